@@ -1,0 +1,192 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+#define _GNU_SOURCE
+#include "base/clock.h"
+
+#include <errno.h>
+#include <math.h>
+#include <stdio.h>
+#include <string.h>
+#include <time.h>
+
+#define MS          UINT64_C(1000000)
+#define SECOND      (1000 * MS)
+#define CALIBRATION (2 * MS)
+#define RATE_WINDOW (16 * SECOND)
+#define TIGHT       (20 * UINT64_C(1000))
+// A thread may sleep long past its next anchor: then the correction goes on
+// for all of that time and must stay small against what it corrects.
+#define STEER_MAX 2e-4
+#define KERNEL_SOURCE \
+    "/sys/devices/system/clocksource/clocksource0/current_clocksource"
+
+uint64_t sb_clock_monotonic(void)
+{
+    struct timespec t;
+
+    clock_gettime(CLOCK_MONOTONIC, &t);
+    return (uint64_t)t.tv_sec * SECOND + (uint64_t)t.tv_nsec;
+}
+
+void sb_clock_sleep_until(uint64_t ns)
+{
+    struct timespec t = { .tv_sec = (time_t)(ns / SECOND),
+        .tv_nsec = (long)(ns % SECOND) };
+
+    while (clock_nanosleep(CLOCK_MONOTONIC, TIMER_ABSTIME, &t, NULL) == EINTR)
+        continue;
+}
+
+static double ns_per_tick(uint64_t ticks, uint64_t ns)
+{
+    return ticks ? (double)ns / (double)ticks : 0;
+}
+
+// 0.1 to 20 GHz; anything else is no time-stamp counter of this world.
+static bool rate_plausible(double rate)
+{
+    return rate > 0.05 && rate < 10;
+}
+
+// Often at first, when the rate is known least.
+static uint64_t next_period(uint64_t since_first)
+{
+    if (since_first < 10 * MS)
+        return 10 * MS;
+    return since_first < 100 * MS ? 100 * MS : SECOND;
+}
+
+// The rate of CLOCK_MONOTONIC itself changes (NTP slews it), so the window it
+// is measured over is kept between one and two times RATE_WINDOW.
+static void window_move(struct sb_clock *c, uint64_t tsc, uint64_t ns)
+{
+    if (ns - c->mid_ns < RATE_WINDOW)
+        return;
+    c->first_tsc = c->mid_tsc;
+    c->first_ns = c->mid_ns;
+    c->mid_tsc = tsc;
+    c->mid_ns = ns;
+}
+
+// The held moment keeps now() from going back where the counter was ahead.
+static bool give_up(struct sb_clock *c, uint64_t ours)
+{
+    c->tsc = false;
+    c->ns0 = ours;
+    c->anchor_ns = UINT64_MAX;
+    return false;
+}
+
+bool sb_clock_steer(struct sb_clock *c, uint64_t tsc, uint64_t ns)
+{
+    uint64_t ours, period = next_period(ns - c->first_ns);
+    double rate, behind, unseen;
+
+    c->anchor_ns = ns + period;
+    if ((int64_t)(tsc - c->tsc0) <= 0)
+        return true;
+    ours = c->ns0 + sb_clock_ticks_ns(tsc - c->tsc0, c->mult);
+    behind = (double)(int64_t)(ns - ours);
+    unseen = (double)(int64_t)(ours - c->ns0);
+    rate = ns_per_tick(tsc - c->first_tsc, ns - c->first_ns);
+    if (fabs(behind) > (double)MS + unseen * 1e-3 || !rate_plausible(rate))
+        return give_up(c, ours);
+    c->ns0 = ours;
+    c->tsc0 = tsc;
+    rate *= 1 + fmax(fmin(behind / (double)period, STEER_MAX), -STEER_MAX);
+    c->mult = (uint64_t)(rate * 0x1p32);
+    window_move(c, tsc, ns);
+    return true;
+}
+
+#if defined(__x86_64__)
+
+static bool kernel_uses_tsc(void)
+{
+    char name[32] = "";
+    FILE *f = fopen(KERNEL_SOURCE, "re");
+
+    if (!f)
+        return false;
+    if (!fgets(name, sizeof(name), f))
+        name[0] = '\0';
+    fclose(f);
+    return strcmp(name, "tsc\n") == 0;
+}
+
+struct reading {
+    uint64_t tsc, ns, took; // took: ticks between which ns was read
+};
+
+// Reads both clocks; of several tries the one that took the fewest ticks is
+// the one that was not interrupted.
+static struct reading read_both(int tries)
+{
+    struct reading best = { .took = UINT64_MAX };
+
+    while (tries-- > 0) {
+        uint64_t before = __rdtsc();
+        uint64_t t = sb_clock_monotonic();
+        uint64_t took = __rdtsc() - before;
+
+        if (took < best.took)
+            best = (struct reading){ before + took / 2, t, took };
+    }
+    return best;
+}
+
+void sb_clock_init(struct sb_clock *c)
+{
+    struct reading from, to;
+    double rate;
+
+    *c = (struct sb_clock){ .anchor_ns = UINT64_MAX };
+    if (!kernel_uses_tsc())
+        return;
+    from = read_both(20);
+    sb_clock_sleep_until(from.ns + CALIBRATION);
+    to = read_both(20);
+    rate = ns_per_tick(to.tsc - from.tsc, to.ns - from.ns);
+    if (!rate_plausible(rate))
+        return;
+    *c = (struct sb_clock){
+        .tsc = true,
+        .tsc0 = to.tsc,
+        .ns0 = to.ns,
+        .mult = (uint64_t)(rate * 0x1p32),
+        .first_tsc = from.tsc,
+        .first_ns = from.ns,
+        .mid_tsc = from.tsc,
+        .mid_ns = from.ns,
+        .anchor_ns = to.ns + 10 * MS,
+    };
+}
+
+void sb_clock_anchor(struct sb_clock *c)
+{
+    struct reading r;
+
+    if (!c->tsc) {
+        c->anchor_ns = UINT64_MAX;
+        return;
+    }
+    r = read_both(5);
+    // A reading that was interrupted each time says less than the old line.
+    if (sb_clock_ticks_ns(r.took, c->mult) > TIGHT)
+        c->anchor_ns = r.ns + 10 * MS;
+    else
+        sb_clock_steer(c, r.tsc, r.ns);
+}
+
+#else
+
+void sb_clock_init(struct sb_clock *c)
+{
+    *c = (struct sb_clock){ .anchor_ns = UINT64_MAX };
+}
+
+void sb_clock_anchor(struct sb_clock *c)
+{
+    c->anchor_ns = UINT64_MAX;
+}
+
+#endif

@@ -1,0 +1,435 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+#include "base/dist.h"
+
+#include <math.h>
+#include <string.h>
+
+#include "base/units.h"
+
+static const char *const type_names[] = { "uniform", "gaussian", "special",
+    "pareto", "zipfian", NULL };
+
+#define AT(field) offsetof(struct sb_dist_opts, field)
+#define PERCENT   .min = 0, .max = 100
+
+static const struct sb_opt options[] = {
+    { .name = "rand-type",
+        .type = SB_OPT_ENUM,
+        .offset = AT(type),
+        .def = "special",
+        .choices = type_names,
+        .help = "random numbers distribution" },
+    { .name = "rand-seed",
+        .type = SB_OPT_INT,
+        .offset = AT(seed),
+        .def = "0",
+        .help = "seed for random number generator. When 0, the current time "
+                "is used as a seed" },
+    { .name = "rand-spec-iter",
+        .type = SB_OPT_INT,
+        .offset = AT(spec_iter),
+        .def = "12",
+        .min = 1,
+        .max = 1000,
+        .help = "number of iterations used for numbers generation" },
+    { .name = "rand-spec-pct",
+        .type = SB_OPT_INT,
+        .offset = AT(spec_pct),
+        .def = "1",
+        PERCENT,
+        .help = "percentage of values to be treated as 'special' (for special "
+                "distribution)" },
+    { .name = "rand-spec-res",
+        .type = SB_OPT_INT,
+        .offset = AT(spec_res),
+        .def = "75",
+        PERCENT,
+        .help = "percentage of 'special' values to use (for special "
+                "distribution)" },
+    { .name = "rand-pareto-h",
+        .type = SB_OPT_DOUBLE,
+        .offset = AT(pareto_h),
+        .def = "0.2",
+        .min = 1e-6,
+        .max = 1 - 1e-6,
+        .help = "parameter h for pareto distribution" },
+    { .name = "rand-zipfian-exp",
+        .type = SB_OPT_DOUBLE,
+        .offset = AT(zipfian_exp),
+        .def = "0.8",
+        .min = 0,
+        .max = 100,
+        .help = "shape parameter (exponent, theta) for zipfian distribution" },
+    { .name = NULL },
+};
+
+const struct sb_opt_table sb_dist_opt_table = {
+    "Pseudo-Random Numbers Generator options", options
+};
+
+static int prepare_check(const struct sb_dist_opts *o, struct sb_err *err)
+{
+    if (o->type < SB_DIST_UNIFORM || o->type > SB_DIST_ZIPFIAN)
+        return sb_err_set(err, SB_ERANGE, "rand-type is none of the known");
+    if (o->spec_iter < 1)
+        return sb_err_set(err, SB_ERANGE, "rand-spec-iter must be at least 1");
+    if (o->spec_pct < 0 || o->spec_pct > 100)
+        return sb_err_set(err, SB_ERANGE, "rand-spec-pct must be 0 to 100");
+    if (o->spec_res < 0 || o->spec_res > 100)
+        return sb_err_set(err, SB_ERANGE, "rand-spec-res must be 0 to 100");
+    if (!(o->pareto_h > 0 && o->pareto_h < 1))
+        return sb_err_set(
+            err, SB_ERANGE, "rand-pareto-h must lie between 0 and 1");
+    if (!(o->zipfian_exp >= 0 && o->zipfian_exp <= 100))
+        return sb_err_set(err, SB_ERANGE, "rand-zipfian-exp must be 0 to 100");
+    return 0;
+}
+
+int sb_dist_prepare(
+    struct sb_dist *d, const struct sb_dist_opts *o, struct sb_err *err)
+{
+    int rc = prepare_check(o, err);
+
+    if (rc)
+        return rc;
+    d->o = *o;
+    d->pareto_power = log(o->pareto_h) / log1p(-o->pareto_h);
+    d->special_share = (double)o->spec_res / 100;
+    d->spec_width = (double)o->spec_pct / 100;
+    return 0;
+}
+
+// Differences of int64 are taken in uint64, where they cannot overflow.
+static uint64_t range_span(int64_t *a, int64_t b)
+{
+    int64_t low = *a < b ? *a : b, high = *a < b ? b : *a;
+
+    *a = low;
+    return (uint64_t)high - (uint64_t)low;
+}
+
+static int64_t range_at(int64_t a, uint64_t span, double offset)
+{
+    uint64_t whole = span;
+
+    if (offset < 0x1p64 && (uint64_t)offset < span)
+        whole = (uint64_t)offset;
+    return (int64_t)((uint64_t)a + whole);
+}
+
+int64_t sb_dist_uniform(struct sb_rng *r, int64_t a, int64_t b)
+{
+    uint64_t span = range_span(&a, b);
+    uint64_t offset = span == UINT64_MAX ? sb_rng_next(r)
+                                         : sb_rng_below(r, span + 1);
+
+    return (int64_t)((uint64_t)a + offset);
+}
+
+int64_t sb_dist_gaussian(
+    const struct sb_dist *d, struct sb_rng *r, int64_t a, int64_t b)
+{
+    uint64_t span = range_span(&a, b);
+    double sum = 0;
+
+    for (int64_t i = 0; i < d->o.spec_iter; i++)
+        sum += sb_rng_double(r);
+    return range_at(
+        a, span, ((double)span + 1) * (sum / (double)d->o.spec_iter));
+}
+
+// The draw that decides also places the hot value, as in sysbench 1.0.20:
+// of the rand-spec-pct % around the centre only the upper rand-spec-res % are
+// ever hit. Surprising, but recorded results depend on it.
+int64_t sb_dist_special(
+    const struct sb_dist *d, struct sb_rng *r, int64_t a, int64_t b)
+{
+    double u = sb_rng_double(r), n;
+    uint64_t span;
+
+    if (u < 1 - d->special_share)
+        return sb_dist_gaussian(d, r, a, b);
+    span = range_span(&a, b);
+    n = (double)span;
+    return range_at(
+        a, span, n * (1 - d->spec_width) / 2 + u * (n * d->spec_width + 1));
+}
+
+int64_t sb_dist_pareto(
+    const struct sb_dist *d, struct sb_rng *r, int64_t a, int64_t b)
+{
+    uint64_t span = range_span(&a, b);
+
+    return range_at(
+        a, span, ((double)span + 1) * pow(sb_rng_double(r), d->pareto_power));
+}
+
+// The integral of x^-e from 1 to x, also right where e is 1 or close to it.
+static double zipf_integral(double e, double x)
+{
+    double l = log(x), t = (1 - e) * l;
+
+    return fabs(t) < 1e-9 ? l * (1 + t / 2) : l * expm1(t) / t;
+}
+
+static double zipf_inverse(double e, double y)
+{
+    double t = y * (1 - e);
+
+    // Rounding may take t just past the edge of what the integral reaches.
+    if (t < -1)
+        t = -1;
+    return fabs(t) < 1e-9 ? exp(y * (1 - t / 2)) : exp(y * log1p(t) / t);
+}
+
+static void zipf_prepare(struct sb_zipf *z, uint64_t span, double e)
+{
+    double n = (double)span + 1;
+
+    z->span = span;
+    z->exponent = e;
+    z->h_x1 = zipf_integral(e, 1.5) - 1;
+    z->h_n = zipf_integral(e, n + 0.5);
+    z->s = 2 - zipf_inverse(e, zipf_integral(e, 2.5) - pow(2, -e));
+}
+
+int64_t sb_dist_zipfian(const struct sb_dist *d, struct sb_zipf *cache,
+    struct sb_rng *r, int64_t a, int64_t b)
+{
+    uint64_t span = range_span(&a, b);
+    double e = d->o.zipfian_exp, n = (double)span + 1;
+
+    if (span == 0)
+        return a;
+    if (cache->span != span || cache->exponent != e)
+        zipf_prepare(cache, span, e);
+    for (;;) {
+        double u = cache->h_n + sb_rng_double(r) * (cache->h_x1 - cache->h_n);
+        double x = zipf_inverse(e, u);
+        double k = fmin(fmax(floor(x + 0.5), 1), n);
+
+        if (k - x <= cache->s || u >= zipf_integral(e, k + 0.5) - pow(k, -e))
+            return range_at(a, span, k - 1);
+    }
+}
+
+int64_t sb_dist_default(const struct sb_dist *d, struct sb_zipf *cache,
+    struct sb_rng *r, int64_t a, int64_t b)
+{
+    switch (d->o.type) {
+    case SB_DIST_GAUSSIAN:
+        return sb_dist_gaussian(d, r, a, b);
+    case SB_DIST_SPECIAL:
+        return sb_dist_special(d, r, a, b);
+    case SB_DIST_PARETO:
+        return sb_dist_pareto(d, r, a, b);
+    case SB_DIST_ZIPFIAN:
+        return sb_dist_zipfian(d, cache, r, a, b);
+    default:
+        return sb_dist_uniform(r, a, b);
+    }
+}
+
+// In (0, 1], so that its logarithm is finite.
+static double positive(struct sb_rng *r)
+{
+    return (double)((sb_rng_next(r) >> 11) + 1) * 0x1p-53;
+}
+
+double sb_dist_exponential(struct sb_rng *r, double mean)
+{
+    return -log(positive(r)) * mean;
+}
+
+// One draw read as a fraction of 2^64: the whole part of f times it is uniform
+// below f, what is left over serves the next one. After 42 bits the next draw
+// is due, so that no character is biased by more than 1 part in 2^22.
+struct pool {
+    struct sb_rng *rng;
+    uint64_t fraction;
+    int bits;
+};
+
+#define POOL_BITS 42
+
+static inline unsigned pool_take(struct pool *p, unsigned below, int bits)
+{
+    unsigned __int128 m;
+
+    if (p->bits < bits) {
+        p->fraction = sb_rng_next(p->rng);
+        p->bits = POOL_BITS;
+    }
+    p->bits -= bits;
+    m = (unsigned __int128)p->fraction * below;
+    p->fraction = (uint64_t)m;
+    return (unsigned)(m >> 64);
+}
+
+static const char two_digits[] = "00010203040506070809"
+                                 "10111213141516171819"
+                                 "20212223242526272829"
+                                 "30313233343536373839"
+                                 "40414243444546474849"
+                                 "50515253545556575859"
+                                 "60616263646566676869"
+                                 "70717273747576777879"
+                                 "80818283848586878889"
+                                 "90919293949596979899";
+
+void sb_dist_string(struct sb_rng *r, const char *fmt, size_t len, char *out)
+{
+    struct pool p = { .rng = r };
+
+    for (size_t i = 0; i < len; i++) {
+        if (fmt[i] == '#' && i + 1 < len && fmt[i + 1] == '#') {
+            memcpy(out + i, two_digits + 2 * pool_take(&p, 100, 7), 2);
+            i++;
+        } else if (fmt[i] == '#') {
+            out[i] = (char)('0' + pool_take(&p, 10, 4));
+        } else if (fmt[i] == '@') {
+            out[i] = (char)('a' + pool_take(&p, 26, 5));
+        } else {
+            out[i] = fmt[i];
+        }
+    }
+}
+
+size_t sb_dist_varstring(struct sb_rng *r, size_t min, size_t max, char *out)
+{
+    struct pool p = { .rng = r };
+    size_t len = max;
+
+    if (min < max)
+        len = max - min == SIZE_MAX ? sb_rng_next(r)
+                                    : min + sb_rng_below(r, max - min + 1);
+    for (size_t i = 0; i < len; i++)
+        out[i] = (char)('0' + pool_take(&p, 'z' - '0' + 1, 7));
+    return len;
+}
+
+enum time_kind { CONSTANT, UNIFORM, EXPONENTIAL, NORMAL, PARETO };
+
+#define TIME_MAX 1e18
+
+static const struct {
+    const char *name;
+    int args;
+} time_kinds[] = {
+    [CONSTANT] = { "constant", 1 },
+    [UNIFORM] = { "uniform", 2 },
+    [EXPONENTIAL] = { "exp", 1 },
+    [NORMAL] = { "normal", 2 },
+    [PARETO] = { "pareto", 2 },
+};
+
+#define TIME_KINDS (sizeof(time_kinds) / sizeof(time_kinds[0]))
+
+// The kind that `text` begins with; *args is what follows its colon. -1: none.
+static int time_kind_find(const char *text, const char **args)
+{
+    const char *colon = strchr(text, ':');
+
+    *args = text;
+    if (!colon)
+        return CONSTANT;
+    *args = colon + 1;
+    for (size_t i = 0; i < TIME_KINDS; i++) {
+        const char *name = time_kinds[i].name;
+
+        if (strlen(name) == (size_t)(colon - text) &&
+            memcmp(name, text, strlen(name)) == 0)
+            return (int)i;
+    }
+    return -1;
+}
+
+static int time_arg(const char *text, bool duration, double *out)
+{
+    int64_t ns;
+    int rc;
+
+    if (!duration)
+        return sb_units_double(text, out);
+    rc = sb_units_duration(text, INT64_C(1000000000), &ns);
+    if (rc == 0)
+        *out = (double)ns;
+    return rc;
+}
+
+static int time_args(const char *args, struct sb_dist_time *t)
+{
+    const char *comma = strchr(args, ',');
+    char first[64];
+    size_t len = comma ? (size_t)(comma - args) : strlen(args);
+    int rc;
+
+    if ((comma != NULL) != (time_kinds[t->kind].args == 2) ||
+        len >= sizeof(first))
+        return SB_EUSAGE;
+    memcpy(first, args, len);
+    first[len] = '\0';
+    rc = time_arg(first, true, &t->a);
+    if (rc == 0 && comma)
+        rc = time_arg(comma + 1, t->kind != PARETO, &t->b);
+    return rc;
+}
+
+static bool time_sane(const struct sb_dist_time *t)
+{
+    if (t->a < 0 || t->b < 0)
+        return false;
+    if (t->kind == UNIFORM)
+        return t->a <= t->b;
+    return t->kind != PARETO || t->b > 0;
+}
+
+int sb_dist_time_parse(
+    const char *text, struct sb_dist_time *out, struct sb_err *err)
+{
+    const char *args;
+    struct sb_dist_time t = { .kind = time_kind_find(text, &args) };
+    int rc = t.kind < 0 ? SB_EUSAGE : time_args(args, &t);
+
+    if (rc == 0 && !time_sane(&t))
+        rc = SB_ERANGE;
+    if (rc)
+        return sb_err_set(err, rc,
+            "'%s' is no time distribution (2ms, uniform:1ms,3ms, exp:2ms, "
+            "normal:2ms,0.5ms, pareto:1ms,1.5)",
+            text);
+    if (t.kind == EXPONENTIAL && t.a <= 0)
+        t.kind = CONSTANT;
+    *out = t;
+    return 0;
+}
+
+static double normal(struct sb_rng *r)
+{
+    double radius = sqrt(-2 * log(positive(r)));
+
+    return radius * cos(2 * 3.14159265358979323846 * sb_rng_double(r));
+}
+
+int64_t sb_dist_time_draw(const struct sb_dist_time *t, struct sb_rng *r)
+{
+    double ns = t->a;
+
+    switch (t->kind) {
+    case UNIFORM:
+        ns += (t->b - t->a) * sb_rng_double(r);
+        break;
+    case EXPONENTIAL:
+        ns = sb_dist_exponential(r, t->a);
+        break;
+    case NORMAL:
+        ns += t->b * normal(r);
+        break;
+    case PARETO:
+        ns *= pow(positive(r), -1 / t->b);
+        break;
+    default:
+        break;
+    }
+    return (int64_t)nearbyint(fmin(fmax(ns, 0), TIME_MAX));
+}

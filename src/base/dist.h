@@ -1,0 +1,100 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+//
+// Distributions over inclusive ranges [a, b] of 64-bit signed integers, as
+// sysbench names them, and over real numbers for times. Pure.
+#ifndef SB_DIST_H
+#define SB_DIST_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "base/err.h"
+#include "base/option.h"
+#include "base/rng.h"
+
+enum sb_dist_type {
+    SB_DIST_UNIFORM,
+    SB_DIST_GAUSSIAN,
+    SB_DIST_SPECIAL,
+    SB_DIST_PARETO,
+    SB_DIST_ZIPFIAN,
+};
+
+// What --rand-* options fill; constants below are derived once by
+// sb_dist_prepare().
+struct sb_dist_opts {
+    int type;           // enum sb_dist_type, --rand-type
+    int64_t seed;       // --rand-seed, 0: from the time
+    int64_t spec_iter;  // --rand-spec-iter
+    int64_t spec_pct;   // --rand-spec-pct
+    int64_t spec_res;   // --rand-spec-res
+    double pareto_h;    // --rand-pareto-h
+    double zipfian_exp; // --rand-zipfian-exp
+};
+
+extern const struct sb_opt_table sb_dist_opt_table;
+
+struct sb_dist {
+    struct sb_dist_opts o;
+    double pareto_power;  // ln h / ln (1 - h)
+    double special_share; // share of special values among all
+    double spec_width;    // rand-spec-pct as a fraction of the range
+};
+
+// Derives the constants; SB_ERANGE when a parameter makes no distribution.
+int sb_dist_prepare(
+    struct sb_dist *d, const struct sb_dist_opts *o, struct sb_err *err);
+
+// One value in [a, b] of the given distribution; a > b is taken as [b, a].
+// The full int64 range is allowed.
+int64_t sb_dist_uniform(struct sb_rng *r, int64_t a, int64_t b);
+int64_t sb_dist_gaussian(
+    const struct sb_dist *d, struct sb_rng *r, int64_t a, int64_t b);
+int64_t sb_dist_special(
+    const struct sb_dist *d, struct sb_rng *r, int64_t a, int64_t b);
+int64_t sb_dist_pareto(
+    const struct sb_dist *d, struct sb_rng *r, int64_t a, int64_t b);
+// Rejection-inversion after Hormann and Derflinger (1996); the constants of
+// the last range are kept in the caller's cache, so that a fixed range is
+// cheap. {0} is an empty cache; a cache belongs to one thread.
+struct sb_zipf {
+    uint64_t span; // b - a; 0: empty
+    double exponent, h_x1, h_n, s;
+};
+int64_t sb_dist_zipfian(const struct sb_dist *d, struct sb_zipf *cache,
+    struct sb_rng *r, int64_t a, int64_t b);
+// The one that --rand-type names.
+int64_t sb_dist_default(const struct sb_dist *d, struct sb_zipf *cache,
+    struct sb_rng *r, int64_t a, int64_t b);
+
+// Exponential with the given mean, > 0.
+double sb_dist_exponential(struct sb_rng *r, double mean);
+
+// '#' becomes a digit, '@' a letter a-z, anything else itself; out gets
+// exactly len bytes, no terminator.
+void sb_dist_string(struct sb_rng *r, const char *fmt, size_t len, char *out);
+// len characters out of '0'..'z', where len is uniform in [min, max] (max when
+// min is more); returns len. out holds max bytes, no terminator.
+size_t sb_dist_varstring(struct sb_rng *r, size_t min, size_t max, char *out);
+
+// A time distribution as an option value: "2ms" (constant), "uniform:1ms,3ms",
+// "exp:2ms" (mean), "normal:2ms,0.5ms" (mean, deviation; cut at 0),
+// "pareto:1ms,1.5" (minimum, shape). A bare number is in seconds. Used by
+// --think-time and --null-latency.
+struct sb_dist_time {
+    int kind; // private
+    double a, b;
+};
+// 0, SB_EUSAGE (not of this form), SB_ERANGE (no distribution has such
+// parameters); *out is untouched when it fails.
+int sb_dist_time_parse(
+    const char *text, struct sb_dist_time *out, struct sb_err *err);
+// One draw in nanoseconds, never negative, at most 10^18.
+int64_t sb_dist_time_draw(const struct sb_dist_time *t, struct sb_rng *r);
+static inline bool sb_dist_time_is_zero(const struct sb_dist_time *t)
+{
+    return t->kind == 0 && t->a <= 0;
+}
+
+#endif

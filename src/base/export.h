@@ -1,0 +1,15 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+//
+// SB_FFI marks a C function that Lua calls: declared in a .ffi.h file,
+// exported from the executable; the build strips the mark (and preprocessor
+// lines) when it embeds the file as cdef text.
+#ifndef SB_EXPORT_H
+#define SB_EXPORT_H
+
+#if defined(__GNUC__)
+#define SB_FFI __attribute__((visibility("default")))
+#else
+#define SB_FFI
+#endif
+
+#endif

@@ -1,0 +1,128 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+
+#include "base/log.h"
+
+#include <pthread.h>
+#include <stdatomic.h>
+#include <stdbool.h>
+#include <unistd.h>
+
+#define MESSAGE_MAX 4096
+
+// Process-wide, because stderr is: two loggers could not collapse repeats or
+// wipe each other's progress line. Everything but the level is under `lock`.
+static struct {
+    _Atomic int level;
+    pthread_mutex_t lock;
+    char last[MESSAGE_MAX]; // the last message with its prefix
+    unsigned repeats;       // how often it came again
+    bool progress;          // an unfinished line is on the terminal
+} logger = { .level = SB_LOG_NOTICE, .lock = PTHREAD_MUTEX_INITIALIZER };
+
+void sb_log_set_level(int level)
+{
+    atomic_store_explicit(&logger.level, level, memory_order_relaxed);
+}
+
+int sb_log_level(void)
+{
+    return atomic_load_explicit(&logger.level, memory_order_relaxed);
+}
+
+static const char *prefix(int level)
+{
+    switch (level) {
+    case SB_LOG_FATAL:
+        return "FATAL: ";
+    case SB_LOG_ALERT:
+        return "ALERT: ";
+    case SB_LOG_WARNING:
+        return "WARNING: ";
+    case SB_LOG_DEBUG:
+        return "DEBUG: ";
+    default:
+        return "";
+    }
+}
+
+static void wipe_progress(void)
+{
+    if (logger.progress)
+        fputs("\r\033[K", stderr);
+    logger.progress = false;
+}
+
+static void flush_repeats(void)
+{
+    if (!logger.repeats)
+        return;
+    wipe_progress();
+    fprintf(stderr, "(last message repeated %u times)\n", logger.repeats);
+    logger.repeats = 0;
+}
+
+static void emit(const char *text)
+{
+    if (text[0] && strcmp(text, logger.last) == 0) {
+        logger.repeats++;
+        return;
+    }
+    flush_repeats();
+    wipe_progress();
+    fprintf(stderr, "%s\n", text);
+    snprintf(logger.last, sizeof(logger.last), "%s", text);
+}
+
+void sb_log(int level, const char *fmt, ...)
+{
+    char text[MESSAGE_MAX];
+    va_list ap;
+    size_t len;
+
+    if (level > sb_log_level())
+        return;
+    len = (size_t)snprintf(text, sizeof(text), "%s", prefix(level));
+    va_start(ap, fmt);
+    vsnprintf(text + len, sizeof(text) - len, fmt, ap);
+    va_end(ap);
+    len = strlen(text);
+    if (len && text[len - 1] == '\n')
+        text[len - 1] = '\0';
+    pthread_mutex_lock(&logger.lock);
+    emit(text);
+    pthread_mutex_unlock(&logger.lock);
+}
+
+void sb_log_flush(void)
+{
+    pthread_mutex_lock(&logger.lock);
+    flush_repeats();
+    logger.last[0] = '\0';
+    pthread_mutex_unlock(&logger.lock);
+}
+
+void sb_log_progress(const char *fmt, ...)
+{
+    char text[MESSAGE_MAX];
+    va_list ap;
+
+    if (!isatty(STDERR_FILENO))
+        return;
+    va_start(ap, fmt);
+    vsnprintf(text, sizeof(text), fmt, ap);
+    va_end(ap);
+    pthread_mutex_lock(&logger.lock);
+    flush_repeats();
+    fprintf(stderr, "\r%s\033[K", text);
+    fflush(stderr);
+    logger.progress = true;
+    pthread_mutex_unlock(&logger.lock);
+}
+
+void sb_log_progress_done(void)
+{
+    pthread_mutex_lock(&logger.lock);
+    wipe_progress();
+    fflush(stderr);
+    pthread_mutex_unlock(&logger.lock);
+}

@@ -1,0 +1,61 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+//
+// How a module declares its options: one typed, bounded table whose entries
+// point into the module's own options struct. Parsing (base/opts.h) fills
+// that struct; nobody looks an option up by its name after start-up.
+// Installed: drivers outside this repository declare theirs with it.
+#ifndef SB_OPTION_H
+#define SB_OPTION_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+// The type says what the text may look like and what stands at the offset.
+enum sb_opt_type {
+    SB_OPT_BOOL,     // bool        on|true|1|yes, off|false|0|no; no value: on
+    SB_OPT_INT,      // int64_t     "12", "10k", "10M": steps of 1,000
+    SB_OPT_SIZE,     // int64_t     bytes; "512", "64K", "10M": steps of 1,024
+    SB_OPT_DOUBLE,   // double
+    SB_OPT_DURATION, // int64_t ns  "90s", "1h30m", "250ms"; bare: seconds
+    SB_OPT_STRING,   // const char *, never NULL; owned by the registry
+    SB_OPT_LIST,     // struct sb_opt_list, comma-separated
+    SB_OPT_ENUM,     // int         index into choices[]
+};
+
+struct sb_opt_list {
+    const char *const *item; // count strings, owned by the registry
+    size_t count;
+};
+
+enum sb_opt_flags {
+    SB_OPT_SECRET = 1 << 0,     // masked wherever options are shown
+    SB_OPT_HIDDEN = 1 << 1,     // works, but --help does not list it
+    SB_OPT_DEPRECATED = 1 << 2, // an alias that warns when it is used
+    SB_OPT_USEC = 1 << 3,     // SB_OPT_DURATION: a bare number is microseconds
+    SB_OPT_NOFILE = 1 << 4,   // command line only (--help, --config-file)
+    SB_OPT_FILENAME = 1 << 5, // SB_OPT_STRING: --help shows =FILENAME
+};
+
+struct sb_opt {
+    const char *name; // "report-interval"; '-' and '_' are the same to users
+    enum sb_opt_type type;
+    size_t offset;   // into the module's options struct
+    const char *def; // default as text, parsed like a user's; NULL: "" or 0
+    double min, max; // both 0: not bounded; max < min: only min. In the
+                     // type's own unit (seconds for durations, bytes for sizes)
+    const char *const *choices; // SB_OPT_ENUM: NULL-terminated
+    const char *help;           // one line
+    unsigned flags;
+    const char *alias_of; // sets that option of the same table, which has
+                          // the same type; no offset. The option's own name
+                          // wins over an alias from the same source
+};
+
+// A table: what one module reads. opts ends with an entry whose name is NULL.
+struct sb_opt_table {
+    const char *title; // heading in --help and the man page
+    const struct sb_opt *opts;
+};
+
+#endif

@@ -1,0 +1,492 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+
+#include "base/opts.h"
+
+#include <assert.h>
+#include <ctype.h>
+#include <stdlib.h>
+
+#include "base/log.h"
+#include "base/opts_private.h"
+
+struct sb__opts_mem {
+    struct sb__opts_mem *next;
+    max_align_t data[];
+};
+
+void *sb__opts_alloc(struct sb_opts *o, size_t size)
+{
+    struct sb__opts_mem *m = calloc(1, sizeof(*m) + size);
+
+    if (!m)
+        return NULL;
+    m->next = o->mem;
+    o->mem = m;
+    return m->data;
+}
+
+char *sb__opts_strndup(struct sb_opts *o, const char *text, size_t len)
+{
+    char *copy = sb__opts_alloc(o, len + 1);
+
+    if (copy)
+        memcpy(copy, text, len);
+    return copy;
+}
+
+char *sb__opts_strdup(struct sb_opts *o, const char *text)
+{
+    return sb__opts_strndup(o, text, strlen(text));
+}
+
+int sb__opts_push(struct sb__opts_list *list, void *item)
+{
+    if (list->len == list->cap) {
+        size_t cap = list->cap ? list->cap * 2 : 16;
+        void **grown = realloc(list->item, cap * sizeof(*grown));
+
+        if (!grown)
+            return SB_ENOMEM;
+        list->item = grown;
+        list->cap = cap;
+    }
+    list->item[list->len++] = item;
+    return 0;
+}
+
+struct sb_opts *sb_opts_new(void)
+{
+    return calloc(1, sizeof(struct sb_opts));
+}
+
+void sb_opts_free(struct sb_opts *o)
+{
+    if (!o)
+        return;
+    while (o->mem) {
+        struct sb__opts_mem *next = o->mem->next;
+
+        free(o->mem);
+        o->mem = next;
+    }
+    free(o->settings.item);
+    free(o->decls.item);
+    free(o->positions.item);
+    free(o->scripts.item);
+    free(o);
+}
+
+static int no_memory(struct sb_err *err)
+{
+    return sb_err_set(err, SB_ENOMEM, "out of memory reading the options");
+}
+
+bool sb__opts_same(const char *a, const char *b)
+{
+    for (; *a && *b; a++, b++) {
+        if ((*a == '_' ? '-' : *a) != (*b == '_' ? '-' : *b))
+            return false;
+    }
+    return *a == *b;
+}
+
+bool sb__opts_means(const struct sb__opts_setting *s, const char *name)
+{
+    const char *a = s->name, *b = name;
+
+    if (s->source != SB_SRC_ENV)
+        return sb__opts_same(a, b);
+    for (; *a && *b; a++, b++) {
+        int x = tolower((unsigned char)*a), y = tolower((unsigned char)*b);
+
+        if ((x == '_' ? '-' : x) != (y == '_' ? '-' : y))
+            return false;
+    }
+    return *a == *b;
+}
+
+struct sb__opts_decl *sb__opts_lookup(const struct sb_opts *o, const char *name)
+{
+    for (size_t i = 0; i < o->decls.len; i++) {
+        struct sb__opts_decl *d = o->decls.item[i];
+
+        if (sb__opts_same(d->opt->name, name))
+            return d;
+    }
+    return NULL;
+}
+
+static struct sb__opts_decl *lookup_setting(
+    const struct sb_opts *o, const struct sb__opts_setting *s)
+{
+    for (size_t i = 0; i < o->decls.len; i++) {
+        struct sb__opts_decl *d = o->decls.item[i];
+
+        if (sb__opts_means(s, d->opt->name))
+            return d;
+    }
+    return NULL;
+}
+
+// The text of a value that is in: one spelling for booleans and choices.
+static const char *value_text(
+    const struct sb_opt *opt, const union sb__opts_value *v, const char *raw)
+{
+    if (opt->type == SB_OPT_BOOL)
+        return v->b ? "on" : "off";
+    if (opt->type == SB_OPT_ENUM)
+        return raw ? opt->choices[v->e] : "";
+    return raw ? raw : "";
+}
+
+static int store(struct sb_opts *o, struct sb__opts_decl *d,
+    const union sb__opts_value *v, const char *raw, struct sb_err *err)
+{
+    const char *text = value_text(d->opt, v, raw);
+    const char *shown = sb__opts_mask(o, text, sb__opts_secret(d->opt));
+
+    if (!shown)
+        return no_memory(err);
+    sb__opts_store(d->opt, v, d->target);
+    d->text = text;
+    d->shown = shown;
+    return 0;
+}
+
+// A NULL default is nothing: zero, "" or an empty list.
+static int store_default(
+    struct sb_opts *o, struct sb__opts_decl *d, struct sb_err *err)
+{
+    union sb__opts_value v = { 0 };
+    int rc = 0;
+
+    assert(!d->alias);
+    if (d->opt->type == SB_OPT_STRING)
+        v.s = "";
+    if (d->def)
+        rc = sb__opts_value(o, d->opt, d->def, &v, err);
+    if (!rc)
+        rc = store(o, d, &v, d->def, err);
+    return rc;
+}
+
+static void warn_deprecated(struct sb__opts_decl *d)
+{
+    if (!(d->opt->flags & SB_OPT_DEPRECATED) || d->warned)
+        return;
+    d->warned = true;
+    if (d->alias)
+        sb_log(SB_LOG_WARNING, "--%s is deprecated, use --%s instead",
+            d->opt->name, d->alias->opt->name);
+    else
+        sb_log(SB_LOG_WARNING, "--%s is deprecated", d->opt->name);
+}
+
+static void hide_setting(
+    const struct sb__opts_setting *s, const struct sb_opt *opt)
+{
+    if (s->argv)
+        sb__opts_overwrite(s->argv,
+            sb__opts_secret_name(s->name) || (opt && sb__opts_secret(opt)));
+}
+
+// Does the setting win over what the option has now? A name of its own wins
+// over an alias that comes from the same place, in either order.
+static bool beats(const struct sb__opts_setting *s,
+    const struct sb__opts_decl *d, bool by_alias)
+{
+    if (s->source != d->source || d->source == SB_SRC_DEFAULT)
+        return s->source >= d->source;
+    return !by_alias || d->via_alias;
+}
+
+static bool allowed(
+    const struct sb__opts_setting *s, const struct sb__opts_decl *d)
+{
+    return s->source == SB_SRC_CMDLINE || s->source == SB_SRC_DEFAULT ||
+           !(d->opt->flags & SB_OPT_NOFILE);
+}
+
+static void add_origin(struct sb_err *err, const char *origin)
+{
+    size_t len;
+
+    if (!err || !*origin)
+        return;
+    len = strlen(err->msg);
+    snprintf(err->msg + len, sizeof(err->msg) - len, ", set by %s", origin);
+}
+
+// The alias's own spelling of the option that it sets.
+static struct sb_opt effective(const struct sb__opts_decl *d)
+{
+    struct sb_opt opt = d->alias ? *d->alias->opt : *d->opt;
+
+    opt.name = d->opt->name;
+    opt.flags |= d->opt->flags;
+    return opt;
+}
+
+// A setting that loses is parsed all the same: a wrong value is told wherever
+// it stands.
+static int apply(struct sb_opts *o, struct sb__opts_decl *d,
+    struct sb__opts_setting *s, struct sb_err *err)
+{
+    struct sb__opts_decl *t = d->alias ? d->alias : d;
+    struct sb_opt opt = effective(d);
+    union sb__opts_value v;
+    int rc;
+
+    if (!allowed(s, d))
+        return 0;
+    s->claimed = true;
+    hide_setting(s, &opt);
+    warn_deprecated(d);
+    rc = sb__opts_value(o, &opt, s->value, &v, err);
+    if (rc) {
+        add_origin(err, s->origin);
+        return rc;
+    }
+    if (!beats(s, t, t != d))
+        return 0;
+    rc = store(o, t, &v, s->value ? s->value : "", err);
+    if (rc)
+        return rc;
+    t->source = s->source;
+    t->origin = s->origin;
+    t->via_alias = t != d;
+    if (t->via_alias && s->source == SB_SRC_CMDLINE)
+        t->origin = d->opt->name;
+    return 0;
+}
+
+int sb__opts_give(
+    struct sb_opts *o, const struct sb__opts_setting *given, struct sb_err *err)
+{
+    struct sb__opts_setting *s = sb__opts_alloc(o, sizeof(*s));
+    struct sb__opts_decl *d;
+
+    if (!s)
+        return no_memory(err);
+    *s = *given;
+    s->claimed = false;
+    s->name = sb__opts_strdup(o, given->name);
+    s->origin = sb__opts_strdup(o, given->origin ? given->origin : "");
+    s->value = given->value ? sb__opts_strdup(o, given->value) : NULL;
+    if (!s->name || !s->origin || (given->value && !s->value))
+        return no_memory(err);
+    if (sb__opts_push(&o->settings, s))
+        return no_memory(err);
+    // Before any table says so, the name or the value may give it away.
+    hide_setting(s, NULL);
+    d = lookup_setting(o, s);
+    return d ? apply(o, d, s, err) : 0;
+}
+
+// A script may have declared the option before the table that owns it came:
+// the table takes over and keeps the script's default.
+static int supersede(struct sb_opts *o, const struct sb_opt *opt,
+    const char **def, struct sb_err *err)
+{
+    for (size_t i = 0; i < o->decls.len; i++) {
+        struct sb__opts_decl *d = o->decls.item[i];
+
+        if (!sb__opts_same(d->opt->name, opt->name))
+            continue;
+        if (!d->script)
+            return sb_err_set(
+                err, SB_EINTERNAL, "option '%s' is declared twice", opt->name);
+        if (d->def)
+            *def = d->def;
+        o->decls.len--;
+        memmove(&o->decls.item[i], &o->decls.item[i + 1],
+            (o->decls.len - i) * sizeof(o->decls.item[0]));
+        return 0;
+    }
+    return 0;
+}
+
+static struct sb__opts_decl *new_decl(struct sb_opts *o,
+    const struct sb_opt_table *table, const struct sb_opt *opt, void *target)
+{
+    struct sb__opts_decl *d = sb__opts_alloc(o, sizeof(*d));
+
+    if (!d || sb__opts_push(&o->decls, d))
+        return NULL;
+    d->table = table;
+    d->opt = opt;
+    d->target = target;
+    d->def = opt->def;
+    d->text = d->shown = d->origin = "";
+    return d;
+}
+
+static int declare(struct sb_opts *o, const struct sb_opt_table *table,
+    const struct sb_opt *opt, void *target, struct sb_err *err)
+{
+    const char *def = opt->alias_of ? NULL : opt->def;
+    struct sb__opts_decl *d;
+    int rc = supersede(o, opt, &def, err);
+
+    if (rc)
+        return rc;
+    d = new_decl(o, table, opt, target);
+    if (!d)
+        return no_memory(err);
+    if (opt->alias_of)
+        return 0;
+    d->def = def;
+    rc = store_default(o, d, err);
+    if (rc && def == opt->def && err) // the table's fault, not the user's
+        err->code = SB_EINTERNAL;
+    return rc && def == opt->def ? SB_EINTERNAL : rc;
+}
+
+static int link_aliases(
+    struct sb_opts *o, const struct sb_opt_table *table, struct sb_err *err)
+{
+    for (size_t i = 0; i < o->decls.len; i++) {
+        struct sb__opts_decl *d = o->decls.item[i], *t;
+
+        if (d->table != table || !d->opt->alias_of)
+            continue;
+        t = sb__opts_lookup(o, d->opt->alias_of);
+        if (!t || t->table != table || t->opt->alias_of ||
+            t->opt->type != d->opt->type)
+            return sb_err_set(err, SB_EINTERNAL,
+                "option '%s' is an alias of '%s', which is no option of the "
+                "same table and type",
+                d->opt->name, d->opt->alias_of);
+        d->alias = t;
+    }
+    return 0;
+}
+
+// Weakest source first; within one source in the order given.
+static int apply_waiting(
+    struct sb_opts *o, const struct sb_opt_table *table, struct sb_err *err)
+{
+    for (int source = SB_SRC_FILE; source <= SB_SRC_CMDLINE; source++) {
+        for (size_t i = 0; i < o->settings.len; i++) {
+            struct sb__opts_setting *s = o->settings.item[i];
+            struct sb__opts_decl *d;
+            int rc;
+
+            if ((int)s->source != source)
+                continue;
+            d = lookup_setting(o, s);
+            if (!d || d->table != table)
+                continue;
+            rc = apply(o, d, s, err);
+            if (rc)
+                return rc;
+        }
+    }
+    return 0;
+}
+
+int sb_opts_add(struct sb_opts *o, const struct sb_opt_table *table,
+    void *target, struct sb_err *err)
+{
+    int rc;
+
+    assert(table && table->opts);
+    for (const struct sb_opt *opt = table->opts; opt->name; opt++) {
+        rc = declare(o, table, opt, target, err);
+        if (rc)
+            return rc;
+    }
+    rc = link_aliases(o, table, err);
+    return rc ? rc : apply_waiting(o, table, err);
+}
+
+// Script options are kept one by one, so the table of a title lists none.
+static const struct sb_opt no_opts[1] = { { .name = NULL } };
+
+static const struct sb_opt_table *script_table(
+    struct sb_opts *o, const char *title)
+{
+    struct sb_opt_table *t;
+
+    for (size_t i = 0; i < o->scripts.len; i++) {
+        t = o->scripts.item[i];
+        if (strcmp(t->title, title) == 0)
+            return t;
+    }
+    t = sb__opts_alloc(o, sizeof(*t));
+    if (!t)
+        return NULL;
+    t->title = sb__opts_strdup(o, title);
+    t->opts = no_opts;
+    if (!t->title || sb__opts_push(&o->scripts, t))
+        return NULL;
+    return t;
+}
+
+static int new_default(struct sb_opts *o, struct sb__opts_decl *d,
+    const char *def, struct sb_err *err)
+{
+    union sb__opts_value v;
+    int rc;
+
+    if (d->alias)
+        d = d->alias;
+    if (!def)
+        return 0;
+    rc = sb__opts_value(o, d->opt, def, &v, err);
+    if (rc)
+        return rc;
+    d->def = def;
+    return d->source == SB_SRC_DEFAULT ? store(o, d, &v, def, err) : 0;
+}
+
+static struct sb_opt *script_opt(struct sb_opts *o, const char *name,
+    const char *help, enum sb_opt_type type, const char *def)
+{
+    struct sb_opt *opt = sb__opts_alloc(o, sizeof(*opt));
+
+    if (!opt)
+        return NULL;
+    opt->name = sb__opts_strdup(o, name);
+    opt->help = sb__opts_strdup(o, help ? help : "");
+    opt->type = type;
+    opt->def = def;
+    return opt->name && opt->help ? opt : NULL;
+}
+
+int sb_opts_add_script(struct sb_opts *o, const char *title, const char *name,
+    const char *help, enum sb_opt_type type, const char *def_text,
+    struct sb_err *err)
+{
+    struct sb__opts_decl *d = sb__opts_lookup(o, name);
+    const struct sb_opt_table *table = script_table(o, title);
+    const char *def = def_text ? sb__opts_strdup(o, def_text) : NULL;
+    void *target = sb__opts_alloc(o, sizeof(union sb__opts_value));
+    struct sb_opt *opt;
+    int rc;
+
+    assert(type != SB_OPT_ENUM);
+    if (!table || !target || (def_text && !def))
+        return no_memory(err);
+    if (d)
+        return new_default(o, d, def, err);
+    opt = script_opt(o, name, help, type, def);
+    d = opt ? new_decl(o, table, opt, target) : NULL;
+    if (!d)
+        return no_memory(err);
+    d->script = true;
+    rc = store_default(o, d, err);
+    return rc ? rc : apply_waiting(o, table, err);
+}
+
+int sb_opts_set(struct sb_opts *o, const char *name, const char *value,
+    enum sb_opt_source source, struct sb_err *err)
+{
+    struct sb__opts_setting s = {
+        .name = name, .value = value, .source = source
+    };
+
+    if (!sb__opts_lookup(o, name))
+        return sb_err_set(err, SB_ENOTFOUND, "no such option: --%s", name);
+    return sb__opts_give(o, &s, err);
+}

@@ -1,0 +1,232 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+//
+// Questions about the whole set: what was given, what nobody claimed, which
+// name is near, and the options as a reader sees them.
+
+#include <ctype.h>
+#include <strings.h>
+
+#include "base/opts_private.h"
+
+#define NAME_MAX_LEN 64 // longer names are not compared
+
+static bool means_prefix(
+    const struct sb__opts_setting *s, const char *prefix, bool whole)
+{
+    struct sb__opts_setting cut = *s;
+    char name[NAME_MAX_LEN + 1];
+    size_t len = strlen(prefix);
+
+    if (whole)
+        return sb__opts_means(s, prefix);
+    if (len > NAME_MAX_LEN || strlen(s->name) < len)
+        return false;
+    memcpy(name, s->name, len);
+    name[len] = '\0';
+    cut.name = name;
+    return sb__opts_means(&cut, prefix);
+}
+
+// A setting that its option does not take from there was not given.
+static bool refused(const struct sb_opts *o, const struct sb__opts_setting *s)
+{
+    const struct sb__opts_decl *d;
+
+    if (s->claimed || s->source == SB_SRC_CMDLINE)
+        return false;
+    for (size_t i = 0; i < o->decls.len; i++) {
+        d = o->decls.item[i];
+        if (sb__opts_means(s, d->opt->name))
+            return d->opt->flags & SB_OPT_NOFILE;
+    }
+    return false;
+}
+
+bool sb_opts_given(const struct sb_opts *o, const char *name, bool prefix)
+{
+    const struct sb__opts_decl *d = sb__opts_lookup(o, name);
+
+    // An alias may have set it.
+    if (d && d->source > SB_SRC_DEFAULT)
+        return true;
+    for (size_t i = 0; i < o->settings.len; i++) {
+        const struct sb__opts_setting *s = o->settings.item[i];
+
+        if (s->source > SB_SRC_DEFAULT && means_prefix(s, name, !prefix) &&
+            !refused(o, s))
+            return true;
+    }
+    return false;
+}
+
+int sb_opts_unclaimed(const struct sb_opts *o,
+    int (*visit)(void *arg, const char *name, const char *value,
+        enum sb_opt_source source, const char *origin),
+    void *arg)
+{
+    for (size_t i = 0; i < o->settings.len; i++) {
+        const struct sb__opts_setting *s = o->settings.item[i];
+        int rc;
+
+        if (s->claimed || refused(o, s))
+            continue;
+        rc = visit(arg, s->name, s->value, s->source, s->origin);
+        if (rc)
+            return rc;
+    }
+    return 0;
+}
+
+static int fold(char c)
+{
+    return c == '_' ? '-' : tolower((unsigned char)c);
+}
+
+static size_t min3(size_t a, size_t b, size_t c)
+{
+    size_t m = a < b ? a : b;
+
+    return m < c ? m : c;
+}
+
+// Edits between two names; two letters swapped are one edit. Only the last
+// three rows of the table are kept.
+static size_t distance(const char *a, const char *b)
+{
+    size_t row[3][NAME_MAX_LEN + 1], na = strlen(a), nb = strlen(b);
+
+    if (na > NAME_MAX_LEN || nb > NAME_MAX_LEN)
+        return SIZE_MAX;
+    for (size_t j = 0; j <= nb; j++)
+        row[0][j] = j;
+    for (size_t i = 1; i <= na; i++) {
+        size_t *now = row[i % 3], *last = row[(i + 2) % 3];
+        const size_t *before = row[(i + 1) % 3];
+
+        now[0] = i;
+        for (size_t j = 1; j <= nb; j++) {
+            int x = fold(a[i - 1]), y = fold(b[j - 1]);
+
+            now[j] = min3(last[j] + 1, now[j - 1] + 1, last[j - 1] + (x != y));
+            if (i > 1 && j > 1 && x == fold(b[j - 2]) && y == fold(a[i - 2]) &&
+                before[j - 2] + 1 < now[j])
+                now[j] = before[j - 2] + 1;
+        }
+    }
+    return row[na % 3][nb];
+}
+
+const char *sb_opts_nearest(const struct sb_opts *o, const char *name)
+{
+    size_t len = strlen(name), most = len / 3 > 2 ? len / 3 : 2;
+    const char *near = NULL;
+
+    // Every edit of a very short name would reach another one.
+    if (len <= most)
+        most = len ? len - 1 : 0;
+    for (size_t i = 0; i < o->decls.len; i++) {
+        const struct sb__opts_decl *d = o->decls.item[i];
+        size_t far = distance(name, d->opt->name);
+
+        if (far < most || (far == most && !near)) {
+            near = d->opt->name;
+            most = far;
+        }
+    }
+    return near;
+}
+
+// " (did you mean --x?)", spelt with the dashes or underscores of the user.
+static const char *hint(const struct sb_opts *o, const char *name,
+    const char *dashes, char *buf, size_t size)
+{
+    const char *near = sb_opts_nearest(o, name);
+    char from = strchr(name, '_') ? '-' : '_';
+    int n;
+
+    buf[0] = '\0';
+    if (!near)
+        return buf;
+    n = snprintf(buf, size, " (did you mean %s%s?)", dashes, near);
+    for (int i = (int)strlen(dashes) + 15; i < n && (size_t)i < size; i++) {
+        if (buf[i] == from)
+            buf[i] = from == '_' ? '-' : '_';
+    }
+    return buf;
+}
+
+static void tell(const struct sb_opts *o, const struct sb__opts_setting *s,
+    void (*warn)(const char *text))
+{
+    char near[128], text[512];
+
+    if (refused(o, s))
+        snprintf(text, sizeof(text),
+            "%s: --%s is taken from the command line only", s->origin, s->name);
+    else if (s->source == SB_SRC_ENV)
+        snprintf(text, sizeof(text), "%s matches no option%s", s->origin,
+            hint(o, s->name, "--", near, sizeof(near)));
+    else
+        snprintf(text, sizeof(text), "%s: unknown option '%s'%s", s->origin,
+            s->name, hint(o, s->name, "", near, sizeof(near)));
+    warn(text);
+}
+
+int sb_opts_check(
+    struct sb_opts *o, void (*warn)(const char *text), struct sb_err *err)
+{
+    const struct sb__opts_setting *first = NULL;
+    char near[128];
+
+    for (size_t i = 0; i < o->settings.len; i++) {
+        const struct sb__opts_setting *s = o->settings.item[i];
+
+        if (s->claimed)
+            continue;
+        if (s->source != SB_SRC_CMDLINE && warn)
+            tell(o, s, warn);
+        else if (s->source == SB_SRC_CMDLINE && !first)
+            first = s;
+    }
+    if (!first)
+        return 0;
+    return sb_err_set(err, SB_EUSAGE, "invalid option: --%s%s", first->name,
+        hint(o, first->name, "--", near, sizeof(near)));
+}
+
+void sb__opts_view(const struct sb__opts_decl *d, struct sb_opt_view *view)
+{
+    const struct sb__opts_decl *t = d->alias ? d->alias : d;
+
+    view->table = d->table;
+    view->opt = d->opt;
+    view->value = (const char *)t->target + t->opt->offset;
+    view->text = t->shown;
+    view->source = t->source;
+    view->origin = t->origin;
+}
+
+int sb_opts_each(const struct sb_opts *o,
+    int (*visit)(void *arg, const struct sb_opt_view *view), void *arg)
+{
+    for (size_t i = 0; i < o->decls.len; i++) {
+        struct sb_opt_view view;
+        int rc;
+
+        sb__opts_view(o->decls.item[i], &view);
+        rc = visit(arg, &view);
+        if (rc)
+            return rc;
+    }
+    return 0;
+}
+
+bool sb_opts_find(
+    const struct sb_opts *o, const char *name, struct sb_opt_view *view)
+{
+    const struct sb__opts_decl *d = sb__opts_lookup(o, name);
+
+    if (d)
+        sb__opts_view(d, view);
+    return d != NULL;
+}

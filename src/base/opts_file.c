@@ -1,0 +1,168 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+//
+// The config file: name=value lines.
+
+#include <errno.h>
+
+#include "base/buf.h"
+#include "base/opts_private.h"
+
+#define FILE_MAX (16u << 20)
+#define BLANKS   " \t\r\v\f"
+
+static bool is_blank(char c)
+{
+    return c && strchr(BLANKS, c);
+}
+
+// Reads the value at v in place: quotes around it, or around an item of a
+// list, go away, so do a comment and the blanks at both ends. Returns what is
+// wrong or NULL.
+static const char *unquote(char *v)
+{
+    char *in = v + strspn(v, BLANKS), *out = v, *end = v;
+    bool item = true;
+
+    while (*in && !(*in == '#' && in > v && is_blank(in[-1]))) {
+        if (item && (*in == '"' || *in == '\'')) {
+            char *close = strchr(in + 1, *in);
+
+            if (!close)
+                return "no closing quote";
+            memmove(out, in + 1, (size_t)(close - in - 1));
+            end = out += close - in - 1;
+            in = close + 1 + strspn(close + 1, BLANKS);
+            if (*in && *in != ',' && *in != '#')
+                return "text after the closing quote";
+            if (*in == '#')
+                break;
+            item = false;
+            continue;
+        }
+        if (!is_blank(*in)) {
+            item = *in == ',';
+            end = out + 1;
+        }
+        *out++ = *in++;
+    }
+    *end = '\0';
+    return NULL;
+}
+
+// Splits a line in place. NULL: fine; *name is NULL when nothing is on it.
+static const char *split(char *line, char **name, char **value)
+{
+    char *p = line + strspn(line, BLANKS), *end;
+
+    *name = *value = NULL;
+    if (*p == '\0' || *p == '#' || *p == ';' || *p == '[')
+        return NULL;
+    if (strncmp(p, "--", 2) == 0)
+        p += 2;
+    end = p + strcspn(p, "=#" BLANKS);
+    if (end == p)
+        return "no option name";
+    *name = p;
+    p = end + strspn(end, BLANKS);
+    if (*p == '=')
+        *value = p + 1;
+    else if (*p && !(*p == '#' && p > end))
+        return "'=' must follow the option name";
+    *end = '\0';
+    return *value ? unquote(*value) : NULL;
+}
+
+static int take_line(struct sb_opts *o, const char *origin, size_t number,
+    char *line, struct sb_err *err)
+{
+    struct sb__opts_setting s = { .source = SB_SRC_FILE };
+    struct sb_buf where;
+    char *name, *value;
+    const char *wrong = split(line, &name, &value);
+    int rc = 0;
+
+    sb_buf_init(&where, 0);
+    sb_buf_addf(&where, "%s:%zu", origin, number);
+    if (where.failed) {
+        rc = sb_err_set(err, SB_ENOMEM, "out of memory");
+        goto out;
+    }
+    if (wrong) {
+        rc = sb_err_set(err, SB_EUSAGE, "%s: %s", where.data, wrong);
+        goto out;
+    }
+    if (!name)
+        goto out;
+    s.name = name;
+    s.value = value;
+    s.origin = where.data;
+    rc = sb__opts_give(o, &s, err);
+out:
+    sb_buf_done(&where);
+    return rc;
+}
+
+int sb_opts_file_text(struct sb_opts *o, const char *origin, const char *text,
+    size_t len, struct sb_err *err)
+{
+    const char *end = text + len, *p = text;
+
+    if (len >= 3 && memcmp(text, "\xef\xbb\xbf", 3) == 0)
+        p += 3;
+    for (size_t number = 1; p < end; number++) {
+        const char *nl = memchr(p, '\n', (size_t)(end - p));
+        size_t n = (size_t)((nl ? nl : end) - p);
+        char *line;
+        int rc;
+
+        if (memchr(p, '\0', n))
+            return sb_err_set(err, SB_EUSAGE,
+                "%s:%zu: a NUL byte: this is no text file", origin, number);
+        line = sb__opts_strndup(o, p, n);
+        if (!line)
+            return sb_err_set(err, SB_ENOMEM, "out of memory");
+        rc = take_line(o, origin, number, line, err);
+        if (rc)
+            return rc;
+        p += n + 1;
+    }
+    return 0;
+}
+
+static int read_all(FILE *f, struct sb_buf *b)
+{
+    char part[4096];
+    size_t n;
+
+    while ((n = fread(part, 1, sizeof(part), f)) > 0) {
+        if (sb_buf_add(b, part, n))
+            return SB_ELIMIT;
+    }
+    return ferror(f) ? SB_ESYS : 0;
+}
+
+int sb_opts_file(struct sb_opts *o, const char *path, struct sb_err *err)
+{
+    struct sb_buf b;
+    FILE *f;
+    int rc;
+
+    sb_buf_init(&b, FILE_MAX);
+    f = fopen(path, "re");
+    rc = f ? read_all(f, &b) : SB_ESYS;
+    if (rc == SB_ESYS) {
+        int native = errno;
+
+        sb_err_set(err, rc, "%s: %s", path, strerror(native));
+        if (err)
+            err->native = native;
+    } else if (rc) {
+        rc = sb_err_set(err, SB_ESYS, "%s: too large for a config file", path);
+    } else if (b.len) {
+        rc = sb_opts_file_text(o, path, b.data, b.len, err);
+    }
+    if (f)
+        fclose(f);
+    sb_buf_done(&b);
+    return rc;
+}

@@ -1,0 +1,192 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+//
+// Printing: --help and --print-config.
+
+#include "base/buf.h"
+#include "base/opts_private.h"
+
+// "=N" and the like, as sysbench has always shown them.
+static const char *type_hint(const struct sb_opt *opt)
+{
+    switch (opt->type) {
+    case SB_OPT_BOOL:
+        return "[=on|off]";
+    case SB_OPT_INT:
+    case SB_OPT_DOUBLE:
+        return "=N";
+    case SB_OPT_SIZE:
+        return "=SIZE";
+    case SB_OPT_DURATION:
+        return "=DURATION";
+    case SB_OPT_STRING:
+        return opt->flags & SB_OPT_FILENAME ? "=FILENAME" : "=STRING";
+    case SB_OPT_LIST:
+        return "=[LIST,...]";
+    case SB_OPT_ENUM:
+        return "=STRING";
+    }
+    return "";
+}
+
+static int name_width(const struct sb_opt *opt)
+{
+    return (int)(strlen(opt->name) + strlen(type_hint(opt)));
+}
+
+static const char *shown_default(
+    const struct sb_opt *opt, const struct sb__opts_decl *d)
+{
+    if (opt->def && opt->alias_of)
+        return opt->def;
+    if (d && d->alias)
+        d = d->alias;
+    if (d && d->def)
+        return d->def;
+    if (!d && opt->def)
+        return opt->def;
+    return opt->type == SB_OPT_BOOL ? "off" : NULL;
+}
+
+static void print_option(const struct sb_opt *opt,
+    const struct sb__opts_decl *d, int width, FILE *out)
+{
+    const char *def = shown_default(opt, d);
+
+    fprintf(out, "  --%s%s%*s ", opt->name, type_hint(opt),
+        width - name_width(opt), "");
+    if (opt->help && *opt->help)
+        fputs(opt->help, out);
+    else if (opt->alias_of)
+        fprintf(out, "%salias for --%s",
+            opt->flags & SB_OPT_DEPRECATED ? "deprecated " : "", opt->alias_of);
+    if (opt->type == SB_OPT_ENUM) {
+        for (int i = 0; opt->choices[i]; i++)
+            fprintf(out, "%s%s", i ? "," : " {", opt->choices[i]);
+        fputs("}", out);
+    }
+    if (def)
+        fprintf(out, " [%s]", def);
+    fputc('\n', out);
+}
+
+// Calls visit for what is listed: the declared options of the table, or its
+// own list while it is not added.
+static void each_listed(const struct sb_opts *o,
+    const struct sb_opt_table *table,
+    void (*visit)(
+        void *arg, const struct sb_opt *opt, const struct sb__opts_decl *d),
+    void *arg)
+{
+    bool added = false;
+
+    for (size_t i = 0; i < o->decls.len; i++) {
+        const struct sb__opts_decl *d = o->decls.item[i];
+
+        if (d->table != table)
+            continue;
+        added = true;
+        if (!(d->opt->flags & SB_OPT_HIDDEN))
+            visit(arg, d->opt, d);
+    }
+    for (const struct sb_opt *opt = table->opts; !added && opt->name; opt++) {
+        if (!(opt->flags & SB_OPT_HIDDEN))
+            visit(arg, opt, NULL);
+    }
+}
+
+struct help {
+    const char *title; // still to be printed, or NULL
+    FILE *out;
+    int width;
+};
+
+static void measure_option(
+    void *arg, const struct sb_opt *opt, const struct sb__opts_decl *d)
+{
+    struct help *h = arg;
+
+    if (name_width(opt) > h->width)
+        h->width = name_width(opt);
+}
+
+static void help_option(
+    void *arg, const struct sb_opt *opt, const struct sb__opts_decl *d)
+{
+    struct help *h = arg;
+
+    if (h->title)
+        fprintf(h->out, "%s:\n", h->title);
+    h->title = NULL;
+    print_option(opt, d, h->width, h->out);
+}
+
+void sb_opts_help(
+    const struct sb_opts *o, const struct sb_opt_table *table, FILE *out)
+{
+    struct help h = { .title = table->title, .out = out };
+
+    each_listed(o, table, measure_option, &h);
+    each_listed(o, table, help_option, &h);
+}
+
+// Appends text so that sb_opts_file_text() reads it back; false when no way
+// of quoting does that.
+static bool add_quoted(struct sb_buf *b, const char *text)
+{
+    size_t len = strlen(text);
+    char quote = strchr(text, '"') ? '\'' : '"';
+
+    if (strpbrk(text, "\n\r\v\f"))
+        return false;
+    if (len && !strpbrk(text, "#'\"") && text[0] != ' ' && text[0] != '\t' &&
+        text[len - 1] != ' ' && text[len - 1] != '\t') {
+        sb_buf_adds(b, text);
+        return true;
+    }
+    if (strchr(text, quote))
+        return false;
+    sb_buf_addf(b, "%c%s%c", quote, text, quote);
+    return true;
+}
+
+static const char *source_text(const struct sb__opts_decl *d)
+{
+    if (d->source == SB_SRC_DEFAULT)
+        return "default";
+    if (*d->origin)
+        return d->origin;
+    return "command line";
+}
+
+// Defaults, masked values and what a file cannot say are commented out, so
+// that reading the output back changes nothing and claims nothing was given.
+static void print_setting(const struct sb__opts_decl *d, FILE *out)
+{
+    struct sb_buf b;
+    bool real;
+
+    sb_buf_init(&b, 0);
+    real = add_quoted(&b, d->shown) && strcmp(d->shown, d->text) == 0 &&
+           d->source != SB_SRC_DEFAULT && !(d->opt->flags & SB_OPT_NOFILE);
+    fprintf(out, "%s%s=%-*s # %s\n", real ? "" : "#", d->opt->name,
+        30 - (int)strlen(d->opt->name) + real, b.data ? b.data : "",
+        source_text(d));
+    sb_buf_done(&b);
+}
+
+void sb_opts_print_config(const struct sb_opts *o, FILE *out)
+{
+    const struct sb_opt_table *table = NULL;
+
+    for (size_t i = 0; i < o->decls.len; i++) {
+        const struct sb__opts_decl *d = o->decls.item[i];
+
+        if (d->alias)
+            continue;
+        if (d->table != table)
+            fprintf(out, "%s# %s\n", table ? "\n" : "",
+                d->table->title ? d->table->title : "options");
+        table = d->table;
+        print_setting(d, out);
+    }
+}

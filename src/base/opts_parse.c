@@ -1,0 +1,276 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+
+#include <assert.h>
+#include <ctype.h>
+#include <inttypes.h>
+#include <strings.h>
+
+#include "base/buf.h"
+#include "base/opts_private.h"
+#include "base/units.h"
+
+#define NS_PER_SEC 1000000000.0
+
+static int invalid(struct sb_opts *o, const struct sb_opt *opt,
+    const char *value, int code, const char *why, struct sb_err *err)
+{
+    const char *shown = sb__opts_mask(o, value, sb__opts_secret(opt));
+
+    return sb_err_set(err, code, "Invalid value for the '%s' option: '%s' (%s)",
+        opt->name, shown ? shown : "", why);
+}
+
+static int parse_bool(const char *value, bool *out)
+{
+    static const char *const on[] = { "on", "true", "1", "yes" };
+    static const char *const off[] = { "off", "false", "0", "no" };
+
+    for (size_t i = 0; i < sizeof(on) / sizeof(on[0]); i++) {
+        if (strcasecmp(value, on[i]) == 0) {
+            *out = true;
+            return 0;
+        }
+        if (strcasecmp(value, off[i]) == 0) {
+            *out = false;
+            return 0;
+        }
+    }
+    return SB_EUSAGE;
+}
+
+static int parse_enum(
+    const struct sb_opt *opt, const char *value, int *out, struct sb_buf *why)
+{
+    assert(opt->choices);
+    for (int i = 0; opt->choices[i]; i++) {
+        if (strcasecmp(value, opt->choices[i]) == 0) {
+            *out = i;
+            return 0;
+        }
+    }
+    sb_buf_adds(why, "one of ");
+    for (int i = 0; opt->choices[i]; i++)
+        sb_buf_addf(why, "%s%s", i ? ", " : "", opt->choices[i]);
+    sb_buf_adds(why, " is needed");
+    return SB_EUSAGE;
+}
+
+// One item without the spaces around it.
+static char *list_item(struct sb_opts *o, const char *text, size_t len)
+{
+    while (len && isspace((unsigned char)*text)) {
+        text++;
+        len--;
+    }
+    while (len && isspace((unsigned char)text[len - 1]))
+        len--;
+    return sb__opts_strndup(o, text, len);
+}
+
+static int parse_list(
+    struct sb_opts *o, const char *value, struct sb_opt_list *out)
+{
+    size_t most = 1, count = 0;
+    const char **item;
+
+    for (const char *p = value; *p; p++)
+        most += *p == ',';
+    item = sb__opts_alloc(o, most * sizeof(*item));
+    if (!item)
+        return SB_ENOMEM;
+    for (const char *p = value;; p++) {
+        size_t len = strcspn(p, ",");
+
+        item[count] = list_item(o, p, len);
+        if (!item[count])
+            return SB_ENOMEM;
+        count += item[count][0] != '\0';
+        p += len;
+        if (!*p)
+            break;
+    }
+    out->item = item;
+    out->count = count;
+    return 0;
+}
+
+static int parse_string(struct sb_opts *o, const char *value, const char **out)
+{
+    *out = sb__opts_strdup(o, value);
+    return *out ? 0 : SB_ENOMEM;
+}
+
+// What stands in the message when the text is no value of the type at all.
+static const char *wanted(enum sb_opt_type type)
+{
+    switch (type) {
+    case SB_OPT_BOOL:
+        return "on or off is needed";
+    case SB_OPT_INT:
+        return "a whole number is needed";
+    case SB_OPT_SIZE:
+        return "a size such as 512, 64K or 10M is needed";
+    case SB_OPT_DOUBLE:
+        return "a number is needed";
+    case SB_OPT_DURATION:
+        return "a duration such as 10, 250ms or 1h30m is needed";
+    default:
+        return "";
+    }
+}
+
+static int parse_typed(struct sb_opts *o, const struct sb_opt *opt,
+    const char *value, union sb__opts_value *out, struct sb_buf *why)
+{
+    switch (opt->type) {
+    case SB_OPT_BOOL:
+        return parse_bool(value, &out->b);
+    case SB_OPT_INT:
+        return sb_units_count(value, &out->i);
+    case SB_OPT_SIZE:
+        return sb_units_size(value, &out->i);
+    case SB_OPT_DOUBLE:
+        return sb_units_double(value, &out->d);
+    case SB_OPT_DURATION:
+        return sb_units_duration(value,
+            opt->flags & SB_OPT_USEC ? 1000 : (int64_t)NS_PER_SEC, &out->i);
+    case SB_OPT_STRING:
+        return parse_string(o, value, &out->s);
+    case SB_OPT_LIST:
+        return parse_list(o, value, &out->l);
+    case SB_OPT_ENUM:
+        return parse_enum(opt, value, &out->e, why);
+    }
+    return SB_EINTERNAL;
+}
+
+// The value in the unit of min and max; false: a type without bounds.
+static bool measure(
+    const struct sb_opt *opt, const union sb__opts_value *v, double *out)
+{
+    switch (opt->type) {
+    case SB_OPT_INT:
+    case SB_OPT_SIZE:
+        *out = (double)v->i;
+        return true;
+    case SB_OPT_DURATION:
+        *out = (double)v->i / NS_PER_SEC;
+        return true;
+    case SB_OPT_DOUBLE:
+        *out = v->d;
+        return true;
+    default:
+        return false;
+    }
+}
+
+static void add_limit(
+    const struct sb_opt *opt, double limit, struct sb_buf *why)
+{
+    char text[64];
+
+    if (opt->type == SB_OPT_SIZE)
+        sb_units_format_size((int64_t)limit, text, sizeof(text));
+    else if (opt->type == SB_OPT_DURATION)
+        sb_units_format_duration(
+            (int64_t)(limit * NS_PER_SEC), text, sizeof(text));
+    else if (opt->type == SB_OPT_INT)
+        snprintf(text, sizeof(text), "%.0f", limit);
+    else
+        snprintf(text, sizeof(text), "%g", limit);
+    sb_buf_adds(why, text);
+}
+
+static int check_bounds(
+    const struct sb_opt *opt, const union sb__opts_value *v, struct sb_buf *why)
+{
+    double got;
+
+    if (!measure(opt, v, &got) || (opt->min == 0 && opt->max == 0))
+        return 0;
+    if (got < opt->min) {
+        sb_buf_adds(why, "the least is ");
+        add_limit(opt, opt->min, why);
+        return SB_ERANGE;
+    }
+    // min alone is written as {.min = 1}: max stays 0.
+    if (got > opt->max && opt->max >= opt->min) {
+        sb_buf_adds(why, "the most is ");
+        add_limit(opt, opt->max, why);
+        return SB_ERANGE;
+    }
+    return 0;
+}
+
+int sb__opts_value(struct sb_opts *o, const struct sb_opt *opt,
+    const char *value, union sb__opts_value *out, struct sb_err *err)
+{
+    union sb__opts_value v = { 0 };
+    struct sb_buf why;
+    int rc;
+
+    if (!value)
+        value = opt->type == SB_OPT_BOOL ? "on" : "";
+    sb_buf_init(&why, 400);
+    rc = parse_typed(o, opt, value, &v, &why);
+    if (rc == SB_ENOMEM) {
+        sb_err_set(err, rc, "out of memory reading the options");
+        goto out;
+    }
+    if (rc == SB_ERANGE)
+        sb_buf_adds(&why,
+            strchr(value, '-') ? "it cannot be that small" : "it is too large");
+    else if (!rc)
+        rc = check_bounds(opt, &v, &why);
+    if (rc)
+        invalid(o, opt, value, rc, why.len ? why.data : wanted(opt->type), err);
+    else
+        *out = v;
+out:
+    sb_buf_done(&why);
+    return rc;
+}
+
+void sb__opts_store(
+    const struct sb_opt *opt, const union sb__opts_value *value, void *target)
+{
+    char *at = (char *)target + opt->offset;
+
+    switch (opt->type) {
+    case SB_OPT_BOOL:
+        memcpy(at, &value->b, sizeof(value->b));
+        break;
+    case SB_OPT_INT:
+    case SB_OPT_SIZE:
+    case SB_OPT_DURATION:
+        memcpy(at, &value->i, sizeof(value->i));
+        break;
+    case SB_OPT_DOUBLE:
+        memcpy(at, &value->d, sizeof(value->d));
+        break;
+    case SB_OPT_STRING:
+        memcpy(at, &value->s, sizeof(value->s));
+        break;
+    case SB_OPT_LIST:
+        memcpy(at, &value->l, sizeof(value->l));
+        break;
+    case SB_OPT_ENUM:
+        memcpy(at, &value->e, sizeof(value->e));
+        break;
+    }
+}
+
+int sb_opts_parse(struct sb_opts *o, const struct sb_opt *opt,
+    const char *value, void *target, struct sb_err *err)
+{
+    union sb__opts_value v;
+    int rc;
+
+    if (opt->alias_of)
+        return sb_err_set(err, SB_EINTERNAL,
+            "option '%s' is an alias and has no value of its own", opt->name);
+    rc = sb__opts_value(o, opt, value, &v, err);
+    if (!rc)
+        sb__opts_store(opt, &v, target);
+    return rc;
+}

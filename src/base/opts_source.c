@@ -1,0 +1,119 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+//
+// Where settings come from, except the config file: arguments, environment.
+
+#include <ctype.h>
+
+#include "base/opts_private.h"
+
+#define ENV_PREFIX "SYSBENCH_"
+
+static int bad_argument(
+    struct sb_opts *o, const char *arg, const char *why, struct sb_err *err)
+{
+    const char *shown = sb__opts_mask(o, arg, false);
+
+    return sb_err_set(
+        err, SB_EUSAGE, "invalid option: %s (%s)", shown ? shown : "", why);
+}
+
+static int take_option(struct sb_opts *o, char *arg, struct sb_err *err)
+{
+    struct sb__opts_setting s = { .source = SB_SRC_CMDLINE };
+    char *equals = strchr(arg, '=');
+    size_t len = equals ? (size_t)(equals - arg) : strlen(arg);
+
+    if (len == 2)
+        return bad_argument(o, arg, "a name must follow the dashes", err);
+    s.name = sb__opts_strndup(o, arg + 2, len - 2);
+    if (!s.name)
+        return sb_err_set(err, SB_ENOMEM, "out of memory");
+    if (equals)
+        s.value = s.argv = equals + 1;
+    return sb__opts_give(o, &s, err);
+}
+
+static int take_argument(struct sb_opts *o, char *arg, struct sb_err *err)
+{
+    char *copy;
+
+    if (strncmp(arg, "--", 2) == 0)
+        return take_option(o, arg, err);
+    if (arg[0] == '-' && arg[1])
+        return bad_argument(o, arg, "options begin with two dashes", err);
+    copy = sb__opts_strdup(o, arg);
+    if (!copy || sb__opts_push(&o->positions, copy))
+        return sb_err_set(err, SB_ENOMEM, "out of memory");
+    return 0;
+}
+
+int sb_opts_argv(struct sb_opts *o, int argc, char **argv, struct sb_err *err)
+{
+    int rc = 0;
+
+    // All of it, even after an error: secrets must not stay in the process
+    // list while the message is read.
+    for (int i = 1; i < argc; i++) {
+        struct sb_err later;
+        int one = take_argument(o, argv[i], rc ? &later : err);
+
+        if (!rc)
+            rc = one;
+    }
+    return rc;
+}
+
+const char *sb_opts_positional(const struct sb_opts *o, size_t n)
+{
+    return n < o->positions.len ? o->positions.item[n] : NULL;
+}
+
+// Variables that other parts read and that are no options.
+static bool is_own_variable(const char *name, size_t len)
+{
+    static const char *const own[] = { "DRIVER_DIR", "LUA_DIR" };
+
+    for (size_t i = 0; i < sizeof(own) / sizeof(own[0]); i++) {
+        if (strlen(own[i]) == len && memcmp(own[i], name, len) == 0)
+            return true;
+    }
+    return false;
+}
+
+static int take_variable(
+    struct sb_opts *o, const char *var, size_t len, struct sb_err *err)
+{
+    const size_t skip = sizeof(ENV_PREFIX) - 1;
+    struct sb__opts_setting s = { .source = SB_SRC_ENV };
+    char *name = sb__opts_strndup(o, var + skip, len - skip);
+
+    if (!name)
+        return sb_err_set(err, SB_ENOMEM, "out of memory");
+    for (char *p = name; *p; p++)
+        *p = *p == '_' ? '-' : (char)tolower((unsigned char)*p);
+    s.name = name;
+    s.value = var + len + 1;
+    s.origin = sb__opts_strndup(o, var, len);
+    if (!s.origin)
+        return sb_err_set(err, SB_ENOMEM, "out of memory");
+    return sb__opts_give(o, &s, err);
+}
+
+int sb_opts_env(struct sb_opts *o, char *const *envp, struct sb_err *err)
+{
+    const size_t skip = sizeof(ENV_PREFIX) - 1;
+
+    for (; *envp; envp++) {
+        const char *equals = strchr(*envp, '=');
+        size_t len = equals ? (size_t)(equals - *envp) : 0;
+        int rc;
+
+        if (len <= skip || strncmp(*envp, ENV_PREFIX, skip) != 0 ||
+            is_own_variable(*envp + skip, len - skip))
+            continue;
+        rc = take_variable(o, *envp, len, err);
+        if (rc)
+            return rc;
+    }
+    return 0;
+}

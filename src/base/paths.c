@@ -1,0 +1,167 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+
+#include "base/paths.h"
+
+#include <errno.h>
+#include <limits.h>
+#include <stdlib.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+// The build system sets these.
+#ifndef SB_BINDIR
+#define SB_BINDIR "/usr/local/bin"
+#endif
+#ifndef SB_DRIVERDIR
+#define SB_DRIVERDIR "/usr/local/lib/sysbench"
+#endif
+#ifndef SB_LUADIR
+#define SB_LUADIR "/usr/local/share/sysbench"
+#endif
+#ifndef SB_ABS_TOP_SRCDIR
+#define SB_ABS_TOP_SRCDIR ""
+#endif
+#ifndef SB_ABS_TOP_BUILDDIR
+#define SB_ABS_TOP_BUILDDIR ""
+#endif
+
+#define PATH_SIZE sizeof(((struct sb_paths *)0)->drivers)
+
+_Static_assert(PATH_SIZE >= PATH_MAX, "realpath() writes up to PATH_MAX");
+
+static bool is_dir(const char *path)
+{
+    struct stat st;
+
+    return stat(path, &st) == 0 && S_ISDIR(st.st_mode);
+}
+
+// Joins two parts; false when the result does not fit.
+static bool join(char *out, const char *a, const char *b)
+{
+    int n = snprintf(out, PATH_SIZE, "%s%s", a, b);
+
+    return n >= 0 && (size_t)n < PATH_SIZE;
+}
+
+// Without "..", when that is possible.
+static void tidy(char *path)
+{
+    char real[PATH_MAX];
+
+    if (realpath(path, real))
+        snprintf(path, PATH_SIZE, "%s", real);
+}
+
+// The folder of the executable; a libtool program lies one deeper.
+static bool exe_folder(const char *exe, char *out)
+{
+    static const char libs[] = "/.libs";
+    const char *slash = strrchr(exe, '/');
+    size_t len = slash ? (size_t)(slash - exe) : 0;
+    const size_t n = sizeof(libs) - 1;
+
+    if (!slash || len >= PATH_SIZE)
+        return false;
+    if (len > n && memcmp(exe + len - n, libs, n) == 0)
+        len -= n;
+    memcpy(out, exe, len);
+    out[len] = '\0';
+    return true;
+}
+
+static bool is_own_build(const char *dir)
+{
+    char src[PATH_SIZE], real[PATH_MAX];
+
+    return SB_ABS_TOP_BUILDDIR[0] && join(src, SB_ABS_TOP_BUILDDIR, "/src") &&
+           realpath(src, real) && strcmp(real, dir) == 0;
+}
+
+static bool find_build_tree(struct sb_paths *p, const char *dir)
+{
+    char modules[PATH_SIZE];
+
+    if (!join(modules, dir, "/drivers") || !join(p->drivers, modules, "/.libs"))
+        return false;
+    if (is_own_build(dir) &&
+        join(p->workloads, SB_ABS_TOP_SRCDIR, "/tests/lua"))
+        return true;
+    return is_dir(modules) && join(p->workloads, dir, "/../tests/lua") &&
+           is_dir(p->workloads);
+}
+
+// `to` as seen from the folder `dir`, where `from` was meant to be: a tree
+// that was moved as a whole still finds its parts.
+static bool moved(char *out, const char *dir, const char *from, const char *to)
+{
+    size_t common = 0, i = 0;
+
+    for (; from[i] && from[i] == to[i]; i++) {
+        if (from[i] == '/')
+            common = i;
+    }
+    if ((from[i] == '\0' && to[i] == '/') || (to[i] == '\0' && from[i] == '/'))
+        common = i;
+    if (!join(out, dir, ""))
+        return false;
+    for (const char *p = from + common; *p; p++) {
+        size_t len = strlen(out);
+
+        if (*p == '/' && (size_t)snprintf(out + len, PATH_SIZE - len, "/..") >=
+                             PATH_SIZE - len)
+            return false;
+    }
+    i = strlen(out);
+    return (size_t)snprintf(out + i, PATH_SIZE - i, "%s", to + common) <
+           PATH_SIZE - i;
+}
+
+static bool find_installed(char *out, const char *dir, const char *to)
+{
+    if (moved(out, dir, SB_BINDIR, to) && is_dir(out))
+        return true;
+    return join(out, to, "");
+}
+
+static bool overridden(char *out, const char *variable)
+{
+    const char *value = getenv(variable);
+
+    return value && *value && join(out, value, "");
+}
+
+int sb_paths_from(struct sb_paths *p, const char *exe, struct sb_err *err)
+{
+    char dir[PATH_SIZE];
+
+    *p = (struct sb_paths){ 0 };
+    if (!exe_folder(exe, dir))
+        return sb_err_set(err, SB_ESYS, "%s: not a usable path", exe);
+    p->build_tree = find_build_tree(p, dir);
+    if (!p->build_tree && (!find_installed(p->drivers, dir, SB_DRIVERDIR) ||
+                              !find_installed(p->workloads, dir, SB_LUADIR)))
+        return sb_err_set(err, SB_ESYS, "%s: the path is too long", exe);
+    tidy(p->drivers);
+    tidy(p->workloads);
+    overridden(p->drivers, "SYSBENCH_DRIVER_DIR");
+    overridden(p->workloads, "SYSBENCH_LUA_DIR");
+    return 0;
+}
+
+int sb_paths_find(struct sb_paths *p, struct sb_err *err)
+{
+    char exe[PATH_MAX];
+    ssize_t n = readlink("/proc/self/exe", exe, sizeof(exe) - 1);
+
+    if (n < 0) {
+        int native = errno;
+
+        sb_err_set(err, SB_ESYS, "/proc/self/exe: %s", strerror(native));
+        if (err)
+            err->native = native;
+        return SB_ESYS;
+    }
+    exe[n] = '\0';
+    return sb_paths_from(p, exe, err);
+}

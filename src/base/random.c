@@ -1,0 +1,119 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+#include "base/random.h"
+
+// Lua numbers as integers: what does not fit becomes the nearest that does.
+static int64_t whole(double v)
+{
+    if (v >= 0x1p63)
+        return INT64_MAX;
+    if (v <= -0x1p63)
+        return INT64_MIN;
+    return v == v ? (int64_t)v : 0;
+}
+
+int sb_random_share(struct sb_random_shared *s, const struct sb_dist_opts *o,
+    uint64_t now_ns, struct sb_err *err)
+{
+    int rc = sb_dist_prepare(&s->dist, o, err);
+
+    if (rc)
+        return rc;
+    s->seed = o->seed ? (uint64_t)o->seed : sb_rng_mix(now_ns);
+    if (s->seed == 0)
+        s->seed = 1;
+    atomic_store_explicit(&s->uniques, 0, memory_order_relaxed);
+    return 0;
+}
+
+void sb_random_init(
+    struct sb_random *r, struct sb_random_shared *s, uint64_t user)
+{
+    *r = (struct sb_random) { .shared = s };
+    sb_rng_init(&r->rng, s->seed, user);
+}
+
+double sb_random_default(struct sb_random *r, double a, double b)
+{
+    return (double)sb_dist_default(
+        &r->shared->dist, &r->zipf, &r->rng, whole(a), whole(b));
+}
+
+double sb_random_uniform(struct sb_random *r, double a, double b)
+{
+    return (double)sb_dist_uniform(&r->rng, whole(a), whole(b));
+}
+
+double sb_random_gaussian(struct sb_random *r, double a, double b)
+{
+    return (double)sb_dist_gaussian(
+        &r->shared->dist, &r->rng, whole(a), whole(b));
+}
+
+double sb_random_special(struct sb_random *r, double a, double b)
+{
+    return (double)sb_dist_special(
+        &r->shared->dist, &r->rng, whole(a), whole(b));
+}
+
+double sb_random_pareto(struct sb_random *r, double a, double b)
+{
+    return (double)sb_dist_pareto(
+        &r->shared->dist, &r->rng, whole(a), whole(b));
+}
+
+double sb_random_zipfian(struct sb_random *r, double a, double b)
+{
+    return (double)sb_dist_zipfian(
+        &r->shared->dist, &r->zipf, &r->rng, whole(a), whole(b));
+}
+
+uint32_t sb_random_unique(struct sb_random *r)
+{
+    struct sb_random_shared *s = r->shared;
+    uint32_t x =
+        atomic_fetch_add_explicit(&s->uniques, 1, memory_order_relaxed);
+
+    // Every step can be undone, so that different numbers stay different.
+    x ^= (uint32_t)s->seed;
+    x = (x ^ (x >> 16)) * 0x21f0aaadu;
+    x ^= (uint32_t)(s->seed >> 32);
+    x = (x ^ (x >> 15)) * 0xd35a2d97u;
+    return x ^ (x >> 15);
+}
+
+uint64_t sb_random_uint64(struct sb_random *r)
+{
+    return sb_rng_next(&r->rng);
+}
+
+double sb_random_double(struct sb_random *r)
+{
+    return sb_rng_double(&r->rng);
+}
+
+void sb_random_string(
+    struct sb_random *r, const char *fmt, size_t len, char *out)
+{
+    sb_dist_string(&r->rng, fmt, len, out);
+}
+
+size_t sb_random_varstring(
+    struct sb_random *r, size_t min, size_t max, char *out)
+{
+    return sb_dist_varstring(&r->rng, min, max, out);
+}
+
+void sb_random_row(struct sb_random *r, uint32_t table, double id)
+{
+    if (!r->in_row)
+        r->own = r->rng;
+    r->in_row = true;
+    sb_rng_init_row(&r->rng, r->shared->seed, table, (uint64_t)whole(id));
+}
+
+void sb_random_resume(struct sb_random *r)
+{
+    if (r->in_row)
+        r->rng = r->own;
+    r->in_row = false;
+}

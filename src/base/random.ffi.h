@@ -1,0 +1,39 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+//
+// The random numbers of one user, as Lua calls them. Ranges are inclusive;
+// results are doubles because Lua numbers are (exact up to 2^53).
+// One struct sb_random belongs to one user; not thread-safe.
+#ifndef SB_RANDOM_FFI_H
+#define SB_RANDOM_FFI_H
+
+#include <stddef.h>
+#include <stdint.h>
+
+#include "base/export.h"
+
+struct sb_random;
+
+SB_FFI double sb_random_default(struct sb_random *r, double a, double b);
+SB_FFI double sb_random_uniform(struct sb_random *r, double a, double b);
+SB_FFI double sb_random_gaussian(struct sb_random *r, double a, double b);
+SB_FFI double sb_random_special(struct sb_random *r, double a, double b);
+SB_FFI double sb_random_pareto(struct sb_random *r, double a, double b);
+SB_FFI double sb_random_zipfian(struct sb_random *r, double a, double b);
+// A number of 32 bits that no other call in this process returns (until 2^32
+// calls have been made), in an order that looks random. Thread-safe.
+SB_FFI uint32_t sb_random_unique(struct sb_random *r);
+SB_FFI uint64_t sb_random_uint64(struct sb_random *r);
+// [0, 1)
+SB_FFI double sb_random_double(struct sb_random *r);
+// Fills out with len bytes after the format: '#' digit, '@' a-z.
+SB_FFI void sb_random_string(
+    struct sb_random *r, const char *fmt, size_t len, char *out);
+// Fills out with min..max characters '0'..'z'; returns how many.
+SB_FFI size_t sb_random_varstring(
+    struct sb_random *r, size_t min, size_t max, char *out);
+// From now on the numbers depend on (run seed, table, id) only, until
+// sb_random_resume() goes back to the user's own stream where it stood.
+SB_FFI void sb_random_row(struct sb_random *r, uint32_t table, double id);
+SB_FFI void sb_random_resume(struct sb_random *r);
+
+#endif

@@ -1,0 +1,36 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+//
+// A user's random numbers: its stream, the distribution options of the run
+// and what distributions remember between calls.
+#ifndef SB_RANDOM_H
+#define SB_RANDOM_H
+
+#include <stdatomic.h>
+
+#include "base/dist.h"
+#include "base/random.ffi.h"
+
+// What all users of a run share; read-only but for the counter.
+struct sb_random_shared {
+    struct sb_dist dist;
+    uint64_t seed;            // of the run, never 0
+    _Atomic uint32_t uniques; // calls of sb_random_unique() so far
+};
+
+struct sb_random {
+    struct sb_rng rng;       // the one in use
+    struct sb_rng own;       // the user's, while a row's is in use
+    struct sb_zipf zipf;
+    struct sb_random_shared *shared;
+    bool in_row;
+};
+
+// seed 0 in the options: the seed is taken from now_ns. SB_ERANGE as
+// sb_dist_prepare().
+int sb_random_share(struct sb_random_shared *s, const struct sb_dist_opts *o,
+    uint64_t now_ns, struct sb_err *err);
+// The stream of user number `user`.
+void sb_random_init(
+    struct sb_random *r, struct sb_random_shared *s, uint64_t user);
+
+#endif

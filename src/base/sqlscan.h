@@ -1,0 +1,174 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+//
+// Finds the '?' placeholders of SQL text: those outside strings, quoted
+// names, comments and dollar quoting. Pure; inline and installed, because a
+// driver that numbers its placeholders ($1, $2) needs it and links nothing of
+// the core.
+#ifndef SB_SQLSCAN_H
+#define SB_SQLSCAN_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <string.h>
+
+// What differs between dialects. Of the standard, always: '..' ".." with
+// doubled quotes, `..`, -- to the end of the line, /* */.
+enum sb_sqlscan_flags {
+    SB_SQLSCAN_BACKSLASH = 1 << 0, // \ escapes in '..' and ".."
+    SB_SQLSCAN_HASH = 1 << 1,      // # comments; -- only before a blank
+    SB_SQLSCAN_BANG = 1 << 2,      // /*! ... */ is code
+    SB_SQLSCAN_DOLLAR = 1 << 3,    // $tag$ .. $tag$, e'..' with escapes
+    SB_SQLSCAN_NEST = 1 << 4,      // /* */ nest
+};
+
+// For the dialect of a driver ("mysql", "pgsql", ...).
+static inline unsigned sb_sqlscan_dialect(const char *name)
+{
+    if (name && strcmp(name, "mysql") == 0)
+        return SB_SQLSCAN_BACKSLASH | SB_SQLSCAN_HASH | SB_SQLSCAN_BANG;
+    if (name && strcmp(name, "pgsql") == 0)
+        return SB_SQLSCAN_DOLLAR | SB_SQLSCAN_NEST;
+    return 0;
+}
+
+// The functions below take the position of what they skip and return the one
+// after it; `len` when it has no end.
+
+static inline size_t sb__sqlscan_quoted(
+    const char *s, size_t len, size_t i, bool backslash)
+{
+    char quote = s[i++];
+
+    for (; i < len; i++) {
+        if (backslash && s[i] == '\\' && i + 1 < len)
+            i++;
+        else if (s[i] == quote && i + 1 < len && s[i + 1] == quote)
+            i++;
+        else if (s[i] == quote)
+            return i + 1;
+    }
+    return len;
+}
+
+static inline size_t sb__sqlscan_line(const char *s, size_t len, size_t i)
+{
+    const char *end = memchr(s + i, '\n', len - i);
+
+    return end ? (size_t)(end - s) + 1 : len;
+}
+
+static inline size_t sb__sqlscan_block(
+    const char *s, size_t len, size_t i, bool nest)
+{
+    size_t depth = 1;
+
+    for (i += 2; i + 1 < len; i++) {
+        if (s[i] == '*' && s[i + 1] == '/') {
+            i++;
+            if (--depth == 0)
+                return i + 1;
+        } else if (nest && s[i] == '/' && s[i + 1] == '*') {
+            i++;
+            depth++;
+        }
+    }
+    return len;
+}
+
+static inline bool sb__sqlscan_word(char c)
+{
+    return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') ||
+           (c >= '0' && c <= '9') || c == '_' || (unsigned char)c >= 0x80;
+}
+
+static inline bool sb__sqlscan_after_word(const char *s, size_t i)
+{
+    return i > 0 && (sb__sqlscan_word(s[i - 1]) || s[i - 1] == '$');
+}
+
+// $1 and a$b are no quoting.
+static inline size_t sb__sqlscan_dollar(const char *s, size_t len, size_t i)
+{
+    size_t tag = i + 1, n;
+
+    if (sb__sqlscan_after_word(s, i) ||
+        (tag < len && s[tag] >= '0' && s[tag] <= '9'))
+        return i + 1;
+    while (tag < len && sb__sqlscan_word(s[tag]))
+        tag++;
+    if (tag >= len || s[tag] != '$')
+        return i + 1;
+    n = tag + 1 - i;
+    for (size_t j = tag + 1; j + n <= len; j++) {
+        if (memcmp(s + i, s + j, n) == 0)
+            return j + n;
+    }
+    return len;
+}
+
+static inline bool sb__sqlscan_dashes(
+    const char *s, size_t len, size_t i, unsigned flags)
+{
+    if (i + 1 >= len || s[i + 1] != '-')
+        return false;
+    return !(flags & SB_SQLSCAN_HASH) || i + 2 >= len ||
+           (unsigned char)s[i + 2] <= ' ';
+}
+
+static inline bool sb__sqlscan_opens(
+    const char *s, size_t len, size_t i, unsigned flags)
+{
+    if (i + 1 >= len || s[i + 1] != '*')
+        return false;
+    return !((flags & SB_SQLSCAN_BANG) && i + 2 < len && s[i + 2] == '!');
+}
+
+static inline bool sb__sqlscan_escapes(const char *s, size_t i, unsigned flags)
+{
+    if (flags & SB_SQLSCAN_BACKSLASH)
+        return true;
+    return (flags & SB_SQLSCAN_DOLLAR) && i > 0 && (s[i - 1] | 32) == 'e' &&
+           !sb__sqlscan_after_word(s, i - 1);
+}
+
+// The place of the first placeholder at `from` or after it; len if none.
+// Start with 0 and go on with the place after the last one found.
+static inline size_t sb_sqlscan_next(
+    const char *s, size_t len, size_t from, unsigned flags)
+{
+    size_t i = from;
+
+    while (i < len && s[i] != '?') {
+        switch (s[i]) {
+        case '\'':
+        case '"':
+            i = sb__sqlscan_quoted(s, len, i, sb__sqlscan_escapes(s, i, flags));
+            break;
+        case '`':
+            i = sb__sqlscan_quoted(s, len, i, false);
+            break;
+        case '-':
+            i = sb__sqlscan_dashes(s, len, i, flags)
+                    ? sb__sqlscan_line(s, len, i)
+                    : i + 1;
+            break;
+        case '#':
+            i = flags & SB_SQLSCAN_HASH ? sb__sqlscan_line(s, len, i) : i + 1;
+            break;
+        case '/':
+            i = sb__sqlscan_opens(s, len, i, flags)
+                    ? sb__sqlscan_block(s, len, i, flags & SB_SQLSCAN_NEST)
+                    : i + 1;
+            break;
+        case '$':
+            i = flags & SB_SQLSCAN_DOLLAR ? sb__sqlscan_dollar(s, len, i)
+                                          : i + 1;
+            break;
+        default:
+            i++;
+        }
+    }
+    return i;
+}
+
+#endif

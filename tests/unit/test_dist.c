@@ -1,0 +1,542 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+//
+// Each distribution against its own formula by chi-square, and against the
+// formula of a slightly wrong parameter, which has to be found wrong. The
+// formula of `special` is the shape that sysbench 1.0.20 draws; see
+// docs/internals/dist.md for how that was checked.
+#include "base/dist.h"
+
+#include "check.h"
+#include "check_stat.h"
+
+#define RANGE 1000 // values 1..RANGE
+#define DRAWS 400000
+
+struct fixture {
+    struct sb_dist d;
+    struct sb_zipf zipf;
+    struct sb_rng rng;
+};
+
+static const struct sb_dist_opts defaults = { SB_DIST_SPECIAL, 0, 12, 1, 75,
+    0.2, 0.8 };
+
+static struct fixture with(const struct sb_dist_opts *o, uint64_t seed)
+{
+    struct fixture f = { 0 };
+
+    CHECK_INT(sb_dist_prepare(&f.d, o, NULL), 0);
+    sb_rng_init(&f.rng, seed, 0);
+    return f;
+}
+
+// Probability that a value is at most k + 1, that is, at offset <= k.
+typedef double cdf(double k, const struct sb_dist_opts *o);
+
+static double cdf_uniform(double k, const struct sb_dist_opts *o)
+{
+    return (k + 1) / RANGE;
+}
+
+// Mean of m uniforms (Bates), by Irwin and Hall's sum in the lower half,
+// where it does not cancel.
+static double bates(double x, int m)
+{
+    double sum = 0, term = 1;
+
+    if (x > 0.5)
+        return 1 - bates(1 - x, m);
+    for (int j = 1; j <= m; j++)
+        term /= j;
+    for (int j = 0; j <= m && j < x * m; j++) {
+        sum += term * pow(x * m - j, m);
+        term *= -(double)(m - j) / (j + 1);
+    }
+    return sum;
+}
+
+static double cdf_gaussian(double k, const struct sb_dist_opts *o)
+{
+    return bates((k + 1) / RANGE, (int)o->spec_iter);
+}
+
+// rand-spec-res % uniform over the upper rand-spec-res % of a window of
+// rand-spec-pct % (and one value) that begins half of that below the centre;
+// the rest gaussian.
+static double cdf_special(double k, const struct sb_dist_opts *o)
+{
+    double t = RANGE - 1, share = (double)o->spec_res / 100;
+    double pct = (double)o->spec_pct / 100, window = t * pct + 1;
+    double low = t / 2 - t * pct / 2 + (1 - share) * window;
+    double hot = (k + 1 - low) / (share * window);
+
+    return (1 - share) * cdf_gaussian(k, o) + share * fmin(fmax(hot, 0), 1);
+}
+
+static double cdf_pareto(double k, const struct sb_dist_opts *o)
+{
+    return pow((k + 1) / RANGE, log(1 - o->pareto_h) / log(o->pareto_h));
+}
+
+static double cdf_zipfian(double k, const struct sb_dist_opts *o)
+{
+    double below = 0, all = 0;
+
+    for (int i = 1; i <= RANGE; i++) {
+        all += pow(i, -o->zipfian_exp);
+        if (i <= k + 1)
+            below = all;
+    }
+    return below / all;
+}
+
+static cdf *const cdfs[] = { cdf_uniform, cdf_gaussian, cdf_special, cdf_pareto,
+    cdf_zipfian };
+
+static double fit(const uint64_t *seen, int type, const struct sb_dist_opts *o)
+{
+    double share[RANGE], last = 0;
+
+    for (int k = 0; k < RANGE; k++) {
+        double p = cdfs[type](k, o);
+
+        share[k] = p - last;
+        last = p;
+    }
+    return stat_chi2(seen, share, RANGE, DRAWS);
+}
+
+static void draw(
+    const struct sb_dist_opts *o, uint64_t seed, uint64_t seen[RANGE])
+{
+    struct fixture f = with(o, seed);
+
+    memset(seen, 0, RANGE * sizeof(seen[0]));
+    for (int i = 0; i < DRAWS; i++) {
+        int64_t v = sb_dist_default(&f.d, &f.zipf, &f.rng, 1, RANGE);
+
+        CHECK(v >= 1 && v <= RANGE);
+        seen[v >= 1 && v <= RANGE ? v - 1 : 0]++;
+    }
+}
+
+// What `o` draws fits its own formula, and not that of `wrong`.
+static void fits(const struct sb_dist_opts *o, const struct sb_dist_opts *wrong)
+{
+    uint64_t seen[RANGE];
+
+    for (uint64_t seed = 0; seed < 3; seed++) {
+        draw(o, seed, seen);
+        CHECK(fit(seen, o->type, o) < 1);
+        CHECK(fit(seen, wrong->type, wrong) > 1);
+    }
+}
+
+static void uniform(void)
+{
+    struct sb_dist_opts o = defaults, wrong = defaults;
+
+    o.type = SB_DIST_UNIFORM;
+    wrong.type = SB_DIST_PARETO;
+    wrong.pareto_h = 0.49; // 0.5 would be uniform
+    fits(&o, &wrong);
+}
+
+static void gaussian(void)
+{
+    struct sb_dist_opts o = defaults, wrong = defaults;
+
+    o.type = wrong.type = SB_DIST_GAUSSIAN;
+    wrong.spec_iter = 11;
+    fits(&o, &wrong);
+    o.spec_iter = 1;
+    wrong.spec_iter = 2;
+    fits(&o, &wrong);
+}
+
+static void special(void)
+{
+    struct sb_dist_opts o = defaults, wrong = defaults;
+
+    wrong.spec_res = 74;
+    fits(&o, &wrong);
+    wrong = o;
+    wrong.spec_pct = 2;
+    fits(&o, &wrong);
+    wrong = o;
+    wrong.spec_iter = 11;
+    fits(&o, &wrong);
+    o.spec_pct = wrong.spec_pct = 100;
+    o.spec_res = 20;
+    fits(&o, &wrong);
+}
+
+static void pareto(void)
+{
+    struct sb_dist_opts o = defaults, wrong = defaults;
+
+    o.type = wrong.type = SB_DIST_PARETO;
+    wrong.pareto_h = 0.205;
+    fits(&o, &wrong);
+    o.pareto_h = 0.35;
+    fits(&o, &wrong);
+}
+
+// 80 : 20 is what h = 0.2 means.
+static void pareto_rule(void)
+{
+    struct sb_dist_opts o = defaults;
+    uint64_t seen[RANGE], low = 0;
+
+    o.type = SB_DIST_PARETO;
+    draw(&o, 4, seen);
+    for (int i = 0; i < RANGE / 5; i++)
+        low += seen[i];
+    CHECK_NEAR((double)low / DRAWS, 0.8, STAT_Z * sqrt(0.16 / DRAWS));
+}
+
+static void zipfian(void)
+{
+    static const double exponents[] = { 0, 0.8, 1, 1.00000001, 1.5, 3 };
+    struct sb_dist_opts o = defaults, wrong = defaults;
+
+    o.type = wrong.type = SB_DIST_ZIPFIAN;
+    for (int i = 0; i < 6; i++) {
+        o.zipfian_exp = exponents[i];
+        wrong.zipfian_exp = exponents[i] + 0.05;
+        fits(&o, &wrong);
+    }
+}
+
+// One cache serves ranges and exponents in turn and gives what fresh caches
+// give.
+static void zipfian_cache(void)
+{
+    struct sb_dist_opts o = defaults;
+    struct fixture a, b;
+
+    o.type = SB_DIST_ZIPFIAN;
+    a = with(&o, 1);
+    b = with(&o, 1);
+    for (int64_t i = 0; i < 1000; i++) {
+        struct sb_zipf fresh = { 0 };
+        int64_t n = 2 + i % 3 * 500;
+
+        CHECK_INT(sb_dist_zipfian(&a.d, &a.zipf, &a.rng, 1, n),
+            sb_dist_zipfian(&b.d, &fresh, &b.rng, 1, n));
+    }
+    for (int64_t i = 0; i < 1000; i++) {
+        struct sb_zipf fresh = { 0 };
+
+        a.d.o.zipfian_exp = b.d.o.zipfian_exp = i & 1 ? 0.2 : 2.5;
+        CHECK_INT(sb_dist_zipfian(&a.d, &a.zipf, &a.rng, 1, 50),
+            sb_dist_zipfian(&b.d, &fresh, &b.rng, 1, 50));
+    }
+}
+
+// The whole int64 range and its edges, both ways round.
+static void wide_and_narrow_ranges(void)
+{
+    static const int64_t ranges[][2] = { { INT64_MIN, INT64_MAX },
+        { INT64_MIN, INT64_MIN + 1 }, { INT64_MAX - 2, INT64_MAX }, { -3, 4 },
+        { 5, 5 }, { 0, INT64_MAX }, { -1, INT64_MAX } };
+
+    for (int type = SB_DIST_UNIFORM; type <= SB_DIST_ZIPFIAN; type++)
+        for (size_t i = 0; i < sizeof(ranges) / sizeof(ranges[0]); i++) {
+            int64_t a = ranges[i][0], b = ranges[i][1];
+            struct sb_dist_opts o = defaults;
+            struct fixture f;
+
+            o.type = type;
+            f = with(&o, i);
+            for (int k = 0; k < 500; k++) {
+                int64_t v = k & 1
+                                ? sb_dist_default(&f.d, &f.zipf, &f.rng, a, b)
+                                : sb_dist_default(&f.d, &f.zipf, &f.rng, b, a);
+
+                CHECK(v >= a && v <= b);
+            }
+        }
+}
+
+static void both_ends_are_drawn(void)
+{
+    static const int types[] = { SB_DIST_UNIFORM, SB_DIST_GAUSSIAN,
+        SB_DIST_SPECIAL, SB_DIST_PARETO, SB_DIST_ZIPFIAN };
+
+    for (int i = 0; i < 5; i++) {
+        struct sb_dist_opts o = defaults;
+        struct fixture f;
+        int seen[2] = { 0 };
+
+        o.type = types[i];
+        f = with(&o, 1);
+        for (int k = 0; k < 1000; k++)
+            seen[sb_dist_default(&f.d, &f.zipf, &f.rng, 7, 8) - 7]++;
+        CHECK(seen[0] > 50 && seen[1] > 50);
+    }
+}
+
+static void uniform_covers_all_bits(void)
+{
+    uint64_t ones = 0, zeros = 0;
+    struct sb_rng r;
+
+    sb_rng_init(&r, 1, 1);
+    for (int i = 0; i < 200; i++) {
+        uint64_t v = (uint64_t)sb_dist_uniform(&r, INT64_MIN, INT64_MAX);
+
+        ones |= v;
+        zeros |= ~v;
+    }
+    CHECK(ones == UINT64_MAX && zeros == UINT64_MAX);
+}
+
+static double cdf_exponential(double x, double mean)
+{
+    return -expm1(-x / mean);
+}
+
+static void exponential(void)
+{
+    enum { N = 100000 };
+    static double v[N];
+    struct sb_rng r;
+
+    sb_rng_init(&r, 2, 0);
+    for (int i = 0; i < N; i++)
+        v[i] = sb_dist_exponential(&r, 3e6);
+    CHECK(stat_ks(v, N, cdf_exponential, 3e6) < 1);
+    CHECK(stat_ks(v, N, cdf_exponential, 3.1e6) > 1);
+}
+
+static void prepare_refuses(void)
+{
+    struct sb_dist_opts o;
+    struct sb_dist d;
+    struct sb_err err = { 0 };
+
+#define REFUSES(field, value)                                \
+    do {                                                     \
+        o = defaults;                                        \
+        o.field = (value);                                   \
+        sb_err_clear(&err);                                  \
+        CHECK_INT(sb_dist_prepare(&d, &o, &err), SB_ERANGE); \
+        CHECK_INT(err.code, SB_ERANGE);                      \
+        CHECK(err.msg[0] != '\0');                           \
+    } while (0)
+    REFUSES(type, 5);
+    REFUSES(type, -1);
+    REFUSES(spec_iter, 0);
+    REFUSES(spec_pct, 101);
+    REFUSES(spec_res, -1);
+    REFUSES(pareto_h, 0);
+    REFUSES(pareto_h, 1);
+    REFUSES(pareto_h, NAN);
+    REFUSES(zipfian_exp, -0.1);
+    REFUSES(zipfian_exp, NAN);
+}
+
+static void option_table(void)
+{
+    size_t n = 0;
+
+    CHECK_STR(
+        sb_dist_opt_table.title, "Pseudo-Random Numbers Generator options");
+    for (const struct sb_opt *o = sb_dist_opt_table.opts; o->name; o++, n++) {
+        CHECK(o->help != NULL && o->def != NULL);
+        CHECK(o->offset < sizeof(struct sb_dist_opts));
+    }
+    CHECK_INT(n, 7);
+    CHECK_STR(sb_dist_opt_table.opts[0].choices[SB_DIST_ZIPFIAN], "zipfian");
+    CHECK_STR(sb_dist_opt_table.opts[0].choices[SB_DIST_SPECIAL], "special");
+}
+
+// Characters at a template's places: a place of its own, and neighbours in
+// pairs, are uniform.
+static void string_places(char mark, char first, int kinds)
+{
+    enum { LEN = 40, N = 60000 };
+    static uint64_t single[LEN][26], pair[26 * 26];
+    double share[26 * 26];
+    char fmt[LEN], out[LEN];
+    struct sb_rng r;
+
+    memset(single, 0, sizeof(single));
+    memset(pair, 0, sizeof(pair));
+    memset(fmt, mark, LEN);
+    sb_rng_init(&r, 8, 0);
+    for (int n = 0; n < N; n++) {
+        sb_dist_string(&r, fmt, LEN, out);
+        for (int i = 0; i < LEN; i++) {
+            int c = out[i] - first;
+
+            CHECK(c >= 0 && c < kinds);
+            single[i][c]++;
+            if (i)
+                pair[(out[i - 1] - first) * kinds + c]++;
+        }
+    }
+    for (int i = 0; i < kinds * kinds; i++)
+        share[i] = 1.0 / (kinds * kinds);
+    CHECK(stat_chi2(
+              pair, share, (size_t)(kinds * kinds), (double)N * (LEN - 1)) < 1);
+    for (int i = 0; i < kinds; i++)
+        share[i] = 1.0 / kinds;
+    for (int i = 0; i < LEN; i++)
+        CHECK(stat_chi2(single[i], share, (size_t)kinds, N) < 1);
+}
+
+static void string_is_uniform(void)
+{
+    string_places('#', '0', 10);
+    string_places('@', 'a', 26);
+}
+
+static void string_keeps_the_rest(void)
+{
+    static const char fmt[] = "a#-##@b###-@@#\\%";
+    char out[sizeof(fmt) + 1];
+    struct sb_rng r;
+
+    sb_rng_init(&r, 1, 0);
+    for (size_t len = 0; len < sizeof(fmt); len++)
+        for (int n = 0; n < 50; n++) {
+            memset(out, '!', sizeof(out));
+            sb_dist_string(&r, fmt, len, out);
+            CHECK(out[len] == '!');
+            for (size_t i = 0; i < len; i++)
+                CHECK(fmt[i] == '#'   ? out[i] >= '0' && out[i] <= '9'
+                      : fmt[i] == '@' ? out[i] >= 'a' && out[i] <= 'z'
+                                      : out[i] == fmt[i]);
+        }
+}
+
+static void varstring(void)
+{
+    enum { N = 50000 };
+    uint64_t length[11] = { 0 }, character[75] = { 0 }, chars = 0;
+    double share[75];
+    char out[12];
+    struct sb_rng r;
+
+    sb_rng_init(&r, 1, 0);
+    for (int n = 0; n < N; n++) {
+        out[10] = '!';
+        size_t len = sb_dist_varstring(&r, 3, 10, out);
+
+        CHECK(len >= 3 && len <= 10 && out[10] == '!');
+        length[len]++;
+        for (size_t i = 0; i < len; i++) {
+            CHECK(out[i] >= '0' && out[i] <= 'z');
+            character[out[i] - '0']++;
+            chars++;
+        }
+    }
+    for (int i = 0; i < 75; i++)
+        share[i] = 1 / 75.0;
+    CHECK(stat_chi2(character, share, 75, (double)chars) < 1);
+    for (int i = 0; i < 8; i++)
+        share[i] = 1 / 8.0;
+    CHECK(stat_chi2(length + 3, share, 8, N) < 1);
+    CHECK_INT(sb_dist_varstring(&r, 5, 5, out), 5);
+    CHECK_INT(sb_dist_varstring(&r, 0, 0, out), 0);
+    CHECK_INT(sb_dist_varstring(&r, 9, 4, out), 4);
+}
+
+static double time_mean(const char *text, double *deviation)
+{
+    enum { N = 100000 };
+    struct sb_dist_time t = { 0 };
+    double sum = 0, squares = 0;
+    struct sb_rng r;
+
+    CHECK_INT(sb_dist_time_parse(text, &t, NULL), 0);
+    sb_rng_init(&r, 1, 0);
+    for (int i = 0; i < N; i++) {
+        int64_t ns = sb_dist_time_draw(&t, &r);
+
+        CHECK(ns >= 0);
+        sum += (double)ns;
+        squares += (double)ns * (double)ns;
+    }
+    *deviation = sqrt(squares / N - sum / N * (sum / N));
+    return sum / N;
+}
+
+// Tolerances: 4 standard errors of the mean and of the deviation.
+static void times_have_their_moments(void)
+{
+    double sd;
+
+    CHECK_NEAR(time_mean("2ms", &sd), 2e6, 0);
+    CHECK_NEAR(time_mean("constant:3us", &sd), 3e3, 0);
+    CHECK_NEAR(time_mean("0.5", &sd), 5e8, 0);
+    CHECK_NEAR(time_mean("uniform:1ms,3ms", &sd), 2e6, 7.3e3);
+    CHECK_NEAR(sd, 2e6 / sqrt(12), 3.3e3);
+    CHECK_NEAR(time_mean("exp:2ms", &sd), 2e6, 25.3e3);
+    CHECK_NEAR(sd, 2e6, 36e3);
+    CHECK_NEAR(time_mean("normal:2ms,0.1ms", &sd), 2e6, 1.3e3);
+    CHECK_NEAR(sd, 1e5, 9e2);
+    // Minimum 1, shape 4: mean 4/3, variance 2/9.
+    CHECK_NEAR(time_mean("pareto:1ms,4", &sd), 4e6 / 3, 6e3);
+    CHECK_NEAR(sd, 1e6 * sqrt(2 / 9.0), 5e4);
+    // Cut at 0: half of the draws are 0, the mean is sd / sqrt(2 pi).
+    CHECK_NEAR(time_mean("normal:0,1ms", &sd), 1e6 / sqrt(2 * M_PI), 7.4e3);
+    CHECK(time_mean("pareto:1s,0.001", &sd) <= 1e18);
+}
+
+static void time_zero(void)
+{
+    struct sb_dist_time t = { 0 };
+
+    CHECK(sb_dist_time_is_zero(&t));
+    CHECK_INT(sb_dist_time_parse("0", &t, NULL), 0);
+    CHECK(sb_dist_time_is_zero(&t));
+    CHECK_INT(sb_dist_time_parse("exp:0", &t, NULL), 0);
+    CHECK(sb_dist_time_is_zero(&t));
+    CHECK_INT(sb_dist_time_parse("exp:1ms", &t, NULL), 0);
+    CHECK(!sb_dist_time_is_zero(&t));
+}
+
+static void time_refuses(void)
+{
+    static const char *const bad[] = { "", "x", "uniform:", "uniform:1ms",
+        "uniform:1ms,2ms,3ms", "uniform:3ms,1ms", "exp:1ms,2ms",
+        "exp:", "exp:-1ms", "-1ms", "normal:1ms,-1ms", "pareto:1ms,0",
+        "pareto:1ms,x", "gauss:1ms", "2ms,3ms", ":1ms", "exp:nan" };
+    const struct sb_dist_time before = { 77, 1, 2 };
+
+    for (size_t i = 0; i < sizeof(bad) / sizeof(bad[0]); i++) {
+        struct sb_dist_time t = before;
+        struct sb_err err = { 0 };
+
+        CHECK(sb_dist_time_parse(bad[i], &t, &err) < 0);
+        CHECK(t.kind == before.kind && t.a == before.a && t.b == before.b);
+        CHECK(strstr(err.msg, "no time distribution") != NULL);
+    }
+}
+
+int main(void)
+{
+    RUN(uniform);
+    RUN(gaussian);
+    RUN(special);
+    RUN(pareto);
+    RUN(pareto_rule);
+    RUN(zipfian);
+    RUN(zipfian_cache);
+    RUN(wide_and_narrow_ranges);
+    RUN(both_ends_are_drawn);
+    RUN(uniform_covers_all_bits);
+    RUN(exponential);
+    RUN(prepare_refuses);
+    RUN(option_table);
+    RUN(string_is_uniform);
+    RUN(string_keeps_the_rest);
+    RUN(varstring);
+    RUN(times_have_their_moments);
+    RUN(time_zero);
+    RUN(time_refuses);
+    return check_done();
+}

@@ -1,0 +1,187 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+#ifndef _GNU_SOURCE
+#define _GNU_SOURCE // posix_openpt()
+#endif
+#include "base/log.h"
+
+#include <fcntl.h>
+#include <pthread.h>
+#include <stdlib.h>
+#include <unistd.h>
+
+#include "check.h"
+
+static FILE *sink;
+static int saved = -1;
+
+// From here to captured(), stderr is a file.
+static void capture(void)
+{
+    sink = tmpfile();
+    fflush(stderr);
+    saved = dup(STDERR_FILENO);
+    dup2(fileno(sink), STDERR_FILENO);
+}
+
+static const char *captured(void)
+{
+    static char text[65536];
+    size_t n;
+
+    fflush(stderr);
+    dup2(saved, STDERR_FILENO);
+    close(saved);
+    rewind(sink);
+    n = fread(text, 1, sizeof(text) - 1, sink);
+    text[n] = '\0';
+    fclose(sink);
+    return text;
+}
+
+static void prefixes(void)
+{
+    sb_log_set_level(SB_LOG_DEBUG);
+    CHECK_INT(sb_log_level(), SB_LOG_DEBUG);
+    capture();
+    sb_log(SB_LOG_FATAL, "a %d", 1);
+    sb_log(SB_LOG_ALERT, "b");
+    sb_log(SB_LOG_WARNING, "c\n");
+    sb_log(SB_LOG_NOTICE, "d");
+    sb_log(SB_LOG_INFO, "e");
+    sb_log(SB_LOG_DEBUG, "f");
+    CHECK_STR(captured(), "FATAL: a 1\nALERT: b\nWARNING: c\nd\ne\nDEBUG: f\n");
+    sb_log_set_level(SB_LOG_NOTICE);
+}
+
+static void levels(void)
+{
+    capture();
+    sb_log(SB_LOG_INFO, "dropped");
+    sb_log(SB_LOG_NOTICE, "shown");
+    sb_log_set_level(SB_LOG_FATAL);
+    sb_log(SB_LOG_ALERT, "dropped");
+    sb_log_set_level(SB_LOG_NOTICE);
+    CHECK_STR(captured(), "shown\n");
+}
+
+static void repeats(void)
+{
+    capture();
+    sb_log(SB_LOG_NOTICE, "one");
+    sb_log(SB_LOG_NOTICE, "one");
+    sb_log(SB_LOG_NOTICE, "one");
+    sb_log(SB_LOG_WARNING, "one");
+    sb_log(SB_LOG_WARNING, "one");
+    sb_log_flush();
+    sb_log_flush();
+    sb_log(SB_LOG_WARNING, "one");
+    sb_log(SB_LOG_NOTICE, "two");
+    CHECK_STR(captured(),
+        "one\n(last message repeated 2 times)\nWARNING: one\n"
+        "(last message repeated 1 times)\nWARNING: one\ntwo\n");
+}
+
+static void long_messages_are_cut(void)
+{
+    static char text[9000];
+    const char *got;
+
+    memset(text, 'x', sizeof(text) - 1);
+    capture();
+    sb_log(SB_LOG_NOTICE, "%s", text);
+    got = captured();
+    CHECK_INT(strlen(got), 4096);
+    CHECK_INT(got[4095], '\n');
+}
+
+static void no_progress_without_a_terminal(void)
+{
+    capture();
+    sb_log_progress("%d%%", 10);
+    sb_log_progress_done();
+    sb_log(SB_LOG_NOTICE, "end");
+    CHECK_STR(captured(), "end\n");
+}
+
+static void *many(void *arg)
+{
+    for (int i = 0; i < 200; i++)
+        sb_log(SB_LOG_NOTICE, "%s %d", (const char *)arg, i);
+    return NULL;
+}
+
+static void threads(void)
+{
+    const char *got;
+    pthread_t a, b;
+    int lines = 0;
+
+    capture();
+    CHECK_INT(pthread_create(&a, NULL, many, "thread-a"), 0);
+    CHECK_INT(pthread_create(&b, NULL, many, "thread-b"), 0);
+    pthread_join(a, NULL);
+    pthread_join(b, NULL);
+    got = captured();
+    for (const char *p = got; (p = strstr(p, "thread-")); p++) {
+        lines++;
+        CHECK(p == got || p[-1] == '\n');
+    }
+    CHECK_INT(lines, 400);
+}
+
+// Opens a terminal whose other end is *master; -1: the system has none.
+static int open_terminal(int *master)
+{
+    const char *name;
+
+    *master = posix_openpt(O_RDWR | O_NOCTTY);
+    if (*master < 0 || grantpt(*master) || unlockpt(*master))
+        return -1;
+    name = ptsname(*master);
+    return name ? open(name, O_RDWR | O_NOCTTY) : -1;
+}
+
+static void progress(void)
+{
+    static const char want[] =
+        "\r10%\033[K\r20%\033[K\r\033[Kmessage\r\n\r30%\033[K\r\033[K";
+    char got[256] = "";
+    size_t len = 0;
+    ssize_t n = 1;
+    int master, slave = open_terminal(&master);
+
+    if (slave < 0) {
+        printf("# no terminal here\n");
+        return;
+    }
+    fflush(stderr);
+    saved = dup(STDERR_FILENO);
+    dup2(slave, STDERR_FILENO);
+    sb_log_progress("%d%%", 10);
+    sb_log_progress("%d%%", 20);
+    sb_log(SB_LOG_NOTICE, "message");
+    sb_log_progress("%d%%", 30);
+    sb_log_progress_done();
+    sb_log_progress_done();
+    dup2(saved, STDERR_FILENO);
+    close(saved);
+    while (len < sizeof(want) - 1 && n > 0) {
+        n = read(master, got + len, sizeof(got) - 1 - len);
+        len += n > 0 ? (size_t)n : 0;
+    }
+    close(slave);
+    close(master);
+    CHECK_STR(got, want);
+}
+
+int main(void)
+{
+    RUN(prefixes);
+    RUN(levels);
+    RUN(repeats);
+    RUN(long_messages_are_cut);
+    RUN(no_progress_without_a_terminal);
+    RUN(threads);
+    RUN(progress);
+    return check_done();
+}

@@ -1,0 +1,328 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+//
+// The config file, secrets, unknown names, --help and --print-config.
+#include <unistd.h>
+
+#include "check_opts.h"
+
+static void secrets(void)
+{
+    begin();
+    give("--db-password=hunter2");
+    give("--url=mongodb://joe:pw@h/x");
+    give("--token=abc");
+    give("--host=postgresql://h/?password=pw&x=1");
+    CHECK_INT(read_args(), 0);
+    CHECK_STR(args[1], "--db-password=*******");
+    CHECK_STR(args[2], "--url=mongodb://joe:**@h/x");
+    CHECK_STR(args[3], "--token=abc");
+    CHECK_STR(args[4], "--host=postgresql://h/?password=**&x=1");
+    CHECK_INT(add(), 0);
+    CHECK_STR(v.password, "hunter2");
+    CHECK_STR(v.url, "mongodb://joe:pw@h/x");
+    CHECK_STR(text_of("db-password"), "***");
+    CHECK_STR(text_of("url"), "mongodb://joe:***@h/x");
+    end();
+}
+
+static void late_secrets(void)
+{
+    static const struct sb_opt opts[] = {
+        { "token", SB_OPT_INT, .flags = SB_OPT_SECRET },
+        { .name = NULL },
+    };
+    static const struct sb_opt_table table = { "Late", opts };
+    int64_t token;
+
+    begin();
+    give("--token=abc");
+    CHECK_INT(read_args(), 0);
+    CHECK_INT(sb_opts_add(o, &table, &token, &err), SB_EUSAGE);
+    CHECK_STR(args[1], "--token=***");
+    CHECK_STR(err.msg, "Invalid value for the 'token' option: '***' "
+                       "(a whole number is needed)");
+    end();
+}
+
+static void masks(void)
+{
+    static const char *const cases[][2] = {
+        { "", "" },
+        { "plain", "plain" },
+        { "a://u@h", "a://u@h" },
+        { "a://u:@h", "a://u:@h" },
+        { "a://:p@h", "a://:***@h" },
+        { "a://u:p@q@h/@", "a://u:***@h/@" },
+        { "a://u:p/q@h", "a://u:***@h" },
+        // Maybe no password, but hidden rather than shown.
+        { "a://h/x?y=:z@w", "a://h/x?y=:***@w" },
+        { "a://h,b://u:p@h2,c://v:q@h3", "a://h,b://u:***@h2,c://v:***@h3" },
+        { "host=h password=p user=u", "host=h password=*** user=u" },
+        { "Password = 'p \\' q' user=u", "Password = '***' user=u" },
+        { "password=a&b user=u", "password=*** user=u" },
+        { "password", "password" },
+        { "password=", "password=" },
+    };
+
+    begin();
+    CHECK_INT(add(), 0);
+    for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
+        CHECK_INT(sb_opts_set(o, "host", cases[i][0], SB_SRC_CMDLINE, &err), 0);
+        CHECK_STR(text_of("host"), cases[i][1]);
+        CHECK_STR(v.host, cases[i][0]);
+    }
+    end();
+}
+
+static char warned[512];
+
+static void warn(const char *text)
+{
+    size_t len = strlen(warned);
+
+    snprintf(warned + len, sizeof(warned) - len, "%s|", text);
+}
+
+static void unknown(void)
+{
+    begin();
+    give("--table_szie=1");
+    give("--nonsense");
+    CHECK_INT(read_args(), 0);
+    CHECK_INT(env("SYSBENCH_THREAD=1", "SYSBENCH_CONFIG_FILE=x"), 0);
+    CHECK_INT(file("hots=1\nfar-from-it\n"), 0);
+    CHECK_INT(add(), 0);
+    warned[0] = '\0';
+    CHECK_INT(sb_opts_check(o, warn, &err), SB_EUSAGE);
+    CHECK_STR(
+        err.msg, "invalid option: --table_szie (did you mean --table_size?)");
+    CHECK_STR(warned,
+        "SYSBENCH_THREAD matches no option (did you mean --threads?)|"
+        "SYSBENCH_CONFIG_FILE: --config-file is taken from the command line "
+        "only|"
+        "f.cnf:1: unknown option 'hots' (did you mean host?)|"
+        "f.cnf:2: unknown option 'far-from-it'|");
+    CHECK_STR(v.file, "");
+    CHECK(!sb_opts_given(o, "config-file", false));
+    end();
+}
+
+static void nearest(void)
+{
+    begin();
+    CHECK_INT(add(), 0);
+    CHECK_STR(sb_opts_nearest(o, "Threads"), "threads");
+    CHECK_STR(sb_opts_nearest(o, "db_pasword"), "db-password");
+    CHECK_STR(sb_opts_nearest(o, "rtaoi"), "ratio");
+    CHECK_STR(sb_opts_nearest(o, "nmu-thraeds"), "num-threads");
+    CHECK_STR(sb_opts_nearest(o, "ul"), "url");
+    CHECK(!sb_opts_nearest(o, "ra"));
+    CHECK(!sb_opts_nearest(o, "x"));
+    CHECK(!sb_opts_nearest(o, ""));
+    CHECK(!sb_opts_nearest(o, "warehouses"));
+    end();
+}
+
+static void given(void)
+{
+    begin();
+    give("--db-password=x");
+    CHECK_INT(read_args(), 0);
+    CHECK(sb_opts_given(o, "db_password", false));
+    CHECK(!sb_opts_given(o, "db", false));
+    CHECK(sb_opts_given(o, "db-", true));
+    CHECK(!sb_opts_given(o, "mysql-", true));
+    CHECK_INT(env("SYSBENCH_MYSQL_HOST=h", NULL), 0);
+    CHECK(sb_opts_given(o, "mysql-", true));
+    CHECK_INT(add(), 0);
+    CHECK(sb_opts_given(o, "db-", true));
+    CHECK(!sb_opts_given(o, "threads", false));
+    end();
+}
+
+static int collect(void *arg, const char *name, const char *value,
+    enum sb_opt_source source, const char *origin)
+{
+    size_t len = strlen(warned);
+
+    snprintf(warned + len, sizeof(warned) - len, "%s=%s@%d%s|", name,
+        value ? value : "(none)", (int)source, origin);
+    return 0;
+}
+
+static void unclaimed(void)
+{
+    begin();
+    give("--a_b=1");
+    give("--threads=2");
+    give("--c");
+    CHECK_INT(read_args(), 0);
+    CHECK_INT(env("SYSBENCH_D_E=5", "SYSBENCH_LUA_DIR=/x"), 0);
+    CHECK_INT(env("SYSBENCH_CONFIG_FILE=x", NULL), 0);
+    CHECK_INT(add(), 0);
+    warned[0] = '\0';
+    CHECK_INT(sb_opts_unclaimed(o, collect, NULL), 0);
+    CHECK_STR(warned, "a_b=1@3|c=(none)@3|d-e=5@2SYSBENCH_D_E|");
+    end();
+}
+
+static void file_grammar(void)
+{
+    begin();
+    CHECK_INT(add(), 0);
+    CHECK_INT(file("\xef\xbb\xbf# comment\r\n"
+                   "[mysqld]\r\n"
+                   "; comment\n"
+                   "\n"
+                   "  --threads = 4  # four\r\n"
+                   "debug # on\n"
+                   "host='a # b' # c\n"
+                   "ports=\"1\" , '2',3\n"
+                   "url=it's#1\n"
+                   "db_password= \n"),
+        0);
+    CHECK_INT(v.threads, 4);
+    CHECK(v.debug);
+    CHECK_STR(v.host, "a # b");
+    CHECK_INT(v.ports.count, 3);
+    CHECK_STR(v.ports.item[1], "2");
+    CHECK_STR(v.url, "it's#1");
+    CHECK_STR(v.password, "");
+    CHECK_INT(file("\n host='x"), SB_EUSAGE);
+    CHECK_STR(err.msg, "f.cnf:2: no closing quote");
+    CHECK_INT(file("host='x' y"), SB_EUSAGE);
+    CHECK_STR(err.msg, "f.cnf:1: text after the closing quote");
+    CHECK_INT(file("=x"), SB_EUSAGE);
+    CHECK_STR(err.msg, "f.cnf:1: no option name");
+    CHECK_INT(file("a b=x"), SB_EUSAGE);
+    CHECK_STR(err.msg, "f.cnf:1: '=' must follow the option name");
+    CHECK_INT(sb_opts_file_text(o, "f", "a\0b", 3, &err), SB_EUSAGE);
+    end();
+}
+
+static void real_file(void)
+{
+    char path[] = "./test_opts.XXXXXX";
+    int fd = mkstemp(path);
+
+    begin();
+    CHECK(fd >= 0 && write(fd, "threads=6\n", 10) == 10);
+    CHECK_INT(add(), 0);
+    CHECK_INT(sb_opts_file(o, path, &err), 0);
+    CHECK_INT(v.threads, 6);
+    close(fd);
+    unlink(path);
+    CHECK_INT(sb_opts_file(o, path, &err), SB_ESYS);
+    CHECK(strstr(err.msg, ": No such file or directory"));
+    CHECK_INT(sb_opts_file(o, "/", &err), SB_ESYS);
+    end();
+}
+
+// What print() writes, in a buffer that the next call overwrites.
+static const char *printed(bool help)
+{
+    static char text[4096];
+    FILE *f = fmemopen(text, sizeof(text), "w");
+
+    if (help)
+        sb_opts_help(o, &sample, f);
+    else
+        sb_opts_print_config(o, f);
+    fclose(f);
+    return text;
+}
+
+static const char help_text[] =
+    "Sample options:\n"
+    "  --num-threads=N        deprecated alias for --threads [1]\n"
+    "  --threads=N            number of threads to use [1]\n"
+    "  --table-size=SIZE      size [64K]\n"
+    "  --time=DURATION         [10]\n"
+    "  --delay=DURATION       wait\n"
+    "  --ratio=N               [1.5]\n"
+    "  --host=STRING          server\n"
+    "  --db-password=STRING   password []\n"
+    "  --config-file=FILENAME settings\n"
+    "  --ports=[LIST,...]     ports [3306]\n"
+    "  --mode=STRING          mode {auto,disable} [auto]\n"
+    "  --debug[=on|off]       more [off]\n";
+
+static void help(void)
+{
+    begin();
+    CHECK_STR(printed(true), help_text);
+    CHECK_INT(add(), 0);
+    CHECK_STR(printed(true), help_text);
+    CHECK_INT(script("mode", SB_OPT_STRING, "disable"), 0);
+    CHECK(strstr(printed(true), "mode {auto,disable} [disable]\n"));
+    end();
+}
+
+static void print_config(void)
+{
+    const char *text;
+
+    begin();
+    give("--threads=4");
+    give("--db-password=x");
+    give("--host=it's # \"");
+    give("--ports=1,2");
+    give("--url= x");
+    CHECK_INT(read_args(), 0);
+    CHECK_INT(file("ratio=2"), 0);
+    CHECK_INT(add(), 0);
+    text = printed(false);
+    CHECK(strncmp(text, "# Sample options\n", 17) == 0);
+    CHECK(strstr(text, "\nthreads=4 "));
+    CHECK(strstr(text, "# command line\n"));
+    CHECK(strstr(text, "\n#db-password=*** "));
+    CHECK(strstr(text, "\n#host="));
+    CHECK(strstr(text, "\n#time=10 "));
+    CHECK(strstr(text, "# f.cnf:1\n"));
+    CHECK(!strstr(text, "num-threads"));
+    end();
+    begin();
+    CHECK_INT(file(text), 0);
+    CHECK_INT(add(), 0);
+    CHECK_INT(v.threads, 4);
+    CHECK_INT(v.ports.count, 2);
+    CHECK_STR(v.url, " x");
+    CHECK_NEAR(v.ratio, 2, 0);
+    CHECK(!sb_opts_given(o, "time", false));
+    end();
+}
+
+static int count(void *arg, const struct sb_opt_view *view)
+{
+    (*(int *)arg)++;
+    return view->opt == &sample_opts[2] ? -7 : 0;
+}
+
+static void each(void)
+{
+    int n = 0;
+
+    begin();
+    CHECK_INT(add(), 0);
+    CHECK_INT(sb_opts_each(o, count, &n), -7);
+    CHECK_INT(n, 3);
+    end();
+    sb_opts_free(NULL);
+}
+
+int main(void)
+{
+    RUN(secrets);
+    RUN(late_secrets);
+    RUN(masks);
+    RUN(unknown);
+    RUN(nearest);
+    RUN(given);
+    RUN(unclaimed);
+    RUN(file_grammar);
+    RUN(real_file);
+    RUN(help);
+    RUN(print_config);
+    RUN(each);
+    return check_done();
+}

@@ -1,0 +1,172 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+#include "base/paths.h"
+
+#include <limits.h>
+#include <stdlib.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "check.h"
+
+// The build compiles these into paths.c; without it, its own defaults hold.
+#ifndef SB_BINDIR
+#define SB_BINDIR "/usr/local/bin"
+#endif
+#ifndef SB_DRIVERDIR
+#define SB_DRIVERDIR "/usr/local/lib/sysbench"
+#endif
+#ifndef SB_LUADIR
+#define SB_LUADIR "/usr/local/share/sysbench"
+#endif
+
+static char root[PATH_MAX]; // a folder of this test's own
+
+// Makes every folder of root/path; returns the whole path, valid until the
+// fourth next call.
+static const char *folder(const char *path)
+{
+    static char ring[4][2 * PATH_MAX];
+    static int turn;
+    char *full = ring[turn++ % 4];
+
+    snprintf(full, sizeof(ring[0]), "%s/%s", root, path);
+    for (char *p = full + strlen(root) + 1; *p; p++) {
+        if (*p != '/')
+            continue;
+        *p = '\0';
+        mkdir(full, 0700);
+        *p = '/';
+    }
+    mkdir(full, 0700);
+    return full;
+}
+
+static const char *exe(const char *dir, char *buf)
+{
+    snprintf(buf, PATH_MAX, "%s/sysbench", dir);
+    return buf;
+}
+
+static void build_tree(void)
+{
+    struct sb_paths p;
+    struct sb_err err;
+    char path[PATH_MAX];
+
+    folder("tree/tests/lua");
+    CHECK_INT(sb_paths_from(&p, exe(folder("tree/src"), path), &err), 0);
+    CHECK(!p.build_tree);
+    folder("tree/src/drivers/.libs");
+    CHECK_INT(sb_paths_from(&p, exe(folder("tree/src"), path), &err), 0);
+    CHECK(p.build_tree);
+    CHECK_STR(p.drivers, folder("tree/src/drivers/.libs"));
+    CHECK_STR(p.workloads, folder("tree/tests/lua"));
+    CHECK_INT(sb_paths_from(&p, exe(folder("tree/src/.libs"), path), &err), 0);
+    CHECK(p.build_tree);
+    CHECK_STR(p.workloads, folder("tree/tests/lua"));
+}
+
+// A tree with the layout of the one that make install fills, but elsewhere.
+static void moved_tree(void)
+{
+    struct sb_paths p;
+    struct sb_err err;
+    char path[PATH_MAX];
+
+    folder(&SB_DRIVERDIR[1]);
+    folder(&SB_LUADIR[1]);
+    CHECK_INT(sb_paths_from(&p, exe(folder(&SB_BINDIR[1]), path), &err), 0);
+    CHECK(!p.build_tree);
+    CHECK_STR(p.drivers, folder(&SB_DRIVERDIR[1]));
+    CHECK_STR(p.workloads, folder(&SB_LUADIR[1]));
+}
+
+// /usr/local became /a/deeper/place: what all three have in common.
+static void moved_prefix(void)
+{
+    size_t len = (size_t)(strrchr(SB_BINDIR, '/') - SB_BINDIR);
+    char path[PATH_MAX], drivers[PATH_MAX];
+    struct sb_paths p;
+    struct sb_err err;
+
+    if (strncmp(SB_BINDIR, SB_DRIVERDIR, len + 1) != 0)
+        return;
+    snprintf(drivers, sizeof(drivers), "a/deeper/place%s", SB_DRIVERDIR + len);
+    folder(drivers);
+    snprintf(path, sizeof(path), "a/deeper/place%s", SB_BINDIR + len);
+    CHECK_INT(sb_paths_from(&p, exe(folder(path), path), &err), 0);
+    CHECK_STR(p.drivers, folder(drivers));
+}
+
+static void lonely_program(void)
+{
+    struct sb_paths p;
+    struct sb_err err;
+    char path[PATH_MAX], real[PATH_MAX];
+
+    CHECK_INT(sb_paths_from(&p, exe(folder("a/b/c/d/e"), path), &err), 0);
+    CHECK(!p.build_tree);
+    CHECK_STR(p.drivers, realpath(SB_DRIVERDIR, real) ? real : SB_DRIVERDIR);
+    CHECK_STR(p.workloads, realpath(SB_LUADIR, real) ? real : SB_LUADIR);
+}
+
+static void environment(void)
+{
+    struct sb_paths p;
+    struct sb_err err;
+    char path[PATH_MAX];
+
+    setenv("SYSBENCH_DRIVER_DIR", "/d", 1);
+    setenv("SYSBENCH_LUA_DIR", "", 1);
+    CHECK_INT(sb_paths_from(&p, exe(folder("tree/src"), path), &err), 0);
+    CHECK_STR(p.drivers, "/d");
+    CHECK_STR(p.workloads, folder("tree/tests/lua"));
+    setenv("SYSBENCH_LUA_DIR", "l", 1);
+    CHECK_INT(sb_paths_from(&p, exe(folder("tree/src"), path), &err), 0);
+    CHECK_STR(p.workloads, "l");
+    unsetenv("SYSBENCH_DRIVER_DIR");
+    unsetenv("SYSBENCH_LUA_DIR");
+}
+
+static void bad_paths(void)
+{
+    static char huge[6000];
+    struct sb_paths p;
+    struct sb_err err;
+
+    CHECK_INT(sb_paths_from(&p, "sysbench", &err), SB_ESYS);
+    memset(huge, '/', sizeof(huge) - 1);
+    CHECK_INT(sb_paths_from(&p, huge, &err), SB_ESYS);
+    CHECK_INT(err.code, SB_ESYS);
+    CHECK_INT(sb_paths_from(&p, huge, NULL), SB_ESYS);
+}
+
+static void own_place(void)
+{
+    struct sb_paths p;
+    struct sb_err err;
+
+    CHECK_INT(sb_paths_find(&p, &err), 0);
+    CHECK(p.drivers[0] && p.workloads[0]);
+}
+
+int main(void)
+{
+    char here[] = "./test_paths.XXXXXX", command[2 * PATH_MAX];
+    int rc;
+
+    unsetenv("SYSBENCH_DRIVER_DIR");
+    unsetenv("SYSBENCH_LUA_DIR");
+    if (!mkdtemp(here) || !realpath(here, root))
+        return 1;
+    RUN(build_tree);
+    RUN(moved_tree);
+    RUN(moved_prefix);
+    RUN(lonely_program);
+    RUN(environment);
+    RUN(bad_paths);
+    RUN(own_place);
+    rc = check_done();
+    snprintf(command, sizeof(command), "rm -rf '%s'", root);
+    return system(command) || rc;
+}

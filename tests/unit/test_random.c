@@ -1,0 +1,104 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+#include "base/random.h"
+
+#include "check.h"
+
+static const struct sb_dist_opts opts = { .seed = 42,
+    .spec_iter = 12,
+    .spec_pct = 1,
+    .spec_res = 75,
+    .pareto_h = 0.2,
+    .zipfian_exp = 0.8 };
+
+static void streams_follow_seed_and_user(void)
+{
+    struct sb_random_shared s, s2;
+    struct sb_random a, b, c;
+
+    CHECK_INT(sb_random_share(&s, &opts, 1, NULL), 0);
+    CHECK_INT(sb_random_share(&s2, &opts, 999, NULL), 0);
+    sb_random_init(&a, &s, 3);
+    sb_random_init(&b, &s2, 3);
+    sb_random_init(&c, &s, 4);
+    uint64_t x = sb_random_uint64(&a);
+    CHECK(x == sb_random_uint64(&b));
+    CHECK(x != sb_random_uint64(&c));
+}
+
+static void without_a_seed_the_time_decides(void)
+{
+    struct sb_dist_opts o = opts;
+    struct sb_random_shared s, t;
+
+    o.seed = 0;
+    CHECK_INT(sb_random_share(&s, &o, 1000, NULL), 0);
+    CHECK_INT(sb_random_share(&t, &o, 1001, NULL), 0);
+    CHECK(s.seed != 0);
+    CHECK(s.seed != t.seed);
+}
+
+static void rows_depend_on_seed_table_and_id_only(void)
+{
+    struct sb_random_shared s;
+    struct sb_random a, b;
+
+    CHECK_INT(sb_random_share(&s, &opts, 1, NULL), 0);
+    sb_random_init(&a, &s, 0);
+    sb_random_init(&b, &s, 7);
+    sb_random_uint64(&b);
+    sb_random_row(&a, 2, 100);
+    sb_random_row(&b, 2, 100);
+    uint64_t row = sb_random_uint64(&a);
+    CHECK(row == sb_random_uint64(&b));
+    sb_random_row(&b, 3, 100);
+    CHECK(row != sb_random_uint64(&b));
+    sb_random_row(&b, 2, 101);
+    CHECK(row != sb_random_uint64(&b));
+}
+
+static void resume_goes_on_where_the_stream_stood(void)
+{
+    struct sb_random_shared s;
+    struct sb_random a, b;
+
+    CHECK_INT(sb_random_share(&s, &opts, 1, NULL), 0);
+    sb_random_init(&a, &s, 5);
+    sb_random_init(&b, &s, 5);
+    CHECK(sb_random_uint64(&a) == sb_random_uint64(&b));
+    sb_random_row(&a, 1, 1);
+    sb_random_uint64(&a);
+    sb_random_row(&a, 1, 2);
+    sb_random_uint64(&a);
+    sb_random_resume(&a);
+    CHECK(sb_random_uint64(&a) == sb_random_uint64(&b));
+}
+
+static void unique_numbers_do_not_repeat(void)
+{
+    static unsigned char seen[1 << 16];
+    struct sb_random_shared s;
+    struct sb_random a, b;
+    int twice = 0;
+
+    CHECK_INT(sb_random_share(&s, &opts, 1, NULL), 0);
+    sb_random_init(&a, &s, 0);
+    sb_random_init(&b, &s, 1);
+    // Numbers whose upper half is one value are told apart by the lower one.
+    for (int i = 0; i < 3000000; i++) {
+        uint32_t n = sb_random_unique(i % 2 ? &a : &b);
+
+        if (n >> 16 == 77)
+            twice += seen[n & 0xffff]++;
+    }
+    CHECK_INT(twice, 0);
+}
+
+int main(void)
+{
+    RUN(streams_follow_seed_and_user);
+    RUN(without_a_seed_the_time_decides);
+    RUN(rows_depend_on_seed_table_and_id_only);
+    RUN(resume_goes_on_where_the_stream_stood);
+    RUN(unique_numbers_do_not_repeat);
+    return check_done();
+}
