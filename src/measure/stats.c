@@ -1,0 +1,239 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+#include "measure/stats.h"
+
+#include <assert.h>
+#include <stdlib.h>
+#include <string.h>
+
+_Static_assert(sizeof(struct sb_rec) % 64 == 0,
+    "users must not share a cache line of counters");
+
+static void hists_free(struct sb_hist *h, unsigned n)
+{
+    for (unsigned i = 0; h && i < n; i++)
+        sb_hist_done(&h[i]);
+    free(h);
+}
+
+// NULL when out of memory.
+static struct sb_hist *hists_new(const struct sb_stats *s)
+{
+    struct sb_hist *h = calloc(s->shards, sizeof(*h));
+
+    for (unsigned i = 0; h && i < s->shards; i++) {
+        if (sb_hist_init(&h[i], s->users > s->shards)) {
+            hists_free(h, i);
+            return NULL;
+        }
+    }
+    return h;
+}
+
+// Rounded up to cache lines, so that no two users write one.
+static void *lines_alloc(size_t size)
+{
+    void *p;
+
+    size = (size + 63) & ~(size_t)63;
+    p = aligned_alloc(64, size);
+    if (p)
+        memset(p, 0, size);
+    return p;
+}
+
+static int rec_init(struct sb_rec *r, struct sb_stats *s, unsigned user)
+{
+    r->stats = s;
+    r->shard = user % s->shards;
+    r->service = &s->service[r->shard];
+    if (s->open_loop) {
+        r->response = &s->response[r->shard];
+        r->lag = &s->lag[r->shard];
+    }
+    atomic_init(&r->tally.service_min, UINT64_MAX);
+    atomic_init(&r->tally.response_min, UINT64_MAX);
+    atomic_init(&r->tally.lag_min, UINT64_MAX);
+    r->ops = lines_alloc(SB_OPS_MAX * sizeof(*r->ops));
+    r->codes = lines_alloc(SB_CODES_MAX * sizeof(*r->codes));
+    if (!r->ops || !r->codes)
+        return SB_ENOMEM;
+    for (int i = 0; i < SB_OPS_MAX; i++)
+        atomic_init(&r->ops[i].min, UINT64_MAX);
+    return 0;
+}
+
+static int hists_init(struct sb_stats *s)
+{
+    s->service = hists_new(s);
+    s->others = hists_new(s);
+    if (!s->service || !s->others)
+        return SB_ENOMEM;
+    if (!s->open_loop)
+        return 0;
+    s->response = hists_new(s);
+    s->lag = hists_new(s);
+    return s->response && s->lag ? 0 : SB_ENOMEM;
+}
+
+int sb_stats_init(struct sb_stats *s, unsigned users, bool open_loop)
+{
+    int rc = SB_ENOMEM;
+
+    assert(users > 0);
+    memset(s, 0, sizeof(*s));
+    s->users = users;
+    s->shards = users < SB_STATS_OWN ? users : SB_STATS_OWN;
+    s->open_loop = open_loop;
+    pthread_mutex_init(&s->op_lock, NULL);
+    s->rec = lines_alloc(users * sizeof(*s->rec));
+    if (!s->rec || hists_init(s))
+        goto out;
+    rc = 0;
+    for (unsigned i = 0; rc == 0 && i < users; i++)
+        rc = rec_init(&s->rec[i], s, i);
+out:
+    if (rc)
+        sb_stats_done(s);
+    return rc;
+}
+
+void sb_stats_done(struct sb_stats *s)
+{
+    if (s->users == 0)
+        return;
+    for (unsigned i = 0; s->rec && i < s->users; i++) {
+        free(s->rec[i].ops);
+        free(s->rec[i].codes);
+    }
+    for (unsigned i = 0; i < SB_OPS_MAX; i++)
+        hists_free(s->op[i].shard, s->shards);
+    hists_free(s->service, s->shards);
+    hists_free(s->response, s->shards);
+    hists_free(s->lag, s->shards);
+    hists_free(s->others, s->shards);
+    free(s->rec);
+    pthread_mutex_destroy(&s->op_lock);
+    memset(s, 0, sizeof(*s));
+}
+
+static int op_find(const struct sb_stats *s, const char *name, uint32_t n)
+{
+    for (uint32_t i = 0; i < n; i++) {
+        if (strncmp(s->op[i].name, name, sizeof(s->op[i].name) - 1) == 0)
+            return (int)i;
+    }
+    return -1;
+}
+
+// op_lock is held. The histograms of the collecting operation were made at
+// the start, so that running out of memory here costs a name, not a run.
+static int op_add(
+    struct sb_stats *s, const char *name, enum sb_op_kind kind, uint32_t n)
+{
+    struct sb_op *op = &s->op[n];
+    struct sb_hist *h = n < SB_OPS_MAX - 1 ? hists_new(s) : NULL;
+
+    if (!h) {
+        h = s->others;
+        s->others = NULL;
+        name = SB_OPS_REST;
+        kind = SB_OP_OTHER;
+    }
+    op->shard = h;
+    op->kind = kind;
+    snprintf(op->name, sizeof(op->name), "%s", name);
+    atomic_store_explicit(&s->nops, n + 1, memory_order_release);
+    return (int)n;
+}
+
+void sb_stats_twin(struct sb_stats *primary, struct sb_stats *twin)
+{
+    assert(primary->nops == 0 && twin->nops == 0);
+    primary->twin = twin;
+    twin->primary = primary;
+}
+
+// The number for a new name, the same in both twins; the collecting operation
+// once either has no room left.
+static int op_add_both(
+    struct sb_stats *s, const char *name, enum sb_op_kind kind, uint32_t n)
+{
+    if (!s->others || (s->twin && !s->twin->others))
+        return (int)n - 1;
+    if (s->twin)
+        op_add(s->twin, name, kind, n);
+    return op_add(s, name, kind, n);
+}
+
+int sb_stats_op(struct sb_stats *s, const char *name, enum sb_op_kind kind)
+{
+    uint32_t n;
+    int op;
+
+    s = s->primary ? s->primary : s;
+    pthread_mutex_lock(&s->op_lock);
+    n = atomic_load_explicit(&s->nops, memory_order_relaxed);
+    op = op_find(s, name, n);
+    if (op < 0)
+        op = op_add_both(s, name, kind, n);
+    pthread_mutex_unlock(&s->op_lock);
+    return op;
+}
+
+static struct sb_code_tally *code_find(
+    struct sb_rec *r, const char *driver, const struct sb_err *err, uint32_t n)
+{
+    for (uint32_t i = 0; i < n; i++) {
+        struct sb_code_tally *c = &r->codes[i];
+
+        if (c->native == err->native && strcmp(c->state, err->state) == 0 &&
+            strncmp(c->driver, driver, sizeof(c->driver) - 1) == 0)
+            return c;
+    }
+    return n == SB_CODES_MAX ? &r->codes[n - 1] : NULL;
+}
+
+void sb_rec_code(struct sb_rec *r, const char *driver, const struct sb_err *err,
+    uint64_t now_ns)
+{
+    uint32_t n = atomic_load_explicit(&r->ncodes, memory_order_relaxed);
+    struct sb_code_tally *c = code_find(r, driver, err, n);
+
+    if (!c) {
+        bool rest = n == SB_CODES_MAX - 1;
+
+        c = &r->codes[n];
+        c->native = rest ? 0 : err->native;
+        snprintf(c->state, sizeof(c->state), "%s", rest ? "" : err->state);
+        snprintf(
+            c->driver, sizeof(c->driver), "%s", rest ? SB_OPS_REST : driver);
+        snprintf(c->sample, sizeof(c->sample), "%.*s",
+            (int)sizeof(c->sample) - 1, err->msg);
+        c->first_ns = now_ns;
+        atomic_store_explicit(&r->ncodes, n + 1, memory_order_release);
+    }
+    sb_tally_add(&c->count, 1);
+    r->open_errors++;
+}
+
+void sb_rec_settle(struct sb_rec *r, enum sb_fate last,
+    const struct sb_err *err, uint64_t now_ns)
+{
+    static const struct sb_err none = { .msg = "error raised by the script" };
+    struct sb_tally *t = &r->tally;
+    _Atomic uint64_t *counter[] = {
+        [SB_FATE_IGNORED] = &t->err_ignored,
+        [SB_FATE_RESTARTED] = &t->err_restarted,
+        [SB_FATE_GIVENUP] = &t->err_givenup,
+        [SB_FATE_FATAL] = &t->err_fatal,
+    };
+
+    if (r->open_errors == 0) {
+        if (last == SB_FATE_IGNORED)
+            return;
+        sb_rec_code(r, "script", err ? err : &none, now_ns);
+    }
+    sb_tally_add(&t->err_ignored, r->open_errors - 1);
+    sb_tally_add(counter[last], 1);
+    r->open_errors = 0;
+}

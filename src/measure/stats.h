@@ -1,0 +1,202 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+//
+// What a run records. Every user owns one struct sb_rec: counters with a
+// single writer, histograms of its own up to SB_STATS_OWN users and shared
+// shards beyond. Everything is cumulative: readers take snapshots and
+// subtract; nothing is ever reset. No lock and no allocation when recording.
+//
+// Identities, asserted at the end of every run (sb_snap_check):
+//     scheduled = started + skipped + pending
+//     started   = completed + failed + unfinished
+//     tries     = started + restarts
+//     queries   = reads + writes + others
+//     errors    = ignored + restarted + given up + fatal = sum over codes
+//     sums over users = totals; sum over histogram buckets = completed;
+//     count of each operation = count of its histogram
+#ifndef SB_STATS_H
+#define SB_STATS_H
+
+#include <pthread.h>
+#include <stdatomic.h>
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "base/err.h"
+#include "measure/hist.h"
+
+#define SB_STATS_OWN 64 // up to this many users have histograms of their own
+#define SB_OPS_MAX   64 // most named operations in a run
+#define SB_CODES_MAX 16 // most different error codes kept per user
+// Name of the operation, and driver of the error code, that collect the rest.
+#define SB_OPS_REST "(others)"
+
+// Single-writer cumulative counters. Times in nanoseconds.
+#define SB_COUNTER_MAP(X)                                                     \
+    X(started)       /* events entered for the first time */                  \
+    X(completed)     /* events that returned and count */                     \
+    X(failed)        /* events given up or ended by a fatal error */          \
+    X(tries)         /* calls of event(), restarts included */                \
+    X(restarts)      /* tries after the first */                              \
+    X(reads)         /* queries that returned rows */                         \
+    X(writes)        /* queries that changed rows */                          \
+    X(others)        /* all other queries */                                  \
+    X(err_ignored)   /* errors after which the event went on */               \
+    X(err_restarted) /* errors that restarted their event */                  \
+    X(err_givenup)   /* errors after which restarts were exhausted */         \
+    X(err_fatal)     /* errors that ended the run */                          \
+    X(reconnects)    /* connections made again after a loss */                \
+    X(bytes_read)    /* by scripts and built-in tests that count bytes */     \
+    X(bytes_written) /* likewise */                                           \
+    X(service_ns)    /* sum of service times of completed events */           \
+    X(response_ns)   /* sum of response times; open loop only */              \
+    X(lag_ns)        /* sum of lags; open loop only */
+
+struct sb_counters { // a plain copy
+#define X(name) uint64_t name;
+    SB_COUNTER_MAP(X)
+#undef X
+};
+
+struct sb_tally { // live
+#define X(name) _Atomic uint64_t name;
+    SB_COUNTER_MAP(X)
+#undef X
+    // Exact extremes of completed events; min is UINT64_MAX before the first.
+    _Atomic uint64_t service_min, service_max;
+    _Atomic uint64_t response_min, response_max;
+    _Atomic uint64_t lag_min, lag_max;
+};
+
+static inline void sb_tally_add(_Atomic uint64_t *c, uint64_t n)
+{
+    atomic_store_explicit(c,
+        atomic_load_explicit(c, memory_order_relaxed) + n,
+        memory_order_relaxed);
+}
+
+// What a named operation is counted as.
+enum sb_op_kind { SB_OP_READ, SB_OP_WRITE, SB_OP_OTHER, SB_OP_CUSTOM };
+
+struct sb_op_tally {
+    _Atomic uint64_t count, errors, ns;
+    _Atomic uint64_t min, max;
+};
+
+// An error code as seen by one user; n is published with release.
+struct sb_code_tally {
+    int native;
+    char state[8];
+    char driver[16];
+    char sample[96]; // text of the first one
+    uint64_t first_ns; // when, on the run's clock
+    _Atomic uint64_t count;
+};
+
+struct sb_stats;
+
+struct sb_rec {
+    _Alignas(64) struct sb_tally tally;
+    struct sb_stats *stats;
+    struct sb_hist *service; // this user's, or its shard
+    struct sb_hist *response, *lag; // NULL in a closed loop
+    unsigned shard;
+    struct sb_op_tally *ops; // SB_OPS_MAX
+    struct sb_code_tally *codes; // SB_CODES_MAX; the last takes all the rest
+    _Atomic uint32_t ncodes;
+    uint32_t open_errors; // errors whose fate is not known yet; owner only
+};
+
+// What became of an error, from its event's point of view.
+enum sb_fate {
+    SB_FATE_IGNORED,
+    SB_FATE_RESTARTED,
+    SB_FATE_GIVENUP,
+    SB_FATE_FATAL,
+};
+
+struct sb_op {
+    char name[96];
+    enum sb_op_kind kind; // as registered; the counters go by each result
+    struct sb_hist *shard; // stats->shards of them
+};
+
+struct sb_stats {
+    unsigned users, shards;
+    bool open_loop;
+    struct sb_rec *rec; // users of them
+    struct sb_hist *service, *response, *lag; // shards of each
+    struct sb_hist *others; // for SB_OPS_REST, until it is registered
+    pthread_mutex_t op_lock; // registration only
+    struct sb_op op[SB_OPS_MAX];
+    _Atomic uint32_t nops; // published with release
+    struct sb_stats *primary; // operations are registered there
+    struct sb_stats *twin;    // and in there as well, under the same number
+};
+
+// 0 or SB_ENOMEM.
+int sb_stats_init(struct sb_stats *s, unsigned users, bool open_loop);
+void sb_stats_done(struct sb_stats *s); // {0} allowed
+
+// From now on both give the same number to an operation: a user moves from
+// one to the other (warm-up, then the measured part) with what it prepared.
+// Before any operation is registered.
+void sb_stats_twin(struct sb_stats *primary, struct sb_stats *twin);
+
+// The number of the operation `name`, made on first use. Any thread, not on
+// the path of an event (takes a lock, allocates). When the table is full, or
+// memory runs out, SB_OPS_REST becomes the last operation and collects the
+// rest. Never fails.
+int sb_stats_op(struct sb_stats *s, const char *name, enum sb_op_kind kind);
+
+// Records a completed event. Closed loop: arrival == start.
+static inline void sb_rec_event(
+    struct sb_rec *r, uint64_t arrival, uint64_t start, uint64_t end);
+// Records one execution of an operation.
+static inline void sb_rec_op(struct sb_rec *r, int op, uint64_t ns);
+// Counts an occurrence of an error under its code and leaves its fate open.
+void sb_rec_code(struct sb_rec *r, const char *driver, const struct sb_err *err,
+    uint64_t now_ns);
+// Settles the open errors when their event ends or is restarted: the last one
+// has the given fate, those before it were ignored. With none open and a fate
+// other than ignored, the error was the script's own: it is counted under
+// driver "script" with err (may be NULL) first.
+void sb_rec_settle(struct sb_rec *r, enum sb_fate last,
+    const struct sb_err *err, uint64_t now_ns);
+
+static inline void sb__rec_time(struct sb_hist *h, _Atomic uint64_t *sum,
+    _Atomic uint64_t *min, _Atomic uint64_t *max, uint64_t ns)
+{
+    sb_tally_add(sum, ns);
+    if (ns < atomic_load_explicit(min, memory_order_relaxed))
+        atomic_store_explicit(min, ns, memory_order_relaxed);
+    if (ns > atomic_load_explicit(max, memory_order_relaxed))
+        atomic_store_explicit(max, ns, memory_order_relaxed);
+    sb_hist_record(h, ns);
+}
+
+static inline void sb_rec_event(
+    struct sb_rec *r, uint64_t arrival, uint64_t start, uint64_t end)
+{
+    struct sb_tally *t = &r->tally;
+
+    sb_tally_add(&t->completed, 1);
+    sb__rec_time(r->service, &t->service_ns, &t->service_min, &t->service_max,
+        end - start);
+    if (r->response) {
+        sb__rec_time(r->response, &t->response_ns, &t->response_min,
+            &t->response_max, end - arrival);
+        sb__rec_time(
+            r->lag, &t->lag_ns, &t->lag_min, &t->lag_max, start - arrival);
+    }
+}
+
+static inline void sb_rec_op(struct sb_rec *r, int op, uint64_t ns)
+{
+    struct sb_op_tally *t = &r->ops[op];
+
+    sb_tally_add(&t->count, 1);
+    sb__rec_time(
+        &r->stats->op[op].shard[r->shard], &t->ns, &t->min, &t->max, ns);
+}
+
+#endif

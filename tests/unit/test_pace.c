@@ -1,0 +1,287 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+#include "measure/pace.h"
+
+#include <pthread.h>
+#include <stdlib.h>
+
+#include "check.h"
+#include "check_stat.h"
+
+#define N         200000
+#define UNITS     (1e9 * (1 << SB_PACE_FRACTION_BITS))
+#define SEEDS     3
+#define SATURATED UINT64_MAX
+
+// Gaps of N arrivals, in mean gaps; returns the time of the last in seconds.
+static double gaps_take(double rate, uint64_t seed, double *gap)
+{
+    struct sb_pace p;
+    sb_pace_pos pos = 0;
+
+    sb_pace_init(&p, SB_PACE_POISSON, rate, seed);
+    for (int i = 0; i < N; i++) {
+        sb_pace_pos next = sb_pace_after(&p, pos);
+
+        CHECK(next > pos);
+        gap[i] = (double)(next - pos) / p.gap;
+        pos = next;
+    }
+    return (double)pos / UNITS;
+}
+
+static double cdf_exponential(double x, double mean)
+{
+    return -expm1(-x / mean);
+}
+
+static void poisson_gaps_are_exponential(void)
+{
+    static double gap[N];
+
+    for (uint64_t seed = 0; seed < SEEDS; seed++) {
+        gaps_take(500, seed, gap);
+        CHECK(stat_ks(gap, N, cdf_exponential, 1) < 1);
+        CHECK(stat_ks(gap, N, cdf_exponential, 1.02) > 1);
+    }
+}
+
+static void poisson_gaps_are_unrelated(void)
+{
+    static double gap[N];
+
+    for (uint64_t seed = 0; seed < SEEDS; seed++) {
+        gaps_take(1e5, seed, gap);
+        for (size_t lag = 1; lag <= 4; lag++)
+            CHECK_NEAR(stat_autocorrelation(gap, N, lag), 0, STAT_Z / sqrt(N));
+    }
+}
+
+// Stronger than correlation: neighbours fill the unit square evenly.
+static void poisson_neighbours_are_independent(void)
+{
+    enum { SIDE = 16 };
+    static double gap[N];
+
+    for (uint64_t seed = 0; seed < SEEDS; seed++) {
+        uint64_t seen[SIDE * SIDE] = { 0 };
+        double share[SIDE * SIDE];
+
+        gaps_take(1e6, seed, gap);
+        for (int i = 1; i < N; i++) {
+            int a = (int)(exp(-gap[i - 1]) * SIDE * 0.999999);
+            int b = (int)(exp(-gap[i]) * SIDE * 0.999999);
+
+            seen[a * SIDE + b]++;
+        }
+        for (int i = 0; i < SIDE * SIDE; i++)
+            share[i] = 1.0 / (SIDE * SIDE);
+        CHECK(stat_chi2(seen, share, SIDE * SIDE, N - 1) < 1);
+    }
+}
+
+// The gap depends on the place alone, so places side by side must differ.
+static void neighbouring_places_are_unrelated(void)
+{
+    static double gap[N];
+    struct sb_pace p;
+
+    sb_pace_init(&p, SB_PACE_POISSON, 500, 7);
+    for (sb_pace_pos pos = 0; pos < N; pos++)
+        gap[pos] = (double)(sb_pace_after(&p, pos) - pos) / p.gap;
+    CHECK_NEAR(stat_autocorrelation(gap, N, 1), 0, STAT_Z / sqrt(N));
+    CHECK_NEAR(stat_autocorrelation(gap, N, 1024), 0, STAT_Z / sqrt(N));
+    CHECK(stat_ks(gap, N, cdf_exponential, 1) < 1);
+}
+
+// The same numbers at other seeds must not be the same arrivals.
+static void seeds_are_unrelated(void)
+{
+    static double a[N], b[N];
+    double cov = 0;
+
+    gaps_take(500, 1, a);
+    gaps_take(500, 2, b);
+    for (int i = 0; i < N; i++)
+        cov += (a[i] - 1) * (b[i] - 1);
+    CHECK_NEAR(cov / N, 0, STAT_Z / sqrt(N));
+}
+
+static void poisson_rate_is_met(void)
+{
+    static const double rates[] = { 0.37, 500, 12345.6, 2e6 };
+    static double gap[N];
+
+    for (size_t i = 0; i < sizeof(rates) / sizeof(rates[0]); i++)
+        for (uint64_t seed = 0; seed < SEEDS; seed++) {
+            double took = gaps_take(rates[i], seed, gap);
+
+            CHECK_NEAR(N / took / rates[i], 1, 3 / sqrt(N));
+        }
+}
+
+// Of a Poisson process the counts per slot have variance = mean. The index of
+// dispersion of n slots has the standard error sqrt(2 / n).
+static void counts_vary_as_poisson(void)
+{
+    enum { SLOTS = 5000 };
+
+    for (uint64_t seed = 0; seed < SEEDS; seed++) {
+        double sum = 0, squares = 0, mean;
+        struct sb_pace p;
+        sb_pace_pos pos = 0;
+
+        sb_pace_init(&p, SB_PACE_POISSON, 40000, seed);
+        for (uint64_t s = 1; s <= SLOTS; s++) {
+            double n = (double)sb_pace_walk(&p, &pos, s * 1000000, UINT64_MAX);
+
+            sum += n;
+            squares += n * n;
+        }
+        mean = sum / SLOTS;
+        CHECK_NEAR(mean, 40, STAT_Z * sqrt(40.0 / SLOTS));
+        CHECK_NEAR((squares / SLOTS - mean * mean) / mean, 1,
+            STAT_Z * sqrt(2.0 / SLOTS));
+    }
+}
+
+static sb_pace_pos place(long double gap, uint64_t n)
+{
+    return (sb_pace_pos)(gap * n + 0.5L);
+}
+
+// Arrival n of a constant schedule is at n / rate, to the unit, however far.
+static void constant_is_exact(void)
+{
+    static const double rates[] = { 0.25, 1, 3, 333.3, 1000, 1e6 / 7, 7e8 };
+
+    for (size_t i = 0; i < sizeof(rates) / sizeof(rates[0]); i++) {
+        long double gap = (long double)(UNITS / rates[i]);
+        struct sb_pace p;
+        sb_pace_pos pos = 0;
+
+        sb_pace_init(&p, SB_PACE_CONSTANT, rates[i], 1);
+        for (uint64_t n = 1; n <= 1000; n++) {
+            pos = sb_pace_after(&p, pos);
+            CHECK(pos == place(gap, n));
+        }
+        for (uint64_t n = 1; n * gap < 0x1p60L; n *= 10) {
+            pos = place(gap, n);
+            CHECK(sb_pace_after(&p, pos) == place(gap, n + 1));
+        }
+    }
+}
+
+static void constant_does_not_drift(void)
+{
+    struct sb_pace p;
+    sb_pace_pos pos = 0;
+
+    sb_pace_init(&p, SB_PACE_CONSTANT, 3e6, 1);
+    CHECK_INT(sb_pace_walk(&p, &pos, UINT64_C(1000000000), SATURATED), 3000000);
+    CHECK_INT(sb_pace_ns(pos), 1000000000);
+    // A place that is no arrival goes on to the first one after it.
+    CHECK_INT(sb_pace_ns(sb_pace_after(&p, 1)), 333);
+}
+
+static void end_of_time(void)
+{
+    static const double rates[] = { 1e-9, 1000, 1e15 };
+
+    for (int kind = SB_PACE_POISSON; kind <= SB_PACE_CONSTANT; kind++)
+        for (size_t i = 0; i < 3; i++) {
+            struct sb_pace p;
+            sb_pace_pos pos = SATURATED - 1;
+
+            sb_pace_init(&p, (enum sb_pace_kind)kind, rates[i], 1);
+            CHECK(p.gap >= 1);
+            CHECK(sb_pace_after(&p, 0) > 0);
+            CHECK(sb_pace_after(&p, pos) == SATURATED);
+            CHECK(sb_pace_after(&p, SATURATED) == SATURATED);
+            CHECK_INT(sb_pace_walk(&p, &pos, SATURATED, 10), 0);
+        }
+}
+
+static void walk_sees_what_is_taken(void)
+{
+    struct sb_pace p;
+    sb_pace_pos reader = 0;
+    _Atomic sb_pace_pos cursor = 0;
+    uint64_t last = 0;
+
+    sb_pace_init(&p, SB_PACE_POISSON, 1000, 3);
+    for (int i = 0; i < 1000; i++)
+        last = sb_pace_take(&p, &cursor);
+    CHECK_INT(sb_pace_walk(&p, &reader, last, UINT64_MAX), 1000);
+    CHECK(reader == atomic_load(&cursor));
+    CHECK_INT(sb_pace_walk(&p, &reader, last, UINT64_MAX), 0);
+    reader = 0;
+    CHECK_INT(sb_pace_walk(&p, &reader, last, 10), 10);
+    CHECK_INT(sb_pace_walk(&p, &reader, last, 990), 990);
+    CHECK(reader == atomic_load(&cursor));
+}
+
+#define TAKERS 4
+#define TAKES  50000
+
+struct taker {
+    const struct sb_pace *p;
+    _Atomic sb_pace_pos *cursor;
+    uint64_t *at;
+};
+
+static void *take_many(void *arg)
+{
+    struct taker *t = arg;
+
+    for (int i = 0; i < TAKES; i++)
+        t->at[i] = sb_pace_take(t->p, t->cursor);
+    return NULL;
+}
+
+static int compare_ns(const void *a, const void *b)
+{
+    uint64_t x = *(const uint64_t *)a, y = *(const uint64_t *)b;
+
+    return (x > y) - (x < y);
+}
+
+// What four threads took is the one schedule: nothing twice, nothing missed.
+static void takers_share_one_schedule(void)
+{
+    static uint64_t at[TAKERS * TAKES];
+    struct sb_pace p;
+    _Atomic sb_pace_pos cursor = 0;
+    struct taker t[TAKERS];
+    pthread_t id[TAKERS];
+    sb_pace_pos pos = 0;
+
+    sb_pace_init(&p, SB_PACE_POISSON, 1000, 3);
+    for (int i = 0; i < TAKERS; i++) {
+        t[i] = (struct taker){ &p, &cursor, at + i * TAKES };
+        CHECK_INT(pthread_create(&id[i], NULL, take_many, &t[i]), 0);
+    }
+    for (int i = 0; i < TAKERS; i++)
+        pthread_join(id[i], NULL);
+    qsort(at, TAKERS * TAKES, sizeof(at[0]), compare_ns);
+    for (int i = 0; i < TAKERS * TAKES; i++) {
+        pos = sb_pace_after(&p, pos);
+        CHECK(at[i] == sb_pace_ns(pos));
+    }
+}
+
+int main(void)
+{
+    RUN(poisson_gaps_are_exponential);
+    RUN(poisson_gaps_are_unrelated);
+    RUN(poisson_neighbours_are_independent);
+    RUN(neighbouring_places_are_unrelated);
+    RUN(seeds_are_unrelated);
+    RUN(poisson_rate_is_met);
+    RUN(counts_vary_as_poisson);
+    RUN(constant_is_exact);
+    RUN(constant_does_not_drift);
+    RUN(end_of_time);
+    RUN(walk_sees_what_is_taken);
+    RUN(takers_share_one_schedule);
+    return check_done();
+}
