@@ -1,0 +1,236 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+//
+// The reporting side of a run: takes snapshots, subtracts them, tells the
+// listener. Lives in the main thread; never touches what a worker writes.
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/log.h"
+#include "run/run_private.h"
+
+// Arrivals one walk may count: 2^32 take half a minute, more is no schedule.
+#define WALK_MAX (UINT64_C(1) << 32)
+
+void sb__meter_init(struct sb_meter *m, struct sb_run *run)
+{
+    memset(m, 0, sizeof(*m));
+    m->run = run;
+    m->next_tick = m->next_checkpoint = UINT64_MAX;
+}
+
+void sb__meter_done(struct sb_meter *m)
+{
+    sb_snap_done(&m->last);
+    sb_snap_done(&m->checkpoint);
+}
+
+static void aim_checkpoint(struct sb_meter *m)
+{
+    const struct sb_opt_list *list = &m->run->o->report_checkpoints;
+
+    m->next_checkpoint = UINT64_MAX;
+    if (m->phase == SB_PHASE_MEASURED && m->checkpoint_no < list->count)
+        m->next_checkpoint =
+            m->phase_start +
+            (uint64_t)(strtod(list->item[m->checkpoint_no], NULL) * 1e9);
+}
+
+static void enter_phase(struct sb_meter *m, enum sb_phase phase, uint64_t at)
+{
+    int64_t interval = m->run->o->report_interval;
+
+    m->phase = phase;
+    m->phase_start = at;
+    m->next_tick = interval > 0 ? at + (uint64_t)interval : UINT64_MAX;
+    sb_snap_done(&m->last);
+    m->last.ns = at;
+    aim_checkpoint(m);
+}
+
+void sb__meter_start(struct sb_meter *m)
+{
+    struct sb_run *run = m->run;
+    bool warm = run->warm_end > run->t0;
+
+    enter_phase(m, warm ? SB_PHASE_WARMUP : SB_PHASE_MEASURED, run->t0);
+    m->checkpoint.ns = run->warm_end;
+}
+
+uint64_t sb__meter_next(const struct sb_meter *m)
+{
+    uint64_t next = m->next_tick;
+
+    if (m->next_checkpoint < next)
+        next = m->next_checkpoint;
+    if (m->phase == SB_PHASE_WARMUP && m->run->warm_end < next)
+        next = m->run->warm_end;
+    return next;
+}
+
+// Arrivals of this phase that were due by `until`.
+static uint64_t scheduled_by(
+    struct sb_meter *m, uint64_t until, const struct sb_snap *s)
+{
+    struct sb_run *run = m->run;
+
+    if (!run->open_loop)
+        return s->c.started;
+    m->scheduled += sb_pace_walk(
+        &run->pace, &m->walked, until - run->t0, WALK_MAX);
+    if (run->limited && m->phase == SB_PHASE_MEASURED &&
+        m->scheduled > (uint64_t)run->o->events)
+        return (uint64_t)run->o->events;
+    return m->scheduled;
+}
+
+static void count_users(struct sb_run *run, struct sb_snap *s)
+{
+    for (unsigned i = 0; i < run->o->threads; i++) {
+        s->unfinished += atomic_load_explicit(
+            &run->user[i].in_event, memory_order_relaxed);
+        s->skipped += atomic_load_explicit(
+            &run->priv[i].skipped, memory_order_relaxed);
+    }
+    pthread_mutex_lock(&run->lock);
+    s->running = run->running;
+    pthread_mutex_unlock(&run->lock);
+}
+
+static int snapshot(struct sb_meter *m, struct sb_snap *s,
+    enum sb_snap_what what, uint64_t now, uint64_t until)
+{
+    struct sb_run *run = m->run;
+
+    int rc = sb_snap_take(s, &run->stats[m->phase], what, now);
+    if (rc == 0) {
+        s->scheduled = scheduled_by(m, until, s);
+        count_users(run, s);
+    }
+    return rc;
+}
+
+static void make_report(struct sb_meter *m, struct sb_report *r,
+    const struct sb_snap *diff, uint64_t now)
+{
+    struct sb_run *run = m->run;
+
+    sb_report_fill(r, diff, (unsigned)run->o->threads, run->open_loop,
+        (double)(now - m->phase_start) / 1e9);
+    r->warmup = m->phase == SB_PHASE_WARMUP;
+    r->start_ns = m->phase_start;
+    r->stats = &run->stats[m->phase];
+}
+
+// What is waiting at this moment, not what began to wait in the interval.
+static void add_queue(struct sb_report *r, const struct sb_snap *s)
+{
+    uint64_t begun = s->c.started + s->skipped;
+
+    r->queue = s->scheduled > begun ? s->scheduled - begun : 0;
+    r->concurrency = s->unfinished;
+    r->running = s->running;
+}
+
+static void interval(struct sb_meter *m, uint64_t now)
+{
+    struct sb_snap s = { 0 }, diff = { 0 };
+    struct sb_report r;
+
+    if (snapshot(m, &s, SB_SNAP_LIGHT, now, now) ||
+        sb_snap_sub(&diff, &s, &m->last)) {
+        sb_log(SB_LOG_WARNING, "no interval report: out of memory");
+    } else {
+        make_report(m, &r, &diff, now);
+        add_queue(&r, &s);
+        if (m->run->l->interval)
+            m->run->l->interval(m->run->l->data, &r);
+        sb_snap_done(&m->last);
+        m->last = s;
+        memset(&s, 0, sizeof(s));
+    }
+    sb_snap_done(&diff);
+    sb_snap_done(&s);
+}
+
+// Reports what has happened since the last checkpoint and starts anew.
+static int cumulative(struct sb_meter *m, uint64_t now, uint64_t until,
+    void (*tell)(void *data, const struct sb_report *r), bool final)
+{
+    struct sb_snap s = { 0 }, diff = { 0 };
+    struct sb_report r;
+    int rc = snapshot(m, &s, SB_SNAP_FULL, now, until);
+
+    if (rc == 0)
+        rc = sb_snap_sub(&diff, &s, &m->checkpoint);
+    if (rc == 0) {
+        make_report(m, &r, &diff, now);
+        add_queue(&r, &s);
+        r.final = final;
+        if (final)
+            r.running = r.threads;
+        if (tell)
+            tell(m->run->l->data, &r);
+        sb_snap_done(&m->checkpoint);
+        m->checkpoint = s;
+        memset(&s, 0, sizeof(s));
+    }
+    sb_snap_done(&diff);
+    sb_snap_done(&s);
+    return rc;
+}
+
+void sb__meter_tick(struct sb_meter *m, uint64_t now)
+{
+    struct sb_run *run = m->run;
+
+    if (m->next_tick <= now) {
+        interval(m, m->next_tick);
+        m->next_tick += (uint64_t)run->o->report_interval;
+    }
+    if (m->next_checkpoint <= now) {
+        if (cumulative(m, m->next_checkpoint, m->next_checkpoint,
+                run->l->checkpoint, false))
+            sb_log(SB_LOG_WARNING, "no checkpoint report: out of memory");
+        m->checkpoint_no++;
+        aim_checkpoint(m);
+    }
+    if (m->phase == SB_PHASE_WARMUP && now >= run->warm_end) {
+        // The schedule goes on; arrivals counted so far were warm-up's.
+        sb_pace_walk(&run->pace, &m->walked, run->warm_end - 1 - run->t0,
+            run->open_loop ? WALK_MAX : 0);
+        m->scheduled = 0;
+        enter_phase(m, SB_PHASE_MEASURED, run->warm_end);
+    }
+}
+
+// Arrivals that were due by `until` and nobody began: those nobody took, and
+// those whose takers found the run over.
+static uint64_t pending(struct sb_run *run, uint64_t until)
+{
+    if (!run->open_loop)
+        return 0;
+    sb_pace_pos pos = atomic_load_explicit(&run->cursor, memory_order_relaxed);
+    uint64_t n = sb_pace_walk(&run->pace, &pos, until - run->t0, WALK_MAX);
+
+    for (unsigned i = 0; i < run->o->threads; i++) {
+        uint64_t held = run->priv[i].held;
+
+        n += held >= run->warm_end && held != 0 && held <= until;
+    }
+    return n;
+}
+
+int sb__meter_final(
+    struct sb_meter *m, uint64_t now, uint64_t until, struct sb_err *err)
+{
+    struct sb_run *run = m->run;
+
+    if (m->phase == SB_PHASE_WARMUP && until >= run->warm_end)
+        sb__meter_tick(m, until);
+    if (cumulative(m, now, until, run->l->final, true))
+        return sb_err_set(err, SB_ENOMEM, "no final report: out of memory");
+    if (m->phase == SB_PHASE_WARMUP)
+        return 0; // ended too early for anything to add up
+    return sb_snap_check(
+        &m->checkpoint, &run->stats[m->phase], pending(run, until), err);
+}

@@ -1,0 +1,39 @@
+-- SPDX-License-Identifier: GPL-2.0-or-later
+--
+-- sysbench.op: parts of an event with a latency of their own in the report.
+
+local sb = ...
+local ffi, C = sb.ffi, sb.C
+local op = {}
+
+if not sb.user then
+   -- Outside of the users of a run there is nothing to measure.
+   function op.start() return nil end
+   function op.finish() end
+   op.begin = op.start
+   return op
+end
+
+sb.cdef("user")
+
+local u = ffi.cast("struct sb_user *", sb.user)
+local numbers = {}
+
+local function number(name)
+   local n = C.sb_user_op(u, name)
+   numbers[name] = n
+   return n
+end
+
+-- Returns a token for op.finish(); operations may overlap.
+function op.start(name)
+   return { op = numbers[name] or number(name), start = C.sb_user_now(u) }
+end
+
+function op.finish(token)
+   C.sb_user_op_record(u, token.op, token.start)
+end
+
+op.begin = op.start
+
+return op

@@ -1,0 +1,533 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+//
+// The course of a run: users are made, released together, watched, stopped
+// and reported on. All of it in the main thread.
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+#include <time.h>
+
+#include "base/log.h"
+#include "run/run_private.h"
+
+#define SECOND UINT64_C(1000000000)
+// Canceled calls of a start-up that failed get this long to return.
+#define ABORT_GRACE    (3 * SECOND)
+#define PROGRESS_EVERY (SECOND / 4)
+// More than the clocks of two threads ever differ by.
+#define CLOCK_SKEW (SECOND / 1000)
+
+void sb__run_stop(struct sb_run *run)
+{
+    atomic_store_explicit(&run->stop, true, memory_order_seq_cst);
+    for (unsigned i = 0; i < run->o->threads; i++) {
+        struct sb_user *u = &run->user[i];
+
+        if (!u->priv)
+            continue;
+        atomic_store_explicit(&u->boundary, 0, memory_order_seq_cst);
+        pthread_mutex_lock(&u->priv->lock);
+        pthread_cond_broadcast(&u->priv->wake);
+        pthread_mutex_unlock(&u->priv->lock);
+    }
+    sb_crew_cancel(&run->crew);
+    pthread_mutex_lock(&run->lock);
+    pthread_cond_broadcast(&run->changed);
+    pthread_mutex_unlock(&run->lock);
+}
+
+void sb__run_fail(struct sb_run *run, const struct sb_err *err)
+{
+    pthread_mutex_lock(&run->lock);
+    // Those canceled because another failed have nothing new to say.
+    if (run->err.code == 0 || run->err.code == SB_ECANCELED)
+        run->err = *err;
+    pthread_mutex_unlock(&run->lock);
+    sb__run_stop(run);
+}
+
+static void on_signal(void *arg, int sig)
+{
+    struct sb_run *run = arg;
+
+    pthread_mutex_lock(&run->lock);
+    run->signal = sig;
+    pthread_mutex_unlock(&run->lock);
+    sb__run_stop(run);
+}
+
+static int init_lock(struct sb_run *run)
+{
+    pthread_condattr_t attr;
+
+    if (pthread_mutex_init(&run->lock, NULL))
+        return SB_ENOMEM;
+    pthread_condattr_init(&attr);
+    pthread_condattr_setclock(&attr, CLOCK_MONOTONIC);
+    int rc = pthread_cond_init(&run->changed, &attr);
+    pthread_condattr_destroy(&attr);
+    if (rc) {
+        pthread_mutex_destroy(&run->lock);
+        return SB_ENOMEM;
+    }
+    run->has_lock = true;
+    return 0;
+}
+
+static int init_stats(struct sb_run *run)
+{
+    unsigned n = (unsigned)run->o->threads;
+    int rc = sb_stats_init(&run->stats[SB_PHASE_MEASURED], n, run->open_loop);
+
+    if (rc == 0 && run->o->warmup_time > 0)
+        rc = sb_stats_init(&run->stats[SB_PHASE_WARMUP], n, run->open_loop);
+    if (rc == 0 && run->o->warmup_time > 0)
+        sb_stats_twin(
+            &run->stats[SB_PHASE_MEASURED], &run->stats[SB_PHASE_WARMUP]);
+    return rc;
+}
+
+static int init_run(struct sb_run *run)
+{
+    size_t n = (size_t)run->o->threads;
+
+    sb_clock_init(&run->clock);
+    run->open_loop = !run->task && run->o->rate > 0;
+    run->limited = !run->task && run->o->events > 0;
+    run->user = aligned_alloc(64, n * sizeof(*run->user));
+    run->priv = calloc(n, sizeof(*run->priv));
+    if (!run->user || !run->priv || init_lock(run) ||
+        sb_crew_init(&run->crew, (unsigned)n))
+        return SB_ENOMEM;
+    memset(run->user, 0, n * sizeof(*run->user));
+    if (run->open_loop)
+        sb_pace_init(&run->pace, (enum sb_pace_kind)run->o->arrivals,
+            run->o->rate, sb_rng_mix(run->random->seed));
+    int rc = run->task ? 0 : init_stats(run);
+    // All of them before the first thread, which may have to stop all others.
+    for (unsigned i = 0; rc == 0 && i < n; i++)
+        rc = sb__user_init(&run->user[i], run, i);
+    return rc;
+}
+
+static void free_run(struct sb_run *run)
+{
+    for (size_t i = 0; run->user && i < (size_t)run->o->threads; i++)
+        sb__user_done(&run->user[i]);
+    sb_stats_done(&run->stats[SB_PHASE_WARMUP]);
+    sb_stats_done(&run->stats[SB_PHASE_MEASURED]);
+    sb_crew_done(&run->crew);
+    if (run->has_lock) {
+        pthread_cond_destroy(&run->changed);
+        pthread_mutex_destroy(&run->lock);
+    }
+    free(run->priv);
+    free(run->user);
+    free(run);
+}
+
+// Waits until something changes or the moment comes. Call with run->lock held.
+static void wait_locked(struct sb_run *run, uint64_t until)
+{
+    struct timespec ts = { .tv_sec = (time_t)(until / SECOND),
+        .tv_nsec = (long)(until % SECOND) };
+
+    pthread_cond_timedwait(&run->changed, &run->lock, &ts);
+}
+
+static void cancel_users(struct sb_run *run)
+{
+    for (unsigned i = 0; i < run->o->threads; i++) {
+        pthread_mutex_lock(&run->lock);
+        enum sb_user_state state = run->priv[i].state;
+        pthread_mutex_unlock(&run->lock);
+        if (run->w->ops->cancel && run->user[i].priv && state != SB_USER_ENDED)
+            run->w->ops->cancel(run->w, &run->user[i]);
+    }
+}
+
+// Users that were made but may not start: ends and joins them. False when
+// some did not come back even though they were canceled.
+static bool abort_users(struct sb_run *run)
+{
+    uint64_t until = sb_clock_monotonic() + ABORT_GRACE;
+    unsigned made = 0;
+
+    sb__run_stop(run);
+    for (unsigned i = 0; i < run->o->threads; i++)
+        made += run->priv[i].has_thread;
+    pthread_mutex_lock(&run->lock);
+    run->aborted = true;
+    pthread_cond_broadcast(&run->changed);
+    while (run->ended < made && sb_clock_monotonic() < until) {
+        pthread_mutex_unlock(&run->lock);
+        cancel_users(run);
+        pthread_mutex_lock(&run->lock);
+        if (run->ended < made)
+            wait_locked(run, sb_clock_monotonic() + SECOND / 10);
+    }
+    pthread_mutex_unlock(&run->lock);
+    return sb__workers_join(run);
+}
+
+static void show_connecting(unsigned ready, unsigned n, uint64_t since)
+{
+    double passed = (double)(sb_clock_monotonic() - since) / 1e9;
+    double rate = ready / (passed > 0 ? passed : 1);
+
+    if (rate > 0)
+        sb_log_progress("connecting: %u of %u users, %.0f/s, %.0f s left",
+            ready, n, rate, (n - ready) / rate);
+    else
+        sb_log_progress("connecting: %u of %u users", ready, n);
+}
+
+// Until every user is ready. SB_ETIMEOUT, or what made the start-up fail.
+static int wait_for_users(struct sb_run *run, struct sb_err *err)
+{
+    unsigned n = (unsigned)run->o->threads, ready;
+    uint64_t since = sb_clock_monotonic(), now = since;
+    uint64_t until = since + (uint64_t)run->o->thread_init_timeout;
+    bool over;
+
+    pthread_mutex_lock(&run->lock);
+    while (!(over = atomic_load(&run->stop)) && run->ready < n && now < until) {
+        wait_locked(run, now + PROGRESS_EVERY);
+        now = sb_clock_monotonic();
+        if (run->ready < n && now - since > PROGRESS_EVERY)
+            show_connecting(run->ready, n, since);
+    }
+    ready = run->ready;
+    *err = run->err;
+    pthread_mutex_unlock(&run->lock);
+    sb_log_progress_done();
+    if (over)
+        return err->code ? err->code
+                         : sb_err_set(err, SB_ECANCELED, "interrupted");
+    if (ready < n)
+        return sb_err_set(err, SB_ETIMEOUT,
+            "Worker threads failed to initialize within %lld seconds! (%u of "
+            "%u are ready; --thread-init-timeout sets the limit)",
+            (long long)(run->o->thread_init_timeout / (int64_t)SECOND), ready,
+            n);
+    return 0;
+}
+
+static void release(struct sb_run *run, struct sb_meter *m)
+{
+    const struct sb_run_opts *o = run->o;
+    uint64_t warm = (uint64_t)o->warmup_time;
+
+    pthread_mutex_lock(&run->lock);
+    run->t0 = sb_clock_monotonic();
+    run->warm_end = run->t0 + warm;
+    run->deadline = o->time > 0 ? run->warm_end + (uint64_t)o->time
+                                : UINT64_MAX;
+    run->released = true;
+    pthread_cond_broadcast(&run->changed);
+    pthread_mutex_unlock(&run->lock);
+    if (warm && run->l->warmup)
+        run->l->warmup(run->l->data, o->warmup_time);
+    sb__meter_start(m);
+}
+
+static uint64_t longest_event(const struct sb_run *run)
+{
+    uint64_t longest = 0;
+
+    for (int phase = 0; phase < SB_PHASES; phase++) {
+        const struct sb_stats *s = &run->stats[phase];
+
+        for (unsigned i = 0; i < s->users; i++) {
+            uint64_t max = atomic_load_explicit(
+                &s->rec[i].tally.service_max, memory_order_relaxed);
+            longest = max > longest ? max : longest;
+        }
+    }
+    return longest;
+}
+
+// What the watch over a run remembers between two looks.
+struct watch {
+    uint64_t stopped_at; // 0: not yet
+    uint64_t cancel_at, leave_at, force_at;
+};
+
+static void note_stop(struct sb_run *run, struct watch *w, uint64_t now)
+{
+    uint64_t grace = 5 * longest_event(run);
+
+    // A server that hangs must not keep the run from its report; a slow one
+    // gets what its slowest event took, five times.
+    if (grace < (uint64_t)run->o->shutdown_grace)
+        grace = (uint64_t)run->o->shutdown_grace;
+    w->stopped_at = now < run->deadline ? now : run->deadline;
+    w->cancel_at = now + grace / 2;
+    w->leave_at = now + grace;
+    w->force_at = UINT64_MAX;
+    if (run->o->forced_shutdown_ns >= 0 && now >= run->deadline)
+        w->force_at = run->deadline + (uint64_t)run->o->forced_shutdown_ns;
+}
+
+static uint64_t next_look(
+    struct sb_run *run, const struct sb_meter *m, const struct watch *w)
+{
+    uint64_t next = sb__meter_next(m), mine = run->deadline;
+
+    if (w->stopped_at) {
+        // Reports are due up to the limit only.
+        next = next <= w->stopped_at ? next : UINT64_MAX;
+        mine = w->cancel_at < w->leave_at ? w->cancel_at : w->leave_at;
+        mine = w->force_at < mine ? w->force_at : mine;
+    }
+    next = mine < next ? mine : next;
+    return next == UINT64_MAX ? sb_clock_monotonic() + 3600 * SECOND : next;
+}
+
+// One look at a run in progress. False when it is to be left as it is.
+static bool look(struct sb_run *run, struct sb_meter *m, struct watch *w,
+    uint64_t now, enum sb_run_end *end)
+{
+    uint64_t limit = w->stopped_at ? w->stopped_at : run->deadline;
+
+    while (sb__meter_next(m) <= (now < limit ? now : limit))
+        sb__meter_tick(m, now < limit ? now : limit);
+    if (!w->stopped_at && (now >= run->deadline || atomic_load(&run->stop))) {
+        note_stop(run, w, now);
+        if (now >= run->deadline && !atomic_load(&run->stop)) {
+            sb_log(SB_LOG_INFO, "Time limit exceeded, exiting...");
+            sb__run_stop(run);
+        }
+    }
+    if (w->stopped_at && now >= w->force_at) {
+        sb_log(SB_LOG_FATAL,
+            "The --max-time limit has expired, forcing shutdown...");
+        *end = SB_END_FORCED;
+        return false;
+    }
+    if (w->stopped_at && now >= w->leave_at) {
+        *end = SB_END_HUNG;
+        return false;
+    }
+    if (w->stopped_at && now >= w->cancel_at) {
+        sb_log(SB_LOG_WARNING,
+            "calls did not return within %.1f s after the end of the run; "
+            "canceling them",
+            (double)(now - w->stopped_at) / 1e9);
+        cancel_users(run);
+        w->cancel_at = now + SECOND;
+    }
+    return true;
+}
+
+// Until every user has ended. False when some were left behind.
+static bool watch_users(struct sb_run *run, struct sb_meter *m, struct watch *w,
+    enum sb_run_end *end)
+{
+    bool all = false, go_on = true;
+
+    while (go_on) {
+        uint64_t next = next_look(run, m, w);
+
+        pthread_mutex_lock(&run->lock);
+        while (!(all = run->ended == run->o->threads) &&
+               sb_clock_monotonic() < next &&
+               (w->stopped_at || !atomic_load(&run->stop)))
+            wait_locked(run, next);
+        pthread_mutex_unlock(&run->lock);
+        uint64_t now = sb_clock_monotonic();
+        // Users go by clocks of their own: one may reach the limit first.
+        if (all && now < run->deadline && run->deadline - now < CLOCK_SKEW)
+            now = run->deadline;
+        go_on = look(run, m, w, now, end) && !all;
+    }
+    return all;
+}
+
+static enum sb_run_end why_ended(struct sb_run *run, const struct watch *w)
+{
+    if (run->err.code)
+        return SB_END_FAILED;
+    if (run->signal)
+        return SB_END_SIGNAL;
+    if (run->limited && atomic_load(&run->claims) > (uint64_t)run->o->events)
+        return SB_END_LIMIT;
+    return w->stopped_at ? SB_END_LIMIT : SB_END_SCRIPT;
+}
+
+// The moment up to which arrivals count as scheduled: the end of the run, but
+// no later than the last event begun when it was not time that ended it.
+static uint64_t schedule_end(
+    struct sb_run *run, const struct watch *w, uint64_t now)
+{
+    uint64_t last = run->warm_end;
+
+    for (unsigned i = 0; i < run->o->threads; i++)
+        if (run->user[i].arrival > last)
+            last = run->user[i].arrival;
+    if (!w->stopped_at)
+        return run->limited ? last : now;
+    return w->stopped_at > last ? w->stopped_at : last;
+}
+
+// From release to final report. True when every user is joined.
+static bool perform(
+    struct sb_run *run, struct sb_meter *m, struct sb_run_result *res)
+{
+    struct watch w = { 0 };
+    struct sb_err broken = { 0 };
+    enum sb_run_end end = SB_END_LIMIT;
+
+    if (run->l->started)
+        run->l->started(run->l->data);
+    release(run, m);
+    bool all = watch_users(run, m, &w, &end);
+    uint64_t now = sb_clock_monotonic();
+
+    pthread_mutex_lock(&run->lock);
+    res->err = run->err;
+    res->signal = run->signal;
+    res->end = all ? why_ended(run, &w) : end;
+    pthread_mutex_unlock(&run->lock);
+    if (res->end == SB_END_HUNG)
+        sb_err_set(&res->err, SB_ETIMEOUT,
+            "calls under way did not return after the end of the run, even "
+            "when canceled; leaving without them");
+    if (all)
+        sb__workers_join(run);
+    if (sb__meter_final(m, now, schedule_end(run, &w, now), &broken) &&
+        !res->err.code) {
+        res->err = broken;
+        res->end = SB_END_FAILED;
+    }
+    return all;
+}
+
+static int start_users(struct sb_run *run, struct sb_run_result *res)
+{
+    int rc;
+
+    if (run->l && run->l->connecting)
+        run->l->connecting(run->l->data);
+    rc = sb__workers_start(run, &res->err);
+    if (rc == 0 && !run->task)
+        rc = wait_for_users(run, &res->err);
+    if (rc) {
+        res->end = rc == SB_ETIMEOUT ? SB_END_FORCED
+                   : run->signal     ? SB_END_SIGNAL
+                                     : SB_END_FAILED;
+        res->signal = run->signal;
+        res->unjoined = !abort_users(run);
+    }
+    return rc;
+}
+
+static struct sb_run *new_run(struct sb_workload *w,
+    const struct sb_run_opts *o, struct sb_random_shared *random)
+{
+    struct sb_run *run = calloc(1, sizeof(*run));
+
+    if (run) {
+        run->w = w;
+        run->o = o;
+        run->random = random;
+    }
+    return run;
+}
+
+// Users are out there that may touch the run: it is left to them.
+static int leave(struct sb_run *run, struct sb_run_result *res)
+{
+    int rc = res->err.code;
+
+    if (!res->unjoined)
+        free_run(run);
+    return rc;
+}
+
+int sb_run(struct sb_workload *w, const struct sb_run_opts *o,
+    struct sb_random_shared *random, const struct sb_listener *l,
+    struct sb_run_result *res)
+{
+    struct sb_signals signals = { 0 };
+    struct sb_meter meter = { 0 };
+    struct sb_run *run = new_run(w, o, random);
+
+    memset(res, 0, sizeof(*res));
+    res->end = SB_END_FAILED;
+    if (!run)
+        return sb_err_set(&res->err, SB_ENOMEM, "out of memory for a run");
+    run->l = l;
+    if (init_run(run))
+        sb_err_set(&res->err, SB_ENOMEM, "out of memory for %lld users",
+            (long long)o->threads);
+    else if (!w->ops->begin || w->ops->begin(w, &res->err) == 0)
+        sb_signals_start(&signals, on_signal, run, &res->err);
+    if (!signals.running)
+        return leave(run, res);
+    sb__meter_init(&meter, run);
+    if (start_users(run, res) == 0) {
+        res->unjoined = !perform(run, &meter, res);
+        if (!res->unjoined && res->err.code == 0 && w->ops->end)
+            w->ops->end(w, &res->err);
+    }
+    sb_signals_stop(&signals);
+    sb__meter_done(&meter);
+    return leave(run, res);
+}
+
+static void watch_task(struct sb_run *run)
+{
+    char line[160];
+    bool all = false, told = false;
+
+    while (!all) {
+        pthread_mutex_lock(&run->lock);
+        all = run->ended == run->o->threads;
+        if (!all)
+            wait_locked(run, sb_clock_monotonic() + PROGRESS_EVERY);
+        all = run->ended == run->o->threads;
+        bool cut = run->signal != 0;
+        pthread_mutex_unlock(&run->lock);
+        if (cut && !told) {
+            told = true;
+            cancel_users(run);
+        }
+        if (!all && sb_crew_progress_line(
+                        &run->crew, sb_clock_monotonic(), line, sizeof(line)))
+            sb_log_progress("%s", line);
+    }
+    sb_log_progress_done();
+}
+
+int sb_run_parallel(struct sb_workload *w, const char *what,
+    const struct sb_run_opts *o, struct sb_random_shared *random,
+    int (*task)(struct sb_workload *w, struct sb_user *u, struct sb_err *err),
+    struct sb_run_result *res)
+{
+    struct sb_signals signals = { 0 };
+    struct sb_run *run = new_run(w, o, random);
+
+    memset(res, 0, sizeof(*res));
+    res->end = SB_END_FAILED;
+    if (!run)
+        return sb_err_set(&res->err, SB_ENOMEM, "out of memory for %s", what);
+    run->task = task;
+    if (init_run(run))
+        sb_err_set(&res->err, SB_ENOMEM, "out of memory for %s", what);
+    else
+        sb_signals_start(&signals, on_signal, run, &res->err);
+    if (!signals.running)
+        return leave(run, res);
+    if (start_users(run, res) == 0) {
+        watch_task(run);
+        sb__workers_join(run);
+        res->err = run->err;
+        res->signal = run->signal;
+        res->end = run->signal     ? SB_END_SIGNAL
+                   : run->err.code ? SB_END_FAILED
+                                   : SB_END_SCRIPT;
+    }
+    sb_signals_stop(&signals);
+    return leave(run, res);
+}

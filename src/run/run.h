@@ -1,0 +1,125 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+//
+// A run: users in worker threads, paced, warmed up, measured, stopped. Knows
+// no database, no Lua and no output format.
+#ifndef SB_RUN_H
+#define SB_RUN_H
+
+#include <stdatomic.h>
+#include <stdbool.h>
+
+#include "base/clock.h"
+#include "base/option.h"
+#include "base/random.h"
+#include "measure/pace.h"
+#include "measure/snap.h"
+#include "run/user.ffi.h"
+#include "run/workload.h"
+
+enum sb_pace_mode { SB_PACE_SLEEP, SB_PACE_SPIN };
+
+// The run's options, filled from sb_run_opt_table. Durations in nanoseconds.
+struct sb_run_opts {
+    int64_t threads;
+    int64_t events; // 0: no limit
+    int64_t time;   // 0: no limit
+    int64_t warmup_time;
+    const char *forced_shutdown; // "off", "N" seconds, "N%" of time
+    int64_t forced_shutdown_ns;  // derived; < 0: off
+    int64_t thread_stack_size;
+    int64_t thread_init_timeout;
+    double rate;  // 0: closed loop
+    int arrivals; // enum sb_pace_kind
+    int pace;     // enum sb_pace_mode
+    int64_t report_interval;
+    struct sb_opt_list report_checkpoints;
+    const char *think_time; // text of a time distribution, "" for none
+    int64_t max_restarts;   // 0: no limit
+    int64_t restart_backoff;
+    int64_t shutdown_grace; // least time for calls under way at the end
+    bool debug;
+    bool validate;
+};
+
+extern const struct sb_opt_table sb_run_opt_table;
+
+// Derives what the table cannot say and checks what depends on several
+// options. only_requests: the user gave --max-requests and no time, which
+// lifts the time limit as it did in sysbench 0.5. SB_EUSAGE / SB_ERANGE.
+int sb_run_opts_finish(
+    struct sb_run_opts *o, bool only_requests, struct sb_err *err);
+
+struct sb_run;
+
+// Who is told what happens; called in the main thread. Any may be NULL.
+struct sb_listener {
+    void *data;
+    void (*connecting)(void *data); // before users are made
+    void (*started)(void *data);    // all users are ready
+    void (*warmup)(void *data, int64_t ns);
+    void (*interval)(void *data, const struct sb_report *r);
+    void (*checkpoint)(void *data, const struct sb_report *r);
+    void (*final)(void *data, const struct sb_report *r);
+};
+
+// How a run ended, apart from errors.
+enum sb_run_end {
+    SB_END_LIMIT,  // time or events
+    SB_END_SCRIPT, // every user's loop ended by itself
+    SB_END_SIGNAL, // SIGINT or SIGTERM
+    SB_END_FAILED, // an error ended it
+    SB_END_FORCED, // --forced-shutdown or --thread-init-timeout
+    SB_END_HUNG,   // calls did not return even when canceled
+};
+
+struct sb_run_result {
+    enum sb_run_end end;
+    int signal;        // SB_END_SIGNAL
+    bool unjoined;     // threads are still out there: leave by _exit()
+    struct sb_err err; // SB_END_FAILED: the first error
+};
+
+// Runs the workload to its end: begin, users, reports, end. The final report
+// is given however it ended, once events have begun. Blocks SIGINT and
+// SIGTERM meanwhile: the first stops the run, the second leaves at once with
+// status 130 or 143. Main thread. 0, or SB_E* when it could not start or
+// failed (res->err holds the same).
+int sb_run(struct sb_workload *w, const struct sb_run_opts *o,
+    struct sb_random_shared *random, const struct sb_listener *l,
+    struct sb_run_result *res);
+
+// Runs `task` once in every one of o->threads users at the same time, without
+// pace, limits and reports: a parallel command. what: "prepare", for progress
+// and messages. Ends early when one fails or a signal comes.
+int sb_run_parallel(struct sb_workload *w, const char *what,
+    const struct sb_run_opts *o, struct sb_random_shared *random,
+    int (*task)(struct sb_workload *w, struct sb_user *u, struct sb_err *err),
+    struct sb_run_result *res);
+
+// What a workload may use of a user.
+struct sb_user {
+    // Read on every event, in this order of heat.
+    _Alignas(64) _Atomic uint64_t
+        boundary; // the slow path when now reaches it; 0 always
+    struct sb_clock clock;
+    struct sb_rec *rec;      // where events are recorded; NULL outside a run
+    uint64_t arrival, start; // of the event in progress
+    _Atomic bool in_event;   // written by its owner only
+    unsigned id;             // 0 ... threads - 1
+    uint32_t restarts;       // of the event in progress
+    uint64_t resume; // think time: the next event not before this moment
+    struct sb_random random;
+    struct sb_rng think; // draws of think time and back-off: their own
+                         // stream, so that pacing changes no keys
+    struct sb_run *run;
+    void *data;                // the workload's
+    struct sb_user_priv *priv; // run/'s own
+};
+
+// A user outside any run: random numbers, clock and commands work, nothing is
+// paced or recorded. For a script's main state. done: {0} allowed.
+int sb_user_init_idle(struct sb_user *u, struct sb_random_shared *random,
+    unsigned id, struct sb_err *err);
+void sb_user_done_idle(struct sb_user *u);
+
+#endif

@@ -1,0 +1,253 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/dist.h"
+#include "base/units.h"
+#include "run/run.h"
+
+#define SECOND 1000000000
+
+static const char *const arrivals[] = { "poisson", "constant", NULL };
+static const char *const pace[] = { "sleep", "spin", NULL };
+
+#define AT(field) offsetof(struct sb_run_opts, field)
+
+static const struct sb_opt options[] = {
+    { .name = "threads",
+        .type = SB_OPT_INT,
+        .offset = AT(threads),
+        .def = "1",
+        .min = 1,
+        .max = 1000000,
+        .help = "number of threads to use" },
+    { .name = "events",
+        .type = SB_OPT_INT,
+        .offset = AT(events),
+        .def = "0",
+        .min = 0,
+        .max = 9e15,
+        .help = "limit for total number of events" },
+    { .name = "time",
+        .type = SB_OPT_DURATION,
+        .offset = AT(time),
+        .def = "10",
+        .min = 0,
+        .max = 1e7,
+        .help = "limit for total execution time in seconds" },
+    { .name = "warmup-time",
+        .type = SB_OPT_DURATION,
+        .offset = AT(warmup_time),
+        .def = "0",
+        .min = 0,
+        .max = 1e7,
+        .help = "execute events for this many seconds before statistics "
+                "count; comes on top of --time" },
+    { .name = "forced-shutdown",
+        .type = SB_OPT_STRING,
+        .offset = AT(forced_shutdown),
+        .def = "off",
+        .help = "number of seconds, or percentage of --time, to wait after "
+                "the --time limit before forcing shutdown, or 'off' to "
+                "disable" },
+    { .name = "thread-stack-size",
+        .type = SB_OPT_SIZE,
+        .offset = AT(thread_stack_size),
+        .def = "256K",
+        .min = 1024,
+        .max = 1024.0 * 1024 * 1024,
+        .help = "size of stack per thread; 256K at least is used" },
+    { .name = "thread-init-timeout",
+        .type = SB_OPT_DURATION,
+        .offset = AT(thread_init_timeout),
+        .def = "30",
+        .min = 0.001,
+        .max = 1e6,
+        .help = "wait time in seconds for worker threads to initialize" },
+    { .name = "rate",
+        .type = SB_OPT_DOUBLE,
+        .offset = AT(rate),
+        .def = "0",
+        .min = 0,
+        .max = 1e8,
+        .help = "average transactions rate, fractions allowed. 0 for "
+                "unlimited rate" },
+    { .name = "arrivals",
+        .type = SB_OPT_ENUM,
+        .offset = AT(arrivals),
+        .def = "poisson",
+        .choices = arrivals,
+        .help = "with --rate: how the gaps between events vary" },
+    { .name = "pace",
+        .type = SB_OPT_ENUM,
+        .offset = AT(pace),
+        .def = "sleep",
+        .choices = pace,
+        .help = "with --rate: sleep until an event is due, or spin the last "
+                "stretch, which is more precise and costs CPU" },
+    { .name = "think-time",
+        .type = SB_OPT_STRING,
+        .offset = AT(think_time),
+        .def = "",
+        .help = "pause of each user between events, in no latency: 5ms, "
+                "uniform:1ms,3ms, exp:2ms, normal:2ms,0.5ms, pareto:1ms,1.5" },
+    { .name = "max-restarts",
+        .type = SB_OPT_INT,
+        .offset = AT(max_restarts),
+        .def = "100",
+        .min = 0,
+        .max = 4e9,
+        .help = "restarts of one event, after a deadlock for example, before "
+                "it counts as failed. 0 for no limit" },
+    { .name = "restart-backoff",
+        .type = SB_OPT_DURATION,
+        .offset = AT(restart_backoff),
+        .def = "1ms",
+        .min = 0,
+        .max = 60,
+        .help = "longest wait before the first restart of an event; doubles "
+                "with each further one, up to 100ms" },
+    { .name = "report-interval",
+        .type = SB_OPT_DURATION,
+        .offset = AT(report_interval),
+        .def = "0",
+        .min = 0,
+        .max = 1e7,
+        .help = "periodically report intermediate statistics with a "
+                "specified interval in seconds, fractions allowed. 0 "
+                "disables intermediate reports" },
+    { .name = "report-checkpoints",
+        .type = SB_OPT_LIST,
+        .offset = AT(report_checkpoints),
+        .def = "",
+        .help = "dump full statistics and start counting anew at specified "
+                "points in time: a list of comma-separated seconds since the "
+                "start of the test" },
+    { .name = "shutdown-grace",
+        .type = SB_OPT_DURATION,
+        .offset = AT(shutdown_grace),
+        .def = "10",
+        .min = 0.1,
+        .max = 1e6,
+        .help = "seconds that calls under way get at the end of a run, or five "
+                "times the longest event if that is more; half-way they are "
+                "canceled" },
+    { .name = "debug",
+        .type = SB_OPT_BOOL,
+        .offset = AT(debug),
+        .def = "off",
+        .help = "print more debugging info" },
+    { .name = "validate",
+        .type = SB_OPT_BOOL,
+        .offset = AT(validate),
+        .def = "off",
+        .help = "perform validation checks where possible" },
+    { .name = "tx-rate",
+        .type = SB_OPT_DOUBLE,
+        .alias_of = "rate",
+        .flags = SB_OPT_DEPRECATED,
+        .help = "deprecated alias for --rate" },
+    { .name = "max-requests",
+        .type = SB_OPT_INT,
+        .alias_of = "events",
+        .flags = SB_OPT_DEPRECATED,
+        .help = "deprecated alias for --events" },
+    { .name = "max-time",
+        .type = SB_OPT_DURATION,
+        .alias_of = "time",
+        .flags = SB_OPT_DEPRECATED,
+        .help = "deprecated alias for --time" },
+    { .name = "num-threads",
+        .type = SB_OPT_INT,
+        .alias_of = "threads",
+        .flags = SB_OPT_DEPRECATED,
+        .help = "deprecated alias for --threads" },
+    { 0 },
+};
+
+const struct sb_opt_table sb_run_opt_table = {
+    .title = "General options",
+    .opts = options,
+};
+
+#define STACK_MIN       (256 * 1024)
+#define CHECKPOINTS_MAX 256
+
+static int finish_forced_shutdown(struct sb_run_opts *o, struct sb_err *err)
+{
+    const char *text = o->forced_shutdown;
+    size_t len = strlen(text);
+    char *end;
+
+    o->forced_shutdown_ns = -1;
+    if (strcmp(text, "off") == 0)
+        return 0;
+    if (len == 0 || strcmp(text, "on") == 0) {
+        o->forced_shutdown_ns = o->time / 20;
+        return 0;
+    }
+    if (text[len - 1] == '%') {
+        double percent = strtod(text, &end);
+
+        if (end == text + len - 1 && percent >= 0 && percent <= 1e6) {
+            o->forced_shutdown_ns = (int64_t)(o->time / 100.0 * percent);
+            return 0;
+        }
+    } else if (sb_units_duration(text, SECOND, &o->forced_shutdown_ns) == 0 &&
+               o->forced_shutdown_ns >= 0) {
+        return 0;
+    }
+    return sb_err_set(err, SB_EUSAGE,
+        "Invalid value for the 'forced-shutdown' option: '%s' (seconds, a "
+        "percentage of --time, or 'off')",
+        text);
+}
+
+static int finish_checkpoints(const struct sb_run_opts *o, struct sb_err *err)
+{
+    const struct sb_opt_list *list = &o->report_checkpoints;
+    double last = 0, at;
+
+    if (list->count > CHECKPOINTS_MAX)
+        return sb_err_set(err, SB_ERANGE,
+            "too many values in --report-checkpoints: %zu, at most %d",
+            list->count, CHECKPOINTS_MAX);
+    for (size_t i = 0; i < list->count; i++, last = at)
+        if (sb_units_double(list->item[i], &at) || at <= last)
+            return sb_err_set(err, SB_EUSAGE,
+                "Invalid value for the 'report-checkpoints' option: '%s' "
+                "(seconds, each later than the one before)",
+                list->item[i]);
+    return 0;
+}
+
+static int finish_think_time(const struct sb_run_opts *o, struct sb_err *err)
+{
+    struct sb_dist_time think;
+    struct sb_err why;
+
+    if (o->think_time[0] == '\0' ||
+        sb_dist_time_parse(o->think_time, &think, &why) == 0)
+        return 0;
+    return sb_err_set(err, SB_EUSAGE,
+        "Invalid value for the 'think-time' option: '%s' (%.200s)",
+        o->think_time, why.msg);
+}
+
+int sb_run_opts_finish(
+    struct sb_run_opts *o, bool only_requests, struct sb_err *err)
+{
+    int rc;
+
+    // The old spelling limited the events instead of the time.
+    if (only_requests && o->events > 0)
+        o->time = 0;
+    if (o->thread_stack_size < STACK_MIN)
+        o->thread_stack_size = STACK_MIN;
+    rc = finish_forced_shutdown(o, err);
+    if (rc == 0)
+        rc = finish_checkpoints(o, err);
+    if (rc == 0)
+        rc = finish_think_time(o, err);
+    return rc;
+}

@@ -1,0 +1,127 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+//
+// What the files of run/ share.
+#ifndef SB_RUN_PRIVATE_H
+#define SB_RUN_PRIVATE_H
+
+#include <pthread.h>
+
+#include "run/crew.h"
+#include "run/run.h"
+#include "run/signals.h"
+
+#if defined(__GNUC__)
+#define SB_LIKELY(x)   __builtin_expect(!!(x), 1)
+#define SB_UNLIKELY(x) __builtin_expect(!!(x), 0)
+#else
+#define SB_LIKELY(x)   (x)
+#define SB_UNLIKELY(x) (x)
+#endif
+
+enum sb_phase { SB_PHASE_WARMUP, SB_PHASE_MEASURED, SB_PHASES };
+
+// Where a user stands; changes under run->lock.
+enum sb_user_state {
+    SB_USER_NEW,
+    SB_USER_READY,   // initialised, waits for the start
+    SB_USER_RUNNING, // inside its loop or task
+    SB_USER_ENDED,   // its thread is about to return
+};
+
+struct sb_user_priv {
+    pthread_t thread;
+    bool has_thread;
+    enum sb_user_state state;
+    pthread_mutex_t lock; // for `wake`
+    pthread_cond_t wake;  // CLOCK_MONOTONIC; the stop flag has changed
+    struct sb_dist_time think;
+    uint64_t held; // an arrival taken and not started, 0 if none
+    // Arrivals of the measured part whose event turned out to be none.
+    _Atomic uint64_t skipped;
+    bool chained;         // nothing lies between two events of this user
+    struct sb_crew *crew; // the run's, or an idle user's own
+};
+
+struct sb_run {
+    struct sb_workload *w;
+    const struct sb_run_opts *o;
+    struct sb_random_shared *random;
+    const struct sb_listener *l;
+    int (*task)(struct sb_workload *w, struct sb_user *u, struct sb_err *err);
+
+    struct sb_user *user; // o->threads of them
+    struct sb_user_priv *priv;
+    struct sb_clock clock; // calibrated; users copy it, main reads it
+
+    // Fixed when the users are released.
+    uint64_t t0;       // start
+    uint64_t warm_end; // t0 without warm-up
+    uint64_t deadline; // UINT64_MAX without a time limit
+    bool open_loop, limited;
+    struct sb_pace pace;
+    _Atomic sb_pace_pos cursor;
+
+    struct sb_stats stats[SB_PHASES];
+    _Atomic uint64_t claims; // events begun under --events
+    _Atomic bool stop;
+    struct sb_crew crew;
+
+    pthread_mutex_t lock; // everything below
+    pthread_cond_t changed;
+    bool has_lock;
+    bool released; // users may start
+    bool aborted;  // users must not start
+    unsigned ready, running, ended;
+    int signal;        // the first one that came
+    struct sb_err err; // the first failure
+};
+
+// signals.c, worker.c, meter.c and run.c say more at their functions.
+
+// Ends every user's loop at its next event, wakes those that wait. Any thread.
+void sb__run_stop(struct sb_run *run);
+// Keeps the first failure and stops the run. Any thread.
+void sb__run_fail(struct sb_run *run, const struct sb_err *err);
+
+int sb__user_init(struct sb_user *u, struct sb_run *run, unsigned id);
+void sb__user_done(struct sb_user *u);
+// An error ended the loop of this user in the middle of an event.
+void sb__user_failed(struct sb_user *u, const struct sb_err *err);
+// Called once by the user's thread when the run is released.
+void sb__user_start(struct sb_user *u);
+// Waits until the moment or a stop; returns the time then.
+uint64_t sb__user_wait(struct sb_user *u, uint64_t until);
+
+// Threads. start: 0 or SB_ELIMIT naming the limit; users made so far are
+// ended and joined then.
+int sb__workers_start(struct sb_run *run, struct sb_err *err);
+// Joins every user that has ended; true when that was all.
+bool sb__workers_join(struct sb_run *run);
+
+// The reporting side of a run, in the main thread.
+struct sb_meter {
+    struct sb_run *run;
+    struct sb_snap last;       // at the last interval line
+    struct sb_snap checkpoint; // at the last checkpoint, zero before
+    uint64_t phase_start;      // of the phase being reported
+    enum sb_phase phase;
+    uint64_t next_tick, next_checkpoint;
+    size_t checkpoint_no;
+    sb_pace_pos walked; // schedule walked so far ...
+    uint64_t scheduled; // ... and arrivals counted in this phase
+};
+
+void sb__meter_init(struct sb_meter *m, struct sb_run *run);
+void sb__meter_done(struct sb_meter *m);
+// The users were released at run->t0.
+void sb__meter_start(struct sb_meter *m);
+// The next moment something is to be printed.
+uint64_t sb__meter_next(const struct sb_meter *m);
+// Prints what is due at now.
+void sb__meter_tick(struct sb_meter *m, uint64_t now);
+// The final report, and the identities checked. until: arrivals due by then
+// were scheduled.
+int sb__meter_final(
+    struct sb_meter *m, uint64_t now, uint64_t until, struct sb_err *err);
+
+#endif

@@ -1,0 +1,369 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+//
+// One user's events: what happens between two calls of event().
+#include <assert.h>
+#include <ck_pr.h>
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+#include <time.h>
+
+#include "run/run_private.h"
+
+// Longest wait between two tries of an event.
+#define BACKOFF_MAX_NS 100000000u
+// --pace=spin: the last stretch before an arrival that is not slept; longer
+// than a timer is usually late.
+#define SPIN_NS 120000u
+
+static bool stopped(const struct sb_user *u)
+{
+    return u->run && atomic_load_explicit(&u->run->stop, memory_order_acquire);
+}
+
+static void set_boundary(struct sb_user *u, uint64_t ns)
+{
+    atomic_store_explicit(&u->boundary, ns, memory_order_seq_cst);
+    // A stop that came between the test and the store would be lost: it sets
+    // the flag first and this boundary second, both in this total order.
+    if (u->run && atomic_load_explicit(&u->run->stop, memory_order_seq_cst))
+        atomic_store_explicit(&u->boundary, 0, memory_order_relaxed);
+}
+
+static uint64_t now_anchored(struct sb_user *u)
+{
+    uint64_t now = sb_clock_now(&u->clock);
+
+    if (now >= u->clock.anchor_ns) {
+        sb_clock_anchor(&u->clock);
+        now = sb_clock_now(&u->clock);
+    }
+    return now;
+}
+
+static void sleep_until(struct sb_user *u, uint64_t until)
+{
+    struct sb_user_priv *p = u->priv;
+    struct timespec ts = { .tv_sec = (time_t)(until / 1000000000u),
+        .tv_nsec = (long)(until % 1000000000u) };
+    int rc = 0;
+
+    pthread_mutex_lock(&p->lock);
+    while (!stopped(u) && rc == 0)
+        rc = pthread_cond_timedwait(&p->wake, &p->lock, &ts);
+    pthread_mutex_unlock(&p->lock);
+}
+
+uint64_t sb__user_wait(struct sb_user *u, uint64_t until)
+{
+    bool spin = u->run && u->run->o->pace == SB_PACE_SPIN;
+    uint64_t now = now_anchored(u);
+
+    while (now < until && !stopped(u)) {
+        if (!spin)
+            sleep_until(u, until);
+        else if (until - now > SPIN_NS)
+            sleep_until(u, until - SPIN_NS);
+        else
+            ck_pr_stall();
+        now = now_anchored(u);
+    }
+    return now;
+}
+
+// Begins an event: everything but deciding when.
+static int start_event(struct sb_user *u, uint64_t arrival, uint64_t now)
+{
+    struct sb_tally *t = &u->rec->tally;
+
+    u->arrival = arrival;
+    u->start = now;
+    u->restarts = 0;
+    sb_tally_add(&t->started, 1);
+    sb_tally_add(&t->tries, 1);
+    atomic_store_explicit(&u->in_event, true, memory_order_relaxed);
+    return 1;
+}
+
+static struct sb_rec *rec_for(struct sb_user *u, uint64_t arrival)
+{
+    struct sb_run *run = u->run;
+    enum sb_phase phase = arrival < run->warm_end ? SB_PHASE_WARMUP
+                                                  : SB_PHASE_MEASURED;
+
+    return &run->stats[phase].rec[u->id];
+}
+
+// False when --events is used up. The limit does not count warm-up events.
+static bool claim(struct sb_run *run, uint64_t arrival)
+{
+    if (!run->limited || arrival < run->warm_end)
+        return true;
+    return atomic_fetch_add_explicit(&run->claims, 1, memory_order_relaxed) <
+           (uint64_t)run->o->events;
+}
+
+// Takes the next arrival and waits for it. False when the run is over first.
+static bool next_arrival(struct sb_user *u, uint64_t *arrival, uint64_t *now)
+{
+    struct sb_run *run = u->run;
+
+    *arrival = run->t0 + sb_pace_take(&run->pace, &run->cursor);
+    if (!claim(run, *arrival))
+        return false;
+    u->priv->held = *arrival;
+    // Nothing is due any more: the run still lasts as long as was asked for.
+    uint64_t until = *arrival < run->deadline ? *arrival : run->deadline;
+    *now = sb__user_wait(u, until);
+    if (until == run->deadline || *now >= run->deadline || stopped(u))
+        return false;
+    assert(*now >= *arrival);
+    u->priv->held = 0;
+    return true;
+}
+
+// The slow way into an event: some boundary was reached, or every event of
+// this run has to be waited or counted for.
+static int next_slow(struct sb_user *u, uint64_t now)
+{
+    struct sb_run *run = u->run;
+    uint64_t arrival;
+
+    if (now >= u->clock.anchor_ns)
+        now = now_anchored(u);
+    if (now < u->resume)
+        now = sb__user_wait(u, u->resume);
+    if (stopped(u) || now >= run->deadline)
+        return 0;
+    if (run->open_loop) {
+        if (!next_arrival(u, &arrival, &now))
+            return 0;
+    } else {
+        arrival = now;
+        if (!claim(run, arrival))
+            return 0;
+        uint64_t b = now < run->warm_end ? run->warm_end : run->deadline;
+        bool every = run->limited || !u->priv->chained;
+        set_boundary(u, every                    ? 0
+                        : b < u->clock.anchor_ns ? b
+                                                 : u->clock.anchor_ns);
+    }
+    u->rec = rec_for(u, arrival);
+    return start_event(u, arrival, now);
+}
+
+static void complete(struct sb_user *u, uint64_t now)
+{
+    sb_rec_event(u->rec, u->arrival, u->start, now);
+    if (SB_UNLIKELY(u->rec->open_errors))
+        sb_rec_settle(u->rec, SB_FATE_IGNORED, NULL, now);
+    atomic_store_explicit(&u->in_event, false, memory_order_relaxed);
+}
+
+static void draw_think_time(struct sb_user *u, uint64_t now)
+{
+    if (!sb_dist_time_is_zero(&u->priv->think))
+        u->resume = now +
+                    (uint64_t)sb_dist_time_draw(&u->priv->think, &u->think);
+}
+
+int sb_user_next(struct sb_user *u)
+{
+    uint64_t now = sb_clock_now(&u->clock);
+
+    if (SB_LIKELY(atomic_load_explicit(&u->in_event, memory_order_relaxed))) {
+        complete(u, now);
+        if (SB_UNLIKELY(!u->priv->chained))
+            draw_think_time(u, now);
+    }
+    if (SB_LIKELY(
+            now < atomic_load_explicit(&u->boundary, memory_order_relaxed)))
+        return start_event(u, now, now);
+    return next_slow(u, now);
+}
+
+int sb_user_begin(struct sb_user *u)
+{
+    assert(!atomic_load_explicit(&u->in_event, memory_order_relaxed));
+    return sb_user_next(u);
+}
+
+void sb_user_end(struct sb_user *u)
+{
+    if (!atomic_load_explicit(&u->in_event, memory_order_relaxed))
+        return;
+    uint64_t now = sb_clock_now(&u->clock);
+    complete(u, now);
+    draw_think_time(u, now);
+}
+
+// Takes one back: the event turned out not to be one. The loop of this user
+// ends here, so no reader ever sees the counters pass the same place twice.
+static void uncount(_Atomic uint64_t *c)
+{
+    atomic_store_explicit(c, atomic_load_explicit(c, memory_order_relaxed) - 1,
+        memory_order_relaxed);
+}
+
+void sb_user_drop(struct sb_user *u)
+{
+    if (!atomic_load_explicit(&u->in_event, memory_order_relaxed))
+        return;
+    uncount(&u->rec->tally.started);
+    uncount(&u->rec->tally.tries);
+    if (u->run->open_loop && u->arrival >= u->run->warm_end)
+        sb_tally_add(&u->priv->skipped, 1);
+    if (u->rec->open_errors)
+        sb_rec_settle(u->rec, SB_FATE_IGNORED, NULL, u->start);
+    atomic_store_explicit(&u->in_event, false, memory_order_relaxed);
+}
+
+static void give_up(
+    struct sb_user *u, enum sb_fate fate, const struct sb_err *err)
+{
+    sb_rec_settle(u->rec, fate, err, sb_clock_now(&u->clock));
+    sb_tally_add(&u->rec->tally.failed, 1);
+    atomic_store_explicit(&u->in_event, false, memory_order_relaxed);
+}
+
+void sb__user_failed(struct sb_user *u, const struct sb_err *err)
+{
+    if (atomic_load_explicit(&u->in_event, memory_order_relaxed))
+        give_up(u, SB_FATE_FATAL, err);
+}
+
+// Waits before try number n + 1: uniform in [0, base * 2^(n-1)], so that the
+// users that met in a deadlock do not meet again.
+static void back_off(struct sb_user *u, uint32_t n)
+{
+    uint64_t most = (uint64_t)u->run->o->restart_backoff;
+
+    for (uint32_t i = 1; i < n && most < BACKOFF_MAX_NS; i++)
+        most *= 2;
+    if (most > BACKOFF_MAX_NS)
+        most = BACKOFF_MAX_NS;
+    if (most > 0)
+        sb__user_wait(u, now_anchored(u) + sb_rng_below(&u->think, most + 1));
+}
+
+int sb_user_restart(struct sb_user *u)
+{
+    const int64_t max = u->run->o->max_restarts;
+
+    assert(atomic_load_explicit(&u->in_event, memory_order_relaxed));
+    bool over = stopped(u) || sb_clock_now(&u->clock) >= u->run->deadline ||
+                (max > 0 && u->restarts >= max);
+    if (over) {
+        give_up(u, SB_FATE_GIVENUP, NULL);
+        return 0;
+    }
+    u->restarts++;
+    sb_rec_settle(u->rec, SB_FATE_RESTARTED, NULL, sb_clock_now(&u->clock));
+    back_off(u, u->restarts);
+    sb_tally_add(&u->rec->tally.restarts, 1);
+    sb_tally_add(&u->rec->tally.tries, 1);
+    return 1;
+}
+
+void sb_user_think(struct sb_user *u, double ns)
+{
+    if (ns > 0) {
+        u->resume = sb_clock_now(&u->clock) + (uint64_t)ns;
+        set_boundary(u, 0);
+        if (u->priv)
+            u->priv->chained = false;
+    }
+}
+
+void sb__user_start(struct sb_user *u)
+{
+    // Users that drew nothing yet take the slow path first: it finds the
+    // right boundary.
+    set_boundary(u, 0);
+    u->clock = u->run->clock;
+    sb_clock_anchor(&u->clock);
+}
+
+static int init_waiting(struct sb_user_priv *p)
+{
+    pthread_condattr_t attr;
+
+    if (pthread_mutex_init(&p->lock, NULL))
+        return SB_ENOMEM;
+    pthread_condattr_init(&attr);
+    pthread_condattr_setclock(&attr, CLOCK_MONOTONIC);
+    int rc = pthread_cond_init(&p->wake, &attr);
+    pthread_condattr_destroy(&attr);
+    if (rc) {
+        pthread_mutex_destroy(&p->lock);
+        return SB_ENOMEM;
+    }
+    return 0;
+}
+
+static void init_common(
+    struct sb_user *u, struct sb_random_shared *random, unsigned id)
+{
+    u->id = id;
+    sb_random_init(&u->random, random, id);
+    // Far from the streams of keys, so that waiting changes none of them.
+    sb_rng_init(&u->think, random->seed, (UINT64_C(1) << 40) + id);
+}
+
+int sb__user_init(struct sb_user *u, struct sb_run *run, unsigned id)
+{
+    struct sb_user_priv *p = &run->priv[id];
+
+    u->run = run;
+    u->priv = p;
+    u->clock = run->clock;
+    init_common(u, run->random, id);
+    p->crew = &run->crew;
+    if (run->o->think_time[0])
+        sb_dist_time_parse(run->o->think_time, &p->think, NULL);
+    p->chained = sb_dist_time_is_zero(&p->think) && !run->open_loop;
+    return init_waiting(p);
+}
+
+void sb__user_done(struct sb_user *u)
+{
+    if (!u->priv)
+        return;
+    pthread_cond_destroy(&u->priv->wake);
+    pthread_mutex_destroy(&u->priv->lock);
+    u->priv = NULL;
+}
+
+int sb_user_init_idle(struct sb_user *u, struct sb_random_shared *random,
+    unsigned id, struct sb_err *err)
+{
+    memset(u, 0, sizeof(*u));
+    u->priv = calloc(1, sizeof(*u->priv));
+    struct sb_crew *crew = calloc(1, sizeof(*crew));
+    if (!u->priv || !crew || sb_crew_init(crew, 1)) {
+        free(crew);
+        free(u->priv);
+        u->priv = NULL;
+        return sb_err_set(err, SB_ENOMEM, "out of memory for a user");
+    }
+    u->priv->crew = crew;
+    sb_clock_init(&u->clock);
+    init_common(u, random, id);
+    if (init_waiting(u->priv)) {
+        sb_user_done_idle(u);
+        return sb_err_set(err, SB_ENOMEM, "out of memory for a user");
+    }
+    return 0;
+}
+
+void sb_user_done_idle(struct sb_user *u)
+{
+    struct sb_user_priv *p = u->priv;
+
+    if (!p)
+        return;
+    sb_crew_done(p->crew);
+    free(p->crew);
+    sb__user_done(u);
+    free(p);
+}

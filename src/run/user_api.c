@@ -1,0 +1,99 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+//
+// The rest of what scripts may ask of their user: counters by their old
+// numbers, operations of their own, coordination of parallel commands.
+#include <stddef.h>
+
+#include "run/run_private.h"
+
+// enum sb_counter_type of sysbench 1.x, which scripts use by number or name.
+enum { OTHER, READ, WRITE, EVENT, ERROR, RECONNECT, BYTES_READ, BYTES_WRITTEN };
+
+static _Atomic uint64_t *counter(struct sb_tally *t, int type)
+{
+    switch (type) {
+    case OTHER:
+        return &t->others;
+    case READ:
+        return &t->reads;
+    case WRITE:
+        return &t->writes;
+    case EVENT:
+        return &t->completed;
+    case RECONNECT:
+        return &t->reconnects;
+    case BYTES_READ:
+        return &t->bytes_read;
+    case BYTES_WRITTEN:
+        return &t->bytes_written;
+    default:
+        return NULL;
+    }
+}
+
+void sb_user_count(struct sb_user *u, int type, uint64_t n)
+{
+    if (!u->rec || n == 0)
+        return;
+    if (type == ERROR) {
+        struct sb_err err = { .code = SB_EIGNORE,
+            .msg = "counted by the script" };
+        for (uint64_t i = 0; i < n; i++)
+            sb_rec_code(u->rec, "script", &err, sb_clock_now(&u->clock));
+        return;
+    }
+    // An event more than ran would break the accounting: those are counted by
+    // the loop alone.
+    _Atomic uint64_t *c = type == EVENT ? NULL : counter(&u->rec->tally, type);
+    if (c)
+        sb_tally_add(c, n);
+}
+
+uint64_t sb_user_counted(const struct sb_user *u, int type)
+{
+    if (!u->rec)
+        return 0;
+    struct sb_tally *t = &u->rec->tally;
+    if (type == ERROR)
+        return atomic_load_explicit(&t->err_ignored, memory_order_relaxed) +
+               atomic_load_explicit(&t->err_restarted, memory_order_relaxed) +
+               atomic_load_explicit(&t->err_givenup, memory_order_relaxed) +
+               u->rec->open_errors;
+    _Atomic uint64_t *c = counter(t, type);
+    return c ? atomic_load_explicit(c, memory_order_relaxed) : 0;
+}
+
+int sb_user_op(struct sb_user *u, const char *name)
+{
+    if (!u->run || u->run->task)
+        return 0;
+    int op = sb_stats_op(&u->run->stats[SB_PHASE_MEASURED], name, SB_OP_CUSTOM);
+    return op;
+}
+
+uint64_t sb_user_now(struct sb_user *u)
+{
+    return sb_clock_now(&u->clock);
+}
+
+void sb_user_op_record(struct sb_user *u, int op, uint64_t start_ns)
+{
+    if (u->rec)
+        sb_rec_op(u->rec, op, sb_clock_now(&u->clock) - start_ns);
+}
+
+int sb_user_barrier(struct sb_user *u)
+{
+    return sb_crew_barrier(u->priv->crew);
+}
+
+double sb_user_ticket(struct sb_user *u, int key)
+{
+    return sb_crew_ticket(u->priv->crew, key);
+}
+
+void sb_user_progress(
+    struct sb_user *u, const char *what, double n, double total)
+{
+    sb_crew_progress(u->priv->crew, what, n, total, sb_clock_now(&u->clock));
+}

@@ -1,0 +1,149 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+//
+// Worker threads: each carries one user from its making to its end.
+#include <errno.h>
+#include <stdio.h>
+#include <string.h>
+#include <sys/prctl.h>
+#include <sys/resource.h>
+
+#include "run/run_private.h"
+
+// Timers may be late by this much; the kernel's default is 50 us.
+#define TIMER_SLACK_NS 1
+
+static void move(
+    struct sb_run *run, struct sb_user *u, enum sb_user_state state)
+{
+    pthread_mutex_lock(&run->lock);
+    if (u->priv->state == SB_USER_RUNNING)
+        run->running--;
+    u->priv->state = state;
+    run->ready += state == SB_USER_READY;
+    run->running += state == SB_USER_RUNNING;
+    run->ended += state == SB_USER_ENDED;
+    pthread_cond_broadcast(&run->changed);
+    pthread_mutex_unlock(&run->lock);
+}
+
+// False when the run was aborted before its start.
+static bool wait_for_release(struct sb_run *run)
+{
+    pthread_mutex_lock(&run->lock);
+    while (!run->released && !run->aborted)
+        pthread_cond_wait(&run->changed, &run->lock);
+    bool go = !run->aborted;
+    pthread_mutex_unlock(&run->lock);
+    return go;
+}
+
+static void loop(struct sb_run *run, struct sb_user *u, struct sb_err *err)
+{
+    const struct sb_workload_ops *ops = run->w->ops;
+    int rc;
+
+    sb__user_start(u);
+    move(run, u, SB_USER_RUNNING);
+    rc = ops->user_run(run->w, u, err);
+    if (rc)
+        sb__user_failed(u, err);
+    else
+        sb_user_drop(u); // a loop of the script's own that just broke off
+    if (!rc && ops->user_done)
+        rc = ops->user_done(run->w, u, err);
+    if (rc)
+        sb__run_fail(run, err);
+}
+
+static void live(struct sb_run *run, struct sb_user *u)
+{
+    const struct sb_workload_ops *ops = run->w->ops;
+    struct sb_err err = { 0 };
+    int rc;
+
+    if (run->task) {
+        move(run, u, SB_USER_RUNNING);
+        rc = run->task(run->w, u, &err);
+        if (rc)
+            sb__run_fail(run, &err);
+        sb_crew_leave(&run->crew);
+    } else {
+        rc = ops->user_init ? ops->user_init(run->w, u, &err) : 0;
+        move(run, u, SB_USER_READY);
+        if (rc)
+            sb__run_fail(run, &err);
+        else if (wait_for_release(run))
+            loop(run, u, &err);
+    }
+    if (ops->user_free)
+        ops->user_free(run->w, u);
+}
+
+static void *worker(void *arg)
+{
+    struct sb_user *u = arg;
+    struct sb_run *run = u->run;
+    char name[16];
+
+    snprintf(name, sizeof(name), "user-%u", u->id);
+    prctl(PR_SET_NAME, name);
+    prctl(PR_SET_TIMERSLACK, TIMER_SLACK_NS);
+    live(run, u);
+    move(run, u, SB_USER_ENDED);
+    return NULL;
+}
+
+static int start_failed(
+    struct sb_run *run, unsigned made, int rc, struct sb_err *err)
+{
+    struct rlimit lim = { 0 };
+
+    getrlimit(RLIMIT_NPROC, &lim);
+    return sb_err_set(err, SB_ELIMIT,
+        "cannot start thread %u of %lld: %s (limit of processes and threads, "
+        "ulimit -u: %lld; stack of each: %lld KiB)",
+        made + 1, (long long)run->o->threads, strerror(rc),
+        (long long)lim.rlim_cur, (long long)run->o->thread_stack_size / 1024);
+}
+
+int sb__workers_start(struct sb_run *run, struct sb_err *err)
+{
+    pthread_attr_t attr;
+    int rc = 0;
+
+    pthread_attr_init(&attr);
+    pthread_attr_setstacksize(&attr, (size_t)run->o->thread_stack_size);
+    for (unsigned i = 0; i < run->o->threads && rc == 0; i++) {
+        struct sb_user *u = &run->user[i];
+
+        rc = pthread_create(&u->priv->thread, &attr, worker, u);
+        if (rc)
+            start_failed(run, i, rc, err);
+        else
+            u->priv->has_thread = true;
+    }
+    pthread_attr_destroy(&attr);
+    return rc ? SB_ELIMIT : 0;
+}
+
+bool sb__workers_join(struct sb_run *run)
+{
+    bool all = true;
+
+    for (unsigned i = 0; i < run->o->threads; i++) {
+        struct sb_user_priv *p = &run->priv[i];
+
+        if (!p->has_thread)
+            continue;
+        pthread_mutex_lock(&run->lock);
+        bool ended = p->state == SB_USER_ENDED;
+        pthread_mutex_unlock(&run->lock);
+        if (ended) {
+            pthread_join(p->thread, NULL);
+            p->has_thread = false;
+        } else {
+            all = false;
+        }
+    }
+    return all;
+}

@@ -1,0 +1,116 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+#include "run/crew.h"
+
+#include "check.h"
+
+static void tickets_count_by_key(void)
+{
+    struct sb_crew c;
+
+    CHECK_INT(sb_crew_init(&c, 1), 0);
+    CHECK_INT(sb_crew_ticket(&c, 0), 0);
+    CHECK_INT(sb_crew_ticket(&c, 0), 1);
+    CHECK_INT(sb_crew_ticket(&c, 63), 0);
+    CHECK_INT(sb_crew_ticket(&c, 64), SB_ERANGE);
+    CHECK_INT(sb_crew_ticket(&c, -1), SB_ERANGE);
+    sb_crew_cancel(&c);
+    CHECK_INT(sb_crew_ticket(&c, 0), SB_ECANCELED);
+    sb_crew_done(&c);
+}
+
+struct member {
+    struct sb_crew *crew;
+    int rc;
+};
+
+static void *wait_twice(void *arg)
+{
+    struct member *m = arg;
+
+    m->rc = sb_crew_barrier(m->crew);
+    if (m->rc == 0)
+        m->rc = sb_crew_barrier(m->crew);
+    sb_crew_leave(m->crew);
+    return NULL;
+}
+
+static void the_barrier_opens_for_all_and_again(void)
+{
+    struct sb_crew c;
+    struct member m[3];
+    pthread_t t[3];
+
+    CHECK_INT(sb_crew_init(&c, 3), 0);
+    for (int i = 0; i < 3; i++) {
+        m[i] = (struct member){ .crew = &c, .rc = -99 };
+        pthread_create(&t[i], NULL, wait_twice, &m[i]);
+    }
+    for (int i = 0; i < 3; i++) {
+        pthread_join(t[i], NULL);
+        CHECK_INT(m[i].rc, 0);
+    }
+    CHECK_INT(c.generation, 3); // two barriers, and all gone
+    sb_crew_done(&c);
+}
+
+static void those_that_are_gone_are_not_waited_for(void)
+{
+    struct sb_crew c;
+
+    CHECK_INT(sb_crew_init(&c, 2), 0);
+    sb_crew_leave(&c);
+    CHECK_INT(sb_crew_barrier(&c), 0);
+    sb_crew_done(&c);
+}
+
+static void cancel_ends_waiting(void)
+{
+    struct sb_crew c;
+    struct member m = { .crew = &c, .rc = 0 };
+    pthread_t t;
+
+    CHECK_INT(sb_crew_init(&c, 2), 0);
+    pthread_create(&t, NULL, wait_twice, &m);
+    sb_crew_cancel(&c);
+    pthread_join(t, NULL);
+    CHECK_INT(m.rc, SB_ECANCELED);
+    CHECK_INT(sb_crew_barrier(&c), SB_ECANCELED);
+    sb_crew_done(&c);
+}
+
+static void progress_shows_rate_and_rest(void)
+{
+    struct sb_crew c;
+    char line[160];
+    const uint64_t s = 1000000000;
+
+    CHECK_INT(sb_crew_init(&c, 1), 0);
+    CHECK(!sb_crew_progress_line(&c, s, line, sizeof(line)));
+    sb_crew_progress(&c, "loading", 0, 1000, 10 * s);
+    sb_crew_progress(&c, "loading", 250, 0, 12 * s);
+    CHECK(sb_crew_progress_line(&c, 12 * s, line, sizeof(line)));
+    CHECK_STR(line, "loading: 250 of 1000 (25 %), 125/s, 6 s left");
+    sb_crew_progress(&c, "indexes", 1, 2, 20 * s);
+    CHECK(sb_crew_progress_line(&c, 21 * s, line, sizeof(line)));
+    CHECK_STR(line, "indexes: 1 of 2 (50 %), 1/s, 1 s left");
+    sb_crew_done(&c);
+}
+
+static void done_takes_zero(void)
+{
+    struct sb_crew c = { 0 };
+
+    sb_crew_done(&c);
+    CHECK_INT(c.size, 0);
+}
+
+int main(void)
+{
+    RUN(tickets_count_by_key);
+    RUN(the_barrier_opens_for_all_and_again);
+    RUN(those_that_are_gone_are_not_waited_for);
+    RUN(cancel_ends_waiting);
+    RUN(progress_shows_rate_and_rest);
+    RUN(done_takes_zero);
+    return check_done();
+}

@@ -1,0 +1,74 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+#include "run/signals.h"
+
+#include <stdatomic.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include "check.h"
+
+static void note(void *arg, int sig)
+{
+    atomic_store((_Atomic int *)arg, sig);
+}
+
+static void the_first_signal_is_told(void)
+{
+    struct sb_signals s;
+    _Atomic int seen = 0;
+
+    CHECK_INT(sb_signals_start(&s, note, (void *)&seen, NULL), 0);
+    kill(getpid(), SIGTERM);
+    for (int i = 0; i < 5000 && !seen; i++)
+        usleep(1000);
+    CHECK_INT(seen, SIGTERM);
+    sb_signals_stop(&s);
+    CHECK(!s.running);
+}
+
+// In a child: its parent looks at how it ended.
+static void the_second_signal_ends_the_process(void)
+{
+    pid_t child = fork();
+    int status = 0;
+
+    if (child == 0) {
+        struct sb_signals s;
+        _Atomic int seen = 0;
+
+        if (sb_signals_start(&s, note, (void *)&seen, NULL))
+            _exit(1);
+        kill(getpid(), SIGINT);
+        for (int i = 0; i < 5000 && !seen; i++)
+            usleep(1000);
+        kill(getpid(), SIGINT);
+        usleep(5000000);
+        _exit(2);
+    }
+    CHECK(child > 0);
+    CHECK(waitpid(child, &status, 0) == child);
+    CHECK(WIFEXITED(status));
+    CHECK_INT(WEXITSTATUS(status), 128 + SIGINT);
+}
+
+static void stop_without_a_signal_restores_the_mask(void)
+{
+    struct sb_signals s = { 0 };
+    sigset_t now;
+
+    sb_signals_stop(&s);
+    CHECK_INT(sb_signals_start(&s, note, NULL, NULL), 0);
+    pthread_sigmask(SIG_BLOCK, NULL, &now);
+    CHECK(sigismember(&now, SIGINT));
+    sb_signals_stop(&s);
+    pthread_sigmask(SIG_BLOCK, NULL, &now);
+    CHECK(!sigismember(&now, SIGINT));
+}
+
+int main(void)
+{
+    RUN(the_first_signal_is_told);
+    RUN(the_second_signal_ends_the_process);
+    RUN(stop_without_a_signal_restores_the_mask);
+    return check_done();
+}
