@@ -1,0 +1,62 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+//
+// The program: what main.c, app_show.c and app_run.c share.
+#ifndef SB_APP_H
+#define SB_APP_H
+
+#include "base/opts.h"
+#include "base/paths.h"
+#include "base/random.h"
+#include "bench/builtin.h"
+#include "db/db.h"
+#include "out/text.h"
+#include "run/run.h"
+#include "script/script.h"
+
+// Exit status of the program; 128 + signal when interrupted.
+enum { SB_EXIT_OK = 0, SB_EXIT_FAILED = 1, SB_EXIT_FORCED = 2 };
+
+// Options that steer the program itself.
+struct sb_app_opts {
+    const char *config_file;
+    const char *test;
+    const char *luajit_cmd;
+    bool help, version, list, print_config;
+};
+
+struct sb_app {
+    int argc;
+    char **argv;
+    struct sb_opts *opts;
+    struct sb_paths paths;
+    struct sb_app_opts o;
+    struct sb_run_opts run;
+    struct sb_dist_opts dist;
+    struct sb_text_opts text_opts;
+    struct sb_db_opts db;
+    struct sb_text text;
+    struct sb_random_shared random;
+    struct sb_drivers *drivers;
+    const char *test, *command; // as typed; NULL when absent
+    const struct sb_builtin *builtin;
+    void *builtin_opts;
+    struct sb_script *script;
+    bool leave; // threads are out there: end by _exit()
+};
+
+extern const struct sb_opt_table sb_app_opt_table;
+
+// "sysbench 2.0.0" and what follows it in the first line of every output.
+const char *sb_app_version(void);
+void sb_app_banner(FILE *out);
+
+// app_show.c: the commands that only show something. 0 or SB_E*.
+int sb_app_help(struct sb_app *a, struct sb_err *err);
+int sb_app_list(struct sb_app *a, struct sb_err *err);
+// `sysbench <test> help`.
+int sb_app_test_help(struct sb_app *a, struct sb_err *err);
+
+// app_run.c: carries out a->command; the exit status.
+int sb_app_perform(struct sb_app *a);
+
+#endif

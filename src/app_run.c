@@ -1,0 +1,299 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+//
+// Carries out the command: prepare, run, cleanup, help or a script's own.
+#include <stdlib.h>
+#include <string.h>
+
+#include "app.h"
+#include "base/log.h"
+#include "base/units.h"
+
+static int exit_status(struct sb_app *a, const struct sb_run_result *res)
+{
+    a->leave = a->leave || res->unjoined;
+    if (res->err.code && res->end != SB_END_SIGNAL)
+        sb_log(SB_LOG_FATAL, "%s", res->err.msg);
+    switch (res->end) {
+    case SB_END_LIMIT:
+    case SB_END_SCRIPT:
+        return res->err.code ? SB_EXIT_FAILED : SB_EXIT_OK;
+    case SB_END_SIGNAL:
+        return 128 + res->signal;
+    case SB_END_FORCED:
+    case SB_END_HUNG:
+        return SB_EXIT_FORCED;
+    case SB_END_FAILED:
+        break;
+    }
+    return SB_EXIT_FAILED;
+}
+
+// Run mode: the lines before "Initializing worker threads..." ---------------
+
+static void print_list(
+    const char *before, const struct sb_opt_list *list, const char *after)
+{
+    printf("%s", before);
+    for (size_t i = 0; i < list->count; i++)
+        printf("%s%s", i ? ", " : "", list->item[i]);
+    printf("%s\n", after);
+}
+
+static void print_mode(const struct sb_app *a)
+{
+    const struct sb_run_opts *o = &a->run;
+    const double s = 1e9;
+
+    printf("Running the test with following options:\n");
+    printf("Number of threads: %lld\n", (long long)o->threads);
+    if (o->warmup_time)
+        printf("Warmup time: %gs\n", (double)o->warmup_time / s);
+    if (o->rate > 0)
+        printf("Target transaction rate: %.10g/sec\n", o->rate);
+    if (o->report_interval)
+        printf("Report intermediate results every %g second(s)\n",
+            (double)o->report_interval / s);
+    if (o->report_checkpoints.count)
+        print_list(
+            "Report checkpoint(s) at ", &o->report_checkpoints, " seconds");
+    if (o->debug)
+        printf("Debug mode enabled.\n");
+    if (o->validate)
+        printf("Additional request validation enabled.\n");
+    if (a->dist.seed)
+        printf("Initializing random number generator from seed (%lld).\n",
+            (long long)a->dist.seed);
+    else
+        printf("Initializing random number generator from current time\n");
+    if (o->forced_shutdown_ns >= 0)
+        printf("Forcing shutdown in %g seconds\n",
+            (double)(o->time + o->forced_shutdown_ns) / s);
+    if (o->time == 0 && o->events == 0)
+        sb_log(SB_LOG_WARNING,
+            "Both event and time limits are disabled, running an endless "
+            "test");
+    printf("\n\n");
+}
+
+// What a run tells -----------------------------------------------------------
+
+struct teller {
+    struct sb_app *a;
+    struct sb_workload *w;
+    int hook_status; // of the report hooks
+};
+
+static void tell_connecting(void *data)
+{
+    (void)data;
+    printf("Initializing worker threads...\n\n");
+    fflush(stdout);
+}
+
+static void tell_started(void *data)
+{
+    (void)data;
+    printf("Threads started!\n\n");
+    fflush(stdout);
+}
+
+static void tell_warmup(void *data, int64_t ns)
+{
+    (void)data;
+    printf("Warming up for %g seconds...\n\n", (double)ns / 1e9);
+    fflush(stdout);
+}
+
+// True when the script printed this report by a hook of its own.
+static bool tell_hook(struct teller *t, const struct sb_report *r)
+{
+    struct sb_err err = { 0 };
+
+    if (!t->a->script || !sb_script_has_report_hook(t->a->script, r->final))
+        return false;
+    if (sb_script_report(t->a->script, r, &err)) {
+        sb_log(SB_LOG_FATAL, "%s", err.msg);
+        t->hook_status = SB_EXIT_FAILED;
+    }
+    fflush(stdout);
+    return true;
+}
+
+// What the text reporter has to know of this run.
+static void aim_text(struct sb_app *a, const struct sb_report *r)
+{
+    a->text.sql = sb_drivers_used(a->drivers);
+    a->text.start_ns = r->start_ns;
+    a->text.interval_ns = a->run.report_interval;
+    a->text.stats = r->stats;
+}
+
+static void tell_interval(void *data, const struct sb_report *r)
+{
+    struct teller *t = data;
+
+    aim_text(t->a, r);
+    if (tell_hook(t, r))
+        return;
+    sb_text_interval(&t->a->text, r);
+}
+
+static void tell_checkpoint(void *data, const struct sb_report *r)
+{
+    struct teller *t = data;
+
+    aim_text(t->a, r);
+    if (!tell_hook(t, r))
+        sb_text_checkpoint(&t->a->text, r);
+}
+
+static void tell_final(void *data, const struct sb_report *r)
+{
+    struct teller *t = data;
+
+    aim_text(t->a, r);
+    if (!tell_hook(t, r))
+        sb_text_final(&t->a->text, r);
+}
+
+static int run_workload(struct sb_app *a, struct sb_workload *w)
+{
+    struct teller t = { .a = a, .w = w };
+    const struct sb_listener l = {
+        .data = &t,
+        .connecting = tell_connecting,
+        .started = tell_started,
+        .warmup = tell_warmup,
+        .interval = tell_interval,
+        .checkpoint = tell_checkpoint,
+        .final = tell_final,
+    };
+    struct sb_run_result res;
+
+    print_mode(a);
+    if (a->builtin && a->builtin->describe)
+        a->builtin->describe(w, stdout);
+    sb_run(w, &a->run, &a->random, &l, &res);
+    int status = exit_status(a, &res);
+    return status ? status : t.hook_status;
+}
+
+// Built-in tests -------------------------------------------------------------
+
+static int run_builtin(struct sb_app *a, const struct sb_builtin *b)
+{
+    struct sb_err err = { 0 };
+
+    if (b->own_limit)
+        a->run.events = a->run.warmup_time = 0;
+    struct sb_workload *w = b->create(a->builtin_opts, &a->run, &err);
+    if (!w) {
+        sb_log(SB_LOG_FATAL, "%s", err.msg);
+        return SB_EXIT_FAILED;
+    }
+    a->text.own = (struct sb_text_own){
+        .data = w, .interval = b->interval, .final = b->final
+    };
+    int status = run_workload(a, w);
+    if (!a->leave)
+        b->destroy(w);
+    return status;
+}
+
+static int perform_builtin(struct sb_app *a)
+{
+    const struct sb_builtin *b = a->builtin;
+    struct sb_err err = { 0 };
+
+    if (!a->command) {
+        fprintf(stderr,
+            "The '%s' test requires a command argument. See 'sysbench %s "
+            "help'\n",
+            b->name, b->name);
+        return SB_EXIT_FAILED;
+    }
+    if (strcmp(a->command, "help") == 0)
+        return sb_app_test_help(a, &err) ? SB_EXIT_FAILED : SB_EXIT_OK;
+    if (strcmp(a->command, "run") == 0)
+        return run_builtin(a, b);
+    if (strcmp(a->command, "prepare") && strcmp(a->command, "cleanup")) {
+        fprintf(stderr, "Unknown command: %s\n", a->command);
+        return SB_EXIT_FAILED;
+    }
+    if (!b->command) {
+        fprintf(stderr, "'%s' test does not implement the '%s' command.\n",
+            b->name, a->command);
+        return SB_EXIT_FAILED;
+    }
+    if (b->command(a->command, a->builtin_opts, &a->run, stdout, &err) == 0)
+        return SB_EXIT_OK;
+    sb_log(SB_LOG_FATAL, "%s", err.msg);
+    return SB_EXIT_FAILED;
+}
+
+// Scripts --------------------------------------------------------------------
+
+static int perform_parallel(struct sb_app *a)
+{
+    struct sb_run_result res;
+
+    sb_run_parallel(sb_script_workload(a->script), a->command, &a->run,
+        &a->random, sb_script_task, &res);
+    return exit_status(a, &res);
+}
+
+static int perform_serial(struct sb_app *a)
+{
+    struct sb_err err = { 0 };
+    bool failed = false;
+
+    if (sb_script_call(a->script, a->command, &failed, &err)) {
+        sb_log(SB_LOG_FATAL, "%s", err.msg);
+        return SB_EXIT_FAILED;
+    }
+    return failed ? SB_EXIT_FAILED : SB_EXIT_OK;
+}
+
+static bool is_standard(const char *command)
+{
+    static const char *const names[] = { "help", "prepare", "cleanup", "run" };
+
+    for (size_t i = 0; i < sizeof(names) / sizeof(names[0]); i++)
+        if (strcmp(command, names[i]) == 0)
+            return true;
+    return false;
+}
+
+static int not_implemented(struct sb_app *a)
+{
+    if (is_standard(a->command))
+        fprintf(stderr, "'%s' test does not implement the '%s' command.\n",
+            sb_script_name(a->script), a->command);
+    else
+        fprintf(stderr, "Unknown command: %s\n", a->command);
+    return SB_EXIT_FAILED;
+}
+
+int sb_app_perform(struct sb_app *a)
+{
+    struct sb_err err = { 0 };
+
+    if (a->builtin)
+        return perform_builtin(a);
+    // A script without a command has done its work when its body ran.
+    if (!a->command || sb_script_from_stdin(a->script))
+        return SB_EXIT_OK;
+    switch (sb_script_command(a->script, a->command)) {
+    case SB_COMMAND_RUN:
+        return run_workload(a, sb_script_workload(a->script));
+    case SB_COMMAND_PARALLEL:
+        return perform_parallel(a);
+    case SB_COMMAND_SERIAL:
+        return perform_serial(a);
+    case SB_COMMAND_NONE:
+        break;
+    }
+    if (strcmp(a->command, "help") == 0)
+        return sb_app_test_help(a, &err) ? SB_EXIT_FAILED : SB_EXIT_OK;
+    return not_implemented(a);
+}

@@ -1,0 +1,189 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+//
+// The commands that only show something: --help, --version, --list.
+#include <dirent.h>
+#include <luajit.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "app.h"
+#include "base/log.h"
+
+const char *sb_app_version(void)
+{
+    return PACKAGE_NAME " " PACKAGE_VERSION;
+}
+
+void sb_app_banner(FILE *out)
+{
+    fprintf(out, "%s (using system %s)\n\n", sb_app_version(), LUAJIT_VERSION);
+}
+
+// One line for each driver, or why it cannot be used.
+static int show_driver(void *arg, const char *name,
+    const struct sb_driver *driver, const char *problem)
+{
+    FILE *out = arg;
+
+    if (driver)
+        fprintf(out, "  %s - %s\n", name, driver->title);
+    else
+        fprintf(out, "  %s - cannot be used: %s\n", name, problem);
+    return 0;
+}
+
+static int show_driver_options(void *arg, const char *name,
+    const struct sb_driver *driver, const char *problem)
+{
+    const struct sb_app *a = arg;
+
+    (void)problem;
+    if (driver && driver->opts) {
+        sb_opts_help(a->opts, driver->opts, stdout);
+        printf("\n");
+    }
+    return 0;
+}
+
+static void show_builtins(void)
+{
+    for (size_t i = 0; i < sb_builtin_count; i++)
+        printf("  %s - %s\n", sb_builtins[i]->name, sb_builtins[i]->title);
+}
+
+int sb_app_help(struct sb_app *a, struct sb_err *err)
+{
+    const struct sb_opt_table *tables[] = { &sb_run_opt_table,
+        &sb_dist_opt_table, &sb_text_opt_table, &sb_db_opt_table,
+        &sb_app_opt_table };
+
+    (void)err;
+    printf("Usage:\n  sysbench [options]... [testname] [command]\n\n"
+           "Commands implemented by most tests: prepare run cleanup help\n\n");
+    for (size_t i = 0; i < sizeof(tables) / sizeof(tables[0]); i++) {
+        sb_opts_help(a->opts, tables[i], stdout);
+        printf("\n");
+    }
+    printf("Database drivers:\n");
+    sb_drivers_each(a->drivers, show_driver, stdout);
+    printf("\n");
+    sb_drivers_each(a->drivers, show_driver_options, a);
+    printf("Built-in tests:\n");
+    show_builtins();
+    printf("\nSee 'sysbench <testname> help' for a list of options for each "
+           "test, and 'sysbench --list' for the workloads.\n"
+           "Every option can also be set in a --config-file and by the "
+           "environment: SYSBENCH_REPORT_INTERVAL=1.\n");
+    return 0;
+}
+
+// Appends a comment line to the summary; false once its first sentence ends.
+static bool add_line(char *line, char *out, size_t size)
+{
+    size_t len = strlen(out);
+
+    line[strcspn(line, "\n")] = '\0';
+    snprintf(out + len, size - len, "%s%s", len ? " " : "", line + 3);
+    char *end = strstr(out, ". ");
+    len = strlen(out);
+    if (!end && len && (out[len - 1] == '.' || out[len - 1] == ':'))
+        end = out + len - 1;
+    if (end)
+        *end = '\0';
+    return !end;
+}
+
+// What a workload does: the first sentence of the comment at its top. Files
+// without "#!" are there to be loaded by others.
+static bool read_summary(const char *path, char *out, size_t size)
+{
+    FILE *f = fopen(path, "r");
+    char line[256];
+    bool go_on = f && fgets(line, sizeof(line), f) && line[0] == '#';
+
+    out[0] = '\0';
+    go_on = go_on && fgets(line, sizeof(line), f); // the licence
+    while (go_on && fgets(line, sizeof(line), f)) {
+        if (strncmp(line, "-- ", 3) == 0)
+            go_on = add_line(line, out, size);
+        else
+            go_on = strcmp(line, "--\n") == 0 && !out[0];
+    }
+    if (f)
+        fclose(f);
+    return out[0] != '\0';
+}
+
+static void list_folder(const char *base, const char *sub)
+{
+    char dir[4200], path[4500], what[256];
+    struct dirent **entry = NULL;
+
+    snprintf(dir, sizeof(dir), "%s/%s", base, sub);
+    int n = scandir(dir, &entry, NULL, alphasort);
+    for (int i = 0; i < n; i++) {
+        const char *name = entry[i]->d_name, *dot = strrchr(name, '.');
+
+        snprintf(path, sizeof(path), "%s/%s", dir, name);
+        if (dot && strcmp(dot, ".lua") == 0 &&
+            read_summary(path, what, sizeof(what)))
+            printf("  %s%.*s - %s\n", sub, (int)(dot - name), name, what);
+        free(entry[i]);
+    }
+    free(entry);
+}
+
+int sb_app_list(struct sb_app *a, struct sb_err *err)
+{
+    (void)err;
+    printf("Workloads (%s):\n", a->paths.workloads);
+    list_folder(a->paths.workloads, "");
+    list_folder(a->paths.workloads, "mongodb/");
+    printf("\nDatabase drivers (%s):\n", a->paths.drivers);
+    sb_drivers_each(a->drivers, show_driver, stdout);
+    printf("\nBuilt-in tests:\n");
+    show_builtins();
+    return 0;
+}
+
+static void show_script_options(struct sb_app *a);
+
+int sb_app_test_help(struct sb_app *a, struct sb_err *err)
+{
+    (void)err;
+    if (a->script) {
+        show_script_options(a);
+        return 0;
+    }
+    if (a->builtin->opts) {
+        sb_opts_help(a->opts, a->builtin->opts, stdout);
+        printf("\n");
+    }
+    return 0;
+}
+
+struct script_tables {
+    struct sb_app *a;
+    const struct sb_opt_table *last;
+};
+
+static int show_script_table(void *arg, const struct sb_opt_view *view)
+{
+    struct script_tables *t = arg;
+
+    if (view->table == t->last ||
+        strcmp(view->table->title, sb_script_name(t->a->script)) != 0)
+        return 0;
+    t->last = view->table;
+    sb_opts_help(t->a->opts, view->table, stdout);
+    printf("\n");
+    return 0;
+}
+
+// Options that scripts declared stand in tables titled with the script's name.
+static void show_script_options(struct sb_app *a)
+{
+    struct script_tables t = { .a = a };
+
+    sb_opts_each(a->opts, show_script_table, &t);
+}

@@ -1,0 +1,261 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+//
+// Contexts and the life of connections.
+#include <stdlib.h>
+
+#include "base/rng.h"
+#include "db/internal.h"
+
+static struct sb_con_priv *priv(struct sb_con *con)
+{
+    return (struct sb_con_priv *)con;
+}
+
+void sb_db_ctx_init(struct sb_db_ctx *c, struct sb_drivers *d,
+    struct sb_rec *const *rec, const struct sb_clock *clock, unsigned user,
+    uint64_t seed)
+{
+    *c = (struct sb_db_ctx){
+        .drivers = d,
+        .rec = rec,
+        .clock = clock,
+        .user = user,
+        .seed = seed,
+    };
+    pthread_mutex_init(&c->lock, NULL);
+}
+
+void sb_db_ctx_done(struct sb_db_ctx *c)
+{
+    while (c->cons)
+        sb_con_free(&c->cons->pub);
+    if (c->drivers)
+        pthread_mutex_destroy(&c->lock);
+    c->drivers = NULL;
+}
+
+void sb_db_ctx_cancel(struct sb_db_ctx *ctx)
+{
+    pthread_mutex_lock(&ctx->lock);
+    for (struct sb_con_priv *c = ctx->cons; c; c = c->next) {
+        if (c->cancelable && c->drv->generic->cancel)
+            c->drv->generic->cancel(c->conn);
+        sb__loads_cancel(c);
+    }
+    pthread_mutex_unlock(&ctx->lock);
+}
+
+// The only writers of `cancelable` and of the list, so that cancel never
+// meets a connection that is being made or unmade.
+static void set_cancelable(struct sb_con_priv *c, bool on)
+{
+    pthread_mutex_lock(&c->ctx->lock);
+    c->cancelable = on;
+    pthread_mutex_unlock(&c->ctx->lock);
+}
+
+static void list_add(struct sb_con_priv *c)
+{
+    pthread_mutex_lock(&c->ctx->lock);
+    c->next = c->ctx->cons;
+    c->ctx->cons = c;
+    pthread_mutex_unlock(&c->ctx->lock);
+}
+
+static void list_remove(struct sb_con_priv *c)
+{
+    struct sb_con_priv **p = &c->ctx->cons;
+
+    pthread_mutex_lock(&c->ctx->lock);
+    while (*p != c)
+        p = &(*p)->next;
+    *p = c->next;
+    pthread_mutex_unlock(&c->ctx->lock);
+}
+
+static struct sb_con_priv *con_new(struct sb_db_ctx *ctx, struct sb_db *db)
+{
+    const struct sb_driver *drv = db->drv;
+    struct sb_con_priv *c = calloc(1, sizeof(*c));
+
+    if (!c)
+        return NULL;
+    c->conn = calloc(1, drv->conn_size);
+    if (!c->conn) {
+        free(c);
+        return NULL;
+    }
+    c->ctx = ctx;
+    c->drv = drv;
+    c->sql = drv->sql;
+    c->pub.driver = db;
+    c->pub.sql_state = c->pub.sql_errmsg = "";
+    c->debug = db->owner->opts->debug;
+    c->emulate = db->owner->opts->ps_mode == SB_DB_PS_DISABLE;
+    return c;
+}
+
+static void con_delete(struct sb_con_priv *c)
+{
+    if (c->inst)
+        sb__inst_put(c->inst);
+    sb_buf_done(&c->bulk);
+    free(c->conn);
+    free(c);
+}
+
+static int con_connect(struct sb_con_priv *c, struct sb_err *err)
+{
+    struct sb_drivers *d = c->inst->db->owner;
+    const struct sb_generic_ops *g = c->drv->generic;
+    uint64_t stream = ((uint64_t)c->ctx->user << 32) | c->ctx->opened++;
+    int rc;
+
+    c->info = (struct sb_conn_info){
+        .number = atomic_fetch_add_explicit(
+            &d->connections, 1, memory_order_relaxed),
+        .seed = sb_rng_mix(c->ctx->seed ^ sb_rng_mix(stream)),
+        .user = c->ctx->user,
+    };
+    rc = g->connect(c->conn, &c->inst->env, c->inst->opts, &c->info, err);
+    if (rc)
+        g->disconnect(c->conn);
+    else
+        atomic_store_explicit(&d->used, true, memory_order_relaxed);
+    return rc;
+}
+
+struct sb_con *sb_con_open(struct sb_db_ctx *ctx, struct sb_db *db,
+    const char *const *names, const char *const *values, size_t n)
+{
+    struct sb_con_priv *c = con_new(ctx, db);
+    int rc;
+
+    sb_err_clear(&ctx->err);
+    if (!c) {
+        sb_err_set(&ctx->err, SB_ENOMEM, "out of memory");
+        return NULL;
+    }
+    rc = sb__inst_get(db, names, values, n, &c->inst, &ctx->err);
+    if (rc == 0)
+        rc = con_connect(c, &ctx->err);
+    if (rc) {
+        con_delete(c);
+        return NULL;
+    }
+    c->open = c->cancelable = true;
+    sb_buf_init(&c->bulk, 0);
+    list_add(c);
+    return &c->pub;
+}
+
+static void con_shut(struct sb_con_priv *c)
+{
+    sb__loads_drop(c);
+    sb__result_end(c);
+    sb__stmts_reset(c);
+    set_cancelable(c, false);
+    c->drv->generic->disconnect(c->conn);
+    c->open = false;
+}
+
+int sb_con_close(struct sb_con *con)
+{
+    struct sb_con_priv *c = priv(con);
+
+    if (!c->open) {
+        sb_log(SB_LOG_ALERT, "attempt to close an already closed connection");
+        return SB_EUSAGE;
+    }
+    con_shut(c);
+    return 0;
+}
+
+void sb_con_free(struct sb_con *con)
+{
+    struct sb_con_priv *c = priv(con);
+
+    if (!con)
+        return;
+    if (c->open)
+        con_shut(c);
+    sb__stmts_orphan(c);
+    list_remove(c);
+    con_delete(c);
+}
+
+static int reconnect(struct sb_con_priv *c)
+{
+    const struct sb_generic_ops *g = c->drv->generic;
+
+    if (g->reconnect)
+        return g->reconnect(c->conn, &c->err);
+    g->disconnect(c->conn);
+    memset(c->conn, 0, c->drv->conn_size);
+    return g->connect(c->conn, &c->inst->env, c->inst->opts, &c->info, &c->err);
+}
+
+int sb_con_reconnect(struct sb_con *con)
+{
+    struct sb_con_priv *c = priv(con);
+    struct sb_rec *rec;
+    int rc = sb__con_begin(c);
+
+    if (rc)
+        return rc;
+    sb__stmts_reset(c);
+    set_cancelable(c, false);
+    rc = reconnect(c);
+    if (rc) {
+        // As after a failed connect; the handle can only be freed now.
+        c->drv->generic->disconnect(c->conn);
+        c->open = false;
+        return sb__con_error(c, "reconnect", "", 0);
+    }
+    set_cancelable(c, true);
+    rec = sb__rec(c);
+    if (rec)
+        sb_tally_add(&rec->tally.reconnects, 1);
+    return 0;
+}
+
+int sb_con_server(struct sb_con *con, char *out, size_t size)
+{
+    struct sb_con_priv *c = priv(con);
+
+    if (size > 0)
+        out[0] = '\0';
+    if (!c->open || !c->drv->info)
+        return 0;
+    return c->drv->info->server(c->conn, out, size);
+}
+
+size_t sb_con_quote(
+    struct sb_con *con, const char *text, size_t len, char *out, size_t size)
+{
+    struct sb_con_priv *c = priv(con);
+
+    if (c->open && c->sql && c->sql->quote)
+        return c->sql->quote(c->conn, text, len, out, size);
+    return sb__quote_plain(text, len, out, size);
+}
+
+int sb_con_reset(struct sb_con *con)
+{
+    struct sb_con_priv *c = priv(con);
+    int rc;
+
+    if (!c->open)
+        return 0;
+    sb__loads_drop(c);
+    rc = sb__con_begin(c);
+    if (rc == 0 && c->drv->generic->reset)
+        rc = c->drv->generic->reset(c->conn, &c->err);
+    // Neither counted nor logged: the error that made it necessary was.
+    return rc ? sb__con_failed(c) : 0;
+}
+
+const struct sb_err *sb_con_err(const struct sb_con *con)
+{
+    return &((const struct sb_con_priv *)con)->err;
+}

@@ -1,0 +1,365 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+#include <dirent.h>
+#include <stdlib.h>
+
+#include "db/internal.h"
+
+#define FALLBACK "sqlite"
+
+static const char *const ps_modes[] = { "auto", "disable", NULL };
+
+static const struct sb_opt db_opts[] = {
+    { .name = "db-driver",
+        .type = SB_OPT_STRING,
+        .offset = offsetof(struct sb_db_opts, driver),
+        .help = "database driver to use; 'help' lists them" },
+    { .name = "db-ps-mode",
+        .type = SB_OPT_ENUM,
+        .offset = offsetof(struct sb_db_opts, ps_mode),
+        .def = "auto",
+        .choices = ps_modes,
+        .help = "prepared statements usage mode" },
+    { .name = "db-debug",
+        .type = SB_OPT_BOOL,
+        .offset = offsetof(struct sb_db_opts, debug),
+        .def = "off",
+        .help = "print every statement with its time on stderr" },
+    { 0 },
+};
+
+const struct sb_opt_table sb_db_opt_table = {
+    .title = "General database options",
+    .opts = db_opts,
+};
+
+static void host_log(int level, const char *text)
+{
+    sb_log(level, "%s", text);
+}
+
+struct sb_drivers *sb_drivers_new(
+    const char *dir, struct sb_opts *o, const struct sb_db_opts *opts)
+{
+    struct sb_drivers *d = calloc(1, sizeof(*d));
+
+    if (!d)
+        return NULL;
+    d->dir = dir;
+    d->o = o;
+    d->opts = opts;
+    d->host = (struct sb_host){ .abi = SB_DRIVER_ABI, .log = host_log };
+    pthread_mutex_init(&d->lock, NULL);
+    pthread_mutex_init(&d->feed_lock, NULL);
+    return d;
+}
+
+static void db_free(struct sb_db *db)
+{
+    sb__inst_done(&db->base);
+    free(db->base.opts);
+    sb__module_close(db);
+}
+
+void sb_drivers_free(struct sb_drivers *d)
+{
+    if (!d)
+        return;
+    while (d->dbs) {
+        struct sb_db *db = d->dbs;
+
+        d->dbs = db->next;
+        db_free(db);
+    }
+    pthread_mutex_destroy(&d->lock);
+    pthread_mutex_destroy(&d->feed_lock);
+    free(d);
+}
+
+static struct sb_db *db_find(const struct sb_drivers *d, const char *name)
+{
+    struct sb_db *db = d->dbs;
+
+    while (db && strcmp(db->drv->name, name) != 0)
+        db = db->next;
+    return db;
+}
+
+static int db_options(
+    struct sb_drivers *d, struct sb_db *db, struct sb_err *err)
+{
+    size_t size = db->drv->opts_size;
+
+    db->owner = d;
+    db->base.db = db;
+    db->base.opts = calloc(1, size ? size : 1);
+    if (!db->base.opts)
+        return sb_err_set(err, SB_ENOMEM, "out of memory");
+    if (!db->drv->opts)
+        return 0;
+    return sb_opts_add(d->o, db->drv->opts, db->base.opts, err);
+}
+
+// The module, loaded now if it was not before. d->lock is held.
+static int db_load(struct sb_drivers *d, const char *name, struct sb_db **out,
+    struct sb_err *err)
+{
+    struct sb_db **end = &d->dbs, *db = db_find(d, name);
+    int rc;
+
+    *out = db;
+    if (db)
+        return 0;
+    rc = sb__module_open(d->dir, name, &db, err);
+    if (rc)
+        return rc;
+    rc = db_options(d, db, err);
+    if (rc) {
+        db_free(db);
+        return rc;
+    }
+    while (*end)
+        end = &(*end)->next;
+    *end = *out = db;
+    return 0;
+}
+
+// Names of the modules in the folder -----------------------------------------
+
+struct names {
+    char **name;
+    size_t n;
+};
+
+static void names_done(struct names *l)
+{
+    for (size_t i = 0; i < l->n; i++)
+        free(l->name[i]);
+    free(l->name);
+}
+
+// The name in "sqlite.so", in place; NULL for other files.
+static const char *module_name(char *file)
+{
+    char *dot = strrchr(file, '.');
+
+    if (!dot || dot == file || strcmp(dot, ".so") != 0)
+        return NULL;
+    *dot = '\0';
+    return file;
+}
+
+static int names_add(struct names *l, const char *name)
+{
+    char **p = realloc(l->name, (l->n + 1) * sizeof(*p));
+
+    if (!p)
+        return SB_ENOMEM;
+    l->name = p;
+    p[l->n] = strdup(name);
+    if (!p[l->n])
+        return SB_ENOMEM;
+    l->n++;
+    return 0;
+}
+
+static int by_name(const void *a, const void *b)
+{
+    return strcmp(*(char *const *)a, *(char *const *)b);
+}
+
+// A folder that cannot be read has no modules.
+static int names_read(struct names *l, const char *dir)
+{
+    DIR *f = opendir(dir);
+    struct dirent *e;
+    int rc = 0;
+
+    *l = (struct names){ 0 };
+    while (f && rc == 0 && (e = readdir(f)) != NULL) {
+        const char *name = module_name(e->d_name);
+
+        if (name)
+            rc = names_add(l, name);
+    }
+    if (f)
+        closedir(f);
+    if (l->n)
+        qsort(l->name, l->n, sizeof(*l->name), by_name);
+    return rc;
+}
+
+// Choice -----------------------------------------------------------------
+
+struct given {
+    const char *driver;
+    bool found;
+};
+
+// "mysql-host" given means a driver whose name begins with "mysql".
+static int see_setting(void *arg, const char *name, const char *value,
+    enum sb_opt_source source, const char *origin)
+{
+    struct given *g = arg;
+    size_t n = strcspn(name, "-_");
+
+    // Shorter words are too common to stand for a driver.
+    if (n >= 4 && name[n] && strncmp(g->driver, name, n) == 0)
+        g->found = true;
+    return g->found;
+}
+
+static int claim_given(
+    struct sb_drivers *d, const char *name, struct sb_err *err)
+{
+    struct given g = { .driver = name };
+    struct sb_db *db;
+    int rc;
+
+    sb_opts_unclaimed(d->o, see_setting, &g);
+    if (!g.found)
+        return 0;
+    rc = db_load(d, name, &db, err);
+    if (rc == 0)
+        db->given = true;
+    return rc;
+}
+
+static bool wants_list(const struct sb_drivers *d)
+{
+    return strcmp(d->opts->driver, "help") == 0;
+}
+
+int sb_drivers_claim(struct sb_drivers *d, struct sb_err *err)
+{
+    struct names l;
+    struct sb_db *db;
+    int rc = names_read(&l, d->dir);
+
+    pthread_mutex_lock(&d->lock);
+    if (rc)
+        sb_err_set(err, rc, "out of memory");
+    for (size_t i = 0; rc == 0 && i < l.n; i++)
+        rc = claim_given(d, l.name[i], err);
+    if (rc == 0 && d->opts->driver[0] && !wants_list(d))
+        rc = db_load(d, d->opts->driver, &db, err);
+    pthread_mutex_unlock(&d->lock);
+    names_done(&l);
+    return rc;
+}
+
+// Says once which driver was guessed and why. d->lock is held.
+static void notice(struct sb_drivers *d, const char *name, const char *why)
+{
+    if (!d->noticed)
+        sb_log(SB_LOG_NOTICE, "Using the %s driver, because %s.", name, why);
+    d->noticed = true;
+}
+
+// d->lock is held.
+static int choose(struct sb_drivers *d, struct sb_db **out, struct sb_err *err)
+{
+    struct sb_db *db, *only = NULL;
+
+    if (d->opts->driver[0])
+        return db_load(d, d->opts->driver, out, err);
+    for (db = d->dbs; db; db = db->next) {
+        if (db->given && only)
+            return sb_err_set(err, SB_EUSAGE,
+                "options of several drivers were given (%s, %s); choose one "
+                "with --db-driver",
+                only->drv->name, db->drv->name);
+        if (db->given)
+            only = db;
+    }
+    if (only) {
+        notice(d, only->drv->name, "its options were given");
+        *out = only;
+        return 0;
+    }
+    notice(d, FALLBACK,
+        "neither --db-driver nor options of a driver were "
+        "given");
+    return db_load(d, FALLBACK, out, err);
+}
+
+struct sb_db *sb_db_get(struct sb_db_ctx *ctx, const char *name)
+{
+    struct sb_drivers *d = ctx->drivers;
+    struct sb_db *db = NULL;
+    int rc;
+
+    pthread_mutex_lock(&d->lock);
+    sb_err_clear(&ctx->err);
+    if (name && *name)
+        rc = db_load(d, name, &db, &ctx->err);
+    else
+        rc = choose(d, &db, &ctx->err);
+    pthread_mutex_unlock(&d->lock);
+    return rc ? NULL : db;
+}
+
+const char *sb_db_error(struct sb_db_ctx *ctx)
+{
+    return ctx->err.msg;
+}
+
+const char *sb_db_name(const struct sb_db *db)
+{
+    return db->drv->name;
+}
+
+const char *sb_db_dialect(const struct sb_db *db)
+{
+    return db->drv->dialect ? db->drv->dialect : "";
+}
+
+const struct sb_driver *sb_db_driver(const struct sb_db *db)
+{
+    return db->drv;
+}
+
+void *sb_db_handle(const struct sb_db *db)
+{
+    return db->handle;
+}
+
+bool sb_drivers_used(const struct sb_drivers *d)
+{
+    return atomic_load_explicit(&d->used, memory_order_relaxed);
+}
+
+int sb_drivers_each(struct sb_drivers *d,
+    int (*visit)(void *arg, const char *name, const struct sb_driver *driver,
+        const char *problem),
+    void *arg)
+{
+    struct names l;
+    int rc = names_read(&l, d->dir);
+
+    for (size_t i = 0; rc == 0 && i < l.n; i++) {
+        struct sb_err err = { 0 };
+        struct sb_db *db = NULL;
+
+        pthread_mutex_lock(&d->lock);
+        db_load(d, l.name[i], &db, &err);
+        pthread_mutex_unlock(&d->lock);
+        if (visit)
+            rc = visit(
+                arg, l.name[i], db ? db->drv : NULL, db ? NULL : err.msg);
+    }
+    names_done(&l);
+    return rc;
+}
+
+static int list_one(void *arg, const char *name, const struct sb_driver *driver,
+    const char *problem)
+{
+    fprintf(arg, "  %s - %s\n", name, driver ? driver->title : problem);
+    return 0;
+}
+
+void sb_drivers_list(struct sb_drivers *d, FILE *out)
+{
+    fprintf(out, "Database drivers in %s:\n", d->dir);
+    sb_drivers_each(d, list_one, out);
+}

@@ -1,0 +1,253 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+//
+// Text queries, and what every execution has in common: time, counters,
+// errors.
+#include <inttypes.h>
+
+#include "db/internal.h"
+
+#define LOG_SQL_MAX 1024 // bytes of a query that an error message shows
+
+static const struct {
+    char word[12];
+    enum sb_op_kind kind;
+} keywords[] = {
+    { "query", SB_OP_OTHER }, // any other word
+    { "select", SB_OP_READ }, { "insert", SB_OP_WRITE },
+    { "update", SB_OP_WRITE }, { "delete", SB_OP_WRITE },
+    { "replace", SB_OP_WRITE }, { "begin", SB_OP_OTHER },
+    { "start", SB_OP_OTHER }, { "commit", SB_OP_OTHER },
+    { "rollback", SB_OP_OTHER }, { "create", SB_OP_OTHER },
+    { "drop", SB_OP_OTHER }, { "set", SB_OP_OTHER }, { "call", SB_OP_OTHER },
+    { "with", SB_OP_READ },
+    { "next_result", SB_OP_OTHER }, // no word: see sb__op_of_next()
+};
+#define KEYWORDS ((int)(sizeof(keywords) / sizeof(keywords[0])))
+
+_Static_assert(sizeof(keywords) / sizeof(keywords[0]) <= SB_DB_KEYWORDS,
+    "every keyword has a place in the context");
+
+// The number of the first word of sql, 0 if it is none of ours.
+static int keyword(const char *sql, size_t len)
+{
+    char word[sizeof(keywords[0].word)] = "";
+    size_t i = 0, n = 0;
+
+    while (i < len && (sql[i] == ' ' || sql[i] == '\n' || sql[i] == '\t' ||
+                          sql[i] == '\r' || sql[i] == '('))
+        i++;
+    for (; i < len && n < sizeof(word) - 1; i++, n++) {
+        char c = (char)(sql[i] | 32);
+
+        if (c < 'a' || c > 'z')
+            break;
+        word[n] = c;
+    }
+    for (int k = 1; n > 0 && k < KEYWORDS; k++) {
+        if (word[0] == keywords[k].word[0] && word[1] == keywords[k].word[1] &&
+            strcmp(word, keywords[k].word) == 0)
+            return k;
+    }
+    return 0;
+}
+
+enum sb_op_kind sb__kind_of_text(const char *sql, size_t len)
+{
+    return keywords[keyword(sql, len)].kind;
+}
+
+static int op_of_keyword(struct sb_db_ctx *ctx, struct sb_rec *rec, int k)
+{
+    if (ctx->op_stats != rec->stats) {
+        ctx->op_stats = rec->stats;
+        for (int i = 0; i < KEYWORDS; i++)
+            ctx->op[i] = -1;
+    }
+    if (ctx->op[k] < 0)
+        ctx->op[k] = sb_stats_op(
+            rec->stats, keywords[k].word, keywords[k].kind);
+    return ctx->op[k];
+}
+
+int sb__op_of_text(
+    struct sb_db_ctx *ctx, struct sb_rec *rec, const char *sql, size_t len)
+{
+    return op_of_keyword(ctx, rec, keyword(sql, len));
+}
+
+int sb__op_of_next(struct sb_db_ctx *ctx, struct sb_rec *rec)
+{
+    return op_of_keyword(ctx, rec, KEYWORDS - 1);
+}
+
+void sb__count_result(struct sb_rec *rec, const struct sb_result *res)
+{
+    if (res->kind == SB_RESULT_ROWS)
+        sb_tally_add(&rec->tally.reads, 1);
+    else if (res->kind == SB_RESULT_WRITE && res->affected > 0)
+        sb_tally_add(&rec->tally.writes, 1);
+    else
+        sb_tally_add(&rec->tally.others, 1);
+}
+
+static void clear_error(struct sb_con_priv *c)
+{
+    sb_err_clear(&c->err);
+    c->pub.error = SB_SQL_NONE;
+    c->pub.sql_errno = 0;
+    c->pub.sql_state = c->pub.sql_errmsg = "";
+}
+
+static int not_ready(struct sb_con_priv *c)
+{
+    if (!c->open) {
+        sb_log(SB_LOG_ALERT, "attempt to use an already closed connection");
+        sb_err_set(&c->err, SB_EUSAGE, "the connection is closed");
+    } else if (c->load) {
+        sb_err_set(&c->err, SB_EUSAGE, "the connection is loading a table");
+    } else {
+        sb_err_set(&c->err, SB_EUSAGE, "the %s driver has no SQL operations",
+            c->drv->name);
+    }
+    return sb__con_failed(c);
+}
+
+int sb__con_begin(struct sb_con_priv *c)
+{
+    if (c->pub.error)
+        clear_error(c);
+    if (!c->open || c->load)
+        return not_ready(c);
+    if (c->has_result)
+        sb__result_end(c);
+    return 0;
+}
+
+int sb__con_failed(struct sb_con_priv *c)
+{
+    int code = c->err.code;
+
+    c->pub.error = code == SB_ERESTART || code == SB_EIGNORE ? SB_SQL_IGNORABLE
+                                                             : SB_SQL_FATAL;
+    c->pub.sql_errno = c->err.native;
+    c->pub.sql_state = c->err.state;
+    c->pub.sql_errmsg = c->err.msg;
+    return code;
+}
+
+int sb__con_error(
+    struct sb_con_priv *c, const char *what, const char *sql, size_t len)
+{
+    struct sb_rec *rec = sb__rec(c);
+    int code = sb__con_failed(c);
+    int shown = (int)(len < LOG_SQL_MAX ? len : LOG_SQL_MAX);
+
+    if (rec)
+        sb_rec_code(rec, c->drv->name, &c->err, sb__now(c));
+    // A canceled call failed because somebody wanted it to.
+    if (c->pub.error != SB_SQL_FATAL || code == SB_ECANCELED)
+        return code;
+    if (len == 0)
+        sb_log(SB_LOG_FATAL, "%s: %s failed, errno = %d, state = '%s': %s",
+            c->drv->name, what, c->err.native, c->err.state, c->err.msg);
+    else
+        sb_log(SB_LOG_FATAL,
+            "%s: %s failed, errno = %d, state = '%s': %s, for query '%.*s%s'",
+            c->drv->name, what, c->err.native, c->err.state, c->err.msg, shown,
+            sql, len > LOG_SQL_MAX ? "..." : "");
+    return code;
+}
+
+void sb__debug_line(
+    struct sb_con_priv *c, uint64_t ns, const char *sql, size_t len)
+{
+    int shown = (int)(len < LOG_SQL_MAX ? len : LOG_SQL_MAX);
+
+    sb_log(SB_LOG_NOTICE, "%s: user %u: %.3f ms: %.*s%s", c->drv->name,
+        c->ctx->user, (double)ns / 1e6, shown, sql,
+        len > LOG_SQL_MAX ? "..." : "");
+}
+
+// The driver filled *err or, being third-party code, forgot to.
+static int checked(struct sb_con_priv *c, int rc)
+{
+    if (c->err.code == 0)
+        sb_err_set(&c->err, rc, "%s", sb_err_text(rc));
+    c->err.code = rc;
+    return rc;
+}
+
+int sb__con_run(struct sb_con_priv *c, const char *sql, size_t len, int op)
+{
+    struct sb_rec *rec = sb__rec(c);
+    uint64_t start = 0, ns = 0;
+    int rc;
+
+    if (!c->sql)
+        return not_ready(c);
+    if (rec && op < 0)
+        op = sb__op_of_text(c->ctx, rec, sql, len);
+    if (sb__timed(c))
+        start = sb__now(c);
+    c->res = (struct sb_result){ 0 };
+    rc = c->sql->query(c->conn, sql, len, &c->res, &c->err);
+    if (sb__timed(c))
+        ns = sb__now(c) - start;
+    if (c->debug)
+        sb__debug_line(c, ns, sql, len);
+    if (rc) {
+        if (rec)
+            sb_tally_add(&rec->ops[op].errors, 1);
+        checked(c, rc);
+        return sb__con_error(c, "query", sql, len);
+    }
+    if (rec) {
+        sb__count_result(rec, &c->res);
+        sb_rec_op(rec, op, ns);
+    }
+    return 0;
+}
+
+struct sb_rs *sb__con_result(struct sb_con_priv *c, struct sb_stmt_handle *st)
+{
+    c->has_result = true;
+    if (c->res.kind != SB_RESULT_ROWS)
+        return NULL;
+    c->rs = (struct sb_rs){
+        .nrows = c->res.nrows,
+        .nfields = c->res.nfields,
+        .affected = c->res.affected,
+        .insert_id = c->res.insert_id,
+        .statement = st,
+        .connection = &c->pub,
+    };
+    return &c->rs;
+}
+
+struct sb_rs *sb_con_query(struct sb_con *con, const char *sql, size_t len)
+{
+    struct sb_con_priv *c = (struct sb_con_priv *)con;
+
+    if (sb__con_begin(c) || sb__con_run(c, sql, len, -1))
+        return NULL;
+    return sb__con_result(c, NULL);
+}
+
+double sb_con_affected(const struct sb_con *con)
+{
+    return (double)((const struct sb_con_priv *)con)->res.affected;
+}
+
+double sb_con_insert_id(const struct sb_con *con)
+{
+    return (double)((const struct sb_con_priv *)con)->res.insert_id;
+}
+
+struct sb__quoting sb__con_quoting(const struct sb_con_priv *c)
+{
+    return (struct sb__quoting){
+        .conn = c->conn,
+        .quote = c->sql->quote,
+        .bytea = c->drv->dialect && strcmp(c->drv->dialect, "pgsql") == 0,
+    };
+}

@@ -1,0 +1,227 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+//
+// Instances: a driver with one set of option values. Connections that override
+// options share an instance with those that override the same.
+#include <stdlib.h>
+
+#include "db/internal.h"
+
+static void inst_free(struct sb__inst *i)
+{
+    sb__inst_done(i);
+    free(i->opts);
+    free(i->key);
+    free(i);
+}
+
+void sb__inst_done(struct sb__inst *i)
+{
+    if (i->ready && i->db->drv->generic->env_done)
+        i->db->drv->generic->env_done(&i->env);
+    i->ready = false;
+}
+
+static int inst_ready(struct sb__inst *i, struct sb_err *err)
+{
+    const struct sb_driver *drv = i->db->drv;
+    int rc = 0;
+
+    if (i->ready)
+        return 0;
+    i->env.host = &i->db->owner->host;
+    if (drv->generic->env_init)
+        rc = drv->generic->env_init(&i->env, i->opts, err);
+    i->ready = rc == 0;
+    return rc;
+}
+
+static bool same_name(const char *option, const char *given)
+{
+    for (; *option && *given; option++, given++) {
+        if (*option != (*given == '_' ? '-' : *given))
+            return false;
+    }
+    return !*option && !*given;
+}
+
+// With the driver's prefix or without it.
+static const struct sb_opt *opt_find(
+    const struct sb_driver *drv, const char *name)
+{
+    const struct sb_opt *o = drv->opts ? drv->opts->opts : NULL;
+
+    for (; o && o->name; o++) {
+        if (same_name(o->name, name) ||
+            same_name(o->name + strcspn(o->name, "-") + 1, name))
+            return o->alias_of ? opt_find(drv, o->alias_of) : o;
+    }
+    return NULL;
+}
+
+// How much two names differ: the usual edit distance, kept in one row.
+static size_t distance(const char *a, const char *b)
+{
+    size_t row[64], n = strlen(b);
+
+    if (n >= sizeof(row) / sizeof(row[0]))
+        return SIZE_MAX;
+    for (size_t j = 0; j <= n; j++)
+        row[j] = j;
+    for (size_t i = 1; a[i - 1]; i++) {
+        size_t diagonal = row[0];
+
+        row[0] = i;
+        for (size_t j = 1; j <= n; j++) {
+            size_t best = diagonal + (a[i - 1] != b[j - 1]);
+
+            diagonal = row[j];
+            if (row[j] + 1 < best)
+                best = row[j] + 1;
+            if (row[j - 1] + 1 < best)
+                best = row[j - 1] + 1;
+            row[j] = best;
+        }
+    }
+    return row[n];
+}
+
+static int unknown_option(
+    const struct sb_driver *drv, const char *name, struct sb_err *err)
+{
+    const struct sb_opt *o = drv->opts ? drv->opts->opts : NULL;
+    const char *nearest = NULL;
+    size_t least = SIZE_MAX;
+
+    for (; o && o->name; o++) {
+        const char *bare = o->name + strcspn(o->name, "-") + 1;
+        size_t d = distance(name, bare), full = distance(name, o->name);
+
+        if (full < d)
+            d = full;
+        if (d < least) {
+            least = d;
+            nearest = full == d ? o->name : bare;
+        }
+    }
+    if (nearest && least <= 2 + strlen(name) / 4)
+        return sb_err_set(err, SB_EUSAGE,
+            "the %s driver has no option '%s'; did you mean '%s'?", drv->name,
+            name, nearest);
+    return sb_err_set(
+        err, SB_EUSAGE, "the %s driver has no option '%s'", drv->name, name);
+}
+
+static int override(struct sb__inst *i, const char *const *names,
+    const char *const *values, size_t n, struct sb_err *err)
+{
+    const struct sb_driver *drv = i->db->drv;
+    int rc = 0;
+
+    for (size_t k = 0; rc == 0 && k < n; k++) {
+        const struct sb_opt *o = opt_find(drv, names[k]);
+
+        rc = o ? sb_opts_parse(i->db->owner->o, o, values[k], i->opts, err)
+               : unknown_option(drv, names[k], err);
+    }
+    return rc;
+}
+
+static char *make_key(
+    const char *const *names, const char *const *values, size_t n)
+{
+    struct sb_buf b;
+
+    sb_buf_init(&b, 0);
+    for (size_t k = 0; k < n; k++)
+        sb_buf_addf(&b, "%zu:%s=%zu:%s;", strlen(names[k]), names[k],
+            strlen(values[k]), values[k]);
+    if (b.failed)
+        sb_buf_done(&b);
+    return b.data;
+}
+
+static struct sb__inst *inst_new(struct sb_db *db)
+{
+    struct sb__inst *i = calloc(1, sizeof(*i));
+    size_t size = db->drv->opts_size ? db->drv->opts_size : 1;
+
+    if (!i)
+        return NULL;
+    i->db = db;
+    i->opts = malloc(size);
+    if (!i->opts) {
+        free(i);
+        return NULL;
+    }
+    memcpy(i->opts, db->base.opts, size);
+    return i;
+}
+
+// The registry's lock is held.
+static int inst_find(struct sb_db *db, const char *const *names,
+    const char *const *values, size_t n, struct sb__inst **out,
+    struct sb_err *err)
+{
+    char *key = make_key(names, values, n);
+    struct sb__inst *i = db->more;
+    int rc;
+
+    while (key && i && strcmp(i->key, key) != 0)
+        i = i->next;
+    if (i) {
+        free(key);
+        *out = i;
+        return 0;
+    }
+    i = key ? inst_new(db) : NULL;
+    if (!i) {
+        free(key);
+        return sb_err_set(err, SB_ENOMEM, "out of memory");
+    }
+    i->key = key;
+    rc = override(i, names, values, n, err);
+    if (rc == 0)
+        rc = inst_ready(i, err);
+    if (rc) {
+        inst_free(i);
+        return rc;
+    }
+    i->next = db->more;
+    db->more = i;
+    *out = i;
+    return 0;
+}
+
+int sb__inst_get(struct sb_db *db, const char *const *names,
+    const char *const *values, size_t n, struct sb__inst **out,
+    struct sb_err *err)
+{
+    int rc;
+
+    pthread_mutex_lock(&db->owner->lock);
+    *out = &db->base;
+    rc = n ? inst_find(db, names, values, n, out, err)
+           : inst_ready(&db->base, err);
+    if (rc == 0)
+        (*out)->refs++;
+    pthread_mutex_unlock(&db->owner->lock);
+    return rc;
+}
+
+// The base instance lives as long as its driver: what its env keeps (a
+// database in memory) must survive the time between two runs.
+void sb__inst_put(struct sb__inst *i)
+{
+    struct sb_db *db = i->db;
+
+    pthread_mutex_lock(&db->owner->lock);
+    if (--i->refs == 0 && i->key) {
+        struct sb__inst **p = &db->more;
+
+        while (*p != i)
+            p = &(*p)->next;
+        *p = i->next;
+        inst_free(i);
+    }
+    pthread_mutex_unlock(&db->owner->lock);
+}

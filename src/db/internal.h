@@ -1,0 +1,174 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+//
+// What the files of db/ share.
+#ifndef SB_DB_INTERNAL_H
+#define SB_DB_INTERNAL_H
+
+#include "base/buf.h"
+#include "base/log.h"
+#include "db/db.h"
+#include "db/placeholder.h"
+
+struct sb__feed;
+
+// A driver with one set of option values: what its connections share.
+// Changes under the registry's lock.
+struct sb__inst {
+    struct sb_db *db;
+    char *key;  // the overrides as text; NULL: none
+    void *opts; // the driver's options struct
+    struct sb_driver_env env;
+    bool ready;             // env_init has succeeded
+    unsigned refs;          // connections
+    struct sb__feed *feeds; // shared loaders, under the registry's feed lock
+    struct sb__inst *next;
+};
+
+struct sb_db {
+    struct sb_drivers *owner;
+    const struct sb_driver *drv;
+    void *handle; // of dlopen
+    char *file;
+    bool given; // some of its options were given by the user
+    struct sb__inst base;
+    struct sb__inst *more; // with overrides
+    struct sb_db *next;
+};
+
+struct sb_drivers {
+    const char *dir;
+    struct sb_opts *o;
+    const struct sb_db_opts *opts;
+    struct sb_host host;
+    pthread_mutex_t lock;      // everything below but the atomics
+    pthread_mutex_t feed_lock; // lists of shared loaders
+    struct sb_db *dbs;         // in order of loading
+    bool noticed;              // the guess of the driver was told
+    _Atomic bool used;
+    _Atomic uint64_t connections; // opened so far
+};
+
+struct sb_con_priv {
+    struct sb_con pub; // first: the handle Lua holds
+    struct sb_db_ctx *ctx;
+    struct sb__inst *inst;
+    const struct sb_driver *drv;
+    const struct sb_sql_ops *sql;
+    struct sb_conn *conn;
+    struct sb_conn_info info;
+    struct sb_con_priv *next; // in the context, under its lock
+    bool open;
+    bool cancelable; // under the context's lock
+    bool debug, emulate;
+    bool has_result;
+    struct sb_result res;
+    struct sb_rs rs;
+    struct sb_err err;
+    struct sb_stmt_handle *stmts;
+    struct sb_load *loads; // list under the context's lock
+    struct sb_load *load;  // the one that has the connection for itself
+    struct sb_buf bulk;    // INSERT text being collected
+    size_t bulk_head;      // its part before the rows; 0: none begun
+    uint32_t bulk_rows;
+};
+
+// loader.c ---------------------------------------------------------------
+
+// Opens <dir>/<name>.so and checks its driver. SB_ENOTFOUND: there is no such
+// file; SB_EDRIVER: it cannot be used. *out is freed by sb__module_close().
+int sb__module_open(
+    const char *dir, const char *name, struct sb_db **out, struct sb_err *err);
+void sb__module_close(struct sb_db *db);
+// Checks what a driver says about itself. SB_EDRIVER names it and the file.
+int sb__driver_check(const struct sb_driver *drv, const char *name,
+    const char *file, struct sb_err *err);
+
+// drivers.c, inst.c --------------------------------------------------------
+
+void sb__inst_done(struct sb__inst *i);
+// The instance with n overrides, ready, counted as one more user of it.
+int sb__inst_get(struct sb_db *db, const char *const *names,
+    const char *const *values, size_t n, struct sb__inst **out,
+    struct sb_err *err);
+void sb__inst_put(struct sb__inst *i);
+
+// exec.c -------------------------------------------------------------------
+
+// Ready for another call: open and not loading; ends the last result, clears
+// the last error. SB_EUSAGE (with its alert) otherwise.
+int sb__con_begin(struct sb_con_priv *c);
+// Puts the error in c->err into the fields scripts read. Returns its code.
+int sb__con_failed(struct sb_con_priv *c);
+// The same and counts it and, when fatal, logs "<driver>: <what> failed ...
+// for query '<sql>'". Returns the code.
+int sb__con_error(
+    struct sb_con_priv *c, const char *what, const char *sql, size_t len);
+// The recorder of the moment, or NULL.
+static inline struct sb_rec *sb__rec(const struct sb_con_priv *c)
+{
+    return c->ctx->rec ? *c->ctx->rec : NULL;
+}
+static inline bool sb__timed(const struct sb_con_priv *c)
+{
+    return sb__rec(c) || c->debug;
+}
+static inline uint64_t sb__now(const struct sb_con_priv *c)
+{
+    return sb_clock_now(c->ctx->clock);
+}
+// The operation for the first word of sql, registered with rec's stats.
+int sb__op_of_text(
+    struct sb_db_ctx *ctx, struct sb_rec *rec, const char *sql, size_t len);
+enum sb_op_kind sb__kind_of_text(const char *sql, size_t len);
+// The operation for results after a statement's first.
+int sb__op_of_next(struct sb_db_ctx *ctx, struct sb_rec *rec);
+// Counts a query by its result.
+void sb__count_result(struct sb_rec *rec, const struct sb_result *res);
+// Runs text as sb_con_query() does after sb__con_begin(). op < 0: the
+// operation of its first word. 0 or SB_E*.
+int sb__con_run(struct sb_con_priv *c, const char *sql, size_t len, int op);
+// The result of the call that has just succeeded, for the caller: NULL when it
+// has no rows.
+struct sb_rs *sb__con_result(struct sb_con_priv *c, struct sb_stmt_handle *st);
+void sb__debug_line(
+    struct sb_con_priv *c, uint64_t ns, const char *sql, size_t len);
+struct sb__quoting sb__con_quoting(const struct sb_con_priv *c);
+
+// stmt.c, result.c, load.c --------------------------------------------------
+
+// Closes the server's side of every statement: they are prepared again when
+// they are executed next.
+void sb__stmts_reset(struct sb_con_priv *c);
+// The connection is being freed; its statements wait for sb_stmt_free().
+void sb__stmts_orphan(struct sb_con_priv *c);
+void sb__result_end(struct sb_con_priv *c);
+// Loads that still use the connection are given up.
+void sb__loads_drop(struct sb_con_priv *c);
+// Cancels the shared loaders that c feeds. The context's lock is held.
+void sb__loads_cancel(struct sb_con_priv *c);
+
+// feed.c: shared loaders ------------------------------------------------------
+
+// What a loader sends.
+struct sb__block {
+    const char *table, *columns;
+    uint32_t ncolumns, nrows;
+    const struct sb_value *values;
+};
+
+// The shared loader of the connection's instance for the table, connected;
+// it is the caller's until sb__feed_put().
+int sb__feed_get(struct sb_con_priv *c, const char *table,
+    struct sb__feed **out, struct sb_err *err);
+// Closes the connection when nobody feeds it any more.
+void sb__feed_put(struct sb__feed *f);
+// Hands over a block. After a failure everybody gets its error; *first is
+// true for the one who met it.
+int sb__feed_rows(struct sb__feed *f, const struct sb__block *b,
+    struct sb_err *err, bool *first);
+int sb__feed_commit(struct sb__feed *f, struct sb_err *err, bool *first);
+// Somebody gives up: what is not committed is undone, all others fail.
+void sb__feed_abandon(struct sb__feed *f, const char *table);
+void sb__feed_cancel(struct sb__feed *f);
+
+#endif

@@ -1,0 +1,472 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+#include <stdlib.h>
+
+#include "db/internal.h"
+
+#define BLOCK_ROWS  1000u
+#define BLOCK_BYTES (256u * 1024)
+#define COMMIT_ROWS 100000u
+
+// The ways to load, best first.
+enum way {
+    WAY_FEED, // one connection for all threads
+    WAY_BULK, // bulk operations on the own connection
+    WAY_TEXT, // multi-row INSERTs
+};
+
+struct sb_load {
+    struct sb_con_priv *con; // NULL: it was closed before
+    struct sb_load *next;    // of the same connection
+    enum way way;
+    struct sb__feed *feed;
+    char *table, *columns;
+    uint32_t ncolumns;
+    struct sb_value *values; // BLOCK_ROWS * ncolumns
+    uint32_t column, rows;   // place of the next value in the block
+    char *bytes;             // texts; values hold offsets until sent
+    size_t len, cap;
+    uint64_t uncommitted;
+    struct sb_buf text; // INSERT being built
+    int failed;         // the first error; all calls return it from then on
+};
+
+static uint32_t count_columns(const char *columns)
+{
+    uint32_t n = 1;
+
+    for (; *columns; columns++)
+        n += *columns == ',';
+    return n;
+}
+
+static void load_free(struct sb_load *ld)
+{
+    sb_buf_done(&ld->text);
+    free(ld->table);
+    free(ld->columns);
+    free(ld->values);
+    free(ld->bytes);
+    free(ld);
+}
+
+static struct sb_load *load_new(const char *table, const char *columns)
+{
+    struct sb_load *ld = calloc(1, sizeof(*ld));
+
+    if (!ld)
+        return NULL;
+    sb_buf_init(&ld->text, 0);
+    ld->ncolumns = count_columns(columns);
+    ld->cap = BLOCK_BYTES + 4096;
+    ld->table = strdup(table);
+    ld->columns = strdup(columns);
+    ld->values = malloc(BLOCK_ROWS * ld->ncolumns * sizeof(*ld->values));
+    ld->bytes = malloc(ld->cap);
+    if (ld->table && ld->columns && ld->values && ld->bytes)
+        return ld;
+    load_free(ld);
+    return NULL;
+}
+
+// The error in con->err ends this load. Logged and counted unless it was by
+// another thread.
+static int load_fail(struct sb_load *ld, bool report)
+{
+    struct sb_con_priv *c = ld->con;
+    char what[160];
+
+    ld->failed = c->err.code;
+    if (!report)
+        return sb__con_failed(c);
+    snprintf(what, sizeof(what), "loading table '%.100s'", ld->table);
+    return sb__con_error(c, what, "", 0);
+}
+
+// Restarting a load makes no sense: some of its rows are in already.
+static int load_fatal(struct sb_load *ld, bool report)
+{
+    if (ld->con->err.code == SB_ERESTART)
+        ld->con->err.code = SB_EQUERY;
+    return load_fail(ld, report);
+}
+
+static int own_begin(struct sb_load *ld)
+{
+    struct sb_con_priv *c = ld->con;
+    int rc = SB_ERESTART;
+
+    for (int i = 0; rc == SB_ERESTART && i < 60; i++)
+        rc = c->drv->bulk->begin(
+            c->conn, ld->table, ld->columns, ld->ncolumns, &c->err);
+    if (rc)
+        return rc;
+    sb_err_clear(&c->err);
+    c->load = ld;
+    return 0;
+}
+
+static int choose_way(struct sb_load *ld)
+{
+    struct sb_con_priv *c = ld->con;
+    int rc = SB_EUNSUPPORTED;
+
+    if (c->drv->bulk && (c->drv->caps & SB_CAP_ONE_LOADER)) {
+        ld->way = WAY_FEED;
+        return sb__feed_get(c, ld->table, &ld->feed, &c->err);
+    }
+    if (c->drv->bulk) {
+        ld->way = WAY_BULK;
+        rc = own_begin(ld);
+    }
+    if (rc == SB_EUNSUPPORTED && c->sql) {
+        sb_err_clear(&c->err);
+        ld->way = WAY_TEXT;
+        rc = 0;
+    }
+    return rc;
+}
+
+static void list_add(struct sb_con_priv *c, struct sb_load *ld)
+{
+    pthread_mutex_lock(&c->ctx->lock);
+    ld->next = c->loads;
+    c->loads = ld;
+    pthread_mutex_unlock(&c->ctx->lock);
+}
+
+static void list_remove(struct sb_con_priv *c, struct sb_load *ld)
+{
+    struct sb_load **p = &c->loads;
+
+    pthread_mutex_lock(&c->ctx->lock);
+    while (*p != ld)
+        p = &(*p)->next;
+    *p = ld->next;
+    pthread_mutex_unlock(&c->ctx->lock);
+}
+
+struct sb_load *sb_load_open(
+    struct sb_con *con, const char *table, const char *columns)
+{
+    struct sb_con_priv *c = (struct sb_con_priv *)con;
+    struct sb_load *ld;
+    int rc;
+
+    if (sb__con_begin(c))
+        return NULL;
+    ld = load_new(table, columns);
+    if (!ld) {
+        sb_err_set(&c->err, SB_ENOMEM, "out of memory");
+        sb__con_failed(c);
+        return NULL;
+    }
+    ld->con = c;
+    rc = choose_way(ld);
+    if (rc) {
+        c->err.code = rc;
+        load_fatal(ld, true);
+        load_free(ld);
+        return NULL;
+    }
+    list_add(c, ld);
+    return ld;
+}
+
+static int send_bulk(struct sb_load *ld)
+{
+    struct sb_con_priv *c = ld->con;
+    const struct sb_bulk_ops *ops = c->drv->bulk;
+    int rc = ops->rows(c->conn, ld->values, ld->rows, &c->err);
+
+    ld->uncommitted += ld->rows;
+    if (rc == 0 && ld->uncommitted >= COMMIT_ROWS) {
+        c->load = NULL;
+        ld->uncommitted = 0;
+        rc = ops->end(c->conn, true, &c->err);
+        if (rc == 0)
+            rc = own_begin(ld);
+    }
+    if (rc == 0)
+        return 0;
+    c->err.code = rc;
+    return load_fatal(ld, true);
+}
+
+static int build_text(struct sb_load *ld)
+{
+    struct sb__quoting q = sb__con_quoting(ld->con);
+    struct sb_buf *b = &ld->text;
+    const struct sb_value *v = ld->values;
+
+    sb_buf_clear(b);
+    sb_buf_addf(b, "INSERT INTO %s (%s) VALUES ", ld->table, ld->columns);
+    for (uint32_t r = 0; r < ld->rows; r++) {
+        for (uint32_t i = 0; i < ld->ncolumns; i++) {
+            sb_buf_adds(b, i ? "," : r ? "),(" : "(");
+            if (sb__quote_value(b, &q, v++))
+                return SB_ENOMEM;
+        }
+    }
+    sb_buf_adds(b, ")");
+    return b->failed ? SB_ENOMEM : 0;
+}
+
+static int send_text(struct sb_load *ld)
+{
+    struct sb_con_priv *c = ld->con;
+    int rc = sb__con_begin(c);
+
+    if (rc == 0 && build_text(ld)) {
+        rc = sb_err_set(&c->err, SB_ENOMEM, "out of memory");
+        sb__con_failed(c);
+    }
+    if (rc == 0)
+        rc = sb__con_run(c, ld->text.data, ld->text.len, -1);
+    if (rc == 0)
+        sb__con_result(c, NULL);
+    ld->failed = rc;
+    return rc;
+}
+
+static void drop_feed(struct sb_load *ld)
+{
+    struct sb__feed *f = ld->feed;
+
+    pthread_mutex_lock(&ld->con->ctx->lock);
+    ld->feed = NULL;
+    pthread_mutex_unlock(&ld->con->ctx->lock);
+    if (f)
+        sb__feed_put(f);
+}
+
+static int send_feed(struct sb_load *ld)
+{
+    struct sb__block b = { ld->table, ld->columns, ld->ncolumns, ld->rows,
+        ld->values };
+    bool first;
+    int rc = sb__feed_rows(ld->feed, &b, &ld->con->err, &first);
+
+    if (rc != SB_EUNSUPPORTED)
+        return rc ? load_fatal(ld, first) : 0;
+    drop_feed(ld);
+    sb_err_clear(&ld->con->err);
+    ld->way = WAY_TEXT;
+    return send_text(ld);
+}
+
+// Offsets become addresses only now: the bytes may have moved meanwhile.
+static void settle_bytes(struct sb_load *ld)
+{
+    size_t n = (size_t)ld->rows * ld->ncolumns;
+
+    for (size_t i = 0; i < n; i++) {
+        struct sb_value *v = &ld->values[i];
+
+        if (v->type == SB_VALUE_TEXT)
+            v->s = ld->bytes + v->i;
+    }
+}
+
+static int send_block(struct sb_load *ld)
+{
+    int rc = 0;
+
+    if (ld->rows == 0)
+        return 0;
+    settle_bytes(ld);
+    switch (ld->way) {
+    case WAY_FEED:
+        rc = send_feed(ld);
+        break;
+    case WAY_BULK:
+        rc = send_bulk(ld);
+        break;
+    case WAY_TEXT:
+        rc = send_text(ld);
+        break;
+    }
+    ld->rows = 0;
+    ld->len = 0;
+    return rc;
+}
+
+// The place of the next value. A full block is sent before the first value of
+// the next one, not after its last: the caller may still be filling that in.
+static struct sb_value *next_value(struct sb_load *ld)
+{
+    if (ld->failed || !ld->con)
+        return NULL;
+    if (ld->column == 0 && (ld->rows == BLOCK_ROWS || ld->len >= BLOCK_BYTES) &&
+        send_block(ld))
+        return NULL;
+    return &ld->values[(size_t)ld->rows * ld->ncolumns + ld->column];
+}
+
+static int value_done(struct sb_load *ld)
+{
+    if (++ld->column == ld->ncolumns) {
+        ld->column = 0;
+        ld->rows++;
+    }
+    return 0;
+}
+
+static int refused(const struct sb_load *ld)
+{
+    return ld->failed ? ld->failed : SB_EUSAGE;
+}
+
+int sb_load_int(struct sb_load *ld, double value)
+{
+    struct sb_value *v = next_value(ld);
+
+    if (!v)
+        return refused(ld);
+    *v = (struct sb_value){ .type = SB_VALUE_INT, .i = (int64_t)value };
+    return value_done(ld);
+}
+
+int sb_load_double(struct sb_load *ld, double value)
+{
+    struct sb_value *v = next_value(ld);
+
+    if (!v)
+        return refused(ld);
+    *v = (struct sb_value){ .type = SB_VALUE_DOUBLE, .d = value };
+    return value_done(ld);
+}
+
+int sb_load_null(struct sb_load *ld)
+{
+    struct sb_value *v = next_value(ld);
+
+    if (!v)
+        return refused(ld);
+    *v = (struct sb_value){ .type = SB_VALUE_NULL };
+    return value_done(ld);
+}
+
+static bool grow(struct sb_load *ld, size_t len)
+{
+    size_t cap = ld->cap;
+    char *p;
+
+    while (cap - ld->len < len)
+        cap *= 2;
+    if (cap == ld->cap)
+        return true;
+    p = realloc(ld->bytes, cap);
+    if (!p)
+        return false;
+    ld->bytes = p;
+    ld->cap = cap;
+    return true;
+}
+
+char *sb_load_room(struct sb_load *ld, size_t len)
+{
+    struct sb_value *v = next_value(ld);
+    char *room;
+
+    if (!v)
+        return NULL;
+    if (len > INT32_MAX || !grow(ld, len)) {
+        sb_err_set(&ld->con->err, SB_ENOMEM, "a value of %zu bytes", len);
+        load_fail(ld, true);
+        return NULL;
+    }
+    room = ld->bytes + ld->len;
+    *v = (struct sb_value){
+        .type = SB_VALUE_TEXT, .len = (uint32_t)len, .i = (int64_t)ld->len
+    };
+    ld->len += len;
+    value_done(ld);
+    return room;
+}
+
+int sb_load_text(struct sb_load *ld, const char *text, size_t len)
+{
+    char *room = sb_load_room(ld, len);
+
+    if (!room)
+        return refused(ld);
+    memcpy(room, text, len);
+    return 0;
+}
+
+static int commit(struct sb_load *ld)
+{
+    struct sb_con_priv *c = ld->con;
+    bool first = true;
+    int rc = 0;
+
+    if (ld->column > 0) {
+        sb_err_set(&c->err, SB_EUSAGE, "the last row is incomplete");
+        return load_fail(ld, true);
+    }
+    if (send_block(ld))
+        return ld->failed;
+    if (ld->way == WAY_FEED) {
+        rc = sb__feed_commit(ld->feed, &c->err, &first);
+    } else if (ld->way == WAY_BULK) {
+        c->load = NULL;
+        rc = c->drv->bulk->end(c->conn, true, &c->err);
+        c->err.code = rc;
+    }
+    return rc ? load_fatal(ld, first) : 0;
+}
+
+static void give_up(struct sb_load *ld)
+{
+    struct sb_con_priv *c = ld->con;
+    struct sb_err err;
+
+    if (ld->way == WAY_FEED)
+        sb__feed_abandon(ld->feed, ld->table);
+    if (c->load != ld)
+        return;
+    c->load = NULL;
+    c->drv->bulk->end(c->conn, false, &err);
+}
+
+static void detach(struct sb_load *ld)
+{
+    list_remove(ld->con, ld);
+    drop_feed(ld);
+    ld->con = NULL;
+}
+
+int sb_load_close(struct sb_load *ld, int do_commit)
+{
+    int rc = ld->failed;
+
+    if (!ld->con) {
+        rc = do_commit ? refused(ld) : 0;
+    } else {
+        if (do_commit && rc == 0)
+            rc = commit(ld);
+        if (!do_commit || rc)
+            give_up(ld);
+        detach(ld);
+    }
+    load_free(ld);
+    return rc;
+}
+
+void sb__loads_drop(struct sb_con_priv *c)
+{
+    while (c->loads) {
+        struct sb_load *ld = c->loads;
+
+        give_up(ld);
+        detach(ld);
+    }
+}
+
+void sb__loads_cancel(struct sb_con_priv *c)
+{
+    for (struct sb_load *ld = c->loads; ld; ld = ld->next) {
+        if (ld->feed)
+            sb__feed_cancel(ld->feed);
+    }
+}

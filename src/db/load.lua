@@ -1,0 +1,70 @@
+-- SPDX-License-Identifier: GPL-2.0-or-later
+--
+-- con:load(): rows into one table, value by value in order of the columns.
+
+local sb = ...
+local C = sb.C
+
+sb.cdef("load")
+
+local random = sb.random_ptr
+local raise = sb.raise
+local load, methods = {}, {}
+local meta = {
+   __index = methods,
+   __tostring = function() return "<sql_loader>" end
+}
+
+local function check(rc, loader)
+   if rc ~= 0 then
+      raise(loader.connection, loader.what, 3)
+   end
+end
+
+function load.open(con, name, columns)
+   local handle = C.sb_load_open(con, name, columns)
+   local what = "<load " .. name .. ">"
+   if handle == nil then
+      raise(con, what, 2)
+   end
+   return setmetatable({ handle = handle, connection = con, what = what },
+                       meta)
+end
+
+function methods:int(value)
+   check(C.sb_load_int(self.handle, value), self)
+end
+
+function methods:double(value)
+   check(C.sb_load_double(self.handle, value), self)
+end
+
+function methods:text(value)
+   check(C.sb_load_text(self.handle, value, #value), self)
+end
+
+function methods:null()
+   check(C.sb_load_null(self.handle), self)
+end
+
+-- Random text, made where the loader keeps its rows.
+function methods:random_text(format)
+   local n = #format
+   local room = C.sb_load_room(self.handle, n)
+   if room == nil then
+      raise(self.connection, self.what, 2)
+   end
+   C.sb_random_string(random, format, n, room)
+end
+
+-- commit: false to give up; true when left out.
+function methods:close(commit)
+   local handle = self.handle
+   if handle then
+      -- The handle is freed whatever happens.
+      self.handle = nil
+      check(C.sb_load_close(handle, commit == false and 0 or 1), self)
+   end
+end
+
+return load

@@ -1,0 +1,167 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+#include <dlfcn.h>
+#include <stdarg.h>
+#include <stdlib.h>
+#include <unistd.h>
+
+#include "db/internal.h"
+
+#define CAPS_KNOWN ((uint64_t)(SB_CAP_ONE_LOADER | SB_CAP_ONE_WRITER))
+
+// The first thing that is wrong with a driver, NULL when nothing is.
+static const char *generic_problem(const struct sb_driver *d)
+{
+    const struct sb_generic_ops *g = d->generic;
+
+    if (!g || !g->connect || !g->disconnect)
+        return "the operations connect and disconnect are required";
+    if (!g->env_init != !g->env_done)
+        return "env_init and env_done come together";
+    if (d->conn_size == 0)
+        return "conn_size is 0";
+    if (!d->title)
+        return "it has no title";
+    if (d->caps & ~CAPS_KNOWN)
+        return "it has capability bits this program does not know";
+    return NULL;
+}
+
+static const char *sql_problem(const struct sb_driver *d)
+{
+    const struct sb_sql_ops *s = d->sql;
+
+    if (!s)
+        return NULL;
+    if (!d->dialect)
+        return "SQL operations need a dialect";
+    if (!s->query || !s->fetch || !s->column || !s->free_result)
+        return "the SQL operations query, fetch, column and free_result are "
+               "required";
+    if (!s->prepare != !s->execute || !s->prepare != !s->close)
+        return "prepare, execute and close come together";
+    if (s->prepare && d->stmt_size == 0)
+        return "stmt_size is 0";
+    return NULL;
+}
+
+static const char *bulk_problem(const struct sb_driver *d)
+{
+    const struct sb_bulk_ops *b = d->bulk;
+
+    if (b && (!b->begin || !b->rows || !b->end))
+        return "the bulk operations begin, rows and end are required";
+    if (!b && (d->caps & (SB_CAP_ONE_LOADER | SB_CAP_ONE_WRITER)))
+        return "SB_CAP_ONE_LOADER and SB_CAP_ONE_WRITER need bulk operations";
+    if (d->info && (!d->info->server || !d->info->client))
+        return "the information operations server and client are required";
+    return NULL;
+}
+
+// "mysql-host" and "mongo-url" belong to drivers whose names begin so.
+static bool own_option(const char *driver, const char *option)
+{
+    size_t n = strcspn(option, "-");
+
+    return n > 0 && option[n] == '-' && strncmp(driver, option, n) == 0;
+}
+
+static const char *opts_problem(const struct sb_driver *d)
+{
+    const struct sb_opt *o = d->opts ? d->opts->opts : NULL;
+
+    if (d->opts && (!o || !d->opts->title))
+        return "its option table is incomplete";
+    for (; o && o->name; o++) {
+        if (!own_option(d->name, o->name))
+            return "an option does not begin with the driver's name";
+        if (!o->alias_of && o->offset >= d->opts_size)
+            return "an option lies outside its options struct (opts_size)";
+    }
+    return NULL;
+}
+
+int sb__driver_check(const struct sb_driver *drv, const char *name,
+    const char *file, struct sb_err *err)
+{
+    const char *problem;
+
+    if (drv->abi != SB_DRIVER_ABI)
+        return sb_err_set(err, SB_EDRIVER,
+            "driver '%s' (%s) was built for driver interface %u, this program "
+            "has %u",
+            name, file, drv->abi, SB_DRIVER_ABI);
+    if (!drv->name || strcmp(drv->name, name) != 0)
+        return sb_err_set(err, SB_EDRIVER, "driver '%s' (%s) calls itself '%s'",
+            name, file, drv->name ? drv->name : "");
+    problem = generic_problem(drv);
+    if (!problem)
+        problem = sql_problem(drv);
+    if (!problem)
+        problem = bulk_problem(drv);
+    if (!problem)
+        problem = opts_problem(drv);
+    if (!problem)
+        return 0;
+    return sb_err_set(
+        err, SB_EDRIVER, "driver '%s' (%s): %s", name, file, problem);
+}
+
+static int module_load(struct sb_db *db, const char *name, struct sb_err *err)
+{
+    if (access(db->file, F_OK) != 0)
+        return sb_err_set(err, SB_ENOTFOUND,
+            "there is no driver '%s': no file %s", name, db->file);
+    db->handle = dlopen(db->file, RTLD_NOW | RTLD_LOCAL);
+    if (!db->handle)
+        return sb_err_set(err, SB_EDRIVER,
+            "driver '%s' (%s) cannot be loaded: %s", name, db->file, dlerror());
+    db->drv = dlsym(db->handle, "sb_driver");
+    if (!db->drv)
+        return sb_err_set(err, SB_EDRIVER,
+            "driver '%s' (%s) exports no sb_driver", name, db->file);
+    return sb__driver_check(db->drv, name, db->file, err);
+}
+
+static char *module_path(const char *dir, const char *name)
+{
+    size_t size = strlen(dir) + strlen(name) + sizeof("/.so");
+    char *file = malloc(size);
+
+    if (file)
+        snprintf(file, size, "%s/%s.so", dir, name);
+    return file;
+}
+
+int sb__module_open(
+    const char *dir, const char *name, struct sb_db **out, struct sb_err *err)
+{
+    struct sb_db *db = calloc(1, sizeof(*db));
+    int rc = SB_ENOMEM;
+
+    *out = NULL;
+    if (!db)
+        return sb_err_set(err, rc, "out of memory");
+    // A name is no path: it comes from the command line or a script.
+    db->file = module_path(dir, name);
+    if (!db->file)
+        sb_err_set(err, rc, "out of memory");
+    else if (strchr(name, '/') || !*name)
+        rc = sb_err_set(err, SB_ENOTFOUND, "there is no driver '%s'", name);
+    else
+        rc = module_load(db, name, err);
+    if (rc)
+        sb__module_close(db);
+    else
+        *out = db;
+    return rc;
+}
+
+void sb__module_close(struct sb_db *db)
+{
+    if (!db)
+        return;
+    if (db->handle)
+        dlclose(db->handle);
+    free(db->file);
+    free(db);
+}

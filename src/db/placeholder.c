@@ -1,0 +1,151 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+#include "db/placeholder.h"
+
+#include <inttypes.h>
+#include <math.h>
+#include <stdlib.h>
+
+#include "base/sqlscan.h"
+
+int sb__marks_scan(
+    struct sb__marks *m, const char *sql, size_t len, unsigned flags)
+{
+    size_t i, n = 0;
+
+    *m = (struct sb__marks){ 0 };
+    for (i = sb_sqlscan_next(sql, len, 0, flags); i < len;
+         i = sb_sqlscan_next(sql, len, i + 1, flags))
+        n++;
+    if (n == 0)
+        return 0;
+    m->at = malloc(n * sizeof(*m->at));
+    if (!m->at)
+        return SB_ENOMEM;
+    for (i = sb_sqlscan_next(sql, len, 0, flags); i < len;
+         i = sb_sqlscan_next(sql, len, i + 1, flags))
+        m->at[m->n++] = i;
+    return 0;
+}
+
+void sb__marks_done(struct sb__marks *m)
+{
+    free(m->at);
+    *m = (struct sb__marks){ 0 };
+}
+
+static void put(char *out, size_t size, size_t at, char c)
+{
+    if (at < size)
+        out[at] = c;
+}
+
+size_t sb__quote_plain(const char *text, size_t len, char *out, size_t size)
+{
+    size_t n = 0;
+
+    put(out, size, n++, '\'');
+    for (size_t i = 0; i < len; i++) {
+        if (text[i] == '\'')
+            put(out, size, n++, '\'');
+        put(out, size, n++, text[i]);
+    }
+    put(out, size, n++, '\'');
+    if (size > 0)
+        out[n < size ? n : size - 1] = '\0';
+    return n;
+}
+
+// First into what room there is on the stack, as most values are short.
+static int add_text(
+    struct sb_buf *b, const struct sb__quoting *q, const char *s, size_t len)
+{
+    char small[512], *big = NULL;
+    size_t n;
+    int rc;
+
+    n = q->quote ? q->quote(q->conn, s, len, small, sizeof(small))
+                 : sb__quote_plain(s, len, small, sizeof(small));
+    if (n < sizeof(small))
+        return sb_buf_add(b, small, n);
+    big = malloc(n + 1);
+    if (!big)
+        return SB_ENOMEM;
+    if (q->quote)
+        q->quote(q->conn, s, len, big, n + 1);
+    else
+        sb__quote_plain(s, len, big, n + 1);
+    rc = sb_buf_add(b, big, n);
+    free(big);
+    return rc;
+}
+
+static int add_blob(
+    struct sb_buf *b, const struct sb__quoting *q, const char *s, size_t len)
+{
+    static const char digit[] = "0123456789abcdef";
+
+    sb_buf_adds(b, q->bytea ? "'\\x" : "X'");
+    for (size_t i = 0; i < len; i++) {
+        unsigned char c = (unsigned char)s[i];
+        char hex[2] = { digit[c >> 4], digit[c & 15] };
+
+        sb_buf_add(b, hex, 2);
+    }
+    sb_buf_adds(b, q->bytea ? "'::bytea" : "'");
+    return b->failed ? SB_ENOMEM : 0;
+}
+
+// A negative number after a minus sign would begin a comment: "1-?".
+static int add_int(struct sb_buf *b, int64_t i)
+{
+    return sb_buf_addf(b, i < 0 ? "(%" PRId64 ")" : "%" PRId64, i);
+}
+
+static int add_double(struct sb_buf *b, double d)
+{
+    if (!isfinite(d))
+        return sb_buf_adds(b, "NULL");
+    return sb_buf_addf(b, signbit(d) ? "(%.17g)" : "%.17g", d);
+}
+
+int sb__quote_value(
+    struct sb_buf *b, const struct sb__quoting *q, const struct sb_value *v)
+{
+    int rc;
+
+    switch ((enum sb_value_type)v->type) {
+    case SB_VALUE_INT:
+        rc = add_int(b, v->i);
+        break;
+    case SB_VALUE_DOUBLE:
+        rc = add_double(b, v->d);
+        break;
+    case SB_VALUE_TEXT:
+    case SB_VALUE_TIME:
+        rc = add_text(b, q, v->s, v->len);
+        break;
+    case SB_VALUE_BLOB:
+        rc = add_blob(b, q, v->s, v->len);
+        break;
+    case SB_VALUE_NULL:
+    default:
+        rc = sb_buf_adds(b, "NULL");
+    }
+    return rc ? SB_ENOMEM : 0;
+}
+
+int sb__marks_fill(struct sb_buf *b, const struct sb__marks *m, const char *sql,
+    size_t len, const struct sb__quoting *q, const struct sb_value *values)
+{
+    size_t from = 0;
+
+    sb_buf_clear(b);
+    for (uint32_t i = 0; i < m->n; i++) {
+        sb_buf_add(b, sql + from, m->at[i] - from);
+        if (sb__quote_value(b, q, &values[i]))
+            return SB_ENOMEM;
+        from = m->at[i] + 1;
+    }
+    sb_buf_add(b, sql + from, len - from);
+    return b->failed ? SB_ENOMEM : 0;
+}

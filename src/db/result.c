@@ -1,0 +1,92 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+#include "db/internal.h"
+
+_Static_assert(
+    sizeof(struct sb_cell) == sizeof(struct sb_sql_cell) &&
+        offsetof(struct sb_cell, len) == offsetof(struct sb_sql_cell, len),
+    "a driver fills the cells that Lua gave");
+
+// NULL unless rs is the result set its connection has now.
+static struct sb_con_priv *owner(struct sb_rs *rs)
+{
+    struct sb_con_priv *c = rs ? (struct sb_con_priv *)rs->connection : NULL;
+
+    return c && c->has_result && c->res.kind == SB_RESULT_ROWS ? c : NULL;
+}
+
+void sb__result_end(struct sb_con_priv *c)
+{
+    if (!c->has_result)
+        return;
+    c->sql->free_result(c->conn, &c->res);
+    c->has_result = false;
+}
+
+int sb_rs_fetch(struct sb_rs *rs, struct sb_sql_cell *cells)
+{
+    struct sb_con_priv *c = owner(rs);
+    int rc;
+
+    if (!c) {
+        sb_log(SB_LOG_ALERT, "attempt to fetch row from an invalid result set");
+        return SB_EUSAGE;
+    }
+    if (c->res.nrows == 0) {
+        sb_log(SB_LOG_ALERT, "attempt to fetch row from an empty result set");
+        return 0;
+    }
+    rc = c->sql->fetch(c->conn, &c->res, (struct sb_cell *)cells, &c->err);
+    return rc < 0 ? sb__con_error(c, "fetch", "", 0) : rc;
+}
+
+const char *sb_rs_column(struct sb_rs *rs, uint32_t i)
+{
+    struct sb_con_priv *c = owner(rs);
+
+    if (!c || i >= c->res.nfields)
+        return NULL;
+    return c->sql->column(c->conn, &c->res, i);
+}
+
+// A result counts as a query of its own, as each statement of a text does.
+static void record(struct sb_con_priv *c, uint64_t ns)
+{
+    struct sb_rec *rec = sb__rec(c);
+
+    if (!rec)
+        return;
+    sb__count_result(rec, &c->res);
+    sb_rec_op(rec, sb__op_of_next(c->ctx, rec), ns);
+}
+
+struct sb_rs *sb_rs_next(struct sb_con *con)
+{
+    struct sb_con_priv *c = (struct sb_con_priv *)con;
+    uint64_t start;
+    int rc;
+
+    if (!c->open || !c->has_result || !c->sql->next_result)
+        return NULL;
+    start = sb__timed(c) ? sb__now(c) : 0;
+    rc = c->sql->next_result(c->conn, &c->res, &c->err);
+    if (rc < 0) {
+        sb__con_error(c, "next result", "", 0);
+        return NULL;
+    }
+    if (rc == 0) {
+        sb__result_end(c);
+        return NULL;
+    }
+    record(c, sb__timed(c) ? sb__now(c) - start : 0);
+    return sb__con_result(c, c->rs.statement);
+}
+
+void sb_rs_free(struct sb_rs *rs)
+{
+    struct sb_con_priv *c = owner(rs);
+
+    if (c)
+        sb__result_end(c);
+    else
+        sb_log(SB_LOG_ALERT, "attempt to free an invalid result set");
+}

@@ -1,0 +1,388 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+//
+// Prepared statements: the server's when it has them, else emulated by text.
+#include <stdlib.h>
+
+#include "base/sqlscan.h"
+#include "db/internal.h"
+
+enum mode { MODE_NEW, MODE_SERVER, MODE_EMULATED };
+
+struct param {
+    struct param *next;
+    struct sb_param pub;
+    char data[];
+};
+
+struct sb_stmt_handle {
+    struct sb_con_priv *con; // NULL: the connection was freed
+    struct sb_stmt_handle *next, **prev;
+    char *sql;
+    size_t len;
+    char *op_name;
+    int op;                    // registered with ...
+    struct sb_stats *op_stats; // ... these, NULL at first
+    enum mode mode;
+    struct sb_stmt *stmt; // stmt_size bytes
+    struct sb__marks marks;
+    struct param *params;    // made for it
+    struct sb_param **bound; // nbound of them
+    struct sb_value *value;  // as many
+    uint32_t nbound;
+    struct sb_buf text; // of the emulation
+};
+
+// The text with the digits of names folded, so that sbtest1 and sbtest2 are
+// one operation.
+static char *fold_digits(const char *sql, size_t len)
+{
+    char *out = malloc(len + 1);
+    size_t n = 0;
+    bool after_letter = false;
+
+    for (size_t i = 0; out && i < len; i++) {
+        bool digit = sql[i] >= '0' && sql[i] <= '9';
+        bool letter = ((sql[i] | 32) >= 'a' && (sql[i] | 32) <= 'z') ||
+                      sql[i] == '_';
+
+        if (digit && after_letter) {
+            if (out[n - 1] != '#')
+                out[n++] = '#';
+            continue;
+        }
+        after_letter = letter;
+        out[n++] = sql[i];
+    }
+    if (out)
+        out[n] = '\0';
+    return out;
+}
+
+static void link_stmt(struct sb_con_priv *c, struct sb_stmt_handle *st)
+{
+    st->con = c;
+    st->next = c->stmts;
+    st->prev = &c->stmts;
+    if (st->next)
+        st->next->prev = &st->next;
+    c->stmts = st;
+}
+
+static int fill(struct sb_stmt_handle *st, const struct sb_con_priv *c,
+    const char *sql, size_t len, const char *op)
+{
+    st->sql = malloc(len + 1);
+    st->op_name = op && *op ? strdup(op) : fold_digits(sql, len);
+    st->stmt = calloc(1, c->drv->stmt_size ? c->drv->stmt_size : 1);
+    if (!st->sql || !st->op_name || !st->stmt)
+        return SB_ENOMEM;
+    memcpy(st->sql, sql, len);
+    st->sql[len] = '\0';
+    st->len = len;
+    return sb__marks_scan(
+        &st->marks, sql, len, sb_sqlscan_dialect(c->drv->dialect));
+}
+
+static void stmt_delete(struct sb_stmt_handle *st)
+{
+    while (st->params) {
+        struct param *p = st->params;
+
+        st->params = p->next;
+        free(p);
+    }
+    sb__marks_done(&st->marks);
+    sb_buf_done(&st->text);
+    free(st->bound);
+    free(st->value);
+    free(st->stmt);
+    free(st->op_name);
+    free(st->sql);
+    free(st);
+}
+
+static void *failed(struct sb_con_priv *c, int code, const char *text)
+{
+    sb_err_set(&c->err, code, "%s", text);
+    sb__con_failed(c);
+    return NULL;
+}
+
+struct sb_stmt_handle *sb_stmt_open(
+    struct sb_con *con, const char *sql, size_t len, const char *op)
+{
+    struct sb_con_priv *c = (struct sb_con_priv *)con;
+    struct sb_stmt_handle *st;
+
+    if (sb__con_begin(c))
+        return NULL;
+    if (!c->sql)
+        return failed(c, SB_EUNSUPPORTED, "the driver has no SQL operations");
+    st = calloc(1, sizeof(*st));
+    if (!st)
+        return failed(c, SB_ENOMEM, "out of memory");
+    if (fill(st, c, sql, len, op)) {
+        stmt_delete(st);
+        return failed(c, SB_ENOMEM, "out of memory");
+    }
+    sb_buf_init(&st->text, 0);
+    link_stmt(c, st);
+    return st;
+}
+
+struct sb_param *sb_stmt_param(
+    struct sb_stmt_handle *st, int type, uint64_t max_len)
+{
+    bool buffer = type >= SB_SQL_TYPE_TIME;
+    size_t room = buffer ? max_len + 1 : 0;
+    struct param *p;
+
+    if (type <= SB_SQL_TYPE_NONE || type > SB_SQL_TYPE_BLOB ||
+        max_len >= UINT32_MAX)
+        return NULL;
+    p = calloc(1, sizeof(*p) + room);
+    if (!p)
+        return NULL;
+    p->pub.type = type;
+    p->pub.is_null = 1;
+    p->pub.buffer = buffer ? p->data : NULL;
+    p->pub.max_len = buffer ? max_len : 0;
+    p->next = st->params;
+    st->params = p;
+    return &p->pub;
+}
+
+int sb_stmt_bind(
+    struct sb_stmt_handle *st, struct sb_param *const *params, size_t n)
+{
+    struct sb_con_priv *c = st->con;
+    struct sb_param **bound;
+    struct sb_value *value;
+
+    if (!c)
+        return SB_EUSAGE;
+    if (n != st->marks.n) {
+        sb_err_set(&c->err, SB_EUSAGE,
+            "%zu parameters bound to the %u placeholders of '%.200s'", n,
+            st->marks.n, st->sql);
+        return sb__con_failed(c);
+    }
+    bound = malloc((n + 1) * sizeof(*bound));
+    value = calloc(n + 1, sizeof(*value));
+    if (!bound || !value) {
+        free(bound);
+        free(value);
+        failed(c, SB_ENOMEM, "out of memory");
+        return SB_ENOMEM;
+    }
+    if (n > 0)
+        memcpy(bound, params, n * sizeof(*bound));
+    free(st->bound);
+    free(st->value);
+    st->bound = bound;
+    st->value = value;
+    st->nbound = (uint32_t)n;
+    return 0;
+}
+
+static int32_t buffer_type(int type)
+{
+    if (type == SB_SQL_TYPE_BLOB)
+        return SB_VALUE_BLOB;
+    return type < SB_SQL_TYPE_CHAR ? SB_VALUE_TIME : SB_VALUE_TEXT;
+}
+
+static inline void take_value(struct sb_value *v, const struct sb_param *p)
+{
+    if (p->is_null) {
+        v->type = SB_VALUE_NULL;
+    } else if (p->type <= SB_SQL_TYPE_BIGINT) {
+        v->type = SB_VALUE_INT;
+        v->i = p->i;
+    } else if (p->type <= SB_SQL_TYPE_DOUBLE) {
+        v->type = SB_VALUE_DOUBLE;
+        v->d = p->d;
+    } else {
+        v->type = buffer_type(p->type);
+        v->s = p->buffer;
+        v->len = (uint32_t)(p->data_len < p->max_len ? p->data_len
+                                                     : p->max_len);
+    }
+}
+
+static int prepare_failed(struct sb_stmt_handle *st, int rc)
+{
+    struct sb_con_priv *c = st->con;
+    char was[sizeof(c->err.msg)];
+
+    memcpy(was, c->err.msg, sizeof(was));
+    snprintf(c->err.msg, sizeof(c->err.msg), "%.300s (preparing '%.150s')", was,
+        st->sql);
+    c->err.code = rc;
+    memset(st->stmt, 0, c->drv->stmt_size);
+    return sb__con_error(c, "prepare", st->sql, st->len);
+}
+
+static int check_count(struct sb_stmt_handle *st, uint32_t nparams)
+{
+    if (nparams == st->marks.n)
+        return 0;
+    st->con->sql->close(st->con->conn, st->stmt);
+    return sb_err_set(&st->con->err, SB_EUSAGE,
+        "the server sees %u parameters where %u placeholders are", nparams,
+        st->marks.n);
+}
+
+// The first execution asks the server to prepare; that is an operation of its
+// own, so that it does not hide in the latency of the first query.
+static int prepare(struct sb_stmt_handle *st)
+{
+    struct sb_con_priv *c = st->con;
+    struct sb_rec *rec = sb__rec(c);
+    int op = rec ? sb_stats_op(rec->stats, "prepare", SB_OP_CUSTOM) : 0;
+    uint64_t start = sb__timed(c) ? sb__now(c) : 0;
+    uint32_t nparams = 0;
+    int rc = SB_EUNSUPPORTED;
+
+    if (c->sql->prepare && !c->emulate)
+        rc = c->sql->prepare(
+            c->conn, st->stmt, st->sql, st->len, &nparams, &c->err);
+    if (rc == SB_EUNSUPPORTED) {
+        sb_err_clear(&c->err);
+        memset(st->stmt, 0, c->drv->stmt_size);
+        st->mode = MODE_EMULATED;
+        return 0;
+    }
+    if (rc == 0)
+        rc = check_count(st, nparams);
+    if (rc) {
+        if (rec)
+            sb_tally_add(&rec->ops[op].errors, 1);
+        return prepare_failed(st, rc);
+    }
+    if (rec)
+        sb_rec_op(rec, op, sb__now(c) - start);
+    st->mode = MODE_SERVER;
+    return 0;
+}
+
+static int op_of(struct sb_stmt_handle *st, struct sb_rec *rec)
+{
+    if (st->op_stats != rec->stats) {
+        st->op = sb_stats_op(
+            rec->stats, st->op_name, sb__kind_of_text(st->sql, st->len));
+        st->op_stats = rec->stats;
+    }
+    return st->op;
+}
+
+static int emulate(struct sb_stmt_handle *st, int op)
+{
+    struct sb_con_priv *c = st->con;
+    struct sb__quoting q = sb__con_quoting(c);
+
+    if (sb__marks_fill(
+            &st->text, &st->marks, st->sql, st->len, &q, st->value)) {
+        failed(c, SB_ENOMEM, "out of memory");
+        return SB_ENOMEM;
+    }
+    return sb__con_run(c, st->text.data, st->text.len, op);
+}
+
+static int execute(struct sb_stmt_handle *st)
+{
+    struct sb_con_priv *c = st->con;
+    struct sb_rec *rec = sb__rec(c);
+    int op = rec ? op_of(st, rec) : -1;
+    uint64_t start = 0, ns = 0;
+    int rc;
+
+    if (st->mode == MODE_EMULATED)
+        return emulate(st, op);
+    if (sb__timed(c))
+        start = sb__now(c);
+    c->res = (struct sb_result){ 0 };
+    rc = c->sql->execute(
+        c->conn, st->stmt, st->value, st->nbound, &c->res, &c->err);
+    if (sb__timed(c))
+        ns = sb__now(c) - start;
+    if (c->debug)
+        sb__debug_line(c, ns, st->sql, st->len);
+    if (rc) {
+        if (rec)
+            sb_tally_add(&rec->ops[op].errors, 1);
+        c->err.code = rc;
+        return sb__con_error(c, "query", st->sql, st->len);
+    }
+    if (rec) {
+        sb__count_result(rec, &c->res);
+        sb_rec_op(rec, op, ns);
+    }
+    return 0;
+}
+
+struct sb_rs *sb_stmt_execute(struct sb_stmt_handle *st)
+{
+    struct sb_con_priv *c = st->con;
+
+    if (!c) {
+        sb_log(SB_LOG_ALERT, "attempt to use an already closed connection");
+        return NULL;
+    }
+    if (sb__con_begin(c))
+        return NULL;
+    if (st->nbound != st->marks.n)
+        return failed(c, SB_EUSAGE, "the parameters are not bound");
+    if (st->mode == MODE_NEW && prepare(st))
+        return NULL;
+    for (uint32_t i = 0; i < st->nbound; i++)
+        take_value(&st->value[i], st->bound[i]);
+    if (execute(st))
+        return NULL;
+    return sb__con_result(c, st);
+}
+
+static void stmt_reset(struct sb_stmt_handle *st)
+{
+    struct sb_con_priv *c = st->con;
+
+    if (st->mode == MODE_SERVER) {
+        c->sql->close(c->conn, st->stmt);
+        memset(st->stmt, 0, c->drv->stmt_size);
+    }
+    st->mode = MODE_NEW;
+}
+
+void sb_stmt_free(struct sb_stmt_handle *st)
+{
+    struct sb_con_priv *c = st ? st->con : NULL;
+
+    if (!st)
+        return;
+    if (c) {
+        if (c->has_result && c->rs.statement == st)
+            sb__result_end(c);
+        if (c->open)
+            stmt_reset(st);
+        *st->prev = st->next;
+        if (st->next)
+            st->next->prev = st->prev;
+    }
+    stmt_delete(st);
+}
+
+void sb__stmts_reset(struct sb_con_priv *c)
+{
+    for (struct sb_stmt_handle *st = c->stmts; st; st = st->next)
+        stmt_reset(st);
+}
+
+void sb__stmts_orphan(struct sb_con_priv *c)
+{
+    while (c->stmts) {
+        struct sb_stmt_handle *st = c->stmts;
+
+        c->stmts = st->next;
+        st->con = NULL;
+    }
+}

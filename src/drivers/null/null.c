@@ -1,0 +1,373 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+//
+// A database that does nothing, at once or after a chosen time: the ceiling
+// of the client machine, and what the tool measures itself with.
+#include <inttypes.h>
+#include <stdlib.h>
+
+#include "base/sqlscan.h"
+#include "drivers/null/null_priv.h"
+
+enum failure { FAIL_RESTART, FAIL_FATAL, FAIL_LOST };
+
+struct null_opts {
+    const char *latency, *connect_latency;
+    double failure_rate;
+    int failure; // enum failure
+    int64_t rows, hang_after;
+    bool bulk;
+};
+
+struct null_env {
+    struct null_time latency, connect_latency;
+};
+
+struct null_conn {
+    const struct null_opts *o;
+    const struct null_env *env;
+    uint64_t random; // state
+    uint64_t calls;  // statements so far
+    uint64_t row;    // next to be fetched
+    bool plain;      // no latency, no failures, no hanging
+    _Atomic bool canceled;
+};
+
+struct null_stmt {
+    int kind; // enum sb_result_kind
+};
+
+static const char *const failures[] = { "restart", "fatal", "lost", NULL };
+
+static const struct sb_opt opts[] = {
+    { .name = "null-latency",
+        .type = SB_OPT_STRING,
+        .offset = offsetof(struct null_opts, latency),
+        .def = "0",
+        .help = "time a statement takes: 2ms, uniform:1ms,3ms, exp:2ms, "
+                "normal:2ms,0.5ms, pareto:1ms,1.5" },
+    { .name = "null-connect-latency",
+        .type = SB_OPT_STRING,
+        .offset = offsetof(struct null_opts, connect_latency),
+        .def = "0",
+        .help = "time a connect takes, likewise" },
+    { .name = "null-failure-rate",
+        .type = SB_OPT_DOUBLE,
+        .offset = offsetof(struct null_opts, failure_rate),
+        .def = "0",
+        .min = 0,
+        .max = 1,
+        .help = "share of statements that fail, 0 to 1" },
+    { .name = "null-failure",
+        .type = SB_OPT_ENUM,
+        .offset = offsetof(struct null_opts, failure),
+        .def = "restart",
+        .choices = failures,
+        .help = "how they fail" },
+    { .name = "null-rows",
+        .type = SB_OPT_INT,
+        .offset = offsetof(struct null_opts, rows),
+        .def = "1",
+        .min = 0,
+        .max = 1e9,
+        .help = "rows that a SELECT returns" },
+    { .name = "null-hang-after",
+        .type = SB_OPT_INT,
+        .offset = offsetof(struct null_opts, hang_after),
+        .def = "0",
+        .min = 0,
+        .max = 1e15,
+        .help = "statements of a connection after which it hangs until it is "
+                "canceled; 0: never" },
+    { .name = "null-bulk",
+        .type = SB_OPT_BOOL,
+        .offset = offsetof(struct null_opts, bulk),
+        .def = "on",
+        .help = "take rows in bulk; off: as INSERT statements" },
+    { 0 },
+};
+
+static const struct sb_opt_table opt_table = {
+    .title = "null driver options",
+    .opts = opts,
+};
+
+static struct null_conn *own(struct sb_conn *conn)
+{
+    return (struct null_conn *)conn;
+}
+
+// Generic --------------------------------------------------------------------
+
+static int env_init(
+    struct sb_driver_env *env, const void *opts_in, struct sb_err *err)
+{
+    const struct null_opts *o = opts_in;
+    struct null_env *e = calloc(1, sizeof(*e));
+    int rc;
+
+    if (!e)
+        return sb_err_set(err, SB_ENOMEM, "out of memory");
+    rc = null_time_parse(o->latency, &e->latency, err);
+    if (rc == 0)
+        rc = null_time_parse(o->connect_latency, &e->connect_latency, err);
+    if (rc) {
+        free(e);
+        return rc;
+    }
+    env->shared = e;
+    return 0;
+}
+
+static void env_done(struct sb_driver_env *env)
+{
+    free(env->shared);
+    env->shared = NULL;
+}
+
+static int connect_null(struct sb_conn *conn, struct sb_driver_env *env,
+    const void *opts_in, const struct sb_conn_info *info, struct sb_err *err)
+{
+    struct null_conn *c = own(conn);
+
+    c->o = opts_in;
+    c->env = env->shared;
+    c->random = info->seed;
+    c->plain = null_time_none(&c->env->latency) && c->o->failure_rate <= 0 &&
+               c->o->hang_after == 0;
+    return null_sleep(
+        null_time_draw(&c->env->connect_latency, &c->random), &c->canceled);
+}
+
+static void disconnect_null(struct sb_conn *conn)
+{
+}
+
+static void cancel(struct sb_conn *conn)
+{
+    atomic_store_explicit(&own(conn)->canceled, true, memory_order_relaxed);
+}
+
+static const struct sb_generic_ops generic_ops = {
+    .env_init = env_init,
+    .env_done = env_done,
+    .connect = connect_null,
+    .disconnect = disconnect_null,
+    .cancel = cancel,
+};
+
+// Statements -----------------------------------------------------------------
+
+static int canceled(struct sb_err *err)
+{
+    return sb_err_native(
+        err, SB_ECANCELED, 0, "57014", "the statement was canceled");
+}
+
+static int fail(const struct null_conn *c, struct sb_err *err)
+{
+    switch ((enum failure)c->o->failure) {
+    case FAIL_FATAL:
+        return sb_err_native(
+            err, SB_EQUERY, 1105, "HY000", "failure asked for (fatal)");
+    case FAIL_LOST:
+        return sb_err_native(
+            err, SB_ELOST, 2013, "08S01", "failure asked for (lost)");
+    case FAIL_RESTART:
+    default:
+        return sb_err_native(
+            err, SB_ERESTART, 1213, "40001", "failure asked for (restart)");
+    }
+}
+
+static int act(struct null_conn *c, struct sb_err *err)
+{
+    atomic_store_explicit(&c->canceled, false, memory_order_relaxed);
+    c->calls++;
+    if (c->o->hang_after && c->calls > (uint64_t)c->o->hang_after) {
+        while (null_sleep(1000000000, &c->canceled) == 0)
+            continue;
+        return canceled(err);
+    }
+    if (!null_time_none(&c->env->latency) &&
+        null_sleep(null_time_draw(&c->env->latency, &c->random), &c->canceled))
+        return canceled(err);
+    if (c->o->failure_rate > 0 && null_random(&c->random) < c->o->failure_rate)
+        return fail(c, err);
+    return 0;
+}
+
+static bool word(const char *sql, size_t len, const char *w)
+{
+    for (; *w; sql++, len--, w++) {
+        if (len == 0 || (*sql | 32) != *w)
+            return false;
+    }
+    return true;
+}
+
+static int kind_of(const char *sql, size_t len)
+{
+    while (len > 0 && (*sql <= ' ' || *sql == '(')) {
+        sql++;
+        len--;
+    }
+    switch (len ? *sql | 32 : 0) {
+    case 's':
+        return word(sql, len, "sel") ? SB_RESULT_ROWS : SB_RESULT_NONE;
+    case 'w':
+        return word(sql, len, "with") ? SB_RESULT_ROWS : SB_RESULT_NONE;
+    case 'i':
+    case 'u':
+        return SB_RESULT_WRITE;
+    case 'd':
+        return word(sql, len, "del") ? SB_RESULT_WRITE : SB_RESULT_NONE;
+    case 'r':
+        return word(sql, len, "rep") ? SB_RESULT_WRITE : SB_RESULT_NONE;
+    default:
+        return SB_RESULT_NONE;
+    }
+}
+
+static inline int answer(
+    struct null_conn *c, int kind, struct sb_result *res, struct sb_err *err)
+{
+    if (!c->plain) {
+        int rc = act(c, err);
+
+        if (rc)
+            return rc;
+    }
+    res->kind = kind;
+    if (kind == SB_RESULT_ROWS) {
+        res->nfields = 1;
+        res->nrows = (uint64_t)c->o->rows;
+        c->row = 0;
+    } else if (kind == SB_RESULT_WRITE) {
+        res->affected = 1;
+    }
+    return 0;
+}
+
+static int query(struct sb_conn *conn, const char *sql, size_t len,
+    struct sb_result *res, struct sb_err *err)
+{
+    return answer(own(conn), kind_of(sql, len), res, err);
+}
+
+static int prepare(struct sb_conn *conn, struct sb_stmt *stmt, const char *sql,
+    size_t len, uint32_t *nparams, struct sb_err *err)
+{
+    struct null_stmt *st = (struct null_stmt *)stmt;
+    size_t i = sb_sqlscan_next(sql, len, 0, 0);
+
+    st->kind = kind_of(sql, len);
+    for (*nparams = 0; i < len; i = sb_sqlscan_next(sql, len, i + 1, 0))
+        ++*nparams;
+    return 0;
+}
+
+static int execute(struct sb_conn *conn, struct sb_stmt *stmt,
+    const struct sb_value *values, uint32_t n, struct sb_result *res,
+    struct sb_err *err)
+{
+    return answer(own(conn), ((struct null_stmt *)stmt)->kind, res, err);
+}
+
+static void close_stmt(struct sb_conn *conn, struct sb_stmt *stmt)
+{
+}
+
+static int fetch(struct sb_conn *conn, struct sb_result *res,
+    struct sb_cell *cells, struct sb_err *err)
+{
+    struct null_conn *c = own(conn);
+
+    if (c->row >= res->nrows)
+        return 0;
+    c->row++;
+    cells[0] = (struct sb_cell){ "0", 1 };
+    return 1;
+}
+
+static const char *column(
+    struct sb_conn *conn, struct sb_result *res, uint32_t i)
+{
+    return i == 0 ? "c" : NULL;
+}
+
+static void free_result(struct sb_conn *conn, struct sb_result *res)
+{
+}
+
+static const struct sb_sql_ops sql_ops = {
+    .query = query,
+    .prepare = prepare,
+    .execute = execute,
+    .close = close_stmt,
+    .fetch = fetch,
+    .column = column,
+    .free_result = free_result,
+};
+
+// Loading ------------------------------------------------------------------
+
+static int bulk_begin(struct sb_conn *conn, const char *table,
+    const char *columns, uint32_t ncolumns, struct sb_err *err)
+{
+    if (own(conn)->o->bulk)
+        return 0;
+    return sb_err_set(err, SB_EUNSUPPORTED, "--null-bulk is off");
+}
+
+// A block is one statement to the latency and the failures asked for.
+static int bulk_rows(struct sb_conn *conn, const struct sb_value *values,
+    uint32_t nrows, struct sb_err *err)
+{
+    struct null_conn *c = own(conn);
+
+    return c->plain ? 0 : act(c, err);
+}
+
+static int bulk_end(struct sb_conn *conn, bool commit, struct sb_err *err)
+{
+    return 0;
+}
+
+static const struct sb_bulk_ops bulk_ops = {
+    .begin = bulk_begin,
+    .rows = bulk_rows,
+    .end = bulk_end,
+};
+
+static int server(struct sb_conn *conn, char *out, size_t size)
+{
+    const struct null_opts *o = own(conn)->o;
+
+    return snprintf(out, size, "null driver, latency %s, failure rate %g",
+        o->latency, o->failure_rate);
+}
+
+static int client(char *out, size_t size)
+{
+    return snprintf(out, size, "none");
+}
+
+static const struct sb_info_ops info_ops = {
+    .server = server,
+    .client = client,
+};
+
+SB_DRIVER_EXPORT const struct sb_driver sb_driver = {
+    .abi = SB_DRIVER_ABI,
+    .name = "null",
+    .title = "no database: answers at once, or after a chosen time",
+    .dialect = "null",
+    .opts = &opt_table,
+    .opts_size = sizeof(struct null_opts),
+    .conn_size = sizeof(struct null_conn),
+    .stmt_size = sizeof(struct null_stmt),
+    .generic = &generic_ops,
+    .sql = &sql_ops,
+    .bulk = &bulk_ops,
+    .info = &info_ops,
+};

@@ -1,0 +1,356 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+#include <inttypes.h>
+#include <stdlib.h>
+#include <sys/stat.h>
+#include <time.h>
+#include <unistd.h>
+
+#include "drivers/sqlite/sqlite_priv.h"
+
+#define MEMORY     ":memory:"
+#define MEMORY_URI "file:/sbtest?vfs=memdb"
+
+static int64_t now_ns(void)
+{
+    struct timespec t;
+
+    clock_gettime(CLOCK_MONOTONIC, &t);
+    return (int64_t)t.tv_sec * 1000000000 + t.tv_nsec;
+}
+
+// Errors -------------------------------------------------------------------
+
+static const char *state_of(int code)
+{
+    switch (code) {
+    case SQLITE_CONSTRAINT_UNIQUE:
+    case SQLITE_CONSTRAINT_PRIMARYKEY:
+    case SQLITE_CONSTRAINT_ROWID:
+        return "23505";
+    case SQLITE_CONSTRAINT_NOTNULL:
+        return "23502";
+    case SQLITE_CONSTRAINT_FOREIGNKEY:
+        return "23503";
+    default:
+        break;
+    }
+    switch (code & 0xff) {
+    case SQLITE_BUSY:
+    case SQLITE_LOCKED:
+        return "40001";
+    case SQLITE_INTERRUPT:
+        return "57014";
+    case SQLITE_FULL:
+        return "53100";
+    case SQLITE_NOMEM:
+        return "53200";
+    case SQLITE_READONLY:
+        return "25006";
+    case SQLITE_CONSTRAINT:
+        return "23000";
+    default:
+        return "HY000";
+    }
+}
+
+int sqlite_fail(struct sqlite_conn *c, int rc, struct sb_err *err)
+{
+    int code = c->db ? sqlite3_extended_errcode(c->db) : rc;
+    const char *text = c->db ? sqlite3_errmsg(c->db) : sqlite3_errstr(rc);
+    int kind = SB_EQUERY;
+
+    // Not every failing call leaves its code in the connection.
+    if ((code & 0xff) != (rc & 0xff))
+        code = rc;
+    if ((code & 0xff) == SQLITE_BUSY || (code & 0xff) == SQLITE_LOCKED)
+        kind = atomic_load_explicit(&c->canceled, memory_order_relaxed)
+                   ? SB_ECANCELED
+                   : SB_ERESTART;
+    else if ((code & 0xff) == SQLITE_INTERRUPT)
+        kind = SB_ECANCELED;
+    sb_err_native(err, kind, code, state_of(code), text);
+    if (err && strncmp(text, "no such table", 13) == 0) {
+        snprintf(err->state, sizeof(err->state), "42S02");
+        snprintf(err->msg, sizeof(err->msg),
+            "%.300s (was the 'prepare' command run for this database?)", text);
+    }
+    return kind;
+}
+
+void sqlite_call_begin(struct sqlite_conn *c)
+{
+    atomic_store_explicit(&c->canceled, false, memory_order_relaxed);
+}
+
+// Waits for another connection's lock: little at first, 2 ms at most, and not
+// the same for two that wait for each other's writes.
+static int on_busy(void *arg, int count)
+{
+    struct sqlite_conn *c = arg;
+    int64_t now = now_ns(), wait;
+
+    if (count == 0)
+        c->busy_since = now;
+    if (atomic_load_explicit(&c->canceled, memory_order_relaxed) ||
+        now - c->busy_since >= c->o->busy_timeout)
+        return 0;
+    wait = 50000 + (int64_t)count * 25000;
+    if (wait > 2000000)
+        wait = 2000000;
+    wait -= (now ^ (int64_t)((uintptr_t)c >> 4)) % (wait / 4);
+    nanosleep(&(struct timespec){ .tv_nsec = (long)wait }, NULL);
+    return 1;
+}
+
+int sqlite_simple(struct sqlite_conn *c, const char *sql, struct sb_err *err)
+{
+    int rc = sqlite3_exec(c->db, sql, NULL, NULL, NULL);
+
+    return rc == SQLITE_OK ? 0 : sqlite_fail(c, rc, err);
+}
+
+// Environment ----------------------------------------------------------------
+
+static bool file_missing(const char *path)
+{
+    struct stat st;
+
+    return stat(path, &st) != 0;
+}
+
+static int env_init(
+    struct sb_driver_env *env, const void *opts, struct sb_err *err)
+{
+    const struct sqlite_opts *o = opts;
+    struct sqlite_env *e = calloc(1, sizeof(*e));
+
+    if (!e)
+        return sb_err_set(err, SB_ENOMEM, "out of memory");
+    e->o = o;
+    e->memory = strcmp(o->db, MEMORY) == 0;
+    e->uri = e->memory ? MEMORY_URI : o->db;
+    e->missing = !e->memory && file_missing(o->db);
+    pthread_mutex_init(&e->lock, NULL);
+    env->shared = e;
+    return 0;
+}
+
+static void env_done(struct sb_driver_env *env)
+{
+    struct sqlite_env *e = env->shared;
+    struct stat st;
+
+    if (!e)
+        return;
+    sqlite3_close(e->keep);
+    // Reading from a database that is not there leaves an empty file.
+    if (e->missing && stat(e->o->db, &st) == 0 && st.st_size == 0)
+        unlink(e->o->db);
+    pthread_mutex_destroy(&e->lock);
+    free(e);
+    env->shared = NULL;
+}
+
+// Connections --------------------------------------------------------------
+
+static int open_db(const struct sqlite_env *e, sqlite3 **db, struct sb_err *err)
+{
+    int flags = SQLITE_OPEN_READWRITE | SQLITE_OPEN_NOMUTEX;
+    int rc;
+
+    if (e->o->create || e->memory)
+        flags |= SQLITE_OPEN_CREATE;
+    if (e->memory)
+        flags |= SQLITE_OPEN_URI;
+    rc = sqlite3_open_v2(e->uri, db, flags, NULL);
+    if (rc == SQLITE_OK)
+        return 0;
+    sb_err_set(err, SB_ECONNECT, "cannot open database '%s': %s%s", e->o->db,
+        *db ? sqlite3_errmsg(*db) : sqlite3_errstr(rc),
+        file_missing(e->o->db) && !e->o->create
+            ? " (there is no such file; was the 'prepare' command run?)"
+            : "");
+    if (err)
+        err->native = rc;
+    return SB_ECONNECT;
+}
+
+static int keep_open(struct sqlite_env *e, struct sb_err *err)
+{
+    int rc = 0;
+
+    pthread_mutex_lock(&e->lock);
+    if (e->memory && !e->keep)
+        rc = open_db(e, &e->keep, err);
+    pthread_mutex_unlock(&e->lock);
+    return rc;
+}
+
+// Changing the mode needs the file for itself for a moment, and SQLite does
+// not call the busy handler for all of it.
+static int set_journal(struct sqlite_conn *c, struct sb_err *err)
+{
+    char sql[64];
+    int64_t start = now_ns();
+    int rc;
+
+    if (c->env->memory)
+        return 0;
+    snprintf(sql, sizeof(sql), "PRAGMA journal_mode=%s",
+        sqlite_journal_modes[c->o->journal_mode]);
+    pthread_mutex_lock(&c->env->lock);
+    do {
+        rc = sqlite_simple(c, sql, err);
+        if (rc == SB_ERESTART)
+            nanosleep(&(struct timespec){ .tv_nsec = 1000000 }, NULL);
+    } while (rc == SB_ERESTART && now_ns() - start < c->o->busy_timeout);
+    pthread_mutex_unlock(&c->env->lock);
+    c->journal_pending = rc != 0;
+    return rc;
+}
+
+int sqlite_before_write(struct sqlite_conn *c, struct sb_err *err)
+{
+    if (!c->journal_pending || !sqlite3_get_autocommit(c->db))
+        return 0;
+    return set_journal(c, err);
+}
+
+static int set_pragmas(struct sqlite_conn *c, struct sb_err *err)
+{
+    const struct sqlite_opts *o = c->o;
+    char sql[256];
+    int n = 0;
+
+    if (o->page_size)
+        n += snprintf(sql + n, sizeof(sql) - (size_t)n,
+            "PRAGMA page_size=%" PRId64 ";", o->page_size);
+    if (o->cache_size)
+        n += snprintf(sql + n, sizeof(sql) - (size_t)n,
+            "PRAGMA cache_size=-%" PRId64 ";", (o->cache_size + 1023) / 1024);
+    if (o->mmap_size)
+        n += snprintf(sql + n, sizeof(sql) - (size_t)n,
+            "PRAGMA mmap_size=%" PRId64 ";", o->mmap_size);
+    snprintf(sql + n, sizeof(sql) - (size_t)n,
+        "PRAGMA synchronous=%s;PRAGMA temp_store=%s",
+        sqlite_synchronous[o->synchronous], sqlite_temp_stores[o->temp_store]);
+    return sqlite_simple(c, sql, err);
+}
+
+// "file is not a database" does not say which.
+static int named(const struct sqlite_conn *c, struct sb_err *err)
+{
+    char was[sizeof(err->msg)];
+
+    if (!err)
+        return SB_ECONNECT;
+    memcpy(was, err->msg, sizeof(was));
+    snprintf(err->msg, sizeof(err->msg), "cannot use database '%.200s': %.200s",
+        c->o->db, was);
+    err->code = SB_ECONNECT;
+    return SB_ECONNECT;
+}
+
+static int connect_db(struct sb_conn *conn, struct sb_driver_env *env,
+    const void *opts, const struct sb_conn_info *info, struct sb_err *err)
+{
+    struct sqlite_conn *c = (struct sqlite_conn *)conn;
+    int rc;
+
+    c->env = env->shared;
+    c->o = opts;
+    c->host = env->host;
+    rc = keep_open(c->env, err);
+    if (rc)
+        return rc;
+    c->journal_pending = !c->env->memory && file_missing(c->o->db);
+    rc = open_db(c->env, &c->db, err);
+    if (rc)
+        return rc;
+    sqlite3_extended_result_codes(c->db, 1);
+    sqlite3_busy_handler(c->db, on_busy, c);
+    rc = set_pragmas(c, err);
+    if (rc == 0 && !c->journal_pending)
+        rc = set_journal(c, err);
+    if (rc == 0)
+        return 0;
+    return named(c, err);
+}
+
+static void disconnect_db(struct sb_conn *conn)
+{
+    struct sqlite_conn *c = (struct sqlite_conn *)conn;
+
+    if (c->names_owned)
+        sqlite3_finalize(c->names);
+    sqlite_texts_done(c);
+    sqlite_bulk_done(c);
+    sqlite3_close_v2(c->db);
+    free(c->bytes);
+    free(c->cell);
+    memset(c, 0, sizeof(*c));
+}
+
+static void cancel(struct sb_conn *conn)
+{
+    struct sqlite_conn *c = (struct sqlite_conn *)conn;
+
+    atomic_store_explicit(&c->canceled, true, memory_order_relaxed);
+    sqlite3_interrupt(c->db);
+}
+
+static int reset(struct sb_conn *conn, struct sb_err *err)
+{
+    struct sqlite_conn *c = (struct sqlite_conn *)conn;
+
+    if (sqlite3_get_autocommit(c->db))
+        return 0;
+    sqlite_call_begin(c);
+    return sqlite_simple(c, "ROLLBACK", err);
+}
+
+const struct sb_generic_ops sqlite_generic_ops = {
+    .env_init = env_init,
+    .env_done = env_done,
+    .connect = connect_db,
+    .disconnect = disconnect_db,
+    .cancel = cancel,
+    .reset = reset,
+};
+
+// Information --------------------------------------------------------------
+
+static void pragma_text(
+    struct sqlite_conn *c, const char *sql, char *out, size_t size)
+{
+    sqlite3_stmt *st = NULL;
+
+    snprintf(out, size, "?");
+    if (sqlite3_prepare_v2(c->db, sql, -1, &st, NULL) == SQLITE_OK &&
+        sqlite3_step(st) == SQLITE_ROW)
+        snprintf(out, size, "%s", (const char *)sqlite3_column_text(st, 0));
+    sqlite3_finalize(st);
+}
+
+static int server(struct sb_conn *conn, char *out, size_t size)
+{
+    struct sqlite_conn *c = (struct sqlite_conn *)conn;
+    char mode[32], page[32];
+
+    pragma_text(c, "PRAGMA journal_mode", mode, sizeof(mode));
+    pragma_text(c, "PRAGMA page_size", page, sizeof(page));
+    return snprintf(out, size,
+        "SQLite %s, journal mode %s, synchronous %s, page size %s",
+        sqlite3_libversion(), mode, sqlite_synchronous[c->o->synchronous],
+        page);
+}
+
+static int client(char *out, size_t size)
+{
+    return snprintf(out, size, "SQLite %s", sqlite3_libversion());
+}
+
+const struct sb_info_ops sqlite_info_ops = {
+    .server = server,
+    .client = client,
+};

@@ -1,0 +1,104 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+//
+// What the files of the SQLite driver share.
+#ifndef SQLITE_PRIV_H
+#define SQLITE_PRIV_H
+
+#include <pthread.h>
+#include <sqlite3.h>
+#include <stdatomic.h>
+
+#include "db/driver.h"
+
+struct sqlite_opts {
+    const char *db;
+    int journal_mode, synchronous, temp_store; // index into their choices
+    int64_t cache_size, mmap_size, page_size;  // bytes
+    int64_t busy_timeout;                      // ns
+    bool create;
+};
+
+extern const struct sb_opt_table sqlite_opt_table;
+extern const char *const sqlite_journal_modes[];
+extern const char *const sqlite_synchronous[];
+extern const char *const sqlite_temp_stores[];
+
+// What the connections of one instance share.
+struct sqlite_env {
+    const struct sqlite_opts *o;
+    const char *uri;
+    bool memory;          // one database in memory for the whole process
+    bool missing;         // there was no file when the instance was made
+    sqlite3 *keep;        // keeps a database in memory alive
+    pthread_mutex_t lock; // one connection at a time sets the journal mode
+};
+
+// Where a cell of the buffered result lies; len < 0: NULL.
+struct sqlite_cell {
+    size_t at;
+    int len;
+};
+
+#define SQLITE_TEXTS      16u  // slots for statements of repeated texts
+#define SQLITE_TEXT_BYTES 128u // longest text kept
+
+struct sqlite_text {
+    uint64_t hash;  // of the text kept
+    uint64_t rival; // of the last text that found the slot taken
+    size_t len;
+    sqlite3_stmt *stmt; // NULL: the slot is free
+    char text[SQLITE_TEXT_BYTES];
+};
+
+// The connection: what struct sb_conn is in this driver.
+struct sqlite_conn {
+    sqlite3 *db;
+    struct sqlite_env *env;
+    const struct sqlite_opts *o;
+    const struct sb_host *host;
+    _Atomic bool canceled; // since the statement began
+    bool journal_pending;  // the file did not exist when it was opened
+    int64_t busy_since;    // ns
+    // The result: all rows, copied out of SQLite.
+    char *bytes;
+    size_t len, cap;
+    struct sqlite_cell *cell;
+    size_t ncells, cap_cells;
+    size_t next;         // cell that fetch gives next
+    sqlite3_stmt *names; // the statement that knows the column names ...
+    bool names_owned;    // ... and has to be finalized with the result
+    struct sqlite_text text[SQLITE_TEXTS];
+    // Bulk load.
+    sqlite3_stmt *many, *one; // INSERT of bulk_rows rows and of one
+    uint32_t bulk_rows, bulk_columns;
+};
+
+// What struct sb_stmt is.
+struct sqlite_prepared {
+    sqlite3_stmt *stmt;
+};
+
+// conn.c
+
+// Fills err from the connection's last error and classifies it.
+int sqlite_fail(struct sqlite_conn *c, int rc, struct sb_err *err);
+// A call is about to begin: forgets an earlier cancel.
+void sqlite_call_begin(struct sqlite_conn *c);
+// To be called before the first write: applies the journal mode to a file
+// that did not exist when it was opened.
+int sqlite_before_write(struct sqlite_conn *c, struct sb_err *err);
+// Runs one statement that has no result worth keeping.
+int sqlite_simple(struct sqlite_conn *c, const char *sql, struct sb_err *err);
+
+extern const struct sb_generic_ops sqlite_generic_ops;
+extern const struct sb_info_ops sqlite_info_ops;
+// stmt.c
+extern const struct sb_sql_ops sqlite_sql_ops;
+void sqlite_texts_done(struct sqlite_conn *c);
+// Binds one value; the text stays the caller's.
+int sqlite_bind_value(sqlite3_stmt *st, int index, const struct sb_value *v);
+// bulk.c
+extern const struct sb_bulk_ops sqlite_bulk_ops;
+void sqlite_bulk_done(struct sqlite_conn *c);
+
+#endif

@@ -1,0 +1,383 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+//
+// Statements. Rows are copied out of SQLite while stepping, so that the read
+// lock ends with the call and its time covers all rows.
+#include <stdlib.h>
+
+#include "drivers/sqlite/sqlite_priv.h"
+
+static struct sqlite_conn *own(struct sb_conn *conn)
+{
+    return (struct sqlite_conn *)conn;
+}
+
+// Result -------------------------------------------------------------------
+
+static void result_clear(struct sqlite_conn *c)
+{
+    if (c->names_owned)
+        sqlite3_finalize(c->names);
+    c->names = NULL;
+    c->names_owned = false;
+    c->len = c->ncells = c->next = 0;
+}
+
+static bool grow_bytes(struct sqlite_conn *c, size_t more)
+{
+    size_t cap = c->cap ? c->cap : 4096;
+    char *p;
+
+    while (cap - c->len < more)
+        cap *= 2;
+    p = realloc(c->bytes, cap);
+    if (!p)
+        return false;
+    c->bytes = p;
+    c->cap = cap;
+    return true;
+}
+
+static bool grow_cells(struct sqlite_conn *c, size_t more)
+{
+    size_t cap = c->cap_cells ? c->cap_cells : 64;
+    struct sqlite_cell *p;
+
+    while (cap - c->ncells < more)
+        cap *= 2;
+    p = realloc(c->cell, cap * sizeof(*p));
+    if (!p)
+        return false;
+    c->cell = p;
+    c->cap_cells = cap;
+    return true;
+}
+
+static bool keep_row(struct sqlite_conn *c, sqlite3_stmt *st, int n)
+{
+    struct sqlite_cell *cell;
+
+    if (c->cap_cells - c->ncells < (size_t)n && !grow_cells(c, (size_t)n))
+        return false;
+    cell = c->cell + c->ncells;
+    for (int i = 0; i < n; i++, cell++) {
+        const unsigned char *s = sqlite3_column_text(st, i);
+        int len = s ? sqlite3_column_bytes(st, i) : 0;
+
+        if (c->cap - c->len < (size_t)len && !grow_bytes(c, (size_t)len))
+            return false;
+        if (len > 0)
+            memcpy(c->bytes + c->len, s, (size_t)len);
+        cell->at = c->len;
+        cell->len = s || sqlite3_column_type(st, i) != SQLITE_NULL ? len : -1;
+        c->len += (size_t)len;
+    }
+    c->ncells += (size_t)n;
+    return true;
+}
+
+// Steps to the end. SQLITE_DONE when all went well.
+static int step_all(
+    struct sqlite_conn *c, sqlite3_stmt *st, int n, struct sb_result *res)
+{
+    int rc;
+
+    while ((rc = sqlite3_step(st)) == SQLITE_ROW) {
+        if (!keep_row(c, st, n))
+            return SQLITE_NOMEM;
+        res->nrows++;
+    }
+    return rc;
+}
+
+// DDL and BEGIN IMMEDIATE are writes to SQLite but leave the counters of the
+// statement before them alone.
+static void count_changes(
+    struct sqlite_conn *c, int64_t before, struct sb_result *res)
+{
+    if (sqlite3_total_changes64(c->db) == before)
+        return;
+    res->affected += (uint64_t)sqlite3_changes64(c->db);
+    res->insert_id = (uint64_t)sqlite3_last_insert_rowid(c->db);
+}
+
+static int run(struct sqlite_conn *c, sqlite3_stmt *st, struct sb_result *res,
+    struct sb_err *err)
+{
+    int n = sqlite3_column_count(st), rc;
+    bool writes = n == 0 && !sqlite3_stmt_readonly(st);
+    int64_t before = writes ? sqlite3_total_changes64(c->db) : 0;
+
+    if (writes && c->journal_pending) {
+        rc = sqlite_before_write(c, err);
+        if (rc)
+            return rc;
+    }
+    if (n > 0) {
+        c->len = c->ncells = c->next = 0;
+        res->nrows = 0;
+    }
+    rc = step_all(c, st, n, res);
+    if (rc != SQLITE_DONE) {
+        int code = sqlite_fail(c, rc, err);
+
+        sqlite3_reset(st);
+        return code;
+    }
+    if (n > 0) {
+        res->kind = SB_RESULT_ROWS;
+        res->nfields = (uint32_t)n;
+    } else if (writes) {
+        count_changes(c, before, res);
+    }
+    sqlite3_reset(st);
+    return 0;
+}
+
+// Texts that come again (BEGIN, COMMIT) keep their statement. A text has to
+// come twice before it takes the place of another: those with values in them
+// never do.
+
+static uint64_t hash(const char *s, size_t len)
+{
+    uint64_t h = 0xcbf29ce484222325u ^ len;
+
+    for (size_t i = 0; i < len; i++)
+        h = (h ^ (unsigned char)s[i]) * 0x100000001b3u;
+    return h ^ (h >> 32);
+}
+
+static struct sqlite_text *text_slot(struct sqlite_conn *c, uint64_t h)
+{
+    return &c->text[h % SQLITE_TEXTS];
+}
+
+static sqlite3_stmt *text_find(
+    struct sqlite_conn *c, const char *sql, size_t len, uint64_t h)
+{
+    struct sqlite_text *t = text_slot(c, h);
+
+    if (t->stmt && t->hash == h && t->len == len &&
+        memcmp(t->text, sql, len) == 0)
+        return t->stmt;
+    return NULL;
+}
+
+// True: the slot owns the statement now.
+static bool text_keep(struct sqlite_conn *c, const char *sql, size_t len,
+    uint64_t h, sqlite3_stmt *st)
+{
+    struct sqlite_text *t = text_slot(c, h);
+
+    if (t->rival != h) {
+        t->rival = h;
+        return false;
+    }
+    sqlite3_finalize(t->stmt);
+    t->stmt = st;
+    t->hash = h;
+    t->len = len;
+    memcpy(t->text, sql, len);
+    return true;
+}
+
+void sqlite_texts_done(struct sqlite_conn *c)
+{
+    for (size_t i = 0; i < SQLITE_TEXTS; i++)
+        sqlite3_finalize(c->text[i].stmt);
+}
+
+static void names_set(struct sqlite_conn *c, sqlite3_stmt *st, bool owned)
+{
+    if (c->names_owned)
+        sqlite3_finalize(c->names);
+    c->names = st;
+    c->names_owned = owned;
+}
+
+static bool blank(const char *s, const char *end)
+{
+    while (s < end &&
+           (*s == ' ' || *s == ';' || *s == '\n' || *s == '\t' || *s == '\r'))
+        s++;
+    return s == end;
+}
+
+// Prepares and runs the first statement in [*sql, end) and moves *sql past
+// it.
+static int query_one(struct sqlite_conn *c, const char **sql, const char *end,
+    uint64_t h, struct sb_result *res, struct sb_err *err)
+{
+    const char *start = *sql;
+    sqlite3_stmt *st = NULL;
+    int rc = sqlite3_prepare_v2(c->db, start, (int)(end - start), &st, sql);
+
+    if (rc != SQLITE_OK)
+        return sqlite_fail(c, rc, err);
+    if (!st)
+        return 0;
+    rc = run(c, st, res, err);
+    if (rc == 0 && h && blank(*sql, end) &&
+        text_keep(c, start, (size_t)(end - start), h, st)) {
+        if (sqlite3_column_count(st) > 0)
+            names_set(c, st, false);
+    } else if (rc == 0 && sqlite3_column_count(st) > 0) {
+        names_set(c, st, true);
+    } else {
+        sqlite3_finalize(st);
+    }
+    return rc;
+}
+
+static void finish_kind(struct sb_result *res)
+{
+    if (res->kind == SB_RESULT_NONE && res->affected > 0)
+        res->kind = SB_RESULT_WRITE;
+}
+
+// All statements of the text; the rows are those of the last that has any.
+static int query(struct sb_conn *conn, const char *sql, size_t len,
+    struct sb_result *res, struct sb_err *err)
+{
+    struct sqlite_conn *c = own(conn);
+    const char *end = sql + len;
+    uint64_t h = len <= SQLITE_TEXT_BYTES ? hash(sql, len) : 0;
+    sqlite3_stmt *kept = h ? text_find(c, sql, len, h) : NULL;
+    int rc = 0;
+
+    result_clear(c);
+    sqlite_call_begin(c);
+    if (len > INT32_MAX)
+        return sb_err_set(err, SB_EQUERY, "the query is too long");
+    if (kept) {
+        c->names = kept;
+        rc = run(c, kept, res, err);
+    }
+    while (!kept && rc == 0 && !blank(sql, end)) {
+        rc = query_one(c, &sql, end, h, res, err);
+        h = 0; // only a text of one statement is kept
+    }
+    finish_kind(res);
+    return rc;
+}
+
+// Prepared statements --------------------------------------------------------
+
+static int prepare(struct sb_conn *conn, struct sb_stmt *stmt, const char *sql,
+    size_t len, uint32_t *nparams, struct sb_err *err)
+{
+    struct sqlite_conn *c = own(conn);
+    struct sqlite_prepared *p = (struct sqlite_prepared *)stmt;
+    const char *tail;
+    int rc;
+
+    sqlite_call_begin(c);
+    rc = sqlite3_prepare_v3(
+        c->db, sql, (int)len, SQLITE_PREPARE_PERSISTENT, &p->stmt, &tail);
+    if (rc != SQLITE_OK)
+        return sqlite_fail(c, rc, err);
+    if (p->stmt && blank(tail, sql + len)) {
+        *nparams = (uint32_t)sqlite3_bind_parameter_count(p->stmt);
+        return 0;
+    }
+    sqlite3_finalize(p->stmt);
+    p->stmt = NULL;
+    return sb_err_set(err, SB_EUNSUPPORTED, "not one statement");
+}
+
+int sqlite_bind_value(sqlite3_stmt *st, int index, const struct sb_value *v)
+{
+    switch ((enum sb_value_type)v->type) {
+    case SB_VALUE_INT:
+        return sqlite3_bind_int64(st, index, v->i);
+    case SB_VALUE_DOUBLE:
+        return sqlite3_bind_double(st, index, v->d);
+    case SB_VALUE_TEXT:
+    case SB_VALUE_TIME:
+        return sqlite3_bind_text(st, index, v->s, (int)v->len, SQLITE_STATIC);
+    case SB_VALUE_BLOB:
+        return sqlite3_bind_blob(st, index, v->s, (int)v->len, SQLITE_STATIC);
+    case SB_VALUE_NULL:
+    default:
+        return sqlite3_bind_null(st, index);
+    }
+}
+
+static int execute(struct sb_conn *conn, struct sb_stmt *stmt,
+    const struct sb_value *values, uint32_t n, struct sb_result *res,
+    struct sb_err *err)
+{
+    struct sqlite_conn *c = own(conn);
+    sqlite3_stmt *st = ((struct sqlite_prepared *)stmt)->stmt;
+    int rc;
+
+    if (c->names_owned)
+        result_clear(c);
+    c->len = c->ncells = c->next = 0;
+    c->names = st;
+    sqlite_call_begin(c);
+    for (uint32_t i = 0; i < n; i++) {
+        rc = sqlite_bind_value(st, (int)i + 1, &values[i]);
+        if (rc != SQLITE_OK)
+            return sqlite_fail(c, rc, err);
+    }
+    rc = run(c, st, res, err);
+    finish_kind(res);
+    return rc;
+}
+
+static void close_stmt(struct sb_conn *conn, struct sb_stmt *stmt)
+{
+    struct sqlite_conn *c = own(conn);
+    struct sqlite_prepared *p = (struct sqlite_prepared *)stmt;
+
+    if (c->names == p->stmt)
+        result_clear(c);
+    sqlite3_finalize(p->stmt);
+    p->stmt = NULL;
+}
+
+static int fetch(struct sb_conn *conn, struct sb_result *res,
+    struct sb_cell *cells, struct sb_err *err)
+{
+    struct sqlite_conn *c = own(conn);
+
+    if (c->next >= c->ncells)
+        return 0;
+    for (uint32_t i = 0; i < res->nfields; i++) {
+        const struct sqlite_cell *cell = &c->cell[c->next++];
+
+        cells[i].s = cell->len < 0 ? NULL
+                     : cell->len   ? c->bytes + cell->at
+                                   : "";
+        cells[i].len = cell->len < 0 ? 0 : (uint64_t)cell->len;
+    }
+    return 1;
+}
+
+static const char *column(
+    struct sb_conn *conn, struct sb_result *res, uint32_t i)
+{
+    struct sqlite_conn *c = own(conn);
+
+    return c->names && i < res->nfields ? sqlite3_column_name(c->names, (int)i)
+                                        : NULL;
+}
+
+// The memory stays for the next result.
+static void free_result(struct sb_conn *conn, struct sb_result *res)
+{
+    struct sqlite_conn *c = own(conn);
+
+    if (c->names_owned)
+        result_clear(c);
+}
+
+const struct sb_sql_ops sqlite_sql_ops = {
+    .query = query,
+    .prepare = prepare,
+    .execute = execute,
+    .close = close_stmt,
+    .fetch = fetch,
+    .column = column,
+    .free_result = free_result,
+};

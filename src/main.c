@@ -1,0 +1,276 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+//
+// Wires the layers: options from everywhere, the test, the command.
+#include <stdlib.h>
+#include <string.h>
+#include <time.h>
+#include <unistd.h>
+
+#include "app.h"
+#include "base/log.h"
+
+extern char **environ;
+
+#define AT(field) offsetof(struct sb_app_opts, field)
+
+static const struct sb_opt app_options[] = {
+    { .name = "test",
+        .type = SB_OPT_STRING,
+        .offset = AT(test),
+        .flags = SB_OPT_HIDDEN,
+        .help = "script or built-in test to use; the same as naming it "
+                "without --test=" },
+    { .name = "config-file",
+        .type = SB_OPT_STRING,
+        .offset = AT(config_file),
+        .flags = SB_OPT_NOFILE | SB_OPT_FILENAME,
+        .help = "file with options, one name=value a line" },
+    { .name = "print-config",
+        .type = SB_OPT_BOOL,
+        .offset = AT(print_config),
+        .flags = SB_OPT_NOFILE,
+        .help = "print every option with its value and where it came from, "
+                "and exit" },
+    { .name = "list",
+        .type = SB_OPT_BOOL,
+        .offset = AT(list),
+        .flags = SB_OPT_NOFILE,
+        .help = "print the workloads, drivers and built-in tests, and exit" },
+    { .name = "luajit-cmd",
+        .type = SB_OPT_STRING,
+        .offset = AT(luajit_cmd),
+        .help = "command for LuaJIT, as its -j option takes it: on, off, "
+                "v, p=..." },
+    { .name = "help",
+        .type = SB_OPT_BOOL,
+        .offset = AT(help),
+        .flags = SB_OPT_NOFILE,
+        .help = "print help and exit" },
+    { .name = "version",
+        .type = SB_OPT_BOOL,
+        .offset = AT(version),
+        .flags = SB_OPT_NOFILE,
+        .help = "print version and exit" },
+    { 0 },
+};
+
+const struct sb_opt_table sb_app_opt_table = {
+    .title = "Program options",
+    .opts = app_options,
+};
+
+static uint64_t wall_ns(void)
+{
+    struct timespec ts;
+
+    clock_gettime(CLOCK_REALTIME, &ts);
+    return (uint64_t)ts.tv_sec * 1000000000u + (uint64_t)ts.tv_nsec;
+}
+
+// Options of the program itself come first: --config-file names where more
+// come from.
+static int read_settings(struct sb_app *a, struct sb_err *err)
+{
+    int rc = sb_opts_argv(a->opts, a->argc, a->argv, err);
+
+    if (rc == 0)
+        rc = sb_opts_env(a->opts, environ, err);
+    if (rc == 0)
+        rc = sb_opts_add(a->opts, &sb_app_opt_table, &a->o, err);
+    if (rc == 0 && a->o.config_file[0])
+        rc = sb_opts_file(a->opts, a->o.config_file, err);
+    return rc;
+}
+
+static int add_core_tables(struct sb_app *a, struct sb_err *err)
+{
+    const struct {
+        const struct sb_opt_table *table;
+        void *target;
+    } t[] = {
+        { &sb_run_opt_table, &a->run },
+        { &sb_dist_opt_table, &a->dist },
+        { &sb_text_opt_table, &a->text_opts },
+        { &sb_db_opt_table, &a->db },
+    };
+
+    for (size_t i = 0; i < sizeof(t) / sizeof(t[0]); i++) {
+        int rc = sb_opts_add(a->opts, t[i].table, t[i].target, err);
+        if (rc)
+            return rc;
+    }
+    return 0;
+}
+
+static int take_positionals(struct sb_app *a, struct sb_err *err)
+{
+    size_t n = 0;
+
+    if (a->o.test[0]) {
+        a->test = a->o.test;
+        sb_log(SB_LOG_WARNING,
+            "the --test option is deprecated. You can pass a script name or "
+            "path on the command line without any options.");
+    } else {
+        a->test = sb_opts_positional(a->opts, n++);
+    }
+    a->command = a->test ? sb_opts_positional(a->opts, n++) : NULL;
+    const char *extra = sb_opts_positional(a->opts, n);
+    if (extra)
+        return sb_err_set(
+            err, SB_EUSAGE, "Unrecognized command line argument: %s", extra);
+    return 0;
+}
+
+static int load_builtin(struct sb_app *a, struct sb_err *err)
+{
+    size_t size = a->builtin->opts_size;
+
+    a->builtin_opts = calloc(1, size ? size : 1);
+    if (!a->builtin_opts)
+        return sb_err_set(err, SB_ENOMEM, "out of memory");
+    if (!a->builtin->opts)
+        return 0;
+    return sb_opts_add(a->opts, a->builtin->opts, a->builtin_opts, err);
+}
+
+static int load_script(struct sb_app *a, struct sb_err *err)
+{
+    const struct sb_script_env env = {
+        .opts = a->opts,
+        .paths = &a->paths,
+        .run = &a->run,
+        .random = &a->random,
+        .drivers = a->drivers,
+        .percentiles = a->text.npct ? &a->text.classic_pct : NULL,
+        .npercentiles = a->text.npct ? 1 : 0,
+        .argc = a->argc,
+        .argv = a->argv,
+        .luajit_cmd = a->o.luajit_cmd,
+    };
+    int rc = sb_script_load(&a->script, &env, a->test, a->command, err);
+
+    if (rc == 0)
+        rc = sb_script_add_options(a->script, err);
+    return rc;
+}
+
+static void warn(const char *text)
+{
+    sb_log(SB_LOG_WARNING, "%s", text);
+}
+
+static int load_test(struct sb_app *a, struct sb_err *err)
+{
+    int rc = sb_drivers_claim(a->drivers, err);
+
+    if (rc)
+        return rc;
+    a->builtin = a->test ? sb_builtin_find(a->test) : NULL;
+    rc = a->builtin ? load_builtin(a, err) : load_script(a, err);
+    if (rc == 0)
+        rc = sb_opts_check(a->opts, warn, err);
+    if (rc == 0 && a->script)
+        rc = sb_script_ready(a->script, err);
+    return rc;
+}
+
+// What follows from the core's options once all settings are in.
+static int finish_options(struct sb_app *a, struct sb_err *err)
+{
+    bool requests = sb_opts_given(a->opts, "max-requests", false);
+    bool time = sb_opts_given(a->opts, "time", false) ||
+                sb_opts_given(a->opts, "max-time", false);
+    int rc = sb_run_opts_finish(&a->run, requests && !time, err);
+
+    if (rc == 0)
+        rc = sb_random_share(&a->random, &a->dist, wall_ns(), err);
+    if (rc == 0)
+        rc = sb_text_init(&a->text, &a->text_opts, stdout, err);
+    a->text.debug = a->run.debug;
+    a->text.db_debug = a->db.debug;
+    sb_log_set_level(a->run.debug ? SB_LOG_DEBUG : (int)a->text_opts.verbosity);
+    return rc;
+}
+
+static int fail(const struct sb_err *err)
+{
+    if (err->msg[0])
+        sb_log(SB_LOG_FATAL, "%s", err->msg);
+    return SB_EXIT_FAILED;
+}
+
+// Errors of the option parser stand without a prefix, as they always did.
+static int fail_usage(const struct sb_err *err)
+{
+    if (err->code != SB_EUSAGE && err->code != SB_ERANGE)
+        return fail(err);
+    fprintf(stderr, "%s\n", err->msg);
+    return SB_EXIT_FAILED;
+}
+
+static int set_up(struct sb_app *a, struct sb_err *err)
+{
+    a->opts = sb_opts_new();
+    if (!a->opts)
+        return sb_err_set(err, SB_ENOMEM, "out of memory");
+    int rc = sb_paths_find(&a->paths, err);
+    if (rc == 0)
+        rc = read_settings(a, err);
+    if (rc == 0)
+        rc = add_core_tables(a, err);
+    if (rc)
+        return rc;
+    a->drivers = sb_drivers_new(a->paths.drivers, a->opts, &a->db);
+    return a->drivers ? 0 : sb_err_set(err, SB_ENOMEM, "out of memory");
+}
+
+static int show_or_perform(struct sb_app *a, struct sb_err *err)
+{
+    if (a->o.help)
+        return sb_app_help(a, err) ? fail(err) : SB_EXIT_OK;
+    if (a->o.list || strcmp(a->db.driver, "help") == 0)
+        return sb_app_list(a, err) ? fail(err) : SB_EXIT_OK;
+    if (finish_options(a, err) || take_positionals(a, err))
+        return fail_usage(err);
+    if (!a->o.print_config)
+        sb_app_banner(stdout);
+    if (load_test(a, err))
+        return fail_usage(err);
+    if (a->o.print_config) {
+        sb_opts_print_config(a->opts, stdout);
+        return SB_EXIT_OK;
+    }
+    return sb_app_perform(a);
+}
+
+static void clean_up(struct sb_app *a)
+{
+    sb_script_free(a->script);
+    free(a->builtin_opts);
+    sb_drivers_free(a->drivers);
+    sb_opts_free(a->opts);
+}
+
+int main(int argc, char **argv)
+{
+    struct sb_app a = { .argc = argc, .argv = argv };
+    struct sb_err err = { 0 };
+    int status;
+
+    if (set_up(&a, &err)) {
+        status = fail_usage(&err);
+    } else if (a.o.version) {
+        printf("%s\n", sb_app_version());
+        status = SB_EXIT_OK;
+    } else {
+        status = show_or_perform(&a, &err);
+    }
+    fflush(stdout);
+    sb_log_flush();
+    // Threads that did not return still use what clean_up() would free.
+    if (a.leave)
+        _exit(status);
+    clean_up(&a);
+    return status;
+}

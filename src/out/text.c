@@ -1,0 +1,380 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+#include "out/text_private.h"
+
+#include <inttypes.h>
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/log.h"
+#include "base/units.h"
+
+// Right edge of the latency block.
+#define EDGE 53
+
+#define OPT(field) offsetof(struct sb_text_opts, field)
+
+static const struct sb_opt text_options[] = {
+    { .name = "verbosity",
+        .type = SB_OPT_INT,
+        .offset = OPT(verbosity),
+        .def = "3",
+        .min = 0,
+        .max = 5,
+        .help = "verbosity level {5 - debug, 0 - only critical "
+                "messages}" },
+    { .name = "percentile",
+        .type = SB_OPT_LIST,
+        .offset = OPT(percentile),
+        .def = "95",
+        .help = "percentiles of latency to report (0 to 100, "
+                "fractions allowed), 0 for none" },
+    { .name = "histogram",
+        .type = SB_OPT_BOOL,
+        .offset = OPT(histogram),
+        .def = "off",
+        .help = "print latency histogram in report" },
+    { .name = "report-operations",
+        .type = SB_OPT_BOOL,
+        .offset = OPT(report_operations),
+        .def = "off",
+        .help = "print a table of operations (statement kinds) in "
+                "the final report" },
+    { .name = "report-errors",
+        .type = SB_OPT_BOOL,
+        .offset = OPT(report_errors),
+        .def = "on",
+        .help = "print a table of error codes on stderr if there "
+                "were errors" },
+    { .name = NULL },
+};
+
+const struct sb_opt_table sb_text_opt_table = {
+    .title = "Log options",
+    .opts = text_options,
+};
+
+static int compare(const void *a, const void *b)
+{
+    double x = *(const double *)a, y = *(const double *)b;
+
+    return (x > y) - (x < y);
+}
+
+static bool listed(const struct sb_text *t, double pct)
+{
+    for (unsigned i = 0; i < t->npct; i++)
+        if (t->pct[i] == pct)
+            return true;
+    return false;
+}
+
+static int add_percentile(
+    struct sb_text *t, const char *text, struct sb_err *err)
+{
+    double pct;
+
+    if (sb_units_double(text, &pct))
+        return sb_err_set(
+            err, SB_EUSAGE, "Invalid value for --percentile: %s", text);
+    if (pct < 0 || pct > 100)
+        return sb_err_set(
+            err, SB_ERANGE, "Invalid value for --percentile: %s", text);
+    if (pct == 0)
+        return sb_err_set(err, SB_EUSAGE,
+            "--percentile: 0 disables percentiles and stands alone");
+    if (listed(t, pct))
+        return 0;
+    if (t->npct == SB_TEXT_PERCENTILES)
+        return sb_err_set(err, SB_ERANGE, "--percentile: more than %d values",
+            SB_TEXT_PERCENTILES);
+    t->pct[t->npct++] = pct;
+    return 0;
+}
+
+static bool disabled(const struct sb_opt_list *list)
+{
+    double pct;
+
+    return list->count == 0 ||
+           (list->count == 1 && sb_units_double(list->item[0], &pct) == 0 &&
+               pct == 0);
+}
+
+int sb_text_init(struct sb_text *t, const struct sb_text_opts *o, FILE *out,
+    struct sb_err *err)
+{
+    int rc = 0;
+
+    *t = (struct sb_text){ .out = out, .err = stderr, .o = *o };
+    if (disabled(&o->percentile)) {
+        if (o->histogram)
+            return sb_err_set(err, SB_EUSAGE,
+                "--histogram cannot be used with --percentile=0");
+        return 0;
+    }
+    for (size_t i = 0; rc == 0 && i < o->percentile.count; i++)
+        rc = add_percentile(t, o->percentile.item[i], err);
+    if (rc)
+        return rc;
+    t->classic_pct = listed(t, 95) ? 95 : t->pct[0];
+    qsort(t->pct, t->npct, sizeof(t->pct[0]), compare);
+    return 0;
+}
+
+// What 1.0 writes as notices goes with them.
+static bool silent(const struct sb_text *t)
+{
+    return t->o.verbosity < SB_LOG_NOTICE;
+}
+
+static double per_second(const struct sb_report *r, uint64_t n)
+{
+    return r->interval_s > 0 ? (double)n / r->interval_s : 0;
+}
+
+static double classic_ms(const struct sb_text *t, const struct sb_report *r)
+{
+    return t->npct ? sb_report_percentile(r, t->classic_pct) / 1e6 : 0;
+}
+
+// As many decimals as the report interval has, at most milliseconds.
+static int decimals(const struct sb_text *t)
+{
+    int64_t unit = 1000000000;
+    int n = 0;
+
+    while (n < 3 && t->interval_ns % unit != 0) {
+        unit /= 10;
+        n++;
+    }
+    return n;
+}
+
+static void stamp(const struct sb_text *t, const struct sb_report *r)
+{
+    fprintf(t->out, "[ %.*fs ] %s", decimals(t), r->total_s,
+        r->warmup ? "(warm-up) " : "");
+}
+
+static void interval_sql(const struct sb_text *t, const struct sb_report *r)
+{
+    const struct sb_counters *c = &r->snap->c;
+
+    fprintf(t->out,
+        "thds: %u tps: %4.2f qps: %4.2f (r/w/o: %4.2f/%4.2f/%4.2f) "
+        "lat (ms,%g%%): %4.2f err/s: %4.2f reconn/s: %4.2f\n",
+        r->running, per_second(r, c->completed),
+        per_second(r, c->reads + c->writes + c->others),
+        per_second(r, c->reads), per_second(r, c->writes),
+        per_second(r, c->others), t->classic_pct, classic_ms(t, r),
+        per_second(r, r->errors), per_second(r, c->reconnects));
+}
+
+static void interval_plain(const struct sb_text *t, const struct sb_report *r)
+{
+    fprintf(t->out, "thds: %u eps: %4.2f lat (ms,%g%%): %4.2f\n", r->running,
+        per_second(r, r->snap->c.completed), t->classic_pct, classic_ms(t, r));
+}
+
+void sb_text_interval(struct sb_text *t, const struct sb_report *r)
+{
+    if (silent(t))
+        return;
+    stamp(t, r);
+    if (t->own.interval) {
+        t->own.interval(t->own.data, r, t->classic_pct, t->out);
+    } else {
+        if (t->sql)
+            interval_sql(t, r);
+        else
+            interval_plain(t, r);
+        if (r->open_loop) {
+            stamp(t, r);
+            fprintf(t->out,
+                "queue length: %" PRIu64 "%s concurrency: %" PRIu64 "\n",
+                r->queue, t->sql ? "," : "", r->concurrency);
+        }
+    }
+    fflush(t->out);
+}
+
+static void counted(const struct sb_text *t, const struct sb_report *r,
+    const char *label, uint64_t n)
+{
+    fprintf(t->out, "    %-37s%-6" PRIu64 " (%.2f per sec.)\n", label, n,
+        per_second(r, n));
+}
+
+static void query(const struct sb_text *t, const char *label, uint64_t n)
+{
+    fprintf(t->out, "        %-33s%" PRIu64 "\n", label, n);
+}
+
+// --db-debug. Operations are timed with the fetching of their rows.
+static void query_times(const struct sb_text *t, const struct sb_snap *s)
+{
+    static const char line[] = "DEBUG: %7s:%38.4fs\n";
+    uint64_t n = 0, ns = 0, min = UINT64_MAX, max = 0;
+
+    for (unsigned i = 0; s->op && i < s->nops; i++) {
+        const struct sb_snap_op *op = &s->op[i];
+
+        if (op->count == 0)
+            continue;
+        n += op->count;
+        ns += op->ns;
+        min = op->min < min ? op->min : min;
+        max = op->max > max ? op->max : max;
+    }
+    fprintf(t->out, "DEBUG: \nDEBUG: Query execution statistics:\n");
+    fprintf(t->out, line, "min", n ? (double)min / 1e9 : 0);
+    fprintf(t->out, line, "avg", n ? (double)ns / (double)n / 1e9 : 0);
+    fprintf(t->out, line, "max", (double)max / 1e9);
+    fprintf(t->out, line, "total", (double)ns / 1e9);
+}
+
+static void sql(const struct sb_text *t, const struct sb_report *r)
+{
+    const struct sb_counters *c = &r->snap->c;
+    uint64_t queries = c->reads + c->writes + c->others;
+
+    fprintf(t->out, "SQL statistics:\n    queries performed:\n");
+    query(t, "read:", c->reads);
+    query(t, "write:", c->writes);
+    query(t, "other:", c->others);
+    query(t, "total:", queries);
+    counted(t, r, "transactions:", c->completed);
+    counted(t, r, "queries:", queries);
+    counted(t, r, "ignored errors:", r->errors);
+    counted(t, r, "reconnects:", c->reconnects);
+    if (t->db_debug)
+        query_times(t, r->snap);
+}
+
+static void latency_line(const struct sb_text *t, const char *label, double ms)
+{
+    fprintf(t->out, "%12s: %*.2f\n", label, EDGE - 14, ms);
+}
+
+static void percentile_line(
+    const struct sb_text *t, const struct sb_report *r, double pct)
+{
+    int n = fprintf(t->out, "%11.12gth percentile:", pct);
+
+    fprintf(t->out, " %*.2f\n", n < EDGE - 1 ? EDGE - 1 - n : 0,
+        sb_report_percentile(r, pct) / 1e6);
+}
+
+static void general(const struct sb_text *t, const struct sb_report *r)
+{
+    fprintf(t->out,
+        "\nGeneral statistics:\n"
+        "    total time:                          %.4fs\n"
+        "    total number of events:              %" PRIu64 "\n",
+        r->total_s, r->snap->c.completed);
+}
+
+static void latency(const struct sb_text *t, const struct sb_report *r)
+{
+    fprintf(t->out, "\nLatency (ms):\n");
+    latency_line(t, "min", (double)r->lat_min / 1e6);
+    latency_line(t, "avg", r->lat_avg / 1e6);
+    latency_line(t, "max", (double)r->lat_max / 1e6);
+    if (t->npct)
+        percentile_line(t, r, t->classic_pct);
+    else
+        fprintf(t->out, "         percentile stats:               disabled\n");
+    latency_line(t, "sum", (double)r->lat_sum / 1e6);
+}
+
+static void fairness(const struct sb_text *t, const struct sb_snap *s)
+{
+    double events = 0, events_dev = 0, ns = 0, ns_dev = 0;
+
+    if (s->user_events && s->user_ns) {
+        sb_report_mean(s->user_events, s->users, &events, &events_dev);
+        sb_report_mean(s->user_ns, s->users, &ns, &ns_dev);
+    }
+    fprintf(t->out,
+        "\nThreads fairness:\n"
+        "    events (avg/stddev):           %.4f/%3.2f\n"
+        "    execution time (avg/stddev):   %.4f/%3.2f\n\n",
+        events, events_dev, ns / 1e9, ns_dev / 1e9);
+}
+
+// --debug. The extremes of single users are not kept.
+static void per_thread(const struct sb_text *t, const struct sb_snap *s)
+{
+    fprintf(t->out, "DEBUG: Verbose per-thread statistics:\n\n");
+    for (unsigned i = 0; s->user_events && s->user_ns && i < s->users; i++) {
+        uint64_t n = s->user_events[i];
+        double sum = (double)s->user_ns[i] / 1e9;
+
+        fprintf(t->out,
+            "DEBUG:     thread #%3u: avg: %.4fs  events: %" PRIu64 "\n"
+            "DEBUG:                  total time taken by event execution: "
+            "%.4fs\n",
+            i, n ? sum / (double)n : 0, n, sum);
+    }
+    fprintf(t->out, "\n");
+}
+
+static void classic(const struct sb_text *t, const struct sb_report *r)
+{
+    if (r->final && r->snap->unfinished > 0)
+        fprintf(t->out,
+            "\nNumber of unfinished transactions on forced shutdown: %" PRIu64
+            "\n",
+            r->snap->unfinished);
+    if (t->o.histogram)
+        sb__text_hist(r->latency, t->out);
+    if (t->own.final)
+        t->own.final(t->own.data, r, t->out);
+    else if (t->sql)
+        sql(t, r);
+    general(t, r);
+    latency(t, r);
+    fairness(t, r->snap);
+    if (t->debug)
+        per_thread(t, r->snap);
+}
+
+// The classic percentile is not repeated: parsers look for its line.
+static void percentiles(const struct sb_text *t, const struct sb_report *r)
+{
+    if (t->npct < 2)
+        return;
+    fprintf(t->out, "Latency percentiles (ms):\n");
+    for (unsigned i = 0; i < t->npct; i++)
+        if (t->pct[i] != t->classic_pct)
+            percentile_line(t, r, t->pct[i]);
+    fprintf(t->out, "\n");
+}
+
+static void report(struct sb_text *t, const struct sb_report *r)
+{
+    classic(t, r);
+    percentiles(t, r);
+    if (r->open_loop)
+        sb__text_open_loop(t, r);
+    if (t->o.report_operations)
+        sb__text_operations(t, r);
+    fflush(t->out);
+}
+
+void sb_text_checkpoint(struct sb_text *t, const struct sb_report *r)
+{
+    if (silent(t))
+        return;
+    fprintf(t->out, "[ %.0fs ] Checkpoint report:\n", r->total_s);
+    report(t, r);
+}
+
+void sb_text_final(struct sb_text *t, const struct sb_report *r)
+{
+    if (!silent(t))
+        report(t, r);
+    if (t->o.report_errors)
+        sb__text_errors(t, r);
+}

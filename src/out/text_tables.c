@@ -1,0 +1,121 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+#include "out/text_private.h"
+
+#include <inttypes.h>
+#include <string.h>
+
+// Width of a column of times, and most digits a label like "99.9999%" takes.
+#define TIME  11
+#define LABEL 24
+
+// "min avg 95% 99% max" over columns of times.
+static void time_heads(const struct sb_text *t)
+{
+    char label[LABEL];
+
+    fprintf(t->out, "%*s%*s", TIME, "min", TIME, "avg");
+    for (unsigned i = 0; i < t->npct; i++) {
+        snprintf(label, sizeof(label), "%.12g%%", t->pct[i]);
+        fprintf(t->out, "%*s", TIME, label);
+    }
+    fprintf(t->out, "%*s\n", TIME, "max");
+}
+
+static void time_cells(const struct sb_text *t, const struct sb_hist_snap *h,
+    uint64_t min, uint64_t sum, uint64_t max)
+{
+    double n = h->total ? (double)h->total : 1;
+
+    fprintf(t->out, "%*.3f%*.3f", TIME, (double)min / 1e6, TIME,
+        (double)sum / n / 1e6);
+    for (unsigned i = 0; i < t->npct; i++)
+        fprintf(t->out, "%*.3f", TIME,
+            sb_hist_snap_percentile(h, t->pct[i], max) / 1e6);
+    fprintf(t->out, "%*.3f\n", TIME, (double)max / 1e6);
+}
+
+void sb__text_open_loop(const struct sb_text *t, const struct sb_report *r)
+{
+    const struct sb_snap *s = r->snap;
+
+    fprintf(t->out, "Open loop (ms):     ");
+    time_heads(t);
+    fprintf(t->out, "    response time   ");
+    time_cells(
+        t, &s->response, s->response_min, s->c.response_ns, s->response_max);
+    fprintf(t->out, "    service time    ");
+    time_cells(t, &s->service, s->service_min, s->c.service_ns, s->service_max);
+    fprintf(t->out, "    lag             ");
+    time_cells(t, &s->lag, s->lag_min, s->c.lag_ns, s->lag_max);
+    fprintf(t->out,
+        "    scheduled: %" PRIu64 ", started: %" PRIu64 ", skipped: %" PRIu64
+        ", queue length: %" PRIu64 ", concurrency: %" PRIu64 "\n\n",
+        s->scheduled, s->c.started, s->skipped, r->queue, r->concurrency);
+}
+
+static void op_name(
+    const struct sb_text *t, unsigned i, char *name, size_t size)
+{
+    if (t->stats && i < SB_OPS_MAX)
+        snprintf(name, size, "%s", t->stats->op[i].name);
+    else
+        snprintf(name, size, "operation %u", i);
+}
+
+static int name_width(const struct sb_text *t, const struct sb_snap *s)
+{
+    int width = (int)strlen("Operation (ms)");
+    char name[64];
+
+    for (unsigned i = 0; i < s->nops; i++) {
+        op_name(t, i, name, sizeof(name));
+        if ((int)strlen(name) > width)
+            width = (int)strlen(name);
+    }
+    return width;
+}
+
+void sb__text_operations(const struct sb_text *t, const struct sb_report *r)
+{
+    const struct sb_snap *s = r->snap;
+    double seconds = r->interval_s > 0 ? r->interval_s : 1;
+    char name[64];
+    int width;
+
+    if (!s->op || s->nops == 0)
+        return;
+    width = name_width(t, s);
+    fprintf(t->out, "%-*s %12s %12s %10s", width, "Operation (ms)", "count",
+        "per sec.", "errors");
+    time_heads(t);
+    for (unsigned i = 0; i < s->nops; i++) {
+        const struct sb_snap_op *op = &s->op[i];
+
+        if (op->count == 0 && op->errors == 0)
+            continue;
+        op_name(t, i, name, sizeof(name));
+        fprintf(t->out, "%-*s %12" PRIu64 " %12.2f %10" PRIu64, width, name,
+            op->count, (double)op->count / seconds, op->errors);
+        time_cells(t, &op->hist, op->min, op->ns, op->max);
+    }
+    fprintf(t->out, "\n");
+}
+
+void sb__text_errors(const struct sb_text *t, const struct sb_report *r)
+{
+    const struct sb_snap *s = r->snap;
+
+    if (!s->code || s->ncodes == 0)
+        return;
+    fprintf(t->err, "Errors:\n    %-10s %8s %-6s %10s %12s  %s\n", "driver",
+        "code", "state", "count", "first seen", "sample");
+    for (unsigned i = 0; i < s->ncodes; i++) {
+        const struct sb_snap_code *c = &s->code[i];
+        uint64_t first = c->first_ns > t->start_ns ? c->first_ns - t->start_ns
+                                                   : 0;
+
+        fprintf(t->err, "    %-10s %8d %-6s %10" PRIu64 " %11.3fs  %.*s\n",
+            c->driver, c->native, c->state[0] ? c->state : "-", c->count,
+            (double)first / 1e9, (int)strcspn(c->sample, "\r\n"), c->sample);
+    }
+}

@@ -1,0 +1,108 @@
+-- SPDX-License-Identifier: GPL-2.0-or-later
+--
+-- sysbench.cmdline: what a script declares about options and commands.
+
+local sb = ...
+local sysbench = sb.sysbench
+local cmdline = {}
+
+local by_default = {
+   boolean = "BOOL", string = "STRING", number = "DOUBLE", table = "LIST",
+   ["nil"] = "STRING"
+}
+local by_number = {
+   [0] = "STRING", "BOOL", "INT", "SIZE", "DOUBLE", "STRING", "LIST", "STRING"
+}
+
+local function wrong(name)
+   error("wrong table structure in sysbench.cmdline.options" ..
+            (name and (": " .. tostring(name)) or ""), 0)
+end
+
+local function as_text(value)
+   local kind = type(value)
+   if kind == "boolean" then
+      return value and "on" or "off"
+   elseif kind == "table" then
+      return table.concat(value, ",")
+   elseif kind == "number" then
+      return ("%.17g"):format(value)
+   elseif value ~= nil then
+      return tostring(value)
+   end
+end
+
+local function declaration(name, t, types)
+   if type(name) ~= "string" or type(t) ~= "table" then
+      wrong(name)
+   end
+   local help, default, kind = t[1], t[2], t[3]
+   if help ~= nil and type(help) ~= "string" then
+      wrong(name)
+   end
+   kind = kind and by_number[kind] or by_default[type(default)]
+   if not kind then
+      wrong(name)
+   end
+   return {
+      name = name, help = help or "", type = types[kind],
+      default = as_text(default)
+   }
+end
+
+-- The declared options in order of their names; nil when there is no table.
+-- types: names of types -> numbers of the registry.
+function cmdline.declared(types)
+   local options = rawget(sysbench.cmdline, "options")
+   if options == nil then
+      return nil
+   elseif type(options) ~= "table" then
+      wrong()
+   end
+   local list = {}
+   for name, t in pairs(options) do
+      list[#list + 1] = declaration(name, t, types)
+   end
+   table.sort(list, function(a, b) return a.name < b.name end)
+   return list
+end
+
+-- True when the script declares options. The registry has read them before
+-- any hook runs; kept for scripts that call it.
+function cmdline.read_cmdline_options()
+   return cmdline.declared({}) ~= nil
+end
+
+local function command(name)
+   local commands = rawget(sysbench.cmdline, "commands")
+   return type(commands) == "table" and commands[name] or nil
+end
+
+function cmdline.command_defined(name)
+   local c = command(name)
+   return type(c) == "table" and c[1] ~= nil
+end
+
+function cmdline.command_parallel(name)
+   local c = command(name)
+   return type(c) == "table" and c[2] == cmdline.PARALLEL_COMMAND
+end
+
+function cmdline.call_command(name)
+   local c = command(name)
+   if not c then
+      return false
+   end
+   return c[1]() ~= false
+end
+
+function cmdline.print_test_options()
+   local first = next(rawget(sysbench.cmdline, "options") or {})
+   if first then
+      sb.help(first)
+   end
+end
+
+cmdline.PARALLEL_COMMAND = true
+
+return cmdline

@@ -1,0 +1,204 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+//
+// Parsed code. Every user runs the same files in a state of its own: they are
+// parsed once, and states load the bytecode, which takes less time and much
+// less memory at its peak.
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+
+#include "base/buf.h"
+#include "script/embed.h"
+#include "script/script_private.h"
+
+struct sb__code {
+    struct sb__code *next;
+    char *key;
+    struct timespec mtime; // of a file: a script may write and load others
+    struct sb_buf code;
+};
+
+void sb__codes_init(struct sb__codes *c)
+{
+    pthread_mutex_init(&c->lock, NULL);
+    c->first = NULL;
+}
+
+void sb__codes_done(struct sb__codes *c)
+{
+    while (c->first) {
+        struct sb__code *code = c->first;
+
+        c->first = code->next;
+        sb_buf_done(&code->code);
+        free(code->key);
+        free(code);
+    }
+    pthread_mutex_destroy(&c->lock);
+}
+
+static bool same_time(const struct timespec *a, const struct timespec *b)
+{
+    return a->tv_sec == b->tv_sec && a->tv_nsec == b->tv_nsec;
+}
+
+// Entries are never changed or freed before the end, so that they may be read
+// without the lock.
+static const struct sb__code *lookup(
+    struct sb__codes *c, const char *key, const struct timespec *mtime)
+{
+    struct sb__code *code;
+
+    pthread_mutex_lock(&c->lock);
+    for (code = c->first; code; code = code->next) {
+        if (strcmp(code->key, key) == 0 && same_time(&code->mtime, mtime))
+            break;
+    }
+    pthread_mutex_unlock(&c->lock);
+    return code;
+}
+
+static int append(lua_State *L, const void *data, size_t len, void *arg)
+{
+    return sb_buf_add(arg, data, len);
+}
+
+// string.dump(f, true) leaves out line numbers and names, which lua_dump()
+// cannot. Leaves the function on the stack.
+static int dump(lua_State *L, struct sb_buf *out, bool strip)
+{
+    size_t len;
+    int rc = 0;
+
+    if (!strip)
+        return lua_dump(L, append, out);
+    lua_getglobal(L, "string");
+    lua_getfield(L, -1, "dump");
+    lua_pushvalue(L, -3);
+    lua_pushboolean(L, 1);
+    if (lua_pcall(L, 2, 1, 0) == 0) {
+        const char *code = lua_tolstring(L, -1, &len);
+
+        rc = sb_buf_add(out, code, len);
+    } else {
+        rc = SB_ENOMEM;
+    }
+    lua_pop(L, 2);
+    return rc;
+}
+
+// Keeps the function on the stack top; not being able to is no failure, the
+// next state then parses again.
+static void keep(struct sb__codes *c, lua_State *L, const char *key,
+    const struct timespec *mtime, bool strip)
+{
+    struct sb__code *code = calloc(1, sizeof(*code));
+
+    if (!code)
+        return;
+    sb_buf_init(&code->code, 0);
+    code->mtime = *mtime;
+    code->key = strdup(key);
+    if (!code->key || dump(L, &code->code, strip) || code->code.failed) {
+        sb_buf_done(&code->code);
+        free(code->key);
+        free(code);
+        return;
+    }
+    pthread_mutex_lock(&c->lock);
+    code->next = c->first;
+    c->first = code;
+    pthread_mutex_unlock(&c->lock);
+}
+
+static int load(
+    lua_State *L, const struct sb__code *code, const char *chunk)
+{
+    return luaL_loadbuffer(L, code->code.data, code->code.len, chunk);
+}
+
+int sb__codes_file(struct sb__codes *c, lua_State *L, const char *path)
+{
+    const struct sb__code *code;
+    struct stat st;
+    int rc;
+
+    if (stat(path, &st))
+        return luaL_loadfile(L, path); // words the error
+    code = lookup(c, path, &st.st_mtim);
+    if (code)
+        return load(L, code, path);
+    rc = luaL_loadfile(L, path);
+    if (rc == 0)
+        keep(c, L, path, &st.st_mtim, false);
+    return rc;
+}
+
+static int from_text(struct sb__codes *c, lua_State *L, const char *chunk,
+    const char *text, size_t len, bool strip)
+{
+    const struct timespec never = { 0 };
+    const struct sb__code *code = lookup(c, chunk, &never);
+    int rc;
+
+    if (code)
+        return load(L, code, chunk);
+    rc = luaL_loadbuffer(L, text, len, chunk);
+    if (rc == 0)
+        keep(c, L, chunk, &never, strip);
+    return rc;
+}
+
+int sb__codes_text(struct sb__codes *c, lua_State *L, const char *chunk,
+    const char *text, size_t len)
+{
+    return from_text(c, L, chunk, text, len, false);
+}
+
+static const struct sb__embed *embedded(const char *name, const char *suffix)
+{
+    size_t len = strlen(name);
+    const struct sb__embed *e;
+
+    for (e = sb__embed_table; e->name; e++) {
+        if (strncmp(e->name, name, len) == 0 &&
+            strcmp(e->name + len, suffix) == 0)
+            return e;
+    }
+    return NULL;
+}
+
+int sb__codes_module(struct sb__codes *c, lua_State *L, const char *name)
+{
+    const struct sb__embed *e = embedded(name, "");
+
+    if (!e) {
+        lua_pushfstring(L, "no embedded module '%s'", name);
+        return LUA_ERRRUN;
+    }
+    lua_pushfstring(L, "=[%s]", name);
+    int rc = from_text(c, L, lua_tostring(L, -1), e->text, e->len, true);
+    lua_remove(L, -2);
+    return rc;
+}
+
+void sb__cdef(lua_State *L, const char *name)
+{
+    const struct sb__embed *e = embedded(name, ".ffi");
+
+    if (!e)
+        luaL_error(L, "no embedded declarations '%s'", name);
+    luaL_findtable(L, LUA_REGISTRYINDEX, "sysbench.cdefs", 4);
+    lua_getfield(L, -1, name);
+    if (lua_toboolean(L, -1)) {
+        lua_pop(L, 2);
+        return;
+    }
+    lua_pop(L, 1);
+    lua_pushboolean(L, 1);
+    lua_setfield(L, -2, name);
+    lua_getfield(L, LUA_REGISTRYINDEX, "sysbench.cdef");
+    lua_pushlstring(L, e->text, e->len);
+    lua_call(L, 1, 0);
+    lua_pop(L, 1);
+}

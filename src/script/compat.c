@@ -1,0 +1,101 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+#include <string.h>
+
+#include "script/compat.ffi.h"
+#include "script/script_private.h"
+
+// The one exception from "nothing identifies the caller by OS thread": these
+// functions have always been called without a context.
+static _Thread_local struct sb__state *current;
+
+void sb__compat_enter(struct sb__state *st)
+{
+    current = st;
+}
+
+static struct sb_user *user(void)
+{
+    return current ? current->user : NULL;
+}
+
+uint64_t sb_counter_val(int thread_id, sb_counter_type type)
+{
+    return user() ? sb_user_counted(user(), (int)type) : 0;
+}
+
+void sb_counter_add(int thread_id, sb_counter_type type, uint64_t val)
+{
+    if (user())
+        sb_user_count(user(), (int)type, val);
+}
+
+void sb_counter_inc(int thread_id, sb_counter_type type)
+{
+    sb_counter_add(thread_id, type, 1);
+}
+
+bool sb_more_events(int thread_id)
+{
+    struct sb_user *u = user();
+
+    if (!u)
+        return false;
+    // A loop that comes back without a stop has not counted that event.
+    if (u->in_event)
+        sb_user_drop(u);
+    return sb_user_begin(u) == 1;
+}
+
+void sb_event_start(int thread_id)
+{
+    // sb_more_events() has started it: the two always follow each other.
+}
+
+void sb_event_stop(int thread_id)
+{
+    if (user() && user()->in_event)
+        sb_user_end(user());
+}
+
+// sb_rand_uniform(a, b) and its like
+#define RAND(name)                                                            \
+    uint32_t sb_rand_##name(uint32_t a, uint32_t b)                           \
+    {                                                                         \
+        return current ? (uint32_t)sb_random_##name(current->random, a, b)    \
+                       : 0;                                                   \
+    }
+
+RAND(default)
+RAND(uniform)
+RAND(gaussian)
+RAND(special)
+RAND(pareto)
+RAND(zipfian)
+
+uint32_t sb_rand_unique(void)
+{
+    return current ? sb_random_unique(current->random) : 0;
+}
+
+uint64_t sb_rand_uniform_uint64(void)
+{
+    return current ? sb_random_uint64(current->random) : 0;
+}
+
+double sb_rand_uniform_double(void)
+{
+    return current ? sb_random_double(current->random) : 0;
+}
+
+void sb_rand_str(const char *fmt, char *buf)
+{
+    if (current)
+        sb_random_string(current->random, fmt, strlen(fmt), buf);
+}
+
+uint32_t sb_rand_varstr(char *buf, uint32_t min_len, uint32_t max_len)
+{
+    return current ? (uint32_t)sb_random_varstring(
+                         current->random, min_len, max_len, buf)
+                   : 0;
+}

@@ -1,0 +1,167 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+//
+// Where scripts lie.
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+
+#include "base/buf.h"
+#include "script/script_private.h"
+
+// Of these only the part that exists on a machine matters; the order is that
+// of sysbench 1.0.
+static const char *const home_templates[] = {
+    "/.luarocks/share/lua/5.1/?.lua",
+    "/.luarocks/share/lua/5.1/?/init.lua",
+    "/.luarocks/share/lua/?.lua",
+};
+static const char *const templates[] = {
+    "/usr/local/share/lua/5.1/?.lua",
+    "/usr/local/share/lua/5.1/?/init.lua",
+    "/usr/share/lua/5.1/?.lua",
+    "/usr/share/lua/5.1/?/init.lua",
+};
+
+static void default_path(struct sb_buf *b, const char *workloads)
+{
+    const char *home = getenv("HOME");
+
+    sb_buf_adds(b, "./?.lua;./?/init.lua;./src/lua/?.lua");
+    for (size_t i = 0; home && i < 3; i++)
+        sb_buf_addf(b, ";%s%s", home, home_templates[i]);
+    for (size_t i = 0; i < 4; i++)
+        sb_buf_addf(b, ";%s", templates[i]);
+    sb_buf_addf(b, ";%s/?.lua", workloads);
+}
+
+int sb__find_path(const char *workloads, char **out)
+{
+    const char *user = getenv("LUA_PATH");
+    const char *gap = user ? strstr(user, ";;") : NULL;
+    struct sb_buf b;
+
+    sb_buf_init(&b, 0);
+    if (!user) {
+        default_path(&b, workloads);
+    } else if (!gap) {
+        sb_buf_adds(&b, user);
+    } else {
+        if (gap > user) {
+            sb_buf_add(&b, user, (size_t)(gap - user));
+            sb_buf_adds(&b, ";");
+        }
+        default_path(&b, workloads);
+        if (gap[2])
+            sb_buf_addf(&b, ";%s", gap + 2);
+    }
+    if (b.failed) {
+        sb_buf_done(&b);
+        return SB_ENOMEM;
+    }
+    *out = b.data;
+    return 0;
+}
+
+static bool is_file(const char *path)
+{
+    struct stat st;
+
+    return stat(path, &st) == 0 && !S_ISDIR(st.st_mode);
+}
+
+static bool try_file(char *path, size_t size, const char *dir,
+    const char *name, const char *suffix)
+{
+    int n = snprintf(path, size, "%s%s%s%s", dir, dir[0] ? "/" : "", name,
+        suffix);
+
+    return n > 0 && (size_t)n < size && is_file(path);
+}
+
+static bool ends_in_lua(const char *name)
+{
+    size_t len = strlen(name);
+
+    return len > 4 && strcmp(name + len - 4, ".lua") == 0;
+}
+
+static bool try_both(
+    char *path, size_t size, const char *dir, const char *name)
+{
+    return try_file(path, size, dir, name, "") ||
+        (!ends_in_lua(name) && try_file(path, size, dir, name, ".lua"));
+}
+
+// One template of package.path with the module name put in.
+static bool try_template(char *path, size_t size, const char *tpl,
+    size_t len, const char *name)
+{
+    size_t n = 0;
+
+    for (size_t i = 0; i < len; i++) {
+        if (tpl[i] != '?') {
+            if (n + 1 >= size)
+                return false;
+            path[n++] = tpl[i];
+            continue;
+        }
+        for (const char *p = name; *p; p++) {
+            if (n + 1 >= size)
+                return false;
+            path[n++] = *p == '.' ? '/' : *p;
+        }
+    }
+    path[n] = '\0';
+    return is_file(path);
+}
+
+static bool try_module(
+    char *path, size_t size, const char *module_path, const char *name)
+{
+    const char *p = module_path;
+
+    while (*p) {
+        size_t len = strcspn(p, ";");
+
+        if (len && try_template(path, size, p, len, name))
+            return true;
+        p += len + (p[len] == ';');
+    }
+    return false;
+}
+
+// "a/mongodb/oltp.lua": that below the workloads, then "mongodb/oltp.lua",
+// then "oltp.lua".
+static bool try_tails(
+    char *path, size_t size, const char *workloads, const char *name)
+{
+    while (name && *name) {
+        if (try_both(path, size, workloads, name))
+            return true;
+        name = strchr(name, '/');
+        name += name != NULL;
+    }
+    return false;
+}
+
+int sb__find(const char *name, const char *workloads, const char *module_path,
+    char *path, size_t size, bool *taken, struct sb_err *err)
+{
+    *taken = false;
+    if (try_both(path, size, "", name))
+        return 0;
+    // The built-in test of 0.4, which is not the oltp.lua of 0.5.
+    if (strcmp(name, "oltp") == 0 &&
+        try_file(path, size, workloads, "oltp_0_4", ".lua"))
+        return 0;
+    if (try_module(path, size, module_path, name))
+        return 0;
+    if (try_tails(path, size, workloads, name)) {
+        *taken = strchr(name, '/') != NULL;
+        return 0;
+    }
+    return sb_err_set(err, SB_ENOTFOUND,
+        "Cannot find benchmark '%s': no such built-in test, file or module",
+        name);
+}

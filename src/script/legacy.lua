@@ -1,0 +1,157 @@
+-- SPDX-License-Identifier: GPL-2.0-or-later
+--
+-- The global functions of sysbench 0.5. One connection a thread, made when it
+-- is first needed.
+
+local sb = ...
+local sysbench = sb.sysbench
+local sql, rand = sysbench.sql, sysbench.rand
+local types = sql.type
+local con
+local legacy = {}
+
+function legacy.db_connect()
+   local drv = sql.driver()
+   rawset(_G, "db_driver", drv:name())
+   con = drv:connect()
+end
+
+function legacy.db_disconnect()
+   if con then
+      con:disconnect()
+      con = nil
+   end
+end
+
+local function connected()
+   if not con then
+      legacy.db_connect()
+   end
+   return con
+end
+
+-- Returns nothing: 0.5 had no results of text queries.
+function legacy.db_query(query)
+   local rs = connected():query(query)
+   if rs ~= nil then
+      rs:free()
+   end
+end
+
+function legacy.db_bulk_insert_init(query)
+   connected():bulk_insert_init(query)
+end
+
+function legacy.db_bulk_insert_next(values)
+   con:bulk_insert_next(values)
+end
+
+function legacy.db_bulk_insert_done()
+   con:bulk_insert_done()
+end
+
+function legacy.db_prepare(query)
+   return connected():prepare(query)
+end
+
+local function create(stmt, value)
+   if type(value) == "string" then
+      -- Later values may be longer.
+      return stmt:bind_create(types.CHAR, math.max(2 * #value, 255))
+   elseif type(value) == "number" and value % 1 ~= 0 then
+      return stmt:bind_create(types.DOUBLE)
+   end
+   return stmt:bind_create(types.BIGINT)
+end
+
+local function fits(param, value)
+   if type(value) == "string" then
+      return param.type == types.CHAR and #value <= tonumber(param.max_len)
+   elseif type(value) == "number" and value % 1 ~= 0 then
+      return param.type == types.DOUBLE
+   end
+   return param.type ~= types.CHAR
+end
+
+local function bind(stmt, values)
+   local params, n = {}, table.maxn(values)
+   for i = 1, n do
+      params[i] = create(stmt, values[i])
+   end
+   stmt:bind_param(unpack(params, 1, n))
+   return params
+end
+
+-- The table is read again by every db_execute().
+function legacy.db_bind_param(stmt, values)
+   stmt.values = values
+   stmt.bound = bind(stmt, values)
+end
+
+function legacy.db_bind_result() end
+
+function legacy.db_execute(stmt)
+   local values, bound = stmt.values, stmt.bound
+   if values then
+      for i = 1, #bound do
+         if not fits(bound[i], values[i]) then
+            bound = bind(stmt, values)
+            stmt.bound = bound
+            break
+         end
+      end
+      for i = 1, #bound do
+         bound[i]:set(values[i])
+      end
+   end
+   return stmt:execute()
+end
+
+function legacy.db_store_results() end
+
+function legacy.db_free_results(rs)
+   if rs ~= nil then
+      rs:free()
+   end
+end
+
+function legacy.db_close(stmt)
+   stmt:close()
+end
+
+legacy.sb_rand = rand.default
+legacy.sb_rand_uniform = rand.uniform
+legacy.sb_rand_gaussian = rand.gaussian
+legacy.sb_rand_special = rand.special
+legacy.sb_rand_pareto = rand.pareto
+legacy.sb_rand_zipfian = rand.zipfian
+legacy.sb_rand_str = rand.string
+
+function legacy.sb_rand_uniq(a, b)
+   local n = rand.unique()
+   if a and b then
+      return a + n % (b - a + 1)
+   end
+   return n
+end
+
+function legacy.sb_rnd()
+   return rand.uniform(0, 4294967295)
+end
+
+legacy.DB_ERROR_NONE = 0
+legacy.DB_ERROR_RESTART_TRANSACTION = 1
+legacy.DB_ERROR_FAILED = 2
+
+-- sysbench.db.query() is db_query().
+local db = {}
+for name, value in pairs(legacy) do
+   if rawget(_G, name) == nil then
+      rawset(_G, name, value)
+   end
+   if name:sub(1, 3) == "db_" then
+      db[name:sub(4)] = value
+   end
+end
+
+return db

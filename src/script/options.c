@@ -1,0 +1,229 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+//
+// Options between the registry and Lua: what scripts declare, what becomes
+// sysbench.opt and globals of old scripts.
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/log.h"
+#include "script/script_private.h"
+
+static int take(void *arg, const struct sb_opt_view *view)
+{
+    struct sb_script *s = arg;
+    size_t n = s->nvalues;
+    const struct sb_opt *opt = view->opt;
+
+    if (opt->alias_of || !view->value || strcmp(opt->name, "help") == 0)
+        return 0;
+    if (n % 32 == 0) {
+        struct sb__value *v =
+            realloc(s->values, (n + 32) * sizeof(struct sb__value));
+
+        if (!v)
+            return SB_ENOMEM;
+        s->values = v;
+    }
+    char *name = strdup(opt->name);
+    if (!name)
+        return SB_ENOMEM;
+    for (char *p = name; *p; p++) {
+        if (*p == '-')
+            *p = '_';
+    }
+    s->values[n] = (struct sb__value) { name, opt, view->value };
+    s->nvalues = n + 1;
+    return 0;
+}
+
+int sb__options_take(struct sb_script *s, struct sb_err *err)
+{
+    sb__options_done(s);
+    if (sb_opts_each(s->env.opts, take, s))
+        return sb_err_set(err, SB_ENOMEM, "out of memory");
+    return 0;
+}
+
+void sb__options_done(struct sb_script *s)
+{
+    for (size_t i = 0; i < s->nvalues; i++)
+        free(s->values[i].name);
+    free(s->values);
+    s->values = NULL;
+    s->nvalues = 0;
+}
+
+static void push_list(lua_State *L, const struct sb_opt_list *list)
+{
+    lua_createtable(L, (int)list->count, 0);
+    for (size_t i = 0; i < list->count; i++) {
+        lua_pushstring(L, list->item[i]);
+        lua_rawseti(L, -2, (int)i + 1);
+    }
+}
+
+static void push_value(lua_State *L, const struct sb__value *v)
+{
+    switch (v->opt->type) {
+    case SB_OPT_BOOL:
+        lua_pushboolean(L, *(const bool *)v->value);
+        return;
+    case SB_OPT_INT:
+    case SB_OPT_SIZE:
+        lua_pushnumber(L, (lua_Number)*(const int64_t *)v->value);
+        return;
+    case SB_OPT_DOUBLE:
+        lua_pushnumber(L, *(const double *)v->value);
+        return;
+    case SB_OPT_DURATION: // in the unit of a bare number
+        lua_pushnumber(L,
+            (lua_Number)*(const int64_t *)v->value /
+                (v->opt->flags & SB_OPT_USEC ? 1e3 : 1e9));
+        return;
+    case SB_OPT_STRING:
+        lua_pushstring(L, *(const char *const *)v->value);
+        return;
+    case SB_OPT_LIST:
+        push_list(L, v->value);
+        return;
+    case SB_OPT_ENUM:
+        lua_pushstring(L, v->opt->choices[*(const int *)v->value]);
+        return;
+    }
+    lua_pushnil(L);
+}
+
+void sb__options_push(lua_State *L, const struct sb_script *s)
+{
+    lua_createtable(L, 0, (int)s->nvalues);
+    for (size_t i = 0; i < s->nvalues; i++) {
+        push_value(L, &s->values[i]);
+        lua_setfield(L, -2, s->values[i].name);
+    }
+}
+
+// What legacy scripts take: settings that nobody declares.
+struct loose {
+    char *name, *value;
+    bool typed; // by a person, for this run: worth a warning
+    struct loose *next;
+};
+
+static int gather(void *arg, const char *name, const char *value,
+    enum sb_opt_source source, const char *origin)
+{
+    struct loose ***end = arg;
+    struct loose *l = calloc(1, sizeof(*l));
+
+    if (!l)
+        return SB_ENOMEM;
+    **end = l;
+    *end = &l->next;
+    l->name = strdup(name);
+    l->value = strdup(value ? value : "on");
+    l->typed = source == SB_SRC_CMDLINE || source == SB_SRC_FILE;
+    return l->name && l->value ? 0 : SB_ENOMEM;
+}
+
+// A script has its own spelling of nearly the same name quite legitimately,
+// so this is no error.
+static void warn_near(const struct sb_opts *o, const struct loose *l)
+{
+    const char *near = l->typed ? sb_opts_nearest(o, l->name) : NULL;
+
+    if (near)
+        sb_log(SB_LOG_WARNING,
+            "unknown option --%s becomes a global of the script; did you "
+            "mean --%s?",
+            l->name, near);
+}
+
+static int add_loose(struct sb_script *s, struct sb_err *err)
+{
+    struct loose *first = NULL, **end = &first;
+    int rc = sb_opts_unclaimed(s->env.opts, gather, &end);
+
+    if (rc)
+        sb_err_set(err, rc, "out of memory");
+    for (struct loose *l = first; l && rc == 0; l = l->next)
+        warn_near(s->env.opts, l);
+    for (struct loose *l = first; l && rc == 0; l = l->next)
+        rc = sb_opts_add_script(s->env.opts, s->name, l->name, "",
+            SB_OPT_STRING, l->value, err);
+    while (first) {
+        struct loose *l = first;
+
+        first = l->next;
+        free(l->name);
+        free(l->value);
+        free(l);
+    }
+    return rc;
+}
+
+static const char *field(lua_State *L, const char *name)
+{
+    const char *text;
+
+    lua_getfield(L, -1, name);
+    text = lua_tostring(L, -1);
+    lua_pop(L, 1); // the table keeps it
+    return text;
+}
+
+// The list that cmdline.lua makes is on the stack top.
+static int add_declared(struct sb_script *s, struct sb_err *err)
+{
+    lua_State *L = s->main->L;
+    int n = (int)lua_objlen(L, -1), rc = 0;
+
+    for (int i = 1; i <= n && rc == 0; i++) {
+        lua_rawgeti(L, -1, i);
+        lua_getfield(L, -1, "type");
+        enum sb_opt_type type = (enum sb_opt_type)lua_tointeger(L, -1);
+        lua_pop(L, 1);
+        rc = sb_opts_add_script(s->env.opts, s->name, field(L, "name"),
+            field(L, "help"), type, field(L, "default"), err);
+        lua_pop(L, 1);
+    }
+    return rc;
+}
+
+static void add_types(lua_State *L)
+{
+    static const struct {
+        const char *name;
+        enum sb_opt_type type;
+    } types[] = {
+        { "BOOL", SB_OPT_BOOL },
+        { "INT", SB_OPT_INT },
+        { "SIZE", SB_OPT_SIZE },
+        { "DOUBLE", SB_OPT_DOUBLE },
+        { "STRING", SB_OPT_STRING },
+        { "LIST", SB_OPT_LIST },
+    };
+
+    lua_createtable(L, 0, 6);
+    for (size_t i = 0; i < sizeof(types) / sizeof(types[0]); i++) {
+        lua_pushinteger(L, types[i].type);
+        lua_setfield(L, -2, types[i].name);
+    }
+}
+
+int sb_script_add_options(struct sb_script *s, struct sb_err *err)
+{
+    lua_State *L = s->main->L;
+    int rc = sb__state_module(s->main, "cmdline", "declared", err);
+
+    if (rc)
+        return rc;
+    add_types(L);
+    rc = sb__state_call(
+        s->main, "sysbench.cmdline.read_cmdline_options", 1, 1, err);
+    if (rc)
+        return rc;
+    s->legacy = !lua_istable(L, -1);
+    rc = s->legacy ? add_loose(s, err) : add_declared(s, err);
+    lua_settop(L, 0);
+    return rc;
+}

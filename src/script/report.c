@@ -1,0 +1,77 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+//
+// Report hooks: they run in a state of their own and get a table of figures,
+// latencies in seconds.
+#include "script/script_private.h"
+
+bool sb_script_has_report_hook(const struct sb_script *s, bool final)
+{
+    return final ? s->report_final : s->report_interval;
+}
+
+static int report_state(struct sb_script *s, struct sb_err *err)
+{
+    int rc;
+
+    if (s->report)
+        return 0;
+    rc = sb__state_new(
+        &s->report, s, NULL, (unsigned)s->env.run->threads, err);
+    return rc ? rc : sb__state_body(s->report, err);
+}
+
+static void add(lua_State *L, const char *name, double value)
+{
+    lua_pushnumber(L, value);
+    lua_setfield(L, -2, name);
+}
+
+static void push_stat(
+    lua_State *L, const struct sb_script *s, const struct sb_report *r)
+{
+    const struct sb_counters *c = &r->snap->c;
+    double pct = s->env.npercentiles
+        ? sb_report_percentile(r, s->env.percentiles[0])
+        : 0;
+
+    lua_createtable(L, 0, 20);
+    // When the last report is made nobody runs any more.
+    add(L, "threads_running", r->final ? r->threads : r->running);
+    add(L, "time_interval", r->interval_s);
+    add(L, "time_total", r->total_s);
+    add(L, "latency_pct", pct / 1e9);
+    add(L, "events", (double)c->completed);
+    add(L, "reads", (double)c->reads);
+    add(L, "writes", (double)c->writes);
+    add(L, "other", (double)c->others);
+    add(L, "errors", (double)r->errors);
+    add(L, "reconnects", (double)c->reconnects);
+    add(L, "bytes_read", (double)c->bytes_read);
+    add(L, "bytes_written", (double)c->bytes_written);
+    add(L, "queue_length", (double)r->queue);
+    add(L, "concurrency", (double)r->concurrency);
+    add(L, "latency_min", (double)r->lat_min / 1e9);
+    add(L, "latency_max", (double)r->lat_max / 1e9);
+    add(L, "latency_avg", r->lat_avg / 1e9);
+    add(L, "latency_sum", (double)r->lat_sum / 1e9);
+}
+
+int sb_script_report(
+    struct sb_script *s, const struct sb_report *r, struct sb_err *err)
+{
+    const char *hook = r->final ? "report_cumulative" : "report_intermediate";
+    int rc = report_state(s, err);
+
+    if (rc)
+        return rc;
+    lua_State *L = s->report->L;
+    lua_getglobal(L, "sysbench");
+    lua_getfield(L, -1, "hooks");
+    lua_getfield(L, -1, hook);
+    lua_replace(L, -3);
+    lua_pop(L, 1);
+    push_stat(L, s, r);
+    rc = sb__state_call(s->report, hook, 1, 0, err);
+    fflush(stdout);
+    return rc;
+}

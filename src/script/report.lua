@@ -1,0 +1,72 @@
+-- SPDX-License-Identifier: GPL-2.0-or-later
+--
+-- Ready-made report hooks: one line of CSV, one object of a JSON array, or
+-- the classic line for every report.
+
+local report = {}
+
+local function per_second(stat)
+   local s = stat.time_interval
+   if s <= 0 then
+      s = math.huge
+   end
+   return stat.events / s, stat.reads / s, stat.writes / s, stat.other / s,
+      stat.errors / s, stat.reconnects / s
+end
+
+function report.report_csv(stat)
+   local tps, reads, writes, other, errors, reconnects = per_second(stat)
+   print(("%.0f,%u,%4.2f,%4.2f,%4.2f,%4.2f,%4.2f,%4.2f,%4.2f,%4.2f"):format(
+         stat.time_total, stat.threads_running, tps, reads + writes + other,
+         reads, writes, other, stat.latency_pct * 1000, errors, reconnects))
+end
+
+-- The array ends when the state of the report hooks is closed.
+local array
+
+local function open_array()
+   array = newproxy(true)
+   getmetatable(array).__gc = function()
+      io.write("\n]\n")
+   end
+   io.write("[\n")
+end
+
+function report.report_json(stat)
+   local tps, reads, writes, other, errors, reconnects = per_second(stat)
+   if array then
+      io.write(",\n")
+   else
+      open_array()
+   end
+   io.write(([[
+  {
+    "time": %.0f,
+    "threads": %u,
+    "tps": %.2f,
+    "qps": {
+      "total": %.2f,
+      "reads": %.2f,
+      "writes": %.2f,
+      "other": %.2f
+    },
+    "latency": %.2f,
+    "errors": %.2f,
+    "reconnects": %.2f
+  }]]):format(stat.time_total, stat.threads_running, tps,
+         reads + writes + other, reads, writes, other,
+         stat.latency_pct * 1000, errors, reconnects))
+   io.flush()
+end
+
+function report.report_default(stat)
+   local tps, reads, writes, other, errors, reconnects = per_second(stat)
+   print(("[ %.0fs ] thds: %u tps: %4.2f qps: %4.2f (r/w/o: " ..
+          "%4.2f/%4.2f/%4.2f) lat (ms,%u%%): %4.2f err/s %4.2f " ..
+          "reconn/s: %4.2f"):format(
+         stat.time_total, stat.threads_running, tps, reads + writes + other,
+         reads, writes, other, stat.latency_pct_rank or 95,
+         stat.latency_pct * 1000, errors, reconnects))
+end
+
+return report

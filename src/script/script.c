@@ -1,0 +1,296 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+//
+// A script from its name to its end: loading, commands.
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "base/buf.h"
+#include "base/log.h"
+#include "script/script_private.h"
+
+static bool names_stdin(const char *name)
+{
+    return !name || strcmp(name, "-") == 0;
+}
+
+// A first line that begins with '#' is for the shell; its end stays, so that
+// line numbers are right.
+static size_t skip_shebang(const struct sb_buf *b)
+{
+    size_t n = 0;
+
+    if (b->len && b->data[0] == '#') {
+        while (n < b->len && b->data[n] != '\n')
+            n++;
+    }
+    return n;
+}
+
+static int read_stdin(struct sb_script *s, struct sb_err *err)
+{
+    char part[4096];
+    struct sb_buf b;
+    size_t n;
+
+    if (isatty(STDIN_FILENO)) {
+        printf("Reading the script from the standard input:\n\n");
+        fflush(stdout);
+    }
+    sb_buf_init(&b, 0);
+    while ((n = fread(part, 1, sizeof(part), stdin)) > 0)
+        sb_buf_add(&b, part, n);
+    if (ferror(stdin) || b.failed) {
+        sb_buf_done(&b);
+        return sb_err_set(
+            err, SB_ESYS, "cannot read the script from standard input");
+    }
+    n = skip_shebang(&b);
+    s->text_len = b.len - n;
+    s->text = malloc(s->text_len + 1);
+    if (s->text && s->text_len)
+        memcpy(s->text, b.data + n, s->text_len);
+    sb_buf_done(&b);
+    return s->text ? 0 : sb_err_set(err, SB_ENOMEM, "out of memory");
+}
+
+// "path/oltp.lua" -> "oltp"
+static char *base_name(const char *path)
+{
+    const char *slash = strrchr(path, '/');
+    const char *base = slash ? slash + 1 : path;
+    size_t len = strlen(base);
+
+    if (len > 4 && strcmp(base + len - 4, ".lua") == 0)
+        len -= 4;
+    return strndup(base, len);
+}
+
+static int locate(struct sb_script *s, const char *name, struct sb_err *err)
+{
+    bool taken;
+    int rc;
+
+    if (names_stdin(name)) {
+        s->from_stdin = true;
+        snprintf(s->path, sizeof(s->path), "stdin");
+        return read_stdin(s, err);
+    }
+    rc = sb__find(name, s->env.paths->workloads, s->module_path, s->path,
+        sizeof(s->path), &taken, err);
+    if (rc == 0 && taken)
+        sb_log(SB_LOG_NOTICE,
+            "NOTICE: no such file: %s; using the installed %s", name, s->path);
+    return rc;
+}
+
+static int prepare(struct sb_script *s, const char *name, const char *command,
+    struct sb_err *err)
+{
+    int rc;
+
+    if (sb__find_path(s->env.paths->workloads, &s->module_path))
+        return sb_err_set(err, SB_ENOMEM, "out of memory");
+    rc = locate(s, name, err);
+    if (rc)
+        return rc;
+    s->name = base_name(s->path);
+    s->given = name ? strdup(name) : NULL;
+    s->command = command ? strdup(command) : NULL;
+    if (!s->name || (name && !s->given) || (command && !s->command))
+        return sb_err_set(err, SB_ENOMEM, "out of memory");
+    rc = sb__state_new(&s->main, s, NULL, 0, err);
+    return rc ? rc : sb__state_body(s->main, err);
+}
+
+int sb_script_load(struct sb_script **out, const struct sb_script_env *env,
+    const char *name, const char *command, struct sb_err *err)
+{
+    struct sb_script *s = calloc(1, sizeof(*s));
+    int rc;
+
+    *out = NULL;
+    if (!s)
+        return sb_err_set(err, SB_ENOMEM, "out of memory");
+    s->env = *env;
+    s->workload = (struct sb_workload) { &sb__script_ops, s };
+    pthread_mutex_init(&s->lock, NULL);
+    sb__codes_init(&s->codes);
+    sb_clock_init(&s->clock);
+    rc = prepare(s, name, command, err);
+    if (rc) {
+        sb_script_free(s);
+        return rc;
+    }
+    s->report_interval =
+        sb__state_has(s->main, "hooks", "report_intermediate");
+    s->report_final = sb__state_has(s->main, "hooks", "report_cumulative");
+    *out = s;
+    return 0;
+}
+
+void sb_script_free(struct sb_script *s)
+{
+    if (!s)
+        return;
+    sb__state_free(s->report);
+    sb__state_free(s->main);
+    sb__compat_enter(NULL);
+    sb__options_done(s);
+    sb__codes_done(&s->codes);
+    pthread_mutex_destroy(&s->lock);
+    free(s->module_path);
+    free(s->given);
+    free(s->name);
+    free(s->command);
+    free(s->text);
+    free(s);
+}
+
+int sb_script_ready(struct sb_script *s, struct sb_err *err)
+{
+    int rc = sb__options_take(s, err);
+
+    if (rc)
+        return rc;
+    s->ready = true;
+    // The seed is final only now.
+    sb_random_init(&s->main->own, s->env.random, UINT64_MAX);
+    s->main->ctx.seed = s->env.random->seed;
+    return sb__state_options(s->main, err);
+}
+
+const char *sb_script_name(const struct sb_script *s)
+{
+    return s->name;
+}
+
+bool sb_script_from_stdin(const struct sb_script *s)
+{
+    return s->from_stdin;
+}
+
+struct sb_workload *sb_script_workload(struct sb_script *s)
+{
+    return &s->workload;
+}
+
+// Pushes sysbench.cmdline.commands[command], or pops down and says no.
+static bool push_command(lua_State *L, const char *command)
+{
+    int top = lua_gettop(L);
+
+    lua_getglobal(L, "sysbench");
+    lua_getfield(L, -1, "cmdline");
+    if (lua_istable(L, -1)) {
+        lua_pushstring(L, "commands");
+        lua_rawget(L, -2);
+        if (lua_istable(L, -1))
+            lua_getfield(L, -1, command);
+    }
+    if (lua_istable(L, -1)) {
+        lua_rawgeti(L, -1, 1);
+        if (lua_isfunction(L, -1)) {
+            lua_pop(L, 1);
+            lua_replace(L, top + 1);
+            lua_settop(L, top + 1);
+            return true;
+        }
+    }
+    lua_settop(L, top);
+    return false;
+}
+
+static bool declares_options(lua_State *L)
+{
+    bool yes;
+
+    lua_getglobal(L, "sysbench");
+    lua_getfield(L, -1, "cmdline");
+    lua_getfield(L, -1, "options");
+    yes = lua_istable(L, -1);
+    lua_pop(L, 3);
+    return yes;
+}
+
+enum sb_script_command sb_script_command(
+    const struct sb_script *s, const char *command)
+{
+    static const char *const plain[] = { "prepare", "cleanup", "help" };
+    lua_State *L = s->main->L;
+
+    if (push_command(L, command)) {
+        lua_rawgeti(L, -1, 2);
+        bool parallel = lua_toboolean(L, -1);
+        lua_pop(L, 2);
+        return parallel ? SB_COMMAND_PARALLEL : SB_COMMAND_SERIAL;
+    }
+    if (strcmp(command, "run") == 0)
+        return SB_COMMAND_RUN;
+    for (size_t i = 0; i < sizeof(plain) / sizeof(plain[0]); i++) {
+        if (strcmp(command, plain[i]) == 0 &&
+            sb__state_has(s->main, NULL, command))
+            return SB_COMMAND_SERIAL;
+    }
+    if (strcmp(command, "help") == 0 && declares_options(L))
+        return SB_COMMAND_SERIAL;
+    return SB_COMMAND_NONE;
+}
+
+// Pushes what carries the command out.
+static int push_action(
+    struct sb__state *st, const char *command, struct sb_err *err)
+{
+    lua_State *L = st->L;
+
+    if (push_command(L, command)) {
+        lua_rawgeti(L, -1, 1);
+        lua_remove(L, -2);
+        return 0;
+    }
+    if (sb__state_has(st, NULL, command)) {
+        lua_getglobal(L, command);
+        return 0;
+    }
+    if (strcmp(command, "help") == 0)
+        return sb__state_module(st, "cmdline", "print_test_options", err);
+    return sb_err_set(err, SB_ENOTFOUND,
+        "'%s' test does not implement the '%s' command.", st->script->name,
+        command);
+}
+
+static int act(struct sb__state *st, const char *command, bool *failed,
+    struct sb_err *err)
+{
+    int rc = push_action(st, command, err);
+
+    *failed = false;
+    if (rc == 0)
+        rc = sb__state_call(st, command, 0, 1, err);
+    if (rc)
+        return rc;
+    *failed = lua_isboolean(st->L, -1) && !lua_toboolean(st->L, -1);
+    lua_pop(st->L, 1);
+    return 0;
+}
+
+int sb_script_call(struct sb_script *s, const char *command, bool *failed,
+    struct sb_err *err)
+{
+    return act(s->main, command, failed, err);
+}
+
+int sb_script_task(
+    struct sb_workload *w, struct sb_user *u, struct sb_err *err)
+{
+    struct sb_script *s = w->data;
+    struct sb__state *st;
+    bool failed = false;
+    int rc = sb__workload_attach(s, u, &st, err);
+
+    if (rc == 0)
+        rc = act(st, s->command, &failed, err);
+    if (rc == 0 && failed)
+        rc = sb_err_set(err, SB_ESCRIPT, "`%s' command failed", s->command);
+    return rc;
+}

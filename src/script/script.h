@@ -1,0 +1,80 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+//
+// Lua scripts as workloads: finds and loads a script, reads its options,
+// runs its commands, and implements workload.h by its hooks.
+#ifndef SB_SCRIPT_H
+#define SB_SCRIPT_H
+
+#include "base/opts.h"
+#include "base/paths.h"
+#include "base/random.h"
+#include "db/db.h"
+#include "measure/snap.h"
+#include "run/run.h"
+#include "run/workload.h"
+
+struct sb_script; // opaque
+
+// What a script can reach; everything is the caller's and outlives it.
+struct sb_script_env {
+    struct sb_opts *opts;
+    const struct sb_paths *paths;
+    const struct sb_run_opts *run;
+    struct sb_random_shared *random;
+    struct sb_drivers *drivers;
+    const double *percentiles; // npercentiles of them, the first is the
+    size_t npercentiles;       // one of the classic lines; 0: disabled
+    int argc;
+    char **argv; // secrets already overwritten
+    const char *luajit_cmd; // --luajit-cmd, as luajit -j takes it; "" for none
+};
+
+// Finds `name` ("oltp.lua", "path/oltp.lua", "oltp_read_write", "-" or NULL
+// for standard input) and loads it: runs its body once in the main state. In
+// this order: a file of that name; name + ".lua"; a module on package.path;
+// the same among the installed workloads by the last components of the path,
+// with a notice. command: as typed, or NULL.
+// SB_ENOTFOUND: "Cannot find benchmark 'x': no such built-in test, file or
+// module". SB_ESCRIPT: syntax or run-time error with file and line.
+int sb_script_load(struct sb_script **out, const struct sb_script_env *env,
+    const char *name, const char *command, struct sb_err *err);
+void sb_script_free(struct sb_script *s); // NULL allowed
+
+// Adds the options that the script declares to the registry (with
+// sb_opts_add_script). Scripts that declare none are legacy: every unclaimed
+// setting becomes a global string in their states (and is claimed), with a
+// warning when it is nearly the name of a known option.
+int sb_script_add_options(struct sb_script *s, struct sb_err *err);
+// To be called when every option has its final value: makes sysbench.opt and
+// the legacy globals in the main state, and what other states copy them from.
+int sb_script_ready(struct sb_script *s, struct sb_err *err);
+
+const char *sb_script_name(const struct sb_script *s); // "oltp_read_write"
+bool sb_script_from_stdin(const struct sb_script *s);
+
+// What a command is in this script.
+enum sb_script_command {
+    SB_COMMAND_NONE,     // not implemented
+    SB_COMMAND_SERIAL,   // main state: sb_script_call()
+    SB_COMMAND_PARALLEL, // every user: sb_script_task()
+    SB_COMMAND_RUN,      // the event loop: sb_run() with sb_script_workload()
+};
+enum sb_script_command sb_script_command(
+    const struct sb_script *s, const char *command);
+// *failed: the command returned false.
+int sb_script_call(struct sb_script *s, const char *command, bool *failed,
+    struct sb_err *err);
+int sb_script_task(
+    struct sb_workload *w, struct sb_user *u, struct sb_err *err);
+
+// The script as a workload. SB_ESCRIPT from ->begin when event() is missing.
+struct sb_workload *sb_script_workload(struct sb_script *s);
+
+// True when the script set the hook (probed once after its body ran).
+bool sb_script_has_report_hook(const struct sb_script *s, bool final);
+// Calls sysbench.hooks.report_intermediate / report_cumulative in the
+// report state. Main thread.
+int sb_script_report(
+    struct sb_script *s, const struct sb_report *r, struct sb_err *err);
+
+#endif

@@ -1,0 +1,142 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+//
+// What the files of the script layer share: the script, its Lua states, code
+// that is parsed once, values of options as Lua sees them.
+#ifndef SB_SCRIPT_PRIVATE_H
+#define SB_SCRIPT_PRIVATE_H
+
+#include <lauxlib.h>
+#include <lua.h>
+#include <lualib.h>
+
+#include <pthread.h>
+#include <stdbool.h>
+#include <stddef.h>
+
+#include "script/script.h"
+
+// sysbench.version
+#ifdef PACKAGE_VERSION
+#define SB_SCRIPT_VERSION PACKAGE_VERSION
+#else
+#define SB_SCRIPT_VERSION "1.1.0"
+#endif
+
+// Code --------------------------------------------------------------------
+
+// Bytecode of Lua files and embedded modules: parsed in the first state that
+// wants them, loaded by the others. Any thread.
+struct sb__code;
+struct sb__codes {
+    pthread_mutex_t lock;
+    struct sb__code *first;
+};
+
+void sb__codes_init(struct sb__codes *c);
+void sb__codes_done(struct sb__codes *c);
+// Push the loaded chunk and return 0, or an error message and its Lua status.
+int sb__codes_file(struct sb__codes *c, lua_State *L, const char *path);
+int sb__codes_text(struct sb__codes *c, lua_State *L, const char *chunk,
+    const char *text, size_t len);
+int sb__codes_module(struct sb__codes *c, lua_State *L, const char *name);
+// Declares an embedded .ffi.h ("sql") in this state, once. Raises Lua errors.
+void sb__cdef(lua_State *L, const char *name);
+
+// Finding -----------------------------------------------------------------
+
+// Where the script `name` lies; script.h tells the order. path: as it is to
+// be opened. module_path: package.path. taken: what was found by the last
+// components of a path among the installed workloads. SB_ENOTFOUND.
+int sb__find(const char *name, const char *workloads, const char *module_path,
+    char *path, size_t size, bool *taken, struct sb_err *err);
+// package.path for scripts: LUA_PATH with ";;" standing for the default, or
+// the default alone. 0 or SB_ENOMEM; the caller frees *out.
+int sb__find_path(const char *workloads, char **out);
+
+// States ------------------------------------------------------------------
+
+// One Lua state with what belongs to it.
+struct sb__state {
+    lua_State *L;
+    struct sb_script *script;
+    struct sb_user *user;     // NULL in the main and the report state
+    struct sb_random *random; // the user's, or &own
+    struct sb_random own;
+    struct sb_db_ctx ctx;
+    unsigned tid;
+    int priv;      // registry references: the table of embedded modules ...
+    int run;       // ... and run() of user.lua
+    bool canceled; // under script->lock
+};
+
+// A state with the API loaded, the body of the script not run yet. user NULL:
+// tid is as given. SB_ENOMEM / SB_ESCRIPT.
+int sb__state_new(struct sb__state **out, struct sb_script *s,
+    struct sb_user *user, unsigned tid, struct sb_err *err);
+void sb__state_free(struct sb__state *st); // NULL allowed
+// Runs the script's body and then makes the options visible.
+int sb__state_body(struct sb__state *st, struct sb_err *err);
+int sb__state_options(struct sb__state *st, struct sb_err *err);
+// Drops what loading left behind.
+void sb__state_trim(struct sb__state *st);
+
+// Calls the function below its nargs arguments; `what` names it in errors
+// ("`event' function failed: ..."). nresults are left on the stack, nothing
+// after a failure. SB_ESCRIPT, or SB_ECANCELED when the state was canceled.
+int sb__state_call(struct sb__state *st, const char *what, int nargs,
+    int nresults, struct sb_err *err);
+// The global function `name` with the thread number: 0 when there is none.
+int sb__state_hook(struct sb__state *st, const char *name, struct sb_err *err);
+// Pushes field `name` of the embedded module `module`. 0 or SB_ESCRIPT.
+int sb__state_module(struct sb__state *st, const char *module,
+    const char *field, struct sb_err *err);
+// True when the global, or the field of sysbench[table], is a function.
+bool sb__state_has(struct sb__state *st, const char *table, const char *name);
+
+// The state that runs in this thread, for the C functions of 1.x that know no
+// context (compat.c).
+void sb__compat_enter(struct sb__state *st); // NULL: none
+
+// The script --------------------------------------------------------------
+
+// An option as states get it.
+struct sb__value {
+    char *name; // with '_'
+    const struct sb_opt *opt;
+    const void *value;
+};
+
+struct sb_script {
+    struct sb_script_env env;
+    struct sb_workload workload;
+    struct sb_clock clock; // of the main and the report state
+    struct sb__codes codes;
+    pthread_mutex_t lock; // u->data and `canceled` of every user
+    struct sb__state *main, *report;
+    char *given;       // the name as typed, NULL for standard input
+    char *name;        // "oltp_read_write"
+    char *command;     // NULL: none
+    char *module_path; // package.path
+    char path[4096];   // the file; "stdin"
+    char *text;        // of standard input
+    size_t text_len;
+    bool from_stdin, legacy, ready;
+    bool report_interval, report_final; // hooks that are set
+    struct sb__value *values;
+    size_t nvalues;
+};
+
+// Takes the values of all options from the registry. 0 or SB_ENOMEM.
+int sb__options_take(struct sb_script *s, struct sb_err *err);
+void sb__options_done(struct sb_script *s);
+// Pushes a new table of all of them. Raises Lua errors.
+void sb__options_push(lua_State *L, const struct sb_script *s);
+
+// Gives a user its state, with the body run: u->data, also after a failure
+// of the body. The user's thread.
+int sb__workload_attach(struct sb_script *s, struct sb_user *u,
+    struct sb__state **out, struct sb_err *err);
+
+extern const struct sb_workload_ops sb__script_ops;
+
+#endif

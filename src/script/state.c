@@ -1,0 +1,457 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+//
+// Lua states: one for the main thread, one for every user, one for report
+// hooks. What a state needs of C is in the table that embedded modules get as
+// their argument.
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/log.h"
+#include "script/abi.ffi.h"
+#include "script/script_private.h"
+
+// Streams of random numbers that no user has.
+#define MAIN_STREAM UINT64_MAX
+
+uint32_t sb_script_abi(void)
+{
+    return SB_SCRIPT_ABI;
+}
+
+static struct sb__state *self(lua_State *L)
+{
+    return lua_touserdata(L, lua_upvalueindex(1));
+}
+
+// cdef(name)
+static int api_cdef(lua_State *L)
+{
+    sb__cdef(L, luaL_checkstring(L, 1));
+    return 0;
+}
+
+// module(name): runs an embedded module with the private table, once.
+static int api_module(lua_State *L)
+{
+    struct sb__state *st = self(L);
+    const char *name = luaL_checkstring(L, 1);
+
+    luaL_findtable(L, LUA_REGISTRYINDEX, "sysbench.modules", 8);
+    lua_getfield(L, -1, name);
+    if (!lua_isnil(L, -1))
+        return 1;
+    lua_pop(L, 1);
+    if (sb__codes_module(&st->script->codes, L, name))
+        return lua_error(L);
+    lua_rawgeti(L, LUA_REGISTRYINDEX, st->priv);
+    lua_call(L, 1, 1);
+    lua_pushvalue(L, -1);
+    lua_setfield(L, -3, name);
+    return 1;
+}
+
+// argv() -> table, counted from 0
+static int api_argv(lua_State *L)
+{
+    const struct sb_script_env *env = &self(L)->script->env;
+
+    lua_createtable(L, env->argc, 1);
+    for (int i = 0; i < env->argc; i++) {
+        lua_pushstring(L, env->argv[i]);
+        lua_rawseti(L, -2, i);
+    }
+    return 1;
+}
+
+// help(): the options that the script declares
+static int api_help(lua_State *L)
+{
+    const struct sb_script *s = self(L)->script;
+    struct sb_opt_view view;
+
+    fflush(stdout);
+    if (sb_opts_find(s->env.opts, luaL_checkstring(L, 1), &view))
+        sb_opts_help(s->env.opts, view.table, stdout);
+    return 0;
+}
+
+// notice(text)
+static int api_notice(lua_State *L)
+{
+    sb_log(SB_LOG_NOTICE, "%s", luaL_checkstring(L, 1));
+    return 0;
+}
+
+// Where the innermost function with line numbers is: the modules of the
+// program have none, and users care for their own script.
+static bool push_where(lua_State *L)
+{
+    lua_Debug ar;
+
+    for (int level = 1; lua_getstack(L, level, &ar); level++) {
+        lua_getinfo(L, "Sl", &ar);
+        if (ar.currentline > 0) {
+            lua_pushfstring(L, "%s:%d: ", ar.short_src, ar.currentline);
+            return true;
+        }
+    }
+    return false;
+}
+
+// Message handler of every protected call.
+static int on_error(lua_State *L)
+{
+    const char *text = lua_tostring(L, 1);
+
+    if (lua_type(L, 1) == LUA_TSTRING && text[0] == '?' && text[1] == ':') {
+        const char *rest = strstr(text, ": ");
+
+        if (push_where(L)) {
+            lua_pushstring(L, rest ? rest + 2 : text + 2);
+            lua_concat(L, 2);
+            lua_replace(L, 1);
+        }
+    }
+    if (sb_log_level() >= SB_LOG_DEBUG) {
+        text = lua_tostring(L, 1);
+        luaL_traceback(L, L, text ? text : "(not a string)", 1);
+        sb_log(SB_LOG_DEBUG, "%s", lua_tostring(L, -1));
+    }
+    lua_settop(L, 1);
+    return 1;
+}
+
+// dofile() by way of the code cache
+static int api_dofile(lua_State *L)
+{
+    const char *path = luaL_checkstring(L, 1);
+
+    lua_settop(L, 1);
+    if (sb__codes_file(&self(L)->script->codes, L, path))
+        return lua_error(L);
+    lua_call(L, 0, LUA_MULTRET);
+    return lua_gettop(L) - 1;
+}
+
+// package.loaders[2] by way of the code cache
+static int api_loader(lua_State *L)
+{
+    const char *path;
+
+    luaL_checkstring(L, 1);
+    lua_settop(L, 1);
+    lua_getglobal(L, "package");
+    lua_getfield(L, 2, "searchpath");
+    lua_pushvalue(L, 1);
+    lua_getfield(L, 2, "path");
+    lua_call(L, 2, 2);
+    path = lua_tostring(L, -2);
+    if (!path)
+        return 1;
+    if (sb__codes_file(&self(L)->script->codes, L, path))
+        return luaL_error(L, "error loading module '%s' from file '%s':\n\t%s",
+            lua_tostring(L, 1), path, lua_tostring(L, -1));
+    return 1;
+}
+
+static void add_function(
+    lua_State *L, struct sb__state *st, const char *name, lua_CFunction f)
+{
+    lua_pushlightuserdata(L, st);
+    lua_pushcclosure(L, f, 1);
+    lua_setfield(L, -2, name);
+}
+
+static void add_pointer(lua_State *L, const char *name, void *p)
+{
+    if (p)
+        lua_pushlightuserdata(L, p);
+    else
+        lua_pushnil(L);
+    lua_setfield(L, -2, name);
+}
+
+static void add_string(lua_State *L, const char *name, const char *text)
+{
+    lua_pushstring(L, text);
+    lua_setfield(L, -2, name);
+}
+
+static void add_ffi(lua_State *L)
+{
+    lua_getglobal(L, "require");
+    lua_pushstring(L, "ffi");
+    lua_call(L, 1, 1);
+    lua_getfield(L, -1, "cdef");
+    lua_setfield(L, LUA_REGISTRYINDEX, "sysbench.cdef");
+    lua_getfield(L, -1, "C");
+    lua_setfield(L, -3, "C");
+    lua_setfield(L, -2, "ffi");
+}
+
+static void add_private(lua_State *L, struct sb__state *st)
+{
+    const struct sb_script *s = st->script;
+
+    lua_createtable(L, 0, 24);
+    lua_pushvalue(L, -1);
+    st->priv = luaL_ref(L, LUA_REGISTRYINDEX);
+    add_function(L, st, "cdef", api_cdef);
+    add_function(L, st, "module", api_module);
+    add_function(L, st, "argv", api_argv);
+    add_function(L, st, "help", api_help);
+    add_function(L, st, "notice", api_notice);
+    lua_pushcfunction(L, on_error);
+    lua_setfield(L, -2, "on_error");
+    add_pointer(L, "user", st->user);
+    add_pointer(L, "random", st->random);
+    add_pointer(L, "ctx", &st->ctx);
+    lua_pushinteger(L, (lua_Integer)st->tid);
+    lua_setfield(L, -2, "tid");
+    add_string(L, "command", s->command);
+    add_string(L, "given", s->given ? s->given : "-");
+    add_string(L, "path", s->path);
+    add_string(L, "name", s->name);
+    add_string(L, "version", SB_SCRIPT_VERSION);
+    add_ffi(L);
+    lua_pop(L, 1);
+}
+
+static void set_loading(lua_State *L, struct sb__state *st)
+{
+    lua_getglobal(L, "package");
+    lua_pushstring(L, st->script->module_path);
+    lua_setfield(L, -2, "path");
+    lua_getfield(L, -1, "loaders");
+    lua_pushlightuserdata(L, st);
+    lua_pushcclosure(L, api_loader, 1);
+    lua_rawseti(L, -2, 2);
+    lua_pop(L, 2);
+    lua_pushlightuserdata(L, st);
+    lua_pushcclosure(L, api_dofile, 1);
+    lua_setglobal(L, "dofile");
+}
+
+static int build(lua_State *L)
+{
+    struct sb__state *st = lua_touserdata(L, 1);
+
+    // Garbage of loading must not swell the memory that stays in use.
+    lua_gc(L, LUA_GCSETPAUSE, 100);
+    luaL_openlibs(L);
+    set_loading(L, st);
+    add_private(L, st);
+    lua_pushlightuserdata(L, st);
+    lua_pushcclosure(L, api_module, 1);
+    lua_pushstring(L, "sysbench");
+    lua_call(L, 1, 1);
+    lua_setglobal(L, "sysbench");
+    return 0;
+}
+
+// The library's own allocator takes 128 KB at a time and keeps for one state
+// what its loading left; by malloc thousands of states share that.
+static void *allocate(void *arg, void *old, size_t old_size, size_t size)
+{
+    if (size)
+        return realloc(old, size);
+    free(old);
+    return NULL;
+}
+
+static lua_State *new_lua(void)
+{
+    lua_State *L = lua_newstate(allocate, NULL);
+
+    // Builds of LuaJIT for 32-bit pointers do not allow that.
+    return L ? L : luaL_newstate();
+}
+
+int sb__state_new(struct sb__state **out, struct sb_script *s,
+    struct sb_user *user, unsigned tid, struct sb_err *err)
+{
+    struct sb__state *st = calloc(1, sizeof(*st));
+    int rc;
+
+    *out = NULL;
+    if (!st)
+        return sb_err_set(err, SB_ENOMEM, "out of memory");
+    st->script = s;
+    st->user = user;
+    st->tid = user ? user->id : tid;
+    st->random = user ? &user->random : &st->own;
+    st->priv = st->run = LUA_NOREF;
+    if (!user)
+        sb_random_init(&st->own, s->env.random, MAIN_STREAM - tid);
+    sb_db_ctx_init(&st->ctx, s->env.drivers, user ? &user->rec : NULL,
+        user ? &user->clock : &s->clock, st->tid, s->env.random->seed);
+    st->L = new_lua();
+    if (!st->L) {
+        sb__state_free(st);
+        return sb_err_set(err, SB_ENOMEM, "out of memory for a Lua state");
+    }
+    lua_pushcfunction(st->L, build);
+    lua_pushlightuserdata(st->L, st);
+    rc = sb__state_call(st, "sysbench", 1, 0, err);
+    if (rc) {
+        sb__state_free(st);
+        return rc;
+    }
+    *out = st;
+    return 0;
+}
+
+void sb__state_free(struct sb__state *st)
+{
+    if (!st)
+        return;
+    // Finalizers in Lua free connections: before the context goes.
+    if (st->L)
+        lua_close(st->L);
+    sb_db_ctx_done(&st->ctx);
+    free(st);
+}
+
+static bool was_canceled(struct sb__state *st)
+{
+    bool canceled;
+
+    pthread_mutex_lock(&st->script->lock);
+    canceled = st->canceled;
+    pthread_mutex_unlock(&st->script->lock);
+    return canceled;
+}
+
+// The error value on the stack top as text; stays valid while it is there.
+static const char *error_text(lua_State *L)
+{
+    const char *text;
+
+    if (lua_istable(L, -1) && !luaL_callmeta(L, -1, "__tostring")) {
+        lua_getfield(L, -1, "sql_errmsg");
+        if (lua_isnil(L, -1)) {
+            lua_pop(L, 1);
+            lua_getfield(L, -1, "message");
+        }
+    }
+    text = lua_tostring(L, -1);
+    return text ? text : "(not a string)";
+}
+
+int sb__state_call(struct sb__state *st, const char *what, int nargs,
+    int nresults, struct sb_err *err)
+{
+    lua_State *L = st->L;
+    int base = lua_gettop(L) - nargs;
+    int rc;
+
+    lua_pushcfunction(L, on_error);
+    lua_insert(L, base);
+    sb__compat_enter(st);
+    rc = lua_pcall(L, nargs, nresults, base);
+    lua_remove(L, base);
+    if (rc == 0)
+        return 0;
+    rc = rc == LUA_ERRMEM ? SB_ENOMEM : SB_ESCRIPT;
+    if (was_canceled(st))
+        rc = SB_ECANCELED;
+    if (lua_istable(L, -1)) {
+        lua_getfield(L, -1, "canceled");
+        if (lua_toboolean(L, -1))
+            rc = SB_ECANCELED;
+        lua_pop(L, 1);
+    }
+    sb_err_set(err, rc, "`%s' function failed: %s", what, error_text(L));
+    lua_settop(L, base - 1);
+    return rc;
+}
+
+int sb__state_module(struct sb__state *st, const char *module,
+    const char *field, struct sb_err *err)
+{
+    int rc;
+
+    lua_pushlightuserdata(st->L, st);
+    lua_pushcclosure(st->L, api_module, 1);
+    lua_pushstring(st->L, module);
+    rc = sb__state_call(st, module, 1, 1, err);
+    if (rc == 0) {
+        lua_getfield(st->L, -1, field);
+        lua_remove(st->L, -2);
+    }
+    return rc;
+}
+
+bool sb__state_has(struct sb__state *st, const char *table, const char *name)
+{
+    lua_State *L = st->L;
+    int top = lua_gettop(L);
+    bool has;
+
+    lua_pushstring(L, table ? "sysbench" : name);
+    lua_rawget(L, LUA_GLOBALSINDEX);
+    if (table && lua_istable(L, -1)) {
+        lua_pushstring(L, table);
+        lua_rawget(L, -2);
+        if (lua_istable(L, -1)) {
+            lua_pushstring(L, name);
+            lua_rawget(L, -2);
+        }
+    }
+    has = lua_isfunction(L, -1);
+    lua_settop(L, top);
+    return has;
+}
+
+int sb__state_hook(struct sb__state *st, const char *name, struct sb_err *err)
+{
+    if (!sb__state_has(st, NULL, name))
+        return 0;
+    lua_getglobal(st->L, name);
+    lua_pushinteger(st->L, (lua_Integer)st->tid);
+    return sb__state_call(st, name, 1, 0, err);
+}
+
+static int body(struct sb__state *st, struct sb_err *err)
+{
+    struct sb_script *s = st->script;
+    lua_State *L = st->L;
+    int rc;
+
+    if (s->from_stdin)
+        rc = sb__codes_text(&s->codes, L, "=stdin", s->text, s->text_len);
+    else
+        rc = sb__codes_file(&s->codes, L, s->path);
+    if (rc) {
+        sb_err_set(err, rc == LUA_ERRMEM ? SB_ENOMEM : SB_ESCRIPT, "%s",
+            error_text(L));
+        lua_settop(L, 0);
+        return err ? err->code : SB_ESCRIPT;
+    }
+    return sb__state_call(st, s->from_stdin ? "stdin" : s->name, 0, 0, err);
+}
+
+int sb__state_body(struct sb__state *st, struct sb_err *err)
+{
+    int rc = body(st, err);
+
+    return rc || !st->script->ready ? rc : sb__state_options(st, err);
+}
+
+int sb__state_options(struct sb__state *st, struct sb_err *err)
+{
+    int rc = sb__state_module(st, "options", "set", err);
+
+    if (rc)
+        return rc;
+    sb__options_push(st->L, st->script);
+    lua_pushboolean(st->L, st->script->legacy);
+    return sb__state_call(st, "options", 2, 0, err);
+}
+
+void sb__state_trim(struct sb__state *st)
+{
+    lua_gc(st->L, LUA_GCCOLLECT, 0);
+    lua_gc(st->L, LUA_GCCOLLECT, 0);
+    lua_gc(st->L, LUA_GCSETPAUSE, 200);
+}

@@ -1,0 +1,104 @@
+-- SPDX-License-Identifier: GPL-2.0-or-later
+--
+-- The sysbench table of one Lua state. Every part that a script may never
+-- touch is loaded when it is touched first: thousands of users each have a
+-- state of their own.
+
+local sb = ...
+local ffi, C = sb.ffi, sb.C
+
+sb.cdef("abi")
+assert(C.sb_script_abi() == C.SB_SCRIPT_ABI,
+       "the embedded Lua modules are of another build")
+
+-- Turns a table into one whose missing fields are made by make(name).
+local function lazy(t, make)
+   return setmetatable(t, {
+      __index = function(self, name)
+         local value = make(name)
+         if value ~= nil then
+            rawset(self, name, value)
+         end
+         return value
+      end
+   })
+end
+
+-- Field of sysbench -> embedded module.
+local modules = {
+   rand = "random", sql = "sql", db = "legacy", op = "op",
+   parallel = "parallel", histogram = "histogram"
+}
+
+local reports = { report_csv = 1, report_json = 1, report_default = 1 }
+
+local sysbench = lazy({
+   tid = sb.tid,
+   version = sb.version,
+   version_string = "sysbench " .. sb.version,
+   error = { NONE = 0, RESTART_EVENT = 1 },
+   hooks = {},
+}, function(name)
+   if modules[name] then
+      return sb.module(modules[name])
+   elseif reports[name] then
+      return sb.module("report")[name]
+   end
+end)
+
+sysbench.cmdline = lazy({
+   command = sb.command,
+   script_path = sb.given,
+   PARALLEL_COMMAND = true,
+   ARG_NULL = 0, ARG_BOOL = 1, ARG_INT = 2, ARG_SIZE = 3, ARG_DOUBLE = 4,
+   ARG_STRING = 5, ARG_LIST = 6, ARG_FILE = 7, ARG_MAX = 8
+}, function(name)
+   if name == "argv" then
+      return sb.argv()
+   elseif name ~= "options" and name ~= "commands" then
+      return sb.module("cmdline")[name]
+   end
+end)
+
+sb.sysbench = sysbench
+
+-- Scripts find the C functions of 1.x declared, and declare them again. Both
+-- begin with ffi.cdef or ffi.C.
+local cdef = ffi.cdef
+ffi.C, ffi.cdef = nil, nil
+setmetatable(ffi, {
+   __index = function(self, name)
+      if name ~= "C" and name ~= "cdef" then
+         return nil
+      end
+      setmetatable(self, nil)
+      self.C, self.cdef = C, cdef
+      sb.cdef("compat")
+      return rawget(self, name)
+   end
+})
+_G.ffi = ffi
+
+-- Globals that old scripts expect.
+_G.thread_id = sb.tid
+_G.test = sb.path
+local byte = string.byte
+
+-- Functions and constants of 0.5: db_*, sb_rand*, DB_ERROR_*
+function sb.legacy_global(name)
+   local a, b = byte(name, 1, 2)
+   if (a == 100 or a == 115) and b == 98 or a == 68 and b == 66 then
+      sb.module("legacy")
+      return rawget(_G, name)
+   end
+end
+
+setmetatable(_G, {
+   __index = function(_, name)
+      if type(name) == "string" then
+         return sb.legacy_global(name)
+      end
+   end
+})
+
+return sysbench

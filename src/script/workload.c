@@ -1,0 +1,115 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+//
+// The script as a workload: its hooks behind workload.h.
+#include "script/script_private.h"
+
+static int begin(struct sb_workload *w, struct sb_err *err)
+{
+    struct sb_script *s = w->data;
+
+    if (!sb__state_has(s->main, NULL, "event") &&
+        !sb__state_has(s->main, NULL, "thread_run"))
+        return sb_err_set(err, SB_ESCRIPT,
+            "cannot find the event() function in %s", s->path);
+    if (!sb__state_has(s->main, NULL, "init"))
+        return 0;
+    lua_getglobal(s->main->L, "init");
+    return sb__state_call(s->main, "init", 0, 0, err);
+}
+
+int sb__workload_attach(struct sb_script *s, struct sb_user *u,
+    struct sb__state **out, struct sb_err *err)
+{
+    struct sb__state *st;
+    int rc = sb__state_new(&st, s, u, 0, err);
+
+    *out = NULL;
+    if (rc)
+        return rc;
+    pthread_mutex_lock(&s->lock);
+    u->data = st;
+    pthread_mutex_unlock(&s->lock);
+    *out = st;
+    return sb__state_body(st, err);
+}
+
+static int user_init(
+    struct sb_workload *w, struct sb_user *u, struct sb_err *err)
+{
+    struct sb__state *st;
+    int rc = sb__workload_attach(w->data, u, &st, err);
+
+    if (rc == 0)
+        rc = sb__state_hook(st, "thread_init", err);
+    if (rc == 0)
+        rc = sb__state_module(st, "user", "run", err);
+    if (rc)
+        return rc;
+    st->run = luaL_ref(st->L, LUA_REGISTRYINDEX);
+    sb__state_trim(st);
+    return 0;
+}
+
+static int user_run(
+    struct sb_workload *w, struct sb_user *u, struct sb_err *err)
+{
+    struct sb__state *st = u->data;
+
+    lua_rawgeti(st->L, LUA_REGISTRYINDEX, st->run);
+    return sb__state_call(st, "thread_run", 0, 0, err);
+}
+
+static int user_done(
+    struct sb_workload *w, struct sb_user *u, struct sb_err *err)
+{
+    return sb__state_hook(u->data, "thread_done", err);
+}
+
+static void user_free(struct sb_workload *w, struct sb_user *u)
+{
+    struct sb_script *s = w->data;
+    struct sb__state *st;
+
+    pthread_mutex_lock(&s->lock);
+    st = u->data;
+    u->data = NULL;
+    pthread_mutex_unlock(&s->lock);
+    sb__state_free(st);
+    sb__compat_enter(NULL);
+}
+
+static void cancel(struct sb_workload *w, struct sb_user *u)
+{
+    struct sb_script *s = w->data;
+
+    pthread_mutex_lock(&s->lock);
+    struct sb__state *st = u->data;
+    if (st) {
+        st->canceled = true;
+        sb_db_ctx_cancel(&st->ctx);
+    }
+    pthread_mutex_unlock(&s->lock);
+}
+
+static int end(struct sb_workload *w, struct sb_err *err)
+{
+    struct sb_script *s = w->data;
+
+    // sysbench.report_json() closes its array with the state.
+    sb__state_free(s->report);
+    s->report = NULL;
+    if (!sb__state_has(s->main, NULL, "done"))
+        return 0;
+    lua_getglobal(s->main->L, "done");
+    return sb__state_call(s->main, "done", 0, 0, err);
+}
+
+const struct sb_workload_ops sb__script_ops = {
+    .begin = begin,
+    .user_init = user_init,
+    .user_run = user_run,
+    .user_done = user_done,
+    .user_free = user_free,
+    .cancel = cancel,
+    .end = end,
+};

@@ -1,0 +1,114 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+#
+# TAP and a few questions about sysbench, for the tests in this folder.
+# shellcheck shell=sh
+
+: "${SB_SRCDIR:=$(cd "$(dirname "$0")/../.." && pwd)}"
+: "${SB_BUILDDIR:=$SB_SRCDIR}"
+: "${SYSBENCH:=$SB_BUILDDIR/src/sysbench}"
+if [ -z "${TMPDIR:-}" ] || [ "$TMPDIR" = /tmp ]; then
+    TMPDIR=$(mktemp -d) || exit 1
+    trap 'rm -rf "$TMPDIR"' EXIT
+fi
+cd "$TMPDIR" || exit 1
+count=0
+failed=0
+
+# ok status what: one TAP line; what went wrong is in the file out.
+ok() {
+    count=$((count + 1))
+    if [ "$1" = 0 ]; then
+        echo "ok $count - $2"
+        return
+    fi
+    failed=$((failed + 1))
+    echo "not ok $count - $2"
+    [ ! -e out ] || sed 's/^/# /' out | tail -n 40
+}
+
+# is got wanted what
+is() {
+    if [ "$1" = "$2" ]; then
+        ok 0 "$3"
+    else
+        ok 1 "$3"
+        echo "# got '$1', not '$2'"
+    fi
+}
+
+skip() {
+    count=$((count + 1))
+    echo "ok $count - $1 # SKIP $2"
+}
+
+finish() {
+    echo "1..$count"
+    [ "$failed" = 0 ]
+    exit
+}
+
+# sb args...: runs sysbench; its output is in the file out, messages too.
+sb() {
+    "$SYSBENCH" "$@" >out 2>&1
+}
+
+# sb_ok what args...: the same as a test that it succeeds.
+sb_ok() {
+    what=$1
+    shift
+    sb "$@"
+    ok $? "$what"
+}
+
+# sb_fails what pattern args...: fails, and says what matches.
+sb_fails() {
+    what=$1 pattern=$2
+    shift 2
+    if sb "$@"; then
+        ok 1 "$what: fails"
+    elif grep -q -- "$pattern" out; then
+        ok 0 "$what: fails with a reason"
+    else
+        ok 1 "$what: fails, but without '$pattern'"
+    fi
+}
+
+# said pattern what
+said() {
+    grep -q -- "$1" out
+    ok $? "$2"
+}
+
+# counted name: a number of the report in out: read, write, other, total,
+# transactions, errors.
+counted() {
+    case $1 in
+    read | write | other | total)
+        sed -n "s/^ *$1: *\([0-9]*\)\$/\1/p" out ;;
+    errors) sed -n 's/^ *ignored errors: *\([0-9]*\) .*/\1/p' out ;;
+    *) sed -n "s/^ *$1: *\([0-9]*\) .*/\1/p" out ;;
+    esac | head -n 1
+}
+
+# counts: "transactions read/write/other errors" of the report in out
+counts() {
+    echo "$(counted transactions) $(counted read)/$(counted write)/$(
+        counted other) $(counted errors)"
+}
+
+have_sqlite() {
+    "$SYSBENCH" --db-driver=help >drivers 2>&1
+    grep -qi sqlite drivers && command -v sqlite3 >/dev/null
+}
+
+# need_sqlite: ends the test file without it.
+need_sqlite() {
+    have_sqlite && return
+    echo "1..0 # SKIP no sqlite driver or no sqlite3 command"
+    exit 0
+}
+
+# sql file query: asks with the sqlite3 command.
+sql() {
+    sqlite3 "$1" "$2"
+}

@@ -1,0 +1,72 @@
+#!/usr/bin/env sysbench
+-- SPDX-License-Identifier: GPL-2.0-or-later
+--
+-- Multi-row INSERTs: every event adds one row to a buffer, which is sent
+-- whenever it is full. Each thread has a table of its own, unless --tables
+-- says otherwise.
+
+local options = require("sb.options")
+local dialect = require("sb.dialect")
+local schema = require("sb.schema")
+
+local int = sysbench.cmdline.ARG_INT
+
+sysbench.cmdline.options = options.add_old_names{
+   tables = {"Number of tables, 0: as many as threads", 0, int},
+   table_size = {"Ignored: --events or --time say how many rows", 0, int},
+   create_table_options = options.oltp().create_table_options,
+   mysql_storage_engine = options.oltp().mysql_storage_engine,
+}
+
+-- This thread's table, its next id, and the distance of its ids.
+local con, name, id, step
+
+local function settings()
+   local opt = sysbench.opt
+   if opt.tables == 0 then
+      opt.tables = opt.threads
+   end
+   return options.settle(opt)
+end
+
+function prepare()
+   local opt = settings()
+   local drv = sysbench.sql.driver()
+   local c, d = drv:connect(), dialect.of(drv)
+   for n = 1, opt.tables do
+      schema.say("Creating table 'sbtest%d'...", n)
+      c:query(string.format("CREATE TABLE IF NOT EXISTS sbtest%d (" ..
+         "id INTEGER NOT NULL, k INTEGER DEFAULT '0' NOT NULL, " ..
+         "PRIMARY KEY (id)) %s", n, d.table_options(opt)))
+   end
+   c:disconnect()
+end
+
+function cleanup()
+   local opt = settings()
+   local c = sysbench.sql.driver():connect()
+   schema.drop_all(c, opt)
+   c:disconnect()
+end
+
+function thread_init()
+   local opt = settings()
+   con = sysbench.sql.driver():connect()
+   name = "sbtest" .. sysbench.tid % opt.tables + 1
+   -- Threads on one table take turns; rows of an earlier run stay.
+   local rank = math.floor(sysbench.tid / opt.tables)
+   step = math.ceil((opt.threads - sysbench.tid % opt.tables) / opt.tables)
+   local last = con:query_row("SELECT MAX(id) FROM " .. name)
+   id = (tonumber(last) or 0) + 1 + rank
+   con:bulk_insert_init("INSERT INTO " .. name .. " (id, k) VALUES")
+end
+
+function event()
+   con:bulk_insert_next("(" .. id .. "," .. id .. ")")
+   id = id + step
+end
+
+function thread_done()
+   con:bulk_insert_done()
+   con:disconnect()
+end

@@ -1,0 +1,19 @@
+#!/usr/bin/env sysbench
+-- SPDX-License-Identifier: GPL-2.0-or-later
+--
+-- One INSERT an event, with the options of sysbench 0.5. With
+-- --oltp-auto-inc=off the tables are prepared empty, see oltp_insert.lua.
+
+local mix = require("sb.mix")
+
+require("sb.legacy").declare{
+   adjust = function(opt)
+      if not opt.auto_inc then
+         opt.table_size = 0
+      end
+   end,
+
+   event = function(e, n)
+      e.con:query(mix.insert_text(e.d, e.opt, n))
+   end,
+}

@@ -1,0 +1,17 @@
+#!/usr/bin/env sysbench
+-- SPDX-License-Identifier: GPL-2.0-or-later
+--
+-- One SELECT by primary key an event.
+
+require("oltp_common")
+
+function prepare_statements()
+   -- --point-selects speaks of transactions; the event here is one query.
+   sysbench.opt.point_selects = 1
+   prepare_point_selects()
+end
+
+function event()
+   execute_point_selects()
+   check_reconnect()
+end

@@ -1,0 +1,37 @@
+#!/usr/bin/env sysbench
+-- SPDX-License-Identifier: GPL-2.0-or-later
+--
+-- The SELECTs of the classic mix, in a transaction that changes nothing.
+
+require("oltp_common")
+
+function prepare_statements()
+   if not sysbench.opt.skip_trx then
+      prepare_begin(true)
+      prepare_commit(true)
+   end
+   prepare_point_selects()
+   if sysbench.opt.range_selects then
+      prepare_simple_ranges()
+      prepare_sum_ranges()
+      prepare_order_ranges()
+      prepare_distinct_ranges()
+   end
+end
+
+function event()
+   if not sysbench.opt.skip_trx then
+      begin()
+   end
+   execute_point_selects()
+   if sysbench.opt.range_selects then
+      execute_simple_ranges()
+      execute_sum_ranges()
+      execute_order_ranges()
+      execute_distinct_ranges()
+   end
+   if not sysbench.opt.skip_trx then
+      commit()
+   end
+   check_reconnect()
+end

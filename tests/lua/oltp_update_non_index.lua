@@ -1,0 +1,15 @@
+#!/usr/bin/env sysbench
+-- SPDX-License-Identifier: GPL-2.0-or-later
+--
+-- Updates of an unindexed column, --non-index-updates of them an event.
+
+require("oltp_common")
+
+function prepare_statements()
+   prepare_non_index_updates()
+end
+
+function event()
+   execute_non_index_updates()
+   check_reconnect()
+end

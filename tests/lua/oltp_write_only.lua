@@ -1,0 +1,29 @@
+#!/usr/bin/env sysbench
+-- SPDX-License-Identifier: GPL-2.0-or-later
+--
+-- The statements of the classic mix that write, in one transaction.
+
+require("oltp_common")
+
+function prepare_statements()
+   if not sysbench.opt.skip_trx then
+      prepare_begin()
+      prepare_commit()
+   end
+   prepare_index_updates()
+   prepare_non_index_updates()
+   prepare_delete_inserts()
+end
+
+function event()
+   if not sysbench.opt.skip_trx then
+      begin()
+   end
+   execute_index_updates()
+   execute_non_index_updates()
+   execute_delete_inserts()
+   if not sysbench.opt.skip_trx then
+      commit()
+   end
+   check_reconnect()
+end

@@ -1,0 +1,48 @@
+#!/usr/bin/env sysbench
+-- SPDX-License-Identifier: GPL-2.0-or-later
+--
+-- Prepares tables by the run command, as in sysbench 0.5:
+--
+--    sysbench --test=parallel_prepare.lua --num-threads=N --max-requests=N
+--        --oltp-tables-count=T run
+--
+-- Thread t makes tables t + 1, t + 1 + N and so on. The prepare command, here
+-- and in all other scripts, shares the work better.
+
+require("sb.legacy").declare{event = function() end}
+
+local options = require("sb.options")
+local dialect = require("sb.dialect")
+local schema = require("sb.schema")
+
+local done = false
+
+local function build()
+   if done then
+      return
+   end
+   done = true
+   local opt = options.from_old(sysbench.opt)
+   local drv = sysbench.sql.driver()
+   local con = drv:connect()
+   for n = sysbench.tid + 1, opt.tables, sysbench.opt.threads do
+      schema.build(con, dialect.of(drv), opt, n)
+   end
+   con:disconnect()
+end
+
+function thread_init()
+end
+
+-- One event a thread.
+function event()
+   if done then
+      return true
+   end
+   build()
+end
+
+-- For a thread that another one left no event for.
+function thread_done()
+   build()
+end

@@ -1,0 +1,351 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+//
+// fileio in a folder of its own: files, requests, syncs, validation.
+#include "bench/fileio.h"
+
+#include <fcntl.h>
+#include <stdlib.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "check.h"
+
+#define BLOCK 512
+
+static struct sb__fileio_opts defaults(void)
+{
+    return (struct sb__fileio_opts){ .num = 3,
+        .block = BLOCK,
+        .total = 3 * 7 * BLOCK,
+        .mode = "rndrw",
+        .async_backlog = 128,
+        .fsync_freq = 10,
+        .fsync_end = true,
+        .rw_ratio = 1.5 };
+}
+
+static struct sb_run_opts run_opts(int threads, int events)
+{
+    return (struct sb_run_opts){ .threads = threads,
+        .events = events,
+        .forced_shutdown_ns = -1,
+        .thread_stack_size = 1 << 20,
+        .thread_init_timeout = INT64_C(30000000000),
+        .think_time = "",
+        .shutdown_grace = INT64_C(10000000000) };
+}
+
+static void keep_counters(void *data, const struct sb_report *r)
+{
+    *(struct sb_counters *)data = r->snap->c;
+}
+
+static int run(const struct sb__fileio_opts *o, const struct sb_run_opts *r,
+    struct sb_counters *c, struct sb_err *err)
+{
+    const struct sb_dist_opts dist = { .seed = 7,
+        .spec_iter = 12,
+        .spec_pct = 1,
+        .spec_res = 75,
+        .pareto_h = 0.2,
+        .zipfian_exp = 0.8 };
+    const struct sb_listener l = { .data = c, .final = keep_counters };
+    struct sb_random_shared random;
+    struct sb_run_result res;
+    struct sb_workload *w;
+    int rc;
+
+    sb_err_clear(err);
+    *c = (struct sb_counters){ 0 };
+    sb_random_share(&random, &dist, 1, NULL);
+    w = sb__bench_fileio.create(o, r, err);
+    if (!w)
+        return err->code;
+    rc = sb_run(w, r, &random, &l, &res);
+    *err = res.err;
+    sb__bench_fileio.destroy(w);
+    return rc;
+}
+
+// prepare or cleanup; *text is the caller's to free.
+static int command(const char *name, const struct sb__fileio_opts *o,
+    bool validate, char **text)
+{
+    struct sb_run_opts r = run_opts(1, 0);
+    size_t size;
+    FILE *out = open_memstream(text, &size);
+    struct sb_err err = { 0 };
+    int rc;
+
+    r.validate = validate;
+    rc = sb__fileio_command(name, o, &r, out, &err);
+    fclose(out);
+    return rc;
+}
+
+static int64_t size_of(const char *name)
+{
+    struct stat st;
+
+    return stat(name, &st) ? -1 : st.st_size;
+}
+
+static void prepares(void)
+{
+    struct sb__fileio_opts o = defaults();
+    char *text;
+
+    CHECK_INT(command("prepare", &o, false, &text), 0);
+    CHECK(strncmp(text,
+              "3 files, 3Kb each, 0Mb total\n"
+              "Creating files for the test...\n"
+              "Extra file open flags: (none)\n"
+              "Creating file test_file.0\n"
+              "Creating file test_file.1\n"
+              "Creating file test_file.2\n"
+              "10752 bytes written in ",
+              170) == 0);
+    free(text);
+    CHECK_INT(size_of("test_file.2"), 7 * BLOCK);
+    CHECK_INT(command("prepare", &o, false, &text), 0);
+    CHECK(
+        strstr(text, "Reusing existing file test_file.2\nNo bytes written.\n"));
+    free(text);
+    o.total = 3 * 8 * BLOCK - 1; // not a whole block
+    CHECK_INT(command("prepare", &o, false, &text), 0);
+    CHECK(strstr(text, "Extending existing file test_file.2\n1536 bytes"));
+    free(text);
+    CHECK_INT(size_of("test_file.2"), 8 * BLOCK);
+    CHECK_INT(command("cleanup", &o, false, &text), 0);
+    CHECK_STR(text, "Removing test files...\n");
+    free(text);
+    CHECK_INT(size_of("test_file.0"), -1);
+    CHECK_INT(command("cleanup", &o, false, &text), 0); // nothing there: fine
+    free(text);
+    CHECK_INT(command("dance", &o, false, &text), SB_EUNSUPPORTED);
+    free(text);
+}
+
+static void needs_prepare(void)
+{
+    struct sb__fileio_opts o = defaults();
+    struct sb_run_opts r = run_opts(1, 10);
+    struct sb_counters c;
+    struct sb_err err;
+    char *text;
+
+    CHECK_INT(run(&o, &r, &c, &err), SB_ESYS);
+    CHECK(strstr(err.msg, "Did you forget to run the prepare step?"));
+    CHECK_INT(command("prepare", &o, false, &text), 0);
+    free(text);
+    o.total *= 2;
+    CHECK_INT(run(&o, &r, &c, &err), SB_EUSAGE);
+    CHECK(strstr(err.msg, "Size of file 'test_file.0' is 3.5KiB, but at least "
+                          "7KiB is expected."));
+    o.total /= 2;
+    CHECK_INT(command("cleanup", &o, false, &text), 0);
+    free(text);
+}
+
+// What a run of 130 events by one thread must have done.
+static const struct {
+    const char *mode;
+    int io_mode;
+    int64_t merged;
+    uint64_t reads, writes, syncs; // syncs: with the 3 at the end
+    uint64_t size;                 // bytes of all requests
+} cases[] = {
+    // 100 requests and 10 rounds of 3 syncs, and so on.
+    { "seqrewr", FILEIO_SYNC, 0, 0, 100, 30 + 3, 100 * BLOCK },
+    { "seqwr", FILEIO_SYNC, 0, 0, 100, 30 + 3, 100 * BLOCK },
+    { "seqwr", FILEIO_MMAP, 0, 0, 100, 30 + 3, 100 * BLOCK },
+    { "seqrd", FILEIO_SYNC, 0, 130, 0, 0, 130 * BLOCK },
+    // Files of 7 blocks, in requests of 3, 3 and 1.
+    { "seqrd", FILEIO_MMAP, 3, 130, 0, 0, (43 * 7 + 3) * BLOCK },
+    { "rndrd", FILEIO_SYNC, 3, 130, 0, 0, 130 * BLOCK },
+    { "rndwr", FILEIO_MMAP, 0, 0, 100, 30 + 3, 100 * BLOCK },
+    { "rndrw", FILEIO_SYNC, 0, 60, 40, 30 + 3, 100 * BLOCK },
+};
+
+static void requests(void)
+{
+    struct sb__fileio_opts o = defaults();
+    struct sb_run_opts r = run_opts(1, 130);
+    struct sb_counters c;
+    struct sb_err err;
+    char *text;
+
+    CHECK_INT(command("prepare", &o, true, &text), 0);
+    free(text);
+    for (int validate = 0; validate <= 1; validate++) {
+        for (size_t i = 0; i < sizeof(cases) / sizeof(*cases); i++) {
+            o.mode = cases[i].mode;
+            o.io_mode = cases[i].io_mode;
+            o.merged = cases[i].merged;
+            // What seqwr did not come to would have to be prepared again.
+            r.validate = validate && strcmp(o.mode, "seqwr") != 0;
+            if (validate && !r.validate)
+                continue;
+            if (!validate && strcmp(o.mode, "seqwr") == 0)
+                CHECK_INT(size_of("test_file.0"), 7 * BLOCK);
+            CHECK_INT(run(&o, &r, &c, &err), 0);
+            CHECK_STR(err.msg, "");
+            CHECK_INT(c.completed, 130);
+            CHECK_INT(c.reads, cases[i].reads);
+            CHECK_INT(c.writes, cases[i].writes);
+            CHECK_INT(c.others, cases[i].syncs);
+            CHECK_INT(c.bytes_read + c.bytes_written, cases[i].size);
+        }
+        CHECK_INT(command("prepare", &o, true, &text), 0);
+        free(text);
+    }
+    CHECK_INT(command("cleanup", &o, false, &text), 0);
+    free(text);
+}
+
+static void syncs(void)
+{
+    struct sb__fileio_opts o = defaults();
+    struct sb_run_opts r = run_opts(2, 40);
+    struct sb_counters c;
+    struct sb_err err;
+    char *text;
+
+    CHECK_INT(command("prepare", &o, false, &text), 0);
+    free(text);
+    o.mode = "rndwr";
+    o.fsync_all = true;
+    o.fsync_mode = FILEIO_FDATASYNC;
+    CHECK_INT(run(&o, &r, &c, &err), 0);
+    CHECK_INT(c.writes, 40);
+    CHECK_INT(c.others, 40);
+    o.fsync_all = false;
+    o.fsync_freq = 0;
+    CHECK_INT(run(&o, &r, &c, &err), 0);
+    CHECK_INT(c.writes, 40);
+    CHECK_INT(c.others, 3); // each file once, shared by two users
+    o.fsync_end = false;
+    CHECK_INT(run(&o, &r, &c, &err), 0);
+    CHECK_INT(c.others, 0);
+    CHECK_INT(command("cleanup", &o, false, &text), 0);
+    free(text);
+}
+
+static void bad_options(void)
+{
+    struct sb__fileio_opts o = defaults();
+    struct sb_run_opts r = run_opts(1, 10);
+    const char *const flags[] = { "sync", "direct", "odd" };
+    struct sb_counters c;
+    struct sb_err err;
+    size_t size;
+    char *text;
+    FILE *out;
+
+    o.mode = "";
+    CHECK_INT(run(&o, &r, &c, &err), SB_EUSAGE);
+    CHECK_STR(err.msg, "Missing required argument: --file-test-mode");
+    o.mode = "seq";
+    CHECK_INT(run(&o, &r, &c, &err), SB_EUSAGE);
+    CHECK_STR(err.msg, "Invalid IO operations mode: seq.");
+    o.mode = "rndrw";
+    o.io_mode = FILEIO_ASYNC;
+    CHECK_INT(run(&o, &r, &c, &err), SB_EUNSUPPORTED);
+    o.io_mode = FILEIO_SYNC;
+    o.extra_flags = (struct sb_opt_list){ flags, 3 };
+    CHECK_INT(run(&o, &r, &c, &err), SB_EUSAGE);
+    CHECK_STR(err.msg, "Invalid value for file-extra-flags: odd");
+    o.extra_flags.count = 2;
+    out = open_memstream(&text, &size);
+    sb__fileio_flags_text(&o, out);
+    fclose(out);
+    CHECK_STR(text, "Extra file open flags: sync directio\n");
+    free(text);
+    o.extra_flags.count = 0;
+    o.block = FILEIO_SEAL - 1;
+    r.validate = true;
+    CHECK_INT(run(&o, &r, &c, &err), SB_EUSAGE);
+}
+
+static void seals(void)
+{
+    struct sb_rng rng;
+    char buf[4 * 64];
+    struct sb_err err;
+
+    sb_rng_init(&rng, 1, 1);
+    sb__fileio_seal(buf, sizeof(buf), 64, 5, 640, &rng);
+    CHECK_INT(sb__fileio_verify(buf, sizeof(buf), 64, 5, 640, &err), 0);
+    CHECK_INT(sb__fileio_verify(buf + 64, 64, 64, 5, 704, &err), 0);
+    // Another place or file, or any changed bit, is found.
+    CHECK(sb__fileio_verify(buf, 64, 64, 5, 0, &err) < 0);
+    CHECK(sb__fileio_verify(buf, 64, 64, 4, 640, &err) < 0);
+    for (size_t i = 0; i < sizeof(buf); i++) {
+        buf[i] ^= 4;
+        CHECK(sb__fileio_verify(buf, sizeof(buf), 64, 5, 640, &err) < 0);
+        buf[i] ^= 4;
+    }
+    CHECK(strstr(err.msg, "Validation failed on file 5, block offset 832:"));
+}
+
+static void corruption(void)
+{
+    struct sb__fileio_opts o = defaults();
+    struct sb_run_opts r = run_opts(2, 100);
+    struct sb_counters c;
+    struct sb_err err;
+    char *text;
+    int fd;
+
+    CHECK_INT(command("prepare", &o, true, &text), 0);
+    free(text);
+    o.mode = "seqrd";
+    r.validate = true;
+    CHECK_INT(run(&o, &r, &c, &err), 0);
+    fd = open("test_file.1", O_WRONLY);
+    CHECK_INT(pwrite(fd, "?", 1, 3 * BLOCK + 17), 1);
+    close(fd);
+    CHECK_INT(run(&o, &r, &c, &err), SB_EINTERNAL);
+    CHECK(strstr(err.msg, "Validation failed on file 1, block offset 1536:"));
+    CHECK_INT(command("cleanup", &o, false, &text), 0);
+    free(text);
+}
+
+static void sizes(void)
+{
+    struct sb__fileio_opts o = defaults();
+    char text[32];
+
+    sb__fileio_size_text(1000, text, sizeof(text));
+    CHECK_STR(text, "1000B");
+    sb__fileio_size_text(1638400, text, sizeof(text));
+    CHECK_STR(text, "1.5625MiB");
+    sb__fileio_size_text(INT64_C(2) << 30, text, sizeof(text));
+    CHECK_STR(text, "2GiB");
+    CHECK_INT(sb__fileio_blocks(&o), 7);
+    o.total++;
+    CHECK_INT(sb__fileio_blocks(&o), 7); // a third of a byte is none
+    o.total += 2;
+    CHECK_INT(sb__fileio_blocks(&o), 8);
+    o.total = 1;
+    CHECK_INT(sb__fileio_blocks(&o), 1);
+}
+
+int main(void)
+{
+    char dir[] = "/tmp/test_fileio.XXXXXX";
+
+    if (!mkdtemp(dir) || chdir(dir))
+        return 99;
+    RUN(prepares);
+    RUN(needs_prepare);
+    RUN(requests);
+    RUN(syncs);
+    RUN(bad_options);
+    RUN(seals);
+    RUN(corruption);
+    RUN(sizes);
+    if (chdir("/") || rmdir(dir))
+        return 99;
+    return check_done();
+}
