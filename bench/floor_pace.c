@@ -36,8 +36,8 @@ static void *run(void *arg)
         struct timespec ts = { .tv_sec = (time_t)(moment[i] / 1000000000u),
             .tv_nsec = (long)(moment[i] % 1000000000u) };
 
-        while (clock_nanosleep(CLOCK_MONOTONIC, TIMER_ABSTIME, &ts, NULL) ==
-            EINTR)
+        while (
+            clock_nanosleep(CLOCK_MONOTONIC, TIMER_ABSTIME, &ts, NULL) == EINTR)
             ;
         lag[i] = now_ns() - moment[i];
     }
@@ -57,8 +57,8 @@ int main(int argc, char **argv)
         fprintf(stderr, "usage: floor_pace THREADS RATE SECONDS\n");
         return 1;
     }
-    int threads = atoi(argv[1]);
-    double rate = atof(argv[2]), seconds = atof(argv[3]);
+    int threads = (int)strtol(argv[1], NULL, 10);
+    double rate = strtod(argv[2], NULL), seconds = strtod(argv[3], NULL);
     pthread_t *thread = calloc((size_t)threads, sizeof(*thread));
     double t = 0;
 

@@ -53,8 +53,8 @@ void sb_app_banner(FILE *out);
 // app_show.c: the commands that only show something. 0 or SB_E*.
 int sb_app_help(struct sb_app *a, struct sb_err *err);
 int sb_app_list(struct sb_app *a, struct sb_err *err);
-// `sysbench <test> help`.
-int sb_app_test_help(struct sb_app *a, struct sb_err *err);
+// `sysbench cpu help`; scripts print their own.
+void sb_app_builtin_help(const struct sb_app *a);
 
 // app_run.c: carries out a->command; the exit status.
 int sb_app_perform(struct sb_app *a);

@@ -30,6 +30,12 @@ static int exit_status(struct sb_app *a, const struct sb_run_result *res)
 
 // Run mode: the lines before "Initializing worker threads..." ---------------
 
+// Below the level of notices stdout is left to the script alone.
+static bool quiet(void)
+{
+    return sb_log_level() < SB_LOG_NOTICE;
+}
+
 static void print_list(
     const char *before, const struct sb_opt_list *list, const char *after)
 {
@@ -57,22 +63,18 @@ static void print_mode(const struct sb_app *a)
         print_list(
             "Report checkpoint(s) at ", &o->report_checkpoints, " seconds");
     if (o->debug)
-        printf("Debug mode enabled.\n");
+        printf("Debug mode enabled.\n\n");
     if (o->validate)
-        printf("Additional request validation enabled.\n");
+        printf("Validation checks: on.\n\n");
     if (a->dist.seed)
-        printf("Initializing random number generator from seed (%lld).\n",
+        printf("Initializing random number generator from seed (%lld).\n\n",
             (long long)a->dist.seed);
     else
-        printf("Initializing random number generator from current time\n");
+        printf("Initializing random number generator from current time\n\n");
     if (o->forced_shutdown_ns >= 0)
         printf("Forcing shutdown in %g seconds\n",
             (double)(o->time + o->forced_shutdown_ns) / s);
-    if (o->time == 0 && o->events == 0)
-        sb_log(SB_LOG_WARNING,
-            "Both event and time limits are disabled, running an endless "
-            "test");
-    printf("\n\n");
+    printf("\n");
 }
 
 // What a run tells -----------------------------------------------------------
@@ -83,24 +85,43 @@ struct teller {
     int hook_status; // of the report hooks
 };
 
+static void print_initializing(void)
+{
+    if (!quiet())
+        printf("Initializing worker threads...\n\n");
+    fflush(stdout);
+}
+
+// The script's init() has run: its output comes before the mode.
 static void tell_connecting(void *data)
 {
-    (void)data;
-    printf("Initializing worker threads...\n\n");
-    fflush(stdout);
+    const struct teller *t = data;
+    const struct sb_app *a = t->a;
+
+    if (!quiet())
+        print_mode(a);
+    if (!quiet() && a->builtin && a->builtin->describe)
+        a->builtin->describe(t->w, stdout);
+    if (a->run.time == 0 && a->run.events == 0)
+        sb_log(SB_LOG_WARNING,
+            "Both event and time limits are disabled, running an endless "
+            "test");
+    print_initializing();
 }
 
 static void tell_started(void *data)
 {
     (void)data;
-    printf("Threads started!\n\n");
+    if (!quiet())
+        printf("Threads started!\n\n");
     fflush(stdout);
 }
 
 static void tell_warmup(void *data, int64_t ns)
 {
     (void)data;
-    printf("Warming up for %g seconds...\n\n", (double)ns / 1e9);
+    if (!quiet())
+        printf("Warming up for %g seconds...\n\n", (double)ns / 1e9);
     fflush(stdout);
 }
 
@@ -170,9 +191,6 @@ static int run_workload(struct sb_app *a, struct sb_workload *w)
     };
     struct sb_run_result res;
 
-    print_mode(a);
-    if (a->builtin && a->builtin->describe)
-        a->builtin->describe(w, stdout);
     sb_run(w, &a->run, &a->random, &l, &res);
     int status = exit_status(a, &res);
     return status ? status : t.hook_status;
@@ -212,8 +230,10 @@ static int perform_builtin(struct sb_app *a)
             b->name, b->name);
         return SB_EXIT_FAILED;
     }
-    if (strcmp(a->command, "help") == 0)
-        return sb_app_test_help(a, &err) ? SB_EXIT_FAILED : SB_EXIT_OK;
+    if (strcmp(a->command, "help") == 0) {
+        sb_app_builtin_help(a);
+        return SB_EXIT_OK;
+    }
     if (strcmp(a->command, "run") == 0)
         return run_builtin(a, b);
     if (strcmp(a->command, "prepare") && strcmp(a->command, "cleanup")) {
@@ -237,6 +257,8 @@ static int perform_parallel(struct sb_app *a)
 {
     struct sb_run_result res;
 
+    if (a->run.threads > 1)
+        print_initializing();
     sb_run_parallel(sb_script_workload(a->script), a->command, &a->run,
         &a->random, sb_script_task, &res);
     return exit_status(a, &res);
@@ -264,11 +286,13 @@ static bool is_standard(const char *command)
     return false;
 }
 
-static int not_implemented(struct sb_app *a)
+static int not_implemented(const struct sb_app *a)
 {
+    const char *slash = strrchr(a->test, '/');
+
     if (is_standard(a->command))
         fprintf(stderr, "'%s' test does not implement the '%s' command.\n",
-            sb_script_name(a->script), a->command);
+            slash ? slash + 1 : a->test, a->command);
     else
         fprintf(stderr, "Unknown command: %s\n", a->command);
     return SB_EXIT_FAILED;
@@ -276,8 +300,6 @@ static int not_implemented(struct sb_app *a)
 
 int sb_app_perform(struct sb_app *a)
 {
-    struct sb_err err = { 0 };
-
     if (a->builtin)
         return perform_builtin(a);
     // A script without a command has done its work when its body ran.
@@ -293,7 +315,5 @@ int sb_app_perform(struct sb_app *a)
     case SB_COMMAND_NONE:
         break;
     }
-    if (strcmp(a->command, "help") == 0)
-        return sb_app_test_help(a, &err) ? SB_EXIT_FAILED : SB_EXIT_OK;
     return not_implemented(a);
 }

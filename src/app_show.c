@@ -146,44 +146,10 @@ int sb_app_list(struct sb_app *a, struct sb_err *err)
     return 0;
 }
 
-static void show_script_options(struct sb_app *a);
-
-int sb_app_test_help(struct sb_app *a, struct sb_err *err)
+void sb_app_builtin_help(const struct sb_app *a)
 {
-    (void)err;
-    if (a->script) {
-        show_script_options(a);
-        return 0;
-    }
-    if (a->builtin->opts) {
-        sb_opts_help(a->opts, a->builtin->opts, stdout);
-        printf("\n");
-    }
-    return 0;
-}
-
-struct script_tables {
-    struct sb_app *a;
-    const struct sb_opt_table *last;
-};
-
-static int show_script_table(void *arg, const struct sb_opt_view *view)
-{
-    struct script_tables *t = arg;
-
-    if (view->table == t->last ||
-        strcmp(view->table->title, sb_script_name(t->a->script)) != 0)
-        return 0;
-    t->last = view->table;
-    sb_opts_help(t->a->opts, view->table, stdout);
+    if (!a->builtin->opts)
+        return;
+    sb_opts_help(a->opts, a->builtin->opts, stdout);
     printf("\n");
-    return 0;
-}
-
-// Options that scripts declared stand in tables titled with the script's name.
-static void show_script_options(struct sb_app *a)
-{
-    struct script_tables t = { .a = a };
-
-    sb_opts_each(a->opts, show_script_table, &t);
 }

@@ -233,7 +233,7 @@ static int show_or_perform(struct sb_app *a, struct sb_err *err)
         return sb_app_list(a, err) ? fail(err) : SB_EXIT_OK;
     if (finish_options(a, err) || take_positionals(a, err))
         return fail_usage(err);
-    if (!a->o.print_config)
+    if (!a->o.print_config && sb_log_level() >= SB_LOG_NOTICE)
         sb_app_banner(stdout);
     if (load_test(a, err))
         return fail_usage(err);
@@ -258,6 +258,8 @@ int main(int argc, char **argv)
     struct sb_err err = { 0 };
     int status;
 
+    // Whoever reads a pipe or a file sees each line when it is written.
+    setvbuf(stdout, NULL, _IOLBF, 0);
     if (set_up(&a, &err)) {
         status = fail_usage(&err);
     } else if (a.o.version) {

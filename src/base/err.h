@@ -12,23 +12,23 @@
 #include <string.h>
 
 // One table: code, value, what it means to a user.
-#define SB_ERR_MAP(X)                                                         \
-    X(USAGE, -1, "wrong usage")                                               \
-    X(NOMEM, -2, "out of memory")                                             \
-    X(SYS, -3, "system call failed")                                          \
-    X(NOTFOUND, -4, "not found")                                              \
-    X(RANGE, -5, "value out of range")                                        \
-    X(SCRIPT, -6, "script failed")                                            \
-    X(DRIVER, -7, "driver cannot be used")                                    \
-    X(CONNECT, -8, "cannot connect")                                          \
-    X(RESTART, -9, "the event can be restarted")                              \
-    X(IGNORE, -10, "error to be ignored")                                     \
-    X(LOST, -11, "connection lost")                                           \
-    X(QUERY, -12, "query failed")                                             \
-    X(CANCELED, -13, "canceled")                                              \
-    X(TIMEOUT, -14, "timed out")                                              \
-    X(UNSUPPORTED, -15, "not supported")                                      \
-    X(LIMIT, -16, "limit reached")                                            \
+#define SB_ERR_MAP(X)                            \
+    X(USAGE, -1, "wrong usage")                  \
+    X(NOMEM, -2, "out of memory")                \
+    X(SYS, -3, "system call failed")             \
+    X(NOTFOUND, -4, "not found")                 \
+    X(RANGE, -5, "value out of range")           \
+    X(SCRIPT, -6, "script failed")               \
+    X(DRIVER, -7, "driver cannot be used")       \
+    X(CONNECT, -8, "cannot connect")             \
+    X(RESTART, -9, "the event can be restarted") \
+    X(IGNORE, -10, "error to be ignored")        \
+    X(LOST, -11, "connection lost")              \
+    X(QUERY, -12, "query failed")                \
+    X(CANCELED, -13, "canceled")                 \
+    X(TIMEOUT, -14, "timed out")                 \
+    X(UNSUPPORTED, -15, "not supported")         \
+    X(LIMIT, -16, "limit reached")               \
     X(INTERNAL, -17, "internal error")
 
 enum sb_errcode {
@@ -100,8 +100,8 @@ static inline const char *sb_err_name(int code)
     switch (code) {
     case SB_OK:
         return "SB_OK";
-#define X(name, value, text)                                                  \
-    case (value):                                                             \
+#define X(name, value, text) \
+    case (value):            \
         return "SB_E" #name;
         SB_ERR_MAP(X)
 #undef X
@@ -115,8 +115,8 @@ static inline const char *sb_err_text(int code)
     switch (code) {
     case SB_OK:
         return "no error";
-#define X(name, value, text)                                                  \
-    case (value):                                                             \
+#define X(name, value, text) \
+    case (value):            \
         return text;
         SB_ERR_MAP(X)
 #undef X

@@ -28,7 +28,7 @@ int sb_random_share(struct sb_random_shared *s, const struct sb_dist_opts *o,
 void sb_random_init(
     struct sb_random *r, struct sb_random_shared *s, uint64_t user)
 {
-    *r = (struct sb_random) { .shared = s };
+    *r = (struct sb_random){ .shared = s };
     sb_rng_init(&r->rng, s->seed, user);
 }
 
@@ -70,8 +70,8 @@ double sb_random_zipfian(struct sb_random *r, double a, double b)
 uint32_t sb_random_unique(struct sb_random *r)
 {
     struct sb_random_shared *s = r->shared;
-    uint32_t x =
-        atomic_fetch_add_explicit(&s->uniques, 1, memory_order_relaxed);
+    uint32_t x = atomic_fetch_add_explicit(
+        &s->uniques, 1, memory_order_relaxed);
 
     // Every step can be undone, so that different numbers stay different.
     x ^= (uint32_t)s->seed;

@@ -18,8 +18,8 @@ struct sb_random_shared {
 };
 
 struct sb_random {
-    struct sb_rng rng;       // the one in use
-    struct sb_rng own;       // the user's, while a row's is in use
+    struct sb_rng rng; // the one in use
+    struct sb_rng own; // the user's, while a row's is in use
     struct sb_zipf zipf;
     struct sb_random_shared *shared;
     bool in_row;

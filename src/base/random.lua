@@ -5,7 +5,10 @@
 local sb = ...
 local ffi, C = sb.ffi, sb.C
 
-sb.cdef("random")
+-- The others are in random_more.lua: declarations and code cost memory in
+-- every user.
+sb.cdef("random", "sb_random_default sb_random_uniform sb_random_unique " ..
+        "sb_random_string")
 
 local r = ffi.cast("struct sb_random *", sb.random)
 local buffer, size = nil, 0
@@ -27,32 +30,8 @@ function rand.uniform(a, b)
    return C.sb_random_uniform(r, a, b)
 end
 
-function rand.gaussian(a, b)
-   return C.sb_random_gaussian(r, a, b)
-end
-
-function rand.special(a, b)
-   return C.sb_random_special(r, a, b)
-end
-
-function rand.pareto(a, b)
-   return C.sb_random_pareto(r, a, b)
-end
-
-function rand.zipfian(a, b)
-   return C.sb_random_zipfian(r, a, b)
-end
-
 function rand.unique()
    return C.sb_random_unique(r)
-end
-
-function rand.uniform_uint64()
-   return C.sb_random_uint64(r)
-end
-
-function rand.uniform_double()
-   return C.sb_random_double(r)
 end
 
 function rand.string(format)
@@ -62,21 +41,12 @@ function rand.string(format)
    return ffi.string(out, n)
 end
 
-function rand.varstring(min, max)
-   local out = room(math.max(min, max))
-   return ffi.string(out, C.sb_random_varstring(r, min, max, out))
-end
+sb.random_ptr, sb.random_room = r, room
 
--- From here on numbers depend on the seed, the table and the row only ...
-function rand.row(table, id)
-   C.sb_random_row(r, table, id)
-end
-
--- ... until here.
-function rand.resume()
-   C.sb_random_resume(r)
-end
-
-sb.random_ptr = r
-
-return rand
+return setmetatable(rand, {
+   __index = function(self, name)
+      setmetatable(self, nil)
+      sb.module("random_more")(self)
+      return rawget(self, name)
+   end
+})

@@ -161,12 +161,12 @@ static bool is_write(
 }
 
 static int sync_one(
-    struct sb__fileio *t, struct sb_user *u, int64_t file, struct sb_err *err)
+    struct sb__fileio *t, struct sb_rec *rec, int64_t file, struct sb_err *err)
 {
     int rc = sb__fileio_fsync(t, file, err);
 
     if (rc == 0)
-        sb_tally_add(&u->rec->tally.others, 1);
+        sb_tally_add(&rec->tally.others, 1);
     return rc;
 }
 
@@ -177,7 +177,7 @@ static int do_write(struct sb__fileio *t, struct sb_user *u,
     int rc = sb__fileio_write(t, fu, q, &u->random.rng, err);
 
     if (rc == 0 && t->o->fsync_all)
-        rc = sync_one(t, u, q->file, err);
+        rc = sync_one(t, u->rec, q->file, err);
     if (rc)
         return rc;
     fu->writes++;
@@ -222,7 +222,7 @@ static int event(struct sb__fileio *t, struct sb_user *u, struct sb_err *err)
     int rc;
 
     if (fu->syncing < t->o->num)
-        return sync_one(t, u, fu->syncing++, err);
+        return sync_one(t, u->rec, fu->syncing++, err);
     if (sequential(t))
         next_sequential(t, &q);
     else
@@ -264,17 +264,25 @@ static int user_run(
     return rc;
 }
 
-// --file-fsync-end: the files are shared out among the users.
+// --file-fsync-end, by the last user: nobody writes any more. One that never
+// came to an event counts it for another, whose thread is through.
 static int user_done(
     struct sb_workload *w, struct sb_user *u, struct sb_err *err)
 {
     struct sb__fileio *t = w->data;
+    struct sb_rec *rec;
     int rc = 0;
 
-    if (!t->o->fsync_end || t->o->fsync_all || !writes(t) || !u->rec)
+    if (u->rec)
+        atomic_store_explicit(&t->rec, u->rec, memory_order_relaxed);
+    if (atomic_fetch_add_explicit(&t->ended, 1, memory_order_acq_rel) + 1 <
+        t->threads)
         return 0;
-    for (int64_t i = u->id; rc == 0 && i < t->o->num; i += t->threads)
-        rc = sync_one(t, u, i, err);
+    rec = atomic_load_explicit(&t->rec, memory_order_relaxed);
+    if (!t->o->fsync_end || t->o->fsync_all || !writes(t) || !rec)
+        return 0;
+    for (int64_t i = 0; rc == 0 && i < t->o->num; i++)
+        rc = sync_one(t, rec, i, err);
     return rc;
 }
 

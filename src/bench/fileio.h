@@ -52,6 +52,8 @@ struct sb__fileio {
     size_t request;               // bytes of a sequential request
     struct sb__fileio_file *file; // o->num of them
     _Atomic uint64_t next;        // number of the next sequential request
+    _Atomic int64_t ended;        // users through with their loop
+    _Atomic(struct sb_rec *) rec; // of one that had events
 };
 
 struct sb__fileio_user {

@@ -81,9 +81,9 @@ int sb_con_bulk_done(struct sb_con *con)
     struct sb_con_priv *c = (struct sb_con_priv *)con;
     int rc;
 
+    // A user that had no event ends a bulk insert that it never began.
     if (c->bulk_head == 0)
-        return usage(
-            c, "attempt to call bulk_insert_done() before bulk_insert_init()");
+        return 0;
     rc = flush(c);
     // Half a megabyte a connection is too much to keep for later.
     sb_buf_done(&c->bulk);

@@ -76,11 +76,11 @@ struct sb_db_ctx {
                                // pointing to NULL: nothing is recorded
     const struct sb_clock *clock;
     unsigned user;
-    uint64_t seed;       // of the run
+    uint64_t seed;        // of the run
     pthread_mutex_t lock; // guards the list against cancel from outside
     struct sb_con_priv *cons;
-    struct sb_err err;   // of sb_db_get() and sb_con_open()
-    unsigned opened;     // connections so far
+    struct sb_err err;         // of sb_db_get() and sb_con_open()
+    unsigned opened;           // connections so far
     struct sb_stats *op_stats; // where op[] is registered, NULL at first
     int op[SB_DB_KEYWORDS];    // -1: not yet
 };

@@ -107,13 +107,12 @@ struct sb_stmt; // likewise, stmt_size bytes zeroed by the core
 
 struct sb_generic_ops {
     // Optional pair: what the connections of one instance share.
-    int (*env_init)(struct sb_driver_env *env, const void *opts,
-        struct sb_err *err);
+    int (*env_init)(
+        struct sb_driver_env *env, const void *opts, struct sb_err *err);
     void (*env_done)(struct sb_driver_env *env);
     // opts: the driver's options struct, filled; outlives the connection.
     int (*connect)(struct sb_conn *conn, struct sb_driver_env *env,
-        const void *opts, const struct sb_conn_info *info,
-        struct sb_err *err);
+        const void *opts, const struct sb_conn_info *info, struct sb_err *err);
     // Frees everything the connection holds; also after a failed connect.
     void (*disconnect)(struct sb_conn *conn);
     // Same options, same struct. The core closes its statements before.
@@ -200,7 +199,8 @@ struct sb_driver {
     uint32_t abi;      // SB_DRIVER_ABI
     const char *name;  // "sqlite": file name of the module, option prefix
     const char *title; // "SQLite driver": for --list and --help
-    const char *dialect; // key of the SQL dialect table (tests/lua/dialect.lua)
+    const char
+        *dialect; // key of the SQL dialect table (tests/lua/sb/dialect.lua)
     uint64_t caps;
     const struct sb_opt_table *opts; // names begin with the option prefix;
                                      // NULL: no options

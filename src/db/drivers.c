@@ -99,30 +99,6 @@ static int db_options(
     return sb_opts_add(d->o, db->drv->opts, db->base.opts, err);
 }
 
-// The module, loaded now if it was not before. d->lock is held.
-static int db_load(struct sb_drivers *d, const char *name, struct sb_db **out,
-    struct sb_err *err)
-{
-    struct sb_db **end = &d->dbs, *db = db_find(d, name);
-    int rc;
-
-    *out = db;
-    if (db)
-        return 0;
-    rc = sb__module_open(d->dir, name, &db, err);
-    if (rc)
-        return rc;
-    rc = db_options(d, db, err);
-    if (rc) {
-        db_free(db);
-        return rc;
-    }
-    while (*end)
-        end = &(*end)->next;
-    *end = *out = db;
-    return 0;
-}
-
 // Names of the modules in the folder -----------------------------------------
 
 struct names {
@@ -186,6 +162,50 @@ static int names_read(struct names *l, const char *dir)
     if (l->n)
         qsort(l->name, l->n, sizeof(*l->name), by_name);
     return rc;
+}
+
+// Says what there is instead.
+static int no_driver(
+    const struct sb_drivers *d, const char *name, struct sb_err *err)
+{
+    struct names l;
+    char list[200] = "";
+
+    names_read(&l, d->dir);
+    for (size_t i = 0; i < l.n; i++) {
+        size_t len = strlen(list);
+
+        snprintf(
+            list + len, sizeof(list) - len, "%s%s", i ? ", " : "", l.name[i]);
+    }
+    names_done(&l);
+    return sb_err_set(err, SB_ENOTFOUND,
+        "there is no driver '%.64s' in %.160s; there is: %s", name, d->dir,
+        list[0] ? list : "none");
+}
+
+// The module, loaded now if it was not before. d->lock is held.
+static int db_load(struct sb_drivers *d, const char *name, struct sb_db **out,
+    struct sb_err *err)
+{
+    struct sb_db **end = &d->dbs, *db = db_find(d, name);
+    int rc;
+
+    *out = db;
+    if (db)
+        return 0;
+    rc = sb__module_open(d->dir, name, &db, err);
+    if (rc)
+        return rc == SB_ENOTFOUND ? no_driver(d, name, err) : rc;
+    rc = db_options(d, db, err);
+    if (rc) {
+        db_free(db);
+        return rc;
+    }
+    while (*end)
+        end = &(*end)->next;
+    *end = *out = db;
+    return 0;
 }
 
 // Choice -----------------------------------------------------------------

@@ -144,17 +144,14 @@ int sb__con_error(
 
     if (rec)
         sb_rec_code(rec, c->drv->name, &c->err, sb__now(c));
-    // A canceled call failed because somebody wanted it to.
+    // The caller raises the error in the script and the loop shows it, once.
+    // Here it is for those who want to see the whole statement, or errors that
+    // the script catches.
     if (c->pub.error != SB_SQL_FATAL || code == SB_ECANCELED)
         return code;
-    if (len == 0)
-        sb_log(SB_LOG_FATAL, "%s: %s failed, errno = %d, state = '%s': %s",
-            c->drv->name, what, c->err.native, c->err.state, c->err.msg);
-    else
-        sb_log(SB_LOG_FATAL,
-            "%s: %s failed, errno = %d, state = '%s': %s, for query '%.*s%s'",
-            c->drv->name, what, c->err.native, c->err.state, c->err.msg, shown,
-            sql, len > LOG_SQL_MAX ? "..." : "");
+    sb_log(SB_LOG_INFO, "%s: %s failed, errno = %d, state = '%s': %s%s%.*s%s",
+        c->drv->name, what, c->err.native, c->err.state, c->err.msg,
+        len ? ", for query: " : "", shown, sql, len > LOG_SQL_MAX ? "..." : "");
     return code;
 }
 

@@ -8,7 +8,7 @@ local C = sb.C
 sb.cdef("load")
 
 local random = sb.random_ptr
-local raise = sb.raise
+local raise = sb.sql.raise
 local load, methods = {}, {}
 local meta = {
    __index = methods,

@@ -31,10 +31,8 @@ int sb_rs_fetch(struct sb_rs *rs, struct sb_sql_cell *cells)
         sb_log(SB_LOG_ALERT, "attempt to fetch row from an invalid result set");
         return SB_EUSAGE;
     }
-    if (c->res.nrows == 0) {
-        sb_log(SB_LOG_ALERT, "attempt to fetch row from an empty result set");
+    if (c->res.nrows == 0)
         return 0;
-    }
     rc = c->sql->fetch(c->conn, &c->res, (struct sb_cell *)cells, &c->err);
     return rc < 0 ? sb__con_error(c, "fetch", "", 0) : rc;
 }

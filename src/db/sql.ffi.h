@@ -39,8 +39,8 @@ struct sb_db; // a driver, loaded and configured
 
 // A connection. These fields may be read by scripts; the rest is private.
 struct sb_con {
-    int error;       // enum sb_sql_error of the last call
-    int sql_errno;   // the database's error number, 0 if none
+    int error;              // enum sb_sql_error of the last call
+    int sql_errno;          // the database's error number, 0 if none
     const char *sql_state;  // never NULL
     const char *sql_errmsg; // never NULL
     struct sb_db *driver;
@@ -53,7 +53,7 @@ struct sb_param {
     int is_null;
     int64_t i;
     double d;
-    char *buffer;     // max_len bytes, for text, blob and time types
+    char *buffer; // max_len bytes, for text, blob and time types
     uint64_t max_len;
     uint64_t data_len;
 };
@@ -94,8 +94,8 @@ SB_FFI int sb_con_reconnect(struct sb_con *con);
 SB_FFI void sb_con_free(struct sb_con *con);
 // One line about the server, into out; length as snprintf.
 SB_FFI int sb_con_server(struct sb_con *con, char *out, size_t size);
-SB_FFI size_t sb_con_quote(struct sb_con *con, const char *text, size_t len,
-    char *out, size_t size);
+SB_FFI size_t sb_con_quote(
+    struct sb_con *con, const char *text, size_t len, char *out, size_t size);
 // Rolls back what a failed event left open. 0 or SB_E*.
 SB_FFI int sb_con_reset(struct sb_con *con);
 
@@ -109,8 +109,8 @@ SB_FFI double sb_con_insert_id(const struct sb_con *con);
 // Prepares a statement with '?' placeholders. The server sees it when it is
 // first executed. op: the name its executions are reported under, NULL for
 // the text itself with digits folded.
-SB_FFI struct sb_stmt_handle *sb_stmt_open(struct sb_con *con, const char *sql,
-    size_t len, const char *op);
+SB_FFI struct sb_stmt_handle *sb_stmt_open(
+    struct sb_con *con, const char *sql, size_t len, const char *op);
 SB_FFI struct sb_param *sb_stmt_param(
     struct sb_stmt_handle *st, int type, uint64_t max_len);
 // params: n of them in order of the placeholders. 0 or SB_E*.

@@ -7,9 +7,13 @@
 local sb = ...
 local ffi, C, sysbench = sb.ffi, sb.C, sb.sysbench
 
-sb.cdef("sql")
+-- The functions that every script with a database needs. The others are in
+-- sql_more.lua: declarations and code cost memory in every user.
+sb.cdef("sql", "sb_db_get sb_db_error sb_db_name sb_con_open sb_con_close " ..
+        "sb_con_free sb_con_query sb_stmt_open sb_stmt_param sb_stmt_bind " ..
+        "sb_stmt_execute sb_stmt_free sb_rs_fetch sb_rs_free")
 
-local rand = sysbench.rand -- declares struct sb_random
+assert(sysbench.rand) -- declares struct sb_random
 local random = sb.random_ptr
 local ctx = ffi.cast("struct sb_db_ctx *", sb.ctx)
 local RESTART_EVENT = sysbench.error.RESTART_EVENT
@@ -31,7 +35,7 @@ local sql = {
 -- Connections that parameters and the last result point into: they must not
 -- be collected meanwhile.
 local owner = setmetatable({}, { __mode = "k" })
-local last
+local last -- luacheck: ignore 231
 
 -- Errors ------------------------------------------------------------------
 
@@ -66,21 +70,6 @@ local function check(rc, con, query)
    end
 end
 
--- Text that C writes as snprintf() does.
-local function text_of(write)
-   local size = 256
-   while true do
-      local buf = ffi.new("char[?]", size)
-      local n = tonumber(write(buf, size))
-      if n < 0 then
-         return nil
-      elseif n < size then
-         return ffi.string(buf, n)
-      end
-      size = n + 1
-   end
-end
-
 -- Results -----------------------------------------------------------------
 
 local result = {}
@@ -105,14 +94,6 @@ function result:fetch_row()
       end
    end
    return row
-end
-
--- Name of column i, counted from 1; nil when there is none.
-function result:column(i)
-   local name = C.sb_rs_column(self, i - 1)
-   if name ~= nil then
-      return ffi.string(name)
-   end
 end
 
 function result:free()
@@ -234,10 +215,6 @@ function statement:execute()
    end
 end
 
-function statement:next_result()
-   return self.connection:next_result()
-end
-
 function statement:close()
    if self.handle then
       C.sb_stmt_free(self.handle)
@@ -260,30 +237,6 @@ function connection:query(query)
    end
 end
 
--- The values of the first row; nothing when there is none.
-function connection:query_row(query)
-   local rs = C.sb_con_query(self, query, #query)
-   if rs == nil then
-      if self.error ~= NONE then
-         raise(self, query, 2)
-      end
-      return
-   end
-   local row, n = rs:fetch_row(), rs.nfields
-   rs:free()
-   if row then
-      return unpack(row, 1, n)
-   end
-end
-
--- For scripts that call C themselves: rs unless the last call failed.
-function connection:check_error(rs, query)
-   if rs == nil and self.error ~= NONE then
-      raise(self, query, 2)
-   end
-   return rs
-end
-
 function connection:prepare(query, op)
    local handle = C.sb_stmt_open(self, query, #query, op)
    if handle == nil then
@@ -291,79 +244,6 @@ function connection:prepare(query, op)
    end
    return setmetatable({ handle = handle, connection = self },
                        statement_meta)
-end
-
-function connection:bulk_insert_init(query)
-   check(C.sb_con_bulk_init(self, query, #query), self, query)
-end
-
-function connection:bulk_insert_next(values)
-   if C.sb_con_bulk_next(self, values, #values) ~= 0 then
-      raise(self, values, 2)
-   end
-end
-
-function connection:bulk_insert_done()
-   check(C.sb_con_bulk_done(self), self, "<bulk insert>")
-end
-
--- Rows change through the next result; a result without rows ends the list.
-local pending = setmetatable({}, { __mode = "k" })
-
-local function next_result(con)
-   local rs = C.sb_rs_next(con)
-   if rs ~= nil then
-      last = con
-      return rs
-   elseif con.error ~= NONE then
-      raise(con, "<next result>", 3)
-   end
-end
-
-function connection:more_results()
-   local rs = pending[self] or next_result(self)
-   pending[self] = rs
-   return rs ~= nil
-end
-
-function connection:next_result()
-   local rs = pending[self] or next_result(self)
-   pending[self] = nil
-   return rs
-end
-
-function connection:load(name, columns)
-   return sb.module("load").open(self, name, columns)
-end
-
-function connection:affected()
-   return C.sb_con_affected(self)
-end
-
-function connection:insert_id()
-   return C.sb_con_insert_id(self)
-end
-
-function connection:server_info()
-   return text_of(function(out, size)
-      return C.sb_con_server(self, out, size)
-   end)
-end
-
-function connection:quote(text)
-   return text_of(function(out, size)
-      return C.sb_con_quote(self, text, #text, out, size)
-   end)
-end
-
--- Rolls back what is open.
-function connection:reset()
-   check(C.sb_con_reset(self), self, "<reset>")
-end
-
-function connection:reconnect()
-   check(C.sb_con_reconnect(self), self, "<reconnect>")
-   return NONE
 end
 
 function connection:disconnect()
@@ -407,11 +287,6 @@ function driver:name()
    return ffi.string(C.sb_db_name(self))
 end
 
--- Key of the SQL dialect: "mysql", "pgsql", "sqlite" ...
-function driver:dialect()
-   return ffi.string(C.sb_db_dialect(self))
-end
-
 -- name: nil for the driver that the run uses.
 function sql.driver(name)
    local db = C.sb_db_get(ctx, name)
@@ -422,7 +297,19 @@ function sql.driver(name)
    return db
 end
 
+-- Methods that are missing so far are looked for in sql_more.lua.
+local function extend(methods)
+   setmetatable(methods, {
+      __index = function(self, name)
+         setmetatable(self, nil)
+         sb.module("sql_more")
+         return rawget(self, name)
+      end
+   })
+end
+
 local function class(struct, methods, name)
+   extend(methods)
    ffi.metatype(struct, {
       __index = methods,
       __tostring = function() return name end
@@ -434,8 +321,13 @@ class("struct sb_con", connection, "<sql_connection>")
 class("struct sb_param", param, "<sql_param>")
 class("struct sb_rs", result, "<sql_result>")
 
--- For embedded modules.
-sb.raise, sb.rand = raise, rand
-sb.last_connection = function() return last end
+extend(statement)
+
+-- For sql_more.lua and load.lua.
+sb.sql = {
+   driver = driver, connection = connection, statement = statement,
+   result = result, raise = raise, check = check,
+   keep = function(con) last = con end
+}
 
 return sql

@@ -201,7 +201,7 @@ void sb_snap_done(struct sb_snap *s)
 }
 
 // Extremes of a difference: what its histogram can tell, inside what is known
-// exactly of the whole run.
+// exactly of the whole run (and so exact when the difference is all of it).
 static void bounds(const struct sb_hist_snap *h, uint64_t *min, uint64_t *max)
 {
     uint64_t lo, hi;
@@ -258,7 +258,7 @@ static int sub_ops(struct sb_snap *out, const struct sb_snap *later,
         *o = (struct sb_snap_op){ a->count - b->count, a->errors - b->errors,
             a->ns - b->ns, a->min, a->max, { { 0 }, 0 } };
         rc = sb_hist_snap_sub(&o->hist, &a->hist, &b->hist);
-        if (rc == 0 && b->count > 0)
+        if (rc == 0)
             bounds(&o->hist, &o->min, &o->max);
     }
     return rc;
@@ -296,7 +296,7 @@ static int sub_hists(struct sb_snap *out, const struct sb_snap *later,
             &out->response, &later->response, &earlier->response);
     if (rc == 0)
         rc = sb_hist_snap_sub(&out->lag, &later->lag, &earlier->lag);
-    if (rc || earlier->c.completed == 0)
+    if (rc)
         return rc;
     bounds(&out->service, &out->service_min, &out->service_max);
     bounds(&out->response, &out->response_min, &out->response_max);

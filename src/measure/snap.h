@@ -51,8 +51,8 @@ int sb_snap_take(struct sb_snap *out, const struct sb_stats *s,
 void sb_snap_done(struct sb_snap *s); // {0} allowed
 // out = later - earlier; an earlier of {0} is the start of the run.
 // unfinished, running and queue are those of the later moment. Codes that did
-// not occur in between are left out. Extremes: from the histograms, unless earlier has no
-// completed event, then exact.
+// not occur in between are left out. Extremes: from the histograms, unless
+// earlier has no completed event, then exact.
 int sb_snap_sub(struct sb_snap *out, const struct sb_snap *later,
     const struct sb_snap *earlier);
 // Checks every identity that stats.h lists; pending is what the schedule owed
@@ -68,9 +68,9 @@ struct sb_report {
     unsigned threads;  // users configured
     unsigned running;
     bool open_loop;
-    const struct sb_snap *snap; // the difference behind the figures
-    uint64_t queue;      // arrivals due and not started
-    uint64_t concurrency; // events in flight
+    const struct sb_snap *snap;         // the difference behind the figures
+    uint64_t queue;                     // arrivals due and not started
+    uint64_t concurrency;               // events in flight
     const struct sb_hist_snap *latency; // response or service
     uint64_t lat_min, lat_max, lat_sum;
     double lat_avg;

@@ -31,24 +31,24 @@
 #define SB_OPS_REST "(others)"
 
 // Single-writer cumulative counters. Times in nanoseconds.
-#define SB_COUNTER_MAP(X)                                                     \
-    X(started)       /* events entered for the first time */                  \
-    X(completed)     /* events that returned and count */                     \
-    X(failed)        /* events given up or ended by a fatal error */          \
-    X(tries)         /* calls of event(), restarts included */                \
-    X(restarts)      /* tries after the first */                              \
-    X(reads)         /* queries that returned rows */                         \
-    X(writes)        /* queries that changed rows */                          \
-    X(others)        /* all other queries */                                  \
-    X(err_ignored)   /* errors after which the event went on */               \
-    X(err_restarted) /* errors that restarted their event */                  \
-    X(err_givenup)   /* errors after which restarts were exhausted */         \
-    X(err_fatal)     /* errors that ended the run */                          \
-    X(reconnects)    /* connections made again after a loss */                \
-    X(bytes_read)    /* by scripts and built-in tests that count bytes */     \
-    X(bytes_written) /* likewise */                                           \
-    X(service_ns)    /* sum of service times of completed events */           \
-    X(response_ns)   /* sum of response times; open loop only */              \
+#define SB_COUNTER_MAP(X)                                                 \
+    X(started)       /* events entered for the first time */              \
+    X(completed)     /* events that returned and count */                 \
+    X(failed)        /* events given up or ended by a fatal error */      \
+    X(tries)         /* calls of event(), restarts included */            \
+    X(restarts)      /* tries after the first */                          \
+    X(reads)         /* queries that returned rows */                     \
+    X(writes)        /* queries that changed rows */                      \
+    X(others)        /* all other queries */                              \
+    X(err_ignored)   /* errors after which the event went on */           \
+    X(err_restarted) /* errors that restarted their event */              \
+    X(err_givenup)   /* errors after which restarts were exhausted */     \
+    X(err_fatal)     /* errors that ended the run */                      \
+    X(reconnects)    /* connections made again after a loss */            \
+    X(bytes_read)    /* by scripts and built-in tests that count bytes */ \
+    X(bytes_written) /* likewise */                                       \
+    X(service_ns)    /* sum of service times of completed events */       \
+    X(response_ns)   /* sum of response times; open loop only */          \
     X(lag_ns)        /* sum of lags; open loop only */
 
 struct sb_counters { // a plain copy
@@ -69,8 +69,7 @@ struct sb_tally { // live
 
 static inline void sb_tally_add(_Atomic uint64_t *c, uint64_t n)
 {
-    atomic_store_explicit(c,
-        atomic_load_explicit(c, memory_order_relaxed) + n,
+    atomic_store_explicit(c, atomic_load_explicit(c, memory_order_relaxed) + n,
         memory_order_relaxed);
 }
 
@@ -87,7 +86,7 @@ struct sb_code_tally {
     int native;
     char state[8];
     char driver[16];
-    char sample[96]; // text of the first one
+    char sample[96];   // text of the first one
     uint64_t first_ns; // when, on the run's clock
     _Atomic uint64_t count;
 };
@@ -97,10 +96,10 @@ struct sb_stats;
 struct sb_rec {
     _Alignas(64) struct sb_tally tally;
     struct sb_stats *stats;
-    struct sb_hist *service; // this user's, or its shard
+    struct sb_hist *service;        // this user's, or its shard
     struct sb_hist *response, *lag; // NULL in a closed loop
     unsigned shard;
-    struct sb_op_tally *ops; // SB_OPS_MAX
+    struct sb_op_tally *ops;     // SB_OPS_MAX
     struct sb_code_tally *codes; // SB_CODES_MAX; the last takes all the rest
     _Atomic uint32_t ncodes;
     uint32_t open_errors; // errors whose fate is not known yet; owner only
@@ -116,19 +115,19 @@ enum sb_fate {
 
 struct sb_op {
     char name[96];
-    enum sb_op_kind kind; // as registered; the counters go by each result
+    enum sb_op_kind kind;  // as registered; the counters go by each result
     struct sb_hist *shard; // stats->shards of them
 };
 
 struct sb_stats {
     unsigned users, shards;
     bool open_loop;
-    struct sb_rec *rec; // users of them
+    struct sb_rec *rec;                       // users of them
     struct sb_hist *service, *response, *lag; // shards of each
-    struct sb_hist *others; // for SB_OPS_REST, until it is registered
+    struct sb_hist *others;  // for SB_OPS_REST, until it is registered
     pthread_mutex_t op_lock; // registration only
     struct sb_op op[SB_OPS_MAX];
-    _Atomic uint32_t nops; // published with release
+    _Atomic uint32_t nops;    // published with release
     struct sb_stats *primary; // operations are registered there
     struct sb_stats *twin;    // and in there as well, under the same number
 };

@@ -142,6 +142,9 @@ static void interval(struct sb_meter *m, uint64_t now)
     } else {
         make_report(m, &r, &diff, now);
         add_queue(&r, &s);
+        // At the limit the users have just left; they ran in this interval.
+        if (now >= m->run->deadline)
+            r.running = r.threads;
         if (m->run->l->interval)
             m->run->l->interval(m->run->l->data, &r);
         sb_snap_done(&m->last);

@@ -14,7 +14,7 @@ if not sb.user then
    return op
 end
 
-sb.cdef("user")
+sb.cdef("user", "sb_user_op sb_user_now sb_user_op_record")
 
 local u = ffi.cast("struct sb_user *", sb.user)
 local numbers = {}

@@ -19,15 +19,13 @@ if not sb.user then
    return parallel
 end
 
-sb.cdef("user")
+sb.cdef("user", "sb_user_barrier sb_user_ticket sb_user_progress")
 
 local u = ffi.cast("struct sb_user *", sb.user)
 
 -- Thrown when another user has failed or the command was interrupted: not
 -- this user's error.
-local canceled = setmetatable({ canceled = true }, {
-   __tostring = function() return "canceled" end
-})
+local canceled = { canceled = true, message = "canceled" }
 
 function parallel.barrier()
    if C.sb_user_barrier(u) < 0 then

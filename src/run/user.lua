@@ -6,7 +6,7 @@
 local sb = ...
 local ffi, C, sysbench = sb.ffi, sb.C, sb.sysbench
 
-sb.cdef("user")
+sb.cdef("user", "sb_user_next sb_user_drop sb_user_restart")
 
 local u = ffi.cast("struct sb_user *", sb.user)
 local RESTART_EVENT = sysbench.error.RESTART_EVENT

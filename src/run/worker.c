@@ -69,10 +69,11 @@ static void live(struct sb_run *run, struct sb_user *u)
         sb_crew_leave(&run->crew);
     } else {
         rc = ops->user_init ? ops->user_init(run->w, u, &err) : 0;
-        move(run, u, SB_USER_READY);
+        // Before it counts as ready: the last one to be ready starts the run.
         if (rc)
             sb__run_fail(run, &err);
-        else if (wait_for_release(run))
+        move(run, u, SB_USER_READY);
+        if (rc == 0 && wait_for_release(run))
             loop(run, u, &err);
     }
     if (ops->user_free)

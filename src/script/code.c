@@ -3,6 +3,7 @@
 // Parsed code. Every user runs the same files in a state of its own: they are
 // parsed once, and states load the bytecode, which takes less time and much
 // less memory at its peak.
+#include <ctype.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
@@ -182,23 +183,101 @@ int sb__codes_module(struct sb__codes *c, lua_State *L, const char *name)
     return rc;
 }
 
-void sb__cdef(lua_State *L, const char *name)
+// The end of the statement that begins at p: behind its semicolon.
+static const char *statement_end(const char *p)
+{
+    int depth = 0;
+
+    for (; *p; p++) {
+        depth += (*p == '{') - (*p == '}');
+        if (*p == ';' && depth == 0)
+            return p + 1;
+    }
+    return p;
+}
+
+static bool in_name(char c)
+{
+    return isalnum((unsigned char)c) || c == '_';
+}
+
+// The function that a statement declares: its name and length, or 0.
+static size_t function_name(const char *p, const char *end, const char **name)
+{
+    const char *paren = memchr(p, '(', (size_t)(end - p));
+    const char *brace = memchr(p, '{', (size_t)(end - p));
+    const char *start = paren;
+
+    if (!paren || (brace && brace < paren))
+        return 0;
+    while (start > p && in_name(start[-1]))
+        start--;
+    *name = start;
+    return (size_t)(paren - start);
+}
+
+// Is the name one of the words?
+static bool listed(const char *words, const char *name, size_t len)
+{
+    for (const char *w = words; *w;) {
+        size_t n = strcspn(w, " ");
+
+        if (n == len && memcmp(w, name, len) == 0)
+            return true;
+        w += n + (w[n] == ' ');
+    }
+    return false;
+}
+
+// Marks what is named on the stack top, and pops it, as declared; false when
+// it was.
+static bool mark(lua_State *L, int table)
+{
+    bool before;
+
+    lua_pushvalue(L, -1);
+    lua_rawget(L, table);
+    before = lua_toboolean(L, -1);
+    lua_pop(L, 1);
+    lua_pushboolean(L, 1);
+    lua_rawset(L, table);
+    return !before;
+}
+
+static bool wanted(lua_State *L, int done, const char *functions,
+    const char *name, size_t len)
+{
+    if (functions && !listed(functions, name, len))
+        return false;
+    lua_pushlstring(L, name, len);
+    return mark(L, done);
+}
+
+void sb__cdef(lua_State *L, const char *name, const char *functions)
 {
     const struct sb__embed *e = embedded(name, ".ffi");
+    const char *end, *fn;
+    struct sb_buf b; // a luaL_Buffer would take 8 KB of every user's stack
 
     if (!e)
         luaL_error(L, "no embedded declarations '%s'", name);
     luaL_findtable(L, LUA_REGISTRYINDEX, "sysbench.cdefs", 4);
-    lua_getfield(L, -1, name);
-    if (lua_toboolean(L, -1)) {
-        lua_pop(L, 2);
-        return;
-    }
-    lua_pop(L, 1);
-    lua_pushboolean(L, 1);
-    lua_setfield(L, -2, name);
+    int done = lua_gettop(L);
+    lua_pushstring(L, name);
+    bool types = mark(L, done);
     lua_getfield(L, LUA_REGISTRYINDEX, "sysbench.cdef");
-    lua_pushlstring(L, e->text, e->len);
+    sb_buf_init(&b, 0);
+    for (const char *p = e->text; *p; p = end) {
+        end = statement_end(p);
+        size_t len = function_name(p, end, &fn);
+        if (len ? wanted(L, done, functions, fn, len) : types)
+            sb_buf_add(&b, p, (size_t)(end - p));
+    }
+    bool failed = b.failed;
+    lua_pushlstring(L, b.data ? b.data : "", b.len);
+    sb_buf_done(&b);
+    if (failed)
+        luaL_error(L, "out of memory");
     lua_call(L, 1, 0);
-    lua_pop(L, 1);
+    lua_settop(L, done - 1);
 }

@@ -116,7 +116,7 @@ static bool try_template(char *path, size_t size, const char *tpl,
     return is_file(path);
 }
 
-static bool try_module(
+bool sb__find_module(
     char *path, size_t size, const char *module_path, const char *name)
 {
     const char *p = module_path;
@@ -155,7 +155,7 @@ int sb__find(const char *name, const char *workloads, const char *module_path,
     if (strcmp(name, "oltp") == 0 &&
         try_file(path, size, workloads, "oltp_0_4", ".lua"))
         return 0;
-    if (try_module(path, size, module_path, name))
+    if (sb__find_module(path, size, module_path, name))
         return 0;
     if (try_tails(path, size, workloads, name)) {
         *taken = strchr(name, '/') != NULL;

@@ -105,6 +105,8 @@ void sb__options_push(lua_State *L, const struct sb_script *s)
 // What legacy scripts take: settings that nobody declares.
 struct loose {
     char *name, *value;
+    bool bare; // came without a value: "on"
+    enum sb_opt_source source;
     bool typed; // by a person, for this run: worth a warning
     struct loose *next;
 };
@@ -121,6 +123,8 @@ static int gather(void *arg, const char *name, const char *value,
     *end = &l->next;
     l->name = strdup(name);
     l->value = strdup(value ? value : "on");
+    l->bare = !value;
+    l->source = source;
     l->typed = source == SB_SRC_CMDLINE || source == SB_SRC_FILE;
     return l->name && l->value ? 0 : SB_ENOMEM;
 }
@@ -138,6 +142,17 @@ static void warn_near(const struct sb_opts *o, const struct loose *l)
             l->name, near);
 }
 
+static int add_string(
+    struct sb_script *s, const struct loose *l, struct sb_err *err)
+{
+    int rc = sb_opts_add_script(s->env.opts, s->name, l->name, "",
+        SB_OPT_STRING, l->value, err);
+
+    if (rc == 0 && l->bare)
+        rc = sb_opts_set(s->env.opts, l->name, l->value, l->source, err);
+    return rc;
+}
+
 static int add_loose(struct sb_script *s, struct sb_err *err)
 {
     struct loose *first = NULL, **end = &first;
@@ -148,8 +163,7 @@ static int add_loose(struct sb_script *s, struct sb_err *err)
     for (struct loose *l = first; l && rc == 0; l = l->next)
         warn_near(s->env.opts, l);
     for (struct loose *l = first; l && rc == 0; l = l->next)
-        rc = sb_opts_add_script(s->env.opts, s->name, l->name, "",
-            SB_OPT_STRING, l->value, err);
+        rc = add_string(s, l, err);
     while (first) {
         struct loose *l = first;
 

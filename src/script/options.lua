@@ -18,11 +18,13 @@ local function old_names(opt)
 end
 
 -- A setting wins over a value that the script's body gave to the global of
--- its name, but never over a function or a library.
+-- its name, but never over a function or a library, nor over the path of the
+-- script (--test may say less than that).
 local function overrule(values)
    for name, value in pairs(values) do
       local kind = type(rawget(_G, name))
-      if kind ~= "nil" and kind ~= "function" and kind ~= "table" then
+      if kind ~= "nil" and kind ~= "function" and kind ~= "table" and
+         name ~= "test" then
          rawset(_G, name, value)
       end
    end

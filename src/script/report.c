@@ -17,7 +17,14 @@ static int report_state(struct sb_script *s, struct sb_err *err)
         return 0;
     rc = sb__state_new(
         &s->report, s, NULL, (unsigned)s->env.run->threads, err);
-    return rc ? rc : sb__state_body(s->report, err);
+    if (rc)
+        return rc;
+    rc = sb__state_body(s->report, err);
+    if (rc) {
+        sb__state_free(s->report);
+        s->report = NULL;
+    }
+    return rc;
 }
 
 static void add(lua_State *L, const char *name, double value)
@@ -40,6 +47,8 @@ static void push_stat(
     add(L, "time_interval", r->interval_s);
     add(L, "time_total", r->total_s);
     add(L, "latency_pct", pct / 1e9);
+    if (s->env.npercentiles)
+        add(L, "latency_pct_rank", s->env.percentiles[0]);
     add(L, "events", (double)c->completed);
     add(L, "reads", (double)c->reads);
     add(L, "writes", (double)c->writes);

@@ -39,8 +39,10 @@ int sb__codes_file(struct sb__codes *c, lua_State *L, const char *path);
 int sb__codes_text(struct sb__codes *c, lua_State *L, const char *chunk,
     const char *text, size_t len);
 int sb__codes_module(struct sb__codes *c, lua_State *L, const char *name);
-// Declares an embedded .ffi.h ("sql") in this state, once. Raises Lua errors.
-void sb__cdef(lua_State *L, const char *name);
+// Declares an embedded .ffi.h ("sql") in this state: its types, once, and of
+// its functions those listed (names between spaces), or all when NULL. Every
+// declaration costs memory in every state. Raises Lua errors.
+void sb__cdef(lua_State *L, const char *name, const char *functions);
 
 // Finding -----------------------------------------------------------------
 
@@ -49,6 +51,9 @@ void sb__cdef(lua_State *L, const char *name);
 // components of a path among the installed workloads. SB_ENOTFOUND.
 int sb__find(const char *name, const char *workloads, const char *module_path,
     char *path, size_t size, bool *taken, struct sb_err *err);
+// The file of a module; false when no template of module_path leads to one.
+bool sb__find_module(
+    char *path, size_t size, const char *module_path, const char *name);
 // package.path for scripts: LUA_PATH with ";;" standing for the default, or
 // the default alone. 0 or SB_ENOMEM; the caller frees *out.
 int sb__find_path(const char *workloads, char **out);

@@ -23,10 +23,10 @@ static struct sb__state *self(lua_State *L)
     return lua_touserdata(L, lua_upvalueindex(1));
 }
 
-// cdef(name)
+// cdef(name [, functions])
 static int api_cdef(lua_State *L)
 {
-    sb__cdef(L, luaL_checkstring(L, 1));
+    sb__cdef(L, luaL_checkstring(L, 1), luaL_optstring(L, 2, NULL));
     return 0;
 }
 
@@ -106,11 +106,11 @@ static int on_error(lua_State *L)
     if (lua_type(L, 1) == LUA_TSTRING && text[0] == '?' && text[1] == ':') {
         const char *rest = strstr(text, ": ");
 
-        if (push_where(L)) {
-            lua_pushstring(L, rest ? rest + 2 : text + 2);
-            lua_concat(L, 2);
-            lua_replace(L, 1);
-        }
+        if (!push_where(L))
+            lua_pushstring(L, "");
+        lua_pushstring(L, rest ? rest + 2 : text + 2);
+        lua_concat(L, 2);
+        lua_replace(L, 1);
     }
     if (sb_log_level() >= SB_LOG_DEBUG) {
         text = lua_tostring(L, 1);
@@ -133,24 +133,35 @@ static int api_dofile(lua_State *L)
     return lua_gettop(L) - 1;
 }
 
-// package.loaders[2] by way of the code cache
-static int api_loader(lua_State *L)
+// What package.searchpath() says when there is no such module.
+static int not_found(lua_State *L)
 {
-    const char *path;
-
-    luaL_checkstring(L, 1);
-    lua_settop(L, 1);
-    lua_getglobal(L, "package");
     lua_getfield(L, 2, "searchpath");
     lua_pushvalue(L, 1);
     lua_getfield(L, 2, "path");
     lua_call(L, 2, 2);
-    path = lua_tostring(L, -2);
-    if (!path)
-        return 1;
+    return 1;
+}
+
+// package.loaders[2] by way of the code cache. package.searchpath() would take
+// 8 KB of every user's stack.
+static int api_loader(lua_State *L)
+{
+    char path[1024];
+    const char *name = luaL_checkstring(L, 1);
+
+    lua_settop(L, 1);
+    lua_getglobal(L, "package");
+    lua_getfield(L, 2, "path");
+    const char *module_path = lua_tostring(L, -1);
+    if (!module_path ||
+        !sb__find_module(path, sizeof(path), module_path, name)) {
+        lua_settop(L, 2);
+        return not_found(L);
+    }
     if (sb__codes_file(&self(L)->script->codes, L, path))
         return luaL_error(L, "error loading module '%s' from file '%s':\n\t%s",
-            lua_tostring(L, 1), path, lua_tostring(L, -1));
+            name, path, lua_tostring(L, -1));
     return 1;
 }
 
@@ -213,6 +224,7 @@ static void add_private(lua_State *L, struct sb__state *st)
     add_string(L, "path", s->path);
     add_string(L, "name", s->name);
     add_string(L, "version", SB_SCRIPT_VERSION);
+    add_string(L, "jit_command", s->env.luajit_cmd ? s->env.luajit_cmd : "");
     add_ffi(L);
     lua_pop(L, 1);
 }
@@ -220,7 +232,10 @@ static void add_private(lua_State *L, struct sb__state *st)
 static void set_loading(lua_State *L, struct sb__state *st)
 {
     lua_getglobal(L, "package");
-    lua_pushstring(L, st->script->module_path);
+    // What the library has by itself: jit.* modules are there.
+    lua_pushfstring(L, "%s;", st->script->module_path);
+    lua_getfield(L, -2, "path");
+    lua_concat(L, 2);
     lua_setfield(L, -2, "path");
     lua_getfield(L, -1, "loaders");
     lua_pushlightuserdata(L, st);
@@ -238,6 +253,7 @@ static int build(lua_State *L)
 
     // Garbage of loading must not swell the memory that stays in use.
     lua_gc(L, LUA_GCSETPAUSE, 100);
+    lua_gc(L, LUA_GCSETSTEPMUL, 1000);
     luaL_openlibs(L);
     set_loading(L, st);
     add_private(L, st);
@@ -247,24 +263,6 @@ static int build(lua_State *L)
     lua_call(L, 1, 1);
     lua_setglobal(L, "sysbench");
     return 0;
-}
-
-// The library's own allocator takes 128 KB at a time and keeps for one state
-// what its loading left; by malloc thousands of states share that.
-static void *allocate(void *arg, void *old, size_t old_size, size_t size)
-{
-    if (size)
-        return realloc(old, size);
-    free(old);
-    return NULL;
-}
-
-static lua_State *new_lua(void)
-{
-    lua_State *L = lua_newstate(allocate, NULL);
-
-    // Builds of LuaJIT for 32-bit pointers do not allow that.
-    return L ? L : luaL_newstate();
 }
 
 int sb__state_new(struct sb__state **out, struct sb_script *s,
@@ -285,7 +283,7 @@ int sb__state_new(struct sb__state **out, struct sb_script *s,
         sb_random_init(&st->own, s->env.random, MAIN_STREAM - tid);
     sb_db_ctx_init(&st->ctx, s->env.drivers, user ? &user->rec : NULL,
         user ? &user->clock : &s->clock, st->tid, s->env.random->seed);
-    st->L = new_lua();
+    st->L = luaL_newstate();
     if (!st->L) {
         sb__state_free(st);
         return sb_err_set(err, SB_ENOMEM, "out of memory for a Lua state");
@@ -322,16 +320,23 @@ static bool was_canceled(struct sb__state *st)
     return canceled;
 }
 
+// Pushes a field of the table on the stack top, whatever its metatable is.
+static void push_raw(lua_State *L, const char *name)
+{
+    lua_pushstring(L, name);
+    lua_rawget(L, -2);
+}
+
 // The error value on the stack top as text; stays valid while it is there.
 static const char *error_text(lua_State *L)
 {
     const char *text;
 
-    if (lua_istable(L, -1) && !luaL_callmeta(L, -1, "__tostring")) {
-        lua_getfield(L, -1, "sql_errmsg");
+    if (lua_istable(L, -1)) {
+        push_raw(L, "sql_errmsg");
         if (lua_isnil(L, -1)) {
             lua_pop(L, 1);
-            lua_getfield(L, -1, "message");
+            push_raw(L, "message");
         }
     }
     text = lua_tostring(L, -1);
@@ -356,7 +361,7 @@ int sb__state_call(struct sb__state *st, const char *what, int nargs,
     if (was_canceled(st))
         rc = SB_ECANCELED;
     if (lua_istable(L, -1)) {
-        lua_getfield(L, -1, "canceled");
+        push_raw(L, "canceled");
         if (lua_toboolean(L, -1))
             rc = SB_ECANCELED;
         lua_pop(L, 1);
@@ -454,4 +459,5 @@ void sb__state_trim(struct sb__state *st)
     lua_gc(st->L, LUA_GCCOLLECT, 0);
     lua_gc(st->L, LUA_GCCOLLECT, 0);
     lua_gc(st->L, LUA_GCSETPAUSE, 200);
+    lua_gc(st->L, LUA_GCSETSTEPMUL, 200);
 }

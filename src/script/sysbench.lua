@@ -101,4 +101,18 @@ setmetatable(_G, {
    end
 })
 
+-- --luajit-cmd, as luajit -j takes it: "off", "v", "p=vl"
+if sb.jit_command ~= "" then
+   local name, args = sb.jit_command:match("^([^=]*)=?(.*)$")
+   if type(jit[name]) == "function" then
+      jit[name]()
+   else
+      local list = {}
+      for arg in args:gmatch("[^,]+") do
+         list[#list + 1] = arg
+      end
+      require("jit." .. name).start(unpack(list))
+   end
+end
+
 return sysbench

@@ -16,9 +16,9 @@
 
 static int check_tests, check_failed, check_bad;
 
-#define CHECK(cond)                                                           \
-    ((cond) ? (void)0                                                         \
-            : (void)(check_bad++,                                             \
+#define CHECK(cond)               \
+    ((cond) ? (void)0             \
+            : (void)(check_bad++, \
                   printf("# %s:%d: %s\n", __FILE__, __LINE__, #cond)))
 #define CHECK_INT(got, want)                                                  \
     do {                                                                      \
@@ -29,14 +29,14 @@ static int check_tests, check_failed, check_bad;
                 __LINE__, #got, got_, want_);                                 \
         }                                                                     \
     } while (0)
-#define CHECK_NEAR(got, want, tolerance)                                      \
-    do {                                                                      \
-        double got_ = (got), want_ = (want);                                  \
-        if (!(fabs(got_ - want_) <= (tolerance))) {                           \
-            check_bad++;                                                      \
-            printf("# %s:%d: %s is %.9g, not %.9g +- %.3g\n", __FILE__,       \
-                __LINE__, #got, got_, want_, (double)(tolerance));            \
-        }                                                                     \
+#define CHECK_NEAR(got, want, tolerance)                                \
+    do {                                                                \
+        double got_ = (got), want_ = (want);                            \
+        if (!(fabs(got_ - want_) <= (tolerance))) {                     \
+            check_bad++;                                                \
+            printf("# %s:%d: %s is %.9g, not %.9g +- %.3g\n", __FILE__, \
+                __LINE__, #got, got_, want_, (double)(tolerance));      \
+        }                                                               \
     } while (0)
 #define CHECK_STR(got, want)                                                  \
     do {                                                                      \
@@ -47,13 +47,14 @@ static int check_tests, check_failed, check_bad;
                 #got, got_ ? got_ : "(null)", want_);                         \
         }                                                                     \
     } while (0)
-#define RUN(test)                                                             \
-    do {                                                                      \
-        check_bad = 0;                                                        \
-        test();                                                               \
-        check_tests++;                                                        \
-        check_failed += check_bad != 0;                                       \
+#define RUN(test)                                                              \
+    do {                                                                       \
+        check_bad = 0;                                                         \
+        test();                                                                \
+        check_tests++;                                                         \
+        check_failed += check_bad != 0;                                        \
         printf("%sok %d - %s\n", check_bad ? "not " : "", check_tests, #test); \
+        fflush(stdout);                                                        \
     } while (0)
 
 static inline int check_done(void)

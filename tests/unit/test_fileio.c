@@ -111,10 +111,12 @@ static void prepares(void)
     CHECK(
         strstr(text, "Reusing existing file test_file.2\nNo bytes written.\n"));
     free(text);
-    o.total = 3 * 8 * BLOCK - 1; // not a whole block
+    o.total = 3 * 8 * BLOCK - 1;                        // not a whole block
+    CHECK_INT(truncate("test_file.1", BLOCK + 100), 0); // nor this one
     CHECK_INT(command("prepare", &o, false, &text), 0);
-    CHECK(strstr(text, "Extending existing file test_file.2\n1536 bytes"));
+    CHECK(strstr(text, "Extending existing file test_file.2\n4608 bytes"));
     free(text);
+    CHECK_INT(size_of("test_file.1"), 8 * BLOCK);
     CHECK_INT(size_of("test_file.2"), 8 * BLOCK);
     CHECK_INT(command("cleanup", &o, false, &text), 0);
     CHECK_STR(text, "Removing test files...\n");
@@ -199,6 +201,25 @@ static void requests(void)
         CHECK_INT(command("prepare", &o, true, &text), 0);
         free(text);
     }
+    CHECK_INT(command("cleanup", &o, false, &text), 0);
+    free(text);
+}
+
+// File after file: 9 requests fill the first and begin the second.
+static void in_order(void)
+{
+    struct sb__fileio_opts o = defaults();
+    struct sb_run_opts r = run_opts(2, 9);
+    struct sb_counters c;
+    struct sb_err err;
+    char *text;
+
+    o.mode = "seqwr";
+    o.fsync_freq = 0;
+    CHECK_INT(run(&o, &r, &c, &err), 0);
+    CHECK_INT(size_of("test_file.0"), 7 * BLOCK);
+    CHECK_INT(size_of("test_file.1"), 2 * BLOCK);
+    CHECK_INT(size_of("test_file.2"), 0);
     CHECK_INT(command("cleanup", &o, false, &text), 0);
     free(text);
 }
@@ -340,6 +361,7 @@ int main(void)
     RUN(prepares);
     RUN(needs_prepare);
     RUN(requests);
+    RUN(in_order);
     RUN(syncs);
     RUN(bad_options);
     RUN(seals);

@@ -283,6 +283,10 @@ static void results_are_counted_by_kind(void)
     CHECK_INT(count_of(&w, "insert"), 1);
     CHECK_INT(count_of(&w, "begin"), 1);
     CHECK_INT(count_of(&w, "query"), 1);
+    // An UPDATE that changed nothing is no write.
+    sb__count_result(w.rec, &(struct sb_result){ .kind = SB_RESULT_WRITE });
+    CHECK_INT(w.rec->tally.writes, 1);
+    CHECK_INT(w.rec->tally.others, 3);
     CHECK(sb_drivers_used(w.d));
     world_done(&w);
 }
@@ -418,6 +422,8 @@ static void sqlite_results(void)
     CHECK_NEAR(sb_con_affected(con), 0, 0);
     run(con, "BEGIN IMMEDIATE; UPDATE t SET c='x' WHERE id=1; COMMIT");
     CHECK_NEAR(sb_con_affected(con), 1, 0);
+    sb_con_query(con, "-- nothing\n;\0", 13);
+    CHECK_INT(con->error, SB_SQL_NONE);
     run(con, "UPDATE t SET c='x' WHERE id=77");
     CHECK_NEAR(sb_con_affected(con), 0, 0);
     CHECK_INT(w.rec->tally.writes, 2);

@@ -86,7 +86,10 @@ static int perform(struct seen *s, const struct sb_workload_ops *ops)
         .checkpoint = on_checkpoint,
         .final = on_final };
 
-    return sb_run(&w, &s->o, &s->random, &l, &s->res);
+    int rc = sb_run(&w, &s->o, &s->random, &l, &s->res);
+    if (rc)
+        printf("# %s: %s\n", sb_err_name(rc), s->res.err.msg);
+    return rc;
 }
 
 static struct seen *seen_of(struct sb_workload *w)

@@ -387,18 +387,20 @@ static void histogram(void)
     put(&f.snap.service, 1000, 10);
     put(&f.snap.service, 1100, 10);
     put(&f.snap.service, 1 * MS, 10);
-    put(&f.snap.service, 100 * MS, 7);
-    put(&f.snap.service, 6095000, 0);
+    put(&f.snap.service, 100 * MS, 8);
+    put(&f.snap.service, 10 * MS + 100000, 17);
+    put(&f.snap.service, 200000 * MS, 10);
     put(&f.snap.service, 200000 * MS, 20);
     sb_text_final(&f.text, &f.report);
     CHECK(strstr(text(&f),
               "Latency histogram (values are in milliseconds)\n"
               "       value  ------------- distribution ------------- count\n"
-              "       0.001 |**************************************** 20\n"
-              "       0.001 |********************                     10\n"
-              "       1.007 |********************                     10\n"
-              "      99.327 |**************                           7\n"
-              "  100000.000 |**************************************** 20\n"
+              "       0.001 |***************************              20\n"
+              "       0.001 |*************                            10\n"
+              "       1.007 |*************                            10\n"
+              "      10.090 |***********************                  17\n"
+              "      99.327 |***********                              8\n"
+              "  100000.000 |**************************************** 30\n"
               " \n"
               "\n"
               "General statistics:\n") == text(&f));

@@ -1,6 +1,9 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
+#include <errno.h>
 #include <inttypes.h>
 #include <stdlib.h>
+#include <string.h>
+#include <sys/resource.h>
 #include <sys/stat.h>
 #include <time.h>
 #include <unistd.h>
@@ -153,6 +156,24 @@ static void env_done(struct sb_driver_env *env)
 
 // Connections --------------------------------------------------------------
 
+// What the system said when SQLite could not open the file: "unable to open"
+// alone helps nobody.
+static void system_reason(sqlite3 *db, char *out, size_t size)
+{
+    int e = db ? sqlite3_system_errno(db) : 0;
+    struct rlimit lim;
+
+    out[0] = '\0';
+    if (sqlite3_errcode(db) != SQLITE_CANTOPEN || e == 0)
+        return;
+    int n = snprintf(out, size, ": %s", strerror(e));
+    if (e == EMFILE && n > 0 && (size_t)n < size &&
+        getrlimit(RLIMIT_NOFILE, &lim) == 0)
+        snprintf(out + n, size - (size_t)n,
+            " (limit of open files, ulimit -n: %llu)",
+            (unsigned long long)lim.rlim_cur);
+}
+
 static int open_db(const struct sqlite_env *e, sqlite3 **db, struct sb_err *err)
 {
     int flags = SQLITE_OPEN_READWRITE | SQLITE_OPEN_NOMUTEX;
@@ -165,8 +186,11 @@ static int open_db(const struct sqlite_env *e, sqlite3 **db, struct sb_err *err)
     rc = sqlite3_open_v2(e->uri, db, flags, NULL);
     if (rc == SQLITE_OK)
         return 0;
-    sb_err_set(err, SB_ECONNECT, "cannot open database '%s': %s%s", e->o->db,
-        *db ? sqlite3_errmsg(*db) : sqlite3_errstr(rc),
+    char why[120];
+
+    system_reason(*db, why, sizeof(why));
+    sb_err_set(err, SB_ECONNECT, "cannot open database '%s': %s%s%s", e->o->db,
+        *db ? sqlite3_errmsg(*db) : sqlite3_errstr(rc), why,
         file_missing(e->o->db) && !e->o->create
             ? " (there is no such file; was the 'prepare' command run?)"
             : "");
@@ -240,13 +264,14 @@ static int set_pragmas(struct sqlite_conn *c, struct sb_err *err)
 // "file is not a database" does not say which.
 static int named(const struct sqlite_conn *c, struct sb_err *err)
 {
-    char was[sizeof(err->msg)];
+    char was[sizeof(err->msg)], why[120];
 
     if (!err)
         return SB_ECONNECT;
     memcpy(was, err->msg, sizeof(was));
-    snprintf(err->msg, sizeof(err->msg), "cannot use database '%.200s': %.200s",
-        c->o->db, was);
+    system_reason(c->db, why, sizeof(why));
+    snprintf(err->msg, sizeof(err->msg),
+        "cannot use database '%.160s': %.160s%s", c->o->db, was, why);
     err->code = SB_ECONNECT;
     return SB_ECONNECT;
 }

@@ -213,8 +213,12 @@ static int query_one(struct sqlite_conn *c, const char **sql, const char *end,
 
     if (rc != SQLITE_OK)
         return sqlite_fail(c, rc, err);
-    if (!st)
+    if (!st) {
+        // A comment; or a zero byte, at which SQLite stops for ever.
+        if (*sql == start)
+            *sql = end;
         return 0;
+    }
     rc = run(c, st, res, err);
     if (rc == 0 && h && blank(*sql, end) &&
         text_keep(c, start, (size_t)(end - start), h, st)) {

@@ -16,9 +16,11 @@ local BLOCK = 2000
 local TABLE_KEY, BLOCK_KEY, INDEX_KEY, WARM_KEY, FAIL_KEY = 0, 1, 2, 3, 4
 local VOTE_KEY = 8 -- and the ones after it, one a phase
 
--- Seconds since some moment.
+-- Seconds since some moment. A script may call cmd_prepare() from a command
+-- that is not parallel, where there are no operations.
 local function now()
-   return tonumber(sysbench.op.start("prepare").start) / 1e9
+   local token = sysbench.op.start("prepare")
+   return token and tonumber(token.start) / 1e9 or os.time()
 end
 
 local function message(err)

@@ -1,0 +1,50 @@
+-- SPDX-License-Identifier: GPL-2.0-or-later
+--
+-- The functions of sysbench.rand that few scripts call.
+
+local sb = ...
+local ffi, C = sb.ffi, sb.C
+local r, room = sb.random_ptr, sb.random_room
+
+sb.cdef("random")
+
+return function(rand)
+   function rand.gaussian(a, b)
+      return C.sb_random_gaussian(r, a, b)
+   end
+
+   function rand.special(a, b)
+      return C.sb_random_special(r, a, b)
+   end
+
+   function rand.pareto(a, b)
+      return C.sb_random_pareto(r, a, b)
+   end
+
+   function rand.zipfian(a, b)
+      return C.sb_random_zipfian(r, a, b)
+   end
+
+   function rand.uniform_uint64()
+      return C.sb_random_uint64(r)
+   end
+
+   function rand.uniform_double()
+      return C.sb_random_double(r)
+   end
+
+   function rand.varstring(min, max)
+      local out = room(math.max(min, max))
+      return ffi.string(out, C.sb_random_varstring(r, min, max, out))
+   end
+
+   -- From here on numbers depend on the seed, the table and the row only ...
+   function rand.row(table, id)
+      C.sb_random_row(r, table, id)
+   end
+
+   -- ... until here.
+   function rand.resume()
+      C.sb_random_resume(r)
+   end
+end

@@ -1,0 +1,144 @@
+-- SPDX-License-Identifier: GPL-2.0-or-later
+--
+-- The methods of sysbench.sql that few scripts call while events run: loaded
+-- when one is touched first.
+
+local sb = ...
+local ffi, C = sb.ffi, sb.C
+local driver, connection = sb.sql.driver, sb.sql.connection
+local statement, result = sb.sql.statement, sb.sql.result
+local raise, check, keep = sb.sql.raise, sb.sql.check, sb.sql.keep
+local NONE = C.SB_SQL_NONE
+
+sb.cdef("sql")
+
+-- Text that C writes as snprintf() does.
+local function text_of(write)
+   local size = 256
+   while true do
+      local buf = ffi.new("char[?]", size)
+      local n = tonumber(write(buf, size))
+      if n < 0 then
+         return nil
+      elseif n < size then
+         return ffi.string(buf, n)
+      end
+      size = n + 1
+   end
+end
+
+-- Name of column i, counted from 1; nil when there is none.
+function result:column(i)
+   local name = C.sb_rs_column(self, i - 1)
+   if name ~= nil then
+      return ffi.string(name)
+   end
+end
+
+function statement:next_result()
+   return self.connection:next_result()
+end
+
+-- The values of the first row; nothing when there is none.
+function connection:query_row(query)
+   local rs = C.sb_con_query(self, query, #query)
+   if rs == nil then
+      if self.error ~= NONE then
+         raise(self, query, 2)
+      end
+      return
+   end
+   local row, n = rs:fetch_row(), rs.nfields
+   rs:free()
+   if row then
+      return unpack(row, 1, n)
+   end
+end
+
+-- For scripts that call C themselves: rs unless the last call failed.
+function connection:check_error(rs, query)
+   if rs == nil and self.error ~= NONE then
+      raise(self, query, 2)
+   end
+   return rs
+end
+
+function connection:bulk_insert_init(query)
+   check(C.sb_con_bulk_init(self, query, #query), self, query)
+end
+
+function connection:bulk_insert_next(values)
+   if C.sb_con_bulk_next(self, values, #values) ~= 0 then
+      raise(self, values, 2)
+   end
+end
+
+function connection:bulk_insert_done()
+   check(C.sb_con_bulk_done(self), self, "<bulk insert>")
+end
+
+-- Rows change through the next result; a result without rows ends the list.
+local pending = setmetatable({}, { __mode = "k" })
+
+local function next_result(con)
+   local rs = C.sb_rs_next(con)
+   if rs ~= nil then
+      keep(con)
+      return rs
+   elseif con.error ~= NONE then
+      raise(con, "<next result>", 3)
+   end
+end
+
+function connection:more_results()
+   local rs = pending[self] or next_result(self)
+   pending[self] = rs
+   return rs ~= nil
+end
+
+function connection:next_result()
+   local rs = pending[self] or next_result(self)
+   pending[self] = nil
+   return rs
+end
+
+function connection:load(name, columns)
+   return sb.module("load").open(self, name, columns)
+end
+
+function connection:affected()
+   return C.sb_con_affected(self)
+end
+
+function connection:insert_id()
+   return C.sb_con_insert_id(self)
+end
+
+function connection:server_info()
+   return text_of(function(out, size)
+      return C.sb_con_server(self, out, size)
+   end)
+end
+
+function connection:quote(text)
+   return text_of(function(out, size)
+      return C.sb_con_quote(self, text, #text, out, size)
+   end)
+end
+
+-- Rolls back what is open.
+function connection:reset()
+   check(C.sb_con_reset(self), self, "<reset>")
+end
+
+function connection:reconnect()
+   check(C.sb_con_reconnect(self), self, "<reconnect>")
+   return NONE
+end
+
+-- Key of the SQL dialect: "mysql", "pgsql", "sqlite" ...
+function driver:dialect()
+   return ffi.string(C.sb_db_dialect(self))
+end
+
+return true

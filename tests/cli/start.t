@@ -1,0 +1,30 @@
+SPDX-License-Identifier: GPL-2.0-or-later
+
+Version and help do not depend on the folder or the environment.
+
+  $ sysbench --version
+  sysbench 2.0.0
+  $ cd / && env -i "$SYSBENCH" --version
+  sysbench 2.0.0
+  $ cd "$CRAMTMP"
+  $ sysbench --help | grep -c '^General options:$'
+  1
+
+From any folder it finds its drivers and workloads.
+
+  $ cd / && env -i "$SYSBENCH" --db-driver=null --events=7 --time=0 \
+  >     oltp_point_select run | grep 'number of events'
+      total number of events:              7
+  $ cd "$CRAMTMP"
+
+Mistakes are named on standard error and end with status 1.
+
+  $ sysbench --bogus cpu run 2>&1 >out
+  invalid option: --bogus
+  [1]
+  $ sysbench --threads=x cpu run 2>&1 >out
+  Invalid value for the 'threads' option: 'x' (a whole number is needed)
+  [1]
+  $ sysbench nosuch run 2>&1 >out
+  FATAL: Cannot find benchmark 'nosuch': no such built-in test, file or module
+  [1]

@@ -1,0 +1,74 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+//
+// The placeholder scanner and the substitution: the first byte chooses the
+// dialect, the rest is the SQL text, which is also the value of every
+// placeholder.
+#include <stdlib.h>
+
+#include "base/sqlscan.h"
+#include "db/placeholder.h"
+
+int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
+
+static void check(bool ok)
+{
+    if (!ok)
+        abort();
+}
+
+// What was quoted must be one literal to the scanner, or values could become
+// code.
+static void check_literal(const char *s, size_t len)
+{
+    char *quoted = malloc(2 * len + 3);
+    size_t n;
+
+    if (!quoted)
+        return;
+    n = sb__quote_plain(s, len, quoted, 2 * len + 3);
+    check(n <= 2 * len + 2 && quoted[n] == '\0');
+    check(sb_sqlscan_next(quoted, n, 0, 0) == n);
+    free(quoted);
+}
+
+static void fill(const struct sb__marks *m, const char *sql, size_t len)
+{
+    struct sb_value *v = calloc(m->n + 1, sizeof(*v));
+    struct sb__quoting q = { .bytea = len & 1 };
+    struct sb_buf b;
+
+    sb_buf_init(&b, 1 << 24);
+    for (uint32_t i = 0; v && i < m->n; i++) {
+        v[i].type = (int32_t)(i % (SB_VALUE_TIME + 1));
+        v[i].len = (uint32_t)(len < 64 ? len : 64);
+        v[i].s = sql;
+        if (v[i].type == SB_VALUE_INT)
+            v[i].i = -(int64_t)i;
+    }
+    if (v && sb__marks_fill(&b, m, sql, len, &q, v) == 0)
+        check(b.len + m->n >= len);
+    sb_buf_done(&b);
+    free(v);
+}
+
+int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
+{
+    static const char *const dialects[] = { "", "mysql", "pgsql", "sqlite" };
+    const char *sql = (const char *)data + 1;
+    size_t len = size - 1, last = 0;
+    struct sb__marks m;
+
+    if (size < 1)
+        return 0;
+    if (sb__marks_scan(&m, sql, len, sb_sqlscan_dialect(dialects[data[0] & 3])))
+        return 0;
+    for (uint32_t i = 0; i < m.n; i++) {
+        check(m.at[i] < len && sql[m.at[i]] == '?');
+        check(i == 0 || m.at[i] > last);
+        last = m.at[i];
+    }
+    fill(&m, sql, len);
+    check_literal(sql, len);
+    sb__marks_done(&m);
+    return 0;
+}

@@ -1,0 +1,50 @@
+-- SPDX-License-Identifier: GPL-2.0-or-later
+--
+-- Every example of docs/lua-api.md runs.
+
+local tap = dofile(test:match("(.*/)") .. "lib/tap.lua")
+
+-- The blocks of a page and the lines they begin at.
+local function examples(path)
+   local list, block, line = {}, nil, 0
+   for text in assert(io.open(path)):lines() do
+      line = line + 1
+      if text == "```lua" then
+         block = { line = line }
+      elseif text == "```" and block then
+         list[#list + 1] = block
+         block = nil
+      elseif block then
+         block[#block + 1] = text
+      end
+   end
+   return list
+end
+
+local function try(block)
+   local text = table.concat(block, "\n") .. "\n"
+   -- A first line like `-- sysbench this.lua fill` says how.
+   local args = text:match("^%-%- sysbench this%.lua ([^\n]*)")
+   if not args then
+      args = (text:find("function event") or text:find("commands =")) and
+         "run" or ""
+   end
+   if args:find("^run") then
+      args = args .. " --events=5 --threads=2"
+   end
+   local _, err, rc = tap.with(text, args)
+   tap.is(rc, 0, "the example at line " .. block.line, err)
+   tap.unlike(err, "FATAL", "prints no error")
+end
+
+function event()
+   tap.run(function()
+      local dir = os.getenv("SB_SRCDIR") or test:match("(.*/)") .. "../.."
+      local list = examples(dir .. "/docs/lua-api.md")
+      tap.ok(#list > 10, "examples are found")
+      for _, block in ipairs(list) do
+         try(block)
+      end
+   end)
+   return true
+end

@@ -1,0 +1,155 @@
+-- SPDX-License-Identifier: GPL-2.0-or-later
+--
+-- The event loop is compiled: traces are made for it and none is aborted in
+-- it. Restarts, ends, loops of a script's own.
+
+local tap = dofile(test:match("(.*/)") .. "lib/tap.lua")
+
+-- Counts what the compiler does from thread_init() on.
+local watch = [[
+local made, aborted, why = 0, 0, ""
+local util, dump = require("jit.util"), nil
+local function note(what, tr, func, pc, code, reason)
+   if what == "stop" then made = made + 1
+   elseif what == "abort" then
+      aborted = aborted + 1
+      local info = util.funcinfo(func, pc)
+      why = why .. " " .. tostring(info.loc or info.source) .. ":" .. code ..
+         ":" .. tostring(reason)
+   end
+end
+function sb_watch() require("jit").attach(note, "trace") end
+function thread_done() print("traces", made, aborted, why) end
+]]
+
+local function compiled(what, text, args)
+   local out, err = tap.with(watch .. text, "run " .. args)
+   local made, aborted, why = out:match("traces\t(%d+)\t(%d+)\t([^\n]*)")
+   tap.ok(tonumber(made or 0) > 0, what .. ": a trace is made", out .. err)
+   tap.is(tonumber(aborted), 0, what .. ": none is aborted" .. (why or ""))
+end
+
+local function loops()
+   compiled("empty event", [[
+function thread_init() sb_watch() end
+function event() end]], "--events=100000")
+   compiled("point select", [[
+local drv, con, stmt, id
+function thread_init()
+   drv = sysbench.sql.driver()
+   con = drv:connect()
+   stmt = con:prepare("SELECT c FROM sbtest1 WHERE id=?", "point_selects")
+   id = stmt:bind_create(sysbench.sql.type.INT)
+   stmt:bind_param(id)
+   sb_watch()
+end
+function event()
+   id:set(sysbench.rand.default(1, 10000))
+   local rs = stmt:execute()
+   if rs ~= nil then rs:free() end
+end]], "--events=100000 --db-driver=null")
+   compiled("text query", [[
+local con
+function thread_init()
+   con = sysbench.sql.driver():connect()
+   sb_watch()
+end
+function event() con:query("SELECT 1") end]],
+      "--events=100000 --db-driver=null")
+end
+
+local function ends()
+   local out = tap.with([[
+local n = 0
+function event() n = n + 1 if n == 6 then return true end end]],
+      "run --time=0")
+   tap.like(out, "total number of events: +5\n", "true ends the loop uncounted")
+   out = tap.with("function event() end", "run --events=1234 --threads=3")
+   tap.like(out, "total number of events: +1234\n", "an exact event limit")
+   out = tap.with([[
+local n = 0
+function event() n = n + 1 if n == 1 then return false end end]],
+      "run --events=10")
+   tap.like(out, "total number of events: +10\n", "false counts")
+end
+
+local function restarts()
+   local out, err = tap.with([[
+local n = 0
+function sysbench.hooks.before_restart_event(e) print("hook", e.why) end
+function event()
+   n = n + 1
+   if n == 3 or n == 4 then
+      error({errcode = sysbench.error.RESTART_EVENT, why = "try" .. n})
+   end
+end
+function thread_done() print("calls", n) end]], "run --events=10")
+   tap.like(out, "hook\ttry3\n.*hook\ttry4\n", "the hook sees each restart")
+   tap.like(out, "calls\t12\n", "the event is called again")
+   tap.like(out, "total number of events: +10\n", "and counts once")
+   tap.unlike(err, "FATAL", "a restart is no failure")
+   out = tap.with([[
+local n = 0
+function event()
+   n = n + 1
+   if n % 2 == 1 then error({errcode = 1}) end
+   if n == 8 then return true end
+end
+function thread_done() print("calls", n) end]], "run --time=5")
+   tap.like(out, "calls\t8\n", "true from a repeated event ends the loop")
+   tap.like(out, "total number of events: +3\n", "uncounted too")
+   local _, text, rc = tap.with([[
+function sysbench.hooks.before_restart_event() error("in the hook") end
+function event() error({errcode = 1}) end]], "run")
+   tap.like(text, "thread_run' function failed: script%d+.lua:1: in the hook",
+            "an error in the hook ends the run")
+   tap.is(rc, 1, "with status 1")
+end
+
+local function own_loops()
+   local out, err, rc = tap.with([[
+ffi.cdef("void sb_event_start(int); void sb_event_stop(int);" ..
+         "bool sb_more_events(int);")
+function event() end
+function thread_run(id)
+   local n = 0
+   while ffi.C.sb_more_events(id) do
+      ffi.C.sb_event_start(id)
+      event(id)
+      ffi.C.sb_event_stop(id)
+      n = n + 1
+   end
+   print("loop of its own", id, n)
+end]], "run --events=100")
+   tap.like(out, "loop of its own\t0\t100\n", "thread_run() takes the loop")
+   tap.like(out, "total number of events: +100\n", "its events are counted")
+   tap.is(rc, 0, "it succeeds", err)
+   out = tap.with([[
+function event() end
+function thread_run()
+   local i = 0
+   while ffi.C.sb_more_events(0) do
+      i = i + 1
+      ffi.C.sb_event_start(0)
+      if i % 2 == 0 then ffi.C.sb_event_stop(0) end
+      if i == 10 then return end
+   end
+end]], "run")
+   tap.like(out, "total number of events: +5\n", "only stopped events count")
+   local _, text, status = tap.with([[
+function event() end
+function thread_run() error("mine") end]], "run")
+   tap.like(text, "`thread_run' function failed: script%d+.lua:2: mine",
+            "an error in it ends the run")
+   tap.is(status, 1, "with status 1")
+end
+
+function event()
+   tap.run(function()
+      loops()
+      ends()
+      restarts()
+      own_loops()
+   end)
+   return true
+end

@@ -1,0 +1,96 @@
+-- SPDX-License-Identifier: GPL-2.0-or-later
+--
+-- sysbench.rand: ranges, forms, determinism.
+
+local tap = dofile(test:match("(.*/)") .. "lib/tap.lua")
+local rand = sysbench.rand
+
+local function ranges()
+   for _, name in ipairs{"default", "uniform", "gaussian", "special",
+                         "pareto", "zipfian"} do
+      local inside, seen = true, {}
+      for _ = 1, 2000 do
+         local v = rand[name](5, 14)
+         inside = inside and type(v) == "number" and v >= 5 and v <= 14 and
+            v % 1 == 0
+         seen[v] = true
+      end
+      tap.ok(inside, name .. "() stays inside")
+      local n = 0
+      for _ in pairs(seen) do n = n + 1 end
+      tap.ok(n > 1, name .. "() varies")
+   end
+   tap.is(rand.uniform(7, 7), 7, "a range of one")
+   local big = 0
+   for _ = 1, 50 do big = math.max(big, rand.uniform(1, 2^40)) end
+   tap.ok(big > 2^32, "ranges wider than 32 bits")
+end
+
+local function forms()
+   local seen, twice = {}, false
+   for _ = 1, 5000 do
+      local v = rand.unique()
+      twice = twice or seen[v]
+      seen[v] = true
+   end
+   tap.ok(not twice, "unique()")
+   tap.is(tostring(ffi.typeof(rand.uniform_uint64())), "ctype<uint64_t>",
+          "uniform_uint64()")
+   local d = rand.uniform_double()
+   tap.ok(d >= 0 and d < 1, "uniform_double()")
+   tap.like(rand.string("a-#@-##"), "^a%-%d%l%-%d%d$", "string()")
+   tap.is(#rand.string(("#"):rep(1000)), 1000, "a long string()")
+   tap.is(rand.string(""), "", "an empty string()")
+   local v = rand.varstring(3, 6)
+   tap.ok(#v >= 3 and #v <= 6 and v:find("^[0-z]+$"), "varstring()", v)
+   tap.is(#rand.varstring(400, 400), 400, "a long varstring()")
+   tap.is(rand.nosuch, nil, "no such function")
+end
+
+local function rows()
+   rand.row(1, 5)
+   local a, b = rand.uniform(1, 1e9), rand.string("##########")
+   rand.row(1, 6)
+   local other = rand.uniform(1, 1e9)
+   rand.row(2, 5)
+   local third = rand.uniform(1, 1e9)
+   rand.row(1, 5)
+   tap.ok(a == rand.uniform(1, 1e9) and b == rand.string("##########"),
+          "row() gives the same numbers again")
+   tap.ok(a ~= other and a ~= third, "others for other rows and tables")
+   rand.resume()
+   tap.ok(rand.uniform(1, 1e9) ~= a, "resume() goes on")
+end
+
+local function seeds()
+   local text = [[
+function event(id)
+   -- In one piece: users print at the same time.
+   io.write(("n\t%d\t%d\t%s\n"):format(id, sysbench.rand.uniform(1, 1e9),
+                                       sysbench.rand.string("######")))
+   return true
+end]]
+   local function numbers(args)
+      local lines = {}
+      for line in tap.with(text, "run " .. args):gmatch("n\t[^\n]+") do
+         lines[#lines + 1] = line
+      end
+      table.sort(lines)
+      return table.concat(lines, " ")
+   end
+   local a = numbers("--threads=3 --rand-seed=7")
+   tap.is(numbers("--threads=3 --rand-seed=7"), a, "a seed fixes every user")
+   tap.ok(numbers("--threads=3 --rand-seed=8") ~= a, "another seed differs")
+   tap.is(numbers("--threads=1 --rand-seed=7"), a:match("^n\t0\t%d+\t%d+"),
+          "whatever the number of users")
+end
+
+function event()
+   tap.run(function()
+      ranges()
+      forms()
+      rows()
+      seeds()
+   end)
+   return true
+end

@@ -1,0 +1,167 @@
+-- SPDX-License-Identifier: GPL-2.0-or-later
+--
+-- Report hooks and what they are given, sysbench.report_*, histograms,
+-- parallel commands, operations.
+
+local tap = dofile(test:match("(.*/)") .. "lib/tap.lua")
+
+local busy = [[
+ffi.cdef("int usleep(unsigned);")
+function event() ffi.C.usleep(1000) end
+]]
+
+local function hooks()
+   local out, err, rc = tap.with(busy .. [[
+local function show(name)
+   return function(s)
+      print(name, sysbench.tid, s.threads_running, s.events > 0,
+            s.latency_pct > 0.0005 and s.latency_pct < 0.5,
+            s.time_interval > 0.5, s.time_total >= s.time_interval,
+            s.reads + s.writes + s.other + s.errors + s.reconnects,
+            (s.latency_avg or 1) > 0.0005, s.concurrency ~= nil)
+   end
+end
+sysbench.hooks.report_intermediate = show("interval")
+sysbench.hooks.report_cumulative = show("final")]],
+      "run --threads=2 --time=2 --report-interval=1")
+   local want = "\t2\t2\ttrue\ttrue\ttrue\ttrue\t0\ttrue\ttrue\n"
+   tap.like(out, "interval" .. want, "report_intermediate()")
+   tap.like(out, "final" .. want, "report_cumulative()")
+   tap.unlike(out, "Latency", "they stand for the classic text")
+   tap.is(rc, 0, "the run succeeds", err)
+   local _, text, status = tap.with(busy .. [[
+function sysbench.hooks.report_cumulative() error("bad hook") end]],
+      "run --events=5")
+   tap.like(text, "`report_cumulative' function failed: script%d+.lua:%d+: " ..
+            "bad hook", "an error in a hook")
+   tap.is(status, 1, "fails the program")
+end
+
+-- Reads JSON as far as it is needed to tell that it is JSON.
+local function value(text, at)
+   at = text:match("^%s*()", at)
+   local c = text:sub(at, at)
+   if c ~= "[" and c ~= "{" then
+      return text:match('^"[^"\\]*"()', at) or
+         text:match("^%-?%d+%.?%d*()", at)
+   end
+   local close = c == "[" and "]" or "}"
+   repeat
+      at = text:match("^%s*()", at + 1)
+      if c == "{" then
+         at = text:match('^"[^"\\]*"%s*:()', at)
+      end
+      at = at and value(text, at)
+      at = at and text:match("^%s*()", at)
+   until not at or text:sub(at, at) ~= ","
+   return at and text:sub(at, at) == close and at + 1
+end
+
+local function ready_made()
+   local out = tap.with(busy .. [[
+sysbench.hooks.report_intermediate = sysbench.report_json
+sysbench.hooks.report_cumulative = sysbench.report_json]],
+      "run --time=2 --report-interval=1")
+   local json = out:match("(%[\n.*)$") or ""
+   local last = value(json, 1)
+   tap.ok(last and json:sub(last):match("^%s*$"), "report_json() is JSON", out)
+   local _, n = json:gsub('"qps"', "")
+   tap.ok(n >= 2, "one array for both hooks")
+   out = tap.with(busy .. [[
+sysbench.hooks.report_cumulative = sysbench.report_csv]], "run --events=20")
+   tap.like(out, "\n%d+,1,[%d.]+,0.00,0.00,0.00,0.00,[%d.]+,0.00,0.00\n",
+            "report_csv()")
+   out = tap.with(busy .. [[
+sysbench.hooks.report_cumulative = sysbench.report_default]],
+      "run --events=20")
+   tap.like(out, "%[ 0s %] thds: 1 tps: [%d.]+ qps: 0.00 %(r/w/o: " ..
+            "0.00/0.00/0.00%) lat %(ms,95%%%): [%d.]+ err/s 0.00 " ..
+            "reconn/s: 0.00\n", "report_default()")
+end
+
+local function histograms()
+   local out = tap.with([[
+local h = sysbench.histogram.new(100, 1, 1000)
+for i = 1, 30 do h:update(10) end
+for i = 1, 15 do h:update(100) end
+h:update(0) h:update(1e9)
+h:print()
+print(pcall(sysbench.histogram.new, 1, 0, 5))]])
+   local ten, stars = out:match("\n +([%d.]+) |(%*+) 30\n")
+   tap.ok(ten and math.abs(ten - 10) < 0.5, "the bucket of a value", out)
+   tap.is(#(stars or ""), 40, "the fullest bucket has all stars")
+   tap.like(out, "|%*%*%*%*%*%*%*%*%*%*%*%*%*%*%*%*%*%*%*%* +15\n",
+            "half as full, half as many")
+   tap.like(out, " 1.000 |%*+ +1\n.*1000.000 |%*+ +1\n",
+            "values outside count in the first and the last")
+   tap.like(out, "false\t.*size >= 2", "wrong arguments")
+end
+
+local function together()
+   local out, err = tap.with([[
+local p = sysbench.parallel
+local function work()
+   local mine = {}
+   for _ = 1, 5 do mine[#mine + 1] = p.ticket(0) end
+   p.barrier()
+   io.write(("next\t%s\t%s\n"):format(tostring(p.ticket(0) >= 15),
+                                   tostring(p.ticket(1) < 3)))
+   p.progress("rows", 10, 100)
+   io.write("tickets " .. table.concat(mine, " ") .. "\n")
+end
+sysbench.cmdline.commands = { all = {work, true}, one = {work} }]],
+      "all --threads=3")
+   local seen, n = {}, 0
+   for line in out:gmatch("tickets ([^\n]+)") do
+      for k in line:gmatch("%d+") do
+         n = n + (seen[k] and 0 or 1)
+         seen[k] = true
+      end
+   end
+   tap.is(n, 15, "tickets are unique", err)
+   tap.ok(seen["0"] and seen["14"], "and count from 0")
+   local _, all = out:gsub("next\ttrue\ttrue\n", "")
+   tap.is(all, 3, "nobody passes the barrier before all have come", out)
+   local text = [[
+sysbench.cmdline.commands = { x = {function()
+   if sysbench.tid == 1 then error("one fails") end
+   sysbench.parallel.barrier()
+   print("not reached")
+end, true}, alone = {function()
+   sysbench.parallel.barrier()
+   print("alone", sysbench.parallel.ticket(3), sysbench.parallel.ticket(3))
+end}, key = {function() sysbench.parallel.ticket(64) end, true} }]]
+   local rc
+   out, err, rc = tap.with(text, "x --threads=3")
+   tap.is(rc, 1, "a command fails with one of its users")
+   tap.like(err, "`x' function failed: .*one fails", "for that one's reason")
+   tap.unlike(out .. err, "not reached", "the others are let go")
+   tap.like(tap.with(text, "alone"), "alone\t0\t1\n", "a serial command")
+   _, err = tap.with(text, "key")
+   tap.like(err, "0 to 63", "a wrong key")
+end
+
+local function operations()
+   local out, err, rc = tap.with([[
+ffi.cdef("int usleep(unsigned);")
+function event()
+   local t = sysbench.op.start("new_order")
+   ffi.C.usleep(100)
+   sysbench.op.finish(t)
+end
+function init() sysbench.op.finish(sysbench.op.start("x")) end]],
+      "run --events=10 --report-operations")
+   tap.like(out, "new_order +10 ", "an operation of the script's own")
+   tap.is(rc, 0, "in a run that succeeds", err)
+end
+
+function event()
+   tap.run(function()
+      hooks()
+      ready_made()
+      histograms()
+      together()
+      operations()
+   end)
+   return true
+end

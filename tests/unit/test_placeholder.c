@@ -1,0 +1,126 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+#include "db/placeholder.h"
+
+#include "base/sqlscan.h"
+#include "check.h"
+
+// The text with every placeholder shown as '@'.
+static const char *marked(const char *sql, const char *dialect)
+{
+    static char out[256];
+    struct sb__marks m;
+
+    snprintf(out, sizeof(out), "%s", sql);
+    CHECK_INT(
+        sb__marks_scan(&m, sql, strlen(sql), sb_sqlscan_dialect(dialect)), 0);
+    for (uint32_t i = 0; i < m.n; i++)
+        out[m.at[i]] = '@';
+    sb__marks_done(&m);
+    return out;
+}
+
+static void plain_text(void)
+{
+    CHECK_STR(marked("?", ""), "@");
+    CHECK_STR(marked("", ""), "");
+    CHECK_STR(
+        marked("a=? AND b=?::int, (?,?)", "pgsql"), "a=@ AND b=@::int, (@,@)");
+}
+
+static void strings_and_names(void)
+{
+    CHECK_STR(marked("'?' ? 'it''s ?' ?", ""), "'?' @ 'it''s ?' @");
+    CHECK_STR(marked("\"a?\"\"?\" ? `x?` ?", ""), "\"a?\"\"?\" @ `x?` @");
+    CHECK_STR(marked("'\\' ? '", ""), "'\\' @ '");
+    CHECK_STR(marked("'\\' ? ' ?", "mysql"), "'\\' ? ' @");
+    CHECK_STR(marked("e'\\' ? ' ? '\\' ?", "pgsql"), "e'\\' ? ' @ '\\' @");
+    CHECK_STR(marked("type'\\' ?", "pgsql"), "type'\\' @");
+    CHECK_STR(marked("'open ?", ""), "'open ?");
+}
+
+static void comments(void)
+{
+    CHECK_STR(marked("? -- ?\n ?", ""), "@ -- ?\n @");
+    CHECK_STR(marked("5--?", "mysql"), "5--@");
+    CHECK_STR(marked("5--?", "pgsql"), "5--?");
+    CHECK_STR(marked("? # ?\n?", "mysql"), "@ # ?\n@");
+    CHECK_STR(marked("a # ?", "pgsql"), "a # @");
+    CHECK_STR(marked("/* ? */ ? /*! ? */", "mysql"), "/* ? */ @ /*! @ */");
+    CHECK_STR(marked("/*/ ? */ ?", ""), "/*/ ? */ @");
+    CHECK_STR(marked("/* /* */ ? */ ?", "pgsql"), "/* /* */ ? */ @");
+    CHECK_STR(marked("/* /* */ ?", ""), "/* /* */ @");
+    CHECK_STR(marked("?/?-?", ""), "@/@-@");
+}
+
+static void dollars(void)
+{
+    CHECK_STR(marked("$$ ? $$ ?", "pgsql"), "$$ ? $$ @");
+    CHECK_STR(marked("$a$ ? $$ ? $a$ ?", "pgsql"), "$a$ ? $$ ? $a$ @");
+    CHECK_STR(marked("$1 ? a$b$ ? $", "pgsql"), "$1 @ a$b$ @ $");
+    CHECK_STR(marked("$$ ? $$", "mysql"), "$$ @ $$");
+}
+
+static const char *filled(const char *sql, bool bytea, const struct sb_value *v)
+{
+    static struct sb_buf b;
+    struct sb__quoting q = { .bytea = bytea };
+    struct sb__marks m;
+
+    sb_buf_done(&b);
+    sb_buf_init(&b, 0);
+    sb__marks_scan(&m, sql, strlen(sql), 0);
+    CHECK_INT(sb__marks_fill(&b, &m, sql, strlen(sql), &q, v), 0);
+    sb__marks_done(&m);
+    return b.data;
+}
+
+static void values(void)
+{
+    struct sb_value v[] = {
+        { .type = SB_VALUE_INT, .i = 42 },
+        { .type = SB_VALUE_INT, .i = -7 },
+        { .type = SB_VALUE_DOUBLE, .d = 0.1 },
+        { .type = SB_VALUE_NULL },
+        { .type = SB_VALUE_TEXT, .s = "o'c?", .len = 4 },
+        { .type = SB_VALUE_BLOB, .s = "\x00\xaf", .len = 2 },
+    };
+
+    CHECK_STR(filled("a=?,1-?,?;?|?'?'?", false, v),
+        "a=42,1-(-7),0.10000000000000001;NULL|'o''c?''?'X'00af'");
+    CHECK_STR(filled("?", true, v + 5), "'\\x00af'::bytea");
+    CHECK_STR(filled("none", false, NULL), "none");
+}
+
+static void long_text(void)
+{
+    static char text[3000];
+    struct sb_value v = { .type = SB_VALUE_TEXT, .s = text, .len = 3000 };
+
+    memset(text, '\'', sizeof(text));
+    CHECK_INT(strlen(filled("?", false, &v)), 6002);
+    v.len = 255;
+    CHECK_INT(strlen(filled("?", false, &v)), 512);
+}
+
+static void quote_reports_what_it_needs(void)
+{
+    char out[4] = "xyz";
+
+    CHECK_INT(sb__quote_plain("abc", 3, out, sizeof(out)), 5);
+    CHECK_STR(out, "'ab");
+    CHECK_INT(sb__quote_plain("", 0, out, sizeof(out)), 2);
+    CHECK_STR(out, "''");
+    CHECK_INT(sb__quote_plain("a", 1, NULL, 0), 3);
+}
+
+int main(void)
+{
+    RUN(plain_text);
+    RUN(strings_and_names);
+    RUN(comments);
+    RUN(dollars);
+    RUN(values);
+    RUN(long_text);
+    RUN(quote_reports_what_it_needs);
+    return check_done();
+}

@@ -1,0 +1,173 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+#include "measure/stats.h"
+
+#include "check.h"
+
+static struct sb_stats s;
+
+static void done_of_nothing(void)
+{
+    struct sb_stats zero = { 0 };
+
+    sb_stats_done(&zero);
+    CHECK_INT(zero.users, 0);
+}
+
+static void few_users_have_their_own(void)
+{
+    CHECK_INT(sb_stats_init(&s, 3, false), 0);
+    CHECK_INT(s.shards, 3);
+    CHECK(!s.service[2].shared);
+    CHECK(s.rec[1].service == &s.service[1]);
+    CHECK(s.rec[1].response == NULL && s.rec[1].lag == NULL);
+    CHECK(((uintptr_t)&s.rec[1] & 63) == 0);
+    sb_stats_done(&s);
+}
+
+static void many_users_share(void)
+{
+    CHECK_INT(sb_stats_init(&s, SB_STATS_OWN + 6, true), 0);
+    CHECK_INT(s.shards, SB_STATS_OWN);
+    CHECK(s.service[0].shared && s.lag[0].shared);
+    CHECK(s.rec[0].service == s.rec[SB_STATS_OWN].service);
+    CHECK(s.rec[5].response != s.rec[6].response);
+    CHECK_INT(sb_stats_op(&s, "a", SB_OP_READ), 0);
+    CHECK(s.op[0].shard[0].shared);
+    sb_stats_done(&s);
+}
+
+static void events_are_recorded(void)
+{
+    struct sb_tally *t;
+
+    sb_stats_init(&s, 1, true);
+    t = &s.rec[0].tally;
+    sb_rec_event(&s.rec[0], 100, 150, 1150);
+    sb_rec_event(&s.rec[0], 200, 1150, 1400);
+    CHECK_INT(t->completed, 2);
+    CHECK_INT(t->service_ns, 1250);
+    CHECK_INT(t->service_min, 250);
+    CHECK_INT(t->service_max, 1000);
+    CHECK_INT(t->response_ns, 1050 + 1200);
+    CHECK_INT(t->response_max, 1200);
+    CHECK_INT(t->lag_min, 50);
+    CHECK_INT(t->lag_max, 950);
+    CHECK_INT(s.lag[0].bucket[sb_hist_index(950)], 1);
+    sb_stats_done(&s);
+}
+
+static void operations_have_one_number(void)
+{
+    char name[200];
+
+    sb_stats_init(&s, 2, false);
+    CHECK_INT(sb_stats_op(&s, "select", SB_OP_READ), 0);
+    CHECK_INT(sb_stats_op(&s, "update", SB_OP_WRITE), 1);
+    CHECK_INT(sb_stats_op(&s, "select", SB_OP_READ), 0);
+    sb_rec_op(&s.rec[1], 1, 5000);
+    sb_rec_op(&s.rec[1], 1, 3000);
+    CHECK_INT(s.rec[1].ops[1].count, 2);
+    CHECK_INT(s.rec[1].ops[1].ns, 8000);
+    CHECK_INT(s.rec[1].ops[1].min, 3000);
+    CHECK_INT(s.rec[1].ops[1].max, 5000);
+    CHECK_INT(s.op[1].shard[1].bucket[sb_hist_index(5000)], 1);
+    CHECK_INT(s.rec[0].ops[1].count, 0);
+    memset(name, 'n', sizeof(name) - 1);
+    name[sizeof(name) - 1] = '\0';
+    CHECK_INT(sb_stats_op(&s, name, SB_OP_OTHER), 2);
+    CHECK_INT(sb_stats_op(&s, name, SB_OP_OTHER), 2);
+    sb_stats_done(&s);
+}
+
+static void a_full_table_collects_the_rest(void)
+{
+    char name[16];
+
+    sb_stats_init(&s, 1, false);
+    for (int i = 0; i < SB_OPS_MAX - 1; i++) {
+        snprintf(name, sizeof(name), "op%d", i);
+        CHECK_INT(sb_stats_op(&s, name, SB_OP_READ), i);
+    }
+    CHECK_INT(sb_stats_op(&s, "one more", SB_OP_READ), SB_OPS_MAX - 1);
+    CHECK_INT(sb_stats_op(&s, "and more", SB_OP_READ), SB_OPS_MAX - 1);
+    CHECK_INT(sb_stats_op(&s, "op7", SB_OP_READ), 7);
+    CHECK_STR(s.op[SB_OPS_MAX - 1].name, "(others)");
+    CHECK_INT(s.nops, SB_OPS_MAX);
+    sb_rec_op(&s.rec[0], SB_OPS_MAX - 1, 1);
+    sb_stats_done(&s);
+}
+
+static struct sb_err error(int native, const char *state)
+{
+    struct sb_err e;
+
+    sb_err_native(&e, SB_EQUERY, native, state, "it failed");
+    return e;
+}
+
+static void codes_are_counted_apart(void)
+{
+    struct sb_err a = error(1213, "40001"), b = error(1205, "HY000");
+    struct sb_rec *r;
+
+    sb_stats_init(&s, 1, false);
+    r = &s.rec[0];
+    sb_rec_code(r, "mysql", &a, 10);
+    sb_rec_code(r, "mysql", &b, 20);
+    sb_rec_code(r, "mysql", &a, 30);
+    sb_rec_code(r, "pgsql", &a, 40);
+    CHECK_INT(r->ncodes, 3);
+    CHECK_INT(r->codes[0].count, 2);
+    CHECK_INT(r->codes[0].first_ns, 10);
+    CHECK_STR(r->codes[0].sample, "it failed");
+    CHECK_INT(r->open_errors, 4);
+    for (int i = 0; i < 40; i++) {
+        a.native = i;
+        sb_rec_code(r, "mysql", &a, 50);
+    }
+    CHECK_INT(r->ncodes, SB_CODES_MAX);
+    CHECK_STR(r->codes[SB_CODES_MAX - 1].driver, "(others)");
+    CHECK_INT(r->codes[SB_CODES_MAX - 1].count, 40 - (SB_CODES_MAX - 4));
+    sb_stats_done(&s);
+}
+
+static void fates_are_settled(void)
+{
+    struct sb_err e = error(1, "");
+    struct sb_rec *r;
+
+    sb_stats_init(&s, 1, false);
+    r = &s.rec[0];
+    sb_rec_settle(r, SB_FATE_IGNORED, NULL, 1);
+    CHECK_INT(r->tally.err_ignored, 0);
+    sb_rec_code(r, "x", &e, 1);
+    sb_rec_code(r, "x", &e, 1);
+    sb_rec_code(r, "x", &e, 1);
+    sb_rec_settle(r, SB_FATE_RESTARTED, &e, 1);
+    CHECK_INT(r->tally.err_ignored, 2);
+    CHECK_INT(r->tally.err_restarted, 1);
+    CHECK_INT(r->open_errors, 0);
+    sb_rec_code(r, "x", &e, 1);
+    sb_rec_settle(r, SB_FATE_IGNORED, NULL, 1);
+    CHECK_INT(r->tally.err_ignored, 3);
+    sb_rec_settle(r, SB_FATE_FATAL, NULL, 1);
+    sb_rec_settle(r, SB_FATE_GIVENUP, &e, 1);
+    CHECK_INT(r->tally.err_fatal, 1);
+    CHECK_INT(r->tally.err_givenup, 1);
+    CHECK_STR(r->codes[1].driver, "script");
+    CHECK_INT(r->codes[0].count + r->codes[1].count + r->codes[2].count, 6);
+    sb_stats_done(&s);
+}
+
+int main(void)
+{
+    RUN(done_of_nothing);
+    RUN(few_users_have_their_own);
+    RUN(many_users_share);
+    RUN(events_are_recorded);
+    RUN(operations_have_one_number);
+    RUN(a_full_table_collects_the_rest);
+    RUN(codes_are_counted_apart);
+    RUN(fates_are_settled);
+    return check_done();
+}
