@@ -162,17 +162,23 @@ static void tell_interval(void *data, const struct sb_report *r)
 static void tell_checkpoint(void *data, const struct sb_report *r)
 {
     struct teller *t = data;
+    struct sb_report copy = *r;
 
     aim_text(t->a, r);
-    if (!tell_hook(t, r))
+    // To a script, a checkpoint is a cumulative report, as it always was.
+    copy.final = true;
+    if (!tell_hook(t, &copy))
         sb_text_checkpoint(&t->a->text, r);
 }
 
 static void tell_final(void *data, const struct sb_report *r)
 {
     struct teller *t = data;
+    struct sb_err err = { 0 };
 
     aim_text(t->a, r);
+    if (t->a->script && sb_script_before_final(t->a->script, &err))
+        sb_log(SB_LOG_FATAL, "%s", err.msg);
     if (!tell_hook(t, r))
         sb_text_final(&t->a->text, r);
 }

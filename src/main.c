@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 //
 // Wires the layers: options from everywhere, the test, the command.
+#include <errno.h>
 #include <stdlib.h>
 #include <string.h>
 #include <time.h>
@@ -28,13 +29,13 @@ static const struct sb_opt app_options[] = {
     { .name = "print-config",
         .type = SB_OPT_BOOL,
         .offset = AT(print_config),
-        .flags = SB_OPT_NOFILE,
+        .flags = SB_OPT_NOFILE | SB_OPT_YIELDS,
         .help = "print every option with its value and where it came from, "
                 "and exit" },
     { .name = "list",
         .type = SB_OPT_BOOL,
         .offset = AT(list),
-        .flags = SB_OPT_NOFILE,
+        .flags = SB_OPT_NOFILE | SB_OPT_YIELDS,
         .help = "print the workloads, drivers and built-in tests, and exit" },
     { .name = "luajit-cmd",
         .type = SB_OPT_STRING,
@@ -106,11 +107,15 @@ static int take_positionals(struct sb_app *a, struct sb_err *err)
 {
     size_t n = 0;
 
+    struct sb_opt_view view;
+
     if (a->o.test[0]) {
         a->test = a->o.test;
-        sb_log(SB_LOG_WARNING,
-            "the --test option is deprecated. You can pass a script name or "
-            "path on the command line without any options.");
+        if (sb_opts_find(a->opts, "test", &view) &&
+            view.source == SB_SRC_CMDLINE)
+            sb_log(SB_LOG_WARNING,
+                "the --test option is deprecated. You can pass a script name "
+                "or path on the command line without any options.");
     } else {
         a->test = sb_opts_positional(a->opts, n++);
     }
@@ -160,6 +165,42 @@ static void warn(const char *text)
     sb_log(SB_LOG_WARNING, "%s", text);
 }
 
+static int init_text(struct sb_app *a, struct sb_err *err)
+{
+    int rc = sb_text_init(&a->text, &a->text_opts, stdout, err);
+
+    a->text.debug = a->run.debug;
+    a->text.db_debug = a->db.debug;
+    return rc;
+}
+
+// What the body of a script needs: numbers and what may be printed.
+static int prepare_options(struct sb_app *a, struct sb_err *err)
+{
+    int rc = sb_random_share(&a->random, &a->dist, wall_ns(), err);
+
+    if (rc == 0)
+        rc = init_text(a, err);
+    sb_log_set_level(a->run.debug ? SB_LOG_DEBUG : (int)a->text_opts.verbosity);
+    return rc;
+}
+
+// What follows from the core's options once all settings are in, and the
+// defaults that a script may have for them.
+static int finish_options(struct sb_app *a, struct sb_err *err)
+{
+    bool requests = sb_opts_given(a->opts, "max-requests", false);
+    bool time = sb_opts_given(a->opts, "time", false) ||
+                sb_opts_given(a->opts, "max-time", false);
+    int rc = sb_run_opts_finish(&a->run, requests && !time, err);
+
+    if (rc == 0)
+        rc = sb_dist_prepare(&a->random.dist, &a->dist, err);
+    if (rc == 0 && a->dist.seed)
+        a->random.seed = (uint64_t)a->dist.seed;
+    return rc ? rc : init_text(a, err);
+}
+
 static int load_test(struct sb_app *a, struct sb_err *err)
 {
     int rc = sb_drivers_claim(a->drivers, err);
@@ -170,26 +211,10 @@ static int load_test(struct sb_app *a, struct sb_err *err)
     rc = a->builtin ? load_builtin(a, err) : load_script(a, err);
     if (rc == 0)
         rc = sb_opts_check(a->opts, warn, err);
+    if (rc == 0)
+        rc = finish_options(a, err);
     if (rc == 0 && a->script)
         rc = sb_script_ready(a->script, err);
-    return rc;
-}
-
-// What follows from the core's options once all settings are in.
-static int finish_options(struct sb_app *a, struct sb_err *err)
-{
-    bool requests = sb_opts_given(a->opts, "max-requests", false);
-    bool time = sb_opts_given(a->opts, "time", false) ||
-                sb_opts_given(a->opts, "max-time", false);
-    int rc = sb_run_opts_finish(&a->run, requests && !time, err);
-
-    if (rc == 0)
-        rc = sb_random_share(&a->random, &a->dist, wall_ns(), err);
-    if (rc == 0)
-        rc = sb_text_init(&a->text, &a->text_opts, stdout, err);
-    a->text.debug = a->run.debug;
-    a->text.db_debug = a->db.debug;
-    sb_log_set_level(a->run.debug ? SB_LOG_DEBUG : (int)a->text_opts.verbosity);
     return rc;
 }
 
@@ -229,14 +254,17 @@ static int show_or_perform(struct sb_app *a, struct sb_err *err)
 {
     if (a->o.help)
         return sb_app_help(a, err) ? fail(err) : SB_EXIT_OK;
-    if (a->o.list || strcmp(a->db.driver, "help") == 0)
+    if (prepare_options(a, err) || take_positionals(a, err))
+        return fail_usage(err);
+    if ((a->o.list && !a->test) || strcmp(a->db.driver, "help") == 0)
         return sb_app_list(a, err) ? fail(err) : SB_EXIT_OK;
-    if (finish_options(a, err) || take_positionals(a, err))
-        return fail_usage(err);
-    if (!a->o.print_config && sb_log_level() >= SB_LOG_NOTICE)
+    if (!a->o.print_config && !a->o.list && sb_log_level() >= SB_LOG_NOTICE)
         sb_app_banner(stdout);
-    if (load_test(a, err))
+    // A script may declare a `list` of its own.
+    if (load_test(a, err) && !a->o.list)
         return fail_usage(err);
+    if (a->o.list)
+        return sb_app_list(a, err) ? fail(err) : SB_EXIT_OK;
     if (a->o.print_config) {
         sb_opts_print_config(a->opts, stdout);
         return SB_EXIT_OK;
@@ -268,7 +296,10 @@ int main(int argc, char **argv)
     } else {
         status = show_or_perform(&a, &err);
     }
-    fflush(stdout);
+    if ((fflush(stdout) || ferror(stdout)) && status == SB_EXIT_OK) {
+        sb_log(SB_LOG_FATAL, "cannot write the report: %s", strerror(errno));
+        status = SB_EXIT_FAILED;
+    }
     sb_log_flush();
     // Threads that did not return still use what clean_up() would free.
     if (a.leave)

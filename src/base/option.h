@@ -35,6 +35,8 @@ enum sb_opt_flags {
     SB_OPT_USEC = 1 << 3,     // SB_OPT_DURATION: a bare number is microseconds
     SB_OPT_NOFILE = 1 << 4,   // command line only (--help, --config-file)
     SB_OPT_FILENAME = 1 << 5, // SB_OPT_STRING: --help shows =FILENAME
+    SB_OPT_YIELDS = 1 << 6,   // younger than sysbench 1.0: a script that
+                              // declares an option of this name has its own
 };
 
 struct sb_opt {

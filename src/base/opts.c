@@ -243,6 +243,10 @@ static int apply(struct sb_opts *o, struct sb__opts_decl *d,
     hide_setting(s, &opt);
     warn_deprecated(d);
     rc = sb__opts_value(o, &opt, s->value, &v, err);
+    if (rc && (opt.flags & SB_OPT_YIELDS)) {
+        s->claimed = false; // a script may come that knows better
+        return 0;
+    }
     if (rc) {
         add_origin(err, s->origin);
         return rc;
@@ -283,6 +287,17 @@ int sb__opts_give(
     return d ? apply(o, d, s, err) : 0;
 }
 
+static void drop(struct sb_opts *o, const struct sb__opts_decl *d)
+{
+    size_t i = 0;
+
+    while (o->decls.item[i] != d)
+        i++;
+    o->decls.len--;
+    memmove(&o->decls.item[i], &o->decls.item[i + 1],
+        (o->decls.len - i) * sizeof(o->decls.item[0]));
+}
+
 // A script may have declared the option before the table that owns it came:
 // the table takes over and keeps the script's default.
 static int supersede(struct sb_opts *o, const struct sb_opt *opt,
@@ -298,9 +313,7 @@ static int supersede(struct sb_opts *o, const struct sb_opt *opt,
                 err, SB_EINTERNAL, "option '%s' is declared twice", opt->name);
         if (d->def)
             *def = d->def;
-        o->decls.len--;
-        memmove(&o->decls.item[i], &o->decls.item[i + 1],
-            (o->decls.len - i) * sizeof(o->decls.item[0]));
+        drop(o, d);
         return 0;
     }
     return 0;
@@ -440,6 +453,14 @@ static int new_default(struct sb_opts *o, struct sb__opts_decl *d,
     return d->source == SB_SRC_DEFAULT ? store(o, d, &v, def, err) : 0;
 }
 
+// The option goes back to its default and its name to a script.
+static int give_way(
+    struct sb_opts *o, struct sb__opts_decl *d, struct sb_err *err)
+{
+    drop(o, d);
+    return store_default(o, d, err);
+}
+
 static struct sb_opt *script_opt(struct sb_opts *o, const char *name,
     const char *help, enum sb_opt_type type, const char *def)
 {
@@ -468,7 +489,10 @@ int sb_opts_add_script(struct sb_opts *o, const char *title, const char *name,
     assert(type != SB_OPT_ENUM);
     if (!table || !target || (def_text && !def))
         return no_memory(err);
-    if (d)
+    rc = d && (d->opt->flags & SB_OPT_YIELDS) ? give_way(o, d, err) : 0;
+    if (rc)
+        return rc;
+    if (d && !(d->opt->flags & SB_OPT_YIELDS))
         return new_default(o, d, def, err);
     opt = script_opt(o, name, help, type, def);
     d = opt ? new_decl(o, table, opt, target) : NULL;

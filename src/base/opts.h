@@ -72,8 +72,10 @@ int sb_opts_add(struct sb_opts *o, const struct sb_opt_table *table,
 
 // An option declared at run time by a script; storage is the registry's own.
 // def_text NULL: unset. A name the core has already becomes a new default
-// of that option (as in sysbench 1.0), if no user setting is there. The table
-// that views name has the title and an empty list of options. No SB_OPT_ENUM.
+// of that option (as in sysbench 1.0), if no user setting is there; an option
+// with SB_OPT_YIELDS goes back to its default and the name is the script's. The
+// table that views name has the title and an empty list of options. No
+// SB_OPT_ENUM.
 int sb_opts_add_script(struct sb_opts *o, const char *title, const char *name,
     const char *help, enum sb_opt_type type, const char *def_text,
     struct sb_err *err);

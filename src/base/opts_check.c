@@ -176,6 +176,8 @@ int sb_opts_check(
     struct sb_opts *o, void (*warn)(const char *text), struct sb_err *err)
 {
     const struct sb__opts_setting *first = NULL;
+    const struct sb__opts_decl *d;
+    union sb__opts_value v;
     char near[128];
 
     for (size_t i = 0; i < o->settings.len; i++) {
@@ -190,6 +192,10 @@ int sb_opts_check(
     }
     if (!first)
         return 0;
+    // One that no script took after all.
+    d = sb__opts_lookup(o, first->name);
+    if (d && sb__opts_value(o, d->opt, first->value, &v, err))
+        return SB_EUSAGE;
     return sb_err_set(err, SB_EUSAGE, "invalid option: --%s%s", first->name,
         hint(o, first->name, "--", near, sizeof(near)));
 }

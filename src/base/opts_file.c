@@ -153,7 +153,8 @@ int sb_opts_file(struct sb_opts *o, const char *path, struct sb_err *err)
     if (rc == SB_ESYS) {
         int native = errno;
 
-        sb_err_set(err, rc, "%s: %s", path, strerror(native));
+        sb_err_set(err, rc, "cannot read the config file '%s': %s", path,
+            strerror(native));
         if (err)
             err->native = native;
     } else if (rc) {

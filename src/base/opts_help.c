@@ -149,13 +149,16 @@ static bool add_quoted(struct sb_buf *b, const char *text)
     return true;
 }
 
-static const char *source_text(const struct sb__opts_decl *d)
+static void print_source(const struct sb__opts_decl *d, FILE *out)
 {
+    bool typed = d->source == SB_SRC_CMDLINE;
+
     if (d->source == SB_SRC_DEFAULT)
-        return "default";
-    if (*d->origin)
-        return d->origin;
-    return "command line";
+        fputs("default\n", out);
+    else if (typed && *d->origin)
+        fprintf(out, "command line, as --%s\n", d->origin);
+    else
+        fprintf(out, "%s\n", typed || !*d->origin ? "command line" : d->origin);
 }
 
 // Defaults, masked values and what a file cannot say are commented out, so
@@ -168,9 +171,9 @@ static void print_setting(const struct sb__opts_decl *d, FILE *out)
     sb_buf_init(&b, 0);
     real = add_quoted(&b, d->shown) && strcmp(d->shown, d->text) == 0 &&
            d->source != SB_SRC_DEFAULT && !(d->opt->flags & SB_OPT_NOFILE);
-    fprintf(out, "%s%s=%-*s # %s\n", real ? "" : "#", d->opt->name,
-        30 - (int)strlen(d->opt->name) + real, b.data ? b.data : "",
-        source_text(d));
+    fprintf(out, "%s%s=%-*s # ", real ? "" : "#", d->opt->name,
+        30 - (int)strlen(d->opt->name) + real, b.data ? b.data : "");
+    print_source(d, out);
     sb_buf_done(&b);
 }
 

@@ -181,6 +181,42 @@ static void add_limit(
     sb_buf_adds(why, text);
 }
 
+static int add_least(const struct sb_opt *opt, struct sb_buf *why)
+{
+    sb_buf_adds(why, "the least is ");
+    add_limit(opt, opt->min, why);
+    return SB_ERANGE;
+}
+
+static int add_most(const struct sb_opt *opt, struct sb_buf *why)
+{
+    sb_buf_adds(why, "the most is ");
+    add_limit(opt, opt->max, why);
+    return SB_ERANGE;
+}
+
+// min alone is written as {.min = 1}: max stays 0.
+static bool has_most(const struct sb_opt *opt)
+{
+    return opt->max >= opt->min && (opt->min != 0 || opt->max != 0);
+}
+
+// The number does not fit its C type, or it is a negative size or duration.
+static void add_overflow(
+    const struct sb_opt *opt, const char *value, struct sb_buf *why)
+{
+    bool negative = strchr(value, '-');
+    bool signless = opt->type == SB_OPT_SIZE || opt->type == SB_OPT_DURATION;
+
+    if (negative && (signless || opt->min != 0 || opt->max != 0))
+        add_least(opt, why);
+    else if (!negative && has_most(opt))
+        add_most(opt, why);
+    else
+        sb_buf_adds(
+            why, negative ? "it cannot be that small" : "it is too large");
+}
+
 static int check_bounds(
     const struct sb_opt *opt, const union sb__opts_value *v, struct sb_buf *why)
 {
@@ -188,17 +224,10 @@ static int check_bounds(
 
     if (!measure(opt, v, &got) || (opt->min == 0 && opt->max == 0))
         return 0;
-    if (got < opt->min) {
-        sb_buf_adds(why, "the least is ");
-        add_limit(opt, opt->min, why);
-        return SB_ERANGE;
-    }
-    // min alone is written as {.min = 1}: max stays 0.
-    if (got > opt->max && opt->max >= opt->min) {
-        sb_buf_adds(why, "the most is ");
-        add_limit(opt, opt->max, why);
-        return SB_ERANGE;
-    }
+    if (got < opt->min)
+        return add_least(opt, why);
+    if (got > opt->max && has_most(opt))
+        return add_most(opt, why);
     return 0;
 }
 
@@ -206,10 +235,11 @@ int sb__opts_value(struct sb_opts *o, const struct sb_opt *opt,
     const char *value, union sb__opts_value *out, struct sb_err *err)
 {
     union sb__opts_value v = { 0 };
+    bool bare = !value;
     struct sb_buf why;
     int rc;
 
-    if (!value)
+    if (bare)
         value = opt->type == SB_OPT_BOOL ? "on" : "";
     sb_buf_init(&why, 400);
     rc = parse_typed(o, opt, value, &v, &why);
@@ -218,12 +248,15 @@ int sb__opts_value(struct sb_opts *o, const struct sb_opt *opt,
         goto out;
     }
     if (rc == SB_ERANGE)
-        sb_buf_adds(&why,
-            strchr(value, '-') ? "it cannot be that small" : "it is too large");
+        add_overflow(opt, value, &why);
     else if (!rc)
         rc = check_bounds(opt, &v, &why);
+    if (rc && !why.len)
+        sb_buf_adds(&why, wanted(opt->type));
+    if (rc && bare)
+        sb_buf_addf(&why, "; write --%s=...", opt->name);
     if (rc)
-        invalid(o, opt, value, rc, why.len ? why.data : wanted(opt->type), err);
+        invalid(o, opt, value, rc, why.data, err);
     else
         *out = v;
 out:

@@ -100,6 +100,7 @@ static void con_delete(struct sb_con_priv *c)
     if (c->inst)
         sb__inst_put(c->inst);
     sb_buf_done(&c->bulk);
+    free(c->failed_sql);
     free(c->conn);
     free(c);
 }

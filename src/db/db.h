@@ -59,10 +59,10 @@ void sb_drivers_list(struct sb_drivers *d, FILE *out);
 // shows SQL statistics. Any thread.
 bool sb_drivers_used(const struct sb_drivers *d);
 
-// The module behind a driver and the handle dlopen gave for it, for the
-// driver's own Lua module. Valid until sb_drivers_free().
+// The module behind a driver and the path of its file, for the driver's own
+// Lua module. Valid until sb_drivers_free().
 const struct sb_driver *sb_db_driver(const struct sb_db *db);
-void *sb_db_handle(const struct sb_db *db);
+const char *sb_db_file(const struct sb_db *db);
 
 #define SB_DB_KEYWORDS 16 // first words of text queries that get operations
 

@@ -338,9 +338,9 @@ const struct sb_driver *sb_db_driver(const struct sb_db *db)
     return db->drv;
 }
 
-void *sb_db_handle(const struct sb_db *db)
+const char *sb_db_file(const struct sb_db *db)
 {
-    return db->handle;
+    return db->file;
 }
 
 bool sb_drivers_used(const struct sb_drivers *d)

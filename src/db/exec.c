@@ -3,10 +3,12 @@
 // Text queries, and what every execution has in common: time, counters,
 // errors.
 #include <inttypes.h>
+#include <stdlib.h>
 
 #include "db/internal.h"
 
-#define LOG_SQL_MAX 1024 // bytes of a query that an error message shows
+#define LOG_SQL_MAX 1024 // bytes of a query that the log shows
+#define ERR_SQL_MAX 200  // ... and that the error of a script shows
 
 static const struct {
     char word[12];
@@ -96,6 +98,8 @@ static void clear_error(struct sb_con_priv *c)
     c->pub.error = SB_SQL_NONE;
     c->pub.sql_errno = 0;
     c->pub.sql_state = c->pub.sql_errmsg = "";
+    if (c->failed_sql)
+        c->failed_sql[0] = '\0';
 }
 
 static int not_ready(struct sb_con_priv *c)
@@ -135,6 +139,39 @@ int sb__con_failed(struct sb_con_priv *c)
     return code;
 }
 
+// The beginning of a statement, in one line: for sb_con_failed_sql(). Without
+// the memory for it the message has to do.
+static void keep_sql(struct sb_con_priv *c, const char *sql, size_t len)
+{
+    bool blank = true;
+    size_t n = 0, i = 0;
+
+    if (!c->failed_sql)
+        c->failed_sql = malloc(ERR_SQL_MAX + sizeof("..."));
+    if (!c->failed_sql)
+        return;
+    for (; i < len && n < ERR_SQL_MAX; i++) {
+        bool space = sql[i] == ' ' || (sql[i] >= '\t' && sql[i] <= '\r');
+
+        if (!space || !blank)
+            c->failed_sql[n++] = space ? ' ' : sql[i];
+        blank = space;
+    }
+    // Not in the middle of a character.
+    while (i < len && n > 0 && ((unsigned char)sql[i] & 0xc0) == 0x80) {
+        i--;
+        n--;
+    }
+    snprintf(c->failed_sql + n, sizeof("..."), "%s", i < len ? "..." : "");
+}
+
+const char *sb_con_failed_sql(const struct sb_con *con)
+{
+    const struct sb_con_priv *c = (const struct sb_con_priv *)con;
+
+    return c->failed_sql ? c->failed_sql : "";
+}
+
 int sb__con_error(
     struct sb_con_priv *c, const char *what, const char *sql, size_t len)
 {
@@ -142,6 +179,7 @@ int sb__con_error(
     int code = sb__con_failed(c);
     int shown = (int)(len < LOG_SQL_MAX ? len : LOG_SQL_MAX);
 
+    keep_sql(c, sql, len);
     if (rec)
         sb_rec_code(rec, c->drv->name, &c->err, sb__now(c));
     // The caller raises the error in the script and the loop shows it, once.
@@ -194,7 +232,7 @@ int sb__con_run(struct sb_con_priv *c, const char *sql, size_t len, int op)
         sb__debug_line(c, ns, sql, len);
     if (rc) {
         if (rec)
-            sb_tally_add(&rec->ops[op].errors, 1);
+            sb_tally_add(&sb_rec_op_tally(rec, op)->errors, 1);
         checked(c, rc);
         return sb__con_error(c, "query", sql, len);
     }

@@ -61,6 +61,7 @@ struct sb_con_priv {
     bool cancelable; // under the context's lock
     bool debug, emulate;
     bool has_result;
+    bool ahead; // the next result is there, but was not asked for yet
     struct sb_result res;
     struct sb_rs rs;
     struct sb_err err;
@@ -70,6 +71,7 @@ struct sb_con_priv {
     struct sb_buf bulk;    // INSERT text being collected
     size_t bulk_head;      // its part before the rows; 0: none begun
     uint32_t bulk_rows;
+    char *failed_sql; // beginning of the statement that failed last, or NULL
 };
 
 // loader.c ---------------------------------------------------------------

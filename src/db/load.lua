@@ -5,6 +5,7 @@
 local sb = ...
 local C = sb.C
 
+assert(sb.sysbench.rand) -- declares struct sb_random
 sb.cdef("load")
 
 local random = sb.random_ptr

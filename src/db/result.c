@@ -11,7 +11,9 @@ static struct sb_con_priv *owner(struct sb_rs *rs)
 {
     struct sb_con_priv *c = rs ? (struct sb_con_priv *)rs->connection : NULL;
 
-    return c && c->has_result && c->res.kind == SB_RESULT_ROWS ? c : NULL;
+    return c && c->has_result && !c->ahead && c->res.kind == SB_RESULT_ROWS
+               ? c
+               : NULL;
 }
 
 void sb__result_end(struct sb_con_priv *c)
@@ -19,7 +21,7 @@ void sb__result_end(struct sb_con_priv *c)
     if (!c->has_result)
         return;
     c->sql->free_result(c->conn, &c->res);
-    c->has_result = false;
+    c->has_result = c->ahead = false;
 }
 
 int sb_rs_fetch(struct sb_rs *rs, struct sb_sql_cell *cells)
@@ -57,25 +59,36 @@ static void record(struct sb_con_priv *c, uint64_t ns)
     sb_rec_op(rec, sb__op_of_next(c->ctx, rec), ns);
 }
 
-struct sb_rs *sb_rs_next(struct sb_con *con)
+int sb_rs_more(struct sb_con *con)
 {
     struct sb_con_priv *c = (struct sb_con_priv *)con;
     uint64_t start;
     int rc;
 
+    if (c->ahead)
+        return 1;
     if (!c->open || !c->has_result || !c->sql->next_result)
-        return NULL;
+        return 0;
     start = sb__timed(c) ? sb__now(c) : 0;
     rc = c->sql->next_result(c->conn, &c->res, &c->err);
-    if (rc < 0) {
-        sb__con_error(c, "next result", "", 0);
-        return NULL;
-    }
+    if (rc < 0)
+        return sb__con_error(c, "next result", "", 0);
     if (rc == 0) {
         sb__result_end(c);
-        return NULL;
+        return 0;
     }
+    c->ahead = true;
     record(c, sb__timed(c) ? sb__now(c) - start : 0);
+    return 1;
+}
+
+struct sb_rs *sb_rs_next(struct sb_con *con)
+{
+    struct sb_con_priv *c = (struct sb_con_priv *)con;
+
+    if (sb_rs_more(con) != 1)
+        return NULL;
+    c->ahead = false;
     return sb__con_result(c, c->rs.statement);
 }
 
@@ -83,8 +96,10 @@ void sb_rs_free(struct sb_rs *rs)
 {
     struct sb_con_priv *c = owner(rs);
 
-    if (c)
-        sb__result_end(c);
-    else
+    if (!c)
         sb_log(SB_LOG_ALERT, "attempt to free an invalid result set");
+    else if (c->sql->next_result)
+        rs->connection = NULL; // others may follow: no end before the next call
+    else
+        sb__result_end(c);
 }

@@ -9,31 +9,7 @@
 #include <stdint.h>
 
 #include "base/export.h"
-
-// Lua names: sysbench.sql.type
-enum sb_sql_type {
-    SB_SQL_TYPE_NONE,
-    SB_SQL_TYPE_TINYINT,
-    SB_SQL_TYPE_SMALLINT,
-    SB_SQL_TYPE_INT,
-    SB_SQL_TYPE_BIGINT,
-    SB_SQL_TYPE_FLOAT,
-    SB_SQL_TYPE_DOUBLE,
-    SB_SQL_TYPE_TIME,
-    SB_SQL_TYPE_DATE,
-    SB_SQL_TYPE_DATETIME,
-    SB_SQL_TYPE_TIMESTAMP,
-    SB_SQL_TYPE_CHAR,
-    SB_SQL_TYPE_VARCHAR,
-    SB_SQL_TYPE_BLOB
-};
-
-// Lua names: sysbench.sql.error. What the last call on a connection met.
-enum sb_sql_error {
-    SB_SQL_NONE,
-    SB_SQL_IGNORABLE, // the event should be restarted
-    SB_SQL_FATAL
-};
+#include "db/sql_type.h" // constants, which Lua has by name
 
 struct sb_db; // a driver, loaded and configured
 
@@ -106,6 +82,10 @@ SB_FFI struct sb_rs *sb_con_query(
 SB_FFI double sb_con_affected(const struct sb_con *con);
 SB_FFI double sb_con_insert_id(const struct sb_con *con);
 
+// The statement that the last failure on con was about, in one line, cut to
+// some 200 bytes; "" for none. Valid until the next failure.
+SB_FFI const char *sb_con_failed_sql(const struct sb_con *con);
+
 // Prepares a statement with '?' placeholders. The server sees it when it is
 // first executed. op: the name its executions are reported under, NULL for
 // the text itself with digits folded.
@@ -123,6 +103,8 @@ SB_FFI void sb_stmt_free(struct sb_stmt_handle *st);
 // 1: cells filled (nfields of them), 0: no more rows, < 0: SB_E*.
 SB_FFI int sb_rs_fetch(struct sb_rs *rs, struct sb_sql_cell *cells);
 SB_FFI const char *sb_rs_column(struct sb_rs *rs, uint32_t i);
+// Ends the result: is there another one of the same statement? 1, 0, SB_E*.
+SB_FFI int sb_rs_more(struct sb_con *con);
 // As sb_con_query() for the next result of the same statement.
 SB_FFI struct sb_rs *sb_rs_next(struct sb_con *con);
 SB_FFI void sb_rs_free(struct sb_rs *rs);

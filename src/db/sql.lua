@@ -3,24 +3,22 @@
 -- sysbench.sql: drivers, connections, statements and results. Connections,
 -- parameters and results are the structs of sql.ffi.h themselves; statements
 -- are tables, because they must keep their connection alive.
+--
+-- Here is what nearly every script with a database calls. The rest is in
+-- sql_*.lua and comes when it is touched first: declarations and code cost
+-- memory in every user.
 
 local sb = ...
-local ffi, C, sysbench = sb.ffi, sb.C, sb.sysbench
+local ffi, C = sb.ffi, sb.C
 
--- The functions that every script with a database needs. The others are in
--- sql_more.lua: declarations and code cost memory in every user.
-sb.cdef("sql", "sb_db_get sb_db_error sb_db_name sb_con_open sb_con_close " ..
-        "sb_con_free sb_con_query sb_stmt_open sb_stmt_param sb_stmt_bind " ..
-        "sb_stmt_execute sb_stmt_free sb_rs_fetch sb_rs_free")
+sb.cdef("sql", "sb_db_get sb_con_open sb_con_close sb_con_free " ..
+        "sb_con_query sb_stmt_open sb_stmt_param sb_stmt_bind " ..
+        "sb_stmt_execute sb_stmt_free sb_rs_free")
 
-assert(sysbench.rand) -- declares struct sb_random
-local random = sb.random_ptr
 local ctx = ffi.cast("struct sb_db_ctx *", sb.ctx)
-local RESTART_EVENT = sysbench.error.RESTART_EVENT
-local NONE, IGNORABLE = C.SB_SQL_NONE, C.SB_SQL_IGNORABLE
-local TINYINT, BIGINT, DOUBLE = C.SB_SQL_TYPE_TINYINT, C.SB_SQL_TYPE_BIGINT,
-   C.SB_SQL_TYPE_DOUBLE
-local CHAR, BLOB = C.SB_SQL_TYPE_CHAR, C.SB_SQL_TYPE_BLOB
+local NONE = 0 -- of sql.error; and of sql.type:
+local TINYINT, BIGINT, CHAR, BLOB = 1, 4, 11, 13
+local type = type -- short traces are small ones
 local PREPARED = "<prepared statement>"
 
 local sql = {
@@ -32,36 +30,17 @@ local sql = {
    error = { NONE = 0, IGNORABLE = 1, FATAL = 2 }
 }
 
--- Connections that parameters and the last result point into: they must not
--- be collected meanwhile.
+-- Connections and statements that parameters and the last result point into:
+-- they must not be collected meanwhile.
 local owner = setmetatable({}, { __mode = "k" })
 local last -- luacheck: ignore 231
 
 -- Errors ------------------------------------------------------------------
 
-local function ignorable(con, desc)
-   if con.error == IGNORABLE then
-      return true
-   end
-   local hook = sysbench.hooks.sql_error_ignorable
-   return type(hook) == "function" and hook(desc) == true
-end
-
 -- Raises what the last call on con met; level as in error(), 2 being the
 -- caller of the function that calls this one.
 local function raise(con, query, level)
-   local desc = {
-      connection = con, query = query, sql_errno = con.sql_errno,
-      sql_state = ffi.string(con.sql_state),
-      sql_errmsg = ffi.string(con.sql_errmsg)
-   }
-   if ignorable(con, desc) then
-      desc.errcode = RESTART_EVENT
-      error(desc)
-   end
-   local text = ("SQL error, errno = %d, state = '%s': %s"):format(
-      desc.sql_errno, desc.sql_state, desc.sql_errmsg)
-   error(text, level + 1)
+   return sb.module("sql_error").raise(con, query, level)
 end
 
 local function check(rc, con, query)
@@ -73,28 +52,6 @@ end
 -- Results -----------------------------------------------------------------
 
 local result = {}
-local cells, ncells = nil, 0
-
-function result:fetch_row()
-   local n = self.nfields
-   if n > ncells then
-      cells, ncells = ffi.new("struct sb_sql_cell[?]", n), n
-   end
-   local rc = C.sb_rs_fetch(self, cells)
-   if rc == 0 then
-      return nil
-   elseif rc < 0 then
-      raise(self.connection, PREPARED, 2)
-   end
-   local row = {}
-   for i = 1, n do
-      local cell = cells[i - 1]
-      if cell.s ~= nil then
-         row[i] = ffi.string(cell.s, tonumber(cell.len))
-      end
-   end
-   return row
-end
 
 function result:free()
    C.sb_rs_free(self)
@@ -104,33 +61,11 @@ end
 
 local param = {}
 
-local function number_of(value)
-   local kind = type(value)
-   if kind == "number" or kind == "cdata" then
-      return value
-   elseif kind == "boolean" then
-      return value and 1 or 0
-   end
-   local n = tonumber(value)
-   if not n then
-      error("not a number: " .. tostring(value), 3)
-   end
-   return n
-end
-
-local function set_text(self, text)
-   local n = math.min(#text, tonumber(self.max_len))
-   ffi.copy(self.buffer, text, n)
-   self.data_len = n
-end
-
-local function as_text(value)
-   if type(value) == "boolean" then
-      return value and "1" or "0"
-   elseif type(value) == "cdata" then
-      return (tostring(value):gsub("U?LL$", ""))
-   end
-   return tostring(value)
+-- Values that are no numbers, and numbers for other than integer columns.
+local set_other
+set_other = function(self, value)
+   set_other = sb.module("sql_param")
+   return set_other(self, value)
 end
 
 -- nil is NULL, booleans are 1 and 0; text is cut to the length declared.
@@ -140,23 +75,11 @@ function param:set(value)
       return
    end
    self.is_null = 0
-   local kind = self.type
-   if kind <= BIGINT then
-      self.i = number_of(value)
-   elseif kind <= DOUBLE then
-      self.d = tonumber(number_of(value))
-   elseif type(value) == "string" then
-      set_text(self, value)
+   if self.type <= BIGINT and type(value) == "number" then
+      self.i = value
    else
-      set_text(self, as_text(value))
+      set_other(self, value)
    end
-end
-
-function param:set_rand_str(format)
-   local n = math.min(#format, tonumber(self.max_len))
-   C.sb_random_string(random, format, n, self.buffer)
-   self.is_null = 0
-   self.data_len = n
 end
 
 -- Statements --------------------------------------------------------------
@@ -183,7 +106,7 @@ function statement:bind_create(kind, max_len)
    if p == nil then
       raise(self.connection, PREPARED, 2)
    end
-   owner[p] = self.connection
+   owner[p] = self
    return p
 end
 
@@ -200,14 +123,14 @@ function statement:bind_param(...)
          PREPARED)
 end
 
-function statement:execute()
+local function execute(self)
    local con, handle = self.connection, self.handle
    if not handle then
       error("attempt to use a closed statement", 2)
    end
    local rs = C.sb_stmt_execute(handle)
    if rs ~= nil then
-      last = con
+      last = self
       return rs
    end
    if con.error ~= NONE then
@@ -215,9 +138,11 @@ function statement:execute()
    end
 end
 
+statement.execute = execute
+
 function statement:close()
    if self.handle then
-      C.sb_stmt_free(self.handle)
+      C.sb_stmt_free(ffi.gc(self.handle, nil))
       self.handle = nil
    end
 end
@@ -242,8 +167,10 @@ function connection:prepare(query, op)
    if handle == nil then
       raise(self, query, 2)
    end
-   return setmetatable({ handle = handle, connection = self },
-                       statement_meta)
+   handle = ffi.gc(handle, C.sb_stmt_free)
+   -- execute is in the class, too, but it is found here in fewer steps.
+   return setmetatable({ handle = handle, connection = self,
+                         execute = execute }, statement_meta)
 end
 
 function connection:disconnect()
@@ -255,61 +182,47 @@ end
 
 local driver = {}
 
--- Names and values of options for one connection as arrays of C strings, and
--- a table that keeps the strings alive.
-local function overrides(options)
-   local names, values, n = {}, {}, 0
-   for name, value in pairs(options or {}) do
-      n = n + 1
-      names[n] = tostring(name)
-      if type(value) == "boolean" then
-         value = value and "on" or "off"
-      end
-      values[n] = tostring(value)
-   end
-   local array = ffi.typeof("const char *[?]")
-   return array(math.max(n, 1), names), array(math.max(n, 1), values), n,
-      { names, values }
-end
-
+-- options: name -> value, for this connection only.
 function driver:connect(options)
-   local names, values, n, alive = overrides(options)
-   local con = C.sb_con_open(ctx, self, names, values, n)
-   if con == nil then
-      error("connection creation failed: " ..
-               ffi.string(C.sb_db_error(ctx)), 2)
+   local con
+   if options then
+      con = sb.module("sql_more").open(self, options)
+   else
+      con = C.sb_con_open(ctx, self, nil, nil, 0)
    end
-   alive[1] = nil
+   if con == nil then
+      sb.module("sql_error").raise_driver("connection creation failed")
+   end
    return ffi.gc(con, C.sb_con_free)
-end
-
-function driver:name()
-   return ffi.string(C.sb_db_name(self))
 end
 
 -- name: nil for the driver that the run uses.
 function sql.driver(name)
    local db = C.sb_db_get(ctx, name)
    if db == nil then
-      error("failed to initialize the DB driver: " ..
-               ffi.string(C.sb_db_error(ctx)), 2)
+      sb.module("sql_error").raise_driver("failed to initialize the DB driver")
    end
    return db
 end
 
--- Methods that are missing so far are looked for in sql_more.lua.
-local function extend(methods)
-   setmetatable(methods, {
-      __index = function(self, name)
-         setmetatable(self, nil)
-         sb.module("sql_more")
-         return rawget(self, name)
-      end
-   })
-end
+-- Classes -----------------------------------------------------------------
+
+-- Where the methods of a class are that are not here.
+local home = {
+   [param] = "sql_param", [result] = "sql_result", [driver] = "sql_more",
+   [statement] = "sql_more", [connection] = "sql_more"
+}
+
+local extended = {
+   __index = function(methods, name)
+      setmetatable(methods, nil)
+      sb.module(home[methods])
+      return rawget(methods, name)
+   end
+}
 
 local function class(struct, methods, name)
-   extend(methods)
+   setmetatable(methods, extended)
    ffi.metatype(struct, {
       __index = methods,
       __tostring = function() return name end
@@ -320,13 +233,12 @@ class("struct sb_db", driver, "<sql_driver>")
 class("struct sb_con", connection, "<sql_connection>")
 class("struct sb_param", param, "<sql_param>")
 class("struct sb_rs", result, "<sql_result>")
+setmetatable(statement, extended)
 
-extend(statement)
-
--- For sql_more.lua and load.lua.
+-- For the other sql_*.lua, and load.lua.
 sb.sql = {
-   driver = driver, connection = connection, statement = statement,
-   result = result, raise = raise, check = check,
+   ctx = ctx, driver = driver, connection = connection, param = param,
+   statement = statement, result = result, raise = raise, check = check,
    keep = function(con) last = con end
 }
 

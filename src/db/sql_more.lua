@@ -6,9 +6,9 @@
 local sb = ...
 local ffi, C = sb.ffi, sb.C
 local driver, connection = sb.sql.driver, sb.sql.connection
-local statement, result = sb.sql.statement, sb.sql.result
+local statement = sb.sql.statement
 local raise, check, keep = sb.sql.raise, sb.sql.check, sb.sql.keep
-local NONE = C.SB_SQL_NONE
+local NONE = 0
 
 sb.cdef("sql")
 
@@ -24,14 +24,6 @@ local function text_of(write)
          return ffi.string(buf, n)
       end
       size = n + 1
-   end
-end
-
--- Name of column i, counted from 1; nil when there is none.
-function result:column(i)
-   local name = C.sb_rs_column(self, i - 1)
-   if name ~= nil then
-      return ffi.string(name)
    end
 end
 
@@ -77,29 +69,23 @@ function connection:bulk_insert_done()
    check(C.sb_con_bulk_done(self), self, "<bulk insert>")
 end
 
--- Rows change through the next result; a result without rows ends the list.
-local pending = setmetatable({}, { __mode = "k" })
-
-local function next_result(con)
-   local rs = C.sb_rs_next(con)
-   if rs ~= nil then
-      keep(con)
-      return rs
-   elseif con.error ~= NONE then
-      raise(con, "<next result>", 3)
-   end
-end
-
 function connection:more_results()
-   local rs = pending[self] or next_result(self)
-   pending[self] = rs
-   return rs ~= nil
+   local rc = C.sb_rs_more(self)
+   if rc < 0 then
+      raise(self, "<next result>", 2)
+   end
+   return rc == 1
 end
 
+-- nil for a result without rows, and behind the last.
 function connection:next_result()
-   local rs = pending[self] or next_result(self)
-   pending[self] = nil
-   return rs
+   local rs = C.sb_rs_next(self)
+   if rs ~= nil then
+      keep(self)
+      return rs
+   elseif self.error ~= NONE then
+      raise(self, "<next result>", 2)
+   end
 end
 
 function connection:load(name, columns)
@@ -141,4 +127,33 @@ function driver:dialect()
    return ffi.string(C.sb_db_dialect(self))
 end
 
-return true
+function driver:name()
+   return ffi.string(C.sb_db_name(self))
+end
+
+-- Names and values of options for one connection as arrays of C strings, and
+-- a table that keeps the strings alive.
+local function overrides(options)
+   local names, values, n = {}, {}, 0
+   for name, value in pairs(options) do
+      n = n + 1
+      names[n] = tostring(name)
+      if type(value) == "boolean" then
+         value = value and "on" or "off"
+      end
+      values[n] = tostring(value)
+   end
+   local array = ffi.typeof("const char *[?]")
+   return array(math.max(n, 1), names), array(math.max(n, 1), values), n,
+      { names, values }
+end
+
+return {
+   -- A connection with options of its own, or nil.
+   open = function(db, options)
+      local names, values, n, alive = overrides(options)
+      local con = C.sb_con_open(sb.sql.ctx, db, names, values, n)
+      alive[1] = nil
+      return con
+   end
+}

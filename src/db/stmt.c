@@ -257,7 +257,7 @@ static int prepare(struct sb_stmt_handle *st)
         rc = check_count(st, nparams);
     if (rc) {
         if (rec)
-            sb_tally_add(&rec->ops[op].errors, 1);
+            sb_tally_add(&sb_rec_op_tally(rec, op)->errors, 1);
         return prepare_failed(st, rc);
     }
     if (rec)
@@ -310,7 +310,7 @@ static int execute(struct sb_stmt_handle *st)
         sb__debug_line(c, ns, st->sql, st->len);
     if (rc) {
         if (rec)
-            sb_tally_add(&rec->ops[op].errors, 1);
+            sb_tally_add(&sb_rec_op_tally(rec, op)->errors, 1);
         c->err.code = rc;
         return sb__con_error(c, "query", st->sql, st->len);
     }
@@ -362,7 +362,9 @@ void sb_stmt_free(struct sb_stmt_handle *st)
     if (c) {
         if (c->has_result && c->rs.statement == st)
             sb__result_end(c);
-        if (c->open)
+        // A load has the connection for itself, and the collector calls at any
+        // time: the server closes it with the connection then.
+        if (c->open && !c->load)
             stmt_reset(st);
         *st->prev = st->next;
         if (st->next)

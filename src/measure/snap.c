@@ -66,7 +66,7 @@ static int take_op(struct sb_snap_op *op, const struct sb_stats *s, unsigned n)
 {
     op->min = UINT64_MAX;
     for (unsigned i = 0; i < s->users; i++) {
-        const struct sb_op_tally *t = &s->rec[i].ops[n];
+        const struct sb_op_tally *t = &s->op[n].tally[i];
 
         op->count += load(&t->count);
         op->errors += load(&t->errors);

@@ -41,9 +41,21 @@ static void *lines_alloc(size_t size)
     return p;
 }
 
-static int rec_init(struct sb_rec *r, struct sb_stats *s, unsigned user)
+// For each user one. NULL when out of memory.
+static struct sb_op_tally *tallies_new(const struct sb_stats *s)
+{
+    struct sb_op_tally *t = lines_alloc(s->users * sizeof(*t));
+
+    for (unsigned i = 0; t && i < s->users; i++)
+        atomic_init(&t[i].min, UINT64_MAX);
+    return t;
+}
+
+static void rec_init(struct sb_rec *r, struct sb_stats *s, unsigned user)
 {
     r->stats = s;
+    r->user = user;
+    r->codes = &s->codes[(size_t)user * SB_CODES_MAX];
     r->shard = user % s->shards;
     r->service = &s->service[r->shard];
     if (s->open_loop) {
@@ -53,20 +65,14 @@ static int rec_init(struct sb_rec *r, struct sb_stats *s, unsigned user)
     atomic_init(&r->tally.service_min, UINT64_MAX);
     atomic_init(&r->tally.response_min, UINT64_MAX);
     atomic_init(&r->tally.lag_min, UINT64_MAX);
-    r->ops = lines_alloc(SB_OPS_MAX * sizeof(*r->ops));
-    r->codes = lines_alloc(SB_CODES_MAX * sizeof(*r->codes));
-    if (!r->ops || !r->codes)
-        return SB_ENOMEM;
-    for (int i = 0; i < SB_OPS_MAX; i++)
-        atomic_init(&r->ops[i].min, UINT64_MAX);
-    return 0;
 }
 
 static int hists_init(struct sb_stats *s)
 {
     s->service = hists_new(s);
     s->others = hists_new(s);
-    if (!s->service || !s->others)
+    s->others_tally = tallies_new(s);
+    if (!s->service || !s->others || !s->others_tally)
         return SB_ENOMEM;
     if (!s->open_loop)
         return 0;
@@ -86,11 +92,12 @@ int sb_stats_init(struct sb_stats *s, unsigned users, bool open_loop)
     s->open_loop = open_loop;
     pthread_mutex_init(&s->op_lock, NULL);
     s->rec = lines_alloc(users * sizeof(*s->rec));
-    if (!s->rec || hists_init(s))
+    s->codes = calloc((size_t)users * SB_CODES_MAX, sizeof(*s->codes));
+    if (!s->rec || !s->codes || hists_init(s))
         goto out;
     rc = 0;
-    for (unsigned i = 0; rc == 0 && i < users; i++)
-        rc = rec_init(&s->rec[i], s, i);
+    for (unsigned i = 0; i < users; i++)
+        rec_init(&s->rec[i], s, i);
 out:
     if (rc)
         sb_stats_done(s);
@@ -101,16 +108,16 @@ void sb_stats_done(struct sb_stats *s)
 {
     if (s->users == 0)
         return;
-    for (unsigned i = 0; s->rec && i < s->users; i++) {
-        free(s->rec[i].ops);
-        free(s->rec[i].codes);
-    }
-    for (unsigned i = 0; i < SB_OPS_MAX; i++)
+    for (unsigned i = 0; i < SB_OPS_MAX; i++) {
         hists_free(s->op[i].shard, s->shards);
+        free(s->op[i].tally);
+    }
     hists_free(s->service, s->shards);
     hists_free(s->response, s->shards);
     hists_free(s->lag, s->shards);
     hists_free(s->others, s->shards);
+    free(s->others_tally);
+    free(s->codes);
     free(s->rec);
     pthread_mutex_destroy(&s->op_lock);
     memset(s, 0, sizeof(*s));
@@ -132,14 +139,19 @@ static int op_add(
 {
     struct sb_op *op = &s->op[n];
     struct sb_hist *h = n < SB_OPS_MAX - 1 ? hists_new(s) : NULL;
+    struct sb_op_tally *t = h ? tallies_new(s) : NULL;
 
-    if (!h) {
+    if (!t) {
+        hists_free(h, s->shards);
         h = s->others;
+        t = s->others_tally;
         s->others = NULL;
+        s->others_tally = NULL;
         name = SB_OPS_REST;
         kind = SB_OP_OTHER;
     }
     op->shard = h;
+    op->tally = t;
     op->kind = kind;
     snprintf(op->name, sizeof(op->name), "%s", name);
     atomic_store_explicit(&s->nops, n + 1, memory_order_release);

@@ -76,8 +76,9 @@ static inline void sb_tally_add(_Atomic uint64_t *c, uint64_t n)
 // What a named operation is counted as.
 enum sb_op_kind { SB_OP_READ, SB_OP_WRITE, SB_OP_OTHER, SB_OP_CUSTOM };
 
+// One user's part of an operation, alone in its cache line.
 struct sb_op_tally {
-    _Atomic uint64_t count, errors, ns;
+    _Alignas(64) _Atomic uint64_t count, errors, ns;
     _Atomic uint64_t min, max;
 };
 
@@ -98,8 +99,7 @@ struct sb_rec {
     struct sb_stats *stats;
     struct sb_hist *service;        // this user's, or its shard
     struct sb_hist *response, *lag; // NULL in a closed loop
-    unsigned shard;
-    struct sb_op_tally *ops;     // SB_OPS_MAX
+    unsigned user, shard;
     struct sb_code_tally *codes; // SB_CODES_MAX; the last takes all the rest
     _Atomic uint32_t ncodes;
     uint32_t open_errors; // errors whose fate is not known yet; owner only
@@ -115,8 +115,9 @@ enum sb_fate {
 
 struct sb_op {
     char name[96];
-    enum sb_op_kind kind;  // as registered; the counters go by each result
-    struct sb_hist *shard; // stats->shards of them
+    enum sb_op_kind kind;      // as registered; the counters go by each result
+    struct sb_hist *shard;     // stats->shards of them
+    struct sb_op_tally *tally; // stats->users of them
 };
 
 struct sb_stats {
@@ -124,8 +125,11 @@ struct sb_stats {
     bool open_loop;
     struct sb_rec *rec;                       // users of them
     struct sb_hist *service, *response, *lag; // shards of each
-    struct sb_hist *others;  // for SB_OPS_REST, until it is registered
-    pthread_mutex_t op_lock; // registration only
+    // For SB_OPS_REST, until it is registered.
+    struct sb_hist *others;
+    struct sb_op_tally *others_tally;
+    struct sb_code_tally *codes; // of all users; not touched without errors
+    pthread_mutex_t op_lock;     // registration only
     struct sb_op op[SB_OPS_MAX];
     _Atomic uint32_t nops;    // published with release
     struct sb_stats *primary; // operations are registered there
@@ -189,9 +193,16 @@ static inline void sb_rec_event(
     }
 }
 
+// This user's counters of an operation.
+static inline struct sb_op_tally *sb_rec_op_tally(
+    const struct sb_rec *r, int op)
+{
+    return &r->stats->op[op].tally[r->user];
+}
+
 static inline void sb_rec_op(struct sb_rec *r, int op, uint64_t ns)
 {
-    struct sb_op_tally *t = &r->ops[op];
+    struct sb_op_tally *t = sb_rec_op_tally(r, op);
 
     sb_tally_add(&t->count, 1);
     sb__rec_time(

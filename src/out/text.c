@@ -38,12 +38,14 @@ static const struct sb_opt text_options[] = {
         .type = SB_OPT_BOOL,
         .offset = OPT(report_operations),
         .def = "off",
+        .flags = SB_OPT_YIELDS,
         .help = "print a table of operations (statement kinds) in "
                 "the final report" },
     { .name = "report-errors",
         .type = SB_OPT_BOOL,
         .offset = OPT(report_errors),
         .def = "on",
+        .flags = SB_OPT_YIELDS,
         .help = "print a table of error codes on stderr if there "
                 "were errors" },
     { .name = NULL },
@@ -75,11 +77,15 @@ static int add_percentile(
     double pct;
 
     if (sb_units_double(text, &pct))
-        return sb_err_set(
-            err, SB_EUSAGE, "Invalid value for --percentile: %s", text);
+        return sb_err_set(err, SB_EUSAGE,
+            "Invalid value for the 'percentile' option: '%s' (numbers from 0 "
+            "to 100 are needed, with commas between them)",
+            text);
     if (pct < 0 || pct > 100)
-        return sb_err_set(
-            err, SB_ERANGE, "Invalid value for --percentile: %s", text);
+        return sb_err_set(err, SB_ERANGE,
+            "Invalid value for the 'percentile' option: '%s' (the least is 0, "
+            "the most is 100)",
+            text);
     if (pct == 0)
         return sb_err_set(err, SB_EUSAGE,
             "--percentile: 0 disables percentiles and stands alone");
@@ -327,7 +333,7 @@ static void classic(const struct sb_text *t, const struct sb_report *r)
             "\nNumber of unfinished transactions on forced shutdown: %" PRIu64
             "\n",
             r->snap->unfinished);
-    if (t->o.histogram)
+    if (t->o.histogram && r->final)
         sb__text_hist(r->latency, t->out);
     if (t->own.final)
         t->own.final(t->own.data, r, t->out);
@@ -367,7 +373,9 @@ void sb_text_checkpoint(struct sb_text *t, const struct sb_report *r)
 {
     if (silent(t))
         return;
-    fprintf(t->out, "[ %.0fs ] Checkpoint report:\n", r->total_s);
+    // Whole seconds as ever, tenths for those who asked for them.
+    int tenths = fabs(r->total_s - round(r->total_s)) >= 0.05;
+    fprintf(t->out, "[ %.*fs ] Checkpoint report:\n", tenths, r->total_s);
     report(t, r);
 }
 
@@ -375,6 +383,7 @@ void sb_text_final(struct sb_text *t, const struct sb_report *r)
 {
     if (!silent(t))
         report(t, r);
-    if (t->o.report_errors)
+    // Errors that all ended the run stand in its last line anyway.
+    if (t->o.report_errors && r->errors > 0)
         sb__text_errors(t, r);
 }

@@ -118,4 +118,9 @@ void sb__text_errors(const struct sb_text *t, const struct sb_report *r)
             c->driver, c->native, c->state[0] ? c->state : "-", c->count,
             (double)first / 1e9, (int)strcspn(c->sample, "\r\n"), c->sample);
     }
+    fprintf(t->err,
+        "    ignored: %" PRIu64 ", restarted: %" PRIu64 ", given up: %" PRIu64
+        ", fatal: %" PRIu64 "; failed events: %" PRIu64 "\n",
+        s->c.err_ignored, s->c.err_restarted, s->c.err_givenup, s->c.err_fatal,
+        s->c.failed);
 }

@@ -43,7 +43,9 @@ static void enter_phase(struct sb_meter *m, enum sb_phase phase, uint64_t at)
     m->phase_start = at;
     m->next_tick = interval > 0 ? at + (uint64_t)interval : UINT64_MAX;
     sb_snap_done(&m->last);
-    m->last.ns = at;
+    m->last.ns = m->checkpoint.ns = at;
+    m->border = m->walked;
+    m->scheduled = 0;
     aim_checkpoint(m);
 }
 
@@ -53,7 +55,6 @@ void sb__meter_start(struct sb_meter *m)
     bool warm = run->warm_end > run->t0;
 
     enter_phase(m, warm ? SB_PHASE_WARMUP : SB_PHASE_MEASURED, run->t0);
-    m->checkpoint.ns = run->warm_end;
 }
 
 uint64_t sb__meter_next(const struct sb_meter *m)
@@ -83,13 +84,16 @@ static uint64_t scheduled_by(
     return m->scheduled;
 }
 
-static void count_users(struct sb_run *run, struct sb_snap *s)
+static void count_users(const struct sb_meter *m, struct sb_snap *s)
 {
+    struct sb_run *run = m->run;
+
     for (unsigned i = 0; i < run->o->threads; i++) {
-        s->unfinished += atomic_load_explicit(
-            &run->user[i].in_event, memory_order_relaxed);
-        s->skipped += atomic_load_explicit(
-            &run->priv[i].skipped, memory_order_relaxed);
+        s->unfinished += atomic_load_explicit(&run->user[i].in_event,
+                             memory_order_relaxed) == 1 + m->phase;
+        if (m->phase == SB_PHASE_MEASURED)
+            s->skipped += atomic_load_explicit(
+                &run->priv[i].skipped, memory_order_relaxed);
     }
     pthread_mutex_lock(&run->lock);
     s->running = run->running;
@@ -104,7 +108,7 @@ static int snapshot(struct sb_meter *m, struct sb_snap *s,
     int rc = sb_snap_take(s, &run->stats[m->phase], what, now);
     if (rc == 0) {
         s->scheduled = scheduled_by(m, until, s);
-        count_users(run, s);
+        count_users(m, s);
     }
     return rc;
 }
@@ -186,13 +190,15 @@ void sb__meter_tick(struct sb_meter *m, uint64_t now)
 {
     struct sb_run *run = m->run;
 
+    // What is late is reported as the longer interval it is.
     if (m->next_tick <= now) {
-        interval(m, m->next_tick);
-        m->next_tick += (uint64_t)run->o->report_interval;
+        interval(m, now);
+        do
+            m->next_tick += (uint64_t)run->o->report_interval;
+        while (m->next_tick <= now);
     }
     if (m->next_checkpoint <= now) {
-        if (cumulative(m, m->next_checkpoint, m->next_checkpoint,
-                run->l->checkpoint, false))
+        if (cumulative(m, now, now, run->l->checkpoint, false))
             sb_log(SB_LOG_WARNING, "no checkpoint report: out of memory");
         m->checkpoint_no++;
         aim_checkpoint(m);
@@ -201,39 +207,52 @@ void sb__meter_tick(struct sb_meter *m, uint64_t now)
         // The schedule goes on; arrivals counted so far were warm-up's.
         sb_pace_walk(&run->pace, &m->walked, run->warm_end - 1 - run->t0,
             run->open_loop ? WALK_MAX : 0);
-        m->scheduled = 0;
         enter_phase(m, SB_PHASE_MEASURED, run->warm_end);
     }
 }
 
-// Arrivals that were due by `until` and nobody began: those nobody took, and
-// those whose takers found the run over.
-static uint64_t pending(struct sb_run *run, uint64_t until)
+// Arrivals of the measured part that were due by `until` and nobody began:
+// those nobody took, and those whose takers found the run over.
+static uint64_t pending(
+    struct sb_meter *m, uint64_t until, const struct sb_snap *s)
 {
+    struct sb_run *run = m->run;
+    sb_pace_pos pos = atomic_load_explicit(&run->cursor, memory_order_relaxed);
+
     if (!run->open_loop)
         return 0;
-    sb_pace_pos pos = atomic_load_explicit(&run->cursor, memory_order_relaxed);
+    if (pos < m->border)
+        pos = m->border; // warm-up's were dropped
     uint64_t n = sb_pace_walk(&run->pace, &pos, until - run->t0, WALK_MAX);
-
     for (unsigned i = 0; i < run->o->threads; i++) {
-        uint64_t held = run->priv[i].held;
+        uint64_t held = atomic_load_explicit(
+            &run->priv[i].held, memory_order_relaxed);
 
         n += held >= run->warm_end && held != 0 && held <= until;
     }
+    uint64_t begun = s->c.started + s->skipped;
+    uint64_t events = (uint64_t)run->o->events;
+    if (run->limited && n > events - begun)
+        n = events - begun; // more than that were never to come
     return n;
 }
 
-int sb__meter_final(
-    struct sb_meter *m, uint64_t now, uint64_t until, struct sb_err *err)
+int sb__meter_final(struct sb_meter *m, uint64_t now, uint64_t until,
+    bool all_ended, struct sb_err *err)
 {
     struct sb_run *run = m->run;
 
     if (m->phase == SB_PHASE_WARMUP && until >= run->warm_end)
         sb__meter_tick(m, until);
+    if (m->phase == SB_PHASE_WARMUP)
+        sb_log(SB_LOG_WARNING,
+            "the run ended in its warm-up; the figures are those of the "
+            "warm-up");
     if (cumulative(m, now, until, run->l->final, true))
         return sb_err_set(err, SB_ENOMEM, "no final report: out of memory");
-    if (m->phase == SB_PHASE_WARMUP)
-        return 0; // ended too early for anything to add up
-    return sb_snap_check(
-        &m->checkpoint, &run->stats[m->phase], pending(run, until), err);
+    // Users that are still at it change what would have to add up.
+    if (m->phase == SB_PHASE_WARMUP || !all_ended)
+        return 0;
+    return sb_snap_check(&m->checkpoint, &run->stats[m->phase],
+        pending(m, until, &m->checkpoint), err);
 }

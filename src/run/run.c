@@ -96,10 +96,11 @@ static int init_run(struct sb_run *run)
     run->limited = !run->task && run->o->events > 0;
     run->user = aligned_alloc(64, n * sizeof(*run->user));
     run->priv = calloc(n, sizeof(*run->priv));
+    if (run->user)
+        memset(run->user, 0, n * sizeof(*run->user));
     if (!run->user || !run->priv || init_lock(run) ||
         sb_crew_init(&run->crew, (unsigned)n))
         return SB_ENOMEM;
-    memset(run->user, 0, n * sizeof(*run->user));
     if (run->open_loop)
         sb_pace_init(&run->pace, (enum sb_pace_kind)run->o->arrivals,
             run->o->rate, sb_rng_mix(run->random->seed));
@@ -251,6 +252,7 @@ static uint64_t longest_event(const struct sb_run *run)
 struct watch {
     uint64_t stopped_at; // 0: not yet
     uint64_t cancel_at, leave_at, force_at;
+    bool canceled; // calls were canceled
 };
 
 static void note_stop(struct sb_run *run, struct watch *w, uint64_t now)
@@ -284,6 +286,20 @@ static uint64_t next_look(
     return next == UINT64_MAX ? sb_clock_monotonic() + 3600 * SECOND : next;
 }
 
+static void tell_stop(struct sb_run *run, uint64_t now)
+{
+    pthread_mutex_lock(&run->lock);
+    int sig = run->signal;
+    pthread_mutex_unlock(&run->lock);
+    if (sig)
+        sb_log(SB_LOG_NOTICE,
+            "%s: stopping once the events in progress have ended; a second "
+            "signal leaves at once.",
+            sig == SIGINT ? "SIGINT" : "SIGTERM");
+    else if (now >= run->deadline)
+        sb_log(SB_LOG_INFO, "Time limit exceeded, exiting...");
+}
+
 // One look at a run in progress. False when it is to be left as it is.
 static bool look(struct sb_run *run, struct sb_meter *m, struct watch *w,
     uint64_t now, enum sb_run_end *end)
@@ -291,13 +307,12 @@ static bool look(struct sb_run *run, struct sb_meter *m, struct watch *w,
     uint64_t limit = w->stopped_at ? w->stopped_at : run->deadline;
 
     while (sb__meter_next(m) <= (now < limit ? now : limit))
-        sb__meter_tick(m, now < limit ? now : limit);
+        sb__meter_tick(m, now);
     if (!w->stopped_at && (now >= run->deadline || atomic_load(&run->stop))) {
         note_stop(run, w, now);
-        if (now >= run->deadline && !atomic_load(&run->stop)) {
-            sb_log(SB_LOG_INFO, "Time limit exceeded, exiting...");
+        tell_stop(run, now);
+        if (!atomic_load(&run->stop))
             sb__run_stop(run);
-        }
     }
     if (w->stopped_at && now >= w->force_at) {
         sb_log(SB_LOG_FATAL,
@@ -315,6 +330,7 @@ static bool look(struct sb_run *run, struct sb_meter *m, struct watch *w,
             "canceling them",
             (double)(now - w->stopped_at) / 1e9);
         cancel_users(run);
+        w->canceled = true;
         w->cancel_at = now + SECOND;
     }
     return true;
@@ -336,6 +352,9 @@ static bool watch_users(struct sb_run *run, struct sb_meter *m, struct watch *w,
             wait_locked(run, next);
         pthread_mutex_unlock(&run->lock);
         uint64_t now = sb_clock_monotonic();
+        // The reporter's own delay is no part of the run.
+        if (all)
+            now = run->ended_at;
         // Users go by clocks of their own: one may reach the limit first.
         if (all && now < run->deadline && run->deadline - now < CLOCK_SKEW)
             now = run->deadline;
@@ -344,13 +363,20 @@ static bool watch_users(struct sb_run *run, struct sb_meter *m, struct watch *w,
     return all;
 }
 
+static bool event_limit_reached(struct sb_run *run)
+{
+    return run->limited && atomic_load(&run->claims) > (uint64_t)run->o->events;
+}
+
 static enum sb_run_end why_ended(struct sb_run *run, const struct watch *w)
 {
     if (run->err.code)
         return SB_END_FAILED;
     if (run->signal)
         return SB_END_SIGNAL;
-    if (run->limited && atomic_load(&run->claims) > (uint64_t)run->o->events)
+    if (w->canceled)
+        return SB_END_FORCED;
+    if (event_limit_reached(run))
         return SB_END_LIMIT;
     return w->stopped_at ? SB_END_LIMIT : SB_END_SCRIPT;
 }
@@ -360,11 +386,14 @@ static enum sb_run_end why_ended(struct sb_run *run, const struct watch *w)
 static uint64_t schedule_end(
     struct sb_run *run, const struct watch *w, uint64_t now)
 {
-    uint64_t last = run->warm_end;
+    uint64_t last = run->t0;
 
-    for (unsigned i = 0; i < run->o->threads; i++)
-        if (run->user[i].arrival > last)
-            last = run->user[i].arrival;
+    for (unsigned i = 0; i < run->o->threads; i++) {
+        uint64_t arrival = atomic_load_explicit(
+            &run->user[i].arrival, memory_order_relaxed);
+
+        last = arrival > last ? arrival : last;
+    }
     if (!w->stopped_at)
         return run->limited ? last : now;
     return w->stopped_at > last ? w->stopped_at : last;
@@ -385,9 +414,11 @@ static bool perform(
     uint64_t now = sb_clock_monotonic();
 
     pthread_mutex_lock(&run->lock);
+    if (all)
+        now = run->ended_at;
     res->err = run->err;
     res->signal = run->signal;
-    res->end = all ? why_ended(run, &w) : end;
+    res->end = all ? why_ended(run, &w) : run->signal ? SB_END_SIGNAL : end;
     pthread_mutex_unlock(&run->lock);
     if (res->end == SB_END_HUNG)
         sb_err_set(&res->err, SB_ETIMEOUT,
@@ -395,7 +426,10 @@ static bool perform(
             "when canceled; leaving without them");
     if (all)
         sb__workers_join(run);
-    if (sb__meter_final(m, now, schedule_end(run, &w, now), &broken) &&
+    if (all && event_limit_reached(run))
+        sb_log(SB_LOG_INFO, "Event limit exceeded, exiting...");
+    sb_log(SB_LOG_INFO, "Done.");
+    if (sb__meter_final(m, now, schedule_end(run, &w, now), all, &broken) &&
         !res->err.code) {
         res->err = broken;
         res->end = SB_END_FAILED;

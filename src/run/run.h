@@ -68,7 +68,8 @@ enum sb_run_end {
     SB_END_SCRIPT, // every user's loop ended by itself
     SB_END_SIGNAL, // SIGINT or SIGTERM
     SB_END_FAILED, // an error ended it
-    SB_END_FORCED, // --forced-shutdown or --thread-init-timeout
+    SB_END_FORCED, // --forced-shutdown, --thread-init-timeout, or calls that
+                   // returned only when they were canceled
     SB_END_HUNG,   // calls did not return even when canceled
 };
 
@@ -102,12 +103,17 @@ struct sb_user {
     _Alignas(64) _Atomic uint64_t
         boundary; // the slow path when now reaches it; 0 always
     struct sb_clock clock;
-    struct sb_rec *rec;      // where events are recorded; NULL outside a run
-    uint64_t arrival, start; // of the event in progress
-    _Atomic bool in_event;   // written by its owner only
-    unsigned id;             // 0 ... threads - 1
-    uint32_t restarts;       // of the event in progress
-    uint64_t resume; // think time: the next event not before this moment
+    struct sb_rec *rec;       // where events are recorded; NULL outside a run
+    _Atomic uint64_t arrival; // of the event in progress; its owner writes it
+    uint64_t start;           // likewise
+    // 0, or 1 + the phase (warm-up, measured) that the event in progress
+    // counts in; written by its owner only.
+    _Atomic uint8_t in_event;
+    uint8_t mark;      // what in_event will be
+    unsigned id;       // 0 ... threads - 1
+    uint32_t restarts; // of the event in progress
+    uint64_t resume;   // think time: the next event not before this moment
+    uint64_t pause;    // asked for by sb_user_think(), from the event's end on
     struct sb_random random;
     struct sb_rng think; // draws of think time and back-off: their own
                          // stream, so that pacing changes no keys

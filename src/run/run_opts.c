@@ -41,6 +41,7 @@ static const struct sb_opt options[] = {
         .def = "0",
         .min = 0,
         .max = 1e7,
+        .flags = SB_OPT_YIELDS,
         .help = "execute events for this many seconds before statistics "
                 "count; comes on top of --time" },
     { .name = "forced-shutdown",
@@ -63,13 +64,14 @@ static const struct sb_opt options[] = {
         .def = "30",
         .min = 0.001,
         .max = 1e6,
+        .flags = SB_OPT_YIELDS,
         .help = "wait time in seconds for worker threads to initialize" },
     { .name = "rate",
         .type = SB_OPT_DOUBLE,
         .offset = AT(rate),
         .def = "0",
         .min = 0,
-        .max = 1e8,
+        .max = 1e7,
         .help = "average transactions rate, fractions allowed. 0 for "
                 "unlimited rate" },
     { .name = "arrivals",
@@ -77,18 +79,21 @@ static const struct sb_opt options[] = {
         .offset = AT(arrivals),
         .def = "poisson",
         .choices = arrivals,
+        .flags = SB_OPT_YIELDS,
         .help = "with --rate: how the gaps between events vary" },
     { .name = "pace",
         .type = SB_OPT_ENUM,
         .offset = AT(pace),
         .def = "sleep",
         .choices = pace,
+        .flags = SB_OPT_YIELDS,
         .help = "with --rate: sleep until an event is due, or spin the last "
                 "stretch, which is more precise and costs CPU" },
     { .name = "think-time",
         .type = SB_OPT_STRING,
         .offset = AT(think_time),
         .def = "",
+        .flags = SB_OPT_YIELDS,
         .help = "pause of each user between events, in no latency: 5ms, "
                 "uniform:1ms,3ms, exp:2ms, normal:2ms,0.5ms, pareto:1ms,1.5" },
     { .name = "max-restarts",
@@ -97,6 +102,7 @@ static const struct sb_opt options[] = {
         .def = "100",
         .min = 0,
         .max = 4e9,
+        .flags = SB_OPT_YIELDS,
         .help = "restarts of one event, after a deadlock for example, before "
                 "it counts as failed. 0 for no limit" },
     { .name = "restart-backoff",
@@ -105,6 +111,7 @@ static const struct sb_opt options[] = {
         .def = "1ms",
         .min = 0,
         .max = 60,
+        .flags = SB_OPT_YIELDS,
         .help = "longest wait before the first restart of an event; doubles "
                 "with each further one, up to 100ms" },
     { .name = "report-interval",
@@ -129,6 +136,7 @@ static const struct sb_opt options[] = {
         .def = "10",
         .min = 0.1,
         .max = 1e6,
+        .flags = SB_OPT_YIELDS,
         .help = "seconds that calls under way get at the end of a run, or five "
                 "times the longest event if that is more; half-way they are "
                 "canceled" },

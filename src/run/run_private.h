@@ -35,7 +35,7 @@ struct sb_user_priv {
     pthread_mutex_t lock; // for `wake`
     pthread_cond_t wake;  // CLOCK_MONOTONIC; the stop flag has changed
     struct sb_dist_time think;
-    uint64_t held; // an arrival taken and not started, 0 if none
+    _Atomic uint64_t held; // an arrival taken and not started, 0 if none
     // Arrivals of the measured part whose event turned out to be none.
     _Atomic uint64_t skipped;
     bool chained;         // nothing lies between two events of this user
@@ -72,6 +72,7 @@ struct sb_run {
     bool released; // users may start
     bool aborted;  // users must not start
     unsigned ready, running, ended;
+    uint64_t ended_at; // when the last user ended
     int signal;        // the first one that came
     struct sb_err err; // the first failure
 };
@@ -85,8 +86,10 @@ void sb__run_fail(struct sb_run *run, const struct sb_err *err);
 
 int sb__user_init(struct sb_user *u, struct sb_run *run, unsigned id);
 void sb__user_done(struct sb_user *u);
-// An error ended the loop of this user in the middle of an event.
+// An error ended the loop of this user, maybe in the middle of an event.
 void sb__user_failed(struct sb_user *u, const struct sb_err *err);
+// Errors that no event will settle any more were ignored.
+void sb__user_settle(struct sb_user *u);
 // Called once by the user's thread when the run is released.
 void sb__user_start(struct sb_user *u);
 // Waits until the moment or a stop; returns the time then.
@@ -107,6 +110,7 @@ struct sb_meter {
     enum sb_phase phase;
     uint64_t next_tick, next_checkpoint;
     size_t checkpoint_no;
+    sb_pace_pos border; // last place of the schedule before this phase
     sb_pace_pos walked; // schedule walked so far ...
     uint64_t scheduled; // ... and arrivals counted in this phase
 };
@@ -119,9 +123,9 @@ void sb__meter_start(struct sb_meter *m);
 uint64_t sb__meter_next(const struct sb_meter *m);
 // Prints what is due at now.
 void sb__meter_tick(struct sb_meter *m, uint64_t now);
-// The final report, and the identities checked. until: arrivals due by then
-// were scheduled.
-int sb__meter_final(
-    struct sb_meter *m, uint64_t now, uint64_t until, struct sb_err *err);
+// The final report, and the identities checked if every user has ended.
+// until: arrivals due by then were scheduled.
+int sb__meter_final(struct sb_meter *m, uint64_t now, uint64_t until,
+    bool all_ended, struct sb_err *err);
 
 #endif

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 #include "run/signals.h"
 
+#include <stdatomic.h>
 #include <string.h>
 #include <unistd.h>
 
@@ -21,8 +22,10 @@ static void *wait_for_signals(void *arg)
 
     watched(&set);
     for (;;) {
-        if (sigwait(&set, &sig) || sig == SIGUSR2)
+        if (sigwait(&set, &sig) || (sig == SIGUSR2 && atomic_load(&s->ending)))
             return NULL;
+        if (sig == SIGUSR2)
+            continue;
         // The user insists: leave without asking anybody, as promised.
         if (seen++)
             _exit(128 + sig);
@@ -54,6 +57,7 @@ void sb_signals_stop(struct sb_signals *s)
 {
     if (!s->running)
         return;
+    atomic_store(&s->ending, true);
     pthread_kill(s->thread, SIGUSR2);
     pthread_join(s->thread, NULL);
     pthread_sigmask(SIG_SETMASK, &s->old, NULL);

@@ -14,7 +14,8 @@
 struct sb_signals {
     pthread_t thread;
     bool running;
-    sigset_t old; // mask to restore
+    _Atomic bool ending; // SIGUSR2 means the end, not a stranger's
+    sigset_t old;        // mask to restore
     void (*first)(void *arg, int sig);
     void *arg;
 };

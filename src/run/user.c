@@ -15,6 +15,8 @@
 // --pace=spin: the last stretch before an arrival that is not slept; longer
 // than a timer is usually late.
 #define SPIN_NS 120000u
+// Longest think time a script can ask for: a year.
+#define PAUSE_MAX_NS 3.2e16
 
 static bool stopped(const struct sb_user *u)
 {
@@ -76,22 +78,35 @@ static int start_event(struct sb_user *u, uint64_t arrival, uint64_t now)
 {
     struct sb_tally *t = &u->rec->tally;
 
-    u->arrival = arrival;
+    atomic_store_explicit(&u->arrival, arrival, memory_order_relaxed);
     u->start = now;
     u->restarts = 0;
     sb_tally_add(&t->started, 1);
     sb_tally_add(&t->tries, 1);
-    atomic_store_explicit(&u->in_event, true, memory_order_relaxed);
+    atomic_store_explicit(&u->in_event, u->mark, memory_order_relaxed);
     return 1;
 }
 
-static struct sb_rec *rec_for(struct sb_user *u, uint64_t arrival)
+static void enter_phase(struct sb_user *u, uint64_t arrival)
 {
     struct sb_run *run = u->run;
     enum sb_phase phase = arrival < run->warm_end ? SB_PHASE_WARMUP
                                                   : SB_PHASE_MEASURED;
 
-    return &run->stats[phase].rec[u->id];
+    u->rec = &run->stats[phase].rec[u->id];
+    u->mark = (uint8_t)(1 + phase);
+}
+
+// The next arrival of the schedule. What was due in warm-up and nobody had
+// time for goes with it: the measured part begins with an empty queue.
+static uint64_t take_arrival(struct sb_run *run, uint64_t now)
+{
+    uint64_t arrival;
+
+    do
+        arrival = run->t0 + sb_pace_take(&run->pace, &run->cursor);
+    while (now >= run->warm_end && arrival < run->warm_end);
+    return arrival;
 }
 
 // False when --events is used up. The limit does not count warm-up events.
@@ -108,17 +123,17 @@ static bool next_arrival(struct sb_user *u, uint64_t *arrival, uint64_t *now)
 {
     struct sb_run *run = u->run;
 
-    *arrival = run->t0 + sb_pace_take(&run->pace, &run->cursor);
+    *arrival = take_arrival(run, *now);
     if (!claim(run, *arrival))
         return false;
-    u->priv->held = *arrival;
+    atomic_store_explicit(&u->priv->held, *arrival, memory_order_relaxed);
     // Nothing is due any more: the run still lasts as long as was asked for.
     uint64_t until = *arrival < run->deadline ? *arrival : run->deadline;
     *now = sb__user_wait(u, until);
     if (until == run->deadline || *now >= run->deadline || stopped(u))
         return false;
     assert(*now >= *arrival);
-    u->priv->held = 0;
+    atomic_store_explicit(&u->priv->held, 0, memory_order_relaxed);
     return true;
 }
 
@@ -129,6 +144,9 @@ static int next_slow(struct sb_user *u, uint64_t now)
     struct sb_run *run = u->run;
     uint64_t arrival;
 
+    // Outside a run there are no events, whoever asks.
+    if (!run || run->task)
+        return 0;
     if (now >= u->clock.anchor_ns)
         now = now_anchored(u);
     if (now < u->resume)
@@ -148,23 +166,27 @@ static int next_slow(struct sb_user *u, uint64_t now)
                         : b < u->clock.anchor_ns ? b
                                                  : u->clock.anchor_ns);
     }
-    u->rec = rec_for(u, arrival);
+    enter_phase(u, arrival);
     return start_event(u, arrival, now);
 }
 
 static void complete(struct sb_user *u, uint64_t now)
 {
-    sb_rec_event(u->rec, u->arrival, u->start, now);
+    sb_rec_event(u->rec,
+        atomic_load_explicit(&u->arrival, memory_order_relaxed), u->start, now);
     if (SB_UNLIKELY(u->rec->open_errors))
         sb_rec_settle(u->rec, SB_FATE_IGNORED, NULL, now);
-    atomic_store_explicit(&u->in_event, false, memory_order_relaxed);
+    atomic_store_explicit(&u->in_event, 0, memory_order_relaxed);
 }
 
-static void draw_think_time(struct sb_user *u, uint64_t now)
+static void think(struct sb_user *u, uint64_t now)
 {
+    uint64_t pause = u->pause;
+
     if (!sb_dist_time_is_zero(&u->priv->think))
-        u->resume = now +
-                    (uint64_t)sb_dist_time_draw(&u->priv->think, &u->think);
+        pause += (uint64_t)sb_dist_time_draw(&u->priv->think, &u->think);
+    u->pause = 0;
+    u->resume = now + pause;
 }
 
 int sb_user_next(struct sb_user *u)
@@ -174,7 +196,7 @@ int sb_user_next(struct sb_user *u)
     if (SB_LIKELY(atomic_load_explicit(&u->in_event, memory_order_relaxed))) {
         complete(u, now);
         if (SB_UNLIKELY(!u->priv->chained))
-            draw_think_time(u, now);
+            think(u, now);
     }
     if (SB_LIKELY(
             now < atomic_load_explicit(&u->boundary, memory_order_relaxed)))
@@ -194,7 +216,7 @@ void sb_user_end(struct sb_user *u)
         return;
     uint64_t now = sb_clock_now(&u->clock);
     complete(u, now);
-    draw_think_time(u, now);
+    think(u, now);
 }
 
 // Takes one back: the event turned out not to be one. The loop of this user
@@ -211,11 +233,11 @@ void sb_user_drop(struct sb_user *u)
         return;
     uncount(&u->rec->tally.started);
     uncount(&u->rec->tally.tries);
-    if (u->run->open_loop && u->arrival >= u->run->warm_end)
+    if (u->run->open_loop && u->mark == 1 + SB_PHASE_MEASURED)
         sb_tally_add(&u->priv->skipped, 1);
     if (u->rec->open_errors)
         sb_rec_settle(u->rec, SB_FATE_IGNORED, NULL, u->start);
-    atomic_store_explicit(&u->in_event, false, memory_order_relaxed);
+    atomic_store_explicit(&u->in_event, 0, memory_order_relaxed);
 }
 
 static void give_up(
@@ -223,13 +245,21 @@ static void give_up(
 {
     sb_rec_settle(u->rec, fate, err, sb_clock_now(&u->clock));
     sb_tally_add(&u->rec->tally.failed, 1);
-    atomic_store_explicit(&u->in_event, false, memory_order_relaxed);
+    atomic_store_explicit(&u->in_event, 0, memory_order_relaxed);
 }
 
 void sb__user_failed(struct sb_user *u, const struct sb_err *err)
 {
     if (atomic_load_explicit(&u->in_event, memory_order_relaxed))
         give_up(u, SB_FATE_FATAL, err);
+    else if (u->rec && u->rec->open_errors)
+        sb_rec_settle(u->rec, SB_FATE_FATAL, err, sb_clock_now(&u->clock));
+}
+
+void sb__user_settle(struct sb_user *u)
+{
+    if (u->rec && u->rec->open_errors)
+        sb_rec_settle(u->rec, SB_FATE_IGNORED, NULL, sb_clock_now(&u->clock));
 }
 
 // Waits before try number n + 1: uniform in [0, base * 2^(n-1)], so that the
@@ -248,9 +278,11 @@ static void back_off(struct sb_user *u, uint32_t n)
 
 int sb_user_restart(struct sb_user *u)
 {
-    const int64_t max = u->run->o->max_restarts;
+    const int64_t max = u->run ? u->run->o->max_restarts : 0;
 
-    assert(atomic_load_explicit(&u->in_event, memory_order_relaxed));
+    // Scripts with a loop of their own can ask outside an event.
+    if (!atomic_load_explicit(&u->in_event, memory_order_relaxed))
+        return 0;
     bool over = stopped(u) || sb_clock_now(&u->clock) >= u->run->deadline ||
                 (max > 0 && u->restarts >= max);
     if (over) {
@@ -267,12 +299,14 @@ int sb_user_restart(struct sb_user *u)
 
 void sb_user_think(struct sb_user *u, double ns)
 {
-    if (ns > 0) {
-        u->resume = sb_clock_now(&u->clock) + (uint64_t)ns;
-        set_boundary(u, 0);
-        if (u->priv)
-            u->priv->chained = false;
-    }
+    if (!(ns > 0))
+        return;
+    u->pause = ns < PAUSE_MAX_NS ? (uint64_t)ns : (uint64_t)PAUSE_MAX_NS;
+    // Between events: from now on.
+    if (!atomic_load_explicit(&u->in_event, memory_order_relaxed))
+        think(u, sb_clock_now(&u->clock));
+    set_boundary(u, 0);
+    u->priv->chained = false;
 }
 
 void sb__user_start(struct sb_user *u)

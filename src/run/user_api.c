@@ -78,7 +78,11 @@ uint64_t sb_user_now(struct sb_user *u)
 
 void sb_user_op_record(struct sb_user *u, int op, uint64_t start_ns)
 {
-    if (u->rec)
+    uint32_t n = u->rec ? atomic_load_explicit(
+                              &u->rec->stats->nops, memory_order_acquire)
+                        : 0;
+
+    if ((uint32_t)op < n)
         sb_rec_op(u->rec, op, sb_clock_now(&u->clock) - start_ns);
 }
 

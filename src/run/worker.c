@@ -22,6 +22,8 @@ static void move(
     run->ready += state == SB_USER_READY;
     run->running += state == SB_USER_RUNNING;
     run->ended += state == SB_USER_ENDED;
+    if (run->ended == run->o->threads)
+        run->ended_at = sb_clock_monotonic();
     pthread_cond_broadcast(&run->changed);
     pthread_mutex_unlock(&run->lock);
 }
@@ -45,12 +47,18 @@ static void loop(struct sb_run *run, struct sb_user *u, struct sb_err *err)
     sb__user_start(u);
     move(run, u, SB_USER_RUNNING);
     rc = ops->user_run(run->w, u, err);
-    if (rc)
+    if (rc == SB_ECANCELED && atomic_load(&run->stop)) {
+        // The end of the run cut this event off: it stays unfinished.
+        sb__user_settle(u);
+        return;
+    }
+    if (rc) {
         sb__user_failed(u, err);
-    else
+    } else {
         sb_user_drop(u); // a loop of the script's own that just broke off
-    if (!rc && ops->user_done)
-        rc = ops->user_done(run->w, u, err);
+        rc = ops->user_done ? ops->user_done(run->w, u, err) : 0;
+    }
+    sb__user_settle(u);
     if (rc)
         sb__run_fail(run, err);
 }

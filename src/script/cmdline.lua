@@ -36,8 +36,10 @@ local function declaration(name, t, types)
    if type(name) ~= "string" or type(t) ~= "table" then
       wrong(name)
    end
-   local help, default, kind = t[1], t[2], t[3]
-   if help ~= nil and type(help) ~= "string" then
+   local help, default, kind, validate = t[1], t[2], t[3], t[4]
+   if help ~= nil and type(help) ~= "string" or
+      validate ~= nil and type(validate) ~= "function"
+   then
       wrong(name)
    end
    kind = kind and by_number[kind] or by_default[type(default)]
@@ -46,7 +48,7 @@ local function declaration(name, t, types)
    end
    return {
       name = name, help = help or "", type = types[kind],
-      default = as_text(default)
+      default = as_text(default), validate = validate
    }
 end
 
@@ -97,10 +99,7 @@ function cmdline.call_command(name)
 end
 
 function cmdline.print_test_options()
-   local first = next(rawget(sysbench.cmdline, "options") or {})
-   if first then
-      sb.help(first)
-   end
+   sb.help()
 end
 
 cmdline.PARALLEL_COMMAND = true

@@ -112,8 +112,7 @@ static void keep(struct sb__codes *c, lua_State *L, const char *key,
     pthread_mutex_unlock(&c->lock);
 }
 
-static int load(
-    lua_State *L, const struct sb__code *code, const char *chunk)
+static int load(lua_State *L, const struct sb__code *code, const char *chunk)
 {
     return luaL_loadbuffer(L, code->code.data, code->code.len, chunk);
 }
@@ -147,6 +146,12 @@ static int from_text(struct sb__codes *c, lua_State *L, const char *chunk,
     rc = luaL_loadbuffer(L, text, len, chunk);
     if (rc == 0)
         keep(c, L, chunk, &never, strip);
+    // The state that parses is no exception: what is stripped is so in all.
+    code = strip ? lookup(c, chunk, &never) : NULL;
+    if (rc == 0 && code) {
+        lua_pop(L, 1);
+        rc = load(L, code, chunk);
+    }
     return rc;
 }
 
@@ -244,8 +249,8 @@ static bool mark(lua_State *L, int table)
     return !before;
 }
 
-static bool wanted(lua_State *L, int done, const char *functions,
-    const char *name, size_t len)
+static bool wanted(
+    lua_State *L, int done, const char *functions, const char *name, size_t len)
 {
     if (functions && !listed(functions, name, len))
         return false;

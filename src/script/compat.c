@@ -58,11 +58,11 @@ void sb_event_stop(int thread_id)
 }
 
 // sb_rand_uniform(a, b) and its like
-#define RAND(name)                                                            \
-    uint32_t sb_rand_##name(uint32_t a, uint32_t b)                           \
-    {                                                                         \
-        return current ? (uint32_t)sb_random_##name(current->random, a, b)    \
-                       : 0;                                                   \
+#define RAND(name)                                                         \
+    uint32_t sb_rand_##name(uint32_t a, uint32_t b)                        \
+    {                                                                      \
+        return current ? (uint32_t)sb_random_##name(current->random, a, b) \
+                       : 0;                                                \
     }
 
 RAND(default)

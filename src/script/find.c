@@ -70,11 +70,11 @@ static bool is_file(const char *path)
     return stat(path, &st) == 0 && !S_ISDIR(st.st_mode);
 }
 
-static bool try_file(char *path, size_t size, const char *dir,
-    const char *name, const char *suffix)
+static bool try_file(char *path, size_t size, const char *dir, const char *name,
+    const char *suffix)
 {
-    int n = snprintf(path, size, "%s%s%s%s", dir, dir[0] ? "/" : "", name,
-        suffix);
+    int n = snprintf(
+        path, size, "%s%s%s%s", dir, dir[0] ? "/" : "", name, suffix);
 
     return n > 0 && (size_t)n < size && is_file(path);
 }
@@ -86,16 +86,15 @@ static bool ends_in_lua(const char *name)
     return len > 4 && strcmp(name + len - 4, ".lua") == 0;
 }
 
-static bool try_both(
-    char *path, size_t size, const char *dir, const char *name)
+static bool try_both(char *path, size_t size, const char *dir, const char *name)
 {
     return try_file(path, size, dir, name, "") ||
-        (!ends_in_lua(name) && try_file(path, size, dir, name, ".lua"));
+           (!ends_in_lua(name) && try_file(path, size, dir, name, ".lua"));
 }
 
 // One template of package.path with the module name put in.
-static bool try_template(char *path, size_t size, const char *tpl,
-    size_t len, const char *name)
+static bool try_template(
+    char *path, size_t size, const char *tpl, size_t len, const char *name)
 {
     size_t n = 0;
 

@@ -17,8 +17,8 @@ static int take(void *arg, const struct sb_opt_view *view)
     if (opt->alias_of || !view->value || strcmp(opt->name, "help") == 0)
         return 0;
     if (n % 32 == 0) {
-        struct sb__value *v =
-            realloc(s->values, (n + 32) * sizeof(struct sb__value));
+        struct sb__value *v = realloc(
+            s->values, (n + 32) * sizeof(struct sb__value));
 
         if (!v)
             return SB_ENOMEM;
@@ -31,7 +31,7 @@ static int take(void *arg, const struct sb_opt_view *view)
         if (*p == '-')
             *p = '_';
     }
-    s->values[n] = (struct sb__value) { name, opt, view->value };
+    s->values[n] = (struct sb__value){ name, opt, view->value };
     s->nvalues = n + 1;
     return 0;
 }
@@ -70,15 +70,14 @@ static void push_value(lua_State *L, const struct sb__value *v)
         return;
     case SB_OPT_INT:
     case SB_OPT_SIZE:
-        lua_pushnumber(L, (lua_Number)*(const int64_t *)v->value);
+        lua_pushnumber(L, (lua_Number) * (const int64_t *)v->value);
         return;
     case SB_OPT_DOUBLE:
         lua_pushnumber(L, *(const double *)v->value);
         return;
     case SB_OPT_DURATION: // in the unit of a bare number
-        lua_pushnumber(L,
-            (lua_Number)*(const int64_t *)v->value /
-                (v->opt->flags & SB_OPT_USEC ? 1e3 : 1e9));
+        lua_pushnumber(L, (lua_Number) * (const int64_t *)v->value /
+                              (v->opt->flags & SB_OPT_USEC ? 1e3 : 1e9));
         return;
     case SB_OPT_STRING:
         lua_pushstring(L, *(const char *const *)v->value);
@@ -134,8 +133,10 @@ static int gather(void *arg, const char *name, const char *value,
 static void warn_near(const struct sb_opts *o, const struct loose *l)
 {
     const char *near = l->typed ? sb_opts_nearest(o, l->name) : NULL;
+    struct sb_opt_view view;
 
-    if (near)
+    // One that gives way has the very name.
+    if (near && !sb_opts_find(o, l->name, &view))
         sb_log(SB_LOG_WARNING,
             "unknown option --%s becomes a global of the script; did you "
             "mean --%s?",
@@ -145,8 +146,8 @@ static void warn_near(const struct sb_opts *o, const struct loose *l)
 static int add_string(
     struct sb_script *s, const struct loose *l, struct sb_err *err)
 {
-    int rc = sb_opts_add_script(s->env.opts, s->name, l->name, "",
-        SB_OPT_STRING, l->value, err);
+    int rc = sb_opts_add_script(
+        s->env.opts, s->title, l->name, "", SB_OPT_STRING, l->value, err);
 
     if (rc == 0 && l->bare)
         rc = sb_opts_set(s->env.opts, l->name, l->value, l->source, err);
@@ -185,6 +186,49 @@ static const char *field(lua_State *L, const char *name)
     return text;
 }
 
+// Asks the function that the script declares with an option whether the value
+// that the user gave will do. The declaration is on the stack top.
+static int validate(struct sb_script *s, const char *name, struct sb_err *err)
+{
+    lua_State *L = s->main->L;
+    struct sb_opt_view view;
+    int rc;
+
+    lua_getfield(L, -1, "validate");
+    if (lua_isnil(L, -1) || !sb_opts_find(s->env.opts, name, &view) ||
+        view.source == SB_SRC_DEFAULT) {
+        lua_pop(L, 1);
+        return 0;
+    }
+    lua_pushstring(L, name);
+    // The text of what is masked is nobody's to see, but the script's it is.
+    lua_pushstring(L, view.opt->type == SB_OPT_STRING
+                          ? *(const char *const *)view.value
+                          : view.text);
+    rc = sb__state_call(s->main, "validate", 2, 1, err);
+    if (rc)
+        return rc;
+    if (!lua_toboolean(L, -1))
+        rc = sb_err_set(
+            err, SB_EUSAGE, "invalid option: --%s=%s", name, view.text);
+    lua_pop(L, 1);
+    return rc;
+}
+
+static int add_one(struct sb_script *s, struct sb_err *err)
+{
+    lua_State *L = s->main->L;
+    const char *name = field(L, "name");
+    int rc;
+
+    lua_getfield(L, -1, "type");
+    enum sb_opt_type type = (enum sb_opt_type)lua_tointeger(L, -1);
+    lua_pop(L, 1);
+    rc = sb_opts_add_script(s->env.opts, s->title, name, field(L, "help"), type,
+        field(L, "default"), err);
+    return rc ? rc : validate(s, name, err);
+}
+
 // The list that cmdline.lua makes is on the stack top.
 static int add_declared(struct sb_script *s, struct sb_err *err)
 {
@@ -193,14 +237,34 @@ static int add_declared(struct sb_script *s, struct sb_err *err)
 
     for (int i = 1; i <= n && rc == 0; i++) {
         lua_rawgeti(L, -1, i);
-        lua_getfield(L, -1, "type");
-        enum sb_opt_type type = (enum sb_opt_type)lua_tointeger(L, -1);
-        lua_pop(L, 1);
-        rc = sb_opts_add_script(s->env.opts, s->name, field(L, "name"),
-            field(L, "help"), type, field(L, "default"), err);
+        rc = add_one(s, err);
         lua_pop(L, 1);
     }
     return rc;
+}
+
+struct wanted_table {
+    const char *title;
+    const struct sb_opt_table *found;
+};
+
+static int match_table(void *arg, const struct sb_opt_view *view)
+{
+    struct wanted_table *w = arg;
+
+    if (strcmp(view->table->title, w->title) == 0)
+        w->found = view->table;
+    return w->found != NULL;
+}
+
+void sb__options_help(const struct sb_script *s)
+{
+    struct wanted_table w = { .title = s->title };
+
+    fflush(stdout);
+    if (sb_opts_each(s->env.opts, match_table, &w))
+        sb_opts_help(s->env.opts, w.found, stdout);
+    printf("\n");
 }
 
 static void add_types(lua_State *L)

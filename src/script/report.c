@@ -15,8 +15,7 @@ static int report_state(struct sb_script *s, struct sb_err *err)
 
     if (s->report)
         return 0;
-    rc = sb__state_new(
-        &s->report, s, NULL, (unsigned)s->env.run->threads, err);
+    rc = sb__state_new(&s->report, s, NULL, (unsigned)s->env.run->threads, err);
     if (rc)
         return rc;
     rc = sb__state_body(s->report, err);
@@ -38,8 +37,8 @@ static void push_stat(
 {
     const struct sb_counters *c = &r->snap->c;
     double pct = s->env.npercentiles
-        ? sb_report_percentile(r, s->env.percentiles[0])
-        : 0;
+                     ? sb_report_percentile(r, s->env.percentiles[0])
+                     : 0;
 
     lua_createtable(L, 0, 20);
     // When the last report is made nobody runs any more.
@@ -65,6 +64,29 @@ static void push_stat(
     add(L, "latency_sum", (double)r->lat_sum / 1e9);
 }
 
+// Pushes sysbench.hooks[name].
+static void push_hook(lua_State *L, const char *name)
+{
+    lua_getglobal(L, "sysbench");
+    lua_getfield(L, -1, "hooks");
+    lua_getfield(L, -1, name);
+    lua_replace(L, -3);
+    lua_pop(L, 1);
+}
+
+int sb_script_before_final(struct sb_script *s, struct sb_err *err)
+{
+    int rc;
+
+    if (!s->report)
+        return 0;
+    rc = sb__state_module(s->report, "report", "before_final", err);
+    if (rc)
+        return rc;
+    push_hook(s->report->L, "report_cumulative");
+    return sb__state_call(s->report, "report_cumulative", 1, 0, err);
+}
+
 int sb_script_report(
     struct sb_script *s, const struct sb_report *r, struct sb_err *err)
 {
@@ -73,13 +95,8 @@ int sb_script_report(
 
     if (rc)
         return rc;
-    lua_State *L = s->report->L;
-    lua_getglobal(L, "sysbench");
-    lua_getfield(L, -1, "hooks");
-    lua_getfield(L, -1, hook);
-    lua_replace(L, -3);
-    lua_pop(L, 1);
-    push_stat(L, s, r);
+    push_hook(s->report->L, hook);
+    push_stat(s->report->L, s, r);
     rc = sb__state_call(s->report, hook, 1, 0, err);
     fflush(stdout);
     return rc;

@@ -21,14 +21,20 @@ function report.report_csv(stat)
          reads, writes, other, stat.latency_pct * 1000, errors, reconnects))
 end
 
--- The array ends when the state of the report hooks is closed.
+-- The array ends when the state of the report hooks is closed, or before.
 local array
+
+local function close_array()
+   if array then
+      io.write("\n]\n")
+      io.flush()
+      array = nil
+   end
+end
 
 local function open_array()
    array = newproxy(true)
-   getmetatable(array).__gc = function()
-      io.write("\n]\n")
-   end
+   getmetatable(array).__gc = close_array
    io.write("[\n")
 end
 
@@ -67,6 +73,14 @@ function report.report_default(stat)
          stat.time_total, stat.threads_running, tps, reads + writes + other,
          reads, writes, other, stat.latency_pct_rank or 95,
          stat.latency_pct * 1000, errors, reconnects))
+end
+
+-- The last interval is over: what follows, by this hook or by none, is no
+-- part of the array unless it is of the same kind.
+function report.before_final(hook)
+   if hook ~= report.report_json then
+      close_array()
+   end
 end
 
 return report

@@ -54,6 +54,19 @@ static int read_stdin(struct sb_script *s, struct sb_err *err)
     return s->text ? 0 : sb_err_set(err, SB_ENOMEM, "out of memory");
 }
 
+// "path/oltp.lua" -> "oltp.lua options", which 1.0 prints above them
+static char *make_title(const char *given)
+{
+    const char *slash = strrchr(given, '/');
+    struct sb_buf b;
+
+    sb_buf_init(&b, 0);
+    sb_buf_addf(&b, "%s options", slash ? slash + 1 : given);
+    if (b.failed)
+        sb_buf_done(&b);
+    return b.data;
+}
+
 // "path/oltp.lua" -> "oltp"
 static char *base_name(const char *path)
 {
@@ -95,9 +108,11 @@ static int prepare(struct sb_script *s, const char *name, const char *command,
     if (rc)
         return rc;
     s->name = base_name(s->path);
+    s->title = make_title(name ? name : s->path);
     s->given = name ? strdup(name) : NULL;
     s->command = command ? strdup(command) : NULL;
-    if (!s->name || (name && !s->given) || (command && !s->command))
+    if (!s->name || !s->title || (name && !s->given) ||
+        (command && !s->command))
         return sb_err_set(err, SB_ENOMEM, "out of memory");
     rc = sb__state_new(&s->main, s, NULL, 0, err);
     return rc ? rc : sb__state_body(s->main, err);
@@ -113,7 +128,7 @@ int sb_script_load(struct sb_script **out, const struct sb_script_env *env,
     if (!s)
         return sb_err_set(err, SB_ENOMEM, "out of memory");
     s->env = *env;
-    s->workload = (struct sb_workload) { &sb__script_ops, s };
+    s->workload = (struct sb_workload){ &sb__script_ops, s };
     pthread_mutex_init(&s->lock, NULL);
     sb__codes_init(&s->codes);
     sb_clock_init(&s->clock);
@@ -122,8 +137,7 @@ int sb_script_load(struct sb_script **out, const struct sb_script_env *env,
         sb_script_free(s);
         return rc;
     }
-    s->report_interval =
-        sb__state_has(s->main, "hooks", "report_intermediate");
+    s->report_interval = sb__state_has(s->main, "hooks", "report_intermediate");
     s->report_final = sb__state_has(s->main, "hooks", "report_cumulative");
     *out = s;
     return 0;
@@ -142,6 +156,7 @@ void sb_script_free(struct sb_script *s)
     free(s->module_path);
     free(s->given);
     free(s->name);
+    free(s->title);
     free(s->command);
     free(s->text);
     free(s);
@@ -259,8 +274,8 @@ static int push_action(
         command);
 }
 
-static int act(struct sb__state *st, const char *command, bool *failed,
-    struct sb_err *err)
+static int act(
+    struct sb__state *st, const char *command, bool *failed, struct sb_err *err)
 {
     int rc = push_action(st, command, err);
 
@@ -274,14 +289,13 @@ static int act(struct sb__state *st, const char *command, bool *failed,
     return 0;
 }
 
-int sb_script_call(struct sb_script *s, const char *command, bool *failed,
-    struct sb_err *err)
+int sb_script_call(
+    struct sb_script *s, const char *command, bool *failed, struct sb_err *err)
 {
     return act(s->main, command, failed, err);
 }
 
-int sb_script_task(
-    struct sb_workload *w, struct sb_user *u, struct sb_err *err)
+int sb_script_task(struct sb_workload *w, struct sb_user *u, struct sb_err *err)
 {
     struct sb_script *s = w->data;
     struct sb__state *st;

@@ -25,7 +25,7 @@ struct sb_script_env {
     const double *percentiles; // npercentiles of them, the first is the
     size_t npercentiles;       // one of the classic lines; 0: disabled
     int argc;
-    char **argv; // secrets already overwritten
+    char **argv;            // secrets already overwritten
     const char *luajit_cmd; // --luajit-cmd, as luajit -j takes it; "" for none
 };
 
@@ -62,8 +62,8 @@ enum sb_script_command {
 enum sb_script_command sb_script_command(
     const struct sb_script *s, const char *command);
 // *failed: the command returned false.
-int sb_script_call(struct sb_script *s, const char *command, bool *failed,
-    struct sb_err *err);
+int sb_script_call(
+    struct sb_script *s, const char *command, bool *failed, struct sb_err *err);
 int sb_script_task(
     struct sb_workload *w, struct sb_user *u, struct sb_err *err);
 
@@ -72,6 +72,9 @@ struct sb_workload *sb_script_workload(struct sb_script *s);
 
 // True when the script set the hook (probed once after its body ran).
 bool sb_script_has_report_hook(const struct sb_script *s, bool final);
+// To be called before the final report: ends what sysbench.report_json() began
+// unless it makes that report, too. Main thread.
+int sb_script_before_final(struct sb_script *s, struct sb_err *err);
 // Calls sysbench.hooks.report_intermediate / report_cumulative in the
 // report state. Main thread.
 int sb_script_report(

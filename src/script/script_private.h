@@ -90,6 +90,12 @@ void sb__state_trim(struct sb__state *st);
 // after a failure. SB_ESCRIPT, or SB_ECANCELED when the state was canceled.
 int sb__state_call(struct sb__state *st, const char *what, int nargs,
     int nresults, struct sb_err *err);
+// Message handler of every protected call: adds the place, with --debug logs
+// the traceback.
+int sb__on_error(lua_State *L);
+// The error value on the stack top as a text for the user; pushes things, the
+// text is valid while they are there.
+const char *sb__error_text(lua_State *L);
 // The global function `name` with the thread number: 0 when there is none.
 int sb__state_hook(struct sb__state *st, const char *name, struct sb_err *err);
 // Pushes field `name` of the embedded module `module`. 0 or SB_ESCRIPT.
@@ -101,6 +107,10 @@ bool sb__state_has(struct sb__state *st, const char *table, const char *name);
 // The state that runs in this thread, for the C functions of 1.x that know no
 // context (compat.c).
 void sb__compat_enter(struct sb__state *st); // NULL: none
+
+// Pushes the Lua module of the driver whose name is argument 1, as a function,
+// and the driver's file, or nil and the reason; returns 2 (driver.c).
+int sb__driver_chunk(struct sb__state *st);
 
 // The script --------------------------------------------------------------
 
@@ -120,6 +130,7 @@ struct sb_script {
     struct sb__state *main, *report;
     char *given;       // the name as typed, NULL for standard input
     char *name;        // "oltp_read_write"
+    char *title;       // of its option table: "oltp_read_write.lua options"
     char *command;     // NULL: none
     char *module_path; // package.path
     char path[4096];   // the file; "stdin"
@@ -136,6 +147,9 @@ int sb__options_take(struct sb_script *s, struct sb_err *err);
 void sb__options_done(struct sb_script *s);
 // Pushes a new table of all of them. Raises Lua errors.
 void sb__options_push(lua_State *L, const struct sb_script *s);
+
+// Prints what the script declares, as its `help` command does.
+void sb__options_help(const struct sb_script *s);
 
 // Gives a user its state, with the body run: u->data, also after a failure
 // of the body. The user's thread.

@@ -66,13 +66,14 @@ static int api_argv(lua_State *L)
 // help(): the options that the script declares
 static int api_help(lua_State *L)
 {
-    const struct sb_script *s = self(L)->script;
-    struct sb_opt_view view;
-
-    fflush(stdout);
-    if (sb_opts_find(s->env.opts, luaL_checkstring(L, 1), &view))
-        sb_opts_help(s->env.opts, view.table, stdout);
+    sb__options_help(self(L)->script);
     return 0;
+}
+
+// driver_chunk(name) -> the function that its Lua module is, its file
+static int api_driver_chunk(lua_State *L)
+{
+    return sb__driver_chunk(self(L));
 }
 
 // notice(text)
@@ -80,45 +81,6 @@ static int api_notice(lua_State *L)
 {
     sb_log(SB_LOG_NOTICE, "%s", luaL_checkstring(L, 1));
     return 0;
-}
-
-// Where the innermost function with line numbers is: the modules of the
-// program have none, and users care for their own script.
-static bool push_where(lua_State *L)
-{
-    lua_Debug ar;
-
-    for (int level = 1; lua_getstack(L, level, &ar); level++) {
-        lua_getinfo(L, "Sl", &ar);
-        if (ar.currentline > 0) {
-            lua_pushfstring(L, "%s:%d: ", ar.short_src, ar.currentline);
-            return true;
-        }
-    }
-    return false;
-}
-
-// Message handler of every protected call.
-static int on_error(lua_State *L)
-{
-    const char *text = lua_tostring(L, 1);
-
-    if (lua_type(L, 1) == LUA_TSTRING && text[0] == '?' && text[1] == ':') {
-        const char *rest = strstr(text, ": ");
-
-        if (!push_where(L))
-            lua_pushstring(L, "");
-        lua_pushstring(L, rest ? rest + 2 : text + 2);
-        lua_concat(L, 2);
-        lua_replace(L, 1);
-    }
-    if (sb_log_level() >= SB_LOG_DEBUG) {
-        text = lua_tostring(L, 1);
-        luaL_traceback(L, L, text ? text : "(not a string)", 1);
-        sb_log(SB_LOG_DEBUG, "%s", lua_tostring(L, -1));
-    }
-    lua_settop(L, 1);
-    return 1;
 }
 
 // dofile() by way of the code cache
@@ -211,8 +173,9 @@ static void add_private(lua_State *L, struct sb__state *st)
     add_function(L, st, "module", api_module);
     add_function(L, st, "argv", api_argv);
     add_function(L, st, "help", api_help);
+    add_function(L, st, "driver_chunk", api_driver_chunk);
     add_function(L, st, "notice", api_notice);
-    lua_pushcfunction(L, on_error);
+    lua_pushcfunction(L, sb__on_error);
     lua_setfield(L, -2, "on_error");
     add_pointer(L, "user", st->user);
     add_pointer(L, "random", st->random);
@@ -320,29 +283,6 @@ static bool was_canceled(struct sb__state *st)
     return canceled;
 }
 
-// Pushes a field of the table on the stack top, whatever its metatable is.
-static void push_raw(lua_State *L, const char *name)
-{
-    lua_pushstring(L, name);
-    lua_rawget(L, -2);
-}
-
-// The error value on the stack top as text; stays valid while it is there.
-static const char *error_text(lua_State *L)
-{
-    const char *text;
-
-    if (lua_istable(L, -1)) {
-        push_raw(L, "sql_errmsg");
-        if (lua_isnil(L, -1)) {
-            lua_pop(L, 1);
-            push_raw(L, "message");
-        }
-    }
-    text = lua_tostring(L, -1);
-    return text ? text : "(not a string)";
-}
-
 int sb__state_call(struct sb__state *st, const char *what, int nargs,
     int nresults, struct sb_err *err)
 {
@@ -350,7 +290,7 @@ int sb__state_call(struct sb__state *st, const char *what, int nargs,
     int base = lua_gettop(L) - nargs;
     int rc;
 
-    lua_pushcfunction(L, on_error);
+    lua_pushcfunction(L, sb__on_error);
     lua_insert(L, base);
     sb__compat_enter(st);
     rc = lua_pcall(L, nargs, nresults, base);
@@ -361,12 +301,13 @@ int sb__state_call(struct sb__state *st, const char *what, int nargs,
     if (was_canceled(st))
         rc = SB_ECANCELED;
     if (lua_istable(L, -1)) {
-        push_raw(L, "canceled");
+        lua_pushstring(L, "canceled");
+        lua_rawget(L, -2);
         if (lua_toboolean(L, -1))
             rc = SB_ECANCELED;
         lua_pop(L, 1);
     }
-    sb_err_set(err, rc, "`%s' function failed: %s", what, error_text(L));
+    sb_err_set(err, rc, "`%s' function failed: %s", what, sb__error_text(L));
     lua_settop(L, base - 1);
     return rc;
 }
@@ -429,7 +370,7 @@ static int body(struct sb__state *st, struct sb_err *err)
         rc = sb__codes_file(&s->codes, L, s->path);
     if (rc) {
         sb_err_set(err, rc == LUA_ERRMEM ? SB_ENOMEM : SB_ESCRIPT, "%s",
-            error_text(L));
+            sb__error_text(L));
         lua_settop(L, 0);
         return err ? err->code : SB_ESCRIPT;
     }
@@ -445,13 +386,18 @@ int sb__state_body(struct sb__state *st, struct sb_err *err)
 
 int sb__state_options(struct sb__state *st, struct sb_err *err)
 {
-    int rc = sb__state_module(st, "options", "set", err);
+    lua_State *L = st->L;
+    int rc;
 
-    if (rc)
-        return rc;
-    sb__options_push(st->L, st->script);
-    lua_pushboolean(st->L, st->script->legacy);
-    return sb__state_call(st, "options", 2, 0, err);
+    lua_rawgeti(L, LUA_REGISTRYINDEX, st->priv);
+    lua_getfield(L, -1, "sysbench");
+    sb__options_push(L, st->script);
+    lua_setfield(L, -2, "opt");
+    lua_pop(L, 2);
+    if (!st->script->legacy)
+        return 0;
+    rc = sb__state_module(st, "globals", "overrule", err);
+    return rc ? rc : sb__state_call(st, "options", 0, 0, err);
 }
 
 void sb__state_trim(struct sb__state *st)

@@ -27,7 +27,8 @@ end
 -- Field of sysbench -> embedded module.
 local modules = {
    rand = "random", sql = "sql", db = "legacy", op = "op",
-   parallel = "parallel", histogram = "histogram"
+   parallel = "parallel", histogram = "histogram", user = "think",
+   driver = "driver"
 }
 
 local reports = { report_csv = 1, report_json = 1, report_default = 1 }
@@ -49,6 +50,8 @@ end)
 sysbench.cmdline = lazy({
    command = sb.command,
    script_path = sb.given,
+   -- Options are declared in one state, before those of the users are made.
+   main_state = not sb.user,
    PARALLEL_COMMAND = true,
    ARG_NULL = 0, ARG_BOOL = 1, ARG_INT = 2, ARG_SIZE = 3, ARG_DOUBLE = 4,
    ARG_STRING = 5, ARG_LIST = 6, ARG_FILE = 7, ARG_MAX = 8
@@ -82,21 +85,17 @@ _G.ffi = ffi
 -- Globals that old scripts expect.
 _G.thread_id = sb.tid
 _G.test = sb.path
-local byte = string.byte
 
--- Functions and constants of 0.5: db_*, sb_rand*, DB_ERROR_*
-function sb.legacy_global(name)
-   local a, b = byte(name, 1, 2)
-   if (a == 100 or a == 115) and b == 98 or a == 68 and b == 66 then
-      sb.module("legacy")
-      return rawget(_G, name)
-   end
+local undefined
+undefined = function(name)
+   undefined = sb.module("globals").get
+   return undefined(name)
 end
 
 setmetatable(_G, {
    __index = function(_, name)
       if type(name) == "string" then
-         return sb.legacy_global(name)
+         return undefined(name)
       end
    end
 })

@@ -6,23 +6,26 @@
 -- says otherwise.
 
 local options = require("sb.options")
-local dialect = require("sb.dialect")
-local schema = require("sb.schema")
+local old_names = require("sb.old_names")
 
 local int = sysbench.cmdline.ARG_INT
 
-sysbench.cmdline.options = options.add_old_names{
-   tables = {"Number of tables, 0: as many as threads", 0, int},
-   table_size = {"Ignored: --events or --time say how many rows", 0, int},
-   create_table_options = options.oltp().create_table_options,
-   mysql_storage_engine = options.oltp().mysql_storage_engine,
-}
+if sysbench.cmdline.main_state then
+   local declarations = require("sb.declarations")
+   local oltp = declarations.oltp()
+   sysbench.cmdline.options = declarations.add_old_names{
+      tables = {"Number of tables, 0: as many as threads", 0, int},
+      table_size = {"Ignored: --events or --time say how many rows", 0, int},
+      create_table_options = oltp.create_table_options,
+      mysql_storage_engine = oltp.mysql_storage_engine,
+   }
+end
 
 -- This thread's table, its next id, and the distance of its ids.
 local con, name, id, step
 
 local function settings()
-   local opt = sysbench.opt
+   local opt = old_names.take(sysbench.opt)
    if opt.tables == 0 then
       opt.tables = opt.threads
    end
@@ -30,11 +33,13 @@ local function settings()
 end
 
 function prepare()
+   local build = require("sb.build")
+   local dialect = require("sb.dialect")
    local opt = settings()
    local drv = sysbench.sql.driver()
    local c, d = drv:connect(), dialect.of(drv)
    for n = 1, opt.tables do
-      schema.say("Creating table 'sbtest%d'...", n)
+      build.say("Creating table 'sbtest%d'...", n)
       c:query(string.format("CREATE TABLE IF NOT EXISTS sbtest%d (" ..
          "id INTEGER NOT NULL, k INTEGER DEFAULT '0' NOT NULL, " ..
          "PRIMARY KEY (id)) %s", n, d.table_options(opt)))
@@ -45,7 +50,7 @@ end
 function cleanup()
    local opt = settings()
    local c = sysbench.sql.driver():connect()
-   schema.drop_all(c, opt)
+   require("sb.build").drop_all(c, opt)
    c:disconnect()
 end
 

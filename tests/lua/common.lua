@@ -8,9 +8,9 @@
 -- and booleans, create_insert(n), prepare() and cleanup(). Such scripts
 -- declare no options; what they are given arrives as global strings.
 
+local build = require("sb.build")
 local dialect = require("sb.dialect")
-local options = require("sb.options")
-local schema = require("sb.schema")
+local old_names = require("sb.old_names")
 
 local numbers = {
    oltp_table_size = 10000,
@@ -79,7 +79,7 @@ local function settings()
    for name in pairs(booleans) do
       old[name] = _G[name]
    end
-   return options.from_old(old)
+   return old_names.from_old(old)
 end
 
 -- One connection a Lua state, beside the implicit one of db_query().
@@ -96,7 +96,7 @@ end
 -- Creates, fills and indexes table sbtest<table_id>.
 function create_insert(table_id)
    local c, d = connection()
-   schema.build(c, d, settings(), table_id)
+   build.build(c, d, settings(), table_id)
 end
 
 function prepare()
@@ -111,5 +111,5 @@ end
 function cleanup()
    set_vars()
    db_connect()
-   schema.drop_all((connection()), settings())
+   build.drop_all((connection()), settings())
 end

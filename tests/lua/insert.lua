@@ -4,7 +4,7 @@
 -- One INSERT an event, with the options of sysbench 0.5. With
 -- --oltp-auto-inc=off the tables are prepared empty, see oltp_insert.lua.
 
-local mix = require("sb.mix")
+local insert = require("sb.insert")
 
 require("sb.legacy").declare{
    adjust = function(opt)
@@ -14,6 +14,6 @@ require("sb.legacy").declare{
    end,
 
    event = function(e, n)
-      e.con:query(mix.insert_text(e.d, e.opt, n))
+      e.con:query(insert.text(e.d, e.opt, n))
    end,
 }

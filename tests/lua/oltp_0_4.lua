@@ -4,13 +4,14 @@
 -- What `--test=oltp` was in sysbench 0.4: one table, prepared statements, and
 -- modes. docs/workloads.md says where it differs from that program.
 
-local options = require("sb.options")
 local dialect = require("sb.dialect")
-local schema = require("sb.schema")
-local parallel = require("sb.prepare")
+local makers = require("sb.makers")
 local mix = require("sb.mix")
+local old_names = require("sb.old_names")
+local options = require("sb.options")
+local schema = require("sb.schema")
 
-sysbench.cmdline.options = options.v04()
+sysbench.cmdline.options = options.declarations("v04")
 
 local function choice(name, ...)
    local value = sysbench.opt[name]
@@ -26,7 +27,7 @@ end
 -- Settings of 1.x names, with the modes added.
 local function settings()
    local o = sysbench.opt
-   local opt = options.from_old(o)
+   local opt = old_names.from_old(o)
    opt.clamp_ranges = true
    opt.mode = choice("oltp_test_mode", "complex", "simple", "nontrx", "sp")
    opt.nontrx = choice("oltp_nontrx_mode", "select", "update_key",
@@ -50,13 +51,13 @@ end
 
 local function cmd_prepare()
    local con, d = connect()
-   parallel.prepare(con, d, settings())
+   require("sb.prepare").prepare(con, d, settings())
    con:disconnect()
 end
 
 local function cmd_warmup()
    local con, d = connect()
-   parallel.warmup(con, d, settings())
+   require("sb.prepare").warmup(con, d, settings())
    con:disconnect()
 end
 
@@ -70,7 +71,7 @@ sysbench.cmdline.commands = {
 
 function cleanup()
    local con = connect()
-   schema.drop_all(con, settings())
+   require("sb.build").drop_all(con, settings())
    con:disconnect()
 end
 
@@ -339,7 +340,7 @@ function thread_init()
    con, d = connect()
    kept.con, brief.con = con, con
    kept_mix = mix.new(kept, mix.prepared, draw_id)
-   brief_mix = mix.new(brief, mix.once(reconnect), draw_id)
+   brief_mix = mix.new(brief, makers.once(reconnect), draw_id)
    prepare_set(kept, kept_mix)
    prepare_set(brief, brief_mix)
    pause = sysbench.opt.oltp_connect_delay / 1e6

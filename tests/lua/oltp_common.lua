@@ -5,76 +5,53 @@
 -- on purpose. A script that requires this file defines prepare_statements()
 -- and event().
 
+local sysbench = sysbench
 local options = require("sb.options")
-local dialect = require("sb.dialect")
-local schema = require("sb.schema")
-local parallel = require("sb.prepare")
 local mix = require("sb.mix")
+local by_id = mix.by_id
 
 if sysbench.cmdline.command == nil then
    error("Command is required. Supported commands: prepare, warmup, run, " ..
       "cleanup, help", 0)
 end
 
-sysbench.cmdline.options = options.oltp()
+sysbench.cmdline.options = options.declarations("oltp")
 
 -- Statements and parameters live in the globals con, stmt and param.
 local m = mix.new(_G, mix.prepared)
 
-local function settings()
-   return options.settle(sysbench.opt)
+-- Commands. What they do is in a file that the users of a run do not load.
+
+local own -- functions of this file that scripts replace
+
+function cmd_prepare()
+   require("sb.commands").prepare(own)
 end
 
-local function connect()
-   local driver = sysbench.sql.driver()
-   return driver:connect(), dialect.of(driver), driver
+function cmd_warmup()
+   require("sb.commands").warmup()
 end
 
-function get_c_value()
-   return sysbench.rand.string(schema.c_format)
-end
+cmd_prewarm = cmd_warmup
 
-function get_pad_value()
-   return sysbench.rand.string(schema.pad_format)
-end
-
-local own_c_value, own_pad_value = get_c_value, get_pad_value
-
--- What a script put in place of the two, or nil twice.
-local function values()
-   return get_c_value ~= own_c_value and get_c_value or nil,
-      get_pad_value ~= own_pad_value and get_pad_value or nil
+function cleanup()
+   require("sb.commands").cleanup()
 end
 
 -- Creates, fills and indexes table number table_num through `connection`.
 function create_table(driver, connection, table_num)
-   schema.build(connection, dialect.of(driver), settings(), table_num,
-      values())
+   require("sb.commands").create_table(own, driver, connection, table_num)
 end
 
-local own_create_table = create_table
-
-function cmd_prepare()
-   local opt = settings()
-   local connection, d, driver = connect()
-   if create_table ~= own_create_table then
-      parallel.each_table(opt, function(n)
-         create_table(driver, connection, n)
-      end)
-   else
-      parallel.prepare(connection, d, opt, values())
-   end
-   connection:disconnect()
+function get_c_value()
+   return sysbench.rand.string(require("sb.schema").c_format)
 end
 
-function cmd_warmup()
-   local opt = settings()
-   local connection, d = connect()
-   parallel.warmup(connection, d, opt)
-   connection:disconnect()
+function get_pad_value()
+   return sysbench.rand.string(require("sb.schema").pad_format)
 end
 
-cmd_prewarm = cmd_warmup
+own = {create_table = create_table, c = get_c_value, pad = get_pad_value}
 
 sysbench.cmdline.commands = {
    prepare = {cmd_prepare, sysbench.cmdline.PARALLEL_COMMAND},
@@ -82,52 +59,32 @@ sysbench.cmdline.commands = {
    prewarm = {cmd_warmup, sysbench.cmdline.PARALLEL_COMMAND},
 }
 
-function cleanup()
-   local opt = settings()
-   local connection = connect()
-   schema.drop_all(connection, opt)
-   connection:disconnect()
+-- Statements -----------------------------------------------------------------
+
+local function dialect()
+   return require("sb.dialect").of(drv)
 end
 
 -- read_only: the transactions change nothing.
 function prepare_begin(read_only)
-   m:prepare_begin(dialect.of(drv), sysbench.opt, read_only)
+   m:prepare_begin(dialect(), sysbench.opt, read_only)
 end
 
 function prepare_commit(read_only)
-   m:prepare_commit(dialect.of(drv), sysbench.opt, read_only)
+   m:prepare_commit(dialect(), sysbench.opt, read_only)
 end
 
 function prepare_for_each_table(key)
    m:prepare(sysbench.opt, key)
 end
 
-function prepare_point_selects()
-   prepare_for_each_table("point_selects")
-end
-
-function prepare_simple_ranges()
-   prepare_for_each_table("simple_ranges")
-end
-
-function prepare_sum_ranges()
-   prepare_for_each_table("sum_ranges")
-end
-
-function prepare_order_ranges()
-   prepare_for_each_table("order_ranges")
-end
-
-function prepare_distinct_ranges()
-   prepare_for_each_table("distinct_ranges")
-end
-
-function prepare_index_updates()
-   prepare_for_each_table("index_updates")
-end
-
-function prepare_non_index_updates()
-   prepare_for_each_table("non_index_updates")
+-- prepare_point_selects() and so on.
+for _, key in ipairs{"point_selects", "simple_ranges", "sum_ranges",
+   "order_ranges", "distinct_ranges", "index_updates", "non_index_updates"}
+do
+   _G["prepare_" .. key] = function()
+      prepare_for_each_table(key)
+   end
 end
 
 function prepare_delete_inserts()
@@ -135,22 +92,24 @@ function prepare_delete_inserts()
    prepare_for_each_table("inserts")
 end
 
+function close_statements()
+   m:close(sysbench.opt)
+end
+
 function thread_init()
-   local opt = settings()
+   local opt = options.settle(sysbench.opt)
    drv = sysbench.sql.driver()
    con = drv:connect()
    m:open(opt)
    prepare_statements()
 end
 
-function close_statements()
-   m:close(sysbench.opt)
-end
-
 function thread_done()
    close_statements()
    con:disconnect()
 end
+
+-- Events ---------------------------------------------------------------------
 
 local function pick()
    return sysbench.rand.uniform(1, sysbench.opt.tables)
@@ -165,7 +124,8 @@ function commit()
 end
 
 function execute_point_selects()
-   m:points(sysbench.opt, pick())
+   local opt = sysbench.opt
+   by_id(m, opt, pick(), "point_selects", opt.point_selects)
 end
 
 function execute_simple_ranges()

@@ -7,7 +7,7 @@
 require("oltp_common")
 
 local dialect = require("sb.dialect")
-local mix = require("sb.mix")
+local insert = require("sb.insert")
 local d
 
 sysbench.cmdline.commands.prepare = {
@@ -26,6 +26,6 @@ end
 
 function event()
    local opt = sysbench.opt
-   con:query(mix.insert_text(d, opt, sysbench.rand.uniform(1, opt.tables)))
+   con:query(insert.text(d, opt, sysbench.rand.uniform(1, opt.tables)))
    check_reconnect()
 end

@@ -11,9 +11,9 @@
 
 require("sb.legacy").declare{event = function() end}
 
-local options = require("sb.options")
 local dialect = require("sb.dialect")
-local schema = require("sb.schema")
+local old_names = require("sb.old_names")
+local tables = require("sb.build")
 
 local done = false
 
@@ -22,11 +22,11 @@ local function build()
       return
    end
    done = true
-   local opt = options.from_old(sysbench.opt)
+   local opt = old_names.from_old(sysbench.opt)
    local drv = sysbench.sql.driver()
    local con = drv:connect()
    for n = sysbench.tid + 1, opt.tables, sysbench.opt.threads do
-      schema.build(con, dialect.of(drv), opt, n)
+      tables.build(con, dialect.of(drv), opt, n)
    end
    con:disconnect()
 end

@@ -1,6 +1,6 @@
 -- SPDX-License-Identifier: GPL-2.0-or-later
 --
--- Every example of docs/lua-api.md runs.
+-- Every Lua example of the pages for users runs.
 
 local tap = dofile(test:match("(.*/)") .. "lib/tap.lua")
 
@@ -21,7 +21,7 @@ local function examples(path)
    return list
 end
 
-local function try(block)
+local function try(page, block)
    local text = table.concat(block, "\n") .. "\n"
    -- A first line like `-- sysbench this.lua fill` says how.
    local args = text:match("^%-%- sysbench this%.lua ([^\n]*)")
@@ -33,17 +33,24 @@ local function try(block)
       args = args .. " --events=5 --threads=2"
    end
    local _, err, rc = tap.with(text, args)
-   tap.is(rc, 0, "the example at line " .. block.line, err)
+   tap.is(rc, 0, ("%s: the example at line %d"):format(page, block.line), err)
    tap.unlike(err, "FATAL", "prints no error")
 end
 
 function event()
    tap.run(function()
       local dir = os.getenv("SB_SRCDIR") or test:match("(.*/)") .. "../.."
-      local list = examples(dir .. "/docs/lua-api.md")
-      tap.ok(#list > 10, "examples are found")
-      for _, block in ipairs(list) do
-         try(block)
+      local pages = { ["docs/lua-api.md"] = 14, ["README.md"] = 1 }
+      for _, page in ipairs{"docs/driver-api.md", "docs/workloads.md",
+                            "docs/measurement.md"} do
+         pages[page] = 0
+      end
+      for page, least in pairs(pages) do
+         local list = examples(dir .. "/" .. page)
+         tap.ok(#list >= least, page .. ": examples are found")
+         for _, block in ipairs(list) do
+            try(page, block)
+         end
       end
    end)
    return true

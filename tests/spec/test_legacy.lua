@@ -63,6 +63,14 @@ function event()
    db_free_results(rs)
    params[2] = string.rep("x", 1000)
    print("rows", db_execute(stmt).nrows)
+   local longer = db_prepare("SELECT length(?), ?")
+   local of = {"ab", 1}
+   db_bind_param(longer, of)
+   of[1] = string.rep("x", 1000)
+   print("fits", unpack(db_execute(longer):fetch_row()))
+   of[2] = 2.5
+   print("fits", unpack(db_execute(longer):fetch_row()))
+   db_close(longer)
    db_close(stmt)
    print("rand", sb_rand(3, 3), sb_rand_uniform(4, 4), sb_rand_str("a#"):len(),
          sb_rand_uniq(1, 1), sb_rnd() >= 0, sb_rand_gaussian(1, 1),
@@ -81,6 +89,8 @@ function cleanup() db_query("DROP TABLE old") end]] .. "\n",
    tap.like(out, "nothing\n", "db_query() returns nothing")
    tap.like(out, "rows\t1\tc9\n", "db_execute() reads the bound table")
    tap.like(out, "rows\t2\n", "longer values than when it was bound")
+   tap.like(out, "fits\t1000\t1\nfits\t1000\t2.5\n",
+            "values of other sizes and kinds")
    tap.like(out, "rand\t3\t4\t2\t1\ttrue\t1\t2\n", "sb_rand*()")
    tap.like(out, "const\t0\t1\t2\n", "constants")
    tap.like(out, "db\tfunction\ttrue\n", "sysbench.db and dofile()")

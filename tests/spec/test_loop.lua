@@ -10,7 +10,12 @@ local watch = [[
 local made, aborted, why = 0, 0, ""
 local util, dump = require("jit.util"), nil
 local function note(what, tr, func, pc, code, reason)
-   if what == "stop" then made = made + 1
+   if what == "stop" then
+      made = made + 1
+      -- A trace that ends in what cannot be compiled is as bad.
+      if util.traceinfo(tr).linktype == "stitch" then
+         aborted, why = aborted + 1, why .. " stitch"
+      end
    elseif what == "abort" then
       aborted = aborted + 1
       local info = util.funcinfo(func, pc)

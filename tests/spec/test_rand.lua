@@ -78,6 +78,14 @@ end]]
       table.sort(lines)
       return table.concat(lines, " ")
    end
+   local function own(between)
+      return tap.with("local r = sysbench.rand\nfunction init()\n" ..
+         "print('own', r.uniform(1, 1e9))\n" .. between ..
+         "print('own', r.uniform(1, 1e9))\nend\nfunction event() end",
+         "run --events=1 --rand-seed=7"):match("own.*own\t%d+")
+   end
+   tap.is(own("r.row(1, 1) r.uniform(1, 9) r.resume()\n"), own(""),
+          "resume() goes on where the stream was")
    local a = numbers("--threads=3 --rand-seed=7")
    tap.is(numbers("--threads=3 --rand-seed=7"), a, "a seed fixes every user")
    tap.ok(numbers("--threads=3 --rand-seed=8") ~= a, "another seed differs")

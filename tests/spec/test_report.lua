@@ -68,6 +68,19 @@ sysbench.hooks.report_cumulative = sysbench.report_json]],
    local _, n = json:gsub('"qps"', "")
    tap.ok(n >= 2, "one array for both hooks")
    out = tap.with(busy .. [[
+sysbench.hooks.report_intermediate = sysbench.report_json
+function sysbench.hooks.report_cumulative() print("in words") end]],
+      "run --time=1 --report-interval=0.4")
+   json = out:match("(%[\n.*%]\n)in words\n$") or ""
+   tap.is(value(json, 1), #json, "another hook follows the array", out)
+   out = tap.with(busy .. [[
+sysbench.hooks.report_intermediate = sysbench.report_json]],
+      "run --time=1 --report-interval=0.4")
+   json = out:match("(%[\n.*%]\n)\nGeneral statistics:") or ""
+   tap.is(value(json, 1), #json, "so does the classic report", out)
+   local _, closed = out:gsub("%]\n", "")
+   tap.is(closed, 1, "which is closed once")
+   out = tap.with(busy .. [[
 sysbench.hooks.report_cumulative = sysbench.report_csv]], "run --events=20")
    tap.like(out, "\n%d+,1,[%d.]+,0.00,0.00,0.00,0.00,[%d.]+,0.00,0.00\n",
             "report_csv()")
@@ -155,6 +168,16 @@ function init() sysbench.op.finish(sysbench.op.start("x")) end]],
    tap.is(rc, 0, "in a run that succeeds", err)
 end
 
+local function thinking()
+   local out, err = tap.with([[
+function event() sysbench.user.think(0.05) end
+function init() sysbench.user.think(1) end]], "run --events=11 --time=0")
+   local total = tonumber(out:match("total time: +([%d.]+)s"))
+   local max = tonumber(out:match("max: +([%d.]+)"))
+   tap.ok(total and total >= 0.5, "think() separates events", out .. err)
+   tap.ok(max and max < 40, "and is in no latency", out)
+end
+
 function event()
    tap.run(function()
       hooks()
@@ -162,6 +185,7 @@ function event()
       histograms()
       together()
       operations()
+      thinking()
    end)
    return true
 end

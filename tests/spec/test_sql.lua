@@ -170,6 +170,34 @@ local function loading()
    end, "nosuch", "a table that does not exist")
 end
 
+-- What parameters point into lives as long as they do.
+local function lifetimes()
+   local weak = setmetatable({}, { __mode = "v" })
+   local function make()
+      weak.used, weak.unused = drv:connect(), drv:connect()
+      return weak.used:prepare("SELECT ?"):bind_create(t.VARCHAR, 10)
+   end
+   local param = make()
+   collectgarbage()
+   collectgarbage()
+   ok(weak.used ~= nil, "a parameter keeps its connection")
+   is(weak.unused, nil, "which is collected otherwise")
+   param:set("x")
+   is(ffi.string(param.buffer, 1), "x", "and can be set")
+   param = nil -- luacheck: ignore 311
+   collectgarbage()
+   collectgarbage()
+   collectgarbage()
+   is(weak.used, nil, "not any longer")
+   local function rows()
+      return con:prepare("SELECT 8"):execute()
+   end
+   local rs = rows()
+   collectgarbage()
+   collectgarbage()
+   is(rs:fetch_row()[1], "8", "a result keeps its statement")
+end
+
 local function closing()
    con:reconnect()
    is(con:query_row("SELECT 7"), "7", "reconnect()")
@@ -187,6 +215,7 @@ function event()
       statements()
       errors()
       loading()
+      lifetimes()
       closing()
    end)
    return true

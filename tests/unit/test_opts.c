@@ -81,7 +81,8 @@ static void messages(void)
                                   "'x' (a whole number is needed)");
     CHECK_INT(err.code, SB_EUSAGE);
     CHECK_STR(try("--threads"), "Invalid value for the 'threads' option: '' "
-                                "(a whole number is needed)");
+                                "(a whole number is needed; write "
+                                "--threads=...)");
     CHECK_STR(try("--threads=0"),
         "Invalid value for the 'threads' option: '0' (the least is 1)");
     CHECK_INT(err.code, SB_ERANGE);
@@ -92,7 +93,7 @@ static void messages(void)
     CHECK_STR(try("--time=2h"),
         "Invalid value for the 'time' option: '2h' (the most is 1h)");
     CHECK_STR(try("--time=-1"),
-        "Invalid value for the 'time' option: '-1' (it cannot be that small)");
+        "Invalid value for the 'time' option: '-1' (the least is 0s)");
     CHECK_STR(try("--threads=99999999999999999999"),
         "Invalid value for the 'threads' option: '99999999999999999999' "
         "(it is too large)");

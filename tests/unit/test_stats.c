@@ -66,12 +66,12 @@ static void operations_have_one_number(void)
     CHECK_INT(sb_stats_op(&s, "select", SB_OP_READ), 0);
     sb_rec_op(&s.rec[1], 1, 5000);
     sb_rec_op(&s.rec[1], 1, 3000);
-    CHECK_INT(s.rec[1].ops[1].count, 2);
-    CHECK_INT(s.rec[1].ops[1].ns, 8000);
-    CHECK_INT(s.rec[1].ops[1].min, 3000);
-    CHECK_INT(s.rec[1].ops[1].max, 5000);
+    CHECK_INT(s.op[1].tally[1].count, 2);
+    CHECK_INT(s.op[1].tally[1].ns, 8000);
+    CHECK_INT(s.op[1].tally[1].min, 3000);
+    CHECK_INT(s.op[1].tally[1].max, 5000);
     CHECK_INT(s.op[1].shard[1].bucket[sb_hist_index(5000)], 1);
-    CHECK_INT(s.rec[0].ops[1].count, 0);
+    CHECK_INT(s.op[1].tally[0].count, 0);
     memset(name, 'n', sizeof(name) - 1);
     name[sizeof(name) - 1] = '\0';
     CHECK_INT(sb_stats_op(&s, name, SB_OP_OTHER), 2);

@@ -500,7 +500,9 @@ static void errors(void)
         "    mysql          1213 40001           5       0.250s  "
         "Deadlock found\n"
         "    script            0 -               1       0.000s  "
-        "counted by the script\n");
+        "counted by the script\n"
+        "    ignored: 1, restarted: 2, given up: 3, fatal: 0; failed events: "
+        "0\n");
     teardown(&f);
     o.report_errors = false;
     setup(&f, &o);

@@ -11,6 +11,7 @@
 #include <stdlib.h>
 
 #include "db/driver.h"
+#include "drivers/template/template.ffi.h"
 
 // Options --------------------------------------------------------------------
 //
@@ -243,7 +244,26 @@ static const struct sb_info_ops info_ops = {
     .counters = NULL,
 };
 
-// The one symbol the module exports.
+// Lua
+// --------------------------------------------------------------------------
+//
+// What the SQL API has no word for, a driver gives to scripts by a Lua module
+// of its own: sysbench.driver.template. It is run with the C library that
+// this file is and the driver object, and declares what it calls. What it
+// calls is listed in template.ffi.h and exported. Leave all of this out when
+// there is nothing to add.
+
+int template_answer(int question)
+{
+    return question * 2;
+}
+
+static const char lua[] =
+    "require('ffi').cdef('int template_answer(int question);')\n"
+    "local lib, driver = ... return { answer = lib.template_answer,"
+    " driver = driver }\n";
+
+// The one symbol that every module exports.
 SB_DRIVER_EXPORT const struct sb_driver sb_driver = {
     .abi = SB_DRIVER_ABI,
     .name = "template", // template.so
@@ -259,5 +279,5 @@ SB_DRIVER_EXPORT const struct sb_driver sb_driver = {
     .doc = NULL,
     .bulk = NULL, // the core sends multi-row INSERTs
     .info = &info_ops,
-    .lua = NULL,
+    .lua = lua,
 };

@@ -3,11 +3,11 @@
 -- The workloads of the 0.5 generation: oltp_* options, text queries, one
 -- table an event. Each script picks its statements and event with declare().
 
-local options = require("sb.options")
 local dialect = require("sb.dialect")
-local schema = require("sb.schema")
-local parallel = require("sb.prepare")
+local makers = require("sb.makers")
 local mix = require("sb.mix")
+local old_names = require("sb.old_names")
+local options = require("sb.options")
 
 local M = {}
 
@@ -21,18 +21,18 @@ local function connect()
 end
 
 local function cmd_prepare(adjust)
-   local opt = options.from_old(sysbench.opt)
+   local opt = old_names.from_old(sysbench.opt)
    if adjust then
       adjust(opt)
    end
    local con, d = connect()
-   parallel.prepare(con, d, opt)
+   require("sb.prepare").prepare(con, d, opt)
    con:disconnect()
 end
 
 local function cmd_warmup()
    local con, d = connect()
-   parallel.warmup(con, d, options.from_old(sysbench.opt))
+   require("sb.prepare").warmup(con, d, old_names.from_old(sysbench.opt))
    con:disconnect()
 end
 
@@ -41,7 +41,7 @@ end
 -- settings of prepare; the first and the last are optional.
 function M.declare(w)
    local parallel_command = sysbench.cmdline.PARALLEL_COMMAND
-   sysbench.cmdline.options = options.legacy()
+   sysbench.cmdline.options = options.declarations("legacy")
    sysbench.cmdline.commands = {
       prepare = {function() cmd_prepare(w.adjust) end, parallel_command},
       warmup = {cmd_warmup, parallel_command},
@@ -50,14 +50,14 @@ function M.declare(w)
 
    function cleanup()
       local con = connect()
-      schema.drop_all(con, options.from_old(sysbench.opt))
+      require("sb.build").drop_all(con, old_names.from_old(sysbench.opt))
       con:disconnect()
    end
 
    function thread_init()
-      env.opt = options.from_old(sysbench.opt)
+      env.opt = old_names.from_old(sysbench.opt)
       env.con, env.d = connect()
-      env.m = mix.new(env, mix.text)
+      env.m = mix.new(env, makers.text)
       env.m:open(env.opt)
       if w.statements then
          w.statements(env)

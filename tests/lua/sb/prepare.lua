@@ -4,6 +4,7 @@
 -- work by tickets and wait for each other between the phases.
 -- docs/internals/loading.md tells the whole story.
 
+local build = require("sb.build")
 local schema = require("sb.schema")
 
 local M = {}
@@ -98,7 +99,7 @@ end
 
 function Job:create_tables()
    self:phase(TABLE_KEY, self.opt.tables, function(n)
-      again(self.con, schema.create, self.d, self.opt, n)
+      again(self.con, build.create, self.d, self.opt, n)
       self.made[#self.made + 1] = n
    end)
    return self:agree()
@@ -127,10 +128,10 @@ function Job:load_block(block, per_table)
    local first = (block - 1) % per_table * BLOCK + 1
    local last = math.min(first + BLOCK - 1, opt.table_size)
    if first == 1 then
-      schema.announce_rows(opt, n)
+      build.announce_rows(opt, n)
    end
    self:aim(n)
-   schema.fill(self.loader, opt, n, first, last, self.c, self.pad)
+   build.fill(self.loader, opt, n, first, last, self.c, self.pad)
    sysbench.parallel.progress("rows", last - first + 1,
       opt.table_size * opt.tables)
 end
@@ -153,7 +154,7 @@ end
 
 function Job:finish_tables()
    self:phase(INDEX_KEY, self.opt.tables, function(n)
-      again(self.con, schema.finish, self.d, self.opt, n)
+      again(self.con, build.finish, self.d, self.opt, n)
    end)
    return self:agree()
 end
@@ -162,7 +163,7 @@ end
 function Job:undo()
    local gone, left = {}, {}
    for _, n in ipairs(self.made) do
-      local list = schema.discard(self.con, self.opt, n) and gone or left
+      local list = build.discard(self.con, self.opt, n) and gone or left
       list[#list + 1] = schema.name(self.opt, n)
    end
    if #gone > 0 then
@@ -196,13 +197,13 @@ local function summary(job)
    local rows = job.opt.table_size * job.opt.tables
    local seconds = job.loaded - job.began
    local rate = seconds > 0 and rows / seconds or 0
-   schema.say("Prepared %d table(s): %.0f rows in %.2f seconds " ..
+   build.say("Prepared %d table(s): %.0f rows in %.2f seconds " ..
       "(%.0f rows per second), indexes in %.2f seconds",
       job.opt.tables, rows, seconds, rate, job.ended - job.loaded)
 end
 
 -- Makes, fills and indexes all tables of `opt`; every user of a parallel
--- command calls it. c, pad: as for schema.fill().
+-- command calls it. c, pad: as for build.fill().
 function M.prepare(con, d, opt, c, pad)
    local job = setmetatable({con = con, d = d, opt = opt, c = c, pad = pad,
       made = {}, phases = 0}, Job)
@@ -234,7 +235,7 @@ end
 -- The warmup command.
 function M.warmup(con, d, opt)
    share(WARM_KEY, opt.tables, function(n)
-      schema.warm(con, d, opt, n)
+      build.warm(con, d, opt, n)
    end)
 end
 

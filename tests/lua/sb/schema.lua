@@ -1,8 +1,8 @@
 -- SPDX-License-Identifier: GPL-2.0-or-later
 --
--- The tables of the OLTP workloads: names, rows, and the statements that make
--- and remove them. `opt` is a set of options as sb/options.lua settles it,
--- `d` an entry of sb/dialect.lua.
+-- The tables of the OLTP workloads: names and columns. sb/build.lua makes
+-- them. `opt` is a set of options as sb/options.lua settles it, `d` an entry of
+-- sb/dialect.lua.
 
 local M = {}
 
@@ -13,18 +13,9 @@ M.pad_format = group .. ("-" .. group):rep(4)
 
 M.columns = "id,k,c,pad"
 
--- Name of table n, and what the names of its indexes end with.
+-- Name of table n.
 function M.name(opt, n)
    return opt.table_name or "sbtest" .. n
-end
-
-local function suffix(opt, n)
-   return opt.table_name or tostring(n)
-end
-
--- One write a line: threads share the stream.
-function M.say(format, ...)
-   io.stdout:write(string.format(format, ...) .. "\n")
 end
 
 -- True when new rows get their ids from the server.
@@ -34,136 +25,6 @@ function M.server_ids(d, opt)
    end
    return opt.secondary and d.numbers_rows_secondary
       or not opt.secondary and d.numbers_rows
-end
-
--- Text of CREATE TABLE for table n.
-function M.definition(d, opt, n)
-   local key = "PRIMARY KEY (id)"
-   if opt.secondary then
-      key = d.secondary_key
-   end
-   return string.format("CREATE TABLE %s(" ..
-      "id %s, " ..
-      "k INTEGER DEFAULT '0' NOT NULL, " ..
-      "c CHAR(120) DEFAULT '' NOT NULL, " ..
-      "pad CHAR(60) DEFAULT '' NOT NULL%s) %s",
-      M.name(opt, n),
-      M.server_ids(d, opt) and d.id_auto or d.id,
-      key and ", " .. key or "",
-      d.table_options(opt))
-end
-
-local function exists(con, d, name)
-   return d.find_table ~= nil
-      and tonumber(con:query_row(d.find_table:format(name))) ~= 0
-end
-
--- Makes table n, empty. An error when there is one already.
-function M.create(con, d, opt, n)
-   local name = M.name(opt, n)
-   if exists(con, d, name) then
-      error(string.format("Table '%s' exists already. Remove it with the " ..
-         "'cleanup' command, or use another database.", name), 0)
-   end
-   M.say("Creating table '%s'...", name)
-   con:query(M.definition(d, opt, n))
-end
-
--- To be said once a table, before its first row.
-function M.announce_rows(opt, n)
-   M.say("Inserting %d records into '%s'", opt.table_size, M.name(opt, n))
-end
-
--- Writes the rows first..last of table n to a loader, as the user's own
--- random stream never sees. c and pad: functions for scripts that replaced
--- get_c_value() and get_pad_value(), else nil.
-function M.fill(loader, opt, n, first, last, c, pad)
-   local rand = sysbench.rand
-   local size = opt.table_size
-   local c_format, pad_format = M.c_format, M.pad_format
-   for id = first, last do
-      rand.row(n, id)
-      loader:int(id)
-      loader:int(rand.default(1, size))
-      if c then
-         loader:text(c())
-      else
-         loader:random_text(c_format)
-      end
-      if pad then
-         loader:text(pad())
-      else
-         loader:random_text(pad_format)
-      end
-   end
-   rand.resume()
-end
-
--- What comes after the rows of table n: sequences and indexes.
-function M.finish(con, d, opt, n)
-   local name, mark = M.name(opt, n), suffix(opt, n)
-   for _, statement in ipairs(d.after_load) do
-      con:query(statement:format(name))
-   end
-   if opt.secondary and not d.secondary_key then
-      con:query(string.format("CREATE INDEX xid_%s ON %s(id)", mark, name))
-   end
-   if opt.create_secondary then
-      M.say("Creating a secondary index on '%s'...", name)
-      con:query(string.format("CREATE INDEX k_%s ON %s(k)", mark, name))
-   end
-end
-
-function M.drop(con, opt, n)
-   con:query("DROP TABLE IF EXISTS " .. M.name(opt, n))
-end
-
--- Drops table n after a failure, whatever the connection is in. True when it
--- is gone.
-function M.discard(con, opt, n)
-   pcall(con.reset, con)
-   return (pcall(M.drop, con, opt, n))
-end
-
--- The cleanup command.
-function M.drop_all(con, opt)
-   for n = 1, opt.tables do
-      M.say("Dropping table '%s'...", M.name(opt, n))
-      M.drop(con, opt, n)
-   end
-end
-
-function M.warm(con, d, opt, n)
-   M.say("Preloading table %s", M.name(opt, n))
-   for _, statement in ipairs(d.warmup) do
-      con:query(statement:format(M.name(opt, n)))
-   end
-end
-
--- Makes, fills and finishes table n through one connection, for scripts that
--- do not use the parallel way of sb/prepare.lua.
-function M.build(con, d, opt, n, c, pad)
-   M.create(con, d, opt, n)
-   local ok, err = pcall(function()
-      if opt.table_size > 0 then
-         M.announce_rows(opt, n)
-         local loader = con:load(M.name(opt, n), M.columns)
-         local filled, reason = pcall(M.fill, loader, opt, n, 1,
-            opt.table_size, c, pad)
-         if not filled then
-            sysbench.rand.resume()
-         end
-         loader:close(filled)
-         if not filled then
-            error(reason, 0)
-         end
-      end
-      M.finish(con, d, opt, n)
-   end)
-   if not ok then
-      M.discard(con, opt, n)
-      error(err, 0)
-   end
 end
 
 return M

@@ -4,13 +4,14 @@
 -- the first table, with values of k from this thread's segment of it.
 -- Segments keep the threads out of each other's way.
 
+local old_names = require("sb.old_names")
 local options = require("sb.options")
 
 local M = {}
 
 -- The settings; there must be one table.
 function M.settings()
-   local opt = options.settle(sysbench.opt)
+   local opt = options.settle(old_names.take(sysbench.opt))
    if opt.tables ~= 1 then
       error("this workload uses one table: --tables must be 1", 0)
    end
@@ -24,7 +25,9 @@ function M.declare(extra)
    for name, def in pairs(extra) do
       cmdline.options[name] = def
    end
-   options.add_old_names(cmdline.options)
+   if cmdline.main_state then
+      require("sb.declarations").add_old_names(cmdline.options)
+   end
    for _, command in pairs(cmdline.commands) do
       local f = command[1]
       command[1] = function()

@@ -1,0 +1,49 @@
+-- SPDX-License-Identifier: GPL-2.0-or-later
+--
+-- Errors of sysbench.sql.
+
+local sb = ...
+local ffi, C, sysbench = sb.ffi, sb.C, sb.sysbench
+local errors = {}
+
+sb.cdef("sql", "sb_db_error sb_con_failed_sql")
+
+local function ignorable(con, desc)
+   if con.error == sysbench.sql.error.IGNORABLE then
+      return true
+   end
+   local hook = sysbench.hooks.sql_error_ignorable
+   return type(hook) == "function" and hook(desc) == true
+end
+
+-- What an error adds to its text: the statement, unless the text has it.
+local function statement_of(con, text)
+   local statement = ffi.string(C.sb_con_failed_sql(con))
+   if statement == "" or text:find(statement, 1, true) then
+      return ""
+   end
+   return " (query: " .. statement .. ")"
+end
+
+-- As raise() of sql.lua says.
+function errors.raise(con, query, level)
+   local desc = {
+      connection = con, query = query, sql_errno = con.sql_errno,
+      sql_state = ffi.string(con.sql_state),
+      sql_errmsg = ffi.string(con.sql_errmsg)
+   }
+   if ignorable(con, desc) then
+      desc.errcode = sysbench.error.RESTART_EVENT
+      error(desc)
+   end
+   local text = ("SQL error, errno = %d, state = '%s': %s"):format(
+      desc.sql_errno, desc.sql_state, desc.sql_errmsg)
+   error(text .. statement_of(con, text), level + 1)
+end
+
+-- What the last call on a driver met, for the caller of the caller.
+function errors.raise_driver(what)
+   error(what .. ": " .. ffi.string(C.sb_db_error(sb.sql.ctx)), 3)
+end
+
+return errors

@@ -1,0 +1,37 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+//
+// The Lua modules that drivers bring: sysbench.driver.<name>.
+#include <string.h>
+
+#include "script/script_private.h"
+
+// nil and why, as Lua functions fail; the text is on the stack top.
+static int failed(lua_State *L)
+{
+    lua_pushnil(L);
+    lua_insert(L, -2);
+    return 2;
+}
+
+int sb__driver_chunk(struct sb__state *st)
+{
+    lua_State *L = st->L;
+    const char *name = luaL_checkstring(L, 1);
+    struct sb_db *db = sb_db_get(&st->ctx, name);
+
+    if (!db) {
+        lua_pushfstring(
+            L, "failed to initialize the DB driver: %s", sb_db_error(&st->ctx));
+        return failed(L);
+    }
+    const char *text = sb_db_driver(db)->lua;
+    if (!text) {
+        lua_pushfstring(L, "the %s driver has no Lua module", name);
+        return failed(L);
+    }
+    const char *chunk = lua_pushfstring(L, "=[driver %s]", name);
+    if (sb__codes_text(&st->script->codes, L, chunk, text, strlen(text)))
+        return failed(L);
+    lua_pushstring(L, sb_db_file(db));
+    return 2;
+}

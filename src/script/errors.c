@@ -1,0 +1,145 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+//
+// What a user reads when a script fails: where, and what. Scripts may raise
+// anything, strings, tables, nothing.
+#include <string.h>
+
+#include "base/buf.h"
+#include "base/log.h"
+#include "script/script_private.h"
+
+// Where the innermost function with line numbers is: the modules of the
+// program have none, and users care for their own script.
+static bool push_where(lua_State *L)
+{
+    lua_Debug ar;
+
+    for (int level = 1; lua_getstack(L, level, &ar); level++) {
+        lua_getinfo(L, "Sl", &ar);
+        if (ar.currentline > 0) {
+            lua_pushfstring(L, "%s:%d: ", ar.short_src, ar.currentline);
+            return true;
+        }
+    }
+    return false;
+}
+
+// What follows "[sql]:0: ", the place in an embedded module; NULL when the text
+// does not begin so.
+static const char *behind_embedded(const char *text)
+{
+    const char *end = text && text[0] == '[' ? strchr(text, ']') : NULL;
+
+    return end && strncmp(end, "]:0: ", 5) == 0 ? end + 5 : NULL;
+}
+
+// Puts the place into the value at index 1: before a text that has that of an
+// embedded module, and into a table as `where`, for sb__error_text().
+static void add_where(lua_State *L)
+{
+    const char *text = lua_tostring(L, 1), *rest;
+
+    if (lua_istable(L, 1)) {
+        lua_pushstring(L, "where");
+        if (push_where(L))
+            lua_rawset(L, 1);
+    } else if (lua_isnil(L, 1)) {
+        if (push_where(L)) {
+            lua_pushstring(L, "error without a message");
+            lua_concat(L, 2);
+            lua_replace(L, 1);
+        }
+    } else if ((rest = behind_embedded(text)) != NULL) {
+        if (!push_where(L))
+            lua_pushstring(L, "");
+        lua_pushstring(L, rest);
+        lua_concat(L, 2);
+        lua_replace(L, 1);
+    }
+}
+
+int sb__on_error(lua_State *L)
+{
+    add_where(L);
+    lua_settop(L, 1);
+    if (sb_log_level() >= SB_LOG_DEBUG) {
+        luaL_traceback(L, L, sb__error_text(L), 1);
+        sb_log(SB_LOG_DEBUG, "%s", lua_tostring(L, -1));
+    }
+    lua_settop(L, 1);
+    return 1;
+}
+
+// Pushes a field of the table at the index, whatever its metatable is.
+static void push_raw(lua_State *L, int table, const char *name)
+{
+    lua_pushstring(L, name);
+    lua_rawget(L, table);
+}
+
+// The fields of a table that says nothing by itself: "code = 5, who = x".
+static void push_fields(lua_State *L, int table)
+{
+    struct sb_buf b;
+
+    sb_buf_init(&b, 0);
+    for (lua_pushnil(L); lua_next(L, table) && b.len < 200; lua_pop(L, 1)) {
+        int kind = lua_type(L, -1);
+
+        if (lua_type(L, -2) != LUA_TSTRING ||
+            strcmp(lua_tostring(L, -2), "where") == 0 ||
+            (kind != LUA_TSTRING && kind != LUA_TNUMBER))
+            continue;
+        sb_buf_addf(&b, "%s%s = %.100s", b.len ? ", " : "", lua_tostring(L, -2),
+            lua_tostring(L, -1));
+    }
+    lua_settop(L, table);
+    lua_pushfstring(L, "error with a table (%s)", b.len ? b.data : "empty");
+    sb_buf_done(&b);
+}
+
+// Pushes what a table says: an SQL error, a message, or __tostring().
+static void push_table(lua_State *L, int table)
+{
+    push_raw(L, table, "sql_errmsg");
+    if (lua_isstring(L, -1)) {
+        push_raw(L, table, "sql_errno");
+        push_raw(L, table, "sql_state");
+        lua_pushfstring(L, "SQL error, errno = %d, state = '%s': %s",
+            (int)lua_tointeger(L, -2),
+            lua_isstring(L, -1) ? lua_tostring(L, -1) : "",
+            lua_tostring(L, -3));
+        return;
+    }
+    push_raw(L, table, "message");
+    if (lua_isstring(L, -1))
+        return;
+    if (luaL_getmetafield(L, table, "__tostring")) {
+        lua_pushvalue(L, table);
+        if (lua_pcall(L, 1, 1, 0) == 0 && lua_isstring(L, -1))
+            return;
+    }
+    lua_settop(L, table);
+    push_fields(L, table);
+}
+
+const char *sb__error_text(lua_State *L)
+{
+    int at = lua_gettop(L);
+
+    if (lua_istable(L, at)) {
+        push_raw(L, at, "where");
+        if (!lua_isstring(L, -1)) {
+            lua_pop(L, 1);
+            lua_pushstring(L, "");
+        }
+        lua_pushvalue(L, at);
+        push_table(L, at + 2);
+        lua_replace(L, at + 2);
+        lua_settop(L, at + 2);
+        lua_concat(L, 2);
+    } else if (!lua_isstring(L, at)) {
+        lua_pushfstring(L, "error with a %s", luaL_typename(L, at));
+    }
+    return lua_tostring(L, -1);
+}

@@ -1,0 +1,81 @@
+-- SPDX-License-Identifier: GPL-2.0-or-later
+--
+-- Globals that nobody defined: what sysbench 0.5 had under such a name. Loaded
+-- when a script reads the first one.
+
+local sb = ...
+local sysbench = sb.sysbench
+local byte = string.byte
+
+-- Options that have other names now.
+local function old_names(opt)
+   return {
+      num_threads = opt.threads, max_requests = opt.events,
+      max_time = opt.time, tx_rate = opt.rate,
+      mysql_table_engine = opt.mysql_table_engine or "innodb",
+      myisam_max_rows = opt.myisam_max_rows or 1000000
+   }
+end
+
+-- A setting wins over a value that the script's body gave to the global of
+-- its name, but never over a function or a library, nor over the path of the
+-- script (--test may say less than that).
+local function overrule(values)
+   for name, value in pairs(values) do
+      local kind = type(rawget(_G, name))
+      if kind ~= "nil" and kind ~= "function" and kind ~= "table" and
+         name ~= "test" then
+         rawset(_G, name, value)
+      end
+   end
+end
+
+local old -- of this state's options, when they are known
+
+local function option(name)
+   local opt = sysbench.opt
+   if opt == nil then
+      return nil
+   elseif name == "db_driver" then
+      return sysbench.sql.driver():name()
+   end
+   old = old or old_names(opt)
+   if old[name] ~= nil then
+      return old[name]
+   elseif sb.legacy_options then
+      return opt[name]
+   end
+end
+
+-- db_*, sb_rand*, DB_ERROR_*
+local function in_legacy(name)
+   local a, b = byte(name, 1, 2)
+   return (a == 100 or a == 115) and b == 98 or a == 68 and b == 66
+end
+
+local globals = {}
+
+function globals.get(name)
+   local value = option(name)
+   if value ~= nil then
+      rawset(_G, name, value)
+   elseif in_legacy(name) then
+      sb.module("legacy")
+      value = rawget(_G, name)
+   end
+   return value
+end
+
+-- The script declares no options: all of them become globals.
+function globals.overrule()
+   local opt = sysbench.opt
+   local meta = getmetatable(_G)
+   if type(meta) ~= "table" or not meta.__index then
+      return -- the script has its own idea of globals
+   end
+   sb.legacy_options = true
+   overrule(opt)
+   overrule(old_names(opt))
+end
+
+return globals

@@ -1,0 +1,79 @@
+SPDX-License-Identifier: GPL-2.0-or-later
+
+Commands: the standard ones, a script's own, in one thread or in all.
+
+  $ cat >std.lua <<'EOF'
+  > function prepare() print("prepare", sysbench.tid) end
+  > function cleanup() print("cleanup") end
+  > function help() print("my help") end
+  > function event() end
+  > EOF
+  $ sb() { sysbench "$@" | sed -e '1,2d'; }
+  $ sb std.lua prepare --threads=3
+  prepare	0
+  $ sb std.lua cleanup
+  cleanup
+  $ sb std.lua help
+  my help
+
+A standard command that a script does not have, and one that nobody has.
+
+  $ echo 'function event() end' >e.lua
+  $ for c in prepare cleanup help jump; do
+  >     sysbench ./e.lua $c 2>&1 >out; echo $?
+  > done
+  'e.lua' test does not implement the 'prepare' command.
+  1
+  'e.lua' test does not implement the 'cleanup' command.
+  1
+  'e.lua' test does not implement the 'help' command.
+  1
+  Unknown command: jump
+  1
+  $ sysbench cpu prepare 2>&1 >out
+  'cpu' test does not implement the 'prepare' command.
+  [1]
+
+Commands of the script's own. They may take the place of standard ones; false
+or an error make the exit status 1.
+
+  $ cat >own.lua <<'EOF'
+  > local function say(word)
+  >    return function() print(word) end
+  > end
+  > local function all()
+  >    io.write("all " .. sysbench.tid .. "\n") -- print() writes twice
+  > end
+  > sysbench.cmdline.commands = {
+  >    greet = {say("hello")},
+  >    run = {say("my own run")},
+  >    no = {function() return false end},
+  >    oops = {function() error("oops") end},
+  >    all = {all, sysbench.cmdline.PARALLEL_COMMAND},
+  >    part = {function() if sysbench.tid == 1 then error("one") end end,
+  >            sysbench.cmdline.PARALLEL_COMMAND},
+  > }
+  > EOF
+  $ sb own.lua greet
+  hello
+  $ sb own.lua run
+  my own run
+  $ sysbench own.lua no >out
+  [1]
+  $ sysbench own.lua oops 2>&1 >out
+  FATAL: `oops' function failed: own.lua:11: oops
+  [1]
+
+Parallel ones run once in every thread, with a state for each.
+
+  $ sysbench own.lua all | sed 1,2d
+  all 0
+  $ sysbench own.lua all --threads=3 | sed 1,2d | sort
+  
+  Initializing worker threads...
+  all 0
+  all 1
+  all 2
+  $ sysbench own.lua part --threads=3 2>&1 >out
+  FATAL: `part' function failed: own.lua:13: one
+  [1]

@@ -1,0 +1,62 @@
+SPDX-License-Identifier: GPL-2.0-or-later
+
+The same work by the command lines of sysbench 0.4, 0.5 and 1.0, on the driver
+that needs no database: 20 queries a transaction, 21 in 0.4.
+
+  $ sb() { sysbench --db-driver=null "$@" 2>err |
+  >     grep -E 'Number of threads|number of events|  (read|write|other): '; }
+  $ sb oltp_read_write --threads=2 --events=10 run
+  Number of threads: 2
+          read:                            140
+          write:                           40
+          other:                           20
+      total number of events:              10
+  $ cat err
+  $ sb --test=oltp.lua --num-threads=2 --max-requests=10 run
+  Number of threads: 2
+          read:                            140
+          write:                           40
+          other:                           20
+      total number of events:              10
+  $ cut -d' ' -f1-4 err | sort
+  WARNING: --max-requests is deprecated,
+  WARNING: --num-threads is deprecated,
+  WARNING: the --test option
+  $ sb --test=oltp --num-threads=2 --max-requests=10 run
+  Number of threads: 2
+          read:                            140
+          write:                           50
+          other:                           20
+      total number of events:              10
+
+Their own options, spelt with dashes or underscores.
+
+  $ sb oltp_read_write --point-selects=1 --range_selects=off --skip-trx \
+  >     --events=10 run
+  Number of threads: 1
+          read:                            10
+          write:                           40
+          other:                           0
+      total number of events:              10
+  $ sb --test=oltp.lua --oltp-point-selects=1 --oltp_range_selects=off \
+  >     --oltp-skip-trx=on --max-requests=10 run
+  Number of threads: 1
+          read:                            10
+          write:                           40
+          other:                           0
+      total number of events:              10
+  $ sb --test=oltp --oltp-test-mode=simple --max-requests=10 run
+  Number of threads: 1
+          read:                            10
+          write:                           0
+          other:                           0
+      total number of events:              10
+
+A time limit alone, in both spellings.
+
+  $ for t in --time --max-time; do
+  >     sysbench --db-driver=null oltp_point_select $t=0.2 run 2>err |
+  >         sed -n 's/.*total time: *[0-4]\..*/limited/p'
+  > done
+  limited
+  limited

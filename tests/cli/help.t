@@ -1,0 +1,61 @@
+SPDX-License-Identifier: GPL-2.0-or-later
+
+--help and --list, and the help of a test.
+
+  $ sysbench --help >help
+  $ grep -E '^[A-Z].*:$' help | grep -v 'driver options\|^SQLite\|^My\|^Pos\|^Mo'
+  Usage:
+  General options:
+  Pseudo-Random Numbers Generator options:
+  Log options:
+  General database options:
+  Program options:
+  Database drivers:
+  Built-in tests:
+  $ grep -E '^  --(threads|time|rand-type|config-file|num-threads)=' help |
+  >     sed 's/  */ /g'
+   --threads=N number of threads to use [1]
+   --time=DURATION limit for total execution time in seconds [10]
+   --num-threads=N deprecated alias for --threads [1]
+   --rand-type=STRING random numbers distribution {uniform,gaussian,special,pareto,zipfian} [special]
+   --config-file=FILENAME file with options, one name=value a line
+  $ sysbench cpu run --help | cmp - help
+
+Help and list work wherever they stand and whatever stands beside them.
+
+  $ sysbench --list >list
+  $ grep -E '^[A-Z].*:$' list | sed 's/ (.*)//'
+  Workloads:
+  Database drivers:
+  Built-in tests:
+  $ grep -E '^  (oltp_read_write|oltp|null|cpu) ' list | cut -d' ' -f3,4
+  oltp -
+  oltp_read_write -
+  null -
+  cpu -
+
+Every workload that is listed can be asked for help.
+
+  $ sed -n '/^Workloads/,/^$/s/^  \([^ ]*\) - .*/\1/p' list >names
+  $ while read -r name; do
+  >     sysbench "$name" help >out 2>err </dev/null || echo "$name: $?"
+  >     grep -q -e --help -e ' --[a-z]' out || echo "$name: no options"
+  > done <names
+
+A built-in test and a script tell their own options.
+
+  $ sysbench cpu help | sed 1,2d
+  cpu options:
+    --cpu-max-prime=N upper limit for primes generator [10000]
+  
+  $ cat >own.lua <<'EOF'
+  > sysbench.cmdline.options = {
+  >    rows = {"how many rows", 10}, name = {"its name", "x"},
+  >    ["fast-mode"] = {"no checks", false}, bare = {"no default"},
+  > }
+  > EOF
+  $ sysbench own.lua help | grep -- --
+    --bare=STRING        no default
+    --fast-mode[=on|off] no checks [off]
+    --name=STRING        its name [x]
+    --rows=N             how many rows [10]

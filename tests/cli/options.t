@@ -1,0 +1,130 @@
+SPDX-License-Identifier: GPL-2.0-or-later
+
+Where options come from, in which order they win, units of values, the config
+file, --print-config, and what is never shown.
+
+  $ cat >show.lua <<'EOF'
+  > sysbench.cmdline.options = {
+  >    rows = {"rows", 10},
+  >    name = {"a text", "none"},
+  >    ["fast-mode"] = {"a switch", false},
+  >    parts = {"a list", {"a", "b"}},
+  >    ["my-password"] = {"a secret", ""},
+  > }
+  > function prepare()
+  >    local o = sysbench.opt
+  >    print(("threads=%d time=%g rows=%d name=%s fast=%s parts=%s"):format(
+  >       o.threads, o.time, o.rows, o.name, tostring(o.fast_mode),
+  >       table.concat(o.parts, "+")))
+  > end
+  > EOF
+  $ sb() { sysbench show.lua prepare "$@" | grep -v -e '^sysbench ' -e '^$'; }
+  $ sb
+  threads=1 time=10 rows=10 name=none fast=false parts=a+b
+
+Command line over environment over config file over default, for options of
+the program and of the script alike.
+
+  $ cat >my.cnf <<'EOF'
+  > # comments and [sections] are skipped
+  > [client]
+  > threads = 2
+  > --time=2   # two seconds
+  > rows=2
+  > name="two # not a comment"
+  > parts=c,d
+  > fast_mode
+  > EOF
+  $ sb --config-file=my.cnf
+  threads=2 time=2 rows=2 name=two # not a comment fast=true parts=c+d
+  $ export SYSBENCH_THREADS=3 SYSBENCH_ROWS=3 SYSBENCH_FAST_MODE=off
+  $ sb --config-file=my.cnf
+  threads=3 time=2 rows=3 name=two # not a comment fast=false parts=c+d
+  $ sb --config-file=my.cnf --threads=4 --rows=4 --name= --parts=e
+  threads=4 time=2 rows=4 name= fast=false parts=e
+
+Dashes and underscores are alike. Old names work, and say so; the option's own
+name wins over them.
+
+  $ sb --fast_mode --num-threads=5 --max-time=6
+  WARNING: --num-threads is deprecated, use --threads instead
+  WARNING: --max-time is deprecated, use --time instead
+  threads=5 time=6 rows=3 name=none fast=true parts=a+b
+  $ sb --threads=6 --num_threads=5 2>&1
+  WARNING: --num-threads is deprecated, use --threads instead
+  threads=6 time=10 rows=3 name=none fast=false parts=a+b
+
+The oldest of them, --max-requests, alone lifts the time limit.
+
+  $ sb --max-requests=10 2>err
+  threads=3 time=0 rows=3 name=none fast=false parts=a+b
+  $ sb --max-requests=10 --time=4 2>err
+  threads=3 time=4 rows=3 name=none fast=false parts=a+b
+  $ sb --events=10
+  threads=3 time=10 rows=3 name=none fast=false parts=a+b
+  $ unset SYSBENCH_THREADS SYSBENCH_ROWS SYSBENCH_FAST_MODE
+
+Durations and counts in human units.
+
+  $ sb --threads=1k --time=1h30m
+  threads=1000 time=5400 rows=10 name=none fast=false parts=a+b
+  $ sb --time=250ms
+  threads=1 time=0.25 rows=10 name=none fast=false parts=a+b
+
+What nobody knows in the file or the environment is warned of, not fatal.
+
+  $ echo 'trheads=2' >typo.cnf
+  $ SYSBENCH_NOTHING=1 sb --config-file=typo.cnf 2>&1
+  WARNING: SYSBENCH_NOTHING matches no option
+  WARNING: typo.cnf:1: unknown option 'trheads' (did you mean threads?)
+  threads=1 time=10 rows=10 name=none fast=false parts=a+b
+
+The test itself can be named there too.
+
+  $ echo 'test=show.lua' >test.cnf
+  $ sysbench --config-file=test.cnf prepare | tail -n 1
+  threads=1 time=10 rows=10 name=none fast=false parts=a+b
+
+--print-config tells every option, its value and its origin; what was given
+can be read back. It runs nothing.
+
+  $ SYSBENCH_NAME=env sysbench show.lua prepare --print-config \
+  >     --config-file=my.cnf --rows=7 --max-time=8 --my-password=hunter2 \
+  >     2>/dev/null >all
+  $ grep -E '^#?(threads|time|events|config-file|rows|name|parts|my-)' all |
+  >     sed 's/  */ /'
+  #config-file=my.cnf # command line
+  threads=2 # my.cnf:3
+  #events=0 # default
+  time=8 # command line, as --max-time
+  #my-password=*** # command line
+  name=env # SYSBENCH_NAME
+  parts=c,d # my.cnf:7
+  rows=7 # command line
+  $ sb --config-file=all
+  threads=2 time=8 rows=7 name=env fast=true parts=c+d
+
+Secrets are not shown there, not in messages, not to scripts that look at the
+command line, and not in the list of processes.
+
+  $ grep -c hunter2 all
+  0
+  [1]
+  $ cat >secret.lua <<'EOF'
+  > sysbench.cmdline.options = {
+  >    password = {"", ""}, url = {"", ""}, key = {"", 1},
+  > }
+  > function prepare()
+  >    print((io.open("/proc/self/cmdline"):read("*a"):gsub("%z", " ")))
+  >    print(table.concat(sysbench.cmdline.argv, " "))
+  >    print(sysbench.opt.password, sysbench.opt.url)
+  > end
+  > EOF
+  $ sysbench secret.lua prepare --password=hunter2 --url=x://me:pw@host/db |
+  >     sed -e 1,2d
+  sysbench secret.lua prepare --password=******* --url=x://me:**@host/db 
+  secret.lua prepare --password=******* --url=x://me:**@host/db
+  hunter2	x://me:pw@host/db
+  $ sysbench secret.lua prepare --key=x://me:pw@host/db 2>&1 >out
+  Invalid value for the 'key' option: 'x://me:***@host/db' (a number is needed)
+  [1]

@@ -1,0 +1,154 @@
+SPDX-License-Identifier: GPL-2.0-or-later
+
+What a run prints on standard output: the lines of sysbench 1.0.20. Figures
+that depend on speed are shown as N.
+
+  $ echo 'function event() end' >e.lua
+  $ cat >sql.lua <<'EOF'
+  > function thread_init()
+  >    con = sysbench.sql.driver():connect()
+  > end
+  > function event()
+  >    con:query("SELECT 1")
+  >    con:query("UPDATE t SET a = 1")
+  >    con:query("BEGIN")
+  > end
+  > EOF
+  $ mask() { sed -E -e '1s/sysbench [0-9].*/SYSBENCH/' \
+  >     -e 's,([:/(] *)[0-9]+\.[0-9]+,\1N,g'; }
+  $ part() { sed -n "/^$1/,/^$/p" | mask; }
+
+An empty event.
+
+  $ sysbench e.lua run --events=50 --threads=1 | mask
+  SYSBENCH
+  
+  Running the test with following options:
+  Number of threads: 1
+  Initializing random number generator from current time
+  
+  
+  Initializing worker threads...
+  
+  Threads started!
+  
+  
+  General statistics:
+      total time:                          Ns
+      total number of events:              50
+  
+  Latency (ms):
+           min:                                    N
+           avg:                                    N
+           max:                                    N
+           95th percentile:                        N
+           sum:                                    N
+  
+  Threads fairness:
+      events (avg/stddev):           N/N
+      execution time (avg/stddev):   N/N
+  
+
+The options that its head tells of.
+
+  $ sysbench e.lua run --events=1 --threads=2 --time=90 --rate=500 \
+  >     --report-interval=0.5 --report-checkpoints=30,60 --validate \
+  >     --forced-shutdown=10% --rand-seed=7 | sed -n '/^Run/,/^Init.*threads/p'
+  Running the test with following options:
+  Number of threads: 2
+  Target transaction rate: 500/sec
+  Report intermediate results every 0.5 second(s)
+  Report checkpoint(s) at 30, 60 seconds
+  Validation checks: on.
+  
+  Initializing random number generator from seed (7).
+  
+  Forcing shutdown in 99 seconds
+  
+  Initializing worker threads...
+
+Below verbosity 3 standard output is the script's alone; 0 silences warnings
+too.
+
+  $ sysbench e.lua run --events=1 --verbosity=2
+  $ sysbench e.lua run --time=0 --events=1 --num-threads=1 --verbosity=0
+  WARNING: --num-threads is deprecated, use --threads instead
+
+SQL, on the driver that needs no database.
+
+  $ sysbench sql.lua run --db-driver=null --events=10 | part 'SQL stat'
+  SQL statistics:
+      queries performed:
+          read:                            10
+          write:                           10
+          other:                           10
+          total:                           30
+      transactions:                        10     (N per sec.)
+      queries:                             30     (N per sec.)
+      ignored errors:                      0      (N per sec.)
+      reconnects:                          0      (N per sec.)
+  
+
+Percentiles: the classic line shows 95 when it is in the list, else the first;
+0 switches them off.
+
+  $ sysbench e.lua run --events=9 --percentile=99 | grep percentile: | mask
+           99th percentile:                        N
+  $ sysbench e.lua run --events=9 --percentile=99,95,50 | grep '95th' | mask
+           95th percentile:                        N
+  $ sysbench e.lua run --events=9 --percentile=0 | grep -A1 percentile
+           percentile stats:               disabled
+           sum:                                    * (glob)
+
+The histogram stands before everything else.
+
+  $ sysbench e.lua run --events=9 --histogram | sed -n '/^Lat.*hist/,/^ $/p' |
+  >     sed -E 's/[0-9.]+ \|\*+ +[0-9]+$/N | N/' | uniq | sed '3{/ N | N$/!d}'
+  Latency histogram (values are in milliseconds)
+         value  ------------- distribution ------------- count
+         N | N
+   
+
+Intermediate lines; with a rate, a second one for the queue.
+
+  $ sysbench e.lua run --time=0.5 --report-interval=0.2 | grep '^\[' | mask
+  [ 0.2s ] thds: 1 eps: N lat (ms,95%): N
+  [ 0.4s ] thds: 1 eps: N lat (ms,95%): N
+  $ sysbench sql.lua run --db-driver=null --time=0.3 --report-interval=0.2 \
+  >     --rate=100 | grep '^\[' | mask
+  [ 0.2s ] thds: 1 tps: N qps: N (r/w/o: N/N/N) lat (ms,95%): N err/s: N reconn/s: N
+  [ 0.2s ] queue length: 0, concurrency: * (glob)
+
+Checkpoints are full reports, and the last report counts from there.
+
+  $ sysbench e.lua run --time=0 --events=60 --rate=100 --arrivals=constant \
+  >     --report-checkpoints=0.3 >out
+  $ grep -E '^\[|^General|^Latency|^Threads fair' out
+  [ 0.3s ] Checkpoint report:
+  General statistics:
+  Latency (ms):
+  Threads fairness:
+  General statistics:
+  Latency (ms):
+  Threads fairness:
+  $ awk '/number of events/ { n += $5; print($5 > 0 && $5 < 60) }
+  >     END { print n }' out
+  1
+  1
+  60
+
+What happens in the warm-up does not count, neither in time nor in events.
+
+  $ cat >slow.lua <<'EOF'
+  > local ffi = require("ffi")
+  > ffi.cdef("int usleep(unsigned);")
+  > local n = 0
+  > function event() ffi.C.usleep(10000) n = n + 1 end
+  > function thread_done() print("begun more", n > 7) end
+  > EOF
+  $ sysbench slow.lua run --warmup-time=0.3 --time=0 --events=7 >out
+  $ sed -n -e '/^Warm/p' -e '/number of events/p' -e '/^begun/p' out
+  Warmup time: 0.3s
+  Warming up for 0.3 seconds...
+  begun more	true
+      total number of events:              7

@@ -1,0 +1,129 @@
+SPDX-License-Identifier: GPL-2.0-or-later
+
+Scripts: from a file, by a module's name, from standard input; and what is said
+when a script is missing or wrong.
+
+  $ mkdir dir
+  $ cat >dir/mine.lua <<'EOF'
+  > print("body", sysbench.cmdline.script_path, sysbench.cmdline.command)
+  > function prepare() print("prepare") end
+  > EOF
+  $ sb() { sysbench "$@" | sed -e '1,2d'; }
+
+A path with or without its .lua, a module on package.path, --test=.
+
+  $ sb dir/mine.lua prepare
+  body	dir/mine.lua	prepare
+  prepare
+  $ sb dir/mine prepare
+  body	dir/mine	prepare
+  prepare
+  $ LUA_PATH="$PWD/dir/?.lua;;" sb mine prepare
+  body	mine	prepare
+  prepare
+  $ sb --test=dir/mine.lua prepare 2>err
+  body	dir/mine.lua	prepare
+  prepare
+  $ cat err
+  WARNING: the --test option is deprecated. You can pass a script name or path on the command line without any options.
+
+Without a command its body is all that runs: sysbench as an interpreter.
+
+  $ sb dir/mine.lua
+  body	dir/mine.lua	nil
+
+From standard input, named "-" or not at all; only the body runs.
+
+  $ echo 'print("typed", sysbench.version ~= nil)' | sb
+  typed	true
+  $ echo 'function event() print("no") end print("typed")' | sb - run
+  typed
+
+An installed workload is found by its bare name, and by a path of old that is
+no more, with a notice.
+
+  $ sb oltp_point_select.lua run --db-driver=null --events=1 | grep 'of events'
+      total number of events:              1
+  $ sb --test=/usr/old/tests/db/oltp.lua help 2>&1 | grep -o 'NOTICE.*using'
+  NOTICE: no such file: /usr/old/tests/db/oltp.lua; using
+
+One that is not there, one that cannot be read, one that is no Lua.
+
+  $ sysbench none.lua run 2>&1 >out
+  FATAL: Cannot find benchmark 'none.lua': no such built-in test, file or module
+  [1]
+  $ printf 'local x = 1\nfunction event( end\n' >broken.lua
+  $ sysbench broken.lua run 2>&1 >out
+  FATAL: broken.lua:2: <name> or '...' expected near 'end'
+  [1]
+  $ echo 'x = = 1' | sysbench 2>&1 >out
+  FATAL: stdin:1: unexpected symbol near '='
+  [1]
+  $ echo 'local t = nil; t.x = 1' >fails.lua
+  $ sysbench fails.lua run 2>&1 >out
+  FATAL: *fails.lua:1: attempt to index local 't' (a nil value) (glob)
+  [1]
+
+Without event() there is nothing to run, and the run does not begin.
+
+  $ echo 'function prepare() end' >noevent.lua
+  $ sysbench noevent.lua run 2>err | grep -c threads
+  0
+  [1]
+  $ cat err
+  FATAL: cannot find the event() function in noevent.lua
+
+An error in event() ends the run: the report is there all the same, and the
+message names the line.
+
+  $ cat >third.lua <<'EOF'
+  > local n = 0
+  > function event()
+  >    n = n + 1
+  >    if n == 3 then error("no more") end
+  > end
+  > EOF
+  $ sysbench third.lua run >out 2>err
+  [1]
+  $ grep 'number of events' out
+      total number of events:              2
+  $ grep FATAL err
+  FATAL: `thread_run' function failed: third.lua:4: no more
+
+So does one in a hook that comes before.
+
+  $ echo 'function event() end function init() error("init no") end' >i.lua
+  $ sysbench i.lua run 2>&1 >out
+  FATAL: `init' function failed: i.lua:1: init no
+  [1]
+  $ echo 'function event() end function thread_init() x.y = 1 end' >t.lua
+  $ sysbench t.lua run --threads=3 2>&1 >out | sed 1q
+  FATAL: `thread_init' function failed: t.lua:1: attempt to index global 'x' (a nil value)
+
+What hooks print stands where it always did.
+
+  $ cat >hooks.lua <<'EOF'
+  > function init() print("init") end
+  > function thread_init(id) print("thread_init", id) end
+  > function event(id) end
+  > function thread_done(id) print("thread_done", id) end
+  > function done() print("done") end
+  > sysbench.hooks.report_cumulative = function(stat)
+  >    print("events", stat.events)
+  > end
+  > EOF
+  $ sb hooks.lua run --events=3 --rand-seed=5
+  init
+  Running the test with following options:
+  Number of threads: 1
+  Initializing random number generator from seed (5).
+  
+  
+  Initializing worker threads...
+  
+  thread_init	0
+  Threads started!
+  
+  thread_done	0
+  events	3
+  done

@@ -1,0 +1,136 @@
+SPDX-License-Identifier: GPL-2.0-or-later
+
+Wrong usage: one sentence on standard error names the thing and the limit,
+nothing else is said, and the exit status is 1.
+
+  $ echo 'function event() end' >e.lua
+  $ cat >own.lua <<'EOF'
+  > sysbench.cmdline.options = {
+  >    rows = {"rows", 10}, ["batch-size"] = {"rows at once", 5},
+  > }
+  > function event() end
+  > EOF
+  $ sb() { sysbench "$@" --events=1 2>&1 >out; }
+
+Options that nobody knows name their nearest neighbour, spelt as the user
+spells.
+
+  $ sb own.lua run --rwos=3
+  invalid option: --rwos (did you mean --rows?)
+  [1]
+  $ sb own.lua run --batch_sise=3
+  invalid option: --batch_sise (did you mean --batch_size?)
+  [1]
+  $ sb cpu run --cpu-max-prim=3
+  invalid option: --cpu-max-prim (did you mean --cpu-max-prime?)
+  [1]
+  $ sb cpu run --nothing-like-it
+  invalid option: --nothing-like-it
+  [1]
+  $ sb cpu run -x
+  invalid option: -x (options begin with two dashes)
+  [1]
+  $ sb cpu run --
+  invalid option: -- (a name must follow the dashes)
+  [1]
+  $ sb cpu run --threads 4
+  Invalid value for the 'threads' option: '' (a whole number is needed; write --threads=...)
+  [1]
+
+An old script declares nothing: what it is given becomes a global, with a
+warning when it is nearly an option.
+
+  $ sb e.lua run --trheads=3
+  WARNING: unknown option --trheads becomes a global of the script; did you mean --threads?
+  $ sb e.lua run --nothing-like-it=3
+
+Values of the wrong type.
+
+  $ sb e.lua run --threads=x
+  Invalid value for the 'threads' option: 'x' (a whole number is needed)
+  [1]
+  $ sb e.lua run --rate=fast
+  Invalid value for the 'rate' option: 'fast' (a number is needed)
+  [1]
+  $ sb e.lua run --time=10x
+  Invalid value for the 'time' option: '10x' (a duration such as 10, 250ms or 1h30m is needed)
+  [1]
+  $ sb e.lua run --thread-stack-size=1Z
+  Invalid value for the 'thread-stack-size' option: '1Z' (a size such as 512, 64K or 10M is needed)
+  [1]
+  $ sb e.lua run --debug=maybe
+  Invalid value for the 'debug' option: 'maybe' (on or off is needed)
+  [1]
+  $ sb e.lua run --rand-type=odd
+  Invalid value for the 'rand-type' option: 'odd' (one of uniform, gaussian, special, pareto, zipfian is needed)
+  [1]
+  $ sb own.lua run --rows=many
+  Invalid value for the 'rows' option: 'many' (a number is needed)
+  [1]
+
+Values out of range.
+
+  $ sb e.lua run --threads=0
+  Invalid value for the 'threads' option: '0' (the least is 1)
+  [1]
+  $ sb e.lua run --threads=2M
+  Invalid value for the 'threads' option: '2M' (the most is 1000000)
+  [1]
+  $ sb e.lua run --threads=99999999999999999999
+  Invalid value for the 'threads' option: '99999999999999999999' (the most is 1000000)
+  [1]
+  $ sb e.lua run --time=-5
+  Invalid value for the 'time' option: '-5' (the least is 0s)
+  [1]
+  $ sb e.lua run --verbosity=9
+  Invalid value for the 'verbosity' option: '9' (the most is 5)
+  [1]
+  $ sb e.lua run --rate=-1
+  Invalid value for the 'rate' option: '-1' (the least is 0)
+  [1]
+
+What several options say together.
+
+  $ sb e.lua run --percentile=0 --histogram
+  --histogram cannot be used with --percentile=0
+  [1]
+  $ sb e.lua run --report-checkpoints=2,1
+  Invalid value for the 'report-checkpoints' option: '1' (seconds, each later than the one before)
+  [1]
+  $ sb e.lua run --forced-shutdown=soon
+  Invalid value for the 'forced-shutdown' option: 'soon' (seconds, a percentage of --time, or 'off')
+  [1]
+
+Tests, commands and drivers that are not there.
+
+  $ sb nosuch run
+  FATAL: Cannot find benchmark 'nosuch': no such built-in test, file or module
+  [1]
+  $ sb cpu
+  The 'cpu' test requires a command argument. See 'sysbench cpu help'
+  [1]
+  $ sb cpu jump
+  Unknown command: jump
+  [1]
+  $ sb cpu run too much
+  Unrecognized command line argument: too
+  [1]
+  $ sb oltp_point_select run --db-driver=nosuch | grep -o "no driver 'nosuch'"
+  no driver 'nosuch'
+
+Where a wrong value came from.
+
+  $ SYSBENCH_THREADS=x sb e.lua run
+  Invalid value for the 'threads' option: 'x' (a whole number is needed), set by SYSBENCH_THREADS
+  [1]
+  $ printf 'time=3\nthreads=x\n' >my.cnf
+  $ sb e.lua run --config-file=my.cnf
+  Invalid value for the 'threads' option: 'x' (a whole number is needed), set by my.cnf:2
+  [1]
+  $ echo 'threads 3' >my.cnf
+  $ sb e.lua run --config-file=my.cnf
+  my.cnf:1: '=' must follow the option name
+  [1]
+  $ sb e.lua run --config-file=none.cnf
+  FATAL: cannot read the config file 'none.cnf': No such file or directory
+  [1]

@@ -1,0 +1,60 @@
+-- SPDX-License-Identifier: GPL-2.0-or-later
+--
+-- The commands of the oltp_*.lua workloads, apart from the run. `own` holds
+-- the functions of oltp_common.lua as they were: what differs from them is a
+-- script's own.
+
+local build = require("sb.build")
+local dialect = require("sb.dialect")
+local options = require("sb.options")
+local parallel = require("sb.prepare")
+
+local M = {}
+
+local function settings()
+   return options.settle(sysbench.opt)
+end
+
+local function connect()
+   local driver = sysbench.sql.driver()
+   return driver:connect(), dialect.of(driver), driver
+end
+
+-- What a script put in place of get_c_value() and get_pad_value(), or nil.
+local function values(own)
+   return get_c_value ~= own.c and get_c_value or nil,
+      get_pad_value ~= own.pad and get_pad_value or nil
+end
+
+function M.create_table(own, driver, con, n)
+   build.build(con, dialect.of(driver), settings(), n, values(own))
+end
+
+function M.prepare(own)
+   local opt = settings()
+   local con, d, driver = connect()
+   if create_table ~= own.create_table then
+      parallel.each_table(opt, function(n)
+         create_table(driver, con, n)
+      end)
+   else
+      parallel.prepare(con, d, opt, values(own))
+   end
+   con:disconnect()
+end
+
+function M.warmup()
+   local opt = settings()
+   local con, d = connect()
+   parallel.warmup(con, d, opt)
+   con:disconnect()
+end
+
+function M.cleanup()
+   local opt = settings()
+   local con = connect()
+   build.drop_all(con, opt)
+   con:disconnect()
+end
+
+return M

@@ -1,0 +1,96 @@
+-- SPDX-License-Identifier: GPL-2.0-or-later
+--
+-- Options of the generations before 1.0, and their way into the names of 1.x,
+-- which the rest of sb/ works on.
+
+local options = require("sb.options")
+
+local M = {}
+
+-- Spellings of 0.5 for names of 1.x.
+M.map = {
+   oltp_tables_count = "tables",
+   oltp_table_size = "table_size",
+   oltp_range_size = "range_size",
+   oltp_point_selects = "point_selects",
+   oltp_simple_ranges = "simple_ranges",
+   oltp_sum_ranges = "sum_ranges",
+   oltp_order_ranges = "order_ranges",
+   oltp_distinct_ranges = "distinct_ranges",
+   oltp_index_updates = "index_updates",
+   oltp_non_index_updates = "non_index_updates",
+   oltp_delete_inserts = "delete_inserts",
+   oltp_range_selects = "range_selects",
+   oltp_auto_inc = "auto_inc",
+   oltp_skip_trx = "skip_trx",
+   oltp_secondary = "secondary",
+   oltp_create_secondary = "create_secondary",
+   mysql_table_engine = "mysql_storage_engine",
+   mysql_table_options = "create_table_options",
+   random_ranges_delta = "delta",
+}
+
+local scales = {[""] = 1, k = 1e3, m = 1e6, g = 1e9}
+
+local function to_number(name, value)
+   local digits, suffix = value:match("^(-?%d+)(%a?)$")
+   local scale = suffix and scales[suffix:lower()]
+   if not scale then
+      error(string.format("Invalid value for the '%s' option: '%s'",
+         name:gsub("_", "-"), value), 0)
+   end
+   return tonumber(digits) * scale
+end
+
+local words = {on = true, ["true"] = true, ["1"] = true,
+   off = false, ["false"] = false, ["0"] = false}
+
+local function to_boolean(name, value)
+   if words[value] == nil then
+      error(string.format("Invalid value for the '%s' option: '%s'",
+         name:gsub("_", "-"), value), 0)
+   end
+   return words[value]
+end
+
+-- Moves what was given in old spellings to the new names, once, and returns
+-- its argument.
+function M.take(opt)
+   for name, target in pairs(M.map) do
+      local value = opt[name]
+      if type(value) == "string" and value ~= "" and opt[target] ~= nil then
+         local kind = type(opt[target])
+         if kind == "number" then
+            value = to_number(name, value)
+         elseif kind == "boolean" then
+            value = to_boolean(name, value)
+         end
+         opt[target] = value
+         opt[name] = ""
+      end
+   end
+   return opt
+end
+
+-- A set of 1.x options out of the 0.5 or 0.4 ones in `old`.
+function M.from_old(old)
+   local opt = {
+      tables = 1,
+      read_only = old.oltp_read_only,
+      write_only = old.oltp_write_only,
+      table_name = old.oltp_table_name,
+      myisam_max_rows = old.myisam_max_rows,
+      pgsql_variant = old.pgsql_variant,
+   }
+   for name, target in pairs(M.map) do
+      if old[name] ~= nil then
+         opt[target] = old[name]
+      end
+   end
+   if opt.read_only and opt.write_only then
+      error("--oltp-read-only and --oltp-write-only exclude each other", 0)
+   end
+   return options.settle(opt)
+end
+
+return M

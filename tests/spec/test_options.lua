@@ -1,0 +1,141 @@
+-- SPDX-License-Identifier: GPL-2.0-or-later
+--
+-- Options that scripts declare: help, defaults, validation, names that the
+-- program has, too.
+
+local tap = dofile(test:match("(.*/)") .. "lib/tap.lua")
+
+local function help()
+   local text = [[sysbench.cmdline.options = { rows = {"Number", 5},
+      name = {"Who", "x"}, fast = {"Is it", true}, size = {"Bytes", 4096,
+      sysbench.cmdline.ARG_SIZE}, hosts = {"Where", {"a", "b"}} }]]
+   local out, err, rc = tap.with(text, "help")
+   tap.is(out, "script" .. tap.last .. [[.lua options:
+  --fast[=on|off]    Is it [on]
+  --hosts=[LIST,...] Where [a,b]
+  --name=STRING      Who [x]
+  --rows=N           Number [5]
+  --size=SIZE        Bytes [4096]
+
+]], "help of a script: its name, its options in order, an empty line")
+   tap.is(rc, 0, "succeeds", err)
+   out = tap.sysbench("oltp_read_write help")
+   tap.like(out, "\n\noltp_read_write options:\n  %-%-auto",
+            "the name is the one typed")
+   tap.script(text, "first.lua")
+   out = tap.sysbench("./first.lua help")
+   tap.like(out, "\nfirst.lua options:\n", "without its folder")
+   -- An option of the core that comes first is not what the help is about.
+   out = tap.with([[sysbench.cmdline.options =
+      {debug = {"x", true}, rows = {"Number", 5}}]], "help")
+   tap.like(out, "%.lua options:\n  %-%-rows=N Number %[5%]\n\n$",
+            "an option of the core redeclared")
+end
+
+local function validation()
+   local text = [[
+local function small(name, value)
+   print("asked", name, value, type(value))
+   return tonumber(value) and tonumber(value) < 10
+end
+sysbench.cmdline.options = {
+   rows = {"Rows", 50, sysbench.cmdline.ARG_INT, small},
+   other = {"Other", "x", nil, function(name) return name == "other" end}
+}
+function event() print("rows", sysbench.opt.rows) return true end]]
+   local out = tap.with(text, "run")
+   tap.like(out, "rows\t50\n", "a default is not validated")
+   tap.unlike(out, "asked", "nor asked for")
+   local _, rc
+   out, _, rc = tap.with(text, "run --rows=7 --other=y")
+   tap.like(out, "asked\trows\t7\tstring\n.*rows\t7\n", "a value that will do")
+   tap.is(rc, 0, "is taken")
+   local err, status
+   _, err, status = tap.with(text, "run --rows=12")
+   tap.like(err, "^invalid option: %-%-rows=12\n", "one that will not")
+   tap.is(status, 1, "is an error")
+   _, err, status = tap.with([[sysbench.cmdline.options =
+      {a = {"A", 1, nil, function() error("bad") end}}]], "run --a=2")
+   tap.like(err, "`validate' function failed: script%d+.lua:2: bad",
+            "an error in the function")
+   tap.is(status, 1, "fails")
+   _, err = tap.with("sysbench.cmdline.options = {a = {'A', 1, nil, 5}}", "run")
+   tap.like(err, "wrong table structure in sysbench.cmdline.options: a",
+            "something that is no function")
+end
+
+local function new_defaults()
+   local text = [[
+sysbench.cmdline.options = { ["rand-type"] = {"", "pareto"},
+   percentile = {"", 50}, threads = {"", 2}, ["rand-seed"] = {"", 5} }
+function event()
+   if sysbench.tid == 1 then
+      print("low", sysbench.rand.pareto(1, 1000), sysbench.opt.threads)
+   end
+   return true
+end
+function init()
+   local low = 0
+   for _ = 1, 1000 do
+      low = low + (sysbench.rand.default(1, 100) <= 10 and 1 or 0)
+   end
+   print("skewed", low > 500, sysbench.opt.rand_type)
+end]]
+   local out = tap.with(text, "run")
+   tap.like(out, "skewed\ttrue\tpareto\n", "a distribution")
+   tap.like(out, "50th percentile", "a percentile")
+   tap.like(out, "Number of threads: 2", "a number of threads")
+   tap.like(out, "low\t%d+\t2\n", "which the script sees")
+   tap.like(out, "from seed %(5%)", "a seed")
+   tap.is((tap.with(text, "run")):match("low\t%d+"), out:match("low\t%d+"),
+          "which is used")
+   out = tap.with(text, "run --rand-type=uniform --percentile=90")
+   tap.like(out, "skewed\tfalse\tuniform\n.*90th", "what is typed wins")
+end
+
+-- Names that sysbench 1.0 does not have: its scripts may.
+local function clashes()
+   local text = [[
+sysbench.cmdline.options = { list = {"Things", 10}, pace = {"Pace", "slow"},
+   ["print-config"] = {"Where", "here"}, think_time = {"ms", 100} }
+function event()
+   print("own", sysbench.opt.list, sysbench.opt.pace,
+         sysbench.opt.print_config, sysbench.opt.think_time)
+   return true
+end]]
+   local _
+   local out, err, rc = tap.with(text, "run")
+   tap.like(out, "own\t10\tslow\there\t100\n", "a script has its own")
+   tap.is(rc, 0, "and runs", err)
+   out, err, rc = tap.with(text, "run --list=3 --pace=x --print-config=a" ..
+                           " --think-time=7")
+   tap.like(out, "own\t3\tx\ta\t7\n", "with the values that were typed")
+   tap.is(rc, 0, "and runs", err)
+   out = tap.with([[sysbench.cmdline.options = {think_time = {"Think", "x"}}
+function event() end]], "run --think-time=300ms --events=4 --time=0")
+   tap.ok((tonumber(out:match("total time: +([%d.]+)s")) or 9) < 0.3,
+          "and without their old meaning", out)
+   out = tap.with(text, "help")
+   tap.like(out, "%-%-list=N +Things %[10%]", "help shows them")
+   out = tap.with("function event() print('own', list) return true end",
+                  "run --list=3")
+   tap.like(out, "own\t3\n", "a global of a script of 0.5")
+   _, err, rc = tap.with([[sysbench.cmdline.options = {rows = {"Rows", 5}}
+function event() end]], "run --list=3")
+   tap.like(err, "^Invalid value for the 'list' option: '3'",
+            "a wrong value that no script wants")
+   tap.is(rc, 1, "is an error")
+   out = tap.with("function event() end", "run --list")
+   tap.like(out, "Workloads %(.*Database drivers %(", "--list with a script")
+   tap.unlike(out, "Running", "does not run it")
+end
+
+function event()
+   tap.run(function()
+      help()
+      validation()
+      new_defaults()
+      clashes()
+   end)
+   return true
+end

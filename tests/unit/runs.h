@@ -1,0 +1,123 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+//
+// Runs for tests: what a run did, as its listener saw it, and the simplest
+// workload.
+#ifndef RUNS_H
+#define RUNS_H
+
+#include <stdlib.h>
+#include <time.h>
+#include <unistd.h>
+
+#include "check.h"
+#include "run/run.h"
+
+#define MS INT64_C(1000000)
+
+struct seen {
+    struct sb_run_opts o;
+    struct sb_random_shared random;
+    struct sb_run_result res;
+    struct sb_counters c;
+    uint64_t scheduled, unfinished, sum_of_users, intervals;
+    uint64_t interval_events, warm_events;
+    uint64_t lat_max, lag_max, queue;
+    double total_s;
+    int finals, checkpoints;
+    _Atomic int calls; // of the workload's events
+    _Atomic bool canceled;
+    _Atomic uint64_t keys[8]; // a random number of each user
+};
+
+static void on_interval(void *data, const struct sb_report *r)
+{
+    struct seen *s = data;
+
+    s->intervals++;
+    if (r->warmup)
+        s->warm_events += r->snap->c.completed;
+    else
+        s->interval_events += r->snap->c.completed;
+}
+
+static void on_checkpoint(void *data, const struct sb_report *r)
+{
+    struct seen *s = data;
+
+    s->checkpoints++;
+    s->interval_events += r->snap->c.completed;
+}
+
+static void on_final(void *data, const struct sb_report *r)
+{
+    struct seen *s = data;
+
+    s->finals++;
+    s->c = r->snap->c;
+    s->scheduled = r->snap->scheduled;
+    s->unfinished = r->snap->unfinished;
+    s->lat_max = r->lat_max;
+    s->lag_max = r->snap->lag_max;
+    s->queue = r->queue;
+    s->total_s = r->total_s;
+    for (unsigned i = 0; i < r->snap->users; i++)
+        s->sum_of_users += r->snap->user_events[i];
+}
+
+static inline void prepare(struct seen *s, int threads)
+{
+    const struct sb_dist_opts dist = { .seed = 7,
+        .spec_iter = 12,
+        .spec_pct = 1,
+        .spec_res = 75,
+        .pareto_h = 0.2,
+        .zipfian_exp = 0.8 };
+
+    memset(s, 0, sizeof(*s));
+    s->o = (struct sb_run_opts){ .threads = threads,
+        .forced_shutdown_ns = -1,
+        .thread_stack_size = 1 << 20,
+        .thread_init_timeout = 30000 * MS,
+        .think_time = "",
+        .shutdown_grace = 10000 * MS };
+    sb_random_share(&s->random, &dist, 1, NULL);
+}
+
+static inline int perform(struct seen *s, const struct sb_workload_ops *ops)
+{
+    struct sb_workload w = { .ops = ops, .data = s };
+    const struct sb_listener l = { .data = s,
+        .interval = on_interval,
+        .checkpoint = on_checkpoint,
+        .final = on_final };
+
+    int rc = sb_run(&w, &s->o, &s->random, &l, &s->res);
+    if (rc)
+        printf("# %s: %s\n", sb_err_name(rc), s->res.err.msg);
+    return rc;
+}
+
+static inline struct seen *seen_of(struct sb_workload *w)
+{
+    return w->data;
+}
+
+static inline int empty_loop(
+    struct sb_workload *w, struct sb_user *u, struct sb_err *err)
+{
+    while (sb_user_next(u))
+        atomic_fetch_add(&seen_of(w)->calls, 1);
+    return 0;
+}
+
+static const struct sb_workload_ops empty = { .user_run = empty_loop };
+
+static inline void nap(int64_t ns)
+{
+    struct timespec ts = { .tv_sec = ns / 1000000000,
+        .tv_nsec = ns % 1000000000 };
+
+    nanosleep(&ts, NULL);
+}
+
+#endif

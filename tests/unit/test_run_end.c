@@ -1,0 +1,317 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+//
+// How runs end: failures, restarts, hangs, errors out of place; and parallel
+// commands.
+#include "runs.h"
+
+static int drop_loop(
+    struct sb_workload *w, struct sb_user *u, struct sb_err *err)
+{
+    for (int i = 0; sb_user_next(u); i++) {
+        if (i == 5) {
+            sb_user_drop(u);
+            break;
+        }
+    }
+    return 0;
+}
+
+static const struct sb_workload_ops dropping = { .user_run = drop_loop };
+
+// Every third event is tried until it is given up.
+static int restart_loop(
+    struct sb_workload *w, struct sb_user *u, struct sb_err *err)
+{
+    struct sb_err why = { .code = SB_ERESTART, .native = 5, .state = "40001" };
+
+    for (int i = 0; sb_user_next(u); i++) {
+        if (i % 3)
+            continue;
+        do
+            sb_rec_code(u->rec, "test", &why, sb_user_now(u));
+        while (sb_user_restart(u));
+    }
+    return 0;
+}
+
+static const struct sb_workload_ops restarting = { .user_run = restart_loop };
+
+static int fail_loop(
+    struct sb_workload *w, struct sb_user *u, struct sb_err *err)
+{
+    int n = 0;
+
+    while (sb_user_next(u))
+        if (u->id == 0 && ++n == 10)
+            return sb_err_set(err, SB_ESCRIPT, "script.lua:3: boom");
+    return 0;
+}
+
+static const struct sb_workload_ops failing = { .user_run = fail_loop };
+
+// The first event hangs until it is canceled.
+static int hang_loop(
+    struct sb_workload *w, struct sb_user *u, struct sb_err *err)
+{
+    while (sb_user_next(u))
+        while (!seen_of(w)->canceled)
+            nap(MS);
+    return 0;
+}
+
+static void cancel_hang(struct sb_workload *w, struct sb_user *u)
+{
+    seen_of(w)->canceled = true;
+}
+
+static const struct sb_workload_ops hanging = { .user_run = hang_loop,
+    .cancel = cancel_hang };
+
+// The same, and says that it was cut off.
+static int cut_loop(
+    struct sb_workload *w, struct sb_user *u, struct sb_err *err)
+{
+    while (sb_user_next(u)) {
+        while (!seen_of(w)->canceled)
+            nap(MS);
+        return sb_err_set(err, SB_ECANCELED, "canceled");
+    }
+    return 0;
+}
+
+static const struct sb_workload_ops cutting = { .user_run = cut_loop,
+    .cancel = cancel_hang };
+
+static int fail_at_once(
+    struct sb_workload *w, struct sb_user *u, struct sb_err *err)
+{
+    sb_user_next(u);
+    return sb_err_set(err, SB_ESCRIPT, "boom");
+}
+
+static const struct sb_workload_ops failing_early = {
+    .user_run = fail_at_once
+};
+
+// Errors after the last event.
+static int late_error(
+    struct sb_workload *w, struct sb_user *u, struct sb_err *err)
+{
+    struct sb_err why = { .code = SB_EQUERY, .native = 1 };
+
+    if (u->rec)
+        sb_rec_code(u->rec, "test", &why, sb_user_now(u));
+    return 0;
+}
+
+static const struct sb_workload_ops failing_late = { .user_run = empty_loop,
+    .user_done = late_error };
+
+static int init_fails(
+    struct sb_workload *w, struct sb_user *u, struct sb_err *err)
+{
+    if (u->id == 2)
+        return sb_err_set(err, SB_ECONNECT, "no server");
+    return 0;
+}
+
+static const struct sb_workload_ops unstartable = { .user_init = init_fails,
+    .user_run = empty_loop };
+
+// Tests -----------------------------------------------------------------------
+
+static void an_end_in_the_warmup_reports_it(void)
+{
+    struct seen s;
+
+    prepare(&s, 2);
+    s.o.warmup_time = 60000 * MS;
+    CHECK_INT(perform(&s, &failing_early), SB_ESCRIPT);
+    CHECK_INT(s.finals, 1);
+    CHECK(s.total_s < 50);
+    prepare(&s, 2);
+    s.o.warmup_time = 60000 * MS;
+    s.o.rate = 1000;
+    CHECK_INT(perform(&s, &failing_early), SB_ESCRIPT);
+    CHECK(s.total_s < 50);
+    CHECK(s.scheduled < 50000);
+}
+
+static void errors_outside_events_are_settled(void)
+{
+    struct seen s;
+
+    prepare(&s, 2);
+    s.o.events = 10;
+    CHECK_INT(perform(&s, &failing_late), 0);
+    CHECK(s.c.err_ignored >= 1);
+}
+
+static void dropped_events_do_not_count(void)
+{
+    struct seen s;
+
+    prepare(&s, 2);
+    CHECK_INT(perform(&s, &dropping), 0);
+    CHECK_INT(s.res.end, SB_END_SCRIPT);
+    CHECK_INT(s.c.completed, 10);
+    CHECK_INT(s.c.started, 10);
+}
+
+static void restarts_are_limited_and_counted(void)
+{
+    struct seen s;
+
+    prepare(&s, 2);
+    s.o.events = 90;
+    s.o.max_restarts = 4;
+    CHECK_INT(perform(&s, &restarting), 0);
+    CHECK_INT(s.c.started, 90);
+    CHECK_INT(s.c.completed + s.c.failed, 90);
+    CHECK_INT(s.c.restarts, 4 * s.c.failed);
+    CHECK_INT(s.c.tries, s.c.started + s.c.restarts);
+    CHECK_INT(s.c.err_restarted, 4 * s.c.failed);
+    CHECK_INT(s.c.err_givenup, s.c.failed);
+    CHECK(s.c.failed >= 30);
+}
+
+static void a_failure_ends_the_run_with_its_report(void)
+{
+    struct seen s;
+
+    prepare(&s, 3);
+    CHECK_INT(perform(&s, &failing), SB_ESCRIPT);
+    CHECK_INT(s.res.end, SB_END_FAILED);
+    CHECK_STR(s.res.err.msg, "script.lua:3: boom");
+    CHECK_INT(s.finals, 1);
+    CHECK_INT(s.c.failed, 1);
+    CHECK_INT(s.c.err_fatal, 1);
+    CHECK_INT(s.c.completed + 1, s.c.started);
+}
+
+static void a_hang_is_canceled(void)
+{
+    struct seen s;
+
+    prepare(&s, 2);
+    s.o.time = 20 * MS;
+    s.o.shutdown_grace = 200 * MS;
+    CHECK_INT(perform(&s, &hanging), 0);
+    CHECK(s.canceled);
+    CHECK(!s.res.unjoined);
+    CHECK_INT(s.res.end, SB_END_FORCED);
+    CHECK_INT(s.c.completed, 2);
+}
+
+static void canceled_events_stay_unfinished(void)
+{
+    struct seen s;
+
+    prepare(&s, 3);
+    s.o.time = 20 * MS;
+    s.o.shutdown_grace = 200 * MS;
+    CHECK_INT(perform(&s, &cutting), 0);
+    CHECK_INT(s.res.end, SB_END_FORCED);
+    CHECK_INT(s.unfinished, 3);
+    CHECK_INT(s.c.started, 3);
+    CHECK_INT(s.c.completed, 0);
+}
+
+static void a_user_that_cannot_start_ends_the_run(void)
+{
+    struct seen s;
+
+    prepare(&s, 4);
+    CHECK_INT(perform(&s, &unstartable), SB_ECONNECT);
+    CHECK_STR(s.res.err.msg, "no server");
+    CHECK_INT(s.finals, 0);
+    CHECK(!s.res.unjoined);
+}
+
+// Parallel commands -----------------------------------------------------------
+
+static _Atomic int task_sum, task_before;
+
+static int task(struct sb_workload *w, struct sb_user *u, struct sb_err *err)
+{
+    double n;
+
+    atomic_fetch_add(&task_before, 1);
+    if (sb_user_barrier(u))
+        return sb_err_set(err, SB_ECANCELED, "canceled");
+    if (task_before != 4)
+        return sb_err_set(err, SB_EINTERNAL, "the barrier opened early");
+    while ((n = sb_user_ticket(u, 3)) >= 0 && n < 100)
+        atomic_fetch_add(&task_sum, (int)n);
+    return n < 0 ? sb_err_set(err, SB_ECANCELED, "canceled") : 0;
+}
+
+static int bad_task(
+    struct sb_workload *w, struct sb_user *u, struct sb_err *err)
+{
+    if (u->id == 1)
+        return sb_err_set(err, SB_EQUERY, "disk full");
+    if (sb_user_barrier(u))
+        return sb_err_set(err, SB_ECANCELED, "canceled");
+    // Members that are gone do not keep the others at the barrier; the next
+    // ticket tells them.
+    while (sb_user_ticket(u, 0) >= 0)
+        ;
+    return sb_err_set(err, SB_ECANCELED, "canceled");
+}
+
+static void parallel_commands_share_tickets(void)
+{
+    struct seen s;
+    struct sb_workload w = { .ops = &empty, .data = &s };
+
+    prepare(&s, 4);
+    task_sum = task_before = 0;
+    CHECK_INT(sb_run_parallel(&w, "prepare", &s.o, &s.random, task, &s.res), 0);
+    CHECK_INT(task_sum, 4950);
+}
+
+static void one_failing_member_ends_the_command(void)
+{
+    struct seen s;
+    struct sb_workload w = { .ops = &empty, .data = &s };
+
+    prepare(&s, 4);
+    CHECK_INT(sb_run_parallel(&w, "prepare", &s.o, &s.random, bad_task, &s.res),
+        SB_EQUERY);
+    CHECK_STR(s.res.err.msg, "disk full");
+}
+
+static void outside_a_run_there_are_no_events(void)
+{
+    struct seen s;
+    struct sb_user u;
+
+    prepare(&s, 1);
+    CHECK_INT(sb_user_init_idle(&u, &s.random, 0, NULL), 0);
+    CHECK_INT(sb_user_next(&u), 0);
+    sb_user_end(&u);
+    sb_user_drop(&u);
+    sb_user_count(&u, 1, 5);
+    CHECK_INT(sb_user_counted(&u, 1), 0);
+    CHECK_INT(sb_user_barrier(&u), 0);
+    CHECK_INT(sb_user_ticket(&u, 0), 0);
+    sb_user_done_idle(&u);
+    sb_user_done_idle(&u);
+}
+
+int main(void)
+{
+    RUN(an_end_in_the_warmup_reports_it);
+    RUN(errors_outside_events_are_settled);
+    RUN(dropped_events_do_not_count);
+    RUN(restarts_are_limited_and_counted);
+    RUN(a_failure_ends_the_run_with_its_report);
+    RUN(a_hang_is_canceled);
+    RUN(canceled_events_stay_unfinished);
+    RUN(a_user_that_cannot_start_ends_the_run);
+    RUN(parallel_commands_share_tickets);
+    RUN(one_failing_member_ends_the_command);
+    RUN(outside_a_run_there_are_no_events);
+    return check_done();
+}

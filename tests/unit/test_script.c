@@ -1,0 +1,357 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+//
+// Where scripts are found, code that states share, declarations out of
+// embedded headers, texts of errors.
+#include <fcntl.h>
+#include <stdlib.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "check.h"
+#include "script/embed.h"
+#include "script/script_private.h"
+
+static char top[] = "/tmp/test_script.XXXXXX";
+
+// Writes a file below the test's folder, which is the current one.
+static void put(const char *path, const char *text)
+{
+    FILE *f = fopen(path, "w");
+
+    CHECK(f != NULL);
+    if (!f)
+        return;
+    fputs(text, f);
+    fclose(f);
+}
+
+static void make_files(void)
+{
+    CHECK(mkdtemp(top) != NULL && chdir(top) == 0);
+    mkdir("work", 0700);
+    mkdir("work/mongodb", 0700);
+    mkdir("folder", 0700);
+    mkdir("folder.lua", 0700);
+    mkdir("mods", 0700);
+    mkdir("mods/a", 0700);
+    put("here.lua", "");
+    put("both", "");
+    put("twice.lua.lua", "");
+    put("both.lua", "");
+    put("work/oltp.lua", "");
+    put("work/oltp_0_4.lua", "");
+    put("work/here.lua", "");
+    put("work/folder.lua", "");
+    put("work/mongodb/oltp.lua", "");
+    put("work/mongodb/own.lua", "");
+    put("mods/a/b.lua", "");
+}
+
+// Finding ----------------------------------------------------------------
+
+static bool taken;
+
+// The place of a script, or the error.
+static const char *find(const char *name)
+{
+    static char path[256];
+    static struct sb_err err;
+    const char *modules = ";no/?.lua;mods/?.lua;mods/?/?.x";
+    int rc = sb__find(name, "work", modules, path, sizeof(path), &taken, &err);
+
+    CHECK(rc == 0 || rc == SB_ENOTFOUND);
+    return rc ? err.msg : path;
+}
+
+static void scripts(void)
+{
+    CHECK_STR(find("here.lua"), "here.lua");
+    CHECK_STR(find("here"), "here.lua");
+    CHECK_STR(find("./here"), "./here.lua");
+    CHECK_STR(find("both"), "both");
+    CHECK_STR(find("both.lua"), "both.lua");
+    CHECK_STR(find("a.b"), "mods/a/b.lua");
+    CHECK_STR(find("folder"), "work/folder.lua");
+    CHECK_STR(find("twice.lua"), "Cannot find benchmark 'twice.lua': no such "
+                                 "built-in test, file or module");
+    CHECK_STR(find("here.lua.lua"), "Cannot find benchmark 'here.lua.lua': no "
+                                    "such built-in test, file or module");
+    CHECK_STR(find(""), "Cannot find benchmark '': no such built-in test, "
+                        "file or module");
+}
+
+static void installed(void)
+{
+    CHECK_STR(find("oltp.lua"), "work/oltp.lua");
+    CHECK(!taken);
+    // The built-in test of 0.4 has the bare name.
+    CHECK_STR(find("oltp"), "work/oltp_0_4.lua");
+    CHECK_STR(find("mongodb/own"), "work/mongodb/own.lua");
+    CHECK(taken);
+    CHECK_STR(find("/usr/x/tests/mongodb/oltp.lua"), "work/mongodb/oltp.lua");
+    CHECK(taken);
+    CHECK_STR(find("/usr/x/tests/db/oltp.lua"), "work/oltp.lua");
+    CHECK(taken);
+    CHECK_STR(find("/usr/x/here.lua"), "work/here.lua");
+    CHECK_STR(find("x/"), "Cannot find benchmark 'x/': no such built-in test, "
+                          "file or module");
+}
+
+static void modules(void)
+{
+    char path[64], shorter[64];
+
+    CHECK(sb__find_module(path, sizeof(path), "x/?.y;mods/?.lua", "a.b"));
+    CHECK_STR(path, "mods/a/b.lua");
+    CHECK(!sb__find_module(path, sizeof(path), "", "a.b"));
+    CHECK(!sb__find_module(path, sizeof(path), ";;", "a.b"));
+    CHECK(!sb__find_module(path, sizeof(path), "mods/?.lua", "a.c"));
+    CHECK(!sb__find_module(path, sizeof(path), "?", "folder"));
+    // A path without a place for the name is that file for every name.
+    CHECK(sb__find_module(path, sizeof(path), "here.lua", "any"));
+    // "mods/a/b.lua" and its end have 13 bytes.
+    CHECK(sb__find_module(shorter, 13, "mods/?.lua", "a.b"));
+    memset(shorter, 'x', sizeof(shorter));
+    CHECK(!sb__find_module(shorter, 12, "mods/?.lua", "a.b"));
+    CHECK(!sb__find_module(shorter, 12, "?", "a.name.that.is.too.long"));
+    CHECK(!sb__find_module(shorter, 12, "a/path/that/is/too/long", "a"));
+    CHECK_INT(shorter[12], 'x');
+}
+
+static void module_path(void)
+{
+    char *path = NULL;
+    size_t len;
+
+    setenv("HOME", "/home/me", 1);
+    unsetenv("LUA_PATH");
+    CHECK_INT(sb__find_path("/w", &path), 0);
+    len = strlen(path);
+    CHECK(strncmp(path, "./?.lua;./?/init.lua;", 21) == 0);
+    CHECK(strstr(path, ";/home/me/.luarocks/share/lua/5.1/?.lua;") != NULL);
+    CHECK_STR(path + len - 9, ";/w/?.lua");
+    free(path);
+    setenv("LUA_PATH", "/only/?.lua", 1);
+    CHECK_INT(sb__find_path("/w", &path), 0);
+    CHECK_STR(path, "/only/?.lua");
+    free(path);
+    setenv("LUA_PATH", "/first/?.lua;;/last/?.lua", 1);
+    CHECK_INT(sb__find_path("/w", &path), 0);
+    CHECK(strncmp(path, "/first/?.lua;./?.lua;", 21) == 0);
+    CHECK(strstr(path, ";/w/?.lua;/last/?.lua") != NULL);
+    free(path);
+    setenv("LUA_PATH", ";;", 1);
+    unsetenv("HOME");
+    CHECK_INT(sb__find_path("/w", &path), 0);
+    CHECK(strncmp(path, "./?.lua;", 8) == 0);
+    CHECK(strstr(path, "luarocks") == NULL);
+    free(path);
+}
+
+// Code --------------------------------------------------------------------
+
+static lua_State *new_state(void)
+{
+    lua_State *L = luaL_newstate();
+
+    CHECK(L != NULL);
+    luaL_openlibs(L);
+    return L;
+}
+
+// Runs what was loaded; its result as text, or the error.
+static const char *result(lua_State *L, int rc)
+{
+    static char out[256];
+
+    if (rc == 0)
+        lua_pcall(L, 0, 1, 0);
+    snprintf(
+        out, sizeof(out), "%s", lua_isnil(L, -1) ? "nil" : lua_tostring(L, -1));
+    lua_settop(L, 0);
+    return out;
+}
+
+static void set_mtime(const char *path, time_t t)
+{
+    const struct timespec ts[2] = { { .tv_sec = t }, { .tv_sec = t } };
+
+    CHECK(utimensat(AT_FDCWD, path, ts, 0) == 0);
+}
+
+static void files(void)
+{
+    struct sb__codes c;
+    lua_State *a = new_state(), *b = new_state();
+
+    sb__codes_init(&c);
+    put("f.lua", "return 1");
+    set_mtime("f.lua", 1000);
+    CHECK_STR(result(a, sb__codes_file(&c, a, "f.lua")), "1");
+    // Another text of the same time is not looked at; of another time it is.
+    put("f.lua", "return 2");
+    set_mtime("f.lua", 1000);
+    CHECK_STR(result(b, sb__codes_file(&c, b, "f.lua")), "1");
+    set_mtime("f.lua", 1001);
+    CHECK_STR(result(b, sb__codes_file(&c, b, "f.lua")), "2");
+    put("g.lua", "return\n\n nothing.x");
+    CHECK_STR(result(a, sb__codes_file(&c, a, "g.lua")),
+        "g.lua:3: attempt to index global 'nothing' (a nil value)");
+    CHECK_STR(result(b, sb__codes_file(&c, b, "g.lua")),
+        "g.lua:3: attempt to index global 'nothing' (a nil value)");
+    put("h.lua", "= 1");
+    CHECK(strstr(result(a, sb__codes_file(&c, a, "h.lua")), "h.lua:1: "));
+    CHECK(strstr(result(a, sb__codes_file(&c, a, "no.lua")), "no.lua"));
+    lua_close(a);
+    lua_close(b);
+    sb__codes_done(&c);
+}
+
+static void texts(void)
+{
+    struct sb__codes c;
+    lua_State *a = new_state(), *b = new_state();
+    const char *one = "return 1", *two = "return 2";
+
+    sb__codes_init(&c);
+    CHECK_STR(result(a, sb__codes_text(&c, a, "=x", one, 8)), "1");
+    CHECK_STR(result(b, sb__codes_text(&c, b, "=x", two, 8)), "1");
+    CHECK_STR(result(b, sb__codes_text(&c, b, "=y", two, 8)), "2");
+    CHECK_STR(result(a, sb__codes_text(&c, a, "=z", "x x", 3)),
+        "z:1: '=' expected near 'x'");
+    CHECK_STR(result(a, sb__codes_module(&c, a, "nosuch")),
+        "no embedded module 'nosuch'");
+    lua_close(a);
+    lua_close(b);
+    sb__codes_done(&c);
+}
+
+// Embedded modules have no line numbers, in no state.
+static void embedded(void)
+{
+    struct sb__codes c;
+    lua_State *a = new_state(), *b = new_state();
+
+    sb__codes_init(&c);
+    // Every module begins by reading the table it is called with.
+    CHECK(strstr(result(a, sb__codes_module(&c, a, "op")), "[op]:0: "));
+    CHECK(strstr(result(b, sb__codes_module(&c, b, "op")), "[op]:0: "));
+    lua_close(a);
+    lua_close(b);
+    sb__codes_done(&c);
+}
+
+// Declarations --------------------------------------------------------------
+
+// Stands for ffi.cdef: keeps what it is given.
+static int fake_cdef(lua_State *L)
+{
+    lua_pushvalue(L, 1);
+    lua_setglobal(L, "seen");
+    return 0;
+}
+
+static const char *declared(
+    lua_State *L, const char *name, const char *functions)
+{
+    static char out[16384];
+
+    sb__cdef(L, name, functions);
+    CHECK_INT(lua_gettop(L), 0);
+    lua_getglobal(L, "seen");
+    snprintf(out, sizeof(out), "%s", lua_tostring(L, -1));
+    lua_settop(L, 0);
+    return out;
+}
+
+static void declarations(void)
+{
+    lua_State *L = new_state();
+    const char *text;
+
+    lua_pushcfunction(L, fake_cdef);
+    lua_setfield(L, LUA_REGISTRYINDEX, "sysbench.cdef");
+    text = declared(L, "sql", "sb_db_get sb_con_free");
+    CHECK(strstr(text, "struct sb_con {") != NULL);
+    CHECK(strstr(text, "sb_db_get(") != NULL);
+    CHECK(strstr(text, "sb_con_free(") != NULL);
+    CHECK(strstr(text, "sb_con_query(") == NULL);
+    // Types once, functions that are new.
+    text = declared(L, "sql", "sb_db_get sb_con_query");
+    CHECK(strstr(text, "struct sb_con {") == NULL);
+    CHECK(strstr(text, "sb_db_get(") == NULL);
+    CHECK(strstr(text, "sb_con_query(") != NULL);
+    text = declared(L, "sql", "sb_con sb_db_ge sb_db_gett");
+    CHECK_STR(text, "");
+    // The rest, and then there is none.
+    text = declared(L, "sql", NULL);
+    CHECK(strstr(text, "sb_con_open(") != NULL);
+    CHECK(strstr(text, "sb_con_query(") == NULL);
+    CHECK_STR(declared(L, "sql", NULL), "");
+    lua_close(L);
+}
+
+// Errors ------------------------------------------------------------------
+
+static const char *text_of(lua_State *L, const char *value)
+{
+    static char out[512];
+
+    lua_settop(L, 0);
+    CHECK_INT(luaL_loadstring(L, value), 0);
+    CHECK_INT(lua_pcall(L, 0, 1, 0), 0);
+    snprintf(out, sizeof(out), "%s", sb__error_text(L));
+    return out;
+}
+
+static void errors(void)
+{
+    lua_State *L = new_state();
+
+    CHECK_STR(text_of(L, "return 'x'"), "x");
+    CHECK_STR(text_of(L, "return 5"), "5");
+    CHECK_STR(text_of(L, "return nil"), "error with a nil");
+    CHECK_STR(text_of(L, "return true"), "error with a boolean");
+    CHECK_STR(text_of(L, "return {}"), "error with a table (empty)");
+    CHECK_STR(text_of(L, "return {where = 'a.lua:1: '}"),
+        "a.lua:1: error with a table (empty)");
+    CHECK_STR(text_of(L, "return {code = 1, sub = {}, 7}"),
+        "error with a table (code = 1)");
+    CHECK_STR(text_of(L, "return {message = 'm'}"), "m");
+    CHECK_STR(
+        text_of(L, "return {message = {}}"), "error with a table (empty)");
+    CHECK_STR(text_of(L, "return {sql_errmsg = 'gone', sql_errno = 2, "
+                         "where = 'w: '}"),
+        "w: SQL error, errno = 2, state = '': gone");
+    CHECK_STR(text_of(L, "return setmetatable({}, {__index = error, "
+                         "__tostring = function() return 'obj' end})"),
+        "obj");
+    CHECK_STR(
+        text_of(L, "return setmetatable({a = 'b'}, {__tostring = error})"),
+        "error with a table (a = b)");
+    lua_close(L);
+}
+
+static void clean_up(void)
+{
+    char command[64];
+
+    snprintf(command, sizeof(command), "rm -rf '%s'", top);
+    CHECK(chdir("/") == 0 && system(command) == 0);
+}
+
+int main(void)
+{
+    RUN(make_files);
+    RUN(scripts);
+    RUN(installed);
+    RUN(modules);
+    RUN(module_path);
+    RUN(files);
+    RUN(texts);
+    RUN(embedded);
+    RUN(declarations);
+    RUN(errors);
+    RUN(clean_up);
+    return check_done();
+}
