@@ -37,6 +37,9 @@ for _, file in ipairs{"oltp_*", "select_random_*"} do
    files["tests/lua/" .. file .. ".lua"] = {globals = oltp}
 end
 
+-- Looks whether a script has put its own in their place.
+files["tests/lua/sb/commands.lua"] = {read_globals = oltp}
+
 files["tests/lua/common.lua"] = {globals = {
    "set_vars", "create_insert", "oltp_read_only", "oltp_write_only",
    "oltp_create_secondary", "oltp_delete_inserts", "oltp_tables_count",

@@ -125,7 +125,7 @@ end
 
 function execute_point_selects()
    local opt = sysbench.opt
-   by_id(m, opt, pick(), "point_selects", opt.point_selects)
+   return by_id(m, opt, pick(), "point_selects", opt.point_selects)
 end
 
 function execute_simple_ranges()

@@ -96,12 +96,12 @@ function M.by_id(self, opt, n, key, times)
    if times < 1 then
       return
    end
-   local env = self.env
+   local env, draw = self.env, self.draw
    local stmt, id = env.stmt[n][key], env.param[n][key][1]
-   id:set(self.draw(opt))
+   id:set(draw(opt))
    stmt:execute()
    for _ = 2, times do
-      id:set(self.draw(opt))
+      id:set(draw(opt))
       stmt:execute()
    end
 end
