@@ -29,6 +29,13 @@ void sb_db_ctx_done(struct sb_db_ctx *c)
 {
     while (c->cons)
         sb_con_free(&c->cons->pub);
+    while (c->idle_cons) {
+        struct sb_con_priv *con = c->idle_cons;
+
+        c->idle_cons = con->next;
+        free(con);
+    }
+    sb__stmts_done(c);
     if (c->drivers)
         pthread_mutex_destroy(&c->lock);
     c->drivers = NULL;
@@ -46,7 +53,8 @@ void sb_db_ctx_cancel(struct sb_db_ctx *ctx)
 }
 
 // The only writers of `cancelable` and of the list, so that cancel never
-// meets a connection that is being made or unmade.
+// meets a connection that is being made or unmade, but for drivers that can
+// take it.
 static void set_cancelable(struct sb_con_priv *c, bool on)
 {
     pthread_mutex_lock(&c->ctx->lock);
@@ -76,39 +84,62 @@ static void list_remove(struct sb_con_priv *c)
 static struct sb_con_priv *con_new(struct sb_db_ctx *ctx, struct sb_db *db)
 {
     const struct sb_driver *drv = db->drv;
-    struct sb_con_priv *c = calloc(1, sizeof(*c));
+    struct sb_conn *conn = calloc(1, drv->conn_size);
+    struct sb_con_priv *c = ctx->idle_cons;
+    unsigned rs_now = c ? c->rs_now : 0;
 
-    if (!c)
-        return NULL;
-    c->conn = calloc(1, drv->conn_size);
-    if (!c->conn) {
-        free(c);
+    if (conn && c)
+        ctx->idle_cons = c->next;
+    else if (conn)
+        c = calloc(1, sizeof(*c));
+    if (!conn || !c) {
+        free(conn);
         return NULL;
     }
-    c->ctx = ctx;
-    c->drv = drv;
-    c->sql = drv->sql;
-    c->pub.driver = db;
-    c->pub.sql_state = c->pub.sql_errmsg = "";
-    c->debug = db->owner->opts->debug;
-    c->emulate = db->owner->opts->ps_mode == SB_DB_PS_DISABLE;
+    *c = (struct sb_con_priv){
+        .ctx = ctx,
+        .drv = drv,
+        .sql = drv->sql,
+        .conn = conn,
+        .pub = { .driver = db, .sql_state = "", .sql_errmsg = "" },
+        .debug = db->owner->opts->debug,
+        .emulate = db->owner->opts->ps_mode == SB_DB_PS_DISABLE,
+        .rs_now = rs_now,
+    };
+    sb_buf_init(&c->bulk, 0);
     return c;
 }
 
-static void con_delete(struct sb_con_priv *c)
+static void con_release(struct sb_con_priv *c)
 {
     if (c->inst)
         sb__inst_put(c->inst);
+    c->inst = NULL;
     sb_buf_done(&c->bulk);
     free(c->failed_sql);
+    c->failed_sql = NULL;
     free(c->conn);
-    free(c);
+    c->conn = NULL;
+    c->idle = true;
+    c->next = c->ctx->idle_cons;
+    c->ctx->idle_cons = c;
+}
+
+static int call_connect(struct sb_con_priv *c, struct sb_err *err)
+{
+    const struct sb_generic_ops *g = c->drv->generic;
+    int rc;
+
+    if (c->drv->caps & SB_CAP_CANCEL_CONNECT)
+        set_cancelable(c, true);
+    rc = g->connect(c->conn, &c->inst->env, c->inst->opts, &c->info, err);
+    set_cancelable(c, rc == 0);
+    return rc;
 }
 
 static int con_connect(struct sb_con_priv *c, struct sb_err *err)
 {
     struct sb_drivers *d = c->inst->db->owner;
-    const struct sb_generic_ops *g = c->drv->generic;
     uint64_t stream = ((uint64_t)c->ctx->user << 32) | c->ctx->opened++;
     int rc;
 
@@ -118,12 +149,16 @@ static int con_connect(struct sb_con_priv *c, struct sb_err *err)
         .seed = sb_rng_mix(c->ctx->seed ^ sb_rng_mix(stream)),
         .user = c->ctx->user,
     };
-    rc = g->connect(c->conn, &c->inst->env, c->inst->opts, &c->info, err);
-    if (rc)
-        g->disconnect(c->conn);
-    else
-        atomic_store_explicit(&d->used, true, memory_order_relaxed);
-    return rc;
+    list_add(c);
+    rc = call_connect(c, err);
+    if (rc) {
+        list_remove(c);
+        c->drv->generic->disconnect(c->conn);
+        return rc;
+    }
+    c->open = true;
+    atomic_store_explicit(&d->used, true, memory_order_relaxed);
+    return 0;
 }
 
 struct sb_con *sb_con_open(struct sb_db_ctx *ctx, struct sb_db *db,
@@ -141,13 +176,17 @@ struct sb_con *sb_con_open(struct sb_db_ctx *ctx, struct sb_db *db,
     if (rc == 0)
         rc = con_connect(c, &ctx->err);
     if (rc) {
-        con_delete(c);
+        ctx->err.code = rc;
+        ctx->failed_at = ctx->freed;
+        con_release(c);
         return NULL;
     }
-    c->open = c->cancelable = true;
-    sb_buf_init(&c->bulk, 0);
-    list_add(c);
     return &c->pub;
+}
+
+int sb_con_retry(struct sb_db_ctx *ctx)
+{
+    return ctx->err.code != SB_ECANCELED && ctx->freed != ctx->failed_at;
 }
 
 static void con_shut(struct sb_con_priv *c)
@@ -176,13 +215,15 @@ void sb_con_free(struct sb_con *con)
 {
     struct sb_con_priv *c = priv(con);
 
-    if (!con)
+    if (!con || c->idle)
         return;
-    if (c->open)
+    if (c->open) {
         con_shut(c);
+        c->ctx->freed++;
+    }
     sb__stmts_orphan(c);
     list_remove(c);
-    con_delete(c);
+    con_release(c);
 }
 
 static int reconnect(struct sb_con_priv *c)
@@ -193,7 +234,7 @@ static int reconnect(struct sb_con_priv *c)
         return g->reconnect(c->conn, &c->err);
     g->disconnect(c->conn);
     memset(c->conn, 0, c->drv->conn_size);
-    return g->connect(c->conn, &c->inst->env, c->inst->opts, &c->info, &c->err);
+    return call_connect(c, &c->err);
 }
 
 int sb_con_reconnect(struct sb_con *con)

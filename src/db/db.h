@@ -64,7 +64,7 @@ bool sb_drivers_used(const struct sb_drivers *d);
 const struct sb_driver *sb_db_driver(const struct sb_db *db);
 const char *sb_db_file(const struct sb_db *db);
 
-#define SB_DB_KEYWORDS 16 // first words of text queries that get operations
+#define SB_DB_KEYWORDS 20 // first words of text queries that get operations
 
 // Which user connections belong to. Caller-owned, one a Lua state. The
 // recorder may change between calls (warm-up, then the measured run), but no
@@ -79,8 +79,12 @@ struct sb_db_ctx {
     uint64_t seed;        // of the run
     pthread_mutex_t lock; // guards the list against cancel from outside
     struct sb_con_priv *cons;
-    struct sb_err err;         // of sb_db_get() and sb_con_open()
-    unsigned opened;           // connections so far
+    struct sb_con_priv *idle_cons;     // freed, to be used again
+    struct sb_stmt_handle *idle_stmts; // likewise
+    struct sb_stmt_handle *orphans;    // without their connection
+    struct sb_err err;                 // of sb_db_get() and sb_con_open()
+    unsigned opened, freed;            // connections so far
+    unsigned failed_at;                // `freed` when a connect failed last
     struct sb_stats *op_stats; // where op[] is registered, NULL at first
     int op[SB_DB_KEYWORDS];    // -1: not yet
 };
@@ -88,8 +92,9 @@ struct sb_db_ctx {
 void sb_db_ctx_init(struct sb_db_ctx *c, struct sb_drivers *d,
     struct sb_rec *const *rec, const struct sb_clock *clock, unsigned user,
     uint64_t seed);
-// Closes and frees every connection that is left; handles to them are void
-// afterwards, so a Lua state is closed first.
+// Closes and frees every connection that is left; handles to connections,
+// statements and results are void only afterwards, so a Lua state is closed
+// first.
 void sb_db_ctx_done(struct sb_db_ctx *c);
 // Makes calls under way return (SB_ECANCELED). From any thread.
 void sb_db_ctx_cancel(struct sb_db_ctx *c);

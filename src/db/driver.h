@@ -193,6 +193,9 @@ enum sb_driver_caps {
     // All connections of a run write through one lock, so loading several
     // tables at once through several connections does not pay (db/load.c).
     SB_CAP_ONE_WRITER = 1u << 1,
+    // cancel() may come while connect() runs, as soon as conn is zeroed, and
+    // ends it (db/con.c).
+    SB_CAP_CANCEL_CONNECT = 1u << 2,
 };
 
 struct sb_driver {

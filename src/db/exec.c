@@ -15,16 +15,26 @@ static const struct {
     enum sb_op_kind kind;
 } keywords[] = {
     { "query", SB_OP_OTHER }, // any other word
-    { "select", SB_OP_READ }, { "insert", SB_OP_WRITE },
-    { "update", SB_OP_WRITE }, { "delete", SB_OP_WRITE },
-    { "replace", SB_OP_WRITE }, { "begin", SB_OP_OTHER },
-    { "start", SB_OP_OTHER }, { "commit", SB_OP_OTHER },
-    { "rollback", SB_OP_OTHER }, { "create", SB_OP_OTHER },
-    { "drop", SB_OP_OTHER }, { "set", SB_OP_OTHER }, { "call", SB_OP_OTHER },
+    { "select", SB_OP_READ },
+    { "insert", SB_OP_WRITE },
+    { "update", SB_OP_WRITE },
+    { "delete", SB_OP_WRITE },
+    { "replace", SB_OP_WRITE },
+    { "begin", SB_OP_OTHER },
+    { "start", SB_OP_OTHER },
+    { "commit", SB_OP_OTHER },
+    { "rollback", SB_OP_OTHER },
+    { "create", SB_OP_OTHER },
+    { "drop", SB_OP_OTHER },
+    { "set", SB_OP_OTHER },
+    { "call", SB_OP_OTHER },
     { "with", SB_OP_READ },
-    { "next_result", SB_OP_OTHER }, // no word: see sb__op_of_next()
+    // No words of texts: see sb__op_of_prepare(), sb__op_of_next().
+    { "prepare", SB_OP_CUSTOM },
+    { "next_result", SB_OP_OTHER },
 };
 #define KEYWORDS ((int)(sizeof(keywords) / sizeof(keywords[0])))
+#define WORDS    (KEYWORDS - 2)
 
 _Static_assert(sizeof(keywords) / sizeof(keywords[0]) <= SB_DB_KEYWORDS,
     "every keyword has a place in the context");
@@ -45,7 +55,7 @@ static int keyword(const char *sql, size_t len)
             break;
         word[n] = c;
     }
-    for (int k = 1; n > 0 && k < KEYWORDS; k++) {
+    for (int k = 1; n > 0 && k < WORDS; k++) {
         if (word[0] == keywords[k].word[0] && word[1] == keywords[k].word[1] &&
             strcmp(word, keywords[k].word) == 0)
             return k;
@@ -75,6 +85,11 @@ int sb__op_of_text(
     struct sb_db_ctx *ctx, struct sb_rec *rec, const char *sql, size_t len)
 {
     return op_of_keyword(ctx, rec, keyword(sql, len));
+}
+
+int sb__op_of_prepare(struct sb_db_ctx *ctx, struct sb_rec *rec)
+{
+    return op_of_keyword(ctx, rec, WORDS);
 }
 
 int sb__op_of_next(struct sb_db_ctx *ctx, struct sb_rec *rec)
@@ -245,10 +260,16 @@ int sb__con_run(struct sb_con_priv *c, const char *sql, size_t len, int op)
 
 struct sb_rs *sb__con_result(struct sb_con_priv *c, struct sb_stmt_handle *st)
 {
+    struct sb_rs *rs;
+
     c->has_result = true;
+    c->freed = false;
+    c->statement = st;
     if (c->res.kind != SB_RESULT_ROWS)
         return NULL;
-    c->rs = (struct sb_rs){
+    c->rs_now = (c->rs_now + 1) % SB__RESULTS;
+    rs = &c->rs[c->rs_now];
+    *rs = (struct sb_rs){
         .nrows = c->res.nrows,
         .nfields = c->res.nfields,
         .affected = c->res.affected,
@@ -256,7 +277,7 @@ struct sb_rs *sb__con_result(struct sb_con_priv *c, struct sb_stmt_handle *st)
         .statement = st,
         .connection = &c->pub,
     };
-    return &c->rs;
+    return rs;
 }
 
 struct sb_rs *sb_con_query(struct sb_con *con, const char *sql, size_t len)

@@ -6,8 +6,6 @@
 #include "db/internal.h"
 
 #define COMMIT_ROWS 100000u
-// A busy database is asked again this often; the driver waits in between.
-#define BEGIN_TRIES 60
 
 struct sb__feed {
     struct sb__feed *next; // this and refs: under the registry's feed lock
@@ -132,11 +130,12 @@ static int end(struct sb__feed *f, bool commit)
 
 static int begin(struct sb__feed *f, const struct sb__block *b)
 {
-    int rc = SB_ERESTART;
+    int rc, tries = 0;
 
-    for (int i = 0; rc == SB_ERESTART && i < BEGIN_TRIES; i++)
+    do {
         rc = bulk_of(f)->begin(
             f->conn, b->table, b->columns, b->ncolumns, &f->err);
+    } while (sb__load_wait(rc, ++tries, b->table));
     if (rc)
         return rc;
     sb_err_clear(&f->err);

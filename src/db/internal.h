@@ -48,6 +48,14 @@ struct sb_drivers {
     _Atomic uint64_t connections; // opened so far
 };
 
+// Result sets of a connection that are told from each other. Lua holds plain
+// pointers to them: one of an earlier statement is refused until its place is
+// taken again.
+#define SB__RESULTS 4u
+
+// Handles of connections and statements stay readable until their context
+// ends, and are used again: Lua may hold a result set longer than the
+// connection it came from, and finalizers run in any order.
 struct sb_con_priv {
     struct sb_con pub; // first: the handle Lua holds
     struct sb_db_ctx *ctx;
@@ -57,13 +65,17 @@ struct sb_con_priv {
     struct sb_conn *conn;
     struct sb_conn_info info;
     struct sb_con_priv *next; // in the context, under its lock
+    bool idle;                // freed, waiting to be used again
     bool open;
     bool cancelable; // under the context's lock
     bool debug, emulate;
     bool has_result;
     bool ahead; // the next result is there, but was not asked for yet
+    bool freed; // the result set was freed while others may follow
     struct sb_result res;
-    struct sb_rs rs;
+    struct sb_rs rs[SB__RESULTS];
+    unsigned rs_now;                  // the one that may be valid
+    struct sb_stmt_handle *statement; // that made the result, NULL: a text
     struct sb_err err;
     struct sb_stmt_handle *stmts;
     struct sb_load *loads; // list under the context's lock
@@ -122,8 +134,9 @@ static inline uint64_t sb__now(const struct sb_con_priv *c)
 int sb__op_of_text(
     struct sb_db_ctx *ctx, struct sb_rec *rec, const char *sql, size_t len);
 enum sb_op_kind sb__kind_of_text(const char *sql, size_t len);
-// The operation for results after a statement's first.
+// The operation for results after a statement's first; the one for preparing.
 int sb__op_of_next(struct sb_db_ctx *ctx, struct sb_rec *rec);
+int sb__op_of_prepare(struct sb_db_ctx *ctx, struct sb_rec *rec);
 // Counts a query by its result.
 void sb__count_result(struct sb_rec *rec, const struct sb_result *res);
 // Runs text as sb_con_query() does after sb__con_begin(). op < 0: the
@@ -141,11 +154,17 @@ struct sb__quoting sb__con_quoting(const struct sb_con_priv *c);
 // Closes the server's side of every statement: they are prepared again when
 // they are executed next.
 void sb__stmts_reset(struct sb_con_priv *c);
-// The connection is being freed; its statements wait for sb_stmt_free().
+// The connection is being freed; of its statements only the handles stay, for
+// sb_stmt_free().
 void sb__stmts_orphan(struct sb_con_priv *c);
+// Frees the handles of statements without a connection.
+void sb__stmts_done(struct sb_db_ctx *ctx);
 void sb__result_end(struct sb_con_priv *c);
 // Loads that still use the connection are given up.
 void sb__loads_drop(struct sb_con_priv *c);
+// Whether to try once more to begin a load that `tries` times met a lock; tells
+// the user what is waited for.
+bool sb__load_wait(int rc, int tries, const char *table);
 // Cancels the shared loaders that c feeds. The context's lock is held.
 void sb__loads_cancel(struct sb_con_priv *c);
 

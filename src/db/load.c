@@ -6,6 +6,8 @@
 #define BLOCK_ROWS  1000u
 #define BLOCK_BYTES (256u * 1024)
 #define COMMIT_ROWS 100000u
+// A busy database is asked again this often; the driver waits in between.
+#define BEGIN_TRIES 60
 
 // The ways to load, best first.
 enum way {
@@ -90,14 +92,27 @@ static int load_fatal(struct sb_load *ld, bool report)
     return load_fail(ld, report);
 }
 
+bool sb__load_wait(int rc, int tries, const char *table)
+{
+    if (rc != SB_ERESTART || tries == BEGIN_TRIES)
+        return false;
+    if (tries == 1)
+        sb_log(SB_LOG_NOTICE,
+            "loading table '%s' waits for another process or connection that "
+            "has the database locked",
+            table);
+    return true;
+}
+
 static int own_begin(struct sb_load *ld)
 {
     struct sb_con_priv *c = ld->con;
-    int rc = SB_ERESTART;
+    int rc, tries = 0;
 
-    for (int i = 0; rc == SB_ERESTART && i < 60; i++)
+    do {
         rc = c->drv->bulk->begin(
             c->conn, ld->table, ld->columns, ld->ncolumns, &c->err);
+    } while (sb__load_wait(rc, ++tries, ld->table));
     if (rc)
         return rc;
     sb_err_clear(&c->err);
@@ -294,7 +309,7 @@ static int send_block(struct sb_load *ld)
 // the next one, not after its last: the caller may still be filling that in.
 static struct sb_value *next_value(struct sb_load *ld)
 {
-    if (ld->failed || !ld->con)
+    if (!ld || ld->failed || !ld->con)
         return NULL;
     if (ld->column == 0 && (ld->rows == BLOCK_ROWS || ld->len >= BLOCK_BYTES) &&
         send_block(ld))
@@ -313,7 +328,18 @@ static int value_done(struct sb_load *ld)
 
 static int refused(const struct sb_load *ld)
 {
-    return ld->failed ? ld->failed : SB_EUSAGE;
+    return ld && ld->failed ? ld->failed : SB_EUSAGE;
+}
+
+static int no_integer(struct sb_load *ld, double value)
+{
+    char text[32] = "NaN"; // printf writes its sign, too
+
+    if (value == value)
+        snprintf(text, sizeof(text), "%.17g", value);
+    sb_err_set(&ld->con->err, SB_ERANGE,
+        "%s is no 64-bit integer: a value for table '%s'", text, ld->table);
+    return load_fail(ld, true);
 }
 
 int sb_load_int(struct sb_load *ld, double value)
@@ -322,6 +348,8 @@ int sb_load_int(struct sb_load *ld, double value)
 
     if (!v)
         return refused(ld);
+    if (!(value >= -0x1p63 && value < 0x1p63))
+        return no_integer(ld, value);
     *v = (struct sb_value){ .type = SB_VALUE_INT, .i = (int64_t)value };
     return value_done(ld);
 }
@@ -438,7 +466,7 @@ static void detach(struct sb_load *ld)
 
 int sb_load_close(struct sb_load *ld, int do_commit)
 {
-    int rc = ld->failed;
+    int rc = do_commit ? ld->failed : 0; // to give up never fails
 
     if (!ld->con) {
         rc = do_commit ? refused(ld) : 0;

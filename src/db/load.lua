@@ -3,7 +3,7 @@
 -- con:load(): rows into one table, value by value in order of the columns.
 
 local sb = ...
-local C = sb.C
+local ffi, C = sb.ffi, sb.C
 
 assert(sb.sysbench.rand) -- declares struct sb_random
 sb.cdef("load")
@@ -18,8 +18,16 @@ local meta = {
 
 local function check(rc, loader)
    if rc ~= 0 then
+      if not loader.handle then
+         error("attempt to use a closed loader", 3)
+      end
       raise(loader.connection, loader.what, 3)
    end
+end
+
+-- A loader that was dropped, maybe by an error in the script.
+local function drop(handle)
+   C.sb_load_close(handle, 0)
 end
 
 function load.open(con, name, columns)
@@ -28,8 +36,8 @@ function load.open(con, name, columns)
    if handle == nil then
       raise(con, what, 2)
    end
-   return setmetatable({ handle = handle, connection = con, what = what },
-                       meta)
+   return setmetatable({ handle = ffi.gc(handle, drop), connection = con,
+                         what = what }, meta)
 end
 
 function methods:int(value)
@@ -53,7 +61,7 @@ function methods:random_text(format)
    local n = #format
    local room = C.sb_load_room(self.handle, n)
    if room == nil then
-      raise(self.connection, self.what, 2)
+      check(-1, self)
    end
    C.sb_random_string(random, format, n, room)
 end
@@ -64,7 +72,10 @@ function methods:close(commit)
    if handle then
       -- The handle is freed whatever happens.
       self.handle = nil
-      check(C.sb_load_close(handle, commit == false and 0 or 1), self)
+      if C.sb_load_close(ffi.gc(handle, nil), commit == false and 0 or 1) ~= 0
+      then
+         raise(self.connection, self.what, 2)
+      end
    end
 end
 

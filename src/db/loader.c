@@ -6,7 +6,8 @@
 
 #include "db/internal.h"
 
-#define CAPS_KNOWN ((uint64_t)(SB_CAP_ONE_LOADER | SB_CAP_ONE_WRITER))
+#define CAPS_KNOWN \
+    ((uint64_t)(SB_CAP_ONE_LOADER | SB_CAP_ONE_WRITER | SB_CAP_CANCEL_CONNECT))
 
 // The first thing that is wrong with a driver, NULL when nothing is.
 static const char *generic_problem(const struct sb_driver *d)

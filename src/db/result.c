@@ -11,9 +11,23 @@ static struct sb_con_priv *owner(struct sb_rs *rs)
 {
     struct sb_con_priv *c = rs ? (struct sb_con_priv *)rs->connection : NULL;
 
-    return c && c->has_result && !c->ahead && c->res.kind == SB_RESULT_ROWS
+    return c && rs == &c->rs[c->rs_now] && c->has_result && !c->ahead &&
+                   !c->freed && c->res.kind == SB_RESULT_ROWS
                ? c
                : NULL;
+}
+
+static int invalid(struct sb_rs *rs)
+{
+    struct sb_con_priv *c = rs ? (struct sb_con_priv *)rs->connection : NULL;
+
+    sb_log(SB_LOG_ALERT, "attempt to fetch row from an invalid result set");
+    if (!c)
+        return SB_EUSAGE;
+    sb_err_set(&c->err, SB_EUSAGE,
+        "the result set is gone: it was freed, its connection was closed, or "
+        "another statement ran there");
+    return sb__con_failed(c);
 }
 
 void sb__result_end(struct sb_con_priv *c)
@@ -29,10 +43,8 @@ int sb_rs_fetch(struct sb_rs *rs, struct sb_sql_cell *cells)
     struct sb_con_priv *c = owner(rs);
     int rc;
 
-    if (!c) {
-        sb_log(SB_LOG_ALERT, "attempt to fetch row from an invalid result set");
-        return SB_EUSAGE;
-    }
+    if (!c)
+        return invalid(rs);
     if (c->res.nrows == 0)
         return 0;
     rc = c->sql->fetch(c->conn, &c->res, (struct sb_cell *)cells, &c->err);
@@ -89,7 +101,7 @@ struct sb_rs *sb_rs_next(struct sb_con *con)
     if (sb_rs_more(con) != 1)
         return NULL;
     c->ahead = false;
-    return sb__con_result(c, c->rs.statement);
+    return sb__con_result(c, c->statement);
 }
 
 void sb_rs_free(struct sb_rs *rs)
@@ -99,7 +111,7 @@ void sb_rs_free(struct sb_rs *rs)
     if (!c)
         sb_log(SB_LOG_ALERT, "attempt to free an invalid result set");
     else if (c->sql->next_result)
-        rs->connection = NULL; // others may follow: no end before the next call
+        c->freed = true; // others may follow: no end before the next call
     else
         sb__result_end(c);
 }

@@ -36,7 +36,9 @@ struct sb_param {
 
 struct sb_stmt_handle; // a prepared statement
 
-// A result set. One a connection; the next statement there ends it.
+// A result set. One a connection; the next statement there ends it. It may be
+// passed to the functions below, and is refused by them, as long as its
+// context lives.
 struct sb_rs {
     uint32_t nrows;
     uint32_t nfields;
@@ -68,6 +70,9 @@ SB_FFI struct sb_con *sb_con_open(struct sb_db_ctx *ctx, struct sb_db *db,
 SB_FFI int sb_con_close(struct sb_con *con);
 SB_FFI int sb_con_reconnect(struct sb_con *con);
 SB_FFI void sb_con_free(struct sb_con *con);
+// Whether sb_con_open(), having failed, may succeed now: open connections were
+// freed since, and it was not canceled.
+SB_FFI int sb_con_retry(struct sb_db_ctx *ctx);
 // One line about the server, into out; length as snprintf.
 SB_FFI int sb_con_server(struct sb_con *con, char *out, size_t size);
 SB_FFI size_t sb_con_quote(
@@ -91,9 +96,12 @@ SB_FFI const char *sb_con_failed_sql(const struct sb_con *con);
 // the text itself with digits folded.
 SB_FFI struct sb_stmt_handle *sb_stmt_open(
     struct sb_con *con, const char *sql, size_t len, const char *op);
+// A parameter, the caller's until sb_param_free(); statements that it is bound
+// to keep it as long as they need it.
 SB_FFI struct sb_param *sb_stmt_param(
     struct sb_stmt_handle *st, int type, uint64_t max_len);
-// params: n of them in order of the placeholders. 0 or SB_E*.
+SB_FFI void sb_param_free(struct sb_param *param);
+// params: n of sb_stmt_param(), in order of the placeholders. 0 or SB_E*.
 SB_FFI int sb_stmt_bind(
     struct sb_stmt_handle *st, struct sb_param *const *params, size_t n);
 // As sb_con_query().

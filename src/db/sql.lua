@@ -12,8 +12,8 @@ local sb = ...
 local ffi, C = sb.ffi, sb.C
 
 sb.cdef("sql", "sb_db_get sb_con_open sb_con_close sb_con_free " ..
-        "sb_con_query sb_stmt_open sb_stmt_param sb_stmt_bind " ..
-        "sb_stmt_execute sb_stmt_free sb_rs_free")
+        "sb_con_query sb_stmt_open sb_stmt_param sb_param_free " ..
+        "sb_stmt_bind sb_stmt_execute sb_stmt_free sb_rs_free")
 
 local ctx = ffi.cast("struct sb_db_ctx *", sb.ctx)
 local NONE = 0 -- of sql.error; and of sql.type:
@@ -30,10 +30,14 @@ local sql = {
    error = { NONE = 0, IGNORABLE = 1, FATAL = 2 }
 }
 
--- Connections and statements that parameters and the last result point into:
--- they must not be collected meanwhile.
-local owner = setmetatable({}, { __mode = "k" })
+-- The connection or statement that the last result belongs to: it must not be
+-- collected meanwhile.
 local last -- luacheck: ignore 231
+
+-- Connections made since the last full collection and not closed. Lua takes
+-- them for small, whatever the driver keeps for each.
+local MANY = 8
+local opened = 0
 
 -- Errors ------------------------------------------------------------------
 
@@ -106,8 +110,7 @@ function statement:bind_create(kind, max_len)
    if p == nil then
       raise(self.connection, PREPARED, 2)
    end
-   owner[p] = self
-   return p
+   return ffi.gc(p, C.sb_param_free)
 end
 
 function statement:bind_param(...)
@@ -175,6 +178,7 @@ end
 
 function connection:disconnect()
    check(C.sb_con_close(self), self, "<disconnect>")
+   opened = opened - 1
    return NONE
 end
 
@@ -185,13 +189,18 @@ local driver = {}
 -- options: name -> value, for this connection only.
 function driver:connect(options)
    local con
+   opened = opened + 1
+   if opened > MANY then
+      opened = 0
+      collectgarbage()
+   end
    if options then
       con = sb.module("sql_more").open(self, options)
    else
       con = C.sb_con_open(ctx, self, nil, nil, 0)
    end
    if con == nil then
-      sb.module("sql_error").raise_driver("connection creation failed")
+      con = sb.module("sql_more").open_again(self, options)
    end
    return ffi.gc(con, C.sb_con_free)
 end

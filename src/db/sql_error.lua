@@ -41,9 +41,10 @@ function errors.raise(con, query, level)
    error(text .. statement_of(con, text), level + 1)
 end
 
--- What the last call on a driver met, for the caller of the caller.
-function errors.raise_driver(what)
-   error(what .. ": " .. ffi.string(C.sb_db_error(sb.sql.ctx)), 3)
+-- What the last call on a driver met; level as in error(), the caller of the
+-- caller when left out.
+function errors.raise_driver(what, level)
+   error(what .. ": " .. ffi.string(C.sb_db_error(sb.sql.ctx)), level or 3)
 end
 
 return errors

@@ -134,26 +134,47 @@ end
 -- Names and values of options for one connection as arrays of C strings, and
 -- a table that keeps the strings alive.
 local function overrides(options)
-   local names, values, n = {}, {}, 0
+   local given, names, values, n = {}, {}, {}, 0
    for name, value in pairs(options) do
       n = n + 1
       names[n] = tostring(name)
       if type(value) == "boolean" then
          value = value and "on" or "off"
       end
-      values[n] = tostring(value)
+      given[names[n]] = tostring(value)
+   end
+   -- Connections with the same options share what they can.
+   table.sort(names)
+   for i = 1, n do
+      values[i] = given[names[i]]
    end
    local array = ffi.typeof("const char *[?]")
    return array(math.max(n, 1), names), array(math.max(n, 1), values), n,
       { names, values }
 end
 
-return {
-   -- A connection with options of its own, or nil.
-   open = function(db, options)
-      local names, values, n, alive = overrides(options)
-      local con = C.sb_con_open(sb.sql.ctx, db, names, values, n)
-      alive[1] = nil
-      return con
+local more = {}
+
+-- A connection with options of its own, or nil.
+function more.open(db, options)
+   local names, values, n, alive = overrides(options or {})
+   local con = C.sb_con_open(sb.sql.ctx, db, names, values, n)
+   alive[1] = nil
+   return con
+end
+
+-- After a failure: connections that the script has dropped may be what was in
+-- the way. Raises the error when it is of no use.
+function more.open_again(db, options)
+   local con
+   collectgarbage()
+   if C.sb_con_retry(sb.sql.ctx) ~= 0 then
+      con = more.open(db, options)
    end
-}
+   if con == nil then
+      sb.module("sql_error").raise_driver("connection creation failed", 4)
+   end
+   return con
+end
+
+return more

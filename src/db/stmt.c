@@ -9,13 +9,15 @@
 enum mode { MODE_NEW, MODE_SERVER, MODE_EMULATED };
 
 struct param {
-    struct param *next;
-    struct sb_param pub;
+    struct sb_param pub; // first: the handle Lua holds
+    unsigned refs;       // its maker and the statements it is bound to
     char data[];
 };
 
 struct sb_stmt_handle {
-    struct sb_con_priv *con; // NULL: the connection was freed
+    struct sb_con_priv *con; // NULL: it was freed, or this statement was
+    struct sb_db_ctx *ctx;
+    bool idle; // freed, waiting to be used again
     struct sb_stmt_handle *next, **prev;
     char *sql;
     size_t len;
@@ -25,7 +27,6 @@ struct sb_stmt_handle {
     enum mode mode;
     struct sb_stmt *stmt; // stmt_size bytes
     struct sb__marks marks;
-    struct param *params;    // made for it
     struct sb_param **bound; // nbound of them
     struct sb_value *value;  // as many
     uint32_t nbound;
@@ -58,14 +59,20 @@ static char *fold_digits(const char *sql, size_t len)
     return out;
 }
 
-static void link_stmt(struct sb_con_priv *c, struct sb_stmt_handle *st)
+static void link_stmt(struct sb_stmt_handle **list, struct sb_stmt_handle *st)
 {
-    st->con = c;
-    st->next = c->stmts;
-    st->prev = &c->stmts;
+    st->next = *list;
+    st->prev = list;
     if (st->next)
         st->next->prev = &st->next;
-    c->stmts = st;
+    *list = st;
+}
+
+static void unlink_stmt(struct sb_stmt_handle *st)
+{
+    *st->prev = st->next;
+    if (st->next)
+        st->next->prev = st->prev;
 }
 
 static int fill(struct sb_stmt_handle *st, const struct sb_con_priv *c,
@@ -83,22 +90,45 @@ static int fill(struct sb_stmt_handle *st, const struct sb_con_priv *c,
         &st->marks, sql, len, sb_sqlscan_dialect(c->drv->dialect));
 }
 
-static void stmt_delete(struct sb_stmt_handle *st)
+static void unbind(struct sb_stmt_handle *st)
 {
-    while (st->params) {
-        struct param *p = st->params;
-
-        st->params = p->next;
-        free(p);
-    }
-    sb__marks_done(&st->marks);
-    sb_buf_done(&st->text);
+    for (uint32_t i = 0; i < st->nbound; i++)
+        sb_param_free(st->bound[i]);
     free(st->bound);
     free(st->value);
+}
+
+// Frees all but the handle itself: see struct sb_con_priv.
+static void stmt_strip(struct sb_stmt_handle *st)
+{
+    unbind(st);
+    sb__marks_done(&st->marks);
+    sb_buf_done(&st->text);
     free(st->stmt);
     free(st->op_name);
     free(st->sql);
-    free(st);
+    *st = (struct sb_stmt_handle){ .ctx = st->ctx };
+}
+
+static void stmt_retire(struct sb_stmt_handle *st)
+{
+    st->idle = true;
+    link_stmt(&st->ctx->idle_stmts, st);
+}
+
+static struct sb_stmt_handle *stmt_new(struct sb_db_ctx *ctx)
+{
+    struct sb_stmt_handle *st = ctx->idle_stmts;
+
+    if (st) {
+        unlink_stmt(st);
+        st->idle = false;
+    } else {
+        st = calloc(1, sizeof(*st));
+    }
+    if (st)
+        st->ctx = ctx;
+    return st;
 }
 
 static void *failed(struct sb_con_priv *c, int code, const char *text)
@@ -118,15 +148,17 @@ struct sb_stmt_handle *sb_stmt_open(
         return NULL;
     if (!c->sql)
         return failed(c, SB_EUNSUPPORTED, "the driver has no SQL operations");
-    st = calloc(1, sizeof(*st));
+    st = stmt_new(c->ctx);
     if (!st)
         return failed(c, SB_ENOMEM, "out of memory");
     if (fill(st, c, sql, len, op)) {
-        stmt_delete(st);
+        stmt_strip(st);
+        stmt_retire(st);
         return failed(c, SB_ENOMEM, "out of memory");
     }
     sb_buf_init(&st->text, 0);
-    link_stmt(c, st);
+    st->con = c;
+    link_stmt(&c->stmts, st);
     return st;
 }
 
@@ -137,7 +169,7 @@ struct sb_param *sb_stmt_param(
     size_t room = buffer ? max_len + 1 : 0;
     struct param *p;
 
-    if (type <= SB_SQL_TYPE_NONE || type > SB_SQL_TYPE_BLOB ||
+    if (!st->con || type <= SB_SQL_TYPE_NONE || type > SB_SQL_TYPE_BLOB ||
         max_len >= UINT32_MAX)
         return NULL;
     p = calloc(1, sizeof(*p) + room);
@@ -147,9 +179,33 @@ struct sb_param *sb_stmt_param(
     p->pub.is_null = 1;
     p->pub.buffer = buffer ? p->data : NULL;
     p->pub.max_len = buffer ? max_len : 0;
-    p->next = st->params;
-    st->params = p;
+    p->refs = 1;
     return &p->pub;
+}
+
+void sb_param_free(struct sb_param *param)
+{
+    struct param *p = (struct param *)param;
+
+    if (p && --p->refs == 0)
+        free(p);
+}
+
+static int check_params(
+    struct sb_stmt_handle *st, struct sb_param *const *params, size_t n)
+{
+    struct sb_err *err = &st->con->err;
+
+    if (n != st->marks.n)
+        return sb_err_set(err, SB_EUSAGE,
+            "%zu parameters bound to the %u placeholders of '%.200s'", n,
+            st->marks.n, st->sql);
+    for (size_t i = 0; i < n; i++) {
+        if (!params[i])
+            return sb_err_set(err, SB_EUSAGE,
+                "parameter %zu of '%.200s' is none", i + 1, st->sql);
+    }
+    return 0;
 }
 
 int sb_stmt_bind(
@@ -161,12 +217,8 @@ int sb_stmt_bind(
 
     if (!c)
         return SB_EUSAGE;
-    if (n != st->marks.n) {
-        sb_err_set(&c->err, SB_EUSAGE,
-            "%zu parameters bound to the %u placeholders of '%.200s'", n,
-            st->marks.n, st->sql);
+    if (check_params(st, params, n))
         return sb__con_failed(c);
-    }
     bound = malloc((n + 1) * sizeof(*bound));
     value = calloc(n + 1, sizeof(*value));
     if (!bound || !value) {
@@ -175,10 +227,11 @@ int sb_stmt_bind(
         failed(c, SB_ENOMEM, "out of memory");
         return SB_ENOMEM;
     }
-    if (n > 0)
-        memcpy(bound, params, n * sizeof(*bound));
-    free(st->bound);
-    free(st->value);
+    for (size_t i = 0; i < n; i++) {
+        bound[i] = params[i];
+        ((struct param *)bound[i])->refs++;
+    }
+    unbind(st);
     st->bound = bound;
     st->value = value;
     st->nbound = (uint32_t)n;
@@ -239,7 +292,7 @@ static int prepare(struct sb_stmt_handle *st)
 {
     struct sb_con_priv *c = st->con;
     struct sb_rec *rec = sb__rec(c);
-    int op = rec ? sb_stats_op(rec->stats, "prepare", SB_OP_CUSTOM) : 0;
+    int op = rec ? sb__op_of_prepare(c->ctx, rec) : 0;
     uint64_t start = sb__timed(c) ? sb__now(c) : 0;
     uint32_t nparams = 0;
     int rc = SB_EUNSUPPORTED;
@@ -353,24 +406,28 @@ static void stmt_reset(struct sb_stmt_handle *st)
     st->mode = MODE_NEW;
 }
 
+static void detach(struct sb_stmt_handle *st)
+{
+    struct sb_con_priv *c = st->con;
+
+    if (!c)
+        return;
+    if (c->has_result && c->statement == st)
+        sb__result_end(c);
+    if (c->open)
+        stmt_reset(st);
+    unlink_stmt(st);
+    stmt_strip(st);
+    link_stmt(&st->ctx->orphans, st);
+}
+
 void sb_stmt_free(struct sb_stmt_handle *st)
 {
-    struct sb_con_priv *c = st ? st->con : NULL;
-
-    if (!st)
+    if (!st || st->idle)
         return;
-    if (c) {
-        if (c->has_result && c->rs.statement == st)
-            sb__result_end(c);
-        // A load has the connection for itself, and the collector calls at any
-        // time: the server closes it with the connection then.
-        if (c->open && !c->load)
-            stmt_reset(st);
-        *st->prev = st->next;
-        if (st->next)
-            st->next->prev = st->prev;
-    }
-    stmt_delete(st);
+    detach(st);
+    unlink_stmt(st);
+    stmt_retire(st);
 }
 
 void sb__stmts_reset(struct sb_con_priv *c)
@@ -381,10 +438,23 @@ void sb__stmts_reset(struct sb_con_priv *c)
 
 void sb__stmts_orphan(struct sb_con_priv *c)
 {
-    while (c->stmts) {
-        struct sb_stmt_handle *st = c->stmts;
+    while (c->stmts)
+        detach(c->stmts);
+}
 
-        c->stmts = st->next;
-        st->con = NULL;
+static void free_list(struct sb_stmt_handle *st)
+{
+    while (st) {
+        struct sb_stmt_handle *next = st->next;
+
+        free(st);
+        st = next;
     }
+}
+
+void sb__stmts_done(struct sb_db_ctx *ctx)
+{
+    free_list(ctx->orphans);
+    free_list(ctx->idle_stmts);
+    ctx->orphans = ctx->idle_stmts = NULL;
 }

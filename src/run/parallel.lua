@@ -44,8 +44,9 @@ function parallel.ticket(key)
    return n
 end
 
+-- Without arguments: wipes the line, for something else to be printed.
 function parallel.progress(what, n, total)
-   C.sb_user_progress(u, what, n, total or 0)
+   C.sb_user_progress(u, what or "", n or 0, total or 0)
 end
 
 return parallel

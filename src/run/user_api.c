@@ -4,6 +4,7 @@
 // numbers, operations of their own, coordination of parallel commands.
 #include <stddef.h>
 
+#include "base/log.h"
 #include "run/run_private.h"
 
 // enum sb_counter_type of sysbench 1.x, which scripts use by number or name.
@@ -99,5 +100,9 @@ double sb_user_ticket(struct sb_user *u, int key)
 void sb_user_progress(
     struct sb_user *u, const char *what, double n, double total)
 {
-    sb_crew_progress(u->priv->crew, what, n, total, sb_clock_now(&u->clock));
+    if (what[0])
+        sb_crew_progress(
+            u->priv->crew, what, n, total, sb_clock_now(&u->clock));
+    else
+        sb_log_progress_done();
 }

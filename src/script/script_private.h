@@ -13,6 +13,7 @@
 #include <stdbool.h>
 #include <stddef.h>
 
+#include "script/pool.h"
 #include "script/script.h"
 
 // sysbench.version
@@ -68,6 +69,7 @@ struct sb__state {
     struct sb_random *random; // the user's, or &own
     struct sb_random own;
     struct sb_db_ctx ctx;
+    struct sb__pool pool;
     unsigned tid;
     int priv;      // registry references: the table of embedded modules ...
     int run;       // ... and run() of user.lua

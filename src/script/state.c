@@ -246,7 +246,9 @@ int sb__state_new(struct sb__state **out, struct sb_script *s,
         sb_random_init(&st->own, s->env.random, MAIN_STREAM - tid);
     sb_db_ctx_init(&st->ctx, s->env.drivers, user ? &user->rec : NULL,
         user ? &user->clock : &s->clock, st->tid, s->env.random->seed);
-    st->L = luaL_newstate();
+    st->L = lua_newstate(sb__pool_alloc, &st->pool);
+    if (!st->L) // builds with 32-bit references have an allocator of their own
+        st->L = luaL_newstate();
     if (!st->L) {
         sb__state_free(st);
         return sb_err_set(err, SB_ENOMEM, "out of memory for a Lua state");
@@ -269,6 +271,7 @@ void sb__state_free(struct sb__state *st)
     // Finalizers in Lua free connections: before the context goes.
     if (st->L)
         lua_close(st->L);
+    sb__pool_done(&st->pool);
     sb_db_ctx_done(&st->ctx);
     free(st);
 }

@@ -117,7 +117,7 @@ Intermediate lines; with a rate, a second one for the queue.
   $ sysbench sql.lua run --db-driver=null --time=0.3 --report-interval=0.2 \
   >     --rate=100 | grep '^\[' | mask
   [ 0.2s ] thds: 1 tps: N qps: N (r/w/o: N/N/N) lat (ms,95%): N err/s: N reconn/s: N
-  [ 0.2s ] queue length: 0, concurrency: * (glob)
+  [ 0.2s ] queue length: *, concurrency: * (glob)
 
 Checkpoints are full reports, and the last report counts from there.
 

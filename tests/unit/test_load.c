@@ -2,6 +2,8 @@
 //
 // The SQLite driver through the facade, and loading, with and without bulk
 // operations.
+#include <math.h>
+
 #include "world.h"
 
 // SQLite ---------------------------------------------------------------------
@@ -95,6 +97,8 @@ static void sqlite_statements(const char *mode)
     run(con, "DROP TABLE p");
     sb_stmt_free(in);
     sb_stmt_free(out);
+    for (int i = 0; i < 4; i++)
+        sb_param_free(p[i]);
     world_done(&w);
 }
 
@@ -142,6 +146,8 @@ static void memory_is_shared(void)
     run(a, "CREATE TABLE m(x)");
     run(a, "INSERT INTO m VALUES (42)");
     CHECK_STR(one(b, "SELECT x FROM m"), "42");
+    CHECK(run(a, "SELECT * FROM t") == NULL);
+    CHECK(strstr(a->sql_errmsg, "in memory"));
     world_done(&w);
 }
 
@@ -282,6 +288,27 @@ static void loading_without_bulk(void)
     world_done(&w);
 }
 
+static void numbers_that_are_no_integers(void)
+{
+    static const double bad[] = { NAN, INFINITY, 0x1p63,
+        -0x1.0000000000001p63 };
+    struct world w;
+    struct sb_con *con;
+    struct sb_load *ld;
+
+    world_init(&w, "--db-driver=null");
+    con = world_connect(&w);
+    for (int i = 0; i < 4; i++) {
+        ld = sb_load_open(con, "t", "id");
+        CHECK_INT(sb_load_int(ld, -0x1p63), 0);
+        CHECK_INT(sb_load_int(ld, bad[i]), SB_ERANGE);
+        CHECK(strstr(con->sql_errmsg, "no 64-bit integer"));
+        CHECK_INT(sb_load_int(ld, 1), SB_ERANGE);
+        CHECK_INT(sb_load_close(ld, 1), SB_ERANGE);
+    }
+    world_done(&w);
+}
+
 static void classic_bulk_insert(void)
 {
     struct world w;
@@ -323,6 +350,7 @@ int main(void)
         return 0;
     }
     RUN(loading_without_bulk);
+    RUN(numbers_that_are_no_integers);
     RUN(classic_bulk_insert);
     if (has_sqlite() && mkdtemp(folder)) {
         sqlite_tests();

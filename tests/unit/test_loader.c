@@ -223,8 +223,116 @@ static void statements_have_operations(void)
     // A connection that goes first leaves its statements harmless.
     sb_con_free(con);
     CHECK(sb_stmt_execute(a) == NULL);
+    CHECK(sb_stmt_param(a, SB_SQL_TYPE_INT, 0) == NULL);
     sb_stmt_free(a);
     sb_stmt_free(b);
+    sb_param_free(p);
+    world_done(&w);
+}
+
+static void results_are_told_apart(void)
+{
+    struct world w;
+    struct sb_con *con;
+    struct sb_sql_cell cell;
+    struct sb_rs *a, *b;
+
+    world_init(&w, "--db-driver=null");
+    con = world_connect(&w);
+    a = run(con, "SELECT 1");
+    b = run(con, "SELECT 2");
+    CHECK_INT(sb_rs_fetch(a, &cell), SB_EUSAGE);
+    CHECK_INT(con->error, SB_SQL_FATAL);
+    CHECK(strstr(con->sql_errmsg, "the result set is gone"));
+    sb_rs_free(a); // not that of b
+    CHECK(sb_rs_column(a, 0) == NULL);
+    CHECK_INT(sb_rs_fetch(b, &cell), 1);
+    CHECK_INT(sb_rs_fetch(b, &cell), 0);
+    run(con, "UPDATE t");
+    CHECK_INT(con->error, SB_SQL_NONE);
+    CHECK_INT(sb_rs_fetch(b, &cell), SB_EUSAGE);
+    CHECK_INT(sb_rs_fetch(NULL, &cell), SB_EUSAGE);
+    world_done(&w);
+}
+
+// What a script can reach stays readable, whatever goes first.
+static void handles_outlive_what_they_came_from(void)
+{
+    struct world w;
+    struct sb_con *con, *other;
+    struct sb_stmt_handle *st;
+    struct sb_param *p;
+    struct sb_sql_cell cell;
+    struct sb_rs *rs;
+
+    world_init(&w, "--db-driver=null");
+    con = world_connect(&w);
+    st = sb_stmt_open(con, "SELECT ?", 8, NULL);
+    p = sb_stmt_param(st, SB_SQL_TYPE_VARCHAR, 9);
+    CHECK_INT(sb_stmt_bind(st, &p, 1), 0);
+    CHECK_INT(sb_stmt_bind(st, &p, 1), 0);
+    rs = sb_stmt_execute(st);
+    sb_stmt_free(st);
+    memset(p->buffer, 'x', 9);
+    CHECK_INT(sb_rs_fetch(rs, &cell), SB_EUSAGE);
+    // A statement uses what its maker has let go.
+    st = sb_stmt_open(con, "SELECT ?", 8, NULL);
+    CHECK_INT(sb_stmt_bind(st, &(struct sb_param *){ NULL }, 1), SB_EUSAGE);
+    CHECK_INT(sb_stmt_bind(st, &p, 1), 0);
+    sb_param_free(p);
+    rs = sb_stmt_execute(st);
+    CHECK(rs != NULL);
+    sb_con_free(con);
+    other = world_connect(&w);
+    run(other, "SELECT 1");
+    CHECK_INT(sb_rs_fetch(rs, &cell), SB_EUSAGE);
+    CHECK(run(other, "SELECT 1") != NULL);
+    // The handle is not used again before its owner gives it back ...
+    CHECK(sb_stmt_open(other, "SELECT 1", 8, NULL) != st);
+    sb_stmt_free(st);
+    // ... and the statements left open go with the connection.
+    sb_con_free(other);
+    world_done(&w);
+}
+
+// Handles are used again: as many as live at once.
+static void handles_do_not_pile_up(void)
+{
+    struct world w;
+    struct sb_con *con, *first = NULL;
+
+    world_init(&w, "--db-driver=null");
+    for (int i = 0; i < 10; i++) {
+        con = world_connect(&w);
+        if (!first)
+            first = con;
+        CHECK(con == first);
+        CHECK(!((struct sb_con_priv *)con)->idle);
+        sb_stmt_free(sb_stmt_open(con, "SELECT 1", 8, NULL));
+        sb_con_free(con);
+        sb_con_free(con); // a finalizer that comes late
+    }
+    CHECK(!w.ctx.cons && w.ctx.idle_cons && !w.ctx.idle_cons->next);
+    CHECK(!w.ctx.orphans && w.ctx.idle_stmts);
+    world_done(&w);
+}
+
+static void connect_is_tried_again_after_a_free(void)
+{
+    static const char *const name = "failure-rate", *const value = "x";
+    struct world w;
+    struct sb_con *con;
+    struct sb_db *db;
+
+    world_init(&w, "--db-driver=null");
+    con = world_connect(&w);
+    db = con->driver;
+    CHECK(sb_con_open(&w.ctx, db, &name, &value, 1) == NULL);
+    CHECK(!sb_con_retry(&w.ctx));
+    sb_con_free(con);
+    CHECK(sb_con_retry(&w.ctx));
+    w.ctx.err.code = SB_ECANCELED;
+    CHECK(!sb_con_retry(&w.ctx));
     world_done(&w);
 }
 
@@ -298,6 +406,25 @@ static void cancel_ends_a_hanging_call(void)
     world_done(&w);
 }
 
+static void cancel_ends_a_connect(void)
+{
+    struct world w;
+    struct sb_db *db;
+    pthread_t t;
+
+    world_init(&w, "--null-connect-latency=100");
+    CHECK(sb_drivers_claim(w.d, &w.err) == 0);
+    db = sb_db_get(&w.ctx, NULL);
+    pthread_create(&t, NULL, cancel_soon, &w);
+    CHECK(sb_con_open(&w.ctx, db, NULL, NULL, 0) == NULL);
+    CHECK_INT(w.ctx.err.code, SB_ECANCELED);
+    CHECK_STR(sb_db_error(&w.ctx), "the connect was canceled");
+    CHECK(w.ctx.cons == NULL);
+    atomic_store((_Atomic bool *)&w.opts.debug, true);
+    pthread_join(t, NULL);
+    world_done(&w);
+}
+
 int main(void)
 {
     sb_log_set_level(SB_LOG_FATAL - 1);
@@ -311,9 +438,14 @@ int main(void)
     RUN(overrides_reach_one_connection);
     RUN(results_are_counted_by_kind);
     RUN(statements_have_operations);
+    RUN(results_are_told_apart);
+    RUN(handles_outlive_what_they_came_from);
+    RUN(handles_do_not_pile_up);
+    RUN(connect_is_tried_again_after_a_free);
     RUN(errors_are_classified);
     RUN(reconnects_are_counted);
     RUN(cancel_ends_a_hanging_call);
+    RUN(cancel_ends_a_connect);
     if (has_sqlite() && mkdtemp(folder)) {
         RUN(choice_follows_the_options);
         remove_folder();

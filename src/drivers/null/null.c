@@ -134,8 +134,11 @@ static int connect_null(struct sb_conn *conn, struct sb_driver_env *env,
     c->random = info->seed;
     c->plain = null_time_none(&c->env->latency) && c->o->failure_rate <= 0 &&
                c->o->hang_after == 0;
-    return null_sleep(
-        null_time_draw(&c->env->connect_latency, &c->random), &c->canceled);
+    if (null_sleep(
+            null_time_draw(&c->env->connect_latency, &c->random), &c->canceled))
+        return sb_err_native(
+            err, SB_ECANCELED, 0, "57014", "the connect was canceled");
+    return 0;
 }
 
 static void disconnect_null(struct sb_conn *conn)
@@ -364,6 +367,7 @@ SB_DRIVER_EXPORT const struct sb_driver sb_driver = {
     .dialect = "null",
     .opts = &opt_table,
     .opts_size = sizeof(struct null_opts),
+    .caps = SB_CAP_CANCEL_CONNECT,
     .conn_size = sizeof(struct null_conn),
     .stmt_size = sizeof(struct null_stmt),
     .generic = &generic_ops,

@@ -63,8 +63,10 @@ int sqlite_fail(struct sqlite_conn *c, int rc, struct sb_err *err)
     int kind = SB_EQUERY;
 
     // Not every failing call leaves its code in the connection.
-    if ((code & 0xff) != (rc & 0xff))
+    if ((code & 0xff) != (rc & 0xff)) {
         code = rc;
+        text = sqlite3_errstr(rc);
+    }
     if ((code & 0xff) == SQLITE_BUSY || (code & 0xff) == SQLITE_LOCKED)
         kind = atomic_load_explicit(&c->canceled, memory_order_relaxed)
                    ? SB_ECANCELED
@@ -74,8 +76,11 @@ int sqlite_fail(struct sqlite_conn *c, int rc, struct sb_err *err)
     sb_err_native(err, kind, code, state_of(code), text);
     if (err && strncmp(text, "no such table", 13) == 0) {
         snprintf(err->state, sizeof(err->state), "42S02");
-        snprintf(err->msg, sizeof(err->msg),
-            "%.300s (was the 'prepare' command run for this database?)", text);
+        snprintf(err->msg, sizeof(err->msg), "%.250s (%s)", text,
+            c->env->memory ? "a database in memory is empty in each new process"
+                             "; 'prepare' needs --sqlite-db=FILE"
+                           : "was the 'prepare' command run for this "
+                             "database?");
     }
     return kind;
 }

@@ -9,6 +9,7 @@ local M = {}
 
 -- One write a line: threads share the stream.
 function M.say(format, ...)
+   sysbench.parallel.progress()
    io.stdout:write(string.format(format, ...) .. "\n")
 end
 

@@ -1,0 +1,96 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+#include "script/pool.h"
+
+#include <stdbool.h>
+#include <stdlib.h>
+#include <string.h>
+
+#define CHUNK 4080 // with malloc()'s own header less than a page
+
+static size_t units(size_t size)
+{
+    return (size + SB__POOL_UNIT - 1) / SB__POOL_UNIT;
+}
+
+static void put(struct sb__pool *pool, void *p, size_t n)
+{
+    memcpy(p, &pool->free[n], sizeof(void *));
+    pool->free[n] = p;
+}
+
+static bool grow(struct sb__pool *pool)
+{
+    char *chunk = malloc(CHUNK);
+
+    if (!chunk)
+        return false;
+    if (pool->left)
+        put(pool, pool->next, pool->left / SB__POOL_UNIT);
+    memcpy(chunk, &pool->chunks, sizeof(void *));
+    pool->chunks = chunk;
+    pool->next = chunk + sizeof(void *);
+    pool->left = CHUNK - sizeof(void *);
+    return true;
+}
+
+static void *get(struct sb__pool *pool, size_t size)
+{
+    size_t n = units(size);
+    char *p;
+
+    if (size > SB__POOL_SMALL)
+        return malloc(size);
+    p = pool->free[n];
+    if (p) {
+        memcpy(&pool->free[n], p, sizeof(void *));
+        return p;
+    }
+    if (pool->left < n * SB__POOL_UNIT && !grow(pool))
+        return NULL;
+    p = pool->next;
+    pool->next += n * SB__POOL_UNIT;
+    pool->left -= n * SB__POOL_UNIT;
+    return p;
+}
+
+static void give_back(struct sb__pool *pool, void *p, size_t size)
+{
+    if (size > SB__POOL_SMALL)
+        free(p);
+    else if (p)
+        put(pool, p, units(size));
+}
+
+void *sb__pool_alloc(void *arg, void *p, size_t old, size_t size)
+{
+    struct sb__pool *pool = arg;
+    void *q;
+
+    if (size == 0) {
+        give_back(pool, p, old);
+        return NULL;
+    }
+    if (!p)
+        return get(pool, size);
+    if (old > SB__POOL_SMALL && size > SB__POOL_SMALL)
+        return realloc(p, size);
+    if (size <= SB__POOL_SMALL && units(old) == units(size))
+        return p;
+    q = get(pool, size);
+    if (q) {
+        memcpy(q, p, old < size ? old : size);
+        give_back(pool, p, old);
+    }
+    return q;
+}
+
+void sb__pool_done(struct sb__pool *pool)
+{
+    void *next;
+
+    for (void *chunk = pool->chunks; chunk; chunk = next) {
+        memcpy(&next, chunk, sizeof(next));
+        free(chunk);
+    }
+    memset(pool, 0, sizeof(*pool));
+}
