@@ -6,6 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <time.h>
+#include <unistd.h>
 
 #include "base/log.h"
 #include "run/run_private.h"
@@ -94,6 +95,7 @@ static int init_run(struct sb_run *run)
     sb_clock_init(&run->clock);
     run->open_loop = !run->task && run->o->rate > 0;
     run->limited = !run->task && run->o->events > 0;
+    run->crowded = run->o->threads > sysconf(_SC_NPROCESSORS_ONLN);
     run->user = aligned_alloc(64, n * sizeof(*run->user));
     run->priv = calloc(n, sizeof(*run->priv));
     if (run->user)

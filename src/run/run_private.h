@@ -58,6 +58,7 @@ struct sb_run {
     uint64_t warm_end; // t0 without warm-up
     uint64_t deadline; // UINT64_MAX without a time limit
     bool open_loop, limited;
+    bool crowded; // more users than processors
     struct sb_pace pace;
     _Atomic sb_pace_pos cursor;
 
