@@ -99,6 +99,9 @@ void sb__options_push(lua_State *L, const struct sb_script *s)
         push_value(L, &s->values[i]);
         lua_setfield(L, -2, s->values[i].name);
     }
+    // A number in 1.x, which report hooks print: the one of the classic lines.
+    lua_pushnumber(L, s->env.npercentiles ? s->env.percentiles[0] : 0);
+    lua_setfield(L, -2, "percentile");
 }
 
 // What legacy scripts take: settings that nobody declares.

@@ -128,3 +128,16 @@ command line, and not in the list of processes.
   $ sysbench secret.lua prepare --key=x://me:pw@host/db 2>&1 >out
   Invalid value for the 'key' option: 'x://me:***@host/db' (a number is needed)
   [1]
+
+Scripts see the percentile of the classic lines as a number, as in 1.0, also
+when there is a list.
+
+  $ cat >pct.lua <<'LUA'
+  > function event() return true end
+  > function init() print(type(sysbench.opt.percentile),
+  >    sysbench.opt.percentile) end
+  > LUA
+  $ sysbench pct.lua run | grep ^number
+  number\t95 (esc)
+  $ sysbench pct.lua --percentile=99,50 run | grep ^number
+  number\t99 (esc)
