@@ -134,11 +134,10 @@ static int parse_suffixed(
     return u ? scale(&n, u->factor, out, exact) : SB_EUSAGE;
 }
 
-int sb_units_count(const char *text, int64_t *out)
+// A whole number with a sign and a unit.
+static int parse_signed(
+    const char *text, const struct unit *units, int64_t *out)
 {
-    static const struct unit units[] = { { "", 1 }, { "k", 1000 },
-        { "m", 1000000 }, { "g", 1000000000 }, { "b", 1000000000 },
-        { "t", 1000000000000 }, { NULL, 0 } };
     bool negative, exact = true;
     int64_t value;
     int rc;
@@ -156,26 +155,27 @@ int sb_units_count(const char *text, int64_t *out)
     return 0;
 }
 
+int sb_units_count(const char *text, int64_t *out)
+{
+    static const struct unit units[] = { { "", 1 }, { "k", 1000 },
+        { "m", 1000000 }, { "g", 1000000000 }, { "b", 1000000000 },
+        { "t", 1000000000000 }, { NULL, 0 } };
+
+    return parse_signed(text, units, out);
+}
+
 int sb_units_size(const char *text, int64_t *out)
 {
     static const struct unit units[] = { { "", 1 }, { "b", 1 }, { "k", KB },
         { "kb", KB }, { "kib", KB }, { "m", MB }, { "mb", MB }, { "mib", MB },
         { "g", GB }, { "gb", GB }, { "gib", GB }, { "t", TB }, { "tb", TB },
         { "tib", TB }, { "p", PB }, { "pb", PB }, { "pib", PB }, { NULL, 0 } };
-    bool negative, exact = true;
     int64_t value;
-    int rc;
+    int rc = parse_signed(text, units, &value);
 
-    text += strspn(text, BLANKS);
-    negative = *text == '-';
-    if (*text == '-' || *text == '+')
-        text++;
-    rc = parse_suffixed(text, units, &value, &exact);
     if (rc)
         return rc;
-    if (!exact)
-        return SB_EUSAGE;
-    if (negative && value)
+    if (value < 0)
         return SB_ERANGE;
     *out = value;
     return 0;
