@@ -29,7 +29,8 @@
     X(TIMEOUT, -14, "timed out")                 \
     X(UNSUPPORTED, -15, "not supported")         \
     X(LIMIT, -16, "limit reached")               \
-    X(INTERNAL, -17, "internal error")
+    X(INTERNAL, -17, "internal error")           \
+    X(RECONNECT, -18, "connection lost, to be made again")
 
 enum sb_errcode {
     SB_OK = 0,

@@ -63,6 +63,8 @@ void sb_opts_free(struct sb_opts *o)
 {
     if (!o)
         return;
+    for (size_t i = 0; i < o->scripts.len; i++)
+        free(((struct sb__opts_script *)o->scripts.item[i])->opts.item);
     while (o->mem) {
         struct sb__opts_mem *next = o->mem->next;
 
@@ -128,23 +130,51 @@ static struct sb__opts_decl *lookup_setting(
     return NULL;
 }
 
-// The text of a value that is in: one spelling for booleans and choices.
-static const char *value_text(
-    const struct sb_opt *opt, const union sb__opts_value *v, const char *raw)
+// A number as it was written, on one line: the blanks around it and its unit
+// may be any, but a config file could not say them again.
+static const char *number_text(struct sb_opts *o, const char *raw)
+{
+    static const char blanks[] = " \t\r\n";
+    size_t len;
+    char *text;
+
+    if (!strpbrk(raw, blanks))
+        return raw;
+    raw += strspn(raw, blanks);
+    len = strlen(raw);
+    while (len && strchr(blanks, raw[len - 1]))
+        len--;
+    text = sb__opts_strndup(o, raw, len);
+    for (char *p = text; p && *p; p++) {
+        if (strchr(blanks, *p))
+            *p = ' ';
+    }
+    return text;
+}
+
+// The text of a value that is in: one spelling for booleans and choices. NULL
+// when out of memory.
+static const char *value_text(struct sb_opts *o, const struct sb_opt *opt,
+    const union sb__opts_value *v, const char *raw)
 {
     if (opt->type == SB_OPT_BOOL)
         return v->b ? "on" : "off";
+    if (!raw)
+        return "";
     if (opt->type == SB_OPT_ENUM)
-        return raw ? opt->choices[v->e] : "";
-    return raw ? raw : "";
+        return opt->choices[v->e];
+    if (opt->type == SB_OPT_STRING || opt->type == SB_OPT_LIST)
+        return raw;
+    return number_text(o, raw);
 }
 
 static int store(struct sb_opts *o, struct sb__opts_decl *d,
     const union sb__opts_value *v, const char *raw, struct sb_err *err)
 {
-    const char *text = value_text(d->opt, v, raw);
-    const char *shown = sb__opts_mask(o, text, sb__opts_secret(d->opt));
+    const char *text = value_text(o, d->opt, v, raw), *shown = NULL;
 
+    if (text)
+        shown = sb__opts_mask(o, text, sb__opts_secret(d->opt));
     if (!shown)
         return no_memory(err);
     sb__opts_store(d->opt, v, d->target);
@@ -416,24 +446,32 @@ int sb_opts_add(struct sb_opts *o, const struct sb_opt_table *table,
 // Script options are kept one by one, so the table of a title lists none.
 static const struct sb_opt no_opts[1] = { { .name = NULL } };
 
-static const struct sb_opt_table *script_table(
-    struct sb_opts *o, const char *title)
+struct sb__opts_script *sb__opts_script(
+    const struct sb_opts *o, const char *title)
 {
-    struct sb_opt_table *t;
-
     for (size_t i = 0; i < o->scripts.len; i++) {
-        t = o->scripts.item[i];
-        if (strcmp(t->title, title) == 0)
-            return t;
+        struct sb__opts_script *s = o->scripts.item[i];
+
+        if (strcmp(s->table.title, title) == 0)
+            return s;
     }
-    t = sb__opts_alloc(o, sizeof(*t));
-    if (!t)
+    return NULL;
+}
+
+static struct sb__opts_script *script_of(struct sb_opts *o, const char *title)
+{
+    struct sb__opts_script *s = sb__opts_script(o, title);
+
+    if (s)
+        return s;
+    s = sb__opts_alloc(o, sizeof(*s));
+    if (!s)
         return NULL;
-    t->title = sb__opts_strdup(o, title);
-    t->opts = no_opts;
-    if (!t->title || sb__opts_push(&o->scripts, t))
+    s->table.title = sb__opts_strdup(o, title);
+    s->table.opts = no_opts;
+    if (!s->table.title || sb__opts_push(&o->scripts, s))
         return NULL;
-    return t;
+    return s;
 }
 
 static int new_default(struct sb_opts *o, struct sb__opts_decl *d,
@@ -461,18 +499,20 @@ static int give_way(
     return store_default(o, d, err);
 }
 
-static struct sb_opt *script_opt(struct sb_opts *o, const char *name,
-    const char *help, enum sb_opt_type type, const char *def)
+static struct sb_opt *script_opt(struct sb_opts *o, struct sb__opts_script *s,
+    const char *name, const char *help, enum sb_opt_type type, const char *def)
 {
-    struct sb_opt *opt = sb__opts_alloc(o, sizeof(*opt));
+    struct sb_opt *opt = s ? sb__opts_alloc(o, sizeof(*opt)) : NULL;
 
     if (!opt)
         return NULL;
     opt->name = sb__opts_strdup(o, name);
     opt->help = sb__opts_strdup(o, help ? help : "");
     opt->type = type;
-    opt->def = def;
-    return opt->name && opt->help ? opt : NULL;
+    opt->def = def ? sb__opts_strdup(o, def) : NULL;
+    if (!opt->name || !opt->help || (def && !opt->def))
+        return NULL;
+    return sb__opts_push(&s->opts, opt) ? NULL : opt;
 }
 
 int sb_opts_add_script(struct sb_opts *o, const char *title, const char *name,
@@ -480,27 +520,25 @@ int sb_opts_add_script(struct sb_opts *o, const char *title, const char *name,
     struct sb_err *err)
 {
     struct sb__opts_decl *d = sb__opts_lookup(o, name);
-    const struct sb_opt_table *table = script_table(o, title);
-    const char *def = def_text ? sb__opts_strdup(o, def_text) : NULL;
+    struct sb__opts_script *s = script_of(o, title);
     void *target = sb__opts_alloc(o, sizeof(union sb__opts_value));
-    struct sb_opt *opt;
+    struct sb_opt *opt = script_opt(o, s, name, help, type, def_text);
     int rc;
 
     assert(type != SB_OPT_ENUM);
-    if (!table || !target || (def_text && !def))
+    if (!target || !opt)
         return no_memory(err);
     rc = d && (d->opt->flags & SB_OPT_YIELDS) ? give_way(o, d, err) : 0;
     if (rc)
         return rc;
     if (d && !(d->opt->flags & SB_OPT_YIELDS))
-        return new_default(o, d, def, err);
-    opt = script_opt(o, name, help, type, def);
-    d = opt ? new_decl(o, table, opt, target) : NULL;
+        return new_default(o, d, opt->def, err);
+    d = new_decl(o, &s->table, opt, target);
     if (!d)
         return no_memory(err);
     d->script = true;
     rc = store_default(o, d, err);
-    return rc ? rc : apply_waiting(o, table, err);
+    return rc ? rc : apply_waiting(o, &s->table, err);
 }
 
 int sb_opts_set(struct sb_opts *o, const char *name, const char *value,

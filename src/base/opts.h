@@ -35,8 +35,9 @@ struct sb_opts *sb_opts_new(void);
 void sb_opts_free(struct sb_opts *o);
 
 // Reads argv[1..]: "--name", "--name=value" become settings, the rest
-// positional arguments. "--" alone is an error, as is a single-dash argument
-// other than "-". The text of settings whose names look like secrets
+// positional arguments; "-h" is "--help". "--" alone is an error, as is any
+// other single-dash argument except "-". The text of settings whose names look
+// like secrets
 // ("password" or "secret" in it) or turn out to be declared so, and passwords
 // in URLs and connection strings, are overwritten in argv in place, so that
 // the process list does not show them. argv must live as long as tables are
@@ -128,6 +129,10 @@ int sb_opts_parse(struct sb_opts *o, const struct sb_opt *opt,
 // that are not added too.
 void sb_opts_help(
     const struct sb_opts *o, const struct sb_opt_table *table, FILE *out);
+// The same of what the script of this title declared with
+// sb_opts_add_script(), options of the core among them; nothing when it
+// declared none.
+void sb_opts_script_help(const struct sb_opts *o, const char *title, FILE *out);
 // Every option with value and source in config-file form. Defaults and masked
 // secrets are commented out, so that the output can be read back.
 void sb_opts_print_config(const struct sb_opts *o, FILE *out);

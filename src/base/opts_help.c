@@ -69,6 +69,26 @@ static void print_option(const struct sb_opt *opt,
     fputc('\n', out);
 }
 
+// A script lists what it declared, in its own words, also what belongs to the
+// core and only got another default.
+static bool each_of_script(const struct sb_opts *o,
+    const struct sb_opt_table *table,
+    void (*visit)(
+        void *arg, const struct sb_opt *opt, const struct sb__opts_decl *d),
+    void *arg)
+{
+    const struct sb__opts_script *s = sb__opts_script(o, table->title);
+
+    if (!s || &s->table != table)
+        return false;
+    for (size_t i = 0; i < s->opts.len; i++) {
+        const struct sb_opt *opt = s->opts.item[i];
+
+        visit(arg, opt, sb__opts_lookup(o, opt->name));
+    }
+    return true;
+}
+
 // Calls visit for what is listed: the declared options of the table, or its
 // own list while it is not added.
 static void each_listed(const struct sb_opts *o,
@@ -79,6 +99,8 @@ static void each_listed(const struct sb_opts *o,
 {
     bool added = false;
 
+    if (each_of_script(o, table, visit, arg))
+        return;
     for (size_t i = 0; i < o->decls.len; i++) {
         const struct sb__opts_decl *d = o->decls.item[i];
 
@@ -118,6 +140,14 @@ static void help_option(
         fprintf(h->out, "%s:\n", h->title);
     h->title = NULL;
     print_option(opt, d, h->width, h->out);
+}
+
+void sb_opts_script_help(const struct sb_opts *o, const char *title, FILE *out)
+{
+    const struct sb__opts_script *s = sb__opts_script(o, title);
+
+    if (s)
+        sb_opts_help(o, &s->table, out);
 }
 
 void sb_opts_help(

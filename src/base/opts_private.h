@@ -44,12 +44,19 @@ struct sb__opts_list { // growing array of pointers
     size_t len, cap;
 };
 
+// What one script declares, in its order: options of its own and those of
+// the core to which it gave a default.
+struct sb__opts_script {
+    struct sb_opt_table table;
+    struct sb__opts_list opts; // struct sb_opt *
+};
+
 struct sb_opts {
     struct sb__opts_mem *mem;       // everything the registry allocated
     struct sb__opts_list settings;  // struct sb__opts_setting *
     struct sb__opts_list decls;     // struct sb__opts_decl *
     struct sb__opts_list positions; // char *
-    struct sb__opts_list scripts;   // struct sb_opt_table *, by title
+    struct sb__opts_list scripts;   // struct sb__opts_script *, by title
 };
 
 // A value of any type before it is stored at its offset.
@@ -77,6 +84,9 @@ bool sb__opts_same(const char *a, const char *b);
 bool sb__opts_means(const struct sb__opts_setting *s, const char *name);
 struct sb__opts_decl *sb__opts_lookup(
     const struct sb_opts *o, const char *name);
+// NULL when no script of this title declares anything.
+struct sb__opts_script *sb__opts_script(
+    const struct sb_opts *o, const char *title);
 void sb__opts_view(const struct sb__opts_decl *d, struct sb_opt_view *view);
 
 // Copies the setting, keeps it, and applies it when its option is declared.

@@ -35,10 +35,13 @@ static int take_option(struct sb_opts *o, char *arg, struct sb_err *err)
 
 static int take_argument(struct sb_opts *o, char *arg, struct sb_err *err)
 {
+    struct sb__opts_setting help = { .name = "help", .source = SB_SRC_CMDLINE };
     char *copy;
 
     if (strncmp(arg, "--", 2) == 0)
         return take_option(o, arg, err);
+    if (strcmp(arg, "-h") == 0)
+        return sb__opts_give(o, &help, err);
     if (arg[0] == '-' && arg[1])
         return bad_argument(o, arg, "options begin with two dashes", err);
     copy = sb__opts_strdup(o, arg);

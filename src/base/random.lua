@@ -16,7 +16,7 @@ local rand = {}
 
 local function room(n)
    if n > size then
-      size = math.max(256, 2 * n)
+      size = 2 * n > 256 and 2 * n or 256
       buffer = ffi.new("char[?]", size)
    end
    return buffer

@@ -1,8 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 #include "base/rng.h"
 
-#include <assert.h>
-
 // The first two words give a and b back, so different pairs never share a
 // state; the mixer takes the arithmetic relation between the words away. The
 // bit set in the last one keeps the state from being all zero.
@@ -24,18 +22,4 @@ void sb_rng_init_row(
 {
     // The seed is mixed twice so that rows are no user's stream.
     fill(r, sb_rng_mix(sb_rng_mix(seed) ^ sb_rng_mix(table)), sb_rng_mix(id));
-}
-
-uint64_t sb_rng_below(struct sb_rng *r, uint64_t n)
-{
-    unsigned __int128 m = (unsigned __int128)sb_rng_next(r) * n;
-
-    assert(n > 0);
-    if ((uint64_t)m < n) {
-        uint64_t surplus = -n % n;
-
-        while ((uint64_t)m < surplus)
-            m = (unsigned __int128)sb_rng_next(r) * n;
-    }
-    return (uint64_t)(m >> 64);
 }

@@ -5,6 +5,7 @@
 #ifndef SB_RNG_H
 #define SB_RNG_H
 
+#include <assert.h>
 #include <stdint.h>
 
 struct sb_rng {
@@ -49,6 +50,18 @@ static inline double sb_rng_double(struct sb_rng *r)
 
 // Uniform in [0, n), n > 0, without bias worth a name (Lemire's
 // multiply-shift, rejection included).
-uint64_t sb_rng_below(struct sb_rng *r, uint64_t n);
+static inline uint64_t sb_rng_below(struct sb_rng *r, uint64_t n)
+{
+    unsigned __int128 m = (unsigned __int128)sb_rng_next(r) * n;
+
+    assert(n > 0);
+    if ((uint64_t)m < n) {
+        uint64_t surplus = -n % n;
+
+        while ((uint64_t)m < surplus)
+            m = (unsigned __int128)sb_rng_next(r) * n;
+    }
+    return (uint64_t)(m >> 64);
+}
 
 #endif

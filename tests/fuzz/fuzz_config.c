@@ -28,20 +28,30 @@ static const struct sb_opt opts[] = {
 };
 static const struct sb_opt_table table = { "Options", opts };
 
-static bool same(const struct target *a, const struct target *b)
+static bool same_list(const struct sb_opt_list *a, const struct sb_opt_list *b)
 {
-    bool equal = a->b == b->b && a->i == b->i && strcmp(a->s, b->s) == 0 &&
-                 a->l.count == b->l.count;
+    bool equal = a->count == b->count;
 
-    for (size_t i = 0; equal && i < a->l.count; i++)
-        equal = strcmp(a->l.item[i], b->l.item[i]) == 0;
+    for (size_t i = 0; equal && i < a->count; i++)
+        equal = strcmp(a->item[i], b->item[i]) == 0;
     return equal;
 }
 
-// What the file form can say of this value, --print-config must say.
-static bool writable(const struct target *t, const char *printed)
+static bool same(const struct target *a, const struct target *b)
 {
-    return !strstr(printed, "\n#string") || strcmp(t->s, "x") == 0;
+    return a->b == b->b && a->i == b->i && strcmp(a->s, b->s) == 0 &&
+           same_list(&a->l, &b->l);
+}
+
+// A text can be more than the file form says: control characters, both kinds
+// of quotes, a password. Then --print-config comments it out.
+static bool left_out(
+    struct sb_opts *o, const char *printed, const char *name, const char *line)
+{
+    struct sb_opt_view view;
+
+    return sb_opts_find(o, name, &view) && view.source != SB_SRC_DEFAULT &&
+           strstr(printed, line);
 }
 
 static void read_back(struct sb_opts *o, const struct target *t)
@@ -58,8 +68,10 @@ static void read_back(struct sb_opts *o, const struct target *t)
     fclose(f);
     assert(sb_opts_file_text(again, "again", text, len, &err) == 0);
     assert(sb_opts_add(again, &table, &got, &err) == 0);
-    if (writable(t, text) && !strstr(text, "\n#list"))
-        assert(same(&got, t));
+    assert(got.b == t->b && got.i == t->i);
+    assert(
+        left_out(o, text, "string", "\n#string=") || strcmp(got.s, t->s) == 0);
+    assert(left_out(o, text, "list", "\n#list=") || same_list(&got.l, &t->l));
     sb_opts_free(again);
     free(text);
 }

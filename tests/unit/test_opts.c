@@ -107,6 +107,12 @@ static void messages(void)
         try("--=1"), "invalid option: --=1 (a name must follow the dashes)");
     CHECK_STR(try("-x"), "invalid option: -x (options begin with two dashes)");
     CHECK_STR(try("-"), "");
+    CHECK_STR(try("-h"), "");
+    begin();
+    give("-h");
+    CHECK_INT(read_args(), 0);
+    CHECK(sb_opts_given(o, "help", false));
+    end();
 }
 
 static void positionals(void)

@@ -258,6 +258,32 @@ static void help(void)
     end();
 }
 
+// A script's part of the help, in its own order and words.
+static void script_help(void)
+{
+    char text[512] = "";
+    FILE *f = fmemopen(text, sizeof(text), "w");
+    struct sb_opt_view view;
+
+    begin();
+    CHECK_INT(add(), 0);
+    sb_opts_script_help(o, "x.lua options", f);
+    fflush(f);
+    CHECK_STR(text, "");
+    CHECK_INT(script("rows", SB_OPT_DOUBLE, "10"), 0);
+    CHECK_INT(script("threads", SB_OPT_DOUBLE, "3"), 0);
+    CHECK_INT(script("token", SB_OPT_STRING, NULL), 0);
+    sb_opts_script_help(o, "x.lua options", f);
+    fclose(f);
+    CHECK_STR(text, "x.lua options:\n"
+                    "  --rows=N       help [10]\n"
+                    "  --threads=N    help [3]\n"
+                    "  --token=STRING help\n");
+    CHECK(sb_opts_find(o, "threads", &view) && view.table == &sample);
+    CHECK(strstr(printed(true), "number of threads to use [3]\n"));
+    end();
+}
+
 static void print_config(void)
 {
     const char *text;
@@ -292,6 +318,32 @@ static void print_config(void)
     end();
 }
 
+// Blanks that a config file cannot say do not make a number one that is left
+// out.
+static void print_numbers(void)
+{
+    const char *text;
+
+    begin();
+    give("--threads=\r7\n");
+    give("--table-size= 64\rK\t");
+    give("--time=30m\n5s");
+    CHECK_INT(read_args(), 0);
+    CHECK_INT(add(), 0);
+    CHECK_STR(text_of("threads"), "7");
+    CHECK_STR(text_of("table-size"), "64 K");
+    CHECK_STR(text_of("time"), "30m 5s");
+    text = printed(false);
+    end();
+    begin();
+    CHECK_INT(file(text), 0);
+    CHECK_INT(add(), 0);
+    CHECK_INT(v.threads, 7);
+    CHECK_INT(v.size, 65536);
+    CHECK_INT(v.time, 1805 * 1000000000LL);
+    end();
+}
+
 static int count(void *arg, const struct sb_opt_view *view)
 {
     (*(int *)arg)++;
@@ -322,7 +374,9 @@ int main(void)
     RUN(file_grammar);
     RUN(real_file);
     RUN(help);
+    RUN(script_help);
     RUN(print_config);
+    RUN(print_numbers);
     RUN(each);
     return check_done();
 }

@@ -1,0 +1,15 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+//
+// Hints about branches, for the path of an event.
+#ifndef SB_LIKELY_H
+#define SB_LIKELY_H
+
+#if defined(__GNUC__)
+#define SB_LIKELY(x)   __builtin_expect(!!(x), 1)
+#define SB_UNLIKELY(x) __builtin_expect(!!(x), 0)
+#else
+#define SB_LIKELY(x)   (x)
+#define SB_UNLIKELY(x) (x)
+#endif
+
+#endif
