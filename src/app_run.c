@@ -149,6 +149,21 @@ static void aim_text(struct sb_app *a, const struct sb_report *r)
     a->text.stats = r->stats;
 }
 
+// What the script adds to the lines of an interval, or to the end.
+static void tell_line(struct teller *t, const struct sb_report *r)
+{
+    struct sb_err err = { 0 };
+    char *line = NULL;
+
+    if (t->a->script && sb_script_report_line(t->a->script, r, &line, &err)) {
+        sb_log(SB_LOG_FATAL, "%s", err.msg);
+        t->hook_status = SB_EXIT_FAILED;
+    }
+    if (line)
+        sb_text_line(&t->a->text, r, line);
+    free(line);
+}
+
 static void tell_interval(void *data, const struct sb_report *r)
 {
     struct teller *t = data;
@@ -157,6 +172,7 @@ static void tell_interval(void *data, const struct sb_report *r)
     if (tell_hook(t, r))
         return;
     sb_text_interval(&t->a->text, r);
+    tell_line(t, r);
 }
 
 static void tell_checkpoint(void *data, const struct sb_report *r)
@@ -179,8 +195,10 @@ static void tell_final(void *data, const struct sb_report *r)
     aim_text(t->a, r);
     if (t->a->script && sb_script_before_final(t->a->script, &err))
         sb_log(SB_LOG_FATAL, "%s", err.msg);
-    if (!tell_hook(t, r))
-        sb_text_final(&t->a->text, r);
+    if (tell_hook(t, r))
+        return;
+    sb_text_final(&t->a->text, r);
+    tell_line(t, r);
 }
 
 static int run_workload(struct sb_app *a, struct sb_workload *w)

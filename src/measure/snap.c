@@ -53,11 +53,17 @@ static int take_users(struct sb_snap *out, const struct sb_stats *s)
 {
     out->user_events = calloc(s->users, sizeof(uint64_t));
     out->user_ns = calloc(s->users, sizeof(uint64_t));
-    if (!out->user_events || !out->user_ns)
+    out->user_min = calloc(s->users, sizeof(uint64_t));
+    out->user_max = calloc(s->users, sizeof(uint64_t));
+    if (!out->user_events || !out->user_ns || !out->user_min || !out->user_max)
         return SB_ENOMEM;
     for (unsigned i = 0; i < s->users; i++) {
-        out->user_events[i] = load(&s->rec[i].tally.completed);
-        out->user_ns[i] = load(&s->rec[i].tally.service_ns);
+        const struct sb_tally *t = &s->rec[i].tally;
+
+        out->user_events[i] = load(&t->completed);
+        out->user_ns[i] = load(&t->service_ns);
+        out->user_min[i] = none_is_zero(load(&t->service_min));
+        out->user_max[i] = load(&t->service_max);
     }
     return 0;
 }
@@ -156,6 +162,47 @@ static int take_codes(struct sb_snap *out, const struct sb_stats *s)
     return rc;
 }
 
+static int add_time(struct sb_hist_snap *h, uint64_t *sum, uint64_t *min,
+    uint64_t *max, uint64_t ns)
+{
+    *sum += ns;
+    if (*min == 0 || ns < *min)
+        *min = ns;
+    if (ns > *max)
+        *max = ns;
+    return sb_hist_snap_put(h, sb_hist_index(ns), 1);
+}
+
+// What user u kept back: only one who was left behind in a call does.
+static int take_later(struct sb_snap *out, const struct sb_rec *r, unsigned u)
+{
+    uint32_t n = atomic_load_explicit(&r->nlater, memory_order_acquire);
+    int rc = 0;
+
+    for (uint32_t i = 0; rc == 0 && i < n; i++) {
+        uint64_t v = load(&r->later[i]);
+        uint64_t ns = v & ((UINT64_C(1) << 48) - 1), op = v >> 48;
+
+        if (op > out->nops)
+            continue;
+        if (op > 0) {
+            struct sb_snap_op *o = &out->op[op - 1];
+
+            o->count++;
+            rc = add_time(&o->hist, &o->ns, &o->min, &o->max, ns);
+            continue;
+        }
+        rc = add_time(&out->service, &out->c.service_ns, &out->service_min,
+            &out->service_max, ns);
+        out->user_ns[u] += ns;
+        if (out->user_min[u] == 0 || ns < out->user_min[u])
+            out->user_min[u] = ns;
+        if (ns > out->user_max[u])
+            out->user_max[u] = ns;
+    }
+    return rc;
+}
+
 int sb_snap_take(struct sb_snap *out, const struct sb_stats *s,
     enum sb_snap_what what, uint64_t ns)
 {
@@ -175,12 +222,14 @@ int sb_snap_take(struct sb_snap *out, const struct sb_stats *s,
         rc = add_hists(&out->response, s->response, s->shards);
     if (rc == 0)
         rc = add_hists(&out->lag, s->lag, s->shards);
-    if (rc == 0 && what == SB_SNAP_FULL)
+    if (rc == 0 && what >= SB_SNAP_FULL)
         rc = take_users(out, s);
-    if (rc == 0 && what == SB_SNAP_FULL)
+    if (rc == 0 && what >= SB_SNAP_FULL)
         rc = take_ops(out, s);
-    if (rc == 0 && what == SB_SNAP_FULL)
+    if (rc == 0 && what >= SB_SNAP_FULL)
         rc = take_codes(out, s);
+    for (unsigned u = 0; rc == 0 && what == SB_SNAP_FINAL && u < s->users; u++)
+        rc = take_later(out, &s->rec[u], u);
     if (rc)
         sb_snap_done(out);
     return rc;
@@ -197,6 +246,8 @@ void sb_snap_done(struct sb_snap *s)
     free(s->code);
     free(s->user_events);
     free(s->user_ns);
+    free(s->user_min);
+    free(s->user_max);
     memset(s, 0, sizeof(*s));
 }
 
@@ -234,7 +285,11 @@ static int sub_users(struct sb_snap *out, const struct sb_snap *later,
     out->user_events = values_sub(
         later->user_events, earlier->user_events, later->users);
     out->user_ns = values_sub(later->user_ns, earlier->user_ns, later->users);
-    return out->user_events && out->user_ns ? 0 : SB_ENOMEM;
+    out->user_min = values_sub(later->user_min, NULL, later->users);
+    out->user_max = values_sub(later->user_max, NULL, later->users);
+    return out->user_events && out->user_ns && out->user_min && out->user_max
+               ? 0
+               : SB_ENOMEM;
 }
 
 static int sub_ops(struct sb_snap *out, const struct sb_snap *later,

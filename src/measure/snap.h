@@ -32,7 +32,9 @@ struct sb_snap {
         lag_max; // exact since the start; min is 0 when there was none
     struct sb_hist_snap service, response, lag;
     unsigned users;
-    uint64_t *user_events, *user_ns; // users of each; NULL unless asked for
+    // users of each; NULL unless asked for. Service times; the extremes are
+    // those since the start, 0 when there was none.
+    uint64_t *user_events, *user_ns, *user_min, *user_max;
     unsigned nops;
     struct sb_snap_op *op; // nops; NULL unless asked for
     unsigned ncodes;
@@ -42,6 +44,8 @@ struct sb_snap {
 enum sb_snap_what {
     SB_SNAP_LIGHT = 0, // counters and event histograms
     SB_SNAP_FULL = 1,  // users, operations and codes too
+    SB_SNAP_FINAL = 2, // and the times that recorders keep back: only when no
+                       // user records any more
 };
 
 // Takes a snapshot of s at the moment ns; the caller fills scheduled, skipped,

@@ -192,6 +192,24 @@ int sb_stats_op(struct sb_stats *s, const char *name, enum sb_op_kind kind)
     return op;
 }
 
+void sb_rec_flush(struct sb_rec *r)
+{
+    uint32_t n = atomic_load_explicit(&r->nlater, memory_order_relaxed);
+    struct sb_tally *t = &r->tally;
+
+    for (uint32_t i = 0; i < n; i++) {
+        uint64_t v = atomic_load_explicit(&r->later[i], memory_order_relaxed);
+        uint64_t ns = v & ((UINT64_C(1) << 48) - 1);
+
+        if (v >> 48)
+            sb_rec_op(r, (int)(v >> 48) - 1, ns);
+        else
+            sb__rec_time(r->service, &t->service_ns, &t->service_min,
+                &t->service_max, ns);
+    }
+    atomic_store_explicit(&r->nlater, 0, memory_order_release);
+}
+
 static struct sb_code_tally *code_find(
     struct sb_rec *r, const char *driver, const struct sb_err *err, uint32_t n)
 {

@@ -94,6 +94,10 @@ struct sb_code_tally {
 
 struct sb_stats;
 
+// Times that a recorder keeps back, at most: so many, and for so long.
+#define SB_REC_LATER    32u
+#define SB_REC_LATER_NS 1000000u
+
 struct sb_rec {
     _Alignas(64) struct sb_tally tally;
     struct sb_stats *stats;
@@ -103,6 +107,13 @@ struct sb_rec {
     struct sb_code_tally *codes; // SB_CODES_MAX; the last takes all the rest
     _Atomic uint32_t ncodes;
     uint32_t open_errors; // errors whose fate is not known yet; owner only
+    // Times that are not in the histograms yet. A bucket is a line of cache of
+    // its own, cold after every call of a server: several at once are cheaper,
+    // as their misses overlap. Each is (op + 1) << 48 | ns; 0 for op + 1 is
+    // the service time of an event.
+    _Atomic uint32_t nlater;
+    uint64_t flushed_ns; // when they were recorded last; owner only
+    _Atomic uint64_t later[SB_REC_LATER];
 };
 
 // What became of an error, from its event's point of view.
@@ -156,6 +167,15 @@ static inline void sb_rec_event(
     struct sb_rec *r, uint64_t arrival, uint64_t start, uint64_t end);
 // Records one execution of an operation.
 static inline void sb_rec_op(struct sb_rec *r, int op, uint64_t ns);
+// The same, and a completed event of a closed loop, at the moment end_ns: the
+// time may wait in r->later until the next call, or sb_rec_flush().
+static inline void sb_rec_op_later(
+    struct sb_rec *r, int op, uint64_t ns, uint64_t end_ns);
+static inline void sb_rec_event_later(
+    struct sb_rec *r, uint64_t start, uint64_t end);
+// Records all times that wait. The user's thread, when it is about to wait or
+// to end.
+void sb_rec_flush(struct sb_rec *r);
 // Counts an occurrence of an error under its code and leaves its fate open.
 void sb_rec_code(struct sb_rec *r, const char *driver, const struct sb_err *err,
     uint64_t now_ns);
@@ -207,6 +227,39 @@ static inline void sb_rec_op(struct sb_rec *r, int op, uint64_t ns)
     sb_tally_add(&t->count, 1);
     sb__rec_time(
         &r->stats->op[op].shard[r->shard], &t->ns, &t->min, &t->max, ns);
+}
+
+static inline void sb__rec_later(
+    struct sb_rec *r, uint64_t what, uint64_t ns, uint64_t end_ns)
+{
+    uint32_t n = atomic_load_explicit(&r->nlater, memory_order_relaxed);
+
+    atomic_store_explicit(&r->later[n], what << 48 | ns, memory_order_relaxed);
+    atomic_store_explicit(&r->nlater, n + 1, memory_order_release);
+    if (n + 1 == SB_REC_LATER || end_ns - r->flushed_ns >= SB_REC_LATER_NS) {
+        r->flushed_ns = end_ns;
+        sb_rec_flush(r);
+    }
+}
+
+static inline void sb_rec_op_later(
+    struct sb_rec *r, int op, uint64_t ns, uint64_t end_ns)
+{
+    if (ns >> 48)
+        sb_rec_op(r, op, ns); // there is no room for three days
+    else
+        sb__rec_later(r, (uint64_t)op + 1, ns, end_ns);
+}
+
+static inline void sb_rec_event_later(
+    struct sb_rec *r, uint64_t start, uint64_t end)
+{
+    if ((end - start) >> 48) {
+        sb_rec_event(r, start, start, end);
+        return;
+    }
+    sb_tally_add(&r->tally.completed, 1);
+    sb__rec_later(r, 0, end - start, end);
 }
 
 #endif

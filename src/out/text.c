@@ -205,6 +205,17 @@ void sb_text_interval(struct sb_text *t, const struct sb_report *r)
     fflush(t->out);
 }
 
+void sb_text_line(
+    struct sb_text *t, const struct sb_report *r, const char *line)
+{
+    if (silent(t))
+        return;
+    if (!r->final)
+        stamp(t, r);
+    fprintf(t->out, "%s\n", line);
+    fflush(t->out);
+}
+
 static void counted(const struct sb_text *t, const struct sb_report *r,
     const char *label, uint64_t n)
 {
@@ -217,10 +228,23 @@ static void query(const struct sb_text *t, const char *label, uint64_t n)
     fprintf(t->out, "        %-33s%" PRIu64 "\n", label, n);
 }
 
-// --db-debug. Operations are timed with the fetching of their rows.
-static void query_times(const struct sb_text *t, const struct sb_snap *s)
+// Times in nanoseconds.
+static void debug_times(const struct sb_text *t, const char *title, uint64_t n,
+    uint64_t min, uint64_t ns, uint64_t max)
 {
     static const char line[] = "DEBUG: %7s:%38.4fs\n";
+
+    fprintf(t->out, "DEBUG: %s statistics:\n", title);
+    fprintf(t->out, line, "min", n ? (double)min / 1e9 : 0);
+    fprintf(t->out, line, "avg", n ? (double)ns / (double)n / 1e9 : 0);
+    fprintf(t->out, line, "max", (double)max / 1e9);
+    fprintf(t->out, line, "total", (double)ns / 1e9);
+}
+
+// --db-debug. Operations are timed with the fetching of their rows, so that
+// nothing is left for the second block; 1.0 printed zeros there as well.
+static void query_times(const struct sb_text *t, const struct sb_snap *s)
+{
     uint64_t n = 0, ns = 0, min = UINT64_MAX, max = 0;
 
     for (unsigned i = 0; s->op && i < s->nops; i++) {
@@ -233,11 +257,9 @@ static void query_times(const struct sb_text *t, const struct sb_snap *s)
         min = op->min < min ? op->min : min;
         max = op->max > max ? op->max : max;
     }
-    fprintf(t->out, "DEBUG: \nDEBUG: Query execution statistics:\n");
-    fprintf(t->out, line, "min", n ? (double)min / 1e9 : 0);
-    fprintf(t->out, line, "avg", n ? (double)ns / (double)n / 1e9 : 0);
-    fprintf(t->out, line, "max", (double)max / 1e9);
-    fprintf(t->out, line, "total", (double)ns / 1e9);
+    fprintf(t->out, "DEBUG: \n");
+    debug_times(t, "Query execution", n, min, ns, max);
+    debug_times(t, "Results fetching", 0, 0, 0, 0);
 }
 
 static void sql(const struct sb_text *t, const struct sb_report *r)
@@ -309,19 +331,21 @@ static void fairness(const struct sb_text *t, const struct sb_snap *s)
         events, events_dev, ns / 1e9, ns_dev / 1e9);
 }
 
-// --debug. The extremes of single users are not kept.
+// --debug.
 static void per_thread(const struct sb_text *t, const struct sb_snap *s)
 {
     fprintf(t->out, "DEBUG: Verbose per-thread statistics:\n\n");
-    for (unsigned i = 0; s->user_events && s->user_ns && i < s->users; i++) {
+    for (unsigned i = 0; s->user_min && i < s->users; i++) {
         uint64_t n = s->user_events[i];
         double sum = (double)s->user_ns[i] / 1e9;
 
         fprintf(t->out,
-            "DEBUG:     thread #%3u: avg: %.4fs  events: %" PRIu64 "\n"
+            "DEBUG:     thread #%3u: min: %.4fs  avg: %.4fs  max: %.4fs  "
+            "events: %" PRIu64 "\n"
             "DEBUG:                  total time taken by event execution: "
             "%.4fs\n",
-            i, n ? sum / (double)n : 0, n, sum);
+            i, (double)s->user_min[i] / 1e9, n ? sum / (double)n : 0,
+            (double)s->user_max[i] / 1e9, n, sum);
     }
     fprintf(t->out, "\n");
 }

@@ -61,6 +61,9 @@ int sb_text_init(struct sb_text *t, const struct sb_text_opts *o, FILE *out,
 
 // "[ 2s ] thds: ..." lines; warm-up ones are tagged.
 void sb_text_interval(struct sb_text *t, const struct sb_report *r);
+// One more line of the same report; those of intervals begin with "[ 2s ] ".
+void sb_text_line(
+    struct sb_text *t, const struct sb_report *r, const char *line);
 void sb_text_checkpoint(struct sb_text *t, const struct sb_report *r);
 // The classic block and what was asked for besides; the table of errors goes
 // to t->err.

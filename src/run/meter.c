@@ -165,7 +165,7 @@ static int cumulative(struct sb_meter *m, uint64_t now, uint64_t until,
 {
     struct sb_snap s = { 0 }, diff = { 0 };
     struct sb_report r;
-    int rc = snapshot(m, &s, SB_SNAP_FULL, now, until);
+    int rc = snapshot(m, &s, final ? SB_SNAP_FINAL : SB_SNAP_FULL, now, until);
 
     if (rc == 0)
         rc = sb_snap_sub(&diff, &s, &m->checkpoint);

@@ -30,7 +30,7 @@ function restart.prepare(err)
    end
    -- Does nothing when the hook has rolled back.
    if desc.connection ~= nil then
-      desc.connection:reset()
+      desc.connection:reset_all()
    end
    return C.sb_user_restart(u) == 1
 end

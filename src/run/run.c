@@ -512,28 +512,54 @@ int sb_run(struct sb_workload *w, const struct sb_run_opts *o,
     return leave(run, res);
 }
 
-static void watch_task(struct sb_run *run)
+// A look at an interrupted command: calls under way were canceled at once. What
+// was made is removed then, which may take as long as making it did; a server
+// that is silent for longer is left. False: now.
+static bool look_at_task(
+    struct sb_run *run, struct watch *w, uint64_t since, uint64_t now)
 {
-    char line[160];
-    bool all = false, told = false;
+    uint64_t grace = now - since;
 
-    while (!all) {
+    if (!w->stopped_at) {
+        if (grace < (uint64_t)run->o->shutdown_grace)
+            grace = (uint64_t)run->o->shutdown_grace;
+        w->stopped_at = now;
+        w->cancel_at = now + grace;
+        w->leave_at = now + 2 * grace;
+        cancel_users(run);
+    } else if (now >= w->leave_at) {
+        return false;
+    } else if (now >= w->cancel_at) {
+        w->cancel_at = now + SECOND;
+        cancel_users(run);
+    }
+    return true;
+}
+
+// False when some users were left behind.
+static bool watch_task(struct sb_run *run)
+{
+    uint64_t since = sb_clock_monotonic(), now = since;
+    struct watch w = { 0 };
+    char line[160];
+    bool all = false, go_on = true;
+
+    while (!all && go_on) {
         pthread_mutex_lock(&run->lock);
         all = run->ended == run->o->threads;
         if (!all)
-            wait_locked(run, sb_clock_monotonic() + PROGRESS_EVERY);
+            wait_locked(run, now + PROGRESS_EVERY);
         all = run->ended == run->o->threads;
         bool cut = run->signal != 0;
         pthread_mutex_unlock(&run->lock);
-        if (cut && !told) {
-            told = true;
-            cancel_users(run);
-        }
-        if (!all && sb_crew_progress_line(
-                        &run->crew, sb_clock_monotonic(), line, sizeof(line)))
+        now = sb_clock_monotonic();
+        if (cut && !all)
+            go_on = look_at_task(run, &w, since, now);
+        if (!all && sb_crew_progress_line(&run->crew, now, line, sizeof(line)))
             sb_log_progress("%s", line);
     }
     sb_log_progress_done();
+    return all;
 }
 
 int sb_run_parallel(struct sb_workload *w, const char *what,
@@ -556,10 +582,13 @@ int sb_run_parallel(struct sb_workload *w, const char *what,
     if (!signals.running)
         return leave(run, res);
     if (start_users(run, res) == 0) {
-        watch_task(run);
-        sb__workers_join(run);
+        res->unjoined = !watch_task(run);
+        if (!res->unjoined)
+            sb__workers_join(run);
+        pthread_mutex_lock(&run->lock);
         res->err = run->err;
         res->signal = run->signal;
+        pthread_mutex_unlock(&run->lock);
         res->end = run->signal     ? SB_END_SIGNAL
                    : run->err.code ? SB_END_FAILED
                                    : SB_END_SCRIPT;

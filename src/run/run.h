@@ -122,6 +122,9 @@ struct sb_user {
     struct sb_user_priv *priv; // run/'s own
 };
 
+// Sleeps ns, or until the run ends; false when it is over. The user's thread.
+bool sb_user_sleep(struct sb_user *u, uint64_t ns);
+
 // A user outside any run: random numbers, clock and commands work, nothing is
 // paced or recorded. For a script's main state. done: {0} allowed.
 int sb_user_init_idle(struct sb_user *u, struct sb_random_shared *random,

@@ -6,17 +6,10 @@
 
 #include <pthread.h>
 
+#include "base/likely.h"
 #include "run/crew.h"
 #include "run/run.h"
 #include "run/signals.h"
-
-#if defined(__GNUC__)
-#define SB_LIKELY(x)   __builtin_expect(!!(x), 1)
-#define SB_UNLIKELY(x) __builtin_expect(!!(x), 0)
-#else
-#define SB_LIKELY(x)   (x)
-#define SB_UNLIKELY(x) (x)
-#endif
 
 enum sb_phase { SB_PHASE_WARMUP, SB_PHASE_MEASURED, SB_PHASES };
 
@@ -60,12 +53,13 @@ struct sb_run {
     bool open_loop, limited;
     bool crowded; // more users than processors
     struct sb_pace pace;
-    _Atomic sb_pace_pos cursor;
+    _Alignas(64) _Atomic sb_pace_pos cursor; // which all users write
 
-    struct sb_stats stats[SB_PHASES];
-    _Atomic uint64_t claims; // events begun under --events
+    _Alignas(64) struct sb_stats stats[SB_PHASES];
     _Atomic bool stop;
-    struct sb_crew crew;
+    // What all users write, away from what all of them read.
+    _Alignas(64) _Atomic uint64_t claims; // events begun under --events
+    _Alignas(64) struct sb_crew crew;
 
     pthread_mutex_t lock; // everything below
     pthread_cond_t changed;

@@ -77,6 +77,17 @@ uint64_t sb__user_wait(struct sb_user *u, uint64_t until)
     return now;
 }
 
+bool sb_user_sleep(struct sb_user *u, uint64_t ns)
+{
+    uint64_t now = now_anchored(u);
+    uint64_t end = u->run ? u->run->deadline : UINT64_MAX;
+    uint64_t until = ns < end && now < end - ns ? now + ns : end;
+
+    if (u->rec)
+        sb_rec_flush(u->rec);
+    return sb__user_wait(u, until) < end && !stopped(u);
+}
+
 // Begins an event: everything but deciding when.
 static int start_event(struct sb_user *u, uint64_t arrival, uint64_t now)
 {
@@ -97,7 +108,11 @@ static void enter_phase(struct sb_user *u, uint64_t arrival)
     enum sb_phase phase = arrival < run->warm_end ? SB_PHASE_WARMUP
                                                   : SB_PHASE_MEASURED;
 
-    u->rec = &run->stats[phase].rec[u->id];
+    struct sb_rec *rec = &run->stats[phase].rec[u->id];
+
+    if (u->rec != rec && u->rec)
+        sb_rec_flush(u->rec);
+    u->rec = rec;
     u->mark = (uint8_t)(1 + phase);
 }
 
@@ -176,8 +191,14 @@ static int next_slow(struct sb_user *u, uint64_t now)
 
 static void complete(struct sb_user *u, uint64_t now)
 {
-    sb_rec_event(u->rec,
-        atomic_load_explicit(&u->arrival, memory_order_relaxed), u->start, now);
+    if (SB_LIKELY(u->priv->chained)) {
+        sb_rec_event_later(u->rec, u->start, now);
+    } else {
+        sb_rec_flush(u->rec);
+        sb_rec_event(u->rec,
+            atomic_load_explicit(&u->arrival, memory_order_relaxed), u->start,
+            now);
+    }
     if (SB_UNLIKELY(u->rec->open_errors))
         sb_rec_settle(u->rec, SB_FATE_IGNORED, NULL, now);
     atomic_store_explicit(&u->in_event, 0, memory_order_relaxed);
@@ -262,8 +283,11 @@ void sb__user_failed(struct sb_user *u, const struct sb_err *err)
 
 void sb__user_settle(struct sb_user *u)
 {
-    if (u->rec && u->rec->open_errors)
+    if (!u->rec)
+        return;
+    if (u->rec->open_errors)
         sb_rec_settle(u->rec, SB_FATE_IGNORED, NULL, sb_clock_now(&u->clock));
+    sb_rec_flush(u->rec);
 }
 
 // Waits before try number n + 1: uniform in [0, base * 2^(n-1)], so that the

@@ -27,6 +27,7 @@ static void empty_run(void)
     sb_stats_init(&s, 2, true);
     take(&a, 5, 0);
     CHECK_INT(a.service_min, 0);
+    CHECK_INT(a.user_min[1], 0);
     CHECK_INT(sb_snap_check(&a, &s, 0, &err), 0);
     CHECK_INT(sb_snap_sub(&diff, &a, &zero), 0);
     CHECK_INT(diff.ns, 5);
@@ -71,6 +72,10 @@ static void intervals_add_up(void)
     CHECK_INT(b.service_min, 500);
     CHECK_INT(diff.user_events[0], 1);
     CHECK_INT(diff.user_ns[1], 500);
+    CHECK_INT(diff.user_min[0], 1000);
+    CHECK_INT(diff.user_max[0], 50000);
+    CHECK_INT(diff.user_min[1], 500);
+    CHECK_INT(diff.user_max[1], 500);
     CHECK_INT(diff.op[op].count, 1);
     CHECK_INT(diff.op[op].ns, 3000);
     // A bucket of 2 ns: the exact minimum of the difference is not known.

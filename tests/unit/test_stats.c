@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
+#include "measure/snap.h"
 #include "measure/stats.h"
 
 #include "check.h"
@@ -159,6 +160,55 @@ static void fates_are_settled(void)
     sb_stats_done(&s);
 }
 
+// Times of fast events wait until there are some, and none is lost.
+static void later(void)
+{
+    struct sb_snap snap;
+    int op;
+
+    CHECK_INT(sb_stats_init(&s, 2, false), 0);
+    op = sb_stats_op(&s, "x", SB_OP_READ);
+    sb_rec_event_later(
+        &s.rec[0], 2000000, 2000100); // the first of all: at once
+    CHECK_INT(s.rec[0].nlater, 0);
+    sb_rec_op_later(&s.rec[0], op, 50, 2000160);
+    sb_rec_event_later(&s.rec[0], 2000100, 2000170);
+    CHECK_INT(s.rec[0].nlater, 2);
+    CHECK_INT(s.rec[0].tally.completed, 2);
+    CHECK_INT(s.rec[0].tally.service_ns, 100);
+    CHECK_INT(s.op[op].tally[0].count, 0);
+    // Whoever was left behind in a call: the last report has its times.
+    CHECK_INT(sb_snap_take(&snap, &s, SB_SNAP_FINAL, 1), 0);
+    CHECK_INT(snap.service.total, 2);
+    CHECK_INT(snap.c.service_ns, 170);
+    CHECK_INT(snap.service_min, 70);
+    CHECK_INT(snap.user_ns[0], 170);
+    CHECK_INT(snap.user_min[0], 70);
+    CHECK_INT(snap.user_max[0], 100);
+    CHECK_INT(snap.op[op].count, 1);
+    CHECK_INT(snap.op[op].ns, 50);
+    CHECK_INT(snap.op[op].hist.total, 1);
+    sb_snap_done(&snap);
+    // A millisecond after the last time.
+    sb_rec_event_later(&s.rec[0], 2900000, 3000100);
+    CHECK_INT(s.rec[0].nlater, 0);
+    CHECK_INT(s.rec[0].tally.service_ns, 100 + 70 + 100100);
+    CHECK_INT(s.op[op].tally[0].count, 1);
+    // Enough of them.
+    for (unsigned i = 0; i < SB_REC_LATER; i++)
+        sb_rec_op_later(&s.rec[0], op, 7, 3000200);
+    CHECK_INT(s.rec[0].nlater, 0);
+    CHECK_INT(s.op[op].tally[0].count, 1 + SB_REC_LATER);
+    sb_rec_op_later(&s.rec[0], op, 7, 3000200);
+    sb_rec_flush(&s.rec[0]);
+    CHECK_INT(s.op[op].tally[0].count, 2 + SB_REC_LATER);
+    // Too long to be packed.
+    sb_rec_op_later(&s.rec[1], op, UINT64_C(1) << 50, 5);
+    CHECK_INT(s.rec[1].nlater, 0);
+    CHECK_INT(s.op[op].tally[1].max, UINT64_C(1) << 50);
+    sb_stats_done(&s);
+}
+
 int main(void)
 {
     RUN(done_of_nothing);
@@ -169,5 +219,6 @@ int main(void)
     RUN(a_full_table_collects_the_rest);
     RUN(codes_are_counted_apart);
     RUN(fates_are_settled);
+    RUN(later);
     return check_done();
 }

@@ -15,7 +15,7 @@ struct fixture {
     struct sb_snap snap;
     struct sb_report report;
     struct sb_text text;
-    uint64_t events[2], ns[2];
+    uint64_t events[2], ns[2], min[2], max[2];
     struct sb_snap_op op[3];
     struct sb_snap_code code[2];
     char *got;
@@ -42,12 +42,16 @@ static void put(struct sb_hist_snap *h, uint64_t ns, uint64_t n)
 static void setup(struct fixture *f, const struct sb_text_opts *o)
 {
     *f = (struct fixture){ .events = { 90, 110 },
-        .ns = { 190 * MS, 190 * MS } };
+        .ns = { 190 * MS, 190 * MS },
+        .min = { 1 * MS, 3 * MS / 2 },
+        .max = { 10 * MS, 9 * MS } };
     f->snap = (struct sb_snap){ .ns = 2000 * MS,
         .running = 2,
         .users = 2,
         .user_events = f->events,
         .user_ns = f->ns,
+        .user_min = f->min,
+        .user_max = f->max,
         .scheduled = 210,
         .queue = 7,
         .unfinished = 0,
@@ -199,10 +203,12 @@ static void debug(void)
     CHECK_STR(text(&f), GENERAL LATENCY FAIRNESS
         "DEBUG: Verbose per-thread statistics:\n"
         "\n"
-        "DEBUG:     thread #  0: avg: 0.0021s  events: 90\n"
+        "DEBUG:     thread #  0: min: 0.0010s  avg: 0.0021s  max: 0.0100s  "
+        "events: 90\n"
         "DEBUG:                  total time taken by event execution: "
         "0.1900s\n"
-        "DEBUG:     thread #  1: avg: 0.0017s  events: 110\n"
+        "DEBUG:     thread #  1: min: 0.0015s  avg: 0.0017s  max: 0.0090s  "
+        "events: 110\n"
         "DEBUG:                  total time taken by event execution: "
         "0.1900s\n"
         "\n");
@@ -471,6 +477,11 @@ static void operations(void)
         "DEBUG:     avg:                                0.0020s\n"
         "DEBUG:     max:                                0.0030s\n"
         "DEBUG:   total:                                0.2000s\n"
+        "DEBUG: Results fetching statistics:\n"
+        "DEBUG:     min:                                0.0000s\n"
+        "DEBUG:     avg:                                0.0000s\n"
+        "DEBUG:     max:                                0.0000s\n"
+        "DEBUG:   total:                                0.0000s\n"
         "\n"));
     teardown(&f);
 }
