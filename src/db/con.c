@@ -55,7 +55,7 @@ void sb_db_ctx_cancel(struct sb_db_ctx *ctx)
 // The only writers of `cancelable` and of the list, so that cancel never
 // meets a connection that is being made or unmade, but for drivers that can
 // take it.
-static void set_cancelable(struct sb_con_priv *c, bool on)
+void sb__con_cancelable(struct sb_con_priv *c, bool on)
 {
     pthread_mutex_lock(&c->ctx->lock);
     c->cancelable = on;
@@ -107,6 +107,7 @@ static struct sb_con_priv *con_new(struct sb_db_ctx *ctx, struct sb_db *db)
         .rs_now = rs_now,
     };
     sb_buf_init(&c->bulk, 0);
+    sb_buf_init(&c->pipe.bytes, 0);
     return c;
 }
 
@@ -116,6 +117,7 @@ static void con_release(struct sb_con_priv *c)
         sb__inst_put(c->inst);
     c->inst = NULL;
     sb_buf_done(&c->bulk);
+    sb__pipeline_done(c);
     free(c->failed_sql);
     c->failed_sql = NULL;
     free(c->conn);
@@ -125,15 +127,15 @@ static void con_release(struct sb_con_priv *c)
     c->ctx->idle_cons = c;
 }
 
-static int call_connect(struct sb_con_priv *c, struct sb_err *err)
+int sb__con_connect(struct sb_con_priv *c, struct sb_err *err)
 {
     const struct sb_generic_ops *g = c->drv->generic;
     int rc;
 
     if (c->drv->caps & SB_CAP_CANCEL_CONNECT)
-        set_cancelable(c, true);
+        sb__con_cancelable(c, true);
     rc = g->connect(c->conn, &c->inst->env, c->inst->opts, &c->info, err);
-    set_cancelable(c, rc == 0);
+    sb__con_cancelable(c, rc == 0);
     return rc;
 }
 
@@ -150,13 +152,17 @@ static int con_connect(struct sb_con_priv *c, struct sb_err *err)
         .user = c->ctx->user,
     };
     list_add(c);
-    rc = call_connect(c, err);
+    rc = sb__con_connect(c, err);
+    if (rc == 0)
+        rc = sb__session_begin(c->inst->db, c->conn, err);
     if (rc) {
+        sb__con_cancelable(c, false);
         list_remove(c);
         c->drv->generic->disconnect(c->conn);
         return rc;
     }
     c->open = true;
+    sb__refresh_init(c);
     atomic_store_explicit(&d->used, true, memory_order_relaxed);
     return 0;
 }
@@ -192,17 +198,22 @@ int sb_con_retry(struct sb_db_ctx *ctx)
 static void con_shut(struct sb_con_priv *c)
 {
     sb__loads_drop(c);
+    sb__pipeline_drop(c);
     sb__result_end(c);
     sb__stmts_reset(c);
-    set_cancelable(c, false);
+    sb__con_cancelable(c, false);
     c->drv->generic->disconnect(c->conn);
-    c->open = false;
+    c->open = c->lost = false;
 }
 
 int sb_con_close(struct sb_con *con)
 {
     struct sb_con_priv *c = priv(con);
 
+    if (c->lost && !c->open) {
+        c->lost = false; // closed already, by the server
+        return 0;
+    }
     if (!c->open) {
         sb_log(SB_LOG_ALERT, "attempt to close an already closed connection");
         return SB_EUSAGE;
@@ -224,41 +235,6 @@ void sb_con_free(struct sb_con *con)
     sb__stmts_orphan(c);
     list_remove(c);
     con_release(c);
-}
-
-static int reconnect(struct sb_con_priv *c)
-{
-    const struct sb_generic_ops *g = c->drv->generic;
-
-    if (g->reconnect)
-        return g->reconnect(c->conn, &c->err);
-    g->disconnect(c->conn);
-    memset(c->conn, 0, c->drv->conn_size);
-    return call_connect(c, &c->err);
-}
-
-int sb_con_reconnect(struct sb_con *con)
-{
-    struct sb_con_priv *c = priv(con);
-    struct sb_rec *rec;
-    int rc = sb__con_begin(c);
-
-    if (rc)
-        return rc;
-    sb__stmts_reset(c);
-    set_cancelable(c, false);
-    rc = reconnect(c);
-    if (rc) {
-        // As after a failed connect; the handle can only be freed now.
-        c->drv->generic->disconnect(c->conn);
-        c->open = false;
-        return sb__con_error(c, "reconnect", "", 0);
-    }
-    set_cancelable(c, true);
-    rec = sb__rec(c);
-    if (rec)
-        sb_tally_add(&rec->tally.reconnects, 1);
-    return 0;
 }
 
 int sb_con_server(struct sb_con *con, char *out, size_t size)
@@ -287,14 +263,35 @@ int sb_con_reset(struct sb_con *con)
     struct sb_con_priv *c = priv(con);
     int rc;
 
+    sb__pipeline_drop(c);
+    if (c->lost) {
+        sb__loads_drop(c);
+        return sb__con_regain(c);
+    }
     if (!c->open)
         return 0;
     sb__loads_drop(c);
     rc = sb__con_begin(c);
     if (rc == 0 && c->drv->generic->reset)
         rc = c->drv->generic->reset(c->conn, &c->err);
+    if (rc == SB_ELOST || rc == SB_ERECONNECT) {
+        c->err.code = rc;
+        rc = sb__con_error(c, "rollback", "", 0);
+        return rc == SB_ERECONNECT ? sb__con_regain(c) : rc;
+    }
     // Neither counted nor logged: the error that made it necessary was.
     return rc ? sb__con_failed(c) : 0;
+}
+
+void sb_con_reset_others(struct sb_con *con)
+{
+    struct sb_con_priv *self = priv(con);
+
+    // Only this thread changes the list.
+    for (struct sb_con_priv *c = self->ctx->cons; c; c = c->next) {
+        if (c != self && c->open && !c->lost)
+            sb_con_reset(&c->pub);
+    }
 }
 
 const struct sb_err *sb_con_err(const struct sb_con *con)

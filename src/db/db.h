@@ -19,11 +19,26 @@
 
 enum sb_db_ps_mode { SB_DB_PS_AUTO, SB_DB_PS_DISABLE };
 
+enum sb_db_isolation {
+    SB_DB_ISOLATION_DEFAULT,
+    SB_DB_READ_UNCOMMITTED,
+    SB_DB_READ_COMMITTED,
+    SB_DB_REPEATABLE_READ,
+    SB_DB_SERIALIZABLE,
+};
+
 // "General database options"
 struct sb_db_opts {
     const char *driver; // --db-driver, "" to choose
     int ps_mode;        // --db-ps-mode, enum sb_db_ps_mode
     bool debug;         // --db-debug: every statement with its time on stderr
+    struct sb_opt_list ignore_errors; // --db-ignore-errors
+    bool reconnect;                   // --db-reconnect
+    int64_t reconnect_timeout;        // ns, 0: none
+    int64_t refresh_events;           // 0: never
+    int64_t refresh_ns;               // 0: never
+    const char *init_sql;             // "" for none
+    int isolation;                    // enum sb_db_isolation
 };
 
 extern const struct sb_opt_table sb_db_opt_table;
@@ -76,7 +91,10 @@ struct sb_db_ctx {
                                // pointing to NULL: nothing is recorded
     const struct sb_clock *clock;
     unsigned user;
-    uint64_t seed;        // of the run
+    uint64_t seed; // of the run
+    // Sleeps ns, or less when the run ends: false then. NULL: plain sleep.
+    bool (*wait)(void *arg, uint64_t ns);
+    void *wait_arg;
     pthread_mutex_t lock; // guards the list against cancel from outside
     struct sb_con_priv *cons;
     struct sb_con_priv *idle_cons;     // freed, to be used again

@@ -100,7 +100,9 @@ struct sb_result {
 // All return 0 or SB_E* with *err filled. Errors of statements are classified
 // by the driver: SB_ERESTART (deadlock, busy, serialization: the event can be
 // tried again), SB_ELOST (connection gone), SB_ECANCELED, SB_EQUERY (all
-// others). `conn` points to conn_size bytes, zeroed by the core.
+// others). A driver with an option of its own for errors to ignore answers
+// SB_EIGNORE for them, and SB_ERECONNECT for a lost connection that the user
+// wants to be made again. `conn` points to conn_size bytes, zeroed by the core.
 
 struct sb_conn; // the driver's own; a driver casts to its struct
 struct sb_stmt; // likewise, stmt_size bytes zeroed by the core
@@ -126,6 +128,15 @@ struct sb_generic_ops {
     int (*reset)(struct sb_conn *conn, struct sb_err *err);
 };
 
+// One statement of a pipeline: text, or a prepared statement with its values.
+struct sb_item {
+    const char *sql; // len bytes
+    size_t len;
+    struct sb_stmt *stmt; // NULL: text without placeholders
+    const struct sb_value *values;
+    uint32_t nvalues;
+};
+
 struct sb_sql_ops {
     // Runs SQL text. *res is zeroed by the core.
     int (*query)(struct sb_conn *conn, const char *sql, size_t len,
@@ -134,7 +145,8 @@ struct sb_sql_ops {
     // core emulates this statement by text substitution.
     int (*prepare)(struct sb_conn *conn, struct sb_stmt *stmt, const char *sql,
         size_t len, uint32_t *nparams, struct sb_err *err);
-    // Executes with n = nparams values.
+    // Executes with n = nparams values. SB_EUNSUPPORTED: the server does not
+    // know the statement (any more); it is closed and prepared again, once.
     int (*execute)(struct sb_conn *conn, struct sb_stmt *stmt,
         const struct sb_value *values, uint32_t n, struct sb_result *res,
         struct sb_err *err);
@@ -155,6 +167,18 @@ struct sb_sql_ops {
     // without the NUL, as snprintf does. NULL: doubled single quotes.
     size_t (*quote)(struct sb_conn *conn, const char *text, size_t len,
         char *out, size_t size);
+    // Several statements sent together, answered one by one. Optional, all
+    // three or none. send returns when everything is on its way (answers that
+    // come meanwhile are kept); the items need not stay valid.
+    int (*pipeline_send)(struct sb_conn *conn, const struct sb_item *items,
+        uint32_t n, struct sb_err *err);
+    // The answer to the next item, in order; its rows until free_result. What
+    // comes after an item that failed was not executed: nobody receives it.
+    int (*pipeline_receive)(
+        struct sb_conn *conn, struct sb_result *res, struct sb_err *err);
+    // Ends the pipeline in any case, drops the answers nobody received; the
+    // connection takes other calls again afterwards.
+    int (*pipeline_end)(struct sb_conn *conn, struct sb_err *err);
 };
 
 // Loading many rows into one table at the server's own pace.
@@ -196,6 +220,12 @@ enum sb_driver_caps {
     // cancel() may come while connect() runs, as soon as conn is zeroed, and
     // ends it (db/con.c).
     SB_CAP_CANCEL_CONNECT = 1u << 2,
+    // A table is loaded fastest in one transaction: the core does not commit
+    // in between (db/load.c).
+    SB_CAP_ONE_COMMIT = 1u << 3,
+    // Pipelines take texts only: the core puts the values of prepared
+    // statements into their texts (db/pipeline.c).
+    SB_CAP_TEXT_PIPELINE = 1u << 4,
 };
 
 struct sb_driver {
@@ -204,6 +234,8 @@ struct sb_driver {
     const char *title; // "SQLite driver": for --list and --help
     const char
         *dialect; // key of the SQL dialect table (tests/lua/sb/dialect.lua)
+    const char *isolation; // what comes before "READ COMMITTED" in the
+                           // statement for a session; NULL: no such levels
     uint64_t caps;
     const struct sb_opt_table *opts; // names begin with the option prefix;
                                      // NULL: no options

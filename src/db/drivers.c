@@ -6,32 +6,6 @@
 
 #define FALLBACK "sqlite"
 
-static const char *const ps_modes[] = { "auto", "disable", NULL };
-
-static const struct sb_opt db_opts[] = {
-    { .name = "db-driver",
-        .type = SB_OPT_STRING,
-        .offset = offsetof(struct sb_db_opts, driver),
-        .help = "database driver to use; 'help' lists them" },
-    { .name = "db-ps-mode",
-        .type = SB_OPT_ENUM,
-        .offset = offsetof(struct sb_db_opts, ps_mode),
-        .def = "auto",
-        .choices = ps_modes,
-        .help = "prepared statements usage mode" },
-    { .name = "db-debug",
-        .type = SB_OPT_BOOL,
-        .offset = offsetof(struct sb_db_opts, debug),
-        .def = "off",
-        .help = "print every statement with its time on stderr" },
-    { 0 },
-};
-
-const struct sb_opt_table sb_db_opt_table = {
-    .title = "General database options",
-    .opts = db_opts,
-};
-
 static void host_log(int level, const char *text)
 {
     sb_log(level, "%s", text);
@@ -258,6 +232,8 @@ int sb_drivers_claim(struct sb_drivers *d, struct sb_err *err)
     pthread_mutex_lock(&d->lock);
     if (rc)
         sb_err_set(err, rc, "out of memory");
+    else
+        rc = sb__ignore_check(&d->opts->ignore_errors, err);
     for (size_t i = 0; rc == 0 && i < l.n; i++)
         rc = claim_given(d, l.name[i], err);
     if (rc == 0 && d->opts->driver[0] && !wants_list(d))

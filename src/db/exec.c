@@ -29,12 +29,14 @@ static const struct {
     { "set", SB_OP_OTHER },
     { "call", SB_OP_OTHER },
     { "with", SB_OP_READ },
-    // No words of texts: see sb__op_of_prepare(), sb__op_of_next().
+    // No words of texts: see sb__op_of_prepare(), sb__op_of_next(),
+    // sb__op_of_reconnect().
     { "prepare", SB_OP_CUSTOM },
     { "next_result", SB_OP_OTHER },
+    { "reconnect", SB_OP_CUSTOM },
 };
 #define KEYWORDS ((int)(sizeof(keywords) / sizeof(keywords[0])))
-#define WORDS    (KEYWORDS - 2)
+#define WORDS    (KEYWORDS - 3)
 
 _Static_assert(sizeof(keywords) / sizeof(keywords[0]) <= SB_DB_KEYWORDS,
     "every keyword has a place in the context");
@@ -94,7 +96,12 @@ int sb__op_of_prepare(struct sb_db_ctx *ctx, struct sb_rec *rec)
 
 int sb__op_of_next(struct sb_db_ctx *ctx, struct sb_rec *rec)
 {
-    return op_of_keyword(ctx, rec, KEYWORDS - 1);
+    return op_of_keyword(ctx, rec, WORDS + 1);
+}
+
+int sb__op_of_reconnect(struct sb_db_ctx *ctx, struct sb_rec *rec)
+{
+    return op_of_keyword(ctx, rec, WORDS + 2);
 }
 
 void sb__count_result(struct sb_rec *rec, const struct sb_result *res)
@@ -107,7 +114,7 @@ void sb__count_result(struct sb_rec *rec, const struct sb_result *res)
         sb_tally_add(&rec->tally.others, 1);
 }
 
-static void clear_error(struct sb_con_priv *c)
+void sb__con_clear(struct sb_con_priv *c)
 {
     sb_err_clear(&c->err);
     c->pub.error = SB_SQL_NONE;
@@ -119,6 +126,10 @@ static void clear_error(struct sb_con_priv *c)
 
 static int not_ready(struct sb_con_priv *c)
 {
+    if (c->lost) {
+        sb_err_set(&c->err, SB_ELOST, "the connection was lost");
+        return sb__con_error(c, "query", "", 0);
+    }
     if (!c->open) {
         sb_log(SB_LOG_ALERT, "attempt to use an already closed connection");
         sb_err_set(&c->err, SB_EUSAGE, "the connection is closed");
@@ -134,20 +145,24 @@ static int not_ready(struct sb_con_priv *c)
 int sb__con_begin(struct sb_con_priv *c)
 {
     if (c->pub.error)
-        clear_error(c);
+        sb__con_clear(c);
     if (!c->open || c->load)
         return not_ready(c);
     if (c->has_result)
         sb__result_end(c);
-    return 0;
+    if (SB_UNLIKELY(c->pipe.sent) && sb__pipeline_end(c))
+        return c->err.code;
+    return SB_UNLIKELY(c->refresh) && !c->pipe.open ? sb__refresh(c) : 0;
 }
 
 int sb__con_failed(struct sb_con_priv *c)
 {
     int code = c->err.code;
 
-    c->pub.error = code == SB_ERESTART || code == SB_EIGNORE ? SB_SQL_IGNORABLE
-                                                             : SB_SQL_FATAL;
+    bool again = code == SB_ERESTART || code == SB_EIGNORE ||
+                 code == SB_ERECONNECT;
+
+    c->pub.error = again ? SB_SQL_IGNORABLE : SB_SQL_FATAL;
     c->pub.sql_errno = c->err.native;
     c->pub.sql_state = c->err.state;
     c->pub.sql_errmsg = c->err.msg;
@@ -187,12 +202,31 @@ const char *sb_con_failed_sql(const struct sb_con *con)
     return c->failed_sql ? c->failed_sql : "";
 }
 
+// What the user wants done about it.
+static void apply_options(struct sb_con_priv *c)
+{
+    const struct sb_db_opts *o = c->inst->db->owner->opts;
+    int code = c->err.code;
+
+    if (code == SB_ELOST &&
+        (o->reconnect || sb__ignored(&o->ignore_errors, &c->err)))
+        c->err.code = SB_ERECONNECT;
+    else if (code == SB_EQUERY && sb__ignored(&o->ignore_errors, &c->err))
+        c->err.code = SB_EIGNORE;
+    if ((code == SB_ELOST || code == SB_ERECONNECT) && !c->lost) {
+        c->lost = true;
+        c->lost_at = sb__now(c);
+    }
+}
+
 int sb__con_error(
     struct sb_con_priv *c, const char *what, const char *sql, size_t len)
 {
     struct sb_rec *rec = sb__rec(c);
-    int code = sb__con_failed(c);
-    int shown = (int)(len < LOG_SQL_MAX ? len : LOG_SQL_MAX);
+    int code, shown = (int)(len < LOG_SQL_MAX ? len : LOG_SQL_MAX);
+
+    apply_options(c);
+    code = sb__con_failed(c);
 
     keep_sql(c, sql, len);
     if (rec)
@@ -230,7 +264,7 @@ static int checked(struct sb_con_priv *c, int rc)
 int sb__con_run(struct sb_con_priv *c, const char *sql, size_t len, int op)
 {
     struct sb_rec *rec = sb__rec(c);
-    uint64_t start = 0, ns = 0;
+    uint64_t start = 0, end = 0;
     int rc;
 
     if (!c->sql)
@@ -242,9 +276,9 @@ int sb__con_run(struct sb_con_priv *c, const char *sql, size_t len, int op)
     c->res = (struct sb_result){ 0 };
     rc = c->sql->query(c->conn, sql, len, &c->res, &c->err);
     if (sb__timed(c))
-        ns = sb__now(c) - start;
+        end = sb__now(c);
     if (c->debug)
-        sb__debug_line(c, ns, sql, len);
+        sb__debug_line(c, end - start, sql, len);
     if (rc) {
         if (rec)
             sb_tally_add(&sb_rec_op_tally(rec, op)->errors, 1);
@@ -253,7 +287,7 @@ int sb__con_run(struct sb_con_priv *c, const char *sql, size_t len, int op)
     }
     if (rec) {
         sb__count_result(rec, &c->res);
-        sb_rec_op(rec, op, ns);
+        sb_rec_op_later(rec, op, end - start, end);
     }
     return 0;
 }
@@ -284,7 +318,13 @@ struct sb_rs *sb_con_query(struct sb_con *con, const char *sql, size_t len)
 {
     struct sb_con_priv *c = (struct sb_con_priv *)con;
 
-    if (sb__con_begin(c) || sb__con_run(c, sql, len, -1))
+    if (sb__con_begin(c))
+        return NULL;
+    if (SB_UNLIKELY(c->pipe.open)) {
+        sb__pipeline_query(c, sql, len);
+        return NULL;
+    }
+    if (sb__con_run(c, sql, len, -1))
         return NULL;
     return sb__con_result(c, NULL);
 }

@@ -16,6 +16,7 @@ struct sb__feed {
     struct sb_conn *conn;
     char *table, *columns; // of the open transaction, NULL: none
     uint64_t rows;         // in the open transaction
+    unsigned feeding;      // loads that have not committed yet
     struct sb_err err;     // code != 0: it has failed
 };
 
@@ -44,8 +45,9 @@ static int feed_connect(
     f->conn = calloc(1, drv->conn_size);
     if (!f->conn)
         return sb_err_set(err, SB_ENOMEM, "out of memory");
-    return drv->generic->connect(
+    int rc = drv->generic->connect(
         f->conn, &f->inst->env, f->inst->opts, &c->info, err);
+    return rc ? rc : sb__session_begin(f->inst->db, f->conn, err);
 }
 
 static int feed_new(struct sb_con_priv *c, const char *key,
@@ -91,8 +93,12 @@ int sb__feed_get(struct sb_con_priv *c, const char *table,
         f = f->next;
     if (!f)
         rc = feed_new(c, key, &f, err);
-    if (rc == 0)
+    if (rc == 0) {
         f->refs++;
+        pthread_mutex_lock(&f->lock);
+        f->feeding++;
+        pthread_mutex_unlock(&f->lock);
+    }
     pthread_mutex_unlock(&d->feed_lock);
     *out = rc ? NULL : f;
     return rc;
@@ -147,6 +153,11 @@ static int begin(struct sb__feed *f, const struct sb__block *b)
     return sb_err_set(&f->err, SB_ENOMEM, "out of memory");
 }
 
+static bool one_commit(const struct sb__feed *f)
+{
+    return f->inst->db->drv->caps & SB_CAP_ONE_COMMIT;
+}
+
 static int send(struct sb__feed *f, const struct sb__block *b)
 {
     int rc = 0;
@@ -161,7 +172,7 @@ static int send(struct sb__feed *f, const struct sb__block *b)
     if (rc)
         return rc;
     f->rows += b->nrows;
-    return f->rows >= COMMIT_ROWS ? end(f, true) : 0;
+    return f->rows >= COMMIT_ROWS && !one_commit(f) ? end(f, true) : 0;
 }
 
 // Undoes the open transaction and keeps the error for all who feed.
@@ -199,7 +210,8 @@ int sb__feed_commit(struct sb__feed *f, struct sb_err *err, bool *first)
     pthread_mutex_lock(&f->lock);
     *first = f->err.code == 0;
     rc = f->err.code;
-    if (*first && (rc = end(f, true)) != 0)
+    bool last = --f->feeding == 0 || !one_commit(f);
+    if (*first && last && (rc = end(f, true)) != 0)
         fail(f, rc);
     *err = f->err;
     pthread_mutex_unlock(&f->lock);

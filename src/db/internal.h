@@ -5,6 +5,7 @@
 #define SB_DB_INTERNAL_H
 
 #include "base/buf.h"
+#include "base/likely.h"
 #include "base/log.h"
 #include "db/db.h"
 #include "db/placeholder.h"
@@ -46,12 +47,27 @@ struct sb_drivers {
     bool noticed;              // the guess of the driver was told
     _Atomic bool used;
     _Atomic uint64_t connections; // opened so far
+    _Atomic unsigned down;        // users that try to get theirs back
 };
 
 // Result sets of a connection that are told from each other. Lua holds plain
 // pointers to them: one of an earlier statement is refused until its place is
 // taken again.
 #define SB__RESULTS 4u
+
+// Statements collected to be sent together (pipeline.c).
+struct sb__pipe {
+    bool open; // statements are collected, not executed
+    bool sent; // their answers are being received
+    uint32_t n, cap;
+    uint32_t next; // the one to be answered next
+    struct sb__pipe_item *item;
+    uint32_t nvalues, values_cap, out_cap;
+    struct sb_value *value;
+    struct sb_item *out; // what the driver is given
+    struct sb_buf bytes; // texts
+    uint64_t start;      // when they were sent
+};
 
 // Handles of connections and statements stay readable until their context
 // ends, and are used again: Lua may hold a result set longer than the
@@ -83,6 +99,13 @@ struct sb_con_priv {
     struct sb_buf bulk;    // INSERT text being collected
     size_t bulk_head;      // its part before the rows; 0: none begun
     uint32_t bulk_rows;
+    bool lost;        // by the server; open tells whether conn needs an end
+    uint64_t lost_at; // when it was noticed
+    // --db-refresh-*: after so many events, or at that time
+    bool refresh;
+    uint64_t events, refresh_event, refresh_at;
+    uint64_t event_seen; // the event of the last statement
+    struct sb__pipe pipe;
     char *failed_sql; // beginning of the statement that failed last, or NULL
 };
 
@@ -106,11 +129,37 @@ int sb__inst_get(struct sb_db *db, const char *const *names,
     struct sb_err *err);
 void sb__inst_put(struct sb__inst *i);
 
+// con.c ----------------------------------------------------------------------
+
+// The only writer of `cancelable`.
+void sb__con_cancelable(struct sb_con_priv *c, bool on);
+// Connects c->conn, which is zeroed. 0 or SB_E*.
+int sb__con_connect(struct sb_con_priv *c, struct sb_err *err);
+
+// session.c, reconnect.c, ignore.c -------------------------------------------
+
+// --db-isolation and --db-init-sql on a connection that has just been made.
+int sb__session_begin(
+    const struct sb_db *db, struct sb_conn *conn, struct sb_err *err);
+// Makes a lost connection again, trying until it works. 0 also when the run
+// ends meanwhile, with the connection still lost; SB_ELOST after
+// --db-reconnect-timeout.
+int sb__con_regain(struct sb_con_priv *c);
+// --db-refresh-events, --db-refresh-time: begins counting; makes the
+// connection anew when it is time. 0 or SB_E* as sb__con_error().
+void sb__refresh_init(struct sb_con_priv *c);
+int sb__refresh(struct sb_con_priv *c);
+// SB_EUSAGE names an entry of --db-ignore-errors that is none.
+int sb__ignore_check(const struct sb_opt_list *list, struct sb_err *err);
+bool sb__ignored(const struct sb_opt_list *list, const struct sb_err *e);
+
 // exec.c -------------------------------------------------------------------
 
 // Ready for another call: open and not loading; ends the last result, clears
 // the last error. SB_EUSAGE (with its alert) otherwise.
 int sb__con_begin(struct sb_con_priv *c);
+// Forgets the last error.
+void sb__con_clear(struct sb_con_priv *c);
 // Puts the error in c->err into the fields scripts read. Returns its code.
 int sb__con_failed(struct sb_con_priv *c);
 // The same and counts it and, when fatal, logs "<driver>: <what> failed ...
@@ -137,6 +186,7 @@ enum sb_op_kind sb__kind_of_text(const char *sql, size_t len);
 // The operation for results after a statement's first; the one for preparing.
 int sb__op_of_next(struct sb_db_ctx *ctx, struct sb_rec *rec);
 int sb__op_of_prepare(struct sb_db_ctx *ctx, struct sb_rec *rec);
+int sb__op_of_reconnect(struct sb_db_ctx *ctx, struct sb_rec *rec);
 // Counts a query by its result.
 void sb__count_result(struct sb_rec *rec, const struct sb_result *res);
 // Runs text as sb_con_query() does after sb__con_begin(). op < 0: the
@@ -149,11 +199,39 @@ void sb__debug_line(
     struct sb_con_priv *c, uint64_t ns, const char *sql, size_t len);
 struct sb__quoting sb__con_quoting(const struct sb_con_priv *c);
 
+// pipeline.c ------------------------------------------------------------------
+
+// Collects one more statement: pipe.open is set. 0 or SB_E*.
+int sb__pipeline_query(struct sb_con_priv *c, const char *sql, size_t len);
+int sb__pipeline_execute(struct sb_con_priv *c, struct sb_stmt_handle *st);
+// Ends what was sent: answers that nobody asked for are dropped.
+int sb__pipeline_end(struct sb_con_priv *c);
+// The same whatever its state is, and without a word.
+void sb__pipeline_drop(struct sb_con_priv *c);
+void sb__pipeline_done(struct sb_con_priv *c);
+
+// A statement that is ready for execution.
+struct sb__stmt_view {
+    const char *sql;
+    size_t len;
+    struct sb_stmt *stmt; // NULL: emulated
+    const struct sb_value *value;
+    uint32_t nvalues;
+    int op; // -1: nothing is recorded
+};
+void sb__stmt_view(struct sb_stmt_handle *st, struct sb__stmt_view *out);
+// Appends its text with its values in it. 0 or SB_ENOMEM.
+int sb__stmt_text(struct sb_stmt_handle *st, struct sb_buf *out);
+// Executes it with these values, counted as any execution.
+int sb__stmt_run(struct sb_stmt_handle *st, const struct sb_value *value);
+
 // stmt.c, result.c, load.c --------------------------------------------------
 
 // Closes the server's side of every statement: they are prepared again when
 // they are executed next.
 void sb__stmts_reset(struct sb_con_priv *c);
+// Frees the statements whose owner did so while a pipeline was under way.
+void sb__stmts_free_late(struct sb_con_priv *c);
 // The connection is being freed; of its statements only the handles stay, for
 // sb_stmt_free().
 void sb__stmts_orphan(struct sb_con_priv *c);

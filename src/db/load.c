@@ -194,7 +194,8 @@ static int send_bulk(struct sb_load *ld)
     int rc = ops->rows(c->conn, ld->values, ld->rows, &c->err);
 
     ld->uncommitted += ld->rows;
-    if (rc == 0 && ld->uncommitted >= COMMIT_ROWS) {
+    if (rc == 0 && ld->uncommitted >= COMMIT_ROWS &&
+        !(c->drv->caps & SB_CAP_ONE_COMMIT)) {
         c->load = NULL;
         ld->uncommitted = 0;
         rc = ops->end(c->conn, true, &c->err);
@@ -436,6 +437,11 @@ static int commit(struct sb_load *ld)
         return ld->failed;
     if (ld->way == WAY_FEED) {
         rc = sb__feed_commit(ld->feed, &c->err, &first);
+        // Others found that this way is closed before a row of ours went it.
+        if (rc == SB_EUNSUPPORTED) {
+            sb_err_clear(&c->err);
+            rc = 0;
+        }
     } else if (ld->way == WAY_BULK) {
         c->load = NULL;
         rc = c->drv->bulk->end(c->conn, true, &c->err);

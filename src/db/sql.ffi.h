@@ -79,6 +79,9 @@ SB_FFI size_t sb_con_quote(
     struct sb_con *con, const char *text, size_t len, char *out, size_t size);
 // Rolls back what a failed event left open. 0 or SB_E*.
 SB_FFI int sb_con_reset(struct sb_con *con);
+// The same for all other connections of the user: the event is tried again as
+// a whole. What fails shows with the next statement there.
+SB_FFI void sb_con_reset_others(struct sb_con *con);
 
 // Runs SQL text. A result set: non-NULL. No result set, or failure (then
 // con->error != 0): NULL; sb_con_affected() and sb_con_insert_id() tell more.
@@ -116,6 +119,21 @@ SB_FFI int sb_rs_more(struct sb_con *con);
 // As sb_con_query() for the next result of the same statement.
 SB_FFI struct sb_rs *sb_rs_next(struct sb_con *con);
 SB_FFI void sb_rs_free(struct sb_rs *rs);
+
+// Statements sent together. From sb_con_pipeline() on, sb_con_query() and
+// sb_stmt_execute() on con only collect (they return NULL); send hands all to
+// the server and returns their number; next is sb_con_query() for the answer
+// to the next one, in order. After a failure nothing more comes, and what
+// stood behind was not executed. Latencies: from the sending to the answer.
+// Any other call on con ends the pipeline. 0, a number or SB_E*.
+SB_FFI int sb_con_pipeline(struct sb_con *con);
+SB_FFI int sb_con_pipeline_send(struct sb_con *con);
+SB_FFI struct sb_rs *sb_con_pipeline_next(struct sb_con *con);
+// send, and all answers, whose rows are dropped.
+SB_FFI int sb_con_pipeline_run(struct sb_con *con);
+
+// Forgets what was collected or not answered yet.
+SB_FFI void sb_con_pipeline_drop(struct sb_con *con);
 
 // Multi-row INSERT in the classic way: init("INSERT INTO t VALUES"),
 // next("(1,'a')") ..., done(). Flushes before 512 KiB. 0 or SB_E*.

@@ -118,7 +118,7 @@ function statement:bind_param(...)
    if not self.handle then
       error("attempt to use a closed statement", 2)
    end
-   self.params = ffi.new("struct sb_param *[?]", math.max(n, 1))
+   self.params = ffi.new("struct sb_param *[?]", n > 0 and n or 1)
    for i = 1, n do
       self.params[i - 1] = (select(i, ...))
    end

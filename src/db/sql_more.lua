@@ -112,9 +112,61 @@ function connection:quote(text)
    end)
 end
 
+-- From here on queries and executions are only collected: pipeline_run() or
+-- pipeline_send() hands them to the server together.
+function connection:pipeline_begin()
+   check(C.sb_con_pipeline(self), self, "<pipeline>")
+end
+
+-- All answers, without their rows; returns how many there were.
+function connection:pipeline_run()
+   local n = C.sb_con_pipeline_run(self)
+   if n < 0 then
+      raise(self, "<pipeline>", 2)
+   end
+   return n
+end
+
+-- The statements that fn(...) makes on this connection, together.
+function connection:pipeline(fn, ...)
+   self:pipeline_begin()
+   local ok, err = pcall(fn, ...)
+   if not ok then
+      C.sb_con_pipeline_drop(self)
+      error(err, 0)
+   end
+   return self:pipeline_run()
+end
+
+-- As pipeline_run(), but the answers are fetched by pipeline_next().
+function connection:pipeline_send()
+   local n = C.sb_con_pipeline_send(self)
+   if n < 0 then
+      raise(self, "<pipeline>", 2)
+   end
+   return n
+end
+
+-- What query() would have returned for the next statement.
+function connection:pipeline_next()
+   local rs = C.sb_con_pipeline_next(self)
+   if rs ~= nil then
+      keep(self)
+      return rs
+   elseif self.error ~= NONE then
+      raise(self, "<pipeline>", 2)
+   end
+end
+
 -- Rolls back what is open.
 function connection:reset()
    check(C.sb_con_reset(self), self, "<reset>")
+end
+
+-- Before an event is tried again: here and on the user's other connections.
+function connection:reset_all()
+   check(C.sb_con_reset(self), self, "<reset>")
+   C.sb_con_reset_others(self)
 end
 
 function connection:reconnect()

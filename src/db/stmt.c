@@ -18,6 +18,7 @@ struct sb_stmt_handle {
     struct sb_con_priv *con; // NULL: it was freed, or this statement was
     struct sb_db_ctx *ctx;
     bool idle; // freed, waiting to be used again
+    bool late; // freed by its owner while a pipeline may still need it
     struct sb_stmt_handle *next, **prev;
     char *sql;
     size_t len;
@@ -342,59 +343,6 @@ static int emulate(struct sb_stmt_handle *st, int op)
     return sb__con_run(c, st->text.data, st->text.len, op);
 }
 
-static int execute(struct sb_stmt_handle *st)
-{
-    struct sb_con_priv *c = st->con;
-    struct sb_rec *rec = sb__rec(c);
-    int op = rec ? op_of(st, rec) : -1;
-    uint64_t start = 0, ns = 0;
-    int rc;
-
-    if (st->mode == MODE_EMULATED)
-        return emulate(st, op);
-    if (sb__timed(c))
-        start = sb__now(c);
-    c->res = (struct sb_result){ 0 };
-    rc = c->sql->execute(
-        c->conn, st->stmt, st->value, st->nbound, &c->res, &c->err);
-    if (sb__timed(c))
-        ns = sb__now(c) - start;
-    if (c->debug)
-        sb__debug_line(c, ns, st->sql, st->len);
-    if (rc) {
-        if (rec)
-            sb_tally_add(&sb_rec_op_tally(rec, op)->errors, 1);
-        c->err.code = rc;
-        return sb__con_error(c, "query", st->sql, st->len);
-    }
-    if (rec) {
-        sb__count_result(rec, &c->res);
-        sb_rec_op(rec, op, ns);
-    }
-    return 0;
-}
-
-struct sb_rs *sb_stmt_execute(struct sb_stmt_handle *st)
-{
-    struct sb_con_priv *c = st->con;
-
-    if (!c) {
-        sb_log(SB_LOG_ALERT, "attempt to use an already closed connection");
-        return NULL;
-    }
-    if (sb__con_begin(c))
-        return NULL;
-    if (st->nbound != st->marks.n)
-        return failed(c, SB_EUSAGE, "the parameters are not bound");
-    if (st->mode == MODE_NEW && prepare(st))
-        return NULL;
-    for (uint32_t i = 0; i < st->nbound; i++)
-        take_value(&st->value[i], st->bound[i]);
-    if (execute(st))
-        return NULL;
-    return sb__con_result(c, st);
-}
-
 static void stmt_reset(struct sb_stmt_handle *st)
 {
     struct sb_con_priv *c = st->con;
@@ -404,6 +352,142 @@ static void stmt_reset(struct sb_stmt_handle *st)
         memset(st->stmt, 0, c->drv->stmt_size);
     }
     st->mode = MODE_NEW;
+}
+
+static int call_execute(struct sb_stmt_handle *st)
+{
+    struct sb_con_priv *c = st->con;
+
+    c->res = (struct sb_result){ 0 };
+    return c->sql->execute(
+        c->conn, st->stmt, st->value, st->nbound, &c->res, &c->err);
+}
+
+// A pooler or proxy has put another server behind the connection, which does
+// not know the statement. Prepared there once more; where that is not enough,
+// it is a text from now on. *counted: the outcome is in the counters already.
+static int execute_again(struct sb_stmt_handle *st, int op, bool *counted)
+{
+    int rc;
+
+    *counted = true;
+    sb_err_clear(&st->con->err);
+    stmt_reset(st);
+    rc = prepare(st);
+    if (rc)
+        return rc;
+    if (st->mode == MODE_SERVER) {
+        rc = call_execute(st);
+        *counted = rc == SB_EUNSUPPORTED;
+        if (!*counted)
+            return rc;
+        sb_err_clear(&st->con->err);
+        stmt_reset(st);
+        st->mode = MODE_EMULATED;
+    }
+    return emulate(st, op);
+}
+
+static int execute(struct sb_stmt_handle *st)
+{
+    struct sb_con_priv *c = st->con;
+    struct sb_rec *rec = sb__rec(c);
+    int op = rec ? op_of(st, rec) : -1;
+    uint64_t start = 0, end = 0;
+    int rc;
+
+    if (st->mode == MODE_EMULATED)
+        return emulate(st, op);
+    if (sb__timed(c))
+        start = sb__now(c);
+    rc = call_execute(st);
+    if (SB_UNLIKELY(rc == SB_EUNSUPPORTED)) {
+        bool counted;
+
+        rc = execute_again(st, op, &counted);
+        if (counted)
+            return rc;
+    }
+    if (sb__timed(c))
+        end = sb__now(c);
+    if (c->debug)
+        sb__debug_line(c, end - start, st->sql, st->len);
+    if (rc) {
+        if (rec)
+            sb_tally_add(&sb_rec_op_tally(rec, op)->errors, 1);
+        c->err.code = rc;
+        return sb__con_error(c, "query", st->sql, st->len);
+    }
+    if (rec) {
+        sb__count_result(rec, &c->res);
+        sb_rec_op_later(rec, op, end - start, end);
+    }
+    return 0;
+}
+
+// Prepared, with its values taken from the parameters.
+static int ready(struct sb_stmt_handle *st)
+{
+    if (SB_UNLIKELY(st->nbound != st->marks.n)) {
+        failed(st->con, SB_EUSAGE, "the parameters are not bound");
+        return SB_EUSAGE;
+    }
+    if (SB_UNLIKELY(st->mode == MODE_NEW) && prepare(st))
+        return st->con->err.code;
+    for (uint32_t i = 0; i < st->nbound; i++)
+        take_value(&st->value[i], st->bound[i]);
+    return 0;
+}
+
+struct sb_rs *sb_stmt_execute(struct sb_stmt_handle *st)
+{
+    struct sb_con_priv *c = st->con;
+
+    if (!c || st->late) {
+        sb_log(SB_LOG_ALERT, "attempt to use an already closed connection");
+        return NULL;
+    }
+    if (sb__con_begin(c) || ready(st))
+        return NULL;
+    if (SB_UNLIKELY(c->pipe.open)) {
+        sb__pipeline_execute(c, st);
+        return NULL;
+    }
+    if (execute(st))
+        return NULL;
+    return sb__con_result(c, st);
+}
+
+void sb__stmt_view(struct sb_stmt_handle *st, struct sb__stmt_view *out)
+{
+    struct sb_rec *rec = sb__rec(st->con);
+
+    *out = (struct sb__stmt_view){
+        .sql = st->sql,
+        .len = st->len,
+        .stmt = st->mode == MODE_SERVER ? st->stmt : NULL,
+        .value = st->value,
+        .nvalues = st->nbound,
+        .op = rec ? op_of(st, rec) : -1,
+    };
+}
+
+int sb__stmt_text(struct sb_stmt_handle *st, struct sb_buf *out)
+{
+    struct sb__quoting q = sb__con_quoting(st->con);
+    int rc = sb__marks_fill(
+        &st->text, &st->marks, st->sql, st->len, &q, st->value);
+
+    if (rc == 0)
+        sb_buf_add(out, st->text.data, st->text.len);
+    return rc;
+}
+
+int sb__stmt_run(struct sb_stmt_handle *st, const struct sb_value *value)
+{
+    if (st->nbound > 0)
+        memcpy(st->value, value, st->nbound * sizeof(*value));
+    return execute(st);
 }
 
 static void detach(struct sb_stmt_handle *st)
@@ -425,9 +509,25 @@ void sb_stmt_free(struct sb_stmt_handle *st)
 {
     if (!st || st->idle)
         return;
+    st->late = st->con && (st->con->pipe.open || st->con->pipe.sent);
+    if (st->late)
+        return;
     detach(st);
     unlink_stmt(st);
     stmt_retire(st);
+}
+
+void sb__stmts_free_late(struct sb_con_priv *c)
+{
+    struct sb_stmt_handle *st = c->stmts;
+
+    while (st) {
+        struct sb_stmt_handle *next = st->next;
+
+        if (st->late)
+            sb_stmt_free(st);
+        st = next;
+    }
 }
 
 void sb__stmts_reset(struct sb_con_priv *c)

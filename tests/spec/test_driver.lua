@@ -4,25 +4,41 @@
 
 local tap = dofile(test:match("(.*/)") .. "lib/tap.lua")
 
+ffi.cdef("int setenv(const char *, const char *, int);")
+
+-- The driver's module in a program that looks for drivers where it was built.
+local function template()
+   local drivers = os.getenv("SB_BUILDDIR") .. "/src/drivers/template/.libs"
+   ffi.C.setenv("SYSBENCH_DRIVER_DIR", drivers, 1)
+   local out, err, rc = tap.with([[
+local template = sysbench.driver.template
+function event()
+   print("answer", template.answer(21), template.driver:name(),
+         sysbench.driver.template == template)
+   return true
+end]], "run")
+   tap.like(out, "answer\t42\t", "a function of the driver's file")
+   tap.like(out, "\ttemplate\t", "the driver object")
+   tap.like(out, "\ttrue\n", "it is loaded once")
+   tap.is(rc, 0, "and no error", err)
+   out, err, rc = tap.with([[
+function event()
+   io.write("answer ", sysbench.driver.template.answer(sysbench.tid), "\n")
+   return true
+end]], "run --threads=3")
+   tap.ok(out:find("answer 0\n") and out:find("answer 2\n") and
+          out:find("answer 4\n"), "in every user", out .. err)
+   tap.is(rc, 0, "and no error")
+end
+
 function event()
    tap.run(function()
-      local template = sysbench.driver.template
-      tap.is(template.answer(21), 42, "a function of the driver's file")
-      tap.is(template.driver:name(), "template", "the driver object")
-      tap.ok(sysbench.driver.template == template, "it is loaded once")
       local err = tap.raises(function() return sysbench.driver.null end,
                              "the null driver has no Lua module", "no module")
       tap.like(err, "test_driver.lua:%d+: ", "at the line of the script")
       tap.raises(function() return sysbench.driver.nosuch end,
                  "failed to initialize the DB driver: .*'nosuch'", "no driver")
-      local out, _, rc = tap.with([[
-function event()
-   io.write("answer ", sysbench.driver.template.answer(sysbench.tid), "\n")
-   return true
-end]], "run --threads=3")
-      tap.ok(out:find("answer 0\n") and out:find("answer 2\n") and
-             out:find("answer 4\n"), "in every user", out)
-      tap.is(rc, 0, "and no error")
+      template()
    end)
    return true
 end

@@ -65,6 +65,10 @@ static const struct sb_sql_ops sql_ops = {
 };
 static const struct sb_driver drv = { .name = "fake", .sql = &sql_ops };
 static struct sb_db_ctx ctx;
+static const struct sb_db_opts opts;
+static struct sb_drivers owner = { .opts = &opts };
+static struct sb_db db = { .owner = &owner, .drv = &drv };
+static struct sb__inst inst = { .db = &db };
 
 static struct sb_con_priv c;
 
@@ -72,7 +76,7 @@ static struct sb_rs *start(const char *text)
 {
     free(c.failed_sql);
     c = (struct sb_con_priv){
-        .ctx = &ctx, .drv = &drv, .sql = &sql_ops, .open = true
+        .ctx = &ctx, .inst = &inst, .drv = &drv, .sql = &sql_ops, .open = true
     };
     c.pub.sql_state = c.pub.sql_errmsg = "";
     freed = 0;

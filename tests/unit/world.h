@@ -93,6 +93,7 @@ static inline const char *one(struct sb_con *con, const char *sql)
 
 static inline uint64_t count_of(const struct world *w, const char *op)
 {
+    sb_rec_flush(w->rec);
     for (unsigned i = 0; i < w->stats.nops; i++) {
         if (strcmp(w->stats.op[i].name, op) == 0)
             return sb_rec_op_tally(w->rec, (int)i)->count;

@@ -1,0 +1,77 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+//
+// "General database options": what every driver obeys.
+#include "db/db.h"
+
+static const char *const ps_modes[] = { "auto", "disable", NULL };
+
+static const char *const isolations[] = { "default", "read-uncommitted",
+    "read-committed", "repeatable-read", "serializable", NULL };
+
+static const struct sb_opt db_opts[] = {
+    { .name = "db-driver",
+        .type = SB_OPT_STRING,
+        .offset = offsetof(struct sb_db_opts, driver),
+        .help = "database driver to use; 'help' lists them" },
+    { .name = "db-ps-mode",
+        .type = SB_OPT_ENUM,
+        .offset = offsetof(struct sb_db_opts, ps_mode),
+        .def = "auto",
+        .choices = ps_modes,
+        .help = "prepared statements usage mode" },
+    { .name = "db-debug",
+        .type = SB_OPT_BOOL,
+        .offset = offsetof(struct sb_db_opts, debug),
+        .def = "off",
+        .help = "print every statement with its time on stderr" },
+    { .name = "db-ignore-errors",
+        .type = SB_OPT_LIST,
+        .offset = offsetof(struct sb_db_opts, ignore_errors),
+        .help = "errors after which an event is restarted instead of ending "
+                "the run: error numbers, SQLSTATEs, '40*' for a class, 'all'" },
+    { .name = "db-reconnect",
+        .type = SB_OPT_BOOL,
+        .offset = offsetof(struct sb_db_opts, reconnect),
+        .def = "off",
+        .help = "connect again when the connection is lost, and restart the "
+                "event" },
+    { .name = "db-reconnect-timeout",
+        .type = SB_OPT_DURATION,
+        .offset = offsetof(struct sb_db_opts, reconnect_timeout),
+        .def = "0",
+        .min = 0,
+        .max = 31536000,
+        .help = "how long to try before the run fails, 0: as long as it "
+                "lasts" },
+    { .name = "db-refresh-events",
+        .type = SB_OPT_INT,
+        .offset = offsetof(struct sb_db_opts, refresh_events),
+        .def = "0",
+        .min = 0,
+        .max = 1e15,
+        .help = "make each connection anew every N events, 0: never" },
+    { .name = "db-refresh-time",
+        .type = SB_OPT_DURATION,
+        .offset = offsetof(struct sb_db_opts, refresh_ns),
+        .def = "0",
+        .min = 0,
+        .max = 31536000,
+        .help = "make each connection anew after this time, 0: never" },
+    { .name = "db-init-sql",
+        .type = SB_OPT_STRING,
+        .offset = offsetof(struct sb_db_opts, init_sql),
+        .help = "statements to run on each new connection, separated by ';' "
+                "where the database takes that" },
+    { .name = "db-isolation",
+        .type = SB_OPT_ENUM,
+        .offset = offsetof(struct sb_db_opts, isolation),
+        .def = "default",
+        .choices = isolations,
+        .help = "transaction isolation level of each connection" },
+    { 0 },
+};
+
+const struct sb_opt_table sb_db_opt_table = {
+    .title = "General database options",
+    .opts = db_opts,
+};

@@ -1,0 +1,226 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+//
+// Connections made anew: because a script asks, because they were lost, or
+// because --db-refresh-* says so.
+#include <time.h>
+
+#include "base/rng.h"
+#include "db/internal.h"
+
+// Between two tries: twice as long each time, up to the longest; a random
+// part of it, so that the users of a server that comes back do not all meet.
+#define TRY_FIRST_NS UINT64_C(10000000)
+#define TRY_MAX_NS   UINT64_C(1000000000)
+
+// One try. After a failure the connection is lost, not void: it can be tried
+// again.
+static int attempt(struct sb_con_priv *c)
+{
+    const struct sb_generic_ops *g = c->drv->generic;
+    bool was_open = c->open;
+    int rc;
+
+    sb__stmts_reset(c);
+    sb__con_cancelable(c, false);
+    c->open = false;
+    if (!c->lost)
+        c->lost_at = sb__now(c);
+    c->lost = true;
+    if (was_open && g->reconnect) {
+        rc = g->reconnect(c->conn, &c->err);
+        sb__con_cancelable(c, rc == 0);
+    } else {
+        if (was_open)
+            g->disconnect(c->conn);
+        memset(c->conn, 0, c->drv->conn_size);
+        rc = sb__con_connect(c, &c->err);
+    }
+    if (rc == 0) {
+        c->open = true;
+        rc = sb__session_begin(c->inst->db, c->conn, &c->err);
+    }
+    if (rc) {
+        sb__con_cancelable(c, false);
+        g->disconnect(c->conn);
+        c->open = false;
+        if (c->err.code == 0)
+            sb_err_set(&c->err, rc, "%s", sb_err_text(rc));
+        c->err.code = rc;
+        return rc;
+    }
+    c->lost = false;
+    return 0;
+}
+
+// A connection was made: counted, and its time (since the old one was lost or
+// given up) recorded as an operation.
+static void record(struct sb_con_priv *c, uint64_t since)
+{
+    struct sb_rec *rec = sb__rec(c);
+
+    if (rec) {
+        sb_tally_add(&rec->tally.reconnects, 1);
+        sb_rec_op(rec, sb__op_of_reconnect(c->ctx, rec), sb__now(c) - since);
+    }
+}
+
+int sb_con_reconnect(struct sb_con *con)
+{
+    struct sb_con_priv *c = (struct sb_con_priv *)con;
+    uint64_t since = sb__now(c);
+    int rc;
+
+    if (!c->lost && (rc = sb__con_begin(c)) != 0)
+        return rc;
+    sb__pipeline_drop(c);
+    sb__result_end(c);
+    if (attempt(c))
+        return sb__con_error(c, "reconnect", "", 0);
+    sb__con_clear(c);
+    record(c, since);
+    return 0;
+}
+
+static bool wait(struct sb_con_priv *c, uint64_t ns)
+{
+    struct timespec ts = { .tv_sec = (time_t)(ns / 1000000000u),
+        .tv_nsec = (long)(ns % 1000000000u) };
+
+    if (c->ctx->wait)
+        return c->ctx->wait(c->ctx->wait_arg, ns);
+    nanosleep(&ts, NULL);
+    return true;
+}
+
+// The next host, where there are several: this one may be what is down.
+static void move_on(struct sb_con_priv *c)
+{
+    struct sb_drivers *d = c->inst->db->owner;
+
+    c->info.number = atomic_fetch_add_explicit(
+        &d->connections, 1, memory_order_relaxed);
+}
+
+// Told when the first of the users meets it, and when the last is back.
+static void tell_lost(struct sb_con_priv *c)
+{
+    struct sb_drivers *d = c->inst->db->owner;
+
+    if (atomic_fetch_add_explicit(&d->down, 1, memory_order_relaxed) == 0)
+        sb_log(SB_LOG_NOTICE, "%s: connection lost, trying again: %s",
+            c->drv->name, c->err.msg);
+}
+
+static void tell_back(struct sb_con_priv *c, bool back, uint64_t since)
+{
+    struct sb_drivers *d = c->inst->db->owner;
+    bool last = atomic_fetch_sub_explicit(&d->down, 1, memory_order_relaxed) ==
+                1;
+
+    if (last && back)
+        sb_log(SB_LOG_NOTICE, "%s: connected again after %.1f s", c->drv->name,
+            (double)(sb__now(c) - since) / 1e9);
+}
+
+// Tries after the first one. 0: connected, or the run is over, which its loop
+// will see.
+static int keep_trying(struct sb_con_priv *c, uint64_t since, uint64_t limit)
+{
+    uint64_t most = TRY_FIRST_NS;
+    uint64_t draw = c->info.seed;
+    struct sb_rec *rec = sb__rec(c);
+    int rc;
+
+    do {
+        if (limit && sb__now(c) - since >= limit)
+            return SB_ELOST;
+        draw = sb_rng_mix(draw);
+        if (!wait(c, most / 2 + draw % (most / 2 + 1)))
+            return 0;
+        most = most * 2 < TRY_MAX_NS ? most * 2 : TRY_MAX_NS;
+        move_on(c);
+        rc = attempt(c);
+        if (rc && rec && rc != SB_ECANCELED)
+            sb_rec_code(rec, c->drv->name, &c->err, sb__now(c));
+    } while (rc && rc != SB_ECANCELED);
+    return 0;
+}
+
+int sb__con_regain(struct sb_con_priv *c)
+{
+    const struct sb_db_opts *o = c->inst->db->owner->opts;
+    uint64_t limit = (uint64_t)o->reconnect_timeout;
+    uint64_t since = c->lost_at;
+    int rc = attempt(c);
+
+    if (rc && rc != SB_ECANCELED) {
+        tell_lost(c);
+        rc = keep_trying(c, since, limit);
+        tell_back(c, c->open, since);
+    }
+    if (c->open) {
+        sb__con_clear(c);
+        record(c, since);
+    } else if (rc) {
+        char was[sizeof(c->err.msg)];
+
+        memcpy(was, c->err.msg, sizeof(was));
+        snprintf(c->err.msg, sizeof(c->err.msg),
+            "no connection for %.1f s (--db-reconnect-timeout): %.300s",
+            (double)(sb__now(c) - since) / 1e9, was);
+        c->err.code = SB_ELOST;
+        return sb__con_failed(c);
+    }
+    return 0;
+}
+
+void sb__refresh_init(struct sb_con_priv *c)
+{
+    const struct sb_db_opts *o = c->inst->db->owner->opts;
+
+    c->refresh = o->refresh_events > 0 || o->refresh_ns > 0;
+    if (!c->refresh)
+        return;
+    // The first time at a random place of the span: not all users at once.
+    uint64_t draw = sb_rng_mix(c->info.seed ^ 1);
+    uint64_t events = (uint64_t)o->refresh_events;
+    uint64_t ns = (uint64_t)o->refresh_ns;
+
+    c->refresh_event = events ? draw % events + 1 : UINT64_MAX;
+    c->refresh_at = ns ? sb__now(c) + draw % ns : UINT64_MAX;
+    c->event_seen = UINT64_MAX;
+    c->events = 0;
+}
+
+// Number of the user's event, whatever the phase.
+static uint64_t event_of(const struct sb_rec *rec)
+{
+    return atomic_load_explicit(&rec->tally.tries, memory_order_relaxed);
+}
+
+int sb__refresh(struct sb_con_priv *c)
+{
+    const struct sb_db_opts *o = c->inst->db->owner->opts;
+    struct sb_rec *rec = sb__rec(c);
+    uint64_t now, event;
+    int rc;
+
+    // Only with the first statement of an event: a transaction is never cut.
+    if (!rec || (event = event_of(rec)) == 0 || event == c->event_seen)
+        return 0;
+    c->event_seen = event;
+    if (c->events++ < c->refresh_event && sb__now(c) < c->refresh_at)
+        return 0;
+    now = sb__now(c);
+    c->events = 1;
+    c->refresh_event = o->refresh_events ? (uint64_t)o->refresh_events
+                                         : UINT64_MAX;
+    c->refresh_at = o->refresh_ns ? now + (uint64_t)o->refresh_ns : UINT64_MAX;
+    rc = attempt(c);
+    if (rc) {
+        c->err.code = rc == SB_ECANCELED ? rc : SB_ELOST;
+        return sb__con_error(c, "reconnect", "", 0);
+    }
+    record(c, now);
+    return 0;
+}

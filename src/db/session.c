@@ -1,0 +1,71 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+//
+// What is said to the server on every new connection, before anybody uses it.
+#include "db/internal.h"
+
+static const char *const levels[] = {
+    [SB_DB_READ_UNCOMMITTED] = "READ UNCOMMITTED",
+    [SB_DB_READ_COMMITTED] = "READ COMMITTED",
+    [SB_DB_REPEATABLE_READ] = "REPEATABLE READ",
+    [SB_DB_SERIALIZABLE] = "SERIALIZABLE",
+};
+
+// Runs sql with all of its results.
+static int run(const struct sb_sql_ops *ops, struct sb_conn *conn,
+    const char *sql, struct sb_err *err)
+{
+    struct sb_result res = { 0 };
+    int rc = ops->query(conn, sql, strlen(sql), &res, err);
+
+    if (rc)
+        return rc;
+    while (ops->next_result && (rc = ops->next_result(conn, &res, err)) == 1)
+        ;
+    ops->free_result(conn, &res);
+    return rc;
+}
+
+// Says which option the failed statement came from.
+static int failed(
+    const char *option, const char *sql, int rc, struct sb_err *err)
+{
+    char was[sizeof(err->msg)];
+
+    memcpy(was, err->msg, sizeof(was));
+    snprintf(
+        err->msg, sizeof(err->msg), "%s '%.100s': %.300s", option, sql, was);
+    err->code = rc;
+    return rc;
+}
+
+static int isolate(const struct sb_driver *drv, struct sb_conn *conn, int level,
+    struct sb_err *err)
+{
+    char sql[128];
+    int rc;
+
+    if (!drv->sql || !drv->isolation)
+        return sb_err_set(err, SB_EUSAGE,
+            "--db-isolation: the %s driver has no isolation levels", drv->name);
+    snprintf(sql, sizeof(sql), "%s %s", drv->isolation, levels[level]);
+    rc = run(drv->sql, conn, sql, err);
+    return rc ? failed("--db-isolation", sql, rc, err) : 0;
+}
+
+int sb__session_begin(
+    const struct sb_db *db, struct sb_conn *conn, struct sb_err *err)
+{
+    const struct sb_db_opts *o = db->owner->opts;
+    const struct sb_driver *drv = db->drv;
+    int rc = 0;
+
+    if (o->isolation != SB_DB_ISOLATION_DEFAULT)
+        rc = isolate(drv, conn, o->isolation, err);
+    if (rc || !o->init_sql || !o->init_sql[0])
+        return rc;
+    if (!drv->sql)
+        return sb_err_set(err, SB_EUSAGE,
+            "--db-init-sql: the %s driver has no SQL", drv->name);
+    rc = run(drv->sql, conn, o->init_sql, err);
+    return rc ? failed("--db-init-sql", o->init_sql, rc, err) : 0;
+}

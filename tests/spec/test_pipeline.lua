@@ -1,0 +1,107 @@
+-- SPDX-License-Identifier: GPL-2.0-or-later
+--
+-- con:pipeline() on a driver without pipelines of its own: the same answers,
+-- one by one.
+
+local tap = dofile(test:match("(.*/)") .. "lib/tap.lua")
+local is, raises = tap.is, tap.raises
+local t = sysbench.sql.type
+local con
+
+local function collected()
+   local stmt = con:prepare("INSERT INTO p VALUES (?, ?)")
+   local id, text = stmt:bind_create(t.INT), stmt:bind_create(t.VARCHAR, 9)
+   stmt:bind_param(id, text)
+   local n = con:pipeline(function(a, b)
+      is(con:query("BEGIN"), nil, "a query gives nothing yet")
+      id:set(a)
+      text:set("one")
+      is(stmt:execute(), nil, "nor does an execution")
+      id:set(b)
+      text:set("two")
+      stmt:execute()
+      con:query("COMMIT")
+   end, 1, 2)
+   is(n, 4, "the number of statements")
+   is(con:query_row("SELECT v FROM p WHERE id = 1"), "one",
+      "values are those of the time of execute()")
+   is(con:query_row("SELECT v FROM p WHERE id = 2"), "two", "each")
+   is(con:pipeline(function() end), 0, "nothing in it")
+end
+
+local function answers()
+   con:pipeline_begin()
+   con:query("SELECT v FROM p ORDER BY id")
+   con:query("UPDATE p SET v = 'x' WHERE id = 2")
+   con:query("SELECT v FROM p WHERE id = 2")
+   is(con:pipeline_send(), 3, "three are sent")
+   local rs = con:pipeline_next()
+   is(rs.nrows, 2, "the answer to the first")
+   is(rs:fetch_row()[1], "one", "its first row")
+   is(rs:fetch_row()[1], "two", "its second")
+   is(con:pipeline_next(), nil, "no rows for the second")
+   is(con:affected(), 1, "but what it changed")
+   is(con:pipeline_next():fetch_row()[1], "x", "the third saw it")
+   raises(function() con:pipeline_next() end, "no answer", "no fourth")
+   is(con:query_row("SELECT 7"), "7", "then it is an ordinary connection")
+   con:pipeline_begin()
+   con:query("SELECT 1")
+   con:query("SELECT 2")
+   con:pipeline_send()
+   is(con:pipeline_next():fetch_row()[1], "1", "one answer of two")
+   is(con:query_row("SELECT 8"), "8", "another query ends the pipeline")
+end
+
+-- Closed by the script, or by the collector, before its turn came.
+local function closed_early()
+   local stmt = con:prepare("INSERT INTO p VALUES (?, 'c')")
+   local id = stmt:bind_create(t.INT)
+   stmt:bind_param(id)
+   con:pipeline(function()
+      id:set(20)
+      stmt:execute()
+      stmt:close()
+   end)
+   is(con:query_row("SELECT v FROM p WHERE id = 20"), "c",
+      "a statement closed in a pipeline is executed")
+   stmt = con:prepare("INSERT INTO p VALUES (21, 'c')")
+   con:pipeline_begin()
+   stmt:execute()
+   stmt:close()
+   con:reset()
+   is(con:query_row("SELECT COUNT(*) FROM p WHERE id = 21"), "0",
+      "but not when the pipeline was given up")
+   con:query("DELETE FROM p WHERE id > 2")
+end
+
+local function failures()
+   raises(function() con:pipeline_send() end, "no pipeline", "not open")
+   con:pipeline_begin()
+   raises(function() con:pipeline_begin() end, "open already", "open twice")
+   con:reset()
+   is(con:query_row("SELECT 9"), "9", "reset() forgets what was collected")
+   raises(function()
+      con:pipeline(function()
+         con:query("INSERT INTO p VALUES (3, 'y')")
+         con:query("SELECT * FROM nosuch")
+         con:query("INSERT INTO p VALUES (4, 'z')")
+      end)
+   end, "nosuch", "a failure in the middle")
+   is(con:query_row("SELECT MAX(id) FROM p"), "3",
+      "what stands behind a failure is not executed")
+   raises(function() con:pipeline(function() error("mine") end) end, "mine",
+      "an error of the function")
+   is(con:query_row("SELECT 10"), "10", "leaves no pipeline open")
+end
+
+function event()
+   tap.run(function()
+      con = sysbench.sql.driver("sqlite"):connect{ db = "pipeline.sqlite" }
+      con:query("CREATE TABLE p(id INTEGER, v VARCHAR(9))")
+      collected()
+      answers()
+      closed_early()
+      failures()
+   end)
+   return true
+end

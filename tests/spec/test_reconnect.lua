@@ -1,0 +1,140 @@
+-- SPDX-License-Identifier: GPL-2.0-or-later
+--
+-- What the general database options do about errors and connections.
+
+local tap = dofile(test:match("(.*/)") .. "lib/tap.lua")
+local is, like = tap.is, tap.like
+
+local point = "oltp_point_select --db-driver=null --events=2000 --threads=2 " ..
+   "--null-failure-rate=0.01 "
+
+local function number(text, pattern)
+   return tonumber(text:match(pattern))
+end
+
+local function survives(args, what)
+   local out, err, rc = tap.sysbench(point .. args .. " run")
+   out = out .. err
+   is(rc, 0, what .. ": the run goes on")
+   is(number(out, "total number of events: *(%d+)"), 2000,
+      what .. ": no event is lost")
+   local restarted = number(out, "restarted: (%d+)")
+   tap.ok(restarted > 0, what .. ": events were restarted")
+   return number(out, "reconnects: *(%d+)"), restarted, out
+end
+
+local function lost()
+   local out, err, rc = tap.sysbench(point .. "--null-failure=lost run")
+   is(rc, 1, "a lost connection ends the run by default")
+   like(err, "2013", "and says why")
+   for _, args in ipairs{"--db-reconnect=on", "--db-ignore-errors=2013",
+      "--db-ignore-errors=1,08S01", "--db-ignore-errors=08*",
+      "--db-ignore-errors=ALL"}
+   do
+      local reconnects, restarted
+      reconnects, restarted, out = survives("--null-failure=lost " .. args,
+         args)
+      is(reconnects, restarted, args .. ": connected anew each time")
+   end
+   like(out, "null *2013 08S01 *%d+ *[%d.]+s *failure asked for",
+      "the code, its count, when it came first, its text")
+end
+
+local function ignored()
+   local _, err, rc = tap.sysbench(point .. "--null-failure=fatal run")
+   is(rc, 1, "an error ends the run by default")
+   like(err, "1105", "with its number")
+   local reconnects = survives("--null-failure=fatal --db-ignore-errors=1105",
+      "ignored")
+   is(reconnects, 0, "and no connection made anew")
+   _, _, rc = tap.sysbench(point ..
+      "--null-failure=fatal --db-ignore-errors=1106,40*,08S01 run")
+   is(rc, 1, "others are not ignored")
+   for _, bad in ipairs{"foo", "12x", "4000", "123456x", "*", "40001*"} do
+      _, err, rc = tap.sysbench("oltp_point_select --db-driver=null " ..
+         "--events=1 --db-ignore-errors='" .. bad .. "' run")
+      if bad == "4000" then
+         is(rc, 0, "any number may be one")
+      else
+         is(rc, 1, bad .. " is refused")
+         like(err, "neither", "and named: " .. err)
+      end
+   end
+end
+
+local function refreshed()
+   local out = tap.sysbench("oltp_point_select --db-driver=null " ..
+      "--events=1000 --db-refresh-events=10 run")
+   local n = number(out, "reconnects: *(%d+)")
+   tap.ok(n == 99 or n == 100, "every ten events of a thousand", n)
+   out = tap.sysbench("oltp_point_select --db-driver=null --time=0.5 " ..
+      "--null-latency=1ms --db-refresh-time=50ms run")
+   n = number(out, "reconnects: *(%d+)")
+   tap.ok(n >= 1 and n <= 10, "at most every 50 ms for half a second", n)
+   out = tap.sysbench("oltp_point_select --db-driver=null --events=100 run")
+   is(number(out, "reconnects: *(%d+)"), 0, "never by default")
+end
+
+local function session()
+   local sql = "CREATE TEMP TABLE mine(id INTEGER)"
+   local out, err, rc, _
+   _, err, rc = tap.with([[
+function thread_init()
+   con = sysbench.sql.driver("sqlite"):connect{db = ":memory:"}
+end
+function event()
+   con:query("INSERT INTO mine VALUES (1)")
+end]], "--events=5 --db-init-sql='" .. sql .. "' run")
+   is(rc, 0, "--db-init-sql: " .. err)
+   out, err, rc = tap.with([[
+function thread_init()
+   con = sysbench.sql.driver("sqlite"):connect{db = ":memory:"}
+end
+function event()
+   con:query("INSERT INTO mine VALUES (1)")
+   con:reconnect()
+end]], "--events=5 --db-init-sql='" .. sql .. "' run")
+   is(rc, 0, "again after a reconnect: " .. err)
+   like(out, "reconnects: *5 ", "of which there were five")
+   _, err, rc = tap.sysbench("oltp_point_select --db-driver=sqlite " ..
+      "--events=1 --db-init-sql='SELECT nix' run")
+   is(rc, 1, "one that fails")
+   like(err, "%-%-db%-init%-sql 'SELECT nix'", "is named")
+   _, err, rc = tap.sysbench("oltp_point_select --db-driver=sqlite " ..
+      "--events=1 --db-isolation=read-committed run")
+   is(rc, 1, "isolation levels")
+   like(err, "sqlite driver has no isolation levels", "not on SQLite")
+end
+
+-- A restart begins the event anew everywhere.
+local function several()
+   local out, err, rc = tap.with([[
+function thread_init()
+   here = sysbench.sql.driver("sqlite"):connect{db = "here.sqlite"}
+   here:query("CREATE TABLE done(id INTEGER)")
+   there = sysbench.sql.driver("null"):connect{failure_rate = 0.3}
+end
+function event()
+   here:query("BEGIN")
+   here:query("INSERT INTO done VALUES (1)")
+   there:query("SELECT 1")
+   here:query("COMMIT")
+end
+function thread_done()
+   print("rows: " .. here:query_row("SELECT COUNT(*) FROM done"))
+end]], "--events=50 run")
+   is(rc, 0, "two connections in one event: " .. err)
+   like(out .. err, "restarted: [1-9]", "events were restarted")
+   like(out, "rows: 50", "each of them counts once")
+end
+
+function event()
+   tap.run(function()
+      several()
+      lost()
+      ignored()
+      refreshed()
+      session()
+   end)
+   return true
+end
