@@ -17,12 +17,15 @@ struct sb__code {
     char *key;
     struct timespec mtime; // of a file: a script may write and load others
     struct sb_buf code;
+    bool wild; // sb__lazy_wild()
 };
 
-void sb__codes_init(struct sb__codes *c)
+void sb__codes_init(struct sb__codes *c, const char *workloads)
 {
+    c->workloads = workloads;
     pthread_mutex_init(&c->lock, NULL);
     c->first = NULL;
+    c->wild = false;
 }
 
 void sb__codes_done(struct sb__codes *c)
@@ -88,15 +91,24 @@ static int dump(lua_State *L, struct sb_buf *out, bool strip)
     return rc;
 }
 
-// Keeps the function on the stack top; not being able to is no failure, the
-// next state then parses again.
-static void keep(struct sb__codes *c, lua_State *L, const char *key,
-    const struct timespec *mtime, bool strip)
+// Code that was looked at. own: of the program, which knows what is lazy.
+static void judge(struct sb__codes *c, struct sb__code *code, bool own)
+{
+    if (own)
+        return;
+    code->wild = sb__lazy_wild(code->code.data, code->code.len);
+    c->wild |= code->wild;
+}
+
+// Keeps the function on the stack top and returns it; not being able to is no
+// failure, the next state then parses again.
+static const struct sb__code *keep(struct sb__codes *c, lua_State *L,
+    const char *key, const struct timespec *mtime, bool strip, bool own)
 {
     struct sb__code *code = calloc(1, sizeof(*code));
 
     if (!code)
-        return;
+        return NULL;
     sb_buf_init(&code->code, 0);
     code->mtime = *mtime;
     code->key = strdup(key);
@@ -104,17 +116,44 @@ static void keep(struct sb__codes *c, lua_State *L, const char *key,
         sb_buf_done(&code->code);
         free(code->key);
         free(code);
-        return;
+        return NULL;
     }
     pthread_mutex_lock(&c->lock);
+    judge(c, code, own);
     code->next = c->first;
     c->first = code;
     pthread_mutex_unlock(&c->lock);
+    return code;
+}
+
+bool sb__codes_wild(struct sb__codes *c)
+{
+    pthread_mutex_lock(&c->lock);
+    bool wild = c->wild;
+    pthread_mutex_unlock(&c->lock);
+    return wild;
 }
 
 static int load(lua_State *L, const struct sb__code *code, const char *chunk)
 {
-    return luaL_loadbuffer(L, code->code.data, code->code.len, chunk);
+    int rc = luaL_loadbuffer(L, code->code.data, code->code.len, chunk);
+
+    return rc == 0 && code->wild ? sb__lazy_settle(L) : rc;
+}
+
+// What could not be kept could not be looked at either.
+static int parsed(lua_State *L, const struct sb__code *code)
+{
+    return !code || code->wild ? sb__lazy_settle(L) : 0;
+}
+
+// The modules of the workloads that come with the program.
+static bool is_own(const struct sb__codes *c, const char *path)
+{
+    size_t len = strlen(c->workloads);
+
+    return strncmp(path, c->workloads, len) == 0 &&
+           strncmp(path + len, "/sb/", 4) == 0;
 }
 
 int sb__codes_file(struct sb__codes *c, lua_State *L, const char *path)
@@ -129,9 +168,10 @@ int sb__codes_file(struct sb__codes *c, lua_State *L, const char *path)
     if (code)
         return load(L, code, path);
     rc = luaL_loadfile(L, path);
-    if (rc == 0)
-        keep(c, L, path, &st.st_mtim, false);
-    return rc;
+    if (rc)
+        return rc;
+    code = keep(c, L, path, &st.st_mtim, false, is_own(c, path));
+    return parsed(L, code);
 }
 
 static int from_text(struct sb__codes *c, lua_State *L, const char *chunk,
@@ -144,15 +184,14 @@ static int from_text(struct sb__codes *c, lua_State *L, const char *chunk,
     if (code)
         return load(L, code, chunk);
     rc = luaL_loadbuffer(L, text, len, chunk);
-    if (rc == 0)
-        keep(c, L, chunk, &never, strip);
+    if (rc)
+        return rc;
+    code = keep(c, L, chunk, &never, strip, strip);
+    if (!strip || !code)
+        return strip ? 0 : parsed(L, code);
     // The state that parses is no exception: what is stripped is so in all.
-    code = strip ? lookup(c, chunk, &never) : NULL;
-    if (rc == 0 && code) {
-        lua_pop(L, 1);
-        rc = load(L, code, chunk);
-    }
-    return rc;
+    lua_pop(L, 1);
+    return load(L, code, chunk);
 }
 
 int sb__codes_text(struct sb__codes *c, lua_State *L, const char *chunk,

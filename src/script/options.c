@@ -92,16 +92,22 @@ static void push_value(lua_State *L, const struct sb__value *v)
     lua_pushnil(L);
 }
 
+void sb__options_push_one(lua_State *L, const struct sb_script *s, size_t i)
+{
+    // A number in 1.x, which report hooks print: the one of the classic lines.
+    if (strcmp(s->values[i].name, "percentile") == 0)
+        lua_pushnumber(L, s->env.npercentiles ? s->env.percentiles[0] : 0);
+    else
+        push_value(L, &s->values[i]);
+}
+
 void sb__options_push(lua_State *L, const struct sb_script *s)
 {
     lua_createtable(L, 0, (int)s->nvalues);
     for (size_t i = 0; i < s->nvalues; i++) {
-        push_value(L, &s->values[i]);
+        sb__options_push_one(L, s, i);
         lua_setfield(L, -2, s->values[i].name);
     }
-    // A number in 1.x, which report hooks print: the one of the classic lines.
-    lua_pushnumber(L, s->env.npercentiles ? s->env.percentiles[0] : 0);
-    lua_setfield(L, -2, "percentile");
 }
 
 // What legacy scripts take: settings that nobody declares.
@@ -246,27 +252,10 @@ static int add_declared(struct sb_script *s, struct sb_err *err)
     return rc;
 }
 
-struct wanted_table {
-    const char *title;
-    const struct sb_opt_table *found;
-};
-
-static int match_table(void *arg, const struct sb_opt_view *view)
-{
-    struct wanted_table *w = arg;
-
-    if (strcmp(view->table->title, w->title) == 0)
-        w->found = view->table;
-    return w->found != NULL;
-}
-
 void sb__options_help(const struct sb_script *s)
 {
-    struct wanted_table w = { .title = s->title };
-
     fflush(stdout);
-    if (sb_opts_each(s->env.opts, match_table, &w))
-        sb_opts_help(s->env.opts, w.found, stdout);
+    sb_opts_script_help(s->env.opts, s->title, stdout);
     printf("\n");
 }
 

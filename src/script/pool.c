@@ -16,6 +16,29 @@ static void put(struct sb__pool *pool, void *p, size_t n)
 {
     memcpy(p, &pool->free[n], sizeof(void *));
     pool->free[n] = p;
+    pool->some[n / 64] |= UINT64_C(1) << n % 64;
+}
+
+static char *take(struct sb__pool *pool, size_t n)
+{
+    char *p = pool->free[n];
+
+    memcpy(&pool->free[n], p, sizeof(void *));
+    if (!pool->free[n])
+        pool->some[n / 64] &= ~(UINT64_C(1) << n % 64);
+    return p;
+}
+
+// The smallest free block of n units or more; 0: there is none.
+static size_t fitting(const struct sb__pool *pool, size_t n)
+{
+    uint64_t mask = UINT64_MAX << n % 64;
+
+    for (size_t w = n / 64; w < SB__POOL_WORDS; w++, mask = UINT64_MAX) {
+        if (pool->some[w] & mask)
+            return w * 64 + (size_t)__builtin_ctzll(pool->some[w] & mask);
+    }
+    return 0;
 }
 
 static bool grow(struct sb__pool *pool)
@@ -40,9 +63,11 @@ static void *get(struct sb__pool *pool, size_t size)
 
     if (size > SB__POOL_SMALL)
         return malloc(size);
-    p = pool->free[n];
-    if (p) {
-        memcpy(&pool->free[n], p, sizeof(void *));
+    size_t found = fitting(pool, n);
+    if (found) {
+        p = take(pool, found);
+        if (found > n)
+            put(pool, p + n * SB__POOL_UNIT, found - n);
         return p;
     }
     if (pool->left < n * SB__POOL_UNIT && !grow(pool))

@@ -7,13 +7,16 @@
 #define SB_SCRIPT_POOL_H
 
 #include <stddef.h>
+#include <stdint.h>
 
-#define SB__POOL_UNIT  8   // sizes are rounded up to this, and blocks aligned
-#define SB__POOL_SMALL 512 // larger blocks come from malloc()
+#define SB__POOL_UNIT  8    // sizes are rounded up to this, and blocks aligned
+#define SB__POOL_SMALL 1024 // larger blocks come from malloc()
+#define SB__POOL_WORDS (SB__POOL_SMALL / SB__POOL_UNIT / 64 + 1)
 
 struct sb__pool {
     void *free[SB__POOL_SMALL / SB__POOL_UNIT + 1]; // by size in units
-    char *next;                                     // rest of the newest chunk
+    uint64_t some[SB__POOL_WORDS]; // bit n: free[n] is not empty
+    char *next;                    // rest of the newest chunk
     size_t left;
     void *chunks; // list; the first word of each is the next one
 };

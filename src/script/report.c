@@ -2,6 +2,8 @@
 //
 // Report hooks: they run in a state of their own and get a table of figures,
 // latencies in seconds.
+#include <string.h>
+
 #include "script/script_private.h"
 
 bool sb_script_has_report_hook(const struct sb_script *s, bool final)
@@ -87,17 +89,42 @@ int sb_script_before_final(struct sb_script *s, struct sb_err *err)
     return sb__state_call(s->report, "report_cumulative", 1, 0, err);
 }
 
-int sb_script_report(
-    struct sb_script *s, const struct sb_report *r, struct sb_err *err)
+static int call_hook(struct sb_script *s, const struct sb_report *r,
+    const char *hook, int nresults, struct sb_err *err)
 {
-    const char *hook = r->final ? "report_cumulative" : "report_intermediate";
     int rc = report_state(s, err);
 
     if (rc)
         return rc;
     push_hook(s->report->L, hook);
     push_stat(s->report->L, s, r);
-    rc = sb__state_call(s->report, hook, 1, 0, err);
+    lua_pushboolean(s->report->L, r->final);
+    return sb__state_call(s->report, hook, 2, nresults, err);
+}
+
+int sb_script_report(
+    struct sb_script *s, const struct sb_report *r, struct sb_err *err)
+{
+    const char *hook = r->final ? "report_cumulative" : "report_intermediate";
+    int rc = call_hook(s, r, hook, 0, err);
+
     fflush(stdout);
     return rc;
+}
+
+int sb_script_report_line(struct sb_script *s, const struct sb_report *r,
+    char **line, struct sb_err *err)
+{
+    int rc;
+
+    *line = NULL;
+    if (!s->report_line)
+        return 0;
+    rc = call_hook(s, r, "report_line", 1, err);
+    if (rc)
+        return rc;
+    const char *text = lua_tostring(s->report->L, -1);
+    *line = text ? strdup(text) : NULL;
+    lua_pop(s->report->L, 1);
+    return text && !*line ? sb_err_set(err, SB_ENOMEM, "out of memory") : 0;
 }

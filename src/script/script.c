@@ -130,7 +130,8 @@ int sb_script_load(struct sb_script **out, const struct sb_script_env *env,
     s->env = *env;
     s->workload = (struct sb_workload){ &sb__script_ops, s };
     pthread_mutex_init(&s->lock, NULL);
-    sb__codes_init(&s->codes);
+    sb__codes_init(&s->codes, env->paths->workloads);
+    sb_sequences_init(&s->sequences);
     sb_clock_init(&s->clock);
     rc = prepare(s, name, command, err);
     if (rc) {
@@ -139,6 +140,7 @@ int sb_script_load(struct sb_script **out, const struct sb_script_env *env,
     }
     s->report_interval = sb__state_has(s->main, "hooks", "report_intermediate");
     s->report_final = sb__state_has(s->main, "hooks", "report_cumulative");
+    s->report_line = sb__state_has(s->main, "hooks", "report_line");
     *out = s;
     return 0;
 }
@@ -152,6 +154,7 @@ void sb_script_free(struct sb_script *s)
     sb__compat_enter(NULL);
     sb__options_done(s);
     sb__codes_done(&s->codes);
+    sb_sequences_done(&s->sequences);
     pthread_mutex_destroy(&s->lock);
     free(s->module_path);
     free(s->given);

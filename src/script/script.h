@@ -79,5 +79,10 @@ int sb_script_before_final(struct sb_script *s, struct sb_err *err);
 // report state. Main thread.
 int sb_script_report(
     struct sb_script *s, const struct sb_report *r, struct sb_err *err);
+// What sysbench.hooks.report_line has to say of an interval or of the whole
+// run, for a line of its own: *line is the caller's to free, NULL without the
+// hook or when the script says nothing. Main thread.
+int sb_script_report_line(struct sb_script *s, const struct sb_report *r,
+    char **line, struct sb_err *err);
 
 #endif

@@ -15,6 +15,7 @@
 
 #include "script/pool.h"
 #include "script/script.h"
+#include "script/sequence.h"
 
 // sysbench.version
 #ifdef PACKAGE_VERSION
@@ -31,10 +32,15 @@ struct sb__code;
 struct sb__codes {
     pthread_mutex_t lock;
     struct sb__code *first;
+    const char *workloads; // the folder of the installed ones
+    bool wild;
 };
 
-void sb__codes_init(struct sb__codes *c);
+void sb__codes_init(struct sb__codes *c, const char *workloads);
 void sb__codes_done(struct sb__codes *c);
+// True when code of a script's own has a word that lazy tables are no match
+// for (sb__lazy_wild()).
+bool sb__codes_wild(struct sb__codes *c);
 // Push the loaded chunk and return 0, or an error message and its Lua status.
 int sb__codes_file(struct sb__codes *c, lua_State *L, const char *path);
 int sb__codes_text(struct sb__codes *c, lua_State *L, const char *chunk,
@@ -114,6 +120,18 @@ void sb__compat_enter(struct sb__state *st); // NULL: none
 // and the driver's file, or nil and the reason; returns 2 (driver.c).
 int sb__driver_chunk(struct sb__state *st);
 
+// In place of luaL_openlibs() and of sb__options_push(): tables that fill
+// themselves when they are touched. Raise Lua errors.
+void sb__lazy_libs(lua_State *L);
+void sb__lazy_options(lua_State *L, const struct sb_script *s);
+// Fills them, if there are some. A Lua status, and the error if it is not 0.
+int sb__lazy_settle(lua_State *L);
+// True when the bytecode may come to see a difference.
+bool sb__lazy_wild(const char *code, size_t len);
+
+// Areas of machine code begin small (mcode.c).
+void sb__mcode_init(lua_State *L);
+
 // The script --------------------------------------------------------------
 
 // An option as states get it.
@@ -129,6 +147,7 @@ struct sb_script {
     struct sb_clock clock; // of the main and the report state
     struct sb__codes codes;
     pthread_mutex_t lock; // u->data and `canceled` of every user
+    struct sb_sequences sequences;
     struct sb__state *main, *report;
     char *given;       // the name as typed, NULL for standard input
     char *name;        // "oltp_read_write"
@@ -139,7 +158,7 @@ struct sb_script {
     char *text;        // of standard input
     size_t text_len;
     bool from_stdin, legacy, ready;
-    bool report_interval, report_final; // hooks that are set
+    bool report_interval, report_final, report_line; // hooks that are set
     struct sb__value *values;
     size_t nvalues;
 };
@@ -149,6 +168,8 @@ int sb__options_take(struct sb_script *s, struct sb_err *err);
 void sb__options_done(struct sb_script *s);
 // Pushes a new table of all of them. Raises Lua errors.
 void sb__options_push(lua_State *L, const struct sb_script *s);
+// Pushes the value of s->values[i].
+void sb__options_push_one(lua_State *L, const struct sb_script *s, size_t i);
 
 // Prints what the script declares, as its `help` command does.
 void sb__options_help(const struct sb_script *s);

@@ -150,6 +150,37 @@ static void add_string(lua_State *L, const char *name, const char *text)
     lua_setfield(L, -2, name);
 }
 
+// What few states need: fields of the private table that are missing so far.
+static int api_more(lua_State *L)
+{
+    static const luaL_Reg functions[] = {
+        { "argv", api_argv },
+        { "help", api_help },
+        { "driver_chunk", api_driver_chunk },
+        { "notice", api_notice },
+    };
+    struct sb__state *st = self(L);
+    struct sb_script *s = st->script;
+    const char *name = luaL_checkstring(L, 2);
+
+    for (size_t i = 0; i < sizeof(functions) / sizeof(functions[0]); i++) {
+        if (strcmp(name, functions[i].name) == 0) {
+            lua_pushlightuserdata(L, st);
+            lua_pushcclosure(L, functions[i].func, 1);
+            return 1;
+        }
+    }
+    if (strcmp(name, "given") == 0)
+        lua_pushstring(L, s->given ? s->given : "-");
+    else if (strcmp(name, "version") == 0)
+        lua_pushstring(L, SB_SCRIPT_VERSION);
+    else if (strcmp(name, "sequences") == 0)
+        lua_pushlightuserdata(L, &s->sequences);
+    else
+        return 0;
+    return 1;
+}
+
 static void add_ffi(lua_State *L)
 {
     lua_getglobal(L, "require");
@@ -166,15 +197,11 @@ static void add_private(lua_State *L, struct sb__state *st)
 {
     const struct sb_script *s = st->script;
 
-    lua_createtable(L, 0, 24);
+    lua_createtable(L, 0, 16);
     lua_pushvalue(L, -1);
     st->priv = luaL_ref(L, LUA_REGISTRYINDEX);
     add_function(L, st, "cdef", api_cdef);
     add_function(L, st, "module", api_module);
-    add_function(L, st, "argv", api_argv);
-    add_function(L, st, "help", api_help);
-    add_function(L, st, "driver_chunk", api_driver_chunk);
-    add_function(L, st, "notice", api_notice);
     lua_pushcfunction(L, sb__on_error);
     lua_setfield(L, -2, "on_error");
     add_pointer(L, "user", st->user);
@@ -183,12 +210,12 @@ static void add_private(lua_State *L, struct sb__state *st)
     lua_pushinteger(L, (lua_Integer)st->tid);
     lua_setfield(L, -2, "tid");
     add_string(L, "command", s->command);
-    add_string(L, "given", s->given ? s->given : "-");
     add_string(L, "path", s->path);
-    add_string(L, "name", s->name);
-    add_string(L, "version", SB_SCRIPT_VERSION);
     add_string(L, "jit_command", s->env.luajit_cmd ? s->env.luajit_cmd : "");
     add_ffi(L);
+    lua_createtable(L, 0, 1);
+    add_function(L, st, "__index", api_more);
+    lua_setmetatable(L, -2);
     lua_pop(L, 1);
 }
 
@@ -217,7 +244,12 @@ static int build(lua_State *L)
     // Garbage of loading must not swell the memory that stays in use.
     lua_gc(L, LUA_GCSETPAUSE, 100);
     lua_gc(L, LUA_GCSETSTEPMUL, 1000);
-    luaL_openlibs(L);
+    // Where declarations are read and reports are made nothing is scarce.
+    if (st->user && !sb__codes_wild(&st->script->codes))
+        sb__lazy_libs(L);
+    else
+        luaL_openlibs(L);
+    sb__mcode_init(L);
     set_loading(L, st);
     add_private(L, st);
     lua_pushlightuserdata(L, st);
@@ -226,6 +258,11 @@ static int build(lua_State *L)
     lua_call(L, 1, 1);
     lua_setglobal(L, "sysbench");
     return 0;
+}
+
+static bool wait_user(void *user, uint64_t ns)
+{
+    return sb_user_sleep(user, ns);
 }
 
 int sb__state_new(struct sb__state **out, struct sb_script *s,
@@ -246,6 +283,8 @@ int sb__state_new(struct sb__state **out, struct sb_script *s,
         sb_random_init(&st->own, s->env.random, MAIN_STREAM - tid);
     sb_db_ctx_init(&st->ctx, s->env.drivers, user ? &user->rec : NULL,
         user ? &user->clock : &s->clock, st->tid, s->env.random->seed);
+    st->ctx.wait = user ? wait_user : NULL;
+    st->ctx.wait_arg = user;
     st->L = lua_newstate(sb__pool_alloc, &st->pool);
     if (!st->L) // builds with 32-bit references have an allocator of their own
         st->L = luaL_newstate();
@@ -389,15 +428,19 @@ int sb__state_body(struct sb__state *st, struct sb_err *err)
 
 int sb__state_options(struct sb__state *st, struct sb_err *err)
 {
+    struct sb_script *s = st->script;
     lua_State *L = st->L;
     int rc;
 
     lua_rawgeti(L, LUA_REGISTRYINDEX, st->priv);
     lua_getfield(L, -1, "sysbench");
-    sb__options_push(L, st->script);
+    if (st->user && !s->legacy && !sb__codes_wild(&s->codes))
+        sb__lazy_options(L, s);
+    else
+        sb__options_push(L, s);
     lua_setfield(L, -2, "opt");
     lua_pop(L, 2);
-    if (!st->script->legacy)
+    if (!s->legacy)
         return 0;
     rc = sb__state_module(st, "globals", "overrule", err);
     return rc ? rc : sb__state_call(st, "options", 0, 0, err);

@@ -11,57 +11,42 @@ sb.cdef("abi")
 assert(C.sb_script_abi() == C.SB_SCRIPT_ABI,
        "the embedded Lua modules are of another build")
 
--- Turns a table into one whose missing fields are made by make(name).
-local function lazy(t, make)
-   return setmetatable(t, {
-      __index = function(self, name)
-         local value = make(name)
-         if value ~= nil then
-            rawset(self, name, value)
-         end
-         return value
+-- Fields that are missing so far; what is in sysbench_more.lua few scripts
+-- touch.
+local sysbench = setmetatable({ tid = sb.tid, hooks = {} }, {
+   __index = function(self, name)
+      local value
+      if name == "sql" then
+         value = sb.module("sql")
+      elseif name == "rand" then
+         value = sb.module("random")
+      elseif name ~= "opt" then
+         value = sb.module("sysbench_more").field(name)
       end
-   })
-end
-
--- Field of sysbench -> embedded module.
-local modules = {
-   rand = "random", sql = "sql", db = "legacy", op = "op",
-   parallel = "parallel", histogram = "histogram", user = "think",
-   driver = "driver"
-}
-
-local reports = { report_csv = 1, report_json = 1, report_default = 1 }
-
-local sysbench = lazy({
-   tid = sb.tid,
-   version = sb.version,
-   version_string = "sysbench " .. sb.version,
-   error = { NONE = 0, RESTART_EVENT = 1 },
-   hooks = {},
-}, function(name)
-   if modules[name] then
-      return sb.module(modules[name])
-   elseif reports[name] then
-      return sb.module("report")[name]
+      if value ~= nil then
+         rawset(self, name, value)
+      end
+      return value
    end
-end)
+})
 
-sysbench.cmdline = lazy({
+sysbench.cmdline = setmetatable({
    command = sb.command,
-   script_path = sb.given,
    -- Options are declared in one state, before those of the users are made.
    main_state = not sb.user,
-   PARALLEL_COMMAND = true,
-   ARG_NULL = 0, ARG_BOOL = 1, ARG_INT = 2, ARG_SIZE = 3, ARG_DOUBLE = 4,
-   ARG_STRING = 5, ARG_LIST = 6, ARG_FILE = 7, ARG_MAX = 8
-}, function(name)
-   if name == "argv" then
-      return sb.argv()
-   elseif name ~= "options" and name ~= "commands" then
-      return sb.module("cmdline")[name]
+   PARALLEL_COMMAND = true
+}, {
+   __index = function(self, name)
+      if name == "options" or name == "commands" then
+         return nil
+      end
+      local value = sb.module("sysbench_more").cmdline(name)
+      if value ~= nil then
+         rawset(self, name, value)
+      end
+      return value
    end
-end)
+})
 
 sb.sysbench = sysbench
 

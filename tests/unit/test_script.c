@@ -184,7 +184,7 @@ static void files(void)
     struct sb__codes c;
     lua_State *a = new_state(), *b = new_state();
 
-    sb__codes_init(&c);
+    sb__codes_init(&c, "/nowhere");
     put("f.lua", "return 1");
     set_mtime("f.lua", 1000);
     CHECK_STR(result(a, sb__codes_file(&c, a, "f.lua")), "1");
@@ -213,7 +213,7 @@ static void texts(void)
     lua_State *a = new_state(), *b = new_state();
     const char *one = "return 1", *two = "return 2";
 
-    sb__codes_init(&c);
+    sb__codes_init(&c, "/nowhere");
     CHECK_STR(result(a, sb__codes_text(&c, a, "=x", one, 8)), "1");
     CHECK_STR(result(b, sb__codes_text(&c, b, "=x", two, 8)), "1");
     CHECK_STR(result(b, sb__codes_text(&c, b, "=y", two, 8)), "2");
@@ -232,7 +232,7 @@ static void embedded(void)
     struct sb__codes c;
     lua_State *a = new_state(), *b = new_state();
 
-    sb__codes_init(&c);
+    sb__codes_init(&c, "/nowhere");
     // Every module begins by reading the table it is called with.
     CHECK(strstr(result(a, sb__codes_module(&c, a, "op")), "[op]:0: "));
     CHECK(strstr(result(b, sb__codes_module(&c, b, "op")), "[op]:0: "));

@@ -1,0 +1,241 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+//
+// What the states of users get when they touch it first: Lua libraries that
+// few scripts call, and the options. Both are tables that fill themselves. A
+// script could tell them from full ones by enumerating them, or by ways around
+// their metatables; code that has a word for that gets full ones.
+#define _GNU_SOURCE // memmem
+#include <stdlib.h>
+#include <string.h>
+
+#include "script/script_private.h"
+
+#define OPTIONS "sysbench.opt" // in the registry
+#define STUB    "sysbench.stub"
+// So many times a script may ask for options that there are not: event loops
+// are compiled, and metamethods would stand in the way.
+#define MISSES 16
+
+static const luaL_Reg at_once[] = {
+    { "", luaopen_base },
+    { "package", luaopen_package },
+    { "string", luaopen_string },
+    { "jit", luaopen_jit },
+};
+
+static const luaL_Reg later[] = {
+    { "table", luaopen_table },
+    { "io", luaopen_io },
+    { "os", luaopen_os },
+    { "math", luaopen_math },
+    { "debug", luaopen_debug },
+    { "bit", luaopen_bit },
+};
+
+#define COUNT(list) (sizeof(list) / sizeof((list)[0]))
+
+static void call_opener(lua_State *L, const luaL_Reg *lib)
+{
+    lua_pushcfunction(L, lib->func);
+    lua_pushstring(L, lib->name);
+    lua_call(L, 1, 0);
+}
+
+// Fills the table at index t. It stays the one that package.loaded has, which
+// the library then adds its functions to.
+static void open_later(lua_State *L, int t, const luaL_Reg *lib)
+{
+    lua_pushnil(L);
+    lua_setmetatable(L, t);
+    call_opener(L, lib);
+}
+
+static void open_stub(lua_State *L, int t)
+{
+    luaL_findtable(L, LUA_REGISTRYINDEX, "_LOADED", 16);
+    for (size_t i = 0; i < COUNT(later); i++) {
+        lua_getfield(L, -1, later[i].name);
+        bool same = lua_rawequal(L, -1, t);
+        lua_pop(L, 1);
+        if (same) {
+            open_later(L, t, &later[i]);
+            break;
+        }
+    }
+    lua_pop(L, 1);
+}
+
+static int stub_index(lua_State *L)
+{
+    open_stub(L, 1);
+    lua_rawget(L, 1);
+    return 1;
+}
+
+static int stub_newindex(lua_State *L)
+{
+    open_stub(L, 1);
+    lua_rawset(L, 1);
+    return 0;
+}
+
+static void add_stub(lua_State *L, const char *name)
+{
+    lua_newtable(L);
+    lua_getfield(L, LUA_REGISTRYINDEX, STUB);
+    lua_setmetatable(L, -2);
+    luaL_findtable(L, LUA_REGISTRYINDEX, "_LOADED", 16);
+    lua_pushvalue(L, -2);
+    lua_setfield(L, -2, name);
+    lua_pop(L, 1);
+    lua_setglobal(L, name);
+}
+
+void sb__lazy_libs(lua_State *L)
+{
+    for (size_t i = 0; i < COUNT(at_once); i++)
+        call_opener(L, &at_once[i]);
+    luaL_findtable(L, LUA_REGISTRYINDEX, "_PRELOAD", 1);
+    lua_pushcfunction(L, luaopen_ffi);
+    lua_setfield(L, -2, "ffi");
+    lua_pop(L, 1);
+    lua_createtable(L, 0, 2);
+    lua_pushcfunction(L, stub_index);
+    lua_setfield(L, -2, "__index");
+    lua_pushcfunction(L, stub_newindex);
+    lua_setfield(L, -2, "__newindex");
+    lua_setfield(L, LUA_REGISTRYINDEX, STUB);
+    for (size_t i = 0; i < COUNT(later); i++)
+        add_stub(L, later[i].name);
+}
+
+// Options -----------------------------------------------------------------
+
+struct lazy_options {
+    const struct sb_script *script;
+    unsigned misses;
+    bool seen[]; // by their number: in the table, or taken out by the script
+};
+
+static void fill(lua_State *L, struct lazy_options *o)
+{
+    for (size_t i = 0; i < o->script->nvalues; i++) {
+        if (o->seen[i])
+            continue;
+        o->seen[i] = true;
+        lua_pushstring(L, o->script->values[i].name);
+        sb__options_push_one(L, o->script, i);
+        lua_rawset(L, 1);
+    }
+    lua_pushnil(L);
+    lua_setmetatable(L, 1);
+}
+
+static size_t number_of(lua_State *L, const struct sb_script *s)
+{
+    size_t i = s->nvalues;
+
+    if (lua_type(L, 2) == LUA_TSTRING) {
+        const char *name = lua_tostring(L, 2);
+
+        for (i = 0; i < s->nvalues; i++) {
+            if (strcmp(s->values[i].name, name) == 0)
+                break;
+        }
+    }
+    return i;
+}
+
+// Upvalue 1 of both: struct lazy_options.
+static int option_index(lua_State *L)
+{
+    struct lazy_options *o = lua_touserdata(L, lua_upvalueindex(1));
+    size_t i = number_of(L, o->script);
+
+    lua_settop(L, 2);
+    if (i == o->script->nvalues) {
+        if (++o->misses > MISSES || lua_islightuserdata(L, 2))
+            fill(L, o);
+        return 0;
+    }
+    if (o->seen[i])
+        return 0;
+    o->seen[i] = true;
+    sb__options_push_one(L, o->script, i);
+    lua_pushvalue(L, -1);
+    lua_insert(L, 2);
+    lua_rawset(L, 1);
+    return 1;
+}
+
+static int option_newindex(lua_State *L)
+{
+    struct lazy_options *o = lua_touserdata(L, lua_upvalueindex(1));
+    size_t i = number_of(L, o->script);
+
+    if (i < o->script->nvalues)
+        o->seen[i] = true;
+    lua_settop(L, 3);
+    lua_rawset(L, 1);
+    return 0;
+}
+
+void sb__lazy_options(lua_State *L, const struct sb_script *s)
+{
+    struct lazy_options *o;
+
+    lua_newtable(L);
+    lua_createtable(L, 0, 2);
+    o = lua_newuserdata(L, sizeof(*o) + s->nvalues * sizeof(o->seen[0]));
+    memset(o, 0, sizeof(*o) + s->nvalues * sizeof(o->seen[0]));
+    o->script = s;
+    lua_pushvalue(L, -1);
+    lua_pushcclosure(L, option_index, 1);
+    lua_setfield(L, -3, "__index");
+    lua_pushcclosure(L, option_newindex, 1);
+    lua_setfield(L, -2, "__newindex");
+    lua_setmetatable(L, -2);
+    lua_pushvalue(L, -1);
+    lua_setfield(L, LUA_REGISTRYINDEX, OPTIONS);
+}
+
+// Full ones ---------------------------------------------------------------
+
+static int settle(lua_State *L)
+{
+    lua_getfield(L, LUA_REGISTRYINDEX, OPTIONS);
+    if (lua_istable(L, -1)) {
+        lua_pushlightuserdata(L, L); // no option has such a name
+        lua_gettable(L, -2);
+    }
+    luaL_findtable(L, LUA_REGISTRYINDEX, "_LOADED", 16);
+    int loaded = lua_gettop(L);
+    lua_getfield(L, LUA_REGISTRYINDEX, STUB);
+    for (size_t i = 0; i < COUNT(later); i++) {
+        lua_getfield(L, loaded, later[i].name);
+        if (lua_getmetatable(L, -1) && lua_rawequal(L, -1, loaded + 1))
+            open_later(L, loaded + 2, &later[i]);
+        lua_settop(L, loaded + 1);
+    }
+    return 0;
+}
+
+int sb__lazy_settle(lua_State *L)
+{
+    return lua_cpcall(L, settle, NULL);
+}
+
+// In bytecode a string follows its length plus 5 in one byte, if it is short.
+bool sb__lazy_wild(const char *code, size_t len)
+{
+    static const char *const words[] = { "\11next", "\12pairs", "\14foreach",
+        "\13rawget", "\13rawset", "\21getmetatable", "\21setmetatable",
+        "\14getfenv", "\14setfenv", "\7_G", "\14package", "\11load",
+        "\15loadfile", "\17loadstring", "\12debug" };
+
+    for (size_t i = 0; i < COUNT(words); i++) {
+        if (memmem(code, len, words[i], strlen(words[i])))
+            return true;
+    }
+    return false;
+}

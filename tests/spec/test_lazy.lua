@@ -1,0 +1,130 @@
+-- SPDX-License-Identifier: GPL-2.0-or-later
+--
+-- What the states of users have only when they touch it, libraries and
+-- options, looks as if it had always been there; and it saves memory.
+
+local tap = dofile(test:match("(.*/)") .. "lib/tap.lua")
+
+local function run(text)
+   local out, err = tap.with(text, "run --events=1 --db-driver=null")
+   return out .. err
+end
+
+local function libraries()
+   local out = run([[
+function event()
+   print("first", io.type(5), os.time() > 0, math.max(1, 2), bit.band(6, 3),
+      table.concat({1, 2}, ","))
+   print("same", io == require("io"), os == require("os"))
+   print("seen", rawequal(io.open, io["open"]), type(math.pi))
+end]])
+   tap.like(out, "first\tnil\ttrue\t2\t2\t1,2", "all are there")
+   tap.like(out, "same\ttrue\ttrue", "as modules, too")
+   tap.like(out, "seen\ttrue\tnumber", "and stay the same")
+   out = run([[
+os.exit = function() return "mine" end
+math.twice = function(x) return 2 * x end
+function event() print("own", os.exit(), type(os.time), math.twice(4)) end]])
+   tap.like(out, "own\tmine\tfunction\t8", "what a script puts there stays")
+end
+
+local function enumerated()
+   local out = run([[
+local function count(t) local n = 0 for _ in pairs(t) do n = n + 1 end
+   return n end
+function event()
+   print("counts", count(io) > 5, count(math) > 20, count(bit) > 5,
+      getmetatable(io), getmetatable(sysbench.opt))
+   print("raw", type(rawget(os, "time")), rawget(sysbench.opt, "threads"))
+   print("options", count(sysbench.opt) > 30)
+end]])
+   tap.like(out, "counts\ttrue\ttrue\ttrue\tnil\tnil",
+            "a script that enumerates finds full libraries")
+   tap.like(out, "raw\tfunction\t1", "and so without metatables")
+   tap.like(out, "options\ttrue", "and full options")
+   local name = tap.script([[
+local seen = {}
+for _, t in ipairs({io, os, math, sysbench.opt}) do
+   local n = 0
+   for _ in pairs(t) do n = n + 1 end
+   seen[#seen + 1] = n > 5
+end
+return seen]], "looks.lua")
+   out = run(([[
+function event() local s = dofile(%q)
+   print("late", s[1], s[2], s[3], s[4]) end]]):format("./" .. name))
+   tap.like(out, "late\ttrue\ttrue\ttrue\ttrue",
+            "also in a file that is loaded only when events run")
+end
+
+local function options()
+   local out = run([[
+sysbench.cmdline.options = {n = {"N", 7}, yes = {"Y", false}, s = {"S", "x"}}
+function event()
+   local opt = sysbench.opt
+   print("values", opt.n, opt.yes, opt.s, opt.threads, opt.percentile)
+   opt.n, opt.s, opt.more = nil, "y", 1
+   opt.yes = nil
+   opt.events = nil
+   for _ = 1, 50 do
+      if opt.nothing ~= nil then error("something") end
+   end
+   print("after", opt.n, opt.yes, opt.s, opt.more, opt.events, opt.threads)
+   print("all", opt.time)
+end]])
+   tap.like(out, "values\t7\tfalse\tx\t1\t95", "options have their values")
+   tap.like(out, "after\tnil\tnil\ty\t1\tnil\t1", "what a script sets stays")
+   tap.like(out, "all\t10", "after many questions for what there is not")
+end
+
+-- In KiB after a full collection.
+local function live(extra)
+   local out = run(extra .. [[
+ function event()
+   collectgarbage() collectgarbage()
+   print("live", collectgarbage("count"))
+end]])
+   return tonumber(out:match("live\t(%S+)"))
+end
+
+local function memory()
+   local lean, full = live(""), live("local p = pairs")
+   tap.ok(lean + 10 < full, "a user without them is smaller",
+          lean .. " and " .. full)
+end
+
+-- Areas of machine code begin with one page; a trace that needs more than that
+-- is compiled all the same.
+local function machine_code()
+   local out = run([[
+local util = require("jit.util")
+local lines, n = "", 120 -- made in few steps: nothing is hot yet
+for i = 1, 20 do
+   lines = lines .. (" x[%d] = x[%d] * y + x[%d] / z" ..
+      " x[%d] = x[%d] * y + x[%d] / z"):format(6 * i - 5, 6 * i - 4, 6 * i - 3,
+      6 * i - 2, 6 * i - 1, 6 * i)
+end
+local step = loadstring("local x, y, z = ... " .. lines)
+local x = loadstring("return {" .. ("1, "):rep(n) .. "}")()
+function event()
+   for i = 1, 200000 do step(x, i, 3) end
+   local longest = 0
+   for i = 1, 20 do
+      local code = util.traceinfo(i) and util.tracemc(i)
+      longest = math.max(longest, code and #code or 0)
+   end
+   print("code", longest > 4096)
+end]])
+   tap.like(out, "code\ttrue", "a trace of more than a page")
+end
+
+function event()
+   tap.run(function()
+      libraries()
+      enumerated()
+      options()
+      memory()
+      machine_code()
+   end)
+   return true
+end

@@ -1,0 +1,98 @@
+-- SPDX-License-Identifier: GPL-2.0-or-later
+--
+-- sysbench.sequence(): numbers that all states of a script share; and
+-- sysbench.hooks.report_line(), which mostly tells of such.
+
+local tap = dofile(test:match("(.*/)") .. "lib/tap.lua")
+
+local function alone()
+   local s = sysbench.sequence("alone")
+   tap.is(s:last(), 0, "nothing was given out at first")
+   tap.is(s:next(), 1, "the first number")
+   tap.is(s:next(), 2, "the second")
+   tap.is(s:next(10), 3, "the first of ten")
+   tap.is(s:next(), 13, "the next one comes after the ten")
+   tap.is(s:last(), 13, "the last one given out")
+   tap.is(sysbench.sequence("alone", 20):next(), 21, "numbers left out")
+   tap.is(sysbench.sequence("alone", 5):next(), 22, "they never go back")
+   tap.is(sysbench.sequence("alone", nil):last(), 22, "no number left out")
+   tap.is(sysbench.sequence("other"):next(), 1, "another name is another one")
+   tap.is(sysbench.sequence("big", 2 ^ 52):next(), 2 ^ 52 + 1, "large ones")
+   tap.is(tostring(s), "<sequence>", "tostring()")
+   tap.raises(function() s:next(0) end, "1 number at least", "none")
+   tap.raises(function() s:next(0 / 0) end, "1 number at least", "NaN")
+   for i = 1, 2000 do -- more than there are lists
+      sysbench.sequence("many" .. i, i)
+   end
+   local sum = 0
+   for i = 1, 2000 do
+      sum = sum + sysbench.sequence("many" .. i):last()
+   end
+   tap.is(sum, 2001000, "many of them")
+end
+
+local function shared()
+   local out, err, rc = tap.with([[
+local q
+function init() sysbench.sequence("ids", 100) end
+function thread_init() q = sysbench.sequence("ids") end
+local mine = {}
+function event() mine[#mine + 1] = q:next(2) end
+function thread_done()
+   local up = true
+   for i = 2, #mine do up = up and mine[i] > mine[i - 1] end
+   io.write("ids " .. tostring(up) .. " " .. table.concat(mine, " ") .. "\n")
+end
+function done() print("last", sysbench.sequence("ids"):last()) end]],
+      "run --threads=4 --events=20000")
+   tap.is(rc, 0, "a run", err)
+   local seen, n, users = {}, 0, 0
+   for list in out:gmatch("ids true([^\n]*)") do
+      users = users + 1
+      for id in list:gmatch("%d+") do
+         n = n + (seen[id] and 0 or 1)
+         seen[id] = true
+      end
+   end
+   tap.is(users, 4, "each user's numbers increase")
+   tap.is(n, 20000, "no number is given out twice")
+   tap.ok(seen["101"] and seen["40099"] and not seen["99"],
+          "they begin where init() said, and none is lost")
+   tap.like(out, "last\t40100\n", "the main state sees them")
+end
+
+local function lines()
+   local busy = [[
+ffi.cdef("int usleep(unsigned);")
+function event() ffi.C.usleep(1000); sysbench.sequence("n"):next() end
+]]
+   local _
+   local out, err, rc = tap.with(busy .. [[
+function sysbench.hooks.report_line(stat, final)
+   return ("%s %s %s"):format(tostring(final), tostring(stat.events > 0),
+      tostring(sysbench.sequence("n"):last() > 0))
+end]], "run --time=1 --report-interval=0.4")
+   tap.is(rc, 0, "a run with a line of its own", err)
+   tap.like(out, "%[ 0.4s %] thds: 1 eps: [^\n]*\n%[ 0.4s %] false true true\n",
+            "it follows the classic line")
+   tap.like(out, "execution time [^\n]*\n\ntrue true true\n$",
+            "and the classic report")
+   out = tap.with(busy .. [[
+function sysbench.hooks.report_line() end]],
+      "run --time=1 --report-interval=0.4")
+   tap.like(out, "eps: [^\n]*\n%[ 0.8s %]", "nothing to say, no line")
+   _, err, rc = tap.with(busy .. [[
+function sysbench.hooks.report_line() error("bad line") end]],
+      "run --events=5")
+   tap.like(err, "`report_line' function failed: .*bad line", "an error in it")
+   tap.is(rc, 1, "fails the program")
+end
+
+function event()
+   tap.run(function()
+      alone()
+      shared()
+      lines()
+   end)
+   return true
+end
