@@ -1,0 +1,569 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+//
+// Loading by LOAD DATA LOCAL INFILE without a file. The library pulls the data
+// and the core pushes rows, so the statement runs in a thread of its own and
+// takes blocks of encoded rows from the other side: one block is being filled
+// while the one before is being sent.
+#include <stdio.h>
+#include <stdlib.h>
+
+#include "drivers/mysql/encode.h"
+#include "drivers/mysql/mysql_priv.h"
+
+#define BLOCK_BYTES  (1024u * 1024)
+#define THREAD_STACK (256u * 1024)
+#define CR_REFUSED   2068 // LOAD DATA LOCAL of the client library
+// A server that cannot take rows any more (its disk is full) tells so at the
+// end of the statement and reads all data before. So there are several.
+#define STATEMENT_BYTES (256u * 1024 * 1024)
+
+enum state {
+    STARTING, // the server has not asked for data yet
+    LOADING,
+    DONE, // the statement ended; rc and err say how
+};
+
+struct block {
+    char *data;
+    size_t len, cap;
+};
+
+struct sbmy_bulk {
+    struct sbmy_conn *c;
+    char *sql;
+    uint32_t ncolumns;
+    uint64_t sent;  // rows of this statement
+    uint64_t bytes; // handed over in it
+    bool old_unique, old_foreign, strict;
+    struct block fill; // the pushing side's
+    // Between the two sides:
+    pthread_mutex_t lock;
+    pthread_cond_t changed;
+    pthread_t thread;
+    bool running; // the thread is to be joined
+    enum state state;
+    bool full;    // `ready` waits for the library, whose it is then
+    bool no_more; // rows
+    bool give_up; // the statement shall fail
+    struct block ready;
+    // The pulling side's: `ready` is being read, so far.
+    bool taking;
+    size_t at;
+    // Of the statement, when DONE:
+    int rc;
+    struct sb_err err;
+    uint64_t loaded;
+    unsigned warnings;
+};
+
+// The pulling side: the library's callbacks, in the statement's thread.
+
+static void tell(struct sbmy_bulk *b)
+{
+    pthread_cond_broadcast(&b->changed);
+}
+
+static int infile_init(void **ptr, const char *name, void *userdata)
+{
+    struct sbmy_conn *c = userdata;
+    struct sbmy_bulk *b = c->bulk;
+
+    // A server that asks for a file without having been told to load.
+    if (!b || b->state != STARTING)
+        return 1;
+    pthread_mutex_lock(&b->lock);
+    b->state = LOADING;
+    tell(b);
+    pthread_mutex_unlock(&b->lock);
+    *ptr = b;
+    return 0;
+}
+
+// Gives back the block that was read, if there was one, and waits for the next:
+// 1, 0 when there is none to come, -1 to give up.
+static int next_block(struct sbmy_bulk *b)
+{
+    int have;
+
+    pthread_mutex_lock(&b->lock);
+    if (b->taking) {
+        b->ready.len = 0;
+        b->full = false;
+        tell(b);
+    }
+    while (!b->full && !b->no_more && !b->give_up)
+        pthread_cond_wait(&b->changed, &b->lock);
+    have = b->give_up ? -1 : b->full;
+    b->taking = have == 1;
+    b->at = 0;
+    pthread_mutex_unlock(&b->lock);
+    return have;
+}
+
+static int infile_read(void *ptr, char *out, unsigned size)
+{
+    struct sbmy_bulk *b = ptr;
+    int have = b->taking && b->at < b->ready.len ? 1 : next_block(b);
+    size_t n;
+
+    if (have <= 0)
+        return have;
+    n = b->ready.len - b->at;
+    if (n > size)
+        n = size;
+    memcpy(out, b->ready.data + b->at, n);
+    b->at += n;
+    return (int)n;
+}
+
+static void infile_end(void *ptr)
+{
+}
+
+static int infile_error(void *ptr, char *text, unsigned size)
+{
+    snprintf(text, size, "%s",
+        ptr ? "the load was given up" : "no file of this machine is for you");
+    return CR_REFUSED;
+}
+
+void sbmy_bulk_guard(struct sbmy_conn *c, MYSQL *my)
+{
+    mysql_set_local_infile_handler(
+        my, infile_init, infile_read, infile_end, infile_error, c);
+}
+
+static void *run(void *arg)
+{
+    struct sbmy_bulk *b = arg;
+    struct sbmy_conn *c = b->c;
+    int rc;
+
+    sbmy_thread();
+    rc = sbmy_simple(c, b->sql, &b->err);
+    pthread_mutex_lock(&b->lock);
+    if (rc == 0) {
+        b->loaded = mysql_affected_rows(c->my);
+        b->warnings = mysql_warning_count(c->my);
+    }
+    b->rc = rc;
+    b->state = DONE;
+    tell(b);
+    pthread_mutex_unlock(&b->lock);
+    return NULL;
+}
+
+// The pushing side -----------------------------------------------------------
+
+static void bulk_free(struct sbmy_bulk *b)
+{
+    pthread_mutex_destroy(&b->lock);
+    pthread_cond_destroy(&b->changed);
+    free(b->fill.data);
+    free(b->ready.data);
+    free(b->sql);
+    free(b);
+}
+
+static char *statement(const char *table, const char *columns)
+{
+    static const char form[] =
+        "LOAD DATA LOCAL INFILE 'sysbench' INTO TABLE %s CHARACTER SET binary "
+        "FIELDS TERMINATED BY '\\t' ESCAPED BY '\\\\' "
+        "LINES TERMINATED BY '\\n' (%s)";
+    // Without backslash escapes the same text would mean two characters.
+    size_t size = sizeof(form) + strlen(table) + strlen(columns);
+    char *sql = malloc(size);
+
+    if (sql)
+        snprintf(sql, size, form, table, columns);
+    return sql;
+}
+
+static struct sbmy_bulk *bulk_new(struct sbmy_conn *c, const char *table,
+    const char *columns, uint32_t ncolumns)
+{
+    struct sbmy_bulk *b = calloc(1, sizeof(*b));
+
+    if (!b)
+        return NULL;
+    b->c = c;
+    b->ncolumns = ncolumns;
+    pthread_mutex_init(&b->lock, NULL);
+    pthread_cond_init(&b->changed, NULL);
+    b->sql = statement(table, columns);
+    b->fill.cap = b->ready.cap = BLOCK_BYTES + 4096;
+    b->fill.data = malloc(b->fill.cap);
+    b->ready.data = malloc(b->ready.cap);
+    if (b->sql && b->fill.data && b->ready.data)
+        return b;
+    bulk_free(b);
+    return NULL;
+}
+
+static bool is_on(const char *text)
+{
+    return text && strcmp(text, "0") != 0;
+}
+
+// What the session has now. SB_EUNSUPPORTED: it does not take loads.
+static int ask(struct sbmy_conn *c, struct sbmy_bulk *b, struct sb_err *err)
+{
+    static const char sql[] =
+        "SELECT @@local_infile, @@unique_checks, @@foreign_key_checks, "
+        "@@sql_mode LIKE '%STRICT%', @@sql_mode LIKE '%BACKSLASH%'";
+    MYSQL_RES *res;
+    MYSQL_ROW row;
+    int rc = SB_EUNSUPPORTED;
+
+    if (mysql_real_query(c->my, sql, sizeof(sql) - 1)) {
+        rc = sbmy_fail(c, err);
+        return rc == SB_EQUERY || rc == SB_EIGNORE ? SB_EUNSUPPORTED : rc;
+    }
+    res = mysql_store_result(c->my);
+    if (!res)
+        return sbmy_fail(c, err);
+    row = mysql_fetch_row(res);
+    if (row && is_on(row[0]) && !is_on(row[4])) {
+        b->old_unique = is_on(row[1]);
+        b->old_foreign = is_on(row[2]);
+        b->strict = is_on(row[3]);
+        rc = 0;
+    } else {
+        sb_err_set(err, rc, "%s",
+            row && is_on(row[0]) ? "sql_mode has NO_BACKSLASH_ESCAPES"
+                                 : "local_infile is off");
+    }
+    mysql_free_result(res);
+    return rc;
+}
+
+static void restore(struct sbmy_conn *c, const struct sbmy_bulk *b)
+{
+    char sql[80];
+
+    snprintf(sql, sizeof(sql), "SET unique_checks=%d, foreign_key_checks=%d",
+        b->old_unique, b->old_foreign);
+    sbmy_simple(c, sql, NULL);
+}
+
+// The user is told once that the slow way is taken.
+static int refused(struct sbmy_conn *c, const struct sb_err *why)
+{
+    char text[700];
+
+    if (atomic_exchange_explicit(&c->env->no_load, true, memory_order_relaxed))
+        return SB_EUNSUPPORTED;
+    snprintf(text, sizeof(text),
+        "mysql: the server does not take LOAD DATA LOCAL (%s), so rows are "
+        "sent as INSERT statements, which is slower; SET GLOBAL "
+        "local_infile=ON allows it",
+        why->msg);
+    c->host->log(3, text);
+    return SB_EUNSUPPORTED;
+}
+
+static int start(struct sbmy_bulk *b, struct sb_err *err)
+{
+    pthread_attr_t attr;
+    int rc;
+
+    pthread_attr_init(&attr);
+    pthread_attr_setstacksize(&attr, THREAD_STACK);
+    rc = pthread_create(&b->thread, &attr, run, b);
+    pthread_attr_destroy(&attr);
+    b->running = rc == 0;
+    return rc ? sb_err_set(err, SB_ESYS, "cannot start a loading thread: %s",
+                    strerror(rc))
+              : 0;
+}
+
+static void attach(struct sbmy_conn *c, struct sbmy_bulk *b)
+{
+    pthread_mutex_lock(&c->lock);
+    c->bulk = b;
+    pthread_mutex_unlock(&c->lock);
+}
+
+// Until the server asks for data, or says that it will not.
+static int await_start(struct sbmy_bulk *b, struct sb_err *err)
+{
+    bool loading;
+
+    pthread_mutex_lock(&b->lock);
+    while (b->state == STARTING)
+        pthread_cond_wait(&b->changed, &b->lock);
+    loading = b->state == LOADING;
+    pthread_mutex_unlock(&b->lock);
+    if (loading)
+        return 0;
+    pthread_join(b->thread, NULL);
+    b->running = false;
+    *err = b->err;
+    if (b->rc == 0)
+        return sb_err_set(err, SB_EUNSUPPORTED, "the server wants no data");
+    return b->rc != SB_ECANCELED && sbmy_refuses_load(err->native)
+               ? SB_EUNSUPPORTED
+               : b->rc;
+}
+
+static int begin_load(
+    struct sbmy_conn *c, struct sbmy_bulk *b, struct sb_err *err)
+{
+    int rc = ask(c, b, err);
+
+    if (rc)
+        return rc;
+    rc = sbmy_simple(c, "SET unique_checks=0, foreign_key_checks=0", err);
+    if (rc == 0)
+        rc = sbmy_simple(c, "START TRANSACTION", err);
+    if (rc == 0)
+        rc = start(b, err);
+    if (rc == 0)
+        rc = await_start(b, err);
+    if (rc) {
+        sbmy_simple(c, "ROLLBACK", NULL);
+        restore(c, b);
+    }
+    return rc;
+}
+
+static int begin(struct sb_conn *conn, const char *table, const char *columns,
+    uint32_t ncolumns, struct sb_err *err)
+{
+    struct sbmy_conn *c = sbmy_own(conn);
+    struct sb_err why = { 0 };
+    struct sbmy_bulk *b;
+    int rc;
+
+    if (c->o->dry_run ||
+        atomic_load_explicit(&c->env->no_load, memory_order_relaxed))
+        return sb_err_set(err, SB_EUNSUPPORTED, "no LOAD DATA LOCAL");
+    if (!sbmy_begin(c, err))
+        return SB_ELOST;
+    b = bulk_new(c, table, columns, ncolumns);
+    if (!b)
+        return sbmy_end(c, sb_err_set(err, SB_ENOMEM, "out of memory"));
+    attach(c, b);
+    rc = begin_load(c, b, &why);
+    if (rc == 0)
+        return 0; // the call is under way until end()
+    attach(c, NULL);
+    bulk_free(b);
+    if (rc == SB_EUNSUPPORTED)
+        refused(c, &why);
+    if (err)
+        *err = why;
+    return sbmy_end(c, rc);
+}
+
+static int failure(struct sbmy_bulk *b, struct sb_err *err)
+{
+    *err = b->err;
+    if (b->rc == 0) // ended before all rows were there
+        return sb_err_set(err, SB_EQUERY, "the server ended the load");
+    return b->rc;
+}
+
+// Hands the filled block over.
+static int hand_over(struct sbmy_bulk *b, struct sb_err *err)
+{
+    int rc = 0;
+
+    pthread_mutex_lock(&b->lock);
+    while (b->full && b->state != DONE)
+        pthread_cond_wait(&b->changed, &b->lock);
+    if (b->state == DONE) {
+        rc = failure(b, err);
+    } else {
+        struct block sent = b->fill;
+
+        b->fill = b->ready;
+        b->fill.len = 0;
+        b->ready = sent;
+        b->bytes += sent.len;
+        b->full = true;
+        tell(b);
+    }
+    pthread_mutex_unlock(&b->lock);
+    return rc;
+}
+
+static bool grow(struct block *f, size_t need)
+{
+    size_t cap = f->cap;
+    char *p;
+
+    if (cap - f->len >= need)
+        return true;
+    while (cap - f->len < need)
+        cap *= 2;
+    p = realloc(f->data, cap);
+    if (!p)
+        return false;
+    f->data = p;
+    f->cap = cap;
+    return true;
+}
+
+static int add_row(
+    struct sbmy_bulk *b, const struct sb_value *v, struct sb_err *err)
+{
+    struct block *f = &b->fill;
+    size_t need = 0;
+    char *out;
+
+    for (uint32_t i = 0; i < b->ncolumns; i++)
+        need += sbmy_encode_room(&v[i]);
+    if (!grow(f, need))
+        return sb_err_set(err, SB_ENOMEM, "out of memory");
+    out = f->data + f->len;
+    for (uint32_t i = 0; i < b->ncolumns; i++)
+        out = sbmy_encode(out, &v[i], i + 1 < b->ncolumns ? '\t' : '\n');
+    f->len = (size_t)(out - f->data);
+    b->sent++;
+    return f->len < BLOCK_BYTES ? 0 : hand_over(b, err);
+}
+
+// Ends the statement and joins its thread.
+static void finish(struct sbmy_bulk *b, bool give_up)
+{
+    struct sb_err unused;
+
+    if (!b->running)
+        return;
+    if (!give_up && b->fill.len > 0)
+        hand_over(b, &unused);
+    pthread_mutex_lock(&b->lock);
+    b->no_more = true;
+    b->give_up = b->give_up || give_up; // or canceled
+    tell(b);
+    pthread_mutex_unlock(&b->lock);
+    pthread_join(b->thread, NULL);
+    b->running = false;
+}
+
+// LOCAL makes the server skip what it cannot take, with a warning.
+static int first_warning(
+    struct sbmy_conn *c, const struct sbmy_bulk *b, struct sb_err *err)
+{
+    MYSQL_RES *res = NULL;
+    MYSQL_ROW row = NULL;
+
+    if (b->loaded >= b->sent && (b->warnings == 0 || !b->strict))
+        return 0;
+    if (mysql_query(c->my, "SHOW WARNINGS LIMIT 1") == 0)
+        res = mysql_store_result(c->my);
+    if (res)
+        row = mysql_fetch_row(res);
+    if (row)
+        sb_err_native(err, SB_EQUERY, (int)strtol(row[1], NULL, 10),
+            strcmp(row[1], "1062") == 0 ? "23000" : "HY000", row[2]);
+    else
+        sb_err_set(err, SB_EQUERY,
+            "the server took %llu of %llu rows; it skips duplicate keys",
+            (unsigned long long)b->loaded, (unsigned long long)b->sent);
+    if (res)
+        mysql_free_result(res);
+    return SB_EQUERY;
+}
+
+static int again(struct sbmy_bulk *b, struct sb_err *err)
+{
+    int rc;
+
+    b->state = STARTING;
+    b->full = b->no_more = false;
+    b->at = b->ready.len = 0;
+    b->sent = b->bytes = 0;
+    rc = start(b, err);
+    if (rc == 0)
+        rc = await_start(b, err);
+    return rc == SB_EUNSUPPORTED ? SB_EQUERY : rc;
+}
+
+// Ends the statement and begins the next one of the transaction. An error
+// stays the load's.
+static int next_statement(
+    struct sbmy_conn *c, struct sbmy_bulk *b, struct sb_err *err)
+{
+    int rc;
+
+    finish(b, false);
+    rc = b->rc ? failure(b, err) : first_warning(c, b, err);
+    if (rc == 0)
+        rc = again(b, err);
+    if (rc) {
+        b->state = DONE;
+        b->rc = rc;
+        b->err = *err;
+    }
+    return rc;
+}
+
+static int rows(struct sb_conn *conn, const struct sb_value *values,
+    uint32_t nrows, struct sb_err *err)
+{
+    struct sbmy_conn *c = sbmy_own(conn);
+    struct sbmy_bulk *b = c->bulk;
+    int rc = 0;
+
+    for (uint32_t r = 0; rc == 0 && r < nrows; r++)
+        rc = add_row(b, values + (size_t)r * b->ncolumns, err);
+    if (rc == 0 && b->bytes >= STATEMENT_BYTES)
+        rc = next_statement(c, b, err);
+    return rc;
+}
+
+static int settle(
+    struct sbmy_conn *c, struct sbmy_bulk *b, bool commit, struct sb_err *err)
+{
+    int rc = b->rc;
+
+    if (commit && rc)
+        *err = b->err;
+    if (commit && rc == 0)
+        rc = first_warning(c, b, err);
+    if (commit && rc == 0)
+        rc = sbmy_simple(c, "COMMIT", err);
+    if (!commit || rc)
+        sbmy_simple(c, "ROLLBACK", NULL);
+    restore(c, b);
+    return commit ? rc : 0;
+}
+
+static int end(struct sb_conn *conn, bool commit, struct sb_err *err)
+{
+    struct sbmy_conn *c = sbmy_own(conn);
+    struct sbmy_bulk *b = c->bulk;
+    int rc;
+
+    if (!b)
+        return 0;
+    finish(b, !commit);
+    rc = settle(c, b, commit, err);
+    attach(c, NULL);
+    bulk_free(b);
+    return sbmy_end(c, rc);
+}
+
+void sbmy_bulk_cancel(struct sbmy_bulk *b)
+{
+    pthread_mutex_lock(&b->lock);
+    b->give_up = true;
+    tell(b);
+    pthread_mutex_unlock(&b->lock);
+}
+
+void sbmy_bulk_drop(struct sbmy_conn *c)
+{
+    struct sb_err unused;
+
+    end((struct sb_conn *)c, false, &unused);
+}
+
+const struct sb_bulk_ops sbmy_bulk_ops = {
+    .begin = begin,
+    .rows = rows,
+    .end = end,
+};

@@ -1,0 +1,335 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+#include <errno.h>
+#include <stdio.h>
+#include <sys/resource.h>
+#include <sys/socket.h>
+
+#include "drivers/mysql/mysql_priv.h"
+
+#define CR_SSL_ERROR 2026
+#define CR_OF_CLIENT 2000 // the client library's own errors begin here
+
+// Calls --------------------------------------------------------------------
+
+void sbmy_trace(struct sbmy_conn *c, const char *fmt, ...)
+{
+    char line[1024];
+    int n = snprintf(line, sizeof(line), "mysql: %p: ", (void *)c);
+    va_list ap;
+
+    va_start(ap, fmt);
+    vsnprintf(line + n, sizeof(line) - (size_t)n, fmt, ap);
+    va_end(ap);
+    c->host->log(3, line);
+}
+
+bool sbmy_begin(struct sbmy_conn *c, struct sb_err *err)
+{
+    if (!c->my) {
+        sb_err_native(err, SB_ELOST, 2006, "HY000", "there is no connection");
+        return false;
+    }
+    sbmy_thread();
+    atomic_store_explicit(&c->canceled, false, memory_order_relaxed);
+    atomic_store_explicit(&c->busy, true, memory_order_release);
+    return true;
+}
+
+int sbmy_end(struct sbmy_conn *c, int rc)
+{
+    atomic_store_explicit(&c->busy, false, memory_order_release);
+    return rc;
+}
+
+int sbmy_fail_with(struct sbmy_conn *c, int native, const char *state,
+    const char *text, struct sb_err *err)
+{
+    bool canceled = atomic_load_explicit(&c->canceled, memory_order_relaxed);
+    int code = canceled ? SB_ECANCELED : sbmy_classify(&c->env->ignore, native);
+    const char *hint = sbmy_hint(native);
+    size_t n;
+
+    if (c->o->debug)
+        sbmy_trace(c, "error %d (%s): %s", native, state, text);
+    sb_err_native(err, code, native, state, text);
+    if (err && *hint) {
+        n = strlen(err->msg);
+        snprintf(err->msg + n, sizeof(err->msg) - n, " (%s)", hint);
+    }
+    return code;
+}
+
+int sbmy_fail(struct sbmy_conn *c, struct sb_err *err)
+{
+    return sbmy_fail_with(c, (int)mysql_errno(c->my), mysql_sqlstate(c->my),
+        mysql_error(c->my), err);
+}
+
+int sbmy_simple(struct sbmy_conn *c, const char *sql, struct sb_err *err)
+{
+    MYSQL_RES *res;
+
+    if (c->o->debug)
+        sbmy_trace(c, "mysql_real_query(%s)", sql);
+    if (mysql_real_query(c->my, sql, (unsigned long)strlen(sql)))
+        return sbmy_fail(c, err);
+    res = mysql_store_result(c->my);
+    if (res)
+        mysql_free_result(res);
+    return 0;
+}
+
+// Connecting -----------------------------------------------------------------
+
+static int descriptor(MYSQL *my)
+{
+#ifdef HAVE_MYSQL_GET_SOCKET
+    return (int)mysql_get_socket(my);
+#else
+    return (int)my->net.fd;
+#endif
+}
+
+// What the options leave at its default comes from the client's own files,
+// when the user asked for these.
+static bool from_files(const struct sbmy_opts *o)
+{
+    return *o->defaults_file || *o->defaults_group;
+}
+
+static const char *user_of(const struct sbmy_opts *o)
+{
+    return from_files(o) && strcmp(o->user, SBMY_USER) == 0 ? NULL : o->user;
+}
+
+static bool only(const struct sb_opt_list *list, const char *word)
+{
+    return list->count == 0 ||
+           (list->count == 1 && strcmp(list->item[0], word) == 0);
+}
+
+static struct sbmy_place place_of(const struct sbmy_conn *c)
+{
+    struct sbmy_place p = sbmy_places_get(&c->env->places, c->place);
+
+    if (!from_files(c->o) || p.socket)
+        return p;
+    if (only(&c->o->hosts, SBMY_HOST))
+        p.host = NULL;
+    if (only(&c->o->ports, SBMY_PORT))
+        p.port = 0;
+    return p;
+}
+
+static void name_place(struct sbmy_place p, char *out, size_t size)
+{
+    if (p.socket)
+        snprintf(out, size, "on socket '%.200s'", p.socket);
+    else if (p.host)
+        snprintf(out, size, "on host '%.160s', port %u", p.host,
+            p.port ? p.port : 3306);
+    else
+        snprintf(out, size, "of the client's own files");
+}
+
+static void limit_of_files(char *out, size_t size)
+{
+    struct rlimit lim;
+
+    if (getrlimit(RLIMIT_NOFILE, &lim) == 0)
+        snprintf(out, size, " (limit of open files, ulimit -n: %llu)",
+            (unsigned long long)lim.rlim_cur);
+}
+
+// One sentence. `my` has the error; failed is errno of the attempt.
+static int no_connection(
+    const struct sbmy_conn *c, MYSQL *my, int failed, struct sb_err *err)
+{
+    unsigned native = mysql_errno(my);
+    const char *hint = sbmy_hint((int)native);
+    char where[260], limit[80] = "";
+
+    name_place(place_of(c), where, sizeof(where));
+    if (failed == EMFILE && native >= CR_OF_CLIENT)
+        limit_of_files(limit, sizeof(limit));
+    sb_err_set(err, SB_ECONNECT,
+        "unable to connect to MySQL server %s: error %u: %.200s%s%s%s%s", where,
+        native, mysql_error(my), limit, *hint ? " (" : "", hint,
+        *hint ? ")" : "");
+    if (err) {
+        err->native = (int)native;
+        snprintf(err->state, sizeof(err->state), "%s", mysql_sqlstate(my));
+    }
+    return SB_ECONNECT;
+}
+
+static int no_tls(const struct sbmy_conn *c, struct sb_err *err)
+{
+    char where[260];
+
+    name_place(place_of(c), where, sizeof(where));
+    return sb_err_set(err, SB_ECONNECT,
+        "unable to connect to MySQL server %s: it offers no encryption, which "
+        "--mysql-ssl=%s asks for",
+        where, sbmy_ssl_words[c->o->ssl]);
+}
+
+static int dial(
+    struct sbmy_conn *c, MYSQL *my, enum sbmy_tls mode, struct sb_err *err)
+{
+    const struct sbmy_opts *o = c->o;
+    struct sbmy_place p = place_of(c);
+    int rc = sbmy_settings(my, c->env, mode, err);
+
+    if (rc)
+        return rc;
+    sbmy_bulk_guard(c, my);
+    errno = 0;
+    if (o->debug)
+        sbmy_trace(c, "mysql_real_connect(%s, %s, ..., %s, %u, %s)",
+            p.host ? p.host : "NULL", o->user, o->db, p.port,
+            p.socket ? p.socket : "NULL");
+    if (!mysql_real_connect(my, p.host, user_of(o), c->env->password,
+            *o->db ? o->db : NULL, p.port, p.socket,
+            CLIENT_MULTI_STATEMENTS | CLIENT_MULTI_RESULTS))
+        return no_connection(c, my, errno, err);
+    if (mode >= SBMY_TLS_REQUIRED && !mysql_get_ssl_cipher(my))
+        return no_tls(c, err);
+    return 0;
+}
+
+static int try_mode(struct sbmy_conn *c, enum sbmy_tls mode, struct sb_err *err)
+{
+    MYSQL *my = mysql_init(NULL);
+    int rc;
+
+    if (!my)
+        return sb_err_set(err, SB_ENOMEM, "out of memory");
+    rc = dial(c, my, mode, err);
+    if (rc) {
+        mysql_close(my);
+        return rc;
+    }
+    c->my = my;
+    atomic_store_explicit(&c->fd, descriptor(my), memory_order_release);
+    return 0;
+}
+
+static int connect_place(struct sbmy_conn *c, struct sb_err *err)
+{
+    enum sbmy_tls mode = sbmy_tls(c->o);
+    int rc;
+
+    if (c->o->dry_run)
+        return 0;
+    sbmy_thread();
+    rc = try_mode(c, mode, err);
+    // Most libraries know "encrypt" and "do not", nothing in between.
+    if (rc == SB_ECONNECT && mode == SBMY_TLS_PREFERRED && err &&
+        err->native == CR_SSL_ERROR)
+        rc = try_mode(c, SBMY_TLS_DISABLED, err);
+    return rc;
+}
+
+static int connect_first(struct sb_conn *conn, struct sb_driver_env *env,
+    const void *opts, const struct sb_conn_info *info, struct sb_err *err)
+{
+    struct sbmy_conn *c = sbmy_own(conn);
+
+    c->env = env->shared;
+    c->o = opts;
+    c->host = env->host;
+    c->place = info->number;
+    atomic_store_explicit(&c->fd, -1, memory_order_relaxed);
+    if (!c->has_lock)
+        pthread_mutex_init(&c->lock, NULL);
+    c->has_lock = true;
+    return connect_place(c, err);
+}
+
+static void hang_up(struct sbmy_conn *c)
+{
+    if (!c->my)
+        return;
+    sbmy_thread();
+    sbmy_bulk_drop(c);
+    sbmy_drop_result(c);
+    c->piped = 0;
+    atomic_store_explicit(&c->fd, -1, memory_order_relaxed);
+    if (c->o->debug)
+        sbmy_trace(c, "mysql_close()");
+    mysql_close(c->my);
+    c->my = NULL;
+}
+
+static void disconnect(struct sb_conn *conn)
+{
+    struct sbmy_conn *c = sbmy_own(conn);
+
+    hang_up(c);
+    sbmy_rows_done(&c->rows);
+    if (c->has_lock)
+        pthread_mutex_destroy(&c->lock);
+    c->has_lock = false;
+}
+
+// To the same place, or to the next one that answers.
+static int reconnect(struct sb_conn *conn, struct sb_err *err)
+{
+    struct sbmy_conn *c = sbmy_own(conn);
+    uint64_t places = sbmy_places_count(&c->env->places);
+    int rc;
+
+    hang_up(c);
+    if (!c->has_lock)
+        pthread_mutex_init(&c->lock, NULL);
+    c->has_lock = true;
+    for (uint64_t i = 0;; i++) {
+        rc = connect_place(c, err);
+        if (rc != SB_ECONNECT || i + 1 >= places)
+            return rc;
+        c->place++;
+    }
+}
+
+// The library may close the descriptor by itself when a call fails; in the
+// moment between, another thread's new socket could have its number. Then that
+// one is shut down, of a run that is being ended anyway.
+static void cancel(struct sb_conn *conn)
+{
+    struct sbmy_conn *c = sbmy_own(conn);
+    int fd = atomic_load_explicit(&c->fd, memory_order_acquire);
+
+    if (fd < 0 || !atomic_load_explicit(&c->busy, memory_order_acquire))
+        return;
+    atomic_store_explicit(&c->canceled, true, memory_order_relaxed);
+    pthread_mutex_lock(&c->lock);
+    if (c->bulk)
+        sbmy_bulk_cancel(c->bulk);
+    pthread_mutex_unlock(&c->lock);
+    shutdown(fd, SHUT_RDWR);
+}
+
+static int reset(struct sb_conn *conn, struct sb_err *err)
+{
+    struct sbmy_conn *c = sbmy_own(conn);
+
+    if (c->o->dry_run)
+        return 0;
+    if (!sbmy_begin(c, err))
+        return SB_ELOST;
+    sbmy_drop_result(c);
+    if (!(c->my->server_status & SERVER_STATUS_IN_TRANS))
+        return sbmy_end(c, 0);
+    return sbmy_end(c, sbmy_simple(c, "ROLLBACK", err));
+}
+
+const struct sb_generic_ops sbmy_generic_ops = {
+    .env_init = sbmy_env_init,
+    .env_done = sbmy_env_done,
+    .connect = connect_first,
+    .disconnect = disconnect,
+    .reconnect = reconnect,
+    .cancel = cancel,
+    .reset = reset,
+};

@@ -1,0 +1,196 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+//
+// What the connections of one instance share, made once.
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <unistd.h>
+
+#include "drivers/mysql/mysql_priv.h"
+
+#define MODES (SBMY_TLS_VERIFY_IDENTITY + 1)
+
+enum sbmy_tls sbmy_tls(const struct sbmy_opts *o)
+{
+    const char *word = sbmy_ssl_words[o->ssl];
+
+    if (o->ssl < (int)MODES)
+        return (enum sbmy_tls)o->ssl;
+    // off, false, 0, no
+    return word[0] == 'f' || word[0] == '0' || word[0] == 'n' ||
+                   strcmp(word, "off") == 0
+               ? SBMY_TLS_DISABLED
+               : SBMY_TLS_REQUIRED;
+}
+
+// "~/" in front is the user's home: shells leave it alone behind a '='.
+static char *home_path(const char *path)
+{
+    const char *home = getenv("HOME");
+    size_t size;
+    char *out;
+
+    if (path[0] != '~' || path[1] != '/' || !home)
+        return strdup(path);
+    size = strlen(home) + strlen(path);
+    out = malloc(size);
+    if (out)
+        snprintf(out, size, "%s%s", home, path + 1);
+    return out;
+}
+
+static int no_file(const char *what, const char *path, struct sb_err *err)
+{
+    return sb_err_set(err, SB_EUSAGE, "cannot read the file '%s' of %s: %s",
+        path, what, strerror(errno));
+}
+
+static int read_password(struct sbmy_env *e, struct sb_err *err)
+{
+    static const char what[] = "--mysql-password-file";
+    char line[1024] = "", *path = home_path(e->o->password_file);
+    FILE *f = path ? fopen(path, "r") : NULL;
+    int rc = 0;
+
+    if (!f) {
+        rc = no_file(what, e->o->password_file, err);
+    } else if (!fgets(line, sizeof(line), f) && ferror(f)) {
+        rc = no_file(what, path, err);
+    } else {
+        line[strcspn(line, "\r\n")] = '\0';
+        e->password = strdup(line);
+        if (!e->password)
+            rc = sb_err_set(err, SB_ENOMEM, "out of memory");
+    }
+    if (f)
+        fclose(f);
+    free(path);
+    return rc;
+}
+
+static bool wants_files(const struct sbmy_opts *o)
+{
+    return *o->defaults_file || *o->defaults_group;
+}
+
+static int find_password(struct sbmy_env *e, struct sb_err *err)
+{
+    const struct sbmy_opts *o = e->o;
+    const char *text = getenv("MYSQL_PWD");
+
+    if (*o->password_file && !*o->password)
+        return read_password(e, err);
+    if (*o->password)
+        text = o->password;
+    else if (!text && wants_files(o))
+        return 0;
+    e->password = strdup(text ? text : "");
+    return e->password ? 0 : sb_err_set(err, SB_ENOMEM, "out of memory");
+}
+
+static int find_files(struct sbmy_env *e, struct sb_err *err)
+{
+    if (!*e->o->defaults_file)
+        return 0;
+    e->defaults_file = home_path(e->o->defaults_file);
+    if (!e->defaults_file)
+        return sb_err_set(err, SB_ENOMEM, "out of memory");
+    if (access(e->defaults_file, R_OK) != 0)
+        return no_file("--mysql-defaults-file", e->defaults_file, err);
+    return 0;
+}
+
+#if SBMY_MARIADB
+static bool threads_ready(void)
+{
+    return true;
+}
+
+void sbmy_thread(void)
+{
+}
+#else
+// MariaDB's library has no state of threads, Oracle's crashes without it and
+// waits at its end for threads that did not drop theirs. Keys lose their values
+// in the order in which they were made when a thread ends, and this one has to
+// come before the library's own: so it is made when the module is loaded, and
+// never changes.
+static pthread_key_t thread_key;
+#define NO_KEY ((pthread_key_t)-1)
+
+static void thread_ends(void *unused)
+{
+    mysql_thread_end();
+}
+
+__attribute__((constructor)) static void key_init(void)
+{
+    if (pthread_key_create(&thread_key, thread_ends))
+        thread_key = NO_KEY;
+}
+
+static bool threads_ready(void)
+{
+    return thread_key != NO_KEY;
+}
+
+void sbmy_thread(void)
+{
+    if (pthread_getspecific(thread_key))
+        return;
+    mysql_thread_init();
+    pthread_setspecific(thread_key, &thread_key);
+}
+#endif
+
+// When the module goes: instances come and go before.
+__attribute__((destructor)) static void library_end(void)
+{
+    mysql_library_end();
+#if !SBMY_MARIADB
+    pthread_key_delete(thread_key);
+#endif
+}
+
+int sbmy_env_init(
+    struct sb_driver_env *env, const void *opts, struct sb_err *err)
+{
+    struct sbmy_env *e = calloc(1, sizeof(*e));
+    int rc;
+
+    if (!e)
+        return sb_err_set(err, SB_ENOMEM, "out of memory");
+    e->o = opts;
+    e->places = (struct sbmy_places){ &e->o->hosts, &e->o->ports,
+        &e->o->sockets };
+    env->shared = e;
+    rc = sbmy_ignore_init(&e->ignore, &e->o->ignore, err);
+    if (rc == 0)
+        rc = sbmy_places_check(&e->places, err);
+    if (rc == 0)
+        rc = find_password(e, err);
+    if (rc == 0)
+        rc = find_files(e, err);
+    // The core calls this under a lock, as the library wants it.
+    if (rc == 0 && (!threads_ready() || mysql_library_init(0, NULL, NULL)))
+        rc = sb_err_set(
+            err, SB_EDRIVER, "the MySQL client library cannot be used");
+    if (rc == 0)
+        sbmy_thread();
+    if (rc)
+        sbmy_env_done(env);
+    return rc;
+}
+
+void sbmy_env_done(struct sb_driver_env *env)
+{
+    struct sbmy_env *e = env->shared;
+
+    if (!e)
+        return;
+    sbmy_ignore_done(&e->ignore);
+    free(e->defaults_file);
+    free(e->password);
+    free(e);
+    env->shared = NULL;
+}

@@ -1,0 +1,159 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+#include "drivers/mysql/errors.h"
+
+#include <limits.h>
+#include <stdlib.h>
+
+enum kind {
+    KIND_OTHER,
+    KIND_RETRY,   // the transaction met another one
+    KIND_LOST,    // the connection is gone, or what it was to the server
+    KIND_PREPARE, // no prepared statements here
+    KIND_LOAD,    // no LOAD DATA LOCAL here
+    KIND_NEITHER, // commands that this server or proxy does not know
+};
+
+// Numbers from 2000 to 2999 are the client library's.
+static const struct known {
+    int native;
+    enum kind kind;
+    const char *hint;
+} table[] = {
+    { 1020, KIND_RETRY, "" }, // record has changed since last read
+    { 1040, KIND_OTHER, "the server's limit is max_connections" },
+    { 1047, KIND_NEITHER, "" }, // unknown command
+    { 1049, KIND_OTHER, "create it, or name another by --mysql-db" },
+    { 1053, KIND_LOST, "" }, // server shutdown in progress
+    { 1077, KIND_LOST, "" },
+    { 1079, KIND_LOST, "" },
+    { 1130, KIND_OTHER, "the server has no account for this host" },
+    { 1146, KIND_OTHER, "was the 'prepare' command run for this database?" },
+    { 1148, KIND_LOAD, "" },
+    { 1153, KIND_OTHER, "the server's limit is max_allowed_packet" },
+    { 1158, KIND_LOST, "" }, // errors of the network, as the server saw them
+    { 1159, KIND_LOST, "" },
+    { 1160, KIND_LOST, "" },
+    { 1161, KIND_LOST, "" },
+    { 1184, KIND_LOST, "" },
+    { 1203, KIND_OTHER, "the server's limit is max_user_connections" },
+    { 1205, KIND_RETRY, "" }, // lock wait timeout
+    { 1213, KIND_RETRY, "" }, // deadlock
+    { 1235, KIND_NEITHER, "" },
+    // A proxy that changed servers: all its statements are unknown.
+    { 1243, KIND_LOST, "" },
+    { 1295, KIND_PREPARE, "" },
+    { 1461, KIND_OTHER,
+        "raise the server's max_prepared_stmt_count, or use "
+        "--db-ps-mode=disable" },
+    { 1927, KIND_LOST, "" }, // connection was killed
+    { 2003, KIND_OTHER, "" },
+    { 2006, KIND_LOST, "" }, // server has gone away
+    { 2011, KIND_LOST, "" }, // known from sysbench's list only
+    { 2012, KIND_LOST, "" },
+    { 2013, KIND_LOST, "" }, // lost connection during query
+    { 2055, KIND_LOST, "" }, // lost connection, with the system's reason
+    { 2059, KIND_OTHER,
+        "this client library does not know the account's way to log in" },
+    { 2068, KIND_LOAD, "" },
+    { 3948, KIND_LOAD, "" },
+    { 4031, KIND_LOST, "" }, // disconnected because of inactivity
+    { 4166, KIND_LOAD, "" },
+};
+
+static const struct known *find(int native)
+{
+    for (size_t i = 0; i < sizeof(table) / sizeof(table[0]); i++) {
+        if (table[i].native == native)
+            return &table[i];
+    }
+    return NULL;
+}
+
+static enum kind kind_of(int native)
+{
+    const struct known *k = find(native);
+
+    return k ? k->kind : KIND_OTHER;
+}
+
+static int add(struct sbmy_ignore *ig, const char *item, struct sb_err *err)
+{
+    char *end;
+    long code = strtol(item, &end, 10);
+
+    if (strcmp(item, "all") == 0) {
+        ig->all = true;
+        return 0;
+    }
+    if (end == item || *end || code <= 0 || code > INT_MAX)
+        return sb_err_set(err, SB_EUSAGE,
+            "Invalid value for the 'mysql-ignore-errors' option: '%s' (error "
+            "numbers, or 'all')",
+            item);
+    ig->code[ig->n++] = (int)code;
+    return 0;
+}
+
+int sbmy_ignore_init(
+    struct sbmy_ignore *ig, const struct sb_opt_list *list, struct sb_err *err)
+{
+    int rc = 0;
+
+    *ig = (struct sbmy_ignore){ 0 };
+    ig->code = calloc(list->count + 1, sizeof(*ig->code));
+    if (!ig->code)
+        return sb_err_set(err, SB_ENOMEM, "out of memory");
+    for (size_t i = 0; rc == 0 && i < list->count; i++)
+        rc = add(ig, list->item[i], err);
+    return rc;
+}
+
+void sbmy_ignore_done(struct sbmy_ignore *ig)
+{
+    free(ig->code);
+    *ig = (struct sbmy_ignore){ 0 };
+}
+
+static bool listed(const struct sbmy_ignore *ig, int native)
+{
+    for (size_t i = 0; !ig->all && i < ig->n; i++) {
+        if (ig->code[i] == native)
+            return true;
+    }
+    return ig->all;
+}
+
+int sbmy_classify(const struct sbmy_ignore *ig, int native)
+{
+    bool ignored = listed(ig, native);
+
+    switch (kind_of(native)) {
+    case KIND_LOST:
+        return ignored ? SB_ERECONNECT : SB_ELOST;
+    case KIND_RETRY:
+        return ignored ? SB_ERESTART : SB_EQUERY;
+    default:
+        return ignored ? SB_EIGNORE : SB_EQUERY;
+    }
+}
+
+bool sbmy_refuses_prepare(int native)
+{
+    enum kind kind = kind_of(native);
+
+    return kind == KIND_PREPARE || kind == KIND_NEITHER;
+}
+
+bool sbmy_refuses_load(int native)
+{
+    enum kind kind = kind_of(native);
+
+    return kind == KIND_LOAD || kind == KIND_NEITHER;
+}
+
+const char *sbmy_hint(int native)
+{
+    const struct known *k = find(native);
+
+    return k ? k->hint : "";
+}

@@ -1,0 +1,218 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+//
+// What the files of the MySQL driver share. Names begin with sbmy_: the client
+// library owns mysql_ and my_.
+#ifndef MYSQL_PRIV_H
+#define MYSQL_PRIV_H
+
+#include <mysql.h>
+#include <pthread.h>
+#include <stdatomic.h>
+
+#include "db/driver.h"
+#include "drivers/mysql/errors.h"
+#include "drivers/mysql/place.h"
+
+#ifdef HAVE_MY_BOOL
+typedef my_bool sbmy_bool;
+#else
+typedef bool sbmy_bool;
+#endif
+
+#ifdef MARIADB_BASE_VERSION
+#define SBMY_MARIADB 1
+#else
+#define SBMY_MARIADB 0
+#endif
+
+// In the order of the words of --mysql-ssl; see sbmy_tls().
+enum sbmy_tls {
+    SBMY_TLS_DISABLED,
+    SBMY_TLS_PREFERRED,
+    SBMY_TLS_REQUIRED,
+    SBMY_TLS_VERIFY_CA,
+    SBMY_TLS_VERIFY_IDENTITY,
+};
+
+struct sbmy_opts {
+    struct sb_opt_list hosts, ports, sockets, ignore;
+    const char *user, *password, *password_file, *db;
+    const char *defaults_file, *defaults_group, *charset;
+    int ssl; // index into sbmy_ssl_words
+    const char *ssl_key, *ssl_ca, *ssl_cert, *ssl_cipher;
+    bool compression, debug, dry_run;
+    const char *compression_algorithms;
+    int64_t connect_timeout, read_timeout, write_timeout; // ns
+};
+
+#define SBMY_USER "sbtest"
+#define SBMY_HOST "localhost"
+#define SBMY_PORT "3306"
+#define SBMY_ZLIB "zlib"
+
+extern const struct sb_opt_table sbmy_opt_table;
+extern const char *const sbmy_ssl_words[];
+
+// What the connections of one instance share.
+struct sbmy_env {
+    const struct sbmy_opts *o;
+    struct sbmy_ignore ignore;
+    struct sbmy_places places;
+    char *password;       // NULL: leave it to the client's own files
+    char *defaults_file;  // NULL: none
+    _Atomic bool no_load; // LOAD DATA LOCAL was refused, the user knows
+};
+
+struct sbmy_stmt;
+struct sbmy_bulk;
+
+// Place for the cells of one row of a prepared statement; grows.
+struct sbmy_column {
+    char *s;
+    size_t cap;
+    unsigned long len;
+    sbmy_bool null, error;
+};
+
+struct sbmy_rows {
+    MYSQL_BIND *bind; // n of them
+    struct sbmy_column *column;
+    uint32_t n;
+    bool bound; // to the current result
+};
+
+// The connection: what struct sb_conn is in this driver.
+struct sbmy_conn {
+    MYSQL *my; // NULL: not connected, or a dry run
+    struct sbmy_env *env;
+    const struct sbmy_opts *o;
+    const struct sb_host *host;
+    uint64_t place; // where it goes: sbmy_places_get()
+    // For cancel(), which comes from another thread.
+    _Atomic int fd;    // -1: none
+    _Atomic bool busy; // a call is under way
+    _Atomic bool canceled;
+    bool has_lock;
+    pthread_mutex_t lock; // guards the pointer bulk
+    struct sbmy_bulk *bulk;
+    // The current result: of a text, or of a prepared statement.
+    MYSQL_RES *res;
+    struct sbmy_stmt *stmt;
+    uint64_t stmt_rows; // how many the library holds of it
+    struct sbmy_rows rows;
+    uint32_t piped; // answers of a pipeline still to come
+    bool first;     // the next of them is the first
+};
+
+struct sbmy_param {
+    union {
+        long long i;
+        double d;
+    };
+    unsigned long len;
+    sbmy_bool null;
+};
+
+// What struct sb_stmt is.
+struct sbmy_stmt {
+    MYSQL_STMT *st; // NULL in a dry run
+    MYSQL_RES *meta;
+    MYSQL_BIND *bind; // nparams of them; param lies behind, in one block
+    struct sbmy_param *param;
+    uint32_t nparams;
+    bool bound;
+};
+
+static inline struct sbmy_conn *sbmy_own(struct sb_conn *conn)
+{
+    return (struct sbmy_conn *)conn;
+}
+
+// env.c
+
+int sbmy_env_init(
+    struct sb_driver_env *env, const void *opts, struct sb_err *err);
+void sbmy_env_done(struct sb_driver_env *env);
+// To be called before the library is used in a thread that may be new.
+void sbmy_thread(void);
+// --mysql-ssl as a mode.
+enum sbmy_tls sbmy_tls(const struct sbmy_opts *o);
+
+// settings.c
+
+// Tells a new handle what the options ask for; mode is --mysql-ssl, or what
+// is tried in its place.
+int sbmy_settings(MYSQL *my, const struct sbmy_env *e, enum sbmy_tls mode,
+    struct sb_err *err);
+
+// conn.c
+
+extern const struct sb_generic_ops sbmy_generic_ops;
+// A call begins: false when there is no connection, with *err filled.
+bool sbmy_begin(struct sbmy_conn *c, struct sb_err *err);
+// It ends, with or without an error. Returns rc.
+int sbmy_end(struct sbmy_conn *c, int rc);
+// Fills err from an error of the server or the library and classifies it.
+int sbmy_fail_with(struct sbmy_conn *c, int native, const char *state,
+    const char *text, struct sb_err *err);
+int sbmy_fail(struct sbmy_conn *c, struct sb_err *err); // mysql_error()
+// Runs a statement whose result nobody wants.
+int sbmy_simple(struct sbmy_conn *c, const char *sql, struct sb_err *err);
+// --mysql-debug: a line about a call.
+void sbmy_trace(struct sbmy_conn *c, const char *fmt, ...) SB_PRINTF(2, 3);
+
+// query.c
+
+extern const struct sb_sql_ops sbmy_sql_ops;
+// Takes the answer that has just arrived into *res and c->res.
+int sbmy_take(struct sbmy_conn *c, struct sb_result *res, struct sb_err *err);
+// Frees the current result and reads over those that follow it.
+void sbmy_drop_result(struct sbmy_conn *c);
+
+// stmt.c
+
+int sbmy_prepare(struct sb_conn *conn, struct sb_stmt *stmt, const char *sql,
+    size_t len, uint32_t *nparams, struct sb_err *err);
+int sbmy_execute(struct sb_conn *conn, struct sb_stmt *stmt,
+    const struct sb_value *values, uint32_t n, struct sb_result *res,
+    struct sb_err *err);
+void sbmy_close(struct sb_conn *conn, struct sb_stmt *stmt);
+// As the operation next_result, for the result of a prepared statement.
+int sbmy_stmt_next(
+    struct sbmy_conn *c, struct sb_result *res, struct sb_err *err);
+// Frees the result of c->stmt and reads over those that follow it.
+void sbmy_stmt_drop(struct sbmy_conn *c);
+int sbmy_stmt_fail(
+    struct sbmy_conn *c, struct sbmy_stmt *p, struct sb_err *err);
+// Description of the columns; NULL when memory ran out.
+MYSQL_FIELD *sbmy_stmt_fields(struct sbmy_stmt *p);
+
+// rows.c: rows of prepared statements as text
+
+int sbmy_rows_fetch(
+    struct sbmy_conn *c, struct sb_cell *cells, struct sb_err *err);
+void sbmy_rows_done(struct sbmy_rows *r); // {0} allowed
+
+// bulk.c
+
+extern const struct sb_bulk_ops sbmy_bulk_ops;
+// Wakes whoever waits in a load. Any thread; c->lock is held.
+void sbmy_bulk_cancel(struct sbmy_bulk *b);
+// The connection goes: ends a load that nobody ended.
+void sbmy_bulk_drop(struct sbmy_conn *c);
+// A new handle: whatever the server asks for, it gets no file of this machine,
+// only the rows of a load of c.
+void sbmy_bulk_guard(struct sbmy_conn *c, MYSQL *my);
+
+// pipeline.c
+
+int sbmy_pipeline_send(struct sb_conn *conn, const struct sb_item *items,
+    uint32_t n, struct sb_err *err);
+int sbmy_pipeline_receive(
+    struct sb_conn *conn, struct sb_result *res, struct sb_err *err);
+int sbmy_pipeline_end(struct sb_conn *conn, struct sb_err *err);
+
+// info.c
+extern const struct sb_info_ops sbmy_info_ops;
+
+#endif

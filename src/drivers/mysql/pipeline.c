@@ -1,0 +1,118 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+//
+// Several statements in one text. The server answers one after the other and
+// stops at the first that fails.
+#include <stdlib.h>
+
+#include "drivers/mysql/mysql_priv.h"
+
+// Without the blanks and semicolons at its end: an empty statement between two
+// semicolons is an error.
+static size_t trimmed(const struct sb_item *item)
+{
+    size_t n = item->len;
+
+    while (n > 0 &&
+           (item->sql[n - 1] == ';' || (unsigned char)item->sql[n - 1] <= ' '))
+        n--;
+    return n;
+}
+
+// The newline ends a comment.
+static char *join(const struct sb_item *items, uint32_t n, size_t *len)
+{
+    size_t at = 0, size = 1;
+    char *text;
+
+    for (uint32_t i = 0; i < n; i++)
+        size += items[i].len + 2;
+    text = malloc(size);
+    for (uint32_t i = 0; text && i < n; i++) {
+        size_t part = trimmed(&items[i]);
+
+        if (i > 0) {
+            text[at++] = '\n';
+            text[at++] = ';';
+        }
+        memcpy(text + at, items[i].sql, part);
+        at += part;
+    }
+    *len = at;
+    return text;
+}
+
+int sbmy_pipeline_send(struct sb_conn *conn, const struct sb_item *items,
+    uint32_t n, struct sb_err *err)
+{
+    struct sbmy_conn *c = sbmy_own(conn);
+    size_t len;
+    char *text;
+    int rc;
+
+    if (c->o->dry_run)
+        return 0;
+    if (!sbmy_begin(c, err))
+        return SB_ELOST;
+    text = join(items, n, &len);
+    if (!text)
+        return sbmy_end(c, sb_err_set(err, SB_ENOMEM, "out of memory"));
+    if (c->o->debug)
+        sbmy_trace(c, "mysql_send_query(%.*s)", (int)len, text);
+    rc = mysql_send_query(c->my, text, (unsigned long)len) ? sbmy_fail(c, err)
+                                                           : 0;
+    free(text);
+    c->piped = rc ? 0 : n;
+    c->first = true;
+    return sbmy_end(c, rc);
+}
+
+// The next answer arrives: 0, or the library's own error code.
+static int await_answer(struct sbmy_conn *c)
+{
+    bool first = c->first;
+
+    c->first = false;
+    return first ? mysql_read_query_result(c->my) != 0
+                 : mysql_next_result(c->my);
+}
+
+int sbmy_pipeline_receive(
+    struct sb_conn *conn, struct sb_result *res, struct sb_err *err)
+{
+    struct sbmy_conn *c = sbmy_own(conn);
+    int rc;
+
+    if (c->o->dry_run)
+        return 0;
+    if (c->piped == 0)
+        return sb_err_set(err, SB_EUSAGE, "no answer is to come");
+    if (!sbmy_begin(c, err))
+        return SB_ELOST;
+    rc = await_answer(c);
+    c->piped--;
+    if (rc > 0)
+        rc = sbmy_fail(c, err);
+    else if (rc < 0)
+        rc = sb_err_set(err, SB_EQUERY, "the server sent fewer answers");
+    else
+        rc = sbmy_take(c, res, err);
+    return sbmy_end(c, rc);
+}
+
+int sbmy_pipeline_end(struct sb_conn *conn, struct sb_err *err)
+{
+    struct sbmy_conn *c = sbmy_own(conn);
+
+    if (c->o->dry_run || !c->my)
+        return 0;
+    atomic_store_explicit(&c->busy, true, memory_order_release);
+    if (c->piped > 0 && c->first) {
+        struct sb_result unused = { 0 };
+
+        if (await_answer(c) == 0)
+            sbmy_take(c, &unused, NULL);
+    }
+    c->piped = 0;
+    sbmy_drop_result(c);
+    return sbmy_end(c, 0);
+}

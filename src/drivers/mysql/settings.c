@@ -1,0 +1,151 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+//
+// Options as a handle of the client library wants them. What a library lacks
+// is known from configure's checks, not from version numbers.
+#include <unistd.h>
+
+#include "drivers/mysql/mysql_priv.h"
+
+static unsigned seconds(int64_t ns)
+{
+    return (unsigned)((ns + 999999999) / 1000000000);
+}
+
+static void set_text(MYSQL *my, enum mysql_option option, const char *value)
+{
+    if (*value)
+        mysql_options(my, option, value);
+}
+
+static void set_timeout(MYSQL *my, enum mysql_option option, int64_t ns)
+{
+    unsigned value = seconds(ns);
+
+    if (value)
+        mysql_options(my, option, &value);
+}
+
+static int set_compression(
+    MYSQL *my, const struct sbmy_opts *o, struct sb_err *err)
+{
+    if (!o->compression)
+        return 0;
+#if HAVE_DECL_MYSQL_OPT_COMPRESSION_ALGORITHMS
+    mysql_options(
+        my, MYSQL_OPT_COMPRESSION_ALGORITHMS, o->compression_algorithms);
+#else
+    if (strcmp(o->compression_algorithms, SBMY_ZLIB) != 0)
+        return sb_err_set(err, SB_EUSAGE,
+            "--mysql-compression-algorithms=%s: this client library (%s) has "
+            "only " SBMY_ZLIB,
+            o->compression_algorithms, mysql_get_client_info());
+    mysql_options(my, MYSQL_OPT_COMPRESS, NULL);
+#endif
+    return 0;
+}
+
+// What the switch of sysbench 1.0 took from the current folder.
+static void set_file(
+    MYSQL *my, enum mysql_option option, const char *given, const char *local)
+{
+    if (*given)
+        mysql_options(my, option, given);
+    else if (local && access(local, R_OK) == 0)
+        mysql_options(my, option, local);
+}
+
+// With "preferred" no authority is named: a library that does not trust the
+// server would go on without encryption.
+static void set_files(MYSQL *my, const struct sbmy_opts *o, enum sbmy_tls mode)
+{
+    bool local = o->ssl > SBMY_TLS_VERIFY_IDENTITY && !*o->ssl_key &&
+                 !*o->ssl_ca && !*o->ssl_cert;
+
+    set_file(
+        my, MYSQL_OPT_SSL_KEY, o->ssl_key, local ? "client-key.pem" : NULL);
+    set_file(
+        my, MYSQL_OPT_SSL_CERT, o->ssl_cert, local ? "client-cert.pem" : NULL);
+    if (mode != SBMY_TLS_PREFERRED)
+        set_file(my, MYSQL_OPT_SSL_CA, o->ssl_ca, local ? "cacert.pem" : NULL);
+    set_text(my, MYSQL_OPT_SSL_CIPHER, o->ssl_cipher);
+}
+
+#if HAVE_DECL_MYSQL_OPT_SSL_MODE
+static int set_mode(
+    MYSQL *my, const struct sbmy_opts *o, enum sbmy_tls mode, struct sb_err *e)
+{
+    static const unsigned modes[] = { SSL_MODE_DISABLED, SSL_MODE_PREFERRED,
+        SSL_MODE_REQUIRED, SSL_MODE_VERIFY_CA, SSL_MODE_VERIFY_IDENTITY };
+    unsigned value = modes[mode];
+
+    mysql_options(my, MYSQL_OPT_SSL_MODE, &value);
+    return 0;
+}
+#else
+#if !HAVE_DECL_MYSQL_OPT_SSL_ENFORCE
+// A library without a switch for encryption encrypts when some file or the
+// ciphers are named.
+static void ask_for_tls(MYSQL *my, const struct sbmy_opts *o)
+{
+    if (!*o->ssl_cipher)
+        mysql_options(my, MYSQL_OPT_SSL_CIPHER,
+            "DHE-RSA-AES256-SHA:AES256-SHA:DHE-RSA-AES128-SHA:AES128-SHA");
+}
+#else
+static void ask_for_tls(MYSQL *my, const struct sbmy_opts *o)
+{
+    sbmy_bool on = 1;
+
+    mysql_options(my, MYSQL_OPT_SSL_ENFORCE, &on);
+}
+#endif
+
+static int set_mode(
+    MYSQL *my, const struct sbmy_opts *o, enum sbmy_tls mode, struct sb_err *e)
+{
+    sbmy_bool verify = mode == SBMY_TLS_VERIFY_IDENTITY;
+
+    if (mode != SBMY_TLS_DISABLED)
+        ask_for_tls(my, o);
+    if (mode == SBMY_TLS_VERIFY_CA && !*o->ssl_ca)
+        return sb_err_set(e, SB_EUSAGE,
+            "--mysql-ssl=verify_ca needs the certificate of an authority "
+            "(--mysql-ssl-ca)");
+    // Also when off: newer libraries verify unless told otherwise.
+    mysql_options(my, MYSQL_OPT_SSL_VERIFY_SERVER_CERT, &verify);
+    return 0;
+}
+#endif
+
+static int set_tls(
+    MYSQL *my, const struct sbmy_opts *o, enum sbmy_tls mode, struct sb_err *e)
+{
+    if (mode != SBMY_TLS_DISABLED)
+        set_files(my, o, mode);
+#if HAVE_DECL_MYSQL_OPT_GET_SERVER_PUBLIC_KEY
+    // Without encryption, caching_sha2_password needs the server's key.
+    if (mode < SBMY_TLS_REQUIRED)
+        mysql_options(my, MYSQL_OPT_GET_SERVER_PUBLIC_KEY, &(sbmy_bool){ 1 });
+#endif
+    return set_mode(my, o, mode, e);
+}
+
+int sbmy_settings(
+    MYSQL *my, const struct sbmy_env *e, enum sbmy_tls mode, struct sb_err *err)
+{
+    const struct sbmy_opts *o = e->o;
+    unsigned on = 1;
+    int rc;
+
+    if (e->defaults_file)
+        mysql_options(my, MYSQL_READ_DEFAULT_FILE, e->defaults_file);
+    set_text(my, MYSQL_READ_DEFAULT_GROUP, o->defaults_group);
+    set_text(my, MYSQL_SET_CHARSET_NAME, o->charset);
+    set_timeout(my, MYSQL_OPT_CONNECT_TIMEOUT, o->connect_timeout);
+    set_timeout(my, MYSQL_OPT_READ_TIMEOUT, o->read_timeout);
+    set_timeout(my, MYSQL_OPT_WRITE_TIMEOUT, o->write_timeout);
+    // No server gets a file by this: see the handlers in bulk.c.
+    mysql_options(my, MYSQL_OPT_LOCAL_INFILE, &on);
+    rc = set_compression(my, o, err);
+    return rc ? rc : set_tls(my, o, mode, err);
+}

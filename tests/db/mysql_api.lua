@@ -1,0 +1,326 @@
+-- SPDX-License-Identifier: GPL-2.0-or-later
+--
+-- sysbench.sql on a MySQL server; test_mysql runs it.
+
+local tap = dofile(os.getenv("SB_SRCDIR") .. "/tests/spec/lib/tap.lua")
+local is, ok, like, raises = tap.is, tap.ok, tap.like, tap.raises
+local t = sysbench.sql.type
+local con
+
+-- All rows of a result, as text.
+local function dump(rs)
+   local lines = {}
+   for i = 1, rs.nrows do
+      local row, cells = rs:fetch_row(), {}
+      for k = 1, rs.nfields do
+         cells[k] = row[k] == nil and "NULL" or row[k]
+      end
+      lines[i] = table.concat(cells, "|")
+   end
+   return table.concat(lines, "\n")
+end
+
+local columns = {
+   {"TINYINT", "-128", "127"}, {"TINYINT UNSIGNED", "255"},
+   {"SMALLINT", "-32768"}, {"SMALLINT UNSIGNED", "65535"},
+   {"MEDIUMINT", "-8388608"}, {"MEDIUMINT UNSIGNED", "16777215"},
+   {"INT", "-2147483648"}, {"INT UNSIGNED", "4294967295"},
+   {"INT(8) ZEROFILL", "42"},
+   {"BIGINT", "-9223372036854775808", "9223372036854775807"},
+   {"BIGINT UNSIGNED", "18446744073709551615"},
+   {"FLOAT", "1.5", "3.14159", "-1e-10", "1e20", "0", "16777216"},
+   {"FLOAT(9,3)", "1.5"},
+   {"DOUBLE", "1.5", "0.1", "-1.7976931348623157e308", "1e-300", "1e15",
+      "123456789012345680", "0.30000000000000004"},
+   {"DOUBLE(12,4)", "2.5"},
+   {"DECIMAL(30,10)", "-12345678901234567890.0123456789", "0"},
+   {"YEAR", "2024", "1901"},
+   {"DATE", "'2024-02-29'", "'0001-01-01'"},
+   {"TIME", "'-838:59:59'", "'00:00:01'"},
+   {"TIME(6)", "'12:34:56.000007'", "'00:00:00'"},
+   {"DATETIME", "'2024-02-29 23:59:59'"},
+   {"DATETIME(3)", "'2024-02-29 23:59:59.120'", "'2024-02-29 00:00:00'"},
+   {"TIMESTAMP NULL", "'2024-02-29 23:59:59'"},
+   {"CHAR(10)", "'x'", "''"}, {"VARCHAR(300)", "'äöü'", "REPEAT('y', 300)"},
+   {"BINARY(4)", "'a'"}, {"VARBINARY(10)", "X'00ff0a275c'"},
+   {"TEXT", "REPEAT('t', 5000)", "''"}, {"BLOB", "X'00010203'"},
+   {"LONGTEXT", "REPEAT('l', 2000000)"},
+   {"ENUM('a','b')", "'b'"}, {"SET('a','b')", "'a,b'"},
+   {"BIT(12)", "b'101010101010'"},
+}
+
+-- Text and prepared statements go by two protocols; rows are the same.
+local function types()
+   for _, column in ipairs(columns) do
+      con:query("CREATE TABLE types (id INT PRIMARY KEY, v " .. column[1] ..
+         ")")
+      con:query("INSERT INTO types VALUES (0, NULL)")
+      for i = 2, #column do
+         con:query("INSERT INTO types VALUES (" .. i .. ", " .. column[i] ..
+            ")")
+      end
+      local sql = "SELECT v, id FROM types ORDER BY id"
+      local text = dump(con:query(sql))
+      local stmt = con:prepare(sql)
+      is(dump(stmt:execute()), text, "same text: " .. column[1])
+      is(dump(stmt:execute()), text, "and again: " .. column[1])
+      stmt:close()
+      con:query("DROP TABLE types")
+   end
+end
+
+local function parameters()
+   con:query("CREATE TABLE p (id INT PRIMARY KEY AUTO_INCREMENT, i BIGINT, " ..
+      "d DOUBLE, s LONGTEXT, b LONGBLOB, t DATETIME(6))")
+   local stmt = con:prepare("INSERT INTO p (i, d, s, b, t) VALUES " ..
+      "(?, ?, ?, ?, ?)")
+   local i, d = stmt:bind_create(t.BIGINT), stmt:bind_create(t.DOUBLE)
+   local s = stmt:bind_create(t.VARCHAR, 3000000)
+   local b = stmt:bind_create(t.BLOB, 1000)
+   local time = stmt:bind_create(t.DATETIME, 40)
+   stmt:bind_param(i, d, s, b, time)
+   stmt:execute()
+   is(con:affected(), 1, "affected() of an execution")
+   is(con:insert_id(), 1, "insert_id() of an execution")
+   i:set(-9007199254740992)
+   d:set(0.1)
+   s:set("it's \\ \"quoted\" äöü")
+   b:set("\0\1\255'\\\n")
+   time:set("2026-01-31 23:59:59.123456")
+   stmt:execute()
+   s:set(("x"):rep(3000000))
+   i:set(nil)
+   stmt:execute()
+   i:set(7)
+   s:set("")
+   stmt:execute()
+   local rs = con:query("SELECT i, d, LEFT(s, 30), HEX(b), t, LENGTH(s) " ..
+      "FROM p ORDER BY id")
+   is(dump(rs), "NULL|NULL|NULL|NULL|NULL|NULL\n" ..
+      "-9007199254740992|0.1|it's \\ \"quoted\" äöü|0001FF275C0A|" ..
+      "2026-01-31 23:59:59.123456|22\n" ..
+      "NULL|0.1|" .. ("x"):rep(30) .. "|0001FF275C0A|" ..
+      "2026-01-31 23:59:59.123456|3000000\n" ..
+      "7|0.1||0001FF275C0A|2026-01-31 23:59:59.123456|0",
+      "values of all types, and NULLs, arrive")
+   local long = con:prepare("SELECT s FROM p WHERE id = 3")
+   is(#long:execute():fetch_row()[1], 3000000, "a long text comes back")
+   is(#long:execute():fetch_row()[1], 3000000, "and again")
+   -- One connection, two statements in turn.
+   local other = con:prepare("SELECT id, i FROM p WHERE id = 2")
+   is(other:execute():fetch_row()[2], "-9007199254740992", "a statement")
+   is(#long:execute():fetch_row()[1], 3000000, "between two of another")
+   is(other:execute():column(2), "i", "column() of a prepared statement")
+   is(other:execute():column(3), nil, "no such column")
+   long:close()
+   is(other:execute():fetch_row()[1], "2", "after another was closed")
+end
+
+local function results()
+   is(con:query("SELECT 1 AS one"):column(1), "one", "column() of a text")
+   local rs = con:query("SELECT 1; UPDATE p SET i = 9 WHERE id = 1; " ..
+      "SELECT 2, 3")
+   is(rs:fetch_row()[1], "1", "the first of several results")
+   ok(con:more_results(), "there are more")
+   is(con:next_result(), nil, "a change has no rows")
+   is(con:affected(), 1, "but says how many it changed")
+   rs = con:next_result()
+   is(rs.nfields, 2, "the last has two columns")
+   is(rs:fetch_row()[2], "3", "its row")
+   ok(not con:more_results(), "no more")
+   con:query("SELECT 1; SELECT 2; SELECT 3")
+   is(con:query_row("SELECT 4"), "4", "results nobody wanted are passed over")
+   con:query("SELECT 1; SELECT nosuch; SELECT 2")
+   raises(function() con:next_result() end, "nosuch",
+      "a statement in the middle fails")
+   is(con:query_row("SELECT 5"), "5", "the connection can be used then")
+   is(con:query_row("SELECT NULL, 'x'"), nil, "NULL comes as nil")
+   is(con:query("DO 0"), nil, "no result")
+   is(con:affected(), 0, "nothing affected")
+   con:query("SELECT * FROM p WHERE id = 2")
+   is(con:query("UPDATE p SET i = i WHERE id = 2"), nil, "nothing changed")
+   is(con:affected(), 0, "is not a change")
+end
+
+local function procedures()
+   con:query("CREATE PROCEDURE twice(a INT, b INT) " ..
+      "BEGIN SELECT a, b; SELECT a + b AS total, a - b, 'x'; END")
+   local rs = con:query("CALL twice(1, 2)")
+   is(dump(rs), "1|2", "CALL: first result")
+   is(dump(con:next_result()), "3|-1|x", "CALL: second")
+   local stmt = con:prepare("CALL twice(?, ?)")
+   local a, b = stmt:bind_create(t.INT), stmt:bind_create(t.INT)
+   stmt:bind_param(a, b)
+   for n = 10, 11 do
+      a:set(n)
+      b:set(5)
+      is(dump(stmt:execute()), n .. "|5", "prepared CALL: first result")
+      rs = stmt:next_result()
+      is(rs:column(1), "total", "prepared CALL: second: name")
+      is(dump(rs), (n + 5) .. "|" .. (n - 5) .. "|x",
+         "prepared CALL: second: row")
+   end
+   stmt:execute()
+   is(con:query_row("SELECT 6"), "6", "a CALL nobody looked at")
+   con:query("DROP PROCEDURE twice")
+end
+
+local function quoting()
+   local odd = "it's \\ \" \n \r \0 \26 äöü %_"
+   is(con:query_row("SELECT " .. con:quote(odd)), odd, "quote()")
+   local long = ("'\\"):rep(5000)
+   is(con:query_row("SELECT " .. con:quote(long)), long, "quote(), long")
+   con:query("SET sql_mode = CONCAT(@@sql_mode, ',NO_BACKSLASH_ESCAPES')")
+   is(con:query_row("SELECT " .. con:quote("it's \\ x")), "it's \\ x",
+      "quote() without backslash escapes")
+   is(#con:query_row("SELECT " .. con:quote(long)), #long, "a long one")
+   con:reconnect()
+end
+
+local function errors()
+   raises(function() con:query("SELECT * FROM nosuch") end,
+      "prepare' command", "a table that is not there")
+   is(con.sql_errno, 1146, "number of the error")
+   is(ffi.string(con.sql_state), "42S02", "its state")
+   raises(function() con:query("SELEC 1") end, "syntax", "a wrong statement")
+   local stmt = con:prepare("SELECT nosuch")
+   raises(function() stmt:execute() end, "nosuch", "a wrong prepared one")
+   is(con:query_row("SELECT 1"), "1", "the connection lives on")
+   con:query("BEGIN")
+   con:query("INSERT INTO p (i) VALUES (77)")
+   con:reset()
+   is(con:query_row("SELECT COUNT(*) FROM p WHERE i = 77"), "0",
+      "reset() rolls back")
+   local kept = con:prepare("SELECT 1 + ?")
+   local n = kept:bind_create(t.INT)
+   kept:bind_param(n)
+   n:set(1)
+   is(kept:execute():fetch_row()[1], "2", "a statement")
+   con:reconnect()
+   n:set(2)
+   is(kept:execute():fetch_row()[1], "3", "lives through a reconnect")
+   con:query("CREATE TABLE changed (a INT)")
+   con:query("INSERT INTO changed VALUES (1)")
+   local all = con:prepare("SELECT * FROM changed")
+   is(dump(all:execute()), "1", "a table")
+   con:query("ALTER TABLE changed ADD b VARCHAR(9) DEFAULT 'new'")
+   is(dump(all:execute()), "1|new", "that changes under a statement")
+   con:query("DROP TABLE changed")
+end
+
+local function pipeline()
+   con:pipeline_begin()
+   con:query("SELECT 1;")
+   con:query("INSERT INTO p (i) VALUES (55), (56) -- two")
+   con:query("SELECT i FROM p WHERE i IN (55, 56) ORDER BY i ; ")
+   is(con:pipeline_send(), 3, "a pipeline of three")
+   is(con:pipeline_next():fetch_row()[1], "1", "its first answer")
+   is(con:pipeline_next(), nil, "its second has no rows")
+   is(con:affected(), 2, "but two changes")
+   is(dump(con:pipeline_next()), "55\n56", "its third")
+   is(con:query_row("SELECT 7"), "7", "then other calls")
+   raises(function()
+      con:pipeline(function()
+         con:query("DELETE FROM p WHERE i = 55")
+         con:query("SELECT nosuch")
+         con:query("DELETE FROM p WHERE i = 56")
+      end)
+   end, "nosuch", "a pipeline with an error in it")
+   is(con:query_row("SELECT COUNT(*) FROM p WHERE i IN (55, 56)"), "1",
+      "what comes after the error is not executed")
+   con:pipeline_begin()
+   con:query("SELECT 1")
+   con:query("SELECT 2")
+   con:pipeline_send()
+   is(con:query_row("SELECT 8"), "8", "answers that nobody wants")
+   local stmt = con:prepare("SELECT ? + 1, ?")
+   local n, s = stmt:bind_create(t.INT), stmt:bind_create(t.VARCHAR, 20)
+   stmt:bind_param(n, s)
+   con:pipeline_begin()
+   for i = 1, 3 do
+      n:set(i)
+      s:set("it's")
+      stmt:execute()
+   end
+   con:pipeline_send()
+   con:pipeline_next()
+   con:pipeline_next()
+   is(dump(con:pipeline_next()), "4|it's", "prepared statements in it")
+end
+
+local function loading()
+   con:query("CREATE TABLE l (id INT PRIMARY KEY, d DOUBLE, s VARCHAR(100), " ..
+      "b BLOB) CHARACTER SET utf8mb4")
+   local odd = "tab\t line\n back\\ quote' \r \\N äöü"
+   local all = {}
+   for i = 0, 255 do
+      all[i + 1] = string.char(i)
+   end
+   all = table.concat(all)
+   local load = con:load("l", "id,d,s,b")
+   for i = 1, 5000 do
+      load:int(i)
+      load:double(i / 3)
+      if i % 2 == 0 then
+         load:text(odd)
+      else
+         load:null()
+      end
+      load:text(all)
+   end
+   load:close()
+   is(con:query_row("SELECT COUNT(*), SUM(id) FROM l"), "5000", "load: rows")
+   is(con:query_row("SELECT COUNT(*) FROM l WHERE s IS NULL"), "2500",
+      "load: NULLs")
+   local _, s, b, d = con:query_row("SELECT id, s, b, d FROM l WHERE id = 1000")
+   is(s, odd, "load: what needs escaping")
+   is(b, all, "load: every byte")
+   is(tonumber(d), 1000 / 3, "load: doubles are exact")
+   is(con:query_row("SELECT @@unique_checks + @@foreign_key_checks"), "2",
+      "load: checks are on again")
+   local rows = con:query_row("SELECT COUNT(*) FROM l")
+   raises(function()
+      local again = con:load("l", "id,s")
+      again:int(100000)
+      again:text("new")
+      again:int(1000)
+      again:text("twice")
+      again:close()
+   end, "[Dd]uplicate", "load: a key that is there already")
+   is(con:query_row("SELECT COUNT(*) FROM l"), rows, "and nothing of it stays")
+   raises(function()
+      local long = con:load("l", "id,s")
+      long:int(100001)
+      long:text(("x"):rep(101))
+      long:close()
+   end, "truncated", "load: a value too long")
+   is(con:query_row("SELECT COUNT(*) FROM l"), rows, "nothing of that, either")
+   local given_up = con:load("l", "id,s")
+   for i = 200001, 210000 do
+      given_up:int(i)
+      given_up:text("x")
+   end
+   given_up:close(false)
+   is(con:query_row("SELECT COUNT(*) FROM l"), rows, "load: given up")
+   raises(function()
+      local none = con:load("nosuch", "id")
+      none:int(1)
+      none:close()
+   end, "nosuch", "load: no such table")
+   is(con:query_row("SELECT 9"), "9", "load: the connection lives on")
+end
+
+function event()
+   con = sysbench.sql.driver():connect()
+   con:query("DROP TABLE IF EXISTS p, l, types, changed")
+   con:query("DROP PROCEDURE IF EXISTS twice")
+   tap.run(function()
+      like(con:server_info(), "^%w+ [%d.]+", "server_info()")
+      for _, part in ipairs{types, parameters, results, procedures, quoting,
+         errors, pipeline, loading} do
+         part()
+      end
+      con:query("DROP TABLE p, l")
+   end)
+   return 1
+end

@@ -1,0 +1,117 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+#include "check.h"
+#include "drivers/mysql/errors.h"
+
+#define COUNT(array) (sizeof(array) / sizeof((array)[0]))
+
+static const int lost[] = { 1053, 1158, 1159, 1160, 1161, 1243, 1927, 2006,
+    2011, 2013, 2055, 4031 };
+static const int other[] = { 1062, 1064, 1146, 1290, 1317, 99999, 0 };
+
+static int init(struct sbmy_ignore *ig, const char *const *items, size_t n)
+{
+    struct sb_opt_list list = { .item = items, .count = n };
+
+    return sbmy_ignore_init(ig, &list, NULL);
+}
+
+static void defaults(void)
+{
+    static const char *const items[] = { "1213", "1020", "1205" };
+    struct sbmy_ignore ig;
+
+    CHECK_INT(init(&ig, items, COUNT(items)), 0);
+    CHECK_INT(sbmy_classify(&ig, 1213), SB_ERESTART);
+    CHECK_INT(sbmy_classify(&ig, 1205), SB_ERESTART);
+    CHECK_INT(sbmy_classify(&ig, 1020), SB_ERESTART);
+    for (size_t i = 0; i < COUNT(lost); i++)
+        CHECK_INT(sbmy_classify(&ig, lost[i]), SB_ELOST);
+    for (size_t i = 0; i < COUNT(other); i++)
+        CHECK_INT(sbmy_classify(&ig, other[i]), SB_EQUERY);
+    sbmy_ignore_done(&ig);
+}
+
+static void none(void)
+{
+    struct sbmy_ignore ig;
+
+    CHECK_INT(init(&ig, NULL, 0), 0);
+    CHECK_INT(sbmy_classify(&ig, 1213), SB_EQUERY);
+    CHECK_INT(sbmy_classify(&ig, 2013), SB_ELOST);
+    sbmy_ignore_done(&ig);
+}
+
+static void some(void)
+{
+    static const char *const items[] = { "1062", "2013" };
+    struct sbmy_ignore ig;
+
+    CHECK_INT(init(&ig, items, COUNT(items)), 0);
+    CHECK_INT(sbmy_classify(&ig, 1062), SB_EIGNORE);
+    CHECK_INT(sbmy_classify(&ig, 2013), SB_ERECONNECT);
+    CHECK_INT(sbmy_classify(&ig, 2006), SB_ELOST);
+    CHECK_INT(sbmy_classify(&ig, 1213), SB_EQUERY);
+    sbmy_ignore_done(&ig);
+}
+
+static void all(void)
+{
+    static const char *const items[] = { "1213", "all" };
+    struct sbmy_ignore ig;
+
+    CHECK_INT(init(&ig, items, COUNT(items)), 0);
+    CHECK_INT(sbmy_classify(&ig, 1064), SB_EIGNORE);
+    CHECK_INT(sbmy_classify(&ig, 1205), SB_ERESTART);
+    for (size_t i = 0; i < COUNT(lost); i++)
+        CHECK_INT(sbmy_classify(&ig, lost[i]), SB_ERECONNECT);
+    sbmy_ignore_done(&ig);
+    sbmy_ignore_done(&ig);
+}
+
+static void wrong_lists(void)
+{
+    static const char *const items[] = { "", "x", "12x", "-1", "0", "ALL",
+        "99999999999" };
+
+    for (size_t i = 0; i < COUNT(items); i++) {
+        struct sbmy_ignore ig;
+        struct sb_opt_list list = { .item = &items[i], .count = 1 };
+        struct sb_err err = { 0 };
+
+        CHECK_INT(sbmy_ignore_init(&ig, &list, &err), SB_EUSAGE);
+        CHECK(strstr(err.msg, "mysql-ignore-errors") != NULL);
+        sbmy_ignore_done(&ig);
+    }
+}
+
+static void refusals(void)
+{
+    CHECK(sbmy_refuses_prepare(1295));
+    CHECK(sbmy_refuses_prepare(1047));
+    CHECK(!sbmy_refuses_prepare(1064));
+    CHECK(!sbmy_refuses_prepare(1148));
+    CHECK(sbmy_refuses_load(1148));
+    CHECK(sbmy_refuses_load(3948));
+    CHECK(sbmy_refuses_load(4166));
+    CHECK(!sbmy_refuses_load(1146));
+    CHECK(!sbmy_refuses_load(2013));
+}
+
+static void hints(void)
+{
+    CHECK(strstr(sbmy_hint(1146), "prepare") != NULL);
+    CHECK(strstr(sbmy_hint(1461), "db-ps-mode") != NULL);
+    CHECK_STR(sbmy_hint(1064), "");
+}
+
+int main(void)
+{
+    RUN(defaults);
+    RUN(none);
+    RUN(some);
+    RUN(all);
+    RUN(wrong_lists);
+    RUN(refusals);
+    RUN(hints);
+    return check_done();
+}
