@@ -1,0 +1,220 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+#include <errno.h>
+#include <poll.h>
+#include <stdlib.h>
+#include <sys/resource.h>
+#include <time.h>
+
+#include "drivers/pgsql/pgsql_priv.h"
+
+// How soon a connect under way sees that it was canceled.
+#define TICK_MS 50
+
+static int64_t now_ns(void)
+{
+    struct timespec t;
+
+    clock_gettime(CLOCK_MONOTONIC, &t);
+    return (int64_t)t.tv_sec * 1000000000 + t.tv_nsec;
+}
+
+// Connecting -----------------------------------------------------------------
+
+static const char *hint(const char *text, char *room, size_t size)
+{
+    struct rlimit lim;
+
+    if (strstr(text, "Too many open files") &&
+        getrlimit(RLIMIT_NOFILE, &lim) == 0) {
+        snprintf(room, size, " (limit of open files, ulimit -n: %llu)",
+            (unsigned long long)lim.rlim_cur);
+        return room;
+    }
+    if (strstr(text, "too many clients") ||
+        strstr(text, "remaining connection"))
+        return " (the server's max_connections is reached)";
+    if (strstr(text, "database \"") && strstr(text, "does not exist"))
+        return " (create it first, with createdb)";
+    return "";
+}
+
+static int refused(struct pgsql_conn *c, struct sb_err *err)
+{
+    char text[400], room[80];
+
+    pgsql_one_line(PQerrorMessage(c->db), text, sizeof(text));
+    sb_err_set(err, SB_ECONNECT, "%s%s", text, hint(text, room, sizeof(room)));
+    if (err)
+        snprintf(err->state, sizeof(err->state), "08001");
+    return SB_ECONNECT;
+}
+
+static bool was_canceled(struct pgsql_conn *c)
+{
+    return atomic_load_explicit(&c->canceled, memory_order_relaxed);
+}
+
+// The time that libpq would wait, had it to: in ns, 0 for ever.
+static int64_t libpq_timeout(struct pgsql_conn *c)
+{
+    PQconninfoOption *all = PQconninfo(c->db);
+    int64_t seconds = 0;
+
+    for (PQconninfoOption *i = all; i && i->keyword; i++) {
+        if (i->val && strcmp(i->keyword, "connect_timeout") == 0)
+            seconds = strtol(i->val, NULL, 10);
+    }
+    PQconninfoFree(all);
+    return seconds > 0 ? seconds * 1000000000 : 0;
+}
+
+// Until the socket is ready. SB_ECANCELED, SB_ETIMEOUT, or SB_ESYS.
+static int wait_socket(struct pgsql_conn *c, short what, int64_t deadline)
+{
+    struct pollfd p = { .fd = PQsocket(c->db), .events = what };
+
+    for (;;) {
+        int n = poll(&p, 1, TICK_MS);
+
+        if (was_canceled(c))
+            return SB_ECANCELED;
+        if (n > 0)
+            return 0;
+        if (n < 0 && errno != EINTR)
+            return SB_ESYS;
+        if (deadline && now_ns() >= deadline)
+            return SB_ETIMEOUT;
+    }
+}
+
+static int drive(struct pgsql_conn *c, struct sb_err *err)
+{
+    PostgresPollingStatusType st = PGRES_POLLING_WRITING;
+    int64_t limit = c->env->o->connect_timeout, deadline;
+    int rc = 0;
+
+    if (!limit)
+        limit = libpq_timeout(c);
+    deadline = limit ? now_ns() + limit : 0;
+    while (st != PGRES_POLLING_OK && st != PGRES_POLLING_FAILED && rc == 0) {
+        rc = wait_socket(
+            c, st == PGRES_POLLING_READING ? POLLIN : POLLOUT, deadline);
+        if (rc == 0)
+            st = PQconnectPoll(c->db);
+    }
+    if (rc == SB_ECANCELED)
+        return sb_err_set(err, rc, "connecting was canceled");
+    if (rc == SB_ETIMEOUT)
+        return sb_err_set(err, SB_ECONNECT,
+            "connecting to \"%s\" port %s took longer than %.3g s",
+            PQhost(c->db), PQport(c->db), (double)limit / 1e9);
+    if (rc)
+        return sb_err_set(err, SB_ECONNECT, "poll: %s", strerror(errno));
+    return st == PGRES_POLLING_OK ? 0 : refused(c, err);
+}
+
+// What the server wants to be known: for those who look for it.
+static void notice(void *arg, const PGresult *r)
+{
+    const struct sb_host *host = arg;
+    char text[400], line[420];
+
+    pgsql_one_line(PQresultErrorMessage(r), text, sizeof(text));
+    snprintf(line, sizeof(line), "pgsql: %s", text);
+    host->log(5, line);
+}
+
+static int connect_pgsql(struct sb_conn *conn, struct sb_driver_env *env,
+    const void *opts, const struct sb_conn_info *info, struct sb_err *err)
+{
+    struct pgsql_conn *c = pgsql_own(conn);
+    struct pgsql_target t;
+    int rc;
+
+    c->env = env->shared;
+    c->host = env->host;
+    pgsql_target_fill(&t, c->env, info->number);
+    c->db = PQconnectStartParams(t.key, t.value, 0);
+    if (!c->db)
+        return pgsql_no_memory(err);
+    PQsetNoticeReceiver(c->db, notice, (void *)(uintptr_t)c->host);
+    rc = PQstatus(c->db) == CONNECTION_BAD ? refused(c, err) : drive(c, err);
+    if (rc)
+        return rc;
+    c->fd = PQsocket(c->db);
+#ifdef LIBPQ_HAS_PIPELINING // so it can tell of GSSAPI encryption, too
+    c->plain = c->env->o->bypass && !PQsslInUse(c->db) &&
+               !PQgssEncInUse(c->db) && PQprotocolVersion(c->db) == 3;
+#endif
+    atomic_store_explicit(&c->cancel, PQgetCancel(c->db), memory_order_release);
+    atomic_store_explicit(&c->socket, c->fd + 1, memory_order_release);
+    return 0;
+}
+
+static void disconnect_pgsql(struct sb_conn *conn)
+{
+    struct pgsql_conn *c = pgsql_own(conn);
+
+    PQfreeCancel(atomic_load_explicit(&c->cancel, memory_order_acquire));
+    pgsql_clear(c);
+    PQfinish(c->db);
+    free(c->result);
+    free(c->wire.in);
+    free(c->value);
+    free(c->length);
+    free(c->format);
+    pgsql_text_done(&c->sql);
+    pgsql_text_done(&c->bound);
+    pgsql_text_done(&c->closed);
+    pgsql_text_done(&c->copy);
+    pgsql_text_done(&c->rows);
+    memset(c, 0, sizeof(*c));
+}
+
+PGTransactionStatusType pgsql_transaction(const struct pgsql_conn *c)
+{
+    if (c->gone)
+        return PQTRANS_UNKNOWN;
+    switch (c->status) {
+    case 'I':
+        return PQTRANS_IDLE;
+    case 'T':
+        return PQTRANS_INTRANS;
+    case 'E':
+        return PQTRANS_INERROR;
+    default:
+        return PQtransactionStatus(c->db);
+    }
+}
+
+// Whatever state a failed event left: half of a COPY, results nobody took.
+static int reset(struct sb_conn *conn, struct sb_err *err)
+{
+    struct pgsql_conn *c = pgsql_own(conn);
+
+    if (pgsql_transaction(c) == PQTRANS_ACTIVE) {
+        pgsql_call_begin(c);
+        pgsql_collect(c, NULL);
+        pgsql_call_end(c);
+    }
+    switch (pgsql_transaction(c)) {
+    case PQTRANS_IDLE:
+        return 0;
+    case PQTRANS_INTRANS:
+    case PQTRANS_INERROR:
+        return pgsql_run(c, "ROLLBACK", err);
+    case PQTRANS_ACTIVE:
+    case PQTRANS_UNKNOWN:
+    default:
+        return pgsql_fail(c, NULL, err);
+    }
+}
+
+const struct sb_generic_ops pgsql_generic_ops = {
+    .env_init = pgsql_env_init,
+    .env_done = pgsql_env_done,
+    .connect = connect_pgsql,
+    .disconnect = disconnect_pgsql,
+    .cancel = pgsql_cancel,
+    .reset = reset,
+};

@@ -1,0 +1,211 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+#include "drivers/pgsql/encode.h"
+
+#include <math.h>
+#include <stdlib.h>
+
+#include "base/sqlscan.h"
+
+// Buffer -------------------------------------------------------------------
+
+void pgsql_text_done(struct pgsql_text *t)
+{
+    free(t->s);
+    *t = (struct pgsql_text){ 0 };
+}
+
+char *pgsql_text_room(struct pgsql_text *t, size_t more)
+{
+    size_t cap = t->cap ? t->cap : 256;
+    char *p;
+
+    if (t->cap - t->len >= more && t->s)
+        return t->s + t->len;
+    while (cap - t->len < more)
+        cap *= 2;
+    p = realloc(t->s, cap);
+    if (!p)
+        return NULL;
+    t->s = p;
+    t->cap = cap;
+    return p + t->len;
+}
+
+// Numbers ------------------------------------------------------------------
+
+static const char pairs[] =
+    "00010203040506070809101112131415161718192021222324"
+    "25262728293031323334353637383940414243444546474849"
+    "50515253545556575859606162636465666768697071727374"
+    "75767778798081828384858687888990919293949596979899";
+
+size_t pgsql_put_int(char *out, int64_t i)
+{
+    uint64_t u = i < 0 ? 0 - (uint64_t)i : (uint64_t)i;
+    char digits[20], *p = digits + sizeof(digits);
+    size_t n;
+
+    for (; u >= 100; u /= 100) {
+        p -= 2;
+        memcpy(p, pairs + 2 * (u % 100), 2);
+    }
+    p -= 2;
+    memcpy(p, pairs + 2 * u, 2);
+    p += u < 10;
+    n = (size_t)(digits + sizeof(digits) - p);
+    if (i < 0)
+        *out++ = '-';
+    memcpy(out, p, n);
+    return n + (i < 0);
+}
+
+size_t pgsql_put_double(char *out, double d)
+{
+    int n;
+
+    if (isnan(d))
+        return (size_t)snprintf(out, PGSQL_NUMBER, "NaN");
+    if (isinf(d))
+        return (size_t)snprintf(
+            out, PGSQL_NUMBER, d < 0 ? "-Infinity" : "Infinity");
+    n = snprintf(out, PGSQL_NUMBER, "%.15g", d);
+    if (strtod(out, NULL) != d)
+        n = snprintf(out, PGSQL_NUMBER, "%.17g", d);
+    return (size_t)n;
+}
+
+// COPY ---------------------------------------------------------------------
+
+size_t pgsql_copy_size(const struct sb_value *v)
+{
+    if (v->type < SB_VALUE_TEXT)
+        return PGSQL_NUMBER;
+    return 3 + 2 * (size_t)v->len;
+}
+
+// What follows the backslash; 0: the byte stands for itself.
+static const char escape[256] = {
+    ['\b'] = 'b',
+    ['\f'] = 'f',
+    ['\n'] = 'n',
+    ['\r'] = 'r',
+    ['\t'] = 't',
+    ['\v'] = 'v',
+    ['\\'] = '\\',
+};
+
+static size_t copy_text(char *out, const char *s, size_t len)
+{
+    size_t n = 0;
+
+    for (size_t i = 0; i < len; i++) {
+        char e = escape[(unsigned char)s[i]];
+
+        if (e) {
+            out[n++] = '\\';
+            out[n++] = e;
+        } else {
+            out[n++] = s[i];
+        }
+    }
+    return n;
+}
+
+// bytea's hex form, whose own backslash is escaped.
+static size_t copy_blob(char *out, const char *s, size_t len)
+{
+    static const char digit[] = "0123456789abcdef";
+    size_t n = 0;
+
+    out[n++] = '\\';
+    out[n++] = '\\';
+    out[n++] = 'x';
+    for (size_t i = 0; i < len; i++) {
+        out[n++] = digit[(unsigned char)s[i] >> 4];
+        out[n++] = digit[s[i] & 15];
+    }
+    return n;
+}
+
+size_t pgsql_copy_value(char *out, const struct sb_value *v)
+{
+    switch ((enum sb_value_type)v->type) {
+    case SB_VALUE_INT:
+        return pgsql_put_int(out, v->i);
+    case SB_VALUE_DOUBLE:
+        return pgsql_put_double(out, v->d);
+    case SB_VALUE_TEXT:
+    case SB_VALUE_TIME:
+        return copy_text(out, v->s, v->len);
+    case SB_VALUE_BLOB:
+        return copy_blob(out, v->s, v->len);
+    case SB_VALUE_NULL:
+    default:
+        out[0] = '\\';
+        out[1] = 'N';
+        return 2;
+    }
+}
+
+// SQL ----------------------------------------------------------------------
+
+static void put(char *out, size_t size, size_t at, char c)
+{
+    if (at < size)
+        out[at] = c;
+}
+
+size_t pgsql_put_literal(
+    const char *s, size_t len, bool backslash, char *out, size_t size)
+{
+    bool escapes = backslash && len > 0 && memchr(s, '\\', len);
+    size_t n = 0;
+
+    // A blank, so that the E never lengthens the word before it.
+    if (escapes) {
+        put(out, size, n++, ' ');
+        put(out, size, n++, 'E');
+    }
+    put(out, size, n++, '\'');
+    for (size_t i = 0; i < len; i++) {
+        if (s[i] == '\'' || (escapes && s[i] == '\\'))
+            put(out, size, n++, s[i]);
+        put(out, size, n++, s[i]);
+    }
+    put(out, size, n++, '\'');
+    if (size > 0)
+        out[n < size ? n : size - 1] = '\0';
+    return n;
+}
+
+uint32_t pgsql_number_marks(const char *sql, size_t len, char *out)
+{
+    unsigned flags = sb_sqlscan_dialect("pgsql");
+    uint32_t count = 0;
+    size_t from = 0, n = 0, at;
+
+    while ((at = sb_sqlscan_next(sql, len, from, flags)) < len) {
+        memcpy(out + n, sql + from, at - from);
+        n += at - from;
+        out[n++] = '$';
+        n += pgsql_put_int(out + n, ++count);
+        from = at + 1;
+    }
+    memcpy(out + n, sql + from, len - from);
+    out[n + len - from] = '\0';
+    return count;
+}
+
+// Semicolons take the place of the marks, so that the scanner for marks finds
+// those outside of strings and comments.
+bool pgsql_several(const char *sql, size_t len, char *scratch)
+{
+    size_t at;
+
+    for (size_t i = 0; i < len; i++)
+        scratch[i] = sql[i] == ';' ? '?' : sql[i] == '?' ? ' ' : sql[i];
+    at = sb_sqlscan_next(scratch, len, 0, sb_sqlscan_dialect("pgsql"));
+    while (at < len && strchr("? \n\r\t", scratch[at]))
+        at++;
+    return at < len;
+}

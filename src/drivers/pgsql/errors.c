@@ -1,0 +1,58 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+#include "drivers/pgsql/errors.h"
+
+#include <string.h>
+
+#include "base/err.h"
+
+// The first entry whose text the SQLSTATE begins with.
+static const struct {
+    const char *state;
+    int code;
+} table[] = {
+    { "40001", SB_ERESTART }, // serialization failure
+    { "40P01", SB_ERESTART }, // deadlock
+    { "55P03", SB_ERESTART }, // a lock was not available in time
+    { "23505", SB_EIGNORE },  // unique violation: ignored since sysbench 1.0
+    { "08", SB_ELOST },       // connection exceptions
+    { "57P01", SB_ELOST },    // terminated by an administrator
+    { "57P02", SB_ELOST },    // another server process crashed
+    { "57P03", SB_ELOST },    // starting up or shutting down
+    { "57P04", SB_ELOST },    // the database was dropped
+    { "57P05", SB_ELOST },    // idle for too long
+    { "25P03", SB_ELOST },    // idle in a transaction for too long
+};
+
+int pgsql_classify(const char *state)
+{
+    for (size_t i = 0; i < sizeof(table) / sizeof(table[0]); i++) {
+        if (strncmp(state, table[i].state, strlen(table[i].state)) == 0)
+            return table[i].code;
+    }
+    return SB_EQUERY;
+}
+
+bool pgsql_not_known(const char *state)
+{
+    return strcmp(state, "42601") == 0 || strncmp(state, "0A", 2) == 0 ||
+           strncmp(state, "XX", 2) == 0;
+}
+
+size_t pgsql_one_line(const char *text, char *out, size_t size)
+{
+    size_t n = 0;
+
+    for (; *text && n + 1 < size; text++) {
+        bool blank = *text == ' ' || *text == '\n' || *text == '\t';
+
+        if (!blank)
+            out[n++] = *text;
+        else if (n > 0 && out[n - 1] != ' ')
+            out[n++] = ' ';
+    }
+    while (n > 0 && out[n - 1] == ' ')
+        n--;
+    if (size > 0)
+        out[n] = '\0';
+    return n;
+}

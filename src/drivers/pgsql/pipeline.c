@@ -1,0 +1,141 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+//
+// Statements sent together. While they are on their way the socket does not
+// block: a server that cannot get rid of its answers would stop reading.
+#include <poll.h>
+
+#include "drivers/pgsql/pgsql_priv.h"
+
+#ifdef LIBPQ_HAS_PIPELINING
+
+static int flush(struct pgsql_conn *c, struct sb_err *err)
+{
+    struct pollfd p = { .fd = c->fd, .events = POLLIN | POLLOUT };
+    int n;
+
+    while ((n = PQflush(c->db)) == 1) {
+        if (poll(&p, 1, -1) > 0 && (p.revents & ~POLLOUT) &&
+            !PQconsumeInput(c->db))
+            return pgsql_fail(c, NULL, err);
+    }
+    return n < 0 ? pgsql_fail(c, NULL, err) : 0;
+}
+
+static int send_sync(struct pgsql_conn *c, struct sb_err *err)
+{
+    if (!PQpipelineSync(c->db))
+        return pgsql_fail(c, NULL, err);
+    c->synced = true;
+    return flush(c, err);
+}
+
+static int send_text(
+    struct pgsql_conn *c, const char *sql, size_t len, struct sb_err *err)
+{
+    struct sb_err why = { 0 };
+    const char *text = pgsql_terminated(c, sql, len, &why);
+
+    if (!text) {
+        if (err)
+            *err = why;
+        return why.code;
+    }
+    if (PQsendQueryParams(c->db, text, 0, NULL, NULL, NULL, NULL, 0))
+        return 0;
+    return pgsql_fail(c, NULL, err);
+}
+
+static int send_all(struct pgsql_conn *c, const struct sb_item *items,
+    uint32_t n, struct sb_err *err)
+{
+    int rc = 0;
+
+    if (!PQenterPipelineMode(c->db) || PQsetnonblocking(c->db, 1) != 0)
+        return pgsql_fail(c, NULL, err);
+    for (uint32_t i = 0; i < n && rc == 0; i++) {
+        const struct sb_item *item = &items[i];
+
+        if (item->stmt)
+            rc = pgsql_send_stmt(c, (const struct pgsql_stmt *)item->stmt,
+                item->values, item->nvalues, err);
+        else
+            rc = send_text(c, item->sql, item->len, err);
+    }
+    return rc ? rc : send_sync(c, err);
+}
+
+int pgsql_pipeline_send(struct sb_conn *conn, const struct sb_item *items,
+    uint32_t n, struct sb_err *err)
+{
+    struct pgsql_conn *c = pgsql_own(conn);
+    int rc;
+
+    pgsql_clear(c);
+    c->synced = false;
+    pgsql_call_begin(c);
+    rc = send_all(c, items, n, err);
+    pgsql_call_end(c);
+    return rc;
+}
+
+int pgsql_pipeline_receive(
+    struct sb_conn *conn, struct sb_result *res, struct sb_err *err)
+{
+    struct pgsql_conn *c = pgsql_own(conn);
+    struct sb_err why = { 0 };
+    int rc;
+
+    pgsql_clear(c);
+    pgsql_call_begin(c);
+    rc = pgsql_collect(c, &why);
+    pgsql_call_end(c);
+    if (rc == 0) {
+        pgsql_describe(c, res);
+        return 0;
+    }
+    if (rc == SB_EQUERY && pgsql_forgotten(c, &why))
+        rc = SB_ERESTART;
+    why.code = rc;
+    if (err)
+        *err = why;
+    return rc;
+}
+
+// Drops answers up to the mark that was sent last. Two NULLs in a row: there
+// is nothing left at all.
+static void drain(struct pgsql_conn *c)
+{
+    int nothing = 0;
+
+    while (!pgsql_gone(c) && nothing < 2) {
+        PGresult *r = PQgetResult(c->db);
+        bool end = r && PQresultStatus(r) == PGRES_PIPELINE_SYNC;
+
+        nothing = r ? 0 : nothing + 1;
+        PQclear(r);
+        if (end)
+            return;
+    }
+}
+
+int pgsql_pipeline_end(struct sb_conn *conn, struct sb_err *err)
+{
+    struct pgsql_conn *c = pgsql_own(conn);
+    int rc = 0;
+
+    pgsql_clear(c);
+    if (PQpipelineStatus(c->db) == PQ_PIPELINE_OFF)
+        return 0;
+    pgsql_call_begin(c);
+    if (!c->synced)
+        rc = send_sync(c, err);
+    if (rc == 0)
+        drain(c);
+    if (rc == 0 && !PQexitPipelineMode(c->db))
+        rc = pgsql_fail(c, NULL, err);
+    PQsetnonblocking(c->db, 0);
+    pgsql_call_end(c);
+    return rc;
+}
+
+#endif

@@ -1,0 +1,250 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+//
+// Results as libpq makes them, and the errors among them.
+#include <stdlib.h>
+
+#include "drivers/pgsql/pgsql_priv.h"
+
+// Errors -------------------------------------------------------------------
+
+int pgsql_no_memory(struct sb_err *err)
+{
+    return sb_err_set(err, SB_ENOMEM, "out of memory");
+}
+
+static const char *field(const PGresult *r, int code)
+{
+    const char *s = r ? PQresultErrorField(r, code) : NULL;
+
+    return s ? s : "";
+}
+
+bool pgsql_gone(const struct pgsql_conn *c)
+{
+    return c->gone || PQstatus(c->db) != CONNECTION_OK;
+}
+
+// "text (detail)" in one line.
+static void join(const char *text, const char *detail, char *out, size_t size)
+{
+    size_t n = pgsql_one_line(text, out, size);
+
+    if (!detail[0] || n + 8 >= size)
+        return;
+    memcpy(out + n, " (", 2);
+    n += 2 + pgsql_one_line(detail, out + n + 2, size - n - 4);
+    memcpy(out + n, ")", 2);
+}
+
+int pgsql_fail_with(
+    struct pgsql_conn *c, const struct pgsql_problem *p, struct sb_err *err)
+{
+    int code = pgsql_classify(p->state);
+    const char *state = p->state, *detail = p->detail;
+    char text[sizeof(err->msg)];
+
+    if (pgsql_gone(c)) {
+        code = SB_ELOST;
+        // The descriptor may be somebody else's soon.
+        atomic_store_explicit(&c->socket, 0, memory_order_release);
+    }
+    if (code == SB_ELOST && !state[0])
+        state = PGSQL_LOST;
+    if ((code == SB_ELOST || strcmp(state, PGSQL_CANCELED) == 0) &&
+        atomic_load_explicit(&c->canceled, memory_order_relaxed)) {
+        atomic_store_explicit(&c->canceled, false, memory_order_relaxed);
+        code = SB_ECANCELED;
+    }
+    if (strcmp(state, PGSQL_NO_TABLE) == 0)
+        detail = "was the 'prepare' command run for this database?";
+    join(p->text, detail, text, sizeof(text));
+    return sb_err_native(err, code, 0, state, text);
+}
+
+int pgsql_fail(struct pgsql_conn *c, const PGresult *r, struct sb_err *err)
+{
+    struct pgsql_problem p = {
+        .state = field(r, PG_DIAG_SQLSTATE),
+        .text = field(r, PG_DIAG_MESSAGE_PRIMARY),
+        .detail = field(r, PG_DIAG_MESSAGE_DETAIL),
+    };
+
+    // What libpq itself finds has no fields.
+    if (!p.text[0])
+        p.text = r ? PQresultErrorMessage(r) : "";
+    if (!p.text[0])
+        p.text = PQerrorMessage(c->db);
+    if (!p.text[0])
+        p.text = "connection lost";
+    return pgsql_fail_with(c, &p, err);
+}
+
+// Keeping ------------------------------------------------------------------
+
+void pgsql_clear(struct pgsql_conn *c)
+{
+    if (c->shown)
+        pgsql_wire_clear(c);
+    for (uint32_t i = 0; i < c->nresults; i++)
+        PQclear(c->result[i]);
+    c->nresults = c->now = 0;
+    c->row = 0;
+}
+
+static int keep(struct pgsql_conn *c, PGresult *r, struct sb_err *err)
+{
+    if (c->nresults == c->cap_results) {
+        uint32_t cap = c->cap_results ? 2 * c->cap_results : 2;
+        PGresult **p = realloc(c->result, cap * sizeof(*p));
+
+        if (!p) {
+            PQclear(r);
+            return pgsql_no_memory(err);
+        }
+        c->result = p;
+        c->cap_results = cap;
+    }
+    c->result[c->nresults++] = r;
+    return 0;
+}
+
+// Rows of COPY TO STDOUT are read and dropped.
+static void drain_copy(struct pgsql_conn *c)
+{
+    char *row;
+
+    while (PQgetCopyData(c->db, &row, 0) > 0)
+        PQfreemem(row);
+}
+
+// Takes one of the results that came; rc is that of those before it.
+static int take(struct pgsql_conn *c, PGresult *r, int rc, struct sb_err *err)
+{
+    switch (PQresultStatus(r)) {
+    case PGRES_TUPLES_OK:
+    case PGRES_COMMAND_OK:
+    case PGRES_EMPTY_QUERY:
+        if (rc == 0)
+            return keep(c, r, err);
+        break;
+    case PGRES_COPY_OUT:
+        drain_copy(c);
+        break;
+    case PGRES_COPY_IN:
+        PQputCopyEnd(c->db, "COPY FROM STDIN is no query: con:load() does it");
+        break;
+    default:
+        if (rc == 0)
+            rc = pgsql_fail(c, r, err);
+    }
+    PQclear(r);
+    return rc;
+}
+
+int pgsql_collect(struct pgsql_conn *c, struct sb_err *err)
+{
+    PGresult *r;
+    int rc = 0;
+
+    while ((r = PQgetResult(c->db)) != NULL)
+        rc = take(c, r, rc, err);
+    if (rc)
+        pgsql_clear(c);
+    return rc;
+}
+
+int pgsql_run(struct pgsql_conn *c, const char *sql, struct sb_err *err)
+{
+    int rc;
+
+    pgsql_clear(c);
+    pgsql_call_begin(c);
+    rc = PQsendQuery(c->db, sql) ? pgsql_collect(c, err)
+                                 : pgsql_fail(c, NULL, err);
+    pgsql_call_end(c);
+    return rc;
+}
+
+// Reading ------------------------------------------------------------------
+
+void pgsql_describe(const struct pgsql_conn *c, struct sb_result *res)
+{
+    PGresult *r = c->now < c->nresults ? c->result[c->now] : NULL;
+    const char *tuples;
+
+    if (c->shown) {
+        pgsql_wire_describe(c, res);
+        return;
+    }
+    if (!r)
+        return;
+    if (PQresultStatus(r) == PGRES_TUPLES_OK) {
+        res->kind = SB_RESULT_ROWS;
+        res->nfields = (uint32_t)PQnfields(r);
+        res->affected = res->nrows = (uint64_t)PQntuples(r);
+        return;
+    }
+    tuples = PQcmdTuples(r);
+    if (tuples[0])
+        res->kind = SB_RESULT_WRITE;
+    res->affected = strtoull(tuples, NULL, 10);
+}
+
+int pgsql_fetch(struct sb_conn *conn, struct sb_result *res,
+    struct sb_cell *cells, struct sb_err *err)
+{
+    struct pgsql_conn *c = pgsql_own(conn);
+    const PGresult *r = c->now < c->nresults ? c->result[c->now] : NULL;
+    int row = (int)c->row;
+
+    if (c->shown)
+        return pgsql_wire_fetch(c, res, cells, err);
+    if (!r || c->row >= res->nrows)
+        return 0;
+    for (int i = 0; i < (int)res->nfields; i++) {
+        bool null = PQgetisnull(r, row, i);
+
+        cells[i].s = null ? NULL : PQgetvalue(r, row, i);
+        cells[i].len = null ? 0 : (uint64_t)PQgetlength(r, row, i);
+    }
+    c->row++;
+    return 1;
+}
+
+static const char *nth(const char *names, uint32_t i)
+{
+    while (i-- > 0)
+        names += strlen(names) + 1;
+    return names;
+}
+
+const char *pgsql_column(
+    struct sb_conn *conn, struct sb_result *res, uint32_t i)
+{
+    struct pgsql_conn *c = pgsql_own(conn);
+
+    if (i >= res->nfields)
+        return NULL;
+    if (c->shown)
+        return nth(c->shown->columns, i);
+    return c->now < c->nresults ? PQfname(c->result[c->now], (int)i) : NULL;
+}
+
+int pgsql_next_result(
+    struct sb_conn *conn, struct sb_result *res, struct sb_err *err)
+{
+    struct pgsql_conn *c = pgsql_own(conn);
+
+    *res = (struct sb_result){ 0 };
+    if (c->now + 1 >= c->nresults)
+        return 0;
+    c->now++;
+    c->row = 0;
+    pgsql_describe(c, res);
+    return 1;
+}
+
+void pgsql_free_result(struct sb_conn *conn, struct sb_result *res)
+{
+    pgsql_clear(pgsql_own(conn));
+}

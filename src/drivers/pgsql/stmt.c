@@ -1,0 +1,364 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+//
+// Statements. Parameters go as text, of types that the server infers, so that
+// an integer fits a column of any number type.
+#include <stdlib.h>
+
+#include "drivers/pgsql/pgsql_priv.h"
+
+#define CLOSE_TOGETHER 32u   // statements whose names are freed in one go
+#define CLOSE_MOST     1024u // names remembered for that
+
+// Texts --------------------------------------------------------------------
+
+const char *pgsql_terminated(
+    struct pgsql_conn *c, const char *sql, size_t len, struct sb_err *err)
+{
+    char *p;
+
+    c->sql.len = 0;
+    p = pgsql_text_room(&c->sql, len + 1);
+    if (!p) {
+        pgsql_no_memory(err);
+        return NULL;
+    }
+    if (memchr(sql, '\0', len)) {
+        sb_err_set(err, SB_EQUERY, "a zero byte in the statement");
+        return NULL;
+    }
+    memcpy(p, sql, len);
+    p[len] = '\0';
+    return p;
+}
+
+static int query(struct sb_conn *conn, const char *sql, size_t len,
+    struct sb_result *res, struct sb_err *err)
+{
+    struct pgsql_conn *c = pgsql_own(conn);
+    const char *text = pgsql_terminated(c, sql, len, err);
+    int rc;
+
+    if (!text)
+        return err ? err->code : SB_EQUERY;
+    rc = pgsql_run(c, text, err);
+    if (rc == 0)
+        pgsql_describe(c, res);
+    return rc;
+}
+
+// Preparing ----------------------------------------------------------------
+
+static bool forgets(const struct pgsql_conn *c)
+{
+    return atomic_load_explicit(&c->env->forgets, memory_order_relaxed);
+}
+
+bool pgsql_forgotten(struct pgsql_conn *c, const struct sb_err *err)
+{
+    if (strcmp(err->state, PGSQL_NO_STATEMENT) != 0 &&
+        strcmp(err->state, PGSQL_DUP_STATEMENT) != 0)
+        return false;
+    if (!atomic_exchange_explicit(&c->env->forgets, true, memory_order_relaxed))
+        c->host->log(3,
+            "pgsql: prepared statements got lost, as they do with a pooler "
+            "between; their texts are sent each time from now on");
+    return true;
+}
+
+// The names of closed statements are freed together, before others are
+// prepared: a connection that ends needs none of it.
+static void free_names(struct pgsql_conn *c)
+{
+    if (c->nclosed < CLOSE_TOGETHER || forgets(c) ||
+        pgsql_transaction(c) != PQTRANS_IDLE)
+        return;
+    pgsql_run(c, c->closed.s, NULL);
+    pgsql_clear(c);
+    c->closed.len = 0;
+    c->nclosed = 0;
+}
+
+static uint64_t hash(const char *s)
+{
+    uint64_t h = 0xcbf29ce484222325u;
+
+    for (; *s; s++)
+        h = (h ^ (unsigned char)*s) * 0x100000001b3u;
+    return h;
+}
+
+// Behind a pooler another client may have used the same name; with the text in
+// the name it is the same statement then.
+static void name(struct pgsql_conn *c, struct pgsql_stmt *st)
+{
+    st->name_len = (uint32_t)snprintf(st->name, sizeof(st->name),
+        "s%llx_%016llx", (unsigned long long)c->prepared++,
+        (unsigned long long)hash(st->sql));
+}
+
+static bool reserve(struct pgsql_conn *c, uint32_t n)
+{
+    void *value, *length, *format;
+
+    if (n <= c->cap_params)
+        return true;
+    value = realloc(c->value, n * sizeof(*c->value));
+    if (value)
+        c->value = value;
+    length = realloc(c->length, n * sizeof(*c->length));
+    if (length)
+        c->length = length;
+    format = realloc(c->format, n * sizeof(*c->format));
+    if (format)
+        c->format = format;
+    if (!value || !length || !format)
+        return false;
+    c->cap_params = n;
+    return true;
+}
+
+static int translate(struct pgsql_conn *c, struct pgsql_stmt *st,
+    const char *sql, size_t len, uint32_t *nparams, struct sb_err *err)
+{
+    char *room = malloc(6 * len + 1), *fit;
+
+    if (!room)
+        return pgsql_no_memory(err);
+    if (memchr(sql, '\0', len) || pgsql_several(sql, len, room)) {
+        free(room);
+        return sb_err_set(err, SB_EUNSUPPORTED, "not one statement");
+    }
+    *nparams = pgsql_number_marks(sql, len, room);
+    fit = realloc(room, strlen(room) + 1);
+    st->sql = fit ? fit : room;
+    return reserve(c, *nparams) ? 0 : pgsql_no_memory(err);
+}
+
+static int send_prepare(
+    struct pgsql_conn *c, struct pgsql_stmt *st, struct sb_err *err)
+{
+    int rc;
+
+    name(c, st);
+    pgsql_clear(c);
+    pgsql_call_begin(c);
+    rc = PQsendPrepare(c->db, st->name, st->sql, 0, NULL)
+             ? pgsql_collect(c, err)
+             : pgsql_fail(c, NULL, err);
+    pgsql_call_end(c);
+    pgsql_clear(c);
+    if (rc == 0)
+        return 0;
+    st->name[0] = '\0';
+    st->name_len = 0;
+    if (rc != SB_EQUERY || !pgsql_forgotten(c, err))
+        return rc;
+    return pgsql_transaction(c) == PQTRANS_INERROR ? SB_ERESTART : 0;
+}
+
+static void drop(struct pgsql_stmt *st)
+{
+    free(st->sql);
+    free(st->columns);
+    *st = (struct pgsql_stmt){ 0 };
+}
+
+static int prepare(struct sb_conn *conn, struct sb_stmt *stmt, const char *sql,
+    size_t len, uint32_t *nparams, struct sb_err *err)
+{
+    struct pgsql_conn *c = pgsql_own(conn);
+    struct pgsql_stmt *st = (struct pgsql_stmt *)stmt;
+    struct sb_err why = { 0 };
+    int rc = translate(c, st, sql, len, nparams, &why);
+
+    if (rc == 0 && !forgets(c)) {
+        free_names(c);
+        rc = send_prepare(c, st, &why);
+    }
+    if (rc == 0)
+        return 0;
+    drop(st);
+    why.code = rc;
+    if (err)
+        *err = why;
+    return rc;
+}
+
+static void close_stmt(struct sb_conn *conn, struct sb_stmt *stmt)
+{
+    struct pgsql_conn *c = pgsql_own(conn);
+    struct pgsql_stmt *st = (struct pgsql_stmt *)stmt;
+    bool later = st->name[0] && !forgets(c) && c->nclosed < CLOSE_MOST;
+    char *p = later ? pgsql_text_room(&c->closed, 64) : NULL;
+
+    if (c->shown == st)
+        pgsql_clear(c);
+    if (p) {
+        c->closed.len += (size_t)snprintf(p, 64, "DEALLOCATE %s;", st->name);
+        c->nclosed++;
+    }
+    drop(st);
+}
+
+// Executing ----------------------------------------------------------------
+
+static size_t room_for(const struct sb_value *v, uint32_t n)
+{
+    size_t size = 0;
+
+    for (uint32_t i = 0; i < n; i++)
+        size += v[i].type < SB_VALUE_TEXT ? PGSQL_NUMBER : (size_t)v[i].len + 1;
+    return size;
+}
+
+// A text ends at a zero byte, unless it goes as bytes: then the server says
+// what it thinks of it.
+static char *put_text(
+    struct pgsql_conn *c, uint32_t i, const struct sb_value *v, char *out)
+{
+    memcpy(out, v->s, v->len);
+    out[v->len] = '\0';
+    c->format[i] = memchr(out, '\0', v->len) != NULL;
+    return out + v->len + 1;
+}
+
+// Value i, its text at `out`. Returns the place behind it.
+static char *put_value(
+    struct pgsql_conn *c, uint32_t i, const struct sb_value *v, char *out)
+{
+    c->value[i] = out;
+    c->length[i] = (int)v->len;
+    c->format[i] = 0;
+    switch ((enum sb_value_type)v->type) {
+    case SB_VALUE_INT:
+        out += pgsql_put_int(out, v->i);
+        *out = '\0';
+        return out + 1;
+    case SB_VALUE_DOUBLE:
+        return out + pgsql_put_double(out, v->d) + 1;
+    case SB_VALUE_TEXT:
+    case SB_VALUE_TIME:
+        return put_text(c, i, v, out);
+    case SB_VALUE_BLOB:
+        c->value[i] = v->len ? v->s : "";
+        c->format[i] = 1;
+        return out;
+    case SB_VALUE_NULL:
+    default:
+        c->value[i] = NULL;
+        return out;
+    }
+}
+
+static bool bind(struct pgsql_conn *c, const struct sb_value *v, uint32_t n)
+{
+    char *out = pgsql_text_room(&c->bound, room_for(v, n));
+
+    if (!out || !reserve(c, n))
+        return false;
+    for (uint32_t i = 0; i < n; i++)
+        out = put_value(c, i, &v[i], out);
+    return true;
+}
+
+int pgsql_send_stmt(struct pgsql_conn *c, const struct pgsql_stmt *st,
+    const struct sb_value *values, uint32_t n, struct sb_err *err)
+{
+    int sent;
+
+    if (!bind(c, values, n))
+        return pgsql_no_memory(err);
+    if (st->name[0] && !forgets(c))
+        sent = PQsendQueryPrepared(
+            c->db, st->name, (int)n, c->value, c->length, c->format, 0);
+    else
+        sent = PQsendQueryParams(
+            c->db, st->sql, (int)n, NULL, c->value, c->length, c->format, 0);
+    return sent ? 0 : pgsql_fail(c, NULL, err);
+}
+
+// Remembers what the statement answers, for the executions to come.
+static void learn(struct pgsql_conn *c, struct pgsql_stmt *st)
+{
+    PGresult *r = c->nresults == 1 ? c->result[0] : NULL;
+    size_t size = 1;
+    char *p;
+
+    st->shape = PGSQL_LIBPQ;
+    if (!r || strncmp(PQcmdStatus(r), "COPY", 4) == 0)
+        return;
+    for (int i = 0; i < PQnfields(r); i++)
+        size += strlen(PQfname(r, i)) + 1;
+    st->columns = p = malloc(size);
+    if (!p)
+        return;
+    for (int i = 0; i < PQnfields(r); i++)
+        p = stpcpy(p, PQfname(r, i)) + 1;
+    st->nfields = (uint32_t)PQnfields(r);
+    st->shape = PQresultStatus(r) == PGRES_TUPLES_OK ? PGSQL_ROWS
+                                                     : PGSQL_NO_ROWS;
+}
+
+static int execute_once(struct pgsql_conn *c, struct pgsql_stmt *st,
+    const struct sb_value *values, uint32_t n, struct sb_err *err)
+{
+    int rc;
+
+    pgsql_clear(c);
+    if (st->name_len && !forgets(c) && pgsql_wire_ready(c, st, values, n))
+        return pgsql_wire_execute(c, st, values, n, err);
+    pgsql_call_begin(c);
+    rc = pgsql_send_stmt(c, st, values, n, err);
+    if (rc == 0)
+        rc = pgsql_collect(c, err);
+    pgsql_call_end(c);
+    if (rc == 0 && st->shape == PGSQL_UNKNOWN)
+        learn(c, st);
+    return rc;
+}
+
+static int execute(struct sb_conn *conn, struct sb_stmt *stmt,
+    const struct sb_value *values, uint32_t n, struct sb_result *res,
+    struct sb_err *err)
+{
+    struct pgsql_conn *c = pgsql_own(conn);
+    struct pgsql_stmt *st = (struct pgsql_stmt *)stmt;
+    int rc = execute_once(c, st, values, n, err);
+
+    if (rc == SB_EQUERY && err && pgsql_forgotten(c, err)) {
+        // A transaction that saw an error has to be begun anew.
+        if (pgsql_transaction(c) == PQTRANS_INERROR)
+            return SB_ERESTART;
+        rc = execute_once(c, st, values, n, err);
+    }
+    if (rc == 0)
+        pgsql_describe(c, res);
+    return rc;
+}
+
+static size_t quote(
+    struct sb_conn *conn, const char *text, size_t len, char *out, size_t size)
+{
+    const char *standard = PQparameterStatus(
+        pgsql_own(conn)->db, "standard_conforming_strings");
+
+    return pgsql_put_literal(
+        text, len, !standard || strcmp(standard, "on") != 0, out, size);
+}
+
+const struct sb_sql_ops pgsql_sql_ops = {
+    .query = query,
+    .prepare = prepare,
+    .execute = execute,
+    .close = close_stmt,
+    .fetch = pgsql_fetch,
+    .column = pgsql_column,
+    .next_result = pgsql_next_result,
+    .free_result = pgsql_free_result,
+    .quote = quote,
+#ifdef LIBPQ_HAS_PIPELINING
+    .pipeline_send = pgsql_pipeline_send,
+    .pipeline_receive = pgsql_pipeline_receive,
+    .pipeline_end = pgsql_pipeline_end,
+#endif
+};

@@ -1,0 +1,180 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+//
+// Where to connect and as whom: our options, a connection string, the
+// environment and service files that libpq knows, and the defaults of
+// sysbench, in this order.
+#include <errno.h>
+#include <stdlib.h>
+
+#include "drivers/pgsql/pgsql_priv.h"
+
+static int find(const struct pgsql_target *t, const char *key)
+{
+    for (int i = 0; i < t->n; i++) {
+        if (strcmp(t->key[i], key) == 0)
+            return i;
+    }
+    return -1;
+}
+
+static void set(struct pgsql_target *t, const char *key, const char *value)
+{
+    int i = find(t, key);
+
+    if (i < 0 && t->n + 1 < PGSQL_KEYWORDS)
+        i = t->n++;
+    if (i < 0)
+        return;
+    t->key[i] = key;
+    t->value[i] = value;
+}
+
+static void set_given(
+    struct pgsql_target *t, const char *key, const char *value)
+{
+    if (value[0])
+        set(t, key, value);
+}
+
+// What the options say, given or not, goes before the environment, as it always
+// has: nobody shall load or drop tables elsewhere for a forgotten PGHOST. A
+// connection string and a service, which were asked for, go before defaults.
+static void choose(
+    struct pgsql_target *t, const char *key, const char *value, const char *def)
+{
+    bool elsewhere = find(t, key) >= 0 || find(t, "service") >= 0;
+
+    if (strcmp(value, def) != 0 || !elsewhere)
+        set(t, key, value);
+}
+
+static const char *item(
+    const struct sb_opt_list *list, uint64_t n, const char *def)
+{
+    return list->count ? list->item[n % list->count] : def;
+}
+
+static void place(
+    struct pgsql_target *t, const struct pgsql_opts *o, uint64_t number)
+{
+    uint64_t ports = o->port.count ? o->port.count : 1;
+    const char *host = item(&o->host, number / ports, "localhost");
+    const char *port = item(&o->port, number, "5432");
+
+    // With several of them each was given, the default's name too.
+    if (o->host.count > 1)
+        set(t, "host", host);
+    else if (find(t, "hostaddr") < 0)
+        choose(t, "host", host, "localhost");
+    if (o->port.count > 1)
+        set(t, "port", port);
+    else
+        choose(t, "port", port, "5432");
+}
+
+static void secure(struct pgsql_target *t, const struct pgsql_opts *o)
+{
+    choose(t, "sslmode", pgsql_sslmodes[o->sslmode], "prefer");
+    set_given(t, "sslrootcert", o->sslrootcert);
+    set_given(t, "sslcert", o->sslcert);
+    set_given(t, "sslkey", o->sslkey);
+    set_given(t, "sslpassword", o->sslpassword);
+    set_given(t, "sslcrl", o->sslcrl);
+}
+
+void pgsql_target_fill(
+    struct pgsql_target *t, const struct pgsql_env *env, uint64_t number)
+{
+    const struct pgsql_opts *o = env->o;
+
+    *t = (struct pgsql_target){ 0 };
+    for (PQconninfoOption *i = env->conninfo; i && i->keyword; i++) {
+        if (i->val)
+            set(t, i->keyword, i->val);
+    }
+    set_given(t, "service", o->service);
+    place(t, o, number);
+    choose(t, "user", o->user, "sbtest");
+    choose(t, "dbname", o->db, "sbtest");
+    if (env->password)
+        set(t, "password", env->password);
+    set_given(t, "password", o->password);
+    set_given(t, "options", o->options);
+    secure(t, o);
+    // Values are UTF-8, whatever the database stores.
+    if (find(t, "client_encoding") < 0 && !getenv("PGCLIENTENCODING"))
+        set(t, "client_encoding", "UTF8");
+    set(t, "fallback_application_name", "sysbench");
+}
+
+// Environment ----------------------------------------------------------------
+
+static int read_password(struct pgsql_env *e, struct sb_err *err)
+{
+    const char *path = e->o->password_file;
+    size_t size = 0;
+    ssize_t n;
+    FILE *f;
+
+    if (!path[0])
+        return 0;
+    f = fopen(path, "r");
+    if (!f)
+        return sb_err_set(err, SB_ECONNECT,
+            "cannot read password file '%s': %s", path, strerror(errno));
+    n = getline(&e->password, &size, f);
+    fclose(f);
+    if (n < 0)
+        return sb_err_set(
+            err, SB_ECONNECT, "password file '%s' has no line", path);
+    e->password[strcspn(e->password, "\r\n")] = '\0';
+    return 0;
+}
+
+static int parse_conninfo(struct pgsql_env *e, struct sb_err *err)
+{
+    char *text = NULL;
+    int rc;
+
+    if (!e->o->conninfo[0])
+        return 0;
+    e->conninfo = PQconninfoParse(e->o->conninfo, &text);
+    if (e->conninfo)
+        return 0;
+    rc = sb_err_set(
+        err, SB_EUSAGE, "--pgsql-conninfo: %s", text ? text : "out of memory");
+    if (err)
+        pgsql_one_line(err->msg, err->msg, sizeof(err->msg));
+    PQfreemem(text);
+    return rc;
+}
+
+int pgsql_env_init(
+    struct sb_driver_env *env, const void *opts, struct sb_err *err)
+{
+    struct pgsql_env *e = calloc(1, sizeof(*e));
+    int rc;
+
+    if (!e)
+        return pgsql_no_memory(err);
+    e->o = opts;
+    env->shared = e;
+    rc = parse_conninfo(e, err);
+    if (rc == 0)
+        rc = read_password(e, err);
+    if (rc)
+        pgsql_env_done(env);
+    return rc;
+}
+
+void pgsql_env_done(struct sb_driver_env *env)
+{
+    struct pgsql_env *e = env->shared;
+
+    if (!e)
+        return;
+    PQconninfoFree(e->conninfo);
+    free(e->password);
+    free(e);
+    env->shared = NULL;
+}

@@ -1,0 +1,436 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+//
+// Executes prepared statements on libpq's socket without libpq, whose own way
+// costs a client several times as much: it has each execution described anew
+// and allocates each result, column and cell. Only on plain connections, only
+// when libpq is idle, and only for statements that libpq executed once.
+//
+// The messages are those of the frontend/backend protocol 3.0: Bind, Execute,
+// Sync; BindComplete, DataRow..., CommandComplete or ErrorResponse,
+// ReadyForQuery.
+#include <errno.h>
+#include <fcntl.h>
+#include <poll.h>
+#include <stdlib.h>
+#include <sys/socket.h>
+
+#include "drivers/pgsql/pgsql_priv.h"
+
+#define IN_START 2048u                 // bytes; grows as answers need it
+#define IN_KEEP  (1024u * 1024)        // more is not kept for the next answer
+#define OUT_MOST (256u * 1024u * 1024) // longer ones are libpq's
+#define HEAD     5u                    // type and length of a message
+#define WAITS    8u                    // executions after which recv() may wait
+
+// Numbers ------------------------------------------------------------------
+
+static char *put16(char *out, uint32_t v)
+{
+    *out++ = (char)(v >> 8);
+    *out++ = (char)v;
+    return out;
+}
+
+static char *put32(char *out, uint32_t v)
+{
+    return put16(put16(out, v >> 16), v);
+}
+
+static uint32_t get16(const char *p)
+{
+    const unsigned char *u = (const unsigned char *)p;
+
+    return (uint32_t)u[0] << 8 | u[1];
+}
+
+static uint32_t get32(const char *p)
+{
+    return get16(p) << 16 | get16(p + 2);
+}
+
+// Sending ------------------------------------------------------------------
+
+static size_t room_for(
+    const struct pgsql_stmt *st, const struct sb_value *v, uint32_t n)
+{
+    size_t size = 64 + st->name_len + 2 * (size_t)n;
+
+    for (uint32_t i = 0; i < n; i++)
+        size += 4 + (v[i].type < SB_VALUE_TEXT ? PGSQL_NUMBER : v[i].len);
+    return size;
+}
+
+static char *put_formats(char *out, const struct sb_value *v, uint32_t n)
+{
+    uint32_t i = 0;
+
+    while (i < n && v[i].type != SB_VALUE_BLOB)
+        i++;
+    if (i == n) // all are texts
+        return put16(out, 0);
+    out = put16(out, n);
+    for (i = 0; i < n; i++)
+        out = put16(out, v[i].type == SB_VALUE_BLOB);
+    return out;
+}
+
+static char *put_value(char *out, const struct sb_value *v)
+{
+    size_t n;
+
+    switch ((enum sb_value_type)v->type) {
+    case SB_VALUE_INT:
+        n = pgsql_put_int(out + 4, v->i);
+        break;
+    case SB_VALUE_DOUBLE:
+        n = pgsql_put_double(out + 4, v->d);
+        break;
+    case SB_VALUE_TEXT:
+    case SB_VALUE_TIME:
+    case SB_VALUE_BLOB:
+        n = v->len;
+        if (n > 0)
+            memcpy(out + 4, v->s, n);
+        break;
+    case SB_VALUE_NULL:
+    default:
+        return put32(out, UINT32_MAX);
+    }
+    put32(out, (uint32_t)n);
+    return out + 4 + n;
+}
+
+// Bind, Execute and Sync; returns the end.
+static char *put_all(char *out, const struct pgsql_stmt *st,
+    const struct sb_value *v, uint32_t n)
+{
+    static const char rest[] = { 'E', 0, 0, 0, 9, 0, 0, 0, 0, 0, 'S', 0, 0, 0,
+        4 };
+    char *start = out;
+
+    *out = 'B';
+    out += HEAD;
+    *out++ = '\0'; // the portal without a name
+    memcpy(out, st->name, st->name_len + 1);
+    out += st->name_len + 1;
+    out = put_formats(out, v, n);
+    out = put16(out, n);
+    for (uint32_t i = 0; i < n; i++)
+        out = put_value(out, &v[i]);
+    out = put16(out, 0); // all columns as text
+    put32(start + 1, (uint32_t)(out - start) - 1);
+    memcpy(out, rest, sizeof(rest));
+    return out + sizeof(rest);
+}
+
+static bool wait_for(int fd, short what)
+{
+    struct pollfd p = { .fd = fd, .events = what };
+
+    return poll(&p, 1, -1) > 0 || errno == EINTR;
+}
+
+static bool send_bytes(int fd, const char *p, size_t len)
+{
+    while (len > 0) {
+        ssize_t n = send(fd, p, len, MSG_NOSIGNAL);
+
+        if (n > 0) {
+            p += n;
+            len -= (size_t)n;
+        } else if (errno == EAGAIN || errno == EWOULDBLOCK) {
+            if (!wait_for(fd, POLLOUT))
+                return false;
+        } else if (errno != EINTR) {
+            return false;
+        }
+    }
+    return true;
+}
+
+// Spares a poll() before each recv(). On failure it stays as it is.
+void pgsql_wire_blocks(struct pgsql_conn *c, bool on)
+{
+    int flags = fcntl(c->fd, F_GETFL);
+
+    if (flags >= 0 && fcntl(c->fd, F_SETFL,
+                          on ? flags & ~O_NONBLOCK : flags | O_NONBLOCK) == 0)
+        c->waits = on;
+}
+
+// Receiving ----------------------------------------------------------------
+
+static bool grow(struct pgsql_wire *w, size_t want)
+{
+    size_t cap = w->cap ? w->cap : IN_START;
+    char *p;
+
+    while (cap < want)
+        cap *= 2;
+    if (cap == w->cap)
+        return true;
+    p = realloc(w->in, cap);
+    if (!p)
+        return false;
+    w->in = p;
+    w->cap = cap;
+    return true;
+}
+
+// Reads once. 0, SB_ELOST or SB_ENOMEM.
+static int read_more(struct pgsql_conn *c, size_t want)
+{
+    struct pgsql_wire *w = &c->wire;
+    ssize_t n;
+
+    if (!grow(w, w->at + want))
+        return SB_ENOMEM;
+    if (!c->waits && !wait_for(c->fd, POLLIN))
+        return SB_ELOST;
+    n = recv(c->fd, w->in + w->len, w->cap - w->len, 0);
+    if (n > 0) {
+        w->len += (size_t)n;
+        return 0;
+    }
+    return n < 0 && (errno == EAGAIN || errno == EINTR || errno == EWOULDBLOCK)
+               ? 0
+               : SB_ELOST;
+}
+
+// At least `want` bytes from w->at on.
+static inline int need(struct pgsql_conn *c, size_t want)
+{
+    int rc = 0;
+
+    while (rc == 0 && c->wire.len - c->wire.at < want)
+        rc = read_more(c, want);
+    return rc;
+}
+
+// "INSERT 0 5", "SELECT 3", "BEGIN": the number at the end, if there is one.
+static void read_tag(struct pgsql_wire *w, const char *tag, size_t len)
+{
+    size_t i = len > 0 ? len - 1 : 0; // its NUL
+    uint64_t n = 0, unit = 1;
+
+    while (i > 0 && tag[i - 1] >= '0' && tag[i - 1] <= '9') {
+        n += unit * (uint64_t)(tag[--i] - '0');
+        unit *= 10;
+    }
+    w->counted = unit > 1;
+    w->affected = n;
+}
+
+static const char *field(const char *p, const char *end, char code)
+{
+    while (p < end && *p) {
+        if (*p == code)
+            return p + 1;
+        p += strlen(p) + 1;
+    }
+    return "";
+}
+
+static void tell(const struct pgsql_conn *c, const char *body, const char *end)
+{
+    char line[420];
+
+    snprintf(line, sizeof(line), "pgsql: %s: %s", field(body, end, 'S'),
+        field(body, end, 'M'));
+    pgsql_one_line(line, line, sizeof(line));
+    c->host->log(5, line);
+}
+
+// One whole message. False: no such message can come here.
+static bool take(struct pgsql_conn *c, char type, size_t len)
+{
+    struct pgsql_wire *w = &c->wire;
+    char *body = w->in + w->at + HEAD;
+
+    switch (type) {
+    case 'D':
+        w->nrows++;
+        return len >= 2;
+    case 'C':
+        read_tag(w, body, len);
+        return len > 0;
+    case 'Z':
+        c->status = len > 0 ? body[0] : 'E';
+        w->ready = true;
+        return true;
+    case 'E':
+        w->error = w->at;
+        return len > 0 && body[len - 1] == '\0';
+    case 'N':
+        if (len > 0 && body[len - 1] == '\0')
+            tell(c, body, body + len);
+        return true;
+    case '2': // BindComplete
+    case 'I': // EmptyQueryResponse
+    case 'S': // ParameterStatus
+    case 'A': // NotificationResponse
+        return true;
+    default:
+        return false;
+    }
+}
+
+// All messages up to ReadyForQuery; one that came right behind it, too.
+static int receive(struct pgsql_conn *c)
+{
+    struct pgsql_wire *w = &c->wire;
+
+    w->len = w->at = 0;
+    w->nrows = w->affected = 0;
+    w->counted = w->ready = false;
+    w->error = SIZE_MAX;
+    while (!w->ready || w->at < w->len) {
+        int rc = need(c, HEAD);
+        uint32_t size = rc ? 4 : get32(w->in + w->at + 1);
+
+        if (rc == 0 && size < 4)
+            return SB_ELOST;
+        if (rc == 0)
+            rc = need(c, 1 + (size_t)size);
+        if (rc)
+            return rc;
+        if (!take(c, w->in[w->at], size - 4))
+            return SB_ELOST;
+        w->at += 1 + (size_t)size;
+    }
+    w->at = 0;
+    return 0;
+}
+
+// Errors -------------------------------------------------------------------
+
+static int server_error(struct pgsql_conn *c, struct sb_err *err)
+{
+    const struct pgsql_wire *w = &c->wire;
+    const char *body = w->in + w->error + HEAD;
+    const char *end = body + get32(w->in + w->error + 1) - 4;
+    struct pgsql_problem p = {
+        .state = field(body, end, 'C'),
+        .text = field(body, end, 'M'),
+        .detail = field(body, end, 'D'),
+    };
+
+    return pgsql_fail_with(c, &p, err);
+}
+
+static int lost(struct pgsql_conn *c, int rc, struct sb_err *err)
+{
+    struct pgsql_problem p = {
+        .state = "",
+        .text = "the server closed the connection unexpectedly",
+        .detail = "",
+    };
+
+    // What is left of the answer would be taken for that of the next.
+    c->gone = true;
+    shutdown(c->fd, SHUT_RDWR);
+    if (rc == SB_ENOMEM)
+        return pgsql_no_memory(err);
+    return c->wire.error != SIZE_MAX ? server_error(c, err)
+                                     : pgsql_fail_with(c, &p, err);
+}
+
+// Executing ------------------------------------------------------------------
+
+bool pgsql_wire_ready(const struct pgsql_conn *c, const struct pgsql_stmt *st,
+    const struct sb_value *v, uint32_t n)
+{
+    return c->plain && !c->gone && st->shape >= PGSQL_NO_ROWS &&
+           n <= INT16_MAX && room_for(st, v, n) < OUT_MOST;
+}
+
+int pgsql_wire_execute(struct pgsql_conn *c, const struct pgsql_stmt *st,
+    const struct sb_value *v, uint32_t n, struct sb_err *err)
+{
+    int rc = SB_ELOST;
+    char *out;
+
+    c->bound.len = 0;
+    out = pgsql_text_room(&c->bound, room_for(st, v, n));
+    if (!out)
+        return pgsql_no_memory(err);
+    c->wire.error = SIZE_MAX;
+    if (++c->row_of_wire == WAITS)
+        pgsql_wire_blocks(c, true);
+    pgsql_set_busy(c, true);
+    if (send_bytes(c->fd, out, (size_t)(put_all(out, st, v, n) - out)))
+        rc = receive(c);
+    pgsql_set_busy(c, false);
+    if (rc)
+        return lost(c, rc, err);
+    if (c->wire.error != SIZE_MAX)
+        return server_error(c, err);
+    c->shown = st;
+    return 0;
+}
+
+void pgsql_wire_describe(const struct pgsql_conn *c, struct sb_result *res)
+{
+    const struct pgsql_wire *w = &c->wire;
+
+    if (c->shown->shape == PGSQL_ROWS) {
+        res->kind = SB_RESULT_ROWS;
+        res->nfields = c->shown->nfields;
+        res->nrows = w->nrows;
+    } else if (w->counted) {
+        res->kind = SB_RESULT_WRITE;
+    }
+    res->affected = w->affected;
+}
+
+// The message at w->at is a row.
+static int read_row(
+    struct pgsql_wire *w, uint32_t n, struct sb_cell *cells, struct sb_err *err)
+{
+    const char *p = w->in + w->at + HEAD;
+    const char *end = w->in + w->at + 1 + get32(w->in + w->at + 1);
+    bool fits = get16(p) == n;
+
+    p += 2;
+    for (uint32_t i = 0; i < n && fits; i++) {
+        uint32_t len;
+
+        fits = end - p >= 4;
+        len = fits ? get32(p) : 0;
+        p += 4;
+        if (len == UINT32_MAX) {
+            cells[i] = (struct sb_cell){ 0 };
+            continue;
+        }
+        fits = fits && (size_t)(end - p) >= len;
+        cells[i] = (struct sb_cell){ .s = p, .len = len };
+        p += len;
+    }
+    w->at = (size_t)(end - w->in);
+    return fits ? 1 : sb_err_set(err, SB_EQUERY, "a row of another shape");
+}
+
+int pgsql_wire_fetch(struct pgsql_conn *c, struct sb_result *res,
+    struct sb_cell *cells, struct sb_err *err)
+{
+    struct pgsql_wire *w = &c->wire;
+
+    for (; w->at < w->len; w->at += 1 + (size_t)get32(w->in + w->at + 1)) {
+        if (w->in[w->at] == 'D')
+            return read_row(w, res->nfields, cells, err);
+    }
+    return 0;
+}
+
+void pgsql_wire_clear(struct pgsql_conn *c)
+{
+    struct pgsql_wire *w = &c->wire;
+
+    c->shown = NULL;
+    w->len = w->at = 0;
+    if (w->cap <= IN_KEEP)
+        return;
+    free(w->in);
+    w->in = NULL;
+    w->cap = 0;
+}

@@ -1,0 +1,196 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+//
+// What the PostgreSQL driver writes, and what it makes of errors. Its sources
+// are taken in as they are: they need no libpq.
+#include "check.h"
+#include "drivers/pgsql/encode.c"
+#include "drivers/pgsql/errors.c"
+
+static const char *int_text(int64_t i)
+{
+    static char out[PGSQL_NUMBER + 1];
+
+    out[pgsql_put_int(out, i)] = '\0';
+    return out;
+}
+
+static void integers(void)
+{
+    char want[40];
+
+    CHECK_STR(int_text(0), "0");
+    CHECK_STR(int_text(INT64_MAX), "9223372036854775807");
+    CHECK_STR(int_text(INT64_MIN), "-9223372036854775808");
+    for (int64_t i = 1; i < INT64_MAX / 11; i = i * 11 - 3) {
+        snprintf(want, sizeof(want), "-%lld", (long long)i);
+        CHECK_STR(int_text(-i), want);
+        CHECK_STR(int_text(i), want + 1);
+    }
+}
+
+static const char *double_text(double d)
+{
+    static char out[PGSQL_NUMBER];
+
+    CHECK_INT(pgsql_put_double(out, d), strlen(out));
+    return out;
+}
+
+static void doubles(void)
+{
+    CHECK_STR(double_text(0.1), "0.1");
+    CHECK_STR(double_text(3), "3");
+    CHECK(strtod(double_text(-1.7976931348623157e308), NULL) ==
+          -1.7976931348623157e308);
+    CHECK(strtod(double_text(0.1 + 0.2), NULL) == 0.1 + 0.2);
+    CHECK_STR(double_text(NAN), "NaN");
+    CHECK_STR(double_text(-NAN), "NaN");
+    CHECK_STR(double_text(-INFINITY), "-Infinity");
+}
+
+static const char *copied(struct sb_value v)
+{
+    static char out[200];
+    size_t most = pgsql_copy_size(&v), n;
+
+    memset(out, 'x', sizeof(out));
+    n = pgsql_copy_value(out, &v);
+    CHECK(n <= most);
+    CHECK(out[most] == 'x');
+    out[n] = '\0';
+    return out;
+}
+
+static struct sb_value bytes(int type, const char *s)
+{
+    return (
+        struct sb_value){ .type = type, .len = (uint32_t)strlen(s), .s = s };
+}
+
+static void copies(void)
+{
+    struct sb_value null = { .type = SB_VALUE_NULL };
+    struct sb_value seven = { .type = SB_VALUE_INT, .i = -7 };
+
+    CHECK_STR(copied(null), "\\N");
+    CHECK_STR(copied(seven), "-7");
+    CHECK_STR(copied(bytes(SB_VALUE_TEXT, "plain")), "plain");
+    CHECK_STR(copied(bytes(SB_VALUE_TEXT, "")), "");
+    CHECK_STR(
+        copied(bytes(SB_VALUE_TEXT, "\\N\t\n\r\\.")), "\\\\N\\t\\n\\r\\\\.");
+    CHECK_STR(copied(bytes(SB_VALUE_TEXT, "\\\\\\\\")), "\\\\\\\\\\\\\\\\");
+    CHECK_STR(copied(bytes(SB_VALUE_BLOB, "\xff\x01")), "\\\\xff01");
+}
+
+static const char *literal(const char *s, bool backslash)
+{
+    static char out[64];
+    char small[3] = "zz";
+    size_t n = pgsql_put_literal(s, strlen(s), backslash, out, sizeof(out));
+
+    CHECK_INT(n, strlen(out));
+    CHECK_INT(pgsql_put_literal(s, strlen(s), backslash, small, 2), n);
+    CHECK(small[1] == '\0' && small[2] == '\0');
+    return out;
+}
+
+static void literals(void)
+{
+    CHECK_STR(literal("it's", false), "'it''s'");
+    CHECK_STR(literal("a\\b", false), "'a\\b'");
+    CHECK_STR(literal("a\\b'", true), " E'a\\\\b'''");
+    CHECK_STR(literal("ab", true), "'ab'");
+    CHECK_STR(literal("", true), "''");
+}
+
+static const char *numbered(const char *sql, uint32_t want)
+{
+    static char out[400];
+
+    CHECK_INT(pgsql_number_marks(sql, strlen(sql), out), want);
+    CHECK(strlen(out) <= 6 * strlen(sql));
+    return out;
+}
+
+static void marks(void)
+{
+    CHECK_STR(numbered("SELECT 1", 0), "SELECT 1");
+    CHECK_STR(numbered("?", 1), "$1");
+    CHECK_STR(numbered("a=? AND b='?' -- ?\n AND c=?", 2),
+        "a=$1 AND b='?' -- ?\n AND c=$2");
+    CHECK_STR(numbered("(?,?,?,?,?,?,?,?,?,?)", 10),
+        "($1,$2,$3,$4,$5,$6,$7,$8,$9,$10)");
+    CHECK_STR(numbered("$$?$$ ? e'\\'?' ?", 2), "$$?$$ $1 e'\\'?' $2");
+}
+
+static bool more(const char *sql)
+{
+    char scratch[100];
+
+    return pgsql_several(sql, strlen(sql), scratch);
+}
+
+static void several(void)
+{
+    CHECK(!more("SELECT ';', ?"));
+    CHECK(!more("SELECT 1; \n"));
+    CHECK(more("SELECT 1; SELECT 2"));
+    CHECK(more("SELECT '?'; SELECT ?"));
+    CHECK(!more("SELECT 1 -- ;\n + 1"));
+}
+
+static void errors(void)
+{
+    CHECK_INT(pgsql_classify("40001"), SB_ERESTART);
+    CHECK_INT(pgsql_classify("40P01"), SB_ERESTART);
+    CHECK_INT(pgsql_classify("55P03"), SB_ERESTART);
+    CHECK_INT(pgsql_classify("23505"), SB_EIGNORE);
+    CHECK_INT(pgsql_classify("23503"), SB_EQUERY);
+    CHECK_INT(pgsql_classify("08006"), SB_ELOST);
+    CHECK_INT(pgsql_classify("57P01"), SB_ELOST);
+    CHECK_INT(pgsql_classify("57014"), SB_EQUERY);
+    CHECK_INT(pgsql_classify(""), SB_EQUERY);
+    CHECK(pgsql_not_known("0A000") && pgsql_not_known("42601"));
+    CHECK(!pgsql_not_known("42P01") && !pgsql_not_known(""));
+}
+
+static void lines(void)
+{
+    char out[40] = "in  place\n";
+
+    pgsql_one_line(out, out, sizeof(out));
+    CHECK_STR(out, "in place");
+    CHECK_INT(pgsql_one_line(" two\n\tlines \n", out, sizeof(out)), 9);
+    CHECK_STR(out, "two lines");
+    CHECK_INT(pgsql_one_line("abcdef", out, 4), 3);
+    CHECK_STR(out, "abc");
+    CHECK_INT(pgsql_one_line("", out, sizeof(out)), 0);
+    CHECK_STR(out, "");
+}
+
+static void room(void)
+{
+    struct pgsql_text t = { 0 };
+
+    CHECK(pgsql_text_room(&t, 10) != NULL);
+    memcpy(t.s, "0123456789", 10);
+    t.len = 10;
+    CHECK(pgsql_text_room(&t, 100000) == t.s + 10);
+    CHECK(t.cap >= 100010 && memcmp(t.s, "0123456789", 10) == 0);
+    pgsql_text_done(&t);
+    pgsql_text_done(&t);
+}
+
+int main(void)
+{
+    RUN(integers);
+    RUN(doubles);
+    RUN(copies);
+    RUN(literals);
+    RUN(marks);
+    RUN(several);
+    RUN(errors);
+    RUN(lines);
+    RUN(room);
+    return check_done();
+}
