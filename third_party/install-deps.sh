@@ -3,37 +3,49 @@
 #
 # Installs what building and testing need from the system's own packages.
 #
-#     third_party/install-deps.sh [--list] [build] [test]
+#     third_party/install-deps.sh [--list] [build] [test] [servers]
 #
 # build: to build (default). test: for the whole test suite and the checks of
-# .ci/run. --list: only print the packages that are missing. Works as root,
-# or by sudo without a password prompt; otherwise it says what is missing and
-# ends with status 1. apt is tested; dnf, apk and brew are not.
+# .ci/run. servers: the databases that tests/servers/ starts privately; their
+# system services are neither started nor enabled. --list: only print the
+# packages that are missing. Works as root, or by sudo without a password
+# prompt; otherwise it says what is missing and ends with status 1. apt is
+# tested; dnf, apk and brew are not.
 set -eu
 
 apt_build='gcc libc6-dev make autoconf automake libtool pkg-config
-    libluajit-5.1-dev libck-dev libsqlite3-dev'
+    libluajit-5.1-dev libck-dev libsqlite3-dev libmariadb-dev libpq-dev'
 apt_test='python3-cram sqlite3 shellcheck lua-check pmccabe clang-format-14
     clang-14 libclang-rt-14-dev xz-utils'
+apt_servers='mariadb-server galera-4 rsync iproute2 postgresql pgbouncer
+    haproxy openssl procps maven libaio1'
 dnf_build='gcc make autoconf automake libtool pkgconf-pkg-config
-    luajit-devel ck-devel sqlite-devel'
-dnf_test='python3-cram sqlite ShellCheck luacheck pmccabe clang
+    luajit-devel ck-devel sqlite-devel mariadb-connector-c-devel
+    libpq-devel'
+dnf_test='python3-cram sqlite ShellCheck clang
     clang-tools-extra compiler-rt'
+dnf_servers='mariadb-server mariadb-server-galera rsync iproute
+    postgresql-server pgbouncer haproxy openssl procps-ng maven libaio'
 apk_build='build-base autoconf automake libtool pkgconf luajit-dev
-    concurrencykit-dev sqlite-dev linux-headers'
-apk_test='py3-cram sqlite shellcheck luacheck pmccabe clang
+    ck-dev sqlite-dev mariadb-connector-c-dev libpq-dev
+    linux-headers'
+apk_test='sqlite shellcheck luacheck clang
     clang-extra-tools compiler-rt bash'
-brew_build='autoconf automake libtool pkg-config luajit concurrencykit sqlite'
+apk_servers='mariadb mariadb-client rsync iproute2 postgresql pgbouncer
+    haproxy openssl procps setpriv bash'
+brew_build='autoconf automake libtool pkg-config luajit concurrencykit sqlite
+    mariadb-connector-c libpq'
 brew_test='cram shellcheck luacheck pmccabe clang-format'
+brew_servers='mariadb postgresql pgbouncer haproxy openssl maven'
 
 list_only=
 sets=
 for arg; do
     case $arg in
     --list) list_only=yes ;;
-    build | test) sets="$sets $arg" ;;
+    build | test | servers) sets="$sets $arg" ;;
     *)
-        sed -n 's/^# \{0,1\}//; 4,10p' "$0" >&2
+        sed -n 's/^# \{0,1\}//; 4,13p' "$0" >&2
         exit 2
         ;;
     esac
@@ -61,12 +73,16 @@ for set in $sets; do
     case $manager:$set in
     apt-get:build) packages=$apt_build ;;
     apt-get:test) packages=$apt_test ;;
+    apt-get:servers) packages=$apt_servers ;;
     dnf:build) packages=$dnf_build ;;
     dnf:test) packages=$dnf_test ;;
+    dnf:servers) packages=$dnf_servers ;;
     apk:build) packages=$apk_build ;;
     apk:test) packages=$apk_test ;;
+    apk:servers) packages=$apk_servers ;;
     brew:build) packages=$brew_build ;;
     brew:test) packages=$brew_test ;;
+    brew:servers) packages=$brew_servers ;;
     *)
         echo "no apt-get, dnf, apk or brew here: install by hand what" \
             "third_party/README.md lists" >&2
@@ -102,12 +118,41 @@ if [ "$manager" != brew ] && [ "$(id -u)" != 0 ]; then
     fi
 fi
 
+# Debian starts what it installs, and at every boot. The file that forbids it
+# goes again; nothing is done to services that were there before.
+policy=/usr/sbin/policy-rc.d
+no_services() {
+    if [ ! -e "$policy" ]; then
+        trap '$become rm -f "$policy"' EXIT
+        trap 'exit 130' INT TERM
+        printf '#!/bin/sh\nexit 101\n' | $become tee "$policy" >/dev/null
+        $become chmod 755 "$policy"
+    fi
+}
+
+not_at_boot() {
+    command -v systemctl >/dev/null || return 0
+    for service in mariadb:mariadb-server postgresql:postgresql \
+        pgbouncer:pgbouncer haproxy:haproxy; do
+        case " $missing " in
+        *" ${service#*:} "*)
+            $become systemctl disable "${service%:*}" >/dev/null 2>&1 || : ;;
+        esac
+    done
+}
+
 if [ "$manager" = apt-get ]; then
+    no_services
     install="env DEBIAN_FRONTEND=noninteractive $install"
     # The package lists of a new system are empty, those of an old one stale.
     # shellcheck disable=SC2086
-    $become $install </dev/null && exit 0
-    $become apt-get update </dev/null
+    $become $install </dev/null || {
+        $become apt-get update </dev/null
+        # shellcheck disable=SC2086
+        $become $install </dev/null
+    }
+    not_at_boot
+    exit 0
 fi
 # shellcheck disable=SC2086
 $become $install </dev/null

@@ -1,0 +1,89 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+#
+# The same tests on SQLite, MariaDB and PostgreSQL; to be sourced after lib.sh.
+# Servers are those of SB_SERVERS_DIR when it is set, else this test's own,
+# which end with it.
+# shellcheck shell=sh disable=SC2086,SC2034,SC2153
+
+export TMPDIR
+started='' own=''
+if [ -z "${SB_SERVERS_DIR:-}" ]; then
+    # The users that servers run as cannot reach TMPDIR.
+    own=$(mktemp -d /tmp/sb-servers.XXXXXX) && chmod 711 "$own" || exit 1
+    export SB_SERVERS_DIR="$own"
+fi
+
+stop_servers() {
+    for s in $started; do
+        "$SB_SRCDIR/tests/servers/down" "$s" >/dev/null 2>&1
+    done
+    [ -z "$own" ] || rm -rf "$own"
+    case $TMPDIR in
+    */sb-test.*) ;; # tests/run removes it
+    *) rm -rf "$TMPDIR" ;;
+    esac
+}
+trap stop_servers EXIT
+
+has_driver() {
+    [ -e "$SB_BUILDDIR/src/drivers/.libs/$1.so" ]
+}
+
+# use_server what driver: a database of this test's own; status 1 after a
+# skip. Sets db_options and what ask() needs.
+use_server() {
+    if ! has_driver "$2"; then
+        skip "$1" "no $2 driver"
+        return 1
+    fi
+    "$SB_SRCDIR/tests/servers/up" "$1" >up.out 2>up.err
+    st=$?
+    if [ $st = 77 ]; then
+        skip "$1" "$(tail -n 1 up.err)"
+        return 1
+    elif [ $st != 0 ]; then
+        cp up.err out
+        ok 1 "$1: starts"
+        return 1
+    fi
+    [ -z "$own" ] || started="$started $1"
+    eval "$("$SB_SRCDIR/tests/servers/env" "$1")"
+    db=sb_$(basename "$0")_$$
+    echo "CREATE DATABASE $db" | $ADMIN >/dev/null
+    db_options="$OPTIONS --$2-db=$db"
+    case $2 in
+    mysql)
+        client=$(echo "$CLIENT" | sed "s/--database=sbtest/--database=$db/") ;;
+    pgsql)
+        echo "GRANT ALL ON DATABASE $db TO sbtest" | $ADMIN >/dev/null
+        echo "ALTER DATABASE $db OWNER TO sbtest" | $ADMIN >/dev/null
+        client=$(echo "$CLIENT" | sed "s,/sbtest?,/$db?,") ;;
+    esac
+}
+
+leave_server() {
+    echo "DROP DATABASE $db" | $ADMIN >/dev/null
+}
+
+use_sqlite() {
+    if ! have_sqlite; then
+        skip sqlite "no sqlite driver or no sqlite3 command"
+        return 1
+    fi
+    rm -f sb.sqlite sb.sqlite-*
+    db_options="--db-driver=sqlite --sqlite-db=sb.sqlite"
+    client="sqlite3 sb.sqlite"
+}
+
+# ask sql: what the database's own client answers; columns are separated by |.
+ask() {
+    echo "$1;" | $client | tr '\t' '|'
+}
+
+# on_each_database function: calls it with the name of each; it finds
+# db_options and ask().
+on_each_database() {
+    use_sqlite && "$1" sqlite
+    use_server mariadb mysql && "$1" mariadb && leave_server
+    use_server pgsql pgsql && "$1" pgsql && leave_server
+}

@@ -1,0 +1,43 @@
+# shellcheck shell=bash
+# SPDX-License-Identifier: GPL-2.0-or-later
+#
+# A MariaDB server.
+. "$servers/lib/tls.sh"
+. "$servers/lib/mysql.sh"
+
+mariadb_needs() {
+    PATH=$PATH:/usr/sbin:/usr/local/sbin
+    command -v mariadbd >/dev/null &&
+        command -v mariadb-install-db >/dev/null ||
+        missing mariadb-server mariadbd
+    mysql_client_needs
+}
+
+mariadb_install() {
+    quiet "${as[@]}" mariadb-install-db "--defaults-file=$state/my.cnf" \
+        --auth-root-authentication-method=normal --skip-test-db \
+        --skip-name-resolve
+}
+
+# mariadb_start [argument...]: arguments for this time only.
+mariadb_start() {
+    owner mysql
+    launch mariadbd "--defaults-file=$state/my.cnf" "$@"
+    await 60 mysql_awake
+}
+
+mariadb_users() {
+    quiet mysql_fresh < <(mysql_users SUPER, READ_ONLY ADMIN)
+}
+
+mariadb_up() {
+    mariadb_needs
+    mysql_place
+    mariadb_install
+    mariadb_start
+    mariadb_users
+}
+
+mariadb_end() {
+    end KILL
+}

@@ -1,0 +1,119 @@
+# shellcheck shell=bash
+# SPDX-License-Identifier: GPL-2.0-or-later
+#
+# What MariaDB and MySQL have in common.
+
+# An eighth of the memory, 512 MB at most.
+mysql_pool() {
+    awk '/^MemTotal:/ { m = $2 / 8192 } END {
+        print (m < 64 ? 64 : m > 512 ? 512 : int(m)) "M" }' /proc/meminfo \
+        2>/dev/null || echo 128M
+}
+
+mysql_settings() {
+    cat <<-END
+	[mysqld]
+	datadir = $DATADIR
+	socket = $SOCKET
+	port = $PORT
+	bind-address = $HOST
+	pid-file = $state/pid
+	log-error = $LOG
+	tmpdir = $state/tmp
+	skip-name-resolve
+	max_connections = 1200
+	max_connect_errors = 1000000
+	back_log = 1200
+	table_open_cache = 4000
+	local_infile = ON
+	performance_schema = OFF
+	max_allowed_packet = 64M
+	character-set-server = utf8mb4
+	innodb_buffer_pool_size = $(mysql_pool)
+	innodb_buffer_pool_dump_at_shutdown = OFF
+	innodb_buffer_pool_load_at_startup = OFF
+	innodb_log_file_size = 64M
+	END
+    [ -z "$CA" ] || cat <<-END
+	ssl-ca = $CA
+	ssl-cert = $state/tls/server.pem
+	ssl-key = $state/tls/server.key
+	END
+    # What a transaction wrote outlives the server, but not the machine.
+    [ -n "$durable" ] || cat <<-END
+	innodb_flush_log_at_trx_commit = 2
+	innodb_flush_method = nosync
+	innodb_doublewrite = OFF
+	sync_binlog = 0
+	END
+}
+
+# The settings of the command line come last and win.
+mysql_own_settings() {
+    local setting
+    for setting in "${settings[@]}"; do
+        echo "${setting#--}"
+    done
+}
+
+# mysql_place: names and files of a new server.
+mysql_place() {
+    owner mysql
+    new_state
+    HOST=127.0.0.1
+    free_port PORT
+    SOCKET=$state/socket
+    DATADIR=$state/data
+    mkdir "$DATADIR" "$state/tmp"
+    chown "$owner" "$DATADIR" "$state/tmp"
+    make_tls
+    mysql_options
+    { mysql_settings && mysql_own_settings; } >"$state/my.cnf"
+}
+
+mysql_login() {
+    echo "--db-driver=mysql --mysql-user=sbtest --mysql-password=sbtest" \
+        "--mysql-db=sbtest"
+}
+
+# mysql_options: sets what users of the server need to know.
+mysql_options() {
+    OPTIONS="$(mysql_login) --mysql-socket=$SOCKET"
+    OPTIONS_TCP="$(mysql_login) --mysql-host=$HOST --mysql-port=$PORT"
+    CLIENT="$(mysql_client) --socket=$SOCKET --user=sbtest"
+    CLIENT="$CLIENT --password=sbtest --database=sbtest -N -B"
+    ADMIN="$(mysql_client) --socket=$SOCKET --user=root"
+    ADMIN="$ADMIN --password=sbtest -N -B"
+}
+
+# Without TLS: OpenSSL 3 refuses that of MySQL 5.6.
+mysql_client() {
+    echo mariadb --no-defaults --connect-timeout=5 --skip-ssl
+}
+
+mysql_client_needs() {
+    command -v mariadb >/dev/null || missing mariadb-client mariadb
+}
+
+# As root, before it has a password.
+mysql_fresh() {
+    # shellcheck disable=SC2046
+    $(mysql_client) "--socket=$SOCKET" --user=root "$@"
+}
+
+mysql_awake() {
+    $ADMIN -e 'SELECT 1' || mysql_fresh -e 'SELECT 1'
+}
+
+# mysql_users privilege...: what sbtest shall not have, since it would hide
+# limits and a read-only server from the tests.
+mysql_users() {
+    local who
+    for who in sbtest@localhost sbtest@127.0.0.1; do
+        echo "CREATE USER $who IDENTIFIED BY 'sbtest';"
+        echo "GRANT ALL ON *.* TO $who;"
+        echo "REVOKE $* ON *.* FROM $who;"
+    done
+    echo "CREATE DATABASE sbtest;"
+    echo "SET PASSWORD FOR root@localhost = PASSWORD('sbtest');"
+}

@@ -1,0 +1,65 @@
+# shellcheck shell=bash
+# SPDX-License-Identifier: GPL-2.0-or-later
+#
+# Oracle's MySQL 5.6, from third_party/get-mysql56.
+. "$servers/lib/tls.sh"
+. "$servers/lib/mysql.sh"
+
+mysql56_needs() {
+    mysql_client_needs
+    basedir=$("$servers/../../third_party/get-mysql56") || exit
+    ldconfig -p 2>/dev/null | grep -q 'libaio\.so\.1 ' ||
+        missing libaio1 libaio
+}
+
+# It drops root itself: its user may not reach the cache it comes from.
+mysql56_as() {
+    owner mysql
+    as=()
+}
+
+mysql56_command() {
+    echo "$basedir/bin/mysqld" "--defaults-file=$state/my.cnf" \
+        "--basedir=$basedir" "--user=$owner"
+}
+
+# Its certificates' keys have the older form.
+mysql56_key() {
+    [ -z "$CA" ] || quiet openssl rsa -traditional \
+        -in "$state/tls/server.key" -out "$state/tls/server.key"
+}
+
+mysql56_install() {
+    local share=$basedir/share
+    {
+        echo 'CREATE DATABASE mysql;'
+        echo 'USE mysql;'
+        cat "$share/mysql_system_tables.sql" \
+            "$share/mysql_system_tables_data.sql"
+        echo "DELETE FROM user WHERE user != 'root' OR host != 'localhost';"
+        echo "DELETE FROM db;"
+    } >"$state/install.sql"
+    # shellcheck disable=SC2046
+    quiet $(mysql56_command) --bootstrap <"$state/install.sql"
+}
+
+mysql56_start() {
+    mysql56_as
+    # shellcheck disable=SC2046
+    launch $(mysql56_command)
+    await 60 mysql_awake
+}
+
+mysql56_up() {
+    mysql56_needs
+    mysql_place
+    mysql56_as
+    mysql56_key
+    mysql56_install
+    mysql56_start
+    quiet mysql_fresh < <(mysql_users SUPER)
+}
+
+mysql56_end() {
+    end KILL
+}
