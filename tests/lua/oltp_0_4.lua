@@ -136,7 +136,7 @@ end
 
 local function reconnect()
    if not stale then
-      kept_mix:close(opt)
+      kept_mix:close()
       stale = true
    end
    kept.con:reconnect()
@@ -176,7 +176,7 @@ local function open_point(set, m)
          error("--oltp-point-select-mysql-handler needs MySQL", 0)
       end
       point_key = "point_selects"
-      d.handler(set, opt)
+      d.handler(set, opt, m)
       return
    end
    point_key = sysbench.opt.oltp_point_select_all_cols and "row_selects"
@@ -341,6 +341,7 @@ function thread_init()
    kept.con, brief.con = con, con
    kept_mix = mix.new(kept, mix.prepared, draw_id)
    brief_mix = mix.new(brief, makers.once(reconnect), draw_id)
+   brief_mix.brief = true
    prepare_set(kept, kept_mix)
    prepare_set(brief, brief_mix)
    pause = sysbench.opt.oltp_connect_delay / 1e6
@@ -349,7 +350,7 @@ end
 
 function thread_done()
    if not stale then
-      kept_mix:close(opt)
+      kept_mix:close()
    end
    kept.con:disconnect()
 end

@@ -18,7 +18,7 @@ end
 sysbench.cmdline.options = options.declarations("oltp")
 
 -- Statements and parameters live in the globals con, stmt and param.
-local m = mix.new(_G, mix.prepared)
+local m = mix.new(mix.globals, mix.prepared)
 
 -- Commands. What they do is in a file that the users of a run do not load.
 
@@ -82,7 +82,7 @@ end
 for _, key in ipairs{"point_selects", "simple_ranges", "sum_ranges",
    "order_ranges", "distinct_ranges", "index_updates", "non_index_updates"}
 do
-   _G["prepare_" .. key] = function()
+   mix.globals["prepare_" .. key] = function()
       prepare_for_each_table(key)
    end
 end
@@ -93,7 +93,7 @@ function prepare_delete_inserts()
 end
 
 function close_statements()
-   m:close(sysbench.opt)
+   m:close()
 end
 
 function thread_init()
@@ -102,6 +102,9 @@ function thread_init()
    con = drv:connect()
    m:open(opt)
    prepare_statements()
+   if opt.pipeline then
+      require("sb.pipelined").wrap()
+   end
 end
 
 function thread_done()
@@ -112,7 +115,8 @@ end
 -- Events ---------------------------------------------------------------------
 
 local function pick()
-   return sysbench.rand.uniform(1, sysbench.opt.tables)
+   local tables = sysbench.opt.tables
+   return tables == 1 and 1 or sysbench.rand.uniform(1, tables)
 end
 
 function begin()

@@ -7,6 +7,12 @@ local schema = require("sb.schema")
 
 local M = {}
 
+M.name = schema.name
+
+function M.columns()
+   return schema.columns
+end
+
 -- One write a line: threads share the stream.
 function M.say(format, ...)
    sysbench.parallel.progress()
@@ -20,7 +26,7 @@ end
 
 -- Text of CREATE TABLE for table n.
 function M.definition(d, opt, n)
-   local key = "PRIMARY KEY (id)"
+   local key = not d.key_after_rows and "PRIMARY KEY (id)"
    if opt.secondary then
       key = d.secondary_key
    end
@@ -36,19 +42,27 @@ function M.definition(d, opt, n)
 end
 
 local function exists(con, d, name)
-   return d.find_table ~= nil
-      and tonumber(con:query_row(d.find_table:format(name))) ~= 0
+   local count = d.find_table and con:query_row(d.find_table:format(name))
+   -- A dry run (--mysql-dry-run) has no answer.
+   return count ~= nil and tonumber(count) ~= 0
+end
+
+function M.refuse_existing(con, d, name)
+   if exists(con, d, name) then
+      error(string.format("Table '%s' exists already. Remove it with the " ..
+         "'cleanup' command, or use another database.", name), 0)
+   end
 end
 
 -- Makes table n, empty. An error when there is one already.
 function M.create(con, d, opt, n)
    local name = schema.name(opt, n)
-   if exists(con, d, name) then
-      error(string.format("Table '%s' exists already. Remove it with the " ..
-         "'cleanup' command, or use another database.", name), 0)
-   end
+   M.refuse_existing(con, d, name)
    M.say("Creating table '%s'...", name)
    con:query(M.definition(d, opt, n))
+   if d.check_table then
+      d.check_table(con, opt, name)
+   end
 end
 
 -- To be said once a table, before its first row.
@@ -81,11 +95,14 @@ function M.fill(loader, opt, n, first, last, c, pad)
    rand.resume()
 end
 
--- What comes after the rows of table n: sequences and indexes.
+-- What comes after the rows of table n: its key, sequences and indexes.
 function M.finish(con, d, opt, n)
    local name, mark = schema.name(opt, n), suffix(opt, n)
+   if d.key_after_rows and not opt.secondary then
+      con:query(string.format("ALTER TABLE %s ADD PRIMARY KEY (id)", name))
+   end
    for _, statement in ipairs(d.after_load) do
-      con:query(statement:format(name))
+      con:query(statement:format(name, name))
    end
    if opt.secondary and not d.secondary_key then
       con:query(string.format("CREATE INDEX xid_%s ON %s(id)", mark, name))

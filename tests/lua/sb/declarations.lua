@@ -48,9 +48,12 @@ function M.oltp()
          false),
       create_secondary = bool("An index on k", true),
       reconnect = int("Connect anew every N events, 0: never", 0),
+      pipeline = bool("Send the statements of an event together, as far " ..
+         "as the client library can", false),
       mysql_storage_engine = text("Storage engine, for MySQL", "innodb"),
-      pgsql_variant = text("PostgreSQL variant, 'redshift' or none; " ..
-         "redshift implies create_secondary=off, delete_inserts=0", ""),
+      pgsql_variant = text("Relative of PostgreSQL: redshift (implies " ..
+         "create_secondary=off, delete_inserts=0), cockroachdb, yugabytedb",
+         ""),
    }
 end
 
@@ -69,6 +72,8 @@ function M.legacy()
    o.oltp_read_only = bool("Leave out all statements that write", false)
    o.oltp_write_only = bool("Leave out all SELECTs", false)
    o.myisam_max_rows = int("MAX_ROWS of MyISAM tables", 1000000)
+   o.mysql_engine_trx = text("Whether the storage engine has " ..
+      "transactions: yes, no (tables are locked then) or auto", "auto")
    o.pgsql_variant = M.oltp().pgsql_variant
    return o
 end

@@ -8,9 +8,12 @@
 local schema = require("sb.schema")
 
 -- Locals, because short traces are small ones.
-local rand, max = sysbench.rand, math.max
+local rand = sysbench.rand
 
-local M = {}
+-- globals: for scripts that are not to have the name. Users of a run whose
+-- script has words for looking into tables get tables that are larger
+-- (docs/internals/script.md).
+local M = {globals = _G}
 
 local int = {type = sysbench.sql.type.INT}
 
@@ -40,7 +43,8 @@ function M.prepared(con, sql, types, op)
 end
 
 local function default_id(opt)
-   return rand.default(1, max(opt.table_size, 1))
+   local size = opt.table_size
+   return rand.default(1, size < 1 and 1 or size)
 end
 
 -- Loops over statements. env: holds con, stmt and param, where stmt[n][key]
@@ -62,30 +66,54 @@ function Mix:prepare_one(opt, n, key)
       def[1]:format(schema.name(opt, n)), {unpack(def, 2)}, key)
 end
 
-function Mix:prepare(opt, key)
-   for n = 1, opt.tables do
-      self:prepare_one(opt, n, key)
-   end
+-- From now on there is a statement under key on each table: made when it, or
+-- one of its parameters, is first looked at. A thousand users on hundreds of
+-- tables would be long in making them all.
+function Mix:prepare(_, key)
+   self.keys[key] = true
+end
+
+local function on_demand(self, opt)
+   local stmt, param = {}, {}
+   local tables = {
+      __index = function(list, n)
+         if type(n) ~= "number" or n < 1 or n > opt.tables then
+            return nil
+         end
+         local keys = {
+            __index = function(of, key)
+               if self.keys[key] then
+                  self:prepare_one(opt, n, key)
+                  return rawget(of, key)
+               end
+            end
+         }
+         stmt[n], param[n] = setmetatable({}, keys), setmetatable({}, keys)
+         return list[n]
+      end
+   }
+   return setmetatable(stmt, tables), setmetatable(param, tables)
 end
 
 function Mix:open(opt)
-   self.env.stmt, self.env.param = {}, {}
-   for n = 1, opt.tables do
-      self.env.stmt[n], self.env.param[n] = {}, {}
-   end
+   self.keys = {}
+   self.env.stmt, self.env.param = on_demand(self, opt)
 end
 
-function Mix:close(opt)
-   for n = 1, opt.tables do
-      for _, stmt in pairs(self.env.stmt[n]) do
-         stmt:close()
+function Mix:close()
+   local stmt = self.env.stmt
+   for n, of in pairs(stmt) do
+      if type(n) == "number" then
+         for key, s in pairs(of) do
+            s:close()
+            of[key], self.env.param[n][key] = nil, nil
+         end
       end
    end
-   if self.env.stmt.begin then
-      self.env.stmt.begin:close()
-   end
-   if self.env.stmt.commit then
-      self.env.stmt.commit:close()
+   for _, key in ipairs{"begin", "commit"} do
+      if stmt[key] then
+         stmt[key]:close()
+      end
    end
 end
 

@@ -80,6 +80,7 @@ function M.from_old(old)
       write_only = old.oltp_write_only,
       table_name = old.oltp_table_name,
       myisam_max_rows = old.myisam_max_rows,
+      mysql_engine_trx = old.mysql_engine_trx,
       pgsql_variant = old.pgsql_variant,
    }
    for name, target in pairs(M.map) do

@@ -5,7 +5,6 @@
 -- docs/internals/loading.md tells the whole story.
 
 local build = require("sb.build")
-local schema = require("sb.schema")
 
 local M = {}
 
@@ -49,13 +48,15 @@ local function again(con, f, ...)
 end
 
 -- Calls f(n) for every n in 1..count that no other user took.
-local function share(key, count, f)
+function M.share(key, count, f)
    local n = sysbench.parallel.ticket(key) + 1
    while n <= count do
       f(n)
       n = sysbench.parallel.ticket(key) + 1
    end
 end
+
+local share = M.share
 
 -- State of one user's prepare: what it made, and the first thing that failed.
 local Job = {}
@@ -99,7 +100,7 @@ end
 
 function Job:create_tables()
    self:phase(TABLE_KEY, self.opt.tables, function(n)
-      again(self.con, build.create, self.d, self.opt, n)
+      again(self.con, self.tables.create, self.d, self.opt, n)
       self.made[#self.made + 1] = n
    end)
    return self:agree()
@@ -109,7 +110,8 @@ end
 function Job:aim(n)
    if self.target ~= n then
       self:close_loader(true)
-      self.loader = self.con:load(schema.name(self.opt, n), schema.columns)
+      self.loader = self.con:load(self.tables.name(self.opt, n),
+         self.tables.columns(self.opt))
       self.target = n
    end
 end
@@ -128,10 +130,10 @@ function Job:load_block(block, per_table)
    local first = (block - 1) % per_table * BLOCK + 1
    local last = math.min(first + BLOCK - 1, opt.table_size)
    if first == 1 then
-      build.announce_rows(opt, n)
+      self.tables.announce_rows(opt, n)
    end
    self:aim(n)
-   build.fill(self.loader, opt, n, first, last, self.c, self.pad)
+   self.tables.fill(self.loader, opt, n, first, last, self.c, self.pad)
    sysbench.parallel.progress("rows", last - first + 1,
       opt.table_size * opt.tables)
 end
@@ -154,7 +156,7 @@ end
 
 function Job:finish_tables()
    self:phase(INDEX_KEY, self.opt.tables, function(n)
-      again(self.con, build.finish, self.d, self.opt, n)
+      again(self.con, self.tables.finish, self.d, self.opt, n)
    end)
    return self:agree()
 end
@@ -163,8 +165,8 @@ end
 function Job:undo()
    local gone, left = {}, {}
    for _, n in ipairs(self.made) do
-      local list = build.discard(self.con, self.opt, n) and gone or left
-      list[#list + 1] = schema.name(self.opt, n)
+      local list = self.tables.discard(self.con, self.opt, n) and gone or left
+      list[#list + 1] = self.tables.name(self.opt, n)
    end
    if #gone > 0 then
       io.stderr:write("prepare failed: dropped what it had created: "
@@ -203,10 +205,11 @@ local function summary(job)
 end
 
 -- Makes, fills and indexes all tables of `opt`; every user of a parallel
--- command calls it. c, pad: as for build.fill().
-function M.prepare(con, d, opt, c, pad)
+-- command calls it. c, pad: as for build.fill(). tables: what makes and fills
+-- them, sb/build.lua when left out.
+function M.prepare(con, d, opt, c, pad, tables)
    local job = setmetatable({con = con, d = d, opt = opt, c = c, pad = pad,
-      made = {}, phases = 0}, Job)
+      tables = tables or build, made = {}, phases = 0}, Job)
    local whole, done = pcall(job.run, job)
    if whole and done then
       if sysbench.tid == 0 then

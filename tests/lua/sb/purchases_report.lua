@@ -1,0 +1,36 @@
+-- SPDX-License-Identifier: GPL-2.0-or-later
+--
+-- iibench: what it adds to the reports.
+
+local purchases = require("sb.purchases")
+
+local M = {}
+
+local before = 0 -- rows inserted when the last line was made
+
+local function size(opt)
+   local rows = 0
+   for n = 1, opt.tables do
+      local inserted, deleted = purchases.size_of(opt, n)
+      rows = rows + inserted:last() - deleted:last()
+   end
+   return rows
+end
+
+-- The line of an interval, or that of the final report.
+function M.line(stat, final)
+   local opt = sysbench.opt
+   local s = purchases.sequences()
+   local inserted, deleted = s.inserted:last(), s.deleted:last()
+   if final then
+      return string.format("Rows inserted: %.0f (%.2f per sec.), deleted: " ..
+         "%.0f, in the tables: %.0f", inserted,
+         inserted / math.max(stat.time_total + opt.warmup_time, 1e-9), deleted,
+         size(opt))
+   end
+   local rate = (inserted - before) / math.max(stat.time_interval, 1e-9)
+   before = inserted
+   return string.format("rows/s: %.2f rows: %.0f", rate, size(opt))
+end
+
+return M

@@ -1,0 +1,217 @@
+-- SPDX-License-Identifier: GPL-2.0-or-later
+--
+-- insert_roll: making, filling, checking and removing its tables. The users of
+-- a run never load this.
+
+local build = require("sb.build")
+local dialect = require("sb.dialect_more")
+local parallel = require("sb.prepare")
+local roll = require("sb.roll")
+
+local say = build.say
+
+-- Counters of sysbench.parallel.ticket() for commands that are not prepare.
+local TABLE_KEY = 0
+
+local function connect()
+   local drv = sysbench.sql.driver()
+   return drv:connect(), dialect.of(drv)
+end
+
+-- Base table and roll-ups of table n.
+local function names(opt, n)
+   local list = {roll.name(opt, n)}
+   for _, level in ipairs(roll.levels) do
+      list[#list + 1] = roll.rollup(opt, n, level)
+   end
+   return list
+end
+
+local function drop(con, opt, n)
+   for _, name in ipairs(names(opt, n)) do
+      con:query("DROP TABLE IF EXISTS " .. name)
+   end
+end
+
+-- What sb/prepare.lua makes the tables by.
+local tables = setmetatable({}, {__index = build})
+
+function tables.columns(opt)
+   return roll.has_hid(opt) and "id,hid,mid,k,c,pad" or "id,k,c,pad"
+end
+
+-- Text of CREATE TABLE. more: columns after id and k. late: without the key.
+local function definition(d, opt, name, more, late)
+   local hid = roll.has_hid(opt)
+      and "hid INTEGER NOT NULL, mid INTEGER NOT NULL, " or ""
+   local key = late and "" or ", PRIMARY KEY (" .. roll.key(opt) .. ")"
+   return string.format("CREATE TABLE %s(id %s, %sk INTEGER NOT NULL%s%s) %s",
+      name, d.big_id, hid, more, key, d.table_options(opt))
+end
+
+local function create_all(con, d, opt, n)
+   local base = roll.name(opt, n)
+   say("Creating table '%s' and its roll-ups...", base)
+   for _, name in ipairs(names(opt, n)) do
+      local more = name == base and ", c CHAR(120) DEFAULT '' NOT NULL, " ..
+         "pad CHAR(60) DEFAULT '' NOT NULL" or ""
+      con:query(definition(d, opt, name, more, d.key_after_rows))
+      if d.check_table then
+         d.check_table(con, opt, name)
+      end
+   end
+end
+
+function tables.create(con, d, opt, n)
+   for _, name in ipairs(names(opt, n)) do
+      build.refuse_existing(con, d, name)
+   end
+   local ok, err = pcall(create_all, con, d, opt, n)
+   if not ok then
+      tables.discard(con, opt, n)
+      error(err, 0)
+   end
+end
+
+function tables.fill(loader, opt, n, first, last)
+   local rand = sysbench.rand
+   local hid = roll.has_hid(opt)
+   for id = first, last do
+      rand.row(n, id)
+      loader:int(id)
+      if hid then
+         loader:int(rand.uniform(0, roll.HID_MAX))
+         loader:int(rand.uniform(0, roll.HID_MAX))
+      end
+      loader:int(rand.default(0, roll.K_MAX))
+      loader:random_text(roll.c_format)
+      loader:random_text(roll.pad_format)
+   end
+   rand.resume()
+end
+
+-- The id in a roll-up, in every dialect: integers divide without a rest.
+local function rolled(level)
+   return string.format("(id - id %% %d) / %d", level, level)
+end
+
+local function fill_rollup(con, opt, n, level)
+   local others = roll.has_hid(opt) and ", hid, mid" or ""
+   con:query(string.format("INSERT INTO %s (id%s, k) SELECT %s AS r%s, " ..
+      "SUM(k) FROM %s GROUP BY r%s ORDER BY r%s",
+      roll.rollup(opt, n, level), others, rolled(level), others,
+      roll.name(opt, n), others, others))
+end
+
+function tables.finish(con, d, opt, n)
+   local name = roll.name(opt, n)
+   if opt.table_size > 0 then
+      say("Rolling up '%s'...", name)
+      for _, level in ipairs(roll.levels) do
+         con:query("DELETE FROM " .. roll.rollup(opt, n, level))
+         fill_rollup(con, opt, n, level)
+      end
+   end
+   if d.key_after_rows then
+      for _, each in ipairs(names(opt, n)) do
+         con:query(string.format("ALTER TABLE %s ADD PRIMARY KEY (%s)", each,
+            roll.key(opt)))
+      end
+   end
+   if opt.create_secondary then
+      say("Creating a secondary index on '%s'...", name)
+      con:query(string.format("CREATE INDEX k_%d ON %s(k)", n, name))
+   end
+end
+
+function tables.discard(con, opt, n)
+   pcall(con.reset, con)
+   return (pcall(drop, con, opt, n))
+end
+
+-- How many sums of a roll-up differ from those of its base table, and by how
+-- much in all.
+local function differences(con, opt, n, level)
+   local others = roll.has_hid(opt) and ", hid, mid" or ""
+   local wrong, by = con:query_row(string.format(
+      "SELECT COUNT(*), SUM(k) FROM (SELECT r%s, SUM(k) AS k FROM (" ..
+      "SELECT %s AS r%s, k FROM %s UNION ALL SELECT id%s, -k FROM %s) AS u " ..
+      "GROUP BY r%s HAVING SUM(k) <> 0) AS w",
+      others, rolled(level), others, roll.name(opt, n), others,
+      roll.rollup(opt, n, level), others))
+   return tonumber(wrong), tonumber(by)
+end
+
+-- At one moment: clients that were killed may have left their last statements
+-- with the server.
+local function check(con, d, opt, n)
+   local name = roll.name(opt, n)
+   con:query(d.begin_snapshot)
+   for _, level in ipairs(roll.levels) do
+      local wrong, by = differences(con, opt, n, level)
+      if wrong > 0 then
+         error(string.format("%s does not sum up %s: %.0f of its sums are " ..
+            "wrong, by %.0f in all", roll.rollup(opt, n, level), name, wrong,
+            0 - by), 0)
+      end
+   end
+   local rows = con:query_row("SELECT COUNT(*) FROM " .. name)
+   con:query("COMMIT")
+   say("%s: %s rows, all roll-ups agree with it", name, rows)
+end
+
+local M = {}
+
+function M.prepare(opt)
+   local con, d = connect()
+   if d.check_engine then
+      d.check_engine(con, opt)
+   end
+   parallel.prepare(con, d, opt, nil, nil, tables)
+   con:disconnect()
+end
+
+function M.warmup(opt)
+   local con, d = connect()
+   parallel.share(TABLE_KEY, opt.tables, function(n)
+      build.warm(con, d, opt, n)
+      for _, level in ipairs(roll.levels) do
+         con:query("SELECT SUM(k) FROM " .. roll.rollup(opt, n, level))
+      end
+   end)
+   con:disconnect()
+end
+
+M.prewarm = M.warmup
+
+function M.check(opt)
+   local con, d = connect()
+   parallel.share(TABLE_KEY, opt.tables, function(n)
+      check(con, d, opt, n)
+   end)
+   con:disconnect()
+end
+
+function M.cleanup(opt)
+   local con = connect()
+   for n = 1, opt.tables do
+      say("Dropping table '%s' and its roll-ups...", roll.name(opt, n))
+      drop(con, opt, n)
+   end
+   con:disconnect()
+end
+
+-- Begins the sequences of new ids behind those that are there.
+function M.number_on(opt)
+   local con, d = connect()
+   if d.check_engine then
+      d.check_engine(con, opt)
+   end
+   for n = 1, opt.tables do
+      local last = con:query_row("SELECT MAX(id) FROM " .. roll.name(opt, n))
+      roll.ids(opt, n, tonumber(last))
+   end
+   con:disconnect()
+end
+
+return M
