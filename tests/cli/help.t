@@ -20,6 +20,7 @@ SPDX-License-Identifier: GPL-2.0-or-later
    --rand-type=STRING random numbers distribution {uniform,gaussian,special,pareto,zipfian} [special]
    --config-file=FILENAME file with options, one name=value a line
   $ sysbench cpu run --help | cmp - help
+  $ sysbench -h | cmp - help
 
 Help and list work wherever they stand and whatever stands beside them.
 
@@ -33,6 +34,11 @@ Help and list work wherever they stand and whatever stands beside them.
   oltp_read_write -
   null -
   cpu -
+
+The driver to start from is built, but nobody's to use.
+
+  $ grep ' template ' list help
+  [1]
 
 Every workload that is listed can be asked for help.
 
@@ -59,3 +65,17 @@ A built-in test and a script tell their own options.
     --fast-mode[=on|off] no checks [off]
     --name=STRING        its name [x]
     --rows=N             how many rows [10]
+
+What a script declares is listed in its own part, in its own words, even when
+the option is the core's.
+
+  $ cat >core.lua <<'EOF'
+  > sysbench.cmdline.options = {
+  >    ["report-interval"] = {"how often", 5}, threads = {"how many", 3},
+  > }
+  > EOF
+  $ sysbench core.lua help | sed 1,2d
+  core.lua options:
+    --report-interval=N how often [5]
+    --threads=N         how many [3]
+  

@@ -109,6 +109,33 @@ The histogram stands before everything else.
          N | N
    
 
+What --debug and --db-debug add.
+
+  $ sysbench e.lua run --threads=2 --events=9 --debug 2>&1 |
+  >     sed -n '/^DEBUG: Verb/,/^$/p; /^DEBUG:  /p' |
+  >     sed -E 's/[0-9]+\.[0-9]{4}s/N/g; s/events: [0-9]+$/events: N/'
+  DEBUG: Verbose per-thread statistics:
+  
+  DEBUG:     thread #  0: min: N  avg: N  max: N  events: N
+  DEBUG:                  total time taken by event execution: N
+  DEBUG:     thread #  1: min: N  avg: N  max: N  events: N
+  DEBUG:                  total time taken by event execution: N
+  $ sysbench sql.lua run --db-driver=null --null-latency=2ms --events=9 \
+  >     --db-debug 2>err | sed -n '/^    reconnects/,/^$/p' |
+  >     sed -E 's/0\.00[1-9][0-9]s/0.00Ns/; s/0\.0[1-9][0-9]+s/0.0Ns/' | sed 1d
+  DEBUG: 
+  DEBUG: Query execution statistics:
+  DEBUG:     min:                                0.00Ns
+  DEBUG:     avg:                                0.00Ns
+  DEBUG:     max:                                0.00Ns
+  DEBUG:   total:                                0.0Ns
+  DEBUG: Results fetching statistics:
+  DEBUG:     min:                                0.0000s
+  DEBUG:     avg:                                0.0000s
+  DEBUG:     max:                                0.0000s
+  DEBUG:   total:                                0.0000s
+  
+
 Intermediate lines; with a rate, a second one for the queue.
 
   $ sysbench e.lua run --time=0.5 --report-interval=0.2 | grep '^\[' | mask

@@ -1,0 +1,459 @@
+-- SPDX-License-Identifier: GPL-2.0-or-later
+--
+-- The SQL API on a server, as a workload that prints TAP: what every driver of
+-- a server must do alike. tests/db/test_sql_api runs it with the options to
+-- connect. What differs is in `dialects`.
+
+local tap = dofile(os.getenv("SB_SRCDIR") .. "/tests/spec/lib/tap.lua")
+local is, ok, like, raises = tap.is, tap.ok, tap.like, tap.raises
+local t = sysbench.sql.type
+local drv, con, d
+
+local dialects = {
+   pgsql = {
+      text = "TEXT", blob = "BYTEA", hex = "encode(b, 'hex')",
+      double = "DOUBLE PRECISION",
+      timestamp = "TIMESTAMP(6)",
+      procedure = "CREATE PROCEDURE api_p(n INT) LANGUAGE SQL AS " ..
+         "'INSERT INTO api_c VALUES (n)'",
+      no_table = "42P01", syntax = "42601",
+      sleep = "SELECT pg_sleep(60)",
+      as_text = "CAST(%s AS TEXT)",
+   },
+   mysql = {
+      text = "LONGTEXT", blob = "LONGBLOB", hex = "lower(hex(b))",
+      double = "DOUBLE",
+      timestamp = "DATETIME(6)",
+      procedure = "CREATE PROCEDURE api_p(n INT) INSERT INTO api_c " ..
+         "VALUES (n)",
+      no_table = "42S02", syntax = "42000",
+      sleep = "SELECT SLEEP(60)",
+      as_text = "CAST(%s AS CHAR)",
+   },
+}
+
+local function drop_all()
+   con:query("DROP TABLE IF EXISTS api_t")
+   con:query("DROP TABLE IF EXISTS api_c")
+   con:query("DROP PROCEDURE IF EXISTS api_p")
+end
+
+local function make_table()
+   con:query("CREATE TABLE api_t(id INT PRIMARY KEY, s SMALLINT, n BIGINT, " ..
+      "r " .. d.double .. ", v " .. d.text .. ", b " .. d.blob .. ", w " ..
+      d.timestamp .. " NULL)")
+end
+
+local function one(sql)
+   return (con:query_row(sql))
+end
+
+-- Queries ---------------------------------------------------------------------
+
+local function queries()
+   like(con:server_info(), "%d+%.%d+", "server_info() names a version")
+   is(con:query("INSERT INTO api_t(id, n, v) VALUES (1, 10, 'a'), " ..
+      "(2, NULL, ''), (3, -30, NULL)"), nil, "an INSERT has no result")
+   is(con:affected(), 3, "affected()")
+   con:query("UPDATE api_t SET n = 5 WHERE id > 99")
+   is(con:affected(), 0, "affected() by nothing")
+   local rs = con:query("SELECT id, n AS number, v FROM api_t ORDER BY id")
+   is(rs.nrows, 3, "nrows")
+   is(rs.nfields, 3, "nfields")
+   is(rs:column(2), "number", "column()")
+   is(rs:column(4), nil, "no such column")
+   local row = rs:fetch_row()
+   is(row[1] .. row[2] .. row[3], "110a", "a row")
+   row = rs:fetch_row()
+   is(row[2], nil, "NULL is nil")
+   is(row[3], "", "an empty text is none")
+   row = rs:fetch_row()
+   is(row[2], "-30", "a negative number")
+   is(row[3], nil, "NULL at the end")
+   is(rs:fetch_row(), nil, "nil after the last row")
+   rs:free()
+   rs = con:query("SELECT id FROM api_t WHERE id = 99")
+   is(rs.nrows, 0, "a result without rows is one")
+   is(rs:fetch_row(), nil, "no row in it")
+   is(#one("SELECT repeat('x', 100000)"), 100000, "a long cell")
+   con:query("DELETE FROM api_t")
+end
+
+local function several()
+   local rs = con:query("SELECT 1 AS a; SELECT 2 AS b, 3 AS c; SELECT 4 AS e")
+   is(rs:fetch_row()[1], "1", "the first of several results")
+   rs = con:next_result()
+   is(rs.nfields, 2, "the second has its own columns")
+   is(rs:column(1), "b", "with their names")
+   is(table.concat(rs:fetch_row(), ","), "2,3", "and its row")
+   ok(con:more_results(), "there is a third")
+   is(con:next_result():fetch_row()[1], "4", "the third")
+   ok(not con:more_results(), "no fourth")
+   con:query("SELECT 1; SELECT 2")
+   is(one("SELECT 5"), "5", "results nobody asked for are in nobody's way")
+   con:query("INSERT INTO api_t(id) VALUES (1); DELETE FROM api_t")
+   is(con:affected(), 1, "results without rows follow each other, too")
+   con:next_result()
+   is(con:affected(), 1, "with their own numbers")
+   is(one("SELECT COUNT(*) FROM api_t"), "0", "all were executed")
+end
+
+local function procedures()
+   con:query("CREATE TABLE api_c(n INT)")
+   con:query(d.procedure)
+   con:query("CALL api_p(7)")
+   local stmt = con:prepare("CALL api_p(?)")
+   local n = stmt:bind_create(t.INT)
+   stmt:bind_param(n)
+   n:set(8)
+   stmt:execute()
+   stmt:execute()
+   stmt:close()
+   is(one("SELECT SUM(n) FROM api_c"), "23",
+      "a procedure, as text and prepared")
+end
+
+-- Prepared statements ---------------------------------------------------------
+
+local insert, p
+
+local function prepare_insert(max)
+   insert = con:prepare("INSERT INTO api_t VALUES (?, ?, ?, ?, ?, ?, ?)")
+   p = {
+      id = insert:bind_create(t.INT), s = insert:bind_create(t.SMALLINT),
+      n = insert:bind_create(t.BIGINT), r = insert:bind_create(t.DOUBLE),
+      v = insert:bind_create(t.VARCHAR, max),
+      b = insert:bind_create(t.BLOB, max),
+      w = insert:bind_create(t.TIMESTAMP),
+   }
+   insert:bind_param(p.id, p.s, p.n, p.r, p.v, p.b, p.w)
+end
+
+local function put(id, values)
+   p.id:set(id)
+   for _, name in ipairs{"s", "n", "r", "v", "b", "w"} do
+      p[name]:set(values[name])
+   end
+   insert:execute()
+   is(con:affected(), 1, "row " .. id .. " is written")
+end
+
+local function cell(column, id)
+   return one("SELECT " .. column .. " FROM api_t WHERE id = " .. id)
+end
+
+local bytes = {}
+for i = 0, 255 do
+   bytes[#bytes + 1] = string.char(i)
+end
+bytes = table.concat(bytes)
+
+local nasty = "it's \"quoted\" \\ \\' \\\\ %s $1 ? \t\n\r '' \195\164"
+
+local function binding()
+   prepare_insert(3000000)
+   put(1, {s = -32768, n = 9223372036854775807LL, r = 0.1, v = "text",
+      b = bytes, w = "2026-01-31 23:59:59.123456"})
+   is(cell("s", 1), "-32768", "a small number")
+   is(cell("n", 1), "9223372036854775807", "the greatest of 64 bits")
+   is(tonumber(cell("r", 1)), 0.1, "a double is the same")
+   is(cell("v", 1), "text", "a text")
+   is(cell(d.hex, 1), (bytes:gsub(".", function(c)
+      return ("%02x"):format(c:byte())
+   end)), "a blob with every byte")
+   is(cell(d.as_text:format("w"), 1), "2026-01-31 23:59:59.123456",
+      "a timestamp")
+   put(2, {})
+   for _, name in ipairs{"s", "n", "r", "v", "b", "w"} do
+      is(cell(name, 2), nil, "NULL in " .. name)
+   end
+   put(3, {s = 0, n = -9223372036854775807LL - 1, r = -1e300, v = "", b = "",
+      w = "2000-01-01"})
+   is(cell("n", 3), "-9223372036854775808", "the least of 64 bits")
+   is(tonumber(cell("r", 3)), -1e300, "a great double")
+   is(cell("v", 3), "", "an empty text is not NULL")
+   is(cell("length(b)", 3), "0", "nor is an empty blob")
+   put(4, {n = 1, v = nasty})
+   is(cell("v", 4), nasty, "nothing in a text is special")
+   local long = ("0123456789abcdef"):rep(150000)
+   put(5, {v = long, b = long})
+   is(cell("length(v)", 5), tostring(#long), "a text of megabytes")
+   ok(cell("v", 5) == long, "comes back whole")
+   is(cell("length(b)", 5), tostring(#long), "as a blob, too")
+   put(6, {v = "short"})
+   is(cell("v", 6), "short", "a short text after a long one")
+   insert:close()
+end
+
+local function fetching()
+   local stmt = con:prepare("SELECT id, v, n FROM api_t WHERE id BETWEEN ? " ..
+      "AND ? ORDER BY id")
+   local from, to = stmt:bind_create(t.INT), stmt:bind_create(t.INT)
+   stmt:bind_param(from, to)
+   from:set(1) to:set(4)
+   local rs = stmt:execute()
+   is(rs.nrows, 4, "rows of a prepared statement")
+   is(rs:column(2), "v", "its columns have names")
+   is(table.concat(rs:fetch_row(), "|"), "1|text|9223372036854775807", "a row")
+   local row = rs:fetch_row()
+   ok(row[1] == "2" and row[2] == nil and row[3] == nil, "NULLs")
+   rs:free()
+   to:set(0)
+   is(stmt:execute().nrows, 0, "none between 1 and 0")
+   from:set(3) to:set(3)
+   is(stmt:execute():fetch_row()[1], "3", "executed again")
+   from:set(1) to:set(2)
+   local same = true
+   for i = 1, 30 do
+      rs = stmt:execute()
+      row = rs:fetch_row()
+      same = same and row[2] == "text" and row[3] == "9223372036854775807"
+      row = rs:fetch_row()
+      same = same and row[1] == "2" and row[2] == nil and row[3] == nil
+         and rs:fetch_row() == nil and rs:column(3) == "n" and rs.nrows == 2
+      if i % 12 == 0 then -- in turn with texts
+         same = same and one("SELECT " .. i) == tostring(i)
+      end
+   end
+   ok(same, "and again, with the same rows and names")
+   stmt:close()
+   stmt = con:prepare("SELECT n / ? FROM api_t WHERE id = 1")
+   from = stmt:bind_create(t.BIGINT)
+   stmt:bind_param(from)
+   from:set(1)
+   stmt:execute()
+   if drv:dialect() == "pgsql" then -- others answer NULL
+      from:set(0)
+      raises(function() stmt:execute() end, "division by zero",
+         "an error of an execution")
+      from:set(1)
+      is(stmt:execute():fetch_row()[1], "9223372036854775807",
+         "and the next one is well again")
+   end
+   stmt:close()
+   stmt = con:prepare("SELECT COUNT(*), '?', \"id\" FROM api_t -- ?\n" ..
+      " WHERE id < ? /* ? */ GROUP BY id")
+   if drv:dialect() == "mysql" then
+      stmt = con:prepare("SELECT 1, '?', `id` FROM api_t -- ?\n" ..
+         " WHERE id < ? /* ? */")
+   end
+   local n = stmt:bind_create(t.BIGINT)
+   stmt:bind_param(n)
+   n:set(2)
+   is(table.concat(stmt:execute():fetch_row(), "|"), "1|?|1",
+      "only placeholders are placeholders")
+   stmt:close()
+end
+
+local function types_meet()
+   -- Values and columns of different types.
+   local stmt = con:prepare("UPDATE api_t SET n = ?, r = ?, v = ? WHERE id = ?")
+   local n, r = stmt:bind_create(t.VARCHAR, 30), stmt:bind_create(t.INT)
+   local v, id = stmt:bind_create(t.VARCHAR, 30), stmt:bind_create(t.BIGINT)
+   stmt:bind_param(n, r, v, id)
+   n:set("12") r:set(3) v:set(4.5) id:set(6)
+   stmt:execute()
+   is(con:affected(), 1, "an UPDATE of one row")
+   is(table.concat({con:query_row("SELECT n, r, v FROM api_t WHERE id = 6")},
+      "|"), "12|3|4.5", "text for a number, integer for a double")
+   stmt:close()
+end
+
+local function reconnecting()
+   local stmt = con:prepare("SELECT v FROM api_t WHERE id = ?")
+   local id = stmt:bind_create(t.INT)
+   stmt:bind_param(id)
+   id:set(1)
+   is(stmt:execute():fetch_row()[1], "text", "before reconnect()")
+   con:reconnect()
+   is(stmt:execute():fetch_row()[1], "text", "a statement survives reconnect()")
+   stmt:close()
+   for i = 1, 100 do
+      stmt = con:prepare("SELECT " .. i)
+      if stmt:execute():fetch_row()[1] ~= tostring(i) then
+         ok(false, "statement " .. i)
+      end
+      stmt:close()
+   end
+   is(one("SELECT 1"), "1", "a hundred statements, one after another")
+end
+
+-- Errors ----------------------------------------------------------------------
+
+local function errors()
+   local e = raises(function() con:query("SELECT * FROM api_no") end,
+      "api_no", "a table that is not there")
+   like(tostring(e), d.no_table, "its SQLSTATE")
+   is(ffi.string(con.sql_state), d.no_table, "con.sql_state")
+   raises(function() con:query("SELEC 1") end, "SELEC", "a syntax error")
+   local stmt = con:prepare("SELECT * FROM api_no WHERE id = ?")
+   local id = stmt:bind_create(t.INT)
+   stmt:bind_param(id)
+   id:set(1)
+   raises(function() stmt:execute() end, "api_no", "when preparing")
+   stmt:close()
+   con:query("BEGIN")
+   con:query("INSERT INTO api_t(id) VALUES (100)")
+   pcall(con.query, con, "SELECT * FROM api_no")
+   con:reset()
+   is(one("SELECT COUNT(*) FROM api_t WHERE id = 100"), "0",
+      "reset() rolls back after an error")
+   con:query("BEGIN")
+   con:query("INSERT INTO api_t(id) VALUES (100)")
+   con:reset()
+   is(one("SELECT COUNT(*) FROM api_t WHERE id = 100"), "0",
+      "and without one")
+   con:reset()
+   is(one("SELECT 1"), "1", "nothing to roll back is no error")
+   local zero = con:prepare("SELECT ?")
+   ok(pcall(con.query, con, "SELECT 1\0SELECT 2") == false,
+      "a zero byte in a query is no end of it")
+   zero:close()
+end
+
+-- Quoting, loading ----------------------------------------------------------
+
+local function quoting()
+   for i, text in ipairs{"", "it's", "a\\b", nasty, "'", "\\", "''\\'"} do
+      ok(one("SELECT " .. con:quote(text)) == text, "quote(), text " .. i)
+   end
+end
+
+local function loading()
+   con:query("DELETE FROM api_t")
+   local ld = con:load("api_t", "id,n,r,v")
+   for i = 1, 5000 do
+      ld:int(i)
+      if i % 7 == 0 then ld:null() else ld:int(-i) end
+      ld:double(i / 8)
+      ld:text(i == 11 and nasty or i == 13 and "" or "v" .. i)
+   end
+   ld:close()
+   is(one("SELECT COUNT(*) FROM api_t"), "5000", "rows are loaded")
+   is(one("SELECT COUNT(*) FROM api_t WHERE n IS NULL"), "714", "NULLs")
+   is(tonumber(one("SELECT r FROM api_t WHERE id = 4001")), 500.125,
+      "doubles")
+   is(one("SELECT n FROM api_t WHERE id = 5000"), "-5000", "integers")
+   ok(cell("v", 11) == nasty, "nothing in a text is special")
+   is(cell("v", 13), "", "an empty text")
+   ld = con:load("api_t", "id,v")
+   ld:int(6000)
+   ld:text(("y"):rep(3000000))
+   ld:int(6001)
+   ld:text("z")
+   ld:close()
+   is(cell("length(v)", 6000), "3000000", "into a table with rows; a long text")
+   ld = con:load("api_t", "id,v")
+   ld:int(7000)
+   ld:text("gone")
+   ld:close(false)
+   is(one("SELECT COUNT(*) FROM api_t WHERE id = 7000"), "0", "given up")
+   raises(function()
+      local bad = con:load("api_t", "id,v")
+      bad:int(8000)
+      bad:text("x")
+      bad:int(6001)
+      bad:text("again")
+      bad:close()
+   end, "6001", "a row that is there already is an error")
+   is(one("SELECT COUNT(*) FROM api_t WHERE id = 8000"), "0",
+      "which undoes what came with it")
+   raises(function()
+      local bad = con:load("api_no", "id")
+      bad:int(1)
+      bad:close()
+   end, "api_no", "a table that is not there")
+   is(one("SELECT 1"), "1", "the connection goes on")
+end
+
+local function pipelining()
+   con:query("DELETE FROM api_t")
+   prepare_insert(100)
+   local n = con:pipeline(function()
+      con:query("BEGIN")
+      for i = 1, 300 do
+         p.id:set(i)
+         p.n:set(i)
+         p.v:set("p" .. i)
+         for _, name in ipairs{"s", "r", "b", "w"} do
+            p[name]:set(nil)
+         end
+         insert:execute()
+      end
+      con:query("COMMIT")
+   end)
+   is(n, 302, "a pipeline")
+   is(one("SELECT COUNT(*) FROM api_t WHERE v = " ..
+      (drv:dialect() == "mysql" and "CONCAT('p', id)" or "'p' || id")), "300",
+      "each execution with its values")
+   con:pipeline_begin()
+   con:query("SELECT v FROM api_t WHERE id = 1")
+   con:query("SELECT id, v FROM api_t WHERE id BETWEEN 2 AND 3 ORDER BY id")
+   con:query("DELETE FROM api_t WHERE id < 3")
+   is(con:pipeline_send(), 3, "sent")
+   is(con:pipeline_next():fetch_row()[1], "p1", "first answer")
+   local rs = con:pipeline_next()
+   is(rs.nrows, 2, "second answer")
+   is(rs:column(2), "v", "with columns")
+   is(con:pipeline_next(), nil, "third")
+   is(con:affected(), 2, "and what it changed")
+   is(one("SELECT 3"), "3", "an ordinary connection again")
+   con:pipeline_begin()
+   for _ = 1, 4 do
+      con:query("SELECT repeat('x', 1000000)")
+   end
+   con:pipeline_send()
+   is(#con:pipeline_next():fetch_row()[1], 1000000, "great answers")
+   is(one("SELECT 4"), "4", "those left are dropped")
+   raises(function()
+      con:pipeline(function()
+         con:query("SELECT 1")
+         con:query("SELECT * FROM api_no")
+         con:query("DELETE FROM api_t")
+      end)
+   end, "api_no", "a failure in the middle")
+   con:reset()
+   is(one("SELECT COUNT(*) FROM api_t"), "298",
+      "what stands behind it is not executed")
+   insert:close()
+   -- More than sockets hold, in both directions at once, and after executions
+   -- that a driver may have done in a way of its own.
+   local stmt = con:prepare("SELECT repeat(v, 50000) FROM api_t " ..
+      "WHERE v = ? OR id = 4")
+   local v = stmt:bind_create(t.VARCHAR, 100000)
+   stmt:bind_param(v)
+   v:set("x")
+   for _ = 1, 10 do
+      stmt:execute()
+   end
+   v:set(("y"):rep(100000))
+   con:pipeline_begin()
+   for _ = 1, 80 do
+      stmt:execute()
+   end
+   con:pipeline_send()
+   local size = 0
+   for _ = 1, 80 do
+      size = size + #con:pipeline_next():fetch_row()[1]
+   end
+   is(size, 80 * 100000, "great texts both ways")
+   stmt:close()
+end
+
+function event()
+   tap.run(function()
+      drv = sysbench.sql.driver()
+      d = dialects[drv:dialect()]
+      con = drv:connect()
+      drop_all()
+      make_table()
+      for _, body in ipairs{queries, several, procedures, binding, fetching,
+         types_meet, reconnecting, errors, quoting, loading, pipelining}
+      do
+         body()
+      end
+      drop_all()
+      con:disconnect()
+   end)
+   return true
+end

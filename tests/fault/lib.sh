@@ -1,0 +1,219 @@
+# shellcheck shell=bash
+# SPDX-License-Identifier: GPL-2.0-or-later
+#
+# What a run said and how it ended; runs in the background while the servers
+# under them break. To be sourced after SB_SRCDIR is known.
+# shellcheck source=tests/db/lib.sh
+. "$SB_SRCDIR/tests/db/lib.sh"
+
+# A run's channels are in the files out and err, its status in st.
+try() {
+    st=0
+    "$@" >out 2>err || st=$?
+}
+check() { # what function [argument...]
+    local what=$1
+    shift
+    if "$@" && ! grep -q 'Sanitizer\|runtime error:' err; then
+        ok 0 "$what"
+    else
+        ok 1 "$what" | grep '^not ok'
+        count=$((count + 1)) failed=$((failed + 1))
+        echo "# status ${st:-none}"
+        sed 's/^/# /' err
+        tail -n 60 out | sed 's/^/# /'
+    fi
+}
+says() { grep -q -e "$1" err; }
+prints() { grep -q -e "$1" out; }
+
+# What an end by an error looks like: one reason, and no crash.
+one_reason() {
+    [ "$(grep -c FATAL err)" = 1 ] && ! says accounting
+}
+
+# await seconds command...: until it succeeds.
+await() {
+    local end=$((SECONDS + $1))
+    shift
+    until "$@"; do
+        [ $SECONDS -lt $end ] || return 1
+        sleep 0.05
+    done
+}
+
+# Runs in the background ----------------------------------------------------
+
+declare -A pid_of
+
+# begin name argument...: starts sysbench; its channels are in name.out and
+# name.err.
+begin() {
+    local name=$1
+    shift
+    : >"$name.out"
+    # A background job of a script ignores SIGINT unless it says otherwise.
+    env --default-signal=INT,TERM "$SYSBENCH" "$@" \
+        >"$name.out" 2>"$name.err" </dev/null &
+    pid_of[$name]=$!
+}
+
+gone() { ! kill -0 "${pid_of[$1]}" 2>/dev/null; }
+
+# interrupt name
+interrupt() { kill -INT "${pid_of[$1]}"; }
+
+# ended name [seconds]: waits for its end and makes it the run that says() and
+# the others ask. One that does not come to its end has the status 124.
+ended() {
+    local name=$1 limit=${2:-60}
+    st=0
+    if await "$limit" gone "$name"; then
+        wait "${pid_of[$name]}" || st=$?
+    else
+        kill -KILL "${pid_of[$name]}"
+        wait "${pid_of[$name]}" 2>/dev/null || :
+        st=124
+    fi
+    cp "$name.out" out
+    cp "$name.err" err
+}
+
+# The lines of an interval: busy name: some event ended; idle name: one in
+# which none did, after such a one.
+busy() {
+    grep -q 'tps: *[0-9]*[1-9][0-9.]* \|tps: 0\.[0-9]*[1-9]' "$1.out" ||
+        gone "$1"
+}
+idle() {
+    sed -n '/tps: 0\.00/!d; p' "$1.out" | grep -q . || gone "$1"
+}
+
+started() { grep -q 'Threads started' "$1.out" || gone "$1"; }
+inserting() { grep -q Inserting "$1.out" || gone "$1"; }
+
+# Numbers of the report ------------------------------------------------------
+
+events() { sed -n 's/^ *total number of events: *//p' out; }
+reconnects() { sed -n 's/^ *reconnects: *\([0-9]*\) .*/\1/p' out; }
+failed_events() {
+    sed -n 's/.*failed events: *\([0-9]*\)$/\1/p' err | grep . || echo 0
+}
+
+# lasted seconds: as long as asked for, by the report.
+lasted() {
+    awk -v t="$1" '/total time:/ { good = $3 + 0 >= t && $3 + 0 < t + 15 }
+        END { exit !good }' out
+}
+
+# The lines of the table of errors add up to what became of them, and to the
+# report. Not a line in it lacks its time and text.
+errors_add_up() {
+    awk 'FNR == NR && /ignored errors:/ { told = $3 }
+        FNR == NR { next }
+        / first seen / { table = 1; next }
+        table && /ignored: [0-9]*, restarted:/ {
+            gsub(/[^0-9 ]/, ""); sum = $1 + $2 + $3 + $4; open = $1 + $2 + $3
+            table = 0; seen = 1 }
+        table { match($0, /  *[0-9]+  +[0-9.]+s  +[^ ]/)
+            if (!RSTART) exit bad = 1
+            split(substr($0, RSTART), part); total += part[1] }
+        END { exit bad || !seen || total != sum || told != open }' out err
+}
+
+# Servers --------------------------------------------------------------------
+
+# shellcheck source=tests/db/servers.sh
+. "$SB_SRCDIR/tests/db/servers.sh"
+
+# own_server kind driver [setting...]: one that no other test uses; status 1
+# after a skip. Sets what tests/servers/env says, and server and driver.
+own_server() {
+    server=$(basename "$0")-$$-$1 driver=$2
+    if ! has_driver "$2"; then
+        skip "$1" "no $2 driver"
+        return 1
+    fi
+    try "$SB_SRCDIR/tests/servers/up" "--name=$server" "$1" -- "${@:3}"
+    if [ "$st" = 77 ]; then
+        skip "$1" "$(tail -n 1 err)"
+        return 1
+    fi
+    started="$started $server"
+    [ "$st" = 0 ] || { ok 1 "$1: starts"; return 1; }
+    eval "$("$SB_SRCDIR/tests/servers/env" "$server")"
+    # shellcheck disable=SC2206 # words of options
+    options=($OPTIONS)
+}
+
+leave_server() {
+    "$SB_SRCDIR/tests/servers/down" "$server" >/dev/null 2>&1
+}
+
+# signal [SIGNAL]: to all processes of the server.
+signal() { "$SB_SRCDIR/tests/servers/kill" "$server" "$@" >/dev/null; }
+restart() { "$SB_SRCDIR/tests/servers/restart" "$server" >restart.log 2>&1; }
+
+# ask sql, as_admin sql: the answer, columns separated by |.
+ask() { echo "$1;" | $CLIENT 2>>client.log | tr '\t' '|'; }
+as_admin() { echo "$1;" | $ADMIN 2>>client.log | tr '\t' '|'; }
+
+# connections: how many the server has of sbtest.
+connections() {
+    case $driver in
+    mysql)
+        as_admin "SELECT COUNT(*) FROM information_schema.processlist
+            WHERE user = 'sbtest'" ;;
+    pgsql)
+        as_admin "SELECT COUNT(*) FROM pg_stat_activity
+            WHERE usename = 'sbtest'" ;;
+    esac
+}
+none_left() { [ "$(connections)" = 0 ]; }
+
+# other_database: for what must not meet the tables of the first; sets other,
+# the options.
+other_database() {
+    case $driver in
+    mysql) as_admin 'CREATE DATABASE other' ;;
+    pgsql) as_admin 'CREATE DATABASE other OWNER sbtest' ;;
+    esac
+    # shellcheck disable=SC2034 # for who asked
+    other=("${options[@]}" "--$driver-db=other")
+}
+
+# prepare argument...: of oltp_read_write, in the foreground.
+prepare() {
+    "$SYSBENCH" oltp_read_write "${options[@]}" "$@" prepare >out 2>err
+}
+
+# on_each_server function [setting...]
+on_each_server() {
+    own_server mariadb mysql "${@:2}" && { "$1" mariadb; leave_server; }
+    own_server pgsql pgsql "${@:2}" && { "$1" pgsql; leave_server; }
+}
+
+# One row an event, by which nothing that was counted may be missing.
+cat >ledger.lua <<'LUA'
+local row = 0
+function prepare()
+   con = sysbench.sql.driver():connect()
+   con:query("CREATE TABLE ledger(id BIGINT PRIMARY KEY)")
+end
+function thread_init() con = sysbench.sql.driver():connect() end
+function event(tid)
+   row = row + 1
+   con:query("BEGIN")
+   con:query(("INSERT INTO ledger VALUES(%d)"):format(tid * 1e9 + row))
+   con:query("COMMIT")
+end
+LUA
+
+# ledger_holds: a row for each event; more only where the answer to a COMMIT
+# was lost with the connection.
+ledger_holds() {
+    local rows
+    rows=$(ask "SELECT COUNT(*) FROM ledger")
+    [ "${rows:-0}" -ge "$(events)" ] &&
+        [ "$rows" -le $(($(events) + $(reconnects))) ]
+}
