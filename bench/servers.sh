@@ -1,0 +1,266 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+# shellcheck shell=bash
+#
+# The drivers, against private servers of tests/servers: bench/run reads this.
+# Each benchmark gets the kind of server, mariadb or pgsql.
+
+SIZE=100000 # rows of the table that is read
+
+servers_dir=$top/tests/servers
+started=
+
+servers_down() {
+    # shellcheck disable=SC2086
+    [ -z "$started" ] || "$servers_dir/down" $started >/dev/null 2>&1
+}
+
+# Starts it once, with the table that the benchmarks read. Sets OPTS, the
+# options of this program, OLD_OPTS, those of 1.0, and the server's own words.
+server_up() { # kind
+    OPTS=$("$servers_dir/up" "$1" --name="bench-$1" 2>up.err)
+    case $? in
+    0) ;;
+    77)
+        echo "($1 is not installed: left out)"
+        return 1
+        ;;
+    *)
+        cat up.err >&2
+        return 1
+        ;;
+    esac
+    # shellcheck source=/dev/null
+    . /dev/stdin <<<"$("$servers_dir/env" "bench-$1")"
+    OLD_OPTS=$OPTS
+    case " $started " in
+    *" bench-$1 "*) return 0 ;;
+    esac
+    started="$started bench-$1"
+    # shellcheck disable=SC2086
+    "$SB" oltp_read_write $OPTS --table-size=$SIZE prepare >out 2>&1 || {
+        tail -n 5 out >&2
+        exit 1
+    }
+    case $1 in
+    mariadb) floor floor_mysql $(pkg-config --cflags --libs libmariadb) \
+        -lpthread ;;
+    pgsql) floor floor_pgsql $(pkg-config --cflags --libs libpq) -lpthread ;;
+    esac
+}
+
+# The bare loop: threads events.
+bare() {
+    case $KIND in
+    mariadb) MYSQL_PWD=sbtest ./floor_mysql "$SOCKET" sbtest sbtest $SIZE "$1" "$2" ;;
+    pgsql) ./floor_pgsql "$1" "$2" \
+        "host=${SOCKET%/*} port=$PORT user=sbtest password=sbtest dbname=sbtest" \
+        $SIZE ;;
+    esac
+}
+
+# The user CPU of a long run less that of a short one, a query, in us.
+steady() { # few many command...
+    local few=$1 many=$2 a b
+    shift 2
+    a=$(user_of "${@/EVENTS/$many}")
+    b=$(user_of "${@/EVENTS/$few}")
+    awk -v a="$a" -v b="$b" -v n=$((many - few)) \
+        'BEGIN { printf "%.4f\n", (a - b) / n * 1e6 }'
+}
+
+point_select() { # program threads events options...
+    local program=$1 threads=$2 events=$3
+    shift 3
+    "$program" oltp_point_select "$@" --table-size=$SIZE \
+        --rand-type=uniform --threads="$threads" --events="$events" --time=0 run
+}
+
+bench_cpu() {
+    local threads target few=20000 many=$((SECS * 60000))
+    for threads in 8 64; do
+        : >new && : >bare && : >old && : >r && : >ro
+        for _ in $(seq "$REPS"); do
+            # shellcheck disable=SC2086
+            a=$(steady $few $many point_select "$SB" $threads EVENTS $OPTS)
+            b=$(steady $few $many bare $threads EVENTS)
+            echo "$a" >>new
+            echo "$b" >>bare
+            ratio "$a" "$b" >>r
+            [ -n "$OLD" ] || continue
+            # shellcheck disable=SC2086
+            ratio "$(steady $few $many point_select "$OLD" $threads EVENTS \
+                $OLD_OPTS)" "$b" >>ro
+        done
+        target="at most 1.15"
+        [ $threads = 8 ] || target="at most 1.3"
+        row "$1: user CPU a point select, us, $threads threads" \
+            "$(median <new)" "$(median <bare)" "$(median <r)" \
+            "$target (1.0: $(median <ro))"
+    done
+}
+
+timed_run() { # program workload threads options...
+    local program=$1 workload=$2 threads=$3
+    shift 3
+    "$program" "$workload" "$@" --table-size=$SIZE --threads="$threads" \
+        --time="$SECS" run 2>/dev/null | rate_of
+}
+
+bench_throughput() {
+    local workload threads
+    if [ -z "$OLD" ]; then
+        echo "($1: no throughput without sysbench 1.0)"
+        return
+    fi
+    for workload in oltp_point_select oltp_read_only oltp_read_write; do
+        for threads in 1 8 64; do
+            : >new && : >old && : >r
+            for i in $(seq "$REPS"); do
+                # One first, then the other: what drifts falls on both.
+                # shellcheck disable=SC2086
+                if [ $((i % 2)) = 0 ]; then
+                    a=$(timed_run "$SB" $workload $threads $OPTS)
+                    b=$(timed_run "$OLD" $workload $threads $OLD_OPTS)
+                else
+                    b=$(timed_run "$OLD" $workload $threads $OLD_OPTS)
+                    a=$(timed_run "$SB" $workload $threads $OPTS)
+                fi
+                echo "$a" >>new
+                echo "$b" >>old
+                ratio "$a" "$b" >>r
+            done
+            row "$1: $workload, $threads threads, events/s" "$(median <new)" \
+                "$(median <old)" "$(lower_bound <r)" \
+                "second (lower bound) at least 0.98"
+        done
+    done
+}
+
+admin() { $ADMIN "$@"; }
+
+# Server-side load of the same rows, with the same keys afterwards.
+own_load() { # kind file
+    case $1 in
+    mariadb)
+        $CLIENT --local-infile=1 -e "SET unique_checks=0, foreign_key_checks=0;
+            LOAD DATA LOCAL INFILE '$2' INTO TABLE own_load;
+            ALTER TABLE own_load ADD INDEX k_own (k)"
+        ;;
+    pgsql)
+        $ADMIN -d sbtest -c "COPY own_load FROM '$2'" \
+            -c "ALTER TABLE own_load ADD PRIMARY KEY (id)" \
+            -c "CREATE INDEX k_own ON own_load (k)"
+        ;;
+    esac
+}
+
+empty_own() { # kind
+    case $1 in
+    mariadb) $CLIENT -e "DROP TABLE IF EXISTS own_load;
+        CREATE TABLE own_load LIKE sbtest1;
+        ALTER TABLE own_load DROP INDEX k_1" ;;
+    pgsql) $ADMIN -d sbtest -q -c "DROP TABLE IF EXISTS own_load" \
+        -c "CREATE TABLE own_load (id integer NOT NULL, k integer NOT NULL,
+            c char(120) NOT NULL, pad char(60) NOT NULL)" >/dev/null 2>&1 ;;
+    esac
+}
+
+# The rows of sbtest1 as a file that the server can read.
+dump_rows() { # kind file
+    case $1 in
+    mariadb) $CLIENT --quick -e "SELECT * FROM sbtest1" >"$2" ;;
+    pgsql) $ADMIN -d sbtest -c "COPY sbtest1 TO STDOUT" >"$2" ;;
+    esac
+    chmod 644 "$2"
+}
+
+prepare_million() {
+    # shellcheck disable=SC2086
+    "$1" oltp_read_write $2 --table-size=$ROWS --threads=2 prepare
+}
+cleanup() {
+    # shellcheck disable=SC2086
+    "$SB" oltp_read_write $OPTS cleanup >/dev/null 2>&1
+}
+
+bench_load() {
+    local file=$work/rows.txt
+    ROWS=1000000
+    [ "$REPS" = 1 ] && ROWS=200000
+    chmod 755 "$work"
+    : >new && : >bare && : >old && : >r
+    for i in $(seq "$REPS"); do
+        cleanup
+        a=$(wall_of prepare_million "$SB" "$OPTS")
+        [ "$i" = 1 ] && dump_rows "$1" "$file"
+        empty_own "$1"
+        b=$(wall_of own_load "$1" "$file")
+        echo "$a" >>new
+        echo "$b" >>bare
+        ratio "$a" "$b" >>r
+    done
+    if [ -n "$OLD" ]; then
+        cleanup
+        # shellcheck disable=SC2086
+        wall_of "$OLD" oltp_read_write $OLD_OPTS --table-size=$ROWS prepare >old
+    fi
+    empty_own "$1"
+    rm -f "$file"
+    row "$1: prepare of $ROWS rows with index, s" "$(median <new)" \
+        "$(median <bare)" "$(median <r)" \
+        "at most 1.1 x the server's own load (1.0: $(median <old) s)"
+    cleanup
+    # shellcheck disable=SC2086
+    "$SB" oltp_read_write $OPTS --table-size=$SIZE prepare >/dev/null 2>&1
+}
+
+bench_users() {
+    : >new && : >old
+    for _ in $(seq "$REPS"); do
+        # shellcheck disable=SC2086
+        rss_of "$SB" oltp_point_select $OPTS --table-size=$SIZE --threads=1000 \
+            --time=10 run >>new
+    done
+    if [ -n "$OLD" ]; then
+        # shellcheck disable=SC2086
+        rss_of "$OLD" oltp_point_select $OLD_OPTS --table-size=$SIZE \
+            --threads=1000 --time=10 run >old
+    fi
+    row "$1: MB resident with 1,000 users" \
+        "$(awk -v k="$(median <new)" 'BEGIN { printf "%.1f", k / 1024 }')" \
+        "$(awk -v k="$(median <old)" 'BEGIN { printf "%.1f", k / 1024 }')" "" \
+        "at most 200"
+}
+
+# Seconds until "Threads started!" is printed.
+started_after() {
+    local a b
+    a=$(date +%s%N)
+    b=$("$@" 2>/dev/null | while read -r line; do
+        case $line in "Threads started!"*)
+            date +%s%N
+            break
+            ;;
+        esac
+    done)
+    awk -v a="$a" -v b="$b" 'BEGIN { printf "%.4f\n", (b - a) / 1e9 }'
+}
+
+bench_connect() {
+    local tables
+    for tables in 1 250; do
+        : >new && : >bare && : >r
+        for _ in $(seq "$REPS"); do
+            # shellcheck disable=SC2086
+            a=$(started_after "$SB" oltp_read_write $OPTS --tables=$tables \
+                --table-size=$SIZE --threads=1000 --events=1 run)
+            b=$(wall_of bare 1000 0)
+            echo "$a" >>new
+            echo "$b" >>bare
+            awk -v a="$a" -v b="$b" 'BEGIN { print (a - b) }' >>r
+        done
+        row "$1: 1,000 users on $tables tables: start, s" "$(median <new)" \
+            "$(median <bare)" "+$(median <r)" \
+            "at most 1 s more ($(nproc) processors: 1 ms of CPU a user)"
+    done
+}
