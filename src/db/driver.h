@@ -206,8 +206,46 @@ struct sb_info_ops {
         struct sb_err *err);
 };
 
-// Documents: an operations table of their own, when a document driver comes.
-struct sb_doc_ops;
+// Documents ------------------------------------------------------------------
+//
+// A document is BSON (bsonspec.org): `len` bytes, the first four of which are
+// that length. Everything a document database does is a command: a document
+// whose first key names it. A driver with these operations has SQL operations,
+// too: query() takes a command as JSON text, and free_result() ends results of
+// either kind.
+
+enum sb_doc_step { SB_DOC_BEGIN, SB_DOC_COMMIT, SB_DOC_ABORT };
+
+struct sb_doc_ops {
+    // Runs a command; "$db" in it names another database than the
+    // connection's. *res is zeroed by the core and filled as query() does:
+    // ROWS for commands that read (nrows: documents, all of which have
+    // arrived), WRITE for those that write (affected: documents inserted,
+    // matched or removed), NONE for others. A reply that is good as a whole but
+    // holds errors of single writes or of the write concern is an error; res
+    // is filled then, too.
+    int (*command)(struct sb_conn *conn, const uint8_t *body, size_t len,
+        struct sb_result *res, struct sb_err *err);
+    // The next document of the result: 1, or 0 after the last, or SB_E*. For
+    // commands that answer with a cursor its documents; of distinct
+    // {"value": ...} each; else the reply, once. Valid until free_result.
+    int (*next)(struct sb_conn *conn, struct sb_result *res,
+        const uint8_t **doc, size_t *len, struct sb_err *err);
+    // The (first) reply of the server to the last command, also to one that
+    // failed; NULL when there was none.
+    const uint8_t *(*reply)(struct sb_conn *conn, size_t *len);
+    // A transaction on the connection's session; commands between BEGIN and
+    // COMMIT or ABORT belong to it. options: a document for BEGIN, or NULL.
+    // Optional.
+    int (*transaction)(struct sb_conn *conn, enum sb_doc_step step,
+        const uint8_t *options, size_t len, struct sb_err *err);
+    // Extended JSON to a document and back, in memory that the caller frees
+    // with free(). NULL: *err tells why. Any thread.
+    uint8_t *(*from_json)(
+        const char *json, size_t len, size_t *doc_len, struct sb_err *err);
+    char *(*to_json)(const uint8_t *doc, size_t len, size_t *json_len,
+        struct sb_err *err);
+};
 
 // Capabilities. Each has a reader in the core; say which.
 enum sb_driver_caps {
@@ -242,7 +280,7 @@ struct sb_driver {
     size_t opts_size, conn_size, stmt_size;
     const struct sb_generic_ops *generic; // required
     const struct sb_sql_ops *sql;         // optional, as are the rest
-    const struct sb_doc_ops *doc;
+    const struct sb_doc_ops *doc; // needs sql
     const struct sb_bulk_ops *bulk;
     const struct sb_info_ops *info;
     const char *lua; // source of the driver's own Lua module, or NULL
