@@ -49,6 +49,9 @@ struct sb_opt {
     const char *const *choices; // SB_OPT_ENUM: NULL-terminated
     const char *help;           // one line
     unsigned flags;
+    size_t given; // where in the struct a bool tells whether the value came
+                  // from a user (command line, environment, config file,
+                  // drv:connect{...}) and is no default; 0: nobody asks
     const char *alias_of; // sets that option of the same table, which has
                           // the same type; no offset. The option's own name
                           // wins over an alias from the same source

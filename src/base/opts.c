@@ -169,7 +169,8 @@ static const char *value_text(struct sb_opts *o, const struct sb_opt *opt,
 }
 
 static int store(struct sb_opts *o, struct sb__opts_decl *d,
-    const union sb__opts_value *v, const char *raw, struct sb_err *err)
+    const union sb__opts_value *v, const char *raw, enum sb_opt_source source,
+    struct sb_err *err)
 {
     const char *text = value_text(o, d->opt, v, raw), *shown = NULL;
 
@@ -177,7 +178,7 @@ static int store(struct sb_opts *o, struct sb__opts_decl *d,
         shown = sb__opts_mask(o, text, sb__opts_secret(d->opt));
     if (!shown)
         return no_memory(err);
-    sb__opts_store(d->opt, v, d->target);
+    sb__opts_store(d->opt, v, source > SB_SRC_DEFAULT, d->target);
     d->text = text;
     d->shown = shown;
     return 0;
@@ -196,7 +197,7 @@ static int store_default(
     if (d->def)
         rc = sb__opts_value(o, d->opt, d->def, &v, err);
     if (!rc)
-        rc = store(o, d, &v, d->def, err);
+        rc = store(o, d, &v, d->def, SB_SRC_DEFAULT, err);
     return rc;
 }
 
@@ -283,7 +284,7 @@ static int apply(struct sb_opts *o, struct sb__opts_decl *d,
     }
     if (!beats(s, t, t != d))
         return 0;
-    rc = store(o, t, &v, s->value ? s->value : "", err);
+    rc = store(o, t, &v, s->value ? s->value : "", s->source, err);
     if (rc)
         return rc;
     t->source = s->source;
@@ -488,7 +489,9 @@ static int new_default(struct sb_opts *o, struct sb__opts_decl *d,
     if (rc)
         return rc;
     d->def = def;
-    return d->source == SB_SRC_DEFAULT ? store(o, d, &v, def, err) : 0;
+    return d->source == SB_SRC_DEFAULT
+               ? store(o, d, &v, def, SB_SRC_DEFAULT, err)
+               : 0;
 }
 
 // The option goes back to its default and its name to a script.

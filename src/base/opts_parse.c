@@ -264,11 +264,13 @@ out:
     return rc;
 }
 
-void sb__opts_store(
-    const struct sb_opt *opt, const union sb__opts_value *value, void *target)
+void sb__opts_store(const struct sb_opt *opt, const union sb__opts_value *value,
+    bool given, void *target)
 {
     char *at = (char *)target + opt->offset;
 
+    if (opt->given)
+        memcpy((char *)target + opt->given, &given, sizeof(given));
     switch (opt->type) {
     case SB_OPT_BOOL:
         memcpy(at, &value->b, sizeof(value->b));
@@ -304,6 +306,6 @@ int sb_opts_parse(struct sb_opts *o, const struct sb_opt *opt,
             "option '%s' is an alias and has no value of its own", opt->name);
     rc = sb__opts_value(o, opt, value, &v, err);
     if (!rc)
-        sb__opts_store(opt, &v, target);
+        sb__opts_store(opt, &v, true, target);
     return rc;
 }

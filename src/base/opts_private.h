@@ -98,9 +98,9 @@ int sb__opts_give(
 // offset is not looked at. Errors as sb_opts_parse().
 int sb__opts_value(struct sb_opts *o, const struct sb_opt *opt,
     const char *value, union sb__opts_value *out, struct sb_err *err);
-// Writes the value where opt says in target.
-void sb__opts_store(
-    const struct sb_opt *opt, const union sb__opts_value *value, void *target);
+// Writes the value where opt says in target, and whether a user gave it.
+void sb__opts_store(const struct sb_opt *opt, const union sb__opts_value *value,
+    bool given, void *target);
 
 // True when a value of this option must not be shown at all.
 bool sb__opts_secret(const struct sb_opt *opt);

@@ -17,6 +17,7 @@ struct sample {
     const char *host, *password, *file, *url;
     struct sb_opt_list ports;
     int mode;
+    bool threads_given, host_given;
 };
 
 #define AT(field) .offset = offsetof(struct sample, field)
@@ -27,6 +28,7 @@ static const struct sb_opt sample_opts[] = {
     { "num-threads", SB_OPT_INT, .flags = SB_OPT_DEPRECATED,
         .alias_of = "threads", .def = "1" },
     { "threads", SB_OPT_INT, AT(threads), .def = "1", .min = 1,
+        .given = offsetof(struct sample, threads_given),
         .help = "number of threads to use" },
     { "table-size", SB_OPT_SIZE, AT(size), .def = "64K", .min = 1024,
         .max = 1048576, .help = "size" },
@@ -34,7 +36,8 @@ static const struct sb_opt sample_opts[] = {
     { "delay", SB_OPT_DURATION, AT(delay), .flags = SB_OPT_USEC,
         .help = "wait" },
     { "ratio", SB_OPT_DOUBLE, AT(ratio), .def = "1.5" },
-    { "host", SB_OPT_STRING, AT(host), .help = "server" },
+    { "host", SB_OPT_STRING, AT(host), .help = "server",
+        .given = offsetof(struct sample, host_given) },
     { "db-password", SB_OPT_STRING, AT(password), .def = "",
         .flags = SB_OPT_SECRET, .help = "password" },
     { "config-file", SB_OPT_STRING, AT(file),

@@ -313,6 +313,56 @@ static void overrides(void)
     end();
 }
 
+// A value that a user gave is told from the same value as a default.
+static void given_in(enum sb_opt_source source, bool late)
+{
+    begin();
+    if (late)
+        CHECK_INT(add(), 0);
+    if (source == SB_SRC_CMDLINE)
+        give("--threads=1");
+    CHECK_INT(read_args(), 0);
+    if (source == SB_SRC_ENV)
+        CHECK_INT(env("SYSBENCH_THREADS=1", NULL), 0);
+    if (source == SB_SRC_FILE)
+        CHECK_INT(file("threads=1"), 0);
+    if (!late)
+        CHECK_INT(add(), 0);
+    CHECK_INT(v.threads, 1);
+    CHECK_INT(v.threads_given, source != SB_SRC_DEFAULT);
+    CHECK(!v.host_given);
+    end();
+}
+
+static void given(void)
+{
+    struct sample copy;
+
+    for (int source = SB_SRC_DEFAULT; source <= SB_SRC_CMDLINE; source++) {
+        given_in((enum sb_opt_source)source, false);
+        given_in((enum sb_opt_source)source, true);
+    }
+    sb_log_set_level(-1);
+    begin();
+    give("--num-threads=1");
+    CHECK_INT(read_args(), 0);
+    CHECK_INT(add(), 0);
+    CHECK(v.threads_given);
+    CHECK_INT(script("threads", SB_OPT_INT, "7"), 0);
+    CHECK(v.threads_given);
+    CHECK_INT(script("host", SB_OPT_STRING, "from a script"), 0);
+    CHECK_STR(v.host, "from a script");
+    CHECK(!v.host_given);
+    CHECK_INT(sb_opts_set(o, "host", "", SB_SRC_DEFAULT, &err), 0);
+    CHECK(!v.host_given);
+    copy = v;
+    CHECK_INT(sb_opts_parse(o, &sample_opts[6], "", &copy, &err), 0);
+    CHECK(copy.host_given);
+    CHECK(!v.host_given);
+    end();
+    sb_log_set_level(SB_LOG_NOTICE);
+}
+
 int main(void)
 {
     RUN(defaults);
@@ -329,5 +379,6 @@ int main(void)
     RUN(script_before_table);
     RUN(set);
     RUN(overrides);
+    RUN(given);
     return check_done();
 }

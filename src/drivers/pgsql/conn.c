@@ -113,15 +113,20 @@ static int drive(struct pgsql_conn *c, struct sb_err *err)
     return st == PGRES_POLLING_OK ? 0 : refused(c, err);
 }
 
-// What the server wants to be known: for those who look for it.
+// What the server wants to be known: for those who look for it. An error that
+// no statement asked for comes this way, too.
 static void notice(void *arg, const PGresult *r)
 {
-    const struct sb_host *host = arg;
+    struct pgsql_conn *c = arg;
+    const char *state = PQresultErrorField(r, PG_DIAG_SQLSTATE);
+    const char *why = PQresultErrorField(r, PG_DIAG_MESSAGE_PRIMARY);
     char text[400], line[420];
 
+    if (state && why && pgsql_classify(state) == SB_ELOST)
+        pgsql_keep_farewell(c, state, why);
     pgsql_one_line(PQresultErrorMessage(r), text, sizeof(text));
     snprintf(line, sizeof(line), "pgsql: %s", text);
-    host->log(5, line);
+    c->host->log(5, line);
 }
 
 static int connect_pgsql(struct sb_conn *conn, struct sb_driver_env *env,
@@ -137,7 +142,7 @@ static int connect_pgsql(struct sb_conn *conn, struct sb_driver_env *env,
     c->db = PQconnectStartParams(t.key, t.value, 0);
     if (!c->db)
         return pgsql_no_memory(err);
-    PQsetNoticeReceiver(c->db, notice, (void *)(uintptr_t)c->host);
+    PQsetNoticeReceiver(c->db, notice, c);
     rc = PQstatus(c->db) == CONNECTION_BAD ? refused(c, err) : drive(c, err);
     if (rc)
         return rc;
@@ -160,6 +165,7 @@ static void disconnect_pgsql(struct sb_conn *conn)
     PQfinish(c->db);
     free(c->result);
     free(c->wire.in);
+    free(c->farewell);
     free(c->value);
     free(c->length);
     free(c->format);

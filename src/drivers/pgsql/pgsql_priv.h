@@ -19,6 +19,9 @@ struct pgsql_opts {
     const char *sslrootcert, *sslcert, *sslkey, *sslcrl, *sslpassword;
     bool bypass;             // libpq, for executions: wire.c
     int64_t connect_timeout; // ns, 0: as libpq finds it
+    struct {
+        bool host, port, user, db, sslmode;
+    } given; // which of them are no defaults
 };
 
 extern const char *const pgsql_sslmodes[];
@@ -65,9 +68,15 @@ struct pgsql_wire {
     size_t len, cap;
     size_t at; // the message that is looked at next
     uint64_t nrows, affected;
-    size_t error; // place of the error message, SIZE_MAX: none
+    size_t error; // place of its error message, SIZE_MAX: none
     bool counted; // `affected` was said
     bool ready;   // the answer is complete
+};
+
+// What a server says that is about to close the connection.
+struct pgsql_farewell {
+    char state[8];
+    char text[256];
 };
 
 // The connection: what struct sb_conn is in this driver.
@@ -92,6 +101,7 @@ struct pgsql_conn {
     uint64_t row; // ... and its row that fetch gives next
     PGconn *db;
     const struct sb_host *host;
+    struct pgsql_farewell *farewell; // said between two statements, or NULL
     // For cancel(), which another thread calls:
     _Atomic(PGcancel *) cancel; // NULL: not connected, or in use there
     _Atomic int socket;         // descriptor + 1; 0: not connected
@@ -166,6 +176,10 @@ void pgsql_cancel(struct sb_conn *conn);
 
 // True when the connection is of no more use.
 bool pgsql_gone(const struct pgsql_conn *c);
+// Keeps the reason why the server is going to close the connection, which it
+// gave when nothing was asked: the next call that finds it closed tells.
+void pgsql_keep_farewell(
+    struct pgsql_conn *c, const char *state, const char *text);
 // Classifies an error, fills err and returns the code.
 int pgsql_fail_with(
     struct pgsql_conn *c, const struct pgsql_problem *p, struct sb_err *err);

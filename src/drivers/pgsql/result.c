@@ -24,6 +24,17 @@ bool pgsql_gone(const struct pgsql_conn *c)
     return c->gone || PQstatus(c->db) != CONNECTION_OK;
 }
 
+void pgsql_keep_farewell(
+    struct pgsql_conn *c, const char *state, const char *text)
+{
+    if (!c->farewell)
+        c->farewell = malloc(sizeof(*c->farewell));
+    if (!c->farewell)
+        return;
+    snprintf(c->farewell->state, sizeof(c->farewell->state), "%s", state);
+    pgsql_one_line(text, c->farewell->text, sizeof(c->farewell->text));
+}
+
 // "text (detail)" in one line.
 static void join(const char *text, const char *detail, char *out, size_t size)
 {
@@ -40,13 +51,17 @@ int pgsql_fail_with(
     struct pgsql_conn *c, const struct pgsql_problem *p, struct sb_err *err)
 {
     int code = pgsql_classify(p->state);
-    const char *state = p->state, *detail = p->detail;
+    const char *state = p->state, *detail = p->detail, *said = p->text;
     char text[sizeof(err->msg)];
 
     if (pgsql_gone(c)) {
         code = SB_ELOST;
         // The descriptor may be somebody else's soon.
         atomic_store_explicit(&c->socket, 0, memory_order_release);
+        if (!state[0] && c->farewell) {
+            state = c->farewell->state;
+            said = c->farewell->text;
+        }
     }
     if (code == SB_ELOST && !state[0])
         state = PGSQL_LOST;
@@ -57,7 +72,7 @@ int pgsql_fail_with(
     }
     if (strcmp(state, PGSQL_NO_TABLE) == 0)
         detail = "was the 'prepare' command run for this database?";
-    join(p->text, detail, text, sizeof(text));
+    join(said, detail, text, sizeof(text));
     return sb_err_native(err, code, 0, state, text);
 }
 

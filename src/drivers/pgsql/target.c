@@ -40,11 +40,9 @@ static void set_given(
 // has: nobody shall load or drop tables elsewhere for a forgotten PGHOST. A
 // connection string and a service, which were asked for, go before defaults.
 static void choose(
-    struct pgsql_target *t, const char *key, const char *value, const char *def)
+    struct pgsql_target *t, const char *key, const char *value, bool given)
 {
-    bool elsewhere = find(t, key) >= 0 || find(t, "service") >= 0;
-
-    if (strcmp(value, def) != 0 || !elsewhere)
+    if (given || (find(t, key) < 0 && find(t, "service") < 0))
         set(t, key, value);
 }
 
@@ -61,20 +59,19 @@ static void place(
     const char *host = item(&o->host, number / ports, "localhost");
     const char *port = item(&o->port, number, "5432");
 
-    // With several of them each was given, the default's name too.
-    if (o->host.count > 1)
-        set(t, "host", host);
-    else if (find(t, "hostaddr") < 0)
-        choose(t, "host", host, "localhost");
-    if (o->port.count > 1)
-        set(t, "port", port);
-    else
-        choose(t, "port", port, "5432");
+    bool host_given = o->given.host && o->host.count;
+
+    // An address says where as well as a name does.
+    if (host_given && find(t, "hostaddr") >= 0)
+        set(t, "hostaddr", "");
+    if (host_given || find(t, "hostaddr") < 0)
+        choose(t, "host", host, host_given);
+    choose(t, "port", port, o->given.port && o->port.count);
 }
 
 static void secure(struct pgsql_target *t, const struct pgsql_opts *o)
 {
-    choose(t, "sslmode", pgsql_sslmodes[o->sslmode], "prefer");
+    choose(t, "sslmode", pgsql_sslmodes[o->sslmode], o->given.sslmode);
     set_given(t, "sslrootcert", o->sslrootcert);
     set_given(t, "sslcert", o->sslcert);
     set_given(t, "sslkey", o->sslkey);
@@ -94,8 +91,8 @@ void pgsql_target_fill(
     }
     set_given(t, "service", o->service);
     place(t, o, number);
-    choose(t, "user", o->user, "sbtest");
-    choose(t, "dbname", o->db, "sbtest");
+    choose(t, "user", o->user, o->given.user);
+    choose(t, "dbname", o->db, o->given.db);
     if (env->password)
         set(t, "password", env->password);
     set_given(t, "password", o->password);

@@ -241,6 +241,16 @@ static void tell(const struct pgsql_conn *c, const char *body, const char *end)
     c->host->log(5, line);
 }
 
+// What comes behind ReadyForQuery is no word about the statement: the server
+// says why it closes the connection.
+static void take_error(struct pgsql_conn *c, const char *body, const char *end)
+{
+    if (c->wire.ready)
+        pgsql_keep_farewell(c, field(body, end, 'C'), field(body, end, 'M'));
+    else
+        c->wire.error = c->wire.at;
+}
+
 // One whole message. False: no such message can come here.
 static bool take(struct pgsql_conn *c, char type, size_t len)
 {
@@ -259,8 +269,10 @@ static bool take(struct pgsql_conn *c, char type, size_t len)
         w->ready = true;
         return true;
     case 'E':
-        w->error = w->at;
-        return len > 0 && body[len - 1] == '\0';
+        if (len == 0 || body[len - 1] != '\0')
+            return false;
+        take_error(c, body, body + len);
+        return true;
     case 'N':
         if (len > 0 && body[len - 1] == '\0')
             tell(c, body, body + len);
@@ -275,28 +287,50 @@ static bool take(struct pgsql_conn *c, char type, size_t len)
     }
 }
 
-// All messages up to ReadyForQuery; one that came right behind it, too.
+static int receive_one(struct pgsql_conn *c)
+{
+    struct pgsql_wire *w = &c->wire;
+    int rc = need(c, HEAD);
+    uint32_t size = rc ? 0 : get32(w->in + w->at + 1);
+
+    if (rc)
+        return rc;
+    if (size < 4)
+        return SB_ELOST;
+    rc = need(c, 1 + (size_t)size);
+    if (rc)
+        return rc;
+    if (!take(c, w->in[w->at], size - 4))
+        return SB_ELOST;
+    w->at += 1 + (size_t)size;
+    return 0;
+}
+
+// libpq must not see the rest of what was read in part.
+static void cut(struct pgsql_conn *c)
+{
+    c->gone = true;
+    shutdown(c->fd, SHUT_RDWR);
+}
+
+// All messages up to ReadyForQuery; one that came right behind it, too, and
+// whatever happens there: the statement has its answer.
 static int receive(struct pgsql_conn *c)
 {
     struct pgsql_wire *w = &c->wire;
+    int rc = 0;
 
     w->len = w->at = 0;
     w->nrows = w->affected = 0;
     w->counted = w->ready = false;
     w->error = SIZE_MAX;
-    while (!w->ready || w->at < w->len) {
-        int rc = need(c, HEAD);
-        uint32_t size = rc ? 4 : get32(w->in + w->at + 1);
-
-        if (rc == 0 && size < 4)
-            return SB_ELOST;
-        if (rc == 0)
-            rc = need(c, 1 + (size_t)size);
-        if (rc)
-            return rc;
-        if (!take(c, w->in[w->at], size - 4))
-            return SB_ELOST;
-        w->at += 1 + (size_t)size;
+    while (rc == 0 && (!w->ready || w->at < w->len))
+        rc = receive_one(c);
+    if (rc && !w->ready)
+        return rc;
+    if (rc) {
+        cut(c);
+        w->len = w->at;
     }
     w->at = 0;
     return 0;
@@ -326,9 +360,7 @@ static int lost(struct pgsql_conn *c, int rc, struct sb_err *err)
         .detail = "",
     };
 
-    // What is left of the answer would be taken for that of the next.
-    c->gone = true;
-    shutdown(c->fd, SHUT_RDWR);
+    cut(c);
     if (rc == SB_ENOMEM)
         return pgsql_no_memory(err);
     return c->wire.error != SIZE_MAX ? server_error(c, err)
@@ -348,6 +380,7 @@ int pgsql_wire_execute(struct pgsql_conn *c, const struct pgsql_stmt *st,
     const struct sb_value *v, uint32_t n, struct sb_err *err)
 {
     int rc = SB_ELOST;
+    bool sent;
     char *out;
 
     c->bound.len = 0;
@@ -358,7 +391,9 @@ int pgsql_wire_execute(struct pgsql_conn *c, const struct pgsql_stmt *st,
     if (++c->row_of_wire == WAITS)
         pgsql_wire_blocks(c, true);
     pgsql_set_busy(c, true);
-    if (send_bytes(c->fd, out, (size_t)(put_all(out, st, v, n) - out)))
+    sent = send_bytes(c->fd, out, (size_t)(put_all(out, st, v, n) - out));
+    // A server that has closed the connection may have said why.
+    if (sent || errno == EPIPE || errno == ECONNRESET)
         rc = receive(c);
     pgsql_set_busy(c, false);
     if (rc)
