@@ -1,0 +1,236 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+//
+// Rows of a load as documents: unordered inserts of a thousand. The command is
+// written as bytes, the documents into the place where they are sent from.
+#include <stdlib.h>
+
+#include "drivers/mongodb/mongodb_priv.h"
+
+#define DOCUMENTS 1000u
+#define BYTES     (12u * 1024 * 1024) // servers take 16 MB
+
+static void put_u32(uint8_t *p, uint32_t n)
+{
+    p[0] = (uint8_t)n;
+    p[1] = (uint8_t)(n >> 8);
+    p[2] = (uint8_t)(n >> 16);
+    p[3] = (uint8_t)(n >> 24);
+}
+
+static void put_u64(uint8_t *p, uint64_t n)
+{
+    put_u32(p, (uint32_t)n);
+    put_u32(p + 4, (uint32_t)(n >> 32));
+}
+
+// Beginning ----------------------------------------------------------------
+
+// Names between commas, without blanks around them, each with its NUL.
+static int read_columns(
+    struct sbmo_conn *c, const char *list, uint32_t n, struct sb_err *err)
+{
+    c->columns.len = 0;
+    c->ncolumns = 0;
+    while (*list) {
+        size_t len = strcspn(list, ","), end = len, skip = 0;
+
+        while (skip < end && list[skip] == ' ')
+            skip++;
+        while (end > skip && list[end - 1] == ' ')
+            end--;
+        if (!sbmo_room_add(&c->columns, list + skip, end - skip) ||
+            !sbmo_room_add(&c->columns, "", 1))
+            return sbmo_no_memory(err);
+        c->ncolumns++;
+        list += len + (list[len] == ',');
+    }
+    if (c->ncolumns != n)
+        return sb_err_set(err, SB_EUSAGE, "%u columns have %u names",
+            (unsigned)n, (unsigned)c->ncolumns);
+    return 0;
+}
+
+// The command up to its first document.
+static int write_head(
+    struct sbmo_conn *c, const char *table, struct sb_err *err)
+{
+    bson_t body = BSON_INITIALIZER, list;
+    bool done;
+
+    BSON_APPEND_UTF8(&body, "insert", table);
+    BSON_APPEND_BOOL(&body, "ordered", false);
+    BSON_APPEND_ARRAY_BEGIN(&body, "documents", &list);
+    bson_append_array_end(&body, &list);
+    c->head.len = 0;
+    // Without the ends of the array and of the command.
+    done = sbmo_room_add(&c->head, bson_get_data(&body), body.len - 2);
+    bson_destroy(&body);
+    return done ? 0 : sbmo_no_memory(err);
+}
+
+static bool begin_command(struct sbmo_conn *c)
+{
+    c->bulk.len = 0;
+    c->nrows = 0;
+    return sbmo_room_add(&c->bulk, c->head.p, c->head.len);
+}
+
+static int bulk_begin(struct sb_conn *conn, const char *table,
+    const char *columns, uint32_t ncolumns, struct sb_err *err)
+{
+    struct sbmo_conn *c = sbmo_own(conn);
+    int rc = read_columns(c, columns, ncolumns, err);
+
+    if (rc == 0)
+        rc = write_head(c, table, err);
+    if (rc == 0 && !begin_command(c))
+        rc = sbmo_no_memory(err);
+    return rc;
+}
+
+// Documents ------------------------------------------------------------------
+
+// The most that one value takes, without its name.
+static size_t value_room(const struct sb_value *v)
+{
+    bool bytes = v->type == SB_VALUE_TEXT || v->type == SB_VALUE_BLOB ||
+                 v->type == SB_VALUE_TIME;
+
+    return 1 + 8 + (bytes ? (size_t)v->len + 1 : 0);
+}
+
+static uint8_t *put_name(uint8_t *p, uint8_t type, const char *name, size_t len)
+{
+    *p++ = type;
+    memcpy(p, name, len);
+    return p + len;
+}
+
+// name: len bytes with its NUL. Where the next value goes.
+static uint8_t *put_value(
+    uint8_t *p, const char *name, size_t len, const struct sb_value *v)
+{
+    uint64_t bits;
+
+    switch (v->type) {
+    case SB_VALUE_INT:
+        if (v->i >= INT32_MIN && v->i <= INT32_MAX) {
+            p = put_name(p, SBMO_INT32, name, len);
+            put_u32(p, (uint32_t)v->i);
+            return p + 4;
+        }
+        p = put_name(p, SBMO_INT64, name, len);
+        put_u64(p, (uint64_t)v->i);
+        return p + 8;
+    case SB_VALUE_DOUBLE:
+        p = put_name(p, SBMO_DOUBLE, name, len);
+        memcpy(&bits, &v->d, sizeof(bits));
+        put_u64(p, bits);
+        return p + 8;
+    case SB_VALUE_TEXT:
+    case SB_VALUE_TIME:
+        p = put_name(p, SBMO_UTF8, name, len);
+        put_u32(p, v->len + 1);
+        memcpy(p + 4, v->s, v->len);
+        p[4 + v->len] = 0;
+        return p + 5 + v->len;
+    case SB_VALUE_BLOB:
+        p = put_name(p, SBMO_BINARY, name, len);
+        put_u32(p, v->len);
+        p[4] = 0; // of no particular kind
+        memcpy(p + 5, v->s, v->len);
+        return p + 5 + v->len;
+    case SB_VALUE_NULL:
+    default:
+        return put_name(p, SBMO_NULL, name, len);
+    }
+}
+
+// The key of an array's element: its number.
+static size_t put_index(uint8_t *p, uint32_t n)
+{
+    char digits[12];
+    int len = snprintf(digits, sizeof(digits), "%u", (unsigned)n);
+
+    memcpy(p, digits, (size_t)len + 1);
+    return (size_t)len + 1;
+}
+
+static bool add_row(struct sbmo_conn *c, const struct sb_value *v)
+{
+    size_t room = 1 + 12 + 5 + c->columns.len;
+    const char *name = (const char *)c->columns.p;
+    uint8_t *p, *doc;
+
+    for (uint32_t i = 0; i < c->ncolumns; i++)
+        room += value_room(&v[i]);
+    p = sbmo_room(&c->bulk, room);
+    if (!p)
+        return false;
+    *p++ = SBMO_DOCUMENT;
+    p += put_index(p, c->nrows);
+    doc = p;
+    p += 4;
+    for (uint32_t i = 0; i < c->ncolumns; i++) {
+        size_t len = strlen(name) + 1;
+
+        p = put_value(p, name, len, &v[i]);
+        name += len;
+    }
+    *p++ = 0;
+    put_u32(doc, (uint32_t)(p - doc));
+    c->bulk.len = (size_t)(p - c->bulk.p);
+    c->nrows++;
+    return true;
+}
+
+// Sending --------------------------------------------------------------------
+
+static int transmit(struct sbmo_conn *c, struct sb_err *err)
+{
+    size_t array = c->head.len - 4; // where its length stands
+    struct sb_result res = { 0 };
+    int rc;
+
+    if (c->nrows == 0)
+        return 0;
+    if (!sbmo_room_add(&c->bulk, "\0", 2))
+        return sbmo_no_memory(err);
+    put_u32(c->bulk.p + array, (uint32_t)(c->bulk.len - 1 - array));
+    put_u32(c->bulk.p, (uint32_t)c->bulk.len);
+    rc = sbmo_command((struct sb_conn *)c, c->bulk.p, c->bulk.len, &res, err);
+    if (!begin_command(c) && rc == 0)
+        rc = sbmo_no_memory(err);
+    return rc;
+}
+
+static int bulk_rows(struct sb_conn *conn, const struct sb_value *values,
+    uint32_t nrows, struct sb_err *err)
+{
+    struct sbmo_conn *c = sbmo_own(conn);
+    int rc = 0;
+
+    for (uint32_t i = 0; i < nrows && rc == 0; i++) {
+        if (!add_row(c, values + (size_t)i * c->ncolumns))
+            return sbmo_no_memory(err);
+        if (c->nrows == DOCUMENTS || c->bulk.len > BYTES)
+            rc = transmit(c, err);
+    }
+    return rc;
+}
+
+// What was inserted stays: there is no transaction around a load.
+static int bulk_end(struct sb_conn *conn, bool commit, struct sb_err *err)
+{
+    struct sbmo_conn *c = sbmo_own(conn);
+    int rc = commit ? transmit(c, err) : 0;
+
+    c->nrows = 0;
+    return rc;
+}
+
+const struct sb_bulk_ops sbmo_bulk_ops = {
+    .begin = bulk_begin,
+    .rows = bulk_rows,
+    .end = bulk_end,
+};

@@ -1,0 +1,295 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+//
+// One command: where it goes and what goes along, its reply, the batches of its
+// cursor.
+#include <stdlib.h>
+
+#include "drivers/mongodb/mongodb_priv.h"
+
+// Sending --------------------------------------------------------------------
+
+static bool unacknowledged(
+    const struct sbmo_conn *c, const struct sbmo_command *cmd)
+{
+    if (cmd->own_write_concern)
+        return false; // the reply comes, and says little
+    return c->env->unacknowledged && cmd->kind->write_concern &&
+           cmd->kind->writes && !c->in_trx;
+}
+
+// Which options go along. What the command has itself goes before ours.
+static unsigned choose(
+    const struct sbmo_conn *c, const struct sbmo_command *cmd)
+{
+    const struct sbmo_kind *k = cmd->kind;
+    unsigned with = c->session ? SBMO_WITH_SESSION : 0;
+
+    if (c->in_trx)
+        return with;
+    if (k->read_concern && !cmd->own_read_concern)
+        with |= SBMO_WITH_READ;
+    // Nobody makes a collection without waiting for it.
+    if (k->write_concern && !cmd->own_write_concern &&
+        (!c->env->unacknowledged || k->writes))
+        with |= SBMO_WITH_WRITE;
+    if (unacknowledged(c, cmd))
+        with &= ~SBMO_WITH_SESSION;
+    return with;
+}
+
+static bool transmit(struct sbmo_conn *c, const struct sbmo_command *cmd,
+    const bson_t *body, const bson_t *opts, bson_t *reply, bson_error_t *e)
+{
+    const char *db = cmd->db ? cmd->db : c->env->db;
+    const mongoc_read_prefs_t *prefs = c->in_trx ? NULL : c->env->prefs;
+
+    switch (cmd->kind->way) {
+    case SBMO_READ:
+        return mongoc_client_read_command_with_opts(
+            c->client, db, body, prefs, opts, reply, e);
+    case SBMO_WRITE:
+        return mongoc_client_write_command_with_opts(
+            c->client, db, body, opts, reply, e);
+    case SBMO_READWRITE:
+        return mongoc_client_read_write_command_with_opts(
+            c->client, db, body, NULL, opts, reply, e);
+    case SBMO_OTHER:
+    default:
+        return mongoc_client_command_with_opts(
+            c->client, db, body, NULL, opts, reply, e);
+    }
+}
+
+// A write that the servers remember by its number, so that it can be sent once
+// more when nobody knows whether the first one arrived. The library does so for
+// findAndModify itself.
+static bool numbered(const struct sbmo_conn *c, const struct sbmo_command *cmd)
+{
+    return c->with_number && cmd->kind->writes && !cmd->multi && !c->in_trx &&
+           !cmd->own_write_concern && !unacknowledged(c, cmd);
+}
+
+static bool send_numbered(struct sbmo_conn *c, const struct sbmo_command *cmd,
+    const bson_t *body, bson_t *reply, bson_error_t *e)
+{
+    struct sbmo_complaint p;
+    bson_iter_t at;
+    bool fine;
+
+    if (bson_iter_init_find(&at, c->with_number, "txnNumber"))
+        bson_iter_overwrite_int64(&at, ++c->number);
+    fine = transmit(c, cmd, body, c->with_number, reply, e);
+    sbmo_complains(&p, bson_get_data(reply), reply->len);
+    if ((fine || e->domain != MONGOC_ERROR_STREAM) && !p.retryable)
+        return fine;
+    if (sbmo_canceled(c))
+        return fine;
+    bson_destroy(reply);
+    return transmit(c, cmd, body, c->with_number, reply, e);
+}
+
+int sbmo_run(struct sbmo_conn *c, const struct sbmo_command *cmd,
+    const bson_t *body, struct sb_err *err)
+{
+    bson_t *reply = sbmo_result_batch(&c->result);
+    struct sbmo_complaint p;
+    bson_error_t e;
+    bool fine;
+
+    if (!reply)
+        return sbmo_no_memory(err);
+    e.domain = e.code = 0;
+    e.message[0] = '\0';
+    fine = numbered(c, cmd)
+               ? send_numbered(c, cmd, body, reply, &e)
+               : transmit(c, cmd, body, c->with[choose(c, cmd)], reply, &e);
+    c->has_reply = reply->len > 5;
+    if (!fine)
+        return sbmo_fail(c, &e, c->has_reply ? reply : NULL, err);
+    if (c->has_reply && cmd->kind->result == SB_RESULT_WRITE &&
+        sbmo_complains(&p, bson_get_data(reply), reply->len))
+        return sbmo_complain(&p, err);
+    return 0;
+}
+
+// Cursors --------------------------------------------------------------------
+
+// The number of the server that answered last, so that the rest of a cursor is
+// asked for where it is.
+static uint32_t server_id(struct sbmo_conn *c)
+{
+    const char *last = sbmo_stream_last(c);
+    uint32_t id = 0;
+    size_t n = 0;
+    mongoc_server_description_t **all = mongoc_client_get_server_descriptions(
+        c->client, &n);
+
+    for (size_t i = 0; i < n && last; i++) {
+        if (strcmp(mongoc_server_description_host(all[i])->host_and_port,
+                last) == 0)
+            id = mongoc_server_description_id(all[i]);
+    }
+    mongoc_server_descriptions_destroy_all(all, n);
+    return id;
+}
+
+// The options of commands about a cursor: the session and the server.
+static bson_t *cursor_opts(struct sbmo_conn *c)
+{
+    bson_t *o = bson_copy(c->with[c->session ? SBMO_WITH_SESSION : 0]);
+    uint32_t id = server_id(c);
+
+    if (id)
+        BSON_APPEND_INT32(o, "serverId", (int32_t)id);
+    return o;
+}
+
+static void split(const struct sbmo_cursor *at, char *db, size_t size,
+    const char **collection)
+{
+    const char *ns = sbmo_text(&at->ns, NULL), *dot = strchr(ns, '.');
+
+    snprintf(db, size, "%.*s", (int)(dot ? dot - ns : 0), ns);
+    *collection = dot ? dot + 1 : "";
+}
+
+static int get_more(struct sbmo_conn *c, const struct sbmo_command *cmd,
+    const struct sbmo_cursor *at, const bson_t *opts, struct sb_err *err)
+{
+    static const struct sbmo_kind kind = { "getMore", SBMO_READ, SBMO_CURSOR,
+        SB_RESULT_ROWS, NULL, false, false };
+    struct sbmo_command more = { .kind = &kind, .name = "getMore" };
+    const char *collection;
+    char db[256];
+    bson_error_t e = { 0 };
+    bson_t body = BSON_INITIALIZER, *reply;
+    int rc = 0;
+
+    split(at, db, sizeof(db), &collection);
+    more.db = db;
+    BSON_APPEND_INT64(&body, "getMore", at->id);
+    BSON_APPEND_UTF8(&body, "collection", collection);
+    if (cmd->batch > 0)
+        BSON_APPEND_INT64(&body, "batchSize", cmd->batch);
+    reply = sbmo_result_batch(&c->result);
+    if (!reply)
+        rc = sbmo_no_memory(err);
+    else if (!transmit(c, &more, &body, opts, reply, &e))
+        rc = sbmo_fail(c, &e, reply->len > 5 ? reply : NULL, err);
+    bson_destroy(&body);
+    return rc;
+}
+
+// What goes wrong here is nobody's loss.
+static void kill_cursor(
+    struct sbmo_conn *c, const struct sbmo_cursor *at, const bson_t *opts)
+{
+    const char *collection;
+    char db[256];
+    bson_error_t e;
+    bson_t body = BSON_INITIALIZER, list, reply;
+
+    split(at, db, sizeof(db), &collection);
+    BSON_APPEND_UTF8(&body, "killCursors", collection);
+    BSON_APPEND_ARRAY_BEGIN(&body, "cursors", &list);
+    BSON_APPEND_INT64(&list, "0", at->id);
+    bson_append_array_end(&body, &list);
+    mongoc_client_command_with_opts(
+        c->client, db, &body, NULL, opts, &reply, &e);
+    bson_destroy(&reply);
+    bson_destroy(&body);
+}
+
+static bool is_empty(const struct sbmo_cursor *at)
+{
+    return at->documents.len <= 5;
+}
+
+// All batches. A cursor that waits for further documents ends with what there
+// is now.
+static int drain(
+    struct sbmo_conn *c, const struct sbmo_command *cmd, struct sb_err *err)
+{
+    struct sbmo_cursor at;
+    bson_t *opts = NULL;
+    int rc = 0;
+
+    while (rc == 0 && sbmo_result_cursor(&c->result, c->result.n - 1, &at) &&
+           at.id != 0) {
+        if (!opts)
+            opts = cursor_opts(c);
+        if (cmd->tailable && (c->result.n > 1 || !is_empty(&at)) &&
+            is_empty(&at)) {
+            kill_cursor(c, &at, opts);
+            break;
+        }
+        rc = get_more(c, cmd, &at, opts, err);
+    }
+    if (opts)
+        bson_destroy(opts);
+    return rc;
+}
+
+// A write's effect: what its reply counts, or, without one, what was sent.
+static uint64_t count_affected(
+    const struct sbmo_conn *c, const struct sbmo_command *cmd)
+{
+    const bson_t *reply = c->result.batch[0];
+    const uint8_t *doc = bson_get_data(reply);
+    struct sbmo_elem e, last;
+    struct sbmo_walk w;
+    int64_t n = 0;
+
+    if (!c->has_reply)
+        return cmd->statements;
+    if (cmd->kind->writes) {
+        if (sbmo_walk_find(doc, reply->len, "n", &e))
+            n = sbmo_number(&e);
+    } else if (sbmo_walk_find(doc, reply->len, "lastErrorObject", &last)) {
+        sbmo_walk_into(&w, &last);
+        while (sbmo_walk_next(&w, &e)) {
+            if (sbmo_is(&e, "n"))
+                n = sbmo_number(&e);
+        }
+    }
+    return n > 0 ? (uint64_t)n : 0;
+}
+
+int sbmo_command(struct sb_conn *conn, const uint8_t *body, size_t len,
+    struct sb_result *res, struct sb_err *err)
+{
+    struct sbmo_conn *c = sbmo_own(conn);
+    struct sbmo_command cmd;
+    bson_t doc;
+    int rc;
+
+    sbmo_result_clear(&c->result);
+    c->has_reply = false;
+    if (!sbmo_look(&cmd, body, len) || !bson_init_static(&doc, body, len))
+        return sb_err_set(err, SB_EQUERY,
+            "a command is a document whose first field names it; this is none");
+    rc = sbmo_begin(c, err);
+    if (rc)
+        return rc;
+    rc = sbmo_run(c, &cmd, &doc, err);
+    c->result.shape = cmd.kind->shape;
+    res->kind = cmd.kind->result;
+    if (rc == 0 && cmd.kind->shape == SBMO_CURSOR)
+        rc = drain(c, &cmd, err);
+    if (res->kind == SB_RESULT_WRITE && c->result.n)
+        res->affected = count_affected(c, &cmd);
+    if (rc == 0)
+        rc = sbmo_result_ready(&c->result, res, err);
+    sbmo_end(c);
+    return rc;
+}
+
+const uint8_t *sbmo_reply(struct sb_conn *conn, size_t *len)
+{
+    struct sbmo_conn *c = sbmo_own(conn);
+
+    if (!c->has_reply || c->result.n == 0)
+        return NULL;
+    *len = c->result.batch[0]->len;
+    return bson_get_data(c->result.batch[0]);
+}

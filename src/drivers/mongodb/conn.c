@@ -1,0 +1,111 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+#include <stdlib.h>
+
+#include "drivers/mongodb/mongodb_priv.h"
+
+int sbmo_begin(struct sbmo_conn *c, struct sb_err *err)
+{
+    if (!c->client)
+        return sb_err_native(
+            err, SB_ELOST, SBMO_SOCKET, NULL, "there is no connection");
+    atomic_store_explicit(&c->canceled, false, memory_order_relaxed);
+    atomic_store_explicit(&c->busy, true, memory_order_release);
+    return 0;
+}
+
+void sbmo_end(struct sbmo_conn *c)
+{
+    atomic_store_explicit(&c->busy, false, memory_order_release);
+}
+
+// Connecting is the library's finding the servers, logging in to one, and an
+// answer of it: what is wrong shows now and not in the first event.
+static int ping(struct sbmo_conn *c, struct sb_err *err)
+{
+    bson_t *body = BCON_NEW("ping", BCON_INT32(1));
+    bson_error_t e = { 0 };
+    bson_t reply;
+    bool fine;
+
+    fine = mongoc_client_command_with_opts(
+        c->client, c->env->db, body, c->env->prefs, NULL, &reply, &e);
+    bson_destroy(&reply);
+    bson_destroy(body);
+    return fine ? 0 : sbmo_no_connection(c, &e, err);
+}
+
+static int connect_mongodb(struct sb_conn *conn, struct sb_driver_env *env,
+    const void *opts, const struct sb_conn_info *info, struct sb_err *err)
+{
+    struct sbmo_conn *c = sbmo_own(conn);
+    struct sbmo_env *e = env->shared;
+    bson_error_t error = { 0 };
+    int rc;
+
+    c->env = e;
+    c->host = env->host;
+    atomic_store_explicit(&c->busy, true, memory_order_release);
+    c->client = mongoc_client_new_from_uri_with_error(e->uri, &error);
+    if (!c->client)
+        return sbmo_no_connection(c, &error, err);
+    mongoc_client_set_error_api(c->client, MONGOC_ERROR_API_VERSION_2);
+    mongoc_client_set_stream_initiator(c->client, sbmo_stream, c);
+    // Each command gets what it can take, from us.
+    mongoc_client_set_read_concern(c->client, e->no_read_concern);
+    mongoc_client_set_write_concern(c->client, e->no_write_concern);
+    rc = ping(c, err);
+    if (rc == 0)
+        rc = sbmo_sessions_init(c, err);
+    sbmo_end(c);
+    return rc;
+}
+
+static void disconnect_mongodb(struct sb_conn *conn)
+{
+    struct sbmo_conn *c = sbmo_own(conn);
+
+    if (c->client) {
+        sbmo_sessions_done(c);
+        mongoc_client_destroy(c->client);
+    }
+    sbmo_result_done(&c->result);
+    free(c->bulk.p);
+    free(c->head.p);
+    free(c->columns.p);
+    memset(c, 0, sizeof(*c));
+}
+
+// While connecting `busy` may not be seen yet: the flag is all that connect
+// looks at, and it is not taken back.
+static void cancel(struct sb_conn *conn)
+{
+    struct sbmo_conn *c = sbmo_own(conn);
+
+    if (!atomic_load_explicit(&c->busy, memory_order_acquire) && c->client)
+        return;
+    atomic_store_explicit(&c->canceled, true, memory_order_relaxed);
+    sbmo_streams_cancel(c);
+}
+
+static int reset(struct sb_conn *conn, struct sb_err *err)
+{
+    struct sbmo_conn *c = sbmo_own(conn);
+    int rc = sbmo_begin(c, err);
+
+    if (rc)
+        return rc;
+    sbmo_result_clear(&c->result);
+    c->nrows = 0;
+    rc = sbmo_abort(c, err);
+    sbmo_end(c);
+    return rc;
+}
+
+const struct sb_generic_ops sbmo_generic_ops = {
+    .env_init = sbmo_env_init,
+    .env_done = sbmo_env_done,
+    .connect = connect_mongodb,
+    .disconnect = disconnect_mongodb,
+    .cancel = cancel,
+    .reset = reset,
+};

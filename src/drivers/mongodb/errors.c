@@ -1,0 +1,157 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+#include "drivers/mongodb/errors.h"
+
+#include <string.h>
+
+#include "base/err.h"
+
+static const struct known {
+    int native;
+    int code;
+    const char *hint;
+} table[] = {
+    { 6, SB_ELOST, "" }, // HostUnreachable
+    { 7, SB_ELOST, "" }, // HostNotFound
+    { 13, SB_EQUERY, "the user has no right to do this here" },
+    { 18, SB_EQUERY, "" },   // AuthenticationFailed
+    { 20, SB_EQUERY, "" },   // IllegalOperation
+    { 24, SB_ERESTART, "" }, // LockTimeout
+    { 46, SB_ERESTART, "" }, // LockBusy
+    { 64, SB_EQUERY, "the servers did not confirm it in time, wtimeoutMS" },
+    { 79, SB_EQUERY, "the replica set has no such write concern" },
+    { 89, SB_ELOST, "" }, // NetworkTimeout
+    { 91, SB_ELOST, "" }, // ShutdownInProgress
+    { 100, SB_EQUERY,
+        "the write concern asks for more servers than there are" },
+    { 112, SB_ERESTART, "" }, // WriteConflict
+    { 133, SB_ELOST, "" },    // FailedToSatisfyReadPreference
+    { 189, SB_ELOST, "" },    // PrimarySteppedDown
+    { 202, SB_ELOST, "" },    // NetworkInterfaceExceededTimeLimit
+    { 238, SB_EQUERY, "this server does not have it" },
+    { 239, SB_ERESTART, "" },   // SnapshotTooOld
+    { 246, SB_ERESTART, "" },   // SnapshotUnavailable
+    { 251, SB_ERESTART, "" },   // NoSuchTransaction
+    { 262, SB_ERESTART, "" },   // ExceededTimeLimit
+    { 267, SB_ERESTART, "" },   // PreparedTransactionInProgress
+    { 317, SB_ELOST, "" },      // ConnectionPoolExpired
+    { 365, SB_ERESTART, "" },   // TemporarilyUnavailable
+    { 9001, SB_ELOST, "" },     // SocketException
+    { 10107, SB_ELOST, "" },    // NotWritablePrimary
+    { 11600, SB_ELOST, "" },    // InterruptedAtShutdown
+    { 11602, SB_ELOST, "" },    // InterruptedDueToReplStateChange
+    { 13388, SB_ERESTART, "" }, // StaleConfig
+    { 13435, SB_ELOST, "" },    // NotPrimaryNoSecondaryOk
+    { 13436, SB_ELOST, "" },    // NotPrimaryOrSecondary
+};
+
+static const struct known *find(int native)
+{
+    for (size_t i = 0; i < sizeof(table) / sizeof(table[0]); i++) {
+        if (table[i].native == native)
+            return &table[i];
+    }
+    return NULL;
+}
+
+int sbmo_classify(int native)
+{
+    const struct known *k = find(native);
+
+    return k ? k->code : SB_EQUERY;
+}
+
+const char *sbmo_hint(int native)
+{
+    const struct known *k = find(native);
+
+    return k ? k->hint : "";
+}
+
+// An error's document: code, errmsg, codeName.
+static void take(struct sbmo_complaint *c, const struct sbmo_elem *doc)
+{
+    struct sbmo_walk w;
+    struct sbmo_elem e;
+
+    sbmo_walk_into(&w, doc);
+    while (sbmo_walk_next(&w, &e)) {
+        if (sbmo_is(&e, "code"))
+            c->native = (int)sbmo_number(&e);
+        else if (sbmo_is(&e, "errmsg"))
+            c->text = sbmo_text(&e, &c->len);
+        else if (sbmo_is(&e, "codeName"))
+            c->name = sbmo_text(&e, NULL);
+    }
+    if (c->native == 0)
+        c->native = 8; // UnknownError
+}
+
+static void take_labels(
+    struct sbmo_complaint *c, const struct sbmo_elem *labels)
+{
+    struct sbmo_walk w;
+    struct sbmo_elem e;
+
+    sbmo_walk_into(&w, labels);
+    while (sbmo_walk_next(&w, &e)) {
+        const char *label = sbmo_text(&e, NULL);
+
+        if (strcmp(label, "TransientTransactionError") == 0)
+            c->transient = true;
+        else if (strcmp(label, "UnknownTransactionCommitResult") == 0)
+            c->unknown = true;
+        else if (strcmp(label, "RetryableWriteError") == 0)
+            c->retryable = true;
+    }
+}
+
+static void take_first(struct sbmo_complaint *c, const struct sbmo_elem *list)
+{
+    struct sbmo_walk w;
+    struct sbmo_elem e;
+
+    sbmo_walk_into(&w, list);
+    if (!sbmo_walk_next(&w, &e))
+        return;
+    take(c, &e);
+    c->write_concern = false;
+    while (sbmo_walk_next(&w, &e))
+        c->others++;
+}
+
+bool sbmo_complains(struct sbmo_complaint *c, const uint8_t *reply, size_t len)
+{
+    struct sbmo_elem whole = {
+        .type = SBMO_DOCUMENT, .value = reply, .len = (uint32_t)len
+    };
+    bool bad = false, concern = false, writes = false;
+    struct sbmo_elem e, at_concern = { 0 }, at_writes = { 0 };
+    struct sbmo_walk w;
+
+    *c = (struct sbmo_complaint){ .text = "", .name = "" };
+    sbmo_walk_init(&w, reply, len);
+    while (sbmo_walk_next(&w, &e)) {
+        if (sbmo_is(&e, "ok")) {
+            bad = sbmo_number(&e) == 0;
+        } else if (sbmo_is(&e, "writeErrors")) {
+            writes = true;
+            at_writes = e;
+        } else if (sbmo_is(&e, "writeConcernError")) {
+            concern = true;
+            at_concern = e;
+        } else if (sbmo_is(&e, "errorLabels")) {
+            take_labels(c, &e);
+        }
+    }
+    if (bad) {
+        take(c, &whole);
+        return true;
+    }
+    if (writes)
+        take_first(c, &at_writes);
+    if (concern && c->native == 0) {
+        take(c, &at_concern);
+        c->write_concern = true;
+    }
+    return c->native != 0;
+}

@@ -1,0 +1,149 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+//
+// Errors of the library and of servers as one sentence and one code.
+#include "drivers/mongodb/mongodb_priv.h"
+
+int sbmo_no_memory(struct sb_err *err)
+{
+    return sb_err_set(err, SB_ENOMEM, "out of memory");
+}
+
+static void add(
+    struct sb_err *err, const char *before, const char *text, const char *after)
+{
+    size_t n;
+
+    if (!err || !*text)
+        return;
+    n = strlen(err->msg);
+    snprintf(err->msg + n, sizeof(err->msg) - n, "%s%s%s", before, text, after);
+}
+
+int sbmo_complain(const struct sbmo_complaint *p, struct sb_err *err)
+{
+    int code = p->transient ? SB_ERESTART : sbmo_classify(p->native);
+
+    sb_err_set(err, code, "%s%.*s%s",
+        p->write_concern ? "write concern not met: " : "",
+        (int)(p->len < 400 ? p->len : 400), p->text,
+        p->len || *p->name ? "" : "the server says no more");
+    if (!err)
+        return code;
+    err->native = p->native;
+    add(err, " (", p->name, ")");
+    add(err, " (", sbmo_hint(p->native), ")");
+    if (p->others) {
+        char text[40];
+
+        snprintf(text, sizeof(text), "%u", (unsigned)p->others);
+        add(err, "; ", text, " further statements failed, too");
+    }
+    return code;
+}
+
+// The number that servers would give it.
+static int network_number(const bson_error_t *e)
+{
+    if (e->domain == MONGOC_ERROR_SERVER_SELECTION)
+        return SBMO_NO_SERVER;
+    if (e->code == MONGOC_ERROR_STREAM_NAME_RESOLUTION)
+        return SBMO_HOST_NOT_FOUND;
+    if (e->code == MONGOC_ERROR_STREAM_CONNECT)
+        return SBMO_HOST_UNREACHABLE;
+    return strstr(e->message, "timeout") && !strstr(e->message, "or timeout")
+               ? SBMO_NETWORK_TIMEOUT
+               : SBMO_SOCKET;
+}
+
+// What is between the brackets of "No suitable servers found (...): [reason]",
+// which names the address; else the whole.
+static void reason(const char *message, char *out, size_t size)
+{
+    const char *open = strchr(message, '['), *close = strrchr(message, ']');
+
+    if (strncmp(message, "No suitable servers", 19) == 0 && open &&
+        close > open)
+        snprintf(out, size, "%.*s", (int)(close - open - 1), open + 1);
+    else
+        snprintf(out, size, "%s", message);
+}
+
+static int lost(struct sbmo_conn *c, const bson_error_t *e, struct sb_err *err)
+{
+    const char *last = sbmo_stream_last(c);
+    char text[300];
+
+    reason(e->message, text, sizeof(text));
+    if (e->domain == MONGOC_ERROR_SERVER_SELECTION)
+        sb_err_set(err, SB_ELOST, "no server can take the command: %s", text);
+    else if (last)
+        sb_err_set(
+            err, SB_ELOST, "the connection to %s is lost: %s", last, text);
+    else
+        sb_err_set(err, SB_ELOST, "the connection is lost: %s", text);
+    if (err)
+        err->native = network_number(e);
+    return SB_ELOST;
+}
+
+static int canceled(struct sb_err *err)
+{
+    return sb_err_set(err, SB_ECANCELED, "the call was canceled");
+}
+
+int sbmo_fail(struct sbmo_conn *c, const bson_error_t *e, const bson_t *reply,
+    struct sb_err *err)
+{
+    struct sbmo_complaint p;
+
+    if (sbmo_canceled(c))
+        return canceled(err);
+    if (reply && sbmo_complains(&p, bson_get_data(reply), reply->len) &&
+        p.native)
+        return sbmo_complain(&p, err);
+    if (e->domain == MONGOC_ERROR_STREAM ||
+        e->domain == MONGOC_ERROR_SERVER_SELECTION ||
+        e->domain == MONGOC_ERROR_PROTOCOL)
+        return lost(c, e, err);
+    sb_err_set(err, SB_EQUERY, "%s", e->message);
+    if (err && e->domain == MONGOC_ERROR_SERVER)
+        err->native = (int)e->code;
+    return SB_EQUERY;
+}
+
+static bool is_login(const bson_error_t *e)
+{
+    return (e->domain == MONGOC_ERROR_CLIENT &&
+               e->code == MONGOC_ERROR_CLIENT_AUTHENTICATE) ||
+           e->domain == MONGOC_ERROR_SASL || e->domain == MONGOC_ERROR_SCRAM ||
+           (e->domain == MONGOC_ERROR_SERVER && e->code == SBMO_AUTH_FAILED);
+}
+
+int sbmo_no_connection(
+    struct sbmo_conn *c, const bson_error_t *e, struct sb_err *err)
+{
+    const char *user = mongoc_uri_get_username(c->env->uri);
+    const char *source = mongoc_uri_get_auth_source(c->env->uri);
+    const char *last = sbmo_stream_last(c);
+    char text[300];
+    int native;
+
+    if (sbmo_canceled(c))
+        return sb_err_set(err, SB_ECANCELED, "connecting was canceled");
+    reason(e->message, text, sizeof(text));
+    if (is_login(e)) {
+        native = SBMO_AUTH_FAILED;
+        sb_err_set(err, SB_ECONNECT,
+            "the MongoDB server at %s refuses user '%s' of database '%s': %s",
+            last ? last : c->env->where, user ? user : "",
+            source ? source : "admin", text);
+    } else {
+        native = e->domain == MONGOC_ERROR_SERVER ? (int)e->code
+                                                  : network_number(e);
+        sb_err_set(err, SB_ECONNECT,
+            "unable to connect to MongoDB server %s: %s", c->env->where, text);
+    }
+    if (err)
+        err->native = native;
+    return SB_ECONNECT;
+}

@@ -1,0 +1,171 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+//
+// Documents and single values as text.
+#include <inttypes.h>
+#include <stdlib.h>
+#include <time.h>
+
+#include "drivers/mongodb/mongodb_priv.h"
+
+uint8_t *sbmo_from_json(
+    const char *json, size_t len, size_t *doc_len, struct sb_err *err)
+{
+    bson_error_t e;
+    bson_t *doc = bson_new_from_json((const uint8_t *)json, (ssize_t)len, &e);
+    uint8_t *out;
+
+    if (!doc) {
+        sb_err_set(err, SB_EQUERY, "this is no JSON document: %s",
+            len ? e.message : "it is empty");
+        return NULL;
+    }
+    out = malloc(doc->len);
+    if (out) {
+        memcpy(out, bson_get_data(doc), doc->len);
+        *doc_len = doc->len;
+    } else {
+        sbmo_no_memory(err);
+    }
+    bson_destroy(doc);
+    return out;
+}
+
+char *sbmo_to_json(
+    const uint8_t *doc, size_t len, size_t *json_len, struct sb_err *err)
+{
+    bson_t b;
+    char *text = NULL, *out;
+
+    if (bson_init_static(&b, doc, len))
+        text = bson_as_relaxed_extended_json(&b, json_len);
+    if (!text) {
+        sb_err_set(err, SB_EQUERY, "these bytes are no BSON document");
+        return NULL;
+    }
+    out = strdup(text);
+    bson_free(text);
+    if (!out)
+        sbmo_no_memory(err);
+    return out;
+}
+
+static bool add_text(struct sbmo_room *m, const char *fmt, ...) SB_PRINTF(2, 3);
+
+static bool add_text(struct sbmo_room *m, const char *fmt, ...)
+{
+    char text[80];
+    va_list ap;
+    int n;
+
+    va_start(ap, fmt);
+    n = vsnprintf(text, sizeof(text), fmt, ap);
+    va_end(ap);
+    return n >= 0 && sbmo_room_add(m, text, (size_t)n);
+}
+
+// As few digits as give the same number again.
+static bool add_double(struct sbmo_room *m, double d)
+{
+    char text[40];
+
+    snprintf(text, sizeof(text), "%.15g", d);
+    if (strtod(text, NULL) != d)
+        snprintf(text, sizeof(text), "%.17g", d);
+    return sbmo_room_add(m, text, strlen(text));
+}
+
+static bool add_date(struct sbmo_room *m, int64_t ms)
+{
+    int64_t part = ms % 1000;
+    time_t s = (time_t)(ms / 1000);
+    char text[40];
+    struct tm t;
+
+    if (part < 0) {
+        part += 1000;
+        s--;
+    }
+    if (!gmtime_r(&s, &t) ||
+        !strftime(text, sizeof(text), "%Y-%m-%d %H:%M:%S", &t))
+        return add_text(m, "%" PRId64, ms);
+    return add_text(m, "%s.%03d", text, (int)part);
+}
+
+static bool add_oid(struct sbmo_room *m, const uint8_t *p)
+{
+    for (int i = 0; i < 12; i++) {
+        if (!add_text(m, "%02x", p[i]))
+            return false;
+    }
+    return true;
+}
+
+static bool add_decimal(struct sbmo_room *m, const uint8_t *p)
+{
+    bson_decimal128_t d = { .low = (uint64_t)sbmo_i64(p),
+        .high = (uint64_t)sbmo_i64(p + 8) };
+    char text[BSON_DECIMAL128_STRING];
+
+    bson_decimal128_to_string(&d, text);
+    return sbmo_room_add(m, text, strlen(text));
+}
+
+// As the only field of a document: what stands behind its name.
+static bool add_json(struct sbmo_room *m, const struct sbmo_elem *e)
+{
+    uint32_t len = 4 + 1 + 2 + e->len + 1;
+    struct sbmo_room doc = { 0 };
+    uint8_t head[] = { (uint8_t)len, (uint8_t)(len >> 8), (uint8_t)(len >> 16),
+        (uint8_t)(len >> 24), e->type, 'v', 0 };
+    bool done = sbmo_room_add(&doc, head, sizeof(head)) &&
+                sbmo_room_add(&doc, e->value, e->len) &&
+                sbmo_room_add(&doc, "", 1);
+    char *text = NULL, *from, *to;
+    size_t n = 0;
+
+    if (done)
+        text = sbmo_to_json(doc.p, doc.len, &n, NULL);
+    free(doc.p);
+    from = text ? strchr(text, ':') : NULL;
+    to = text ? strrchr(text, '}') : NULL;
+    if (!from || !to || to <= from) {
+        free(text);
+        return done; // bytes of another's making: an empty cell
+    }
+    for (from++; *from == ' '; from++)
+        continue;
+    while (to > from && to[-1] == ' ')
+        to--;
+    done = sbmo_room_add(m, from, (size_t)(to - from));
+    free(text);
+    return done;
+}
+
+bool sbmo_value_text(struct sbmo_room *m, const struct sbmo_elem *e)
+{
+    const char *text;
+    uint32_t len;
+
+    switch (e->type) {
+    case SBMO_UTF8:
+        text = sbmo_text(e, &len);
+        return sbmo_room_add(m, text, len);
+    case SBMO_INT32:
+    case SBMO_INT64:
+        return add_text(m, "%" PRId64, sbmo_number(e));
+    case SBMO_DOUBLE:
+        return add_double(m, sbmo_f64(e->value));
+    case SBMO_BOOL:
+        return add_text(m, "%s", e->value[0] ? "true" : "false");
+    case SBMO_DATE:
+        return add_date(m, sbmo_i64(e->value));
+    case SBMO_OID:
+        return add_oid(m, e->value);
+    case SBMO_DECIMAL:
+        return add_decimal(m, e->value);
+    case SBMO_BINARY:
+        return sbmo_room_add(m, e->value + 5, e->len - 5);
+    default:
+        return add_json(m, e);
+    }
+}

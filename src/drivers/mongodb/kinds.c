@@ -1,0 +1,170 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+#include "drivers/mongodb/kinds.h"
+
+#include <string.h>
+#include <strings.h>
+
+#include "db/driver.h"
+
+#define NONE  SB_RESULT_NONE
+#define ROWS  SB_RESULT_ROWS
+#define WRITE SB_RESULT_WRITE
+
+// The first is for all that are not named.
+static const struct sbmo_kind table[] = {
+    { "", SBMO_OTHER, SBMO_REPLY, NONE, NULL, false, false },
+    { "find", SBMO_READ, SBMO_CURSOR, ROWS, NULL, true, false },
+    { "insert", SBMO_WRITE, SBMO_REPLY, WRITE, "documents", false, true },
+    { "update", SBMO_WRITE, SBMO_REPLY, WRITE, "updates", false, true },
+    { "delete", SBMO_WRITE, SBMO_REPLY, WRITE, "deletes", false, true },
+    { "findAndModify", SBMO_WRITE, SBMO_REPLY, WRITE, NULL, false, true },
+    { "aggregate", SBMO_READ, SBMO_CURSOR, ROWS, NULL, true, false },
+    { "count", SBMO_READ, SBMO_COUNT, ROWS, NULL, true, false },
+    { "distinct", SBMO_READ, SBMO_VALUES, ROWS, NULL, true, false },
+    { "listIndexes", SBMO_READ, SBMO_CURSOR, ROWS, NULL, false, false },
+    { "listCollections", SBMO_READ, SBMO_CURSOR, ROWS, NULL, false, false },
+    { "create", SBMO_WRITE, SBMO_REPLY, NONE, NULL, false, true },
+    { "createIndexes", SBMO_WRITE, SBMO_REPLY, NONE, NULL, false, true },
+    { "drop", SBMO_WRITE, SBMO_REPLY, NONE, NULL, false, true },
+    { "dropDatabase", SBMO_WRITE, SBMO_REPLY, NONE, NULL, false, true },
+    { "dropIndexes", SBMO_WRITE, SBMO_REPLY, NONE, NULL, false, true },
+    { "collMod", SBMO_WRITE, SBMO_REPLY, NONE, NULL, false, true },
+    { "renameCollection", SBMO_WRITE, SBMO_REPLY, NONE, NULL, false, true },
+    { "convertToCapped", SBMO_WRITE, SBMO_REPLY, NONE, NULL, false, true },
+};
+
+// An aggregation that writes.
+static const struct sbmo_kind writing = { "aggregate", SBMO_READWRITE,
+    SBMO_CURSOR, WRITE, NULL, true, true };
+
+static const struct sbmo_kind *find(const char *name)
+{
+    for (size_t i = 1; i < sizeof(table) / sizeof(table[0]); i++) {
+        // Servers have always taken this one in small letters, too.
+        if (strcmp(name, table[i].name) == 0 ||
+            (strcmp(name, "findandmodify") == 0 &&
+                strcasecmp(name, table[i].name) == 0))
+            return &table[i];
+    }
+    return &table[0];
+}
+
+static const char *first_key(const struct sbmo_elem *doc)
+{
+    struct sbmo_walk w;
+    struct sbmo_elem e;
+
+    sbmo_walk_into(&w, doc);
+    return sbmo_walk_next(&w, &e) ? e.key : "";
+}
+
+static void look_at_pipeline(
+    struct sbmo_command *c, const struct sbmo_elem *pipeline)
+{
+    struct sbmo_walk w;
+    struct sbmo_elem e;
+    const char *key = "";
+
+    sbmo_walk_into(&w, pipeline);
+    while (sbmo_walk_next(&w, &e)) {
+        key = first_key(&e);
+        if (strcmp(key, "$changeStream") == 0)
+            c->tailable = true;
+    }
+    if (strcmp(key, "$out") == 0 || strcmp(key, "$merge") == 0)
+        c->kind = &writing;
+}
+
+// Of an element of "updates" or "deletes".
+static bool is_multi(const struct sbmo_elem *statement)
+{
+    struct sbmo_walk w;
+    struct sbmo_elem e;
+    bool multi = false;
+
+    sbmo_walk_into(&w, statement);
+    while (sbmo_walk_next(&w, &e)) {
+        if (sbmo_is(&e, "multi"))
+            multi = sbmo_number(&e) != 0;
+        else if (sbmo_is(&e, "limit"))
+            multi = sbmo_number(&e) != 1;
+    }
+    return multi;
+}
+
+static void look_at_statements(
+    struct sbmo_command *c, const struct sbmo_elem *list)
+{
+    bool plain = strcmp(c->kind->writes, "documents") == 0;
+    struct sbmo_walk w;
+    struct sbmo_elem e;
+
+    sbmo_walk_into(&w, list);
+    while (sbmo_walk_next(&w, &e)) {
+        c->statements++;
+        if (!plain && is_multi(&e))
+            c->multi = true;
+    }
+}
+
+static void look_at_concern(
+    struct sbmo_command *c, const struct sbmo_elem *concern)
+{
+    struct sbmo_walk w;
+    struct sbmo_elem e;
+
+    c->own_write_concern = true;
+    sbmo_walk_into(&w, concern);
+    while (sbmo_walk_next(&w, &e)) {
+        if (sbmo_is(&e, "w") && e.type != SBMO_UTF8)
+            c->unacknowledged = sbmo_number(&e) == 0;
+    }
+}
+
+static int64_t batch_size(const struct sbmo_elem *cursor)
+{
+    struct sbmo_walk w;
+    struct sbmo_elem e;
+
+    sbmo_walk_into(&w, cursor);
+    while (sbmo_walk_next(&w, &e)) {
+        if (sbmo_is(&e, "batchSize"))
+            return sbmo_number(&e);
+    }
+    return 0;
+}
+
+static void look_at(struct sbmo_command *c, const struct sbmo_elem *e)
+{
+    if (c->kind->writes && sbmo_is(e, c->kind->writes))
+        look_at_statements(c, e);
+    else if (sbmo_is(e, "pipeline"))
+        look_at_pipeline(c, e);
+    else if (sbmo_is(e, "batchSize"))
+        c->batch = sbmo_number(e);
+    else if (sbmo_is(e, "cursor"))
+        c->batch = batch_size(e);
+    else if (sbmo_is(e, "tailable"))
+        c->tailable = sbmo_number(e) != 0;
+    else if (sbmo_is(e, "readConcern"))
+        c->own_read_concern = true;
+    else if (sbmo_is(e, "writeConcern"))
+        look_at_concern(c, e);
+    else if (sbmo_is(e, "$db"))
+        c->db = sbmo_text(e, NULL);
+}
+
+bool sbmo_look(struct sbmo_command *c, const uint8_t *body, size_t len)
+{
+    struct sbmo_walk w;
+    struct sbmo_elem e;
+
+    *c = (struct sbmo_command){ .kind = &table[0], .name = "" };
+    if (!sbmo_walk_init(&w, body, len) || !sbmo_walk_next(&w, &e))
+        return false;
+    c->name = e.key;
+    c->kind = find(e.key);
+    while (sbmo_walk_next(&w, &e))
+        look_at(c, &e);
+    return true;
+}

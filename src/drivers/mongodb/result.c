@@ -1,0 +1,214 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+//
+// The documents of a result, one after another.
+#include <stdlib.h>
+
+#include "drivers/mongodb/mongodb_priv.h"
+
+uint8_t *sbmo_room(struct sbmo_room *m, size_t more)
+{
+    size_t cap = m->cap ? m->cap : 256;
+    uint8_t *p;
+
+    while (cap - m->len < more)
+        cap *= 2;
+    if (cap != m->cap) {
+        p = realloc(m->p, cap);
+        if (!p)
+            return NULL;
+        m->p = p;
+        m->cap = cap;
+    }
+    return m->p + m->len;
+}
+
+bool sbmo_room_add(struct sbmo_room *m, const void *p, size_t len)
+{
+    uint8_t *at = sbmo_room(m, len);
+
+    if (!at)
+        return false;
+    if (len)
+        memcpy(at, p, len);
+    m->len += len;
+    return true;
+}
+
+void sbmo_result_clear(struct sbmo_result *r)
+{
+    for (uint32_t i = 0; i < r->n; i++)
+        bson_destroy(r->batch[i]);
+    r->n = r->at = 0;
+    r->given = true;
+    r->rows = false;
+    r->walk = (struct sbmo_walk){ 0 };
+    r->values.len = r->value_at = 0;
+    r->names.len = r->offsets.len = r->text.len = 0;
+}
+
+void sbmo_result_done(struct sbmo_result *r)
+{
+    sbmo_result_clear(r);
+    for (uint32_t i = 0; i < r->cap; i++)
+        free(r->batch[i]);
+    free(r->batch);
+    free(r->values.p);
+    free(r->names.p);
+    free(r->offsets.p);
+    free(r->text.p);
+    free(r->spans.p);
+    *r = (struct sbmo_result){ 0 };
+}
+
+bson_t *sbmo_result_batch(struct sbmo_result *r)
+{
+    bson_t **p;
+    void *batch;
+
+    if (r->n < r->cap) {
+        bson_init(r->batch[r->n]);
+        return r->batch[r->n++];
+    }
+    p = realloc(r->batch, (r->cap + 1) * sizeof(*p));
+    if (!p)
+        return NULL;
+    r->batch = p;
+    // The library's documents want more than malloc() promises.
+    if (posix_memalign(&batch, 128, sizeof(bson_t)))
+        return NULL;
+    p[r->cap++] = batch;
+    bson_init(batch);
+    return p[r->n++];
+}
+
+bool sbmo_result_cursor(
+    const struct sbmo_result *r, uint32_t i, struct sbmo_cursor *out)
+{
+    struct sbmo_elem cursor, e;
+    struct sbmo_walk w;
+
+    *out = (struct sbmo_cursor){ 0 };
+    if (i >= r->n || !sbmo_walk_find(bson_get_data(r->batch[i]),
+                         r->batch[i]->len, "cursor", &cursor))
+        return false;
+    sbmo_walk_into(&w, &cursor);
+    while (sbmo_walk_next(&w, &e)) {
+        if (sbmo_is(&e, "id"))
+            out->id = sbmo_number(&e);
+        else if (sbmo_is(&e, "ns"))
+            out->ns = e;
+        else if (sbmo_is(&e, "firstBatch") || sbmo_is(&e, "nextBatch"))
+            out->documents = e;
+    }
+    return out->documents.value != NULL;
+}
+
+// The documents of batch number i, for `walk`.
+static bool enter(struct sbmo_result *r, uint32_t i)
+{
+    struct sbmo_cursor at;
+
+    r->at = i;
+    if (!sbmo_result_cursor(r, i, &at))
+        return false;
+    sbmo_walk_into(&r->walk, &at.documents);
+    return true;
+}
+
+static uint64_t count_documents(struct sbmo_result *r)
+{
+    struct sbmo_elem e;
+    uint64_t n = 0;
+
+    for (uint32_t i = 0; i < r->n && enter(r, i); i++) {
+        while (sbmo_walk_next(&r->walk, &e))
+            n++;
+    }
+    return n;
+}
+
+// {"value": ...} of an element.
+static bool add_value(struct sbmo_room *m, const struct sbmo_elem *e)
+{
+    static const char key[] = "value";
+    uint32_t len = 4 + 1 + sizeof(key) + e->len + 1;
+    uint8_t head[5] = { (uint8_t)len, (uint8_t)(len >> 8), (uint8_t)(len >> 16),
+        (uint8_t)(len >> 24), e->type };
+
+    return sbmo_room_add(m, head, sizeof(head)) &&
+           sbmo_room_add(m, key, sizeof(key)) &&
+           sbmo_room_add(m, e->value, e->len) && sbmo_room_add(m, "", 1);
+}
+
+// Documents of the values that distinct answers with. Their number, or -1.
+static int64_t make_values(struct sbmo_result *r)
+{
+    struct sbmo_elem list, e;
+    struct sbmo_walk w;
+    int64_t n = 0;
+
+    if (!sbmo_walk_find(
+            bson_get_data(r->batch[0]), r->batch[0]->len, "values", &list))
+        return 0;
+    sbmo_walk_into(&w, &list);
+    for (; sbmo_walk_next(&w, &e); n++) {
+        if (!add_value(&r->values, &e))
+            return -1;
+    }
+    return n;
+}
+
+int sbmo_result_ready(
+    struct sbmo_result *r, struct sb_result *res, struct sb_err *err)
+{
+    int64_t n = 1;
+
+    r->given = r->shape == SBMO_CURSOR || r->shape == SBMO_VALUES;
+    if (r->shape == SBMO_CURSOR) {
+        n = (int64_t)count_documents(r);
+        enter(r, 0);
+    } else if (r->shape == SBMO_VALUES) {
+        n = make_values(r);
+    }
+    if (n < 0)
+        return sbmo_no_memory(err);
+    if (res->kind == SB_RESULT_ROWS)
+        res->nrows = (uint64_t)n;
+    return 0;
+}
+
+static int next_value(struct sbmo_result *r, const uint8_t **doc, size_t *len)
+{
+    if (r->value_at >= r->values.len)
+        return 0;
+    *doc = r->values.p + r->value_at;
+    *len = sbmo_u32(*doc);
+    r->value_at += *len;
+    return 1;
+}
+
+int sbmo_next(struct sb_conn *conn, struct sb_result *res, const uint8_t **doc,
+    size_t *len, struct sb_err *err)
+{
+    struct sbmo_conn *c = sbmo_own(conn);
+    struct sbmo_result *r = &c->result;
+    struct sbmo_elem e;
+
+    if (r->shape == SBMO_VALUES)
+        return next_value(r, doc, len);
+    if (!r->given) {
+        r->given = true;
+        *doc = sbmo_reply(conn, len);
+        return *doc != NULL;
+    }
+    while (r->shape == SBMO_CURSOR && r->n > 0) {
+        if (sbmo_walk_next(&r->walk, &e) && e.type == SBMO_DOCUMENT) {
+            *doc = e.value;
+            *len = e.len;
+            return 1;
+        }
+        if (r->at + 1 >= r->n || !enter(r, r->at + 1))
+            return 0;
+    }
+    return 0;
+}

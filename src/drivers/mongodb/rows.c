@@ -1,0 +1,194 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+//
+// Documents as rows, for scripts that talk to databases of every kind: the
+// columns are the fields of the first document.
+#include <stdlib.h>
+
+#include "drivers/mongodb/mongodb_priv.h"
+
+static bool add_column(struct sbmo_result *r, const char *name, uint32_t len)
+{
+    uint32_t at = (uint32_t)r->names.len;
+
+    return sbmo_room_add(&r->offsets, &at, sizeof(at)) &&
+           sbmo_room_add(&r->names, name, len + 1);
+}
+
+static uint32_t columns(const struct sbmo_result *r)
+{
+    return (uint32_t)(r->offsets.len / sizeof(uint32_t));
+}
+
+static const char *name_of(const struct sbmo_result *r, uint32_t i)
+{
+    uint32_t at;
+
+    memcpy(&at, r->offsets.p + i * sizeof(at), sizeof(at));
+    return (const char *)r->names.p + at;
+}
+
+// The first document, without taking it.
+static bool peek(struct sbmo_result *r, struct sbmo_walk *fields)
+{
+    struct sbmo_walk w;
+    struct sbmo_cursor at;
+    struct sbmo_elem e;
+
+    for (uint32_t i = 0; i < r->n; i++) {
+        if (!sbmo_result_cursor(r, i, &at))
+            return false;
+        sbmo_walk_into(&w, &at.documents);
+        if (sbmo_walk_next(&w, &e)) {
+            sbmo_walk_into(fields, &e);
+            return true;
+        }
+    }
+    return false;
+}
+
+static int find_columns(struct sbmo_result *r, struct sb_err *err)
+{
+    struct sbmo_walk fields;
+    struct sbmo_elem e;
+    bool done = true;
+
+    if (r->shape == SBMO_COUNT)
+        done = add_column(r, "n", 1);
+    else if (r->shape == SBMO_VALUES)
+        done = add_column(r, "value", 5);
+    else if (r->shape == SBMO_CURSOR && peek(r, &fields))
+        while (done && sbmo_walk_next(&fields, &e))
+            done = add_column(r, e.key, e.key_len);
+    return done ? 0 : sbmo_no_memory(err);
+}
+
+static int query(struct sb_conn *conn, const char *sql, size_t len,
+    struct sb_result *res, struct sb_err *err)
+{
+    struct sbmo_conn *c = sbmo_own(conn);
+    uint8_t *body;
+    size_t n;
+    int rc;
+
+    sbmo_result_clear(&c->result);
+    c->has_reply = false;
+    body = sbmo_from_json(sql, len, &n, err);
+    if (!body)
+        return SB_EQUERY;
+    rc = sbmo_command(conn, body, n, res, err);
+    free(body);
+    if (rc == 0 && res->kind == SB_RESULT_ROWS) {
+        c->result.rows = true;
+        rc = find_columns(&c->result, err);
+        res->nfields = columns(&c->result);
+    }
+    return rc;
+}
+
+// Where a cell lies in the text of the row, which moves while it grows.
+struct span {
+    size_t at, len;
+    bool set;
+};
+
+static struct span *spans(struct sbmo_result *r, uint32_t n)
+{
+    size_t size = n * sizeof(struct span);
+
+    r->spans.len = 0;
+    if (!sbmo_room(&r->spans, size))
+        return NULL;
+    if (size)
+        memset(r->spans.p, 0, size);
+    return (struct span *)(void *)r->spans.p;
+}
+
+static bool put(
+    struct sbmo_result *r, struct span *s, const struct sbmo_elem *e)
+{
+    if (s->set || e->type == SBMO_NULL || e->type == SBMO_UNDEFINED)
+        return true;
+    s->set = true;
+    s->at = r->text.len;
+    if (!sbmo_value_text(&r->text, e))
+        return false;
+    s->len = r->text.len - s->at;
+    return true;
+}
+
+// Fields mostly come in the order of the first document's.
+static uint32_t place(
+    const struct sbmo_result *r, const struct sbmo_elem *e, uint32_t guess)
+{
+    uint32_t n = columns(r);
+
+    for (uint32_t i = 0; i < n; i++) {
+        uint32_t at = guess + i < n ? guess + i : guess + i - n;
+
+        if (sbmo_is(e, name_of(r, at)))
+            return at;
+    }
+    return n;
+}
+
+static bool fill(struct sbmo_result *r, struct span *at, uint32_t n,
+    const uint8_t *doc, size_t len)
+{
+    uint32_t guess = 0;
+    struct sbmo_walk w;
+    struct sbmo_elem e;
+
+    r->text.len = 0;
+    sbmo_walk_init(&w, doc, len);
+    while (sbmo_walk_next(&w, &e)) {
+        uint32_t i = place(r, &e, guess);
+
+        if (i == n)
+            continue;
+        guess = i + 1 < n ? i + 1 : 0;
+        if (!put(r, &at[i], &e))
+            return false;
+    }
+    return true;
+}
+
+static int fetch(struct sb_conn *conn, struct sb_result *res,
+    struct sb_cell *cells, struct sb_err *err)
+{
+    struct sbmo_result *r = &sbmo_own(conn)->result;
+    uint32_t n = columns(r);
+    const uint8_t *doc;
+    struct span *at;
+    size_t len;
+
+    if (!r->rows || sbmo_next(conn, res, &doc, &len, err) != 1)
+        return 0;
+    at = spans(r, n);
+    if (!at || !fill(r, at, n, doc, len) || !sbmo_room(&r->text, 1))
+        return sbmo_no_memory(err);
+    for (uint32_t i = 0; i < n; i++) {
+        cells[i].s = at[i].set ? (const char *)r->text.p + at[i].at : NULL;
+        cells[i].len = at[i].len;
+    }
+    return 1;
+}
+
+static const char *column(
+    struct sb_conn *conn, struct sb_result *res, uint32_t i)
+{
+    const struct sbmo_result *r = &sbmo_own(conn)->result;
+
+    return i < columns(r) ? name_of(r, i) : NULL;
+}
+
+static void free_result(struct sb_conn *conn, struct sb_result *res)
+{
+    sbmo_result_clear(&sbmo_own(conn)->result);
+}
+
+const struct sb_sql_ops sbmo_sql_ops = {
+    .query = query,
+    .fetch = fetch,
+    .column = column,
+    .free_result = free_result,
+};

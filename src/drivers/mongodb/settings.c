@@ -1,0 +1,322 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+//
+// Options and URL as the library wants them. The URL is the base; options that
+// were given win over what stands in it.
+#include <errno.h>
+#include <stdlib.h>
+
+#include "drivers/mongodb/mongodb_priv.h"
+
+// When the module goes: the library leaves a file of counters behind otherwise.
+// Written under the core's lock, which env_init is called under.
+static bool library_begun;
+
+__attribute__((destructor)) static void library_end(void)
+{
+    if (library_begun)
+        mongoc_cleanup();
+}
+
+// What the library wants to be known: for those who look for it. But an option
+// of the URL that it does not know is the user's mistake.
+static void told(
+    mongoc_log_level_t level, const char *domain, const char *text, void *arg)
+{
+    const struct sb_host *host = arg;
+    bool mistake = strncmp(text, "Unsupported URI option", 22) == 0;
+    char line[500];
+
+    snprintf(line, sizeof(line), "mongodb: %s: %s", domain, text);
+    host->log(mistake ? 3 : 5, line);
+}
+
+static int refused(const char *option, struct sb_err *err)
+{
+    return sb_err_set(
+        err, SB_EUSAGE, "--%s: the client library refuses the value", option);
+}
+
+static bool number(const char *text, int32_t *out)
+{
+    char *end;
+    long n = strtol(text, &end, 10);
+
+    *out = (int32_t)n;
+    return *text && !*end && n >= 0 && n <= 1000;
+}
+
+// -1: not given, else whether it is on.
+static int is_on(int choice)
+{
+    const char *word = sbmo_switches[choice];
+
+    if (choice == 0)
+        return -1;
+    return strcmp(word, "on") == 0 || strcmp(word, "1") == 0 ||
+           strcmp(word, "true") == 0 || strcmp(word, "yes") == 0;
+}
+
+// Where writes go and what confirms them
+// ---------------------------------------
+
+static int write_concern(struct sbmo_env *e, struct sb_err *err)
+{
+    const char *text = e->o->write_concern;
+    mongoc_write_concern_t *wc;
+    int journal = is_on(e->o->journal);
+    int32_t w;
+
+    wc = mongoc_write_concern_copy(mongoc_uri_get_write_concern(e->uri));
+    e->write_concern = wc;
+    if (number(text, &w))
+        mongoc_write_concern_set_w(wc, w);
+    else if (strcmp(text, "majority") == 0)
+        mongoc_write_concern_set_w(wc, MONGOC_WRITE_CONCERN_W_MAJORITY);
+    else if (*text == '-' || (*text >= '0' && *text <= '9'))
+        return sb_err_set(err, SB_EUSAGE,
+            "--mongo-write-concern: '%s' is neither a number from 0 to 1000 "
+            "nor majority nor a tag",
+            text);
+    else if (*text)
+        mongoc_write_concern_set_wtag(wc, text);
+    if (journal >= 0)
+        mongoc_write_concern_set_journal(wc, journal);
+    if (!mongoc_write_concern_is_valid(wc))
+        return sb_err_set(err, SB_EUSAGE,
+            "a write that nobody confirms (w: 0) cannot wait for the journal");
+    e->unacknowledged = !mongoc_write_concern_is_acknowledged(wc);
+    return 0;
+}
+
+static int read_concern(struct sbmo_env *e, struct sb_err *err)
+{
+    const char *level = e->o->read_concern;
+
+    e->read_concern = mongoc_read_concern_copy(
+        mongoc_uri_get_read_concern(e->uri));
+    if (*level && !mongoc_read_concern_set_level(e->read_concern, level))
+        return refused("mongo-read-concern", err);
+    return 0;
+}
+
+static int read_preference(struct sbmo_env *e, struct sb_err *err)
+{
+    static const mongoc_read_mode_t modes[] = { MONGOC_READ_PRIMARY,
+        MONGOC_READ_PRIMARY, MONGOC_READ_PRIMARY_PREFERRED,
+        MONGOC_READ_SECONDARY, MONGOC_READ_SECONDARY_PREFERRED,
+        MONGOC_READ_NEAREST };
+    mongoc_read_mode_t mode = modes[e->o->read_preference];
+    const mongoc_read_prefs_t *url = mongoc_uri_get_read_prefs_t(e->uri);
+
+    // Tags of the URL stay, but the primary has none.
+    if (e->o->read_preference && mode == MONGOC_READ_PRIMARY)
+        e->prefs = mongoc_read_prefs_new(mode);
+    else
+        e->prefs = mongoc_read_prefs_copy(url);
+    if (e->o->read_preference)
+        mongoc_read_prefs_set_mode(e->prefs, mode);
+    if (!mongoc_read_prefs_is_valid(e->prefs))
+        return refused("mongo-read-preference", err);
+    return 0;
+}
+
+// Who connects, how
+// -------------------------------------------------------------
+
+static int read_password(
+    const struct sbmo_opts *o, char *out, size_t size, struct sb_err *err)
+{
+    FILE *f = fopen(o->password_file, "r");
+    bool read;
+
+    if (!f)
+        return sb_err_set(err, SB_EUSAGE,
+            "cannot read the file '%s' of --mongo-password-file: %s",
+            o->password_file, strerror(errno));
+    read = fgets(out, (int)size, f) != NULL;
+    fclose(f);
+    if (!read)
+        return sb_err_set(err, SB_EUSAGE,
+            "the file '%s' of --mongo-password-file has no line",
+            o->password_file);
+    out[strcspn(out, "\r\n")] = '\0';
+    return 0;
+}
+
+static int who(struct sbmo_env *e, struct sb_err *err)
+{
+    const struct sbmo_opts *o = e->o;
+    char line[1024];
+    int rc;
+
+    if (*o->user && !mongoc_uri_set_username(e->uri, o->user))
+        return refused("mongo-user", err);
+    if (*o->password && !mongoc_uri_set_password(e->uri, o->password))
+        return refused("mongo-password", err);
+    if (*o->password_file && !*o->password) {
+        rc = read_password(o, line, sizeof(line), err);
+        if (rc)
+            return rc;
+        if (!mongoc_uri_set_password(e->uri, line))
+            return refused("mongo-password-file", err);
+    }
+    if ((*o->password || *o->password_file) && !mongoc_uri_get_username(e->uri))
+        return sb_err_set(err, SB_EUSAGE,
+            "there is a password, but neither --mongo-user nor a user in the "
+            "URL");
+    if (*o->auth_source && !mongoc_uri_set_auth_source(e->uri, o->auth_source))
+        return refused("mongo-auth-source", err);
+    if (*o->app_name && !mongoc_uri_set_appname(e->uri, o->app_name))
+        return refused("mongo-app-name", err);
+    if (!mongoc_uri_get_appname(e->uri))
+        mongoc_uri_set_appname(e->uri, "sysbench");
+    return 0;
+}
+
+static bool set_text(struct sbmo_env *e, const char *name, const char *value)
+{
+    return !*value || mongoc_uri_set_option_as_utf8(e->uri, name, value);
+}
+
+static bool set_switch(struct sbmo_env *e, const char *name, int choice)
+{
+    int on = is_on(choice);
+
+    return on < 0 || mongoc_uri_set_option_as_bool(e->uri, name, on);
+}
+
+static int tls(struct sbmo_env *e, struct sb_err *err)
+{
+    const struct sbmo_opts *o = e->o;
+
+    if (!set_switch(e, MONGOC_URI_TLS, o->tls))
+        return refused("mongo-tls", err);
+    if (!set_text(e, MONGOC_URI_TLSCAFILE, o->tls_ca))
+        return refused("mongo-tls-ca", err);
+    if (!set_text(e, MONGOC_URI_TLSCERTIFICATEKEYFILE, o->tls_cert))
+        return refused("mongo-tls-cert", err);
+    if (!set_text(e, MONGOC_URI_TLSCERTIFICATEKEYFILEPASSWORD, o->tls_password))
+        return refused("mongo-tls-password", err);
+    if (!set_switch(
+            e, MONGOC_URI_TLSALLOWINVALIDCERTIFICATES, o->tls_allow_invalid) ||
+        !set_switch(
+            e, MONGOC_URI_TLSALLOWINVALIDHOSTNAMES, o->tls_allow_invalid))
+        return refused("mongo-tls-allow-invalid", err);
+    if ((*o->tls_ca || *o->tls_cert) && !mongoc_uri_get_tls(e->uri))
+        return sb_err_set(err, SB_EUSAGE,
+            "--mongo-tls-ca and --mongo-tls-cert are of no use with TLS "
+            "switched off");
+    return 0;
+}
+
+static void set_time(
+    struct sbmo_env *e, const char *name, int64_t ns, bool given)
+{
+    if (given)
+        mongoc_uri_set_option_as_int32(
+            e->uri, name, (int32_t)((ns + 999999) / 1000000));
+}
+
+static void times(struct sbmo_env *e)
+{
+    const struct sbmo_opts *o = e->o;
+    bool looks = o->given.selection_timeout;
+
+    set_time(e, MONGOC_URI_CONNECTTIMEOUTMS, o->connect_timeout,
+        o->given.connect_timeout);
+    set_time(e, MONGOC_URI_SOCKETTIMEOUTMS, o->socket_timeout,
+        o->given.socket_timeout);
+    set_time(e, MONGOC_URI_SERVERSELECTIONTIMEOUTMS, o->selection_timeout,
+        looks && o->selection_timeout > 0);
+    if (looks)
+        mongoc_uri_set_option_as_bool(e->uri, MONGOC_URI_SERVERSELECTIONTRYONCE,
+            o->selection_timeout == 0);
+    e->connect_ms = mongoc_uri_get_option_as_int32(
+        e->uri, MONGOC_URI_CONNECTTIMEOUTMS, 10000);
+}
+
+// The environment
+// ----------------------------------------------------------------
+
+static void name_hosts(struct sbmo_env *e)
+{
+    const mongoc_host_list_t *h = mongoc_uri_get_hosts(e->uri);
+    struct sbmo_room m = { 0 };
+
+    for (; h && m.len < 200; h = h->next) {
+        if (m.len)
+            sbmo_room_add(&m, ", ", 2);
+        sbmo_room_add(&m, h->host_and_port, strlen(h->host_and_port));
+    }
+    if (m.len == 0 && mongoc_uri_get_srv_hostname(e->uri))
+        sbmo_room_add(&m, mongoc_uri_get_srv_hostname(e->uri),
+            strlen(mongoc_uri_get_srv_hostname(e->uri)));
+    sbmo_room_add(&m, "", 1);
+    e->where = (char *)m.p;
+}
+
+static int choose(struct sbmo_env *e, struct sb_err *err)
+{
+    int rc = who(e, err);
+
+    e->db = mongoc_uri_get_database(e->uri);
+    if (*e->o->db)
+        e->db = e->o->db;
+    else if (!e->db || !*e->db)
+        e->db = "sbtest";
+    times(e);
+    if (rc == 0)
+        rc = tls(e, err);
+    if (rc == 0)
+        rc = write_concern(e, err);
+    if (rc == 0)
+        rc = read_concern(e, err);
+    if (rc == 0)
+        rc = read_preference(e, err);
+    e->no_read_concern = mongoc_read_concern_new();
+    e->no_write_concern = mongoc_write_concern_new();
+    name_hosts(e);
+    return rc || e->where ? rc : sbmo_no_memory(err);
+}
+
+int sbmo_env_init(
+    struct sb_driver_env *env, const void *opts, struct sb_err *err)
+{
+    struct sbmo_env *e = calloc(1, sizeof(*e));
+    bson_error_t error;
+    int rc;
+
+    if (!e)
+        return sbmo_no_memory(err);
+    e->o = opts;
+    e->host = env->host;
+    env->shared = e;
+    mongoc_log_set_handler(told, (void *)(uintptr_t)env->host);
+    mongoc_init(); // once a process, however often it is called
+    library_begun = true;
+    e->uri = mongoc_uri_new_with_error(e->o->url, &error);
+    if (e->uri)
+        rc = choose(e, err);
+    else
+        rc = sb_err_set(err, SB_EUSAGE, "--mongo-url: %s", error.message);
+    if (rc)
+        sbmo_env_done(env);
+    return rc;
+}
+
+void sbmo_env_done(struct sb_driver_env *env)
+{
+    struct sbmo_env *e = env->shared;
+
+    if (!e)
+        return;
+    mongoc_read_concern_destroy(e->read_concern);
+    mongoc_write_concern_destroy(e->write_concern);
+    mongoc_read_concern_destroy(e->no_read_concern);
+    mongoc_write_concern_destroy(e->no_write_concern);
+    mongoc_read_prefs_destroy(e->prefs);
+    mongoc_uri_destroy(e->uri);
+    free(e->where);
+    free(e);
+    env->shared = NULL;
+}

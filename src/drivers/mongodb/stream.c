@@ -1,0 +1,549 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+//
+// The sockets under the library, ours so that another thread can shut them down
+// and a hanging call returns. They block, with the time limits of the socket
+// itself, and read ahead: a command is one call to send and one to receive.
+#include <errno.h>
+#include <fcntl.h>
+#include <netdb.h>
+#include <netinet/in.h>
+#include <netinet/tcp.h>
+#include <poll.h>
+#include <sched.h>
+#include <stdlib.h>
+#include <sys/socket.h>
+#include <sys/time.h>
+#include <sys/uio.h>
+#include <sys/un.h>
+#include <unistd.h>
+
+#include "drivers/mongodb/mongodb_priv.h"
+
+#define STREAM_TYPE 0x5b62u // none of the library's
+#define AHEAD       16384u
+// How soon a connect under way sees that it was canceled.
+#define TICK_MS 50
+
+struct sbmo_sock {
+    mongoc_stream_t base; // first: the library's handle
+    struct sbmo_conn *c;
+    struct sbmo_sock *next;      // of the connection, under its guard
+    int fd;                      // -1: closed
+    int32_t receive_ms, send_ms; // limits as the socket has them
+    bool timed_out, again;       // how the last call failed
+    char *name;                  // "host:port"
+    size_t at, len;              // of ahead[]: what nobody has read yet
+    uint8_t ahead[AHEAD];
+};
+
+static struct sbmo_sock *own(mongoc_stream_t *stream)
+{
+    return (struct sbmo_sock *)stream;
+}
+
+// The list -------------------------------------------------------------------
+
+static void lock(struct sbmo_conn *c)
+{
+    while (atomic_flag_test_and_set_explicit(&c->guard, memory_order_acquire))
+        sched_yield();
+}
+
+static void unlock(struct sbmo_conn *c)
+{
+    atomic_flag_clear_explicit(&c->guard, memory_order_release);
+}
+
+static void list_add(struct sbmo_sock *s)
+{
+    lock(s->c);
+    s->next = s->c->socks;
+    s->c->socks = s;
+    unlock(s->c);
+}
+
+static void list_remove(struct sbmo_sock *s)
+{
+    struct sbmo_sock **p = &s->c->socks;
+
+    lock(s->c);
+    while (*p && *p != s)
+        p = &(*p)->next;
+    if (*p)
+        *p = s->next;
+    unlock(s->c);
+}
+
+void sbmo_streams_cancel(struct sbmo_conn *c)
+{
+    lock(c);
+    for (struct sbmo_sock *s = c->socks; s; s = s->next)
+        shutdown(s->fd, SHUT_RDWR);
+    unlock(c);
+}
+
+const char *sbmo_stream_last(const struct sbmo_conn *c)
+{
+    return c->last ? c->last->name : NULL;
+}
+
+// Reading and writing --------------------------------------------------------
+
+static struct timeval limit(int32_t ms)
+{
+    return (struct timeval){ .tv_sec = ms / 1000,
+        .tv_usec = (suseconds_t)(ms % 1000) * 1000 };
+}
+
+// The library says with each call how long it may take; it seldom changes.
+static void set_limit(struct sbmo_sock *s, int which, int32_t ms, int32_t *now)
+{
+    struct timeval t = limit(ms > 0 ? ms : 0);
+
+    if (ms == *now)
+        return;
+    setsockopt(s->fd, SOL_SOCKET, which, &t, sizeof(t));
+    *now = ms;
+}
+
+static void note_failure(struct sbmo_sock *s, int32_t timeout)
+{
+    bool none = errno == EAGAIN || errno == EWOULDBLOCK;
+
+    s->again = none && timeout == 0;
+    s->timed_out = none && timeout != 0;
+    if (s->timed_out)
+        errno = ETIMEDOUT;
+}
+
+// Skips `done` bytes; true while there are more.
+static bool skip(mongoc_iovec_t **iov, size_t *n, size_t done)
+{
+    while (*n > 0 && done >= (*iov)->iov_len) {
+        done -= (*iov)->iov_len;
+        (*iov)++;
+        (*n)--;
+    }
+    if (*n == 0)
+        return false;
+    (*iov)->iov_base = (char *)(*iov)->iov_base + done;
+    (*iov)->iov_len -= done;
+    return true;
+}
+
+static ssize_t stream_writev(
+    mongoc_stream_t *stream, mongoc_iovec_t *iov, size_t n, int32_t timeout)
+{
+    struct sbmo_sock *s = own(stream);
+    ssize_t sum = 0;
+    bool more = skip(&iov, &n, 0);
+
+    s->timed_out = s->again = false;
+    s->c->last = s;
+    set_limit(s, SO_SNDTIMEO, timeout, &s->send_ms);
+    while (more) {
+        struct msghdr m = { .msg_iov = (struct iovec *)iov,
+            .msg_iovlen = n < 64 ? n : 64 };
+        ssize_t done = sendmsg(
+            s->fd, &m, MSG_NOSIGNAL | (timeout == 0 ? MSG_DONTWAIT : 0));
+
+        if (done < 0 && errno == EINTR)
+            continue;
+        if (done < 0) {
+            note_failure(s, timeout);
+            return sum > 0 && s->again ? sum : -1;
+        }
+        sum += done;
+        more = skip(&iov, &n, (size_t)done);
+    }
+    return sum;
+}
+
+// What was read ahead, into iov.
+static size_t take(struct sbmo_sock *s, mongoc_iovec_t *iov)
+{
+    size_t n = s->len < iov->iov_len ? s->len : iov->iov_len;
+
+    memcpy(iov->iov_base, s->ahead + s->at, n);
+    s->at += n;
+    s->len -= n;
+    return n;
+}
+
+// Fills iov as far as it goes, and what is behind that into ahead[], which is
+// empty. Bytes of iov; 0: the other side has closed; -1.
+static ssize_t receive(
+    struct sbmo_sock *s, mongoc_iovec_t *iov, int32_t timeout)
+{
+    struct iovec both[2] = { { iov->iov_base, iov->iov_len },
+        { s->ahead, AHEAD } };
+    struct msghdr m = { .msg_iov = both, .msg_iovlen = 2 };
+    ssize_t n;
+
+    do {
+        n = recvmsg(s->fd, &m, timeout == 0 ? MSG_DONTWAIT : 0);
+    } while (n < 0 && errno == EINTR);
+    if (n < 0)
+        note_failure(s, timeout);
+    if (n <= (ssize_t)iov->iov_len)
+        return n;
+    s->at = 0;
+    s->len = (size_t)n - iov->iov_len;
+    return (ssize_t)iov->iov_len;
+}
+
+static ssize_t stream_readv(mongoc_stream_t *stream, mongoc_iovec_t *iov,
+    size_t n, size_t min, int32_t timeout)
+{
+    struct sbmo_sock *s = own(stream);
+    size_t sum = 0;
+    bool more = skip(&iov, &n, 0);
+
+    s->timed_out = s->again = false;
+    if (timeout != 0)
+        set_limit(s, SO_RCVTIMEO, timeout, &s->receive_ms);
+    while (more) {
+        ssize_t got = s->len ? (ssize_t)take(s, iov) : receive(s, iov, timeout);
+
+        if (got <= 0) {
+            if (got == 0)
+                errno = ECONNRESET;
+            return sum >= min && (sum > 0 || min == 0) ? (ssize_t)sum : -1;
+        }
+        sum += (size_t)got;
+        more = skip(&iov, &n, (size_t)got);
+        if (sum >= min && s->len == 0)
+            break;
+    }
+    return (ssize_t)sum;
+}
+
+static bool stream_check_closed(mongoc_stream_t *stream)
+{
+    struct sbmo_sock *s = own(stream);
+    char byte;
+    ssize_t n;
+
+    if (s->fd < 0)
+        return true;
+    if (s->len)
+        return false;
+    n = recv(s->fd, &byte, 1, MSG_PEEK | MSG_DONTWAIT);
+    return n == 0 || (n < 0 && errno != EAGAIN && errno != EWOULDBLOCK);
+}
+
+static ssize_t stream_poll(
+    mongoc_stream_poll_t *streams, size_t n, int32_t timeout)
+{
+    struct pollfd *p = calloc(n ? n : 1, sizeof(*p));
+    ssize_t ready = 0;
+    int rc;
+
+    if (!p)
+        return -1;
+    for (size_t i = 0; i < n; i++) {
+        struct sbmo_sock *s = own(streams[i].stream);
+
+        p[i] = (struct pollfd){ .fd = s->fd,
+            .events = (short)streams[i].events };
+        // What was read ahead is news, too.
+        if (s->len && (streams[i].events & POLLIN))
+            timeout = 0;
+    }
+    rc = poll(p, (nfds_t)n, timeout);
+    for (size_t i = 0; rc >= 0 && i < n; i++) {
+        streams[i].revents = p[i].revents;
+        if (own(streams[i].stream)->len)
+            streams[i].revents |= streams[i].events & POLLIN;
+        ready += streams[i].revents != 0;
+    }
+    free(p);
+    return rc < 0 ? -1 : ready;
+}
+
+static int stream_setsockopt(mongoc_stream_t *stream, int level, int name,
+    void *value, mongoc_socklen_t len)
+{
+    return setsockopt(own(stream)->fd, level, name, value, (socklen_t)len);
+}
+
+static bool stream_timed_out(mongoc_stream_t *stream)
+{
+    return own(stream)->timed_out;
+}
+
+static bool stream_should_retry(mongoc_stream_t *stream)
+{
+    return own(stream)->again;
+}
+
+static int stream_flush(mongoc_stream_t *stream)
+{
+    return 0;
+}
+
+static int stream_close(mongoc_stream_t *stream)
+{
+    struct sbmo_sock *s = own(stream);
+
+    if (s->fd < 0)
+        return 0;
+    list_remove(s);
+    if (s->c->last == s)
+        s->c->last = NULL;
+    close(s->fd);
+    s->fd = -1;
+    return 0;
+}
+
+static void stream_destroy(mongoc_stream_t *stream)
+{
+    struct sbmo_sock *s = own(stream);
+
+    stream_close(stream);
+    free(s->name);
+    free(s);
+}
+
+// Connecting -----------------------------------------------------------------
+
+static int64_t now_ms(void)
+{
+    struct timespec t;
+
+    clock_gettime(CLOCK_MONOTONIC, &t);
+    return (int64_t)t.tv_sec * 1000 + t.tv_nsec / 1000000;
+}
+
+// Until the connection stands: 0 or errno.
+static int wait_connected(struct sbmo_conn *c, int fd)
+{
+    int64_t end = now_ms() + c->env->connect_ms;
+    struct pollfd p = { .fd = fd, .events = POLLOUT };
+    socklen_t len = sizeof(int);
+    int why = 0, n;
+
+    do {
+        n = poll(&p, 1, TICK_MS);
+        if (sbmo_canceled(c))
+            return ECANCELED;
+        if (n < 0 && errno != EINTR)
+            return errno;
+    } while (n <= 0 && now_ms() < end);
+    if (n <= 0)
+        return ETIMEDOUT;
+    return getsockopt(fd, SOL_SOCKET, SO_ERROR, &why, &len) ? errno : why;
+}
+
+// A connected descriptor, or -1 with errno.
+static int dial(struct sbmo_conn *c, int family, int protocol,
+    const struct sockaddr *to, socklen_t len)
+{
+    int fd = socket(
+        family, SOCK_STREAM | SOCK_CLOEXEC | SOCK_NONBLOCK, protocol);
+    int why = 0;
+
+    if (fd < 0)
+        return -1;
+    if (connect(fd, to, len)) {
+        why = errno;
+        if (why == EINPROGRESS || why == EINTR)
+            why = wait_connected(c, fd);
+    }
+    if (why == 0 && fcntl(fd, F_SETFL, 0))
+        why = errno;
+    if (why == 0)
+        return fd;
+    close(fd);
+    errno = why;
+    return -1;
+}
+
+static void tune(int fd)
+{
+    // Those who are not there any more are noticed after 3.5 minutes.
+    static const int on = 1, idle = 120, interval = 10, count = 9;
+
+    setsockopt(fd, IPPROTO_TCP, TCP_NODELAY, &on, sizeof(on));
+    setsockopt(fd, SOL_SOCKET, SO_KEEPALIVE, &on, sizeof(on));
+    setsockopt(fd, IPPROTO_TCP, TCP_KEEPIDLE, &idle, sizeof(idle));
+    setsockopt(fd, IPPROTO_TCP, TCP_KEEPINTVL, &interval, sizeof(interval));
+    setsockopt(fd, IPPROTO_TCP, TCP_KEEPCNT, &count, sizeof(count));
+}
+
+// errno is kept for the caller's message.
+static int no_socket(const char *where, bson_error_t *error)
+{
+    bson_set_error(error, MONGOC_ERROR_STREAM, MONGOC_ERROR_STREAM_CONNECT,
+        "%s: %s", where, strerror(errno));
+    return -1;
+}
+
+static int dial_tcp(
+    struct sbmo_conn *c, const mongoc_host_list_t *host, bson_error_t *error)
+{
+    struct addrinfo hints = { .ai_family = host->family,
+        .ai_socktype = SOCK_STREAM };
+    struct addrinfo *list;
+    char port[8];
+    int fd = -1, rc;
+
+    snprintf(port, sizeof(port), "%u", (unsigned)host->port);
+    rc = getaddrinfo(host->host, port, &hints, &list);
+    if (rc) {
+        bson_set_error(error, MONGOC_ERROR_STREAM,
+            MONGOC_ERROR_STREAM_NAME_RESOLUTION, "%s: %s", host->host_and_port,
+            gai_strerror(rc));
+        return -1;
+    }
+    for (struct addrinfo *a = list; a && fd < 0; a = a->ai_next) {
+        if (sbmo_canceled(c))
+            errno = ECANCELED;
+        else
+            fd = dial(
+                c, a->ai_family, a->ai_protocol, a->ai_addr, a->ai_addrlen);
+    }
+    if (fd < 0)
+        no_socket(host->host_and_port, error);
+    else
+        tune(fd);
+    freeaddrinfo(list);
+    return fd;
+}
+
+static int dial_unix(
+    struct sbmo_conn *c, const mongoc_host_list_t *host, bson_error_t *error)
+{
+    struct sockaddr_un to = { .sun_family = AF_UNIX };
+    int fd = -1;
+
+    errno = ENAMETOOLONG;
+    if (strlen(host->host) < sizeof(to.sun_path)) {
+        memcpy(to.sun_path, host->host, strlen(host->host) + 1);
+        fd = dial(c, AF_UNIX, 0, (const struct sockaddr *)&to, sizeof(to));
+    }
+    return fd < 0 ? no_socket(host->host, error) : fd;
+}
+
+static const mongoc_stream_t calls = {
+    .type = (int)STREAM_TYPE,
+    .destroy = stream_destroy,
+    .close = stream_close,
+    .flush = stream_flush,
+    .writev = stream_writev,
+    .readv = stream_readv,
+    .setsockopt = stream_setsockopt,
+    .check_closed = stream_check_closed,
+    .poll = stream_poll,
+    .failed = stream_destroy,
+    .timed_out = stream_timed_out,
+    .should_retry = stream_should_retry,
+};
+
+static struct sbmo_sock *sock_new(
+    struct sbmo_conn *c, int fd, const char *name, bson_error_t *error)
+{
+    struct sbmo_sock *s = malloc(sizeof(*s));
+    char *copy = strdup(name);
+
+    if (!s || !copy) {
+        free(s);
+        free(copy);
+        close(fd);
+        errno = ENOMEM;
+        no_socket(name, error);
+        return NULL;
+    }
+    // Without ahead[], whose pages may never be needed.
+    memset(s, 0, offsetof(struct sbmo_sock, ahead));
+    s->base = calls;
+    s->c = c;
+    s->fd = fd;
+    s->name = copy;
+    s->receive_ms = s->send_ms = 0;
+    list_add(s);
+    return s;
+}
+
+#ifdef MONGOC_ENABLE_SSL
+static bool encrypted(const mongoc_uri_t *uri)
+{
+    const char *how = mongoc_uri_get_auth_mechanism(uri);
+
+    return mongoc_uri_get_tls(uri) || (how && strcmp(how, "MONGODB-X509") == 0);
+}
+
+static mongoc_stream_t *encrypt(struct sbmo_sock *s, const mongoc_uri_t *uri,
+    const mongoc_host_list_t *host, bson_error_t *error)
+{
+    bool any = mongoc_uri_get_option_as_bool(
+        uri, MONGOC_URI_TLSINSECURE, false);
+    mongoc_ssl_opt_t o = {
+        .pem_file = mongoc_uri_get_option_as_utf8(
+            uri, MONGOC_URI_TLSCERTIFICATEKEYFILE, NULL),
+        .pem_pwd = mongoc_uri_get_option_as_utf8(
+            uri, MONGOC_URI_TLSCERTIFICATEKEYFILEPASSWORD, NULL),
+        .ca_file = mongoc_uri_get_option_as_utf8(
+            uri, MONGOC_URI_TLSCAFILE, NULL),
+        .weak_cert_validation = mongoc_uri_get_option_as_bool(
+            uri, MONGOC_URI_TLSALLOWINVALIDCERTIFICATES, any),
+        .allow_invalid_hostname = mongoc_uri_get_option_as_bool(
+            uri, MONGOC_URI_TLSALLOWINVALIDHOSTNAMES, any),
+    };
+    mongoc_stream_t *over = mongoc_stream_tls_new_with_hostname(
+        &s->base, host->host, &o, 1);
+    bson_error_t why = { 0 };
+
+    if (!over) {
+        bson_set_error(error, MONGOC_ERROR_STREAM, MONGOC_ERROR_STREAM_CONNECT,
+            "%s: TLS cannot be set up; are the files of the certificates "
+            "right?",
+            host->host_and_port);
+        mongoc_stream_destroy(&s->base);
+        return NULL;
+    }
+    if (mongoc_stream_tls_handshake_block(
+            over, host->host, s->c->env->connect_ms, &why))
+        return over;
+    bson_set_error(error, MONGOC_ERROR_STREAM, MONGOC_ERROR_STREAM_CONNECT,
+        "%s: %s", host->host_and_port, why.message);
+    mongoc_stream_destroy(over);
+    return NULL;
+}
+#else
+static bool encrypted(const mongoc_uri_t *uri)
+{
+    return mongoc_uri_get_tls(uri);
+}
+
+static mongoc_stream_t *encrypt(struct sbmo_sock *s, const mongoc_uri_t *uri,
+    const mongoc_host_list_t *host, bson_error_t *error)
+{
+    bson_set_error(error, MONGOC_ERROR_STREAM, MONGOC_ERROR_STREAM_CONNECT,
+        "%s: this client library was built without TLS", host->host_and_port);
+    mongoc_stream_destroy(&s->base);
+    return NULL;
+}
+#endif
+
+mongoc_stream_t *sbmo_stream(const mongoc_uri_t *uri,
+    const mongoc_host_list_t *host, void *data, bson_error_t *error)
+{
+    struct sbmo_conn *c = data;
+    struct sbmo_sock *s;
+    int fd;
+
+    if (sbmo_canceled(c)) {
+        errno = ECANCELED;
+        no_socket(host->host_and_port, error);
+        return NULL;
+    }
+    fd = host->family == AF_UNIX ? dial_unix(c, host, error)
+                                 : dial_tcp(c, host, error);
+    if (fd < 0)
+        return NULL;
+    s = sock_new(c, fd, host->host_and_port, error);
+    if (!s)
+        return NULL;
+    return encrypted(uri) ? encrypt(s, uri, host, error) : &s->base;
+}

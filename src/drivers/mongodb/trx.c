@@ -1,0 +1,274 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+//
+// Sessions and transactions. Every command of a connection belongs to one
+// session, which spares the library from making one for each.
+#include <stdlib.h>
+
+#include "drivers/mongodb/mongodb_priv.h"
+
+// How often a commit is tried whose outcome is not known.
+#define COMMITS 3
+
+// Sessions -------------------------------------------------------------------
+
+// NULL where servers have no sessions.
+static mongoc_client_session_t *session_new(struct sbmo_conn *c)
+{
+    mongoc_session_opt_t *o = mongoc_session_opts_new();
+    mongoc_client_session_t *s;
+    bson_error_t e;
+
+    mongoc_session_opts_set_causal_consistency(o, false);
+    s = mongoc_client_start_session(c->client, o, &e);
+    mongoc_session_opts_destroy(o);
+    return s;
+}
+
+// Members of replica sets and routers remember the numbers of writes.
+static bool remembers(struct sbmo_conn *c)
+{
+    size_t n = 0;
+    mongoc_server_description_t **all = mongoc_client_get_server_descriptions(
+        c->client, &n);
+    bool found = false;
+
+    for (size_t i = 0; i < n; i++) {
+        const char *type = mongoc_server_description_type(all[i]);
+
+        if (strcmp(type, "Mongos") == 0 || strcmp(type, "LoadBalancer") == 0 ||
+            strncmp(type, "RS", 2) == 0)
+            found = true;
+    }
+    mongoc_server_descriptions_destroy_all(all, n);
+    return found;
+}
+
+static bool options_init(struct sbmo_conn *c)
+{
+    bson_error_t e;
+    bool done = true;
+
+    for (unsigned i = 0; i < SBMO_WITHS; i++) {
+        bson_t *o = c->with[i] = bson_new();
+
+        if (i & SBMO_WITH_READ)
+            done = mongoc_read_concern_append(c->env->read_concern, o) && done;
+        if (i & SBMO_WITH_WRITE &&
+            !mongoc_write_concern_is_default(c->env->write_concern))
+            done = mongoc_write_concern_append(c->env->write_concern, o) &&
+                   done;
+        if (i & SBMO_WITH_SESSION && c->session)
+            done = mongoc_client_session_append(c->session, o, &e) && done;
+    }
+    if (!c->numbered)
+        return done;
+    c->with_number = bson_new();
+    if (!mongoc_write_concern_is_default(c->env->write_concern))
+        done = mongoc_write_concern_append(
+                   c->env->write_concern, c->with_number) &&
+               done;
+    return BSON_APPEND_INT64(c->with_number, "txnNumber", 0) &&
+           mongoc_client_session_append(c->numbered, c->with_number, &e) &&
+           done;
+}
+
+int sbmo_sessions_init(struct sbmo_conn *c, struct sb_err *err)
+{
+    bool twice = mongoc_uri_get_option_as_bool(
+        c->env->uri, MONGOC_URI_RETRYWRITES, true);
+
+    c->session = session_new(c);
+    // The library counts the session's own numbers, for findAndModify and
+    // transactions: these need another one.
+    if (c->session && twice && remembers(c))
+        c->numbered = session_new(c);
+    return options_init(c) ? 0
+                           : sb_err_set(err, SB_ECONNECT,
+                                 "the options of commands cannot be made");
+}
+
+void sbmo_sessions_done(struct sbmo_conn *c)
+{
+    for (unsigned i = 0; i < SBMO_WITHS; i++) {
+        if (c->with[i])
+            bson_destroy(c->with[i]);
+        c->with[i] = NULL;
+    }
+    if (c->with_number)
+        bson_destroy(c->with_number);
+    c->with_number = NULL;
+    if (c->session)
+        mongoc_client_session_destroy(c->session);
+    if (c->numbered)
+        mongoc_client_session_destroy(c->numbered);
+    c->session = c->numbered = NULL;
+}
+
+// Transactions ---------------------------------------------------------------
+
+static int no_transactions(struct sbmo_conn *c, struct sb_err *err)
+{
+    return sb_err_set(err, SB_EUNSUPPORTED,
+        "the server at %s has no transactions; they need a replica set or a "
+        "sharded cluster",
+        sbmo_stream_last(c) ? sbmo_stream_last(c) : c->env->where);
+}
+
+static bool set_read_concern(
+    mongoc_transaction_opt_t *o, const struct sbmo_elem *e)
+{
+    mongoc_read_concern_t *rc = mongoc_read_concern_new();
+    struct sbmo_elem level;
+    bool done = sbmo_walk_find(e->value, e->len, "level", &level) &&
+                mongoc_read_concern_set_level(rc, sbmo_text(&level, NULL));
+
+    if (done)
+        mongoc_transaction_opts_set_read_concern(o, rc);
+    mongoc_read_concern_destroy(rc);
+    return done;
+}
+
+static void set_write_concern(
+    mongoc_transaction_opt_t *o, const struct sbmo_elem *e)
+{
+    mongoc_write_concern_t *wc = mongoc_write_concern_new();
+    struct sbmo_walk w;
+    struct sbmo_elem f;
+
+    sbmo_walk_into(&w, e);
+    while (sbmo_walk_next(&w, &f)) {
+        if (sbmo_is(&f, "w") && f.type == SBMO_UTF8)
+            mongoc_write_concern_set_wtag(wc, sbmo_text(&f, NULL));
+        else if (sbmo_is(&f, "w"))
+            mongoc_write_concern_set_w(wc, (int32_t)sbmo_number(&f));
+        else if (sbmo_is(&f, "j"))
+            mongoc_write_concern_set_journal(wc, sbmo_number(&f) != 0);
+        else if (sbmo_is(&f, "wtimeout"))
+            mongoc_write_concern_set_wtimeout_int64(wc, sbmo_number(&f));
+    }
+    mongoc_transaction_opts_set_write_concern(o, wc);
+    mongoc_write_concern_destroy(wc);
+}
+
+// What BEGIN was given: readConcern, writeConcern, maxCommitTimeMS.
+static int read_options(mongoc_transaction_opt_t *o, const uint8_t *doc,
+    size_t len, struct sb_err *err)
+{
+    struct sbmo_walk w;
+    struct sbmo_elem e;
+
+    sbmo_walk_init(&w, doc, len);
+    while (sbmo_walk_next(&w, &e)) {
+        bool nested = e.type == SBMO_DOCUMENT, fine = true;
+
+        if (sbmo_is(&e, "readConcern") && nested)
+            fine = set_read_concern(o, &e);
+        else if (sbmo_is(&e, "writeConcern") && nested)
+            set_write_concern(o, &e);
+        else if (sbmo_is(&e, "maxCommitTimeMS"))
+            mongoc_transaction_opts_set_max_commit_time_ms(o, sbmo_number(&e));
+        else
+            fine = false;
+        if (!fine)
+            return sb_err_set(err, SB_EQUERY,
+                "option '%s' of a transaction: unknown, or its value makes no "
+                "sense",
+                e.key);
+    }
+    return 0;
+}
+
+static int begin(
+    struct sbmo_conn *c, const uint8_t *options, size_t len, struct sb_err *err)
+{
+    mongoc_transaction_opt_t *o;
+    bson_error_t e = { 0 };
+    int rc = 0;
+
+    if (!c->session || !remembers(c))
+        return no_transactions(c, err);
+    if (c->in_trx)
+        return sb_err_set(
+            err, SB_EQUERY, "a transaction is open on this connection already");
+    o = mongoc_transaction_opts_new();
+    mongoc_transaction_opts_set_read_concern(o, c->env->read_concern);
+    if (!c->env->unacknowledged)
+        mongoc_transaction_opts_set_write_concern(o, c->env->write_concern);
+    if (options)
+        rc = read_options(o, options, len, err);
+    if (rc == 0 && !mongoc_client_session_start_transaction(c->session, o, &e))
+        rc = sbmo_fail(c, &e, NULL, err);
+    mongoc_transaction_opts_destroy(o);
+    c->in_trx = rc == 0;
+    return rc;
+}
+
+static bool unknown_outcome(const bson_t *reply)
+{
+    struct sbmo_complaint p;
+
+    sbmo_complains(&p, bson_get_data(reply), reply->len);
+    return p.unknown;
+}
+
+static int commit(struct sbmo_conn *c, struct sb_err *err)
+{
+    bson_t *reply;
+    bson_error_t e = { 0 };
+    bool fine = false, again = true;
+
+    if (!c->in_trx)
+        return sb_err_set(
+            err, SB_EQUERY, "there is no transaction to be committed");
+    c->in_trx = false;
+    for (int i = 0; i < COMMITS && !fine && again && !sbmo_canceled(c); i++) {
+        sbmo_result_clear(&c->result);
+        reply = sbmo_result_batch(&c->result);
+        if (!reply)
+            return sbmo_no_memory(err);
+        fine = mongoc_client_session_commit_transaction(c->session, reply, &e);
+        again = !fine && unknown_outcome(reply);
+        c->has_reply = reply->len > 5;
+    }
+    if (fine)
+        return 0;
+    return sbmo_fail(c, &e, c->has_reply ? c->result.batch[0] : NULL, err);
+}
+
+int sbmo_abort(struct sbmo_conn *c, struct sb_err *err)
+{
+    bson_error_t e = { 0 };
+    bool was_open = c->in_trx;
+
+    c->in_trx = false;
+    // What the server has not heard of, or has ended itself, is no failure.
+    if (!was_open || mongoc_client_session_abort_transaction(c->session, &e) ||
+        e.domain == MONGOC_ERROR_SERVER)
+        return 0;
+    return sbmo_fail(c, &e, NULL, err);
+}
+
+int sbmo_transaction(struct sb_conn *conn, enum sb_doc_step step,
+    const uint8_t *options, size_t len, struct sb_err *err)
+{
+    struct sbmo_conn *c = sbmo_own(conn);
+    int rc = sbmo_begin(c, err);
+
+    if (rc)
+        return rc;
+    sbmo_result_clear(&c->result);
+    c->has_reply = false;
+    switch (step) {
+    case SB_DOC_BEGIN:
+        rc = begin(c, options, len, err);
+        break;
+    case SB_DOC_COMMIT:
+        rc = commit(c, err);
+        break;
+    case SB_DOC_ABORT:
+    default:
+        rc = sbmo_abort(c, err);
+    }
+    sbmo_end(c);
+    return rc;
+}
