@@ -105,6 +105,7 @@ static struct sb_con_priv *con_new(struct sb_db_ctx *ctx, struct sb_db *db)
         .debug = db->owner->opts->debug,
         .emulate = db->owner->opts->ps_mode == SB_DB_PS_DISABLE,
         .rs_now = rs_now,
+        .prepared = { .most = (uint32_t)db->owner->opts->statement_cache },
     };
     sb_buf_init(&c->bulk, 0);
     sb_buf_init(&c->pipe.bytes, 0);

@@ -39,6 +39,7 @@ struct sb_db_opts {
     int64_t refresh_ns;               // 0: never
     const char *init_sql;             // "" for none
     int isolation;                    // enum sb_db_isolation
+    int64_t statement_cache; // most prepared ones a connection, 0: no bound
 };
 
 extern const struct sb_opt_table sb_db_opt_table;

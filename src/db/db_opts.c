@@ -19,6 +19,15 @@ static const struct sb_opt db_opts[] = {
         .def = "auto",
         .choices = ps_modes,
         .help = "prepared statements usage mode" },
+    { .name = "db-statement-cache",
+        .type = SB_OPT_INT,
+        .offset = offsetof(struct sb_db_opts, statement_cache),
+        .def = "0",
+        .min = 0,
+        .max = 1e9,
+        .help = "most prepared statements that a connection keeps on the "
+                "server, 0: no limit. The one used least recently is closed, "
+                "and prepared again when it is executed next" },
     { .name = "db-debug",
         .type = SB_OPT_BOOL,
         .offset = offsetof(struct sb_db_opts, debug),

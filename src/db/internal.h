@@ -8,6 +8,7 @@
 #include "base/likely.h"
 #include "base/log.h"
 #include "db/db.h"
+#include "db/lru.h"
 #include "db/placeholder.h"
 
 struct sb__feed;
@@ -48,6 +49,7 @@ struct sb_drivers {
     _Atomic bool used;
     _Atomic uint64_t connections; // opened so far
     _Atomic unsigned down;        // users that try to get theirs back
+    _Atomic bool crowded;         // that statements make room was told
 };
 
 // Result sets of a connection that are told from each other. Lua holds plain
@@ -94,10 +96,11 @@ struct sb_con_priv {
     struct sb_stmt_handle *statement; // that made the result, NULL: a text
     struct sb_err err;
     struct sb_stmt_handle *stmts;
-    struct sb_load *loads; // list under the context's lock
-    struct sb_load *load;  // the one that has the connection for itself
-    struct sb_buf bulk;    // INSERT text being collected
-    size_t bulk_head;      // its part before the rows; 0: none begun
+    struct sb__lru prepared; // those that the server has
+    struct sb_load *loads;   // list under the context's lock
+    struct sb_load *load;    // the one that has the connection for itself
+    struct sb_buf bulk;      // INSERT text being collected
+    size_t bulk_head;        // its part before the rows; 0: none begun
     uint32_t bulk_rows;
     bool lost;        // by the server; open tells whether conn needs an end
     uint64_t lost_at; // when it was noticed
@@ -204,6 +207,12 @@ struct sb__quoting sb__con_quoting(const struct sb_con_priv *c);
 // Collects one more statement: pipe.open is set. 0 or SB_E*.
 int sb__pipeline_query(struct sb_con_priv *c, const char *sql, size_t len);
 int sb__pipeline_execute(struct sb_con_priv *c, struct sb_stmt_handle *st);
+// True when a pipeline collects statements that the driver takes as texts.
+static inline bool sb__pipeline_of_texts(const struct sb_con_priv *c)
+{
+    return c->pipe.open && c->sql->pipeline_send &&
+           (c->drv->caps & SB_CAP_TEXT_PIPELINE);
+}
 // Ends what was sent: answers that nobody asked for are dropped.
 int sb__pipeline_end(struct sb_con_priv *c);
 // The same whatever its state is, and without a word.
@@ -230,6 +239,9 @@ int sb__stmt_run(struct sb_stmt_handle *st, const struct sb_value *value);
 // Closes the server's side of every statement: they are prepared again when
 // they are executed next.
 void sb__stmts_reset(struct sb_con_priv *c);
+// Closes the server's side of those used least recently, until there is room
+// for `more` under --db-statement-cache. Not while a pipeline needs them.
+void sb__stmts_make_room(struct sb_con_priv *c, uint32_t more);
 // Frees the statements whose owner did so while a pipeline was under way.
 void sb__stmts_free_late(struct sb_con_priv *c);
 // The connection is being freed; of its statements only the handles stay, for

@@ -110,7 +110,7 @@ int sb__pipeline_execute(struct sb_con_priv *c, struct sb_stmt_handle *st)
         return no_memory(c);
     sb__stmt_view(st, &v);
     item->op = v.op;
-    if (!v.stmt || (has_ops(c) && (c->drv->caps & SB_CAP_TEXT_PIPELINE))) {
+    if (!v.stmt || sb__pipeline_of_texts(c)) {
         if (sb__stmt_text(st, &p->bytes))
             return no_memory(c);
         item->len = p->bytes.len - item->text;
@@ -136,6 +136,7 @@ int sb_con_pipeline(struct sb_con *con)
         return rc;
     if (!c->sql)
         return usage(c, "the driver has no SQL operations");
+    sb__stmts_make_room(c, 0);
     p->n = p->next = p->nvalues = 0;
     sb_buf_clear(&p->bytes);
     p->open = true;
@@ -210,18 +211,27 @@ static int one_by_one(struct sb_con_priv *c, const struct sb__pipe_item *item)
     return sb__con_run(c, p->bytes.data + item->text, item->len, item->op);
 }
 
-static int failed(
-    struct sb_con_priv *c, const struct sb__pipe_item *item, int rc)
+// What the item says, for those who read it.
+static struct sb__stmt_view text_of(
+    const struct sb_con_priv *c, const struct sb__pipe_item *item)
 {
     struct sb__stmt_view v = { .sql = c->pipe.bytes.data + item->text,
         .len = item->len };
+
+    if (item->st)
+        sb__stmt_view(item->st, &v);
+    return v;
+}
+
+static int failed(
+    struct sb_con_priv *c, const struct sb__pipe_item *item, int rc)
+{
+    struct sb__stmt_view v = text_of(c, item);
     struct sb_rec *rec = sb__rec(c);
 
     if (c->err.code == 0)
         sb_err_set(&c->err, rc, "%s", sb_err_text(rc));
     c->err.code = rc;
-    if (item->st)
-        sb__stmt_view(item->st, &v);
     if (rec && item->op >= 0)
         sb_tally_add(&sb_rec_op_tally(rec, item->op)->errors, 1);
     rc = sb__con_error(c, "query", v.sql, v.len);
@@ -233,7 +243,8 @@ static int receive(struct sb_con_priv *c)
 {
     struct sb__pipe *p = &c->pipe;
     const struct sb__pipe_item *item = &p->item[p->next++];
-    struct sb_rec *rec;
+    struct sb_rec *rec = sb__rec(c);
+    uint64_t now;
     int rc;
 
     if (!has_ops(c)) {
@@ -244,12 +255,15 @@ static int receive(struct sb_con_priv *c)
     }
     c->res = (struct sb_result){ 0 };
     rc = c->sql->pipeline_receive(c->conn, &c->res, &c->err);
+    now = sb__timed(c) ? sb__now(c) : 0;
+    if (SB_UNLIKELY(c->debug)) {
+        struct sb__stmt_view v = text_of(c, item);
+
+        sb__debug_line(c, now - p->start, v.sql, v.len);
+    }
     if (rc)
         return failed(c, item, rc);
-    rec = sb__rec(c);
     if (rec && item->op >= 0) {
-        uint64_t now = sb__now(c);
-
         sb__count_result(rec, &c->res);
         sb_rec_op_later(rec, item->op, now - p->start, now);
     }

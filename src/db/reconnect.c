@@ -122,13 +122,24 @@ static void tell_back(struct sb_con_priv *c, bool back, uint64_t since)
             (double)(sb__now(c) - since) / 1e9);
 }
 
+// One try, counted by the code of its error. Told to nobody: the caller tries
+// again.
+static int try(struct sb_con_priv *c)
+{
+    struct sb_rec *rec = sb__rec(c);
+    int rc = attempt(c);
+
+    if (rc && rec && rc != SB_ECANCELED)
+        sb_rec_code(rec, c->drv->name, &c->err, sb__now(c));
+    return rc;
+}
+
 // Tries after the first one. 0: connected, or the run is over, which its loop
 // will see.
 static int keep_trying(struct sb_con_priv *c, uint64_t since, uint64_t limit)
 {
     uint64_t most = TRY_FIRST_NS;
     uint64_t draw = c->info.seed;
-    struct sb_rec *rec = sb__rec(c);
     int rc;
 
     do {
@@ -139,9 +150,7 @@ static int keep_trying(struct sb_con_priv *c, uint64_t since, uint64_t limit)
             return 0;
         most = most * 2 < TRY_MAX_NS ? most * 2 : TRY_MAX_NS;
         move_on(c);
-        rc = attempt(c);
-        if (rc && rec && rc != SB_ECANCELED)
-            sb_rec_code(rec, c->drv->name, &c->err, sb__now(c));
+        rc = try(c);
     } while (rc && rc != SB_ECANCELED);
     return 0;
 }
@@ -151,7 +160,7 @@ int sb__con_regain(struct sb_con_priv *c)
     const struct sb_db_opts *o = c->inst->db->owner->opts;
     uint64_t limit = (uint64_t)o->reconnect_timeout;
     uint64_t since = c->lost_at;
-    int rc = attempt(c);
+    int rc = try(c);
 
     if (rc && rc != SB_ECANCELED) {
         tell_lost(c);

@@ -26,7 +26,8 @@ struct sb_stmt_handle {
     int op;                    // registered with ...
     struct sb_stats *op_stats; // ... these, NULL at first
     enum mode mode;
-    struct sb_stmt *stmt; // stmt_size bytes
+    struct sb_stmt *stmt;       // stmt_size bytes
+    struct sb__lru_node cached; // in con->prepared, in MODE_SERVER
     struct sb__marks marks;
     struct sb_param **bound; // nbound of them
     struct sb_value *value;  // as many
@@ -287,6 +288,39 @@ static int check_count(struct sb_stmt_handle *st, uint32_t nparams)
         st->marks.n);
 }
 
+static void stmt_reset(struct sb_stmt_handle *st)
+{
+    struct sb_con_priv *c = st->con;
+
+    if (st->mode == MODE_SERVER) {
+        c->sql->close(c->conn, st->stmt);
+        memset(st->stmt, 0, c->drv->stmt_size);
+        sb__lru_remove(&c->prepared, &st->cached);
+    }
+    st->mode = MODE_NEW;
+}
+
+static struct sb_stmt_handle *handle_of(struct sb__lru_node *node)
+{
+    return (void *)((char *)node - offsetof(struct sb_stmt_handle, cached));
+}
+
+void sb__stmts_make_room(struct sb_con_priv *c, uint32_t more)
+{
+    struct sb__lru *l = &c->prepared;
+
+    if (!l->full || c->pipe.open || c->pipe.sent)
+        return;
+    while (l->oldest && l->n + more > l->most)
+        stmt_reset(handle_of(l->oldest));
+    if (more && !atomic_exchange_explicit(
+                    &c->inst->db->owner->crowded, true, memory_order_relaxed))
+        sb_log(SB_LOG_NOTICE,
+            "%s: more than %u statements on a connection: those used least "
+            "recently are prepared again (--db-statement-cache)",
+            c->drv->name, l->most);
+}
+
 // The first execution asks the server to prepare; that is an operation of its
 // own, so that it does not hide in the latency of the first query.
 static int prepare(struct sb_stmt_handle *st)
@@ -298,9 +332,11 @@ static int prepare(struct sb_stmt_handle *st)
     uint32_t nparams = 0;
     int rc = SB_EUNSUPPORTED;
 
-    if (c->sql->prepare && !c->emulate)
+    if (c->sql->prepare && !c->emulate) {
+        sb__stmts_make_room(c, 1);
         rc = c->sql->prepare(
             c->conn, st->stmt, st->sql, st->len, &nparams, &c->err);
+    }
     if (rc == SB_EUNSUPPORTED) {
         sb_err_clear(&c->err);
         memset(st->stmt, 0, c->drv->stmt_size);
@@ -317,6 +353,7 @@ static int prepare(struct sb_stmt_handle *st)
     if (rec)
         sb_rec_op(rec, op, sb__now(c) - start);
     st->mode = MODE_SERVER;
+    sb__lru_add(&c->prepared, &st->cached);
     return 0;
 }
 
@@ -341,17 +378,6 @@ static int emulate(struct sb_stmt_handle *st, int op)
         return SB_ENOMEM;
     }
     return sb__con_run(c, st->text.data, st->text.len, op);
-}
-
-static void stmt_reset(struct sb_stmt_handle *st)
-{
-    struct sb_con_priv *c = st->con;
-
-    if (st->mode == MODE_SERVER) {
-        c->sql->close(c->conn, st->stmt);
-        memset(st->stmt, 0, c->drv->stmt_size);
-    }
-    st->mode = MODE_NEW;
 }
 
 static int call_execute(struct sb_stmt_handle *st)
@@ -428,12 +454,17 @@ static int execute(struct sb_stmt_handle *st)
 // Prepared, with its values taken from the parameters.
 static int ready(struct sb_stmt_handle *st)
 {
+    struct sb_con_priv *c = st->con;
+
     if (SB_UNLIKELY(st->nbound != st->marks.n)) {
-        failed(st->con, SB_EUSAGE, "the parameters are not bound");
+        failed(c, SB_EUSAGE, "the parameters are not bound");
         return SB_EUSAGE;
     }
-    if (SB_UNLIKELY(st->mode == MODE_NEW) && prepare(st))
-        return st->con->err.code;
+    if (SB_UNLIKELY(st->mode == MODE_NEW) && !sb__pipeline_of_texts(c) &&
+        prepare(st))
+        return c->err.code;
+    if (SB_UNLIKELY(c->prepared.full) && st->mode == MODE_SERVER)
+        sb__lru_use(&c->prepared, &st->cached);
     for (uint32_t i = 0; i < st->nbound; i++)
         take_value(&st->value[i], st->bound[i]);
     return 0;

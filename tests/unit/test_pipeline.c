@@ -1,108 +1,11 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 //
-// Pipelines, and statements that the server forgets, on a driver made of this
-// file. What is sent goes into `log`, one piece an operation.
-#include <stdlib.h>
+// Pipelines, and statements that the server forgets.
+#include <unistd.h>
 
-#include "base/clock.h"
-#include "check.h"
-#include "db/internal.h"
+#include "fake.h"
 
-static char log_text[512];
 static bool text_only; // driver takes texts only
-static int forget;     // executions that find their statement forgotten
-
-static void note(const char *fmt, ...) SB_PRINTF(1, 2);
-
-static void note(const char *fmt, ...)
-{
-    size_t n = strlen(log_text);
-    va_list ap;
-
-    va_start(ap, fmt);
-    vsnprintf(log_text + n, sizeof(log_text) - n, fmt, ap);
-    va_end(ap);
-}
-
-static const char *logged(void)
-{
-    static char copy[sizeof(log_text)];
-
-    memcpy(copy, log_text, sizeof(copy));
-    log_text[0] = '\0';
-    return copy;
-}
-
-static int answer(const char *sql, struct sb_result *res, struct sb_err *err)
-{
-    if (*sql == 'e')
-        return sb_err_native(err, SB_EQUERY, 7, "HY000", "broken");
-    if (*sql == 'l')
-        return sb_err_native(err, SB_ELOST, 8, "08S01", "gone");
-    if (*sql == 's')
-        *res = (struct sb_result){
-            .kind = SB_RESULT_ROWS, .nrows = 1, .nfields = 1
-        };
-    return 0;
-}
-
-static int query(struct sb_conn *conn, const char *sql, size_t len,
-    struct sb_result *res, struct sb_err *err)
-{
-    note("query(%.*s) ", (int)len, sql);
-    return answer(sql, res, err);
-}
-
-static int prepare(struct sb_conn *conn, struct sb_stmt *stmt, const char *sql,
-    size_t len, uint32_t *nparams, struct sb_err *err)
-{
-    note("prepare(%.*s) ", (int)len, sql);
-    *(const char **)(void *)stmt = sql;
-    for (*nparams = 0; len > 0; len--)
-        *nparams += sql[len - 1] == '?';
-    return 0;
-}
-
-static void note_values(const struct sb_value *v, uint32_t n)
-{
-    for (uint32_t i = 0; i < n; i++) {
-        if (v[i].type == SB_VALUE_INT)
-            note(" %lld", (long long)v[i].i);
-        else
-            note(" %.*s", (int)v[i].len, v[i].s);
-    }
-}
-
-static int execute(struct sb_conn *conn, struct sb_stmt *stmt,
-    const struct sb_value *values, uint32_t n, struct sb_result *res,
-    struct sb_err *err)
-{
-    note("execute(");
-    note_values(values, n);
-    note(") ");
-    if (forget > 0) {
-        forget--;
-        return sb_err_set(err, SB_EUNSUPPORTED, "what statement?");
-    }
-    return answer(*(const char **)(void *)stmt, res, err);
-}
-
-static void close_stmt(struct sb_conn *conn, struct sb_stmt *stmt)
-{
-    note("close ");
-}
-
-static int fetch(struct sb_conn *conn, struct sb_result *res,
-    struct sb_cell *cells, struct sb_err *err)
-{
-    cells[0] = (struct sb_cell){ "x", 1 };
-    return 1;
-}
-
-static void free_result(struct sb_conn *conn, struct sb_result *res)
-{
-}
-
 static char sent_text[200][64];
 static uint32_t received;
 
@@ -133,48 +36,13 @@ static int pipeline_end(struct sb_conn *conn, struct sb_err *err)
     return 0;
 }
 
-static const struct sb_sql_ops sql_ops = {
-    .query = query,
-    .prepare = prepare,
-    .execute = execute,
-    .close = close_stmt,
-    .fetch = fetch,
-    .free_result = free_result,
-    .pipeline_send = pipeline_send,
-    .pipeline_receive = pipeline_receive,
-    .pipeline_end = pipeline_end,
-};
-
-static struct sb_driver drv = { .name = "fake",
-    .dialect = "fake",
-    .stmt_size = sizeof(char *),
-    .sql = &sql_ops };
-static struct sb_db_ctx ctx;
-static const struct sb_db_opts opts;
-static struct sb_drivers owner = { .opts = &opts };
-static struct sb_db db = { .owner = &owner, .drv = &drv };
-static struct sb__inst inst = { .db = &db };
-static struct sb_con_priv c;
-static struct sb_clock fake;
-
-static void start(void)
+static void start_pipelines(void)
 {
     drv.caps = text_only ? SB_CAP_TEXT_PIPELINE : 0;
-    ctx.clock = &fake;
-    c = (struct sb_con_priv){
-        .ctx = &ctx, .inst = &inst, .drv = &drv, .sql = &sql_ops, .open = true
-    };
-    c.pub.sql_state = c.pub.sql_errmsg = "";
-    sb_buf_init(&c.pipe.bytes, 0);
-    log_text[0] = '\0';
-}
-
-static void finish(void)
-{
-    sb__pipeline_done(&c);
-    sb__stmts_orphan(&c);
-    sb__stmts_done(&ctx);
-    free(c.failed_sql);
+    sql_ops.pipeline_send = pipeline_send;
+    sql_ops.pipeline_receive = pipeline_receive;
+    sql_ops.pipeline_end = pipeline_end;
+    start();
 }
 
 // A statement with an integer and a text, collected twice with other values.
@@ -203,7 +71,7 @@ static void collect(void)
 static void prepared(void)
 {
     text_only = false;
-    start();
+    start_pipelines();
     collect();
     CHECK_INT(sb_con_pipeline_run(&c.pub), 3);
     CHECK_STR(logged(), "prepare(insert ?, ?) "
@@ -216,10 +84,11 @@ static void prepared(void)
 static void texts(void)
 {
     text_only = true;
-    start();
+    start_pipelines();
     collect();
     CHECK_INT(sb_con_pipeline_send(&c.pub), 3);
-    CHECK_STR(logged(), "prepare(insert ?, ?) send(insert 1, 'one') "
+    // What runs as a text is not prepared.
+    CHECK_STR(logged(), "send(insert 1, 'one') "
                         "send(insert 2, 'two') send(select) ");
     CHECK(sb_con_pipeline_next(&c.pub) == NULL);
     CHECK(sb_con_pipeline_next(&c.pub) == NULL);
@@ -233,7 +102,7 @@ static void texts(void)
 
 static void failing(void)
 {
-    start();
+    start_pipelines();
     sb_con_pipeline(&c.pub);
     sb_con_query(&c.pub, "a", 1);
     sb_con_query(&c.pub, "e", 1);
@@ -249,7 +118,7 @@ static void failing(void)
 
 static void dropped(void)
 {
-    start();
+    start_pipelines();
     sb_con_pipeline(&c.pub);
     sb_con_query(&c.pub, "a", 1);
     sb_con_pipeline_drop(&c.pub);
@@ -271,7 +140,7 @@ static void many(void)
 {
     char sql[16];
 
-    start();
+    start_pipelines();
     sb_con_pipeline(&c.pub);
     for (int i = 0; i < 200; i++) {
         snprintf(sql, sizeof(sql), "s%03d", i);
@@ -294,15 +163,17 @@ static void forgotten(void)
 {
     struct sb_stmt_handle *st;
 
-    start();
+    start_pipelines();
     st = plain();
     forget = 1;
     CHECK(sb_stmt_execute(st) != NULL);
-    CHECK_STR(
-        logged(), "prepare(select) execute() close prepare(select) execute() ");
+    CHECK_STR(logged(),
+        "prepare(select) execute() close(select) prepare(select) "
+        "execute() ");
     forget = 2;
     CHECK(sb_stmt_execute(st) != NULL);
-    CHECK_STR(logged(), "execute() close prepare(select) execute() close "
+    CHECK_STR(logged(), "execute() close(select) prepare(select) execute() "
+                        "close(select) "
                         "query(select) ");
     CHECK(sb_stmt_execute(st) != NULL);
     CHECK_STR(logged(), "query(select) ");
@@ -312,17 +183,64 @@ static void forgotten(void)
 
 static void lost(void)
 {
-    start();
+    start_pipelines();
     CHECK(sb_con_query(&c.pub, "l", 1) == NULL);
     CHECK_INT(c.pub.error, SB_SQL_FATAL);
     CHECK(c.lost);
     finish();
 }
 
+// What the program says while f() runs.
+static const char *said(void (*f)(void))
+{
+    static char text[512];
+    int err = dup(2);
+    FILE *log = tmpfile();
+    size_t n;
+
+    fflush(stderr);
+    dup2(fileno(log), 2);
+    f();
+    fflush(stderr);
+    dup2(err, 2);
+    close(err);
+    rewind(log);
+    n = fread(text, 1, sizeof(text) - 1, log);
+    text[n] = '\0';
+    fclose(log);
+    return text;
+}
+
+static void run_two(void)
+{
+    struct sb_stmt_handle *st = plain();
+
+    sb_con_pipeline(&c.pub);
+    sb_con_query(&c.pub, "insert one", 10);
+    sb_stmt_execute(st);
+    sb_con_query(&c.pub, "error", 5);
+    CHECK_INT(sb_con_pipeline_run(&c.pub), SB_EQUERY);
+}
+
+static void debugged(void)
+{
+    opts.debug = true;
+    for (int texts = 0; texts < 2; texts++) {
+        text_only = texts;
+        start_pipelines();
+        sb_log_set_level(SB_LOG_NOTICE);
+        CHECK_STR(said(run_two), "fake: user 0: 0.000 ms: insert one\n"
+                                 "fake: user 0: 0.000 ms: select\n"
+                                 "fake: user 0: 0.000 ms: error\n");
+        sb_log_set_level(SB_LOG_FATAL);
+        finish();
+    }
+    opts.debug = false;
+}
+
 int main(void)
 {
     sb_log_set_level(SB_LOG_FATAL);
-    sb_clock_init(&fake);
     RUN(prepared);
     RUN(texts);
     RUN(failing);
@@ -330,5 +248,6 @@ int main(void)
     RUN(many);
     RUN(forgotten);
     RUN(lost);
+    RUN(debugged);
     return check_done();
 }

@@ -66,11 +66,15 @@ bool pgsql_forgotten(struct pgsql_conn *c, const struct sb_err *err)
 }
 
 // The names of closed statements are freed together, before others are
-// prepared: a connection that ends needs none of it.
+// prepared: a connection that ends needs none of it. Not in a transaction,
+// which an error would end, unless there is no room for more of them.
 static void free_names(struct pgsql_conn *c)
 {
+    PGTransactionStatusType now = pgsql_transaction(c);
+    bool full = c->nclosed == CLOSE_MOST && now == PQTRANS_INTRANS;
+
     if (c->nclosed < CLOSE_TOGETHER || forgets(c) ||
-        pgsql_transaction(c) != PQTRANS_IDLE)
+        (now != PQTRANS_IDLE && !full))
         return;
     pgsql_run(c, c->closed.s, NULL);
     pgsql_clear(c);

@@ -1,0 +1,244 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+//
+// Connections made anew, on a clock that only waiting moves.
+#include "fake.h"
+
+#define SECOND UINT64_C(1000000000)
+
+static struct sb_stats stats;
+static struct sb_rec *rec;
+static int refuse; // tries that do not succeed
+static bool lost_at_reset;
+
+static int connect_fake(struct sb_conn *conn, struct sb_driver_env *env,
+    const void *o, const struct sb_conn_info *info, struct sb_err *err)
+{
+    note("connect ");
+    if (refuse == 0)
+        return 0;
+    refuse--;
+    return sb_err_native(err, SB_ECONNECT, 2002, "HY000", "nobody there");
+}
+
+static void disconnect_fake(struct sb_conn *conn)
+{
+}
+
+static int reset_fake(struct sb_conn *conn, struct sb_err *err)
+{
+    note("reset ");
+    return lost_at_reset ? sb_err_native(err, SB_ELOST, 2013, "HY000", "gone")
+                         : 0;
+}
+
+static const struct sb_generic_ops generic = {
+    .connect = connect_fake, .disconnect = disconnect_fake, .reset = reset_fake
+};
+
+static bool pass(void *arg, uint64_t ns)
+{
+    fake.ns0 += ns;
+    return true;
+}
+
+static void start_reconnect(void)
+{
+    drv.generic = &generic;
+    CHECK_INT(sb_stats_init(&stats, 1, false), 0);
+    rec = &stats.rec[0];
+    ctx.rec = &rec;
+    ctx.op_stats = NULL;
+    ctx.wait = pass;
+    lost_at_reset = false;
+    refuse = 0;
+    start();
+    sb__refresh_init(&c);
+}
+
+static void finish_reconnect(void)
+{
+    finish();
+    sb_stats_done(&stats);
+    ctx.rec = NULL;
+    opts = (struct sb_db_opts){ 0 };
+}
+
+// Errors with this number.
+static uint64_t counted(int native)
+{
+    for (uint32_t i = 0; i < rec->ncodes; i++) {
+        if (rec->codes[i].native == native)
+            return rec->codes[i].count;
+    }
+    return 0;
+}
+
+static void next_event(void)
+{
+    sb_tally_add(&rec->tally.tries, 1);
+}
+
+static int statement(void)
+{
+    sb_con_query(&c.pub, "a", 1);
+    return c.pub.error ? c.err.code : 0;
+}
+
+// Each try that fails counts, the first as well.
+static void tries_are_counted(void)
+{
+    for (int n = 0; n < 4; n++) {
+        opts.reconnect = true;
+        start_reconnect();
+        CHECK(sb_con_query(&c.pub, "l", 1) == NULL);
+        refuse = n;
+        CHECK_INT(sb_con_reset(&c.pub), 0);
+        CHECK(c.open && !c.lost);
+        CHECK_INT(counted(8), 1);
+        CHECK_INT(counted(2002), n);
+        CHECK_INT(rec->tally.reconnects, 1);
+        finish_reconnect();
+    }
+}
+
+static void deadline(void)
+{
+    uint64_t since = fake.ns0;
+
+    opts.reconnect = true;
+    opts.reconnect_timeout = 5 * (int64_t)SECOND;
+    start_reconnect();
+    sb_con_query(&c.pub, "l", 1);
+    refuse = 1000;
+    CHECK_INT(sb_con_reset(&c.pub), SB_ELOST);
+    CHECK_INT(c.pub.error, SB_SQL_FATAL);
+    CHECK(strstr(c.err.msg, "--db-reconnect-timeout") != NULL);
+    CHECK(strstr(c.err.msg, "nobody there") != NULL);
+    CHECK_INT(counted(2002), 1000 - refuse);
+    CHECK((fake.ns0 - since) / SECOND >= 5);
+    CHECK((fake.ns0 - since) / SECOND < 7);
+    finish_reconnect();
+}
+
+// A connection that was given up for a new one, which did not come.
+static void refresh_fails(bool by_time)
+{
+    uint64_t since;
+
+    opts.reconnect = true;
+    opts.reconnect_timeout = 5 * (int64_t)SECOND;
+    if (by_time)
+        opts.refresh_ns = (int64_t)SECOND;
+    else
+        opts.refresh_events = 1;
+    start_reconnect();
+    next_event();
+    if (!by_time)
+        CHECK_INT(statement(), 0);
+    next_event();
+    fake.ns0 += SECOND;
+    refuse = 1000;
+    since = fake.ns0;
+    CHECK_INT(statement(), SB_ERECONNECT);
+    CHECK_INT(c.pub.error, SB_SQL_IGNORABLE);
+    CHECK_INT(counted(2002), 1);
+    CHECK_INT(sb_con_reset(&c.pub), SB_ELOST);
+    CHECK(strstr(c.err.msg, "--db-reconnect-timeout") != NULL);
+    CHECK_INT(counted(2002), 1000 - refuse);
+    CHECK((fake.ns0 - since) / SECOND >= 5);
+    CHECK((fake.ns0 - since) / SECOND < 7);
+    finish_reconnect();
+}
+
+static void deadline_after_a_refresh(void)
+{
+    refresh_fails(false);
+    refresh_fails(true);
+}
+
+static void refresh_that_fails_once(void)
+{
+    opts.reconnect = true;
+    opts.refresh_events = 1;
+    start_reconnect();
+    next_event();
+    CHECK_INT(statement(), 0);
+    next_event();
+    refuse = 1;
+    CHECK_INT(statement(), SB_ERECONNECT);
+    CHECK_INT(sb_con_reset(&c.pub), 0);
+    CHECK_INT(statement(), 0);
+    finish_reconnect();
+}
+
+// After so long, at the first statement of an event, and not before.
+static void refresh_by_time(void)
+{
+    opts.refresh_ns = (int64_t)(10 * SECOND);
+    start_reconnect();
+    CHECK(c.refresh_at >= fake.ns0 && c.refresh_at < fake.ns0 + 10 * SECOND);
+    next_event();
+    fake.ns0 = c.refresh_at - 1;
+    CHECK_INT(statement(), 0);
+    CHECK_STR(logged(), "query(a) ");
+    fake.ns0 += 1;
+    CHECK_INT(statement(), 0);
+    CHECK_STR(logged(), "query(a) "); // the event goes on
+    next_event();
+    CHECK_INT(statement(), 0);
+    CHECK_INT(statement(), 0);
+    CHECK_STR(logged(), "connect query(a) query(a) ");
+    CHECK_INT(c.refresh_at, fake.ns0 + 10 * SECOND);
+    next_event();
+    fake.ns0 += 10 * SECOND - 1;
+    CHECK_INT(statement(), 0);
+    CHECK_STR(logged(), "query(a) ");
+    next_event();
+    fake.ns0 += 1;
+    CHECK_INT(statement(), 0);
+    CHECK_STR(logged(), "connect query(a) ");
+    CHECK_INT(rec->tally.reconnects, 2);
+    finish_reconnect();
+}
+
+// The ROLLBACK of an event that failed is the first to meet the loss.
+static void lost_at_rollback(void)
+{
+    opts.reconnect = true;
+    start_reconnect();
+    lost_at_reset = true;
+    refuse = 2;
+    CHECK_INT(sb_con_reset(&c.pub), 0);
+    CHECK_STR(logged(), "reset connect connect connect ");
+    CHECK(c.open && !c.lost);
+    CHECK_INT(counted(2013), 1);
+    CHECK_INT(counted(2002), 2);
+    CHECK_INT(rec->tally.reconnects, 1);
+    CHECK_INT(statement(), 0);
+    finish_reconnect();
+}
+
+static void lost_at_rollback_for_good(void)
+{
+    start_reconnect();
+    lost_at_reset = true;
+    CHECK_INT(sb_con_reset(&c.pub), SB_ELOST);
+    CHECK_STR(logged(), "reset ");
+    CHECK_INT(c.pub.error, SB_SQL_FATAL);
+    CHECK_INT(counted(2013), 1);
+    CHECK(c.lost);
+    finish_reconnect();
+}
+
+int main(void)
+{
+    sb_log_set_level(-1);
+    RUN(tries_are_counted);
+    RUN(deadline);
+    RUN(deadline_after_a_refresh);
+    RUN(refresh_that_fails_once);
+    RUN(refresh_by_time);
+    RUN(lost_at_rollback);
+    RUN(lost_at_rollback_for_good);
+    return check_done();
+}

@@ -1,0 +1,159 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+//
+// Prepared statements: how many of them a connection keeps on the server.
+#include "fake.h"
+
+static struct sb_stmt_handle *open_stmt(const char *sql)
+{
+    struct sb_stmt_handle *st = sb_stmt_open(&c.pub, sql, strlen(sql), NULL);
+
+    CHECK_INT(sb_stmt_bind(st, NULL, 0), 0);
+    return st;
+}
+
+static void run(struct sb_stmt_handle *st)
+{
+    sb_stmt_execute(st);
+    CHECK_INT(c.pub.error, SB_SQL_NONE);
+}
+
+static void without_a_bound(void)
+{
+    struct sb_stmt_handle *st[3];
+
+    start();
+    for (int i = 0; i < 3; i++)
+        run(st[i] = open_stmt("a"));
+    logged();
+    for (int i = 0; i < 3; i++)
+        run(st[i]);
+    CHECK_STR(logged(), "execute() execute() execute() ");
+    CHECK(!owner.crowded);
+    finish();
+}
+
+static void least_recently_used(void)
+{
+    struct sb_stmt_handle *a, *b, *d;
+
+    opts.statement_cache = 2;
+    start();
+    run(a = open_stmt("a"));
+    run(b = open_stmt("b"));
+    CHECK_STR(logged(), "prepare(a) execute() prepare(b) execute() ");
+    CHECK(!owner.crowded);
+    run(a);
+    run(d = open_stmt("d"));
+    CHECK_STR(logged(), "execute() close(b) prepare(d) execute() ");
+    CHECK(owner.crowded);
+    run(a);
+    run(b);
+    CHECK_STR(logged(), "execute() close(d) prepare(b) execute() ");
+    CHECK_INT(c.prepared.n, 2);
+    // One that is freed makes room.
+    sb_stmt_free(a);
+    run(d);
+    CHECK_STR(logged(), "close(a) prepare(d) execute() ");
+    sb__stmts_reset(&c);
+    CHECK_INT(c.prepared.n, 0);
+    finish();
+    opts.statement_cache = 0;
+}
+
+static void forgotten_by_the_server(void)
+{
+    struct sb_stmt_handle *a, *b;
+
+    opts.statement_cache = 2;
+    start();
+    run(a = open_stmt("a"));
+    run(b = open_stmt("b"));
+    logged();
+    forget = 1;
+    run(a);
+    CHECK_STR(logged(), "execute() close(a) prepare(a) execute() ");
+    CHECK_INT(c.prepared.n, 2);
+    forget = 2;
+    run(b); // a text from now on
+    CHECK_INT(c.prepared.n, 1);
+    finish();
+    opts.statement_cache = 0;
+}
+
+static int send(struct sb_conn *conn, const struct sb_item *items, uint32_t n,
+    struct sb_err *err)
+{
+    for (uint32_t i = 0; i < n; i++)
+        note("send(%s) ", items[i].stmt ? items[i].sql : "a text");
+    return 0;
+}
+
+static int receive(
+    struct sb_conn *conn, struct sb_result *res, struct sb_err *err)
+{
+    return 0;
+}
+
+static int end(struct sb_conn *conn, struct sb_err *err)
+{
+    return 0;
+}
+
+// Those of a pipeline stay until it has ended, be they too many.
+static void in_pipelines(void)
+{
+    struct sb_stmt_handle *a, *b;
+
+    opts.statement_cache = 1;
+    sql_ops.pipeline_send = send;
+    sql_ops.pipeline_receive = receive;
+    sql_ops.pipeline_end = end;
+    start();
+    a = open_stmt("a");
+    b = open_stmt("b");
+    for (int i = 0; i < 2; i++) {
+        CHECK_INT(sb_con_pipeline(&c.pub), 0);
+        run(a);
+        run(b);
+        CHECK_INT(sb_con_pipeline_run(&c.pub), 2);
+    }
+    CHECK_STR(logged(), "prepare(a) prepare(b) send(a) send(b) close(a) "
+                        "prepare(a) send(a) send(b) ");
+    finish();
+    opts.statement_cache = 0;
+    sql_ops.pipeline_send = NULL;
+    sql_ops.pipeline_receive = NULL;
+    sql_ops.pipeline_end = NULL;
+}
+
+// A driver without them executes when the answers are asked for.
+static void in_pipelines_one_by_one(void)
+{
+    struct sb_stmt_handle *a, *b;
+
+    opts.statement_cache = 1;
+    start();
+    a = open_stmt("a");
+    b = open_stmt("b");
+    for (int i = 0; i < 2; i++) {
+        CHECK_INT(sb_con_pipeline(&c.pub), 0);
+        run(a);
+        run(b);
+        CHECK_INT(sb_con_pipeline_run(&c.pub), 2);
+    }
+    CHECK_STR(logged(), "prepare(a) prepare(b) execute() execute() close(a) "
+                        "prepare(a) execute() execute() ");
+    finish();
+    opts.statement_cache = 0;
+}
+
+int main(void)
+{
+    sb_log_set_level(SB_LOG_FATAL);
+    RUN(without_a_bound);
+    RUN(least_recently_used);
+    RUN(forgotten_by_the_server);
+    RUN(in_pipelines);
+    RUN(in_pipelines_one_by_one);
+    return check_done();
+}
