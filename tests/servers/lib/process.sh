@@ -63,6 +63,19 @@ free_port() {
     die "no free port"
 }
 
+# inherit_nothing: what our callers have open, such as a lock that they hold,
+# is not for a server to keep. 255 is the shell's own and does not pass on.
+inherit_nothing() {
+    local fd
+    for fd in /dev/fd/*; do
+        fd=${fd##*/}
+        case $fd in
+        [012] | 255 | *[!0-9]*) ;;
+        *) eval "exec $fd>&-" ;;
+        esac
+    done
+}
+
 # launch command...: in the background, away from our terminal and channels.
 # Sets PID.
 launch() {
@@ -72,7 +85,10 @@ launch() {
     files=$(ulimit -H -n)
     [ "$files" != unlimited ] && [ "$files" -le 20000 ] || files=20000
     ulimit -S -n "$files" 2>/dev/null || :
-    setsid "${as[@]}" "$@" </dev/null >>"$LOG" 2>&1 9>&- &
+    (
+        inherit_nothing
+        exec setsid "${as[@]}" "$@" </dev/null >>"$LOG" 2>&1
+    ) &
     PID=$!
     save
 }

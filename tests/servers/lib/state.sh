@@ -65,7 +65,7 @@ lock() {
 
 # What is known of a server. READY: it came up once, so its data are good.
 known='KIND ARG PID SOCKET HOST PORT DATADIR LOG CLIENT ADMIN OPTIONS OPTIONS_TCP
-    CA CERT KEY MEMBERS READY'
+    CA CERT KEY MEMBERS URL TLS_PORT URL_TLS READY'
 
 forget() {
     # shellcheck disable=SC2086
