@@ -156,15 +156,21 @@ static size_t put_index(uint8_t *p, uint32_t n)
     return (size_t)len + 1;
 }
 
-static bool add_row(struct sbmo_conn *c, const struct sb_value *v)
+// The most that a row takes.
+static size_t row_room(const struct sbmo_conn *c, const struct sb_value *v)
 {
     size_t room = 1 + 12 + 5 + c->columns.len;
-    const char *name = (const char *)c->columns.p;
-    uint8_t *p, *doc;
 
     for (uint32_t i = 0; i < c->ncolumns; i++)
         room += value_room(&v[i]);
-    p = sbmo_room(&c->bulk, room);
+    return room;
+}
+
+static bool add_row(struct sbmo_conn *c, const struct sb_value *v, size_t room)
+{
+    const char *name = (const char *)c->columns.p;
+    uint8_t *p = sbmo_room(&c->bulk, room), *doc;
+
     if (!p)
         return false;
     *p++ = SBMO_DOCUMENT;
@@ -198,7 +204,9 @@ static int transmit(struct sbmo_conn *c, struct sb_err *err)
         return sbmo_no_memory(err);
     put_u32(c->bulk.p + array, (uint32_t)(c->bulk.len - 1 - array));
     put_u32(c->bulk.p, (uint32_t)c->bulk.len);
+    c->loading = true;
     rc = sbmo_command((struct sb_conn *)c, c->bulk.p, c->bulk.len, &res, err);
+    c->loading = false;
     if (!begin_command(c) && rc == 0)
         rc = sbmo_no_memory(err);
     return rc;
@@ -211,10 +219,13 @@ static int bulk_rows(struct sb_conn *conn, const struct sb_value *values,
     int rc = 0;
 
     for (uint32_t i = 0; i < nrows && rc == 0; i++) {
-        if (!add_row(c, values + (size_t)i * c->ncolumns))
-            return sbmo_no_memory(err);
-        if (c->nrows == DOCUMENTS || c->bulk.len > BYTES)
+        const struct sb_value *v = values + (size_t)i * c->ncolumns;
+        size_t room = row_room(c, v);
+
+        if (c->nrows == DOCUMENTS || c->bulk.len + room > BYTES)
             rc = transmit(c, err);
+        if (rc == 0 && !add_row(c, v, room))
+            rc = sbmo_no_memory(err);
     }
     return rc;
 }

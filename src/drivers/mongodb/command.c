@@ -11,8 +11,8 @@
 static bool unacknowledged(
     const struct sbmo_conn *c, const struct sbmo_command *cmd)
 {
-    if (cmd->own_write_concern)
-        return false; // the reply comes, and says little
+    if (cmd->own_write_concern || c->loading)
+        return false;
     return c->env->unacknowledged && cmd->kind->write_concern &&
            cmd->kind->writes && !c->in_trx;
 }
@@ -30,7 +30,7 @@ static unsigned choose(
         with |= SBMO_WITH_READ;
     // Nobody makes a collection without waiting for it.
     if (k->write_concern && !cmd->own_write_concern &&
-        (!c->env->unacknowledged || k->writes))
+        (!c->env->unacknowledged || (k->writes && !c->loading)))
         with |= SBMO_WITH_WRITE;
     if (unacknowledged(c, cmd))
         with &= ~SBMO_WITH_SESSION;

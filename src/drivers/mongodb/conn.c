@@ -44,7 +44,6 @@ static int connect_mongodb(struct sb_conn *conn, struct sb_driver_env *env,
 
     c->env = e;
     c->host = env->host;
-    atomic_store_explicit(&c->busy, true, memory_order_release);
     c->client = mongoc_client_new_from_uri_with_error(e->uri, &error);
     if (!c->client)
         return sbmo_no_connection(c, &error, err);
@@ -56,6 +55,7 @@ static int connect_mongodb(struct sb_conn *conn, struct sb_driver_env *env,
     rc = ping(c, err);
     if (rc == 0)
         rc = sbmo_sessions_init(c, err);
+    atomic_store_explicit(&c->connected, rc == 0, memory_order_release);
     sbmo_end(c);
     return rc;
 }
@@ -75,13 +75,13 @@ static void disconnect_mongodb(struct sb_conn *conn)
     memset(c, 0, sizeof(*c));
 }
 
-// While connecting `busy` may not be seen yet: the flag is all that connect
-// looks at, and it is not taken back.
+// While connecting the flag is all that counts, and it is not taken back.
 static void cancel(struct sb_conn *conn)
 {
     struct sbmo_conn *c = sbmo_own(conn);
 
-    if (!atomic_load_explicit(&c->busy, memory_order_acquire) && c->client)
+    if (atomic_load_explicit(&c->connected, memory_order_acquire) &&
+        !atomic_load_explicit(&c->busy, memory_order_acquire))
         return;
     atomic_store_explicit(&c->canceled, true, memory_order_relaxed);
     sbmo_streams_cancel(c);

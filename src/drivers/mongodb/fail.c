@@ -55,17 +55,24 @@ static int network_number(const bson_error_t *e)
                : SBMO_SOCKET;
 }
 
-// What is between the brackets of "No suitable servers found (...): [reason]",
-// which names the address; else the whole.
+// What is between the brackets of "No suitable servers found (...): [reason]
+// [reason]", each of which names its address; else the whole.
 static void reason(const char *message, char *out, size_t size)
 {
     const char *open = strchr(message, '['), *close = strrchr(message, ']');
+    char *two;
 
-    if (strncmp(message, "No suitable servers", 19) == 0 && open &&
-        close > open)
-        snprintf(out, size, "%.*s", (int)(close - open - 1), open + 1);
-    else
+    if (strncmp(message, "No suitable servers", 19) != 0 || !open ||
+        close < open) {
         snprintf(out, size, "%s", message);
+        return;
+    }
+    snprintf(out, size, "%.*s", (int)(close - open - 1), open + 1);
+    while ((two = strstr(out, "] [")) != NULL) {
+        two[0] = ';';
+        memmove(two + 2, two + 3, strlen(two + 3) + 1);
+        two[1] = ' ';
+    }
 }
 
 static int lost(struct sbmo_conn *c, const bson_error_t *e, struct sb_err *err)
@@ -140,8 +147,11 @@ int sbmo_no_connection(
     } else {
         native = e->domain == MONGOC_ERROR_SERVER ? (int)e->code
                                                   : network_number(e);
+        // Mostly the reason names the address itself.
         sb_err_set(err, SB_ECONNECT,
-            "unable to connect to MongoDB server %s: %s", c->env->where, text);
+            "unable to connect to MongoDB server %s%s%s",
+            strstr(text, c->env->where) ? "" : c->env->where,
+            strstr(text, c->env->where) ? "" : ": ", text);
     }
     if (err)
         err->native = native;

@@ -60,6 +60,7 @@ static int server(struct sb_conn *conn, char *out, size_t size)
     bson_error_t e;
     bson_t reply;
     size_t at;
+    bool fine;
     int n;
 
     if (sbmo_begin(c, NULL))
@@ -68,7 +69,12 @@ static int server(struct sb_conn *conn, char *out, size_t size)
     n = product(&reply, out, size);
     bson_destroy(&reply);
     at = (size_t)n < size ? (size_t)n : size;
-    if (ask(c, "hello", &reply, &e))
+    fine = ask(c, "hello", &reply, &e);
+    if (!fine) { // its older name
+        bson_destroy(&reply);
+        fine = ask(c, "isMaster", &reply, &e);
+    }
+    if (fine)
         n += topology(&reply, out + at, size - at);
     bson_destroy(&reply);
     sbmo_end(c);

@@ -15,7 +15,8 @@ uint8_t *sbmo_from_json(
     uint8_t *out;
 
     if (!doc) {
-        sb_err_set(err, SB_EQUERY, "this is no JSON document: %s",
+        sb_err_set(err, SB_EQUERY,
+            "a command is a JSON document, and this is none: %s",
             len ? e.message : "it is empty");
         return NULL;
     }

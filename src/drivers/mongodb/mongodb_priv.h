@@ -90,12 +90,13 @@ struct sbmo_conn {
     uint32_t server; // where the cursor being read is, 0: anywhere
     bool in_trx;
     bool has_reply;
+    bool loading; // rows of a load, which are always confirmed
     struct sbmo_result result;
     struct sbmo_room bulk, head; // rows on their way; what comes before them
     struct sbmo_room columns;    // names of the loaded ones, each with its NUL
     uint32_t ncolumns, nrows;
     // For cancel(), which another thread calls:
-    _Atomic bool busy, canceled;
+    _Atomic bool connected, busy, canceled;
     atomic_flag guard; // the list; held for a few system calls at most
     struct sbmo_sock *socks;
     struct sbmo_sock *last; // the one that was written to last
