@@ -36,6 +36,7 @@ void sb_db_ctx_done(struct sb_db_ctx *c)
         free(con);
     }
     sb__stmts_done(c);
+    sb__docs_done(c);
     if (c->drivers)
         pthread_mutex_destroy(&c->lock);
     c->drivers = NULL;
@@ -119,6 +120,8 @@ static void con_release(struct sb_con_priv *c)
     c->inst = NULL;
     sb_buf_done(&c->bulk);
     sb__pipeline_done(c);
+    free(c->doc_body.data);
+    c->doc_body = (struct sb__bytes){ 0 };
     free(c->failed_sql);
     c->failed_sql = NULL;
     free(c->conn);
@@ -234,6 +237,7 @@ void sb_con_free(struct sb_con *con)
         c->ctx->freed++;
     }
     sb__stmts_orphan(c);
+    sb__docs_orphan(c);
     list_remove(c);
     con_release(c);
 }

@@ -80,7 +80,8 @@ bool sb_drivers_used(const struct sb_drivers *d);
 const struct sb_driver *sb_db_driver(const struct sb_db *db);
 const char *sb_db_file(const struct sb_db *db);
 
-#define SB_DB_KEYWORDS 20 // first words of text queries that get operations
+#define SB_DB_DOC_NAMES 16 // lists of names of operations on documents
+#define SB_DB_KEYWORDS  20 // first words of text queries that get operations
 
 // Which user connections belong to. Caller-owned, one a Lua state. The
 // recorder may change between calls (warm-up, then the measured run), but no
@@ -106,6 +107,9 @@ struct sb_db_ctx {
     unsigned failed_at;                // `freed` when a connect failed last
     struct sb_stats *op_stats; // where op[] is registered, NULL at first
     int op[SB_DB_KEYWORDS];    // -1: not yet
+    struct sb_doc_name *doc_names[SB_DB_DOC_NAMES]; // by hash
+    unsigned ndoc_names;
+    struct sb__doc_kept *doc_orphans; // without their connection
 };
 
 void sb_db_ctx_init(struct sb_db_ctx *c, struct sb_drivers *d,

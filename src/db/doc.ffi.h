@@ -36,15 +36,17 @@ struct sb_doc_name;
 SB_FFI int sb_doc_command(struct sb_con *con, const uint8_t *body, size_t len,
     struct sb_doc_name *op);
 // A name of an operation, for the life of the connection's context; the same
-// pointer for the same name. NULL: out of memory.
+// pointer for the same name. "": what runs under it is neither counted as a
+// query nor timed, its errors are counted as ever. NULL: out of memory.
 SB_FFI struct sb_doc_name *sb_doc_name(struct sb_con *con, const char *name);
 
 // Compiles a command. A placeholder is a document {"$arg": n} in place of any
 // value, or {"$arg": n, "type": "int32"}: the n-th value of an execution, from
-// 1; the type is one of int32, int64, double, string, bool, date, any. Numbers
+// 1; the type is one of int32, int64, double, string, bool, date, any. Doubles
 // for "any": int32 if the number is an integer in its range, else int64 if it
-// is one below 2^53, else double. NULL on failure, as above. Freed by
-// sb_doc_op_free(), also after the connection.
+// is one below 2^53, else double; ints: int64. Null goes everywhere. name: as
+// sb_doc_name() takes it, NULL for the name of the command. NULL on failure, as
+// above. Freed by sb_doc_op_free(), also after the connection.
 SB_FFI struct sb_doc_op *sb_doc_compile(
     struct sb_con *con, const uint8_t *body, size_t len, const char *name);
 SB_FFI uint32_t sb_doc_op_nargs(const struct sb_doc_op *op);
@@ -72,7 +74,8 @@ SB_FFI int sb_doc_transaction(
 // each. kind: 'i' insert (a: the document), 'u' update (a: one element of the
 // command's "updates"), 'd' delete (a: one of its "deletes"). Documents are
 // copied. NULL, SB_E*: as above. Executing empties it, also when it fails;
-// ordered ones stop at the first failure.
+// ordered ones stop at the first failure. ordered: 1, or 0; plus 2: as under the
+// name "".
 struct sb_doc_bulk;
 SB_FFI struct sb_doc_bulk *sb_doc_bulk_open(
     struct sb_con *con, const char *collection, int ordered);
@@ -85,7 +88,11 @@ SB_FFI double sb_doc_bulk_count(const struct sb_doc_bulk *bulk);
 SB_FFI int sb_doc_bulk_execute(struct sb_doc_bulk *bulk);
 // What the last execution did, all commands together.
 struct sb_doc_bulk_result {
-    double inserted, matched, modified, upserted, removed;
+    double inserted; // one a line: scripts/embed takes names before commas
+    double matched;  // for those of parameters
+    double modified;
+    double upserted;
+    double removed;
 };
 SB_FFI void sb_doc_bulk_result(
     const struct sb_doc_bulk *bulk, struct sb_doc_bulk_result *out);

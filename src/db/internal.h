@@ -71,6 +71,12 @@ struct sb__pipe {
     uint64_t start;      // when they were sent
 };
 
+// Bytes that grow; data moves then.
+struct sb__bytes {
+    uint8_t *data;
+    size_t len, cap;
+};
+
 // Handles of connections and statements stay readable until their context
 // ends, and are used again: Lua may hold a result set longer than the
 // connection it came from, and finalizers run in any order.
@@ -109,6 +115,9 @@ struct sb_con_priv {
     uint64_t events, refresh_event, refresh_at;
     uint64_t event_seen; // the event of the last statement
     struct sb__pipe pipe;
+    bool doc_result;           // res is that of a document command
+    struct sb__bytes doc_body; // such a command with its values (doc_op.c)
+    struct sb__doc_kept *docs; // compiled commands and bulks (doc.h)
     char *failed_sql; // beginning of the statement that failed last, or NULL
 };
 
@@ -257,6 +266,15 @@ void sb__loads_drop(struct sb_con_priv *c);
 bool sb__load_wait(int rc, int tries, const char *table);
 // Cancels the shared loaders that c feeds. The context's lock is held.
 void sb__loads_cancel(struct sb_con_priv *c);
+
+// doc.c
+// ------------------------------------------------------------------------
+
+// The connection is being freed; its compiled commands and bulks stay, for
+// those who free them.
+void sb__docs_orphan(struct sb_con_priv *c);
+// Frees what is left of them, and the names of operations.
+void sb__docs_done(struct sb_db_ctx *ctx);
 
 // feed.c: shared loaders ------------------------------------------------------
 

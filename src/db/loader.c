@@ -60,6 +60,20 @@ static const char *bulk_problem(const struct sb_driver *d)
     return NULL;
 }
 
+static const char *doc_problem(const struct sb_driver *d)
+{
+    const struct sb_doc_ops *o = d->doc;
+
+    if (!o)
+        return NULL;
+    if (!d->sql)
+        return "document operations need SQL operations";
+    if (!o->command || !o->next || !o->reply || !o->from_json || !o->to_json)
+        return "the document operations command, next, reply, from_json and "
+               "to_json are required";
+    return NULL;
+}
+
 // "mysql-host" and "mongo-url" belong to drivers whose names begin so.
 static bool own_option(const char *driver, const char *option)
 {
@@ -99,6 +113,8 @@ int sb__driver_check(const struct sb_driver *drv, const char *name,
     problem = generic_problem(drv);
     if (!problem)
         problem = sql_problem(drv);
+    if (!problem)
+        problem = doc_problem(drv);
     if (!problem)
         problem = bulk_problem(drv);
     if (!problem)

@@ -35,7 +35,7 @@ void sb__result_end(struct sb_con_priv *c)
     if (!c->has_result)
         return;
     c->sql->free_result(c->conn, &c->res);
-    c->has_result = c->ahead = false;
+    c->has_result = c->ahead = c->doc_result = false;
 }
 
 int sb_rs_fetch(struct sb_rs *rs, struct sb_sql_cell *cells)

@@ -1,0 +1,481 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+//
+// Writes collected into few commands, each of which is built where it is sent
+// from: a document is copied once.
+#include <stdlib.h>
+
+#include "db/doc.h"
+
+#define OPS_MAX   1000u
+#define BYTES_MAX (12u << 20) // of a command; one document may be larger
+#define KEEP_MAX  (2u << 20)  // of a buffer, between executions
+
+enum kind { KIND_INSERT, KIND_UPDATE, KIND_DELETE, KINDS };
+
+static const struct {
+    char letter;
+    const char *command, *list;
+} kinds[KINDS] = {
+    { 'i', "insert", "documents" },
+    { 'u', "update", "updates" },
+    { 'd', "delete", "deletes" },
+};
+
+// A command. It begins at `at`, its list of documents at `list`.
+struct batch {
+    size_t at, list;
+    uint32_t n;
+    enum kind kind;
+    bool closed;
+};
+
+// Commands one behind the other.
+struct part {
+    struct sb__bytes body;
+    struct batch *batch;
+    uint32_t nbatches, cap;
+};
+
+struct sb_doc_bulk {
+    struct sb__doc_kept kept; // first
+    bool ordered;
+    struct sb_doc_name *name; // NULL: those of the commands
+    char *collection;
+    struct part part[KINDS]; // ordered: the first one only
+    double count;
+    struct sb_doc_bulk_result result;
+};
+
+// Building commands
+// ------------------------------------------------------------
+
+static void add_bytes(struct sb__bytes *b, const void *data, size_t len)
+{
+    memcpy(b->data + b->len, data, len);
+    b->len += len;
+}
+
+static void add_key(struct sb__bytes *b, uint8_t type, const char *key)
+{
+    b->data[b->len++] = type;
+    add_bytes(b, key, strlen(key) + 1);
+}
+
+static void add_int32(struct sb__bytes *b, uint32_t v)
+{
+    sb__put32(b->data + b->len, v);
+    b->len += 4;
+}
+
+// The document that began at `at` ends.
+static void close_document(struct sb__bytes *b, size_t at)
+{
+    b->data[b->len++] = '\0';
+    sb__put32(b->data + at, (uint32_t)(b->len - at));
+}
+
+// {insert: "collection", ordered: true, documents: [
+static bool open_batch(
+    const struct sb_doc_bulk *bulk, struct part *p, enum kind kind)
+{
+    size_t name = strlen(bulk->collection) + 1;
+    struct sb__bytes *b = &p->body;
+    struct batch *batch;
+
+    if (p->nbatches == p->cap) {
+        uint32_t cap = p->cap ? p->cap * 2 : 4;
+        struct batch *grown = realloc(p->batch, cap * sizeof(*grown));
+
+        if (!grown)
+            return false;
+        p->batch = grown;
+        p->cap = cap;
+    }
+    if (!sb__bytes_room(b, name + 64))
+        return false;
+    batch = &p->batch[p->nbatches++];
+    *batch = (struct batch){ .at = b->len, .kind = kind };
+    add_int32(b, 0);
+    add_key(b, SB__BSON_TEXT, kinds[kind].command);
+    add_int32(b, (uint32_t)name);
+    add_bytes(b, bulk->collection, name);
+    add_key(b, SB__BSON_BOOL, "ordered");
+    b->data[b->len++] = bulk->ordered;
+    add_key(b, SB__BSON_ARRAY, kinds[kind].list);
+    batch->list = b->len;
+    add_int32(b, 0);
+    return true;
+}
+
+static void close_batch(struct part *p)
+{
+    struct batch *batch = p->nbatches ? &p->batch[p->nbatches - 1] : NULL;
+
+    if (!batch || batch->closed)
+        return;
+    close_document(&p->body, batch->list);
+    close_document(&p->body, batch->at);
+    batch->closed = true;
+}
+
+// The keys of an array are its indexes: "0" to "999".
+static size_t put_index(uint8_t *out, unsigned i)
+{
+    size_t n = 0;
+
+    if (i >= 100)
+        out[n++] = (uint8_t)('0' + i / 100);
+    if (i >= 10)
+        out[n++] = (uint8_t)('0' + i / 10 % 10);
+    out[n++] = (uint8_t)('0' + i % 10);
+    out[n++] = '\0';
+    return n;
+}
+
+// Where a document of at most `room` bytes goes: in the part's last command or
+// in a new one. NULL: memory is out. The buffer ends behind its key, with room
+// for what closes the command.
+static uint8_t *place(
+    const struct sb_doc_bulk *bulk, struct part *p, enum kind kind, size_t room)
+{
+    struct batch *batch = p->nbatches ? &p->batch[p->nbatches - 1] : NULL;
+    struct sb__bytes *b = &p->body;
+    uint8_t *out;
+
+    if (!batch || batch->closed || batch->kind != kind || batch->n == OPS_MAX ||
+        (batch->n && b->len - batch->at + room + 7 > BYTES_MAX)) {
+        close_batch(p);
+        if (!open_batch(bulk, p, kind))
+            return NULL;
+        batch = &p->batch[p->nbatches - 1];
+    }
+    out = sb__bytes_room(b, room + 7);
+    if (!out)
+        return NULL;
+    *out = SB__BSON_DOCUMENT;
+    return out + 1 + put_index(out + 1, batch->n);
+}
+
+static void placed(struct sb_doc_bulk *bulk, struct part *p, const uint8_t *end)
+{
+    p->body.len = (size_t)(end - p->body.data);
+    p->batch[p->nbatches - 1].n++;
+    bulk->count++;
+}
+
+// A bulk's life
+// ----------------------------------------------------------------
+
+static void empty(struct sb_doc_bulk *bulk)
+{
+    for (int i = 0; i < KINDS; i++) {
+        struct part *p = &bulk->part[i];
+
+        p->nbatches = 0;
+        p->body.len = 0;
+        if (p->body.cap > KEEP_MAX) {
+            free(p->body.data);
+            p->body = (struct sb__bytes){ 0 };
+        }
+    }
+    bulk->count = 0;
+}
+
+static void bulk_free(struct sb__doc_kept *k)
+{
+    struct sb_doc_bulk *bulk = (struct sb_doc_bulk *)k;
+
+    sb__doc_unkeep(k);
+    for (int i = 0; i < KINDS; i++) {
+        free(bulk->part[i].body.data);
+        free(bulk->part[i].batch);
+    }
+    free(bulk->collection);
+    free(bulk);
+}
+
+struct sb_doc_bulk *sb_doc_bulk_open(
+    struct sb_con *con, const char *collection, int ordered)
+{
+    struct sb_con_priv *c = (struct sb_con_priv *)con;
+    struct sb_doc_bulk *bulk;
+
+    if (sb__doc_ready(c))
+        return NULL;
+    if (!collection || !*collection) {
+        sb__doc_usage(c, "a bulk needs the name of a collection");
+        return NULL;
+    }
+    bulk = calloc(1, sizeof(*bulk));
+    if (!bulk) {
+        sb__doc_no_memory(c);
+        return NULL;
+    }
+    bulk->kept.free = bulk_free;
+    sb__doc_keep(c, &bulk->kept);
+    bulk->ordered = ordered & 1;
+    bulk->collection = strdup(collection);
+    if (ordered & 2)
+        bulk->name = sb_doc_name(con, "");
+    if (bulk->collection && (bulk->name || !(ordered & 2)))
+        return bulk;
+    bulk_free(&bulk->kept);
+    sb__doc_no_memory(c);
+    return NULL;
+}
+
+void sb_doc_bulk_free(struct sb_doc_bulk *bulk)
+{
+    if (bulk)
+        bulk_free(&bulk->kept);
+}
+
+double sb_doc_bulk_count(const struct sb_doc_bulk *bulk)
+{
+    return bulk->count;
+}
+
+void sb_doc_bulk_result(
+    const struct sb_doc_bulk *bulk, struct sb_doc_bulk_result *out)
+{
+    *out = bulk->result;
+}
+
+// Adding
+// -----------------------------------------------------------------------
+
+static int closed(void)
+{
+    sb_log(SB_LOG_ALERT, "attempt to use an already closed connection");
+    return SB_EUSAGE;
+}
+
+// The part for operations of that letter; NULL: SB_EUSAGE in c.
+static struct part *part_of(
+    struct sb_doc_bulk *bulk, int letter, enum kind *kind)
+{
+    for (int i = 0; i < KINDS; i++) {
+        if (kinds[i].letter != letter)
+            continue;
+        *kind = (enum kind)i;
+        return &bulk->part[bulk->ordered ? 0 : i];
+    }
+    sb__doc_usage(
+        bulk->kept.con, "a bulk has no operations of kind %d", letter);
+    return NULL;
+}
+
+int sb_doc_bulk_add(
+    struct sb_doc_bulk *bulk, int kind, const uint8_t *a, size_t len)
+{
+    struct sb_con_priv *c = bulk->kept.con;
+    struct part *p;
+    enum kind k;
+    uint8_t *out;
+
+    if (!c)
+        return closed();
+    p = part_of(bulk, kind, &k);
+    if (!p)
+        return c->err.code;
+    if (!a || !sb__bson_framed(a, len))
+        return sb__doc_usage(
+            c, "the %zu bytes given to a bulk are no BSON document", len);
+    out = place(bulk, p, k, len);
+    if (!out)
+        return sb__doc_no_memory(c);
+    memcpy(out, a, len);
+    placed(bulk, p, out + len);
+    return 0;
+}
+
+int sb_doc_bulk_add_op(struct sb_doc_bulk *bulk, int kind, struct sb_doc_op *op,
+    const struct sb_doc_value *values, uint32_t n)
+{
+    struct sb_con_priv *c = bulk->kept.con;
+    struct part *p;
+    enum kind k;
+    size_t len, room;
+    uint8_t *out;
+    int rc;
+
+    if (!c)
+        return closed();
+    p = part_of(bulk, kind, &k);
+    if (!p)
+        return c->err.code;
+    rc = sb__doc_op_room(op, c, values, n, &room);
+    if (rc)
+        return rc;
+    out = place(bulk, p, k, room);
+    if (!out)
+        return sb__doc_no_memory(c);
+    len = sb__doc_op_write(op, c, values, out);
+    if (!len)
+        return c->err.code;
+    placed(bulk, p, out + len);
+    return 0;
+}
+
+// Executing
+// --------------------------------------------------------------------
+
+static unsigned elements(const struct sb__elem *list)
+{
+    struct sb__walk w;
+    struct sb__elem e;
+    unsigned n = 0;
+
+    if (list->type != SB__BSON_ARRAY)
+        return 0;
+    sb__walk_begin(&w, list->value, list->len);
+    while (sb__walk_next(&w, &e) == 1)
+        n++;
+    return n;
+}
+
+// What a reply says.
+struct said {
+    bool ok;
+    double n, modified, upserted;
+};
+
+static void read_reply(struct sb_con_priv *c, struct said *s)
+{
+    size_t len;
+    const uint8_t *reply = sb_doc_reply(&c->pub, &len);
+    struct sb__walk w;
+    struct sb__elem e;
+
+    *s = (struct said){ 0 };
+    // Writes that nobody acknowledges have none.
+    if (!reply || !sb__bson_framed(reply, len)) {
+        s->n = (double)c->res.affected;
+        return;
+    }
+    sb__walk_begin(&w, reply, len);
+    while (sb__walk_next(&w, &e) == 1) {
+        if (strcmp(e.key, "ok") == 0)
+            s->ok = sb__elem_number(&e) != 0;
+        else if (strcmp(e.key, "n") == 0)
+            s->n = sb__elem_number(&e);
+        else if (strcmp(e.key, "nModified") == 0)
+            s->modified = sb__elem_number(&e);
+        else if (strcmp(e.key, "upserted") == 0)
+            s->upserted = elements(&e);
+    }
+}
+
+static void add_result(
+    struct sb_doc_bulk_result *r, enum kind kind, const struct said *s)
+{
+    switch (kind) {
+    case KIND_INSERT:
+        r->inserted += s->n;
+        break;
+    case KIND_UPDATE:
+        r->matched += s->n - s->upserted;
+        r->modified += s->modified;
+        r->upserted += s->upserted;
+        break;
+    case KIND_DELETE:
+        r->removed += s->n;
+        break;
+    case KINDS:
+    default:
+        break;
+    }
+}
+
+// The first of several failures, while the others go on.
+struct first {
+    struct sb_err err;
+    char *sql;
+};
+
+static void keep_first(struct sb_con_priv *c, struct first *f)
+{
+    if (f->err.code)
+        return;
+    f->err = c->err;
+    f->sql = c->failed_sql;
+    c->failed_sql = NULL;
+}
+
+static int report_first(struct sb_con_priv *c, struct first *f)
+{
+    if (!f->err.code)
+        return 0;
+    c->err = f->err;
+    free(c->failed_sql);
+    c->failed_sql = f->sql;
+    return sb__con_failed(c);
+}
+
+// One command. *on: whether an unordered bulk goes on after this failure: the
+// command as a whole was good.
+static int run_batch(
+    struct sb_doc_bulk *bulk, const struct part *p, uint32_t i, bool *on)
+{
+    const struct batch *b = &p->batch[i];
+    struct sb_con_priv *c = bulk->kept.con;
+    struct said said;
+    int rc = sb__doc_begin(c);
+
+    *on = false;
+    if (rc)
+        return rc;
+    rc = sb__doc_run(
+        c, p->body.data + b->at, sb__get32(p->body.data + b->at), bulk->name);
+    if (rc == 0 || !c->lost) {
+        read_reply(c, &said);
+        if (rc == 0 || said.ok)
+            add_result(&bulk->result, b->kind, &said);
+        *on = !bulk->ordered && said.ok &&
+              (rc == SB_EQUERY || rc == SB_EIGNORE);
+    }
+    return rc;
+}
+
+static int run_part(
+    struct sb_doc_bulk *bulk, struct part *p, struct first *first)
+{
+    close_batch(p);
+    for (uint32_t i = 0; i < p->nbatches; i++) {
+        bool on;
+        int rc;
+
+        if (p->batch[i].n == 0)
+            continue; // begun for a document that could not be made
+        rc = run_batch(bulk, p, i, &on);
+        if (rc && !on)
+            return rc;
+        if (rc)
+            keep_first(bulk->kept.con, first);
+    }
+    return 0;
+}
+
+int sb_doc_bulk_execute(struct sb_doc_bulk *bulk)
+{
+    struct sb_con_priv *c = bulk->kept.con;
+    struct first first = { .err = { 0 } };
+    int rc = 0;
+
+    bulk->result = (struct sb_doc_bulk_result){ 0 };
+    if (!c) {
+        empty(bulk);
+        return closed();
+    }
+    if (bulk->count == 0 && c->pub.error)
+        sb__con_clear(c);
+    for (int i = 0; rc == 0 && i < KINDS; i++)
+        rc = run_part(bulk, &bulk->part[i], &first);
+    empty(bulk);
+    // What stopped the bulk is worse than what it went on after.
+    if (rc)
+        free(first.sql);
+    else
+        rc = report_first(c, &first);
+    return rc;
+}

@@ -1,0 +1,80 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+//
+// Commands as people read them: in errors and in the lines of --db-debug.
+#include <stdlib.h>
+
+#include "db/doc.h"
+
+// Of a command, that become JSON: more text than is ever shown.
+#define PART_MAX 4096u
+
+// Appends the document, or as much of it as fits, as a whole document. False
+// when something was left out.
+static bool copy_part(
+    struct sb_buf *out, const uint8_t *doc, size_t len, unsigned depth)
+{
+    size_t at = out->len;
+    struct sb__walk w;
+    struct sb__elem e;
+    int more;
+
+    sb__walk_begin(&w, doc, len);
+    sb_buf_add(out, doc, 4);
+    while ((more = sb__walk_next(&w, &e)) == 1) {
+        size_t head = e.key_len + 2;
+
+        if (out->len + head + e.len <= PART_MAX) {
+            sb_buf_add(out, e.value - head, head + e.len);
+            continue;
+        }
+        if ((e.type == SB__BSON_DOCUMENT || e.type == SB__BSON_ARRAY) &&
+            depth < SB__BSON_DEPTH && out->len + head <= PART_MAX) {
+            sb_buf_add(out, e.value - head, head);
+            copy_part(out, e.value, e.len, depth + 1);
+        }
+        break;
+    }
+    sb_buf_add(out, "", 1);
+    if (!out->failed)
+        sb__put32((uint8_t *)out->data + at, (uint32_t)(out->len - at));
+    return more == 0;
+}
+
+static char *unreadable(size_t len, size_t *n)
+{
+    char text[64], *out;
+
+    *n = (size_t)snprintf(text, sizeof(text), "(a command of %zu bytes)", len);
+    out = malloc(*n + 1);
+    if (out)
+        memcpy(out, text, *n + 1);
+    return out;
+}
+
+char *sb__doc_text(
+    const struct sb_con_priv *c, const uint8_t *body, size_t len, size_t *n)
+{
+    struct sb_buf part;
+    struct sb_err ignored;
+    bool whole = true;
+    char *json, *longer;
+
+    sb_buf_init(&part, 0);
+    if (len > PART_MAX && sb__bson_framed(body, len)) {
+        whole = copy_part(&part, body, len, 1);
+        body = (const uint8_t *)part.data;
+        len = part.failed ? 0 : part.len;
+    }
+    json = len ? c->drv->doc->to_json(body, len, n, &ignored) : NULL;
+    sb_buf_done(&part);
+    if (!json)
+        return unreadable(len, n);
+    if (whole)
+        return json;
+    longer = realloc(json, *n + sizeof("..."));
+    if (!longer)
+        return json;
+    memcpy(longer + *n, "...", sizeof("..."));
+    *n += 3;
+    return longer;
+}
