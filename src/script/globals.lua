@@ -59,6 +59,9 @@ function globals.get(name)
    local value = option(name)
    if value ~= nil then
       rawset(_G, name, value)
+   elseif name:sub(1, 8) == "mongodb_" then
+      sb.module("legacy_mongodb")
+      value = rawget(_G, name)
    elseif in_legacy(name) then
       sb.module("legacy")
       value = rawget(_G, name)

@@ -10,8 +10,17 @@ local types = sql.type
 local con
 local legacy = {}
 
+-- An URL of MongoDB decides, whatever SQL driver is named as well.
+local function driver()
+   local opt = sysbench.opt
+   if opt and (opt.mongo_url or "") ~= "" then
+      return sql.driver("mongodb")
+   end
+   return sql.driver()
+end
+
 function legacy.db_connect()
-   local drv = sql.driver()
+   local drv = driver()
    rawset(_G, "db_driver", drv:name())
    con = drv:connect()
 end
@@ -29,6 +38,8 @@ local function connected()
    end
    return con
 end
+
+sb.legacy_connection = connected -- for legacy_mongodb.lua
 
 -- Returns nothing: 0.5 had no results of text queries.
 function legacy.db_query(query)

@@ -9,7 +9,8 @@ local more = {}
 -- Field of sysbench -> embedded module.
 local modules = {
    db = "legacy", op = "op", parallel = "parallel", histogram = "histogram",
-   user = "think", driver = "driver", sequence = "sequence"
+   user = "think", driver = "driver", sequence = "sequence",
+   mongodb = "mongodb"
 }
 
 local reports = { report_csv = 1, report_json = 1, report_default = 1 }

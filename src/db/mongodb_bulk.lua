@@ -1,0 +1,112 @@
+-- SPDX-License-Identifier: GPL-2.0-or-later
+--
+-- Bulks: writes that are collected by C and sent together.
+
+local sb = ...
+local ffi, C = sb.ffi, sb.C
+local bson = sb.module("bson")
+local my = sb.mongodb
+local finish = bson.finish
+local statement_meta, bind = my.statement_meta, my.bind
+local INSERT, UPDATE, DELETE = 105, 117, 100 -- letters
+local bulk = {}
+local bulk_meta = { __index = bulk }
+
+sb.cdef("doc", "sb_doc_bulk_open sb_doc_bulk_add sb_doc_bulk_add_op " ..
+        "sb_doc_bulk_count sb_doc_bulk_execute sb_doc_bulk_result " ..
+        "sb_doc_bulk_free")
+
+local counts = ffi.new("struct sb_doc_bulk_result")
+
+local function add(self, kind, length)
+   if C.sb_doc_bulk_add(self.handle, kind, bson.buffer(), length) ~= 0 then
+      my.raise(self.con)
+   end
+end
+
+-- document: or a compiled one, and its values.
+function bulk:insert(document, ...)
+   if getmetatable(document) == statement_meta then
+      bind(document, ...)
+      if C.sb_doc_bulk_add_op(self.handle, INSERT, document.op,
+                              document.slots, document.n) ~= 0 then
+         my.raise(self.con)
+      end
+   else
+      bson.begin(self.con)
+      add(self, INSERT, bson.root(document))
+   end
+end
+
+local function update(self, filter, change, options, multi)
+   bson.begin(self.con)
+   add(self, UPDATE, finish(0, my.put_update(4, filter, change, options,
+                                             multi, 1)))
+end
+
+function bulk:update_one(filter, change, options)
+   my.check_update(change)
+   update(self, filter, change, options)
+end
+
+function bulk:update_many(filter, change, options)
+   my.check_update(change)
+   update(self, filter, change, options, true)
+end
+
+function bulk:replace_one(filter, document, options)
+   update(self, filter, document, options)
+end
+
+local function delete(self, filter, options, limit)
+   bson.begin(self.con)
+   add(self, DELETE, finish(0, my.put_delete(4, filter, options, limit, 1)))
+end
+
+function bulk:delete_one(filter, options)
+   delete(self, filter, options, 1)
+end
+
+function bulk:delete_many(filter, options)
+   delete(self, filter, options, 0)
+end
+
+function bulk:count()
+   return C.sb_doc_bulk_count(self.handle)
+end
+
+function bulk:execute()
+   if C.sb_doc_bulk_execute(self.handle) ~= 0 then
+      my.raise(self.con)
+   end
+   return self:result()
+end
+
+-- What the last execution did, also when it failed.
+function bulk:result()
+   C.sb_doc_bulk_result(self.handle, counts)
+   return {
+      inserted = counts.inserted, matched = counts.matched,
+      modified = counts.modified, upserted = counts.upserted,
+      deleted = counts.removed
+   }
+end
+
+local module = {}
+
+function module.bulk(coll, options)
+   local con = coll.db.con
+   local mode = (not options or options.ordered ~= false) and 1 or 0
+   if options and options.op == "" then
+      mode = mode + 2 -- counted nowhere, see sb_doc_bulk_open()
+   end
+   local handle = C.sb_doc_bulk_open(con, coll.name, mode)
+   if handle == nil then
+      my.raise(con)
+   end
+   return setmetatable({
+      db = coll.db, con = con, handle = ffi.gc(handle, C.sb_doc_bulk_free)
+   }, bulk_meta)
+end
+
+return module

@@ -1,0 +1,35 @@
+-- SPDX-License-Identifier: GPL-2.0-or-later
+--
+-- Errors of the document API: raised at the line of the script that called,
+-- however deep in the API they were met.
+
+local sb = ...
+local ffi, C = sb.ffi, sb.C
+local errors = {}
+
+sb.cdef("sql", "sb_con_failed_sql")
+
+-- The level of the nearest function that has line numbers, as seen from the
+-- function that calls this one.
+local function level()
+   local n = 3
+   local info = debug.getinfo(n, "l")
+   while info and info.currentline <= 0 do
+      n = n + 1
+      info = debug.getinfo(n, "l")
+   end
+   return info and n - 1 or 1
+end
+
+function errors.raise(text)
+   error(text, level())
+end
+
+-- What the last call on con met. query: nil for the command, which C knows.
+function errors.raise_con(con, query)
+   query = query or ffi.string(C.sb_con_failed_sql(con))
+   local at = level()
+   sb.sql.raise(con, query, at)
+end
+
+return errors

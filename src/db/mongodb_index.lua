@@ -1,0 +1,104 @@
+-- SPDX-License-Identifier: GPL-2.0-or-later
+--
+-- Indexes of collections.
+
+local sb = ...
+local bson = sb.module("bson")
+local read = sb.module("bson_read")
+local make = sb.module("bson_types").make
+local index = {}
+
+-- What the server calls them.
+local renamed = {
+   partial = "partialFilterExpression", ttl = "expireAfterSeconds"
+}
+-- Options of the command; all others are the index's own.
+local of_command = {
+   op = true, comment = true, max_time_ms = true, maxTimeMS = true,
+   commit_quorum = true, commitQuorum = true, write_concern = true,
+   writeConcern = true
+}
+
+-- An ordered document of the keys, and the name that servers give it.
+local function keys_of(db, keys)
+   if type(keys) == "string" and not keys:find("^%s*{") then
+      keys = { [keys] = 1 }
+   end
+   bson.begin(db.con)
+   local n = bson.root(keys)
+   local doc = read.document(bson.buffer(), n, true)
+   local name = ""
+   for _, key in ipairs(bson.order[doc]) do
+      local value = doc[key]
+      if type(value) == "cdata" then
+         value = tonumber(value)
+      end
+      name = name .. (name == "" and "" or "_") .. key .. "_" ..
+         tostring(value)
+   end
+   if name == "" then
+      sb.module("mongodb_error").raise("an index needs a key")
+   end
+   return doc, name
+end
+
+local function camel(key)
+   return renamed[key] or (key:gsub("_(%l)", string.upper))
+end
+
+local function definition(db, keys, options)
+   local doc, name = keys_of(db, keys)
+   local def = make.doc("key", doc, "name", options.name or name)
+   for key, value in pairs(options) do
+      if key ~= "keys" and not of_command[key] then
+         if key == "partial" and type(value) == "string" then
+            value = make.json(value)
+         end
+         def[camel(key)] = value
+      end
+   end
+   return def
+end
+
+local function create(coll, list, options)
+   local rest, names = {}, {}
+   for key, value in pairs(options) do
+      rest[key] = of_command[key] and value or nil
+   end
+   rest.indexes = list
+   for i, def in ipairs(list) do
+      names[i] = def.name
+   end
+   coll.db:command("createIndexes", coll.name, rest)
+   return names
+end
+
+function index.create_index(coll, keys, options)
+   options = options or {}
+   return create(coll, { definition(coll.db, keys, options) }, options)[1]
+end
+
+function index.create_indexes(coll, list, options)
+   local defs = {}
+   for i, one in ipairs(list) do
+      defs[i] = definition(coll.db, one.keys, one)
+   end
+   return create(coll, defs, options or {})
+end
+
+function index.list_indexes(coll)
+   return coll.db:command("listIndexes", coll.name):all()
+end
+
+function index.drop_index(coll, which)
+   if type(which) ~= "string" or which:find("^%s*{") then
+      which = keys_of(coll.db, which)
+   end
+   coll.db:command("dropIndexes", coll.name, { index = which })
+end
+
+function index.drop_indexes(coll)
+   coll.db:command("dropIndexes", coll.name, { index = "*" })
+end
+
+return index

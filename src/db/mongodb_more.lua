@@ -1,0 +1,413 @@
+-- SPDX-License-Identifier: GPL-2.0-or-later
+--
+-- The methods of sysbench.mongodb that few scripts call while events run:
+-- loaded when one is touched first.
+
+local sb = ...
+local ffi, C = sb.ffi, sb.C
+local bson = sb.module("bson")
+local read = sb.module("bson_read")
+local my = sb.mongodb
+local database, collection, result = my.database, my.collection, my.result
+local methods, endings, options_at = my.methods, my.endings, my.options_at
+local put, put_document, finish = bson.put, bson.put_document, bson.finish
+local put_options, command_of = my.put_options, my.command_of
+local ARRAY = 4
+
+sb.cdef("doc", "sb_doc_transaction")
+
+local function fail(text)
+   sb.module("mongodb_error").raise(text)
+end
+
+-- Results -----------------------------------------------------------------
+
+function result:all(exact)
+   local list = {}
+   for doc in function() return self:next(exact) end do
+      list[#list + 1] = doc
+   end
+   return list
+end
+
+function result:raw()
+   if my.advance(self.con) then
+      return ffi.string(my.doc[0], my.len[0])
+   end
+end
+
+function result:reply()
+   local p = C.sb_doc_reply(self.con, my.len)
+   if p ~= nil then
+      return read.document(p, tonumber(my.len[0]))
+   end
+end
+
+-- Reading -----------------------------------------------------------------
+
+function methods.aggregate(coll, pipeline, options)
+   local pos = command_of("aggregate", coll)
+   local batch
+   if pipeline == nil then
+      fail("aggregate() needs a pipeline")
+   elseif type(pipeline) == "table" and pipeline[1] == nil then
+      pipeline = bson.codes[getmetatable(pipeline) or 0] and pipeline or
+         sb.module("bson_types").make.array(pipeline) -- {} is a pipeline here
+   end
+   pos = put_document(pos, "pipeline", pipeline, 1)
+   if options then
+      batch = options.batch_size or options.batchSize
+      for key, value in pairs(options) do
+         if key ~= "batch_size" and key ~= "batchSize" then
+            pos = put_options(pos, { [key] = value }, nil, 1)
+         end
+      end
+   end
+   return finish(0, put(pos, "cursor", { batchSize = batch }, 1))
+end
+
+endings.aggregate, options_at.aggregate = endings.find, 2
+
+function methods.distinct(coll, key, filter, options)
+   local pos = put(command_of("distinct", coll), "key", key, 1)
+   pos = put_document(pos, "query", filter, 1)
+   return finish(0, options and put_options(pos, options, nil, 1) or pos)
+end
+
+function endings.distinct(db)
+   return my.reply_field(db.con, "values") or {}
+end
+
+options_at.distinct = 3
+
+function methods.count(coll, filter, options)
+   local pos = put_document(command_of("count", coll), "query", filter, 1)
+   return finish(0, options and put_options(pos, options, nil, 1) or pos)
+end
+
+function methods.estimated_count(coll, options)
+   local pos = command_of("count", coll)
+   return finish(0, options and put_options(pos, options, nil, 1) or pos)
+end
+
+function endings.count(db)
+   return my.reply_field(db.con, "n")
+end
+
+endings.estimated_count = endings.count
+options_at.count, options_at.estimated_count = 2, 1
+
+-- Reading and writing at once -----------------------------------------------
+
+-- The names that other commands have for the same.
+local renamed = {
+   projection = "fields", return_document = "new", returnDocument = "new",
+   filter = "query"
+}
+
+local function put_modify_options(pos, options)
+   for key, value in pairs(options or {}) do
+      local name = renamed[key] or key
+      if name == "new" and type(value) == "string" then
+         value = value == "after"
+      end
+      pos = put_options(pos, { [name] = value }, nil, 1)
+   end
+   return pos
+end
+
+local function build_modify(coll, filter, update, options)
+   local pos = command_of("findAndModify", coll)
+   pos = put_document(pos, "query", filter, 1)
+   if update == nil then
+      pos = put(pos, "remove", true, 1)
+   else
+      pos = put_document(pos, "update", update, 1)
+   end
+   return finish(0, put_modify_options(pos, options))
+end
+
+function methods.find_one_and_update(coll, filter, update, options)
+   my.check_update(update)
+   return build_modify(coll, filter, update, options)
+end
+
+function methods.find_one_and_replace(coll, filter, document, options)
+   if document == nil then
+      fail("find_one_and_replace() needs a document")
+   end
+   return build_modify(coll, filter, document, options)
+end
+
+function methods.find_one_and_delete(coll, filter, options)
+   return build_modify(coll, filter, nil, options)
+end
+
+function methods.find_and_modify(coll, options)
+   return finish(0, put_modify_options(command_of("findAndModify", coll),
+                                       options))
+end
+
+function endings.find_and_modify(db)
+   local value = my.reply_field(db.con, "value")
+   if value ~= sb.module("bson_types").make.null then
+      return value
+   end
+end
+
+for name, at in pairs{find_one_and_update = 3, find_one_and_replace = 3,
+                      find_one_and_delete = 2, find_and_modify = 1} do
+   endings[name], options_at[name] = endings.find_and_modify, at
+end
+
+-- Many documents ------------------------------------------------------------
+
+local BATCH, BATCH_BYTES = 1000, 12 * 1024 * 1024
+
+-- Appends documents from `first` on, as many as one command takes; returns
+-- the position and the next one.
+local function put_batch(pos, documents, first, stop)
+   local i = first
+   while i <= stop and i - first < BATCH and pos < BATCH_BYTES do
+      local value = documents[i]
+      if value == nil then
+         fail(("insert_many(): document %d is nil"):format(i))
+      end
+      pos = put_document(pos, tostring(i - first), value, 2)
+      i = i + 1
+   end
+   return pos, i
+end
+
+local function build_insert(coll, documents, options, first, stop)
+   local pos = command_of("insert", coll)
+   if options then
+      pos = put_options(pos, options, nil, 1)
+   end
+   local list = bson.open(pos, ARRAY, "documents", 1)
+   local next_one
+   pos, next_one = put_batch(list + 4, documents, first, stop)
+   return finish(0, finish(list, pos)), next_one
+end
+
+function methods.insert_many(coll, documents, options)
+   local length, next_one = build_insert(coll, documents, options, 1,
+                                         #documents)
+   if next_one <= #documents then
+      fail("too many documents for one command: use a bulk")
+   end
+   return length
+end
+
+endings.insert_many, options_at.insert_many = endings.insert_one, 2
+
+-- Unordered: what fails does not keep the rest from being sent; the first
+-- error is raised at the end.
+function collection:insert_many(documents, options)
+   local db, first, stop = self.db, 1, #documents
+   local goes_on = options and options.ordered == false
+   local inserted, failed = 0, nil
+   while first <= stop do
+      bson.begin(db.con)
+      local length, next_one = build_insert(self, documents, options, first,
+                                            stop)
+      local ok, err = pcall(my.run, db, length, options and options.op)
+      if not ok then
+         failed = failed or err
+         if not goes_on then
+            break
+         end
+      end
+      inserted = inserted + C.sb_doc_affected(db.con)
+      first = next_one
+   end
+   if failed then
+      error(failed, 0)
+   end
+   return { inserted = inserted }
+end
+
+for name in pairs(options_at) do
+   if not rawget(collection, name) then
+      my.define(name)
+   end
+end
+
+-- Commands --------------------------------------------------------------------
+
+local function build_command(document)
+   if type(document) == "table" and
+      bson.codes[getmetatable(document) or 0] == nil then
+      local first = next(document)
+      if first == nil or next(document, first) ~= nil then
+         fail("a command is a document whose first key names it, and a " ..
+              "table has no first key: use mongodb.doc() or JSON")
+      end
+   end
+   return bson.root(document)
+end
+
+-- Writes the command into the buffer; returns its length and its operation.
+local function any_command(a, b, c)
+   if type(a) ~= "string" or a:find("^%s*{") then
+      return build_command(a), b
+   end
+   local pos = put(4, a, b == nil and 1 or b, 1)
+   if c then
+      pos = put_options(pos, c, nil, 1)
+   end
+   return finish(0, pos), c and c.op
+end
+
+local function command(db, other, a, b, c)
+   bson.begin(db.con)
+   local length, op = any_command(a, b, c)
+   if other then
+      length = finish(0, put(length - 1, "$db", other, 1))
+   end
+   my.run(db, length, op)
+   return db.result
+end
+
+function database:command(a, b, c)
+   return command(self, nil, a, b, c)
+end
+
+function database:admin_command(a, b, c)
+   return command(self, "admin", a, b, c)
+end
+
+function database:compile(document, op)
+   bson.begin(self.con, true)
+   return my.compile(self, build_command(document), op, endings.find)
+end
+
+-- Collections of a database -----------------------------------------------
+
+function database:list_collections(filter)
+   return self:command("listCollections", 1, { filter = filter or {} }):all()
+end
+
+-- Of the namespace of a reply: "name.$cmd.listCollections".
+function database:name()
+   local reply = self:command("listCollections", 1, {
+      nameOnly = true, filter = { name = "" }
+   }):reply()
+   return reply.cursor.ns:match("^[^.]*")
+end
+
+function database:create_collection(name, options)
+   self:command("create", name, options)
+   return self:collection(name)
+end
+
+function database:drop_database()
+   self:command("dropDatabase")
+end
+
+function collection:exists()
+   -- Not every server heeds the filter.
+   for _, found in ipairs(self.db:list_collections({ name = self.name })) do
+      if found.name == self.name then
+         return true
+      end
+   end
+   return false
+end
+
+function collection:drop()
+   if not self:exists() then
+      return false
+   end
+   self.db:command("drop", self.name)
+   return true
+end
+
+function collection:rename(name, options)
+   local base = self.db:name() .. "."
+   local doc = sb.module("bson_types").make.doc(
+      "renameCollection", base .. self.name, "to", base .. name)
+   for key, value in pairs(options or {}) do
+      doc[key == "drop_target" and "dropTarget" or key] = value
+   end
+   self.db:admin_command(doc)
+   return self.db:collection(name)
+end
+
+function collection:stats(options)
+   return self.db:command("collStats", self.name, options):next()
+end
+
+-- Transactions ------------------------------------------------------------
+
+local BEGIN, COMMIT, ABORT = 0, 1, 2
+
+local function step(db, which, options)
+   local bytes, length
+   if options then
+      bson.begin(db.con)
+      length = finish(0, put_options(4, options, nil, 1))
+      bytes = bson.buffer()
+   end
+   if C.sb_doc_transaction(db.con, which, bytes, length or 0) ~= 0 then
+      my.raise(db.con)
+   end
+end
+
+function database:start_transaction(options)
+   step(self, BEGIN, options)
+end
+
+function database:commit()
+   step(self, COMMIT)
+end
+
+function database:abort()
+   step(self, ABORT)
+end
+
+local function after(db, ok, ...)
+   if not ok then
+      pcall(step, db, ABORT)
+      error((...), 0)
+   end
+   step(db, COMMIT)
+   return ...
+end
+
+function database:transaction(fn, ...)
+   step(self, BEGIN)
+   return after(self, pcall(fn, ...))
+end
+
+-- Other modules -----------------------------------------------------------
+
+local function from(module, methods_of, names)
+   for _, name in ipairs(names) do
+      methods_of[name] = function(...)
+         return sb.module(module)[name](...)
+      end
+   end
+end
+
+from("mongodb_index", collection, { "create_index", "create_indexes",
+                                    "list_indexes", "drop_index",
+                                    "drop_indexes" })
+from("mongodb_bulk", collection, { "bulk" })
+
+local more = {}
+
+function more.encode(document, db)
+   bson.begin(db and db.con)
+   local length = bson.root(document) -- which may move the buffer
+   return ffi.string(bson.buffer(), length)
+end
+
+more.decode = read.bytes
+
+function more.compile_document(db, document)
+   bson.begin(db.con, true)
+   return my.compile(db, bson.root(document))
+end
+
+return more
