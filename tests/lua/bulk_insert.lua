@@ -8,6 +8,11 @@
 local options = require("sb.options")
 local old_names = require("sb.old_names")
 
+if sysbench.cmdline.command == nil then
+   error("Command is required. Supported commands: prepare, run, cleanup, " ..
+      "help", 0)
+end
+
 local int = sysbench.cmdline.ARG_INT
 
 if sysbench.cmdline.main_state then

@@ -89,7 +89,8 @@ local function surplus(t, rows)
    if opt.delete_per_insert then
       return rows
    elseif opt.with_max_table_rows and t.owed == 0 then
-      local size = t.inserted:last() + rows - t.planned:last()
+      local size = t.inserted:last() + rows - t.planned:last() -
+         t.gaps:last()
       t.owed = math.max(math.min(size - opt.max_table_rows, 2 * rows), 0)
       if t.owed > 0 then
          t.planned:next(t.owed)
@@ -98,14 +99,16 @@ local function surplus(t, rows)
    return t.owed
 end
 
-local function delete(t, rows)
-   t.first:set(rows)
-   t.delete:execute()
-   return con:affected()
+-- Reads some rows in order of an index, from somewhere on.
+local function query(t)
+   local q = t.queries[rand.uniform(1, #t.queries)]
+   q.from:set(q.draw(opt, t))
+   q.stmt:execute()
 end
 
-local function change(t, rows)
-   local old, deleted = surplus(t, rows), 0
+-- Inserts `rows` rows and deletes `old`; returns how many are gone.
+local function change(t, rows, old)
+   local deleted = 0
    -- A single statement is a transaction by itself.
    local alone = old == 0 and rows <= opt.rows_per_insert
    if not alone then
@@ -113,10 +116,42 @@ local function change(t, rows)
    end
    insert(t, rows)
    if old > 0 then
-      deleted = delete(t, old)
+      t.first:set(old)
+      t.delete:execute()
+      deleted = con:affected()
    end
    if not alone then
       commit:execute()
+   end
+   return deleted
+end
+
+-- Fetches the answers of the pipeline; returns how many rows its DELETE met,
+-- which is the last statement but for COMMIT.
+local function receive()
+   local n, deleted = con:pipeline_send(), 0
+   for i = 1, n do
+      con:pipeline_next()
+      if i == n - 1 then
+         deleted = con:affected()
+      end
+   end
+   return deleted
+end
+
+local function transaction(t, rows)
+   local old = surplus(t, rows)
+   if opt.pipeline then
+      con:pipeline_begin()
+   end
+   for _ = 1, opt.queries_per_commit do
+      query(t)
+   end
+   local deleted = change(t, rows, old)
+   if opt.pipeline and old > 0 then
+      deleted = receive()
+   elseif opt.pipeline then
+      con:pipeline_run()
    end
    taken, t.owed = 0, 0
    t.inserted:next(rows)
@@ -125,13 +160,6 @@ local function change(t, rows)
       t.deleted:next(deleted)
       sequence.deleted:next(deleted)
    end
-end
-
--- Reads some rows in order of an index, from somewhere on.
-local function query(t)
-   local q = t.queries[rand.uniform(1, #t.queries)]
-   q.from:set(q.draw(opt, t))
-   q.stmt:execute()
 end
 
 function event()
@@ -147,8 +175,5 @@ function event()
    if rows == 0 then
       return true
    end
-   for _ = 1, opt.queries_per_commit do
-      query(t)
-   end
-   change(t, rows)
+   transaction(t, rows)
 end

@@ -36,6 +36,9 @@ function thread_init()
       begin = con:prepare(d.begin_write, "begin")
       commit = con:prepare(d.commit, "commit")
    end
+   if opt.pipeline then
+      require("sb.pipelined").wrap(con)
+   end
 end
 
 function thread_done()

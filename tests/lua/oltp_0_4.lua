@@ -11,6 +11,7 @@ local old_names = require("sb.old_names")
 local options = require("sb.options")
 local schema = require("sb.schema")
 
+options.need_command()
 sysbench.cmdline.options = options.declarations("v04")
 
 local function choice(name, ...)
@@ -24,10 +25,33 @@ local function choice(name, ...)
       name:gsub("_", "-"), value, table.concat({...}, ", ")), 0)
 end
 
+local function check_delays(o)
+   if o.oltp_user_delay_max > 0
+      and o.oltp_user_delay_min > o.oltp_user_delay_max
+   then
+      error("--oltp-user-delay-min must not be more than " ..
+         "--oltp-user-delay-max", 0)
+   end
+end
+
+-- What has no place in a pipeline.
+local function check_pipeline(opt)
+   if opt.mode == "sp" then
+      error("--oltp-test-mode=sp: a call may have any number of results " ..
+         "and commit by itself, so it cannot be part of a pipeline: leave " ..
+         "out --oltp-pipeline", 0)
+   elseif opt.reconnect_mode == "query" or opt.reconnect_mode == "random" then
+      error(string.format("--oltp-reconnect-mode=%s connects anew after " ..
+         "each query, so nothing is sent together: leave out " ..
+         "--oltp-pipeline", opt.reconnect_mode), 0)
+   end
+end
+
 -- Settings of 1.x names, with the modes added.
 local function settings()
    local o = sysbench.opt
    local opt = old_names.from_old(o)
+   check_delays(o)
    opt.clamp_ranges = true
    opt.mode = choice("oltp_test_mode", "complex", "simple", "nontrx", "sp")
    opt.nontrx = choice("oltp_nontrx_mode", "select", "update_key",
@@ -38,6 +62,9 @@ local function settings()
    if opt.mode == "sp" and o.oltp_sp_name == "" then
       error("--oltp-test-mode=sp calls a stored procedure that you have " ..
          "made: name it by --oltp-sp-name", 0)
+   end
+   if opt.pipeline then
+      check_pipeline(opt)
    end
    return opt
 end
@@ -355,6 +382,21 @@ function thread_done()
    kept.con:disconnect()
 end
 
+-- The event, on the statements that stay prepared.
+local function execute()
+   if stale then
+      prepare_set(kept, kept_mix)
+      stale = false
+   end
+   if not opt.pipeline then
+      mode.event(kept, kept_mix)
+      return
+   end
+   kept.con:pipeline_begin()
+   mode.event(kept, kept_mix)
+   kept.con:pipeline_run()
+end
+
 local at_random = {"session", "transaction", "query"}
 
 function event()
@@ -365,11 +407,7 @@ function event()
    if how == "query" then
       mode.event(brief, brief_mix)
    else
-      if stale then
-         prepare_set(kept, kept_mix)
-         stale = false
-      end
-      mode.event(kept, kept_mix)
+      execute()
    end
    if how == "transaction" then
       reconnect()

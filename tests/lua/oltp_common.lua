@@ -10,11 +10,7 @@ local options = require("sb.options")
 local mix = require("sb.mix")
 local by_id = mix.by_id
 
-if sysbench.cmdline.command == nil then
-   error("Command is required. Supported commands: prepare, warmup, run, " ..
-      "cleanup, help", 0)
-end
-
+options.need_command()
 sysbench.cmdline.options = options.declarations("oltp")
 
 -- Statements and parameters live in the globals con, stmt and param.

@@ -23,6 +23,10 @@ local function build()
    end
    done = true
    local opt = old_names.from_old(sysbench.opt)
+   if opt.pipeline then
+      error("parallel_prepare loads its rows in bulk, which a pipeline " ..
+         "has no part in: leave out --oltp-pipeline", 0)
+   end
    local drv = sysbench.sql.driver()
    local con = drv:connect()
    for n = sysbench.tid + 1, opt.tables, sysbench.opt.threads do

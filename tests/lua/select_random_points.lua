@@ -27,6 +27,9 @@ function thread_init()
       "SELECT id, k, c, pad FROM sbtest1 WHERE k IN ("
       .. ("?, "):rep(opt.random_points - 1) .. "?)", types, "random_points")
    first, last = segments.bounds(opt)
+   if opt.pipeline then
+      require("sb.pipelined").wrap()
+   end
 end
 
 function thread_done()

@@ -31,6 +31,9 @@ function thread_init()
       .. ("k BETWEEN ? AND ? OR "):rep(opt.number_of_ranges - 1)
       .. "k BETWEEN ? AND ?", types, "random_ranges")
    first, last = segments.bounds(opt)
+   if opt.pipeline then
+      require("sb.pipelined").wrap()
+   end
 end
 
 function thread_done()

@@ -113,7 +113,8 @@ struct pgsql_conn {
     uint64_t prepared;        // statements so far, for their names
     struct pgsql_text closed; // DEALLOCATE of those that were closed
     unsigned nclosed;
-    bool synced; // the end of the pipeline was sent
+    bool synced;      // the end of the pipeline was sent
+    uint32_t waiting; // statements of it that did not succeed so far
     // Bulk load.
     struct pgsql_text copy; // the COPY statement, with its NUL
     struct pgsql_text rows; // text on its way

@@ -72,6 +72,7 @@ int pgsql_pipeline_send(struct sb_conn *conn, const struct sb_item *items,
 
     pgsql_clear(c);
     c->synced = false;
+    c->waiting = n;
     pgsql_call_begin(c);
     rc = send_all(c, items, n, err);
     pgsql_call_end(c);
@@ -90,6 +91,7 @@ int pgsql_pipeline_receive(
     rc = pgsql_collect(c, &why);
     pgsql_call_end(c);
     if (rc == 0) {
+        c->waiting--;
         pgsql_describe(c, res);
         return 0;
     }
@@ -102,20 +104,24 @@ int pgsql_pipeline_receive(
 }
 
 // Drops answers up to the mark that was sent last. Two NULLs in a row: there
-// is nothing left at all.
-static void drain(struct pgsql_conn *c)
+// is nothing left at all. Without BEGIN the server commits at the mark: an
+// error behind the success of all statements undoes them all.
+static int drain(struct pgsql_conn *c, struct sb_err *err)
 {
-    int nothing = 0;
+    int nothing = 0, rc = 0;
 
     while (!pgsql_gone(c) && nothing < 2) {
         PGresult *r = PQgetResult(c->db);
-        bool end = r && PQresultStatus(r) == PGRES_PIPELINE_SYNC;
+        ExecStatusType status = r ? PQresultStatus(r) : PGRES_EMPTY_QUERY;
 
         nothing = r ? 0 : nothing + 1;
+        if (status == PGRES_FATAL_ERROR && c->waiting == 0 && rc == 0)
+            rc = pgsql_fail(c, r, err);
         PQclear(r);
-        if (end)
-            return;
+        if (status == PGRES_PIPELINE_SYNC)
+            break;
     }
+    return rc;
 }
 
 int pgsql_pipeline_end(struct sb_conn *conn, struct sb_err *err)
@@ -130,8 +136,8 @@ int pgsql_pipeline_end(struct sb_conn *conn, struct sb_err *err)
     if (!c->synced)
         rc = send_sync(c, err);
     if (rc == 0)
-        drain(c);
-    if (rc == 0 && !PQexitPipelineMode(c->db))
+        rc = drain(c, err);
+    if (!PQexitPipelineMode(c->db) && rc == 0)
         rc = pgsql_fail(c, NULL, err);
     PQsetnonblocking(c->db, 0);
     pgsql_call_end(c);

@@ -3,9 +3,12 @@
 -- Making, filling and removing the tables of sb/schema.lua: what commands do.
 -- The users of a run never load this.
 
+local partitions = require("sb.partitions")
 local schema = require("sb.schema")
 
 local M = {}
+
+local MOST = 2147483647 -- rows: the ids of a table are INTEGER
 
 M.name = schema.name
 
@@ -24,8 +27,8 @@ local function suffix(opt, n)
    return opt.table_name or tostring(n)
 end
 
--- Text of CREATE TABLE for table n.
-function M.definition(d, opt, n)
+-- Text of CREATE TABLE for table n. options: what follows its columns.
+local function definition(d, opt, n, options)
    local key = not d.key_after_rows and "PRIMARY KEY (id)"
    if opt.secondary then
       key = d.secondary_key
@@ -38,7 +41,7 @@ function M.definition(d, opt, n)
       schema.name(opt, n),
       schema.server_ids(d, opt) and d.id_auto or d.id,
       key and ", " .. key or "",
-      d.table_options(opt))
+      options)
 end
 
 local function exists(con, d, name)
@@ -54,12 +57,28 @@ function M.refuse_existing(con, d, name)
    end
 end
 
+local function create_parts(con, parts)
+   for _, statement in ipairs(parts) do
+      con:query(statement)
+   end
+end
+
 -- Makes table n, empty. An error when there is one already.
 function M.create(con, d, opt, n)
    local name = schema.name(opt, n)
+   if opt.table_size > MOST then
+      error(string.format("--table-size must be at most %d, which is the " ..
+         "greatest id that fits into an INTEGER", MOST), 0)
+   end
+   local options, parts = partitions.apply(d, opt, name, d.table_options(opt))
    M.refuse_existing(con, d, name)
    M.say("Creating table '%s'...", name)
-   con:query(M.definition(d, opt, n))
+   con:query(definition(d, opt, n, options))
+   local ok, err = pcall(create_parts, con, parts)
+   if not ok then
+      M.discard(con, opt, n)
+      error(err, 0)
+   end
    if d.check_table then
       d.check_table(con, opt, name)
    end

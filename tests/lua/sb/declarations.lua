@@ -2,14 +2,28 @@
 --
 -- The options that the OLTP workloads declare, each generation its own.
 
-local old_names = require("sb.old_names").map
+local names = require("sb.old_names")
+local old_names = names.map
 
 local M = {}
 
 local cmdline = sysbench.cmdline
 
-local function int(text, default)
-   return {text, default, cmdline.ARG_INT}
+-- The most that goes into an INTEGER column.
+local MOST = 2147483647
+
+-- least, most: 0 and MOST when left out.
+local function int(text, default, least, most)
+   least, most = least or 0, most or MOST
+   return {text, default, cmdline.ARG_INT, function(name, value)
+      local shown = name:gsub("_", "-")
+      local number = value == "" and least or names.to_number(name, value)
+      if number < least or number > most then
+         error(string.format("--%s must be from %d to %d, not %s", shown,
+            least, most, value), 0)
+      end
+      return true
+   end}
 end
 
 local function bool(text, default)
@@ -23,9 +37,10 @@ end
 -- Option names of 1.x. A fresh table each time, for a script to add to.
 function M.oltp()
    return {
-      table_size = int("Rows per table", 10000),
-      range_size = int("Rows that a range SELECT covers", 100),
-      tables = int("Number of tables", 1),
+      table_size = int("Rows per table", 10000, 0, 1e15),
+      range_size = int("Rows that a range SELECT covers, at least 1", 100,
+         1),
+      tables = int("Number of tables, at least 1", 1, 1, 1e6),
       point_selects = int("Point SELECTs per transaction", 10),
       simple_ranges = int("Range SELECTs per transaction", 1),
       sum_ranges = int("SELECT SUM() queries per transaction", 1),
@@ -43,17 +58,22 @@ function M.oltp()
       create_table_options =
          text("Text added to the end of CREATE TABLE", ""),
       skip_trx = bool("No BEGIN and COMMIT: every query is a " ..
-         "transaction of its own", false),
+         "transaction of its own (but see pipeline)", false),
       secondary = bool("A plain index on id in place of the primary key",
          false),
       create_secondary = bool("An index on k", true),
+      partitions = int("Partitions of each table that prepare makes, by a " ..
+         "hash of id (MySQL, PostgreSQL), up to 8192; 0: none", 0,
+         0, 8192),
       reconnect = int("Connect anew every N events, 0: never", 0),
       pipeline = bool("Send the statements of an event together, as far " ..
-         "as the client library can", false),
-      mysql_storage_engine = text("Storage engine, for MySQL", "innodb"),
-      pgsql_variant = text("Relative of PostgreSQL: redshift (implies " ..
-         "create_secondary=off, delete_inserts=0), cockroachdb, yugabytedb",
-         ""),
+         "as the client library can; without BEGIN, PostgreSQL makes one " ..
+         "transaction of them", false),
+      mysql_storage_engine = text("Storage engine, for MySQL; empty: the " ..
+         "server's own choice", "innodb"),
+      pgsql_variant = text("Relative of PostgreSQL that the server is: " ..
+         "redshift (implies create_secondary=off, delete_inserts=0), " ..
+         "cockroachdb, yugabytedb", ""),
    }
 end
 
@@ -68,13 +88,15 @@ end
 
 -- Option names of the 0.5 scripts.
 function M.legacy()
-   local o = renamed(M.oltp())
+   local new = M.oltp()
+   local o = renamed(new)
    o.oltp_read_only = bool("Leave out all statements that write", false)
    o.oltp_write_only = bool("Leave out all SELECTs", false)
    o.myisam_max_rows = int("MAX_ROWS of MyISAM tables", 1000000)
    o.mysql_engine_trx = text("Whether the storage engine has " ..
       "transactions: yes, no (tables are locked then) or auto", "auto")
-   o.pgsql_variant = M.oltp().pgsql_variant
+   o.pgsql_variant = new.pgsql_variant
+   o.pipeline = bool("The same as --oltp-pipeline", false)
    return o
 end
 
@@ -82,11 +104,12 @@ end
 function M.v04()
    local o = M.legacy()
    o.oltp_tables_count = nil
-   o.oltp_test_mode = text("simple, complex, nontrx or sp", "complex")
+   o.oltp_test_mode = text("What an event is: simple, complex, nontrx or " ..
+      "sp", "complex")
    o.oltp_nontrx_mode = text("Statement of the nontrx mode: select, " ..
       "update_key, update_nokey, insert or delete", "select")
-   o.oltp_reconnect_mode = text("Connect anew for each session, " ..
-      "transaction or query, or at random", "session")
+   o.oltp_reconnect_mode = text("What a connection lasts for: session, " ..
+      "transaction, query, or random", "session")
    o.oltp_sp_name = text("Stored procedure that the sp mode calls", "")
    o.oltp_connect_delay =
       int("Pause after connecting, in microseconds", 10000)
@@ -97,9 +120,12 @@ function M.v04()
    o.oltp_table_name = text("Name of the table", "sbtest")
    o.oltp_dist_type =
       text("Distribution of ids: uniform, gaussian or special", "special")
-   o.oltp_dist_iter = int("Draws that gaussian and special average", 12)
-   o.oltp_dist_pct = int("Percent of the rows that are special", 1)
-   o.oltp_dist_res = int("Percent of the draws that hit special rows", 75)
+   o.oltp_dist_iter = int("Draws that gaussian and special average, at " ..
+      "least 1", 12, 1, 1e6)
+   o.oltp_dist_pct = int("Percent of the rows that are special, 1 to 100", 1,
+      1, 100)
+   o.oltp_dist_res = int("Percent of the draws that hit special rows, " ..
+      "0 to 100", 75, 0, 100)
    o.oltp_point_select_mysql_handler =
       bool("Point SELECTs through MySQL's HANDLER", false)
    o.oltp_point_select_all_cols =
@@ -113,6 +139,7 @@ function M.add_old_names(options)
    for name, target in pairs(old_names) do
       if options[target] ~= nil then
          options[name] = text("0.5 name of --" .. target:gsub("_", "-"), "")
+         options[name][4] = options[target][4]
       end
    end
    options.myisam_max_rows = int("MAX_ROWS of MyISAM tables", 1000000)

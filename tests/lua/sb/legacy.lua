@@ -40,6 +40,7 @@ end
 -- w.event(env, n) executes an event on table n, w.adjust(opt) may change the
 -- settings of prepare; the first and the last are optional.
 function M.declare(w)
+   options.need_command()
    local parallel_command = sysbench.cmdline.PARALLEL_COMMAND
    sysbench.cmdline.options = options.declarations("legacy")
    sysbench.cmdline.commands = {
@@ -61,6 +62,9 @@ function M.declare(w)
       env.m:open(env.opt)
       if w.statements then
          w.statements(env)
+      end
+      if env.opt.pipeline then
+         require("sb.pipelined").wrap(env.con)
       end
    end
 

@@ -25,6 +25,8 @@ M.map = {
    oltp_skip_trx = "skip_trx",
    oltp_secondary = "secondary",
    oltp_create_secondary = "create_secondary",
+   oltp_pipeline = "pipeline",
+   oltp_partitions = "partitions",
    mysql_table_engine = "mysql_storage_engine",
    mysql_table_options = "create_table_options",
    random_ranges_delta = "delta",
@@ -32,7 +34,8 @@ M.map = {
 
 local scales = {[""] = 1, k = 1e3, m = 1e6, g = 1e9}
 
-local function to_number(name, value)
+-- The number that a text such as 5, -1 or 10M stands for.
+function M.to_number(name, value)
    local digits, suffix = value:match("^(-?%d+)(%a?)$")
    local scale = suffix and scales[suffix:lower()]
    if not scale then
@@ -54,14 +57,14 @@ local function to_boolean(name, value)
 end
 
 -- Moves what was given in old spellings to the new names, once, and returns
--- its argument.
-function M.take(opt)
-   for name, target in pairs(M.map) do
+-- its argument. map: M.map when left out.
+function M.take(opt, map)
+   for name, target in pairs(map or M.map) do
       local value = opt[name]
       if type(value) == "string" and value ~= "" and opt[target] ~= nil then
          local kind = type(opt[target])
          if kind == "number" then
-            value = to_number(name, value)
+            value = M.to_number(name, value)
          elseif kind == "boolean" then
             value = to_boolean(name, value)
          end
@@ -88,6 +91,7 @@ function M.from_old(old)
          opt[target] = old[name]
       end
    end
+   opt.pipeline = opt.pipeline or old.pipeline
    if opt.read_only and opt.write_only then
       error("--oltp-read-only and --oltp-write-only exclude each other", 0)
    end

@@ -21,6 +21,14 @@ function M.declarations(generation)
    end})
 end
 
+-- An error without a command. more: other commands that there are, and ", ".
+function M.need_command(more)
+   if sysbench.cmdline.command == nil then
+      error("Command is required. Supported commands: prepare, warmup, " ..
+         "run, " .. (more or "") .. "cleanup, help", 0)
+   end
+end
+
 local at_least = {tables = 1, table_size = 0, range_size = 1, reconnect = 0,
    random_points = 1, number_of_ranges = 1}
 

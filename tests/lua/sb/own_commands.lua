@@ -8,6 +8,7 @@ local M = {}
 -- Declares prepare, warmup, prewarm, check and the global cleanup(). module:
 -- has functions of these names, which take what settle(sysbench.opt) returns.
 function M.declare(module, settle)
+   require("sb.options").need_command("check, ")
    local function call(name)
       require(module)[name](settle(sysbench.opt))
    end

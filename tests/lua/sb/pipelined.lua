@@ -1,25 +1,30 @@
 -- SPDX-License-Identifier: GPL-2.0-or-later
 --
--- --pipeline: the statements that event() executes on the global connection
--- are collected and sent together at its end.
+-- --pipeline: the statements that event() executes on a connection are
+-- collected and sent together at its end.
 
 -- luacheck: globals con event check_reconnect
 
 local M = {}
 
--- Changes the globals event() and check_reconnect().
-function M.wrap()
+-- Changes the global event() and, where there is one, check_reconnect().
+-- connection: nil for the one that is the global `con` at that moment.
+function M.wrap(connection)
    local plain, reconnect = event, check_reconnect
    function event(tid)
-      con:pipeline_begin()
+      local c = connection or con
+      c:pipeline_begin()
       local stop = plain(tid)
-      con:pipeline_run()
+      c:pipeline_run()
       return stop
    end
-   function check_reconnect()
-      con:pipeline_run()
-      reconnect()
-      con:pipeline_begin()
+   if reconnect then
+      function check_reconnect()
+         local c = connection or con
+         c:pipeline_run()
+         reconnect()
+         c:pipeline_begin()
+      end
    end
 end
 

@@ -39,11 +39,13 @@ local numbers = {
    cashregisters = {"Number of cash registers", 1000, 1, 2147483647},
    products = {"Number of products", 10000, 1, 2147483647},
    customers = {"Number of customers", 100000, 1, 2147483647},
-   max_price = {"Highest price of a product", 500, 0, 1e6},
-   data_length_min = {"Least length of data", 10, 0, 65000},
-   data_length_max = {"Greatest length of data", 10, 0, 65000},
-   data_random_pct = {"Percent of data that is random; the rest is one " ..
-      "letter repeated", 50, 0, 100},
+   max_price = {"Highest price of a product, in hundredths, before " ..
+      "customerid is added", 500, 0, 1e6},
+   data_length_min = {"Least length of data, in characters", 10, 0, 65000},
+   data_length_max = {"Greatest length of data, in characters, up to 65000",
+      10, 0, 65000},
+   data_random_pct = {"Percent of data that is random, 0 to 100; the " ..
+      "rest is one letter repeated", 50, 0, 100},
 }
 
 local function declare()
@@ -60,6 +62,9 @@ local function declare()
          "transaction inserts", false, cmdline.ARG_BOOL},
       query_pk_only = {"All queries use the primary key", false,
          cmdline.ARG_BOOL},
+      count_rows = {"Count the rows when a run begins; off: more than " ..
+         "a million ids are taken for as many rows", false, cmdline.ARG_BOOL},
+      pipeline = oltp.pipeline,
       create_table_options = oltp.create_table_options,
       mysql_storage_engine = oltp.mysql_storage_engine,
       pgsql_variant = oltp.pgsql_variant,
@@ -147,22 +152,25 @@ end
 -- Statements -----------------------------------------------------------------
 
 -- Shared by all users: numbers of rows taken of --max-rows, inserted and
--- deleted in this run.
+-- deleted in this run, and of tables whose rows were not counted.
 function M.sequences()
    return {
       taken = sysbench.sequence("iibench taken"),
       inserted = sysbench.sequence("iibench inserted"),
       deleted = sysbench.sequence("iibench deleted"),
+      guessed = sysbench.sequence("iibench guessed"),
    }
 end
 
 -- Numbers of rows that table n ever got, and lost, and that users have set out
--- to delete: sequences that are at least so far.
-function M.size_of(opt, n, inserted, deleted)
+-- to delete, by its ids; and of ids in between that no row has, as far as
+-- known. Sequences that are at least so far.
+function M.size_of(opt, n, inserted, deleted, gaps)
    local name = M.name(opt, n)
    return sysbench.sequence("iibench inserted " .. name, inserted),
       sysbench.sequence("iibench deleted " .. name, deleted),
-      sysbench.sequence("iibench planned " .. name, deleted)
+      sysbench.sequence("iibench planned " .. name, deleted),
+      sysbench.sequence("iibench gaps " .. name, gaps)
 end
 
 local function draw_price(opt)
@@ -207,11 +215,12 @@ local function prepare_queries(con, d, opt, n)
 end
 
 -- name; delete and first, its parameter; queries: stmt, from, its parameter,
--- and draw(opt, t), a value for it; inserted, deleted and planned: sequences;
+-- and draw(opt, t), a value for it; inserted, deleted, planned and gaps:
+-- sequences;
 -- owed: rows that this user has to delete.
 function M.statements(con, d, opt, n)
    local t = {name = M.name(opt, n), owed = 0}
-   t.inserted, t.deleted, t.planned = M.size_of(opt, n)
+   t.inserted, t.deleted, t.planned, t.gaps = M.size_of(opt, n)
    t.delete = con:prepare(d.delete_first(t.name, M.key), "deletes")
    t.first = t.delete:bind_create(sysbench.sql.type.BIGINT)
    t.delete:bind_param(t.first)

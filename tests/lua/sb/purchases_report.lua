@@ -11,10 +11,15 @@ local before = 0 -- rows inserted when the last line was made
 local function size(opt)
    local rows = 0
    for n = 1, opt.tables do
-      local inserted, deleted = purchases.size_of(opt, n)
-      rows = rows + inserted:last() - deleted:last()
+      local inserted, deleted, _, gaps = purchases.size_of(opt, n)
+      rows = rows + inserted:last() - deleted:last() - gaps:last()
    end
    return rows
+end
+
+-- What a size is called: rows that were not counted are ids.
+local function by(s)
+   return s.guessed:last() > 0 and " by ids" or ""
 end
 
 -- The line of an interval, or that of the final report.
@@ -24,13 +29,14 @@ function M.line(stat, final)
    local inserted, deleted = s.inserted:last(), s.deleted:last()
    if final then
       return string.format("Rows inserted: %.0f (%.2f per sec.), deleted: " ..
-         "%.0f, in the tables: %.0f", inserted,
+         "%.0f, in the tables%s: %.0f", inserted,
          inserted / math.max(stat.time_total + opt.warmup_time, 1e-9), deleted,
-         size(opt))
+         by(s), size(opt))
    end
    local rate = (inserted - before) / math.max(stat.time_interval, 1e-9)
    before = inserted
-   return string.format("rows/s: %.2f rows: %.0f", rate, size(opt))
+   return string.format("rows/s: %.2f rows%s: %.0f", rate, by(s),
+      size(opt))
 end
 
 return M

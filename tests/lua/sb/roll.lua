@@ -25,12 +25,14 @@ local function declare()
    local declarations = require("sb.declarations")
    local oltp = declarations.oltp()
    local cmdline = sysbench.cmdline
+   oltp.table_size[4], oltp.tables[4] = nil, nil -- M.settle() looks at them
    return declarations.add_old_names{
       table_size = oltp.table_size,
       tables = oltp.tables,
       key_order = {"Order of the primary keys: sequential (id), hid-mid-id " ..
          "or id-hid-mid", "sequential", cmdline.ARG_STRING},
       skip_trx = oltp.skip_trx,
+      pipeline = oltp.pipeline,
       create_secondary = oltp.create_secondary,
       create_table_options = oltp.create_table_options,
       mysql_storage_engine = oltp.mysql_storage_engine,

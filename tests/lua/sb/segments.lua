@@ -15,6 +15,9 @@ function M.settings()
    if opt.tables ~= 1 then
       error("this workload uses one table: --tables must be 1", 0)
    end
+   if (opt.delta or 0) < 0 then
+      error("--delta must be at least 0", 0)
+   end
    return opt
 end
 
