@@ -44,8 +44,8 @@ struct sb_snap {
 enum sb_snap_what {
     SB_SNAP_LIGHT = 0, // counters and event histograms
     SB_SNAP_FULL = 1,  // users, operations and codes too
-    SB_SNAP_FINAL = 2, // and the times that recorders keep back: only when no
-                       // user records any more
+    SB_SNAP_FINAL = 2, // and the times that recorders keep back: only when
+                       // every user has ended or its recorder is closed
 };
 
 // Takes a snapshot of s at the moment ns; the caller fills scheduled, skipped,

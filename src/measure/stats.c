@@ -2,6 +2,7 @@
 #include "measure/stats.h"
 
 #include <assert.h>
+#include <sched.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -192,9 +193,33 @@ int sb_stats_op(struct sb_stats *s, const char *name, enum sb_op_kind kind)
     return op;
 }
 
-void sb_rec_flush(struct sb_rec *r)
+bool sb_rec_enter(struct sb_rec *r)
 {
-    uint32_t n = atomic_load_explicit(&r->nlater, memory_order_relaxed);
+    uint32_t open = SB_REC_OPEN;
+
+    return atomic_compare_exchange_strong_explicit(&r->gate, &open,
+        SB_REC_INSIDE, memory_order_acquire, memory_order_relaxed);
+}
+
+void sb_rec_leave(struct sb_rec *r)
+{
+    atomic_store_explicit(&r->gate, SB_REC_OPEN, memory_order_release);
+}
+
+void sb_rec_close(struct sb_rec *r)
+{
+    uint32_t seen = SB_REC_OPEN;
+
+    while (!atomic_compare_exchange_weak_explicit(&r->gate, &seen,
+               SB_REC_CLOSED, memory_order_acquire, memory_order_relaxed) &&
+           seen != SB_REC_CLOSED) {
+        seen = SB_REC_OPEN;
+        sched_yield();
+    }
+}
+
+static void record_later(struct sb_rec *r, uint32_t n)
+{
     struct sb_tally *t = &r->tally;
 
     for (uint32_t i = 0; i < n; i++) {
@@ -207,7 +232,20 @@ void sb_rec_flush(struct sb_rec *r)
             sb__rec_time(r->service, &t->service_ns, &t->service_min,
                 &t->service_max, ns);
     }
-    atomic_store_explicit(&r->nlater, 0, memory_order_release);
+}
+
+void sb_rec_flush(struct sb_rec *r)
+{
+    uint32_t n = atomic_load_explicit(&r->nlater, memory_order_relaxed);
+
+    if (sb_rec_enter(r)) {
+        record_later(r, n);
+        atomic_store_explicit(&r->nlater, 0, memory_order_release);
+        sb_rec_leave(r);
+    } else if (n == SB_REC_LATER) {
+        // The last report takes what waits; the next one finds its place.
+        atomic_store_explicit(&r->nlater, n - 1, memory_order_relaxed);
+    }
 }
 
 static struct sb_code_tally *code_find(

@@ -98,6 +98,12 @@ struct sb_stats;
 #define SB_REC_LATER    32u
 #define SB_REC_LATER_NS 1000000u
 
+enum sb_rec_gate {
+    SB_REC_OPEN,
+    SB_REC_INSIDE, // its user changes what must be seen whole
+    SB_REC_CLOSED, // the last report reads it, and so it stays
+};
+
 struct sb_rec {
     _Alignas(64) struct sb_tally tally;
     struct sb_stats *stats;
@@ -112,6 +118,8 @@ struct sb_rec {
     // as their misses overlap. Each is (op + 1) << 48 | ns; 0 for op + 1 is
     // the service time of an event.
     _Atomic uint32_t nlater;
+    // Who has the recorder for itself, enum sb_rec_gate.
+    _Atomic uint32_t gate;
     uint64_t flushed_ns; // when they were recorded last; owner only
     _Atomic uint64_t later[SB_REC_LATER];
 };
@@ -173,9 +181,18 @@ static inline void sb_rec_op_later(
     struct sb_rec *r, int op, uint64_t ns, uint64_t end_ns);
 static inline void sb_rec_event_later(
     struct sb_rec *r, uint64_t start, uint64_t end);
-// Records all times that wait. The user's thread, when it is about to wait or
-// to end.
+// Records all times that wait, unless the recorder is closed. The user's
+// thread, when it is about to wait or to end.
 void sb_rec_flush(struct sb_rec *r);
+// Around a change that the last report must see whole or not at all: the end of
+// an event after the end of the run. False: too late, it does not count. Takes
+// no other call of this recorder that flushes in between.
+bool sb_rec_enter(struct sb_rec *r);
+void sb_rec_leave(struct sb_rec *r);
+// For the last report of a run whose users did not all end: from now on no time
+// that waits is recorded and no event ends. Waits for a user who is inside, for
+// as long as some dozen counters take. Any thread.
+void sb_rec_close(struct sb_rec *r);
 // Counts an occurrence of an error under its code and leaves its fate open.
 void sb_rec_code(struct sb_rec *r, const char *driver, const struct sb_err *err,
     uint64_t now_ns);

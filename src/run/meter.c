@@ -237,6 +237,16 @@ static uint64_t pending(
     return n;
 }
 
+// Users that were left behind may return now: what they do counts no more, so
+// that the report adds up.
+static void close_recorders(struct sb_meter *m)
+{
+    struct sb_stats *s = &m->run->stats[m->phase];
+
+    for (unsigned i = 0; i < s->users; i++)
+        sb_rec_close(&s->rec[i]);
+}
+
 int sb__meter_final(struct sb_meter *m, uint64_t now, uint64_t until,
     bool all_ended, struct sb_err *err)
 {
@@ -248,6 +258,8 @@ int sb__meter_final(struct sb_meter *m, uint64_t now, uint64_t until,
         sb_log(SB_LOG_WARNING,
             "the run ended in its warm-up; the figures are those of the "
             "warm-up");
+    if (!all_ended)
+        close_recorders(m);
     if (cumulative(m, now, until, run->l->final, true))
         return sb_err_set(err, SB_ENOMEM, "no final report: out of memory");
     // Users that are still at it change what would have to add up.

@@ -189,8 +189,31 @@ static int next_slow(struct sb_user *u, uint64_t now)
     return start_event(u, arrival, now);
 }
 
+// After the end of the run its last report may be under way: either it counts
+// this event, or the event stays unfinished.
+static void complete_late(struct sb_user *u, uint64_t now)
+{
+    struct sb_rec *r = u->rec;
+
+    if (!sb_rec_enter(r))
+        return;
+    sb_rec_event(r, atomic_load_explicit(&u->arrival, memory_order_relaxed),
+        u->start, now);
+    if (r->open_errors)
+        sb_rec_settle(r, SB_FATE_IGNORED, NULL, now);
+    atomic_store_explicit(&u->in_event, 0, memory_order_relaxed);
+    sb_rec_leave(r);
+}
+
 static void complete(struct sb_user *u, uint64_t now)
 {
+    // A stop has set the boundary to 0.
+    if (SB_UNLIKELY(
+            now >= atomic_load_explicit(&u->boundary, memory_order_relaxed)) &&
+        stopped(u)) {
+        complete_late(u, now);
+        return;
+    }
     if (SB_LIKELY(u->priv->chained)) {
         sb_rec_event_later(u->rec, u->start, now);
     } else {
@@ -231,7 +254,11 @@ int sb_user_next(struct sb_user *u)
 
 int sb_user_begin(struct sb_user *u)
 {
-    assert(!atomic_load_explicit(&u->in_event, memory_order_relaxed));
+    // The last one stayed unfinished: see complete_late().
+    if (atomic_load_explicit(&u->in_event, memory_order_relaxed)) {
+        assert(stopped(u));
+        return 0;
+    }
     return sb_user_next(u);
 }
 
@@ -254,7 +281,8 @@ static void uncount(_Atomic uint64_t *c)
 
 void sb_user_drop(struct sb_user *u)
 {
-    if (!atomic_load_explicit(&u->in_event, memory_order_relaxed))
+    if (!atomic_load_explicit(&u->in_event, memory_order_relaxed) ||
+        !sb_rec_enter(u->rec))
         return;
     uncount(&u->rec->tally.started);
     uncount(&u->rec->tally.tries);
@@ -263,14 +291,18 @@ void sb_user_drop(struct sb_user *u)
     if (u->rec->open_errors)
         sb_rec_settle(u->rec, SB_FATE_IGNORED, NULL, u->start);
     atomic_store_explicit(&u->in_event, 0, memory_order_relaxed);
+    sb_rec_leave(u->rec);
 }
 
 static void give_up(
     struct sb_user *u, enum sb_fate fate, const struct sb_err *err)
 {
+    if (!sb_rec_enter(u->rec))
+        return;
     sb_rec_settle(u->rec, fate, err, sb_clock_now(&u->clock));
     sb_tally_add(&u->rec->tally.failed, 1);
     atomic_store_explicit(&u->in_event, 0, memory_order_relaxed);
+    sb_rec_leave(u->rec);
 }
 
 void sb__user_failed(struct sb_user *u, const struct sb_err *err)

@@ -67,6 +67,54 @@ static void cancel_hang(struct sb_workload *w, struct sb_user *u)
 static const struct sb_workload_ops hanging = { .user_run = hang_loop,
     .cancel = cancel_hang };
 
+// An event that nothing ends, until the report has been given: its user comes
+// back then, as far as it can.
+static struct {
+    _Atomic bool back, over;
+    struct sb_rec *rec;
+    struct sb_run *left; // to its users, and so never freed
+    int op;
+    enum { GOES_ON, GIVES_UP, DROPS, BEGINS, WAYS } way;
+} late;
+
+static int late_loop(
+    struct sb_workload *w, struct sb_user *u, struct sb_err *err)
+{
+    struct sb_err why = { .code = SB_ERESTART, .native = 5, .state = "40001" };
+
+    CHECK(sb_user_next(u));
+    late.rec = u->rec;
+    late.left = u->run;
+    late.op = sb_user_op(u, "x");
+    while (!late.back)
+        nap(MS);
+    sb_rec_op_later(u->rec, late.op, 1000, sb_user_now(u));
+    switch (late.way) {
+    case GIVES_UP:
+        sb_rec_code(u->rec, "test", &why, sb_user_now(u));
+        CHECK(!sb_user_restart(u));
+        break;
+    case DROPS:
+        sb_user_drop(u);
+        break;
+    case BEGINS:
+        sb_user_end(u);
+        CHECK_INT(sb_user_begin(u), 0);
+        break;
+    default:
+        CHECK_INT(sb_user_next(u), 0);
+    }
+    return 0;
+}
+
+static void late_free(struct sb_workload *w, struct sb_user *u)
+{
+    late.over = true;
+}
+
+static const struct sb_workload_ops coming_late = { .user_run = late_loop,
+    .user_free = late_free };
+
 // The same, and says that it was cut off.
 static int cut_loop(
     struct sb_workload *w, struct sb_user *u, struct sb_err *err)
@@ -203,6 +251,34 @@ static void a_hang_is_canceled(void)
     CHECK_INT(s.c.completed, 2);
 }
 
+static void who_returns_after_the_report_changes_nothing(void)
+{
+    static struct seen s[WAYS]; // users are left that look at them
+
+    for (int way = 0; way < WAYS; way++) {
+        static struct sb_workload w = { .ops = &coming_late };
+        struct sb_listener l = { .data = &s[way], .final = on_final };
+
+        late.way = way;
+        late.back = late.over = false;
+        prepare(&s[way], 1);
+        s[way].o.time = 20 * MS;
+        s[way].o.forced_shutdown_ns = 0;
+        sb_run(&w, &s[way].o, &s[way].random, &l, &s[way].res);
+        CHECK(s[way].res.unjoined);
+        CHECK_INT(s[way].res.end, SB_END_FORCED);
+        CHECK_INT(s[way].unfinished, 1);
+        CHECK_INT(s[way].c.started, 1);
+        late.back = true;
+        while (!late.over)
+            nap(MS);
+        CHECK_INT(late.rec->tally.started, 1);
+        CHECK_INT(late.rec->tally.completed, 0);
+        CHECK_INT(late.rec->tally.failed, 0);
+        CHECK_INT(sb_rec_op_tally(late.rec, late.op)->count, 0);
+    }
+}
+
 static void canceled_events_stay_unfinished(void)
 {
     struct seen s;
@@ -308,6 +384,7 @@ int main(void)
     RUN(restarts_are_limited_and_counted);
     RUN(a_failure_ends_the_run_with_its_report);
     RUN(a_hang_is_canceled);
+    RUN(who_returns_after_the_report_changes_nothing);
     RUN(canceled_events_stay_unfinished);
     RUN(a_user_that_cannot_start_ends_the_run);
     RUN(parallel_commands_share_tickets);

@@ -1,4 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
+#include <sched.h>
+
 #include "measure/snap.h"
 #include "measure/stats.h"
 
@@ -209,6 +211,110 @@ static void later(void)
     sb_stats_done(&s);
 }
 
+// What was kept back when the last report began is in it once, whatever its
+// user does then.
+static void closed(void)
+{
+    struct sb_snap snap;
+    int op;
+
+    CHECK_INT(sb_stats_init(&s, 1, false), 0);
+    op = sb_stats_op(&s, "x", SB_OP_READ);
+    sb_rec_event_later(&s.rec[0], 2000000, 2000100);
+    for (int i = 0; i < 3; i++)
+        sb_rec_op_later(&s.rec[0], op, 7, 2000200);
+    sb_rec_close(&s.rec[0]);
+    sb_rec_flush(&s.rec[0]);
+    CHECK_INT(s.rec[0].nlater, 3);
+    CHECK_INT(s.op[op].tally[0].count, 0);
+    CHECK(!sb_rec_enter(&s.rec[0]));
+    CHECK_INT(sb_snap_take(&snap, &s, SB_SNAP_FINAL, 1), 0);
+    CHECK_INT(snap.op[op].count, 3);
+    CHECK_INT(snap.op[op].hist.total, 3);
+    sb_snap_done(&snap);
+    // There is always room for one more.
+    for (unsigned i = 0; i < 3 * SB_REC_LATER; i++)
+        sb_rec_op_later(&s.rec[0], op, 7, 900000000 + i);
+    CHECK_INT(s.rec[0].nlater, SB_REC_LATER - 1);
+    CHECK_INT(s.op[op].tally[0].count, 0);
+    sb_rec_close(&s.rec[0]);
+    sb_stats_done(&s);
+}
+
+static struct {
+    _Atomic bool closes, closed, over;
+    _Atomic uint64_t begun, done;
+} side;
+
+static void *closer(void *arg)
+{
+    atomic_store(&side.closes, true);
+    sb_rec_close(&s.rec[0]);
+    atomic_store(&side.closed, true);
+    return NULL;
+}
+
+static void closing_waits(void)
+{
+    pthread_t t;
+
+    memset(&side, 0, sizeof(side));
+    CHECK_INT(sb_stats_init(&s, 1, false), 0);
+    CHECK(sb_rec_enter(&s.rec[0]));
+    pthread_create(&t, NULL, closer, NULL);
+    while (!atomic_load(&side.closes))
+        sched_yield();
+    for (int i = 0; i < 100; i++)
+        sched_yield();
+    CHECK(!atomic_load(&side.closed));
+    sb_rec_leave(&s.rec[0]);
+    pthread_join(t, NULL);
+    CHECK(!sb_rec_enter(&s.rec[0]));
+    sb_stats_done(&s);
+}
+
+static void *recorder(void *arg)
+{
+    uint64_t now = 0;
+
+    while (!atomic_load(&side.over)) {
+        atomic_fetch_add(&side.begun, 1);
+        sb_rec_op_later(&s.rec[0], 0, 7, now += 100000);
+        atomic_fetch_add(&side.done, 1);
+    }
+    return NULL;
+}
+
+// A user who records while the last report is made: no time is in it twice, and
+// none of those before is missing.
+static void closed_while_recording(void)
+{
+    for (int round = 0; round < 300; round++) {
+        struct sb_snap snap;
+        uint64_t least, most;
+        pthread_t t;
+
+        memset(&side, 0, sizeof(side));
+        CHECK_INT(sb_stats_init(&s, 1, false), 0);
+        sb_stats_op(&s, "x", SB_OP_READ);
+        pthread_create(&t, NULL, recorder, NULL);
+        while (atomic_load(&side.done) < 20 + (uint64_t)round % 16)
+            sched_yield();
+        least = atomic_load(&side.done);
+        sb_rec_close(&s.rec[0]);
+        CHECK_INT(sb_snap_take(&snap, &s, SB_SNAP_FINAL, 1), 0);
+        most = atomic_load(&side.begun);
+        CHECK(snap.op[0].count <= most);
+        CHECK(snap.op[0].count + SB_REC_LATER >= least);
+        CHECK_INT(snap.op[0].count, snap.op[0].hist.total);
+        CHECK_INT(snap.op[0].ns, 7 * snap.op[0].count);
+        sb_snap_done(&snap);
+        atomic_store(&side.over, true);
+        pthread_join(t, NULL);
+        sb_stats_done(&s);
+    }
+}
+
 int main(void)
 {
     RUN(done_of_nothing);
@@ -220,5 +326,8 @@ int main(void)
     RUN(codes_are_counted_apart);
     RUN(fates_are_settled);
     RUN(later);
+    RUN(closed);
+    RUN(closing_waits);
+    RUN(closed_while_recording);
     return check_done();
 }
