@@ -17,12 +17,11 @@ static const struct known {
     { 20, SB_EQUERY, "" },   // IllegalOperation
     { 24, SB_ERESTART, "" }, // LockTimeout
     { 46, SB_ERESTART, "" }, // LockBusy
-    { 64, SB_EQUERY, "the servers did not confirm it in time, wtimeoutMS" },
+    { 64, SB_EQUERY, "not confirmed within wtimeoutMS" },
     { 79, SB_EQUERY, "the replica set has no such write concern" },
     { 89, SB_ELOST, "" }, // NetworkTimeout
     { 91, SB_ELOST, "" }, // ShutdownInProgress
-    { 100, SB_EQUERY,
-        "the write concern asks for more servers than there are" },
+    { 100, SB_EQUERY, "it asks for more servers than there are" },
     { 112, SB_ERESTART, "" }, // WriteConflict
     { 133, SB_ELOST, "" },    // FailedToSatisfyReadPreference
     { 189, SB_ELOST, "" },    // PrimarySteppedDown

@@ -1,0 +1,253 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+//
+// Options and URL of the MongoDB driver as its library gets them.
+#include <stdlib.h>
+
+#include "check.h"
+#include "drivers/mongodb/mongodb_priv.h"
+
+static void quiet(int level, const char *text)
+{
+}
+
+static const struct sb_host host = { .abi = SB_DRIVER_ABI, .log = quiet };
+static struct sbmo_opts o;
+static struct sb_err err;
+static struct sb_driver_env env;
+
+// Defaults, with this URL.
+static void options(const char *url)
+{
+    o = (struct sbmo_opts){ .url = url,
+        .db = "",
+        .user = "",
+        .password = "",
+        .password_file = "",
+        .auth_source = "",
+        .write_concern = "",
+        .read_concern = "",
+        .app_name = "",
+        .tls_ca = "",
+        .tls_cert = "",
+        .tls_password = "" };
+    env = (struct sb_driver_env){ .host = &host };
+    err = (struct sb_err){ 0 };
+}
+
+static const struct sbmo_env *made(void)
+{
+    CHECK_INT(sbmo_env_init(&env, &o, &err), 0);
+    CHECK_STR(err.msg, "");
+    return env.shared;
+}
+
+static void refused(const char *what)
+{
+    CHECK_INT(sbmo_env_init(&env, &o, &err), SB_EUSAGE);
+    if (!strstr(err.msg, what))
+        CHECK_STR(err.msg, what);
+    CHECK(env.shared == NULL);
+}
+
+static void database(void)
+{
+    options("mongodb://h:1");
+    CHECK_STR(made()->db, "sbtest");
+    sbmo_env_done(&env);
+    options("mongodb://h:1/mine");
+    CHECK_STR(made()->db, "mine");
+    sbmo_env_done(&env);
+    options("mongodb://h:1/mine");
+    o.db = "other";
+    CHECK_STR(made()->db, "other");
+    sbmo_env_done(&env);
+}
+
+static void hosts(void)
+{
+    options("mongodb://one:1,two:2/");
+    CHECK_STR(made()->where, "one:1, two:2");
+    sbmo_env_done(&env);
+}
+
+static void write_concern(void)
+{
+    const struct sbmo_env *e;
+
+    options("mongodb://h:1/");
+    e = made();
+    CHECK(mongoc_write_concern_is_default(e->write_concern));
+    CHECK(!e->unacknowledged);
+    sbmo_env_done(&env);
+
+    options("mongodb://h:1/?w=2&journal=true");
+    o.write_concern = "3";
+    e = made();
+    CHECK_INT(mongoc_write_concern_get_w(e->write_concern), 3);
+    CHECK(mongoc_write_concern_get_journal(e->write_concern));
+    sbmo_env_done(&env);
+
+    options("mongodb://h:1/?w=2");
+    o.write_concern = "majority";
+    o.journal = 1;
+    e = made();
+    CHECK(mongoc_write_concern_get_wmajority(e->write_concern));
+    CHECK(mongoc_write_concern_journal_is_set(e->write_concern));
+    CHECK(!mongoc_write_concern_get_journal(e->write_concern));
+    sbmo_env_done(&env);
+
+    options("mongodb://h:1/");
+    o.write_concern = "eu";
+    e = made();
+    CHECK_STR(mongoc_write_concern_get_wtag(e->write_concern), "eu");
+    sbmo_env_done(&env);
+
+    options("mongodb://h:1/");
+    o.write_concern = "0";
+    CHECK(made()->unacknowledged);
+    sbmo_env_done(&env);
+
+    options("mongodb://h:1/");
+    o.write_concern = "0";
+    o.journal = 2;
+    refused("journal");
+    options("mongodb://h:1/");
+    o.write_concern = "-1";
+    refused("mongo-write-concern: '-1'");
+    o.write_concern = "2x";
+    refused("mongo-write-concern: '2x'");
+}
+
+static void reads(void)
+{
+    const struct sbmo_env *e;
+
+    options("mongodb://h:1/?readConcernLevel=local&readPreference=nearest");
+    e = made();
+    CHECK_STR(mongoc_read_concern_get_level(e->read_concern), "local");
+    CHECK_INT(mongoc_read_prefs_get_mode(e->prefs), MONGOC_READ_NEAREST);
+    sbmo_env_done(&env);
+    options("mongodb://h:1/?readConcernLevel=local&readPreference=secondary"
+            "&readPreferenceTags=dc:x");
+    o.read_concern = "majority";
+    o.read_preference = 1; // primary: the tags have to go
+    e = made();
+    CHECK_STR(mongoc_read_concern_get_level(e->read_concern), "majority");
+    CHECK_INT(mongoc_read_prefs_get_mode(e->prefs), MONGOC_READ_PRIMARY);
+    sbmo_env_done(&env);
+}
+
+static void who(void)
+{
+    const struct sbmo_env *e;
+    FILE *f = fopen("password", "w");
+
+    fputs("of the file\nnot this\n", f);
+    fclose(f);
+    options("mongodb://u:p@h:1/?appname=mine&authSource=a");
+    e = made();
+    CHECK_STR(mongoc_uri_get_username(e->uri), "u");
+    CHECK_STR(mongoc_uri_get_password(e->uri), "p");
+    CHECK_STR(mongoc_uri_get_appname(e->uri), "mine");
+    CHECK_STR(mongoc_uri_get_auth_source(e->uri), "a");
+    sbmo_env_done(&env);
+    options("mongodb://u:p@h:1/?appname=mine&authSource=a");
+    o.user = "me";
+    o.password_file = "password";
+    o.auth_source = "b";
+    o.app_name = "other";
+    e = made();
+    CHECK_STR(mongoc_uri_get_username(e->uri), "me");
+    CHECK_STR(mongoc_uri_get_password(e->uri), "of the file");
+    CHECK_STR(mongoc_uri_get_appname(e->uri), "other");
+    CHECK_STR(mongoc_uri_get_auth_source(e->uri), "b");
+    sbmo_env_done(&env);
+    options("mongodb://h:1/");
+    CHECK_STR(mongoc_uri_get_appname(made()->uri), "sysbench");
+    sbmo_env_done(&env);
+    o.password = "x";
+    refused("neither --mongo-user");
+    options("mongodb://u@h:1/");
+    o.password_file = "nosuch";
+    refused("'nosuch'");
+    remove("password");
+}
+
+static void timeouts(void)
+{
+    const struct sbmo_env *e;
+
+    options("mongodb://h:1/?connectTimeoutMS=70&socketTimeoutMS=80");
+    o.connect_timeout = o.socket_timeout = o.selection_timeout = 1;
+    e = made();
+    CHECK_INT(e->connect_ms, 70);
+    CHECK_INT(
+        mongoc_uri_get_option_as_int32(e->uri, MONGOC_URI_SOCKETTIMEOUTMS, 0),
+        80);
+    CHECK(!mongoc_uri_has_option(e->uri, MONGOC_URI_SERVERSELECTIONTRYONCE));
+    sbmo_env_done(&env);
+    options("mongodb://h:1/?connectTimeoutMS=70&socketTimeoutMS=80");
+    o.connect_timeout = o.socket_timeout = 2000000000;
+    o.selection_timeout = 3000000;
+    o.given.connect_timeout = o.given.socket_timeout = true;
+    o.given.selection_timeout = true;
+    e = made();
+    CHECK_INT(e->connect_ms, 2000);
+    CHECK_INT(
+        mongoc_uri_get_option_as_int32(e->uri, MONGOC_URI_SOCKETTIMEOUTMS, 0),
+        2000);
+    CHECK_INT(mongoc_uri_get_option_as_int32(
+                  e->uri, MONGOC_URI_SERVERSELECTIONTIMEOUTMS, 0),
+        3);
+    CHECK(!mongoc_uri_get_option_as_bool(
+        e->uri, MONGOC_URI_SERVERSELECTIONTRYONCE, true));
+    sbmo_env_done(&env);
+}
+
+static void tls(void)
+{
+    const struct sbmo_env *e;
+
+    options("mongodb://h:1/");
+    CHECK(!mongoc_uri_get_tls(made()->uri));
+    sbmo_env_done(&env);
+    options("mongodb://h:1/?tls=true");
+    o.tls = 1;
+    CHECK(!mongoc_uri_get_tls(made()->uri));
+    sbmo_env_done(&env);
+    options("mongodb://h:1/");
+    o.tls_ca = "ca.pem";
+    o.tls_allow_invalid = 2;
+    e = made();
+    CHECK(mongoc_uri_get_tls(e->uri));
+    CHECK_STR(mongoc_uri_get_option_as_utf8(e->uri, MONGOC_URI_TLSCAFILE, ""),
+        "ca.pem");
+    CHECK(mongoc_uri_get_option_as_bool(
+        e->uri, MONGOC_URI_TLSALLOWINVALIDCERTIFICATES, false));
+    sbmo_env_done(&env);
+    o.tls = 1;
+    refused("switched off");
+}
+
+static void urls(void)
+{
+    options("mongodb//h");
+    refused("--mongo-url: ");
+    options("mongodb://h:1/?readPreference=nosuch");
+    refused("--mongo-url: ");
+    options("mongodb://h:99999/");
+    refused("--mongo-url: ");
+}
+
+int main(void)
+{
+    RUN(database);
+    RUN(hosts);
+    RUN(write_concern);
+    RUN(reads);
+    RUN(who);
+    RUN(timeouts);
+    RUN(tls);
+    RUN(urls);
+    return check_done();
+}
