@@ -25,21 +25,28 @@ local columns = {
    {"SMALLINT", "-32768"}, {"SMALLINT UNSIGNED", "65535"},
    {"MEDIUMINT", "-8388608"}, {"MEDIUMINT UNSIGNED", "16777215"},
    {"INT", "-2147483648"}, {"INT UNSIGNED", "4294967295"},
-   {"INT(8) ZEROFILL", "42"},
+   {"INT(8) ZEROFILL", "42"}, {"BIGINT(21) ZEROFILL", "1"},
    {"BIGINT", "-9223372036854775808", "9223372036854775807"},
    {"BIGINT UNSIGNED", "18446744073709551615"},
-   {"FLOAT", "1.5", "3.14159", "-1e-10", "1e20", "0", "16777216"},
-   {"FLOAT(9,3)", "1.5"},
+   {"FLOAT", "1.5", "3.14159", "-1e-10", "1e20", "0", "16777216", "-0.1",
+      "1e-14", "1e-15", "1e-16", "3.40282e38", "1e15", "123456.789"},
+   {"FLOAT(9,3)", "1.5", "-1.1", "0"},
    {"DOUBLE", "1.5", "0.1", "-1.7976931348623157e308", "1e-300", "1e15",
-      "123456789012345680", "0.30000000000000004"},
-   {"DOUBLE(12,4)", "2.5"},
+      "123456789012345680", "0.30000000000000004", "5.684341886080802e-14",
+      "2.2250738585072014e-308", "1e14", "9007199254740993",
+      "1234567890123456.5", "1e-14", "1e-15", "1e-16", "0", "1e22", "1e23",
+      "4.35", "0.000123456789012345"},
+   {"DOUBLE(12,4)", "2.5", "-2.00005", "12345678.1234", "0"},
+   {"DOUBLE(30,2)", "1e23", "2.675", "-0.001", "0.125"},
    {"DECIMAL(30,10)", "-12345678901234567890.0123456789", "0"},
-   {"YEAR", "2024", "1901"},
+   {"YEAR", "2024", "1901", "0"},
    {"DATE", "'2024-02-29'", "'0001-01-01'"},
    {"TIME", "'-838:59:59'", "'00:00:01'"},
-   {"TIME(6)", "'12:34:56.000007'", "'00:00:00'"},
+   {"TIME(6)", "'12:34:56.000007'", "'00:00:00'", "'-00:00:00.5'"},
+   {"TIME(2)", "'123:34:56.25'"},
    {"DATETIME", "'2024-02-29 23:59:59'"},
    {"DATETIME(3)", "'2024-02-29 23:59:59.120'", "'2024-02-29 00:00:00'"},
+   {"TIMESTAMP(6) NULL", "'2024-02-29 00:00:00.000001'"},
    {"TIMESTAMP NULL", "'2024-02-29 23:59:59'"},
    {"CHAR(10)", "'x'", "''"}, {"VARCHAR(300)", "'äöü'", "REPEAT('y', 300)"},
    {"BINARY(4)", "'a'"}, {"VARBINARY(10)", "X'00ff0a275c'"},
@@ -67,6 +74,109 @@ local function types()
       stmt:close()
       con:query("DROP TABLE types")
    end
+end
+
+-- What the driver reads by itself and what the client library does.
+local function both_ways()
+   local lib = sysbench.sql.driver():connect{bypass_library = "off"}
+   local expressions = {"NOW() > 1, 1/3, 1e0/3, -1.5e0, 0e0, PI()",
+      "CAST('2024-02-29' AS DATE), CAST('1:2:3.45' AS TIME(2)), X'00ff'",
+      "18446744073709551615, -5, 1 = 1, NULL, ''",
+      "CAST(1 AS DECIMAL(20, 5)), TRUE, LEFT('äöü', 2)"}
+   for _, column in ipairs(columns) do
+      local make = "CREATE TABLE types (id INT PRIMARY KEY, v " .. column[1] ..
+         ", w " .. column[1] .. ")"
+      con:query(make)
+      con:query("INSERT INTO types VALUES (0, NULL, NULL)")
+      for i = 2, #column do
+         con:query("INSERT INTO types VALUES (" .. i .. ", " .. column[i] ..
+            ", NULL), (" .. -i .. ", NULL, " .. column[i] .. ")")
+      end
+      local sql = "SELECT w, id, v FROM types ORDER BY id"
+      is(dump(con:prepare(sql):execute()), dump(lib:prepare(sql):execute()),
+         "both ways: " .. column[1])
+      con:query("DROP TABLE types")
+   end
+   for _, list in ipairs(expressions) do
+      local one, two = con:prepare("SELECT " .. list), lib:prepare("SELECT " ..
+         list)
+      local a, b = one:execute(), two:execute()
+      is(dump(a), dump(b), "both ways: " .. list)
+      for i = 1, a.nfields + 1 do
+         is(a:column(i), b:column(i), "name of column " .. i)
+      end
+   end
+   lib:disconnect()
+end
+
+-- Random doubles, and those around powers of two and of ten.
+local function numbers()
+   local sql = "SELECT ? + 0e0"
+   local own = con:prepare(sql)
+   local v = own:bind_create(t.DOUBLE)
+   own:bind_param(v)
+   local wrong, list = 0, {}
+   for e = -1022, 1023, 7 do
+      list[#list + 1] = 2 ^ e
+      list[#list + 1] = 2 ^ e * (1 + 2 ^ -52)
+      list[#list + 1] = 2 ^ e * (1 - 2 ^ -53)
+      list[#list + 1] = -2 ^ e * sysbench.rand.uniform_double()
+   end
+   for e = -300, 300, 3 do
+      list[#list + 1] = tonumber("1e" .. e)
+      list[#list + 1] = tonumber("9.99e" .. e)
+   end
+   for _, d in ipairs(list) do
+      v:set(d)
+      local got = own:execute():fetch_row()[1]
+      local want = con:query_row(("SELECT %.17g + 0e0"):format(d))
+      if got ~= want or tonumber(got) ~= d then
+         wrong = wrong + 1
+         print(("# %.17g: %s, as a text %s"):format(d, got, want))
+      end
+   end
+   is(wrong, 0, "doubles as the server prints them")
+end
+
+-- Packets end at 16 MB.
+local function long_packets()
+   if sysbench.opt.db_ps_mode == "disable" then
+      return
+   end
+   local stmt = con:prepare("SELECT ?, LENGTH(?), 'end'")
+   local s = stmt:bind_create(t.VARCHAR, 34 * 1024 * 1024)
+   local n = stmt:bind_create(t.VARCHAR, 10)
+   stmt:bind_param(s, n)
+   n:set("123")
+   local x = ("0123456789abcde"):rep(34 * 1024 * 1024 / 15)
+   for _, len in ipairs{0, 250, 251, 65535, 65536, 2000000} do
+      s:set(x:sub(1, len))
+      local row = stmt:execute():fetch_row()
+      ok(row[1] == x:sub(1, len) and row[2] == "3" and row[3] == "end",
+         len .. " bytes there and back")
+   end
+   -- So many bytes less than one or two full packets: where the command, or
+   -- the row, fills them.
+   local wrong = 0
+   for _, size in ipairs{{0xffffff, -1, 0, 13, 14, 15, 18, 19, 20, 21, 24},
+      {2 * 0xffffff, 19, 23, 25}} do
+      for i = 2, #size do
+         local text = x:sub(1, size[1] - size[i])
+         s:set(text)
+         local row = stmt:execute():fetch_row()
+         if row[1] ~= text or row[2] ~= "3" or row[3] ~= "end" then
+            wrong = wrong + 1
+         end
+      end
+   end
+   is(wrong, 0, "texts of 16 and 32 MB, to the byte")
+   is(con:query_row("SELECT 4"), "4", "and the connection can be used")
+   -- Rows of one packet and of two, then a short one.
+   local sql = "SELECT REPEAT('s', 17000000), 1 UNION ALL " ..
+      "SELECT REPEAT('r', 16777209), 2 UNION ALL SELECT 't', 3"
+   local text = dump(con:query(sql))
+   ok(#text > 3e7, "long rows as texts")
+   ok(dump(con:prepare(sql):execute()) == text, "the same of a statement")
 end
 
 local function parameters()
@@ -201,10 +311,24 @@ local function errors()
    is(kept:execute():fetch_row()[1], "3", "lives through a reconnect")
    con:query("CREATE TABLE changed (a INT)")
    con:query("INSERT INTO changed VALUES (1)")
+   local by_driver = sysbench.opt.mysql_bypass_library ~= false
    local all = con:prepare("SELECT * FROM changed")
    is(dump(all:execute()), "1", "a table")
    con:query("ALTER TABLE changed ADD b VARCHAR(9) DEFAULT 'new'")
    is(dump(all:execute()), "1|new", "that changes under a statement")
+   is(all:execute():column(2), "b", "it has another column")
+   con:query("UPDATE changed SET b = NULL")
+   con:query("ALTER TABLE changed MODIFY a DOUBLE, CHANGE b c DATE")
+   con:query("UPDATE changed SET a = 0.5, c = '2024-02-29'")
+   for i = 1, 2 do
+      local rs = all:execute()
+      is(dump(rs), "0.5|2024-02-29", "other types, execution " .. i)
+      if by_driver then -- the library remembers those it knew
+         is(rs:column(2), "c", "and names")
+      end
+   end
+   con:query("UPDATE changed SET a = NULL, c = NULL")
+   is(dump(all:execute()), "NULL|NULL", "and NULLs")
    con:query("DROP TABLE changed")
 end
 
@@ -316,7 +440,8 @@ function event()
    con:query("DROP PROCEDURE IF EXISTS twice")
    tap.run(function()
       like(con:server_info(), "^%w+ [%d.]+", "server_info()")
-      for _, part in ipairs{types, parameters, results, procedures, quoting,
+      for _, part in ipairs{types, both_ways, numbers, long_packets,
+         parameters, results, procedures, quoting,
          errors, pipeline, loading} do
          part()
       end

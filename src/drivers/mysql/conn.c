@@ -25,7 +25,7 @@ void sbmy_trace(struct sbmy_conn *c, const char *fmt, ...)
 
 bool sbmy_begin(struct sbmy_conn *c, struct sb_err *err)
 {
-    if (!c->my) {
+    if (!c->my || c->wire.gone) {
         sb_err_native(err, SB_ELOST, 2006, "HY000", "there is no connection");
         return false;
     }
@@ -211,7 +211,9 @@ static int try_mode(struct sbmy_conn *c, enum sbmy_tls mode, struct sb_err *err)
         return rc;
     }
     c->my = my;
-    atomic_store_explicit(&c->fd, descriptor(my), memory_order_release);
+    c->wire.fd = descriptor(my);
+    sbmy_wire_open(c);
+    atomic_store_explicit(&c->fd, c->wire.fd, memory_order_release);
     return 0;
 }
 
@@ -268,6 +270,7 @@ static void disconnect(struct sb_conn *conn)
 
     hang_up(c);
     sbmy_rows_done(&c->rows);
+    sbmy_wire_done(&c->wire);
     if (c->has_lock)
         pthread_mutex_destroy(&c->lock);
     c->has_lock = false;

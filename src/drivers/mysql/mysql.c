@@ -124,6 +124,13 @@ static const struct sb_opt opts[] = {
         .def = "1213,1020,1205",
         .help = "errors after which the event begins anew, or 'all'; 2006, "
                 "2013, 2055: connect again" },
+    { .name = "mysql-bypass-library",
+        .type = SB_OPT_BOOL,
+        AT(bypass),
+        .def = "on",
+        .help = "execute prepared statements on the socket itself where the "
+                "connection is neither encrypted nor compressed; off: by the "
+                "client library" },
     { .name = "mysql-debug",
         .type = SB_OPT_BOOL,
         AT(debug),

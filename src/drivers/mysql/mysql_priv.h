@@ -10,6 +10,8 @@
 #include <stdatomic.h>
 
 #include "db/driver.h"
+#include "drivers/mysql/answer.h"
+#include "drivers/mysql/binary.h"
 #include "drivers/mysql/errors.h"
 #include "drivers/mysql/place.h"
 
@@ -41,6 +43,7 @@ struct sbmy_opts {
     int ssl; // index into sbmy_ssl_words
     const char *ssl_key, *ssl_ca, *ssl_cert, *ssl_cipher;
     bool compression, debug, dry_run;
+    bool bypass; // the library, for executions: wire.c
     const char *compression_algorithms;
     int64_t connect_timeout, read_timeout, write_timeout; // ns
 };
@@ -81,6 +84,28 @@ struct sbmy_rows {
     bool bound; // to the current result
 };
 
+// Executions past the library (wire.c): an answer as it came, and how it is
+// read.
+struct sbmy_wire {
+    int fd;
+    bool plain;              // the socket carries the protocol as it is
+    bool gone;               // lost there, which the library has not noticed
+    bool more;               // results that follow the one that is here
+    bool decoded;            // the columns of the answer are in `shape`
+    int read_ms, write_ms;   // how long to wait; -1: for ever
+    struct sbmy_stmt *shown; // whose answer is here, or NULL
+    uint8_t *in, *out;
+    size_t len, cap, out_cap;
+    struct sbmy_answer answer;
+    // For who looks at rows:
+    size_t row; // the place of the next ...
+    uint64_t rows_left;
+    struct sbmy_shape *shape; // room for cap_shapes columns
+    uint32_t cap_shapes;
+    char *text; // cells that are not in the row, or a column's name
+    size_t cap_text;
+};
+
 // The connection: what struct sb_conn is in this driver.
 struct sbmy_conn {
     MYSQL *my; // NULL: not connected, or a dry run
@@ -100,6 +125,7 @@ struct sbmy_conn {
     struct sbmy_stmt *stmt;
     uint64_t stmt_rows; // how many the library holds of it
     struct sbmy_rows rows;
+    struct sbmy_wire wire;
     uint32_t piped; // answers of a pipeline still to come
     bool first;     // the next of them is the first
 };
@@ -117,10 +143,16 @@ struct sbmy_param {
 struct sbmy_stmt {
     MYSQL_STMT *st; // NULL in a dry run
     MYSQL_RES *meta;
+    // Of a statement that is executed past the library, else NULL: the type of
+    // each parameter, and the definitions of columns that the server sent last,
+    // where it does not send them each time.
+    uint8_t *types;
+    uint8_t *defs;
+    size_t defs_len;
     MYSQL_BIND *bind; // nparams of them; param lies behind, in one block
     struct sbmy_param *param;
     uint32_t nparams;
-    bool bound;
+    bool bound; // the library, or the server, knows the types
 };
 
 static inline struct sbmy_conn *sbmy_own(struct sb_conn *conn)
@@ -184,6 +216,9 @@ int sbmy_stmt_next(
 void sbmy_stmt_drop(struct sbmy_conn *c);
 int sbmy_stmt_fail(
     struct sbmy_conn *c, struct sbmy_stmt *p, struct sb_err *err);
+// Whether an execution that failed with this error may be tried once more with
+// the statement prepared anew.
+bool sbmy_stmt_forgotten(const struct sbmy_conn *c, int native);
 // Description of the columns; NULL when memory ran out.
 MYSQL_FIELD *sbmy_stmt_fields(struct sbmy_stmt *p);
 
@@ -192,6 +227,26 @@ MYSQL_FIELD *sbmy_stmt_fields(struct sbmy_stmt *p);
 int sbmy_rows_fetch(
     struct sbmy_conn *c, struct sb_cell *cells, struct sb_err *err);
 void sbmy_rows_done(struct sbmy_rows *r); // {0} allowed
+
+// wire.c: prepared statements executed past the library
+
+// A new connection: finds out whether it can be done there.
+void sbmy_wire_open(struct sbmy_conn *c);
+// {0} allowed
+void sbmy_wire_done(struct sbmy_wire *w);
+int sbmy_wire_execute(struct sbmy_conn *c, struct sbmy_stmt *p,
+    const struct sb_value *values, struct sb_result *res, struct sb_err *err);
+// As the operation next_result, when there are more.
+int sbmy_wire_next(
+    struct sbmy_conn *c, struct sb_result *res, struct sb_err *err);
+// Ends the result that is here and reads over those that follow it.
+void sbmy_wire_drop(struct sbmy_conn *c);
+
+// wire_rows.c: as the operations of the same names, for the result that is here
+
+int sbmy_wire_fetch(
+    struct sbmy_conn *c, struct sb_cell *cells, struct sb_err *err);
+const char *sbmy_wire_column(struct sbmy_conn *c, uint32_t i);
 
 // bulk.c
 

@@ -55,7 +55,9 @@ void sbmy_drop_result(struct sbmy_conn *c)
     if (c->res)
         mysql_free_result(c->res);
     c->res = NULL;
-    if (c->stmt)
+    if (c->wire.shown)
+        sbmy_wire_drop(c);
+    else if (c->stmt)
         sbmy_stmt_drop(c);
     else if (mysql_more_results(c->my))
         drop_texts(c);
@@ -68,13 +70,17 @@ static void free_result(struct sb_conn *conn, struct sb_result *res)
 
     if (!c->my)
         return;
+    if (c->wire.shown && !c->wire.more) {
+        sbmy_wire_drop(c);
+        return;
+    }
     if (c->piped) {
         if (c->res)
             mysql_free_result(c->res);
         c->res = NULL;
         return;
     }
-    if (!c->stmt && !mysql_more_results(c->my)) {
+    if (!c->wire.shown && !c->stmt && !mysql_more_results(c->my)) {
         if (c->res)
             mysql_free_result(c->res);
         c->res = NULL;
@@ -107,11 +113,14 @@ static int next_result(
     struct sbmy_conn *c = sbmy_own(conn);
     int rc;
 
-    if (!c->my || !mysql_more_results(c->my))
+    if (!c->my || !(c->wire.more || mysql_more_results(c->my)))
         return 0;
     if (!sbmy_begin(c, err))
         return SB_ELOST;
-    rc = c->stmt ? sbmy_stmt_next(c, res, err) : next_text(c, res, err);
+    if (c->wire.more)
+        rc = sbmy_wire_next(c, res, err);
+    else
+        rc = c->stmt ? sbmy_stmt_next(c, res, err) : next_text(c, res, err);
     return sbmy_end(c, rc);
 }
 
@@ -122,6 +131,8 @@ static int fetch(struct sb_conn *conn, struct sb_result *res,
     unsigned long *lengths;
     MYSQL_ROW row;
 
+    if (c->wire.shown)
+        return sbmy_wire_fetch(c, cells, err);
     if (c->stmt)
         return sbmy_rows_fetch(c, cells, err);
     row = c->res ? mysql_fetch_row(c->res) : NULL;
@@ -143,6 +154,8 @@ static const char *column(
 
     if (i >= res->nfields)
         return NULL;
+    if (c->wire.shown)
+        return sbmy_wire_column(c, i);
     if (c->stmt)
         fields = sbmy_stmt_fields(c->stmt);
     else if (c->res)

@@ -2,7 +2,8 @@
 //
 // Prepared statements. Parameters are bound once, to memory that lives as long
 // as the statement; they are bound again only when a type or the address of a
-// text changes. Rows stay in the library until somebody fetches them.
+// text changes. Rows stay in the library until somebody fetches them. Where the
+// library is passed by, it prepares and closes; the rest is wire.c's.
 #include <stdlib.h>
 
 #include "base/sqlscan.h"
@@ -44,10 +45,27 @@ static void init_bind(struct sbmy_stmt *p)
     }
 }
 
+static bool make_params(const struct sbmy_conn *c, struct sbmy_stmt *p)
+{
+    size_t n = p->nparams + 1;
+
+    if (c->wire.plain) {
+        p->types = malloc(n);
+        if (p->types)
+            memset(p->types, MYSQL_TYPE_LONGLONG, n);
+        return p->types != NULL;
+    }
+    p->bind = calloc(n, sizeof(*p->bind) + sizeof(*p->param));
+    if (!p->bind)
+        return false;
+    p->param = (struct sbmy_param *)(p->bind + n);
+    init_bind(p);
+    return true;
+}
+
 static int prepare_server(struct sbmy_conn *c, struct sbmy_stmt *p,
     const char *sql, size_t len, struct sb_err *err)
 {
-    size_t size = sizeof(*p->bind) + sizeof(*p->param);
     int rc;
 
     p->st = mysql_stmt_init(c->my);
@@ -61,11 +79,8 @@ static int prepare_server(struct sbmy_conn *c, struct sbmy_stmt *p,
                    : rc;
     }
     p->nparams = (uint32_t)mysql_stmt_param_count(p->st);
-    p->bind = calloc(p->nparams + 1, size);
-    if (!p->bind)
+    if (!make_params(c, p))
         return sb_err_set(err, SB_ENOMEM, "out of memory");
-    p->param = (struct sbmy_param *)(p->bind + p->nparams + 1);
-    init_bind(p);
     return 0;
 }
 
@@ -76,6 +91,8 @@ static void stmt_free(struct sbmy_stmt *p)
     if (p->st)
         mysql_stmt_close(p->st);
     free(p->bind);
+    free(p->types);
+    free(p->defs);
     *p = (struct sbmy_stmt){ 0 };
 }
 
@@ -112,6 +129,8 @@ void sbmy_close(struct sb_conn *conn, struct sb_stmt *stmt)
         sbmy_thread();
     if (c->stmt == p)
         sbmy_stmt_drop(c);
+    if (c->wire.shown == p)
+        sbmy_wire_drop(c);
     stmt_free(p);
 }
 
@@ -199,17 +218,20 @@ static int take(struct sbmy_conn *c, struct sbmy_stmt *p, struct sb_result *res,
 // A statement that is not known any more: a proxy has put another server behind
 // the connection. A transaction that was open is lost with the old one. Or a
 // table has got another column, which the library takes ill.
+bool sbmy_stmt_forgotten(const struct sbmy_conn *c, int native)
+{
+    bool open = c->my->server_status & SERVER_STATUS_IN_TRANS;
+
+    return native == CR_NEW_METADATA || (native == ER_UNKNOWN_STMT && !open);
+}
+
 static int not_executed(
     struct sbmy_conn *c, struct sbmy_stmt *p, struct sb_err *err)
 {
-    bool open = c->my->server_status & SERVER_STATUS_IN_TRANS;
-    unsigned native = mysql_stmt_errno(p->st);
+    bool forgotten = sbmy_stmt_forgotten(c, (int)mysql_stmt_errno(p->st));
     int rc = sbmy_stmt_fail(c, p, err);
 
-    if (rc != SB_ECANCELED &&
-        (native == CR_NEW_METADATA || (native == ER_UNKNOWN_STMT && !open)))
-        return SB_EUNSUPPORTED;
-    return rc;
+    return rc != SB_ECANCELED && forgotten ? SB_EUNSUPPORTED : rc;
 }
 
 int sbmy_execute(struct sb_conn *conn, struct sb_stmt *stmt,
@@ -226,6 +248,8 @@ int sbmy_execute(struct sb_conn *conn, struct sb_stmt *stmt,
         return 0;
     if (!sbmy_begin(c, err))
         return SB_ELOST;
+    if (p->types)
+        return sbmy_end(c, sbmy_wire_execute(c, p, values, res, err));
     rc = set_params(c, p, values, n, err);
     if (rc == 0)
         rc = mysql_stmt_execute(p->st) ? not_executed(c, p, err)

@@ -1,0 +1,492 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+//
+// Executes prepared statements on the library's socket without the library,
+// which describes, copies and allocates each row of each result. Only on plain
+// connections; what is between two calls of the library is complete answers,
+// so its own buffer is empty then. The library prepares and closes.
+//
+// One packet goes out, COM_STMT_EXECUTE; answer.c knows what comes back.
+#include <errno.h>
+#include <fcntl.h>
+#include <poll.h>
+#include <stdlib.h>
+#include <sys/socket.h>
+
+#include "drivers/mysql/mysql_priv.h"
+
+#define IN_START  1024u          // bytes; grows as answers need it
+#define KEEP_MOST (1024u * 1024) // more is not kept for the next answer
+// What the library sends at most.
+#define OUT_MOST         (1024u * 1024 * 1024)
+#define STMT_EXECUTE     0x17
+#define FIXED_OUT        32u // what is not values
+#define LENGTH_ROOM      9u  // of a text
+#define CR_GONE          2006
+#define CR_LOST          2013
+#define CR_TOO_LARGE     2020
+#define CR_REFUSED       2068
+#define NO_STATE         "HY000"
+#define PROTOCOL_41      (1ul << 9)
+#define OPTIONAL_COLUMNS (1ul << 25) // of MySQL: the count is another one
+#define ZSTD_COMPRESSION (1ul << 26)
+#define QUERY_ATTRIBUTES (1ul << 27) // parameters have names
+
+static int no_memory(struct sb_err *err)
+{
+    return sb_err_set(err, SB_ENOMEM, "out of memory");
+}
+
+// A connection that is compressed looks the same in all libraries.
+static bool is_plain(const struct sbmy_conn *c)
+{
+    unsigned long agreed = c->my->client_flag & c->my->server_capabilities;
+
+    return c->o->bypass && !c->o->debug && c->wire.fd >= 0 &&
+           !mysql_get_ssl_cipher(c->my) && !c->my->net.compress &&
+           c->my->server_capabilities & PROTOCOL_41 &&
+           !(agreed & (OPTIONAL_COLUMNS | ZSTD_COMPRESSION | QUERY_ATTRIBUTES));
+}
+
+static int milliseconds(unsigned seconds)
+{
+    return seconds == 0 || seconds > INT32_MAX / 1000 ? -1
+                                                      : (int)seconds * 1000;
+}
+
+void sbmy_wire_open(struct sbmy_conn *c)
+{
+    struct sbmy_wire *w = &c->wire;
+    int flags;
+
+    w->gone = w->more = false;
+    w->shown = NULL;
+    w->plain = is_plain(c);
+    if (!w->plain)
+        return;
+    // Those of the client's own files count as well.
+    w->read_ms = milliseconds(c->my->options.read_timeout);
+    w->write_ms = milliseconds(c->my->options.write_timeout);
+    if (w->read_ms >= 0 || w->write_ms >= 0)
+        return;
+    // Some libraries leave the socket non-blocking: a poll() before each
+    // recv(). Without limits of time they need not.
+    flags = fcntl(w->fd, F_GETFL);
+    if (flags >= 0 && flags & O_NONBLOCK)
+        fcntl(w->fd, F_SETFL, flags & ~O_NONBLOCK);
+}
+
+void sbmy_wire_done(struct sbmy_wire *w)
+{
+    free(w->in);
+    free(w->out);
+    free(w->shape);
+    free(w->text);
+    *w = (struct sbmy_wire){ 0 };
+}
+
+// Losing the connection ------------------------------------------------------
+
+// The rest of an answer would be taken for the next one. The library notices
+// when it is told to close.
+static void hang_up(struct sbmy_conn *c)
+{
+    c->wire.gone = true;
+    c->wire.more = false;
+    shutdown(c->wire.fd, SHUT_RDWR);
+}
+
+static int lost(struct sbmy_conn *c, int native, struct sb_err *err)
+{
+    hang_up(c);
+    return sbmy_fail_with(c, native, NO_STATE,
+        native == CR_GONE ? "Server has gone away"
+                          : "Lost connection to server during query",
+        err);
+}
+
+// Sending --------------------------------------------------------------------
+
+static bool wait_for(int fd, short what, int ms)
+{
+    struct pollfd p = { .fd = fd, .events = what };
+    int n;
+
+    do
+        n = poll(&p, 1, ms);
+    while (n < 0 && errno == EINTR);
+    return n > 0;
+}
+
+static bool send_bytes(const struct sbmy_wire *w, const uint8_t *p, size_t len)
+{
+    int flags = MSG_NOSIGNAL | (w->write_ms < 0 ? 0 : MSG_DONTWAIT);
+
+    while (len > 0) {
+        ssize_t n = send(w->fd, p, len, flags);
+
+        if (n > 0) {
+            p += n;
+            len -= (size_t)n;
+        } else if (n < 0 && (errno == EAGAIN || errno == EWOULDBLOCK)) {
+            if (!wait_for(w->fd, POLLOUT, w->write_ms))
+                return false;
+        } else if (n == 0 || errno != EINTR) {
+            return false;
+        }
+    }
+    return true;
+}
+
+static uint8_t *put(uint8_t *out, uint64_t v, unsigned bytes)
+{
+    for (unsigned i = 0; i < bytes; i++)
+        out[i] = (uint8_t)(v >> 8 * i);
+    return out + bytes;
+}
+
+// A command of len bytes behind w->out's first head. Longer ones go in parts,
+// of which the last is not full. *seq: the number of the answer's first.
+static bool send_command(struct sbmy_wire *w, size_t len, uint8_t *seq)
+{
+    uint8_t *p = w->out;
+
+    *seq = 0;
+    while (len >= SBMY_PACKET_FULL) {
+        // The head takes the place of bytes that were sent already.
+        put(put(p, SBMY_PACKET_FULL, 3), (*seq)++, 1);
+        if (!send_bytes(w, p, SBMY_HEAD + SBMY_PACKET_FULL))
+            return false;
+        p += SBMY_PACKET_FULL;
+        len -= SBMY_PACKET_FULL;
+    }
+    put(put(p, len, 3), (*seq)++, 1);
+    return send_bytes(w, p, SBMY_HEAD + len);
+}
+
+static enum enum_field_types type_of(const struct sb_value *v)
+{
+    switch ((enum sb_value_type)v->type) {
+    case SB_VALUE_INT:
+        return MYSQL_TYPE_LONGLONG;
+    case SB_VALUE_DOUBLE:
+        return MYSQL_TYPE_DOUBLE;
+    case SB_VALUE_BLOB:
+        return MYSQL_TYPE_BLOB;
+    default:
+        return MYSQL_TYPE_STRING;
+    }
+}
+
+// True when the server has to be told. A NULL keeps the type it knows.
+static bool set_types(struct sbmy_stmt *p, const struct sb_value *v)
+{
+    bool tell = !p->bound;
+
+    for (uint32_t i = 0; i < p->nparams; i++) {
+        uint8_t type = (uint8_t)type_of(&v[i]);
+
+        if (v[i].type == SB_VALUE_NULL || p->types[i] == type)
+            continue;
+        p->types[i] = type;
+        tell = true;
+    }
+    return tell;
+}
+
+static size_t room_for(const struct sb_value *v, uint32_t n)
+{
+    size_t size = FIXED_OUT + ((size_t)n + 7) / 8 + 2 * (size_t)n;
+
+    for (uint32_t i = 0; i < n; i++)
+        size += LENGTH_ROOM + (v[i].type < SB_VALUE_TEXT ? 0 : v[i].len);
+    return size;
+}
+
+static uint8_t *put_text(uint8_t *out, const struct sb_value *v)
+{
+    if (v->len < 0xfb)
+        *out++ = (uint8_t)v->len;
+    else if (v->len <= UINT16_MAX)
+        out = put(put(out, 0xfc, 1), v->len, 2);
+    else if (v->len <= SBMY_PACKET_FULL)
+        out = put(put(out, 0xfd, 1), v->len, 3);
+    else
+        out = put(put(out, 0xfe, 1), v->len, 8);
+    if (v->len > 0)
+        memcpy(out, v->s, v->len);
+    return out + v->len;
+}
+
+static uint8_t *put_value(uint8_t *out, const struct sb_value *v)
+{
+    uint64_t bits;
+
+    switch ((enum sb_value_type)v->type) {
+    case SB_VALUE_NULL:
+        return out;
+    case SB_VALUE_INT:
+        return put(out, (uint64_t)v->i, 8);
+    case SB_VALUE_DOUBLE:
+        memcpy(&bits, &v->d, sizeof(bits));
+        return put(out, bits, 8);
+    default:
+        return put_text(out, v);
+    }
+}
+
+// NULLs, types, values.
+static uint8_t *put_params(uint8_t *out, const struct sbmy_stmt *p, bool tell,
+    const struct sb_value *v)
+{
+    uint8_t *nulls = out;
+
+    out += (p->nparams + 7) / 8;
+    memset(nulls, 0, (size_t)(out - nulls));
+    *out++ = tell;
+    for (uint32_t i = 0; tell && i < p->nparams; i++)
+        out = put(out, p->types[i], 2);
+    for (uint32_t i = 0; i < p->nparams; i++) {
+        if (v[i].type == SB_VALUE_NULL)
+            nulls[i / 8] |= (uint8_t)(1u << i % 8);
+        out = put_value(out, &v[i]);
+    }
+    return out;
+}
+
+static bool grow(uint8_t **buf, size_t *cap, size_t want)
+{
+    size_t size = *cap ? *cap : IN_START;
+    uint8_t *p;
+
+    while (size < want)
+        size *= 2;
+    if (size == *cap)
+        return true;
+    p = realloc(*buf, size);
+    if (!p)
+        return false;
+    *buf = p;
+    *cap = size;
+    return true;
+}
+
+static int send_execute(struct sbmy_conn *c, struct sbmy_stmt *p,
+    const struct sb_value *v, uint8_t *seq, struct sb_err *err)
+{
+    struct sbmy_wire *w = &c->wire;
+    size_t room = room_for(v, p->nparams);
+    uint8_t *out;
+
+    if (room > OUT_MOST)
+        return sbmy_fail_with(c, CR_TOO_LARGE, NO_STATE,
+            "Got packet bigger than 'max_allowed_packet' bytes", err);
+    if (!grow(&w->out, &w->out_cap, room))
+        return no_memory(err);
+    out = put(w->out + SBMY_HEAD, STMT_EXECUTE, 1);
+    out = put(out, p->st->stmt_id, 4);
+    out = put(out, 0, 1); // no cursor
+    out = put(out, 1, 4); // once
+    if (p->nparams > 0)
+        out = put_params(out, p, set_types(p, v), v);
+    if (!send_command(w, (size_t)(out - w->out) - SBMY_HEAD, seq))
+        return lost(c, CR_GONE, err);
+    return 0;
+}
+
+// Receiving ------------------------------------------------------------------
+
+// Reads once. 0, SB_ELOST or SB_ENOMEM.
+static int read_more(struct sbmy_wire *w)
+{
+    int flags = w->read_ms < 0 ? 0 : MSG_DONTWAIT;
+    ssize_t n;
+
+    if (!grow(&w->in, &w->cap, w->answer.want))
+        return SB_ENOMEM;
+    do {
+        n = recv(w->fd, w->in + w->len, w->cap - w->len, flags);
+        if (n < 0 && (errno == EAGAIN || errno == EWOULDBLOCK) &&
+            !wait_for(w->fd, POLLIN, w->read_ms))
+            return SB_ELOST;
+    } while (
+        n < 0 && (errno == EINTR || errno == EAGAIN || errno == EWOULDBLOCK));
+    if (n <= 0)
+        return SB_ELOST;
+    w->len += (size_t)n;
+    return 0;
+}
+
+// One answer from the start of w->in, where w->len bytes have come already.
+static int receive(struct sbmy_conn *c, uint8_t seq, struct sb_err *err)
+{
+    struct sbmy_wire *w = &c->wire;
+    enum sbmy_step step;
+
+    sbmy_answer_begin(&w->answer, seq);
+    while ((step = sbmy_answer_read(&w->answer, w->in, w->len)) ==
+           SBMY_STEP_MORE) {
+        int rc = read_more(w);
+
+        if (rc == SB_ENOMEM) {
+            hang_up(c);
+            return no_memory(err);
+        }
+        if (rc)
+            return lost(c, CR_LOST, err);
+    }
+    return step == SBMY_STEP_BAD ? lost(c, CR_LOST, err) : 0;
+}
+
+static int server_error(struct sbmy_conn *c, struct sb_err *err)
+{
+    const struct sbmy_wire *w = &c->wire;
+    struct sbmy_problem e = { 0 };
+    char text[400];
+
+    sbmy_problem_read(w->in + w->answer.error, w->answer.error_len, &e);
+    snprintf(
+        text, sizeof(text), "%.*s", (int)(e.len < 399 ? e.len : 399), e.text);
+    return sbmy_fail_with(c, e.native, e.state, text, err);
+}
+
+// A server that asks for a file gets an empty one, and the statement fails.
+static int refuse_file(struct sbmy_conn *c, struct sb_err *err)
+{
+    struct sbmy_wire *w = &c->wire;
+    uint8_t empty[SBMY_HEAD] = { 0, 0, 0, w->answer.seq };
+    int rc;
+
+    if (!send_bytes(w, empty, sizeof(empty)))
+        return lost(c, CR_GONE, err);
+    w->len = 0;
+    rc = receive(c, (uint8_t)(w->answer.seq + 1), err);
+    if (rc)
+        return rc;
+    if (w->answer.file || w->answer.status & SBMY_MORE_RESULTS)
+        return lost(c, CR_LOST, err);
+    return sbmy_fail_with(
+        c, CR_REFUSED, NO_STATE, "no file of this machine is for you", err);
+}
+
+// On servers that send definitions of columns when they changed only.
+static int keep_defs(
+    struct sbmy_conn *c, struct sbmy_stmt *p, struct sb_err *err)
+{
+    const struct sbmy_wire *w = &c->wire;
+    size_t len = w->answer.columns_end - w->answer.columns;
+    uint8_t *defs = len == p->defs_len ? p->defs : realloc(p->defs, len);
+
+    if (!defs)
+        return no_memory(err);
+    memcpy(defs, w->in + w->answer.columns, len);
+    p->defs = defs;
+    p->defs_len = len;
+    return 0;
+}
+
+static void describe(struct sbmy_conn *c, struct sb_result *res)
+{
+    const struct sbmy_answer *a = &c->wire.answer;
+
+    if (a->nfields > 0) {
+        res->kind = SB_RESULT_ROWS;
+        res->nfields = a->nfields;
+        res->nrows = a->nrows;
+        return;
+    }
+    res->affected = a->affected;
+    res->insert_id = a->insert_id;
+    res->kind = a->affected ? SB_RESULT_WRITE : SB_RESULT_NONE;
+}
+
+// The answer that has just come is the current result of p.
+static int take(struct sbmy_conn *c, struct sbmy_stmt *p, struct sb_result *res,
+    struct sb_err *err)
+{
+    struct sbmy_wire *w = &c->wire;
+    const struct sbmy_answer *a = &w->answer;
+
+    if (a->file)
+        return refuse_file(c, err);
+    if (a->error)
+        return server_error(c, err);
+    // The library shall know the state of the transaction, but not look for
+    // results that it cannot read.
+    c->my->server_status = a->status & ~SBMY_MORE_RESULTS;
+    c->my->warning_count = a->warnings;
+    w->more = a->status & SBMY_MORE_RESULTS;
+    w->shown = p;
+    w->row = a->rows;
+    w->rows_left = a->nrows;
+    w->decoded = false;
+    // Nobody asked for what comes behind: it cannot be told from the next
+    // answer, so there will be none.
+    if (!w->more && w->len > a->at)
+        hang_up(c);
+    if (a->remembers && a->columns && keep_defs(c, p, err))
+        return SB_ENOMEM;
+    describe(c, res);
+    return 0;
+}
+
+int sbmy_wire_execute(struct sbmy_conn *c, struct sbmy_stmt *p,
+    const struct sb_value *values, struct sb_result *res, struct sb_err *err)
+{
+    int rc, native;
+    uint8_t seq = 0;
+
+    c->wire.len = 0;
+    rc = send_execute(c, p, values, &seq, err);
+    if (rc == 0)
+        rc = receive(c, seq, err);
+    if (rc == 0)
+        rc = take(c, p, res, err);
+    p->bound = rc == 0;
+    if (rc == 0)
+        return 0;
+    native = err ? err->native : 0;
+    return rc != SB_ECANCELED && !c->wire.gone && sbmy_stmt_forgotten(c, native)
+               ? SB_EUNSUPPORTED
+               : rc;
+}
+
+int sbmy_wire_next(
+    struct sbmy_conn *c, struct sb_result *res, struct sb_err *err)
+{
+    struct sbmy_wire *w = &c->wire;
+    struct sbmy_stmt *p = w->shown;
+    size_t past = w->answer.at;
+    int rc;
+
+    w->more = false;
+    w->len -= past;
+    memmove(w->in, w->in + past, w->len);
+    *res = (struct sb_result){ 0 };
+    rc = receive(c, w->answer.seq, err);
+    if (rc == 0)
+        rc = take(c, p, res, err);
+    return rc ? rc : 1;
+}
+
+// Memory of one uncommonly long statement is not kept by every user.
+static void trim(uint8_t **buf, size_t *cap)
+{
+    if (*cap <= KEEP_MOST)
+        return;
+    free(*buf);
+    *buf = NULL;
+    *cap = 0;
+}
+
+void sbmy_wire_drop(struct sbmy_conn *c)
+{
+    struct sbmy_wire *w = &c->wire;
+    struct sb_result unused;
+
+    while (w->more && sbmy_wire_next(c, &unused, NULL) > 0)
+        continue;
+    w->shown = NULL;
+    w->len = 0;
+    trim(&w->in, &w->cap);
+    trim(&w->out, &w->out_cap);
+}

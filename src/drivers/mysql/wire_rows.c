@@ -1,0 +1,164 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+//
+// Rows and columns of an answer that is here (wire.c), for who looks at them.
+#include <stdlib.h>
+
+#include "drivers/mysql/mysql_priv.h"
+
+#define CR_MALFORMED 2027
+
+static int no_memory(struct sb_err *err)
+{
+    return sb_err_set(err, SB_ENOMEM, "out of memory");
+}
+
+static int malformed(struct sbmy_conn *c, struct sb_err *err)
+{
+    return sbmy_fail_with(c, CR_MALFORMED, "HY000", "Malformed packet", err);
+}
+
+// The packet at p, whose body is whole.
+static const uint8_t *column_at(const uint8_t *p, struct sbmy_column_def *out)
+{
+    uint32_t len = sbmy_get24(p);
+
+    if (!sbmy_column_read(p + SBMY_HEAD, len, out))
+        return NULL;
+    return p + SBMY_HEAD + len;
+}
+
+// The definitions that hold for the answer; NULL: those that came when the
+// statement was prepared, which the library has.
+static const uint8_t *definitions(const struct sbmy_wire *w)
+{
+    return w->answer.columns ? w->in + w->answer.columns : w->shown->defs;
+}
+
+static bool shapes_of_library(struct sbmy_wire *w, uint32_t n)
+{
+    const MYSQL_FIELD *f;
+
+    if (mysql_stmt_field_count(w->shown->st) != n)
+        return false;
+    f = sbmy_stmt_fields(w->shown);
+    for (uint32_t i = 0; f && i < n; i++)
+        w->shape[i] = (struct sbmy_shape){
+            .type = (uint8_t)f[i].type,
+            .decimals = (uint8_t)f[i].decimals,
+            .flags = (uint16_t)f[i].flags,
+            .length = (uint32_t)f[i].length,
+        };
+    return f != NULL;
+}
+
+static bool shapes_of(struct sbmy_wire *w, const uint8_t *p, uint32_t n)
+{
+    struct sbmy_column_def def;
+
+    for (uint32_t i = 0; p && i < n; i++) {
+        p = column_at(p, &def);
+        if (p)
+            w->shape[i] = (struct sbmy_shape){
+                .type = def.type,
+                .decimals = def.decimals,
+                .flags = def.flags,
+                .length = def.length,
+            };
+    }
+    return p != NULL;
+}
+
+static bool make_room(struct sbmy_wire *w, size_t bytes)
+{
+    char *text = bytes <= w->cap_text ? w->text : realloc(w->text, bytes);
+
+    if (!text)
+        return bytes == 0;
+    w->text = text;
+    if (bytes > w->cap_text)
+        w->cap_text = bytes;
+    return true;
+}
+
+static int decode(struct sbmy_conn *c, struct sb_err *err)
+{
+    struct sbmy_wire *w = &c->wire;
+    const uint8_t *defs = definitions(w);
+    uint32_t n = w->answer.nfields;
+    size_t room = 0;
+
+    if (n > w->cap_shapes) {
+        struct sbmy_shape *shape = realloc(w->shape, n * sizeof(*shape));
+
+        if (!shape)
+            return no_memory(err);
+        w->shape = shape;
+        w->cap_shapes = n;
+    }
+    if (!(defs ? shapes_of(w, defs, n) : shapes_of_library(w, n)))
+        return malformed(c, err);
+    for (uint32_t i = 0; i < n; i++)
+        room += sbmy_binary_room(&w->shape[i]);
+    if (!make_room(w, room))
+        return no_memory(err);
+    w->decoded = true;
+    return 0;
+}
+
+// The next row in one piece, its length in *len: heads in the middle of it are
+// overwritten.
+static const uint8_t *whole_row(struct sbmy_wire *w, size_t *len)
+{
+    uint8_t *row = w->in + w->row + SBMY_HEAD, *next;
+    size_t part = sbmy_get24(w->in + w->row);
+
+    *len = part;
+    next = row + part;
+    while (part == SBMY_PACKET_FULL) {
+        part = sbmy_get24(next);
+        memmove(row + *len, next + SBMY_HEAD, part);
+        *len += part;
+        next += SBMY_HEAD + part;
+    }
+    w->row = (size_t)(next - w->in);
+    return row;
+}
+
+int sbmy_wire_fetch(
+    struct sbmy_conn *c, struct sb_cell *cells, struct sb_err *err)
+{
+    struct sbmy_wire *w = &c->wire;
+    int rc = w->decoded || w->rows_left == 0 ? 0 : decode(c, err);
+    const uint8_t *row;
+    size_t len;
+
+    if (rc || w->rows_left == 0)
+        return rc;
+    w->rows_left--;
+    row = whole_row(w, &len);
+    if (!sbmy_binary_row(row, len, w->shape, w->answer.nfields, cells, w->text))
+        return malformed(c, err);
+    return 1;
+}
+
+const char *sbmy_wire_column(struct sbmy_conn *c, uint32_t i)
+{
+    struct sbmy_wire *w = &c->wire;
+    const uint8_t *p = definitions(w);
+    struct sbmy_column_def def = { 0 };
+    MYSQL_FIELD *fields;
+
+    if (!p) {
+        fields = sbmy_stmt_fields(w->shown);
+        return fields && i < mysql_stmt_field_count(w->shown->st)
+                   ? fields[i].name
+                   : NULL;
+    }
+    for (uint32_t k = 0; p && k <= i; k++)
+        p = column_at(p, &def);
+    if (!p || !make_room(w, def.name_len + 1))
+        return NULL;
+    memcpy(w->text, def.name, def.name_len);
+    w->text[def.name_len] = '\0';
+    return w->text;
+}

@@ -1,0 +1,388 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+//
+// Answers as servers sent them, whole, cut off at every byte, and spoiled.
+#include <stdlib.h>
+
+#include "check.h"
+#include "drivers/mysql/answer.h"
+#include "drivers/mysql/binary.h"
+#include "guard_page.h"
+
+// MySQL 5.6: definitions each time. -1, 2^64 - 1, 0.5, 'text', a time; then a
+// row of NULLs, 7 and ''.
+static const char mysql_rows[] =
+    "0100000105"
+    "2400000203646566067362746573740372656303726563016901690c3f000b000000030000"
+    "0000002400000303646566067362746573740372656303726563017501750c3f0014000000"
+    "0820000000002400000403646566067362746573740372656303726563016401640c3f0016"
+    "0000000500001f000024000005036465660673627465737403726563037265630173017"
+    "30c2d0050000000fd000000000024000006036465660673627465737403726563037265630"
+    "1"
+    "7401740c3f00170000000c8000030000"
+    "05000007fe00002200"
+    "270000080000ffffffffffffffffffffffff000000000000e03f04746578740be807021d17"
+    "3b3bc0d40100"
+    "0b000009005407000000000000000005"
+    "00000afe00002200";
+// MariaDB 10.11, which sent the definitions when the statement was prepared.
+static const char mariadb_rows[] =
+    "02000001050005000002fe00002200270000030000ffffffffffffffffffffffff00000000"
+    "0000e03f04746578740be807021d173b3bc0d401000b000004005407000000000000000005"
+    "000005fe00002200";
+static const char insert[] =
+    "2e00000100020002000000265265636f7264733a203220204475706c6963617465733a2030"
+    "20205761726e696e67733a2030";
+// Fails when the first row was to come.
+static const char mysql_error[] =
+    "010000010135000002036465660000001f2853454c45435420692046524f4d207265632057"
+    "484552452069203c203529000c3f000b00000003800000000005000003fe00000200290000"
+    "04"
+    "ffda0423323130303053756271756572792072657475726e73206d6f7265207468616e2031"
+    "20726f77";
+static const char mariadb_error[] =
+    "02000001010005000002fe0000020029000003ffda04233231303030537562717565727920"
+    "72657475726e73206d6f7265207468616e203120726f77";
+// Without EOF packets: an OK packet ends the rows.
+static const char no_eof[] = "0100000101"
+                             "1700000203646566000000013100"
+                             "0c3f0001000000088100000000"
+                             "0a000003000001000000000000"
+                             "00"
+                             "07000004fe000002000100";
+
+static const char *const all[] = { mysql_rows, mariadb_rows, insert,
+    mysql_error, mariadb_error, no_eof };
+#define ALL (sizeof(all) / sizeof(all[0]))
+
+static size_t bytes_of(const char *hex, uint8_t *out)
+{
+    size_t n = strlen(hex) / 2;
+
+    for (size_t i = 0; i < n; i++) {
+        const char digits[3] = { hex[2 * i], hex[2 * i + 1], '\0' };
+
+        out[i] = (uint8_t)strtoul(digits, NULL, 16);
+    }
+    return n;
+}
+
+static enum sbmy_step read_hex(
+    const char *hex, uint8_t *bytes, struct sbmy_answer *a)
+{
+    size_t n = bytes_of(hex, bytes);
+
+    sbmy_answer_begin(a, 1);
+    return sbmy_answer_read(a, bytes, n);
+}
+
+static void whole_answers(void)
+{
+    uint8_t in[GUARD_MOST];
+    struct sbmy_answer a;
+
+    CHECK_INT(read_hex(mysql_rows, in, &a), SBMY_STEP_DONE);
+    CHECK_INT(a.nfields, 5);
+    CHECK_INT(a.nrows, 2);
+    CHECK_INT(a.status, 0x22);
+    CHECK_INT(a.columns, 5);
+    CHECK_INT(a.columns_end, 5 + 5 * 40);
+    CHECK_INT(a.rows, a.columns_end + 9);
+    CHECK_INT(a.error, 0);
+    CHECK_INT(a.seq, 11);
+    CHECK(!a.remembers);
+    CHECK_INT(read_hex(mariadb_rows, in, &a), SBMY_STEP_DONE);
+    CHECK_INT(a.nfields, 5);
+    CHECK_INT(a.nrows, 2);
+    CHECK_INT(a.columns, 0);
+    CHECK_INT(a.rows, 15);
+    CHECK(a.remembers);
+    CHECK_INT(read_hex(insert, in, &a), SBMY_STEP_DONE);
+    CHECK_INT(a.nfields, 0);
+    CHECK_INT(a.affected, 2);
+    CHECK_INT(a.insert_id, 0);
+    CHECK_INT(a.status, 2);
+    CHECK_INT(read_hex(no_eof, in, &a), SBMY_STEP_DONE);
+    CHECK_INT(a.nrows, 1);
+    CHECK_INT(a.status, 2);
+    CHECK_INT(a.warnings, 1);
+}
+
+static void errors(void)
+{
+    static const char text[] = "Subquery returns more than 1 row";
+    uint8_t in[GUARD_MOST];
+    struct sbmy_answer a;
+    struct sbmy_problem e;
+
+    for (size_t i = 3; i < 5; i++) {
+        CHECK_INT(read_hex(all[i], in, &a), SBMY_STEP_DONE);
+        CHECK(a.error > 0);
+        CHECK(sbmy_problem_read(in + a.error, a.error_len, &e));
+        CHECK_INT(e.native, 1242);
+        CHECK_STR(e.state, "21000");
+        CHECK_INT(e.len, strlen(text));
+        CHECK(memcmp(e.text, text, e.len) == 0);
+    }
+    // An old one, without a state.
+    bytes_of("ff1504657272", in);
+    CHECK(sbmy_problem_read(in, 6, &e));
+    CHECK_INT(e.native, 1045);
+    CHECK_STR(e.state, "HY000");
+    CHECK_INT(e.len, 3);
+    for (size_t n = 0; n < 3; n++)
+        CHECK(!sbmy_problem_read(in, n, &e));
+    // What a server says before it hangs up has a number of its own.
+    CHECK_INT(read_hex("09000000ff8707233037303031", in, &a), SBMY_STEP_DONE);
+    CHECK(sbmy_problem_read(in + a.error, a.error_len, &e));
+    CHECK_INT(e.native, 1927);
+    // Others have not.
+    CHECK_INT(read_hex("0700000000000002000000", in, &a), SBMY_STEP_BAD);
+}
+
+// However it comes, it is the same answer.
+static void in_pieces(void)
+{
+    uint8_t in[GUARD_MOST];
+    struct sbmy_answer a, b;
+
+    for (size_t i = 0; i < ALL; i++) {
+        size_t len = bytes_of(all[i], in);
+
+        CHECK_INT(read_hex(all[i], in, &a), SBMY_STEP_DONE);
+        CHECK_INT(a.at, len);
+        sbmy_answer_begin(&b, 1);
+        for (size_t n = 0; n < len; n++) {
+            CHECK_INT(sbmy_answer_read(&b, guarded(in, n), n), SBMY_STEP_MORE);
+            CHECK(b.want > n && b.want <= len);
+        }
+        CHECK_INT(sbmy_answer_read(&b, guarded(in, len), len), SBMY_STEP_DONE);
+        CHECK(memcmp(&a, &b, sizeof(a)) == 0);
+    }
+}
+
+// As wire.c reads them; whatever is in there, nothing beyond is read.
+static void use(const struct sbmy_answer *a, const uint8_t *in)
+{
+    struct sbmy_shape shape[8] = { { .type = 3 }, { .type = 8, .flags = 32 },
+        { .type = 5, .decimals = 31 }, { .type = 253 },
+        { .type = 12, .decimals = 3 } };
+    struct sbmy_column_def def = { 0 };
+    struct sbmy_problem e;
+    struct sb_cell cells[8];
+    char text[8 * 700];
+    size_t at = a->columns;
+
+    if (a->error)
+        CHECK(sbmy_problem_read(in + a->error, a->error_len, &e));
+    for (uint32_t i = 0; at && i < a->nfields && i < 8; i++) {
+        if (!sbmy_column_read(in + at + 4, sbmy_get24(in + at), &def))
+            return;
+        shape[i] = (struct sbmy_shape){ def.type, def.decimals, def.flags,
+            def.length };
+        at += 4 + sbmy_get24(in + at);
+    }
+    at = a->rows;
+    for (uint64_t i = 0; i < a->nrows && a->nfields <= 8; i++) {
+        size_t len = sbmy_get24(in + at);
+
+        sbmy_binary_row(in + at + 4, len, shape, a->nfields, cells, text);
+        at += 4 + len;
+    }
+}
+
+static void spoiled(void)
+{
+    uint8_t in[GUARD_MOST];
+    struct sbmy_answer a;
+    unsigned done = 0, bad = 0;
+
+    for (size_t i = 0; i < ALL; i++) {
+        size_t len = bytes_of(all[i], in);
+
+        for (size_t k = 0; k < len; k++) {
+            for (unsigned v = 0; v < 256; v++) {
+                uint8_t *p = guarded(in, len);
+                enum sbmy_step step;
+
+                p[k] = (uint8_t)v;
+                sbmy_answer_begin(&a, 1);
+                step = sbmy_answer_read(&a, p, len);
+                if (step == SBMY_STEP_DONE)
+                    use(&a, p);
+                else if (step == SBMY_STEP_MORE)
+                    CHECK(a.want > len);
+                done += step == SBMY_STEP_DONE;
+                bad += step == SBMY_STEP_BAD;
+            }
+        }
+    }
+    CHECK(done > 1000);
+    CHECK(bad > 1000);
+}
+
+// Definitions and rows that end too soon.
+static void cut_packets(void)
+{
+    uint8_t in[GUARD_MOST];
+    struct sbmy_column_def def;
+    struct sbmy_answer a;
+    size_t len;
+
+    CHECK_INT(read_hex(mysql_rows, in, &a), SBMY_STEP_DONE);
+    len = sbmy_get24(in + a.columns);
+    for (size_t n = 0; n < len; n++)
+        CHECK(!sbmy_column_read(guarded(in + a.columns + 4, n), n, &def));
+    CHECK(sbmy_column_read(guarded(in + a.columns + 4, len), len, &def));
+    CHECK_INT(def.type, SBMY_TYPE_LONG);
+    CHECK_INT(def.length, 11);
+    CHECK_INT(def.name_len, 1);
+    CHECK(def.name && def.name[0] == 'i');
+}
+
+// MariaDB tells more of a type behind the names.
+static void longer_definition(void)
+{
+    uint8_t in[100];
+    struct sbmy_column_def def;
+    size_t n = bytes_of("03646566000000016a00"
+                        "0600046a736f6e"
+                        "0c2d0004000000fc1000000000",
+        in);
+
+    CHECK(sbmy_column_read(guarded(in, n), n, &def));
+    CHECK_INT(def.type, 252);
+    CHECK_INT(def.flags, 16);
+    CHECK_INT(def.name_len, 1);
+    CHECK(def.name && def.name[0] == 'j');
+}
+
+static void no_answers(void)
+{
+    static const char *const bad[] = {
+        "00000001",                     // an empty packet
+        "0500000205",                   // a wrong number: see the next check
+        "01000001fe", "03000001050000", // no counts
+        "0100000100",                   // OK without its end
+        "0200000100fb", "01000001ff",
+        "0100000101"
+        "05000002fe00002200"
+        "05000003fe00002200"
+        "01000004aa",
+        "02000001010005000002fe0000220001000003fe", // EOF of another age
+    };
+    uint8_t in[100];
+    struct sbmy_answer a;
+
+    for (size_t i = 0; i < sizeof(bad) / sizeof(bad[0]); i++) {
+        size_t n = bytes_of(bad[i], in);
+
+        memset(in + n, 0, sizeof(in) - n);
+        sbmy_answer_begin(&a, 1);
+        CHECK_INT(sbmy_answer_read(&a, in, sizeof(in)), SBMY_STEP_BAD);
+    }
+}
+
+static void oddities(void)
+{
+    uint8_t in[100];
+    struct sbmy_answer a;
+
+    CHECK_INT(read_hex("01000001fb", in, &a), SBMY_STEP_DONE);
+    CHECK(a.file);
+    CHECK_INT(a.seq, 2);
+    // How far the server is, before it answers.
+    CHECK_INT(read_hex("07000001ffffff01010264"
+                       "07000002000901"
+                       "02000000",
+                  in, &a),
+        SBMY_STEP_DONE);
+    CHECK_INT(a.affected, 9);
+    CHECK_INT(a.insert_id, 1);
+    // Rows of none.
+    CHECK_INT(read_hex("020000010100"
+                       "05000002fe00000200"
+                       "05000003fe00000a00",
+                  in, &a),
+        SBMY_STEP_DONE);
+    CHECK_INT(a.nrows, 0);
+    CHECK(a.status & SBMY_MORE_RESULTS);
+    // What follows is the next one's.
+    CHECK_INT(read_hex("0700000100000002000000"
+                       "ff",
+                  in, &a),
+        SBMY_STEP_DONE);
+    CHECK_INT(a.at, 11);
+}
+
+// Two full packets and an empty one are one row.
+static void long_rows(void)
+{
+    size_t full = 4 + (size_t)SBMY_PACKET_FULL, len = 15 + 2 * full + 4 + 9;
+    uint8_t *in = calloc(1, len), *p = in;
+    struct sbmy_answer a;
+
+    CHECK(in != NULL);
+    if (!in)
+        return;
+    p += bytes_of("02000001010005000002fe00002200", p);
+    bytes_of("ffffff03", p);
+    bytes_of("ffffff04", p + full);
+    p[full + 4] = 0xfe; // no end: it belongs to the row
+    bytes_of("0000000505000006fe00002200", p + 2 * full);
+    sbmy_answer_begin(&a, 1);
+    CHECK_INT(sbmy_answer_read(&a, in, len - 10), SBMY_STEP_MORE);
+    CHECK_INT(sbmy_answer_read(&a, in, len), SBMY_STEP_DONE);
+    CHECK_INT(a.nrows, 1);
+    CHECK_INT(a.at, len);
+    // Nothing else is that long.
+    in[2 * full + 15 + 3] = 9;
+    sbmy_answer_begin(&a, 1);
+    CHECK_INT(sbmy_answer_read(&a, in, len), SBMY_STEP_BAD);
+    bytes_of("ffffff01", in);
+    sbmy_answer_begin(&a, 1);
+    CHECK_INT(sbmy_answer_read(&a, in, len), SBMY_STEP_BAD);
+    free(in);
+}
+
+static void numbers(void)
+{
+    static const struct {
+        const char *hex;
+        uint64_t value;
+    } good[] = { { "00", 0 }, { "fa", 250 }, { "fcfb00", 251 },
+        { "fdffffff", 0xffffff },
+        { "fe0102030405060708", 0x0807060504030201 } };
+    uint8_t in[16];
+    uint64_t v;
+
+    for (size_t i = 0; i < sizeof(good) / sizeof(good[0]); i++) {
+        size_t n = bytes_of(good[i].hex, in);
+
+        for (size_t k = 0; k < n; k++) {
+            const uint8_t *p = guarded(in, k);
+
+            CHECK(!sbmy_get_number(p, p + k, &v));
+        }
+        CHECK(sbmy_get_number(in, in + n, &v) == in + n);
+        CHECK(v == good[i].value);
+    }
+    in[0] = 0xfb;
+    CHECK(!sbmy_get_number(in, in + 9, &v));
+    in[0] = 0xff;
+    CHECK(!sbmy_get_number(in, in + 9, &v));
+}
+
+int main(void)
+{
+    RUN(whole_answers);
+    RUN(errors);
+    RUN(in_pieces);
+    RUN(spoiled);
+    RUN(cut_packets);
+    RUN(longer_definition);
+    RUN(no_answers);
+    RUN(oddities);
+    RUN(long_rows);
+    RUN(numbers);
+    return check_done();
+}
