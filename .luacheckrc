@@ -46,3 +46,8 @@ files["tests/lua/common.lua"] = {globals = {
    "mysql_table_engine", "mysql_table_options", "myisam_max_rows",
    "pgsql_variant",
 }}
+
+files["tests/lua/mongodb/common.lua"] = {globals = {
+   "set_vars", "create_insert", "oltp_tables_count", "oltp_table_size",
+   "oltp_bulk_size",
+}}

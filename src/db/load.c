@@ -25,6 +25,7 @@ struct sb_load {
     uint32_t ncolumns;
     struct sb_value *values; // BLOCK_ROWS * ncolumns
     uint32_t column, rows;   // place of the next value in the block
+    uint32_t block_rows;     // rows of a full one
     char *bytes;             // texts; values hold offsets until sent
     size_t len, cap;
     uint64_t uncommitted;
@@ -60,6 +61,7 @@ static struct sb_load *load_new(const char *table, const char *columns)
     sb_buf_init(&ld->text, 0);
     ld->ncolumns = count_columns(columns);
     ld->cap = BLOCK_BYTES + 4096;
+    ld->block_rows = BLOCK_ROWS;
     ld->table = strdup(table);
     ld->columns = strdup(columns);
     ld->values = malloc(BLOCK_ROWS * ld->ncolumns * sizeof(*ld->values));
@@ -312,10 +314,16 @@ static struct sb_value *next_value(struct sb_load *ld)
 {
     if (!ld || ld->failed || !ld->con)
         return NULL;
-    if (ld->column == 0 && (ld->rows == BLOCK_ROWS || ld->len >= BLOCK_BYTES) &&
+    if (ld->column == 0 && ld->rows > 0 &&
+        (ld->rows >= ld->block_rows || ld->len >= BLOCK_BYTES) &&
         send_block(ld))
         return NULL;
     return &ld->values[(size_t)ld->rows * ld->ncolumns + ld->column];
+}
+
+void sb_load_block(struct sb_load *ld, uint32_t rows)
+{
+    ld->block_rows = rows < 1 ? 1 : rows < BLOCK_ROWS ? rows : BLOCK_ROWS;
 }
 
 static int value_done(struct sb_load *ld)

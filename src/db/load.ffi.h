@@ -18,6 +18,8 @@ struct sb_load;
 // connection's error fields, as for every function here.
 SB_FFI struct sb_load *sb_load_open(
     struct sb_con *con, const char *table, const char *columns);
+// At most so many rows (1 to 1,000) are sent at a time from now on.
+SB_FFI void sb_load_block(struct sb_load *ld, uint32_t rows);
 // The next value of the current row, in order of the columns; the row is
 // complete with its last value. Text is copied. 0 or SB_E*.
 SB_FFI int sb_load_int(struct sb_load *ld, double value);

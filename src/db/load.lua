@@ -66,6 +66,14 @@ function methods:random_text(format)
    C.sb_random_string(random, format, n, room)
 end
 
+-- At most so many rows, up to 1,000, are sent at a time from now on.
+function methods:block(rows)
+   if not self.handle then
+      error("attempt to use a closed loader", 2)
+   end
+   C.sb_load_block(self.handle, rows)
+end
+
 -- commit: false to give up; true when left out.
 function methods:close(commit)
    local handle = self.handle

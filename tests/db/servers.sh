@@ -75,6 +75,38 @@ use_sqlite() {
     client="sqlite3 sb.sqlite"
 }
 
+# use_mongo kind: likewise, a server that speaks MongoDB's protocol.
+use_mongo() {
+    if ! has_driver mongodb; then
+        skip "$1" "no mongodb driver"
+        return 1
+    fi
+    "$SB_SRCDIR/tests/servers/up" "$1" >up.out 2>up.err
+    st=$?
+    if [ $st = 77 ]; then
+        skip "$1" "$(tail -n 1 up.err)"
+        return 1
+    elif [ $st != 0 ]; then
+        cp up.err out
+        ok 1 "$1: starts"
+        return 1
+    fi
+    [ -z "$own" ] || started="$started $1"
+    eval "$("$SB_SRCDIR/tests/servers/env" "$1")"
+    db=sb_$(basename "$0")_$$
+    db_options="--mongo-url=$URL --mongo-database-name=$db"
+}
+
+leave_mongo() {
+    cat >leave.lua <<'LUA'
+function event()
+   sysbench.sql.driver():connect():query('{"dropDatabase": 1}')
+   return true
+end
+LUA
+    "$SYSBENCH" $db_options --events=1 leave.lua run >/dev/null
+}
+
 # ask sql: what the database's own client answers; columns are separated by |.
 ask() {
     echo "$1;" | $client | tr '\t' '|'

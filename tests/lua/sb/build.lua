@@ -12,10 +12,6 @@ local MOST = 2147483647 -- rows: the ids of a table are INTEGER
 
 M.name = schema.name
 
-function M.columns()
-   return schema.columns
-end
-
 -- One write a line: threads share the stream.
 function M.say(format, ...)
    sysbench.parallel.progress()
@@ -82,6 +78,11 @@ function M.create(con, d, opt, n)
    if d.check_table then
       d.check_table(con, opt, name)
    end
+end
+
+-- What takes the rows of table n: see fill().
+function M.loader(con, opt, n)
+   return con:load(schema.name(opt, n), schema.columns)
 end
 
 -- To be said once a table, before its first row.
@@ -165,7 +166,7 @@ function M.build(con, d, opt, n, c, pad)
    local ok, err = pcall(function()
       if opt.table_size > 0 then
          M.announce_rows(opt, n)
-         local loader = con:load(schema.name(opt, n), schema.columns)
+         local loader = M.loader(con, opt, n)
          local filled, reason = pcall(M.fill, loader, opt, n, 1,
             opt.table_size, c, pad)
          if not filled then

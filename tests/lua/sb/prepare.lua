@@ -110,8 +110,7 @@ end
 function Job:aim(n)
    if self.target ~= n then
       self:close_loader(true)
-      self.loader = self.con:load(self.tables.name(self.opt, n),
-         self.tables.columns(self.opt))
+      self.loader = self.tables.loader(self.con, self.opt, n)
       self.target = n
    end
 end

@@ -28,9 +28,9 @@ end
 -- What sb/prepare.lua makes the tables by.
 local tables = setmetatable({name = purchases.name}, {__index = build})
 
-function tables.columns()
-   return "transactionid,dateandtime,cashregisterid,customerid,productid," ..
-      "price,data"
+function tables.loader(con, opt, n)
+   return con:load(purchases.name(opt, n), "transactionid,dateandtime," ..
+      "cashregisterid,customerid,productid,price,data")
 end
 
 function tables.announce_rows(opt, n)

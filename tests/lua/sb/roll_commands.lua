@@ -36,8 +36,9 @@ end
 -- What sb/prepare.lua makes the tables by.
 local tables = setmetatable({}, {__index = build})
 
-function tables.columns(opt)
-   return roll.has_hid(opt) and "id,hid,mid,k,c,pad" or "id,k,c,pad"
+function tables.loader(con, opt, n)
+   return con:load(roll.name(opt, n), roll.has_hid(opt) and
+      "id,hid,mid,k,c,pad" or "id,k,c,pad")
 end
 
 -- Text of CREATE TABLE. more: columns after id and k. late: without the key.

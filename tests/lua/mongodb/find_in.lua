@@ -1,0 +1,84 @@
+#!/usr/bin/env sysbench
+-- SPDX-License-Identifier: GPL-2.0-or-later
+--
+-- $in: many documents by their ids, or by values of the indexed k, in one
+-- command, to read or to update.
+
+local workload = require("sb.doc_workload")
+
+local some = {0, 1e6}
+
+local function draw(list, opt)
+   for i = 1, opt.in_size do
+      list[i] = workload.id(opt)
+   end
+end
+
+local function verify(list, found)
+   local seen, different = {}, 0
+   for _, v in ipairs(list) do
+      different = different + (seen[v] and 0 or 1)
+      seen[v] = true
+   end
+   if found ~= different then
+      error(string.format("%d documents for %d different ids", found,
+         different), 0)
+   end
+end
+
+workload.declare{
+   commands = "sb.doc_oltp_commands",
+   bounds = {in_size = {1, 1e5}, in_selects = some, in_k_selects = some,
+      in_updates = some, limit = {1, 1e6}},
+
+   options = function(kind)
+      return {
+         in_size = kind.int("Values in a list", 10),
+         in_selects = kind.int("Finds by a list of ids an event", 10),
+         in_k_selects = kind.int("Finds by a list of values of k an event", 1),
+         in_updates = kind.int("Updates of all documents of a list an event",
+            1),
+         limit = kind.int("Documents that a find by k returns at most", 100),
+         verify = kind.bool("Compare each answer with the number of " ..
+            "different ids in its list", false),
+      }
+   end,
+
+   open = function(db, opt)
+      local arg = sysbench.mongodb.arg
+      local ids, ks = {_id = {["$in"] = arg(1)}}, {k = {["$in"] = arg(1)}}
+      return {opt = opt, list = {},
+         ops = workload.per_collection(db, opt, function(coll)
+            return {
+               ids = coll:compile("find", ids,
+                  {projection = {c = 1, _id = 0}, op = "in_selects"}),
+               ks = coll:compile("find", ks, {projection = {c = 1, _id = 0},
+                  limit = opt.limit, op = "in_k_selects"}),
+               updates = coll:compile("update_many", ids,
+                  {["$inc"] = {k = 1}}, {op = "in_updates"}),
+            }
+         end)}
+   end,
+
+   event = function(self, n)
+      local opt, ops, list = self.opt, self.ops[n], self.list
+      for _ = 1, opt.in_selects do
+         draw(list, opt)
+         local found = ops.ids:execute(list)
+         if opt.verify then
+            verify(list, found:count())
+         end
+      end
+      for _ = 1, opt.in_k_selects do
+         draw(list, opt)
+         ops.ks:execute(list)
+      end
+      for _ = 1, opt.in_updates do
+         draw(list, opt)
+         local done = ops.updates:execute(list)
+         if opt.verify then
+            verify(list, done.matched)
+         end
+      end
+   end,
+}

@@ -1,0 +1,48 @@
+#!/usr/bin/env sysbench
+-- SPDX-License-Identifier: GPL-2.0-or-later
+--
+-- One document of your own an event: --document, with {"$arg": 1} for the
+-- next id, {"$arg": 2} for a random k, {"$arg": 3} and {"$arg": 4} for random
+-- texts of 119 and 59 characters.
+
+local schema = require("sb.schema")
+
+local function ids(opt, n, after)
+   return sysbench.sequence("mongodb/generic " .. schema.name(opt, n), after)
+end
+
+require("sb.doc_workload").declare{
+   commands = "sb.doc_generic_commands",
+
+   options = function(kind)
+      return {document = kind.text("The document, as JSON; {\"$arg\": n}: " ..
+         "1 the next id, 2 a random k, 3 and 4 random texts",
+         '{"_id": {"$arg": 1}, "k": {"$arg": 2}, "c": {"$arg": 3}, ' ..
+         '"pad": {"$arg": 4}}')}
+   end,
+
+   init = function(db, opt)
+      for n = 1, opt.tables do
+         local last = db:collection(schema.name(opt, n)):find_one(
+            {_id = {["$type"] = "number"}},
+            {sort = {_id = -1}, projection = {_id = 1}})
+         ids(opt, n, last and math.max(last._id, 0) or 0)
+      end
+   end,
+
+   open = function(db, opt)
+      local own = {opt = opt}
+      for n = 1, opt.tables do
+         own[n] = db:collection(schema.name(opt, n)):compile("insert_one",
+            opt.document)
+      end
+      return own
+   end,
+
+   event = function(self, n)
+      local opt, rand = self.opt, sysbench.rand
+      self[n]:execute(ids(opt, n):next(),
+         rand.default(1, math.max(opt.table_size, 1)),
+         rand.string(schema.c_format), rand.string(schema.pad_format))
+   end,
+}

@@ -1,0 +1,45 @@
+#!/usr/bin/env sysbench
+-- SPDX-License-Identifier: GPL-2.0-or-later
+--
+-- One query of your own an event: --query, with {"$arg": 1} for a random id,
+-- {"$arg": 2} for the id --range-size - 1 further and {"$arg": 3} for a random
+-- k; --fields, --sort and --limit as of find().
+
+local schema = require("sb.schema")
+
+require("sb.doc_workload").declare{
+   commands = "sb.doc_generic_commands",
+   bounds = {range_size = {1, 2147483647}, limit = {0, 2147483647}},
+
+   options = function(kind)
+      return {
+         query = kind.text("The filter, as JSON; {\"$arg\": n}: 1 a random " ..
+            "id, 2 the last id of a range from there, 3 a random k",
+            '{"_id": {"$arg": 1}}'),
+         fields = kind.text("Fields to return, as JSON; empty: all", ""),
+         sort = kind.text("Order of the result, as JSON; empty: any", ""),
+         limit = kind.int("Documents to return at most, 0: all", 0),
+         range_size = kind.int("Ids in a range", 100),
+      }
+   end,
+
+   open = function(db, opt)
+      local own = {opt = opt}
+      for n = 1, opt.tables do
+         own[n] = db:collection(schema.name(opt, n)):compile("find",
+            opt.query, {
+               projection = opt.fields ~= "" and opt.fields or nil,
+               sort = opt.sort ~= "" and opt.sort or nil,
+               limit = opt.limit > 0 and opt.limit or nil,
+            })
+      end
+      return own
+   end,
+
+   event = function(self, n)
+      local opt, rand = self.opt, sysbench.rand
+      local size = math.max(opt.table_size, 1)
+      local id = rand.default(1, size)
+      self[n]:execute(id, id + opt.range_size - 1, rand.default(1, size))
+   end,
+}

@@ -1,0 +1,43 @@
+#!/usr/bin/env sysbench
+-- SPDX-License-Identifier: GPL-2.0-or-later
+--
+-- One new document an event, with the next id; --auto-inc=off: with random
+-- ids, which no two calls get.
+
+local schema = require("sb.schema")
+
+local function ids(opt, n, after)
+   return sysbench.sequence("mongodb/insert " .. schema.name(opt, n), after)
+end
+
+require("sb.doc_workload").declare{
+   commands = "sb.doc_insert_commands",
+
+   options = function(kind)
+      return {auto_inc = kind.bool("Ids that go on where those in the " ..
+         "collection end; off: random ones", true)}
+   end,
+
+   -- New ids come after those that are there.
+   init = function(db, opt)
+      for n = 1, opt.tables do
+         local last = db:collection(schema.name(opt, n)):find_one({},
+            {sort = {_id = -1}, projection = {_id = 1}})
+         ids(opt, n, last and math.max(last._id, 0) or 0)
+      end
+   end,
+
+   open = function(db, opt)
+      return {opt = opt, mix = require("sb.doc_mix").new(db, opt)}
+   end,
+
+   event = function(self, n)
+      local id
+      if self.opt.auto_inc then
+         id = ids(self.opt, n):next()
+      else
+         id = sysbench.rand.unique() - 2147483648
+      end
+      self.mix:put(n, "new_rows", id)
+   end,
+}

@@ -1,0 +1,82 @@
+#!/usr/bin/env sysbench
+-- SPDX-License-Identifier: GPL-2.0-or-later
+--
+-- $unionWith: ranges of two collections, the n-th and the next one, read and
+-- summed as one.
+
+local workload = require("sb.doc_workload")
+local schema = require("sb.schema")
+
+local some = {0, 1e6}
+
+local function range()
+   local arg = sysbench.mongodb.arg
+   return {["$match"] = {_id = {["$gte"] = arg(1), ["$lte"] = arg(2)}}}
+end
+
+-- The pipeline of a range of both, with more stages behind.
+local function both(other, ...)
+   return {range(), {["$unionWith"] = {coll = other, pipeline = {range()}}},
+      ...}
+end
+
+workload.declare{
+   commands = "sb.doc_union_commands",
+   bounds = {range_size = {1, 2147483647}, unions = some, union_sums = some},
+
+   options = function(kind)
+      return {
+         tables = kind.int("Number of collections, two at least", 2),
+         range_size = kind.int("Ids in a range", 100),
+         unions = kind.int("Ranges of two collections read in order of c " ..
+            "an event", 1),
+         union_sums = kind.int("Sums of k over ranges of two collections an " ..
+            "event", 1),
+      }
+   end,
+
+   settle = function(opt)
+      if opt.tables < 2 then
+         error("--tables must be at least 2: unions are of two collections", 0)
+      end
+   end,
+
+   needs = function()
+      return {{name = "unite collections ($unionWith)",
+         without = "not running this workload there",
+         try = function(coll)
+            coll:aggregate({{["$match"] = {_id = -1}},
+               {["$unionWith"] = {coll = coll.name,
+                  pipeline = {{["$match"] = {_id = -1}}}}}})
+         end}}
+   end,
+
+   open = function(db, opt)
+      local ops = {}
+      for n = 1, opt.tables do
+         local coll = db:collection(schema.name(opt, n))
+         local other = schema.name(opt, n % opt.tables + 1)
+         ops[n] = {
+            unions = coll:compile("aggregate", both(other,
+               {["$project"] = {c = 1}}, {["$sort"] = {c = 1}}),
+               {op = "unions"}),
+            union_sums = coll:compile("aggregate", both(other,
+               {["$group"] = {_id = sysbench.mongodb.null,
+                  total = {["$sum"] = "$k"}}}), {op = "union_sums"}),
+         }
+      end
+      return {opt = opt, ops = ops}
+   end,
+
+   event = function(self, n)
+      local opt, ops = self.opt, self.ops[n]
+      for _ = 1, opt.unions do
+         local id = workload.id(opt)
+         ops.unions:execute(id, id + opt.range_size - 1)
+      end
+      for _ = 1, opt.union_sums do
+         local id = workload.id(opt)
+         ops.union_sums:execute(id, id + opt.range_size - 1)
+      end
+   end,
+}

@@ -1,0 +1,75 @@
+-- SPDX-License-Identifier: GPL-2.0-or-later
+--
+-- mongodb/arrays: making and checking its documents.
+
+local arrays = require("sb.doc_arrays")
+local tables = require("sb.doc_tables")
+
+local own = {}
+
+function own.indexes(_, n)
+   return {{{tags = 1}, {name = "tags_" .. n}},
+      {{["items.sku"] = 1}, {name = "sku_" .. n}}}
+end
+
+function own.loader(con, opt, n)
+   local mongodb = sysbench.mongodb
+   return tables.documents(con, opt, n, {_id = mongodb.arg(1),
+      tags = mongodb.arg(2), items = mongodb.arg(3), set = mongodb.array{},
+      pushed = 0, popped = 0, counted = 0})
+end
+
+function own.fill(loader, opt, n, first, last)
+   local rand = sysbench.rand
+   for id = first, last do
+      local tags, items = {}, {}
+      rand.row(n, id)
+      for i = 1, opt.array_size do
+         tags[i] = rand.uniform(1, arrays.TAGS)
+         items[i] = {n = i, sku = rand.uniform(1, arrays.SKUS), qty = 0}
+      end
+      loader:put(id, tags, items)
+   end
+   rand.resume()
+end
+
+local function wrong_items(doc, opt)
+   local sum = 0
+   if #doc.items ~= opt.array_size then
+      return string.format("%d items where %d should be", #doc.items,
+         opt.array_size)
+   end
+   for i, item in ipairs(doc.items) do
+      if item.n ~= i then
+         return "item " .. i .. " is out of its place"
+      end
+      sum = sum + item.qty
+   end
+   if sum ~= doc.counted then
+      return string.format("the items' qty sums up to %d, %d were counted",
+         sum, doc.counted)
+   end
+end
+
+local function wrong_set(doc)
+   local seen = {}
+   for _, v in ipairs(doc.set) do
+      if seen[v] then
+         return "its set has " .. v .. " twice"
+      elseif v < 1 or v > arrays.SET then
+         return "its set has " .. v
+      end
+      seen[v] = true
+   end
+end
+
+function own.wrong(doc, opt)
+   local tags = opt.array_size + doc.pushed - doc.popped
+   if #doc.tags ~= tags then
+      return string.format("%d tags where %d + %d pushed - %d popped should " ..
+         "be", #doc.tags, opt.array_size, doc.pushed, doc.popped)
+   end
+   return wrong_items(doc, opt) or wrong_set(doc)
+end
+
+return require("sb.doc_commands").of(tables.derive(own))

@@ -1,0 +1,78 @@
+-- SPDX-License-Identifier: GPL-2.0-or-later
+--
+-- mongodb/inplace: making and checking its documents.
+
+local inplace = require("sb.doc_inplace")
+local schema = require("sb.schema")
+local tables = require("sb.doc_tables")
+
+local own = {}
+
+function own.indexes()
+   return {}
+end
+
+function own.loader(con, opt, n)
+   local mongodb = sysbench.mongodb
+   local arg = mongodb.arg
+   local items = {}
+   for i = 1, opt.array_size do
+      items[i] = {n = i, v = 0}
+   end
+   return tables.documents(con, opt, n, {_id = arg(1), c = arg(2),
+      c_twin = arg(2), first = arg(3), low = arg(3), high = arg(3),
+      items = items, list = mongodb.array{}, n = 0, n_log = 0, pushes = 0,
+      v_log = 0})
+end
+
+function own.fill(loader, _, n, first, last)
+   local rand = sysbench.rand
+   for id = first, last do
+      rand.row(n, id)
+      loader:put(id, rand.string(schema.c_format),
+         rand.uniform(1, inplace.VALUES))
+   end
+   rand.resume()
+end
+
+local function wrong_items(doc, opt)
+   local sum = 0
+   if #doc.items ~= opt.array_size then
+      return string.format("%d items where %d should be", #doc.items,
+         opt.array_size)
+   end
+   for i, item in ipairs(doc.items) do
+      if item.n ~= i then
+         return "item " .. i .. " is out of its place"
+      end
+      sum = sum + item.v
+   end
+   if sum ~= doc.v_log then
+      return string.format("the items' v sums up to %d, %d were counted",
+         sum, doc.v_log)
+   end
+end
+
+local function wrong_list(doc, opt)
+   local length = math.min(doc.pushes, opt.list_size)
+   if #doc.list ~= length then
+      return string.format("%d values in its list where %d should be",
+         #doc.list, length)
+   end
+end
+
+function own.wrong(doc, opt)
+   if doc.n ~= doc.n_log then
+      return string.format("n is %d, %d were added", doc.n, doc.n_log)
+   elseif doc.c ~= doc.c_twin then
+      return "c and c_twin differ"
+   elseif #doc.c ~= #schema.c_format then
+      return "c is not a text of " .. #schema.c_format .. " characters"
+   elseif doc.low > doc.first or doc.high < doc.first then
+      return string.format("%d is not between low, %d, and high, %d",
+         doc.first, doc.low, doc.high)
+   end
+   return wrong_list(doc, opt) or wrong_items(doc, opt)
+end
+
+return require("sb.doc_commands").of(tables.derive(own))

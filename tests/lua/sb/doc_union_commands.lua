@@ -1,0 +1,21 @@
+-- SPDX-License-Identifier: GPL-2.0-or-later
+--
+-- mongodb/union: check also unites whole collections.
+
+local schema = require("sb.schema")
+
+local own = {}
+
+function own.check_more(coll, opt, n)
+   local other = schema.name(opt, n % opt.tables + 1)
+   local united = coll:aggregate({{["$unionWith"] = {coll = other}},
+      {["$group"] = {_id = sysbench.mongodb.null, n = {["$sum"] = 1}}}}):next()
+   local count = united and united.n or 0
+   if count ~= 2 * opt.table_size then
+      error(string.format("%s united with %s has %d documents where %d " ..
+         "should be", schema.name(opt, n), other, count, 2 * opt.table_size),
+         0)
+   end
+end
+
+return require("sb.doc_commands").of(require("sb.doc_tables").derive(own))

@@ -1,0 +1,102 @@
+-- SPDX-License-Identifier: GPL-2.0-or-later
+--
+-- What the scripts in mongodb/ have in common: options, commands, hooks.
+
+local doc_options = require("sb.doc_options")
+
+local M = {}
+
+-- A database on a connection of its own.
+function M.connect()
+   local drv = sysbench.sql.driver()
+   if drv:dialect() ~= "mongodb" then
+      error(string.format("this workload works on documents: give " ..
+         "--mongo-url (the driver '%s' has tables)", drv:name()), 0)
+   end
+   return sysbench.mongodb.wrap(drv:connect())
+end
+
+-- Tries, on documents that are not there, what a server may lack; an error
+-- names it, and the option that leaves it out.
+local function probe(db, coll, what)
+   local ok, err = pcall(what.try, coll)
+   if not ok then
+      local why = db.con.sql_errmsg ~= nil and ffi.string(db.con.sql_errmsg)
+      error(string.format("%s cannot %s (%s); leave it out by %s",
+         db.con:server_info(), what.name, why ~= "" and why or tostring(err),
+         what.without), 0)
+   end
+end
+
+-- make(coll) for collection n, when it is first asked for: t[n].
+function M.per_collection(db, opt, make)
+   local name = require("sb.schema").name
+   return setmetatable({}, {__index = function(list, n)
+      list[n] = make(db:collection(name(opt, n)))
+      return list[n]
+   end})
+end
+
+-- A random id of the documents that prepare made.
+function M.id(opt)
+   local size = opt.table_size
+   return sysbench.rand.default(1, size < 1 and 1 or size)
+end
+
+-- w: the workload:
+--   options(kind)     its own options, see sb/doc_options.lua
+--   bounds            of them, see sb/bounds.lua
+--   commands          name of the module of its commands (sb/doc_commands.lua)
+--   settle(opt)       more checks of the options; optional
+--   init(db, opt)     before there are users; optional
+--   needs(opt)        list of {name =, without =, try = function(coll)}:
+--                     operators the server may lack; optional
+--   open(db, opt)     returns what event() gets
+--   event(self, n)    one event on collection n
+function M.declare(w)
+   local db, opt, self
+
+   local function settle(options)
+      doc_options.settle(options, w.bounds)
+      if w.settle then
+         w.settle(options)
+      end
+      return options
+   end
+
+   sysbench.cmdline.options = doc_options.declarations(w.options)
+   require("sb.own_commands").declare(w.commands, settle)
+
+   function init() -- luacheck: globals init
+      local own, first = settle(sysbench.opt), M.connect()
+      local coll = first:collection(require("sb.schema").name(own, 1))
+      if not coll:exists() then
+         error(string.format("there is no collection '%s': run the " ..
+            "'prepare' command first", coll.name), 0)
+      end
+      for _, what in ipairs(w.needs and w.needs(own) or {}) do
+         probe(first, coll, what)
+      end
+      if w.init then
+         w.init(first, own)
+      end
+      first:disconnect()
+   end
+
+   function thread_init() -- luacheck: globals thread_init
+      opt = settle(sysbench.opt)
+      db = M.connect()
+      self = w.open(db, opt)
+   end
+
+   function thread_done() -- luacheck: globals thread_done
+      db:disconnect()
+   end
+
+   local run, rand = w.event, sysbench.rand
+   function event() -- luacheck: globals event
+      run(self, rand.uniform(1, opt.tables))
+   end
+end
+
+return M
