@@ -2,6 +2,8 @@
 //
 // How runs end: failures, restarts, hangs, errors out of place; and parallel
 // commands.
+#include <pthread.h>
+
 #include "runs.h"
 
 static int drop_loop(
@@ -70,7 +72,8 @@ static const struct sb_workload_ops hanging = { .user_run = hang_loop,
 // An event that nothing ends, until the report has been given: its user comes
 // back then, as far as it can.
 static struct {
-    _Atomic bool back, over;
+    _Atomic bool back;
+    pthread_t thread;
     struct sb_rec *rec;
     struct sb_run *left; // to its users, and so never freed
     int op;
@@ -84,6 +87,7 @@ static int late_loop(
 
     CHECK(sb_user_next(u));
     late.rec = u->rec;
+    late.thread = pthread_self();
     late.left = u->run;
     late.op = sb_user_op(u, "x");
     while (!late.back)
@@ -107,13 +111,7 @@ static int late_loop(
     return 0;
 }
 
-static void late_free(struct sb_workload *w, struct sb_user *u)
-{
-    late.over = true;
-}
-
-static const struct sb_workload_ops coming_late = { .user_run = late_loop,
-    .user_free = late_free };
+static const struct sb_workload_ops coming_late = { .user_run = late_loop };
 
 // The same, and says that it was cut off.
 static int cut_loop(
@@ -260,7 +258,7 @@ static void who_returns_after_the_report_changes_nothing(void)
         struct sb_listener l = { .data = &s[way], .final = on_final };
 
         late.way = way;
-        late.back = late.over = false;
+        late.back = false;
         prepare(&s[way], 1);
         s[way].o.time = 20 * MS;
         s[way].o.forced_shutdown_ns = 0;
@@ -270,8 +268,7 @@ static void who_returns_after_the_report_changes_nothing(void)
         CHECK_INT(s[way].unfinished, 1);
         CHECK_INT(s[way].c.started, 1);
         late.back = true;
-        while (!late.over)
-            nap(MS);
+        pthread_join(late.thread, NULL);
         CHECK_INT(late.rec->tally.started, 1);
         CHECK_INT(late.rec->tally.completed, 0);
         CHECK_INT(late.rec->tally.failed, 0);
