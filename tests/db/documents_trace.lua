@@ -1,0 +1,75 @@
+-- SPDX-License-Identifier: GPL-2.0-or-later
+--
+-- Finds by _id, and says what the compiler made of it: "traces", how many, how
+-- many were aborted, why.
+
+local made, aborted, why = 0, 0, ""
+local util = require("jit.util")
+local known, vmdef = pcall(require, "jit.vmdef")
+
+-- Which of several places gets hot first is chance: a trace that leaves its
+-- loop or meets another is no failure, the next one takes it in.
+local function chance(text)
+   return text:find("leaving loop") or text:find("inner loop")
+end
+
+local function note(what, tr, func, pc, code, reason)
+   if what == "stop" then
+      made = made + 1
+      if util.traceinfo(tr).linktype == "stitch" then
+         aborted, why = aborted + 1, why .. " stitch"
+      end
+   elseif what == "abort" then
+      local text = known and vmdef.traceerr[code] or "?"
+      if not chance(text) then
+         local info = util.funcinfo(func, pc)
+         aborted = aborted + 1
+         why = why .. " " .. tostring(info.loc or info.source) .. ":" ..
+            text .. ":" .. tostring(reason)
+      end
+   end
+end
+
+sysbench.cmdline.options = {
+   way = {"compiled or tables", "compiled"}
+}
+
+local compiled, tables, find, update, r
+
+function thread_init()
+   local mongodb = sysbench.mongodb
+   local coll = mongodb.connect():collection("traces")
+   coll:drop()
+   for i = 1, 10 do
+      coll:insert_one({_id = i, c = "text " .. i})
+   end
+   find = coll:compile("find", {_id = mongodb.arg(1)},
+      {projection = {c = 1, _id = 0}})
+   update = coll:compile("update_one", {_id = mongodb.arg(1)},
+      {["$set"] = {c = mongodb.arg(2)}})
+   local only = {projection = {c = 1, _id = 0}}
+   function compiled(i)
+      assert(find:execute(i):count() == 1)
+      r = update:execute(i, "new")
+   end
+   function tables(i)
+      assert(coll:find({_id = i}, only):count() == 1)
+   end
+   require("jit").attach(note, "trace")
+end
+
+local n = 0
+
+function event()
+   n = n % 10 + 1
+   if sysbench.opt.way == "tables" then
+      tables(n)
+   else
+      compiled(n)
+   end
+end
+
+function thread_done()
+   assert(not r or r.matched == 1)
+   print("traces", made, aborted, why)
+end
