@@ -20,8 +20,7 @@ static struct sb_con_priv *priv(const struct sb_con *con)
     return (struct sb_con_priv *)con;
 }
 
-// Failures
-// ---------------------------------------------------------------------
+// Failures -------------------------------------------------------------------
 
 int sb__doc_usage(struct sb_con_priv *c, const char *fmt, ...)
 {
@@ -94,8 +93,7 @@ static void complete_error(struct sb_con_priv *c, int rc)
     c->err.code = rc;
 }
 
-// Names of operations
-// ----------------------------------------------------------
+// Names of operations --------------------------------------------------------
 
 static enum sb_op_kind kind_of(const char *command)
 {
@@ -179,8 +177,7 @@ static int op_of(struct sb_con_priv *c, struct sb_rec *rec,
     return name->op;
 }
 
-// Commands
-// ---------------------------------------------------------------------
+// Commands -------------------------------------------------------------------
 
 // What a call of the driver was, for those who count it and read about it.
 struct call {
@@ -308,8 +305,7 @@ int sb_doc_transaction(
             c->conn, (enum sb_doc_step)step, options, len, &c->err));
 }
 
-// Results
-// ----------------------------------------------------------------------
+// Results --------------------------------------------------------------------
 
 int sb_doc_has(const struct sb_con *con)
 {
@@ -353,8 +349,7 @@ const uint8_t *sb_doc_reply(struct sb_con *con, size_t *len)
     return c->open && c->drv->doc ? c->drv->doc->reply(c->conn, len) : NULL;
 }
 
-// JSON
-// -------------------------------------------------------------------------
+// JSON -----------------------------------------------------------------------
 
 static int json_failed(struct sb_con_priv *c)
 {
@@ -398,8 +393,7 @@ void sb_doc_free(void *memory)
     free(memory);
 }
 
-// What connections keep
-// --------------------------------------------------------
+// What connections keep ------------------------------------------------------
 
 static void link_kept(struct sb__doc_kept **list, struct sb__doc_kept *k)
 {

@@ -60,8 +60,7 @@ SB_FFI int sb_doc_execute(
 // last one, SB_E*; the server's reply, NULL for none.
 SB_FFI double sb_doc_nrows(const struct sb_con *con);
 SB_FFI double sb_doc_affected(const struct sb_con *con);
-SB_FFI int sb_doc_next(
-    struct sb_con *con, const uint8_t **doc, size_t *len);
+SB_FFI int sb_doc_next(struct sb_con *con, const uint8_t **doc, size_t *len);
 SB_FFI const uint8_t *sb_doc_reply(struct sb_con *con, size_t *len);
 
 // step: enum sb_doc_step. Counted as an operation "begin", "commit", "abort".
@@ -74,8 +73,8 @@ SB_FFI int sb_doc_transaction(
 // each. kind: 'i' insert (a: the document), 'u' update (a: one element of the
 // command's "updates"), 'd' delete (a: one of its "deletes"). Documents are
 // copied. NULL, SB_E*: as above. Executing empties it, also when it fails;
-// ordered ones stop at the first failure. ordered: 1, or 0; plus 2: as under the
-// name "".
+// ordered ones stop at the first failure. ordered: 1, or 0; plus 2: as under
+// the name "".
 struct sb_doc_bulk;
 SB_FFI struct sb_doc_bulk *sb_doc_bulk_open(
     struct sb_con *con, const char *collection, int ordered);

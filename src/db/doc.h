@@ -8,8 +8,7 @@
 #include "db/doc_type.h"
 #include "db/internal.h"
 
-// Reading BSON: doc_bson.c
-// -----------------------------------------------------
+// Reading BSON: doc_bson.c ---------------------------------------------------
 
 enum sb__bson_type {
     SB__BSON_DOUBLE = 0x01,
@@ -93,8 +92,7 @@ struct sb__doc_kept {
     void (*free)(struct sb__doc_kept *k);
 };
 
-// doc.c
-// ------------------------------------------------------------------------
+// doc.c ----------------------------------------------------------------------
 
 void sb__doc_keep(struct sb_con_priv *c, struct sb__doc_kept *k);
 void sb__doc_unkeep(struct sb__doc_kept *k);
@@ -115,16 +113,14 @@ int sb__doc_run(struct sb_con_priv *c, const uint8_t *body, size_t len,
 // out.
 uint8_t *sb__bytes_room(struct sb__bytes *b, size_t more);
 
-// doc_text.c
-// -------------------------------------------------------------------
+// doc_text.c -----------------------------------------------------------------
 
 // The beginning of a command as JSON, for people; freed by free(). NULL when
 // memory is out; something to read in any case else.
 char *sb__doc_text(
     const struct sb_con_priv *c, const uint8_t *body, size_t len, size_t *n);
 
-// doc_value.c
-// ------------------------------------------------------------------
+// doc_value.c ----------------------------------------------------------------
 
 // What a placeholder takes.
 enum sb__want {
@@ -151,8 +147,7 @@ static inline size_t sb__value_room(const struct sb_doc_value *v)
 uint8_t *sb__value_put(const struct sb_doc_value *v, enum sb__want want,
     uint8_t *type, uint8_t *out, struct sb_err *err);
 
-// doc_op.c
-// ---------------------------------------------------------------------
+// doc_op.c -------------------------------------------------------------------
 
 // Whether n values fit the compiled document: SB_EUSAGE in c else; how many
 // bytes it has with them at most.

@@ -46,8 +46,7 @@ struct sb_doc_bulk {
     struct sb_doc_bulk_result result;
 };
 
-// Building commands
-// ------------------------------------------------------------
+// Building commands ----------------------------------------------------------
 
 static void add_bytes(struct sb__bytes *b, const void *data, size_t len)
 {
@@ -163,8 +162,7 @@ static void placed(struct sb_doc_bulk *bulk, struct part *p, const uint8_t *end)
     bulk->count++;
 }
 
-// A bulk's life
-// ----------------------------------------------------------------
+// A bulk's life --------------------------------------------------------------
 
 static void empty(struct sb_doc_bulk *bulk)
 {
@@ -241,8 +239,7 @@ void sb_doc_bulk_result(
     *out = bulk->result;
 }
 
-// Adding
-// -----------------------------------------------------------------------
+// Adding ---------------------------------------------------------------------
 
 static int closed(void)
 {
@@ -317,8 +314,7 @@ int sb_doc_bulk_add_op(struct sb_doc_bulk *bulk, int kind, struct sb_doc_op *op,
     return 0;
 }
 
-// Executing
-// --------------------------------------------------------------------
+// Executing ------------------------------------------------------------------
 
 static unsigned elements(const struct sb__elem *list)
 {

@@ -34,8 +34,7 @@ struct sb_doc_op {
     uint32_t npieces, cap;
 };
 
-// Compiling
-// --------------------------------------------------------------------
+// Compiling ------------------------------------------------------------------
 
 struct compiler {
     struct sb_doc_op *op;
@@ -258,8 +257,7 @@ void sb_doc_op_free(struct sb_doc_op *op)
         op_free(&op->kept);
 }
 
-// Executing
-// --------------------------------------------------------------------
+// Executing ------------------------------------------------------------------
 
 int sb__doc_op_room(const struct sb_doc_op *op, struct sb_con_priv *c,
     const struct sb_doc_value *values, uint32_t n, size_t *room)

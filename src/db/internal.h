@@ -267,8 +267,7 @@ bool sb__load_wait(int rc, int tries, const char *table);
 // Cancels the shared loaders that c feeds. The context's lock is held.
 void sb__loads_cancel(struct sb_con_priv *c);
 
-// doc.c
-// ------------------------------------------------------------------------
+// doc.c ----------------------------------------------------------------------
 
 // The connection is being freed; its compiled commands and bulks stay, for
 // those who free them.

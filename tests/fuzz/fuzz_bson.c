@@ -1,0 +1,123 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+//
+// Commands as they are: compiled, and executed with values made of their own
+// bytes; what is sent must be as well-formed as what was given. The first byte
+// chooses the values.
+#include <assert.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/log.h"
+#include "db/doc.h"
+#include "fuzz.h"
+
+static const uint8_t *given;
+static size_t given_len;
+static bool sound; // the document was, all the way down
+
+static bool well_formed(const uint8_t *doc, size_t len, unsigned depth)
+{
+    struct sb__walk w;
+    struct sb__elem e;
+    int more;
+
+    if (!sb__bson_framed(doc, len) || depth > 2 * SB__BSON_DEPTH)
+        return false;
+    sb__walk_begin(&w, doc, len);
+    while ((more = sb__walk_next(&w, &e)) == 1) {
+        if ((e.type == SB__BSON_DOCUMENT || e.type == SB__BSON_ARRAY) &&
+            !well_formed(e.value, e.len, depth + 1))
+            return false;
+    }
+    return more == 0;
+}
+
+static int command(struct sb_conn *conn, const uint8_t *body, size_t len,
+    struct sb_result *res, struct sb_err *err)
+{
+    assert(sb__bson_framed(body, len));
+    assert(!sound || well_formed(body, len, 1));
+    // Its text is made, too.
+    return sb_err_set(err, SB_EQUERY, "no");
+}
+
+static char *to_json(
+    const uint8_t *doc, size_t len, size_t *json_len, struct sb_err *err)
+{
+    assert(sb__bson_framed(doc, len));
+    *json_len = 2;
+    return strdup("{}");
+}
+
+static const struct sb_doc_ops doc_ops = { .command = command,
+    .to_json = to_json };
+static const struct sb_sql_ops sql_ops = { .query = NULL };
+static const struct sb_driver drv = {
+    .name = "fuzz", .sql = &sql_ops, .doc = &doc_ops
+};
+static struct sb_db_opts opts;
+static struct sb_drivers owner = { .opts = &opts };
+static struct sb_db db = { .owner = &owner, .drv = &drv };
+static struct sb__inst inst = { .db = &db };
+static struct sb_clock still = { .ns0 = UINT64_C(1) << 62 };
+
+static struct sb_doc_value value(unsigned choice)
+{
+    static const double numbers[] = { 1, -0.0, 0.5, 1e10, 1e300, -1e18 };
+    struct sb_doc_value v = { .type = (int32_t)(choice % 7) };
+
+    if (v.type == SB_DOC_TEXT || v.type == SB_DOC_ELEMENT) {
+        v.s = (const char *)given;
+        v.len = (uint32_t)(choice < given_len ? choice : given_len);
+        if (v.type == SB_DOC_ELEMENT && v.len)
+            sound = false; // an element is looked at from outside only
+    } else if (v.type == SB_DOC_DOUBLE) {
+        v.d = numbers[choice % 6];
+    } else {
+        v.i = (int64_t)((uint64_t)choice << (choice % 64));
+    }
+    return v;
+}
+
+static void execute(struct sb_doc_op *op, unsigned choice)
+{
+    uint32_t n = sb_doc_op_nargs(op);
+    struct sb_doc_value *v = calloc(n + 1, sizeof(*v));
+
+    for (uint32_t i = 0; v && i < n; i++)
+        v[i] = value(choice * 31 + i);
+    if (v)
+        sb_doc_execute(op, v, n);
+    free(v);
+}
+
+int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
+{
+    struct sb_db_ctx ctx = { .clock = &still };
+    struct sb_con_priv c = {
+        .ctx = &ctx, .inst = &inst, .drv = &drv, .sql = &sql_ops, .open = true
+    };
+    struct sb_doc_op *op;
+
+    if (size < 1)
+        return 0;
+    sb_log_set_level(-1);
+    c.pub.sql_state = c.pub.sql_errmsg = "";
+    given = data + 1;
+    given_len = size - 1;
+    sound = well_formed(given, given_len, 1);
+    op = sb_doc_compile(&c.pub, given, given_len, NULL);
+    assert(!op || sound);
+    assert(op || c.err.code == SB_EUSAGE);
+    c.has_result = false;
+    if (op)
+        execute(op, data[0]);
+    c.has_result = false; // there is nothing to free
+    sb_doc_command(&c.pub, given, given_len, NULL);
+    sb_doc_op_free(op);
+    free(c.failed_sql);
+    free(c.doc_body.data);
+    sb__docs_orphan(&c);
+    sb__docs_done(&ctx);
+    return 0;
+}

@@ -1,0 +1,365 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+//
+// Bulks: which commands they become, and what is made of the replies.
+#include "fake_doc.h"
+
+static struct doc d;
+
+static const struct doc *numbered(int i)
+{
+    put_int(begin(&d), "_id", i);
+    return end(&d);
+}
+
+static void add(struct sb_doc_bulk *b, int kind, int i)
+{
+    const struct doc *one = numbered(i);
+
+    CHECK_INT(sb_doc_bulk_add(b, kind, one->data, one->len), 0);
+}
+
+static struct sb_doc_bulk_result result(const struct sb_doc_bulk *b)
+{
+    struct sb_doc_bulk_result r;
+
+    sb_doc_bulk_result(b, &r);
+    return r;
+}
+
+#define MIXED "iuuiid"
+
+static void ordered_ones_keep_their_order(void)
+{
+    struct sb_doc_bulk *b;
+
+    start_docs();
+    b = sb_doc_bulk_open(&c.pub, "t", 1);
+    for (int i = 0; i < 6; i++)
+        add(b, MIXED[i], i);
+    CHECK(sb_doc_bulk_count(b) == 6);
+    CHECK_INT(ncommands, 0);
+    CHECK_INT(sb_doc_bulk_execute(b), 0);
+    CHECK_STR(commands(),
+        "{insert:'t',ordered:true,documents:{0:{_id:0}}} "
+        "{update:'t',ordered:true,updates:{0:{_id:1},1:{_id:2}}} "
+        "{insert:'t',ordered:true,documents:{0:{_id:3},1:{_id:4}}} "
+        "{delete:'t',ordered:true,deletes:{0:{_id:5}}} ");
+    CHECK(sb_doc_bulk_count(b) == 0);
+    CHECK_INT(op_count("insert"), 2);
+    CHECK_INT(op_count("update"), 1);
+    CHECK_INT(op_count("delete"), 1);
+    // Empty now: nothing is sent.
+    CHECK_INT(sb_doc_bulk_execute(b), 0);
+    CHECK_INT(ncommands, 4);
+    add(b, 'd', 9);
+    CHECK_INT(sb_doc_bulk_execute(b), 0);
+    CHECK_STR(commands(), "{delete:'t',ordered:true,deletes:{0:{_id:9}}} ");
+    sb_doc_bulk_free(b);
+    finish_docs();
+}
+
+static void unordered_ones_are_grouped(void)
+{
+    struct sb_doc_bulk *b;
+
+    start_docs();
+    b = sb_doc_bulk_open(&c.pub, "tt", 2);
+    for (int i = 0; i < 6; i++)
+        add(b, MIXED[i], i);
+    CHECK_INT(sb_doc_bulk_execute(b), 0);
+    CHECK_STR(commands(),
+        "{insert:'tt',ordered:false,documents:{0:{_id:0},1:{_id:3},2:{_id:4}}} "
+        "{update:'tt',ordered:false,updates:{0:{_id:1},1:{_id:2}}} "
+        "{delete:'tt',ordered:false,deletes:{0:{_id:5}}} ");
+    // Plus 2: not counted.
+    CHECK_INT(stats.nops, 0);
+    CHECK_INT(rec->tally.others, 0);
+    finish_docs(); // frees it
+}
+
+static void bytes_of_a_command(void)
+{
+    struct sb_doc_bulk *b;
+    struct doc want;
+
+    start_docs();
+    b = sb_doc_bulk_open(&c.pub, "t", 0);
+    add(b, 'i', 3);
+    CHECK_INT(sb_doc_bulk_execute(b), 0);
+    put_text(begin(&want), "insert", "t");
+    put_bool(&want, "ordered", false);
+    open_in(&want, 0x04, "documents");
+    open_in(&want, 0x03, "0");
+    put_int(&want, "_id", 3);
+    end(&want);
+    end(&want);
+    end(&want);
+    CHECK_INT(last.len, want.len);
+    CHECK(memcmp(last.data, want.data, want.len) == 0);
+    finish_docs();
+}
+
+// The number of the list's elements in the command sent last, whose keys are
+// checked.
+static unsigned listed(void)
+{
+    struct sb__walk w;
+    struct sb__elem e;
+    unsigned n = 0;
+    char key[16];
+
+    sb__walk_begin(&w, (const uint8_t *)last.data, last.len);
+    do
+        CHECK(sb__walk_next(&w, &e) == 1);
+    while (e.type != SB__BSON_ARRAY);
+    sb__walk_begin(&w, e.value, e.len);
+    while (sb__walk_next(&w, &e) == 1) {
+        snprintf(key, sizeof(key), "%u", n++);
+        CHECK_STR(e.key, key);
+    }
+    CHECK(w.at == w.end);
+    return n;
+}
+
+static void a_thousand_each(void)
+{
+    static const struct {
+        int n;
+        unsigned commands, last;
+    } cases[] = { { 999, 1, 999 }, { 1000, 1, 1000 }, { 1001, 2, 1 },
+        { 2000, 2, 1000 }, { 2500, 3, 500 } };
+    struct sb_doc_bulk *b;
+
+    start_docs();
+    cut_json = true;
+    b = sb_doc_bulk_open(&c.pub, "t", 0);
+    for (size_t k = 0; k < sizeof(cases) / sizeof(cases[0]); k++) {
+        ncommands = 0;
+        for (int i = 0; i < cases[k].n; i++)
+            add(b, 'i', i);
+        CHECK(sb_doc_bulk_count(b) == cases[k].n);
+        CHECK_INT(sb_doc_bulk_execute(b), 0);
+        CHECK_INT(ncommands, cases[k].commands);
+        CHECK_INT(listed(), cases[k].last);
+        commands();
+    }
+    finish_docs();
+}
+
+static void twelve_megabytes_each(void)
+{
+    enum { SIZE = 5 << 20, BIG = 20 << 20 };
+    uint8_t *text = calloc(1, BIG);
+    struct sb_doc_bulk *b;
+
+    start_docs();
+    cut_json = true;
+    b = sb_doc_bulk_open(&c.pub, "t", 1);
+    // {x: binary}
+    memcpy(text + 4, "\x05x", 3);
+    sb__put32(text, SIZE);
+    sb__put32(text + 7, SIZE - 13);
+    for (int i = 0; i < 3; i++)
+        CHECK_INT(sb_doc_bulk_add(b, 'i', text, SIZE), 0);
+    sb__put32(text, BIG);
+    sb__put32(text + 7, BIG - 13);
+    CHECK_INT(sb_doc_bulk_add(b, 'i', text, BIG), 0);
+    add(b, 'i', 1);
+    CHECK_INT(sb_doc_bulk_execute(b), 0);
+    // Two, one, the big one, the small one.
+    CHECK_INT(ncommands, 4);
+    CHECK_INT(listed(), 1);
+    CHECK(last.len < 100);
+    finish_docs();
+    free(text);
+}
+
+static struct doc replies[8];
+
+// {n, nModified, upserted: [{}, ...], ok: 1}
+static const struct doc *reply(int i, int n, int modified, int upserted)
+{
+    struct doc *r = begin(&replies[i]);
+
+    put_int(r, "n", n);
+    put_int(r, "nModified", modified);
+    if (upserted) {
+        open_in(r, 0x04, "upserted");
+        for (int k = 0; k < upserted; k++) {
+            open_in(r, 0x03, k ? "1" : "0");
+            end(r);
+        }
+        end(r);
+    }
+    put_int(r, "ok", 1);
+    return end(r);
+}
+
+static void results_are_summed(void)
+{
+    struct sb_doc_bulk_result r;
+    struct sb_doc_bulk *b;
+
+    start_docs();
+    cut_json = true;
+    b = sb_doc_bulk_open(&c.pub, "t", 0);
+    for (int i = 0; i < 1005; i++)
+        add(b, 'i', i);
+    for (int i = 0; i < 5; i++)
+        add(b, 'u', i);
+    add(b, 'd', 1);
+    add(b, 'd', 2);
+    next_answer(0, 0)->reply = reply(0, 1000, 0, 0);
+    answers[1].reply = reply(1, 5, 0, 0);
+    answers[2].reply = reply(2, 5, 2, 2);
+    answers[3].affected = 2; // nobody acknowledges it: no reply
+    nanswers = 4;
+    CHECK_INT(sb_doc_bulk_execute(b), 0);
+    r = result(b);
+    CHECK(r.inserted == 1005 && r.matched == 3 && r.modified == 2);
+    CHECK(r.upserted == 2 && r.removed == 2);
+    CHECK_INT(sb_doc_bulk_execute(b), 0);
+    r = result(b);
+    CHECK(r.inserted == 0 && r.removed == 0);
+    finish_docs();
+}
+
+static void three_kinds(struct sb_doc_bulk *b)
+{
+    add(b, 'i', 1);
+    add(b, 'u', 2);
+    add(b, 'd', 3);
+}
+
+static void failures_of_unordered_ones(void)
+{
+    struct sb_doc_bulk_result r;
+    struct sb_doc_bulk *b;
+
+    start_docs();
+    b = sb_doc_bulk_open(&c.pub, "t", 0);
+    three_kinds(b);
+    next_answer(SB_EQUERY, 11000)->reply = reply(0, 7, 0, 0);
+    answers[1] = (struct answer){
+        .rc = SB_EIGNORE, .native = 12, .reply = reply(1, 0, 0, 0)
+    };
+    answers[2].reply = reply(2, 4, 0, 0);
+    nanswers = 3;
+    CHECK_INT(sb_doc_bulk_execute(b), SB_EQUERY);
+    CHECK_INT(ncommands, 3);
+    CHECK_INT(c.pub.sql_errno, 11000);
+    CHECK_INT(c.pub.error, SB_SQL_FATAL);
+    CHECK_STR(c.pub.sql_errmsg, "refused");
+    CHECK_STR(sb_con_failed_sql(&c.pub),
+        "{insert:'t',ordered:false,documents:{0:{_id:1}}}");
+    r = result(b);
+    CHECK(r.inserted == 7 && r.removed == 4);
+    CHECK_INT(rec->codes[0].count, 1);
+    CHECK_INT(rec->codes[1].native, 12);
+    CHECK(sb_doc_bulk_count(b) == 0);
+    CHECK_INT(sb_doc_bulk_execute(b), 0);
+    CHECK_INT(c.pub.error, SB_SQL_NONE);
+    finish_docs();
+}
+
+static void what_stops_a_bulk(void)
+{
+    static const int codes[] = { SB_ERESTART, SB_ELOST, SB_ECANCELED,
+        SB_EQUERY };
+    struct sb_doc_bulk *b;
+
+    for (int i = 0; i < 4; i++) {
+        start_docs();
+        b = sb_doc_bulk_open(&c.pub, "t", 0);
+        three_kinds(b);
+        next_answer(SB_EQUERY, 11000)->reply = reply(0, 0, 0, 0);
+        // The last one: a command that failed as a whole.
+        answers[1] = (struct answer){ .rc = codes[i], .native = 5 };
+        nanswers = 2;
+        CHECK_INT(sb_doc_bulk_execute(b), codes[i]);
+        CHECK_INT(ncommands, 2);
+        CHECK_INT(c.pub.sql_errno, 5);
+        CHECK(strstr(sb_con_failed_sql(&c.pub), "{update:'t'"));
+        CHECK(sb_doc_bulk_count(b) == 0);
+        finish_docs();
+    }
+    start_docs();
+    b = sb_doc_bulk_open(&c.pub, "t", 1);
+    three_kinds(b);
+    next_answer(SB_EQUERY, 11000)->reply = reply(0, 1, 0, 0);
+    CHECK_INT(sb_doc_bulk_execute(b), SB_EQUERY);
+    CHECK_INT(ncommands, 1);
+    CHECK(result(b).inserted == 1);
+    finish_docs();
+}
+
+static void compiled_documents(void)
+{
+    static const struct sb_doc_value value[] = { { .type = SB_DOC_DOUBLE,
+        .d = 5 } };
+    static const struct sb_doc_value wrong[] = {
+        { .type = SB_DOC_TEXT, .s = "no", .len = 2 }
+    };
+    struct sb_doc_bulk *b;
+    struct sb_doc_op *op;
+
+    start_docs();
+    b = sb_doc_bulk_open(&c.pub, "t", 1);
+    put_arg(begin(&d), "_id", 1, "int32");
+    end(&d);
+    op = sb_doc_compile(&c.pub, d.data, d.len, NULL);
+    CHECK_INT(sb_doc_bulk_add_op(b, 'i', op, wrong, 1), SB_EUSAGE);
+    CHECK_STR(
+        c.pub.sql_errmsg, "value 1 is the string 'no', where an int32 belongs");
+    CHECK_INT(sb_doc_bulk_add_op(b, 'i', op, value, 0), SB_EUSAGE);
+    // Nothing but a failure so far.
+    CHECK_INT(sb_doc_bulk_execute(b), 0);
+    CHECK_INT(ncommands, 0);
+    CHECK_INT(sb_doc_bulk_add_op(b, 'i', op, value, 1), 0);
+    add(b, 'i', 6);
+    CHECK_INT(sb_doc_bulk_execute(b), 0);
+    CHECK_STR(commands(),
+        "{insert:'t',ordered:true,documents:{0:{_id:5},1:{_id:6}}} ");
+    sb_doc_op_free(op);
+    finish_docs();
+}
+
+static void what_is_refused(void)
+{
+    struct sb_doc_bulk *b;
+
+    start_docs();
+    CHECK(sb_doc_bulk_open(&c.pub, "", 0) == NULL);
+    CHECK(strstr(c.pub.sql_errmsg, "name of a collection"));
+    b = sb_doc_bulk_open(&c.pub, "t", 0);
+    CHECK(b && c.pub.error == SB_SQL_NONE);
+    numbered(1);
+    CHECK_INT(sb_doc_bulk_add(b, 'x', d.data, d.len), SB_EUSAGE);
+    CHECK(strstr(c.pub.sql_errmsg, "no operations of kind 120"));
+    CHECK_INT(sb_doc_bulk_add(b, 'i', d.data, d.len - 1), SB_EUSAGE);
+    CHECK(strstr(c.pub.sql_errmsg, "are no BSON document"));
+    CHECK(sb_doc_bulk_count(b) == 0);
+    add(b, 'i', 1);
+    sb__docs_orphan(&c);
+    CHECK_INT(sb_doc_bulk_add(b, 'i', d.data, d.len), SB_EUSAGE);
+    CHECK_INT(sb_doc_bulk_execute(b), SB_EUSAGE);
+    CHECK(sb_doc_bulk_count(b) == 0);
+    CHECK_INT(ncommands, 0);
+    sb_doc_bulk_free(b);
+    finish_docs();
+}
+
+int main(void)
+{
+    RUN(ordered_ones_keep_their_order);
+    RUN(unordered_ones_are_grouped);
+    RUN(bytes_of_a_command);
+    RUN(a_thousand_each);
+    RUN(twelve_megabytes_each);
+    RUN(results_are_summed);
+    RUN(failures_of_unordered_ones);
+    RUN(what_stops_a_bulk);
+    RUN(compiled_documents);
+    RUN(what_is_refused);
+    return check_done();
+}
