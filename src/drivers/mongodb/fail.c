@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 //
 // Errors of the library and of servers as one sentence and one code.
+#include <errno.h>
+
 #include "drivers/mongodb/mongodb_priv.h"
 
 int sbmo_no_memory(struct sb_err *err)
@@ -42,7 +44,7 @@ int sbmo_complain(const struct sbmo_complaint *p, struct sb_err *err)
 }
 
 // The number that servers would give it.
-static int network_number(const bson_error_t *e)
+static int network_number(const struct sbmo_conn *c, const bson_error_t *e)
 {
     if (e->domain == MONGOC_ERROR_SERVER_SELECTION)
         return SBMO_NO_SERVER;
@@ -50,9 +52,7 @@ static int network_number(const bson_error_t *e)
         return SBMO_HOST_NOT_FOUND;
     if (e->code == MONGOC_ERROR_STREAM_CONNECT)
         return SBMO_HOST_UNREACHABLE;
-    return strstr(e->message, "timeout") && !strstr(e->message, "or timeout")
-               ? SBMO_NETWORK_TIMEOUT
-               : SBMO_SOCKET;
+    return c->why == ETIMEDOUT ? SBMO_NETWORK_TIMEOUT : SBMO_SOCKET;
 }
 
 // What is between the brackets of "No suitable servers found (...): [reason]
@@ -83,13 +83,18 @@ static int lost(struct sbmo_conn *c, const bson_error_t *e, struct sb_err *err)
     reason(e->message, text, sizeof(text));
     if (e->domain == MONGOC_ERROR_SERVER_SELECTION)
         sb_err_set(err, SB_ELOST, "no server can take the command: %s", text);
-    else if (last)
-        sb_err_set(
-            err, SB_ELOST, "the connection to %s is lost: %s", last, text);
+    else if (e->domain == MONGOC_ERROR_STREAM && c->why == ETIMEDOUT)
+        sb_err_set(err, SB_ELOST, "%s did not answer in time",
+            last ? last : c->env->where);
+    else if (e->domain == MONGOC_ERROR_STREAM)
+        sb_err_set(err, SB_ELOST, "the connection to %s is lost: %s",
+            last ? last : c->env->where,
+            c->why ? strerror(c->why) : "closed by the server");
     else
-        sb_err_set(err, SB_ELOST, "the connection is lost: %s", text);
+        sb_err_set(err, SB_ELOST, "the connection to %s is of no use: %s",
+            last ? last : c->env->where, text);
     if (err)
-        err->native = network_number(e);
+        err->native = network_number(c, e);
     return SB_ELOST;
 }
 
@@ -146,7 +151,7 @@ int sbmo_no_connection(
             source ? source : "admin", text);
     } else {
         native = e->domain == MONGOC_ERROR_SERVER ? (int)e->code
-                                                  : network_number(e);
+                                                  : network_number(c, e);
         // Mostly the reason names the address itself.
         sb_err_set(err, SB_ECONNECT,
             "unable to connect to MongoDB server %s%s%s",

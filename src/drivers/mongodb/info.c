@@ -29,16 +29,16 @@ static const char *text_of(
 static int product(const bson_t *build, char *out, size_t size)
 {
     struct sbmo_elem e, own, other;
-    const char *version = text_of(build, "version", &e);
+    const char *version = text_of(build, "version", &e), *ferret;
 
+    ferret = text_of(build, "ferretdbVersion", &other);
     if (sbmo_walk_find(bson_get_data(build), build->len, "ferretdb", &own) &&
         own.type == SBMO_DOCUMENT &&
         sbmo_walk_find(own.value, own.len, "version", &other))
+        ferret = sbmo_text(&other, NULL);
+    if (*ferret)
         return snprintf(out, size, "FerretDB %s (as MongoDB %s)",
-            sbmo_text(&other, NULL), version);
-    if (*text_of(build, "ferretdbVersion", &other))
-        return snprintf(out, size, "FerretDB %s (as MongoDB %s)",
-            text_of(build, "ferretdbVersion", &other), version);
+            ferret + (*ferret == 'v'), version);
     return snprintf(out, size, "MongoDB %s", *version ? version : "?");
 }
 

@@ -99,7 +99,10 @@ struct sbmo_conn {
     _Atomic bool connected, busy, canceled;
     atomic_flag guard; // the list; held for a few system calls at most
     struct sbmo_sock *socks;
-    struct sbmo_sock *last; // the one that was written to last
+    struct sbmo_sock *last; // the one that was written to last ...
+    char last_name[272];    // ... and its "host:port", also when it is closed
+    int why;                // errno of the last failure there; 0: none, or
+                            // the other side has closed it
 };
 
 static inline struct sbmo_conn *sbmo_own(struct sb_conn *conn)

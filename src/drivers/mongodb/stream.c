@@ -84,7 +84,7 @@ void sbmo_streams_cancel(struct sbmo_conn *c)
 
 const char *sbmo_stream_last(const struct sbmo_conn *c)
 {
-    return c->last ? c->last->name : NULL;
+    return c->last_name[0] ? c->last_name : NULL;
 }
 
 // Reading and writing --------------------------------------------------------
@@ -114,6 +114,8 @@ static void note_failure(struct sbmo_sock *s, int32_t timeout)
     s->timed_out = none && timeout != 0;
     if (s->timed_out)
         errno = ETIMEDOUT;
+    if (!s->again)
+        s->c->why = errno;
 }
 
 // Skips `done` bytes; true while there are more.
@@ -139,7 +141,10 @@ static ssize_t stream_writev(
     bool more = skip(&iov, &n, 0);
 
     s->timed_out = s->again = false;
-    s->c->last = s;
+    if (s->c->last != s) {
+        s->c->last = s;
+        snprintf(s->c->last_name, sizeof(s->c->last_name), "%s", s->name);
+    }
     set_limit(s, SO_SNDTIMEO, timeout, &s->send_ms);
     while (more) {
         struct msghdr m = { .msg_iov = (struct iovec *)iov,
