@@ -122,13 +122,14 @@ What --debug and --db-debug add.
   DEBUG:                  total time taken by event execution: N
   $ sysbench sql.lua run --db-driver=null --null-latency=2ms --events=9 \
   >     --db-debug 2>err | sed -n '/^    reconnects/,/^$/p' |
-  >     sed -E 's/0\.00[1-9][0-9]s/0.00Ns/; s/0\.0[1-9][0-9]+s/0.0Ns/' | sed 1d
+  >     sed -E -e 's/(0\.00[1-9]|0\.0[1-9]|0\.[1-9]|[1-9][0-9]*\.)[0-9]+s/Ns/' \
+  >         -e 1d
   DEBUG: 
   DEBUG: Query execution statistics:
-  DEBUG:     min:                                0.00Ns
-  DEBUG:     avg:                                0.00Ns
-  DEBUG:     max:                                0.00Ns
-  DEBUG:   total:                                0.0Ns
+  DEBUG:     min:                                Ns
+  DEBUG:     avg:                                Ns
+  DEBUG:     max:                                Ns
+  DEBUG:   total:                                Ns
   DEBUG: Results fetching statistics:
   DEBUG:     min:                                0.0000s
   DEBUG:     avg:                                0.0000s
