@@ -171,12 +171,15 @@ static void use(const struct sbmy_answer *a, const uint8_t *in)
     struct sb_cell cells[8];
     char text[8 * 700];
     size_t at = a->columns;
+    volatile unsigned char seen = 0;
 
     if (a->error)
         CHECK(sbmy_problem_read(in + a->error, a->error_len, &e));
     for (uint32_t i = 0; at && i < a->nfields && i < 8; i++) {
         if (!sbmy_column_read(in + at + 4, sbmy_get24(in + at), &def))
             return;
+        for (size_t k = 0; k < def.name_len; k++)
+            seen ^= (unsigned char)def.name[k];
         shape[i] = (struct sbmy_shape){ def.type, def.decimals, def.flags,
             def.length };
         at += 4 + sbmy_get24(in + at);
