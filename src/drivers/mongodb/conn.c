@@ -35,6 +35,40 @@ static int ping(struct sbmo_conn *c, struct sb_err *err)
     return fine ? 0 : sbmo_no_connection(c, &e, err);
 }
 
+// With w: 0 writes want no answer. There are servers that answer all the same,
+// and every later command would be given the answer of an earlier one; others
+// hang up. So the first that wants none is a ping, and the next command has to
+// have an answer of its own.
+static int try_without_answers(struct sbmo_conn *c, struct sb_err *err)
+{
+    bson_t *body = BCON_NEW("ping", BCON_INT32(1));
+    bson_t *who = BCON_NEW("isMaster", BCON_INT32(1));
+    bson_t opts = BSON_INITIALIZER, reply;
+    struct sbmo_elem e;
+    bool fine;
+
+    mongoc_write_concern_append(c->env->write_concern, &opts);
+    fine = mongoc_client_write_command_with_opts(
+        c->client, c->env->db, body, &opts, &reply, NULL);
+    bson_destroy(&reply);
+    if (fine) {
+        fine = mongoc_client_command_with_opts(
+            c->client, c->env->db, who, NULL, NULL, &reply, NULL);
+        fine = fine && sbmo_walk_find(bson_get_data(&reply), reply.len,
+                           "maxWireVersion", &e);
+        bson_destroy(&reply);
+    }
+    bson_destroy(&opts);
+    bson_destroy(who);
+    bson_destroy(body);
+    if (fine)
+        return 0;
+    return sb_err_set(err, SB_ECONNECT,
+        "the server at %s knows no writes without an answer: a write concern "
+        "of 0 cannot be used with it",
+        sbmo_stream_last(c) ? sbmo_stream_last(c) : c->env->where);
+}
+
 static int connect_mongodb(struct sb_conn *conn, struct sb_driver_env *env,
     const void *opts, const struct sb_conn_info *info, struct sb_err *err)
 {
@@ -54,6 +88,8 @@ static int connect_mongodb(struct sb_conn *conn, struct sb_driver_env *env,
     mongoc_client_set_read_concern(c->client, e->no_read_concern);
     mongoc_client_set_write_concern(c->client, e->no_write_concern);
     rc = ping(c, err);
+    if (rc == 0 && e->unacknowledged)
+        rc = try_without_answers(c, err);
     if (rc == 0)
         rc = sbmo_sessions_init(c, err);
     atomic_store_explicit(&c->connected, rc == 0, memory_order_release);
