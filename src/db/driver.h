@@ -243,8 +243,8 @@ struct sb_doc_ops {
     // with free(). NULL: *err tells why. Any thread.
     uint8_t *(*from_json)(
         const char *json, size_t len, size_t *doc_len, struct sb_err *err);
-    char *(*to_json)(const uint8_t *doc, size_t len, size_t *json_len,
-        struct sb_err *err);
+    char *(*to_json)(
+        const uint8_t *doc, size_t len, size_t *json_len, struct sb_err *err);
 };
 
 // Capabilities. Each has a reader in the core; say which.
@@ -280,7 +280,7 @@ struct sb_driver {
     size_t opts_size, conn_size, stmt_size;
     const struct sb_generic_ops *generic; // required
     const struct sb_sql_ops *sql;         // optional, as are the rest
-    const struct sb_doc_ops *doc; // needs sql
+    const struct sb_doc_ops *doc;         // needs sql
     const struct sb_bulk_ops *bulk;
     const struct sb_info_ops *info;
     const char *lua; // source of the driver's own Lua module, or NULL
