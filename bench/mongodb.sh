@@ -1,0 +1,183 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+# shellcheck shell=bash
+#
+# Documents, against bare loops on libmongoc: bench/run reads this. The server
+# is bench/mongo_canned.c, so that the client is what limits; loads are measured
+# on the best real server as well.
+
+mongodb_size=100000 # ids that are looked for
+
+mongodb_down() {
+    # The server ends with its standard input.
+    [ -z "${canned_in:-}" ] || exec {canned_in}>&-
+}
+
+# A script that finds a document by its _id; $1: how the command is made.
+mongodb_script() {
+    case $1 in
+    compiled)
+        cat <<LUA
+local arg = sysbench.mongodb.arg
+
+function thread_init()
+   local coll = sysbench.mongodb.connect():collection("sbtest1")
+   by_id = coll:compile("find", {_id = arg(1)},
+                        {projection = {c = 1, _id = 0}})
+end
+
+function event()
+   assert(by_id:execute(sysbench.rand.uniform(1, $mongodb_size)):count() == 1)
+end
+LUA
+        ;;
+    tables)
+        cat <<LUA
+function thread_init()
+   coll = sysbench.mongodb.connect():collection("sbtest1")
+end
+
+function event()
+   local id = sysbench.rand.uniform(1, $mongodb_size)
+   for doc in coll:find({_id = id}, {projection = {c = 1, _id = 0}}) do
+      assert(doc.c)
+   end
+end
+LUA
+        ;;
+    esac
+}
+
+# Starts the canned server once; sets CANNED, its URL.
+mongodb_up() {
+    local port what
+    [ -z "${CANNED:-}" ] || return 0
+    if ! pkg-config --exists libmongoc-1.0; then
+        echo "(mongodb: libmongoc is not installed: left out)"
+        return 1
+    fi
+    # shellcheck disable=SC2046
+    floor mongo_canned $(pkg-config --cflags --libs libbson-1.0) -lpthread
+    # shellcheck disable=SC2046
+    floor floor_mongodb $(pkg-config --cflags --libs libmongoc-1.0) -lpthread
+    coproc CANNED_SERVER { exec ./mongo_canned; }
+    read -r port <&"${CANNED_SERVER[0]}" || exit 1
+    exec {canned_in}>&"${CANNED_SERVER[1]}"
+    eval "exec ${CANNED_SERVER[1]}>&-"
+    CANNED=mongodb://127.0.0.1:$port
+    for what in compiled tables; do
+        mongodb_script $what >find_$what.lua
+        wall_of mongodb_find $what 1 100 >/dev/null # fails if it does not run
+    done
+    wall_of bare_find 1 100 >/dev/null
+}
+
+mongodb_find() { # how threads events
+    "$SB" "./find_$1.lua" --mongo-url="$CANNED" --mongo-database-name=sbtest \
+        --threads="$2" --events="$3" --time=0 run
+}
+
+bare_find() { ./floor_mongodb "$CANNED" find "$1" "$2" $mongodb_size; }
+
+bench_mongodb_cpu() {
+    local threads what target few=20000 many=$((20000 + SECS * 16000))
+    for threads in 1 8; do
+        : >bare
+        for what in compiled tables; do : >$what && : >r_$what; done
+        for _ in $(seq "$REPS"); do
+            b=$(steady $few $many bare_find $threads EVENTS)
+            echo "$b" >>bare
+            for what in compiled tables; do
+                a=$(steady $few $many mongodb_find $what $threads EVENTS)
+                echo "$a" >>$what
+                ratio "$a" "$b" >>r_$what
+            done
+        done
+        for what in compiled tables; do
+            target="at most 1.15"
+            [ $what = compiled ] || target="at most 1.6"
+            row "mongodb: user CPU a find, us, $what, $threads threads" \
+                "$(median <$what)" "$(median <bare)" "$(median <r_$what)" \
+                "$target"
+        done
+    done
+}
+
+# The collections that both loads fill: one, without a secondary index.
+mongodb_oltp() { # command options of the server, ...
+    local command=$1
+    shift
+    "$SB" "$top/tests/lua/mongodb/oltp.lua" "$@" --tables=1 "$command"
+}
+
+mongodb_load() { # server documents threads, options of the server
+    local server=$1 n=$2 threads=$3 url
+    shift 3
+    for url; do
+        case $url in --mongo-url=*) url=${url#*=} && break ;; esac
+    done
+    : >new && : >bare && : >r
+    for _ in $(seq "$REPS"); do
+        a=$(wall_of mongodb_oltp prepare "$@" --create-secondary=off \
+            --table-size="$n" --threads="$threads")
+        mongodb_oltp cleanup "$@" >/dev/null 2>&1
+        b=$(wall_of ./floor_mongodb "$url" bulk "$threads" "$n")
+        mongodb_oltp cleanup "$@" >/dev/null 2>&1
+        ratio "$n" "$a" >>new
+        ratio "$n" "$b" >>bare
+        ratio "$b" "$a" >>r
+    done
+    row "$server: prepare, documents/s, $threads threads" "$(median <new)" \
+        "$(median <bare)" "$(median <r)" "at least 1"
+}
+
+bench_mongodb_prepare() {
+    local threads options n=1000000 real=100000
+    [ "$REPS" != 1 ] || n=400000 real=20000
+    for threads in 1 2; do
+        mongodb_load mongodb $n $threads --mongo-url="$CANNED" \
+            --mongo-database-name=sbtest
+    done
+    if ! options=$("$servers_dir/up" mongodb --name=bench-mongodb 2>up.err); then
+        echo "(mongodb: no real server: $(head -1 up.err))"
+        return
+    fi
+    case " $started " in
+    *" bench-mongodb "*) ;;
+    *) started="$started bench-mongodb" ;;
+    esac
+    # shellcheck source=/dev/null
+    . /dev/stdin <<<"$("$servers_dir/env" bench-mongodb)"
+    for threads in 1 2; do
+        # shellcheck disable=SC2086
+        mongodb_load "$KIND" $real $threads $options
+    done
+}
+
+# What one more of 200 connections takes, from the 20th on: KB.
+mongodb_each() { # command...
+    local a b
+    a=$("${@/USERS/20}")
+    b=$("${@/USERS/200}")
+    awk -v a="$a" -v b="$b" 'BEGIN { printf "%.1f\n", (b - a) / 180 }'
+}
+
+bare_resident() {
+    ./floor_mongodb "$CANNED" idle "$1" | sed 's/.*rss_kb=\([0-9]*\).*/\1/'
+}
+
+bench_mongodb_users() {
+    local what target="less bare: at most 200"
+    for what in compiled tables; do
+        : >new && : >bare && : >r
+        for _ in $(seq "$REPS"); do
+            a=$(mongodb_each rss_of "$SB" ./find_$what.lua --mongo-url="$CANNED" \
+                --mongo-database-name=sbtest --threads=USERS --time=5 run)
+            b=$(mongodb_each bare_resident USERS)
+            echo "$a" >>new
+            echo "$b" >>bare
+            awk -v a="$a" -v b="$b" 'BEGIN { printf "%.1f\n", a - b }' >>r
+        done
+        row "mongodb: KB a connection, $what" "$(median <new)" \
+            "$(median <bare)" "+$(median <r)" "$target"
+    done
+}
