@@ -142,7 +142,7 @@ static uint8_t *place(
     uint8_t *out;
 
     if (!batch || batch->closed || batch->kind != kind || batch->n == OPS_MAX ||
-        (batch->n && b->len - batch->at + room + 7 > BYTES_MAX)) {
+        b->len - batch->at + room + 7 > BYTES_MAX) {
         close_batch(p);
         if (!open_batch(bulk, p, kind))
             return NULL;
