@@ -110,7 +110,15 @@ function methods.find_one(coll, filter, options)
    return finish(0, pos)
 end
 
+-- What a write cannot do without: an empty document is no stand-in.
+local function need(value, what)
+   if value == nil then
+      sb.module("mongodb_error").raise("this needs " .. what)
+   end
+end
+
 function methods.insert_one(coll, document, options)
+   need(document, "a document to insert")
    local pos = command_of("insert", coll)
    if options then
       pos = put_options(pos, options, nil, 1)
@@ -144,6 +152,7 @@ end
 -- What an update that is a table must begin with: without it, it would
 -- replace the document.
 local function check_update(update)
+   need(update, "an update, after the filter")
    if type(update) == "table" and update[1] == nil then
       local key = next(update)
       if key == nil or type(key) == "string" and key:byte() ~= 36 and
@@ -165,7 +174,10 @@ function methods.update_many(coll, filter, update, options)
    return build_update(coll, filter, update, options, true)
 end
 
-methods.replace_one = build_update
+function methods.replace_one(coll, filter, document, options)
+   need(document, "a document, after the filter")
+   return build_update(coll, filter, document, options)
+end
 
 -- One element of "deletes".
 local function put_delete(pos, filter, options, limit, depth)
@@ -309,12 +321,17 @@ end
 
 -- The usual case allocates nothing, so that no string is collected before C
 -- has read it.
-local function bind(self, a, b, c, d, ...)
+local function bind(self, ...)
    local n, slots = self.n, self.slots
+   if select("#", ...) < n then
+      sb.module("mongodb_error").raise(("%d values are needed, not %d; nil " ..
+         "is one, too"):format(n, (select("#", ...))))
+   end
+   local a, b, c, d = ...
    if n > 4 or n > 0 and not set(slots[0], a) or
       n > 1 and not set(slots[1], b) or n > 2 and not set(slots[2], c) or
       n > 3 and not set(slots[3], d) then
-      bind_all(self, a, b, c, d, ...)
+      bind_all(self, ...)
    end
 end
 
@@ -324,8 +341,8 @@ local executors = {}
 local function executor(ending)
    local execute = executors[ending]
    if not execute then
-      execute = function(self, a, b, c, d, ...)
-         bind(self, a, b, c, d, ...)
+      execute = function(self, ...)
+         bind(self, ...)
          if C.sb_doc_execute(self.op, self.slots, self.n) ~= 0 then
             raise(self.con)
          end
@@ -475,6 +492,10 @@ local mongodb = setmetatable({}, {
 })
 
 function mongodb.wrap(con)
+   if type(con) ~= "cdata" or con == nil then
+      sb.module("mongodb_error").raise("wrap() needs a connection, not " ..
+         tostring(con))
+   end
    if C.sb_doc_has(con) == 0 then
       sb.module("mongodb_error").raise(("the driver %s has no documents"):
          format(con.driver:name()))
@@ -487,7 +508,12 @@ function mongodb.wrap(con)
 end
 
 function mongodb.connect(options)
-   return mongodb.wrap(sysbench.sql.driver("mongodb"):connect(options))
+   local driver = sysbench.sql.driver("mongodb")
+   local ok, con = pcall(driver.connect, driver, options)
+   if not ok then -- at the script's line, not at this one
+      sb.module("mongodb_error").raise(con)
+   end
+   return mongodb.wrap(con)
 end
 
 -- For mongodb_more.lua.
@@ -498,7 +524,7 @@ sb.mongodb = {
    bind = bind, compile = compile, raise = raise, advance = advance,
    doc = doc, len = len, reply_field = reply_field,
    put_options = put_options, put_update = put_update,
-   put_delete = put_delete, check_update = check_update,
+   put_delete = put_delete, check_update = check_update, need = need,
    command_of = command_of
 }
 

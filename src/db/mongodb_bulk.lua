@@ -26,6 +26,7 @@ end
 
 -- document: or a compiled one, and its values.
 function bulk:insert(document, ...)
+   my.need(document, "a document to insert")
    if getmetatable(document) == statement_meta then
       bind(document, ...)
       if C.sb_doc_bulk_add_op(self.handle, INSERT, document.op,
@@ -55,6 +56,7 @@ function bulk:update_many(filter, change, options)
 end
 
 function bulk:replace_one(filter, document, options)
+   my.need(document, "a document, after the filter")
    update(self, filter, document, options)
 end
 
@@ -94,8 +96,19 @@ end
 
 local module = {}
 
+-- A bulk has no other options: one that it ignored would be missed.
+local function check_options(options)
+   for name, value in pairs(options or {}) do
+      if name ~= "ordered" and (name ~= "op" or value ~= "") then
+         sb.module("mongodb_error").raise(("a bulk takes `ordered' and " ..
+            "`op = \"\"', not `%s = %s'"):format(name, tostring(value)))
+      end
+   end
+end
+
 function module.bulk(coll, options)
    local con = coll.db.con
+   check_options(options)
    local mode = (not options or options.ordered ~= false) and 1 or 0
    if options and options.op == "" then
       mode = mode + 2 -- counted nowhere, see sb_doc_bulk_open()

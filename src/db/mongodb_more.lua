@@ -204,6 +204,11 @@ endings.insert_many, options_at.insert_many = endings.insert_one, 2
 -- Unordered: what fails does not keep the rest from being sent; the first
 -- error is raised at the end.
 function collection:insert_many(documents, options)
+   my.need(documents, "an array of documents")
+   if type(documents) == "table" and documents[1] == nil and
+      next(documents) ~= nil then
+      fail("insert_many() takes an array of documents: insert_one() one")
+   end
    local db, first, stop = self.db, 1, #documents
    local goes_on = options and options.ordered == false
    local inserted, failed = 0, nil

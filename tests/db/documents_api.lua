@@ -54,6 +54,11 @@ local function databases()
    ok(sysbench.mongodb == mongodb, "one module")
    local con = sysbench.sql.driver("mongodb"):connect()
    is(mongodb.wrap(con):command("ping"):next().ok, 1, "wrap()")
+   raises(function() mongodb.wrap() end, "wrap%(%) needs a connection, not nil",
+      "wrap() of nothing")
+   raises(function() local none = mongodb.connect{nosuch = 1} return none end,
+      "documents_api.lua:%d+: connection creation failed",
+      "connect() fails at the line of the script")
    con:disconnect()
    db:create_collection("api_made")
    ok(db:collection("api_made"):exists(), "create_collection(), exists()")
@@ -410,6 +415,9 @@ local function compiled()
    raises(function()
       coll:compile("find", {_id = arg(1, "int32")}):execute("x")
    end, "int32", "a value of another type")
+   raises(function() coll:compile("find_one", {_id = arg(2)}):execute(1) end,
+      "2 values are needed, not 1", "values that are not given")
+   is(coll:compile("count", {_id = arg(1)}):execute(nil), 0, "nil is a value")
    raises(function() coll:compile("nosuch") end,
       "compile%(%) knows no method nosuch", "no such method")
    raises(function() coll:find({_id = arg(1)}) end,
