@@ -130,12 +130,16 @@ function legacy.db_close(stmt)
    stmt:close()
 end
 
-legacy.sb_rand = rand.default
-legacy.sb_rand_uniform = rand.uniform
-legacy.sb_rand_gaussian = rand.gaussian
-legacy.sb_rand_special = rand.special
-legacy.sb_rand_pareto = rand.pareto
-legacy.sb_rand_zipfian = rand.zipfian
+-- Options of a script's own are strings there, and were taken for numbers.
+for name, draw in pairs{
+   sb_rand = rand.default, sb_rand_uniform = rand.uniform,
+   sb_rand_gaussian = rand.gaussian, sb_rand_special = rand.special,
+   sb_rand_pareto = rand.pareto, sb_rand_zipfian = rand.zipfian
+} do
+   legacy[name] = function(a, b)
+      return draw(tonumber(a) or a, tonumber(b) or b)
+   end
+end
 legacy.sb_rand_str = rand.string
 
 function legacy.sb_rand_uniq(a, b)

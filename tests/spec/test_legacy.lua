@@ -72,9 +72,9 @@ function event()
    print("fits", unpack(db_execute(longer):fetch_row()))
    db_close(longer)
    db_close(stmt)
-   print("rand", sb_rand(3, 3), sb_rand_uniform(4, 4), sb_rand_str("a#"):len(),
-         sb_rand_uniq(1, 1), sb_rnd() >= 0, sb_rand_gaussian(1, 1),
-         sb_rand_special(2, 2))
+   print("rand", sb_rand(3, "3"), sb_rand_uniform("4", "4"),
+         sb_rand_str("a#"):len(), sb_rand_uniq(1, 1), sb_rnd() >= 0,
+         sb_rand_gaussian(1, 1), sb_rand_special(2, 2))
    print("const", DB_ERROR_NONE, DB_ERROR_RESTART_TRANSACTION, DB_ERROR_FAILED)
    print("db", type(sysbench.db.query), common_loaded)
    return true
