@@ -10,6 +10,7 @@ local arrays = require("sb.doc_arrays")
 
 workload.declare{
    commands = "sb.doc_arrays_commands",
+   fields = {"tags", "items", "pushed"},
    options = arrays.options,
    bounds = arrays.bounds,
    needs = arrays.needs,

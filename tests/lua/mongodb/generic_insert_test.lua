@@ -6,6 +6,7 @@
 -- texts of 119 and 59 characters.
 
 local schema = require("sb.schema")
+local values = require("sb.doc_values")
 
 local function ids(opt, n, after)
    return sysbench.sequence("mongodb/generic " .. schema.name(opt, n), after)
@@ -13,6 +14,7 @@ end
 
 require("sb.doc_workload").declare{
    commands = "sb.doc_generic_commands",
+   fields = {},
 
    options = function(kind)
       return {document = kind.text("The document, as JSON; {\"$arg\": n}: " ..
@@ -35,6 +37,7 @@ require("sb.doc_workload").declare{
       for n = 1, opt.tables do
          own[n] = db:collection(schema.name(opt, n)):compile("insert_one",
             opt.document)
+         values.check(own[n], 4, "--document")
       end
       return own
    end,

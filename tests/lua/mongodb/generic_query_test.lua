@@ -6,9 +6,11 @@
 -- k; --fields, --sort and --limit as of find().
 
 local schema = require("sb.schema")
+local values = require("sb.doc_values")
 
 require("sb.doc_workload").declare{
    commands = "sb.doc_generic_commands",
+   fields = {},
    bounds = {range_size = {1, 2147483647}, limit = {0, 2147483647}},
 
    options = function(kind)
@@ -32,6 +34,7 @@ require("sb.doc_workload").declare{
                sort = opt.sort ~= "" and opt.sort or nil,
                limit = opt.limit > 0 and opt.limit or nil,
             })
+         values.check(own[n], 3, "--query, --fields and --sort")
       end
       return own
    end,

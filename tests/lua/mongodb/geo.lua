@@ -10,6 +10,7 @@ local geo = require("sb.doc_geo")
 
 workload.declare{
    commands = "sb.doc_geo_commands",
+   fields = {"place", "area"},
    options = geo.options,
    bounds = geo.bounds,
    needs = geo.needs,

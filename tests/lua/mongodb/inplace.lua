@@ -11,6 +11,7 @@ local inplace = require("sb.doc_inplace")
 
 workload.declare{
    commands = "sb.doc_inplace_commands",
+   fields = {"items", "list", "n_log"},
    options = inplace.options,
    bounds = inplace.bounds,
    needs = inplace.needs,

@@ -28,6 +28,38 @@ local function probe(db, coll, what)
    end
 end
 
+-- All collections are there, and hold documents of this kind: with others
+-- events would find nothing, quickly.
+local function look(db, opt, fields)
+   local name, there = require("sb.schema").name, {}
+   for _, coll in ipairs(db:list_collections()) do
+      there[coll.name] = true
+   end
+   for n = 1, opt.tables do
+      if not there[name(opt, n)] then
+         error(string.format("there is no collection '%s': run the " ..
+            "'prepare' command first", name(opt, n)), 0)
+      end
+   end
+   local coll = db:collection(name(opt, 1))
+   local first = coll:find_one{_id = 1}
+   for _, field in ipairs(first and fields or {}) do
+      if first[field] == nil then
+         error(string.format("the documents in '%s' have no '%s': they " ..
+            "are another workload's; use another database, or 'cleanup' " ..
+            "and 'prepare'", coll.name, field), 0)
+      end
+   end
+   if #fields > 0 and opt.table_size > 0 and
+      not coll:find_one({_id = opt.table_size}, {projection = {_id = 1}})
+   then
+      io.stderr:write(string.format("WARNING: '%s' has no document %d, the " ..
+         "last one by --table-size: ids that are not there find nothing\n",
+         coll.name, opt.table_size))
+   end
+   return coll
+end
+
 -- make(coll) for collection n, when it is first asked for: t[n].
 function M.per_collection(db, opt, make)
    local name = require("sb.schema").name
@@ -47,6 +79,8 @@ end
 --   options(kind)     its own options, see sb/doc_options.lua
 --   bounds            of them, see sb/bounds.lua
 --   commands          name of the module of its commands (sb/doc_commands.lua)
+--   fields            names of some fields that its documents have; not
+--                     given: those of the mix; {}: any documents will do
 --   settle(opt)       more checks of the options; optional
 --   init(db, opt)     before there are users; optional
 --   needs(opt)        list of {name =, without =, try = function(coll)}:
@@ -69,11 +103,7 @@ function M.declare(w)
 
    function init() -- luacheck: globals init
       local own, first = settle(sysbench.opt), M.connect()
-      local coll = first:collection(require("sb.schema").name(own, 1))
-      if not coll:exists() then
-         error(string.format("there is no collection '%s': run the " ..
-            "'prepare' command first", coll.name), 0)
-      end
+      local coll = look(first, own, w.fields or {"k", "c", "pad"})
       for _, what in ipairs(w.needs and w.needs(own) or {}) do
          probe(first, coll, what)
       end
