@@ -66,7 +66,7 @@ static bool transmit(struct sbmo_conn *c, const struct sbmo_command *cmd,
 static bool numbered(const struct sbmo_conn *c, const struct sbmo_command *cmd)
 {
     return c->with_number && cmd->kind->writes && !cmd->multi && !c->in_trx &&
-           !cmd->own_write_concern && !unacknowledged(c, cmd);
+           !cmd->own_write_concern && !c->env->unacknowledged;
 }
 
 static bool send_numbered(struct sbmo_conn *c, const struct sbmo_command *cmd,
@@ -230,9 +230,10 @@ static int drain(
     return rc;
 }
 
-// A write's effect: what its reply counts, or, without one, what was sent.
+// A write's effect: what its reply counts, or, where none is wanted, what was
+// sent.
 static uint64_t count_affected(
-    const struct sbmo_conn *c, const struct sbmo_command *cmd)
+    const struct sbmo_conn *c, const struct sbmo_command *cmd, int rc)
 {
     const bson_t *reply = c->result.batch[0];
     const uint8_t *doc = bson_get_data(reply);
@@ -241,7 +242,7 @@ static uint64_t count_affected(
     int64_t n = 0;
 
     if (!c->has_reply)
-        return cmd->statements;
+        return rc ? 0 : cmd->statements;
     if (cmd->kind->writes) {
         if (sbmo_walk_find(doc, reply->len, "n", &e))
             n = sbmo_number(&e);
@@ -277,7 +278,7 @@ int sbmo_command(struct sb_conn *conn, const uint8_t *body, size_t len,
     if (rc == 0 && cmd.kind->shape == SBMO_CURSOR)
         rc = drain(c, &cmd, err);
     if (res->kind == SB_RESULT_WRITE && c->result.n)
-        res->affected = count_affected(c, &cmd);
+        res->affected = count_affected(c, &cmd, rc);
     if (rc == 0)
         rc = sbmo_result_ready(&c->result, res, err);
     sbmo_end(c);

@@ -97,14 +97,25 @@ static int connect_mongodb(struct sb_conn *conn, struct sb_driver_env *env,
     return rc;
 }
 
+// The library tells the server that its sessions and an open transaction end,
+// and waits for the answers; it even looks for a server to tell when the
+// connection is lost. Then it is made to forget them instead: the server ends
+// them itself, later.
+static void leave(struct sbmo_conn *c)
+{
+    c->leaving = true;
+    if (!c->last || sbmo_canceled(c))
+        mongoc_client_reset(c->client);
+    sbmo_sessions_done(c);
+    mongoc_client_destroy(c->client);
+}
+
 static void disconnect_mongodb(struct sb_conn *conn)
 {
     struct sbmo_conn *c = sbmo_own(conn);
 
-    if (c->client) {
-        sbmo_sessions_done(c);
-        mongoc_client_destroy(c->client);
-    }
+    if (c->client)
+        leave(c);
     sbmo_result_done(&c->result);
     free(c->bulk.p);
     free(c->head.p);

@@ -91,6 +91,7 @@ struct sbmo_conn {
     bool in_trx;
     bool has_reply;
     bool loading; // rows of a load, which are always confirmed
+    bool leaving; // disconnecting: nothing is waited for long
     struct sbmo_result result;
     struct sbmo_room bulk, head; // rows on their way; what comes before them
     struct sbmo_room columns;    // names of the loaded ones, each with its NUL
@@ -99,7 +100,8 @@ struct sbmo_conn {
     _Atomic bool connected, busy, canceled;
     atomic_flag guard; // the list; held for a few system calls at most
     struct sbmo_sock *socks;
-    struct sbmo_sock *last; // the one that was written to last ...
+    struct sbmo_sock *last; // the one that was written to last; NULL: it was
+                            // closed since ...
     char last_name[272];    // ... and its "host:port", also when it is closed
     int why;                // errno of the last failure there; 0: none, or
                             // the other side has closed it

@@ -23,6 +23,8 @@
 #define AHEAD       16384u
 // How soon a connect under way sees that it was canceled.
 #define TICK_MS 50
+// How long the answer to a farewell is waited for.
+#define LEAVE_MS 500
 
 struct sbmo_sock {
     mongoc_stream_t base; // first: the library's handle
@@ -95,6 +97,11 @@ static struct timeval limit(int32_t ms)
         .tv_usec = (suseconds_t)(ms % 1000) * 1000 };
 }
 
+static int32_t allowed(const struct sbmo_sock *s, int32_t ms)
+{
+    return s->c->leaving && (ms < 0 || ms > LEAVE_MS) ? LEAVE_MS : ms;
+}
+
 // The library says with each call how long it may take; it seldom changes.
 static void set_limit(struct sbmo_sock *s, int which, int32_t ms, int32_t *now)
 {
@@ -140,6 +147,7 @@ static ssize_t stream_writev(
     ssize_t sum = 0;
     bool more = skip(&iov, &n, 0);
 
+    timeout = allowed(s, timeout);
     s->timed_out = s->again = false;
     if (s->c->last != s) {
         s->c->last = s;
@@ -204,6 +212,7 @@ static ssize_t stream_readv(mongoc_stream_t *stream, mongoc_iovec_t *iov,
     size_t sum = 0;
     bool more = skip(&iov, &n, 0);
 
+    timeout = allowed(s, timeout);
     s->timed_out = s->again = false;
     if (timeout != 0)
         set_limit(s, SO_RCVTIMEO, timeout, &s->receive_ms);
@@ -237,6 +246,13 @@ static bool stream_check_closed(mongoc_stream_t *stream)
     return n == 0 || (n < 0 && errno != EAGAIN && errno != EWOULDBLOCK);
 }
 
+// Nobody answers the farewell.
+static void stop_leaving(struct sbmo_conn *c)
+{
+    if (c->leaving)
+        sbmo_streams_cancel(c);
+}
+
 static ssize_t stream_poll(
     mongoc_stream_poll_t *streams, size_t n, int32_t timeout)
 {
@@ -254,8 +270,12 @@ static ssize_t stream_poll(
         // What was read ahead is news, too.
         if (s->len && (streams[i].events & POLLIN))
             timeout = 0;
+        timeout = allowed(s, timeout);
     }
     rc = poll(p, (nfds_t)n, timeout);
+    // The library would go on waiting.
+    if (rc == 0 && n > 0 && timeout == LEAVE_MS)
+        stop_leaving(own(streams[0].stream)->c);
     for (size_t i = 0; rc >= 0 && i < n; i++) {
         streams[i].revents = p[i].revents;
         if (own(streams[i].stream)->len)
@@ -538,7 +558,7 @@ mongoc_stream_t *sbmo_stream(const mongoc_uri_t *uri,
     struct sbmo_sock *s;
     int fd;
 
-    if (sbmo_canceled(c)) {
+    if (sbmo_canceled(c) || c->leaving) {
         errno = ECANCELED;
         no_socket(host->host_and_port, error);
         return NULL;
