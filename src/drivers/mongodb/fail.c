@@ -2,6 +2,7 @@
 //
 // Errors of the library and of servers as one sentence and one code.
 #include <errno.h>
+#include <sys/resource.h>
 
 #include "drivers/mongodb/mongodb_priv.h"
 
@@ -55,24 +56,49 @@ static int network_number(const struct sbmo_conn *c, const bson_error_t *e)
     return c->why == ETIMEDOUT ? SBMO_NETWORK_TIMEOUT : SBMO_SOCKET;
 }
 
+// Adds one reason. "socket timeout calling hello on 'db1:27017'" is made to
+// begin with its address, as the others do.
+static void add_reason(char *text, char *out, size_t size)
+{
+    char *call = strstr(text, " calling ");
+    char *from = call ? strchr(call, '\'') : NULL;
+    char *to = from ? strchr(from + 1, '\'') : NULL;
+    size_t n = strlen(out);
+    const char *what = text;
+
+    if (!to) {
+        snprintf(out + n, size - n, "%s", text);
+        return;
+    }
+    *call = *to = '\0';
+    if (strcmp(text, "socket timeout") == 0)
+        what = "no answer in time";
+    else if (strstr(text, "closed"))
+        what = "it hangs up; does it speak MongoDB's protocol?";
+    snprintf(out + n, size - n, "%s: %s", from + 1, what);
+}
+
 // What is between the brackets of "No suitable servers found (...): [reason]
 // [reason]", each of which names its address; else the whole.
 static void reason(const char *message, char *out, size_t size)
 {
     const char *open = strchr(message, '['), *close = strrchr(message, ']');
-    char *two;
+    char all[sizeof(((bson_error_t *)0)->message)], *next, *one = all;
 
+    out[0] = '\0';
     if (strncmp(message, "No suitable servers", 19) != 0 || !open ||
         close < open) {
         snprintf(out, size, "%s", message);
         return;
     }
-    snprintf(out, size, "%.*s", (int)(close - open - 1), open + 1);
-    while ((two = strstr(out, "] [")) != NULL) {
-        two[0] = ';';
-        memmove(two + 2, two + 3, strlen(two + 3) + 1);
-        two[1] = ' ';
+    snprintf(all, sizeof(all), "%.*s", (int)(close - open - 1), open + 1);
+    while ((next = strstr(one, "] [")) != NULL) {
+        *next = '\0';
+        add_reason(one, out, size);
+        snprintf(out + strlen(out), size - strlen(out), "; ");
+        one = next + 3;
     }
+    add_reason(one, out, size);
 }
 
 static int lost(struct sbmo_conn *c, const bson_error_t *e, struct sb_err *err)
@@ -131,12 +157,26 @@ static bool is_login(const bson_error_t *e)
            (e->domain == MONGOC_ERROR_SERVER && e->code == SBMO_AUTH_FAILED);
 }
 
+// Adds the limit that a user can do something about.
+static void add_limit(const char *text, struct sb_err *err)
+{
+    struct rlimit lim;
+    char number[24];
+
+    if (!strstr(text, strerror(EMFILE)) || getrlimit(RLIMIT_NOFILE, &lim))
+        return;
+    snprintf(number, sizeof(number), "%llu", (unsigned long long)lim.rlim_cur);
+    add(err, " (limit of open files, ulimit -n: ", number, ")");
+}
+
 int sbmo_no_connection(
     struct sbmo_conn *c, const bson_error_t *e, struct sb_err *err)
 {
     const char *user = mongoc_uri_get_username(c->env->uri);
     const char *source = mongoc_uri_get_auth_source(c->env->uri);
+    const mongoc_host_list_t *first = mongoc_uri_get_hosts(c->env->uri);
     const char *last = sbmo_stream_last(c);
+    bool named;
     char text[300];
     int native;
 
@@ -152,11 +192,12 @@ int sbmo_no_connection(
     } else {
         native = e->domain == MONGOC_ERROR_SERVER ? (int)e->code
                                                   : network_number(c, e);
-        // Mostly the reason names the address itself.
+        // Mostly the reasons name their addresses themselves.
+        named = first && strstr(text, first->host_and_port);
         sb_err_set(err, SB_ECONNECT,
             "unable to connect to MongoDB server %s%s%s",
-            strstr(text, c->env->where) ? "" : c->env->where,
-            strstr(text, c->env->where) ? "" : ": ", text);
+            named ? "" : c->env->where, named ? "" : ": ", text);
+        add_limit(text, err);
     }
     if (err)
         err->native = native;

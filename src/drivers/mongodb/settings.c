@@ -4,6 +4,7 @@
 // were given win over what stands in it.
 #include <errno.h>
 #include <stdlib.h>
+#include <sys/socket.h>
 
 #include "drivers/mongodb/mongodb_priv.h"
 
@@ -143,6 +144,16 @@ static int read_password(
     return 0;
 }
 
+// The library crashes on the password that it takes for granted.
+static bool lacks_password(const mongoc_uri_t *uri)
+{
+    const char *how = mongoc_uri_get_auth_mechanism(uri);
+
+    return mongoc_uri_get_username(uri) && !mongoc_uri_get_password(uri) &&
+           (!how || strncmp(how, "SCRAM-", 6) == 0 ||
+               strcmp(how, "PLAIN") == 0);
+}
+
 static int who(struct sbmo_env *e, struct sb_err *err)
 {
     const struct sbmo_opts *o = e->o;
@@ -164,6 +175,11 @@ static int who(struct sbmo_env *e, struct sb_err *err)
         return sb_err_set(err, SB_EUSAGE,
             "there is a password, but neither --mongo-user nor a user in the "
             "URL");
+    if (lacks_password(e->uri))
+        return sb_err_set(err, SB_EUSAGE,
+            "user '%s' needs a password: --mongo-password, "
+            "--mongo-password-file or in the URL",
+            mongoc_uri_get_username(e->uri));
     if (*o->auth_source && !mongoc_uri_set_auth_source(e->uri, o->auth_source))
         return refused("mongo-auth-source", err);
     if (*o->app_name && !mongoc_uri_set_appname(e->uri, o->app_name))
@@ -279,6 +295,44 @@ static int choose(struct sbmo_env *e, struct sb_err *err)
     return rc || e->where ? rc : sbmo_no_memory(err);
 }
 
+// Whether the text stands where the URL has user and password.
+static bool is_login(const char *url, const char *text, size_t len)
+{
+    const char *at = strstr(url, "://"), *end = strrchr(url, '@');
+
+    for (; len && at && end && at + len <= end; at++) {
+        if (strncmp(at, text, len) == 0)
+            return true;
+    }
+    return false;
+}
+
+// Some of the library's messages quote the password.
+static int unread_url(const char *url, char *message, struct sb_err *err)
+{
+    char *from = strchr(message, '"'), *to = strrchr(message, '"');
+
+    if (from != to && is_login(url, from + 1, (size_t)(to - from - 1)))
+        memset(from + 1, '*', (size_t)(to - from - 1));
+    return sb_err_set(err, SB_EUSAGE, "--mongo-url: %s", message);
+}
+
+// A password with letters that should have been escaped is cut there by the
+// library: what is behind would be shown as a host or a database.
+static int check_login(const struct sbmo_env *e, struct sb_err *err)
+{
+    const mongoc_host_list_t *h = mongoc_uri_get_hosts(e->uri);
+    const char *db = mongoc_uri_get_database(e->uri);
+    bool cut = db && strchr(db, '@');
+
+    for (; h && !cut; h = h->next)
+        cut = h->family != AF_UNIX && strchr(h->host, '@');
+    return cut ? sb_err_set(err, SB_EUSAGE,
+                     "--mongo-url: in user and password @ must be written as "
+                     "%%40, / as %%2F, : as %%3A")
+               : 0;
+}
+
 int sbmo_env_init(
     struct sb_driver_env *env, const void *opts, struct sb_err *err)
 {
@@ -295,10 +349,10 @@ int sbmo_env_init(
     mongoc_init(); // once a process, however often it is called
     library_begun = true;
     e->uri = mongoc_uri_new_with_error(e->o->url, &error);
-    if (e->uri)
+    rc = e->uri ? check_login(e, err)
+                : unread_url(e->o->url, error.message, err);
+    if (rc == 0)
         rc = choose(e, err);
-    else
-        rc = sb_err_set(err, SB_EUSAGE, "--mongo-url: %s", error.message);
     if (rc)
         sbmo_env_done(env);
     return rc;
