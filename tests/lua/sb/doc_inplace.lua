@@ -42,10 +42,11 @@ function M.needs(opt)
    if opt.pushes > 0 then
       list[#list + 1] = {name = "push with $slice", without = "--pushes=0",
          try = function(coll)
-            coll:update_one({_id = -1}, {["$push"] = {list =
+            local id = sysbench.mongodb.objectid() -- not for others
+            coll:update_one({_id = id}, {["$push"] = {list =
                {["$each"] = {1, 2}, ["$slice"] = -1}}}, {upsert = true})
-            local kept = coll:find_one({_id = -1}).list
-            coll:delete_one({_id = -1})
+            local kept = coll:find_one({_id = id}).list
+            coll:delete_one({_id = id})
             if #kept ~= 1 then
                error("it leaves all values there", 0)
             end
