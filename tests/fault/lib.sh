@@ -127,14 +127,16 @@ errors_add_up() {
 . "$SB_SRCDIR/tests/db/servers.sh"
 
 # own_server kind driver [setting...]: one that no other test uses; status 1
-# after a skip. Sets what tests/servers/env says, and server and driver.
+# after a skip. Sets what tests/servers/env says, and server and driver. kind
+# may have an argument behind a blank.
 own_server() {
-    server=$(basename "$0")-$$-$1 driver=$2
+    server=$(basename "$0")-$$-${1/ /-} driver=$2
     if ! has_driver "$2"; then
         skip "$1" "no $2 driver"
         return 1
     fi
-    try "$SB_SRCDIR/tests/servers/up" "--name=$server" "$1" -- "${@:3}"
+    # shellcheck disable=SC2086 # two words
+    try "$SB_SRCDIR/tests/servers/up" "--name=$server" $1 -- "${@:3}"
     if [ "$st" = 77 ]; then
         skip "$1" "$(tail -n 1 err)"
         return 1

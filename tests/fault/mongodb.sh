@@ -1,0 +1,46 @@
+# shellcheck shell=bash disable=SC2154
+# SPDX-License-Identifier: GPL-2.0-or-later
+#
+# What the tests of the MongoDB driver share besides lib.sh, which is to be
+# sourced first.
+
+# command JSON: to the server by a client that is not ours; its reply as JSON.
+command() { echo "$1" | $CLIENT 2>>client.log; }
+
+# number_of collection: of its documents.
+number_of() {
+    command "{\"count\": \"$1\"}" | sed -n 's/.*"n": *\([0-9]*\).*/\1/p'
+}
+
+# prepared workload [argument...]
+prepared() {
+    try "$SYSBENCH" "$1" "${options[@]}" "${@:2}" prepare
+    [ "$st" = 0 ] || ok 1 "prepare of $1"
+}
+
+# right workload [argument...]: its check finds nothing wrong.
+right() {
+    try "$SYSBENCH" "$1" "${options[@]}" --table-size=200 "${@:2}" check
+    [ "$st" = 0 ]
+}
+
+# One document an event, by which nothing that was counted may be missing.
+cat >ledger.lua <<'LUA'
+sysbench.cmdline.options = {ledger = {"its collection", "ledger"}}
+local row = 0
+function thread_init() con = sysbench.sql.driver():connect() end
+function event(tid)
+   row = row + 1
+   con:query(('{"insert": "%s", "documents": [{"_id": %d}]}'):format(
+      sysbench.opt.ledger, tid * 1e6 + row))
+end
+LUA
+
+# ledger_is_right: a document for each event; more only where the answer to an
+# insert was lost with the connection.
+ledger_is_right() {
+    local n
+    n=$(number_of ledger)
+    [ "${n:-0}" -ge "$(events)" ] &&
+        [ "$n" -le $(($(events) + $(reconnects))) ]
+}
