@@ -1,9 +1,10 @@
 #!/usr/bin/env sysbench
 -- SPDX-License-Identifier: GPL-2.0-or-later
 --
--- One document of your own an event: --document, with {"$arg": 1} for the
--- next id, {"$arg": 2} for a random k, {"$arg": 3} and {"$arg": 4} for random
--- texts of 119 and 59 characters.
+-- One document of your own an event.
+--
+-- --document has {"$arg": 1} for the next id, {"$arg": 2} for a random k,
+-- {"$arg": 3} and {"$arg": 4} for random texts of 119 and 59 characters.
 
 local schema = require("sb.schema")
 local values = require("sb.doc_values")

@@ -1,9 +1,11 @@
 #!/usr/bin/env sysbench
 -- SPDX-License-Identifier: GPL-2.0-or-later
 --
--- One query of your own an event: --query, with {"$arg": 1} for a random id,
--- {"$arg": 2} for the id --range-size - 1 further and {"$arg": 3} for a random
--- k; --fields, --sort and --limit as of find().
+-- One query of your own an event.
+--
+-- --query has {"$arg": 1} for a random id, {"$arg": 2} for the id
+-- --range-size - 1 further and {"$arg": 3} for a random k; --fields, --sort and
+-- --limit as of find().
 
 local schema = require("sb.schema")
 local values = require("sb.doc_values")
