@@ -23,10 +23,13 @@ mysql56_command() {
         "--basedir=$basedir" "--user=$owner"
 }
 
-# Its certificates' keys have the older form.
-mysql56_key() {
-    [ -z "$CA" ] || quiet openssl rsa -traditional \
-        -in "$state/tls/server.key" -out "$state/tls/server.key"
+# It and its library read keys of the older form only.
+mysql56_keys() {
+    local key
+    [ -n "$CA" ] || return 0
+    for key in "$state/tls/server.key" "$KEY"; do
+        quiet openssl rsa -traditional -in "$key" -out "$key"
+    done
 }
 
 mysql56_install() {
@@ -54,7 +57,7 @@ mysql56_up() {
     mysql56_needs
     mysql_place
     mysql56_as
-    mysql56_key
+    mysql56_keys
     mysql56_install
     mysql56_start
     quiet mysql_fresh < <(mysql_users SUPER)
