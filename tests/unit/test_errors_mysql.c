@@ -100,7 +100,8 @@ static void refusals(void)
 static void hints(void)
 {
     CHECK(strstr(sbmy_hint(1146), "prepare") != NULL);
-    CHECK(strstr(sbmy_hint(1461), "db-ps-mode") != NULL);
+    CHECK(strstr(sbmy_hint(1461), "--db-statement-cache") != NULL);
+    CHECK(strstr(sbmy_hint(1461), "--db-ps-mode") != NULL);
     CHECK_STR(sbmy_hint(1064), "");
 }
 

@@ -339,8 +339,9 @@ static int begin(struct sb_conn *conn, const char *table, const char *columns,
     if (c->o->dry_run ||
         atomic_load_explicit(&c->env->no_load, memory_order_relaxed))
         return sb_err_set(err, SB_EUNSUPPORTED, "no LOAD DATA LOCAL");
-    if (!sbmy_begin(c, err))
-        return SB_ELOST;
+    rc = sbmy_begin(c, err);
+    if (rc)
+        return rc;
     b = bulk_new(c, table, columns, ncolumns);
     if (!b)
         return sbmy_end(c, sb_err_set(err, SB_ENOMEM, "out of memory"));

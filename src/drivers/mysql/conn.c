@@ -6,6 +6,7 @@
 
 #include "drivers/mysql/mysql_priv.h"
 
+#define CR_GONE      2006
 #define CR_SSL_ERROR 2026
 #define CR_OF_CLIENT 2000 // the client library's own errors begin here
 
@@ -23,16 +24,18 @@ void sbmy_trace(struct sbmy_conn *c, const char *fmt, ...)
     c->host->log(3, line);
 }
 
-bool sbmy_begin(struct sbmy_conn *c, struct sb_err *err)
+int sbmy_begin(struct sbmy_conn *c, struct sb_err *err)
 {
-    if (!c->my || c->wire.gone) {
-        sb_err_native(err, SB_ELOST, 2006, "HY000", "there is no connection");
-        return false;
-    }
-    sbmy_thread();
+    if (!c->my)
+        return sb_err_native(
+            err, SB_ELOST, CR_GONE, "HY000", "there is no connection");
     atomic_store_explicit(&c->canceled, false, memory_order_relaxed);
+    if (c->wire.gone)
+        return sbmy_fail_with(c, CR_GONE, "HY000",
+            *c->wire.why ? c->wire.why : "there is no connection", err);
+    sbmy_thread();
     atomic_store_explicit(&c->busy, true, memory_order_release);
-    return true;
+    return 0;
 }
 
 int sbmy_end(struct sbmy_conn *c, int rc)
@@ -90,33 +93,20 @@ static int descriptor(MYSQL *my)
 #endif
 }
 
-// What the options leave at its default comes from the client's own files,
-// when the user asked for these.
-static bool from_files(const struct sbmy_opts *o)
-{
-    return *o->defaults_file || *o->defaults_group;
-}
-
 static const char *user_of(const struct sbmy_opts *o)
 {
-    return from_files(o) && strcmp(o->user, SBMY_USER) == 0 ? NULL : o->user;
-}
-
-static bool only(const struct sb_opt_list *list, const char *word)
-{
-    return list->count == 0 ||
-           (list->count == 1 && strcmp(list->item[0], word) == 0);
+    return sbmy_from_files(o) && !o->given.user ? NULL : o->user;
 }
 
 static struct sbmy_place place_of(const struct sbmy_conn *c)
 {
     struct sbmy_place p = sbmy_places_get(&c->env->places, c->place);
 
-    if (!from_files(c->o) || p.socket)
+    if (!sbmy_from_files(c->o) || p.socket)
         return p;
-    if (only(&c->o->hosts, SBMY_HOST))
+    if (!c->o->given.hosts || c->o->hosts.count == 0)
         p.host = NULL;
-    if (only(&c->o->ports, SBMY_PORT))
+    if (!c->o->given.ports || c->o->ports.count == 0)
         p.port = 0;
     return p;
 }
@@ -187,11 +177,15 @@ static int dial(
     errno = 0;
     if (o->debug)
         sbmy_trace(c, "mysql_real_connect(%s, %s, ..., %s, %u, %s)",
-            p.host ? p.host : "NULL", o->user, o->db, p.port,
-            p.socket ? p.socket : "NULL");
+            p.host ? p.host : "NULL", user_of(o) ? user_of(o) : "NULL", o->db,
+            p.port, p.socket ? p.socket : "NULL");
     if (!mysql_real_connect(my, p.host, user_of(o), c->env->password,
             *o->db ? o->db : NULL, p.port, p.socket,
             CLIENT_MULTI_STATEMENTS | CLIENT_MULTI_RESULTS))
+        return no_connection(c, my, errno, err);
+    // The libraries let the file win over what they were told.
+    if (sbmy_from_files(o) && o->given.charset && *o->charset &&
+        mysql_set_character_set(my, o->charset))
         return no_connection(c, my, errno, err);
     if (mode >= SBMY_TLS_REQUIRED && !mysql_get_ssl_cipher(my))
         return no_tls(c, err);
@@ -316,11 +310,13 @@ static void cancel(struct sb_conn *conn)
 static int reset(struct sb_conn *conn, struct sb_err *err)
 {
     struct sbmy_conn *c = sbmy_own(conn);
+    int rc;
 
     if (c->o->dry_run)
         return 0;
-    if (!sbmy_begin(c, err))
-        return SB_ELOST;
+    rc = sbmy_begin(c, err);
+    if (rc)
+        return rc;
     sbmy_drop_result(c);
     if (!(c->my->server_status & SERVER_STATUS_IN_TRANS))
         return sbmy_end(c, 0);

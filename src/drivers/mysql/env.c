@@ -68,7 +68,7 @@ static int read_password(struct sbmy_env *e, struct sb_err *err)
     return rc;
 }
 
-static bool wants_files(const struct sbmy_opts *o)
+bool sbmy_from_files(const struct sbmy_opts *o)
 {
     return *o->defaults_file || *o->defaults_group;
 }
@@ -82,7 +82,7 @@ static int find_password(struct sbmy_env *e, struct sb_err *err)
         return read_password(e, err);
     if (*o->password)
         text = o->password;
-    else if (!text && wants_files(o))
+    else if (!text && sbmy_from_files(o))
         return 0;
     e->password = strdup(text ? text : "");
     return e->password ? 0 : sb_err_set(err, SB_ENOMEM, "out of memory");

@@ -43,8 +43,8 @@ static const struct known {
     { 1243, KIND_LOST, "" },
     { 1295, KIND_PREPARE, "" },
     { 1461, KIND_OTHER,
-        "raise the server's max_prepared_stmt_count, or use "
-        "--db-ps-mode=disable" },
+        "raise the server's max_prepared_stmt_count, set "
+        "--db-statement-cache, or use --db-ps-mode=disable" },
     { 1927, KIND_LOST, "" }, // connection was killed
     { 2003, KIND_OTHER, "" },
     { 2006, KIND_LOST, "" }, // server has gone away

@@ -58,7 +58,7 @@ static int server(struct sb_conn *conn, char *out, size_t size)
 
     if (c->o->dry_run)
         return snprintf(out, size, "none (dry run)");
-    if (!sbmy_begin(c, NULL))
+    if (sbmy_begin(c, NULL))
         return snprintf(out, size, "not connected");
     n = describe(c, out, size);
     return sbmy_end(c, n);
@@ -119,8 +119,9 @@ static int counters(struct sb_conn *conn,
 
     if (c->o->dry_run)
         return 0;
-    if (!sbmy_begin(c, err))
-        return SB_ELOST;
+    rc = sbmy_begin(c, err);
+    if (rc)
+        return rc;
     if (mysql_query(c->my, counters_sql) || !(res = mysql_store_result(c->my)))
         return sbmy_end(c, sbmy_fail(c, err));
     rc = visit_all(res, visit, arg);

@@ -46,11 +46,11 @@ struct sbmy_opts {
     bool bypass; // the library, for executions: wire.c
     const char *compression_algorithms;
     int64_t connect_timeout, read_timeout, write_timeout; // ns
+    struct {
+        bool hosts, ports, user, charset;
+    } given; // which of them are no defaults
 };
 
-#define SBMY_USER "sbtest"
-#define SBMY_HOST "localhost"
-#define SBMY_PORT "3306"
 #define SBMY_ZLIB "zlib"
 
 extern const struct sb_opt_table sbmy_opt_table;
@@ -90,6 +90,8 @@ struct sbmy_wire {
     int fd;
     bool plain;              // the socket carries the protocol as it is
     bool gone;               // lost there, which the library has not noticed
+    bool late;               // because the time to wait was over
+    char why[200];           // gone between two calls: what the next one says
     bool more;               // results that follow the one that is here
     bool decoded;            // the columns of the answer are in `shape`
     int read_ms, write_ms;   // how long to wait; -1: for ever
@@ -167,6 +169,9 @@ int sbmy_env_init(
 void sbmy_env_done(struct sb_driver_env *env);
 // To be called before the library is used in a thread that may be new.
 void sbmy_thread(void);
+// What options were not given comes from the client's own files, because the
+// user asked for these.
+bool sbmy_from_files(const struct sbmy_opts *o);
 // --mysql-ssl as a mode.
 enum sbmy_tls sbmy_tls(const struct sbmy_opts *o);
 
@@ -180,8 +185,8 @@ int sbmy_settings(MYSQL *my, const struct sbmy_env *e, enum sbmy_tls mode,
 // conn.c
 
 extern const struct sb_generic_ops sbmy_generic_ops;
-// A call begins: false when there is no connection, with *err filled.
-bool sbmy_begin(struct sbmy_conn *c, struct sb_err *err);
+// A call begins: 0, or an error code when there is no connection.
+int sbmy_begin(struct sbmy_conn *c, struct sb_err *err);
 // It ends, with or without an error. Returns rc.
 int sbmy_end(struct sbmy_conn *c, int rc);
 // Fills err from an error of the server or the library and classifies it.

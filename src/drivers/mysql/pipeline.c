@@ -51,8 +51,9 @@ int sbmy_pipeline_send(struct sb_conn *conn, const struct sb_item *items,
 
     if (c->o->dry_run)
         return 0;
-    if (!sbmy_begin(c, err))
-        return SB_ELOST;
+    rc = sbmy_begin(c, err);
+    if (rc)
+        return rc;
     text = join(items, n, &len);
     if (!text)
         return sbmy_end(c, sb_err_set(err, SB_ENOMEM, "out of memory"));
@@ -86,8 +87,9 @@ int sbmy_pipeline_receive(
         return 0;
     if (c->piped == 0)
         return sb_err_set(err, SB_EUSAGE, "no answer is to come");
-    if (!sbmy_begin(c, err))
-        return SB_ELOST;
+    rc = sbmy_begin(c, err);
+    if (rc)
+        return rc;
     rc = await_answer(c);
     c->piped--;
     if (rc > 0)

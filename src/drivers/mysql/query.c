@@ -32,8 +32,9 @@ static int query(struct sb_conn *conn, const char *sql, size_t len,
         sbmy_trace(c, "mysql_real_query(%.*s)", (int)len, sql);
     if (c->o->dry_run)
         return 0;
-    if (!sbmy_begin(c, err))
-        return SB_ELOST;
+    rc = sbmy_begin(c, err);
+    if (rc)
+        return rc;
     rc = mysql_real_query(c->my, sql, (unsigned long)len)
              ? sbmy_fail(c, err)
              : sbmy_take(c, res, err);
@@ -115,8 +116,9 @@ static int next_result(
 
     if (!c->my || !(c->wire.more || mysql_more_results(c->my)))
         return 0;
-    if (!sbmy_begin(c, err))
-        return SB_ELOST;
+    rc = sbmy_begin(c, err);
+    if (rc)
+        return rc;
     if (c->wire.more)
         rc = sbmy_wire_next(c, res, err);
     else

@@ -109,8 +109,9 @@ int sbmy_prepare(struct sb_conn *conn, struct sb_stmt *stmt, const char *sql,
         *nparams = count_marks(sql, len);
         return 0;
     }
-    if (!sbmy_begin(c, err))
-        return SB_ELOST;
+    rc = sbmy_begin(c, err);
+    if (rc)
+        return rc;
     rc = prepare_server(c, p, sql, len, err);
     *nparams = p->nparams;
     if (rc)
@@ -246,8 +247,9 @@ int sbmy_execute(struct sb_conn *conn, struct sb_stmt *stmt,
         sbmy_trace(c, "mysql_stmt_execute()");
     if (c->o->dry_run)
         return 0;
-    if (!sbmy_begin(c, err))
-        return SB_ELOST;
+    rc = sbmy_begin(c, err);
+    if (rc)
+        return rc;
     if (p->types)
         return sbmy_end(c, sbmy_wire_execute(c, p, values, res, err));
     rc = set_params(c, p, values, n, err);

@@ -58,7 +58,8 @@ void sbmy_wire_open(struct sbmy_conn *c)
     struct sbmy_wire *w = &c->wire;
     int flags;
 
-    w->gone = w->more = false;
+    w->gone = w->more = w->late = false;
+    w->why[0] = '\0';
     w->shown = NULL;
     w->plain = is_plain(c);
     if (!w->plain)
@@ -95,29 +96,76 @@ static void hang_up(struct sbmy_conn *c)
     shutdown(c->wire.fd, SHUT_RDWR);
 }
 
-static int lost(struct sbmy_conn *c, int native, struct sb_err *err)
+static int lost_by(
+    struct sbmy_conn *c, int native, const char *text, struct sb_err *err)
 {
     hang_up(c);
-    return sbmy_fail_with(c, native, NO_STATE,
-        native == CR_GONE ? "Server has gone away"
-                          : "Lost connection to server during query",
+    return sbmy_fail_with(c, native, NO_STATE, text, err);
+}
+
+static int lost_sending(struct sbmy_conn *c, struct sb_err *err)
+{
+    char text[100] = "Server has gone away";
+
+    if (c->wire.late)
+        snprintf(text, sizeof(text),
+            "Server has gone away: it took nothing for %d s",
+            c->wire.write_ms / 1000);
+    return lost_by(c, CR_GONE, text, err);
+}
+
+static int lost_waiting(struct sbmy_conn *c, struct sb_err *err)
+{
+    char text[100] = "Lost connection to server during query";
+
+    if (c->wire.late)
+        snprintf(text, sizeof(text),
+            "Lost connection to server during query: no answer for %d s",
+            c->wire.read_ms / 1000);
+    return lost_by(c, CR_LOST, text, err);
+}
+
+static int lost_the_thread(struct sbmy_conn *c, struct sb_err *err)
+{
+    return lost_by(c, CR_LOST,
+        "Lost connection to server during query: what it sent is no answer",
         err);
+}
+
+// Nobody asked for what comes behind an answer: it cannot be told from the next
+// one, so there will be none. It may be the server's reason to leave.
+static void hang_up_on(struct sbmy_conn *c, const uint8_t *in, size_t len)
+{
+    struct sbmy_wire *w = &c->wire;
+    struct sbmy_answer a;
+    struct sbmy_problem e = { 0 };
+
+    sbmy_answer_begin(&a, 0);
+    if (sbmy_answer_read(&a, in, len) == SBMY_STEP_DONE && a.error &&
+        sbmy_problem_read(in + a.error, a.error_len, &e))
+        snprintf(w->why, sizeof(w->why), "Server has gone away: error %d: %.*s",
+            e.native, (int)(e.len < 150 ? e.len : 150), e.text);
+    else
+        snprintf(w->why, sizeof(w->why),
+            "Server has gone away: it sent what nobody asked for");
+    hang_up(c);
 }
 
 // Sending --------------------------------------------------------------------
 
-static bool wait_for(int fd, short what, int ms)
+static bool wait_for(struct sbmy_wire *w, short what, int ms)
 {
-    struct pollfd p = { .fd = fd, .events = what };
+    struct pollfd p = { .fd = w->fd, .events = what };
     int n;
 
     do
         n = poll(&p, 1, ms);
     while (n < 0 && errno == EINTR);
+    w->late = n == 0;
     return n > 0;
 }
 
-static bool send_bytes(const struct sbmy_wire *w, const uint8_t *p, size_t len)
+static bool send_bytes(struct sbmy_wire *w, const uint8_t *p, size_t len)
 {
     int flags = MSG_NOSIGNAL | (w->write_ms < 0 ? 0 : MSG_DONTWAIT);
 
@@ -128,7 +176,7 @@ static bool send_bytes(const struct sbmy_wire *w, const uint8_t *p, size_t len)
             p += n;
             len -= (size_t)n;
         } else if (n < 0 && (errno == EAGAIN || errno == EWOULDBLOCK)) {
-            if (!wait_for(w->fd, POLLOUT, w->write_ms))
+            if (!wait_for(w, POLLOUT, w->write_ms))
                 return false;
         } else if (n == 0 || errno != EINTR) {
             return false;
@@ -289,7 +337,7 @@ static int send_execute(struct sbmy_conn *c, struct sbmy_stmt *p,
     if (p->nparams > 0)
         out = put_params(out, p, set_types(p, v), v);
     if (!send_command(w, (size_t)(out - w->out) - SBMY_HEAD, seq))
-        return lost(c, CR_GONE, err);
+        return lost_sending(c, err);
     return 0;
 }
 
@@ -306,7 +354,7 @@ static int read_more(struct sbmy_wire *w)
     do {
         n = recv(w->fd, w->in + w->len, w->cap - w->len, flags);
         if (n < 0 && (errno == EAGAIN || errno == EWOULDBLOCK) &&
-            !wait_for(w->fd, POLLIN, w->read_ms))
+            !wait_for(w, POLLIN, w->read_ms))
             return SB_ELOST;
     } while (
         n < 0 && (errno == EINTR || errno == EAGAIN || errno == EWOULDBLOCK));
@@ -332,9 +380,9 @@ static int receive(struct sbmy_conn *c, uint8_t seq, struct sb_err *err)
             return no_memory(err);
         }
         if (rc)
-            return lost(c, CR_LOST, err);
+            return lost_waiting(c, err);
     }
-    return step == SBMY_STEP_BAD ? lost(c, CR_LOST, err) : 0;
+    return step == SBMY_STEP_BAD ? lost_the_thread(c, err) : 0;
 }
 
 static int server_error(struct sbmy_conn *c, struct sb_err *err)
@@ -357,13 +405,13 @@ static int refuse_file(struct sbmy_conn *c, struct sb_err *err)
     int rc;
 
     if (!send_bytes(w, empty, sizeof(empty)))
-        return lost(c, CR_GONE, err);
+        return lost_sending(c, err);
     w->len = 0;
     rc = receive(c, (uint8_t)(w->answer.seq + 1), err);
     if (rc)
         return rc;
     if (w->answer.file || w->answer.status & SBMY_MORE_RESULTS)
-        return lost(c, CR_LOST, err);
+        return lost_the_thread(c, err);
     return sbmy_fail_with(
         c, CR_REFUSED, NO_STATE, "no file of this machine is for you", err);
 }
@@ -406,6 +454,8 @@ static int take(struct sbmy_conn *c, struct sbmy_stmt *p, struct sb_result *res,
     struct sbmy_wire *w = &c->wire;
     const struct sbmy_answer *a = &w->answer;
 
+    if (!(a->status & SBMY_MORE_RESULTS) && w->len > a->at)
+        hang_up_on(c, w->in + a->at, w->len - a->at);
     if (a->file)
         return refuse_file(c, err);
     if (a->error)
@@ -419,10 +469,6 @@ static int take(struct sbmy_conn *c, struct sbmy_stmt *p, struct sb_result *res,
     w->row = a->rows;
     w->rows_left = a->nrows;
     w->decoded = false;
-    // Nobody asked for what comes behind: it cannot be told from the next
-    // answer, so there will be none.
-    if (!w->more && w->len > a->at)
-        hang_up(c);
     if (a->remembers && a->columns && keep_defs(c, p, err))
         return SB_ENOMEM;
     describe(c, res);
