@@ -202,6 +202,14 @@ static void timeouts(void)
     CHECK(!mongoc_uri_get_option_as_bool(
         e->uri, MONGOC_URI_SERVERSELECTIONTRYONCE, true));
     sbmo_env_done(&env);
+    // No limit is not the library's default.
+    options("mongodb://h:1/");
+    o.given.socket_timeout = true;
+    e = made();
+    CHECK_INT(
+        mongoc_uri_get_option_as_int32(e->uri, MONGOC_URI_SOCKETTIMEOUTMS, 1),
+        INT32_MAX);
+    sbmo_env_done(&env);
 }
 
 static void tls(void)

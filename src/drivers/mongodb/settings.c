@@ -8,6 +8,8 @@
 
 #include "drivers/mongodb/mongodb_priv.h"
 
+#define LONGEST_NS (INT64_C(1000000) * INT32_MAX) // that the library knows
+
 // When the module goes: the library leaves a file of counters behind otherwise.
 // Written under the core's lock, which env_init is called under.
 static bool library_begun;
@@ -240,7 +242,9 @@ static void times(struct sbmo_env *e)
 
     set_time(e, MONGOC_URI_CONNECTTIMEOUTMS, o->connect_timeout,
         o->given.connect_timeout);
-    set_time(e, MONGOC_URI_SOCKETTIMEOUTMS, o->socket_timeout,
+    // The library takes 0 for its default.
+    set_time(e, MONGOC_URI_SOCKETTIMEOUTMS,
+        o->socket_timeout ? o->socket_timeout : LONGEST_NS,
         o->given.socket_timeout);
     set_time(e, MONGOC_URI_SERVERSELECTIONTIMEOUTMS, o->selection_timeout,
         looks && o->selection_timeout > 0);
