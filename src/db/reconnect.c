@@ -170,7 +170,7 @@ int sb__con_regain(struct sb_con_priv *c)
     if (c->open) {
         sb__con_clear(c);
         record(c, since);
-    } else if (rc) {
+    } else if (rc && rc != SB_ECANCELED) {
         char was[sizeof(c->err.msg)];
 
         memcpy(was, c->err.msg, sizeof(was));

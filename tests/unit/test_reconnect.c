@@ -8,7 +8,7 @@
 static struct sb_stats stats;
 static struct sb_rec *rec;
 static int refuse; // tries that do not succeed
-static bool lost_at_reset;
+static bool lost_at_reset, canceled;
 
 static int connect_fake(struct sb_conn *conn, struct sb_driver_env *env,
     const void *o, const struct sb_conn_info *info, struct sb_err *err)
@@ -17,6 +17,8 @@ static int connect_fake(struct sb_conn *conn, struct sb_driver_env *env,
     if (refuse == 0)
         return 0;
     refuse--;
+    if (canceled && refuse == 0)
+        return sb_err_set(err, SB_ECANCELED, "canceled");
     return sb_err_native(err, SB_ECONNECT, 2002, "HY000", "nobody there");
 }
 
@@ -49,7 +51,7 @@ static void start_reconnect(void)
     ctx.rec = &rec;
     ctx.op_stats = NULL;
     ctx.wait = pass;
-    lost_at_reset = false;
+    lost_at_reset = canceled = false;
     refuse = 0;
     start();
     sb__refresh_init(&c);
@@ -118,6 +120,24 @@ static void deadline(void)
     CHECK((fake.ns0 - since) / SECOND >= 5);
     CHECK((fake.ns0 - since) / SECOND < 7);
     finish_reconnect();
+}
+
+// The run is over, whichever try hears of it.
+static void canceled_tries(void)
+{
+    for (int n = 1; n < 4; n++) {
+        opts.reconnect = true;
+        opts.reconnect_timeout = 60 * (int64_t)SECOND;
+        start_reconnect();
+        sb_con_query(&c.pub, "l", 1);
+        canceled = true;
+        refuse = n;
+        CHECK_INT(sb_con_reset(&c.pub), 0);
+        CHECK(c.lost);
+        CHECK_INT(counted(2002), n - 1);
+        CHECK_INT(rec->tally.reconnects, 0);
+        finish_reconnect();
+    }
 }
 
 // A connection that was given up for a new one, which did not come.
@@ -235,6 +255,7 @@ int main(void)
     sb_log_set_level(-1);
     RUN(tries_are_counted);
     RUN(deadline);
+    RUN(canceled_tries);
     RUN(deadline_after_a_refresh);
     RUN(refresh_that_fails_once);
     RUN(refresh_by_time);
