@@ -36,7 +36,8 @@ function errors.raise(con, query, level)
       desc.errcode = sysbench.error.RESTART_EVENT
       error(desc)
    end
-   local text = ("SQL error, errno = %d, state = '%s': %s"):format(
+   local text = (desc.sql_state == "" and "database error, errno = %d%s: %s" or
+      "SQL error, errno = %d, state = '%s': %s"):format(
       desc.sql_errno, desc.sql_state, desc.sql_errmsg)
    error(text .. statement_of(con, text), level + 1)
 end

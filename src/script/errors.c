@@ -101,14 +101,17 @@ static void push_fields(lua_State *L, int table)
 // Pushes what a table says: an SQL error, a message, or __tostring().
 static void push_table(lua_State *L, int table)
 {
+    const char *state;
+
     push_raw(L, table, "sql_errmsg");
     if (lua_isstring(L, -1)) {
         push_raw(L, table, "sql_errno");
         push_raw(L, table, "sql_state");
-        lua_pushfstring(L, "SQL error, errno = %d, state = '%s': %s",
-            (int)lua_tointeger(L, -2),
-            lua_isstring(L, -1) ? lua_tostring(L, -1) : "",
-            lua_tostring(L, -3));
+        state = lua_isstring(L, -1) ? lua_tostring(L, -1) : "";
+        lua_pushfstring(L,
+            *state ? "SQL error, errno = %d, state = '%s': %s"
+                   : "database error, errno = %d%s: %s",
+            (int)lua_tointeger(L, -2), state, lua_tostring(L, -3));
         return;
     }
     push_raw(L, table, "message");

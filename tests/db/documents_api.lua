@@ -89,7 +89,7 @@ local function inserts()
    is(db.con.sql_errno, 11000, "is error 11000")
    raises(function()
       coll:insert_many({{_id = 1}, {_id = 5000}}, {ordered = false})
-   end, "errno = 11000", "unordered with a duplicate")
+   end, "database error, errno = 11000: ", "unordered with a duplicate")
    is(coll:count({_id = 5000}), 1, "the others are inserted")
    raises(function() coll:insert_many({{_id = 1}, {_id = 5001}}) end,
       "errno = 11000", "ordered with a duplicate")

@@ -322,7 +322,10 @@ static void errors(void)
         text_of(L, "return {message = {}}"), "error with a table (empty)");
     CHECK_STR(text_of(L, "return {sql_errmsg = 'gone', sql_errno = 2, "
                          "where = 'w: '}"),
-        "w: SQL error, errno = 2, state = '': gone");
+        "w: database error, errno = 2: gone");
+    CHECK_STR(text_of(L, "return {sql_errmsg = 'gone', sql_errno = 2, "
+                         "sql_state = '08S01'}"),
+        "SQL error, errno = 2, state = '08S01': gone");
     CHECK_STR(text_of(L, "return setmetatable({}, {__index = error, "
                          "__tostring = function() return 'obj' end})"),
         "obj");
