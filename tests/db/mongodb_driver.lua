@@ -99,9 +99,9 @@ local function cursors()
 end
 
 local function errors()
-   raises(function() con:query("SELECT 1") end, "command is a JSON document",
+   raises(function() con:query("SELECT 1") end, "JSON documents, not SQL",
       "SQL")
-   raises(function() con:query('{"find": ') end, "command is a JSON document",
+   raises(function() con:query('{"find": ') end, "this is no JSON document",
       "half a document")
    raises(function() con:query("{}") end, "whose first field names it",
       "no command")

@@ -7,6 +7,23 @@
 
 #include "drivers/mongodb/mongodb_priv.h"
 
+// Why a text is none. What begins with a word is probably SQL.
+static void not_json(
+    const char *json, size_t len, const char *why, struct sb_err *err)
+{
+    while (len && strchr(" \t\r\n", *json)) {
+        json++;
+        len--;
+    }
+    if (len && *json != '{' && *json != '[')
+        sb_err_set(err, SB_EQUERY,
+            "the mongodb driver takes JSON documents, not SQL; workloads for "
+            "it are mongodb/oltp and others, see --list");
+    else
+        sb_err_set(err, SB_EQUERY, "this is no JSON document: %s",
+            len ? why : "it is empty");
+}
+
 uint8_t *sbmo_from_json(
     const char *json, size_t len, size_t *doc_len, struct sb_err *err)
 {
@@ -15,9 +32,7 @@ uint8_t *sbmo_from_json(
     uint8_t *out;
 
     if (!doc) {
-        sb_err_set(err, SB_EQUERY,
-            "a command is a JSON document, and this is none: %s",
-            len ? e.message : "it is empty");
+        not_json(json, len, e.message, err);
         return NULL;
     }
     out = malloc(doc->len);

@@ -132,7 +132,7 @@ static const struct sb_opt opts[] = {
 };
 
 const struct sb_opt_table sbmo_opt_table = {
-    .title = "mongodb options",
+    .title = "MongoDB options",
     .opts = opts,
 };
 
