@@ -36,9 +36,8 @@ require("sb.doc_workload").declare{
    open = function(db, opt)
       local own = {opt = opt}
       for n = 1, opt.tables do
-         own[n] = db:collection(schema.name(opt, n)):compile("insert_one",
-            opt.document)
-         values.check(own[n], 4, "--document")
+         own[n] = values.compile("--document", 4,
+            db:collection(schema.name(opt, n)), "insert_one", opt.document)
       end
       return own
    end,

@@ -17,8 +17,9 @@ require("sb.doc_workload").declare{
 
    options = function(kind)
       return {
-         query = kind.text("The filter, as JSON; {\"$arg\": n}: 1 a random " ..
-            "id, 2 the last id of a range from there, 3 a random k",
+         query = kind.text("The filter, as JSON, empty: all; " ..
+            "{\"$arg\": n}: 1 a random id, 2 the last id of a range from " ..
+            "there, 3 a random k",
             '{"_id": {"$arg": 1}}'),
          fields = kind.text("Fields to return, as JSON; empty: all", ""),
          sort = kind.text("Order of the result, as JSON; empty: any", ""),
@@ -30,13 +31,13 @@ require("sb.doc_workload").declare{
    open = function(db, opt)
       local own = {opt = opt}
       for n = 1, opt.tables do
-         own[n] = db:collection(schema.name(opt, n)):compile("find",
-            opt.query, {
+         own[n] = values.compile("--query, --fields and --sort", 3,
+            db:collection(schema.name(opt, n)), "find",
+            opt.query ~= "" and opt.query or nil, {
                projection = opt.fields ~= "" and opt.fields or nil,
                sort = opt.sort ~= "" and opt.sort or nil,
                limit = opt.limit > 0 and opt.limit or nil,
             })
-         values.check(own[n], 3, "--query, --fields and --sort")
       end
       return own
    end,
