@@ -43,7 +43,6 @@ workload.declare{
 
    needs = function()
       return {{name = "unite collections ($unionWith)",
-         without = "not running this workload there",
          try = function(coll)
             coll:aggregate({{["$match"] = {_id = -1}},
                {["$unionWith"] = {coll = coll.name,

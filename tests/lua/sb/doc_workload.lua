@@ -22,9 +22,9 @@ local function probe(db, coll, what)
    local ok, err = pcall(what.try, coll)
    if not ok then
       local why = db.con.sql_errmsg ~= nil and ffi.string(db.con.sql_errmsg)
-      error(string.format("%s cannot %s (%s); leave it out by %s",
-         db.con:server_info(), what.name, why ~= "" and why or tostring(err),
-         what.without), 0)
+      error(string.format("%s cannot %s (%s)%s", db.con:server_info(),
+         what.name, why ~= "" and why or tostring(err), what.without and
+         "; leave it out by " .. what.without or ""), 0)
    end
 end
 
@@ -84,7 +84,8 @@ end
 --   settle(opt)       more checks of the options; optional
 --   init(db, opt)     before there are users; optional
 --   needs(opt)        list of {name =, without =, try = function(coll)}:
---                     operators the server may lack; optional
+--                     operators the server may lack, and the option that
+--                     leaves each out, if any; optional
 --   open(db, opt)     returns what event() gets
 --   event(self, n)    one event on collection n
 function M.declare(w)
