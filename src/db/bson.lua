@@ -36,9 +36,11 @@ local path = {}     -- names of the documents that are open
 
 local bson = {
    codes = {}, -- metatable -> type of BSON, or one of the three above
-   order = setmetatable({}, { __mode = "k" }) -- ordered document -> its keys
+   order = setmetatable({}, { __mode = "k" }), -- ordered document -> its keys
+   array = {} -- metatable of arrays
 }
 local codes, order = bson.codes, bson.order
+codes[bson.array] = ARRAY
 
 -- Errors ------------------------------------------------------------------
 
@@ -228,7 +230,7 @@ local function put_other(pos, key, t, code, depth)
       if not placeholders then
          fail("a placeholder outside of a compiled command", depth, key)
       end
-      return put(pos, key, t.document, depth)
+      code = DOCUMENT
    end
    return put_bytes(put_key(pos, code, key), t.bytes)
 end

@@ -7,8 +7,7 @@
 
 local sb = ...
 local ffi = sb.ffi
-local types = sb.module("bson_types")
-local make, raw, array = types.make, types.raw, types.array
+local array = sb.module("bson").array
 local setmetatable = setmetatable
 
 local MAX_EXACT = 2 ^ 53
@@ -20,6 +19,11 @@ local bytesp = ffi.typeof("const uint8_t *")
 
 local function corrupt()
    sb.module("mongodb_error").raise("document: these bytes are no BSON")
+end
+
+-- Types that Lua lacks are loaded with the first value of one.
+local function raw(code, bytes)
+   return sb.module("bson_types").raw(code, bytes)
 end
 
 -- Lengths of values ---------------------------------------------------------
@@ -103,7 +107,7 @@ local function read_value(code, p, pos, size, depth, exact)
    elseif code == 18 then
       return read_int64(p, pos, exact)
    elseif code == 10 then
-      return make.null
+      return sb.module("bson_types").make.null
    end
    return raw(code, ffi.string(p + pos, size))
 end
@@ -120,7 +124,7 @@ end
 
 read_fields = function(p, pos, stop, depth, exact)
    frame(p, pos, stop, depth)
-   local t = exact and make.doc() or {}
+   local t = exact and sb.module("bson_types").make.doc() or {}
    pos, stop = pos + 4, stop - 1
    while pos < stop do
       local code = p[pos]

@@ -264,11 +264,8 @@ constant(127, "maxkey")
 
 -- Documents ---------------------------------------------------------------
 
-local array = {}
-codes[array] = 4
-
 function types.array(t)
-   return setmetatable(t or {}, array)
+   return setmetatable(t or {}, bson.array)
 end
 
 local ordered = {}
@@ -320,29 +317,6 @@ function types.json(text)
    return setmetatable({ text = text }, json)
 end
 
--- The placeholder is a document of its own kind, see doc.ffi.h.
-local arg = {
-   __tostring = function(value)
-      return ("arg(%d)"):format(value.document["$arg"])
-   end
-}
-codes[arg] = 258
-
-local arg_types = {
-   int32 = true, int64 = true, double = true, string = true, bool = true,
-   date = true, any = true
-}
-
-function types.arg(n, kind)
-   check_integer(n, "the placeholder", 1, 65535)
-   if kind ~= nil and not arg_types[kind] then
-      fail("no type of placeholders: " .. tostring(kind))
-   end
-   return setmetatable({
-      document = types.doc("$arg", types.int32(n), "type", kind)
-   }, arg)
-end
-
 local embedded = class(3, {}, function(bytes)
    return ("BSON(%d bytes)"):format(#bytes)
 end)
@@ -355,4 +329,4 @@ function types.bson(bytes)
    return new(embedded, bytes)
 end
 
-return { make = types, raw = raw, array = array }
+return { make = types, raw = raw }

@@ -482,7 +482,12 @@ end
 
 local mongodb = setmetatable({}, {
    __index = function(self, name)
-      local value = sb.module("bson_types").make[name]
+      local value
+      if name == "arg" then
+         value = sb.module("bson_arg")
+      else
+         value = sb.module("bson_types").make[name]
+      end
       if value == nil then
          value = sb.module("mongodb_more")[name]
       end
