@@ -450,6 +450,10 @@ void sb__state_trim(struct sb__state *st)
 {
     lua_gc(st->L, LUA_GCCOLLECT, 0);
     lua_gc(st->L, LUA_GCCOLLECT, 0);
-    lua_gc(st->L, LUA_GCSETPAUSE, 200);
+    int pause = lua_gc(st->L, LUA_GCSETPAUSE, 200);
+
+    // A module or a script may have chosen another than build().
+    if (pause != 100)
+        lua_gc(st->L, LUA_GCSETPAUSE, pause);
     lua_gc(st->L, LUA_GCSETSTEPMUL, 200);
 }

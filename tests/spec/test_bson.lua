@@ -344,10 +344,27 @@ end]], "run --threads=4 --events=40")
    is(rc, 0, "four users at once", out .. err)
 end
 
+-- What the collector waits for, in users that read documents.
+local function pauses()
+   local script = [[
+function thread_init() %s end
+function event()
+   sysbench.mongodb.decode(sysbench.mongodb.encode{a = 1})
+   print("pause " .. collectgarbage("setpause", 200))
+end]]
+   local read = 'sysbench.mongodb.decode("\\5\\0\\0\\0\\0") '
+   local own = 'collectgarbage("setpause", 170) '
+   for code, pause in pairs{[""] = 120, [read] = 120, [own] = 170,
+                            [own .. read] = 170, [read .. own] = 170} do
+      local out, err = tap.with(script:format(code), "run --events=1")
+      tap.like(out, "pause " .. pause, "the pause after: " .. code .. err)
+   end
+end
+
 function event()
    tap.run(function()
       for _, body in ipairs{vectors, decimals, reading, objects, errors, junk,
-                            compiled, users}
+                            compiled, users, pauses}
       do
          body()
       end
