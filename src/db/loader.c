@@ -130,7 +130,9 @@ static int module_load(struct sb_db *db, const char *name, struct sb_err *err)
     if (access(db->file, F_OK) != 0)
         return sb_err_set(err, SB_ENOTFOUND,
             "there is no driver '%s': no file %s", name, db->file);
-    db->handle = dlopen(db->file, RTLD_NOW | RTLD_LOCAL);
+    // Client libraries keep memory for the whole process (OpenSSL for one), and
+    // threads that end may still call them: they are not unloaded.
+    db->handle = dlopen(db->file, RTLD_NOW | RTLD_LOCAL | RTLD_NODELETE);
     if (!db->handle)
         return sb_err_set(err, SB_EDRIVER,
             "driver '%s' (%s) cannot be loaded: %s", name, db->file, dlerror());
