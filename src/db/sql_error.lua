@@ -36,7 +36,10 @@ function errors.raise(con, query, level)
       desc.errcode = sysbench.error.RESTART_EVENT
       error(desc)
    end
-   local text = (desc.sql_state == "" and "database error, errno = %d%s: %s" or
+   -- Documents have no SQLSTATE; all others keep the text of 1.x.
+   local documents = desc.sql_state == "" and
+      con.driver:dialect() == "mongodb"
+   local text = (documents and "database error, errno = %d%s: %s" or
       "SQL error, errno = %d, state = '%s': %s"):format(
       desc.sql_errno, desc.sql_state, desc.sql_errmsg)
    error(text .. statement_of(con, text), level + 1)
