@@ -7,7 +7,8 @@
 #include "runs.h"
 
 // A run that leaves a call behind keeps its memory for it, for good.
-const char *__lsan_default_suppressions(void);
+__attribute__((visibility("default"))) const char *__lsan_default_suppressions(
+    void);
 const char *__lsan_default_suppressions(void)
 {
     return "leak:sb_run\n";
