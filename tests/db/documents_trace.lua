@@ -10,7 +10,8 @@ local known, vmdef = pcall(require, "jit.vmdef")
 -- Which of several places gets hot first is chance: a trace that leaves its
 -- loop or meets another is no failure, the next one takes it in.
 local function chance(text)
-   return text:find("leaving loop") or text:find("inner loop")
+   return text:find("leaving loop") or text:find("inner loop") or
+      text:find("loop unroll") or text:find("down%-recursion")
 end
 
 local function note(what, tr, func, pc, code, reason)

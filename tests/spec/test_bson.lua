@@ -281,7 +281,9 @@ local function junk()
    is(good, 5 * #whole, "a wrong byte is read or refused")
 end
 
--- Writing makes traces and aborts none.
+-- Writing makes traces, and has nothing that cannot be in one. (Which loop or
+-- function gets hot first is chance: recordings that meet the others end with
+-- reasons of their own, and are made again.)
 local function compiled()
    local out, err = tap.with([[
 local made, aborted, why, from = 0, 0, "", {}
@@ -295,9 +297,7 @@ local function note(what, tr, func, pc, code, reason)
       end
    elseif what == "abort" then
       local text = known and vmdef.traceerr[code] or ""
-      -- Where loops and functions take turns in getting hot.
-      if not text:find("leaving loop") and not text:find("inner loop") and
-         not text:find("down%-recursion") then
+      if text:find("NYI") or text:find("blacklisted") then
          aborted = aborted + 1
          why = why .. " " .. text .. tostring(reason)
       end
@@ -322,7 +322,7 @@ function thread_done() print("traces", made, aborted, size, why) end]],
    local made, aborted, size, why =
       out:match("traces\t(%d+)\t(%d+)\t(%d+)\t([^\n]*)")
    ok(tonumber(made or 0) > 0, "writing is compiled", out .. err)
-   is(tonumber(aborted), 0, "no trace is aborted" .. (why or ""))
+   is(tonumber(aborted), 0, "all of it can be compiled" .. (why or ""))
    is(tonumber(size), 20000 * 148, "and writes the same")
 end
 
