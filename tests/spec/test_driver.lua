@@ -23,7 +23,7 @@ end]], "run")
    tap.is(rc, 0, "and no error", err)
    out, err, rc = tap.with([[
 function event()
-   io.write("answer ", sysbench.driver.template.answer(sysbench.tid), "\n")
+   io.write("answer " .. sysbench.driver.template.answer(sysbench.tid) .. "\n")
    return true
 end]], "run --threads=3")
    tap.ok(out:find("answer 0\n") and out:find("answer 2\n") and
