@@ -15,13 +15,7 @@ local dialect = require("sb.dialect")
 local old_names = require("sb.old_names")
 local tables = require("sb.build")
 
-local done = false
-
-local function build()
-   if done then
-      return
-   end
-   done = true
+require("sb.once").declare(function()
    local opt = old_names.from_old(sysbench.opt)
    if opt.pipeline then
       error("parallel_prepare loads its rows in bulk, which a pipeline " ..
@@ -33,20 +27,4 @@ local function build()
       tables.build(con, dialect.of(drv), opt, n)
    end
    con:disconnect()
-end
-
-function thread_init()
-end
-
--- One event a thread.
-function event()
-   if done then
-      return true
-   end
-   build()
-end
-
--- For a thread that another one left no event for.
-function thread_done()
-   build()
-end
+end)

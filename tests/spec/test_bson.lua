@@ -296,7 +296,7 @@ local function note(what, tr, func, pc, code, reason)
          aborted, why = aborted + 1, why .. " stitch"
       end
    elseif what == "abort" then
-      local text = known and vmdef.traceerr[code] or ""
+      local text = known and vmdef.traceerr[code] or "NYI?"
       if text:find("NYI") or text:find("blacklisted") then
          aborted = aborted + 1
          why = why .. " " .. text .. tostring(reason)

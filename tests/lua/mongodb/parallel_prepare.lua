@@ -14,33 +14,11 @@ require("sb.doc_workload").declare{
    options = function() return {} end,
 }
 
-local done = false
-
-local function build()
-   if done then
-      return
-   end
-   done = true
-   local opt = require("sb.doc_options").settle(sysbench.opt)
-   require("sb.doc_commands").build(require("sb.doc_tables").derive{}, opt,
-      sysbench.tid + 1, opt.threads)
-end
-
 function init()
 end
 
-function thread_init()
-end
-
--- One event a thread.
-function event()
-   if done then
-      return true
-   end
-   build()
-end
-
--- For a thread that another one left no event for.
-function thread_done()
-   build()
-end
+require("sb.once").declare(function()
+   local opt = require("sb.doc_options").settle(sysbench.opt)
+   require("sb.doc_commands").build(require("sb.doc_tables").derive{}, opt,
+      sysbench.tid + 1, opt.threads)
+end)

@@ -33,24 +33,6 @@ function own.fill(loader, opt, n, first, last)
    rand.resume()
 end
 
-local function wrong_items(doc, opt)
-   local sum = 0
-   if #doc.items ~= opt.array_size then
-      return string.format("%d items where %d should be", #doc.items,
-         opt.array_size)
-   end
-   for i, item in ipairs(doc.items) do
-      if item.n ~= i then
-         return "item " .. i .. " is out of its place"
-      end
-      sum = sum + item.qty
-   end
-   if sum ~= doc.counted then
-      return string.format("the items' qty sums up to %d, %d were counted",
-         sum, doc.counted)
-   end
-end
-
 local function wrong_set(doc)
    local seen = {}
    for _, v in ipairs(doc.set) do
@@ -69,7 +51,7 @@ function own.wrong(doc, opt)
       return string.format("%d tags where %d + %d pushed - %d popped should " ..
          "be", #doc.tags, opt.array_size, doc.pushed, doc.popped)
    end
-   return wrong_items(doc, opt) or wrong_set(doc)
+   return tables.wrong_items(doc, opt, "qty", doc.counted) or wrong_set(doc)
 end
 
 return require("sb.doc_commands").of(tables.derive(own))

@@ -35,24 +35,6 @@ function own.fill(loader, _, n, first, last)
    rand.resume()
 end
 
-local function wrong_items(doc, opt)
-   local sum = 0
-   if #doc.items ~= opt.array_size then
-      return string.format("%d items where %d should be", #doc.items,
-         opt.array_size)
-   end
-   for i, item in ipairs(doc.items) do
-      if item.n ~= i then
-         return "item " .. i .. " is out of its place"
-      end
-      sum = sum + item.v
-   end
-   if sum ~= doc.v_log then
-      return string.format("the items' v sums up to %d, %d were counted",
-         sum, doc.v_log)
-   end
-end
-
 local function wrong_list(doc, opt)
    local length = math.min(doc.pushes, opt.list_size)
    if #doc.list ~= length then
@@ -72,7 +54,8 @@ function own.wrong(doc, opt)
       return string.format("%d is not between low, %d, and high, %d",
          doc.first, doc.low, doc.high)
    end
-   return wrong_list(doc, opt) or wrong_items(doc, opt)
+   return wrong_list(doc, opt) or
+      tables.wrong_items(doc, opt, "v", doc.v_log)
 end
 
 return require("sb.doc_commands").of(tables.derive(own))

@@ -78,6 +78,26 @@ function M.wrong(doc, opt)
    end
 end
 
+-- What is wrong with doc.items, {n = 1, ...} and so on, --array-size of them:
+-- `field` of all sums up to what was counted. nil for nothing.
+function M.wrong_items(doc, opt, field, counted)
+   local sum = 0
+   if #doc.items ~= opt.array_size then
+      return string.format("%d items where %d should be", #doc.items,
+         opt.array_size)
+   end
+   for i, item in ipairs(doc.items) do
+      if item.n ~= i then
+         return "item " .. i .. " is out of its place"
+      end
+      sum = sum + item[field]
+   end
+   if sum ~= counted then
+      return string.format("the items' %s sums up to %d, %d were counted",
+         field, sum, counted)
+   end
+end
+
 -- Collections of a workload's own: own has the functions that differ.
 function M.derive(own)
    local t = setmetatable(own, {__index = M})
