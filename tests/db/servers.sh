@@ -24,14 +24,16 @@ stop_servers() {
     esac
 }
 trap stop_servers EXIT
+# Not every shell leaves by the one above when it is ended from outside.
+trap 'exit 130' INT TERM
 
 has_driver() {
     [ -e "$SB_BUILDDIR/src/drivers/.libs/$1.so" ]
 }
 
-# use_server what driver: a database of this test's own; status 1 after a
-# skip. Sets db_options and what ask() needs.
-use_server() {
+# start_server what driver: sets what its env tells, and db, the name of a
+# database of this test's own; status 1 after a skip.
+start_server() {
     if ! has_driver "$2"; then
         skip "$1" "no $2 driver"
         return 1
@@ -49,6 +51,12 @@ use_server() {
     [ -z "$own" ] || started="$started $1"
     eval "$("$SB_SRCDIR/tests/servers/env" "$1")"
     db=sb_$(basename "$0")_$$
+}
+
+# use_server what driver: makes that database. Sets db_options and what ask()
+# needs.
+use_server() {
+    start_server "$1" "$2" || return
     echo "CREATE DATABASE $db" | $ADMIN >/dev/null
     db_options="$OPTIONS --$2-db=$db"
     case $2 in
@@ -77,23 +85,7 @@ use_sqlite() {
 
 # use_mongo kind: likewise, a server that speaks MongoDB's protocol.
 use_mongo() {
-    if ! has_driver mongodb; then
-        skip "$1" "no mongodb driver"
-        return 1
-    fi
-    "$SB_SRCDIR/tests/servers/up" "$1" >up.out 2>up.err
-    st=$?
-    if [ $st = 77 ]; then
-        skip "$1" "$(tail -n 1 up.err)"
-        return 1
-    elif [ $st != 0 ]; then
-        cp up.err out
-        ok 1 "$1: starts"
-        return 1
-    fi
-    [ -z "$own" ] || started="$started $1"
-    eval "$("$SB_SRCDIR/tests/servers/env" "$1")"
-    db=sb_$(basename "$0")_$$
+    start_server "$1" mongodb || return
     db_options="--mongo-url=$URL --mongo-database-name=$db"
 }
 
