@@ -17,6 +17,7 @@
 #include <sys/un.h>
 #include <unistd.h>
 
+#include "base/sock.h"
 #include "drivers/mongodb/mongodb_priv.h"
 
 #define STREAM_TYPE 0x5b62u // none of the library's
@@ -32,6 +33,7 @@ struct sbmo_sock {
     struct sbmo_sock *next;      // of the connection, under its guard
     int fd;                      // -1: closed
     int32_t receive_ms, send_ms; // limits as the socket has them
+    bool local;                  // a unix socket (base/sock.h)
     bool timed_out, again;       // how the last call failed
     char *name;                  // "host:port"
     size_t at, len;              // of ahead[]: what nobody has read yet
@@ -183,6 +185,21 @@ static size_t take(struct sbmo_sock *s, mongoc_iovec_t *iov)
     return n;
 }
 
+// Waits in poll() where recvmsg() would wake up too often: true when there is
+// something to read, an end or an error.
+static bool readable(struct sbmo_sock *s, int32_t timeout)
+{
+    struct pollfd p = { .fd = s->fd, .events = POLLIN };
+    int n;
+
+    do {
+        n = poll(&p, 1, timeout > 0 ? timeout : -1);
+    } while (n < 0 && errno == EINTR);
+    if (n == 0)
+        errno = EAGAIN;
+    return n > 0;
+}
+
 // Fills iov as far as it goes, and what is behind that into ahead[], which is
 // empty. Bytes of iov; 0: the other side has closed; -1.
 static ssize_t receive(
@@ -193,6 +210,10 @@ static ssize_t receive(
     struct msghdr m = { .msg_iov = both, .msg_iovlen = 2 };
     ssize_t n;
 
+    if (s->local && timeout != 0 && !readable(s, timeout)) {
+        note_failure(s, timeout);
+        return -1;
+    }
     do {
         n = recvmsg(s->fd, &m, timeout == 0 ? MSG_DONTWAIT : 0);
     } while (n < 0 && errno == EINTR);
@@ -484,6 +505,7 @@ static struct sbmo_sock *sock_new(
     s->base = calls;
     s->c = c;
     s->fd = fd;
+    s->local = sb_sock_is_local(fd);
     s->name = copy;
     s->receive_ms = s->send_ms = 0;
     list_add(s);

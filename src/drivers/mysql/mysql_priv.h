@@ -94,6 +94,7 @@ struct sbmy_wire {
     char why[200];           // gone between two calls: what the next one says
     bool more;               // results that follow the one that is here
     bool decoded;            // the columns of the answer are in `shape`
+    bool polls;              // waits in poll(), not in recv()
     int read_ms, write_ms;   // how long to wait; -1: for ever
     struct sbmy_stmt *shown; // whose answer is here, or NULL
     uint8_t *in, *out;

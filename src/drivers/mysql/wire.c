@@ -12,6 +12,7 @@
 #include <stdlib.h>
 #include <sys/socket.h>
 
+#include "base/sock.h"
 #include "drivers/mysql/mysql_priv.h"
 
 #define IN_START  1024u          // bytes; grows as answers need it
@@ -67,7 +68,8 @@ void sbmy_wire_open(struct sbmy_conn *c)
     // Those of the client's own files count as well.
     w->read_ms = milliseconds(c->my->options.read_timeout);
     w->write_ms = milliseconds(c->my->options.write_timeout);
-    if (w->read_ms >= 0 || w->write_ms >= 0)
+    w->polls = w->read_ms >= 0 || sb_sock_is_local(w->fd);
+    if (w->polls || w->write_ms >= 0)
         return;
     // Some libraries leave the socket non-blocking: a poll() before each
     // recv(). Without limits of time they need not.
@@ -343,21 +345,22 @@ static int send_execute(struct sbmy_conn *c, struct sbmy_stmt *p,
 
 // Receiving ------------------------------------------------------------------
 
-// Reads once. 0, SB_ELOST or SB_ENOMEM.
+// Reads once. 0, SB_ELOST or SB_ENOMEM. No answer has begun when it is asked
+// for; the rest of one may be there already.
 static int read_more(struct sbmy_wire *w)
 {
-    int flags = w->read_ms < 0 ? 0 : MSG_DONTWAIT;
+    bool wait = w->polls && w->len == 0;
     ssize_t n;
 
     if (!grow(&w->in, &w->cap, w->answer.want))
         return SB_ENOMEM;
     do {
-        n = recv(w->fd, w->in + w->len, w->cap - w->len, flags);
-        if (n < 0 && (errno == EAGAIN || errno == EWOULDBLOCK) &&
-            !wait_for(w, POLLIN, w->read_ms))
+        if (wait && !wait_for(w, POLLIN, w->read_ms))
             return SB_ELOST;
-    } while (
-        n < 0 && (errno == EINTR || errno == EAGAIN || errno == EWOULDBLOCK));
+        n = recv(w->fd, w->in + w->len, w->cap - w->len,
+            w->polls ? MSG_DONTWAIT : 0);
+        wait = n < 0 && (errno == EAGAIN || errno == EWOULDBLOCK);
+    } while (wait || (n < 0 && errno == EINTR));
     if (n <= 0)
         return SB_ELOST;
     w->len += (size_t)n;

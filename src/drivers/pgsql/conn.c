@@ -5,6 +5,7 @@
 #include <sys/resource.h>
 #include <time.h>
 
+#include "base/sock.h"
 #include "drivers/pgsql/pgsql_priv.h"
 
 // How soon a connect under way sees that it was canceled.
@@ -147,6 +148,7 @@ static int connect_pgsql(struct sb_conn *conn, struct sb_driver_env *env,
     if (rc)
         return rc;
     c->fd = PQsocket(c->db);
+    c->local = sb_sock_is_local(c->fd);
 #ifdef LIBPQ_HAS_PIPELINING // so it can tell of GSSAPI encryption, too
     c->plain = c->env->o->bypass && !PQsslInUse(c->db) &&
                !PQgssEncInUse(c->db) && PQprotocolVersion(c->db) == 3;

@@ -87,6 +87,7 @@ struct pgsql_conn {
     char status;           // of the transaction: I, T or E; 0: libpq knows
     bool plain;            // that socket carries the protocol as it is (wire.c)
     bool gone;             // lost there, which libpq has not noticed
+    bool local;            // it is a unix socket (base/sock.h)
     bool waits;            // the socket blocks, as libpq does not want it
     unsigned row_of_wire;  // executions past libpq in a row
     _Atomic bool busy;     // a call is under way

@@ -177,24 +177,26 @@ static bool grow(struct pgsql_wire *w, size_t want)
     return true;
 }
 
-// Reads once. 0, SB_ELOST or SB_ENOMEM.
+// Reads once. 0, SB_ELOST or SB_ENOMEM. The rest of a message may be there
+// already, the beginning of an answer hardly ever is.
 static int read_more(struct pgsql_conn *c, size_t want)
 {
     struct pgsql_wire *w = &c->wire;
+    bool wait = !c->waits && w->len == w->at;
     ssize_t n;
 
     if (!grow(w, w->at + want))
         return SB_ENOMEM;
-    if (!c->waits && !wait_for(c->fd, POLLIN))
+    do {
+        if (wait && !wait_for(c->fd, POLLIN))
+            return SB_ELOST;
+        n = recv(c->fd, w->in + w->len, w->cap - w->len, 0);
+        wait = n < 0 && (errno == EAGAIN || errno == EWOULDBLOCK);
+    } while (wait || (n < 0 && errno == EINTR));
+    if (n <= 0)
         return SB_ELOST;
-    n = recv(c->fd, w->in + w->len, w->cap - w->len, 0);
-    if (n > 0) {
-        w->len += (size_t)n;
-        return 0;
-    }
-    return n < 0 && (errno == EAGAIN || errno == EINTR || errno == EWOULDBLOCK)
-               ? 0
-               : SB_ELOST;
+    w->len += (size_t)n;
+    return 0;
 }
 
 // At least `want` bytes from w->at on.
@@ -388,7 +390,7 @@ int pgsql_wire_execute(struct pgsql_conn *c, const struct pgsql_stmt *st,
     if (!out)
         return pgsql_no_memory(err);
     c->wire.error = SIZE_MAX;
-    if (++c->row_of_wire == WAITS)
+    if (++c->row_of_wire == WAITS && !c->local)
         pgsql_wire_blocks(c, true);
     pgsql_set_busy(c, true);
     sent = send_bytes(c->fd, out, (size_t)(put_all(out, st, v, n) - out));
