@@ -5,6 +5,10 @@
 #include <sched.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
+
+#define SHARDS_LEAST 8
+#define SHARDS_MOST  64
 
 _Static_assert(sizeof(struct sb_rec) % 64 == 0,
     "users must not share a cache line of counters");
@@ -82,14 +86,25 @@ static int hists_init(struct sb_stats *s)
     return s->response && s->lag ? 0 : SB_ENOMEM;
 }
 
+unsigned sb_stats_shards(unsigned users, unsigned processors)
+{
+    unsigned most = processors < SHARDS_MOST / 4 ? 4 * processors : SHARDS_MOST;
+
+    if (most < SHARDS_LEAST)
+        most = SHARDS_LEAST;
+    return users < most ? users : most;
+}
+
 int sb_stats_init(struct sb_stats *s, unsigned users, bool open_loop)
 {
+    long processors = sysconf(_SC_NPROCESSORS_ONLN);
     int rc = SB_ENOMEM;
 
     assert(users > 0);
     memset(s, 0, sizeof(*s));
     s->users = users;
-    s->shards = users < SB_STATS_OWN ? users : SB_STATS_OWN;
+    s->shards = sb_stats_shards(
+        users, processors > 0 ? (unsigned)processors : 1);
     s->open_loop = open_loop;
     pthread_mutex_init(&s->op_lock, NULL);
     s->rec = lines_alloc(users * sizeof(*s->rec));

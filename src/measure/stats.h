@@ -1,9 +1,10 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 //
 // What a run records. Every user owns one struct sb_rec: counters with a
-// single writer, histograms of its own up to SB_STATS_OWN users and shared
-// shards beyond. Everything is cumulative: readers take snapshots and
-// subtract; nothing is ever reset. No lock and no allocation when recording.
+// single writer, histograms of its own while there are few users (see
+// sb_stats_shards) and shared shards beyond. Everything is cumulative: readers
+// take snapshots and subtract; nothing is ever reset. No lock and no allocation
+// when recording.
 //
 // Identities, asserted at the end of every run (sb_snap_check):
 //     scheduled = started + skipped + pending
@@ -24,7 +25,6 @@
 #include "base/err.h"
 #include "measure/hist.h"
 
-#define SB_STATS_OWN 64 // up to this many users have histograms of their own
 #define SB_OPS_MAX   64 // most named operations in a run
 #define SB_CODES_MAX 16 // most different error codes kept per user
 // Name of the operation, and driver of the error code, that collect the rest.
@@ -157,6 +157,11 @@ struct sb_stats {
 
 // 0 or SB_ENOMEM.
 int sb_stats_init(struct sb_stats *s, unsigned users, bool open_loop);
+
+// In how many shards the histograms of so many users are kept on a machine with
+// so many processors: one each up to four users a processor, from 8 to 64
+// shards for more. Times that vary touch hundreds of pages of each shard.
+unsigned sb_stats_shards(unsigned users, unsigned processors);
 void sb_stats_done(struct sb_stats *s); // {0} allowed
 
 // From now on both give the same number to an operation: a user moves from

@@ -29,14 +29,25 @@ static void few_users_have_their_own(void)
 
 static void many_users_share(void)
 {
-    CHECK_INT(sb_stats_init(&s, SB_STATS_OWN + 6, true), 0);
-    CHECK_INT(s.shards, SB_STATS_OWN);
+    CHECK_INT(sb_stats_init(&s, 64 + 6, true), 0);
+    CHECK(s.shards >= 8 && s.shards <= 64);
     CHECK(s.service[0].shared && s.lag[0].shared);
-    CHECK(s.rec[0].service == s.rec[SB_STATS_OWN].service);
+    CHECK(s.rec[0].service == s.rec[s.shards].service);
     CHECK(s.rec[5].response != s.rec[6].response);
     CHECK_INT(sb_stats_op(&s, "a", SB_OP_READ), 0);
     CHECK(s.op[0].shard[0].shared);
     sb_stats_done(&s);
+}
+
+static void shards_follow_processors(void)
+{
+    CHECK_INT(sb_stats_shards(1, 2), 1);
+    CHECK_INT(sb_stats_shards(8, 1), 8);
+    CHECK_INT(sb_stats_shards(9, 1), 8);
+    CHECK_INT(sb_stats_shards(100, 4), 16);
+    CHECK_INT(sb_stats_shards(15, 4), 15);
+    CHECK_INT(sb_stats_shards(100, 16), 64);
+    CHECK_INT(sb_stats_shards(100, 1000000000), 64);
 }
 
 static void events_are_recorded(void)
@@ -320,6 +331,7 @@ int main(void)
     RUN(done_of_nothing);
     RUN(few_users_have_their_own);
     RUN(many_users_share);
+    RUN(shards_follow_processors);
     RUN(events_are_recorded);
     RUN(operations_have_one_number);
     RUN(a_full_table_collects_the_rest);
