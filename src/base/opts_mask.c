@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 //
 // Finds what must not be shown: passwords in URLs (scheme://user:pw@host) and
-// in connection strings (password=pw), and whole values of secret options.
+// in connection strings (password=pw), session tokens of AWS, and whole values
+// of secret options.
 
 #include <strings.h>
 
@@ -67,21 +68,36 @@ static size_t quoted_len(const char *p)
     return n;
 }
 
-// p is behind "password" (or "passwd"): "=pw", " = 'p w'".
-static bool key_password(
-    const char *text, const char *p, bool in_url, struct span *out)
-{
-    size_t len;
+// What has a secret behind it: "password=pw", "password = 'p w'".
+static const struct key {
+    const char *name;
+    char sign;
+    const char *ends_in_url;
+} keys[] = {
+    { "password", '=', "&# \t" },
+    { "passwd", '=', "&# \t" },
+    { "AWS_SESSION_TOKEN", ':', ",&# \t" },
+};
 
+// Whether p is such a key with a value.
+static bool key_value(
+    const char *text, const char *p, const struct key *key, struct span *out)
+{
+    const char *ends = strstr(text, "://") ? key->ends_in_url : " \t";
+    size_t len = strlen(key->name);
+
+    if (strncasecmp(p, key->name, len) != 0)
+        return false;
+    p += len;
     p += strspn(p, " \t");
-    if (*p != '=')
+    if (*p != key->sign)
         return false;
     p++;
     p += strspn(p, " \t");
     if (*p == '\'')
         len = quoted_len(++p);
     else
-        len = strcspn(p, in_url ? "&# \t" : " \t");
+        len = strcspn(p, ends);
     out->start = (size_t)(p - text);
     out->len = len;
     return len > 0;
@@ -91,16 +107,12 @@ static bool key_password(
 static bool next_secret(const char *text, size_t from, struct span *out)
 {
     for (const char *p = text + from; *p; p++) {
-        bool found = false;
-
-        if (strncmp(p, "://", 3) == 0)
-            found = url_password(text, p + 3, out);
-        else if (strncasecmp(p, "password", 8) == 0)
-            found = key_password(text, p + 8, strstr(text, "://"), out);
-        else if (strncasecmp(p, "passwd", 6) == 0)
-            found = key_password(text, p + 6, strstr(text, "://"), out);
-        if (found)
+        if (strncmp(p, "://", 3) == 0 && url_password(text, p + 3, out))
             return true;
+        for (size_t i = 0; i < sizeof(keys) / sizeof(keys[0]); i++) {
+            if (key_value(text, p, &keys[i], out))
+                return true;
+        }
     }
     return false;
 }

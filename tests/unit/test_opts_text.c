@@ -62,6 +62,9 @@ static void masks(void)
         { "password=a&b user=u", "password=*** user=u" },
         { "password", "password" },
         { "password=", "password=" },
+        { "mongodb://h/?authMechanismProperties=AWS_SESSION_TOKEN:a/b=,X:y&z=1",
+            "mongodb://h/"
+            "?authMechanismProperties=AWS_SESSION_TOKEN:***,X:y&z=1" },
     };
 
     begin();

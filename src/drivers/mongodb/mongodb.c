@@ -4,6 +4,8 @@
 // The first leaves it to the URL and the server.
 const char *const sbmo_switches[] = { "default", "off", "on", "0", "1", "false",
     "true", "no", "yes", NULL };
+const char *const sbmo_read_concerns[] = { "default", "local", "available",
+    "majority", "linearizable", "snapshot", NULL };
 const char *const sbmo_preferences[] = { "default", "primary",
     "primaryPreferred", "secondary", "secondaryPreferred", "nearest", NULL };
 
@@ -55,11 +57,11 @@ static const struct sb_opt opts[] = {
         .choices = sbmo_switches,
         .help = "whether a write waits for the journal" },
     { .name = "mongo-read-concern",
-        .type = SB_OPT_STRING,
+        .type = SB_OPT_ENUM,
         .offset = offsetof(struct sbmo_opts, read_concern),
-        .def = "",
-        .help = "local, majority, available, linearizable or snapshot; not "
-                "given: the URL's or the server's default" },
+        .def = "default",
+        .choices = sbmo_read_concerns,
+        .help = "what reads may see; default: the URL's, else the server's" },
     { .name = "mongo-read-preference",
         .type = SB_OPT_ENUM,
         .offset = offsetof(struct sbmo_opts, read_preference),

@@ -14,8 +14,9 @@
 
 struct sbmo_opts {
     const char *url, *db, *user, *password, *password_file, *auth_source;
-    const char *write_concern, *read_concern, *app_name;
-    int journal, read_preference, tls, tls_allow_invalid; // of their choices
+    const char *write_concern, *app_name;
+    // Of their choices.
+    int journal, read_concern, read_preference, tls, tls_allow_invalid;
     int64_t connect_timeout, selection_timeout, socket_timeout; // ns
     const char *tls_ca, *tls_cert, *tls_password;
     struct {
@@ -24,6 +25,7 @@ struct sbmo_opts {
 };
 
 extern const char *const sbmo_switches[];
+extern const char *const sbmo_read_concerns[];
 extern const char *const sbmo_preferences[];
 
 // Which of the options a command is sent with; see struct sbmo_conn.

@@ -93,11 +93,12 @@ static int write_concern(struct sbmo_env *e, struct sb_err *err)
 
 static int read_concern(struct sbmo_env *e, struct sb_err *err)
 {
-    const char *level = e->o->read_concern;
+    const char *level = sbmo_read_concerns[e->o->read_concern];
 
     e->read_concern = mongoc_read_concern_copy(
         mongoc_uri_get_read_concern(e->uri));
-    if (*level && !mongoc_read_concern_set_level(e->read_concern, level))
+    if (e->o->read_concern &&
+        !mongoc_read_concern_set_level(e->read_concern, level))
         return refused("mongo-read-concern", err);
     return 0;
 }

@@ -11,6 +11,7 @@ local M = {}
 local MOST = 2147483647 -- rows: the ids of a table are INTEGER
 
 M.name = schema.name
+M.table_word, M.rows_word = "table", "rows" -- for messages
 
 -- One write a line: threads share the stream.
 function M.say(format, ...)

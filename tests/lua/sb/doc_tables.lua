@@ -9,6 +9,7 @@ local schema = require("sb.schema")
 local M = {}
 
 M.name = schema.name
+M.table_word, M.rows_word = "collection", "documents"
 M.say = build.say
 M.fill = build.fill -- the rows of the SQL workloads, to the last character
 

@@ -198,9 +198,10 @@ local function summary(job)
    local rows = job.opt.table_size * job.opt.tables
    local seconds = job.loaded - job.began
    local rate = seconds > 0 and rows / seconds or 0
-   build.say("Prepared %d table(s): %.0f rows in %.2f seconds " ..
-      "(%.0f rows per second), indexes in %.2f seconds",
-      job.opt.tables, rows, seconds, rate, job.ended - job.loaded)
+   build.say("Prepared %d %s(s): %.0f %s in %.2f seconds " ..
+      "(%.0f %s per second), indexes in %.2f seconds",
+      job.opt.tables, job.tables.table_word, rows, job.tables.rows_word,
+      seconds, rate, job.tables.rows_word, job.ended - job.loaded)
 end
 
 -- Makes, fills and indexes all tables of `opt`; every user of a parallel
