@@ -103,11 +103,12 @@ timed_run() { # program workload threads options...
     local program=$1 workload=$2 threads=$3
     shift 3
     "$program" "$workload" "$@" --table-size=$SIZE --threads="$threads" \
-        --time=2 run 2>/dev/null | rate_of
+        --time="$SECS" run 2>/dev/null | rate_of
 }
 
-# Many short pairs rather than few long ones: what drifts in the machine then
-# falls on both of a pair, and the bound gets tight enough to say something.
+# Twice the pairs of the others, for a bound that is tight enough to say something.
+# Not shorter ones: of two seconds with 64 users, the first is spent on compiling
+# and preparing.
 bench_throughput() {
     local workload threads
     if [ -z "$OLD" ]; then
@@ -117,7 +118,7 @@ bench_throughput() {
     for workload in oltp_point_select oltp_read_only oltp_read_write; do
         for threads in 1 8 64; do
             : >new && : >old && : >r
-            for i in $(seq $((4 * REPS))); do
+            for i in $(seq $((2 * REPS))); do
                 # shellcheck disable=SC2086
                 if [ $((i % 2)) = 0 ]; then
                     a=$(timed_run "$SB" $workload $threads $OPTS)
