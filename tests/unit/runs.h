@@ -13,6 +13,9 @@
 #include "run/run.h"
 
 #define MS INT64_C(1000000)
+// A busy machine may let nobody run for all of a short run: what needs that
+// somebody did is tried again with one four times as long, up to this.
+#define LONGEST (30000 * MS)
 
 struct seen {
     struct sb_run_opts o;
