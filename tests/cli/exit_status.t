@@ -25,9 +25,14 @@ A script may end the run by itself.
 
 Forced to stop: the report says how many were left.
 
-  $ echo 'function event() while true do end end' >hang.lua
-  $ sysbench hang.lua run --threads=2 --time=0.1 --forced-shutdown=0.1 \
-  >     >out 2>err
+  $ cat >hang.lua <<'EOF'
+  > function event()
+  >    io.write("hanging\n")
+  >    io.flush()
+  >    while true do end
+  > end
+  > EOF
+  $ sysbench hang.lua run --threads=2 --time=2 --forced-shutdown=0.1 >out 2>err
   [2]
   $ cat err
   FATAL: The --max-time limit has expired, forcing shutdown...
@@ -42,26 +47,28 @@ Interrupted: stops, reports, and says which signal it was by its status.
   > ffi.cdef("int usleep(unsigned);")
   > function event() ffi.C.usleep(1000) end
   > EOF
+  $ until_in() { until grep -q "$2" "$1"; do sleep 0.05; done; }
   $ interrupt() {
-  >     : >out # what is left of the last run must not be taken for this one
+  >     # What is left of the last run must not be taken for this one.
+  >     : >out 2>err
   >     sysbench "$2" run --time=60 >out 2>err & pid=$!
-  >     until grep -q 'Threads started' out; do sleep 0.05; done
+  >     until_in out "$3"
   >     kill -s "$1" $pid
-  >     [ -z "$3" ] || { sleep 0.2; kill -s "$3" $pid; }
+  >     [ -z "$4" ] || { until_in err stopping; kill -s "$4" $pid; }
   >     wait $pid
   > }
-  $ interrupt INT slow.lua
+  $ interrupt INT slow.lua 'Threads started'
   [130]
   $ grep -c 'number of events' out
   1
-  $ interrupt TERM slow.lua
+  $ interrupt TERM slow.lua 'Threads started'
   [143]
   $ grep -c 'number of events' out
   1
 
 The second signal leaves at once.
 
-  $ interrupt TERM hang.lua TERM
+  $ interrupt TERM hang.lua hanging TERM
   [143]
   $ grep -c 'number of events' out
   0
