@@ -73,14 +73,16 @@ function sysbench.hooks.report_line(stat, final)
       tostring(sysbench.sequence("n"):last() > 0))
 end]], "run --time=1 --report-interval=0.4")
    tap.is(rc, 0, "a run with a line of its own", err)
-   tap.like(out, "%[ 0.4s %] thds: 1 eps: [^\n]*\n%[ 0.4s %] false true true\n",
+   tap.like(out, "%[ ([%d.]+s) %] thds: 1 eps: [^\n]*\n" ..
+            "%[ %1 %] false true true\n",
             "it follows the classic line")
    tap.like(out, "execution time [^\n]*\n\ntrue true true\n$",
             "and the classic report")
    out = tap.with(busy .. [[
 function sysbench.hooks.report_line() end]],
       "run --time=1 --report-interval=0.4")
-   tap.like(out, "eps: [^\n]*\n%[ 0.8s %]", "nothing to say, no line")
+   tap.like(out, "%[ [%d.]+s %] thds: 1 eps: ", "classic lines")
+   tap.unlike(out, "%[ [%d.]+s %] [^t]", "nothing to say, no line")
    _, err, rc = tap.with(busy .. [[
 function sysbench.hooks.report_line() error("bad line") end]],
       "run --events=5")
