@@ -2,7 +2,8 @@
 //
 // The course of a run: limits, phases, schedule. Limits in time are short and
 // nothing is compared with how long something takes, but for bounds that a
-// hang would break; where users must have run, longer runs follow until they did.
+// hang would break; where users must have run, longer runs follow until they
+// did.
 #include "runs.h"
 
 static int own_loop(
