@@ -43,7 +43,7 @@ int sb_crew_barrier(struct sb_crew *c)
     uint64_t mine = c->generation;
     c->arrived++;
     open_if_full(c);
-    while (mine == c->generation && !c->canceled)
+    while (c->held || (mine == c->generation && !c->canceled))
         pthread_cond_wait(&c->moved, &c->lock);
     bool canceled = c->canceled;
     if (mine == c->generation)
@@ -68,12 +68,38 @@ void sb_crew_cancel(struct sb_crew *c)
     pthread_mutex_unlock(&c->lock);
 }
 
+void sb_crew_hold(struct sb_crew *c)
+{
+    pthread_mutex_lock(&c->lock);
+    c->held = true;
+    c->canceled = true;
+    pthread_mutex_unlock(&c->lock);
+}
+
+void sb_crew_let_go(struct sb_crew *c)
+{
+    pthread_mutex_lock(&c->lock);
+    c->held = false;
+    pthread_cond_broadcast(&c->moved);
+    pthread_mutex_unlock(&c->lock);
+}
+
+static void wait_while_held(struct sb_crew *c)
+{
+    pthread_mutex_lock(&c->lock);
+    while (c->held)
+        pthread_cond_wait(&c->moved, &c->lock);
+    pthread_mutex_unlock(&c->lock);
+}
+
 double sb_crew_ticket(struct sb_crew *c, int key)
 {
     if (key < 0 || key >= SB_CREW_TICKETS)
         return SB_ERANGE;
-    if (c->canceled)
+    if (c->canceled) {
+        wait_while_held(c);
         return SB_ECANCELED;
+    }
     return (double)atomic_fetch_add_explicit(
         &c->ticket[key], 1, memory_order_relaxed);
 }

@@ -51,6 +51,8 @@ static void on_signal(void *arg, int sig)
 {
     struct sb_run *run = arg;
 
+    if (run->task)
+        sb_crew_hold(&run->crew); // until the main thread canceled their calls
     pthread_mutex_lock(&run->lock);
     run->signal = sig;
     pthread_mutex_unlock(&run->lock);
@@ -147,10 +149,10 @@ static void cancel_users(struct sb_run *run)
         if (run->w->ops->cancel && run->user[i].priv && state != SB_USER_ENDED)
             run->w->ops->cancel(run->w, &run->user[i]);
     }
+    sb_crew_let_go(&run->crew);
 }
 
-// Users that were made but may not start: ends and joins them. False when
-// some did not come back even though they were canceled.
+// Ends and joins users that may not start. False: some did not come back.
 static bool abort_users(struct sb_run *run)
 {
     uint64_t until = sb_clock_monotonic() + ABORT_GRACE;

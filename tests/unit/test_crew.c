@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 #include "run/crew.h"
 
+#include <time.h>
+
 #include "check.h"
 
 static void tickets_count_by_key(void)
@@ -21,6 +23,7 @@ static void tickets_count_by_key(void)
 struct member {
     struct sb_crew *crew;
     int rc;
+    _Atomic bool back;
 };
 
 static void *wait_twice(void *arg)
@@ -78,6 +81,46 @@ static void cancel_ends_waiting(void)
     sb_crew_done(&c);
 }
 
+static void *draw(void *arg)
+{
+    struct member *m = arg;
+
+    m->rc = (int)sb_crew_ticket(m->crew, 0);
+    atomic_store(&m->back, true);
+    return NULL;
+}
+
+static void *wait_once(void *arg)
+{
+    struct member *m = arg;
+
+    m->rc = sb_crew_barrier(m->crew);
+    atomic_store(&m->back, true);
+    return NULL;
+}
+
+static void nobody_learns_of_a_cancel_that_is_held(void)
+{
+    struct sb_crew c;
+    struct member m[2] = { { .crew = &c }, { .crew = &c } };
+    pthread_t t[2];
+
+    CHECK_INT(sb_crew_init(&c, 3), 0);
+    sb_crew_hold(&c);
+    pthread_create(&t[0], NULL, draw, &m[0]);
+    pthread_create(&t[1], NULL, wait_once, &m[1]);
+    sb_crew_cancel(&c); // wakes who waits
+    nanosleep(&(struct timespec){ .tv_nsec = 20000000 }, NULL);
+    CHECK(!atomic_load(&m[0].back) && !atomic_load(&m[1].back));
+    sb_crew_let_go(&c);
+    for (int i = 0; i < 2; i++) {
+        pthread_join(t[i], NULL);
+        CHECK_INT(m[i].rc, SB_ECANCELED);
+    }
+    CHECK_INT(sb_crew_ticket(&c, 0), SB_ECANCELED);
+    sb_crew_done(&c);
+}
+
 static void progress_shows_rate_and_rest(void)
 {
     struct sb_crew c;
@@ -110,6 +153,7 @@ int main(void)
     RUN(the_barrier_opens_for_all_and_again);
     RUN(those_that_are_gone_are_not_waited_for);
     RUN(cancel_ends_waiting);
+    RUN(nobody_learns_of_a_cancel_that_is_held);
     RUN(progress_shows_rate_and_rest);
     RUN(done_takes_zero);
     return check_done();

@@ -160,11 +160,25 @@ function Job:finish_tables()
    return self:agree()
 end
 
+-- Drops table n; true when it is gone. Another user's loader may be in the way
+-- for a moment.
+function Job:drop(n)
+   for _ = 1, 20 do
+      if self.tables.discard(self.con, self.opt, n) then
+         return true
+      end
+      if self.con.error ~= sysbench.sql.error.IGNORABLE then
+         break
+      end
+   end
+   return false
+end
+
 -- Drops what this user made and says so.
 function Job:undo()
    local gone, left = {}, {}
    for _, n in ipairs(self.made) do
-      local list = self.tables.discard(self.con, self.opt, n) and gone or left
+      local list = self:drop(n) and gone or left
       list[#list + 1] = self.tables.name(self.opt, n)
    end
    if #gone > 0 then
