@@ -6,6 +6,10 @@
 # shellcheck shell=sh disable=SC2086,SC2034,SC2153
 
 export TMPDIR
+# Some minutes and a network are not a test's to spend.
+export SB_SERVERS_FETCH=no
+# Nor is waiting for servers of names that do not answer.
+export RES_OPTIONS='timeout:1 attempts:1'
 started='' own=''
 if [ -z "${SB_SERVERS_DIR:-}" ]; then
     # The users that servers run as cannot reach TMPDIR.
@@ -102,6 +106,22 @@ LUA
 # ask sql: what the database's own client answers; columns are separated by |.
 ask() {
     echo "$1;" | $client | tr '\t' '|'
+}
+
+# quiet database: until nobody but us is connected to the database of use_server:
+# of a client that was killed the server may still be at the last statement.
+quiet() {
+    case $1 in
+    mariadb) who="SELECT COUNT(*) FROM information_schema.processlist
+        WHERE db = '$db' AND id <> CONNECTION_ID()" ;;
+    pgsql) who="SELECT COUNT(*) FROM pg_stat_activity
+        WHERE datname = '$db' AND pid <> pg_backend_pid()" ;;
+    *) return ;; # in the client
+    esac
+    for _ in $(seq 600); do
+        [ "$(ask "$who")" != 0 ] || return
+        sleep 0.1
+    done
 }
 
 # on_each_database function: calls it with the name of each; it finds

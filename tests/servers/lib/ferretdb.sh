@@ -9,7 +9,7 @@
 
 ferretdb_needs() {
     pgsql_needs
-    ferretdb=$("$servers/../../third_party/get-ferretdb") || exit
+    ferretdb=$(fetched ferretdb) || exit
 }
 
 # In a subshell of its own.
@@ -55,7 +55,7 @@ ferretdb_start() {
     rm -f "$SOCKET"
     mapfile -t arguments <"$state/arguments"
     launch "$state/ferretdb" "${arguments[@]}"
-    await 60 mongo_awake
+    await 120 mongo_awake
 }
 
 ferretdb_up() {

@@ -61,7 +61,7 @@ galera_member() {
     else
         mariadb_start
     fi
-    await 60 galera_synced
+    await 120 galera_synced
     finish_member
 }
 
@@ -91,7 +91,7 @@ galera_begin() {
     sed -i 's/^safe_to_bootstrap: 0/safe_to_bootstrap: 1/' \
         "$DATADIR/grastate.dat"
     mariadb_start --wsrep-new-cluster
-    await 60 galera_synced
+    await 120 galera_synced
     save
 }
 

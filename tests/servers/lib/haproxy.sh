@@ -34,7 +34,7 @@ haproxy_settings() {
 haproxy_start() {
     owner haproxy nobody
     launch haproxy -db -f "$state/haproxy.cfg"
-    await 20 proxy_answers
+    await 60 proxy_answers
 }
 
 haproxy_up() {

@@ -23,7 +23,7 @@ mariadb_install() {
 mariadb_start() {
     owner mysql
     launch mariadbd "--defaults-file=$state/my.cnf" "$@"
-    await 60 mysql_awake
+    await 120 mysql_awake
 }
 
 mariadb_users() {

@@ -55,7 +55,7 @@ mongod_start() {
     owner mongodb mongod nobody
     mapfile -t arguments <"$state/arguments"
     launch mongod "${arguments[@]}"
-    await 60 mongo_awake
+    await 120 mongo_awake
 }
 
 mongod_up() {

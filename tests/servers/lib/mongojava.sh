@@ -5,9 +5,8 @@
 . "$servers/lib/mongo.sh"
 
 mongojava_needs() {
-    local get=$servers/../../third_party/get-mongo-java
     command -v java >/dev/null || missing default-jre-headless java
-    java_classes=$("$get") || exit
+    java_classes=$(fetched mongo-java) || exit
 }
 
 mongojava_start() {
@@ -19,7 +18,7 @@ mongojava_start() {
         -Dorg.slf4j.simpleLogger.defaultLogLevel=warn \
         -cp "$state/java:$state/java/*" Server "$DATADIR/mongo.mv" \
         "$HOST" "$PORT" "${tls[@]}"
-    await 60 mongo_awake
+    await 120 mongo_awake
 }
 
 mongojava_up() {

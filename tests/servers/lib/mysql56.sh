@@ -7,7 +7,7 @@
 
 mysql56_needs() {
     mysql_client_needs
-    basedir=$("$servers/../../third_party/get-mysql56") || exit
+    basedir=$(fetched mysql56) || exit
     ldconfig -p 2>/dev/null | grep -q 'libaio\.so\.1 ' ||
         missing libaio1 libaio
 }
@@ -50,7 +50,7 @@ mysql56_start() {
     mysql56_as
     # shellcheck disable=SC2046
     launch $(mysql56_command)
-    await 60 mysql_awake
+    await 120 mysql_awake
 }
 
 mysql56_up() {

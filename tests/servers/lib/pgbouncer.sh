@@ -37,7 +37,7 @@ pgbouncer_settings() {
 pgbouncer_start() {
     owner postgres
     launch pgbouncer "$state/pgbouncer.ini"
-    await 20 $CLIENT -c 'SELECT 1'
+    await 60 $CLIENT -c 'SELECT 1'
 }
 
 pgbouncer_up() {

@@ -121,7 +121,7 @@ pgsql_start() {
     owner postgres
     pgsql_clear
     launch postgres -D "$DATADIR"
-    await 60 $ADMIN -c 'SELECT 1'
+    await 120 $ADMIN -c 'SELECT 1'
 }
 
 pgsql_users() {

@@ -42,25 +42,43 @@ new_state() {
             "folder that it can"
 }
 
+# Ports that were given to servers, of whatever folder: a file for each, with the
+# state folder that it was given for.
+port_files=/tmp/sysbench-ports-$(id -u)
+
+# taken port: somebody listens there, or a server that is there may.
 taken() {
-    (exec 3<>"/dev/tcp/127.0.0.1/$1") 2>/dev/null ||
-        grep -qsx "PORT=$1" "$top"/*/env
+    local whose
+    (exec 3<>"/dev/tcp/127.0.0.1/$1") 2>/dev/null && return
+    [ -e "$port_files/$1" ] && read -r whose <"$port_files/$1" && [ -d "$whose" ]
 }
 
-# free_port variable: sets it to a port below those that the system gives to
+# take_port variable: from 15000 on, below those that the system gives to
 # clients: they must not take the port of a server that is down for a moment.
-free_port() {
+take_port() {
     local port try
     for try in {1..50}; do
         port=$((15000 + (RANDOM + try) % 16000))
-        case " ${picked:-} " in *" $port "*) continue ;; esac
         if ! taken "$port"; then
-            picked="${picked:-} $port"
+            echo "$state" >"$port_files/$port"
             printf -v "$1" %s "$port"
             return
         fi
     done
     die "no free port"
+}
+
+# free_port variable: sets it to a port that is this server's until its state
+# folder goes. Others that start at this moment must not find it free, too.
+free_port() {
+    mkdir -p "$port_files" "$state"
+    if command -v flock >/dev/null; then
+        exec 8>"$port_files/lock" && flock -w 60 8 || die "cannot lock $port_files/lock"
+        take_port "$1"
+        exec 8>&-
+    else
+        take_port "$1"
+    fi
 }
 
 # inherit_nothing: what our callers have open, such as a lock that they hold,
@@ -109,13 +127,21 @@ kill_family() {
     ! alive || kill -KILL $(family) 2>/dev/null
 }
 
-# await seconds command...: until the command succeeds; the server must live.
+# lives: as alive, of a process that this shell launched: nobody else gets its
+# number, and between fork and exec it has no name yet.
+lives() {
+    case $(ps -o stat= -p "$PID" 2>/dev/null) in
+    '' | Z*) return 1 ;;
+    esac
+}
+
+# await seconds command...: until the command succeeds; the server, which was
+# launched here, must live.
 await() {
     local end=$((SECONDS + $1)) seconds=$1
     shift
     until "$@" >/dev/null 2>&1 9>&-; do
-        # Between fork and exec it has no name yet.
-        alive || { sleep 0.2; alive; } || failed "did not start"
+        lives || failed "did not start"
         [ $SECONDS -lt $end ] || failed "did not answer in $seconds s"
         sleep 0.1
     done
@@ -132,6 +158,23 @@ await_end() {
     while alive; do
         [ $SECONDS -lt $end ] || return 1
         sleep 0.05
+    done
+}
+
+# stopped: all threads of all its processes are.
+stopped() {
+    ! ps -L -o stat= -p "$(family | paste -sd ,)" | grep -qv '^[TZ]'
+}
+
+# await_stop seconds: a signal is there before it is obeyed, and a process may be
+# new.
+await_stop() {
+    local end=$((SECONDS + $1))
+    until stopped; do
+        [ $SECONDS -lt $end ] || return 1
+        sleep 0.05
+        # shellcheck disable=SC2046
+        builtin kill -STOP $(family) 2>/dev/null
     done
 }
 
@@ -168,6 +211,7 @@ remove() {
         . "$servers/lib/$KIND.sh"
         "${KIND}_end"
     fi
+    grep -lxs "$state" "$port_files"/[0-9]* | xargs -r rm -f
     # The file of its lock stays: whoever waits for it would hold another one
     # than the next caller.
     rm -rf "$state"

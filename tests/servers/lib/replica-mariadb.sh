@@ -48,6 +48,6 @@ replica_second() {
 	    MASTER_CONNECT_RETRY = 1, MASTER_USE_GTID = slave_pos;
 	START SLAVE;
 	END
-    await 60 replica_caught_up "$position"
+    await 120 replica_caught_up "$position"
     finish_member
 }

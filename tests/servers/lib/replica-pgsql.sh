@@ -23,6 +23,6 @@ replica_second() {
         -c fast -X stream -h 127.0.0.1 -p "$port" -U postgres
     pgsql_configure
     pgsql_start
-    await 60 replica_streams
+    await 120 replica_streams
     finish_member
 }

@@ -24,6 +24,15 @@ missing() {
     exit 77
 }
 
+# fetched what: the path that third_party/get-WHAT prints. It ends with 77 where
+# that would take fetching and SB_SERVERS_FETCH is no.
+fetched() {
+    local have=
+    [ "${SB_SERVERS_FETCH:-}" != no ] || have=--have
+    # shellcheck disable=SC2086
+    "$servers/../../third_party/get-$1" $have
+}
+
 # usage: the comment that begins a script.
 usage() {
     awk 'NR > 3 { if (!/^#/) exit; sub(/^# ?/, ""); print }' "$0" >&2
@@ -59,7 +68,7 @@ lock() {
     top=$(cd "$top" && pwd -P)
     use "$name"
     ! command -v flock >/dev/null || {
-        exec 9>"$top/.$name.lock" && flock -w 120 9
+        exec 9>"$top/.$name.lock" && flock -w 250 9
     } || die "$name is held by another caller"
 }
 
