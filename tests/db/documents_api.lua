@@ -130,8 +130,8 @@ local function finds()
    local one = coll:find_one({_id = 9}, {projection = {c = 1, _id = 0}})
    ok(one.c == "many9" and one._id == nil and one.k == nil, "projection")
    is(coll:find_one({_id = -1}), nil, "find_one() of nothing")
-   is(coll:find_one({_id = 4}, {maxTimeMS = 5000}).k, 40, "the server's names")
-   is(coll:find_one({_id = 4}, {max_time_ms = 5000}).k, 40, "ours")
+   is(coll:find_one({_id = 4}, {maxTimeMS = 60000}).k, 40, "the server's names")
+   is(coll:find_one({_id = 4}, {max_time_ms = 60000}).k, 40, "ours")
    is(coll:find_one(doc("_id", doc("$gt", 1, "$lt", 3))).c, "two",
       "an ordered filter")
    is(coll:find_one(mongodb.bson(mongodb.encode({_id = 2}))).c, "two",
