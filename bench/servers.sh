@@ -109,33 +109,39 @@ timed_run() { # program workload threads options...
 # Twice the pairs of the others, for a bound that is tight enough to say something.
 # Longer runs with many users: each compiles, and prepares its statements, when
 # its first events come, which 1.0 does before the clock starts.
+# THROUGHPUT="oltp_read_only:8 ..." measures only these.
 bench_throughput() {
-    local workload threads
+    local cell all="" w
     if [ -z "$OLD" ]; then
         echo "($1: no throughput without sysbench 1.0)"
         return
     fi
-    for workload in oltp_point_select oltp_read_only oltp_read_write; do
-        for threads in 1 8 64; do
-            : >new && : >old && : >r
-            for i in $(seq $((2 * REPS))); do
-                # shellcheck disable=SC2086
-                if [ $((i % 2)) = 0 ]; then
-                    a=$(timed_run "$SB" $workload $threads $OPTS)
-                    b=$(timed_run "$OLD" $workload $threads $OLD_OPTS)
-                else
-                    b=$(timed_run "$OLD" $workload $threads $OLD_OPTS)
-                    a=$(timed_run "$SB" $workload $threads $OPTS)
-                fi
-                echo "$a" >>new
-                echo "$b" >>old
-                ratio "$a" "$b" >>r
-            done
-            row "$1: $workload, $threads threads, events/s" "$(median <new)" \
-                "$(median <old)" "$(lower_bound <r)" \
-                "second (lower bound) at least 0.98"
-        done
+    for w in oltp_point_select oltp_read_only oltp_read_write; do
+        all="$all $w:1 $w:8 $w:64"
     done
+    for cell in ${THROUGHPUT:-$all}; do
+        throughput_of "$1" "${cell%:*}" "${cell#*:}"
+    done
+}
+
+throughput_of() { # kind workload threads
+    local i a b
+    : >new && : >old && : >r
+    for i in $(seq $((2 * REPS))); do
+        # shellcheck disable=SC2086
+        if [ $((i % 2)) = 0 ]; then
+            a=$(timed_run "$SB" "$2" "$3" $OPTS)
+            b=$(timed_run "$OLD" "$2" "$3" $OLD_OPTS)
+        else
+            b=$(timed_run "$OLD" "$2" "$3" $OLD_OPTS)
+            a=$(timed_run "$SB" "$2" "$3" $OPTS)
+        fi
+        echo "$a" >>new
+        echo "$b" >>old
+        ratio "$a" "$b" >>r
+    done
+    row "$1: $2, $3 threads, events/s" "$(median <new)" "$(median <old)" \
+        "$(lower_bound <r)" "second (lower bound) at least 0.98"
 }
 
 admin() { $ADMIN "$@"; }
