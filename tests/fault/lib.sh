@@ -51,7 +51,9 @@ declare -A pid_of
 begin() {
     local name=$1
     shift
+    # What an earlier one said is not to be taken for its words.
     : >"$name.out"
+    : >"$name.err"
     # A background job of a script ignores SIGINT unless it says otherwise.
     env --default-signal=INT,TERM "$SYSBENCH" "$@" \
         >"$name.out" 2>"$name.err" </dev/null &
@@ -63,12 +65,12 @@ gone() { ! kill -0 "${pid_of[$1]}" 2>/dev/null; }
 # interrupt name
 interrupt() { kill -INT "${pid_of[$1]}"; }
 
-# ended name [seconds]: waits for its end and makes it the run that says() and
-# the others ask. One that does not come to its end has the status 124.
+# ended name: waits for its end and makes it the run that says() and the others
+# ask. One that does not come to its end has the status 124.
 ended() {
-    local name=$1 limit=${2:-60}
+    local name=$1
     st=0
-    if await "$limit" gone "$name"; then
+    if await 120 gone "$name"; then
         wait "${pid_of[$name]}" || st=$?
     else
         kill -KILL "${pid_of[$name]}"
@@ -79,18 +81,27 @@ ended() {
     cp "$name.err" err
 }
 
-# The lines of an interval: busy name: some event ended; idle name: one in
-# which none did, after such a one.
+# The lines of an interval: busy name: some event ended; idle name: the last one,
+# after such a one, in which none did; back name: as resumed.
 busy() {
     grep -q 'tps: *[0-9]*[1-9][0-9.]* \|tps: 0\.[0-9]*[1-9]' "$1.out" ||
         gone "$1"
 }
 idle() {
-    sed -n '/tps: 0\.00/!d; p' "$1.out" | grep -q . || gone "$1"
+    awk '/tps:/ { zero = /tps: 0\.00/; busy = busy || !zero }
+        END { exit !(busy && zero) }' "$1.out" || gone "$1"
+}
+back() { resumed "$1.out" || gone "$1"; }
+# resumed file: events, lines of zeros, events again.
+resumed() {
+    awk '/tps:/ { if (!/tps: 0\.00/) { busy++; back = back || zeros }
+        else if (busy) zeros++ } END { exit !(busy && zeros && back) }' "$1"
 }
 
 started() { grep -q 'Threads started' "$1.out" || gone "$1"; }
 inserting() { grep -q Inserting "$1.out" || gone "$1"; }
+# told name pattern: on stderr.
+told() { grep -q -e "$2" "$1.err" || gone "$1"; }
 
 # Numbers of the report ------------------------------------------------------
 
@@ -195,8 +206,31 @@ on_each_server() {
     own_server pgsql pgsql "${@:2}" && { "$1" pgsql; leave_server; }
 }
 
+# Between hold and let_go no run of a ledger comes to its end: what is to meet it
+# does, however slow the machine is.
+hold() { : >held; }
+let_go() { rm held; }
+
+# held.lua: held(events): whether this user, who has begun so many, has had most
+# of his share of them and is to stay. He stays in touch with the server.
+cat >held.lua <<'LUA'
+local ffi = require("ffi")
+ffi.cdef("int usleep(unsigned int);")
+local file
+function held(events)
+   local share = sysbench.opt.events / sysbench.opt.threads * 0.75
+   file = share > 0 and events > share and io.open("held")
+   if file then
+      file:close()
+      ffi.C.usleep(20000)
+   end
+   return file
+end
+LUA
+
 # One row an event, by which nothing that was counted may be missing.
 cat >ledger.lua <<'LUA'
+require("held")
 local row = 0
 function prepare()
    con = sysbench.sql.driver():connect()
@@ -205,6 +239,7 @@ end
 function thread_init() con = sysbench.sql.driver():connect() end
 function event(tid)
    row = row + 1
+   while held(row) do con:query("SELECT 1") end
    con:query("BEGIN")
    con:query(("INSERT INTO ledger VALUES(%d)"):format(tid * 1e9 + row))
    con:query("COMMIT")

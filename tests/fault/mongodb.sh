@@ -26,11 +26,13 @@ right() {
 
 # One document an event, by which nothing that was counted may be missing.
 cat >ledger.lua <<'LUA'
+require("held")
 sysbench.cmdline.options = {ledger = {"its collection", "ledger"}}
 local row = 0
 function thread_init() con = sysbench.sql.driver():connect() end
 function event(tid)
    row = row + 1
+   while held(row) do con:query('{"ping": 1}') end
    con:query(('{"insert": "%s", "documents": [{"_id": %d}]}'):format(
       sysbench.opt.ledger, tid * 1e6 + row))
 end
