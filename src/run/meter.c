@@ -68,6 +68,17 @@ uint64_t sb__meter_next(const struct sb_meter *m)
     return next;
 }
 
+// A report of this phase that comes late looks no further than to its end: what
+// is due later is the next phase's, or nobody's.
+static uint64_t horizon(const struct sb_meter *m, uint64_t now)
+{
+    const struct sb_run *run = m->run;
+    uint64_t end = m->phase == SB_PHASE_WARMUP ? run->warm_end - 1
+                                               : run->deadline;
+
+    return now < end ? now : end;
+}
+
 // Arrivals of this phase that were due by `until`.
 static uint64_t scheduled_by(
     struct sb_meter *m, uint64_t until, const struct sb_snap *s)
@@ -76,6 +87,7 @@ static uint64_t scheduled_by(
 
     if (!run->open_loop)
         return s->c.started;
+    m->until = until;
     m->scheduled += sb_pace_walk(
         &run->pace, &m->walked, until - run->t0, WALK_MAX);
     if (run->limited && m->phase == SB_PHASE_MEASURED &&
@@ -140,7 +152,7 @@ static void interval(struct sb_meter *m, uint64_t now)
     struct sb_snap s = { 0 }, diff = { 0 };
     struct sb_report r;
 
-    if (snapshot(m, &s, SB_SNAP_LIGHT, now, now) ||
+    if (snapshot(m, &s, SB_SNAP_LIGHT, now, horizon(m, now)) ||
         sb_snap_sub(&diff, &s, &m->last)) {
         sb_log(SB_LOG_WARNING, "no interval report: out of memory");
     } else {
@@ -198,7 +210,7 @@ void sb__meter_tick(struct sb_meter *m, uint64_t now)
         while (m->next_tick <= now);
     }
     if (m->next_checkpoint <= now) {
-        if (cumulative(m, now, now, run->l->checkpoint, false))
+        if (cumulative(m, now, horizon(m, now), run->l->checkpoint, false))
             sb_log(SB_LOG_WARNING, "no checkpoint report: out of memory");
         m->checkpoint_no++;
         aim_checkpoint(m);
@@ -260,6 +272,8 @@ int sb__meter_final(struct sb_meter *m, uint64_t now, uint64_t until,
             "warm-up");
     if (!all_ended)
         close_recorders(m);
+    // What a line has counted stays scheduled.
+    until = until > m->until ? until : m->until;
     if (cumulative(m, now, until, run->l->final, true))
         return sb_err_set(err, SB_ENOMEM, "no final report: out of memory");
     // Users that are still at it change what would have to add up.

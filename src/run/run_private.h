@@ -107,7 +107,8 @@ struct sb_meter {
     size_t checkpoint_no;
     sb_pace_pos border; // last place of the schedule before this phase
     sb_pace_pos walked; // schedule walked so far ...
-    uint64_t scheduled; // ... and arrivals counted in this phase
+    uint64_t scheduled; // ... and arrivals counted in this phase ...
+    uint64_t until;     // ... which were due by then
 };
 
 void sb__meter_init(struct sb_meter *m, struct sb_run *run);

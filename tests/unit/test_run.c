@@ -31,6 +31,19 @@ static int work_loop(
 
 static const struct sb_workload_ops working = { .user_run = work_loop };
 
+// Five events of ten milliseconds, and one that turns out to be none.
+static int leave_loop(
+    struct sb_workload *w, struct sb_user *u, struct sb_err *err)
+{
+    for (int i = 0; i < 5 && sb_user_next(u); i++)
+        nap(10 * MS);
+    if (sb_user_next(u))
+        sb_user_drop(u);
+    return 0;
+}
+
+static const struct sb_workload_ops leaving = { .user_run = leave_loop };
+
 // A stall of the server: one event takes 300 ms.
 static int stall_loop(
     struct sb_workload *w, struct sb_user *u, struct sb_err *err)
@@ -194,6 +207,36 @@ static void schedule_is_kept_or_shown_as_pending(void)
     CHECK_INT(s.queue, s.scheduled - s.c.started);
 }
 
+// Lines that are due with the end of the warm-up and of the run come later, by
+// some arrivals of this rate: those are not scheduled any more.
+static void late_lines_look_no_further(void)
+{
+    struct seen s;
+
+    prepare(&s, 2);
+    s.o.warmup_time = s.o.report_interval = 20 * MS;
+    s.o.time = 40 * MS;
+    s.o.rate = 1e6;
+    CHECK_INT(perform(&s, &working), 0);
+    CHECK_INT(s.queue, s.scheduled - s.c.started);
+}
+
+// What a line has counted stays scheduled, where the run ends before its limit.
+static void lines_before_an_early_end(void)
+{
+    struct seen s;
+
+    prepare(&s, 1);
+    s.o.report_interval = 5 * MS;
+    s.o.events = 1000000000;
+    s.o.rate = 1e6;
+    CHECK_INT(perform(&s, &leaving), 0);
+    CHECK_INT(s.res.end, SB_END_SCRIPT);
+    CHECK_INT(s.c.completed, 5);
+    CHECK(s.intervals > 0);
+    CHECK_INT(s.queue, s.scheduled - s.c.started - 1); // one was dropped
+}
+
 static void rate_with_an_event_limit(void)
 {
     struct seen s;
@@ -272,6 +315,8 @@ int main(void)
     RUN(a_backlog_ends_with_the_warmup);
     RUN(rate_events_and_time_together);
     RUN(schedule_is_kept_or_shown_as_pending);
+    RUN(late_lines_look_no_further);
+    RUN(lines_before_an_early_end);
     RUN(rate_with_an_event_limit);
     RUN(a_rate_too_low_for_one_event_still_lasts);
     RUN(a_stall_shows_in_response_time);
