@@ -4,14 +4,13 @@
 
 local sb = ...
 local ffi, C = sb.ffi, sb.C
-local bson = sb.module("bson")
 local out, len = ffi.new("uint8_t *[1]"), ffi.new("size_t[1]")
 local json = {}
 
 sb.cdef("doc", "sb_doc_from_json sb_doc_to_json sb_doc_free")
 
-local function take(text)
-   local con = bson.connection()
+-- A document: its bytes. con: nil for none.
+function json.document(con, text)
    if con == nil then
       sb.module("mongodb_error").raise(
          "JSON needs a connection: mongodb.encode(document, db)")
@@ -23,19 +22,15 @@ local function take(text)
    return bytes
 end
 
--- Anything that JSON can be: parsed as the one field of a document.
-function json.put(pos, key, text)
-   local bytes = take('{"v":' .. text .. '}')
+-- Anything that JSON can be: its bytes and its type. Parsed as the one field
+-- of a document.
+function json.value(con, text)
+   local bytes = json.document(con, '{"v":' .. text .. '}')
    local n = #bytes
    if n < 9 then
       sb.module("mongodb_error").raise("no value in JSON '" .. text .. "'")
    end
-   pos = bson.put_key(pos, bytes:byte(5), key)
-   return bson.put_bytes(pos, bytes:sub(8, n - 1))
-end
-
-function json.root(text)
-   return bson.put_bytes(0, take(text))
+   return bytes:sub(8, n - 1), bytes:byte(5)
 end
 
 -- The text of a document.

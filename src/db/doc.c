@@ -74,12 +74,12 @@ int sb__doc_begin(struct sb_con_priv *c)
 
 int sb__doc_check(struct sb_con_priv *c, const uint8_t *body, size_t len)
 {
-    if (SB_UNLIKELY(!body || !sb__bson_framed(body, len)))
+    if (SB_UNLIKELY(!body || !sb_bson_framed(body, len)))
         return sb__doc_usage(c,
             "the %zu bytes given are no BSON document: its length stands in "
             "front, a NUL at its end",
             len);
-    if (SB_UNLIKELY(len == SB__BSON_EMPTY || body[5] == '\0'))
+    if (SB_UNLIKELY(len == SB_BSON_EMPTY || body[5] == '\0'))
         return sb__doc_usage(
             c, "a command's first key names it: this document has none");
     return 0;
@@ -292,7 +292,7 @@ int sb_doc_transaction(
             c, "the %s driver has no transactions", c->drv->name);
     if (step < SB_DOC_BEGIN || step > SB_DOC_ABORT)
         return sb__doc_usage(c, "a transaction has no step %d", step);
-    if (options && !sb__bson_framed(options, len))
+    if (options && !sb_bson_framed(options, len))
         return sb__doc_usage(
             c, "the options of a transaction are no BSON document");
     call.text = steps[step];
@@ -349,6 +349,24 @@ const uint8_t *sb_doc_reply(struct sb_con *con, size_t *len)
     return c->open && c->drv->doc ? c->drv->doc->reply(c->conn, len) : NULL;
 }
 
+double sb_doc_reply_number(struct sb_con *con, const char *name)
+{
+    size_t len;
+    const uint8_t *doc = sb_doc_reply(con, &len);
+    struct sb_elem e, one;
+    struct sb_walk w;
+    double n = 0;
+
+    if (!doc || !sb_bson_find(doc, len, name, &e))
+        return 0;
+    if (e.type != SB_BSON_ARRAY)
+        return sb_elem_number(&e);
+    sb_walk_begin(&w, e.value, e.len);
+    while (sb_walk_next(&w, &one) == 1)
+        n++;
+    return n;
+}
+
 // JSON -----------------------------------------------------------------------
 
 static int json_failed(struct sb_con_priv *c)
@@ -380,7 +398,7 @@ int sb_doc_to_json(struct sb_con *con, const uint8_t *doc, size_t len,
     *out_len = 0;
     if (!c->drv->doc)
         return no_operations(c);
-    if (!doc || !sb__bson_framed(doc, len))
+    if (!doc || !sb_bson_framed(doc, len))
         return sb__doc_usage(
             c, "the %zu bytes given are no BSON document", len);
     sb_err_clear(&c->err);

@@ -62,6 +62,9 @@ SB_FFI double sb_doc_nrows(const struct sb_con *con);
 SB_FFI double sb_doc_affected(const struct sb_con *con);
 SB_FFI int sb_doc_next(struct sb_con *con, const uint8_t **doc, size_t *len);
 SB_FFI const uint8_t *sb_doc_reply(struct sb_con *con, size_t *len);
+// A field of the reply: a number, of an array how many elements it has; 0 when
+// there is no such field.
+SB_FFI double sb_doc_reply_number(struct sb_con *con, const char *name);
 
 // step: enum sb_doc_step. Counted as an operation "begin", "commit", "abort".
 SB_FFI int sb_doc_transaction(

@@ -5,84 +5,9 @@
 #define SB_DOC_H
 
 #include "db/doc.ffi.h"
+#include "db/doc_bson.h"
 #include "db/doc_type.h"
 #include "db/internal.h"
-
-// Reading BSON: doc_bson.c ---------------------------------------------------
-
-enum sb__bson_type {
-    SB__BSON_DOUBLE = 0x01,
-    SB__BSON_TEXT = 0x02,
-    SB__BSON_DOCUMENT = 0x03,
-    SB__BSON_ARRAY = 0x04,
-    SB__BSON_BOOL = 0x08,
-    SB__BSON_DATE = 0x09,
-    SB__BSON_NULL = 0x0a,
-    SB__BSON_INT32 = 0x10,
-    SB__BSON_INT64 = 0x12,
-};
-
-#define SB__BSON_DEPTH 200u // of documents in each other, as servers have it
-#define SB__BSON_EMPTY 5u   // bytes of an empty document
-
-struct sb__elem {
-    uint8_t type;
-    const char *key; // NUL-terminated
-    size_t key_len;
-    const uint8_t *value;
-    size_t len; // of the value
-};
-
-struct sb__walk {
-    const uint8_t *at, *end;
-};
-
-// Numbers in BSON: little-endian, anywhere.
-static inline uint32_t sb__get32(const uint8_t *p)
-{
-    return (uint32_t)p[0] | (uint32_t)p[1] << 8 | (uint32_t)p[2] << 16 |
-           (uint32_t)p[3] << 24;
-}
-
-static inline uint64_t sb__get64(const uint8_t *p)
-{
-    return sb__get32(p) | (uint64_t)sb__get32(p + 4) << 32;
-}
-
-static inline void sb__put32(uint8_t *p, uint32_t v)
-{
-    p[0] = (uint8_t)v;
-    p[1] = (uint8_t)(v >> 8);
-    p[2] = (uint8_t)(v >> 16);
-    p[3] = (uint8_t)(v >> 24);
-}
-
-static inline void sb__put64(uint8_t *p, uint64_t v)
-{
-    sb__put32(p, (uint32_t)v);
-    sb__put32(p + 4, (uint32_t)(v >> 32));
-}
-
-// Whether doc, len bytes, has a document's length and end. Nothing is said of
-// what is between.
-static inline bool sb__bson_framed(const uint8_t *doc, size_t len)
-{
-    return len >= SB__BSON_EMPTY && len <= INT32_MAX && sb__get32(doc) == len &&
-           doc[len - 1] == '\0';
-}
-
-// How long the value of that type is that begins at p, of which `left` bytes
-// can be read. SIZE_MAX: it is malformed. Documents in it are only framed.
-size_t sb__bson_size(uint8_t type, const uint8_t *p, size_t left);
-// The elements of a framed document.
-void sb__walk_begin(struct sb__walk *w, const uint8_t *doc, size_t len);
-// 1: *e is the next one, 0: none is left, -1: malformed.
-int sb__walk_next(struct sb__walk *w, struct sb__elem *e);
-// The element of that name; false when there is none.
-bool sb__bson_find(
-    const uint8_t *doc, size_t len, const char *key, struct sb__elem *e);
-// Of a number of any type, or a bool; 0 for others.
-double sb__elem_number(const struct sb__elem *e);
 
 // What belongs to a connection and may be freed later than it: it waits in the
 // context then, without connection.

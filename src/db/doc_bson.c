@@ -12,7 +12,7 @@ static size_t text_size(const uint8_t *p, size_t left)
 
     if (left < 5)
         return BAD;
-    n = sb__get32(p);
+    n = sb_get32(p);
     if (n < 1 || n > left - 4 || p[4 + n - 1] != '\0')
         return BAD;
     return 4 + (size_t)n;
@@ -22,10 +22,10 @@ static size_t document_size(const uint8_t *p, size_t left)
 {
     uint32_t n;
 
-    if (left < SB__BSON_EMPTY)
+    if (left < SB_BSON_EMPTY)
         return BAD;
-    n = sb__get32(p);
-    return n <= left && sb__bson_framed(p, n) ? n : BAD;
+    n = sb_get32(p);
+    return n <= left && sb_bson_framed(p, n) ? n : BAD;
 }
 
 static size_t binary_size(const uint8_t *p, size_t left)
@@ -34,7 +34,7 @@ static size_t binary_size(const uint8_t *p, size_t left)
 
     if (left < 5)
         return BAD;
-    n = sb__get32(p);
+    n = sb_get32(p);
     return n <= left - 5 && n <= INT32_MAX ? 5 + (size_t)n : BAD;
 }
 
@@ -62,7 +62,7 @@ static size_t code_size(const uint8_t *p, size_t left)
 {
     size_t n, text, scope;
 
-    if (left < 4 || (n = sb__get32(p)) > left || n < 4 || n > INT32_MAX)
+    if (left < 4 || (n = sb_get32(p)) > left || n < 4 || n > INT32_MAX)
         return BAD;
     text = text_size(p + 4, n - 4);
     if (text == BAD)
@@ -75,18 +75,18 @@ static size_t fixed_size(uint8_t type)
 {
     switch (type) {
     case 0x06: // undefined
-    case SB__BSON_NULL:
+    case SB_BSON_NULL:
     case 0x7f: // max key
     case 0xff: // min key
         return 0;
-    case SB__BSON_BOOL:
+    case SB_BSON_BOOL:
         return 1;
-    case SB__BSON_INT32:
+    case SB_BSON_INT32:
         return 4;
-    case SB__BSON_DOUBLE:
-    case SB__BSON_DATE:
+    case SB_BSON_DOUBLE:
+    case SB_BSON_DATE:
     case 0x11: // timestamp
-    case SB__BSON_INT64:
+    case SB_BSON_INT64:
         return 8;
     case 0x07: // object id
         return 12;
@@ -97,17 +97,17 @@ static size_t fixed_size(uint8_t type)
     }
 }
 
-size_t sb__bson_size(uint8_t type, const uint8_t *p, size_t left)
+size_t sb_bson_size(uint8_t type, const uint8_t *p, size_t left)
 {
     size_t n;
 
     switch (type) {
-    case SB__BSON_TEXT:
+    case SB_BSON_TEXT:
     case 0x0d: // code
     case 0x0e: // symbol
         return text_size(p, left);
-    case SB__BSON_DOCUMENT:
-    case SB__BSON_ARRAY:
+    case SB_BSON_DOCUMENT:
+    case SB_BSON_ARRAY:
         return document_size(p, left);
     case 0x05:
         return binary_size(p, left);
@@ -123,13 +123,13 @@ size_t sb__bson_size(uint8_t type, const uint8_t *p, size_t left)
     }
 }
 
-void sb__walk_begin(struct sb__walk *w, const uint8_t *doc, size_t len)
+void sb_walk_begin(struct sb_walk *w, const uint8_t *doc, size_t len)
 {
     w->at = doc + 4;
     w->end = doc + len - 1;
 }
 
-int sb__walk_next(struct sb__walk *w, struct sb__elem *e)
+int sb_walk_next(struct sb_walk *w, struct sb_elem *e)
 {
     const uint8_t *key = w->at + 1, *stop;
 
@@ -142,42 +142,42 @@ int sb__walk_next(struct sb__walk *w, struct sb__elem *e)
     e->key = (const char *)key;
     e->key_len = (size_t)(stop - key);
     e->value = stop + 1;
-    e->len = sb__bson_size(e->type, e->value, (size_t)(w->end - e->value));
+    e->len = sb_bson_size(e->type, e->value, (size_t)(w->end - e->value));
     if (e->len == BAD)
         return -1;
     w->at = e->value + e->len;
     return 1;
 }
 
-bool sb__bson_find(
-    const uint8_t *doc, size_t len, const char *key, struct sb__elem *e)
+bool sb_bson_find(
+    const uint8_t *doc, size_t len, const char *key, struct sb_elem *e)
 {
-    struct sb__walk w;
+    struct sb_walk w;
 
-    if (!sb__bson_framed(doc, len))
+    if (!sb_bson_framed(doc, len))
         return false;
-    sb__walk_begin(&w, doc, len);
-    while (sb__walk_next(&w, e) == 1) {
+    sb_walk_begin(&w, doc, len);
+    while (sb_walk_next(&w, e) == 1) {
         if (strcmp(e->key, key) == 0)
             return true;
     }
     return false;
 }
 
-double sb__elem_number(const struct sb__elem *e)
+double sb_elem_number(const struct sb_elem *e)
 {
     uint64_t bits;
     double d;
 
     switch (e->type) {
-    case SB__BSON_BOOL:
+    case SB_BSON_BOOL:
         return e->value[0] != 0;
-    case SB__BSON_INT32:
-        return (int32_t)sb__get32(e->value);
-    case SB__BSON_INT64:
-        return (double)(int64_t)sb__get64(e->value);
-    case SB__BSON_DOUBLE:
-        bits = sb__get64(e->value);
+    case SB_BSON_INT32:
+        return (int32_t)sb_get32(e->value);
+    case SB_BSON_INT64:
+        return (double)(int64_t)sb_get64(e->value);
+    case SB_BSON_DOUBLE:
+        bits = sb_get64(e->value);
         memcpy(&d, &bits, sizeof(d));
         return d;
     default:

@@ -62,7 +62,7 @@ static void add_key(struct sb__bytes *b, uint8_t type, const char *key)
 
 static void add_int32(struct sb__bytes *b, uint32_t v)
 {
-    sb__put32(b->data + b->len, v);
+    sb_put32(b->data + b->len, v);
     b->len += 4;
 }
 
@@ -70,7 +70,7 @@ static void add_int32(struct sb__bytes *b, uint32_t v)
 static void close_document(struct sb__bytes *b, size_t at)
 {
     b->data[b->len++] = '\0';
-    sb__put32(b->data + at, (uint32_t)(b->len - at));
+    sb_put32(b->data + at, (uint32_t)(b->len - at));
 }
 
 // {insert: "collection", ordered: true, documents: [
@@ -95,12 +95,12 @@ static bool open_batch(
     batch = &p->batch[p->nbatches++];
     *batch = (struct batch){ .at = b->len, .kind = kind };
     add_int32(b, 0);
-    add_key(b, SB__BSON_TEXT, kinds[kind].command);
+    add_key(b, SB_BSON_TEXT, kinds[kind].command);
     add_int32(b, (uint32_t)name);
     add_bytes(b, bulk->collection, name);
-    add_key(b, SB__BSON_BOOL, "ordered");
+    add_key(b, SB_BSON_BOOL, "ordered");
     b->data[b->len++] = bulk->ordered;
-    add_key(b, SB__BSON_ARRAY, kinds[kind].list);
+    add_key(b, SB_BSON_ARRAY, kinds[kind].list);
     batch->list = b->len;
     add_int32(b, 0);
     return true;
@@ -151,7 +151,7 @@ static uint8_t *place(
     out = sb__bytes_room(b, room + 7);
     if (!out)
         return NULL;
-    *out = SB__BSON_DOCUMENT;
+    *out = SB_BSON_DOCUMENT;
     return out + 1 + put_index(out + 1, batch->n);
 }
 
@@ -275,7 +275,7 @@ int sb_doc_bulk_add(
     p = part_of(bulk, kind, &k);
     if (!p)
         return c->err.code;
-    if (!a || !sb__bson_framed(a, len))
+    if (!a || !sb_bson_framed(a, len))
         return sb__doc_usage(
             c, "the %zu bytes given to a bulk are no BSON document", len);
     out = place(bulk, p, k, len);
@@ -316,16 +316,16 @@ int sb_doc_bulk_add_op(struct sb_doc_bulk *bulk, int kind, struct sb_doc_op *op,
 
 // Executing ------------------------------------------------------------------
 
-static unsigned elements(const struct sb__elem *list)
+static unsigned elements(const struct sb_elem *list)
 {
-    struct sb__walk w;
-    struct sb__elem e;
+    struct sb_walk w;
+    struct sb_elem e;
     unsigned n = 0;
 
-    if (list->type != SB__BSON_ARRAY)
+    if (list->type != SB_BSON_ARRAY)
         return 0;
-    sb__walk_begin(&w, list->value, list->len);
-    while (sb__walk_next(&w, &e) == 1)
+    sb_walk_begin(&w, list->value, list->len);
+    while (sb_walk_next(&w, &e) == 1)
         n++;
     return n;
 }
@@ -340,23 +340,23 @@ static void read_reply(struct sb_con_priv *c, struct said *s)
 {
     size_t len;
     const uint8_t *reply = sb_doc_reply(&c->pub, &len);
-    struct sb__walk w;
-    struct sb__elem e;
+    struct sb_walk w;
+    struct sb_elem e;
 
     *s = (struct said){ 0 };
     // Writes that nobody acknowledges have none.
-    if (!reply || !sb__bson_framed(reply, len)) {
+    if (!reply || !sb_bson_framed(reply, len)) {
         s->n = (double)c->res.affected;
         return;
     }
-    sb__walk_begin(&w, reply, len);
-    while (sb__walk_next(&w, &e) == 1) {
+    sb_walk_begin(&w, reply, len);
+    while (sb_walk_next(&w, &e) == 1) {
         if (strcmp(e.key, "ok") == 0)
-            s->ok = sb__elem_number(&e) != 0;
+            s->ok = sb_elem_number(&e) != 0;
         else if (strcmp(e.key, "n") == 0)
-            s->n = sb__elem_number(&e);
+            s->n = sb_elem_number(&e);
         else if (strcmp(e.key, "nModified") == 0)
-            s->modified = sb__elem_number(&e);
+            s->modified = sb_elem_number(&e);
         else if (strcmp(e.key, "upserted") == 0)
             s->upserted = elements(&e);
     }
@@ -422,7 +422,7 @@ static int run_batch(
     if (rc)
         return rc;
     rc = sb__doc_run(
-        c, p->body.data + b->at, sb__get32(p->body.data + b->at), bulk->name);
+        c, p->body.data + b->at, sb_get32(p->body.data + b->at), bulk->name);
     if (rc == 0 || !c->lost) {
         read_reply(c, &said);
         if (rc == 0 || said.ok)

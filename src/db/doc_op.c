@@ -67,28 +67,28 @@ static int add_piece(
 // Whether e is a document whose first key is "$arg"; *number is that element,
 // *w what follows it.
 static bool is_placeholder(
-    const struct sb__elem *e, struct sb__walk *w, struct sb__elem *number)
+    const struct sb_elem *e, struct sb_walk *w, struct sb_elem *number)
 {
-    if (e->type != SB__BSON_DOCUMENT)
+    if (e->type != SB_BSON_DOCUMENT)
         return false;
-    sb__walk_begin(w, e->value, e->len);
-    return sb__walk_next(w, number) == 1 && strcmp(number->key, "$arg") == 0;
+    sb_walk_begin(w, e->value, e->len);
+    return sb_walk_next(w, number) == 1 && strcmp(number->key, "$arg") == 0;
 }
 
 // The options of a placeholder, behind its number. SB_EUSAGE, or its want.
-static int want_of(struct compiler *x, struct sb__walk *w, unsigned number)
+static int want_of(struct compiler *x, struct sb_walk *w, unsigned number)
 {
-    struct sb__elem e;
+    struct sb_elem e;
     int want = SB__WANT_ANY, more;
 
-    while ((more = sb__walk_next(w, &e)) == 1) {
+    while ((more = sb_walk_next(w, &e)) == 1) {
         if (strcmp(e.key, "type") != 0)
             return sb__doc_usage(x->con,
                 "placeholder %u has a key '%.40s'; it takes \"type\" only",
                 number, e.key);
-        if (e.type == SB__BSON_TEXT)
+        if (e.type == SB_BSON_TEXT)
             want = sb__want_named((const char *)e.value + 4, e.len - 5);
-        if (e.type != SB__BSON_TEXT || want < 0)
+        if (e.type != SB_BSON_TEXT || want < 0)
             return sb__doc_usage(x->con,
                 "the type of placeholder %u is none of int32, int64, double, "
                 "string, bool, date, any",
@@ -99,16 +99,16 @@ static int want_of(struct compiler *x, struct sb__walk *w, unsigned number)
                     : want;
 }
 
-static int add_placeholder(struct compiler *x, const struct sb__elem *e,
-    struct sb__walk *w, const struct sb__elem *number)
+static int add_placeholder(struct compiler *x, const struct sb_elem *e,
+    struct sb_walk *w, const struct sb_elem *number)
 {
     struct sb_doc_op *op = x->op;
-    double n = sb__elem_number(number);
+    double n = sb_elem_number(number);
     struct piece *p;
     int want, rc;
 
     if (!(n >= 1 && n <= ARGS_MAX) || n != (uint32_t)n ||
-        number->type == SB__BSON_BOOL)
+        number->type == SB_BSON_BOOL)
         return sb__doc_usage(x->con,
             "a placeholder {\"$arg\": n} has a number n from 1 to %u",
             ARGS_MAX);
@@ -139,22 +139,22 @@ static int compile(
 {
     struct sb_doc_op *op = x->op;
     uint32_t from = x->from, n = op->npieces;
-    struct sb__walk w, inner;
-    struct sb__elem e, number;
+    struct sb_walk w, inner;
+    struct sb_elem e, number;
     int rc, more;
 
-    if (depth > SB__BSON_DEPTH)
+    if (depth > SB_BSON_DEPTH)
         return sb__doc_usage(x->con,
             "the document has more than %u documents in each other",
-            SB__BSON_DEPTH);
+            SB_BSON_DEPTH);
     rc = add_piece(x, THEN_OPEN, doc + 4, 0);
-    sb__walk_begin(&w, doc, len);
-    while (rc == 0 && (more = sb__walk_next(&w, &e)) != 0) {
+    sb_walk_begin(&w, doc, len);
+    while (rc == 0 && (more = sb_walk_next(&w, &e)) != 0) {
         if (more < 0)
             return malformed(x, w.at);
         if (is_placeholder(&e, &inner, &number))
             rc = add_placeholder(x, &e, &inner, &number);
-        else if (e.type == SB__BSON_DOCUMENT || e.type == SB__BSON_ARRAY)
+        else if (e.type == SB_BSON_DOCUMENT || e.type == SB_BSON_ARRAY)
             rc = compile(x, e.value, e.len, depth + 1);
     }
     if (rc)
@@ -190,8 +190,8 @@ static int count_uses(struct compiler *x)
 static int build(struct compiler *x, const uint8_t *body, size_t len)
 {
     struct sb_doc_op *op = x->op;
-    struct sb__walk w;
-    struct sb__elem first;
+    struct sb_walk w;
+    struct sb_elem first;
     int rc;
 
     op->raw = malloc(len);
@@ -199,8 +199,8 @@ static int build(struct compiler *x, const uint8_t *body, size_t len)
         return sb__doc_no_memory(x->con);
     memcpy(op->raw, body, len);
     op->len = (uint32_t)len;
-    sb__walk_begin(&w, op->raw, len);
-    if (sb__walk_next(&w, &first) == 1 && strcmp(first.key, "$arg") == 0)
+    sb_walk_begin(&w, op->raw, len);
+    if (sb_walk_next(&w, &first) == 1 && strcmp(first.key, "$arg") == 0)
         return sb__doc_usage(x->con,
             "a placeholder stands in place of a value, not of the whole "
             "document");
@@ -227,7 +227,7 @@ struct sb_doc_op *sb_doc_compile(
 
     if (sb__doc_ready(c))
         return NULL;
-    if (!body || !sb__bson_framed(body, len)) {
+    if (!body || !sb_bson_framed(body, len)) {
         sb__doc_usage(c, "the %zu bytes given are no BSON document", len);
         return NULL;
     }
@@ -287,7 +287,7 @@ static size_t value_failed(struct sb_con_priv *c, unsigned number)
 size_t sb__doc_op_write(const struct sb_doc_op *op, struct sb_con_priv *c,
     const struct sb_doc_value *values, uint8_t *out)
 {
-    uint8_t *open[SB__BSON_DEPTH], *p = out;
+    uint8_t *open[SB_BSON_DEPTH], *p = out;
     unsigned depth = 0;
 
     if (op->nvalues == 0) {
@@ -304,7 +304,7 @@ size_t sb__doc_op_write(const struct sb_doc_op *op, struct sb_con_priv *c,
             break;
         case THEN_CLOSE:
             depth--;
-            sb__put32(open[depth], (uint32_t)(p - open[depth]));
+            sb_put32(open[depth], (uint32_t)(p - open[depth]));
             break;
         case THEN_VALUE:
             p = sb__value_put(&values[x->arg], (enum sb__want)x->want,
@@ -356,7 +356,7 @@ int sb_doc_execute(
     rc = sb__doc_begin(c);
     if (rc)
         return rc;
-    if (SB_UNLIKELY(op->len == SB__BSON_EMPTY || op->raw[5] == '\0'))
+    if (SB_UNLIKELY(op->len == SB_BSON_EMPTY || op->raw[5] == '\0'))
         return sb__doc_check(c, op->raw, op->len);
     if (op->nargs == 0 && n == 0)
         return sb__doc_run(c, op->raw, op->len, op->name);

@@ -14,21 +14,21 @@ static bool copy_part(
     struct sb_buf *out, const uint8_t *doc, size_t len, unsigned depth)
 {
     size_t at = out->len;
-    struct sb__walk w;
-    struct sb__elem e;
+    struct sb_walk w;
+    struct sb_elem e;
     int more;
 
-    sb__walk_begin(&w, doc, len);
+    sb_walk_begin(&w, doc, len);
     sb_buf_add(out, doc, 4);
-    while ((more = sb__walk_next(&w, &e)) == 1) {
+    while ((more = sb_walk_next(&w, &e)) == 1) {
         size_t head = e.key_len + 2;
 
         if (out->len + head + e.len <= PART_MAX) {
             sb_buf_add(out, e.value - head, head + e.len);
             continue;
         }
-        if ((e.type == SB__BSON_DOCUMENT || e.type == SB__BSON_ARRAY) &&
-            depth < SB__BSON_DEPTH && out->len + head <= PART_MAX) {
+        if ((e.type == SB_BSON_DOCUMENT || e.type == SB_BSON_ARRAY) &&
+            depth < SB_BSON_DEPTH && out->len + head <= PART_MAX) {
             sb_buf_add(out, e.value - head, head);
             copy_part(out, e.value, e.len, depth + 1);
         }
@@ -36,7 +36,7 @@ static bool copy_part(
     }
     sb_buf_add(out, "", 1);
     if (!out->failed)
-        sb__put32((uint8_t *)out->data + at, (uint32_t)(out->len - at));
+        sb_put32((uint8_t *)out->data + at, (uint32_t)(out->len - at));
     return more == 0;
 }
 
@@ -60,7 +60,7 @@ char *sb__doc_text(
     char *json, *longer;
 
     sb_buf_init(&part, 0);
-    if (len > PART_MAX && sb__bson_framed(body, len)) {
+    if (len > PART_MAX && sb_bson_framed(body, len)) {
         whole = copy_part(&part, body, len, 1);
         body = (const uint8_t *)part.data;
         len = part.failed ? 0 : part.len;

@@ -13,13 +13,13 @@ static const struct {
     uint8_t type;
 } wants[] = {
     [SB__WANT_ANY] = { "any", "a value", 0 },
-    [SB__WANT_INT32] = { "int32", "an int32", SB__BSON_INT32 },
-    [SB__WANT_INT64] = { "int64", "an int64", SB__BSON_INT64 },
-    [SB__WANT_DOUBLE] = { "double", "a double", SB__BSON_DOUBLE },
-    [SB__WANT_TEXT] = { "string", "a string", SB__BSON_TEXT },
-    [SB__WANT_BOOL] = { "bool", "a bool", SB__BSON_BOOL },
+    [SB__WANT_INT32] = { "int32", "an int32", SB_BSON_INT32 },
+    [SB__WANT_INT64] = { "int64", "an int64", SB_BSON_INT64 },
+    [SB__WANT_DOUBLE] = { "double", "a double", SB_BSON_DOUBLE },
+    [SB__WANT_TEXT] = { "string", "a string", SB_BSON_TEXT },
+    [SB__WANT_BOOL] = { "bool", "a bool", SB_BSON_BOOL },
     [SB__WANT_DATE] = { "date", "a date (an integral number of ms)",
-        SB__BSON_DATE },
+        SB_BSON_DATE },
 };
 #define WANTS ((int)(sizeof(wants) / sizeof(wants[0])))
 
@@ -77,16 +77,16 @@ static uint8_t *refuse(
 
 static uint8_t *put_int32(uint8_t *type, uint8_t *out, int32_t i)
 {
-    *type = SB__BSON_INT32;
-    sb__put32(out, (uint32_t)i);
+    *type = SB_BSON_INT32;
+    sb_put32(out, (uint32_t)i);
     return out + 4;
 }
 
 static uint8_t *put_8(
-    uint8_t *type, uint8_t *out, enum sb__bson_type is, uint64_t bits)
+    uint8_t *type, uint8_t *out, enum sb_bson_type is, uint64_t bits)
 {
     *type = (uint8_t)is;
-    sb__put64(out, bits);
+    sb_put64(out, bits);
     return out + 8;
 }
 
@@ -95,13 +95,13 @@ static uint8_t *put_double(uint8_t *type, uint8_t *out, double d)
     uint64_t bits;
 
     memcpy(&bits, &d, sizeof(bits));
-    return put_8(type, out, SB__BSON_DOUBLE, bits);
+    return put_8(type, out, SB_BSON_DOUBLE, bits);
 }
 
 static uint8_t *put_text(uint8_t *type, uint8_t *out, const char *s, size_t len)
 {
-    *type = SB__BSON_TEXT;
-    sb__put32(out, (uint32_t)len + 1);
+    *type = SB_BSON_TEXT;
+    sb_put32(out, (uint32_t)len + 1);
     if (len)
         memcpy(out + 4, s, len);
     out[4 + len] = '\0';
@@ -110,7 +110,7 @@ static uint8_t *put_text(uint8_t *type, uint8_t *out, const char *s, size_t len)
 
 static uint8_t *put_bool(uint8_t *type, uint8_t *out, bool b)
 {
-    *type = SB__BSON_BOOL;
+    *type = SB_BSON_BOOL;
     *out = b;
     return out + 1;
 }
@@ -122,7 +122,7 @@ static uint8_t *put_number(uint8_t *type, uint8_t *out, double d)
         !(d == 0 && signbit(d)))
         return put_int32(type, out, (int32_t)d);
     if (d > -EXACT && d < EXACT && d == (double)(int64_t)d && d != 0)
-        return put_8(type, out, SB__BSON_INT64, (uint64_t)(int64_t)d);
+        return put_8(type, out, SB_BSON_INT64, (uint64_t)(int64_t)d);
     return put_double(type, out, d);
 }
 
@@ -145,7 +145,7 @@ static uint8_t *put_any(const struct sb_doc_value *v, uint8_t *type,
 {
     switch (v->type) {
     case SB_DOC_INT:
-        return put_8(type, out, SB__BSON_INT64, (uint64_t)v->i);
+        return put_8(type, out, SB_BSON_INT64, (uint64_t)v->i);
     case SB_DOC_DOUBLE:
         return put_number(type, out, v->d);
     case SB_DOC_TEXT:
@@ -166,23 +166,23 @@ static uint8_t *put_element(const struct sb_doc_value *v, enum sb__want want,
     struct sb_doc_value plain = { .type = SB_DOC_INT };
     size_t len = v->len ? v->len - 1 : 0;
 
-    if (!v->len || sb__bson_size(p[0], p + 1, len) != len) {
+    if (!v->len || sb_bson_size(p[0], p + 1, len) != len) {
         sb_err_set(err, SB_EUSAGE, "is malformed BSON");
         return NULL;
     }
     if (want == SB__WANT_ANY || p[0] == wants[want].type ||
-        p[0] == SB__BSON_NULL) {
+        p[0] == SB_BSON_NULL) {
         *type = p[0];
         if (len)
             memcpy(out, p + 1, len);
         return out + len;
     }
-    if (p[0] == SB__BSON_INT32) {
-        plain.i = (int32_t)sb__get32(p + 1);
-    } else if (p[0] == SB__BSON_INT64) {
-        plain.i = (int64_t)sb__get64(p + 1);
-    } else if (p[0] == SB__BSON_DOUBLE) {
-        uint64_t bits = sb__get64(p + 1);
+    if (p[0] == SB_BSON_INT32) {
+        plain.i = (int32_t)sb_get32(p + 1);
+    } else if (p[0] == SB_BSON_INT64) {
+        plain.i = (int64_t)sb_get64(p + 1);
+    } else if (p[0] == SB_BSON_DOUBLE) {
+        uint64_t bits = sb_get64(p + 1);
 
         plain.type = SB_DOC_DOUBLE;
         memcpy(&plain.d, &bits, sizeof(bits));
@@ -204,11 +204,11 @@ static uint8_t *put_typed(const struct sb_doc_value *v, enum sb__want want,
         break;
     case SB__WANT_INT64:
         if (integer(v, &i))
-            return put_8(type, out, SB__BSON_INT64, (uint64_t)i);
+            return put_8(type, out, SB_BSON_INT64, (uint64_t)i);
         break;
     case SB__WANT_DATE:
         if (integer(v, &i))
-            return put_8(type, out, SB__BSON_DATE, (uint64_t)i);
+            return put_8(type, out, SB_BSON_DATE, (uint64_t)i);
         break;
     case SB__WANT_DOUBLE:
         if (v->type == SB_DOC_DOUBLE || v->type == SB_DOC_INT)
@@ -236,7 +236,7 @@ uint8_t *sb__value_put(const struct sb_doc_value *v, enum sb__want want,
     if (v->type == SB_DOC_ELEMENT)
         return put_element(v, want, type, out, err);
     if (v->type == SB_DOC_NULL) {
-        *type = SB__BSON_NULL;
+        *type = SB_BSON_NULL;
         return out;
     }
     return put_typed(v, want, type, out, err);

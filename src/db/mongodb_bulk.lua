@@ -6,7 +6,7 @@ local sb = ...
 local ffi, C = sb.ffi, sb.C
 local bson = sb.module("bson")
 local my = sb.mongodb
-local finish = bson.finish
+local build = my.build()
 local statement_meta, bind = my.statement_meta, my.bind
 local INSERT, UPDATE, DELETE = 105, 117, 100 -- letters
 local bulk = {}
@@ -24,9 +24,16 @@ local function add(self, kind, length)
    end
 end
 
+local function insert(self, document)
+   build.need(document, "a document to insert")
+   bson.begin(self.con)
+   add(self, INSERT, bson.root(document))
+end
+
+jit.off(insert) -- see mongodb.lua
+
 -- document: or a compiled one, and its values.
 function bulk:insert(document, ...)
-   my.need(document, "a document to insert")
    if getmetatable(document) == statement_meta then
       bind(document, ...)
       if C.sb_doc_bulk_add_op(self.handle, INSERT, document.op,
@@ -34,36 +41,40 @@ function bulk:insert(document, ...)
          my.raise(self.con)
       end
    else
-      bson.begin(self.con)
-      add(self, INSERT, bson.root(document))
+      insert(self, document)
    end
 end
 
 local function update(self, filter, change, options, multi)
    bson.begin(self.con)
-   add(self, UPDATE, finish(0, my.put_update(4, filter, change, options,
-                                             multi, 1)))
+   build.put_update(filter, change, options, multi)
+   add(self, UPDATE, bson.finish())
 end
 
+jit.off(update)
+
 function bulk:update_one(filter, change, options)
-   my.check_update(change)
+   build.check_update(change)
    update(self, filter, change, options)
 end
 
 function bulk:update_many(filter, change, options)
-   my.check_update(change)
+   build.check_update(change)
    update(self, filter, change, options, true)
 end
 
 function bulk:replace_one(filter, document, options)
-   my.need(document, "a document, after the filter")
+   build.need(document, "a document, after the filter")
    update(self, filter, document, options)
 end
 
 local function delete(self, filter, options, limit)
    bson.begin(self.con)
-   add(self, DELETE, finish(0, my.put_delete(4, filter, options, limit, 1)))
+   build.put_delete(filter, options, limit)
+   add(self, DELETE, bson.finish())
 end
+
+jit.off(delete)
 
 function bulk:delete_one(filter, options)
    delete(self, filter, options, 1)

@@ -4,7 +4,6 @@
 
 local sb = ...
 local bson = sb.module("bson")
-local read = sb.module("bson_read")
 local make = sb.module("bson_types").make
 local index = {}
 
@@ -25,8 +24,8 @@ local function keys_of(db, keys)
       keys = { [keys] = 1 }
    end
    bson.begin(db.con)
-   local n = bson.root(keys)
-   local doc = read.document(bson.buffer(), n, true)
+   bson.root(keys)
+   local doc = bson.decode(bson.bytes(), true)
    local name = ""
    for _, key in ipairs(bson.order[doc]) do
       local value = doc[key]

@@ -4,17 +4,20 @@
 -- loaded when one is touched first.
 
 local sb = ...
-local ffi, C = sb.ffi, sb.C
+local C = sb.C
 local bson = sb.module("bson")
-local read = sb.module("bson_read")
-local my = sb.mongodb
+local my, call = sb.mongodb, sb.module("mongodb_call")
+local build = my.build()
 local database, collection, result = my.database, my.collection, my.result
-local methods, endings, options_at = my.methods, my.endings, my.options_at
+local methods, options_at = build.methods, build.options_at
+local endings = call.endings
 local put, put_document, finish = bson.put, bson.put_document, bson.finish
-local put_options, command_of = my.put_options, my.command_of
+local put_options, begin = build.put_options, build.begin
 local ARRAY = 4
 
-sb.cdef("doc", "sb_doc_transaction")
+jit.off(true, true) -- see mongodb.lua
+
+sb.cdef("doc", "sb_doc_affected sb_doc_transaction")
 
 local function fail(text)
    sb.module("mongodb_error").raise(text)
@@ -31,67 +34,67 @@ function result:all(exact)
 end
 
 function result:raw()
-   if my.advance(self.con) then
-      return ffi.string(my.doc[0], my.len[0])
-   end
+   return bson.raw(self)
 end
 
 function result:reply()
-   local p = C.sb_doc_reply(self.con, my.len)
-   if p ~= nil then
-      return read.document(p, tonumber(my.len[0]))
-   end
+   return bson.reply(self.con)
 end
 
 -- Reading -----------------------------------------------------------------
 
 function methods.aggregate(coll, pipeline, options)
-   local pos = command_of("aggregate", coll)
    local batch
+   begin("aggregate", coll)
    if pipeline == nil then
       fail("aggregate() needs a pipeline")
    elseif type(pipeline) == "table" and pipeline[1] == nil then
       pipeline = bson.codes[getmetatable(pipeline) or 0] and pipeline or
          sb.module("bson_types").make.array(pipeline) -- {} is a pipeline here
    end
-   pos = put_document(pos, "pipeline", pipeline, 1)
+   put_document("pipeline", pipeline)
    if options then
       batch = options.batch_size or options.batchSize
       for key, value in pairs(options) do
          if key ~= "batch_size" and key ~= "batchSize" then
-            pos = put_options(pos, { [key] = value }, nil, 1)
+            put_options({ [key] = value })
          end
       end
    end
-   return finish(0, put(pos, "cursor", { batchSize = batch }, 1))
+   put("cursor", { batchSize = batch })
+   return finish()
 end
 
 endings.aggregate, options_at.aggregate = endings.find, 2
 
 function methods.distinct(coll, key, filter, options)
-   local pos = put(command_of("distinct", coll), "key", key, 1)
-   pos = put_document(pos, "query", filter, 1)
-   return finish(0, options and put_options(pos, options, nil, 1) or pos)
+   begin("distinct", coll)
+   put("key", key)
+   put_document("query", filter)
+   put_options(options or {})
+   return finish()
 end
 
 function endings.distinct(db)
-   return my.reply_field(db.con, "values") or {}
+   return bson.field(db.con, "values") or {}
 end
 
 options_at.distinct = 3
 
 function methods.count(coll, filter, options)
-   local pos = put_document(command_of("count", coll), "query", filter, 1)
-   return finish(0, options and put_options(pos, options, nil, 1) or pos)
+   begin("count", coll)
+   put_document("query", filter)
+   put_options(options or {})
+   return finish()
 end
 
 function methods.estimated_count(coll, options)
-   local pos = command_of("count", coll)
-   return finish(0, options and put_options(pos, options, nil, 1) or pos)
+   begin("count", coll, options)
+   return finish()
 end
 
 function endings.count(db)
-   return my.reply_field(db.con, "n")
+   return bson.field(db.con, "n")
 end
 
 endings.estimated_count = endings.count
@@ -105,30 +108,30 @@ local renamed = {
    filter = "query"
 }
 
-local function put_modify_options(pos, options)
+local function put_modify_options(options)
    for key, value in pairs(options or {}) do
       local name = renamed[key] or key
       if name == "new" and type(value) == "string" then
          value = value == "after"
       end
-      pos = put_options(pos, { [name] = value }, nil, 1)
+      put_options({ [name] = value })
    end
-   return pos
 end
 
 local function build_modify(coll, filter, update, options)
-   local pos = command_of("findAndModify", coll)
-   pos = put_document(pos, "query", filter, 1)
+   begin("findAndModify", coll)
+   put_document("query", filter)
    if update == nil then
-      pos = put(pos, "remove", true, 1)
+      put("remove", true)
    else
-      pos = put_document(pos, "update", update, 1)
+      put_document("update", update)
    end
-   return finish(0, put_modify_options(pos, options))
+   put_modify_options(options)
+   return finish()
 end
 
 function methods.find_one_and_update(coll, filter, update, options)
-   my.check_update(update)
+   build.check_update(update)
    return build_modify(coll, filter, update, options)
 end
 
@@ -144,12 +147,13 @@ function methods.find_one_and_delete(coll, filter, options)
 end
 
 function methods.find_and_modify(coll, options)
-   return finish(0, put_modify_options(command_of("findAndModify", coll),
-                                       options))
+   begin("findAndModify", coll)
+   put_modify_options(options)
+   return finish()
 end
 
 function endings.find_and_modify(db)
-   local value = my.reply_field(db.con, "value")
+   local value = bson.field(db.con, "value")
    if value ~= sb.module("bson_types").make.null then
       return value
    end
@@ -164,30 +168,27 @@ end
 
 local BATCH, BATCH_BYTES = 1000, 12 * 1024 * 1024
 
--- Appends documents from `first` on, as many as one command takes; returns
--- the position and the next one.
-local function put_batch(pos, documents, first, stop)
+-- Puts documents from `first` on, as many as one command takes; returns the
+-- next one.
+local function put_batch(documents, first, stop)
    local i = first
-   while i <= stop and i - first < BATCH and pos < BATCH_BYTES do
+   while i <= stop and i - first < BATCH and bson.length() < BATCH_BYTES do
       local value = documents[i]
       if value == nil then
          fail(("insert_many(): document %d is nil"):format(i))
       end
-      pos = put_document(pos, tostring(i - first), value, 2)
+      put_document(tostring(i - first), value)
       i = i + 1
    end
-   return pos, i
+   return i
 end
 
 local function build_insert(coll, documents, options, first, stop)
-   local pos = command_of("insert", coll)
-   if options then
-      pos = put_options(pos, options, nil, 1)
-   end
-   local list = bson.open(pos, ARRAY, "documents", 1)
-   local next_one
-   pos, next_one = put_batch(list + 4, documents, first, stop)
-   return finish(0, finish(list, pos)), next_one
+   begin("insert", coll, options)
+   bson.open(ARRAY, "documents")
+   local next_one = put_batch(documents, first, stop)
+   finish()
+   return finish(), next_one
 end
 
 function methods.insert_many(coll, documents, options)
@@ -204,7 +205,7 @@ endings.insert_many, options_at.insert_many = endings.insert_one, 2
 -- Unordered: what fails does not keep the rest from being sent; the first
 -- error is raised at the end.
 function collection:insert_many(documents, options)
-   my.need(documents, "an array of documents")
+   build.need(documents, "an array of documents")
    if type(documents) == "table" and documents[1] == nil and
       next(documents) ~= nil then
       fail("insert_many() takes an array of documents: insert_one() one")
@@ -216,7 +217,7 @@ function collection:insert_many(documents, options)
       bson.begin(db.con)
       local length, next_one = build_insert(self, documents, options, first,
                                             stop)
-      local ok, err = pcall(my.run, db, length, options and options.op)
+      local ok, err = pcall(call.run, db, length, options and options.op)
       if not ok then
          failed = failed or err
          if not goes_on then
@@ -234,7 +235,7 @@ end
 
 for name in pairs(options_at) do
    if not rawget(collection, name) then
-      my.define(name)
+      call.define(name)
    end
 end
 
@@ -252,25 +253,27 @@ local function build_command(document)
    return bson.root(document)
 end
 
--- Writes the command into the buffer; returns its length and its operation.
+-- Writes the command; returns its length and its operation.
 local function any_command(a, b, c)
    if type(a) ~= "string" or a:find("^%s*{") then
       return build_command(a), b
    end
-   local pos = put(4, a, b == nil and 1 or b, 1)
+   put(a, b == nil and 1 or b)
    if c then
-      pos = put_options(pos, c, nil, 1)
+      put_options(c)
    end
-   return finish(0, pos), c and c.op
+   return finish(), c and c.op
 end
 
 local function command(db, other, a, b, c)
    bson.begin(db.con)
    local length, op = any_command(a, b, c)
    if other then
-      length = finish(0, put(length - 1, "$db", other, 1))
+      bson.reopen()
+      put("$db", other)
+      length = finish()
    end
-   my.run(db, length, op)
+   call.run(db, length, op)
    return db.result
 end
 
@@ -351,7 +354,8 @@ local function step(db, which, options)
    local bytes, length
    if options then
       bson.begin(db.con)
-      length = finish(0, put_options(4, options, nil, 1))
+      put_options(options)
+      length = finish()
       bytes = bson.buffer()
    end
    if C.sb_doc_transaction(db.con, which, bytes, length or 0) ~= 0 then
@@ -404,11 +408,13 @@ local more = {}
 
 function more.encode(document, db)
    bson.begin(db and db.con)
-   local length = bson.root(document) -- which may move the buffer
-   return ffi.string(bson.buffer(), length)
+   bson.root(document)
+   return bson.bytes()
 end
 
-more.decode = read.bytes
+function more.decode(bytes, exact)
+   return bson.decode(bytes, exact)
+end
 
 function more.compile_document(db, document)
    bson.begin(db.con, true)

@@ -15,6 +15,7 @@ local arg, doc = mongodb.arg, mongodb.doc
 local legacy = {}
 
 sb.cdef("sql", "sb_con_reset")
+sb.cdef("doc", "sb_doc_command sb_doc_name")
 
 local UNCOUNTED = "" -- no statistics: of what was there for loading only
 local db, con        -- of the connection the statements below are for
@@ -202,10 +203,12 @@ end)
 local function run(method, name, kind, ...)
    local coll = database():collection(name)
    bson.begin(con)
-   local length = my.methods[method](coll, ...)
+   local length = my.build().methods[method](coll, ...)
    return C.sb_doc_command(con, bson.buffer(), length,
                            C.sb_doc_name(con, kind))
 end
+
+jit.off(run) -- see mongodb.lua
 
 function legacy.mongodb_generic_query(name, query, fields)
    local options = fields and fields ~= "" and { projection = fields } or nil

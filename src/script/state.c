@@ -8,6 +8,7 @@
 
 #include "base/log.h"
 #include "script/abi.ffi.h"
+#include "script/bson.h"
 #include "script/script_private.h"
 
 // Streams of random numbers that no user has.
@@ -30,11 +31,13 @@ static int api_cdef(lua_State *L)
     return 0;
 }
 
-// module(name): runs an embedded module with the private table, once.
+// module(name [, anew]): runs an embedded module with the private table, once;
+// anew: each time, and nothing keeps what it returns.
 static int api_module(lua_State *L)
 {
     struct sb__state *st = self(L);
     const char *name = luaL_checkstring(L, 1);
+    bool anew = lua_toboolean(L, 2);
 
     luaL_findtable(L, LUA_REGISTRYINDEX, "sysbench.modules", 8);
     lua_getfield(L, -1, name);
@@ -45,8 +48,10 @@ static int api_module(lua_State *L)
         return lua_error(L);
     lua_rawgeti(L, LUA_REGISTRYINDEX, st->priv);
     lua_call(L, 1, 1);
-    lua_pushvalue(L, -1);
-    lua_setfield(L, -3, name);
+    if (!anew) {
+        lua_pushvalue(L, -1);
+        lua_setfield(L, -3, name);
+    }
     return 1;
 }
 
@@ -67,6 +72,15 @@ static int api_argv(lua_State *L)
 static int api_help(lua_State *L)
 {
     sb__options_help(self(L)->script);
+    return 0;
+}
+
+// bson(t): adds the functions that write and read BSON
+static int api_bson(lua_State *L)
+{
+    luaL_checktype(L, 1, LUA_TTABLE);
+    lua_settop(L, 1);
+    sb__bson_open(L);
     return 0;
 }
 
@@ -155,6 +169,7 @@ static int api_more(lua_State *L)
 {
     static const luaL_Reg functions[] = {
         { "argv", api_argv },
+        { "bson", api_bson },
         { "help", api_help },
         { "driver_chunk", api_driver_chunk },
         { "notice", api_notice },
@@ -434,7 +449,7 @@ int sb__state_options(struct sb__state *st, struct sb_err *err)
 
     lua_rawgeti(L, LUA_REGISTRYINDEX, st->priv);
     lua_getfield(L, -1, "sysbench");
-    if (st->user && !s->legacy && !sb__codes_wild(&s->codes))
+    if (st->user && !sb__codes_wild(&s->codes))
         sb__lazy_options(L, s);
     else
         sb__options_push(L, s);
@@ -452,8 +467,10 @@ void sb__state_trim(struct sb__state *st)
     lua_gc(st->L, LUA_GCCOLLECT, 0);
     int pause = lua_gc(st->L, LUA_GCSETPAUSE, 200);
 
-    // A module or a script may have chosen another than build().
+    // A module or a script may have chosen others than build().
     if (pause != 100)
         lua_gc(st->L, LUA_GCSETPAUSE, pause);
-    lua_gc(st->L, LUA_GCSETSTEPMUL, 200);
+    int steps = lua_gc(st->L, LUA_GCSETSTEPMUL, 200);
+    if (steps != 1000)
+        lua_gc(st->L, LUA_GCSETSTEPMUL, steps);
 }

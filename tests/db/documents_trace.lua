@@ -1,9 +1,9 @@
 -- SPDX-License-Identifier: GPL-2.0-or-later
 --
 -- Finds by _id, and says what the compiler made of it: "traces", how many, how
--- many were aborted, why.
+-- many were aborted, how many end at a function that cannot be compiled, why.
 
-local made, aborted, why = 0, 0, ""
+local made, aborted, stitched, why = 0, 0, 0, ""
 local util = require("jit.util")
 local known, vmdef = pcall(require, "jit.vmdef")
 
@@ -18,7 +18,7 @@ local function note(what, tr, func, pc, code, reason)
    if what == "stop" then
       made = made + 1
       if util.traceinfo(tr).linktype == "stitch" then
-         aborted, why = aborted + 1, why .. " stitch"
+         stitched = stitched + 1
       end
    elseif what == "abort" then
       local text = known and vmdef.traceerr[code] or "?"
@@ -72,5 +72,5 @@ end
 
 function thread_done()
    assert(not r or r.matched == 1)
-   print("traces", made, aborted, why)
+   print("traces", made, aborted, stitched, why)
 end

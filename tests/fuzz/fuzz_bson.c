@@ -17,15 +17,15 @@ static bool sound; // the document was, all the way down
 
 static bool well_formed(const uint8_t *doc, size_t len, unsigned depth)
 {
-    struct sb__walk w;
-    struct sb__elem e;
+    struct sb_walk w;
+    struct sb_elem e;
     int more;
 
-    if (!sb__bson_framed(doc, len) || depth > 2 * SB__BSON_DEPTH)
+    if (!sb_bson_framed(doc, len) || depth > 2 * SB_BSON_DEPTH)
         return false;
-    sb__walk_begin(&w, doc, len);
-    while ((more = sb__walk_next(&w, &e)) == 1) {
-        if ((e.type == SB__BSON_DOCUMENT || e.type == SB__BSON_ARRAY) &&
+    sb_walk_begin(&w, doc, len);
+    while ((more = sb_walk_next(&w, &e)) == 1) {
+        if ((e.type == SB_BSON_DOCUMENT || e.type == SB_BSON_ARRAY) &&
             !well_formed(e.value, e.len, depth + 1))
             return false;
     }
@@ -35,7 +35,7 @@ static bool well_formed(const uint8_t *doc, size_t len, unsigned depth)
 static int command(struct sb_conn *conn, const uint8_t *body, size_t len,
     struct sb_result *res, struct sb_err *err)
 {
-    assert(sb__bson_framed(body, len));
+    assert(sb_bson_framed(body, len));
     assert(!sound || well_formed(body, len, 1));
     // Its text is made, too.
     return sb_err_set(err, SB_EQUERY, "no");
@@ -44,7 +44,7 @@ static int command(struct sb_conn *conn, const uint8_t *body, size_t len,
 static char *to_json(
     const uint8_t *doc, size_t len, size_t *json_len, struct sb_err *err)
 {
-    assert(sb__bson_framed(doc, len));
+    assert(sb_bson_framed(doc, len));
     *json_len = 2;
     return strdup("{}");
 }

@@ -40,7 +40,7 @@ static inline void key(struct doc *d, uint8_t type, const char *name)
 static inline void put_text(struct doc *d, const char *name, const char *text)
 {
     key(d, 0x02, name);
-    sb__put32(d->data + d->len, (uint32_t)strlen(text) + 1);
+    sb_put32(d->data + d->len, (uint32_t)strlen(text) + 1);
     d->len += 4;
     bytes(d, text, strlen(text) + 1);
 }
@@ -48,7 +48,7 @@ static inline void put_text(struct doc *d, const char *name, const char *text)
 static inline void put_int(struct doc *d, const char *name, int32_t i)
 {
     key(d, 0x10, name);
-    sb__put32(d->data + d->len, (uint32_t)i);
+    sb_put32(d->data + d->len, (uint32_t)i);
     d->len += 4;
 }
 
@@ -70,7 +70,7 @@ static inline struct doc *end(struct doc *d)
     size_t at = d->open[d->depth--];
 
     d->data[d->len++] = '\0';
-    sb__put32(d->data + at, (uint32_t)(d->len - at));
+    sb_put32(d->data + at, (uint32_t)(d->len - at));
     return d;
 }
 
@@ -88,12 +88,12 @@ static inline void put_arg(
 // Something like JSON of what tests use.
 static inline void print(struct sb_buf *out, const uint8_t *doc, size_t len)
 {
-    struct sb__walk w;
-    struct sb__elem e;
+    struct sb_walk w;
+    struct sb_elem e;
 
     sb_buf_adds(out, "{");
-    sb__walk_begin(&w, doc, len);
-    while (sb__walk_next(&w, &e) == 1) {
+    sb_walk_begin(&w, doc, len);
+    while (sb_walk_next(&w, &e) == 1) {
         sb_buf_addf(
             out, "%s%s:", out->data[out->len - 1] == '{' ? "" : ",", e.key);
         if (e.type == 0x02)
@@ -103,15 +103,15 @@ static inline void print(struct sb_buf *out, const uint8_t *doc, size_t len)
         else if (e.type == 0x0a)
             sb_buf_adds(out, "null");
         else if (e.type == 0x09)
-            sb_buf_addf(out, "date(%lld)", (long long)sb__get64(e.value));
+            sb_buf_addf(out, "date(%lld)", (long long)sb_get64(e.value));
         else if (e.type == 0x12)
-            sb_buf_addf(out, "%lldL", (long long)sb__get64(e.value));
+            sb_buf_addf(out, "%lldL", (long long)sb_get64(e.value));
         else if (e.type == 0x01)
-            sb_buf_addf(out, "%gd", sb__elem_number(&e));
+            sb_buf_addf(out, "%gd", sb_elem_number(&e));
         else if (e.type == 0x08)
             sb_buf_adds(out, e.value[0] ? "true" : "false");
         else
-            sb_buf_addf(out, "%g", sb__elem_number(&e));
+            sb_buf_addf(out, "%g", sb_elem_number(&e));
     }
     sb_buf_adds(out, "}");
 }
@@ -161,7 +161,7 @@ static inline int doc_command(struct sb_conn *conn, const uint8_t *body,
     sb_buf_done(&text);
     sb_buf_clear(&last);
     sb_buf_add(&last, body, len);
-    CHECK(sb__bson_framed(body, len));
+    CHECK(sb_bson_framed(body, len));
     ncommands++;
     return answer_command(
         ncommands <= nanswers ? &answers[ncommands - 1] : &good, res, err);

@@ -109,12 +109,19 @@ static void results(void)
 
     start_docs();
     put_int(begin(&reply), "ok", 1);
+    open_in(&reply, SB_BSON_ARRAY, "list");
+    put_int(&reply, "0", 5);
+    put_int(&reply, "1", 5);
+    end(&reply);
     *next_answer(0, 0) = (struct answer){
         .kind = SB_RESULT_ROWS, .nrows = 2, .reply = end(&reply)
     };
     CHECK_INT(run_doc(command("find")), 0);
     CHECK(sb_doc_nrows(&c.pub) == 2);
     CHECK(sb_doc_reply(&c.pub, &len) == reply.data && len == reply.len);
+    CHECK(sb_doc_reply_number(&c.pub, "ok") == 1);
+    CHECK(sb_doc_reply_number(&c.pub, "list") == 2);
+    CHECK(sb_doc_reply_number(&c.pub, "o") == 0);
     CHECK_INT(sb_doc_next(&c.pub, &doc, &len), 1);
     CHECK(len == row.len && doc[7] == 2);
     CHECK_INT(sb_doc_next(&c.pub, &doc, &len), 1);
@@ -123,6 +130,7 @@ static void results(void)
     *next_answer(0, 0) = (struct answer){ .kind = SB_RESULT_ROWS, .nrows = 99 };
     CHECK_INT(run_doc(command("find")), 0);
     CHECK(sb_doc_reply(&c.pub, &len) == NULL && len == 0);
+    CHECK(sb_doc_reply_number(&c.pub, "ok") == 0);
     CHECK_INT(sb_doc_next(&c.pub, &doc, &len), SB_EQUERY);
     CHECK_STR(c.pub.sql_errmsg, "no more");
     CHECK_INT(rec->codes[0].native, 9);
@@ -337,9 +345,9 @@ static void text_of_large_commands(void)
     }
     big[len] = big[len + 1] = '\0';
     // The list, then the document.
-    sb__put32(big + element - 7 - 4, (uint32_t)(len + 1 - (element - 11)));
-    sb__put32(big, (uint32_t)(len + 2));
-    CHECK(sb__bson_framed(big, len + 2));
+    sb_put32(big + element - 7 - 4, (uint32_t)(len + 1 - (element - 11)));
+    sb_put32(big, (uint32_t)(len + 2));
+    CHECK(sb_bson_framed(big, len + 2));
     text = sb__doc_text(&c, big, len + 2, &n);
     CHECK(n > 1024 && n < 10000 && strlen(text) == n);
     CHECK(strncmp(text, "{insert:'t',documents:{0:1,", 27) == 0);

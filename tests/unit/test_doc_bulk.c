@@ -103,17 +103,17 @@ static void bytes_of_a_command(void)
 // checked.
 static unsigned listed(void)
 {
-    struct sb__walk w;
-    struct sb__elem e;
+    struct sb_walk w;
+    struct sb_elem e;
     unsigned n = 0;
     char key[16];
 
-    sb__walk_begin(&w, (const uint8_t *)last.data, last.len);
+    sb_walk_begin(&w, (const uint8_t *)last.data, last.len);
     do
-        CHECK(sb__walk_next(&w, &e) == 1);
-    while (e.type != SB__BSON_ARRAY);
-    sb__walk_begin(&w, e.value, e.len);
-    while (sb__walk_next(&w, &e) == 1) {
+        CHECK(sb_walk_next(&w, &e) == 1);
+    while (e.type != SB_BSON_ARRAY);
+    sb_walk_begin(&w, e.value, e.len);
+    while (sb_walk_next(&w, &e) == 1) {
         snprintf(key, sizeof(key), "%u", n++);
         CHECK_STR(e.key, key);
     }
@@ -157,12 +157,12 @@ static void twelve_megabytes_each(void)
     b = sb_doc_bulk_open(&c.pub, "t", 1);
     // {x: binary}
     memcpy(text + 4, "\x05x", 3);
-    sb__put32(text, SIZE);
-    sb__put32(text + 7, SIZE - 13);
+    sb_put32(text, SIZE);
+    sb_put32(text + 7, SIZE - 13);
     for (int i = 0; i < 3; i++)
         CHECK_INT(sb_doc_bulk_add(b, 'i', text, SIZE), 0);
-    sb__put32(text, BIG);
-    sb__put32(text + 7, BIG - 13);
+    sb_put32(text, BIG);
+    sb_put32(text + 7, BIG - 13);
     CHECK_INT(sb_doc_bulk_add(b, 'i', text, BIG), 0);
     add(b, 'i', 1);
     CHECK_INT(sb_doc_bulk_execute(b), 0);

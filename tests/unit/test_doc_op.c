@@ -281,7 +281,7 @@ static void nested(unsigned n)
     memset(d.data + d.len, '\0', 4 + n);
     d.len += 4 + n;
     for (unsigned i = 0; i < n; i++)
-        sb__put32(d.data + (size_t)i * 7, (uint32_t)(d.len - (size_t)i * 8));
+        sb_put32(d.data + (size_t)i * 7, (uint32_t)(d.len - (size_t)i * 8));
 }
 
 static void what_is_refused(void)

@@ -1,0 +1,85 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+//
+// Reading BSON (bsonspec.org), and numbers in it. Any thread.
+#ifndef SB_DOC_BSON_H
+#define SB_DOC_BSON_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+enum sb_bson_type {
+    SB_BSON_DOUBLE = 0x01,
+    SB_BSON_TEXT = 0x02,
+    SB_BSON_DOCUMENT = 0x03,
+    SB_BSON_ARRAY = 0x04,
+    SB_BSON_BOOL = 0x08,
+    SB_BSON_DATE = 0x09,
+    SB_BSON_NULL = 0x0a,
+    SB_BSON_INT32 = 0x10,
+    SB_BSON_INT64 = 0x12,
+};
+
+#define SB_BSON_DEPTH 200u // of documents in each other, as servers have it
+#define SB_BSON_EMPTY 5u   // bytes of an empty document
+
+struct sb_elem {
+    uint8_t type;
+    const char *key; // NUL-terminated
+    size_t key_len;
+    const uint8_t *value;
+    size_t len; // of the value
+};
+
+struct sb_walk {
+    const uint8_t *at, *end;
+};
+
+// Numbers in BSON: little-endian, anywhere.
+static inline uint32_t sb_get32(const uint8_t *p)
+{
+    return (uint32_t)p[0] | (uint32_t)p[1] << 8 | (uint32_t)p[2] << 16 |
+           (uint32_t)p[3] << 24;
+}
+
+static inline uint64_t sb_get64(const uint8_t *p)
+{
+    return sb_get32(p) | (uint64_t)sb_get32(p + 4) << 32;
+}
+
+static inline void sb_put32(uint8_t *p, uint32_t v)
+{
+    p[0] = (uint8_t)v;
+    p[1] = (uint8_t)(v >> 8);
+    p[2] = (uint8_t)(v >> 16);
+    p[3] = (uint8_t)(v >> 24);
+}
+
+static inline void sb_put64(uint8_t *p, uint64_t v)
+{
+    sb_put32(p, (uint32_t)v);
+    sb_put32(p + 4, (uint32_t)(v >> 32));
+}
+
+// Whether doc, len bytes, has a document's length and end. Nothing is said of
+// what is between.
+static inline bool sb_bson_framed(const uint8_t *doc, size_t len)
+{
+    return len >= SB_BSON_EMPTY && len <= INT32_MAX && sb_get32(doc) == len &&
+           doc[len - 1] == '\0';
+}
+
+// How long the value of that type is that begins at p, of which `left` bytes
+// can be read. SIZE_MAX: it is malformed. Documents in it are only framed.
+size_t sb_bson_size(uint8_t type, const uint8_t *p, size_t left);
+// The elements of a framed document.
+void sb_walk_begin(struct sb_walk *w, const uint8_t *doc, size_t len);
+// 1: *e is the next one, 0: none is left, -1: malformed.
+int sb_walk_next(struct sb_walk *w, struct sb_elem *e);
+// The element of that name; false when there is none.
+bool sb_bson_find(
+    const uint8_t *doc, size_t len, const char *key, struct sb_elem *e);
+// Of a number of any type, or a bool; 0 for others.
+double sb_elem_number(const struct sb_elem *e);
+
+#endif

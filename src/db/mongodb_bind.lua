@@ -1,0 +1,34 @@
+-- SPDX-License-Identifier: GPL-2.0-or-later
+--
+-- Values for compiled commands: more than four, or tables.
+
+local sb = ...
+local ELEMENT = 5 -- of enum sb_doc_type
+
+-- The bytes of a value, its type in front.
+local function element(con, value)
+   local bson = sb.module("bson")
+   bson.begin(con)
+   bson.put("", value)
+   local bytes = bson.bytes()
+   return bytes:sub(5, 5) .. bytes:sub(7)
+end
+
+jit.off(element) -- see mongodb.lua
+
+-- What C points into stays in self.hold: writing a value may collect garbage.
+-- set: of the types that need no more than the slot.
+return function(set, self, ...)
+   local slots, hold = self.slots, {}
+   self.hold = hold
+   for i = 1, self.n do
+      local value = select(i, ...)
+      hold[i] = value
+      if not set(slots[i - 1], value) then
+         local bytes = element(self.con, value)
+         hold[i] = bytes
+         slots[i - 1].type, slots[i - 1].len = ELEMENT, #bytes
+         slots[i - 1].s = bytes
+      end
+   end
+end

@@ -1,0 +1,92 @@
+-- SPDX-License-Identifier: GPL-2.0-or-later
+--
+-- Methods of collections whose commands are written with each call: loaded
+-- when one is touched first.
+
+local sb = ...
+local C = sb.C
+local my = sb.mongodb
+local bson = sb.module("bson")
+local build = my.build()
+local methods, options_at = build.methods, build.options_at
+local call = {}
+
+jit.off(true, true) -- see mongodb.lua
+
+sb.cdef("doc", "sb_doc_command sb_doc_name")
+
+-- What methods return -----------------------------------------------------
+
+local endings = {}
+call.endings = endings
+
+local function fact(db, name)
+   return db.outcome[name]
+end
+
+function endings.find(db)
+   return db.result
+end
+
+function endings.find_one(db)
+   return db.result:next()
+end
+
+function endings.insert_one(db)
+   return { inserted = fact(db, "inserted") }
+end
+
+function endings.update_one(db)
+   return {
+      matched = fact(db, "matched"), modified = fact(db, "modified"),
+      upserted = fact(db, "upserted"), upserted_id = fact(db, "upserted_id")
+   }
+end
+
+function endings.delete_one(db)
+   return { deleted = fact(db, "deleted") }
+end
+
+endings.update_many, endings.replace_one = endings.update_one,
+   endings.update_one
+endings.delete_many = endings.delete_one
+
+-- Calls -------------------------------------------------------------------
+
+local function op_of(db, name)
+   local op = db.names[name]
+   if op == nil then
+      op = C.sb_doc_name(db.con, name)
+      db.names[name] = op
+   end
+   return op
+end
+
+-- Runs what was written.
+local function run(db, length, name)
+   local op = name and op_of(db, name) or nil
+   if C.sb_doc_command(db.con, bson.buffer(), length, op) ~= 0 then
+      my.raise(db.con)
+   end
+end
+
+call.run = run
+
+-- A method of collections out of its three parts.
+function call.define(name)
+   local method, ending, at = methods[name], endings[name], options_at[name]
+   my.collection[name] = function(self, a, b, c)
+      local db = self.db
+      bson.begin(db.con)
+      local length = method(self, a, b, c)
+      local options = at == 1 and a or at == 2 and b or at == 3 and c
+      run(db, length, options and options.op)
+      return ending(db)
+   end
+end
+
+for name in pairs(options_at) do
+   call.define(name)
+end
+
+return call

@@ -1,0 +1,36 @@
+-- SPDX-License-Identifier: GPL-2.0-or-later
+--
+-- What a write did: of the reply to it, when it is asked for.
+
+local sb = ...
+local C = sb.C
+local facts = {}
+
+sb.cdef("doc", "sb_doc_affected sb_doc_reply_number")
+
+function facts.inserted(con)
+   return C.sb_doc_affected(con)
+end
+
+facts.deleted = facts.inserted
+
+function facts.upserted(con)
+   return C.sb_doc_reply_number(con, "upserted")
+end
+
+function facts.upserted_id(con)
+   local list = sb.module("bson").field(con, "upserted")
+   return list and list[1] and list[1]._id
+end
+
+jit.off(facts.upserted_id) -- see mongodb.lua
+
+function facts.matched(con)
+   return C.sb_doc_reply_number(con, "n") - facts.upserted(con)
+end
+
+function facts.modified(con)
+   return C.sb_doc_reply_number(con, "nModified")
+end
+
+return facts

@@ -1,0 +1,236 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+//
+// The functions that modules of Lua write BSON by. A document is written
+// element by element: begin(), put() and the like, finish().
+#include <stdlib.h>
+#include <string.h>
+
+#include "script/bson.h"
+#include "script/script_private.h"
+
+#define KEEP 1048576u // a larger buffer is given back
+
+static struct sb__bson *self(lua_State *L)
+{
+    return lua_touserdata(L, lua_upvalueindex(SB__BSON_SELF));
+}
+
+// begin(con [, compiling]): the outermost document; con may be nil.
+static int bson_begin(lua_State *L)
+{
+    struct sb__bson *w = self(L);
+
+    w->placeholders = lua_toboolean(L, 2);
+    lua_settop(L, 1);
+    lua_setfield(L, lua_upvalueindex(SB__BSON_TABLE), "con");
+    if (w->cap > KEEP) {
+        free(w->p);
+        w->p = NULL;
+        w->cap = 0;
+    }
+    w->len = 0;
+    sb__bson_room(L, w, 4);
+    w->len = 4;
+    w->start[0] = 0;
+    w->open = 1;
+    return 0;
+}
+
+// The element whose key is argument 1, in the document that is open.
+static struct sb__place place_of(lua_State *L, const struct sb__bson *w)
+{
+    struct sb__place at = { .depth = w->open };
+
+    if (w->open == 0)
+        luaL_error(L, "no document was begun");
+    at.up = w->open > 1 ? &w->place[w->open - 2] : NULL;
+    at.key = luaL_checklstring(L, 1, &at.len);
+    return at;
+}
+
+// put(key, value)
+static int bson_put(lua_State *L)
+{
+    struct sb__bson *w = self(L);
+    struct sb__place at = place_of(L, w);
+
+    lua_settop(L, 2);
+    sb__bson_put(L, w, &at, 2);
+    return 0;
+}
+
+// put_document(key, value): a document or an array; a text is JSON, nil is
+// empty.
+static int bson_put_document(lua_State *L)
+{
+    struct sb__bson *w = self(L);
+    struct sb__place at = place_of(L, w);
+
+    lua_settop(L, 2);
+    switch (lua_type(L, 2)) {
+    case LUA_TTABLE:
+        sb__bson_put_table(L, w, &at, 2);
+        break;
+    case LUA_TSTRING:
+        sb__bson_put_json(L, w, &at);
+        break;
+    case LUA_TNIL:
+        sb__bson_finish(L, w, sb__bson_begin(L, w, &at, SB_BSON_DOCUMENT));
+        break;
+    default:
+        sb__bson_fail(L, &at, "a %s where a document should be", 0, 2);
+    }
+    return 0;
+}
+
+// open(type, key): a document or an array whose elements come one by one.
+static int bson_open(lua_State *L)
+{
+    struct sb__bson *w = self(L);
+    int type = (int)luaL_checkinteger(L, 1);
+    struct sb__place at;
+
+    lua_remove(L, 1);
+    at = place_of(L, w);
+    if (w->open == SB__BSON_OPEN || at.len >= SB__BSON_KEY)
+        return luaL_error(L, "too many documents are open");
+    w->start[w->open] = sb__bson_begin(L, w, &at, type);
+    memcpy(w->key[w->open - 1], at.key, at.len + 1);
+    at.key = w->key[w->open - 1];
+    w->place[w->open++ - 1] = at;
+    return 0;
+}
+
+// finish() -> its length: the document that was opened last.
+static int bson_finish(lua_State *L)
+{
+    struct sb__bson *w = self(L);
+
+    if (w->open == 0)
+        return luaL_error(L, "no document was begun");
+    sb__bson_finish(L, w, w->start[--w->open]);
+    lua_pushinteger(L, (lua_Integer)w->len);
+    return 1;
+}
+
+// root(value) -> its length: the whole document that was begun.
+static int bson_root(lua_State *L)
+{
+    struct sb__bson *w = self(L);
+    const struct sb__place at = { .key = "top", .len = 3, .depth = 1 };
+    int type = lua_type(L, 1), code;
+
+    lua_settop(L, 1);
+    w->open = 0;
+    if (type != LUA_TSTRING && type != LUA_TTABLE)
+        return sb__bson_fail(L, &at, "a %s where a document should be", 0, 1);
+    code = type == LUA_TTABLE ? sb__bson_code(L, 1) : 0;
+    if (code == SB__BSON_JSON)
+        lua_getfield(L, 1, "text");
+    if (code == SB__BSON_JSON || type == LUA_TSTRING) {
+        sb__bson_put_json(L, w, NULL);
+    } else if (code == SB_BSON_DOCUMENT) {
+        size_t n;
+
+        lua_getfield(L, 1, "bytes");
+        const char *bytes = luaL_checklstring(L, -1, &n);
+        w->len = 0;
+        sb__bson_bytes(L, w, bytes, n);
+    } else if (code == SB__BSON_ORDERED) {
+        sb__bson_put_ordered(L, w, NULL, 1);
+        sb__bson_finish(L, w, 0);
+    } else if (code == 0 && !sb__bson_is_array(L, 1)) {
+        sb__bson_put_fields(L, w, NULL, 1);
+        sb__bson_finish(L, w, 0);
+    } else {
+        sb__bson_fail(L, &at,
+            "an array or another value where a document should be", 0, 0);
+    }
+    lua_pushinteger(L, (lua_Integer)w->len);
+    return 1;
+}
+
+// reopen(): goes on with the outermost document, which was finished.
+static int bson_reopen(lua_State *L)
+{
+    struct sb__bson *w = self(L);
+
+    if (w->open != 0 || w->len < SB_BSON_EMPTY)
+        return luaL_error(L, "no document was finished");
+    w->start[0] = 0;
+    w->open = 1;
+    w->len--;
+    return 0;
+}
+
+// length() -> so far
+static int bson_length(lua_State *L)
+{
+    lua_pushinteger(L, (lua_Integer)self(L)->len);
+    return 1;
+}
+
+// buffer() -> its address, valid until the next call of these functions
+static int bson_buffer(lua_State *L)
+{
+    lua_pushlightuserdata(L, self(L)->p);
+    return 1;
+}
+
+// bytes() -> what is in it
+static int bson_bytes(lua_State *L)
+{
+    struct sb__bson *w = self(L);
+
+    lua_pushlstring(L, (const char *)w->p, w->len);
+    return 1;
+}
+
+static int release(lua_State *L)
+{
+    struct sb__bson *w = lua_touserdata(L, 1);
+
+    free(w->p);
+    w->p = NULL;
+    w->len = w->cap = 0;
+    return 0;
+}
+
+static const luaL_Reg functions[] = {
+    { "begin", bson_begin },
+    { "put", bson_put },
+    { "put_document", bson_put_document },
+    { "open", bson_open },
+    { "finish", bson_finish },
+    { "root", bson_root },
+    { "reopen", bson_reopen },
+    { "length", bson_length },
+    { "buffer", bson_buffer },
+    { "bytes", bson_bytes },
+    { NULL, NULL },
+};
+
+static void add(lua_State *L, const luaL_Reg *list, int writer, int table)
+{
+    for (; list->name; list++) {
+        lua_pushvalue(L, writer);
+        lua_pushvalue(L, table);
+        lua_pushcclosure(L, list->func, 2);
+        lua_setfield(L, table, list->name);
+    }
+}
+
+void sb__bson_open(lua_State *L)
+{
+    int table = lua_gettop(L);
+    struct sb__bson *w = lua_newuserdata(L, sizeof(*w));
+
+    memset(w, 0, sizeof(*w));
+    lua_createtable(L, 0, 1);
+    lua_pushcfunction(L, release);
+    lua_setfield(L, -2, "__gc");
+    lua_setmetatable(L, -2);
+    add(L, functions, table + 1, table);
+    add(L, sb__bson_readers, table + 1, table);
+    lua_settop(L, table);
+}

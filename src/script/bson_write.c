@@ -1,0 +1,386 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+//
+// Lua values to BSON.
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "script/bson.h"
+#include "script/script_private.h"
+
+#define MAX_EXACT 9007199254740992.0 // 2^53
+#define DEPTH     100u               // what servers and their libraries take
+#define NAMED     8u                 // names of documents in messages
+#define FIRST     256u
+
+void sb__bson_function(lua_State *L, const char *module, const char *name)
+{
+    lua_getfield(L, lua_upvalueindex(SB__BSON_TABLE), "module");
+    lua_pushstring(L, module);
+    lua_call(L, 1, 1);
+    lua_getfield(L, -1, name);
+    lua_remove(L, -2);
+}
+
+// Errors ---------------------------------------------------------------------
+
+static void push_names(lua_State *L, const struct sb__place *at)
+{
+    const struct sb__place *named[NAMED] = { 0 };
+
+    for (const struct sb__place *p = at->up; p; p = p->up) {
+        if (p->depth <= NAMED)
+            named[p->depth - 1] = p;
+    }
+    lua_pushliteral(L, "");
+    for (unsigned i = 0; i < NAMED && named[i]; i++) {
+        lua_pushlstring(L, named[i]->key, named[i]->len);
+        lua_pushliteral(L, ".");
+        lua_concat(L, 3);
+    }
+}
+
+int sb__bson_fail(lua_State *L, const struct sb__place *at, const char *what,
+    int key, int value)
+{
+    luaL_checkstack(L, 10, "document");
+    sb__bson_function(L, "bson_more", "fail");
+    lua_pushstring(L, what);
+    push_names(L, at);
+    lua_pushboolean(L, at->depth > NAMED + 1);
+    if (key)
+        lua_pushvalue(L, key);
+    else
+        lua_pushlstring(L, at->key, at->len);
+    if (value)
+        lua_pushvalue(L, value);
+    else
+        lua_pushnil(L);
+    lua_call(L, 5, 0);
+    return 0; // never
+}
+
+// The buffer -----------------------------------------------------------------
+
+static uint8_t *grow(lua_State *L, struct sb__bson *w, size_t more)
+{
+    size_t cap = w->cap ? 2 * w->cap : FIRST;
+    uint8_t *p;
+
+    if (more > INT32_MAX - w->len)
+        luaL_error(L, "a document of more than 2 GB");
+    if (cap < w->len + more)
+        cap = w->len + more;
+    p = realloc(w->p, cap);
+    if (!p)
+        luaL_error(L, "out of memory");
+    w->p = p;
+    w->cap = cap;
+    return p + w->len;
+}
+
+uint8_t *sb__bson_room(lua_State *L, struct sb__bson *w, size_t more)
+{
+    return more <= w->cap - w->len ? w->p + w->len : grow(L, w, more);
+}
+
+void sb__bson_bytes(
+    lua_State *L, struct sb__bson *w, const void *bytes, size_t n)
+{
+    uint8_t *p = sb__bson_room(L, w, n);
+
+    memcpy(p, bytes, n);
+    w->len += n;
+}
+
+// Type and key of an element; returns where its `more` bytes go.
+static uint8_t *put_key(lua_State *L, struct sb__bson *w,
+    const struct sb__place *at, int type, size_t more)
+{
+    uint8_t *p = sb__bson_room(L, w, at->len + 2 + more);
+
+    *p = (uint8_t)type;
+    memcpy(p + 1, at->key, at->len);
+    p[at->len + 1] = '\0';
+    w->len += at->len + 2 + more;
+    return p + at->len + 2;
+}
+
+size_t sb__bson_begin(
+    lua_State *L, struct sb__bson *w, const struct sb__place *at, int type)
+{
+    put_key(L, w, at, type, 4);
+    return w->len - 4;
+}
+
+void sb__bson_finish(lua_State *L, struct sb__bson *w, size_t start)
+{
+    // Metamethods of a script may have begun another document meanwhile.
+    if (start + 4 > w->len)
+        luaL_error(L, "a document was begun while another one was written");
+    *sb__bson_room(L, w, 1) = '\0';
+    w->len++;
+    sb_put32(w->p + start, (uint32_t)(w->len - start));
+}
+
+// Values ---------------------------------------------------------------------
+
+static void put_number(
+    lua_State *L, struct sb__bson *w, const struct sb__place *at, double n)
+{
+    uint64_t bits;
+    bool whole = n < MAX_EXACT && n > -MAX_EXACT && floor(n) == n;
+
+    if (whole && n >= INT32_MIN && n <= INT32_MAX && (n != 0 || !signbit(n))) {
+        sb_put32(put_key(L, w, at, SB_BSON_INT32, 4), (uint32_t)(int32_t)n);
+    } else if (whole && n != 0) {
+        sb_put64(put_key(L, w, at, SB_BSON_INT64, 8), (uint64_t)(int64_t)n);
+    } else {
+        memcpy(&bits, &n, sizeof(bits));
+        sb_put64(put_key(L, w, at, SB_BSON_DOUBLE, 8), bits);
+    }
+}
+
+static void put_text(
+    lua_State *L, struct sb__bson *w, const struct sb__place *at, int value)
+{
+    size_t n;
+    const char *s = lua_tolstring(L, value, &n);
+    uint8_t *p = put_key(L, w, at, SB_BSON_TEXT, n + 5);
+
+    sb_put32(p, (uint32_t)n + 1);
+    memcpy(p + 4, s, n + 1);
+}
+
+// The bytes on the stack top, as a value of the type.
+static void put_given(
+    lua_State *L, struct sb__bson *w, const struct sb__place *at, int type)
+{
+    size_t n = 0;
+    const char *bytes = lua_tolstring(L, -1, &n);
+
+    put_key(L, w, at, type, 0);
+    if (n)
+        sb__bson_bytes(L, w, bytes, n);
+    lua_pop(L, 1);
+}
+
+void sb__bson_put_json(
+    lua_State *L, struct sb__bson *w, const struct sb__place *at)
+{
+    size_t n;
+
+    sb__bson_function(L, "bson_json", at ? "value" : "document");
+    lua_insert(L, -2);
+    lua_getfield(L, lua_upvalueindex(SB__BSON_TABLE), "con");
+    lua_insert(L, -2);
+    lua_call(L, 2, 2); // bytes, type
+    int type = (int)lua_tointeger(L, -1);
+    lua_pop(L, 1);
+    if (at) {
+        put_given(L, w, at, type);
+    } else {
+        const char *bytes = lua_tolstring(L, -1, &n);
+
+        w->len = 0;
+        sb__bson_bytes(L, w, bytes, n);
+        lua_pop(L, 1);
+    }
+}
+
+static void put_cdata(
+    lua_State *L, struct sb__bson *w, const struct sb__place *at, int value)
+{
+    sb__bson_function(L, "bson_more", "int64");
+    lua_pushvalue(L, value);
+    lua_call(L, 1, 1);
+    if (!lua_isstring(L, -1))
+        sb__bson_fail(L, at, NULL, 0, value);
+    put_given(L, w, at, SB_BSON_INT64);
+}
+
+// Documents ------------------------------------------------------------------
+
+// The key at that index, the value on the stack top; pops this.
+static void put_field(
+    lua_State *L, struct sb__bson *w, const struct sb__place *up, int key)
+{
+    struct sb__place at = { .up = up, .depth = up ? up->depth + 1 : 1 };
+
+    if (lua_type(L, key) != LUA_TSTRING) {
+        sb__bson_fail(L, &at, "a key that is a %s, not a string", key, 0);
+        return;
+    }
+    at.key = lua_tolstring(L, key, &at.len);
+    if (memchr(at.key, '\0', at.len))
+        sb__bson_fail(L, &at, "a zero byte in a key", key, 0);
+    sb__bson_put(L, w, &at, lua_gettop(L));
+    lua_pop(L, 1);
+}
+
+void sb__bson_put_fields(
+    lua_State *L, struct sb__bson *w, const struct sb__place *up, int t)
+{
+    lua_pushnil(L);
+    while (lua_next(L, t))
+        put_field(L, w, up, lua_gettop(L) - 1);
+}
+
+void sb__bson_put_ordered(
+    lua_State *L, struct sb__bson *w, const struct sb__place *up, int t)
+{
+    int top = lua_gettop(L);
+
+    lua_getfield(L, lua_upvalueindex(SB__BSON_TABLE), "order");
+    lua_pushvalue(L, t);
+    lua_rawget(L, -2);
+    for (int i = 1; i <= (int)lua_objlen(L, top + 2); i++) {
+        lua_rawgeti(L, top + 2, i);
+        lua_pushvalue(L, -1);
+        lua_gettable(L, t);
+        if (lua_isnil(L, -1))
+            lua_pop(L, 1);
+        else
+            put_field(L, w, up, top + 3);
+        lua_settop(L, top + 2);
+    }
+    lua_settop(L, top);
+}
+
+// An array with other keys than 1 to n is a mistake.
+static void check_keys(lua_State *L, const struct sb__place *up, int t, int n)
+{
+    if (n > 0)
+        lua_pushinteger(L, n);
+    else
+        lua_pushnil(L);
+    if (!lua_next(L, t))
+        return;
+    lua_pop(L, 2);
+    lua_pushnil(L);
+    while (lua_next(L, t)) {
+        double key = lua_tonumber(L, -2);
+        struct sb__place at = { .up = up, .depth = up ? up->depth + 1 : 1 };
+
+        if (lua_type(L, -2) != LUA_TNUMBER || key < 1 || key > n ||
+            floor(key) != key)
+            sb__bson_fail(
+                L, &at, "an array with a key of its own", lua_gettop(L) - 1, 0);
+        lua_pop(L, 1);
+    }
+}
+
+static void put_elements(
+    lua_State *L, struct sb__bson *w, const struct sb__place *up, int t)
+{
+    int n = (int)lua_objlen(L, t);
+    char key[12];
+    struct sb__place at = { .up = up, .key = key, .depth = up->depth + 1 };
+
+    check_keys(L, up, t, n);
+    for (int i = 1; i <= n; i++) {
+        at.len = (size_t)snprintf(key, sizeof(key), "%d", i - 1);
+        lua_pushinteger(L, i);
+        lua_gettable(L, t);
+        if (lua_isnil(L, -1))
+            put_key(L, w, &at, SB_BSON_NULL, 0);
+        else
+            sb__bson_put(L, w, &at, lua_gettop(L));
+        lua_pop(L, 1);
+    }
+}
+
+int sb__bson_code(lua_State *L, int t)
+{
+    int code;
+
+    if (!lua_getmetatable(L, t))
+        return 0;
+    lua_getfield(L, lua_upvalueindex(SB__BSON_TABLE), "codes");
+    lua_insert(L, -2);
+    lua_rawget(L, -2);
+    code = (int)lua_tointeger(L, -1);
+    lua_pop(L, 2);
+    return code;
+}
+
+bool sb__bson_is_array(lua_State *L, int t)
+{
+    bool is;
+
+    lua_pushinteger(L, 1);
+    lua_gettable(L, t);
+    is = !lua_isnil(L, -1);
+    lua_pop(L, 1);
+    return is;
+}
+
+// A value that has its bytes, or its text.
+static void put_other(lua_State *L, struct sb__bson *w,
+    const struct sb__place *at, int t, int code)
+{
+    if (code == SB__BSON_JSON) {
+        lua_getfield(L, t, "text");
+        sb__bson_put_json(L, w, at);
+        return;
+    }
+    if (code == SB__BSON_ARG) {
+        if (!w->placeholders)
+            sb__bson_fail(
+                L, at, "a placeholder outside of a compiled command", 0, 0);
+        code = SB_BSON_DOCUMENT;
+    }
+    lua_getfield(L, t, "bytes");
+    put_given(L, w, at, code);
+}
+
+void sb__bson_put_table(
+    lua_State *L, struct sb__bson *w, const struct sb__place *at, int t)
+{
+    int code = sb__bson_code(L, t);
+    size_t start;
+
+    if (code == 0)
+        code = sb__bson_is_array(L, t) ? SB_BSON_ARRAY : SB_BSON_DOCUMENT;
+    else if (code != SB_BSON_ARRAY && code != SB__BSON_ORDERED) {
+        put_other(L, w, at, t, code);
+        return;
+    }
+    if (at->depth > DEPTH)
+        sb__bson_fail(L, at,
+            "nesting deeper than 100 levels, or a table inside itself", 0, 0);
+    luaL_checkstack(L, 10, "document");
+    start = sb__bson_begin(
+        L, w, at, code == SB_BSON_ARRAY ? SB_BSON_ARRAY : SB_BSON_DOCUMENT);
+    if (code == SB_BSON_ARRAY)
+        put_elements(L, w, at, t);
+    else if (code == SB__BSON_ORDERED)
+        sb__bson_put_ordered(L, w, at, t);
+    else
+        sb__bson_put_fields(L, w, at, t);
+    sb__bson_finish(L, w, start);
+}
+
+void sb__bson_put(
+    lua_State *L, struct sb__bson *w, const struct sb__place *at, int value)
+{
+    switch (lua_type(L, value)) {
+    case LUA_TNUMBER:
+        put_number(L, w, at, lua_tonumber(L, value));
+        break;
+    case LUA_TSTRING:
+        put_text(L, w, at, value);
+        break;
+    case LUA_TTABLE:
+        sb__bson_put_table(L, w, at, value);
+        break;
+    case LUA_TBOOLEAN:
+        *put_key(L, w, at, SB_BSON_BOOL, 1) = (uint8_t)lua_toboolean(L, value);
+        break;
+    case SB__BSON_CDATA:
+        put_cdata(L, w, at, value);
+        break;
+    default:
+        sb__bson_fail(L, at, NULL, 0, value);
+    }
+}
