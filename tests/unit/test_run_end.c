@@ -80,7 +80,7 @@ static const struct sb_workload_ops hanging = { .user_run = hang_loop,
 // An event that nothing ends, until the report has been given: its user comes
 // back then, as far as it can.
 static struct {
-    _Atomic bool begun, back;
+    _Atomic bool begun, gone, back; // gone: it came too late to begin
     pthread_t thread;
     struct sb_rec *rec;
     struct sb_run *left; // to its users, and so never freed
@@ -93,10 +93,12 @@ static int late_loop(
 {
     struct sb_err why = { .code = SB_ERESTART, .native = 5, .state = "40001" };
 
-    if (!sb_user_next(u))
-        return 0;
-    late.rec = u->rec;
     late.thread = pthread_self();
+    if (!sb_user_next(u)) {
+        late.gone = true;
+        return 0;
+    }
+    late.rec = u->rec;
     late.left = u->run;
     late.op = sb_user_op(u, "x");
     late.begun = true;
@@ -272,11 +274,15 @@ static struct seen *run_late(int64_t ns)
     struct seen *s = &all[n++];
     struct sb_listener l = { .data = s, .final = on_final };
 
-    late.begun = late.back = false;
+    late.begun = late.gone = late.back = false;
     prepare(s, 1);
     s->o.time = ns;
     s->o.forced_shutdown_ns = 0;
     sb_run(&w, &s->o, &s->random, &l, &s->res);
+    while (!late.begun && !late.gone)
+        nap(MS);
+    if (late.gone && s->res.unjoined)
+        pthread_join(late.thread, NULL);
     return s;
 }
 
