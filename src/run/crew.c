@@ -43,7 +43,7 @@ int sb_crew_barrier(struct sb_crew *c)
     uint64_t mine = c->generation;
     c->arrived++;
     open_if_full(c);
-    while (c->held || (mine == c->generation && !c->canceled))
+    while (mine == c->generation && !c->canceled)
         pthread_cond_wait(&c->moved, &c->lock);
     bool canceled = c->canceled;
     if (mine == c->generation)
@@ -57,6 +57,7 @@ void sb_crew_leave(struct sb_crew *c)
     pthread_mutex_lock(&c->lock);
     c->gone++;
     open_if_full(c);
+    pthread_cond_broadcast(&c->moved); // those that settle
     pthread_mutex_unlock(&c->lock);
 }
 
@@ -68,27 +69,39 @@ void sb_crew_cancel(struct sb_crew *c)
     pthread_mutex_unlock(&c->lock);
 }
 
-void sb_crew_hold(struct sb_crew *c)
+// Call with c->lock held.
+static bool all_settled(const struct sb_crew *c)
+{
+    return c->let_go || c->settled + c->gone >= c->size;
+}
+
+void sb_crew_settle(struct sb_crew *c)
 {
     pthread_mutex_lock(&c->lock);
-    c->held = true;
-    c->canceled = true;
+    if (c->canceled) {
+        c->settled++;
+        pthread_cond_broadcast(&c->moved);
+        while (c->held || !all_settled(c))
+            pthread_cond_wait(&c->moved, &c->lock);
+    }
     pthread_mutex_unlock(&c->lock);
+}
+
+bool sb_crew_hold(struct sb_crew *c)
+{
+    pthread_mutex_lock(&c->lock);
+    c->held = !all_settled(c);
+    bool held = c->held;
+    pthread_mutex_unlock(&c->lock);
+    return held;
 }
 
 void sb_crew_let_go(struct sb_crew *c)
 {
     pthread_mutex_lock(&c->lock);
     c->held = false;
+    c->let_go = true;
     pthread_cond_broadcast(&c->moved);
-    pthread_mutex_unlock(&c->lock);
-}
-
-static void wait_while_held(struct sb_crew *c)
-{
-    pthread_mutex_lock(&c->lock);
-    while (c->held)
-        pthread_cond_wait(&c->moved, &c->lock);
     pthread_mutex_unlock(&c->lock);
 }
 
@@ -96,10 +109,8 @@ double sb_crew_ticket(struct sb_crew *c, int key)
 {
     if (key < 0 || key >= SB_CREW_TICKETS)
         return SB_ERANGE;
-    if (c->canceled) {
-        wait_while_held(c);
+    if (c->canceled)
         return SB_ECANCELED;
-    }
     return (double)atomic_fetch_add_explicit(
         &c->ticket[key], 1, memory_order_relaxed);
 }

@@ -21,7 +21,8 @@ struct sb_crew {
     unsigned arrived, gone; // at the barrier; finished for good
     uint64_t generation;    // of the barrier
     _Atomic bool canceled;
-    bool held; // under lock: canceled, but nobody learns it yet
+    unsigned settled;  // under lock, as the next two: members in settle()
+    bool held, let_go; // none of them passes; those that come do
     _Atomic uint64_t ticket[SB_CREW_TICKETS];
     char what[64]; // progress, under lock
     double done, total;
@@ -39,10 +40,14 @@ int sb_crew_barrier(struct sb_crew *c);
 void sb_crew_leave(struct sb_crew *c);
 // Ends all waiting now and later; tickets end too.
 void sb_crew_cancel(struct sb_crew *c);
-// The same in two steps: cancels, but those who would learn it wait until it is
-// let go. In between their calls under way are canceled, and what they do upon
-// learning it, such as to remove what they made, must not be.
-void sb_crew_hold(struct sb_crew *c);
+// Of a crew that is canceled, before a member undoes what it made: waits until
+// all members are here or gone, so that nothing is under way any more that
+// would bring it back, or until it is let go.
+void sb_crew_settle(struct sb_crew *c);
+// From now on nobody passes sb_crew_settle() until it is let go, so that calls
+// can be canceled and what undoes is not. False: they were let go, or all were
+// there.
+bool sb_crew_hold(struct sb_crew *c);
 void sb_crew_let_go(struct sb_crew *c); // held or not
 // 0, 1, 2 ... for each key; SB_ECANCELED (negative) when canceled, SB_ERANGE
 // for a key that is none.

@@ -10,6 +10,7 @@ local parallel = {}
 if not sb.user then
    local tickets = {}
    function parallel.barrier() end
+   function parallel.settle() end
    function parallel.progress() end
    function parallel.ticket(key)
       local n = tickets[key] or 0
@@ -19,7 +20,8 @@ if not sb.user then
    return parallel
 end
 
-sb.cdef("user", "sb_user_barrier sb_user_ticket sb_user_progress")
+sb.cdef("user", "sb_user_barrier sb_user_ticket sb_user_settle " ..
+   "sb_user_progress")
 
 local u = ffi.cast("struct sb_user *", sb.user)
 
@@ -42,6 +44,12 @@ function parallel.ticket(key)
       error(canceled)
    end
    return n
+end
+
+-- Once the command was interrupted, before what was made is removed: what
+-- another user is still at might bring it back.
+function parallel.settle()
+   C.sb_user_settle(u)
 end
 
 -- Without arguments: wipes the line, for something else to be printed.

@@ -51,8 +51,6 @@ static void on_signal(void *arg, int sig)
 {
     struct sb_run *run = arg;
 
-    if (run->task)
-        sb_crew_hold(&run->crew); // until the main thread canceled their calls
     pthread_mutex_lock(&run->lock);
     run->signal = sig;
     pthread_mutex_unlock(&run->lock);
@@ -514,9 +512,9 @@ int sb_run(struct sb_workload *w, const struct sb_run_opts *o,
     return leave(run, res);
 }
 
-// A look at an interrupted command: calls under way were canceled at once. What
-// was made is removed then, which may take as long as making it did; a server
-// that is silent for longer is left. False: now.
+// A look at an interrupted command: calls under way may end by themselves, then
+// they are canceled. What was made is removed then, which may take as long as
+// making it did; a server that is silent for longer is left. False: now.
 static bool look_at_task(
     struct sb_run *run, struct watch *w, uint64_t since, uint64_t now)
 {
@@ -526,14 +524,15 @@ static bool look_at_task(
         if (grace < (uint64_t)run->o->shutdown_grace)
             grace = (uint64_t)run->o->shutdown_grace;
         w->stopped_at = now;
-        w->cancel_at = now + grace;
+        w->cancel_at = now + (grace < 2 * SECOND ? grace / 2 : SECOND);
+        w->force_at = now + grace;
         w->leave_at = now + 2 * grace;
-        cancel_users(run);
     } else if (now >= w->leave_at) {
         return false;
     } else if (now >= w->cancel_at) {
         w->cancel_at = now + SECOND;
-        cancel_users(run);
+        if (sb_crew_hold(&run->crew) || now >= w->force_at)
+            cancel_users(run);
     }
     return true;
 }

@@ -47,6 +47,9 @@ SB_FFI int sb_user_barrier(struct sb_user *u);
 // The next number of the shared counter `key` (0, 1, ... 63), from 0 on.
 // SB_ECANCELED (negative) when one failed or the run was interrupted.
 SB_FFI double sb_user_ticket(struct sb_user *u, int key);
+// After the command was interrupted: waits until no user is at a call any more
+// or a second has passed. Returns at once otherwise.
+SB_FFI void sb_user_settle(struct sb_user *u);
 // Adds n to what progress shows; total > 0 sets what n is out of. what "":
 // wipes the line instead, so that something else can be printed.
 SB_FFI void sb_user_progress(

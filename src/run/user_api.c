@@ -97,6 +97,11 @@ double sb_user_ticket(struct sb_user *u, int key)
     return sb_crew_ticket(u->priv->crew, key);
 }
 
+void sb_user_settle(struct sb_user *u)
+{
+    sb_crew_settle(u->priv->crew);
+}
+
 void sb_user_progress(
     struct sb_user *u, const char *what, double n, double total)
 {

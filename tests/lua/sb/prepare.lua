@@ -233,6 +233,7 @@ function M.prepare(con, d, opt, c, pad, tables)
    end
    if not whole then -- interrupted: nobody waits for anybody any more
       pcall(job.close_loader, job, false)
+      sysbench.parallel.settle()
       job:undo()
       error(done, 0)
    end
