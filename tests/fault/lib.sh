@@ -65,12 +65,12 @@ gone() { ! kill -0 "${pid_of[$1]}" 2>/dev/null; }
 # interrupt name
 interrupt() { kill -INT "${pid_of[$1]}"; }
 
-# ended name: waits for its end and makes it the run that says() and the others
-# ask. One that does not come to its end has the status 124.
+# ended name [seconds]: waits for its end and makes it the run that says() and
+# the others ask. One that does not come to its end has the status 124.
 ended() {
     local name=$1
     st=0
-    if await 120 gone "$name"; then
+    if await "${2:-120}" gone "$name"; then
         wait "${pid_of[$name]}" || st=$?
     else
         kill -KILL "${pid_of[$name]}"
