@@ -128,7 +128,7 @@ static void reads(void)
     sbmo_env_done(&env);
     options("mongodb://h:1/?readConcernLevel=local&readPreference=secondary"
             "&readPreferenceTags=dc:x");
-    o.read_concern = 3; // majority
+    o.read_concern = 3;    // majority
     o.read_preference = 1; // primary: the tags have to go
     e = made();
     CHECK_STR(mongoc_read_concern_get_level(e->read_concern), "majority");
