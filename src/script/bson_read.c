@@ -15,7 +15,7 @@
 
 // Documents become garbage fast, and a heap that doubles before it is collected
 // is the largest part of such a user. A collection ends before much is added.
-#define PAUSE 120
+#define PAUSE 110
 #define STEPS 900
 
 // What the script has set stays; 100 and 1000 are for loading.

@@ -352,7 +352,7 @@ function event()
 end]]
    local read = 'sysbench.mongodb.decode("\\5\\0\\0\\0\\0") '
    local own = 'collectgarbage("setpause", 170) '
-   for code, pause in pairs{[""] = 120, [read] = 120, [own] = 170,
+   for code, pause in pairs{[""] = 110, [read] = 110, [own] = 170,
                             [own .. read] = 170, [read .. own] = 170} do
       local out, err = tap.with(script:format(code), "run --events=1")
       tap.like(out, "pause " .. pause, "the pause after: " .. code .. err)
