@@ -5,7 +5,6 @@
 #include <sched.h>
 #include <stdlib.h>
 #include <string.h>
-#include <unistd.h>
 
 #define SHARDS_LEAST 8
 #define SHARDS_MOST  64
@@ -95,16 +94,15 @@ unsigned sb_stats_shards(unsigned users, unsigned processors)
     return users < most ? users : most;
 }
 
-int sb_stats_init(struct sb_stats *s, unsigned users, bool open_loop)
+int sb_stats_init(
+    struct sb_stats *s, unsigned users, unsigned shards, bool open_loop)
 {
-    long processors = sysconf(_SC_NPROCESSORS_ONLN);
     int rc = SB_ENOMEM;
 
-    assert(users > 0);
+    assert(users > 0 && shards > 0 && shards <= users);
     memset(s, 0, sizeof(*s));
     s->users = users;
-    s->shards = sb_stats_shards(
-        users, processors > 0 ? (unsigned)processors : 1);
+    s->shards = shards;
     s->open_loop = open_loop;
     pthread_mutex_init(&s->op_lock, NULL);
     s->rec = lines_alloc(users * sizeof(*s->rec));

@@ -155,13 +155,15 @@ struct sb_stats {
     struct sb_stats *twin;    // and in there as well, under the same number
 };
 
-// 0 or SB_ENOMEM.
-int sb_stats_init(struct sb_stats *s, unsigned users, bool open_loop);
-
 // In how many shards the histograms of so many users are kept on a machine with
 // so many processors: one each up to four users a processor, from 8 to 64
 // shards for more. Times that vary touch hundreds of pages of each shard.
 unsigned sb_stats_shards(unsigned users, unsigned processors);
+
+// shards: from 1 to users; user n records in shard n mod shards. 0 or
+// SB_ENOMEM.
+int sb_stats_init(
+    struct sb_stats *s, unsigned users, unsigned shards, bool open_loop);
 void sb_stats_done(struct sb_stats *s); // {0} allowed
 
 // From now on both give the same number to an operation: a user moves from

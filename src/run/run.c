@@ -6,7 +6,6 @@
 #include <stdlib.h>
 #include <string.h>
 #include <time.h>
-#include <unistd.h>
 
 #include "base/log.h"
 #include "run/run_private.h"
@@ -55,78 +54,6 @@ static void on_signal(void *arg, int sig)
     run->signal = sig;
     pthread_mutex_unlock(&run->lock);
     sb__run_stop(run);
-}
-
-static int init_lock(struct sb_run *run)
-{
-    pthread_condattr_t attr;
-
-    if (pthread_mutex_init(&run->lock, NULL))
-        return SB_ENOMEM;
-    pthread_condattr_init(&attr);
-    pthread_condattr_setclock(&attr, CLOCK_MONOTONIC);
-    int rc = pthread_cond_init(&run->changed, &attr);
-    pthread_condattr_destroy(&attr);
-    if (rc) {
-        pthread_mutex_destroy(&run->lock);
-        return SB_ENOMEM;
-    }
-    run->has_lock = true;
-    return 0;
-}
-
-static int init_stats(struct sb_run *run)
-{
-    unsigned n = (unsigned)run->o->threads;
-    int rc = sb_stats_init(&run->stats[SB_PHASE_MEASURED], n, run->open_loop);
-
-    if (rc == 0 && run->o->warmup_time > 0)
-        rc = sb_stats_init(&run->stats[SB_PHASE_WARMUP], n, run->open_loop);
-    if (rc == 0 && run->o->warmup_time > 0)
-        sb_stats_twin(
-            &run->stats[SB_PHASE_MEASURED], &run->stats[SB_PHASE_WARMUP]);
-    return rc;
-}
-
-static int init_run(struct sb_run *run)
-{
-    size_t n = (size_t)run->o->threads;
-
-    sb_clock_init(&run->clock);
-    run->open_loop = !run->task && run->o->rate > 0;
-    run->limited = !run->task && run->o->events > 0;
-    run->crowded = run->o->threads > sysconf(_SC_NPROCESSORS_ONLN);
-    run->user = aligned_alloc(64, n * sizeof(*run->user));
-    run->priv = calloc(n, sizeof(*run->priv));
-    if (run->user)
-        memset(run->user, 0, n * sizeof(*run->user));
-    if (!run->user || !run->priv || init_lock(run) ||
-        sb_crew_init(&run->crew, (unsigned)n))
-        return SB_ENOMEM;
-    if (run->open_loop)
-        sb_pace_init(&run->pace, (enum sb_pace_kind)run->o->arrivals,
-            run->o->rate, sb_rng_mix(run->random->seed));
-    int rc = run->task ? 0 : init_stats(run);
-    // All of them before the first thread, which may have to stop all others.
-    for (unsigned i = 0; rc == 0 && i < n; i++)
-        rc = sb__user_init(&run->user[i], run, i);
-    return rc;
-}
-
-static void free_run(struct sb_run *run)
-{
-    for (size_t i = 0; run->user && i < (size_t)run->o->threads; i++)
-        sb__user_done(&run->user[i]);
-    sb_stats_done(&run->stats[SB_PHASE_WARMUP]);
-    sb_stats_done(&run->stats[SB_PHASE_MEASURED]);
-    sb_crew_done(&run->crew);
-    if (run->has_lock) {
-        pthread_cond_destroy(&run->changed);
-        pthread_mutex_destroy(&run->lock);
-    }
-    free(run->priv);
-    free(run->user);
-    free(run);
 }
 
 // Waits until something changes or the moment comes. Call with run->lock held.
@@ -458,26 +385,13 @@ static int start_users(struct sb_run *run, struct sb_run_result *res)
     return rc;
 }
 
-static struct sb_run *new_run(struct sb_workload *w,
-    const struct sb_run_opts *o, struct sb_random_shared *random)
-{
-    struct sb_run *run = calloc(1, sizeof(*run));
-
-    if (run) {
-        run->w = w;
-        run->o = o;
-        run->random = random;
-    }
-    return run;
-}
-
 // Users are out there that may touch the run: it is left to them.
 static int leave(struct sb_run *run, struct sb_run_result *res)
 {
     int rc = res->err.code;
 
     if (!res->unjoined)
-        free_run(run);
+        sb__run_free(run);
     return rc;
 }
 
@@ -487,14 +401,14 @@ int sb_run(struct sb_workload *w, const struct sb_run_opts *o,
 {
     struct sb_signals signals = { 0 };
     struct sb_meter meter = { 0 };
-    struct sb_run *run = new_run(w, o, random);
+    struct sb_run *run = sb__run_new(w, o, random);
 
     memset(res, 0, sizeof(*res));
     res->end = SB_END_FAILED;
     if (!run)
         return sb_err_set(&res->err, SB_ENOMEM, "out of memory for a run");
     run->l = l;
-    if (init_run(run))
+    if (sb__run_init(run))
         sb_err_set(&res->err, SB_ENOMEM, "out of memory for %lld users",
             (long long)o->threads);
     else if (!w->ops->begin || w->ops->begin(w, &res->err) == 0)
@@ -569,14 +483,14 @@ int sb_run_parallel(struct sb_workload *w, const char *what,
     struct sb_run_result *res)
 {
     struct sb_signals signals = { 0 };
-    struct sb_run *run = new_run(w, o, random);
+    struct sb_run *run = sb__run_new(w, o, random);
 
     memset(res, 0, sizeof(*res));
     res->end = SB_END_FAILED;
     if (!run)
         return sb_err_set(&res->err, SB_ENOMEM, "out of memory for %s", what);
     run->task = task;
-    if (init_run(run))
+    if (sb__run_init(run))
         sb_err_set(&res->err, SB_ENOMEM, "out of memory for %s", what);
     else
         sb_signals_start(&signals, on_signal, run, &res->err);

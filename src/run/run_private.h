@@ -79,6 +79,13 @@ void sb__run_stop(struct sb_run *run);
 // Keeps the first failure and stops the run. Any thread.
 void sb__run_fail(struct sb_run *run, const struct sb_err *err);
 
+// run_state.c. NULL: out of memory. sb__run_init(): 0 or SB_ENOMEM; what was
+// made is freed by sb__run_free() either way.
+struct sb_run *sb__run_new(struct sb_workload *w, const struct sb_run_opts *o,
+    struct sb_random_shared *random);
+int sb__run_init(struct sb_run *run);
+void sb__run_free(struct sb_run *run);
+
 int sb__user_init(struct sb_user *u, struct sb_run *run, unsigned id);
 void sb__user_done(struct sb_user *u);
 // An error ended the loop of this user, maybe in the middle of an event.

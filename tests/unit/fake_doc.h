@@ -263,7 +263,7 @@ static struct sb_rec *rec;
 
 static inline void start_docs(void)
 {
-    CHECK_INT(sb_stats_init(&stats, 1, false), 0);
+    CHECK_INT(sb_stats_init(&stats, 1, 1, false), 0);
     rec = &stats.rec[0];
     drv.doc = &doc_ops;
     drv.generic = &generic_ops;

@@ -67,7 +67,7 @@ static void new_statistics(void)
 
     start_docs();
     CHECK_INT(run_doc(command("ping")), 0);
-    CHECK_INT(sb_stats_init(&more, 1, false), 0);
+    CHECK_INT(sb_stats_init(&more, 1, 1, false), 0);
     sb_stats_op(&more, "another", SB_OP_OTHER);
     rec = &more.rec[0];
     CHECK_INT(run_doc(command("ping")), 0);

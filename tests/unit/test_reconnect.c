@@ -46,7 +46,7 @@ static bool pass(void *arg, uint64_t ns)
 static void start_reconnect(void)
 {
     drv.generic = &generic;
-    CHECK_INT(sb_stats_init(&stats, 1, false), 0);
+    CHECK_INT(sb_stats_init(&stats, 1, 1, false), 0);
     rec = &stats.rec[0];
     ctx.rec = &rec;
     ctx.op_stats = NULL;

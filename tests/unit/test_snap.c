@@ -24,7 +24,7 @@ static void empty_run(void)
 {
     struct sb_snap a, diff, zero = { 0 };
 
-    sb_stats_init(&s, 2, true);
+    sb_stats_init(&s, 2, 2, true);
     take(&a, 5, 0);
     CHECK_INT(a.service_min, 0);
     CHECK_INT(a.user_min[1], 0);
@@ -44,7 +44,7 @@ static void intervals_add_up(void)
     struct sb_err e;
     int op;
 
-    sb_stats_init(&s, 2, true);
+    sb_stats_init(&s, 2, 2, true);
     op = sb_stats_op(&s, "select", SB_OP_READ);
     sb_err_native(&e, SB_ERESTART, 7, "40001", "again");
     event(0, 0, 100, 50100);
@@ -100,7 +100,7 @@ static void first_interval_is_exact(void)
 {
     struct sb_snap a, b, diff;
 
-    sb_stats_init(&s, 1, false);
+    sb_stats_init(&s, 1, 1, false);
     take(&a, 0, 0);
     event(0, 0, 0, 1234567);
     take(&b, 10, 1);
@@ -120,7 +120,7 @@ static void broken_sums_are_named(void)
 
 #define BROKEN(change, name)                                       \
     do {                                                           \
-        sb_stats_init(&s, 2, true);                                \
+        sb_stats_init(&s, 2, 2, true);                             \
         event(0, 0, 0, 5);                                         \
         sb_rec_op(&s.rec[0], sb_stats_op(&s, "x", SB_OP_READ), 5); \
         take(&b, 1, 1);                                            \
@@ -150,7 +150,7 @@ static void reports_show_the_right_latency(void)
     struct sb_snap a, diff, zero = { 0 };
     struct sb_report r;
 
-    sb_stats_init(&s, 1, true);
+    sb_stats_init(&s, 1, 1, true);
     event(0, 0, 1000, 3000);
     event(0, 0, 3000, 4000);
     take(&a, 2000000000, 5);

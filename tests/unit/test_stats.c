@@ -18,7 +18,7 @@ static void done_of_nothing(void)
 
 static void few_users_have_their_own(void)
 {
-    CHECK_INT(sb_stats_init(&s, 3, false), 0);
+    CHECK_INT(sb_stats_init(&s, 3, 3, false), 0);
     CHECK_INT(s.shards, 3);
     CHECK(!s.service[2].shared);
     CHECK(s.rec[1].service == &s.service[1]);
@@ -29,8 +29,8 @@ static void few_users_have_their_own(void)
 
 static void many_users_share(void)
 {
-    CHECK_INT(sb_stats_init(&s, 64 + 6, true), 0);
-    CHECK(s.shards >= 8 && s.shards <= 64);
+    CHECK_INT(sb_stats_init(&s, 64 + 6, 16, true), 0);
+    CHECK_INT(s.shards, 16);
     CHECK(s.service[0].shared && s.lag[0].shared);
     CHECK(s.rec[0].service == s.rec[s.shards].service);
     CHECK(s.rec[5].response != s.rec[6].response);
@@ -54,7 +54,7 @@ static void events_are_recorded(void)
 {
     struct sb_tally *t;
 
-    sb_stats_init(&s, 1, true);
+    sb_stats_init(&s, 1, 1, true);
     t = &s.rec[0].tally;
     sb_rec_event(&s.rec[0], 100, 150, 1150);
     sb_rec_event(&s.rec[0], 200, 1150, 1400);
@@ -74,7 +74,7 @@ static void operations_have_one_number(void)
 {
     char name[200];
 
-    sb_stats_init(&s, 2, false);
+    sb_stats_init(&s, 2, 2, false);
     CHECK_INT(sb_stats_op(&s, "select", SB_OP_READ), 0);
     CHECK_INT(sb_stats_op(&s, "update", SB_OP_WRITE), 1);
     CHECK_INT(sb_stats_op(&s, "select", SB_OP_READ), 0);
@@ -97,7 +97,7 @@ static void a_full_table_collects_the_rest(void)
 {
     char name[16];
 
-    sb_stats_init(&s, 1, false);
+    sb_stats_init(&s, 1, 1, false);
     for (int i = 0; i < SB_OPS_MAX - 1; i++) {
         snprintf(name, sizeof(name), "op%d", i);
         CHECK_INT(sb_stats_op(&s, name, SB_OP_READ), i);
@@ -124,7 +124,7 @@ static void codes_are_counted_apart(void)
     struct sb_err a = error(1213, "40001"), b = error(1205, "HY000");
     struct sb_rec *r;
 
-    sb_stats_init(&s, 1, false);
+    sb_stats_init(&s, 1, 1, false);
     r = &s.rec[0];
     sb_rec_code(r, "mysql", &a, 10);
     sb_rec_code(r, "mysql", &b, 20);
@@ -150,7 +150,7 @@ static void fates_are_settled(void)
     struct sb_err e = error(1, "");
     struct sb_rec *r;
 
-    sb_stats_init(&s, 1, false);
+    sb_stats_init(&s, 1, 1, false);
     r = &s.rec[0];
     sb_rec_settle(r, SB_FATE_IGNORED, NULL, 1);
     CHECK_INT(r->tally.err_ignored, 0);
@@ -179,7 +179,7 @@ static void later(void)
     struct sb_snap snap;
     int op;
 
-    CHECK_INT(sb_stats_init(&s, 2, false), 0);
+    CHECK_INT(sb_stats_init(&s, 2, 2, false), 0);
     op = sb_stats_op(&s, "x", SB_OP_READ);
     sb_rec_event_later(
         &s.rec[0], 2000000, 2000100); // the first of all: at once
@@ -229,7 +229,7 @@ static void closed(void)
     struct sb_snap snap;
     int op;
 
-    CHECK_INT(sb_stats_init(&s, 1, false), 0);
+    CHECK_INT(sb_stats_init(&s, 1, 1, false), 0);
     op = sb_stats_op(&s, "x", SB_OP_READ);
     sb_rec_event_later(&s.rec[0], 2000000, 2000100);
     for (int i = 0; i < 3; i++)
@@ -270,7 +270,7 @@ static void closing_waits(void)
     pthread_t t;
 
     memset(&side, 0, sizeof(side));
-    CHECK_INT(sb_stats_init(&s, 1, false), 0);
+    CHECK_INT(sb_stats_init(&s, 1, 1, false), 0);
     CHECK(sb_rec_enter(&s.rec[0]));
     pthread_create(&t, NULL, closer, NULL);
     while (!atomic_load(&side.closes))
@@ -306,7 +306,7 @@ static void closed_while_recording(void)
         pthread_t t;
 
         memset(&side, 0, sizeof(side));
-        CHECK_INT(sb_stats_init(&s, 1, false), 0);
+        CHECK_INT(sb_stats_init(&s, 1, 1, false), 0);
         sb_stats_op(&s, "x", SB_OP_READ);
         pthread_create(&t, NULL, recorder, NULL);
         while (atomic_load(&side.done) < 20 + (uint64_t)round % 16)

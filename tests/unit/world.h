@@ -43,7 +43,7 @@ static inline void world_init(struct world *w, const char *args)
     CHECK(sb_opts_argv(w->o, argc, argv, &w->err) == 0);
     CHECK(sb_opts_add(w->o, &sb_db_opt_table, &w->opts, &w->err) == 0);
     w->d = sb_drivers_new(modules, w->o, &w->opts);
-    CHECK(sb_stats_init(&w->stats, 2, false) == 0);
+    CHECK(sb_stats_init(&w->stats, 2, 2, false) == 0);
     w->rec = &w->stats.rec[0];
     sb_clock_init(&w->clock);
     sb_db_ctx_init(&w->ctx, w->d, &w->rec, &w->clock, 0, 1);

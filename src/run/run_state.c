@@ -1,0 +1,104 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+//
+// The state of a run: made before its first thread, freed after the last.
+#include <stdlib.h>
+#include <string.h>
+#include <time.h>
+#include <unistd.h>
+
+#include "run/run_private.h"
+
+struct sb_run *sb__run_new(struct sb_workload *w, const struct sb_run_opts *o,
+    struct sb_random_shared *random)
+{
+    struct sb_run *run = calloc(1, sizeof(*run));
+
+    if (run) {
+        run->w = w;
+        run->o = o;
+        run->random = random;
+    }
+    return run;
+}
+
+static int init_lock(struct sb_run *run)
+{
+    pthread_condattr_t attr;
+
+    if (pthread_mutex_init(&run->lock, NULL))
+        return SB_ENOMEM;
+    pthread_condattr_init(&attr);
+    pthread_condattr_setclock(&attr, CLOCK_MONOTONIC);
+    int rc = pthread_cond_init(&run->changed, &attr);
+    pthread_condattr_destroy(&attr);
+    if (rc) {
+        pthread_mutex_destroy(&run->lock);
+        return SB_ENOMEM;
+    }
+    run->has_lock = true;
+    return 0;
+}
+
+static unsigned processors(void)
+{
+    long n = sysconf(_SC_NPROCESSORS_ONLN);
+
+    return n > 0 ? (unsigned)n : 1;
+}
+
+static int init_stats(struct sb_run *run)
+{
+    unsigned n = (unsigned)run->o->threads;
+    unsigned shards = sb_stats_shards(n, processors());
+    int rc = sb_stats_init(
+        &run->stats[SB_PHASE_MEASURED], n, shards, run->open_loop);
+
+    if (rc == 0 && run->o->warmup_time > 0)
+        rc = sb_stats_init(
+            &run->stats[SB_PHASE_WARMUP], n, shards, run->open_loop);
+    if (rc == 0 && run->o->warmup_time > 0)
+        sb_stats_twin(
+            &run->stats[SB_PHASE_MEASURED], &run->stats[SB_PHASE_WARMUP]);
+    return rc;
+}
+
+int sb__run_init(struct sb_run *run)
+{
+    size_t n = (size_t)run->o->threads;
+
+    sb_clock_init(&run->clock);
+    run->open_loop = !run->task && run->o->rate > 0;
+    run->limited = !run->task && run->o->events > 0;
+    run->crowded = run->o->threads > (int64_t)processors();
+    run->user = aligned_alloc(64, n * sizeof(*run->user));
+    run->priv = calloc(n, sizeof(*run->priv));
+    if (run->user)
+        memset(run->user, 0, n * sizeof(*run->user));
+    if (!run->user || !run->priv || init_lock(run) ||
+        sb_crew_init(&run->crew, (unsigned)n))
+        return SB_ENOMEM;
+    if (run->open_loop)
+        sb_pace_init(&run->pace, (enum sb_pace_kind)run->o->arrivals,
+            run->o->rate, sb_rng_mix(run->random->seed));
+    int rc = run->task ? 0 : init_stats(run);
+    // All of them before the first thread, which may have to stop all others.
+    for (unsigned i = 0; rc == 0 && i < n; i++)
+        rc = sb__user_init(&run->user[i], run, i);
+    return rc;
+}
+
+void sb__run_free(struct sb_run *run)
+{
+    for (size_t i = 0; run->user && i < (size_t)run->o->threads; i++)
+        sb__user_done(&run->user[i]);
+    sb_stats_done(&run->stats[SB_PHASE_WARMUP]);
+    sb_stats_done(&run->stats[SB_PHASE_MEASURED]);
+    sb_crew_done(&run->crew);
+    if (run->has_lock) {
+        pthread_cond_destroy(&run->changed);
+        pthread_mutex_destroy(&run->lock);
+    }
+    free(run->priv);
+    free(run->user);
+    free(run);
+}
