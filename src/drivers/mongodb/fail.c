@@ -57,9 +57,12 @@ static int network_number(const struct sbmo_conn *c, const bson_error_t *e)
 }
 
 // Adds one reason. "socket timeout calling hello on 'db1:27017'" is made to
-// begin with its address, as the others do.
-static void add_reason(char *text, char *out, size_t size)
+// begin with its address, as the others do. why: errno of the last call on a
+// socket, which the library keeps to itself when writing fails.
+static void add_reason(char *text, int why, char *out, size_t size)
 {
+    static const char hangs_up[] =
+        "it hangs up; does it speak MongoDB's protocol?";
     char *call = strstr(text, " calling ");
     char *from = call ? strchr(call, '\'') : NULL;
     char *to = from ? strchr(from + 1, '\'') : NULL;
@@ -67,20 +70,22 @@ static void add_reason(char *text, char *out, size_t size)
     const char *what = text;
 
     if (!to) {
-        snprintf(out + n, size - n, "%s", text);
+        if (why && strncmp(text, "Failed to write", 15) == 0)
+            what = why == EPIPE ? hangs_up : strerror(why);
+        snprintf(out + n, size - n, "%s", what);
         return;
     }
     *call = *to = '\0';
     if (strcmp(text, "socket timeout") == 0)
         what = "no answer in time";
     else if (strstr(text, "closed"))
-        what = "it hangs up; does it speak MongoDB's protocol?";
+        what = hangs_up;
     snprintf(out + n, size - n, "%s: %s", from + 1, what);
 }
 
 // What is between the brackets of "No suitable servers found (...): [reason]
 // [reason]", each of which names its address; else the whole.
-static void reason(const char *message, char *out, size_t size)
+static void reason(const char *message, int why, char *out, size_t size)
 {
     const char *open = strchr(message, '['), *close = strrchr(message, ']');
     char all[sizeof(((bson_error_t *)0)->message)], *next, *one = all;
@@ -88,17 +93,18 @@ static void reason(const char *message, char *out, size_t size)
     out[0] = '\0';
     if (strncmp(message, "No suitable servers", 19) != 0 || !open ||
         close < open) {
-        snprintf(out, size, "%s", message);
+        snprintf(all, sizeof(all), "%s", message);
+        add_reason(all, why, out, size);
         return;
     }
     snprintf(all, sizeof(all), "%.*s", (int)(close - open - 1), open + 1);
     while ((next = strstr(one, "] [")) != NULL) {
         *next = '\0';
-        add_reason(one, out, size);
+        add_reason(one, why, out, size);
         snprintf(out + strlen(out), size - strlen(out), "; ");
         one = next + 3;
     }
-    add_reason(one, out, size);
+    add_reason(one, why, out, size);
 }
 
 static int lost(struct sbmo_conn *c, const bson_error_t *e, struct sb_err *err)
@@ -106,7 +112,7 @@ static int lost(struct sbmo_conn *c, const bson_error_t *e, struct sb_err *err)
     const char *last = sbmo_stream_last(c);
     char text[300];
 
-    reason(e->message, text, sizeof(text));
+    reason(e->message, c->why, text, sizeof(text));
     if (e->domain == MONGOC_ERROR_SERVER_SELECTION)
         sb_err_set(err, SB_ELOST, "no server can take the command: %s", text);
     else if (e->domain == MONGOC_ERROR_STREAM && c->why == ETIMEDOUT)
@@ -182,7 +188,7 @@ int sbmo_no_connection(
 
     if (sbmo_canceled(c))
         return sb_err_set(err, SB_ECANCELED, "connecting was canceled");
-    reason(e->message, text, sizeof(text));
+    reason(e->message, c->why, text, sizeof(text));
     if (is_login(e)) {
         native = SBMO_AUTH_FAILED;
         sb_err_set(err, SB_ECONNECT,
