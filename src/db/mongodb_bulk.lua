@@ -24,13 +24,15 @@ local function add(self, kind, length)
    end
 end
 
+jit.off(add) -- see mongodb.lua
+
 local function insert(self, document)
    build.need(document, "a document to insert")
    bson.begin(self.con)
    add(self, INSERT, bson.root(document))
 end
 
-jit.off(insert) -- see mongodb.lua
+jit.off(insert)
 
 -- document: or a compiled one, and its values.
 function bulk:insert(document, ...)

@@ -9,7 +9,7 @@ local my = sb.mongodb
 local bson = sb.module("bson")
 local build = my.build()
 local methods, options_at = build.methods, build.options_at
-local call = {}
+local call = { build = build } -- kept: what more adds methods to is this one
 
 jit.off(true, true) -- see mongodb.lua
 

@@ -29,6 +29,7 @@ static int bson_begin(lua_State *L)
         w->cap = 0;
     }
     w->len = 0;
+    w->turn++;
     sb__bson_room(L, w, 4);
     w->len = 4;
     w->start[0] = 0;
@@ -42,10 +43,21 @@ static struct sb__place place_of(lua_State *L, const struct sb__bson *w)
     struct sb__place at = { .depth = w->open };
 
     if (w->open == 0)
-        luaL_error(L, "no document was begun");
+        sb__bson_raise(L, "document: another one was begun while it was "
+                          "written");
     at.up = w->open > 1 ? &w->place[w->open - 2] : NULL;
     at.key = luaL_checklstring(L, 1, &at.len);
+    if (memchr(at.key, '\0', at.len))
+        sb__bson_fail(L, &at, "a zero byte in a key", 0, 0);
     return at;
+}
+
+// Metamethods and finalizers of a script may write another document meanwhile.
+static void check_turn(lua_State *L, const struct sb__bson *w, unsigned turn)
+{
+    if (w->turn != turn)
+        sb__bson_raise(L, "document: another one was begun by a metamethod "
+                          "while it was written");
 }
 
 // put(key, value)
@@ -53,9 +65,11 @@ static int bson_put(lua_State *L)
 {
     struct sb__bson *w = self(L);
     struct sb__place at = place_of(L, w);
+    unsigned turn = w->turn;
 
     lua_settop(L, 2);
     sb__bson_put(L, w, &at, 2);
+    check_turn(L, w, turn);
     return 0;
 }
 
@@ -65,6 +79,7 @@ static int bson_put_document(lua_State *L)
 {
     struct sb__bson *w = self(L);
     struct sb__place at = place_of(L, w);
+    unsigned turn = w->turn;
 
     lua_settop(L, 2);
     switch (lua_type(L, 2)) {
@@ -80,6 +95,7 @@ static int bson_put_document(lua_State *L)
     default:
         sb__bson_fail(L, &at, "a %s where a document should be", 0, 2);
     }
+    check_turn(L, w, turn);
     return 0;
 }
 
@@ -119,6 +135,7 @@ static int bson_root(lua_State *L)
     struct sb__bson *w = self(L);
     const struct sb__place at = { .key = "top", .len = 3, .depth = 1 };
     int type = lua_type(L, 1), code;
+    unsigned turn = w->turn;
 
     lua_settop(L, 1);
     w->open = 0;
@@ -146,6 +163,7 @@ static int bson_root(lua_State *L)
         sb__bson_fail(L, &at,
             "an array or another value where a document should be", 0, 0);
     }
+    check_turn(L, w, turn);
     lua_pushinteger(L, (lua_Integer)w->len);
     return 1;
 }

@@ -40,6 +40,7 @@ struct sb__bson {
     size_t len, cap;
     bool placeholders; // whether they are allowed
     bool reads;        // documents were read in this state
+    unsigned turn;     // how many documents were begun
     unsigned open;     // documents that are open, the outermost one included
     size_t start[SB__BSON_OPEN];
     struct sb__place place[SB__BSON_OPEN]; // of the others
@@ -59,6 +60,9 @@ void sb__bson_function(lua_State *L, const char *module, const char *name);
 // indexes of the stack, 0: none. what: NULL for a value of no such type.
 int sb__bson_fail(lua_State *L, const struct sb__place *at, const char *what,
     int key, int value);
+
+// Raises at the script's line.
+int sb__bson_raise(lua_State *L, const char *text);
 
 // Room for `more` bytes at the end.
 uint8_t *sb__bson_room(lua_State *L, struct sb__bson *w, size_t more);

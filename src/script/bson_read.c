@@ -192,6 +192,7 @@ static const uint8_t *advance(lua_State *L, size_t *len)
     set_pause(L);
     luaL_checktype(L, 1, LUA_TTABLE);
     lua_getfield(L, 1, "con");
+    luaL_argcheck(L, lua_type(L, -1) == SB__BSON_CDATA, 1, "no result");
     rc = sb_doc_next(connection(L, lua_gettop(L)), &doc, len);
     if (rc < 0) {
         sb__bson_function(L, "mongodb_error", "raise_con");

@@ -60,6 +60,14 @@ int sb__bson_fail(lua_State *L, const struct sb__place *at, const char *what,
     return 0; // never
 }
 
+int sb__bson_raise(lua_State *L, const char *text)
+{
+    sb__bson_function(L, "mongodb_error", "raise");
+    lua_pushstring(L, text);
+    lua_call(L, 1, 0);
+    return 0; // never
+}
+
 // The buffer -----------------------------------------------------------------
 
 static uint8_t *grow(lua_State *L, struct sb__bson *w, size_t more)
@@ -229,11 +237,17 @@ void sb__bson_put_fields(
 void sb__bson_put_ordered(
     lua_State *L, struct sb__bson *w, const struct sb__place *up, int t)
 {
+    static const struct sb__place whole = {
+        .key = "top", .len = 3, .depth = 1
+    };
     int top = lua_gettop(L);
 
     lua_getfield(L, lua_upvalueindex(SB__BSON_TABLE), "order");
     lua_pushvalue(L, t);
     lua_rawget(L, -2);
+    if (!lua_istable(L, -1)) // a script has copied it, with its metatable
+        sb__bson_fail(L, up ? up : &whole,
+            "a copy of an ordered document, without its order", 0, 0);
     for (int i = 1; i <= (int)lua_objlen(L, top + 2); i++) {
         lua_rawgeti(L, top + 2, i);
         lua_pushvalue(L, -1);
@@ -331,6 +345,8 @@ static void put_other(lua_State *L, struct sb__bson *w,
         code = SB_BSON_DOCUMENT;
     }
     lua_getfield(L, t, "bytes");
+    if (lua_type(L, -1) != LUA_TSTRING)
+        sb__bson_fail(L, at, NULL, 0, t);
     put_given(L, w, at, code);
 }
 

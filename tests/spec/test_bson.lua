@@ -226,6 +226,17 @@ local function errors()
       "an array with a key of its own at a.x")
    fails("an array with a hole before its last", {a = {1, [5] = 5}},
       "an array with a key of its own at a.5")
+   local copy = setmetatable({a = 1}, getmetatable(doc("a", 1)))
+   fails("a copy of an ordered document", {q = copy},
+      "a copy of an ordered document, without its order at q")
+   fails("such a copy as the whole", copy, ".*without its order at top")
+   fails("a document that writes another one",
+      {v = setmetatable({}, {__index = function() encode{q = 1} end})},
+      "another one was begun by a metamethod")
+   local id = mongodb.objectid()
+   id.bytes = nil
+   fails("an ObjectId without its bytes", {v = id},
+      "unsupported value %(a table%) at v")
    deep.x = deep
    fails("a table inside itself", deep,
       "nesting deeper than 100 levels, or a table inside itself at " ..
