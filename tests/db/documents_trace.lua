@@ -7,11 +7,11 @@ local made, aborted, stitched, why = 0, 0, 0, ""
 local util = require("jit.util")
 local known, vmdef = pcall(require, "jit.vmdef")
 
--- Which of several places gets hot first is chance: a trace that leaves its
--- loop or meets another is no failure, the next one takes it in.
-local function chance(text)
-   return text:find("leaving loop") or text:find("inner loop") or
-      text:find("loop unroll") or text:find("down%-recursion")
+-- What cannot be compiled, or was tried too often. Other ends of a recording
+-- are chance: which of several places gets hot first, or a C function that is
+-- met there before it was ever called; the next trace takes them in.
+local function hopeless(text)
+   return text:find("NYI") or text:find("blacklisted")
 end
 
 local function note(what, tr, func, pc, code, reason)
@@ -21,8 +21,8 @@ local function note(what, tr, func, pc, code, reason)
          stitched = stitched + 1
       end
    elseif what == "abort" then
-      local text = known and vmdef.traceerr[code] or "?"
-      if not chance(text) then
+      local text = known and vmdef.traceerr[code] or "NYI?"
+      if hopeless(text) then
          local info = util.funcinfo(func, pc)
          aborted = aborted + 1
          why = why .. " " .. tostring(info.loc or info.source) .. ":" ..
