@@ -79,7 +79,9 @@ void sb__run_stop(struct sb_run *run);
 // Keeps the first failure and stops the run. Any thread.
 void sb__run_fail(struct sb_run *run, const struct sb_err *err);
 
-// run_state.c. NULL: out of memory. sb__run_init(): 0 or SB_ENOMEM; what was
+// run_state.c. Both, by the monotonic clock: 0 or SB_ENOMEM.
+int sb__lock_init(pthread_mutex_t *lock, pthread_cond_t *cond);
+// NULL: out of memory. sb__run_init(): 0 or SB_ENOMEM; what was
 // made is freed by sb__run_free() either way.
 struct sb_run *sb__run_new(struct sb_workload *w, const struct sb_run_opts *o,
     struct sb_random_shared *random);

@@ -21,21 +21,20 @@ struct sb_run *sb__run_new(struct sb_workload *w, const struct sb_run_opts *o,
     return run;
 }
 
-static int init_lock(struct sb_run *run)
+int sb__lock_init(pthread_mutex_t *lock, pthread_cond_t *cond)
 {
     pthread_condattr_t attr;
 
-    if (pthread_mutex_init(&run->lock, NULL))
+    if (pthread_mutex_init(lock, NULL))
         return SB_ENOMEM;
     pthread_condattr_init(&attr);
     pthread_condattr_setclock(&attr, CLOCK_MONOTONIC);
-    int rc = pthread_cond_init(&run->changed, &attr);
+    int rc = pthread_cond_init(cond, &attr);
     pthread_condattr_destroy(&attr);
     if (rc) {
-        pthread_mutex_destroy(&run->lock);
+        pthread_mutex_destroy(lock);
         return SB_ENOMEM;
     }
-    run->has_lock = true;
     return 0;
 }
 
@@ -74,8 +73,10 @@ int sb__run_init(struct sb_run *run)
     run->priv = calloc(n, sizeof(*run->priv));
     if (run->user)
         memset(run->user, 0, n * sizeof(*run->user));
-    if (!run->user || !run->priv || init_lock(run) ||
-        sb_crew_init(&run->crew, (unsigned)n))
+    if (!run->user || !run->priv || sb__lock_init(&run->lock, &run->changed))
+        return SB_ENOMEM;
+    run->has_lock = true;
+    if (sb_crew_init(&run->crew, (unsigned)n))
         return SB_ENOMEM;
     if (run->open_loop)
         sb_pace_init(&run->pace, (enum sb_pace_kind)run->o->arrivals,

@@ -378,23 +378,6 @@ void sb__user_start(struct sb_user *u)
     sb_clock_anchor(&u->clock);
 }
 
-static int init_waiting(struct sb_user_priv *p)
-{
-    pthread_condattr_t attr;
-
-    if (pthread_mutex_init(&p->lock, NULL))
-        return SB_ENOMEM;
-    pthread_condattr_init(&attr);
-    pthread_condattr_setclock(&attr, CLOCK_MONOTONIC);
-    int rc = pthread_cond_init(&p->wake, &attr);
-    pthread_condattr_destroy(&attr);
-    if (rc) {
-        pthread_mutex_destroy(&p->lock);
-        return SB_ENOMEM;
-    }
-    return 0;
-}
-
 static void init_common(
     struct sb_user *u, struct sb_random_shared *random, unsigned id)
 {
@@ -416,7 +399,7 @@ int sb__user_init(struct sb_user *u, struct sb_run *run, unsigned id)
     if (run->o->think_time[0])
         sb_dist_time_parse(run->o->think_time, &p->think, NULL);
     p->chained = sb_dist_time_is_zero(&p->think) && !run->open_loop;
-    return init_waiting(p);
+    return sb__lock_init(&p->lock, &p->wake);
 }
 
 void sb__user_done(struct sb_user *u)
@@ -443,7 +426,7 @@ int sb_user_init_idle(struct sb_user *u, struct sb_random_shared *random,
     u->priv->crew = crew;
     sb_clock_init(&u->clock);
     init_common(u, random, id);
-    if (init_waiting(u->priv)) {
+    if (sb__lock_init(&u->priv->lock, &u->priv->wake)) {
         sb_user_done_idle(u);
         return sb_err_set(err, SB_ENOMEM, "out of memory for a user");
     }

@@ -247,19 +247,27 @@ static void a_failure_ends_the_run_with_its_report(void)
     CHECK_INT(s.c.completed + 1, s.c.started);
 }
 
+// With so many users: a short run, then longer ones until all have begun an
+// event in it, which is then in the way of its end. Canceled, they come back.
+static void until_begun(
+    struct seen *s, const struct sb_workload_ops *ops, int users)
+{
+    for (int64_t ns = 20 * MS; ns <= LONGEST; ns *= 4) {
+        prepare(s, users);
+        s->o.time = ns;
+        s->o.shutdown_grace = 2000 * MS;
+        CHECK_INT(perform(s, ops), 0);
+        CHECK(!s->res.unjoined);
+        if (s->c.started == (uint64_t)users)
+            break;
+    }
+}
+
 static void a_hang_is_canceled(void)
 {
     struct seen s;
 
-    for (int64_t ns = 20 * MS; ns <= LONGEST; ns *= 4) {
-        prepare(&s, 2);
-        s.o.time = ns;
-        s.o.shutdown_grace = 2000 * MS;
-        CHECK_INT(perform(&s, &hanging), 0);
-        CHECK(!s.res.unjoined);
-        if (s.c.started == 2)
-            break;
-    }
+    until_begun(&s, &hanging, 2);
     CHECK(s.canceled);
     CHECK_INT(s.res.end, SB_END_FORCED);
     CHECK_INT(s.c.completed, 2);
@@ -317,15 +325,7 @@ static void canceled_events_stay_unfinished(void)
 {
     struct seen s;
 
-    for (int64_t ns = 20 * MS; ns <= LONGEST; ns *= 4) {
-        prepare(&s, 3);
-        s.o.time = ns;
-        s.o.shutdown_grace = 2000 * MS;
-        CHECK_INT(perform(&s, &cutting), 0);
-        CHECK(!s.res.unjoined);
-        if (s.c.started == 3)
-            break;
-    }
+    until_begun(&s, &cutting, 3);
     CHECK_INT(s.res.end, SB_END_FORCED);
     CHECK_INT(s.unfinished, 3);
     CHECK_INT(s.c.started, 3);
