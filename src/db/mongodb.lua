@@ -269,7 +269,8 @@ end
 -- For the other mongodb_*.lua.
 sb.mongodb = {
    database = database, collection = collection, result = result,
-   statement_meta = statement_meta, build = build, bind = bind,
+   statement_meta = statement_meta, build = build,
+   endings = endings, bind = bind,
    compile = compile, raise = raise
 }
 

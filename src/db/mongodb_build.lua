@@ -100,21 +100,21 @@ end
 
 build.begin = begin
 
-function methods.find(coll, filter, options)
+local function begin_find(coll, filter, options)
    begin("find", coll)
    put_document("filter", filter)
    if options then
       put_options(options)
    end
+end
+
+function methods.find(coll, filter, options)
+   begin_find(coll, filter, options)
    return finish()
 end
 
 function methods.find_one(coll, filter, options)
-   begin("find", coll)
-   put_document("filter", filter)
-   if options then
-      put_options(options)
-   end
+   begin_find(coll, filter, options)
    put("limit", 1)
    put("singleBatch", true)
    return finish()

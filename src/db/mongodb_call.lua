@@ -17,19 +17,13 @@ sb.cdef("doc", "sb_doc_command sb_doc_name")
 
 -- What methods return -----------------------------------------------------
 
-local endings = {}
+local endings = {
+   find = my.endings.find, find_one = my.endings.find_one
+}
 call.endings = endings
 
 local function fact(db, name)
    return db.outcome[name]
-end
-
-function endings.find(db)
-   return db.result
-end
-
-function endings.find_one(db)
-   return db.result:next()
 end
 
 function endings.insert_one(db)
