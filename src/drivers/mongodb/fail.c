@@ -56,6 +56,15 @@ static int network_number(const struct sbmo_conn *c, const bson_error_t *e)
     return c->why == ETIMEDOUT ? SBMO_NETWORK_TIMEOUT : SBMO_SOCKET;
 }
 
+// What the library says of a stream that ends while it shakes hands: "refused"
+// if that is before it sent anything. Connected it was: see stream.c.
+static bool is_hang_up(const char *text)
+{
+    return strstr(text, "closed") || strcmp(text, "connection refused") == 0 ||
+           strcmp(text, "unknown connection error") == 0 ||
+           strcmp(text, "unknown socket error") == 0;
+}
+
 // Adds one reason. "socket timeout calling hello on 'db1:27017'" is made to
 // begin with its address, as the others do. why: errno of the last call on a
 // socket, which the library keeps to itself when writing fails.
@@ -78,7 +87,7 @@ static void add_reason(char *text, int why, char *out, size_t size)
     *call = *to = '\0';
     if (strcmp(text, "socket timeout") == 0)
         what = "no answer in time";
-    else if (strstr(text, "closed"))
+    else if (is_hang_up(text))
         what = hangs_up;
     snprintf(out + n, size - n, "%s: %s", from + 1, what);
 }

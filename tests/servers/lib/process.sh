@@ -152,10 +152,20 @@ quiet() {
     "$@" >>"$LOG" 2>&1 9>&- || failed "failed: $*"
 }
 
+# ending: it has given back its memory, and with it its arguments, which is how
+# alive() knows it; its files and ports it may still have.
+ending() {
+    case $(ps -o stat=,args= -p "$PID" 2>/dev/null) in
+    Z*) return 1 ;;
+    *' ['*']') return 0 ;;
+    esac
+    return 1
+}
+
 # await_end seconds
 await_end() {
     local end=$((SECONDS + $1))
-    while alive; do
+    while alive || ending; do
         [ $SECONDS -lt $end ] || return 1
         sleep 0.05
     done

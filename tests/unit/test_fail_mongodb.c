@@ -1,0 +1,74 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+//
+// What is said of a MongoDB server that cannot be reached, in place of what
+// the library says.
+#include <errno.h>
+
+#include "check.h"
+#include "drivers/mongodb/mongodb_priv.h"
+
+static struct sbmo_env env;
+static struct sbmo_conn conn = { .env = &env };
+
+// said: the library's, as it comes without its servers; why: errno of the last
+// call on a socket.
+static const char *reason_of(uint32_t domain, const char *said, int why)
+{
+    static struct sb_err err;
+    bson_error_t e;
+
+    err = (struct sb_err){ 0 };
+    conn.why = why;
+    bson_set_error(&e, domain, MONGOC_ERROR_STREAM_CONNECT, "%s", said);
+    CHECK_INT(sbmo_no_connection(&conn, &e, &err), SB_ECONNECT);
+    return err.msg;
+}
+
+#define REACH  "unable to connect to MongoDB server "
+#define RUDE   "127.0.0.1:7: it hangs up; does it speak MongoDB's protocol?"
+#define NO_ONE "No suitable servers found (`serverSelectionTryOnce` set): "
+
+// Which of them it is depends on how far the handshake had come.
+static void hung_up(void)
+{
+    static const char *const ends[] = { "connection closed",
+        "connection refused", "unknown connection error",
+        "unknown socket error", NULL };
+    char said[200];
+
+    for (const char *const *end = ends; *end; end++) {
+        snprintf(said, sizeof(said),
+            NO_ONE "[%s calling hello on '127.0.0.1:7']", *end);
+        CHECK_STR(
+            reason_of(MONGOC_ERROR_SERVER_SELECTION, said, 0), REACH RUDE);
+    }
+    CHECK_STR(
+        reason_of(MONGOC_ERROR_STREAM, "Failed to write rpc bytes.", EPIPE),
+        REACH "127.0.0.1:7: it hangs up; does it speak MongoDB's protocol?");
+}
+
+static void others(void)
+{
+    CHECK_STR(reason_of(MONGOC_ERROR_SERVER_SELECTION,
+                  NO_ONE "[socket timeout calling hello on '127.0.0.1:7']", 0),
+        REACH "127.0.0.1:7: no answer in time");
+    CHECK_STR(reason_of(MONGOC_ERROR_STREAM, "Failed to write rpc bytes.",
+                  ECONNRESET),
+        REACH "127.0.0.1:7: Connection reset by peer");
+    // Both are named.
+    CHECK_STR(reason_of(MONGOC_ERROR_SERVER_SELECTION,
+                  NO_ONE "[connection refused calling hello on '127.0.0.1:7'] "
+                         "[127.0.0.1:8: Connection refused]",
+                  0),
+        REACH RUDE "; 127.0.0.1:8: Connection refused");
+}
+
+int main(void)
+{
+    env.where = "127.0.0.1:7";
+    env.uri = mongoc_uri_new("mongodb://127.0.0.1:7");
+    RUN(hung_up);
+    RUN(others);
+    mongoc_uri_destroy(env.uri);
+    return check_done();
+}
