@@ -3,9 +3,22 @@
 #
 # What the benchmarks share: programs, medians, ratios, times of commands.
 
+# Sets SB. One that SYSBENCH does not name must be as new as its sources:
+# figures of a forgotten build look like any others.
 find_program() {
-    for p in "${SYSBENCH:-}" "$top/build/src/sysbench" "$top/src/sysbench"; do
-        [ -n "$p" ] && [ -x "$p" ] && SB=$p && return
+    SB=${SYSBENCH:-}
+    if [ -n "$SB" ]; then
+        [ -x "$SB" ] && return
+        echo "bench/run: SYSBENCH: $SB is no program" >&2
+        exit 1
+    fi
+    for SB in "$top/build/src/sysbench" "$top/src/sysbench"; do
+        [ -x "$SB" ] || continue
+        [ -n "$(find "$top/src" -name '*.[ch]' -newer "$SB" | head -1)" ] ||
+            return
+        echo "bench/run: $SB is older than its sources; make it again," \
+            "or set SYSBENCH" >&2
+        exit 1
     done
     echo "bench/run: no sysbench was built; set SYSBENCH" >&2
     exit 1
