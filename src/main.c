@@ -286,6 +286,10 @@ int main(int argc, char **argv)
     struct sb_err err = { 0 };
     int status;
 
+    // libmongoc begins when it is loaded, before its driver has a say. It would
+    // keep counters in a file of /dev/shm, which stays when the process is
+    // killed, and complain on stderr of one that is there already.
+    setenv("MONGOC_DISABLE_SHM", "1", 0);
     // Whoever reads a pipe or a file sees each line when it is written.
     setvbuf(stdout, NULL, _IOLBF, 0);
     if (set_up(&a, &err)) {
