@@ -144,7 +144,8 @@ throughput_of() { # kind workload threads
         "$(lower_bound <r)" "second (lower bound) at least 0.98"
 }
 
-admin() { $ADMIN "$@"; }
+# The administrator in the database of the benchmarks.
+admin() { ${ADMIN/@\/postgres\?/@\/sbtest?} "$@"; }
 
 # Server-side load of the same rows, with the same keys afterwards.
 own_load() { # kind file
@@ -155,7 +156,7 @@ own_load() { # kind file
             ALTER TABLE own_load ADD INDEX k_own (k)"
         ;;
     pgsql)
-        $ADMIN -d sbtest -c "COPY own_load FROM '$2'" \
+        admin -c "COPY own_load FROM '$2'" \
             -c "ALTER TABLE own_load ADD PRIMARY KEY (id)" \
             -c "CREATE INDEX k_own ON own_load (k)"
         ;;
@@ -167,7 +168,7 @@ empty_own() { # kind
     mariadb) $CLIENT -e "DROP TABLE IF EXISTS own_load;
         CREATE TABLE own_load LIKE sbtest1;
         ALTER TABLE own_load DROP INDEX k_1" ;;
-    pgsql) $ADMIN -d sbtest -q -c "DROP TABLE IF EXISTS own_load" \
+    pgsql) admin -q -c "DROP TABLE IF EXISTS own_load" \
         -c "CREATE TABLE own_load (id integer NOT NULL, k integer NOT NULL,
             c char(120) NOT NULL, pad char(60) NOT NULL)" >/dev/null 2>&1 ;;
     esac
@@ -177,7 +178,7 @@ empty_own() { # kind
 dump_rows() { # kind file
     case $1 in
     mariadb) $CLIENT --quick -e "SELECT * FROM sbtest1" >"$2" ;;
-    pgsql) $ADMIN -d sbtest -c "COPY sbtest1 TO STDOUT" >"$2" ;;
+    pgsql) admin -c "COPY sbtest1 TO STDOUT" >"$2" ;;
     esac
     chmod 644 "$2"
 }
@@ -202,7 +203,7 @@ bench_load() {
         a=$(wall_of prepare_million "$SB" "$OPTS")
         [ "$i" = 1 ] && dump_rows "$1" "$file"
         empty_own "$1"
-        b=$(wall_of own_load "$1" "$file")
+        b=$(wall_of own_load "$1" "$file") || exit 1
         echo "$a" >>new
         echo "$b" >>bare
         ratio "$a" "$b" >>r
