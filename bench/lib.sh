@@ -3,6 +3,16 @@
 #
 # What the benchmarks share: programs, medians, ratios, times of commands.
 
+# The file of a build, program or driver, that was made last: a change of a
+# driver alone does not make the program again.
+made_last() { # program
+    local file last=$1
+    for file in "${1%/*}"/drivers/.libs/*.so; do
+        [ ! "$file" -nt "$last" ] || last=$file
+    done
+    echo "$last"
+}
+
 # Sets SB. One that SYSBENCH does not name must be as new as its sources:
 # figures of a forgotten build look like any others.
 find_program() {
@@ -14,8 +24,8 @@ find_program() {
     fi
     for SB in "$top/build/src/sysbench" "$top/src/sysbench"; do
         [ -x "$SB" ] || continue
-        [ -n "$(find "$top/src" -name '*.[ch]' -newer "$SB" | head -1)" ] ||
-            return
+        [ -n "$(find "$top/src" -name '*.[ch]' \
+            -newer "$(made_last "$SB")" | head -1)" ] || return
         echo "bench/run: $SB is older than its sources; make it again," \
             "or set SYSBENCH" >&2
         exit 1

@@ -44,7 +44,7 @@ static void hung_up(void)
     }
     CHECK_STR(
         reason_of(MONGOC_ERROR_STREAM, "Failed to write rpc bytes.", EPIPE),
-        REACH "127.0.0.1:7: it hangs up; does it speak MongoDB's protocol?");
+        REACH RUDE);
 }
 
 static void others(void)
