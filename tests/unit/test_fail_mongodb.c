@@ -28,33 +28,43 @@ static const char *reason_of(uint32_t domain, const char *said, int why)
 #define RUDE   "127.0.0.1:7: it hangs up; does it speak MongoDB's protocol?"
 #define NO_ONE "No suitable servers found (`serverSelectionTryOnce` set): "
 
+// The same reason, from looking for a server and from a command.
+static void both_ways(const char *said, int why, const char *expected)
+{
+    char text[200];
+
+    snprintf(
+        text, sizeof(text), NO_ONE "[%s calling hello on '127.0.0.1:7']", said);
+    CHECK_STR(reason_of(MONGOC_ERROR_SERVER_SELECTION, text, why), expected);
+    CHECK_STR(reason_of(MONGOC_ERROR_STREAM, said, why), expected);
+}
+
 // Which of them it is depends on how far the handshake had come.
 static void hung_up(void)
 {
     static const char *const ends[] = { "connection closed",
-        "connection refused", "unknown connection error",
-        "unknown socket error", NULL };
-    char said[200];
+        "connection closed while polling", "connection refused",
+        "unknown connection error", "unknown socket error",
+        "Server closed connection.", NULL };
+    static const char *const calls[] = { "Failed to write rpc bytes.",
+        "Failed to receive length header from server.",
+        "Failed to receive rpc bytes from server.", NULL };
 
-    for (const char *const *end = ends; *end; end++) {
-        snprintf(said, sizeof(said),
-            NO_ONE "[%s calling hello on '127.0.0.1:7']", *end);
-        CHECK_STR(
-            reason_of(MONGOC_ERROR_SERVER_SELECTION, said, 0), REACH RUDE);
+    for (const char *const *end = ends; *end; end++)
+        both_ways(*end, 0, REACH RUDE);
+    for (const char *const *call = calls; *call; call++) {
+        both_ways(*call, EPIPE, REACH RUDE);
+        both_ways(*call, 0, REACH RUDE);
+        both_ways(
+            *call, ECONNRESET, REACH "127.0.0.1:7: Connection reset by peer");
     }
-    CHECK_STR(
-        reason_of(MONGOC_ERROR_STREAM, "Failed to write rpc bytes.", EPIPE),
-        REACH RUDE);
 }
 
 static void others(void)
 {
-    CHECK_STR(reason_of(MONGOC_ERROR_SERVER_SELECTION,
-                  NO_ONE "[socket timeout calling hello on '127.0.0.1:7']", 0),
-        REACH "127.0.0.1:7: no answer in time");
-    CHECK_STR(reason_of(MONGOC_ERROR_STREAM, "Failed to write rpc bytes.",
-                  ECONNRESET),
-        REACH "127.0.0.1:7: Connection reset by peer");
+    both_ways("socket timeout", 0, REACH "127.0.0.1:7: no answer in time");
+    both_ways("Invalid reply from server.", 0,
+        REACH "127.0.0.1:7: Invalid reply from server.");
     // Both are named.
     CHECK_STR(reason_of(MONGOC_ERROR_SERVER_SELECTION,
                   NO_ONE "[connection refused calling hello on '127.0.0.1:7'] "

@@ -60,36 +60,48 @@ static int network_number(const struct sbmo_conn *c, const bson_error_t *e)
 // if that is before it sent anything. Connected it was: see stream.c.
 static bool is_hang_up(const char *text)
 {
-    return strstr(text, "closed") || strcmp(text, "connection refused") == 0 ||
-           strcmp(text, "unknown connection error") == 0 ||
-           strcmp(text, "unknown socket error") == 0;
+    static const char *const ends[] = { "connection closed",
+        "connection closed while polling", "Server closed connection.",
+        "connection refused", "unknown connection error",
+        "unknown socket error" };
+
+    for (size_t i = 0; i < sizeof(ends) / sizeof(*ends); i++) {
+        if (strcmp(text, ends[i]) == 0)
+            return true;
+    }
+    return false;
 }
 
-// Adds one reason. "socket timeout calling hello on 'db1:27017'" is made to
-// begin with its address, as the others do. why: errno of the last call on a
-// socket, which the library keeps to itself when writing fails.
-static void add_reason(char *text, int why, char *out, size_t size)
+// One reason in our words. why: errno of the last call on a socket, which the
+// library keeps to itself when a call fails; 0: there was an end to read.
+static const char *in_words(const char *text, int why)
 {
     static const char hangs_up[] =
         "it hangs up; does it speak MongoDB's protocol?";
+
+    if (strcmp(text, "socket timeout") == 0)
+        return "no answer in time";
+    if (strncmp(text, "Failed to write", 15) == 0 ||
+        strncmp(text, "Failed to receive", 17) == 0)
+        return why == 0 || why == EPIPE ? hangs_up : strerror(why);
+    return is_hang_up(text) ? hangs_up : text;
+}
+
+// Adds one reason. "socket timeout calling hello on 'db1:27017'" is made to
+// begin with its address, as the others do.
+static void add_reason(char *text, int why, char *out, size_t size)
+{
     char *call = strstr(text, " calling ");
     char *from = call ? strchr(call, '\'') : NULL;
     char *to = from ? strchr(from + 1, '\'') : NULL;
     size_t n = strlen(out);
-    const char *what = text;
 
     if (!to) {
-        if (why && strncmp(text, "Failed to write", 15) == 0)
-            what = why == EPIPE ? hangs_up : strerror(why);
-        snprintf(out + n, size - n, "%s", what);
+        snprintf(out + n, size - n, "%s", in_words(text, why));
         return;
     }
     *call = *to = '\0';
-    if (strcmp(text, "socket timeout") == 0)
-        what = "no answer in time";
-    else if (is_hang_up(text))
-        what = hangs_up;
-    snprintf(out + n, size - n, "%s: %s", from + 1, what);
+    snprintf(out + n, size - n, "%s: %s", from + 1, in_words(text, why));
 }
 
 // What is between the brackets of "No suitable servers found (...): [reason]
