@@ -1,12 +1,44 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 //
 // Loading by COPY: one transaction, and frozen rows where the table is empty,
-// which spares the server from writing them once more later.
+// which spares the server from writing them once more later. In the binary
+// format where all columns have a type that it is known for, until a value
+// comes that only the server can convert; from then on as text.
 #include <poll.h>
+#include <stdarg.h>
+#include <stdlib.h>
 
 #include "drivers/pgsql/pgsql_priv.h"
 
 #define SEND_BYTES (128u * 1024)
+
+// Behind what is in `rows`; NULL: no memory.
+static char *room(struct pgsql_conn *c, size_t more, struct sb_err *err)
+{
+    char *p = pgsql_text_room(&c->rows, more);
+
+    if (!p)
+        pgsql_no_memory(err);
+    return p;
+}
+
+static int put_header(struct pgsql_conn *c, struct sb_err *err)
+{
+    char *p = room(c, PGSQL_BINARY_HEADER, err);
+
+    if (!p)
+        return SB_ENOMEM;
+    pgsql_binary_header(p);
+    c->rows.len += PGSQL_BINARY_HEADER;
+    return 0;
+}
+
+// The statement for the format in use: the one for text stands first in
+// `copy`, the other one behind its NUL.
+static const char *statement(const struct pgsql_conn *c)
+{
+    return c->binary ? c->copy.s + strlen(c->copy.s) + 1 : c->copy.s;
+}
 
 // Sends the COPY statement; 0 once the server waits for rows.
 static int copy_start(struct pgsql_conn *c, struct sb_err *err)
@@ -16,38 +48,16 @@ static int copy_start(struct pgsql_conn *c, struct sb_err *err)
 
     pgsql_clear(c);
     c->rows.len = 0;
-    if (!PQsendQuery(c->db, c->copy.s))
+    if (!PQsendQuery(c->db, statement(c)))
         return pgsql_fail(c, NULL, err);
     r = PQgetResult(c->db);
     if (r && PQresultStatus(r) == PGRES_COPY_IN) {
         PQclear(r);
-        return 0;
+        return c->binary ? put_header(c, err) : 0;
     }
     rc = pgsql_fail(c, r, err);
     PQclear(r);
     pgsql_collect(c, NULL);
-    return rc;
-}
-
-static int copy_begin(struct pgsql_conn *c, struct sb_err *err)
-{
-    int rc;
-
-    pgsql_call_begin(c);
-    rc = copy_start(c, err);
-    pgsql_call_end(c);
-    return rc;
-}
-
-// Ends it. why: NULL, or the reason for which the server drops the rows.
-static int copy_end(struct pgsql_conn *c, const char *why, struct sb_err *err)
-{
-    int rc;
-
-    if (PQputCopyEnd(c->db, why) != 1)
-        return pgsql_fail(c, NULL, err);
-    rc = pgsql_collect(c, err);
-    pgsql_clear(c);
     return rc;
 }
 
@@ -61,60 +71,113 @@ static int send(struct pgsql_conn *c, struct sb_err *err)
     return pgsql_fail(c, NULL, err);
 }
 
-static bool text_statement(struct pgsql_text *t, const char *table,
-    const char *columns, const char *options)
+// What is left, and the mark after the last row.
+static int send_rest(struct pgsql_conn *c, struct sb_err *err)
 {
-    size_t size = strlen(table) + strlen(columns) + strlen(options) + 40;
     char *p;
 
-    t->len = 0;
-    p = pgsql_text_room(t, size);
-    if (p)
-        snprintf(p, size, "COPY %s (%s) FROM STDIN%s", table, columns, options);
-    return p != NULL;
+    if (c->binary) {
+        p = room(c, PGSQL_BINARY_COUNT, err);
+        if (!p)
+            return SB_ENOMEM;
+        pgsql_binary_count(p, -1);
+        c->rows.len += PGSQL_BINARY_COUNT;
+    }
+    return send(c, err);
+}
+
+// Ends it. why: NULL, or the reason for which the server drops the rows.
+static int copy_end(struct pgsql_conn *c, const char *why, struct sb_err *err)
+{
+    int rc = why ? 0 : send_rest(c, err), ended;
+
+    if (rc)
+        why = "not all of it was sent";
+    if (PQputCopyEnd(c->db, why) != 1)
+        return rc ? rc : pgsql_fail(c, NULL, err);
+    ended = pgsql_collect(c, rc ? NULL : err);
+    pgsql_clear(c);
+    return rc ? rc : ended;
+}
+
+static bool make_statements(
+    struct pgsql_conn *c, const char *table, const char *columns, bool frozen)
+{
+    size_t size = 2 * (strlen(table) + strlen(columns) + 64);
+    char *p;
+    int n;
+
+    c->copy.len = 0;
+    p = pgsql_text_room(&c->copy, size);
+    if (!p)
+        return false;
+    n = snprintf(p, size, "COPY %s (%s) FROM STDIN%s", table, columns,
+        frozen ? " WITH (FREEZE)" : "");
+    snprintf(p + n + 1, size - (size_t)n - 1,
+        "COPY %s (%s) FROM STDIN WITH (%sFORMAT binary)", table, columns,
+        frozen ? "FREEZE, " : "");
+    return true;
 }
 
 // Beginning ----------------------------------------------------------------
 
-// Runs "<before><table><after>".
-static int run_on(struct pgsql_conn *c, const char *before, const char *table,
-    const char *after, struct sb_err *err)
+__attribute__((format(printf, 3, 4))) static int run(
+    struct pgsql_conn *c, struct sb_err *err, const char *format, ...)
 {
-    size_t size = strlen(before) + strlen(table) + strlen(after) + 1;
+    va_list args, again;
     char *p;
+    int n;
 
     c->sql.len = 0;
-    p = pgsql_text_room(&c->sql, size);
-    if (!p)
-        return pgsql_no_memory(err);
-    snprintf(p, size, "%s%s%s", before, table, after);
-    return pgsql_run(c, p, err);
+    va_start(args, format);
+    va_copy(again, args);
+    n = vsnprintf(NULL, 0, format, args);
+    va_end(args);
+    p = n < 0 ? NULL : pgsql_text_room(&c->sql, (size_t)n + 1);
+    if (p)
+        vsnprintf(p, (size_t)n + 1, format, again);
+    va_end(again);
+    return p ? pgsql_run(c, p, err) : pgsql_no_memory(err);
+}
+
+// Learns from an answer which format the rows can have.
+static void choose_format(struct pgsql_conn *c, const PGresult *r)
+{
+    c->binary = (uint32_t)PQnfields(r) == c->columns;
+    for (uint32_t i = 0; i < c->columns && c->binary; i++) {
+        c->field[i] = pgsql_field_of(PQftype(r, (int)i));
+        c->binary = c->field[i] != PGSQL_FIELD_TEXT_ONLY;
+    }
 }
 
 // Locks the table, to be sure that it stays empty until it is truncated, which
 // is what admits FREEZE. SB_EUNSUPPORTED: it has rows.
-static int empty_table(
-    struct pgsql_conn *c, const char *table, struct sb_err *err)
+static int empty_table(struct pgsql_conn *c, const char *table,
+    const char *columns, struct sb_err *err)
 {
-    int rc = run_on(c, "LOCK TABLE ", table, " IN ACCESS EXCLUSIVE MODE", err);
+    int rc = run(c, err, "LOCK TABLE %s IN ACCESS EXCLUSIVE MODE", table);
 
     if (rc == 0)
-        rc = run_on(c, "SELECT 1 FROM ", table, " LIMIT 1", err);
+        rc = run(c, err, "SELECT %s FROM %s LIMIT 1", columns, table);
+    if (rc == 0)
+        choose_format(c, c->result[0]);
     if (rc == 0 && PQntuples(c->result[0]) > 0)
         rc = SB_EUNSUPPORTED;
-    return rc ? rc : run_on(c, "TRUNCATE ", table, "", err);
+    return rc ? rc : run(c, err, "TRUNCATE %s", table);
 }
 
-// A COPY of nothing: whether the table can have frozen rows is said only when
-// COPY has begun.
-static int try_copy(struct pgsql_conn *c, struct sb_err *err)
+// A COPY of nothing first: whether the table can have frozen rows is said only
+// when COPY has begun.
+static int copy_begin(struct pgsql_conn *c, bool try, struct sb_err *err)
 {
     int rc;
 
     pgsql_call_begin(c);
     rc = copy_start(c, err);
-    if (rc == 0)
+    if (rc == 0 && try)
         rc = copy_end(c, NULL, err);
+    if (rc == 0 && try)
+        rc = copy_start(c, err);
     pgsql_call_end(c);
     return rc;
 }
@@ -125,12 +188,10 @@ static int begin_frozen(struct pgsql_conn *c, const char *table,
     int rc = pgsql_run(c, "BEGIN", err);
 
     if (rc == 0)
-        rc = empty_table(c, table, err);
-    if (rc == 0 && !text_statement(&c->copy, table, columns, " WITH (FREEZE)"))
+        rc = empty_table(c, table, columns, err);
+    if (rc == 0 && !make_statements(c, table, columns, true))
         rc = pgsql_no_memory(err);
-    if (rc == 0)
-        rc = try_copy(c, err);
-    return rc ? rc : copy_begin(c, err);
+    return rc ? rc : copy_begin(c, true, err);
 }
 
 static int begin_plain(struct pgsql_conn *c, const char *table,
@@ -138,9 +199,9 @@ static int begin_plain(struct pgsql_conn *c, const char *table,
 {
     int rc = pgsql_run(c, "BEGIN", err);
 
-    if (rc == 0 && !text_statement(&c->copy, table, columns, ""))
+    if (rc == 0 && !make_statements(c, table, columns, false))
         rc = pgsql_no_memory(err);
-    return rc ? rc : copy_begin(c, err);
+    return rc ? rc : copy_begin(c, false, err);
 }
 
 static int no_copy(struct pgsql_conn *c, struct sb_err *err)
@@ -156,6 +217,15 @@ static int no_copy(struct pgsql_conn *c, struct sb_err *err)
     return SB_EUNSUPPORTED;
 }
 
+// After a refusal that asking for less may avoid.
+static bool again(struct pgsql_conn *c, int *rc, struct sb_err *err)
+{
+    if (*rc != SB_EQUERY && *rc != SB_EUNSUPPORTED)
+        return false;
+    *rc = pgsql_run(c, "ROLLBACK", err);
+    return *rc == 0;
+}
+
 static int begin_any(struct pgsql_conn *c, const char *table,
     const char *columns, struct sb_err *err)
 {
@@ -163,10 +233,11 @@ static int begin_any(struct pgsql_conn *c, const char *table,
 
     // Rows that are there already, a partitioned or foreign table, references
     // to it, no right to lock: COPY alone asks for less.
-    if (rc == SB_EQUERY || rc == SB_EUNSUPPORTED) {
-        rc = pgsql_run(c, "ROLLBACK", err);
-        if (rc == 0)
-            rc = begin_plain(c, table, columns, err);
+    if (again(c, &rc, err))
+        rc = begin_plain(c, table, columns, err);
+    if (c->binary && again(c, &rc, err)) {
+        c->binary = false;
+        rc = begin_plain(c, table, columns, err);
     }
     if (rc == 0)
         return 0;
@@ -181,11 +252,17 @@ static int begin(struct sb_conn *conn, const char *table, const char *columns,
 {
     struct pgsql_conn *c = pgsql_own(conn);
     struct sb_err why = { 0 };
+    uint8_t *field;
     int rc;
 
     if (atomic_load_explicit(&c->env->no_copy, memory_order_relaxed))
         return sb_err_set(err, SB_EUNSUPPORTED, "no COPY here");
+    field = realloc(c->field, ncolumns);
+    if (!field)
+        return pgsql_no_memory(err);
+    c->field = field;
     c->columns = ncolumns;
+    c->binary = false;
     rc = begin_any(c, table, columns, &why);
     pgsql_clear(c);
     why.code = rc;
@@ -206,7 +283,7 @@ static int final(int rc, struct sb_err *err)
 
 // Rows ---------------------------------------------------------------------
 
-static int add_row(
+static int add_text(
     struct pgsql_conn *c, const struct sb_value *v, struct sb_err *err)
 {
     size_t size = 1;
@@ -214,15 +291,63 @@ static int add_row(
 
     for (uint32_t i = 0; i < c->columns; i++)
         size += pgsql_copy_size(&v[i]) + 1;
-    out = start = pgsql_text_room(&c->rows, size);
+    out = start = room(c, size, err);
     if (!out)
-        return pgsql_no_memory(err);
+        return SB_ENOMEM;
     for (uint32_t i = 0; i < c->columns; i++) {
         out += pgsql_copy_value(out, &v[i]);
         *out++ = i + 1 < c->columns ? '\t' : '\n';
     }
     c->rows.len += (size_t)(out - start);
-    return c->rows.len >= SEND_BYTES ? send(c, err) : 0;
+    return 0;
+}
+
+// SB_EUNSUPPORTED: a value of it needs the server's conversion.
+static int add_binary(
+    struct pgsql_conn *c, const struct sb_value *v, struct sb_err *err)
+{
+    size_t size = PGSQL_BINARY_COUNT;
+    char *out, *start;
+
+    for (uint32_t i = 0; i < c->columns; i++)
+        size += pgsql_binary_size(&v[i]);
+    out = start = room(c, size, err);
+    if (!out)
+        return SB_ENOMEM;
+    pgsql_binary_count(out, (int)c->columns);
+    out += PGSQL_BINARY_COUNT;
+    for (uint32_t i = 0; i < c->columns; i++) {
+        size_t n = pgsql_binary_value(out, c->field[i], &v[i]);
+
+        if (n == 0)
+            return SB_EUNSUPPORTED;
+        out += n;
+    }
+    c->rows.len += (size_t)(out - start);
+    return 0;
+}
+
+// Another COPY of the same transaction takes the rows from here on.
+static int go_on_as_text(struct pgsql_conn *c, struct sb_err *err)
+{
+    int rc = copy_end(c, NULL, err);
+
+    c->binary = false;
+    return rc ? rc : copy_start(c, err);
+}
+
+static int add_row(
+    struct pgsql_conn *c, const struct sb_value *v, struct sb_err *err)
+{
+    int rc = c->binary ? add_binary(c, v, err) : add_text(c, v, err);
+
+    if (rc == SB_EUNSUPPORTED)
+        rc = go_on_as_text(c, err);
+    else if (rc == 0 && c->rows.len >= SEND_BYTES)
+        return send(c, err);
+    else
+        return rc;
+    return rc ? rc : add_text(c, v, err);
 }
 
 // The server says nothing while all is well. An error of it shows only when
@@ -235,9 +360,7 @@ static int listen_in(struct pgsql_conn *c, struct sb_err *err)
 
     if (poll(&p, 1, 0) <= 0)
         return 0;
-    rc = send(c, err);
-    if (rc == 0)
-        rc = copy_end(c, NULL, err);
+    rc = copy_end(c, NULL, err);
     return rc ? rc : copy_start(c, err);
 }
 
@@ -264,12 +387,9 @@ static int end(struct sb_conn *conn, bool commit, struct sb_err *err)
 
     pgsql_call_begin(c);
     if (commit)
-        rc = send(c, err);
-    if (pgsql_transaction(c) == PQTRANS_ACTIVE) {
-        int ended = copy_end(c, commit ? NULL : "given up", rc ? NULL : err);
-
-        rc = rc || !commit ? rc : ended;
-    }
+        rc = copy_end(c, NULL, err);
+    else if (pgsql_transaction(c) == PQTRANS_ACTIVE)
+        copy_end(c, "given up", NULL);
     pgsql_text_done(&c->rows);
     pgsql_call_end(c);
     if (commit && rc == 0)

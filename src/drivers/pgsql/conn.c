@@ -171,6 +171,7 @@ static void disconnect_pgsql(struct sb_conn *conn)
     free(c->value);
     free(c->length);
     free(c->format);
+    free(c->field);
     pgsql_text_done(&c->sql);
     pgsql_text_done(&c->bound);
     pgsql_text_done(&c->closed);

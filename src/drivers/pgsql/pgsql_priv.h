@@ -8,6 +8,7 @@
 #include <stdatomic.h>
 
 #include "db/driver.h"
+#include "drivers/pgsql/binary.h"
 #include "drivers/pgsql/encode.h"
 #include "drivers/pgsql/errors.h"
 
@@ -117,9 +118,11 @@ struct pgsql_conn {
     bool synced;      // the end of the pipeline was sent
     uint32_t waiting; // statements of it that did not succeed so far
     // Bulk load.
-    struct pgsql_text copy; // the COPY statement, with its NUL
-    struct pgsql_text rows; // text on its way
+    struct pgsql_text copy; // the COPY statements: see bulk.c
+    struct pgsql_text rows; // on their way
+    uint8_t *field;         // enum pgsql_field, one a column
     uint32_t columns;
+    bool binary; // the format of the rows
 };
 
 // What an error says; "" for what it does not.

@@ -1,0 +1,150 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+#include "drivers/pgsql/binary.h"
+
+#include <endian.h>
+
+#include "drivers/pgsql/encode.h"
+
+// Of the types that every server has under the same number (pg_type.dat).
+enum {
+    OID_BYTEA = 17,
+    OID_INT8 = 20,
+    OID_INT2 = 21,
+    OID_INT4 = 23,
+    OID_TEXT = 25,
+    OID_FLOAT8 = 701,
+    OID_BPCHAR = 1042,
+    OID_VARCHAR = 1043,
+};
+
+enum pgsql_field pgsql_field_of(unsigned oid)
+{
+    switch (oid) {
+    case OID_INT2:
+        return PGSQL_FIELD_INT2;
+    case OID_INT4:
+        return PGSQL_FIELD_INT4;
+    case OID_INT8:
+        return PGSQL_FIELD_INT8;
+    case OID_FLOAT8:
+        return PGSQL_FIELD_FLOAT8;
+    case OID_TEXT:
+    case OID_BPCHAR:
+    case OID_VARCHAR:
+        return PGSQL_FIELD_CHARS;
+    case OID_BYTEA:
+        return PGSQL_FIELD_BYTES;
+    default:
+        return PGSQL_FIELD_TEXT_ONLY;
+    }
+}
+
+void pgsql_binary_count(char *out, int columns)
+{
+    uint16_t be = htobe16((uint16_t)columns);
+
+    memcpy(out, &be, sizeof(be));
+}
+
+void pgsql_binary_header(char *out)
+{
+    // Signature; flags and the length of an extension, both 0.
+    memcpy(out, "PGCOPY\n\377\r\n\0\0\0\0\0\0\0\0", PGSQL_BINARY_HEADER);
+}
+
+// The length, -1 for NULL, goes before each value.
+static size_t put_length(char *out, int32_t len)
+{
+    uint32_t be = htobe32((uint32_t)len);
+
+    memcpy(out, &be, sizeof(be));
+    return sizeof(be);
+}
+
+// The lowest `bytes` bytes of an integer.
+static size_t put_int(char *out, int64_t i, size_t bytes)
+{
+    uint64_t be = htobe64((uint64_t)i);
+    size_t n = put_length(out, (int32_t)bytes);
+
+    memcpy(out + n, (const char *)&be + sizeof(be) - bytes, bytes);
+    return n + bytes;
+}
+
+static size_t put_double(char *out, double d)
+{
+    int64_t bits;
+
+    memcpy(&bits, &d, sizeof(bits));
+    return put_int(out, bits, sizeof(bits));
+}
+
+static size_t put_bytes(char *out, const char *s, size_t len)
+{
+    size_t n = put_length(out, (int32_t)len);
+
+    if (len > 0)
+        memcpy(out + n, s, len);
+    return n + len;
+}
+
+size_t pgsql_binary_size(const struct sb_value *v)
+{
+    return 4 + (v->type < SB_VALUE_TEXT ? PGSQL_NUMBER : (size_t)v->len);
+}
+
+static size_t int_value(char *out, enum pgsql_field field, int64_t i)
+{
+    char digits[PGSQL_NUMBER];
+
+    switch (field) {
+    case PGSQL_FIELD_INT2:
+        return i == (int16_t)i ? put_int(out, i, 2) : 0;
+    case PGSQL_FIELD_INT4:
+        return i == (int32_t)i ? put_int(out, i, 4) : 0;
+    case PGSQL_FIELD_INT8:
+        return put_int(out, i, 8);
+    case PGSQL_FIELD_FLOAT8:
+        return put_double(out, (double)i);
+    case PGSQL_FIELD_CHARS:
+        return put_bytes(out, digits, pgsql_put_int(digits, i));
+    case PGSQL_FIELD_BYTES:
+    case PGSQL_FIELD_TEXT_ONLY:
+    default:
+        return 0;
+    }
+}
+
+static size_t double_value(char *out, enum pgsql_field field, double d)
+{
+    char digits[PGSQL_NUMBER];
+
+    if (field == PGSQL_FIELD_FLOAT8)
+        return put_double(out, d);
+    if (field == PGSQL_FIELD_CHARS)
+        return put_bytes(out, digits, pgsql_put_double(digits, d));
+    return 0;
+}
+
+size_t pgsql_binary_value(
+    char *out, enum pgsql_field field, const struct sb_value *v)
+{
+    bool chars = field == PGSQL_FIELD_CHARS;
+
+    switch ((enum sb_value_type)v->type) {
+    case SB_VALUE_INT:
+        return int_value(out, field, v->i);
+    case SB_VALUE_DOUBLE:
+        return double_value(out, field, v->d);
+    case SB_VALUE_TEXT:
+    case SB_VALUE_TIME:
+        return chars && v->len <= INT32_MAX ? put_bytes(out, v->s, v->len) : 0;
+    case SB_VALUE_BLOB:
+        return field == PGSQL_FIELD_BYTES && v->len <= INT32_MAX
+                   ? put_bytes(out, v->s, v->len)
+                   : 0;
+    case SB_VALUE_NULL:
+    default:
+        return put_length(out, -1);
+    }
+}

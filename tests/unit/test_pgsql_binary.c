@@ -1,0 +1,121 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+//
+// Values in the binary format of COPY, byte by byte. Its source is taken in as
+// it is: it needs no libpq.
+#include "check.h"
+#include "drivers/pgsql/binary.c"
+#include "drivers/pgsql/encode.c"
+
+// What a field makes of a value, in hex; "" where it cannot have it.
+static const char *coded(enum pgsql_field field, struct sb_value v)
+{
+    static char hex[100];
+    char out[80];
+    size_t most = pgsql_binary_size(&v), n;
+
+    memset(out, 'x', sizeof(out));
+    n = pgsql_binary_value(out, field, &v);
+    CHECK(n <= most);
+    CHECK(out[most] == 'x');
+    hex[0] = '\0';
+    for (size_t i = 0; i < n; i++)
+        snprintf(hex + 2 * i, 3, "%02x", (unsigned char)out[i]);
+    return hex;
+}
+
+static struct sb_value whole(int64_t i)
+{
+    return (struct sb_value){ .type = SB_VALUE_INT, .i = i };
+}
+
+static struct sb_value real(double d)
+{
+    return (struct sb_value){ .type = SB_VALUE_DOUBLE, .d = d };
+}
+
+static struct sb_value bytes(int type, const char *s, size_t len)
+{
+    return (struct sb_value){ .type = type, .len = (uint32_t)len, .s = s };
+}
+
+static void integers(void)
+{
+    CHECK_STR(coded(PGSQL_FIELD_INT2, whole(-2)), "00000002fffe");
+    CHECK_STR(coded(PGSQL_FIELD_INT4, whole(258)), "0000000400000102");
+    CHECK_STR(
+        coded(PGSQL_FIELD_INT8, whole(INT64_MIN)), "000000088000000000000000");
+    CHECK_STR(coded(PGSQL_FIELD_FLOAT8, whole(-2)), "00000008c000000000000000");
+    CHECK_STR(coded(PGSQL_FIELD_CHARS, whole(-7)), "000000022d37");
+    // The longest number.
+    CHECK_STR(coded(PGSQL_FIELD_CHARS, whole(INT64_MIN)),
+        "00000014"
+        "2d39323233333732303336383534373735383038");
+}
+
+static void limits(void)
+{
+    CHECK_STR(coded(PGSQL_FIELD_INT2, whole(INT16_MAX)), "000000027fff");
+    CHECK_STR(coded(PGSQL_FIELD_INT2, whole(INT16_MAX + 1)), "");
+    CHECK_STR(coded(PGSQL_FIELD_INT2, whole(INT16_MIN)), "000000028000");
+    CHECK_STR(coded(PGSQL_FIELD_INT2, whole(INT16_MIN - 1)), "");
+    CHECK_STR(coded(PGSQL_FIELD_INT4, whole(INT32_MAX)), "000000047fffffff");
+    CHECK_STR(coded(PGSQL_FIELD_INT4, whole((int64_t)INT32_MAX + 1)), "");
+    CHECK_STR(coded(PGSQL_FIELD_INT4, whole((int64_t)INT32_MIN - 1)), "");
+}
+
+static void others(void)
+{
+    struct sb_value null = { .type = SB_VALUE_NULL };
+
+    CHECK_STR(coded(PGSQL_FIELD_INT4, null), "ffffffff");
+    CHECK_STR(coded(PGSQL_FIELD_CHARS, null), "ffffffff");
+    CHECK_STR(coded(PGSQL_FIELD_FLOAT8, real(1.5)), "000000083ff8000000000000");
+    CHECK_STR(coded(PGSQL_FIELD_CHARS, real(1.5)), "00000003312e35");
+    CHECK_STR(coded(PGSQL_FIELD_CHARS, bytes(SB_VALUE_TEXT, "a\0\n\\", 4)),
+        "0000000461000a5c");
+    CHECK_STR(
+        coded(PGSQL_FIELD_CHARS, bytes(SB_VALUE_TEXT, NULL, 0)), "00000000");
+    CHECK_STR(coded(PGSQL_FIELD_CHARS, bytes(SB_VALUE_TIME, "12", 2)),
+        "000000023132");
+    CHECK_STR(coded(PGSQL_FIELD_BYTES, bytes(SB_VALUE_BLOB, "\xff\0", 2)),
+        "00000002ff00");
+}
+
+// What only the server can convert.
+static void conversions(void)
+{
+    for (int f = PGSQL_FIELD_TEXT_ONLY; f <= PGSQL_FIELD_BYTES; f++) {
+        if (f != PGSQL_FIELD_CHARS)
+            CHECK_STR(coded(f, bytes(SB_VALUE_TEXT, "12", 2)), "");
+        if (f != PGSQL_FIELD_BYTES)
+            CHECK_STR(coded(f, bytes(SB_VALUE_BLOB, "12", 2)), "");
+    }
+    CHECK_STR(coded(PGSQL_FIELD_INT4, real(3)), "");
+    CHECK_STR(coded(PGSQL_FIELD_BYTES, whole(3)), "");
+    CHECK_STR(coded(PGSQL_FIELD_BYTES, real(3)), "");
+    CHECK_INT(pgsql_field_of(1114), PGSQL_FIELD_TEXT_ONLY); // timestamp
+    CHECK_INT(pgsql_field_of(0), PGSQL_FIELD_TEXT_ONLY);
+}
+
+static void frame(void)
+{
+    char out[PGSQL_BINARY_HEADER + 1];
+
+    memset(out, 'x', sizeof(out));
+    pgsql_binary_header(out);
+    CHECK(memcmp(out, "PGCOPY\n\377\r\n\0\0\0\0\0\0\0\0\0x", sizeof(out)) == 0);
+    pgsql_binary_count(out, 258);
+    CHECK(memcmp(out, "\1\2C", 3) == 0);
+    pgsql_binary_count(out, -1);
+    CHECK(memcmp(out, "\xff\xff", 2) == 0);
+}
+
+int main(void)
+{
+    RUN(integers);
+    RUN(limits);
+    RUN(others);
+    RUN(conversions);
+    RUN(frame);
+    return check_done();
+}
