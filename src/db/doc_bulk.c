@@ -332,7 +332,7 @@ static unsigned elements(const struct sb_elem *list)
 
 // What a reply says.
 struct said {
-    bool ok;
+    bool ok, write_errors;
     double n, modified, upserted;
 };
 
@@ -355,6 +355,8 @@ static void read_reply(struct sb_con_priv *c, struct said *s)
             s->ok = sb_elem_number(&e) != 0;
         else if (strcmp(e.key, "n") == 0)
             s->n = sb_elem_number(&e);
+        else if (strcmp(e.key, "writeErrors") == 0)
+            s->write_errors = true;
         else if (strcmp(e.key, "nModified") == 0)
             s->modified = sb_elem_number(&e);
         else if (strcmp(e.key, "upserted") == 0)
@@ -408,8 +410,9 @@ static int report_first(struct sb_con_priv *c, struct first *f)
     return sb__con_failed(c);
 }
 
-// One command. *on: whether an unordered bulk goes on after this failure: the
-// command as a whole was good.
+// One command. *on: whether the bulk goes on after this failure: the command as
+// a whole was good, and in an ordered bulk, so was each of its writes. They
+// only lack the confirmation that the write concern asks for.
 static int run_batch(
     struct sb_doc_bulk *bulk, const struct part *p, uint32_t i, bool *on)
 {
@@ -427,7 +430,7 @@ static int run_batch(
         read_reply(c, &said);
         if (rc == 0 || said.ok)
             add_result(&bulk->result, b->kind, &said);
-        *on = !bulk->ordered && said.ok &&
+        *on = said.ok && !(bulk->ordered && said.write_errors) &&
               (rc == SB_EQUERY || rc == SB_EIGNORE);
     }
     return rc;

@@ -176,6 +176,19 @@ static void twelve_megabytes_each(void)
 
 static struct doc replies[8];
 
+// {<list>: [{}, ...]}
+static void put_list(struct doc *r, const char *list, int n)
+{
+    if (n == 0)
+        return;
+    open_in(r, 0x04, list);
+    for (int k = 0; k < n; k++) {
+        open_in(r, 0x03, k ? "1" : "0");
+        end(r);
+    }
+    end(r);
+}
+
 // {n, nModified, upserted: [{}, ...], ok: 1}
 static const struct doc *reply(int i, int n, int modified, int upserted)
 {
@@ -183,12 +196,21 @@ static const struct doc *reply(int i, int n, int modified, int upserted)
 
     put_int(r, "n", n);
     put_int(r, "nModified", modified);
-    if (upserted) {
-        open_in(r, 0x04, "upserted");
-        for (int k = 0; k < upserted; k++) {
-            open_in(r, 0x03, k ? "1" : "0");
-            end(r);
-        }
+    put_list(r, "upserted", upserted);
+    put_int(r, "ok", 1);
+    return end(r);
+}
+
+// {n: 1, <what>: ..., ok: 1}
+static const struct doc *failure(int i, const char *what, int type)
+{
+    struct doc *r = begin(&replies[i]);
+
+    put_int(r, "n", 1);
+    if (type == 0x04) {
+        put_list(r, what, 1);
+    } else {
+        open_in(r, 0x03, what);
         end(r);
     }
     put_int(r, "ok", 1);
@@ -283,13 +305,36 @@ static void what_stops_a_bulk(void)
         CHECK(sb_doc_bulk_count(b) == 0);
         finish_docs();
     }
+}
+
+static void failures_of_ordered_ones(void)
+{
+    struct sb_doc_bulk *b;
+
     start_docs();
     b = sb_doc_bulk_open(&c.pub, "t", 1);
     three_kinds(b);
-    next_answer(SB_EQUERY, 11000)->reply = reply(0, 1, 0, 0);
+    // Done, but not confirmed: the next one is sent.
+    next_answer(SB_EQUERY, 64)->reply = failure(0, "writeConcernError", 0x03);
+    answers[1] = (struct answer){ .rc = SB_EQUERY,
+        .native = 11000,
+        .reply = failure(1, "writeErrors", 0x04) };
+    nanswers = 2;
     CHECK_INT(sb_doc_bulk_execute(b), SB_EQUERY);
-    CHECK_INT(ncommands, 1);
-    CHECK(result(b).inserted == 1);
+    CHECK_INT(ncommands, 2);
+    CHECK_INT(c.pub.sql_errno, 11000);
+    CHECK(result(b).inserted == 1 && result(b).matched == 1);
+    // The last one not confirmed: that is the error.
+    three_kinds(b);
+    next_answer(0, 0)->reply = reply(0, 1, 0, 0);
+    nanswers = 5;
+    answers[3] = (struct answer){ 0 };
+    answers[4] = (struct answer){ .rc = SB_EQUERY,
+        .native = 64,
+        .reply = failure(2, "writeConcernError", 0x03) };
+    CHECK_INT(sb_doc_bulk_execute(b), SB_EQUERY);
+    CHECK_INT(c.pub.sql_errno, 64);
+    CHECK(result(b).removed == 1);
     finish_docs();
 }
 
@@ -359,6 +404,7 @@ int main(void)
     RUN(results_are_summed);
     RUN(failures_of_unordered_ones);
     RUN(what_stops_a_bulk);
+    RUN(failures_of_ordered_ones);
     RUN(compiled_documents);
     RUN(what_is_refused);
     return check_done();
