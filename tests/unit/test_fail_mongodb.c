@@ -71,6 +71,27 @@ static void others(void)
                          "[127.0.0.1:8: Connection refused]",
                   0),
         REACH RUDE "; 127.0.0.1:8: Connection refused");
+    // Whose errno it is nobody knows then.
+    CHECK_STR(reason_of(MONGOC_ERROR_SERVER_SELECTION,
+                  NO_ONE "[Failed to write rpc bytes. calling hello on "
+                         "'127.0.0.1:7'] [127.0.0.1:8: Connection refused]",
+                  ECONNREFUSED),
+        REACH RUDE "; 127.0.0.1:8: Connection refused");
+}
+
+// A server that wants to see a certificate says so after the handshake, which
+// looks like an end.
+static void with_tls(void)
+{
+    mongoc_uri_t *plain = env.uri;
+
+    env.uri = mongoc_uri_new("mongodb://127.0.0.1:7/?tls=true");
+    both_ways("Failed to receive length header from server.", 0,
+        REACH "127.0.0.1:7: it hangs up; does it want a certificate?");
+    both_ways("Failed to write rpc bytes.", ECONNRESET,
+        REACH "127.0.0.1:7: Connection reset by peer");
+    mongoc_uri_destroy(env.uri);
+    env.uri = plain;
 }
 
 int main(void)
@@ -79,6 +100,7 @@ int main(void)
     env.uri = mongoc_uri_new("mongodb://127.0.0.1:7");
     RUN(hung_up);
     RUN(others);
+    RUN(with_tls);
     mongoc_uri_destroy(env.uri);
     return check_done();
 }

@@ -72,24 +72,32 @@ static bool is_hang_up(const char *text)
     return false;
 }
 
-// One reason in our words. why: errno of the last call on a socket, which the
-// library keeps to itself when a call fails; 0: there was an end to read.
-static const char *in_words(const char *text, int why)
+// What is known beside the library's text.
+struct known {
+    int why; // errno of the last call on a socket, which the library keeps to
+             // itself when a call fails; 0: none failed, the stream ended
+    bool tls;
+};
+
+// One reason in our words.
+static const char *in_words(const char *text, const struct known *k)
 {
-    static const char hangs_up[] =
-        "it hangs up; does it speak MongoDB's protocol?";
+    const char *hangs_up =
+        k->tls ? "it hangs up; does it want a certificate?"
+               : "it hangs up; does it speak MongoDB's protocol?";
 
     if (strcmp(text, "socket timeout") == 0)
         return "no answer in time";
     if (strncmp(text, "Failed to write", 15) == 0 ||
         strncmp(text, "Failed to receive", 17) == 0)
-        return why == 0 || why == EPIPE ? hangs_up : strerror(why);
+        return k->why == 0 || k->why == EPIPE ? hangs_up : strerror(k->why);
     return is_hang_up(text) ? hangs_up : text;
 }
 
 // Adds one reason. "socket timeout calling hello on 'db1:27017'" is made to
 // begin with its address, as the others do.
-static void add_reason(char *text, int why, char *out, size_t size)
+static void add_reason(
+    char *text, const struct known *k, char *out, size_t size)
 {
     char *call = strstr(text, " calling ");
     char *from = call ? strchr(call, '\'') : NULL;
@@ -97,35 +105,39 @@ static void add_reason(char *text, int why, char *out, size_t size)
     size_t n = strlen(out);
 
     if (!to) {
-        snprintf(out + n, size - n, "%s", in_words(text, why));
+        snprintf(out + n, size - n, "%s", in_words(text, k));
         return;
     }
     *call = *to = '\0';
-    snprintf(out + n, size - n, "%s: %s", from + 1, in_words(text, why));
+    snprintf(out + n, size - n, "%s: %s", from + 1, in_words(text, k));
 }
 
 // What is between the brackets of "No suitable servers found (...): [reason]
 // [reason]", each of which names its address; else the whole.
-static void reason(const char *message, int why, char *out, size_t size)
+static void reason(
+    const struct sbmo_conn *c, const char *message, char *out, size_t size)
 {
     const char *open = strchr(message, '['), *close = strrchr(message, ']');
     char all[sizeof(((bson_error_t *)0)->message)], *next, *one = all;
+    struct known k = { .why = c->why, .tls = mongoc_uri_get_tls(c->env->uri) };
 
     out[0] = '\0';
     if (strncmp(message, "No suitable servers", 19) != 0 || !open ||
         close < open) {
         snprintf(all, sizeof(all), "%s", message);
-        add_reason(all, why, out, size);
+        add_reason(all, &k, out, size);
         return;
     }
     snprintf(all, sizeof(all), "%.*s", (int)(close - open - 1), open + 1);
+    if (strstr(all, "] ["))
+        k.why = 0; // of which of them nobody knows
     while ((next = strstr(one, "] [")) != NULL) {
         *next = '\0';
-        add_reason(one, why, out, size);
+        add_reason(one, &k, out, size);
         snprintf(out + strlen(out), size - strlen(out), "; ");
         one = next + 3;
     }
-    add_reason(one, why, out, size);
+    add_reason(one, &k, out, size);
 }
 
 static int lost(struct sbmo_conn *c, const bson_error_t *e, struct sb_err *err)
@@ -133,7 +145,7 @@ static int lost(struct sbmo_conn *c, const bson_error_t *e, struct sb_err *err)
     const char *last = sbmo_stream_last(c);
     char text[300];
 
-    reason(e->message, c->why, text, sizeof(text));
+    reason(c, e->message, text, sizeof(text));
     if (e->domain == MONGOC_ERROR_SERVER_SELECTION)
         sb_err_set(err, SB_ELOST, "no server can take the command: %s", text);
     else if (e->domain == MONGOC_ERROR_STREAM && c->why == ETIMEDOUT)
@@ -209,7 +221,7 @@ int sbmo_no_connection(
 
     if (sbmo_canceled(c))
         return sb_err_set(err, SB_ECANCELED, "connecting was canceled");
-    reason(e->message, c->why, text, sizeof(text));
+    reason(c, e->message, text, sizeof(text));
     if (is_login(e)) {
         native = SBMO_AUTH_FAILED;
         sb_err_set(err, SB_ECONNECT,

@@ -241,8 +241,10 @@ static ssize_t stream_readv(mongoc_stream_t *stream, mongoc_iovec_t *iov,
         ssize_t got = s->len ? (ssize_t)take(s, iov) : receive(s, iov, timeout);
 
         if (got <= 0) {
-            if (got == 0)
+            if (got == 0) {
+                s->c->why = 0;
                 errno = ECONNRESET;
+            }
             return sum >= min && (sum > 0 || min == 0) ? (ssize_t)sum : -1;
         }
         sum += (size_t)got;

@@ -1,8 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 #include "drivers/pgsql/binary.h"
 
-#include <endian.h>
-
 #include "drivers/pgsql/encode.h"
 
 // Of the types that every server has under the same number (pg_type.dat).
@@ -41,9 +39,7 @@ enum pgsql_field pgsql_field_of(unsigned oid)
 
 void pgsql_binary_count(char *out, int columns)
 {
-    uint16_t be = htobe16((uint16_t)columns);
-
-    memcpy(out, &be, sizeof(be));
+    pgsql_put16(out, (uint32_t)columns);
 }
 
 void pgsql_binary_header(char *out)
@@ -52,40 +48,48 @@ void pgsql_binary_header(char *out)
     memcpy(out, "PGCOPY\n\377\r\n\0\0\0\0\0\0\0\0", PGSQL_BINARY_HEADER);
 }
 
-// The length, -1 for NULL, goes before each value.
-static size_t put_length(char *out, int32_t len)
-{
-    uint32_t be = htobe32((uint32_t)len);
+// Values, each behind its length.
 
-    memcpy(out, &be, sizeof(be));
-    return sizeof(be);
+static size_t put_null(char *out)
+{
+    pgsql_put32(out, UINT32_MAX);
+    return 4;
 }
 
-// The lowest `bytes` bytes of an integer.
-static size_t put_int(char *out, int64_t i, size_t bytes)
+static size_t put_int2(char *out, int64_t i)
 {
-    uint64_t be = htobe64((uint64_t)i);
-    size_t n = put_length(out, (int32_t)bytes);
-
-    memcpy(out + n, (const char *)&be + sizeof(be) - bytes, bytes);
-    return n + bytes;
+    pgsql_put16(pgsql_put32(out, 2), (uint32_t)i);
+    return 6;
 }
 
-static size_t put_double(char *out, double d)
+static size_t put_int4(char *out, int64_t i)
+{
+    pgsql_put32(pgsql_put32(out, 4), (uint32_t)i);
+    return 8;
+}
+
+static size_t put_int8(char *out, int64_t i)
+{
+    out = pgsql_put32(out, 8);
+    out = pgsql_put32(out, (uint32_t)((uint64_t)i >> 32));
+    pgsql_put32(out, (uint32_t)i);
+    return 12;
+}
+
+static size_t put_float8(char *out, double d)
 {
     int64_t bits;
 
     memcpy(&bits, &d, sizeof(bits));
-    return put_int(out, bits, sizeof(bits));
+    return put_int8(out, bits);
 }
 
 static size_t put_bytes(char *out, const char *s, size_t len)
 {
-    size_t n = put_length(out, (int32_t)len);
-
+    out = pgsql_put32(out, (uint32_t)len);
     if (len > 0)
-        memcpy(out + n, s, len);
-    return n + len;
+        memcpy(out, s, len);
+    return 4 + len;
 }
 
 size_t pgsql_binary_size(const struct sb_value *v)
@@ -99,13 +103,13 @@ static size_t int_value(char *out, enum pgsql_field field, int64_t i)
 
     switch (field) {
     case PGSQL_FIELD_INT2:
-        return i == (int16_t)i ? put_int(out, i, 2) : 0;
+        return i == (int16_t)i ? put_int2(out, i) : 0;
     case PGSQL_FIELD_INT4:
-        return i == (int32_t)i ? put_int(out, i, 4) : 0;
+        return i == (int32_t)i ? put_int4(out, i) : 0;
     case PGSQL_FIELD_INT8:
-        return put_int(out, i, 8);
+        return put_int8(out, i);
     case PGSQL_FIELD_FLOAT8:
-        return put_double(out, (double)i);
+        return put_float8(out, (double)i);
     case PGSQL_FIELD_CHARS:
         return put_bytes(out, digits, pgsql_put_int(digits, i));
     case PGSQL_FIELD_BYTES:
@@ -120,7 +124,7 @@ static size_t double_value(char *out, enum pgsql_field field, double d)
     char digits[PGSQL_NUMBER];
 
     if (field == PGSQL_FIELD_FLOAT8)
-        return put_double(out, d);
+        return put_float8(out, d);
     if (field == PGSQL_FIELD_CHARS)
         return put_bytes(out, digits, pgsql_put_double(digits, d));
     return 0;
@@ -145,6 +149,6 @@ size_t pgsql_binary_value(
                    : 0;
     case SB_VALUE_NULL:
     default:
-        return put_length(out, -1);
+        return put_null(out);
     }
 }

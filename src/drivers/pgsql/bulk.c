@@ -48,12 +48,15 @@ static int copy_start(struct pgsql_conn *c, struct sb_err *err)
 
     pgsql_clear(c);
     c->rows.len = 0;
+    rc = c->binary ? put_header(c, err) : 0;
+    if (rc)
+        return rc;
     if (!PQsendQuery(c->db, statement(c)))
         return pgsql_fail(c, NULL, err);
     r = PQgetResult(c->db);
     if (r && PQresultStatus(r) == PGRES_COPY_IN) {
         PQclear(r);
-        return c->binary ? put_header(c, err) : 0;
+        return 0;
     }
     rc = pgsql_fail(c, r, err);
     PQclear(r);
@@ -150,8 +153,8 @@ static void choose_format(struct pgsql_conn *c, const PGresult *r)
     }
 }
 
-// Locks the table, to be sure that it stays empty until it is truncated, which
-// is what admits FREEZE. SB_EUNSUPPORTED: it has rows.
+// Chooses the format, and locks the table, to be sure that it stays empty until
+// it is truncated, which is what admits FREEZE. SB_EUNSUPPORTED: it has rows.
 static int empty_table(struct pgsql_conn *c, const char *table,
     const char *columns, struct sb_err *err)
 {
@@ -166,8 +169,8 @@ static int empty_table(struct pgsql_conn *c, const char *table,
     return rc ? rc : run(c, err, "TRUNCATE %s", table);
 }
 
-// A COPY of nothing first: whether the table can have frozen rows is said only
-// when COPY has begun.
+// try: a COPY of nothing first. Whether the table can have frozen rows, and the
+// server binary ones, it may say only when COPY has begun.
 static int copy_begin(struct pgsql_conn *c, bool try, struct sb_err *err)
 {
     int rc;
@@ -201,7 +204,7 @@ static int begin_plain(struct pgsql_conn *c, const char *table,
 
     if (rc == 0 && !make_statements(c, table, columns, false))
         rc = pgsql_no_memory(err);
-    return rc ? rc : copy_begin(c, false, err);
+    return rc ? rc : copy_begin(c, c->binary, err);
 }
 
 static int no_copy(struct pgsql_conn *c, struct sb_err *err)
@@ -341,13 +344,12 @@ static int add_row(
 {
     int rc = c->binary ? add_binary(c, v, err) : add_text(c, v, err);
 
-    if (rc == SB_EUNSUPPORTED)
+    if (rc == SB_EUNSUPPORTED) {
         rc = go_on_as_text(c, err);
-    else if (rc == 0 && c->rows.len >= SEND_BYTES)
-        return send(c, err);
-    else
-        return rc;
-    return rc ? rc : add_text(c, v, err);
+        if (rc == 0)
+            rc = add_text(c, v, err);
+    }
+    return rc == 0 && c->rows.len >= SEND_BYTES ? send(c, err) : rc;
 }
 
 // The server says nothing while all is well. An error of it shows only when

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 //
-// Values as the text that PostgreSQL reads: parameters, and rows of COPY. Pure
-// but for the memory of the buffer.
+// Values as PostgreSQL reads them: parameters and rows of COPY as text, numbers
+// of the protocol. Pure but for the memory of the buffer.
 #ifndef PGSQL_ENCODE_H
 #define PGSQL_ENCODE_H
 
@@ -20,6 +20,20 @@ struct pgsql_text {
 void pgsql_text_done(struct pgsql_text *t);
 // Room for `more` bytes behind len, which stays: NULL when memory is out.
 char *pgsql_text_room(struct pgsql_text *t, size_t more);
+
+// 16 or 32 bits as the protocol has them, the highest byte first. Returns the
+// place behind them.
+static inline char *pgsql_put16(char *out, uint32_t v)
+{
+    *out++ = (char)(v >> 8);
+    *out++ = (char)v;
+    return out;
+}
+
+static inline char *pgsql_put32(char *out, uint32_t v)
+{
+    return pgsql_put16(pgsql_put16(out, v >> 16), v);
+}
 
 // Writes an integer, without a NUL; at most PGSQL_NUMBER bytes. Returns its
 // length.

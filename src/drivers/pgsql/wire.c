@@ -24,18 +24,6 @@
 
 // Numbers ------------------------------------------------------------------
 
-static char *put16(char *out, uint32_t v)
-{
-    *out++ = (char)(v >> 8);
-    *out++ = (char)v;
-    return out;
-}
-
-static char *put32(char *out, uint32_t v)
-{
-    return put16(put16(out, v >> 16), v);
-}
-
 static uint32_t get16(const char *p)
 {
     const unsigned char *u = (const unsigned char *)p;
@@ -67,10 +55,10 @@ static char *put_formats(char *out, const struct sb_value *v, uint32_t n)
     while (i < n && v[i].type != SB_VALUE_BLOB)
         i++;
     if (i == n) // all are texts
-        return put16(out, 0);
-    out = put16(out, n);
+        return pgsql_put16(out, 0);
+    out = pgsql_put16(out, n);
     for (i = 0; i < n; i++)
-        out = put16(out, v[i].type == SB_VALUE_BLOB);
+        out = pgsql_put16(out, v[i].type == SB_VALUE_BLOB);
     return out;
 }
 
@@ -94,9 +82,9 @@ static char *put_value(char *out, const struct sb_value *v)
         break;
     case SB_VALUE_NULL:
     default:
-        return put32(out, UINT32_MAX);
+        return pgsql_put32(out, UINT32_MAX);
     }
-    put32(out, (uint32_t)n);
+    pgsql_put32(out, (uint32_t)n);
     return out + 4 + n;
 }
 
@@ -114,11 +102,11 @@ static char *put_all(char *out, const struct pgsql_stmt *st,
     memcpy(out, st->name, st->name_len + 1);
     out += st->name_len + 1;
     out = put_formats(out, v, n);
-    out = put16(out, n);
+    out = pgsql_put16(out, n);
     for (uint32_t i = 0; i < n; i++)
         out = put_value(out, &v[i]);
-    out = put16(out, 0); // all columns as text
-    put32(start + 1, (uint32_t)(out - start) - 1);
+    out = pgsql_put16(out, 0); // all columns as text
+    pgsql_put32(start + 1, (uint32_t)(out - start) - 1);
     memcpy(out, rest, sizeof(rest));
     return out + sizeof(rest);
 }
