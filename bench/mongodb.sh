@@ -109,19 +109,33 @@ mongodb_oltp() { # command options of the server, ...
     "$SB" "$top/tests/lua/mongodb/oltp.lua" "$@" --tables=1 "$command"
 }
 
+# Sets a and b, the seconds of this and of bare, in the order that is given.
+mongodb_load_one() { # documents threads url order, options of the server
+    local n=$1 threads=$2 url=$3 order=$4 side
+    shift 4
+    for side in $order; do
+        case $side in
+        new) a=$(wall_of mongodb_oltp prepare "$@" --create-secondary=off \
+            --table-size="$n" --threads="$threads") ;;
+        bare) b=$(wall_of ./floor_mongodb "$url" bulk "$threads" "$n") ;;
+        esac
+        mongodb_oltp cleanup "$@" >/dev/null 2>&1
+    done
+}
+
 mongodb_load() { # server documents threads, options of the server
-    local server=$1 n=$2 threads=$3 url
+    local server=$1 n=$2 threads=$3 url a b i
     shift 3
     for url; do
         case $url in --mongo-url=*) url=${url#*=} && break ;; esac
     done
     : >new && : >bare && : >r
-    for _ in $(seq "$REPS"); do
-        a=$(wall_of mongodb_oltp prepare "$@" --create-secondary=off \
-            --table-size="$n" --threads="$threads")
-        mongodb_oltp cleanup "$@" >/dev/null 2>&1
-        b=$(wall_of ./floor_mongodb "$url" bulk "$threads" "$n")
-        mongodb_oltp cleanup "$@" >/dev/null 2>&1
+    for i in $(seq "$REPS"); do
+        if [ $((i % 2)) = 0 ]; then
+            mongodb_load_one "$n" "$threads" "$url" "new bare" "$@"
+        else
+            mongodb_load_one "$n" "$threads" "$url" "bare new" "$@"
+        fi
         ratio "$n" "$a" >>new
         ratio "$n" "$b" >>bare
         ratio "$b" "$a" >>r

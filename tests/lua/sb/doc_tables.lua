@@ -13,6 +13,12 @@ M.table_word, M.rows_word = "collection", "documents"
 M.say = build.say
 M.fill = build.fill -- the rows of the SQL workloads, to the last character
 
+-- As many documents as are sent together: to take more would only make the
+-- last thread end later, as documents are slow to insert.
+function M.block(opt)
+   return opt.bulk_size
+end
+
 function M.loader(con, opt, n)
    local loader = con:load(schema.name(opt, n), "_id,k,c,pad")
    loader:block(opt.bulk_size)

@@ -8,8 +8,8 @@ local build = require("sb.build")
 
 local M = {}
 
--- Rows that a thread takes at a time: enough to keep the threads apart, few
--- enough that all of them end together.
+-- Rows that a thread takes at a time where `tables.block` says no other number:
+-- enough to keep the threads apart, few enough that all of them end together.
 local BLOCK = 2000
 
 -- Counters of sysbench.parallel.ticket().
@@ -126,8 +126,8 @@ end
 function Job:load_block(block, per_table)
    local opt = self.opt
    local n = math.floor((block - 1) / per_table) + 1
-   local first = (block - 1) % per_table * BLOCK + 1
-   local last = math.min(first + BLOCK - 1, opt.table_size)
+   local first = (block - 1) % per_table * self.block + 1
+   local last = math.min(first + self.block - 1, opt.table_size)
    if first == 1 then
       self.tables.announce_rows(opt, n)
    end
@@ -138,7 +138,7 @@ function Job:load_block(block, per_table)
 end
 
 function Job:load_rows()
-   local per_table = math.ceil(self.opt.table_size / BLOCK)
+   local per_table = math.ceil(self.opt.table_size / self.block)
    local ok = self:phase(BLOCK_KEY, per_table * self.opt.tables,
       function(block)
          self:load_block(block, per_table)
@@ -224,6 +224,7 @@ end
 function M.prepare(con, d, opt, c, pad, tables)
    local job = setmetatable({con = con, d = d, opt = opt, c = c, pad = pad,
       tables = tables or build, made = {}, phases = 0}, Job)
+   job.block = job.tables.block and job.tables.block(opt) or BLOCK
    local whole, done = pcall(job.run, job)
    if whole and done then
       if sysbench.tid == 0 then
