@@ -229,6 +229,24 @@ static void tell_stop(struct sb_run *run, uint64_t now)
         sb_log(SB_LOG_INFO, "Time limit exceeded, exiting...");
 }
 
+// Whether calls are to be canceled now. Once they always are, however late the
+// look is (a report may take long): they get their time to return then.
+static bool cancel_is_due(struct watch *w, uint64_t now)
+{
+    if (now < w->cancel_at || (w->canceled && now >= w->leave_at))
+        return false;
+    if (!w->canceled) {
+        uint64_t rest = w->leave_at - w->cancel_at;
+
+        if (rest == 0)
+            return false;
+        w->leave_at = now + rest > w->leave_at ? now + rest : w->leave_at;
+    }
+    w->canceled = true;
+    w->cancel_at = now + SECOND;
+    return true;
+}
+
 // One look at a run in progress. False when it is to be left as it is.
 static bool look(struct sb_run *run, struct sb_meter *m, struct watch *w,
     uint64_t now, enum sb_run_end *end)
@@ -249,18 +267,15 @@ static bool look(struct sb_run *run, struct sb_meter *m, struct watch *w,
         *end = SB_END_FORCED;
         return false;
     }
-    if (w->stopped_at && now >= w->leave_at) {
-        *end = SB_END_HUNG;
-        return false;
-    }
-    if (w->stopped_at && now >= w->cancel_at) {
+    if (w->stopped_at && cancel_is_due(w, now)) {
         sb_log(SB_LOG_WARNING,
             "calls did not return within %.1f s after the end of the run; "
             "canceling them",
             (double)(now - w->stopped_at) / 1e9);
         cancel_users(run);
-        w->canceled = true;
-        w->cancel_at = now + SECOND;
+    } else if (w->stopped_at && now >= w->leave_at) {
+        *end = SB_END_HUNG;
+        return false;
     }
     return true;
 }
@@ -441,12 +456,11 @@ static bool look_at_task(
         w->cancel_at = now + (grace < 2 * SECOND ? grace / 2 : SECOND);
         w->force_at = now + grace;
         w->leave_at = now + 2 * grace;
-    } else if (now >= w->leave_at) {
-        return false;
-    } else if (now >= w->cancel_at) {
-        w->cancel_at = now + SECOND;
+    } else if (cancel_is_due(w, now)) {
         if (sb_crew_hold(&run->crew) || now >= w->force_at)
             cancel_users(run);
+    } else if (now >= w->leave_at) {
+        return false;
     }
     return true;
 }

@@ -273,6 +273,31 @@ static void a_hang_is_canceled(void)
     CHECK_INT(s.c.completed, 2);
 }
 
+static void slow_interval(void *data, const struct sb_report *r)
+{
+    struct seen *s = data;
+
+    nap(s->o.shutdown_grace + 100 * MS);
+}
+
+// The last line is told until it is too late to wait for the calls: they are
+// canceled and waited for all the same.
+static void a_hang_is_canceled_after_a_slow_report(void)
+{
+    static struct seen s; // users may be left that look at it
+    struct sb_workload w = { .ops = &hanging, .data = &s };
+    const struct sb_listener l = {
+        .data = &s, .interval = slow_interval, .final = on_final
+    };
+
+    prepare(&s, 1);
+    s.o.time = s.o.report_interval = 200 * MS;
+    s.o.shutdown_grace = 4000 * MS;
+    CHECK_INT(sb_run(&w, &s.o, &s.random, &l, &s.res), 0);
+    CHECK(!s.res.unjoined);
+    CHECK(s.canceled || s.c.started == 0);
+}
+
 // A run whose user comes back only later.
 static struct seen *run_late(int64_t ns)
 {
@@ -423,6 +448,7 @@ int main(void)
     RUN(restarts_are_limited_and_counted);
     RUN(a_failure_ends_the_run_with_its_report);
     RUN(a_hang_is_canceled);
+    RUN(a_hang_is_canceled_after_a_slow_report);
     RUN(who_returns_after_the_report_changes_nothing);
     RUN(canceled_events_stay_unfinished);
     RUN(a_user_that_cannot_start_ends_the_run);

@@ -9,14 +9,17 @@
 
 #include "drivers/pgsql/pgsql_priv.h"
 
+// Counted in naps of a millisecond, so that a process that was stopped for a
+// while finds as much patience left as it had before.
 #define ANSWER_MS 200 // for the request
 #define RETURN_MS 200 // and then for the call to return
+// After so many requests without effect no more are made.
+#define SILENCES 2
 
 // A request: PQcancel() waits for the server as long as that takes, so it has
 // a thread of its own, which is left behind when the server is mute.
 struct request {
     pthread_mutex_t lock;
-    pthread_cond_t done;
     PGcancel *cancel;
     bool finished;
     bool left; // nobody waits any more: the thread cleans up
@@ -24,7 +27,6 @@ struct request {
 
 static void request_free(struct request *q)
 {
-    pthread_cond_destroy(&q->done);
     pthread_mutex_destroy(&q->lock);
     free(q);
 }
@@ -39,7 +41,6 @@ static void *send_request(void *arg)
     pthread_mutex_lock(&q->lock);
     q->finished = true;
     left = q->left;
-    pthread_cond_signal(&q->done);
     pthread_mutex_unlock(&q->lock);
     if (left) {
         PQfreeCancel(q->cancel);
@@ -51,17 +52,12 @@ static void *send_request(void *arg)
 static struct request *request_start(PGcancel *cancel)
 {
     struct request *q = calloc(1, sizeof(*q));
-    pthread_condattr_t attr;
     pthread_t thread;
 
     if (!q)
         return NULL;
     q->cancel = cancel;
     pthread_mutex_init(&q->lock, NULL);
-    pthread_condattr_init(&attr);
-    pthread_condattr_setclock(&attr, CLOCK_MONOTONIC);
-    pthread_cond_init(&q->done, &attr);
-    pthread_condattr_destroy(&attr);
     if (pthread_create(&thread, NULL, send_request, q)) {
         request_free(q);
         return NULL;
@@ -70,36 +66,48 @@ static struct request *request_start(PGcancel *cancel)
     return q;
 }
 
-static void add_ms(struct timespec *t, long ms)
+static void nap(void)
 {
-    t->tv_nsec += ms * 1000000;
-    t->tv_sec += t->tv_nsec / 1000000000;
-    t->tv_nsec %= 1000000000;
+    nanosleep(&(struct timespec){ .tv_nsec = 1000000 }, NULL);
+}
+
+static bool is_finished(struct request *q)
+{
+    bool finished;
+
+    pthread_mutex_lock(&q->lock);
+    finished = q->finished;
+    pthread_mutex_unlock(&q->lock);
+    return finished;
+}
+
+// False: the request is left to its thread.
+static bool request_wait(struct request *q)
+{
+    bool finished;
+
+    for (int i = 0; i < ANSWER_MS && !is_finished(q); i++)
+        nap();
+    pthread_mutex_lock(&q->lock);
+    finished = q->finished;
+    q->left = !finished;
+    pthread_mutex_unlock(&q->lock);
+    return finished;
 }
 
 // True when the server took the request; the handle is the caller's again.
 static bool ask(PGcancel *cancel)
 {
     struct request *q = request_start(cancel);
-    struct timespec end;
-    bool finished;
-    int rc = 0;
 
     if (!q) {
         PQfreeCancel(cancel);
         return false;
     }
-    clock_gettime(CLOCK_MONOTONIC, &end);
-    add_ms(&end, ANSWER_MS);
-    pthread_mutex_lock(&q->lock);
-    while (!q->finished && rc == 0)
-        rc = pthread_cond_timedwait(&q->done, &q->lock, &end);
-    finished = q->finished;
-    q->left = !finished;
-    pthread_mutex_unlock(&q->lock);
-    if (finished)
-        request_free(q);
-    return finished;
+    if (!request_wait(q))
+        return false;
+    request_free(q);
+    return true;
 }
 
 static bool busy(struct pgsql_conn *c)
@@ -110,7 +118,7 @@ static bool busy(struct pgsql_conn *c)
 static bool has_returned(struct pgsql_conn *c)
 {
     for (int i = 0; i < RETURN_MS && busy(c); i++)
-        nanosleep(&(struct timespec){ .tv_nsec = 1000000 }, NULL);
+        nap();
     return !busy(c);
 }
 
@@ -118,7 +126,8 @@ static bool by_request(struct pgsql_conn *c)
 {
     PGcancel *cancel;
 
-    if (atomic_load_explicit(&c->env->deaf, memory_order_relaxed))
+    if (atomic_load_explicit(&c->env->silences, memory_order_relaxed) >=
+        SILENCES)
         return false;
     cancel = atomic_exchange_explicit(&c->cancel, NULL, memory_order_acq_rel);
     if (!cancel || !ask(cancel))
@@ -138,6 +147,6 @@ void pgsql_cancel(struct sb_conn *conn)
     if (socket == 0 || !busy(c) || by_request(c))
         return;
     // Those after this one need not wait for the same silence.
-    atomic_store_explicit(&c->env->deaf, true, memory_order_relaxed);
+    atomic_fetch_add_explicit(&c->env->silences, 1, memory_order_relaxed);
     shutdown(socket - 1, SHUT_RDWR);
 }

@@ -32,7 +32,7 @@ struct pgsql_env {
     const struct pgsql_opts *o;
     PQconninfoOption *conninfo; // parsed; NULL: none was given
     char *password;             // out of the password file, or NULL
-    _Atomic bool deaf;          // the server did not answer a cancel request
+    _Atomic unsigned silences;  // cancel requests without effect
     _Atomic bool forgets;       // prepared statements are forgotten or known
                                 // twice: a pooler is between
     _Atomic bool no_copy;       // that COPY is not possible was told
