@@ -88,7 +88,7 @@ mysql_options() {
 
 # Without TLS: OpenSSL 3 refuses that of MySQL 5.6.
 mysql_client() {
-    echo mariadb --no-defaults --connect-timeout=5 --skip-ssl
+    echo mariadb --no-defaults --connect-timeout=60 --skip-ssl
 }
 
 mysql_client_needs() {

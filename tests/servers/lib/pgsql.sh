@@ -68,7 +68,7 @@ pgsql_login() {
 
 # pgsql_options: sets what users of the server need to know.
 pgsql_options() {
-    local at="host=$state&port=$PORT&connect_timeout=5"
+    local at="host=$state&port=$PORT&connect_timeout=60"
     OPTIONS="$(pgsql_login) --pgsql-host=$state --pgsql-port=$PORT"
     OPTIONS_TCP="$(pgsql_login) --pgsql-host=$HOST --pgsql-port=$PORT"
     CLIENT="psql -XqAt -d postgresql://sbtest:sbtest@/sbtest?$at"
