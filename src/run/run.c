@@ -200,6 +200,18 @@ static void note_stop(struct sb_run *run, struct watch *w, uint64_t now)
         w->force_at = run->deadline + (uint64_t)run->o->forced_shutdown_ns;
 }
 
+// A look that was due at `due`. What it is late (a report or canceling took
+// long, the process was stopped) is no silence of the server: calls get that
+// time, too, and so no look can come so late that they are left without being
+// canceled.
+static void excuse(struct watch *w, uint64_t due, uint64_t now)
+{
+    uint64_t late = w->stopped_at && now > due ? now - due : 0;
+
+    w->cancel_at += late;
+    w->leave_at += late;
+}
+
 static uint64_t next_look(
     struct sb_run *run, const struct sb_meter *m, const struct watch *w)
 {
@@ -229,24 +241,6 @@ static void tell_stop(struct sb_run *run, uint64_t now)
         sb_log(SB_LOG_INFO, "Time limit exceeded, exiting...");
 }
 
-// Whether calls are to be canceled now. Once they always are, however late the
-// look is (a report may take long): they get their time to return then.
-static bool cancel_is_due(struct watch *w, uint64_t now)
-{
-    if (now < w->cancel_at || (w->canceled && now >= w->leave_at))
-        return false;
-    if (!w->canceled) {
-        uint64_t rest = w->leave_at - w->cancel_at;
-
-        if (rest == 0)
-            return false;
-        w->leave_at = now + rest > w->leave_at ? now + rest : w->leave_at;
-    }
-    w->canceled = true;
-    w->cancel_at = now + SECOND;
-    return true;
-}
-
 // One look at a run in progress. False when it is to be left as it is.
 static bool look(struct sb_run *run, struct sb_meter *m, struct watch *w,
     uint64_t now, enum sb_run_end *end)
@@ -267,15 +261,19 @@ static bool look(struct sb_run *run, struct sb_meter *m, struct watch *w,
         *end = SB_END_FORCED;
         return false;
     }
-    if (w->stopped_at && cancel_is_due(w, now)) {
+    if (w->stopped_at && now >= w->leave_at) {
+        *end = SB_END_HUNG;
+        return false;
+    }
+    if (w->stopped_at && now >= w->cancel_at) {
         sb_log(SB_LOG_WARNING,
             "calls did not return within %.1f s after the end of the run; "
             "canceling them",
             (double)(now - w->stopped_at) / 1e9);
+        w->canceled = true;
+        w->cancel_at = now + SECOND;
         cancel_users(run);
-    } else if (w->stopped_at && now >= w->leave_at) {
-        *end = SB_END_HUNG;
-        return false;
+        excuse(w, now, sb_clock_monotonic());
     }
     return true;
 }
@@ -296,6 +294,7 @@ static bool watch_users(struct sb_run *run, struct sb_meter *m, struct watch *w,
             wait_locked(run, next);
         pthread_mutex_unlock(&run->lock);
         uint64_t now = sb_clock_monotonic();
+        excuse(w, next, now);
         // The reporter's own delay is no part of the run.
         if (all)
             now = run->ended_at;
@@ -456,11 +455,13 @@ static bool look_at_task(
         w->cancel_at = now + (grace < 2 * SECOND ? grace / 2 : SECOND);
         w->force_at = now + grace;
         w->leave_at = now + 2 * grace;
-    } else if (cancel_is_due(w, now)) {
-        if (sb_crew_hold(&run->crew) || now >= w->force_at)
-            cancel_users(run);
     } else if (now >= w->leave_at) {
         return false;
+    } else if (now >= w->cancel_at) {
+        w->cancel_at = now + SECOND;
+        if (sb_crew_hold(&run->crew) || now >= w->force_at)
+            cancel_users(run);
+        excuse(w, now, sb_clock_monotonic());
     }
     return true;
 }
@@ -474,14 +475,17 @@ static bool watch_task(struct sb_run *run)
     bool all = false, go_on = true;
 
     while (!all && go_on) {
+        uint64_t next = now + PROGRESS_EVERY;
+
         pthread_mutex_lock(&run->lock);
         all = run->ended == run->o->threads;
         if (!all)
-            wait_locked(run, now + PROGRESS_EVERY);
+            wait_locked(run, next);
         all = run->ended == run->o->threads;
         bool cut = run->signal != 0;
         pthread_mutex_unlock(&run->lock);
         now = sb_clock_monotonic();
+        excuse(&w, next, now);
         if (cut && !all)
             go_on = look_at_task(run, &w, since, now);
         if (!all && sb_crew_progress_line(&run->crew, now, line, sizeof(line)))
