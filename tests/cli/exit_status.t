@@ -8,7 +8,7 @@ Exit status: 0 fine, 1 wrong usage or a failed run, 2 forced to stop, 130 and
   $ sysbench e.lua run --events=1 --threads=0 >out 2>&1
   [1]
   $ echo 'function event() error("no") end' >bad.lua
-  $ sysbench bad.lua run >out 2>&1
+  $ sysbench bad.lua run --time=600 >out 2>&1
   [1]
   $ echo 'error("no")' | sysbench >out 2>&1
   [1]
@@ -23,7 +23,8 @@ A script may end the run by itself.
   $ grep 'number of events' out
       total number of events:              0
 
-Forced to stop: the report says how many were left.
+Forced to stop: the report says how many were left. Both threads get the time
+to begin.
 
   $ cat >hang.lua <<'EOF'
   > function event()
@@ -32,7 +33,13 @@ Forced to stop: the report says how many were left.
   >    while true do end
   > end
   > EOF
-  $ sysbench hang.lua run --threads=2 --time=2 --forced-shutdown=0.1 >out 2>err
+  $ for s in 2 8 32 128; do
+  >     sysbench hang.lua run --threads=2 --time=$s --forced-shutdown=0.1 \
+  >         >out 2>err
+  >     status=$?
+  >     [ "$(grep -c hanging out)" != 2 ] || break
+  > done
+  $ (exit $status)
   [2]
   $ cat err
   FATAL: The --max-time limit has expired, forcing shutdown...
@@ -51,7 +58,7 @@ Interrupted: stops, reports, and says which signal it was by its status.
   $ interrupt() {
   >     # What is left of the last run must not be taken for this one.
   >     : >out 2>err
-  >     sysbench "$2" run --time=60 >out 2>err & pid=$!
+  >     sysbench "$2" run --time=600 --shutdown-grace=600 >out 2>err & pid=$!
   >     until_in out "$3"
   >     kill -s "$1" $pid
   >     [ -z "$4" ] || { until_in err stopping; kill -s "$4" $pid; }
@@ -66,7 +73,7 @@ Interrupted: stops, reports, and says which signal it was by its status.
   $ grep -c 'number of events' out
   1
 
-The second signal leaves at once.
+The second signal leaves at once, long before the run gives up by itself.
 
   $ interrupt TERM hang.lua hanging TERM
   [143]

@@ -3,7 +3,8 @@ SPDX-License-Identifier: GPL-2.0-or-later
 The command lines of 0.4 and 0.5 from prepare to cleanup, with no server.
 
   $ [ -e "$SB_BUILDDIR/src/drivers/.libs/sqlite.so" ] || exit 80
-  $ sb() { sysbench --db-driver=sqlite "$@" 2>err | sed -e '1,2d'; }
+  $ sb() { sysbench --db-driver=sqlite --sqlite-busy-timeout=600 "$@" 2>err |
+  >     sed -e '1,2d'; }
   $ figures() { grep -E 'number of events|  (read|write): '; }
 
 0.5: a Lua script, numbered tables.
@@ -45,7 +46,8 @@ The driver that was guessed is told once, with the reason, on standard error.
   >     2>err >out
   $ cat err
   Using the sqlite driver, because its options were given.
-  $ sysbench oltp_point_select --db-driver=sqlite --events=1 run 2>&1 >out
+  $ sysbench oltp_point_select --db-driver=sqlite --events=1 --time=0 run \
+  >     2>&1 >out
   $ ls
   err
   other.db

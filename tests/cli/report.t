@@ -27,7 +27,7 @@ that depend on speed are shown as N.
 
 An empty event.
 
-  $ sysbench e.lua run --events=50 --threads=1 | mask
+  $ sysbench e.lua run --events=50 --time=0 --threads=1 | mask
   SYSBENCH
   
   Running the test with following options:
@@ -77,13 +77,14 @@ The options that its head tells of.
 Below verbosity 3 standard output is the script's alone; 0 silences warnings
 too.
 
-  $ sysbench e.lua run --events=1 --verbosity=2
+  $ sysbench e.lua run --time=0 --events=1 --verbosity=2
   $ sysbench e.lua run --time=0 --events=1 --num-threads=1 --verbosity=0
   WARNING: --num-threads is deprecated, use --threads instead
 
 SQL, on the driver that needs no database.
 
-  $ sysbench sql.lua run --db-driver=null --events=10 | part 'SQL stat'
+  $ sysbench sql.lua run --db-driver=null --events=10 --time=0 |
+  >     part 'SQL stat'
   SQL statistics:
       queries performed:
           read:                            10
@@ -99,18 +100,18 @@ SQL, on the driver that needs no database.
 Percentiles: the classic line shows 95 when it is in the list, else the first;
 0 switches them off.
 
-  $ sysbench e.lua run --events=9 --percentile=99 | grep percentile: | mask
+  $ sb() { sysbench e.lua run --time=0 --events=9 "$@"; }
+  $ sb --percentile=99 | grep percentile: | mask
            99th percentile:                           N
-  $ sysbench e.lua run --events=9 --percentile=99,95,50 | grep '95th' | mask
+  $ sb --percentile=99,95,50 | grep '95th' | mask
            95th percentile:                           N
-  $ sysbench e.lua run --events=9 --percentile=0 | grep -A1 percentile |
-  >     mask
+  $ sb --percentile=0 | grep -A1 percentile | mask
            percentile stats:               disabled
            sum:                                       N
 
 The histogram stands before everything else.
 
-  $ sysbench e.lua run --events=9 --histogram | sed -n '/^Lat.*hist/,/^ $/p' |
+  $ sb --histogram | sed -n '/^Lat.*hist/,/^ $/p' |
   >     sed -E 's/^ *[0-9.]+ \|\*+ +[0-9]+$/N | N/' | uniq
   Latency histogram (values are in milliseconds)
          value  ------------- distribution ------------- count
@@ -119,7 +120,7 @@ The histogram stands before everything else.
 
 What --debug and --db-debug add.
 
-  $ sysbench e.lua run --threads=2 --events=9 --debug 2>&1 |
+  $ sb --threads=2 --debug 2>&1 |
   >     sed -n '/^DEBUG: Verb/,/^$/p; /^DEBUG:  /p' |
   >     sed -E 's/[0-9]+\.[0-9]{4}s/N/g; s/events: [0-9]+$/events: N/'
   DEBUG: Verbose per-thread statistics:
@@ -129,7 +130,7 @@ What --debug and --db-debug add.
   DEBUG:     thread #  1: min: N  avg: N  max: N  events: N
   DEBUG:                  total time taken by event execution: N
   $ sysbench sql.lua run --db-driver=null --null-latency=2ms --events=9 \
-  >     --db-debug 2>err | sed -n '/^    reconnects/,/^$/p' |
+  >     --time=0 --db-debug 2>err | sed -n '/^    reconnects/,/^$/p' |
   >     sed -E -e 's/(0\.00[1-9]|0\.0[1-9]|0\.[1-9]|[1-9][0-9]*\.)[0-9]+s/Ns/' \
   >         -e 1d
   DEBUG: 
@@ -157,7 +158,7 @@ with the end of the run, and comes however late; its time is the true one.
   [ Ns ] queue length: *, concurrency: * (glob)
 
 Checkpoints are full reports, and the last report counts from there. The 30th
-event waits for the checkpoint.
+event waits for the checkpoint, and there is time enough for one before it.
 
   $ cat >wait.lua <<'EOF'
   > local ffi = require("ffi")
@@ -174,7 +175,12 @@ event waits for the checkpoint.
   >    while n == 30 and not told() do ffi.C.usleep(10000) end
   > end
   > EOF
-  $ sysbench wait.lua run --time=0 --events=60 --report-checkpoints=1 >out
+  $ for s in 1 4 16 64; do
+  >     : >out
+  >     sysbench wait.lua run --time=0 --events=60 --report-checkpoints=$s >out
+  >     first=$(awk '/number of events/ { print $5; exit }' out)
+  >     [ "$first" = 0 ] || break
+  > done
   $ grep -E '^\[|^General|^Latency|^Threads fair' out |
   >     sed 's/^\[ [0-9.]*s/[ Ns/'
   [ Ns ] Checkpoint report:
@@ -190,7 +196,8 @@ event waits for the checkpoint.
   1
   60
 
-What happens in the warm-up does not count, neither in time nor in events.
+What happens in the warm-up does not count, neither in time nor in events; it
+takes as long as it needs for one event.
 
   $ cat >slow.lua <<'EOF'
   > local ffi = require("ffi")
@@ -201,10 +208,13 @@ What happens in the warm-up does not count, neither in time nor in events.
   >    io.write("begun more: " .. tostring(n > 7) .. "\n")
   > end
   > EOF
-  $ sysbench slow.lua run --warmup-time=1.5 --time=0 --events=7 >out
-  $ grep '^Warm' out
-  Warmup time: 1.5s
-  Warming up for 1.5 seconds...
+  $ for s in 1.5 4.5 16.5 64.5; do
+  >     sysbench slow.lua run --warmup-time=$s --time=0 --events=7 >out
+  >     ! grep -q 'begun more: true' out || break
+  > done
+  $ grep '^Warm' out | sed "s/\<$s/WARMUP/"
+  Warmup time: WARMUPs
+  Warming up for WARMUP seconds...
   $ sed -n -e '/number of events/p' -e '/^begun/p' out
   begun more: true
       total number of events:              7

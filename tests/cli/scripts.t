@@ -42,7 +42,8 @@ From standard input, named "-" or not at all; only the body runs.
 An installed workload is found by its bare name, and by a path of old that is
 no more, with a notice.
 
-  $ sb oltp_point_select.lua run --db-driver=null --events=1 | grep 'of events'
+  $ sb oltp_point_select.lua run --db-driver=null --events=1 --time=0 |
+  >     grep 'of events'
       total number of events:              1
   $ sb --test=/usr/old/tests/db/oltp.lua help 2>&1 | grep -o 'NOTICE.*using'
   NOTICE: no such file: /usr/old/tests/db/oltp.lua; using
@@ -83,7 +84,7 @@ message names the line.
   >    if n == 3 then error("no more") end
   > end
   > EOF
-  $ sysbench third.lua run >out 2>err
+  $ sysbench third.lua run --time=600 >out 2>err
   [1]
   $ grep 'number of events' out
       total number of events:              2
@@ -112,7 +113,7 @@ What hooks print stands where it always did.
   >    print("events", stat.events)
   > end
   > EOF
-  $ sb hooks.lua run --events=3 --rand-seed=5
+  $ sb hooks.lua run --events=3 --time=0 --rand-seed=5
   init
   Running the test with following options:
   Number of threads: 1

@@ -4,7 +4,7 @@ The main job, with no server: load, run, clean up.
 
   $ [ -e "$SB_BUILDDIR/src/drivers/.libs/sqlite.so" ] || exit 80
   $ sb() { sysbench oltp_read_write --db-driver=sqlite --tables=2 \
-  >     --table-size=100 --threads=2 "$@"; }
+  >     --table-size=100 --threads=2 --sqlite-busy-timeout=600 "$@"; }
   $ sb prepare >out 2>&1 || cat out
   $ ls sbtest.sqlite
   sbtest.sqlite

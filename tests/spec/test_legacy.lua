@@ -85,7 +85,7 @@ function cleanup() db_query("DROP TABLE old") end]] .. "\n",
    tap.is(out, "driver\tsqlite\n", "prepare()")
    tap.is(rc, 0, "succeeds", err)
    local name = "script" .. tap.last .. ".lua"
-   out, err = tap.sysbench(name .. " run")
+   out, err = tap.sysbench(name .. " run --time=0")
    tap.like(out, "nothing\n", "db_query() returns nothing")
    tap.like(out, "rows\t1\tc9\n", "db_execute() reads the bound table")
    tap.like(out, "rows\t2\n", "longer values than when it was bound")
@@ -127,7 +127,7 @@ function thread_done()
    print("rand", ffi.C.sb_rand_uniform(3, 3), ffi.C.sb_rand_default(4, 4),
          ffi.string(buf, 2), ffi.C.sb_rand_unique() ~= nil,
          ffi.C.sb_rand_uniform_double() < 1)
-end]], "run --events=10")
+end]], "run --time=0 --events=10")
    tap.like(out, "types\t0\t1\t2\t3\t3\t4\t5\t6\t7\n", "sb_counter_type")
    tap.like(out, "counts\t10\t20\t10\n", "sb_counter_*()")
    tap.like(out, "rand\t3\t4\tab\ttrue\ttrue\n", "sb_rand_*()")

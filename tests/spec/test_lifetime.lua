@@ -112,7 +112,8 @@ end]]
 local function drops()
    local name = tap.script(DROPS)
    local out, err, rc = tap.sysbench(name .. " run --db-driver=sqlite " ..
-      "--sqlite-db=drops --time=0 --events=300 --threads=2")
+      "--sqlite-db=drops --sqlite-busy-timeout=600 --time=0 --events=300 " ..
+      "--threads=2")
    is(rc, 0, "connections and statements that are only dropped")
    like(out, "events: +300", "run to the end")
    unlike(err, "Sanitizer", "nothing is used late or lost")
@@ -159,7 +160,7 @@ function event()
    print("connected after " .. (most > 8 and "many" or most))
 end]])
    os.execute(("ulimit -n 64 && '%s' %s run --db-driver=sqlite " ..
-      "--sqlite-db=files --events=2 >out.txt 2>&1"):format(
+      "--sqlite-db=files --time=0 --events=2 >out.txt 2>&1"):format(
       os.getenv("SYSBENCH") or "sysbench", name))
    f = assert(io.open("out.txt"))
    out = f:read("*a")

@@ -42,7 +42,7 @@ function thread_done() print("traces", made, loop, aborted, why) end
 ]]
 
 local function compiled(what, text, args)
-   local out, err = tap.with(watch .. text, "run " .. args)
+   local out, err = tap.with(watch .. text, "run --time=0 " .. args)
    local made, loop, aborted, why =
       out:match("traces\t(%d+)\t(%a+)\t(%d+)\t([^\n]*)")
    tap.ok(tonumber(made or 0) > 0, what .. ": a trace is made", out .. err)
@@ -85,12 +85,13 @@ local n = 0
 function event() n = n + 1 if n == 6 then return true end end]],
       "run --time=0")
    tap.like(out, "total number of events: +5\n", "true ends the loop uncounted")
-   out = tap.with("function event() end", "run --events=1234 --threads=3")
+   out = tap.with("function event() end",
+                  "run --time=0 --events=1234 --threads=3")
    tap.like(out, "total number of events: +1234\n", "an exact event limit")
    out = tap.with([[
 local n = 0
 function event() n = n + 1 if n == 1 then return false end end]],
-      "run --events=10")
+      "run --time=0 --events=10")
    tap.like(out, "total number of events: +10\n", "false counts")
 end
 
@@ -104,7 +105,7 @@ function event()
       error({errcode = sysbench.error.RESTART_EVENT, why = "try" .. n})
    end
 end
-function thread_done() print("calls", n) end]], "run --events=10")
+function thread_done() print("calls", n) end]], "run --time=0 --events=10")
    tap.like(out, "hook\ttry3\n.*hook\ttry4\n", "the hook sees each restart")
    tap.like(out, "calls\t12\n", "the event is called again")
    tap.like(out, "total number of events: +10\n", "and counts once")
@@ -116,12 +117,12 @@ function event()
    if n % 2 == 1 then error({errcode = 1}) end
    if n == 8 then return true end
 end
-function thread_done() print("calls", n) end]], "run --time=5")
+function thread_done() print("calls", n) end]], "run --time=0")
    tap.like(out, "calls\t8\n", "true from a repeated event ends the loop")
    tap.like(out, "total number of events: +3\n", "uncounted too")
    local _, text, rc = tap.with([[
 function sysbench.hooks.before_restart_event() error("in the hook") end
-function event() error({errcode = 1}) end]], "run")
+function event() error({errcode = 1}) end]], "run --time=0")
    tap.like(text, "thread_run' function failed: script%d+.lua:1: in the hook",
             "an error in the hook ends the run")
    tap.is(rc, 1, "with status 1")
@@ -141,7 +142,7 @@ function thread_run(id)
       n = n + 1
    end
    print("loop of its own", id, n)
-end]], "run --events=100")
+end]], "run --time=0 --events=100")
    tap.like(out, "loop of its own\t0\t100\n", "thread_run() takes the loop")
    tap.like(out, "total number of events: +100\n", "its events are counted")
    tap.is(rc, 0, "it succeeds", err)
@@ -155,7 +156,7 @@ function thread_run()
       if i % 2 == 0 then ffi.C.sb_event_stop(0) end
       if i == 10 then return end
    end
-end]], "run")
+end]], "run --time=0")
    tap.like(out, "total number of events: +5\n", "only stopped events count")
    local _, text, status = tap.with([[
 function event() end

@@ -54,7 +54,7 @@ local function ignored()
    is(rc, 1, "others are not ignored")
    for _, bad in ipairs{"foo", "12x", "4000", "123456x", "*", "40001*"} do
       _, err, rc = tap.sysbench("oltp_point_select --db-driver=null " ..
-         "--events=1 --db-ignore-errors='" .. bad .. "' run")
+         "--time=0 --events=1 --db-ignore-errors='" .. bad .. "' run")
       if bad == "4000" then
          is(rc, 0, "any number may be one")
       else
@@ -66,7 +66,7 @@ end
 
 local function refreshed()
    local out = tap.sysbench("oltp_point_select --db-driver=null " ..
-      "--events=1000 --db-refresh-events=10 run")
+      "--time=0 --events=1000 --db-refresh-events=10 run")
    local n = number(out, "reconnects: *(%d+)")
    tap.ok(n == 99 or n == 100, "every ten events of a thousand", n)
    -- Events of a millisecond at least: 51 of them are longer than 50 ms.
@@ -76,7 +76,8 @@ local function refreshed()
    local total = number(out, "total time: *([%d.]+)s")
    tap.ok(n >= 3 and n <= total / 0.05 + 1, "at most every 50 ms",
           n .. " in " .. total .. " s")
-   out = tap.sysbench("oltp_point_select --db-driver=null --events=100 run")
+   out = tap.sysbench("oltp_point_select --db-driver=null --time=0 " ..
+      "--events=100 run")
    is(number(out, "reconnects: *(%d+)"), 0, "never by default")
 end
 
@@ -89,7 +90,7 @@ function thread_init()
 end
 function event()
    con:query("INSERT INTO mine VALUES (1)")
-end]], "--events=5 --db-init-sql='" .. sql .. "' run")
+end]], "--time=0 --events=5 --db-init-sql='" .. sql .. "' run")
    is(rc, 0, "--db-init-sql: " .. err)
    out, err, rc = tap.with([[
 function thread_init()
@@ -98,11 +99,11 @@ end
 function event()
    con:query("INSERT INTO mine VALUES (1)")
    con:reconnect()
-end]], "--events=5 --db-init-sql='" .. sql .. "' run")
+end]], "--time=0 --events=5 --db-init-sql='" .. sql .. "' run")
    is(rc, 0, "again after a reconnect: " .. err)
    like(out, "reconnects: *5 ", "of which there were five")
    _, err, rc = tap.sysbench("oltp_point_select --db-driver=sqlite " ..
-      "--events=1 --db-init-sql='SELECT nix' run")
+      "--time=0 --events=1 --db-init-sql='SELECT nix' run")
    is(rc, 1, "one that fails")
    like(err, "%-%-db%-init%-sql 'SELECT nix'", "is named")
    _, err, rc = tap.sysbench("oltp_point_select --db-driver=sqlite " ..
@@ -127,7 +128,7 @@ function event()
 end
 function thread_done()
    print("rows: " .. here:query_row("SELECT COUNT(*) FROM done"))
-end]], "--events=50 run")
+end]], "--time=0 --events=50 run")
    is(rc, 0, "two connections in one event: " .. err)
    like(out .. err, "restarted: [1-9]", "events were restarted")
    like(out, "rows: 50", "each of them counts once")

@@ -64,28 +64,34 @@ end
 local function lines()
    local busy = [[
 ffi.cdef("int usleep(unsigned);")
-function event() ffi.C.usleep(1000); sysbench.sequence("n"):next() end
+function event()
+   if told() then return true end
+   ffi.C.usleep(1000)
+   sysbench.sequence("n"):next()
+end
 ]]
+   local line = "%[ ([%d.]+s) %] thds: 1 eps: [^\n]*\n" ..
+      "%[ %1 %] false true true\n"
    local _
-   local out, err, rc = tap.with(busy .. [[
+   local out, err, rc = tap.with(tap.told(line) .. busy .. [[
 function sysbench.hooks.report_line(stat, final)
    return ("%s %s %s"):format(tostring(final), tostring(stat.events > 0),
       tostring(sysbench.sequence("n"):last() > 0))
-end]], "run --time=1 --report-interval=0.4")
+end]], "run --time=0 --report-interval=0.4")
    tap.is(rc, 0, "a run with a line of its own", err)
-   tap.like(out, "%[ ([%d.]+s) %] thds: 1 eps: [^\n]*\n" ..
-            "%[ %1 %] false true true\n",
-            "it follows the classic line")
+   tap.like(out, line, "it follows the classic line")
    tap.like(out, "execution time [^\n]*\n\ntrue true true\n$",
             "and the classic report")
-   out = tap.with(busy .. [[
+   line = "%[ [%d.]+s %] thds: 1 eps: "
+   out = tap.with(tap.told(line) .. busy .. [[
 function sysbench.hooks.report_line() end]],
-      "run --time=1 --report-interval=0.4")
-   tap.like(out, "%[ [%d.]+s %] thds: 1 eps: ", "classic lines")
+      "run --time=0 --report-interval=0.4")
+   tap.like(out, line, "classic lines")
    tap.unlike(out, "%[ [%d.]+s %] [^t]", "nothing to say, no line")
-   _, err, rc = tap.with(busy .. [[
+   _, err, rc = tap.with([[
+function event() end
 function sysbench.hooks.report_line() error("bad line") end]],
-      "run --events=5")
+      "run --time=0 --events=5")
    tap.like(err, "`report_line' function failed: .*bad line", "an error in it")
    tap.is(rc, 1, "fails the program")
 end

@@ -85,4 +85,22 @@ function tap.with(text, args)
    return (out:gsub("^sysbench [^\n]*\n\n", "")), err, rc
 end
 
+-- Text for a script: told() is true when what the run has printed matches the
+-- pattern, or never will. An event() that ends the run then has it last until
+-- its reports came, however late.
+function tap.told(pattern)
+   return ([[
+local told
+do
+   local since = os.time()
+   function told()
+      local f = assert(io.open("out.txt"))
+      local text = f:read("*a")
+      f:close()
+      return text:find(%q) ~= nil or os.time() > since + 300
+   end
+end
+]]):format(pattern)
+end
+
 return tap
