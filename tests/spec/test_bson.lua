@@ -352,7 +352,7 @@ function event(id)
          s = ("x"):rep(i * 100)})
       assert(t.id == id and t.i == i and #t.s == i * 100)
    end
-end]], "run --threads=4 --events=40")
+end]], "run --threads=4 --time=0 --events=40")
    is(rc, 0, "four users at once", out .. err)
 end
 
@@ -368,7 +368,7 @@ end]]
    local own = 'collectgarbage("setpause", 170) '
    for code, pause in pairs{[""] = 110, [read] = 110, [own] = 170,
                             [own .. read] = 170, [read .. own] = 170} do
-      local out, err = tap.with(script:format(code), "run --events=1")
+      local out, err = tap.with(script:format(code), "run --time=0 --events=1")
       tap.like(out, "pause " .. pause, "the pause after: " .. code .. err)
    end
 end

@@ -16,7 +16,7 @@ function event()
    print("answer", template.answer(21), template.driver:name(),
          sysbench.driver.template == template)
    return true
-end]], "run")
+end]], "run --time=600")
    tap.like(out, "answer\t42\t", "a function of the driver's file")
    tap.like(out, "\ttemplate\t", "the driver object")
    tap.like(out, "\ttrue\n", "it is loaded once")
@@ -25,7 +25,7 @@ end]], "run")
 function event()
    io.write("answer " .. sysbench.driver.template.answer(sysbench.tid) .. "\n")
    return true
-end]], "run --threads=3")
+end]], "run --time=600 --threads=3")
    tap.ok(out:find("answer 0\n") and out:find("answer 2\n") and
           out:find("answer 4\n"), "in every user", out .. err)
    tap.is(rc, 0, "and no error")

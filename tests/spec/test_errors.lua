@@ -11,7 +11,7 @@ function thread_init() con = sysbench.sql.driver():connect() end
 
 -- The text must fail with this message, at line 2 unless another is said.
 local function fails(what, text, args, message, line)
-   local _, err, rc = tap.with(text, args .. " --db-driver=sqlite")
+   local _, err, rc = tap.with(text, args .. " --time=600 --db-driver=sqlite")
    local fatal, n = {}, 0
    for found in err:gmatch("FATAL: [^\n]*") do
       n = n + 1
@@ -91,7 +91,8 @@ local function values()
           "bad argument #2 to 'uniform'")
    raised("an error inside of the program's Lua",
           "sysbench.sql.driver():connect():query(nil)", "attempt to get length")
-   local _, err, rc = tap.with("function event() error(print) end", "run")
+   local _, err, rc = tap.with("function event() error(print) end",
+                               "run --time=600")
    tap.like(err, "`thread_run' function failed: error with a function",
             "a function")
    tap.is(rc, 1, "fails, too")
@@ -114,7 +115,7 @@ function sysbench.hooks.report_cumulative()
 end
 function event() end]], "run --events=1", "attempt to perform")
    local _, err = tap.with("\nfunction event() error({code = 5}) end",
-                           "run --debug")
+                           "run --debug --time=600")
    tap.like(err, "DEBUG: script%d+.lua:2: error with a table %(code = 5%)\n" ..
             "stack traceback:\n.*script%d+.lua:2: in function",
             "--debug shows the traceback")

@@ -6,7 +6,7 @@
 local tap = dofile(test:match("(.*/)") .. "lib/tap.lua")
 
 local function run(text)
-   local out, err = tap.with(text, "run --events=1 --db-driver=null")
+   local out, err = tap.with(text, "run --time=600 --events=1 --db-driver=null")
    return out .. err
 end
 
@@ -74,7 +74,7 @@ function event()
 end]])
    tap.like(out, "values\t7\tfalse\tx\t1\t95", "options have their values")
    tap.like(out, "after\tnil\tnil\ty\t1\tnil\t1", "what a script sets stays")
-   tap.like(out, "all\t10", "after many questions for what there is not")
+   tap.like(out, "all\t600", "after many questions for what there is not")
 end
 
 -- In KiB after a full collection.

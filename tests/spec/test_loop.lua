@@ -160,7 +160,7 @@ end]], "run --time=0")
    tap.like(out, "total number of events: +5\n", "only stopped events count")
    local _, text, status = tap.with([[
 function event() end
-function thread_run() error("mine") end]], "run")
+function thread_run() error("mine") end]], "run --time=0")
    tap.like(text, "`thread_run' function failed: script%d+.lua:2: mine",
             "an error in it ends the run")
    tap.is(status, 1, "with status 1")

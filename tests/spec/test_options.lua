@@ -44,11 +44,11 @@ sysbench.cmdline.options = {
    other = {"Other", "x", nil, function(name) return name == "other" end}
 }
 function event() print("rows", sysbench.opt.rows) return true end]]
-   local out = tap.with(text, "run")
+   local out = tap.with(text, "run --time=600")
    tap.like(out, "rows\t50\n", "a default is not validated")
    tap.unlike(out, "asked", "nor asked for")
    local _, rc
-   out, _, rc = tap.with(text, "run --rows=7 --other=y")
+   out, _, rc = tap.with(text, "run --time=600 --rows=7 --other=y")
    tap.like(out, "asked\trows\t7\tstring\n.*rows\t7\n", "a value that will do")
    tap.is(rc, 0, "is taken")
    local err, status
@@ -82,14 +82,14 @@ function init()
    end
    print("skewed", low > 500, sysbench.opt.rand_type)
 end]]
-   local out = tap.with(text, "run")
+   local out = tap.with(text, "run --time=600")
    tap.like(out, "skewed\ttrue\tpareto\n", "a distribution")
    tap.like(out, "50th percentile", "a percentile")
    tap.like(out, "Number of threads: 2", "a number of threads")
    tap.like(out, "low\t%d+\t2\n", "which the script sees")
    tap.like(out, "from seed %(5%)", "a seed")
-   tap.is((tap.with(text, "run")):match("low\t%d+"), out:match("low\t%d+"),
-          "which is used")
+   tap.is((tap.with(text, "run --time=600")):match("low\t%d+"),
+          out:match("low\t%d+"), "which is used")
    out = tap.with(text, "run --rand-type=uniform --percentile=90")
    tap.like(out, "skewed\tfalse\tuniform\n.*90th", "what is typed wins")
 end
@@ -105,11 +105,11 @@ function event()
    return true
 end]]
    local _
-   local out, err, rc = tap.with(text, "run")
+   local out, err, rc = tap.with(text, "run --time=600")
    tap.like(out, "own\t10\tslow\there\t100\n", "a script has its own")
    tap.is(rc, 0, "and runs", err)
    out, err, rc = tap.with(text, "run --list=3 --pace=x --print-config=a" ..
-                           " --think-time=7")
+                           " --think-time=7 --time=600")
    tap.like(out, "own\t3\tx\ta\t7\n", "with the values that were typed")
    tap.is(rc, 0, "and runs", err)
    out = tap.with([[sysbench.cmdline.options = {think_time = {"Think", "x"}}
@@ -119,7 +119,7 @@ function event() end]], "run --think-time=1h --events=4 --time=0")
    out = tap.with(text, "help")
    tap.like(out, "%-%-list=N +Things %[10%]", "help shows them")
    out = tap.with("function event() print('own', list) return true end",
-                  "run --list=3")
+                  "run --time=600 --list=3")
    tap.like(out, "own\t3\n", "a global of a script of 0.5")
    _, err, rc = tap.with([[sysbench.cmdline.options = {rows = {"Rows", 5}}
 function event() end]], "run --list=3")

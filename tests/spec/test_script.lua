@@ -23,7 +23,7 @@ end
 ]]
 
 local function life()
-   local out, err, rc = tap.with(stages, "run --rows=7 --fast=off")
+   local out, err, rc = tap.with(stages, "run --time=600 --rows=7 --fast=off")
    local order = {}
    for line in out:gmatch("[^\n]+") do
       if line:find("^%l[%l_]*\t") or line:find("^done") or
@@ -57,7 +57,7 @@ end
 
 local function errors()
    local function fails(text, args, pattern, what)
-      local _, err, rc = tap.with(text, args)
+      local _, err, rc = tap.with(text, args .. " --time=600")
       tap.like(err, pattern, what)
       tap.is(rc, 1, what .. ": exit status 1")
    end
@@ -171,7 +171,7 @@ function thread_done()
    end
    table.sort(new)
    print("new:", table.concat(new, " "))
-end]], "run --events=1")
+end]], "run --time=0 --events=1")
    tap.like(out, "new:\tevent thread_done\n", "the API makes no globals")
    out = tap.with([[
 setmetatable(_G, {__index = function(_, n) error("undeclared " .. n) end,
