@@ -79,6 +79,38 @@ static void others(void)
         REACH RUDE "; 127.0.0.1:8: Connection refused");
 }
 
+// What a call that ended so tells; native: its number.
+static void call_fails(
+    uint32_t domain, const char *said, bool found, int native, const char *want)
+{
+    struct sb_err err = { 0 };
+    bson_error_t e;
+
+    conn.why = 0;
+    conn.found_closed = found;
+    snprintf(conn.last_name, sizeof(conn.last_name), "127.0.0.1:7");
+    bson_set_error(&e, domain, MONGOC_ERROR_STREAM_SOCKET, "%s", said);
+    CHECK_INT(sbmo_fail(&conn, &e, NULL, &err), SB_ELOST);
+    CHECK_STR(err.msg, want);
+    CHECK_INT(err.native, native);
+}
+
+#define REFUSED "127.0.0.1:7: Connection refused"
+
+static void losses(void)
+{
+    call_fails(MONGOC_ERROR_STREAM, "Failed to read 4 bytes", false,
+        SBMO_SOCKET,
+        "the connection to 127.0.0.1:7 is lost: closed by the server");
+    // Found out only when the library wanted to use it again.
+    call_fails(MONGOC_ERROR_SERVER_SELECTION, NO_ONE "[" REFUSED "]", true,
+        SBMO_SOCKET,
+        "the connection to 127.0.0.1:7 is lost: closed by the server; no "
+        "server can take the command: " REFUSED);
+    call_fails(MONGOC_ERROR_SERVER_SELECTION, NO_ONE "[" REFUSED "]", false,
+        SBMO_NO_SERVER, "no server can take the command: " REFUSED);
+}
+
 // A server that wants to see a certificate says so after the handshake, which
 // looks like an end.
 static void with_tls(void)
@@ -101,6 +133,7 @@ int main(void)
     RUN(hung_up);
     RUN(others);
     RUN(with_tls);
+    RUN(losses);
     mongoc_uri_destroy(env.uri);
     return check_done();
 }

@@ -9,6 +9,7 @@ int sbmo_begin(struct sbmo_conn *c, struct sb_err *err)
         return sb_err_native(
             err, SB_ELOST, SBMO_SOCKET, NULL, "there is no connection");
     c->why = 0;
+    c->found_closed = false;
     atomic_store_explicit(&c->canceled, false, memory_order_relaxed);
     atomic_store_explicit(&c->busy, true, memory_order_release);
     return 0;

@@ -48,7 +48,7 @@ int sbmo_complain(const struct sbmo_complaint *p, struct sb_err *err)
 static int network_number(const struct sbmo_conn *c, const bson_error_t *e)
 {
     if (e->domain == MONGOC_ERROR_SERVER_SELECTION)
-        return SBMO_NO_SERVER;
+        return c->found_closed ? SBMO_SOCKET : SBMO_NO_SERVER;
     if (e->code == MONGOC_ERROR_STREAM_NAME_RESOLUTION)
         return SBMO_HOST_NOT_FOUND;
     if (e->code == MONGOC_ERROR_STREAM_CONNECT)
@@ -146,7 +146,12 @@ static int lost(struct sbmo_conn *c, const bson_error_t *e, struct sb_err *err)
     char text[300];
 
     reason(c, e->message, text, sizeof(text));
-    if (e->domain == MONGOC_ERROR_SERVER_SELECTION)
+    if (e->domain == MONGOC_ERROR_SERVER_SELECTION && c->found_closed)
+        sb_err_set(err, SB_ELOST,
+            "the connection to %s is lost: closed by the server; no server can "
+            "take the command: %s",
+            last ? last : c->env->where, text);
+    else if (e->domain == MONGOC_ERROR_SERVER_SELECTION)
         sb_err_set(err, SB_ELOST, "no server can take the command: %s", text);
     else if (e->domain == MONGOC_ERROR_STREAM && c->why == ETIMEDOUT)
         sb_err_set(err, SB_ELOST, "%s did not answer in time",

@@ -107,6 +107,7 @@ struct sbmo_conn {
     char last_name[272];    // ... and its "host:port", also when it is closed
     int why;                // errno of the last failure there; 0: none, or
                             // the other side has closed it
+    bool found_closed;      // that one was, before anything was sent
 };
 
 static inline struct sbmo_conn *sbmo_own(struct sb_conn *conn)
@@ -133,6 +134,14 @@ extern const struct sb_generic_ops sbmo_generic_ops;
 // when there is no connection.
 int sbmo_begin(struct sbmo_conn *c, struct sb_err *err);
 void sbmo_end(struct sbmo_conn *c);
+
+// dial.c
+
+// Connects: a blocking descriptor, or -1 with *error and errno.
+int sbmo_dial(
+    struct sbmo_conn *c, const mongoc_host_list_t *host, bson_error_t *error);
+// Puts "where: errno's text" into *error, keeps errno, and returns -1.
+int sbmo_no_socket(const char *where, bson_error_t *error);
 
 // stream.c: a mongoc_stream_initiator_t; data: the connection.
 mongoc_stream_t *sbmo_stream(const mongoc_uri_t *uri,

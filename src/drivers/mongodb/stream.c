@@ -4,17 +4,12 @@
 // and a hanging call returns. They block, with the time limits of the socket
 // itself, and read ahead: a command is one call to send and one to receive.
 #include <errno.h>
-#include <fcntl.h>
-#include <netdb.h>
-#include <netinet/in.h>
-#include <netinet/tcp.h>
 #include <poll.h>
 #include <sched.h>
 #include <stdlib.h>
 #include <sys/socket.h>
 #include <sys/time.h>
 #include <sys/uio.h>
-#include <sys/un.h>
 #include <unistd.h>
 
 #include "base/sock.h"
@@ -22,8 +17,6 @@
 
 #define STREAM_TYPE 0x5b62u // none of the library's
 #define AHEAD       16384u
-// How soon a connect under way sees that it was canceled.
-#define TICK_MS 50
 // How long the answer to a farewell is waited for.
 #define LEAVE_MS 500
 
@@ -142,6 +135,14 @@ static bool skip(mongoc_iovec_t **iov, size_t *n, size_t done)
     return true;
 }
 
+static void set_last(struct sbmo_sock *s)
+{
+    if (s->c->last == s)
+        return;
+    s->c->last = s;
+    snprintf(s->c->last_name, sizeof(s->c->last_name), "%s", s->name);
+}
+
 static ssize_t stream_writev(
     mongoc_stream_t *stream, mongoc_iovec_t *iov, size_t n, int32_t timeout)
 {
@@ -151,10 +152,7 @@ static ssize_t stream_writev(
 
     timeout = allowed(s, timeout);
     s->timed_out = s->again = false;
-    if (s->c->last != s) {
-        s->c->last = s;
-        snprintf(s->c->last_name, sizeof(s->c->last_name), "%s", s->name);
-    }
+    set_last(s);
     set_limit(s, SO_SNDTIMEO, timeout, &s->send_ms);
     while (more) {
         struct msghdr m = { .msg_iov = (struct iovec *)iov,
@@ -255,6 +253,8 @@ static ssize_t stream_readv(mongoc_stream_t *stream, mongoc_iovec_t *iov,
     return (ssize_t)sum;
 }
 
+// Asked of a stream that was not in use for a while. One that has ended the
+// library drops without a word and looks for a server.
 static bool stream_check_closed(mongoc_stream_t *stream)
 {
     struct sbmo_sock *s = own(stream);
@@ -266,7 +266,11 @@ static bool stream_check_closed(mongoc_stream_t *stream)
     if (s->len)
         return false;
     n = recv(s->fd, &byte, 1, MSG_PEEK | MSG_DONTWAIT);
-    return n == 0 || (n < 0 && errno != EAGAIN && errno != EWOULDBLOCK);
+    if (n > 0 || (n < 0 && (errno == EAGAIN || errno == EWOULDBLOCK)))
+        return false;
+    set_last(s);
+    s->c->found_closed = true;
+    return true;
 }
 
 // Nobody answers the farewell.
@@ -353,125 +357,7 @@ static void stream_destroy(mongoc_stream_t *stream)
     free(s);
 }
 
-// Connecting -----------------------------------------------------------------
-
-static int64_t now_ms(void)
-{
-    struct timespec t;
-
-    clock_gettime(CLOCK_MONOTONIC, &t);
-    return (int64_t)t.tv_sec * 1000 + t.tv_nsec / 1000000;
-}
-
-// Until the connection stands: 0 or errno.
-static int wait_connected(struct sbmo_conn *c, int fd)
-{
-    int64_t end = now_ms() + c->env->connect_ms;
-    struct pollfd p = { .fd = fd, .events = POLLOUT };
-    socklen_t len = sizeof(int);
-    int why = 0, n;
-
-    do {
-        n = poll(&p, 1, TICK_MS);
-        if (sbmo_canceled(c))
-            return ECANCELED;
-        if (n < 0 && errno != EINTR)
-            return errno;
-    } while (n <= 0 && now_ms() < end);
-    if (n <= 0)
-        return ETIMEDOUT;
-    return getsockopt(fd, SOL_SOCKET, SO_ERROR, &why, &len) ? errno : why;
-}
-
-// A connected descriptor, or -1 with errno.
-static int dial(struct sbmo_conn *c, int family, int protocol,
-    const struct sockaddr *to, socklen_t len)
-{
-    int fd = socket(
-        family, SOCK_STREAM | SOCK_CLOEXEC | SOCK_NONBLOCK, protocol);
-    int why = 0;
-
-    if (fd < 0)
-        return -1;
-    if (connect(fd, to, len)) {
-        why = errno;
-        if (why == EINPROGRESS || why == EINTR)
-            why = wait_connected(c, fd);
-    }
-    if (why == 0 && fcntl(fd, F_SETFL, 0))
-        why = errno;
-    if (why == 0)
-        return fd;
-    close(fd);
-    errno = why;
-    return -1;
-}
-
-static void tune(int fd)
-{
-    // Those who are not there any more are noticed after 3.5 minutes.
-    static const int on = 1, idle = 120, interval = 10, count = 9;
-
-    setsockopt(fd, IPPROTO_TCP, TCP_NODELAY, &on, sizeof(on));
-    setsockopt(fd, SOL_SOCKET, SO_KEEPALIVE, &on, sizeof(on));
-    setsockopt(fd, IPPROTO_TCP, TCP_KEEPIDLE, &idle, sizeof(idle));
-    setsockopt(fd, IPPROTO_TCP, TCP_KEEPINTVL, &interval, sizeof(interval));
-    setsockopt(fd, IPPROTO_TCP, TCP_KEEPCNT, &count, sizeof(count));
-}
-
-// errno is kept for the caller's message.
-static int no_socket(const char *where, bson_error_t *error)
-{
-    bson_set_error(error, MONGOC_ERROR_STREAM, MONGOC_ERROR_STREAM_CONNECT,
-        "%s: %s", where, strerror(errno));
-    return -1;
-}
-
-static int dial_tcp(
-    struct sbmo_conn *c, const mongoc_host_list_t *host, bson_error_t *error)
-{
-    struct addrinfo hints = { .ai_family = host->family,
-        .ai_socktype = SOCK_STREAM };
-    struct addrinfo *list;
-    char port[8];
-    int fd = -1, rc;
-
-    snprintf(port, sizeof(port), "%u", (unsigned)host->port);
-    rc = getaddrinfo(host->host, port, &hints, &list);
-    if (rc) {
-        bson_set_error(error, MONGOC_ERROR_STREAM,
-            MONGOC_ERROR_STREAM_NAME_RESOLUTION, "%s: %s", host->host_and_port,
-            gai_strerror(rc));
-        return -1;
-    }
-    for (struct addrinfo *a = list; a && fd < 0; a = a->ai_next) {
-        if (sbmo_canceled(c))
-            errno = ECANCELED;
-        else
-            fd = dial(
-                c, a->ai_family, a->ai_protocol, a->ai_addr, a->ai_addrlen);
-    }
-    if (fd < 0)
-        no_socket(host->host_and_port, error);
-    else
-        tune(fd);
-    freeaddrinfo(list);
-    return fd;
-}
-
-static int dial_unix(
-    struct sbmo_conn *c, const mongoc_host_list_t *host, bson_error_t *error)
-{
-    struct sockaddr_un to = { .sun_family = AF_UNIX };
-    int fd = -1;
-
-    errno = ENAMETOOLONG;
-    if (strlen(host->host) < sizeof(to.sun_path)) {
-        memcpy(to.sun_path, host->host, strlen(host->host) + 1);
-        fd = dial(c, AF_UNIX, 0, (const struct sockaddr *)&to, sizeof(to));
-    }
-    return fd < 0 ? no_socket(host->host, error) : fd;
-}
+// Making ---------------------------------------------------------------------
 
 static const mongoc_stream_t calls = {
     .type = (int)STREAM_TYPE,
@@ -499,7 +385,7 @@ static struct sbmo_sock *sock_new(
         free(copy);
         close(fd);
         errno = ENOMEM;
-        no_socket(name, error);
+        sbmo_no_socket(name, error);
         return NULL;
     }
     // Without ahead[], whose pages may never be needed.
@@ -584,11 +470,10 @@ mongoc_stream_t *sbmo_stream(const mongoc_uri_t *uri,
 
     if (sbmo_canceled(c) || c->leaving) {
         errno = ECANCELED;
-        no_socket(host->host_and_port, error);
+        sbmo_no_socket(host->host_and_port, error);
         return NULL;
     }
-    fd = host->family == AF_UNIX ? dial_unix(c, host, error)
-                                 : dial_tcp(c, host, error);
+    fd = sbmo_dial(c, host, error);
     if (fd < 0)
         return NULL;
     s = sock_new(c, fd, host->host_and_port, error);

@@ -1,0 +1,143 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+//
+// Connecting sockets, in small steps, so that another thread can cancel it.
+#include <errno.h>
+#include <fcntl.h>
+#include <netdb.h>
+#include <netinet/in.h>
+#include <netinet/tcp.h>
+#include <poll.h>
+#include <sys/socket.h>
+#include <sys/un.h>
+#include <unistd.h>
+
+#include "drivers/mongodb/mongodb_priv.h"
+
+// How soon a connect under way sees that it was canceled.
+#define TICK_MS 50
+
+static int64_t now_ms(void)
+{
+    struct timespec t;
+
+    clock_gettime(CLOCK_MONOTONIC, &t);
+    return (int64_t)t.tv_sec * 1000 + t.tv_nsec / 1000000;
+}
+
+// Until the connection stands: 0 or errno.
+static int wait_connected(struct sbmo_conn *c, int fd)
+{
+    int64_t end = now_ms() + c->env->connect_ms;
+    struct pollfd p = { .fd = fd, .events = POLLOUT };
+    socklen_t len = sizeof(int);
+    int why = 0, n;
+    bool late;
+
+    do {
+        late = now_ms() >= end;
+        n = poll(&p, 1, TICK_MS);
+        if (sbmo_canceled(c))
+            return ECANCELED;
+        if (n < 0 && errno != EINTR)
+            return errno;
+    } while (n <= 0 && !late);
+    if (n <= 0)
+        return ETIMEDOUT;
+    return getsockopt(fd, SOL_SOCKET, SO_ERROR, &why, &len) ? errno : why;
+}
+
+// A connected descriptor, or -1 with errno.
+static int dial(struct sbmo_conn *c, int family, int protocol,
+    const struct sockaddr *to, socklen_t len)
+{
+    int fd = socket(
+        family, SOCK_STREAM | SOCK_CLOEXEC | SOCK_NONBLOCK, protocol);
+    int why = 0;
+
+    if (fd < 0)
+        return -1;
+    if (connect(fd, to, len)) {
+        why = errno;
+        if (why == EINPROGRESS || why == EINTR)
+            why = wait_connected(c, fd);
+    }
+    if (why == 0 && fcntl(fd, F_SETFL, 0))
+        why = errno;
+    if (why == 0)
+        return fd;
+    close(fd);
+    errno = why;
+    return -1;
+}
+
+static void tune(int fd)
+{
+    // Those who are not there any more are noticed after 3.5 minutes.
+    static const int on = 1, idle = 120, interval = 10, count = 9;
+
+    setsockopt(fd, IPPROTO_TCP, TCP_NODELAY, &on, sizeof(on));
+    setsockopt(fd, SOL_SOCKET, SO_KEEPALIVE, &on, sizeof(on));
+    setsockopt(fd, IPPROTO_TCP, TCP_KEEPIDLE, &idle, sizeof(idle));
+    setsockopt(fd, IPPROTO_TCP, TCP_KEEPINTVL, &interval, sizeof(interval));
+    setsockopt(fd, IPPROTO_TCP, TCP_KEEPCNT, &count, sizeof(count));
+}
+
+int sbmo_no_socket(const char *where, bson_error_t *error)
+{
+    bson_set_error(error, MONGOC_ERROR_STREAM, MONGOC_ERROR_STREAM_CONNECT,
+        "%s: %s", where, strerror(errno));
+    return -1;
+}
+
+static int dial_tcp(
+    struct sbmo_conn *c, const mongoc_host_list_t *host, bson_error_t *error)
+{
+    struct addrinfo hints = { .ai_family = host->family,
+        .ai_socktype = SOCK_STREAM };
+    struct addrinfo *list;
+    char port[8];
+    int fd = -1, rc;
+
+    snprintf(port, sizeof(port), "%u", (unsigned)host->port);
+    rc = getaddrinfo(host->host, port, &hints, &list);
+    if (rc) {
+        bson_set_error(error, MONGOC_ERROR_STREAM,
+            MONGOC_ERROR_STREAM_NAME_RESOLUTION, "%s: %s", host->host_and_port,
+            gai_strerror(rc));
+        return -1;
+    }
+    for (struct addrinfo *a = list; a && fd < 0; a = a->ai_next) {
+        if (sbmo_canceled(c))
+            errno = ECANCELED;
+        else
+            fd = dial(
+                c, a->ai_family, a->ai_protocol, a->ai_addr, a->ai_addrlen);
+    }
+    if (fd < 0)
+        sbmo_no_socket(host->host_and_port, error);
+    else
+        tune(fd);
+    freeaddrinfo(list);
+    return fd;
+}
+
+static int dial_unix(
+    struct sbmo_conn *c, const mongoc_host_list_t *host, bson_error_t *error)
+{
+    struct sockaddr_un to = { .sun_family = AF_UNIX };
+    int fd = -1;
+
+    errno = ENAMETOOLONG;
+    if (strlen(host->host) < sizeof(to.sun_path)) {
+        memcpy(to.sun_path, host->host, strlen(host->host) + 1);
+        fd = dial(c, AF_UNIX, 0, (const struct sockaddr *)&to, sizeof(to));
+    }
+    return fd < 0 ? sbmo_no_socket(host->host, error) : fd;
+}
+
+int sbmo_dial(
+    struct sbmo_conn *c, const mongoc_host_list_t *host, bson_error_t *error)
+{
+    return host->family == AF_UNIX ? dial_unix(c, host, error)
+                                   : dial_tcp(c, host, error);
+}
