@@ -71,8 +71,8 @@ function event(id)
    return true
 end]]
    local function numbers(args)
-      local lines = {}
-      for line in tap.with(text, "run --time=600 " .. args):gmatch("n\t[^\n]+") do
+      local lines, out = {}, tap.with(text, "run --time=600 " .. args)
+      for line in out:gmatch("n\t[^\n]+") do
          lines[#lines + 1] = line
       end
       table.sort(lines)

@@ -39,7 +39,8 @@ end
 
 function event()
    tap.run(function()
-      local out = tap.with(script, "--tables=50 --db-driver=null --time=600 run")
+      local out = tap.with(script,
+         "--tables=50 --db-driver=null --time=600 run")
       tap.like(out, "made 0 1 2 true 0", "one by one, and closed")
    end)
    return true
