@@ -84,6 +84,8 @@ use_sqlite() {
     fi
     rm -f sb.sqlite sb.sqlite-*
     db_options="--db-driver=sqlite --sqlite-db=sb.sqlite"
+    # For threads that share it, however slow the machine.
+    db_options="$db_options --sqlite-busy-timeout=600"
     client="sqlite3 sb.sqlite"
 }
 
