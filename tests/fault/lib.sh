@@ -121,12 +121,6 @@ failed_events() {
     sed -n 's/.*failed events: *\([0-9]*\)$/\1/p' err | grep . || echo 0
 }
 
-# lasted seconds: as long as asked for, by the report.
-lasted() {
-    awk -v t="$1" '/total time:/ { good = $3 + 0 >= t && $3 + 0 < t + 15 }
-        END { exit !good }' out
-}
-
 # The lines of the table of errors add up to what became of them, and to the
 # report. Not a line in it lacks its time and text.
 errors_add_up() {
