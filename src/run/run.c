@@ -203,13 +203,14 @@ static void note_stop(struct sb_run *run, struct watch *w, uint64_t now)
 // A look that was due at `due`. What it is late (a report or canceling took
 // long, the process was stopped) is no silence of the server: calls get that
 // time, too, and so no look can come so late that they are left without being
-// canceled.
-static void excuse(struct watch *w, uint64_t due, uint64_t now)
+// canceled. --forced-shutdown alone goes by the clock. Returns how late it is.
+static uint64_t excuse(struct watch *w, uint64_t due, uint64_t now)
 {
     uint64_t late = w->stopped_at && now > due ? now - due : 0;
 
     w->cancel_at += late;
     w->leave_at += late;
+    return late;
 }
 
 static uint64_t next_look(
@@ -461,7 +462,6 @@ static bool look_at_task(
         w->cancel_at = now + SECOND;
         if (sb_crew_hold(&run->crew) || now >= w->force_at)
             cancel_users(run);
-        excuse(w, now, sb_clock_monotonic());
     }
     return true;
 }
@@ -485,7 +485,7 @@ static bool watch_task(struct sb_run *run)
         bool cut = run->signal != 0;
         pthread_mutex_unlock(&run->lock);
         now = sb_clock_monotonic();
-        excuse(&w, next, now);
+        w.force_at += excuse(&w, next, now);
         if (cut && !all)
             go_on = look_at_task(run, &w, since, now);
         if (!all && sb_crew_progress_line(&run->crew, now, line, sizeof(line)))

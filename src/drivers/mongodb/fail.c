@@ -143,14 +143,15 @@ static void reason(
 static int lost(struct sbmo_conn *c, const bson_error_t *e, struct sb_err *err)
 {
     const char *last = sbmo_stream_last(c);
+    const char *how = c->why ? strerror(c->why) : "closed by the server";
     char text[300];
 
     reason(c, e->message, text, sizeof(text));
     if (e->domain == MONGOC_ERROR_SERVER_SELECTION && c->found_closed)
         sb_err_set(err, SB_ELOST,
-            "the connection to %s is lost: closed by the server; no server can "
-            "take the command: %s",
-            last ? last : c->env->where, text);
+            "the connection to %s is lost: %s; no server can take the "
+            "command: %s",
+            last ? last : c->env->where, how, text);
     else if (e->domain == MONGOC_ERROR_SERVER_SELECTION)
         sb_err_set(err, SB_ELOST, "no server can take the command: %s", text);
     else if (e->domain == MONGOC_ERROR_STREAM && c->why == ETIMEDOUT)
@@ -158,8 +159,7 @@ static int lost(struct sbmo_conn *c, const bson_error_t *e, struct sb_err *err)
             last ? last : c->env->where);
     else if (e->domain == MONGOC_ERROR_STREAM)
         sb_err_set(err, SB_ELOST, "the connection to %s is lost: %s",
-            last ? last : c->env->where,
-            c->why ? strerror(c->why) : "closed by the server");
+            last ? last : c->env->where, how);
     else
         sb_err_set(err, SB_ELOST, "the connection to %s is of no use: %s",
             last ? last : c->env->where, text);

@@ -269,6 +269,7 @@ static bool stream_check_closed(mongoc_stream_t *stream)
     if (n > 0 || (n < 0 && (errno == EAGAIN || errno == EWOULDBLOCK)))
         return false;
     set_last(s);
+    s->c->why = n < 0 ? errno : 0;
     s->c->found_closed = true;
     return true;
 }

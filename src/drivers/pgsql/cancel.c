@@ -13,7 +13,8 @@
 // while finds as much patience left as it had before.
 #define ANSWER_MS 200 // for the request
 #define RETURN_MS 200 // and then for the call to return
-// After so many requests without effect no more are made.
+// After so many requests without effect no more are made: other connections
+// need not wait for the same silence.
 #define SILENCES 2
 
 // A request: PQcancel() waits for the server as long as that takes, so it has
@@ -130,10 +131,16 @@ static bool by_request(struct pgsql_conn *c)
         SILENCES)
         return false;
     cancel = atomic_exchange_explicit(&c->cancel, NULL, memory_order_acq_rel);
-    if (!cancel || !ask(cancel))
+    // One of this connection may be on its way still, which says nothing new.
+    if (!cancel)
         return false;
-    atomic_store_explicit(&c->cancel, cancel, memory_order_release);
-    return has_returned(c);
+    if (ask(cancel)) {
+        atomic_store_explicit(&c->cancel, cancel, memory_order_release);
+        if (has_returned(c))
+            return true;
+    }
+    atomic_fetch_add_explicit(&c->env->silences, 1, memory_order_relaxed);
+    return false;
 }
 
 void pgsql_cancel(struct sb_conn *conn)
@@ -146,7 +153,5 @@ void pgsql_cancel(struct sb_conn *conn)
         atomic_store_explicit(&c->canceled, true, memory_order_relaxed);
     if (socket == 0 || !busy(c) || by_request(c))
         return;
-    // Those after this one need not wait for the same silence.
-    atomic_fetch_add_explicit(&c->env->silences, 1, memory_order_relaxed);
     shutdown(socket - 1, SHUT_RDWR);
 }
