@@ -4,11 +4,13 @@
 // parsed once, and states load the bytecode, which takes less time and much
 // less memory at its peak.
 #include <ctype.h>
+#include <errno.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
 
 #include "base/buf.h"
+#include "base/limits.h"
 #include "script/embed.h"
 #include "script/script_private.h"
 
@@ -156,6 +158,19 @@ static bool is_own(const struct sb__codes *c, const char *path)
            strncmp(path + len, "/sb/", 4) == 0;
 }
 
+static int load_file(lua_State *L, const char *path)
+{
+    int rc = luaL_loadfile(L, path);
+    char limit[80];
+
+    if (rc == LUA_ERRFILE && strstr(lua_tostring(L, -1), strerror(EMFILE))) {
+        sb_limit_of_files(limit, sizeof(limit));
+        lua_pushstring(L, limit);
+        lua_concat(L, 2);
+    }
+    return rc;
+}
+
 int sb__codes_file(struct sb__codes *c, lua_State *L, const char *path)
 {
     const struct sb__code *code;
@@ -163,11 +178,11 @@ int sb__codes_file(struct sb__codes *c, lua_State *L, const char *path)
     int rc;
 
     if (stat(path, &st))
-        return luaL_loadfile(L, path); // words the error
+        return load_file(L, path); // words the error
     code = lookup(c, path, &st.st_mtim);
     if (code)
         return load(L, code, path);
-    rc = luaL_loadfile(L, path);
+    rc = load_file(L, path);
     if (rc)
         return rc;
     code = keep(c, L, path, &st.st_mtim, false, is_own(c, path));

@@ -2,8 +2,8 @@
 //
 // Errors of the library and of servers as one sentence and one code.
 #include <errno.h>
-#include <sys/resource.h>
 
+#include "base/limits.h"
 #include "drivers/mongodb/mongodb_priv.h"
 
 int sbmo_no_memory(struct sb_err *err)
@@ -201,16 +201,14 @@ static bool is_login(const bson_error_t *e)
            (e->domain == MONGOC_ERROR_SERVER && e->code == SBMO_AUTH_FAILED);
 }
 
-// Adds the limit that a user can do something about.
 static void add_limit(const char *text, struct sb_err *err)
 {
-    struct rlimit lim;
-    char number[24];
+    char limit[80];
 
-    if (!strstr(text, strerror(EMFILE)) || getrlimit(RLIMIT_NOFILE, &lim))
+    if (!strstr(text, strerror(EMFILE)))
         return;
-    snprintf(number, sizeof(number), "%llu", (unsigned long long)lim.rlim_cur);
-    add(err, " (limit of open files, ulimit -n: ", number, ")");
+    sb_limit_of_files(limit, sizeof(limit));
+    add(err, "", limit, "");
 }
 
 int sbmo_no_connection(

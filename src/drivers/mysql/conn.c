@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 #include <errno.h>
 #include <stdio.h>
-#include <sys/resource.h>
 #include <sys/socket.h>
 
+#include "base/limits.h"
 #include "drivers/mysql/mysql_priv.h"
 
 #define CR_GONE      2006
@@ -122,15 +122,6 @@ static void name_place(struct sbmy_place p, char *out, size_t size)
         snprintf(out, size, "of the client's own files");
 }
 
-static void limit_of_files(char *out, size_t size)
-{
-    struct rlimit lim;
-
-    if (getrlimit(RLIMIT_NOFILE, &lim) == 0)
-        snprintf(out, size, " (limit of open files, ulimit -n: %llu)",
-            (unsigned long long)lim.rlim_cur);
-}
-
 // One sentence. `my` has the error; failed is errno of the attempt.
 static int no_connection(
     const struct sbmy_conn *c, MYSQL *my, int failed, struct sb_err *err)
@@ -141,7 +132,7 @@ static int no_connection(
 
     name_place(place_of(c), where, sizeof(where));
     if (failed == EMFILE && native >= CR_OF_CLIENT)
-        limit_of_files(limit, sizeof(limit));
+        sb_limit_of_files(limit, sizeof(limit));
     sb_err_set(err, SB_ECONNECT,
         "unable to connect to MySQL server %s: error %u: %.200s%s%s%s%s", where,
         native, mysql_error(my), limit, *hint ? " (" : "", hint,

@@ -2,9 +2,9 @@
 #include <errno.h>
 #include <poll.h>
 #include <stdlib.h>
-#include <sys/resource.h>
 #include <time.h>
 
+#include "base/limits.h"
 #include "base/sock.h"
 #include "drivers/pgsql/pgsql_priv.h"
 
@@ -23,12 +23,8 @@ static int64_t now_ns(void)
 
 static const char *hint(const char *text, char *room, size_t size)
 {
-    struct rlimit lim;
-
-    if (strstr(text, "Too many open files") &&
-        getrlimit(RLIMIT_NOFILE, &lim) == 0) {
-        snprintf(room, size, " (limit of open files, ulimit -n: %llu)",
-            (unsigned long long)lim.rlim_cur);
+    if (strstr(text, "Too many open files")) {
+        sb_limit_of_files(room, size);
         return room;
     }
     if (strstr(text, "too many clients") ||

@@ -3,11 +3,11 @@
 #include <inttypes.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/resource.h>
 #include <sys/stat.h>
 #include <time.h>
 #include <unistd.h>
 
+#include "base/limits.h"
 #include "drivers/sqlite/sqlite_priv.h"
 
 #define MEMORY     ":memory:"
@@ -166,17 +166,13 @@ static void env_done(struct sb_driver_env *env)
 static void system_reason(sqlite3 *db, char *out, size_t size)
 {
     int e = db ? sqlite3_system_errno(db) : 0;
-    struct rlimit lim;
 
     out[0] = '\0';
     if (sqlite3_errcode(db) != SQLITE_CANTOPEN || e == 0)
         return;
     int n = snprintf(out, size, ": %s", strerror(e));
-    if (e == EMFILE && n > 0 && (size_t)n < size &&
-        getrlimit(RLIMIT_NOFILE, &lim) == 0)
-        snprintf(out + n, size - (size_t)n,
-            " (limit of open files, ulimit -n: %llu)",
-            (unsigned long long)lim.rlim_cur);
+    if (e == EMFILE && n > 0 && (size_t)n < size)
+        sb_limit_of_files(out + n, size - (size_t)n);
 }
 
 static int open_db(const struct sqlite_env *e, sqlite3 **db, struct sb_err *err)
