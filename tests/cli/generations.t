@@ -61,3 +61,9 @@ A time limit alone, in both spellings: without it the run takes an hour.
   > done
   limited
   limited
+  $ for t in --time --max-time; do
+  >     sysbench --db-driver=null oltp_point_select $t=0.2 --print-config run \
+  >         2>err | grep -o '^time=[0-9.a-z]*'
+  > done
+  time=0.2
+  time=0.2
