@@ -8,17 +8,16 @@
 #include <sys/resource.h>
 
 // What to add to the message that there are too many open files: the limit that
-// a user can do something about, with a blank before it. snprintf's length, or
-// 0 where it is not known; out ends with a NUL in any case. size > 0.
-static inline int sb_limit_of_files(char *out, size_t size)
+// a user can do something about, with a blank before it; "" where it is not
+// known. size > 0.
+static inline void sb_limit_of_files(char *out, size_t size)
 {
     struct rlimit lim;
 
     out[0] = '\0';
-    if (getrlimit(RLIMIT_NOFILE, &lim))
-        return 0;
-    return snprintf(out, size, " (limit of open files, ulimit -n: %llu)",
-        (unsigned long long)lim.rlim_cur);
+    if (getrlimit(RLIMIT_NOFILE, &lim) == 0)
+        snprintf(out, size, " (limit of open files, ulimit -n: %llu)",
+            (unsigned long long)lim.rlim_cur);
 }
 
 #endif

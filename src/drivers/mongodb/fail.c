@@ -57,7 +57,7 @@ static int network_number(const struct sbmo_conn *c, const bson_error_t *e)
 }
 
 // What the library says of a stream that ends while it shakes hands: "refused"
-// if that is before it sent anything. Connected it was: see stream.c.
+// if that is before it sent anything. Connected it was: see dial.c.
 static bool is_hang_up(const char *text)
 {
     static const char *const ends[] = { "connection closed",
