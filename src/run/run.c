@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 //
-// The course of a run: users are made, released together, watched, stopped
-// and reported on. All of it in the main thread.
+// The course of a run: users that are ready (start.c) are released together,
+// watched, stopped and reported on. All of it in the main thread.
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
@@ -11,9 +11,6 @@
 #include "run/run_private.h"
 
 #define SECOND UINT64_C(1000000000)
-// Canceled calls of a start-up that failed get this long to return.
-#define ABORT_GRACE    (3 * SECOND)
-#define PROGRESS_EVERY (SECOND / 4)
 // More than the clocks of two threads ever differ by.
 #define CLOCK_SKEW (SECOND / 1000)
 
@@ -56,8 +53,7 @@ static void on_signal(void *arg, int sig)
     sb__run_stop(run);
 }
 
-// Waits until something changes or the moment comes. Call with run->lock held.
-static void wait_locked(struct sb_run *run, uint64_t until)
+void sb__run_wait(struct sb_run *run, uint64_t until)
 {
     struct timespec ts = { .tv_sec = (time_t)(until / SECOND),
         .tv_nsec = (long)(until % SECOND) };
@@ -65,9 +61,11 @@ static void wait_locked(struct sb_run *run, uint64_t until)
     pthread_cond_timedwait(&run->changed, &run->lock, &ts);
 }
 
-static void cancel_users(struct sb_run *run)
+void sb__run_cancel(struct sb_run *run, uint64_t until)
 {
     for (unsigned i = 0; i < run->o->threads; i++) {
+        if (sb_clock_monotonic() >= until)
+            break;
         pthread_mutex_lock(&run->lock);
         enum sb_user_state state = run->priv[i].state;
         pthread_mutex_unlock(&run->lock);
@@ -75,72 +73,6 @@ static void cancel_users(struct sb_run *run)
             run->w->ops->cancel(run->w, &run->user[i]);
     }
     sb_crew_let_go(&run->crew);
-}
-
-// Ends and joins users that may not start. False: some did not come back.
-static bool abort_users(struct sb_run *run)
-{
-    uint64_t until = sb_clock_monotonic() + ABORT_GRACE;
-    unsigned made = 0;
-
-    sb__run_stop(run);
-    for (unsigned i = 0; i < run->o->threads; i++)
-        made += run->priv[i].has_thread;
-    pthread_mutex_lock(&run->lock);
-    run->aborted = true;
-    pthread_cond_broadcast(&run->changed);
-    while (run->ended < made && sb_clock_monotonic() < until) {
-        pthread_mutex_unlock(&run->lock);
-        cancel_users(run);
-        pthread_mutex_lock(&run->lock);
-        if (run->ended < made)
-            wait_locked(run, sb_clock_monotonic() + SECOND / 10);
-    }
-    pthread_mutex_unlock(&run->lock);
-    return sb__workers_join(run);
-}
-
-static void show_connecting(unsigned ready, unsigned n, uint64_t since)
-{
-    double passed = (double)(sb_clock_monotonic() - since) / 1e9;
-    double rate = ready / (passed > 0 ? passed : 1);
-
-    if (rate > 0)
-        sb_log_progress("connecting: %u of %u users, %.0f/s, %.0f s left",
-            ready, n, rate, (n - ready) / rate);
-    else
-        sb_log_progress("connecting: %u of %u users", ready, n);
-}
-
-// Until every user is ready. SB_ETIMEOUT, or what made the start-up fail.
-static int wait_for_users(struct sb_run *run, struct sb_err *err)
-{
-    unsigned n = (unsigned)run->o->threads, ready;
-    uint64_t since = sb_clock_monotonic(), now = since;
-    uint64_t until = since + (uint64_t)run->o->thread_init_timeout;
-    bool over;
-
-    pthread_mutex_lock(&run->lock);
-    while (!(over = atomic_load(&run->stop)) && run->ready < n && now < until) {
-        wait_locked(run, now + PROGRESS_EVERY);
-        now = sb_clock_monotonic();
-        if (run->ready < n && now - since > PROGRESS_EVERY)
-            show_connecting(run->ready, n, since);
-    }
-    ready = run->ready;
-    *err = run->err;
-    pthread_mutex_unlock(&run->lock);
-    sb_log_progress_done();
-    if (over)
-        return err->code ? err->code
-                         : sb_err_set(err, SB_ECANCELED, "interrupted");
-    if (ready < n)
-        return sb_err_set(err, SB_ETIMEOUT,
-            "Worker threads failed to initialize within %lld seconds! (%u of "
-            "%u are ready; --thread-init-timeout sets the limit)",
-            (long long)(run->o->thread_init_timeout / (int64_t)SECOND), ready,
-            n);
-    return 0;
 }
 
 static void release(struct sb_run *run, struct sb_meter *m)
@@ -154,7 +86,7 @@ static void release(struct sb_run *run, struct sb_meter *m)
     run->deadline = o->time > 0 ? run->warm_end + (uint64_t)o->time
                                 : UINT64_MAX;
     run->released = true;
-    pthread_cond_broadcast(&run->changed);
+    pthread_cond_broadcast(&run->go);
     pthread_mutex_unlock(&run->lock);
     if (warm && run->l->warmup)
         run->l->warmup(run->l->data, o->warmup_time);
@@ -237,7 +169,7 @@ static void tell_stop(struct sb_run *run, uint64_t now)
         sb_log(SB_LOG_NOTICE,
             "%s: stopping once the events in progress have ended; a second "
             "signal leaves at once.",
-            sig == SIGINT ? "SIGINT" : "SIGTERM");
+            sb_signals_name(sig));
     else if (now >= run->deadline)
         sb_log(SB_LOG_INFO, "Time limit exceeded, exiting...");
 }
@@ -273,7 +205,7 @@ static bool look(struct sb_run *run, struct sb_meter *m, struct watch *w,
             (double)(now - w->stopped_at) / 1e9);
         w->canceled = true;
         w->cancel_at = now + SECOND;
-        cancel_users(run);
+        sb__run_cancel(run, UINT64_MAX);
         excuse(w, now, sb_clock_monotonic());
     }
     return true;
@@ -292,7 +224,7 @@ static bool watch_users(struct sb_run *run, struct sb_meter *m, struct watch *w,
         while (!(all = run->ended == run->o->threads) &&
                sb_clock_monotonic() < next &&
                (w->stopped_at || !atomic_load(&run->stop)))
-            wait_locked(run, next);
+            sb__run_wait(run, next);
         pthread_mutex_unlock(&run->lock);
         uint64_t now = sb_clock_monotonic();
         excuse(w, next, now);
@@ -381,25 +313,6 @@ static bool perform(
     return all;
 }
 
-static int start_users(struct sb_run *run, struct sb_run_result *res)
-{
-    int rc;
-
-    if (run->l && run->l->connecting)
-        run->l->connecting(run->l->data);
-    rc = sb__workers_start(run, &res->err);
-    if (rc == 0 && !run->task)
-        rc = wait_for_users(run, &res->err);
-    if (rc) {
-        res->end = rc == SB_ETIMEOUT ? SB_END_FORCED
-                   : run->signal     ? SB_END_SIGNAL
-                                     : SB_END_FAILED;
-        res->signal = run->signal;
-        res->unjoined = !abort_users(run);
-    }
-    return rc;
-}
-
 // Users are out there that may touch the run: it is left to them.
 static int leave(struct sb_run *run, struct sb_run_result *res)
 {
@@ -431,7 +344,7 @@ int sb_run(struct sb_workload *w, const struct sb_run_opts *o,
     if (!signals.running)
         return leave(run, res);
     sb__meter_init(&meter, run);
-    if (start_users(run, res) == 0) {
+    if (sb__start_users(run, res) == 0) {
         res->unjoined = !perform(run, &meter, res);
         if (!res->unjoined && res->err.code == 0 && w->ops->end)
             w->ops->end(w, &res->err);
@@ -461,7 +374,7 @@ static bool look_at_task(
     } else if (now >= w->cancel_at) {
         w->cancel_at = now + SECOND;
         if (sb_crew_hold(&run->crew) || now >= w->force_at)
-            cancel_users(run);
+            sb__run_cancel(run, UINT64_MAX);
     }
     return true;
 }
@@ -475,12 +388,12 @@ static bool watch_task(struct sb_run *run)
     bool all = false, go_on = true;
 
     while (!all && go_on) {
-        uint64_t next = now + PROGRESS_EVERY;
+        uint64_t next = now + SB__PROGRESS_EVERY;
 
         pthread_mutex_lock(&run->lock);
         all = run->ended == run->o->threads;
         if (!all)
-            wait_locked(run, next);
+            sb__run_wait(run, next);
         all = run->ended == run->o->threads;
         bool cut = run->signal != 0;
         pthread_mutex_unlock(&run->lock);
@@ -514,7 +427,7 @@ int sb_run_parallel(struct sb_workload *w, const char *what,
         sb_signals_start(&signals, on_signal, run, &res->err);
     if (!signals.running)
         return leave(run, res);
-    if (start_users(run, res) == 0) {
+    if (sb__start_users(run, res) == 0) {
         res->unjoined = !watch_task(run);
         if (!res->unjoined)
             sb__workers_join(run);

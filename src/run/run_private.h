@@ -46,6 +46,7 @@ struct sb_run {
     struct sb_user_priv *priv;
     struct sb_clock clock; // calibrated; users copy it, main reads it
 
+    uint64_t start_at; // when the first thread was made
     // Fixed when the users are released.
     uint64_t t0;       // start
     uint64_t warm_end; // t0 without warm-up
@@ -61,23 +62,36 @@ struct sb_run {
     _Alignas(64) _Atomic uint64_t claims; // events begun under --events
     _Alignas(64) struct sb_crew crew;
 
-    pthread_mutex_t lock; // everything below
-    pthread_cond_t changed;
-    bool has_lock;
+    pthread_mutex_t lock;   // everything below
+    pthread_cond_t changed; // the main thread waits here
+    pthread_cond_t go;      // users that are ready wait here
+    bool has_lock, has_go;
     bool released; // users may start
     bool aborted;  // users must not start
+    unsigned made; // threads that were started
     unsigned ready, running, ended;
     uint64_t ended_at; // when the last user ended
     int signal;        // the first one that came
     struct sb_err err; // the first failure
 };
 
-// signals.c, worker.c, meter.c and run.c say more at their functions.
-
 // Ends every user's loop at its next event, wakes those that wait. Any thread.
 void sb__run_stop(struct sb_run *run);
 // Keeps the first failure and stops the run. Any thread.
 void sb__run_fail(struct sb_run *run, const struct sb_err *err);
+// Waits until something changes or the moment comes. Call with run->lock held.
+// Main thread.
+void sb__run_wait(struct sb_run *run, uint64_t until);
+// Cancels the calls of all users that have not ended; gives up at `until`.
+void sb__run_cancel(struct sb_run *run, uint64_t until);
+
+#define SB__PROGRESS_EVERY UINT64_C(250000000) // ns between progress lines
+
+// start.c. Makes the users; 0 when all are ready (of a parallel command: at
+// work). Otherwise none of them starts, and *res says how the run ended.
+int sb__start_users(struct sb_run *run, struct sb_run_result *res);
+// Shows how many users are ready. since: when the first one was made.
+void sb__start_progress(struct sb_run *run, uint64_t since, uint64_t now);
 
 // run_state.c. Both, by the monotonic clock: 0 or SB_ENOMEM.
 int sb__lock_init(pthread_mutex_t *lock, pthread_cond_t *cond);
@@ -99,8 +113,9 @@ void sb__user_start(struct sb_user *u);
 // Waits until the moment or a stop; returns the time then.
 uint64_t sb__user_wait(struct sb_user *u, uint64_t until);
 
-// Threads. start: 0 or SB_ELIMIT naming the limit; users made so far are
-// ended and joined then.
+// Starts a thread for each user and shows how many are ready meanwhile. 0, or
+// SB_ELIMIT naming the limit. A stop of the run ends it early: run->made says
+// how many threads there are then.
 int sb__workers_start(struct sb_run *run, struct sb_err *err);
 // Joins every user that has ended; true when that was all.
 bool sb__workers_join(struct sb_run *run);

@@ -21,17 +21,22 @@ struct sb_run *sb__run_new(struct sb_workload *w, const struct sb_run_opts *o,
     return run;
 }
 
-int sb__lock_init(pthread_mutex_t *lock, pthread_cond_t *cond)
+static int init_cond(pthread_cond_t *cond)
 {
     pthread_condattr_t attr;
 
-    if (pthread_mutex_init(lock, NULL))
-        return SB_ENOMEM;
     pthread_condattr_init(&attr);
     pthread_condattr_setclock(&attr, CLOCK_MONOTONIC);
     int rc = pthread_cond_init(cond, &attr);
     pthread_condattr_destroy(&attr);
-    if (rc) {
+    return rc ? SB_ENOMEM : 0;
+}
+
+int sb__lock_init(pthread_mutex_t *lock, pthread_cond_t *cond)
+{
+    if (pthread_mutex_init(lock, NULL))
+        return SB_ENOMEM;
+    if (init_cond(cond)) {
         pthread_mutex_destroy(lock);
         return SB_ENOMEM;
     }
@@ -76,6 +81,9 @@ int sb__run_init(struct sb_run *run)
     if (!run->user || !run->priv || sb__lock_init(&run->lock, &run->changed))
         return SB_ENOMEM;
     run->has_lock = true;
+    if (init_cond(&run->go))
+        return SB_ENOMEM;
+    run->has_go = true;
     if (sb_crew_init(&run->crew, (unsigned)n))
         return SB_ENOMEM;
     if (run->open_loop)
@@ -95,6 +103,8 @@ void sb__run_free(struct sb_run *run)
     sb_stats_done(&run->stats[SB_PHASE_WARMUP]);
     sb_stats_done(&run->stats[SB_PHASE_MEASURED]);
     sb_crew_done(&run->crew);
+    if (run->has_go)
+        pthread_cond_destroy(&run->go);
     if (run->has_lock) {
         pthread_cond_destroy(&run->changed);
         pthread_mutex_destroy(&run->lock);

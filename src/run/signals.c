@@ -18,7 +18,7 @@ static void *wait_for_signals(void *arg)
 {
     struct sb_signals *s = arg;
     sigset_t set;
-    int sig, seen = 0;
+    int sig;
 
     watched(&set);
     for (;;) {
@@ -26,11 +26,40 @@ static void *wait_for_signals(void *arg)
             return NULL;
         if (sig == SIGUSR2)
             continue;
-        // The user insists: leave without asking anybody, as promised.
-        if (seen++)
+        if (atomic_load(&s->seen))
             _exit(128 + sig);
-        s->first(s->arg, sig);
+        atomic_store(&s->seen, sig);
+        sem_post(&s->wake);
     }
+}
+
+// A thread apart: first() may wait for locks that many threads want, and the
+// second signal must not wait with it.
+static void *call_first(void *arg)
+{
+    struct sb_signals *s = arg;
+
+    while (sem_wait(&s->wake))
+        ;
+    int sig = atomic_load(&s->seen);
+    if (sig)
+        s->first(s->arg, sig);
+    return NULL;
+}
+
+static int start_threads(struct sb_signals *s)
+{
+    int rc = pthread_create(&s->thread, NULL, wait_for_signals, s);
+
+    if (rc)
+        return rc;
+    rc = pthread_create(&s->caller, NULL, call_first, s);
+    if (rc) {
+        atomic_store(&s->ending, true);
+        pthread_kill(s->thread, SIGUSR2);
+        pthread_join(s->thread, NULL);
+    }
+    return rc;
 }
 
 int sb_signals_start(struct sb_signals *s, void (*first)(void *arg, int sig),
@@ -41,13 +70,15 @@ int sb_signals_start(struct sb_signals *s, void (*first)(void *arg, int sig),
     memset(s, 0, sizeof(*s));
     s->first = first;
     s->arg = arg;
+    sem_init(&s->wake, 0, 0);
     watched(&set);
     pthread_sigmask(SIG_BLOCK, &set, &s->old);
-    int rc = pthread_create(&s->thread, NULL, wait_for_signals, s);
+    int rc = start_threads(s);
     if (rc) {
         pthread_sigmask(SIG_SETMASK, &s->old, NULL);
-        return sb_err_set(
-            err, SB_ELIMIT, "cannot start the signal thread: %s", strerror(rc));
+        sem_destroy(&s->wake);
+        return sb_err_set(err, SB_ELIMIT,
+            "cannot start the threads that wait for signals: %s", strerror(rc));
     }
     s->running = true;
     return 0;
@@ -60,6 +91,14 @@ void sb_signals_stop(struct sb_signals *s)
     atomic_store(&s->ending, true);
     pthread_kill(s->thread, SIGUSR2);
     pthread_join(s->thread, NULL);
+    sem_post(&s->wake);
+    pthread_join(s->caller, NULL);
+    sem_destroy(&s->wake);
     pthread_sigmask(SIG_SETMASK, &s->old, NULL);
     s->running = false;
+}
+
+const char *sb_signals_name(int sig)
+{
+    return sig == SIGINT ? "SIGINT" : "SIGTERM";
 }

@@ -28,7 +28,10 @@ static void move(
     run->ended += state == SB_USER_ENDED;
     if (run->ended == run->o->threads)
         run->ended_at = sb_clock_monotonic();
-    pthread_cond_broadcast(&run->changed);
+    // The main thread waits for all of them: one wake-up, not one per user.
+    if (state == SB_USER_READY ? run->ready == run->o->threads
+                               : run->ended >= run->made)
+        pthread_cond_signal(&run->changed);
     pthread_mutex_unlock(&run->lock);
 }
 
@@ -37,7 +40,7 @@ static bool wait_for_release(struct sb_run *run)
 {
     pthread_mutex_lock(&run->lock);
     while (!run->released && !run->aborted)
-        pthread_cond_wait(&run->changed, &run->lock);
+        pthread_cond_wait(&run->go, &run->lock);
     bool go = !run->aborted;
     pthread_mutex_unlock(&run->lock);
     return go;
@@ -93,6 +96,24 @@ static void trim_stack(void)
 #endif
 }
 
+static int init(struct sb_run *run, struct sb_user *u, struct sb_err *err)
+{
+    const struct sb_workload_ops *ops = run->w->ops;
+    int rc = 0;
+
+    // Many may be waiting for a processor when the start is interrupted.
+    if (atomic_load(&run->stop))
+        return SB_ECANCELED;
+    if (ops->user_init)
+        rc = ops->user_init(run->w, u, err);
+    // Before it counts as ready: the last one to be ready starts the run.
+    if (rc)
+        sb__run_fail(run, err);
+    trim_stack();
+    move(run, u, SB_USER_READY);
+    return rc;
+}
+
 static void live(struct sb_run *run, struct sb_user *u)
 {
     const struct sb_workload_ops *ops = run->w->ops;
@@ -106,12 +127,7 @@ static void live(struct sb_run *run, struct sb_user *u)
             sb__run_fail(run, &err);
         sb_crew_leave(&run->crew);
     } else {
-        rc = ops->user_init ? ops->user_init(run->w, u, &err) : 0;
-        // Before it counts as ready: the last one to be ready starts the run.
-        if (rc)
-            sb__run_fail(run, &err);
-        trim_stack();
-        move(run, u, SB_USER_READY);
+        rc = init(run, u, &err);
         if (rc == 0 && wait_for_release(run))
             loop(run, u, &err);
     }
@@ -146,24 +162,38 @@ static int start_failed(
         (long long)lim.rlim_cur, (long long)run->o->thread_stack_size / 1024);
 }
 
+static int start_one(
+    struct sb_run *run, const pthread_attr_t *attr, struct sb_err *err)
+{
+    struct sb_user *u = &run->user[run->made];
+    int rc = pthread_create(&u->priv->thread, attr, worker, u);
+
+    if (rc)
+        return start_failed(run, run->made, rc, err);
+    u->priv->has_thread = true;
+    pthread_mutex_lock(&run->lock);
+    run->made++;
+    pthread_mutex_unlock(&run->lock);
+    return 0;
+}
+
 int sb__workers_start(struct sb_run *run, struct sb_err *err)
 {
+    uint64_t shown = run->start_at = sb_clock_monotonic();
     pthread_attr_t attr;
     int rc = 0;
 
     pthread_attr_init(&attr);
     pthread_attr_setstacksize(&attr, (size_t)run->o->thread_stack_size);
-    for (unsigned i = 0; i < run->o->threads && rc == 0; i++) {
-        struct sb_user *u = &run->user[i];
+    while (rc == 0 && run->made < run->o->threads && !atomic_load(&run->stop)) {
+        uint64_t now = sb_clock_monotonic();
 
-        rc = pthread_create(&u->priv->thread, &attr, worker, u);
-        if (rc)
-            start_failed(run, i, rc, err);
-        else
-            u->priv->has_thread = true;
+        if (!run->task && now - shown > SB__PROGRESS_EVERY)
+            sb__start_progress(run, run->start_at, shown = now);
+        rc = start_one(run, &attr, err);
     }
     pthread_attr_destroy(&attr);
-    return rc ? SB_ELIMIT : 0;
+    return rc;
 }
 
 bool sb__workers_join(struct sb_run *run)

@@ -52,6 +52,39 @@ static void the_second_signal_ends_the_process(void)
     CHECK_INT(WEXITSTATUS(status), 128 + SIGINT);
 }
 
+// Never comes back: it waits for a lock that nobody gives up, say.
+static void hang(void *arg, int sig)
+{
+    atomic_store((_Atomic int *)arg, sig);
+    for (;;)
+        pause();
+}
+
+static void the_second_signal_does_not_wait_for_the_first(void)
+{
+    pid_t child = fork();
+    int status = 0;
+
+    if (child == 0) {
+        struct sb_signals s;
+        _Atomic int seen = 0;
+
+        alarm(100);
+        if (sb_signals_start(&s, hang, (void *)&seen, NULL))
+            _exit(1);
+        kill(getpid(), SIGTERM);
+        while (!seen)
+            usleep(1000);
+        kill(getpid(), SIGINT);
+        for (;;)
+            pause();
+    }
+    CHECK(child > 0);
+    CHECK(waitpid(child, &status, 0) == child);
+    CHECK(WIFEXITED(status));
+    CHECK_INT(WEXITSTATUS(status), 128 + SIGINT);
+}
+
 static void stop_without_a_signal_restores_the_mask(void)
 {
     struct sb_signals s = { 0 };
@@ -70,6 +103,7 @@ int main(void)
 {
     RUN(the_first_signal_is_told);
     RUN(the_second_signal_ends_the_process);
+    RUN(the_second_signal_does_not_wait_for_the_first);
     RUN(stop_without_a_signal_restores_the_mask);
     return check_done();
 }

@@ -1,0 +1,134 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+//
+// The start of a run: users are made until all of them are ready, or none of
+// them may start. In the main thread.
+#include "base/log.h"
+#include "run/run_private.h"
+
+#define SECOND UINT64_C(1000000000)
+// How long users whose start-up failed have to return once their calls are
+// canceled. Whoever interrupts a start-up does not wait that long.
+#define ABORT_GRACE     (3 * SECOND)
+#define INTERRUPT_GRACE (SECOND / 4)
+#define CANCEL_EVERY    (SECOND / 10)
+
+void sb__start_progress(struct sb_run *run, uint64_t since, uint64_t now)
+{
+    unsigned n = (unsigned)run->o->threads;
+    double passed = (double)(now - since) / 1e9;
+
+    pthread_mutex_lock(&run->lock);
+    unsigned ready = run->ready;
+    pthread_mutex_unlock(&run->lock);
+    double rate = ready / (passed > 0 ? passed : 1);
+
+    if (rate > 0)
+        sb_log_progress("starting users: %u of %u ready, %.0f/s, %.0f s left",
+            ready, n, rate, (n - ready) / rate);
+    else
+        sb_log_progress("starting users: %u of %u ready", ready, n);
+}
+
+// Ends and joins users that may not start. False: some did not come back.
+static bool abort_users(struct sb_run *run, uint64_t grace)
+{
+    uint64_t until = sb_clock_monotonic() + grace;
+
+    sb__run_stop(run);
+    pthread_mutex_lock(&run->lock);
+    run->aborted = true;
+    pthread_cond_broadcast(&run->go);
+    while (run->ended < run->made && sb_clock_monotonic() < until) {
+        pthread_mutex_unlock(&run->lock);
+        sb__run_cancel(run, until);
+        pthread_mutex_lock(&run->lock);
+        uint64_t next = sb_clock_monotonic() + CANCEL_EVERY;
+        if (run->ended < run->made)
+            sb__run_wait(run, next < until ? next : until);
+    }
+    bool all = run->ended == run->made;
+    pthread_mutex_unlock(&run->lock);
+    // Joining the rest one by one would take long, and leaves some anyway.
+    return all && sb__workers_join(run);
+}
+
+// The members of a parallel command that were not made count as gone.
+static void leave_for_unmade(struct sb_run *run)
+{
+    unsigned n = (unsigned)run->o->threads;
+
+    for (unsigned i = run->made; i < n; i++)
+        sb_crew_leave(&run->crew);
+    pthread_mutex_lock(&run->lock);
+    run->ended += n - run->made;
+    pthread_mutex_unlock(&run->lock);
+}
+
+static int interrupted(struct sb_run *run, struct sb_err *err)
+{
+    pthread_mutex_lock(&run->lock);
+    unsigned ready = run->ready;
+    int sig = run->signal;
+    *err = run->err;
+    pthread_mutex_unlock(&run->lock);
+    if (sig)
+        sb_log(SB_LOG_NOTICE,
+            "%s: interrupted during startup, %u of %u users were ready",
+            sb_signals_name(sig), ready, (unsigned)run->o->threads);
+    return err->code ? err->code : sb_err_set(err, SB_ECANCELED, "interrupted");
+}
+
+// Until every user is ready. SB_ETIMEOUT, or what made the start-up fail.
+static int wait_for_users(struct sb_run *run, struct sb_err *err)
+{
+    unsigned n = (unsigned)run->o->threads, ready;
+    uint64_t since = run->start_at, now = sb_clock_monotonic();
+    uint64_t until = now + (uint64_t)run->o->thread_init_timeout;
+    bool over;
+
+    pthread_mutex_lock(&run->lock);
+    while (!(over = atomic_load(&run->stop)) && run->ready < n && now < until) {
+        uint64_t next = now + SB__PROGRESS_EVERY;
+
+        sb__run_wait(run, next < until ? next : until);
+        now = sb_clock_monotonic();
+        pthread_mutex_unlock(&run->lock);
+        if (now - since > SB__PROGRESS_EVERY)
+            sb__start_progress(run, since, now);
+        pthread_mutex_lock(&run->lock);
+    }
+    ready = run->ready;
+    pthread_mutex_unlock(&run->lock);
+    sb_log_progress_done();
+    if (over)
+        return interrupted(run, err);
+    if (ready < n)
+        return sb_err_set(err, SB_ETIMEOUT,
+            "Worker threads failed to initialize within %lld seconds! (%u of "
+            "%u are ready; --thread-init-timeout sets the limit)",
+            (long long)(run->o->thread_init_timeout / (int64_t)SECOND), ready,
+            n);
+    return 0;
+}
+
+int sb__start_users(struct sb_run *run, struct sb_run_result *res)
+{
+    int rc;
+
+    if (run->l && run->l->connecting)
+        run->l->connecting(run->l->data);
+    rc = sb__workers_start(run, &res->err);
+    if (rc == 0 && run->task)
+        leave_for_unmade(run);
+    else if (rc == 0)
+        rc = wait_for_users(run, &res->err);
+    if (rc) {
+        res->end = rc == SB_ETIMEOUT ? SB_END_FORCED
+                   : run->signal     ? SB_END_SIGNAL
+                                     : SB_END_FAILED;
+        res->signal = run->signal;
+        res->unjoined = !abort_users(
+            run, res->signal ? INTERRUPT_GRACE : ABORT_GRACE);
+    }
+    return rc;
+}
