@@ -101,9 +101,9 @@ end
 local function errors()
    raises(function() con:query("SELECT 1") end, "JSON documents, not SQL",
       "SQL")
-   raises(function() con:query('{"find": ') end, "this is no JSON document",
+   raises(function() con:query('{"find": ') end, "not a JSON document",
       "half a document")
-   raises(function() con:query("{}") end, "whose first field names it",
+   raises(function() con:query("{}") end, "whose first field is its name",
       "no command")
    raises(function() con:query('{"nosuchcommand": 1}') end, "nosuchcommand",
       "an unknown command")

@@ -24,8 +24,9 @@ static const char *reason_of(uint32_t domain, const char *said, int why)
     return err.msg;
 }
 
-#define REACH  "unable to connect to MongoDB server "
-#define RUDE   "127.0.0.1:7: it hangs up; does it speak MongoDB's protocol?"
+#define REACH "unable to connect to MongoDB server "
+#define RUDE \
+    "127.0.0.1:7: the server closed the connection; is it a MongoDB server?"
 #define NO_ONE "No suitable servers found (`serverSelectionTryOnce` set): "
 
 // The same reason, from looking for a server and from a command.
@@ -119,7 +120,8 @@ static void with_tls(void)
 
     env.uri = mongoc_uri_new("mongodb://127.0.0.1:7/?tls=true");
     both_ways("Failed to receive length header from server.", 0,
-        REACH "127.0.0.1:7: it hangs up; does it want a certificate?");
+        REACH "127.0.0.1:7: the server closed the connection; does it require "
+              "a certificate?");
     both_ways("Failed to write rpc bytes.", ECONNRESET,
         REACH "127.0.0.1:7: Connection reset by peer");
     mongoc_uri_destroy(env.uri);

@@ -168,14 +168,14 @@ static void sentences(void)
                   "\"E11000 twice\"}, {\"code\": 1}]}");
     CHECK_INT(sbmo_complain(&c, &err), SB_EQUERY);
     CHECK_INT(err.native, 11000);
-    CHECK_STR(err.msg, "E11000 twice; 1 further statements failed, too");
+    CHECK_STR(err.msg, "E11000 twice; 1 further statements failed as well");
     complains(&c, "{\"ok\": 1, \"writeConcernError\": {\"code\": 100, "
                   "\"errmsg\": \"Not enough\", \"codeName\": "
                   "\"UnsatisfiableWriteConcern\"}}");
     CHECK_INT(sbmo_complain(&c, &err), SB_EQUERY);
     CHECK_STR(err.msg,
         "write concern not met: Not enough (UnsatisfiableWriteConcern) (it "
-        "asks for more servers than there are)");
+        "requires more servers than exist)");
 }
 
 // The text of a field x.

@@ -233,7 +233,7 @@ static void tls(void)
         e->uri, MONGOC_URI_TLSALLOWINVALIDCERTIFICATES, false));
     sbmo_env_done(&env);
     o.tls = 1;
-    refused("switched off");
+    refused("turned off");
 }
 
 static void urls(void)

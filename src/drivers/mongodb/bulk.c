@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 //
-// Rows of a load as documents: unordered inserts of a thousand. The command is
-// written as bytes, the documents into the place where they are sent from.
+// Sends the rows of a load as documents, in unordered inserts of a thousand.
+// The command is written as bytes into the buffer from which it is sent.
 #include <stdlib.h>
 
 #include "drivers/mongodb/mongodb_priv.h"
@@ -25,7 +25,7 @@ static void put_u64(uint8_t *p, uint64_t n)
 
 // Beginning ----------------------------------------------------------------
 
-// Names between commas, without blanks around them, each with its NUL.
+// Splits the list at commas and trims blanks; each name ends with NUL.
 static int read_columns(
     struct sbmo_conn *c, const char *list, uint32_t n, struct sb_err *err)
 {
@@ -45,12 +45,12 @@ static int read_columns(
         list += len + (list[len] == ',');
     }
     if (c->ncolumns != n)
-        return sb_err_set(err, SB_EUSAGE, "%u columns have %u names",
+        return sb_err_set(err, SB_EUSAGE, "%u columns, but %u names",
             (unsigned)n, (unsigned)c->ncolumns);
     return 0;
 }
 
-// The command up to its first document.
+// Writes the command up to its first document.
 static int write_head(
     struct sbmo_conn *c, const char *table, struct sb_err *err)
 {
@@ -90,7 +90,7 @@ static int bulk_begin(struct sb_conn *conn, const char *table,
 
 // Documents ------------------------------------------------------------------
 
-// The most that one value takes, without its name.
+// Maximum size of one value without its name.
 static size_t value_room(const struct sb_value *v)
 {
     bool bytes = v->type == SB_VALUE_TEXT || v->type == SB_VALUE_BLOB ||
@@ -106,7 +106,7 @@ static uint8_t *put_name(uint8_t *p, uint8_t type, const char *name, size_t len)
     return p + len;
 }
 
-// name: len bytes with its NUL. Where the next value goes.
+// name: len bytes including the NUL. Returns the position of the next value.
 static uint8_t *put_value(
     uint8_t *p, const char *name, size_t len, const struct sb_value *v)
 {
@@ -137,7 +137,7 @@ static uint8_t *put_value(
     case SB_VALUE_BLOB:
         p = put_name(p, SBMO_BINARY, name, len);
         put_u32(p, v->len);
-        p[4] = 0; // of no particular kind
+        p[4] = 0; // subtype: generic
         memcpy(p + 5, v->s, v->len);
         return p + 5 + v->len;
     case SB_VALUE_NULL:
@@ -146,7 +146,7 @@ static uint8_t *put_value(
     }
 }
 
-// The key of an array's element: its number.
+// Writes the key of an array element: its index.
 static size_t put_index(uint8_t *p, uint32_t n)
 {
     char digits[12];
@@ -156,7 +156,7 @@ static size_t put_index(uint8_t *p, uint32_t n)
     return (size_t)len + 1;
 }
 
-// The most that a row takes.
+// Maximum size of a row.
 static size_t row_room(const struct sbmo_conn *c, const struct sb_value *v)
 {
     size_t room = 1 + 12 + 5 + c->columns.len;
@@ -194,7 +194,7 @@ static bool add_row(struct sbmo_conn *c, const struct sb_value *v, size_t room)
 
 static int transmit(struct sbmo_conn *c, struct sb_err *err)
 {
-    size_t array = c->head.len - 4; // where its length stands
+    size_t array = c->head.len - 4; // position of its length
     struct sb_result res = { 0 };
     int rc;
 
@@ -230,7 +230,7 @@ static int bulk_rows(struct sb_conn *conn, const struct sb_value *values,
     return rc;
 }
 
-// What was inserted stays: there is no transaction around a load.
+// Inserted documents stay: a load is not a transaction.
 static int bulk_end(struct sb_conn *conn, bool commit, struct sb_err *err)
 {
     struct sbmo_conn *c = sbmo_own(conn);

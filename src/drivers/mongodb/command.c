@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 //
-// One command: where it goes and what goes along, its reply, the batches of its
+// One command: its server and its options, its reply, the batches of its
 // cursor.
 #include <stdlib.h>
 
@@ -17,7 +17,7 @@ static bool unacknowledged(
            cmd->kind->writes && !c->in_trx;
 }
 
-// Which options go along. What the command has itself goes before ours.
+// Selects the options to send. Fields of the command itself take precedence.
 static unsigned choose(
     const struct sbmo_conn *c, const struct sbmo_command *cmd)
 {
@@ -28,7 +28,7 @@ static unsigned choose(
         return with;
     if (k->read_concern && !cmd->own_read_concern)
         with |= SBMO_WITH_READ;
-    // Nobody makes a collection without waiting for it.
+    // Creating a collection is always acknowledged.
     if (k->write_concern && !cmd->own_write_concern &&
         (!c->env->unacknowledged || (k->writes && !c->loading)))
         with |= SBMO_WITH_WRITE;
@@ -60,9 +60,9 @@ static bool transmit(struct sbmo_conn *c, const struct sbmo_command *cmd,
     }
 }
 
-// A write that the servers remember by its number, so that it can be sent once
-// more when nobody knows whether the first one arrived. The library does so for
-// findAndModify itself.
+// True for a write that servers recognize by its number, so that it can be sent
+// again when it is unknown whether the first one arrived. The library does this
+// itself for findAndModify.
 static bool numbered(const struct sbmo_conn *c, const struct sbmo_command *cmd)
 {
     return c->with_number && cmd->kind->writes && !cmd->multi && !c->in_trx &&
@@ -114,8 +114,7 @@ int sbmo_run(struct sbmo_conn *c, const struct sbmo_command *cmd,
 
 // Cursors --------------------------------------------------------------------
 
-// The number of the server that answered last, so that the rest of a cursor is
-// asked for where it is.
+// The id of the server that answered last, which has the rest of a cursor.
 static uint32_t server_id(struct sbmo_conn *c)
 {
     const char *last = sbmo_stream_last(c);
@@ -133,7 +132,7 @@ static uint32_t server_id(struct sbmo_conn *c)
     return id;
 }
 
-// The options of commands about a cursor: the session and the server.
+// Options of commands for a cursor: the session and the server.
 static bson_t *cursor_opts(struct sbmo_conn *c)
 {
     bson_t *o = bson_copy(c->with[c->session ? SBMO_WITH_SESSION : 0]);
@@ -180,7 +179,7 @@ static int get_more(struct sbmo_conn *c, const struct sbmo_command *cmd,
     return rc;
 }
 
-// What goes wrong here is nobody's loss.
+// A failure here does no harm.
 static void kill_cursor(
     struct sbmo_conn *c, const struct sbmo_cursor *at, const bson_t *opts)
 {
@@ -205,8 +204,8 @@ static bool is_empty(const struct sbmo_cursor *at)
     return at->documents.len <= 5;
 }
 
-// All batches. A cursor that waits for further documents ends with what there
-// is now.
+// Receives all batches. A tailable cursor ends with the documents that exist
+// now.
 static int drain(
     struct sbmo_conn *c, const struct sbmo_command *cmd, struct sb_err *err)
 {
@@ -230,8 +229,8 @@ static int drain(
     return rc;
 }
 
-// A write's effect: what its reply counts, or, where none is wanted, what was
-// sent.
+// Documents that a write changed: the reply's count, or without a reply the
+// number sent.
 static uint64_t count_affected(
     const struct sbmo_conn *c, const struct sbmo_command *cmd, int rc)
 {
@@ -268,7 +267,8 @@ int sbmo_command(struct sb_conn *conn, const uint8_t *body, size_t len,
     c->has_reply = false;
     if (!sbmo_look(&cmd, body, len) || !bson_init_static(&doc, body, len))
         return sb_err_set(err, SB_EQUERY,
-            "a command is a document whose first field names it; this is none");
+            "a command is a document whose first field is its name; this "
+            "document has no fields");
     rc = sbmo_begin(c, err);
     if (rc)
         return rc;

@@ -6,8 +6,7 @@
 int sbmo_begin(struct sbmo_conn *c, struct sb_err *err)
 {
     if (!c->client)
-        return sb_err_native(
-            err, SB_ELOST, SBMO_SOCKET, NULL, "there is no connection");
+        return sb_err_native(err, SB_ELOST, SBMO_SOCKET, NULL, "not connected");
     c->why = 0;
     c->found_closed = false;
     atomic_store_explicit(&c->canceled, false, memory_order_relaxed);
@@ -20,8 +19,8 @@ void sbmo_end(struct sbmo_conn *c)
     atomic_store_explicit(&c->busy, false, memory_order_release);
 }
 
-// Connecting is the library's finding the servers, logging in to one, and an
-// answer of it: what is wrong shows now and not in the first event.
+// Connecting means finding the servers, authenticating, and receiving one
+// answer, so that problems show now and not in the first event.
 static int ping(struct sbmo_conn *c, struct sb_err *err)
 {
     bson_t *body = BCON_NEW("ping", BCON_INT32(1));
@@ -36,10 +35,10 @@ static int ping(struct sbmo_conn *c, struct sb_err *err)
     return fine ? 0 : sbmo_no_connection(c, &e, err);
 }
 
-// With w: 0 writes want no answer. There are servers that answer all the same,
-// and every later command would be given the answer of an earlier one; others
-// hang up. So the first that wants none is a ping, and the next command has to
-// have an answer of its own.
+// With w: 0 the server must not answer writes. Some servers answer anyway, so
+// that every later command would receive the answer of an earlier one; others
+// close the connection. The first command without an answer is therefore a
+// ping, and the next command must get its own answer.
 static int try_without_answers(struct sbmo_conn *c, struct sb_err *err)
 {
     bson_t *body = BCON_NEW("ping", BCON_INT32(1));
@@ -65,8 +64,8 @@ static int try_without_answers(struct sbmo_conn *c, struct sb_err *err)
     if (fine)
         return 0;
     return sb_err_set(err, SB_ECONNECT,
-        "the server at %s knows no writes without an answer: a write concern "
-        "of 0 cannot be used with it",
+        "the server at %s does not support unacknowledged writes: a write "
+        "concern of 0 cannot be used with it",
         sbmo_stream_last(c) ? sbmo_stream_last(c) : c->env->where);
 }
 
@@ -85,7 +84,7 @@ static int connect_mongodb(struct sb_conn *conn, struct sb_driver_env *env,
         return sbmo_no_connection(c, &error, err);
     mongoc_client_set_error_api(c->client, MONGOC_ERROR_API_VERSION_2);
     mongoc_client_set_stream_initiator(c->client, sbmo_stream, c);
-    // Each command gets what it can take, from us.
+    // This driver adds the options that each command supports.
     mongoc_client_set_read_concern(c->client, e->no_read_concern);
     mongoc_client_set_write_concern(c->client, e->no_write_concern);
     rc = ping(c, err);
@@ -98,10 +97,9 @@ static int connect_mongodb(struct sb_conn *conn, struct sb_driver_env *env,
     return rc;
 }
 
-// The library tells the server that its sessions and an open transaction end,
-// and waits for the answers; it even looks for a server to tell when the
-// connection is lost. Then it is made to forget them instead: the server ends
-// them itself, later.
+// The library ends its sessions and an open transaction on the server and waits
+// for the answers; if the connection is lost, it even looks for a server for
+// that. The reset makes it drop them instead: the server ends them later.
 static void leave(struct sbmo_conn *c)
 {
     c->leaving = true;
@@ -124,7 +122,7 @@ static void disconnect_mongodb(struct sb_conn *conn)
     memset(c, 0, sizeof(*c));
 }
 
-// While connecting the flag is all that counts, and it is not taken back.
+// While connecting, only the flag has an effect, and it stays set.
 static void cancel(struct sb_conn *conn)
 {
     struct sbmo_conn *c = sbmo_own(conn);

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 //
-// Connecting sockets, in small steps, so that another thread can cancel it.
+// Connects sockets in small steps, so that another thread can cancel it.
 #include <errno.h>
 #include <fcntl.h>
 #include <netdb.h>
@@ -13,7 +13,7 @@
 
 #include "drivers/mongodb/mongodb_priv.h"
 
-// How soon a connect under way sees that it was canceled.
+// Interval at which a connect in progress checks for a cancel.
 #define TICK_MS 50
 
 static int64_t now_ms(void)
@@ -24,7 +24,7 @@ static int64_t now_ms(void)
     return (int64_t)t.tv_sec * 1000 + t.tv_nsec / 1000000;
 }
 
-// Until the connection stands: 0 or errno.
+// Waits until the connection is established. 0 or errno.
 static int wait_connected(struct sbmo_conn *c, int fd)
 {
     int64_t end = now_ms() + c->env->connect_ms;
@@ -46,7 +46,7 @@ static int wait_connected(struct sbmo_conn *c, int fd)
     return getsockopt(fd, SOL_SOCKET, SO_ERROR, &why, &len) ? errno : why;
 }
 
-// A connected descriptor, or -1 with errno.
+// Returns a connected descriptor, or -1 with errno.
 static int dial(struct sbmo_conn *c, int family, int protocol,
     const struct sockaddr *to, socklen_t len)
 {
@@ -72,7 +72,7 @@ static int dial(struct sbmo_conn *c, int family, int protocol,
 
 static void tune(int fd)
 {
-    // Those who are not there any more are noticed after 3.5 minutes.
+    // Detects a vanished peer after 3.5 minutes.
     static const int on = 1, idle = 120, interval = 10, count = 9;
 
     setsockopt(fd, IPPROTO_TCP, TCP_NODELAY, &on, sizeof(on));

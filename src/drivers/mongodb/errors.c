@@ -12,21 +12,21 @@ static const struct known {
 } table[] = {
     { 6, SB_ELOST, "" }, // HostUnreachable
     { 7, SB_ELOST, "" }, // HostNotFound
-    { 13, SB_EQUERY, "the user has no right to do this here" },
+    { 13, SB_EQUERY, "the user lacks the privilege" },
     { 18, SB_EQUERY, "" },   // AuthenticationFailed
     { 20, SB_EQUERY, "" },   // IllegalOperation
     { 24, SB_ERESTART, "" }, // LockTimeout
     { 46, SB_ERESTART, "" }, // LockBusy
-    { 64, SB_EQUERY, "not confirmed within wtimeoutMS" },
+    { 64, SB_EQUERY, "not acknowledged within wtimeoutMS" },
     { 79, SB_EQUERY, "the replica set has no such write concern" },
     { 89, SB_ELOST, "" }, // NetworkTimeout
     { 91, SB_ELOST, "" }, // ShutdownInProgress
-    { 100, SB_EQUERY, "it asks for more servers than there are" },
+    { 100, SB_EQUERY, "it requires more servers than exist" },
     { 112, SB_ERESTART, "" }, // WriteConflict
     { 133, SB_ELOST, "" },    // FailedToSatisfyReadPreference
     { 189, SB_ELOST, "" },    // PrimarySteppedDown
     { 202, SB_ELOST, "" },    // NetworkInterfaceExceededTimeLimit
-    { 238, SB_EQUERY, "this server does not have it" },
+    { 238, SB_EQUERY, "this server does not support it" },
     { 239, SB_ERESTART, "" },   // SnapshotTooOld
     { 246, SB_ERESTART, "" },   // SnapshotUnavailable
     { 251, SB_ERESTART, "" },   // NoSuchTransaction
@@ -66,7 +66,7 @@ const char *sbmo_hint(int native)
     return k ? k->hint : "";
 }
 
-// An error's document: code, errmsg, codeName.
+// Reads an error document: code, errmsg, codeName.
 static void take(struct sbmo_complaint *c, const struct sbmo_elem *doc)
 {
     struct sbmo_walk w;

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 //
-// What the errors of servers mean: in one table. Pure.
+// The meaning of server errors, in one table. Pure.
 #ifndef SBMO_ERRORS_H
 #define SBMO_ERRORS_H
 
@@ -8,7 +8,7 @@
 
 #include "drivers/mongodb/walk.h"
 
-// Numbers that servers have for what the client library has none for.
+// Server numbers for errors that have no number in the client library.
 #define SBMO_HOST_UNREACHABLE 6
 #define SBMO_HOST_NOT_FOUND   7
 #define SBMO_AUTH_FAILED      18
@@ -18,23 +18,23 @@
 
 // SB_E* for an error number of a server.
 int sbmo_classify(int native);
-// What the user can do; "" if the driver knows nothing.
+// A hint for the user, or "".
 const char *sbmo_hint(int native);
 
-// What a reply complains about.
+// An error that a reply reports.
 struct sbmo_complaint {
-    int native;       // 0: nothing
+    int native;       // 0: no error
     const char *text; // len bytes
     uint32_t len;
     const char *name;   // codeName, or ""
-    uint32_t others;    // errors of further statements
-    bool write_concern; // done, but not confirmed as it was asked for
-    bool transient;     // the transaction may be begun anew
-    bool unknown;       // whether a commit has happened
-    bool retryable;     // a write that may be sent once more
+    uint32_t others;    // number of errors of further statements
+    bool write_concern; // applied, but not acknowledged as requested
+    bool transient;     // the transaction may be retried
+    bool unknown;       // unknown whether the commit was applied
+    bool retryable;     // the write may be sent again
 };
-// Looks for an error of the command, of its statements, of the write concern,
-// in this order. False when there is none.
+// Looks for an error of the command, of its statements, and of the write
+// concern, in this order. False if there is no error.
 bool sbmo_complains(struct sbmo_complaint *c, const uint8_t *reply, size_t len);
 
 #endif

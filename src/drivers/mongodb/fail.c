@@ -29,7 +29,7 @@ int sbmo_complain(const struct sbmo_complaint *p, struct sb_err *err)
     sb_err_set(err, code, "%s%.*s%s",
         p->write_concern ? "write concern not met: " : "",
         (int)(p->len < 400 ? p->len : 400), p->text,
-        p->len || *p->name ? "" : "the server says no more");
+        p->len || *p->name ? "" : "the server gives no reason");
     if (!err)
         return code;
     err->native = p->native;
@@ -39,12 +39,12 @@ int sbmo_complain(const struct sbmo_complaint *p, struct sb_err *err)
         char text[40];
 
         snprintf(text, sizeof(text), "%u", (unsigned)p->others);
-        add(err, "; ", text, " further statements failed, too");
+        add(err, "; ", text, " further statements failed as well");
     }
     return code;
 }
 
-// The number that servers would give it.
+// The number that servers use for this error.
 static int network_number(const struct sbmo_conn *c, const bson_error_t *e)
 {
     if (e->domain == MONGOC_ERROR_SERVER_SELECTION)
@@ -56,8 +56,9 @@ static int network_number(const struct sbmo_conn *c, const bson_error_t *e)
     return c->why == ETIMEDOUT ? SBMO_NETWORK_TIMEOUT : SBMO_SOCKET;
 }
 
-// What the library says of a stream that ends while it shakes hands: "refused"
-// if that is before it sent anything. Connected it was: see dial.c.
+// The library's texts for a stream that ends during the handshake. "refused"
+// means that it ended before the library sent anything; the socket was
+// connected (dial.c).
 static bool is_hang_up(const char *text)
 {
     static const char *const ends[] = { "connection closed",
@@ -72,19 +73,20 @@ static bool is_hang_up(const char *text)
     return false;
 }
 
-// What is known beside the library's text.
+// Facts in addition to the library's text.
 struct known {
-    int why; // errno of the last call on a socket, which the library keeps to
-             // itself when a call fails; 0: none failed, the stream ended
+    int why; // errno of the last failed socket call, which the library does not
+             // report; 0: no call failed, the stream ended
     bool tls;
 };
 
-// One reason in our words.
+// Rewrites one reason.
 static const char *in_words(const char *text, const struct known *k)
 {
     const char *hangs_up =
-        k->tls ? "it hangs up; does it want a certificate?"
-               : "it hangs up; does it speak MongoDB's protocol?";
+        k->tls
+            ? "the server closed the connection; does it require a certificate?"
+            : "the server closed the connection; is it a MongoDB server?";
 
     if (strcmp(text, "socket timeout") == 0)
         return "no answer in time";
@@ -94,8 +96,8 @@ static const char *in_words(const char *text, const struct known *k)
     return is_hang_up(text) ? hangs_up : text;
 }
 
-// Adds one reason. "socket timeout calling hello on 'db1:27017'" is made to
-// begin with its address, as the others do.
+// Adds one reason. "socket timeout calling hello on 'db1:27017'" is rewritten
+// to begin with its address, as other reasons do.
 static void add_reason(
     char *text, const struct known *k, char *out, size_t size)
 {
@@ -112,8 +114,8 @@ static void add_reason(
     snprintf(out + n, size - n, "%s: %s", from + 1, in_words(text, k));
 }
 
-// What is between the brackets of "No suitable servers found (...): [reason]
-// [reason]", each of which names its address; else the whole.
+// Extracts the reasons of "No suitable servers found (...): [reason] [reason]",
+// each of which names its address; other messages are used whole.
 static void reason(
     const struct sbmo_conn *c, const char *message, char *out, size_t size)
 {
@@ -130,7 +132,7 @@ static void reason(
     }
     snprintf(all, sizeof(all), "%.*s", (int)(close - open - 1), open + 1);
     if (strstr(all, "] ["))
-        k.why = 0; // of which of them nobody knows
+        k.why = 0; // the errno may belong to any of them
     while ((next = strstr(one, "] [")) != NULL) {
         *next = '\0';
         add_reason(one, &k, out, size);
@@ -161,7 +163,7 @@ static int lost(struct sbmo_conn *c, const bson_error_t *e, struct sb_err *err)
         sb_err_set(err, SB_ELOST, "the connection to %s is lost: %s",
             last ? last : c->env->where, how);
     else
-        sb_err_set(err, SB_ELOST, "the connection to %s is of no use: %s",
+        sb_err_set(err, SB_ELOST, "the connection to %s cannot be used: %s",
             last ? last : c->env->where, text);
     if (err)
         err->native = network_number(c, e);
@@ -228,13 +230,13 @@ int sbmo_no_connection(
     if (is_login(e)) {
         native = SBMO_AUTH_FAILED;
         sb_err_set(err, SB_ECONNECT,
-            "the MongoDB server at %s refuses user '%s' of database '%s': %s",
+            "the MongoDB server at %s rejects user '%s' of database '%s': %s",
             last ? last : c->env->where, user ? user : "",
             source ? source : "admin", text);
     } else {
         native = e->domain == MONGOC_ERROR_SERVER ? (int)e->code
                                                   : network_number(c, e);
-        // Mostly the reasons name their addresses themselves.
+        // Most reasons name their addresses.
         named = first && strstr(text, first->host_and_port);
         sb_err_set(err, SB_ECONNECT,
             "unable to connect to MongoDB server %s%s%s",

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 #include "drivers/mongodb/mongodb_priv.h"
 
-// The reply of a command with one number as its argument, to be destroyed in
-// any case.
+// Runs a command with one number as its argument. The caller destroys the reply
+// in any case.
 static bool ask(
     struct sbmo_conn *c, const char *name, bson_t *reply, bson_error_t *e)
 {
@@ -10,7 +10,7 @@ static bool ask(
     bool fine;
 
     bson_append_int32(&body, name, -1, 1);
-    // Not in the script's transaction: outside of it, without its session.
+    // Runs outside the script's transaction, without its session.
     fine = mongoc_client_command_with_opts(
         c->client, "admin", &body, c->env->prefs, NULL, reply, e);
     bson_destroy(&body);
@@ -25,7 +25,7 @@ static const char *text_of(
                : "";
 }
 
-// "MongoDB 6.0.6", or the one whose version it only claims to be.
+// "MongoDB 6.0.6", or the product that only reports MongoDB's version.
 static int product(const bson_t *build, char *out, size_t size)
 {
     struct sbmo_elem e, own, other;
@@ -70,7 +70,7 @@ static int server(struct sb_conn *conn, char *out, size_t size)
     bson_destroy(&reply);
     at = (size_t)n < size ? (size_t)n : size;
     fine = ask(c, "hello", &reply, &e);
-    if (!fine) { // its older name
+    if (!fine) { // the older name of the command
         bson_destroy(&reply);
         fine = ask(c, "isMaster", &reply, &e);
     }
@@ -96,7 +96,7 @@ static bool is_number(const struct sbmo_elem *e)
            e->type == SBMO_DOUBLE;
 }
 
-// "opcounters.insert" and the like: the numbers below one field of the status.
+// Adds the numbers below one field of the status: "opcounters.insert" etc.
 static int visit_part(
     const struct sbmo_elem *part, const char *prefix, visitor visit, void *arg)
 {

@@ -1,13 +1,13 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 //
-// Documents and single values as text.
+// Converts documents and single values to text.
 #include <inttypes.h>
 #include <stdlib.h>
 #include <time.h>
 
 #include "drivers/mongodb/mongodb_priv.h"
 
-// Why a text is none. What begins with a word is probably SQL.
+// Says why a text is not JSON. A text that begins with a word is probably SQL.
 static void not_json(
     const char *json, size_t len, const char *why, struct sb_err *err)
 {
@@ -17,10 +17,10 @@ static void not_json(
     }
     if (len && *json != '{' && *json != '[')
         sb_err_set(err, SB_EQUERY,
-            "the mongodb driver takes JSON documents, not SQL; workloads for "
-            "it are mongodb/oltp and others, see --list");
+            "the mongodb driver takes JSON documents, not SQL; for its "
+            "workloads (mongodb/oltp and others) see --list");
     else
-        sb_err_set(err, SB_EQUERY, "this is no JSON document: %s",
+        sb_err_set(err, SB_EQUERY, "not a JSON document: %s",
             len ? why : "it is empty");
 }
 
@@ -55,7 +55,7 @@ char *sbmo_to_json(
     if (bson_init_static(&b, doc, len))
         text = bson_as_relaxed_extended_json(&b, json_len);
     if (!text) {
-        sb_err_set(err, SB_EQUERY, "these bytes are no BSON document");
+        sb_err_set(err, SB_EQUERY, "not a BSON document");
         return NULL;
     }
     out = strdup(text);
@@ -79,7 +79,7 @@ static bool add_text(struct sbmo_room *m, const char *fmt, ...)
     return n >= 0 && sbmo_room_add(m, text, (size_t)n);
 }
 
-// As few digits as give the same number again.
+// Writes the fewest digits that read back as the same number.
 static bool add_double(struct sbmo_room *m, double d)
 {
     char text[40];
@@ -126,7 +126,7 @@ static bool add_decimal(struct sbmo_room *m, const uint8_t *p)
     return sbmo_room_add(m, text, strlen(text));
 }
 
-// As the only field of a document: what stands behind its name.
+// Formats a document with this one field and takes the text after its name.
 static bool add_json(struct sbmo_room *m, const struct sbmo_elem *e)
 {
     uint32_t len = 4 + 1 + 2 + e->len + 1;
@@ -146,7 +146,7 @@ static bool add_json(struct sbmo_room *m, const struct sbmo_elem *e)
     to = text ? strrchr(text, '}') : NULL;
     if (!from || !to || to <= from) {
         free(text);
-        return done; // bytes of another's making: an empty cell
+        return done; // malformed bytes: an empty column
     }
     for (from++; *from == ' '; from++)
         continue;

@@ -10,7 +10,7 @@
 #define ROWS  SB_RESULT_ROWS
 #define WRITE SB_RESULT_WRITE
 
-// The first is for all that are not named.
+// The first entry is for all commands without one of their own.
 static const struct sbmo_kind table[] = {
     { "", SBMO_OTHER, SBMO_REPLY, NONE, NULL, false, false },
     { "find", SBMO_READ, SBMO_CURSOR, ROWS, NULL, true, false },
@@ -33,14 +33,14 @@ static const struct sbmo_kind table[] = {
     { "convertToCapped", SBMO_WRITE, SBMO_REPLY, NONE, NULL, false, true },
 };
 
-// An aggregation that writes.
+// True for an aggregation that writes.
 static const struct sbmo_kind writing = { "aggregate", SBMO_READWRITE,
     SBMO_CURSOR, WRITE, NULL, true, true };
 
 static const struct sbmo_kind *find(const char *name)
 {
     for (size_t i = 1; i < sizeof(table) / sizeof(table[0]); i++) {
-        // Servers have always taken this one in small letters, too.
+        // Servers have always accepted this one in lower case as well.
         if (strcmp(name, table[i].name) == 0 ||
             (strcmp(name, "findandmodify") == 0 &&
                 strcasecmp(name, table[i].name) == 0))
@@ -75,7 +75,7 @@ static void look_at_pipeline(
         c->kind = &writing;
 }
 
-// Of an element of "updates" or "deletes".
+// Reads an element of "updates" or "deletes".
 static bool is_multi(const struct sbmo_elem *statement)
 {
     struct sbmo_walk w;

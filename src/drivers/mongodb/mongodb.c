@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 #include "drivers/mongodb/mongodb_priv.h"
 
-// The first leaves it to the URL and the server.
+// The first choice leaves it to the URL and the server.
 const char *const sbmo_switches[] = { "default", "off", "on", "0", "1", "false",
     "true", "no", "yes", NULL };
 const char *const sbmo_read_concerns[] = { "default", "local", "available",
@@ -15,12 +15,12 @@ static const struct sb_opt opts[] = {
         .offset = offsetof(struct sbmo_opts, url),
         .def = "mongodb://localhost:27017",
         .help = "connection string, mongodb:// or mongodb+srv://; other "
-                "options win over what stands in it" },
+                "options override its settings" },
     { .name = "mongo-database-name",
         .type = SB_OPT_STRING,
         .offset = offsetof(struct sbmo_opts, db),
         .def = "",
-        .help = "database; not given: that of the URL, else sbtest" },
+        .help = "database; default: the URL's, else sbtest" },
     { .name = "mongo-user",
         .type = SB_OPT_STRING,
         .offset = offsetof(struct sbmo_opts, user),
@@ -31,25 +31,25 @@ static const struct sb_opt opts[] = {
         .offset = offsetof(struct sbmo_opts, password),
         .def = "",
         .flags = SB_OPT_SECRET,
-        .help = "its password" },
+        .help = "password of the user" },
     { .name = "mongo-password-file",
         .type = SB_OPT_STRING,
         .offset = offsetof(struct sbmo_opts, password_file),
         .def = "",
         .flags = SB_OPT_FILENAME,
-        .help = "file whose first line is the password" },
+        .help = "file with the password in its first line" },
     { .name = "mongo-auth-source",
         .type = SB_OPT_STRING,
         .offset = offsetof(struct sbmo_opts, auth_source),
         .def = "",
-        .help = "database that knows the user; not given: that of the URL, "
+        .help = "database in which the user is defined; default: the URL's, "
                 "else admin" },
     { .name = "mongo-write-concern",
         .type = SB_OPT_STRING,
         .offset = offsetof(struct sbmo_opts, write_concern),
         .def = "",
-        .help = "how many servers confirm a write: a number, majority or a "
-                "tag; not given: the URL's or the server's default" },
+        .help = "how many servers acknowledge a write: a number, majority or a "
+                "tag; default: the URL's, else the server's" },
     { .name = "mongo-journal",
         .type = SB_OPT_ENUM,
         .offset = offsetof(struct sbmo_opts, journal),
@@ -61,14 +61,15 @@ static const struct sb_opt opts[] = {
         .offset = offsetof(struct sbmo_opts, read_concern),
         .def = "default",
         .choices = sbmo_read_concerns,
-        .help = "what reads may see; default: the URL's, else the server's" },
+        .help = "read concern level; default: the URL's, else the server's" },
     { .name = "mongo-read-preference",
         .type = SB_OPT_ENUM,
         .offset = offsetof(struct sbmo_opts, read_preference),
         .def = "default",
         .choices = sbmo_preferences,
-        .help = "which servers of a replica set are read from; default: the "
-                "URL's, else primary" },
+        .help =
+            "read preference: which servers of a replica set receive reads; "
+            "default: the URL's, else primary" },
     { .name = "mongo-connect-timeout",
         .type = SB_OPT_DURATION,
         .offset = offsetof(struct sbmo_opts, connect_timeout),
@@ -76,7 +77,7 @@ static const struct sb_opt opts[] = {
         .def = "10s",
         .min = 0.001,
         .max = 86400,
-        .help = "how long connecting to a server may take" },
+        .help = "timeout for connecting to a server" },
     { .name = "mongo-selection-timeout",
         .type = SB_OPT_DURATION,
         .offset = offsetof(struct sbmo_opts, selection_timeout),
@@ -84,8 +85,8 @@ static const struct sb_opt opts[] = {
         .def = "0",
         .min = 0,
         .max = 86400,
-        .help = "how long to look for a server that can take a command; 0: "
-                "each is asked once" },
+        .help = "how long to look for a suitable server for a command; 0: try "
+                "each server once" },
     { .name = "mongo-socket-timeout",
         .type = SB_OPT_DURATION,
         .offset = offsetof(struct sbmo_opts, socket_timeout),
@@ -93,7 +94,7 @@ static const struct sb_opt opts[] = {
         .def = "5m",
         .min = 0,
         .max = 86400,
-        .help = "how long an answer may take, 0: no limit" },
+        .help = "timeout for an answer, 0: no limit" },
     { .name = "mongo-tls",
         .type = SB_OPT_ENUM,
         .offset = offsetof(struct sbmo_opts, tls),
@@ -105,31 +106,32 @@ static const struct sb_opt opts[] = {
         .offset = offsetof(struct sbmo_opts, tls_ca),
         .def = "",
         .flags = SB_OPT_FILENAME,
-        .help = "certificates of authorities the server's is checked by" },
+        .help = "file with the CA certificates that verify the server" },
     { .name = "mongo-tls-cert",
         .type = SB_OPT_STRING,
         .offset = offsetof(struct sbmo_opts, tls_cert),
         .def = "",
         .flags = SB_OPT_FILENAME,
-        .help = "certificate of the client and its key, in one file" },
+        .help = "file with the client certificate and its key" },
     { .name = "mongo-tls-password",
         .type = SB_OPT_STRING,
         .offset = offsetof(struct sbmo_opts, tls_password),
         .def = "",
         .flags = SB_OPT_SECRET,
-        .help = "password of that key" },
+        .help = "password of the client key" },
     { .name = "mongo-tls-allow-invalid",
         .type = SB_OPT_ENUM,
         .offset = offsetof(struct sbmo_opts, tls_allow_invalid),
         .def = "default",
         .choices = sbmo_switches,
-        .help = "whether any certificate of the server will do" },
+        .help = "accept any server certificate" },
     { .name = "mongo-app-name",
         .type = SB_OPT_STRING,
         .offset = offsetof(struct sbmo_opts, app_name),
         .def = "",
-        .help = "what the server's log calls this program; not given: the "
-                "URL's, else sysbench" },
+        .help =
+            "application name in the server's log; default: the URL's, else "
+            "sysbench" },
     { 0 },
 };
 
@@ -150,7 +152,7 @@ static const struct sb_doc_ops doc_ops = {
 SB_DRIVER_EXPORT const struct sb_driver sb_driver = {
     .abi = SB_DRIVER_ABI,
     .name = "mongodb",
-    .title = "MongoDB, and what speaks its protocol",
+    .title = "MongoDB and compatible servers",
     .dialect = "mongodb",
     .caps = SB_CAP_CANCEL_CONNECT,
     .opts = &sbmo_opt_table,

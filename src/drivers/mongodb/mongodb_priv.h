@@ -15,7 +15,7 @@
 struct sbmo_opts {
     const char *url, *db, *user, *password, *password_file, *auth_source;
     const char *write_concern, *app_name;
-    // Of their choices.
+    // Indexes into their choices.
     int journal, read_concern, read_preference, tls, tls_allow_invalid;
     int64_t connect_timeout, selection_timeout, socket_timeout; // ns
     const char *tls_ca, *tls_cert, *tls_password;
@@ -28,13 +28,13 @@ extern const char *const sbmo_switches[];
 extern const char *const sbmo_read_concerns[];
 extern const char *const sbmo_preferences[];
 
-// Which of the options a command is sent with; see struct sbmo_conn.
+// The options that a command is sent with; see struct sbmo_conn.
 #define SBMO_WITH_READ    1u
 #define SBMO_WITH_WRITE   2u
 #define SBMO_WITH_SESSION 4u
 #define SBMO_WITHS        8u
 
-// What the connections of one instance share; nothing of it changes.
+// Shared by the connections of one instance; read-only.
 struct sbmo_env {
     const struct sbmo_opts *o;
     const struct sb_host *host;
@@ -44,70 +44,69 @@ struct sbmo_env {
     mongoc_read_concern_t *read_concern; // of commands that take one
     mongoc_write_concern_t *write_concern;
     mongoc_read_prefs_t *prefs;
-    // For the library, which adds its own where we said nothing.
+    // For the library, which otherwise adds its own.
     mongoc_read_concern_t *no_read_concern;
     mongoc_write_concern_t *no_write_concern;
     bool unacknowledged; // w: 0
     int32_t connect_ms;
 };
 
-// Memory that grows and is kept.
+// A growing buffer that is reused.
 struct sbmo_room {
     uint8_t *p;
     size_t len, cap;
 };
 
 struct sbmo_result {
-    bson_t **batch; // replies of the server, the first that of the command;
-                    // memory for more is kept
+    bson_t **batch; // replies of the server, the first of them to the
+                    // command itself; the array is reused
     uint32_t n, cap;
     enum sbmo_shape shape;
-    bool given;              // the reply, when it is all there is
-    uint32_t at;             // batch that `walk` is in
-    struct sbmo_walk walk;   // documents still to be given
-    struct sbmo_room values; // of distinct: documents, one behind the other
+    bool given;            // the reply itself was returned as the only document
+    uint32_t at;           // the batch that `walk` iterates over
+    struct sbmo_walk walk; // documents not returned yet
+    struct sbmo_room values; // of distinct: consecutive documents
     size_t value_at;
     // Rows for SQL calls.
-    bool rows;                // asked for
+    bool rows;                // the caller reads rows
     struct sbmo_room names;   // of the columns, each with its NUL
     struct sbmo_room offsets; // uint32_t each: where a name begins
-    struct sbmo_room text;    // of the cells of a row
-    struct sbmo_room spans;   // where each of them lies
+    struct sbmo_room text;    // of the columns of a row
+    struct sbmo_room spans;   // position of each column
 };
 
 struct sbmo_sock; // stream.c
 
-// The connection: what struct sb_conn is in this driver.
+// This driver's struct sb_conn.
 struct sbmo_conn {
     struct sbmo_env *env;
     const struct sb_host *host;
     mongoc_client_t *client;          // NULL: not connected
-    mongoc_client_session_t *session; // every command's; NULL: server has none
+    mongoc_client_session_t *session; // of all commands; NULL: not supported
     bson_t *with[SBMO_WITHS];         // options of a command, by SBMO_WITH_*
-    // Writes with a number of their own, so that one which was sent twice is
-    // done once.
+    // Session for numbered writes: a write that is sent twice is applied once.
     mongoc_client_session_t *numbered;
     bson_t *with_number;
     int64_t number;
-    uint32_t server; // where the cursor being read is, 0: anywhere
+    uint32_t server; // server of the cursor being read, 0: any
     bool in_trx;
     bool has_reply;
-    bool loading; // rows of a load, which are always confirmed
-    bool leaving; // disconnecting: nothing is waited for long
+    bool loading; // a load is in progress; its writes are always acknowledged
+    bool leaving; // disconnecting: use short timeouts
     struct sbmo_result result;
-    struct sbmo_room bulk, head; // rows on their way; what comes before them
-    struct sbmo_room columns;    // names of the loaded ones, each with its NUL
+    struct sbmo_room bulk, head; // rows to send; the bytes before them
+    struct sbmo_room columns; // names of the loaded columns, each with its NUL
     uint32_t ncolumns, nrows;
     // For cancel(), which another thread calls:
     _Atomic bool connected, busy, canceled;
-    atomic_flag guard; // the list; held for a few system calls at most
+    atomic_flag guard; // guards the list; held for at most a few system calls
     struct sbmo_sock *socks;
-    struct sbmo_sock *last; // the one that was written to last; NULL: it was
-                            // closed since ...
-    char last_name[272];    // ... and its "host:port", also when it is closed
-    int why;                // errno of the last failure there; 0: none, or
-                            // the other side has closed it
-    bool found_closed;      // that one was, before anything was sent
+    struct sbmo_sock *last; // the socket written to last; NULL: it has been
+                            // closed
+    char last_name[272];    // its "host:port", kept after it was closed
+    int why;                // errno of its last failure; 0: none, or the peer
+                            // closed it
+    bool found_closed;      // the peer closed it before anything was sent
 };
 
 static inline struct sbmo_conn *sbmo_own(struct sb_conn *conn)
@@ -130,14 +129,14 @@ void sbmo_env_done(struct sb_driver_env *env);
 
 // conn.c
 extern const struct sb_generic_ops sbmo_generic_ops;
-// Around every call in which the library talks to servers. begin: SB_ELOST
-// when there is no connection.
+// Called before and after every call in which the library communicates with
+// servers. begin: SB_ELOST if there is no connection.
 int sbmo_begin(struct sbmo_conn *c, struct sb_err *err);
 void sbmo_end(struct sbmo_conn *c);
 
 // dial.c
 
-// Connects: a blocking descriptor, or -1 with *error and errno.
+// Connects. Returns a blocking descriptor, or -1 with *error and errno.
 int sbmo_dial(
     struct sbmo_conn *c, const mongoc_host_list_t *host, bson_error_t *error);
 // Puts "where: errno's text" into *error, keeps errno, and returns -1.
@@ -152,14 +151,14 @@ const char *sbmo_stream_last(const struct sbmo_conn *c);
 
 // fail.c
 
-// Fills err with the library's error, and the server's when it has sent a
-// reply (NULL: none). Returns the code.
+// Fills err with the library's error, or with the server's if there is a reply
+// (NULL: none). Returns the code.
 int sbmo_fail(struct sbmo_conn *c, const bson_error_t *e, const bson_t *reply,
     struct sb_err *err);
 // The same while connecting.
 int sbmo_no_connection(
     struct sbmo_conn *c, const bson_error_t *e, struct sb_err *err);
-// Fills err with what the server complains about.
+// Fills err with the error that the server reported.
 int sbmo_complain(const struct sbmo_complaint *p, struct sb_err *err);
 int sbmo_no_memory(struct sb_err *err);
 
@@ -175,17 +174,18 @@ const uint8_t *sbmo_reply(struct sb_conn *conn, size_t *len);
 // result.c
 void sbmo_result_clear(struct sbmo_result *r);
 void sbmo_result_done(struct sbmo_result *r);
-// Room for one more batch, to be filled in by the library; NULL: no memory.
+// Returns space for one more batch, which the library fills in; NULL: no
+// memory.
 bson_t *sbmo_result_batch(struct sbmo_result *r);
-// The cursor in batch number i: its documents, its id, its namespace. False
-// when there is none.
+// Reads the cursor in batch i: its documents, its id, its namespace. False if
+// there is none.
 struct sbmo_cursor {
     struct sbmo_elem documents, ns;
     int64_t id;
 };
 bool sbmo_result_cursor(
     const struct sbmo_result *r, uint32_t i, struct sbmo_cursor *out);
-// All batches are there: counts documents and begins with the first.
+// All batches have arrived: counts the documents and moves to the first.
 int sbmo_result_ready(
     struct sbmo_result *r, struct sb_result *res, struct sb_err *err);
 int sbmo_next(struct sb_conn *conn, struct sb_result *res, const uint8_t **doc,
@@ -198,7 +198,8 @@ extern const struct sb_sql_ops sbmo_sql_ops;
 
 // trx.c
 
-// Sessions of the connection; what the server lacks is left NULL. 0 or SB_E*.
+// Creates the sessions of the connection; those that the server does not
+// support stay NULL. 0 or SB_E*.
 int sbmo_sessions_init(struct sbmo_conn *c, struct sb_err *err);
 void sbmo_sessions_done(struct sbmo_conn *c);
 int sbmo_transaction(struct sb_conn *conn, enum sb_doc_step step,
@@ -210,8 +211,8 @@ uint8_t *sbmo_from_json(
     const char *json, size_t len, size_t *doc_len, struct sb_err *err);
 char *sbmo_to_json(
     const uint8_t *doc, size_t len, size_t *json_len, struct sb_err *err);
-// Appends the text of a value to m: numbers and texts as they are, documents
-// and arrays as JSON. False: no memory.
+// Appends the text of a value to m: numbers and texts unchanged, documents and
+// arrays as JSON. False: no memory.
 bool sbmo_value_text(struct sbmo_room *m, const struct sbmo_elem *e);
 
 // bulk.c, info.c

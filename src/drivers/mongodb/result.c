@@ -73,7 +73,7 @@ bson_t *sbmo_result_batch(struct sbmo_result *r)
     if (!p)
         return NULL;
     r->batch = p;
-    // The library's documents want more than malloc() promises.
+    // The library's documents need a larger alignment than malloc() guarantees.
     if (posix_memalign(&batch, 128, sizeof(bson_t)))
         return NULL;
     p[r->cap++] = batch;
@@ -103,7 +103,7 @@ bool sbmo_result_cursor(
     return out->documents.value != NULL;
 }
 
-// The documents of batch number i, for `walk`.
+// Points `walk` at the documents of batch i.
 static bool enter(struct sbmo_result *r, uint32_t i)
 {
     struct sbmo_cursor at;
@@ -127,7 +127,7 @@ static uint64_t count_documents(struct sbmo_result *r)
     return n;
 }
 
-// {"value": ...} of an element.
+// Makes {"value": ...} of an element.
 static bool add_value(struct sbmo_room *m, const struct sbmo_elem *e)
 {
     static const char key[] = "value";
@@ -140,7 +140,7 @@ static bool add_value(struct sbmo_room *m, const struct sbmo_elem *e)
            sbmo_room_add(m, e->value, e->len) && sbmo_room_add(m, "", 1);
 }
 
-// Documents of the values that distinct answers with. Their number, or -1.
+// Makes a document of each value that distinct returned. Their number, or -1.
 static int64_t make_values(struct sbmo_result *r)
 {
     struct sbmo_elem list, e;

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 //
-// Documents as rows, for scripts that talk to databases of every kind: the
+// Documents as rows, for scripts that work with any kind of database. The
 // columns are the fields of the first document.
 #include <stdlib.h>
 
@@ -27,7 +27,7 @@ static const char *name_of(const struct sbmo_result *r, uint32_t i)
     return (const char *)r->names.p + at;
 }
 
-// The first document, without taking it.
+// Returns the first document without consuming it.
 static bool peek(struct sbmo_result *r, struct sbmo_walk *fields)
 {
     struct sbmo_walk w;
@@ -85,7 +85,7 @@ static int query(struct sb_conn *conn, const char *sql, size_t len,
     return rc;
 }
 
-// Where a cell lies in the text of the row, which moves while it grows.
+// Offset of a column in the text of the row, which moves when it grows.
 struct span {
     size_t at, len;
     bool set;
@@ -116,7 +116,7 @@ static bool put(
     return true;
 }
 
-// Fields mostly come in the order of the first document's.
+// Fields mostly have the order of the first document.
 static uint32_t place(
     const struct sbmo_result *r, const struct sbmo_elem *e, uint32_t guess)
 {

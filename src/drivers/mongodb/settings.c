@@ -1,17 +1,18 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 //
-// Options and URL as the library wants them. The URL is the base; options that
-// were given win over what stands in it.
+// Converts options and URL for the library. Options that were given override
+// the settings in the URL.
 #include <errno.h>
 #include <stdlib.h>
 #include <sys/socket.h>
 
 #include "drivers/mongodb/mongodb_priv.h"
 
-#define LONGEST_NS (INT64_C(1000000) * INT32_MAX) // that the library knows
+#define LONGEST_NS (INT64_C(1000000) * INT32_MAX) // that the library supports
 
-// When the module goes: the library leaves a file of counters behind otherwise.
-// Written under the core's lock, which env_init is called under.
+// For the unloading of the module: otherwise the library leaves a file of
+// counters behind. Written under the core's lock, which is held around
+// env_init.
 static bool library_begun;
 
 __attribute__((destructor)) static void library_end(void)
@@ -20,8 +21,8 @@ __attribute__((destructor)) static void library_end(void)
         mongoc_cleanup();
 }
 
-// What the library wants to be known: for those who look for it. But an option
-// of the URL that it does not know is the user's mistake.
+// Messages of the library are for debugging, except for an unsupported option
+// in the URL, which is a mistake of the user.
 static void told(
     mongoc_log_level_t level, const char *domain, const char *text, void *arg)
 {
@@ -36,7 +37,7 @@ static void told(
 static int refused(const char *option, struct sb_err *err)
 {
     return sb_err_set(
-        err, SB_EUSAGE, "--%s: the client library refuses the value", option);
+        err, SB_EUSAGE, "--%s: the client library rejects the value", option);
 }
 
 static bool number(const char *text, int32_t *out)
@@ -48,7 +49,7 @@ static bool number(const char *text, int32_t *out)
     return *text && !*end && n >= 0 && n <= 1000;
 }
 
-// -1: not given, else whether it is on.
+// -1: not given; otherwise 0 or 1.
 static int is_on(int choice)
 {
     const char *word = sbmo_switches[choice];
@@ -59,7 +60,7 @@ static int is_on(int choice)
            strcmp(word, "true") == 0 || strcmp(word, "yes") == 0;
 }
 
-// Where writes go and what confirms them
+// Write concern
 // ---------------------------------------
 
 static int write_concern(struct sbmo_env *e, struct sb_err *err)
@@ -86,7 +87,7 @@ static int write_concern(struct sbmo_env *e, struct sb_err *err)
         mongoc_write_concern_set_journal(wc, journal);
     if (!mongoc_write_concern_is_valid(wc))
         return sb_err_set(err, SB_EUSAGE,
-            "a write that nobody confirms (w: 0) cannot wait for the journal");
+            "an unacknowledged write (w: 0) cannot wait for the journal");
     e->unacknowledged = !mongoc_write_concern_is_acknowledged(wc);
     return 0;
 }
@@ -112,7 +113,7 @@ static int read_preference(struct sbmo_env *e, struct sb_err *err)
     mongoc_read_mode_t mode = modes[e->o->read_preference];
     const mongoc_read_prefs_t *url = mongoc_uri_get_read_prefs_t(e->uri);
 
-    // Tags of the URL stay, but the primary has none.
+    // Keeps the tags of the URL, except for primary, which allows none.
     if (e->o->read_preference && mode == MONGOC_READ_PRIMARY)
         e->prefs = mongoc_read_prefs_new(mode);
     else
@@ -124,7 +125,7 @@ static int read_preference(struct sbmo_env *e, struct sb_err *err)
     return 0;
 }
 
-// Who connects, how
+// Authentication and TLS
 // -------------------------------------------------------------
 
 static int read_password(
@@ -141,13 +142,13 @@ static int read_password(
     fclose(f);
     if (!read)
         return sb_err_set(err, SB_EUSAGE,
-            "the file '%s' of --mongo-password-file has no line",
+            "the file '%s' of --mongo-password-file is empty",
             o->password_file);
     out[strcspn(out, "\r\n")] = '\0';
     return 0;
 }
 
-// The library crashes on the password that it takes for granted.
+// Without a password the library crashes.
 static bool lacks_password(const mongoc_uri_t *uri)
 {
     const char *how = mongoc_uri_get_auth_mechanism(uri);
@@ -176,7 +177,7 @@ static int who(struct sbmo_env *e, struct sb_err *err)
     }
     if ((*o->password || *o->password_file) && !mongoc_uri_get_username(e->uri))
         return sb_err_set(err, SB_EUSAGE,
-            "there is a password, but neither --mongo-user nor a user in the "
+            "a password is given, but neither --mongo-user nor a user in the "
             "URL");
     if (lacks_password(e->uri))
         return sb_err_set(err, SB_EUSAGE,
@@ -223,8 +224,8 @@ static int tls(struct sbmo_env *e, struct sb_err *err)
         return refused("mongo-tls-allow-invalid", err);
     if ((*o->tls_ca || *o->tls_cert) && !mongoc_uri_get_tls(e->uri))
         return sb_err_set(err, SB_EUSAGE,
-            "--mongo-tls-ca and --mongo-tls-cert are of no use with TLS "
-            "switched off");
+            "--mongo-tls-ca and --mongo-tls-cert have no effect: TLS is "
+            "turned off");
     return 0;
 }
 
@@ -243,7 +244,7 @@ static void times(struct sbmo_env *e)
 
     set_time(e, MONGOC_URI_CONNECTTIMEOUTMS, o->connect_timeout,
         o->given.connect_timeout);
-    // The library takes 0 for its default.
+    // For the library, 0 means its default.
     set_time(e, MONGOC_URI_SOCKETTIMEOUTMS,
         o->socket_timeout ? o->socket_timeout : LONGEST_NS,
         o->given.socket_timeout);
@@ -300,7 +301,7 @@ static int choose(struct sbmo_env *e, struct sb_err *err)
     return rc || e->where ? rc : sbmo_no_memory(err);
 }
 
-// Whether the text stands where the URL has user and password.
+// True if the text occurs in the user and password part of the URL.
 static bool is_login(const char *url, const char *text, size_t len)
 {
     const char *at = strstr(url, "://"), *end = strrchr(url, '@');
@@ -322,8 +323,8 @@ static int unread_url(const char *url, char *message, struct sb_err *err)
     return sb_err_set(err, SB_EUSAGE, "--mongo-url: %s", message);
 }
 
-// A password with letters that should have been escaped is cut there by the
-// library: what is behind would be shown as a host or a database.
+// The library cuts a password at characters that are not escaped; the rest
+// would be shown as a host or a database.
 static int check_login(const struct sbmo_env *e, struct sb_err *err)
 {
     const mongoc_host_list_t *h = mongoc_uri_get_hosts(e->uri);
@@ -351,7 +352,7 @@ int sbmo_env_init(
     e->host = env->host;
     env->shared = e;
     mongoc_log_set_handler(told, (void *)(uintptr_t)env->host);
-    mongoc_init(); // once a process, however often it is called
+    mongoc_init(); // initializes once per process; further calls do nothing
     library_begun = true;
     e->uri = mongoc_uri_new_with_error(e->o->url, &error);
     rc = e->uri ? check_login(e, err)

@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 //
-// The sockets under the library, ours so that another thread can shut them down
-// and a hanging call returns. They block, with the time limits of the socket
-// itself, and read ahead: a command is one call to send and one to receive.
+// The sockets under the library. They belong to the driver, so that another
+// thread can shut them down and a hanging call returns. They block, with the
+// timeouts of the socket, and read ahead: a command is one call to send and one
+// to receive.
 #include <errno.h>
 #include <poll.h>
 #include <sched.h>
@@ -15,9 +16,9 @@
 #include "base/sock.h"
 #include "drivers/mongodb/mongodb_priv.h"
 
-#define STREAM_TYPE 0x5b62u // none of the library's
+#define STREAM_TYPE 0x5b62u // not one of the library's types
 #define AHEAD       16384u
-// How long the answer to a farewell is waited for.
+// Timeout for an answer while disconnecting.
 #define LEAVE_MS 500
 
 struct sbmo_sock {
@@ -25,11 +26,11 @@ struct sbmo_sock {
     struct sbmo_conn *c;
     struct sbmo_sock *next;      // of the connection, under its guard
     int fd;                      // -1: closed
-    int32_t receive_ms, send_ms; // limits as the socket has them
+    int32_t receive_ms, send_ms; // the socket's timeouts
     bool local;                  // a unix socket (base/sock.h)
     bool timed_out, again;       // how the last call failed
     char *name;                  // "host:port"
-    size_t at, len;              // of ahead[]: what nobody has read yet
+    size_t at, len;              // unread bytes of ahead[]
     uint8_t ahead[AHEAD];
 };
 
@@ -97,7 +98,7 @@ static int32_t allowed(const struct sbmo_sock *s, int32_t ms)
     return s->c->leaving && (ms < 0 || ms > LEAVE_MS) ? LEAVE_MS : ms;
 }
 
-// The library says with each call how long it may take; it seldom changes.
+// The library passes a timeout with each call; it rarely changes.
 static void set_limit(struct sbmo_sock *s, int which, int32_t ms, int32_t *now)
 {
     struct timeval t = limit(ms > 0 ? ms : 0);
@@ -120,7 +121,7 @@ static void note_failure(struct sbmo_sock *s, int32_t timeout)
         s->c->why = errno;
 }
 
-// Skips `done` bytes; true while there are more.
+// Skips `done` bytes; true if more are left.
 static bool skip(mongoc_iovec_t **iov, size_t *n, size_t done)
 {
     while (*n > 0 && done >= (*iov)->iov_len) {
@@ -172,7 +173,7 @@ static ssize_t stream_writev(
     return sum;
 }
 
-// What was read ahead, into iov.
+// Copies bytes that were read ahead into iov.
 static size_t take(struct sbmo_sock *s, mongoc_iovec_t *iov)
 {
     size_t n = s->len < iov->iov_len ? s->len : iov->iov_len;
@@ -183,8 +184,8 @@ static size_t take(struct sbmo_sock *s, mongoc_iovec_t *iov)
     return n;
 }
 
-// Waits in poll() where recvmsg() would wake up too often: true when there is
-// something to read, an end or an error.
+// Waits in poll() where recvmsg() would wake up twice. True for data, end of
+// stream or an error.
 static bool readable(struct sbmo_sock *s, int32_t timeout)
 {
     struct pollfd p = { .fd = s->fd, .events = POLLIN };
@@ -198,8 +199,8 @@ static bool readable(struct sbmo_sock *s, int32_t timeout)
     return n > 0;
 }
 
-// Fills iov as far as it goes, and what is behind that into ahead[], which is
-// empty. Bytes of iov; 0: the other side has closed; -1.
+// Fills iov, and ahead[], which is empty, with further bytes. Returns the bytes
+// in iov; 0: closed by the peer; -1: error.
 static ssize_t receive(
     struct sbmo_sock *s, mongoc_iovec_t *iov, int32_t timeout)
 {
@@ -253,8 +254,8 @@ static ssize_t stream_readv(mongoc_stream_t *stream, mongoc_iovec_t *iov,
     return (ssize_t)sum;
 }
 
-// Asked of a stream that was not in use for a while. One that has ended the
-// library drops without a word and looks for a server.
+// Called for a stream that was idle for a while. The library silently drops a
+// closed one and looks for a server.
 static bool stream_check_closed(mongoc_stream_t *stream)
 {
     struct sbmo_sock *s = own(stream);
@@ -274,7 +275,7 @@ static bool stream_check_closed(mongoc_stream_t *stream)
     return true;
 }
 
-// Nobody answers the farewell.
+// The answer while disconnecting is not needed.
 static void stop_leaving(struct sbmo_conn *c)
 {
     if (c->leaving)
@@ -295,13 +296,13 @@ static ssize_t stream_poll(
 
         p[i] = (struct pollfd){ .fd = s->fd,
             .events = (short)streams[i].events };
-        // What was read ahead is news, too.
+        // Bytes that were read ahead count as well.
         if (s->len && (streams[i].events & POLLIN))
             timeout = 0;
         timeout = allowed(s, timeout);
     }
     rc = poll(p, (nfds_t)n, timeout);
-    // The library would go on waiting.
+    // Otherwise the library keeps waiting.
     if (rc == 0 && n > 0 && timeout == LEAVE_MS)
         stop_leaving(own(streams[0].stream)->c);
     for (size_t i = 0; rc >= 0 && i < n; i++) {
@@ -389,7 +390,7 @@ static struct sbmo_sock *sock_new(
         sbmo_no_socket(name, error);
         return NULL;
     }
-    // Without ahead[], whose pages may never be needed.
+    // Not ahead[]: its pages may never be used.
     memset(s, 0, offsetof(struct sbmo_sock, ahead));
     s->base = calls;
     s->c = c;
@@ -432,7 +433,7 @@ static mongoc_stream_t *encrypt(struct sbmo_sock *s, const mongoc_uri_t *uri,
 
     if (!over) {
         bson_set_error(error, MONGOC_ERROR_STREAM, MONGOC_ERROR_STREAM_CONNECT,
-            "%s: TLS cannot be set up; are the files of the certificates "
+            "%s: TLS setup failed; are the certificate files "
             "right?",
             host->host_and_port);
         mongoc_stream_destroy(&s->base);

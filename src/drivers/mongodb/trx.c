@@ -1,17 +1,17 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 //
-// Sessions and transactions. Every command of a connection belongs to one
-// session, which spares the library from making one for each.
+// Sessions and transactions. All commands of a connection share one session;
+// otherwise the library would create one per command.
 #include <stdlib.h>
 
 #include "drivers/mongodb/mongodb_priv.h"
 
-// How often a commit is tried whose outcome is not known.
+// Maximum tries of a commit whose outcome is unknown.
 #define COMMITS 3
 
 // Sessions -------------------------------------------------------------------
 
-// NULL where servers have no sessions.
+// NULL if the servers do not support sessions.
 static mongoc_client_session_t *session_new(struct sbmo_conn *c)
 {
     mongoc_session_opt_t *o = mongoc_session_opts_new();
@@ -24,7 +24,7 @@ static mongoc_client_session_t *session_new(struct sbmo_conn *c)
     return s;
 }
 
-// Members of replica sets and routers remember the numbers of writes.
+// Replica set members and routers store the numbers of writes.
 static bool remembers(struct sbmo_conn *c)
 {
     size_t n = 0;
@@ -78,13 +78,13 @@ int sbmo_sessions_init(struct sbmo_conn *c, struct sb_err *err)
         c->env->uri, MONGOC_URI_RETRYWRITES, true);
 
     c->session = session_new(c);
-    // The library counts the session's own numbers, for findAndModify and
-    // transactions: these need another one.
+    // The library uses the numbers of the first session for findAndModify and
+    // transactions, so numbered writes need another session.
     if (c->session && twice && remembers(c))
         c->numbered = session_new(c);
     return options_init(c) ? 0
                            : sb_err_set(err, SB_ECONNECT,
-                                 "the options of commands cannot be made");
+                                 "cannot create the options of commands");
 }
 
 void sbmo_sessions_done(struct sbmo_conn *c)
@@ -109,8 +109,8 @@ void sbmo_sessions_done(struct sbmo_conn *c)
 static int no_transactions(struct sbmo_conn *c, struct sb_err *err)
 {
     return sb_err_set(err, SB_EUNSUPPORTED,
-        "the server at %s has no transactions; they need a replica set or a "
-        "sharded cluster",
+        "the server at %s does not support transactions; they need a replica "
+        "set or a sharded cluster",
         sbmo_stream_last(c) ? sbmo_stream_last(c) : c->env->where);
 }
 
@@ -150,7 +150,7 @@ static void set_write_concern(
     mongoc_write_concern_destroy(wc);
 }
 
-// What BEGIN was given: readConcern, writeConcern, maxCommitTimeMS.
+// Options of BEGIN: readConcern, writeConcern, maxCommitTimeMS.
 static int read_options(mongoc_transaction_opt_t *o, const uint8_t *doc,
     size_t len, struct sb_err *err)
 {
@@ -171,7 +171,7 @@ static int read_options(mongoc_transaction_opt_t *o, const uint8_t *doc,
             fine = false;
         if (!fine)
             return sb_err_set(err, SB_EQUERY,
-                "option '%s' of a transaction: unknown, or its value makes no "
+                "transaction option '%s' is unknown or its value makes no "
                 "sense",
                 e.key);
     }
@@ -189,7 +189,7 @@ static int begin(
         return no_transactions(c, err);
     if (c->in_trx)
         return sb_err_set(
-            err, SB_EQUERY, "a transaction is open on this connection already");
+            err, SB_EQUERY, "a transaction is already open on this connection");
     o = mongoc_transaction_opts_new();
     mongoc_transaction_opts_set_read_concern(o, c->env->read_concern);
     if (!c->env->unacknowledged)
@@ -218,8 +218,7 @@ static int commit(struct sbmo_conn *c, struct sb_err *err)
     bool fine = false, again = true;
 
     if (!c->in_trx)
-        return sb_err_set(
-            err, SB_EQUERY, "there is no transaction to be committed");
+        return sb_err_set(err, SB_EQUERY, "there is no transaction to commit");
     c->in_trx = false;
     for (int i = 0; i < COMMITS && !fine && again && !sbmo_canceled(c); i++) {
         sbmo_result_clear(&c->result);
@@ -241,7 +240,8 @@ int sbmo_abort(struct sbmo_conn *c, struct sb_err *err)
     bool was_open = c->in_trx;
 
     c->in_trx = false;
-    // What the server has not heard of, or has ended itself, is no failure.
+    // A transaction that the server never received, or has ended, is not a
+    // failure.
     if (!was_open || mongoc_client_session_abort_transaction(c->session, &e) ||
         e.domain == MONGOC_ERROR_SERVER)
         return 0;

@@ -37,8 +37,7 @@ bool sbmo_walk_init(struct sbmo_walk *w, const uint8_t *doc, size_t len)
     return true;
 }
 
-// The length that stands at p and counts `head` bytes less than there are; 0:
-// it cannot be.
+// Reads the length at p, which excludes `head` bytes. 0: invalid.
 static size_t counted(const uint8_t *p, size_t room, size_t head, size_t least)
 {
     size_t n = room < 4 ? 0 : sbmo_u32(p);
@@ -46,7 +45,7 @@ static size_t counted(const uint8_t *p, size_t room, size_t head, size_t least)
     return n < least || n > room || n + head > room ? 0 : n + head;
 }
 
-// Two texts, each with its NUL.
+// Size of two strings, each with its NUL.
 static size_t regex_size(const uint8_t *p, size_t room)
 {
     const uint8_t *one = memchr(p, 0, room), *two;
@@ -58,7 +57,7 @@ static size_t regex_size(const uint8_t *p, size_t room)
     return two ? (size_t)(two - p) + 1 : 0;
 }
 
-// Bytes of the value at p; more than room when it cannot be.
+// Size of the value at p; larger than the room if it is invalid.
 static size_t value_size(uint8_t type, const uint8_t *p, size_t room)
 {
     size_t n;

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 //
-// BSON bytes, one element after another. Pure; every length is checked, so the
-// bytes may come from anywhere.
+// Iterates over the elements of BSON bytes. Pure; checks every length, so the
+// bytes may be untrusted.
 #ifndef SBMO_WALK_H
 #define SBMO_WALK_H
 
@@ -9,7 +9,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
-// Types of elements, as bsonspec.org numbers them.
+// Element types, numbered as in bsonspec.org.
 enum sbmo_type {
     SBMO_DOUBLE = 0x01,
     SBMO_UTF8 = 0x02,
@@ -36,21 +36,21 @@ enum sbmo_type {
 
 struct sbmo_elem {
     uint8_t type;
-    const char *key; // ends with a NUL
+    const char *key; // NUL-terminated
     uint32_t key_len;
     const uint8_t *value;
-    uint32_t len; // of the value as it lies there
+    uint32_t len; // of the value in memory
 };
 
 struct sbmo_walk {
     const uint8_t *p, *end; // end: the document's final 0
 };
 
-// False, and a walk without elements, when doc is no document of len bytes.
+// False, and a walk without elements, if doc is not a document of len bytes.
 bool sbmo_walk_init(struct sbmo_walk *w, const uint8_t *doc, size_t len);
-// False at the end, or where the bytes make no sense.
+// False at the end, or at invalid bytes.
 bool sbmo_walk_next(struct sbmo_walk *w, struct sbmo_elem *e);
-// The elements of a document or an array; else none.
+// Walks a document or an array; other values have no elements.
 void sbmo_walk_into(struct sbmo_walk *w, const struct sbmo_elem *e);
 bool sbmo_walk_find(
     const uint8_t *doc, size_t len, const char *key, struct sbmo_elem *e);
@@ -59,9 +59,9 @@ bool sbmo_is(const struct sbmo_elem *e, const char *key);
 uint32_t sbmo_u32(const uint8_t *p);
 int64_t sbmo_i64(const uint8_t *p);
 double sbmo_f64(const uint8_t *p);
-// A number or a bool of any type; 0 for others.
+// Value of a number or a bool of any type; 0 for others.
 int64_t sbmo_number(const struct sbmo_elem *e);
-// The text of a string and its length; "" for others.
+// Text of a string and its length; "" for others.
 const char *sbmo_text(const struct sbmo_elem *e, uint32_t *len);
 
 #endif
