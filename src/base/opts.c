@@ -175,7 +175,8 @@ static int store(struct sb_opts *o, struct sb__opts_decl *d,
     const char *text = value_text(o, d->opt, v, raw), *shown = NULL;
 
     if (text)
-        shown = sb__opts_mask(o, text, sb__opts_secret(d->opt));
+        shown = sb__opts_mask(
+            o, text, sb__opts_secret(d->opt, d->opt->name, text));
     if (!shown)
         return no_memory(err);
     sb__opts_store(d->opt, v, source > SB_SRC_DEFAULT, d->target);
@@ -217,8 +218,9 @@ static void hide_setting(
     const struct sb__opts_setting *s, const struct sb_opt *opt)
 {
     if (s->argv)
-        sb__opts_overwrite(s->argv,
-            sb__opts_secret_name(s->name) || (opt && sb__opts_secret(opt)));
+        sb__opts_overwrite(
+            s->argv, sb__opts_secret(opt, s->name, s->argv) ||
+                         (opt && sb__opts_secret(opt, opt->name, s->argv)));
 }
 
 // Does the setting win over what the option has now? A name of its own wins

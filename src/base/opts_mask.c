@@ -2,18 +2,23 @@
 //
 // Finds what must not be shown: passwords in URLs (scheme://user:pw@host) and
 // in connection strings (password=pw), session tokens of AWS, and whole values
-// of secret options.
+// of secret options. A URL or a string may be malformed: where it is not clear
+// what the password is, more is hidden rather than less.
 
+#include <ctype.h>
+#include <stdlib.h>
 #include <strings.h>
 
 #include "base/buf.h"
 #include "base/opts_private.h"
 
-struct span {
-    size_t start, len;
+// A text and which of its bytes are hidden.
+struct masked {
+    const char *text, *end;
+    char *hidden; // one byte for each of the text
 };
 
-bool sb__opts_secret_name(const char *name)
+static bool is_secret_name(const char *name)
 {
     for (; *name; name++) {
         if (strncasecmp(name, "passw", 5) == 0 ||
@@ -23,131 +28,346 @@ bool sb__opts_secret_name(const char *name)
     return false;
 }
 
-bool sb__opts_secret(const struct sb_opt *opt)
+// Whether a word of the name says that the value is a URL or the like.
+static bool is_address_name(const char *name)
 {
-    return (opt->flags & SB_OPT_SECRET) || sb__opts_secret_name(opt->name);
+    static const char *const words[] = { "url", "uri", "conninfo", "dsn" };
+
+    while (*name) {
+        size_t len = strcspn(name, "-_");
+
+        for (size_t i = 0; i < sizeof(words) / sizeof(words[0]); i++) {
+            if (len == strlen(words[i]) &&
+                strncasecmp(name, words[i], len) == 0)
+                return true;
+        }
+        name += len + (name[len] != '\0');
+    }
+    return false;
 }
 
-// The end of the userinfo part that begins at p: its '@'. A password with a
-// '/' that should have been escaped is still a password.
-static const char *userinfo_end(const char *p)
+bool sb__opts_secret(
+    const struct sb_opt *opt, const char *name, const char *text)
 {
-    const char *stop = strstr(p, "://"), *at = NULL;
-    size_t plain = strcspn(p, "/?# \t"), all = strcspn(p, " \t");
+    if (opt && (opt->flags & SB_OPT_SECRET))
+        return true;
+    if (is_secret_name(name))
+        return true;
+    // Neither a URL nor a connection string: nobody can tell where its
+    // password is.
+    return is_address_name(name) && !strstr(text, "://") && !strchr(text, '=');
+}
 
-    if (stop && (size_t)(stop - p) < all)
-        all = (size_t)(stop - p);
-    for (size_t i = 0; i < all; i++) {
-        if (i >= plain && at)
-            break;
-        if (p[i] == '@')
-            at = p + i;
+// Reading --------------------------------------------------------------------
+
+static void hide(struct masked *m, const char *from, const char *to)
+{
+    if (from < to)
+        memset(m->hidden + (from - m->text), 1, (size_t)(to - from));
+}
+
+static int digit(char c)
+{
+    return isdigit((unsigned char)c) ? c - '0' : (c | 32) - 'a' + 10;
+}
+
+// The character at *p, which may be written as %XX; moves *p behind it.
+static char next_char(const char **p)
+{
+    const char *s = *p;
+
+    if (s[0] == '%' && isxdigit((unsigned char)s[1]) &&
+        isxdigit((unsigned char)s[2])) {
+        *p += 3;
+        return (char)(digit(s[1]) * 16 + digit(s[2]));
     }
+    *p += 1;
+    return s[0];
+}
+
+static const char *skip_spaces(const char *p)
+{
+    while (isspace((unsigned char)*p))
+        p++;
+    return p;
+}
+
+// The first or last place of c in [p, end), NULL when there is none. escaped:
+// as %XX too.
+static const char *find(
+    const char *p, const char *end, char c, bool last, bool escaped)
+{
+    const char *found = NULL;
+
+    while (p < end && (last || !found)) {
+        const char *at = p;
+
+        if ((escaped ? next_char(&p) : *p++) == c)
+            found = at;
+    }
+    return found;
+}
+
+static const char *behind(const char *at)
+{
+    next_char(&at);
     return at;
 }
 
-// p is behind "://".
-static bool url_password(const char *text, const char *p, struct span *out)
-{
-    const char *end = userinfo_end(p), *colon;
+// Keys -----------------------------------------------------------------------
 
-    colon = end ? memchr(p, ':', (size_t)(end - p)) : NULL;
-    if (!colon || colon + 1 == end)
-        return false;
-    out->start = (size_t)(colon + 1 - text);
-    out->len = (size_t)(end - colon - 1);
-    return true;
-}
-
-static size_t quoted_len(const char *p)
-{
-    size_t n = 0;
-
-    while (p[n] && p[n] != '\'')
-        n += p[n] == '\\' && p[n + 1] ? 2 : 1;
-    return n;
-}
-
-// What has a secret behind it: "password=pw", "password = 'p w'".
+// What has a secret behind it: "password=pw", "password = 'p w'". More letters
+// may follow the name.
 static const struct key {
     const char *name;
     char sign;
     const char *ends_in_url;
 } keys[] = {
-    { "password", '=', "&# \t" },
-    { "passwd", '=', "&# \t" },
-    { "AWS_SESSION_TOKEN", ':', ",&# \t" },
+    { "passw", '=', "&" },
+    { "secret", '=', "&" },
+    { "AWS_SESSION_TOKEN", ':', ",&" },
 };
 
-// Whether p is such a key with a value.
-static bool key_value(
-    const char *text, const char *p, const struct key *key, struct span *out)
+// The place behind the key and its sign; NULL: it is not this key.
+static const char *behind_key(const char *p, const struct key *key)
 {
-    const char *ends = strstr(text, "://") ? key->ends_in_url : " \t";
-    size_t len = strlen(key->name);
+    const char *next;
 
-    if (strncasecmp(p, key->name, len) != 0)
-        return false;
-    p += len;
-    p += strspn(p, " \t");
-    if (*p != key->sign)
-        return false;
-    p++;
-    p += strspn(p, " \t");
-    if (*p == '\'')
-        len = quoted_len(++p);
-    else
-        len = strcspn(p, ends);
-    out->start = (size_t)(p - text);
-    out->len = len;
-    return len > 0;
+    for (const char *name = key->name; *name; name++) {
+        if (tolower((unsigned char)next_char(&p)) !=
+            tolower((unsigned char)*name))
+            return NULL;
+    }
+    for (next = p; isalpha((unsigned char)next_char(&next)); p = next)
+        ;
+    p = skip_spaces(p);
+    return next_char(&p) == key->sign ? skip_spaces(p) : NULL;
 }
 
-// The first secret at or behind `from`.
-static bool next_secret(const char *text, size_t from, struct span *out)
+static const char *quoted_end(const char *p)
 {
-    for (const char *p = text + from; *p; p++) {
-        if (strncmp(p, "://", 3) == 0 && url_password(text, p + 3, out))
-            return true;
+    while (*p && *p != '\'')
+        p += *p == '\\' && p[1] ? 2 : 1;
+    return p;
+}
+
+static const char *word_end(const char *p)
+{
+    while (*p && !isspace((unsigned char)*p))
+        p += *p == '\\' && p[1] ? 2 : 1;
+    return p;
+}
+
+// A URL may hold spaces where nothing else precedes it.
+static bool is_url(const char *text)
+{
+    const char *scheme = strstr(text, "://");
+
+    return scheme && word_end(text) >= scheme;
+}
+
+// The end of an unquoted value. A word behind it that is no "key=value" is a
+// part of it.
+static const char *words_end(const char *p)
+{
+    for (;;) {
+        const char *end = word_end(p), *next = skip_spaces(end);
+
+        if (!*next || memchr(next, '=', (size_t)(word_end(next) - next)))
+            return end;
+        p = next;
+    }
+}
+
+static const char *value_end(const char *value, const struct key *key, bool url)
+{
+    if (*value == '\'')
+        return quoted_end(value + 1);
+    return url ? value + strcspn(value, key->ends_in_url) : words_end(value);
+}
+
+static void hide_keys(struct masked *m)
+{
+    bool url = is_url(m->text);
+
+    for (const char *p = m->text; p < m->end; p++) {
         for (size_t i = 0; i < sizeof(keys) / sizeof(keys[0]); i++) {
-            if (key_value(text, p, &keys[i], out))
-                return true;
+            const char *value = behind_key(p, &keys[i]);
+
+            if (value)
+                hide(m, value + (*value == '\''),
+                    value_end(value, &keys[i], url));
         }
     }
-    return false;
+}
+
+// "?passwordpw": a parameter without its sign.
+static void hide_parameters(struct masked *m)
+{
+    const char *p = strchr(m->text, '?');
+
+    while (p && *p) {
+        const char *end = p + 1 + strcspn(p + 1, "&");
+
+        if (strncasecmp(p + 1, "passw", 5) == 0 &&
+            !memchr(p, '=', (size_t)(end - p)))
+            hide(m, p + 6, end);
+        p = end;
+    }
+}
+
+// Logins ---------------------------------------------------------------------
+
+// The '@' behind the login that begins at p. A password with a '/' or a space
+// that should have been escaped is still a password.
+static const char *login_end(const char *p, const char *limit)
+{
+    const char *plain = p + strcspn(p, "/?#");
+    const char *space = word_end(p), *at = NULL;
+
+    if (space > limit)
+        space = limit;
+    if (plain < space)
+        at = find(p, plain, '@', true, false);
+    if (!at)
+        at = find(p, space, '@', plain >= space, false);
+    if (!at)
+        at = find(p, limit, '@', true, false);
+    return at ? at : find(p, plain < limit ? plain : limit, '@', true, true);
+}
+
+static bool is_port(const char *p, const char *end)
+{
+    while (p < end && isdigit((unsigned char)*p))
+        p++;
+    return p == end;
+}
+
+// Without an '@' what stands behind a host's colon should be its port.
+static void hide_port(struct masked *m, const char *p, const char *limit)
+{
+    const char *end = p + strcspn(p, "/?#");
+
+    if (end > limit)
+        end = limit;
+    while (p < end) {
+        const char *part = p + strcspn(p, ",");
+        const char *close = *p == '[' ? strchr(p, ']') : NULL;
+        const char *colon;
+
+        if (part > end)
+            part = end;
+        colon = find(close && close < part ? close : p, part, ':', false, true);
+        if (colon && !is_port(behind(colon), part)) {
+            hide(m, behind(colon), limit);
+            return;
+        }
+        p = part + 1;
+    }
+}
+
+// p is behind "://".
+static void hide_login(struct masked *m, const char *p)
+{
+    const char *next = strstr(p, "://"), *limit = next ? next : m->end;
+    const char *at = login_end(p, limit), *colon;
+
+    if (!at) {
+        hide_port(m, p, limit);
+        return;
+    }
+    colon = find(p, at, ':', false, false);
+    if (!colon)
+        colon = find(p, at, ':', false, true);
+    if (colon)
+        hide(m, behind(colon), at);
+}
+
+// "user:pw@host", "scheme:/user:pw@host": no URL, but meant to be one.
+static void hide_bare_login(struct masked *m, const char *p, const char *limit)
+{
+    const char *stop = p + strcspn(p, "= \t\r\n\v\f'\"");
+    const char *colon = find(p, stop, ':', false, true);
+    const char *at = colon ? find(colon, limit, '@', true, true) : NULL;
+
+    if (at)
+        hide(m, behind(colon), at);
+}
+
+// The same as a whole text, or in "key=value".
+static void hide_bare_logins(struct masked *m)
+{
+    const char *p = m->text;
+
+    hide_bare_login(m, p, m->end);
+    while ((p = strchr(p, '='))) {
+        p++;
+        hide_bare_login(m, p, *m->text == '-' ? m->end : word_end(p));
+    }
+}
+
+static void find_secrets(struct masked *m)
+{
+    bool url = false;
+
+    hide_keys(m);
+    for (const char *p = m->text; (p = strstr(p, "://")); url = true) {
+        p += 3;
+        hide_login(m, p);
+    }
+    if (url)
+        hide_parameters(m);
+    else
+        hide_bare_logins(m);
+}
+
+// Hiding ---------------------------------------------------------------------
+
+// hidden has a byte for each of the text; all of them are set when the memory
+// for finding out is not there.
+static char *hidden_of(const char *text)
+{
+    size_t len = strlen(text);
+    struct masked m = { .text = text, .end = text + len };
+
+    m.hidden = calloc(1, len + 1);
+    if (m.hidden)
+        find_secrets(&m);
+    return m.hidden;
 }
 
 void sb__opts_overwrite(char *text, bool whole)
 {
-    struct span s;
+    char *hidden = whole ? NULL : hidden_of(text);
 
-    if (whole) {
-        memset(text, '*', strlen(text));
-        return;
+    for (size_t i = 0; text[i]; i++) {
+        if (!hidden || hidden[i])
+            text[i] = '*';
     }
-    for (size_t at = 0; next_secret(text, at, &s); at = s.start + s.len)
-        memset(text + s.start, '*', s.len);
+    free(hidden);
 }
 
 const char *sb__opts_mask(struct sb_opts *o, const char *text, bool whole)
 {
     const char *shown = NULL;
     struct sb_buf b;
-    struct span s;
-    size_t at = 0;
+    char *hidden;
 
     if (!*text)
         return "";
-    if (whole)
+    hidden = whole ? NULL : hidden_of(text);
+    if (!hidden)
         return "***";
     sb_buf_init(&b, 0);
-    for (; next_secret(text, at, &s); at = s.start + s.len) {
-        sb_buf_add(&b, text + at, s.start - at);
-        sb_buf_adds(&b, "***");
+    for (size_t i = 0; text[i]; i++) {
+        if (!hidden[i])
+            sb_buf_add(&b, text + i, 1);
+        else if (i == 0 || !hidden[i - 1])
+            sb_buf_adds(&b, "***");
     }
-    sb_buf_adds(&b, text + at);
     if (!b.failed)
         shown = sb__opts_strdup(o, b.data);
     sb_buf_done(&b);
+    free(hidden);
     return shown;
 }

@@ -14,7 +14,8 @@
 static int invalid(struct sb_opts *o, const struct sb_opt *opt,
     const char *value, int code, const char *why, struct sb_err *err)
 {
-    const char *shown = sb__opts_mask(o, value, sb__opts_secret(opt));
+    bool secret = sb__opts_secret(opt, opt->name, value);
+    const char *shown = sb__opts_mask(o, value, secret);
 
     return sb_err_set(err, code, "Invalid value for the '%s' option: '%s' (%s)",
         opt->name, shown ? shown : "", why);

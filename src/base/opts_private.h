@@ -102,10 +102,10 @@ int sb__opts_value(struct sb_opts *o, const struct sb_opt *opt,
 void sb__opts_store(const struct sb_opt *opt, const union sb__opts_value *value,
     bool given, void *target);
 
-// True when a value of this option must not be shown at all.
-bool sb__opts_secret(const struct sb_opt *opt);
-// True when the name alone says so.
-bool sb__opts_secret_name(const char *name);
+// True when this value of the option must not be shown at all. opt: NULL when
+// no table declares the name.
+bool sb__opts_secret(
+    const struct sb_opt *opt, const char *name, const char *text);
 // Overwrites the secret parts of text in place, or all of it.
 void sb__opts_overwrite(char *text, bool whole);
 // A copy that can be shown: secret parts, or all of it, are "***". An empty

@@ -65,6 +65,13 @@ static void masks(void)
         { "mongodb://h/?authMechanismProperties=AWS_SESSION_TOKEN:a/b=,X:y&z=1",
             "mongodb://h/"
             "?authMechanismProperties=AWS_SESSION_TOKEN:***,X:y&z=1" },
+        // Not hidden.
+        { "a://h:1,[::1]:2,h/x@y", "a://h:***@y" },
+        { "a://h:1,[::1]:2/x?y=z", "a://h:1,[::1]:2/x?y=z" },
+        { "a://%2Ftmp%2Fx.sock/d", "a://%2Ftmp%2Fx.sock/d" },
+        { "SET @a:=1, @b:='x:y@z'", "SET @a:=1, @b:='x:y@z'" },
+        { "h1:1,h2:2", "h1:1,h2:2" },
+        { "host=::1 user=a@b", "host=::1 user=a@b" },
     };
 
     begin();
@@ -74,6 +81,90 @@ static void masks(void)
         CHECK_STR(text_of("host"), cases[i][1]);
         CHECK_STR(v.host, cases[i][0]);
     }
+    end();
+}
+
+// A password wherever somebody may put it by mistake, in every kind of text
+// that has one. Nothing of it may be seen.
+static void malformed(void)
+{
+    static const char *const forms[] = {
+        "a://u:SECRET%zz@h/",
+        "a://u:SECRET@[::1/d",
+        "a://u:SECRET@",
+        "a://u:SECRET/d",
+        "a://u:SECRET",
+        "a://[::1:SECRET",
+        "a://[::1]:SECRET/d",
+        "a://h:1,u:SECRET",
+        "a://u:x SECRET@h",
+        "a://u:x SECRET",
+        "a://u:x/SECRET@h/d",
+        "a://u:x?SECRET@h/d",
+        "a://u:x#SECRET@h/d",
+        "a://u:x@SECRET@h/d",
+        "a://u%3ASECRET@h/d",
+        "a://u%3aSECRET%40h/d",
+        "a://u%3aSECRET/d",
+        "a://h/?password=SECRET%zz",
+        "a://h/?password=x SECRET",
+        "a://h/?password=x#SECRET&y=z",
+        "a://h/?p%61ssword=SECRET",
+        "a://h/?%70ASSWORD%3dSECRET",
+        "a://h/?password==SECRET=x",
+        "a://h/?tlsCertificateKeyFilePassword=SECRET",
+        "a://h/?oauth_client_secret=SECRET",
+        "a://h/?authMechanismProperties=AWS_SESSION_TOKEN%3ASECRET,X:y",
+        "a://h,b://u:SECRET@h2,c://h3",
+        "u:SECRET@h",
+        "u:x SECRET@h",
+        "u:x@SECRET@h",
+        "u%3ASECRET%40h",
+        "a:/u:SECRET@h",
+        "a:u:SECRET@h",
+        "//u:SECRET@h",
+        "password=SECRET",
+        "host=h password\t=\nSECRET\nuser=u",
+        "password=x\\ SECRET user=u",
+        "password='x\\'SECRET",
+        "password = 'SECRET",
+        "Passwd=SECRET",
+        "sslpassword=SECRET",
+        "dbname='a://u:SECRET@h/d'",
+        "dbname=a://u:x password=SECRET y@z",
+        "a://u:SECRET@h password='x@SECRET'",
+        "a://h/?passwordSECRET&x=y",
+        "password=x SECRET user=u",
+        "host=u:SECRET@h",
+        "user=u host=u:SECRET@h x",
+        "-x=u:x SECRET@h",
+    };
+
+    begin();
+    CHECK_INT(add(), 0);
+    for (size_t i = 0; i < sizeof(forms) / sizeof(forms[0]); i++) {
+        CHECK_INT(sb_opts_set(o, "host", forms[i], SB_SRC_CMDLINE, &err), 0);
+        if (strstr(text_of("host"), "SECRET"))
+            CHECK_STR(text_of("host"), forms[i]);
+    }
+    end();
+}
+
+// What is neither a URL nor a string of settings is hidden as a whole.
+static void no_address(void)
+{
+    begin();
+    give("--url=SECRET");
+    give("--late-conninfo=me SECRET@h");
+    CHECK_INT(read_args(), 0);
+    CHECK_STR(args[1], "--url=******");
+    CHECK_STR(args[2], "--late-conninfo=***********");
+    CHECK_INT(add(), 0);
+    CHECK_STR(text_of("url"), "***");
+    CHECK_INT(sb_opts_set(o, "url", "a://h", SB_SRC_CMDLINE, &err), 0);
+    CHECK_STR(text_of("url"), "a://h");
+    CHECK_INT(sb_opts_set(o, "url", "", SB_SRC_CMDLINE, &err), 0);
+    CHECK_STR(text_of("url"), "");
     end();
 }
 
@@ -296,7 +387,7 @@ static void print_config(void)
     give("--db-password=x");
     give("--host=it's # \"");
     give("--ports=1,2");
-    give("--url= x");
+    give("--url= a://x");
     CHECK_INT(read_args(), 0);
     CHECK_INT(file("ratio=2"), 0);
     CHECK_INT(add(), 0);
@@ -315,7 +406,7 @@ static void print_config(void)
     CHECK_INT(add(), 0);
     CHECK_INT(v.threads, 4);
     CHECK_INT(v.ports.count, 2);
-    CHECK_STR(v.url, " x");
+    CHECK_STR(v.url, " a://x");
     CHECK_NEAR(v.ratio, 2, 0);
     CHECK(!sb_opts_given(o, "time", false));
     end();
@@ -370,6 +461,8 @@ int main(void)
     RUN(secrets);
     RUN(late_secrets);
     RUN(masks);
+    RUN(malformed);
+    RUN(no_address);
     RUN(unknown);
     RUN(nearest);
     RUN(given);

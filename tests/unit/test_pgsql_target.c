@@ -103,6 +103,102 @@ static void lists(void)
         ASK_AT(0, "host", STRING, "pgsql-host", "localhost,b"), "localhost");
 }
 
+// What the driver says to an option's value; "" when it takes it.
+static const char *said(const char *option, const char *value)
+{
+    static char answer[500];
+    struct sb_opts *o = sb_opts_new();
+    struct sb_driver_env env = { 0 };
+    struct pgsql_opts values;
+    struct sb_err err = { 0 };
+
+    CHECK_INT(sb_opts_add(o, &pgsql_opt_table, &values, &err), 0);
+    CHECK_INT(sb_opts_set(o, option, value, SB_SRC_CMDLINE, &err), 0);
+    if (pgsql_env_init(&env, &values, &err) == 0)
+        pgsql_env_done(&env);
+    snprintf(answer, sizeof(answer), "%s", err.msg);
+    sb_opts_free(o);
+    return answer;
+}
+
+static void check_said(const char *option, const char *value, const char *why)
+{
+    const char *text = said(option, value);
+
+    if (strstr(text, "SECRET") || !strstr(text, why))
+        CHECK_STR(text, why);
+}
+
+static void nothing_is_quoted(void)
+{
+    static const char *const cases[][2] = {
+        { "postgresql://u:SECRET%zz@h/", "two hexadecimal digits" },
+        { "postgresql://u:SECRET@[::1", "a '[' has no ']'" },
+        { "postgresql://SECRET@[]/", "no address in '[]'" },
+        { "postgresql://SECRET@[::1]x/", "neither ':' nor '/'" },
+        { "postgresql://h/?password=SECRET=x", "more than one '='" },
+        { "postgresql://h/?SECRET", "has no '='" },
+        { "postgresql://h/?SECRET=1", "an unknown parameter" },
+        { "postgresql://h/SECRET%00", "%00 is not allowed" },
+        { "postgresql://u:SECRET/d", "a port is not a number" },
+        { "postgresql://h:1,u:SECRET", "a port is not a number" },
+        { "postgresql://u:1/SECRET@h", "behind the first '/'" },
+        { "postgresql://u:x@SECRET@h", "a host has an '@'" },
+        { "postgresql://u%3ASECRET/d", "or a ':' in it" },
+        { "postgresql://u%3ASECRET@h", "the user has a ':'" },
+        { "u:SECRET@h", "a keyword is not followed by '='" },
+        { "password=x SECRET=y", "an unknown keyword" },
+        { "password='SECRET", "a quoted value does not end" },
+        { "dbname=postgresql://u:SECRET@h", "is a URI" },
+        { "hostaddr=u:SECRET@h", "a host has an '@'" },
+    };
+
+    for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++)
+        check_said("pgsql-conninfo", cases[i][0], cases[i][1]);
+    check_said("pgsql-host", "u:SECRET@h", "--pgsql-conninfo");
+    check_said("pgsql-host", "//u:SECRET@h", "--pgsql-conninfo");
+    check_said("pgsql-db", "postgresql://u:SECRET@h", "--pgsql-conninfo");
+}
+
+static void good_ones_are_taken(void)
+{
+    static const char *const good[] = {
+        "postgresql://",
+        "postgresql://u:p%40%3A@h:1,[::1]:2,%2Ftmp/d?sslmode=require",
+        "postgresql://h/a@b",
+        "host=::1,fe80::1%lo,/tmp,@socket port=1,,2,3 user=a:b",
+        "hostaddr=127.0.0.1 password='x y'",
+    };
+
+    for (size_t i = 0; i < sizeof(good) / sizeof(good[0]); i++)
+        CHECK_STR(said("pgsql-conninfo", good[i]), "");
+    CHECK_STR(said("pgsql-host", "a,/tmp,::1,@x"), "");
+}
+
+static const char *sentences(const char *text)
+{
+    static char out[100];
+
+    CHECK_INT(pgsql_sentences(text, out, sizeof(out)), strlen(out));
+    return out;
+}
+
+static void lines_become_sentences(void)
+{
+    char out[8];
+
+    CHECK_STR(sentences("connection refused\n\tIs it there?\n"),
+        "connection refused. Is it there?");
+    CHECK_STR(sentences("a failed: x\n\tIs it?\nb failed: y\nc"),
+        "a failed: x. Is it? b failed: y; c");
+    CHECK_STR(sentences("closed unexpectedly \n\tThis means\n\tbefore it."),
+        "closed unexpectedly. This means before it.");
+    CHECK_STR(sentences("  FATAL:  no\n\n"), "FATAL: no");
+    CHECK_STR(sentences(""), "");
+    CHECK_INT(pgsql_sentences("long\n\tText", out, sizeof(out)), 5);
+    CHECK_STR(out, "long.");
+}
+
 int main(void)
 {
     RUN(defaults);
@@ -110,5 +206,8 @@ int main(void)
     RUN(given_over_connection_string);
     RUN(service);
     RUN(lists);
+    RUN(nothing_is_quoted);
+    RUN(good_ones_are_taken);
+    RUN(lines_become_sentences);
     return check_done();
 }

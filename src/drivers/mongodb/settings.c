@@ -179,11 +179,15 @@ static int who(struct sbmo_env *e, struct sb_err *err)
         return sb_err_set(err, SB_EUSAGE,
             "a password is given, but neither --mongo-user nor a user in the "
             "URL");
-    if (lacks_password(e->uri))
+    if (lacks_password(e->uri)) {
+        const char *user = mongoc_uri_get_username(e->uri);
+
+        // "user%3Apassword@" is no user alone.
         return sb_err_set(err, SB_EUSAGE,
             "user '%s' needs a password: --mongo-password, "
             "--mongo-password-file or in the URL",
-            mongoc_uri_get_username(e->uri));
+            strchr(user, ':') ? "***" : user);
+    }
     if (*o->auth_source && !mongoc_uri_set_auth_source(e->uri, o->auth_source))
         return refused("mongo-auth-source", err);
     if (*o->app_name && !mongoc_uri_set_appname(e->uri, o->app_name))
@@ -301,25 +305,28 @@ static int choose(struct sbmo_env *e, struct sb_err *err)
     return rc || e->where ? rc : sbmo_no_memory(err);
 }
 
-// True if the text occurs in the user and password part of the URL.
-static bool is_login(const char *url, const char *text, size_t len)
+static bool is_option(const char *name)
 {
-    const char *at = strstr(url, "://"), *end = strrchr(url, '@');
-
-    for (; len && at && end && at + len <= end; at++) {
-        if (strncmp(at, text, len) == 0)
-            return true;
-    }
-    return false;
+    return mongoc_uri_option_is_int32(name) ||
+           mongoc_uri_option_is_int64(name) ||
+           mongoc_uri_option_is_bool(name) || mongoc_uri_option_is_utf8(name);
 }
 
-// Some of the library's messages quote the password.
-static int unread_url(const char *url, char *message, struct sb_err *err)
+// The library's messages quote parts of the URL, of which any may belong to the
+// password: none is shown but the name of an option.
+static int unread_url(char *message, struct sb_err *err)
 {
-    char *from = strchr(message, '"'), *to = strrchr(message, '"');
+    char *quote = strchr(message, '"'), *end = NULL, name[64];
 
-    if (from != to && is_login(url, from + 1, (size_t)(to - from - 1)))
-        memset(from + 1, '*', (size_t)(to - from - 1));
+    if (quote)
+        end = strchr(quote + 1, '"');
+    if (end && (size_t)(end - quote) < sizeof(name)) {
+        snprintf(name, sizeof(name), "%.*s", (int)(end - quote - 1), quote + 1);
+        if (is_option(name))
+            quote = strchr(end + 1, '"');
+    }
+    if (quote)
+        snprintf(quote, strlen(quote) + 1, "...");
     return sb_err_set(err, SB_EUSAGE, "--mongo-url: %s", message);
 }
 
@@ -355,8 +362,7 @@ int sbmo_env_init(
     mongoc_init(); // initializes once per process; further calls do nothing
     library_begun = true;
     e->uri = mongoc_uri_new_with_error(e->o->url, &error);
-    rc = e->uri ? check_login(e, err)
-                : unread_url(e->o->url, error.message, err);
+    rc = e->uri ? check_login(e, err) : unread_url(error.message, err);
     if (rc == 0)
         rc = choose(e, err);
     if (rc)

@@ -39,7 +39,10 @@ static int refused(struct pgsql_conn *c, struct sb_err *err)
 {
     char text[400], room[80];
 
-    pgsql_one_line(PQerrorMessage(c->db), text, sizeof(text));
+    pgsql_sentences(PQerrorMessage(c->db), text, sizeof(text));
+    // What is wrong with a connection string is not shown: see conninfo.c.
+    if (c->env->conninfo && strncmp(text, "invalid ", 8) == 0)
+        pgsql_cut_quotes(text);
     sb_err_set(err, SB_ECONNECT, "%s%s", text, hint(text, room, sizeof(room)));
     if (err)
         snprintf(err->state, sizeof(err->state), "08001");

@@ -38,21 +38,63 @@ bool pgsql_not_known(const char *state)
            strncmp(state, "XX", 2) == 0;
 }
 
-size_t pgsql_one_line(const char *text, char *out, size_t size)
+static bool is_blank(char c)
 {
-    size_t n = 0;
+    return c == ' ' || c == '\n' || c == '\t';
+}
 
-    for (; *text && n + 1 < size; text++) {
-        bool blank = *text == ' ' || *text == '\n' || *text == '\t';
-
-        if (!blank)
-            out[n++] = *text;
-        else if (n > 0 && out[n - 1] != ' ')
-            out[n++] = ' ';
-    }
+static size_t trim(char *out, size_t n, size_t size)
+{
     while (n > 0 && out[n - 1] == ' ')
         n--;
     if (size > 0)
         out[n] = '\0';
     return n;
+}
+
+size_t pgsql_one_line(const char *text, char *out, size_t size)
+{
+    size_t n = 0;
+
+    for (; *text && n + 1 < size; text++) {
+        if (!is_blank(*text))
+            out[n++] = *text;
+        else if (n > 0 && out[n - 1] != ' ')
+            out[n++] = ' ';
+    }
+    return trim(out, n, size);
+}
+
+// What ends the line before this one: a new sentence, another message, or
+// nothing when the sentence goes on.
+static char mark_before(const char *line)
+{
+    const char *first = line;
+
+    while (is_blank(*first))
+        first++;
+    if (*first >= 'A' && *first <= 'Z')
+        return '.';
+    return *first && first == line ? ';' : '\0';
+}
+
+size_t pgsql_sentences(const char *text, char *out, size_t size)
+{
+    size_t n = 0;
+
+    for (; *text && n + 2 < size; text++) {
+        char mark = *text == '\n' ? mark_before(text + 1) : '\0';
+
+        if (!is_blank(*text)) {
+            out[n++] = *text;
+            continue;
+        }
+        if (n > 0 && out[n - 1] == ' ')
+            n--;
+        if (mark && n > 0 && !strchr(".,:;?!", out[n - 1]))
+            out[n++] = mark;
+        if (n > 0)
+            out[n++] = ' ';
+    }
+    return trim(out, n, size);
 }

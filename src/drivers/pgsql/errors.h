@@ -24,5 +24,8 @@ bool pgsql_not_known(const char *state);
 // Copies a message, its lines joined to one, without blanks at its end.
 // Returns the length; out is cut to size and NUL-terminated.
 size_t pgsql_one_line(const char *text, char *out, size_t size);
+// The same for a message of libpq, whose lines are sentences or messages that
+// do not all end with a full stop.
+size_t pgsql_sentences(const char *text, char *out, size_t size);
 
 #endif

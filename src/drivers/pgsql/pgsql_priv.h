@@ -161,6 +161,18 @@ static inline void pgsql_call_end(struct pgsql_conn *c)
 // pgsql.c
 extern const struct sb_opt_table pgsql_opt_table;
 
+// conninfo.c
+
+// Parses a connection string or URI. SB_EUSAGE says what is wrong with it and
+// shows nothing of it. *out is the caller's, for PQconninfoFree(), in any case.
+int pgsql_conninfo_parse(
+    const char *conninfo, PQconninfoOption **out, struct sb_err *err);
+// Takes away what a message quotes, to its end.
+void pgsql_cut_quotes(char *text);
+// Whether the len bytes at s (more may follow) can be a host: a name, an
+// address or a folder of sockets.
+bool pgsql_is_host(const char *s, size_t len);
+
 // target.c
 
 // Where connection number `number` goes.

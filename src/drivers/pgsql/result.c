@@ -83,14 +83,16 @@ int pgsql_fail(struct pgsql_conn *c, const PGresult *r, struct sb_err *err)
         .text = field(r, PG_DIAG_MESSAGE_PRIMARY),
         .detail = field(r, PG_DIAG_MESSAGE_DETAIL),
     };
+    char said[400];
 
     // What libpq itself finds has no fields.
-    if (!p.text[0])
-        p.text = r ? PQresultErrorMessage(r) : "";
-    if (!p.text[0])
-        p.text = PQerrorMessage(c->db);
-    if (!p.text[0])
-        p.text = "connection lost";
+    if (!p.text[0]) {
+        const char *own = r ? PQresultErrorMessage(r) : "";
+
+        pgsql_sentences(
+            own[0] ? own : PQerrorMessage(c->db), said, sizeof(said));
+        p.text = said[0] ? said : "connection lost";
+    }
     return pgsql_fail_with(c, &p, err);
 }
 

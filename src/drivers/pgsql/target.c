@@ -128,35 +128,37 @@ static int read_password(struct pgsql_env *e, struct sb_err *err)
     return 0;
 }
 
-static int parse_conninfo(struct pgsql_env *e, struct sb_err *err)
+// What is no address would be quoted by the error of each connection, and with
+// it the password, where a URL was meant.
+static int check_places(const struct pgsql_opts *o, struct sb_err *err)
 {
-    char *text = NULL;
-    int rc;
-
-    if (!e->o->conninfo[0])
-        return 0;
-    e->conninfo = PQconninfoParse(e->o->conninfo, &text);
-    if (e->conninfo)
-        return 0;
-    rc = sb_err_set(
-        err, SB_EUSAGE, "--pgsql-conninfo: %s", text ? text : "out of memory");
-    if (err)
-        pgsql_one_line(err->msg, err->msg, sizeof(err->msg));
-    PQfreemem(text);
-    return rc;
+    for (size_t i = 0; i < o->host.count; i++) {
+        if (!pgsql_is_host(o->host.item[i], strlen(o->host.item[i])))
+            return sb_err_set(err, SB_EUSAGE,
+                "--pgsql-host: a host has an '@' or a ':' in it (ports go to "
+                "--pgsql-port, URLs to --pgsql-conninfo)");
+    }
+    if (strstr(o->db, "://"))
+        return sb_err_set(err, SB_EUSAGE,
+            "--pgsql-db takes the name of a database (URLs go to "
+            "--pgsql-conninfo)");
+    return 0;
 }
 
 int pgsql_env_init(
     struct sb_driver_env *env, const void *opts, struct sb_err *err)
 {
     struct pgsql_env *e = calloc(1, sizeof(*e));
+    const struct pgsql_opts *o = opts;
     int rc;
 
     if (!e)
         return pgsql_no_memory(err);
-    e->o = opts;
+    e->o = o;
     env->shared = e;
-    rc = parse_conninfo(e, err);
+    rc = check_places(o, err);
+    if (rc == 0 && o->conninfo[0])
+        rc = pgsql_conninfo_parse(o->conninfo, &e->conninfo, err);
     if (rc == 0)
         rc = read_password(e, err);
     if (rc)
