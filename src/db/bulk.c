@@ -23,6 +23,8 @@ int sb_con_bulk_init(struct sb_con *con, const char *sql, size_t len)
     struct sb_con_priv *c = (struct sb_con_priv *)con;
     int rc = sb__con_begin(c);
 
+    if (rc == 0)
+        rc = sb__pipeline_refuse(c, "bulk_insert_init()");
     if (rc)
         return rc;
     if (len == 0 || len >= BULK_MAX)
@@ -42,6 +44,8 @@ static int flush(struct sb_con_priv *c)
     if (c->bulk_rows == 0)
         return 0;
     rc = sb__con_begin(c);
+    if (rc == 0)
+        rc = sb__pipeline_refuse(c, "a bulk insert");
     if (rc == 0)
         rc = sb__con_run(c, c->bulk.data, c->bulk.len, -1);
     if (rc == 0)

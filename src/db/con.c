@@ -220,7 +220,8 @@ int sb_con_close(struct sb_con *con)
     }
     if (!c->open) {
         sb_log(SB_LOG_ALERT, "attempt to close an already closed connection");
-        return SB_EUSAGE;
+        sb_err_set(&c->err, SB_EUSAGE, "the connection is closed already");
+        return sb__con_failed(c);
     }
     con_shut(c);
     return 0;

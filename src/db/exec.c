@@ -329,6 +329,14 @@ struct sb_rs *sb_con_query(struct sb_con *con, const char *sql, size_t len)
     return sb__con_result(c, NULL);
 }
 
+struct sb_rs *sb_con_query_now(struct sb_con *con, const char *sql, size_t len)
+{
+    struct sb_con_priv *c = (struct sb_con_priv *)con;
+
+    return sb__pipeline_refuse(c, "query_row()") ? NULL
+                                                 : sb_con_query(con, sql, len);
+}
+
 double sb_con_affected(const struct sb_con *con)
 {
     return (double)((const struct sb_con_priv *)con)->res.affected;

@@ -216,6 +216,9 @@ struct sb__quoting sb__con_quoting(const struct sb_con_priv *c);
 // Collects one more statement: pipe.open is set. 0 or SB_E*.
 int sb__pipeline_query(struct sb_con_priv *c, const char *sql, size_t len);
 int sb__pipeline_execute(struct sb_con_priv *c, struct sb_stmt_handle *st);
+// SB_EUSAGE, as the error of the connection, while a pipeline is open: `what`
+// would be done at once, before what was collected. Otherwise 0.
+int sb__pipeline_refuse(struct sb_con_priv *c, const char *what);
 // True when a pipeline collects statements that the driver takes as texts.
 static inline bool sb__pipeline_of_texts(const struct sb_con_priv *c)
 {
@@ -242,6 +245,18 @@ void sb__stmt_view(struct sb_stmt_handle *st, struct sb__stmt_view *out);
 int sb__stmt_text(struct sb_stmt_handle *st, struct sb_buf *out);
 // Executes it with these values, counted as any execution.
 int sb__stmt_run(struct sb_stmt_handle *st, const struct sb_value *value);
+
+// param.c ---------------------------------------------------------------------
+
+// As sb_stmt_param(). NULL: *err says why.
+struct sb_param *sb__param_new(int type, uint64_t max_len, struct sb_err *err);
+// One more owner, who calls sb_param_free(). Returns param.
+struct sb_param *sb__param_keep(struct sb_param *param);
+// "1 parameter bound, but the statement has 2 placeholders"
+void sb__params_counted(char *out, size_t size, size_t n, unsigned marks);
+// One for each of the marks in sql. 0 or SB_EUSAGE.
+int sb__params_check(struct sb_param *const *params, size_t n, unsigned marks,
+    const char *sql, struct sb_err *err);
 
 // stmt.c, result.c, load.c --------------------------------------------------
 

@@ -169,7 +169,7 @@ struct sb_load *sb_load_open(
     struct sb_load *ld;
     int rc;
 
-    if (sb__con_begin(c))
+    if (sb__con_begin(c) || sb__pipeline_refuse(c, "load()"))
         return NULL;
     ld = load_new(table, columns);
     if (!ld) {

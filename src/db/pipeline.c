@@ -123,6 +123,17 @@ int sb__pipeline_execute(struct sb_con_priv *c, struct sb_stmt_handle *st)
     return p->bytes.failed ? no_memory(c) : 0;
 }
 
+int sb__pipeline_refuse(struct sb_con_priv *c, const char *what)
+{
+    if (!c->pipe.open)
+        return 0;
+    sb_err_set(&c->err, SB_EUSAGE,
+        "%s cannot be used while a pipeline is open; call pipeline_send() or "
+        "pipeline_run() first",
+        what);
+    return sb__con_failed(c);
+}
+
 int sb_con_pipeline(struct sb_con *con)
 {
     struct sb_con_priv *c = (struct sb_con_priv *)con;

@@ -87,6 +87,10 @@ SB_FFI void sb_con_reset_others(struct sb_con *con);
 // con->error != 0): NULL; sb_con_affected() and sb_con_insert_id() tell more.
 SB_FFI struct sb_rs *sb_con_query(
     struct sb_con *con, const char *sql, size_t len);
+// The same for a caller that needs the rows at once: an error while a pipeline
+// is open.
+SB_FFI struct sb_rs *sb_con_query_now(
+    struct sb_con *con, const char *sql, size_t len);
 SB_FFI double sb_con_affected(const struct sb_con *con);
 SB_FFI double sb_con_insert_id(const struct sb_con *con);
 
@@ -100,11 +104,13 @@ SB_FFI const char *sb_con_failed_sql(const struct sb_con *con);
 SB_FFI struct sb_stmt_handle *sb_stmt_open(
     struct sb_con *con, const char *sql, size_t len, const char *op);
 // A parameter, the caller's until sb_param_free(); statements that it is bound
-// to keep it as long as they need it.
+// to keep it as long as they need it. type: enum sb_sql_type. NULL: con->error.
 SB_FFI struct sb_param *sb_stmt_param(
     struct sb_stmt_handle *st, int type, uint64_t max_len);
 SB_FFI void sb_param_free(struct sb_param *param);
-// params: n of sb_stmt_param(), in order of the placeholders. 0 or SB_E*.
+// params: n of sb_stmt_param(), in order of the placeholders. With more of them
+// than placeholders the others are ignored and the user is warned, once a
+// statement. 0 or SB_E*; SB_EUSAGE for fewer.
 SB_FFI int sb_stmt_bind(
     struct sb_stmt_handle *st, struct sb_param *const *params, size_t n);
 // As sb_con_query().
@@ -125,7 +131,9 @@ SB_FFI void sb_rs_free(struct sb_rs *rs);
 // the server and returns their number; next is sb_con_query() for the answer
 // to the next one, in order. After a failure nothing more comes, and what
 // stood behind was not executed. Latencies: from the sending to the answer.
-// Any other call on con ends the pipeline. 0, a number or SB_E*.
+// While statements are collected, bulk inserts, loads and sb_con_query_now()
+// fail with SB_EUSAGE; once they are sent, any other call on con ends the
+// pipeline. 0, a number or SB_E*.
 SB_FFI int sb_con_pipeline(struct sb_con *con);
 SB_FFI int sb_con_pipeline_send(struct sb_con *con);
 SB_FFI struct sb_rs *sb_con_pipeline_next(struct sb_con *con);

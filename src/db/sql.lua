@@ -53,11 +53,26 @@ local function check(rc, con, query)
    end
 end
 
+-- Scripts write a dot where the colon belongs, or pass nil: what goes to C as
+-- an object must be one. Compiled code has no trace of this.
+local function own(self, class, name)
+   if type(self) ~= "cdata" then
+      sb.module("sql_error").no_object(class, name)
+   end
+end
+
+local function text(value, name)
+   if type(value) ~= "string" then
+      sb.module("sql_error").no_text(value, name)
+   end
+end
+
 -- Results -----------------------------------------------------------------
 
 local result = {}
 
 function result:free()
+   own(self, "result", "free")
    C.sb_rs_free(self)
 end
 
@@ -117,8 +132,10 @@ function statement:bind_param(...)
    local n = select("#", ...)
    if not self.handle then
       error("attempt to use a closed statement", 2)
+   elseif n == 0 then
+      return nil
    end
-   self.params = ffi.new("struct sb_param *[?]", n > 0 and n or 1)
+   self.params = ffi.new("struct sb_param *[?]", n)
    for i = 1, n do
       self.params[i - 1] = (select(i, ...))
    end
@@ -155,6 +172,8 @@ end
 local connection = {}
 
 function connection:query(query)
+   own(self, "connection", "query")
+   text(query, "query")
    local rs = C.sb_con_query(self, query, #query)
    if rs ~= nil then
       last = self
@@ -166,6 +185,8 @@ function connection:query(query)
 end
 
 function connection:prepare(query, op)
+   own(self, "connection", "prepare")
+   text(query, "prepare")
    local handle = C.sb_stmt_open(self, query, #query, op)
    if handle == nil then
       raise(self, query, 2)
@@ -177,6 +198,7 @@ function connection:prepare(query, op)
 end
 
 function connection:disconnect()
+   own(self, "connection", "disconnect")
    check(C.sb_con_close(self), self, "<disconnect>")
    opened = opened - 1
    return NONE
@@ -189,6 +211,7 @@ local driver = {}
 -- options: name -> value, for this connection only.
 function driver:connect(options)
    local con
+   own(self, "driver", "connect")
    opened = opened + 1
    if opened > MANY then
       opened = 0
@@ -248,7 +271,7 @@ setmetatable(statement, extended)
 sb.sql = {
    ctx = ctx, driver = driver, connection = connection, param = param,
    statement = statement, result = result, raise = raise, check = check,
-   keep = function(con) last = con end
+   own = own, text = text, keep = function(con) last = con end
 }
 
 return sql

@@ -45,6 +45,20 @@ function errors.raise(con, query, level)
    error(text .. statement_of(con, text), level + 1)
 end
 
+local variable = { connection = "con", driver = "drv", result = "rs" }
+
+-- A method that was called without its object, at the caller of the method.
+function errors.no_object(class, name)
+   error(("%s() needs the %s it belongs to: write %s:%s(...), with a colon")
+      :format(name, class, variable[class], name), 4)
+end
+
+-- A method that takes text was given something else.
+function errors.no_text(value, name)
+   local kind = value == nil and "nil" or "a " .. type(value)
+   error(("%s() takes a string, not %s"):format(name, kind), 4)
+end
+
 -- What the last call on a driver met; level as in error(), the caller of the
 -- caller when left out.
 function errors.raise_driver(what, level)

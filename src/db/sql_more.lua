@@ -8,6 +8,7 @@ local ffi, C = sb.ffi, sb.C
 local driver, connection = sb.sql.driver, sb.sql.connection
 local statement = sb.sql.statement
 local raise, check, keep = sb.sql.raise, sb.sql.check, sb.sql.keep
+local own, text = sb.sql.own, sb.sql.text
 local NONE = 0
 
 sb.cdef("sql")
@@ -33,7 +34,9 @@ end
 
 -- The values of the first row; nothing when there is none.
 function connection:query_row(query)
-   local rs = C.sb_con_query(self, query, #query)
+   own(self, "connection", "query_row")
+   text(query, "query_row")
+   local rs = C.sb_con_query_now(self, query, #query)
    if rs == nil then
       if self.error ~= NONE then
          raise(self, query, 2)
@@ -49,6 +52,7 @@ end
 
 -- For scripts that call C themselves: rs unless the last call failed.
 function connection:check_error(rs, query)
+   own(self, "connection", "check_error")
    if rs == nil and self.error ~= NONE then
       raise(self, query, 2)
    end
@@ -56,20 +60,26 @@ function connection:check_error(rs, query)
 end
 
 function connection:bulk_insert_init(query)
+   own(self, "connection", "bulk_insert_init")
+   text(query, "bulk_insert_init")
    check(C.sb_con_bulk_init(self, query, #query), self, query)
 end
 
 function connection:bulk_insert_next(values)
+   own(self, "connection", "bulk_insert_next")
+   text(values, "bulk_insert_next")
    if C.sb_con_bulk_next(self, values, #values) ~= 0 then
       raise(self, values, 2)
    end
 end
 
 function connection:bulk_insert_done()
+   own(self, "connection", "bulk_insert_done")
    check(C.sb_con_bulk_done(self), self, "<bulk insert>")
 end
 
 function connection:more_results()
+   own(self, "connection", "more_results")
    local rc = C.sb_rs_more(self)
    if rc < 0 then
       raise(self, "<next result>", 2)
@@ -79,6 +89,7 @@ end
 
 -- nil for a result without rows, and behind the last.
 function connection:next_result()
+   own(self, "connection", "next_result")
    local rs = C.sb_rs_next(self)
    if rs ~= nil then
       keep(self)
@@ -89,37 +100,47 @@ function connection:next_result()
 end
 
 function connection:load(name, columns)
+   own(self, "connection", "load")
+   text(name, "load")
+   text(columns, "load")
    return sb.module("load").open(self, name, columns)
 end
 
 function connection:affected()
+   own(self, "connection", "affected")
    return C.sb_con_affected(self)
 end
 
 function connection:insert_id()
+   own(self, "connection", "insert_id")
    return C.sb_con_insert_id(self)
 end
 
 function connection:server_info()
+   own(self, "connection", "server_info")
    return text_of(function(out, size)
       return C.sb_con_server(self, out, size)
    end)
 end
 
-function connection:quote(text)
+function connection:quote(value)
+   own(self, "connection", "quote")
+   text(value, "quote")
    return text_of(function(out, size)
-      return C.sb_con_quote(self, text, #text, out, size)
+      return C.sb_con_quote(self, value, #value, out, size)
    end)
 end
 
 -- From here on queries and executions are only collected: pipeline_run() or
 -- pipeline_send() hands them to the server together.
 function connection:pipeline_begin()
+   own(self, "connection", "pipeline_begin")
    check(C.sb_con_pipeline(self), self, "<pipeline>")
 end
 
 -- All answers, without their rows; returns how many there were.
 function connection:pipeline_run()
+   own(self, "connection", "pipeline_run")
    local n = C.sb_con_pipeline_run(self)
    if n < 0 then
       raise(self, "<pipeline>", 2)
@@ -129,6 +150,7 @@ end
 
 -- The statements that fn(...) makes on this connection, together.
 function connection:pipeline(fn, ...)
+   own(self, "connection", "pipeline")
    self:pipeline_begin()
    local ok, err = pcall(fn, ...)
    if not ok then
@@ -140,6 +162,7 @@ end
 
 -- As pipeline_run(), but the answers are fetched by pipeline_next().
 function connection:pipeline_send()
+   own(self, "connection", "pipeline_send")
    local n = C.sb_con_pipeline_send(self)
    if n < 0 then
       raise(self, "<pipeline>", 2)
@@ -149,6 +172,7 @@ end
 
 -- What query() would have returned for the next statement.
 function connection:pipeline_next()
+   own(self, "connection", "pipeline_next")
    local rs = C.sb_con_pipeline_next(self)
    if rs ~= nil then
       keep(self)
@@ -160,26 +184,31 @@ end
 
 -- Rolls back what is open.
 function connection:reset()
+   own(self, "connection", "reset")
    check(C.sb_con_reset(self), self, "<reset>")
 end
 
 -- Before an event is tried again: here and on the user's other connections.
 function connection:reset_all()
+   own(self, "connection", "reset_all")
    check(C.sb_con_reset(self), self, "<reset>")
    C.sb_con_reset_others(self)
 end
 
 function connection:reconnect()
+   own(self, "connection", "reconnect")
    check(C.sb_con_reconnect(self), self, "<reconnect>")
    return NONE
 end
 
 -- Key of the SQL dialect: "mysql", "pgsql", "sqlite" ...
 function driver:dialect()
+   own(self, "driver", "dialect")
    return ffi.string(C.sb_db_dialect(self))
 end
 
 function driver:name()
+   own(self, "driver", "name")
    return ffi.string(C.sb_db_name(self))
 end
 

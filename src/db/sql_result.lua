@@ -4,13 +4,14 @@
 
 local sb = ...
 local ffi, C = sb.ffi, sb.C
-local result, raise = sb.sql.result, sb.sql.raise
+local result, raise, own = sb.sql.result, sb.sql.raise, sb.sql.own
 
 sb.cdef("sql", "sb_rs_fetch sb_rs_column")
 
 local cells, ncells = nil, 0
 
 function result:fetch_row()
+   own(self, "result", "fetch_row")
    local n = self.nfields
    if n > ncells then
       cells, ncells = ffi.new("struct sb_sql_cell[?]", n), n
@@ -33,6 +34,7 @@ end
 
 -- Name of column i, counted from 1; nil when there is none.
 function result:column(i)
+   own(self, "result", "column")
    local name = C.sb_rs_column(self, i - 1)
    if name ~= nil then
       return ffi.string(name)

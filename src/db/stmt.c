@@ -8,17 +8,12 @@
 
 enum mode { MODE_NEW, MODE_SERVER, MODE_EMULATED };
 
-struct param {
-    struct sb_param pub; // first: the handle Lua holds
-    unsigned refs;       // its maker and the statements it is bound to
-    char data[];
-};
-
 struct sb_stmt_handle {
     struct sb_con_priv *con; // NULL: it was freed, or this statement was
     struct sb_db_ctx *ctx;
-    bool idle; // freed, waiting to be used again
-    bool late; // freed by its owner while a pipeline may still need it
+    bool idle;    // freed, waiting to be used again
+    bool late;    // freed by its owner while a pipeline may still need it
+    bool surplus; // too many parameters were bound, and the user was told
     struct sb_stmt_handle *next, **prev;
     char *sql;
     size_t len;
@@ -167,47 +162,28 @@ struct sb_stmt_handle *sb_stmt_open(
 struct sb_param *sb_stmt_param(
     struct sb_stmt_handle *st, int type, uint64_t max_len)
 {
-    bool buffer = type >= SB_SQL_TYPE_TIME;
-    size_t room = buffer ? max_len + 1 : 0;
-    struct param *p;
+    struct sb_param *p;
 
-    if (!st->con || type <= SB_SQL_TYPE_NONE || type > SB_SQL_TYPE_BLOB ||
-        max_len >= UINT32_MAX)
+    if (!st->con)
         return NULL;
-    p = calloc(1, sizeof(*p) + room);
+    sb_err_clear(&st->con->err);
+    p = sb__param_new(type, max_len, &st->con->err);
     if (!p)
-        return NULL;
-    p->pub.type = type;
-    p->pub.is_null = 1;
-    p->pub.buffer = buffer ? p->data : NULL;
-    p->pub.max_len = buffer ? max_len : 0;
-    p->refs = 1;
-    return &p->pub;
+        sb__con_failed(st->con);
+    return p;
 }
 
-void sb_param_free(struct sb_param *param)
+// sysbench 1.x complained of too many parameters and went on.
+static void warn_surplus(struct sb_stmt_handle *st, size_t n)
 {
-    struct param *p = (struct param *)param;
+    char text[120];
 
-    if (p && --p->refs == 0)
-        free(p);
-}
-
-static int check_params(
-    struct sb_stmt_handle *st, struct sb_param *const *params, size_t n)
-{
-    struct sb_err *err = &st->con->err;
-
-    if (n != st->marks.n)
-        return sb_err_set(err, SB_EUSAGE,
-            "%zu parameters bound to the %u placeholders of '%.200s'", n,
-            st->marks.n, st->sql);
-    for (size_t i = 0; i < n; i++) {
-        if (!params[i])
-            return sb_err_set(err, SB_EUSAGE,
-                "parameter %zu of '%.200s' is none", i + 1, st->sql);
-    }
-    return 0;
+    if (st->surplus)
+        return;
+    st->surplus = true;
+    sb__params_counted(text, sizeof(text), n, st->marks.n);
+    sb_log(
+        SB_LOG_WARNING, "%s; the others are ignored: '%.200s'", text, st->sql);
 }
 
 int sb_stmt_bind(
@@ -219,7 +195,11 @@ int sb_stmt_bind(
 
     if (!c)
         return SB_EUSAGE;
-    if (check_params(st, params, n))
+    if (n > st->marks.n) {
+        warn_surplus(st, n);
+        n = st->marks.n;
+    }
+    if (sb__params_check(params, n, st->marks.n, st->sql, &c->err))
         return sb__con_failed(c);
     bound = malloc((n + 1) * sizeof(*bound));
     value = calloc(n + 1, sizeof(*value));
@@ -229,10 +209,8 @@ int sb_stmt_bind(
         failed(c, SB_ENOMEM, "out of memory");
         return SB_ENOMEM;
     }
-    for (size_t i = 0; i < n; i++) {
-        bound[i] = params[i];
-        ((struct param *)bound[i])->refs++;
-    }
+    for (size_t i = 0; i < n; i++)
+        bound[i] = sb__param_keep(params[i]);
     unbind(st);
     st->bound = bound;
     st->value = value;

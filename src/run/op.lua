@@ -20,6 +20,9 @@ local u = ffi.cast("struct sb_user *", sb.user)
 local numbers = {}
 
 local function number(name)
+   if type(name) ~= "string" then
+      error("the name of an operation is a string", 3)
+   end
    local n = C.sb_user_op(u, name)
    numbers[name] = n
    return n

@@ -14,6 +14,9 @@
 #include "script/embed.h"
 #include "script/script_private.h"
 
+// Where the registry keeps string.dump(): scripts may replace the global.
+#define DUMP "sysbench.dump"
+
 struct sb__code {
     struct sb__code *next;
     char *key;
@@ -69,27 +72,33 @@ static int append(lua_State *L, const void *data, size_t len, void *arg)
     return sb_buf_add(arg, data, len);
 }
 
+void sb__codes_begin(lua_State *L)
+{
+    lua_getglobal(L, "string");
+    lua_getfield(L, -1, "dump");
+    lua_setfield(L, LUA_REGISTRYINDEX, DUMP);
+    lua_pop(L, 1);
+}
+
 // string.dump(f, true) leaves out line numbers and names, which lua_dump()
-// cannot. Leaves the function on the stack.
+// cannot. Leaves the function on the stack. Must not raise an error: its
+// caller holds memory.
 static int dump(lua_State *L, struct sb_buf *out, bool strip)
 {
     size_t len;
-    int rc = 0;
+    int rc = SB_ENOMEM;
 
     if (!strip)
         return lua_dump(L, append, out);
-    lua_getglobal(L, "string");
-    lua_getfield(L, -1, "dump");
-    lua_pushvalue(L, -3);
+    lua_getfield(L, LUA_REGISTRYINDEX, DUMP);
+    lua_pushvalue(L, -2);
     lua_pushboolean(L, 1);
     if (lua_pcall(L, 2, 1, 0) == 0) {
         const char *code = lua_tolstring(L, -1, &len);
 
-        rc = sb_buf_add(out, code, len);
-    } else {
-        rc = SB_ENOMEM;
+        rc = code ? sb_buf_add(out, code, len) : SB_ENOMEM;
     }
-    lua_pop(L, 2);
+    lua_pop(L, 1);
     return rc;
 }
 

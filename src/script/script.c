@@ -193,19 +193,32 @@ struct sb_workload *sb_script_workload(struct sb_script *s)
     return &s->workload;
 }
 
+// Pushes sysbench.cmdline[name], or nil: a script may have put anything in
+// place of these tables.
+static void push_cmdline(lua_State *L, const char *name)
+{
+    const char *const path[] = { "sysbench", "cmdline", name };
+
+    lua_pushvalue(L, LUA_GLOBALSINDEX);
+    for (size_t i = 0; i < sizeof(path) / sizeof(path[0]); i++) {
+        if (lua_istable(L, -1)) {
+            lua_pushstring(L, path[i]);
+            lua_rawget(L, -2);
+        } else {
+            lua_pushnil(L);
+        }
+        lua_remove(L, -2);
+    }
+}
+
 // Pushes sysbench.cmdline.commands[command], or pops down and says no.
 static bool push_command(lua_State *L, const char *command)
 {
     int top = lua_gettop(L);
 
-    lua_getglobal(L, "sysbench");
-    lua_getfield(L, -1, "cmdline");
-    if (lua_istable(L, -1)) {
-        lua_pushstring(L, "commands");
-        lua_rawget(L, -2);
-        if (lua_istable(L, -1))
-            lua_getfield(L, -1, command);
-    }
+    push_cmdline(L, "commands");
+    if (lua_istable(L, -1))
+        lua_getfield(L, -1, command);
     if (lua_istable(L, -1)) {
         lua_rawgeti(L, -1, 1);
         if (lua_isfunction(L, -1)) {
@@ -223,11 +236,9 @@ static bool declares_options(lua_State *L)
 {
     bool yes;
 
-    lua_getglobal(L, "sysbench");
-    lua_getfield(L, -1, "cmdline");
-    lua_getfield(L, -1, "options");
+    push_cmdline(L, "options");
     yes = lua_istable(L, -1);
-    lua_pop(L, 3);
+    lua_pop(L, 1);
     return yes;
 }
 

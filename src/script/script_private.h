@@ -38,6 +38,8 @@ struct sb__codes {
 
 void sb__codes_init(struct sb__codes *c, const char *workloads);
 void sb__codes_done(struct sb__codes *c);
+// Once in a new state, when its libraries are there and no script has run.
+void sb__codes_begin(lua_State *L);
 // True when code of a script's own has a word that lazy tables are no match
 // for (sb__lazy_wild()).
 bool sb__codes_wild(struct sb__codes *c);

@@ -10,8 +10,17 @@ sb.cdef("sequence")
 local all = ffi.cast("struct sb_sequences *", sb.sequences)
 local sequence = {}
 
+-- In C nil would be a null pointer.
+local function own(self, name)
+   if type(self) ~= "cdata" then
+      error(("%s() needs the sequence it belongs to: write seq:%s(...), " ..
+         "with a colon"):format(name, name), 3)
+   end
+end
+
 -- The first of n numbers.
 function sequence:next(n)
+   own(self, "next")
    n = n or 1
    if n < 1 or n ~= n then
       error("a sequence gives 1 number at least", 2)
@@ -20,6 +29,7 @@ function sequence:next(n)
 end
 
 function sequence:last()
+   own(self, "last")
    return C.sb_sequence_last(self)
 end
 
@@ -30,6 +40,9 @@ ffi.metatype("struct sb_sequence", {
 
 -- name: any text. after: no number up to it is given out from now on.
 return function(name, after)
+   if type(name) ~= "string" then
+      error("the name of a sequence is a string", 2)
+   end
    local q = C.sb_sequence_get(all, name, after or 0)
    if q == nil then
       error("not enough memory", 2)

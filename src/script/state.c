@@ -264,6 +264,7 @@ static int build(lua_State *L)
         sb__lazy_libs(L);
     else
         luaL_openlibs(L);
+    sb__codes_begin(L);
     sb__mcode_init(L);
     set_loading(L, st);
     add_private(L, st);

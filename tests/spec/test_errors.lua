@@ -90,7 +90,7 @@ local function values()
    raised("a wrong argument", "sysbench.rand.uniform('a', {})",
           "bad argument #2 to 'uniform'")
    raised("an error inside of the program's Lua",
-          "sysbench.sql.driver():connect():query(nil)", "attempt to get length")
+          "sysbench.rand.string(nil)", "attempt to get length")
    local _, err, rc = tap.with("function event() error(print) end",
                                "run --time=600")
    tap.like(err, "`thread_run' function failed: error with a function",

@@ -156,6 +156,7 @@ static lua_State *new_state(void)
 
     CHECK(L != NULL);
     luaL_openlibs(L);
+    sb__codes_begin(L);
     return L;
 }
 

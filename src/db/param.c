@@ -1,0 +1,78 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+//
+// Parameters of prepared statements, which outlive the statements they were
+// made for.
+#include <stdlib.h>
+
+#include "db/internal.h"
+
+struct param {
+    struct sb_param pub; // first: the handle Lua holds
+    unsigned refs;       // its maker and the statements it is bound to
+    char data[];
+};
+
+struct sb_param *sb__param_new(int type, uint64_t max_len, struct sb_err *err)
+{
+    bool buffer = type >= SB_SQL_TYPE_TIME;
+    struct param *p;
+
+    if (type <= SB_SQL_TYPE_NONE || type > SB_SQL_TYPE_BLOB) {
+        sb_err_set(err, SB_EUSAGE, "there is no parameter type %d", type);
+        return NULL;
+    }
+    if (buffer && max_len >= UINT32_MAX) {
+        sb_err_set(err, SB_EUSAGE,
+            "the maximum length of a parameter is %u bytes", UINT32_MAX - 1);
+        return NULL;
+    }
+    p = calloc(1, sizeof(*p) + (buffer ? max_len + 1 : 0));
+    if (!p) {
+        sb_err_set(err, SB_ENOMEM, "out of memory");
+        return NULL;
+    }
+    p->pub.type = type;
+    p->pub.is_null = 1;
+    p->pub.buffer = buffer ? p->data : NULL;
+    p->pub.max_len = buffer ? max_len : 0;
+    p->refs = 1;
+    return &p->pub;
+}
+
+struct sb_param *sb__param_keep(struct sb_param *param)
+{
+    ((struct param *)param)->refs++;
+    return param;
+}
+
+void sb_param_free(struct sb_param *param)
+{
+    struct param *p = (struct param *)param;
+
+    if (p && --p->refs == 0)
+        free(p);
+}
+
+void sb__params_counted(char *out, size_t size, size_t n, unsigned marks)
+{
+    snprintf(out, size,
+        "%zu parameter%s bound, but the statement has %u placeholder%s", n,
+        n == 1 ? "" : "s", marks, marks == 1 ? "" : "s");
+}
+
+int sb__params_check(struct sb_param *const *params, size_t n, unsigned marks,
+    const char *sql, struct sb_err *err)
+{
+    char text[120];
+
+    if (n != marks) {
+        sb__params_counted(text, sizeof(text), n, marks);
+        return sb_err_set(err, SB_EUSAGE, "%s: '%.200s'", text, sql);
+    }
+    for (size_t i = 0; i < n; i++) {
+        if (!params[i])
+            return sb_err_set(err, SB_EUSAGE,
+                "parameter %zu of '%.200s' is none", i + 1, sql);
+    }
+    return 0;
+}

@@ -1,0 +1,74 @@
+-- SPDX-License-Identifier: GPL-2.0-or-later
+--
+-- stmt:bind_param() with another number of parameters than there are
+-- placeholders: as in sysbench 1.0 too many are no error, and none is no call.
+
+local tap = dofile(test:match("(.*/)") .. "lib/tap.lua")
+local is, like = tap.is, tap.like
+
+local MORE = [[
+local t = sysbench.sql.type
+local con, st
+
+function thread_init()
+   con = sysbench.sql.driver():connect()
+   st = con:prepare("SELECT ? + ?")
+   a, b, c = st:bind_create(t.INT), st:bind_create(t.INT), st:bind_create(t.INT)
+   other = con:prepare("SELECT ?")
+   a:set(1) b:set(20) c:set(300)
+end
+
+function event()
+   st:bind_param(a, b, c)
+   print("sum", st:execute():fetch_row()[1])
+   st:bind_param(c, b, a)
+   print("sum", st:execute():fetch_row()[1])
+   print("none", st:bind_param() == nil, select("#", st:bind_param()))
+   print("sum", st:execute():fetch_row()[1])
+   other:bind_param(a, b)
+   print("one", other:execute():fetch_row()[1])
+   local none = con:prepare("SELECT 7")
+   none:bind_param()
+   print("seven", none:execute():fetch_row()[1])
+   none:bind_param(a, nil)
+   print("seven", none:execute():fetch_row()[1])
+end]]
+
+local function more(options)
+   local out, err, rc = tap.with(MORE, "run --events=2 --time=0 " .. options)
+   is(rc, 0, "too many parameters are no error: " .. options, err)
+   like(out, "sum\t21\nsum\t320\nnone\ttrue\t[01]\nsum\t320\none\t1\n" ..
+      "seven\t7\nseven\t7\n", "the first ones count")
+   local _, n = err:gsub("WARNING: 3 parameters bound, but the statement " ..
+      "has 2 placeholders; the others are ignored: 'SELECT %? %+ %?'", "")
+   is(n, 1, "each statement is warned about once")
+   _, n = err:gsub("WARNING: 2 parameters bound, but the statement has " ..
+      "1 placeholder; ", "")
+   is(n, 1, "so is another one")
+   _, n = err:gsub("but the statement has 0 placeholders", "")
+   is(n, 1, "and one without placeholders",
+      "made in each event; the same line is not repeated")
+end
+
+local function fewer()
+   local con = sysbench.sql.driver("sqlite"):connect()
+   local st = con:prepare("SELECT ?, ?")
+   local p = st:bind_create(sysbench.sql.type.INT)
+   tap.raises(function() st:bind_param(p) end, "test_bind.lua:%d+: .*" ..
+      "1 parameter bound, but the statement has 2 placeholders: " ..
+      "'SELECT %?, %?'", "fewer are an error")
+   tap.raises(function() st:execute() end, "the parameters are not bound",
+      "and nothing is bound")
+   st:bind_param()
+   tap.raises(function() st:execute() end, "the parameters are not bound",
+      "nor by none")
+end
+
+function event()
+   tap.run(function()
+      more("--db-driver=sqlite --sqlite-db=bind.sqlite")
+      more("--db-driver=sqlite --sqlite-db=bind.sqlite --db-ps-mode=disable")
+      fewer()
+   end)
+   return true
+end
