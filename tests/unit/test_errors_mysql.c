@@ -4,9 +4,11 @@
 
 #define COUNT(array) (sizeof(array) / sizeof((array)[0]))
 
-static const int lost[] = { 1053, 1158, 1159, 1160, 1161, 1243, 1927, 2006,
-    2011, 2013, 2055, 4031 };
-static const int other[] = { 1062, 1064, 1146, 1290, 1317, 99999, 0 };
+static const int lost[] = { 1053, 1080, 1152, 1154, 1155, 1156, 1157, 1158,
+    1159, 1160, 1161, 1184, 1243, 1927, 2002, 2003, 2006, 2011, 2013, 2026,
+    2055, 3169, 4031 };
+static const int other[] = { 1047, 1062, 1064, 1146, 1153, 1189, 1190, 1218,
+    1290, 1317, 99999, 0 };
 
 static int init(struct sbmy_ignore *ig, const char *const *items, size_t n)
 {
@@ -21,13 +23,13 @@ static void defaults(void)
     struct sbmy_ignore ig;
 
     CHECK_INT(init(&ig, items, COUNT(items)), 0);
-    CHECK_INT(sbmy_classify(&ig, 1213), SB_ERESTART);
-    CHECK_INT(sbmy_classify(&ig, 1205), SB_ERESTART);
-    CHECK_INT(sbmy_classify(&ig, 1020), SB_ERESTART);
+    CHECK_INT(sbmy_classify(&ig, 1213, "HY000"), SB_ERESTART);
+    CHECK_INT(sbmy_classify(&ig, 1205, "HY000"), SB_ERESTART);
+    CHECK_INT(sbmy_classify(&ig, 1020, "HY000"), SB_ERESTART);
     for (size_t i = 0; i < COUNT(lost); i++)
-        CHECK_INT(sbmy_classify(&ig, lost[i]), SB_ELOST);
+        CHECK_INT(sbmy_classify(&ig, lost[i], "HY000"), SB_ELOST);
     for (size_t i = 0; i < COUNT(other); i++)
-        CHECK_INT(sbmy_classify(&ig, other[i]), SB_EQUERY);
+        CHECK_INT(sbmy_classify(&ig, other[i], "HY000"), SB_EQUERY);
     sbmy_ignore_done(&ig);
 }
 
@@ -36,8 +38,8 @@ static void none(void)
     struct sbmy_ignore ig;
 
     CHECK_INT(init(&ig, NULL, 0), 0);
-    CHECK_INT(sbmy_classify(&ig, 1213), SB_EQUERY);
-    CHECK_INT(sbmy_classify(&ig, 2013), SB_ELOST);
+    CHECK_INT(sbmy_classify(&ig, 1213, "HY000"), SB_EQUERY);
+    CHECK_INT(sbmy_classify(&ig, 2013, "HY000"), SB_ELOST);
     sbmy_ignore_done(&ig);
 }
 
@@ -47,10 +49,10 @@ static void some(void)
     struct sbmy_ignore ig;
 
     CHECK_INT(init(&ig, items, COUNT(items)), 0);
-    CHECK_INT(sbmy_classify(&ig, 1062), SB_EIGNORE);
-    CHECK_INT(sbmy_classify(&ig, 2013), SB_ERECONNECT);
-    CHECK_INT(sbmy_classify(&ig, 2006), SB_ELOST);
-    CHECK_INT(sbmy_classify(&ig, 1213), SB_EQUERY);
+    CHECK_INT(sbmy_classify(&ig, 1062, "HY000"), SB_EIGNORE);
+    CHECK_INT(sbmy_classify(&ig, 2013, "HY000"), SB_ERECONNECT);
+    CHECK_INT(sbmy_classify(&ig, 2006, "HY000"), SB_ELOST);
+    CHECK_INT(sbmy_classify(&ig, 1213, "HY000"), SB_EQUERY);
     sbmy_ignore_done(&ig);
 }
 
@@ -60,11 +62,31 @@ static void all(void)
     struct sbmy_ignore ig;
 
     CHECK_INT(init(&ig, items, COUNT(items)), 0);
-    CHECK_INT(sbmy_classify(&ig, 1064), SB_EIGNORE);
-    CHECK_INT(sbmy_classify(&ig, 1205), SB_ERESTART);
+    CHECK_INT(sbmy_classify(&ig, 1064, "HY000"), SB_EIGNORE);
+    CHECK_INT(sbmy_classify(&ig, 1205, "HY000"), SB_ERESTART);
     for (size_t i = 0; i < COUNT(lost); i++)
-        CHECK_INT(sbmy_classify(&ig, lost[i]), SB_ERECONNECT);
+        CHECK_INT(sbmy_classify(&ig, lost[i], "HY000"), SB_ERECONNECT);
     sbmy_ignore_done(&ig);
+    sbmy_ignore_done(&ig);
+}
+
+// Class 08 is about the connection, whatever the number: but for errors of the
+// statement, or of another connection, that servers put there.
+static void by_state(void)
+{
+    static const char *const items[] = { "99999" };
+    static const int still_other[] = { 1040, 1153, 1189, 1190, 1218 };
+    struct sbmy_ignore ig;
+
+    CHECK_INT(init(&ig, items, COUNT(items)), 0);
+    CHECK_INT(sbmy_classify(&ig, 1156, "08S01"), SB_ELOST);
+    CHECK_INT(sbmy_classify(&ig, 1047, "08S01"), SB_ELOST);
+    CHECK_INT(sbmy_classify(&ig, 77777, "08S01"), SB_ELOST);
+    CHECK_INT(sbmy_classify(&ig, 77777, "08003"), SB_ELOST);
+    CHECK_INT(sbmy_classify(&ig, 77777, "HY008"), SB_EQUERY);
+    CHECK_INT(sbmy_classify(&ig, 99999, "08006"), SB_ERECONNECT);
+    for (size_t i = 0; i < COUNT(still_other); i++)
+        CHECK_INT(sbmy_classify(&ig, still_other[i], "08S01"), SB_EQUERY);
     sbmy_ignore_done(&ig);
 }
 
@@ -111,6 +133,7 @@ int main(void)
     RUN(none);
     RUN(some);
     RUN(all);
+    RUN(by_state);
     RUN(wrong_lists);
     RUN(refusals);
     RUN(hints);

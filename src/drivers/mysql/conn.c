@@ -48,7 +48,8 @@ int sbmy_fail_with(struct sbmy_conn *c, int native, const char *state,
     const char *text, struct sb_err *err)
 {
     bool canceled = atomic_load_explicit(&c->canceled, memory_order_relaxed);
-    int code = canceled ? SB_ECANCELED : sbmy_classify(&c->env->ignore, native);
+    int code = canceled ? SB_ECANCELED
+                        : sbmy_classify(&c->env->ignore, native, state);
     const char *hint = sbmy_hint(native);
     size_t n;
 

@@ -3,6 +3,7 @@
 
 #include <limits.h>
 #include <stdlib.h>
+#include <string.h>
 
 enum kind {
     KIND_OTHER,
@@ -26,18 +27,27 @@ static const struct known {
     { 1053, KIND_LOST, "" }, // server shutdown in progress
     { 1077, KIND_LOST, "" },
     { 1079, KIND_LOST, "" },
+    { 1080, KIND_LOST, "" }, // the server closes the connection by force
     { 1130, KIND_OTHER, "the server has no account for this host" },
     { 1146, KIND_OTHER, "was the 'prepare' command run for this database?" },
     { 1148, KIND_LOAD, "" },
+    { 1152, KIND_LOST, "" }, // aborted connection
     { 1153, KIND_OTHER, "the server's limit is max_allowed_packet" },
-    { 1158, KIND_LOST, "" }, // errors of the network, as the server saw them
+    { 1154, KIND_LOST, "" }, // errors of the network, as the server saw them
+    { 1155, KIND_LOST, "" },
+    { 1156, KIND_LOST, "" },
+    { 1157, KIND_LOST, "" },
+    { 1158, KIND_LOST, "" },
     { 1159, KIND_LOST, "" },
     { 1160, KIND_LOST, "" },
     { 1161, KIND_LOST, "" },
     { 1184, KIND_LOST, "" },
+    { 1189, KIND_OTHER, "" }, // a replica lost its source; class 08
+    { 1190, KIND_OTHER, "" },
     { 1203, KIND_OTHER, "the server's limit is max_user_connections" },
     { 1205, KIND_RETRY, "" }, // lock wait timeout
     { 1213, KIND_RETRY, "" }, // deadlock
+    { 1218, KIND_OTHER, "" }, // as 1189
     { 1235, KIND_NEITHER, "" },
     // A proxy that changed servers: all its statements are unknown.
     { 1243, KIND_LOST, "" },
@@ -46,15 +56,20 @@ static const struct known {
         "raise the server's max_prepared_stmt_count, set "
         "--db-statement-cache, or use --db-ps-mode=disable" },
     { 1927, KIND_LOST, "" }, // connection was killed
-    { 2003, KIND_OTHER, "" },
+    // In a call these are a proxy's, which lost its server.
+    { 2002, KIND_LOST, "" },
+    { 2003, KIND_LOST, "" },
     { 2006, KIND_LOST, "" }, // server has gone away
     { 2011, KIND_LOST, "" }, // known from sysbench's list only
     { 2012, KIND_LOST, "" },
     { 2013, KIND_LOST, "" }, // lost connection during query
+    // MariaDB's library says so of a server that is gone, instead of 2013.
+    { 2026, KIND_LOST, "" },
     { 2055, KIND_LOST, "" }, // lost connection, with the system's reason
     { 2059, KIND_OTHER,
         "this client library does not know the account's way to log in" },
     { 2068, KIND_LOAD, "" },
+    { 3169, KIND_LOST, "" }, // session was killed
     { 3948, KIND_LOAD, "" },
     { 4031, KIND_LOST, "" }, // disconnected because of inactivity
     { 4166, KIND_LOAD, "" },
@@ -123,11 +138,22 @@ static bool listed(const struct sbmy_ignore *ig, int native)
     return ig->all;
 }
 
-int sbmy_classify(const struct sbmy_ignore *ig, int native)
+// What the table does not know, and a command that a node does not take while
+// it is no part of its cluster (1047), is told by the class of the state: 08 is
+// about the connection.
+static enum kind kind_by_state(int native, const char *state)
+{
+    enum kind kind = kind_of(native);
+    bool open = !find(native) || kind == KIND_NEITHER;
+
+    return open && strncmp(state, "08", 2) == 0 ? KIND_LOST : kind;
+}
+
+int sbmy_classify(const struct sbmy_ignore *ig, int native, const char *state)
 {
     bool ignored = listed(ig, native);
 
-    switch (kind_of(native)) {
+    switch (kind_by_state(native, state)) {
     case KIND_LOST:
         return ignored ? SB_ERECONNECT : SB_ELOST;
     case KIND_RETRY:

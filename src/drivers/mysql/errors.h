@@ -21,8 +21,9 @@ int sbmy_ignore_init(
     struct sbmy_ignore *ig, const struct sb_opt_list *list, struct sb_err *err);
 void sbmy_ignore_done(struct sbmy_ignore *ig); // {0} allowed
 
-// SB_ERESTART, SB_EIGNORE, SB_ERECONNECT, SB_ELOST or SB_EQUERY. Any thread.
-int sbmy_classify(const struct sbmy_ignore *ig, int native);
+// What an error of a call means, by its number and SQLSTATE: SB_ERESTART,
+// SB_EIGNORE, SB_ERECONNECT, SB_ELOST or SB_EQUERY. Any thread.
+int sbmy_classify(const struct sbmy_ignore *ig, int native, const char *state);
 
 // The server or a proxy has no prepared statements of this kind.
 bool sbmy_refuses_prepare(int native);
