@@ -71,7 +71,7 @@ static enum sbmy_step read_hex(
 {
     size_t n = bytes_of(hex, bytes);
 
-    sbmy_answer_begin(a, 1);
+    sbmy_answer_begin(a, 1, true);
     return sbmy_answer_read(a, bytes, n);
 }
 
@@ -96,6 +96,13 @@ static void whole_answers(void)
     CHECK_INT(a.columns, 0);
     CHECK_INT(a.rows, 15);
     CHECK(a.remembers);
+    // Definitions that are left out, which was not agreed.
+    sbmy_answer_begin(&a, 1, false);
+    CHECK_INT(
+        sbmy_answer_read(&a, in, bytes_of(mariadb_rows, in)), SBMY_STEP_BAD);
+    sbmy_answer_begin(&a, 1, false);
+    CHECK_INT(
+        sbmy_answer_read(&a, in, bytes_of(mysql_rows, in)), SBMY_STEP_DONE);
     CHECK_INT(read_hex(insert, in, &a), SBMY_STEP_DONE);
     CHECK_INT(a.nfields, 0);
     CHECK_INT(a.affected, 2);
@@ -150,7 +157,7 @@ static void in_pieces(void)
 
         CHECK_INT(read_hex(all[i], in, &a), SBMY_STEP_DONE);
         CHECK_INT(a.at, len);
-        sbmy_answer_begin(&b, 1);
+        sbmy_answer_begin(&b, 1, true);
         for (size_t n = 0; n < len; n++) {
             CHECK_INT(sbmy_answer_read(&b, guarded(in, n), n), SBMY_STEP_MORE);
             CHECK(b.want > n && b.want <= len);
@@ -208,7 +215,7 @@ static void spoiled(void)
                 enum sbmy_step step;
 
                 p[k] = (uint8_t)v;
-                sbmy_answer_begin(&a, 1);
+                sbmy_answer_begin(&a, 1, true);
                 step = sbmy_answer_read(&a, p, len);
                 if (step == SBMY_STEP_DONE)
                     use(&a, p);
@@ -280,7 +287,7 @@ static void no_answers(void)
         size_t n = bytes_of(bad[i], in);
 
         memset(in + n, 0, sizeof(in) - n);
-        sbmy_answer_begin(&a, 1);
+        sbmy_answer_begin(&a, 1, true);
         CHECK_INT(sbmy_answer_read(&a, in, sizeof(in)), SBMY_STEP_BAD);
     }
 }
@@ -332,17 +339,17 @@ static void long_rows(void)
     bytes_of("ffffff04", p + full);
     p[full + 4] = 0xfe; // no end: it belongs to the row
     bytes_of("0000000505000006fe00002200", p + 2 * full);
-    sbmy_answer_begin(&a, 1);
+    sbmy_answer_begin(&a, 1, true);
     CHECK_INT(sbmy_answer_read(&a, in, len - 10), SBMY_STEP_MORE);
     CHECK_INT(sbmy_answer_read(&a, in, len), SBMY_STEP_DONE);
     CHECK_INT(a.nrows, 1);
     CHECK_INT(a.at, len);
     // Nothing else is that long.
     in[2 * full + 15 + 3] = 9;
-    sbmy_answer_begin(&a, 1);
+    sbmy_answer_begin(&a, 1, true);
     CHECK_INT(sbmy_answer_read(&a, in, len), SBMY_STEP_BAD);
     bytes_of("ffffff01", in);
-    sbmy_answer_begin(&a, 1);
+    sbmy_answer_begin(&a, 1, true);
     CHECK_INT(sbmy_answer_read(&a, in, len), SBMY_STEP_BAD);
     free(in);
 }

@@ -2,130 +2,7 @@
 //
 // The driver against a server of a few lines that says what a test wants, to
 // the byte: what no server says, what it says unasked, and silence.
-#include <pthread.h>
-#include <stdlib.h>
-#include <sys/socket.h>
-#include <sys/un.h>
-#include <unistd.h>
-
-#include "check.h"
-#include "base/opts.h"
-#include "drivers/mysql/mysql_priv.h"
-
-// The server -----------------------------------------------------------------
-
-#define ANSWERS 8
-#define ROOM    16384
-#define CLOSE   0x19 // COM_STMT_CLOSE has no answer
-#define SOCKET  "fake.sock"
-
-static struct server {
-    int listener;
-    pthread_t thread;
-    // The answers to what is asked after logging in; the server closes the
-    // connection behind the last.
-    uint8_t answer[ANSWERS][ROOM];
-    size_t len[ANSWERS];
-    int n;
-    // What they were answers to: head and command.
-    uint8_t asked[ANSWERS][SBMY_HEAD + 1];
-} server;
-
-static bool read_all(int fd, void *to, size_t len)
-{
-    uint8_t *p = to;
-
-    while (len > 0) {
-        ssize_t n = read(fd, p, len);
-
-        if (n <= 0)
-            return false;
-        p += n;
-        len -= (size_t)n;
-    }
-    return true;
-}
-
-// What wants an answer; an empty packet does.
-static bool read_request(int fd, uint8_t *head)
-{
-    uint8_t room[4096];
-    uint32_t len;
-
-    do {
-        if (!read_all(fd, head, SBMY_HEAD))
-            return false;
-        len = sbmy_get24(head);
-        if (len > sizeof(room) || !read_all(fd, room, len))
-            return false;
-        head[SBMY_HEAD] = len ? room[0] : 0;
-    } while (head[SBMY_HEAD] == CLOSE);
-    return true;
-}
-
-static bool write_all(int fd, const void *from, size_t len)
-{
-    // In one piece: that is how the driver reads it.
-    return len == 0 || write(fd, from, len) == (ssize_t)len;
-}
-
-// Protocol 41, mysql_native_password, none of the newer agreements.
-#define HELLO                                                              \
-    "\111\0\0\0\12"                                                        \
-    "5.6.0\0\1\0\0\0abcdefgh\0\211\242\41\2\0\13\0\25\0\0\0\0\0\0\0\0\0\0" \
-    "abcdefghijkl\0mysql_native_password"
-#define OK "\0\1\0\2\0\0\0" // one row; no transaction
-
-static void *serve(void *arg)
-{
-    static const char welcome[] = "\7\0\0\2\0\0\0\2\0\0";
-    uint8_t login[SBMY_HEAD + 1];
-    int fd = accept(server.listener, NULL, NULL);
-    bool good = write_all(fd, HELLO, sizeof(HELLO)) &&
-                read_request(fd, login) &&
-                write_all(fd, welcome, sizeof(welcome));
-
-    for (int i = 0; good && i < server.n; i++)
-        good = read_request(fd, server.asked[i]) &&
-               write_all(fd, server.answer[i], server.len[i]);
-    close(fd);
-    return NULL;
-}
-
-static void packet(uint8_t seq, const char *body, size_t len)
-{
-    uint8_t *p = server.answer[server.n] + server.len[server.n];
-
-    p[0] = (uint8_t)len;
-    p[1] = (uint8_t)(len >> 8);
-    p[2] = 0;
-    p[3] = seq;
-    memcpy(p + SBMY_HEAD, body, len);
-    server.len[server.n] += len + SBMY_HEAD;
-}
-
-#define PACKET(seq, body) packet(seq, body, sizeof(body) - 1)
-#define FAREWELL                                                     \
-    PACKET(0, "\377\277\17#HY000The client was disconnected by the " \
-              "server because of inactivity.")
-
-static void next_answer(void)
-{
-    server.n++;
-}
-
-// Neither parameters nor columns.
-static void answer_prepare(void)
-{
-    PACKET(1, "\0\1\0\0\0\0\0\0\0\0\0\0");
-    next_answer();
-}
-
-static void answer_ok(void)
-{
-    PACKET(1, OK);
-    next_answer();
-}
+#include "fake_mysql.h"
 
 // One column of a hundred rows: 12 KB and more.
 static void answer_rows(void)
@@ -143,70 +20,6 @@ static void answer_rows(void)
         packet(seq++, row, sizeof(row));
     PACKET(seq, "\376\0\0\2\0");
     next_answer();
-}
-
-// The client -----------------------------------------------------------------
-
-static struct sb_opts *opts;
-static struct sbmy_opts values;
-static struct sb_driver_env env;
-static union {
-    struct sbmy_conn own;
-    max_align_t align;
-} room;
-static struct sb_conn *const conn = (struct sb_conn *)&room;
-static struct sbmy_stmt statement;
-static struct sb_stmt *const stmt = (struct sb_stmt *)&statement;
-static struct sb_err err;
-static uint8_t asked[ANSWERS][SBMY_HEAD + 1]; // of the server that ended last
-
-static void quiet(int level, const char *text)
-{
-}
-
-static const struct sb_host host = { .abi = SB_DRIVER_ABI, .log = quiet };
-
-static int listen_here(void)
-{
-    struct sockaddr_un a = { .sun_family = AF_UNIX, .sun_path = SOCKET };
-    int fd = socket(AF_UNIX, SOCK_STREAM, 0);
-
-    unlink(a.sun_path);
-    if (bind(fd, (struct sockaddr *)&a, sizeof(a)) || listen(fd, 1))
-        return -1;
-    return fd;
-}
-
-static int start(const char *option, const char *value)
-{
-    struct sb_conn_info info = { 0 };
-
-    opts = sb_opts_new();
-    memset(&err, 0, sizeof(err));
-    sb_opts_add(opts, &sbmy_opt_table, &values, &err);
-    if (sb_opts_set(opts, "mysql-socket", SOCKET, SB_SRC_CMDLINE, &err) ||
-        sb_opts_set(opts, option, value, SB_SRC_CMDLINE, &err))
-        return -1;
-    server.listener = listen_here();
-    pthread_create(&server.thread, NULL, serve, NULL);
-    env = (struct sb_driver_env){ .host = &host };
-    if (sb_driver.generic->env_init(&env, &values, &err))
-        return -1;
-    memset(&room, 0, sizeof(room));
-    return sb_driver.generic->connect(conn, &env, &values, &info, &err);
-}
-
-static void finish(void)
-{
-    sb_driver.sql->close(conn, stmt);
-    sb_driver.generic->disconnect(conn);
-    sb_driver.generic->env_done(&env);
-    pthread_join(server.thread, NULL);
-    close(server.listener);
-    unlink(SOCKET);
-    sb_opts_free(opts);
-    memcpy(asked, server.asked, sizeof(asked));
-    memset(&server, 0, sizeof(server));
 }
 
 static int execute(struct sb_result *res)
@@ -355,11 +168,112 @@ static void farewell_in_place_of_an_answer(void)
     finish();
 }
 
+// The server lost the thread, and says so (class 08).
+static void network_error(void)
+{
+    answer_prepare();
+    PACKET(1, "\377\204\4#08S01Got packets out of order");
+    next_answer();
+    ready();
+    check_execute(SB_ELOST, 1156, "Got packets out of order");
+    finish();
+}
+
 static void packet_out_of_order(void)
 {
     answer_prepare();
     PACKET(2, OK);
     next_answer();
+    ready();
+    check_execute(SB_ELOST, 2013, NO_ANSWER);
+    finish();
+}
+
+// Definitions of columns that are left out
+// --------------------------------------
+
+#define COLUMN(name) \
+    "\3def\0\0\0\1" name "\0\14\77\0\24\0\0\0\10\0\0\0\0\0" // BIGINT
+#define EOF_PACKET "\376\0\0\2\0"
+#define ROW        "\0\0\7\0\0\0\0\0\0\0" // of one column: 7
+
+// A result of one column; its definition is sent.
+static void answer_column(void)
+{
+    PACKET(1, "\1\1");
+    PACKET(2, COLUMN("c"));
+    PACKET(3, EOF_PACKET);
+    PACKET(4, ROW);
+    PACKET(5, EOF_PACKET);
+    next_answer();
+}
+
+static void check_column(void)
+{
+    struct sb_result res;
+    struct sb_cell cell = { 0 };
+
+    CHECK_INT(execute(&res), 0);
+    CHECK_INT(res.nfields, 1);
+    CHECK_INT(sb_driver.sql->fetch(conn, &res, &cell, &err), 1);
+    CHECK_INT(cell.len, 1);
+    CHECK_STR(sb_driver.sql->column(conn, &res, 0), "c");
+    CHECK(cell.s && cell.s[0] == '7'); // a name does not move it
+    CHECK(!sb_driver.sql->column(conn, &res, 1));
+    sb_driver.sql->free_result(conn, &res);
+}
+
+#ifdef MARIADB_CLIENT_CACHE_METADATA
+static void left_out(void)
+{
+    server.mariadb = true;
+    answer_prepare();
+    answer_column();
+    PACKET(1, "\1\0");
+    PACKET(2, EOF_PACKET);
+    PACKET(3, ROW);
+    PACKET(4, EOF_PACKET);
+    next_answer();
+    ready();
+    check_column();
+    check_column();
+    finish();
+}
+
+// More columns than the last definitions had.
+static void left_out_of_more(void)
+{
+    server.mariadb = true;
+    answer_prepare();
+    answer_column();
+    PACKET(1, "\374\0\40\0"); // 8192
+    PACKET(2, EOF_PACKET);
+    PACKET(3, EOF_PACKET);
+    next_answer();
+    ready();
+    check_column();
+    check_execute(SB_ELOST, 2013, NO_ANSWER);
+    finish();
+}
+
+static void left_out_from_the_start(void)
+{
+    server.mariadb = true;
+    answer_prepare();
+    PACKET(1, "\1\0");
+    PACKET(2, EOF_PACKET);
+    PACKET(3, EOF_PACKET);
+    next_answer();
+    ready();
+    check_execute(SB_ELOST, 2013, NO_ANSWER);
+    finish();
+}
+#endif
+
+static void left_out_unagreed(void)
+{
+    answer_prepare();
+    answer_column();
     ready();
     check_execute(SB_ELOST, 2013, NO_ANSWER);
     finish();
@@ -448,7 +362,14 @@ int main(void)
     RUN(half_a_packet_behind_an_error);
     RUN(farewell_behind_an_answer);
     RUN(farewell_in_place_of_an_answer);
+    RUN(network_error);
     RUN(packet_out_of_order);
+#ifdef MARIADB_CLIENT_CACHE_METADATA
+    RUN(left_out);
+    RUN(left_out_of_more);
+    RUN(left_out_from_the_start);
+#endif
+    RUN(left_out_unagreed);
     RUN(read_timeout);
     RUN(read_timeout_in_an_answer);
     RUN(server_hangs_up);

@@ -16,9 +16,9 @@ enum stage { FIRST, COLUMNS, BEHIND_COLUMNS, ROWS };
 #define COLUMNS_MAX 65535u
 #define FIXED_LEN   13u // what ends a definition: its length, then 12 bytes
 
-void sbmy_answer_begin(struct sbmy_answer *a, uint8_t seq)
+void sbmy_answer_begin(struct sbmy_answer *a, uint8_t seq, bool may_omit)
 {
-    *a = (struct sbmy_answer){ .seq = seq };
+    *a = (struct sbmy_answer){ .seq = seq, .agreed = may_omit };
 }
 
 const uint8_t *sbmy_get_number(
@@ -77,7 +77,7 @@ static enum sbmy_step take_count(
     bool follow = true;
 
     p = sbmy_get_number(p, end, &n);
-    if (!p || end - p > 1 || n == 0 || n > COLUMNS_MAX)
+    if (!p || end - p > a->agreed || n == 0 || n > COLUMNS_MAX)
         return SBMY_STEP_BAD;
     if (p < end) {
         a->remembers = true;

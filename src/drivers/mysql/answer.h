@@ -4,9 +4,9 @@
 // packet, as it comes from the socket. Pure; needs no client library, and reads
 // no byte that has not come.
 //
-// The answer tells by itself what client and server agreed on: a column count
-// with one more byte says whether definitions of columns follow, and a packet
-// of five bytes behind them that an EOF packet ends a list.
+// If it was agreed, the column count has one more byte, which says whether
+// definitions of columns follow. A packet of five bytes behind them says that
+// an EOF packet ends a list.
 #ifndef MYSQL_ANSWER_H
 #define MYSQL_ANSWER_H
 
@@ -41,12 +41,15 @@ struct sbmy_answer {
     uint8_t seq; // number of the next packet
     uint8_t stage;
     bool goes_on;   // the last packet was full: the next belongs to it
-    bool remembers; // the server sends definitions only when they change
+    bool agreed;    // the server may leave out definitions it sent before ...
+    bool remembers; // ... and says for this answer whether it does
     bool file;      // it asks for a file of this machine instead
 };
 
 // A new answer begins at the start of the buffer with packet number seq.
-void sbmy_answer_begin(struct sbmy_answer *a, uint8_t seq);
+// may_omit: client and server agreed that definitions of columns are sent only
+// when they change (MARIADB_CLIENT_CACHE_METADATA).
+void sbmy_answer_begin(struct sbmy_answer *a, uint8_t seq, bool may_omit);
 // Goes on with what has come: `in` holds len bytes since the answer's start.
 enum sbmy_step sbmy_answer_read(
     struct sbmy_answer *a, const uint8_t *in, size_t len);

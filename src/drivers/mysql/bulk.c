@@ -13,11 +13,14 @@
 #define BLOCK_BYTES  (1024u * 1024)
 #define THREAD_STACK (256u * 1024)
 #define CR_REFUSED   2068 // LOAD DATA LOCAL of the client library
+#define SETTINGS     5u   // that ask() wants to know
+#define WARNING      3u   // columns of SHOW WARNINGS: level, number, text
 // A server that cannot take rows any more (its disk is full) tells so at the
 // end of the statement and reads all data before. So there are several.
 #define STATEMENT_BYTES (256u * 1024 * 1024)
 
 enum state {
+    IDLE,     // no statement was sent yet
     STARTING, // the server has not asked for data yet
     LOADING,
     DONE, // the statement ended; rc and err say how
@@ -68,7 +71,8 @@ static int infile_init(void **ptr, const char *name, void *userdata)
     struct sbmy_conn *c = userdata;
     struct sbmy_bulk *b = c->bulk;
 
-    // A server that asks for a file without having been told to load.
+    // A server that asks for a file without having been told to load: whatever
+    // it was asked, the settings of a load that is about to begin among it.
     if (!b || b->state != STARTING)
         return 1;
     pthread_mutex_lock(&b->lock);
@@ -203,7 +207,12 @@ static struct sbmy_bulk *bulk_new(struct sbmy_conn *c, const char *table,
 
 static bool is_on(const char *text)
 {
-    return text && strcmp(text, "0") != 0;
+    return strcmp(text, "0") != 0;
+}
+
+static int no_load(const char *why, struct sb_err *err)
+{
+    return sb_err_set(err, SB_EUNSUPPORTED, "%s", why);
 }
 
 // What the session has now. SB_EUNSUPPORTED: it does not take loads.
@@ -214,25 +223,21 @@ static int ask(struct sbmy_conn *c, struct sbmy_bulk *b, struct sb_err *err)
         "@@sql_mode LIKE '%STRICT%', @@sql_mode LIKE '%BACKSLASH%'";
     MYSQL_RES *res;
     MYSQL_ROW row;
-    int rc = SB_EUNSUPPORTED;
+    int rc = sbmy_ask(c, sql, SETTINGS, &res, err);
 
-    if (mysql_real_query(c->my, sql, sizeof(sql) - 1)) {
-        rc = sbmy_fail(c, err);
+    if (rc)
         return rc == SB_EQUERY || rc == SB_EIGNORE ? SB_EUNSUPPORTED : rc;
-    }
-    res = mysql_store_result(c->my);
-    if (!res)
-        return sbmy_fail(c, err);
-    row = mysql_fetch_row(res);
-    if (row && is_on(row[0]) && !is_on(row[4])) {
+    row = sbmy_ask_row(res, SETTINGS);
+    if (!row) {
+        rc = no_load("the server does not tell its settings", err);
+    } else if (!is_on(row[0])) {
+        rc = no_load("local_infile is off", err);
+    } else if (is_on(row[4])) {
+        rc = no_load("sql_mode has NO_BACKSLASH_ESCAPES", err);
+    } else {
         b->old_unique = is_on(row[1]);
         b->old_foreign = is_on(row[2]);
         b->strict = is_on(row[3]);
-        rc = 0;
-    } else {
-        sb_err_set(err, rc, "%s",
-            row && is_on(row[0]) ? "sql_mode has NO_BACKSLASH_ESCAPES"
-                                 : "local_infile is off");
     }
     mysql_free_result(res);
     return rc;
@@ -268,11 +273,14 @@ static int start(struct sbmy_bulk *b, struct sb_err *err)
     pthread_attr_t attr;
     int rc;
 
+    b->state = STARTING;
     pthread_attr_init(&attr);
     pthread_attr_setstacksize(&attr, THREAD_STACK);
     rc = pthread_create(&b->thread, &attr, run, b);
     pthread_attr_destroy(&attr);
     b->running = rc == 0;
+    if (rc)
+        b->state = IDLE;
     return rc ? sb_err_set(err, SB_ESYS, "cannot start a loading thread: %s",
                     strerror(rc))
               : 0;
@@ -448,15 +456,13 @@ static void finish(struct sbmy_bulk *b, bool give_up)
 static int first_warning(
     struct sbmy_conn *c, const struct sbmy_bulk *b, struct sb_err *err)
 {
-    MYSQL_RES *res = NULL;
+    MYSQL_RES *res;
     MYSQL_ROW row = NULL;
 
     if (b->loaded >= b->sent && (b->warnings == 0 || !b->strict))
         return 0;
-    if (mysql_query(c->my, "SHOW WARNINGS LIMIT 1") == 0)
-        res = mysql_store_result(c->my);
-    if (res)
-        row = mysql_fetch_row(res);
+    if (sbmy_ask(c, "SHOW WARNINGS LIMIT 1", WARNING, &res, NULL) == 0)
+        row = sbmy_ask_row(res, WARNING);
     if (row)
         sb_err_native(err, SB_EQUERY, (int)strtol(row[1], NULL, 10),
             strcmp(row[1], "1062") == 0 ? "23000" : "HY000", row[2]);
@@ -473,7 +479,6 @@ static int again(struct sbmy_bulk *b, struct sb_err *err)
 {
     int rc;
 
-    b->state = STARTING;
     b->full = b->no_more = false;
     b->at = b->ready.len = 0;
     b->sent = b->bytes = 0;

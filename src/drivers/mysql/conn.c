@@ -80,6 +80,7 @@ int sbmy_simple(struct sbmy_conn *c, const char *sql, struct sb_err *err)
     res = mysql_store_result(c->my);
     if (res)
         mysql_free_result(res);
+    sbmy_drop_texts(c);
     return 0;
 }
 

@@ -4,16 +4,7 @@
 
 #include "drivers/mysql/mysql_priv.h"
 
-// The first row of a query, to be freed with *out; NULL when there is none.
-static MYSQL_ROW first_row(
-    struct sbmy_conn *c, const char *sql, MYSQL_RES **out)
-{
-    *out = NULL;
-    if (mysql_query(c->my, sql))
-        return NULL;
-    *out = mysql_store_result(c->my);
-    return *out ? mysql_fetch_row(*out) : NULL;
-}
+#define FACTS 6u
 
 static const char *product(const char *version, const char *comment)
 {
@@ -29,20 +20,21 @@ static int describe(struct sbmy_conn *c, char *out, size_t size)
     const char *version = mysql_get_server_info(c->my);
     const char *cipher = mysql_get_ssl_cipher(c->my);
     MYSQL_RES *res;
-    MYSQL_ROW row = first_row(c,
-        "SELECT @@version_comment, @@default_storage_engine, "
-        "@@innodb_buffer_pool_size DIV 1048576, "
-        "@@innodb_flush_log_at_trx_commit, @@log_bin, @@sync_binlog",
-        &res);
+    MYSQL_ROW row = NULL;
     int n;
 
+    if (sbmy_ask(c,
+            "SELECT @@version_comment, @@default_storage_engine, "
+            "@@innodb_buffer_pool_size DIV 1048576, "
+            "@@innodb_flush_log_at_trx_commit, @@log_bin, @@sync_binlog",
+            FACTS, &res, NULL) == 0)
+        row = sbmy_ask_row(res, FACTS);
     if (row)
         n = snprintf(out, size,
             "%s %s, %s, buffer pool %s MB, flush log at commit %s, binlog %s, "
             "TLS %s",
-            product(version, row[0] ? row[0] : ""), version, row[1], row[2],
-            row[3], strcmp(row[4], "0") == 0 ? "off" : "on",
-            cipher ? cipher : "off");
+            product(version, row[0]), version, row[1], row[2], row[3],
+            strcmp(row[4], "0") == 0 ? "off" : "on", cipher ? cipher : "off");
     else
         n = snprintf(out, size, "%s %s, TLS %s", product(version, ""), version,
             cipher ? cipher : "off");
@@ -99,11 +91,11 @@ static int visit_all(MYSQL_RES *res,
     MYSQL_ROW row;
     int rc = 0;
 
-    while (rc == 0 && (row = mysql_fetch_row(res)) != NULL) {
+    while (rc == 0 && (row = sbmy_ask_row(res, 2)) != NULL) {
         char *end;
-        double value = row[1] ? strtod(row[1], &end) : 0;
+        double value = strtod(row[1], &end);
 
-        if (row[1] && end != row[1])
+        if (end != row[1])
             rc = visit(arg, row[0], value);
     }
     return rc;
@@ -122,8 +114,9 @@ static int counters(struct sb_conn *conn,
     rc = sbmy_begin(c, err);
     if (rc)
         return rc;
-    if (mysql_query(c->my, counters_sql) || !(res = mysql_store_result(c->my)))
-        return sbmy_end(c, sbmy_fail(c, err));
+    rc = sbmy_ask(c, counters_sql, 2, &res, err);
+    if (rc)
+        return sbmy_end(c, rc);
     rc = visit_all(res, visit, arg);
     mysql_free_result(res);
     return sbmy_end(c, rc);

@@ -95,6 +95,7 @@ struct sbmy_wire {
     bool more;               // results that follow the one that is here
     bool decoded;            // the columns of the answer are in `shape`
     bool polls;              // waits in poll(), not in recv()
+    bool may_omit;           // see sbmy_answer_begin()
     int read_ms, write_ms;   // how long to wait; -1: for ever
     struct sbmy_stmt *shown; // whose answer is here, or NULL
     uint8_t *in, *out;
@@ -105,8 +106,10 @@ struct sbmy_wire {
     uint64_t rows_left;
     struct sbmy_shape *shape; // room for cap_shapes columns
     uint32_t cap_shapes;
-    char *text; // cells that are not in the row, or a column's name
+    char *text; // cells that are not in the row
     size_t cap_text;
+    char *name; // of a column
+    size_t cap_name;
 };
 
 // The connection: what struct sb_conn is in this driver.
@@ -150,8 +153,9 @@ struct sbmy_stmt {
     // each parameter, and the definitions of columns that the server sent last,
     // where it does not send them each time.
     uint8_t *types;
-    uint8_t *defs;
+    uint8_t *defs; // of ndefs columns
     size_t defs_len;
+    uint32_t ndefs;
     MYSQL_BIND *bind; // nparams of them; param lies behind, in one block
     struct sbmy_param *param;
     uint32_t nparams;
@@ -206,6 +210,19 @@ extern const struct sb_sql_ops sbmy_sql_ops;
 int sbmy_take(struct sbmy_conn *c, struct sb_result *res, struct sb_err *err);
 // Frees the current result and reads over those that follow it.
 void sbmy_drop_result(struct sbmy_conn *c);
+// Reads over the results of a text that follow the one that was taken.
+void sbmy_drop_texts(struct sbmy_conn *c);
+
+// ask.c: queries of the driver's own, whose answers may have any shape
+
+// Runs a text. *res: its rows, which have ncolumns columns or more, to be freed
+// by mysql_free_result(); NULL after an error. An answer without such rows is
+// SB_EQUERY without a native number.
+int sbmy_ask(struct sbmy_conn *c, const char *sql, unsigned ncolumns,
+    MYSQL_RES **res, struct sb_err *err);
+// The next row whose first ncolumns (at least 1) cells are not NULL; NULL
+// behind the last.
+MYSQL_ROW sbmy_ask_row(MYSQL_RES *res, unsigned ncolumns);
 
 // stmt.c
 

@@ -41,7 +41,7 @@ static int query(struct sb_conn *conn, const char *sql, size_t len,
     return sbmy_end(c, rc);
 }
 
-static void drop_texts(struct sbmy_conn *c)
+void sbmy_drop_texts(struct sbmy_conn *c)
 {
     while (mysql_more_results(c->my) && mysql_next_result(c->my) == 0) {
         MYSQL_RES *res = mysql_store_result(c->my);
@@ -61,7 +61,7 @@ void sbmy_drop_result(struct sbmy_conn *c)
     else if (c->stmt)
         sbmy_stmt_drop(c);
     else if (mysql_more_results(c->my))
-        drop_texts(c);
+        sbmy_drop_texts(c);
 }
 
 // The answers of a pipeline are received one by one, not dropped.

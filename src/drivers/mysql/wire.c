@@ -54,6 +54,21 @@ static int milliseconds(unsigned seconds)
                                                       : (int)seconds * 1000;
 }
 
+// Whether the server may leave out definitions of columns that did not change.
+// Oracle's library never agrees to it.
+static bool may_omit(struct sbmy_conn *c)
+{
+#ifdef MARIADB_CLIENT_CACHE_METADATA
+    unsigned long extended = 0;
+
+    return !mariadb_get_infov(c->my,
+               MARIADB_CONNECTION_EXTENDED_SERVER_CAPABILITIES, &extended) &&
+           extended & (unsigned long)(MARIADB_CLIENT_CACHE_METADATA >> 32);
+#else
+    return false;
+#endif
+}
+
 void sbmy_wire_open(struct sbmy_conn *c)
 {
     struct sbmy_wire *w = &c->wire;
@@ -65,6 +80,7 @@ void sbmy_wire_open(struct sbmy_conn *c)
     w->plain = is_plain(c);
     if (!w->plain)
         return;
+    w->may_omit = may_omit(c);
     // Those of the client's own files count as well.
     w->read_ms = milliseconds(c->my->options.read_timeout);
     w->write_ms = milliseconds(c->my->options.write_timeout);
@@ -84,6 +100,7 @@ void sbmy_wire_done(struct sbmy_wire *w)
     free(w->out);
     free(w->shape);
     free(w->text);
+    free(w->name);
     *w = (struct sbmy_wire){ 0 };
 }
 
@@ -142,7 +159,7 @@ static void hang_up_on(struct sbmy_conn *c, const uint8_t *in, size_t len)
     struct sbmy_answer a;
     struct sbmy_problem e = { 0 };
 
-    sbmy_answer_begin(&a, 0);
+    sbmy_answer_begin(&a, 0, false);
     if (sbmy_answer_read(&a, in, len) == SBMY_STEP_DONE && a.error &&
         sbmy_problem_read(in + a.error, a.error_len, &e))
         snprintf(w->why, sizeof(w->why), "Server has gone away: error %d: %.*s",
@@ -373,7 +390,7 @@ static int receive(struct sbmy_conn *c, uint8_t seq, struct sb_err *err)
     struct sbmy_wire *w = &c->wire;
     enum sbmy_step step;
 
-    sbmy_answer_begin(&w->answer, seq);
+    sbmy_answer_begin(&w->answer, seq, w->may_omit);
     while ((step = sbmy_answer_read(&w->answer, w->in, w->len)) ==
            SBMY_STEP_MORE) {
         int rc = read_more(w);
@@ -419,6 +436,16 @@ static int refuse_file(struct sbmy_conn *c, struct sb_err *err)
         c, CR_REFUSED, NO_STATE, "no file of this machine is for you", err);
 }
 
+// Definitions that the server left out are those it sent last, or else those of
+// preparing. It cannot mean them when the number of columns is another one.
+static bool columns_known(
+    const struct sbmy_answer *a, const struct sbmy_stmt *p)
+{
+    if (a->nfields == 0 || a->columns)
+        return true;
+    return a->nfields == (p->defs ? p->ndefs : mysql_stmt_field_count(p->st));
+}
+
 // On servers that send definitions of columns when they changed only.
 static int keep_defs(
     struct sbmy_conn *c, struct sbmy_stmt *p, struct sb_err *err)
@@ -432,6 +459,7 @@ static int keep_defs(
     memcpy(defs, w->in + w->answer.columns, len);
     p->defs = defs;
     p->defs_len = len;
+    p->ndefs = w->answer.nfields;
     return 0;
 }
 
@@ -463,6 +491,8 @@ static int take(struct sbmy_conn *c, struct sbmy_stmt *p, struct sb_result *res,
         return refuse_file(c, err);
     if (a->error)
         return server_error(c, err);
+    if (!columns_known(a, p))
+        return lost_the_thread(c, err);
     // The library shall know the state of the transaction, but not look for
     // results that it cannot read.
     c->my->server_status = a->status & ~SBMY_MORE_RESULTS;

@@ -27,8 +27,9 @@ static const uint8_t *column_at(const uint8_t *p, struct sbmy_column_def *out)
     return p + SBMY_HEAD + len;
 }
 
-// The definitions that hold for the answer; NULL: those that came when the
-// statement was prepared, which the library has.
+// The definitions that hold for the answer, one for each of its columns
+// (columns_known() in wire.c); NULL: those that came when the statement was
+// prepared, which the library has.
 static const uint8_t *definitions(const struct sbmy_wire *w)
 {
     return w->answer.columns ? w->in + w->answer.columns : w->shown->defs;
@@ -68,15 +69,15 @@ static bool shapes_of(struct sbmy_wire *w, const uint8_t *p, uint32_t n)
     return p != NULL;
 }
 
-static bool make_room(struct sbmy_wire *w, size_t bytes)
+static bool make_room(char **buf, size_t *cap, size_t bytes)
 {
-    char *text = bytes <= w->cap_text ? w->text : realloc(w->text, bytes);
+    char *p = bytes <= *cap ? *buf : realloc(*buf, bytes);
 
-    if (!text)
+    if (!p)
         return bytes == 0;
-    w->text = text;
-    if (bytes > w->cap_text)
-        w->cap_text = bytes;
+    *buf = p;
+    if (bytes > *cap)
+        *cap = bytes;
     return true;
 }
 
@@ -99,7 +100,7 @@ static int decode(struct sbmy_conn *c, struct sb_err *err)
         return malformed(c, err);
     for (uint32_t i = 0; i < n; i++)
         room += sbmy_binary_room(&w->shape[i]);
-    if (!make_room(w, room))
+    if (!make_room(&w->text, &w->cap_text, room))
         return no_memory(err);
     w->decoded = true;
     return 0;
@@ -156,9 +157,9 @@ const char *sbmy_wire_column(struct sbmy_conn *c, uint32_t i)
     }
     for (uint32_t k = 0; p && k <= i; k++)
         p = column_at(p, &def);
-    if (!p || !make_room(w, def.name_len + 1))
+    if (!p || !make_room(&w->name, &w->cap_name, def.name_len + 1))
         return NULL;
-    memcpy(w->text, def.name, def.name_len);
-    w->text[def.name_len] = '\0';
-    return w->text;
+    memcpy(w->name, def.name, def.name_len);
+    w->name[def.name_len] = '\0';
+    return w->name;
 }

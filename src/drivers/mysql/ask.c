@@ -1,0 +1,51 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+//
+// Queries of the driver's own. A server, or what stands in its place, may
+// answer anything: rows and columns that are missing, NULL where there is none.
+#include "drivers/mysql/mysql_priv.h"
+
+static int no_rows(
+    const char *sql, unsigned have, unsigned want, struct sb_err *err)
+{
+    return sb_err_set(err, SB_EQUERY,
+        "the server's answer to \"%.60s\" has %u columns where %u belong", sql,
+        have, want);
+}
+
+int sbmy_ask(struct sbmy_conn *c, const char *sql, unsigned ncolumns,
+    MYSQL_RES **res, struct sb_err *err)
+{
+    unsigned n;
+
+    *res = NULL;
+    if (c->o->debug)
+        sbmy_trace(c, "mysql_real_query(%s)", sql);
+    if (mysql_real_query(c->my, sql, (unsigned long)strlen(sql)))
+        return sbmy_fail(c, err);
+    n = mysql_field_count(c->my);
+    *res = mysql_store_result(c->my);
+    if (!*res && mysql_errno(c->my))
+        return sbmy_fail(c, err);
+    sbmy_drop_texts(c);
+    if (*res && n >= ncolumns)
+        return 0;
+    if (*res)
+        mysql_free_result(*res);
+    *res = NULL;
+    return no_rows(sql, n, ncolumns, err);
+}
+
+MYSQL_ROW sbmy_ask_row(MYSQL_RES *res, unsigned ncolumns)
+{
+    MYSQL_ROW row;
+
+    while ((row = mysql_fetch_row(res)) != NULL) {
+        unsigned i = 0;
+
+        while (i < ncolumns && row[i])
+            i++;
+        if (i == ncolumns)
+            break;
+    }
+    return row;
+}

@@ -1,0 +1,266 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+//
+// What the driver asks by itself, and a server that answers something else:
+// rows or columns that are missing, NULL, no rows at all, a request for a file.
+#include "fake_mysql.h"
+
+#define COLUMN      "\3def\0\0\0\1c\0\14\41\0\170\0\0\0\375\0\0\0\0\0"
+#define EOF_PACKET  "\376\0\0\2\0"
+#define FILE_WANTED "\373/etc/hostname"
+
+// A result of text: n columns, and one row of these bytes, or none.
+static void answer_text(unsigned n, const char *row, size_t len)
+{
+    const char count = (char)n;
+    uint8_t seq = 1;
+
+    packet(seq++, &count, 1);
+    for (unsigned i = 0; i < n; i++)
+        PACKET(seq++, COLUMN);
+    PACKET(seq++, EOF_PACKET);
+    if (row)
+        packet(seq++, row, len);
+    PACKET(seq, EOF_PACKET);
+    next_answer();
+}
+#define TEXT(n, row) answer_text(n, row, sizeof(row) - 1)
+
+static void connected(void)
+{
+    CHECK_INT(start("mysql-ssl", "off"), 0);
+    CHECK_STR(err.msg, "");
+}
+
+// The server in a line
+// ----------------------------------------------------------
+
+static void check_server(const char *want)
+{
+    char line[200];
+
+    connected();
+    CHECK(sb_driver.info->server(conn, line, sizeof(line)) > 0);
+    CHECK_STR(line, want);
+    finish();
+}
+
+static void server_line(void)
+{
+    TEXT(6, "\4Here\6InnoDB\00264\0011\0010\0011");
+    check_server("MySQL 5.6.0, InnoDB, buffer pool 64 MB, flush log at commit "
+                 "1, binlog off, TLS off");
+}
+
+static void server_line_of_null(void)
+{
+    TEXT(6, "\4Here\6InnoDB\373\373\373\373");
+    check_server("MySQL 5.6.0, TLS off");
+}
+
+static void server_line_of_one_column(void)
+{
+    TEXT(1, "\4Here");
+    check_server("MySQL 5.6.0, TLS off");
+}
+
+static void server_line_of_no_row(void)
+{
+    answer_text(6, NULL, 0);
+    check_server("MySQL 5.6.0, TLS off");
+}
+
+static void server_line_of_no_result(void)
+{
+    answer_ok();
+    check_server("MySQL 5.6.0, TLS off");
+}
+
+static int visits;
+
+static int visit(void *arg, const char *name, double value)
+{
+    CHECK_STR(name, "Questions");
+    CHECK_INT(value, 42);
+    visits++;
+    return 0;
+}
+
+static void counters(void)
+{
+    TEXT(2, "\11Questions\00242");
+    TEXT(2, "\11Questions\373");
+    TEXT(2, "\373\00242");
+    TEXT(1, "\11Questions");
+    answer_ok();
+    connected();
+    visits = 0;
+    for (int i = 0; i < 3; i++)
+        CHECK_INT(sb_driver.info->counters(conn, visit, NULL, &err), 0);
+    CHECK_INT(visits, 1);
+    CHECK_INT(sb_driver.info->counters(conn, visit, NULL, &err), SB_EQUERY);
+    CHECK(strstr(err.msg, "has 1 columns where 2 belong") != NULL);
+    CHECK_INT(sb_driver.info->counters(conn, visit, NULL, &err), SB_EQUERY);
+    CHECK(strstr(err.msg, "has 0 columns where 2 belong") != NULL);
+    finish();
+}
+
+// Results that follow the one that was asked for are not the next answer.
+static void results_behind(void)
+{
+    PACKET(1, "\2");
+    PACKET(2, COLUMN);
+    PACKET(3, COLUMN);
+    PACKET(4, EOF_PACKET);
+    PACKET(5, "\376\0\0\12\0"); // more
+    PACKET(6, OK);
+    next_answer();
+    TEXT(2, "\11Questions\00242");
+    connected();
+    visits = 0;
+    CHECK_INT(sb_driver.info->counters(conn, visit, NULL, &err), 0);
+    CHECK_INT(sb_driver.info->counters(conn, visit, NULL, &err), 0);
+    CHECK_INT(visits, 1);
+    finish();
+}
+
+// Loading
+// -----------------------------------------------------------------------
+
+static int begin(void)
+{
+    memset(&err, 0, sizeof(err));
+    return sb_driver.bulk->begin(conn, "t", "id", 1, &err);
+}
+
+static void check_no_load(const char *why)
+{
+    connected();
+    CHECK_INT(begin(), SB_EUNSUPPORTED);
+    CHECK_STR(err.msg, why);
+    finish();
+}
+
+static void settings_of_one_column(void)
+{
+    TEXT(1, "\0011");
+    check_no_load(
+        "the server's answer to \"SELECT @@local_infile, @@unique_checks, "
+        "@@foreign_key_checks\" has 1 columns where 5 belong");
+}
+
+static void settings_of_null(void)
+{
+    TEXT(5, "\0011\373\0011\0011\0010");
+    check_no_load("the server does not tell its settings");
+}
+
+static void settings_of_no_row(void)
+{
+    answer_text(5, NULL, 0);
+    check_no_load("the server does not tell its settings");
+}
+
+// Not even the load that is about to begin.
+static void file_for_settings(void)
+{
+    PACKET(1, FILE_WANTED);
+    next_answer();
+    PACKET(3, OK);
+    next_answer();
+    check_no_load("no file of this machine is for you");
+}
+
+static void file_for_a_setting(void)
+{
+    TEXT(5, "\0011\0011\0011\0011\0010");
+    PACKET(1, FILE_WANTED);
+    next_answer();
+    PACKET(3, OK);
+    next_answer();
+    answer_ok(); // ROLLBACK
+    answer_ok(); // SET
+    connected();
+    CHECK_INT(begin(), SB_EQUERY);
+    CHECK_INT(err.native, 2068);
+    finish();
+}
+
+// A load of one row of which the server took none; what it has to say of it
+// comes then.
+static void begin_a_load(void)
+{
+    TEXT(5, "\0011\0011\0011\0011\0010");
+    answer_ok(); // SET
+    answer_ok(); // START TRANSACTION
+    PACKET(1, FILE_WANTED);
+    next_answer();
+    next_answer(); // the row
+    PACKET(4, "\0\0\0\2\0\1\0");
+    next_answer();
+}
+
+static void check_load(int native, const char *text)
+{
+    const struct sb_value one = { .type = SB_VALUE_INT, .i = 1 };
+
+    answer_ok(); // ROLLBACK
+    answer_ok(); // SET
+    connected();
+    CHECK_INT(begin(), 0);
+    CHECK_INT(sb_driver.bulk->rows(conn, &one, 1, &err), 0);
+    CHECK_INT(sb_driver.bulk->end(conn, true, &err), SB_EQUERY);
+    CHECK_INT(err.native, native);
+    CHECK_STR(err.msg, text);
+    finish();
+}
+
+#define SKIPPED "the server took 0 of 1 rows; it skips duplicate keys"
+
+static void warning(void)
+{
+    begin_a_load();
+    TEXT(3, "\7Warning\0041062\11Duplicate");
+    check_load(1062, "Duplicate");
+}
+
+static void warning_of_one_column(void)
+{
+    begin_a_load();
+    TEXT(1, "\7Warning");
+    check_load(0, SKIPPED);
+}
+
+static void warning_of_null(void)
+{
+    begin_a_load();
+    TEXT(3, "\7Warning\373\373");
+    check_load(0, SKIPPED);
+}
+
+static void warning_of_no_result(void)
+{
+    begin_a_load();
+    answer_ok();
+    check_load(0, SKIPPED);
+}
+
+int main(void)
+{
+    RUN(server_line);
+    RUN(server_line_of_null);
+    RUN(server_line_of_one_column);
+    RUN(server_line_of_no_row);
+    RUN(server_line_of_no_result);
+    RUN(counters);
+    RUN(results_behind);
+    RUN(settings_of_one_column);
+    RUN(settings_of_null);
+    RUN(settings_of_no_row);
+    RUN(file_for_settings);
+    RUN(file_for_a_setting);
+    RUN(warning);
+    RUN(warning_of_one_column);
+    RUN(warning_of_null);
+    RUN(warning_of_no_result);
+    return check_done();
+}
