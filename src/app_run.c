@@ -195,10 +195,11 @@ static void tell_final(void *data, const struct sb_report *r)
     aim_text(t->a, r);
     if (t->a->script && sb_script_before_final(t->a->script, &err))
         sb_log(SB_LOG_FATAL, "%s", err.msg);
-    if (tell_hook(t, r))
-        return;
-    sb_text_final(&t->a->text, r);
-    tell_line(t, r);
+    if (!tell_hook(t, r)) {
+        sb_text_final(&t->a->text, r);
+        tell_line(t, r);
+    }
+    sb_text_found(&t->a->text, r);
 }
 
 static int run_workload(struct sb_app *a, struct sb_workload *w)

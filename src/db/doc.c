@@ -107,10 +107,10 @@ static enum sb_op_kind kind_of(const char *command)
         { "count", SB_OP_READ },
         { "getMore", SB_OP_READ },
         { "insert", SB_OP_WRITE },
-        { "update", SB_OP_WRITE },
-        { "delete", SB_OP_WRITE },
-        { "findAndModify", SB_OP_WRITE },
-        { "findandmodify", SB_OP_WRITE },
+        { "update", SB_OP_CHANGE },
+        { "delete", SB_OP_CHANGE },
+        { "findAndModify", SB_OP_CHANGE },
+        { "findandmodify", SB_OP_CHANGE },
     };
 
     for (size_t i = 0; i < sizeof(known) / sizeof(known[0]); i++) {
@@ -242,11 +242,9 @@ static int end_call(struct sb_con_priv *c, struct call *call, int rc)
         debug_line(c, call);
     if (SB_UNLIKELY(rc))
         return failed(c, call, rc);
-    if (call->op >= 0) {
-        sb__count_result(call->rec, &c->res);
-        sb_rec_op_later(
-            call->rec, call->op, call->end - call->start, call->end);
-    }
+    if (call->op >= 0)
+        sb__count_result(
+            call->rec, call->op, &c->res, call->end - call->start, call->end);
     sb__con_result(c, NULL);
     c->doc_result = true;
     return 0;

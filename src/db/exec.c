@@ -17,8 +17,8 @@ static const struct {
     { "query", SB_OP_OTHER }, // any other word
     { "select", SB_OP_READ },
     { "insert", SB_OP_WRITE },
-    { "update", SB_OP_WRITE },
-    { "delete", SB_OP_WRITE },
+    { "update", SB_OP_CHANGE },
+    { "delete", SB_OP_CHANGE },
     { "replace", SB_OP_WRITE },
     { "begin", SB_OP_OTHER },
     { "start", SB_OP_OTHER },
@@ -104,8 +104,25 @@ int sb__op_of_reconnect(struct sb_db_ctx *ctx, struct sb_rec *rec)
     return op_of_keyword(ctx, rec, WORDS + 2);
 }
 
-void sb__count_result(struct sb_rec *rec, const struct sb_result *res)
+// Servers that answer an UPDATE or a DELETE of no row as they answer BEGIN are
+// told by the kind of the operation. Rows of an INSERT are not looked for.
+static enum sb_found found(enum sb_op_kind kind, const struct sb_result *res)
 {
+    if (kind == SB_OP_WRITE)
+        return SB_FOUND_UNKNOWN;
+    if (res->kind == SB_RESULT_ROWS)
+        return res->nrows > 0 ? SB_FOUND_ROWS : SB_FOUND_NOTHING;
+    if (res->affected > 0 && res->kind == SB_RESULT_WRITE)
+        return SB_FOUND_ROWS;
+    if (kind == SB_OP_CHANGE)
+        return SB_FOUND_NOTHING;
+    return SB_FOUND_UNKNOWN;
+}
+
+void sb__count_result(struct sb_rec *rec, int op, const struct sb_result *res,
+    uint64_t ns, uint64_t end_ns)
+{
+    sb_rec_op_found(rec, op, found(rec->stats->op[op].kind, res), ns, end_ns);
     if (res->kind == SB_RESULT_ROWS)
         sb_tally_add(&rec->tally.reads, 1);
     else if (res->kind == SB_RESULT_WRITE && res->affected > 0)
@@ -285,10 +302,8 @@ int sb__con_run(struct sb_con_priv *c, const char *sql, size_t len, int op)
         checked(c, rc);
         return sb__con_error(c, "query", sql, len);
     }
-    if (rec) {
-        sb__count_result(rec, &c->res);
-        sb_rec_op_later(rec, op, end - start, end);
-    }
+    if (rec)
+        sb__count_result(rec, op, &c->res, end - start, end);
     return 0;
 }
 

@@ -199,8 +199,10 @@ enum sb_op_kind sb__kind_of_text(const char *sql, size_t len);
 int sb__op_of_next(struct sb_db_ctx *ctx, struct sb_rec *rec);
 int sb__op_of_prepare(struct sb_db_ctx *ctx, struct sb_rec *rec);
 int sb__op_of_reconnect(struct sb_db_ctx *ctx, struct sb_rec *rec);
-// Counts a query by its result.
-void sb__count_result(struct sb_rec *rec, const struct sb_result *res);
+// Counts an execution of op that took ns until end_ns, by its result: as a
+// read, a write or another query, and as a hit or a miss.
+void sb__count_result(struct sb_rec *rec, int op, const struct sb_result *res,
+    uint64_t ns, uint64_t end_ns);
 // Runs text as sb_con_query() does after sb__con_begin(). op < 0: the
 // operation of its first word. 0 or SB_E*.
 int sb__con_run(struct sb_con_priv *c, const char *sql, size_t len, int op);

@@ -274,10 +274,8 @@ static int receive(struct sb_con_priv *c)
     }
     if (rc)
         return failed(c, item, rc);
-    if (rec && item->op >= 0) {
-        sb__count_result(rec, &c->res);
-        sb_rec_op_later(rec, item->op, now - p->start, now);
-    }
+    if (rec && item->op >= 0)
+        sb__count_result(rec, item->op, &c->res, now - p->start, now);
     return 0;
 }
 

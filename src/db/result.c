@@ -61,14 +61,16 @@ const char *sb_rs_column(struct sb_rs *rs, uint32_t i)
 }
 
 // A result counts as a query of its own, as each statement of a text does.
-static void record(struct sb_con_priv *c, uint64_t ns)
+static void record(struct sb_con_priv *c, uint64_t start)
 {
     struct sb_rec *rec = sb__rec(c);
+    uint64_t now;
 
     if (!rec)
         return;
-    sb__count_result(rec, &c->res);
-    sb_rec_op(rec, sb__op_of_next(c->ctx, rec), ns);
+    now = sb__now(c);
+    sb__count_result(
+        rec, sb__op_of_next(c->ctx, rec), &c->res, now - start, now);
 }
 
 int sb_rs_more(struct sb_con *con)
@@ -90,7 +92,7 @@ int sb_rs_more(struct sb_con *con)
         return 0;
     }
     c->ahead = true;
-    record(c, sb__timed(c) ? sb__now(c) - start : 0);
+    record(c, start);
     return 1;
 }
 

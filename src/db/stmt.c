@@ -422,10 +422,8 @@ static int execute(struct sb_stmt_handle *st)
         c->err.code = rc;
         return sb__con_error(c, "query", st->sql, st->len);
     }
-    if (rec) {
-        sb__count_result(rec, &c->res);
-        sb_rec_op_later(rec, op, end - start, end);
-    }
+    if (rec)
+        sb__count_result(rec, op, &c->res, end - start, end);
     return 0;
 }
 

@@ -77,6 +77,8 @@ static int take_op(struct sb_snap_op *op, const struct sb_stats *s, unsigned n)
         op->count += load(&t->count);
         op->errors += load(&t->errors);
         op->ns += load(&t->ns);
+        op->hits += load(&t->hits);
+        op->misses += load(&t->misses);
         widen(&op->min, &op->max, &t->min, &t->max);
     }
     op->min = none_is_zero(op->min);
@@ -180,25 +182,26 @@ static int take_later(struct sb_snap *out, const struct sb_rec *r, unsigned u)
     int rc = 0;
 
     for (uint32_t i = 0; rc == 0 && i < n; i++) {
-        uint64_t v = load(&r->later[i]);
-        uint64_t ns = v & ((UINT64_C(1) << 48) - 1), op = v >> 48;
+        struct sb__later v = sb__rec_later_of(load(&r->later[i]));
 
-        if (op > out->nops)
+        if (v.op > out->nops)
             continue;
-        if (op > 0) {
-            struct sb_snap_op *o = &out->op[op - 1];
+        if (v.op > 0) {
+            struct sb_snap_op *o = &out->op[v.op - 1];
 
             o->count++;
-            rc = add_time(&o->hist, &o->ns, &o->min, &o->max, ns);
+            o->hits += v.found == SB_FOUND_ROWS;
+            o->misses += v.found == SB_FOUND_NOTHING;
+            rc = add_time(&o->hist, &o->ns, &o->min, &o->max, v.ns);
             continue;
         }
         rc = add_time(&out->service, &out->c.service_ns, &out->service_min,
-            &out->service_max, ns);
-        out->user_ns[u] += ns;
-        if (out->user_min[u] == 0 || ns < out->user_min[u])
-            out->user_min[u] = ns;
-        if (ns > out->user_max[u])
-            out->user_max[u] = ns;
+            &out->service_max, v.ns);
+        out->user_ns[u] += v.ns;
+        if (out->user_min[u] == 0 || v.ns < out->user_min[u])
+            out->user_min[u] = v.ns;
+        if (v.ns > out->user_max[u])
+            out->user_max[u] = v.ns;
     }
     return rc;
 }
@@ -311,7 +314,8 @@ static int sub_ops(struct sb_snap *out, const struct sb_snap *later,
         struct sb_snap_op *o = &out->op[i];
 
         *o = (struct sb_snap_op){ a->count - b->count, a->errors - b->errors,
-            a->ns - b->ns, a->min, a->max, { { 0 }, 0 } };
+            a->ns - b->ns, a->min, a->max, a->hits - b->hits,
+            a->misses - b->misses, { { 0 }, 0 } };
         rc = sb_hist_snap_sub(&o->hist, &a->hist, &b->hist);
         if (rc == 0)
             bounds(&o->hist, &o->min, &o->max);
@@ -458,6 +462,20 @@ static int check_hists(
     return rc;
 }
 
+static int check_found(const struct sb_snap *s, struct sb_err *err)
+{
+    for (unsigned i = 0; i < s->nops; i++) {
+        const struct sb_snap_op *op = &s->op[i];
+
+        if (op->hits + op->misses > op->count)
+            return sb_err_set(err, SB_EINTERNAL,
+                "accounting: hits + misses <= count of an operation does not "
+                "hold: %" PRIu64 " + %" PRIu64 " and %" PRIu64,
+                op->hits, op->misses, op->count);
+    }
+    return 0;
+}
+
 static int check_users(const struct sb_snap *s, struct sb_err *err)
 {
     uint64_t events = 0, ns = 0;
@@ -484,6 +502,8 @@ int sb_snap_check(const struct sb_snap *s, const struct sb_stats *stats,
         rc = check_errors(s, err);
     if (rc == 0)
         rc = check_hists(s, stats->open_loop, err);
+    if (rc == 0)
+        rc = check_found(s, err);
     if (rc == 0)
         rc = check_users(s, err);
     return rc;

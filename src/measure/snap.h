@@ -8,7 +8,7 @@
 #include "measure/stats.h"
 
 struct sb_snap_op {
-    uint64_t count, errors, ns, min, max;
+    uint64_t count, errors, ns, min, max, hits, misses;
     struct sb_hist_snap hist;
 };
 

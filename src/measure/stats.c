@@ -9,8 +9,10 @@
 #define SHARDS_LEAST 8
 #define SHARDS_MOST  64
 
-_Static_assert(sizeof(struct sb_rec) % 64 == 0,
+_Static_assert(
+    sizeof(struct sb_rec) % 64 == 0 && sizeof(struct sb_op_tally) == 64,
     "users must not share a cache line of counters");
+_Static_assert(SB_OPS_MAX < 0xff, "operations have a byte in sb_rec.later");
 
 static void hists_free(struct sb_hist *h, unsigned n)
 {
@@ -236,14 +238,14 @@ static void record_later(struct sb_rec *r, uint32_t n)
     struct sb_tally *t = &r->tally;
 
     for (uint32_t i = 0; i < n; i++) {
-        uint64_t v = atomic_load_explicit(&r->later[i], memory_order_relaxed);
-        uint64_t ns = v & ((UINT64_C(1) << 48) - 1);
+        struct sb__later v = sb__rec_later_of(
+            atomic_load_explicit(&r->later[i], memory_order_relaxed));
 
-        if (v >> 48)
-            sb_rec_op(r, (int)(v >> 48) - 1, ns);
+        if (v.op)
+            sb__rec_op(r, (int)v.op - 1, v.found, v.ns);
         else
             sb__rec_time(r->service, &t->service_ns, &t->service_min,
-                &t->service_max, ns);
+                &t->service_max, v.ns);
     }
 }
 

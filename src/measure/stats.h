@@ -13,7 +13,8 @@
 //     queries   = reads + writes + others
 //     errors    = ignored + restarted + given up + fatal = sum over codes
 //     sums over users = totals; sum over histogram buckets = completed;
-//     count of each operation = count of its histogram
+//     count of each operation = count of its histogram, and is not less than
+//     hits + misses
 #ifndef SB_STATS_H
 #define SB_STATS_H
 
@@ -74,12 +75,26 @@ static inline void sb_tally_add(_Atomic uint64_t *c, uint64_t n)
 }
 
 // What a named operation is counted as.
-enum sb_op_kind { SB_OP_READ, SB_OP_WRITE, SB_OP_OTHER, SB_OP_CUSTOM };
+enum sb_op_kind {
+    SB_OP_READ,
+    SB_OP_WRITE,  // adds rows: INSERT, REPLACE
+    SB_OP_CHANGE, // changes or deletes rows that are there: UPDATE, DELETE
+    SB_OP_OTHER,
+    SB_OP_CUSTOM
+};
+
+// What an execution that looks for rows has found.
+enum sb_found {
+    SB_FOUND_UNKNOWN, // it does not look for rows, or nobody can tell
+    SB_FOUND_ROWS,    // a hit
+    SB_FOUND_NOTHING, // a miss
+};
 
 // One user's part of an operation, alone in its cache line.
 struct sb_op_tally {
-    _Alignas(64) _Atomic uint64_t count, errors, ns;
-    _Atomic uint64_t min, max;
+    _Alignas(64) _Atomic uint64_t count;
+    _Atomic uint64_t errors, ns, min, max;
+    _Atomic uint64_t hits, misses;
 };
 
 // An error code as seen by one user; n is published with release.
@@ -115,8 +130,8 @@ struct sb_rec {
     uint32_t open_errors; // errors whose fate is not known yet; owner only
     // Times that are not in the histograms yet. A bucket is a line of cache of
     // its own, cold after every call of a server: several at once are cheaper,
-    // as their misses overlap. Each is (op + 1) << 48 | ns; 0 for op + 1 is
-    // the service time of an event.
+    // as their misses overlap. Each is found << 56 | (op + 1) << 48 | ns; 0 for
+    // op + 1 is the service time of an event.
     _Atomic uint32_t nlater;
     // Who has the recorder for itself, enum sb_rec_gate.
     _Atomic uint32_t gate;
@@ -186,6 +201,9 @@ static inline void sb_rec_op(struct sb_rec *r, int op, uint64_t ns);
 // time may wait in r->later until the next call, or sb_rec_flush().
 static inline void sb_rec_op_later(
     struct sb_rec *r, int op, uint64_t ns, uint64_t end_ns);
+// The same with a hit or a miss.
+static inline void sb_rec_op_found(struct sb_rec *r, int op,
+    enum sb_found found, uint64_t ns, uint64_t end_ns);
 static inline void sb_rec_event_later(
     struct sb_rec *r, uint64_t start, uint64_t end);
 // Records all times that wait, unless the recorder is closed. The user's
@@ -244,13 +262,23 @@ static inline struct sb_op_tally *sb_rec_op_tally(
     return &r->stats->op[op].tally[r->user];
 }
 
-static inline void sb_rec_op(struct sb_rec *r, int op, uint64_t ns)
+static inline void sb__rec_op(
+    struct sb_rec *r, int op, enum sb_found found, uint64_t ns)
 {
     struct sb_op_tally *t = sb_rec_op_tally(r, op);
 
     sb_tally_add(&t->count, 1);
+    if (found == SB_FOUND_ROWS)
+        sb_tally_add(&t->hits, 1);
+    else if (found == SB_FOUND_NOTHING)
+        sb_tally_add(&t->misses, 1);
     sb__rec_time(
         &r->stats->op[op].shard[r->shard], &t->ns, &t->min, &t->max, ns);
+}
+
+static inline void sb_rec_op(struct sb_rec *r, int op, uint64_t ns)
+{
+    sb__rec_op(r, op, SB_FOUND_UNKNOWN, ns);
 }
 
 static inline void sb__rec_later(
@@ -266,13 +294,35 @@ static inline void sb__rec_later(
     }
 }
 
+static inline void sb_rec_op_found(
+    struct sb_rec *r, int op, enum sb_found found, uint64_t ns, uint64_t end_ns)
+{
+    if (ns >> 48)
+        sb__rec_op(r, op, found, ns); // there is no room for three days
+    else
+        sb__rec_later(r, (uint64_t)found << 8 | ((uint64_t)op + 1), ns, end_ns);
+}
+
 static inline void sb_rec_op_later(
     struct sb_rec *r, int op, uint64_t ns, uint64_t end_ns)
 {
-    if (ns >> 48)
-        sb_rec_op(r, op, ns); // there is no room for three days
-    else
-        sb__rec_later(r, (uint64_t)op + 1, ns, end_ns);
+    sb_rec_op_found(r, op, SB_FOUND_UNKNOWN, ns, end_ns);
+}
+
+// A time that waits, taken apart.
+struct sb__later {
+    uint64_t ns;
+    unsigned op; // number + 1; 0: the service time of an event
+    enum sb_found found;
+};
+
+static inline struct sb__later sb__rec_later_of(uint64_t word)
+{
+    return (struct sb__later){
+        .ns = word & ((UINT64_C(1) << 48) - 1),
+        .op = (word >> 48) & 0xff,
+        .found = (enum sb_found)(word >> 56),
+    };
 }
 
 static inline void sb_rec_event_later(

@@ -68,5 +68,9 @@ void sb_text_checkpoint(struct sb_text *t, const struct sb_report *r);
 // The classic block and what was asked for besides; the table of errors goes
 // to t->err.
 void sb_text_final(struct sb_text *t, const struct sb_report *r);
+// A line to t->err with the operations that found nothing in more than 1 % of
+// the executions that look for rows, and at least 10 times. Not below the level
+// of warnings.
+void sb_text_found(const struct sb_text *t, const struct sb_report *r);
 
 #endif

@@ -2,11 +2,19 @@
 #include "out/text_private.h"
 
 #include <inttypes.h>
+#include <math.h>
 #include <string.h>
+
+#include "base/log.h"
 
 // Width of a column of times, and most digits a label like "99.9999%" takes.
 #define TIME  11
 #define LABEL 24
+
+// Misses that sb_text_found() tells of: at least so many, and more than so many
+// percent of the executions that look for rows.
+#define MISSES_LEAST   10u
+#define MISSES_PERCENT 1.0
 
 // "min avg 95% 99% max" over columns of times.
 static void time_heads(const struct sb_text *t)
@@ -99,6 +107,37 @@ void sb__text_operations(const struct sb_text *t, const struct sb_report *r)
         time_cells(t, &op->hist, op->min, op->ns, op->max);
     }
     fprintf(t->out, "\n");
+}
+
+// Percent of the executions that found nothing; 0 when they are but a few.
+static double misses(const struct sb_snap_op *op)
+{
+    double pct = 100 * (double)op->misses / (double)(op->hits + op->misses);
+
+    if (op->misses < MISSES_LEAST || pct <= MISSES_PERCENT)
+        return 0;
+    return floor(pct * 10) / 10; // 100 means all of them
+}
+
+void sb_text_found(const struct sb_text *t, const struct sb_report *r)
+{
+    const struct sb_snap *s = r->snap;
+    const char *before = "found nothing: ";
+    char name[sizeof(t->stats->op[0].name)];
+
+    if (!s->op || t->o.verbosity < SB_LOG_WARNING)
+        return;
+    for (unsigned i = 0; i < s->nops; i++) {
+        double pct = misses(&s->op[i]);
+
+        if (pct <= 0)
+            continue;
+        op_name(t, i, name, sizeof(name));
+        fprintf(t->err, "%s%.1f %% of %s", before, pct, name);
+        before = ", ";
+    }
+    if (before[0] == ',')
+        fprintf(t->err, "\n");
 }
 
 void sb__text_errors(const struct sb_text *t, const struct sb_report *r)

@@ -218,3 +218,48 @@ takes as long as it needs for one event.
   $ sed -n -e '/number of events/p' -e '/^begun/p' out
   begun more: true
       total number of events:              7
+
+Reads and writes that found nothing are named behind the report, on standard
+error; standard output does not change. INSERT and BEGIN look for nothing.
+
+  $ cat >miss.lua <<'EOF'
+  > function thread_init()
+  >    con = sysbench.sql.driver():connect()
+  > end
+  > function event()
+  >    con:query("SELECT 1")
+  >    con:query("INSERT INTO t VALUES (1)")
+  >    con:query("BEGIN")
+  > end
+  > EOF
+  $ sysbench miss.lua run --db-driver=null --null-rows=0 --time=0 --events=20 \
+  >     2>err | sed -n '/queries perf/,/trans/p' | mask
+      queries performed:
+          read:                            20
+          write:                           20
+          other:                           20
+          total:                           60
+      transactions:                        20     (N per sec.)
+  $ cat err
+  found nothing: 100.0 % of select
+  $ sysbench miss.lua run --db-driver=null --time=0 --events=20 2>&1 >/dev/null
+
+A few are not worth a line; nor is one printed below the level of warnings.
+
+  $ sysbench miss.lua run --db-driver=null --null-rows=0 --time=0 --events=9 \
+  >     --verbosity=2
+  $ sysbench miss.lua run --db-driver=null --null-rows=0 --time=0 --events=10 \
+  >     --verbosity=2
+  found nothing: 100.0 % of select
+  $ sysbench miss.lua run --db-driver=null --null-rows=0 --time=0 --events=10 \
+  >     --verbosity=1
+
+A script that prints the report itself does not hide it.
+
+  $ cat >>miss.lua <<'EOF'
+  > sysbench.hooks.report_cumulative = function() print("mine") end
+  > EOF
+  $ sysbench miss.lua run --db-driver=null --null-rows=0 --time=0 --events=20 \
+  >     2>&1 | tail -n 2
+  mine
+  found nothing: 100.0 % of select

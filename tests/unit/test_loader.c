@@ -246,7 +246,8 @@ static void results_are_counted_by_kind(void)
     CHECK_INT(count_of(&w, "begin"), 1);
     CHECK_INT(count_of(&w, "query"), 1);
     // An UPDATE that changed nothing is no write.
-    sb__count_result(w.rec, &(struct sb_result){ .kind = SB_RESULT_WRITE });
+    sb__count_result(
+        w.rec, 0, &(struct sb_result){ .kind = SB_RESULT_WRITE }, 1, 1);
     CHECK_INT(w.rec->tally.writes, 1);
     CHECK_INT(w.rec->tally.others, 3);
     CHECK(sb_drivers_used(w.d));

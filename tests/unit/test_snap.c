@@ -48,13 +48,13 @@ static void intervals_add_up(void)
     op = sb_stats_op(&s, "select", SB_OP_READ);
     sb_err_native(&e, SB_ERESTART, 7, "40001", "again");
     event(0, 0, 100, 50100);
-    sb_rec_op(&s.rec[0], op, 400);
+    sb_rec_op_found(&s.rec[0], op, SB_FOUND_ROWS, 400, SB_REC_LATER_NS);
     sb_rec_code(&s.rec[0], "x", &e, 60);
     sb_rec_settle(&s.rec[0], SB_FATE_IGNORED, NULL, 60);
     take(&a, 1000, 1);
     event(1, 0, 200, 700);
     event(0, 0, 300, 1300);
-    sb_rec_op(&s.rec[1], op, 3000);
+    sb_rec_op_found(&s.rec[1], op, SB_FOUND_NOTHING, 3000, SB_REC_LATER_NS);
     sb_rec_code(&s.rec[1], "x", &e, 50);
     sb_rec_settle(&s.rec[1], SB_FATE_IGNORED, NULL, 70);
     take(&b, 3000, 8);
@@ -78,6 +78,10 @@ static void intervals_add_up(void)
     CHECK_INT(diff.user_max[1], 500);
     CHECK_INT(diff.op[op].count, 1);
     CHECK_INT(diff.op[op].ns, 3000);
+    CHECK_INT(b.op[op].hits, 1);
+    CHECK_INT(b.op[op].misses, 1);
+    CHECK_INT(diff.op[op].hits, 0);
+    CHECK_INT(diff.op[op].misses, 1);
     // A bucket of 2 ns: the exact minimum of the difference is not known.
     CHECK_NEAR((double)diff.op[op].min, 3000, 2);
     CHECK_INT(diff.op[op].max, 3000);
@@ -141,6 +145,8 @@ static void broken_sums_are_named(void)
     BROKEN(b.response.total++, "response times");
     BROKEN(b.lag.total++, "lags");
     BROKEN(b.op[0].count++, "operation");
+    BROKEN(b.op[0].hits += 2, "hits + misses");
+    BROKEN(b.op[0].misses += 2, "hits + misses");
     BROKEN(b.user_events[1]++, "sum over users");
     BROKEN(b.user_ns[1]++, "service time = sum");
 }

@@ -184,7 +184,7 @@ static void later(void)
     sb_rec_event_later(
         &s.rec[0], 2000000, 2000100); // the first of all: at once
     CHECK_INT(s.rec[0].nlater, 0);
-    sb_rec_op_later(&s.rec[0], op, 50, 2000160);
+    sb_rec_op_found(&s.rec[0], op, SB_FOUND_NOTHING, 50, 2000160);
     sb_rec_event_later(&s.rec[0], 2000100, 2000170);
     CHECK_INT(s.rec[0].nlater, 2);
     CHECK_INT(s.rec[0].tally.completed, 2);
@@ -201,12 +201,15 @@ static void later(void)
     CHECK_INT(snap.op[op].count, 1);
     CHECK_INT(snap.op[op].ns, 50);
     CHECK_INT(snap.op[op].hist.total, 1);
+    CHECK_INT(snap.op[op].hits, 0);
+    CHECK_INT(snap.op[op].misses, 1);
     sb_snap_done(&snap);
     // A millisecond after the last time.
     sb_rec_event_later(&s.rec[0], 2900000, 3000100);
     CHECK_INT(s.rec[0].nlater, 0);
     CHECK_INT(s.rec[0].tally.service_ns, 100 + 70 + 100100);
     CHECK_INT(s.op[op].tally[0].count, 1);
+    CHECK_INT(s.op[op].tally[0].misses, 1);
     // Enough of them.
     for (unsigned i = 0; i < SB_REC_LATER; i++)
         sb_rec_op_later(&s.rec[0], op, 7, 3000200);
@@ -219,6 +222,39 @@ static void later(void)
     sb_rec_op_later(&s.rec[1], op, UINT64_C(1) << 50, 5);
     CHECK_INT(s.rec[1].nlater, 0);
     CHECK_INT(s.op[op].tally[1].max, UINT64_C(1) << 50);
+    sb_rec_op_found(&s.rec[1], op, SB_FOUND_ROWS, UINT64_C(1) << 50, 6);
+    CHECK_INT(s.op[op].tally[1].hits, 1);
+    CHECK_INT(s.op[op].tally[1].misses, 0);
+    sb_stats_done(&s);
+}
+
+// The last place of the table, and both outcomes, on their way through
+// sb_rec.later.
+static void found(void)
+{
+    struct sb_snap snap;
+    char name[16];
+    int op = 0;
+
+    CHECK_INT(sb_stats_init(&s, 2, 1, false), 0);
+    for (int i = 0; i < SB_OPS_MAX; i++) {
+        snprintf(name, sizeof(name), "op%d", i);
+        op = sb_stats_op(&s, name, SB_OP_READ);
+    }
+    CHECK_INT(op, SB_OPS_MAX - 1);
+    for (unsigned u = 0; u < 2; u++) {
+        for (int i = 0; i < 5; i++)
+            sb_rec_op_found(
+                &s.rec[u], op, i < 2 ? SB_FOUND_ROWS : SB_FOUND_NOTHING, 7, 1);
+        sb_rec_op_later(&s.rec[u], op, 7, 1);
+    }
+    sb_rec_flush(&s.rec[0]); // the other one was left behind in a call
+    CHECK_INT(sb_snap_take(&snap, &s, SB_SNAP_FINAL, 1), 0);
+    CHECK_INT(snap.op[op].count, 12);
+    CHECK_INT(snap.op[op].hits, 4);
+    CHECK_INT(snap.op[op].misses, 6);
+    CHECK_INT(snap.op[0].hits + snap.op[0].misses, 0);
+    sb_snap_done(&snap);
     sb_stats_done(&s);
 }
 
@@ -338,6 +374,7 @@ int main(void)
     RUN(codes_are_counted_apart);
     RUN(fates_are_settled);
     RUN(later);
+    RUN(found);
     RUN(closed);
     RUN(closing_waits);
     RUN(closed_while_recording);

@@ -1,0 +1,178 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+//
+// Hits and misses: which results of which statements count as one, on every
+// way that a statement can take.
+#include "fake_doc.h"
+
+static const struct sb_result nothing = { .kind = SB_RESULT_NONE };
+static const struct sb_result no_rows = { .kind = SB_RESULT_ROWS };
+static const struct sb_result rows = { .kind = SB_RESULT_ROWS, .nrows = 3 };
+static const struct sb_result no_write = { .kind = SB_RESULT_WRITE };
+static const struct sb_result write = { .kind = SB_RESULT_WRITE,
+    .affected = 2 };
+
+// "hits/misses of count" of an operation.
+static const char *found(const char *name)
+{
+    static char text[64];
+    const struct sb_op_tally *t;
+
+    sb_rec_flush(rec);
+    t = sb_rec_op_tally(rec, op_index(name));
+    snprintf(text, sizeof(text), "%d/%d of %d", (int)t->hits, (int)t->misses,
+        (int)t->count);
+    return text;
+}
+
+static void run_text(const char *sql, const struct sb_result *res)
+{
+    told = res;
+    sb_con_query(&c.pub, sql, strlen(sql));
+    CHECK_INT(c.pub.error, SB_SQL_NONE);
+}
+
+static void texts(void)
+{
+    start_docs();
+    run_text("SELECT 1", &rows);
+    run_text("SELECT 1", &no_rows);
+    run_text("SELECT 1", &no_rows);
+    CHECK_STR(found("select"), "1/2 of 3");
+    // Some servers answer a write of no row as they answer BEGIN.
+    run_text("UPDATE t", &write);
+    run_text("UPDATE t", &no_write);
+    run_text("UPDATE t", &nothing);
+    CHECK_STR(found("update"), "1/2 of 3");
+    run_text("delete from t", &nothing);
+    CHECK_STR(found("delete"), "0/1 of 1");
+    // New rows are not looked for.
+    run_text("INSERT INTO t", &write);
+    run_text("INSERT INTO t", &nothing);
+    run_text("INSERT INTO t", &no_rows); // RETURNING
+    CHECK_STR(found("insert"), "0/0 of 3");
+    run_text("REPLACE INTO t", &nothing);
+    CHECK_STR(found("replace"), "0/0 of 1");
+    run_text("BEGIN", &nothing);
+    CHECK_STR(found("begin"), "0/0 of 1");
+    run_text("CREATE TABLE t", &nothing);
+    CHECK_STR(found("create"), "0/0 of 1");
+    // Whatever returns rows reads.
+    run_text("SHOW TABLES", &no_rows);
+    run_text("HANDLER t READ", &rows);
+    CHECK_STR(found("query"), "1/1 of 2");
+    run_text("UPDATE t RETURNING id", &no_rows);
+    CHECK_STR(found("update"), "1/3 of 4");
+    finish_docs();
+}
+
+static void run_prepared(const char *sql, const struct sb_result *res)
+{
+    struct sb_stmt_handle *st = sb_stmt_open(&c.pub, sql, strlen(sql), "mine");
+
+    told = res;
+    sb_stmt_execute(st);
+    CHECK_INT(c.pub.error, SB_SQL_NONE);
+    sb_stmt_free(st);
+}
+
+static void statements(void)
+{
+    start_docs();
+    run_prepared("DELETE FROM t", &write);
+    run_prepared("DELETE FROM t", &nothing);
+    CHECK_STR(found("mine"), "1/1 of 2");
+    c.emulate = true;
+    run_prepared("DELETE FROM t", &nothing);
+    run_prepared("DELETE FROM t", &write);
+    CHECK_STR(found("mine"), "2/2 of 4");
+    CHECK(strstr(logged(), "query(DELETE FROM t)") != NULL);
+    finish_docs();
+}
+
+static int pipeline_send(struct sb_conn *conn, const struct sb_item *items,
+    uint32_t n, struct sb_err *err)
+{
+    return 0;
+}
+
+static int pipeline_receive(
+    struct sb_conn *conn, struct sb_result *res, struct sb_err *err)
+{
+    *res = *told;
+    return 0;
+}
+
+static int pipeline_end(struct sb_conn *conn, struct sb_err *err)
+{
+    return 0;
+}
+
+static void run_pipeline(const struct sb_result *res)
+{
+    CHECK_INT(sb_con_pipeline(&c.pub), 0);
+    run_prepared("UPDATE t", res);
+    sb_con_query(&c.pub, "SELECT 1", 8);
+    CHECK_INT(sb_con_pipeline_run(&c.pub), 2);
+}
+
+static void pipelines(void)
+{
+    start_docs();
+    run_pipeline(&no_rows); // one by one
+    run_pipeline(&rows);
+    CHECK_STR(found("mine"), "1/1 of 2");
+    CHECK_STR(found("select"), "1/1 of 2");
+    sql_ops.pipeline_send = pipeline_send;
+    sql_ops.pipeline_receive = pipeline_receive;
+    sql_ops.pipeline_end = pipeline_end;
+    run_pipeline(&no_rows);
+    run_pipeline(&rows);
+    CHECK_STR(found("mine"), "2/2 of 4");
+    CHECK_STR(found("select"), "2/2 of 4");
+    sql_ops.pipeline_send = NULL;
+    sql_ops.pipeline_receive = NULL;
+    sql_ops.pipeline_end = NULL;
+    finish_docs();
+}
+
+static void document(const char *name, const struct sb_result *res)
+{
+    static struct doc d;
+    struct answer *a = next_answer(0, 0);
+
+    a->kind = res->kind;
+    a->nrows = res->nrows;
+    a->affected = res->affected;
+    put_text(begin(&d), name, "t");
+    CHECK_INT(run_doc(end(&d)), 0);
+}
+
+static void documents(void)
+{
+    start_docs();
+    document("find", &rows);
+    document("find", &no_rows);
+    CHECK_STR(found("find"), "1/1 of 2");
+    document("update", &write);
+    document("update", &no_write);
+    CHECK_STR(found("update"), "1/1 of 2");
+    document("delete", &no_write);
+    CHECK_STR(found("delete"), "0/1 of 1");
+    document("findAndModify", &no_write);
+    CHECK_STR(found("findAndModify"), "0/1 of 1");
+    document("insert", &no_write);
+    document("insert", &write);
+    CHECK_STR(found("insert"), "0/0 of 2");
+    document("ping", &nothing);
+    CHECK_STR(found("ping"), "0/0 of 1");
+    finish_docs();
+}
+
+int main(void)
+{
+    RUN(texts);
+    RUN(statements);
+    RUN(pipelines);
+    RUN(documents);
+    return check_done();
+}
