@@ -31,6 +31,7 @@ struct sb_load {
     uint64_t uncommitted;
     struct sb_buf text; // INSERT being built
     int failed;         // the first error; all calls return it from then on
+    struct sb_err why;  // the same in full
 };
 
 static uint32_t count_columns(const char *columns)
@@ -72,18 +73,49 @@ static struct sb_load *load_new(const char *table, const char *columns)
     return NULL;
 }
 
+static void drop_feed(struct sb_load *ld)
+{
+    struct sb__feed *f = ld->feed;
+
+    pthread_mutex_lock(&ld->con->ctx->lock);
+    ld->feed = NULL;
+    pthread_mutex_unlock(&ld->con->ctx->lock);
+    if (f)
+        sb__feed_put(f);
+}
+
+static void give_up(struct sb_load *ld)
+{
+    struct sb_con_priv *c = ld->con;
+    struct sb_err err;
+
+    if (ld->feed)
+        sb__feed_abandon(ld->feed, ld->table);
+    if (c->load != ld)
+        return;
+    c->load = NULL;
+    c->drv->bulk->end(c->conn, false, &err);
+}
+
 // The error in con->err ends this load. Logged and counted unless it was by
-// another thread.
+// another thread. Its transaction and its connection are free at once: the
+// script may never close it.
 static int load_fail(struct sb_load *ld, bool report)
 {
     struct sb_con_priv *c = ld->con;
     char what[160];
 
+    if (report) {
+        snprintf(what, sizeof(what), "loading table '%.100s'", ld->table);
+        sb__con_error(c, what, "", 0);
+    } else {
+        sb__con_failed(c);
+    }
     ld->failed = c->err.code;
-    if (!report)
-        return sb__con_failed(c);
-    snprintf(what, sizeof(what), "loading table '%.100s'", ld->table);
-    return sb__con_error(c, what, "", 0);
+    ld->why = c->err;
+    give_up(ld);
+    drop_feed(ld);
+    return ld->failed;
 }
 
 // Restarting a load makes no sense: some of its rows are in already.
@@ -243,18 +275,8 @@ static int send_text(struct sb_load *ld)
     if (rc == 0)
         sb__con_result(c, NULL);
     ld->failed = rc;
+    ld->why = c->err;
     return rc;
-}
-
-static void drop_feed(struct sb_load *ld)
-{
-    struct sb__feed *f = ld->feed;
-
-    pthread_mutex_lock(&ld->con->ctx->lock);
-    ld->feed = NULL;
-    pthread_mutex_unlock(&ld->con->ctx->lock);
-    if (f)
-        sb__feed_put(f);
 }
 
 static int send_feed(struct sb_load *ld)
@@ -335,9 +357,15 @@ static int value_done(struct sb_load *ld)
     return 0;
 }
 
-static int refused(const struct sb_load *ld)
+static int refused(struct sb_load *ld)
 {
-    return ld && ld->failed ? ld->failed : SB_EUSAGE;
+    if (!ld || !ld->failed)
+        return SB_EUSAGE;
+    if (!ld->con)
+        return ld->failed;
+    // Other calls on the connection may have succeeded since.
+    ld->con->err = ld->why;
+    return sb__con_failed(ld->con);
 }
 
 static int no_integer(struct sb_load *ld, double value)
@@ -458,19 +486,6 @@ static int commit(struct sb_load *ld)
     return rc ? load_fatal(ld, first) : 0;
 }
 
-static void give_up(struct sb_load *ld)
-{
-    struct sb_con_priv *c = ld->con;
-    struct sb_err err;
-
-    if (ld->way == WAY_FEED)
-        sb__feed_abandon(ld->feed, ld->table);
-    if (c->load != ld)
-        return;
-    c->load = NULL;
-    c->drv->bulk->end(c->conn, false, &err);
-}
-
 static void detach(struct sb_load *ld)
 {
     list_remove(ld->con, ld);
@@ -480,14 +495,12 @@ static void detach(struct sb_load *ld)
 
 int sb_load_close(struct sb_load *ld, int do_commit)
 {
-    int rc = do_commit ? ld->failed : 0; // to give up never fails
+    int rc = 0; // to give up never fails
 
-    if (!ld->con) {
-        rc = do_commit ? refused(ld) : 0;
-    } else {
-        if (do_commit && rc == 0)
-            rc = commit(ld);
-        if (!do_commit || rc)
+    if (do_commit)
+        rc = ld->con && !ld->failed ? commit(ld) : refused(ld);
+    if (ld->con) {
+        if (!do_commit)
             give_up(ld);
         detach(ld);
     }

@@ -20,6 +20,9 @@ local function check(rc, loader)
    if rc ~= 0 then
       if not loader.handle then
          error("attempt to use a closed loader", 3)
+      elseif loader.connection.error == 0 then
+         error("attempt to use a loader whose connection was closed, reset " ..
+               "or reconnected", 3)
       end
       raise(loader.connection, loader.what, 3)
    end
@@ -80,10 +83,8 @@ function methods:close(commit)
    if handle then
       -- The handle is freed whatever happens.
       self.handle = nil
-      if C.sb_load_close(ffi.gc(handle, nil), commit == false and 0 or 1) ~= 0
-      then
-         raise(self.connection, self.what, 2)
-      end
+      check(C.sb_load_close(ffi.gc(handle, nil), commit == false and 0 or 1),
+            { handle = true, connection = self.connection, what = self.what })
    end
 end
 

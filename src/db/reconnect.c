@@ -70,6 +70,7 @@ int sb_con_reconnect(struct sb_con *con)
     uint64_t since = sb__now(c);
     int rc;
 
+    sb__loads_drop(c);
     if (!c->lost && (rc = sb__con_begin(c)) != 0)
         return rc;
     sb__pipeline_drop(c);

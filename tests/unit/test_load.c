@@ -269,6 +269,64 @@ static void failed_load_keeps_nothing(void)
     world_done(&w);
 }
 
+// Nobody closes what failed: the next load does not meet anything of it.
+static void failed_loads_that_stay_open(void)
+{
+    struct world w;
+    struct sb_con *a, *b;
+    struct sb_load *ld[4];
+
+    sqlite_world(&w, "");
+    a = world_connect(&w);
+    b = world_connect(&w);
+    run(a, "CREATE TABLE o(id INTEGER PRIMARY KEY, c TEXT, d TEXT, e)");
+    CHECK_INT(load_rows(a, "o", 0, 10, 1), 0);
+    for (int i = 0; i < 3; i++) {
+        ld[i] = sb_load_open(a, "o", "id");
+        sb_load_block(ld[i], 1);
+        CHECK_INT(sb_load_int(ld[i], 100), 0);
+        CHECK_INT(sb_load_int(ld[i], i == 1 ? NAN : 5), i == 1 ? SB_ERANGE : 0);
+        CHECK_INT(sb_load_int(ld[i], 1), i == 1 ? SB_ERANGE : SB_EQUERY);
+        CHECK_INT(load_rows(i == 2 ? b : a, "o", 20 + i, 1, 1), 0);
+        // It keeps its own reason.
+        CHECK_STR(one(a, "SELECT count(*) FROM o WHERE id=100"), "0");
+        CHECK(sb_load_int(ld[i], 1) != 0);
+        CHECK(strstr(a->sql_errmsg, i == 1 ? "64-bit" : "UNIQUE"));
+    }
+    // reconnect() gives up what is open, but nothing that follows.
+    ld[3] = sb_load_open(a, "o", "id");
+    CHECK_INT(sb_load_int(ld[3], 200), 0);
+    CHECK_INT(sb_con_reconnect(a), 0);
+    CHECK_INT(load_rows(a, "o", 30, 1, 1), 0);
+    CHECK_INT(sb_load_int(ld[3], 201), SB_EUSAGE);
+    for (int i = 0; i < 4; i++)
+        CHECK(sb_load_close(ld[i], 1) != 0);
+    CHECK_STR(
+        one(a, "SELECT group_concat(id) FROM o WHERE id > 9"), "20,21,22,30");
+    world_done(&w);
+}
+
+static void failed_load_frees_its_connection(void)
+{
+    struct world w;
+    struct sb_con *con;
+    struct sb_load *ld;
+
+    world_init(&w, "--null-bulk=on");
+    con = world_connect(&w);
+    ld = sb_load_open(con, "t", "id");
+    CHECK(run(con, "SELECT 1") == NULL); // it is loading
+    CHECK_INT(sb_load_int(ld, NAN), SB_ERANGE);
+    CHECK(run(con, "SELECT 1") != NULL);
+    CHECK_INT(load_rows(con, "t", 0, 10, 1), 0);
+    CHECK_INT(sb_load_close(ld, 0), 0);
+    ld = sb_load_open(con, "t", "id");
+    CHECK_INT(sb_con_reconnect(con), 0);
+    CHECK(run(con, "SELECT 1") != NULL);
+    CHECK_INT(sb_load_close(ld, 1), SB_EUSAGE);
+    world_done(&w);
+}
+
 static void loading_without_bulk(void)
 {
     struct world w;
@@ -340,6 +398,7 @@ static void sqlite_tests(void)
     RUN(reading_leaves_no_file);
     RUN(many_threads_load);
     RUN(failed_load_keeps_nothing);
+    RUN(failed_loads_that_stay_open);
 }
 
 int main(void)
@@ -349,6 +408,7 @@ int main(void)
         printf("1..0 # SKIP no modules in %s\n", modules);
         return 0;
     }
+    RUN(failed_load_frees_its_connection);
     RUN(loading_without_bulk);
     RUN(numbers_that_are_no_integers);
     RUN(classic_bulk_insert);

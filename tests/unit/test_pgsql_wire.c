@@ -24,6 +24,8 @@ static struct server {
     char answer[ANSWERS][512];
     size_t len[ANSWERS];
     int n;
+    // What was asked as text, one a line.
+    char asked[1024];
 } server;
 
 static bool read_all(int fd, void *to, size_t len)
@@ -47,11 +49,18 @@ static uint32_t get_size(const unsigned char *p)
            p[3];
 }
 
-static bool skip(int fd, uint32_t len)
+// Reads a message's body; keeps the text of a query.
+static bool skip(int fd, uint32_t len, char type)
 {
+    size_t n = strlen(server.asked);
     char room[4096];
 
-    return len <= sizeof(room) && read_all(fd, room, len);
+    if (len > sizeof(room) || !read_all(fd, room, len))
+        return false;
+    if (type == 'Q')
+        snprintf(server.asked + n, sizeof(server.asked) - n, "%.*s\n", (int)len,
+            room);
+    return true;
 }
 
 // Up to a message that wants an answer: Sync or Query.
@@ -61,7 +70,7 @@ static bool read_request(int fd)
 
     do {
         if (!read_all(fd, head, sizeof(head)) ||
-            !skip(fd, get_size(head + 1) - 4))
+            !skip(fd, get_size(head + 1) - 4, (char)head[0]))
             return false;
     } while (head[0] != 'S' && head[0] != 'Q');
     return true;
@@ -74,7 +83,7 @@ static void *serve(void *arg)
     int fd = accept(server.listener, NULL, NULL);
     unsigned char size[4];
     bool good = read_all(fd, size, sizeof(size)) &&
-                skip(fd, get_size(size) - 4) &&
+                skip(fd, get_size(size) - 4, 0) &&
                 write(fd, hello, sizeof(hello)) == (ssize_t)sizeof(hello);
 
     // In one piece: that is how the driver reads it.
@@ -101,6 +110,11 @@ static void message(char type, const char *body, size_t len)
 #define FATAL                                                              \
     MESSAGE('E', "SFATAL\0VFATAL\0C57P01\0Mterminating connection due to " \
                  "administrator command\0\0")
+
+static void stray(char byte)
+{
+    server.answer[server.n][server.len[server.n]++] = byte;
+}
 
 static void next_answer(void)
 {
@@ -318,8 +332,8 @@ static void half_a_message(void)
     answer_prepare();
     answer_first();
     answer_again("I");
-    server.answer[server.n][server.len[server.n]++] = 'D';
-    server.answer[server.n][server.len[server.n]++] = 0;
+    stray('N');
+    stray(0);
     next_answer();
     ready();
     CHECK_INT(execute(&res), 0);
@@ -329,13 +343,164 @@ static void half_a_message(void)
     finish();
 }
 
+// Bytes behind an answer that are the beginning of nothing, from a server that
+// waits for the next question.
+static void stray_bytes(void)
+{
+    static const char *const bytes[] = { "X", "N", "D", "Z\0\0\0\5I",
+        "N\0\0\0\3", "N\x7f\0\0\0" };
+    static const size_t len[] = { 1, 1, 1, 6, 5, 5 };
+    struct sb_result res;
+
+    for (int i = 0; i < 6; i++) {
+        answer_prepare();
+        answer_first();
+        answer_again("I");
+        for (size_t k = 0; k < len[i]; k++)
+            stray(bytes[i][k]);
+        next_answer();
+        answer_again("I");
+        next_answer();
+        ready();
+        CHECK_INT(execute(&res), 0);
+        CHECK_INT(res.affected, 1);
+        CHECK_INT(execute(&res), SB_ELOST);
+        CHECK_STR(err.state, PGSQL_VIOLATION);
+        CHECK(strstr(err.msg, "belong to no answer"));
+        finish();
+    }
+}
+
+// Internal queries ---------------------------------------------------------
+
+static void describe(int columns)
+{
+    char body[400] = { 0 }, *p = body + 2;
+
+    body[1] = (char)columns;
+    for (int i = 0; i < columns; i++) {
+        *p = 'c';
+        p[11] = 25; // text
+        p += 2 + 18;
+    }
+    message('T', body, (size_t)(p - body));
+}
+
+// A row of NULLs, or of texts "x".
+static void row(int columns, bool nulls)
+{
+    char body[400] = { 0 }, *p = body + 2;
+
+    body[1] = (char)columns;
+    for (int i = 0; i < columns; i++) {
+        memset(p, nulls ? 0xff : 0, 4);
+        p += 4;
+        if (!nulls) {
+            p[-1] = 1;
+            *p++ = 'x';
+        }
+    }
+    message('D', body, (size_t)(p - body));
+}
+
+static void done(const char *tag, const char *state)
+{
+    if (tag)
+        message('C', tag, strlen(tag) + 1);
+    message('Z', state, 1);
+    next_answer();
+}
+
+// Columns and rows of the answer; -1 columns: none.
+static void facts(int columns, int rows, bool nulls, const char *wanted)
+{
+    char text[200];
+
+    if (columns >= 0)
+        describe(columns);
+    for (int i = 0; i < rows; i++)
+        row(columns, nulls);
+    done(columns >= 0 ? "SELECT" : NULL, "I");
+    CHECK_INT(start(), 0);
+    CHECK_INT(sb_driver.info->server(conn, text, sizeof(text)), strlen(wanted));
+    CHECK_STR(text, wanted);
+    finish();
+}
+
+static void facts_of_any_form(void)
+{
+    facts(5, 1, false,
+        "x, shared_buffers x, fsync x, synchronous_commit x, wal_level x");
+    facts(5, 1, true, "PostgreSQL ?");
+    facts(5, 0, false, "PostgreSQL ?");
+    facts(9, 1, false, "PostgreSQL ?");
+    facts(1, 1, false, "PostgreSQL ?");
+    facts(0, 1, false, "PostgreSQL ?");
+    facts(-1, 0, false, "PostgreSQL ?");
+}
+
+static int visits;
+
+static int visit(void *arg, const char *name, double value)
+{
+    visits++;
+    return 0;
+}
+
+static void counters_of(int columns, int rows, bool nulls, int rc, int n)
+{
+    visits = 0;
+    if (columns >= 0)
+        describe(columns);
+    for (int i = 0; i < rows; i++)
+        row(columns, nulls);
+    done(columns >= 0 ? "SELECT" : NULL, "I");
+    CHECK_INT(start(), 0);
+    CHECK_INT(sb_driver.info->counters(conn, visit, NULL, &err), rc);
+    CHECK_INT(visits, n);
+    finish();
+}
+
+static void counters_of_any_form(void)
+{
+    counters_of(3, 1, false, 0, 3);
+    counters_of(3, 1, true, 0, 0);
+    counters_of(3, 0, false, SB_EQUERY, 0);
+    counters_of(-1, 0, false, SB_EQUERY, 0);
+}
+
+// Whether a table is empty cannot be told from no answer: it is not truncated.
+static void load_without_an_answer(void)
+{
+    done("BEGIN", "T");
+    done("LOCK TABLE", "T");
+    done(NULL, "T");
+    done("ROLLBACK", "I");
+    done("BEGIN", "T");
+    MESSAGE('E', "SERROR\0VERROR\0C42501\0Mnot allowed\0\0");
+    done(NULL, "E");
+    done("ROLLBACK", "I");
+    CHECK_INT(start(), 0);
+    CHECK_INT(sb_driver.bulk->begin(conn, "t", "id", 1, &err), SB_EQUERY);
+    CHECK_STR(err.msg, "not allowed");
+    CHECK_STR(server.asked, "BEGIN\nLOCK TABLE t IN ACCESS EXCLUSIVE MODE\n"
+                            "SELECT id FROM t LIMIT 1\nROLLBACK\nBEGIN\n"
+                            "COPY t (id) FROM STDIN\nROLLBACK\n");
+    finish();
+}
+
 int main(void)
 {
+    alarm(300); // rather than wait for ever, as this side once did
     RUN(farewell_behind_an_answer);
     RUN(farewell_in_a_transaction);
     RUN(farewell_behind_an_error);
     RUN(farewell_to_libpq);
     RUN(end_of_a_statement);
     RUN(half_a_message);
+    RUN(stray_bytes);
+    RUN(facts_of_any_form);
+    RUN(counters_of_any_form);
+    RUN(load_without_an_answer);
     return check_done();
 }

@@ -159,14 +159,19 @@ static int empty_table(struct pgsql_conn *c, const char *table,
     const char *columns, struct sb_err *err)
 {
     int rc = run(c, err, "LOCK TABLE %s IN ACCESS EXCLUSIVE MODE", table);
+    const PGresult *r;
 
     if (rc == 0)
         rc = run(c, err, "SELECT %s FROM %s LIMIT 1", columns, table);
-    if (rc == 0)
-        choose_format(c, c->result[0]);
-    if (rc == 0 && PQntuples(c->result[0]) > 0)
-        rc = SB_EUNSUPPORTED;
-    return rc ? rc : run(c, err, "TRUNCATE %s", table);
+    if (rc)
+        return rc;
+    r = pgsql_answer(c, 0, 0, err);
+    if (!r)
+        return SB_EQUERY;
+    choose_format(c, r);
+    if (PQntuples(r) > 0)
+        return SB_EUNSUPPORTED;
+    return run(c, err, "TRUNCATE %s", table);
 }
 
 // try: a COPY of nothing first. Whether the table can have frozen rows, and the

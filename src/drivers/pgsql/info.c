@@ -12,6 +12,7 @@ static const char about[] =
 
 static const char *const names[] = { "", "shared_buffers", "fsync",
     "synchronous_commit", "wal_level" };
+#define FACTS ((int)(sizeof(names) / sizeof(names[0])))
 
 // "PostgreSQL 15.18 (Debian 15.18-0+deb12u1)", without the machine.
 static int version_len(const char *text)
@@ -31,21 +32,24 @@ static int plain(struct pgsql_conn *c, char *out, size_t size)
 static int server(struct sb_conn *conn, char *out, size_t size)
 {
     struct pgsql_conn *c = pgsql_own(conn);
-    PGresult *r;
+    const PGresult *r = NULL;
+    const char *version = NULL;
     int n;
 
     // An error of the question must not end the script's transaction.
-    if (pgsql_transaction(c) != PQTRANS_IDLE || pgsql_run(c, about, NULL))
+    if (pgsql_transaction(c) == PQTRANS_IDLE && pgsql_run(c, about, NULL) == 0)
+        r = pgsql_answer(c, 1, FACTS, NULL);
+    if (r)
+        version = pgsql_cell(r, 0, 0);
+    if (!version)
         return plain(c, out, size);
-    r = c->result[0];
-    n = snprintf(out, size, "%.*s", version_len(PQgetvalue(r, 0, 0)),
-        PQgetvalue(r, 0, 0));
-    for (int i = 1; i < PQnfields(r) && n >= 0; i++) {
+    n = snprintf(out, size, "%.*s", version_len(version), version);
+    for (int i = 1; i < FACTS && n >= 0; i++) {
         size_t at = (size_t)n < size ? (size_t)n : size;
+        const char *value = pgsql_cell(r, 0, i);
 
-        if (!PQgetisnull(r, 0, i))
-            n += snprintf(
-                out + at, size - at, ", %s %s", names[i], PQgetvalue(r, 0, i));
+        if (value)
+            n += snprintf(out + at, size - at, ", %s %s", names[i], value);
     }
     pgsql_clear(c);
     return n;
@@ -75,13 +79,19 @@ static int counters(struct sb_conn *conn,
 {
     struct pgsql_conn *c = pgsql_own(conn);
     int rc = pgsql_run(c, sums, err);
-    PGresult *r;
+    const PGresult *r;
 
     if (rc)
         return rc;
-    r = c->result[0];
-    for (int i = 0; i < PQnfields(r) && rc == 0; i++)
-        rc = visit(arg, PQfname(r, i), strtod(PQgetvalue(r, 0, i), NULL));
+    r = pgsql_answer(c, 1, 0, err);
+    if (!r)
+        rc = SB_EQUERY;
+    for (int i = 0; r && i < PQnfields(r) && rc == 0; i++) {
+        const char *value = pgsql_cell(r, 0, i);
+
+        if (value)
+            rc = visit(arg, PQfname(r, i), strtod(value, NULL));
+    }
     pgsql_clear(c);
     return rc;
 }

@@ -213,6 +213,13 @@ void pgsql_describe(const struct pgsql_conn *c, struct sb_result *res);
 // Runs text that ends with a NUL and waits. Results are kept until the next
 // call; err may be NULL.
 int pgsql_run(struct pgsql_conn *c, const char *sql, struct sb_err *err);
+// The answer to a query of the driver's own, which pgsql_run() has run: one
+// result with at least `rows` rows and with `columns` columns (0: any number).
+// NULL with *err (which may be NULL) filled for any other; SB_EQUERY.
+const PGresult *pgsql_answer(
+    const struct pgsql_conn *c, int rows, int columns, struct sb_err *err);
+// A cell of it; NULL for SQL NULL and where there is none.
+const char *pgsql_cell(const PGresult *r, int row, int column);
 int pgsql_fetch(struct sb_conn *conn, struct sb_result *res,
     struct sb_cell *cells, struct sb_err *err);
 const char *pgsql_column(

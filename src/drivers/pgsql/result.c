@@ -91,7 +91,9 @@ int pgsql_fail(struct pgsql_conn *c, const PGresult *r, struct sb_err *err)
 
         pgsql_sentences(
             own[0] ? own : PQerrorMessage(c->db), said, sizeof(said));
-        p.text = said[0] ? said : "connection lost";
+        p.text = said[0]         ? said
+                 : pgsql_gone(c) ? "connection lost"
+                                 : "the server sent no result";
     }
     return pgsql_fail_with(c, &p, err);
 }
@@ -180,6 +182,29 @@ int pgsql_run(struct pgsql_conn *c, const char *sql, struct sb_err *err)
                                  : pgsql_fail(c, NULL, err);
     pgsql_call_end(c);
     return rc;
+}
+
+// The driver's own queries ---------------------------------------------------
+
+const PGresult *pgsql_answer(
+    const struct pgsql_conn *c, int rows, int columns, struct sb_err *err)
+{
+    const PGresult *r = c->nresults == 1 ? c->result[0] : NULL;
+
+    if (r && PQresultStatus(r) == PGRES_TUPLES_OK && PQntuples(r) >= rows &&
+        (columns == 0 || PQnfields(r) == columns))
+        return r;
+    sb_err_set(err, SB_EQUERY,
+        "the server answered an internal query in an unexpected form");
+    return NULL;
+}
+
+const char *pgsql_cell(const PGresult *r, int row, int column)
+{
+    if (row < 0 || row >= PQntuples(r) || column < 0 ||
+        column >= PQnfields(r) || PQgetisnull(r, row, column))
+        return NULL;
+    return PQgetvalue(r, row, column);
 }
 
 // Reading ------------------------------------------------------------------

@@ -13,14 +13,17 @@
 #include <poll.h>
 #include <stdlib.h>
 #include <sys/socket.h>
+#include <time.h>
 
 #include "drivers/pgsql/pgsql_priv.h"
 
-#define IN_START 2048u                 // bytes; grows as answers need it
-#define IN_KEEP  (1024u * 1024)        // more is not kept for the next answer
-#define OUT_MOST (256u * 1024u * 1024) // longer ones are libpq's
-#define HEAD     5u                    // type and length of a message
-#define WAITS    8u                    // executions after which recv() may wait
+#define IN_START    2048u          // bytes; grows as answers need it
+#define IN_KEEP     (1024u * 1024) // more is not kept for the next answer
+#define OUT_MOST    (256u * 1024u * 1024) // longer ones are libpq's
+#define HEAD        5u                    // type and length of a message
+#define REST_MS     3000   // to wait for the rest of one behind an answer
+#define BEHIND_MOST 30000u // bytes of such a message, as libpq has it
+#define WAITS       8u     // executions after which recv() may wait
 
 // Numbers ------------------------------------------------------------------
 
@@ -303,8 +306,74 @@ static void cut(struct pgsql_conn *c)
     shutdown(c->fd, SHUT_RDWR);
 }
 
-// All messages up to ReadyForQuery; one that came right behind it, too, and
-// whatever happens there: the statement has its answer.
+static int64_t now_ms(void)
+{
+    struct timespec t;
+
+    clock_gettime(CLOCK_MONOTONIC, &t);
+    return (int64_t)t.tv_sec * 1000 + t.tv_nsec / 1000000;
+}
+
+// At least `want` bytes from w->at on, if they come before *until (0: the wait
+// begins now). Signals may interrupt it.
+static int need_soon(struct pgsql_conn *c, size_t want, int64_t *until)
+{
+    struct pgsql_wire *w = &c->wire;
+
+    if (!grow(w, w->at + want))
+        return SB_ENOMEM;
+    if (!*until)
+        *until = now_ms() + REST_MS;
+    while (w->len - w->at < want) {
+        struct pollfd p = { .fd = c->fd, .events = POLLIN };
+        int64_t left = *until - now_ms();
+        ssize_t n;
+
+        if (left <= 0)
+            return SB_ETIMEOUT;
+        if (poll(&p, 1, (int)left) <= 0)
+            continue;
+        n = recv(c->fd, w->in + w->len, w->cap - w->len, MSG_DONTWAIT);
+        if (n == 0 || (n < 0 && errno != EINTR && errno != EAGAIN &&
+                          errno != EWOULDBLOCK))
+            return SB_ELOST;
+        if (n > 0)
+            w->len += (size_t)n;
+    }
+    return 0;
+}
+
+// Messages that came right behind an answer: notices, or why the server is
+// about to close the connection. Their rest is on its way, or they are none.
+static int receive_behind(struct pgsql_conn *c)
+{
+    static const char types[] = { 'E', 'N', 'S', 'A' };
+    struct pgsql_wire *w = &c->wire;
+    int64_t until = 0;
+    int rc = 0;
+
+    while (rc == 0 && w->at < w->len) {
+        const char *head = w->in + w->at;
+        size_t have = w->len - w->at, size = HEAD;
+
+        if (!memchr(types, head[0], sizeof(types)))
+            return SB_EQUERY;
+        if (have >= HEAD)
+            size = 1 + (size_t)get32(head + 1);
+        if (size < HEAD || size > BEHIND_MOST)
+            return SB_EQUERY;
+        if (have < HEAD || have < size)
+            rc = need_soon(c, size, &until);
+        else if (take(c, head[0], size - HEAD))
+            w->at += size;
+        else
+            return SB_EQUERY;
+    }
+    return rc;
+}
+
+// All messages up to ReadyForQuery, and those that came right behind it.
+// Whatever happens there, the statement has its answer.
 static int receive(struct pgsql_conn *c)
 {
     struct pgsql_wire *w = &c->wire;
@@ -314,11 +383,15 @@ static int receive(struct pgsql_conn *c)
     w->nrows = w->affected = 0;
     w->counted = w->ready = false;
     w->error = SIZE_MAX;
-    while (rc == 0 && (!w->ready || w->at < w->len))
+    while (rc == 0 && !w->ready)
         rc = receive_one(c);
-    if (rc && !w->ready)
+    if (rc)
         return rc;
+    rc = receive_behind(c);
     if (rc) {
+        if (rc != SB_ELOST)
+            pgsql_keep_farewell(c, PGSQL_VIOLATION,
+                "the server sent bytes that belong to no answer");
         cut(c);
         w->len = w->at;
     }
