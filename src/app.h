@@ -50,6 +50,13 @@ extern const struct sb_opt_table sb_app_opt_table;
 const char *sb_app_version(void);
 void sb_app_banner(FILE *out);
 
+// app_stdio.c. At the start: opens standard streams that are closed on
+// /dev/null. SB_ESYS when standard output was closed.
+int sb_app_open_streams(struct sb_err *err);
+// At the end: writes out what is left. SB_ESYS when anything printed since the
+// start could not be written.
+int sb_app_flush_output(struct sb_err *err);
+
 // app_show.c: the commands that only show something. 0 or SB_E*.
 int sb_app_help(struct sb_app *a, struct sb_err *err);
 int sb_app_list(struct sb_app *a, struct sb_err *err);

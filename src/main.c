@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 //
 // Wires the layers: options from everywhere, the test, the command.
-#include <errno.h>
 #include <stdlib.h>
 #include <string.h>
 #include <time.h>
@@ -286,12 +285,12 @@ int main(int argc, char **argv)
     struct sb_err err = { 0 };
     int status;
 
+    if (sb_app_open_streams(&err))
+        return fail(&err);
     // libmongoc begins when it is loaded, before its driver has a say. It would
     // keep counters in a file of /dev/shm, which stays when the process is
     // killed, and complain on stderr of one that is there already.
     setenv("MONGOC_DISABLE_SHM", "1", 0);
-    // Whoever reads a pipe or a file sees each line when it is written.
-    setvbuf(stdout, NULL, _IOLBF, 0);
     if (set_up(&a, &err)) {
         status = fail_usage(&err);
     } else if (a.o.version) {
@@ -300,9 +299,9 @@ int main(int argc, char **argv)
     } else {
         status = show_or_perform(&a, &err);
     }
-    if ((fflush(stdout) || ferror(stdout)) && status == SB_EXIT_OK) {
-        sb_log(SB_LOG_FATAL, "cannot write the report: %s", strerror(errno));
-        status = SB_EXIT_FAILED;
+    if (sb_app_flush_output(&err)) {
+        fail(&err);
+        status = status == SB_EXIT_OK ? SB_EXIT_FAILED : status;
     }
     sb_log_flush();
     // Threads that did not return still use what clean_up() would free.

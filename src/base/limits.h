@@ -4,6 +4,7 @@
 #ifndef SB_BASE_LIMITS_H
 #define SB_BASE_LIMITS_H
 
+#include <errno.h>
 #include <stdio.h>
 #include <sys/resource.h>
 
@@ -18,6 +19,19 @@ static inline void sb_limit_of_files(char *out, size_t size)
     if (getrlimit(RLIMIT_NOFILE, &lim) == 0)
         snprintf(out, size, " (limit of open files, ulimit -n: %llu)",
             (unsigned long long)lim.rlim_cur);
+}
+
+// The same for an error of writing: the limit of the size of a file when it is
+// the reason (errno EFBIG), else "".
+static inline void sb_limit_of_size(int no, char *out, size_t size)
+{
+    struct rlimit lim;
+
+    out[0] = '\0';
+    if (no == EFBIG && getrlimit(RLIMIT_FSIZE, &lim) == 0 &&
+        lim.rlim_cur != RLIM_INFINITY)
+        snprintf(out, size, " (limit of file size, ulimit -f: %llu KiB)",
+            (unsigned long long)lim.rlim_cur / 1024);
 }
 
 #endif

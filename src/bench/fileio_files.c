@@ -16,6 +16,7 @@
 #include <unistd.h>
 
 #include "base/clock.h"
+#include "base/limits.h"
 
 #define NAME 64
 // Pages of the file system; also enough for the sectors of O_DIRECT.
@@ -91,9 +92,11 @@ static int file_err(
     const char *what, const char *name, const char *hint, struct sb_err *err)
 {
     int no = errno;
+    char limit[80];
 
-    sb_err_set(err, SB_ESYS, "Cannot %s file '%s' errno = %d (%s)%s", what,
-        name, no, strerror(no), hint);
+    sb_limit_of_size(no, limit, sizeof(limit));
+    sb_err_set(err, SB_ESYS, "Cannot %s file '%s' errno = %d (%s)%s%s", what,
+        name, no, strerror(no), limit, hint);
     if (err)
         err->native = no;
     return SB_ESYS;

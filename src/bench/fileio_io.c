@@ -10,6 +10,8 @@
 #include <sys/mman.h>
 #include <unistd.h>
 
+#include "base/limits.h"
+
 // The end of a sealed block.
 struct seal {
     int64_t file, pos;
@@ -65,9 +67,13 @@ int sb__fileio_verify(const char *buf, size_t size, size_t block, int64_t file,
 static int failed(const char *what, const struct sb__fileio_req *q, int no,
     struct sb_err *err)
 {
+    char limit[80];
+
+    sb_limit_of_size(no, limit, sizeof(limit));
     sb_err_set(err, SB_ESYS,
-        "Failed to %s file! file: %" PRId64 " pos: %" PRId64 " errno = %d (%s)",
-        what, q->file, q->pos, no, no ? strerror(no) : "end of file");
+        "Failed to %s file! file: %" PRId64 " pos: %" PRId64
+        " errno = %d (%s)%s",
+        what, q->file, q->pos, no, no ? strerror(no) : "end of file", limit);
     if (err)
         err->native = no;
     return SB_ESYS;

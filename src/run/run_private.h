@@ -117,6 +117,9 @@ uint64_t sb__user_wait(struct sb_user *u, uint64_t until);
 // SB_ELIMIT naming the limit. A stop of the run ends it early: run->made says
 // how many threads there are then.
 int sb__workers_start(struct sb_run *run, struct sb_err *err);
+// thread_error.c. What a failed pthread_create() is to be put down to, as text:
+// rc is what it returned, stack the bytes of stack that were asked for.
+void sb__thread_error(int rc, size_t stack, char *out, size_t size);
 // Joins every user that has ended; true when that was all.
 bool sb__workers_join(struct sb_run *run);
 

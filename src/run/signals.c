@@ -5,6 +5,8 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "run/run_private.h"
+
 // SIGUSR2, sent to the waiting thread alone, tells it to end.
 static void watched(sigset_t *set)
 {
@@ -62,6 +64,17 @@ static int start_threads(struct sb_signals *s)
     return rc;
 }
 
+static size_t default_stack(void)
+{
+    pthread_attr_t attr;
+    size_t size = 0;
+
+    pthread_attr_init(&attr);
+    pthread_attr_getstacksize(&attr, &size);
+    pthread_attr_destroy(&attr);
+    return size;
+}
+
 int sb_signals_start(struct sb_signals *s, void (*first)(void *arg, int sig),
     void *arg, struct sb_err *err)
 {
@@ -77,8 +90,11 @@ int sb_signals_start(struct sb_signals *s, void (*first)(void *arg, int sig),
     if (rc) {
         pthread_sigmask(SIG_SETMASK, &s->old, NULL);
         sem_destroy(&s->wake);
+        char why[200];
+
+        sb__thread_error(rc, default_stack(), why, sizeof(why));
         return sb_err_set(err, SB_ELIMIT,
-            "cannot start the threads that wait for signals: %s", strerror(rc));
+            "cannot start the threads that wait for signals: %s", why);
     }
     s->running = true;
     return 0;

@@ -2,13 +2,10 @@
 //
 // Worker threads: each carries one user from its making to its end.
 #define _GNU_SOURCE // pthread_getattr_np
-#include <errno.h>
 #include <stdint.h>
 #include <stdio.h>
-#include <string.h>
 #include <sys/mman.h>
 #include <sys/prctl.h>
-#include <sys/resource.h>
 #include <unistd.h>
 
 #include "run/run_private.h"
@@ -149,17 +146,13 @@ static void *worker(void *arg)
     return NULL;
 }
 
-static int start_failed(
-    struct sb_run *run, unsigned made, int rc, struct sb_err *err)
+static int start_failed(struct sb_run *run, int rc, struct sb_err *err)
 {
-    struct rlimit lim = { 0 };
+    char why[200];
 
-    getrlimit(RLIMIT_NPROC, &lim);
-    return sb_err_set(err, SB_ELIMIT,
-        "cannot start thread %u of %lld: %s (limit of processes and threads, "
-        "ulimit -u: %lld; stack of each: %lld KiB)",
-        made + 1, (long long)run->o->threads, strerror(rc),
-        (long long)lim.rlim_cur, (long long)run->o->thread_stack_size / 1024);
+    sb__thread_error(rc, (size_t)run->o->thread_stack_size, why, sizeof(why));
+    return sb_err_set(err, SB_ELIMIT, "cannot start thread %u of %lld: %s",
+        run->made + 1, (long long)run->o->threads, why);
 }
 
 static int start_one(
@@ -169,7 +162,7 @@ static int start_one(
     int rc = pthread_create(&u->priv->thread, attr, worker, u);
 
     if (rc)
-        return start_failed(run, run->made, rc, err);
+        return start_failed(run, rc, err);
     u->priv->has_thread = true;
     pthread_mutex_lock(&run->lock);
     run->made++;

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 //
 // A script from its name to its end: loading, commands.
+#include <errno.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
@@ -41,9 +42,11 @@ static int read_stdin(struct sb_script *s, struct sb_err *err)
     while ((n = fread(part, 1, sizeof(part), stdin)) > 0)
         sb_buf_add(&b, part, n);
     if (ferror(stdin) || b.failed) {
+        int no = b.failed ? ENOMEM : errno;
+
         sb_buf_done(&b);
-        return sb_err_set(
-            err, SB_ESYS, "cannot read the script from standard input");
+        return sb_err_set(err, SB_ESYS,
+            "cannot read the script from standard input: %s", strerror(no));
     }
     n = skip_shebang(&b);
     s->text_len = b.len - n;

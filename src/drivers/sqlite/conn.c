@@ -56,6 +56,20 @@ static const char *state_of(int code)
     }
 }
 
+// "disk I/O error" alone helps nobody: what the system said. SQLite keeps that
+// until the next error of the system.
+static void io_reason(sqlite3 *db, const char *text, struct sb_err *err)
+{
+    int e = sqlite3_system_errno(db);
+    char limit[80];
+
+    if (!err || e == 0)
+        return;
+    sb_limit_of_size(e, limit, sizeof(limit));
+    snprintf(
+        err->msg, sizeof(err->msg), "%.250s: %s%s", text, strerror(e), limit);
+}
+
 int sqlite_fail(struct sqlite_conn *c, int rc, struct sb_err *err)
 {
     int code = c->db ? sqlite3_extended_errcode(c->db) : rc;
@@ -74,6 +88,8 @@ int sqlite_fail(struct sqlite_conn *c, int rc, struct sb_err *err)
     else if ((code & 0xff) == SQLITE_INTERRUPT)
         kind = SB_ECANCELED;
     sb_err_native(err, kind, code, state_of(code), text);
+    if (c->db && (code & 0xff) == SQLITE_IOERR)
+        io_reason(c->db, text, err);
     if (err && strncmp(text, "no such table", 13) == 0) {
         snprintf(err->state, sizeof(err->state), "42S02");
         snprintf(err->msg, sizeof(err->msg), "%.250s (%s)", text,

@@ -1,0 +1,168 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+//
+// Why a thread could not be started. pthread_create() says EAGAIN for every
+// limit there is, of memory and of threads: which of them it was is found out
+// afterwards.
+#include <errno.h>
+#include <limits.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <unistd.h>
+
+#include "base/limits.h"
+#include "run/run_private.h"
+
+// Ids of processes that the kernel does not give to threads, and a few more.
+#define IDS_RESERVED 512
+
+// The first number of a file, if it holds one.
+static bool read_number(const char *path, long long *n)
+{
+    FILE *f = fopen(path, "re");
+    bool is = f && fscanf(f, "%lld", n) == 1;
+
+    if (f)
+        fclose(f);
+    return is;
+}
+
+// Maps a stack as the C library does: 0, or the errno of what failed.
+static int try_stack(size_t stack)
+{
+    size_t guard = (size_t)sysconf(_SC_PAGESIZE);
+    char *p = mmap(NULL, stack + guard, PROT_NONE,
+        MAP_PRIVATE | MAP_ANONYMOUS | MAP_STACK, -1, 0);
+
+    if (p == MAP_FAILED)
+        return errno;
+    int rc = mprotect(p + guard, stack, PROT_READ | PROT_WRITE) ? errno : 0;
+    munmap(p, stack + guard);
+    return rc;
+}
+
+static long long count_maps(void)
+{
+    FILE *f = fopen("/proc/self/maps", "re");
+    long long n = 0;
+
+    for (int c; f && (c = getc(f)) != EOF;)
+        n += c == '\n';
+    if (f)
+        fclose(f);
+    return n;
+}
+
+static void of_memory(size_t stack, char *out, size_t size)
+{
+    long long most, maps = count_maps();
+    struct rlimit lim;
+    int n = snprintf(
+        out, size, "no memory for a stack of %zu KiB", stack / 1024);
+
+    if (n < 0 || (size_t)n >= size)
+        return;
+    // A stack and its guard are two mappings.
+    if (read_number("/proc/sys/vm/max_map_count", &most) && maps + 2 >= most)
+        snprintf(out + n, size - (size_t)n,
+            " (limit of memory mappings, vm.max_map_count: %lld)", most);
+    else if (getrlimit(RLIMIT_AS, &lim) == 0 && lim.rlim_cur != RLIM_INFINITY)
+        snprintf(out + n, size - (size_t)n,
+            " (limit of address space, ulimit -v: %llu KiB)",
+            (unsigned long long)lim.rlim_cur / 1024);
+}
+
+// True when this control group or one above it is full. path is cut on the way.
+static bool group_full(const char *base, char *path, long long *most)
+{
+    char name[PATH_MAX + 64];
+    long long now;
+
+    for (;;) {
+        snprintf(name, sizeof(name), "%s%s/pids.current", base, path);
+        bool known = read_number(name, &now);
+        snprintf(name, sizeof(name), "%s%s/pids.max", base, path);
+        if (known && read_number(name, most) && now >= *most)
+            return true;
+        char *slash = strrchr(path, '/');
+        if (!slash)
+            return false;
+        *slash = '\0';
+    }
+}
+
+static bool any_group_full(long long *most)
+{
+    FILE *f = fopen("/proc/self/cgroup", "re");
+    char line[PATH_MAX];
+    bool full = false;
+
+    while (f && !full && fgets(line, sizeof(line), f)) {
+        char *of = strchr(line, ':'), *path = of ? strchr(of + 1, ':') : NULL;
+
+        if (!path)
+            continue;
+        *path++ = '\0';
+        path[strcspn(path, "\n")] = '\0';
+        if (of[1] == '\0')
+            full = group_full("/sys/fs/cgroup", path, most);
+        else if (strcmp(of + 1, "pids") == 0)
+            full = group_full("/sys/fs/cgroup/pids", path, most);
+    }
+    if (f)
+        fclose(f);
+    return full;
+}
+
+// Threads of the whole machine, or of what looks like one; 0 if unknown.
+static long long count_threads(void)
+{
+    FILE *f = fopen("/proc/loadavg", "re");
+    long long n = 0;
+
+    if (f && fscanf(f, "%*s %*s %*s %*d/%lld", &n) != 1)
+        n = 0;
+    if (f)
+        fclose(f);
+    return n;
+}
+
+static void of_threads(char *out, size_t size)
+{
+    long long most, all = count_threads();
+    struct rlimit lim;
+
+    if (any_group_full(&most))
+        snprintf(out, size,
+            " (limit of processes and threads of the control group, "
+            "pids.max: %lld)",
+            most);
+    else if (read_number("/proc/sys/kernel/pid_max", &most) &&
+             all + IDS_RESERVED >= most)
+        snprintf(out, size,
+            " (limit of processes and threads of the machine, "
+            "kernel.pid_max: %lld)",
+            most);
+    else if (read_number("/proc/sys/kernel/threads-max", &most) &&
+             all + 1 >= most)
+        snprintf(out, size,
+            " (limit of threads of the machine, kernel.threads-max: %lld)",
+            most);
+    else if (getrlimit(RLIMIT_NPROC, &lim) == 0 &&
+             lim.rlim_cur != RLIM_INFINITY)
+        snprintf(out, size,
+            " (limit of processes and threads of the user, ulimit -u: %llu)",
+            (unsigned long long)lim.rlim_cur);
+}
+
+void sb__thread_error(int rc, size_t stack, char *out, size_t size)
+{
+    if (rc == EAGAIN && try_stack(stack) != 0) {
+        of_memory(stack, out, size);
+        return;
+    }
+    int n = snprintf(out, size, "%s", strerror(rc));
+    if (rc == EAGAIN && n > 0 && (size_t)n < size)
+        of_threads(out + n, size - (size_t)n);
+}
