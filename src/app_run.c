@@ -249,9 +249,9 @@ static int perform_builtin(struct sb_app *a)
     struct sb_err err = { 0 };
 
     if (!a->command) {
-        fprintf(stderr,
+        sb_log(SB_LOG_USAGE,
             "The '%s' test requires a command argument. See 'sysbench %s "
-            "help'\n",
+            "help'",
             b->name, b->name);
         return SB_EXIT_FAILED;
     }
@@ -262,11 +262,11 @@ static int perform_builtin(struct sb_app *a)
     if (strcmp(a->command, "run") == 0)
         return run_builtin(a, b);
     if (strcmp(a->command, "prepare") && strcmp(a->command, "cleanup")) {
-        fprintf(stderr, "Unknown command: %s\n", a->command);
+        sb_log(SB_LOG_USAGE, "Unknown command: %s", a->command);
         return SB_EXIT_FAILED;
     }
     if (!b->command) {
-        fprintf(stderr, "'%s' test does not implement the '%s' command.\n",
+        sb_log(SB_LOG_USAGE, "'%s' test does not implement the '%s' command.",
             b->name, a->command);
         return SB_EXIT_FAILED;
     }
@@ -316,10 +316,10 @@ static int not_implemented(const struct sb_app *a)
     const char *slash = strrchr(a->test, '/');
 
     if (is_standard(a->command))
-        fprintf(stderr, "'%s' test does not implement the '%s' command.\n",
+        sb_log(SB_LOG_USAGE, "'%s' test does not implement the '%s' command.",
             slash ? slash + 1 : a->test, a->command);
     else
-        fprintf(stderr, "Unknown command: %s\n", a->command);
+        sb_log(SB_LOG_USAGE, "Unknown command: %s", a->command);
     return SB_EXIT_FAILED;
 }
 

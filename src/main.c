@@ -229,7 +229,7 @@ static int fail_usage(const struct sb_err *err)
 {
     if (err->code != SB_EUSAGE && err->code != SB_ERANGE)
         return fail(err);
-    fprintf(stderr, "%s\n", err->msg);
+    sb_log(SB_LOG_USAGE, "%s", err->msg);
     return SB_EXIT_FAILED;
 }
 

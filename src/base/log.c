@@ -7,7 +7,10 @@
 #include <stdbool.h>
 #include <unistd.h>
 
-#define MESSAGE_MAX 4096
+#include "base/escape.h"
+
+#define MESSAGE_MAX  4096
+#define PROGRESS_MAX 512
 
 // Process-wide, because stderr is: two loggers could not collapse repeats or
 // wipe each other's progress line. Everything but the level is under `lock`.
@@ -75,17 +78,17 @@ static void emit(const char *text)
 
 void sb_log(int level, const char *fmt, ...)
 {
-    char text[MESSAGE_MAX];
+    char raw[MESSAGE_MAX], text[MESSAGE_MAX];
     va_list ap;
     size_t len;
 
     if (level > sb_log_level())
         return;
-    len = (size_t)snprintf(text, sizeof(text), "%s", prefix(level));
     va_start(ap, fmt);
-    vsnprintf(text + len, sizeof(text) - len, fmt, ap);
+    vsnprintf(raw, sizeof(raw), fmt, ap);
     va_end(ap);
-    len = strlen(text);
+    len = (size_t)snprintf(text, sizeof(text), "%s", prefix(level));
+    len += sb_escape(text + len, sizeof(text) - len, raw);
     if (len && text[len - 1] == '\n')
         text[len - 1] = '\0';
     pthread_mutex_lock(&logger.lock);
@@ -103,14 +106,15 @@ void sb_log_flush(void)
 
 void sb_log_progress(const char *fmt, ...)
 {
-    char text[MESSAGE_MAX];
+    char raw[PROGRESS_MAX], text[PROGRESS_MAX];
     va_list ap;
 
     if (!isatty(STDERR_FILENO))
         return;
     va_start(ap, fmt);
-    vsnprintf(text, sizeof(text), fmt, ap);
+    vsnprintf(raw, sizeof(raw), fmt, ap);
     va_end(ap);
+    sb_escape_line(text, sizeof(text), raw);
     pthread_mutex_lock(&logger.lock);
     flush_repeats();
     fprintf(stderr, "\r%s\033[K", text);

@@ -10,6 +10,7 @@
 #include "base/err.h"
 
 enum sb_log_level {
+    SB_LOG_USAGE = -1, // no prefix, shown at any verbosity: a wrong command
     SB_LOG_FATAL,   // "FATAL: "
     SB_LOG_ALERT,   // "ALERT: "
     SB_LOG_WARNING, // "WARNING: "
@@ -22,6 +23,7 @@ enum sb_log_level {
 void sb_log_set_level(int level);
 int sb_log_level(void);
 
+// The text may come from anywhere: see base/escape.h.
 void sb_log(int level, const char *fmt, ...) SB_PRINTF(2, 3);
 // Writes a pending "repeated" line. Call before exit.
 void sb_log_flush(void);

@@ -407,7 +407,6 @@ void sb_text_final(struct sb_text *t, const struct sb_report *r)
 {
     if (!silent(t))
         report(t, r);
-    // Errors that all ended the run stand in its last line anyway.
-    if (t->o.report_errors && r->errors > 0)
+    if (t->o.report_errors)
         sb__text_errors(t, r);
 }

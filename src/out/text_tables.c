@@ -5,6 +5,7 @@
 #include <math.h>
 #include <string.h>
 
+#include "base/escape.h"
 #include "base/log.h"
 
 // Width of a column of times, and most digits a label like "99.9999%" takes.
@@ -140,6 +141,21 @@ void sb_text_found(const struct sb_text *t, const struct sb_report *r)
         fprintf(t->err, "\n");
 }
 
+static void error_row(const struct sb_text *t, const struct sb_snap_code *c)
+{
+    uint64_t first = c->first_ns > t->start_ns ? c->first_ns - t->start_ns : 0;
+    char driver[4 * sizeof(c->driver)], state[4 * sizeof(c->state)];
+    char first_line[sizeof(c->sample)], sample[4 * sizeof(c->sample)];
+
+    snprintf(first_line, sizeof(first_line), "%.*s",
+        (int)strcspn(c->sample, "\r\n"), c->sample);
+    sb_escape_line(sample, sizeof(sample), first_line);
+    sb_escape_line(driver, sizeof(driver), c->driver);
+    sb_escape_line(state, sizeof(state), c->state[0] ? c->state : "-");
+    fprintf(t->err, "    %-10s %8d %-6s %10" PRIu64 " %11.3fs  %s\n", driver,
+        c->native, state, c->count, (double)first / 1e9, sample);
+}
+
 void sb__text_errors(const struct sb_text *t, const struct sb_report *r)
 {
     const struct sb_snap *s = r->snap;
@@ -148,15 +164,8 @@ void sb__text_errors(const struct sb_text *t, const struct sb_report *r)
         return;
     fprintf(t->err, "Errors:\n    %-10s %8s %-6s %10s %12s  %s\n", "driver",
         "code", "state", "count", "first seen", "sample");
-    for (unsigned i = 0; i < s->ncodes; i++) {
-        const struct sb_snap_code *c = &s->code[i];
-        uint64_t first = c->first_ns > t->start_ns ? c->first_ns - t->start_ns
-                                                   : 0;
-
-        fprintf(t->err, "    %-10s %8d %-6s %10" PRIu64 " %11.3fs  %.*s\n",
-            c->driver, c->native, c->state[0] ? c->state : "-", c->count,
-            (double)first / 1e9, (int)strcspn(c->sample, "\r\n"), c->sample);
-    }
+    for (unsigned i = 0; i < s->ncodes; i++)
+        error_row(t, &s->code[i]);
     fprintf(t->err,
         "    ignored: %" PRIu64 ", restarted: %" PRIu64 ", given up: %" PRIu64
         ", fatal: %" PRIu64 "; failed events: %" PRIu64 "\n",

@@ -28,3 +28,22 @@ Without the tables a run ends with status 1 and names what to do.
   $ sb --events=1 --time=0 run >out 2>err
   [1]
   $ grep -q prepare err
+
+An error that ends the run stands in the table of errors, too. Neither shows
+the terminal a control character.
+
+  $ cat >wipe.lua <<'EOT'
+  > function thread_init() con = sysbench.sql.driver("sqlite"):connect() end
+  > function event() con:query('SELECT "\27[2J\7" FROM "\27[31m\194\155red"') end
+  > EOT
+  $ sysbench wipe.lua run --events=1 --verbosity=2 2>err
+  [1]
+  $ sed -e 's/[0-9]*\.[0-9]*s/Ns/' -e 's/(was [^)]*)/HINT/' \
+  >     -e 's/^FATAL: .*lua:2:/FATAL:/' err
+  Errors:
+      driver         code state       count   first seen  sample
+      sqlite            1 42S02           1       Ns  no such table: \x1b[31m\xc2\x9bred HINT
+      ignored: 0, restarted: 0, given up: 0, fatal: 1; failed events: 1
+  FATAL: SQL error, errno = 1, state = '42S02': no such table: \x1b[31m\xc2\x9bred HINT (query: SELECT "\x1b[2J\x07" FROM "\x1b[31m\xc2\x9bred")
+  $ LC_ALL=C tr -d '\n\t\040-\176' <err | wc -c
+  0

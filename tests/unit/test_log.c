@@ -53,6 +53,15 @@ static void prefixes(void)
     sb_log_set_level(SB_LOG_NOTICE);
 }
 
+static void no_message_commands_the_terminal(void)
+{
+    capture();
+    sb_log(SB_LOG_FATAL, "%s", "\033]0;title\007 \xc3\xa9\n\tdetail");
+    sb_log(SB_LOG_FATAL, "%s", "\r\033[Kgone");
+    CHECK_STR(captured(), "FATAL: \\x1b]0;title\\x07 \xc3\xa9\n\tdetail\n"
+                          "FATAL: \\x0d\\x1b[Kgone\n");
+}
+
 static void levels(void)
 {
     capture();
@@ -60,8 +69,9 @@ static void levels(void)
     sb_log(SB_LOG_NOTICE, "shown");
     sb_log_set_level(SB_LOG_FATAL);
     sb_log(SB_LOG_ALERT, "dropped");
+    sb_log(SB_LOG_USAGE, "always");
     sb_log_set_level(SB_LOG_NOTICE);
-    CHECK_STR(captured(), "shown\n");
+    CHECK_STR(captured(), "shown\nalways\n");
 }
 
 static void repeats(void)
@@ -144,7 +154,7 @@ static int open_terminal(int *master)
 static void progress(void)
 {
     static const char want[] =
-        "\r10%\033[K\r20%\033[K\r\033[Kmessage\r\n\r30%\033[K\r\033[K";
+        "\r10%\033[K\r2 0%\\x1b\033[K\r\033[Kmessage\r\n\r30%\033[K\r\033[K";
     char got[256] = "";
     size_t len = 0;
     ssize_t n = 1;
@@ -158,7 +168,7 @@ static void progress(void)
     saved = dup(STDERR_FILENO);
     dup2(slave, STDERR_FILENO);
     sb_log_progress("%d%%", 10);
-    sb_log_progress("%d%%", 20);
+    sb_log_progress("%s", "2\n0%\033");
     sb_log(SB_LOG_NOTICE, "message");
     sb_log_progress("%d%%", 30);
     sb_log_progress_done();
@@ -177,6 +187,7 @@ static void progress(void)
 int main(void)
 {
     RUN(prefixes);
+    RUN(no_message_commands_the_terminal);
     RUN(levels);
     RUN(repeats);
     RUN(long_messages_are_cut);

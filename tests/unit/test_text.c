@@ -524,6 +524,47 @@ static void errors(void)
     teardown(&f);
 }
 
+// A server may send what a terminal would obey.
+static void error_of_a_hostile_server(void)
+{
+    struct sb_text_opts o = defaults();
+    struct fixture f;
+
+    setup(&f, &o);
+    f.code[0] = (struct sb_snap_code){ .native = 1,
+        .state = "4\0331",
+        .driver = "x",
+        .sample = "\033[2J\xc3\xa9\r\nmore",
+        .count = 1 };
+    f.snap.code = f.code;
+    f.snap.ncodes = 1;
+    sb_text_final(&f.text, &f.report);
+    CHECK(strstr(text(&f), "    x                 1 4\\x1b1          1       "
+                           "0.000s  \\x1b[2J\xc3\xa9\n"));
+    teardown(&f);
+}
+
+static void a_fatal_error_alone(void)
+{
+    struct sb_text_opts o = defaults();
+    struct fixture f;
+
+    setup(&f, &o);
+    f.snap.c.err_ignored = f.snap.c.err_restarted = f.snap.c.err_givenup = 0;
+    f.snap.c.err_fatal = 1;
+    f.code[0] = (struct sb_snap_code){
+        .driver = "mysql", .native = 1146, .count = 1, .sample = "no table"
+    };
+    f.snap.code = f.code;
+    f.snap.ncodes = 1;
+    sb_report_fill(&f.report, &f.snap, 2, false, 2.00041);
+    f.report.final = true;
+    sb_text_final(&f.text, &f.report);
+    CHECK(strstr(text(&f), "no table\n    ignored: 0, restarted: 0, given up: "
+                           "0, fatal: 1; failed events: 0\n"));
+    teardown(&f);
+}
+
 static void quiet(void)
 {
     struct sb_text_opts o = defaults();
@@ -557,6 +598,8 @@ int main(void)
     RUN(open_loop);
     RUN(operations);
     RUN(errors);
+    RUN(error_of_a_hostile_server);
+    RUN(a_fatal_error_alone);
     RUN(quiet);
     return check_done();
 }

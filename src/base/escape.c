@@ -1,0 +1,99 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+#include "base/escape.h"
+
+#include <stdbool.h>
+#include <stdio.h>
+#include <string.h>
+
+static bool follows(unsigned char c)
+{
+    return (c & 0xc0) == 0x80;
+}
+
+// Length of the UTF-8 character at s that is not ASCII; 0: there is none.
+// Overlong forms, surrogates and numbers past U+10FFFF are no characters.
+static size_t utf8_length(const unsigned char *s)
+{
+    if (s[0] < 0xc2 || s[0] > 0xf4 || !follows(s[1]))
+        return 0;
+    if (s[0] < 0xe0)
+        return 2;
+    if (s[0] == 0xe0 && s[1] < 0xa0)
+        return 0;
+    if (s[0] == 0xed && s[1] >= 0xa0)
+        return 0;
+    if (!follows(s[2]))
+        return 0;
+    if (s[0] < 0xf0)
+        return 3;
+    if (s[0] == 0xf0 && s[1] < 0x90)
+        return 0;
+    if (s[0] == 0xf4 && s[1] >= 0x90)
+        return 0;
+    return follows(s[3]) ? 4 : 0;
+}
+
+// Length of the character at s that may be shown as it is; 0: it may not.
+static size_t shown_length(const unsigned char *s)
+{
+    size_t n;
+
+    if (s[0] < 0x80)
+        return (s[0] >= 0x20 && s[0] != 0x7f) || s[0] == '\n' || s[0] == '\t';
+    n = utf8_length(s);
+    // U+0080 to U+009F: some terminals take U+009B for the start of a command.
+    return s[0] == 0xc2 && s[1] < 0xa0 ? 0 : n;
+}
+
+// Appends the character at *s and moves on. False: there is no room.
+static bool add_char(
+    char *out, size_t size, size_t *len, const unsigned char **s)
+{
+    size_t n = shown_length(*s), need = n ? n : 4;
+
+    if (size - *len <= need)
+        return false;
+    if (n) {
+        memcpy(out + *len, *s, n);
+        *s += n;
+    } else {
+        snprintf(out + *len, size - *len, "\\x%02x", **s);
+        *s += 1;
+    }
+    *len += need;
+    return true;
+}
+
+size_t sb_escape(char *out, size_t size, const char *text)
+{
+    const unsigned char *s = (const unsigned char *)text;
+    size_t len = 0;
+
+    while (*s && add_char(out, size, &len, &s))
+        ;
+    out[len] = '\0';
+    return len;
+}
+
+size_t sb_escape_line(char *out, size_t size, const char *text)
+{
+    const unsigned char *s = (const unsigned char *)text;
+    const unsigned char *space = (const unsigned char *)" ";
+    bool room = true;
+    size_t len = 0;
+
+    while (room && *s) {
+        size_t breaks = strspn((const char *)s, "\n\r\t");
+
+        s += breaks;
+        if (*s && breaks) {
+            const unsigned char *one = space;
+
+            room = add_char(out, size, &len, &one);
+        }
+        if (*s && room)
+            room = add_char(out, size, &len, &s);
+    }
+    out[len] = '\0';
+    return len;
+}

@@ -1,0 +1,83 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+#include "base/escape.h"
+
+#include "check.h"
+
+static char out[64];
+
+static const char *escaped(const char *text)
+{
+    CHECK_INT(sb_escape(out, sizeof(out), text), strlen(out));
+    return out;
+}
+
+static const char *line(const char *text)
+{
+    CHECK_INT(sb_escape_line(out, sizeof(out), text), strlen(out));
+    return out;
+}
+
+static void text_stays(void)
+{
+    CHECK_STR(escaped(""), "");
+    CHECK_STR(escaped("a \\ b~\n\tc"), "a \\ b~\n\tc");
+    CHECK_STR(escaped("\xc2\xa0 \xc3\xa9 \xe2\x82\xac \xf0\x9f\x98\x80"),
+        "\xc2\xa0 \xc3\xa9 \xe2\x82\xac \xf0\x9f\x98\x80");
+    CHECK_STR(escaped("\xed\x9f\xbf\xee\x80\x80\xf4\x8f\xbf\xbf"),
+        "\xed\x9f\xbf\xee\x80\x80\xf4\x8f\xbf\xbf");
+}
+
+static void control_characters_are_escaped(void)
+{
+    CHECK_STR(escaped("\033[31mred\033[0m"), "\\x1b[31mred\\x1b[0m");
+    CHECK_STR(escaped("\001\b\r\177"), "\\x01\\x08\\x0d\\x7f");
+    // U+009B, and the byte that an 8-bit terminal takes for it.
+    CHECK_STR(escaped("\xc2\x9b[2J \x9b[2J"), "\\xc2\\x9b[2J \\x9b[2J");
+}
+
+static void what_is_not_utf8_is_escaped(void)
+{
+    CHECK_STR(escaped("caf\xe9"), "caf\\xe9");
+    CHECK_STR(escaped("\xc3"), "\\xc3");
+    CHECK_STR(escaped("\xe2\x82"), "\\xe2\\x82");
+    CHECK_STR(escaped("\xc0\xaf"), "\\xc0\\xaf");
+    CHECK_STR(escaped("\xe0\x80\x9b"), "\\xe0\\x80\\x9b");
+    CHECK_STR(escaped("\xed\xa0\x80"), "\\xed\\xa0\\x80");
+    CHECK_STR(escaped("\xf0\x80\x80\x80"), "\\xf0\\x80\\x80\\x80");
+    CHECK_STR(escaped("\xf4\x90\x80\x80"), "\\xf4\\x90\\x80\\x80");
+    CHECK_STR(escaped("\xf5\x80\xff"), "\\xf5\\x80\\xff");
+}
+
+static void one_line(void)
+{
+    CHECK_STR(line("a\r\n\tb\nc\n"), "a b c");
+    CHECK_STR(line("\n\n"), "");
+    CHECK_STR(line("a\033\xc3\xa9"), "a\\x1b\xc3\xa9");
+}
+
+static void cut_between_characters(void)
+{
+    char small[5];
+
+    CHECK_INT(sb_escape(small, 1, "abc"), 0);
+    CHECK_STR(small, "");
+    CHECK_INT(sb_escape(small, 5, "abcdef"), 4);
+    CHECK_STR(small, "abcd");
+    CHECK_INT(sb_escape(small, 5, "abc\xc3\xa9"), 3);
+    CHECK_STR(small, "abc");
+    CHECK_INT(sb_escape(small, 5, "ab\xc3\xa9"), 4);
+    CHECK_INT(sb_escape(small, 5, "\033\033"), 4);
+    CHECK_STR(small, "\\x1b");
+    CHECK_INT(sb_escape_line(small, 5, "abcd\n\ne"), 4);
+    CHECK_STR(small, "abcd");
+}
+
+int main(void)
+{
+    RUN(text_stays);
+    RUN(control_characters_are_escaped);
+    RUN(what_is_not_utf8_is_escaped);
+    RUN(one_line);
+    RUN(cut_between_characters);
+    return check_done();
+}
