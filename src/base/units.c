@@ -26,6 +26,8 @@
 #define H  (60 * M)
 #define D  (24 * H)
 
+#define MS_DECIMALS_MAX 6
+
 #define BLANKS " \t\r\n"
 
 struct unit {
@@ -282,6 +284,20 @@ static int add_decimal(
     }
     *p = '\0';
     return add(buf, size, add(buf, size, at, text), u->name);
+}
+
+int sb_units_ms_decimals(double ms, int usual)
+{
+    int n = 4;
+
+    // What rounds to 0.1000 has the usual ones.
+    if (!(ms > 0) || ms >= 0.09995)
+        return usual;
+    while (n < MS_DECIMALS_MAX && ms < 0.01) {
+        ms *= 10;
+        n++;
+    }
+    return n > usual ? n : usual;
 }
 
 void sb_units_format_duration(int64_t ns, char *buf, size_t size)

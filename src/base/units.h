@@ -27,4 +27,9 @@ int sb_units_double(const char *text, double *out);
 void sb_units_format_duration(int64_t ns, char *buf, size_t size);
 void sb_units_format_size(int64_t bytes, char *buf, size_t size);
 
+// Decimals to print a time in milliseconds with: `usual`, or as many more, up
+// to 6 (a nanosecond), as three significant digits need when the time is below
+// 0.1 ms.
+int sb_units_ms_decimals(double ms, int usual);
+
 #endif

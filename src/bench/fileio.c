@@ -8,6 +8,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/units.h"
+
 static const char *const io_modes[] = { "sync", "async", "mmap", NULL };
 static const char *const fsync_modes[] = { "fsync", "fdatasync", NULL };
 
@@ -426,13 +428,13 @@ static double mebibytes_rate(const struct sb_report *r, uint64_t bytes)
 static void interval(void *w, const struct sb_report *r, double pct, FILE *out)
 {
     const struct sb_counters *c = &r->snap->c;
+    double ms = pct > 0 ? sb_report_percentile(r, pct) / 1e6 : 0;
 
     fprintf(out,
         "reads: %4.2f MiB/s writes: %4.2f MiB/s fsyncs: %4.2f/s latency "
-        "(ms,%g%%): %4.3f\n",
+        "(ms,%g%%): %4.*f\n",
         mebibytes_rate(r, c->bytes_read), mebibytes_rate(r, c->bytes_written),
-        sb__bench_rate(r, c->others), pct,
-        pct > 0 ? sb_report_percentile(r, pct) / 1e6 : 0);
+        sb__bench_rate(r, c->others), pct, sb_units_ms_decimals(ms, 3), ms);
 }
 
 static void final(void *w, const struct sb_report *r, FILE *out)

@@ -230,8 +230,10 @@ double sb_hist_snap_percentile(
          i = next_used(s, i + 1)) {
         double n = (double)sb_hist_snap_count(s, i);
 
-        value = (double)sb_hist_low(i) +
-                (double)sb_hist_width(i) * fmin((rank - below) / n, 1);
+        value = (double)sb_hist_low(i);
+        // A bucket of width 1 holds one value only.
+        if (sb_hist_width(i) > 1)
+            value += (double)sb_hist_width(i) * fmin((rank - below) / n, 1);
         below += n;
         if (below >= rank)
             break;

@@ -166,21 +166,25 @@ static void stamp(const struct sb_text *t, const struct sb_report *r)
 static void interval_sql(const struct sb_text *t, const struct sb_report *r)
 {
     const struct sb_counters *c = &r->snap->c;
+    double ms = classic_ms(t, r);
 
     fprintf(t->out,
         "thds: %u tps: %4.2f qps: %4.2f (r/w/o: %4.2f/%4.2f/%4.2f) "
-        "lat (ms,%g%%): %4.2f err/s: %4.2f reconn/s: %4.2f\n",
+        "lat (ms,%g%%): %4.*f err/s: %4.2f reconn/s: %4.2f\n",
         r->running, per_second(r, c->completed),
         per_second(r, c->reads + c->writes + c->others),
         per_second(r, c->reads), per_second(r, c->writes),
-        per_second(r, c->others), t->classic_pct, classic_ms(t, r),
-        per_second(r, r->errors), per_second(r, c->reconnects));
+        per_second(r, c->others), t->classic_pct, sb_units_ms_decimals(ms, 2),
+        ms, per_second(r, r->errors), per_second(r, c->reconnects));
 }
 
 static void interval_plain(const struct sb_text *t, const struct sb_report *r)
 {
-    fprintf(t->out, "thds: %u eps: %4.2f lat (ms,%g%%): %4.2f\n", r->running,
-        per_second(r, r->snap->c.completed), t->classic_pct, classic_ms(t, r));
+    double ms = classic_ms(t, r);
+
+    fprintf(t->out, "thds: %u eps: %4.2f lat (ms,%g%%): %4.*f\n", r->running,
+        per_second(r, r->snap->c.completed), t->classic_pct,
+        sb_units_ms_decimals(ms, 2), ms);
 }
 
 void sb_text_interval(struct sb_text *t, const struct sb_report *r)
@@ -228,17 +232,27 @@ static void query(const struct sb_text *t, const char *label, uint64_t n)
     fprintf(t->out, "        %-33s%" PRIu64 "\n", label, n);
 }
 
+// Four decimals of a second, as in sysbench 1.0, or what a short time needs.
+static int seconds_decimals(double s)
+{
+    return 3 + sb_units_ms_decimals(s * 1e3, 1);
+}
+
+static void debug_line(const struct sb_text *t, const char *label, double ns)
+{
+    fprintf(t->out, "DEBUG: %7s:%38.*fs\n", label, seconds_decimals(ns / 1e9),
+        ns / 1e9);
+}
+
 // Times in nanoseconds.
 static void debug_times(const struct sb_text *t, const char *title, uint64_t n,
     uint64_t min, uint64_t ns, uint64_t max)
 {
-    static const char line[] = "DEBUG: %7s:%38.4fs\n";
-
     fprintf(t->out, "DEBUG: %s statistics:\n", title);
-    fprintf(t->out, line, "min", n ? (double)min / 1e9 : 0);
-    fprintf(t->out, line, "avg", n ? (double)ns / (double)n / 1e9 : 0);
-    fprintf(t->out, line, "max", (double)max / 1e9);
-    fprintf(t->out, line, "total", (double)ns / 1e9);
+    debug_line(t, "min", n ? (double)min : 0);
+    debug_line(t, "avg", n ? (double)ns / (double)n : 0);
+    debug_line(t, "max", (double)max);
+    debug_line(t, "total", (double)ns);
 }
 
 // --db-debug. Operations are timed with the fetching of their rows, so that
@@ -282,16 +296,18 @@ static void sql(const struct sb_text *t, const struct sb_report *r)
 
 static void latency_line(const struct sb_text *t, const char *label, double ms)
 {
-    fprintf(t->out, "%12s: %*.2f\n", label, EDGE - 14, ms);
+    fprintf(t->out, "%12s: %*.*f\n", label, EDGE - 14,
+        sb_units_ms_decimals(ms, 2), ms);
 }
 
 static void percentile_line(
     const struct sb_text *t, const struct sb_report *r, double pct)
 {
     int n = fprintf(t->out, "%11.12gth percentile:", pct);
+    double ms = sb_report_percentile(r, pct) / 1e6;
 
-    fprintf(t->out, " %*.2f\n", n < EDGE - 1 ? EDGE - 1 - n : 0,
-        sb_report_percentile(r, pct) / 1e6);
+    fprintf(t->out, " %*.*f\n", n < EDGE - 1 ? EDGE - 1 - n : 0,
+        sb_units_ms_decimals(ms, 2), ms);
 }
 
 static void general(const struct sb_text *t, const struct sb_report *r)
@@ -338,14 +354,17 @@ static void per_thread(const struct sb_text *t, const struct sb_snap *s)
     for (unsigned i = 0; s->user_min && i < s->users; i++) {
         uint64_t n = s->user_events[i];
         double sum = (double)s->user_ns[i] / 1e9;
+        double min = (double)s->user_min[i] / 1e9;
+        double avg = n ? sum / (double)n : 0;
+        double max = (double)s->user_max[i] / 1e9;
 
         fprintf(t->out,
-            "DEBUG:     thread #%3u: min: %.4fs  avg: %.4fs  max: %.4fs  "
+            "DEBUG:     thread #%3u: min: %.*fs  avg: %.*fs  max: %.*fs  "
             "events: %" PRIu64 "\n"
             "DEBUG:                  total time taken by event execution: "
             "%.4fs\n",
-            i, (double)s->user_min[i] / 1e9, n ? sum / (double)n : 0,
-            (double)s->user_max[i] / 1e9, n, sum);
+            i, seconds_decimals(min), min, seconds_decimals(avg), avg,
+            seconds_decimals(max), max, n, sum);
     }
     fprintf(t->out, "\n");
 }

@@ -4,6 +4,8 @@
 #include <inttypes.h>
 #include <math.h>
 
+#include "base/units.h"
+
 #define ROWS   1024
 #define MIN_MS 0.001
 #define MAX_MS 100000.0
@@ -61,9 +63,11 @@ void sb__text_hist(const struct sb_hist_snap *h, FILE *out)
                             (double)r.count[i] * STARS / (double)r.max + 0.5)
                       : 0;
 
+        double ms = row_value(i);
+
         if (r.count[i] > 0)
-            fprintf(out, "%12.3f |%-*.*s %" PRIu64 "\n", row_value(i), STARS, n,
-                stars, r.count[i]);
+            fprintf(out, "%12.*f |%-*.*s %" PRIu64 "\n",
+                sb_units_ms_decimals(ms, 3), ms, STARS, n, stars, r.count[i]);
     }
     fprintf(out, " \n");
 }

@@ -7,6 +7,7 @@
 
 #include "base/escape.h"
 #include "base/log.h"
+#include "base/units.h"
 
 // Width of a column of times, and most digits a label like "99.9999%" takes.
 #define TIME  11
@@ -30,17 +31,24 @@ static void time_heads(const struct sb_text *t)
     fprintf(t->out, "%*s\n", TIME, "max");
 }
 
+static void time_cell(const struct sb_text *t, double ns)
+{
+    double ms = ns / 1e6;
+
+    fprintf(t->out, "%*.*f", TIME, sb_units_ms_decimals(ms, 3), ms);
+}
+
 static void time_cells(const struct sb_text *t, const struct sb_hist_snap *h,
     uint64_t min, uint64_t sum, uint64_t max)
 {
     double n = h->total ? (double)h->total : 1;
 
-    fprintf(t->out, "%*.3f%*.3f", TIME, (double)min / 1e6, TIME,
-        (double)sum / n / 1e6);
+    time_cell(t, (double)min);
+    time_cell(t, (double)sum / n);
     for (unsigned i = 0; i < t->npct; i++)
-        fprintf(t->out, "%*.3f", TIME,
-            sb_hist_snap_percentile(h, t->pct[i], max) / 1e6);
-    fprintf(t->out, "%*.3f\n", TIME, (double)max / 1e6);
+        time_cell(t, sb_hist_snap_percentile(h, t->pct[i], max));
+    time_cell(t, (double)max);
+    fprintf(t->out, "\n");
 }
 
 void sb__text_open_loop(const struct sb_text *t, const struct sb_report *r)

@@ -14,6 +14,17 @@ local function per_second(stat)
       stat.errors / s, stat.reconnects / s
 end
 
+-- Text of a latency in ms: two decimals as ever, or as many as three digits
+-- need below 0.1 ms (sb_units_ms_decimals() for the classic lines).
+local function milliseconds(seconds)
+   local ms, decimals = seconds * 1000, 2
+   if ms > 0 and ms < 0.09995 then
+      decimals = math.min(2 - math.floor(math.log10(ms)), 6)
+   end
+   return ("%4." .. decimals .. "f"):format(ms)
+end
+
+-- Its columns are fixed, decimals too.
 function report.report_csv(stat)
    local tps, reads, writes, other, errors, reconnects = per_second(stat)
    print(("%.0f,%u,%4.2f,%4.2f,%4.2f,%4.2f,%4.2f,%4.2f,%4.2f,%4.2f"):format(
@@ -56,23 +67,23 @@ function report.report_json(stat)
       "writes": %.2f,
       "other": %.2f
     },
-    "latency": %.2f,
+    "latency": %s,
     "errors": %.2f,
     "reconnects": %.2f
   }]]):format(stat.time_total, stat.threads_running, tps,
          reads + writes + other, reads, writes, other,
-         stat.latency_pct * 1000, errors, reconnects))
+         milliseconds(stat.latency_pct), errors, reconnects))
    io.flush()
 end
 
 function report.report_default(stat)
    local tps, reads, writes, other, errors, reconnects = per_second(stat)
    print(("[ %.0fs ] thds: %u tps: %4.2f qps: %4.2f (r/w/o: " ..
-          "%4.2f/%4.2f/%4.2f) lat (ms,%u%%): %4.2f err/s %4.2f " ..
+          "%4.2f/%4.2f/%4.2f) lat (ms,%u%%): %s err/s %4.2f " ..
           "reconn/s: %4.2f"):format(
          stat.time_total, stat.threads_running, tps, reads + writes + other,
          reads, writes, other, stat.latency_pct_rank or 95,
-         stat.latency_pct * 1000, errors, reconnects))
+         milliseconds(stat.latency_pct), errors, reconnects))
 end
 
 -- The last interval is over: what follows, by this hook or by none, is no

@@ -16,7 +16,7 @@ that depend on speed are shown as N.
   > EOF
   $ mask() {
   >     # In the block of latencies N stands where the last digit did.
-  >     awk '/^  +[0-9a-z ]+:      +[0-9]+\.[0-9][0-9]$/ {
+  >     awk '/^  +[0-9a-z ]+:      +[0-9]+\.[0-9][0-9]+$/ {
   >         n = length; sub(/ +[0-9.]+$/, "")
   >         while (length < n - 1) $0 = $0 " "
   >         $0 = $0 "N"
@@ -122,7 +122,7 @@ What --debug and --db-debug add.
 
   $ sb --threads=2 --debug 2>&1 |
   >     sed -n '/^DEBUG: Verb/,/^$/p; /^DEBUG:  /p' |
-  >     sed -E 's/[0-9]+\.[0-9]{4}s/N/g; s/events: [0-9]+$/events: N/'
+  >     sed -E 's/[0-9]+\.[0-9]{4,9}s/N/g; s/events: [0-9]+$/events: N/'
   DEBUG: Verbose per-thread statistics:
   
   DEBUG:     thread #  0: min: N  avg: N  max: N  events: N

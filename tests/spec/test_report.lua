@@ -98,6 +98,15 @@ sysbench.hooks.report_cumulative = sysbench.report_default]],
    tap.like(out, "%[ %d+s %] thds: 1 tps: [%d.]+ qps: 0.00 %(r/w/o: " ..
             "0.00/0.00/0.00%) lat %(ms,95%%%): [%d.]+ err/s 0.00 " ..
             "reconn/s: 0.00\n", "report_default()")
+   -- Events that take less than five microseconds.
+   for hook, pattern in pairs({report_json = '"latency": ([%d.]+)',
+                               report_default = "lat %(ms,95%%%): ([%d.]+)"}) do
+      out = tap.with("function event() end " ..
+         "sysbench.hooks.report_cumulative = sysbench." .. hook,
+         "run --time=0 --events=1000")
+      local ms = tonumber(out:match(pattern))
+      tap.ok(ms and ms > 0, hook .. "() shows short times", out)
+   end
 end
 
 local function histograms()

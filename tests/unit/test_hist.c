@@ -169,7 +169,7 @@ static void move_hands_over(void)
     sb_hist_snap_done(&b);
 }
 
-// 1,000 values 0..999 lie one a bucket: the percentile is the line itself.
+// 1,000 values 0..999 lie one a bucket: each percentile is one of them.
 static void percentiles_of_a_line(void)
 {
     struct sb_hist_snap s = { 0 };
@@ -177,10 +177,10 @@ static void percentiles_of_a_line(void)
     for (uint32_t i = 0; i < 1000; i++)
         CHECK_INT(sb_hist_snap_put(&s, i, 1), 0);
     CHECK_NEAR(sb_hist_snap_percentile(&s, 0, 999), 0, 0);
-    CHECK_NEAR(sb_hist_snap_percentile(&s, 50, 999), 500, 1e-9);
-    CHECK_NEAR(sb_hist_snap_percentile(&s, 12.34, 999), 123.4, 1e-9);
-    CHECK_NEAR(sb_hist_snap_percentile(&s, 99.9, 999), 999, 1e-9);
-    CHECK_NEAR(sb_hist_snap_percentile(&s, 99.95, 999), 999, 1e-9);
+    CHECK_NEAR(sb_hist_snap_percentile(&s, 50, 999), 499, 0);
+    CHECK_NEAR(sb_hist_snap_percentile(&s, 12.34, 999), 123, 0);
+    CHECK_NEAR(sb_hist_snap_percentile(&s, 99.9, 999), 998, 0);
+    CHECK_NEAR(sb_hist_snap_percentile(&s, 99.95, 999), 999, 0);
     CHECK_NEAR(sb_hist_snap_percentile(&s, 100, 999), 999, 0);
     CHECK_NEAR(sb_hist_snap_percentile(&s, -5, 999), 0, 0);
     CHECK_NEAR(sb_hist_snap_percentile(&s, 500, 999), 999, 0);
@@ -209,7 +209,7 @@ static void percentile_at_a_gap(void)
 
     CHECK_INT(sb_hist_snap_put(&s, 100, 644), 0);
     CHECK_INT(sb_hist_snap_put(&s, sb_hist_index(1000000), 356), 0);
-    CHECK_NEAR(sb_hist_snap_percentile(&s, 64.4, UNKNOWN), 101, 1e-6);
+    CHECK_NEAR(sb_hist_snap_percentile(&s, 64.4, UNKNOWN), 100, 0);
     CHECK(sb_hist_snap_percentile(&s, 64.41, UNKNOWN) > 999000);
     sb_hist_snap_done(&s);
 }

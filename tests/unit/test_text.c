@@ -401,8 +401,8 @@ static void histogram(void)
     CHECK(strstr(text(&f),
               "Latency histogram (values are in milliseconds)\n"
               "       value  ------------- distribution ------------- count\n"
-              "       0.001 |***************************              20\n"
-              "       0.001 |*************                            10\n"
+              "     0.00100 |***************************              20\n"
+              "     0.00109 |*************                            10\n"
               "       1.007 |*************                            10\n"
               "      10.090 |***********************                  17\n"
               "      99.327 |***********                              8\n"
@@ -410,6 +410,51 @@ static void histogram(void)
               " \n"
               "\n"
               "General statistics:\n") == text(&f));
+    teardown(&f);
+}
+
+// Times of a client without a server: nothing is rounded to 0.00.
+static void short_times(void)
+{
+    static const char *const two[] = { "50", "95" };
+    struct sb_text_opts o = defaults();
+    struct fixture f;
+
+    o.percentile = (struct sb_opt_list){ two, 2 };
+    setup(&f, &o);
+    sb_hist_snap_done(&f.snap.service);
+    put(&f.snap.service, 321, 100);
+    put(&f.snap.service, 1840, 100);
+    f.snap.service_min = 321;
+    f.snap.service_max = 1840;
+    f.snap.c.service_ns = 216100;
+    f.min[0] = f.min[1] = 321;
+    f.max[0] = f.max[1] = 1840;
+    sb_report_fill(&f.report, &f.snap, 2, false, 2.00041);
+    f.report.final = true;
+    f.text.debug = true;
+    sb_text_final(&f.text, &f.report);
+    CHECK(strstr(text(&f),
+        "         min:                                0.000321\n"
+        "         avg:                                 0.00108\n"
+        "         max:                                 0.00184\n"
+        "         95th percentile:                     0.00184\n"
+        "         sum:                                    0.22\n"));
+    CHECK(strstr(
+        text(&f), "         50th percentile:                    0.000321\n"));
+    CHECK(strstr(text(&f), "min: 0.000000321s  avg: "));
+    CHECK(strstr(text(&f), "max: 0.00000184s  events: 90\n"));
+    sb_text_interval(&f.text, &f.report);
+    CHECK(strstr(text(&f), "eps: 100.00 lat (ms,95%): 0.00184\n"));
+    f.text.sql = true;
+    sb_text_interval(&f.text, &f.report);
+    CHECK(strstr(text(&f), "lat (ms,95%): 0.00184 err/s: 3.00 "));
+    make_open(&f);
+    f.report.final = true;
+    sb_text_final(&f.text, &f.report);
+    CHECK(strstr(text(&f),
+        "    service time       0.000321    0.00108   0.000321    0.00184"
+        "    0.00184\n"));
     teardown(&f);
 }
 
@@ -595,6 +640,7 @@ int main(void)
     RUN(short_intervals);
     RUN(own_lines);
     RUN(histogram);
+    RUN(short_times);
     RUN(open_loop);
     RUN(operations);
     RUN(errors);

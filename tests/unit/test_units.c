@@ -216,6 +216,29 @@ static void format_sizes(void)
     CHECK_STR(text, "64");
 }
 
+static void decimals_of_milliseconds(void)
+{
+    static const struct {
+        double ms;
+        int usual;
+        const char *want;
+    } samples[] = { { 0, 2, "0.00" }, { 0, 3, "0.000" }, { 12.345, 2, "12.35" },
+        { 0.1, 2, "0.10" }, { 0.09996, 2, "0.10" }, { 0.0999, 2, "0.0999" },
+        { 0.0123, 2, "0.0123" }, { 0.0123, 3, "0.0123" }, { 0.01, 2, "0.0100" },
+        { 0.001234, 2, "0.00123" }, { 0.00123, 3, "0.00123" },
+        { 0.000123, 2, "0.000123" }, { 0.000028, 2, "0.000028" },
+        { 1e-9, 2, "0.000000" }, { 0.05, 5, "0.05000" }, { -1, 2, "-1.00" } };
+
+    for (size_t i = 0; i < sizeof(samples) / sizeof(samples[0]); i++) {
+        char text[32];
+
+        snprintf(text, sizeof(text), "%.*f",
+            sb_units_ms_decimals(samples[i].ms, samples[i].usual),
+            samples[i].ms);
+        CHECK_STR(text, samples[i].want);
+    }
+}
+
 int main(void)
 {
     RUN(counts);
@@ -224,5 +247,6 @@ int main(void)
     RUN(doubles);
     RUN(format_durations);
     RUN(format_sizes);
+    RUN(decimals_of_milliseconds);
     return check_done();
 }
