@@ -11,12 +11,12 @@
 
 enum sb_log_level {
     SB_LOG_USAGE = -1, // no prefix, shown at any verbosity: a wrong command
-    SB_LOG_FATAL,   // "FATAL: "
-    SB_LOG_ALERT,   // "ALERT: "
-    SB_LOG_WARNING, // "WARNING: "
-    SB_LOG_NOTICE,  // no prefix
-    SB_LOG_INFO,    // no prefix
-    SB_LOG_DEBUG,   // "DEBUG: "
+    SB_LOG_FATAL,      // "FATAL: "
+    SB_LOG_ALERT,      // "ALERT: "
+    SB_LOG_WARNING,    // "WARNING: "
+    SB_LOG_NOTICE,     // no prefix
+    SB_LOG_INFO,       // no prefix
+    SB_LOG_DEBUG,      // "DEBUG: "
 };
 
 // Messages above this level are dropped (--verbosity, default NOTICE).

@@ -90,8 +90,8 @@ uint64_t sb_hist_snap_count(const struct sb_hist_snap *s, uint32_t index);
 bool sb_hist_snap_bounds(
     const struct sb_hist_snap *s, uint64_t *min, uint64_t *max);
 // The value below which pct % of the counts lie, linear inside a bucket wider
-// than 1 ns, in nanoseconds; 0 when empty. max (exact, UINT64_MAX if not known: the highest
-// value the last bucket can hold) caps it and is the answer at 100.
+// than 1 ns, in nanoseconds; 0 when empty. max (exact, UINT64_MAX if not known:
+// the highest value the last bucket can hold) caps it and is the answer at 100.
 double sb_hist_snap_percentile(
     const struct sb_hist_snap *s, double pct, uint64_t max);
 // Calls visit for every bucket with a count, in order of value.

@@ -1,0 +1,166 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+//
+// The tables after the classic text: open loop, operations, errors.
+#include "reports.h"
+
+static void open_loop(void)
+{
+    struct sb_text_opts o = defaults();
+    struct fixture f;
+
+    setup(&f, &o);
+    make_open(&f);
+    sb_text_final(&f.text, &f.report);
+    CHECK(strstr(text(&f),
+        "         min:                                    2.00\n"
+        "         avg:                                    5.00\n"
+        "         max:                                   40.00\n"
+        "         95th percentile:                       40.00\n"
+        "         sum:                                 1000.00\n"));
+    CHECK(strstr(text(&f), FAIRNESS
+        "Open loop (ms):             min        avg        95%        max\n"
+        "    response time         2.000      5.000     40.000     40.000\n"
+        "    service time          1.000      1.900      9.998     10.000\n"
+        "    lag                   0.000      3.100      0.000     30.000\n"
+        "    scheduled: 210, started: 203, skipped: 0, queue length: 7, "
+        "concurrency: 3\n"
+        "\n"));
+    teardown(&f);
+}
+
+static void operations(void)
+{
+    static struct sb_stats stats;
+    struct sb_text_opts o = defaults();
+    struct fixture f;
+
+    o.report_operations = true;
+    setup(&f, &o);
+    snprintf(stats.op[0].name, sizeof(stats.op[0].name), "select");
+    snprintf(stats.op[1].name, sizeof(stats.op[1].name), "never");
+    snprintf(
+        stats.op[2].name, sizeof(stats.op[2].name), "a_rather_long_operation");
+    f.op[0] = (struct sb_snap_op){
+        .count = 100, .errors = 2, .ns = 200 * MS, .min = 1 * MS, .max = 3 * MS
+    };
+    put(&f.op[0].hist, 2 * MS, 100);
+    f.op[2] = (struct sb_snap_op){ .errors = 1 };
+    f.snap.op = f.op;
+    f.snap.nops = 3;
+    f.text.stats = &stats;
+    sb_text_final(&f.text, &f.report);
+    CHECK(strstr(text(&f),
+        FAIRNESS "Operation (ms)                 count     per sec.     errors"
+                 "        min        avg        95%        max\n"
+                 "select                           100        50.00          2"
+                 "      1.000      2.000      2.001      3.000\n"
+                 "a_rather_long_operation            0         0.00          1"
+                 "      0.000      0.000      0.000      0.000\n"
+                 "\n"));
+    CHECK(strstr(text(&f), "never") == NULL);
+    f.text.sql = f.text.db_debug = true;
+    sb_text_final(&f.text, &f.report);
+    CHECK(strstr(text(&f),
+        "DEBUG: \n"
+        "DEBUG: Query execution statistics:\n"
+        "DEBUG:     min:                                0.0010s\n"
+        "DEBUG:     avg:                                0.0020s\n"
+        "DEBUG:     max:                                0.0030s\n"
+        "DEBUG:   total:                                0.2000s\n"
+        "DEBUG: Results fetching statistics:\n"
+        "DEBUG:     min:                                0.0000s\n"
+        "DEBUG:     avg:                                0.0000s\n"
+        "DEBUG:     max:                                0.0000s\n"
+        "DEBUG:   total:                                0.0000s\n"
+        "\n"));
+    teardown(&f);
+}
+
+static void errors(void)
+{
+    struct sb_text_opts o = defaults();
+    struct fixture f;
+
+    setup(&f, &o);
+    f.code[0] = (struct sb_snap_code){ .native = 1213,
+        .state = "40001",
+        .driver = "mysql",
+        .sample = "Deadlock found\nmore",
+        .count = 5,
+        .first_ns = 7250 * MS };
+    f.code[1] = (struct sb_snap_code){
+        .driver = "script", .count = 1, .sample = "counted by the script"
+    };
+    f.snap.code = f.code;
+    f.snap.ncodes = 2;
+    f.text.start_ns = 7000 * MS;
+    sb_text_final(&f.text, &f.report);
+    CHECK_STR(text(&f), GENERAL LATENCY FAIRNESS
+        "Errors:\n"
+        "    driver         code state       count   first seen  sample\n"
+        "    mysql          1213 40001           5       0.250s  "
+        "Deadlock found\n"
+        "    script            0 -               1       0.000s  "
+        "counted by the script\n"
+        "    ignored: 1, restarted: 2, given up: 3, fatal: 0; failed events: "
+        "0\n");
+    teardown(&f);
+    o.report_errors = false;
+    setup(&f, &o);
+    f.snap.code = f.code;
+    f.snap.ncodes = 2;
+    sb_text_final(&f.text, &f.report);
+    CHECK_STR(text(&f), GENERAL LATENCY FAIRNESS);
+    teardown(&f);
+}
+
+// A server may send what a terminal would obey.
+static void error_of_a_hostile_server(void)
+{
+    struct sb_text_opts o = defaults();
+    struct fixture f;
+
+    setup(&f, &o);
+    f.code[0] = (struct sb_snap_code){ .native = 1,
+        .state = "4\0331",
+        .driver = "x",
+        .sample = "\033[2J\xc3\xa9\r\nmore",
+        .count = 1 };
+    f.snap.code = f.code;
+    f.snap.ncodes = 1;
+    sb_text_final(&f.text, &f.report);
+    CHECK(strstr(text(&f), "    x                 1 4\\x1b1          1       "
+                           "0.000s  \\x1b[2J\xc3\xa9\n"));
+    teardown(&f);
+}
+
+static void a_fatal_error_alone(void)
+{
+    struct sb_text_opts o = defaults();
+    struct fixture f;
+
+    setup(&f, &o);
+    f.snap.c.err_ignored = f.snap.c.err_restarted = f.snap.c.err_givenup = 0;
+    f.snap.c.err_fatal = 1;
+    f.code[0] = (struct sb_snap_code){
+        .driver = "mysql", .native = 1146, .count = 1, .sample = "no table"
+    };
+    f.snap.code = f.code;
+    f.snap.ncodes = 1;
+    sb_report_fill(&f.report, &f.snap, 2, false, 2.00041);
+    f.report.final = true;
+    sb_text_final(&f.text, &f.report);
+    CHECK(strstr(text(&f), "no table\n    ignored: 0, restarted: 0, given up: "
+                           "0, fatal: 1; failed events: 0\n"));
+    teardown(&f);
+}
+
+int main(void)
+{
+    RUN(open_loop);
+    RUN(operations);
+    RUN(errors);
+    RUN(error_of_a_hostile_server);
+    RUN(a_fatal_error_alone);
+    return check_done();
+}
