@@ -40,6 +40,8 @@ end
 -- Looks whether a script has put its own in their place.
 files["tests/lua/sb/commands.lua"] = {read_globals = oltp}
 
+files["tests/lua/sb/older_common.lua"] = {globals = {"check_reconnect"}}
+
 files["tests/lua/common.lua"] = {globals = {
    "set_vars", "create_insert", "oltp_read_only", "oltp_write_only",
    "oltp_create_secondary", "oltp_delete_inserts", "oltp_tables_count",

@@ -4,6 +4,7 @@
 -- One DELETE by primary key an event.
 
 require("oltp_common")
+if not check_reconnect then require("sb.older_common") end
 
 function prepare_statements()
    prepare_for_each_table("deletes")

@@ -5,6 +5,7 @@
 -- because rows of the preparation could have the ids that the run chooses.
 
 require("oltp_common")
+if not check_reconnect then require("sb.older_common") end
 
 local dialect = require("sb.dialect")
 local insert = require("sb.insert")

@@ -4,6 +4,7 @@
 -- One SELECT by primary key an event.
 
 require("oltp_common")
+if not check_reconnect then require("sb.older_common") end
 
 function prepare_statements()
    -- --point-selects speaks of transactions; the event here is one query.

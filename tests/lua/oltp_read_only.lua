@@ -4,6 +4,7 @@
 -- The SELECTs of the classic mix, in a transaction that changes nothing.
 
 require("oltp_common")
+if not check_reconnect then require("sb.older_common") end
 
 function prepare_statements()
    if not sysbench.opt.skip_trx then

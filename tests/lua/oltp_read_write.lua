@@ -4,6 +4,7 @@
 -- Reads and writes in one transaction: the classic mix.
 
 require("oltp_common")
+if not check_reconnect then require("sb.older_common") end
 
 function prepare_statements()
    if not sysbench.opt.skip_trx then

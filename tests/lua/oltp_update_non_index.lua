@@ -4,6 +4,7 @@
 -- Updates of an unindexed column, --non-index-updates of them an event.
 
 require("oltp_common")
+if not check_reconnect then require("sb.older_common") end
 
 function prepare_statements()
    prepare_non_index_updates()

@@ -4,6 +4,7 @@
 -- The statements of the classic mix that write, in one transaction.
 
 require("oltp_common")
+if not check_reconnect then require("sb.older_common") end
 
 function prepare_statements()
    if not sysbench.opt.skip_trx then

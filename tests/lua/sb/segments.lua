@@ -31,7 +31,7 @@ function M.declare(extra)
    if cmdline.main_state then
       require("sb.declarations").add_old_names(cmdline.options)
    end
-   for _, command in pairs(cmdline.commands) do
+   for _, command in pairs(cmdline.commands or {}) do
       local f = command[1]
       command[1] = function()
          M.settings()
