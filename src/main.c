@@ -181,6 +181,7 @@ static int prepare_options(struct sb_app *a, struct sb_err *err)
     if (rc == 0)
         rc = init_text(a, err);
     sb_log_set_level(a->run.debug ? SB_LOG_DEBUG : (int)a->text_opts.verbosity);
+    sb_opts_warn(a->opts);
     return rc;
 }
 

@@ -74,6 +74,7 @@ void sb_opts_free(struct sb_opts *o)
     free(o->settings.item);
     free(o->decls.item);
     free(o->positions.item);
+    free(o->deprecated.item);
     free(o->scripts.item);
     free(o);
 }
@@ -202,16 +203,31 @@ static int store_default(
     return rc;
 }
 
-static void warn_deprecated(struct sb__opts_decl *d)
+static void tell_deprecated(const struct sb__opts_decl *d)
 {
-    if (!(d->opt->flags & SB_OPT_DEPRECATED) || d->warned)
-        return;
-    d->warned = true;
     if (d->alias)
         sb_log(SB_LOG_WARNING, "--%s is deprecated, use --%s instead",
             d->opt->name, d->alias->opt->name);
     else
         sb_log(SB_LOG_WARNING, "--%s is deprecated", d->opt->name);
+}
+
+static int warn_deprecated(struct sb_opts *o, struct sb__opts_decl *d)
+{
+    if (!(d->opt->flags & SB_OPT_DEPRECATED) || d->warned)
+        return 0;
+    d->warned = true;
+    if (!o->warns)
+        return sb__opts_push(&o->deprecated, d);
+    tell_deprecated(d);
+    return 0;
+}
+
+void sb_opts_warn(struct sb_opts *o)
+{
+    o->warns = true;
+    for (size_t i = 0; i < o->deprecated.len; i++)
+        tell_deprecated(o->deprecated.item[i]);
 }
 
 static void hide_setting(
@@ -274,7 +290,8 @@ static int apply(struct sb_opts *o, struct sb__opts_decl *d,
         return 0;
     s->claimed = true;
     hide_setting(s, &opt);
-    warn_deprecated(d);
+    if (warn_deprecated(o, d))
+        return no_memory(err);
     rc = sb__opts_value(o, &opt, s->value, &v, err);
     if (rc && (opt.flags & SB_OPT_YIELDS)) {
         s->claimed = false; // a script may come that knows better

@@ -71,6 +71,11 @@ const char *sb_opts_positional(const struct sb_opts *o, size_t n);
 int sb_opts_add(struct sb_opts *o, const struct sb_opt_table *table,
     void *target, struct sb_err *err);
 
+// Logs a warning for each deprecated option that was given, and from now on at
+// once. Until then nobody knows which messages the user wants (--verbosity).
+// To be called once.
+void sb_opts_warn(struct sb_opts *o);
+
 // An option declared at run time by a script; storage is the registry's own.
 // def_text NULL: unset. A name the core has already becomes a new default
 // of that option (as in sysbench 1.0), if no user setting is there; an option

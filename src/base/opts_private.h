@@ -36,7 +36,7 @@ struct sb__opts_decl {
     enum sb_opt_source source;
     bool via_alias; // the value came by another option's name
     bool script;    // declared by a script
-    bool warned;    // its deprecation was told
+    bool warned;    // it is deprecated and was given
 };
 
 struct sb__opts_list { // growing array of pointers
@@ -52,11 +52,13 @@ struct sb__opts_script {
 };
 
 struct sb_opts {
-    struct sb__opts_mem *mem;       // everything the registry allocated
-    struct sb__opts_list settings;  // struct sb__opts_setting *
-    struct sb__opts_list decls;     // struct sb__opts_decl *
-    struct sb__opts_list positions; // char *
-    struct sb__opts_list scripts;   // struct sb__opts_script *, by title
+    struct sb__opts_mem *mem;        // everything the registry allocated
+    struct sb__opts_list settings;   // struct sb__opts_setting *
+    struct sb__opts_list decls;      // struct sb__opts_decl *
+    struct sb__opts_list positions;  // char *
+    struct sb__opts_list scripts;    // struct sb__opts_script *, by title
+    struct sb__opts_list deprecated; // struct sb__opts_decl *, given before ...
+    bool warns;                      // ... this was set, by sb_opts_warn()
 };
 
 // A value of any type before it is stored at its offset.

@@ -19,6 +19,17 @@ local function wrong(name)
             (name and (": " .. tostring(name)) or ""), 0)
 end
 
+-- The shortest text that is read as the same number.
+local function number_text(value)
+   for digits = 14, 16 do
+      local text = ("%%.%dg"):format(digits):format(value)
+      if tonumber(text) == value then
+         return text
+      end
+   end
+   return ("%.17g"):format(value)
+end
+
 local function as_text(value)
    local kind = type(value)
    if kind == "boolean" then
@@ -26,7 +37,7 @@ local function as_text(value)
    elseif kind == "table" then
       return table.concat(value, ",")
    elseif kind == "number" then
-      return ("%.17g"):format(value)
+      return number_text(value)
    elseif value ~= nil then
       return tostring(value)
    end

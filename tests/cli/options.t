@@ -54,6 +54,18 @@ name wins over them.
   WARNING: --num-threads is deprecated, use --threads instead
   threads=6 time=10 rows=3 name=none fast=false parts=a+b
 
+They are warnings as any: --verbosity hides them all, or shows them all.
+
+  $ sb --num-threads=5 --max-time=6 --verbosity=1
+  threads=5 time=6 rows=3 name=none fast=false parts=a+b
+  $ sb --num-threads=5 --max-time=6 --verbosity=2
+  WARNING: --num-threads is deprecated, use --threads instead
+  WARNING: --max-time is deprecated, use --time instead
+  threads=5 time=6 rows=3 name=none fast=false parts=a+b
+  $ sb --num-threads=5 --verbosity=1 --debug
+  WARNING: --num-threads is deprecated, use --threads instead
+  threads=5 time=10 rows=3 name=none fast=false parts=a+b
+
 The oldest of them, --max-requests, alone lifts the time limit.
 
   $ sb --max-requests=10 2>err

@@ -79,7 +79,6 @@ too.
 
   $ sysbench e.lua run --time=0 --events=1 --verbosity=2
   $ sysbench e.lua run --time=0 --events=1 --num-threads=1 --verbosity=0
-  WARNING: --num-threads is deprecated, use --threads instead
 
 SQL, on the driver that needs no database.
 

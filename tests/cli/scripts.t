@@ -27,6 +27,17 @@ A path with or without its .lua, a module on package.path, --test=.
   $ cat err
   WARNING: the --test option is deprecated. You can pass a script name or path on the command line without any options.
 
+Both warnings of deprecated options go by --verbosity.
+
+  $ sysbench --test=dir/mine.lua --num-threads=1 --verbosity=1 prepare
+  body	dir/mine.lua	prepare
+  prepare
+  $ sysbench --test=dir/mine.lua --num-threads=1 --verbosity=2 prepare
+  WARNING: --num-threads is deprecated, use --threads instead
+  WARNING: the --test option is deprecated. You can pass a script name or path on the command line without any options.
+  body	dir/mine.lua	prepare
+  prepare
+
 Without a command its body is all that runs: sysbench as an interpreter.
 
   $ sb dir/mine.lua

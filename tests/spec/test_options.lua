@@ -33,6 +33,32 @@ local function help()
             "an option of the core redeclared")
 end
 
+-- Defaults are shown as they were written, and are read as the same number.
+local function numbers()
+   local text = [[
+local given = {3.14, 0.1, 1e15, 1e300, 1/3, 0.3 - 0.1, 5, -2.5, 2^53, 2^-1074}
+sysbench.cmdline.options = {}
+for i, v in ipairs(given) do
+   sysbench.cmdline.options[("n%02d"):format(i)] = {"", v}
+end
+function event()
+   for i, v in ipairs(given) do
+      print(i, sysbench.opt[("n%02d"):format(i)] == v)
+   end
+   return true
+end]]
+   local out = tap.with(text, "help")
+   local shown = {}
+   for value in out:gmatch("%[(%S+)%]") do
+      shown[#shown + 1] = value
+   end
+   tap.is(table.concat(shown, " "), "3.14 0.1 1e+15 1e+300 " ..
+      "0.3333333333333333 0.19999999999999998 5 -2.5 9007199254740992 " ..
+      "4.9406564584125e-324", "numbers as short as they can be")
+   out = tap.with(text, "run")
+   tap.is(select(2, out:gsub("%d+\ttrue\n", "")), 10, "are the same numbers")
+end
+
 local function validation()
    local text = [[
 local function small(name, value)
@@ -134,6 +160,7 @@ end
 function event()
    tap.run(function()
       help()
+      numbers()
       validation()
       new_defaults()
       clashes()
