@@ -131,6 +131,11 @@ int sb__lazy_settle(lua_State *L);
 // True when the bytecode may come to see a difference.
 bool sb__lazy_wild(const char *code, size_t len);
 
+// Lua's print() and ffi.load() in the forms that they have here (libs.c).
+// sb__libs_ffi(): the ffi library is on the stack top.
+void sb__libs_init(lua_State *L);
+void sb__libs_ffi(lua_State *L);
+
 // Areas of machine code begin small (mcode.c).
 void sb__mcode_init(lua_State *L);
 

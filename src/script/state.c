@@ -203,6 +203,7 @@ static void add_ffi(lua_State *L)
     lua_call(L, 1, 1);
     lua_getfield(L, -1, "cdef");
     lua_setfield(L, LUA_REGISTRYINDEX, "sysbench.cdef");
+    sb__libs_ffi(L);
     lua_getfield(L, -1, "C");
     lua_setfield(L, -3, "C");
     lua_setfield(L, -2, "ffi");
@@ -265,6 +266,7 @@ static int build(lua_State *L)
     else
         luaL_openlibs(L);
     sb__codes_begin(L);
+    sb__libs_init(L);
     sb__mcode_init(L);
     set_loading(L, st);
     add_private(L, st);

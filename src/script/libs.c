@@ -1,0 +1,80 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+//
+// Functions of Lua's own libraries that have to do more here, where many
+// states print at the same time and collect their garbage before they start.
+#include <stdio.h>
+
+#include "script/script_private.h"
+
+// The libraries that ffi.load() has loaded globally, by name.
+#define LOADED "sysbench.libraries"
+
+// The original makes a call of stdio for each argument, so that lines of
+// several threads mix.
+static int print(lua_State *L)
+{
+    int n = lua_gettop(L);
+    size_t len;
+
+    luaL_checkstack(L, n + 3, "too many arguments");
+    for (int i = 1; i <= n; i++) {
+        lua_getglobal(L, "tostring");
+        lua_pushvalue(L, i);
+        lua_call(L, 1, 1);
+        if (!lua_isstring(L, -1))
+            return luaL_error(L, "'tostring' must return a string to 'print'");
+        lua_pushstring(L, i < n ? "\t" : "\n");
+        lua_concat(L, 2);
+        lua_replace(L, i);
+    }
+    if (n == 0)
+        lua_pushstring(L, "\n");
+    lua_concat(L, n ? n : 1);
+    const char *line = lua_tolstring(L, -1, &len);
+    fwrite(line, 1, len, stdout);
+    return 0;
+}
+
+// Index 1: the name, on the stack top: the library.
+static void keep_library(lua_State *L)
+{
+    luaL_findtable(L, LUA_REGISTRYINDEX, LOADED, 1);
+    lua_pushvalue(L, 1);
+    lua_pushvalue(L, -3);
+    lua_rawset(L, -3);
+    lua_pop(L, 1);
+}
+
+// ffi.load(name [, global]). A library whose symbols are to be found in ffi.C
+// stays loaded as long as the state, also when the script drops what this
+// returns, as scripts of sysbench 1.0 do. Upvalue 1: the original.
+static int load_library(lua_State *L)
+{
+    luaL_checkstring(L, 1);
+    lua_settop(L, 2);
+    lua_pushvalue(L, lua_upvalueindex(1));
+    lua_pushvalue(L, 1);
+    lua_pushvalue(L, 2);
+    if (lua_pcall(L, 2, 1, 0)) {
+        luaL_where(L, 1); // the original would say where it was called
+        lua_insert(L, -2);
+        lua_concat(L, 2);
+        return lua_error(L);
+    }
+    if (lua_toboolean(L, 2))
+        keep_library(L);
+    return 1;
+}
+
+void sb__libs_init(lua_State *L)
+{
+    lua_pushcfunction(L, print);
+    lua_setglobal(L, "print");
+}
+
+void sb__libs_ffi(lua_State *L)
+{
+    lua_getfield(L, -1, "load");
+    lua_pushcclosure(L, load_library, 1);
+    lua_setfield(L, -2, "load");
+}
