@@ -73,7 +73,11 @@ int sb_app_help(struct sb_app *a, struct sb_err *err)
     printf("\nSee 'sysbench <testname> help' for a list of options for each "
            "test, and 'sysbench --list' for the workloads.\n"
            "Every option can also be set in a --config-file and by the "
-           "environment: SYSBENCH_REPORT_INTERVAL=1.\n");
+           "environment: SYSBENCH_REPORT_INTERVAL=1.\n"
+           "Suffixes: numbers (N) take k, M, G, T (powers of 1,000), sizes "
+           "(SIZE) take K, M, G, T (powers of 1,024), durations (DURATION) "
+           "take us, ms, s, m, h, d, also combined (1h30m). Without a suffix, "
+           "durations are in seconds.\n");
     return 0;
 }
 

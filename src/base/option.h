@@ -16,7 +16,7 @@ enum sb_opt_type {
     SB_OPT_BOOL,     // bool        on|true|1|yes, off|false|0|no; no value: on
     SB_OPT_INT,      // int64_t     "12", "10k", "10M": steps of 1,000
     SB_OPT_SIZE,     // int64_t     bytes; "512", "64K", "10M": steps of 1,024
-    SB_OPT_DOUBLE,   // double
+    SB_OPT_DOUBLE,   // double      "0.5", "1e3", "10k"
     SB_OPT_DURATION, // int64_t ns  "90s", "1h30m", "250ms"; bare: seconds
     SB_OPT_STRING,   // const char *, never NULL; owned by the registry
     SB_OPT_LIST,     // struct sb_opt_list, comma-separated

@@ -131,7 +131,7 @@ static int parse_typed(struct sb_opts *o, const struct sb_opt *opt,
     case SB_OPT_SIZE:
         return sb_units_size(value, &out->i);
     case SB_OPT_DOUBLE:
-        return sb_units_double(value, &out->d);
+        return sb_units_number(value, &out->d);
     case SB_OPT_DURATION:
         return sb_units_duration(value,
             opt->flags & SB_OPT_USEC ? 1000 : (int64_t)NS_PER_SEC, &out->i);

@@ -157,13 +157,13 @@ static int parse_signed(
     return 0;
 }
 
+static const struct unit count_units[] = { { "", 1 }, { "k", 1000 },
+    { "m", 1000000 }, { "g", 1000000000 }, { "b", 1000000000 },
+    { "t", 1000000000000 }, { NULL, 0 } };
+
 int sb_units_count(const char *text, int64_t *out)
 {
-    static const struct unit units[] = { { "", 1 }, { "k", 1000 },
-        { "m", 1000000 }, { "g", 1000000000 }, { "b", 1000000000 },
-        { "t", 1000000000000 }, { NULL, 0 } };
-
-    return parse_signed(text, units, out);
+    return parse_signed(text, count_units, out);
 }
 
 int sb_units_size(const char *text, int64_t *out)
@@ -240,22 +240,48 @@ int sb_units_duration(const char *text, int64_t bare_ns, int64_t *out)
     return 0;
 }
 
-int sb_units_double(const char *text, double *out)
+// Reads at *text and moves it behind the number.
+static int read_double(const char **text, double *out)
 {
-    double value;
+    const char *p = *text + strspn(*text, BLANKS);
     char *end;
 
-    text += strspn(text, BLANKS);
     // strtod() also takes hexadecimal numbers, "inf" and "nan".
-    if (!*text || strspn(text, "0123456789.+-eE") != trimmed(text))
+    size_t len = strspn(p, "0123456789.+-eE");
+
+    *out = strtod(p, &end);
+    if (end == p || end != p + len)
         return SB_EUSAGE;
-    value = strtod(text, &end);
-    if (end == text || end[strspn(end, BLANKS)] != '\0')
+    *text = end;
+    return 0;
+}
+
+static int parse_double(const char *text, const struct unit *units, double *out)
+{
+    double value;
+
+    if (read_double(&text, &value))
         return SB_EUSAGE;
+    const struct unit *u = suffix(units, text);
+    if (!u)
+        return SB_EUSAGE;
+    value *= (double)u->factor;
     if (!isfinite(value))
         return SB_ERANGE;
     *out = value;
     return 0;
+}
+
+int sb_units_double(const char *text, double *out)
+{
+    static const struct unit none[] = { { "", 1 }, { NULL, 0 } };
+
+    return parse_double(text, none, out);
+}
+
+int sb_units_number(const char *text, double *out)
+{
+    return parse_double(text, count_units, out);
 }
 
 static int add(char *buf, size_t size, int at, const char *text)

@@ -21,6 +21,8 @@ int sb_units_size(const char *text, int64_t *out);
 int sb_units_duration(const char *text, int64_t bare_ns, int64_t *out);
 // A finite double.
 int sb_units_double(const char *text, double *out);
+// The same with the suffixes of sb_units_count: "0.5", "1e3", "10k", "1.5M".
+int sb_units_number(const char *text, double *out);
 
 // Short text that parses back to the value: "1h30m", "1.5s", "250ms", "64K".
 // Always NUL-terminated, cut when it does not fit (32 bytes are enough).

@@ -79,3 +79,22 @@ the option is the core's.
     --report-interval=N how often [5]
     --threads=N         how many [3]
   
+
+The suffixes of numbers, sizes and durations are explained, and true.
+
+  $ tail -n 1 help
+  Suffixes: numbers (N) take k, M, G, T (powers of 1,000), sizes (SIZE) take K, M, G, T (powers of 1,024), durations (DURATION) take us, ms, s, m, h, d, also combined (1h30m). Without a suffix, durations are in seconds.
+  $ cat >suffixes.lua <<'EOF'
+  > sysbench.cmdline.options = { share = {"a number", 1} }
+  > function init()
+  >    local o = sysbench.opt
+  >    print(o.events, o.rate, o.share, o.thread_stack_size, o.time, o.warmup_time)
+  > end
+  > function event() return true end
+  > EOF
+  $ sysbench suffixes.lua --verbosity=0 --events=2G --rate=1.5k --share=10k \
+  >     --thread-stack-size=512K --time=1h30m --warmup-time=0.1 run
+  2000000000	1500	10000	524288	5400	0.1
+  $ sysbench suffixes.lua --share=10x --verbosity=0 run
+  Invalid value for the 'share' option: '10x' (a number is needed)
+  [1]

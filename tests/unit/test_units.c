@@ -152,7 +152,28 @@ static void doubles(void)
         CHECK_NEAR(d, 0.5, 0);
     }
     CHECK_INT(sb_units_double("1e999", &d), SB_ERANGE);
+    CHECK_INT(sb_units_double("10k", &d), SB_EUSAGE);
     CHECK_NEAR(d, 0.5, 0);
+}
+
+static void numbers(void)
+{
+    static const char *const bad[] = { "", "k", "10x", "1e", "1k5", "0x10",
+        "infk", "10 k 1" };
+    double d = 0.5;
+
+    CHECK_INT(sb_units_number("0.5", &d), 0);
+    CHECK_NEAR(d, 0.5, 0);
+    CHECK_INT(sb_units_number("10k", &d), 0);
+    CHECK_NEAR(d, 10000, 0);
+    CHECK_INT(sb_units_number(" -1.5M ", &d), 0);
+    CHECK_NEAR(d, -1500000, 0);
+    CHECK_INT(sb_units_number("1e3T", &d), 0);
+    CHECK_NEAR(d, 1e15, 0);
+    CHECK_INT(sb_units_number("1e300T", &d), SB_ERANGE);
+    for (size_t i = 0; i < COUNT(bad); i++)
+        CHECK_INT(sb_units_number(bad[i], &d), SB_EUSAGE);
+    CHECK_NEAR(d, 1e15, 0);
 }
 
 static void format_durations(void)
@@ -245,6 +266,7 @@ int main(void)
     RUN(sizes);
     RUN(durations);
     RUN(doubles);
+    RUN(numbers);
     RUN(format_durations);
     RUN(format_sizes);
     RUN(decimals_of_milliseconds);
