@@ -32,11 +32,14 @@ enum sb_opt_flags {
     SB_OPT_SECRET = 1 << 0,     // masked wherever options are shown
     SB_OPT_HIDDEN = 1 << 1,     // works, but --help does not list it
     SB_OPT_DEPRECATED = 1 << 2, // an alias that warns when it is used
-    SB_OPT_USEC = 1 << 3,     // SB_OPT_DURATION: a bare number is microseconds
-    SB_OPT_NOFILE = 1 << 4,   // command line only (--help, --config-file)
-    SB_OPT_FILENAME = 1 << 5, // SB_OPT_STRING: --help shows =FILENAME
-    SB_OPT_YIELDS = 1 << 6,   // younger than sysbench 1.0: a script that
-                              // declares an option of this name has its own
+    SB_OPT_USEC = 1 << 3,      // SB_OPT_DURATION: a bare number is microseconds
+    SB_OPT_NOFILE = 1 << 4,    // command line only (--help, --config-file)
+    SB_OPT_FILENAME = 1 << 5,  // SB_OPT_STRING: --help shows =FILENAME
+    SB_OPT_YIELDS = 1 << 6,    // younger than sysbench 1.0: a script that
+                               // declares an option of this name has its own
+    SB_OPT_DATABASES = 1 << 7, // SB_OPT_STRING of a driver: a database, or
+                               // several separated by commas. Connections take
+                               // them in turn; connect() gets one name
 };
 
 struct sb_opt {

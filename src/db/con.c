@@ -175,6 +175,7 @@ struct sb_con *sb_con_open(struct sb_db_ctx *ctx, struct sb_db *db,
     const char *const *names, const char *const *values, size_t n)
 {
     struct sb_con_priv *c = con_new(ctx, db);
+    uint64_t turns = ctx->turns;
     int rc;
 
     sb_err_clear(&ctx->err);
@@ -182,10 +183,11 @@ struct sb_con *sb_con_open(struct sb_db_ctx *ctx, struct sb_db *db,
         sb_err_set(&ctx->err, SB_ENOMEM, "out of memory");
         return NULL;
     }
-    rc = sb__inst_get(db, names, values, n, &c->inst, &ctx->err);
+    rc = sb__inst_in_turn(ctx, db, names, values, n, &c->inst, &ctx->err);
     if (rc == 0)
         rc = con_connect(c, &ctx->err);
     if (rc) {
+        ctx->turns = turns; // the next try is for the same database
         ctx->err.code = rc;
         ctx->failed_at = ctx->freed;
         con_release(c);

@@ -104,7 +104,8 @@ struct sb_db_ctx {
     struct sb_stmt_handle *orphans;    // without their connection
     struct sb_err err;                 // of sb_db_get() and sb_con_open()
     unsigned opened, freed;            // connections so far
-    unsigned failed_at;                // `freed` when a connect failed last
+    uint64_t turns;            // those that took the next of several databases
+    unsigned failed_at;        // `freed` when a connect failed last
     struct sb_stats *op_stats; // where op[] is registered, NULL at first
     int op[SB_DB_KEYWORDS];    // -1: not yet
     struct sb_doc_name *doc_names[SB_DB_DOC_NAMES]; // by hash

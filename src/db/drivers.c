@@ -29,6 +29,7 @@ struct sb_drivers *sb_drivers_new(
 
 static void db_free(struct sb_db *db)
 {
+    sb__insts_free(db);
     sb__inst_done(&db->base);
     free(db->base.opts);
     sb__module_close(db);

@@ -45,15 +45,14 @@ static bool same_name(const char *option, const char *given)
 }
 
 // With the driver's prefix or without it.
-static const struct sb_opt *opt_find(
-    const struct sb_driver *drv, const char *name)
+const struct sb_opt *sb__opt_find(const struct sb_driver *drv, const char *name)
 {
     const struct sb_opt *o = drv->opts ? drv->opts->opts : NULL;
 
     for (; o && o->name; o++) {
         if (same_name(o->name, name) ||
             same_name(o->name + strcspn(o->name, "-") + 1, name))
-            return o->alias_of ? opt_find(drv, o->alias_of) : o;
+            return o->alias_of ? sb__opt_find(drv, o->alias_of) : o;
     }
     return NULL;
 }
@@ -118,7 +117,7 @@ static int override(struct sb__inst *i, const char *const *names,
     int rc = 0;
 
     for (size_t k = 0; rc == 0 && k < n; k++) {
-        const struct sb_opt *o = opt_find(drv, names[k]);
+        const struct sb_opt *o = sb__opt_find(drv, names[k]);
 
         rc = o ? sb_opts_parse(i->db->owner->o, o, values[k], i->opts, err)
                : unknown_option(drv, names[k], err);
@@ -208,6 +207,23 @@ int sb__inst_get(struct sb_db *db, const char *const *names,
     return rc;
 }
 
+void sb__inst_keep(struct sb__inst *i)
+{
+    pthread_mutex_lock(&i->db->owner->lock);
+    i->kept = true;
+    pthread_mutex_unlock(&i->db->owner->lock);
+}
+
+void sb__insts_free(struct sb_db *db)
+{
+    while (db->more) {
+        struct sb__inst *i = db->more;
+
+        db->more = i->next;
+        inst_free(i);
+    }
+}
+
 // The base instance lives as long as its driver: what its env keeps (a
 // database in memory) must survive the time between two runs.
 void sb__inst_put(struct sb__inst *i)
@@ -215,7 +231,7 @@ void sb__inst_put(struct sb__inst *i)
     struct sb_db *db = i->db;
 
     pthread_mutex_lock(&db->owner->lock);
-    if (--i->refs == 0 && i->key) {
+    if (--i->refs == 0 && i->key && !i->kept) {
         struct sb__inst **p = &db->more;
 
         while (*p != i)

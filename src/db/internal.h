@@ -21,6 +21,7 @@ struct sb__inst {
     void *opts; // the driver's options struct
     struct sb_driver_env env;
     bool ready;             // env_init has succeeded
+    bool kept;              // stays when its last connection goes
     unsigned refs;          // connections
     struct sb__feed *feeds; // shared loaders, under the registry's feed lock
     struct sb__inst *next;
@@ -140,6 +141,21 @@ int sb__inst_get(struct sb_db *db, const char *const *names,
     const char *const *values, size_t n, struct sb__inst **out,
     struct sb_err *err);
 void sb__inst_put(struct sb__inst *i);
+// It will be asked for again: it lives as long as its driver.
+void sb__inst_keep(struct sb__inst *i);
+// All instances with overrides; there are no connections any more.
+void sb__insts_free(struct sb_db *db);
+// The option of this name, with the driver's prefix or without it; NULL: none.
+const struct sb_opt *sb__opt_find(
+    const struct sb_driver *drv, const char *name);
+
+// databases.c ----------------------------------------------------------------
+
+// As sb__inst_get(), but where the option for databases names several, the
+// instance is that of the next one.
+int sb__inst_in_turn(struct sb_db_ctx *ctx, struct sb_db *db,
+    const char *const *names, const char *const *values, size_t n,
+    struct sb__inst **out, struct sb_err *err);
 
 // con.c ----------------------------------------------------------------------
 

@@ -61,9 +61,15 @@ SB_FFI struct sb_db *sb_db_get(struct sb_db_ctx *ctx, const char *name);
 SB_FFI const char *sb_db_error(struct sb_db_ctx *ctx);
 SB_FFI const char *sb_db_name(const struct sb_db *db);
 SB_FFI const char *sb_db_dialect(const struct sb_db *db);
+// The driver's option for the database, such as "mysql-db", and its value: one
+// name, or several separated by commas. NULL: it has no such option.
+SB_FFI const char *sb_db_databases_option(const struct sb_db *db);
+SB_FFI const char *sb_db_databases(const struct sb_db *db);
 
 // Connects. names/values: n option overrides ("db", "host" or the full
-// "sqlite-db"); n = 0 for none. NULL on failure, see sb_db_error().
+// "sqlite-db"); n = 0 for none. Where several databases are named, the
+// connection goes to the next one: the first connection of user u to number u,
+// counted around. NULL on failure, see sb_db_error().
 SB_FFI struct sb_con *sb_con_open(struct sb_db_ctx *ctx, struct sb_db *db,
     const char *const *names, const char *const *values, size_t n);
 // Disconnects; the handle stays valid until sb_con_free(). 0 or SB_E*.

@@ -212,6 +212,46 @@ function driver:name()
    return ffi.string(C.sb_db_name(self))
 end
 
+-- The databases that connections take in turn, each once; empty where the
+-- driver has no option for them.
+function driver:databases()
+   own(self, "driver", "databases")
+   local list = C.sb_db_databases(self)
+   local names, seen = {}, {}
+   for item in (list ~= nil and ffi.string(list) or ""):gmatch("[^,]+") do
+      local name = item:match("^%s*(.-)%s*$")
+      if name ~= "" and not seen[name] then
+         names[#names + 1] = name
+         seen[name] = true
+      end
+   end
+   return names
+end
+
+-- Calls f(con, name) with a connection to each of the databases, one after the
+-- other, and closes it afterwards. f returns false to end that.
+function driver:each_database(f)
+   own(self, "driver", "each_database")
+   local names = self:databases()
+   if #names <= 1 then
+      names = {names[1] or false}
+   end
+   for _, name in ipairs(names) do
+      local options
+      if #names > 1 then
+         options = {[ffi.string(C.sb_db_databases_option(self))] = name}
+      end
+      local con = self:connect(options)
+      local ok, more = pcall(f, con, name or nil)
+      pcall(con.disconnect, con)
+      if not ok then
+         error(more, 0)
+      elseif more == false then
+         return
+      end
+   end
+end
+
 -- Names and values of options for one connection as arrays of C strings, and
 -- a table that keeps the strings alive.
 local function overrides(options)

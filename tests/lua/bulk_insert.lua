@@ -39,24 +39,22 @@ end
 
 function prepare()
    local build = require("sb.build")
-   local dialect = require("sb.dialect")
    local opt = settings()
-   local drv = sysbench.sql.driver()
-   local c, d = drv:connect(), dialect.of(drv)
-   for n = 1, opt.tables do
-      build.say("Creating table 'sbtest%d'...", n)
-      c:query(string.format("CREATE TABLE IF NOT EXISTS sbtest%d (" ..
-         "id INTEGER NOT NULL, k INTEGER DEFAULT '0' NOT NULL, " ..
-         "PRIMARY KEY (id)) %s", n, d.table_options(opt)))
-   end
-   c:disconnect()
+   require("sb.databases").each(function(c, d)
+      for n = 1, opt.tables do
+         build.say("Creating table 'sbtest%d'...", n)
+         c:query(string.format("CREATE TABLE IF NOT EXISTS sbtest%d (" ..
+            "id INTEGER NOT NULL, k INTEGER DEFAULT '0' NOT NULL, " ..
+            "PRIMARY KEY (id)) %s", n, d.table_options(opt)))
+      end
+   end)
 end
 
 function cleanup()
    local opt = settings()
-   local c = sysbench.sql.driver():connect()
-   require("sb.build").drop_all(c, opt)
-   c:disconnect()
+   require("sb.databases").each(function(c)
+      require("sb.build").drop_all(c, opt)
+   end)
 end
 
 function thread_init()

@@ -99,17 +99,29 @@ function create_insert(table_id)
    build.build(c, d, settings(), table_id)
 end
 
+local own_create_insert = create_insert
+
 function prepare()
    set_vars()
    db_connect()
-   for n = 1, oltp_tables_count do
-      create_insert(n)
+   if create_insert ~= own_create_insert then
+      require("sb.databases").refuse_several("create_insert() of a script")
    end
+   drv = sysbench.sql.driver()
+   require("sb.databases").visit(drv, function(c)
+      con = c
+      for n = 1, oltp_tables_count do
+         create_insert(n)
+      end
+   end)
+   con = nil
    return 0
 end
 
 function cleanup()
    set_vars()
    db_connect()
-   build.drop_all((connection()), settings())
+   require("sb.databases").visit(sysbench.sql.driver(), function(c)
+      build.drop_all(c, settings())
+   end)
 end

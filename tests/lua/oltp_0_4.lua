@@ -77,15 +77,17 @@ end
 -- Commands -----------------------------------------------------------------
 
 local function cmd_prepare()
-   local con, d = connect()
-   require("sb.prepare").prepare(con, d, settings())
-   con:disconnect()
+   local opt = settings()
+   require("sb.databases").each(function(con, d, _, name)
+      return require("sb.prepare").prepare(con, d, opt, nil, nil, nil, name)
+   end)
 end
 
 local function cmd_warmup()
-   local con, d = connect()
-   require("sb.prepare").warmup(con, d, settings())
-   con:disconnect()
+   local opt = settings()
+   require("sb.databases").each(function(con, d)
+      require("sb.prepare").warmup(con, d, opt)
+   end)
 end
 
 local together = sysbench.cmdline.PARALLEL_COMMAND
@@ -97,18 +99,19 @@ sysbench.cmdline.commands = {
 }
 
 function cleanup()
-   local con = connect()
-   require("sb.build").drop_all(con, settings())
-   con:disconnect()
+   local opt = settings()
+   require("sb.databases").each(function(con)
+      require("sb.build").drop_all(con, opt)
+   end)
 end
 
 -- The insert mode starts from an empty table.
 function init()
    local opt = settings()
    if opt.mode == "nontrx" and opt.nontrx == "insert" then
-      local con, d = connect()
-      con:query(d.truncate:format(schema.name(opt, 1)))
-      con:disconnect()
+      require("sb.databases").each(function(con, d)
+         con:query(d.truncate:format(schema.name(opt, 1)))
+      end)
    end
 end
 

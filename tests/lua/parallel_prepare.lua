@@ -22,9 +22,9 @@ require("sb.once").declare(function()
          "has no part in: leave out --oltp-pipeline", 0)
    end
    local drv = sysbench.sql.driver()
-   local con = drv:connect()
-   for n = sysbench.tid + 1, opt.tables, sysbench.opt.threads do
-      tables.build(con, dialect.of(drv), opt, n)
-   end
-   con:disconnect()
+   require("sb.databases").visit(drv, function(con)
+      for n = sysbench.tid + 1, opt.tables, sysbench.opt.threads do
+         tables.build(con, dialect.of(drv), opt, n)
+      end
+   end)
 end)

@@ -5,6 +5,7 @@
 -- script's own.
 
 local build = require("sb.build")
+local databases = require("sb.databases")
 local dialect = require("sb.dialect")
 local options = require("sb.options")
 local parallel = require("sb.prepare")
@@ -13,11 +14,6 @@ local M = {}
 
 local function settings()
    return options.settle(sysbench.opt)
-end
-
-local function connect()
-   local driver = sysbench.sql.driver()
-   return driver:connect(), dialect.of(driver), driver
 end
 
 -- What a script put in place of get_c_value() and get_pad_value(), or nil.
@@ -32,29 +28,29 @@ end
 
 function M.prepare(own)
    local opt = settings()
-   local con, d, driver = connect()
-   if create_table ~= own.create_table then
+   local c, pad = values(own)
+   databases.each(function(con, d, driver, name)
+      if create_table == own.create_table then
+         return parallel.prepare(con, d, opt, c, pad, build, name)
+      end
       parallel.each_table(opt, function(n)
          create_table(driver, con, n)
       end)
-   else
-      parallel.prepare(con, d, opt, values(own))
-   end
-   con:disconnect()
+   end)
 end
 
 function M.warmup()
    local opt = settings()
-   local con, d = connect()
-   parallel.warmup(con, d, opt)
-   con:disconnect()
+   databases.each(function(con, d)
+      parallel.warmup(con, d, opt)
+   end)
 end
 
 function M.cleanup()
    local opt = settings()
-   local con = connect()
-   build.drop_all(con, opt)
-   con:disconnect()
+   databases.each(function(con)
+      build.drop_all(con, opt)
+   end)
 end
 
 return M

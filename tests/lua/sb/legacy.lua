@@ -25,15 +25,16 @@ local function cmd_prepare(adjust)
    if adjust then
       adjust(opt)
    end
-   local con, d = connect()
-   require("sb.prepare").prepare(con, d, opt)
-   con:disconnect()
+   require("sb.databases").each(function(con, d, _, name)
+      return require("sb.prepare").prepare(con, d, opt, nil, nil, nil, name)
+   end)
 end
 
 local function cmd_warmup()
-   local con, d = connect()
-   require("sb.prepare").warmup(con, d, old_names.from_old(sysbench.opt))
-   con:disconnect()
+   local opt = old_names.from_old(sysbench.opt)
+   require("sb.databases").each(function(con, d)
+      require("sb.prepare").warmup(con, d, opt)
+   end)
 end
 
 -- Sets the hooks of a script. w.statements(env) makes its statements,
@@ -50,9 +51,10 @@ function M.declare(w)
    }
 
    function cleanup()
-      local con = connect()
-      require("sb.build").drop_all(con, old_names.from_old(sysbench.opt))
-      con:disconnect()
+      local opt = old_names.from_old(sysbench.opt)
+      require("sb.databases").each(function(con)
+         require("sb.build").drop_all(con, opt)
+      end)
    end
 
    function thread_init()

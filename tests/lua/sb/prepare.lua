@@ -16,6 +16,11 @@ local BLOCK = 2000
 local TABLE_KEY, BLOCK_KEY, INDEX_KEY, WARM_KEY, FAIL_KEY = 0, 1, 2, 3, 4
 local VOTE_KEY = 8 -- and the ones after it, one a phase
 
+-- Tickets go on from one database to the next. By key: the numbers that are
+-- over, and the ticket beyond them that this user holds already.
+local over, held = {}, {}
+local jobs = 0 -- that all users came through
+
 -- Seconds since some moment. A script may call cmd_prepare() from a command
 -- that is not parallel, where there are no operations.
 local function now()
@@ -47,13 +52,17 @@ local function again(con, f, ...)
    end
 end
 
--- Calls f(n) for every n in 1..count that no other user took.
+-- Calls f(n) for every n in 1..count that no other user took. May be called
+-- again, by all users with the same count.
 function M.share(key, count, f)
-   local n = sysbench.parallel.ticket(key) + 1
-   while n <= count do
-      f(n)
+   local before = over[key] or 0
+   local n = held[key] or sysbench.parallel.ticket(key) + 1
+   held[key] = nil
+   while n - before <= count do
+      f(n - before)
       n = sysbench.parallel.ticket(key) + 1
    end
+   over[key], held[key] = before + count, n
 end
 
 local share = M.share
@@ -66,7 +75,7 @@ Job.__index = Job
 -- a failed one takes as many tickets as there are users, which pushes the
 -- tickets that all take afterwards beyond that number.
 function Job:agree()
-   local users = sysbench.opt.threads
+   local users = sysbench.cmdline.main_state and 1 or sysbench.opt.threads
    local key = VOTE_KEY + self.phases
    self.phases = self.phases + 1
    if self.err then
@@ -75,7 +84,7 @@ function Job:agree()
       end
    end
    sysbench.parallel.barrier()
-   return sysbench.parallel.ticket(key) < users
+   return sysbench.parallel.ticket(key) < (jobs + 1) * users
 end
 
 -- Keeps the first error. One failure makes the others fail, too, whose errors
@@ -177,17 +186,19 @@ end
 -- Drops what this user made and says so.
 function Job:undo()
    local gone, left = {}, {}
+   local where = self.database and " in database '" .. self.database .. "'"
+      or ""
    for _, n in ipairs(self.made) do
       local list = self:drop(n) and gone or left
       list[#list + 1] = self.tables.name(self.opt, n)
    end
    if #gone > 0 then
-      io.stderr:write("prepare failed: dropped what it had created: "
-         .. table.concat(gone, ", ") .. "\n")
+      io.stderr:write("prepare failed" .. where ..
+         ": dropped what it had created: " .. table.concat(gone, ", ") .. "\n")
    end
    if #left > 0 then
-      io.stderr:write("prepare failed and left behind: "
-         .. table.concat(left, ", ") .. "\n")
+      io.stderr:write("prepare failed and left behind" .. where .. ": " ..
+         table.concat(left, ", ") .. "\n")
    end
 end
 
@@ -220,17 +231,20 @@ end
 
 -- Makes, fills and indexes all tables of `opt`; every user of a parallel
 -- command calls it. c, pad: as for build.fill(). tables: what makes and fills
--- them, sb/build.lua when left out.
-function M.prepare(con, d, opt, c, pad, tables)
+-- them, sb/build.lua when left out. database: its name, for messages, where the
+-- run has several. False when it failed and another user raises the error.
+function M.prepare(con, d, opt, c, pad, tables, database)
    local job = setmetatable({con = con, d = d, opt = opt, c = c, pad = pad,
-      tables = tables or build, made = {}, phases = 0}, Job)
+      tables = tables or build, made = {}, phases = 0, database = database},
+      Job)
    job.block = job.tables.block and job.tables.block(opt) or BLOCK
    local whole, done = pcall(job.run, job)
    if whole and done then
+      jobs = jobs + 1
       if sysbench.tid == 0 then
          summary(job)
       end
-      return
+      return true
    end
    if not whole then -- interrupted: nobody waits for anybody any more
       pcall(job.close_loader, job, false)
@@ -241,8 +255,10 @@ function M.prepare(con, d, opt, c, pad, tables)
    job:undo()
    sysbench.parallel.barrier() -- nobody is to be stopped while dropping
    if job.tells then
-      error(job.err, 0)
+      error(database and string.format("database '%s': %s", database, job.err)
+         or job.err, 0)
    end
+   return false
 end
 
 -- Calls make(n) for each table, shared between the users: for scripts that

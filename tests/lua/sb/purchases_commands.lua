@@ -22,6 +22,7 @@ local COUNTED = 1e6
 
 local function connect()
    local drv = sysbench.sql.driver()
+   require("sb.databases").refuse_several("iibench")
    return drv:connect(), dialect.of(drv)
 end
 

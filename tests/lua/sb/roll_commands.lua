@@ -13,9 +13,11 @@ local say = build.say
 -- Counters of sysbench.parallel.ticket() for commands that are not prepare.
 local TABLE_KEY = 0
 
-local function connect()
-   local drv = sysbench.sql.driver()
-   return drv:connect(), dialect.of(drv)
+-- Calls f(con, d, name) for each database of the run.
+local function each_database(f)
+   require("sb.databases").each(function(con, _, drv, name)
+      return f(con, dialect.of(drv), name)
+   end)
 end
 
 -- Base table and roll-ups of table n.
@@ -164,55 +166,59 @@ end
 local M = {}
 
 function M.prepare(opt)
-   local con, d = connect()
-   if d.check_engine then
-      d.check_engine(con, opt)
-   end
-   parallel.prepare(con, d, opt, nil, nil, tables)
-   con:disconnect()
+   each_database(function(con, d, name)
+      if d.check_engine then
+         d.check_engine(con, opt)
+      end
+      return parallel.prepare(con, d, opt, nil, nil, tables, name)
+   end)
 end
 
 function M.warmup(opt)
-   local con, d = connect()
-   parallel.share(TABLE_KEY, opt.tables, function(n)
-      build.warm(con, d, opt, n)
-      for _, level in ipairs(roll.levels) do
-         con:query("SELECT SUM(k) FROM " .. roll.rollup(opt, n, level))
-      end
+   each_database(function(con, d)
+      parallel.share(TABLE_KEY, opt.tables, function(n)
+         build.warm(con, d, opt, n)
+         for _, level in ipairs(roll.levels) do
+            con:query("SELECT SUM(k) FROM " .. roll.rollup(opt, n, level))
+         end
+      end)
    end)
-   con:disconnect()
 end
 
 M.prewarm = M.warmup
 
 function M.check(opt)
-   local con, d = connect()
-   parallel.share(TABLE_KEY, opt.tables, function(n)
-      check(con, d, opt, n)
+   each_database(function(con, d)
+      parallel.share(TABLE_KEY, opt.tables, function(n)
+         check(con, d, opt, n)
+      end)
    end)
-   con:disconnect()
 end
 
 function M.cleanup(opt)
-   local con = connect()
-   for n = 1, opt.tables do
-      say("Dropping table '%s' and its roll-ups...", roll.name(opt, n))
-      drop(con, opt, n)
-   end
-   con:disconnect()
+   each_database(function(con)
+      for n = 1, opt.tables do
+         say("Dropping table '%s' and its roll-ups...", roll.name(opt, n))
+         drop(con, opt, n)
+      end
+   end)
 end
 
--- Begins the sequences of new ids behind those that are there.
+-- Begins the sequences of new ids behind those that are there, in whichever
+-- database.
 function M.number_on(opt)
-   local con, d = connect()
-   if d.check_engine then
-      d.check_engine(con, opt)
-   end
-   for n = 1, opt.tables do
-      local last = con:query_row("SELECT MAX(id) FROM " .. roll.name(opt, n))
-      roll.ids(opt, n, tonumber(last))
-   end
-   con:disconnect()
+   local drv = sysbench.sql.driver()
+   local d = dialect.of(drv)
+   require("sb.databases").visit(drv, function(con)
+      if d.check_engine then
+         d.check_engine(con, opt)
+      end
+      for n = 1, opt.tables do
+         local last = con:query_row("SELECT MAX(id) FROM " ..
+            roll.name(opt, n))
+         roll.ids(opt, n, tonumber(last))
+      end
+   end)
 end
 
 return M
