@@ -64,9 +64,9 @@ static void flush_repeats(void)
     logger.repeats = 0;
 }
 
-static void emit(const char *text)
+static void emit(const char *text, bool each)
 {
-    if (text[0] && strcmp(text, logger.last) == 0) {
+    if (!each && text[0] && strcmp(text, logger.last) == 0) {
         logger.repeats++;
         return;
     }
@@ -76,24 +76,41 @@ static void emit(const char *text)
     snprintf(logger.last, sizeof(logger.last), "%s", text);
 }
 
-void sb_log(int level, const char *fmt, ...)
+static void log_args(int level, bool each, const char *fmt, va_list ap)
 {
     char raw[MESSAGE_MAX], text[MESSAGE_MAX];
-    va_list ap;
     size_t len;
 
-    if (level > sb_log_level())
-        return;
-    va_start(ap, fmt);
     vsnprintf(raw, sizeof(raw), fmt, ap);
-    va_end(ap);
     len = (size_t)snprintf(text, sizeof(text), "%s", prefix(level));
     len += sb_escape(text + len, sizeof(text) - len, raw);
     if (len && text[len - 1] == '\n')
         text[len - 1] = '\0';
     pthread_mutex_lock(&logger.lock);
-    emit(text);
+    emit(text, each);
     pthread_mutex_unlock(&logger.lock);
+}
+
+void sb_log(int level, const char *fmt, ...)
+{
+    va_list ap;
+
+    if (level > sb_log_level())
+        return;
+    va_start(ap, fmt);
+    log_args(level, false, fmt, ap);
+    va_end(ap);
+}
+
+void sb_log_each(int level, const char *fmt, ...)
+{
+    va_list ap;
+
+    if (level > sb_log_level())
+        return;
+    va_start(ap, fmt);
+    log_args(level, true, fmt, ap);
+    va_end(ap);
 }
 
 void sb_log_flush(void)

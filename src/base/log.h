@@ -25,6 +25,8 @@ int sb_log_level(void);
 
 // The text may come from anywhere: see base/escape.h.
 void sb_log(int level, const char *fmt, ...) SB_PRINTF(2, 3);
+// The same, but never collapsed: for lines that are records, not messages.
+void sb_log_each(int level, const char *fmt, ...) SB_PRINTF(2, 3);
 // Writes a pending "repeated" line. Call before exit.
 void sb_log_flush(void);
 

@@ -1,9 +1,10 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 //
 // Finds the '?' placeholders of SQL text: those outside strings, quoted
-// names, comments and dollar quoting. Pure; inline and installed, because a
-// driver that numbers its placeholders ($1, $2) needs it and links nothing of
-// the core.
+// names, comments and dollar quoting, and not doubled: '??' stands for a '?' of
+// the statement itself, as PostgreSQL's operators of jsonb have it. Pure;
+// inline and installed, because a driver that numbers its placeholders ($1, $2)
+// needs it and links nothing of the core.
 #ifndef SB_SQLSCAN_H
 #define SB_SQLSCAN_H
 
@@ -131,9 +132,9 @@ static inline bool sb__sqlscan_escapes(const char *s, size_t i, unsigned flags)
            !sb__sqlscan_after_word(s, i - 1);
 }
 
-// The place of the first placeholder at `from` or after it; len if none.
-// Start with 0 and go on with the place after the last one found.
-static inline size_t sb_sqlscan_next(
+// The place of the first '?' outside of strings and the like at `from` or after
+// it; len if none.
+static inline size_t sb_sqlscan_mark(
     const char *s, size_t len, size_t from, unsigned flags)
 {
     size_t i = from;
@@ -168,6 +169,25 @@ static inline size_t sb_sqlscan_next(
             i++;
         }
     }
+    return i;
+}
+
+// Whether the '?' that sb_sqlscan_mark() found at i is the first of two, which
+// stand for one '?' of the statement itself.
+static inline bool sb_sqlscan_escaped(const char *s, size_t len, size_t i)
+{
+    return i + 1 < len && s[i] == '?' && s[i + 1] == '?';
+}
+
+// The place of the first placeholder at `from` or after it; len if none.
+// Start with 0 and go on with the place after the last one found.
+static inline size_t sb_sqlscan_next(
+    const char *s, size_t len, size_t from, unsigned flags)
+{
+    size_t i = sb_sqlscan_mark(s, len, from, flags);
+
+    while (sb_sqlscan_escaped(s, len, i))
+        i = sb_sqlscan_mark(s, len, i + 2, flags);
     return i;
 }
 

@@ -264,6 +264,9 @@ enum sb_driver_caps {
     // Pipelines take texts only: the core puts the values of prepared
     // statements into their texts (db/pipeline.c).
     SB_CAP_TEXT_PIPELINE = 1u << 4,
+    // prepare() takes '??' for a '?' of the statement itself: without it the
+    // core sends such statements as texts (db/stmt.c).
+    SB_CAP_ESCAPED_MARKS = 1u << 5,
 };
 
 struct sb_driver {

@@ -259,16 +259,6 @@ int sb__con_error(
     return code;
 }
 
-void sb__debug_line(
-    struct sb_con_priv *c, uint64_t ns, const char *sql, size_t len)
-{
-    int shown = (int)(len < LOG_SQL_MAX ? len : LOG_SQL_MAX);
-
-    sb_log(SB_LOG_NOTICE, "%s: user %u: %.3f ms: %.*s%s", c->drv->name,
-        c->ctx->user, (double)ns / 1e6, shown, sql,
-        len > LOG_SQL_MAX ? "..." : "");
-}
-
 // The driver filled *err or, being third-party code, forgot to.
 static int checked(struct sb_con_priv *c, int rc)
 {

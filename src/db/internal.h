@@ -225,9 +225,15 @@ int sb__con_run(struct sb_con_priv *c, const char *sql, size_t len, int op);
 // The result of the call that has just succeeded, for the caller: NULL when it
 // has no rows.
 struct sb_rs *sb__con_result(struct sb_con_priv *c, struct sb_stmt_handle *st);
+struct sb__quoting sb__con_quoting(const struct sb_con_priv *c);
+
+// debug.c --------------------------------------------------------------------
+
+// --db-debug: writes a statement, with its n values, and its time.
 void sb__debug_line(
     struct sb_con_priv *c, uint64_t ns, const char *sql, size_t len);
-struct sb__quoting sb__con_quoting(const struct sb_con_priv *c);
+void sb__debug_stmt(struct sb_con_priv *c, uint64_t ns, const char *sql,
+    size_t len, const struct sb_value *values, uint32_t n);
 
 // pipeline.c ------------------------------------------------------------------
 

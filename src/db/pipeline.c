@@ -270,7 +270,8 @@ static int receive(struct sb_con_priv *c)
     if (SB_UNLIKELY(c->debug)) {
         struct sb__stmt_view v = text_of(c, item);
 
-        sb__debug_line(c, now - p->start, v.sql, v.len);
+        sb__debug_stmt(c, now - p->start, v.sql, v.len,
+            item->nvalues ? p->value + item->value : NULL, item->nvalues);
     }
     if (rc)
         return failed(c, item, rc);

@@ -7,20 +7,51 @@
 
 #include "base/sqlscan.h"
 
+// The text without the second '?' of each pair.
+static int unescape(
+    struct sb__marks *m, const char *sql, size_t len, unsigned flags)
+{
+    size_t from = 0, at;
+
+    m->sql = malloc(len + 1);
+    if (!m->sql)
+        return SB_ENOMEM;
+    while ((at = sb_sqlscan_mark(sql, len, from, flags)) < len) {
+        size_t end = at + 1;
+
+        memcpy(m->sql + m->len, sql + from, end - from);
+        m->len += end - from;
+        from = end + sb_sqlscan_escaped(sql, len, at);
+        if (from == end)
+            m->at[m->n++] = m->len - 1;
+    }
+    memcpy(m->sql + m->len, sql + from, len - from);
+    m->len += len - from;
+    m->sql[m->len] = '\0';
+    return 0;
+}
+
 int sb__marks_scan(
     struct sb__marks *m, const char *sql, size_t len, unsigned flags)
 {
+    bool escapes = false;
     size_t i, n = 0;
 
     *m = (struct sb__marks){ 0 };
-    for (i = sb_sqlscan_next(sql, len, 0, flags); i < len;
-         i = sb_sqlscan_next(sql, len, i + 1, flags))
-        n++;
-    if (n == 0)
-        return 0;
-    m->at = malloc(n * sizeof(*m->at));
-    if (!m->at)
+    for (i = sb_sqlscan_mark(sql, len, 0, flags); i < len;
+         i = sb_sqlscan_mark(sql, len, i + 1, flags)) {
+        if (sb_sqlscan_escaped(sql, len, i)) {
+            escapes = true;
+            i++;
+        } else {
+            n++;
+        }
+    }
+    m->at = n ? malloc(n * sizeof(*m->at)) : NULL;
+    if (n && !m->at)
         return SB_ENOMEM;
+    if (escapes)
+        return unescape(m, sql, len, flags);
     for (i = sb_sqlscan_next(sql, len, 0, flags); i < len;
          i = sb_sqlscan_next(sql, len, i + 1, flags))
         m->at[m->n++] = i;
@@ -30,6 +61,7 @@ int sb__marks_scan(
 void sb__marks_done(struct sb__marks *m)
 {
     free(m->at);
+    free(m->sql);
     *m = (struct sb__marks){ 0 };
 }
 
@@ -139,6 +171,10 @@ int sb__marks_fill(struct sb_buf *b, const struct sb__marks *m, const char *sql,
 {
     size_t from = 0;
 
+    if (m->sql) {
+        sql = m->sql;
+        len = m->len;
+    }
     sb_buf_clear(b);
     for (uint32_t i = 0; i < m->n; i++) {
         sb_buf_add(b, sql + from, m->at[i] - from);

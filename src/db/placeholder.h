@@ -12,6 +12,8 @@
 struct sb__marks {
     size_t *at; // n of them, ascending
     uint32_t n;
+    char *sql;  // the text with '?' for each '??', NULL when it has none: then
+    size_t len; // the places are those of the text that was scanned
 };
 
 // flags: enum sb_sqlscan_flags. 0 or SB_ENOMEM.

@@ -76,15 +76,21 @@ static int fill(struct sb_stmt_handle *st, const struct sb_con_priv *c,
     const char *sql, size_t len, const char *op)
 {
     st->sql = malloc(len + 1);
-    st->op_name = op && *op ? strdup(op) : fold_digits(sql, len);
     st->stmt = calloc(1, c->drv->stmt_size ? c->drv->stmt_size : 1);
-    if (!st->sql || !st->op_name || !st->stmt)
+    if (!st->sql || !st->stmt ||
+        sb__marks_scan(
+            &st->marks, sql, len, sb_sqlscan_dialect(c->drv->dialect)))
         return SB_ENOMEM;
     memcpy(st->sql, sql, len);
     st->sql[len] = '\0';
     st->len = len;
-    return sb__marks_scan(
-        &st->marks, sql, len, sb_sqlscan_dialect(c->drv->dialect));
+    if (op && *op)
+        st->op_name = strdup(op);
+    else if (st->marks.sql)
+        st->op_name = fold_digits(st->marks.sql, st->marks.len);
+    else
+        st->op_name = fold_digits(sql, len);
+    return st->op_name ? 0 : SB_ENOMEM;
 }
 
 static void unbind(struct sb_stmt_handle *st)
@@ -299,6 +305,15 @@ void sb__stmts_make_room(struct sb_con_priv *c, uint32_t more)
             c->drv->name, l->most);
 }
 
+// A '?' that is no placeholder needs a driver that can tell.
+static bool has_server_side(const struct sb_stmt_handle *st)
+{
+    const struct sb_con_priv *c = st->con;
+
+    return c->sql->prepare && !c->emulate &&
+           (!st->marks.sql || (c->drv->caps & SB_CAP_ESCAPED_MARKS));
+}
+
 // The first execution asks the server to prepare; that is an operation of its
 // own, so that it does not hide in the latency of the first query.
 static int prepare(struct sb_stmt_handle *st)
@@ -310,7 +325,7 @@ static int prepare(struct sb_stmt_handle *st)
     uint32_t nparams = 0;
     int rc = SB_EUNSUPPORTED;
 
-    if (c->sql->prepare && !c->emulate) {
+    if (has_server_side(st)) {
         sb__stmts_make_room(c, 1);
         rc = c->sql->prepare(
             c->conn, st->stmt, st->sql, st->len, &nparams, &c->err);
@@ -415,7 +430,7 @@ static int execute(struct sb_stmt_handle *st)
     if (sb__timed(c))
         end = sb__now(c);
     if (c->debug)
-        sb__debug_line(c, end - start, st->sql, st->len);
+        sb__debug_stmt(c, end - start, st->sql, st->len, st->value, st->nbound);
     if (rc) {
         if (rec)
             sb_tally_add(&sb_rec_op_tally(rec, op)->errors, 1);

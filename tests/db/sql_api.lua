@@ -245,6 +245,44 @@ local function fetching()
    stmt:close()
 end
 
+-- '??' is a '?' of the statement itself.
+local function escaped_marks()
+   if drv:dialect() ~= "pgsql" then
+      raises(function() con:prepare("SELECT 1 ?? 2"):execute() end,
+             "%? 2", "other servers are sent the '?', too")
+      return
+   end
+   local stmt = con:prepare("SELECT j ?? ?, j ??| ARRAY[?, 'z'], " ..
+      "j ??& ARRAY['a', ?], '??', ?::int FROM " ..
+      "(SELECT '{\"a\": 1, \"b\": 2}'::jsonb AS j) x -- ??")
+   local key, any, all = stmt:bind_create(t.VARCHAR, 9),
+      stmt:bind_create(t.VARCHAR, 9), stmt:bind_create(t.VARCHAR, 9)
+   local n = stmt:bind_create(t.INT)
+   stmt:bind_param(key, any, all, n)
+   local function answers(...)
+      for i, value in ipairs{...} do
+         (({key, any, all})[i]):set(value)
+      end
+      n:set(7)
+      return table.concat(stmt:execute():fetch_row(), ",")
+   end
+   is(answers("a", "b", "b"), "t,t,t,??,7", "operators of jsonb")
+   is(answers("c", "b", "c"), "f,t,f,??,7", "and again")
+   is(answers("a", "c", "b"), "t,f,t,??,7", "and past the library")
+   con:pipeline_begin()
+   stmt:execute()
+   con:query("SELECT '{\"a\": 1}'::jsonb ? 'a'")
+   con:pipeline_send()
+   is(con:pipeline_next():fetch_row()[2], "f", "in a pipeline")
+   is(con:pipeline_next():fetch_row()[1], "t", "texts are taken as they are")
+   stmt:close()
+   stmt = con:prepare("SELECT '{\"a\": 1}'::jsonb ?? 'a'")
+   is(stmt:execute():fetch_row()[1], "t", "without any placeholder")
+   stmt:close()
+   raises(function() con:prepare("SELECT '{}'::jsonb ? 'a'"):execute() end,
+          "not bound", "a single one is a placeholder")
+end
+
 local function types_meet()
    -- Values and columns of different types.
    local stmt = con:prepare("UPDATE api_t SET n = ?, r = ?, v = ? WHERE id = ?")
@@ -448,7 +486,8 @@ function event()
       drop_all()
       make_table()
       for _, body in ipairs{queries, several, procedures, binding, fetching,
-         types_meet, reconnecting, errors, quoting, loading, pipelining}
+         escaped_marks, types_meet, reconnecting, errors, quoting, loading,
+         pipelining}
       do
          body()
       end

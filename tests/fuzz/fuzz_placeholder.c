@@ -46,7 +46,7 @@ static void fill(const struct sb__marks *m, const char *sql, size_t len)
             v[i].i = -(int64_t)i;
     }
     if (v && sb__marks_fill(&b, m, sql, len, &q, v) == 0)
-        check(b.len + m->n >= len);
+        check(b.len + m->n >= (m->sql ? m->len : len));
     sb_buf_done(&b);
     free(v);
 }
@@ -63,7 +63,9 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
     if (sb__marks_scan(&m, sql, len, sb_sqlscan_dialect(dialects[data[0] & 3])))
         return 0;
     for (uint32_t i = 0; i < m.n; i++) {
-        check(m.at[i] < len && sql[m.at[i]] == '?');
+        const char *text = m.sql ? m.sql : sql;
+
+        check(m.at[i] < (m.sql ? m.len : len) && text[m.at[i]] == '?');
         check(i == 0 || m.at[i] > last);
         last = m.at[i];
     }

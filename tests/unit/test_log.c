@@ -91,6 +91,17 @@ static void repeats(void)
         "(last message repeated 1 times)\nWARNING: one\ntwo\n");
 }
 
+static void records_are_not_collapsed(void)
+{
+    capture();
+    sb_log(SB_LOG_NOTICE, "one");
+    sb_log(SB_LOG_NOTICE, "one");
+    sb_log_each(SB_LOG_NOTICE, "one");
+    sb_log_each(SB_LOG_NOTICE, "one");
+    sb_log_each(SB_LOG_DEBUG, "dropped");
+    CHECK_STR(captured(), "one\n(last message repeated 1 times)\none\none\n");
+}
+
 static void long_messages_are_cut(void)
 {
     static char text[9000];
@@ -190,6 +201,7 @@ int main(void)
     RUN(no_message_commands_the_terminal);
     RUN(levels);
     RUN(repeats);
+    RUN(records_are_not_collapsed);
     RUN(long_messages_are_cut);
     RUN(no_progress_without_a_terminal);
     RUN(threads);

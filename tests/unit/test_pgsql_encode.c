@@ -120,6 +120,8 @@ static void marks(void)
         "a=$1 AND b='?' -- ?\n AND c=$2");
     CHECK_STR(numbered("(?,?,?,?,?,?,?,?,?,?)", 10),
         "($1,$2,$3,$4,$5,$6,$7,$8,$9,$10)");
+    CHECK_STR(numbered("j ?? ? AND j ??| ? AND '?\?' ???", 3),
+        "j ? $1 AND j ?| $2 AND '?\?' ?$3");
     CHECK_STR(numbered("$$?$$ ? e'\\'?' ?", 2), "$$?$$ $1 e'\\'?' $2");
 }
 
@@ -137,6 +139,8 @@ static void several(void)
     CHECK(more("SELECT 1; SELECT 2"));
     CHECK(more("SELECT '?'; SELECT ?"));
     CHECK(!more("SELECT 1 -- ;\n + 1"));
+    CHECK(!more("SELECT j ?? 'a';;"));
+    CHECK(more("SELECT 1;;SELECT 2"));
 }
 
 static void errors(void)

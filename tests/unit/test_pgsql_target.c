@@ -175,6 +175,19 @@ static void good_ones_are_taken(void)
     CHECK_STR(said("pgsql-host", "a,/tmp,::1,@x"), "");
 }
 
+// A libpq without it is no reason to connect without it.
+static void required_authentication(void)
+{
+    CHECK(pgsql_knows("sslmode") && !pgsql_knows("nosuch"));
+    if (pgsql_knows("require_auth"))
+        CHECK_STR(ASK("require_auth", "pgsql-require-auth", "scram-sha-256"),
+            "scram-sha-256");
+    else
+        check_said("pgsql-require-auth", "scram-sha-256",
+            "needs libpq 16 or newer, this is libpq ");
+    CHECK_STR(said("pgsql-require-auth", ""), "");
+}
+
 static const char *sentences(const char *text)
 {
     static char out[100];
@@ -208,6 +221,7 @@ int main(void)
     RUN(lists);
     RUN(nothing_is_quoted);
     RUN(good_ones_are_taken);
+    RUN(required_authentication);
     RUN(lines_become_sentences);
     return check_done();
 }

@@ -13,6 +13,10 @@ static const char *marked(const char *sql, const char *dialect)
     snprintf(out, sizeof(out), "%s", sql);
     CHECK_INT(
         sb__marks_scan(&m, sql, strlen(sql), sb_sqlscan_dialect(dialect)), 0);
+    if (m.sql) {
+        CHECK_INT(strlen(m.sql), m.len);
+        snprintf(out, sizeof(out), "%s", m.sql);
+    }
     for (uint32_t i = 0; i < m.n; i++)
         out[m.at[i]] = '@';
     sb__marks_done(&m);
@@ -60,6 +64,18 @@ static void dollars(void)
     CHECK_STR(marked("$$ ? $$", "mysql"), "$$ @ $$");
 }
 
+static void escapes(void)
+{
+    CHECK_STR(marked("a ?? b", "pgsql"), "a ? b");
+    CHECK_STR(marked("a ??| ?", "pgsql"), "a ?| @");
+    CHECK_STR(marked("? ??& ? ? ??", ""), "@ ?& @ @ ?");
+    CHECK_STR(marked("???", ""), "?@");
+    CHECK_STR(marked("????", "mysql"), "??");
+    CHECK_STR(marked("?\?'?\?'??", ""), "?'?\?'?");
+    CHECK_STR(marked("-- ??\n/*??*/\"??\"$$??$$ ?", "pgsql"),
+        "-- ??\n/*??*/\"??\"$$??$$ @");
+}
+
 static const char *filled(const char *sql, bool bytea, const struct sb_value *v)
 {
     static struct sb_buf b;
@@ -89,6 +105,8 @@ static void values(void)
         "a=42,1-(-7),0.10000000000000001;NULL|'o''c?''?'X'00af'");
     CHECK_STR(filled("?", true, v + 5), "'\\x00af'::bytea");
     CHECK_STR(filled("none", false, NULL), "none");
+    CHECK_STR(filled("?? ??| ?, ?\?'?\?'?", false, v), "? ?| 42, ?'?\?'(-7)");
+    CHECK_STR(filled("a ?? b", false, NULL), "a ? b");
 }
 
 static void long_text(void)
@@ -119,6 +137,7 @@ int main(void)
     RUN(strings_and_names);
     RUN(comments);
     RUN(dollars);
+    RUN(escapes);
     RUN(values);
     RUN(long_text);
     RUN(quote_reports_what_it_needs);

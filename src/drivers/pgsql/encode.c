@@ -184,12 +184,17 @@ uint32_t pgsql_number_marks(const char *sql, size_t len, char *out)
     uint32_t count = 0;
     size_t from = 0, n = 0, at;
 
-    while ((at = sb_sqlscan_next(sql, len, from, flags)) < len) {
+    while ((at = sb_sqlscan_mark(sql, len, from, flags)) < len) {
         memcpy(out + n, sql + from, at - from);
         n += at - from;
-        out[n++] = '$';
-        n += pgsql_put_int(out + n, ++count);
         from = at + 1;
+        if (sb_sqlscan_escaped(sql, len, at)) {
+            out[n++] = '?';
+            from++;
+        } else {
+            out[n++] = '$';
+            n += pgsql_put_int(out + n, ++count);
+        }
     }
     memcpy(out + n, sql + from, len - from);
     out[n + len - from] = '\0';
@@ -204,7 +209,7 @@ bool pgsql_several(const char *sql, size_t len, char *scratch)
 
     for (size_t i = 0; i < len; i++)
         scratch[i] = sql[i] == ';' ? '?' : sql[i] == '?' ? ' ' : sql[i];
-    at = sb_sqlscan_next(scratch, len, 0, sb_sqlscan_dialect("pgsql"));
+    at = sb_sqlscan_mark(scratch, len, 0, sb_sqlscan_dialect("pgsql"));
     while (at < len && strchr("? \n\r\t", scratch[at]))
         at++;
     return at < len;

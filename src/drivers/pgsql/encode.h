@@ -52,8 +52,8 @@ size_t pgsql_copy_value(char *out, const struct sb_value *v);
 size_t pgsql_put_literal(
     const char *s, size_t len, bool backslash, char *out, size_t size);
 
-// Writes sql with "$1", "$2" ... in the places of the '?'; at most 6 * len + 1
-// bytes with the NUL. Returns their number.
+// Writes sql with "$1", "$2" ... in the places of the '?', and '?' for '??'; at
+// most 6 * len + 1 bytes with the NUL. Returns their number.
 uint32_t pgsql_number_marks(const char *sql, size_t len, char *out);
 // True when the text holds more than one statement. scratch: len bytes.
 bool pgsql_several(const char *sql, size_t len, char *scratch);

@@ -111,6 +111,13 @@ static const struct sb_opt opts[] = {
         .def = "",
         .flags = SB_OPT_FILENAME,
         .help = "certificates that were revoked" },
+    { .name = "pgsql-require-auth",
+        .type = SB_OPT_STRING,
+        .offset = offsetof(struct pgsql_opts, require_auth),
+        .def = "",
+        .flags = SB_OPT_YIELDS,
+        .help = "authentication methods that the server may ask for, such as "
+                "'scram-sha-256' or '!password'; needs libpq 16" },
     { 0 },
 };
 
@@ -125,7 +132,8 @@ SB_DRIVER_EXPORT const struct sb_driver sb_driver = {
     .title = "PostgreSQL, and what speaks its protocol",
     .dialect = "pgsql",
     .isolation = "SET SESSION CHARACTERISTICS AS TRANSACTION ISOLATION LEVEL",
-    .caps = SB_CAP_ONE_LOADER | SB_CAP_CANCEL_CONNECT | SB_CAP_ONE_COMMIT,
+    .caps = SB_CAP_ONE_LOADER | SB_CAP_CANCEL_CONNECT | SB_CAP_ONE_COMMIT |
+            SB_CAP_ESCAPED_MARKS,
     .opts = &pgsql_opt_table,
     .opts_size = sizeof(struct pgsql_opts),
     .conn_size = sizeof(struct pgsql_conn),

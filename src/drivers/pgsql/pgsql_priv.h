@@ -18,6 +18,7 @@ struct pgsql_opts {
     const char *conninfo, *service, *options;
     int sslmode; // index into pgsql_sslmodes
     const char *sslrootcert, *sslcert, *sslkey, *sslcrl, *sslpassword;
+    const char *require_auth;
     bool bypass;             // libpq, for executions: wire.c
     int64_t connect_timeout; // ns, 0: as libpq finds it
     struct {
@@ -178,6 +179,8 @@ bool pgsql_is_host(const char *s, size_t len);
 // Where connection number `number` goes.
 void pgsql_target_fill(
     struct pgsql_target *t, const struct pgsql_env *env, uint64_t number);
+// Whether libpq has a connection setting of this name.
+bool pgsql_knows(const char *keyword);
 int pgsql_env_init(
     struct sb_driver_env *env, const void *opts, struct sb_err *err);
 void pgsql_env_done(struct sb_driver_env *env);

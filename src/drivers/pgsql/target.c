@@ -77,6 +77,7 @@ static void secure(struct pgsql_target *t, const struct pgsql_opts *o)
     set_given(t, "sslkey", o->sslkey);
     set_given(t, "sslpassword", o->sslpassword);
     set_given(t, "sslcrl", o->sslcrl);
+    set_given(t, "require_auth", o->require_auth);
 }
 
 void pgsql_target_fill(
@@ -145,6 +146,30 @@ static int check_places(const struct pgsql_opts *o, struct sb_err *err)
     return 0;
 }
 
+bool pgsql_knows(const char *keyword)
+{
+    PQconninfoOption *all = PQconndefaults();
+    bool found = false;
+
+    for (PQconninfoOption *i = all; i && i->keyword && !found; i++)
+        found = strcmp(i->keyword, keyword) == 0;
+    PQconninfoFree(all);
+    return found;
+}
+
+// libpq is the one that is there at run time. One that does not know the
+// setting must not go on without it.
+static int check_auth(const struct pgsql_opts *o, struct sb_err *err)
+{
+    int v = PQlibVersion();
+
+    if (!o->require_auth[0] || pgsql_knows("require_auth"))
+        return 0;
+    return sb_err_set(err, SB_EUSAGE,
+        "--pgsql-require-auth needs libpq 16 or newer, this is libpq %d.%d",
+        v / 10000, v % 10000);
+}
+
 int pgsql_env_init(
     struct sb_driver_env *env, const void *opts, struct sb_err *err)
 {
@@ -157,6 +182,8 @@ int pgsql_env_init(
     e->o = o;
     env->shared = e;
     rc = check_places(o, err);
+    if (rc == 0)
+        rc = check_auth(o, err);
     if (rc == 0 && o->conninfo[0])
         rc = pgsql_conninfo_parse(o->conninfo, &e->conninfo, err);
     if (rc == 0)
