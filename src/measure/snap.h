@@ -82,6 +82,7 @@ struct sb_report {
     bool final, warmup;
     uint64_t start_ns; // when the reported phase began, on the run's clock
     const struct sb_stats *stats; // for names of operations; may be NULL
+    const char *failure; // of the final report: why the run failed, or NULL
 };
 
 // Fills the report from a difference; snap stays the caller's.

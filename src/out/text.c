@@ -6,6 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/escape.h"
 #include "base/log.h"
 #include "base/units.h"
 
@@ -389,6 +390,23 @@ static void classic(const struct sb_text *t, const struct sb_report *r)
         per_thread(t, r->snap);
 }
 
+// What follows is no result of a whole run.
+static void failure(const struct sb_text *t, const struct sb_report *r)
+{
+    char why[4 * sizeof(((struct sb_err *)0)->msg)];
+
+    sb_escape_line(why, sizeof(why), r->failure);
+    fprintf(t->out, "The run failed after %.4f s: %s\n\n", r->total_s, why);
+}
+
+static void failed_events(const struct sb_text *t, const struct sb_counters *c)
+{
+    uint64_t ended = c->completed + c->failed;
+
+    fprintf(t->out, "Failed events: %" PRIu64 " of %" PRIu64 " (%.2f %%)\n\n",
+        c->failed, ended, 100 * (double)c->failed / (double)ended);
+}
+
 // The classic percentile is not repeated: parsers look for its line.
 static void percentiles(const struct sb_text *t, const struct sb_report *r)
 {
@@ -403,7 +421,11 @@ static void percentiles(const struct sb_text *t, const struct sb_report *r)
 
 static void report(struct sb_text *t, const struct sb_report *r)
 {
+    if (r->failure)
+        failure(t, r);
     classic(t, r);
+    if (r->snap->c.failed > 0)
+        failed_events(t, &r->snap->c);
     percentiles(t, r);
     if (r->open_loop)
         sb__text_open_loop(t, r);

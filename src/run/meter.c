@@ -171,31 +171,43 @@ static void interval(struct sb_meter *m, uint64_t now)
     sb_snap_done(&s);
 }
 
-// Reports what has happened since the last checkpoint and starts anew.
-static int cumulative(struct sb_meter *m, uint64_t now, uint64_t until,
-    void (*tell)(void *data, const struct sb_report *r), bool final)
+// Reports what has happened since the last checkpoint and starts anew there.
+// failure: of the run, for a final report.
+static int cumulative(struct sb_meter *m, struct sb_snap *s,
+    void (*tell)(void *data, const struct sb_report *r), bool final,
+    const char *failure)
 {
-    struct sb_snap s = { 0 }, diff = { 0 };
+    struct sb_snap diff = { 0 };
     struct sb_report r;
-    int rc = snapshot(m, &s, final ? SB_SNAP_FINAL : SB_SNAP_FULL, now, until);
+    int rc = sb_snap_sub(&diff, s, &m->checkpoint);
 
-    if (rc == 0)
-        rc = sb_snap_sub(&diff, &s, &m->checkpoint);
     if (rc == 0) {
-        make_report(m, &r, &diff, now);
-        add_queue(&r, &s);
+        make_report(m, &r, &diff, s->ns);
+        add_queue(&r, s);
         r.final = final;
+        r.failure = failure;
         if (final)
             r.running = r.threads;
         if (tell)
             tell(m->run->l->data, &r);
         sb_snap_done(&m->checkpoint);
-        m->checkpoint = s;
-        memset(&s, 0, sizeof(s));
+        m->checkpoint = *s;
+        memset(s, 0, sizeof(*s));
     }
     sb_snap_done(&diff);
-    sb_snap_done(&s);
     return rc;
+}
+
+static void checkpoint(struct sb_meter *m, uint64_t now)
+{
+    struct sb_snap s = { 0 };
+
+    if (snapshot(m, &s, SB_SNAP_FULL, now, horizon(m, now)) ||
+        cumulative(m, &s, m->run->l->checkpoint, false, NULL))
+        sb_log(SB_LOG_WARNING, "no checkpoint report: out of memory");
+    sb_snap_done(&s);
+    m->checkpoint_no++;
+    aim_checkpoint(m);
 }
 
 void sb__meter_tick(struct sb_meter *m, uint64_t now)
@@ -209,12 +221,8 @@ void sb__meter_tick(struct sb_meter *m, uint64_t now)
             m->next_tick += (uint64_t)run->o->report_interval;
         while (m->next_tick <= now);
     }
-    if (m->next_checkpoint <= now) {
-        if (cumulative(m, now, horizon(m, now), run->l->checkpoint, false))
-            sb_log(SB_LOG_WARNING, "no checkpoint report: out of memory");
-        m->checkpoint_no++;
-        aim_checkpoint(m);
-    }
+    if (m->next_checkpoint <= now)
+        checkpoint(m, now);
     if (m->phase == SB_PHASE_WARMUP && now >= run->warm_end) {
         // The schedule goes on; arrivals counted so far were warm-up's.
         sb_pace_walk(&run->pace, &m->walked, run->warm_end - 1 - run->t0,
@@ -259,10 +267,50 @@ static void close_recorders(struct sb_meter *m)
         sb_rec_close(&s->rec[i]);
 }
 
-int sb__meter_final(struct sb_meter *m, uint64_t now, uint64_t until,
-    bool all_ended, struct sb_err *err)
+// More failed events than --max-failed allows, or nothing else.
+static int check_failed(const struct sb_run_opts *o,
+    const struct sb_counters *c, struct sb_err *err)
+{
+    unsigned long long failed = c->failed, n = c->failed + c->completed;
+    double percent = n ? 100 * (double)failed / (double)n : 0;
+
+    if (n > 0 && failed == n)
+        return sb_err_set(err, SB_ELIMIT,
+            n == 1 ? "the only event failed" : "all %llu events failed", n);
+    if (failed == 0 || percent <= o->max_failed)
+        return 0;
+    return sb_err_set(err, SB_ELIMIT,
+        "%llu of %llu events failed (%.4g %%), more than --max-failed=%.10g "
+        "allows",
+        failed, n, percent, o->max_failed);
+}
+
+// What the figures of the whole run say about its success.
+static void judge(struct sb_meter *m, const struct sb_snap *s, uint64_t until,
+    bool all_ended, struct sb_run_result *res)
 {
     struct sb_run *run = m->run;
+    int rc = 0;
+
+    if (res->err.code)
+        return;
+    // Users that are still at it change what would have to add up.
+    if (m->phase == SB_PHASE_MEASURED && all_ended)
+        rc = sb_snap_check(
+            s, &run->stats[m->phase], pending(m, until, s), &res->err);
+    // Those that were interrupted or forced to stop have a status of their own.
+    if (rc == 0 && (res->end == SB_END_LIMIT || res->end == SB_END_SCRIPT))
+        rc = check_failed(run->o, &s->c, &res->err);
+    if (rc)
+        res->end = SB_END_FAILED;
+}
+
+void sb__meter_final(struct sb_meter *m, uint64_t now, uint64_t until,
+    bool all_ended, struct sb_run_result *res)
+{
+    struct sb_run *run = m->run;
+    struct sb_snap s = { 0 };
+    int rc;
 
     if (m->phase == SB_PHASE_WARMUP && until >= run->warm_end)
         sb__meter_tick(m, until);
@@ -274,11 +322,15 @@ int sb__meter_final(struct sb_meter *m, uint64_t now, uint64_t until,
         close_recorders(m);
     // What a line has counted stays scheduled.
     until = until > m->until ? until : m->until;
-    if (cumulative(m, now, until, run->l->final, true))
-        return sb_err_set(err, SB_ENOMEM, "no final report: out of memory");
-    // Users that are still at it change what would have to add up.
-    if (m->phase == SB_PHASE_WARMUP || !all_ended)
-        return 0;
-    return sb_snap_check(&m->checkpoint, &run->stats[m->phase],
-        pending(m, until, &m->checkpoint), err);
+    rc = snapshot(m, &s, SB_SNAP_FINAL, now, until);
+    if (rc == 0) {
+        judge(m, &s, until, all_ended, res);
+        rc = cumulative(
+            m, &s, run->l->final, true, res->err.code ? res->err.msg : NULL);
+    }
+    if (rc && !res->err.code) {
+        sb_err_set(&res->err, rc, "no final report: out of memory");
+        res->end = SB_END_FAILED;
+    }
+    sb_snap_done(&s);
 }

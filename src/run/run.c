@@ -280,7 +280,6 @@ static bool perform(
     struct sb_run *run, struct sb_meter *m, struct sb_run_result *res)
 {
     struct watch w = { 0 };
-    struct sb_err broken = { 0 };
     enum sb_run_end end = SB_END_LIMIT;
 
     if (run->l->started)
@@ -305,11 +304,7 @@ static bool perform(
     if (all && event_limit_reached(run))
         sb_log(SB_LOG_INFO, "Event limit exceeded, exiting...");
     sb_log(SB_LOG_INFO, "Done.");
-    if (sb__meter_final(m, now, schedule_end(run, &w, now), all, &broken) &&
-        !res->err.code) {
-        res->err = broken;
-        res->end = SB_END_FAILED;
-    }
+    sb__meter_final(m, now, schedule_end(run, &w, now), all, res);
     return all;
 }
 

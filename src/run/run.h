@@ -36,6 +36,7 @@ struct sb_run_opts {
     const char *think_time; // text of a time distribution, "" for none
     int64_t max_restarts;   // 0: no limit
     int64_t restart_backoff;
+    double max_failed;      // percent of events that may fail
     int64_t shutdown_grace; // least time for calls under way at the end
     bool debug;
     bool validate;

@@ -114,6 +114,15 @@ static const struct sb_opt options[] = {
         .flags = SB_OPT_YIELDS,
         .help = "longest wait before the first restart of an event; doubles "
                 "with each further one, up to 100ms" },
+    { .name = "max-failed",
+        .type = SB_OPT_DOUBLE,
+        .offset = AT(max_failed),
+        .def = "100",
+        .min = 0,
+        .max = 100,
+        .flags = SB_OPT_YIELDS,
+        .help = "percentage of failed events above which the run fails, 0 to "
+                "tolerate none; a run whose events all failed always fails" },
     { .name = "report-interval",
         .type = SB_OPT_DURATION,
         .offset = AT(report_interval),

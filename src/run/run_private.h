@@ -146,9 +146,11 @@ void sb__meter_start(struct sb_meter *m);
 uint64_t sb__meter_next(const struct sb_meter *m);
 // Prints what is due at now.
 void sb__meter_tick(struct sb_meter *m, uint64_t now);
-// The final report, and the identities checked if every user has ended.
-// until: arrivals due by then were scheduled.
-int sb__meter_final(struct sb_meter *m, uint64_t now, uint64_t until,
-    bool all_ended, struct sb_err *err);
+// The final report. Before it, unless the run has failed already, the
+// identities are checked, if every user has ended, and the share of failed
+// events: what is wrong ends up in res->err. until: arrivals due by then were
+// scheduled.
+void sb__meter_final(struct sb_meter *m, uint64_t now, uint64_t until,
+    bool all_ended, struct sb_run_result *res);
 
 #endif

@@ -54,6 +54,7 @@ static void push_stat(
     add(L, "reads", (double)c->reads);
     add(L, "writes", (double)c->writes);
     add(L, "other", (double)c->others);
+    add(L, "failed", (double)c->failed);
     add(L, "errors", (double)r->errors);
     add(L, "reconnects", (double)c->reconnects);
     add(L, "bytes_read", (double)c->bytes_read);
@@ -64,6 +65,8 @@ static void push_stat(
     add(L, "latency_max", (double)r->lat_max / 1e9);
     add(L, "latency_avg", r->lat_avg / 1e9);
     add(L, "latency_sum", (double)r->lat_sum / 1e9);
+    lua_pushstring(L, r->failure); // nil for NULL
+    lua_setfield(L, -2, "failure");
 }
 
 // Pushes sysbench.hooks[name].

@@ -16,6 +16,56 @@ Exit status: 0 fine, 1 wrong usage or a failed run, 2 forced to stop, 130 and
   $ sysbench done.lua run --events=1 >out 2>&1
   [1]
 
+The report of a run that failed says so first.
+
+  $ sysbench bad.lua run --events=9 2>err |
+  >     sed -E -n -e 's/after [0-9.]+ s/after N s/' -e '/Threads st/,/Gen/p'
+  Threads started!
+  
+  The run failed after N s: `thread_run' function failed: bad.lua:1: no
+  
+  
+  General statistics:
+
+Failed events are counted after the report. A run fails when all its events
+did, or more than --max-failed allows.
+
+  $ cat >some.lua <<'EOF'
+  > local n = 0
+  > function event()
+  >    n = n + 1
+  >    if n <= 6 then error({errcode = sysbench.error.RESTART_EVENT}) end
+  > end
+  > EOF
+  $ sb() {
+  >     sysbench --events=9 --time=0 --max-restarts=1 "$@" run >out 2>err
+  >     status=$?
+  >     sed -E -n 's/(failed after) [0-9.]+/\1 N/p; /^Failed/p' out
+  >     grep FATAL err
+  >     return $status
+  > }
+  $ sb some.lua
+  Failed events: 3 of 9 (33.33 %)
+  $ sb some.lua --max-failed=33.4
+  Failed events: 3 of 9 (33.33 %)
+  $ sb some.lua --max-failed=33
+  The run failed after N s: 3 of 9 events failed (33.33 %), more than --max-failed=33 allows
+  Failed events: 3 of 9 (33.33 %)
+  FATAL: 3 of 9 events failed (33.33 %), more than --max-failed=33 allows
+  [1]
+  $ sb e.lua --max-failed=0
+  $ null="--db-driver=null --null-failure-rate=1"
+  $ sb oltp_read_write $null --max-restarts=2
+  The run failed after N s: all 9 events failed
+  Failed events: 9 of 9 (100.00 %)
+  FATAL: all 9 events failed
+  [1]
+  $ grep -E 'transactions:|number of events' out
+      transactions:                        0      (0.00 per sec.)
+      total number of events:              0
+  $ sysbench e.lua run --max-failed=101 >out 2>&1
+  [1]
+
 A script may end the run by itself.
 
   $ echo 'function event() return true end' >ends.lua

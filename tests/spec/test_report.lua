@@ -36,6 +36,17 @@ sysbench.hooks.report_cumulative = show("final")]],
    tap.like(out, "final" .. want, "report_cumulative()")
    tap.unlike(out, "Latency", "they stand for the classic text")
    tap.is(rc, 0, "the run succeeds", err)
+   out, err, rc = tap.with([[
+function event() error({errcode = sysbench.error.RESTART_EVENT}) end
+function sysbench.hooks.report_cumulative(s)
+   print("failed", s.events, s.failed, s.failure)
+end]], "run --time=0 --events=5 --max-restarts=1")
+   tap.like(out, "failed\t0\t5\tall 5 events failed\n", "failed events", err)
+   tap.is(rc, 1, "fail the run")
+   tap.like(tap.with([[
+function event() end
+function sysbench.hooks.report_cumulative(s) print(s.failed, s.failure) end]],
+      "run --time=0 --events=5"), "0\tnil\n", "none failed")
    local _, text, status = tap.with(busy .. [[
 function sysbench.hooks.report_cumulative() error("bad hook") end]],
       "run --events=5")

@@ -27,7 +27,8 @@ struct seen {
     uint64_t lat_max, lag_max, queue;
     double total_s;
     int finals, checkpoints;
-    _Atomic int calls; // of the workload's events
+    char failure[sizeof(((struct sb_err *)0)->msg)]; // that the report names
+    _Atomic int calls;                               // of the workload's events
     _Atomic bool canceled;
     _Atomic uint64_t keys[8]; // a random number of each user
 };
@@ -63,6 +64,8 @@ static void on_final(void *data, const struct sb_report *r)
     s->lag_max = r->snap->lag_max;
     s->queue = r->queue;
     s->total_s = r->total_s;
+    if (r->failure)
+        snprintf(s->failure, sizeof(s->failure), "%s", r->failure);
     for (unsigned i = 0; i < r->snap->users; i++)
         s->sum_of_users += r->snap->user_events[i];
 }
@@ -82,7 +85,8 @@ static inline void prepare(struct seen *s, int threads)
         .thread_stack_size = 1 << 20,
         .thread_init_timeout = 30000 * MS,
         .think_time = "",
-        .shutdown_grace = 10000 * MS };
+        .shutdown_grace = 10000 * MS,
+        .max_failed = 100 };
     sb_random_share(&s->random, &dist, 1, NULL);
 }
 

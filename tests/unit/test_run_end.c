@@ -233,6 +233,78 @@ static void restarts_are_limited_and_counted(void)
     CHECK(s.c.failed >= 30);
 }
 
+// Every fourth event of a hundred fails.
+static int partly_loop(
+    struct sb_workload *w, struct sb_user *u, struct sb_err *err)
+{
+    while (sb_user_next(u))
+        if (atomic_fetch_add(&seen_of(w)->calls, 1) % 4 == 0)
+            while (sb_user_restart(u))
+                ;
+    return 0;
+}
+
+static const struct sb_workload_ops partly = { .user_run = partly_loop };
+
+static int hopeless_loop(
+    struct sb_workload *w, struct sb_user *u, struct sb_err *err)
+{
+    while (sb_user_next(u))
+        while (sb_user_restart(u))
+            ;
+    return 0;
+}
+
+static const struct sb_workload_ops hopeless = { .user_run = hopeless_loop };
+
+static void failed_events_fail_the_run(void)
+{
+    struct seen s;
+
+    prepare(&s, 2);
+    s.o.events = 50;
+    s.o.max_restarts = 1;
+    CHECK_INT(perform(&s, &hopeless), SB_ELIMIT);
+    CHECK_INT(s.res.end, SB_END_FAILED);
+    CHECK_STR(s.res.err.msg, "all 50 events failed");
+    CHECK_STR(s.failure, s.res.err.msg);
+    CHECK_INT(s.c.failed, 50);
+    prepare(&s, 1);
+    s.o.events = 1;
+    s.o.max_restarts = 1;
+    CHECK_INT(perform(&s, &hopeless), SB_ELIMIT);
+    CHECK_STR(s.res.err.msg, "the only event failed");
+}
+
+// One of four events fails, exactly: who allows so many succeeds.
+static void the_share_of_failed_events_is_limited(void)
+{
+    static const struct {
+        double allowed;
+        int rc;
+    } c[] = { { 100, 0 }, { 25, 0 }, { 24.9, SB_ELIMIT }, { 0, SB_ELIMIT } };
+
+    for (size_t i = 0; i < sizeof(c) / sizeof(c[0]); i++) {
+        struct seen s;
+
+        prepare(&s, 1);
+        s.o.events = 100;
+        s.o.max_restarts = 1;
+        s.o.max_failed = c[i].allowed;
+        CHECK_INT(perform(&s, &partly), c[i].rc);
+        CHECK_INT(s.res.end, c[i].rc ? SB_END_FAILED : SB_END_LIMIT);
+        CHECK_INT(s.c.failed, 25);
+        CHECK_INT(s.c.completed, 75);
+        CHECK_STR(s.failure, c[i].rc ? s.res.err.msg : "");
+    }
+    struct seen s;
+
+    prepare(&s, 2);
+    s.o.events = 100;
+    s.o.max_failed = 0;
+    CHECK_INT(perform(&s, &empty), 0);
+}
+
 static void a_failure_ends_the_run_with_its_report(void)
 {
     struct seen s;
@@ -242,6 +314,7 @@ static void a_failure_ends_the_run_with_its_report(void)
     CHECK_INT(s.res.end, SB_END_FAILED);
     CHECK_STR(s.res.err.msg, "script.lua:3: boom");
     CHECK_INT(s.finals, 1);
+    CHECK_STR(s.failure, "script.lua:3: boom");
     CHECK_INT(s.c.failed, 1);
     CHECK_INT(s.c.err_fatal, 1);
     CHECK_INT(s.c.completed + 1, s.c.started);
@@ -446,6 +519,8 @@ int main(void)
     RUN(errors_outside_events_are_settled);
     RUN(dropped_events_do_not_count);
     RUN(restarts_are_limited_and_counted);
+    RUN(failed_events_fail_the_run);
+    RUN(the_share_of_failed_events_is_limited);
     RUN(a_failure_ends_the_run_with_its_report);
     RUN(a_hang_is_canceled);
     RUN(a_hang_is_canceled_after_a_slow_report);

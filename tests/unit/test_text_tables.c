@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 //
-// The tables after the classic text: open loop, operations, errors.
+// What stands around the classic text: tables of the open loop, of operations
+// and errors; failures.
 #include "reports.h"
 
 static void open_loop(void)
@@ -155,6 +156,33 @@ static void a_fatal_error_alone(void)
     teardown(&f);
 }
 
+static void a_failed_run_says_so_first(void)
+{
+    struct sb_text_opts o = defaults();
+    struct fixture f;
+
+    setup(&f, &o);
+    f.report.failure = "no table\n\tsbtest7\033[m\n";
+    sb_text_final(&f.text, &f.report);
+    CHECK_STR(text(&f),
+        "The run failed after 2.0004 s: no table sbtest7\\x1b[m\n"
+        "\n" GENERAL LATENCY FAIRNESS);
+    teardown(&f);
+}
+
+static void failed_events(void)
+{
+    struct sb_text_opts o = defaults();
+    struct fixture f;
+
+    setup(&f, &o);
+    f.snap.c.failed = 50;
+    sb_text_checkpoint(&f.text, &f.report);
+    CHECK_STR(text(&f), "[ 2s ] Checkpoint report:\n" GENERAL LATENCY FAIRNESS
+                        "Failed events: 50 of 250 (20.00 %)\n\n");
+    teardown(&f);
+}
+
 int main(void)
 {
     RUN(open_loop);
@@ -162,5 +190,7 @@ int main(void)
     RUN(errors);
     RUN(error_of_a_hostile_server);
     RUN(a_fatal_error_alone);
+    RUN(a_failed_run_says_so_first);
+    RUN(failed_events);
     return check_done();
 }
