@@ -70,7 +70,9 @@ static void print_mode(const struct sb_app *a)
         printf("Initializing random number generator from seed (%lld).\n\n",
             (long long)a->dist.seed);
     else
-        printf("Initializing random number generator from current time\n\n");
+        printf("Initializing random number generator from current time "
+               "(seed %llu)\n\n",
+            (unsigned long long)a->random.seed);
     if (o->forced_shutdown_ns >= 0)
         printf("Forcing shutdown in %g seconds\n",
             (double)(o->time + o->forced_shutdown_ns) / s);
@@ -92,6 +94,15 @@ static void print_initializing(void)
     fflush(stdout);
 }
 
+// Whether a script's events end the run is not known before they do.
+static bool is_endless(const struct sb_app *a)
+{
+    if (a->run.time > 0 || a->run.events > 0)
+        return false;
+    return !a->builtin || !a->builtin->ends ||
+           !a->builtin->ends(a->builtin_opts);
+}
+
 // The script's init() has run: its output comes before the mode.
 static void tell_connecting(void *data)
 {
@@ -102,7 +113,7 @@ static void tell_connecting(void *data)
         print_mode(a);
     if (!quiet() && a->builtin && a->builtin->describe)
         a->builtin->describe(t->w, stdout);
-    if (a->run.time == 0 && a->run.events == 0)
+    if (is_endless(a))
         sb_log(SB_LOG_WARNING,
             "Both event and time limits are disabled, running an endless "
             "test");
@@ -270,7 +281,8 @@ static int perform_builtin(struct sb_app *a)
             b->name, a->command);
         return SB_EXIT_FAILED;
     }
-    if (b->command(a->command, a->builtin_opts, &a->run, stdout, &err) == 0)
+    FILE *out = quiet() ? NULL : stdout;
+    if (b->command(a->command, a->builtin_opts, &a->run, out, &err) == 0)
         return SB_EXIT_OK;
     sb_log(SB_LOG_FATAL, "%s", err.msg);
     return SB_EXIT_FAILED;

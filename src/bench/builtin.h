@@ -23,13 +23,16 @@ struct sb_builtin {
     // The test counts its own events: --events and --warmup-time mean nothing
     // to it, and the caller clears them.
     bool own_limit;
+    // Whether a run with these options ends without --time and --events. NULL:
+    // it does not.
+    bool (*ends)(const void *opts);
     // Checks the options and makes the workload. NULL: *err says why. run and
     // opts outlive it.
     struct sb_workload *(*create)(
         const void *opts, const struct sb_run_opts *run, struct sb_err *err);
     void (*destroy)(struct sb_workload *w); // NULL allowed
-    // "prepare" and "cleanup", with progress on out. NULL: the test has no
-    // commands; SB_EUNSUPPORTED: not this one.
+    // "prepare" and "cleanup", with progress on out, which may be NULL. NULL:
+    // the test has no commands; SB_EUNSUPPORTED: not this one.
     int (*command)(const char *command, const void *opts,
         const struct sb_run_opts *run, FILE *out, struct sb_err *err);
     // The test's own lines between the options of the run and "Initializing

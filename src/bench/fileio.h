@@ -69,7 +69,7 @@ struct sb__fileio_req {
     size_t size;
 };
 
-// Text of the extra flags: "(none)", "sync directio".
+// Text of the extra flags: "(none)", "sync directio". out may be NULL.
 void sb__fileio_flags_text(const struct sb__fileio_opts *o, FILE *out);
 // O_* of the extra flags. SB_EUSAGE names one that is none.
 int sb__fileio_flags(

@@ -35,6 +35,20 @@ static const struct {
 
 #define FLAGS (sizeof(flag_names) / sizeof(*flag_names))
 
+// Progress of a command; out may be NULL.
+static void say(FILE *out, const char *fmt, ...) SB_PRINTF(2, 3);
+
+static void say(FILE *out, const char *fmt, ...)
+{
+    va_list ap;
+
+    if (!out)
+        return;
+    va_start(ap, fmt);
+    vfprintf(out, fmt, ap);
+    va_end(ap);
+}
+
 static bool given(const struct sb__fileio_opts *o, const char *name)
 {
     for (size_t i = 0; i < o->extra_flags.count; i++)
@@ -64,13 +78,13 @@ int sb__fileio_flags(
 
 void sb__fileio_flags_text(const struct sb__fileio_opts *o, FILE *out)
 {
-    fputs("Extra file open flags: ", out);
+    say(out, "Extra file open flags: ");
     if (o->extra_flags.count == 0)
-        fputs("(none)", out);
+        say(out, "(none)");
     for (size_t k = 0; k < FLAGS; k++)
         if (given(o, flag_names[k].name))
-            fputs(flag_names[k].text, out);
-    fputc('\n', out);
+            say(out, "%s", flag_names[k].text);
+    say(out, "\n");
 }
 
 char *sb__fileio_buffer(size_t size)
@@ -254,13 +268,13 @@ static int fill_file(struct filling *p, int64_t i, struct sb_err *err)
     if (fstat(*fd, &st)) {
         rc = file_err("stat", name, "", err);
     } else if (st.st_size >= want && !p->t.validate) {
-        fprintf(p->out, "Reusing existing file %s\n", name);
+        say(p->out, "Reusing existing file %s\n", name);
     } else {
         // Blocks that were there before may carry no seal.
         int64_t from = p->t.validate ? 0
                                      : st.st_size - st.st_size % p->t.o->block;
 
-        fprintf(p->out, "%s file %s\n",
+        say(p->out, "%s file %s\n",
             st.st_size == 0 ? "Creating"
             : from == 0     ? "Rewriting existing"
                             : "Extending existing",
@@ -279,9 +293,9 @@ static void written_text(const struct filling *p, uint64_t ns)
     double s = (double)ns / 1e9;
 
     if (p->written == 0)
-        fprintf(p->out, "No bytes written.\n");
+        say(p->out, "No bytes written.\n");
     else
-        fprintf(p->out,
+        say(p->out,
             "%" PRIu64 " bytes written in %.2f seconds (%.2f MiB/sec).\n",
             p->written, s, s > 0 ? (double)p->written / 1048576 / s : 0);
 }
@@ -294,7 +308,7 @@ static int fill(struct filling *p, struct sb_err *err)
 
     if (rc)
         return rc;
-    fprintf(p->out,
+    say(p->out,
         "%" PRId64 " files, %" PRId64 "Kb each, %" PRId64
         "Mb total\nCreating files for the test...\n",
         o->num, o->total / o->num / 1024, o->total / 1048576);
@@ -334,7 +348,7 @@ static int cleanup(
 {
     int rc = 0;
 
-    fprintf(out, "Removing test files...\n");
+    say(out, "Removing test files...\n");
     for (int64_t i = 0; i < o->num; i++) {
         char name[NAME];
 

@@ -262,6 +262,13 @@ static struct sb_workload *create(
     return &t->w;
 }
 
+static bool ends(const void *opts)
+{
+    const struct memory_opts *o = opts;
+
+    return o->total > 0;
+}
+
 static void describe(struct sb_workload *w, FILE *out)
 {
     const struct memory *t = w->data;
@@ -307,6 +314,7 @@ const struct sb_builtin sb__bench_memory = {
     .opts = &memory_opt_table,
     .opts_size = sizeof(struct memory_opts),
     .own_limit = true,
+    .ends = ends,
     .create = create,
     .destroy = destroy,
     .describe = describe,

@@ -114,12 +114,18 @@ static void destroy(struct sb_workload *w)
     free(t);
 }
 
+static bool ends(const void *opts)
+{
+    return true;
+}
+
 const struct sb_builtin sb__bench_mutex = {
     .name = "mutex",
     .title = "Mutex performance test",
     .opts = &mutex_opt_table,
     .opts_size = sizeof(struct mutex_opts),
     .own_limit = true,
+    .ends = ends,
     .create = create,
     .destroy = destroy,
 };

@@ -1,0 +1,50 @@
+SPDX-License-Identifier: GPL-2.0-or-later
+
+Built-in tests that end by themselves: no word of an endless test.
+
+  $ sb() { sysbench "$@" 2>&1 >out; }
+  $ sb memory run --time=0 --events=0 --memory-total-size=1M
+  $ grep 'Total operations' out | sed 's/(.*//'
+  Total operations: 1024 
+  $ sb mutex run --time=0 --mutex-locks=10
+
+Those that do not, and scripts, of which nobody knows.
+
+  $ warned() {
+  >     : >err
+  >     sysbench "$@" run --time=0 >out 2>err & pid=$!
+  >     until grep -q . err || ! kill -0 $pid 2>kill; do sleep 0.05; done
+  >     kill -s TERM $pid 2>kill
+  >     wait $pid
+  >     head -1 err
+  > }
+  $ warned memory --memory-total-size=0
+  WARNING: Both event and time limits are disabled, running an endless test
+  $ warned cpu
+  WARNING: Both event and time limits are disabled, running an endless test
+  $ echo 'function event() return true end' >ends.lua
+  $ warned ends.lua
+  WARNING: Both event and time limits are disabled, running an endless test
+
+Below verbosity 3 their commands say nothing.
+
+  $ files="--file-num=2 --file-total-size=64K"
+  $ sysbench fileio prepare $files --verbosity=2
+  $ ls
+  ends.lua
+  err
+  kill
+  out
+  test_file.0
+  test_file.1
+  $ sysbench fileio prepare $files | sed 1,2d
+  2 files, 32Kb each, 0Mb total
+  Creating files for the test...
+  Extra file open flags: (none)
+  Reusing existing file test_file.0
+  Reusing existing file test_file.1
+  No bytes written.
+  $ sysbench fileio run $files --file-test-mode=rndrw --events=10 --verbosity=2
+  $ sysbench fileio cleanup $files --verbosity=2
+  $ ls test_file* 2>err
+  [2]
