@@ -24,7 +24,7 @@ static const struct sb_opt options[] = {
         .offset = AT(seed),
         .def = "0",
         .help = "seed for random number generator. When 0, the current time "
-                "is used as a seed" },
+                "is used as a seed, and 'run' prints the seed it drew" },
     { .name = "rand-spec-iter",
         .type = SB_OPT_INT,
         .offset = AT(spec_iter),

@@ -18,7 +18,9 @@ int sb_random_share(struct sb_random_shared *s, const struct sb_dist_opts *o,
 
     if (rc)
         return rc;
-    s->seed = o->seed ? (uint64_t)o->seed : sb_rng_mix(now_ns);
+    // 31 bits: short enough to be typed again, and exact wherever an option may
+    // pass, a Lua number or the int of sysbench 1.0.
+    s->seed = o->seed ? (uint64_t)o->seed : sb_rng_mix(now_ns) >> 33;
     if (s->seed == 0)
         s->seed = 1;
     atomic_store_explicit(&s->uniques, 0, memory_order_relaxed);

@@ -25,8 +25,8 @@ struct sb_random {
     bool in_row;
 };
 
-// seed 0 in the options: the seed is taken from now_ns. SB_ERANGE as
-// sb_dist_prepare().
+// seed 0 in the options: a seed from 1 to 2^31 - 1 is drawn from now_ns; given
+// as the option it yields the same numbers. SB_ERANGE as sb_dist_prepare().
 int sb_random_share(struct sb_random_shared *s, const struct sb_dist_opts *o,
     uint64_t now_ns, struct sb_err *err);
 // The stream of user number `user`.

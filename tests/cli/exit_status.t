@@ -63,7 +63,8 @@ did, or more than --max-failed allows.
   $ grep -E 'transactions:|number of events' out
       transactions:                        0      (0.00 per sec.)
       total number of events:              0
-  $ sysbench e.lua run --max-failed=101 >out 2>&1
+  $ sysbench oltp_read_write $null --max-failed=101 run >out
+  Invalid value for the 'max-failed' option: '101' (the m* is 100) (glob)
   [1]
 
 A script may end the run by itself.

@@ -21,7 +21,7 @@ that depend on speed are shown as N.
   >         while (length < n - 1) $0 = $0 " "
   >         $0 = $0 "N"
   >     } { print }' | sed -E -e '1s/sysbench [0-9].*/SYSBENCH/' \
-  >         -e 's,([:/(] *)[0-9]+\.[0-9]+,\1N,g'
+  >         -e 's,([:/(] *)[0-9]+\.[0-9]+,\1N,g' -e 's/\(seed [0-9]+/(seed N/'
   > }
   $ part() { sed -n "/^$1/,/^$/p" | mask; }
 
@@ -32,7 +32,7 @@ An empty event.
   
   Running the test with following options:
   Number of threads: 1
-  Initializing random number generator from current time
+  Initializing random number generator from current time (seed N)
   
   
   Initializing worker threads...
@@ -73,6 +73,31 @@ The options that its head tells of.
   Forcing shutdown in 99 seconds
   
   Initializing worker threads...
+
+The seed that was drawn repeats the run: every user draws the same numbers.
+
+  $ cat >keys.lua <<'EOF'
+  > local n, keys = 0, {}
+  > function event()
+  >    local r = sysbench.rand
+  >    n = n + 1
+  >    keys[n] = ("%d %d %s"):format(r.default(1, 1e6), r.uniform(1, 1e9),
+  >                                  r.string("@@@@"))
+  >    if n == 20 then
+  >       io.write(sysbench.tid .. ": " .. table.concat(keys, " ") .. "\n")
+  >    end
+  >    return n > 20
+  > end
+  > EOF
+  $ sysbench keys.lua run --threads=3 >out
+  $ grep -c '^[012]: ' out
+  3
+  $ grep '^[012]: ' out | sort >first
+  $ seed=$(sed -n 's/^Init.* from current time (seed \([0-9]*\))$/\1/p' out)
+  $ sysbench keys.lua run --threads=3 --rand-seed=$seed | grep '^[012]: ' |
+  >     sort | cmp - first
+  $ sysbench keys.lua run --threads=3 | grep '^[012]: ' | sort | cmp -s - first
+  [1]
 
 Below verbosity 3 standard output is the script's alone; 0 silences warnings
 too.

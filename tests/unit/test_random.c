@@ -33,8 +33,27 @@ static void without_a_seed_the_time_decides(void)
     o.seed = 0;
     CHECK_INT(sb_random_share(&s, &o, 1000, NULL), 0);
     CHECK_INT(sb_random_share(&t, &o, 1001, NULL), 0);
-    CHECK(s.seed != 0);
     CHECK(s.seed != t.seed);
+    for (uint64_t ns = 0; ns < 1000; ns++) {
+        CHECK_INT(sb_random_share(&s, &o, ns * 1000003, NULL), 0);
+        CHECK(s.seed > 0 && s.seed <= INT32_MAX);
+    }
+}
+
+static void the_drawn_seed_repeats_the_numbers(void)
+{
+    struct sb_dist_opts o = opts;
+    struct sb_random_shared s, t;
+    struct sb_random a, b;
+
+    o.seed = 0;
+    CHECK_INT(sb_random_share(&s, &o, 1000, NULL), 0);
+    o.seed = (int64_t)s.seed;
+    CHECK_INT(sb_random_share(&t, &o, 2000, NULL), 0);
+    sb_random_init(&a, &s, 3);
+    sb_random_init(&b, &t, 3);
+    CHECK(sb_random_uint64(&a) == sb_random_uint64(&b));
+    CHECK(sb_random_unique(&a) == sb_random_unique(&b));
 }
 
 static void rows_depend_on_seed_table_and_id_only(void)
@@ -97,6 +116,7 @@ int main(void)
 {
     RUN(streams_follow_seed_and_user);
     RUN(without_a_seed_the_time_decides);
+    RUN(the_drawn_seed_repeats_the_numbers);
     RUN(rows_depend_on_seed_table_and_id_only);
     RUN(resume_goes_on_where_the_stream_stood);
     RUN(unique_numbers_do_not_repeat);
