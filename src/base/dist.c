@@ -60,6 +60,13 @@ static const struct sb_opt options[] = {
         .min = 0,
         .max = 100,
         .help = "shape parameter (exponent, theta) for zipfian distribution" },
+    { .name = "rand-scatter",
+        .type = SB_OPT_BOOL,
+        .offset = AT(scatter),
+        .def = "off",
+        .flags = SB_OPT_YIELDS,
+        .help = "spread the hot values of skewed distributions over the whole "
+                "range" },
     { .name = NULL },
 };
 
@@ -96,6 +103,7 @@ int sb_dist_prepare(
     d->pareto_power = log(o->pareto_h) / log1p(-o->pareto_h);
     d->special_share = (double)o->spec_res / 100;
     d->spec_width = (double)o->spec_pct / 100;
+    sb_scatter_init(&d->scatter, 0);
     return 0;
 }
 
@@ -213,7 +221,7 @@ int64_t sb_dist_zipfian(const struct sb_dist *d, struct sb_zipf *cache,
     }
 }
 
-int64_t sb_dist_default(const struct sb_dist *d, struct sb_zipf *cache,
+static int64_t skewed(const struct sb_dist *d, struct sb_zipf *cache,
     struct sb_rng *r, int64_t a, int64_t b)
 {
     switch (d->o.type) {
@@ -223,11 +231,20 @@ int64_t sb_dist_default(const struct sb_dist *d, struct sb_zipf *cache,
         return sb_dist_special(d, r, a, b);
     case SB_DIST_PARETO:
         return sb_dist_pareto(d, r, a, b);
-    case SB_DIST_ZIPFIAN:
-        return sb_dist_zipfian(d, cache, r, a, b);
     default:
-        return sb_dist_uniform(r, a, b);
+        return sb_dist_zipfian(d, cache, r, a, b);
     }
+}
+
+int64_t sb_dist_default(const struct sb_dist *d, struct sb_zipf *cache,
+    struct sb_rng *r, int64_t a, int64_t b)
+{
+    int64_t v;
+
+    if (d->o.type == SB_DIST_UNIFORM)
+        return sb_dist_uniform(r, a, b);
+    v = skewed(d, cache, r, a, b);
+    return d->o.scatter ? sb_scatter(&d->scatter, v, a, b) : v;
 }
 
 // In (0, 1], so that its logarithm is finite.

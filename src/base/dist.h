@@ -12,6 +12,7 @@
 #include "base/err.h"
 #include "base/option.h"
 #include "base/rng.h"
+#include "base/scatter.h"
 
 enum sb_dist_type {
     SB_DIST_UNIFORM,
@@ -31,15 +32,17 @@ struct sb_dist_opts {
     int64_t spec_res;   // --rand-spec-res
     double pareto_h;    // --rand-pareto-h
     double zipfian_exp; // --rand-zipfian-exp
+    bool scatter;       // --rand-scatter
 };
 
 extern const struct sb_opt_table sb_dist_opt_table;
 
 struct sb_dist {
     struct sb_dist_opts o;
-    double pareto_power;  // ln h / ln (1 - h)
-    double special_share; // share of special values among all
-    double spec_width;    // rand-spec-pct as a fraction of the range
+    double pareto_power;       // ln h / ln (1 - h)
+    double special_share;      // share of special values among all
+    double spec_width;         // rand-spec-pct as a fraction of the range
+    struct sb_scatter scatter; // of key 0
 };
 
 // Derives the constants; SB_ERANGE when a parameter makes no distribution.
@@ -64,7 +67,8 @@ struct sb_zipf {
 };
 int64_t sb_dist_zipfian(const struct sb_dist *d, struct sb_zipf *cache,
     struct sb_rng *r, int64_t a, int64_t b);
-// The one that --rand-type names.
+// The one that --rand-type names. With --rand-scatter the values of all but
+// uniform are permuted by d->scatter, which is the same in all runs.
 int64_t sb_dist_default(const struct sb_dist *d, struct sb_zipf *cache,
     struct sb_rng *r, int64_t a, int64_t b);
 

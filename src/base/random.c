@@ -69,6 +69,19 @@ double sb_random_zipfian(struct sb_random *r, double a, double b)
         &r->shared->dist, &r->zipf, &r->rng, whole(a), whole(b));
 }
 
+double sb_random_scatter(
+    struct sb_random *r, double v, double a, double b, double key)
+{
+    const struct sb_scatter *s = &r->shared->dist.scatter;
+    struct sb_scatter other;
+
+    if (key != 0) {
+        sb_scatter_init(&other, (uint64_t)whole(key));
+        s = &other;
+    }
+    return (double)sb_scatter(s, whole(v), whole(a), whole(b));
+}
+
 uint32_t sb_random_unique(struct sb_random *r)
 {
     struct sb_random_shared *s = r->shared;

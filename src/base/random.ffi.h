@@ -19,6 +19,10 @@ SB_FFI double sb_random_gaussian(struct sb_random *r, double a, double b);
 SB_FFI double sb_random_special(struct sb_random *r, double a, double b);
 SB_FFI double sb_random_pareto(struct sb_random *r, double a, double b);
 SB_FFI double sb_random_zipfian(struct sb_random *r, double a, double b);
+// The value that takes the place of v in a permutation of [a, b], which depends
+// on the key alone; 0 is the one of --rand-scatter. A v outside stays as it is.
+SB_FFI double sb_random_scatter(
+    struct sb_random *r, double v, double a, double b, double key);
 // A number of 32 bits that no other call in this process returns (until 2^32
 // calls have been made), in an order that looks random. Thread-safe.
 SB_FFI uint32_t sb_random_unique(struct sb_random *r);

@@ -25,6 +25,11 @@ return function(rand)
       return C.sb_random_zipfian(r, a, b)
    end
 
+   -- What stands for v in a permutation of the range.
+   function rand.scatter(v, a, b, key)
+      return C.sb_random_scatter(r, v, a, b, key or 0)
+   end
+
    function rand.uniform_uint64()
       return C.sb_random_uint64(r)
    end

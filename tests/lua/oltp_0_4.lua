@@ -144,7 +144,12 @@ function draw.special(size)
 end
 
 local function draw_id(opt)
-   return draw[opt.dist](math.max(opt.table_size, 1))
+   local size = math.max(opt.table_size, 1)
+   local id = draw[opt.dist](size)
+   if sysbench.opt.rand_scatter and opt.dist ~= "uniform" then
+      return sysbench.rand.scatter(id, 1, size)
+   end
+   return id
 end
 
 -- Threads --------------------------------------------------------------------

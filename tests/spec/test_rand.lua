@@ -93,12 +93,79 @@ end]]
           "whatever the number of users")
 end
 
+-- The ten values that come most often, over all users, most frequent first.
+local HOT = [[
+function event(id)
+   local seen, list = {}, {}
+   for _ = 1, 20000 do
+      local v = sysbench.rand.default(1, 100000)
+      seen[v] = (seen[v] or 0) + 1
+   end
+   for v in pairs(seen) do list[#list + 1] = v end
+   table.sort(list, function(a, b) return seen[a] > seen[b] end)
+   print(("hot %d: %s"):format(id, table.concat(list, " ", 1, 3)))
+   print("plain", id, sysbench.rand.zipfian(1, 1000))
+   return true
+end]]
+
+local function hot(args)
+   local out = tap.with(HOT, "run --rand-zipfian-exp=1.5 " .. args)
+   local lists = {}
+   for id, list in out:gmatch("hot (%d): ([%d ]+)") do
+      lists[id + 1] = list
+   end
+   return lists, out:match("plain\t0\t(%d+)")
+end
+
+local function scatter()
+   local seen, n, moved = {}, 0, 0
+   for v = -50, 949 do
+      local x = rand.scatter(v, -50, 949)
+      if not seen[x] and x >= -50 and x <= 949 and x % 1 == 0 then
+         n, seen[x] = n + 1, true
+      end
+      moved = moved + (x ~= v and 1 or 0)
+   end
+   tap.is(n, 1000, "scatter() gives each value of a range once")
+   tap.ok(moved > 900, "and not where it was")
+   tap.is(rand.scatter(5, 1, 100), rand.scatter(5, 1, 100), "always the same")
+   tap.is(rand.scatter(500, 1, 100), 500, "a value outside stays")
+   local others = 0
+   for key = 1, 50 do
+      others = others + (rand.scatter(1, 1, 2^53, key) ~=
+         rand.scatter(1, 1, 2^53) and 1 or 0)
+   end
+   tap.is(others, 50, "other keys give other places")
+   local plain = hot("--rand-type=zipfian --rand-seed=3")
+   tap.is(plain[1], "1 2 3", "without --rand-scatter the first are hot")
+   local a, drawn = hot("--rand-type=zipfian --rand-seed=3 --rand-scatter " ..
+      "--threads=2")
+   local places = {}
+   for v = 1, 3 do
+      places[v] = rand.scatter(v, 1, 100000)
+   end
+   tap.is(a[1], table.concat(places, " "),
+      "with it they are where scatter() puts them")
+   tap.ok(math.abs(places[1] - places[2]) > 100 and
+      math.abs(places[2] - places[3]) > 100, "apart from each other")
+   tap.is(a[2], a[1], "for each user")
+   tap.is(hot("--rand-type=zipfian --rand-seed=4 --rand-scatter")[1], a[1],
+      "and each seed")
+   local b, unscattered = hot("--rand-type=zipfian --rand-seed=3 --threads=2")
+   tap.is(drawn, unscattered, "zipfian() itself is not scattered")
+   tap.is(b[1], "1 2 3", "nor anything without the option")
+   a = hot("--rand-type=pareto --rand-pareto-h=0.001 --rand-seed=3 " ..
+      "--rand-scatter")
+   tap.is(a[1]:match("%d+"), tostring(places[1]), "other distributions, too")
+end
+
 function event()
    tap.run(function()
       ranges()
       forms()
       rows()
       seeds()
+      scatter()
    end)
    return true
 end

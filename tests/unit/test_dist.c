@@ -19,7 +19,7 @@ struct fixture {
 };
 
 static const struct sb_dist_opts defaults = { SB_DIST_SPECIAL, 0, 12, 1, 75,
-    0.2, 0.8 };
+    0.2, 0.8, false };
 
 static struct fixture with(const struct sb_dist_opts *o, uint64_t seed)
 {
@@ -234,6 +234,33 @@ static void zipfian_cache(void)
     }
 }
 
+// --rand-scatter moves values and changes nothing else.
+static void scattered(void)
+{
+    for (int type = SB_DIST_UNIFORM; type <= SB_DIST_ZIPFIAN; type++) {
+        struct sb_dist_opts o = defaults;
+        struct fixture plain, moved;
+        int same = 0;
+
+        o.type = type;
+        plain = with(&o, 3);
+        o.scatter = true;
+        moved = with(&o, 3);
+        for (int i = 0; i < 2000; i++) {
+            int64_t v = sb_dist_default(
+                &plain.d, &plain.zipf, &plain.rng, 7, RANGE);
+            int64_t w = sb_dist_default(
+                &moved.d, &moved.zipf, &moved.rng, 7, RANGE);
+
+            CHECK_INT(w, type == SB_DIST_UNIFORM
+                             ? v
+                             : sb_scatter(&moved.d.scatter, v, 7, RANGE));
+            same += v == w;
+        }
+        CHECK(type == SB_DIST_UNIFORM || same < 200);
+    }
+}
+
 // The whole int64 range and its edges, both ways round.
 static void wide_and_narrow_ranges(void)
 {
@@ -347,7 +374,7 @@ static void option_table(void)
         CHECK(o->help != NULL && o->def != NULL);
         CHECK(o->offset < sizeof(struct sb_dist_opts));
     }
-    CHECK_INT(n, 7);
+    CHECK_INT(n, 8);
     CHECK_STR(sb_dist_opt_table.opts[0].choices[SB_DIST_ZIPFIAN], "zipfian");
     CHECK_STR(sb_dist_opt_table.opts[0].choices[SB_DIST_SPECIAL], "special");
 }
@@ -526,6 +553,7 @@ int main(void)
     RUN(pareto_rule);
     RUN(zipfian);
     RUN(zipfian_cache);
+    RUN(scattered);
     RUN(wide_and_narrow_ranges);
     RUN(both_ends_are_drawn);
     RUN(uniform_covers_all_bits);

@@ -112,6 +112,32 @@ static void unique_numbers_do_not_repeat(void)
     CHECK_INT(twice, 0);
 }
 
+static void scattered_values_depend_on_the_key_only(void)
+{
+    struct sb_dist_opts o = opts;
+    struct sb_random_shared s, t;
+    struct sb_random a, b;
+    bool moved = false, keyed = false;
+
+    o.seed = 7;
+    CHECK_INT(sb_random_share(&s, &opts, 1, NULL), 0);
+    CHECK_INT(sb_random_share(&t, &o, 1, NULL), 0);
+    sb_random_init(&a, &s, 0);
+    sb_random_init(&b, &t, 1);
+    for (int v = 1; v <= 100; v++) {
+        double x = sb_random_scatter(&a, v, 1, 100, 0);
+
+        CHECK(x >= 1 && x <= 100);
+        CHECK(x == sb_random_scatter(&b, v, 1, 100, 0));
+        CHECK(sb_random_scatter(&a, v, 1, 100, 5) ==
+              sb_random_scatter(&b, v, 1, 100, 5));
+        moved = moved || x != v;
+        keyed = keyed || x != sb_random_scatter(&a, v, 1, 100, 5);
+    }
+    CHECK(moved && keyed);
+    CHECK(sb_random_uint64(&a) != sb_random_uint64(&b));
+}
+
 int main(void)
 {
     RUN(streams_follow_seed_and_user);
@@ -120,5 +146,6 @@ int main(void)
     RUN(rows_depend_on_seed_table_and_id_only);
     RUN(resume_goes_on_where_the_stream_stood);
     RUN(unique_numbers_do_not_repeat);
+    RUN(scattered_values_depend_on_the_key_only);
     return check_done();
 }
