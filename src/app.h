@@ -63,6 +63,22 @@ int sb_app_list(struct sb_app *a, struct sb_err *err);
 // `sysbench cpu help`; scripts print their own.
 void sb_app_builtin_help(const struct sb_app *a);
 
+// Calls visit() with the name ("oltp_insert", "mongodb/oltp") and the path of
+// each Lua file in base/sub, in order of names. sub: "" or "mongodb/".
+void sb_app_each_workload(const char *base, const char *sub,
+    void (*visit)(void *arg, const char *name, const char *path), void *arg);
+
+// app_hint.c. " (did you mean oltp_insert?)" for a workload that was not found;
+// "" if none is near.
+void sb_app_workload_hint(
+    const struct sb_app *a, const char *name, char *out, size_t size);
+// Says on stderr that there is no such command, and which there are; known
+// ends with NULL.
+void sb_app_unknown_command(const char *command, const char *const *known);
+// An option was invalid: says so in *err if the other one of the two workloads
+// that are called oltp has it.
+void sb_app_option_hint(struct sb_app *a, struct sb_err *err);
+
 // app_run.c: carries out a->command; the exit status.
 int sb_app_perform(struct sb_app *a);
 

@@ -273,7 +273,11 @@ static int perform_builtin(struct sb_app *a)
     if (strcmp(a->command, "run") == 0)
         return run_builtin(a, b);
     if (strcmp(a->command, "prepare") && strcmp(a->command, "cleanup")) {
-        sb_log(SB_LOG_USAGE, "Unknown command: %s", a->command);
+        static const char *const known[] = { "help", "run", NULL };
+        static const char *const more[] = { "cleanup", "help", "prepare", "run",
+            NULL };
+
+        sb_app_unknown_command(a->command, b->command ? more : known);
         return SB_EXIT_FAILED;
     }
     if (!b->command) {
@@ -304,13 +308,11 @@ static int perform_parallel(struct sb_app *a)
 static int perform_serial(struct sb_app *a)
 {
     struct sb_err err = { 0 };
-    bool failed = false;
 
-    if (sb_script_call(a->script, a->command, &failed, &err)) {
-        sb_log(SB_LOG_FATAL, "%s", err.msg);
-        return SB_EXIT_FAILED;
-    }
-    return failed ? SB_EXIT_FAILED : SB_EXIT_OK;
+    if (sb_script_call(a->script, a->command, &err) == 0)
+        return SB_EXIT_OK;
+    sb_log(SB_LOG_FATAL, "%s", err.msg);
+    return SB_EXIT_FAILED;
 }
 
 static bool is_standard(const char *command)
@@ -331,7 +333,7 @@ static int not_implemented(const struct sb_app *a)
         sb_log(SB_LOG_USAGE, "'%s' test does not implement the '%s' command.",
             slash ? slash + 1 : a->test, a->command);
     else
-        sb_log(SB_LOG_USAGE, "Unknown command: %s", a->command);
+        sb_app_unknown_command(a->command, sb_script_commands(a->script));
     return SB_EXIT_FAILED;
 }
 

@@ -118,9 +118,10 @@ static bool read_summary(const char *path, char *out, size_t size)
     return out[0] != '\0';
 }
 
-static void list_folder(const char *base, const char *sub)
+void sb_app_each_workload(const char *base, const char *sub,
+    void (*visit)(void *arg, const char *name, const char *path), void *arg)
 {
-    char dir[4200], path[4500], what[256];
+    char dir[4200], path[4500], full[300];
     struct dirent **entry = NULL;
 
     snprintf(dir, sizeof(dir), "%s/%s", base, sub);
@@ -129,20 +130,33 @@ static void list_folder(const char *base, const char *sub)
         const char *name = entry[i]->d_name, *dot = strrchr(name, '.');
 
         snprintf(path, sizeof(path), "%s/%s", dir, name);
-        if (dot && strcmp(dot, ".lua") == 0 &&
-            read_summary(path, what, sizeof(what)))
-            printf("  %s%.*s - %s\n", sub, (int)(dot - name), name, what);
+        if (dot && strcmp(dot, ".lua") == 0) {
+            snprintf(
+                full, sizeof(full), "%s%.*s", sub, (int)(dot - name), name);
+            visit(arg, full, path);
+        }
         free(entry[i]);
     }
     free(entry);
+}
+
+static void list_one(void *arg, const char *name, const char *path)
+{
+    char what[256];
+
+    (void)arg;
+    // Only with its suffix: the name alone is the test of 0.4.
+    if (read_summary(path, what, sizeof(what)))
+        printf("  %s%s - %s\n", name, sb_script_is_old_oltp(name) ? ".lua" : "",
+            what);
 }
 
 int sb_app_list(struct sb_app *a, struct sb_err *err)
 {
     (void)err;
     printf("Workloads (%s):\n", a->paths.workloads);
-    list_folder(a->paths.workloads, "");
-    list_folder(a->paths.workloads, "mongodb/");
+    sb_app_each_workload(a->paths.workloads, "", list_one, NULL);
+    sb_app_each_workload(a->paths.workloads, "mongodb/", list_one, NULL);
     printf("\nDatabase drivers (%s):\n", a->paths.drivers);
     sb_drivers_each(a->drivers, show_driver, stdout);
     printf("\nBuilt-in tests:\n");

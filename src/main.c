@@ -152,10 +152,19 @@ static int load_script(struct sb_app *a, struct sb_err *err)
         .argv = a->argv,
         .luajit_cmd = a->o.luajit_cmd,
     };
-    int rc = sb_script_load(&a->script, &env, a->test, a->command, err);
+    // Scripts that insist on a command get one that needs nothing.
+    const char *command = a->command || !a->o.print_config ? a->command
+                                                           : "help";
+    int rc = sb_script_load(&a->script, &env, a->test, command, err);
 
     if (rc == 0)
-        rc = sb_script_add_options(a->script, err);
+        return sb_script_add_options(a->script, err);
+    if (rc == SB_ENOTFOUND) {
+        size_t len = strlen(err->msg);
+
+        sb_app_workload_hint(
+            a, a->test, err->msg + len, sizeof(err->msg) - len);
+    }
     return rc;
 }
 
@@ -209,8 +218,11 @@ static int load_test(struct sb_app *a, struct sb_err *err)
         return rc;
     a->builtin = a->test ? sb_builtin_find(a->test) : NULL;
     rc = a->builtin ? load_builtin(a, err) : load_script(a, err);
-    if (rc == 0)
+    if (rc == 0) {
         rc = sb_opts_check(a->opts, warn, err);
+        if (rc)
+            sb_app_option_hint(a, err);
+    }
     if (rc == 0)
         rc = finish_options(a, err);
     if (rc == 0 && a->script)

@@ -3,9 +3,7 @@
 // Questions about the whole set: what was given, what nobody claimed, which
 // name is near, and the options as a reader sees them.
 
-#include <ctype.h>
-#include <strings.h>
-
+#include "base/near.h"
 #include "base/opts_private.h"
 
 #define NAME_MAX_LEN 64 // longer names are not compared
@@ -77,63 +75,15 @@ int sb_opts_unclaimed(const struct sb_opts *o,
     return 0;
 }
 
-static int fold(char c)
-{
-    return c == '_' ? '-' : tolower((unsigned char)c);
-}
-
-static size_t min3(size_t a, size_t b, size_t c)
-{
-    size_t m = a < b ? a : b;
-
-    return m < c ? m : c;
-}
-
-// Edits between two names; two letters swapped are one edit. Only the last
-// three rows of the table are kept.
-static size_t distance(const char *a, const char *b)
-{
-    size_t row[3][NAME_MAX_LEN + 1], na = strlen(a), nb = strlen(b);
-
-    if (na > NAME_MAX_LEN || nb > NAME_MAX_LEN)
-        return SIZE_MAX;
-    for (size_t j = 0; j <= nb; j++)
-        row[0][j] = j;
-    for (size_t i = 1; i <= na; i++) {
-        size_t *now = row[i % 3], *last = row[(i + 2) % 3];
-        const size_t *before = row[(i + 1) % 3];
-
-        now[0] = i;
-        for (size_t j = 1; j <= nb; j++) {
-            int x = fold(a[i - 1]), y = fold(b[j - 1]);
-
-            now[j] = min3(last[j] + 1, now[j - 1] + 1, last[j - 1] + (x != y));
-            if (i > 1 && j > 1 && x == fold(b[j - 2]) && y == fold(a[i - 2]) &&
-                before[j - 2] + 1 < now[j])
-                now[j] = before[j - 2] + 1;
-        }
-    }
-    return row[na % 3][nb];
-}
-
 const char *sb_opts_nearest(const struct sb_opts *o, const char *name)
 {
-    size_t len = strlen(name), most = len / 3 > 2 ? len / 3 : 2;
-    const char *near = NULL;
+    struct sb_near n;
 
-    // Every edit of a very short name would reach another one.
-    if (len <= most)
-        most = len ? len - 1 : 0;
-    for (size_t i = 0; i < o->decls.len; i++) {
-        const struct sb__opts_decl *d = o->decls.item[i];
-        size_t far = distance(name, d->opt->name);
-
-        if (far < most || (far == most && !near)) {
-            near = d->opt->name;
-            most = far;
-        }
-    }
-    return near;
+    sb_near_init(&n, name);
+    for (size_t i = 0; i < o->decls.len; i++)
+        sb_near_try(
+            &n, ((const struct sb__opts_decl *)o->decls.item[i])->opt->name);
+    return n.best;
 }
 
 // " (did you mean --x?)", spelt with the dashes or underscores of the user.

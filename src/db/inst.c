@@ -4,6 +4,7 @@
 // options share an instance with those that override the same.
 #include <stdlib.h>
 
+#include "base/near.h"
 #include "db/internal.h"
 
 static void inst_free(struct sb__inst *i)
@@ -57,55 +58,21 @@ const struct sb_opt *sb__opt_find(const struct sb_driver *drv, const char *name)
     return NULL;
 }
 
-// How much two names differ: the usual edit distance, kept in one row.
-static size_t distance(const char *a, const char *b)
-{
-    size_t row[64], n = strlen(b);
-
-    if (n >= sizeof(row) / sizeof(row[0]))
-        return SIZE_MAX;
-    for (size_t j = 0; j <= n; j++)
-        row[j] = j;
-    for (size_t i = 1; a[i - 1]; i++) {
-        size_t diagonal = row[0];
-
-        row[0] = i;
-        for (size_t j = 1; j <= n; j++) {
-            size_t best = diagonal + (a[i - 1] != b[j - 1]);
-
-            diagonal = row[j];
-            if (row[j] + 1 < best)
-                best = row[j] + 1;
-            if (row[j - 1] + 1 < best)
-                best = row[j - 1] + 1;
-            row[j] = best;
-        }
-    }
-    return row[n];
-}
-
 static int unknown_option(
     const struct sb_driver *drv, const char *name, struct sb_err *err)
 {
     const struct sb_opt *o = drv->opts ? drv->opts->opts : NULL;
-    const char *nearest = NULL;
-    size_t least = SIZE_MAX;
+    struct sb_near near;
 
+    sb_near_init(&near, name);
     for (; o && o->name; o++) {
-        const char *bare = o->name + strcspn(o->name, "-") + 1;
-        size_t d = distance(name, bare), full = distance(name, o->name);
-
-        if (full < d)
-            d = full;
-        if (d < least) {
-            least = d;
-            nearest = full == d ? o->name : bare;
-        }
+        sb_near_try(&near, o->name);
+        sb_near_try(&near, o->name + strcspn(o->name, "-") + 1);
     }
-    if (nearest && least <= 2 + strlen(name) / 4)
+    if (near.best)
         return sb_err_set(err, SB_EUSAGE,
             "the %s driver has no option '%s'; did you mean '%s'?", drv->name,
-            name, nearest);
+            name, near.best);
     return sb_err_set(
         err, SB_EUSAGE, "the %s driver has no option '%s'", drv->name, name);
 }

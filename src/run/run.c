@@ -174,6 +174,14 @@ static void tell_stop(struct sb_run *run, uint64_t now)
         sb_log(SB_LOG_INFO, "Time limit exceeded, exiting...");
 }
 
+static unsigned count_busy(struct sb_run *run)
+{
+    pthread_mutex_lock(&run->lock);
+    unsigned busy = (unsigned)run->o->threads - run->ended;
+    pthread_mutex_unlock(&run->lock);
+    return busy;
+}
+
 // One look at a run in progress. False when it is to be left as it is.
 static bool look(struct sb_run *run, struct sb_meter *m, struct watch *w,
     uint64_t now, enum sb_run_end *end)
@@ -189,8 +197,8 @@ static bool look(struct sb_run *run, struct sb_meter *m, struct watch *w,
             sb__run_stop(run);
     }
     if (w->stopped_at && now >= w->force_at) {
-        sb_log(SB_LOG_FATAL,
-            "The --max-time limit has expired, forcing shutdown...");
+        sb_log(
+            SB_LOG_FATAL, "The --time limit has expired, forcing shutdown...");
         *end = SB_END_FORCED;
         return false;
     }
@@ -199,10 +207,12 @@ static bool look(struct sb_run *run, struct sb_meter *m, struct watch *w,
         return false;
     }
     if (w->stopped_at && now >= w->cancel_at) {
-        sb_log(SB_LOG_WARNING,
-            "calls did not return within %.1f s after the end of the run; "
-            "canceling them",
-            (double)(now - w->stopped_at) / 1e9);
+        if (!w->canceled)
+            sb_log(SB_LOG_WARNING,
+                "%u of %u users are still busy %.1f s after the end of the "
+                "run; canceling their calls",
+                count_busy(run), (unsigned)run->o->threads,
+                (double)(now - w->stopped_at) / 1e9);
         w->canceled = true;
         w->cancel_at = now + SECOND;
         sb__run_cancel(run, UINT64_MAX);
@@ -297,8 +307,12 @@ static bool perform(
     pthread_mutex_unlock(&run->lock);
     if (res->end == SB_END_HUNG)
         sb_err_set(&res->err, SB_ETIMEOUT,
-            "calls under way did not return after the end of the run, even "
-            "when canceled; leaving without them");
+            "%u of %u users are still busy although their calls were canceled; "
+            "exiting without them (a call that cannot be canceled, or an "
+            "event() that does not end)",
+            count_busy(run), (unsigned)run->o->threads);
+    else if (all && w.canceled)
+        sb_log(SB_LOG_NOTICE, "All canceled calls have returned.");
     if (all)
         sb__workers_join(run);
     if (all && event_limit_reached(run))
@@ -360,6 +374,9 @@ static bool look_at_task(
     if (!w->stopped_at) {
         if (grace < (uint64_t)run->o->shutdown_grace)
             grace = (uint64_t)run->o->shutdown_grace;
+        sb_log(SB_LOG_NOTICE,
+            "%s: interrupting '%s'; a second signal exits at once.",
+            sb_signals_name(run->signal), run->what);
         w->stopped_at = now;
         w->cancel_at = now + (grace < 2 * SECOND ? grace / 2 : SECOND);
         w->force_at = now + grace;
@@ -416,6 +433,7 @@ int sb_run_parallel(struct sb_workload *w, const char *what,
     if (!run)
         return sb_err_set(&res->err, SB_ENOMEM, "out of memory for %s", what);
     run->task = task;
+    run->what = what;
     if (sb__run_init(run))
         sb_err_set(&res->err, SB_ENOMEM, "out of memory for %s", what);
     else
@@ -424,7 +442,12 @@ int sb_run_parallel(struct sb_workload *w, const char *what,
         return leave(run, res);
     if (sb__start_users(run, res) == 0) {
         res->unjoined = !watch_task(run);
-        if (!res->unjoined)
+        if (res->unjoined)
+            sb_log(SB_LOG_WARNING,
+                "%u of %u users of '%s' are still busy; exiting without them, "
+                "what they created is left behind",
+                count_busy(run), (unsigned)o->threads, what);
+        else
             sb__workers_join(run);
         pthread_mutex_lock(&run->lock);
         res->err = run->err;

@@ -41,6 +41,7 @@ struct sb_run {
     struct sb_random_shared *random;
     const struct sb_listener *l;
     int (*task)(struct sb_workload *w, struct sb_user *u, struct sb_err *err);
+    const char *what; // the name of the task
 
     struct sb_user *user; // o->threads of them
     struct sb_user_priv *priv;

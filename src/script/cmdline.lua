@@ -109,6 +109,26 @@ function cmdline.call_command(name)
    return c[1]() ~= false
 end
 
+-- The names of the commands that sysbench would carry out for this script, in
+-- order.
+function cmdline.commands_here()
+   local names, list = {}, {}
+   for name in pairs(rawget(sysbench.cmdline, "commands") or {}) do
+      names[name] = cmdline.command_defined(name) or nil
+   end
+   for _, name in ipairs{"prepare", "cleanup", "help"} do
+      names[name] = names[name] or type(rawget(_G, name)) == "function" or nil
+   end
+   names.run = names.run or type(rawget(_G, "event")) == "function"
+      or type(rawget(_G, "thread_run")) == "function" or nil
+   names.help = names.help or sysbench.cmdline.options ~= nil or nil
+   for name in pairs(names) do
+      list[#list + 1] = tostring(name)
+   end
+   table.sort(list)
+   return list
+end
+
 function cmdline.print_test_options()
    sb.help()
 end

@@ -144,14 +144,18 @@ static bool try_tails(
     return false;
 }
 
+bool sb_script_is_old_oltp(const char *name)
+{
+    return strcmp(name, "oltp") == 0;
+}
+
 int sb__find(const char *name, const char *workloads, const char *module_path,
     char *path, size_t size, bool *taken, struct sb_err *err)
 {
     *taken = false;
     if (try_both(path, size, "", name))
         return 0;
-    // The built-in test of 0.4, which is not the oltp.lua of 0.5.
-    if (strcmp(name, "oltp") == 0 &&
+    if (sb_script_is_old_oltp(name) &&
         try_file(path, size, workloads, "oltp_0_4", ".lua"))
         return 0;
     if (sb__find_module(path, size, module_path, name))

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 //
-// A script from its name to its end: loading, commands.
+// A script from its name to its end.
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
@@ -164,6 +164,7 @@ void sb_script_free(struct sb_script *s)
     free(s->name);
     free(s->title);
     free(s->command);
+    sb__commands_done(s);
     free(s->text);
     free(s);
 }
@@ -194,134 +195,4 @@ bool sb_script_from_stdin(const struct sb_script *s)
 struct sb_workload *sb_script_workload(struct sb_script *s)
 {
     return &s->workload;
-}
-
-// Pushes sysbench.cmdline[name], or nil: a script may have put anything in
-// place of these tables.
-static void push_cmdline(lua_State *L, const char *name)
-{
-    const char *const path[] = { "sysbench", "cmdline", name };
-
-    lua_pushvalue(L, LUA_GLOBALSINDEX);
-    for (size_t i = 0; i < sizeof(path) / sizeof(path[0]); i++) {
-        if (lua_istable(L, -1)) {
-            lua_pushstring(L, path[i]);
-            lua_rawget(L, -2);
-        } else {
-            lua_pushnil(L);
-        }
-        lua_remove(L, -2);
-    }
-}
-
-// Pushes sysbench.cmdline.commands[command], or pops down and says no.
-static bool push_command(lua_State *L, const char *command)
-{
-    int top = lua_gettop(L);
-
-    push_cmdline(L, "commands");
-    if (lua_istable(L, -1))
-        lua_getfield(L, -1, command);
-    if (lua_istable(L, -1)) {
-        lua_rawgeti(L, -1, 1);
-        if (lua_isfunction(L, -1)) {
-            lua_pop(L, 1);
-            lua_replace(L, top + 1);
-            lua_settop(L, top + 1);
-            return true;
-        }
-    }
-    lua_settop(L, top);
-    return false;
-}
-
-static bool declares_options(lua_State *L)
-{
-    bool yes;
-
-    push_cmdline(L, "options");
-    yes = lua_istable(L, -1);
-    lua_pop(L, 1);
-    return yes;
-}
-
-enum sb_script_command sb_script_command(
-    const struct sb_script *s, const char *command)
-{
-    static const char *const plain[] = { "prepare", "cleanup", "help" };
-    lua_State *L = s->main->L;
-
-    if (push_command(L, command)) {
-        lua_rawgeti(L, -1, 2);
-        bool parallel = lua_toboolean(L, -1);
-        lua_pop(L, 2);
-        return parallel ? SB_COMMAND_PARALLEL : SB_COMMAND_SERIAL;
-    }
-    if (strcmp(command, "run") == 0)
-        return SB_COMMAND_RUN;
-    for (size_t i = 0; i < sizeof(plain) / sizeof(plain[0]); i++) {
-        if (strcmp(command, plain[i]) == 0 &&
-            sb__state_has(s->main, NULL, command))
-            return SB_COMMAND_SERIAL;
-    }
-    if (strcmp(command, "help") == 0 && declares_options(L))
-        return SB_COMMAND_SERIAL;
-    return SB_COMMAND_NONE;
-}
-
-// Pushes what carries the command out.
-static int push_action(
-    struct sb__state *st, const char *command, struct sb_err *err)
-{
-    lua_State *L = st->L;
-
-    if (push_command(L, command)) {
-        lua_rawgeti(L, -1, 1);
-        lua_remove(L, -2);
-        return 0;
-    }
-    if (sb__state_has(st, NULL, command)) {
-        lua_getglobal(L, command);
-        return 0;
-    }
-    if (strcmp(command, "help") == 0)
-        return sb__state_module(st, "cmdline", "print_test_options", err);
-    return sb_err_set(err, SB_ENOTFOUND,
-        "'%s' test does not implement the '%s' command.", st->script->name,
-        command);
-}
-
-static int act(
-    struct sb__state *st, const char *command, bool *failed, struct sb_err *err)
-{
-    int rc = push_action(st, command, err);
-
-    *failed = false;
-    if (rc == 0)
-        rc = sb__state_call(st, command, 0, 1, err);
-    if (rc)
-        return rc;
-    *failed = lua_isboolean(st->L, -1) && !lua_toboolean(st->L, -1);
-    lua_pop(st->L, 1);
-    return 0;
-}
-
-int sb_script_call(
-    struct sb_script *s, const char *command, bool *failed, struct sb_err *err)
-{
-    return act(s->main, command, failed, err);
-}
-
-int sb_script_task(struct sb_workload *w, struct sb_user *u, struct sb_err *err)
-{
-    struct sb_script *s = w->data;
-    struct sb__state *st;
-    bool failed = false;
-    int rc = sb__workload_attach(s, u, &st, err);
-
-    if (rc == 0)
-        rc = act(st, s->command, &failed, err);
-    if (rc == 0 && failed)
-        rc = sb_err_set(err, SB_ESCRIPT, "`%s' command failed", s->command);
-    return rc;
 }

@@ -38,6 +38,9 @@ struct sb_script_env {
 // module". SB_ESCRIPT: syntax or run-time error with file and line.
 int sb_script_load(struct sb_script **out, const struct sb_script_env *env,
     const char *name, const char *command, struct sb_err *err);
+// True for "oltp", which names the built-in test of 0.4 (oltp_0_4.lua) and not
+// the oltp.lua of 0.5 that is installed as well.
+bool sb_script_is_old_oltp(const char *name);
 void sb_script_free(struct sb_script *s); // NULL allowed
 
 // Adds the options that the script declares to the registry (with
@@ -61,9 +64,12 @@ enum sb_script_command {
 };
 enum sb_script_command sb_script_command(
     const struct sb_script *s, const char *command);
-// *failed: the command returned false.
+// The commands that this script has, by name, with NULL behind the last; they
+// live until the next call or sb_script_free(). Never NULL.
+const char *const *sb_script_commands(struct sb_script *s);
+// SB_ESCRIPT also when the command returned false.
 int sb_script_call(
-    struct sb_script *s, const char *command, bool *failed, struct sb_err *err);
+    struct sb_script *s, const char *command, struct sb_err *err);
 int sb_script_task(
     struct sb_workload *w, struct sb_user *u, struct sb_err *err);
 

@@ -160,6 +160,7 @@ struct sb_script {
     char *name;        // "oltp_read_write"
     char *title;       // of its option table: "oltp_read_write.lua options"
     char *command;     // NULL: none
+    char **commands;   // what sb_script_commands() found
     char *module_path; // package.path
     char path[4096];   // the file; "stdin"
     char *text;        // of standard input
@@ -178,6 +179,8 @@ void sb__options_push(lua_State *L, const struct sb_script *s);
 // Pushes the value of s->values[i].
 void sb__options_push_one(lua_State *L, const struct sb_script *s, size_t i);
 
+// commands.c. Frees what sb_script_commands() found.
+void sb__commands_done(struct sb_script *s);
 // Prints what the script declares, as its `help` command does.
 void sb__options_help(const struct sb_script *s);
 

@@ -28,7 +28,7 @@ A standard command that a script does not have, and one that nobody has.
   1
   'e.lua' test does not implement the 'help' command.
   1
-  Unknown command: jump
+  Unknown command: jump. Commands of this test: run
   1
   $ sysbench cpu prepare 2>&1 >out
   'cpu' test does not implement the 'prepare' command.
@@ -58,7 +58,8 @@ or an error make the exit status 1.
   hello
   $ sb own.lua run
   my own run
-  $ sysbench own.lua no >out
+  $ sysbench own.lua no 2>&1 >out
+  FATAL: the 'no' command of own.lua failed (it returned false)
   [1]
   $ sysbench own.lua oops 2>&1 >out
   FATAL: `oops' function failed: own.lua:11: oops

@@ -93,7 +93,7 @@ to begin.
   $ (exit $status)
   [2]
   $ cat err
-  FATAL: The --max-time limit has expired, forcing shutdown...
+  FATAL: The --time limit has expired, forcing shutdown...
   $ grep -E 'unfinished|number of events' out
   Number of unfinished transactions on forced shutdown: 2
       total number of events:              0

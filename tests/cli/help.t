@@ -29,8 +29,8 @@ Help and list work wherever they stand and whatever stands beside them.
   Workloads:
   Database drivers:
   Built-in tests:
-  $ grep -E '^  (oltp_read_write|oltp|null|cpu) ' list | cut -d' ' -f3,4
-  oltp -
+  $ grep -E '^  (oltp_read_write|oltp.lua|null|cpu) ' list | cut -d' ' -f3,4
+  oltp.lua -
   oltp_read_write -
   null -
   cpu -

@@ -116,6 +116,11 @@ can be read back. It runs nothing.
   $ sb --config-file=all
   threads=2 time=8 rows=7 name=env fast=true parts=c+d
 
+It needs no command, although the script does.
+
+  $ sysbench oltp_read_write --tables=3 --print-config | grep ^tables
+  tables=3                         # command line
+
 Secrets are not shown there, not in messages, not to scripts that look at the
 command line, and not in the list of processes.
 

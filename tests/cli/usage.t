@@ -106,11 +106,26 @@ Tests, commands and drivers that are not there.
   $ sb nosuch run
   FATAL: Cannot find benchmark 'nosuch': no such built-in test, file or module
   [1]
+  $ sb oltp_raed_write run
+  FATAL: Cannot find benchmark 'oltp_raed_write': no such built-in test, file or module (did you mean oltp_read_write?)
+  [1]
+  $ sb mongodb/oltpp.lua run
+  FATAL: Cannot find benchmark 'mongodb/oltpp.lua': no such built-in test, file or module (did you mean mongodb/oltp.lua?)
+  [1]
+  $ sb memry run
+  FATAL: Cannot find benchmark 'memry': no such built-in test, file or module (did you mean memory?)
+  [1]
+  $ sb onw.lua run
+  FATAL: Cannot find benchmark 'onw.lua': no such built-in test, file or module (did you mean own.lua?)
+  [1]
   $ sb cpu
   The 'cpu' test requires a command argument. See 'sysbench cpu help'
   [1]
   $ sb cpu jump
-  Unknown command: jump
+  Unknown command: jump. Commands of this test: help, run
+  [1]
+  $ sb oltp_read_write runn
+  Unknown command: runn (did you mean run?). Commands of this test: cleanup, help, prepare, prewarm, run, warmup
   [1]
   $ sb cpu run too much
   Unrecognized command line argument: too
@@ -134,3 +149,23 @@ Where a wrong value came from.
   $ sb e.lua run --config-file=none.cnf
   FATAL: cannot read the config file 'none.cnf': No such file or directory
   [1]
+
+Two workloads are called oltp: the test of 0.4, and oltp.lua of 0.5. An option
+that only the other one has is an error that says so.
+
+  $ sb oltp run --oltp-tables-count=4
+  invalid option: --oltp-tables-count (belongs to oltp.lua, the workload of 0.5; 'sysbench oltp' is the test of 0.4)
+  [1]
+  $ sb oltp.lua run --oltp_test_mode=simple
+  invalid option: --oltp_test_mode (belongs to the test of 0.4, 'sysbench oltp'; oltp.lua is the workload of 0.5)
+  [1]
+  $ sb oltp run --nothing-like-it
+  invalid option: --nothing-like-it
+  [1]
+  $ sysbench oltp help | sed -n 3p
+  The test of sysbench 0.4; oltp.lua is the workload of 0.5.
+  $ sysbench oltp.lua help | sed -n 3p
+  The workload of sysbench 0.5; 'sysbench oltp', without .lua, is the test of 0.4.
+  $ sysbench --list | grep -o -e '^  oltp.lua.*(.*)' -e '^  oltp_0_4.*mean'
+    oltp.lua - The classic mix with the options of sysbench 0.5 ('sysbench oltp', without .lua, runs oltp_0_4)
+    oltp_0_4 - The test of sysbench 0.4 that 'sysbench oltp' and --test=oltp mean

@@ -1,7 +1,8 @@
 #!/usr/bin/env sysbench
 -- SPDX-License-Identifier: GPL-2.0-or-later
 --
--- The classic mix with the options of sysbench 0.5.
+-- The classic mix with the options of sysbench 0.5 ('sysbench oltp', without
+-- .lua, runs oltp_0_4).
 
 local legacy = require("sb.legacy")
 
@@ -38,3 +39,9 @@ legacy.declare{
       end
    end,
 }
+
+function help()
+   print("The workload of sysbench 0.5; 'sysbench oltp', without .lua, is " ..
+      "the test of 0.4.\n")
+   sysbench.cmdline.print_test_options()
+end

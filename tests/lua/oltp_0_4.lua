@@ -1,8 +1,9 @@
 #!/usr/bin/env sysbench
 -- SPDX-License-Identifier: GPL-2.0-or-later
 --
--- What `--test=oltp` was in sysbench 0.4: one table, prepared statements, and
--- modes. docs/workloads.md says where it differs from that program.
+-- The test of sysbench 0.4 that 'sysbench oltp' and --test=oltp mean: one
+-- table, prepared statements, and modes. docs/workloads.md says where it
+-- differs from that program.
 
 local dialect = require("sb.dialect")
 local makers = require("sb.makers")
@@ -422,4 +423,9 @@ function event()
    end
    count = count + 1
    think(mode.queries())
+end
+
+function help()
+   print("The test of sysbench 0.4; oltp.lua is the workload of 0.5.\n")
+   sysbench.cmdline.print_test_options()
 end

@@ -193,12 +193,12 @@ function Job:undo()
       list[#list + 1] = self.tables.name(self.opt, n)
    end
    if #gone > 0 then
-      io.stderr:write("prepare failed" .. where ..
-         ": dropped what it had created: " .. table.concat(gone, ", ") .. "\n")
+      io.stderr:write("prepare" .. where .. ": dropped what it had created: " ..
+         table.concat(gone, ", ") .. "\n")
    end
    if #left > 0 then
-      io.stderr:write("prepare failed and left behind" .. where .. ": " ..
-         table.concat(left, ", ") .. "\n")
+      io.stderr:write("prepare" .. where .. ": could not drop what it had " ..
+         "created: " .. table.concat(left, ", ") .. "\n")
    end
 end
 

@@ -1,0 +1,144 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+//
+// What the user may have meant: workloads, commands, and the two workloads
+// that are called oltp.
+#include <dirent.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "app.h"
+#include "base/buf.h"
+#include "base/log.h"
+#include "base/near.h"
+
+// Workloads -------------------------------------------------------------------
+
+struct guess {
+    struct sb_near near;
+    char best[256]; // a copy: candidates do not stay
+};
+
+static void try_name(struct guess *g, const char *name)
+{
+    sb_near_try(&g->near, name);
+    if (g->near.best != name)
+        return;
+    snprintf(g->best, sizeof(g->best), "%s", name);
+    g->near.best = g->best;
+}
+
+static void try_workload(void *arg, const char *name, const char *path)
+{
+    (void)path;
+    try_name(arg, name);
+}
+
+void sb_app_workload_hint(
+    const struct sb_app *a, const char *name, char *out, size_t size)
+{
+    const char *dot = strrchr(name, '.');
+    bool lua = dot && strcmp(dot, ".lua") == 0;
+    char bare[256];
+    struct guess g;
+
+    snprintf(bare, sizeof(bare), "%.*s", (int)(lua ? dot - name : 255), name);
+    sb_near_init(&g.near, bare);
+    for (size_t i = 0; i < sb_builtin_count; i++)
+        try_name(&g, sb_builtins[i]->name);
+    sb_app_each_workload(a->paths.workloads, "", try_workload, &g);
+    sb_app_each_workload(a->paths.workloads, "mongodb/", try_workload, &g);
+    sb_app_each_workload(".", "", try_workload, &g);
+    out[0] = '\0';
+    if (g.near.best)
+        snprintf(out, size, " (did you mean %s%s?)", g.near.best,
+            lua && !sb_builtin_find(g.near.best) ? ".lua" : "");
+}
+
+// Commands --------------------------------------------------------------------
+
+void sb_app_unknown_command(const char *command, const char *const *known)
+{
+    struct sb_near near;
+    struct sb_buf text;
+
+    sb_near_init(&near, command);
+    for (size_t i = 0; known[i]; i++)
+        sb_near_try(&near, known[i]);
+    sb_buf_init(&text, 0);
+    sb_buf_addf(&text, "Unknown command: %s", command);
+    if (near.best)
+        sb_buf_addf(&text, " (did you mean %s?)", near.best);
+    for (size_t i = 0; known[i]; i++)
+        sb_buf_addf(
+            &text, "%s%s", i ? ", " : ". Commands of this test: ", known[i]);
+    sb_log(SB_LOG_USAGE, "%s", text.failed ? "Unknown command" : text.data);
+    sb_buf_done(&text);
+}
+
+// The two called oltp ---------------------------------------------------------
+
+static const struct {
+    const char *script, *other; // names without .lua
+    const char *text;
+} pairs[] = {
+    { "oltp_0_4", "oltp",
+        "belongs to oltp.lua, the workload of 0.5; 'sysbench oltp' is the test "
+        "of 0.4" },
+    { "oltp", "oltp_0_4",
+        "belongs to the test of 0.4, 'sysbench oltp'; oltp.lua is the workload "
+        "of 0.5" },
+};
+
+// Whether a bundled script declares the option: asked in a registry apart.
+static bool declares(struct sb_app *a, const char *script, const char *option)
+{
+    struct sb_opts *opts = sb_opts_new();
+    struct sb_script_env env = { .opts = opts,
+        .paths = &a->paths,
+        .run = &a->run,
+        .random = &a->random,
+        .drivers = a->drivers,
+        .luajit_cmd = "" };
+    struct sb_script *s = NULL;
+    struct sb_opt_view view;
+    struct sb_err err;
+    struct sb_buf path;
+
+    sb_buf_init(&path, 0);
+    sb_buf_addf(&path, "%s/%s.lua", a->paths.workloads, script);
+    bool yes = opts && !path.failed &&
+               sb_script_load(&s, &env, path.data, "help", &err) == 0 &&
+               sb_script_add_options(s, &err) == 0 &&
+               sb_opts_find(opts, option, &view);
+    sb_script_free(s);
+    sb_buf_done(&path);
+    sb_opts_free(opts);
+    return yes;
+}
+
+static int first_typed(void *arg, const char *name, const char *value,
+    enum sb_opt_source source, const char *origin)
+{
+    (void)value;
+    (void)origin;
+    if (source != SB_SRC_CMDLINE)
+        return 0;
+    *(const char **)arg = name;
+    return 1;
+}
+
+void sb_app_option_hint(struct sb_app *a, struct sb_err *err)
+{
+    const char *name = NULL;
+
+    sb_opts_unclaimed(a->opts, first_typed, &name);
+    if (!a->script || !name)
+        return;
+    for (size_t i = 0; i < sizeof(pairs) / sizeof(pairs[0]); i++)
+        if (strcmp(sb_script_name(a->script), pairs[i].script) == 0 &&
+            declares(a, pairs[i].other, name)) {
+            sb_err_set(err, err->code, "invalid option: --%s (%s)", name,
+                pairs[i].text);
+            return;
+        }
+}
