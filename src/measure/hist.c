@@ -66,9 +66,10 @@ static uint64_t *chunk_get(struct sb_hist_snap *s, uint32_t c)
     return s->chunk[c];
 }
 
-// Relaxed loads are enough for counts that never go down between snapshots of
-// one reader: each bucket and each flag is seen in its own modification order.
-// A count whose flag is not visible yet is in the next snapshot.
+// Counts never go down between snapshots of one reader: each bucket and each
+// flag is seen in its own modification order. A count whose flag is not visible
+// yet is in the next snapshot. What a writer did before a count that is seen
+// here is visible afterwards, so that counters read later include it.
 int sb_hist_snap_add_live(struct sb_hist_snap *s, const struct sb_hist *h)
 {
     for (uint32_t c = 0; c < SB_HIST_CHUNKS; c++) {
@@ -80,7 +81,7 @@ int sb_hist_snap_add_live(struct sb_hist_snap *s, const struct sb_hist *h)
         if (!to)
             return SB_ENOMEM;
         for (uint32_t i = 0; i < SB_HIST_CHUNK; i++) {
-            uint64_t n = atomic_load_explicit(&from[i], memory_order_relaxed);
+            uint64_t n = atomic_load_explicit(&from[i], memory_order_acquire);
 
             to[i] += n;
             s->total += n;

@@ -20,7 +20,7 @@
 #define SB_HIST_CHUNKS   (SB_HIST_BUCKETS / SB_HIST_CHUNK)
 
 // Live histogram. One writer (shared = false: plain relaxed load and store)
-// or several (shared = true: relaxed atomic adds). Any thread may read.
+// or several (shared = true: atomic adds). Any thread may read.
 // Untouched pages cost no memory.
 struct sb_hist {
     _Atomic uint64_t *bucket; // SB_HIST_BUCKETS, zero pages until touched
@@ -46,15 +46,16 @@ static inline uint32_t sb_hist_index(uint64_t ns)
 uint64_t sb_hist_low(uint32_t index);
 uint64_t sb_hist_width(uint32_t index);
 
+// A reader who sees the count also sees what the writer did before (release).
 static inline void sb_hist_record(struct sb_hist *h, uint64_t ns)
 {
     uint32_t i = sb_hist_index(ns);
 
     if (h->shared) {
-        atomic_fetch_add_explicit(&h->bucket[i], 1, memory_order_relaxed);
+        atomic_fetch_add_explicit(&h->bucket[i], 1, memory_order_release);
     } else {
         uint64_t n = atomic_load_explicit(&h->bucket[i], memory_order_relaxed);
-        atomic_store_explicit(&h->bucket[i], n + 1, memory_order_relaxed);
+        atomic_store_explicit(&h->bucket[i], n + 1, memory_order_release);
     }
     // Looked at before it is written: a store each time would bounce the line
     // of the flags between the writers of a shared histogram.

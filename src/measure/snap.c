@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-#include "measure/snap.h"
+#include "measure/snap_private.h"
 
 #include <assert.h>
 #include <inttypes.h>
@@ -7,99 +7,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-static uint64_t load(const _Atomic uint64_t *c)
-{
-    return atomic_load_explicit(c, memory_order_relaxed);
-}
-
-static void widen(uint64_t *min, uint64_t *max, const _Atomic uint64_t *lo,
-    const _Atomic uint64_t *hi)
-{
-    uint64_t a = load(lo), b = load(hi);
-
-    if (a < *min)
-        *min = a;
-    if (b > *max)
-        *max = b;
-}
-
-static void add_tally(struct sb_snap *s, const struct sb_tally *t)
-{
-#define X(name) s->c.name += load(&t->name);
-    SB_COUNTER_MAP(X)
-#undef X
-    widen(&s->service_min, &s->service_max, &t->service_min, &t->service_max);
-    widen(
-        &s->response_min, &s->response_max, &t->response_min, &t->response_max);
-    widen(&s->lag_min, &s->lag_max, &t->lag_min, &t->lag_max);
-}
-
-static uint64_t none_is_zero(uint64_t min)
-{
-    return min == UINT64_MAX ? 0 : min;
-}
-
-static int add_hists(
-    struct sb_hist_snap *to, const struct sb_hist *h, unsigned n)
-{
-    int rc = 0;
-
-    for (unsigned i = 0; h && rc == 0 && i < n; i++)
-        rc = sb_hist_snap_add_live(to, &h[i]);
-    return rc;
-}
-
-static int take_users(struct sb_snap *out, const struct sb_stats *s)
-{
-    out->user_events = calloc(s->users, sizeof(uint64_t));
-    out->user_ns = calloc(s->users, sizeof(uint64_t));
-    out->user_min = calloc(s->users, sizeof(uint64_t));
-    out->user_max = calloc(s->users, sizeof(uint64_t));
-    if (!out->user_events || !out->user_ns || !out->user_min || !out->user_max)
-        return SB_ENOMEM;
-    for (unsigned i = 0; i < s->users; i++) {
-        const struct sb_tally *t = &s->rec[i].tally;
-
-        out->user_events[i] = load(&t->completed);
-        out->user_ns[i] = load(&t->service_ns);
-        out->user_min[i] = none_is_zero(load(&t->service_min));
-        out->user_max[i] = load(&t->service_max);
-    }
-    return 0;
-}
-
-static int take_op(struct sb_snap_op *op, const struct sb_stats *s, unsigned n)
-{
-    op->min = UINT64_MAX;
-    for (unsigned i = 0; i < s->users; i++) {
-        const struct sb_op_tally *t = &s->op[n].tally[i];
-
-        op->count += load(&t->count);
-        op->errors += load(&t->errors);
-        op->ns += load(&t->ns);
-        op->hits += load(&t->hits);
-        op->misses += load(&t->misses);
-        widen(&op->min, &op->max, &t->min, &t->max);
-    }
-    op->min = none_is_zero(op->min);
-    return add_hists(&op->hist, s->op[n].shard, s->shards);
-}
-
-static int take_ops(struct sb_snap *out, const struct sb_stats *s)
-{
-    unsigned n = atomic_load_explicit(&s->nops, memory_order_acquire);
-    int rc = 0;
-
-    out->op = calloc(n ? n : 1, sizeof(*out->op));
-    if (!out->op)
-        return SB_ENOMEM;
-    out->nops = n;
-    for (unsigned i = 0; rc == 0 && i < n; i++)
-        rc = take_op(&out->op[i], s, i);
-    return rc;
-}
-
-static const struct sb_snap_code *code_find(
+const struct sb_snap_code *sb__snap_code_find(
     const struct sb_snap *s, int native, const char *state, const char *driver)
 {
     for (unsigned i = 0; i < s->ncodes; i++) {
@@ -113,7 +21,7 @@ static const struct sb_snap_code *code_find(
 }
 
 // Room for one more; capacity follows the powers of two. NULL: no memory.
-static struct sb_snap_code *code_new(struct sb_snap *s)
+struct sb_snap_code *sb__snap_code_new(struct sb_snap *s)
 {
     if ((s->ncodes & (s->ncodes - 1)) == 0) {
         size_t cap = s->ncodes ? 2 * (size_t)s->ncodes : 1;
@@ -124,118 +32,6 @@ static struct sb_snap_code *code_new(struct sb_snap *s)
         s->code = p;
     }
     return &s->code[s->ncodes++];
-}
-
-static int add_code(struct sb_snap *s, const struct sb_code_tally *t)
-{
-    struct sb_snap_code *c = (struct sb_snap_code *)code_find(
-        s, t->native, t->state, t->driver);
-    uint64_t count = load(&t->count);
-
-    if (!c) {
-        c = code_new(s);
-        if (!c)
-            return SB_ENOMEM;
-        memset(c, 0, sizeof(*c));
-        c->first_ns = UINT64_MAX;
-    }
-    if (t->first_ns < c->first_ns) {
-        c->native = t->native;
-        memcpy(c->state, t->state, sizeof(c->state));
-        memcpy(c->driver, t->driver, sizeof(c->driver));
-        memcpy(c->sample, t->sample, sizeof(c->sample));
-        c->first_ns = t->first_ns;
-    }
-    c->count += count;
-    return 0;
-}
-
-static int take_codes(struct sb_snap *out, const struct sb_stats *s)
-{
-    int rc = 0;
-
-    for (unsigned u = 0; rc == 0 && u < s->users; u++) {
-        struct sb_rec *r = &s->rec[u];
-        uint32_t n = atomic_load_explicit(&r->ncodes, memory_order_acquire);
-
-        for (uint32_t i = 0; rc == 0 && i < n; i++)
-            rc = add_code(out, &r->codes[i]);
-    }
-    return rc;
-}
-
-static int add_time(struct sb_hist_snap *h, uint64_t *sum, uint64_t *min,
-    uint64_t *max, uint64_t ns)
-{
-    *sum += ns;
-    if (*min == 0 || ns < *min)
-        *min = ns;
-    if (ns > *max)
-        *max = ns;
-    return sb_hist_snap_put(h, sb_hist_index(ns), 1);
-}
-
-// What user u kept back: only one who was left behind in a call does.
-static int take_later(struct sb_snap *out, const struct sb_rec *r, unsigned u)
-{
-    uint32_t n = atomic_load_explicit(&r->nlater, memory_order_acquire);
-    int rc = 0;
-
-    for (uint32_t i = 0; rc == 0 && i < n; i++) {
-        struct sb__later v = sb__rec_later_of(load(&r->later[i]));
-
-        if (v.op > out->nops)
-            continue;
-        if (v.op > 0) {
-            struct sb_snap_op *o = &out->op[v.op - 1];
-
-            o->count++;
-            o->hits += v.found == SB_FOUND_ROWS;
-            o->misses += v.found == SB_FOUND_NOTHING;
-            rc = add_time(&o->hist, &o->ns, &o->min, &o->max, v.ns);
-            continue;
-        }
-        rc = add_time(&out->service, &out->c.service_ns, &out->service_min,
-            &out->service_max, v.ns);
-        out->user_ns[u] += v.ns;
-        if (out->user_min[u] == 0 || v.ns < out->user_min[u])
-            out->user_min[u] = v.ns;
-        if (v.ns > out->user_max[u])
-            out->user_max[u] = v.ns;
-    }
-    return rc;
-}
-
-int sb_snap_take(struct sb_snap *out, const struct sb_stats *s,
-    enum sb_snap_what what, uint64_t ns)
-{
-    int rc;
-
-    memset(out, 0, sizeof(*out));
-    out->ns = ns;
-    out->users = s->users;
-    out->service_min = out->response_min = out->lag_min = UINT64_MAX;
-    for (unsigned i = 0; i < s->users; i++)
-        add_tally(out, &s->rec[i].tally);
-    out->service_min = none_is_zero(out->service_min);
-    out->response_min = none_is_zero(out->response_min);
-    out->lag_min = none_is_zero(out->lag_min);
-    rc = add_hists(&out->service, s->service, s->shards);
-    if (rc == 0)
-        rc = add_hists(&out->response, s->response, s->shards);
-    if (rc == 0)
-        rc = add_hists(&out->lag, s->lag, s->shards);
-    if (rc == 0 && what >= SB_SNAP_FULL)
-        rc = take_users(out, s);
-    if (rc == 0 && what >= SB_SNAP_FULL)
-        rc = take_ops(out, s);
-    if (rc == 0 && what >= SB_SNAP_FULL)
-        rc = take_codes(out, s);
-    for (unsigned u = 0; rc == 0 && what == SB_SNAP_FINAL && u < s->users; u++)
-        rc = take_later(out, &s->rec[u], u);
-    if (rc)
-        sb_snap_done(out);
-    return rc;
 }
 
 void sb_snap_done(struct sb_snap *s)
@@ -328,14 +124,14 @@ static int sub_codes(struct sb_snap *out, const struct sb_snap *later,
 {
     for (unsigned i = 0; i < later->ncodes; i++) {
         const struct sb_snap_code *a = &later->code[i];
-        const struct sb_snap_code *b = code_find(
+        const struct sb_snap_code *b = sb__snap_code_find(
             earlier, a->native, a->state, a->driver);
         uint64_t was = b ? b->count : 0;
         struct sb_snap_code *c;
 
         if (a->count == was)
             continue;
-        c = code_new(out);
+        c = sb__snap_code_new(out);
         if (!c)
             return SB_ENOMEM;
         *c = *a;
@@ -456,6 +252,13 @@ static int check_hists(
         rc = same(err, "completed = response times", n, s->response.total);
     if (rc == 0 && open_loop)
         rc = same(err, "completed = lags", n, s->lag.total);
+    return rc;
+}
+
+static int check_ops(const struct sb_snap *s, struct sb_err *err)
+{
+    int rc = 0;
+
     for (unsigned i = 0; rc == 0 && i < s->nops; i++)
         rc = same(err, "count of an operation = its histogram", s->op[i].count,
             s->op[i].hist.total);
@@ -503,7 +306,22 @@ int sb_snap_check(const struct sb_snap *s, const struct sb_stats *stats,
     if (rc == 0)
         rc = check_hists(s, stats->open_loop, err);
     if (rc == 0)
+        rc = check_ops(s, err);
+    if (rc == 0)
         rc = check_found(s, err);
+    if (rc == 0)
+        rc = check_users(s, err);
+    return rc;
+}
+
+int sb_snap_check_printed(
+    const struct sb_snap *s, bool open_loop, struct sb_err *err)
+{
+    int rc = same(err, "completed = latencies", s->c.completed,
+        open_loop ? s->response.total : s->service.total);
+
+    if (rc == 0)
+        rc = check_ops(s, err);
     if (rc == 0)
         rc = check_users(s, err);
     return rc;

@@ -42,16 +42,22 @@ struct sb_snap {
 };
 
 enum sb_snap_what {
-    SB_SNAP_LIGHT = 0, // counters and event histograms
-    SB_SNAP_FULL = 1,  // users, operations and codes too
+    // Counters and event histograms. Counts are as of now; histograms miss the
+    // times that recorders keep back.
+    SB_SNAP_LIGHT = 0,
+    // Users, operations and codes too, and counts that fit together while users
+    // write: events and operations count when their time is in a histogram.
+    SB_SNAP_FULL = 1,
     SB_SNAP_FINAL = 2, // and the times that recorders keep back: only when
                        // every user has ended or its recorder is closed
 };
 
 // Takes a snapshot of s at the moment ns; the caller fills scheduled, skipped,
-// unfinished and running. 0 or SB_ENOMEM.
+// unfinished and running. earlier: the last SB_SNAP_FULL of s, from which this
+// one may be subtracted, or NULL; only SB_SNAP_FULL uses it. Any thread;
+// writers go on. 0 or SB_ENOMEM.
 int sb_snap_take(struct sb_snap *out, const struct sb_stats *s,
-    enum sb_snap_what what, uint64_t ns);
+    enum sb_snap_what what, uint64_t ns, const struct sb_snap *earlier);
 void sb_snap_done(struct sb_snap *s); // {0} allowed
 // out = later - earlier; an earlier of {0} is the start of the run.
 // unfinished, running and queue are those of the later moment. Codes that did
@@ -63,6 +69,11 @@ int sb_snap_sub(struct sb_snap *out, const struct sb_snap *later,
 // at the end. SB_EINTERNAL names the broken one with its numbers.
 int sb_snap_check(const struct sb_snap *s, const struct sb_stats *stats,
     uint64_t pending, struct sb_err *err);
+// Checks what is printed of a difference of SB_SNAP_FULL and SB_SNAP_FINAL
+// ones: completed events = the latency histogram = the sum over users, service
+// time = the sum over users, and each operation = its histogram.
+int sb_snap_check_printed(
+    const struct sb_snap *s, bool open_loop, struct sb_err *err);
 
 // The figures of an interval or a whole run. Latencies in nanoseconds: they
 // are response times in an open loop, service times in a closed one.

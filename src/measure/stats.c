@@ -236,17 +236,21 @@ void sb_rec_close(struct sb_rec *r)
 static void record_later(struct sb_rec *r, uint32_t n)
 {
     struct sb_tally *t = &r->tally;
+    uint64_t events = 0;
 
     for (uint32_t i = 0; i < n; i++) {
         struct sb__later v = sb__rec_later_of(
             atomic_load_explicit(&r->later[i], memory_order_relaxed));
 
-        if (v.op)
+        if (v.op) {
             sb__rec_op(r, (int)v.op - 1, v.found, v.ns);
-        else
+        } else {
             sb__rec_time(r->service, &t->service_ns, &t->service_min,
                 &t->service_max, v.ns);
+            events++;
+        }
     }
+    sb_tally_publish(&t->recorded, events);
 }
 
 void sb_rec_flush(struct sb_rec *r)

@@ -66,12 +66,22 @@ struct sb_tally { // live
     _Atomic uint64_t service_min, service_max;
     _Atomic uint64_t response_min, response_max;
     _Atomic uint64_t lag_min, lag_max;
+    // Completed events whose times are in the histograms: written after them,
+    // with release, so at most as many as the histograms hold.
+    _Atomic uint64_t recorded;
 };
 
 static inline void sb_tally_add(_Atomic uint64_t *c, uint64_t n)
 {
     atomic_store_explicit(c, atomic_load_explicit(c, memory_order_relaxed) + n,
         memory_order_relaxed);
+}
+
+// The same for a reader who then looks for what the writer did before.
+static inline void sb_tally_publish(_Atomic uint64_t *c, uint64_t n)
+{
+    atomic_store_explicit(c, atomic_load_explicit(c, memory_order_relaxed) + n,
+        memory_order_release);
 }
 
 // What a named operation is counted as.
@@ -253,6 +263,7 @@ static inline void sb_rec_event(
         sb__rec_time(
             r->lag, &t->lag_ns, &t->lag_min, &t->lag_max, start - arrival);
     }
+    sb_tally_publish(&t->recorded, 1);
 }
 
 // This user's counters of an operation.
@@ -267,13 +278,14 @@ static inline void sb__rec_op(
 {
     struct sb_op_tally *t = sb_rec_op_tally(r, op);
 
-    sb_tally_add(&t->count, 1);
-    if (found == SB_FOUND_ROWS)
-        sb_tally_add(&t->hits, 1);
-    else if (found == SB_FOUND_NOTHING)
-        sb_tally_add(&t->misses, 1);
+    // The counters after the histogram: it holds as many at least.
     sb__rec_time(
         &r->stats->op[op].shard[r->shard], &t->ns, &t->min, &t->max, ns);
+    sb_tally_publish(&t->count, 1);
+    if (found == SB_FOUND_ROWS)
+        sb_tally_publish(&t->hits, 1);
+    else if (found == SB_FOUND_NOTHING)
+        sb_tally_publish(&t->misses, 1);
 }
 
 static inline void sb_rec_op(struct sb_rec *r, int op, uint64_t ns)

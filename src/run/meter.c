@@ -117,12 +117,17 @@ static int snapshot(struct sb_meter *m, struct sb_snap *s,
 {
     struct sb_run *run = m->run;
 
-    int rc = sb_snap_take(s, &run->stats[m->phase], what, now);
-    if (rc == 0) {
-        s->scheduled = scheduled_by(m, until, s);
-        count_users(m, s);
-    }
-    return rc;
+    int rc = sb_snap_take(s, &run->stats[m->phase], what, now, &m->checkpoint);
+    if (rc)
+        return rc;
+    count_users(m, s);
+    // Read while users write: what is printed together has to fit together.
+    if (what == SB_SNAP_FULL)
+        s->c.started = s->c.completed + s->c.failed + s->unfinished;
+    s->scheduled = scheduled_by(m, until, s);
+    if (what == SB_SNAP_FULL && s->scheduled < s->c.started + s->skipped)
+        s->scheduled = s->c.started + s->skipped;
+    return 0;
 }
 
 static void make_report(struct sb_meter *m, struct sb_report *r,
@@ -171,40 +176,47 @@ static void interval(struct sb_meter *m, uint64_t now)
     sb_snap_done(&s);
 }
 
-// Reports what has happened since the last checkpoint and starts anew there.
-// failure: of the run, for a final report.
-static int cumulative(struct sb_meter *m, struct sb_snap *s,
+// Reports what has happened since the last checkpoint: diff, up to s, where the
+// next one begins. failure: of the run, for a final report.
+static void cumulative(struct sb_meter *m, struct sb_snap *s,
+    const struct sb_snap *diff,
     void (*tell)(void *data, const struct sb_report *r), bool final,
     const char *failure)
 {
-    struct sb_snap diff = { 0 };
     struct sb_report r;
-    int rc = sb_snap_sub(&diff, s, &m->checkpoint);
 
-    if (rc == 0) {
-        make_report(m, &r, &diff, s->ns);
-        add_queue(&r, s);
-        r.final = final;
-        r.failure = failure;
-        if (final)
-            r.running = r.threads;
-        if (tell)
-            tell(m->run->l->data, &r);
-        sb_snap_done(&m->checkpoint);
-        m->checkpoint = *s;
-        memset(s, 0, sizeof(*s));
-    }
-    sb_snap_done(&diff);
-    return rc;
+    make_report(m, &r, diff, s->ns);
+    add_queue(&r, s);
+    r.final = final;
+    r.failure = failure;
+    if (final)
+        r.running = r.threads;
+    if (tell)
+        tell(m->run->l->data, &r);
+    sb_snap_done(&m->checkpoint);
+    m->checkpoint = *s;
+    memset(s, 0, sizeof(*s));
+}
+
+// A checkpoint that does not add up fails the run at its end.
+static void check_printed(struct sb_meter *m, const struct sb_snap *diff)
+{
+    if (!m->broken.code)
+        sb_snap_check_printed(diff, m->run->open_loop, &m->broken);
 }
 
 static void checkpoint(struct sb_meter *m, uint64_t now)
 {
-    struct sb_snap s = { 0 };
+    struct sb_snap s = { 0 }, diff = { 0 };
 
     if (snapshot(m, &s, SB_SNAP_FULL, now, horizon(m, now)) ||
-        cumulative(m, &s, m->run->l->checkpoint, false, NULL))
+        sb_snap_sub(&diff, &s, &m->checkpoint)) {
         sb_log(SB_LOG_WARNING, "no checkpoint report: out of memory");
+    } else {
+        check_printed(m, &diff);
+        cumulative(m, &s, &diff, m->run->l->checkpoint, false, NULL);
+    }
+    sb_snap_done(&diff);
     sb_snap_done(&s);
     m->checkpoint_no++;
     aim_checkpoint(m);
@@ -285,21 +297,28 @@ static int check_failed(const struct sb_run_opts *o,
         failed, n, percent, o->max_failed);
 }
 
-// What the figures of the whole run say about its success.
-static void judge(struct sb_meter *m, const struct sb_snap *s, uint64_t until,
-    bool all_ended, struct sb_run_result *res)
+// What the figures of the whole run, s, and those to be printed, diff, say
+// about its success.
+static void judge(struct sb_meter *m, const struct sb_snap *s,
+    const struct sb_snap *diff, uint64_t until, bool all_ended,
+    struct sb_run_result *res)
 {
     struct sb_run *run = m->run;
-    int rc = 0;
+    int rc;
 
     if (res->err.code)
         return;
     // Users that are still at it change what would have to add up.
-    if (m->phase == SB_PHASE_MEASURED && all_ended)
-        rc = sb_snap_check(
-            s, &run->stats[m->phase], pending(m, until, s), &res->err);
+    if (all_ended)
+        check_printed(m, diff);
+    if (all_ended && !m->broken.code && m->phase == SB_PHASE_MEASURED)
+        sb_snap_check(
+            s, &run->stats[m->phase], pending(m, until, s), &m->broken);
+    rc = m->broken.code;
+    if (rc)
+        res->err = m->broken;
     // Those that were interrupted or forced to stop have a status of their own.
-    if (rc == 0 && (res->end == SB_END_LIMIT || res->end == SB_END_SCRIPT))
+    else if (res->end == SB_END_LIMIT || res->end == SB_END_SCRIPT)
         rc = check_failed(run->o, &s->c, &res->err);
     if (rc)
         res->end = SB_END_FAILED;
@@ -309,7 +328,7 @@ void sb__meter_final(struct sb_meter *m, uint64_t now, uint64_t until,
     bool all_ended, struct sb_run_result *res)
 {
     struct sb_run *run = m->run;
-    struct sb_snap s = { 0 };
+    struct sb_snap s = { 0 }, diff = { 0 };
     int rc;
 
     if (m->phase == SB_PHASE_WARMUP && until >= run->warm_end)
@@ -323,14 +342,16 @@ void sb__meter_final(struct sb_meter *m, uint64_t now, uint64_t until,
     // What a line has counted stays scheduled.
     until = until > m->until ? until : m->until;
     rc = snapshot(m, &s, SB_SNAP_FINAL, now, until);
+    if (rc == 0)
+        rc = sb_snap_sub(&diff, &s, &m->checkpoint);
     if (rc == 0) {
-        judge(m, &s, until, all_ended, res);
-        rc = cumulative(
-            m, &s, run->l->final, true, res->err.code ? res->err.msg : NULL);
-    }
-    if (rc && !res->err.code) {
+        judge(m, &s, &diff, until, all_ended, res);
+        cumulative(m, &s, &diff, run->l->final, true,
+            res->err.code ? res->err.msg : NULL);
+    } else if (!res->err.code) {
         sb_err_set(&res->err, rc, "no final report: out of memory");
         res->end = SB_END_FAILED;
     }
+    sb_snap_done(&diff);
     sb_snap_done(&s);
 }

@@ -133,10 +133,11 @@ struct sb_meter {
     enum sb_phase phase;
     uint64_t next_tick, next_checkpoint;
     size_t checkpoint_no;
-    sb_pace_pos border; // last place of the schedule before this phase
-    sb_pace_pos walked; // schedule walked so far ...
-    uint64_t scheduled; // ... and arrivals counted in this phase ...
-    uint64_t until;     // ... which were due by then
+    sb_pace_pos border;   // last place of the schedule before this phase
+    sb_pace_pos walked;   // schedule walked so far ...
+    uint64_t scheduled;   // ... and arrivals counted in this phase ...
+    uint64_t until;       // ... which were due by then
+    struct sb_err broken; // the first identity that a report broke
 };
 
 void sb__meter_init(struct sb_meter *m, struct sb_run *run);

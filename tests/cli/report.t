@@ -220,6 +220,25 @@ event waits for the checkpoint, and there is time enough for one before it.
   1
   60
 
+Whatever the users do meanwhile, the figures of a report fit together: events per
+thread and rows of the histogram add up to the total.
+
+  $ for rate in 0 20000; do
+  >     sysbench oltp_point_select run --db-driver=null --threads=4 --time=1 \
+  >         --report-checkpoints=0.1,0.2,0.3,0.4,0.5,0.6,0.7,0.8,0.9 \
+  >         --histogram --rate=$rate |
+  >         awk '/number of events/ { n = $5 }
+  >             /^    transactions:/ { transactions = $2 }
+  >             /^ +[0-9.]+ \|/ { rows += $NF }
+  >             /^    events \(avg/ {
+  >                 reports++
+  >                 off += n != transactions || sprintf("%.0f", 4 * $3) != n
+  >             }
+  >             END { print reports, off + 0, rows == n }'
+  > done
+  10 0 1
+  10 0 1
+
 What happens in the warm-up does not count, neither in time nor in events; it
 takes as long as it needs for one event.
 

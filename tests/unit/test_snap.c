@@ -16,7 +16,7 @@ static void event(unsigned user, uint64_t arrival, uint64_t start, uint64_t end)
 
 static void take(struct sb_snap *out, uint64_t ns, uint64_t scheduled)
 {
-    CHECK_INT(sb_snap_take(out, &s, SB_SNAP_FULL, ns), 0);
+    CHECK_INT(sb_snap_take(out, &s, SB_SNAP_FULL, ns, NULL), 0);
     out->scheduled = scheduled;
 }
 

@@ -191,7 +191,7 @@ static void later(void)
     CHECK_INT(s.rec[0].tally.service_ns, 100);
     CHECK_INT(s.op[op].tally[0].count, 0);
     // Whoever was left behind in a call: the last report has its times.
-    CHECK_INT(sb_snap_take(&snap, &s, SB_SNAP_FINAL, 1), 0);
+    CHECK_INT(sb_snap_take(&snap, &s, SB_SNAP_FINAL, 1, NULL), 0);
     CHECK_INT(snap.service.total, 2);
     CHECK_INT(snap.c.service_ns, 170);
     CHECK_INT(snap.service_min, 70);
@@ -249,7 +249,7 @@ static void found(void)
         sb_rec_op_later(&s.rec[u], op, 7, 1);
     }
     sb_rec_flush(&s.rec[0]); // the other one was left behind in a call
-    CHECK_INT(sb_snap_take(&snap, &s, SB_SNAP_FINAL, 1), 0);
+    CHECK_INT(sb_snap_take(&snap, &s, SB_SNAP_FINAL, 1, NULL), 0);
     CHECK_INT(snap.op[op].count, 12);
     CHECK_INT(snap.op[op].hits, 4);
     CHECK_INT(snap.op[op].misses, 6);
@@ -275,7 +275,7 @@ static void closed(void)
     CHECK_INT(s.rec[0].nlater, 3);
     CHECK_INT(s.op[op].tally[0].count, 0);
     CHECK(!sb_rec_enter(&s.rec[0]));
-    CHECK_INT(sb_snap_take(&snap, &s, SB_SNAP_FINAL, 1), 0);
+    CHECK_INT(sb_snap_take(&snap, &s, SB_SNAP_FINAL, 1, NULL), 0);
     CHECK_INT(snap.op[op].count, 3);
     CHECK_INT(snap.op[op].hist.total, 3);
     sb_snap_done(&snap);
@@ -349,7 +349,7 @@ static void closed_while_recording(void)
             sched_yield();
         least = atomic_load(&side.done);
         sb_rec_close(&s.rec[0]);
-        CHECK_INT(sb_snap_take(&snap, &s, SB_SNAP_FINAL, 1), 0);
+        CHECK_INT(sb_snap_take(&snap, &s, SB_SNAP_FINAL, 1, NULL), 0);
         most = atomic_load(&side.begun);
         CHECK(snap.op[0].count <= most);
         CHECK(snap.op[0].count + SB_REC_LATER >= least);
