@@ -179,6 +179,10 @@ int sb__con_failed(struct sb_con_priv *c)
     bool again = code == SB_ERESTART || code == SB_EIGNORE ||
                  code == SB_ERECONNECT;
 
+    // A server may answer with an error that has no text.
+    if (!*c->err.msg)
+        snprintf(c->err.msg, sizeof(c->err.msg), "%s; no reason was given",
+            sb_err_text(code));
     c->pub.error = again ? SB_SQL_IGNORABLE : SB_SQL_FATAL;
     c->pub.sql_errno = c->err.native;
     c->pub.sql_state = c->err.state;

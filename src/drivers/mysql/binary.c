@@ -393,6 +393,7 @@ bool sbmy_binary_row(const uint8_t *row, size_t len,
     p = nulls + bitmap;
     for (uint32_t i = 0; i < n; i++) {
         size_t bit = (size_t)i + BEHIND_ROW;
+        size_t room = sbmy_binary_room(&shape[i]);
 
         if (nulls[bit / 8] >> bit % 8 & 1) {
             cells[i] = (struct sb_cell){ 0 };
@@ -401,7 +402,8 @@ bool sbmy_binary_row(const uint8_t *row, size_t len,
         p = one_cell(&shape[i], p, end, &cells[i], text);
         if (!p)
             return false;
-        text += sbmy_binary_room(&shape[i]);
+        if (room > 0) // there is no text where no column needs room
+            text += room;
     }
     return true;
 }

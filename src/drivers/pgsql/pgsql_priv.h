@@ -210,6 +210,10 @@ int pgsql_no_memory(struct sb_err *err);
 // The results of what was sent, all of them, into c->result. An error of any
 // of them is the error of the whole, and nothing is kept.
 int pgsql_collect(struct pgsql_conn *c, struct sb_err *err);
+// Ends a COPY that no caller asked for. libpq would answer with nothing but it
+// for ever, so a COPY that does not end ends the connection: SB_ELOST.
+int pgsql_leave_copy(
+    struct pgsql_conn *c, ExecStatusType status, struct sb_err *err);
 void pgsql_clear(struct pgsql_conn *c);
 // What the current result is, for the core.
 void pgsql_describe(const struct pgsql_conn *c, struct sb_result *res);

@@ -118,6 +118,7 @@ static int drain(struct pgsql_conn *c, struct sb_err *err)
         if (status == PGRES_FATAL_ERROR && c->waiting == 0 && rc == 0)
             rc = pgsql_fail(c, r, err);
         PQclear(r);
+        pgsql_leave_copy(c, status, NULL);
         if (status == PGRES_PIPELINE_SYNC)
             break;
     }

@@ -2,6 +2,7 @@
 //
 // Results as libpq makes them, and the errors among them.
 #include <stdlib.h>
+#include <sys/socket.h>
 
 #include "drivers/pgsql/pgsql_priv.h"
 
@@ -127,19 +128,56 @@ static int keep(struct pgsql_conn *c, PGresult *r, struct sb_err *err)
     return 0;
 }
 
-// Rows of COPY TO STDOUT are read and dropped.
-static void drain_copy(struct pgsql_conn *c)
+// Rows of COPY TO STDOUT are read and dropped. False when they do not end.
+static bool drain_copy(struct pgsql_conn *c)
 {
     char *row;
+    int n;
 
-    while (PQgetCopyData(c->db, &row, 0) > 0)
+    while ((n = PQgetCopyData(c->db, &row, 0)) > 0)
         PQfreemem(row);
+    return n == -1;
+}
+
+static bool end_copy(struct pgsql_conn *c, ExecStatusType status)
+{
+    switch (status) {
+    case PGRES_COPY_OUT:
+        return drain_copy(c);
+    case PGRES_COPY_IN:
+        return PQputCopyEnd(c->db,
+                   "COPY FROM STDIN is no query: con:load() does it") == 1;
+    default:
+        return status != PGRES_COPY_BOTH;
+    }
+}
+
+int pgsql_leave_copy(
+    struct pgsql_conn *c, ExecStatusType status, struct sb_err *err)
+{
+    static const struct pgsql_problem problem = {
+        .state = "",
+        .text = "connection lost: the server began a COPY that does not end",
+        .detail = "",
+    };
+
+    if (end_copy(c, status) || pgsql_gone(c))
+        return 0;
+    c->gone = true;
+    shutdown(PQsocket(c->db), SHUT_RDWR);
+    // libpq ends the COPY when it has read the end of the connection.
+    while (PQconsumeInput(c->db) && PQstatus(c->db) == CONNECTION_OK)
+        continue;
+    return pgsql_fail_with(c, &problem, err);
 }
 
 // Takes one of the results that came; rc is that of those before it.
 static int take(struct pgsql_conn *c, PGresult *r, int rc, struct sb_err *err)
 {
-    switch (PQresultStatus(r)) {
+    ExecStatusType status = PQresultStatus(r);
+    int lost;
+
+    switch (status) {
     case PGRES_TUPLES_OK:
     case PGRES_COMMAND_OK:
     case PGRES_EMPTY_QUERY:
@@ -147,10 +185,10 @@ static int take(struct pgsql_conn *c, PGresult *r, int rc, struct sb_err *err)
             return keep(c, r, err);
         break;
     case PGRES_COPY_OUT:
-        drain_copy(c);
-        break;
     case PGRES_COPY_IN:
-        PQputCopyEnd(c->db, "COPY FROM STDIN is no query: con:load() does it");
+    case PGRES_COPY_BOTH:
+        lost = pgsql_leave_copy(c, status, rc ? NULL : err);
+        rc = rc ? rc : lost;
         break;
     default:
         if (rc == 0)
