@@ -70,6 +70,19 @@ static void io_reason(sqlite3 *db, const char *text, struct sb_err *err)
         err->msg, sizeof(err->msg), "%.250s: %s%s", text, strerror(e), limit);
 }
 
+// Nor does "unable to open" or "readonly" alone.
+static void file_reason(
+    const struct sqlite_conn *c, const char *text, struct sb_err *err)
+{
+    char why[240];
+
+    if (c->env->memory)
+        return;
+    sqlite_file_reason(c->db, c->o->db, why, sizeof(why));
+    if (*why)
+        snprintf(err->msg, sizeof(err->msg), "%.220s%s", text, why);
+}
+
 int sqlite_fail(struct sqlite_conn *c, int rc, struct sb_err *err)
 {
     int code = c->db ? sqlite3_extended_errcode(c->db) : rc;
@@ -90,6 +103,8 @@ int sqlite_fail(struct sqlite_conn *c, int rc, struct sb_err *err)
     sb_err_native(err, kind, code, state_of(code), text);
     if (c->db && (code & 0xff) == SQLITE_IOERR)
         io_reason(c->db, text, err);
+    else if (c->db && err)
+        file_reason(c, text, err);
     if (err && strncmp(text, "no such table", 13) == 0) {
         snprintf(err->state, sizeof(err->state), "42S02");
         snprintf(err->msg, sizeof(err->msg), "%.250s (%s)", text,
@@ -135,11 +150,15 @@ int sqlite_simple(struct sqlite_conn *c, const char *sql, struct sb_err *err)
 
 // Environment ----------------------------------------------------------------
 
-static bool file_missing(const char *path)
+static void tell_immutable(const struct sb_host *host, const char *path)
 {
-    struct stat st;
+    char line[300];
 
-    return stat(path, &st) != 0;
+    snprintf(line, sizeof(line),
+        "Database '%.160s' is opened as immutable, because its folder is not "
+        "writable: no other process may change it now.",
+        path);
+    host->log(3, line);
 }
 
 static int env_init(
@@ -152,8 +171,11 @@ static int env_init(
         return sb_err_set(err, SB_ENOMEM, "out of memory");
     e->o = o;
     e->memory = strcmp(o->db, MEMORY) == 0;
-    e->uri = e->memory ? MEMORY_URI : o->db;
-    e->missing = !e->memory && file_missing(o->db);
+    e->missing = !e->memory && sqlite_file_missing(o->db);
+    e->immutable = e->memory ? NULL : sqlite_file_immutable(o->db);
+    e->uri = e->memory ? MEMORY_URI : e->immutable ? e->immutable : o->db;
+    if (e->immutable)
+        tell_immutable(env->host, o->db);
     pthread_mutex_init(&e->lock, NULL);
     env->shared = e;
     return 0;
@@ -170,26 +192,16 @@ static void env_done(struct sb_driver_env *env)
     // Reading from a database that is not there leaves an empty file.
     if (e->missing && stat(e->o->db, &st) == 0 && st.st_size == 0)
         unlink(e->o->db);
+    else if (!e->memory &&
+             atomic_load_explicit(&e->written, memory_order_relaxed))
+        sqlite_file_shrink(e->o->db);
     pthread_mutex_destroy(&e->lock);
+    free(e->immutable);
     free(e);
     env->shared = NULL;
 }
 
 // Connections --------------------------------------------------------------
-
-// What the system said when SQLite could not open the file: "unable to open"
-// alone helps nobody.
-static void system_reason(sqlite3 *db, char *out, size_t size)
-{
-    int e = db ? sqlite3_system_errno(db) : 0;
-
-    out[0] = '\0';
-    if (sqlite3_errcode(db) != SQLITE_CANTOPEN || e == 0)
-        return;
-    int n = snprintf(out, size, ": %s", strerror(e));
-    if (e == EMFILE && n > 0 && (size_t)n < size)
-        sb_limit_of_files(out + n, size - (size_t)n);
-}
 
 static int open_db(const struct sqlite_env *e, sqlite3 **db, struct sb_err *err)
 {
@@ -198,17 +210,17 @@ static int open_db(const struct sqlite_env *e, sqlite3 **db, struct sb_err *err)
 
     if (e->o->create || e->memory)
         flags |= SQLITE_OPEN_CREATE;
-    if (e->memory)
+    if (e->memory || e->immutable)
         flags |= SQLITE_OPEN_URI;
     rc = sqlite3_open_v2(e->uri, db, flags, NULL);
     if (rc == SQLITE_OK)
         return 0;
-    char why[120];
+    char why[240];
 
-    system_reason(*db, why, sizeof(why));
+    sqlite_file_reason(*db, e->o->db, why, sizeof(why));
     sb_err_set(err, SB_ECONNECT, "cannot open database '%s': %s%s%s", e->o->db,
         *db ? sqlite3_errmsg(*db) : sqlite3_errstr(rc), why,
-        file_missing(e->o->db) && !e->o->create
+        sqlite_file_missing(e->o->db) && !e->o->create
             ? " (there is no such file; was the 'prepare' command run?)"
             : "");
     if (err)
@@ -235,7 +247,8 @@ static int set_journal(struct sqlite_conn *c, struct sb_err *err)
     int64_t start = now_ns();
     int rc;
 
-    if (c->env->memory)
+    // A file that cannot be written keeps its mode.
+    if (c->env->memory || sqlite3_db_readonly(c->db, "main") == 1)
         return 0;
     snprintf(sql, sizeof(sql), "PRAGMA journal_mode=%s",
         sqlite_journal_modes[c->o->journal_mode]);
@@ -281,14 +294,13 @@ static int set_pragmas(struct sqlite_conn *c, struct sb_err *err)
 // "file is not a database" does not say which.
 static int named(const struct sqlite_conn *c, struct sb_err *err)
 {
-    char was[sizeof(err->msg)], why[120];
+    char was[sizeof(err->msg)];
 
     if (!err)
         return SB_ECONNECT;
     memcpy(was, err->msg, sizeof(was));
-    system_reason(c->db, why, sizeof(why));
-    snprintf(err->msg, sizeof(err->msg),
-        "cannot use database '%.160s': %.160s%s", c->o->db, was, why);
+    snprintf(err->msg, sizeof(err->msg), "cannot use database '%.160s': %.300s",
+        c->o->db, was);
     err->code = SB_ECONNECT;
     return SB_ECONNECT;
 }
@@ -305,7 +317,7 @@ static int connect_db(struct sb_conn *conn, struct sb_driver_env *env,
     rc = keep_open(c->env, err);
     if (rc)
         return rc;
-    c->journal_pending = !c->env->memory && file_missing(c->o->db);
+    c->journal_pending = !c->env->memory && sqlite_file_missing(c->o->db);
     rc = open_db(c->env, &c->db, err);
     if (rc)
         return rc;

@@ -29,6 +29,8 @@ struct sqlite_env {
     const char *uri;
     bool memory;          // one database in memory for the whole process
     bool missing;         // there was no file when the instance was made
+    char *immutable;      // its URI when it is opened as immutable, or NULL
+    _Atomic bool written; // some statement has changed the database
     sqlite3 *keep;        // keeps a database in memory alive
     pthread_mutex_t lock; // one connection at a time sets the journal mode
 };
@@ -92,6 +94,18 @@ int sqlite_simple(struct sqlite_conn *c, const char *sql, struct sb_err *err);
 
 extern const struct sb_generic_ops sqlite_generic_ops;
 extern const struct sb_info_ops sqlite_info_ops;
+// file.c
+
+bool sqlite_file_missing(const char *path);
+// What to add to an error of opening or writing: ": the reason", or "".
+void sqlite_file_reason(sqlite3 *db, const char *path, char *out, size_t size);
+// The URI for a file in WAL format that nobody has open, in a folder that is
+// not writable; NULL for any other file. The caller frees it.
+char *sqlite_file_immutable(const char *path);
+// Shrinks a database without tables to its smallest size. Does nothing when
+// that is not possible now.
+void sqlite_file_shrink(const char *path);
+
 // stmt.c
 extern const struct sb_sql_ops sqlite_sql_ops;
 void sqlite_texts_done(struct sqlite_conn *c);

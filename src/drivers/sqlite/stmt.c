@@ -107,6 +107,8 @@ static int run(struct sqlite_conn *c, sqlite3_stmt *st, struct sb_result *res,
     bool writes = n == 0 && !sqlite3_stmt_readonly(st);
     int64_t before = writes ? sqlite3_total_changes64(c->db) : 0;
 
+    if (writes && !atomic_load_explicit(&c->env->written, memory_order_relaxed))
+        atomic_store_explicit(&c->env->written, true, memory_order_relaxed);
     if (writes && c->journal_pending) {
         rc = sqlite_before_write(c, err);
         if (rc)

@@ -1,0 +1,93 @@
+SPDX-License-Identifier: GPL-2.0-or-later
+
+Files and folders that cannot be written. Root could write them all, so it
+becomes somebody else.
+
+  $ [ -e "$SB_BUILDDIR/src/drivers/.libs/sqlite.so" ] || exit 80
+  $ as=
+  $ if [ "$(id -u)" = 0 ]; then
+  >     command -v setpriv >/dev/null || exit 80
+  >     chmod a+x . ..
+  >     as='setpriv --reuid=65534 --regid=65534 --clear-groups'
+  >     $as sysbench --version >/dev/null 2>&1 || exit 80
+  > fi
+  $ sb() { $as sysbench "$@" --db-driver=sqlite --table-size=100 --threads=2 \
+  >     --events=10 --time=0 2>err >out && return
+  >     sed -n 's/.*connection creation failed: //p; s/ (query.*//
+  >         s/.*SQL error, errno = \([0-9]*\), .*: \(attempt\)/\1: \2/p' err
+  >     return 1; }
+  $ mkdir folder
+  $ sysbench oltp_read_write --db-driver=sqlite --table-size=100 \
+  >     --sqlite-db=folder/wal.db prepare >out 2>&1 || cat out
+  $ sysbench oltp_read_write --db-driver=sqlite --table-size=100 \
+  >     --sqlite-journal-mode=delete --sqlite-db=folder/plain.db prepare \
+  >     >out 2>&1 || cat out
+  $ chmod a-w folder folder/*
+
+Both formats can be read; nothing is left beside them.
+
+  $ sb oltp_read_only --sqlite-db=folder/plain.db run || cat err
+  $ cat err
+  $ sb oltp_read_only --sqlite-db=folder/wal.db run || cat err
+  $ cat err
+  Database 'folder/wal.db' is opened as immutable, because its folder is not writable: no other process may change it now.
+  $ ls folder
+  plain.db
+  wal.db
+  $ cp folder/wal.db 'folder%?#.db' && chmod 444 'folder%?#.db'
+  $ sb oltp_read_only '--sqlite-db=folder%?#.db' run || cat err
+
+Errors name what is in the way.
+
+  $ sb oltp_read_write --sqlite-db=folder/plain.db run
+  8: attempt to write a readonly database: folder 'folder' is not writable: Permission denied
+  [1]
+  $ sb oltp_read_write --sqlite-db=folder/new.db prepare
+  cannot open database 'folder/new.db': unable to open database file: folder 'folder' is not writable: Permission denied
+  [1]
+  $ sb oltp_read_write --sqlite-db=nowhere/new.db prepare
+  cannot open database 'nowhere/new.db': unable to open database file: folder 'nowhere': No such file or directory
+  [1]
+  $ sb oltp_read_write --sqlite-db=out/new.db prepare
+  cannot open database 'out/new.db': unable to open database file: 'out' is not a folder
+  [1]
+  $ sb oltp_read_write --sqlite-db=folder run
+  cannot open database 'folder': unable to open database file: it is a folder
+  [1]
+
+A log beside it may hold what the file does not: such a database is not read as
+it is.
+
+  $ chmod u+w folder && echo log >folder/wal.db-wal && chmod a-w folder
+  $ sb oltp_read_only --sqlite-db=folder/wal.db run
+  cannot use database 'folder/wal.db': unable to open database file: folder 'folder' is not writable: Permission denied
+  [1]
+
+A cleanup gives the space back when no table is left in the file.
+
+  $ chmod u+w folder
+  $ own() { sysbench "$@" --db-driver=sqlite --sqlite-db=own.db \
+  >     --sqlite-busy-timeout=600 >out 2>&1 || cat out; }
+  $ size() { wc -c <own.db | tr -d ' '; }
+  $ own oltp_read_write --table-size=10000 --sqlite-page-size=4096 prepare
+  $ [ "$(size)" -gt 1000000 ] || size
+  $ own oltp_read_write cleanup
+  $ size
+  4096
+
+With another table in it, nothing but the tables of the workload changes.
+
+  $ own oltp_read_write --table-size=10000 prepare
+  $ cat >other.lua <<'END'
+  > function event()
+  >    local con = sysbench.sql.driver():connect()
+  >    con:query("CREATE TABLE other (a TEXT)")
+  >    con:query("INSERT INTO other VALUES ('kept')")
+  >    con:disconnect()
+  > end
+  > END
+  $ own other.lua --events=1 --time=0 run
+  $ own oltp_read_write cleanup
+  $ [ "$(size)" -gt 1000000 ] || size
+  $ grep -c kept own.db
+  1
