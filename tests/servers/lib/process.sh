@@ -122,9 +122,24 @@ failed() {
     exit 1
 }
 
+# kill_family: sends KILL to all processes of the server. The first one, which
+# forks the others, is stopped before they are listed: one that is just being
+# forked would be missed.
 kill_family() {
-    # shellcheck disable=SC2046
-    ! alive || kill -KILL $(family) 2>/dev/null
+    alive || return 0
+    local end=$((SECONDS + 10)) all
+    builtin kill -STOP "$PID" 2>/dev/null
+    until first_stopped || [ $SECONDS -ge $end ]; do
+        sleep 0.01
+    done
+    all=$(family)
+    # shellcheck disable=SC2086
+    builtin kill -KILL $all 2>/dev/null
+    # shellcheck disable=SC2086
+    while ps -o stat= -p "$(echo $all | tr ' ' ,)" | grep -qv '^Z' &&
+        [ $SECONDS -lt $end ]; do
+        sleep 0.02
+    done
 }
 
 # lives: as alive, of a process that this shell launched: nobody else gets its
@@ -169,6 +184,11 @@ await_end() {
         [ $SECONDS -lt $end ] || return 1
         sleep 0.05
     done
+}
+
+# first_stopped: all threads of its first process are, or it has ended.
+first_stopped() {
+    ! ps -L -o stat= -p "$PID" | grep -qv '^[TZ]'
 }
 
 # stopped: all threads of all its processes are.
