@@ -21,6 +21,7 @@ static const struct known {
     const char *hint;
 } table[] = {
     { 1020, KIND_RETRY, "" }, // record has changed since last read
+    { 1021, KIND_OTHER, "the server has no space left on its disk" },
     { 1040, KIND_OTHER, "the server's limit is max_connections" },
     { 1047, KIND_NEITHER, "" }, // unknown command
     { 1049, KIND_OTHER, "create it, or name another by --mysql-db" },
@@ -28,6 +29,7 @@ static const struct known {
     { 1077, KIND_LOST, "" },
     { 1079, KIND_LOST, "" },
     { 1080, KIND_LOST, "" }, // the server closes the connection by force
+    { 1114, KIND_OTHER, "has the server's disk space left?" },
     { 1130, KIND_OTHER, "the server has no account for this host" },
     { 1146, KIND_OTHER, "was the 'prepare' command run for this database?" },
     { 1148, KIND_LOAD, "" },
