@@ -208,6 +208,7 @@ static void answer_column(void)
     next_answer();
 }
 
+#ifdef MARIADB_CLIENT_CACHE_METADATA
 static void check_column(void)
 {
     struct sb_result res;
@@ -223,7 +224,6 @@ static void check_column(void)
     sb_driver.sql->free_result(conn, &res);
 }
 
-#ifdef MARIADB_CLIENT_CACHE_METADATA
 static void left_out(void)
 {
     server.mariadb = true;

@@ -6,9 +6,10 @@
 #include "base/limits.h"
 #include "drivers/mysql/mysql_priv.h"
 
-#define CR_GONE      2006
-#define CR_SSL_ERROR 2026
-#define CR_OF_CLIENT 2000 // the client library's own errors begin here
+#define CR_GONE           2006
+#define CR_SSL_ERROR      2026
+#define CR_OF_CLIENT      2000 // the client library's own errors begin here
+#define CR_PLUGIN_REFUSED 5010
 
 // Calls --------------------------------------------------------------------
 
@@ -124,6 +125,16 @@ static void name_place(struct sbmy_place p, char *out, size_t size)
         snprintf(out, size, "of the client's own files");
 }
 
+// MariaDB's library names a plugin that it refuses by memory that was used for
+// something else by then.
+static const char *reason(MYSQL *my)
+{
+    return mysql_errno(my) == CR_PLUGIN_REFUSED
+               ? "the server asks for an authentication plugin that is not "
+                 "allowed"
+               : mysql_error(my);
+}
+
 // One sentence. `my` has the error; failed is errno of the attempt.
 static int no_connection(
     const struct sbmy_conn *c, MYSQL *my, int failed, struct sb_err *err)
@@ -137,8 +148,7 @@ static int no_connection(
         sb_limit_of_files(limit, sizeof(limit));
     sb_err_set(err, SB_ECONNECT,
         "unable to connect to MySQL server %s: error %u: %.200s%s%s%s%s", where,
-        native, mysql_error(my), limit, *hint ? " (" : "", hint,
-        *hint ? ")" : "");
+        native, reason(my), limit, *hint ? " (" : "", hint, *hint ? ")" : "");
     if (err) {
         err->native = (int)native;
         snprintf(err->state, sizeof(err->state), "%s", mysql_sqlstate(my));
@@ -166,6 +176,7 @@ static int dial(
 
     if (rc)
         return rc;
+    sbmy_auth(my, o, p, mode);
     sbmy_bulk_guard(c, my);
     errno = 0;
     if (o->debug)

@@ -14,7 +14,11 @@ enum kind {
     KIND_NEITHER, // commands that this server or proxy does not know
 };
 
-// Numbers from 2000 to 2999 are the client library's.
+#define MAY_READ                                                 \
+    "a server that is not verified could read the password so; " \
+    "--mysql-cleartext-password=on allows it"
+
+// Numbers from 2000 to 2999, and from 5000, are the client library's.
 static const struct known {
     int native;
     enum kind kind;
@@ -67,14 +71,17 @@ static const struct known {
     { 2013, KIND_LOST, "" }, // lost connection during query
     // MariaDB's library says so of a server that is gone, instead of 2013.
     { 2026, KIND_LOST, "" },
+    { 2049, KIND_OTHER, MAY_READ },
     { 2055, KIND_LOST, "" }, // lost connection, with the system's reason
     { 2059, KIND_OTHER,
-        "this client library does not know the account's way to log in" },
+        "this client library does not have the plugin, or would send the "
+        "password as text, which --mysql-cleartext-password=on allows" },
     { 2068, KIND_LOAD, "" },
     { 3169, KIND_LOST, "" }, // session was killed
     { 3948, KIND_LOAD, "" },
     { 4031, KIND_LOST, "" }, // disconnected because of inactivity
     { 4166, KIND_LOAD, "" },
+    { 5010, KIND_OTHER, MAY_READ },
 };
 
 static const struct known *find(int native)

@@ -44,6 +44,13 @@ static const struct sb_opt opts[] = {
         AT(password_file),
         .flags = SB_OPT_FILENAME,
         .help = "file whose first line is the password" },
+    { .name = "mysql-cleartext-password",
+        .type = SB_OPT_BOOL,
+        AT(cleartext_password),
+        .def = "off",
+        .help =
+            "send the password as text to any server that asks for it; "
+            "off: only over a Unix socket or to a server that is verified" },
     { .name = "mysql-db",
         .type = SB_OPT_STRING,
         AT(db),

@@ -44,6 +44,7 @@ struct sbmy_opts {
     const char *ssl_key, *ssl_ca, *ssl_cert, *ssl_cipher;
     bool compression, debug, dry_run;
     bool bypass; // the library, for executions: wire.c
+    bool cleartext_password;
     const char *compression_algorithms;
     int64_t connect_timeout, read_timeout, write_timeout; // ns
     struct {
@@ -186,6 +187,13 @@ enum sbmy_tls sbmy_tls(const struct sbmy_opts *o);
 // is tried in its place.
 int sbmy_settings(MYSQL *my, const struct sbmy_env *e, enum sbmy_tls mode,
     struct sb_err *err);
+
+// auth.c
+
+// Tells a handle, after its settings, which plugins the server at p may choose
+// to log in with.
+void sbmy_auth(MYSQL *my, const struct sbmy_opts *o, struct sbmy_place p,
+    enum sbmy_tls mode);
 
 // conn.c
 

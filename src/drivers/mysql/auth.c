@@ -1,0 +1,117 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+//
+// Which plugins a server may choose to log in with. Some send the password as
+// it is, or a hash that is as good as the password. A server gets that only
+// where it is verified before, or over a Unix socket, or when the user says so.
+#include <stdatomic.h>
+#include <stdio.h>
+
+#include "drivers/mysql/mysql_priv.h"
+
+#if !HAVE_DECL_MARIADB_OPT_RESTRICTED_AUTH && \
+    defined(HAVE_MYSQL_CLIENT_PLUGIN_H)
+#include <mysql/client_plugin.h>
+#define REFUSES_PLUGINS
+#endif
+
+// Whether the library verifies the server before it logs in. Without SSL_MODE
+// it goes on unencrypted where the server offers no TLS, unless names are
+// verified.
+static bool verifies(enum sbmy_tls mode)
+{
+#if HAVE_DECL_MYSQL_OPT_SSL_MODE
+    return mode >= SBMY_TLS_VERIFY_CA;
+#elif HAVE_DECL_MYSQL_OPT_SSL_ENFORCE
+    return mode >= SBMY_TLS_VERIFY_IDENTITY;
+#else
+    return false; // the oldest ones go on unencrypted in any case
+#endif
+}
+
+// "localhost" means the library's own socket, unless a file says TCP.
+static bool is_local(const struct sbmy_opts *o, struct sbmy_place p)
+{
+    return p.socket ||
+           (p.host && strcmp(p.host, "localhost") == 0 && !sbmy_from_files(o));
+}
+
+#if HAVE_DECL_MARIADB_OPT_RESTRICTED_AUTH
+
+// A plugin of the library that is not listed here is refused.
+static void restrict_plugins(MYSQL *my, bool all)
+{
+    if (!all)
+        mysql_options(my, MARIADB_OPT_RESTRICTED_AUTH,
+            "mysql_native_password,caching_sha2_password,sha256_password,"
+            "client_ed25519,parsec,auth_gssapi_client");
+}
+
+#else
+
+#ifdef REFUSES_PLUGINS
+#define CR_PLUGIN_REFUSED 5010 // as MariaDB's library has it
+
+// The error goes where the library looks for it; conn.c has the text.
+static int refuse(MYSQL_PLUGIN_VIO *vio, MYSQL *my)
+{
+    my->net.last_errno = CR_PLUGIN_REFUSED;
+    snprintf(my->net.last_error, sizeof(my->net.last_error), "refused");
+    snprintf(my->net.sqlstate, sizeof(my->net.sqlstate), "HY000");
+    return CR_ERROR;
+}
+
+#define REFUSED(plugin)                                                       \
+    {                                                                         \
+        .type = MYSQL_CLIENT_AUTHENTICATION_PLUGIN,                           \
+        .interface_version =                                                  \
+            MYSQL_CLIENT_AUTHENTICATION_PLUGIN_INTERFACE_VERSION,             \
+        .name = plugin, .author = "sysbench", .desc = "refuses to log in",    \
+        .version = { 1, 0, 0 }, .license = "GPL", .authenticate_user = refuse \
+    }
+
+// The library loads these from its folder when a server names them. Plugins
+// that are registered before take their places, for the whole process.
+static void refuse_plugins(MYSQL *my)
+{
+    static struct st_mysql_client_plugin_AUTHENTICATION plugins[] = {
+        REFUSED("dialog"), REFUSED("mysql_clear_password")
+    };
+    static _Atomic bool done; // the library keeps one list, too
+
+    if (atomic_exchange_explicit(&done, true, memory_order_relaxed))
+        return;
+    // It refuses a name that it has built in.
+    for (size_t i = 0; i < sizeof(plugins) / sizeof(plugins[0]); i++)
+        mysql_client_register_plugin(
+            my, (struct st_mysql_client_plugin *)&plugins[i]);
+}
+#else
+static void refuse_plugins(MYSQL *my)
+{
+}
+#endif
+
+static void restrict_plugins(MYSQL *my, bool all)
+{
+    sbmy_bool clear = all, secure = !all;
+
+    if (!all)
+        refuse_plugins(my);
+    (void)clear;
+    (void)secure;
+#if HAVE_DECL_MYSQL_ENABLE_CLEARTEXT_PLUGIN
+    mysql_options(my, MYSQL_ENABLE_CLEARTEXT_PLUGIN, &clear);
+#endif
+#if HAVE_DECL_MYSQL_SECURE_AUTH
+    mysql_options(my, MYSQL_SECURE_AUTH, &secure);
+#endif
+}
+
+#endif
+
+void sbmy_auth(MYSQL *my, const struct sbmy_opts *o, struct sbmy_place p,
+    enum sbmy_tls mode)
+{
+    restrict_plugins(
+        my, o->cleartext_password || is_local(o, p) || verifies(mode));
+}
