@@ -78,9 +78,10 @@ struct sb_cell {
 
 // What a statement did.
 enum sb_result_kind {
-    SB_RESULT_NONE,  // neither rows nor changes: BEGIN, DDL
-    SB_RESULT_ROWS,  // a result set, maybe empty
-    SB_RESULT_WRITE, // changed `affected` rows
+    SB_RESULT_NONE,    // neither rows nor changes: BEGIN, DDL
+    SB_RESULT_ROWS,    // a result set, maybe empty
+    SB_RESULT_WRITE,   // changed `affected` rows
+    SB_RESULT_UNKNOWN, // the statement was not executed: a dry run
 };
 
 // A result belongs to its connection: the next statement there ends it. rows

@@ -5,6 +5,7 @@
 #include "fake_doc.h"
 
 static const struct sb_result nothing = { .kind = SB_RESULT_NONE };
+static const struct sb_result unknown = { .kind = SB_RESULT_UNKNOWN };
 static const struct sb_result no_rows = { .kind = SB_RESULT_ROWS };
 static const struct sb_result rows = { .kind = SB_RESULT_ROWS, .nrows = 3 };
 static const struct sb_result no_write = { .kind = SB_RESULT_WRITE };
@@ -44,7 +45,8 @@ static void texts(void)
     run_text("UPDATE t", &nothing);
     CHECK_STR(found("update"), "1/2 of 3");
     run_text("delete from t", &nothing);
-    CHECK_STR(found("delete"), "0/1 of 1");
+    run_text("delete from t", &unknown);
+    CHECK_STR(found("delete"), "0/1 of 2");
     // New rows are not looked for.
     run_text("INSERT INTO t", &write);
     run_text("INSERT INTO t", &nothing);

@@ -163,6 +163,13 @@ struct sbmy_stmt {
     bool bound; // the library, or the server, knows the types
 };
 
+// What --mysql-dry-run answers.
+static inline int sbmy_dry(struct sb_result *res)
+{
+    res->kind = SB_RESULT_UNKNOWN;
+    return 0;
+}
+
 static inline struct sbmy_conn *sbmy_own(struct sb_conn *conn)
 {
     return (struct sbmy_conn *)conn;

@@ -84,7 +84,7 @@ int sbmy_pipeline_receive(
     int rc;
 
     if (c->o->dry_run)
-        return 0;
+        return sbmy_dry(res);
     if (c->piped == 0)
         return sb_err_set(err, SB_EUSAGE, "no answer is to come");
     rc = sbmy_begin(c, err);

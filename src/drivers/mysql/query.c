@@ -31,7 +31,7 @@ static int query(struct sb_conn *conn, const char *sql, size_t len,
     if (c->o->debug)
         sbmy_trace(c, "mysql_real_query(%.*s)", (int)len, sql);
     if (c->o->dry_run)
-        return 0;
+        return sbmy_dry(res);
     rc = sbmy_begin(c, err);
     if (rc)
         return rc;

@@ -246,7 +246,7 @@ int sbmy_execute(struct sb_conn *conn, struct sb_stmt *stmt,
     if (c->o->debug)
         sbmy_trace(c, "mysql_stmt_execute()");
     if (c->o->dry_run)
-        return 0;
+        return sbmy_dry(res);
     rc = sbmy_begin(c, err);
     if (rc)
         return rc;
