@@ -353,7 +353,7 @@ int sb_run(struct sb_workload *w, const struct sb_run_opts *o,
     if (!signals.running)
         return leave(run, res);
     sb__meter_init(&meter, run);
-    if (sb__start_users(run, res) == 0) {
+    if (sb__look(run, res) == 0 && sb__start_users(run, res) == 0) {
         res->unjoined = !perform(run, &meter, res);
         if (!res->unjoined && res->err.code == 0 && w->ops->end)
             w->ops->end(w, &res->err);

@@ -73,6 +73,9 @@ struct sb_run {
     unsigned ready, running, ended;
     uint64_t ended_at; // when the last user ended
     int signal;        // the first one that came
+    bool looked;       // the workload's look() has returned
+    int look_rc;       // and what
+    struct sb_err look_err;
     struct sb_err err; // the first failure
 };
 
@@ -88,7 +91,10 @@ void sb__run_cancel(struct sb_run *run, uint64_t until);
 
 #define SB__PROGRESS_EVERY UINT64_C(250000000) // ns between progress lines
 
-// start.c. Makes the users; 0 when all are ready (of a parallel command: at
+// start.c. Lets the workload look before there are users; 0 when it is content.
+// Otherwise *res says how the run ended.
+int sb__look(struct sb_run *run, struct sb_run_result *res);
+// Makes the users; 0 when all are ready (of a parallel command: at
 // work). Otherwise none of them starts, and *res says how the run ended.
 int sb__start_users(struct sb_run *run, struct sb_run_result *res);
 // Shows how many users are ready. since: when the first one was made.

@@ -78,6 +78,16 @@ static int interrupted(struct sb_run *run, struct sb_err *err)
     return err->code ? err->code : sb_err_set(err, SB_ECANCELED, "interrupted");
 }
 
+static int too_slow(
+    const struct sb_run *run, unsigned ready, struct sb_err *err)
+{
+    return sb_err_set(err, SB_ETIMEOUT,
+        "Worker threads failed to initialize within %lld seconds! (%u of %u "
+        "are ready; --thread-init-timeout sets the limit)",
+        (long long)(run->o->thread_init_timeout / (int64_t)SECOND), ready,
+        (unsigned)run->o->threads);
+}
+
 // Until every user is ready. SB_ETIMEOUT, or what made the start-up fail.
 static int wait_for_users(struct sb_run *run, struct sb_err *err)
 {
@@ -103,12 +113,89 @@ static int wait_for_users(struct sb_run *run, struct sb_err *err)
     if (over)
         return interrupted(run, err);
     if (ready < n)
-        return sb_err_set(err, SB_ETIMEOUT,
-            "Worker threads failed to initialize within %lld seconds! (%u of "
-            "%u are ready; --thread-init-timeout sets the limit)",
-            (long long)(run->o->thread_init_timeout / (int64_t)SECOND), ready,
-            n);
+        return too_slow(run, ready, err);
     return 0;
+}
+
+static enum sb_run_end end_of(const struct sb_run *run, int rc)
+{
+    return rc == SB_ETIMEOUT ? SB_END_FORCED
+           : run->signal     ? SB_END_SIGNAL
+                             : SB_END_FAILED;
+}
+
+static void *looker(void *arg)
+{
+    struct sb_run *run = arg;
+    struct sb_err err = { 0 };
+    int rc = run->w->ops->look(run->w, &err);
+
+    pthread_mutex_lock(&run->lock);
+    run->look_rc = rc;
+    run->look_err = err;
+    run->looked = true;
+    pthread_cond_broadcast(&run->changed);
+    pthread_mutex_unlock(&run->lock);
+    return NULL;
+}
+
+// Until look() has returned, the run is stopped or the moment comes. True: it
+// has returned.
+static bool wait_for_look(struct sb_run *run, uint64_t until, bool stoppable)
+{
+    pthread_mutex_lock(&run->lock);
+    while (!run->looked && !(stoppable && atomic_load(&run->stop)) &&
+           sb_clock_monotonic() < until)
+        sb__run_wait(run, until);
+    bool looked = run->looked;
+    pthread_mutex_unlock(&run->lock);
+    return looked;
+}
+
+static bool cancel_look(struct sb_run *run, uint64_t grace)
+{
+    uint64_t now = sb_clock_monotonic(), until = now + grace;
+    bool looked = false;
+
+    while (!looked && now < until) {
+        run->w->ops->cancel_look(run->w);
+        looked = wait_for_look(run, now + CANCEL_EVERY, false);
+        now = sb_clock_monotonic();
+    }
+    return looked;
+}
+
+int sb__look(struct sb_run *run, struct sb_run_result *res)
+{
+    uint64_t limit = (uint64_t)run->o->thread_init_timeout;
+    pthread_t thread;
+    int rc = 0;
+
+    if (!run->w->looks)
+        return 0;
+    if (pthread_create(&thread, NULL, looker, run))
+        return sb_err_set(
+            &res->err, SB_ELIMIT, "cannot create a thread to look at the data");
+    bool looked = wait_for_look(run, sb_clock_monotonic() + limit, true);
+
+    if (atomic_load(&run->stop))
+        rc = interrupted(run, &res->err);
+    else if (!looked)
+        rc = too_slow(run, 0, &res->err);
+    if (!looked)
+        looked = cancel_look(run, run->signal ? INTERRUPT_GRACE : ABORT_GRACE);
+    res->unjoined = !looked;
+    if (looked)
+        pthread_join(thread, NULL);
+    if (rc == 0 && run->look_rc) {
+        rc = run->look_rc;
+        res->err = run->look_err;
+    }
+    if (rc) {
+        res->end = end_of(run, rc);
+        res->signal = run->signal;
+    }
+    return rc;
 }
 
 int sb__start_users(struct sb_run *run, struct sb_run_result *res)
@@ -123,9 +210,7 @@ int sb__start_users(struct sb_run *run, struct sb_run_result *res)
     else if (rc == 0)
         rc = wait_for_users(run, &res->err);
     if (rc) {
-        res->end = rc == SB_ETIMEOUT ? SB_END_FORCED
-                   : run->signal     ? SB_END_SIGNAL
-                                     : SB_END_FAILED;
+        res->end = end_of(run, rc);
         res->signal = run->signal;
         res->unjoined = !abort_users(
             run, res->signal ? INTERRUPT_GRACE : ABORT_GRACE);

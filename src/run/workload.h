@@ -5,6 +5,7 @@
 #ifndef SB_WORKLOAD_H
 #define SB_WORKLOAD_H
 
+#include <stdbool.h>
 #include <stdint.h>
 
 #include "base/err.h"
@@ -15,6 +16,12 @@ struct sb_workload;
 struct sb_workload_ops {
     // Main thread, before any user exists: init() of a script. Optional.
     int (*begin)(struct sb_workload *w, struct sb_err *err);
+    // After begin(), before any user exists, if w->looks: whether the workload
+    // finds what it needs. In a thread of its own, while the main thread waits
+    // for it, for signals and for --thread-init-timeout.
+    int (*look)(struct sb_workload *w, struct sb_err *err);
+    // Makes a blocking call of look() return soon. The main thread.
+    void (*cancel_look)(struct sb_workload *w);
     // The user's own thread, before the start barrier: connections and
     // statements. Sets u->data.
     int (*user_init)(
@@ -37,6 +44,7 @@ struct sb_workload_ops {
 struct sb_workload {
     const struct sb_workload_ops *ops;
     void *data; // the implementation's
+    bool looks; // has something to look at: look() and cancel_look() exist
 };
 
 #endif

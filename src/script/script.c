@@ -131,7 +131,7 @@ int sb_script_load(struct sb_script **out, const struct sb_script_env *env,
     if (!s)
         return sb_err_set(err, SB_ENOMEM, "out of memory");
     s->env = *env;
-    s->workload = (struct sb_workload){ &sb__script_ops, s };
+    s->workload = (struct sb_workload){ &sb__script_ops, s, false };
     pthread_mutex_init(&s->lock, NULL);
     sb__codes_init(&s->codes, env->paths->workloads);
     sb_sequences_init(&s->sequences);
@@ -141,6 +141,7 @@ int sb_script_load(struct sb_script **out, const struct sb_script_env *env,
         sb_script_free(s);
         return rc;
     }
+    s->workload.looks = sb__state_has(s->main, "hooks", "check_tables");
     s->report_interval = sb__state_has(s->main, "hooks", "report_intermediate");
     s->report_final = sb__state_has(s->main, "hooks", "report_cumulative");
     s->report_line = sb__state_has(s->main, "hooks", "report_line");

@@ -17,6 +17,30 @@ static int begin(struct sb_workload *w, struct sb_err *err)
     return sb__state_call(s->main, "init", 0, 0, err);
 }
 
+// The main state in another thread, while the main thread waits for it.
+static int look(struct sb_workload *w, struct sb_err *err)
+{
+    struct sb_script *s = w->data;
+    lua_State *L = s->main->L;
+
+    lua_getglobal(L, "sysbench");
+    lua_getfield(L, -1, "hooks");
+    lua_getfield(L, -1, "check_tables");
+    lua_replace(L, -3);
+    lua_pop(L, 1);
+    return sb__state_call(s->main, "check_tables", 0, 0, err);
+}
+
+static void cancel_look(struct sb_workload *w)
+{
+    struct sb_script *s = w->data;
+
+    pthread_mutex_lock(&s->lock);
+    s->main->canceled = true;
+    sb_db_ctx_cancel(&s->main->ctx);
+    pthread_mutex_unlock(&s->lock);
+}
+
 int sb__workload_attach(struct sb_script *s, struct sb_user *u,
     struct sb__state **out, struct sb_err *err)
 {
@@ -106,6 +130,8 @@ static int end(struct sb_workload *w, struct sb_err *err)
 
 const struct sb_workload_ops sb__script_ops = {
     .begin = begin,
+    .look = look,
+    .cancel_look = cancel_look,
     .user_init = user_init,
     .user_run = user_run,
     .user_done = user_done,

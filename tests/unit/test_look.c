@@ -1,0 +1,146 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+//
+// What a workload looks at before there are users: content, wrong, too slow,
+// interrupted, deaf.
+#include <signal.h>
+
+#include "runs.h"
+
+static struct {
+    int (*answer)(struct sb_err *err);
+    _Atomic bool canceled;
+    bool deaf; // to cancel
+    _Atomic int looks, users;
+    pthread_t main;
+    bool own_thread;
+} world;
+
+static int look(struct sb_workload *w, struct sb_err *err)
+{
+    world.own_thread = !pthread_equal(pthread_self(), world.main);
+    atomic_fetch_add(&world.looks, 1);
+    return world.answer(err);
+}
+
+static void cancel_look(struct sb_workload *w)
+{
+    atomic_store(&world.canceled, true);
+}
+
+static int user_init(struct sb_workload *w, struct sb_user *u, struct sb_err *e)
+{
+    atomic_fetch_add(&world.users, 1);
+    return 0;
+}
+
+static const struct sb_workload_ops ops = {
+    .look = look,
+    .cancel_look = cancel_look,
+    .user_init = user_init,
+    .user_run = empty_loop,
+};
+
+static struct seen seen;
+
+static int try(int (*answer)(struct sb_err *err), bool looks, int64_t timeout)
+{
+    struct sb_workload w = { .ops = &ops, .data = &seen, .looks = looks };
+    const struct sb_listener l = { .data = &seen,
+        .interval = on_interval,
+        .checkpoint = on_checkpoint,
+        .final = on_final };
+
+    atomic_store(&world.canceled, false);
+    atomic_store(&world.looks, 0);
+    atomic_store(&world.users, 0);
+    world.answer = answer;
+    world.main = pthread_self();
+    prepare(&seen, 2);
+    seen.o.events = 10;
+    seen.o.thread_init_timeout = timeout;
+    return sb_run(&w, &seen.o, &seen.random, &l, &seen.res);
+}
+
+static int content(struct sb_err *err)
+{
+    return 0;
+}
+
+static int missing(struct sb_err *err)
+{
+    return sb_err_set(err, SB_ESCRIPT, "no table");
+}
+
+static int hang(struct sb_err *err)
+{
+    while (world.deaf || !atomic_load(&world.canceled))
+        nap(1 * MS);
+    return sb_err_set(err, SB_ECANCELED, "canceled");
+}
+
+static int interrupt(struct sb_err *err)
+{
+    kill(getpid(), SIGINT);
+    return hang(err);
+}
+
+static void users_come_after_it(void)
+{
+    CHECK_INT(try(content, true, 30000 * MS), 0);
+    CHECK_INT(world.looks, 1);
+    CHECK(world.own_thread);
+    CHECK_INT(world.users, 2);
+    CHECK_INT(seen.c.completed, 10);
+    CHECK_INT(try(missing, false, 30000 * MS), 0);
+    CHECK_INT(world.looks, 0);
+    CHECK_INT(seen.c.completed, 10);
+}
+
+static void its_error_ends_the_run(void)
+{
+    CHECK_INT(try(missing, true, 30000 * MS), SB_ESCRIPT);
+    CHECK_STR(seen.res.err.msg, "no table");
+    CHECK_INT(seen.res.end, SB_END_FAILED);
+    CHECK(!seen.res.unjoined);
+    CHECK_INT(world.users, 0);
+    CHECK_INT(seen.finals, 0);
+}
+
+static void it_has_a_time_limit(void)
+{
+    CHECK_INT(try(hang, true, 10 * MS), SB_ETIMEOUT);
+    CHECK(strstr(seen.res.err.msg, "--thread-init-timeout") != NULL);
+    CHECK_INT(seen.res.end, SB_END_FORCED);
+    CHECK_INT(world.users, 0);
+}
+
+static void it_can_be_interrupted(void)
+{
+    try(interrupt, true, 600000 * MS);
+    CHECK_INT(seen.res.end, SB_END_SIGNAL);
+    CHECK_INT(seen.res.signal, SIGINT);
+    CHECK(atomic_load(&world.canceled));
+    CHECK_INT(world.users, 0);
+    CHECK_INT(seen.finals, 0);
+}
+
+// The last test: the run is left to the thread that never returns.
+static void one_that_never_returns_is_left_behind(void)
+{
+    world.deaf = true;
+    CHECK_INT(try(interrupt, true, 600000 * MS), SB_ECANCELED);
+    CHECK(seen.res.unjoined);
+    CHECK_INT(seen.res.end, SB_END_SIGNAL);
+}
+
+int main(void)
+{
+    RUN(users_come_after_it);
+    RUN(its_error_ends_the_run);
+    RUN(it_has_a_time_limit);
+    RUN(it_can_be_interrupted);
+    RUN(one_that_never_returns_is_left_behind);
+    int status = check_done();
+    fflush(stdout);
+    _exit(status); // the thread uses what exit() would free
+}
