@@ -46,8 +46,8 @@ The driver that was guessed is told once, with the reason, on standard error.
   >     2>err >out
   $ cat err
   Using the sqlite driver, because its options were given.
-  $ sysbench oltp_point_select --db-driver=sqlite --events=1 --time=0 run \
-  >     2>&1 >out
+  $ sysbench oltp_point_select --db-driver=sqlite --table-size=10 --events=1 \
+  >     --time=0 run 2>&1 >out
   $ ls
   err
   other.db

@@ -125,7 +125,7 @@ Tests, commands and drivers that are not there.
   Unknown command: jump. Commands of this test: help, run
   [1]
   $ sb oltp_read_write runn
-  Unknown command: runn (did you mean run?). Commands of this test: cleanup, help, prepare, prewarm, run, warmup
+  Unknown command: runn (did you mean run?). Commands of this test: check, cleanup, help, prepare, prewarm, run, warmup
   [1]
   $ sb cpu run too much
   Unrecognized command line argument: too

@@ -23,6 +23,7 @@ if sysbench.cmdline.main_state then
       table_size = {"Ignored: --events or --time say how many rows", 0, int},
       create_table_options = oltp.create_table_options,
       mysql_storage_engine = oltp.mysql_storage_engine,
+      check_tables = oltp.check_tables,
    }
 end
 
@@ -35,6 +36,10 @@ local function settings()
       opt.tables = opt.threads
    end
    return options.settle(opt)
+end
+
+if sysbench.cmdline.main_state then
+   require("sb.check_tables").before_run(settings)
 end
 
 function prepare()

@@ -12,7 +12,7 @@ local old_names = require("sb.old_names")
 local options = require("sb.options")
 local schema = require("sb.schema")
 
-options.need_command()
+options.need_command("check, ")
 sysbench.cmdline.options = options.declarations("v04")
 
 local function choice(name, ...)
@@ -91,12 +91,21 @@ local function cmd_warmup()
    end)
 end
 
+local function cmd_check()
+   local opt = settings()
+   if opt.mode == "nontrx" and opt.nontrx == "insert" then
+      opt.table_size = 0 -- the run begins with an empty table
+   end
+   require("sb.check_rows").check(opt)
+end
+
 local together = sysbench.cmdline.PARALLEL_COMMAND
 
 sysbench.cmdline.commands = {
    prepare = {cmd_prepare, together},
    warmup = {cmd_warmup, together},
    prewarm = {cmd_warmup, together},
+   check = {cmd_check, together},
 }
 
 function cleanup()
@@ -106,10 +115,25 @@ function cleanup()
    end)
 end
 
+-- What a procedure uses is its own business.
+if sysbench.cmdline.main_state then
+   function sysbench.hooks.check_tables()
+      local opt = settings()
+      if opt.mode == "complex" or opt.mode == "simple"
+         or opt.mode == "nontrx" and opt.nontrx ~= "insert"
+      then
+         local check = require("sb.check_tables")
+         check.look(opt, check.ROWS)
+      end
+   end
+end
+
 -- The insert mode starts from an empty table.
 function init()
    local opt = settings()
    if opt.mode == "nontrx" and opt.nontrx == "insert" then
+      local check = require("sb.check_tables")
+      check.look(opt, check.TABLES)
       require("sb.databases").each(function(con, d)
          con:query(d.truncate:format(schema.name(opt, 1)))
       end)

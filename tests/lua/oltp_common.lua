@@ -10,7 +10,7 @@ local options = require("sb.options")
 local mix = require("sb.mix")
 local by_id = mix.by_id
 
-options.need_command()
+options.need_command("check, ")
 sysbench.cmdline.options = options.declarations("oltp")
 
 -- Statements and parameters live in the globals con, stmt and param.
@@ -29,6 +29,10 @@ function cmd_warmup()
 end
 
 cmd_prewarm = cmd_warmup
+
+local function cmd_check()
+   require("sb.commands").check(own)
+end
 
 function cleanup()
    require("sb.commands").cleanup()
@@ -53,6 +57,7 @@ sysbench.cmdline.commands = {
    prepare = {cmd_prepare, sysbench.cmdline.PARALLEL_COMMAND},
    warmup = {cmd_warmup, sysbench.cmdline.PARALLEL_COMMAND},
    prewarm = {cmd_warmup, sysbench.cmdline.PARALLEL_COMMAND},
+   check = {cmd_check, sysbench.cmdline.PARALLEL_COMMAND},
 }
 
 -- Statements -----------------------------------------------------------------

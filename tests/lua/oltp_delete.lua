@@ -17,3 +17,5 @@ function event()
    stmt[n].deletes:execute()
    check_reconnect()
 end
+
+if sysbench.cmdline.main_state then require("sb.check_tables").before_run() end

@@ -30,3 +30,5 @@ function event()
    con:query(insert.text(d, opt, sysbench.rand.uniform(1, opt.tables)))
    check_reconnect()
 end
+
+if sysbench.cmdline.main_state then require("sb.check_tables").before_run() end

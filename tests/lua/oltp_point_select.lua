@@ -16,3 +16,5 @@ function event()
    execute_point_selects()
    check_reconnect()
 end
+
+if sysbench.cmdline.main_state then require("sb.check_tables").before_run() end

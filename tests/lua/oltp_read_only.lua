@@ -36,3 +36,5 @@ function event()
    end
    check_reconnect()
 end
+
+if sysbench.cmdline.main_state then require("sb.check_tables").before_run() end

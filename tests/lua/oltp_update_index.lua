@@ -14,3 +14,5 @@ function event()
    execute_index_updates()
    check_reconnect()
 end
+
+if sysbench.cmdline.main_state then require("sb.check_tables").before_run() end

@@ -46,6 +46,15 @@ function M.warmup()
    end)
 end
 
+function M.check(own)
+   if create_table ~= own.create_table then
+      error("check knows the tables of oltp_common only, and this script " ..
+         "has a create_table() of its own", 0)
+   end
+   require("sb.check_rows").check(settings(), values(own) ~= nil or
+      select(2, values(own)) ~= nil)
+end
+
 function M.cleanup()
    local opt = settings()
    databases.each(function(con)

@@ -34,6 +34,12 @@ local function text(what, default)
    return {what, default, cmdline.ARG_STRING}
 end
 
+-- Of all workloads that look at their tables: sb/check_tables.lua.
+function M.check_tables()
+   return bool("Look at the tables before a run starts: errors for missing " ..
+      "and empty ones, warnings for those that do not fit", true)
+end
+
 -- Option names of 1.x. A fresh table each time, for a script to add to.
 function M.oltp()
    return {
@@ -65,6 +71,7 @@ function M.oltp()
       partitions = int("Partitions of each table that prepare makes, by a " ..
          "hash of id (MySQL, PostgreSQL), up to 8192; 0: none", 0,
          0, 8192),
+      check_tables = M.check_tables(),
       reconnect = int("Connect anew every N events, 0: never", 0),
       pipeline = bool("Send the statements of an event together, as far " ..
          "as the client library can; without BEGIN, PostgreSQL makes one " ..
@@ -95,6 +102,7 @@ function M.legacy()
    o.myisam_max_rows = int("MAX_ROWS of MyISAM tables", 1000000)
    o.mysql_engine_trx = text("Whether the storage engine has " ..
       "transactions: yes, no (tables are locked then) or auto", "auto")
+   o.check_tables = new.check_tables
    o.pgsql_variant = new.pgsql_variant
    o.pipeline = bool("The same as --oltp-pipeline", false)
    return o

@@ -15,6 +15,15 @@ local generic = {
    datetime = "TIMESTAMP",
    -- Begins a transaction all of whose reads see one moment.
    begin_snapshot = "BEGIN",
+   -- The name of an index whose first column is the one given, or NULL, as an
+   -- expression: table, column. nil: not asked.
+   index_of = nil,
+   -- False: the server has no indexes.
+   indexes = true,
+   -- False: the least and the greatest id take a scan of the table.
+   ordered_key = true,
+   -- The primary key is in the catalog of indexes.
+   key_is_index = true,
    -- Run before statements that are to read through an index.
    before_index = {},
    -- Raises an error when the server lacks the storage engine that the options
@@ -47,6 +56,9 @@ dialects.sqlite = {
    big_id = "INTEGER NOT NULL",
    big_id_auto = "INTEGER NOT NULL",
    datetime = "DATETIME",
+   key_is_index = false, -- but the table
+   index_of = "SELECT MIN(l.name) FROM pragma_index_list('%s') AS l, " ..
+      "pragma_index_info(l.name) AS c WHERE c.seqno = 0 AND c.name = '%s'",
    through = function(name, index)
       return name .. " INDEXED BY " .. index
    end,
@@ -56,6 +68,9 @@ dialects.mysql = {
    big_id_auto = "BIGINT NOT NULL AUTO_INCREMENT",
    begin_snapshot = "START TRANSACTION WITH CONSISTENT SNAPSHOT",
    datetime = "DATETIME",
+   index_of = "SELECT MIN(index_name) FROM information_schema.statistics " ..
+      "WHERE table_schema = DATABASE() AND table_name = '%s' AND " ..
+      "seq_in_index = 1 AND column_name = '%s'",
    or_add = function(_, _, column)
       return string.format("ON DUPLICATE KEY UPDATE %s = %s + VALUES(%s)",
          column, column, column)
@@ -83,6 +98,10 @@ dialects.pgsql = {
    begin_snapshot = "BEGIN ISOLATION LEVEL REPEATABLE READ",
    number_on = "SELECT setval(pg_get_serial_sequence('%s', '%s'), " ..
       "(SELECT MAX(%s) FROM %s))",
+   index_of = "SELECT MIN(i.indexrelid::regclass::text) FROM pg_index i " ..
+      "JOIN pg_attribute a ON a.attrelid = i.indrelid AND " ..
+      "a.attnum = i.indkey[0] WHERE i.indisvalid AND " ..
+      "i.indrelid = to_regclass('%s') AND a.attname = '%s'",
    -- Users that delete at once take different rows.
    delete_first = function(name, key)
       return string.format("DELETE FROM %s WHERE %s IN (SELECT %s FROM %s " ..

@@ -32,6 +32,7 @@ local function declare(own)
       tables = int("Number of collections", 1),
       bulk_size = int("Documents per insert command of prepare, up to 1,000",
          1000),
+      check_tables = require("sb.declarations").check_tables(),
       create_secondary = bool("Make the secondary indexes", true),
    }
    for name, definition in pairs(own) do

@@ -32,6 +32,9 @@ end
 -- events would find nothing, quickly.
 local function look(db, opt, fields)
    local name, there = require("sb.schema").name, {}
+   if not opt.check_tables then
+      return db:collection(name(opt, 1))
+   end
    for _, coll in ipairs(db:list_collections()) do
       there[coll.name] = true
    end

@@ -15,13 +15,17 @@ local M = {}
 -- stmt and param. One a Lua state.
 local env = {}
 
+local function settings()
+   return old_names.from_old(sysbench.opt)
+end
+
 local function connect()
    local drv = sysbench.sql.driver()
    return drv:connect(), dialect.of(drv)
 end
 
 local function cmd_prepare(adjust)
-   local opt = old_names.from_old(sysbench.opt)
+   local opt = settings()
    if adjust then
       adjust(opt)
    end
@@ -31,34 +35,42 @@ local function cmd_prepare(adjust)
 end
 
 local function cmd_warmup()
-   local opt = old_names.from_old(sysbench.opt)
+   local opt = settings()
    require("sb.databases").each(function(con, d)
       require("sb.prepare").warmup(con, d, opt)
    end)
+end
+
+local function cmd_check()
+   require("sb.check_rows").check(settings())
 end
 
 -- Sets the hooks of a script. w.statements(env) makes its statements,
 -- w.event(env, n) executes an event on table n, w.adjust(opt) may change the
 -- settings of prepare; the first and the last are optional.
 function M.declare(w)
-   options.need_command()
+   options.need_command("check, ")
    local parallel_command = sysbench.cmdline.PARALLEL_COMMAND
    sysbench.cmdline.options = options.declarations("legacy")
    sysbench.cmdline.commands = {
       prepare = {function() cmd_prepare(w.adjust) end, parallel_command},
       warmup = {cmd_warmup, parallel_command},
       prewarm = {cmd_warmup, parallel_command},
+      check = {cmd_check, parallel_command},
    }
+   if sysbench.cmdline.main_state then
+      require("sb.check_tables").before_run(settings)
+   end
 
    function cleanup()
-      local opt = old_names.from_old(sysbench.opt)
+      local opt = settings()
       require("sb.databases").each(function(con)
          require("sb.build").drop_all(con, opt)
       end)
    end
 
    function thread_init()
-      env.opt = old_names.from_old(sysbench.opt)
+      env.opt = settings()
       env.con, env.d = connect()
       env.m = mix.new(env, makers.text)
       env.m:open(env.opt)

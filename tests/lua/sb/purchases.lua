@@ -68,6 +68,7 @@ local function declare()
       create_table_options = oltp.create_table_options,
       mysql_storage_engine = oltp.mysql_storage_engine,
       pgsql_variant = oltp.pgsql_variant,
+      check_tables = oltp.check_tables,
    }
    for name, o in pairs(numbers) do
       options[name] = {o[1], o[2], cmdline.ARG_INT}

@@ -283,6 +283,11 @@ function M.measure(opt)
    if d.check_engine then
       d.check_engine(con, opt)
    end
+   if opt.check_tables then
+      local tables_of_run = require("sb.check_tables")
+      tables_of_run.require_tables(con, d, opt.tables,
+         function(n) return purchases.name(opt, n) end, tables_of_run.how(opt))
+   end
    for n = 1, opt.tables do
       measure(con, opt, n)
    end

@@ -37,6 +37,7 @@ local function declare()
       create_table_options = oltp.create_table_options,
       mysql_storage_engine = oltp.mysql_storage_engine,
       pgsql_variant = oltp.pgsql_variant,
+      check_tables = oltp.check_tables,
       auto_inc = {"Ignored: the client numbers the rows, because it has to " ..
          "know their roll-ups", true, cmdline.ARG_BOOL},
       ["rand-type"] = {"Distribution of k", "pareto"},

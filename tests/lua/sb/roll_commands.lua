@@ -204,6 +204,18 @@ function M.cleanup(opt)
    end)
 end
 
+local function require_tables(con, d, opt)
+   local list = {}
+   for n = 1, opt.tables do
+      for _, name in ipairs(names(opt, n)) do
+         list[#list + 1] = name
+      end
+   end
+   local tables_of_run = require("sb.check_tables")
+   tables_of_run.require_tables(con, d, #list, function(i) return list[i] end,
+      tables_of_run.how(opt))
+end
+
 -- Begins the sequences of new ids behind those that are there, in whichever
 -- database.
 function M.number_on(opt)
@@ -212,6 +224,9 @@ function M.number_on(opt)
    require("sb.databases").visit(drv, function(con)
       if d.check_engine then
          d.check_engine(con, opt)
+      end
+      if opt.check_tables then
+         require_tables(con, d, opt)
       end
       for n = 1, opt.tables do
          local last = con:query_row("SELECT MAX(id) FROM " ..

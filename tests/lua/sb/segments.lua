@@ -30,6 +30,7 @@ function M.declare(extra)
    end
    if cmdline.main_state then
       require("sb.declarations").add_old_names(cmdline.options)
+      require("sb.check_tables").before_run(M.settings)
    end
    for _, command in pairs(cmdline.commands or {}) do
       local f = command[1]
