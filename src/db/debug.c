@@ -52,6 +52,9 @@ static void add_value(struct sb_buf *b, const struct sb_value *v)
     case SB_VALUE_INT:
         sb_buf_addf(b, "%" PRId64, v->i);
         break;
+    case SB_VALUE_UINT:
+        sb_buf_addf(b, "%" PRIu64, v->u);
+        break;
     case SB_VALUE_DOUBLE:
         sb_buf_addf(b, "%.17g", v->d);
         break;

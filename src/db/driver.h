@@ -22,7 +22,7 @@
 #include "base/err.h"
 #include "base/option.h"
 
-#define SB_DRIVER_ABI 1u
+#define SB_DRIVER_ABI 2u
 
 // What the core lets a driver do. Passed at load; valid for ever.
 struct sb_host {
@@ -53,6 +53,7 @@ struct sb_conn_info {
 enum sb_value_type {
     SB_VALUE_NULL,
     SB_VALUE_INT,    // i
+    SB_VALUE_UINT,   // u, greater than any int64_t: SB_CAP_UNSIGNED
     SB_VALUE_DOUBLE, // d
     SB_VALUE_TEXT,   // s, len bytes of UTF-8, not NUL-terminated
     SB_VALUE_BLOB,   // s, len bytes
@@ -64,6 +65,7 @@ struct sb_value {
     uint32_t len;
     union {
         int64_t i;
+        uint64_t u;
         double d;
         const char *s;
     };
@@ -268,6 +270,11 @@ enum sb_driver_caps {
     // prepare() takes '??' for a '?' of the statement itself: without it the
     // core sends such statements as texts (db/stmt.c).
     SB_CAP_ESCAPED_MARKS = 1u << 5,
+    // Values that the driver can send as they are. Without the capability the
+    // core refuses them (db/param.c), and the driver never sees them.
+    SB_CAP_UNSIGNED = 1u << 6, // SB_VALUE_UINT
+    SB_CAP_NAN = 1u << 7,      // NaN as SB_VALUE_DOUBLE
+    SB_CAP_INFINITY = 1u << 8, // infinities as SB_VALUE_DOUBLE
 };
 
 struct sb_driver {

@@ -351,16 +351,19 @@ double sb_con_affected(const struct sb_con *con)
     return (double)((const struct sb_con_priv *)con)->res.affected;
 }
 
-double sb_con_insert_id(const struct sb_con *con)
+uint64_t sb_con_insert_id(const struct sb_con *con)
 {
-    return (double)((const struct sb_con_priv *)con)->res.insert_id;
+    return ((const struct sb_con_priv *)con)->res.insert_id;
 }
 
 struct sb__quoting sb__con_quoting(const struct sb_con_priv *c)
 {
+    const char *dialect = c->drv->dialect ? c->drv->dialect : "";
+
     return (struct sb__quoting){
         .conn = c->conn,
         .quote = c->sql->quote,
-        .bytea = c->drv->dialect && strcmp(c->drv->dialect, "pgsql") == 0,
+        .pgsql = strcmp(dialect, "pgsql") == 0,
+        .overflow = strcmp(dialect, "sqlite") == 0,
     };
 }

@@ -4,6 +4,8 @@
 #ifndef SB_DB_INTERNAL_H
 #define SB_DB_INTERNAL_H
 
+#include <math.h>
+
 #include "base/buf.h"
 #include "base/likely.h"
 #include "base/log.h"
@@ -265,12 +267,23 @@ struct sb__stmt_view {
     int op; // -1: nothing is recorded
 };
 void sb__stmt_view(struct sb_stmt_handle *st, struct sb__stmt_view *out);
-// Appends its text with its values in it. 0 or SB_ENOMEM.
+// Appends its text with its values in it. 0 or SB_E* with the connection's
+// error filled.
 int sb__stmt_text(struct sb_stmt_handle *st, struct sb_buf *out);
 // Executes it with these values, counted as any execution.
 int sb__stmt_run(struct sb_stmt_handle *st, const struct sb_value *value);
 
 // param.c ---------------------------------------------------------------------
+
+// Whether only some drivers can take the value: see sb__value_check().
+static inline bool sb__value_is_special(const struct sb_value *v)
+{
+    return v->type == SB_VALUE_UINT ||
+           (v->type == SB_VALUE_DOUBLE && !isfinite(v->d));
+}
+// SB_ERANGE names a special value that the driver cannot take as it is.
+int sb__value_check(
+    const struct sb_driver *drv, const struct sb_value *v, struct sb_err *err);
 
 // As sb_stmt_param(). NULL: *err says why.
 struct sb_param *sb__param_new(int type, uint64_t max_len, struct sb_err *err);

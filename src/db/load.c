@@ -253,12 +253,15 @@ static int build_text(struct sb_load *ld)
     for (uint32_t r = 0; r < ld->rows; r++) {
         for (uint32_t i = 0; i < ld->ncolumns; i++) {
             sb_buf_adds(b, i ? "," : r ? "),(" : "(");
-            if (sb__quote_value(b, &q, v++))
-                return SB_ENOMEM;
+            int rc = sb__quote_value(b, &q, v++, &ld->con->err);
+
+            if (rc)
+                return rc;
         }
     }
     sb_buf_adds(b, ")");
-    return b->failed ? SB_ENOMEM : 0;
+    return b->failed ? sb_err_set(&ld->con->err, SB_ENOMEM, "out of memory")
+                     : 0;
 }
 
 static int send_text(struct sb_load *ld)
@@ -266,10 +269,8 @@ static int send_text(struct sb_load *ld)
     struct sb_con_priv *c = ld->con;
     int rc = sb__con_begin(c);
 
-    if (rc == 0 && build_text(ld)) {
-        rc = sb_err_set(&c->err, SB_ENOMEM, "out of memory");
-        sb__con_failed(c);
-    }
+    if (rc == 0 && build_text(ld))
+        rc = sb__con_failed(c);
     if (rc == 0)
         rc = sb__con_run(c, ld->text.data, ld->text.len, -1);
     if (rc == 0)
@@ -375,30 +376,55 @@ static int no_integer(struct sb_load *ld, double value)
     if (value == value)
         snprintf(text, sizeof(text), "%.17g", value);
     sb_err_set(&ld->con->err, SB_ERANGE,
-        "%s is no 64-bit integer: a value for table '%s'", text, ld->table);
+        "%s is not a 64-bit integer (a value for table '%s')", text, ld->table);
     return load_fail(ld, true);
+}
+
+int sb_load_refuse(struct sb_load *ld, const char *why)
+{
+    if (!next_value(ld))
+        return refused(ld);
+    sb_err_set(&ld->con->err, SB_ERANGE, "%s (a value for table '%s')", why,
+        ld->table);
+    return load_fail(ld, true);
+}
+
+static int add_value(struct sb_load *ld, struct sb_value value)
+{
+    struct sb_value *v = next_value(ld);
+
+    if (!v)
+        return refused(ld);
+    if (sb__value_check(ld->con->drv, &value, &ld->con->err))
+        return load_fail(ld, true);
+    *v = value;
+    return value_done(ld);
 }
 
 int sb_load_int(struct sb_load *ld, double value)
 {
-    struct sb_value *v = next_value(ld);
+    if (value >= -0x1p63 && value < 0x1p63 && value == floor(value))
+        return sb_load_int64(ld, (int64_t)value);
+    return next_value(ld) ? no_integer(ld, value) : refused(ld);
+}
 
-    if (!v)
-        return refused(ld);
-    if (!(value >= -0x1p63 && value < 0x1p63))
-        return no_integer(ld, value);
-    *v = (struct sb_value){ .type = SB_VALUE_INT, .i = (int64_t)value };
-    return value_done(ld);
+int sb_load_int64(struct sb_load *ld, int64_t value)
+{
+    return add_value(ld, (struct sb_value){ .type = SB_VALUE_INT, .i = value });
+}
+
+int sb_load_uint64(struct sb_load *ld, uint64_t value)
+{
+    return add_value(
+        ld, (struct sb_value){
+                .type = value > INT64_MAX ? SB_VALUE_UINT : SB_VALUE_INT,
+                .u = value });
 }
 
 int sb_load_double(struct sb_load *ld, double value)
 {
-    struct sb_value *v = next_value(ld);
-
-    if (!v)
-        return refused(ld);
-    *v = (struct sb_value){ .type = SB_VALUE_DOUBLE, .d = value };
-    return value_done(ld);
+    return add_value(
+        ld, (struct sb_value){ .type = SB_VALUE_DOUBLE, .d = value });
 }
 
 int sb_load_null(struct sb_load *ld)

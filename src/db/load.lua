@@ -43,16 +43,59 @@ function load.open(con, name, columns)
                          what = what }, meta)
 end
 
+-- A value that is none ends the load as a refusal of the server does: whatever
+-- the script does next, its transaction is over.
+local function refuse(handle, format, ...)
+   local why = format:format(...)
+   return C.sb_load_refuse(handle, why)
+end
+
+-- 64-bit integers are taken whole.
+local function add_other_int(handle, value)
+   if ffi.istype("int64_t", value) then
+      return C.sb_load_int64(handle, value)
+   elseif ffi.istype("uint64_t", value) then
+      return C.sb_load_uint64(handle, value)
+   elseif type(value) == "cdata" and tonumber(value) then
+      return C.sb_load_int(handle, tonumber(value))
+   end
+   return refuse(handle, "not a number: %s", tostring(value))
+end
+
+local function add_other_double(handle, value)
+   local n, why
+   if type(value) == "cdata" then
+      sb.module("sql_param")
+      n, why = sb.sql.exact(value)
+   end
+   if n then
+      return C.sb_load_double(handle, n)
+   end
+   return refuse(handle, "%s", why or "not a number: " .. tostring(value))
+end
+
 function methods:int(value)
-   check(C.sb_load_int(self.handle, value), self)
+   if type(value) == "number" then
+      check(C.sb_load_int(self.handle, value), self)
+   else
+      check(add_other_int(self.handle, value), self)
+   end
 end
 
 function methods:double(value)
-   check(C.sb_load_double(self.handle, value), self)
+   if type(value) == "number" then
+      check(C.sb_load_double(self.handle, value), self)
+   else
+      check(add_other_double(self.handle, value), self)
+   end
 end
 
 function methods:text(value)
-   check(C.sb_load_text(self.handle, value, #value), self)
+   if type(value) == "string" then
+      check(C.sb_load_text(self.handle, value, #value), self)
+   else
+      check(refuse(self.handle, "not a string: %s", tostring(value)), self)
+   end
 end
 
 function methods:null()

@@ -6,10 +6,11 @@
 
 #include "db/internal.h"
 
-#define CAPS_KNOWN                                          \
-    ((uint64_t)(SB_CAP_ONE_LOADER | SB_CAP_ONE_WRITER |     \
-                SB_CAP_CANCEL_CONNECT | SB_CAP_ONE_COMMIT | \
-                SB_CAP_TEXT_PIPELINE | SB_CAP_ESCAPED_MARKS))
+#define CAPS_KNOWN                                            \
+    ((uint64_t)(SB_CAP_ONE_LOADER | SB_CAP_ONE_WRITER |       \
+                SB_CAP_CANCEL_CONNECT | SB_CAP_ONE_COMMIT |   \
+                SB_CAP_TEXT_PIPELINE | SB_CAP_ESCAPED_MARKS | \
+                SB_CAP_UNSIGNED | SB_CAP_NAN | SB_CAP_INFINITY))
 
 // The first thing that is wrong with a driver, NULL when nothing is.
 static const char *generic_problem(const struct sb_driver *d)

@@ -2,6 +2,7 @@
 //
 // Parameters of prepared statements, which outlive the statements they were
 // made for.
+#include <inttypes.h>
 #include <stdlib.h>
 
 #include "db/internal.h"
@@ -75,4 +76,26 @@ int sb__params_check(struct sb_param *const *params, size_t n, unsigned marks,
                 "parameter %zu of '%.200s' is none", i + 1, sql);
     }
     return 0;
+}
+
+int sb__value_check(
+    const struct sb_driver *drv, const struct sb_value *v, struct sb_err *err)
+{
+    if (!sb__value_is_special(v))
+        return 0;
+    if (v->type == SB_VALUE_UINT)
+        return drv->caps & SB_CAP_UNSIGNED
+                   ? 0
+                   : sb_err_set(err, SB_ERANGE,
+                         "%" PRIu64 " is out of range: the %s driver has no "
+                         "unsigned integers of 64 bits",
+                         v->u, drv->name);
+    if (drv->caps & (isnan(v->d) ? SB_CAP_NAN : SB_CAP_INFINITY))
+        return 0;
+    return sb_err_set(err, SB_ERANGE,
+        "%s is out of range: the %s driver cannot store it",
+        isnan(v->d) ? "NaN"
+        : v->d < 0  ? "-Infinity"
+                    : "Infinity",
+        drv->name);
 }

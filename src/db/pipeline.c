@@ -112,7 +112,7 @@ int sb__pipeline_execute(struct sb_con_priv *c, struct sb_stmt_handle *st)
     item->op = v.op;
     if (!v.stmt || sb__pipeline_of_texts(c)) {
         if (sb__stmt_text(st, &p->bytes))
-            return no_memory(c);
+            return sb__con_failed(c);
         item->len = p->bytes.len - item->text;
     } else {
         item->st = st;

@@ -116,14 +116,14 @@ static int add_blob(
 {
     static const char digit[] = "0123456789abcdef";
 
-    sb_buf_adds(b, q->bytea ? "'\\x" : "X'");
+    sb_buf_adds(b, q->pgsql ? "'\\x" : "X'");
     for (size_t i = 0; i < len; i++) {
         unsigned char c = (unsigned char)s[i];
         char hex[2] = { digit[c >> 4], digit[c & 15] };
 
         sb_buf_add(b, hex, 2);
     }
-    sb_buf_adds(b, q->bytea ? "'::bytea" : "'");
+    sb_buf_adds(b, q->pgsql ? "'::bytea" : "'");
     return b->failed ? SB_ENOMEM : 0;
 }
 
@@ -133,41 +133,75 @@ static int add_int(struct sb_buf *b, int64_t i)
     return sb_buf_addf(b, i < 0 ? "(%" PRId64 ")" : "%" PRId64, i);
 }
 
-static int add_double(struct sb_buf *b, double d)
+// What no number says. NULL: nothing does.
+static const char *special(const struct sb__quoting *q, double d)
 {
-    if (!isfinite(d))
-        return sb_buf_adds(b, "NULL");
-    return sb_buf_addf(b, signbit(d) ? "(%.17g)" : "%.17g", d);
+    if (isnan(d))
+        return q->pgsql ? "'NaN'::float8" : NULL;
+    if (isinf(d) && q->pgsql)
+        return d < 0 ? "'-Infinity'::float8" : "'Infinity'::float8";
+    if (isinf(d) && q->overflow)
+        return d < 0 ? "(-9e999)" : "9e999";
+    if (d == 0) // -0.0: not the integer
+        return q->pgsql ? "'-0'::float8" : "(-0e0)";
+    return NULL;
 }
 
-int sb__quote_value(
+// As many digits as it takes to read back the same.
+static int add_double(struct sb_buf *b, const struct sb__quoting *q, double d)
+{
+    const char *word = NULL;
+    char text[40];
+
+    if (!isfinite(d) || (d == 0 && signbit(d))) {
+        word = special(q, d);
+        return word ? sb_buf_adds(b, word) : SB_ERANGE;
+    }
+    snprintf(text, sizeof(text), "%.15g", d);
+    if (strtod(text, NULL) != d)
+        snprintf(text, sizeof(text), "%.17g", d);
+    return sb_buf_addf(b, signbit(d) ? "(%s)" : "%s", text);
+}
+
+static int add_value(
     struct sb_buf *b, const struct sb__quoting *q, const struct sb_value *v)
 {
-    int rc;
-
     switch ((enum sb_value_type)v->type) {
     case SB_VALUE_INT:
-        rc = add_int(b, v->i);
-        break;
+        return add_int(b, v->i);
+    case SB_VALUE_UINT:
+        return sb_buf_addf(b, "%" PRIu64, v->u);
     case SB_VALUE_DOUBLE:
-        rc = add_double(b, v->d);
-        break;
+        return add_double(b, q, v->d);
     case SB_VALUE_TEXT:
     case SB_VALUE_TIME:
-        rc = add_text(b, q, v->s, v->len);
-        break;
+        return add_text(b, q, v->s, v->len);
     case SB_VALUE_BLOB:
-        rc = add_blob(b, q, v->s, v->len);
-        break;
+        return add_blob(b, q, v->s, v->len);
     case SB_VALUE_NULL:
     default:
-        rc = sb_buf_adds(b, "NULL");
+        return sb_buf_adds(b, "NULL");
     }
-    return rc ? SB_ENOMEM : 0;
+}
+
+int sb__quote_value(struct sb_buf *b, const struct sb__quoting *q,
+    const struct sb_value *v, struct sb_err *err)
+{
+    int rc = add_value(b, q, v);
+
+    if (rc == 0)
+        return 0;
+    if (rc == SB_ERANGE)
+        return sb_err_set(err, rc, "no SQL literal of this database means %s",
+            isnan(v->d) ? "NaN"
+            : v->d < 0  ? "-Infinity"
+                        : "Infinity");
+    return sb_err_set(err, SB_ENOMEM, "out of memory");
 }
 
 int sb__marks_fill(struct sb_buf *b, const struct sb__marks *m, const char *sql,
-    size_t len, const struct sb__quoting *q, const struct sb_value *values)
+    size_t len, const struct sb__quoting *q, const struct sb_value *values,
+    struct sb_err *err)
 {
     size_t from = 0;
 
@@ -178,10 +212,12 @@ int sb__marks_fill(struct sb_buf *b, const struct sb__marks *m, const char *sql,
     sb_buf_clear(b);
     for (uint32_t i = 0; i < m->n; i++) {
         sb_buf_add(b, sql + from, m->at[i] - from);
-        if (sb__quote_value(b, q, &values[i]))
-            return SB_ENOMEM;
+        int rc = sb__quote_value(b, q, &values[i], err);
+
+        if (rc)
+            return rc;
         from = m->at[i] + 1;
     }
     sb_buf_add(b, sql + from, len - from);
-    return b->failed ? SB_ENOMEM : 0;
+    return b->failed ? sb_err_set(err, SB_ENOMEM, "out of memory") : 0;
 }

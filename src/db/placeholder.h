@@ -26,19 +26,22 @@ struct sb__quoting {
     struct sb_conn *conn; // first argument of quote
     size_t (*quote)(struct sb_conn *conn, const char *text, size_t len,
         char *out, size_t size); // NULL: doubled single quotes
-    bool bytea;                  // blobs as '\x00'::bytea, not as X'00'
+    bool pgsql;                  // '\x00'::bytea, not X'00'; 'NaN'::float8
+    bool overflow; // infinities as 9e999, for which there is no other word
 };
 
 // Doubled single quotes; length needed, as snprintf.
 size_t sb__quote_plain(const char *text, size_t len, char *out, size_t size);
 
-// Appends the value as an SQL literal. 0 or SB_ENOMEM (also b->max).
-int sb__quote_value(
-    struct sb_buf *b, const struct sb__quoting *q, const struct sb_value *v);
+// Appends the value as an SQL literal that means just this value. 0, SB_ENOMEM
+// (also b->max), or SB_ERANGE when there is none.
+int sb__quote_value(struct sb_buf *b, const struct sb__quoting *q,
+    const struct sb_value *v, struct sb_err *err);
 
 // b (cleared first) becomes sql with values[i] in the place of mark i; there
-// are m->n values. 0 or SB_ENOMEM.
+// are m->n values. Errors as sb__quote_value().
 int sb__marks_fill(struct sb_buf *b, const struct sb__marks *m, const char *sql,
-    size_t len, const struct sb__quoting *q, const struct sb_value *values);
+    size_t len, const struct sb__quoting *q, const struct sb_value *values,
+    struct sb_err *err);
 
 #endif

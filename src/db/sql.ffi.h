@@ -26,7 +26,8 @@ struct sb_con {
 // after its type; Lua writes it there.
 struct sb_param {
     int type; // enum sb_sql_type
-    int is_null;
+    int16_t is_null;
+    int16_t is_unsigned; // i is a uint64_t
     int64_t i;
     double d;
     char *buffer; // max_len bytes, for text, blob and time types
@@ -98,7 +99,7 @@ SB_FFI struct sb_rs *sb_con_query(
 SB_FFI struct sb_rs *sb_con_query_now(
     struct sb_con *con, const char *sql, size_t len);
 SB_FFI double sb_con_affected(const struct sb_con *con);
-SB_FFI double sb_con_insert_id(const struct sb_con *con);
+SB_FFI uint64_t sb_con_insert_id(const struct sb_con *con);
 
 // The statement that the last failure on con was about, in one line, cut to
 // some 200 bytes; "" for none. Valid until the next failure.

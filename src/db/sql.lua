@@ -18,7 +18,8 @@ sb.cdef("sql", "sb_db_get sb_con_open sb_con_close sb_con_free " ..
 local ctx = ffi.cast("struct sb_db_ctx *", sb.ctx)
 local NONE = 0 -- of sql.error; and of sql.type:
 local TINYINT, BIGINT, CHAR, BLOB = 1, 4, 11, 13
-local type = type -- short traces are small ones
+local type, floor = type, math.floor -- short traces are small ones
+local TWO63 = 2 ^ 63
 local PREPARED = "<prepared statement>"
 
 local sql = {
@@ -80,22 +81,23 @@ end
 
 local param = {}
 
--- Values that are no numbers, and numbers for other than integer columns.
+-- Values that are no integers of Lua, and those for other than integer types.
 local set_other
 set_other = function(self, value)
    set_other = sb.module("sql_param")
    return set_other(self, value)
 end
 
--- nil is NULL, booleans are 1 and 0; text is cut to the length declared.
+-- nil is NULL, booleans are 1 and 0; text is cut to the length declared. Any
+-- other value that cannot be bound as it is given is an error.
 function param:set(value)
    if value == nil then
       self.is_null = 1
-      return
-   end
-   self.is_null = 0
-   if self.type <= BIGINT and type(value) == "number" then
+   elseif self.type <= BIGINT and type(value) == "number" and
+      value >= -TWO63 and value < TWO63 and floor(value) == value then
       self.i = value
+      self.is_null = 0
+      self.is_unsigned = 0
    else
       set_other(self, value)
    end

@@ -113,7 +113,8 @@ end
 
 function connection:insert_id()
    own(self, "connection", "insert_id")
-   return C.sb_con_insert_id(self)
+   local id = C.sb_con_insert_id(self)
+   return id <= 2 ^ 53 and tonumber(id) or id
 end
 
 function connection:server_info()

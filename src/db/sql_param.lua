@@ -1,6 +1,8 @@
 -- SPDX-License-Identifier: GPL-2.0-or-later
 --
--- Parameters of prepared statements: values that are no integers.
+-- Parameters of prepared statements: values that are no integers. A value is
+-- bound as it was given, or setting it fails: nothing is rounded, cut or
+-- replaced, but for text, which is cut to the length that was declared.
 
 local sb = ...
 local ffi, C = sb.ffi, sb.C
@@ -9,34 +11,154 @@ local param = sb.sql.param
 assert(sb.sysbench.rand) -- declares sb_random_string()
 local random = sb.random_ptr
 local BIGINT, DOUBLE = 4, 6
+local TWO63, TWO64 = 2 ^ 63, 2 ^ 64
+local MOST = 0x7fffffffffffffffULL -- of an int64_t
+local floor = math.floor
 
-local function number_of(value)
-   local kind = type(value)
-   if kind == "number" or kind == "cdata" then
-      return value
-   elseif kind == "boolean" then
-      return value and 1 or 0
+-- What functions here return instead of a value that cannot be bound.
+local function refuse(format, ...)
+   return nil, format:format(...)
+end
+
+local function is_long(value)
+   return ffi.istype("int64_t", value) or ffi.istype("uint64_t", value)
+end
+
+local function shown(value)
+   return is_long(value) and (tostring(value):gsub("U?LL$", "")) or
+      tostring(value)
+end
+
+-- The integer that a text is as uint64_t or, below zero, int64_t; false for
+-- other texts.
+local function integer_of(text)
+   local sign, digits = text:match("^%s*([+-]?)0*(%d+)%s*$")
+   if not digits then
+      return false
    end
-   local n = tonumber(value)
+   local most = sign == "-" and "9223372036854775808" or
+      "18446744073709551615"
+   if #digits > #most or (#digits == #most and digits > most) then
+      return refuse("%s is out of range for BIGINT", text)
+   end
+   local n = 0ULL
+   for digit in digits:gmatch("%d") do
+      n = n * 10 + tonumber(digit)
+   end
+   return sign == "-" and -ffi.cast("int64_t", n) or n
+end
+
+local function number_of_text(text)
+   local n, why = integer_of(text)
+   if n ~= false then
+      return n, why
+   end
+   n = tonumber(text)
    if not n then
-      error("not a number: " .. tostring(value), 4)
+      return refuse("not a number: %s", text)
+   elseif (n == math.huge or n == -math.huge) and text:find("%d") then
+      return refuse("%s is out of range for DOUBLE", text)
    end
    return n
 end
 
-local function set_text(self, text)
+-- A number of Lua or a 64-bit integer.
+local function number_of(value)
+   local kind = type(value)
+   if kind == "number" then
+      return value
+   elseif kind == "boolean" then
+      return value and 1 or 0
+   elseif kind == "string" then
+      return number_of_text(value)
+   end
+   local n = is_long(value) and value or kind == "cdata" and tonumber(value)
+   if n then
+      return n
+   end
+   return refuse("not a number: %s", tostring(value))
+end
+
+local function is_integer(n)
+   if type(n) ~= "number" then
+      return true
+   elseif n ~= floor(n) and n - n == 0 then
+      return refuse("%s is not an integer (the parameter has an integer type)",
+                    shown(n))
+   elseif n >= TWO63 and n < TWO64 then
+      return refuse("%s is out of range for BIGINT (write unsigned integers " ..
+                    "from 2^63 on with ULL)", shown(n))
+   elseif not (n >= -TWO63 and n < TWO63) then
+      return refuse("%s is out of range for BIGINT", shown(n))
+   end
+   return true
+end
+
+local function set_integer(self, value)
+   local n, why = number_of(value)
+   local ok = n and true
+   if ok then
+      ok, why = is_integer(n)
+   end
+   if not ok then
+      return why
+   end
+   self.is_unsigned = ffi.istype("uint64_t", n) and n > MOST and 1 or 0
+   self.i = ffi.cast("int64_t", n)
+end
+
+-- The double that is the same number.
+local function exact(value)
+   local n, why = number_of(value)
+   if not n or type(n) == "number" then
+      return n, why
+   end
+   local d = tonumber(n)
+   local signed = ffi.istype("int64_t", n)
+   local limit = signed and TWO63 or TWO64
+   if d >= limit or ffi.cast(signed and "int64_t" or "uint64_t", d) ~= n then
+      return refuse("%s cannot be stored exactly as a double", shown(n))
+   end
+   return d
+end
+
+local function set_double(self, value)
+   local d, why = exact(value)
+   if not d then
+      return why
+   end
+   self.d = d
+end
+
+local function put_text(self, text)
    local n = math.min(#text, tonumber(self.max_len))
    ffi.copy(self.buffer, text, n)
    self.data_len = n
 end
 
-local function as_text(value)
-   if type(value) == "boolean" then
-      return value and "1" or "0"
-   elseif type(value) == "cdata" then
-      return (tostring(value):gsub("U?LL$", ""))
+-- The shortest text that reads back as the same number.
+local function digits_of(n)
+   if n == floor(n) and n > -TWO63 and n < TWO63 then
+      return ("%.0f"):format(n)
    end
-   return tostring(value)
+   for precision = 14, 17 do
+      local text = ("%." .. precision .. "g"):format(n)
+      if tonumber(text) == n then
+         return text
+      end
+   end
+   return tostring(n)
+end
+
+local function set_text(self, value)
+   if type(value) ~= "string" then
+      local n, why = number_of(value)
+      if not n then
+         return why
+      end
+      value = type(n) == "number" and digits_of(n) or shown(n)
+   end
+   put_text(self, value)
 end
 
 function param:set_rand_str(format)
@@ -46,16 +168,21 @@ function param:set_rand_str(format)
    self.data_len = n
 end
 
+sb.sql.exact = exact
+
 -- The rest of param:set(); value is not nil.
 return function(self, value)
    local kind = self.type
+   local why
    if kind <= BIGINT then
-      self.i = number_of(value)
+      why = set_integer(self, value)
    elseif kind <= DOUBLE then
-      self.d = tonumber(number_of(value))
-   elseif type(value) == "string" then
-      set_text(self, value)
+      why = set_double(self, value)
    else
-      set_text(self, as_text(value))
+      why = set_text(self, value)
    end
+   if why then
+      error(why, 3)
+   end
+   self.is_null = 0
 end

@@ -236,7 +236,7 @@ static inline void take_value(struct sb_value *v, const struct sb_param *p)
     if (p->is_null) {
         v->type = SB_VALUE_NULL;
     } else if (p->type <= SB_SQL_TYPE_BIGINT) {
-        v->type = SB_VALUE_INT;
+        v->type = p->is_unsigned && p->i < 0 ? SB_VALUE_UINT : SB_VALUE_INT;
         v->i = p->i;
     } else if (p->type <= SB_SQL_TYPE_DOUBLE) {
         v->type = SB_VALUE_DOUBLE;
@@ -364,13 +364,11 @@ static int emulate(struct sb_stmt_handle *st, int op)
 {
     struct sb_con_priv *c = st->con;
     struct sb__quoting q = sb__con_quoting(c);
+    int rc = sb__marks_fill(
+        &st->text, &st->marks, st->sql, st->len, &q, st->value, &c->err);
 
-    if (sb__marks_fill(
-            &st->text, &st->marks, st->sql, st->len, &q, st->value)) {
-        failed(c, SB_ENOMEM, "out of memory");
-        return SB_ENOMEM;
-    }
-    return sb__con_run(c, st->text.data, st->text.len, op);
+    return rc ? sb__con_failed(c)
+              : sb__con_run(c, st->text.data, st->text.len, op);
 }
 
 static int call_execute(struct sb_stmt_handle *st)
@@ -456,8 +454,14 @@ static int ready(struct sb_stmt_handle *st)
         return c->err.code;
     if (SB_UNLIKELY(c->prepared.full) && st->mode == MODE_SERVER)
         sb__lru_use(&c->prepared, &st->cached);
-    for (uint32_t i = 0; i < st->nbound; i++)
-        take_value(&st->value[i], st->bound[i]);
+    for (uint32_t i = 0; i < st->nbound; i++) {
+        struct sb_value *v = &st->value[i];
+
+        take_value(v, st->bound[i]);
+        if (SB_UNLIKELY(sb__value_is_special(v)) &&
+            sb__value_check(c->drv, v, &c->err))
+            return sb__con_failed(c);
+    }
     return 0;
 }
 
@@ -498,7 +502,7 @@ int sb__stmt_text(struct sb_stmt_handle *st, struct sb_buf *out)
 {
     struct sb__quoting q = sb__con_quoting(st->con);
     int rc = sb__marks_fill(
-        &st->text, &st->marks, st->sql, st->len, &q, st->value);
+        &st->text, &st->marks, st->sql, st->len, &q, st->value, &st->con->err);
 
     if (rc == 0)
         sb_buf_add(out, st->text.data, st->text.len);

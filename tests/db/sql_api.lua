@@ -35,6 +35,7 @@ local dialects = {
 local function drop_all()
    con:query("DROP TABLE IF EXISTS api_t")
    con:query("DROP TABLE IF EXISTS api_c")
+   con:query("DROP TABLE IF EXISTS api_w")
    con:query("DROP PROCEDURE IF EXISTS api_p")
 end
 
@@ -283,6 +284,96 @@ local function escaped_marks()
           "not bound", "a single one is a placeholder")
 end
 
+-- Values at the limits: they arrive as they are given, or setting them,
+-- executing or loading fails.
+local WIDE = {
+   pgsql = "(b BIGINT, u NUMERIC(20), d FLOAT8, v VARCHAR(40), t SMALLINT)",
+   mysql = "(b BIGINT, u BIGINT UNSIGNED, d DOUBLE, v VARCHAR(40), t TINYINT)"
+}
+
+local function bound(kind, column, value)
+   con:query("DELETE FROM api_w")
+   local stmt = con:prepare("INSERT INTO api_w(" .. column .. ") VALUES (?)")
+   local q = stmt:bind_create(t[kind], 40)
+   stmt:bind_param(q)
+   q:set(value)
+   stmt:execute()
+   stmt:close()
+   stmt = con:prepare("SELECT " .. column .. " FROM api_w")
+   local text = one("SELECT " .. column .. " FROM api_w")
+   for _ = 1, 3 do -- by the library, and past it
+      is(stmt:execute():fetch_row()[1], text, "read as by a text")
+   end
+   stmt:close()
+   return text
+end
+
+local function loaded(kind, column, value)
+   con:query("DELETE FROM api_w")
+   local ld = con:load("api_w", column)
+   ld[kind](ld, value)
+   ld:close()
+   return one("SELECT " .. column .. " FROM api_w")
+end
+
+-- what: bound or loaded
+local function fails(what, kind, column, value, pattern)
+   raises(function() what(kind, column, value) end, pattern,
+      kind .. " " .. tostring(value) .. " into " .. column)
+end
+
+local function limits()
+   local most, great = 18446744073709551615ULL, 9007199254740993LL
+   local out = "[Oo]ut of range"
+   con:query("CREATE TABLE api_w" .. WIDE[drv:dialect()])
+   is(bound("BIGINT", "u", most), "18446744073709551615", "unsigned")
+   is(bound("BIGINT", "u", 9223372036854775808ULL), "9223372036854775808",
+      "the first that is not signed")
+   is(bound("BIGINT", "u", "18446744073709551615"), "18446744073709551615",
+      "as text")
+   is(bound("VARCHAR", "v", most), "18446744073709551615", "in a text")
+   is(bound("BIGINT", "b", great), "9007199254740993", "more than 53 bits")
+   is(bound("BIGINT", "b", "9007199254740993"), "9007199254740993", "as text")
+   is(bound("BIGINT", "b", -2 ^ 63), "-9223372036854775808", "the least")
+   fails(bound, "BIGINT", "b", most, out)
+   if drv:dialect() == "mysql" then
+      fails(bound, "TINYINT", "t", 300, out)
+   else
+      is(bound("TINYINT", "t", 300), "300", "the column decides, not the type")
+   end
+   is(loaded("int", "b", great), "9007199254740993", "loaded")
+   is(loaded("int", "u", most), "18446744073709551615", "loaded unsigned")
+   is(loaded("int", "v", most), "18446744073709551615", "loaded as a text")
+   fails(loaded, "int", "b", most, out)
+   fails(loaded, "int", "b", 3.5, "not a 64%-bit integer")
+   fails(loaded, "double", "d", great, "cannot be stored exactly")
+   is(tonumber(loaded("double", "d", 5ULL)), 5, "an integer as a double")
+   for i, v in ipairs{0 / 0, 1 / 0, -1 / 0} do
+      local name = ({"NaN", "Infinity", "-Infinity"})[i]
+      if drv:dialect() == "pgsql" then
+         is(bound("DOUBLE", "d", v), name, name)
+         is(loaded("double", "d", v), name, name .. " loaded")
+      else
+         fails(bound, "DOUBLE", "d", v, name .. " is " .. out)
+         fails(loaded, "double", "d", v, name .. " is " .. out)
+      end
+   end
+   -- Signed and unsigned in turn.
+   local stmt = con:prepare("SELECT COUNT(*) FROM api_w WHERE u = ?")
+   local q = stmt:bind_create(t.BIGINT)
+   stmt:bind_param(q)
+   con:query("DELETE FROM api_w")
+   con:query("INSERT INTO api_w(u) VALUES (18446744073709551615), (7), (7)")
+   local found = ""
+   for _, v in ipairs{7, most, -1, 7ULL, most, most, 7} do
+      q:set(v)
+      found = found .. stmt:execute():fetch_row()[1]
+   end
+   is(found, "2102112", "signed and unsigned values in turn")
+   stmt:close()
+   con:query("DROP TABLE api_w")
+end
+
 local function types_meet()
    -- Values and columns of different types.
    local stmt = con:prepare("UPDATE api_t SET n = ?, r = ?, v = ? WHERE id = ?")
@@ -486,8 +577,8 @@ function event()
       drop_all()
       make_table()
       for _, body in ipairs{queries, several, procedures, binding, fetching,
-         escaped_marks, types_meet, reconnecting, errors, quoting, loading,
-         pipelining}
+         escaped_marks, limits, types_meet, reconnecting, errors, quoting,
+         loading, pipelining}
       do
          body()
       end

@@ -34,7 +34,8 @@ static void check_literal(const char *s, size_t len)
 static void fill(const struct sb__marks *m, const char *sql, size_t len)
 {
     struct sb_value *v = calloc(m->n + 1, sizeof(*v));
-    struct sb__quoting q = { .bytea = len & 1 };
+    struct sb__quoting q = { .pgsql = len & 1, .overflow = len & 2 };
+    struct sb_err err;
     struct sb_buf b;
 
     sb_buf_init(&b, 1 << 24);
@@ -45,7 +46,7 @@ static void fill(const struct sb__marks *m, const char *sql, size_t len)
         if (v[i].type == SB_VALUE_INT)
             v[i].i = -(int64_t)i;
     }
-    if (v && sb__marks_fill(&b, m, sql, len, &q, v) == 0)
+    if (v && sb__marks_fill(&b, m, sql, len, &q, v, &err) == 0)
         check(b.len + m->n >= (m->sql ? m->len : len));
     sb_buf_done(&b);
     free(v);

@@ -80,7 +80,7 @@ local function loaders()
    con:query("CREATE TABLE IF NOT EXISTS l(a INTEGER)")
    local loader = con:load("l", "a")
    tap.raises(function() loader:int(0 / 0) end,
-              "NaN is no 64%-bit integer", "an integer that is none")
+              "NaN is not a 64%-bit integer", "an integer that is none")
    loader:close(false)
    con:load("l", "a"):int(1)
    collect()

@@ -42,6 +42,9 @@ static void integers(void)
     CHECK_STR(text(integer(-7), '\n'), "-7\n");
     CHECK_STR(text(integer(INT64_MAX), '\n'), "9223372036854775807\n");
     CHECK_STR(text(integer(INT64_MIN), '\n'), "-9223372036854775808\n");
+    CHECK_STR(
+        text((struct sb_value){ .type = SB_VALUE_UINT, .u = UINT64_MAX }, '\n'),
+        "18446744073709551615\n");
 }
 
 static void doubles(void)

@@ -52,6 +52,20 @@ static void integers(void)
         "2d39323233333732303336383534373735383038");
 }
 
+// Only a server that converts it can say that it does not fit.
+static void unsigned_integers(void)
+{
+    struct sb_value v = { .type = SB_VALUE_UINT, .u = UINT64_C(1) << 63 };
+
+    CHECK_STR(coded(PGSQL_FIELD_INT8, v), "");
+    CHECK_STR(coded(PGSQL_FIELD_INT4, v), "");
+    CHECK_STR(coded(PGSQL_FIELD_BYTES, v), "");
+    CHECK_STR(coded(PGSQL_FIELD_FLOAT8, v), "0000000843e0000000000000");
+    CHECK_STR(coded(PGSQL_FIELD_CHARS, v),
+        "00000013"
+        "39323233333732303336383534373735383038");
+}
+
 static void limits(void)
 {
     CHECK_STR(coded(PGSQL_FIELD_INT2, whole(INT16_MAX)), "000000027fff");
@@ -113,6 +127,7 @@ static void frame(void)
 int main(void)
 {
     RUN(integers);
+    RUN(unsigned_integers);
     RUN(limits);
     RUN(others);
     RUN(conversions);

@@ -71,9 +71,11 @@ static void copies(void)
 {
     struct sb_value null = { .type = SB_VALUE_NULL };
     struct sb_value seven = { .type = SB_VALUE_INT, .i = -7 };
+    struct sb_value most = { .type = SB_VALUE_UINT, .u = UINT64_MAX };
 
     CHECK_STR(copied(null), "\\N");
     CHECK_STR(copied(seven), "-7");
+    CHECK_STR(copied(most), "18446744073709551615");
     CHECK_STR(copied(bytes(SB_VALUE_TEXT, "plain")), "plain");
     CHECK_STR(copied(bytes(SB_VALUE_TEXT, "")), "");
     CHECK_STR(

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 #include "db/placeholder.h"
 
+#include <math.h>
+
 #include "base/sqlscan.h"
 #include "check.h"
 
@@ -76,16 +78,17 @@ static void escapes(void)
         "-- ??\n/*??*/\"??\"$$??$$ @");
 }
 
-static const char *filled(const char *sql, bool bytea, const struct sb_value *v)
+static const char *filled(const char *sql, bool pgsql, const struct sb_value *v)
 {
     static struct sb_buf b;
-    struct sb__quoting q = { .bytea = bytea };
+    struct sb__quoting q = { .pgsql = pgsql };
     struct sb__marks m;
+    struct sb_err err;
 
     sb_buf_done(&b);
     sb_buf_init(&b, 0);
     sb__marks_scan(&m, sql, strlen(sql), 0);
-    CHECK_INT(sb__marks_fill(&b, &m, sql, strlen(sql), &q, v), 0);
+    CHECK_INT(sb__marks_fill(&b, &m, sql, strlen(sql), &q, v, &err), 0);
     sb__marks_done(&m);
     return b.data;
 }
@@ -102,11 +105,61 @@ static void values(void)
     };
 
     CHECK_STR(filled("a=?,1-?,?;?|?'?'?", false, v),
-        "a=42,1-(-7),0.10000000000000001;NULL|'o''c?''?'X'00af'");
+        "a=42,1-(-7),0.1;NULL|'o''c?''?'X'00af'");
     CHECK_STR(filled("?", true, v + 5), "'\\x00af'::bytea");
     CHECK_STR(filled("none", false, NULL), "none");
     CHECK_STR(filled("?? ??| ?, ?\?'?\?'?", false, v), "? ?| 42, ?'?\?'(-7)");
     CHECK_STR(filled("a ?? b", false, NULL), "a ? b");
+}
+
+// The literal of a value; "" when there is none.
+static const char *literal(const struct sb__quoting *q, struct sb_value v)
+{
+    static struct sb_buf b;
+    struct sb_err err = { 0 };
+    int rc;
+
+    sb_buf_done(&b);
+    sb_buf_init(&b, 0);
+    rc = sb__quote_value(&b, q, &v, &err);
+    if (rc == 0)
+        return b.data;
+    CHECK_INT(rc, SB_ERANGE);
+    CHECK(strstr(err.msg, "no SQL literal of this database means"));
+    return "";
+}
+
+static void numbers(void)
+{
+    static const struct {
+        double d;
+        const char *plain, *pgsql, *sqlite;
+    } cases[] = {
+        { 0.1, "0.1", "0.1", "0.1" },
+        { 0.1 + 0.2, "0.30000000000000004", "0.30000000000000004",
+            "0.30000000000000004" },
+        { -1e300, "(-1e+300)", "(-1e+300)", "(-1e+300)" },
+        { -0.0, "(-0e0)", "'-0'::float8", "(-0e0)" },
+        { NAN, "", "'NaN'::float8", "" },
+        { INFINITY, "", "'Infinity'::float8", "9e999" },
+        { -INFINITY, "", "'-Infinity'::float8", "(-9e999)" },
+    };
+    const struct sb__quoting plain = { 0 }, pgsql = { .pgsql = true },
+                             sqlite = { .overflow = true };
+
+    for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
+        struct sb_value v = { .type = SB_VALUE_DOUBLE, .d = cases[i].d };
+
+        CHECK_STR(literal(&plain, v), cases[i].plain);
+        CHECK_STR(literal(&pgsql, v), cases[i].pgsql);
+        CHECK_STR(literal(&sqlite, v), cases[i].sqlite);
+    }
+    CHECK_STR(literal(&plain,
+                  (struct sb_value){ .type = SB_VALUE_UINT, .u = UINT64_MAX }),
+        "18446744073709551615");
+    CHECK_STR(literal(&plain,
+                  (struct sb_value){ .type = SB_VALUE_INT, .i = INT64_MIN }),
+        "(-9223372036854775808)");
 }
 
 static void long_text(void)
@@ -139,6 +192,7 @@ int main(void)
     RUN(dollars);
     RUN(escapes);
     RUN(values);
+    RUN(numbers);
     RUN(long_text);
     RUN(quote_reports_what_it_needs);
     return check_done();

@@ -19,20 +19,25 @@ size_t sbmy_encode_room(const struct sb_value *v)
     }
 }
 
-static char *put_int(char *out, int64_t i)
+static char *put_uint(char *out, uint64_t n)
 {
-    uint64_t n = i < 0 ? 0 - (uint64_t)i : (uint64_t)i;
     char digits[24], *p = digits + sizeof(digits);
 
     do {
         *--p = (char)('0' + n % 10);
         n /= 10;
     } while (n);
-    if (i < 0)
-        *--p = '-';
     while (p < digits + sizeof(digits))
         *out++ = *p++;
     return out;
+}
+
+static char *put_int(char *out, int64_t i)
+{
+    if (i >= 0)
+        return put_uint(out, (uint64_t)i);
+    *out++ = '-';
+    return put_uint(out, 0 - (uint64_t)i);
 }
 
 // The shorter text, when it gives the same number back.
@@ -79,6 +84,9 @@ char *sbmy_encode(char *out, const struct sb_value *v, char after)
     switch ((enum sb_value_type)v->type) {
     case SB_VALUE_INT:
         out = put_int(out, v->i);
+        break;
+    case SB_VALUE_UINT:
+        out = put_uint(out, v->u);
         break;
     case SB_VALUE_DOUBLE:
         out = put_double(out, v->d);

@@ -167,7 +167,8 @@ SB_DRIVER_EXPORT const struct sb_driver sb_driver = {
     .title = "MySQL, MariaDB and servers that speak their protocol",
     .dialect = "mysql",
     .isolation = "SET SESSION TRANSACTION ISOLATION LEVEL",
-    .caps = SB_CAP_ONE_LOADER | SB_CAP_ONE_COMMIT | SB_CAP_TEXT_PIPELINE,
+    .caps = SB_CAP_ONE_LOADER | SB_CAP_ONE_COMMIT | SB_CAP_TEXT_PIPELINE |
+            SB_CAP_UNSIGNED,
     .opts = &sbmy_opt_table,
     .opts_size = sizeof(struct sbmy_opts),
     .conn_size = sizeof(struct sbmy_conn),

@@ -153,7 +153,7 @@ struct sbmy_stmt {
     // Of a statement that is executed past the library, else NULL: the type of
     // each parameter, and the definitions of columns that the server sent last,
     // where it does not send them each time.
-    uint8_t *types;
+    uint16_t *types;
     uint8_t *defs; // of ndefs columns
     size_t defs_len;
     uint32_t ndefs;

@@ -50,9 +50,9 @@ static bool make_params(const struct sbmy_conn *c, struct sbmy_stmt *p)
     size_t n = p->nparams + 1;
 
     if (c->wire.plain) {
-        p->types = malloc(n);
-        if (p->types)
-            memset(p->types, MYSQL_TYPE_LONGLONG, n);
+        p->types = malloc(n * sizeof(*p->types));
+        for (size_t i = 0; p->types && i < n; i++)
+            p->types[i] = MYSQL_TYPE_LONGLONG;
         return p->types != NULL;
     }
     p->bind = calloc(n, sizeof(*p->bind) + sizeof(*p->param));
@@ -141,6 +141,7 @@ static enum enum_field_types type_of(const struct sb_value *v)
 {
     switch ((enum sb_value_type)v->type) {
     case SB_VALUE_INT:
+    case SB_VALUE_UINT:
         return MYSQL_TYPE_LONGLONG;
     case SB_VALUE_DOUBLE:
         return MYSQL_TYPE_DOUBLE;
@@ -155,6 +156,7 @@ static enum enum_field_types type_of(const struct sb_value *v)
 static bool set_param(
     MYSQL_BIND *b, struct sbmy_param *p, const struct sb_value *v)
 {
+    bool is_unsigned = v->type == SB_VALUE_UINT;
     enum enum_field_types type;
     void *buffer = p;
 
@@ -170,9 +172,11 @@ static bool set_param(
         buffer = (void *)(uintptr_t)v->s; // the library only reads it
         p->len = v->len;
     }
-    if (b->buffer_type == type && b->buffer == buffer)
+    if (b->buffer_type == type && b->buffer == buffer &&
+        (bool)b->is_unsigned == is_unsigned)
         return false;
     b->buffer_type = type;
+    b->is_unsigned = is_unsigned;
     b->buffer = buffer;
     return true;
 }

@@ -20,8 +20,9 @@
 // What the library sends at most.
 #define OUT_MOST         (1024u * 1024 * 1024)
 #define STMT_EXECUTE     0x17
-#define FIXED_OUT        32u // what is not values
-#define LENGTH_ROOM      9u  // of a text
+#define FIXED_OUT        32u     // what is not values
+#define LENGTH_ROOM      9u      // of a text
+#define TYPE_UNSIGNED    0x8000u // of a parameter
 #define CR_GONE          2006
 #define CR_LOST          2013
 #define CR_TOO_LARGE     2020
@@ -230,11 +231,13 @@ static bool send_command(struct sbmy_wire *w, size_t len, uint8_t *seq)
     return send_bytes(w, p, SBMY_HEAD + len);
 }
 
-static enum enum_field_types type_of(const struct sb_value *v)
+static uint16_t type_of(const struct sb_value *v)
 {
     switch ((enum sb_value_type)v->type) {
     case SB_VALUE_INT:
         return MYSQL_TYPE_LONGLONG;
+    case SB_VALUE_UINT:
+        return MYSQL_TYPE_LONGLONG | TYPE_UNSIGNED;
     case SB_VALUE_DOUBLE:
         return MYSQL_TYPE_DOUBLE;
     case SB_VALUE_BLOB:
@@ -250,7 +253,7 @@ static bool set_types(struct sbmy_stmt *p, const struct sb_value *v)
     bool tell = !p->bound;
 
     for (uint32_t i = 0; i < p->nparams; i++) {
-        uint8_t type = (uint8_t)type_of(&v[i]);
+        uint16_t type = type_of(&v[i]);
 
         if (v[i].type == SB_VALUE_NULL || p->types[i] == type)
             continue;
@@ -292,7 +295,8 @@ static uint8_t *put_value(uint8_t *out, const struct sb_value *v)
     case SB_VALUE_NULL:
         return out;
     case SB_VALUE_INT:
-        return put(out, (uint64_t)v->i, 8);
+    case SB_VALUE_UINT:
+        return put(out, v->u, 8);
     case SB_VALUE_DOUBLE:
         memcpy(&bits, &v->d, sizeof(bits));
         return put(out, bits, 8);

@@ -367,7 +367,8 @@ SB_DRIVER_EXPORT const struct sb_driver sb_driver = {
     .dialect = "null",
     .opts = &opt_table,
     .opts_size = sizeof(struct null_opts),
-    .caps = SB_CAP_CANCEL_CONNECT,
+    .caps = SB_CAP_CANCEL_CONNECT | SB_CAP_UNSIGNED | SB_CAP_NAN |
+            SB_CAP_INFINITY,
     .conn_size = sizeof(struct null_conn),
     .stmt_size = sizeof(struct null_stmt),
     .generic = &generic_ops,

@@ -119,6 +119,18 @@ static size_t int_value(char *out, enum pgsql_field field, int64_t i)
     }
 }
 
+// Greater than what fits an integer field.
+static size_t uint_value(char *out, enum pgsql_field field, uint64_t u)
+{
+    char digits[PGSQL_NUMBER];
+
+    if (field == PGSQL_FIELD_FLOAT8)
+        return put_float8(out, (double)u);
+    if (field == PGSQL_FIELD_CHARS)
+        return put_bytes(out, digits, pgsql_put_uint(digits, u));
+    return 0;
+}
+
 static size_t double_value(char *out, enum pgsql_field field, double d)
 {
     char digits[PGSQL_NUMBER];
@@ -138,6 +150,8 @@ size_t pgsql_binary_value(
     switch ((enum sb_value_type)v->type) {
     case SB_VALUE_INT:
         return int_value(out, field, v->i);
+    case SB_VALUE_UINT:
+        return uint_value(out, field, v->u);
     case SB_VALUE_DOUBLE:
         return double_value(out, field, v->d);
     case SB_VALUE_TEXT:

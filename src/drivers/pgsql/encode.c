@@ -39,9 +39,8 @@ static const char pairs[] =
     "50515253545556575859606162636465666768697071727374"
     "75767778798081828384858687888990919293949596979899";
 
-size_t pgsql_put_int(char *out, int64_t i)
+size_t pgsql_put_uint(char *out, uint64_t u)
 {
-    uint64_t u = i < 0 ? 0 - (uint64_t)i : (uint64_t)i;
     char digits[20], *p = digits + sizeof(digits);
     size_t n;
 
@@ -53,10 +52,16 @@ size_t pgsql_put_int(char *out, int64_t i)
     memcpy(p, pairs + 2 * u, 2);
     p += u < 10;
     n = (size_t)(digits + sizeof(digits) - p);
-    if (i < 0)
-        *out++ = '-';
     memcpy(out, p, n);
-    return n + (i < 0);
+    return n;
+}
+
+size_t pgsql_put_int(char *out, int64_t i)
+{
+    if (i >= 0)
+        return pgsql_put_uint(out, (uint64_t)i);
+    *out = '-';
+    return 1 + pgsql_put_uint(out + 1, 0 - (uint64_t)i);
 }
 
 size_t pgsql_put_double(char *out, double d)
@@ -132,6 +137,8 @@ size_t pgsql_copy_value(char *out, const struct sb_value *v)
     switch ((enum sb_value_type)v->type) {
     case SB_VALUE_INT:
         return pgsql_put_int(out, v->i);
+    case SB_VALUE_UINT:
+        return pgsql_put_uint(out, v->u);
     case SB_VALUE_DOUBLE:
         return pgsql_put_double(out, v->d);
     case SB_VALUE_TEXT:

@@ -38,6 +38,7 @@ static inline char *pgsql_put32(char *out, uint32_t v)
 // Writes an integer, without a NUL; at most PGSQL_NUMBER bytes. Returns its
 // length.
 size_t pgsql_put_int(char *out, int64_t i);
+size_t pgsql_put_uint(char *out, uint64_t u);
 // A double that reads back as the same, NUL-terminated; at most PGSQL_NUMBER
 // bytes. Returns its length.
 size_t pgsql_put_double(char *out, double d);

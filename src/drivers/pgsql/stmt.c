@@ -238,6 +238,10 @@ static char *put_value(
         out += pgsql_put_int(out, v->i);
         *out = '\0';
         return out + 1;
+    case SB_VALUE_UINT:
+        out += pgsql_put_uint(out, v->u);
+        *out = '\0';
+        return out + 1;
     case SB_VALUE_DOUBLE:
         return out + pgsql_put_double(out, v->d) + 1;
     case SB_VALUE_TEXT:

@@ -73,6 +73,9 @@ static char *put_value(char *out, const struct sb_value *v)
     case SB_VALUE_INT:
         n = pgsql_put_int(out + 4, v->i);
         break;
+    case SB_VALUE_UINT:
+        n = pgsql_put_uint(out + 4, v->u);
+        break;
     case SB_VALUE_DOUBLE:
         n = pgsql_put_double(out + 4, v->d);
         break;

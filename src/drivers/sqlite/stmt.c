@@ -2,9 +2,12 @@
 //
 // Statements. Rows are copied out of SQLite while stepping, so that the read
 // lock ends with the call and its time covers all rows.
+#include <math.h>
 #include <stdlib.h>
 
 #include "drivers/sqlite/sqlite_priv.h"
+
+#define REAL_ROOM 40
 
 static struct sqlite_conn *own(struct sb_conn *conn)
 {
@@ -52,6 +55,23 @@ static bool grow_cells(struct sqlite_conn *c, size_t more)
     return true;
 }
 
+// The text of a cell, NULL for SQL NULL. SQLite writes a real number with 15
+// digits, which not all of them can be read back from: those get 17.
+static const char *text_of(
+    sqlite3_stmt *st, int i, char room[REAL_ROOM], int *len)
+{
+    bool real = sqlite3_column_type(st, i) == SQLITE_FLOAT;
+    double d = real ? sqlite3_column_double(st, i) : 0;
+    const char *s = (const char *)sqlite3_column_text(st, i);
+
+    *len = s ? sqlite3_column_bytes(st, i) : 0;
+    if (!real || !s || isinf(d) || strtod(s, NULL) == d)
+        return s;
+    sqlite3_snprintf(REAL_ROOM, room, "%!.17g", d);
+    *len = (int)strlen(room);
+    return room;
+}
+
 static bool keep_row(struct sqlite_conn *c, sqlite3_stmt *st, int n)
 {
     struct sqlite_cell *cell;
@@ -60,8 +80,9 @@ static bool keep_row(struct sqlite_conn *c, sqlite3_stmt *st, int n)
         return false;
     cell = c->cell + c->ncells;
     for (int i = 0; i < n; i++, cell++) {
-        const unsigned char *s = sqlite3_column_text(st, i);
-        int len = s ? sqlite3_column_bytes(st, i) : 0;
+        char room[REAL_ROOM];
+        int len;
+        const char *s = text_of(st, i, room, &len);
 
         if (c->cap - c->len < (size_t)len && !grow_bytes(c, (size_t)len))
             return false;
