@@ -67,6 +67,14 @@ int sb_drivers_each(struct sb_drivers *d,
         const char *problem),
     void *arg);
 
+// The options of the drivers that are built but not loaded, with their default
+// values. visit() returns 0 to go on, else an SB_E* that is returned. What the
+// views point to is valid until the next call or sb_drivers_free(). No client
+// library is loaded. Main thread, before workers start. 0 or SB_E*.
+int sb_drivers_idle(struct sb_drivers *d,
+    int (*visit)(void *arg, const struct sb_opt_view *view), void *arg,
+    struct sb_err *err);
+
 // Prints every module of the folder with its title or its problem; what
 // --db-driver=help asks for (sb_drivers_claim() lets that name pass).
 void sb_drivers_list(struct sb_drivers *d, FILE *out);

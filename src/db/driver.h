@@ -4,9 +4,9 @@
 //
 //     const struct sb_driver sb_driver = { .abi = SB_DRIVER_ABI, ... };
 //
-// and what its own .ffi.h lists, nothing else. docs/driver-api.md explains
-// it; drivers/template/ is a driver to start from. The core calls operations
-// from db/ only.
+// what its own .ffi.h lists and sb_driver_options (below), nothing else.
+// docs/driver-api.md explains it; drivers/template/ is a driver to start from.
+// The core calls operations from db/ only.
 //
 // Threads: a connection and everything made from it is used by one thread at
 // a time, not always by the same one. cancel() alone may come from another
@@ -304,5 +304,24 @@ struct sb_driver {
 #endif
 
 extern SB_DRIVER_EXPORT const struct sb_driver sb_driver;
+
+// The options of a driver, for scripts that look at them while the driver is
+// not in use. A source file with the table and SB_DRIVER_OPTIONS() is linked
+// into the driver, and alone, without the client library, into a second module
+// beside it: <name>-options.so. It is optional.
+struct sb_driver_options {
+    uint32_t abi;
+    const char *name; // of the driver
+    const struct sb_opt_table *opts;
+    size_t opts_size;
+};
+
+extern SB_DRIVER_EXPORT const struct sb_driver_options sb_driver_options;
+
+// driver: its name. table: a struct sb_opt_table. type: what the table fills.
+#define SB_DRIVER_OPTIONS(driver, table, type)                            \
+    SB_DRIVER_EXPORT const struct sb_driver_options sb_driver_options = { \
+        SB_DRIVER_ABI, driver, &(table), sizeof(type)                     \
+    }
 
 #endif

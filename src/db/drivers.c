@@ -45,6 +45,7 @@ void sb_drivers_free(struct sb_drivers *d)
         d->dbs = db->next;
         db_free(db);
     }
+    sb__idle_done(d);
     pthread_mutex_destroy(&d->lock);
     pthread_mutex_destroy(&d->feed_lock);
     free(d);
@@ -88,14 +89,20 @@ static void names_done(struct names *l)
     free(l->name);
 }
 
-// The name in "sqlite.so", in place; NULL for other files.
+static bool ends_with(const char *text, const char *end)
+{
+    size_t len = strlen(text), n = strlen(end);
+
+    return len > n && strcmp(text + len - n, end) == 0;
+}
+
+// The name in "sqlite.so", in place; NULL for other files, "sqlite-options.so"
+// among them.
 static const char *module_name(char *file)
 {
-    char *dot = strrchr(file, '.');
-
-    if (!dot || dot == file || strcmp(dot, ".so") != 0)
+    if (!ends_with(file, ".so") || ends_with(file, "-options.so"))
         return NULL;
-    *dot = '\0';
+    file[strlen(file) - strlen(".so")] = '\0';
     return file;
 }
 
@@ -346,6 +353,29 @@ int sb_drivers_each(struct sb_drivers *d,
     }
     names_done(&l);
     return rc;
+}
+
+int sb_drivers_idle(struct sb_drivers *d,
+    int (*visit)(void *arg, const struct sb_opt_view *view), void *arg,
+    struct sb_err *err)
+{
+    struct names l;
+    int rc = names_read(&l, d->dir);
+
+    if (rc)
+        sb_err_set(err, rc, "out of memory");
+    sb__idle_done(d);
+    pthread_mutex_lock(&d->lock);
+    for (size_t i = 0; rc == 0 && i < l.n; i++) {
+        if (!db_find(d, l.name[i]))
+            rc = sb__idle_add(d, l.name[i], err);
+    }
+    pthread_mutex_unlock(&d->lock);
+    names_done(&l);
+    if (rc)
+        return rc;
+    rc = sb__idle_each(d, visit, arg);
+    return rc ? sb_err_set(err, rc, "out of memory") : 0;
 }
 
 static int list_one(void *arg, const char *name, const struct sb_driver *driver,

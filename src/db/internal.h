@@ -40,6 +40,8 @@ struct sb_db {
     struct sb_db *next;
 };
 
+struct sb__idle;
+
 struct sb_drivers {
     const char *dir;
     struct sb_opts *o;
@@ -48,6 +50,7 @@ struct sb_drivers {
     pthread_mutex_t lock;      // everything below but the atomics
     pthread_mutex_t feed_lock; // lists of shared loaders
     struct sb_db *dbs;         // in order of loading
+    struct sb__idle *idle;     // options of others, see sb_drivers_idle()
     bool noticed;              // the guess of the driver was told
     _Atomic bool used;
     _Atomic uint64_t connections; // opened so far
@@ -134,6 +137,22 @@ void sb__module_close(struct sb_db *db);
 // Checks what a driver says about itself. SB_EDRIVER names it and the file.
 int sb__driver_check(const struct sb_driver *drv, const char *name,
     const char *file, struct sb_err *err);
+
+// The options of a driver without the driver: <dir>/<name>-options.so. NULL
+// when there is no such module, or one of another build. *handle is closed by
+// sb__options_close(), which takes NULL.
+const struct sb_driver_options *sb__options_open(
+    const char *dir, const char *name, void **handle);
+void sb__options_close(void *handle);
+
+// idle.c ---------------------------------------------------------------------
+
+// Adds the default options of a driver that is not loaded to d->idle, if it has
+// an options module. 0 or SB_E*.
+int sb__idle_add(struct sb_drivers *d, const char *name, struct sb_err *err);
+int sb__idle_each(const struct sb_drivers *d,
+    int (*visit)(void *arg, const struct sb_opt_view *view), void *arg);
+void sb__idle_done(struct sb_drivers *d);
 
 // drivers.c, inst.c --------------------------------------------------------
 

@@ -83,16 +83,17 @@ static bool own_option(const char *driver, const char *option)
     return n > 0 && option[n] == '-' && strncmp(driver, option, n) == 0;
 }
 
-static const char *opts_problem(const struct sb_driver *d)
+static const char *opts_problem(
+    const char *driver, const struct sb_opt_table *opts, size_t size)
 {
-    const struct sb_opt *o = d->opts ? d->opts->opts : NULL;
+    const struct sb_opt *o = opts ? opts->opts : NULL;
 
-    if (d->opts && (!o || !d->opts->title))
+    if (opts && (!o || !opts->title))
         return "its option table is incomplete";
     for (; o && o->name; o++) {
-        if (!own_option(d->name, o->name))
+        if (!own_option(driver, o->name))
             return "an option does not begin with the driver's name";
-        if (!o->alias_of && o->offset >= d->opts_size)
+        if (!o->alias_of && o->offset >= size)
             return "an option lies outside its options struct (opts_size)";
     }
     return NULL;
@@ -119,7 +120,7 @@ int sb__driver_check(const struct sb_driver *drv, const char *name,
     if (!problem)
         problem = bulk_problem(drv);
     if (!problem)
-        problem = opts_problem(drv);
+        problem = opts_problem(drv->name, drv->opts, drv->opts_size);
     if (!problem)
         return 0;
     return sb_err_set(
@@ -144,13 +145,13 @@ static int module_load(struct sb_db *db, const char *name, struct sb_err *err)
     return sb__driver_check(db->drv, name, db->file, err);
 }
 
-static char *module_path(const char *dir, const char *name)
+static char *module_path(const char *dir, const char *name, const char *suffix)
 {
-    size_t size = strlen(dir) + strlen(name) + sizeof("/.so");
+    size_t size = strlen(dir) + strlen(name) + strlen(suffix) + sizeof("/");
     char *file = malloc(size);
 
     if (file)
-        snprintf(file, size, "%s/%s.so", dir, name);
+        snprintf(file, size, "%s/%s%s", dir, name, suffix);
     return file;
 }
 
@@ -164,7 +165,7 @@ int sb__module_open(
     if (!db)
         return sb_err_set(err, rc, "out of memory");
     // A name is no path: it comes from the command line or a script.
-    db->file = module_path(dir, name);
+    db->file = module_path(dir, name, ".so");
     if (!db->file)
         sb_err_set(err, rc, "out of memory");
     else if (strchr(name, '/') || !*name)
@@ -186,4 +187,42 @@ void sb__module_close(struct sb_db *db)
         dlclose(db->handle);
     free(db->file);
     free(db);
+}
+
+static const struct sb_driver_options *options_of(
+    void *handle, const char *name)
+{
+    const struct sb_driver_options *o = dlsym(handle, "sb_driver_options");
+
+    if (!o || o->abi != SB_DRIVER_ABI || !o->name ||
+        strcmp(o->name, name) != 0 || !o->opts ||
+        opts_problem(name, o->opts, o->opts_size))
+        return NULL;
+    return o;
+}
+
+const struct sb_driver_options *sb__options_open(
+    const char *dir, const char *name, void **handle)
+{
+    char *file = module_path(dir, name, "-options.so");
+    const struct sb_driver_options *o = NULL;
+
+    *handle = file && access(file, F_OK) == 0
+                  ? dlopen(file, RTLD_NOW | RTLD_LOCAL)
+                  : NULL;
+    if (*handle)
+        o = options_of(*handle, name);
+    if (*handle && !o) {
+        sb_log(SB_LOG_INFO, "%s is not used: it is of another build", file);
+        sb__options_close(*handle);
+        *handle = NULL;
+    }
+    free(file);
+    return o;
+}
+
+void sb__options_close(void *handle)
+{
+    if (handle)
+        dlclose(handle);
 }

@@ -19,13 +19,15 @@ end
 
 -- A setting wins over a value that the script's body gave to the global of
 -- its name, but never over a function or a library, nor over the path of the
--- script (--test may say less than that). Goes through the globals, which are
--- fewer: options that nobody asks for need no memory.
+-- script (--test may say less than that). The default of a driver that is not
+-- in use is no setting. Goes through the globals, which are fewer: options that
+-- nobody asks for need no memory.
 local function overrule(values)
    for name, old in pairs(_G) do
       local kind = type(old)
       if type(name) == "string" and kind ~= "function" and kind ~= "table" and
-         name ~= "test" and values[name] ~= nil then
+         name ~= "test" and values[name] ~= nil and
+         not sb.idle_option(name) then
          rawset(_G, name, values[name])
       end
    end

@@ -31,9 +31,24 @@ static int take(void *arg, const struct sb_opt_view *view)
         if (*p == '-')
             *p = '_';
     }
-    s->values[n] = (struct sb__value){ name, opt, view->value };
+    s->values[n] = (struct sb__value){ name, opt, view->value, false };
     s->nvalues = n + 1;
     return 0;
+}
+
+// A script may have declared an option of the same name.
+static int take_idle(void *arg, const struct sb_opt_view *view)
+{
+    struct sb_script *s = arg;
+    struct sb_opt_view declared;
+    size_t n = s->nvalues;
+    int rc = 0;
+
+    if (!sb_opts_find(s->env.opts, view->opt->name, &declared))
+        rc = take(arg, view);
+    if (s->nvalues > n)
+        s->values[n].idle = true;
+    return rc;
 }
 
 int sb__options_take(struct sb_script *s, struct sb_err *err)
@@ -41,7 +56,17 @@ int sb__options_take(struct sb_script *s, struct sb_err *err)
     sb__options_done(s);
     if (sb_opts_each(s->env.opts, take, s))
         return sb_err_set(err, SB_ENOMEM, "out of memory");
-    return 0;
+    return s->env.drivers ? sb_drivers_idle(s->env.drivers, take_idle, s, err)
+                          : 0;
+}
+
+bool sb__options_idle(const struct sb_script *s, const char *name)
+{
+    for (size_t i = 0; i < s->nvalues; i++) {
+        if (s->values[i].idle && strcmp(s->values[i].name, name) == 0)
+            return true;
+    }
+    return false;
 }
 
 void sb__options_done(struct sb_script *s)

@@ -146,6 +146,7 @@ struct sb__value {
     char *name; // with '_'
     const struct sb_opt *opt;
     const void *value;
+    bool idle; // of a driver that is not loaded: its default
 };
 
 struct sb_script {
@@ -171,11 +172,14 @@ struct sb_script {
     size_t nvalues;
 };
 
-// Takes the values of all options from the registry. 0 or SB_ENOMEM.
+// Takes the values of all options from the registry, and those of drivers that
+// are not loaded. 0 or SB_E*.
 int sb__options_take(struct sb_script *s, struct sb_err *err);
 void sb__options_done(struct sb_script *s);
 // Pushes a new table of all of them. Raises Lua errors.
 void sb__options_push(lua_State *L, const struct sb_script *s);
+// True for an option of a driver that is not loaded; name with '_'.
+bool sb__options_idle(const struct sb_script *s, const char *name);
 // Pushes the value of s->values[i].
 void sb__options_push_one(lua_State *L, const struct sb_script *s, size_t i);
 

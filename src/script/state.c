@@ -90,6 +90,14 @@ static int api_driver_chunk(lua_State *L)
     return sb__driver_chunk(self(L));
 }
 
+// idle_option(name) -> is it an option of a driver that is not loaded?
+static int api_idle_option(lua_State *L)
+{
+    lua_pushboolean(
+        L, sb__options_idle(self(L)->script, luaL_checkstring(L, 1)));
+    return 1;
+}
+
 // notice(text)
 static int api_notice(lua_State *L)
 {
@@ -172,6 +180,7 @@ static int api_more(lua_State *L)
         { "bson", api_bson },
         { "help", api_help },
         { "driver_chunk", api_driver_chunk },
+        { "idle_option", api_idle_option },
         { "notice", api_notice },
     };
     struct sb__state *st = self(L);

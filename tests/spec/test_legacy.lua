@@ -24,7 +24,7 @@ function event() return true end]],
       "run --threads=2 --max-requests=9 --oltp-tables-count=8 --flag " ..
       "--given=user --help-me=1")
    tap.like(out, "names\t0\tscript\t2\t9\t0\n", "names of 0.5")
-   tap.like(out, "typed\t2\tnil\tspecial\ttrue\tfunction\n", "typed options")
+   tap.like(out, "typed\t2\ttable\tspecial\ttrue\tfunction\n", "typed options")
    tap.like(out, "own\t8\tstring\ton\t5\tuser\tfunction\tnil\n",
             "unknown options are strings; settings win over the body's values")
    tap.like(out, "more\tinnodb\t1000000\tsqlite\t8\n", "defaults")

@@ -157,6 +157,102 @@ function event() end]], "run --list=3")
    tap.unlike(out, "Running", "does not run it")
 end
 
+-- Options of drivers that are not in use: their defaults, as in sysbench 1.0.
+local DRIVERS = [[
+local function show(where)
+   local o = sysbench.opt
+   local function of(v)
+      return type(v) == "table" and "{" .. table.concat(v, ",") .. "}" or
+         tostring(v)
+   end
+   io.write(where, ": ", of(o.mysql_db), " ", of(o.mysql_port), " ",
+      of(o.pgsql_port), " ", of(o.sqlite_db), " ", of(o.mongo_url), " ",
+      type(o.null_failure_rate), " ", tostring(o.sqlite_nosuch), "\n")
+end
+%s
+function init() show("init") end
+function thread_init() show("thread_init") end
+function sysbench.hooks.report_cumulative() show("report") end
+function event()
+   show("event")
+   for line in io.lines("/proc/self/maps") do
+      if line:find("libpq") or line:find("libm[ay]") and line:find("sql") or
+         line:find("libmaria") or line:find("libmongoc")
+      then
+         print("library: " .. line)
+         break
+      end
+   end
+   local n = 0
+   for name in pairs(sysbench.opt) do
+      if name == "mysql_db" or name == "pgsql_port" then
+         n = n + 1
+      end
+   end
+   print("listed", n)
+   return true
+end]]
+
+local function has_driver(name)
+   local f = io.open(os.getenv("SB_BUILDDIR") .. "/src/drivers/.libs/" ..
+      name .. ".so")
+   return f and f:close()
+end
+
+local function drivers()
+   if not (has_driver("mysql") and has_driver("pgsql") and
+      has_driver("sqlite") and has_driver("mongodb")) then
+      print("# not all drivers are built: their options are not tried")
+      return
+   end
+   local out, err = tap.with(DRIVERS:format(""), "run --db-driver=null")
+   for _, where in ipairs{"init", "thread_init", "event", "report"} do
+      tap.like(out, "\n?" .. where .. ": sbtest {3306} {5432} " ..
+         "sbtest.sqlite  number nil\n",
+         "options of other drivers have their defaults in " .. where)
+   end
+   tap.unlike(out, "library: ", "and no client library is loaded")
+   tap.like(out, "listed\t2\n", "scripts can list them")
+   tap.unlike(err, "WARNING", "in peace")
+   out = tap.with(DRIVERS:format(""), "run --pgsql-port=1,2 " ..
+      "--mysql-db=a --mongo-url=mongodb://h --db-driver=null")
+   tap.like(out, "event: a {3306} {1,2} sbtest.sqlite mongodb://h number",
+      "what the user gives counts")
+   out = tap.with(DRIVERS:format("sysbench.cmdline.options = " ..
+      "{mysql_db = {'Mine', 'own'}, pgsql_port = {'Port', 7}}"),
+      "run --db-driver=null")
+   tap.like(out, "event: own {3306} 7 sbtest.sqlite", "so does what the " ..
+      "script declares")
+   -- 0.5: a global of the script's own is no option.
+   out = tap.with([[
+mysql_db = "own"
+function event()
+   print("globals", mysql_db, pgsql_db, sqlite_db)
+   return true
+end]], "run --db-driver=null")
+   tap.like(out, "globals\town\tsbtest\tsbtest.sqlite\n",
+      "globals of old scripts")
+   out = tap.with([[
+function event()
+   sysbench.opt.mysql_db = "mine"
+   print("changed", sysbench.opt.mysql_db,
+         pcall(sysbench.sql.driver, "sqlite"))
+   return true
+end]], "run --db-driver=null")
+   tap.like(out, "changed\tmine\ttrue\t", "a script may change them")
+   local libs = os.getenv("SB_BUILDDIR") .. "/src/drivers/.libs/"
+   os.execute("mkdir some && cp '" .. libs .. "null.so' '" .. libs ..
+      "mysql-options.so' some/ && cp '" .. libs ..
+      "pgsql-options.so' some/other-options.so")
+   local name = tap.script(DRIVERS:format(""))
+   os.execute("SYSBENCH_DRIVER_DIR=$PWD/some '" .. os.getenv("SYSBENCH") ..
+      "' " .. name .. " run --db-driver=null >some.txt 2>&1")
+   local f = assert(io.open("some.txt"))
+   tap.like(f:read("*a"), "event: nil nil nil nil nil number nil\n",
+      "of drivers that are not there, there are no options")
+   f:close()
+end
+
 function event()
    tap.run(function()
       help()
@@ -164,6 +260,7 @@ function event()
       validation()
       new_defaults()
       clashes()
+      drivers()
    end)
    return true
 end

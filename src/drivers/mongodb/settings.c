@@ -8,7 +8,8 @@
 
 #include "drivers/mongodb/mongodb_priv.h"
 
-#define LONGEST_NS (INT64_C(1000000) * INT32_MAX) // that the library supports
+#define DEFAULT_URL "mongodb://localhost:27017"
+#define LONGEST_NS  (INT64_C(1000000) * INT32_MAX) // that the library supports
 
 // For the unloading of the module: otherwise the library leaves a file of
 // counters behind. Written under the core's lock, which is held around
@@ -361,7 +362,8 @@ int sbmo_env_init(
     mongoc_log_set_handler(told, (void *)(uintptr_t)env->host);
     mongoc_init(); // initializes once per process; further calls do nothing
     library_begun = true;
-    e->uri = mongoc_uri_new_with_error(e->o->url, &error);
+    e->uri = mongoc_uri_new_with_error(
+        e->o->url[0] ? e->o->url : DEFAULT_URL, &error);
     rc = e->uri ? check_login(e, err) : unread_url(error.message, err);
     if (rc == 0)
         rc = choose(e, err);

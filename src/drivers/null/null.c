@@ -8,16 +8,6 @@
 #include "base/sqlscan.h"
 #include "drivers/null/null_priv.h"
 
-enum failure { FAIL_RESTART, FAIL_FATAL, FAIL_LOST };
-
-struct null_opts {
-    const char *latency, *connect_latency;
-    double failure_rate;
-    int failure; // enum failure
-    int64_t rows, hang_after;
-    bool bulk;
-};
-
 struct null_env {
     struct null_time latency, connect_latency;
 };
@@ -34,61 +24,6 @@ struct null_conn {
 
 struct null_stmt {
     int kind; // enum sb_result_kind
-};
-
-static const char *const failures[] = { "restart", "fatal", "lost", NULL };
-
-static const struct sb_opt opts[] = {
-    { .name = "null-latency",
-        .type = SB_OPT_STRING,
-        .offset = offsetof(struct null_opts, latency),
-        .def = "0",
-        .help = "time a statement takes: 2ms, uniform:1ms,3ms, exp:2ms, "
-                "normal:2ms,0.5ms, pareto:1ms,1.5" },
-    { .name = "null-connect-latency",
-        .type = SB_OPT_STRING,
-        .offset = offsetof(struct null_opts, connect_latency),
-        .def = "0",
-        .help = "time a connect takes, likewise" },
-    { .name = "null-failure-rate",
-        .type = SB_OPT_DOUBLE,
-        .offset = offsetof(struct null_opts, failure_rate),
-        .def = "0",
-        .min = 0,
-        .max = 1,
-        .help = "share of statements that fail, 0 to 1" },
-    { .name = "null-failure",
-        .type = SB_OPT_ENUM,
-        .offset = offsetof(struct null_opts, failure),
-        .def = "restart",
-        .choices = failures,
-        .help = "how they fail" },
-    { .name = "null-rows",
-        .type = SB_OPT_INT,
-        .offset = offsetof(struct null_opts, rows),
-        .def = "1",
-        .min = 0,
-        .max = 1e9,
-        .help = "rows that a SELECT returns" },
-    { .name = "null-hang-after",
-        .type = SB_OPT_INT,
-        .offset = offsetof(struct null_opts, hang_after),
-        .def = "0",
-        .min = 0,
-        .max = 1e15,
-        .help = "statements of a connection after which it hangs until it is "
-                "canceled; 0: never" },
-    { .name = "null-bulk",
-        .type = SB_OPT_BOOL,
-        .offset = offsetof(struct null_opts, bulk),
-        .def = "on",
-        .help = "take rows in bulk; off: as INSERT statements" },
-    { 0 },
-};
-
-static const struct sb_opt_table opt_table = {
-    .title = "null driver options",
-    .opts = opts,
 };
 
 static struct null_conn *own(struct sb_conn *conn)
@@ -168,7 +103,7 @@ static int canceled(struct sb_err *err)
 
 static int fail(const struct null_conn *c, struct sb_err *err)
 {
-    switch ((enum failure)c->o->failure) {
+    switch ((enum null_failure)c->o->failure) {
     case FAIL_FATAL:
         return sb_err_native(
             err, SB_EQUERY, 1105, "HY000", "failure asked for (fatal)");
@@ -365,7 +300,7 @@ SB_DRIVER_EXPORT const struct sb_driver sb_driver = {
     .name = "null",
     .title = "no database: answers at once, or after a chosen time",
     .dialect = "null",
-    .opts = &opt_table,
+    .opts = &null_opt_table,
     .opts_size = sizeof(struct null_opts),
     .caps = SB_CAP_CANCEL_CONNECT | SB_CAP_UNSIGNED | SB_CAP_NAN |
             SB_CAP_INFINITY,

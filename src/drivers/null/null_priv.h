@@ -8,6 +8,18 @@
 
 #include "db/driver.h"
 
+enum null_failure { FAIL_RESTART, FAIL_FATAL, FAIL_LOST };
+
+struct null_opts {
+    const char *latency, *connect_latency;
+    double failure_rate;
+    int failure; // enum null_failure
+    int64_t rows, hang_after;
+    bool bulk;
+};
+
+extern const struct sb_opt_table null_opt_table;
+
 // A time drawn anew for each call, nanoseconds.
 struct null_time {
     int kind; // private to latency.c; 0: constant
