@@ -21,7 +21,7 @@ struct sb_app_opts {
     const char *config_file;
     const char *test;
     const char *luajit_cmd;
-    bool help, version, list, print_config;
+    bool help, version, list, print_config, config_strict;
 };
 
 struct sb_app {
@@ -67,6 +67,10 @@ void sb_app_builtin_help(const struct sb_app *a);
 // each Lua file in base/sub, in order of names. sub: "" or "mongodb/".
 void sb_app_each_workload(const char *base, const char *sub,
     void (*visit)(void *arg, const char *name, const char *path), void *arg);
+
+// app_config.c: reads --config-file, with the sections that belong to the
+// workload that runs. 0 or SB_E*.
+int sb_app_read_config(struct sb_app *a, struct sb_err *err);
 
 // app_hint.c. " (did you mean oltp_insert?)" for a workload that was not found;
 // "" if none is near.

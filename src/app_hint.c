@@ -89,29 +89,17 @@ static const struct {
         "of 0.5" },
 };
 
-// Whether a bundled script declares the option: asked in a registry apart.
 static bool declares(struct sb_app *a, const char *script, const char *option)
 {
-    struct sb_opts *opts = sb_opts_new();
-    struct sb_script_env env = { .opts = opts,
-        .paths = &a->paths,
+    const struct sb_script_env env = { .paths = &a->paths,
         .run = &a->run,
         .random = &a->random,
         .drivers = a->drivers,
         .luajit_cmd = "" };
-    struct sb_script *s = NULL;
+    struct sb_opts *opts = sb_script_options_of(&env, script);
     struct sb_opt_view view;
-    struct sb_err err;
-    struct sb_buf path;
+    bool yes = opts && sb_opts_find(opts, option, &view);
 
-    sb_buf_init(&path, 0);
-    sb_buf_addf(&path, "%s/%s.lua", a->paths.workloads, script);
-    bool yes = opts && !path.failed &&
-               sb_script_load(&s, &env, path.data, "help", &err) == 0 &&
-               sb_script_add_options(s, &err) == 0 &&
-               sb_opts_find(opts, option, &view);
-    sb_script_free(s);
-    sb_buf_done(&path);
     sb_opts_free(opts);
     return yes;
 }

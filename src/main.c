@@ -24,7 +24,14 @@ static const struct sb_opt app_options[] = {
         .type = SB_OPT_STRING,
         .offset = AT(config_file),
         .flags = SB_OPT_NOFILE | SB_OPT_FILENAME,
-        .help = "file with options, one name=value a line" },
+        .help = "file with options, one name=value per line; those below "
+                "[WORKLOAD] apply to that workload only" },
+    { .name = "config-strict",
+        .type = SB_OPT_BOOL,
+        .offset = AT(config_strict),
+        .flags = SB_OPT_YIELDS,
+        .help = "make unknown options in --config-file errors; always the "
+                "case in a file with sections of workloads" },
     { .name = "print-config",
         .type = SB_OPT_BOOL,
         .offset = AT(print_config),
@@ -78,7 +85,7 @@ static int read_settings(struct sb_app *a, struct sb_err *err)
     if (rc == 0)
         rc = sb_opts_add(a->opts, &sb_app_opt_table, &a->o, err);
     if (rc == 0 && a->o.config_file[0])
-        rc = sb_opts_file(a->opts, a->o.config_file, err);
+        rc = sb_app_read_config(a, err);
     return rc;
 }
 

@@ -71,6 +71,7 @@ void sb_opts_free(struct sb_opts *o)
         free(o->mem);
         o->mem = next;
     }
+    sb__opts_sections_done(o);
     free(o->settings.item);
     free(o->decls.item);
     free(o->positions.item);

@@ -44,13 +44,33 @@ void sb_opts_free(struct sb_opts *o);
 // added. SB_EUSAGE names the argument.
 int sb_opts_argv(struct sb_opts *o, int argc, char **argv, struct sb_err *err);
 
-// Reads a config file: name=value or name lines, '#' comments, [sections]
-// ignored, quotes ' and ", '-' and '_' alike, leading "--" allowed.
+// Reads a config file: name=value or name lines, '#' comments, quotes ' and ",
+// '-' and '_' alike, leading "--" allowed. What stands below a [section] waits
+// for sb_opts_sections().
 // SB_ESYS (cannot read), SB_EUSAGE (names file:line).
 int sb_opts_file(struct sb_opts *o, const char *path, struct sb_err *err);
 // The same from memory, for tests and the fuzzer; origin names it in errors.
 int sb_opts_file_text(struct sb_opts *o, const char *origin, const char *text,
     size_t len, struct sb_err *err);
+
+enum sb_opts_section {
+    SB_SECTION_UNKNOWN, // names no workload
+    SB_SECTION_OTHER,   // names workloads, but not the one that runs
+    SB_SECTION_MINE,    // names the workload that runs
+};
+
+// Once, after all files: decides about the settings that stand in sections.
+// kind(arg, name) says what the text between the brackets names. If any section
+// names a workload, those of the workload that runs are given, after the
+// settings before the first section; those of others are skipped, and sections
+// that name none are skipped with a warning of sb_opts_check(). If none does,
+// headers mean nothing, as in sysbench 1.0: all settings are given in their
+// order. strict, or sections that name workloads: sb_opts_check() makes unknown
+// settings of files errors. strict: so are sections that name none. SB_EUSAGE,
+// SB_ENOMEM, or the error of a value.
+int sb_opts_sections(struct sb_opts *o, bool strict,
+    enum sb_opts_section (*kind)(void *arg, const char *name), void *arg,
+    struct sb_err *err);
 
 // envp: takes every SYSBENCH_* variable as a setting, except those that are
 // no options (SYSBENCH_DRIVER_DIR, SYSBENCH_LUA_DIR).
@@ -103,9 +123,10 @@ int sb_opts_unclaimed(const struct sb_opts *o,
 const char *sb_opts_nearest(const struct sb_opts *o, const char *name);
 
 // The final check after every table is in: the first unclaimed setting of the
-// command line is an SB_EUSAGE naming it and its nearest neighbour; those from
-// the file are passed to warn() (may be NULL), and so are SYSBENCH_* variables
-// that match nothing (a stranger may own the variable).
+// command line is an SB_EUSAGE naming it and its nearest neighbour; so is the
+// first one of a file, with file and line, where sb_opts_sections() says so.
+// Others from files are passed to warn() (may be NULL), and so are SYSBENCH_*
+// variables that match nothing (a stranger may own the variable).
 int sb_opts_check(
     struct sb_opts *o, void (*warn)(const char *text), struct sb_err *err);
 

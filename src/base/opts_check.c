@@ -105,49 +105,62 @@ static const char *hint(const struct sb_opts *o, const char *name,
     return buf;
 }
 
-static void tell(const struct sb_opts *o, const struct sb__opts_setting *s,
-    void (*warn)(const char *text))
+static void describe(const struct sb_opts *o, const struct sb__opts_setting *s,
+    char *text, size_t size)
 {
-    char near[128], text[512];
+    char near[128];
 
     if (refused(o, s))
-        snprintf(text, sizeof(text),
-            "%s: --%s is taken from the command line only", s->origin, s->name);
+        snprintf(text, size, "%s: --%s is taken from the command line only",
+            s->origin, s->name);
     else if (s->source == SB_SRC_ENV)
-        snprintf(text, sizeof(text), "%s matches no option%s", s->origin,
+        snprintf(text, size, "%s matches no option%s", s->origin,
             hint(o, s->name, "--", near, sizeof(near)));
     else
-        snprintf(text, sizeof(text), "%s: unknown option '%s'%s", s->origin,
-            s->name, hint(o, s->name, "", near, sizeof(near)));
-    warn(text);
+        snprintf(text, size, "%s: unknown option '%s'%s", s->origin, s->name,
+            hint(o, s->name, "", near, sizeof(near)));
+}
+
+static int unknown(
+    struct sb_opts *o, const struct sb__opts_setting *s, struct sb_err *err)
+{
+    const struct sb__opts_decl *d = sb__opts_lookup(o, s->name);
+    union sb__opts_value v;
+    char text[512];
+
+    if (s->source == SB_SRC_FILE) {
+        describe(o, s, text, sizeof(text));
+        return sb_err_set(err, SB_EUSAGE, "%s", text);
+    }
+    // One that no script took after all.
+    if (d && sb__opts_value(o, d->opt, s->value, &v, err))
+        return SB_EUSAGE;
+    return sb_err_set(err, SB_EUSAGE, "invalid option: --%s%s", s->name,
+        hint(o, s->name, "--", text, sizeof(text)));
 }
 
 int sb_opts_check(
     struct sb_opts *o, void (*warn)(const char *text), struct sb_err *err)
 {
     const struct sb__opts_setting *first = NULL;
-    const struct sb__opts_decl *d;
-    union sb__opts_value v;
-    char near[128];
+    char text[512];
 
     for (size_t i = 0; i < o->settings.len; i++) {
         const struct sb__opts_setting *s = o->settings.item[i];
 
         if (s->claimed)
             continue;
-        if (s->source != SB_SRC_CMDLINE && warn)
-            tell(o, s, warn);
-        else if (s->source == SB_SRC_CMDLINE && !first)
-            first = s;
+        if (s->source == SB_SRC_CMDLINE ||
+            (s->source == SB_SRC_FILE && o->strict)) {
+            first = first ? first : s;
+        } else if (warn) {
+            describe(o, s, text, sizeof(text));
+            warn(text);
+        }
     }
-    if (!first)
-        return 0;
-    // One that no script took after all.
-    d = sb__opts_lookup(o, first->name);
-    if (d && sb__opts_value(o, d->opt, first->value, &v, err))
-        return SB_EUSAGE;
-    return sb_err_set(err, SB_EUSAGE, "invalid option: --%s%s", first->name,
-        hint(o, first->name, "--", near, sizeof(near)));
+    if (warn)
+        sb__opts_sections_warn(o, warn);
+    return first ? unknown(o, first, err) : 0;
 }
 
 void sb__opts_view(const struct sb__opts_decl *d, struct sb_opt_view *view)

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 //
-// The config file: name=value lines.
+// The config file: name=value lines, [sections].
 
 #include <errno.h>
 
@@ -49,13 +49,31 @@ static const char *unquote(char *v)
     return NULL;
 }
 
+// Reads a header in place: "[name]" and maybe a comment. Returns what is wrong
+// or NULL.
+static const char *unbracket(char *p, char **name)
+{
+    char *close = strchr(p, ']'), *behind = close ? close + 1 : NULL;
+
+    if (!close)
+        return "no closing bracket";
+    behind += strspn(behind, BLANKS);
+    if (*behind && *behind != '#' && *behind != ';')
+        return "text after the closing bracket";
+    while (close > p + 1 && is_blank(close[-1]))
+        close--;
+    *close = '\0';
+    *name = p + 1 + strspn(p + 1, BLANKS);
+    return **name ? NULL : "a section needs a name";
+}
+
 // Splits a line in place. NULL: fine; *name is NULL when nothing is on it.
 static const char *split(char *line, char **name, char **value)
 {
     char *p = line + strspn(line, BLANKS), *end;
 
     *name = *value = NULL;
-    if (*p == '\0' || *p == '#' || *p == ';' || *p == '[')
+    if (*p == '\0' || *p == '#' || *p == ';')
         return NULL;
     if (strncmp(p, "--", 2) == 0)
         p += 2;
@@ -72,13 +90,15 @@ static const char *split(char *line, char **name, char **value)
     return *value ? unquote(*value) : NULL;
 }
 
+// in_section: whether the line stands below a header; set by headers.
 static int take_line(struct sb_opts *o, const char *origin, size_t number,
-    char *line, struct sb_err *err)
+    char *line, bool *in_section, struct sb_err *err)
 {
     struct sb__opts_setting s = { .source = SB_SRC_FILE };
+    char *p = line + strspn(line, BLANKS), *name, *value;
+    bool header = *p == '[';
+    const char *wrong = header ? unbracket(p, &name) : split(p, &name, &value);
     struct sb_buf where;
-    char *name, *value;
-    const char *wrong = split(line, &name, &value);
     int rc = 0;
 
     sb_buf_init(&where, 0);
@@ -91,12 +111,17 @@ static int take_line(struct sb_opts *o, const char *origin, size_t number,
         rc = sb_err_set(err, SB_EUSAGE, "%s: %s", where.data, wrong);
         goto out;
     }
+    if (header) {
+        *in_section = true;
+        rc = sb__opts_section(o, name, where.data, err);
+        goto out;
+    }
     if (!name)
         goto out;
     s.name = name;
     s.value = value;
     s.origin = where.data;
-    rc = sb__opts_give(o, &s, err);
+    rc = *in_section ? sb__opts_wait(o, &s, err) : sb__opts_give(o, &s, err);
 out:
     sb_buf_done(&where);
     return rc;
@@ -106,6 +131,7 @@ int sb_opts_file_text(struct sb_opts *o, const char *origin, const char *text,
     size_t len, struct sb_err *err)
 {
     const char *end = text + len, *p = text;
+    bool in_section = false;
 
     if (len >= 3 && memcmp(text, "\xef\xbb\xbf", 3) == 0)
         p += 3;
@@ -121,7 +147,7 @@ int sb_opts_file_text(struct sb_opts *o, const char *origin, const char *text,
         line = sb__opts_strndup(o, p, n);
         if (!line)
             return sb_err_set(err, SB_ENOMEM, "out of memory");
-        rc = take_line(o, origin, number, line, err);
+        rc = take_line(o, origin, number, line, &in_section, err);
         if (rc)
             return rc;
         p += n + 1;

@@ -59,6 +59,9 @@ struct sb_opts {
     struct sb__opts_list scripts;    // struct sb__opts_script *, by title
     struct sb__opts_list deprecated; // struct sb__opts_decl *, given before ...
     bool warns;                      // ... this was set, by sb_opts_warn()
+    struct sb__opts_list sections;   // of config files, by opts_section.c
+    bool sectioned;                  // some of them name workloads
+    bool strict; // what nobody declares is an error in a config file, too
 };
 
 // A value of any type before it is stored at its offset.
@@ -90,6 +93,17 @@ struct sb__opts_decl *sb__opts_lookup(
 struct sb__opts_script *sb__opts_script(
     const struct sb_opts *o, const char *title);
 void sb__opts_view(const struct sb__opts_decl *d, struct sb_opt_view *view);
+
+// opts_section.c. Begins a section; keeps a setting of the one that was begun
+// last (both copy what they get); frees all of them. SB_ENOMEM.
+int sb__opts_section(struct sb_opts *o, const char *name, const char *origin,
+    struct sb_err *err);
+int sb__opts_wait(
+    struct sb_opts *o, const struct sb__opts_setting *s, struct sb_err *err);
+void sb__opts_sections_done(struct sb_opts *o);
+// Warns of sections that name no workload.
+void sb__opts_sections_warn(
+    const struct sb_opts *o, void (*warn)(const char *text));
 
 // Copies the setting, keeps it, and applies it when its option is declared.
 // SB_ENOMEM, or the error of a value that does not fit.

@@ -5,6 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/buf.h"
 #include "base/log.h"
 #include "script/script_private.h"
 
@@ -162,19 +163,79 @@ static int gather(void *arg, const char *name, const char *value,
     return l->name && l->value ? 0 : SB_ENOMEM;
 }
 
+struct sb_opts *sb_script_options_of(
+    const struct sb_script_env *env, const char *script)
+{
+    struct sb_script_env apart = *env;
+    struct sb_script *s = NULL;
+    struct sb_err err;
+    struct sb_buf path;
+
+    sb_buf_init(&path, 0);
+    sb_buf_addf(&path, "%s/%s.lua", env->paths->workloads, script);
+    apart.opts = path.failed ? NULL : sb_opts_new();
+    bool ok = apart.opts &&
+              sb_script_load(&s, &apart, path.data, "help", &err) == 0 &&
+              sb_script_add_options(s, &err) == 0;
+    sb_script_free(s);
+    sb_buf_done(&path);
+    if (ok)
+        return apart.opts;
+    sb_opts_free(apart.opts);
+    return NULL;
+}
+
+// What declares the options of 1.0 and of 0.5, whose names old scripts use for
+// their globals.
+static const char *const classics[] = { "oltp_common", "oltp" };
+
+#define CLASSICS (sizeof(classics) / sizeof(classics[0]))
+
 // A script has its own spelling of nearly the same name quite legitimately,
 // so this is no error.
-static void warn_near(const struct sb_opts *o, const struct loose *l)
+static void warn_near(const struct sb_opts *o, struct sb_opts *const *known,
+    const struct loose *l)
 {
-    const char *near = l->typed ? sb_opts_nearest(o, l->name) : NULL;
+    const char *near = sb_opts_nearest(o, l->name);
     struct sb_opt_view view;
+    char spelt[80];
 
     // One that gives way has the very name.
-    if (near && !sb_opts_find(o, l->name, &view))
-        sb_log(SB_LOG_WARNING,
-            "unknown option --%s becomes a global of the script; did you "
-            "mean --%s?",
-            l->name, near);
+    if (sb_opts_find(o, l->name, &view))
+        return;
+    for (size_t i = 0; i < CLASSICS; i++) {
+        if (known[i] && sb_opts_find(known[i], l->name, &view))
+            return;
+        if (known[i] && !near)
+            near = sb_opts_nearest(known[i], l->name);
+    }
+    if (!near)
+        return;
+    snprintf(spelt, sizeof(spelt), "%s", near);
+    for (char *p = spelt; *p; p++)
+        if (*p == '_' && !strchr(l->name, '_'))
+            *p = '-';
+    sb_log(SB_LOG_WARNING,
+        "unknown option --%s becomes a global of the script; did you mean "
+        "--%s?",
+        l->name, spelt);
+}
+
+static void warn_all(const struct sb_script *s, const struct loose *l)
+{
+    struct sb_opts *known[CLASSICS] = { NULL };
+
+    while (l && !l->typed)
+        l = l->next;
+    if (!l)
+        return;
+    for (size_t i = 0; i < CLASSICS; i++)
+        known[i] = sb_script_options_of(&s->env, classics[i]);
+    for (; l; l = l->next)
+        if (l->typed)
+            warn_near(s->env.opts, known, l);
+    for (size_t i = 0; i < CLASSICS; i++)
+        sb_opts_free(known[i]);
 }
 
 static int add_string(
@@ -195,8 +256,8 @@ static int add_loose(struct sb_script *s, struct sb_err *err)
 
     if (rc)
         sb_err_set(err, rc, "out of memory");
-    for (struct loose *l = first; l && rc == 0; l = l->next)
-        warn_near(s->env.opts, l);
+    if (rc == 0)
+        warn_all(s, first);
     for (struct loose *l = first; l && rc == 0; l = l->next)
         rc = add_string(s, l, err);
     while (first) {

@@ -46,8 +46,14 @@ void sb_script_free(struct sb_script *s); // NULL allowed
 // Adds the options that the script declares to the registry (with
 // sb_opts_add_script). Scripts that declare none are legacy: every unclaimed
 // setting becomes a global string in their states (and is claimed), with a
-// warning when it is nearly the name of a known option.
+// warning when it is nearly the name of an option of the program or of the
+// classic workloads.
 int sb_script_add_options(struct sb_script *s, struct sb_err *err);
+// A registry with the options that an installed workload ("oltp") declares, and
+// no others. NULL: none, or out of memory. The caller's to free. env->opts is
+// not used. Main thread.
+struct sb_opts *sb_script_options_of(
+    const struct sb_script_env *env, const char *script);
 // To be called when every option has its final value: makes sysbench.opt and
 // the legacy globals in the main state, and what other states copy them from.
 int sb_script_ready(struct sb_script *s, struct sb_err *err);

@@ -18,7 +18,7 @@ SPDX-License-Identifier: GPL-2.0-or-later
    --time=DURATION limit for total execution time in seconds [10]
    --num-threads=N deprecated alias for --threads [1]
    --rand-type=STRING random numbers distribution {uniform,gaussian,special,pareto,zipfian} [special]
-   --config-file=FILENAME file with options, one name=value a line
+   --config-file=FILENAME file with options, one name=value per line; those below [WORKLOAD] apply to that workload only
   $ sysbench cpu run --help | cmp - help
   $ sysbench -h | cmp - help
 

@@ -26,7 +26,7 @@ Command line over environment over config file over default, for options of
 the program and of the script alike.
 
   $ cat >my.cnf <<'EOF'
-  > # comments and [sections] are skipped
+  > # headers that name no workload, and comments, are skipped
   > [client]
   > threads = 2
   > --time=2   # two seconds
@@ -90,6 +90,88 @@ What nobody knows in the file or the environment is warned of, not fatal.
   WARNING: SYSBENCH_NOTHING matches no option
   WARNING: typo.cnf:1: unknown option 'trheads' (did you mean threads?)
   threads=1 time=10 rows=10 name=none fast=false parts=a+b
+
+With --config-strict it is an error, as if it had been typed.
+
+  $ sb --config-file=typo.cnf --config-strict 2>&1
+  typo.cnf:1: unknown option 'trheads' (did you mean threads?)
+  [1]
+  $ sysbench show.lua prepare --config-file=typo.cnf --config-strict 2>&1 >out
+  typo.cnf:1: unknown option 'trheads' (did you mean threads?)
+  [1]
+  $ (echo config-strict; cat typo.cnf) >strict.cnf
+  $ sb --config-file=strict.cnf 2>&1
+  strict.cnf:2: unknown option 'trheads' (did you mean threads?)
+  [1]
+
+Sections that name workloads apply to these only, and win over what stands above
+them. Unknown options are errors then, but not those of other workloads.
+
+  $ cat >sections.cnf <<'EOF'
+  > threads = 2
+  > rows = 2
+  > [cpu, memory]
+  > cpu-max-prime = many
+  > tabel-size = 3
+  > [sh*]  # as --list would name it
+  > rows = 3
+  > [oltp_*]
+  > rows = 4
+  > [no_such_test]
+  > rows = 5
+  > [show.lua]
+  > name = mine
+  > EOF
+  $ sb --config-file=sections.cnf 2>&1
+  WARNING: sections.cnf:10: [no_such_test] names no workload; its settings are ignored
+  threads=2 time=10 rows=3 name=mine fast=false parts=a+b
+  $ sb --config-file=sections.cnf --config-strict 2>&1
+  sections.cnf:10: [no_such_test] names no workload
+  [1]
+  $ sb --config-file=sections.cnf --rows=6 --verbosity=1 2>&1
+  threads=2 time=10 rows=6 name=mine fast=false parts=a+b
+  $ sed -i '/no_such/,+1d; s/^name/nmae/' sections.cnf
+  $ sb --config-file=sections.cnf 2>&1
+  sections.cnf:11: unknown option 'nmae' (did you mean name?)
+  [1]
+  $ sed -i '/nmae/d; s/^threads/trheads/' sections.cnf
+  $ sb --config-file=sections.cnf 2>&1
+  sections.cnf:1: unknown option 'trheads' (did you mean threads?)
+  [1]
+  $ sed -i 's/^trheads/threads/' sections.cnf
+  $ sysbench cpu run --config-file=sections.cnf 2>&1 | tail -n 1
+  Invalid value for the 'cpu-max-prime' option: 'many' (a whole number is needed), set by sections.cnf:4
+
+The two workloads called oltp are told apart as on the command line.
+
+  $ cat >oltp.cnf <<'EOF'
+  > [oltp]
+  > oltp-table-size = 4
+  > [oltp.lua]
+  > oltp-table-size = 5
+  > [mongodb/oltp]
+  > table-size = 6
+  > EOF
+  $ for test in oltp oltp_0_4.lua oltp.lua mongodb/oltp; do
+  >     sysbench $test --config-file=oltp.cnf --print-config |
+  >         grep '^[a-z_]*table[-_]size'
+  > done
+  oltp_table_size=4                # oltp.cnf:2
+  oltp_table_size=4                # oltp.cnf:2
+  oltp_table_size=5                # oltp.cnf:4
+  table_size=6                     # oltp.cnf:6
+
+Headers that are broken.
+
+  $ printf '[show\nrows=1\n' >broken.cnf; sb --config-file=broken.cnf 2>&1
+  broken.cnf:1: no closing bracket
+  [1]
+  $ echo '[show] rows=1' >broken.cnf; sb --config-file=broken.cnf 2>&1
+  broken.cnf:1: text after the closing bracket
+  [1]
+  $ echo '[ ]' >broken.cnf; sb --config-file=broken.cnf 2>&1
+  broken.cnf:1: a section needs a name
+  [1]
 
 The test itself can be named there too.
 

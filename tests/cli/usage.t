@@ -42,7 +42,11 @@ warning when it is nearly an option.
 
   $ sb e.lua run --trheads=3
   WARNING: unknown option --trheads becomes a global of the script; did you mean --threads?
-  $ sb e.lua run --nothing-like-it=3
+  $ sb e.lua run --tabel-size=3
+  WARNING: unknown option --tabel-size becomes a global of the script; did you mean --table-size?
+  $ sb e.lua run --oltp_tabel_size=3
+  WARNING: unknown option --oltp_tabel_size becomes a global of the script; did you mean --oltp_table_size?
+  $ sb e.lua run --nothing-like-it=3 --table-size=3 --oltp-table-size=3
 
 Values of the wrong type.
 

@@ -76,6 +76,16 @@ static void read_back(struct sb_opts *o, const struct target *t)
     free(text);
 }
 
+static enum sb_opts_section any_kind(void *arg, const char *name)
+{
+    return (enum sb_opts_section)((unsigned char)name[0] % 3);
+}
+
+static int sections(struct sb_opts *o, struct sb_err *err)
+{
+    return sb_opts_sections(o, false, any_kind, NULL, err);
+}
+
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
     struct sb_opts *early = sb_opts_new(), *late = sb_opts_new();
@@ -89,7 +99,11 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
     rc_a = sb_opts_add(early, &table, &a, &err);
     assert(rc_a == 0);
     rc_a = sb_opts_file_text(early, "f", text, size, &err);
+    if (!rc_a)
+        rc_a = sections(early, &err);
     rc_b = sb_opts_file_text(late, "f", text, size, &err);
+    if (!rc_b)
+        rc_b = sections(late, &err);
     if (!rc_b)
         rc_b = sb_opts_add(late, &table, &b, &err);
     assert((rc_a == 0) == (rc_b == 0));

@@ -201,6 +201,75 @@ static void unknown(void)
     end();
 }
 
+static enum sb_opts_section by_letter(void *arg, const char *name)
+{
+    (*(int *)arg)++;
+    return name[0] == 'm'   ? SB_SECTION_MINE
+           : name[0] == 'o' ? SB_SECTION_OTHER
+                            : SB_SECTION_UNKNOWN;
+}
+
+static int sections(bool strict)
+{
+    int asked = 0;
+    int rc = sb_opts_sections(o, strict, by_letter, &asked, &err);
+
+    CHECK(asked > 0);
+    return rc;
+}
+
+// Values of others are not even parsed; what is ours wins in any order.
+static void sections_of_workloads(void)
+{
+    begin();
+    CHECK_INT(add(), 0);
+    CHECK_INT(file("threads=1\n[mine]\nthreads=2\n[other] # "
+                   "no\nthreads=x\n[mine too]\n"
+                   "host=h\n[nobody]\nthreads=y\n"),
+        0);
+    CHECK_STR(text_of("threads"), "1");
+    CHECK_INT(sections(false), 0);
+    CHECK_STR(text_of("threads"), "2");
+    CHECK_STR(text_of("host"), "h");
+    warned[0] = '\0';
+    CHECK_INT(sb_opts_check(o, warn, &err), 0);
+    CHECK_STR(warned,
+        "f.cnf:8: [nobody] names no workload; its settings are ignored|");
+    end();
+}
+
+static void sections_are_strict(void)
+{
+    begin();
+    CHECK_INT(add(), 0);
+    CHECK_INT(file("[mine]\nhots=2\n[other]\nprot=x\n"), 0);
+    CHECK_INT(sections(false), 0);
+    CHECK_INT(sb_opts_check(o, warn, &err), SB_EUSAGE);
+    CHECK_STR(err.msg, "f.cnf:2: unknown option 'hots' (did you mean host?)");
+    end();
+    begin();
+    CHECK_INT(add(), 0);
+    CHECK_INT(file("[other]\n[nobody]\n"), 0);
+    CHECK_INT(sections(true), SB_EUSAGE);
+    CHECK_STR(err.msg, "f.cnf:2: [nobody] names no workload");
+    end();
+}
+
+// As in 1.0: the headers of other programs' files mean nothing.
+static void headers_that_name_no_workload(void)
+{
+    begin();
+    CHECK_INT(add(), 0);
+    CHECK_INT(
+        file("threads=1\n[client]\nthreads=2\nhots=3\n[x]\nthreads=3\n"), 0);
+    CHECK_INT(sections(false), 0);
+    CHECK_STR(text_of("threads"), "3");
+    warned[0] = '\0';
+    CHECK_INT(sb_opts_check(o, warn, &err), 0);
+    CHECK_STR(warned, "f.cnf:4: unknown option 'hots' (did you mean host?)|");
+    end();
+}
+
 static void nearest(void)
 {
     begin();
@@ -275,6 +344,7 @@ static void file_grammar(void)
                    "url=it's#1\n"
                    "db_password= \n"),
         0);
+    CHECK_INT(sections(false), 0);
     CHECK_INT(v.threads, 4);
     CHECK(v.debug);
     CHECK_STR(v.host, "a # b");
@@ -290,6 +360,12 @@ static void file_grammar(void)
     CHECK_STR(err.msg, "f.cnf:1: no option name");
     CHECK_INT(file("a b=x"), SB_EUSAGE);
     CHECK_STR(err.msg, "f.cnf:1: '=' must follow the option name");
+    CHECK_INT(file(" [x"), SB_EUSAGE);
+    CHECK_STR(err.msg, "f.cnf:1: no closing bracket");
+    CHECK_INT(file("[x] y=1"), SB_EUSAGE);
+    CHECK_STR(err.msg, "f.cnf:1: text after the closing bracket");
+    CHECK_INT(file("[ ]"), SB_EUSAGE);
+    CHECK_STR(err.msg, "f.cnf:1: a section needs a name");
     CHECK_INT(sb_opts_file_text(o, "f", "a\0b", 3, &err), SB_EUSAGE);
     end();
 }
@@ -464,6 +540,9 @@ int main(void)
     RUN(malformed);
     RUN(no_address);
     RUN(unknown);
+    RUN(sections_of_workloads);
+    RUN(sections_are_strict);
+    RUN(headers_that_name_no_workload);
     RUN(nearest);
     RUN(given);
     RUN(unclaimed);

@@ -1,0 +1,92 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+//
+// Which sections of the config file belong to the workload that runs.
+#include <fnmatch.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "app.h"
+
+#define NAME_SIZE 256
+
+// The name that --list has: "a/oltp_insert.lua" -> "oltp_insert",
+// "mongodb/oltp" as it is, and "oltp" -> "oltp_0_4", since that is what runs.
+static void list_name(const char *given, char *out)
+{
+    const char *base = strrchr(given, '/');
+    size_t len;
+
+    base = base ? base + 1 : given;
+    if (base - given >= 8 && strncmp(base - 8, "mongodb/", 8) == 0)
+        base -= 8;
+    len = strlen(base);
+    if (len > 4 && strcmp(base + len - 4, ".lua") == 0)
+        len -= 4;
+    else if (sb_script_is_old_oltp(given))
+        base = "oltp_0_4", len = strlen(base);
+    snprintf(out, NAME_SIZE, "%.*s", (int)len, base);
+}
+
+struct search {
+    const char *pattern; // a name or a pattern as the shell has them
+    const char *mine;    // the workload that runs, "" if none
+    enum sb_opts_section kind;
+};
+
+static void try_workload(void *arg, const char *name, const char *path)
+{
+    struct search *s = arg;
+
+    (void)path;
+    if (fnmatch(s->pattern, name, 0) == 0 && s->kind == SB_SECTION_UNKNOWN)
+        s->kind = SB_SECTION_OTHER;
+}
+
+static void try_all(const struct sb_app *a, struct search *s)
+{
+    if (s->mine[0] && fnmatch(s->pattern, s->mine, 0) == 0) {
+        s->kind = SB_SECTION_MINE;
+        return;
+    }
+    for (size_t i = 0; i < sb_builtin_count; i++)
+        try_workload(s, sb_builtins[i]->name, NULL);
+    sb_app_each_workload(a->paths.workloads, "", try_workload, s);
+    sb_app_each_workload(a->paths.workloads, "mongodb/", try_workload, s);
+    sb_app_each_workload(".", "", try_workload, s);
+}
+
+// A section may name several workloads: [oltp_read_only, oltp_insert].
+static enum sb_opts_section kind_of(void *arg, const char *names)
+{
+    static const char between[] = ", \t";
+    const struct sb_app *a = arg;
+    const char *test = a->o.test[0] ? a->o.test
+                                    : sb_opts_positional(a->opts, 0);
+    char mine[NAME_SIZE] = "", pattern[NAME_SIZE], given[NAME_SIZE];
+    struct search s = { .pattern = pattern, .mine = mine };
+
+    if (test)
+        list_name(test, mine);
+    for (const char *p = names + strspn(names, between); *p;) {
+        size_t len = strcspn(p, between);
+
+        snprintf(given, sizeof(given), "%.*s", (int)len, p);
+        list_name(given, pattern);
+        // The file of a script, wherever it is.
+        if (strchr(given, '/') && access(given, F_OK) == 0 &&
+            s.kind == SB_SECTION_UNKNOWN)
+            s.kind = SB_SECTION_OTHER;
+        try_all(a, &s);
+        p += len + strspn(p + len, between);
+    }
+    return s.kind;
+}
+
+int sb_app_read_config(struct sb_app *a, struct sb_err *err)
+{
+    int rc = sb_opts_file(a->opts, a->o.config_file, err);
+
+    return rc ? rc
+              : sb_opts_sections(a->opts, a->o.config_strict, kind_of, a, err);
+}

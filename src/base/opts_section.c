@@ -1,0 +1,111 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+//
+// Sections of config files: settings below [headers] wait until it is known
+// which workload runs.
+
+#include <stdlib.h>
+
+#include "base/opts_private.h"
+
+struct section {
+    const char *name;   // as it stands in the header, without the brackets
+    const char *origin; // "sysbench.cnf:12"
+    enum sb_opts_section kind;
+    struct sb__opts_list settings; // struct sb__opts_setting *
+};
+
+int sb__opts_section(
+    struct sb_opts *o, const char *name, const char *origin, struct sb_err *err)
+{
+    struct section *c = sb__opts_alloc(o, sizeof(*c));
+
+    if (c) {
+        c->name = sb__opts_strdup(o, name);
+        c->origin = sb__opts_strdup(o, origin);
+    }
+    if (!c || !c->name || !c->origin || sb__opts_push(&o->sections, c))
+        return sb_err_set(err, SB_ENOMEM, "out of memory");
+    return 0;
+}
+
+int sb__opts_wait(
+    struct sb_opts *o, const struct sb__opts_setting *given, struct sb_err *err)
+{
+    struct section *c = o->sections.item[o->sections.len - 1];
+    struct sb__opts_setting *s = sb__opts_alloc(o, sizeof(*s));
+
+    if (s) {
+        *s = *given;
+        s->name = sb__opts_strdup(o, given->name);
+        s->value = given->value ? sb__opts_strdup(o, given->value) : NULL;
+        s->origin = sb__opts_strdup(o, given->origin);
+    }
+    if (!s || !s->name || !s->origin || (given->value && !s->value) ||
+        sb__opts_push(&c->settings, s))
+        return sb_err_set(err, SB_ENOMEM, "out of memory");
+    return 0;
+}
+
+void sb__opts_sections_done(struct sb_opts *o)
+{
+    for (size_t i = 0; i < o->sections.len; i++)
+        free(((struct section *)o->sections.item[i])->settings.item);
+    free(o->sections.item);
+}
+
+static int give_all(
+    struct sb_opts *o, const struct section *c, struct sb_err *err)
+{
+    int rc = 0;
+
+    for (size_t i = 0; rc == 0 && i < c->settings.len; i++)
+        rc = sb__opts_give(o, c->settings.item[i], err);
+    return rc;
+}
+
+static int refuse(const struct section *c, struct sb_err *err)
+{
+    return sb_err_set(
+        err, SB_EUSAGE, "%s: [%s] names no workload", c->origin, c->name);
+}
+
+int sb_opts_sections(struct sb_opts *o, bool strict,
+    enum sb_opts_section (*kind)(void *arg, const char *name), void *arg,
+    struct sb_err *err)
+{
+    int rc = 0;
+
+    for (size_t i = 0; i < o->sections.len; i++) {
+        struct section *c = o->sections.item[i];
+
+        c->kind = kind(arg, c->name);
+        o->sectioned = o->sectioned || c->kind != SB_SECTION_UNKNOWN;
+    }
+    o->strict = strict || o->sectioned;
+    for (size_t i = 0; rc == 0 && i < o->sections.len; i++) {
+        struct section *c = o->sections.item[i];
+
+        if (c->kind == SB_SECTION_UNKNOWN && strict)
+            rc = refuse(c, err);
+        else if (c->kind == SB_SECTION_MINE || !o->sectioned)
+            rc = give_all(o, c, err);
+    }
+    return rc;
+}
+
+void sb__opts_sections_warn(
+    const struct sb_opts *o, void (*warn)(const char *text))
+{
+    char text[512];
+
+    for (size_t i = 0; o->sectioned && i < o->sections.len; i++) {
+        const struct section *c = o->sections.item[i];
+
+        if (c->kind != SB_SECTION_UNKNOWN)
+            continue;
+        snprintf(text, sizeof(text),
+            "%s: [%s] names no workload; its settings are ignored", c->origin,
+            c->name);
+        warn(text);
+    }
+}
