@@ -11,6 +11,8 @@ mongo_kind() {
     for kind in mongod ferretdb mongojava; do
         [ "${KIND:-}" != "$kind" ] || return 0
     done
+    say "$me: mongodb: takes mongod, FerretDB or mongo-java-server," \
+        "whichever can be had first"
     for kind in mongod ferretdb mongojava; do
         # Its other reasons to end are good ones to try the next, too.
         # shellcheck source=/dev/null
