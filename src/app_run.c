@@ -155,6 +155,7 @@ static bool tell_hook(struct teller *t, const struct sb_report *r)
 static void aim_text(struct sb_app *a, const struct sb_report *r)
 {
     a->text.sql = sb_drivers_used(a->drivers);
+    a->text.documents = !sb_drivers_used_sql(a->drivers);
     a->text.start_ns = r->start_ns;
     a->text.interval_ns = a->run.report_interval;
     a->text.stats = r->stats;

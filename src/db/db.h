@@ -82,6 +82,8 @@ void sb_drivers_list(struct sb_drivers *d, FILE *out);
 // True once some connection was opened by sb_con_open(): the report then
 // shows SQL statistics. Any thread.
 bool sb_drivers_used(const struct sb_drivers *d);
+// True once one was opened with a driver that is not for documents. Any thread.
+bool sb_drivers_used_sql(const struct sb_drivers *d);
 
 // The module behind a driver and the path of its file, for the driver's own
 // Lua module. Valid until sb_drivers_free().

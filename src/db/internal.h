@@ -53,6 +53,7 @@ struct sb_drivers {
     struct sb__idle *idle;     // options of others, see sb_drivers_idle()
     bool noticed;              // the guess of the driver was told
     _Atomic bool used;
+    _Atomic bool used_sql;        // by a driver without documents
     _Atomic uint64_t connections; // opened so far
     _Atomic unsigned down;        // users that try to get theirs back
     _Atomic bool crowded;         // that statements make room was told

@@ -282,7 +282,9 @@ static void sql(const struct sb_text *t, const struct sb_report *r)
     const struct sb_counters *c = &r->snap->c;
     uint64_t queries = c->reads + c->writes + c->others;
 
-    fprintf(t->out, "SQL statistics:\n    queries performed:\n");
+    // The MongoDB fork of sysbench 0.5 had this heading, too.
+    fprintf(t->out, "%s statistics:\n    queries performed:\n",
+        t->documents ? "OLTP test" : "SQL");
     query(t, "read:", c->reads);
     query(t, "write:", c->writes);
     query(t, "other:", c->others);

@@ -47,6 +47,7 @@ struct sb_text {
     // Set by the caller after sb_text_init():
     bool debug, db_debug;
     bool sql;            // a database driver was used: SQL lines
+    bool documents;      // and none that speaks SQL: another heading
     uint64_t start_ns;   // when the run started, on its clock: the "first
                          // seen" of errors counts from here
     int64_t interval_ns; // --report-interval: decimals of "[ 0.5s ] "

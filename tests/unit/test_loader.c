@@ -251,6 +251,7 @@ static void results_are_counted_by_kind(void)
     CHECK_INT(w.rec->tally.writes, 1);
     CHECK_INT(w.rec->tally.others, 3);
     CHECK(sb_drivers_used(w.d));
+    CHECK(sb_drivers_used_sql(w.d));
     world_done(&w);
 }
 

@@ -38,6 +38,23 @@ static void final_sql(void)
     teardown(&f);
 }
 
+// The same lines under a heading that says nothing of SQL.
+static void final_documents(void)
+{
+    static const char heading[] = "OLTP test statistics:\n"
+                                  "    queries performed:\n"
+                                  "        read:                            "
+                                  "2800\n";
+    struct sb_text_opts o = defaults();
+    struct fixture f;
+
+    setup(&f, &o);
+    f.text.sql = f.text.documents = true;
+    sb_text_final(&f.text, &f.report);
+    CHECK(strncmp(text(&f), heading, sizeof(heading) - 1) == 0);
+    teardown(&f);
+}
+
 static void checkpoint(void)
 {
     struct sb_text_opts o = defaults();
@@ -349,6 +366,7 @@ int main(void)
 {
     RUN(final_plain);
     RUN(final_sql);
+    RUN(final_documents);
     RUN(checkpoint);
     RUN(unfinished);
     RUN(debug);
