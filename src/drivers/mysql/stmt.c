@@ -198,11 +198,22 @@ static int set_params(struct sbmy_conn *c, struct sbmy_stmt *p,
 
 // Results --------------------------------------------------------------------
 
+static void drop_meta(struct sbmy_stmt *p)
+{
+    if (p->meta)
+        mysql_free_result(p->meta);
+    p->meta = NULL;
+}
+
 static int take(struct sbmy_conn *c, struct sbmy_stmt *p, struct sb_result *res,
     struct sb_err *err)
 {
     uint32_t nfields = mysql_stmt_field_count(p->st);
 
+    // For the first of several results the library has described the columns
+    // again, where the old description lay.
+    if (mysql_more_results(c->my))
+        drop_meta(p);
     c->stmt = p;
     c->stmt_rows = 0;
     c->rows.bound = false;
@@ -261,13 +272,6 @@ int sbmy_execute(struct sb_conn *conn, struct sb_stmt *stmt,
         rc = mysql_stmt_execute(p->st) ? not_executed(c, p, err)
                                        : take(c, p, res, err);
     return sbmy_end(c, rc);
-}
-
-static void drop_meta(struct sbmy_stmt *p)
-{
-    if (p->meta)
-        mysql_free_result(p->meta);
-    p->meta = NULL;
 }
 
 int sbmy_stmt_next(
