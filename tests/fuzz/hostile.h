@@ -6,9 +6,9 @@
 // explains how the parts fit together.
 //
 // The server has no thread of its own. It acts inside connect(), send(),
-// recv() and poll() of the client, so an input always means the same course
-// of events, and a client that waits for something that never comes is told
-// so at once: the connection is closed.
+// recv() and poll() of the client, so the same input always takes the same
+// course, and when a client waits for something that never comes, the
+// connection is closed at once.
 #ifndef HOSTILE_H
 #define HOSTILE_H
 

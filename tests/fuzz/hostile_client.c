@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 //
-// What a user's script does with a connection, step by step, through the SQL
-// facade and a driver, and every byte that it is given is read.
+// Does with a connection what scripts of users do, step by step, through the
+// SQL facade and a driver, and reads every byte that it gets.
 #include <assert.h>
 #include <limits.h>
 #include <stdio.h>
@@ -258,7 +258,7 @@ static bool act(struct client *cl, const struct hostile_step *s, unsigned round)
     return true;
 }
 
-// What is behind a lost connection shall be seen, too.
+// Goes on after a lost connection, so that later steps are tested, too.
 static void recover(struct client *cl)
 {
     int code = sb_con_err(cl->con)->code;

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 //
-// Client libraries have bugs of their own when a server is hostile. They are
-// not what is looked for here, and they must not hide what is: an input that
-// crashes a library is given up, and the next one begins.
+// Client libraries have bugs of their own that a hostile server reaches. They
+// must not stop the search for ours: an input that crashes a library is
+// abandoned, and the next one begins.
 #define _GNU_SOURCE // dladdr()
 #include <dlfcn.h>
 #include <execinfo.h>
@@ -24,12 +24,12 @@
 static sigjmp_buf way_out;
 static pthread_t thread;
 static volatile sig_atomic_t running;
-static unsigned given_up;
+static unsigned abandoned;
 static struct sigaction before_segv, before_bus;
 
 // For the sanitizers, which ask for these by name ---------------------------
 
-// A number in an answer may ask for any amount of memory. Where there is less,
+// A number in an answer may ask for any amount of memory: beyond this limit
 // malloc() fails.
 PUBLIC const char *__asan_default_options(void);
 PUBLIC const char *__asan_default_options(void)
@@ -37,7 +37,7 @@ PUBLIC const char *__asan_default_options(void)
     return "allocator_may_return_null=1:max_allocation_size_mb=256";
 }
 
-// MariaDB's library believes lengths that an answer gives.
+// MariaDB's library trusts the lengths in an answer.
 PUBLIC const char *__asan_default_suppressions(void);
 PUBLIC const char *__asan_default_suppressions(void)
 {
@@ -58,11 +58,11 @@ PUBLIC const char *__lsan_default_options(void)
     return "print_suppressions=0";
 }
 
-// What an input had that was given up is nobody's any more.
+// Nobody frees what an abandoned input had allocated.
 PUBLIC int __lsan_is_turned_off(void);
 PUBLIC int __lsan_is_turned_off(void)
 {
-    return given_up > 0;
+    return abandoned > 0;
 }
 
 // Crashes -------------------------------------------------------------------
@@ -147,9 +147,9 @@ bool hostile_try(void (*call)(void *arg), void *arg)
     thread = pthread_self();
     if (sigsetjmp(way_out, 1)) {
         running = 0;
-        if (given_up++ == 0)
+        if (abandoned++ == 0)
             fprintf(stderr,
-                "the client library crashed: such inputs are given up\n");
+                "the client library crashed: such inputs are abandoned\n");
         return false;
     }
     running = 1;

@@ -293,7 +293,7 @@ PUBLIC ssize_t send(int fd, const void *data, size_t len, int flags)
     pthread_mutex_lock(&server.lock);
     record_request(fd, data, n);
     if (!server.real)
-        // Before what the socket holds runs out of room.
+        // The server reads now, so that the socket's buffer never fills.
         act(fd, false);
     pthread_mutex_unlock(&server.lock);
     return n;
