@@ -16,7 +16,7 @@
 // Exit status of the program; 128 + signal when interrupted.
 enum { SB_EXIT_OK = 0, SB_EXIT_FAILED = 1, SB_EXIT_FORCED = 2 };
 
-// Options that steer the program itself.
+// Options of the program itself.
 struct sb_app_opts {
     const char *config_file;
     const char *test;
@@ -41,49 +41,49 @@ struct sb_app {
     const struct sb_builtin *builtin;
     void *builtin_opts;
     struct sb_script *script;
-    bool leave; // threads are out there: end by _exit()
+    bool leave; // threads are still running: end by _exit()
 };
 
 extern const struct sb_opt_table sb_app_opt_table;
 
-// "sysbench 2.0.0" and what follows it in the first line of every output.
+// "sysbench 2.0.0", and the first line of every output, which begins with it.
 const char *sb_app_version(void);
 void sb_app_banner(FILE *out);
 
-// app_stdio.c. At the start: opens standard streams that are closed on
-// /dev/null. SB_ESYS when standard output was closed.
+// app_stdio.c. Called at the start: opens closed standard streams on
+// /dev/null. Returns SB_ESYS if standard output was closed.
 int sb_app_open_streams(struct sb_err *err);
-// At the end: writes out what is left. SB_ESYS when anything printed since the
-// start could not be written.
+// Called at the end: writes out buffered output. Returns SB_ESYS if anything
+// printed since the start could not be written.
 int sb_app_flush_output(struct sb_err *err);
 
-// app_show.c: the commands that only show something. 0 or SB_E*.
+// app_show.c: commands that only print something. 0 or SB_E*.
 int sb_app_help(struct sb_app *a, struct sb_err *err);
 int sb_app_list(struct sb_app *a, struct sb_err *err);
-// `sysbench cpu help`; scripts print their own.
+// Prints the options of a built-in test. Scripts print their own help.
 void sb_app_builtin_help(const struct sb_app *a);
 
-// Calls visit() with the name ("oltp_insert", "mongodb/oltp") and the path of
-// each Lua file in base/sub, in order of names. sub: "" or "mongodb/".
+// Calls visit() for each Lua file in base/sub, sorted by name, with its name
+// ("oltp_insert", "mongodb/oltp") and its path. sub: "" or "mongodb/".
 void sb_app_each_workload(const char *base, const char *sub,
     void (*visit)(void *arg, const char *name, const char *path), void *arg);
 
-// app_config.c: reads --config-file, with the sections that belong to the
-// workload that runs. 0 or SB_E*.
+// app_config.c: reads --config-file and applies the sections of the selected
+// workload. 0 or SB_E*.
 int sb_app_read_config(struct sb_app *a, struct sb_err *err);
 
-// app_hint.c. " (did you mean oltp_insert?)" for a workload that was not found;
-// "" if none is near.
+// app_hint.c. Writes " (did you mean oltp_insert?)" for a workload that was
+// not found, or "" if no name is similar.
 void sb_app_workload_hint(
     const struct sb_app *a, const char *name, char *out, size_t size);
-// Says on stderr that there is no such command, and which there are; known
-// ends with NULL.
+// Prints on stderr that the command does not exist, and which commands do.
+// known ends with NULL.
 void sb_app_unknown_command(const char *command, const char *const *known);
-// An option was invalid: says so in *err if the other one of the two workloads
-// that are called oltp has it.
+// Called after an invalid option. Two workloads are called oltp: if the other
+// one has the option, *err says so.
 void sb_app_option_hint(struct sb_app *a, struct sb_err *err);
 
-// app_run.c: carries out a->command; the exit status.
+// app_run.c: carries out a->command and returns the exit status.
 int sb_app_perform(struct sb_app *a);
 
 #endif

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 //
-// Which sections of the config file belong to the workload that runs.
+// Decides which sections of the config file apply to the selected workload.
 #include <fnmatch.h>
 #include <stdlib.h>
 #include <string.h>
@@ -10,8 +10,9 @@
 
 #define NAME_SIZE 256
 
-// The name that --list has: "a/oltp_insert.lua" -> "oltp_insert",
-// "mongodb/oltp" as it is, and "oltp" -> "oltp_0_4", since that is what runs.
+// Converts a workload name to the one that --list prints: "a/oltp_insert.lua"
+// -> "oltp_insert", "mongodb/oltp" unchanged, and "oltp" -> "oltp_0_4",
+// because that is the script that "oltp" selects.
 static void list_name(const char *given, char *out)
 {
     const char *base = strrchr(given, '/');
@@ -29,8 +30,8 @@ static void list_name(const char *given, char *out)
 }
 
 struct search {
-    const char *pattern; // a name or a pattern as the shell has them
-    const char *mine;    // the workload that runs, "" if none
+    const char *pattern; // a name or a shell pattern
+    const char *mine;    // the selected workload, "" if none
     enum sb_opts_section kind;
 };
 
@@ -73,7 +74,7 @@ static enum sb_opts_section kind_of(void *arg, const char *names)
 
         snprintf(given, sizeof(given), "%.*s", (int)len, p);
         list_name(given, pattern);
-        // The file of a script, wherever it is.
+        // A section can also give the path of a script in any folder.
         if (strchr(given, '/') && access(given, F_OK) == 0 &&
             s.kind == SB_SECTION_UNKNOWN)
             s.kind = SB_SECTION_OTHER;

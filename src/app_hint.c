@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 //
-// What the user may have meant: workloads, commands, and the two workloads
-// that are called oltp.
+// Suggestions for mistyped workloads and commands, and for options of the
+// other workload that is called oltp.
 #include <dirent.h>
 #include <stdlib.h>
 #include <string.h>
@@ -15,7 +15,7 @@
 
 struct guess {
     struct sb_near near;
-    char best[256]; // a copy: candidates do not stay
+    char best[256]; // a copy: the caller frees the names
 };
 
 static void try_name(struct guess *g, const char *name)
@@ -70,23 +70,23 @@ void sb_app_unknown_command(const char *command, const char *const *known)
         sb_buf_addf(&text, " (did you mean %s?)", near.best);
     for (size_t i = 0; known[i]; i++)
         sb_buf_addf(
-            &text, "%s%s", i ? ", " : ". Commands of this test: ", known[i]);
+            &text, "%s%s", i ? ", " : ". Supported commands: ", known[i]);
     sb_log(SB_LOG_USAGE, "%s", text.failed ? "Unknown command" : text.data);
     sb_buf_done(&text);
 }
 
-// The two called oltp ---------------------------------------------------------
+// The two workloads called oltp -----------------------------------------------
 
 static const struct {
     const char *script, *other; // names without .lua
     const char *text;
-} pairs[] = {
+} oltp_pairs[] = {
     { "oltp_0_4", "oltp",
-        "belongs to oltp.lua, the workload of 0.5; 'sysbench oltp' is the test "
-        "of 0.4" },
+        "an option of oltp.lua, the 0.5 workload; 'sysbench oltp' runs the 0.4 "
+        "test" },
     { "oltp", "oltp_0_4",
-        "belongs to the test of 0.4, 'sysbench oltp'; oltp.lua is the workload "
-        "of 0.5" },
+        "an option of 'sysbench oltp', the 0.4 test; oltp.lua is the 0.5 "
+        "workload" },
 };
 
 static bool declares(struct sb_app *a, const char *script, const char *option)
@@ -122,11 +122,11 @@ void sb_app_option_hint(struct sb_app *a, struct sb_err *err)
     sb_opts_unclaimed(a->opts, first_typed, &name);
     if (!a->script || !name)
         return;
-    for (size_t i = 0; i < sizeof(pairs) / sizeof(pairs[0]); i++)
-        if (strcmp(sb_script_name(a->script), pairs[i].script) == 0 &&
-            declares(a, pairs[i].other, name)) {
+    for (size_t i = 0; i < sizeof(oltp_pairs) / sizeof(oltp_pairs[0]); i++)
+        if (strcmp(sb_script_name(a->script), oltp_pairs[i].script) == 0 &&
+            declares(a, oltp_pairs[i].other, name)) {
             sb_err_set(err, err->code, "invalid option: --%s (%s)", name,
-                pairs[i].text);
+                oltp_pairs[i].text);
             return;
         }
 }

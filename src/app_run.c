@@ -28,9 +28,9 @@ static int exit_status(struct sb_app *a, const struct sb_run_result *res)
     return SB_EXIT_FAILED;
 }
 
-// Run mode: the lines before "Initializing worker threads..." ---------------
+// Lines before "Initializing worker threads..." ------------------------------
 
-// Below the level of notices stdout is left to the script alone.
+// Below --verbosity=3, only scripts write to stdout.
 static bool quiet(void)
 {
     return sb_log_level() < SB_LOG_NOTICE;
@@ -79,9 +79,9 @@ static void print_mode(const struct sb_app *a)
     printf("\n");
 }
 
-// What a run tells -----------------------------------------------------------
+// Listener of the run --------------------------------------------------------
 
-struct teller {
+struct reporter {
     struct sb_app *a;
     struct sb_workload *w;
     int hook_status; // of the report hooks
@@ -94,7 +94,8 @@ static void print_initializing(void)
     fflush(stdout);
 }
 
-// Whether a script's events end the run is not known before they do.
+// The events of a script may end the run, but only the script knows: without
+// limits, a script counts as endless.
 static bool is_endless(const struct sb_app *a)
 {
     if (a->run.time > 0 || a->run.events > 0)
@@ -103,10 +104,10 @@ static bool is_endless(const struct sb_app *a)
            !a->builtin->ends(a->builtin_opts);
 }
 
-// The script's init() has run: its output comes before the mode.
-static void tell_connecting(void *data)
+// Called after the init() of the script, so that its output comes first.
+static void on_connecting(void *data)
 {
-    const struct teller *t = data;
+    const struct reporter *t = data;
     const struct sb_app *a = t->a;
 
     if (!quiet())
@@ -120,7 +121,7 @@ static void tell_connecting(void *data)
     print_initializing();
 }
 
-static void tell_started(void *data)
+static void on_started(void *data)
 {
     (void)data;
     if (!quiet())
@@ -128,7 +129,7 @@ static void tell_started(void *data)
     fflush(stdout);
 }
 
-static void tell_warmup(void *data, int64_t ns)
+static void on_warmup(void *data, int64_t ns)
 {
     (void)data;
     if (!quiet())
@@ -136,8 +137,8 @@ static void tell_warmup(void *data, int64_t ns)
     fflush(stdout);
 }
 
-// True when the script printed this report by a hook of its own.
-static bool tell_hook(struct teller *t, const struct sb_report *r)
+// Returns true if the script printed the report with a hook of its own.
+static bool call_report_hook(struct reporter *t, const struct sb_report *r)
 {
     struct sb_err err = { 0 };
 
@@ -151,8 +152,8 @@ static bool tell_hook(struct teller *t, const struct sb_report *r)
     return true;
 }
 
-// What the text reporter has to know of this run.
-static void aim_text(struct sb_app *a, const struct sb_report *r)
+// Gives the text reporter what it needs to know about this run.
+static void prepare_text(struct sb_app *a, const struct sb_report *r)
 {
     a->text.sql = sb_drivers_used(a->drivers);
     a->text.documents = !sb_drivers_used_sql(a->drivers);
@@ -161,8 +162,8 @@ static void aim_text(struct sb_app *a, const struct sb_report *r)
     a->text.stats = r->stats;
 }
 
-// What the script adds to the lines of an interval, or to the end.
-static void tell_line(struct teller *t, const struct sb_report *r)
+// Prints the line that the script adds to an interval or to the final report.
+static void print_script_line(struct reporter *t, const struct sb_report *r)
 {
     struct sb_err err = { 0 };
     char *line = NULL;
@@ -176,55 +177,55 @@ static void tell_line(struct teller *t, const struct sb_report *r)
     free(line);
 }
 
-static void tell_interval(void *data, const struct sb_report *r)
+static void on_interval(void *data, const struct sb_report *r)
 {
-    struct teller *t = data;
+    struct reporter *t = data;
 
-    aim_text(t->a, r);
-    if (tell_hook(t, r))
+    prepare_text(t->a, r);
+    if (call_report_hook(t, r))
         return;
     sb_text_interval(&t->a->text, r);
-    tell_line(t, r);
+    print_script_line(t, r);
 }
 
-static void tell_checkpoint(void *data, const struct sb_report *r)
+static void on_checkpoint(void *data, const struct sb_report *r)
 {
-    struct teller *t = data;
+    struct reporter *t = data;
     struct sb_report copy = *r;
 
-    aim_text(t->a, r);
-    // To a script, a checkpoint is a cumulative report, as it always was.
+    prepare_text(t->a, r);
+    // As in 1.0, scripts see a checkpoint as a cumulative report.
     copy.final = true;
-    if (!tell_hook(t, &copy))
+    if (!call_report_hook(t, &copy))
         sb_text_checkpoint(&t->a->text, r);
 }
 
-static void tell_final(void *data, const struct sb_report *r)
+static void on_final(void *data, const struct sb_report *r)
 {
-    struct teller *t = data;
+    struct reporter *t = data;
     struct sb_err err = { 0 };
 
-    aim_text(t->a, r);
+    prepare_text(t->a, r);
     if (t->a->script && sb_script_before_final(t->a->script, &err))
         sb_log(SB_LOG_FATAL, "%s", err.msg);
-    if (!tell_hook(t, r)) {
+    if (!call_report_hook(t, r)) {
         sb_text_final(&t->a->text, r);
-        tell_line(t, r);
+        print_script_line(t, r);
     }
     sb_text_found(&t->a->text, r);
 }
 
 static int run_workload(struct sb_app *a, struct sb_workload *w)
 {
-    struct teller t = { .a = a, .w = w };
+    struct reporter t = { .a = a, .w = w };
     const struct sb_listener l = {
         .data = &t,
-        .connecting = tell_connecting,
-        .started = tell_started,
-        .warmup = tell_warmup,
-        .interval = tell_interval,
-        .checkpoint = tell_checkpoint,
-        .final = tell_final,
+        .connecting = on_connecting,
+        .started = on_started,
+        .warmup = on_warmup,
+        .interval = on_interval,
+        .checkpoint = on_checkpoint,
+        .final = on_final,
     };
     struct sb_run_result res;
 
@@ -342,7 +343,8 @@ int sb_app_perform(struct sb_app *a)
 {
     if (a->builtin)
         return perform_builtin(a);
-    // A script without a command has done its work when its body ran.
+    // Without a command, running the body of the script was all there was to
+    // do.
     if (!a->command || sb_script_from_stdin(a->script))
         return SB_EXIT_OK;
     switch (sb_script_command(a->script, a->command)) {

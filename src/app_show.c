@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 //
-// The commands that only show something: --help, --version, --list.
+// Commands that only print something: --help, --version, --list.
 #include <dirent.h>
 #include <luajit.h>
 #include <stdlib.h>
@@ -19,7 +19,7 @@ void sb_app_banner(FILE *out)
     fprintf(out, "%s (using system %s)\n\n", sb_app_version(), LUAJIT_VERSION);
 }
 
-// One line for each driver, or why it cannot be used.
+// Prints one line per driver: its title, or why it cannot be loaded.
 static int show_driver(void *arg, const char *name,
     const struct sb_driver *driver, const char *problem)
 {
@@ -72,16 +72,17 @@ int sb_app_help(struct sb_app *a, struct sb_err *err)
     show_builtins();
     printf("\nSee 'sysbench <testname> help' for a list of options for each "
            "test, and 'sysbench --list' for the workloads.\n"
-           "Every option can also be set in a --config-file and by the "
-           "environment: SYSBENCH_REPORT_INTERVAL=1.\n"
+           "Every option can also be set in a --config-file or in the "
+           "environment (SYSBENCH_REPORT_INTERVAL=1).\n"
            "Suffixes: numbers (N) take k, M, G, T (powers of 1,000), sizes "
            "(SIZE) take K, M, G, T (powers of 1,024), durations (DURATION) "
-           "take us, ms, s, m, h, d, also combined (1h30m). Without a suffix, "
-           "durations are in seconds.\n");
+           "take us, ms, s, m, h, d, also combined (1h30m). Durations "
+           "without a suffix are in seconds.\n");
     return 0;
 }
 
-// Appends a comment line to the summary; false once its first sentence ends.
+// Appends a comment line to the summary; returns false after the end of its
+// first sentence.
 static bool add_line(char *line, char *out, size_t size)
 {
     size_t len = strlen(out);
@@ -97,8 +98,8 @@ static bool add_line(char *line, char *out, size_t size)
     return !end;
 }
 
-// What a workload does: the first sentence of the comment at its top. Files
-// without "#!" are there to be loaded by others.
+// Reads what a workload does: the first sentence of the comment at the top of
+// its file. Files without "#!" are modules of other scripts.
 static bool read_summary(const char *path, char *out, size_t size)
 {
     FILE *f = fopen(path, "r");
@@ -142,13 +143,13 @@ void sb_app_each_workload(const char *base, const char *sub,
 
 static void list_one(void *arg, const char *name, const char *path)
 {
-    char what[256];
+    char summary[256];
 
     (void)arg;
-    // Only with its suffix: the name alone is the test of 0.4.
-    if (read_summary(path, what, sizeof(what)))
+    // Listed with its suffix, because the name alone selects the 0.4 test.
+    if (read_summary(path, summary, sizeof(summary)))
         printf("  %s%s - %s\n", name, sb_script_is_old_oltp(name) ? ".lua" : "",
-            what);
+            summary);
 }
 
 int sb_app_list(struct sb_app *a, struct sb_err *err)

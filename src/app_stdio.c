@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 //
-// The standard streams: open at the start, written out at the end.
+// The standard streams: opened at the start if closed, flushed at the end.
 #include <errno.h>
 #include <fcntl.h>
 #include <signal.h>
@@ -17,14 +17,14 @@ static bool is_open(int fd)
     return fcntl(fd, F_GETFD) != -1 || errno != EBADF;
 }
 
-// Without this, the next file or connection would get the number of the stream
-// that is closed, and what is printed would go there. The other way round than
-// the stream is used, so that reading a closed one fails as it should.
-static void occupy(int fd)
+// Without this, the next file or connection that is opened would get the
+// number of the closed stream, and output would be written there. The mode is
+// the opposite of what the stream is used for, so that using it still fails.
+static void open_null(int fd)
 {
     int null = open("/dev/null", fd == STDIN_FILENO ? O_WRONLY : O_RDONLY);
 
-    // The lowest number that is free: those below are open by now.
+    // open() returns the lowest free number, which is fd.
     if (null >= 0 && null != fd)
         close(null);
 }
@@ -35,22 +35,22 @@ int sb_app_open_streams(struct sb_err *err)
 
     for (int fd = STDIN_FILENO; fd <= STDERR_FILENO; fd++)
         if (!is_open(fd))
-            occupy(fd);
-    // Writing then fails with EFBIG, which is reported, instead of ending the
-    // process without a word.
+            open_null(fd);
+    // Writing beyond the limit then fails with EFBIG, which is reported,
+    // instead of killing the process without a message.
     signal(SIGXFSZ, SIG_IGN);
-    // Whoever reads a pipe or a file sees each line when it is written.
+    // Readers of a pipe or file see each line as soon as it is written.
     setvbuf(stdout, NULL, _IOLBF, 0);
     if (closed)
         return sb_err_set(err, SB_ESYS,
-            "standard output is closed (to drop what is printed, use "
-            ">/dev/null)");
+            "standard output is closed (use >/dev/null to discard the "
+            "output)");
     return 0;
 }
 
-// Streams do not keep why a write failed, but the next one fails for the same
-// reason. 0 when it does not.
-static int why_lost(void)
+// Streams do not keep the error of a failed write, but the next write fails
+// with the same error. Returns 0 if it does not fail.
+static int write_errno(void)
 {
     clearerr(stdout);
     errno = 0;
@@ -60,11 +60,11 @@ static int why_lost(void)
 int sb_app_flush_output(struct sb_err *err)
 {
     char limit[80];
-    int no = fflush(stdout) ? errno : ferror(stdout) ? why_lost() : -1;
+    int no = fflush(stdout) ? errno : ferror(stdout) ? write_errno() : -1;
 
     if (no == -1)
         return 0;
     sb_limit_of_size(no, limit, sizeof(limit));
     return sb_err_set(err, SB_ESYS, "cannot write to standard output: %s%s",
-        no ? strerror(no) : "some of it is lost", limit);
+        no ? strerror(no) : "some output was lost", limit);
 }

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 //
-// Wires the layers: options from everywhere, the test, the command.
+// Connects the layers: reads the settings, loads the test, runs the command.
 #include <stdlib.h>
 #include <string.h>
 #include <time.h>
@@ -18,26 +18,25 @@ static const struct sb_opt app_options[] = {
         .type = SB_OPT_STRING,
         .offset = AT(test),
         .flags = SB_OPT_HIDDEN,
-        .help = "script or built-in test to use; the same as naming it "
-                "without --test=" },
+        .help = "script or built-in test to run; same as giving its name "
+                "as the first argument" },
     { .name = "config-file",
         .type = SB_OPT_STRING,
         .offset = AT(config_file),
         .flags = SB_OPT_NOFILE | SB_OPT_FILENAME,
-        .help = "file with options, one name=value per line; those below "
-                "[WORKLOAD] apply to that workload only" },
+        .help = "read options from this file, one name=value per line; "
+                "lines below [WORKLOAD] apply to that workload only" },
     { .name = "config-strict",
         .type = SB_OPT_BOOL,
         .offset = AT(config_strict),
         .flags = SB_OPT_YIELDS,
-        .help = "make unknown options in --config-file errors; always the "
-                "case in a file with sections of workloads" },
+        .help = "treat unknown options in --config-file as errors; always "
+                "on for files with [WORKLOAD] sections" },
     { .name = "print-config",
         .type = SB_OPT_BOOL,
         .offset = AT(print_config),
         .flags = SB_OPT_NOFILE | SB_OPT_YIELDS,
-        .help = "print every option with its value and where it came from, "
-                "and exit" },
+        .help = "print all options with their values and sources, and exit" },
     { .name = "list",
         .type = SB_OPT_BOOL,
         .offset = AT(list),
@@ -46,8 +45,7 @@ static const struct sb_opt app_options[] = {
     { .name = "luajit-cmd",
         .type = SB_OPT_STRING,
         .offset = AT(luajit_cmd),
-        .help = "command for LuaJIT, as its -j option takes it: on, off, "
-                "v, p=..." },
+        .help = "LuaJIT command, same as luajit -j: on, off, v, p=..." },
     { .name = "help",
         .type = SB_OPT_BOOL,
         .offset = AT(help),
@@ -74,8 +72,8 @@ static uint64_t wall_ns(void)
     return (uint64_t)ts.tv_sec * 1000000000u + (uint64_t)ts.tv_nsec;
 }
 
-// Options of the program itself come first: --config-file names where more
-// come from.
+// The options of the program come first, because --config-file names another
+// source of settings.
 static int read_settings(struct sb_app *a, struct sb_err *err)
 {
     int rc = sb_opts_argv(a->opts, a->argc, a->argv, err);
@@ -159,7 +157,7 @@ static int load_script(struct sb_app *a, struct sb_err *err)
         .argv = a->argv,
         .luajit_cmd = a->o.luajit_cmd,
     };
-    // Scripts that insist on a command get one that needs nothing.
+    // Some scripts require a command; "help" has no side effects.
     const char *command = a->command || !a->o.print_config ? a->command
                                                            : "help";
     int rc = sb_script_load(&a->script, &env, a->test, command, err);
@@ -189,7 +187,7 @@ static int init_text(struct sb_app *a, struct sb_err *err)
     return rc;
 }
 
-// What the body of a script needs: numbers and what may be printed.
+// Sets what the body of a script needs: random numbers, log level, output.
 static int prepare_options(struct sb_app *a, struct sb_err *err)
 {
     int rc = sb_random_share(&a->random, &a->dist, wall_ns(), err);
@@ -201,8 +199,8 @@ static int prepare_options(struct sb_app *a, struct sb_err *err)
     return rc;
 }
 
-// What follows from the core's options once all settings are in, and the
-// defaults that a script may have for them.
+// Derives values from the core's options. Called after all settings and the
+// defaults set by a script are known.
 static int finish_options(struct sb_app *a, struct sb_err *err)
 {
     bool requests = sb_opts_given(a->opts, "max-requests", false);
@@ -244,7 +242,7 @@ static int fail(const struct sb_err *err)
     return SB_EXIT_FAILED;
 }
 
-// Errors of the option parser stand without a prefix, as they always did.
+// As in 1.0, errors of the option parser have no "FATAL: " prefix.
 static int fail_usage(const struct sb_err *err)
 {
     if (err->code != SB_EUSAGE && err->code != SB_ERANGE)
@@ -279,7 +277,7 @@ static int show_or_perform(struct sb_app *a, struct sb_err *err)
         return sb_app_list(a, err) ? fail(err) : SB_EXIT_OK;
     if (!a->o.print_config && !a->o.list && sb_log_level() >= SB_LOG_NOTICE)
         sb_app_banner(stdout);
-    // A script may declare a `list` of its own.
+    // A script may declare an option `list` of its own.
     if (load_test(a, err) && !a->o.list)
         return fail_usage(err);
     if (a->o.list)
@@ -307,9 +305,10 @@ int main(int argc, char **argv)
 
     if (sb_app_open_streams(&err))
         return fail(&err);
-    // libmongoc begins when it is loaded, before its driver has a say. It would
-    // keep counters in a file of /dev/shm, which stays when the process is
-    // killed, and complain on stderr of one that is there already.
+    // libmongoc initializes itself as soon as its library is loaded, before the
+    // driver is called. It would keep counters in a file in /dev/shm, which
+    // stays if the process is killed, and print a warning on stderr if such a
+    // file exists already.
     setenv("MONGOC_DISABLE_SHM", "1", 0);
     if (set_up(&a, &err)) {
         status = fail_usage(&err);

@@ -24,7 +24,7 @@ void sb_buf_clear(struct sb_buf *b)
         b->data[0] = '\0';
 }
 
-// Room for `more` bytes and the NUL.
+// Makes room for `more` bytes and the NUL.
 static int reserve(struct sb_buf *b, size_t more)
 {
     size_t need, cap;

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 //
-// A growing byte buffer with a hard maximum. On failure the content stays and
-// `failed` is set, so that a chain of appends is checked once at its end.
+// A growing byte buffer with a fixed maximum. If an append fails, the content
+// is kept and `failed` is set, so that a series of appends needs one check at
+// its end.
 #ifndef SB_BUF_H
 #define SB_BUF_H
 
@@ -11,12 +12,12 @@
 #include "base/err.h"
 
 struct sb_buf {
-    char *data; // NUL-terminated once something was appended; NULL before
+    char *data; // NUL-terminated; NULL before the first append
     size_t len, cap, max;
     bool failed; // an append did not fit or memory ran out
 };
 
-// max: most bytes it may hold, 0 for no limit.
+// max: maximum number of bytes, 0 for no limit.
 void sb_buf_init(struct sb_buf *b, size_t max);
 void sb_buf_done(struct sb_buf *b);  // frees; {0} allowed
 void sb_buf_clear(struct sb_buf *b); // keeps the memory

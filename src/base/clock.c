@@ -13,8 +13,8 @@
 #define CALIBRATION (2 * MS)
 #define RATE_WINDOW (16 * SECOND)
 #define TIGHT       (20 * UINT64_C(1000))
-// A thread may sleep long past its next anchor: then the correction goes on
-// for all of that time and must stay small against what it corrects.
+// A thread may sleep far beyond its next anchor. The correction then stays in
+// effect for all that time, so it must be small.
 #define STEER_MAX 2e-4
 #define KERNEL_SOURCE \
     "/sys/devices/system/clocksource/clocksource0/current_clocksource"
@@ -41,13 +41,13 @@ static double ns_per_tick(uint64_t ticks, uint64_t ns)
     return ticks ? (double)ns / (double)ticks : 0;
 }
 
-// 0.1 to 20 GHz; anything else is no time-stamp counter of this world.
+// Accepts 0.1 to 20 GHz; a rate outside is not plausible for a TSC.
 static bool rate_plausible(double rate)
 {
     return rate > 0.05 && rate < 10;
 }
 
-// Often at first, when the rate is known least.
+// Returns a short period at first, when the rate is least accurate.
 static uint64_t next_period(uint64_t since_first)
 {
     if (since_first < 10 * MS)
@@ -67,7 +67,8 @@ static void window_move(struct sb_clock *c, uint64_t tsc, uint64_t ns)
     c->mid_ns = ns;
 }
 
-// The held moment keeps now() from going back where the counter was ahead.
+// Switches to clock_gettime. Starting at `ours` keeps sb_clock_now() from
+// going back if the counter was ahead.
 static bool give_up(struct sb_clock *c, uint64_t ours)
 {
     c->tsc = false;
@@ -117,8 +118,8 @@ struct reading {
     uint64_t tsc, ns, took; // took: ticks between which ns was read
 };
 
-// Reads both clocks; of several tries the one that took the fewest ticks is
-// the one that was not interrupted.
+// Reads both clocks several times and returns the reading that took the fewest
+// ticks, since it is the least likely to have been interrupted.
 static struct reading read_both(int tries)
 {
     struct reading best = { .took = UINT64_MAX };
@@ -170,7 +171,7 @@ void sb_clock_anchor(struct sb_clock *c)
         return;
     }
     r = read_both(5);
-    // A reading that was interrupted each time says less than the old line.
+    // If every try was interrupted, the old rate is more accurate.
     if (sb_clock_ticks_ns(r.took, c->mult) > TIGHT)
         c->anchor_ns = r.ns + 10 * MS;
     else

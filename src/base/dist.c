@@ -24,7 +24,7 @@ static const struct sb_opt options[] = {
         .offset = AT(seed),
         .def = "0",
         .help = "seed for random number generator. When 0, the current time "
-                "is used as a seed, and 'run' prints the seed it drew" },
+                "is used as a seed, and 'run' prints that seed" },
     { .name = "rand-spec-iter",
         .type = SB_OPT_INT,
         .offset = AT(spec_iter),
@@ -77,7 +77,7 @@ const struct sb_opt_table sb_dist_opt_table = {
 static int prepare_check(const struct sb_dist_opts *o, struct sb_err *err)
 {
     if (o->type < SB_DIST_UNIFORM || o->type > SB_DIST_ZIPFIAN)
-        return sb_err_set(err, SB_ERANGE, "rand-type is none of the known");
+        return sb_err_set(err, SB_ERANGE, "unknown rand-type");
     if (o->spec_iter < 1)
         return sb_err_set(err, SB_ERANGE, "rand-spec-iter must be at least 1");
     if (o->spec_pct < 0 || o->spec_pct > 100)
@@ -86,7 +86,7 @@ static int prepare_check(const struct sb_dist_opts *o, struct sb_err *err)
         return sb_err_set(err, SB_ERANGE, "rand-spec-res must be 0 to 100");
     if (!(o->pareto_h > 0 && o->pareto_h < 1))
         return sb_err_set(
-            err, SB_ERANGE, "rand-pareto-h must lie between 0 and 1");
+            err, SB_ERANGE, "rand-pareto-h must be between 0 and 1");
     if (!(o->zipfian_exp >= 0 && o->zipfian_exp <= 100))
         return sb_err_set(err, SB_ERANGE, "rand-zipfian-exp must be 0 to 100");
     return 0;
@@ -107,7 +107,7 @@ int sb_dist_prepare(
     return 0;
 }
 
-// Differences of int64 are taken in uint64, where they cannot overflow.
+// Differences of int64_t are computed as uint64_t, which cannot overflow.
 static uint64_t range_span(int64_t *a, int64_t b)
 {
     int64_t low = *a < b ? *a : b, high = *a < b ? b : *a;
@@ -146,9 +146,10 @@ int64_t sb_dist_gaussian(
         a, span, ((double)span + 1) * (sum / (double)d->o.spec_iter));
 }
 
-// The draw that decides also places the hot value, as in sysbench 1.0.20:
-// of the rand-spec-pct % around the centre only the upper rand-spec-res % are
-// ever hit. Surprising, but recorded results depend on it.
+// As in sysbench 1.0.20, one random number both decides whether the value is a
+// hot one and selects it. As a result, only the upper rand-spec-res % of the
+// rand-spec-pct % around the center are ever selected. This is surprising, but
+// recorded results depend on it.
 int64_t sb_dist_special(
     const struct sb_dist *d, struct sb_rng *r, int64_t a, int64_t b)
 {
@@ -172,7 +173,7 @@ int64_t sb_dist_pareto(
         a, span, ((double)span + 1) * pow(sb_rng_double(r), d->pareto_power));
 }
 
-// The integral of x^-e from 1 to x, also right where e is 1 or close to it.
+// The integral of x^-e from 1 to x; also accurate if e is 1 or close to it.
 static double zipf_integral(double e, double x)
 {
     double l = log(x), t = (1 - e) * l;
@@ -184,7 +185,7 @@ static double zipf_inverse(double e, double y)
 {
     double t = y * (1 - e);
 
-    // Rounding may take t just past the edge of what the integral reaches.
+    // Rounding may move t slightly beyond the range of the integral.
     if (t < -1)
         t = -1;
     return fabs(t) < 1e-9 ? exp(y * (1 - t / 2)) : exp(y * log1p(t) / t);
@@ -247,7 +248,7 @@ int64_t sb_dist_default(const struct sb_dist *d, struct sb_zipf *cache,
     return d->o.scatter ? sb_scatter(&d->scatter, v, a, b) : v;
 }
 
-// In (0, 1], so that its logarithm is finite.
+// Returns a number in (0, 1], so that its logarithm is finite.
 static double positive(struct sb_rng *r)
 {
     return (double)((sb_rng_next(r) >> 11) + 1) * 0x1p-53;
@@ -258,9 +259,10 @@ double sb_dist_exponential(struct sb_rng *r, double mean)
     return -log(positive(r)) * mean;
 }
 
-// One draw read as a fraction of 2^64: the whole part of f times it is uniform
-// below f, what is left over serves the next one. After 42 bits the next draw
-// is due, so that no character is biased by more than 1 part in 2^22.
+// Makes several characters from one random number, which is read as a fraction
+// f of 2^64: the integer part of f * n selects one of n characters, and the
+// rest is used for the next one. A new number is drawn after 42 bits, so that
+// no character is biased by more than 1 part in 2^22.
 struct pool {
     struct sb_rng *rng;
     uint64_t fraction;
@@ -342,7 +344,8 @@ static const struct {
 
 #define TIME_KINDS (sizeof(time_kinds) / sizeof(time_kinds[0]))
 
-// The kind that `text` begins with; *args is what follows its colon. -1: none.
+// Returns the kind that `text` begins with, or -1. *args is what follows the
+// colon.
 static int time_kind_find(const char *text, const char **args)
 {
     const char *colon = strchr(text, ':');
@@ -412,7 +415,7 @@ int sb_dist_time_parse(
         rc = SB_ERANGE;
     if (rc)
         return sb_err_set(err, rc,
-            "'%s' is no time distribution (2ms, uniform:1ms,3ms, exp:2ms, "
+            "'%s' is not a time distribution (2ms, uniform:1ms,3ms, exp:2ms, "
             "normal:2ms,0.5ms, pareto:1ms,1.5)",
             text);
     if (t.kind == EXPONENTIAL && t.a <= 0)

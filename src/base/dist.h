@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 //
-// Distributions over inclusive ranges [a, b] of 64-bit signed integers, as
-// sysbench names them, and over real numbers for times. Pure.
+// Distributions over inclusive ranges [a, b] of 64-bit signed integers, named
+// as in sysbench, and distributions of times (real numbers). Pure.
 #ifndef SB_DIST_H
 #define SB_DIST_H
 
@@ -22,8 +22,8 @@ enum sb_dist_type {
     SB_DIST_ZIPFIAN,
 };
 
-// What --rand-* options fill; constants below are derived once by
-// sb_dist_prepare().
+// Filled from the --rand-* options. sb_dist_prepare() derives constants from
+// it.
 struct sb_dist_opts {
     int type;           // enum sb_dist_type, --rand-type
     int64_t seed;       // --rand-seed, 0: from the time
@@ -45,12 +45,12 @@ struct sb_dist {
     struct sb_scatter scatter; // of key 0
 };
 
-// Derives the constants; SB_ERANGE when a parameter makes no distribution.
+// Derives the constants. Returns SB_ERANGE if a parameter is out of range.
 int sb_dist_prepare(
     struct sb_dist *d, const struct sb_dist_opts *o, struct sb_err *err);
 
-// One value in [a, b] of the given distribution; a > b is taken as [b, a].
-// The full int64 range is allowed.
+// Each returns one value in [a, b] of its distribution; if a > b, the range is
+// [b, a]. The full int64_t range is allowed.
 int64_t sb_dist_uniform(struct sb_rng *r, int64_t a, int64_t b);
 int64_t sb_dist_gaussian(
     const struct sb_dist *d, struct sb_rng *r, int64_t a, int64_t b);
@@ -58,8 +58,8 @@ int64_t sb_dist_special(
     const struct sb_dist *d, struct sb_rng *r, int64_t a, int64_t b);
 int64_t sb_dist_pareto(
     const struct sb_dist *d, struct sb_rng *r, int64_t a, int64_t b);
-// Rejection-inversion after Hormann and Derflinger (1996); the constants of
-// the last range are kept in the caller's cache, so that a fixed range is
+// Rejection-inversion after Hormann and Derflinger (1996). The caller's cache
+// keeps the constants of the last range, so repeated use of one range is
 // cheap. {0} is an empty cache; a cache belongs to one thread.
 struct sb_zipf {
     uint64_t span; // b - a; 0: empty
@@ -67,34 +67,36 @@ struct sb_zipf {
 };
 int64_t sb_dist_zipfian(const struct sb_dist *d, struct sb_zipf *cache,
     struct sb_rng *r, int64_t a, int64_t b);
-// The one that --rand-type names. With --rand-scatter the values of all but
-// uniform are permuted by d->scatter, which is the same in all runs.
+// The distribution selected by --rand-type. With --rand-scatter, the values of
+// all distributions except uniform are permuted by d->scatter, which is the
+// same in all runs.
 int64_t sb_dist_default(const struct sb_dist *d, struct sb_zipf *cache,
     struct sb_rng *r, int64_t a, int64_t b);
 
 // Exponential with the given mean, > 0.
 double sb_dist_exponential(struct sb_rng *r, double mean);
 
-// '#' becomes a digit, '@' a letter a-z, anything else itself; out gets
-// exactly len bytes, no terminator.
+// Fills out with exactly len bytes, without a terminator: '#' in fmt becomes a
+// digit, '@' a letter a-z, any other character is copied.
 void sb_dist_string(struct sb_rng *r, const char *fmt, size_t len, char *out);
-// len characters out of '0'..'z', where len is uniform in [min, max] (max when
-// min is more); returns len. out holds max bytes, no terminator.
+// Fills out with len random characters '0' to 'z'; len is uniform in [min,
+// max] (max if min > max). Returns len. out holds max bytes and gets no
+// terminator.
 size_t sb_dist_varstring(struct sb_rng *r, size_t min, size_t max, char *out);
 
-// A time distribution as an option value: "2ms" (constant), "uniform:1ms,3ms",
-// "exp:2ms" (mean), "normal:2ms,0.5ms" (mean, deviation; cut at 0),
-// "pareto:1ms,1.5" (minimum, shape). A bare number is in seconds. Used by
-// --think-time and --null-latency.
+// A distribution of times as an option value: "2ms" (constant),
+// "uniform:1ms,3ms", "exp:2ms" (mean), "normal:2ms,0.5ms" (mean, deviation;
+// cut at 0), "pareto:1ms,1.5" (minimum, shape). A number without a unit is in
+// seconds. Used by --think-time and --null-latency.
 struct sb_dist_time {
     int kind; // private
     double a, b;
 };
-// 0, SB_EUSAGE (not of this form), SB_ERANGE (no distribution has such
-// parameters); *out is untouched when it fails.
+// 0, SB_EUSAGE (syntax error) or SB_ERANGE (parameters out of range). On
+// failure, *out is unchanged.
 int sb_dist_time_parse(
     const char *text, struct sb_dist_time *out, struct sb_err *err);
-// One draw in nanoseconds, never negative, at most 10^18.
+// Returns one random time in nanoseconds, from 0 to 10^18.
 int64_t sb_dist_time_draw(const struct sb_dist_time *t, struct sb_rng *r);
 static inline bool sb_dist_time_is_zero(const struct sb_dist_time *t)
 {

@@ -11,7 +11,7 @@
 #include <stdio.h>
 #include <string.h>
 
-// One table: code, value, what it means to a user.
+// The error codes: name, value, message for users.
 #define SB_ERR_MAP(X)                            \
     X(USAGE, -1, "wrong usage")                  \
     X(NOMEM, -2, "out of memory")                \
@@ -22,7 +22,7 @@
     X(DRIVER, -7, "driver cannot be used")       \
     X(CONNECT, -8, "cannot connect")             \
     X(RESTART, -9, "the event can be restarted") \
-    X(IGNORE, -10, "error to be ignored")        \
+    X(IGNORE, -10, "error is ignored")           \
     X(LOST, -11, "connection lost")              \
     X(QUERY, -12, "query failed")                \
     X(CANCELED, -13, "canceled")                 \
@@ -30,7 +30,7 @@
     X(UNSUPPORTED, -15, "not supported")         \
     X(LIMIT, -16, "limit reached")               \
     X(INTERNAL, -17, "internal error")           \
-    X(RECONNECT, -18, "connection lost, to be made again")
+    X(RECONNECT, -18, "connection lost, reconnect required")
 
 enum sb_errcode {
     SB_OK = 0,
@@ -39,8 +39,8 @@ enum sb_errcode {
 #undef X
 };
 
-// Details of one failure. Caller-owned, no pointers inside: it stays valid
-// whatever happens to the thing that failed. All zero means "no error".
+// Details of one failure. Owned by the caller, without pointers, so it stays
+// valid after the object that failed was freed. All zero means "no error".
 struct sb_err {
     int code;      // 0 or SB_E*
     int native;    // the error number of the database or errno, 0 if none
@@ -54,9 +54,9 @@ struct sb_err {
 #define SB_PRINTF(fmt, args)
 #endif
 
-// Fills *err (which may be NULL) and returns code, so that a failing function
-// can end with `return sb_err_set(err, SB_E..., "...")`. native and state are
-// cleared. Inline, because drivers link nothing of the core.
+// Fills *err (may be NULL) and returns code, so that a failing function can
+// end with `return sb_err_set(err, SB_E..., "...")`. Clears native and state.
+// Inline, because drivers do not link with the core.
 static inline int sb_err_set(struct sb_err *err, int code, const char *fmt, ...)
     SB_PRINTF(3, 4);
 
@@ -75,7 +75,7 @@ static inline int sb_err_set(struct sb_err *err, int code, const char *fmt, ...)
     return code;
 }
 
-// The same with the database's own error number and SQLSTATE (may be NULL).
+// The same with the error number and SQLSTATE (may be NULL) of the database.
 static inline int sb_err_native(struct sb_err *err, int code, int native,
     const char *state, const char *text)
 {
@@ -94,8 +94,8 @@ static inline void sb_err_clear(struct sb_err *err)
     err->state[0] = err->msg[0] = '\0';
 }
 
-// "SB_EUSAGE" and "wrong usage" for a code; "SB_E?" and "unknown error" for
-// a number that is none. Static strings.
+// "SB_EUSAGE" and "wrong usage" for a code; "SB_E?" and "unknown error" for an
+// unknown number. Static strings.
 static inline const char *sb_err_name(int code)
 {
     switch (code) {

@@ -10,8 +10,9 @@ static bool follows(unsigned char c)
     return (c & 0xc0) == 0x80;
 }
 
-// Length of the UTF-8 character at s that is not ASCII; 0: there is none.
-// Overlong forms, surrogates and numbers past U+10FFFF are no characters.
+// Returns the length of the non-ASCII UTF-8 character at s, or 0 if there is
+// no valid one. Overlong forms, surrogates and numbers above U+10FFFF are
+// invalid.
 static size_t utf8_length(const unsigned char *s)
 {
     if (s[0] < 0xc2 || s[0] > 0xf4 || !follows(s[1]))
@@ -33,7 +34,8 @@ static size_t utf8_length(const unsigned char *s)
     return follows(s[3]) ? 4 : 0;
 }
 
-// Length of the character at s that may be shown as it is; 0: it may not.
+// Returns the length of the character at s if it is printed unchanged, 0 if it
+// must be escaped.
 static size_t shown_length(const unsigned char *s)
 {
     size_t n;
@@ -41,11 +43,11 @@ static size_t shown_length(const unsigned char *s)
     if (s[0] < 0x80)
         return (s[0] >= 0x20 && s[0] != 0x7f) || s[0] == '\n' || s[0] == '\t';
     n = utf8_length(s);
-    // U+0080 to U+009F: some terminals take U+009B for the start of a command.
+    // U+0080 to U+009F: some terminals interpret U+009B as an escape sequence.
     return s[0] == 0xc2 && s[1] < 0xa0 ? 0 : n;
 }
 
-// Appends the character at *s and moves on. False: there is no room.
+// Appends the character at *s and advances *s. Returns false if out is full.
 static bool add_char(
     char *out, size_t size, size_t *len, const unsigned char **s)
 {

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 //
-// Hints about branches, for the path of an event.
+// Branch hints for code that runs in every event.
 #ifndef SB_LIKELY_H
 #define SB_LIKELY_H
 

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 //
-// Limits of the process, for messages.
+// Limits of the process, for error messages.
 #ifndef SB_BASE_LIMITS_H
 #define SB_BASE_LIMITS_H
 
@@ -8,9 +8,9 @@
 #include <stdio.h>
 #include <sys/resource.h>
 
-// What to add to the message that there are too many open files: the limit that
-// a user can do something about, with a blank before it; "" where it is not
-// known. size > 0.
+// Writes the limit on open files, with a leading space, to be appended to the
+// message that there are too many open files; "" if the limit is unknown. size
+// > 0.
 static inline void sb_limit_of_files(char *out, size_t size)
 {
     struct rlimit lim;
@@ -21,8 +21,8 @@ static inline void sb_limit_of_files(char *out, size_t size)
             (unsigned long long)lim.rlim_cur);
 }
 
-// The same for an error of writing: the limit of the size of a file when it is
-// the reason (errno EFBIG), else "".
+// The same for a failed write: the limit on file size if it is the reason
+// (errno EFBIG), otherwise "".
 static inline void sb_limit_of_size(int no, char *out, size_t size)
 {
     struct rlimit lim;

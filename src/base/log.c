@@ -12,14 +12,15 @@
 #define MESSAGE_MAX  4096
 #define PROGRESS_MAX 512
 
-// Process-wide, because stderr is: two loggers could not collapse repeats or
-// wipe each other's progress line. Everything but the level is under `lock`.
+// One per process, because stderr is: two loggers could not collapse repeated
+// messages or erase each other's progress line. `lock` protects everything
+// except the level.
 static struct {
     _Atomic int level;
     pthread_mutex_t lock;
     char last[MESSAGE_MAX]; // the last message with its prefix
-    unsigned repeats;       // how often it came again
-    bool progress;          // an unfinished line is on the terminal
+    unsigned repeats;       // how often it was repeated
+    bool progress;          // the terminal shows a progress line
 } logger = { .level = SB_LOG_NOTICE, .lock = PTHREAD_MUTEX_INITIALIZER };
 
 void sb_log_set_level(int level)

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 //
-// Diagnostics, to stderr. Results and the classic text go to stdout by other
-// ways (out/). Thread-safe; identical messages in a row are collapsed into
-// "(last message repeated N times)". The logger is process-wide by nature:
-// one of the few mutable file-scope objects.
+// Diagnostics, written to stderr. Results and the classic report go to stdout
+// (see out/). Thread-safe. Identical consecutive messages are collapsed into
+// "(last message repeated N times)". There is one logger per process: one of
+// the few mutable objects at file scope.
 #ifndef SB_LOG_H
 #define SB_LOG_H
 
@@ -23,15 +23,16 @@ enum sb_log_level {
 void sb_log_set_level(int level);
 int sb_log_level(void);
 
-// The text may come from anywhere: see base/escape.h.
+// Writes a message. Text from untrusted sources is escaped (base/escape.h).
 void sb_log(int level, const char *fmt, ...) SB_PRINTF(2, 3);
-// The same, but never collapsed: for lines that are records, not messages.
+// The same, but never collapsed: for lines that are records.
 void sb_log_each(int level, const char *fmt, ...) SB_PRINTF(2, 3);
-// Writes a pending "repeated" line. Call before exit.
+// Writes a pending "repeated" line. Call before exiting.
 void sb_log_flush(void);
 
-// A progress line on stderr when it is a terminal: rewrites itself, is wiped
-// by the next message or by sb_log_progress_done(). Does nothing otherwise.
+// Shows a progress line on stderr if it is a terminal; otherwise does nothing.
+// Each call replaces the line. The next message or sb_log_progress_done()
+// erases it.
 void sb_log_progress(const char *fmt, ...) SB_PRINTF(1, 2);
 void sb_log_progress_done(void);
 

@@ -19,8 +19,8 @@ static size_t min3(size_t a, size_t b, size_t c)
     return m < c ? m : c;
 }
 
-// Edits between two names; two letters swapped are one edit. Only the last
-// three rows of the table are kept.
+// Number of edits between two names; a swap of two adjacent letters is one
+// edit. Only the last three rows of the table are kept.
 static size_t distance(const char *a, const char *b)
 {
     size_t row[3][NAME_MAX_LEN + 1], na = strlen(a), nb = strlen(b);
@@ -52,18 +52,18 @@ void sb_near_init(struct sb_near *n, const char *name)
 
     n->name = name;
     n->best = NULL;
-    n->most = len / 3 > 2 ? len / 3 : 2;
-    // Every edit of a very short name would reach another one.
-    if (len <= n->most)
-        n->most = len ? len - 1 : 0;
+    n->max_edits = len / 3 > 2 ? len / 3 : 2;
+    // With more edits, a very short name would match nearly any other.
+    if (len <= n->max_edits)
+        n->max_edits = len ? len - 1 : 0;
 }
 
 void sb_near_try(struct sb_near *n, const char *candidate)
 {
     size_t far = distance(n->name, candidate);
 
-    if (far < n->most || (far == n->most && !n->best)) {
+    if (far < n->max_edits || (far == n->max_edits && !n->best)) {
         n->best = candidate;
-        n->most = far;
+        n->max_edits = far;
     }
 }

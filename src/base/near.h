@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 //
-// "Did you mean": the name that a mistyped one is nearest to. Pure.
+// "Did you mean": finds the name most similar to a mistyped one. Pure.
 #ifndef SB_NEAR_H
 #define SB_NEAR_H
 
@@ -8,16 +8,17 @@
 
 struct sb_near {
     const char *name; // as typed
-    const char *best; // the nearest candidate so far, NULL: none is near
-    size_t most;      // a candidate has to be as near as this
+    const char *best; // the most similar candidate so far, or NULL
+    size_t max_edits; // maximum number of edits of a candidate
 };
 
-// name must live as long as *n is used.
+// name must stay valid as long as *n is used.
 void sb_near_init(struct sb_near *n, const char *name);
-// Candidates must live as long as n->best is used; of equal ones the first
-// wins. Near is an edit distance of 2 at most, or of a third of the name if
-// that is more; of less for very short names. Swapped letters are one edit;
-// case, and '-' or '_', do not count.
+// Compares a candidate, which must stay valid as long as n->best is used. If
+// several are equally similar, the first is kept. A name is similar if it
+// differs by at most 2 edits or a third of its length, whichever is more, and
+// by fewer for very short names. Swapped letters are one edit; case, and '-'
+// versus '_', do not count.
 void sb_near_try(struct sb_near *n, const char *candidate);
 
 #endif

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 //
-// How a module declares its options: one typed, bounded table whose entries
-// point into the module's own options struct. Parsing (base/opts.h) fills
-// that struct; nobody looks an option up by its name after start-up.
-// Installed: drivers outside this repository declare theirs with it.
+// How a module declares its options: one table of typed entries with bounds,
+// which point into the options struct of the module. Parsing (base/opts.h)
+// fills that struct; no option is looked up by name after start-up. Installed,
+// because drivers outside this repository declare their options with it.
 #ifndef SB_OPTION_H
 #define SB_OPTION_H
 
@@ -11,7 +11,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
-// The type says what the text may look like and what stands at the offset.
+// The type defines the syntax of the text and the C type at the offset.
 enum sb_opt_type {
     SB_OPT_BOOL,     // bool        on|true|1|yes, off|false|0|no; no value: on
     SB_OPT_INT,      // int64_t     "12", "10k", "10M": steps of 1,000
@@ -29,38 +29,38 @@ struct sb_opt_list {
 };
 
 enum sb_opt_flags {
-    SB_OPT_SECRET = 1 << 0,     // masked wherever options are shown
-    SB_OPT_HIDDEN = 1 << 1,     // works, but --help does not list it
-    SB_OPT_DEPRECATED = 1 << 2, // an alias that warns when it is used
-    SB_OPT_USEC = 1 << 3,      // SB_OPT_DURATION: a bare number is microseconds
-    SB_OPT_NOFILE = 1 << 4,    // command line only (--help, --config-file)
-    SB_OPT_FILENAME = 1 << 5,  // SB_OPT_STRING: --help shows =FILENAME
-    SB_OPT_YIELDS = 1 << 6,    // younger than sysbench 1.0: a script that
-                               // declares an option of this name has its own
+    SB_OPT_SECRET = 1 << 0,     // masked in all output
+    SB_OPT_HIDDEN = 1 << 1,     // accepted, but not listed by --help
+    SB_OPT_DEPRECATED = 1 << 2, // accepted with a warning
+    SB_OPT_USEC = 1 << 3,     // SB_OPT_DURATION: a bare number is microseconds
+    SB_OPT_NOFILE = 1 << 4,   // command line only (--help, --config-file)
+    SB_OPT_FILENAME = 1 << 5, // SB_OPT_STRING: --help shows =FILENAME
+    SB_OPT_YIELDS = 1 << 6,   // new in 2.0: a script that declares an option of
+                              // this name replaces it
     SB_OPT_DATABASES = 1 << 7, // SB_OPT_STRING of a driver: a database, or
-                               // several separated by commas. Connections take
-                               // them in turn; connect() gets one name
+                               // several separated by commas. Connections use
+                               // them round-robin; connect() gets one name
 };
 
 struct sb_opt {
-    const char *name; // "report-interval"; '-' and '_' are the same to users
+    const char *name; // "report-interval"; users may also write '_' for '-'
     enum sb_opt_type type;
     size_t offset;   // into the module's options struct
-    const char *def; // default as text, parsed like a user's; NULL: "" or 0
-    double min, max; // both 0: not bounded; max < min: only min. In the
+    const char *def; // default, parsed like a user's value; NULL: "" or 0
+    double min, max; // both 0: no bounds; max < min: only min. In the
                      // type's own unit (seconds for durations, bytes for sizes)
     const char *const *choices; // SB_OPT_ENUM: NULL-terminated
     const char *help;           // one line
     unsigned flags;
-    size_t given; // where in the struct a bool tells whether the value came
-                  // from a user (command line, environment, config file,
-                  // drv:connect{...}) and is no default; 0: nobody asks
-    const char *alias_of; // sets that option of the same table, which has
-                          // the same type; no offset. The option's own name
-                          // wins over an alias from the same source
+    size_t given; // offset of a bool that is set if the value came from a user
+                  // (command line, environment, config file,
+                  // drv:connect{...}) and is not the default; 0: not used
+    const char *alias_of; // the option that this one sets, of the same table
+                          // and type; the alias has no offset. If both come
+                          // from one source, the option's own name wins
 };
 
-// A table: what one module reads. opts ends with an entry whose name is NULL.
+// The options of one module. opts ends with an entry whose name is NULL.
 struct sb_opt_table {
     const char *title; // heading in --help and the man page
     const struct sb_opt *opts;

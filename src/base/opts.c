@@ -132,8 +132,9 @@ static struct sb__opts_decl *lookup_setting(
     return NULL;
 }
 
-// A number as it was written, on one line: the blanks around it and its unit
-// may be any, but a config file could not say them again.
+// A number as written, on one line, so that a config file can represent it:
+// blanks around it are removed, and a line feed before its unit becomes a
+// space.
 static const char *number_text(struct sb_opts *o, const char *raw)
 {
     static const char blanks[] = " \t\r\n";
@@ -154,8 +155,8 @@ static const char *number_text(struct sb_opts *o, const char *raw)
     return text;
 }
 
-// The text of a value that is in: one spelling for booleans and choices. NULL
-// when out of memory.
+// The text of a parsed value, with one spelling for booleans and choices.
+// Returns NULL if out of memory.
 static const char *value_text(struct sb_opts *o, const struct sb_opt *opt,
     const union sb__opts_value *v, const char *raw)
 {
@@ -187,7 +188,7 @@ static int store(struct sb_opts *o, struct sb__opts_decl *d,
     return 0;
 }
 
-// A NULL default is nothing: zero, "" or an empty list.
+// Stores the default; a NULL default is zero, "" or an empty list.
 static int store_default(
     struct sb_opts *o, struct sb__opts_decl *d, struct sb_err *err)
 {
@@ -240,9 +241,9 @@ static void hide_setting(
                          (opt && sb__opts_secret(opt, opt->name, s->argv)));
 }
 
-// Does the setting win over what the option has now? A name of its own wins
-// over an alias that comes from the same place, in either order.
-static bool beats(const struct sb__opts_setting *s,
+// Whether the setting overrides the current value of the option. Within one
+// source, the option's own name overrides an alias, in either order.
+static bool overrides(const struct sb__opts_setting *s,
     const struct sb__opts_decl *d, bool by_alias)
 {
     if (s->source != d->source || d->source == SB_SRC_DEFAULT)
@@ -267,8 +268,8 @@ static void add_origin(struct sb_err *err, const char *origin)
     snprintf(err->msg + len, sizeof(err->msg) - len, ", set by %s", origin);
 }
 
-// The alias's own spelling of the option that it sets.
-static struct sb_opt effective(const struct sb__opts_decl *d)
+// The target option, under the name of the alias.
+static struct sb_opt as_target(const struct sb__opts_decl *d)
 {
     struct sb_opt opt = d->alias ? *d->alias->opt : *d->opt;
 
@@ -277,13 +278,13 @@ static struct sb_opt effective(const struct sb__opts_decl *d)
     return opt;
 }
 
-// A setting that loses is parsed all the same: a wrong value is told wherever
-// it stands.
+// Applies a setting. A setting that is overridden is parsed as well, so that
+// invalid values are reported from every source.
 static int apply(struct sb_opts *o, struct sb__opts_decl *d,
     struct sb__opts_setting *s, struct sb_err *err)
 {
     struct sb__opts_decl *t = d->alias ? d->alias : d;
-    struct sb_opt opt = effective(d);
+    struct sb_opt opt = as_target(d);
     union sb__opts_value v;
     int rc;
 
@@ -295,14 +296,14 @@ static int apply(struct sb_opts *o, struct sb__opts_decl *d,
         return no_memory(err);
     rc = sb__opts_value(o, &opt, s->value, &v, err);
     if (rc && (opt.flags & SB_OPT_YIELDS)) {
-        s->claimed = false; // a script may come that knows better
+        s->claimed = false; // a script may still declare the option
         return 0;
     }
     if (rc) {
         add_origin(err, s->origin);
         return rc;
     }
-    if (!beats(s, t, t != d))
+    if (!overrides(s, t, t != d))
         return 0;
     rc = store(o, t, &v, s->value ? s->value : "", s->source, err);
     if (rc)
@@ -332,7 +333,7 @@ int sb__opts_give(
         return no_memory(err);
     if (sb__opts_push(&o->settings, s))
         return no_memory(err);
-    // Before any table says so, the name or the value may give it away.
+    // Hidden by its name or value, because no table has declared it yet.
     hide_setting(s, NULL);
     d = lookup_setting(o, s);
     return d ? apply(o, d, s, err) : 0;
@@ -349,9 +350,9 @@ static void drop(struct sb_opts *o, const struct sb__opts_decl *d)
         (o->decls.len - i) * sizeof(o->decls.item[0]));
 }
 
-// A script may have declared the option before the table that owns it came:
-// the table takes over and keeps the script's default.
-static int supersede(struct sb_opts *o, const struct sb_opt *opt,
+// A script may have declared the option before its table was added: the table
+// replaces the declaration and keeps the script's default.
+static int replace_script_option(struct sb_opts *o, const struct sb_opt *opt,
     const char **def, struct sb_err *err)
 {
     for (size_t i = 0; i < o->decls.len; i++) {
@@ -390,7 +391,7 @@ static int declare(struct sb_opts *o, const struct sb_opt_table *table,
 {
     const char *def = opt->alias_of ? NULL : opt->def;
     struct sb__opts_decl *d;
-    int rc = supersede(o, opt, &def, err);
+    int rc = replace_script_option(o, opt, &def, err);
 
     if (rc)
         return rc;
@@ -418,7 +419,8 @@ static int link_aliases(
         if (!t || t->table != table || t->opt->alias_of ||
             t->opt->type != d->opt->type)
             return sb_err_set(err, SB_EINTERNAL,
-                "option '%s' is an alias of '%s', which is no option of the "
+                "option '%s' is an alias of '%s', which is not an option of "
+                "the "
                 "same table and type",
                 d->opt->name, d->opt->alias_of);
         d->alias = t;
@@ -426,7 +428,7 @@ static int link_aliases(
     return 0;
 }
 
-// Weakest source first; within one source in the order given.
+// Applies the weakest source first; within one source in the order given.
 static int apply_waiting(
     struct sb_opts *o, const struct sb_opt_table *table, struct sb_err *err)
 {
@@ -464,7 +466,7 @@ int sb_opts_add(struct sb_opts *o, const struct sb_opt_table *table,
     return rc ? rc : apply_waiting(o, table, err);
 }
 
-// Script options are kept one by one, so the table of a title lists none.
+// Options of scripts are kept separately, so their tables list none.
 static const struct sb_opt no_opts[1] = { { .name = NULL } };
 
 struct sb__opts_script *sb__opts_script(
@@ -514,8 +516,8 @@ static int new_default(struct sb_opts *o, struct sb__opts_decl *d,
                : 0;
 }
 
-// The option goes back to its default and its name to a script.
-static int give_way(
+// Resets the option to its default and leaves its name to a script.
+static int yield_to_script(
     struct sb_opts *o, struct sb__opts_decl *d, struct sb_err *err)
 {
     drop(o, d);
@@ -551,7 +553,7 @@ int sb_opts_add_script(struct sb_opts *o, const char *title, const char *name,
     assert(type != SB_OPT_ENUM);
     if (!target || !opt)
         return no_memory(err);
-    rc = d && (d->opt->flags & SB_OPT_YIELDS) ? give_way(o, d, err) : 0;
+    rc = d && (d->opt->flags & SB_OPT_YIELDS) ? yield_to_script(o, d, err) : 0;
     if (rc)
         return rc;
     if (d && !(d->opt->flags & SB_OPT_YIELDS))

@@ -1,10 +1,11 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 //
-// The registry: collects settings from the command line, the environment
-// (SYSBENCH_<OPTION>) and the config file, and gives them to option tables as
-// those are added. Command line over environment over file over default.
-// Tables may be added late (a driver's, a script's): settings wait for them.
-// Not thread-safe: used by the main thread before workers start; read-only
+// The registry of options: collects settings from the command line, the
+// environment (SYSBENCH_<OPTION>) and the config file, and stores them in
+// option tables as these are added. The command line overrides the
+// environment, which overrides the file, which overrides the defaults. Tables
+// may be added late (by a driver or a script); settings are kept for them. Not
+// thread-safe: used by the main thread before workers start; read-only
 // afterwards.
 #ifndef SB_OPTS_H
 #define SB_OPTS_H
@@ -18,8 +19,7 @@ struct sb_opts; // opaque
 
 enum sb_opt_source { SB_SRC_DEFAULT, SB_SRC_FILE, SB_SRC_ENV, SB_SRC_CMDLINE };
 
-// An option as a reader of the whole set sees it (help, --print-config, the
-// result file, sysbench.opt).
+// One option, as shown by help, --print-config and sysbench.opt.
 struct sb_opt_view {
     const struct sb_opt_table *table;
     const struct sb_opt *opt;
@@ -28,28 +28,29 @@ struct sb_opt_view {
     enum sb_opt_source source;
     const char *origin; // "sysbench.cnf:12", "SYSBENCH_THREADS", the alias
                         // that was used on the command line, else ""
-}; // of an alias: table and opt are its own, the rest is its target's
+}; // for an alias, all but table and opt describes its target
 
-// New registry, NULL when out of memory. Free with sb_opts_free(NULL allowed).
+// Returns a new registry or NULL if out of memory. Free it with sb_opts_free()
+// (NULL allowed).
 struct sb_opts *sb_opts_new(void);
 void sb_opts_free(struct sb_opts *o);
 
-// Reads argv[1..]: "--name", "--name=value" become settings, the rest
-// positional arguments; "-h" is "--help". "--" alone is an error, as is any
-// other single-dash argument except "-". The text of settings whose names look
-// like secrets
-// ("password" or "secret" in it) or turn out to be declared so, and passwords
-// in URLs and connection strings, are overwritten in argv in place, so that
-// the process list does not show them. argv must live as long as tables are
+// Reads argv[1..]: "--name" and "--name=value" become settings, the rest
+// positional arguments; "-h" is "--help". "--" alone is an error, and so is
+// any other argument with a single dash, except "-". Secrets are overwritten
+// in argv, to hide them in the process list: the values of settings that are
+// declared secret or have "password" or "secret" in their name, and passwords
+// in URLs and connection strings. argv must stay valid as long as tables are
 // added. SB_EUSAGE names the argument.
 int sb_opts_argv(struct sb_opts *o, int argc, char **argv, struct sb_err *err);
 
-// Reads a config file: name=value or name lines, '#' comments, quotes ' and ",
-// '-' and '_' alike, leading "--" allowed. What stands below a [section] waits
-// for sb_opts_sections().
-// SB_ESYS (cannot read), SB_EUSAGE (names file:line).
+// Reads a config file: lines "name=value" or "name", '#' comments, quotes '
+// and ", '-' and '_' interchangeable, leading "--" allowed. Settings below a
+// [section] are kept for sb_opts_sections(). Returns SB_ESYS (cannot read) or
+// SB_EUSAGE (names file:line).
 int sb_opts_file(struct sb_opts *o, const char *path, struct sb_err *err);
-// The same from memory, for tests and the fuzzer; origin names it in errors.
+// The same from memory, for tests and the fuzzer. Errors refer to it as
+// origin.
 int sb_opts_file_text(struct sb_opts *o, const char *origin, const char *text,
     size_t len, struct sb_err *err);
 
@@ -59,108 +60,115 @@ enum sb_opts_section {
     SB_SECTION_MINE,    // names the workload that runs
 };
 
-// Once, after all files: decides about the settings that stand in sections.
-// kind(arg, name) says what the text between the brackets names. If any section
-// names a workload, those of the workload that runs are given, after the
-// settings before the first section; those of others are skipped, and sections
-// that name none are skipped with a warning of sb_opts_check(). If none does,
-// headers mean nothing, as in sysbench 1.0: all settings are given in their
-// order. strict, or sections that name workloads: sb_opts_check() makes unknown
-// settings of files errors. strict: so are sections that name none. SB_EUSAGE,
-// SB_ENOMEM, or the error of a value.
+// Applies the settings in sections. Call it once, after reading all files.
+// kind(arg, name) classifies the text between the brackets.
+//
+// If any section names a workload, the sections of the selected workload are
+// applied, after the settings above the first section. Sections of other
+// workloads are skipped; sections that name none are skipped, and
+// sb_opts_check() warns of them. If no section names a workload, headers have
+// no effect, as in sysbench 1.0: all settings are applied in order.
+//
+// With strict, or if sections name workloads, sb_opts_check() treats unknown
+// settings in files as errors. With strict, a section that names no workload
+// is an error. Returns SB_EUSAGE, SB_ENOMEM, or the error of a value.
 int sb_opts_sections(struct sb_opts *o, bool strict,
     enum sb_opts_section (*kind)(void *arg, const char *name), void *arg,
     struct sb_err *err);
 
-// envp: takes every SYSBENCH_* variable as a setting, except those that are
-// no options (SYSBENCH_DRIVER_DIR, SYSBENCH_LUA_DIR).
+// Reads every SYSBENCH_* variable of envp as a setting, except those that are
+// not options (SYSBENCH_DRIVER_DIR, SYSBENCH_LUA_DIR).
 int sb_opts_env(struct sb_opts *o, char *const *envp, struct sb_err *err);
 
-// Positional argument n (0: test name, 1: command), NULL when absent.
+// Positional argument n (0: test name, 1: command), or NULL.
 const char *sb_opts_positional(const struct sb_opts *o, size_t n);
 
-// Adds a table whose values live in `target` (the module's options struct):
-// writes every default, then applies the settings that were waiting, in order
-// of precedence. Every setting is checked, also one that a stronger one
-// overrides. The table and target must outlive the registry. Names are unique
-// over all tables: SB_EINTERNAL names one declared twice, except that a script
-// may redeclare an option of the core (sb_opts_add_script), or declare one
-// before its table is added, which then keeps the script's default.
+// Adds a table whose values are stored in `target` (the options struct of the
+// module): stores every default, then applies the settings received so far in
+// order of precedence. Every setting is checked, even if it is overridden. The
+// table and target must outlive the registry.
+//
+// Names are unique over all tables; SB_EINTERNAL names one declared twice.
+// Exceptions: a script may redeclare an option of the core
+// (sb_opts_add_script), and may declare an option before its table is added,
+// which then keeps the script's default.
+//
 // SB_EUSAGE / SB_ERANGE: "Invalid value for the 'threads' option: 'x' (...)".
 // SB_EINTERNAL: the same for a default of the table.
 int sb_opts_add(struct sb_opts *o, const struct sb_opt_table *table,
     void *target, struct sb_err *err);
 
-// Logs a warning for each deprecated option that was given, and from now on at
-// once. Until then nobody knows which messages the user wants (--verbosity).
-// To be called once.
+// Logs a warning for each deprecated option given so far; later ones are
+// logged when they are applied. Call it once, when the log level (--verbosity)
+// is set.
 void sb_opts_warn(struct sb_opts *o);
 
-// An option declared at run time by a script; storage is the registry's own.
-// def_text NULL: unset. A name the core has already becomes a new default
-// of that option (as in sysbench 1.0), if no user setting is there; an option
-// with SB_OPT_YIELDS goes back to its default and the name is the script's. The
-// table that views name has the title and an empty list of options. No
-// SB_OPT_ENUM.
+// Declares an option of a script at run time; the registry owns its storage.
+// def_text NULL: unset. If the core has an option of this name, the script
+// only changes its default (as in sysbench 1.0), unless the user set it. An
+// option with SB_OPT_YIELDS is instead reset to its default, and the name
+// belongs to the script. Views of the option have a table with the title and
+// an empty list of options. SB_OPT_ENUM is not supported.
 int sb_opts_add_script(struct sb_opts *o, const char *title, const char *name,
     const char *help, enum sb_opt_type type, const char *def_text,
     struct sb_err *err);
 
-// True when some waiting or applied setting came from outside for this name
-// ("mysql-host"), or for any name that begins with it (prefix = true).
+// Returns true if a user gave this option ("mysql-host"), in any source, or
+// with prefix = true, any option whose name begins with it. Includes settings
+// that no table has declared yet.
 bool sb_opts_given(const struct sb_opts *o, const char *name, bool prefix);
 
-// Settings that no table has claimed, in the order they were given. visit()
-// returns 0 to go on. value is the raw text; NULL when the user gave none.
+// Visits the settings that no table declares, in the order given. visit()
+// returns 0 to continue. value is the raw text, or NULL if none was given.
 int sb_opts_unclaimed(const struct sb_opts *o,
     int (*visit)(void *arg, const char *name, const char *value,
         enum sb_opt_source source, const char *origin),
     void *arg);
 
-// The declared name nearest to `name` (edit distance at most 2, or a third of
-// its length; fewer for very short names), NULL if none is near. Swapped
-// letters are one edit. Secrets and hidden options count too.
+// Returns the declared name most similar to `name`, or NULL. See base/near.h.
+// Includes secret and hidden options.
 const char *sb_opts_nearest(const struct sb_opts *o, const char *name);
 
-// The final check after every table is in: the first unclaimed setting of the
-// command line is an SB_EUSAGE naming it and its nearest neighbour; so is the
-// first one of a file, with file and line, where sb_opts_sections() says so.
-// Others from files are passed to warn() (may be NULL), and so are SYSBENCH_*
-// variables that match nothing (a stranger may own the variable).
+// The final check, after every table was added. The first undeclared setting
+// of the command line is an SB_EUSAGE, which names it and the most similar
+// option. The first one of a file is an error too, with file and line, if
+// sb_opts_sections() decided so; otherwise it is passed to warn() (may be
+// NULL). So are unknown SYSBENCH_* variables, which may belong to another
+// program.
 int sb_opts_check(
     struct sb_opts *o, void (*warn)(const char *text), struct sb_err *err);
 
-// All declared options in order of declaration.
+// Visits all declared options in order of declaration.
 int sb_opts_each(const struct sb_opts *o,
     int (*visit)(void *arg, const struct sb_opt_view *view), void *arg);
-// One by name ('-' and '_' alike); false when it is not declared. For the
-// Lua API and tests; C modules read their own struct.
+// Finds an option by name ('-' and '_' interchangeable); false if it is not
+// declared. For the Lua API and tests; C modules read their own struct.
 bool sb_opts_find(
     const struct sb_opts *o, const char *name, struct sb_opt_view *view);
 
-// Sets an option of a table that is already in, as if given there (used for
-// deprecated spellings and drv:connect{...}): a stronger source stays.
-// SB_ENOTFOUND: no such option.
+// Sets an option of a table that was added, as if given in that source (for
+// deprecated spellings and drv:connect{...}). A value from a stronger source
+// is kept. SB_ENOTFOUND: no such option.
 int sb_opts_set(struct sb_opts *o, const char *name, const char *value,
     enum sb_opt_source source, struct sb_err *err);
 
-// Parses one value into *out per opt->type, with its bounds. Strings and lists
-// are allocated from o. Also serves connection overrides: target is then a
-// copy of a driver's options struct.
+// Parses one value into target according to opt, with its bounds. Strings and
+// lists are allocated from o. Also used for connection options: target is then
+// a copy of a driver's options struct.
 int sb_opts_parse(struct sb_opts *o, const struct sb_opt *opt,
     const char *value, void *target, struct sb_err *err);
 
-// "--help" text of one table in sysbench's layout: its title and a line for
-// each option, hidden ones left out; no empty line behind. Works for tables
-// that are not added too.
+// Prints the help of one table in sysbench's layout: its title and one line
+// per option, without hidden options and without a trailing empty line. The
+// table need not be added.
 void sb_opts_help(
     const struct sb_opts *o, const struct sb_opt_table *table, FILE *out);
-// The same of what the script of this title declared with
-// sb_opts_add_script(), options of the core among them; nothing when it
+// The same for the options that the script of this title declared with
+// sb_opts_add_script(), including options of the core. Prints nothing if it
 // declared none.
 void sb_opts_script_help(const struct sb_opts *o, const char *title, FILE *out);
-// Every option with value and source in config-file form. Defaults and masked
-// secrets are commented out, so that the output can be read back.
+// Prints every option with value and source as a config file. Defaults and
+// masked secrets are commented out, so that the output can be read back.
 void sb_opts_print_config(const struct sb_opts *o, FILE *out);
 
 #endif

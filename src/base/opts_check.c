@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 //
-// Questions about the whole set: what was given, what nobody claimed, which
-// name is near, and the options as a reader sees them.
+// Queries on all options: which were given, which are undeclared, which name
+// is similar, and views of options.
 
 #include "base/near.h"
 #include "base/opts_private.h"
@@ -25,8 +25,9 @@ static bool means_prefix(
     return sb__opts_means(&cut, prefix);
 }
 
-// A setting that its option does not take from there was not given.
-static bool refused(const struct sb_opts *o, const struct sb__opts_setting *s)
+// A setting from a source that the option does not accept counts as not given.
+static bool not_accepted(
+    const struct sb_opts *o, const struct sb__opts_setting *s)
 {
     const struct sb__opts_decl *d;
 
@@ -44,14 +45,14 @@ bool sb_opts_given(const struct sb_opts *o, const char *name, bool prefix)
 {
     const struct sb__opts_decl *d = sb__opts_lookup(o, name);
 
-    // An alias may have set it.
+    // The option may have been set by an alias.
     if (d && d->source > SB_SRC_DEFAULT)
         return true;
     for (size_t i = 0; i < o->settings.len; i++) {
         const struct sb__opts_setting *s = o->settings.item[i];
 
         if (s->source > SB_SRC_DEFAULT && means_prefix(s, name, !prefix) &&
-            !refused(o, s))
+            !not_accepted(o, s))
             return true;
     }
     return false;
@@ -66,7 +67,7 @@ int sb_opts_unclaimed(const struct sb_opts *o,
         const struct sb__opts_setting *s = o->settings.item[i];
         int rc;
 
-        if (s->claimed || refused(o, s))
+        if (s->claimed || not_accepted(o, s))
             continue;
         rc = visit(arg, s->name, s->value, s->source, s->origin);
         if (rc)
@@ -86,7 +87,7 @@ const char *sb_opts_nearest(const struct sb_opts *o, const char *name)
     return n.best;
 }
 
-// " (did you mean --x?)", spelt with the dashes or underscores of the user.
+// Returns " (did you mean --x?)", with the dashes or underscores of the user.
 static const char *hint(const struct sb_opts *o, const char *name,
     const char *dashes, char *buf, size_t size)
 {
@@ -110,8 +111,8 @@ static void describe(const struct sb_opts *o, const struct sb__opts_setting *s,
 {
     char near[128];
 
-    if (refused(o, s))
-        snprintf(text, size, "%s: --%s is taken from the command line only",
+    if (not_accepted(o, s))
+        snprintf(text, size, "%s: --%s is only accepted on the command line",
             s->origin, s->name);
     else if (s->source == SB_SRC_ENV)
         snprintf(text, size, "%s matches no option%s", s->origin,
@@ -132,7 +133,8 @@ static int unknown(
         describe(o, s, text, sizeof(text));
         return sb_err_set(err, SB_EUSAGE, "%s", text);
     }
-    // One that no script took after all.
+    // An option that a script could have redeclared, but did not, and whose
+    // value was invalid: apply() left that to be reported here.
     if (d && sb__opts_value(o, d->opt, s->value, &v, err))
         return SB_EUSAGE;
     return sb_err_set(err, SB_EUSAGE, "invalid option: --%s%s", s->name,

@@ -15,9 +15,9 @@ static bool is_blank(char c)
     return c && strchr(BLANKS, c);
 }
 
-// Reads the value at v in place: quotes around it, or around an item of a
-// list, go away, so do a comment and the blanks at both ends. Returns what is
-// wrong or NULL.
+// Parses the value at v in place: removes quotes around the value or around
+// items of a list, a comment, and blanks at both ends. Returns an error
+// message or NULL.
 static const char *unquote(char *v)
 {
     char *in = v + strspn(v, BLANKS), *out = v, *end = v;
@@ -49,8 +49,8 @@ static const char *unquote(char *v)
     return NULL;
 }
 
-// Reads a header in place: "[name]" and maybe a comment. Returns what is wrong
-// or NULL.
+// Parses a header in place: "[name]" and an optional comment. Returns an error
+// message or NULL.
 static const char *unbracket(char *p, char **name)
 {
     char *close = strchr(p, ']'), *behind = close ? close + 1 : NULL;
@@ -64,10 +64,11 @@ static const char *unbracket(char *p, char **name)
         close--;
     *close = '\0';
     *name = p + 1 + strspn(p + 1, BLANKS);
-    return **name ? NULL : "a section needs a name";
+    return **name ? NULL : "no section name";
 }
 
-// Splits a line in place. NULL: fine; *name is NULL when nothing is on it.
+// Splits a line in place. Returns an error message or NULL. *name is NULL for
+// an empty line.
 static const char *split(char *line, char **name, char **value)
 {
     char *p = line + strspn(line, BLANKS), *end;
@@ -90,7 +91,7 @@ static const char *split(char *line, char **name, char **value)
     return *value ? unquote(*value) : NULL;
 }
 
-// in_section: whether the line stands below a header; set by headers.
+// in_section: whether the line is below a header; set when a header is read.
 static int take_line(struct sb_opts *o, const char *origin, size_t number,
     char *line, bool *in_section, struct sb_err *err)
 {
@@ -143,7 +144,7 @@ int sb_opts_file_text(struct sb_opts *o, const char *origin, const char *text,
 
         if (memchr(p, '\0', n))
             return sb_err_set(err, SB_EUSAGE,
-                "%s:%zu: a NUL byte: this is no text file", origin, number);
+                "%s:%zu: NUL byte found: not a text file", origin, number);
         line = sb__opts_strndup(o, p, n);
         if (!line)
             return sb_err_set(err, SB_ENOMEM, "out of memory");

@@ -5,7 +5,7 @@
 #include "base/buf.h"
 #include "base/opts_private.h"
 
-// "=N" and the like, as sysbench has always shown them.
+// Returns the type hint that sysbench prints, such as "=N".
 static const char *type_hint(const struct sb_opt *opt)
 {
     switch (opt->type) {
@@ -69,8 +69,8 @@ static void print_option(const struct sb_opt *opt,
     fputc('\n', out);
 }
 
-// A script lists what it declared, in its own words, also what belongs to the
-// core and only got another default.
+// Help of a script shows its own texts, including those for options of the
+// core of which it changes the default.
 static bool each_of_script(const struct sb_opts *o,
     const struct sb_opt_table *table,
     void (*visit)(
@@ -89,8 +89,8 @@ static bool each_of_script(const struct sb_opts *o,
     return true;
 }
 
-// Calls visit for what is listed: the declared options of the table, or its
-// own list while it is not added.
+// Calls visit for the declared options of the table, or for its own list if
+// the table is not added.
 static void each_listed(const struct sb_opts *o,
     const struct sb_opt_table *table,
     void (*visit)(
@@ -117,7 +117,7 @@ static void each_listed(const struct sb_opts *o,
 }
 
 struct help {
-    const char *title; // still to be printed, or NULL
+    const char *title; // not printed yet, or NULL
     FILE *out;
     int width;
 };
@@ -159,8 +159,8 @@ void sb_opts_help(
     each_listed(o, table, help_option, &h);
 }
 
-// Appends text so that sb_opts_file_text() reads it back; false when no way
-// of quoting does that.
+// Appends text quoted for sb_opts_file_text(). Returns false if no quoting can
+// represent it.
 static bool add_quoted(struct sb_buf *b, const char *text)
 {
     size_t len = strlen(text);
@@ -191,8 +191,9 @@ static void print_source(const struct sb__opts_decl *d, FILE *out)
         fprintf(out, "%s\n", typed || !*d->origin ? "command line" : d->origin);
 }
 
-// Defaults, masked values and what a file cannot say are commented out, so
-// that reading the output back changes nothing and claims nothing was given.
+// Defaults, masked values and values that a file cannot represent are
+// commented out, so that reading the output back changes no value and no
+// default counts as given.
 static void print_setting(const struct sb__opts_decl *d, FILE *out)
 {
     struct sb_buf b;

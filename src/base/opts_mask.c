@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 //
-// Finds what must not be shown: passwords in URLs (scheme://user:pw@host) and
-// in connection strings (password=pw), session tokens of AWS, and whole values
-// of secret options. A URL or a string may be malformed: where it is not clear
-// what the password is, more is hidden rather than less.
+// Finds text that must not be shown: passwords in URLs (scheme://user:pw@host)
+// and connection strings (password=pw), session tokens of AWS, and whole
+// values of secret options. A URL or string may be malformed: if the password
+// is ambiguous, more text is hidden rather than less.
 
 #include <ctype.h>
 #include <stdlib.h>
@@ -12,7 +12,7 @@
 #include "base/buf.h"
 #include "base/opts_private.h"
 
-// A text and which of its bytes are hidden.
+// A text and a flag per byte: hidden or not.
 struct masked {
     const char *text, *end;
     char *hidden; // one byte for each of the text
@@ -53,8 +53,8 @@ bool sb__opts_secret(
         return true;
     if (is_secret_name(name))
         return true;
-    // Neither a URL nor a connection string: nobody can tell where its
-    // password is.
+    // Neither a URL nor a connection string: the position of a password is
+    // unknown, so all of it is hidden.
     return is_address_name(name) && !strstr(text, "://") && !strchr(text, '=');
 }
 
@@ -71,7 +71,8 @@ static int digit(char c)
     return isdigit((unsigned char)c) ? c - '0' : (c | 32) - 'a' + 10;
 }
 
-// The character at *p, which may be written as %XX; moves *p behind it.
+// Returns the character at *p, decoded if written as %XX, and moves *p after
+// it.
 static char next_char(const char **p)
 {
     const char *s = *p;
@@ -92,8 +93,8 @@ static const char *skip_spaces(const char *p)
     return p;
 }
 
-// The first or last place of c in [p, end), NULL when there is none. escaped:
-// as %XX too.
+// Returns the first or last occurrence of c in [p, end), or NULL. escaped:
+// also match %XX.
 static const char *find(
     const char *p, const char *end, char c, bool last, bool escaped)
 {
@@ -116,8 +117,8 @@ static const char *behind(const char *at)
 
 // Keys -----------------------------------------------------------------------
 
-// What has a secret behind it: "password=pw", "password = 'p w'". More letters
-// may follow the name.
+// Keys followed by a secret: "password=pw", "password = 'p w'". The key may be
+// longer than the name given here.
 static const struct key {
     const char *name;
     char sign;
@@ -128,7 +129,7 @@ static const struct key {
     { "AWS_SESSION_TOKEN", ':', ",&" },
 };
 
-// The place behind the key and its sign; NULL: it is not this key.
+// Returns the position after the key and its sign, or NULL if p is not at it.
 static const char *behind_key(const char *p, const struct key *key)
 {
     const char *next;
@@ -158,7 +159,7 @@ static const char *word_end(const char *p)
     return p;
 }
 
-// A URL may hold spaces where nothing else precedes it.
+// A URL may contain spaces if it is the whole text.
 static bool is_url(const char *text)
 {
     const char *scheme = strstr(text, "://");
@@ -166,8 +167,8 @@ static bool is_url(const char *text)
     return scheme && word_end(text) >= scheme;
 }
 
-// The end of an unquoted value. A word behind it that is no "key=value" is a
-// part of it.
+// The end of an unquoted value. A following word that is not "key=value"
+// belongs to the value.
 static const char *words_end(const char *p)
 {
     for (;;) {
@@ -201,7 +202,7 @@ static void hide_keys(struct masked *m)
     }
 }
 
-// "?passwordpw": a parameter without its sign.
+// "?passwordpw": a parameter whose sign is missing.
 static void hide_parameters(struct masked *m)
 {
     const char *p = strchr(m->text, '?');
@@ -218,8 +219,8 @@ static void hide_parameters(struct masked *m)
 
 // Logins ---------------------------------------------------------------------
 
-// The '@' behind the login that begins at p. A password with a '/' or a space
-// that should have been escaped is still a password.
+// Returns the '@' after the login that begins at p. A '/' or space that should
+// have been escaped is still part of the password.
 static const char *login_end(const char *p, const char *limit)
 {
     const char *plain = p + strcspn(p, "/?#");
@@ -243,7 +244,7 @@ static bool is_port(const char *p, const char *end)
     return p == end;
 }
 
-// Without an '@' what stands behind a host's colon should be its port.
+// Without an '@', the text after the colon of a host should be a port.
 static void hide_port(struct masked *m, const char *p, const char *limit)
 {
     const char *end = p + strcspn(p, "/?#");
@@ -266,7 +267,7 @@ static void hide_port(struct masked *m, const char *p, const char *limit)
     }
 }
 
-// p is behind "://".
+// p points after "://".
 static void hide_login(struct masked *m, const char *p)
 {
     const char *next = strstr(p, "://"), *limit = next ? next : m->end;
@@ -283,7 +284,7 @@ static void hide_login(struct masked *m, const char *p)
         hide(m, behind(colon), at);
 }
 
-// "user:pw@host", "scheme:/user:pw@host": no URL, but meant to be one.
+// "user:pw@host", "scheme:/user:pw@host": not a URL, but meant to be one.
 static void hide_bare_login(struct masked *m, const char *p, const char *limit)
 {
     const char *stop = p + strcspn(p, "= \t\r\n\v\f'\"");
@@ -294,7 +295,7 @@ static void hide_bare_login(struct masked *m, const char *p, const char *limit)
         hide(m, behind(colon), at);
 }
 
-// The same as a whole text, or in "key=value".
+// The same for the whole text, or for the value in "key=value".
 static void hide_bare_logins(struct masked *m)
 {
     const char *p = m->text;
@@ -323,8 +324,8 @@ static void find_secrets(struct masked *m)
 
 // Hiding ---------------------------------------------------------------------
 
-// hidden has a byte for each of the text; all of them are set when the memory
-// for finding out is not there.
+// Returns one byte per byte of text: whether it is hidden. If out of memory
+// while searching, all of it is hidden.
 static char *hidden_of(const char *text)
 {
     size_t len = strlen(text);

@@ -49,14 +49,13 @@ static int parse_enum(
             return 0;
         }
     }
-    sb_buf_adds(why, "one of ");
+    sb_buf_adds(why, "must be one of ");
     for (int i = 0; opt->choices[i]; i++)
         sb_buf_addf(why, "%s%s", i ? ", " : "", opt->choices[i]);
-    sb_buf_adds(why, " is needed");
     return SB_EUSAGE;
 }
 
-// One item without the spaces around it.
+// Copies one list item without the spaces around it.
 static char *list_item(struct sb_opts *o, const char *text, size_t len)
 {
     while (len && isspace((unsigned char)*text)) {
@@ -101,20 +100,20 @@ static int parse_string(struct sb_opts *o, const char *value, const char **out)
     return *out ? 0 : SB_ENOMEM;
 }
 
-// What stands in the message when the text is no value of the type at all.
-static const char *wanted(enum sb_opt_type type)
+// The message for a text that is not a value of the type.
+static const char *expected_text(enum sb_opt_type type)
 {
     switch (type) {
     case SB_OPT_BOOL:
-        return "on or off is needed";
+        return "must be on or off";
     case SB_OPT_INT:
-        return "a whole number is needed";
+        return "must be a whole number";
     case SB_OPT_SIZE:
-        return "a size such as 512, 64K or 10M is needed";
+        return "must be a size such as 512, 64K or 10M";
     case SB_OPT_DOUBLE:
-        return "a number is needed";
+        return "must be a number";
     case SB_OPT_DURATION:
-        return "a duration such as 10, 250ms or 1h30m is needed";
+        return "must be a duration such as 10, 250ms or 1h30m";
     default:
         return "";
     }
@@ -145,8 +144,9 @@ static int parse_typed(struct sb_opts *o, const struct sb_opt *opt,
     return SB_EINTERNAL;
 }
 
-// The value in the unit of min and max; false: a type without bounds.
-static bool measure(
+// Returns the value in the unit of min and max; false for a type without
+// bounds.
+static bool bounded_value(
     const struct sb_opt *opt, const union sb__opts_value *v, double *out)
 {
     switch (opt->type) {
@@ -182,27 +182,28 @@ static void add_limit(
     sb_buf_adds(why, text);
 }
 
-static int add_least(const struct sb_opt *opt, struct sb_buf *why)
+static int add_minimum(const struct sb_opt *opt, struct sb_buf *why)
 {
-    sb_buf_adds(why, "the least is ");
+    sb_buf_adds(why, "the minimum is ");
     add_limit(opt, opt->min, why);
     return SB_ERANGE;
 }
 
-static int add_most(const struct sb_opt *opt, struct sb_buf *why)
+static int add_maximum(const struct sb_opt *opt, struct sb_buf *why)
 {
-    sb_buf_adds(why, "the most is ");
+    sb_buf_adds(why, "the maximum is ");
     add_limit(opt, opt->max, why);
     return SB_ERANGE;
 }
 
-// min alone is written as {.min = 1}: max stays 0.
-static bool has_most(const struct sb_opt *opt)
+// {.min = 1} without .max leaves max at 0: no maximum.
+static bool has_maximum(const struct sb_opt *opt)
 {
     return opt->max >= opt->min && (opt->min != 0 || opt->max != 0);
 }
 
-// The number does not fit its C type, or it is a negative size or duration.
+// Explains a number that does not fit its C type, or a negative size or
+// duration.
 static void add_overflow(
     const struct sb_opt *opt, const char *value, struct sb_buf *why)
 {
@@ -210,12 +211,11 @@ static void add_overflow(
     bool signless = opt->type == SB_OPT_SIZE || opt->type == SB_OPT_DURATION;
 
     if (negative && (signless || opt->min != 0 || opt->max != 0))
-        add_least(opt, why);
-    else if (!negative && has_most(opt))
-        add_most(opt, why);
+        add_minimum(opt, why);
+    else if (!negative && has_maximum(opt))
+        add_maximum(opt, why);
     else
-        sb_buf_adds(
-            why, negative ? "it cannot be that small" : "it is too large");
+        sb_buf_adds(why, negative ? "it is too small" : "it is too large");
 }
 
 static int check_bounds(
@@ -223,12 +223,12 @@ static int check_bounds(
 {
     double got;
 
-    if (!measure(opt, v, &got) || (opt->min == 0 && opt->max == 0))
+    if (!bounded_value(opt, v, &got) || (opt->min == 0 && opt->max == 0))
         return 0;
     if (got < opt->min)
-        return add_least(opt, why);
-    if (got > opt->max && has_most(opt))
-        return add_most(opt, why);
+        return add_minimum(opt, why);
+    if (got > opt->max && has_maximum(opt))
+        return add_maximum(opt, why);
     return 0;
 }
 
@@ -253,7 +253,7 @@ int sb__opts_value(struct sb_opts *o, const struct sb_opt *opt,
     else if (!rc)
         rc = check_bounds(opt, &v, &why);
     if (rc && !why.len)
-        sb_buf_adds(&why, wanted(opt->type));
+        sb_buf_adds(&why, expected_text(opt->type));
     if (rc && bare)
         sb_buf_addf(&why, "; write --%s=...", opt->name);
     if (rc)

@@ -1,8 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 //
-// What the files of the option registry share: the registry itself, its
-// memory, the parsing of values, the hiding of secrets. Main thread only, as
-// opts.h says.
+// Shared by the files of the option registry: its state, its memory, parsing
+// of values, hiding of secrets. Main thread only, as opts.h says.
 #ifndef SB_OPTS_PRIVATE_H
 #define SB_OPTS_PRIVATE_H
 
@@ -11,16 +10,16 @@
 
 #include "base/opts.h"
 
-// One setting as it came from outside. Kept after it was applied, because a
-// table that is added later may want it (a script may be replaced by a
-// driver's table) and sb_opts_given() asks for it.
+// One setting as received. It is kept after it was applied, because a table
+// that is added later may replace the declaration of a script, and because of
+// sb_opts_given().
 struct sb__opts_setting {
-    const char *name;   // as the user wrote it, without dashes before it
+    const char *name;   // as the user wrote it, without leading dashes
     const char *value;  // NULL: none given
     const char *origin; // "" for the command line
-    char *argv;         // the value's place in argv, NULL elsewhere
+    char *argv;         // the value in argv, NULL for other sources
     enum sb_opt_source source;
-    bool claimed; // some table declares it
+    bool claimed; // a table declares it
 };
 
 // One declared option and its state.
@@ -29,14 +28,14 @@ struct sb__opts_decl {
     const struct sb_opt *opt;
     void *target;                // base of the module's options struct
     struct sb__opts_decl *alias; // the option that this one sets, or NULL
-    const char *def;             // default in force, NULL: none
+    const char *def;             // current default, NULL: none
     const char *text;            // value as text, never NULL
     const char *shown;           // the same with secrets masked
     const char *origin;
     enum sb_opt_source source;
-    bool via_alias; // the value came by another option's name
+    bool via_alias; // the value was set through an alias
     bool script;    // declared by a script
-    bool warned;    // it is deprecated and was given
+    bool warned;    // a warning of its use was logged
 };
 
 struct sb__opts_list { // growing array of pointers
@@ -44,8 +43,8 @@ struct sb__opts_list { // growing array of pointers
     size_t len, cap;
 };
 
-// What one script declares, in its order: options of its own and those of
-// the core to which it gave a default.
+// The options that one script declares, in order: its own and those of the
+// core whose default it changes.
 struct sb__opts_script {
     struct sb_opt_table table;
     struct sb__opts_list opts; // struct sb_opt *
@@ -57,11 +56,11 @@ struct sb_opts {
     struct sb__opts_list decls;      // struct sb__opts_decl *
     struct sb__opts_list positions;  // char *
     struct sb__opts_list scripts;    // struct sb__opts_script *, by title
-    struct sb__opts_list deprecated; // struct sb__opts_decl *, given before ...
-    bool warns;                      // ... this was set, by sb_opts_warn()
+    struct sb__opts_list deprecated; // struct sb__opts_decl *, given before
+    bool warns;                      // set by sb_opts_warn(): warn at once
     struct sb__opts_list sections;   // of config files, by opts_section.c
-    bool sectioned;                  // some of them name workloads
-    bool strict; // what nobody declares is an error in a config file, too
+    bool sectioned;                  // at least one names a workload
+    bool strict; // undeclared settings in a config file are errors
 };
 
 // A value of any type before it is stored at its offset.
@@ -74,28 +73,28 @@ union sb__opts_value {
     int e;
 };
 
-// Zeroed memory that lives as long as the registry; NULL when out of memory.
+// Allocates zeroed memory that lives as long as the registry, or returns NULL.
 void *sb__opts_alloc(struct sb_opts *o, size_t size);
-// Copies of len bytes or of a string, NUL-terminated, in the same memory.
+// The same for a copy of len bytes, or of a string; NUL-terminated.
 char *sb__opts_strndup(struct sb_opts *o, const char *text, size_t len);
 char *sb__opts_strdup(struct sb_opts *o, const char *text);
-// Appends; SB_ENOMEM.
+// Appends an item. 0 or SB_ENOMEM.
 int sb__opts_push(struct sb__opts_list *list, void *item);
 
-// '-' and '_' are the same.
+// Compares names; '-' and '_' are the same.
 bool sb__opts_same(const char *a, const char *b);
-// Does the setting mean the option of this name? Variables of the environment
+// Whether the setting is for the option of this name. Environment variables
 // match in any case.
 bool sb__opts_means(const struct sb__opts_setting *s, const char *name);
 struct sb__opts_decl *sb__opts_lookup(
     const struct sb_opts *o, const char *name);
-// NULL when no script of this title declares anything.
+// NULL if no script of this title declares an option.
 struct sb__opts_script *sb__opts_script(
     const struct sb_opts *o, const char *title);
 void sb__opts_view(const struct sb__opts_decl *d, struct sb_opt_view *view);
 
-// opts_section.c. Begins a section; keeps a setting of the one that was begun
-// last (both copy what they get); frees all of them. SB_ENOMEM.
+// opts_section.c: starts a section, adds a setting to the last section started
+// (both copy their arguments), and frees all sections. SB_ENOMEM.
 int sb__opts_section(struct sb_opts *o, const char *name, const char *origin,
     struct sb_err *err);
 int sb__opts_wait(
@@ -105,27 +104,27 @@ void sb__opts_sections_done(struct sb_opts *o);
 void sb__opts_sections_warn(
     const struct sb_opts *o, void (*warn)(const char *text));
 
-// Copies the setting, keeps it, and applies it when its option is declared.
-// SB_ENOMEM, or the error of a value that does not fit.
+// Copies and keeps the setting, and applies it if its option is declared.
+// Returns SB_ENOMEM or the error of an invalid value.
 int sb__opts_give(
     struct sb_opts *o, const struct sb__opts_setting *s, struct sb_err *err);
 
-// Parses `value` (NULL: none given) per opt into *out, bounds included. The
-// offset is not looked at. Errors as sb_opts_parse().
+// Parses `value` (NULL: none given) according to opt into *out, with bounds.
+// Does not use the offset. Errors as in sb_opts_parse().
 int sb__opts_value(struct sb_opts *o, const struct sb_opt *opt,
     const char *value, union sb__opts_value *out, struct sb_err *err);
-// Writes the value where opt says in target, and whether a user gave it.
+// Stores the value in target at the offset, and whether a user gave it.
 void sb__opts_store(const struct sb_opt *opt, const union sb__opts_value *value,
     bool given, void *target);
 
-// True when this value of the option must not be shown at all. opt: NULL when
-// no table declares the name.
+// Returns true if the whole value of the option is secret. opt: NULL if no
+// table declares the name.
 bool sb__opts_secret(
     const struct sb_opt *opt, const char *name, const char *text);
-// Overwrites the secret parts of text in place, or all of it.
+// Overwrites the secret parts of text in place, or the whole text.
 void sb__opts_overwrite(char *text, bool whole);
-// A copy that can be shown: secret parts, or all of it, are "***". An empty
-// text stays empty. NULL when out of memory.
+// Returns a copy with secret parts, or the whole text, replaced by "***". An
+// empty text stays empty. NULL if out of memory.
 const char *sb__opts_mask(struct sb_opts *o, const char *text, bool whole);
 
 #endif

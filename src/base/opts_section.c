@@ -1,14 +1,14 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 //
-// Sections of config files: settings below [headers] wait until it is known
-// which workload runs.
+// Sections of config files: settings below [headers] are kept until the
+// workload is known.
 
 #include <stdlib.h>
 
 #include "base/opts_private.h"
 
 struct section {
-    const char *name;   // as it stands in the header, without the brackets
+    const char *name;   // text of the header without the brackets
     const char *origin; // "sysbench.cnf:12"
     enum sb_opts_section kind;
     struct sb__opts_list settings; // struct sb__opts_setting *
@@ -66,7 +66,7 @@ static int give_all(
 static int refuse(const struct section *c, struct sb_err *err)
 {
     return sb_err_set(
-        err, SB_EUSAGE, "%s: [%s] names no workload", c->origin, c->name);
+        err, SB_EUSAGE, "%s: unknown workload in [%s]", c->origin, c->name);
 }
 
 int sb_opts_sections(struct sb_opts *o, bool strict,
@@ -104,7 +104,7 @@ void sb__opts_sections_warn(
         if (c->kind != SB_SECTION_UNKNOWN)
             continue;
         snprintf(text, sizeof(text),
-            "%s: [%s] names no workload; its settings are ignored", c->origin,
+            "%s: unknown workload in [%s]; its settings are ignored", c->origin,
             c->name);
         warn(text);
     }

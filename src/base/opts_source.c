@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 //
-// Where settings come from, except the config file: arguments, environment.
+// Sources of settings other than the config file: arguments, environment.
 
 #include <ctype.h>
 
@@ -54,8 +54,8 @@ int sb_opts_argv(struct sb_opts *o, int argc, char **argv, struct sb_err *err)
 {
     int rc = 0;
 
-    // All of it, even after an error: secrets must not stay in the process
-    // list while the message is read.
+    // Continues after an error, so that no secret stays in the process list
+    // while the user reads the message.
     for (int i = 1; i < argc; i++) {
         struct sb_err later;
         int one = take_argument(o, argv[i], rc ? &later : err);
@@ -71,7 +71,7 @@ const char *sb_opts_positional(const struct sb_opts *o, size_t n)
     return n < o->positions.len ? o->positions.item[n] : NULL;
 }
 
-// Variables that other parts read and that are no options.
+// Variables that are read elsewhere and are not options.
 static bool is_own_variable(const char *name, size_t len)
 {
     static const char *const own[] = { "DRIVER_DIR", "LUA_DIR" };

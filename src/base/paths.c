@@ -8,7 +8,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-// The build system sets these.
+// Set by the build system.
 #ifndef SB_BINDIR
 #define SB_BINDIR "/usr/local/bin"
 #endif
@@ -36,7 +36,7 @@ static bool is_dir(const char *path)
     return stat(path, &st) == 0 && S_ISDIR(st.st_mode);
 }
 
-// Joins two parts; false when the result does not fit.
+// Joins two parts; returns false if the result does not fit.
 static bool join(char *out, const char *a, const char *b)
 {
     int n = snprintf(out, PATH_SIZE, "%s%s", a, b);
@@ -44,7 +44,7 @@ static bool join(char *out, const char *a, const char *b)
     return n >= 0 && (size_t)n < PATH_SIZE;
 }
 
-// Without "..", when that is possible.
+// Removes ".." if possible.
 static void tidy(char *path)
 {
     char real[PATH_MAX];
@@ -53,7 +53,7 @@ static void tidy(char *path)
         snprintf(path, PATH_SIZE, "%s", real);
 }
 
-// The folder of the executable; a libtool program lies one deeper.
+// The folder of the executable; a libtool program is one folder deeper.
 static bool exe_folder(const char *exe, char *out)
 {
     static const char libs[] = "/.libs";
@@ -91,8 +91,8 @@ static bool find_build_tree(struct sb_paths *p, const char *dir)
            is_dir(p->workloads);
 }
 
-// `to` as seen from the folder `dir`, where `from` was meant to be: a tree
-// that was moved as a whole still finds its parts.
+// `to` relative to the folder `dir` instead of `from`, so that a tree that was
+// moved as a whole finds its files.
 static bool moved(char *out, const char *dir, const char *from, const char *to)
 {
     size_t common = 0, i = 0;

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 //
-// Where the program's own files lie, found from the place of the executable:
-// the build tree works where it lies, an installed tree where it was moved to.
+// Finds the program's own files relative to the executable, so that both the
+// build tree and an installed tree can be moved.
 #ifndef SB_PATHS_H
 #define SB_PATHS_H
 
@@ -15,8 +15,8 @@ struct sb_paths {
     bool build_tree;      // runs from the tree it was built in
 };
 
-// The environment variables SYSBENCH_DRIVER_DIR and SYSBENCH_LUA_DIR override.
-// SB_ESYS when the executable's own place cannot be found.
+// SYSBENCH_DRIVER_DIR and SYSBENCH_LUA_DIR in the environment override the
+// result. SB_ESYS if the path of the executable is unknown.
 int sb_paths_find(struct sb_paths *p, struct sb_err *err);
 
 // The same for an executable at this absolute path; for tests.

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 #include "base/random.h"
 
-// Lua numbers as integers: what does not fit becomes the nearest that does.
+// Converts a Lua number to an integer; numbers out of range are clamped.
 static int64_t whole(double v)
 {
     if (v >= 0x1p63)
@@ -18,8 +18,8 @@ int sb_random_share(struct sb_random_shared *s, const struct sb_dist_opts *o,
 
     if (rc)
         return rc;
-    // 31 bits: short enough to be typed again, and exact wherever an option may
-    // pass, a Lua number or the int of sysbench 1.0.
+    // 31 bits: short to type, and exact both as a Lua number and as an int of
+    // sysbench 1.0.
     s->seed = o->seed ? (uint64_t)o->seed : sb_rng_mix(now_ns) >> 33;
     if (s->seed == 0)
         s->seed = 1;
@@ -88,7 +88,7 @@ uint32_t sb_random_unique(struct sb_random *r)
     uint32_t x = atomic_fetch_add_explicit(
         &s->uniques, 1, memory_order_relaxed);
 
-    // Every step can be undone, so that different numbers stay different.
+    // Each step is reversible, so that different numbers stay different.
     x ^= (uint32_t)s->seed;
     x = (x ^ (x >> 16)) * 0x21f0aaadu;
     x ^= (uint32_t)(s->seed >> 32);

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 //
-// The random numbers of one user, as Lua calls them. Ranges are inclusive;
-// results are doubles because Lua numbers are (exact up to 2^53).
-// One struct sb_random belongs to one user; not thread-safe.
+// Random numbers of one user, for Lua. Ranges are inclusive; results are
+// doubles because Lua numbers are (exact up to 2^53). A struct sb_random
+// belongs to one user; not thread-safe.
 #ifndef SB_RANDOM_FFI_H
 #define SB_RANDOM_FFI_H
 
@@ -19,24 +19,25 @@ SB_FFI double sb_random_gaussian(struct sb_random *r, double a, double b);
 SB_FFI double sb_random_special(struct sb_random *r, double a, double b);
 SB_FFI double sb_random_pareto(struct sb_random *r, double a, double b);
 SB_FFI double sb_random_zipfian(struct sb_random *r, double a, double b);
-// The value that takes the place of v in a permutation of [a, b], which depends
-// on the key alone; 0 is the one of --rand-scatter. A v outside stays as it is.
+// Returns the value that replaces v in a permutation of [a, b], which depends
+// only on the key; key 0 is the permutation of --rand-scatter. Returns v if it
+// is outside of the range.
 SB_FFI double sb_random_scatter(
     struct sb_random *r, double v, double a, double b, double key);
-// A number of 32 bits that no other call in this process returns (until 2^32
-// calls have been made), in an order that looks random. Thread-safe.
+// Returns a 32-bit number that no other call in this process returns (up to
+// 2^32 calls), in an order that looks random. Thread-safe.
 SB_FFI uint32_t sb_random_unique(struct sb_random *r);
 SB_FFI uint64_t sb_random_uint64(struct sb_random *r);
-// [0, 1)
+// In [0, 1).
 SB_FFI double sb_random_double(struct sb_random *r);
-// Fills out with len bytes after the format: '#' digit, '@' a-z.
+// Fills out with len bytes: '#' in fmt becomes a digit, '@' a letter a-z.
 SB_FFI void sb_random_string(
     struct sb_random *r, const char *fmt, size_t len, char *out);
-// Fills out with min..max characters '0'..'z'; returns how many.
+// Fills out with min to max characters '0' to 'z'; returns their number.
 SB_FFI size_t sb_random_varstring(
     struct sb_random *r, size_t min, size_t max, char *out);
-// From now on the numbers depend on (run seed, table, id) only, until
-// sb_random_resume() goes back to the user's own stream where it stood.
+// From now on, numbers depend only on (run seed, table, id), until
+// sb_random_resume() continues the user's own stream.
 SB_FFI void sb_random_row(struct sb_random *r, uint32_t table, double id);
 SB_FFI void sb_random_resume(struct sb_random *r);
 

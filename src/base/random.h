@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 //
-// A user's random numbers: its stream, the distribution options of the run
-// and what distributions remember between calls.
+// Random numbers of a user: its stream, the distribution options of the run,
+// and constants cached between calls.
 #ifndef SB_RANDOM_H
 #define SB_RANDOM_H
 
@@ -10,7 +10,7 @@
 #include "base/dist.h"
 #include "base/random.ffi.h"
 
-// What all users of a run share; read-only but for the counter.
+// Shared by all users of a run; read-only except for the counter.
 struct sb_random_shared {
     struct sb_dist dist;
     uint64_t seed;            // of the run, never 0
@@ -18,18 +18,19 @@ struct sb_random_shared {
 };
 
 struct sb_random {
-    struct sb_rng rng; // the one in use
-    struct sb_rng own; // the user's, while a row's is in use
+    struct sb_rng rng; // the stream in use
+    struct sb_rng own; // the user's stream, saved while a row's is in use
     struct sb_zipf zipf;
     struct sb_random_shared *shared;
     bool in_row;
 };
 
-// seed 0 in the options: a seed from 1 to 2^31 - 1 is drawn from now_ns; given
-// as the option it yields the same numbers. SB_ERANGE as sb_dist_prepare().
+// If the seed in the options is 0, a seed from 1 to 2^31 - 1 is derived from
+// now_ns; --rand-seed with that number repeats the run. SB_ERANGE as in
+// sb_dist_prepare().
 int sb_random_share(struct sb_random_shared *s, const struct sb_dist_opts *o,
     uint64_t now_ns, struct sb_err *err);
-// The stream of user number `user`.
+// Initializes the stream of user number `user`.
 void sb_random_init(
     struct sb_random *r, struct sb_random_shared *s, uint64_t user);
 

@@ -5,8 +5,8 @@
 local sb = ...
 local ffi, C = sb.ffi, sb.C
 
--- The others are in random_more.lua: declarations and code cost memory in
--- every user.
+-- Other functions are in random_more.lua, because declarations and code use
+-- memory in every user.
 sb.cdef("random", "sb_random_default sb_random_uniform sb_random_unique " ..
         "sb_random_string")
 

@@ -1,6 +1,6 @@
 -- SPDX-License-Identifier: GPL-2.0-or-later
 --
--- The functions of sysbench.rand that few scripts call.
+-- Functions of sysbench.rand that few scripts call.
 
 local sb = ...
 local ffi, C = sb.ffi, sb.C
@@ -25,7 +25,7 @@ return function(rand)
       return C.sb_random_zipfian(r, a, b)
    end
 
-   -- What stands for v in a permutation of the range.
+   -- The value that replaces v in a permutation of the range.
    function rand.scatter(v, a, b, key)
       return C.sb_random_scatter(r, v, a, b, key or 0)
    end
@@ -43,7 +43,7 @@ return function(rand)
       return ffi.string(out, C.sb_random_varstring(r, min, max, out))
    end
 
-   -- From here on numbers depend on the seed, the table and the row only ...
+   -- From here on, numbers depend only on the seed, the table and the row ...
    function rand.row(table, id)
       C.sb_random_row(r, table, id)
    end

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 #include "base/rng.h"
 
-// The first two words give a and b back, so different pairs never share a
-// state; the mixer takes the arithmetic relation between the words away. The
-// bit set in the last one keeps the state from being all zero.
+// The first two words determine a and b, so different pairs never share a
+// state; the mixer removes the arithmetic relation between the words. The bit
+// set in the last word keeps the state from being all zero.
 static void fill(struct sb_rng *r, uint64_t a, uint64_t b)
 {
     r->s[0] = sb_rng_mix(a + b);
@@ -20,6 +20,6 @@ void sb_rng_init(struct sb_rng *r, uint64_t seed, uint64_t stream)
 void sb_rng_init_row(
     struct sb_rng *r, uint64_t seed, uint64_t table, uint64_t id)
 {
-    // The seed is mixed twice so that rows are no user's stream.
+    // The seed is mixed twice, so that no row shares the stream of a user.
     fill(r, sb_rng_mix(sb_rng_mix(seed) ^ sb_rng_mix(table)), sb_rng_mix(id));
 }

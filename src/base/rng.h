@@ -12,7 +12,7 @@ struct sb_rng {
     uint64_t s[4];
 };
 
-// A bijective 64-bit mixer (splitmix64's finalizer): counter in, noise out.
+// A bijective 64-bit mixer (the finalizer of splitmix64).
 static inline uint64_t sb_rng_mix(uint64_t x)
 {
     x += 0x9e3779b97f4a7c15u;
@@ -21,10 +21,10 @@ static inline uint64_t sb_rng_mix(uint64_t x)
     return x ^ (x >> 31);
 }
 
-// The stream number `stream` of `seed`. Same pair, same numbers, whatever
-// else happens; different pairs give unrelated streams.
+// Initializes stream number `stream` of `seed`. The same pair always gives the
+// same numbers; different pairs give unrelated streams.
 void sb_rng_init(struct sb_rng *r, uint64_t seed, uint64_t stream);
-// A stream for a row: depends on (seed, table, id) only. Cheap (no loop).
+// Initializes a stream for a row: depends only on (seed, table, id). Fast.
 void sb_rng_init_row(
     struct sb_rng *r, uint64_t seed, uint64_t table, uint64_t id);
 
@@ -48,8 +48,8 @@ static inline double sb_rng_double(struct sb_rng *r)
     return (double)(sb_rng_next(r) >> 11) * 0x1.0p-53;
 }
 
-// Uniform in [0, n), n > 0, without bias worth a name (Lemire's
-// multiply-shift, rejection included).
+// Uniform in [0, n), n > 0, without bias (Lemire's multiply-shift with
+// rejection).
 static inline uint64_t sb_rng_below(struct sb_rng *r, uint64_t n)
 {
     unsigned __int128 m = (unsigned __int128)sb_rng_next(r) * n;

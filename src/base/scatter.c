@@ -3,10 +3,10 @@
 
 #include "base/rng.h"
 
-// No other stream has this number, so that keys may be seeds, too.
+// No other stream uses this number, so a key may equal the seed of the run.
 #define STREAM (UINT64_C(1) << 63)
 
-// With fewer bits a key has too few permutations to choose from.
+// With fewer bits, there are too few permutations to choose from.
 #define MIN_BITS 8
 
 void sb_scatter_init(struct sb_scatter *s, uint64_t key)
@@ -20,8 +20,9 @@ void sb_scatter_init(struct sb_scatter *s, uint64_t key)
     }
 }
 
-// A bijection of the numbers of so many bits: each step can be undone. Products
-// carry upwards only; the shift brings the upper half down.
+// A bijection of the integers of `bits` bits: each step is reversible.
+// Multiplication only affects higher bits; the shift mixes the upper half into
+// the lower.
 static uint64_t permute(const struct sb_scatter *s, uint64_t x, unsigned bits)
 {
     uint64_t mask = UINT64_MAX >> (64 - bits);
@@ -46,9 +47,10 @@ int64_t sb_scatter(const struct sb_scatter *s, int64_t v, int64_t a, int64_t b)
     bits = 64 - (unsigned)__builtin_clzll(span);
     if (bits < MIN_BITS)
         bits = MIN_BITS;
-    // The cycle of x leads back to x, which is in the range. So it comes to a
-    // value in the range, and different values come to different ones. Half of
-    // the numbers of so many bits are in the range, but for short ranges.
+    // If the result is out of range, permute it again. The cycle of x leads
+    // back to x, which is in the range, so the loop ends, and different values
+    // give different results. Except for short ranges, at least half of the
+    // integers of `bits` bits are in the range.
     do
         x = permute(s, x, bits);
     while (x > span);

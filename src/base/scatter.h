@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 //
-// Permutations of ranges: where the hot values of a skewed distribution, which
-// are neighbours, go in the range. Pure.
+// Permutations of ranges: spread the hot values of a skewed distribution,
+// which are adjacent, over the range. Pure.
 #ifndef SB_SCATTER_H
 #define SB_SCATTER_H
 
@@ -9,18 +9,18 @@
 
 #define SB_SCATTER_ROUNDS 4
 
-// Read-only once it is initialized; any thread.
+// Read-only after initialization; any thread may use it.
 struct sb_scatter {
     uint64_t add[SB_SCATTER_ROUNDS];
     uint64_t factor[SB_SCATTER_ROUNDS]; // odd
 };
 
-// Any key is as good as any other, 0 included.
+// Any key is valid, including 0.
 void sb_scatter_init(struct sb_scatter *s, uint64_t key);
 
-// The value that takes the place of v. For a key and a range this is a
-// bijection of [a, b]; a > b is taken as [b, a]. A v outside the range stays
-// as it is. The full int64 range is allowed.
+// Returns the value that replaces v. For one key and range this is a bijection
+// of [a, b]; if a > b, the range is [b, a]. Returns v if it is outside of the
+// range. The full int64_t range is allowed.
 int64_t sb_scatter(const struct sb_scatter *s, int64_t v, int64_t a, int64_t b);
 
 #endif

@@ -1,18 +1,18 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 //
-// How to wait at a socket.
+// How to wait for data on a socket.
 #ifndef SB_BASE_SOCK_H
 #define SB_BASE_SOCK_H
 
 #include <stdbool.h>
 #include <sys/socket.h>
 
-// Whether fd is a unix socket. Linux wakes a recv() that waits at one of these
-// not only when there is something to read, but also when the other side has
-// taken what was sent: two switches of context for each question instead of
-// one, which costs more than a poll() in front of recv(). A poll() for POLLIN
-// sleeps through the first. On TCP sockets there is no such thing, and recv()
-// alone is the cheaper way to wait. (unix_write_space() in net/unix/af_unix.c.)
+// Returns whether fd is a Unix socket. Linux wakes a recv() that waits on a
+// Unix socket not only when data arrives, but also when the peer has read what
+// was sent: two context switches per request instead of one. That costs more
+// than a poll() for POLLIN before recv(), which sleeps through the first. TCP
+// sockets do not behave like this, so there recv() alone is cheaper. See
+// unix_write_space() in net/unix/af_unix.c.
 static inline bool sb_sock_is_local(int fd)
 {
     struct sockaddr_storage a = { .ss_family = AF_UNSPEC };

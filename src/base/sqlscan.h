@@ -1,10 +1,9 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 //
-// Finds the '?' placeholders of SQL text: those outside strings, quoted
-// names, comments and dollar quoting, and not doubled: '??' stands for a '?' of
-// the statement itself, as PostgreSQL's operators of jsonb have it. Pure;
-// inline and installed, because a driver that numbers its placeholders ($1, $2)
-// needs it and links nothing of the core.
+// Finds the '?' placeholders of SQL text: those outside of strings, quoted
+// names, comments and dollar quoting. '??' stands for a literal '?', as used
+// by PostgreSQL's jsonb operators. Pure. Inline and installed, because drivers
+// that number placeholders ($1, $2) use it and do not link with the core.
 #ifndef SB_SQLSCAN_H
 #define SB_SQLSCAN_H
 
@@ -12,17 +11,17 @@
 #include <stddef.h>
 #include <string.h>
 
-// What differs between dialects. Of the standard, always: '..' ".." with
-// doubled quotes, `..`, -- to the end of the line, /* */.
+// Differences between dialects. Always supported: '..' and ".." with doubled
+// quotes, `..`, -- to the end of the line, /* */.
 enum sb_sqlscan_flags {
     SB_SQLSCAN_BACKSLASH = 1 << 0, // \ escapes in '..' and ".."
     SB_SQLSCAN_HASH = 1 << 1,      // # comments; -- only before a blank
-    SB_SQLSCAN_BANG = 1 << 2,      // /*! ... */ is code
+    SB_SQLSCAN_BANG = 1 << 2,      // /*! ... */ is not a comment
     SB_SQLSCAN_DOLLAR = 1 << 3,    // $tag$ .. $tag$, e'..' with escapes
     SB_SQLSCAN_NEST = 1 << 4,      // /* */ nest
 };
 
-// For the dialect of a driver ("mysql", "pgsql", ...).
+// The flags for the dialect of a driver ("mysql", "pgsql", ...).
 static inline unsigned sb_sqlscan_dialect(const char *name)
 {
     if (name && strcmp(name, "mysql") == 0)
@@ -32,8 +31,8 @@ static inline unsigned sb_sqlscan_dialect(const char *name)
     return 0;
 }
 
-// The functions below take the position of what they skip and return the one
-// after it; `len` when it has no end.
+// Each of these functions takes the position of an element and returns the
+// position after it, or `len` if the element has no end.
 
 static inline size_t sb__sqlscan_quoted(
     const char *s, size_t len, size_t i, bool backslash)
@@ -87,7 +86,7 @@ static inline bool sb__sqlscan_after_word(const char *s, size_t i)
     return i > 0 && (sb__sqlscan_word(s[i - 1]) || s[i - 1] == '$');
 }
 
-// $1 and a$b are no quoting.
+// $1 and a$b are not quotes.
 static inline size_t sb__sqlscan_dollar(const char *s, size_t len, size_t i)
 {
     size_t tag = i + 1, n;
@@ -132,8 +131,8 @@ static inline bool sb__sqlscan_escapes(const char *s, size_t i, unsigned flags)
            !sb__sqlscan_after_word(s, i - 1);
 }
 
-// The place of the first '?' outside of strings and the like at `from` or after
-// it; len if none.
+// Returns the position of the first '?' at or after `from` that is not inside
+// a string or the like, or len.
 static inline size_t sb_sqlscan_mark(
     const char *s, size_t len, size_t from, unsigned flags)
 {
@@ -173,14 +172,14 @@ static inline size_t sb_sqlscan_mark(
 }
 
 // Whether the '?' that sb_sqlscan_mark() found at i is the first of two, which
-// stand for one '?' of the statement itself.
+// stand for one literal '?'.
 static inline bool sb_sqlscan_escaped(const char *s, size_t len, size_t i)
 {
     return i + 1 < len && s[i] == '?' && s[i + 1] == '?';
 }
 
-// The place of the first placeholder at `from` or after it; len if none.
-// Start with 0 and go on with the place after the last one found.
+// Returns the position of the first placeholder at or after `from`, or
+// len. Start with 0 and continue after the last one found.
 static inline size_t sb_sqlscan_next(
     const char *s, size_t len, size_t from, unsigned flags)
 {

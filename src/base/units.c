@@ -35,17 +35,17 @@ struct unit {
     int64_t factor;
 };
 
-// Digits kept behind the point: 10^18 times the largest factor still fits.
+// Decimals that are kept: 10^18 times the largest factor still fits.
 #define FRACTION_DIGITS 18
 
 // A decimal number without sign, kept exactly.
 struct decimal {
     uint64_t whole;
-    uint64_t part, scale; // part / scale is what stands behind the point
-    bool overflow, rest;  // rest: digits beyond the ones kept were not zero
+    uint64_t part, scale; // part / scale is the fractional part
+    bool overflow, rest;  // rest: a digit that was not kept is not zero
 };
 
-// Reads at *text and moves it behind the number; false: no digit.
+// Parses a number at *text and moves *text after it; false: no digit.
 static bool read_decimal(const char **text, struct decimal *out)
 {
     const char *p = *text;
@@ -74,7 +74,8 @@ static bool read_decimal(const char **text, struct decimal *out)
     return digits > 0;
 }
 
-// number x factor. SB_ERANGE beyond int64_t. *exact: nothing was cut off.
+// Computes number x factor. SB_ERANGE if it exceeds int64_t. *exact: no digit
+// was lost.
 static int scale(
     const struct decimal *n, int64_t factor, int64_t *out, bool *exact)
 {
@@ -109,7 +110,7 @@ static size_t trimmed(const char *text)
     return len;
 }
 
-// The suffix that ends the text, in lower case, looked up.
+// Looks up the suffix at the end of the text, in any case.
 static const struct unit *suffix(const struct unit *units, const char *text)
 {
     char name[8];
@@ -136,7 +137,7 @@ static int parse_suffixed(
     return u ? scale(&n, u->factor, out, exact) : SB_EUSAGE;
 }
 
-// A whole number with a sign and a unit.
+// Parses an integer with an optional sign and unit.
 static int parse_signed(
     const char *text, const struct unit *units, int64_t *out)
 {
@@ -183,8 +184,8 @@ int sb_units_size(const char *text, int64_t *out)
     return 0;
 }
 
-// One "1h" of "1h30m" at *text. A number without a unit is taken only when it
-// is the whole text.
+// Parses one part of a duration at *text, such as "1h" of "1h30m". A number
+// without a unit is accepted only as the whole text.
 static int duration_part(
     const char **text, int64_t bare_ns, int64_t *limit, int64_t *out)
 {
@@ -240,7 +241,7 @@ int sb_units_duration(const char *text, int64_t bare_ns, int64_t *out)
     return 0;
 }
 
-// Reads at *text and moves it behind the number.
+// Parses a number at *text and moves *text after it.
 static int read_double(const char **text, double *out)
 {
     const char *p = *text + strspn(*text, BLANKS);
@@ -291,7 +292,7 @@ static int add(char *buf, size_t size, int at, const char *text)
     return at + (int)strlen(text);
 }
 
-// value / unit with as many decimals as it takes, and the unit's name.
+// Appends value / unit with the decimals needed, and the unit's name.
 static int add_decimal(
     char *buf, size_t size, int at, int64_t value, const struct unit *u)
 {
@@ -316,7 +317,7 @@ int sb_units_ms_decimals(double ms, int usual)
 {
     int n = 4;
 
-    // What rounds to 0.1000 has the usual ones.
+    // Times that round to 0.1000 use the usual decimals.
     if (!(ms > 0) || ms >= 0.09995)
         return usual;
     while (n < MS_DECIMALS_MAX && ms < 0.01) {
@@ -347,7 +348,7 @@ void sb_units_format_duration(int64_t ns, char *buf, size_t size)
                 buf, size, at, (int64_t)n * whole[k].factor, &whole[k]);
         left -= n * (uint64_t)whole[k].factor;
     }
-    // "1h0.25s" rather than "1h250ms": seconds once there is more.
+    // "1h0.25s" rather than "1h250ms": use seconds after larger units.
     while (left < (uint64_t)small[i].factor && i < 3 && at <= (ns < 0))
         i++;
     if (left)

@@ -28,7 +28,7 @@ A standard command that a script does not have, and one that nobody has.
   1
   'e.lua' test does not implement the 'help' command.
   1
-  Unknown command: jump. Commands of this test: run
+  Unknown command: jump. Supported commands: run
   1
   $ sysbench cpu prepare 2>&1 >out
   'cpu' test does not implement the 'prepare' command.

@@ -18,7 +18,7 @@ SPDX-License-Identifier: GPL-2.0-or-later
    --time=DURATION limit for total execution time in seconds [10]
    --num-threads=N deprecated alias for --threads [1]
    --rand-type=STRING random numbers distribution {uniform,gaussian,special,pareto,zipfian} [special]
-   --config-file=FILENAME file with options, one name=value per line; those below [WORKLOAD] apply to that workload only
+   --config-file=FILENAME read options from this file, one name=value per line; lines below [WORKLOAD] apply to that workload only
   $ sysbench cpu run --help | cmp - help
   $ sysbench -h | cmp - help
 
@@ -83,7 +83,7 @@ the option is the core's.
 The suffixes of numbers, sizes and durations are explained, and true.
 
   $ tail -n 1 help
-  Suffixes: numbers (N) take k, M, G, T (powers of 1,000), sizes (SIZE) take K, M, G, T (powers of 1,024), durations (DURATION) take us, ms, s, m, h, d, also combined (1h30m). Without a suffix, durations are in seconds.
+  Suffixes: numbers (N) take k, M, G, T (powers of 1,000), sizes (SIZE) take K, M, G, T (powers of 1,024), durations (DURATION) take us, ms, s, m, h, d, also combined (1h30m). Durations without a suffix are in seconds.
   $ cat >suffixes.lua <<'EOF'
   > sysbench.cmdline.options = { share = {"a number", 1} }
   > function init()
@@ -96,5 +96,5 @@ The suffixes of numbers, sizes and durations are explained, and true.
   >     --thread-stack-size=512K --time=1h30m --warmup-time=0.1 run
   2000000000	1500	10000	524288	5400	0.1
   $ sysbench suffixes.lua --share=10x --verbosity=0 run
-  Invalid value for the 'share' option: '10x' (a number is needed)
+  Invalid value for the 'share' option: '10x' (must be a number)
   [1]

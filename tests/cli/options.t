@@ -123,10 +123,10 @@ them. Unknown options are errors then, but not those of other workloads.
   > name = mine
   > EOF
   $ sb --config-file=sections.cnf 2>&1
-  WARNING: sections.cnf:10: [no_such_test] names no workload; its settings are ignored
+  WARNING: sections.cnf:10: unknown workload in [no_such_test]; its settings are ignored
   threads=2 time=10 rows=3 name=mine fast=false parts=a+b
   $ sb --config-file=sections.cnf --config-strict 2>&1
-  sections.cnf:10: [no_such_test] names no workload
+  sections.cnf:10: unknown workload in [no_such_test]
   [1]
   $ sb --config-file=sections.cnf --rows=6 --verbosity=1 2>&1
   threads=2 time=10 rows=6 name=mine fast=false parts=a+b
@@ -140,7 +140,7 @@ them. Unknown options are errors then, but not those of other workloads.
   [1]
   $ sed -i 's/^trheads/threads/' sections.cnf
   $ sysbench cpu run --config-file=sections.cnf 2>&1 | tail -n 1
-  Invalid value for the 'cpu-max-prime' option: 'many' (a whole number is needed), set by sections.cnf:4
+  Invalid value for the 'cpu-max-prime' option: 'many' (must be a whole number), set by sections.cnf:4
 
 The two workloads called oltp are told apart as on the command line.
 
@@ -170,7 +170,7 @@ Headers that are broken.
   broken.cnf:1: text after the closing bracket
   [1]
   $ echo '[ ]' >broken.cnf; sb --config-file=broken.cnf 2>&1
-  broken.cnf:1: a section needs a name
+  broken.cnf:1: no section name
   [1]
 
 The test itself can be named there too.
@@ -225,7 +225,7 @@ command line, and not in the list of processes.
   secret.lua prepare --password=******* --url=x://me:**@host/db
   hunter2	x://me:pw@host/db
   $ sysbench secret.lua prepare --key=x://me:pw@host/db 2>&1 >out
-  Invalid value for the 'key' option: 'x://me:***@host/db' (a number is needed)
+  Invalid value for the 'key' option: 'x://me:***@host/db' (must be a number)
   [1]
 
 Scripts see the percentile of the classic lines as a number, as in 1.0, also

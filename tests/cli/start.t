@@ -23,7 +23,7 @@ Mistakes are named on standard error and end with status 1.
   invalid option: --bogus
   [1]
   $ sysbench --threads=x cpu run 2>&1 >out
-  Invalid value for the 'threads' option: 'x' (a whole number is needed)
+  Invalid value for the 'threads' option: 'x' (must be a whole number)
   [1]
   $ sysbench nosuch run 2>&1 >out
   FATAL: Cannot find benchmark 'nosuch': no such built-in test, file or module

@@ -34,7 +34,7 @@ spells.
   invalid option: -- (a name must follow the dashes)
   [1]
   $ sb cpu run --threads 4
-  Invalid value for the 'threads' option: '' (a whole number is needed; write --threads=...)
+  Invalid value for the 'threads' option: '' (must be a whole number; write --threads=...)
   [1]
 
 An old script declares nothing: what it is given becomes a global, with a
@@ -51,46 +51,46 @@ warning when it is nearly an option.
 Values of the wrong type.
 
   $ sb e.lua run --threads=x
-  Invalid value for the 'threads' option: 'x' (a whole number is needed)
+  Invalid value for the 'threads' option: 'x' (must be a whole number)
   [1]
   $ sb e.lua run --rate=fast
-  Invalid value for the 'rate' option: 'fast' (a number is needed)
+  Invalid value for the 'rate' option: 'fast' (must be a number)
   [1]
   $ sb e.lua run --time=10x
-  Invalid value for the 'time' option: '10x' (a duration such as 10, 250ms or 1h30m is needed)
+  Invalid value for the 'time' option: '10x' (must be a duration such as 10, 250ms or 1h30m)
   [1]
   $ sb e.lua run --thread-stack-size=1Z
-  Invalid value for the 'thread-stack-size' option: '1Z' (a size such as 512, 64K or 10M is needed)
+  Invalid value for the 'thread-stack-size' option: '1Z' (must be a size such as 512, 64K or 10M)
   [1]
   $ sb e.lua run --debug=maybe
-  Invalid value for the 'debug' option: 'maybe' (on or off is needed)
+  Invalid value for the 'debug' option: 'maybe' (must be on or off)
   [1]
   $ sb e.lua run --rand-type=odd
-  Invalid value for the 'rand-type' option: 'odd' (one of uniform, gaussian, special, pareto, zipfian is needed)
+  Invalid value for the 'rand-type' option: 'odd' (must be one of uniform, gaussian, special, pareto, zipfian)
   [1]
   $ sb own.lua run --rows=many
-  Invalid value for the 'rows' option: 'many' (a number is needed)
+  Invalid value for the 'rows' option: 'many' (must be a number)
   [1]
 
 Values out of range.
 
   $ sb e.lua run --threads=0
-  Invalid value for the 'threads' option: '0' (the least is 1)
+  Invalid value for the 'threads' option: '0' (the minimum is 1)
   [1]
   $ sb e.lua run --threads=2M
-  Invalid value for the 'threads' option: '2M' (the most is 1000000)
+  Invalid value for the 'threads' option: '2M' (the maximum is 1000000)
   [1]
   $ sb e.lua run --threads=99999999999999999999
-  Invalid value for the 'threads' option: '99999999999999999999' (the most is 1000000)
+  Invalid value for the 'threads' option: '99999999999999999999' (the maximum is 1000000)
   [1]
   $ sb e.lua run --time=-5
-  Invalid value for the 'time' option: '-5' (the least is 0s)
+  Invalid value for the 'time' option: '-5' (the minimum is 0s)
   [1]
   $ sb e.lua run --verbosity=9
-  Invalid value for the 'verbosity' option: '9' (the most is 5)
+  Invalid value for the 'verbosity' option: '9' (the maximum is 5)
   [1]
   $ sb e.lua run --rate=-1
-  Invalid value for the 'rate' option: '-1' (the least is 0)
+  Invalid value for the 'rate' option: '-1' (the minimum is 0)
   [1]
 
 What several options say together.
@@ -126,10 +126,10 @@ Tests, commands and drivers that are not there.
   The 'cpu' test requires a command argument. See 'sysbench cpu help'
   [1]
   $ sb cpu jump
-  Unknown command: jump. Commands of this test: help, run
+  Unknown command: jump. Supported commands: help, run
   [1]
   $ sb oltp_read_write runn
-  Unknown command: runn (did you mean run?). Commands of this test: check, cleanup, help, prepare, prewarm, run, warmup
+  Unknown command: runn (did you mean run?). Supported commands: check, cleanup, help, prepare, prewarm, run, warmup
   [1]
   $ sb cpu run too much
   Unrecognized command line argument: too
@@ -140,11 +140,11 @@ Tests, commands and drivers that are not there.
 Where a wrong value came from.
 
   $ SYSBENCH_THREADS=x sb e.lua run
-  Invalid value for the 'threads' option: 'x' (a whole number is needed), set by SYSBENCH_THREADS
+  Invalid value for the 'threads' option: 'x' (must be a whole number), set by SYSBENCH_THREADS
   [1]
   $ printf 'time=3\nthreads=x\n' >my.cnf
   $ sb e.lua run --config-file=my.cnf
-  Invalid value for the 'threads' option: 'x' (a whole number is needed), set by my.cnf:2
+  Invalid value for the 'threads' option: 'x' (must be a whole number), set by my.cnf:2
   [1]
   $ echo 'threads 3' >my.cnf
   $ sb e.lua run --config-file=my.cnf
@@ -158,10 +158,10 @@ Two workloads are called oltp: the test of 0.4, and oltp.lua of 0.5. An option
 that only the other one has is an error that says so.
 
   $ sb oltp run --oltp-tables-count=4
-  invalid option: --oltp-tables-count (belongs to oltp.lua, the workload of 0.5; 'sysbench oltp' is the test of 0.4)
+  invalid option: --oltp-tables-count (an option of oltp.lua, the 0.5 workload; 'sysbench oltp' runs the 0.4 test)
   [1]
   $ sb oltp.lua run --oltp_test_mode=simple
-  invalid option: --oltp_test_mode (belongs to the test of 0.4, 'sysbench oltp'; oltp.lua is the workload of 0.5)
+  invalid option: --oltp_test_mode (an option of 'sysbench oltp', the 0.4 test; oltp.lua is the 0.5 workload)
   [1]
   $ sb oltp run --nothing-like-it
   invalid option: --nothing-like-it

@@ -540,7 +540,7 @@ static void time_refuses(void)
 
         CHECK(sb_dist_time_parse(bad[i], &t, &err) < 0);
         CHECK(t.kind == before.kind && t.a == before.a && t.b == before.b);
-        CHECK(strstr(err.msg, "no time distribution") != NULL);
+        CHECK(strstr(err.msg, "not a time distribution") != NULL);
     }
 }
 

@@ -78,29 +78,29 @@ static void booleans(void)
 static void messages(void)
 {
     CHECK_STR(try("--threads=x"), "Invalid value for the 'threads' option: "
-                                  "'x' (a whole number is needed)");
+                                  "'x' (must be a whole number)");
     CHECK_INT(err.code, SB_EUSAGE);
     CHECK_STR(try("--threads"), "Invalid value for the 'threads' option: '' "
-                                "(a whole number is needed; write "
+                                "(must be a whole number; write "
                                 "--threads=...)");
     CHECK_STR(try("--threads=0"),
-        "Invalid value for the 'threads' option: '0' (the least is 1)");
+        "Invalid value for the 'threads' option: '0' (the minimum is 1)");
     CHECK_INT(err.code, SB_ERANGE);
     CHECK_STR(try("--table-size=2M"),
-        "Invalid value for the 'table-size' option: '2M' (the most is 1M)");
+        "Invalid value for the 'table-size' option: '2M' (the maximum is 1M)");
     CHECK_STR(try("--table-size=1"),
-        "Invalid value for the 'table-size' option: '1' (the least is 1K)");
+        "Invalid value for the 'table-size' option: '1' (the minimum is 1K)");
     CHECK_STR(try("--time=2h"),
-        "Invalid value for the 'time' option: '2h' (the most is 1h)");
+        "Invalid value for the 'time' option: '2h' (the maximum is 1h)");
     CHECK_STR(try("--time=-1"),
-        "Invalid value for the 'time' option: '-1' (the least is 0s)");
+        "Invalid value for the 'time' option: '-1' (the minimum is 0s)");
     CHECK_STR(try("--threads=99999999999999999999"),
         "Invalid value for the 'threads' option: '99999999999999999999' "
         "(it is too large)");
     CHECK_STR(try("--mode=x"), "Invalid value for the 'mode' option: 'x' "
-                               "(one of auto, disable is needed)");
+                               "(must be one of auto, disable)");
     CHECK_STR(try("--debug=maybe"), "Invalid value for the 'debug' option: "
-                                    "'maybe' (on or off is needed)");
+                                    "'maybe' (must be on or off)");
     CHECK_STR(try("--db-password=x"), "");
     CHECK_STR(try("--"), "invalid option: -- (a name must follow the dashes)");
     CHECK_STR(
@@ -163,7 +163,7 @@ static void weak_values_are_checked(void)
     CHECK_INT(file("\nthreads=0"), 0);
     CHECK_INT(add(), SB_ERANGE);
     CHECK_STR(err.msg, "Invalid value for the 'threads' option: '0' "
-                       "(the least is 1), set by f.cnf:2");
+                       "(the minimum is 1), set by f.cnf:2");
     end();
 }
 
@@ -191,7 +191,7 @@ static void aliases(void)
     CHECK_STR(origin_of("threads"), "num-threads");
     CHECK_INT(env("SYSBENCH_NUM_THREADS=0", NULL), SB_ERANGE);
     CHECK_STR(err.msg,
-        "Invalid value for the 'num-threads' option: '0' (the least is 1), "
+        "Invalid value for the 'num-threads' option: '0' (the minimum is 1), "
         "set by SYSBENCH_NUM_THREADS");
     end();
     sb_log_set_level(SB_LOG_NOTICE);

@@ -40,7 +40,7 @@ static void late_secrets(void)
     CHECK_INT(sb_opts_add(o, &table, &token, &err), SB_EUSAGE);
     CHECK_STR(args[1], "--token=***");
     CHECK_STR(err.msg, "Invalid value for the 'token' option: '***' "
-                       "(a whole number is needed)");
+                       "(must be a whole number)");
     end();
 }
 
@@ -192,8 +192,8 @@ static void unknown(void)
         err.msg, "invalid option: --table_szie (did you mean --table_size?)");
     CHECK_STR(warned,
         "SYSBENCH_THREAD matches no option (did you mean --threads?)|"
-        "SYSBENCH_CONFIG_FILE: --config-file is taken from the command line "
-        "only|"
+        "SYSBENCH_CONFIG_FILE: --config-file is only accepted on the "
+        "command line|"
         "f.cnf:1: unknown option 'hots' (did you mean host?)|"
         "f.cnf:2: unknown option 'far-from-it'|");
     CHECK_STR(v.file, "");
@@ -234,7 +234,7 @@ static void sections_of_workloads(void)
     warned[0] = '\0';
     CHECK_INT(sb_opts_check(o, warn, &err), 0);
     CHECK_STR(warned,
-        "f.cnf:8: [nobody] names no workload; its settings are ignored|");
+        "f.cnf:8: unknown workload in [nobody]; its settings are ignored|");
     end();
 }
 
@@ -251,7 +251,7 @@ static void sections_are_strict(void)
     CHECK_INT(add(), 0);
     CHECK_INT(file("[other]\n[nobody]\n"), 0);
     CHECK_INT(sections(true), SB_EUSAGE);
-    CHECK_STR(err.msg, "f.cnf:2: [nobody] names no workload");
+    CHECK_STR(err.msg, "f.cnf:2: unknown workload in [nobody]");
     end();
 }
 
@@ -365,7 +365,7 @@ static void file_grammar(void)
     CHECK_INT(file("[x] y=1"), SB_EUSAGE);
     CHECK_STR(err.msg, "f.cnf:1: text after the closing bracket");
     CHECK_INT(file("[ ]"), SB_EUSAGE);
-    CHECK_STR(err.msg, "f.cnf:1: a section needs a name");
+    CHECK_STR(err.msg, "f.cnf:1: no section name");
     CHECK_INT(sb_opts_file_text(o, "f", "a\0b", 3, &err), SB_EUSAGE);
     end();
 }
