@@ -13,8 +13,8 @@ _Static_assert(sizeof(_Atomic uint64_t) == sizeof(uint64_t),
     "a bucket is one plain word, so that fresh pages are valid counters");
 _Static_assert(SB_HIST_BUCKETS % SB_HIST_CHUNK == 0, "chunks are whole");
 
-// mmap and not calloc: malloc may hand out recycled memory, which calloc then
-// has to clear, and every page of it would be resident at once.
+// mmap rather than calloc: malloc may return recycled memory, which calloc has
+// to clear, so that every page of it would be resident at once.
 int sb_hist_init(struct sb_hist *h, bool shared)
 {
     void *p = mmap(NULL, BYTES, PROT_READ | PROT_WRITE,
@@ -34,7 +34,7 @@ void sb_hist_done(struct sb_hist *h)
     h->bucket = NULL;
 }
 
-// How far the values of a bucket were shifted to the right to find it.
+// The number of bits by which values are shifted right to find the bucket.
 static unsigned bucket_shift(uint32_t index)
 {
     return index < 2 * SB_HIST_SUB ? 0 : (index >> SB_HIST_SUB_BITS) - 1;
@@ -66,10 +66,10 @@ static uint64_t *chunk_get(struct sb_hist_snap *s, uint32_t c)
     return s->chunk[c];
 }
 
-// Counts never go down between snapshots of one reader: each bucket and each
-// flag is seen in its own modification order. A count whose flag is not visible
-// yet is in the next snapshot. What a writer did before a count that is seen
-// here is visible afterwards, so that counters read later include it.
+// Counts never decrease between snapshots of one reader: each bucket and each
+// flag is read in its own modification order. A count whose flag is not
+// visible yet is included in the next snapshot. If a count is visible here, so
+// is what its writer did before, so counters that are read later include it.
 int sb_hist_snap_add_live(struct sb_hist_snap *s, const struct sb_hist *h)
 {
     for (uint32_t c = 0; c < SB_HIST_CHUNKS; c++) {
@@ -176,8 +176,8 @@ uint64_t sb_hist_snap_count(const struct sb_hist_snap *s, uint32_t index)
     return chunk ? chunk[index % SB_HIST_CHUNK] : 0;
 }
 
-// The first bucket with a count at `index` or after it; SB_HIST_BUCKETS if
-// there is none.
+// Returns the first bucket at or after `index` with a count, or
+// SB_HIST_BUCKETS if there is none.
 static uint32_t next_used(const struct sb_hist_snap *s, uint32_t index)
 {
     while (index < SB_HIST_BUCKETS) {
@@ -205,8 +205,8 @@ bool sb_hist_snap_bounds(
     return true;
 }
 
-// How many counts lie below the percentile. 99.9 % of 1,000 must be 999 and
-// not 999.0000000000001, which would be past the gap to the next value.
+// The number of counts below the percentile. 99.9 % of 1,000 must be 999 and
+// not 999.0000000000001, which would select the value after the gap.
 static double percentile_rank(uint64_t total, double pct)
 {
     double rank = (double)total * pct / 100, whole = nearbyint(rank);
@@ -232,7 +232,7 @@ double sb_hist_snap_percentile(
         double n = (double)sb_hist_snap_count(s, i);
 
         value = (double)sb_hist_low(i);
-        // A bucket of width 1 holds one value only.
+        // A bucket of width 1 holds only one value.
         if (sb_hist_width(i) > 1)
             value += (double)sb_hist_width(i) * fmin((rank - below) / n, 1);
         below += n;

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 //
 // Log-linear histogram of nanoseconds: 64-bit counts, buckets at most 0.1 %
-// wide from 1 us on (exact below 2 us), no upper clamp below 78 hours.
-// Cumulative: writers only add, readers take snapshots and subtract. Pure.
+// wide from 1 us on (exact below 2 us), values up to 78 hours. Cumulative:
+// writers only add, readers take snapshots and subtract them. Pure.
 #ifndef SB_HIST_H
 #define SB_HIST_H
 
@@ -13,15 +13,15 @@
 #include "base/err.h"
 
 #define SB_HIST_SUB_BITS 10
-#define SB_HIST_SUB      (1u << SB_HIST_SUB_BITS) // buckets an octave
+#define SB_HIST_SUB      (1u << SB_HIST_SUB_BITS) // buckets per octave
 #define SB_HIST_TOP_BIT  47                       // values below 2^48 ns
 #define SB_HIST_BUCKETS  ((SB_HIST_TOP_BIT - SB_HIST_SUB_BITS + 2) * SB_HIST_SUB)
-#define SB_HIST_CHUNK    512u // buckets a touched-flag stands for: a page
+#define SB_HIST_CHUNK    512u // buckets per touched flag: a page
 #define SB_HIST_CHUNKS   (SB_HIST_BUCKETS / SB_HIST_CHUNK)
 
-// Live histogram. One writer (shared = false: plain relaxed load and store)
-// or several (shared = true: atomic adds). Any thread may read.
-// Untouched pages cost no memory.
+// Live histogram. With shared = false it has one writer (plain relaxed loads
+// and stores), with shared = true several (atomic adds). Any thread may read.
+// Untouched pages use no memory.
 struct sb_hist {
     _Atomic uint64_t *bucket; // SB_HIST_BUCKETS, zero pages until touched
     _Atomic uint8_t touched[SB_HIST_CHUNKS];
@@ -31,7 +31,7 @@ struct sb_hist {
 int sb_hist_init(struct sb_hist *h, bool shared); // 0 or SB_ENOMEM
 void sb_hist_done(struct sb_hist *h);             // {0} allowed
 
-// Bucket number of a value; values of 2^48 ns and more count in the last.
+// The bucket of a value. Values of 2^48 ns and more are in the last bucket.
 static inline uint32_t sb_hist_index(uint64_t ns)
 {
     if (ns < 2 * SB_HIST_SUB)
@@ -46,7 +46,8 @@ static inline uint32_t sb_hist_index(uint64_t ns)
 uint64_t sb_hist_low(uint32_t index);
 uint64_t sb_hist_width(uint32_t index);
 
-// A reader who sees the count also sees what the writer did before (release).
+// Counts a value. A reader that sees the count also sees what the writer did
+// before (release).
 static inline void sb_hist_record(struct sb_hist *h, uint64_t ns)
 {
     uint32_t i = sb_hist_index(ns);
@@ -57,7 +58,7 @@ static inline void sb_hist_record(struct sb_hist *h, uint64_t ns)
         uint64_t n = atomic_load_explicit(&h->bucket[i], memory_order_relaxed);
         atomic_store_explicit(&h->bucket[i], n + 1, memory_order_release);
     }
-    // Looked at before it is written: a store each time would bounce the line
+    // Loaded before it is stored: a store each time would move the cache line
     // of the flags between the writers of a shared histogram.
     if (!atomic_load_explicit(
             &h->touched[i / SB_HIST_CHUNK], memory_order_relaxed))
@@ -65,37 +66,38 @@ static inline void sb_hist_record(struct sb_hist *h, uint64_t ns)
             &h->touched[i / SB_HIST_CHUNK], 1, memory_order_relaxed);
 }
 
-// A plain copy that arithmetic is done on: sums of several live histograms,
-// differences of two moments. Sparse: only chunks with counts are allocated.
+// A plain copy for arithmetic: the sum of several live histograms, or the
+// difference of two snapshots. Sparse: only chunks with counts are allocated.
 struct sb_hist_snap {
     uint64_t *chunk[SB_HIST_CHUNKS]; // SB_HIST_CHUNK counts each, or NULL
     uint64_t total;                  // sum of all counts
 };
 
 void sb_hist_snap_done(struct sb_hist_snap *s); // {0} allowed
-// s += h. 0 or SB_ENOMEM (s is then unusable but can be freed).
+// s += h. 0 or SB_ENOMEM (s is then unusable, but can be freed).
 int sb_hist_snap_add_live(struct sb_hist_snap *s, const struct sb_hist *h);
 int sb_hist_snap_add(struct sb_hist_snap *s, const struct sb_hist_snap *b);
-// Adds `count` to one bucket, for readers of result files. 0, SB_ENOMEM, or
-// SB_ERANGE when there is no such bucket.
+// Adds `count` to one bucket; for readers of result files. 0, SB_ENOMEM, or
+// SB_ERANGE if the bucket does not exist.
 int sb_hist_snap_put(struct sb_hist_snap *s, uint32_t index, uint64_t count);
-// out = later - earlier, both of the same histograms and taken by one reader;
-// out is cleared first and is neither of the two. 0 or SB_ENOMEM.
+// out = later - earlier, two snapshots of the same histograms by one reader.
+// out is freed first and must be neither of the two. 0 or SB_ENOMEM.
 int sb_hist_snap_sub(struct sb_hist_snap *out, const struct sb_hist_snap *later,
     const struct sb_hist_snap *earlier);
-// *to is freed first and *from is empty afterwards.
+// Moves the content: *to is freed first, and *from is then empty.
 void sb_hist_snap_move(struct sb_hist_snap *to, struct sb_hist_snap *from);
 uint64_t sb_hist_snap_count(const struct sb_hist_snap *s, uint32_t index);
-// Lowest and highest nanosecond value that the counted values can have had;
-// false when empty.
+// The lowest and highest value, in nanoseconds, that the counted values can
+// have; false if the histogram is empty.
 bool sb_hist_snap_bounds(
     const struct sb_hist_snap *s, uint64_t *min, uint64_t *max);
-// The value below which pct % of the counts lie, linear inside a bucket wider
-// than 1 ns, in nanoseconds; 0 when empty. max (exact, UINT64_MAX if not known:
-// the highest value the last bucket can hold) caps it and is the answer at 100.
+// Returns the value in nanoseconds below which pct % of the counts lie,
+// interpolated inside buckets wider than 1 ns; 0 if empty. The result is at
+// most max, and equal to it at 100 %. max: the exact maximum; UINT64_MAX if
+// unknown, which stands for the highest value of the last bucket.
 double sb_hist_snap_percentile(
     const struct sb_hist_snap *s, double pct, uint64_t max);
-// Calls visit for every bucket with a count, in order of value.
+// Calls visit for every bucket with a count, in ascending order.
 void sb_hist_snap_each(const struct sb_hist_snap *s,
     void (*visit)(void *arg, uint64_t low, uint64_t width, uint64_t count),
     void *arg);

@@ -1,8 +1,8 @@
 -- SPDX-License-Identifier: GPL-2.0-or-later
 --
 -- sysbench.histogram: a histogram of a script's own values, in buckets that
--- grow by a constant factor from min to max. Values outside count in the
--- first or the last one.
+-- grow by a constant factor from min to max. Values out of range are counted
+-- in the first or last bucket.
 
 local sb = ...
 local ffi = sb.ffi

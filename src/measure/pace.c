@@ -8,7 +8,7 @@
 
 #define UNITS_A_SECOND (1e9 * (1 << SB_PACE_FRACTION_BITS))
 
-// step / 2^shift is the gap to the last bit of the double.
+// step / 2^shift is the gap, exact to the last bit of the double.
 static void fraction_init(struct sb_pace *p)
 {
     int exponent;
@@ -41,9 +41,9 @@ static sb_pace_pos constant_place(const struct sb_pace *p, uint64_t n)
     return place < UINT64_MAX ? (sb_pace_pos)place : UINT64_MAX;
 }
 
-// Places are computed from their number, so that no rounding adds up. The
-// division may be off by a few where doubles are coarser than the gap, hence
-// the search around it.
+// Positions are computed from their number, so that rounding errors do not
+// accumulate. Where doubles are coarser than the gap, the division may be off
+// by a few, hence the search.
 static sb_pace_pos constant_after(const struct sb_pace *p, sb_pace_pos pos)
 {
     uint64_t n = (uint64_t)fmin((double)pos / p->gap, 0x1.fffffffffffffp63);
@@ -59,7 +59,8 @@ static sb_pace_pos poisson_after(const struct sb_pace *p, sb_pace_pos pos)
 {
     uint64_t noise = sb_rng_mix(p->seed ^ pos) >> 11;
     double gap = -log((double)(noise + 1) * 0x1p-53) * p->gap;
-    // At least one unit: two arrivals at one place would be one to a cursor.
+    // At least one unit: a cursor cannot tell two arrivals at one position
+    // apart.
     double step = fmax(nearbyint(gap), 1);
 
     if (step >= 0x1p64 || (uint64_t)step > UINT64_MAX - pos)
@@ -75,10 +76,10 @@ sb_pace_pos sb_pace_after(const struct sb_pace *p, sb_pace_pos pos)
                                        : poisson_after(p, pos);
 }
 
-// Relaxed is enough: the cursor is the whole state and publishes no other
-// memory (*p was complete before the threads began). The modification order
-// of one atomic is total and a successful exchange reads the value just
-// before it in that order, so each arrival is taken once and none is missed.
+// Relaxed order is enough: the cursor is the whole state and publishes no
+// other memory (*p was complete before the threads started). The modification
+// order of one atomic is total, and a successful exchange reads the value just
+// before its own in that order, so each arrival is taken exactly once.
 uint64_t sb_pace_take(const struct sb_pace *p, _Atomic sb_pace_pos *cursor)
 {
     sb_pace_pos pos = atomic_load_explicit(cursor, memory_order_relaxed), next;

@@ -20,7 +20,7 @@ const struct sb_snap_code *sb__snap_code_find(
     return NULL;
 }
 
-// Room for one more; capacity follows the powers of two. NULL: no memory.
+// Adds an entry; the capacity doubles. Returns NULL if out of memory.
 struct sb_snap_code *sb__snap_code_new(struct sb_snap *s)
 {
     if ((s->ncodes & (s->ncodes - 1)) == 0) {
@@ -50,8 +50,8 @@ void sb_snap_done(struct sb_snap *s)
     memset(s, 0, sizeof(*s));
 }
 
-// Extremes of a difference: what its histogram can tell, inside what is known
-// exactly of the whole run (and so exact when the difference is all of it).
+// Extremes of a difference: from its histogram, limited by the exact extremes
+// of the whole run. So they are exact if the difference covers the whole run.
 static void bounds(const struct sb_hist_snap *h, uint64_t *min, uint64_t *max)
 {
     uint64_t lo, hi;
@@ -202,33 +202,33 @@ int sb_snap_sub(struct sb_snap *out, const struct sb_snap *later,
     return rc;
 }
 
-static int same(
-    struct sb_err *err, const char *what, uint64_t left, uint64_t right)
+static int check_equal(
+    struct sb_err *err, const char *identity, uint64_t left, uint64_t right)
 {
     if (left == right)
         return 0;
     return sb_err_set(err, SB_EINTERNAL,
-        "accounting: %s does not hold: %" PRIu64 " and %" PRIu64, what, left,
-        right);
+        "accounting: %s does not hold: %" PRIu64 " and %" PRIu64, identity,
+        left, right);
 }
 
 static int check_events(
     const struct sb_snap *s, uint64_t pending, struct sb_err *err)
 {
     const struct sb_counters *c = &s->c;
-    int rc = same(err, "scheduled = started + skipped + pending", s->scheduled,
-        c->started + s->skipped + pending);
+    int rc = check_equal(err, "scheduled = started + skipped + pending",
+        s->scheduled, c->started + s->skipped + pending);
 
     if (rc == 0)
-        rc = same(err, "started = completed + failed + unfinished", c->started,
-            c->completed + c->failed + s->unfinished);
+        rc = check_equal(err, "started = completed + failed + unfinished",
+            c->started, c->completed + c->failed + s->unfinished);
     if (rc == 0)
-        rc = same(err, "tries = started + restarts", c->tries,
+        rc = check_equal(err, "tries = started + restarts", c->tries,
             c->started + c->restarts);
     return rc;
 }
 
-// An event that never came back may hold errors whose fate is open.
+// Events that did not return may have errors without a fate.
 static int check_errors(const struct sb_snap *s, struct sb_err *err)
 {
     const struct sb_counters *c = &s->c;
@@ -239,19 +239,20 @@ static int check_errors(const struct sb_snap *s, struct sb_err *err)
         codes += s->code[i].count;
     if (!s->user_events || (s->unfinished > 0 && fates <= codes))
         return 0;
-    return same(err, "errors = sum over codes", fates, codes);
+    return check_equal(err, "errors = sum over codes", fates, codes);
 }
 
 static int check_hists(
     const struct sb_snap *s, bool open_loop, struct sb_err *err)
 {
     uint64_t n = s->c.completed;
-    int rc = same(err, "completed = service times", n, s->service.total);
+    int rc = check_equal(err, "completed = service times", n, s->service.total);
 
     if (rc == 0 && open_loop)
-        rc = same(err, "completed = response times", n, s->response.total);
+        rc = check_equal(
+            err, "completed = response times", n, s->response.total);
     if (rc == 0 && open_loop)
-        rc = same(err, "completed = lags", n, s->lag.total);
+        rc = check_equal(err, "completed = lags", n, s->lag.total);
     return rc;
 }
 
@@ -260,8 +261,8 @@ static int check_ops(const struct sb_snap *s, struct sb_err *err)
     int rc = 0;
 
     for (unsigned i = 0; rc == 0 && i < s->nops; i++)
-        rc = same(err, "count of an operation = its histogram", s->op[i].count,
-            s->op[i].hist.total);
+        rc = check_equal(err, "count of an operation = its histogram",
+            s->op[i].count, s->op[i].hist.total);
     return rc;
 }
 
@@ -290,9 +291,10 @@ static int check_users(const struct sb_snap *s, struct sb_err *err)
         events += s->user_events[i];
         ns += s->user_ns[i];
     }
-    rc = same(err, "completed = sum over users", s->c.completed, events);
+    rc = check_equal(err, "completed = sum over users", s->c.completed, events);
     if (rc == 0)
-        rc = same(err, "service time = sum over users", s->c.service_ns, ns);
+        rc = check_equal(
+            err, "service time = sum over users", s->c.service_ns, ns);
     return rc;
 }
 
@@ -317,7 +319,7 @@ int sb_snap_check(const struct sb_snap *s, const struct sb_stats *stats,
 int sb_snap_check_printed(
     const struct sb_snap *s, bool open_loop, struct sb_err *err)
 {
-    int rc = same(err, "completed = latencies", s->c.completed,
+    int rc = check_equal(err, "completed = latencies", s->c.completed,
         open_loop ? s->response.total : s->service.total);
 
     if (rc == 0)

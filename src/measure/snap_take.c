@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 //
-// Taking snapshots while users write. Nobody waits for the reader: what is
-// printed must fit together all the same, so counts that a histogram has as
-// well are taken from it, and shared out among the users.
+// Takes snapshots while users write. Users never wait for the reader, and yet
+// printed figures must be consistent: counts that a histogram also has are
+// taken from the histogram and distributed among the users.
 #include <stdlib.h>
 #include <string.h>
 
@@ -13,7 +13,7 @@ static uint64_t load(const _Atomic uint64_t *c)
     return atomic_load_explicit(c, memory_order_relaxed);
 }
 
-// What its writer did before is visible from here on.
+// What the writer did before the count is visible after this load.
 static uint64_t load_first(const _Atomic uint64_t *c)
 {
     return atomic_load_explicit(c, memory_order_acquire);
@@ -56,7 +56,7 @@ static int add_hists(
     return rc;
 }
 
-// The events of a user whose times are in the histograms, and these times.
+// The events of a user whose times are in the histograms, with these times.
 struct mark {
     uint64_t n, service, response, lag;
 };
@@ -72,7 +72,7 @@ static struct mark mark_of(const struct sb_tally *t)
     return m;
 }
 
-// What n of something that grew from (n0, v0) to (n1, v1) amount to.
+// Interpolates the value for n on the line from (n0, v0) to (n1, v1).
 static uint64_t share(
     uint64_t n, uint64_t n0, uint64_t v0, uint64_t n1, uint64_t v1)
 {
@@ -89,8 +89,8 @@ static uint64_t at_least(uint64_t v, uint64_t least)
     return v > least ? v : least;
 }
 
-// The histograms of events. own: what the latency histogram of each shard
-// holds; may be NULL.
+// Adds up the histograms of events. own: receives the count of each shard's
+// latency histogram; may be NULL.
 static int take_hists(
     struct sb_snap *out, const struct sb_stats *s, uint64_t *own)
 {
@@ -135,10 +135,11 @@ static void take_users(struct sb_snap *out, const struct sb_stats *s)
     }
 }
 
-// Shares the events of the latency histogram out among the users: each gets
-// what was recorded before the histogram was read, or what his own shard holds,
-// and no less than in the earlier snapshot. What is left over was recorded
-// during the reading: it goes to users who have completed more.
+// Distributes the events of the latency histogram among the users. A user gets
+// the events recorded before the histogram was read, or all of its shard if it
+// has one of its own, and never fewer than in the earlier snapshot. The rest
+// was recorded while the histogram was read; it goes to users who have
+// completed more.
 static void share_out(struct sb_snap *out, const struct sb_stats *s,
     const struct sb_snap *earlier, const struct mark *before,
     const uint64_t *own)
@@ -169,7 +170,7 @@ static void share_out(struct sb_snap *out, const struct sb_stats *s,
     }
 }
 
-// The times that belong to the events which each user was given.
+// Computes the times of the events that each user was given.
 static void share_times(struct sb_snap *out, const struct sb_stats *s,
     const struct sb_snap *earlier, const struct mark *before)
 {
@@ -191,7 +192,7 @@ static void share_times(struct sb_snap *out, const struct sb_stats *s,
     c->lag_ns = at_least(c->lag_ns, earlier->c.lag_ns);
 }
 
-// live: users are writing. earlier: of the same operation; may be NULL.
+// live: users are writing. earlier: the same operation, earlier; may be NULL.
 static int take_op(struct sb_snap_op *op, const struct sb_stats *s, unsigned n,
     bool live, const struct sb_snap_op *earlier)
 {
@@ -286,7 +287,8 @@ static int add_time(struct sb_hist_snap *h, uint64_t *sum, uint64_t *min,
     return sb_hist_snap_put(h, sb_hist_index(ns), 1);
 }
 
-// What user u kept back: only one who was left behind in a call does.
+// Adds the times that user u holds back. Only a user that was left in a call
+// has any.
 static int take_later(struct sb_snap *out, const struct sb_rec *r, unsigned u)
 {
     uint32_t n = atomic_load_explicit(&r->nlater, memory_order_acquire);
@@ -327,8 +329,8 @@ static void take_tallies(struct sb_snap *out, const struct sb_stats *s)
     out->lag_min = none_is_zero(out->lag_min);
 }
 
-// While users write. Counters are read before the histograms, to know what
-// these hold at least, and after them, to know what they hold at most.
+// For users that are writing. Counters are read before the histograms, which
+// gives the minimum that these hold, and after them, for the maximum.
 static int take_live(struct sb_snap *out, const struct sb_stats *s,
     const struct sb_snap *earlier)
 {
@@ -356,7 +358,8 @@ static int take_live(struct sb_snap *out, const struct sb_stats *s,
     return rc;
 }
 
-// When nobody writes: every number as it is, so that a check means something.
+// For users that have ended: takes every number as it is, so that a check of
+// the identities is meaningful.
 static int take_final(struct sb_snap *out, const struct sb_stats *s)
 {
     int rc = new_users(out, s);
@@ -376,7 +379,7 @@ static int take_final(struct sb_snap *out, const struct sb_stats *s)
 }
 
 int sb_snap_take(struct sb_snap *out, const struct sb_stats *s,
-    enum sb_snap_what what, uint64_t ns, const struct sb_snap *earlier)
+    enum sb_snap_detail detail, uint64_t ns, const struct sb_snap *earlier)
 {
     static const struct sb_snap start;
     int rc;
@@ -384,9 +387,9 @@ int sb_snap_take(struct sb_snap *out, const struct sb_stats *s,
     memset(out, 0, sizeof(*out));
     out->ns = ns;
     out->users = s->users;
-    if (what == SB_SNAP_FINAL) {
+    if (detail == SB_SNAP_FINAL) {
         rc = take_final(out, s);
-    } else if (what == SB_SNAP_FULL) {
+    } else if (detail == SB_SNAP_FULL) {
         rc = take_live(out, s, earlier ? earlier : &start);
     } else {
         take_tallies(out, s);

@@ -21,7 +21,7 @@ static void hists_free(struct sb_hist *h, unsigned n)
     free(h);
 }
 
-// NULL when out of memory.
+// Returns NULL if out of memory.
 static struct sb_hist *hists_new(const struct sb_stats *s)
 {
     struct sb_hist *h = calloc(s->shards, sizeof(*h));
@@ -35,7 +35,7 @@ static struct sb_hist *hists_new(const struct sb_stats *s)
     return h;
 }
 
-// Rounded up to cache lines, so that no two users write one.
+// Rounded up to cache lines, so that no two users write to the same one.
 static void *lines_alloc(size_t size)
 {
     void *p;
@@ -47,7 +47,7 @@ static void *lines_alloc(size_t size)
     return p;
 }
 
-// For each user one. NULL when out of memory.
+// One per user. Returns NULL if out of memory.
 static struct sb_op_tally *tallies_new(const struct sb_stats *s)
 {
     struct sb_op_tally *t = lines_alloc(s->users * sizeof(*t));
@@ -148,8 +148,8 @@ static int op_find(const struct sb_stats *s, const char *name, uint32_t n)
     return -1;
 }
 
-// op_lock is held. The histograms of the collecting operation were made at
-// the start, so that running out of memory here costs a name, not a run.
+// Call with op_lock held. The histograms of SB_OPS_REST were allocated at the
+// start, so that a run continues without memory for another operation.
 static int op_add(
     struct sb_stats *s, const char *name, enum sb_op_kind kind, uint32_t n)
 {
@@ -181,8 +181,8 @@ void sb_stats_twin(struct sb_stats *primary, struct sb_stats *twin)
     twin->primary = primary;
 }
 
-// The number for a new name, the same in both twins; the collecting operation
-// once either has no room left.
+// Registers a name under the same number in both twins. If either is full,
+// returns SB_OPS_REST.
 static int op_add_both(
     struct sb_stats *s, const char *name, enum sb_op_kind kind, uint32_t n)
 {
@@ -262,7 +262,8 @@ void sb_rec_flush(struct sb_rec *r)
         atomic_store_explicit(&r->nlater, 0, memory_order_release);
         sb_rec_leave(r);
     } else if (n == SB_REC_LATER) {
-        // The last report takes what waits; the next one finds its place.
+        // SB_REC_CLOSED: the last report reads the waiting times; the next
+        // time overwrites the last one.
         atomic_store_explicit(&r->nlater, n - 1, memory_order_relaxed);
     }
 }

@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 //
-// What a run records. Every user owns one struct sb_rec: counters with a
-// single writer, histograms of its own while there are few users (see
-// sb_stats_shards) and shared shards beyond. Everything is cumulative: readers
-// take snapshots and subtract; nothing is ever reset. No lock and no allocation
-// when recording.
+// What a run records. Each user owns one struct sb_rec: counters with a single
+// writer, and histograms. With few users each has histograms of its own; with
+// more, users share them (shards, see sb_stats_shards). Everything is
+// cumulative: readers take snapshots and subtract them; nothing is ever reset.
+// Recording takes no lock and allocates no memory.
 //
-// Identities, asserted at the end of every run (sb_snap_check):
+// Identities, checked at the end of every run (sb_snap_check):
 //     scheduled = started + skipped + pending
 //     started   = completed + failed + unfinished
 //     tries     = started + restarts
@@ -26,39 +26,39 @@
 #include "base/err.h"
 #include "measure/hist.h"
 
-#define SB_OPS_MAX   64 // most named operations in a run
-#define SB_CODES_MAX 16 // most different error codes kept per user
-// Name of the operation, and driver of the error code, that collect the rest.
+#define SB_OPS_MAX   64 // maximum number of operations in a run
+#define SB_CODES_MAX 16 // maximum number of error codes kept per user
+// The operation, and the driver of the error code, that collect the rest.
 #define SB_OPS_REST "(others)"
 
 // Single-writer cumulative counters. Times in nanoseconds.
 #define SB_COUNTER_MAP(X)                                                 \
-    X(started)       /* events entered for the first time */              \
-    X(completed)     /* events that returned and count */                 \
+    X(started)       /* events that were started */                       \
+    X(completed)     /* events that returned and are counted */           \
     X(failed)        /* events given up or ended by a fatal error */      \
     X(tries)         /* calls of event(), restarts included */            \
     X(restarts)      /* tries after the first */                          \
     X(reads)         /* queries that returned rows */                     \
     X(writes)        /* queries that changed rows */                      \
     X(others)        /* all other queries */                              \
-    X(err_ignored)   /* errors after which the event went on */           \
+    X(err_ignored)   /* errors after which the event continued */         \
     X(err_restarted) /* errors that restarted their event */              \
-    X(err_givenup)   /* errors after which restarts were exhausted */     \
+    X(err_givenup)   /* errors after which the event was given up */      \
     X(err_fatal)     /* errors that ended the run */                      \
-    X(reconnects)    /* connections made again after a loss */            \
+    X(reconnects)    /* lost connections that were opened again */        \
     X(bytes_read)    /* by scripts and built-in tests that count bytes */ \
-    X(bytes_written) /* likewise */                                       \
+    X(bytes_written) /* by scripts and built-in tests that count bytes */ \
     X(service_ns)    /* sum of service times of completed events */       \
     X(response_ns)   /* sum of response times; open loop only */          \
     X(lag_ns)        /* sum of lags; open loop only */
 
-struct sb_counters { // a plain copy
+struct sb_counters { // plain copy
 #define X(name) uint64_t name;
     SB_COUNTER_MAP(X)
 #undef X
 };
 
-struct sb_tally { // live
+struct sb_tally { // live counters
 #define X(name) _Atomic uint64_t name;
     SB_COUNTER_MAP(X)
 #undef X
@@ -67,7 +67,7 @@ struct sb_tally { // live
     _Atomic uint64_t response_min, response_max;
     _Atomic uint64_t lag_min, lag_max;
     // Completed events whose times are in the histograms: written after them,
-    // with release, so at most as many as the histograms hold.
+    // with release, so it is never more than the histograms hold.
     _Atomic uint64_t recorded;
 };
 
@@ -77,56 +77,56 @@ static inline void sb_tally_add(_Atomic uint64_t *c, uint64_t n)
         memory_order_relaxed);
 }
 
-// The same for a reader who then looks for what the writer did before.
+// The same for readers that then read what the writer did before (release).
 static inline void sb_tally_publish(_Atomic uint64_t *c, uint64_t n)
 {
     atomic_store_explicit(c, atomic_load_explicit(c, memory_order_relaxed) + n,
         memory_order_release);
 }
 
-// What a named operation is counted as.
+// The kind that an operation is registered with.
 enum sb_op_kind {
     SB_OP_READ,
     SB_OP_WRITE,  // adds rows: INSERT, REPLACE
-    SB_OP_CHANGE, // changes or deletes rows that are there: UPDATE, DELETE
+    SB_OP_CHANGE, // changes or deletes existing rows: UPDATE, DELETE
     SB_OP_OTHER,
     SB_OP_CUSTOM
 };
 
-// What an execution that looks for rows has found.
+// Whether an execution that looks for rows found any.
 enum sb_found {
-    SB_FOUND_UNKNOWN, // it does not look for rows, or nobody can tell
+    SB_FOUND_UNKNOWN, // does not look for rows, or unknown
     SB_FOUND_ROWS,    // a hit
     SB_FOUND_NOTHING, // a miss
 };
 
-// One user's part of an operation, alone in its cache line.
+// One user's part of an operation, in a cache line of its own.
 struct sb_op_tally {
     _Alignas(64) _Atomic uint64_t count;
     _Atomic uint64_t errors, ns, min, max;
     _Atomic uint64_t hits, misses;
 };
 
-// An error code as seen by one user; n is published with release.
+// An error code as counted by one user; n is published with release.
 struct sb_code_tally {
     int native;
     char state[8];
     char driver[16];
     char sample[96];   // text of the first one
-    uint64_t first_ns; // when, on the run's clock
+    uint64_t first_ns; // time of the first one, on the run's clock
     _Atomic uint64_t count;
 };
 
 struct sb_stats;
 
-// Times that a recorder keeps back, at most: so many, and for so long.
+// Limits for the times that a recorder holds back: their number, and how long.
 #define SB_REC_LATER    32u
 #define SB_REC_LATER_NS 1000000u
 
 enum sb_rec_gate {
     SB_REC_OPEN,
-    SB_REC_INSIDE, // its user changes what must be seen whole
-    SB_REC_CLOSED, // the last report reads it, and so it stays
+    SB_REC_INSIDE, // its user makes a change that reports see as a whole
+    SB_REC_CLOSED, // the last report reads it; no more changes
 };
 
 struct sb_rec {
@@ -135,21 +135,22 @@ struct sb_rec {
     struct sb_hist *service;        // this user's, or its shard
     struct sb_hist *response, *lag; // NULL in a closed loop
     unsigned user, shard;
-    struct sb_code_tally *codes; // SB_CODES_MAX; the last takes all the rest
+    struct sb_code_tally *codes; // SB_CODES_MAX; the last one collects the rest
     _Atomic uint32_t ncodes;
-    uint32_t open_errors; // errors whose fate is not known yet; owner only
-    // Times that are not in the histograms yet. A bucket is a line of cache of
-    // its own, cold after every call of a server: several at once are cheaper,
-    // as their misses overlap. Each is found << 56 | (op + 1) << 48 | ns; 0 for
-    // op + 1 is the service time of an event.
+    uint32_t open_errors; // errors without a fate; owner only
+    // Times that are not in the histograms yet. Each bucket is a cache line of
+    // its own, which is cold after a call to a server. Recording several at
+    // once is faster, because the cache misses overlap. An entry is
+    //     found << 56 | (op + 1) << 48 | ns
+    // where op + 1 = 0 stands for the service time of an event.
     _Atomic uint32_t nlater;
-    // Who has the recorder for itself, enum sb_rec_gate.
+    // Which side may change or read the recorder, enum sb_rec_gate.
     _Atomic uint32_t gate;
-    uint64_t flushed_ns; // when they were recorded last; owner only
+    uint64_t flushed_ns; // time of the last flush; owner only
     _Atomic uint64_t later[SB_REC_LATER];
 };
 
-// What became of an error, from its event's point of view.
+// The outcome of an error for its event.
 enum sb_fate {
     SB_FATE_IGNORED,
     SB_FATE_RESTARTED,
@@ -159,56 +160,55 @@ enum sb_fate {
 
 struct sb_op {
     char name[96];
-    enum sb_op_kind kind;      // as registered; the counters go by each result
-    struct sb_hist *shard;     // stats->shards of them
-    struct sb_op_tally *tally; // stats->users of them
+    enum sb_op_kind kind;  // as registered; reads, writes, others count results
+    struct sb_hist *shard; // stats->shards entries
+    struct sb_op_tally *tally; // stats->users entries
 };
 
 struct sb_stats {
     unsigned users, shards;
     bool open_loop;
-    struct sb_rec *rec;                       // users of them
-    struct sb_hist *service, *response, *lag; // shards of each
-    // For SB_OPS_REST, until it is registered.
+    struct sb_rec *rec;                       // users entries
+    struct sb_hist *service, *response, *lag; // shards entries each
+    // Allocated for SB_OPS_REST until it is registered.
     struct sb_hist *others;
     struct sb_op_tally *others_tally;
-    struct sb_code_tally *codes; // of all users; not touched without errors
+    struct sb_code_tally *codes; // of all users; untouched without errors
     pthread_mutex_t op_lock;     // registration only
     struct sb_op op[SB_OPS_MAX];
     _Atomic uint32_t nops;    // published with release
-    struct sb_stats *primary; // operations are registered there
-    struct sb_stats *twin;    // and in there as well, under the same number
+    struct sb_stats *primary; // where operations are registered
+    struct sb_stats *twin;    // also registered here, with the same number
 };
 
-// In how many shards the histograms of so many users are kept on a machine with
-// so many processors: one each up to four users a processor, from 8 to 64
-// shards for more. Times that vary touch hundreds of pages of each shard.
+// Returns the number of histogram shards for this number of users and
+// processors: one per user up to four users per processor; otherwise 8 to 64.
+// Times that vary touch hundreds of pages of each shard.
 unsigned sb_stats_shards(unsigned users, unsigned processors);
 
-// shards: from 1 to users; user n records in shard n mod shards. 0 or
-// SB_ENOMEM.
+// shards: 1 to users; user n records in shard n mod shards. 0 or SB_ENOMEM.
 int sb_stats_init(
     struct sb_stats *s, unsigned users, unsigned shards, bool open_loop);
 void sb_stats_done(struct sb_stats *s); // {0} allowed
 
-// From now on both give the same number to an operation: a user moves from
-// one to the other (warm-up, then the measured part) with what it prepared.
-// Before any operation is registered.
+// Makes both assign the same numbers to operations, so that a user can move
+// from one to the other (from warm-up to the measured part) with its
+// statements. Call it before any operation is registered.
 void sb_stats_twin(struct sb_stats *primary, struct sb_stats *twin);
 
-// The number of the operation `name`, made on first use. Any thread, not on
-// the path of an event (takes a lock, allocates). When the table is full, or
-// memory runs out, SB_OPS_REST becomes the last operation and collects the
-// rest. Never fails.
+// Returns the number of the operation `name`, and registers it on first use.
+// Any thread. Takes a lock and allocates: not for use per event. If the table
+// is full, or memory runs out, SB_OPS_REST becomes the last operation and
+// collects the rest. Never fails.
 int sb_stats_op(struct sb_stats *s, const char *name, enum sb_op_kind kind);
 
-// Records a completed event. Closed loop: arrival == start.
+// Records a completed event. In a closed loop arrival == start.
 static inline void sb_rec_event(
     struct sb_rec *r, uint64_t arrival, uint64_t start, uint64_t end);
 // Records one execution of an operation.
 static inline void sb_rec_op(struct sb_rec *r, int op, uint64_t ns);
-// The same, and a completed event of a closed loop, at the moment end_ns: the
-// time may wait in r->later until the next call, or sb_rec_flush().
+// Like sb_rec_op(), and sb_rec_event() for a closed loop, at the time end_ns.
+// The time may be held back in r->later until the next call or sb_rec_flush().
 static inline void sb_rec_op_later(
     struct sb_rec *r, int op, uint64_t ns, uint64_t end_ns);
 // The same with a hit or a miss.
@@ -216,25 +216,26 @@ static inline void sb_rec_op_found(struct sb_rec *r, int op,
     enum sb_found found, uint64_t ns, uint64_t end_ns);
 static inline void sb_rec_event_later(
     struct sb_rec *r, uint64_t start, uint64_t end);
-// Records all times that wait, unless the recorder is closed. The user's
-// thread, when it is about to wait or to end.
+// Records all times held back, unless the recorder is closed. Called by the
+// user's thread before it waits or ends.
 void sb_rec_flush(struct sb_rec *r);
-// Around a change that the last report must see whole or not at all: the end of
-// an event after the end of the run. False: too late, it does not count. Takes
-// no other call of this recorder that flushes in between.
+// Enclose a change that the last report must see completely or not at all: the
+// end of an event after the end of the run. False: too late, the event does
+// not count. No other call that flushes this recorder is allowed in between.
 bool sb_rec_enter(struct sb_rec *r);
 void sb_rec_leave(struct sb_rec *r);
-// For the last report of a run whose users did not all end: from now on no time
-// that waits is recorded and no event ends. Waits for a user who is inside, for
-// as long as some dozen counters take. Any thread.
+// For the last report of a run in which some users did not end: from now on,
+// no time held back is recorded and no event ends. Waits for a user that is
+// between enter and leave, which takes as long as updating a dozen counters.
+// Any thread.
 void sb_rec_close(struct sb_rec *r);
-// Counts an occurrence of an error under its code and leaves its fate open.
+// Counts an error under its code; sb_rec_settle() decides its fate.
 void sb_rec_code(struct sb_rec *r, const char *driver, const struct sb_err *err,
     uint64_t now_ns);
-// Settles the open errors when their event ends or is restarted: the last one
-// has the given fate, those before it were ignored. With none open and a fate
-// other than ignored, the error was the script's own: it is counted under
-// driver "script" with err (may be NULL) first.
+// Decides the fate of the open errors when their event ends or is restarted:
+// the last one gets the given fate, those before it were ignored. If none is
+// open and the fate is not "ignored", the error is the script's own: it is
+// first counted under the driver "script", with err (may be NULL).
 void sb_rec_settle(struct sb_rec *r, enum sb_fate last,
     const struct sb_err *err, uint64_t now_ns);
 
@@ -266,7 +267,7 @@ static inline void sb_rec_event(
     sb_tally_publish(&t->recorded, 1);
 }
 
-// This user's counters of an operation.
+// The counters of this user for an operation.
 static inline struct sb_op_tally *sb_rec_op_tally(
     const struct sb_rec *r, int op)
 {
@@ -278,7 +279,7 @@ static inline void sb__rec_op(
 {
     struct sb_op_tally *t = sb_rec_op_tally(r, op);
 
-    // The counters after the histogram: it holds as many at least.
+    // The counters after the histogram, so that it holds at least as many.
     sb__rec_time(
         &r->stats->op[op].shard[r->shard], &t->ns, &t->min, &t->max, ns);
     sb_tally_publish(&t->count, 1);
@@ -294,11 +295,11 @@ static inline void sb_rec_op(struct sb_rec *r, int op, uint64_t ns)
 }
 
 static inline void sb__rec_later(
-    struct sb_rec *r, uint64_t what, uint64_t ns, uint64_t end_ns)
+    struct sb_rec *r, uint64_t tag, uint64_t ns, uint64_t end_ns)
 {
     uint32_t n = atomic_load_explicit(&r->nlater, memory_order_relaxed);
 
-    atomic_store_explicit(&r->later[n], what << 48 | ns, memory_order_relaxed);
+    atomic_store_explicit(&r->later[n], tag << 48 | ns, memory_order_relaxed);
     atomic_store_explicit(&r->nlater, n + 1, memory_order_release);
     if (n + 1 == SB_REC_LATER || end_ns - r->flushed_ns >= SB_REC_LATER_NS) {
         r->flushed_ns = end_ns;
@@ -310,7 +311,7 @@ static inline void sb_rec_op_found(
     struct sb_rec *r, int op, enum sb_found found, uint64_t ns, uint64_t end_ns)
 {
     if (ns >> 48)
-        sb__rec_op(r, op, found, ns); // there is no room for three days
+        sb__rec_op(r, op, found, ns); // ns has 48 bits: three days
     else
         sb__rec_later(r, (uint64_t)found << 8 | ((uint64_t)op + 1), ns, end_ns);
 }
@@ -321,7 +322,7 @@ static inline void sb_rec_op_later(
     sb_rec_op_found(r, op, SB_FOUND_UNKNOWN, ns, end_ns);
 }
 
-// A time that waits, taken apart.
+// An entry of r->later, decoded.
 struct sb__later {
     uint64_t ns;
     unsigned op; // number + 1; 0: the service time of an event

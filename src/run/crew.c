@@ -47,7 +47,7 @@ int sb_crew_barrier(struct sb_crew *c)
         pthread_cond_wait(&c->moved, &c->lock);
     bool canceled = c->canceled;
     if (mine == c->generation)
-        c->arrived--; // left before it opened
+        c->arrived--; // canceled before all had arrived
     pthread_mutex_unlock(&c->lock);
     return canceled ? SB_ECANCELED : 0;
 }
@@ -57,7 +57,7 @@ void sb_crew_leave(struct sb_crew *c)
     pthread_mutex_lock(&c->lock);
     c->gone++;
     open_if_full(c);
-    pthread_cond_broadcast(&c->moved); // those that settle
+    pthread_cond_broadcast(&c->moved); // wakes members in sb_crew_settle()
     pthread_mutex_unlock(&c->lock);
 }
 
@@ -115,12 +115,12 @@ double sb_crew_ticket(struct sb_crew *c, int key)
         &c->ticket[key], 1, memory_order_relaxed);
 }
 
-void sb_crew_progress(struct sb_crew *c, const char *what, double n,
+void sb_crew_progress(struct sb_crew *c, const char *title, double n,
     double total, uint64_t now_ns)
 {
     pthread_mutex_lock(&c->lock);
-    if (strncmp(c->what, what, sizeof(c->what) - 1) != 0) {
-        snprintf(c->what, sizeof(c->what), "%s", what);
+    if (strncmp(c->title, title, sizeof(c->title) - 1) != 0) {
+        snprintf(c->title, sizeof(c->title), "%s", title);
         c->done = 0;
         c->since_ns = now_ns;
     }
@@ -137,10 +137,10 @@ bool sb_crew_progress_line(
 
     pthread_mutex_lock(&c->lock);
     double passed = (double)(now_ns - c->since_ns) / 1e9;
-    if (c->what[0] && c->total > 0 && passed > 0) {
+    if (c->title[0] && c->total > 0 && passed > 0) {
         double rate = c->done / passed;
         int n = snprintf(out, size, "%s: %.0f of %.0f (%.0f %%), %.0f/s",
-            c->what, c->done, c->total, 100 * c->done / c->total, rate);
+            c->title, c->done, c->total, 100 * c->done / c->total, rate);
 
         if (rate > 0 && n > 0 && (size_t)n < size)
             snprintf(out + n, size - (size_t)n, ", %.0f s left",

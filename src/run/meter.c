@@ -1,14 +1,15 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 //
-// The reporting side of a run: takes snapshots, subtracts them, tells the
-// listener. Lives in the main thread; never touches what a worker writes.
+// The reporting side of a run: takes snapshots, subtracts them, and passes
+// reports to the listener. Runs in the main thread; never writes to what
+// workers write.
 #include <stdlib.h>
 #include <string.h>
 
 #include "base/log.h"
 #include "run/run_private.h"
 
-// Arrivals one walk may count: 2^32 take half a minute, more is no schedule.
+// Maximum number of arrivals to count: 2^32 take half a minute.
 #define WALK_MAX (UINT64_C(1) << 32)
 
 void sb__meter_init(struct sb_meter *m, struct sb_run *run)
@@ -24,7 +25,7 @@ void sb__meter_done(struct sb_meter *m)
     sb_snap_done(&m->checkpoint);
 }
 
-static void aim_checkpoint(struct sb_meter *m)
+static void set_next_checkpoint(struct sb_meter *m)
 {
     const struct sb_opt_list *list = &m->run->o->report_checkpoints;
 
@@ -46,7 +47,7 @@ static void enter_phase(struct sb_meter *m, enum sb_phase phase, uint64_t at)
     m->last.ns = m->checkpoint.ns = at;
     m->border = m->walked;
     m->scheduled = 0;
-    aim_checkpoint(m);
+    set_next_checkpoint(m);
 }
 
 void sb__meter_start(struct sb_meter *m)
@@ -68,9 +69,9 @@ uint64_t sb__meter_next(const struct sb_meter *m)
     return next;
 }
 
-// A report of this phase that comes late looks no further than to its end: what
-// is due later is the next phase's, or nobody's.
-static uint64_t horizon(const struct sb_meter *m, uint64_t now)
+// Returns `now`, or the end of the current phase if the report is late.
+// Arrivals after that belong to the next phase, or to none.
+static uint64_t report_end(const struct sb_meter *m, uint64_t now)
 {
     const struct sb_run *run = m->run;
     uint64_t end = m->phase == SB_PHASE_WARMUP ? run->warm_end - 1
@@ -79,7 +80,7 @@ static uint64_t horizon(const struct sb_meter *m, uint64_t now)
     return now < end ? now : end;
 }
 
-// Arrivals of this phase that were due by `until`.
+// Returns the number of arrivals of this phase that were due by `until`.
 static uint64_t scheduled_by(
     struct sb_meter *m, uint64_t until, const struct sb_snap *s)
 {
@@ -113,19 +114,20 @@ static void count_users(const struct sb_meter *m, struct sb_snap *s)
 }
 
 static int snapshot(struct sb_meter *m, struct sb_snap *s,
-    enum sb_snap_what what, uint64_t now, uint64_t until)
+    enum sb_snap_detail detail, uint64_t now, uint64_t until)
 {
     struct sb_run *run = m->run;
 
-    int rc = sb_snap_take(s, &run->stats[m->phase], what, now, &m->checkpoint);
+    int rc = sb_snap_take(
+        s, &run->stats[m->phase], detail, now, &m->checkpoint);
     if (rc)
         return rc;
     count_users(m, s);
-    // Read while users write: what is printed together has to fit together.
-    if (what == SB_SNAP_FULL)
+    // Users are writing: a full snapshot is consistent all the same.
+    if (detail == SB_SNAP_FULL)
         s->c.started = s->c.completed + s->c.failed + s->unfinished;
     s->scheduled = scheduled_by(m, until, s);
-    if (what == SB_SNAP_FULL && s->scheduled < s->c.started + s->skipped)
+    if (detail == SB_SNAP_FULL && s->scheduled < s->c.started + s->skipped)
         s->scheduled = s->c.started + s->skipped;
     return 0;
 }
@@ -142,7 +144,7 @@ static void make_report(struct sb_meter *m, struct sb_report *r,
     r->stats = &run->stats[m->phase];
 }
 
-// What is waiting at this moment, not what began to wait in the interval.
+// Adds the queue length at this moment, not the growth during the interval.
 static void add_queue(struct sb_report *r, const struct sb_snap *s)
 {
     uint64_t begun = s->c.started + s->skipped;
@@ -157,13 +159,13 @@ static void interval(struct sb_meter *m, uint64_t now)
     struct sb_snap s = { 0 }, diff = { 0 };
     struct sb_report r;
 
-    if (snapshot(m, &s, SB_SNAP_LIGHT, now, horizon(m, now)) ||
+    if (snapshot(m, &s, SB_SNAP_LIGHT, now, report_end(m, now)) ||
         sb_snap_sub(&diff, &s, &m->last)) {
         sb_log(SB_LOG_WARNING, "no interval report: out of memory");
     } else {
         make_report(m, &r, &diff, now);
         add_queue(&r, &s);
-        // At the limit the users have just left; they ran in this interval.
+        // At the limit, users have just left; they ran during this interval.
         if (now >= m->run->deadline)
             r.running = r.threads;
         if (m->run->l->interval)
@@ -176,8 +178,9 @@ static void interval(struct sb_meter *m, uint64_t now)
     sb_snap_done(&s);
 }
 
-// Reports what has happened since the last checkpoint: diff, up to s, where the
-// next one begins. failure: of the run, for a final report.
+// Reports what has happened since the last checkpoint: diff, which ends at s.
+// s becomes the start of the next checkpoint. failure: for a final report, why
+// the run failed.
 static void cumulative(struct sb_meter *m, struct sb_snap *s,
     const struct sb_snap *diff,
     void (*tell)(void *data, const struct sb_report *r), bool final,
@@ -198,7 +201,7 @@ static void cumulative(struct sb_meter *m, struct sb_snap *s,
     memset(s, 0, sizeof(*s));
 }
 
-// A checkpoint that does not add up fails the run at its end.
+// A checkpoint with inconsistent figures fails the run at its end.
 static void check_printed(struct sb_meter *m, const struct sb_snap *diff)
 {
     if (!m->broken.code)
@@ -209,7 +212,7 @@ static void checkpoint(struct sb_meter *m, uint64_t now)
 {
     struct sb_snap s = { 0 }, diff = { 0 };
 
-    if (snapshot(m, &s, SB_SNAP_FULL, now, horizon(m, now)) ||
+    if (snapshot(m, &s, SB_SNAP_FULL, now, report_end(m, now)) ||
         sb_snap_sub(&diff, &s, &m->checkpoint)) {
         sb_log(SB_LOG_WARNING, "no checkpoint report: out of memory");
     } else {
@@ -219,14 +222,14 @@ static void checkpoint(struct sb_meter *m, uint64_t now)
     sb_snap_done(&diff);
     sb_snap_done(&s);
     m->checkpoint_no++;
-    aim_checkpoint(m);
+    set_next_checkpoint(m);
 }
 
 void sb__meter_tick(struct sb_meter *m, uint64_t now)
 {
     struct sb_run *run = m->run;
 
-    // What is late is reported as the longer interval it is.
+    // A late report covers the longer interval.
     if (m->next_tick <= now) {
         interval(m, now);
         do
@@ -236,15 +239,15 @@ void sb__meter_tick(struct sb_meter *m, uint64_t now)
     if (m->next_checkpoint <= now)
         checkpoint(m, now);
     if (m->phase == SB_PHASE_WARMUP && now >= run->warm_end) {
-        // The schedule goes on; arrivals counted so far were warm-up's.
+        // The schedule continues; arrivals so far belong to the warm-up.
         sb_pace_walk(&run->pace, &m->walked, run->warm_end - 1 - run->t0,
             run->open_loop ? WALK_MAX : 0);
         enter_phase(m, SB_PHASE_MEASURED, run->warm_end);
     }
 }
 
-// Arrivals of the measured part that were due by `until` and nobody began:
-// those nobody took, and those whose takers found the run over.
+// Arrivals of the measured part that were due by `until` and not started:
+// those that no user took, and those whose user found the run over.
 static uint64_t pending(
     struct sb_meter *m, uint64_t until, const struct sb_snap *s)
 {
@@ -254,7 +257,7 @@ static uint64_t pending(
     if (!run->open_loop)
         return 0;
     if (pos < m->border)
-        pos = m->border; // warm-up's were dropped
+        pos = m->border; // those of the warm-up were dropped
     uint64_t n = sb_pace_walk(&run->pace, &pos, until - run->t0, WALK_MAX);
     for (unsigned i = 0; i < run->o->threads; i++) {
         uint64_t held = atomic_load_explicit(
@@ -265,12 +268,12 @@ static uint64_t pending(
     uint64_t begun = s->c.started + s->skipped;
     uint64_t events = (uint64_t)run->o->events;
     if (run->limited && n > events - begun)
-        n = events - begun; // more than that were never to come
+        n = events - begun; // --events allows no more
     return n;
 }
 
-// Users that were left behind may return now: what they do counts no more, so
-// that the report adds up.
+// Users that did not return in time may return now; what they do is no longer
+// counted, so that the report is consistent.
 static void close_recorders(struct sb_meter *m)
 {
     struct sb_stats *s = &m->run->stats[m->phase];
@@ -279,7 +282,8 @@ static void close_recorders(struct sb_meter *m)
         sb_rec_close(&s->rec[i]);
 }
 
-// More failed events than --max-failed allows, or nothing else.
+// Fails the run if more events failed than --max-failed allows, or all of
+// them.
 static int check_failed(const struct sb_run_opts *o,
     const struct sb_counters *c, struct sb_err *err)
 {
@@ -297,9 +301,9 @@ static int check_failed(const struct sb_run_opts *o,
         failed, n, percent, o->max_failed);
 }
 
-// What the figures of the whole run, s, and those to be printed, diff, say
-// about its success.
-static void judge(struct sb_meter *m, const struct sb_snap *s,
+// Decides whether the run was successful, from the figures of the whole run,
+// s, and those to be printed, diff.
+static void check_success(struct sb_meter *m, const struct sb_snap *s,
     const struct sb_snap *diff, uint64_t until, bool all_ended,
     struct sb_run_result *res)
 {
@@ -308,7 +312,7 @@ static void judge(struct sb_meter *m, const struct sb_snap *s,
 
     if (res->err.code)
         return;
-    // Users that are still at it change what would have to add up.
+    // The numbers of users that are still busy may change.
     if (all_ended)
         check_printed(m, diff);
     if (all_ended && !m->broken.code && m->phase == SB_PHASE_MEASURED)
@@ -317,7 +321,8 @@ static void judge(struct sb_meter *m, const struct sb_snap *s,
     rc = m->broken.code;
     if (rc)
         res->err = m->broken;
-    // Those that were interrupted or forced to stop have a status of their own.
+    // SB_END_SIGNAL, SB_END_FORCED and SB_END_HUNG have an exit status of
+    // their own.
     else if (res->end == SB_END_LIMIT || res->end == SB_END_SCRIPT)
         rc = check_failed(run->o, &s->c, &res->err);
     if (rc)
@@ -335,17 +340,17 @@ void sb__meter_final(struct sb_meter *m, uint64_t now, uint64_t until,
         sb__meter_tick(m, until);
     if (m->phase == SB_PHASE_WARMUP)
         sb_log(SB_LOG_WARNING,
-            "the run ended in its warm-up; the figures are those of the "
-            "warm-up");
+            "the run ended during its warm-up; the figures are those "
+            "of the warm-up");
     if (!all_ended)
         close_recorders(m);
-    // What a line has counted stays scheduled.
+    // Arrivals that an interval line has counted stay scheduled.
     until = until > m->until ? until : m->until;
     rc = snapshot(m, &s, SB_SNAP_FINAL, now, until);
     if (rc == 0)
         rc = sb_snap_sub(&diff, &s, &m->checkpoint);
     if (rc == 0) {
-        judge(m, &s, &diff, until, all_ended, res);
+        check_success(m, &s, &diff, until, all_ended, res);
         cumulative(m, &s, &diff, run->l->final, true,
             res->err.code ? res->err.msg : NULL);
     } else if (!res->err.code) {

@@ -1,13 +1,13 @@
 -- SPDX-License-Identifier: GPL-2.0-or-later
 --
--- sysbench.op: parts of an event with a latency of their own in the report.
+-- sysbench.op: parts of an event with their own latency in the report.
 
 local sb = ...
 local ffi, C = sb.ffi, sb.C
 local op = {}
 
 if not sb.user then
-   -- Outside of the users of a run there is nothing to measure.
+   -- Without a user of a run, there is nothing to measure.
    function op.start() return nil end
    function op.finish() end
    op.begin = op.start
@@ -21,7 +21,7 @@ local numbers = {}
 
 local function number(name)
    if type(name) ~= "string" then
-      error("the name of an operation is a string", 3)
+      error("the name of an operation must be a string", 3)
    end
    local n = C.sb_user_op(u, name)
    numbers[name] = n

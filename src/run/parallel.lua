@@ -1,7 +1,7 @@
 -- SPDX-License-Identifier: GPL-2.0-or-later
 --
--- sysbench.parallel: how the users of one parallel command work together. A
--- command that runs alone, in the main state, is all of its users.
+-- sysbench.parallel: coordinates the users of a parallel command. A command
+-- that runs alone, in the main state, acts as the only user.
 
 local sb = ...
 local ffi, C = sb.ffi, sb.C
@@ -25,8 +25,8 @@ sb.cdef("user", "sb_user_barrier sb_user_ticket sb_user_settle " ..
 
 local u = ffi.cast("struct sb_user *", sb.user)
 
--- Thrown when another user has failed or the command was interrupted: not
--- this user's error.
+-- Thrown if another user has failed or the command was interrupted: not an
+-- error of this user.
 local canceled = { canceled = true, message = "canceled" }
 
 function parallel.barrier()
@@ -37,7 +37,7 @@ end
 
 function parallel.ticket(key)
    if key < 0 or key > 63 then
-      error("the key of a ticket is a number from 0 to 63", 2)
+      error("the key of a ticket must be a number from 0 to 63", 2)
    end
    local n = C.sb_user_ticket(u, key)
    if n < 0 then
@@ -46,13 +46,13 @@ function parallel.ticket(key)
    return n
 end
 
--- Once the command was interrupted, before what was made is removed: what
--- another user is still at might bring it back.
+-- Called after the command was interrupted, before a user removes what it
+-- created: waits for calls of other users that might create it again.
 function parallel.settle()
    C.sb_user_settle(u)
 end
 
--- Without arguments: wipes the line, for something else to be printed.
+-- Without arguments: erases the line, so that other output can be printed.
 function parallel.progress(what, n, total)
    C.sb_user_progress(u, what or "", n or 0, total or 0)
 end

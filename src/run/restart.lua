@@ -1,6 +1,6 @@
 -- SPDX-License-Identifier: GPL-2.0-or-later
 --
--- What becomes of an error that ended the event loop. Loaded with the first.
+-- Handles an error that ended the event loop. Loaded on the first error.
 
 local sb = ...
 local ffi, C, sysbench = sb.ffi, sb.C, sb.sysbench
@@ -11,14 +11,14 @@ local u = ffi.cast("struct sb_user *", sb.user)
 local RESTART_EVENT = sysbench.error.RESTART_EVENT
 local restart = {}
 
--- What 0.5 threw was the number itself.
+-- 0.5 scripts throw the error number itself.
 local function restartable(err)
    return type(err) == "table" and err.errcode == RESTART_EVENT or
       err == RESTART_EVENT
 end
 
--- True when the event is to be tried again, false when it was given up; raises
--- what asks for no restart.
+-- Returns true to run the event again and false if it was given up; raises
+-- errors that do not ask for a restart.
 function restart.prepare(err)
    if not restartable(err) then
       error(err, 0)
@@ -28,7 +28,7 @@ function restart.prepare(err)
    if type(hook) == "function" then
       hook(desc)
    end
-   -- Does nothing when the hook has rolled back.
+   -- Has no effect if the hook has rolled back already.
    if desc.connection ~= nil then
       desc.connection:reset_all()
    end

@@ -11,7 +11,7 @@
 #include "run/run_private.h"
 
 #define SECOND UINT64_C(1000000000)
-// More than the clocks of two threads ever differ by.
+// Larger than the difference between the clocks of two threads.
 #define CLOCK_SKEW (SECOND / 1000)
 
 void sb__run_stop(struct sb_run *run)
@@ -36,7 +36,8 @@ void sb__run_stop(struct sb_run *run)
 void sb__run_fail(struct sb_run *run, const struct sb_err *err)
 {
     pthread_mutex_lock(&run->lock);
-    // Those canceled because another failed have nothing new to say.
+    // Users that were canceled because of the first failure add no
+    // information.
     if (run->err.code == 0 || run->err.code == SB_ECANCELED)
         run->err = *err;
     pthread_mutex_unlock(&run->lock);
@@ -109,7 +110,7 @@ static uint64_t longest_event(const struct sb_run *run)
     return longest;
 }
 
-// What the watch over a run remembers between two looks.
+// State of the loop that watches a run.
 struct watch {
     uint64_t stopped_at; // 0: not yet
     uint64_t cancel_at, leave_at, force_at;
@@ -120,8 +121,8 @@ static void note_stop(struct sb_run *run, struct watch *w, uint64_t now)
 {
     uint64_t grace = 5 * longest_event(run);
 
-    // A server that hangs must not keep the run from its report; a slow one
-    // gets what its slowest event took, five times.
+    // A server that hangs must not delay the report forever; a slow one gets
+    // five times the time of its slowest event.
     if (grace < (uint64_t)run->o->shutdown_grace)
         grace = (uint64_t)run->o->shutdown_grace;
     w->stopped_at = now < run->deadline ? now : run->deadline;
@@ -132,11 +133,12 @@ static void note_stop(struct sb_run *run, struct watch *w, uint64_t now)
         w->force_at = run->deadline + (uint64_t)run->o->forced_shutdown_ns;
 }
 
-// A look that was due at `due`. What it is late (a report or canceling took
-// long, the process was stopped) is no silence of the server: calls get that
-// time, too, and so no look can come so late that they are left without being
-// canceled. --forced-shutdown alone goes by the clock. Returns how late it is.
-static uint64_t excuse(struct watch *w, uint64_t due, uint64_t now)
+// Called for a step of the watch that was due at `due`. If it is late (a
+// report or canceling took long, or the process was stopped), calls in
+// progress get that much more time, because the delay is not caused by the
+// server. So every call is canceled before its user is left. --forced-shutdown
+// is not extended. Returns the delay.
+static uint64_t extend_limits(struct watch *w, uint64_t due, uint64_t now)
 {
     uint64_t late = w->stopped_at && now > due ? now - due : 0;
 
@@ -145,13 +147,13 @@ static uint64_t excuse(struct watch *w, uint64_t due, uint64_t now)
     return late;
 }
 
-static uint64_t next_look(
+static uint64_t next_step(
     struct sb_run *run, const struct sb_meter *m, const struct watch *w)
 {
     uint64_t next = sb__meter_next(m), mine = run->deadline;
 
     if (w->stopped_at) {
-        // Reports are due up to the limit only.
+        // Reports are due only up to the limit.
         next = next <= w->stopped_at ? next : UINT64_MAX;
         mine = w->cancel_at < w->leave_at ? w->cancel_at : w->leave_at;
         mine = w->force_at < mine ? w->force_at : mine;
@@ -160,7 +162,7 @@ static uint64_t next_look(
     return next == UINT64_MAX ? sb_clock_monotonic() + 3600 * SECOND : next;
 }
 
-static void tell_stop(struct sb_run *run, uint64_t now)
+static void log_stop(struct sb_run *run, uint64_t now)
 {
     pthread_mutex_lock(&run->lock);
     int sig = run->signal;
@@ -168,7 +170,7 @@ static void tell_stop(struct sb_run *run, uint64_t now)
     if (sig)
         sb_log(SB_LOG_NOTICE,
             "%s: stopping once the events in progress have ended; a second "
-            "signal leaves at once.",
+            "signal exits at once.",
             sb_signals_name(sig));
     else if (now >= run->deadline)
         sb_log(SB_LOG_INFO, "Time limit exceeded, exiting...");
@@ -182,8 +184,8 @@ static unsigned count_busy(struct sb_run *run)
     return busy;
 }
 
-// One look at a run in progress. False when it is to be left as it is.
-static bool look(struct sb_run *run, struct sb_meter *m, struct watch *w,
+// One step of watching a run. Returns false if the run must be left now.
+static bool step_run(struct sb_run *run, struct sb_meter *m, struct watch *w,
     uint64_t now, enum sb_run_end *end)
 {
     uint64_t limit = w->stopped_at ? w->stopped_at : run->deadline;
@@ -192,7 +194,7 @@ static bool look(struct sb_run *run, struct sb_meter *m, struct watch *w,
         sb__meter_tick(m, now);
     if (!w->stopped_at && (now >= run->deadline || atomic_load(&run->stop))) {
         note_stop(run, w, now);
-        tell_stop(run, now);
+        log_stop(run, now);
         if (!atomic_load(&run->stop))
             sb__run_stop(run);
     }
@@ -216,19 +218,19 @@ static bool look(struct sb_run *run, struct sb_meter *m, struct watch *w,
         w->canceled = true;
         w->cancel_at = now + SECOND;
         sb__run_cancel(run, UINT64_MAX);
-        excuse(w, now, sb_clock_monotonic());
+        extend_limits(w, now, sb_clock_monotonic());
     }
     return true;
 }
 
-// Until every user has ended. False when some were left behind.
+// Waits until every user has ended; returns false if some were left.
 static bool watch_users(struct sb_run *run, struct sb_meter *m, struct watch *w,
     enum sb_run_end *end)
 {
     bool all = false, go_on = true;
 
     while (go_on) {
-        uint64_t next = next_look(run, m, w);
+        uint64_t next = next_step(run, m, w);
 
         pthread_mutex_lock(&run->lock);
         while (!(all = run->ended == run->o->threads) &&
@@ -237,14 +239,15 @@ static bool watch_users(struct sb_run *run, struct sb_meter *m, struct watch *w,
             sb__run_wait(run, next);
         pthread_mutex_unlock(&run->lock);
         uint64_t now = sb_clock_monotonic();
-        excuse(w, next, now);
-        // The reporter's own delay is no part of the run.
+        extend_limits(w, next, now);
+        // Leave out the delay of the reporter.
         if (all)
             now = run->ended_at;
-        // Users go by clocks of their own: one may reach the limit first.
+        // Users have their own clocks: one may reach the limit slightly
+        // earlier.
         if (all && now < run->deadline && run->deadline - now < CLOCK_SKEW)
             now = run->deadline;
-        go_on = look(run, m, w, now, end) && !all;
+        go_on = step_run(run, m, w, now, end) && !all;
     }
     return all;
 }
@@ -267,8 +270,8 @@ static enum sb_run_end why_ended(struct sb_run *run, const struct watch *w)
     return w->stopped_at ? SB_END_LIMIT : SB_END_SCRIPT;
 }
 
-// The moment up to which arrivals count as scheduled: the end of the run, but
-// no later than the last event begun when it was not time that ended it.
+// The time up to which arrivals count as scheduled: the end of the run, or if
+// the event limit ended it, the arrival of the last event that was started.
 static uint64_t schedule_end(
     struct sb_run *run, const struct watch *w, uint64_t now)
 {
@@ -285,7 +288,8 @@ static uint64_t schedule_end(
     return w->stopped_at > last ? w->stopped_at : last;
 }
 
-// From release to final report. True when every user is joined.
+// From the release of the users to the final report. Returns true if every
+// user was joined.
 static bool perform(
     struct sb_run *run, struct sb_meter *m, struct sb_run_result *res)
 {
@@ -322,7 +326,7 @@ static bool perform(
     return all;
 }
 
-// Users are out there that may touch the run: it is left to them.
+// Users that are still running use the run, so it is not freed.
 static int leave(struct sb_run *run, struct sb_run_result *res)
 {
     int rc = res->err.code;
@@ -363,10 +367,11 @@ int sb_run(struct sb_workload *w, const struct sb_run_opts *o,
     return leave(run, res);
 }
 
-// A look at an interrupted command: calls under way may end by themselves, then
-// they are canceled. What was made is removed then, which may take as long as
-// making it did; a server that is silent for longer is left. False: now.
-static bool look_at_task(
+// One step of watching an interrupted command. Calls in progress get some time
+// to end, then they are canceled. Then users remove what they created, which
+// may take as long as creating it did. Users that take longer are left:
+// returns false.
+static bool step_task(
     struct sb_run *run, struct watch *w, uint64_t since, uint64_t now)
 {
     uint64_t grace = now - since;
@@ -376,7 +381,7 @@ static bool look_at_task(
             grace = (uint64_t)run->o->shutdown_grace;
         sb_log(SB_LOG_NOTICE,
             "%s: interrupting '%s'; a second signal exits at once.",
-            sb_signals_name(run->signal), run->what);
+            sb_signals_name(run->signal), run->command);
         w->stopped_at = now;
         w->cancel_at = now + (grace < 2 * SECOND ? grace / 2 : SECOND);
         w->force_at = now + grace;
@@ -391,7 +396,7 @@ static bool look_at_task(
     return true;
 }
 
-// False when some users were left behind.
+// Waits until all users have ended; returns false if some were left.
 static bool watch_task(struct sb_run *run)
 {
     uint64_t since = sb_clock_monotonic(), now = since;
@@ -407,12 +412,12 @@ static bool watch_task(struct sb_run *run)
         if (!all)
             sb__run_wait(run, next);
         all = run->ended == run->o->threads;
-        bool cut = run->signal != 0;
+        bool interrupted = run->signal != 0;
         pthread_mutex_unlock(&run->lock);
         now = sb_clock_monotonic();
-        w.force_at += excuse(&w, next, now);
-        if (cut && !all)
-            go_on = look_at_task(run, &w, since, now);
+        w.force_at += extend_limits(&w, next, now);
+        if (interrupted && !all)
+            go_on = step_task(run, &w, since, now);
         if (!all && sb_crew_progress_line(&run->crew, now, line, sizeof(line)))
             sb_log_progress("%s", line);
     }
@@ -420,7 +425,7 @@ static bool watch_task(struct sb_run *run)
     return all;
 }
 
-int sb_run_parallel(struct sb_workload *w, const char *what,
+int sb_run_parallel(struct sb_workload *w, const char *command,
     const struct sb_run_opts *o, struct sb_random_shared *random,
     int (*task)(struct sb_workload *w, struct sb_user *u, struct sb_err *err),
     struct sb_run_result *res)
@@ -431,11 +436,12 @@ int sb_run_parallel(struct sb_workload *w, const char *what,
     memset(res, 0, sizeof(*res));
     res->end = SB_END_FAILED;
     if (!run)
-        return sb_err_set(&res->err, SB_ENOMEM, "out of memory for %s", what);
+        return sb_err_set(
+            &res->err, SB_ENOMEM, "out of memory for %s", command);
     run->task = task;
-    run->what = what;
+    run->command = command;
     if (sb__run_init(run))
-        sb_err_set(&res->err, SB_ENOMEM, "out of memory for %s", what);
+        sb_err_set(&res->err, SB_ENOMEM, "out of memory for %s", command);
     else
         sb_signals_start(&signals, on_signal, run, &res->err);
     if (!signals.running)
@@ -444,9 +450,9 @@ int sb_run_parallel(struct sb_workload *w, const char *what,
         res->unjoined = !watch_task(run);
         if (res->unjoined)
             sb_log(SB_LOG_WARNING,
-                "%u of %u users of '%s' are still busy; exiting without them, "
-                "what they created is left behind",
-                count_busy(run), (unsigned)o->threads, what);
+                "%u of %u users of '%s' are still busy; exiting without them; "
+                "what they created is not removed",
+                count_busy(run), (unsigned)o->threads, command);
         else
             sb__workers_join(run);
         pthread_mutex_lock(&run->lock);

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 //
-// A run: users in worker threads, paced, warmed up, measured, stopped. Knows
-// no database, no Lua and no output format.
+// A run: users in worker threads, paced, warmed up, measured and stopped. It
+// does not depend on databases, Lua or output formats.
 #ifndef SB_RUN_H
 #define SB_RUN_H
 
@@ -18,7 +18,8 @@
 
 enum sb_pace_mode { SB_PACE_SLEEP, SB_PACE_SPIN };
 
-// The run's options, filled from sb_run_opt_table. Durations in nanoseconds.
+// The options of a run, filled from sb_run_opt_table. Durations in
+// nanoseconds.
 struct sb_run_opts {
     int64_t threads;
     int64_t events; // 0: no limit
@@ -37,25 +38,25 @@ struct sb_run_opts {
     int64_t max_restarts;   // 0: no limit
     int64_t restart_backoff;
     double max_failed;      // percent of events that may fail
-    int64_t shutdown_grace; // least time for calls under way at the end
+    int64_t shutdown_grace; // minimum wait for calls at the end
     bool debug;
     bool validate;
 };
 
 extern const struct sb_opt_table sb_run_opt_table;
 
-// Derives what the table cannot say and checks what depends on several
-// options. only_requests: the user gave --max-requests and no time, which
-// lifts the time limit as it did in sysbench 0.5. SB_EUSAGE / SB_ERANGE.
+// Derives values, and checks what depends on several options. only_requests:
+// the user gave --max-requests and no time, which removes the time limit as it
+// did in sysbench 0.5. SB_EUSAGE / SB_ERANGE.
 int sb_run_opts_finish(
     struct sb_run_opts *o, bool only_requests, struct sb_err *err);
 
 struct sb_run;
 
-// Who is told what happens; called in the main thread. Any may be NULL.
+// Callbacks, called in the main thread. Any may be NULL.
 struct sb_listener {
     void *data;
-    void (*connecting)(void *data); // before users are made
+    void (*connecting)(void *data); // before users are created
     void (*started)(void *data);    // all users are ready
     void (*warmup)(void *data, int64_t ns);
     void (*interval)(void *data, const struct sb_report *r);
@@ -63,71 +64,73 @@ struct sb_listener {
     void (*final)(void *data, const struct sb_report *r);
 };
 
-// How a run ended, apart from errors.
+// Why a run ended.
 enum sb_run_end {
-    SB_END_LIMIT,  // time or events
+    SB_END_LIMIT,  // --time or --events
     SB_END_SCRIPT, // every user's loop ended by itself
     SB_END_SIGNAL, // SIGINT or SIGTERM
     SB_END_FAILED, // an error ended it
     SB_END_FORCED, // --forced-shutdown, --thread-init-timeout, or calls that
-                   // returned only when they were canceled
-    SB_END_HUNG,   // calls did not return even when canceled
+                   // only returned after they were canceled
+    SB_END_HUNG,   // calls did not return after they were canceled
 };
 
 struct sb_run_result {
     enum sb_run_end end;
     int signal;        // SB_END_SIGNAL
-    bool unjoined;     // threads are still out there: leave by _exit()
+    bool unjoined;     // threads are still running: end by _exit()
     struct sb_err err; // SB_END_FAILED: the first error
 };
 
-// Runs the workload to its end: begin, users, reports, end. The final report
-// is given however it ended, once events have begun. Blocks SIGINT and
-// SIGTERM meanwhile: the first stops the run, the second leaves at once with
-// status 130 or 143. Main thread. 0, or SB_E* when it could not start or
-// failed (res->err holds the same).
+// Runs the workload: begin, users, reports, end. Once events have started,
+// there is a final report, however the run ends. Blocks SIGINT and SIGTERM
+// during the run: the first one stops it, the second one ends the process at
+// once with status 130 or 143. Main thread. Returns 0, or SB_E* if the run
+// could not start or failed (as in res->err).
 int sb_run(struct sb_workload *w, const struct sb_run_opts *o,
     struct sb_random_shared *random, const struct sb_listener *l,
     struct sb_run_result *res);
 
-// Runs `task` once in every one of o->threads users at the same time, without
-// pace, limits and reports: a parallel command. what: "prepare", for progress
-// and messages. Ends early when one fails or a signal comes.
-int sb_run_parallel(struct sb_workload *w, const char *what,
+// Runs `task` once in each of o->threads users at the same time, without pace,
+// limits and reports: a parallel command. command: "prepare", for progress and
+// messages. Ends early if one fails or a signal arrives.
+int sb_run_parallel(struct sb_workload *w, const char *command,
     const struct sb_run_opts *o, struct sb_random_shared *random,
     int (*task)(struct sb_workload *w, struct sb_user *u, struct sb_err *err),
     struct sb_run_result *res);
 
-// What a workload may use of a user.
+// A virtual user: what workloads may use of it.
 struct sb_user {
-    // Read on every event, in this order of heat.
+    // Used in every event, most frequent first.
     _Alignas(64) _Atomic uint64_t
-        boundary; // the slow path when now reaches it; 0 always
+        boundary; // next_slow() from this time on; 0: always
     struct sb_clock clock;
-    struct sb_rec *rec;       // where events are recorded; NULL outside a run
+    struct sb_rec *rec;       // records events; NULL outside a run
     _Atomic uint64_t arrival; // of the event in progress; its owner writes it
-    uint64_t start;           // likewise
-    // 0, or 1 + the phase (warm-up, measured) that the event in progress
-    // counts in; written by its owner only.
+    uint64_t start;           // of the event in progress; its owner writes it
+    // 0, or 1 + the phase (warm-up, measured) in which the event in progress
+    // is counted; written by its owner only.
     _Atomic uint8_t in_event;
-    uint8_t mark;      // what in_event will be
+    uint8_t mark;      // next value of in_event
     unsigned id;       // 0 ... threads - 1
     uint32_t restarts; // of the event in progress
-    uint64_t resume;   // think time: the next event not before this moment
-    uint64_t pause;    // asked for by sb_user_think(), from the event's end on
+    uint64_t resume;   // think time: earliest start of the next event
+    uint64_t pause;    // set by sb_user_think(); starts at the end of the event
     struct sb_random random;
-    struct sb_rng think; // draws of think time and back-off: their own
-                         // stream, so that pacing changes no keys
+    struct sb_rng think; // random numbers of think time and back-off: a stream
+                         // of their own, so that pacing does not change keys
     struct sb_run *run;
     void *data;                // the workload's
     struct sb_user_priv *priv; // run/'s own
 };
 
-// Sleeps ns, or until the run ends; false when it is over. The user's thread.
+// Sleeps ns, or until the run ends; returns false if it is over. Only in the
+// user's thread.
 bool sb_user_sleep(struct sb_user *u, uint64_t ns);
 
-// A user outside any run: random numbers, clock and commands work, nothing is
-// paced or recorded. For a script's main state. done: {0} allowed.
+// Initializes a user outside of a run, for the main state of a script: random
+// numbers, clock and commands work; events are neither paced nor recorded.
+// sb_user_done_idle() accepts {0}.
 int sb_user_init_idle(struct sb_user *u, struct sb_random_shared *random,
     unsigned id, struct sb_err *err);
 void sb_user_done_idle(struct sb_user *u);

@@ -42,8 +42,8 @@ static const struct sb_opt options[] = {
         .min = 0,
         .max = 1e7,
         .flags = SB_OPT_YIELDS,
-        .help = "execute events for this many seconds before statistics "
-                "count; comes on top of --time" },
+        .help = "run events for this many seconds before measuring; not part "
+                "of --time" },
     { .name = "forced-shutdown",
         .type = SB_OPT_STRING,
         .offset = AT(forced_shutdown),
@@ -57,7 +57,7 @@ static const struct sb_opt options[] = {
         .def = "256K",
         .min = 1024,
         .max = 1024.0 * 1024 * 1024,
-        .help = "size of stack per thread; 256K at least is used" },
+        .help = "size of stack per thread; at least 256K is used" },
     { .name = "thread-init-timeout",
         .type = SB_OPT_DURATION,
         .offset = AT(thread_init_timeout),
@@ -80,22 +80,23 @@ static const struct sb_opt options[] = {
         .def = "poisson",
         .choices = arrivals,
         .flags = SB_OPT_YIELDS,
-        .help = "with --rate: how the gaps between events vary" },
+        .help = "with --rate: distribution of the gaps between events" },
     { .name = "pace",
         .type = SB_OPT_ENUM,
         .offset = AT(pace),
         .def = "sleep",
         .choices = pace,
         .flags = SB_OPT_YIELDS,
-        .help = "with --rate: sleep until an event is due, or spin the last "
-                "stretch, which is more precise and costs CPU" },
+        .help = "with --rate: wait for the next event by sleeping, or spin "
+                "just before it is due (more precise, uses CPU)" },
     { .name = "think-time",
         .type = SB_OPT_STRING,
         .offset = AT(think_time),
         .def = "",
         .flags = SB_OPT_YIELDS,
-        .help = "pause of each user between events, in no latency: 5ms, "
-                "uniform:1ms,3ms, exp:2ms, normal:2ms,0.5ms, pareto:1ms,1.5" },
+        .help =
+            "pause of each user between events, not part of any latency: 5ms, "
+            "uniform:1ms,3ms, exp:2ms, normal:2ms,0.5ms, pareto:1ms,1.5" },
     { .name = "max-restarts",
         .type = SB_OPT_INT,
         .offset = AT(max_restarts),
@@ -103,8 +104,8 @@ static const struct sb_opt options[] = {
         .min = 0,
         .max = 4e9,
         .flags = SB_OPT_YIELDS,
-        .help = "restarts of one event, after a deadlock for example, before "
-                "it counts as failed. 0 for no limit" },
+        .help = "maximum number of restarts of an event (after a deadlock, "
+                "for example); then it counts as failed. 0 for no limit" },
     { .name = "restart-backoff",
         .type = SB_OPT_DURATION,
         .offset = AT(restart_backoff),
@@ -112,8 +113,8 @@ static const struct sb_opt options[] = {
         .min = 0,
         .max = 60,
         .flags = SB_OPT_YIELDS,
-        .help = "longest wait before the first restart of an event; doubles "
-                "with each further one, up to 100ms" },
+        .help = "maximum wait before the first restart of an event; doubles "
+                "with each further restart, up to 100ms" },
     { .name = "max-failed",
         .type = SB_OPT_DOUBLE,
         .offset = AT(max_failed),
@@ -121,8 +122,8 @@ static const struct sb_opt options[] = {
         .min = 0,
         .max = 100,
         .flags = SB_OPT_YIELDS,
-        .help = "percentage of failed events above which the run fails, 0 to "
-                "tolerate none; a run whose events all failed always fails" },
+        .help = "maximum percentage of failed events; if more fail, the run "
+                "fails. A run in which all events failed always fails" },
     { .name = "report-interval",
         .type = SB_OPT_DURATION,
         .offset = AT(report_interval),
@@ -136,7 +137,7 @@ static const struct sb_opt options[] = {
         .type = SB_OPT_LIST,
         .offset = AT(report_checkpoints),
         .def = "",
-        .help = "dump full statistics and start counting anew at specified "
+        .help = "dump full statistics and reset all counters at specified "
                 "points in time: a list of comma-separated seconds since the "
                 "start of the test" },
     { .name = "shutdown-grace",
@@ -146,9 +147,9 @@ static const struct sb_opt options[] = {
         .min = 0.1,
         .max = 1e6,
         .flags = SB_OPT_YIELDS,
-        .help = "seconds that calls under way get at the end of a run, or five "
-                "times the longest event if that is more; half-way they are "
-                "canceled" },
+        .help = "seconds to wait for running calls at the end of a run (at "
+                "least five times the longest event); they are canceled at "
+                "half that time" },
     { .name = "debug",
         .type = SB_OPT_BOOL,
         .offset = AT(debug),
@@ -227,7 +228,7 @@ static int finish_checkpoints(const struct sb_run_opts *o, struct sb_err *err)
 
     if (list->count > CHECKPOINTS_MAX)
         return sb_err_set(err, SB_ERANGE,
-            "too many values in --report-checkpoints: %zu, at most %d",
+            "too many values in --report-checkpoints: %zu; the maximum is %d",
             list->count, CHECKPOINTS_MAX);
     for (size_t i = 0; i < list->count; i++, last = at)
         if (sb_units_double(list->item[i], &at) || at <= last)
@@ -256,7 +257,7 @@ int sb_run_opts_finish(
 {
     int rc;
 
-    // The old spelling limited the events instead of the time.
+    // --max-requests of 0.5 limited the events instead of the time.
     if (only_requests && o->events > 0)
         o->time = 0;
     if (o->thread_stack_size < STACK_MIN)

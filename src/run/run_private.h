@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 //
-// What the files of run/ share.
+// Shared by the files of run/.
 #ifndef SB_RUN_PRIVATE_H
 #define SB_RUN_PRIVATE_H
 
@@ -13,10 +13,10 @@
 
 enum sb_phase { SB_PHASE_WARMUP, SB_PHASE_MEASURED, SB_PHASES };
 
-// Where a user stands; changes under run->lock.
+// The state of a user; changes under run->lock.
 enum sb_user_state {
     SB_USER_NEW,
-    SB_USER_READY,   // initialised, waits for the start
+    SB_USER_READY,   // initialized, waits for the start
     SB_USER_RUNNING, // inside its loop or task
     SB_USER_ENDED,   // its thread is about to return
 };
@@ -26,12 +26,12 @@ struct sb_user_priv {
     bool has_thread;
     enum sb_user_state state;
     pthread_mutex_t lock; // for `wake`
-    pthread_cond_t wake;  // CLOCK_MONOTONIC; the stop flag has changed
+    pthread_cond_t wake;  // CLOCK_MONOTONIC; signaled when the run stops
     struct sb_dist_time think;
     _Atomic uint64_t held; // an arrival taken and not started, 0 if none
-    // Arrivals of the measured part whose event turned out to be none.
+    // Arrivals of the measured part whose event() returned true.
     _Atomic uint64_t skipped;
-    bool chained;         // nothing lies between two events of this user
+    bool chained;         // the end of an event is the start of the next
     struct sb_crew *crew; // the run's, or an idle user's own
 };
 
@@ -41,13 +41,13 @@ struct sb_run {
     struct sb_random_shared *random;
     const struct sb_listener *l;
     int (*task)(struct sb_workload *w, struct sb_user *u, struct sb_err *err);
-    const char *what; // the name of the task
+    const char *command; // name of the parallel command
 
-    struct sb_user *user; // o->threads of them
+    struct sb_user *user; // o->threads entries
     struct sb_user_priv *priv;
     struct sb_clock clock; // calibrated; users copy it, main reads it
 
-    uint64_t start_at; // when the first thread was made
+    uint64_t start_at; // creation of the first thread
     // Fixed when the users are released.
     uint64_t t0;       // start
     uint64_t warm_end; // t0 without warm-up
@@ -55,38 +55,39 @@ struct sb_run {
     bool open_loop, limited;
     bool crowded; // more users than processors
     struct sb_pace pace;
-    _Alignas(64) _Atomic sb_pace_pos cursor; // which all users write
+    _Alignas(64) _Atomic sb_pace_pos cursor; // written by all users
 
     _Alignas(64) struct sb_stats stats[SB_PHASES];
     _Atomic bool stop;
-    // What all users write, away from what all of them read.
-    _Alignas(64) _Atomic uint64_t claims; // events begun under --events
+    // Written by all users, so not in a cache line that all of them read.
+    _Alignas(64) _Atomic uint64_t claims; // events started under --events
     _Alignas(64) struct sb_crew crew;
 
-    pthread_mutex_t lock;   // everything below
+    pthread_mutex_t lock;   // for everything below
     pthread_cond_t changed; // the main thread waits here
     pthread_cond_t go;      // users that are ready wait here
     bool has_lock, has_go;
     bool released; // users may start
     bool aborted;  // users must not start
-    unsigned made; // threads that were started
+    unsigned made; // number of started threads
     unsigned ready, running, ended;
     uint64_t ended_at; // when the last user ended
-    int signal;        // the first one that came
+    int signal;        // the first one received
     bool looked;       // the workload's look() has returned
     int look_rc;       // and what
     struct sb_err look_err;
     struct sb_err err; // the first failure
 };
 
-// Ends every user's loop at its next event, wakes those that wait. Any thread.
+// Ends the loop of every user at its next event, and wakes waiting users. Any
+// thread.
 void sb__run_stop(struct sb_run *run);
 // Keeps the first failure and stops the run. Any thread.
 void sb__run_fail(struct sb_run *run, const struct sb_err *err);
-// Waits until something changes or the moment comes. Call with run->lock held.
-// Main thread.
+// Waits until something changes or the time is reached. Call with run->lock
+// held. Main thread.
 void sb__run_wait(struct sb_run *run, uint64_t until);
-// Cancels the calls of all users that have not ended; gives up at `until`.
+// Cancels the calls of all users that have not ended; stops trying at `until`.
 void sb__run_cancel(struct sb_run *run, uint64_t until);
 
 #define SB__PROGRESS_EVERY UINT64_C(250000000) // ns between progress lines
@@ -94,16 +95,16 @@ void sb__run_cancel(struct sb_run *run, uint64_t until);
 // start.c. Lets the workload look before there are users; 0 when it is content.
 // Otherwise *res says how the run ended.
 int sb__look(struct sb_run *run, struct sb_run_result *res);
-// Makes the users; 0 when all are ready (of a parallel command: at
-// work). Otherwise none of them starts, and *res says how the run ended.
+// Creates the users. Returns 0 if all are ready (in a parallel command:
+// working). Otherwise none of them starts, and *res says how the run ended.
 int sb__start_users(struct sb_run *run, struct sb_run_result *res);
-// Shows how many users are ready. since: when the first one was made.
+// Shows how many users are ready. since: creation of the first one.
 void sb__start_progress(struct sb_run *run, uint64_t since, uint64_t now);
 
-// run_state.c. Both, by the monotonic clock: 0 or SB_ENOMEM.
+// run_state.c. Initializes both, with the monotonic clock: 0 or SB_ENOMEM.
 int sb__lock_init(pthread_mutex_t *lock, pthread_cond_t *cond);
-// NULL: out of memory. sb__run_init(): 0 or SB_ENOMEM; what was
-// made is freed by sb__run_free() either way.
+// sb__run_new() returns NULL if out of memory; sb__run_init() returns 0 or
+// SB_ENOMEM. Call sb__run_free() in either case.
 struct sb_run *sb__run_new(struct sb_workload *w, const struct sb_run_opts *o,
     struct sb_random_shared *random);
 int sb__run_init(struct sb_run *run);
@@ -111,23 +112,23 @@ void sb__run_free(struct sb_run *run);
 
 int sb__user_init(struct sb_user *u, struct sb_run *run, unsigned id);
 void sb__user_done(struct sb_user *u);
-// An error ended the loop of this user, maybe in the middle of an event.
+// An error ended the loop of this user, possibly during an event.
 void sb__user_failed(struct sb_user *u, const struct sb_err *err);
-// Errors that no event will settle any more were ignored.
+// Marks errors as ignored that no event will settle.
 void sb__user_settle(struct sb_user *u);
 // Called once by the user's thread when the run is released.
 void sb__user_start(struct sb_user *u);
-// Waits until the moment or a stop; returns the time then.
+// Waits until the given time or a stop; returns the current time.
 uint64_t sb__user_wait(struct sb_user *u, uint64_t until);
 
-// Starts a thread for each user and shows how many are ready meanwhile. 0, or
-// SB_ELIMIT naming the limit. A stop of the run ends it early: run->made says
-// how many threads there are then.
+// Starts a thread for each user and shows how many users are ready. Returns 0,
+// or SB_ELIMIT naming the limit. A stop of the run ends it early: run->made is
+// the number of threads then.
 int sb__workers_start(struct sb_run *run, struct sb_err *err);
-// thread_error.c. What a failed pthread_create() is to be put down to, as text:
-// rc is what it returned, stack the bytes of stack that were asked for.
+// thread_error.c. Writes the likely reason why pthread_create() failed: rc is
+// its return value, stack the requested stack size in bytes.
 void sb__thread_error(int rc, size_t stack, char *out, size_t size);
-// Joins every user that has ended; true when that was all.
+// Joins every user that has ended; returns true if all have.
 bool sb__workers_join(struct sb_run *run);
 
 // The reporting side of a run, in the main thread.
@@ -139,25 +140,24 @@ struct sb_meter {
     enum sb_phase phase;
     uint64_t next_tick, next_checkpoint;
     size_t checkpoint_no;
-    sb_pace_pos border;   // last place of the schedule before this phase
-    sb_pace_pos walked;   // schedule walked so far ...
-    uint64_t scheduled;   // ... and arrivals counted in this phase ...
-    uint64_t until;       // ... which were due by then
-    struct sb_err broken; // the first identity that a report broke
+    sb_pace_pos border;   // last position of the schedule before this phase
+    sb_pace_pos walked;   // position up to which arrivals were counted
+    uint64_t scheduled;   // arrivals counted in this phase,
+    uint64_t until;       // which were due by this time
+    struct sb_err broken; // the first identity that a report violated
 };
 
 void sb__meter_init(struct sb_meter *m, struct sb_run *run);
 void sb__meter_done(struct sb_meter *m);
-// The users were released at run->t0.
+// Called when the users were released, at run->t0.
 void sb__meter_start(struct sb_meter *m);
-// The next moment something is to be printed.
+// Returns the time of the next report.
 uint64_t sb__meter_next(const struct sb_meter *m);
-// Prints what is due at now.
+// Prints the reports that are due at `now`.
 void sb__meter_tick(struct sb_meter *m, uint64_t now);
-// The final report. Before it, unless the run has failed already, the
-// identities are checked, if every user has ended, and the share of failed
-// events: what is wrong ends up in res->err. until: arrivals due by then were
-// scheduled.
+// Prints the final report. If the run has not failed, first checks the share
+// of failed events and, if every user has ended, the identities; the error is
+// stored in res->err. until: arrivals due by then were scheduled.
 void sb__meter_final(struct sb_meter *m, uint64_t now, uint64_t until,
     bool all_ended, struct sb_run_result *res);
 

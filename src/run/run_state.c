@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 //
-// The state of a run: made before its first thread, freed after the last.
+// The state of a run: created before its first thread, freed after the last.
 #include <stdlib.h>
 #include <string.h>
 #include <time.h>
@@ -90,7 +90,7 @@ int sb__run_init(struct sb_run *run)
         sb_pace_init(&run->pace, (enum sb_pace_kind)run->o->arrivals,
             run->o->rate, sb_rng_mix(run->random->seed));
     int rc = run->task ? 0 : init_stats(run);
-    // All of them before the first thread, which may have to stop all others.
+    // Before the first thread, because that may have to stop all users.
     for (unsigned i = 0; rc == 0 && i < n; i++)
         rc = sb__user_init(&run->user[i], run, i);
     return rc;

@@ -7,7 +7,7 @@
 
 #include "run/run_private.h"
 
-// SIGUSR2, sent to the waiting thread alone, tells it to end.
+// SIGUSR2, sent only to the waiting thread, ends it.
 static void watched(sigset_t *set)
 {
     sigemptyset(set);
@@ -35,8 +35,8 @@ static void *wait_for_signals(void *arg)
     }
 }
 
-// A thread apart: first() may wait for locks that many threads want, and the
-// second signal must not wait with it.
+// In a thread of its own: first() may wait for contended locks, and the second
+// signal must not wait for it.
 static void *call_first(void *arg)
 {
     struct sb_signals *s = arg;

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 //
-// SIGINT and SIGTERM as messages: a thread waits for them, so that no handler
-// runs anywhere. The first is reported; the second ends the process at once,
-// whatever the report of the first is waiting for.
+// SIGINT and SIGTERM without handlers: a thread waits for them. The first one
+// is reported; the second one ends the process at once, even if first() is
+// still running.
 #ifndef SB_SIGNALS_H
 #define SB_SIGNALS_H
 
@@ -17,19 +17,20 @@ struct sb_signals {
     pthread_t thread; // waits for signals
     pthread_t caller; // calls first()
     bool running;
-    _Atomic bool ending; // SIGUSR2 means the end, not a stranger's
+    _Atomic bool ending; // SIGUSR2 comes from sb_signals_stop()
     _Atomic int seen;    // the first signal, 0 before
-    sem_t wake;          // of the caller: a signal was seen, or the end
-    sigset_t old;        // mask to restore
+    sem_t wake;          // wakes `caller`: a signal was seen, or the end
+    sigset_t old;        // signal mask to restore
     void (*first)(void *arg, int sig);
     void *arg;
 };
 
-// Blocks the signals in the calling thread (threads made later inherit that)
-// and calls first(arg, sig) in a thread of its own when one comes. SB_ELIMIT.
+// Blocks the signals in the calling thread (and in threads that it creates
+// later). If one arrives, calls first(arg, sig) in a thread of its own.
+// Returns 0 or SB_ELIMIT.
 int sb_signals_start(struct sb_signals *s, void (*first)(void *arg, int sig),
     void *arg, struct sb_err *err);
-// Ends the thread, restores the mask. {0} allowed.
+// Ends the threads and restores the mask. {0} allowed.
 void sb_signals_stop(struct sb_signals *s);
 
 // "SIGINT" or "SIGTERM".

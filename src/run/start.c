@@ -1,13 +1,13 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 //
-// The start of a run: users are made until all of them are ready, or none of
-// them may start. In the main thread.
+// The start of a run: creates users until all of them are ready. If one fails,
+// none of them starts. In the main thread.
 #include "base/log.h"
 #include "run/run_private.h"
 
 #define SECOND UINT64_C(1000000000)
-// How long users whose start-up failed have to return once their calls are
-// canceled. Whoever interrupts a start-up does not wait that long.
+// Time that users get to return after a failed start-up, when their calls were
+// canceled. An interrupted start-up waits for less.
 #define ABORT_GRACE     (3 * SECOND)
 #define INTERRUPT_GRACE (SECOND / 4)
 #define CANCEL_EVERY    (SECOND / 10)
@@ -29,7 +29,8 @@ void sb__start_progress(struct sb_run *run, uint64_t since, uint64_t now)
         sb_log_progress("starting users: %u of %u ready", ready, n);
 }
 
-// Ends and joins users that may not start. False: some did not come back.
+// Ends and joins users that must not start. Returns false if some did not
+// return.
 static bool abort_users(struct sb_run *run, uint64_t grace)
 {
     uint64_t until = sb_clock_monotonic() + grace;
@@ -48,11 +49,11 @@ static bool abort_users(struct sb_run *run, uint64_t grace)
     }
     bool all = run->ended == run->made;
     pthread_mutex_unlock(&run->lock);
-    // Joining the rest one by one would take long, and leaves some anyway.
+    // If some did not return, joining the others would only take time.
     return all && sb__workers_join(run);
 }
 
-// The members of a parallel command that were not made count as gone.
+// Members of a parallel command that were not created count as finished.
 static void leave_for_unmade(struct sb_run *run)
 {
     unsigned n = (unsigned)run->o->threads;
@@ -88,7 +89,8 @@ static int too_slow(
         (unsigned)run->o->threads);
 }
 
-// Until every user is ready. SB_ETIMEOUT, or what made the start-up fail.
+// Waits until every user is ready. Returns SB_ETIMEOUT or the error of the
+// start-up.
 static int wait_for_users(struct sb_run *run, struct sb_err *err)
 {
     unsigned n = (unsigned)run->o->threads, ready;
@@ -175,7 +177,7 @@ int sb__look(struct sb_run *run, struct sb_run_result *res)
         return 0;
     if (pthread_create(&thread, NULL, looker, run))
         return sb_err_set(
-            &res->err, SB_ELIMIT, "cannot create a thread to look at the data");
+            &res->err, SB_ELIMIT, "cannot create a thread to check the data");
     bool looked = wait_for_look(run, sb_clock_monotonic() + limit, true);
 
     if (atomic_load(&run->stop))

@@ -1,13 +1,13 @@
 -- SPDX-License-Identifier: GPL-2.0-or-later
 --
--- sysbench.user: what a script may ask of its own user.
+-- sysbench.user: functions that affect the script's own user.
 
 local sb = ...
 local ffi, C = sb.ffi, sb.C
 local user = {}
 
 if not sb.user then
-   -- Nobody waits between events outside of a run.
+   -- Outside of a run, there is no pause between events.
    function user.think() end
    return user
 end
@@ -16,7 +16,8 @@ sb.cdef("user", "sb_user_think")
 
 local u = ffi.cast("struct sb_user *", sb.user)
 
--- The next event starts that much later at least; in no latency.
+-- Delays the start of the next event by at least this time, which is not part
+-- of any latency.
 function user.think(seconds)
    C.sb_user_think(u, seconds * 1e9)
 end

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 //
-// Why a thread could not be started. pthread_create() says EAGAIN for every
-// limit there is, of memory and of threads: which of them it was is found out
+// Finds out why a thread could not be started. pthread_create() returns EAGAIN
+// for any limit, of memory or of threads, so the limits are checked
 // afterwards.
 #include <errno.h>
 #include <limits.h>
@@ -14,10 +14,10 @@
 #include "base/limits.h"
 #include "run/run_private.h"
 
-// Ids of processes that the kernel does not give to threads, and a few more.
+// Process ids that the kernel does not assign to threads, and a margin.
 #define IDS_RESERVED 512
 
-// The first number of a file, if it holds one.
+// Reads the first number in a file; returns false if there is none.
 static bool read_number(const char *path, long long *n)
 {
     FILE *f = fopen(path, "re");
@@ -28,7 +28,7 @@ static bool read_number(const char *path, long long *n)
     return is;
 }
 
-// Maps a stack as the C library does: 0, or the errno of what failed.
+// Maps a stack as the C library does. Returns 0 or errno.
 static int try_stack(size_t stack)
 {
     size_t guard = (size_t)sysconf(_SC_PAGESIZE);
@@ -63,7 +63,7 @@ static void of_memory(size_t stack, char *out, size_t size)
 
     if (n < 0 || (size_t)n >= size)
         return;
-    // A stack and its guard are two mappings.
+    // A stack and its guard page are two mappings.
     if (read_number("/proc/sys/vm/max_map_count", &most) && maps + 2 >= most)
         snprintf(out + n, size - (size_t)n,
             " (limit of memory mappings, vm.max_map_count: %lld)", most);
@@ -73,7 +73,7 @@ static void of_memory(size_t stack, char *out, size_t size)
             (unsigned long long)lim.rlim_cur / 1024);
 }
 
-// True when this control group or one above it is full. path is cut on the way.
+// Returns true if this control group or one above it is full. Truncates path.
 static bool group_full(const char *base, char *path, long long *most)
 {
     char name[PATH_MAX + 64];
@@ -115,7 +115,7 @@ static bool any_group_full(long long *most)
     return full;
 }
 
-// Threads of the whole machine, or of what looks like one; 0 if unknown.
+// The number of threads of the machine or container; 0 if unknown.
 static long long count_threads(void)
 {
     FILE *f = fopen("/proc/loadavg", "re");

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 //
-// One user's events: what happens between two calls of event().
+// The events of one user: what happens between two calls of event().
 #include <assert.h>
 #include <ck_pr.h>
 #include <errno.h>
@@ -11,13 +11,13 @@
 
 #include "run/run_private.h"
 
-// Longest wait between two tries of an event.
+// Maximum wait before a restart of an event.
 #define BACKOFF_MAX_NS 100000000u
-// --pace=spin: the last stretch before an arrival that is not slept. Timers of
-// virtual machines are late by a tenth of a millisecond and more; 99 of 100
-// are not later than this.
+// --pace=spin: the time before an arrival at which sleeping ends and spinning
+// starts. On virtual machines, timers are late by 0.1 ms and more; 99 % are
+// late by less than this.
 #define SPIN_NS 400000u
-// Longest think time a script can ask for: a year.
+// Maximum think time of a script: a year.
 #define PAUSE_MAX_NS 3.2e16
 
 static bool stopped(const struct sb_user *u)
@@ -28,8 +28,9 @@ static bool stopped(const struct sb_user *u)
 static void set_boundary(struct sb_user *u, uint64_t ns)
 {
     atomic_store_explicit(&u->boundary, ns, memory_order_seq_cst);
-    // A stop that came between the test and the store would be lost: it sets
-    // the flag first and this boundary second, both in this total order.
+    // Without this check, a stop between the caller's test and the store would
+    // be lost. A stop sets the flag first and this boundary second, both
+    // sequentially consistent.
     if (u->run && atomic_load_explicit(&u->run->stop, memory_order_seq_cst))
         atomic_store_explicit(&u->boundary, 0, memory_order_relaxed);
 }
@@ -69,7 +70,7 @@ uint64_t sb__user_wait(struct sb_user *u, uint64_t until)
         else if (until - now > SPIN_NS)
             sleep_until(u, until - SPIN_NS);
         else if (u->run->crowded)
-            sched_yield(); // the one that is due may need this processor
+            sched_yield(); // a user that is due may need this processor
         else
             ck_pr_stall();
         now = now_anchored(u);
@@ -88,7 +89,7 @@ bool sb_user_sleep(struct sb_user *u, uint64_t ns)
     return sb__user_wait(u, until) < end && !stopped(u);
 }
 
-// Begins an event: everything but deciding when.
+// Starts an event that is due.
 static int start_event(struct sb_user *u, uint64_t arrival, uint64_t now)
 {
     struct sb_tally *t = &u->rec->tally;
@@ -116,8 +117,9 @@ static void enter_phase(struct sb_user *u, uint64_t arrival)
     u->mark = (uint8_t)(1 + phase);
 }
 
-// The next arrival of the schedule. What was due in warm-up and nobody had
-// time for goes with it: the measured part begins with an empty queue.
+// Takes the next arrival of the schedule. Arrivals of the warm-up that were
+// not started before its end are dropped, so that the measured part begins
+// with an empty queue.
 static uint64_t take_arrival(struct sb_run *run, uint64_t now)
 {
     uint64_t arrival;
@@ -128,7 +130,7 @@ static uint64_t take_arrival(struct sb_run *run, uint64_t now)
     return arrival;
 }
 
-// False when --events is used up. The limit does not count warm-up events.
+// Returns false if --events is used up. Warm-up events do not count.
 static bool claim(struct sb_run *run, uint64_t arrival)
 {
     if (!run->limited || arrival < run->warm_end)
@@ -137,7 +139,8 @@ static bool claim(struct sb_run *run, uint64_t arrival)
            (uint64_t)run->o->events;
 }
 
-// Takes the next arrival and waits for it. False when the run is over first.
+// Takes the next arrival and waits for it. Returns false if the run ends
+// first.
 static bool next_arrival(struct sb_user *u, uint64_t *arrival, uint64_t *now)
 {
     struct sb_run *run = u->run;
@@ -146,7 +149,7 @@ static bool next_arrival(struct sb_user *u, uint64_t *arrival, uint64_t *now)
     if (!claim(run, *arrival))
         return false;
     atomic_store_explicit(&u->priv->held, *arrival, memory_order_relaxed);
-    // Nothing is due any more: the run still lasts as long as was asked for.
+    // Without a further arrival, the run still lasts until its deadline.
     uint64_t until = *arrival < run->deadline ? *arrival : run->deadline;
     *now = sb__user_wait(u, until);
     if (until == run->deadline || *now >= run->deadline || stopped(u))
@@ -156,14 +159,14 @@ static bool next_arrival(struct sb_user *u, uint64_t *arrival, uint64_t *now)
     return true;
 }
 
-// The slow way into an event: some boundary was reached, or every event of
-// this run has to be waited or counted for.
+// The slow path of starting an event: a boundary was reached, or this run
+// waits before every event or counts it.
 static int next_slow(struct sb_user *u, uint64_t now)
 {
     struct sb_run *run = u->run;
     uint64_t arrival;
 
-    // Outside a run there are no events, whoever asks.
+    // Outside of a run there are no events.
     if (!run || run->task)
         return 0;
     if (now >= u->clock.anchor_ns)
@@ -189,8 +192,8 @@ static int next_slow(struct sb_user *u, uint64_t now)
     return start_event(u, arrival, now);
 }
 
-// After the end of the run its last report may be under way: either it counts
-// this event, or the event stays unfinished.
+// After the end of the run, the last report may be in progress: either it
+// counts this event, or the event stays unfinished.
 static void complete_late(struct sb_user *u, uint64_t now)
 {
     struct sb_rec *r = u->rec;
@@ -207,7 +210,7 @@ static void complete_late(struct sb_user *u, uint64_t now)
 
 static void complete(struct sb_user *u, uint64_t now)
 {
-    // A stop has set the boundary to 0.
+    // A stop sets the boundary to 0.
     if (SB_UNLIKELY(
             now >= atomic_load_explicit(&u->boundary, memory_order_relaxed)) &&
         stopped(u)) {
@@ -254,7 +257,7 @@ int sb_user_next(struct sb_user *u)
 
 int sb_user_begin(struct sb_user *u)
 {
-    // The last one stayed unfinished: see complete_late().
+    // The last event stayed unfinished: see complete_late().
     if (atomic_load_explicit(&u->in_event, memory_order_relaxed)) {
         assert(stopped(u));
         return 0;
@@ -271,8 +274,9 @@ void sb_user_end(struct sb_user *u)
     think(u, now);
 }
 
-// Takes one back: the event turned out not to be one. The loop of this user
-// ends here, so no reader ever sees the counters pass the same place twice.
+// Decrements a counter for an event that turned out not to be one. The loop of
+// this user ends here, so a reader never sees a counter reach the same value
+// twice.
 static void uncount(_Atomic uint64_t *c)
 {
     atomic_store_explicit(c, atomic_load_explicit(c, memory_order_relaxed) - 1,
@@ -322,8 +326,8 @@ void sb__user_settle(struct sb_user *u)
     sb_rec_flush(u->rec);
 }
 
-// Waits before try number n + 1: uniform in [0, base * 2^(n-1)], so that the
-// users that met in a deadlock do not meet again.
+// Waits before try n + 1: uniform in [0, base * 2^(n-1)], so that users that
+// met in a deadlock are unlikely to meet again.
 static void back_off(struct sb_user *u, uint32_t n)
 {
     uint64_t most = (uint64_t)u->run->o->restart_backoff;
@@ -340,7 +344,7 @@ int sb_user_restart(struct sb_user *u)
 {
     const int64_t max = u->run ? u->run->o->max_restarts : 0;
 
-    // Scripts with a loop of their own can ask outside an event.
+    // Scripts with their own loop can call this outside of an event.
     if (!atomic_load_explicit(&u->in_event, memory_order_relaxed))
         return 0;
     bool over = stopped(u) || sb_clock_now(&u->clock) >= u->run->deadline ||
@@ -362,7 +366,7 @@ void sb_user_think(struct sb_user *u, double ns)
     if (!(ns > 0))
         return;
     u->pause = ns < PAUSE_MAX_NS ? (uint64_t)ns : (uint64_t)PAUSE_MAX_NS;
-    // Between events: from now on.
+    // Outside of an event, the pause starts now.
     if (!atomic_load_explicit(&u->in_event, memory_order_relaxed))
         think(u, sb_clock_now(&u->clock));
     set_boundary(u, 0);
@@ -371,7 +375,7 @@ void sb_user_think(struct sb_user *u, double ns)
 
 void sb__user_start(struct sb_user *u)
 {
-    // Users that drew nothing yet take the slow path first: it finds the
+    // Users without think time so far take the slow path first, which sets the
     // right boundary.
     set_boundary(u, 0);
     u->clock = u->run->clock;
@@ -383,7 +387,7 @@ static void init_common(
 {
     u->id = id;
     sb_random_init(&u->random, random, id);
-    // Far from the streams of keys, so that waiting changes none of them.
+    // Far from the streams of keys, so that waiting does not change keys.
     sb_rng_init(&u->think, random->seed, (UINT64_C(1) << 40) + id);
 }
 

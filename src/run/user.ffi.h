@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 //
-// The event loop of one user, as Lua calls it:
+// The event loop of one user, for Lua:
 //
 //     while C.sb_user_next(u) == 1 do event(tid) end
 //
-// Owner thread only.
+// Only in the user's thread.
 #ifndef SB_USER_FFI_H
 #define SB_USER_FFI_H
 
@@ -14,45 +14,48 @@
 
 struct sb_user;
 
-// Ends the event in progress as completed, if there is one, and begins the
-// next: waits for its arrival or think time. 1: an event has begun. 0: the
-// run is over for this user. The end stamp of one event is the start of the
-// next where nothing lies between.
+// Completes the event in progress, if any, waits for the next arrival or think
+// time, and starts the next event. 1: an event has started. 0: the run is over
+// for this user. Without a wait, the end time of an event is the start time of
+// the next.
 SB_FFI int sb_user_next(struct sb_user *u);
-// The same in two steps, for scripts with a thread_run of their own: begin
-// says 1 or 0 as sb_user_next() does; end completes the event.
+// The same in two steps, for scripts with their own thread_run:
+// sb_user_begin() returns 1 or 0 like sb_user_next(); sb_user_end() completes
+// the event.
 SB_FFI int sb_user_begin(struct sb_user *u);
 SB_FFI void sb_user_end(struct sb_user *u);
-// Forgets the event in progress: it was never begun (event() returned true).
+// Discards the event in progress: it counts as not started (event() returned
+// true).
 SB_FFI void sb_user_drop(struct sb_user *u);
-// The event in progress must be tried again: counts the restart, waits the
-// back-off. 1: call event() again, 0: given up, the event has failed and
-// sb_user_next() goes on with the next one.
+// Restarts the event in progress: counts the restart and waits for the
+// back-off. 1: call event() again. 0: the event was given up and counts as
+// failed; sb_user_next() continues with the next one.
 SB_FFI int sb_user_restart(struct sb_user *u);
-// The user's next event begins no earlier than ns from the end of this one:
-// think time, in no latency.
+// Think time: the next event starts at least ns after the end of this one. Not
+// part of any latency.
 SB_FFI void sb_user_think(struct sb_user *u, double ns);
-// Adds n to a counter under its old name: enum sb_counter_type.
+// Adds n to the counter with this number in enum sb_counter_type of 1.0.
 SB_FFI void sb_user_count(struct sb_user *u, int type, uint64_t n);
 SB_FFI uint64_t sb_user_counted(const struct sb_user *u, int type);
-// Named operations of a script's own (sysbench.op): the number for a name;
-// now; and a recording of an operation that began at start_ns.
+// Operations of a script (sysbench.op): returns the number for a name; returns
+// the current time; records an operation that started at start_ns.
 SB_FFI int sb_user_op(struct sb_user *u, const char *name);
 SB_FFI uint64_t sb_user_now(struct sb_user *u);
 SB_FFI void sb_user_op_record(struct sb_user *u, int op, uint64_t start_ns);
 
-// Coordination of commands that all users run at once (prepare).
-// Waits until every user has come here. 0, or SB_ECANCELED when one failed.
+// Coordination of commands that all users run at the same time (prepare).
+// Waits until every user has called it. 0, or SB_ECANCELED if one failed.
 SB_FFI int sb_user_barrier(struct sb_user *u);
-// The next number of the shared counter `key` (0, 1, ... 63), from 0 on.
-// SB_ECANCELED (negative) when one failed or the run was interrupted.
+// Returns the next value, from 0, of the shared counter `key` (0 to 63).
+// SB_ECANCELED (negative) if a user failed or the run was interrupted.
 SB_FFI double sb_user_ticket(struct sb_user *u, int key);
-// After the command was interrupted: waits until no user is at a call any more
-// or a second has passed. Returns at once otherwise.
+// After the command was interrupted: waits until no other user has a call in
+// progress, or their calls are no longer waited for. Otherwise returns at
+// once.
 SB_FFI void sb_user_settle(struct sb_user *u);
-// Adds n to what progress shows; total > 0 sets what n is out of. what "":
-// wipes the line instead, so that something else can be printed.
+// Adds n to the displayed progress; total > 0 sets the total. title "": erases
+// the line instead, so that other output can be printed.
 SB_FFI void sb_user_progress(
-    struct sb_user *u, const char *what, double n, double total);
+    struct sb_user *u, const char *title, double n, double total);
 
 #endif

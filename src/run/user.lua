@@ -1,7 +1,7 @@
 -- SPDX-License-Identifier: GPL-2.0-or-later
 --
--- The event loop of one user. Nothing stands between two events but one call
--- of C: errors are caught around the loop, not in it.
+-- The event loop of one user. Errors are caught around the loop, not in it, so
+-- that only one C call is made between two events.
 
 local sb = ...
 local ffi, C = sb.ffi, sb.C
@@ -11,7 +11,7 @@ sb.cdef("user", "sb_user_next sb_user_drop")
 local u = ffi.cast("struct sb_user *", sb.user)
 local user = {}
 
--- again: the event in progress is to be tried once more first.
+-- again: run the event in progress once more first.
 local function loop(event, tid, again)
    if again and event(tid) then
       C.sb_user_drop(u)

@@ -1,13 +1,13 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 //
-// The rest of what scripts may ask of their user: counters by their old
-// numbers, operations of their own, coordination of parallel commands.
+// Other functions for scripts: counters by their numbers in 1.0, named
+// operations, coordination of parallel commands.
 #include <stddef.h>
 
 #include "base/log.h"
 #include "run/run_private.h"
 
-// enum sb_counter_type of sysbench 1.x, which scripts use by number or name.
+// enum sb_counter_type of sysbench 1.x; scripts use numbers or names.
 enum { OTHER, READ, WRITE, EVENT, ERROR, RECONNECT, BYTES_READ, BYTES_WRITTEN };
 
 static _Atomic uint64_t *counter(struct sb_tally *t, int type)
@@ -43,8 +43,8 @@ void sb_user_count(struct sb_user *u, int type, uint64_t n)
             sb_rec_code(u->rec, "script", &err, sb_clock_now(&u->clock));
         return;
     }
-    // An event more than ran would break the accounting: those are counted by
-    // the loop alone.
+    // Counting events is left to the loop: extra events would violate the
+    // identities.
     _Atomic uint64_t *c = type == EVENT ? NULL : counter(&u->rec->tally, type);
     if (c)
         sb_tally_add(c, n);
@@ -103,11 +103,11 @@ void sb_user_settle(struct sb_user *u)
 }
 
 void sb_user_progress(
-    struct sb_user *u, const char *what, double n, double total)
+    struct sb_user *u, const char *title, double n, double total)
 {
-    if (what[0])
+    if (title[0])
         sb_crew_progress(
-            u->priv->crew, what, n, total, sb_clock_now(&u->clock));
+            u->priv->crew, title, n, total, sb_clock_now(&u->clock));
     else
         sb_log_progress_done();
 }

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 //
-// Worker threads: each carries one user from its making to its end.
+// Worker threads: each runs one user from its creation to its end.
 #define _GNU_SOURCE // pthread_getattr_np
 #include <stdint.h>
 #include <stdio.h>
@@ -10,7 +10,7 @@
 
 #include "run/run_private.h"
 
-// Timers may be late by this much; the kernel's default is 50 us.
+// Maximum delay of timers; the kernel's default is 50 us.
 #define TIMER_SLACK_NS 1
 
 static void move(
@@ -25,14 +25,14 @@ static void move(
     run->ended += state == SB_USER_ENDED;
     if (run->ended == run->o->threads)
         run->ended_at = sb_clock_monotonic();
-    // The main thread waits for all of them: one wake-up, not one per user.
+    // The main thread waits for all users: one wake-up, not one per user.
     if (state == SB_USER_READY ? run->ready == run->o->threads
                                : run->ended >= run->made)
         pthread_cond_signal(&run->changed);
     pthread_mutex_unlock(&run->lock);
 }
 
-// False when the run was aborted before its start.
+// Returns false if the run was aborted before its start.
 static bool wait_for_release(struct sb_run *run)
 {
     pthread_mutex_lock(&run->lock);
@@ -52,14 +52,14 @@ static void loop(struct sb_run *run, struct sb_user *u, struct sb_err *err)
     move(run, u, SB_USER_RUNNING);
     rc = ops->user_run(run->w, u, err);
     if (rc == SB_ECANCELED && atomic_load(&run->stop)) {
-        // The end of the run cut this event off: it stays unfinished.
+        // The end of the run interrupted this event: it stays unfinished.
         sb__user_settle(u);
         return;
     }
     if (rc) {
         sb__user_failed(u, err);
     } else {
-        sb_user_drop(u); // a loop of the script's own that just broke off
+        sb_user_drop(u); // the script's own loop ended during an event
         rc = ops->user_done ? ops->user_done(run->w, u, err) : 0;
     }
     sb__user_settle(u);
@@ -67,9 +67,9 @@ static void loop(struct sb_run *run, struct sb_user *u, struct sb_err *err)
         sb__run_fail(run, err);
 }
 
-// Gives back the pages of this thread's stack that lie below where it stands:
-// making a user goes far deeper (parsing declarations, connecting) than its
-// events ever do, and a thousand users keep what they touched once.
+// Returns the unused pages of this thread's stack to the system. Creating a
+// user (parsing declarations, connecting) needs far more stack than its
+// events, and a thousand users would keep all of it.
 static void trim_stack(void)
 {
 #ifdef __GLIBC__
@@ -82,7 +82,7 @@ static void trim_stack(void)
     if (pthread_getattr_np(pthread_self(), &attr))
         return;
     if (pthread_attr_getstack(&attr, &base, &size) == 0) {
-        // One page stays for the calls made here.
+        // One page stays for calls made from here.
         uintptr_t low = (uintptr_t)base;
         uintptr_t end = ((uintptr_t)&here - page) & ~(page - 1);
 
@@ -98,12 +98,12 @@ static int init(struct sb_run *run, struct sb_user *u, struct sb_err *err)
     const struct sb_workload_ops *ops = run->w->ops;
     int rc = 0;
 
-    // Many may be waiting for a processor when the start is interrupted.
+    // Many users may be waiting for a processor when the start is interrupted.
     if (atomic_load(&run->stop))
         return SB_ECANCELED;
     if (ops->user_init)
         rc = ops->user_init(run->w, u, err);
-    // Before it counts as ready: the last one to be ready starts the run.
+    // Before it counts as ready: the last user to be ready starts the run.
     if (rc)
         sb__run_fail(run, err);
     trim_stack();

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 //
-// What a run calls: the only thing that run/ knows of Lua, databases and
-// built-in tests. script/ and bench/ implement it.
+// The functions that a run calls: its only interface to Lua, databases and
+// built-in tests. Implemented by script/ and bench/.
 #ifndef SB_WORKLOAD_H
 #define SB_WORKLOAD_H
 
@@ -16,26 +16,26 @@ struct sb_workload;
 struct sb_workload_ops {
     // Main thread, before any user exists: init() of a script. Optional.
     int (*begin)(struct sb_workload *w, struct sb_err *err);
-    // After begin(), before any user exists, if w->looks: whether the workload
-    // finds what it needs. In a thread of its own, while the main thread waits
-    // for it, for signals and for --thread-init-timeout.
+    // After begin(), before any user exists, if w->looks: checks whether the
+    // data that the workload needs exists. In a thread of its own, while the
+    // main thread waits for it, for signals and for --thread-init-timeout.
     int (*look)(struct sb_workload *w, struct sb_err *err);
-    // Makes a blocking call of look() return soon. The main thread.
+    // Makes a blocking call of look() return soon. Main thread.
     void (*cancel_look)(struct sb_workload *w);
-    // The user's own thread, before the start barrier: connections and
-    // statements. Sets u->data.
+    // In the user's thread, before the start barrier: opens connections and
+    // prepares statements. Sets u->data.
     int (*user_init)(
         struct sb_workload *w, struct sb_user *u, struct sb_err *err);
-    // The user's own thread: loops over sb_user_next() until it says 0.
+    // In the user's thread: loops over sb_user_next() until it returns 0.
     int (*user_run)(
         struct sb_workload *w, struct sb_user *u, struct sb_err *err);
-    // The user's own thread, after a loop that did not fail. Optional.
+    // In the user's thread, after a loop that did not fail. Optional.
     int (*user_done)(
         struct sb_workload *w, struct sb_user *u, struct sb_err *err);
-    // Frees u->data; also after a failure. The user's own thread.
+    // Frees u->data, also after a failure. In the user's thread.
     void (*user_free)(struct sb_workload *w, struct sb_user *u);
     // Makes a blocking call of this user return soon. Any thread, while
-    // user_init .. user_done may be under way. Optional.
+    // user_init .. user_done may be in progress. Optional.
     void (*cancel)(struct sb_workload *w, struct sb_user *u);
     // Main thread, after the final report: done() of a script. Optional.
     int (*end)(struct sb_workload *w, struct sb_err *err);
@@ -44,7 +44,7 @@ struct sb_workload_ops {
 struct sb_workload {
     const struct sb_workload_ops *ops;
     void *data; // the implementation's
-    bool looks; // has something to look at: look() and cancel_look() exist
+    bool looks; // look() and cancel_look() are implemented
 };
 
 #endif

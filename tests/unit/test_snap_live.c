@@ -69,12 +69,12 @@ static void add(struct printed *p, const struct sb_snap *diff)
 // Prints what came after *earlier, which becomes the new snapshot. False: it
 // does not fit together.
 static bool print(
-    struct printed *p, struct sb_snap *earlier, enum sb_snap_what what)
+    struct printed *p, struct sb_snap *earlier, enum sb_snap_detail detail)
 {
     struct sb_err err = { 0 };
     struct sb_snap snap, diff;
 
-    CHECK_INT(sb_snap_take(&snap, &s, what, 1, earlier), 0);
+    CHECK_INT(sb_snap_take(&snap, &s, detail, 1, earlier), 0);
     CHECK_INT(sb_snap_sub(&diff, &snap, earlier), 0);
     bool good = sb_snap_check_printed(&diff, s.open_loop, &err) == 0 &&
                 sb_snap_check_printed(&snap, s.open_loop, &err) == 0;
