@@ -13,43 +13,44 @@
 #include "run/run.h"
 #include "run/workload.h"
 
-// One built-in test. opts: the struct that its option table fills, opts_size
-// bytes, the caller's; it outlives the workload. Main thread.
+// One built-in test. opts: the struct filled from its option table, opts_size
+// bytes, owned by the caller; it outlives the workload. Main thread.
 struct sb_builtin {
     const char *name;  // "cpu"
     const char *title; // "CPU performance test"
     const struct sb_opt_table *opts;
     size_t opts_size;
-    // The test counts its own events: --events and --warmup-time mean nothing
-    // to it, and the caller clears them.
+    // The test counts its own events: the caller clears --events and
+    // --warmup-time, which have no effect.
     bool own_limit;
-    // Whether a run with these options ends without --time and --events. NULL:
-    // it does not.
+    // Returns whether a run with these options ends without --time and
+    // --events. NULL: it does not end.
     bool (*ends)(const void *opts);
-    // Checks the options and makes the workload. NULL: *err says why. run and
-    // opts outlive it.
+    // Checks the options and creates the workload. Returns NULL and fills *err
+    // on failure. run and opts outlive the workload.
     struct sb_workload *(*create)(
         const void *opts, const struct sb_run_opts *run, struct sb_err *err);
     void (*destroy)(struct sb_workload *w); // NULL allowed
-    // "prepare" and "cleanup", with progress on out, which may be NULL. NULL:
-    // the test has no commands; SB_EUNSUPPORTED: not this one.
+    // Runs "prepare" or "cleanup", with progress on out, which may be NULL.
+    // Returns SB_EUNSUPPORTED for other commands. NULL: the test has no
+    // commands.
     int (*command)(const char *command, const void *opts,
         const struct sb_run_opts *run, FILE *out, struct sb_err *err);
-    // The test's own lines between the options of the run and "Initializing
-    // worker threads...". Any of these may be NULL.
+    // Prints the test's own lines before "Initializing worker threads...".
+    // This and the next two may be NULL.
     void (*describe)(struct sb_workload *w, FILE *out);
-    // An interval line without the "[ 2s ] " before it, and what stands before
-    // "General statistics"; NULL: the plain ones. w: the workload; pct: the
-    // classic percentile, 0 if disabled. They fit struct sb_text_own.
+    // Print an interval line without the leading "[ 2s ] ", and the block
+    // before "General statistics"; NULL: the standard ones. w: the workload;
+    // pct: the classic percentile, 0 if disabled. They fit struct sb_text_own.
     void (*interval)(void *w, const struct sb_report *r, double pct, FILE *out);
     void (*final)(void *w, const struct sb_report *r, FILE *out);
 };
 
-// All of them in the order of --help; a NULL follows the last.
+// All built-in tests in the order of --help, followed by NULL.
 extern const struct sb_builtin *const sb_builtins[];
 extern const size_t sb_builtin_count;
 
-// By name, NULL when there is none.
+// Finds a test by name, or returns NULL.
 const struct sb_builtin *sb_builtin_find(const char *name);
 
 #endif

@@ -50,7 +50,7 @@ static int user_run(
     struct sb_workload *w, struct sb_user *u, struct sb_err *err)
 {
     const struct cpu *t = w->data;
-    // What nobody reads, the compiler need not compute.
+    // volatile: the compiler would otherwise remove the computation.
     volatile uint64_t primes;
 
     while (sb_user_next(u) == 1)

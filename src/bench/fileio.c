@@ -131,7 +131,7 @@ static bool writes(const struct sb__fileio *t)
     return t->mode != FILEIO_SEQRD && t->mode != FILEIO_RNDRD;
 }
 
-// All threads go through the files together, round and round.
+// All threads together go through the files repeatedly.
 static void next_sequential(struct sb__fileio *t, struct sb__fileio_req *q)
 {
     int64_t size = t->blocks * t->o->block, step = (int64_t)t->request;
@@ -203,7 +203,7 @@ static int do_read(struct sb__fileio *t, struct sb_user *u,
     return 0;
 }
 
-// After every fsync_freq requests each file is synced, by an event of its own.
+// After every fsync_freq requests, each file is synced in an event of its own.
 static void schedule_sync(
     const struct sb__fileio *t, struct sb__fileio_user *fu)
 {
@@ -266,8 +266,9 @@ static int user_run(
     return rc;
 }
 
-// --file-fsync-end, by the last user: nobody writes any more. One that never
-// came to an event counts it for another, whose thread is through.
+// --file-fsync-end, done by the last user to end, when no user writes any
+// more. If that user ran no event, its syncs are counted in the recorder of
+// another user, whose thread has ended its loop.
 static int user_done(
     struct sb_workload *w, struct sb_user *u, struct sb_err *err)
 {
@@ -337,8 +338,8 @@ static int configure(struct sb__fileio *t, struct sb_err *err)
         rc = sb__fileio_flags(o, &t->open_flags, err);
     if (rc == 0 && o->io_mode == FILEIO_ASYNC)
         rc = sb_err_set(err, SB_EUNSUPPORTED,
-            "--file-io-mode=async is not supported in this build; sync and "
-            "mmap are");
+            "--file-io-mode=async is not supported in this build; use sync "
+            "or mmap");
     if (rc == 0 && t->validate && o->block < FILEIO_SEAL)
         rc = sb_err_set(err, SB_EUSAGE, FILEIO_SEAL_ERROR);
     t->blocks = sb__fileio_blocks(o);

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 //
-// What the files of the fileio test share.
+// Shared by the files of the fileio test.
 #ifndef SB_BENCH_FILEIO_H
 #define SB_BENCH_FILEIO_H
 
@@ -21,7 +21,7 @@ enum { FILEIO_FSYNC, FILEIO_FDATASYNC };         // fsync_mode
 
 struct sb__fileio_opts {
     int64_t num, block, total;
-    const char *mode; // text: it has no default and prepare needs none
+    const char *mode; // text, because it has no default; not used by prepare
     int io_mode;
     int64_t async_backlog;
     struct sb_opt_list extra_flags;
@@ -35,11 +35,11 @@ struct sb__fileio_opts {
 struct sb__fileio_file {
     int fd;
     char *map; // FILEIO_MMAP
-    // Only with --validate: a block is never read while it is written.
+    // Used with --validate: a block is never read while it is written.
     pthread_rwlock_t lock;
 };
 
-// The set of files, as the options describe it.
+// The set of files described by the options.
 struct sb__fileio {
     struct sb_workload w;
     const struct sb__fileio_opts *o;
@@ -50,16 +50,16 @@ struct sb__fileio {
     int open_flags;
     int64_t blocks;               // of each file
     size_t request;               // bytes of a sequential request
-    struct sb__fileio_file *file; // o->num of them
+    struct sb__fileio_file *file; // o->num entries
     _Atomic uint64_t next;        // number of the next sequential request
-    _Atomic int64_t ended;        // users through with their loop
-    _Atomic(struct sb_rec *) rec; // of one that had events
+    _Atomic int64_t ended;        // users that ended their loop
+    _Atomic(struct sb_rec *) rec; // of a user that ran events
 };
 
 struct sb__fileio_user {
     char *buf; // t->request bytes, aligned for O_DIRECT
     uint64_t reads, writes;
-    bool dirty;      // something was written since the last fsync
+    bool dirty;      // data was written since the last fsync
     int64_t syncing; // file to be synced next; o->num: none
 };
 
@@ -69,34 +69,36 @@ struct sb__fileio_req {
     size_t size;
 };
 
-// Text of the extra flags: "(none)", "sync directio". out may be NULL.
+// Prints the extra flags: "(none)", "sync directio". out may be NULL.
 void sb__fileio_flags_text(const struct sb__fileio_opts *o, FILE *out);
-// O_* of the extra flags. SB_EUSAGE names one that is none.
+// Converts the extra flags to O_* flags. SB_EUSAGE names an unknown one.
 int sb__fileio_flags(
     const struct sb__fileio_opts *o, int *flags, struct sb_err *err);
-// Blocks of each file, at least 1.
+// Number of blocks per file, at least 1.
 int64_t sb__fileio_blocks(const struct sb__fileio_opts *o);
 // "1.5625MiB"
 void sb__fileio_size_text(int64_t bytes, char *text, size_t size);
-// A buffer that O_DIRECT takes, filled with letters; free() it. NULL: out of
-// memory.
+// Allocates a buffer that is aligned for O_DIRECT and filled with letters;
+// free it with free(). NULL: out of memory.
 char *sb__fileio_buffer(size_t size);
 int sb__fileio_open(struct sb__fileio *t, struct sb_err *err);
-void sb__fileio_close(struct sb__fileio *t); // also what was half opened
+void sb__fileio_close(struct sb__fileio *t); // also after a failed open
 
 // prepare and cleanup.
 int sb__fileio_command(const char *command, const void *opts,
     const struct sb_run_opts *run, FILE *out, struct sb_err *err);
 
-// Blocks that carry their place and a checksum. size is a multiple of block.
+// Write and check a seal in each block: its position and a checksum. size is a
+// multiple of block.
 void sb__fileio_seal(char *buf, size_t size, size_t block, int64_t file,
     int64_t pos, struct sb_rng *rng);
 int sb__fileio_verify(const char *buf, size_t size, size_t block, int64_t file,
     int64_t pos, struct sb_err *err);
-#define FILEIO_SEAL       24 // bytes that it takes of a block
-#define FILEIO_SEAL_ERROR "--validate needs a --file-block-size of 24 at least"
+#define FILEIO_SEAL 24 // bytes of the seal in each block
+#define FILEIO_SEAL_ERROR \
+    "--validate requires a --file-block-size of at least 24"
 
-// SB_ESYS, or SB_EINTERNAL when the validation failed.
+// SB_ESYS, or SB_EINTERNAL if the validation failed.
 int sb__fileio_read(struct sb__fileio *t, struct sb__fileio_user *fu,
     const struct sb__fileio_req *q, struct sb_err *err);
 int sb__fileio_write(struct sb__fileio *t, struct sb__fileio_user *fu,

@@ -19,7 +19,8 @@
 #include "base/limits.h"
 
 #define NAME 64
-// Pages of the file system; also enough for the sectors of O_DIRECT.
+// Page size of the file system; also a multiple of the sector size for
+// O_DIRECT.
 #define ALIGN 4096
 
 static const struct {
@@ -35,10 +36,10 @@ static const struct {
 
 #define FLAGS (sizeof(flag_names) / sizeof(*flag_names))
 
-// Progress of a command; out may be NULL.
-static void say(FILE *out, const char *fmt, ...) SB_PRINTF(2, 3);
+// Prints progress of a command; out may be NULL.
+static void print_progress(FILE *out, const char *fmt, ...) SB_PRINTF(2, 3);
 
-static void say(FILE *out, const char *fmt, ...)
+static void print_progress(FILE *out, const char *fmt, ...)
 {
     va_list ap;
 
@@ -78,13 +79,13 @@ int sb__fileio_flags(
 
 void sb__fileio_flags_text(const struct sb__fileio_opts *o, FILE *out)
 {
-    say(out, "Extra file open flags: ");
+    print_progress(out, "Extra file open flags: ");
     if (o->extra_flags.count == 0)
-        say(out, "(none)");
+        print_progress(out, "(none)");
     for (size_t k = 0; k < FLAGS; k++)
         if (given(o, flag_names[k].name))
-            say(out, "%s", flag_names[k].text);
-    say(out, "\n");
+            print_progress(out, "%s", flag_names[k].text);
+    print_progress(out, "\n");
 }
 
 char *sb__fileio_buffer(size_t size)
@@ -103,13 +104,13 @@ static void file_name(int64_t i, char *name)
 }
 
 static int file_err(
-    const char *what, const char *name, const char *hint, struct sb_err *err)
+    const char *action, const char *name, const char *hint, struct sb_err *err)
 {
     int no = errno;
     char limit[80];
 
     sb_limit_of_size(no, limit, sizeof(limit));
-    sb_err_set(err, SB_ESYS, "Cannot %s file '%s' errno = %d (%s)%s%s", what,
+    sb_err_set(err, SB_ESYS, "Cannot %s file '%s' errno = %d (%s)%s%s", action,
         name, no, strerror(no), limit, hint);
     if (err)
         err->native = no;
@@ -229,8 +230,8 @@ void sb__fileio_close(struct sb__fileio *t)
     t->file = NULL;
 }
 
-// What prepare goes by.
-struct filling {
+// The state of prepare.
+struct prepare {
     struct sb__fileio t; // for its write function
     struct sb__fileio_user user;
     struct sb_rng rng;
@@ -239,7 +240,7 @@ struct filling {
 };
 
 static int fill_from(
-    struct filling *p, int64_t i, int64_t pos, struct sb_err *err)
+    struct prepare *p, int64_t i, int64_t pos, struct sb_err *err)
 {
     const struct sb__fileio_opts *o = p->t.o;
     int rc = 0;
@@ -253,7 +254,7 @@ static int fill_from(
     return rc;
 }
 
-static int fill_file(struct filling *p, int64_t i, struct sb_err *err)
+static int fill_file(struct prepare *p, int64_t i, struct sb_err *err)
 {
     int64_t want = p->t.blocks * p->t.o->block;
     int *fd = &p->t.file[i].fd, rc = 0;
@@ -268,13 +269,13 @@ static int fill_file(struct filling *p, int64_t i, struct sb_err *err)
     if (fstat(*fd, &st)) {
         rc = file_err("stat", name, "", err);
     } else if (st.st_size >= want && !p->t.validate) {
-        say(p->out, "Reusing existing file %s\n", name);
+        print_progress(p->out, "Reusing existing file %s\n", name);
     } else {
-        // Blocks that were there before may carry no seal.
+        // Existing blocks may have no seal.
         int64_t from = p->t.validate ? 0
                                      : st.st_size - st.st_size % p->t.o->block;
 
-        say(p->out, "%s file %s\n",
+        print_progress(p->out, "%s file %s\n",
             st.st_size == 0 ? "Creating"
             : from == 0     ? "Rewriting existing"
                             : "Extending existing",
@@ -288,19 +289,19 @@ static int fill_file(struct filling *p, int64_t i, struct sb_err *err)
     return rc;
 }
 
-static void written_text(const struct filling *p, uint64_t ns)
+static void written_text(const struct prepare *p, uint64_t ns)
 {
     double s = (double)ns / 1e9;
 
     if (p->written == 0)
-        say(p->out, "No bytes written.\n");
+        print_progress(p->out, "No bytes written.\n");
     else
-        say(p->out,
+        print_progress(p->out,
             "%" PRIu64 " bytes written in %.2f seconds (%.2f MiB/sec).\n",
             p->written, s, s > 0 ? (double)p->written / 1048576 / s : 0);
 }
 
-static int fill(struct filling *p, struct sb_err *err)
+static int fill(struct prepare *p, struct sb_err *err)
 {
     const struct sb__fileio_opts *o = p->t.o;
     uint64_t start = sb_clock_monotonic();
@@ -308,7 +309,7 @@ static int fill(struct filling *p, struct sb_err *err)
 
     if (rc)
         return rc;
-    say(p->out,
+    print_progress(p->out,
         "%" PRId64 " files, %" PRId64 "Kb each, %" PRId64
         "Mb total\nCreating files for the test...\n",
         o->num, o->total / o->num / 1024, o->total / 1048576);
@@ -323,7 +324,7 @@ static int fill(struct filling *p, struct sb_err *err)
 static int prepare(const struct sb__fileio_opts *o,
     const struct sb_run_opts *run, FILE *out, struct sb_err *err)
 {
-    struct filling p = { .out = out };
+    struct prepare p = { .out = out };
     int rc;
 
     p.t.o = o;
@@ -348,7 +349,7 @@ static int cleanup(
 {
     int rc = 0;
 
-    say(out, "Removing test files...\n");
+    print_progress(out, "Removing test files...\n");
     for (int64_t i = 0; i < o->num; i++) {
         char name[NAME];
 

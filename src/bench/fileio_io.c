@@ -12,7 +12,7 @@
 
 #include "base/limits.h"
 
-// The end of a sealed block.
+// At the end of each sealed block.
 struct seal {
     int64_t file, pos;
     uint64_t sum;
@@ -20,7 +20,7 @@ struct seal {
 
 _Static_assert(sizeof(struct seal) == FILEIO_SEAL, "no padding");
 
-// FNV-1a over everything but the sum itself.
+// FNV-1a of everything except the checksum itself.
 static uint64_t checksum(const char *block, size_t size)
 {
     uint64_t sum = 0xcbf29ce484222325u;
@@ -64,7 +64,7 @@ int sb__fileio_verify(const char *buf, size_t size, size_t block, int64_t file,
     return 0;
 }
 
-static int failed(const char *what, const struct sb__fileio_req *q, int no,
+static int failed(const char *action, const struct sb__fileio_req *q, int no,
     struct sb_err *err)
 {
     char limit[80];
@@ -73,7 +73,7 @@ static int failed(const char *what, const struct sb__fileio_req *q, int no,
     sb_err_set(err, SB_ESYS,
         "Failed to %s file! file: %" PRId64 " pos: %" PRId64
         " errno = %d (%s)%s",
-        what, q->file, q->pos, no, no ? strerror(no) : "end of file", limit);
+        action, q->file, q->pos, no, no ? strerror(no) : "end of file", limit);
     if (err)
         err->native = no;
     return SB_ESYS;
@@ -111,9 +111,9 @@ static int write_all(
     return 0;
 }
 
-// Threads read and write the same places of a mapping at the same time, as
-// they do those of a file: relaxed atomics, in words where blocks are whole
-// words.
+// Threads read and write the same positions of a mapping at the same time, as
+// they do in a file: relaxed atomics, in words if blocks are multiples of a
+// word.
 static bool in_words(const char *map, size_t n)
 {
     return ((uintptr_t)map | n) % sizeof(uint64_t) == 0;

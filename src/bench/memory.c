@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 //
-// memory: reads or writes a block word by word in every event, until the
-// total size has been done.
+// memory: each event reads or writes a block word by word, until the total
+// size is reached.
 #include "bench/tests.h"
 
 #include <errno.h>
@@ -23,7 +23,7 @@ struct memory_opts {
     bool hugetlb;
 };
 
-// Relaxed atomics: with a global block the threads do write over each other.
+// Relaxed atomics, because threads write to the same words of a global block.
 typedef _Atomic size_t word;
 
 struct memory {
@@ -79,7 +79,7 @@ static const struct sb_opt_table memory_opt_table = {
     .opts = memory_options,
 };
 
-// Huge pages are mapped and unmapped whole.
+// Huge pages can only be mapped and unmapped as a whole.
 static size_t block_length(const struct memory_opts *o)
 {
     size_t page = o->hugetlb ? 2097152 : 1;
@@ -168,7 +168,7 @@ static void event(
     }
 }
 
-// This user's share of the total, so that nothing is shared between threads.
+// Each user has its own share of the total, so that threads share no counter.
 static int64_t share(const struct memory *t, unsigned id)
 {
     int64_t n = t->o->total / t->o->block, threads = t->run->threads;

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 //
-// mutex: every thread does one event: locks random ones of many mutexes, with
-// a short busy loop before each.
+// mutex: each thread runs one event, which locks random mutexes of a large
+// array, with a short busy loop before each.
 #include "bench/tests.h"
 
 #include <pthread.h>
@@ -11,16 +11,16 @@ struct mutex_opts {
     int64_t num, locks, loops;
 };
 
-// One to a cache line, so that neighbours do not slow each other down.
+// One mutex per cache line, so that neighbors do not slow each other down.
 struct slot {
     _Alignas(64) pthread_mutex_t lock;
-    uint64_t touched; // under the lock
+    uint64_t touched; // protected by the mutex
 };
 
 struct mutex {
     struct sb_workload w;
     const struct mutex_opts *o;
-    struct slot *slot; // o->num of them
+    struct slot *slot; // o->num entries
 };
 
 static const struct sb_opt mutex_options[] = {

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 //
-// The built-in tests and what they share.
+// The built-in tests and their shared code.
 #ifndef SB_BENCH_TESTS_H
 #define SB_BENCH_TESTS_H
 

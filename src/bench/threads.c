@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 //
-// threads: takes a lock, yields, releases it, again and again: what the
-// scheduler does with threads that fight over few locks.
+// threads: repeatedly takes a lock, yields and releases it, to measure how the
+// scheduler handles threads that compete for few locks.
 #include "bench/tests.h"
 
 #include <pthread.h>
@@ -15,7 +15,7 @@ struct threads_opts {
 struct threads {
     struct sb_workload w;
     const struct threads_opts *o;
-    pthread_mutex_t *lock; // o->locks of them
+    pthread_mutex_t *lock; // o->locks entries
 };
 
 static const struct sb_opt threads_options[] = {

@@ -79,21 +79,23 @@ static int add_percentile(
 
     if (sb_units_double(text, &pct))
         return sb_err_set(err, SB_EUSAGE,
-            "Invalid value for the 'percentile' option: '%s' (numbers from 0 "
-            "to 100 are needed, with commas between them)",
+            "Invalid value for the 'percentile' option: '%s' (must be "
+            "comma-separated numbers from 0 to 100)",
             text);
     if (pct < 0 || pct > 100)
         return sb_err_set(err, SB_ERANGE,
-            "Invalid value for the 'percentile' option: '%s' (the least is 0, "
-            "the most is 100)",
+            "Invalid value for the 'percentile' option: '%s' (the minimum is "
+            "0, the maximum is 100)",
             text);
     if (pct == 0)
         return sb_err_set(err, SB_EUSAGE,
-            "--percentile: 0 disables percentiles and stands alone");
+            "--percentile: 0 disables percentiles and cannot be combined with "
+            "other values");
     if (listed(t, pct))
         return 0;
     if (t->npct == SB_TEXT_PERCENTILES)
-        return sb_err_set(err, SB_ERANGE, "--percentile: more than %d values",
+        return sb_err_set(err, SB_ERANGE,
+            "--percentile: too many values; the maximum is %d",
             SB_TEXT_PERCENTILES);
     t->pct[t->npct++] = pct;
     return 0;
@@ -129,7 +131,7 @@ int sb_text_init(struct sb_text *t, const struct sb_text_opts *o, FILE *out,
     return 0;
 }
 
-// What 1.0 writes as notices goes with them.
+// Below the level at which 1.0 writes the report (NOTICE), prints nothing.
 static bool silent(const struct sb_text *t)
 {
     return t->o.verbosity < SB_LOG_NOTICE;
@@ -145,7 +147,7 @@ static double classic_ms(const struct sb_text *t, const struct sb_report *r)
     return t->npct ? sb_report_percentile(r, t->classic_pct) / 1e6 : 0;
 }
 
-// As many decimals as the report interval has, at most milliseconds.
+// Decimals of the report interval, at most milliseconds.
 static int decimals(const struct sb_text *t)
 {
     int64_t unit = 1000000000;
@@ -233,7 +235,7 @@ static void query(const struct sb_text *t, const char *label, uint64_t n)
     fprintf(t->out, "        %-33s%" PRIu64 "\n", label, n);
 }
 
-// Four decimals of a second, as in sysbench 1.0, or what a short time needs.
+// Four decimals as in sysbench 1.0, or more for short times.
 static int seconds_decimals(double s)
 {
     return 3 + sb_units_ms_decimals(s * 1e3, 1);
@@ -245,7 +247,7 @@ static void debug_line(const struct sb_text *t, const char *label, double ns)
         ns / 1e9);
 }
 
-// Times in nanoseconds.
+// Times are in nanoseconds.
 static void debug_times(const struct sb_text *t, const char *title, uint64_t n,
     uint64_t min, uint64_t ns, uint64_t max)
 {
@@ -256,8 +258,8 @@ static void debug_times(const struct sb_text *t, const char *title, uint64_t n,
     debug_line(t, "total", (double)ns);
 }
 
-// --db-debug. Operations are timed with the fetching of their rows, so that
-// nothing is left for the second block; 1.0 printed zeros there as well.
+// --db-debug. The times of operations include fetching rows, so the second
+// block is all zeros, as it was in 1.0.
 static void query_times(const struct sb_text *t, const struct sb_snap *s)
 {
     uint64_t n = 0, ns = 0, min = UINT64_MAX, max = 0;
@@ -282,7 +284,7 @@ static void sql(const struct sb_text *t, const struct sb_report *r)
     const struct sb_counters *c = &r->snap->c;
     uint64_t queries = c->reads + c->writes + c->others;
 
-    // The MongoDB fork of sysbench 0.5 had this heading, too.
+    // The MongoDB fork of sysbench 0.5 also had this heading.
     fprintf(t->out, "%s statistics:\n    queries performed:\n",
         t->documents ? "OLTP test" : "SQL");
     query(t, "read:", c->reads);
@@ -350,7 +352,7 @@ static void fairness(const struct sb_text *t, const struct sb_snap *s)
         events, events_dev, ns / 1e9, ns_dev / 1e9);
 }
 
-// --debug.
+// Printed with --debug.
 static void per_thread(const struct sb_text *t, const struct sb_snap *s)
 {
     fprintf(t->out, "DEBUG: Verbose per-thread statistics:\n\n");
@@ -392,7 +394,7 @@ static void classic(const struct sb_text *t, const struct sb_report *r)
         per_thread(t, r->snap);
 }
 
-// What follows is no result of a whole run.
+// Marks figures that are not the result of a complete run.
 static void failure(const struct sb_text *t, const struct sb_report *r)
 {
     char why[4 * sizeof(((struct sb_err *)0)->msg)];
@@ -409,7 +411,7 @@ static void failed_events(const struct sb_text *t, const struct sb_counters *c)
         c->failed, ended, 100 * (double)c->failed / (double)ended);
 }
 
-// The classic percentile is not repeated: parsers look for its line.
+// The classic percentile is left out: parsers look for its only line.
 static void percentiles(const struct sb_text *t, const struct sb_report *r)
 {
     if (t->npct < 2)
@@ -440,7 +442,7 @@ void sb_text_checkpoint(struct sb_text *t, const struct sb_report *r)
 {
     if (silent(t))
         return;
-    // Whole seconds as ever, tenths for those who asked for them.
+    // Whole seconds as in 1.0, tenths if a checkpoint has a fraction.
     int tenths = fabs(r->total_s - round(r->total_s)) >= 0.05;
     fprintf(t->out, "[ %.*fs ] Checkpoint report:\n", tenths, r->total_s);
     report(t, r);

@@ -16,7 +16,7 @@ struct rows {
     uint64_t max;
 };
 
-// Rows are this many to a factor of e.
+// Number of rows per factor of e.
 static double rows_per_e(void)
 {
     return (ROWS - 1) / (log(MAX_MS) - log(MIN_MS));
@@ -37,7 +37,7 @@ static int row_of(double ms)
     return row < ROWS - 1 ? (int)row : ROWS - 1;
 }
 
-// Our buckets are finer than a row, so the middle of one speaks for it.
+// Our buckets are narrower than a row: the middle of a bucket selects its row.
 static void add(void *arg, uint64_t low, uint64_t width, uint64_t count)
 {
     struct rows *r = arg;

@@ -9,16 +9,16 @@
 #include "base/log.h"
 #include "base/units.h"
 
-// Width of a column of times, and most digits a label like "99.9999%" takes.
+// Width of a column of times, and maximum length of a label like "99.9999%".
 #define TIME  11
 #define LABEL 24
 
-// Misses that sb_text_found() tells of: at least so many, and more than so many
-// percent of the executions that look for rows.
-#define MISSES_LEAST   10u
+// sb_text_found() reports an operation with at least this number of misses,
+// and more than this percentage of the executions that look for rows.
+#define MISSES_MIN     10u
 #define MISSES_PERCENT 1.0
 
-// "min avg 95% 99% max" over columns of times.
+// Prints the headings "min avg 95% 99% max" of columns of times.
 static void time_heads(const struct sb_text *t)
 {
     char label[LABEL];
@@ -118,14 +118,14 @@ void sb__text_operations(const struct sb_text *t, const struct sb_report *r)
     fprintf(t->out, "\n");
 }
 
-// Percent of the executions that found nothing; 0 when they are but a few.
+// Percentage of executions that found nothing; 0 if below the limits.
 static double misses(const struct sb_snap_op *op)
 {
     double pct = 100 * (double)op->misses / (double)(op->hits + op->misses);
 
-    if (op->misses < MISSES_LEAST || pct <= MISSES_PERCENT)
+    if (op->misses < MISSES_MIN || pct <= MISSES_PERCENT)
         return 0;
-    return floor(pct * 10) / 10; // 100 means all of them
+    return floor(pct * 10) / 10; // rounded down: 100 means all of them
 }
 
 void sb_text_found(const struct sb_text *t, const struct sb_report *r)
