@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 //
-// The unit test harness: a test program lists its tests, prints TAP, and goes
-// on after a failed check. No sleeping, no network, no clock in tests of pure
-// modules.
+// The unit test harness. A test program runs its tests in the order listed,
+// prints TAP, and continues after a failed check. Tests of pure modules do not
+// sleep and use neither network nor clock.
 //
 //     static void grows(void) { CHECK(x == 1); CHECK_INT(a, 3); }
 //     int main(void) { RUN(grows); return check_done(); }

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 //
-// What the tests of the option registry share: a table with an option of
-// every type, and one registry, target and argument vector for each test.
+// Shared by the tests of the option registry: a table with an option of every
+// type, and one registry, target and argument vector for each test.
 #ifndef CHECK_OPTS_H
 #define CHECK_OPTS_H
 
@@ -89,7 +89,7 @@ static inline void end(void)
         free(args[--nargs]);
 }
 
-// Sets one option in a fresh registry; what the error says, or "".
+// Sets one option in a fresh registry; returns the error message, or "".
 static inline const char *try(const char *arg)
 {
     begin();

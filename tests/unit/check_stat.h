@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 //
-// Goodness of fit for unit tests. Seeds are fixed, so a test passes always or
-// never; the bounds are those a right generator exceeds once in 10,000 seeds.
+// Goodness of fit for unit tests. Seeds are fixed, so a test always passes or
+// always fails. A correct generator exceeds the bounds with one of 10,000
+// seeds.
 #ifndef CHECK_STAT_H
 #define CHECK_STAT_H
 
@@ -20,8 +21,8 @@ static inline double stat_chi2_bound(double df)
     return df * pow(1 - a + STAT_Z * sqrt(a), 3);
 }
 
-// Chi-square statistic over its bound: at most 1 where `seen` fits
-// `share` (shares of n). Cells that expect less than 10 are pooled with the
+// Chi-square statistic divided by its bound: at most 1 if `seen` fits `share`
+// (shares of n). A cell with an expected count below 10 is merged with the
 // next.
 static inline double stat_chi2(
     const uint64_t *seen, const double *share, size_t cells, double n)
@@ -51,7 +52,7 @@ static inline int stat_compare(const void *a, const void *b)
     return (x > y) - (x < y);
 }
 
-// Kolmogorov-Smirnov distance over its bound, 2.23 / sqrt(n); sorts v.
+// Kolmogorov-Smirnov distance divided by its bound, 2.23 / sqrt(n). Sorts v.
 static inline double stat_ks(
     double *v, size_t n, double (*cdf)(double x, double arg), double arg)
 {

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 //
-// A driver made of a few lines, and one connection of it. What it is asked to
-// do goes into `log`, one piece an operation; statements say by their first
-// letter how they end.
+// A fake driver and one connection that uses it. The driver writes every
+// operation to `log_text`. The first letter of a statement chooses its
+// outcome; see answer().
 #ifndef FAKE_H
 #define FAKE_H
 
@@ -13,8 +13,8 @@
 #include "db/internal.h"
 
 static char log_text[1024];
-static int forget; // executions that find their statement forgotten
-static const struct sb_result *told; // what statements do; NULL: see answer()
+static int forget; // number of executions that fail: no such statement
+static const struct sb_result *fixed; // result of all statements; NULL: none
 
 static inline void note(const char *fmt, ...) SB_PRINTF(1, 2);
 
@@ -44,8 +44,8 @@ static inline int answer(
         return sb_err_native(err, SB_EQUERY, 7, "HY000", "broken");
     if (*sql == 'l')
         return sb_err_native(err, SB_ELOST, 8, "08S01", "gone");
-    if (told)
-        *res = *told;
+    if (fixed)
+        *res = *fixed;
     else if (*sql == 's')
         *res = (struct sb_result){
             .kind = SB_RESULT_ROWS, .nrows = 1, .nfields = 1
@@ -131,7 +131,7 @@ static struct sb_db db = { .owner = &owner, .drv = &drv };
 static struct sb__inst inst = { .db = &db };
 static struct sb_con_priv c;
 static char own[1];
-static struct sb_clock fake = { .ns0 = UINT64_C(1) << 62 }; // it stands still
+static struct sb_clock fake = { .ns0 = UINT64_C(1) << 62 }; // stands still
 
 static inline void start(void)
 {

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 //
-// The fake driver with document operations, a recorder, and documents written
-// by hand. What a command does is scripted: answers[] in order, then success.
+// The fake driver with document operations, a recorder, and functions that
+// build documents. Commands are answered by answers[] in order; all later ones
+// succeed.
 #ifndef FAKE_DOC_H
 #define FAKE_DOC_H
 
@@ -85,7 +86,7 @@ static inline void put_arg(
     end(d);
 }
 
-// Something like JSON of what tests use.
+// Prints the types that tests use, in a form similar to JSON.
 static inline void print(struct sb_buf *out, const uint8_t *doc, size_t len)
 {
     struct sb_walk w;
@@ -123,13 +124,13 @@ struct answer {
     int32_t kind;
     uint64_t nrows, affected;
     const struct doc *reply;
-    bool plain; // *err is left alone
+    bool plain; // *err is not set
 };
 
 static struct answer answers[16];
 static unsigned nanswers, ncommands;
 static struct sb_buf last; // the command sent last
-static char history[4096]; // commands as JSON, cut, one behind the other
+static char history[4096]; // commands as JSON, truncated, in order
 static const struct doc *last_reply;
 static uint64_t rows_left;
 static struct doc row;

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 //
-// A MySQL server of a few lines that says what a test wants, to the byte, and
-// the driver as its client. One of them at a time.
+// A fake MySQL server that sends exactly the bytes a test specifies, and the
+// driver as its client. One pair exists at a time.
 #ifndef FAKE_MYSQL_H
 #define FAKE_MYSQL_H
 
@@ -19,20 +19,20 @@
 
 #define ANSWERS 12
 #define ROOM    16384
-#define HANGS   300  // seconds
+#define HANGS   300  // a test that takes as many seconds hangs
 #define CLOSE   0x19 // COM_STMT_CLOSE has no answer
 
 static struct server {
     int listener;
     pthread_t thread;
-    bool mariadb; // it offers MariaDB's agreements
-    // The answers to what is asked after logging in; the server closes the
-    // connection behind the last.
+    bool mariadb; // offers MariaDB's extensions of the protocol
+    // The answers to the requests after login. The server closes the connection
+    // after the last one.
     uint8_t answer[ANSWERS][ROOM];
     size_t len[ANSWERS];
     int n;
-    // What they were answers to: head and command.
-    uint8_t asked[ANSWERS][SBMY_HEAD + 1];
+    // The requests that were answered: head and command.
+    uint8_t request[ANSWERS][SBMY_HEAD + 1];
 } server;
 
 static inline bool read_all(int fd, void *to, size_t len)
@@ -50,7 +50,7 @@ static inline bool read_all(int fd, void *to, size_t len)
     return true;
 }
 
-// What wants an answer; an empty packet does.
+// Reads up to the next request that has an answer; an empty packet has one.
 static inline bool read_request(int fd, uint8_t *head)
 {
     uint8_t room[4096];
@@ -69,16 +69,16 @@ static inline bool read_request(int fd, uint8_t *head)
 
 static inline bool write_all(int fd, const void *from, size_t len)
 {
-    // In one piece: that is how the driver reads it.
+    // One write, so that the driver reads the answer in one piece.
     return len == 0 || write(fd, from, len) == (ssize_t)len;
 }
 
-// Protocol 41, mysql_native_password, none of the newer agreements.
+// Protocol 41, mysql_native_password, none of the newer capabilities.
 #define HELLO                                                              \
     "\111\0\0\0\12"                                                        \
     "5.6.0\0\1\0\0\0abcdefgh\0\211\242\41\2\0\13\0\25\0\0\0\0\0\0\0\0\0\0" \
     "abcdefghijkl\0mysql_native_password"
-// The same of MariaDB: definitions of columns are sent when they change.
+// The same from MariaDB: it sends definitions of columns only if they change.
 #define HELLO_MARIADB                                             \
     "\124\0\0\0\12"                                               \
     "5.5.5-10-MariaDB\0\1\0\0\0abcdefgh\0\210\242\41\2\0\13\0\25" \
@@ -98,7 +98,7 @@ static inline void *serve(void *arg)
                 write_all(fd, welcome, sizeof(welcome));
 
     for (int i = 0; good && i < server.n; i++)
-        good = read_request(fd, server.asked[i]) &&
+        good = read_request(fd, server.request[i]) &&
                write_all(fd, server.answer[i], server.len[i]);
     close(fd);
     return NULL;
@@ -117,7 +117,7 @@ static inline void packet(uint8_t seq, const char *body, size_t len)
 }
 
 #define PACKET(seq, body) packet(seq, body, sizeof(body) - 1)
-#define FAREWELL                                                     \
+#define SHUTDOWN_MESSAGE                                             \
     PACKET(0, "\377\277\17#HY000The client was disconnected by the " \
               "server because of inactivity.")
 
@@ -126,7 +126,7 @@ static inline void next_answer(void)
     server.n++;
 }
 
-// Neither parameters nor columns.
+// A statement without parameters and columns.
 static inline void answer_prepare(void)
 {
     PACKET(1, "\0\1\0\0\0\0\0\0\0\0\0\0");
@@ -152,7 +152,8 @@ static struct sb_conn *const conn = (struct sb_conn *)&room;
 static struct sbmy_stmt statement;
 static struct sb_stmt *const stmt = (struct sb_stmt *)&statement;
 static struct sb_err err;
-static uint8_t asked[ANSWERS][SBMY_HEAD + 1]; // of the server that ended last
+// The requests to the server that ended last.
+static uint8_t requests[ANSWERS][SBMY_HEAD + 1];
 
 static inline void quiet(int level, const char *text)
 {
@@ -160,16 +161,16 @@ static inline void quiet(int level, const char *text)
 
 static const struct sb_host host = { .abi = SB_DRIVER_ABI, .log = quiet };
 
-static char place[64]; // of the socket
+static char socket_path[64];
 
 static inline int listen_here(void)
 {
     struct sockaddr_un a = { .sun_family = AF_UNIX };
     int fd = socket(AF_UNIX, SOCK_STREAM, 0);
 
-    snprintf(place, sizeof(place), "fake-%ld.sock", (long)getpid());
-    memcpy(a.sun_path, place, sizeof(place));
-    unlink(place);
+    snprintf(socket_path, sizeof(socket_path), "fake-%ld.sock", (long)getpid());
+    memcpy(a.sun_path, socket_path, sizeof(socket_path));
+    unlink(socket_path);
     if (bind(fd, (struct sockaddr *)&a, sizeof(a)) || listen(fd, 1))
         return -1;
     return fd;
@@ -183,7 +184,7 @@ static inline int start(const char *option, const char *value)
     memset(&err, 0, sizeof(err));
     sb_opts_add(opts, &sbmy_opt_table, &values, &err);
     server.listener = listen_here();
-    if (sb_opts_set(opts, "mysql-socket", place, SB_SRC_CMDLINE, &err) ||
+    if (sb_opts_set(opts, "mysql-socket", socket_path, SB_SRC_CMDLINE, &err) ||
         sb_opts_set(opts, option, value, SB_SRC_CMDLINE, &err))
         return -1;
     alarm(HANGS); // ends the test program
@@ -202,9 +203,9 @@ static inline void finish(void)
     sb_driver.generic->env_done(&env);
     pthread_join(server.thread, NULL);
     close(server.listener);
-    unlink(place);
+    unlink(socket_path);
     sb_opts_free(opts);
-    memcpy(asked, server.asked, sizeof(asked));
+    memcpy(requests, server.request, sizeof(requests));
     memset(&server, 0, sizeof(server));
     alarm(0);
 }

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 //
-// Bytes that end where the process may not read on: who reads beyond them dies.
+// Bytes directly before a page that must not be read: a read beyond their end
+// crashes the test.
 #ifndef GUARD_PAGE_H
 #define GUARD_PAGE_H
 

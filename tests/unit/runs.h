@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 //
-// Runs for tests: what a run did, as its listener saw it, and the simplest
+// Runs for tests: the figures that the listener of a run got, and the simplest
 // workload.
 #ifndef RUNS_H
 #define RUNS_H
@@ -13,8 +13,9 @@
 #include "run/run.h"
 
 #define MS INT64_C(1000000)
-// A busy machine may let nobody run for all of a short run: what needs that
-// somebody did is tried again with one four times as long, up to this.
+// On a busy machine no user may get the processor during a short run. A test
+// that requires that users ran repeats the run, four times as long each time,
+// up to this time.
 #define LONGEST (30000 * MS)
 
 struct seen {
@@ -27,8 +28,8 @@ struct seen {
     uint64_t lat_max, lag_max, queue;
     double total_s;
     int finals, checkpoints;
-    char failure[sizeof(((struct sb_err *)0)->msg)]; // that the report names
-    _Atomic int calls;                               // of the workload's events
+    char failure[sizeof(((struct sb_err *)0)->msg)]; // that the report shows
+    _Atomic int calls;                               // of event functions
     _Atomic bool canceled;
     _Atomic uint64_t keys[8]; // a random number of each user
 };

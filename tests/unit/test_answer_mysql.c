@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 //
-// Answers as servers sent them, whole, cut off at every byte, and spoiled.
+// Recorded answers of servers: complete, truncated at every byte, and with
+// every byte changed.
 #include <stdlib.h>
 
 #include "check.h"
@@ -8,8 +9,8 @@
 #include "drivers/mysql/binary.h"
 #include "guard_page.h"
 
-// MySQL 5.6: definitions each time. -1, 2^64 - 1, 0.5, 'text', a time; then a
-// row of NULLs, 7 and ''.
+// MySQL 5.6, which sends definitions with each result. The rows are: -1,
+// 2^64 - 1, 0.5, 'text', a time; and NULLs, 7 and ''.
 static const char mysql_rows[] =
     "0100000105"
     "2400000203646566067362746573740372656303726563016901690c3f000b000000030000"
@@ -32,7 +33,7 @@ static const char mariadb_rows[] =
 static const char insert[] =
     "2e00000100020002000000265265636f7264733a203220204475706c6963617465733a2030"
     "20205761726e696e67733a2030";
-// Fails when the first row was to come.
+// An error instead of the first row.
 static const char mysql_error[] =
     "010000010135000002036465660000001f2853454c45435420692046524f4d207265632057"
     "484552452069203c203529000c3f000b00000003800000000005000003fe00000200290000"
@@ -96,7 +97,7 @@ static void whole_answers(void)
     CHECK_INT(a.columns, 0);
     CHECK_INT(a.rows, 15);
     CHECK(a.remembers);
-    // Definitions that are left out, which was not agreed.
+    // Definitions are missing although the capability was not agreed.
     sbmy_answer_begin(&a, 1, false);
     CHECK_INT(
         sbmy_answer_read(&a, in, bytes_of(mariadb_rows, in)), SBMY_STEP_BAD);
@@ -130,7 +131,7 @@ static void errors(void)
         CHECK_INT(e.len, strlen(text));
         CHECK(memcmp(e.text, text, e.len) == 0);
     }
-    // An old one, without a state.
+    // An error of an old server, without SQLSTATE.
     bytes_of("ff1504657272", in);
     CHECK(sbmy_problem_read(in, 6, &e));
     CHECK_INT(e.native, 1045);
@@ -138,15 +139,15 @@ static void errors(void)
     CHECK_INT(e.len, 3);
     for (size_t n = 0; n < 3; n++)
         CHECK(!sbmy_problem_read(in, n, &e));
-    // What a server says before it hangs up has a number of its own.
+    // A server's closing message has the sequence number 0.
     CHECK_INT(read_hex("09000000ff8707233037303031", in, &a), SBMY_STEP_DONE);
     CHECK(sbmy_problem_read(in + a.error, a.error_len, &e));
     CHECK_INT(e.native, 1927);
-    // Others have not.
+    // Other packets must continue the sequence.
     CHECK_INT(read_hex("0700000000000002000000", in, &a), SBMY_STEP_BAD);
 }
 
-// However it comes, it is the same answer.
+// The result does not depend on how the bytes are split.
 static void in_pieces(void)
 {
     uint8_t in[GUARD_MOST];
@@ -167,8 +168,9 @@ static void in_pieces(void)
     }
 }
 
-// As wire.c reads them; whatever is in there, nothing beyond is read.
-static void use(const struct sbmy_answer *a, const uint8_t *in)
+// Reads definitions and rows as wire.c does. Nothing may be read beyond the end
+// of the answer.
+static void read_contents(const struct sbmy_answer *a, const uint8_t *in)
 {
     struct sbmy_shape shape[8] = { { .type = 3 }, { .type = 8, .flags = 32 },
         { .type = 5, .decimals = 31 }, { .type = 253 },
@@ -200,7 +202,7 @@ static void use(const struct sbmy_answer *a, const uint8_t *in)
     }
 }
 
-static void spoiled(void)
+static void changed_bytes(void)
 {
     uint8_t in[GUARD_MOST];
     struct sbmy_answer a;
@@ -218,7 +220,7 @@ static void spoiled(void)
                 sbmy_answer_begin(&a, 1, true);
                 step = sbmy_answer_read(&a, p, len);
                 if (step == SBMY_STEP_DONE)
-                    use(&a, p);
+                    read_contents(&a, p);
                 else if (step == SBMY_STEP_MORE)
                     CHECK(a.want > len);
                 done += step == SBMY_STEP_DONE;
@@ -230,8 +232,8 @@ static void spoiled(void)
     CHECK(bad > 1000);
 }
 
-// Definitions and rows that end too soon.
-static void cut_packets(void)
+// Definitions that end too early.
+static void truncated_definitions(void)
 {
     uint8_t in[GUARD_MOST];
     struct sbmy_column_def def;
@@ -249,7 +251,7 @@ static void cut_packets(void)
     CHECK(def.name && def.name[0] == 'i');
 }
 
-// MariaDB tells more of a type behind the names.
+// MariaDB sends additional type information after the names.
 static void longer_definition(void)
 {
     uint8_t in[100];
@@ -266,11 +268,11 @@ static void longer_definition(void)
     CHECK(def.name && def.name[0] == 'j');
 }
 
-static void no_answers(void)
+static void malformed_answers(void)
 {
     static const char *const bad[] = {
         "00000001",                     // an empty packet
-        "0500000205",                   // a wrong number: see the next check
+        "0500000205",                   // a wrong sequence number
         "01000001fe", "03000001050000", // no counts
         "0100000100",                   // OK without its end
         "0200000100fb", "01000001ff",
@@ -278,7 +280,8 @@ static void no_answers(void)
         "05000002fe00002200"
         "05000003fe00002200"
         "01000004aa",
-        "02000001010005000002fe0000220001000003fe", // EOF of another age
+        "02000001010005000002fe0000220001000003fe", // an EOF packet that is too
+                                                    // short
     };
     uint8_t in[100];
     struct sbmy_answer a;
@@ -292,7 +295,7 @@ static void no_answers(void)
     }
 }
 
-static void oddities(void)
+static void special_answers(void)
 {
     uint8_t in[100];
     struct sbmy_answer a;
@@ -300,7 +303,7 @@ static void oddities(void)
     CHECK_INT(read_hex("01000001fb", in, &a), SBMY_STEP_DONE);
     CHECK(a.file);
     CHECK_INT(a.seq, 2);
-    // How far the server is, before it answers.
+    // A progress report before the answer.
     CHECK_INT(read_hex("07000001ffffff01010264"
                        "07000002000901"
                        "02000000",
@@ -308,7 +311,7 @@ static void oddities(void)
         SBMY_STEP_DONE);
     CHECK_INT(a.affected, 9);
     CHECK_INT(a.insert_id, 1);
-    // Rows of none.
+    // A result set without rows.
     CHECK_INT(read_hex("020000010100"
                        "05000002fe00000200"
                        "05000003fe00000a00",
@@ -316,7 +319,7 @@ static void oddities(void)
         SBMY_STEP_DONE);
     CHECK_INT(a.nrows, 0);
     CHECK(a.status & SBMY_MORE_RESULTS);
-    // What follows is the next one's.
+    // Bytes after the end belong to the next answer.
     CHECK_INT(read_hex("0700000100000002000000"
                        "ff",
                   in, &a),
@@ -337,14 +340,14 @@ static void long_rows(void)
     p += bytes_of("02000001010005000002fe00002200", p);
     bytes_of("ffffff03", p);
     bytes_of("ffffff04", p + full);
-    p[full + 4] = 0xfe; // no end: it belongs to the row
+    p[full + 4] = 0xfe; // not an EOF packet: the packet continues the row
     bytes_of("0000000505000006fe00002200", p + 2 * full);
     sbmy_answer_begin(&a, 1, true);
     CHECK_INT(sbmy_answer_read(&a, in, len - 10), SBMY_STEP_MORE);
     CHECK_INT(sbmy_answer_read(&a, in, len), SBMY_STEP_DONE);
     CHECK_INT(a.nrows, 1);
     CHECK_INT(a.at, len);
-    // Nothing else is that long.
+    // No other packet may be that long.
     in[2 * full + 15 + 3] = 9;
     sbmy_answer_begin(&a, 1, true);
     CHECK_INT(sbmy_answer_read(&a, in, len), SBMY_STEP_BAD);
@@ -387,11 +390,11 @@ int main(void)
     RUN(whole_answers);
     RUN(errors);
     RUN(in_pieces);
-    RUN(spoiled);
-    RUN(cut_packets);
+    RUN(changed_bytes);
+    RUN(truncated_definitions);
     RUN(longer_definition);
-    RUN(no_answers);
-    RUN(oddities);
+    RUN(malformed_answers);
+    RUN(special_answers);
     RUN(long_rows);
     RUN(numbers);
     return check_done();

@@ -1,14 +1,15 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 //
-// What the driver asks by itself, and a server that answers something else:
-// rows or columns that are missing, NULL, no rows at all, a request for a file.
+// The driver's own queries, and servers that answer them in an unexpected way:
+// missing rows or columns, NULL, no result set, a request for a file.
 #include "fake_mysql.h"
 
-#define COLUMN      "\3def\0\0\0\1c\0\14\41\0\170\0\0\0\375\0\0\0\0\0"
-#define EOF_PACKET  "\376\0\0\2\0"
-#define FILE_WANTED "\373/etc/hostname"
+#define COLUMN       "\3def\0\0\0\1c\0\14\41\0\170\0\0\0\375\0\0\0\0\0"
+#define EOF_PACKET   "\376\0\0\2\0"
+#define FILE_REQUEST "\373/etc/hostname"
 
-// A result of text: n columns, and one row of these bytes, or none.
+// A result set of the text protocol with n columns and one row of these bytes,
+// or no row.
 static void answer_text(unsigned n, const char *row, size_t len)
 {
     const char count = (char)n;
@@ -31,8 +32,7 @@ static void connected(void)
     CHECK_STR(err.msg, "");
 }
 
-// The server in a line
-// ----------------------------------------------------------
+// The line about the server -------------------------------------------------
 
 static void check_server(const char *want)
 {
@@ -104,14 +104,14 @@ static void counters(void)
     finish();
 }
 
-// Results that follow the one that was asked for are not the next answer.
-static void results_behind(void)
+// Further result sets of an answer are skipped: they are not the next answer.
+static void further_results(void)
 {
     PACKET(1, "\2");
     PACKET(2, COLUMN);
     PACKET(3, COLUMN);
     PACKET(4, EOF_PACKET);
-    PACKET(5, "\376\0\0\12\0"); // more
+    PACKET(5, "\376\0\0\12\0"); // more results follow
     PACKET(6, OK);
     next_answer();
     TEXT(2, "\11Questions\00242");
@@ -123,8 +123,7 @@ static void results_behind(void)
     finish();
 }
 
-// Loading
-// -----------------------------------------------------------------------
+// Loading -------------------------------------------------------------------
 
 static int begin(void)
 {
@@ -160,10 +159,10 @@ static void settings_of_no_row(void)
     check_no_load("the server does not tell its settings");
 }
 
-// Not even the load that is about to begin.
+// A server may not request a file during a load either, before LOAD DATA.
 static void file_for_settings(void)
 {
-    PACKET(1, FILE_WANTED);
+    PACKET(1, FILE_REQUEST);
     next_answer();
     PACKET(3, OK);
     next_answer();
@@ -173,7 +172,7 @@ static void file_for_settings(void)
 static void file_for_a_setting(void)
 {
     TEXT(5, "\0011\0011\0011\0011\0010");
-    PACKET(1, FILE_WANTED);
+    PACKET(1, FILE_REQUEST);
     next_answer();
     PACKET(3, OK);
     next_answer();
@@ -185,14 +184,14 @@ static void file_for_a_setting(void)
     finish();
 }
 
-// A load of one row of which the server took none; what it has to say of it
-// comes then.
-static void begin_a_load(void)
+// A load of one row that the server does not insert. The answer to SHOW
+// WARNINGS comes next.
+static void answer_load(void)
 {
     TEXT(5, "\0011\0011\0011\0011\0010");
     answer_ok(); // SET
     answer_ok(); // START TRANSACTION
-    PACKET(1, FILE_WANTED);
+    PACKET(1, FILE_REQUEST);
     next_answer();
     next_answer(); // the row
     PACKET(4, "\0\0\0\2\0\1\0");
@@ -218,28 +217,28 @@ static void check_load(int native, const char *text)
 
 static void warning(void)
 {
-    begin_a_load();
+    answer_load();
     TEXT(3, "\7Warning\0041062\11Duplicate");
     check_load(1062, "Duplicate");
 }
 
 static void warning_of_one_column(void)
 {
-    begin_a_load();
+    answer_load();
     TEXT(1, "\7Warning");
     check_load(0, SKIPPED);
 }
 
 static void warning_of_null(void)
 {
-    begin_a_load();
+    answer_load();
     TEXT(3, "\7Warning\373\373");
     check_load(0, SKIPPED);
 }
 
 static void warning_of_no_result(void)
 {
-    begin_a_load();
+    answer_load();
     answer_ok();
     check_load(0, SKIPPED);
 }
@@ -252,7 +251,7 @@ int main(void)
     RUN(server_line_of_no_row);
     RUN(server_line_of_no_result);
     RUN(counters);
-    RUN(results_behind);
+    RUN(further_results);
     RUN(settings_of_one_column);
     RUN(settings_of_null);
     RUN(settings_of_no_row);

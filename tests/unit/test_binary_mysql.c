@@ -1,15 +1,15 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 //
-// Rows of the binary protocol as text. What servers make of the same values in
-// the protocol of texts, tests/db/mysql_api.lua compares.
+// Rows of the binary protocol as text. tests/db/mysql_api.lua compares them
+// with the text protocol of real servers.
 #include "check.h"
 #include "drivers/mysql/binary.h"
 #include "guard_page.h"
 
 #define UNSIGNED 0x20
-#define ZEROFILL 0x60 // and unsigned, as all of them are
+#define ZEROFILL 0x60 // ZEROFILL implies UNSIGNED
 
-// The text of a row's only cell; "NULL", or "(bad)".
+// Returns the text of a row's only cell, "NULL", or "(bad)".
 static const char *cell(struct sbmy_shape shape, const void *value, size_t len)
 {
     static char out[2000];
@@ -65,7 +65,7 @@ static void integers(void)
         "-9223372036854775808");
     CHECK_STR(integer(SBMY_TYPE_LONGLONG, UNSIGNED, 20, UINT64_MAX),
         "18446744073709551615");
-    // No server has columns of that width.
+    // No server has columns of that width: it is ignored.
     CHECK_STR(integer(SBMY_TYPE_LONG, ZEROFILL, UINT32_MAX, 1), "1");
 }
 
@@ -100,7 +100,7 @@ static void reals(void)
     CHECK_STR(real(-1.7976931348623157e308, 31), "-1.7976931348623157e308");
     CHECK_STR(real(5e-324, 31), "5e-324");
     CHECK_STR(real(2.2250738585072014e-308, 31), "2.2250738585072014e-308");
-    // A power of two, where the nearest of 16 digits is not good enough.
+    // A power of two, for which the nearest value of 16 digits is not exact.
     CHECK_STR(real(0x1p-44, 31), "0.00000000000005684341886080802");
     CHECK_STR(real(9007199254740993.0, 31), "9.007199254740992e15");
     CHECK_STR(real(INFINITY, 31), "0");
@@ -163,7 +163,7 @@ static void times(void)
     CHECK_STR(timed(SBMY_TYPE_TIME, 2, "", 1), "00:00:00.00");
     CHECK_STR(timed(SBMY_TYPE_TIME, 0, "\x0d\0\0\0\0\0\0\0\0\0\0\0\0\0", 14),
         "(bad)");
-    // Nothing that a server says makes it longer than its place.
+    // No value that a server sends is longer than its buffer.
     CHECK_STR(timed(SBMY_TYPE_TIME, 9,
                   "\x0c\1\xff\xff\xff\xff\xff\xff\xff\xff\xff\xff\xff", 13),
         "-103079215335:255:255.967295");
@@ -172,7 +172,7 @@ static void times(void)
         "65535-255-255 255:255:255.967295");
 }
 
-// NULL is the third, and the ninth begins the bitmap's second byte.
+// The third column is NULL, and the ninth is in the bitmap's second byte.
 static void rows(void)
 {
     struct sbmy_shape shape[9] = { { .type = SBMY_TYPE_TINY }, { .type = 253 },
@@ -199,7 +199,7 @@ static void rows(void)
     CHECK(c[8].len == 1 && (uint8_t)c[8].s[0] == 0xff);
 }
 
-// A text whose length goes beyond the row.
+// Texts whose length exceeds the row.
 static void long_lengths(void)
 {
     struct sbmy_shape s = { .type = 253 };

@@ -67,7 +67,7 @@ static void keeps_its_maximum(void)
     sb_buf_done(&b);
 }
 
-static void refuses_overflow(void)
+static void rejects_overflow(void)
 {
     struct sb_buf b;
 
@@ -85,6 +85,6 @@ int main(void)
     RUN(appends);
     RUN(grows);
     RUN(keeps_its_maximum);
-    RUN(refuses_overflow);
+    RUN(rejects_overflow);
     return check_done();
 }

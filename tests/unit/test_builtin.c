@@ -172,7 +172,7 @@ static void mutex(void)
 
     setup(&f, "mutex", 4, o);
     CHECK_INT(run(&f), 0);
-    CHECK_INT(f.c.completed, 4); // one event a thread
+    CHECK_INT(f.c.completed, 4); // one event per thread
     teardown(&f);
 }
 

@@ -8,7 +8,7 @@
 #define MS     (1000 * US)
 #define SECOND (1000 * MS)
 
-// A counter at `hz` and a kernel clock that runs `ppm` too fast against it.
+// A time-stamp counter of `hz`, and a kernel clock that runs `ppm` faster.
 struct world {
     double hz, ppm;
     uint64_t tsc; // now
@@ -21,7 +21,8 @@ static void world_pass(struct world *w, uint64_t ns)
     w->ns += (double)ns * (1 + w->ppm / 1e6);
 }
 
-// As sb_clock_init leaves it after a calibration that was `error` off.
+// Returns a clock as sb_clock_init() sets it up, if the calibration has the
+// relative error `error`.
 static struct sb_clock clock_in(struct world *w, double error)
 {
     struct sb_clock c = { .tsc = true };
@@ -41,8 +42,9 @@ static uint64_t clock_at(const struct sb_clock *c, uint64_t tsc)
     return c->ns0 + sb_clock_ticks_ns(tsc - c->tsc0, c->mult);
 }
 
-// Anchors as they fall due, read with up to 50 ns of noise. Returns the
-// largest difference from the kernel's clock after `settle`.
+// Lets `length` ns pass and sets anchors when they are due, with up to 50 ns of
+// noise. Returns the largest difference from the kernel's clock after the first
+// `settle` ns.
 static double drive(
     struct sb_clock *c, struct world *w, uint64_t length, uint64_t settle)
 {
@@ -76,8 +78,8 @@ static void follows_the_kernel(void)
     CHECK(drive(&c, &w, 120 * SECOND, 3 * SECOND) < 150);
 }
 
-// A calibration 1 % off is a bad one; it still comes right.
-static void bad_calibration_heals(void)
+// An error of 1 % in the calibration is corrected.
+static void bad_calibration_is_corrected(void)
 {
     struct world w = { 3.7e9, 0, 5, 1e9 };
     struct sb_clock c = clock_in(&w, 0.01);
@@ -85,8 +87,8 @@ static void bad_calibration_heals(void)
     CHECK(drive(&c, &w, 20 * SECOND, 10 * SECOND) < 150);
 }
 
-// NTP begins to slew the kernel's clock by 100 ppm: the rate window has to
-// let go of the past, so that no lasting difference remains.
+// NTP begins to slew the kernel's clock by 100 ppm. The rate window must drop
+// old anchors, so that no lasting difference remains.
 static void follows_a_changed_rate(void)
 {
     struct world w = { 1e9, 0, 0, 1e9 };
@@ -98,9 +100,10 @@ static void follows_a_changed_rate(void)
     CHECK(drive(&c, &w, 100 * SECOND, 40 * SECOND) < 300);
 }
 
-// A thread that was in one call for minutes must not have gone astray: by 1
-// ppm, the noise of the last anchor over the time to the one it missed.
-static void long_silence(void)
+// A thread that was in one call for minutes sets no anchors. Its clock may
+// drift by 1 ppm: the noise of the last anchor divided by the time between
+// anchors.
+static void minutes_without_anchor(void)
 {
     struct world w = { 2.6e9, 0, 0, 1e9 };
     struct sb_clock c = clock_in(&w, 25e-6);
@@ -112,8 +115,9 @@ static void long_silence(void)
     CHECK(drive(&c, &w, 30 * SECOND, 20 * SECOND) < 150);
 }
 
-// Silence after silence: what corrects the first must not spoil the second.
-static void silence_twice(void)
+// Two such times in a row: the correction after the first must not cause an
+// error in the second.
+static void minutes_without_anchor_twice(void)
 {
     struct world w = { 2.6e9, 0, 0, 1e9 };
     struct sb_clock c = clock_in(&w, 25e-6);
@@ -125,8 +129,8 @@ static void silence_twice(void)
     CHECK(sb_clock_steer(&c, w.tsc, (uint64_t)w.ns));
 }
 
-// Differences that no rate explains: the counter is not trusted any more.
-static void runaway_is_given_up(void)
+// The counter is not used after a difference that no rate explains.
+static void unstable_counter_is_not_used(void)
 {
     static const double jumps[] = { 1e9, -1e9 };
 
@@ -155,7 +159,7 @@ static void counter_behind_is_no_jump(void)
     c.ns0 += 500 * SECOND;
     ahead = c.ns0;
     CHECK(!c.tsc || sb_clock_now(&c) == ahead);
-    // Without the counter it is the held moment.
+    // Without the counter the clock stays at the last time.
     c.tsc = false;
     CHECK(sb_clock_now(&c) == ahead);
 }
@@ -184,9 +188,10 @@ static void never_goes_back(void)
     }
 }
 
-// Compares for 30 ms, with the anchors that fall due: reads between two
-// readings of the kernel's clock that are close together. True when one was
-// off by more than 20 us. Pairs that were interrupted say nothing.
+// Compares the clock with the kernel's for 30 ms and sets anchors when they are
+// due. Reads the clock between two readings of the kernel's clock, and ignores
+// pairs that are far apart, since the thread was interrupted. Returns true if a
+// reading was off by more than 20 us.
 static bool disagrees(struct sb_clock *c)
 {
     uint64_t before, now, after, end = sb_clock_monotonic() + 30 * MS;
@@ -204,8 +209,9 @@ static bool disagrees(struct sb_clock *c)
     return false;
 }
 
-// Any of five: a machine that stops the program inside every reading of a
-// calibration can spoil one. A wrong clock disagrees each time.
+// One of five clocks must agree: a machine that interrupts the program in every
+// reading of a calibration can make one inaccurate. A wrong clock disagrees
+// each time.
 static void agrees_with_the_kernel(void)
 {
     bool good = false;
@@ -225,17 +231,17 @@ static void sleeps_until(void)
 
     sb_clock_sleep_until(until);
     CHECK(sb_clock_monotonic() >= until);
-    sb_clock_sleep_until(until); // the past: at once
+    sb_clock_sleep_until(until); // in the past: returns at once
 }
 
 int main(void)
 {
     RUN(follows_the_kernel);
-    RUN(bad_calibration_heals);
+    RUN(bad_calibration_is_corrected);
     RUN(follows_a_changed_rate);
-    RUN(long_silence);
-    RUN(silence_twice);
-    RUN(runaway_is_given_up);
+    RUN(minutes_without_anchor);
+    RUN(minutes_without_anchor_twice);
+    RUN(unstable_counter_is_not_used);
     RUN(counter_behind_is_no_jump);
     RUN(ticks_do_not_overflow);
     RUN(never_goes_back);

@@ -37,7 +37,7 @@ static void *wait_twice(void *arg)
     return NULL;
 }
 
-static void the_barrier_opens_for_all_and_again(void)
+static void barrier_opens_for_all_twice(void)
 {
     struct sb_crew c;
     struct member m[3];
@@ -52,11 +52,11 @@ static void the_barrier_opens_for_all_and_again(void)
         pthread_join(t[i], NULL);
         CHECK_INT(m[i].rc, 0);
     }
-    CHECK_INT(c.generation, 3); // two barriers, and all gone
+    CHECK_INT(c.generation, 3); // two barriers, and all left
     sb_crew_done(&c);
 }
 
-static void those_that_are_gone_are_not_waited_for(void)
+static void barrier_ignores_members_that_left(void)
 {
     struct sb_crew c;
 
@@ -96,26 +96,26 @@ static bool is_back(struct member *m)
     return atomic_load(&m->back);
 }
 
-static void those_that_undo_wait_for_all(void)
+static void undo_waits_for_all_members(void)
 {
     struct sb_crew c;
     struct member m = { .crew = &c };
     pthread_t t;
 
     CHECK_INT(sb_crew_init(&c, 3), 0);
-    sb_crew_settle(&c); // nobody waits unless all are told to end
+    sb_crew_settle(&c); // returns at once: the crew is not canceled
     sb_crew_cancel(&c);
     pthread_create(&t, NULL, settle, &m);
     CHECK(!is_back(&m));
     sb_crew_leave(&c);
     CHECK(!is_back(&m));
-    sb_crew_settle(&c); // the last one
+    sb_crew_settle(&c); // the last member
     pthread_join(t, NULL);
     CHECK(!sb_crew_hold(&c));
     sb_crew_done(&c);
 }
 
-static void nobody_undoes_while_calls_are_canceled(void)
+static void undo_waits_until_calls_are_canceled(void)
 {
     struct sb_crew c;
     struct member m[2] = { { .crew = &c }, { .crew = &c } };
@@ -131,11 +131,11 @@ static void nobody_undoes_while_calls_are_canceled(void)
     pthread_join(t[0], NULL);
     pthread_join(t[1], NULL);
     CHECK(!sb_crew_hold(&c));
-    sb_crew_settle(&c); // late
+    sb_crew_settle(&c); // returns at once: all have settled
     sb_crew_done(&c);
 }
 
-static void progress_shows_rate_and_rest(void)
+static void progress_shows_rate_and_time_left(void)
 {
     struct sb_crew c;
     char line[160];
@@ -153,7 +153,7 @@ static void progress_shows_rate_and_rest(void)
     sb_crew_done(&c);
 }
 
-static void done_takes_zero(void)
+static void done_accepts_zeroed_struct(void)
 {
     struct sb_crew c = { 0 };
 
@@ -164,12 +164,12 @@ static void done_takes_zero(void)
 int main(void)
 {
     RUN(tickets_count_by_key);
-    RUN(the_barrier_opens_for_all_and_again);
-    RUN(those_that_are_gone_are_not_waited_for);
+    RUN(barrier_opens_for_all_twice);
+    RUN(barrier_ignores_members_that_left);
     RUN(cancel_ends_waiting);
-    RUN(those_that_undo_wait_for_all);
-    RUN(nobody_undoes_while_calls_are_canceled);
-    RUN(progress_shows_rate_and_rest);
-    RUN(done_takes_zero);
+    RUN(undo_waits_for_all_members);
+    RUN(undo_waits_until_calls_are_canceled);
+    RUN(progress_shows_rate_and_time_left);
+    RUN(done_accepts_zeroed_struct);
     return check_done();
 }

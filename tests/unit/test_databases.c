@@ -66,7 +66,7 @@ static const char *connect_one(void)
     return connect_with(NULL, NULL, 0);
 }
 
-static void one(void)
+static void one_database(void)
 {
     begin("just one");
     CHECK_STR(connect_one(), "just one");
@@ -78,7 +78,7 @@ static void one(void)
     end();
 }
 
-// Blanks and commas to spare are none of a name.
+// Extra blanks and commas are not part of a name.
 static void names(void)
 {
     begin(" , a b,,\tc ,");
@@ -94,7 +94,7 @@ static void names(void)
     end();
 }
 
-static void in_turn(void)
+static void round_robin(void)
 {
     static const char *const want[] = { "a", "b", "c", "b", "c", "a", "c", "a",
         "b", "a" };
@@ -109,9 +109,9 @@ static void in_turn(void)
     end();
 }
 
-// Users, or connections, are spread evenly; so are they over pairs of a host,
-// which is taken in turn as well, and a database.
-static void even(void)
+// Users and connections are distributed evenly among databases, and among
+// pairs of host and database, since hosts are used round-robin as well.
+static void even_distribution(void)
 {
     for (unsigned hosts = 1; hosts <= 4; hosts++) {
         int count[MOST] = { 0 };
@@ -127,8 +127,9 @@ static void even(void)
     }
 }
 
-// An instance stays: its text is kept once, not once a connection.
-static void instances(void)
+// An instance is kept: one_database per database, not one_database per
+// connection.
+static void one_instance_per_database(void)
 {
     int n = 0;
 
@@ -159,8 +160,8 @@ static void overrides(void)
     end();
 }
 
-// A driver without such an option.
-static void none(void)
+// A driver without an option for databases.
+static void no_option(void)
 {
     begin("a,b");
     drv.opts = NULL;
@@ -172,12 +173,12 @@ static void none(void)
 
 int main(void)
 {
-    RUN(one);
+    RUN(one_database);
     RUN(names);
-    RUN(in_turn);
-    RUN(even);
-    RUN(instances);
+    RUN(round_robin);
+    RUN(even_distribution);
+    RUN(one_instance_per_database);
     RUN(overrides);
-    RUN(none);
+    RUN(no_option);
     return check_done();
 }

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 //
-// Each distribution against its own formula by chi-square, and against the
-// formula of a slightly wrong parameter, which has to be found wrong. The
-// formula of `special` is the shape that sysbench 1.0.20 draws; see
-// docs/internals/dist.md for how that was checked.
+// Each distribution is compared with its own formula by chi-square, and with
+// the formula of a slightly different parameter, which must not fit. The
+// formula of `special` is the shape that sysbench 1.0.20 draws;
+// docs/internals/dist.md explains how that was checked.
 #include "base/dist.h"
 
 #include "check.h"
@@ -30,7 +30,7 @@ static struct fixture with(const struct sb_dist_opts *o, uint64_t seed)
     return f;
 }
 
-// Probability that a value is at most k + 1, that is, at offset <= k.
+// Probability that a value is at most k + 1, that is, its offset is at most k.
 typedef double cdf(double k, const struct sb_dist_opts *o);
 
 static double cdf_uniform(double k, const struct sb_dist_opts *o)
@@ -38,8 +38,8 @@ static double cdf_uniform(double k, const struct sb_dist_opts *o)
     return (k + 1) / RANGE;
 }
 
-// Mean of m uniforms (Bates), by Irwin and Hall's sum in the lower half,
-// where it does not cancel.
+// Mean of m uniform variables (Bates distribution), by Irwin and Hall's sum.
+// Only the lower half is summed, where digits do not cancel.
 static double bates(double x, int m)
 {
     double sum = 0, term = 1;
@@ -60,9 +60,9 @@ static double cdf_gaussian(double k, const struct sb_dist_opts *o)
     return bates((k + 1) / RANGE, (int)o->spec_iter);
 }
 
-// rand-spec-res % uniform over the upper rand-spec-res % of a window of
-// rand-spec-pct % (and one value) that begins half of that below the centre;
-// the rest gaussian.
+// rand-spec-res % of the values are uniform over the upper rand-spec-res % of a
+// window of rand-spec-pct % plus one value, which begins half its width below
+// the center. The others are gaussian.
 static double cdf_special(double k, const struct sb_dist_opts *o)
 {
     double t = RANGE - 1, share = (double)o->spec_res / 100;
@@ -120,7 +120,8 @@ static void draw(
     }
 }
 
-// What `o` draws fits its own formula, and not that of `wrong`.
+// Checks that the values drawn with `o` fit its formula, and not that of
+// `wrong`.
 static void fits(const struct sb_dist_opts *o, const struct sb_dist_opts *wrong)
 {
     uint64_t seen[RANGE];
@@ -182,7 +183,7 @@ static void pareto(void)
     fits(&o, &wrong);
 }
 
-// 80 : 20 is what h = 0.2 means.
+// h = 0.2 means 80 : 20.
 static void pareto_rule(void)
 {
     struct sb_dist_opts o = defaults;
@@ -208,8 +209,8 @@ static void zipfian(void)
     }
 }
 
-// One cache serves ranges and exponents in turn and gives what fresh caches
-// give.
+// A cache used for alternating ranges and exponents gives the same values as
+// new caches.
 static void zipfian_cache(void)
 {
     struct sb_dist_opts o = defaults;
@@ -234,7 +235,7 @@ static void zipfian_cache(void)
     }
 }
 
-// --rand-scatter moves values and changes nothing else.
+// --rand-scatter permutes the values and changes nothing else.
 static void scattered(void)
 {
     for (int type = SB_DIST_UNIFORM; type <= SB_DIST_ZIPFIAN; type++) {
@@ -261,7 +262,7 @@ static void scattered(void)
     }
 }
 
-// The whole int64 range and its edges, both ways round.
+// The int64 range and its edges, with the bounds in both orders.
 static void wide_and_narrow_ranges(void)
 {
     static const int64_t ranges[][2] = { { INT64_MIN, INT64_MAX },
@@ -337,13 +338,13 @@ static void exponential(void)
     CHECK(stat_ks(v, N, cdf_exponential, 3.1e6) > 1);
 }
 
-static void prepare_refuses(void)
+static void prepare_rejects(void)
 {
     struct sb_dist_opts o;
     struct sb_dist d;
     struct sb_err err = { 0 };
 
-#define REFUSES(field, value)                                \
+#define REJECTS(field, value)                                \
     do {                                                     \
         o = defaults;                                        \
         o.field = (value);                                   \
@@ -352,16 +353,16 @@ static void prepare_refuses(void)
         CHECK_INT(err.code, SB_ERANGE);                      \
         CHECK(err.msg[0] != '\0');                           \
     } while (0)
-    REFUSES(type, 5);
-    REFUSES(type, -1);
-    REFUSES(spec_iter, 0);
-    REFUSES(spec_pct, 101);
-    REFUSES(spec_res, -1);
-    REFUSES(pareto_h, 0);
-    REFUSES(pareto_h, 1);
-    REFUSES(pareto_h, NAN);
-    REFUSES(zipfian_exp, -0.1);
-    REFUSES(zipfian_exp, NAN);
+    REJECTS(type, 5);
+    REJECTS(type, -1);
+    REJECTS(spec_iter, 0);
+    REJECTS(spec_pct, 101);
+    REJECTS(spec_res, -1);
+    REJECTS(pareto_h, 0);
+    REJECTS(pareto_h, 1);
+    REJECTS(pareto_h, NAN);
+    REJECTS(zipfian_exp, -0.1);
+    REJECTS(zipfian_exp, NAN);
 }
 
 static void option_table(void)
@@ -379,8 +380,8 @@ static void option_table(void)
     CHECK_STR(sb_dist_opt_table.opts[0].choices[SB_DIST_SPECIAL], "special");
 }
 
-// Characters at a template's places: a place of its own, and neighbours in
-// pairs, are uniform.
+// Characters at the places of a template are uniform, and so are pairs of
+// neighboring characters.
 static void string_places(char mark, char first, int kinds)
 {
     enum { LEN = 40, N = 60000 };
@@ -420,7 +421,7 @@ static void string_is_uniform(void)
     string_places('@', 'a', 26);
 }
 
-static void string_keeps_the_rest(void)
+static void string_keeps_other_characters(void)
 {
     static const char fmt[] = "a#-##@b###-@@#\\%";
     char out[sizeof(fmt) + 1];
@@ -492,7 +493,7 @@ static double time_mean(const char *text, double *deviation)
 }
 
 // Tolerances: 4 standard errors of the mean and of the deviation.
-static void times_have_their_moments(void)
+static void times_have_mean_and_deviation(void)
 {
     double sd;
 
@@ -508,7 +509,7 @@ static void times_have_their_moments(void)
     // Minimum 1, shape 4: mean 4/3, variance 2/9.
     CHECK_NEAR(time_mean("pareto:1ms,4", &sd), 4e6 / 3, 6e3);
     CHECK_NEAR(sd, 1e6 * sqrt(2 / 9.0), 5e4);
-    // Cut at 0: half of the draws are 0, the mean is sd / sqrt(2 pi).
+    // Truncated at 0: half of the draws are 0, the mean is sd / sqrt(2 pi).
     CHECK_NEAR(time_mean("normal:0,1ms", &sd), 1e6 / sqrt(2 * M_PI), 7.4e3);
     CHECK(time_mean("pareto:1s,0.001", &sd) <= 1e18);
 }
@@ -526,7 +527,7 @@ static void time_zero(void)
     CHECK(!sb_dist_time_is_zero(&t));
 }
 
-static void time_refuses(void)
+static void time_rejects(void)
 {
     static const char *const bad[] = { "", "x", "uniform:", "uniform:1ms",
         "uniform:1ms,2ms,3ms", "uniform:3ms,1ms", "exp:1ms,2ms",
@@ -558,13 +559,13 @@ int main(void)
     RUN(both_ends_are_drawn);
     RUN(uniform_covers_all_bits);
     RUN(exponential);
-    RUN(prepare_refuses);
+    RUN(prepare_rejects);
     RUN(option_table);
     RUN(string_is_uniform);
-    RUN(string_keeps_the_rest);
+    RUN(string_keeps_other_characters);
     RUN(varstring);
-    RUN(times_have_their_moments);
+    RUN(times_have_mean_and_deviation);
     RUN(time_zero);
-    RUN(time_refuses);
+    RUN(time_rejects);
     return check_done();
 }

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 //
-// Commands of document databases: what is counted, what fails, what is told.
+// Commands of document databases: counts, failures and log lines.
 #include <unistd.h>
 
 #include "base/log.h"
@@ -45,7 +45,7 @@ static void kinds_and_names(void)
     finish_docs();
 }
 
-static void without_a_name_nothing_is_counted(void)
+static void empty_name_is_not_counted(void)
 {
     struct sb_doc_name *name;
 
@@ -77,7 +77,7 @@ static void new_statistics(void)
     rec = &stats.rec[0];
     CHECK_INT(run_doc(command("ping")), 0);
     CHECK_INT(op_count("ping"), 2);
-    // Nobody records.
+    // Without a recorder.
     rec = NULL;
     CHECK_INT(run_doc(command("ping")), 0);
     rec = &stats.rec[0];
@@ -137,7 +137,7 @@ static void results(void)
     finish_docs();
 }
 
-// What was left of SQL is void after a command and the other way round.
+// Results of SQL are invalid after a command, and the reverse.
 static void mixed_with_sql(void)
 {
     struct sb_sql_cell cell[1];
@@ -194,7 +194,7 @@ static void failures(void)
     }
     CHECK_INT(op_count("insert"), 0);
     CHECK_INT(rec->tally.writes + rec->tally.others, 0);
-    // A driver that forgets to say why.
+    // A driver that does not set an error message.
     next_answer(SB_EQUERY, 0)->plain = true;
     CHECK_INT(run_doc(command("insert")), SB_EQUERY);
     CHECK_STR(c.pub.sql_errmsg, sb_err_text(SB_EQUERY));
@@ -204,7 +204,7 @@ static void failures(void)
     finish_docs();
 }
 
-static void lost_and_regained(void)
+static void lost_and_reconnected(void)
 {
     size_t len;
 
@@ -214,7 +214,7 @@ static void lost_and_regained(void)
     next_answer(SB_ELOST, 6);
     CHECK_INT(run_doc(command("find")), SB_ERECONNECT);
     CHECK_INT(c.pub.error, SB_SQL_IGNORABLE);
-    CHECK(c.lost && !c.has_result); // nothing to free on the next one
+    CHECK(c.lost && !c.has_result); // the next one has nothing to free
     CHECK_INT(sb_con_reset(&c.pub), 0);
     CHECK(!c.lost && connects == 1);
     CHECK_INT(run_doc(command("find")), 0);
@@ -223,7 +223,7 @@ static void lost_and_regained(void)
     next_answer(SB_ELOST, 6);
     CHECK_INT(run_doc(command("find")), SB_ELOST);
     CHECK_INT(c.pub.error, SB_SQL_FATAL);
-    // Closed meanwhile.
+    // The connection was closed after the loss.
     c.open = false;
     CHECK_INT(run_doc(command("find")), SB_ELOST);
     CHECK_STR(c.pub.sql_errmsg, "the connection was lost");
@@ -236,38 +236,39 @@ static void lost_and_regained(void)
     finish_docs();
 }
 
-static const char *refused(const uint8_t *body, size_t len)
+static const char *rejected(const uint8_t *body, size_t len)
 {
     CHECK_INT(sb_doc_command(&c.pub, body, len, NULL), SB_EUSAGE);
     CHECK_INT(c.pub.error, SB_SQL_FATAL);
     return c.pub.sql_errmsg;
 }
 
-static void what_is_refused(void)
+static void rejected_commands(void)
 {
     start_docs();
     command("find");
-    CHECK(strstr(refused(d.data, 3), "the 3 bytes given are no BSON document"));
-    CHECK(strstr(refused(d.data, d.len - 1), "are no BSON document"));
-    CHECK(strstr(refused(NULL, 0), "are no BSON document"));
+    CHECK(
+        strstr(rejected(d.data, 3), "the 3 bytes given are no BSON document"));
+    CHECK(strstr(rejected(d.data, d.len - 1), "are no BSON document"));
+    CHECK(strstr(rejected(NULL, 0), "are no BSON document"));
     d.data[d.len - 1] = 1;
-    CHECK(strstr(refused(d.data, d.len), "are no BSON document"));
-    CHECK(strstr(refused((const uint8_t *)"\5\0\0\0", 5), "has none"));
-    CHECK(strstr(refused((const uint8_t *)"\7\0\0\0\12\0", 7), "has none"));
+    CHECK(strstr(rejected(d.data, d.len), "are no BSON document"));
+    CHECK(strstr(rejected((const uint8_t *)"\5\0\0\0", 5), "has none"));
+    CHECK(strstr(rejected((const uint8_t *)"\7\0\0\0\12\0", 7), "has none"));
     CHECK_INT(ncommands, 0);
     CHECK_INT(rec->ncodes, 0);
     CHECK_INT(sb_con_pipeline(&c.pub), 0);
     command("find");
-    CHECK(strstr(refused(d.data, d.len), "a pipeline is open"));
+    CHECK(strstr(rejected(d.data, d.len), "a pipeline is open"));
     sb_con_pipeline_drop(&c.pub);
     c.load = (struct sb_load *)&d;
-    CHECK(strstr(refused(d.data, d.len), "loading a table"));
+    CHECK(strstr(rejected(d.data, d.len), "loading a table"));
     c.load = NULL;
     CHECK(sb_doc_has(&c.pub));
     drv.doc = NULL;
     CHECK(!sb_doc_has(&c.pub));
     CHECK_STR(
-        refused(d.data, d.len), "the fake driver has no document operations");
+        rejected(d.data, d.len), "the fake driver has no document operations");
     CHECK(sb_doc_compile(&c.pub, d.data, d.len, NULL) == NULL);
     CHECK(strstr(c.pub.sql_errmsg, "has no document operations"));
     finish_docs();
@@ -322,7 +323,7 @@ static void json(void)
     finish_docs();
 }
 
-// A large command costs no more to tell than a small one.
+// The text of a large command takes no more time than that of a small one.
 static void text_of_large_commands(void)
 {
     static uint8_t big[1 << 20];
@@ -344,7 +345,7 @@ static void text_of_large_commands(void)
         len += small.len - 4;
     }
     big[len] = big[len + 1] = '\0';
-    // The list, then the document.
+    // Lengths of the list and of the document.
     sb_put32(big + element - 7 - 4, (uint32_t)(len + 1 - (element - 11)));
     sb_put32(big, (uint32_t)(len + 2));
     CHECK(sb_bson_framed(big, len + 2));
@@ -357,7 +358,7 @@ static void text_of_large_commands(void)
     CHECK_INT(sb_doc_command(&c.pub, big, len + 2, NULL), SB_EQUERY);
     n = strlen(sb_con_failed_sql(&c.pub));
     CHECK_INT(n, 203);
-    // Malformed inside: what can be read.
+    // Malformed inside: the text ends there.
     big[element] = 0x44;
     text = sb__doc_text(&c, big, len + 2, &n);
     CHECK_STR(text, "{insert:'t',documents:{0:1}}...");
@@ -365,9 +366,9 @@ static void text_of_large_commands(void)
     finish_docs();
 }
 
-static char said[4096];
+static char captured[4096];
 
-// --db-debug: a line for each command, and JSON for nobody else.
+// --db-debug logs a line for each command. Without it no JSON is made.
 static void debug_lines(void)
 {
     int fd[2], was;
@@ -387,11 +388,11 @@ static void debug_lines(void)
     dup2(was, 2);
     close(was);
     close(fd[1]);
-    n = read(fd[0], said, sizeof(said) - 1);
+    n = read(fd[0], captured, sizeof(captured) - 1);
     close(fd[0]);
-    said[n > 0 ? n : 0] = '\0';
-    CHECK(strstr(said, "fake: user 0: 0.000 ms: {find:'t'}\n"));
-    CHECK(strstr(said, "fake: user 0: 0.000 ms: begin\n"));
+    captured[n > 0 ? n : 0] = '\0';
+    CHECK(strstr(captured, "fake: user 0: 0.000 ms: {find:'t'}\n"));
+    CHECK(strstr(captured, "fake: user 0: 0.000 ms: begin\n"));
     finish_docs();
 }
 
@@ -399,14 +400,14 @@ int main(void)
 {
     sb_log_set_level(SB_LOG_NOTICE);
     RUN(kinds_and_names);
-    RUN(without_a_name_nothing_is_counted);
+    RUN(empty_name_is_not_counted);
     RUN(new_statistics);
     RUN(many_names);
     RUN(results);
     RUN(mixed_with_sql);
     RUN(failures);
-    RUN(lost_and_regained);
-    RUN(what_is_refused);
+    RUN(lost_and_reconnected);
+    RUN(rejected_commands);
     RUN(transactions);
     RUN(json);
     RUN(text_of_large_commands);

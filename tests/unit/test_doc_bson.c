@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 //
-// Reading BSON: elements, their sizes, and what is none.
+// Reading BSON: elements, their sizes, and malformed documents.
 #include "db/doc_bson.h"
 
 #include <string.h>
@@ -59,7 +59,7 @@ static void elements(void)
     CHECK(!sb_bson_find(copy, LEN, "0", &e));
 }
 
-// Every element at the end of its document, and one byte too long.
+// Each element with a length one byte beyond the end of its document.
 static void malformed(void)
 {
     struct sb_walk w;

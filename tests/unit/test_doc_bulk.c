@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 //
-// Bulks: which commands they become, and what is made of the replies.
+// Bulks: the commands that they send, and the evaluation of the replies.
 #include "fake_doc.h"
 
 static struct doc d;
@@ -28,7 +28,7 @@ static struct sb_doc_bulk_result result(const struct sb_doc_bulk *b)
 
 #define MIXED "iuuiid"
 
-static void ordered_ones_keep_their_order(void)
+static void ordered_bulks_keep_order(void)
 {
     struct sb_doc_bulk *b;
 
@@ -48,7 +48,7 @@ static void ordered_ones_keep_their_order(void)
     CHECK_INT(op_count("insert"), 2);
     CHECK_INT(op_count("update"), 1);
     CHECK_INT(op_count("delete"), 1);
-    // Empty now: nothing is sent.
+    // The bulk is empty now: nothing is sent.
     CHECK_INT(sb_doc_bulk_execute(b), 0);
     CHECK_INT(ncommands, 4);
     add(b, 'd', 9);
@@ -58,7 +58,7 @@ static void ordered_ones_keep_their_order(void)
     finish_docs();
 }
 
-static void unordered_ones_are_grouped(void)
+static void unordered_bulks_are_grouped(void)
 {
     struct sb_doc_bulk *b;
 
@@ -71,7 +71,7 @@ static void unordered_ones_are_grouped(void)
         "{insert:'tt',ordered:false,documents:{0:{_id:0},1:{_id:3},2:{_id:4}}} "
         "{update:'tt',ordered:false,updates:{0:{_id:1},1:{_id:2}}} "
         "{delete:'tt',ordered:false,deletes:{0:{_id:5}}} ");
-    // Plus 2: not counted.
+    // Flag 2: operations are not counted.
     CHECK_INT(stats.nops, 0);
     CHECK_INT(rec->tally.others, 0);
     finish_docs(); // frees it
@@ -99,9 +99,9 @@ static void bytes_of_a_command(void)
     finish_docs();
 }
 
-// The number of the list's elements in the command sent last, whose keys are
-// checked.
-static unsigned listed(void)
+// Returns the number of elements of the list in the command sent last. Checks
+// their keys.
+static unsigned list_length(void)
 {
     struct sb_walk w;
     struct sb_elem e;
@@ -121,7 +121,7 @@ static unsigned listed(void)
     return n;
 }
 
-static void a_thousand_each(void)
+static void at_most_1000_per_command(void)
 {
     static const struct {
         int n;
@@ -140,13 +140,13 @@ static void a_thousand_each(void)
         CHECK(sb_doc_bulk_count(b) == cases[k].n);
         CHECK_INT(sb_doc_bulk_execute(b), 0);
         CHECK_INT(ncommands, cases[k].commands);
-        CHECK_INT(listed(), cases[k].last);
+        CHECK_INT(list_length(), cases[k].last);
         commands();
     }
     finish_docs();
 }
 
-static void twelve_megabytes_each(void)
+static void at_most_12_mb_per_command(void)
 {
     enum { SIZE = 5 << 20, BIG = 20 << 20 };
     uint8_t *text = calloc(1, BIG);
@@ -166,9 +166,9 @@ static void twelve_megabytes_each(void)
     CHECK_INT(sb_doc_bulk_add(b, 'i', text, BIG), 0);
     add(b, 'i', 1);
     CHECK_INT(sb_doc_bulk_execute(b), 0);
-    // Two, one, the big one, the small one.
+    // Commands: two documents, one, the big one, the small one.
     CHECK_INT(ncommands, 4);
-    CHECK_INT(listed(), 1);
+    CHECK_INT(list_length(), 1);
     CHECK(last.len < 100);
     finish_docs();
     free(text);
@@ -234,7 +234,7 @@ static void results_are_summed(void)
     next_answer(0, 0)->reply = reply(0, 1000, 0, 0);
     answers[1].reply = reply(1, 5, 0, 0);
     answers[2].reply = reply(2, 5, 2, 2);
-    answers[3].affected = 2; // nobody acknowledges it: no reply
+    answers[3].affected = 2; // unacknowledged: no reply
     nanswers = 4;
     CHECK_INT(sb_doc_bulk_execute(b), 0);
     r = result(b);
@@ -253,7 +253,7 @@ static void three_kinds(struct sb_doc_bulk *b)
     add(b, 'd', 3);
 }
 
-static void failures_of_unordered_ones(void)
+static void failures_of_unordered_bulks(void)
 {
     struct sb_doc_bulk_result r;
     struct sb_doc_bulk *b;
@@ -284,7 +284,7 @@ static void failures_of_unordered_ones(void)
     finish_docs();
 }
 
-static void what_stops_a_bulk(void)
+static void errors_that_stop_a_bulk(void)
 {
     static const int codes[] = { SB_ERESTART, SB_ELOST, SB_ECANCELED,
         SB_EQUERY };
@@ -307,14 +307,14 @@ static void what_stops_a_bulk(void)
     }
 }
 
-static void failures_of_ordered_ones(void)
+static void failures_of_ordered_bulks(void)
 {
     struct sb_doc_bulk *b;
 
     start_docs();
     b = sb_doc_bulk_open(&c.pub, "t", 1);
     three_kinds(b);
-    // Done, but not confirmed: the next one is sent.
+    // Executed, but the write concern failed: the next command is sent.
     next_answer(SB_EQUERY, 64)->reply = failure(0, "writeConcernError", 0x03);
     answers[1] = (struct answer){ .rc = SB_EQUERY,
         .native = 11000,
@@ -324,7 +324,7 @@ static void failures_of_ordered_ones(void)
     CHECK_INT(ncommands, 2);
     CHECK_INT(c.pub.sql_errno, 11000);
     CHECK(result(b).inserted == 1 && result(b).matched == 1);
-    // The last one not confirmed: that is the error.
+    // The write concern of the last command failed: that is the error.
     three_kinds(b);
     next_answer(0, 0)->reply = reply(0, 1, 0, 0);
     nanswers = 5;
@@ -357,7 +357,7 @@ static void compiled_documents(void)
     CHECK_STR(
         c.pub.sql_errmsg, "value 1 is the string 'no', where an int32 belongs");
     CHECK_INT(sb_doc_bulk_add_op(b, 'i', op, value, 0), SB_EUSAGE);
-    // Nothing but a failure so far.
+    // Rejected values added nothing.
     CHECK_INT(sb_doc_bulk_execute(b), 0);
     CHECK_INT(ncommands, 0);
     CHECK_INT(sb_doc_bulk_add_op(b, 'i', op, value, 1), 0);
@@ -369,7 +369,7 @@ static void compiled_documents(void)
     finish_docs();
 }
 
-static void what_is_refused(void)
+static void rejected_input(void)
 {
     struct sb_doc_bulk *b;
 
@@ -396,16 +396,16 @@ static void what_is_refused(void)
 
 int main(void)
 {
-    RUN(ordered_ones_keep_their_order);
-    RUN(unordered_ones_are_grouped);
+    RUN(ordered_bulks_keep_order);
+    RUN(unordered_bulks_are_grouped);
     RUN(bytes_of_a_command);
-    RUN(a_thousand_each);
-    RUN(twelve_megabytes_each);
+    RUN(at_most_1000_per_command);
+    RUN(at_most_12_mb_per_command);
     RUN(results_are_summed);
-    RUN(failures_of_unordered_ones);
-    RUN(what_stops_a_bulk);
-    RUN(failures_of_ordered_ones);
+    RUN(failures_of_unordered_bulks);
+    RUN(errors_that_stop_a_bulk);
+    RUN(failures_of_ordered_bulks);
     RUN(compiled_documents);
-    RUN(what_is_refused);
+    RUN(rejected_input);
     return check_done();
 }

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 //
-// Compiled commands: the bytes they send, the values they take, what is
-// refused.
+// Compiled commands: the bytes that they send, the values that they accept,
+// and rejected commands.
 #include <float.h>
 #include <math.h>
 
@@ -88,7 +88,7 @@ static void find_by_id(void)
                           "{find:'t',filter:{_id:'abcdef'},limit:1} ");
     CHECK_INT(op_count("find"), 2);
     CHECK_INT(rec->tally.reads, 1);
-    // No allocation once it is large enough.
+    // The buffer is not allocated again once it is large enough.
     for (int i = 0; i < 100; i++)
         CHECK_INT(sb_doc_execute(op, ints, 1), 0);
     CHECK(c.doc_body.data == body);
@@ -98,8 +98,8 @@ static void find_by_id(void)
 }
 
 // Placeholders in arrays, in documents in arrays, twice, out of order, first
-// and last; and bytes between them that look like others.
-static void anywhere(void)
+// and last; and bytes between them that look like placeholders.
+static void placeholders_anywhere(void)
 {
     static const struct sb_doc_value values[] = { NUMBER(1), TEXT("two"),
         ELEMENT("\x03\x0e\0\0\0\x10"
@@ -160,8 +160,8 @@ static void anywhere(void)
     finish_docs();
 }
 
-// The value that {x: {$arg: 1, type: type}} sends, as text.
-static const char *gives(const char *type, struct sb_doc_value v)
+// Returns the value that {x: {$arg: 1, type: type}} sends, as text.
+static const char *sends(const char *type, struct sb_doc_value v)
 {
     static char out[256];
     struct sb_doc_op *op;
@@ -184,27 +184,27 @@ static const char *gives(const char *type, struct sb_doc_value v)
 static void any_value(void)
 {
     start_docs();
-    CHECK_STR(gives(NULL, V(NUMBER(3))), "{x:3} ");
-    CHECK_STR(gives("any", V(NUMBER(-2147483648.0))), "{x:-2.14748e+09} ");
+    CHECK_STR(sends(NULL, V(NUMBER(3))), "{x:3} ");
+    CHECK_STR(sends("any", V(NUMBER(-2147483648.0))), "{x:-2.14748e+09} ");
     CHECK_INT(last.len, 12);
-    CHECK_STR(gives(NULL, V(NUMBER(2147483648.0))), "{x:2147483648L} ");
+    CHECK_STR(sends(NULL, V(NUMBER(2147483648.0))), "{x:2147483648L} ");
     CHECK_STR(
-        gives(NULL, V(NUMBER(-9007199254740991.0))), "{x:-9007199254740991L} ");
-    CHECK_STR(gives(NULL, V(NUMBER(9007199254740992.0))), "{x:9.0072e+15d} ");
-    CHECK_STR(gives(NULL, V(NUMBER(1e300))), "{x:1e+300d} ");
-    CHECK_STR(gives(NULL, V(NUMBER(0.5))), "{x:0.5d} ");
-    CHECK_STR(gives(NULL, V(NUMBER(0))), "{x:0} ");
-    CHECK_STR(gives(NULL, V(NUMBER(-0.0))), "{x:-0d} ");
-    CHECK_STR(gives(NULL, V(NUMBER(INFINITY))), "{x:infd} ");
-    CHECK(strstr(gives(NULL, V(NUMBER(NAN))), "nand"));
-    CHECK_STR(gives(NULL, V(INT(3))), "{x:3L} ");
-    CHECK_STR(gives(NULL, V(TEXT(""))), "{x:''} ");
-    CHECK_STR(gives(NULL, V(BOOL(1))), "{x:true} ");
-    CHECK_STR(gives(NULL, V(BOOL(0))), "{x:false} ");
-    CHECK_STR(gives(NULL, V(NONE)), "{x:null} ");
-    CHECK_STR(gives(NULL, V(ELEMENT("\x10\5\0\0\0"))), "{x:5} ");
-    CHECK_STR(gives(NULL, V(ELEMENT("\x7f"))), "{x:0} ");
-    CHECK_STR(gives(NULL, V({ .type = 77 })),
+        sends(NULL, V(NUMBER(-9007199254740991.0))), "{x:-9007199254740991L} ");
+    CHECK_STR(sends(NULL, V(NUMBER(9007199254740992.0))), "{x:9.0072e+15d} ");
+    CHECK_STR(sends(NULL, V(NUMBER(1e300))), "{x:1e+300d} ");
+    CHECK_STR(sends(NULL, V(NUMBER(0.5))), "{x:0.5d} ");
+    CHECK_STR(sends(NULL, V(NUMBER(0))), "{x:0} ");
+    CHECK_STR(sends(NULL, V(NUMBER(-0.0))), "{x:-0d} ");
+    CHECK_STR(sends(NULL, V(NUMBER(INFINITY))), "{x:infd} ");
+    CHECK(strstr(sends(NULL, V(NUMBER(NAN))), "nand"));
+    CHECK_STR(sends(NULL, V(INT(3))), "{x:3L} ");
+    CHECK_STR(sends(NULL, V(TEXT(""))), "{x:''} ");
+    CHECK_STR(sends(NULL, V(BOOL(1))), "{x:true} ");
+    CHECK_STR(sends(NULL, V(BOOL(0))), "{x:false} ");
+    CHECK_STR(sends(NULL, V(NONE)), "{x:null} ");
+    CHECK_STR(sends(NULL, V(ELEMENT("\x10\5\0\0\0"))), "{x:5} ");
+    CHECK_STR(sends(NULL, V(ELEMENT("\x7f"))), "{x:0} ");
+    CHECK_STR(sends(NULL, V({ .type = 77 })),
         "value 1 is of the unknown type 77, where a value belongs");
     finish_docs();
 }
@@ -212,56 +212,56 @@ static void any_value(void)
 static void typed_values(void)
 {
     start_docs();
-    CHECK_STR(gives("int32", V(NUMBER(3))), "{x:3} ");
-    CHECK_STR(gives("int32", V(INT(3))), "{x:3} ");
-    CHECK_STR(gives("int32", V(NONE)), "{x:null} ");
-    CHECK_STR(gives("int32", V(ELEMENT("\x12\4\0\0\0\0\0\0\0"))), "{x:4} ");
-    CHECK_STR(gives("int32", V(ELEMENT("\x0a"))), "{x:null} ");
-    CHECK_STR(gives("int32", V(TEXT("abc"))),
+    CHECK_STR(sends("int32", V(NUMBER(3))), "{x:3} ");
+    CHECK_STR(sends("int32", V(INT(3))), "{x:3} ");
+    CHECK_STR(sends("int32", V(NONE)), "{x:null} ");
+    CHECK_STR(sends("int32", V(ELEMENT("\x12\4\0\0\0\0\0\0\0"))), "{x:4} ");
+    CHECK_STR(sends("int32", V(ELEMENT("\x0a"))), "{x:null} ");
+    CHECK_STR(sends("int32", V(TEXT("abc"))),
         "value 1 is the string 'abc', where an int32 belongs");
-    CHECK_STR(gives("int32", V(NUMBER(2147483648.0))),
+    CHECK_STR(sends("int32", V(NUMBER(2147483648.0))),
         "value 1 is 2147483648, where an int32 belongs");
-    CHECK_STR(gives("int32", V(INT(-2147483649))),
+    CHECK_STR(sends("int32", V(INT(-2147483649))),
         "value 1 is -2147483649, where an int32 belongs");
-    CHECK_STR(gives("int32", V(NUMBER(1.5))),
+    CHECK_STR(sends("int32", V(NUMBER(1.5))),
         "value 1 is 1.5, where an int32 belongs");
     CHECK_STR(
-        gives("int32", V(BOOL(1))), "value 1 is true, where an int32 belongs");
-    CHECK_STR(gives("int32", V(ELEMENT("\x08\1"))),
+        sends("int32", V(BOOL(1))), "value 1 is true, where an int32 belongs");
+    CHECK_STR(sends("int32", V(ELEMENT("\x08\1"))),
         "value 1 is BSON of type 8, where an int32 belongs");
-    CHECK_STR(gives("int64", V(NUMBER(3))), "{x:3L} ");
-    CHECK_STR(gives("int64", V(INT(INT64_MIN))), "{x:-9223372036854775808L} ");
-    CHECK_STR(gives("int64", V(NUMBER(-9223372036854775808.0))),
+    CHECK_STR(sends("int64", V(NUMBER(3))), "{x:3L} ");
+    CHECK_STR(sends("int64", V(INT(INT64_MIN))), "{x:-9223372036854775808L} ");
+    CHECK_STR(sends("int64", V(NUMBER(-9223372036854775808.0))),
         "{x:-9223372036854775808L} ");
-    CHECK(strstr(gives("int64", V(NUMBER(9223372036854775808.0))),
+    CHECK(strstr(sends("int64", V(NUMBER(9223372036854775808.0))),
         "where an int64 belongs"));
-    CHECK(strstr(gives("int64", V(NUMBER(NAN))), "where an int64 belongs"));
-    CHECK_STR(gives("double", V(NUMBER(3))), "{x:3d} ");
-    CHECK_STR(gives("double", V(INT(3))), "{x:3d} ");
-    CHECK_STR(gives("double", V(ELEMENT("\x10\5\0\0\0"))), "{x:5d} ");
-    CHECK(strstr(gives("double", V(TEXT("1"))), "where a double belongs"));
-    CHECK_STR(gives("string", V(TEXT("a"))), "{x:'a'} ");
+    CHECK(strstr(sends("int64", V(NUMBER(NAN))), "where an int64 belongs"));
+    CHECK_STR(sends("double", V(NUMBER(3))), "{x:3d} ");
+    CHECK_STR(sends("double", V(INT(3))), "{x:3d} ");
+    CHECK_STR(sends("double", V(ELEMENT("\x10\5\0\0\0"))), "{x:5d} ");
+    CHECK(strstr(sends("double", V(TEXT("1"))), "where a double belongs"));
+    CHECK_STR(sends("string", V(TEXT("a"))), "{x:'a'} ");
     CHECK_STR(
-        gives("string", V(NUMBER(1))), "value 1 is 1, where a string belongs");
-    CHECK_STR(gives("bool", V(BOOL(1))), "{x:true} ");
-    CHECK(strstr(gives("bool", V(NUMBER(1))), "where a bool belongs"));
+        sends("string", V(NUMBER(1))), "value 1 is 1, where a string belongs");
+    CHECK_STR(sends("bool", V(BOOL(1))), "{x:true} ");
+    CHECK(strstr(sends("bool", V(NUMBER(1))), "where a bool belongs"));
     CHECK_STR(
-        gives("date", V(NUMBER(1700000000000.0))), "{x:date(1700000000000)} ");
+        sends("date", V(NUMBER(1700000000000.0))), "{x:date(1700000000000)} ");
     CHECK_STR(
-        gives("date", V(ELEMENT("\x09\4\0\0\0\0\0\0\0"))), "{x:date(4)} ");
-    CHECK_STR(gives("date", V(NUMBER(0.5))),
+        sends("date", V(ELEMENT("\x09\4\0\0\0\0\0\0\0"))), "{x:date(4)} ");
+    CHECK_STR(sends("date", V(NUMBER(0.5))),
         "value 1 is 0.5, where a date (an integral number of ms) belongs");
-    CHECK_STR(gives("string", V(ELEMENT("\x05\0\0\0\0\0"))),
+    CHECK_STR(sends("string", V(ELEMENT("\x05\0\0\0\0\0"))),
         "value 1 is BSON of type 5, where a string belongs");
-    // Cut between characters.
-    CHECK_STR(gives("bool",
+    // The text in the message is truncated between characters.
+    CHECK_STR(sends("bool",
                   V(TEXT("123456789012345678901234567890123456789\xc3\xa4x"))),
         "value 1 is the string '123456789012345678901234567890123456789...', "
         "where a bool belongs");
     finish_docs();
 }
 
-static const char *problem(const struct doc *doc)
+static const char *compile_error(const struct doc *doc)
 {
     struct sb_doc_op *op = sb_doc_compile(&c.pub, doc->data, doc->len, NULL);
 
@@ -272,7 +272,7 @@ static const char *problem(const struct doc *doc)
     return c.pub.sql_errmsg;
 }
 
-// n documents in each other.
+// Builds n nested documents.
 static void nested(unsigned n)
 {
     d.len = 0;
@@ -284,42 +284,43 @@ static void nested(unsigned n)
         sb_put32(d.data + (size_t)i * 7, (uint32_t)(d.len - (size_t)i * 8));
 }
 
-static void what_is_refused(void)
+static void rejected_commands(void)
 {
     struct sb_doc_value one[] = { NUMBER(1) };
     struct sb_doc_op *op;
 
     start_docs();
     put_arg(begin(&d), "x", 0, NULL);
-    CHECK(strstr(problem(end(&d)), "has a number n from 1 to 65535"));
+    CHECK(strstr(compile_error(end(&d)), "has a number n from 1 to 65535"));
     put_arg(begin(&d), "x", 65536, NULL);
-    CHECK(strstr(problem(end(&d)), "has a number n from 1 to 65535"));
+    CHECK(strstr(compile_error(end(&d)), "has a number n from 1 to 65535"));
     open_in(begin(&d), 0x03, "x");
     put_text(&d, "$arg", "1");
     end(&d);
-    CHECK(strstr(problem(end(&d)), "has a number n from 1 to 65535"));
+    CHECK(strstr(compile_error(end(&d)), "has a number n from 1 to 65535"));
     put_arg(begin(&d), "x", 1, "int");
-    CHECK(strstr(problem(end(&d)), "the type of placeholder 1 is none of"));
+    CHECK(
+        strstr(compile_error(end(&d)), "the type of placeholder 1 is none of"));
     open_in(begin(&d), 0x03, "x");
     put_int(&d, "$arg", 1);
     put_int(&d, "of", 1);
     end(&d);
-    CHECK(strstr(problem(end(&d)), "placeholder 1 has a key 'of'"));
+    CHECK(strstr(compile_error(end(&d)), "placeholder 1 has a key 'of'"));
     put_int(begin(&d), "$arg", 1);
-    CHECK(strstr(problem(end(&d)), "not of the whole document"));
+    CHECK(strstr(compile_error(end(&d)), "not of the whole document"));
     put_text(begin(&d), "find", "t");
     end(&d);
     d.data[10] = 99; // the length of the text
-    CHECK_STR(problem(&d), "the document is malformed BSON at byte 4");
+    CHECK_STR(compile_error(&d), "the document is malformed BSON at byte 4");
     put_text(begin(&d), "find", "t");
     end(&d)->data[4] = 0x21;
-    CHECK_STR(problem(&d), "the document is malformed BSON at byte 4");
+    CHECK_STR(compile_error(&d), "the document is malformed BSON at byte 4");
     put_text(begin(&d), "find", "t");
     end(&d)->len--;
-    CHECK(strstr(problem(&d), "are no BSON document"));
+    CHECK(strstr(compile_error(&d), "are no BSON document"));
     nested(300);
-    CHECK(strstr(problem(&d), "more than 200 documents in each other"));
-    // Numbers of values.
+    CHECK(strstr(compile_error(&d), "more than 200 documents in each other"));
+    // Wrong number of values.
     put_text(begin(&d), "find", "t");
     put_arg(&d, "x", 2, NULL);
     op = compile(end(&d));
@@ -327,7 +328,7 @@ static void what_is_refused(void)
     CHECK(strstr(c.pub.sql_errmsg, "has 2 placeholders, and 1 values"));
     CHECK_INT(ncommands, 0);
     sb_doc_op_free(op);
-    // No command.
+    // An empty document is not a command.
     op = sb_doc_compile(&c.pub, (const uint8_t *)"\5\0\0\0", 5, NULL);
     CHECK(op != NULL);
     CHECK_INT(sb_doc_execute(op, NULL, 0), SB_EUSAGE);
@@ -374,8 +375,9 @@ static void outlives_its_connection(void)
     finish_docs();
 }
 
-// A result stays while a command is compiled, and a huge buffer does not.
-static void what_stays(void)
+// Compiling a command keeps the current result. Executing one frees a huge
+// buffer.
+static void results_and_buffers(void)
 {
     static char huge[2 << 20];
     struct sb_doc_value v[] = {
@@ -404,12 +406,12 @@ static void what_stays(void)
 int main(void)
 {
     RUN(find_by_id);
-    RUN(anywhere);
+    RUN(placeholders_anywhere);
     RUN(any_value);
     RUN(typed_values);
-    RUN(what_is_refused);
+    RUN(rejected_commands);
     RUN(without_placeholders);
     RUN(outlives_its_connection);
-    RUN(what_stays);
+    RUN(results_and_buffers);
     return check_done();
 }

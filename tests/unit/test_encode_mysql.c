@@ -6,7 +6,8 @@
 
 static char out[4096];
 
-// The text of one value; the room that was promised is enough.
+// Returns the text of one value. Checks that it fits the size that
+// sbmy_encode_room() returned.
 static const char *text(struct sb_value v, char after)
 {
     size_t room = sbmy_encode_room(&v);
@@ -58,7 +59,7 @@ static void doubles(void)
         CHECK(strtod(text(number(samples[i]), '\t'), NULL) == samples[i]);
 }
 
-static void nothing(void)
+static void null_and_empty(void)
 {
     CHECK_STR(text((struct sb_value){ .type = SB_VALUE_NULL }, '\t'), "\\N\t");
     CHECK_STR(text(bytes(SB_VALUE_TEXT, "", 0), '\t'), "\t");
@@ -76,7 +77,7 @@ static void escapes(void)
         "it's \"q\" \r\t");
 }
 
-// What LOAD DATA makes of an encoded cell.
+// Decodes a cell as LOAD DATA does.
 static size_t decode(const char *s, char *to)
 {
     size_t n = 0;
@@ -109,7 +110,7 @@ int main(void)
 {
     RUN(integers);
     RUN(doubles);
-    RUN(nothing);
+    RUN(null_and_empty);
     RUN(escapes);
     RUN(every_byte);
     return check_done();

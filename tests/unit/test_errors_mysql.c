@@ -33,7 +33,7 @@ static void defaults(void)
     sbmy_ignore_done(&ig);
 }
 
-static void none(void)
+static void ignore_none(void)
 {
     struct sbmy_ignore ig;
 
@@ -43,7 +43,7 @@ static void none(void)
     sbmy_ignore_done(&ig);
 }
 
-static void some(void)
+static void ignore_some(void)
 {
     static const char *const items[] = { "1062", "2013" };
     struct sbmy_ignore ig;
@@ -56,7 +56,7 @@ static void some(void)
     sbmy_ignore_done(&ig);
 }
 
-static void all(void)
+static void ignore_all(void)
 {
     static const char *const items[] = { "1213", "all" };
     struct sbmy_ignore ig;
@@ -70,8 +70,9 @@ static void all(void)
     sbmy_ignore_done(&ig);
 }
 
-// Class 08 is about the connection, whatever the number: but for errors of the
-// statement, or of another connection, that servers put there.
+// SQLSTATE class 08 means a lost connection, whatever the error number, except
+// for numbers that servers use for errors of the statement or of another
+// connection.
 static void by_state(void)
 {
     static const char *const items[] = { "99999" };
@@ -90,7 +91,7 @@ static void by_state(void)
     sbmy_ignore_done(&ig);
 }
 
-static void wrong_lists(void)
+static void malformed_lists(void)
 {
     static const char *const items[] = { "", "x", "12x", "-1", "0", "ALL",
         "99999999999" };
@@ -106,7 +107,7 @@ static void wrong_lists(void)
     }
 }
 
-static void refusals(void)
+static void rejected_prepare_and_load(void)
 {
     CHECK(sbmy_refuses_prepare(1295));
     CHECK(sbmy_refuses_prepare(1047));
@@ -130,12 +131,12 @@ static void hints(void)
 int main(void)
 {
     RUN(defaults);
-    RUN(none);
-    RUN(some);
-    RUN(all);
+    RUN(ignore_none);
+    RUN(ignore_some);
+    RUN(ignore_all);
     RUN(by_state);
-    RUN(wrong_lists);
-    RUN(refusals);
+    RUN(malformed_lists);
+    RUN(rejected_prepare_and_load);
     RUN(hints);
     return check_done();
 }

@@ -31,11 +31,11 @@ static void control_characters_are_escaped(void)
 {
     CHECK_STR(escaped("\033[31mred\033[0m"), "\\x1b[31mred\\x1b[0m");
     CHECK_STR(escaped("\001\b\r\177"), "\\x01\\x08\\x0d\\x7f");
-    // U+009B, and the byte that an 8-bit terminal takes for it.
+    // U+009B (CSI), and the single byte that 8-bit terminals treat as CSI.
     CHECK_STR(escaped("\xc2\x9b[2J \x9b[2J"), "\\xc2\\x9b[2J \\x9b[2J");
 }
 
-static void what_is_not_utf8_is_escaped(void)
+static void invalid_utf8_is_escaped(void)
 {
     CHECK_STR(escaped("caf\xe9"), "caf\\xe9");
     CHECK_STR(escaped("\xc3"), "\\xc3");
@@ -55,7 +55,7 @@ static void one_line(void)
     CHECK_STR(line("a\033\xc3\xa9"), "a\\x1b\xc3\xa9");
 }
 
-static void cut_between_characters(void)
+static void truncated_between_characters(void)
 {
     char small[5];
 
@@ -76,8 +76,8 @@ int main(void)
 {
     RUN(text_stays);
     RUN(control_characters_are_escaped);
-    RUN(what_is_not_utf8_is_escaped);
+    RUN(invalid_utf8_is_escaped);
     RUN(one_line);
-    RUN(cut_between_characters);
+    RUN(truncated_between_characters);
     return check_done();
 }

@@ -67,7 +67,7 @@ static int run(const struct sb__fileio_opts *o, const struct sb_run_opts *r,
     return rc;
 }
 
-// prepare or cleanup; *text is the caller's to free.
+// Runs prepare or cleanup. The caller frees *text.
 static int command(const char *name, const struct sb__fileio_opts *o,
     bool validate, char **text)
 {
@@ -112,7 +112,7 @@ static void prepares(void)
         strstr(text, "Reusing existing file test_file.2\nNo bytes written.\n"));
     free(text);
     o.total = 3 * 8 * BLOCK - 1;                        // not a whole block
-    CHECK_INT(truncate("test_file.1", BLOCK + 100), 0); // nor this one
+    CHECK_INT(truncate("test_file.1", BLOCK + 100), 0); // nor is this one
     CHECK_INT(command("prepare", &o, false, &text), 0);
     CHECK(strstr(text, "Extending existing file test_file.2\n4608 bytes"));
     free(text);
@@ -122,7 +122,7 @@ static void prepares(void)
     CHECK_STR(text, "Removing test files...\n");
     free(text);
     CHECK_INT(size_of("test_file.0"), -1);
-    CHECK_INT(command("cleanup", &o, false, &text), 0); // nothing there: fine
+    CHECK_INT(command("cleanup", &o, false, &text), 0); // no files: no error
     free(text);
     CHECK_INT(command("dance", &o, false, &text), SB_EUNSUPPORTED);
     free(text);
@@ -149,12 +149,12 @@ static void needs_prepare(void)
     free(text);
 }
 
-// What a run of 130 events by one thread must have done.
+// The expected counts of a run of 130 events by one thread.
 static const struct {
     const char *mode;
     int io_mode;
     int64_t merged;
-    uint64_t reads, writes, syncs; // syncs: with the 3 at the end
+    uint64_t reads, writes, syncs; // syncs: including the 3 at the end
     uint64_t size;                 // bytes of all requests
 } cases[] = {
     // 100 requests and 10 rounds of 3 syncs, and so on.
@@ -184,7 +184,8 @@ static void requests(void)
             o.mode = cases[i].mode;
             o.io_mode = cases[i].io_mode;
             o.merged = cases[i].merged;
-            // What seqwr did not come to would have to be prepared again.
+            // No validation after seqwr: the blocks that it did not write
+            // would have to be prepared again.
             r.validate = validate && strcmp(o.mode, "seqwr") != 0;
             if (validate && !r.validate)
                 continue;
@@ -205,7 +206,7 @@ static void requests(void)
     free(text);
 }
 
-// File after file: 9 requests fill the first and begin the second.
+// Files are used in order: 9 requests fill the first and begin the second.
 static void in_order(void)
 {
     struct sb__fileio_opts o = defaults();
@@ -298,7 +299,7 @@ static void seals(void)
     sb__fileio_seal(buf, sizeof(buf), 64, 5, 640, &rng);
     CHECK_INT(sb__fileio_verify(buf, sizeof(buf), 64, 5, 640, &err), 0);
     CHECK_INT(sb__fileio_verify(buf + 64, 64, 64, 5, 704, &err), 0);
-    // Another place or file, or any changed bit, is found.
+    // A block of another offset or file, or with a changed bit, is detected.
     CHECK(sb__fileio_verify(buf, 64, 64, 5, 0, &err) < 0);
     CHECK(sb__fileio_verify(buf, 64, 64, 4, 640, &err) < 0);
     for (size_t i = 0; i < sizeof(buf); i++) {
@@ -345,7 +346,7 @@ static void sizes(void)
     CHECK_STR(text, "2GiB");
     CHECK_INT(sb__fileio_blocks(&o), 7);
     o.total++;
-    CHECK_INT(sb__fileio_blocks(&o), 7); // a third of a byte is none
+    CHECK_INT(sb__fileio_blocks(&o), 7); // rounded down
     o.total += 2;
     CHECK_INT(sb__fileio_blocks(&o), 8);
     o.total = 1;

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 //
-// Hits and misses: which results of which statements count as one, on every
-// way that a statement can take.
+// Hits and misses: the results that count as one or the other, for each kind of
+// statement and each way to execute it.
 #include "fake_doc.h"
 
 static const struct sb_result nothing = { .kind = SB_RESULT_NONE };
@@ -12,7 +12,7 @@ static const struct sb_result no_write = { .kind = SB_RESULT_WRITE };
 static const struct sb_result write = { .kind = SB_RESULT_WRITE,
     .affected = 2 };
 
-// "hits/misses of count" of an operation.
+// Returns "hits/misses of count" of an operation.
 static const char *found(const char *name)
 {
     static char text[64];
@@ -27,7 +27,7 @@ static const char *found(const char *name)
 
 static void run_text(const char *sql, const struct sb_result *res)
 {
-    told = res;
+    fixed = res;
     sb_con_query(&c.pub, sql, strlen(sql));
     CHECK_INT(c.pub.error, SB_SQL_NONE);
 }
@@ -39,7 +39,7 @@ static void texts(void)
     run_text("SELECT 1", &no_rows);
     run_text("SELECT 1", &no_rows);
     CHECK_STR(found("select"), "1/2 of 3");
-    // Some servers answer a write of no row as they answer BEGIN.
+    // Some servers answer a write that changes no row like BEGIN.
     run_text("UPDATE t", &write);
     run_text("UPDATE t", &no_write);
     run_text("UPDATE t", &nothing);
@@ -47,7 +47,7 @@ static void texts(void)
     run_text("delete from t", &nothing);
     run_text("delete from t", &unknown);
     CHECK_STR(found("delete"), "0/1 of 2");
-    // New rows are not looked for.
+    // An INSERT does not search for rows.
     run_text("INSERT INTO t", &write);
     run_text("INSERT INTO t", &nothing);
     run_text("INSERT INTO t", &no_rows); // RETURNING
@@ -58,7 +58,7 @@ static void texts(void)
     CHECK_STR(found("begin"), "0/0 of 1");
     run_text("CREATE TABLE t", &nothing);
     CHECK_STR(found("create"), "0/0 of 1");
-    // Whatever returns rows reads.
+    // Every statement that returns rows is a read.
     run_text("SHOW TABLES", &no_rows);
     run_text("HANDLER t READ", &rows);
     CHECK_STR(found("query"), "1/1 of 2");
@@ -71,7 +71,7 @@ static void run_prepared(const char *sql, const struct sb_result *res)
 {
     struct sb_stmt_handle *st = sb_stmt_open(&c.pub, sql, strlen(sql), "mine");
 
-    told = res;
+    fixed = res;
     sb_stmt_execute(st);
     CHECK_INT(c.pub.error, SB_SQL_NONE);
     sb_stmt_free(st);
@@ -100,7 +100,7 @@ static int pipeline_send(struct sb_conn *conn, const struct sb_item *items,
 static int pipeline_receive(
     struct sb_conn *conn, struct sb_result *res, struct sb_err *err)
 {
-    *res = *told;
+    *res = *fixed;
     return 0;
 }
 
@@ -120,7 +120,7 @@ static void run_pipeline(const struct sb_result *res)
 static void pipelines(void)
 {
     start_docs();
-    run_pipeline(&no_rows); // one by one
+    run_pipeline(&no_rows); // executed one by one
     run_pipeline(&rows);
     CHECK_STR(found("mine"), "1/1 of 2");
     CHECK_STR(found("select"), "1/1 of 2");

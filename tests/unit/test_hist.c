@@ -7,7 +7,7 @@
 #include "base/rng.h"
 #include "check.h"
 
-#define UNKNOWN UINT64_MAX // max of percentiles: not known
+#define UNKNOWN UINT64_MAX // the maximum is unknown
 
 static struct sb_hist_snap snap_of(const struct sb_hist *h)
 {
@@ -66,7 +66,7 @@ static void relative_error_is_bounded(void)
     }
 }
 
-static void day_and_more_is_not_clamped(void)
+static void more_than_a_day_is_not_clamped(void)
 {
     const uint64_t day = UINT64_C(86400000000000);
     struct sb_hist_snap s = SNAP(day, 3 * day, UINT64_MAX);
@@ -82,7 +82,7 @@ static void day_and_more_is_not_clamped(void)
     sb_hist_snap_done(&s);
 }
 
-static void done_of_nothing(void)
+static void done_accepts_zeroed_struct(void)
 {
     struct sb_hist h = { 0 };
     struct sb_hist_snap s = { 0 };
@@ -124,8 +124,8 @@ static void put_counts(void)
     sb_hist_snap_done(&s);
 }
 
-// Two moments of one histogram differ by what was recorded in between, and
-// the difference and the earlier one add up to the later.
+// The difference of two snapshots of a histogram is what was recorded between
+// them. The earlier snapshot plus the difference gives the later one.
 static void interval_is_difference(void)
 {
     struct sb_hist h;
@@ -138,7 +138,7 @@ static void interval_is_difference(void)
     sb_hist_record(&h, 123456);
     sb_hist_record(&h, 99999999);
     late = snap_of(&h);
-    CHECK_INT(sb_hist_snap_put(&between, 3, 3), 0); // what it held is cleared
+    CHECK_INT(sb_hist_snap_put(&between, 3, 3), 0); // old contents are cleared
     CHECK_INT(sb_hist_snap_sub(&between, &late, &early), 0);
     CHECK_INT(between.total, 2);
     CHECK_INT(sb_hist_snap_count(&between, 3), 0);
@@ -169,7 +169,7 @@ static void move_hands_over(void)
     sb_hist_snap_done(&b);
 }
 
-// 1,000 values 0..999 lie one a bucket: each percentile is one of them.
+// The values 0..999 have one bucket each, so each percentile is one of them.
 static void percentiles_of_a_line(void)
 {
     struct sb_hist_snap s = { 0 };
@@ -189,7 +189,7 @@ static void percentiles_of_a_line(void)
 
 static void percentile_is_linear_in_a_bucket(void)
 {
-    const uint64_t v = 1 << 20; // buckets of 1,024 from here
+    const uint64_t v = 1 << 20; // buckets are 1,024 wide from here
     struct sb_hist_snap s = { 0 };
 
     CHECK_INT(sb_hist_snap_put(&s, sb_hist_index(v), 4), 0);
@@ -201,8 +201,8 @@ static void percentile_is_linear_in_a_bucket(void)
     sb_hist_snap_done(&s);
 }
 
-// 644 of 1,000 fast: p64.4 is still fast, although 1000 * 64.4 / 100 is not
-// 644 in binary.
+// If 644 of 1,000 values are fast, p64.4 is fast, although 1000 * 64.4 / 100 is
+// not exactly 644 in binary.
 static void percentile_at_a_gap(void)
 {
     struct sb_hist_snap s = { 0 };
@@ -267,7 +267,7 @@ struct writer {
     atomic_bool finished;
 };
 
-// All writers meet in the same few hundred buckets.
+// All writers use the same few hundred buckets.
 static void *write_many(void *arg)
 {
     struct writer *w = arg;
@@ -300,7 +300,7 @@ static void shared_adds_are_not_lost(void)
     sb_hist_done(&h);
 }
 
-static bool never_less(
+static bool no_bucket_shrank(
     const struct sb_hist_snap *now, const struct sb_hist_snap *before)
 {
     uint64_t total = 0;
@@ -315,8 +315,8 @@ static bool never_less(
     return total == now->total && now->total >= before->total;
 }
 
-// Snapshots taken while a writer is at work only grow, bucket by bucket, and
-// their intervals add up to everything written.
+// In snapshots taken during writes no bucket ever shrinks, and the intervals
+// add up to everything that was written.
 static void live_snapshots_only_grow(void)
 {
     struct sb_hist h;
@@ -332,7 +332,7 @@ static void live_snapshots_only_grow(void)
 
         finished = atomic_load_explicit(&w.finished, memory_order_acquire);
         now = snap_of(&h);
-        CHECK(never_less(&now, &before));
+        CHECK(no_bucket_shrank(&now, &before));
         CHECK_INT(sb_hist_snap_sub(&part, &now, &before), 0);
         CHECK_INT(sb_hist_snap_add(&sum, &part), 0);
         sb_hist_snap_done(&part);
@@ -349,8 +349,8 @@ int main(void)
 {
     RUN(buckets_are_contiguous);
     RUN(relative_error_is_bounded);
-    RUN(day_and_more_is_not_clamped);
-    RUN(done_of_nothing);
+    RUN(more_than_a_day_is_not_clamped);
+    RUN(done_accepts_zeroed_struct);
     RUN(merge_is_addition);
     RUN(put_counts);
     RUN(interval_is_difference);

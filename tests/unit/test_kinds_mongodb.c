@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 //
-// Commands of the MongoDB driver: what they are, what replies complain about;
-// values as text.
+// The MongoDB driver: kinds of commands, errors in replies, values as text.
 #include <stdlib.h>
 
 #include "check.h"
@@ -18,7 +17,7 @@ static void json(const char *text)
     CHECK(doc != NULL);
 }
 
-static struct sbmo_command look(const char *text)
+static struct sbmo_command parse_command(const char *text)
 {
     struct sbmo_command c;
 
@@ -29,70 +28,76 @@ static struct sbmo_command look(const char *text)
 
 static void kinds(void)
 {
-    struct sbmo_command c = look("{\"find\": \"t\", \"batchSize\": 7}");
+    struct sbmo_command c = parse_command(
+        "{\"find\": \"t\", \"batchSize\": 7}");
 
     CHECK_INT(c.kind->way, SBMO_READ);
     CHECK_INT(c.kind->shape, SBMO_CURSOR);
     CHECK_INT(c.kind->result, SB_RESULT_ROWS);
     CHECK_INT(c.batch, 7);
     CHECK(c.kind->read_concern && !c.kind->write_concern);
-    c = look(
+    c = parse_command(
         "{\"insert\": \"t\", \"documents\": [{}, {}, {}], \"$db\": \"d\"}");
     CHECK_INT(c.kind->result, SB_RESULT_WRITE);
     CHECK_INT(c.statements, 3);
     CHECK_STR(c.db, "d");
     CHECK(!c.multi && !c.own_write_concern);
-    c = look("{\"findandmodify\": \"t\", \"writeConcern\": {\"w\": 0}}");
+    c = parse_command(
+        "{\"findandmodify\": \"t\", \"writeConcern\": {\"w\": 0}}");
     CHECK_STR(c.kind->name, "findAndModify");
     CHECK(c.own_write_concern && c.unacknowledged);
-    c = look("{\"FIND\": \"t\"}");
+    c = parse_command("{\"FIND\": \"t\"}");
     CHECK_INT(c.kind->way, SBMO_OTHER);
-    c = look("{\"listIndexes\": \"t\"}");
+    c = parse_command("{\"listIndexes\": \"t\"}");
     CHECK_INT(c.kind->result, SB_RESULT_ROWS);
     CHECK(!c.kind->read_concern);
-    c = look("{\"create\": \"t\"}");
+    c = parse_command("{\"create\": \"t\"}");
     CHECK_INT(c.kind->result, SB_RESULT_NONE);
     CHECK_INT(c.kind->way, SBMO_WRITE);
-    c = look("{\"ping\": 1}");
+    c = parse_command("{\"ping\": 1}");
     CHECK_INT(c.kind->result, SB_RESULT_NONE);
     CHECK_INT(c.kind->shape, SBMO_REPLY);
 }
 
 static void many_at_once(void)
 {
-    CHECK(look("{\"update\":\"t\",\"updates\":[{\"q\":{},\"u\":{}},"
-               "{\"q\":{},\"u\":{},\"multi\":true}]}")
+    CHECK(parse_command("{\"update\":\"t\",\"updates\":[{\"q\":{},\"u\":{}},"
+                        "{\"q\":{},\"u\":{},\"multi\":true}]}")
               .multi);
+    CHECK(!parse_command(
+        "{\"update\":\"t\",\"updates\":[{\"q\":{},\"u\":{\"multi\":1}}]}")
+               .multi);
     CHECK(
-        !look("{\"update\":\"t\",\"updates\":[{\"q\":{},\"u\":{\"multi\":1}}]}")
-             .multi);
-    CHECK(
-        look("{\"delete\":\"t\",\"deletes\":[{\"q\":{},\"limit\":0}]}").multi);
-    CHECK(
-        !look("{\"delete\":\"t\",\"deletes\":[{\"q\":{},\"limit\":1}]}").multi);
+        parse_command("{\"delete\":\"t\",\"deletes\":[{\"q\":{},\"limit\":0}]}")
+            .multi);
+    CHECK(!parse_command(
+        "{\"delete\":\"t\",\"deletes\":[{\"q\":{},\"limit\":1}]}")
+               .multi);
 }
 
 static void pipelines(void)
 {
-    struct sbmo_command c = look(
+    struct sbmo_command c = parse_command(
         "{\"aggregate\":\"t\",\"pipeline\":[{\"$match\":"
         "{}}],\"cursor\":{\"batchSize\":9}}");
 
     CHECK_INT(c.kind->way, SBMO_READ);
     CHECK_INT(c.batch, 9);
-    c = look("{\"aggregate\":\"t\",\"pipeline\":[{\"$match\":{}},"
-             "{\"$out\":\"x\"}]}");
+    c = parse_command("{\"aggregate\":\"t\",\"pipeline\":[{\"$match\":{}},"
+                      "{\"$out\":\"x\"}]}");
     CHECK_INT(c.kind->way, SBMO_READWRITE);
     CHECK_INT(c.kind->result, SB_RESULT_WRITE);
     CHECK_INT(
-        look("{\"aggregate\":\"t\",\"pipeline\":[{\"$merge\":{}}]}").kind->way,
+        parse_command("{\"aggregate\":\"t\",\"pipeline\":[{\"$merge\":{}}]}")
+            .kind->way,
         SBMO_READWRITE);
-    CHECK(look("{\"aggregate\":\"t\",\"pipeline\":[{\"$changeStream\":{}}]}")
+    CHECK(parse_command(
+        "{\"aggregate\":\"t\",\"pipeline\":[{\"$changeStream\":{}}]}")
               .tailable);
-    CHECK(look("{\"find\":\"t\",\"tailable\":true}").tailable);
+    CHECK(parse_command("{\"find\":\"t\",\"tailable\":true}").tailable);
 }
 
-static void no_commands(void)
+static void malformed_commands(void)
 {
     struct sbmo_command c;
 
@@ -124,7 +129,7 @@ static void complaints(void)
     CHECK_INT(c.len, 2);
     CHECK_STR(c.name, "N");
     CHECK(!c.write_concern && !c.transient && !c.unknown && !c.retryable);
-    CHECK(complains(&c, "{\"ok\": 0.0}")); // it failed, and says no more
+    CHECK(complains(&c, "{\"ok\": 0.0}")); // failed, without details
     CHECK_INT(c.native, 8);
     CHECK(
         complains(&c, "{\"ok\": 1, \"writeErrors\": [{\"index\": 3, \"code\": "
@@ -140,7 +145,7 @@ static void write_concerns(void)
     CHECK(complains(&c, "{\"ok\": 1, \"writeConcernError\": {\"code\": 100}}"));
     CHECK_INT(c.native, 100);
     CHECK(c.write_concern);
-    // What failed goes before what is not confirmed.
+    // A write error takes precedence over a write concern error.
     CHECK(complains(&c, "{\"ok\": 1, \"writeConcernError\": {\"code\": 100}, "
                         "\"writeErrors\": [{\"code\": 5}]}"));
     CHECK_INT(c.native, 5);
@@ -160,7 +165,7 @@ static void labels(void)
     CHECK(!c.transient && c.unknown && c.retryable);
 }
 
-static void sentences(void)
+static void error_messages(void)
 {
     struct sbmo_complaint c;
 
@@ -178,7 +183,7 @@ static void sentences(void)
         "requires more servers than exist)");
 }
 
-// The text of a field x.
+// Returns a value as text. value: JSON.
 static struct sbmo_room text;
 static const char *shown(const char *value)
 {
@@ -220,7 +225,7 @@ static void texts(void)
     CHECK_STR(shown("{\"$minKey\": 1}"), "{ \"$minKey\" : 1 }");
 }
 
-static void and_back(void)
+static void document_to_json(void)
 {
     char *out;
     size_t n;
@@ -237,13 +242,13 @@ int main(void)
     RUN(kinds);
     RUN(many_at_once);
     RUN(pipelines);
-    RUN(no_commands);
+    RUN(malformed_commands);
     RUN(complaints);
     RUN(write_concerns);
     RUN(labels);
-    RUN(sentences);
+    RUN(error_messages);
     RUN(texts);
-    RUN(and_back);
+    RUN(document_to_json);
     free(doc);
     free(text.p);
     return check_done();

@@ -59,7 +59,7 @@ static void sqlite_results(void)
     world_done(&w);
 }
 
-// Both ways to run a statement, with the same values.
+// Executes statements, prepared or emulated, with the same values.
 static void sqlite_statements(const char *mode)
 {
     static const char insert[] = "INSERT INTO p VALUES (?,?,?,?)";
@@ -85,7 +85,7 @@ static void sqlite_statements(const char *mode)
     p[0]->i = -5;
     p[1]->d = 0.25;
     memcpy(p[2]->buffer, "it's?", 5);
-    p[2]->data_len = 9; // more than there is room for
+    p[2]->data_len = 9; // more than the buffer holds
     CHECK(sb_stmt_execute(in) == NULL);
     CHECK_NEAR(sb_con_affected(con), 1, 0);
     out = sb_stmt_open(con, select, strlen(select), NULL);
@@ -249,8 +249,8 @@ static void failed_load_keeps_nothing(void)
     CHECK_INT(load_rows(a, "f", 0, 10, 1), 0);
     CHECK_INT(load_rows(a, "f", 100, 2500, 0), 0);
     CHECK_STR(one(a, "SELECT count(*) FROM f"), "10");
-    // Two who feed: the second one's duplicate undoes the first one's rows,
-    // and both are told.
+    // Two users feed one load: a duplicate from the second undoes the rows of
+    // the first, and both get an error.
     ld = sb_load_open(b, "f", "id,c,d,e");
     for (int i = 0; i < 2500; i++) {
         rc |= sb_load_int(ld, 5000 + i) | sb_load_int(ld, i);
@@ -262,14 +262,14 @@ static void failed_load_keeps_nothing(void)
     CHECK_INT(b->error, SB_SQL_FATAL);
     CHECK(strstr(b->sql_errmsg, "UNIQUE"));
     CHECK_STR(one(a, "SELECT count(*) FROM f"), "10");
-    // The failure is over with those who met it.
+    // Later loads are not affected.
     CHECK_INT(load_rows(a, "f", 20, 1, 1), 0);
     CHECK_INT(load_rows(a, "nosuch", 5, 1, 1), SB_EQUERY);
     CHECK_INT(w.rec->tally.err_ignored + w.rec->open_errors, 2);
     world_done(&w);
 }
 
-// Nobody closes what failed: the next load does not meet anything of it.
+// A failed load that was not closed does not affect later loads.
 static void failed_loads_that_stay_open(void)
 {
     struct world w;
@@ -288,12 +288,12 @@ static void failed_loads_that_stay_open(void)
         CHECK_INT(sb_load_int(ld[i], i == 1 ? NAN : 5), i == 1 ? SB_ERANGE : 0);
         CHECK_INT(sb_load_int(ld[i], 1), i == 1 ? SB_ERANGE : SB_EQUERY);
         CHECK_INT(load_rows(i == 2 ? b : a, "o", 20 + i, 1, 1), 0);
-        // It keeps its own reason.
+        // The failed load has added no row and still reports its own error.
         CHECK_STR(one(a, "SELECT count(*) FROM o WHERE id=100"), "0");
         CHECK(sb_load_int(ld[i], 1) != 0);
         CHECK(strstr(a->sql_errmsg, i == 1 ? "64-bit" : "UNIQUE"));
     }
-    // reconnect() gives up what is open, but nothing that follows.
+    // reconnect() abandons an open load; later loads work.
     ld[3] = sb_load_open(a, "o", "id");
     CHECK_INT(sb_load_int(ld[3], 200), 0);
     CHECK_INT(sb_con_reconnect(a), 0);
@@ -315,7 +315,7 @@ static void failed_load_frees_its_connection(void)
     world_init(&w, "--null-bulk=on");
     con = world_connect(&w);
     ld = sb_load_open(con, "t", "id");
-    CHECK(run(con, "SELECT 1") == NULL); // it is loading
+    CHECK(run(con, "SELECT 1") == NULL); // the load is open
     CHECK_INT(sb_load_int(ld, NAN), SB_ERANGE);
     CHECK(run(con, "SELECT 1") != NULL);
     CHECK_INT(load_rows(con, "t", 0, 10, 1), 0);

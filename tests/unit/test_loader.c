@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 //
-// Loading and choosing drivers, and what is recorded, over the null module.
+// Loading and choosing drivers, and recording, with the null driver.
 #include "world.h"
 
 // Broken drivers -------------------------------------------------------------
@@ -64,7 +64,7 @@ static struct sb_generic_ops generic;
 static struct sb_sql_ops sql;
 static struct sb_driver driver;
 
-static void whole_driver(void)
+static void complete_driver(void)
 {
     generic = (struct sb_generic_ops){ .connect = ok_connect,
         .disconnect = ok_disconnect };
@@ -81,7 +81,7 @@ static void whole_driver(void)
         .sql = &sql };
 }
 
-static const char *verdict(void)
+static const char *check_error(void)
 {
     static struct sb_err err;
 
@@ -92,45 +92,45 @@ static const char *verdict(void)
     return err.msg;
 }
 
-static void broken_drivers_are_refused(void)
+static void broken_drivers_are_rejected(void)
 {
     static const struct sb_opt stray[] = {
         { .name = "y-host", .type = SB_OPT_STRING }, { 0 }
     };
     static const struct sb_opt_table table = { "X", stray };
 
-    whole_driver();
-    CHECK_STR(verdict(), "");
+    complete_driver();
+    CHECK_STR(check_error(), "");
     driver.abi = 99;
-    CHECK(strstr(verdict(), "interface 99"));
-    whole_driver();
+    CHECK(strstr(check_error(), "interface 99"));
+    complete_driver();
     driver.name = "z";
-    CHECK(strstr(verdict(), "calls itself 'z'"));
-    whole_driver();
+    CHECK(strstr(check_error(), "calls itself 'z'"));
+    complete_driver();
     generic.connect = NULL;
-    CHECK(strstr(verdict(), "connect and disconnect"));
-    whole_driver();
+    CHECK(strstr(check_error(), "connect and disconnect"));
+    complete_driver();
     sql.fetch = NULL;
-    CHECK(strstr(verdict(), "query, fetch"));
-    whole_driver();
+    CHECK(strstr(check_error(), "query, fetch"));
+    complete_driver();
     sql.prepare = ok_prepare;
-    CHECK(strstr(verdict(), "come together"));
-    whole_driver();
+    CHECK(strstr(check_error(), "come together"));
+    complete_driver();
     driver.caps = SB_CAP_ONE_LOADER;
-    CHECK(strstr(verdict(), "need bulk operations"));
-    whole_driver();
+    CHECK(strstr(check_error(), "need bulk operations"));
+    complete_driver();
     driver.caps = 1u << 31;
-    CHECK(strstr(verdict(), "capability bits"));
-    whole_driver();
+    CHECK(strstr(check_error(), "capability bits"));
+    complete_driver();
     driver.opts = &table;
     driver.opts_size = 64;
-    CHECK(strstr(verdict(), "does not begin with"));
-    whole_driver();
+    CHECK(strstr(check_error(), "does not begin with"));
+    complete_driver();
     driver.conn_size = 0;
-    CHECK(strstr(verdict(), "conn_size"));
+    CHECK(strstr(check_error(), "conn_size"));
 }
 
-static void broken_documents_are_refused(void)
+static void broken_document_operations_are_rejected(void)
 {
     static const struct sb_doc_ops whole = { .command = ok_command,
         .next = ok_next,
@@ -139,26 +139,26 @@ static void broken_documents_are_refused(void)
         .to_json = ok_to_json };
     struct sb_doc_ops docs = whole;
 
-    whole_driver();
+    complete_driver();
     driver.doc = &docs;
-    CHECK_STR(verdict(), "");
+    CHECK_STR(check_error(), "");
     driver.sql = NULL;
-    CHECK(strstr(verdict(), "document operations need SQL operations"));
+    CHECK(strstr(check_error(), "document operations need SQL operations"));
     driver.sql = &sql;
     docs.command = NULL;
-    CHECK(strstr(verdict(), "operations command, next, reply"));
+    CHECK(strstr(check_error(), "operations command, next, reply"));
     docs = whole;
     docs.next = NULL;
-    CHECK(strstr(verdict(), "operations command, next, reply"));
+    CHECK(strstr(check_error(), "operations command, next, reply"));
     docs = whole;
     docs.reply = NULL;
-    CHECK(strstr(verdict(), "operations command, next, reply"));
+    CHECK(strstr(check_error(), "operations command, next, reply"));
     docs = whole;
     docs.from_json = NULL;
-    CHECK(strstr(verdict(), "from_json"));
+    CHECK(strstr(check_error(), "from_json"));
     docs = whole;
     docs.to_json = NULL;
-    CHECK(strstr(verdict(), "to_json"));
+    CHECK(strstr(check_error(), "to_json"));
 }
 
 // Choice ---------------------------------------------------------------------
@@ -245,7 +245,7 @@ static void results_are_counted_by_kind(void)
     CHECK_INT(count_of(&w, "insert"), 1);
     CHECK_INT(count_of(&w, "begin"), 1);
     CHECK_INT(count_of(&w, "query"), 1);
-    // An UPDATE that changed nothing is no write.
+    // An UPDATE that changed no row does not count as a write.
     sb__count_result(
         w.rec, 0, &(struct sb_result){ .kind = SB_RESULT_WRITE }, 1, 1);
     CHECK_INT(w.rec->tally.writes, 1);
@@ -277,7 +277,7 @@ static void statements_have_operations(void)
     CHECK_INT(count_of(&w, "done"), 1);
     CHECK_INT(count_of(&w, "prepare"), 2);
     CHECK_INT(w.rec->tally.reads + w.rec->tally.others, 3);
-    // A connection that goes first leaves its statements harmless.
+    // Statements of a freed connection fail without harm.
     sb_con_free(con);
     CHECK(sb_stmt_execute(a) == NULL);
     CHECK(sb_stmt_param(a, SB_SQL_TYPE_INT, 0) == NULL);
@@ -287,7 +287,7 @@ static void statements_have_operations(void)
     world_done(&w);
 }
 
-static void results_are_told_apart(void)
+static void old_results_are_rejected(void)
 {
     struct world w;
     struct sb_con *con;
@@ -301,7 +301,7 @@ static void results_are_told_apart(void)
     CHECK_INT(sb_rs_fetch(a, &cell), SB_EUSAGE);
     CHECK_INT(con->error, SB_SQL_FATAL);
     CHECK(strstr(con->sql_errmsg, "the result set is gone"));
-    sb_rs_free(a); // not that of b
+    sb_rs_free(a); // does not free the result of b
     CHECK(sb_rs_column(a, 0) == NULL);
     CHECK_INT(sb_rs_fetch(b, &cell), 1);
     CHECK_INT(sb_rs_fetch(b, &cell), 0);
@@ -312,8 +312,8 @@ static void results_are_told_apart(void)
     world_done(&w);
 }
 
-// What a script can reach stays readable, whatever goes first.
-static void handles_outlive_what_they_came_from(void)
+// Handles that a script holds stay valid, whatever is freed first.
+static void handles_outlive_their_connection(void)
 {
     struct world w;
     struct sb_con *con, *other;
@@ -332,7 +332,7 @@ static void handles_outlive_what_they_came_from(void)
     sb_stmt_free(st);
     memset(p->buffer, 'x', 9);
     CHECK_INT(sb_rs_fetch(rs, &cell), SB_EUSAGE);
-    // A statement uses what its maker has let go.
+    // A statement keeps using a parameter that its owner freed.
     st = sb_stmt_open(con, "SELECT ?", 8, NULL);
     CHECK_INT(sb_stmt_bind(st, &(struct sb_param *){ NULL }, 1), SB_EUSAGE);
     CHECK_INT(sb_stmt_bind(st, &p, 1), 0);
@@ -344,16 +344,16 @@ static void handles_outlive_what_they_came_from(void)
     run(other, "SELECT 1");
     CHECK_INT(sb_rs_fetch(rs, &cell), SB_EUSAGE);
     CHECK(run(other, "SELECT 1") != NULL);
-    // The handle is not used again before its owner gives it back ...
+    // A handle is not reused before its owner frees it ...
     CHECK(sb_stmt_open(other, "SELECT 1", 8, NULL) != st);
     sb_stmt_free(st);
-    // ... and the statements left open go with the connection.
+    // ... and open statements are freed with the connection.
     sb_con_free(other);
     world_done(&w);
 }
 
-// Handles are used again: as many as live at once.
-static void handles_do_not_pile_up(void)
+// Handles are reused: there are only as many as were in use at the same time.
+static void handles_are_reused(void)
 {
     struct world w;
     struct sb_con *con, *first = NULL;
@@ -367,14 +367,14 @@ static void handles_do_not_pile_up(void)
         CHECK(!((struct sb_con_priv *)con)->idle);
         sb_stmt_free(sb_stmt_open(con, "SELECT 1", 8, NULL));
         sb_con_free(con);
-        sb_con_free(con); // a finalizer that comes late
+        sb_con_free(con); // as a late finalizer does
     }
     CHECK(!w.ctx.cons && w.ctx.idle_cons && !w.ctx.idle_cons->next);
     CHECK(!w.ctx.orphans && w.ctx.idle_stmts);
     world_done(&w);
 }
 
-static void connect_is_tried_again_after_a_free(void)
+static void connect_is_retried_after_a_free(void)
 {
     static const char *const name = "failure-rate", *const value = "x";
     struct world w;
@@ -438,7 +438,7 @@ static void *cancel_soon(void *arg)
 {
     struct world *w = arg;
 
-    // Until it returns: a cancel that comes before the call is nothing.
+    // Repeats until the call returns: a cancel before it has no effect.
     while (!atomic_load((_Atomic bool *)&w->opts.debug)) {
         sb_db_ctx_cancel(&w->ctx);
         usleep(1000);
@@ -485,8 +485,8 @@ static void cancel_ends_a_connect(void)
 int main(void)
 {
     sb_log_set_level(SB_LOG_FATAL - 1);
-    RUN(broken_drivers_are_refused);
-    RUN(broken_documents_are_refused);
+    RUN(broken_drivers_are_rejected);
+    RUN(broken_document_operations_are_rejected);
     if (!find_modules()) {
         printf("ok %d - drivers # SKIP no modules in %s\n", ++check_tests,
             modules);
@@ -496,10 +496,10 @@ int main(void)
     RUN(overrides_reach_one_connection);
     RUN(results_are_counted_by_kind);
     RUN(statements_have_operations);
-    RUN(results_are_told_apart);
-    RUN(handles_outlive_what_they_came_from);
-    RUN(handles_do_not_pile_up);
-    RUN(connect_is_tried_again_after_a_free);
+    RUN(old_results_are_rejected);
+    RUN(handles_outlive_their_connection);
+    RUN(handles_are_reused);
+    RUN(connect_is_retried_after_a_free);
     RUN(errors_are_classified);
     RUN(reconnects_are_counted);
     RUN(cancel_ends_a_hanging_call);

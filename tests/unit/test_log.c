@@ -14,7 +14,7 @@
 static FILE *sink;
 static int saved = -1;
 
-// From here to captured(), stderr is a file.
+// Redirects stderr to a file until captured() is called.
 static void capture(void)
 {
     sink = tmpfile();
@@ -53,7 +53,7 @@ static void prefixes(void)
     sb_log_set_level(SB_LOG_NOTICE);
 }
 
-static void no_message_commands_the_terminal(void)
+static void messages_cannot_control_the_terminal(void)
 {
     capture();
     sb_log(SB_LOG_FATAL, "%s", "\033]0;title\007 \xc3\xa9\n\tdetail");
@@ -102,7 +102,7 @@ static void records_are_not_collapsed(void)
     CHECK_STR(captured(), "one\n(last message repeated 1 times)\none\none\n");
 }
 
-static void long_messages_are_cut(void)
+static void long_messages_are_truncated(void)
 {
     static char text[9000];
     const char *got;
@@ -124,7 +124,7 @@ static void no_progress_without_a_terminal(void)
     CHECK_STR(captured(), "end\n");
 }
 
-static void *many(void *arg)
+static void *log_many(void *arg)
 {
     for (int i = 0; i < 200; i++)
         sb_log(SB_LOG_NOTICE, "%s %d", (const char *)arg, i);
@@ -138,8 +138,8 @@ static void threads(void)
     int lines = 0;
 
     capture();
-    CHECK_INT(pthread_create(&a, NULL, many, "thread-a"), 0);
-    CHECK_INT(pthread_create(&b, NULL, many, "thread-b"), 0);
+    CHECK_INT(pthread_create(&a, NULL, log_many, "thread-a"), 0);
+    CHECK_INT(pthread_create(&b, NULL, log_many, "thread-b"), 0);
     pthread_join(a, NULL);
     pthread_join(b, NULL);
     got = captured();
@@ -150,7 +150,7 @@ static void threads(void)
     CHECK_INT(lines, 400);
 }
 
-// Opens a terminal whose other end is *master; -1: the system has none.
+// Opens a pseudo-terminal whose other end is *master; -1 if there is none.
 static int open_terminal(int *master)
 {
     const char *name;
@@ -198,11 +198,11 @@ static void progress(void)
 int main(void)
 {
     RUN(prefixes);
-    RUN(no_message_commands_the_terminal);
+    RUN(messages_cannot_control_the_terminal);
     RUN(levels);
     RUN(repeats);
     RUN(records_are_not_collapsed);
-    RUN(long_messages_are_cut);
+    RUN(long_messages_are_truncated);
     RUN(no_progress_without_a_terminal);
     RUN(threads);
     RUN(progress);

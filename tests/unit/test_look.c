@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 //
-// What a workload looks at before there are users: content, wrong, too slow,
-// interrupted, deaf.
+// The check that a workload makes before users exist: it succeeds, fails, takes
+// too long, is interrupted, or ignores the interruption.
 #include <signal.h>
 
 #include "runs.h"
@@ -9,7 +9,7 @@
 static struct {
     int (*answer)(struct sb_err *err);
     _Atomic bool canceled;
-    bool deaf; // to cancel
+    bool ignores_cancel;
     _Atomic int looks, users;
     pthread_t main;
     bool own_thread;
@@ -61,19 +61,19 @@ static int try(int (*answer)(struct sb_err *err), bool looks, int64_t timeout)
     return sb_run(&w, &seen.o, &seen.random, &l, &seen.res);
 }
 
-static int content(struct sb_err *err)
+static int succeed(struct sb_err *err)
 {
     return 0;
 }
 
-static int missing(struct sb_err *err)
+static int fail(struct sb_err *err)
 {
     return sb_err_set(err, SB_ESCRIPT, "no table");
 }
 
 static int hang(struct sb_err *err)
 {
-    while (world.deaf || !atomic_load(&world.canceled))
+    while (world.ignores_cancel || !atomic_load(&world.canceled))
         nap(1 * MS);
     return sb_err_set(err, SB_ECANCELED, "canceled");
 }
@@ -84,21 +84,21 @@ static int interrupt(struct sb_err *err)
     return hang(err);
 }
 
-static void users_come_after_it(void)
+static void users_start_after_the_check(void)
 {
-    CHECK_INT(try(content, true, 30000 * MS), 0);
+    CHECK_INT(try(succeed, true, 30000 * MS), 0);
     CHECK_INT(world.looks, 1);
     CHECK(world.own_thread);
     CHECK_INT(world.users, 2);
     CHECK_INT(seen.c.completed, 10);
-    CHECK_INT(try(missing, false, 30000 * MS), 0);
+    CHECK_INT(try(fail, false, 30000 * MS), 0);
     CHECK_INT(world.looks, 0);
     CHECK_INT(seen.c.completed, 10);
 }
 
-static void its_error_ends_the_run(void)
+static void an_error_ends_the_run(void)
 {
-    CHECK_INT(try(missing, true, 30000 * MS), SB_ESCRIPT);
+    CHECK_INT(try(fail, true, 30000 * MS), SB_ESCRIPT);
     CHECK_STR(seen.res.err.msg, "no table");
     CHECK_INT(seen.res.end, SB_END_FAILED);
     CHECK(!seen.res.unjoined);
@@ -106,7 +106,7 @@ static void its_error_ends_the_run(void)
     CHECK_INT(seen.finals, 0);
 }
 
-static void it_has_a_time_limit(void)
+static void the_check_has_a_time_limit(void)
 {
     CHECK_INT(try(hang, true, 10 * MS), SB_ETIMEOUT);
     CHECK(strstr(seen.res.err.msg, "--thread-init-timeout") != NULL);
@@ -114,7 +114,7 @@ static void it_has_a_time_limit(void)
     CHECK_INT(world.users, 0);
 }
 
-static void it_can_be_interrupted(void)
+static void the_check_can_be_interrupted(void)
 {
     try(interrupt, true, 600000 * MS);
     CHECK_INT(seen.res.end, SB_END_SIGNAL);
@@ -124,10 +124,10 @@ static void it_can_be_interrupted(void)
     CHECK_INT(seen.finals, 0);
 }
 
-// The last test: the run is left to the thread that never returns.
-static void one_that_never_returns_is_left_behind(void)
+// This must be the last test: a thread that never returns keeps using the run.
+static void a_check_that_never_returns_is_abandoned(void)
 {
-    world.deaf = true;
+    world.ignores_cancel = true;
     CHECK_INT(try(interrupt, true, 600000 * MS), SB_ECANCELED);
     CHECK(seen.res.unjoined);
     CHECK_INT(seen.res.end, SB_END_SIGNAL);
@@ -135,11 +135,11 @@ static void one_that_never_returns_is_left_behind(void)
 
 int main(void)
 {
-    RUN(users_come_after_it);
-    RUN(its_error_ends_the_run);
-    RUN(it_has_a_time_limit);
-    RUN(it_can_be_interrupted);
-    RUN(one_that_never_returns_is_left_behind);
+    RUN(users_start_after_the_check);
+    RUN(an_error_ends_the_run);
+    RUN(the_check_has_a_time_limit);
+    RUN(the_check_can_be_interrupted);
+    RUN(a_check_that_never_returns_is_abandoned);
     int status = check_done();
     fflush(stdout);
     _exit(status); // the thread uses what exit() would free

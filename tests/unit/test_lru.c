@@ -7,7 +7,7 @@
 static struct sb__lru l;
 static struct sb__lru_node node[N];
 
-// From the newest to the oldest, and back.
+// Returns the nodes from newest to oldest, and then in reverse.
 static const char *order(void)
 {
     static char out[2 * N + 2];
@@ -67,7 +67,7 @@ static void removes(void)
     CHECK_STR(order(), "1 1");
 }
 
-static void knows_when_it_is_full(void)
+static void shows_when_it_is_full(void)
 {
     fill(0);
     CHECK(!l.full);
@@ -86,6 +86,6 @@ int main(void)
     RUN(adds);
     RUN(uses);
     RUN(removes);
-    RUN(knows_when_it_is_full);
+    RUN(shows_when_it_is_full);
     return check_done();
 }

@@ -24,7 +24,7 @@ static void edits_are_counted(void)
     CHECK_STR(nearest("cpuu"), "cpu");
 }
 
-static void what_is_far_is_no_guess(void)
+static void distant_names_are_not_suggested(void)
 {
     char longer[200];
 
@@ -36,7 +36,7 @@ static void what_is_far_is_no_guess(void)
     CHECK(!nearest(longer));
 }
 
-static void of_equal_ones_the_first_is_taken(void)
+static void first_of_equally_near_names_is_chosen(void)
 {
     struct sb_near n;
 
@@ -51,7 +51,7 @@ static void of_equal_ones_the_first_is_taken(void)
 int main(void)
 {
     RUN(edits_are_counted);
-    RUN(what_is_far_is_no_guess);
-    RUN(of_equal_ones_the_first_is_taken);
+    RUN(distant_names_are_not_suggested);
+    RUN(first_of_equally_near_names_is_chosen);
     return check_done();
 }

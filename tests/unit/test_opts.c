@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 //
-// Values and who wins; test_opts_text.c has what is read and shown as text.
+// Values of options and precedence of their sources. test_opts_text.c tests
+// what is read and printed as text.
 #include "base/log.h"
 #include "check_opts.h"
 
@@ -130,7 +131,7 @@ static void positionals(void)
     end();
 }
 
-// Every order of reading the sources gives the same.
+// The result does not depend on the order in which sources are read.
 static void precedence(void)
 {
     for (int late = 0; late < 2; late++) {
@@ -155,7 +156,7 @@ static void precedence(void)
     }
 }
 
-static void weak_values_are_checked(void)
+static void overridden_values_are_checked(void)
 {
     begin();
     give("--threads=4");
@@ -313,7 +314,7 @@ static void overrides(void)
     end();
 }
 
-// A value that a user gave is told from the same value as a default.
+// A value that a user gave is distinguished from an equal default.
 static void given_in(enum sb_opt_source source, bool late)
 {
     begin();
@@ -371,7 +372,7 @@ int main(void)
     RUN(messages);
     RUN(positionals);
     RUN(precedence);
-    RUN(weak_values_are_checked);
+    RUN(overridden_values_are_checked);
     RUN(aliases);
     RUN(declared_twice);
     RUN(bad_tables);

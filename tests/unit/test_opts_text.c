@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 //
-// The config file, secrets, unknown names, --help and --print-config.
+// Config file, secrets, unknown names, --help and --print-config.
 #include <unistd.h>
 
 #include "check_opts.h"
@@ -54,7 +54,7 @@ static void masks(void)
         { "a://:p@h", "a://:***@h" },
         { "a://u:p@q@h/@", "a://u:***@h/@" },
         { "a://u:p/q@h", "a://u:***@h" },
-        // Maybe no password, but hidden rather than shown.
+        // Possibly not a password; hidden to be safe.
         { "a://h/x?y=:z@w", "a://h/x?y=:***@w" },
         { "a://h,b://u:p@h2,c://v:q@h3", "a://h,b://u:***@h2,c://v:***@h3" },
         { "host=h password=p user=u", "host=h password=*** user=u" },
@@ -65,7 +65,7 @@ static void masks(void)
         { "mongodb://h/?authMechanismProperties=AWS_SESSION_TOKEN:a/b=,X:y&z=1",
             "mongodb://h/"
             "?authMechanismProperties=AWS_SESSION_TOKEN:***,X:y&z=1" },
-        // Not hidden.
+        // Not passwords.
         { "a://h:1,[::1]:2,h/x@y", "a://h:***@y" },
         { "a://h:1,[::1]:2/x?y=z", "a://h:1,[::1]:2/x?y=z" },
         { "a://%2Ftmp%2Fx.sock/d", "a://%2Ftmp%2Fx.sock/d" },
@@ -84,8 +84,8 @@ static void masks(void)
     end();
 }
 
-// A password wherever somebody may put it by mistake, in every kind of text
-// that has one. Nothing of it may be seen.
+// Passwords in places where users may put them by mistake, in every kind of
+// text that can have one. No part of them may be shown.
 static void malformed(void)
 {
     static const char *const forms[] = {
@@ -150,8 +150,8 @@ static void malformed(void)
     end();
 }
 
-// What is neither a URL nor a string of settings is hidden as a whole.
-static void no_address(void)
+// A value that is neither a URL nor a list of settings is hidden completely.
+static void neither_url_nor_settings(void)
 {
     begin();
     give("--url=SECRET");
@@ -218,7 +218,8 @@ static int sections(bool strict)
     return rc;
 }
 
-// Values of others are not even parsed; what is ours wins in any order.
+// Values in sections of other workloads are not parsed. Values in the
+// workload's own sections take precedence, wherever the section is.
 static void sections_of_workloads(void)
 {
     begin();
@@ -255,7 +256,7 @@ static void sections_are_strict(void)
     end();
 }
 
-// As in 1.0: the headers of other programs' files mean nothing.
+// As in 1.0, section headers of other programs' files are ignored.
 static void headers_that_name_no_workload(void)
 {
     begin();
@@ -388,7 +389,7 @@ static void real_file(void)
     end();
 }
 
-// What print() writes, in a buffer that the next call overwrites.
+// Returns the text of --help or --print-config, valid until the next call.
 static const char *printed(bool help)
 {
     static char text[4096];
@@ -428,7 +429,7 @@ static void help(void)
     end();
 }
 
-// A script's part of the help, in its own order and words.
+// The part of the help about a script's options, in the order of the script.
 static void script_help(void)
 {
     char text[512] = "";
@@ -488,8 +489,8 @@ static void print_config(void)
     end();
 }
 
-// Blanks that a config file cannot say do not make a number one that is left
-// out.
+// Numbers given with white space that a config file cannot contain are printed
+// without it, not left out.
 static void print_numbers(void)
 {
     const char *text;
@@ -538,7 +539,7 @@ int main(void)
     RUN(late_secrets);
     RUN(masks);
     RUN(malformed);
-    RUN(no_address);
+    RUN(neither_url_nor_settings);
     RUN(unknown);
     RUN(sections_of_workloads);
     RUN(sections_are_strict);

@@ -12,7 +12,8 @@
 #define SEEDS     3
 #define SATURATED UINT64_MAX
 
-// Gaps of N arrivals, in mean gaps; returns the time of the last in seconds.
+// Stores the gaps of N arrivals in units of the mean gap. Returns the time of
+// the last arrival in seconds.
 static double gaps_take(double rate, uint64_t seed, double *gap)
 {
     struct sb_pace p;
@@ -56,8 +57,9 @@ static void poisson_gaps_are_unrelated(void)
     }
 }
 
-// Stronger than correlation: neighbours fill the unit square evenly.
-static void poisson_neighbours_are_independent(void)
+// A stronger test than correlation: pairs of neighboring gaps fill the unit
+// square evenly.
+static void poisson_neighbors_are_independent(void)
 {
     enum { SIDE = 16 };
     static double gap[N];
@@ -79,8 +81,9 @@ static void poisson_neighbours_are_independent(void)
     }
 }
 
-// The gap depends on the place alone, so places side by side must differ.
-static void neighbouring_places_are_unrelated(void)
+// A gap is a function of the position alone, so gaps at neighboring positions
+// must be unrelated.
+static void neighboring_positions_are_unrelated(void)
 {
     static double gap[N];
     struct sb_pace p;
@@ -93,7 +96,7 @@ static void neighbouring_places_are_unrelated(void)
     CHECK(stat_ks(gap, N, cdf_exponential, 1) < 1);
 }
 
-// The same numbers at other seeds must not be the same arrivals.
+// Arrivals with the same number and different seeds must be unrelated.
 static void seeds_are_unrelated(void)
 {
     static double a[N], b[N];
@@ -119,8 +122,8 @@ static void poisson_rate_is_met(void)
         }
 }
 
-// Of a Poisson process the counts per slot have variance = mean. The index of
-// dispersion of n slots has the standard error sqrt(2 / n).
+// In a Poisson process the variance of the counts per slot equals their mean.
+// The index of dispersion of n slots has the standard error sqrt(2 / n).
 static void counts_vary_as_poisson(void)
 {
     enum { SLOTS = 5000 };
@@ -149,7 +152,8 @@ static sb_pace_pos place(long double gap, uint64_t n)
     return (sb_pace_pos)(gap * n + 0.5L);
 }
 
-// Arrival n of a constant schedule is at n / rate, to the unit, however far.
+// Arrival n of a constant schedule is at n / rate, exact to one unit, for any
+// n.
 static void constant_is_exact(void)
 {
     static const double rates[] = { 0.25, 1, 3, 333.3, 1000, 1e6 / 7, 7e8 };
@@ -179,7 +183,7 @@ static void constant_does_not_drift(void)
     sb_pace_init(&p, SB_PACE_CONSTANT, 3e6, 1);
     CHECK_INT(sb_pace_walk(&p, &pos, UINT64_C(1000000000), SATURATED), 3000000);
     CHECK_INT(sb_pace_ns(pos), 1000000000);
-    // A place that is no arrival goes on to the first one after it.
+    // After a position between two arrivals comes the later one.
     CHECK_INT(sb_pace_ns(sb_pace_after(&p, 1)), 333);
 }
 
@@ -201,7 +205,7 @@ static void end_of_time(void)
         }
 }
 
-static void walk_sees_what_is_taken(void)
+static void walk_counts_taken_arrivals(void)
 {
     struct sb_pace p;
     sb_pace_pos reader = 0;
@@ -245,7 +249,7 @@ static int compare_ns(const void *a, const void *b)
     return (x > y) - (x < y);
 }
 
-// What four threads took is the one schedule: nothing twice, nothing missed.
+// Four threads share one schedule: no arrival is taken twice, none is missed.
 static void takers_share_one_schedule(void)
 {
     static uint64_t at[TAKERS * TAKES];
@@ -273,15 +277,15 @@ int main(void)
 {
     RUN(poisson_gaps_are_exponential);
     RUN(poisson_gaps_are_unrelated);
-    RUN(poisson_neighbours_are_independent);
-    RUN(neighbouring_places_are_unrelated);
+    RUN(poisson_neighbors_are_independent);
+    RUN(neighboring_positions_are_unrelated);
     RUN(seeds_are_unrelated);
     RUN(poisson_rate_is_met);
     RUN(counts_vary_as_poisson);
     RUN(constant_is_exact);
     RUN(constant_does_not_drift);
     RUN(end_of_time);
-    RUN(walk_sees_what_is_taken);
+    RUN(walk_counts_taken_arrivals);
     RUN(takers_share_one_schedule);
     return check_done();
 }

@@ -8,7 +8,7 @@
 
 #include "check.h"
 
-// The build compiles these into paths.c; without it, its own defaults hold.
+// The build defines these for paths.c; otherwise paths.c uses these defaults.
 #ifndef SB_BINDIR
 #define SB_BINDIR "/usr/local/bin"
 #endif
@@ -19,10 +19,10 @@
 #define SB_LUADIR "/usr/local/share/sysbench"
 #endif
 
-static char root[PATH_MAX]; // a folder of this test's own
+static char root[PATH_MAX]; // a folder that the test creates
 
-// Makes every folder of root/path; returns the whole path, valid until the
-// fourth next call.
+// Creates all folders of root/path. Returns the full path, valid until four
+// more calls.
 static const char *folder(const char *path)
 {
     static char ring[4][2 * PATH_MAX];
@@ -66,7 +66,7 @@ static void build_tree(void)
     CHECK_STR(p.workloads, folder("tree/tests/lua"));
 }
 
-// A tree with the layout of the one that make install fills, but elsewhere.
+// A tree with the layout of `make install`, in another place.
 static void moved_tree(void)
 {
     struct sb_paths p;
@@ -81,7 +81,7 @@ static void moved_tree(void)
     CHECK_STR(p.workloads, folder(&SB_LUADIR[1]));
 }
 
-// /usr/local became /a/deeper/place: what all three have in common.
+// The common prefix of all paths, /usr/local, was moved to /a/deeper/place.
 static void moved_prefix(void)
 {
     size_t len = (size_t)(strrchr(SB_BINDIR, '/') - SB_BINDIR);
@@ -98,7 +98,7 @@ static void moved_prefix(void)
     CHECK_STR(p.drivers, folder(drivers));
 }
 
-static void lonely_program(void)
+static void unknown_place(void)
 {
     struct sb_paths p;
     struct sb_err err;
@@ -141,7 +141,7 @@ static void bad_paths(void)
     CHECK_INT(sb_paths_from(&p, huge, NULL), SB_ESYS);
 }
 
-static void own_place(void)
+static void running_program(void)
 {
     struct sb_paths p;
     struct sb_err err;
@@ -162,10 +162,10 @@ int main(void)
     RUN(build_tree);
     RUN(moved_tree);
     RUN(moved_prefix);
-    RUN(lonely_program);
+    RUN(unknown_place);
     RUN(environment);
     RUN(bad_paths);
-    RUN(own_place);
+    RUN(running_program);
     rc = check_done();
     snprintf(command, sizeof(command), "rm -rf '%s'", root);
     return system(command) || rc;

@@ -1,12 +1,13 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 //
-// Values in the binary format of COPY, byte by byte. Its source is taken in as
-// it is: it needs no libpq.
+// Values in the binary format of COPY, byte by byte. The test includes the
+// source file, which does not need libpq.
 #include "check.h"
 #include "drivers/pgsql/binary.c"
 #include "drivers/pgsql/encode.c"
 
-// What a field makes of a value, in hex; "" where it cannot have it.
+// Returns a value encoded for a field, in hex; "" if the field's format cannot
+// represent it.
 static const char *coded(enum pgsql_field field, struct sb_value v)
 {
     static char hex[100];
@@ -52,7 +53,7 @@ static void integers(void)
         "2d39323233333732303336383534373735383038");
 }
 
-// Only a server that converts it can say that it does not fit.
+// Values that do not fit are left to the server, which rejects them.
 static void unsigned_integers(void)
 {
     struct sb_value v = { .type = SB_VALUE_UINT, .u = UINT64_C(1) << 63 };
@@ -95,7 +96,7 @@ static void others(void)
         "00000002ff00");
 }
 
-// What only the server can convert.
+// Conversions that only the server can do.
 static void conversions(void)
 {
     for (int f = PGSQL_FIELD_TEXT_ONLY; f <= PGSQL_FIELD_BYTES; f++) {

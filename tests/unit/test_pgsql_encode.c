@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 //
-// What the PostgreSQL driver writes, and what it makes of errors. Its sources
-// are taken in as they are: they need no libpq.
+// Text that the PostgreSQL driver sends, and the classes of errors. The test
+// includes the source files, which do not need libpq.
 #include "check.h"
 #include "drivers/pgsql/encode.c"
 #include "drivers/pgsql/errors.c"
@@ -114,7 +114,7 @@ static const char *numbered(const char *sql, uint32_t want)
     return out;
 }
 
-static void marks(void)
+static void placeholders(void)
 {
     CHECK_STR(numbered("SELECT 1", 0), "SELECT 1");
     CHECK_STR(numbered("?", 1), "$1");
@@ -127,22 +127,22 @@ static void marks(void)
     CHECK_STR(numbered("$$?$$ ? e'\\'?' ?", 2), "$$?$$ $1 e'\\'?' $2");
 }
 
-static bool more(const char *sql)
+static bool has_several(const char *sql)
 {
     char scratch[100];
 
     return pgsql_several(sql, strlen(sql), scratch);
 }
 
-static void several(void)
+static void several_statements(void)
 {
-    CHECK(!more("SELECT ';', ?"));
-    CHECK(!more("SELECT 1; \n"));
-    CHECK(more("SELECT 1; SELECT 2"));
-    CHECK(more("SELECT '?'; SELECT ?"));
-    CHECK(!more("SELECT 1 -- ;\n + 1"));
-    CHECK(!more("SELECT j ?? 'a';;"));
-    CHECK(more("SELECT 1;;SELECT 2"));
+    CHECK(!has_several("SELECT ';', ?"));
+    CHECK(!has_several("SELECT 1; \n"));
+    CHECK(has_several("SELECT 1; SELECT 2"));
+    CHECK(has_several("SELECT '?'; SELECT ?"));
+    CHECK(!has_several("SELECT 1 -- ;\n + 1"));
+    CHECK(!has_several("SELECT j ?? 'a';;"));
+    CHECK(has_several("SELECT 1;;SELECT 2"));
 }
 
 static void errors(void)
@@ -193,8 +193,8 @@ int main(void)
     RUN(doubles);
     RUN(copies);
     RUN(literals);
-    RUN(marks);
-    RUN(several);
+    RUN(placeholders);
+    RUN(several_statements);
     RUN(errors);
     RUN(lines);
     RUN(room);

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 //
-// Where a connection goes: what options, a connection string and defaults say,
-// in this order.
+// The target of a connection, from options, the connection string and defaults,
+// in this order of precedence.
 #include <stdlib.h>
 
 #include "check.h"
@@ -10,9 +10,9 @@
 
 static struct pgsql_target target;
 
-// What connection `number` is told for `key`; "" for nothing. The strings of a
-// target are those of its options.
-static const char *ask(
+// Returns the value of `key` for connection `number`, or "". It is copied,
+// because the strings of a target belong to the options.
+static const char *value_of(
     const char *const *options, uint64_t number, const char *key)
 {
     static char answer[100];
@@ -37,74 +37,80 @@ static const char *ask(
     return answer;
 }
 
-#define ASK(key, ...) ask((const char *const[]){ __VA_ARGS__, NULL }, 0, key)
-#define ASK_AT(n, key, ...) \
-    ask((const char *const[]){ __VA_ARGS__, NULL }, n, key)
+#define VALUE(key, ...) \
+    value_of((const char *const[]){ __VA_ARGS__, NULL }, 0, key)
+#define VALUE_AT(n, key, ...) \
+    value_of((const char *const[]){ __VA_ARGS__, NULL }, n, key)
 
 #define STRING \
     "pgsql-conninfo", "host=db1 port=6000 user=me dbname=mine sslmode=require"
 
 static void defaults(void)
 {
-    CHECK_STR(ASK("host", NULL), "localhost");
-    CHECK_STR(ASK("port", NULL), "5432");
-    CHECK_STR(ASK("user", NULL), "sbtest");
-    CHECK_STR(ASK("dbname", NULL), "sbtest");
-    CHECK_STR(ASK("sslmode", NULL), "prefer");
-    CHECK_STR(ASK("password", NULL), "");
+    CHECK_STR(VALUE("host", NULL), "localhost");
+    CHECK_STR(VALUE("port", NULL), "5432");
+    CHECK_STR(VALUE("user", NULL), "sbtest");
+    CHECK_STR(VALUE("dbname", NULL), "sbtest");
+    CHECK_STR(VALUE("sslmode", NULL), "prefer");
+    CHECK_STR(VALUE("password", NULL), "");
 }
 
 static void connection_string_over_defaults(void)
 {
-    CHECK_STR(ASK("host", STRING), "db1");
-    CHECK_STR(ASK("port", STRING), "6000");
-    CHECK_STR(ASK("user", STRING), "me");
-    CHECK_STR(ASK("dbname", STRING), "mine");
-    CHECK_STR(ASK("sslmode", STRING), "require");
-    CHECK_STR(ASK("port", "pgsql-conninfo", "postgresql://db1/mine"), "5432");
-    CHECK_STR(ASK("host", "pgsql-conninfo", "hostaddr=10.0.0.1"), "");
+    CHECK_STR(VALUE("host", STRING), "db1");
+    CHECK_STR(VALUE("port", STRING), "6000");
+    CHECK_STR(VALUE("user", STRING), "me");
+    CHECK_STR(VALUE("dbname", STRING), "mine");
+    CHECK_STR(VALUE("sslmode", STRING), "require");
+    CHECK_STR(VALUE("port", "pgsql-conninfo", "postgresql://db1/mine"), "5432");
+    CHECK_STR(VALUE("host", "pgsql-conninfo", "hostaddr=10.0.0.1"), "");
 }
 
-// The same values as the defaults have.
+// Options given explicitly, with the values of the defaults.
 static void given_over_connection_string(void)
 {
-    CHECK_STR(ASK("host", STRING, "pgsql-host", "localhost"), "localhost");
-    CHECK_STR(ASK("port", STRING, "pgsql-port", "5432"), "5432");
-    CHECK_STR(ASK("user", STRING, "pgsql-user", "sbtest"), "sbtest");
-    CHECK_STR(ASK("dbname", STRING, "pgsql-db", "sbtest"), "sbtest");
-    CHECK_STR(ASK("sslmode", STRING, "pgsql-sslmode", "prefer"), "prefer");
-    CHECK_STR(ASK("user", STRING, "pgsql-host", "localhost"), "me");
-    CHECK_STR(ASK("host", STRING, "pgsql-host", ""), "db1");
-    CHECK_STR(ASK("host", "pgsql-conninfo", "hostaddr=10.0.0.1", "pgsql-host",
+    CHECK_STR(VALUE("host", STRING, "pgsql-host", "localhost"), "localhost");
+    CHECK_STR(VALUE("port", STRING, "pgsql-port", "5432"), "5432");
+    CHECK_STR(VALUE("user", STRING, "pgsql-user", "sbtest"), "sbtest");
+    CHECK_STR(VALUE("dbname", STRING, "pgsql-db", "sbtest"), "sbtest");
+    CHECK_STR(VALUE("sslmode", STRING, "pgsql-sslmode", "prefer"), "prefer");
+    CHECK_STR(VALUE("user", STRING, "pgsql-host", "localhost"), "me");
+    CHECK_STR(VALUE("host", STRING, "pgsql-host", ""), "db1");
+    CHECK_STR(VALUE("host", "pgsql-conninfo", "hostaddr=10.0.0.1", "pgsql-host",
                   "localhost"),
         "localhost");
-    CHECK_STR(ASK("hostaddr", "pgsql-conninfo", "hostaddr=10.0.0.1",
+    CHECK_STR(VALUE("hostaddr", "pgsql-conninfo", "hostaddr=10.0.0.1",
                   "pgsql-host", "localhost"),
         "");
 }
 
 static void service(void)
 {
-    CHECK_STR(ASK("service", "pgsql-service", "test"), "test");
-    CHECK_STR(ASK("host", "pgsql-service", "test"), "");
-    CHECK_STR(ASK("user", "pgsql-service", "test"), "");
+    CHECK_STR(VALUE("service", "pgsql-service", "test"), "test");
+    CHECK_STR(VALUE("host", "pgsql-service", "test"), "");
+    CHECK_STR(VALUE("user", "pgsql-service", "test"), "");
     CHECK_STR(
-        ASK("port", "pgsql-service", "test", "pgsql-port", "5432"), "5432");
+        VALUE("port", "pgsql-service", "test", "pgsql-port", "5432"), "5432");
 }
 
 static void lists(void)
 {
-    CHECK_STR(ASK_AT(0, "host", "pgsql-host", "a,b", "pgsql-port", "1,2"), "a");
-    CHECK_STR(ASK_AT(1, "host", "pgsql-host", "a,b", "pgsql-port", "1,2"), "a");
-    CHECK_STR(ASK_AT(1, "port", "pgsql-host", "a,b", "pgsql-port", "1,2"), "2");
-    CHECK_STR(ASK_AT(2, "host", "pgsql-host", "a,b", "pgsql-port", "1,2"), "b");
-    CHECK_STR(ASK_AT(1, "host", STRING, "pgsql-host", "localhost,b"), "b");
     CHECK_STR(
-        ASK_AT(0, "host", STRING, "pgsql-host", "localhost,b"), "localhost");
+        VALUE_AT(0, "host", "pgsql-host", "a,b", "pgsql-port", "1,2"), "a");
+    CHECK_STR(
+        VALUE_AT(1, "host", "pgsql-host", "a,b", "pgsql-port", "1,2"), "a");
+    CHECK_STR(
+        VALUE_AT(1, "port", "pgsql-host", "a,b", "pgsql-port", "1,2"), "2");
+    CHECK_STR(
+        VALUE_AT(2, "host", "pgsql-host", "a,b", "pgsql-port", "1,2"), "b");
+    CHECK_STR(VALUE_AT(1, "host", STRING, "pgsql-host", "localhost,b"), "b");
+    CHECK_STR(
+        VALUE_AT(0, "host", STRING, "pgsql-host", "localhost,b"), "localhost");
 }
 
-// What the driver says to an option's value; "" when it takes it.
-static const char *said(const char *option, const char *value)
+// Returns the driver's error for a value of an option; "" if the value is
+// valid.
+static const char *error_of(const char *option, const char *value)
 {
     static char answer[500];
     struct sb_opts *o = sb_opts_new();
@@ -121,15 +127,15 @@ static const char *said(const char *option, const char *value)
     return answer;
 }
 
-static void check_said(const char *option, const char *value, const char *why)
+static void check_error(const char *option, const char *value, const char *why)
 {
-    const char *text = said(option, value);
+    const char *text = error_of(option, value);
 
     if (strstr(text, "SECRET") || !strstr(text, why))
         CHECK_STR(text, why);
 }
 
-static void nothing_is_quoted(void)
+static void errors_quote_no_value(void)
 {
     static const char *const cases[][2] = {
         { "postgresql://u:SECRET%zz@h/", "two hexadecimal digits" },
@@ -154,13 +160,13 @@ static void nothing_is_quoted(void)
     };
 
     for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++)
-        check_said("pgsql-conninfo", cases[i][0], cases[i][1]);
-    check_said("pgsql-host", "u:SECRET@h", "--pgsql-conninfo");
-    check_said("pgsql-host", "//u:SECRET@h", "--pgsql-conninfo");
-    check_said("pgsql-db", "postgresql://u:SECRET@h", "--pgsql-conninfo");
+        check_error("pgsql-conninfo", cases[i][0], cases[i][1]);
+    check_error("pgsql-host", "u:SECRET@h", "--pgsql-conninfo");
+    check_error("pgsql-host", "//u:SECRET@h", "--pgsql-conninfo");
+    check_error("pgsql-db", "postgresql://u:SECRET@h", "--pgsql-conninfo");
 }
 
-static void good_ones_are_taken(void)
+static void valid_values_are_accepted(void)
 {
     static const char *const good[] = {
         "postgresql://",
@@ -171,21 +177,21 @@ static void good_ones_are_taken(void)
     };
 
     for (size_t i = 0; i < sizeof(good) / sizeof(good[0]); i++)
-        CHECK_STR(said("pgsql-conninfo", good[i]), "");
-    CHECK_STR(said("pgsql-host", "a,/tmp,::1,@x"), "");
+        CHECK_STR(error_of("pgsql-conninfo", good[i]), "");
+    CHECK_STR(error_of("pgsql-host", "a,/tmp,::1,@x"), "");
 }
 
-// A libpq without it is no reason to connect without it.
+// If libpq does not support it, connecting fails.
 static void required_authentication(void)
 {
     CHECK(pgsql_knows("sslmode") && !pgsql_knows("nosuch"));
     if (pgsql_knows("require_auth"))
-        CHECK_STR(ASK("require_auth", "pgsql-require-auth", "scram-sha-256"),
+        CHECK_STR(VALUE("require_auth", "pgsql-require-auth", "scram-sha-256"),
             "scram-sha-256");
     else
-        check_said("pgsql-require-auth", "scram-sha-256",
+        check_error("pgsql-require-auth", "scram-sha-256",
             "needs libpq 16 or newer, this is libpq ");
-    CHECK_STR(said("pgsql-require-auth", ""), "");
+    CHECK_STR(error_of("pgsql-require-auth", ""), "");
 }
 
 static const char *sentences(const char *text)
@@ -219,8 +225,8 @@ int main(void)
     RUN(given_over_connection_string);
     RUN(service);
     RUN(lists);
-    RUN(nothing_is_quoted);
-    RUN(good_ones_are_taken);
+    RUN(errors_quote_no_value);
+    RUN(valid_values_are_accepted);
     RUN(required_authentication);
     RUN(lines_become_sentences);
     return check_done();

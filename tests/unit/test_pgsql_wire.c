@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 //
-// The driver against a server of a few lines that says what a test wants, to
-// the byte: what comes right behind the end of an answer.
+// The driver and a fake server that sends exactly the bytes a test specifies:
+// messages directly after the end of an answer.
 #include <pthread.h>
 #include <stdlib.h>
 #include <sys/socket.h>
@@ -19,13 +19,13 @@
 static struct server {
     int listener, fd;
     pthread_t thread;
-    // The answers to what is asked after the start; the server closes the
-    // connection behind the last.
+    // The answers to the requests after startup. The server closes the
+    // connection after the last one.
     char answer[ANSWERS][512];
     size_t len[ANSWERS];
     int n;
-    // What was asked as text, one a line.
-    char asked[1024];
+    // The simple queries it received, one per line.
+    char queries[1024];
 } server;
 
 static bool read_all(int fd, void *to, size_t len)
@@ -49,28 +49,28 @@ static uint32_t get_size(const unsigned char *p)
            p[3];
 }
 
-// Reads a message's body; keeps the text of a query.
-static bool skip(int fd, uint32_t len, char type)
+// Reads the body of a message and keeps the text of a query.
+static bool read_body(int fd, uint32_t len, char type)
 {
-    size_t n = strlen(server.asked);
+    size_t n = strlen(server.queries);
     char room[4096];
 
     if (len > sizeof(room) || !read_all(fd, room, len))
         return false;
     if (type == 'Q')
-        snprintf(server.asked + n, sizeof(server.asked) - n, "%.*s\n", (int)len,
-            room);
+        snprintf(server.queries + n, sizeof(server.queries) - n, "%.*s\n",
+            (int)len, room);
     return true;
 }
 
-// Up to a message that wants an answer: Sync or Query.
+// Reads up to a message that requires an answer: Sync or Query.
 static bool read_request(int fd)
 {
     unsigned char head[5];
 
     do {
         if (!read_all(fd, head, sizeof(head)) ||
-            !skip(fd, get_size(head + 1) - 4, (char)head[0]))
+            !read_body(fd, get_size(head + 1) - 4, (char)head[0]))
             return false;
     } while (head[0] != 'S' && head[0] != 'Q');
     return true;
@@ -83,10 +83,10 @@ static void *serve(void *arg)
     int fd = accept(server.listener, NULL, NULL);
     unsigned char size[4];
     bool good = read_all(fd, size, sizeof(size)) &&
-                skip(fd, get_size(size) - 4, 0) &&
+                read_body(fd, get_size(size) - 4, 0) &&
                 write(fd, hello, sizeof(hello)) == (ssize_t)sizeof(hello);
 
-    // In one piece: that is how the driver reads it.
+    // One write, so that the driver reads the answer in one piece.
     for (int i = 0; good && i < server.n; i++)
         good = read_request(fd) && write(fd, server.answer[i], server.len[i]) ==
                                        (ssize_t)server.len[i];
@@ -107,11 +107,11 @@ static void message(char type, const char *body, size_t len)
 }
 
 #define MESSAGE(type, body) message(type, body, sizeof(body) - 1)
-#define FATAL                                                              \
+#define SHUTDOWN_MESSAGE                                                   \
     MESSAGE('E', "SFATAL\0VFATAL\0C57P01\0Mterminating connection due to " \
                  "administrator command\0\0")
 
-static void stray(char byte)
+static void add_byte(char byte)
 {
     server.answer[server.n][server.len[server.n]++] = byte;
 }
@@ -128,7 +128,7 @@ static void answer_prepare(void)
     next_answer();
 }
 
-// As libpq wants it: with a description.
+// libpq executes the first time, and also requires a description.
 static void answer_first(void)
 {
     MESSAGE('2', "");
@@ -224,7 +224,7 @@ static int query(void)
     return sb_driver.sql->query(conn, "SELECT 1", 8, &res, &err);
 }
 
-// Prepared, and executed once: libpq's part of it.
+// Prepares a statement and executes it once through libpq.
 static void ready(void)
 {
     struct sb_result res;
@@ -238,51 +238,50 @@ static void ready(void)
     CHECK_INT(res.affected, 1);
 }
 
-static void check_farewell(int rc)
+static void check_shutdown(int rc)
 {
     CHECK_INT(rc, SB_ELOST);
     CHECK_STR(err.state, "57P01");
     CHECK_STR(err.msg, "terminating connection due to administrator command");
 }
 
-// Tests
-// ------------------------------------------------------------------------
+// Tests ---------------------------------------------------------------------
 
-static void farewell_behind_an_answer(void)
+static void shutdown_after_an_answer(void)
 {
     struct sb_result res;
 
     answer_prepare();
     answer_first();
     answer_again("I");
-    FATAL;
+    SHUTDOWN_MESSAGE;
     next_answer();
     ready();
     CHECK_INT(execute(&res), 0);
     CHECK_INT(res.kind, SB_RESULT_WRITE);
     CHECK_INT(res.affected, 1);
-    check_farewell(execute(&res));
-    check_farewell(query());
+    check_shutdown(execute(&res));
+    check_shutdown(query());
     finish();
 }
 
-static void farewell_in_a_transaction(void)
+static void shutdown_in_a_transaction(void)
 {
     struct sb_result res;
 
     answer_prepare();
     answer_first();
     answer_again("T");
-    FATAL;
+    SHUTDOWN_MESSAGE;
     next_answer();
     ready();
     CHECK_INT(execute(&res), 0);
     memset(&err, 0, sizeof(err));
-    check_farewell(sb_driver.generic->reset(conn, &err));
+    check_shutdown(sb_driver.generic->reset(conn, &err));
     finish();
 }
 
-static void farewell_behind_an_error(void)
+static void shutdown_after_an_error(void)
 {
     struct sb_result res;
 
@@ -290,38 +289,38 @@ static void farewell_behind_an_error(void)
     answer_first();
     MESSAGE('E', "SERROR\0VERROR\0C40P01\0Mdeadlock detected\0\0");
     MESSAGE('Z', "E");
-    FATAL;
+    SHUTDOWN_MESSAGE;
     next_answer();
     ready();
     CHECK_INT(execute(&res), SB_ERESTART);
     CHECK_STR(err.state, "40P01");
-    check_farewell(sb_driver.generic->reset(conn, &err));
+    check_shutdown(sb_driver.generic->reset(conn, &err));
     finish();
 }
 
-static void farewell_to_libpq(void)
+static void shutdown_read_by_libpq(void)
 {
     MESSAGE('C', "BEGIN\0");
     MESSAGE('Z', "T");
-    FATAL;
+    SHUTDOWN_MESSAGE;
     next_answer();
     CHECK_INT(start(), 0);
     CHECK_INT(query(), 0);
-    check_farewell(query());
+    check_shutdown(query());
     finish();
 }
 
-static void end_of_a_statement(void)
+static void shutdown_within_an_answer(void)
 {
     struct sb_result res;
 
     answer_prepare();
     answer_first();
     MESSAGE('2', "");
-    FATAL;
+    SHUTDOWN_MESSAGE;
     next_answer();
     ready();
-    check_farewell(execute(&res));
+    check_shutdown(execute(&res));
     finish();
 }
 
@@ -332,8 +331,8 @@ static void half_a_message(void)
     answer_prepare();
     answer_first();
     answer_again("I");
-    stray('N');
-    stray(0);
+    add_byte('N');
+    add_byte(0);
     next_answer();
     ready();
     CHECK_INT(execute(&res), 0);
@@ -343,8 +342,8 @@ static void half_a_message(void)
     finish();
 }
 
-// Bytes behind an answer that are the beginning of nothing, from a server that
-// waits for the next question.
+// Bytes after an answer that do not begin a message, from a server that waits
+// for the next request.
 static void stray_bytes(void)
 {
     static const char *const bytes[] = { "X", "N", "D", "Z\0\0\0\5I",
@@ -357,7 +356,7 @@ static void stray_bytes(void)
         answer_first();
         answer_again("I");
         for (size_t k = 0; k < len[i]; k++)
-            stray(bytes[i][k]);
+            add_byte(bytes[i][k]);
         next_answer();
         answer_again("I");
         next_answer();
@@ -411,8 +410,9 @@ static void done(const char *tag, const char *state)
     next_answer();
 }
 
-// Columns and rows of the answer; -1 columns: none.
-static void facts(int columns, int rows, bool nulls, const char *wanted)
+// Checks the line about the server after an answer with this number of columns
+// and rows. columns: -1 if the answer has no result set.
+static void server_line(int columns, int rows, bool nulls, const char *wanted)
 {
     char text[200];
 
@@ -427,16 +427,16 @@ static void facts(int columns, int rows, bool nulls, const char *wanted)
     finish();
 }
 
-static void facts_of_any_form(void)
+static void server_line_of_any_answer(void)
 {
-    facts(5, 1, false,
+    server_line(5, 1, false,
         "x, shared_buffers x, fsync x, synchronous_commit x, wal_level x");
-    facts(5, 1, true, "PostgreSQL ?");
-    facts(5, 0, false, "PostgreSQL ?");
-    facts(9, 1, false, "PostgreSQL ?");
-    facts(1, 1, false, "PostgreSQL ?");
-    facts(0, 1, false, "PostgreSQL ?");
-    facts(-1, 0, false, "PostgreSQL ?");
+    server_line(5, 1, true, "PostgreSQL ?");
+    server_line(5, 0, false, "PostgreSQL ?");
+    server_line(9, 1, false, "PostgreSQL ?");
+    server_line(1, 1, false, "PostgreSQL ?");
+    server_line(0, 1, false, "PostgreSQL ?");
+    server_line(-1, 0, false, "PostgreSQL ?");
 }
 
 static int visits;
@@ -447,7 +447,7 @@ static int visit(void *arg, const char *name, double value)
     return 0;
 }
 
-static void counters_of(int columns, int rows, bool nulls, int rc, int n)
+static void check_counters(int columns, int rows, bool nulls, int rc, int n)
 {
     visits = 0;
     if (columns >= 0)
@@ -461,15 +461,16 @@ static void counters_of(int columns, int rows, bool nulls, int rc, int n)
     finish();
 }
 
-static void counters_of_any_form(void)
+static void counters_of_any_answer(void)
 {
-    counters_of(3, 1, false, 0, 3);
-    counters_of(3, 1, true, 0, 0);
-    counters_of(3, 0, false, SB_EQUERY, 0);
-    counters_of(-1, 0, false, SB_EQUERY, 0);
+    check_counters(3, 1, false, 0, 3);
+    check_counters(3, 1, true, 0, 0);
+    check_counters(3, 0, false, SB_EQUERY, 0);
+    check_counters(-1, 0, false, SB_EQUERY, 0);
 }
 
-// Whether a table is empty cannot be told from no answer: it is not truncated.
+// Without an answer the driver cannot know that the table is empty, so it does
+// not truncate it.
 static void load_without_an_answer(void)
 {
     done("BEGIN", "T");
@@ -483,24 +484,24 @@ static void load_without_an_answer(void)
     CHECK_INT(start(), 0);
     CHECK_INT(sb_driver.bulk->begin(conn, "t", "id", 1, &err), SB_EQUERY);
     CHECK_STR(err.msg, "not allowed");
-    CHECK_STR(server.asked, "BEGIN\nLOCK TABLE t IN ACCESS EXCLUSIVE MODE\n"
-                            "SELECT id FROM t LIMIT 1\nROLLBACK\nBEGIN\n"
-                            "COPY t (id) FROM STDIN\nROLLBACK\n");
+    CHECK_STR(server.queries, "BEGIN\nLOCK TABLE t IN ACCESS EXCLUSIVE MODE\n"
+                              "SELECT id FROM t LIMIT 1\nROLLBACK\nBEGIN\n"
+                              "COPY t (id) FROM STDIN\nROLLBACK\n");
     finish();
 }
 
 int main(void)
 {
-    alarm(300); // rather than wait for ever, as this side once did
-    RUN(farewell_behind_an_answer);
-    RUN(farewell_in_a_transaction);
-    RUN(farewell_behind_an_error);
-    RUN(farewell_to_libpq);
-    RUN(end_of_a_statement);
+    alarm(300); // ends the program if the driver hangs
+    RUN(shutdown_after_an_answer);
+    RUN(shutdown_in_a_transaction);
+    RUN(shutdown_after_an_error);
+    RUN(shutdown_read_by_libpq);
+    RUN(shutdown_within_an_answer);
     RUN(half_a_message);
     RUN(stray_bytes);
-    RUN(facts_of_any_form);
-    RUN(counters_of_any_form);
+    RUN(server_line_of_any_answer);
+    RUN(counters_of_any_answer);
     RUN(load_without_an_answer);
     return check_done();
 }

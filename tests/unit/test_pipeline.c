@@ -5,7 +5,7 @@
 
 #include "fake.h"
 
-static bool text_only; // driver takes texts only
+static bool text_only; // the driver accepts only text
 static char sent_text[200][64];
 static uint32_t received;
 
@@ -45,7 +45,7 @@ static void start_pipelines(void)
     start();
 }
 
-// A statement with an integer and a text, collected twice with other values.
+// Adds a statement with an integer and a text twice, with different values.
 static void collect(void)
 {
     const char *sql = "insert ?, ?";
@@ -87,7 +87,7 @@ static void texts(void)
     start_pipelines();
     collect();
     CHECK_INT(sb_con_pipeline_send(&c.pub), 3);
-    // What runs as a text is not prepared.
+    // A statement sent as text is not prepared.
     CHECK_STR(logged(), "send(insert 1, 'one') "
                         "send(insert 2, 'two') send(select) ");
     CHECK(sb_con_pipeline_next(&c.pub) == NULL);
@@ -134,8 +134,7 @@ static void dropped(void)
     finish();
 }
 
-// More than there is room for at first: the places of all that was collected
-// move.
+// More statements than the first buffer holds: their text is moved.
 static void many(void)
 {
     char sql[16];
@@ -152,7 +151,7 @@ static void many(void)
     finish();
 }
 
-static struct sb_stmt_handle *plain(void)
+static struct sb_stmt_handle *open_select(void)
 {
     const char *sql = "select";
 
@@ -164,7 +163,7 @@ static void forgotten(void)
     struct sb_stmt_handle *st;
 
     start_pipelines();
-    st = plain();
+    st = open_select();
     forget = 1;
     CHECK(sb_stmt_execute(st) != NULL);
     CHECK_STR(logged(),
@@ -190,8 +189,8 @@ static void lost(void)
     finish();
 }
 
-// What the program says while f() runs.
-static const char *said(void (*f)(void))
+// Returns what the program logs while f() runs.
+static const char *logged_by(void (*f)(void))
 {
     static char text[512];
     int err = dup(2);
@@ -211,9 +210,9 @@ static const char *said(void (*f)(void))
     return text;
 }
 
-static void run_two(void)
+static void run_logged(void)
 {
-    struct sb_stmt_handle *st = plain();
+    struct sb_stmt_handle *st = open_select();
 
     sb_con_pipeline(&c.pub);
     sb_con_query(&c.pub, "insert one", 10);
@@ -222,16 +221,16 @@ static void run_two(void)
     CHECK_INT(sb_con_pipeline_run(&c.pub), SB_EQUERY);
 }
 
-static void debugged(void)
+static void debug_lines(void)
 {
     opts.debug = true;
     for (int texts = 0; texts < 2; texts++) {
         text_only = texts;
         start_pipelines();
         sb_log_set_level(SB_LOG_NOTICE);
-        CHECK_STR(said(run_two), "fake: user 0: 0.000 ms: insert one\n"
-                                 "fake: user 0: 0.000 ms: select\n"
-                                 "fake: user 0: 0.000 ms: error\n");
+        CHECK_STR(logged_by(run_logged), "fake: user 0: 0.000 ms: insert one\n"
+                                         "fake: user 0: 0.000 ms: select\n"
+                                         "fake: user 0: 0.000 ms: error\n");
         sb_log_set_level(SB_LOG_FATAL);
         finish();
     }
@@ -248,6 +247,6 @@ int main(void)
     RUN(many);
     RUN(forgotten);
     RUN(lost);
-    RUN(debugged);
+    RUN(debug_lines);
     return check_done();
 }

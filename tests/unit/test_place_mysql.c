@@ -9,8 +9,8 @@ static const struct sb_opt_list none, hosts = { two_hosts, 2 },
                                       ports = { two_ports, 2 },
                                       sockets = { two_sockets, 2 };
 
-static void is(const struct sbmy_places *p, uint64_t number, const char *host,
-    unsigned port)
+static void check_place(const struct sbmy_places *p, uint64_t number,
+    const char *host, unsigned port)
 {
     struct sbmy_place at = sbmy_places_get(p, number);
 
@@ -19,21 +19,21 @@ static void is(const struct sbmy_places *p, uint64_t number, const char *host,
     CHECK(!at.socket);
 }
 
-// The next port, then the next host.
+// All ports of a host, then the next host.
 static void round_robin(void)
 {
     struct sbmy_places p = { &hosts, &ports, &none };
 
     CHECK_INT(sbmy_places_count(&p), 4);
     for (uint64_t turn = 0; turn < 3; turn++) {
-        is(&p, 4 * turn, "a", 3306);
-        is(&p, 4 * turn + 1, "a", 3307);
-        is(&p, 4 * turn + 2, "b", 3306);
-        is(&p, 4 * turn + 3, "b", 3307);
+        check_place(&p, 4 * turn, "a", 3306);
+        check_place(&p, 4 * turn + 1, "a", 3307);
+        check_place(&p, 4 * turn + 2, "b", 3306);
+        check_place(&p, 4 * turn + 3, "b", 3307);
     }
 }
 
-static void sockets_win(void)
+static void sockets_override_hosts(void)
 {
     struct sbmy_places p = { &hosts, &ports, &sockets };
 
@@ -50,7 +50,7 @@ static void empty_lists(void)
     struct sbmy_places q = { &none, &none, &none };
 
     CHECK_INT(sbmy_places_count(&p), 2);
-    is(&p, 1, "b", 0);
+    check_place(&p, 1, "b", 0);
     CHECK_INT(sbmy_places_count(&q), 1);
     CHECK(!sbmy_places_get(&q, 7).host);
 }
@@ -75,7 +75,7 @@ static void wrong_ports(void)
 int main(void)
 {
     RUN(round_robin);
-    RUN(sockets_win);
+    RUN(sockets_override_hosts);
     RUN(empty_lists);
     RUN(wrong_ports);
     return check_done();

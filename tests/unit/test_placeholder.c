@@ -6,7 +6,7 @@
 #include "base/sqlscan.h"
 #include "check.h"
 
-// The text with every placeholder shown as '@'.
+// Returns the text with '@' for each placeholder.
 static const char *marked(const char *sql, const char *dialect)
 {
     static char out[256];
@@ -112,7 +112,7 @@ static void values(void)
     CHECK_STR(filled("a ?? b", false, NULL), "a ? b");
 }
 
-// The literal of a value; "" when there is none.
+// Returns the literal of a value; "" if the value has none.
 static const char *literal(const struct sb__quoting *q, struct sb_value v)
 {
     static struct sb_buf b;
@@ -173,7 +173,7 @@ static void long_text(void)
     CHECK_INT(strlen(filled("?", false, &v)), 512);
 }
 
-static void quote_reports_what_it_needs(void)
+static void quote_returns_the_needed_size(void)
 {
     char out[4] = "xyz";
 
@@ -194,6 +194,6 @@ int main(void)
     RUN(values);
     RUN(numbers);
     RUN(long_text);
-    RUN(quote_reports_what_it_needs);
+    RUN(quote_returns_the_needed_size);
     return check_done();
 }

@@ -16,14 +16,14 @@ struct block {
     size_t size;
 };
 
-// Every byte of a block holds what its number says.
-static void paint(struct block *b, int i)
+// Fills a block with its number.
+static void fill(struct block *b, int i)
 {
     if (b->p)
         memset(b->p, i & 0xff, b->size);
 }
 
-static int spoiled(const struct block *b, int i, size_t size)
+static int damaged(const struct block *b, int i, size_t size)
 {
     for (size_t k = 0; k < size; k++) {
         if (b->p[k] != (i & 0xff))
@@ -32,7 +32,7 @@ static int spoiled(const struct block *b, int i, size_t size)
     return 0;
 }
 
-// Blocks of all sizes grow, shrink and go; none loses its bytes.
+// Blocks of all sizes are grown, shrunk and freed; all others keep their bytes.
 static void keeps_contents(void)
 {
     struct sb__pool pool = { 0 };
@@ -50,11 +50,11 @@ static void keeps_contents(void)
         b[i].size = size;
         bad += (b[i].p == NULL) != (size == 0);
         bad += (uintptr_t)b[i].p % SB__POOL_UNIT != 0;
-        bad += spoiled(&b[i], i, old < size ? old : size);
-        paint(&b[i], i);
+        bad += damaged(&b[i], i, old < size ? old : size);
+        fill(&b[i], i);
     }
     for (int i = 0; i < BLOCKS; i++) {
-        bad += spoiled(&b[i], i, b[i].size);
+        bad += damaged(&b[i], i, b[i].size);
         sb__pool_alloc(&pool, b[i].p, b[i].size, 0);
     }
     CHECK_INT(bad, 0);
@@ -70,7 +70,7 @@ static size_t chunks(const struct sb__pool *pool)
     return n;
 }
 
-// What is given back is used again, and small blocks have no headers.
+// Freed memory is reused, and small blocks have no headers.
 static void wastes_nothing(void)
 {
     struct sb__pool pool = { 0 };
@@ -92,7 +92,7 @@ static void serves_lua(void)
     struct sb__pool pool = { 0 };
     lua_State *L = lua_newstate(sb__pool_alloc, &pool);
 
-    if (!L) // references of 32 bits
+    if (!L) // LuaJIT with 32-bit references has its own allocator
         return;
     luaL_openlibs(L);
     CHECK_INT(

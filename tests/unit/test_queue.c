@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 //
-// The schedule and the histogram against queueing theory, in virtual time:
-// users take arrivals from one cursor as they become free, as workers do.
+// Compares the schedule and the histogram with queueing theory, in virtual
+// time. Users take arrivals from one cursor when they become free, as workers
+// do.
 //
 // The tolerance. Waiting times of neighbours are strongly correlated, so the
 // standard error of their mean comes from batch means: EVENTS events in
@@ -27,7 +28,7 @@ struct queue {
     int users;
     bool exponential; // service times, else constant
     double rho;       // utilization: rate * SERVICE / users
-    bool split;       // the error: each user has a schedule of its own
+    bool split;       // the deliberate error: each user has its own schedule
 };
 
 struct outcome {
@@ -70,7 +71,7 @@ static void machine_init(
     CHECK_INT(sb_hist_init(&m->hist, false), 0);
 }
 
-// One event; returns how long it waited.
+// Simulates one event. Returns its waiting time in ns.
 static uint64_t machine_step(struct machine *m)
 {
     int user = first_free(m->free_at, m->q->users);
@@ -165,8 +166,9 @@ static void m_m_c(void)
     wait_matches(&(struct queue){ 4, true, 0.8, false }, erlang_wait(4, 0.8));
 }
 
-// What a load generator does that gives each of four users a quarter of the
-// rate: four queues of one. The test above must tell it from one queue.
+// A load generator that gives each of four users a quarter of the rate makes
+// four queues with one server each. The test above must distinguish them from
+// one queue with four servers.
 static void split_rate_is_seen(void)
 {
     struct queue q = { 4, true, 0.8, true };
@@ -209,7 +211,8 @@ static void response_percentiles(void)
 #define STALL_FROM (5 * SECOND)
 #define STALL_TO   (6 * SECOND)
 
-// A server that answers in 0.1 ms and not at all from second 5 to 6.
+// Returns the end of an event. The server answers in 0.1 ms, except from second
+// 5 to 6, when it does not answer.
 static uint64_t stalling_end(uint64_t start)
 {
     uint64_t end = start + MS / 10;
@@ -218,8 +221,9 @@ static uint64_t stalling_end(uint64_t start)
 }
 
 struct stall_count {
-    uint64_t during, hidden; // scheduled in the stall; not showing it
-    uint64_t slow_service;   // what a clock started at `start` would show
+    uint64_t during;       // scheduled during the stall
+    uint64_t hidden;       // of these: the response time does not show it
+    uint64_t slow_service; // events with a long service time
 };
 
 static struct stall_count stall_run(
@@ -249,9 +253,10 @@ static struct stall_count stall_run(
     }
 }
 
-// No coordinated omission: each event scheduled in the stall waits for its
-// end, so a tenth of all events show it, evenly from 0 to 1 s: the 95th
-// percentile is 0.5 s. Service times would show it for one event a user.
+// No coordinated omission: each event scheduled during the stall waits until
+// the stall ends. So a tenth of all events are delayed, by 0 to 1 s uniformly,
+// and the 95th percentile is 0.5 s. Service times would show the stall in one
+// event per user only.
 static void stall_is_in_every_response(void)
 {
     for (int kind = SB_PACE_POISSON; kind <= SB_PACE_CONSTANT; kind++) {

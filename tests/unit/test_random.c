@@ -25,7 +25,7 @@ static void streams_follow_seed_and_user(void)
     CHECK(x != sb_random_uint64(&c));
 }
 
-static void without_a_seed_the_time_decides(void)
+static void without_a_seed_the_time_is_used(void)
 {
     struct sb_dist_opts o = opts;
     struct sb_random_shared s, t;
@@ -75,7 +75,7 @@ static void rows_depend_on_seed_table_and_id_only(void)
     CHECK(row != sb_random_uint64(&b));
 }
 
-static void resume_goes_on_where_the_stream_stood(void)
+static void resume_continues_the_stream(void)
 {
     struct sb_random_shared s;
     struct sb_random a, b;
@@ -102,7 +102,8 @@ static void unique_numbers_do_not_repeat(void)
     CHECK_INT(sb_random_share(&s, &opts, 1, NULL), 0);
     sb_random_init(&a, &s, 0);
     sb_random_init(&b, &s, 1);
-    // Numbers whose upper half is one value are told apart by the lower one.
+    // Checks the numbers with one value of the upper half, which must differ in
+    // the lower half.
     for (int i = 0; i < 3000000; i++) {
         uint32_t n = sb_random_unique(i % 2 ? &a : &b);
 
@@ -141,10 +142,10 @@ static void scattered_values_depend_on_the_key_only(void)
 int main(void)
 {
     RUN(streams_follow_seed_and_user);
-    RUN(without_a_seed_the_time_decides);
+    RUN(without_a_seed_the_time_is_used);
     RUN(the_drawn_seed_repeats_the_numbers);
     RUN(rows_depend_on_seed_table_and_id_only);
-    RUN(resume_goes_on_where_the_stream_stood);
+    RUN(resume_continues_the_stream);
     RUN(unique_numbers_do_not_repeat);
     RUN(scattered_values_depend_on_the_key_only);
     return check_done();

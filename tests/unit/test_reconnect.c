@@ -1,25 +1,25 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 //
-// Connections made anew, on a clock that only waiting moves.
+// Reconnecting, with a clock that advances only when the code waits.
 #include "fake.h"
 
 #define SECOND UINT64_C(1000000000)
 
 static struct sb_stats stats;
 static struct sb_rec *rec;
-static int refuse; // tries that do not succeed
+static int failing_attempts; // number of attempts to connect that fail
 static bool lost_at_reset, canceled;
 
 static int connect_fake(struct sb_conn *conn, struct sb_driver_env *env,
     const void *o, const struct sb_conn_info *info, struct sb_err *err)
 {
     note("connect ");
-    if (refuse == 0)
+    if (failing_attempts == 0)
         return 0;
-    refuse--;
-    if (canceled && refuse == 0)
+    failing_attempts--;
+    if (canceled && failing_attempts == 0)
         return sb_err_set(err, SB_ECANCELED, "canceled");
-    return sb_err_native(err, SB_ECONNECT, 2002, "HY000", "nobody there");
+    return sb_err_native(err, SB_ECONNECT, 2002, "HY000", "no server");
 }
 
 static void disconnect_fake(struct sb_conn *conn)
@@ -37,7 +37,7 @@ static const struct sb_generic_ops generic = {
     .connect = connect_fake, .disconnect = disconnect_fake, .reset = reset_fake
 };
 
-static bool pass(void *arg, uint64_t ns)
+static bool advance_clock(void *arg, uint64_t ns)
 {
     fake.ns0 += ns;
     return true;
@@ -50,9 +50,9 @@ static void start_reconnect(void)
     rec = &stats.rec[0];
     ctx.rec = &rec;
     ctx.op_stats = NULL;
-    ctx.wait = pass;
+    ctx.wait = advance_clock;
     lost_at_reset = canceled = false;
-    refuse = 0;
+    failing_attempts = 0;
     start();
     sb__refresh_init(&c);
 }
@@ -65,7 +65,7 @@ static void finish_reconnect(void)
     opts = (struct sb_db_opts){ 0 };
 }
 
-// Errors with this number.
+// Returns the count of errors with this error number.
 static uint64_t counted(int native)
 {
     for (uint32_t i = 0; i < rec->ncodes; i++) {
@@ -86,14 +86,14 @@ static int statement(void)
     return c.pub.error ? c.err.code : 0;
 }
 
-// Each try that fails counts, the first as well.
-static void tries_are_counted(void)
+// Each failed attempt is counted, including the first.
+static void failed_attempts_are_counted(void)
 {
     for (int n = 0; n < 4; n++) {
         opts.reconnect = true;
         start_reconnect();
         CHECK(sb_con_query(&c.pub, "l", 1) == NULL);
-        refuse = n;
+        failing_attempts = n;
         CHECK_INT(sb_con_reset(&c.pub), 0);
         CHECK(c.open && !c.lost);
         CHECK_INT(counted(8), 1);
@@ -103,7 +103,7 @@ static void tries_are_counted(void)
     }
 }
 
-static void deadline(void)
+static void reconnect_timeout_is_kept(void)
 {
     uint64_t since = fake.ns0;
 
@@ -111,19 +111,19 @@ static void deadline(void)
     opts.reconnect_timeout = 5 * (int64_t)SECOND;
     start_reconnect();
     sb_con_query(&c.pub, "l", 1);
-    refuse = 1000;
+    failing_attempts = 1000;
     CHECK_INT(sb_con_reset(&c.pub), SB_ELOST);
     CHECK_INT(c.pub.error, SB_SQL_FATAL);
     CHECK(strstr(c.err.msg, "--db-reconnect-timeout") != NULL);
-    CHECK(strstr(c.err.msg, "nobody there") != NULL);
-    CHECK_INT(counted(2002), 1000 - refuse);
+    CHECK(strstr(c.err.msg, "no server") != NULL);
+    CHECK_INT(counted(2002), 1000 - failing_attempts);
     CHECK((fake.ns0 - since) / SECOND >= 5);
     CHECK((fake.ns0 - since) / SECOND < 7);
     finish_reconnect();
 }
 
-// The run is over, whichever try hears of it.
-static void canceled_tries(void)
+// The run ends during the n-th attempt to connect, which is not counted.
+static void canceled_attempts(void)
 {
     for (int n = 1; n < 4; n++) {
         opts.reconnect = true;
@@ -131,7 +131,7 @@ static void canceled_tries(void)
         start_reconnect();
         sb_con_query(&c.pub, "l", 1);
         canceled = true;
-        refuse = n;
+        failing_attempts = n;
         CHECK_INT(sb_con_reset(&c.pub), 0);
         CHECK(c.lost);
         CHECK_INT(counted(2002), n - 1);
@@ -140,7 +140,7 @@ static void canceled_tries(void)
     }
 }
 
-// A connection that was given up for a new one, which did not come.
+// A connection is closed to be replaced, and the new one cannot be opened.
 static void refresh_fails(bool by_time)
 {
     uint64_t since;
@@ -157,20 +157,20 @@ static void refresh_fails(bool by_time)
         CHECK_INT(statement(), 0);
     next_event();
     fake.ns0 += SECOND;
-    refuse = 1000;
+    failing_attempts = 1000;
     since = fake.ns0;
     CHECK_INT(statement(), SB_ERECONNECT);
     CHECK_INT(c.pub.error, SB_SQL_IGNORABLE);
     CHECK_INT(counted(2002), 1);
     CHECK_INT(sb_con_reset(&c.pub), SB_ELOST);
     CHECK(strstr(c.err.msg, "--db-reconnect-timeout") != NULL);
-    CHECK_INT(counted(2002), 1000 - refuse);
+    CHECK_INT(counted(2002), 1000 - failing_attempts);
     CHECK((fake.ns0 - since) / SECOND >= 5);
     CHECK((fake.ns0 - since) / SECOND < 7);
     finish_reconnect();
 }
 
-static void deadline_after_a_refresh(void)
+static void timeout_after_a_refresh(void)
 {
     refresh_fails(false);
     refresh_fails(true);
@@ -184,14 +184,15 @@ static void refresh_that_fails_once(void)
     next_event();
     CHECK_INT(statement(), 0);
     next_event();
-    refuse = 1;
+    failing_attempts = 1;
     CHECK_INT(statement(), SB_ERECONNECT);
     CHECK_INT(sb_con_reset(&c.pub), 0);
     CHECK_INT(statement(), 0);
     finish_reconnect();
 }
 
-// After so long, at the first statement of an event, and not before.
+// After the configured time the connection is replaced at the first statement
+// of an event, not in the middle of one.
 static void refresh_by_time(void)
 {
     opts.refresh_ns = (int64_t)(10 * SECOND);
@@ -203,7 +204,7 @@ static void refresh_by_time(void)
     CHECK_STR(logged(), "query(a) ");
     fake.ns0 += 1;
     CHECK_INT(statement(), 0);
-    CHECK_STR(logged(), "query(a) "); // the event goes on
+    CHECK_STR(logged(), "query(a) "); // in the middle of an event
     next_event();
     CHECK_INT(statement(), 0);
     CHECK_INT(statement(), 0);
@@ -221,13 +222,13 @@ static void refresh_by_time(void)
     finish_reconnect();
 }
 
-// The ROLLBACK of an event that failed is the first to meet the loss.
+// The ROLLBACK of a failed event is the first statement to detect the loss.
 static void lost_at_rollback(void)
 {
     opts.reconnect = true;
     start_reconnect();
     lost_at_reset = true;
-    refuse = 2;
+    failing_attempts = 2;
     CHECK_INT(sb_con_reset(&c.pub), 0);
     CHECK_STR(logged(), "reset connect connect connect ");
     CHECK(c.open && !c.lost);
@@ -238,7 +239,7 @@ static void lost_at_rollback(void)
     finish_reconnect();
 }
 
-static void lost_at_rollback_for_good(void)
+static void lost_at_rollback_without_reconnect(void)
 {
     start_reconnect();
     lost_at_reset = true;
@@ -253,13 +254,13 @@ static void lost_at_rollback_for_good(void)
 int main(void)
 {
     sb_log_set_level(-1);
-    RUN(tries_are_counted);
-    RUN(deadline);
-    RUN(canceled_tries);
-    RUN(deadline_after_a_refresh);
+    RUN(failed_attempts_are_counted);
+    RUN(reconnect_timeout_is_kept);
+    RUN(canceled_attempts);
+    RUN(timeout_after_a_refresh);
     RUN(refresh_that_fails_once);
     RUN(refresh_by_time);
     RUN(lost_at_rollback);
-    RUN(lost_at_rollback_for_good);
+    RUN(lost_at_rollback_without_reconnect);
     return check_done();
 }

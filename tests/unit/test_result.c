@@ -1,23 +1,23 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 //
-// Results of statements that have several, on a driver made of this file.
+// Statements with several results, on a fake driver in this file.
 #include <stdlib.h>
 
 #include "check.h"
 #include "db/internal.h"
 
-// What the driver answers, one letter a result: r rows, w changes, n nothing,
+// The driver's results, one letter per result: r rows, w changes, n nothing,
 // e an error.
-static const char *script;
+static const char *results;
 static int freed;
 
 static int step(struct sb_result *res, struct sb_err *err)
 {
-    char kind = *script;
+    char kind = *results;
 
     *res = (struct sb_result){ 0 };
     if (kind)
-        script++;
+        results++;
     if (kind == 'e')
         return sb_err_native(err, SB_EQUERY, 7, "HY000", "broken");
     if (kind == 'r')
@@ -34,7 +34,7 @@ static int query(struct sb_conn *conn, const char *sql, size_t len,
 {
     int rc;
 
-    script = sql;
+    results = sql;
     rc = step(res, err);
     return rc < 0 ? rc : 0;
 }
@@ -83,8 +83,8 @@ static struct sb_rs *start(const char *text)
     return sb_con_query(&c.pub, text, strlen(text));
 }
 
-// As 1.1 scripts go through them: what each result was, one letter each. ask:
-// by more_results(). release: results are freed when they have been read.
+// Reads all results as scripts of 1.1 do. Returns one letter per result: r for
+// rows, - for none. ask: calls more_results(); release: frees each result.
 static const char *walk(const char *text, bool ask, bool release)
 {
     static char out[32];
@@ -125,7 +125,7 @@ static void looking_ahead(void)
     CHECK_INT(sb_rs_fetch(rs, &cell), 1);
     CHECK_INT(sb_rs_more(&c.pub), 1);
     CHECK_INT(sb_rs_more(&c.pub), 1);
-    // The one before is over, the other one not asked for yet.
+    // The previous result has ended, and the next one was not requested yet.
     CHECK_INT(sb_rs_fetch(rs, &cell), SB_EUSAGE);
     rs = sb_rs_next(&c.pub);
     CHECK(rs != NULL);
@@ -135,7 +135,7 @@ static void looking_ahead(void)
     CHECK_INT(sb_con_affected(&c.pub), 2);
     CHECK_INT(sb_rs_more(&c.pub), 0);
     CHECK_INT(freed, 1);
-    // Another statement forgets what was not asked for.
+    // The next statement discards the results that were not requested.
     start("rr");
     CHECK_INT(sb_rs_more(&c.pub), 1);
     CHECK(sb_con_query(&c.pub, "r", 1) != NULL);
@@ -170,7 +170,7 @@ static void failing(void)
     CHECK_INT(c.pub.error, SB_SQL_NONE);
 }
 
-// What errors say of the statement.
+// The statement as error messages show it.
 static void failed_statement(void)
 {
     char text[400], want[300];
@@ -188,12 +188,12 @@ static void failed_statement(void)
     start(text);
     snprintf(want, sizeof(want), "%.200s...", text);
     CHECK_STR(sb_con_failed_sql(&c.pub), want);
-    // A character of three bytes across the border goes as a whole.
+    // A three-byte character at the limit is removed as a whole.
     memcpy(text + 198, "\xe2\x82\xac", 3);
     start(text);
     snprintf(want, sizeof(want), "%.198s...", text);
     CHECK_STR(sb_con_failed_sql(&c.pub), want);
-    // The next statement forgets it.
+    // The next statement clears it.
     CHECK(sb_con_query(&c.pub, "r", 1) != NULL);
     CHECK_STR(sb_con_failed_sql(&c.pub), "");
 }

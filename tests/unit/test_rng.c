@@ -20,7 +20,8 @@ static void known_answers(void)
     CHECK(sb_rng_next(&r) == UINT64_C(3591011842654386));
 }
 
-// A seed names one sequence for good: results files refer to it.
+// A seed gives the same sequence in all versions, since result files refer to
+// seeds.
 static void stays_the_same(void)
 {
     struct sb_rng a, b;
@@ -73,9 +74,9 @@ static void member(struct sb_rng *r, int family, uint64_t i)
         sb_rng_init_row(r, 1, i, 1);
 }
 
-// Neighbours in any key agree in half of the bits, and what they draw first
-// is spread evenly and uncorrelated.
-static void neighbours_are_unrelated(void)
+// The first numbers of streams with neighboring keys agree in half of the bits,
+// and are uniform and uncorrelated.
+static void neighbors_are_unrelated(void)
 {
     enum { N = 100000 };
     static double first[N];
@@ -101,7 +102,7 @@ static void neighbours_are_unrelated(void)
     }
 }
 
-// A state whose words repeat would be a weak start.
+// Related words in an initial state would make a weak start.
 static void words_of_a_state_are_unrelated(void)
 {
     enum { N = 10000 };
@@ -120,7 +121,7 @@ static void words_of_a_state_are_unrelated(void)
             CHECK_NEAR(bits[a][b] / N, 32, STAT_Z * 4 / sqrt(N));
 }
 
-static void seed_and_stream_are_no_sum(void)
+static void seed_and_stream_are_not_added(void)
 {
     struct sb_rng a, b, c;
 
@@ -159,8 +160,8 @@ static void below_stays_below(void)
             CHECK(sb_rng_below(&r, limits[i]) < limits[i]);
 }
 
-// Of 3 * 2^62 values a multiplication without rejection would give each
-// third one twice as often.
+// With a bound of 3 * 2^62, multiplication without rejection would return every
+// third value twice as often.
 static void below_has_no_bias(void)
 {
     const double third[] = { 1 / 3.0, 1 / 3.0, 1 / 3.0 };
@@ -183,9 +184,9 @@ int main(void)
     RUN(known_answers);
     RUN(stays_the_same);
     RUN(zero_seed_is_good);
-    RUN(neighbours_are_unrelated);
+    RUN(neighbors_are_unrelated);
     RUN(words_of_a_state_are_unrelated);
-    RUN(seed_and_stream_are_no_sum);
+    RUN(seed_and_stream_are_not_added);
     RUN(double_is_below_one);
     RUN(below_stays_below);
     RUN(below_has_no_bias);

@@ -1,9 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 //
-// The course of a run: limits, phases, schedule. Limits in time are short and
-// nothing is compared with how long something takes, but for bounds that a
-// hang would break; where users must have run, longer runs follow until they
-// did.
+// The course of a run: limits, phases, schedule. Time limits are short. Elapsed
+// times are compared only with bounds that a hang would exceed. A test that
+// requires that users ran repeats the run with longer times until they did.
 #include "runs.h"
 
 static int own_loop(
@@ -18,7 +17,7 @@ static int own_loop(
 
 static const struct sb_workload_ops stepwise = { .user_run = own_loop };
 
-// A server that takes a millisecond.
+// Each event takes a millisecond.
 static int work_loop(
     struct sb_workload *w, struct sb_user *u, struct sb_err *err)
 {
@@ -31,7 +30,7 @@ static int work_loop(
 
 static const struct sb_workload_ops working = { .user_run = work_loop };
 
-// Five events of ten milliseconds, and one that turns out to be none.
+// Five events of ten milliseconds, and one that is dropped.
 static int leave_loop(
     struct sb_workload *w, struct sb_user *u, struct sb_err *err)
 {
@@ -96,10 +95,10 @@ static void time_limit_ends_a_closed_loop(void)
         s.o.report_interval = ns / 4;
         CHECK_INT(perform(&s, &empty), 0);
         CHECK_INT(s.res.end, SB_END_LIMIT);
-        // A late reporter makes fewer and longer ones.
+        // Intervals are fewer and longer if the reporter is late.
         CHECK(s.intervals >= 1 && s.intervals <= 4);
         CHECK_INT(s.c.completed, s.calls);
-        // What came after the last line is in the total alone.
+        // Events after the last line are only in the total.
         CHECK(s.interval_events <= s.c.completed);
         if (s.interval_events > 0 && s.intervals > 1)
             break;
@@ -169,10 +168,10 @@ static void a_backlog_ends_with_the_warmup(void)
     for (int64_t ns = 60 * MS; ns <= LONGEST; ns *= 4) {
         prepare(&s, 2);
         s.o.warmup_time = s.o.time = ns;
-        s.o.rate = 20000; // ten times what it can do
+        s.o.rate = 20000; // ten times what users can do
         CHECK_INT(perform(&s, &working), 0);
         CHECK(s.scheduled > s.c.started);
-        // Had it begun with the backlog, everybody would have waited so long.
+        // With the backlog of the warm-up, the average lag would be longer.
         CHECK(s.c.lag_ns <= s.c.completed * (uint64_t)ns);
         if (s.c.completed > 0)
             break;
@@ -200,16 +199,16 @@ static void schedule_is_kept_or_shown_as_pending(void)
     prepare(&s, 4);
     s.o.time = 200 * MS;
     s.o.rate = 2000;
-    CHECK_INT(perform(&s, &empty), 0); // sb_snap_check() is part of it
+    CHECK_INT(perform(&s, &empty), 0); // calls sb_snap_check()
     CHECK(s.scheduled > 250);
     CHECK(s.scheduled < 600);
     CHECK(s.c.completed <= s.scheduled);
     CHECK_INT(s.queue, s.scheduled - s.c.started);
 }
 
-// Lines that are due with the end of the warm-up and of the run come later, by
-// some arrivals of this rate: those are not scheduled any more.
-static void late_lines_look_no_further(void)
+// The lines due at the end of the warm-up and of the run are printed later. At
+// this rate there are arrivals in between, which do not count as scheduled.
+static void late_lines_count_no_later_arrivals(void)
 {
     struct seen s;
 
@@ -221,7 +220,7 @@ static void late_lines_look_no_further(void)
     CHECK_INT(s.queue, s.scheduled - s.c.started);
 }
 
-// What a line has counted stays scheduled, where the run ends before its limit.
+// Arrivals that a line has counted stay scheduled if the run ends early.
 static void lines_before_an_early_end(void)
 {
     struct seen s;
@@ -266,18 +265,18 @@ static void a_stall_shows_in_response_time(void)
     struct seen s;
 
     prepare(&s, 1);
-    s.o.events = 250; // of half a second; all of them, however late
+    s.o.events = 250; // all of half a second, even if late
     s.o.rate = 500;
     s.o.arrivals = SB_PACE_CONSTANT;
     CHECK_INT(perform(&s, &stalling), 0);
-    // Those that were due in the stall waited for it, down the whole line.
+    // The events due during the stall waited, and delayed those after them.
     CHECK(s.c.lag_ns > 150 * 300 * MS / 4);
     CHECK(s.lag_max > 250 * MS);
-    CHECK(s.lat_max >= 299 * MS); // by another clock than that of nap()
+    CHECK(s.lat_max >= 299 * MS); // nap() uses another clock
     CHECK_INT(s.c.response_ns, s.c.lag_ns + s.c.service_ns);
 }
 
-static void think_time_is_in_no_latency(void)
+static void think_time_is_not_in_latencies(void)
 {
     struct seen s;
 
@@ -315,12 +314,12 @@ int main(void)
     RUN(a_backlog_ends_with_the_warmup);
     RUN(rate_events_and_time_together);
     RUN(schedule_is_kept_or_shown_as_pending);
-    RUN(late_lines_look_no_further);
+    RUN(late_lines_count_no_later_arrivals);
     RUN(lines_before_an_early_end);
     RUN(rate_with_an_event_limit);
     RUN(a_rate_too_low_for_one_event_still_lasts);
     RUN(a_stall_shows_in_response_time);
-    RUN(think_time_is_in_no_latency);
+    RUN(think_time_is_not_in_latencies);
     RUN(the_same_seed_gives_the_same_keys);
     return check_done();
 }

@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 //
-// How runs end: failures, restarts, hangs, errors out of place; and parallel
+// How runs end: failures, restarts, hangs, errors outside events. And parallel
 // commands.
 #include <pthread.h>
 
 #include "runs.h"
 
-// A run that leaves a call behind keeps its memory for it, for good.
+// If a call never returns, the run's memory is not freed, as the call uses it.
 __attribute__((visibility("default"))) const char *__lsan_default_suppressions(
     void);
 const char *__lsan_default_suppressions(void)
@@ -28,7 +28,7 @@ static int drop_loop(
 
 static const struct sb_workload_ops dropping = { .user_run = drop_loop };
 
-// Every third event is tried until it is given up.
+// Every third event is retried until it is given up.
 static int restart_loop(
     struct sb_workload *w, struct sb_user *u, struct sb_err *err)
 {
@@ -77,15 +77,15 @@ static void cancel_hang(struct sb_workload *w, struct sb_user *u)
 static const struct sb_workload_ops hanging = { .user_run = hang_loop,
     .cancel = cancel_hang };
 
-// An event that nothing ends, until the report has been given: its user comes
-// back then, as far as it can.
+// An event hangs until the report was printed. Its user then returns, in one of
+// several ways.
 static struct {
-    _Atomic bool begun, gone, back; // gone: it came too late to begin
+    _Atomic bool begun, gone, back; // gone: the run ended before the event
     pthread_t thread;
     struct sb_rec *rec;
-    struct sb_run *left; // to its users, and so never freed
+    struct sb_run *left; // never freed, since its users may use it
     int op;
-    enum { GOES_ON, GIVES_UP, DROPS, BEGINS, WAYS } way;
+    enum { NEXT, GIVE_UP, DROP, BEGIN, WAYS } way;
 } late;
 
 static int late_loop(
@@ -106,14 +106,14 @@ static int late_loop(
         nap(MS);
     sb_rec_op_later(u->rec, late.op, 1000, sb_user_now(u));
     switch (late.way) {
-    case GIVES_UP:
+    case GIVE_UP:
         sb_rec_code(u->rec, "test", &why, sb_user_now(u));
         CHECK(!sb_user_restart(u));
         break;
-    case DROPS:
+    case DROP:
         sb_user_drop(u);
         break;
-    case BEGINS:
+    case BEGIN:
         sb_user_end(u);
         CHECK_INT(sb_user_begin(u), 0);
         break;
@@ -125,8 +125,8 @@ static int late_loop(
 
 static const struct sb_workload_ops coming_late = { .user_run = late_loop };
 
-// The same, and says that it was cut off.
-static int cut_loop(
+// The first event hangs until it is canceled, and reports that.
+static int canceled_loop(
     struct sb_workload *w, struct sb_user *u, struct sb_err *err)
 {
     while (sb_user_next(u)) {
@@ -137,8 +137,9 @@ static int cut_loop(
     return 0;
 }
 
-static const struct sb_workload_ops cutting = { .user_run = cut_loop,
-    .cancel = cancel_hang };
+static const struct sb_workload_ops reporting_cancel = {
+    .user_run = canceled_loop, .cancel = cancel_hang
+};
 
 static int fail_at_once(
     struct sb_workload *w, struct sb_user *u, struct sb_err *err)
@@ -178,7 +179,7 @@ static const struct sb_workload_ops unstartable = { .user_init = init_fails,
 
 // Tests -----------------------------------------------------------------------
 
-static void an_end_in_the_warmup_reports_it(void)
+static void a_failure_in_the_warmup_ends_it(void)
 {
     struct seen s;
 
@@ -276,7 +277,7 @@ static void failed_events_fail_the_run(void)
     CHECK_STR(s.res.err.msg, "the only event failed");
 }
 
-// One of four events fails, exactly: who allows so many succeeds.
+// Exactly one of four events fails. The run succeeds if that many may fail.
 static void the_share_of_failed_events_is_limited(void)
 {
     static const struct {
@@ -320,8 +321,8 @@ static void a_failure_ends_the_run_with_its_report(void)
     CHECK_INT(s.c.completed + 1, s.c.started);
 }
 
-// With so many users: a short run, then longer ones until all have begun an
-// event in it, which is then in the way of its end. Canceled, they come back.
+// Repeats a run with longer times until all users have begun an event, which
+// hangs and delays the end of the run. Canceled events return.
 static void until_begun(
     struct seen *s, const struct sb_workload_ops *ops, int users)
 {
@@ -353,11 +354,11 @@ static void slow_interval(void *data, const struct sb_report *r)
     nap(s->o.shutdown_grace + 100 * MS);
 }
 
-// The last line is told until it is too late to wait for the calls: they are
-// canceled and waited for all the same.
+// The listener returns from the last line after the grace period. Calls that
+// hang are still canceled, and the run waits for them.
 static void a_hang_is_canceled_after_a_slow_report(void)
 {
-    static struct seen s; // users may be left that look at it
+    static struct seen s; // users that did not return may use it
     struct sb_workload w = { .ops = &hanging, .data = &s };
     const struct sb_listener l = {
         .data = &s, .interval = slow_interval, .final = on_final
@@ -371,10 +372,10 @@ static void a_hang_is_canceled_after_a_slow_report(void)
     CHECK(s.canceled || s.c.started == 0);
 }
 
-// A run whose user comes back only later.
+// Runs until the report, while the only user hangs until late.back is set.
 static struct seen *run_late(int64_t ns)
 {
-    static struct seen all[WAYS * 8]; // users are left that look at them
+    static struct seen all[WAYS * 8]; // users that did not return use them
     static struct sb_workload w = { .ops = &coming_late };
     static int n;
     struct seen *s = &all[n++];
@@ -392,7 +393,7 @@ static struct seen *run_late(int64_t ns)
     return s;
 }
 
-static void who_returns_after_the_report_changes_nothing(void)
+static void users_that_return_late_change_nothing(void)
 {
     for (int way = 0; way < WAYS; way++) {
         struct seen *s = NULL;
@@ -423,7 +424,7 @@ static void canceled_events_stay_unfinished(void)
 {
     struct seen s;
 
-    until_begun(&s, &cutting, 3);
+    until_begun(&s, &reporting_cancel, 3);
     CHECK_INT(s.res.end, SB_END_FORCED);
     CHECK_INT(s.unfinished, 3);
     CHECK_INT(s.c.started, 3);
@@ -466,8 +467,8 @@ static int bad_task(
         return sb_err_set(err, SB_EQUERY, "disk full");
     if (sb_user_barrier(u))
         return sb_err_set(err, SB_ECANCELED, "canceled");
-    // Members that are gone do not keep the others at the barrier; the next
-    // ticket tells them.
+    // The barrier does not wait for members that left. The next ticket reports
+    // that the command was canceled.
     while (sb_user_ticket(u, 0) >= 0)
         ;
     return sb_err_set(err, SB_ECANCELED, "canceled");
@@ -515,7 +516,7 @@ static void outside_a_run_there_are_no_events(void)
 
 int main(void)
 {
-    RUN(an_end_in_the_warmup_reports_it);
+    RUN(a_failure_in_the_warmup_ends_it);
     RUN(errors_outside_events_are_settled);
     RUN(dropped_events_do_not_count);
     RUN(restarts_are_limited_and_counted);
@@ -524,7 +525,7 @@ int main(void)
     RUN(a_failure_ends_the_run_with_its_report);
     RUN(a_hang_is_canceled);
     RUN(a_hang_is_canceled_after_a_slow_report);
-    RUN(who_returns_after_the_report_changes_nothing);
+    RUN(users_that_return_late_change_nothing);
     RUN(canceled_events_stay_unfinished);
     RUN(a_user_that_cannot_start_ends_the_run);
     RUN(parallel_commands_share_tickets);

@@ -14,7 +14,7 @@ static struct sb_scatter with(uint64_t key)
     return s;
 }
 
-// Every value of [a, a + n - 1] comes once.
+// Whether the values of [a, a + n - 1] are permuted.
 static bool is_bijection(const struct sb_scatter *s, int64_t a, uint64_t n)
 {
     int64_t b = (int64_t)((uint64_t)a + n - 1);
@@ -31,7 +31,7 @@ static bool is_bijection(const struct sb_scatter *s, int64_t a, uint64_t n)
     return good;
 }
 
-static void every_value_comes_once(void)
+static void every_value_occurs_once(void)
 {
     static const int64_t starts[] = { 0, 1, -7, 1000000007, INT64_MIN,
         INT64_MAX - 5000 };
@@ -56,7 +56,7 @@ static int compare(const void *a, const void *b)
     return (x > y) - (x < y);
 }
 
-// Ranges that are too large to be tried out: no value twice.
+// In ranges too large to try all values, no value occurs twice.
 static void large_ranges(void)
 {
     enum { N = 200000 };
@@ -95,7 +95,7 @@ static void edges(void)
         CHECK_INT(sb_scatter(&s, v, 100, 1), sb_scatter(&s, v, 1, 100));
 }
 
-// Hot values stay where they were in earlier versions.
+// The values are the same as in earlier versions.
 static void recorded_values(void)
 {
     struct sb_scatter zero = with(0), other = with(42);
@@ -107,7 +107,7 @@ static void recorded_values(void)
     CHECK_INT(sb_scatter(&zero, 0, INT64_MIN, INT64_MAX), 6008509495574469841);
 }
 
-// The hottest 1 in 100 keys of a table: as many of them in each part of it.
+// The hottest 1 % of the keys of a table are distributed evenly over it.
 static void hot_values_are_spread(void)
 {
     enum { N = 2000003, HOT = 20000, CELLS = 200 };
@@ -130,13 +130,14 @@ static void hot_values_are_spread(void)
             last = v;
         }
         CHECK(stat_chi2(seen, share, CELLS, HOT) < 1);
-        // Where the next one goes says nothing about the distance.
+        // The distances between successive values are uniform, too.
         CHECK(stat_chi2(gaps, share, CELLS, HOT) < 1);
     }
 }
 
-// Over many keys a value goes anywhere, in small ranges too.
-static void keys_choose(void)
+// With random keys, every place is equally likely for a value, in small ranges
+// too.
+static void keys_give_different_permutations(void)
 {
     enum { KEYS = 20000 };
 
@@ -164,11 +165,11 @@ static void keys_choose(void)
 
 int main(void)
 {
-    RUN(every_value_comes_once);
+    RUN(every_value_occurs_once);
     RUN(large_ranges);
     RUN(edges);
     RUN(recorded_values);
     RUN(hot_values_are_spread);
-    RUN(keys_choose);
+    RUN(keys_give_different_permutations);
     return check_done();
 }

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 //
-// Where scripts are found, code that states share, declarations out of
-// embedded headers, texts of errors.
+// Finding scripts, code shared by Lua states, declarations from embedded
+// headers, error messages.
 #include <fcntl.h>
 #include <stdlib.h>
 #include <sys/stat.h>
@@ -13,7 +13,7 @@
 
 static char top[] = "/tmp/test_script.XXXXXX";
 
-// Writes a file below the test's folder, which is the current one.
+// Writes a file; path: relative to the test's folder, which is the current one.
 static void put(const char *path, const char *text)
 {
     FILE *f = fopen(path, "w");
@@ -49,15 +49,16 @@ static void make_files(void)
 
 // Finding ----------------------------------------------------------------
 
-static bool taken;
+static bool found_installed;
 
-// The place of a script, or the error.
+// Returns the path of a script, or the error.
 static const char *find(const char *name)
 {
     static char path[256];
     static struct sb_err err;
     const char *modules = ";no/?.lua;mods/?.lua;mods/?/?.x";
-    int rc = sb__find(name, "work", modules, path, sizeof(path), &taken, &err);
+    int rc = sb__find(
+        name, "work", modules, path, sizeof(path), &found_installed, &err);
 
     CHECK(rc == 0 || rc == SB_ENOTFOUND);
     return rc ? err.msg : path;
@@ -83,15 +84,15 @@ static void scripts(void)
 static void installed(void)
 {
     CHECK_STR(find("oltp.lua"), "work/oltp.lua");
-    CHECK(!taken);
+    CHECK(!found_installed);
     // The built-in test of 0.4 has the bare name.
     CHECK_STR(find("oltp"), "work/oltp_0_4.lua");
     CHECK_STR(find("mongodb/own"), "work/mongodb/own.lua");
-    CHECK(taken);
+    CHECK(found_installed);
     CHECK_STR(find("/usr/x/tests/mongodb/oltp.lua"), "work/mongodb/oltp.lua");
-    CHECK(taken);
+    CHECK(found_installed);
     CHECK_STR(find("/usr/x/tests/db/oltp.lua"), "work/oltp.lua");
-    CHECK(taken);
+    CHECK(found_installed);
     CHECK_STR(find("/usr/x/here.lua"), "work/here.lua");
     CHECK_STR(find("x/"), "Cannot find benchmark 'x/': no such built-in test, "
                           "file or module");
@@ -107,9 +108,9 @@ static void modules(void)
     CHECK(!sb__find_module(path, sizeof(path), ";;", "a.b"));
     CHECK(!sb__find_module(path, sizeof(path), "mods/?.lua", "a.c"));
     CHECK(!sb__find_module(path, sizeof(path), "?", "folder"));
-    // A path without a place for the name is that file for every name.
+    // A path without '?' is used for every name.
     CHECK(sb__find_module(path, sizeof(path), "here.lua", "any"));
-    // "mods/a/b.lua" and its end have 13 bytes.
+    // "mods/a/b.lua" has 13 bytes with its NUL.
     CHECK(sb__find_module(shorter, 13, "mods/?.lua", "a.b"));
     memset(shorter, 'x', sizeof(shorter));
     CHECK(!sb__find_module(shorter, 12, "mods/?.lua", "a.b"));
@@ -160,7 +161,7 @@ static lua_State *new_state(void)
     return L;
 }
 
-// Runs what was loaded; its result as text, or the error.
+// Runs loaded code. Returns its result as text, or the error.
 static const char *result(lua_State *L, int rc)
 {
     static char out[256];
@@ -189,7 +190,7 @@ static void files(void)
     put("f.lua", "return 1");
     set_mtime("f.lua", 1000);
     CHECK_STR(result(a, sb__codes_file(&c, a, "f.lua")), "1");
-    // Another text of the same time is not looked at; of another time it is.
+    // A changed file is read again only if its modification time changed.
     put("f.lua", "return 2");
     set_mtime("f.lua", 1000);
     CHECK_STR(result(b, sb__codes_file(&c, b, "f.lua")), "1");
@@ -227,14 +228,14 @@ static void texts(void)
     sb__codes_done(&c);
 }
 
-// Embedded modules have no line numbers, in no state.
+// Embedded modules have no line numbers, whichever state loads them.
 static void embedded(void)
 {
     struct sb__codes c;
     lua_State *a = new_state(), *b = new_state();
 
     sb__codes_init(&c, "/nowhere");
-    // Every module begins by reading the table it is called with.
+    // Every module first reads the table that it is called with.
     CHECK(strstr(result(a, sb__codes_module(&c, a, "op")), "[op]:0: "));
     CHECK(strstr(result(b, sb__codes_module(&c, b, "op")), "[op]:0: "));
     lua_close(a);
@@ -244,7 +245,7 @@ static void embedded(void)
 
 // Declarations --------------------------------------------------------------
 
-// Stands for ffi.cdef: keeps what it is given.
+// Replaces ffi.cdef: stores its argument.
 static int fake_cdef(lua_State *L)
 {
     lua_pushvalue(L, 1);
@@ -277,14 +278,14 @@ static void declarations(void)
     CHECK(strstr(text, "sb_db_get(") != NULL);
     CHECK(strstr(text, "sb_con_free(") != NULL);
     CHECK(strstr(text, "sb_con_query(") == NULL);
-    // Types once, functions that are new.
+    // Types are declared once, and only new functions.
     text = declared(L, "sql", "sb_db_get sb_con_query");
     CHECK(strstr(text, "struct sb_con {") == NULL);
     CHECK(strstr(text, "sb_db_get(") == NULL);
     CHECK(strstr(text, "sb_con_query(") != NULL);
     text = declared(L, "sql", "sb_con sb_db_ge sb_db_gett");
     CHECK_STR(text, "");
-    // The rest, and then there is none.
+    // All that is left; after that, nothing.
     text = declared(L, "sql", NULL);
     CHECK(strstr(text, "sb_con_open(") != NULL);
     CHECK(strstr(text, "sb_con_query(") == NULL);

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 //
-// Options and URL of the MongoDB driver as its library gets them.
+// Options and URL of the MongoDB driver as the client library gets them.
 #include <stdlib.h>
 
 #include "check.h"
@@ -15,7 +15,7 @@ static struct sbmo_opts o;
 static struct sb_err err;
 static struct sb_driver_env env;
 
-// Defaults, with this URL.
+// Sets default options and this URL.
 static void options(const char *url)
 {
     o = (struct sbmo_opts){ .url = url,
@@ -33,14 +33,14 @@ static void options(const char *url)
     err = (struct sb_err){ 0 };
 }
 
-static const struct sbmo_env *made(void)
+static const struct sbmo_env *init_env(void)
 {
     CHECK_INT(sbmo_env_init(&env, &o, &err), 0);
     CHECK_STR(err.msg, "");
     return env.shared;
 }
 
-static void refused(const char *what)
+static void check_rejected(const char *what)
 {
     CHECK_INT(sbmo_env_init(&env, &o, &err), SB_EUSAGE);
     if (!strstr(err.msg, what))
@@ -51,21 +51,21 @@ static void refused(const char *what)
 static void database(void)
 {
     options("mongodb://h:1");
-    CHECK_STR(made()->db, "sbtest");
+    CHECK_STR(init_env()->db, "sbtest");
     sbmo_env_done(&env);
     options("mongodb://h:1/mine");
-    CHECK_STR(made()->db, "mine");
+    CHECK_STR(init_env()->db, "mine");
     sbmo_env_done(&env);
     options("mongodb://h:1/mine");
     o.db = "other";
-    CHECK_STR(made()->db, "other");
+    CHECK_STR(init_env()->db, "other");
     sbmo_env_done(&env);
 }
 
 static void hosts(void)
 {
     options("mongodb://one:1,two:2/");
-    CHECK_STR(made()->where, "one:1, two:2");
+    CHECK_STR(init_env()->where, "one:1, two:2");
     sbmo_env_done(&env);
 }
 
@@ -74,14 +74,14 @@ static void write_concern(void)
     const struct sbmo_env *e;
 
     options("mongodb://h:1/");
-    e = made();
+    e = init_env();
     CHECK(mongoc_write_concern_is_default(e->write_concern));
     CHECK(!e->unacknowledged);
     sbmo_env_done(&env);
 
     options("mongodb://h:1/?w=2&journal=true");
     o.write_concern = "3";
-    e = made();
+    e = init_env();
     CHECK_INT(mongoc_write_concern_get_w(e->write_concern), 3);
     CHECK(mongoc_write_concern_get_journal(e->write_concern));
     sbmo_env_done(&env);
@@ -89,7 +89,7 @@ static void write_concern(void)
     options("mongodb://h:1/?w=2");
     o.write_concern = "majority";
     o.journal = 1;
-    e = made();
+    e = init_env();
     CHECK(mongoc_write_concern_get_wmajority(e->write_concern));
     CHECK(mongoc_write_concern_journal_is_set(e->write_concern));
     CHECK(!mongoc_write_concern_get_journal(e->write_concern));
@@ -97,24 +97,24 @@ static void write_concern(void)
 
     options("mongodb://h:1/");
     o.write_concern = "eu";
-    e = made();
+    e = init_env();
     CHECK_STR(mongoc_write_concern_get_wtag(e->write_concern), "eu");
     sbmo_env_done(&env);
 
     options("mongodb://h:1/");
     o.write_concern = "0";
-    CHECK(made()->unacknowledged);
+    CHECK(init_env()->unacknowledged);
     sbmo_env_done(&env);
 
     options("mongodb://h:1/");
     o.write_concern = "0";
     o.journal = 2;
-    refused("journal");
+    check_rejected("journal");
     options("mongodb://h:1/");
     o.write_concern = "-1";
-    refused("mongo-write-concern: '-1'");
+    check_rejected("mongo-write-concern: '-1'");
     o.write_concern = "2x";
-    refused("mongo-write-concern: '2x'");
+    check_rejected("mongo-write-concern: '2x'");
 }
 
 static void reads(void)
@@ -122,21 +122,21 @@ static void reads(void)
     const struct sbmo_env *e;
 
     options("mongodb://h:1/?readConcernLevel=local&readPreference=nearest");
-    e = made();
+    e = init_env();
     CHECK_STR(mongoc_read_concern_get_level(e->read_concern), "local");
     CHECK_INT(mongoc_read_prefs_get_mode(e->prefs), MONGOC_READ_NEAREST);
     sbmo_env_done(&env);
     options("mongodb://h:1/?readConcernLevel=local&readPreference=secondary"
             "&readPreferenceTags=dc:x");
     o.read_concern = 3;    // majority
-    o.read_preference = 1; // primary: the tags have to go
-    e = made();
+    o.read_preference = 1; // primary, which allows no tags
+    e = init_env();
     CHECK_STR(mongoc_read_concern_get_level(e->read_concern), "majority");
     CHECK_INT(mongoc_read_prefs_get_mode(e->prefs), MONGOC_READ_PRIMARY);
     sbmo_env_done(&env);
 }
 
-static void who(void)
+static void credentials(void)
 {
     const struct sbmo_env *e;
     FILE *f = fopen("password", "w");
@@ -144,7 +144,7 @@ static void who(void)
     fputs("of the file\nnot this\n", f);
     fclose(f);
     options("mongodb://u:p@h:1/?appname=mine&authSource=a");
-    e = made();
+    e = init_env();
     CHECK_STR(mongoc_uri_get_username(e->uri), "u");
     CHECK_STR(mongoc_uri_get_password(e->uri), "p");
     CHECK_STR(mongoc_uri_get_appname(e->uri), "mine");
@@ -155,20 +155,20 @@ static void who(void)
     o.password_file = "password";
     o.auth_source = "b";
     o.app_name = "other";
-    e = made();
+    e = init_env();
     CHECK_STR(mongoc_uri_get_username(e->uri), "me");
     CHECK_STR(mongoc_uri_get_password(e->uri), "of the file");
     CHECK_STR(mongoc_uri_get_appname(e->uri), "other");
     CHECK_STR(mongoc_uri_get_auth_source(e->uri), "b");
     sbmo_env_done(&env);
     options("mongodb://h:1/");
-    CHECK_STR(mongoc_uri_get_appname(made()->uri), "sysbench");
+    CHECK_STR(mongoc_uri_get_appname(init_env()->uri), "sysbench");
     sbmo_env_done(&env);
     o.password = "x";
-    refused("neither --mongo-user");
+    check_rejected("neither --mongo-user");
     options("mongodb://u@h:1/");
     o.password_file = "nosuch";
-    refused("'nosuch'");
+    check_rejected("'nosuch'");
     remove("password");
 }
 
@@ -178,7 +178,7 @@ static void timeouts(void)
 
     options("mongodb://h:1/?connectTimeoutMS=70&socketTimeoutMS=80");
     o.connect_timeout = o.socket_timeout = o.selection_timeout = 1;
-    e = made();
+    e = init_env();
     CHECK_INT(e->connect_ms, 70);
     CHECK_INT(
         mongoc_uri_get_option_as_int32(e->uri, MONGOC_URI_SOCKETTIMEOUTMS, 0),
@@ -190,7 +190,7 @@ static void timeouts(void)
     o.selection_timeout = 3000000;
     o.given.connect_timeout = o.given.socket_timeout = true;
     o.given.selection_timeout = true;
-    e = made();
+    e = init_env();
     CHECK_INT(e->connect_ms, 2000);
     CHECK_INT(
         mongoc_uri_get_option_as_int32(e->uri, MONGOC_URI_SOCKETTIMEOUTMS, 0),
@@ -201,10 +201,10 @@ static void timeouts(void)
     CHECK(!mongoc_uri_get_option_as_bool(
         e->uri, MONGOC_URI_SERVERSELECTIONTRYONCE, true));
     sbmo_env_done(&env);
-    // No limit is not the library's default.
+    // No timeout differs from the library's default.
     options("mongodb://h:1/");
     o.given.socket_timeout = true;
-    e = made();
+    e = init_env();
     CHECK_INT(
         mongoc_uri_get_option_as_int32(e->uri, MONGOC_URI_SOCKETTIMEOUTMS, 1),
         INT32_MAX);
@@ -216,16 +216,16 @@ static void tls(void)
     const struct sbmo_env *e;
 
     options("mongodb://h:1/");
-    CHECK(!mongoc_uri_get_tls(made()->uri));
+    CHECK(!mongoc_uri_get_tls(init_env()->uri));
     sbmo_env_done(&env);
     options("mongodb://h:1/?tls=true");
     o.tls = 1;
-    CHECK(!mongoc_uri_get_tls(made()->uri));
+    CHECK(!mongoc_uri_get_tls(init_env()->uri));
     sbmo_env_done(&env);
     options("mongodb://h:1/");
     o.tls_ca = "ca.pem";
     o.tls_allow_invalid = 2;
-    e = made();
+    e = init_env();
     CHECK(mongoc_uri_get_tls(e->uri));
     CHECK_STR(mongoc_uri_get_option_as_utf8(e->uri, MONGOC_URI_TLSCAFILE, ""),
         "ca.pem");
@@ -233,17 +233,17 @@ static void tls(void)
         e->uri, MONGOC_URI_TLSALLOWINVALIDCERTIFICATES, false));
     sbmo_env_done(&env);
     o.tls = 1;
-    refused("turned off");
+    check_rejected("turned off");
 }
 
 static void urls(void)
 {
     options("mongodb//h");
-    refused("--mongo-url: ");
+    check_rejected("--mongo-url: ");
     options("mongodb://h:1/?readPreference=nosuch");
-    refused("--mongo-url: ");
+    check_rejected("--mongo-url: ");
     options("mongodb://h:99999/");
-    refused("--mongo-url: ");
+    check_rejected("--mongo-url: ");
 }
 
 int main(void)
@@ -252,7 +252,7 @@ int main(void)
     RUN(hosts);
     RUN(write_concern);
     RUN(reads);
-    RUN(who);
+    RUN(credentials);
     RUN(timeouts);
     RUN(tls);
     RUN(urls);

@@ -12,7 +12,7 @@ static void note(void *arg, int sig)
     atomic_store((_Atomic int *)arg, sig);
 }
 
-static void the_first_signal_is_told(void)
+static void the_first_signal_calls_the_handler(void)
 {
     struct sb_signals s;
     _Atomic int seen = 0;
@@ -26,7 +26,7 @@ static void the_first_signal_is_told(void)
     CHECK(!s.running);
 }
 
-// In a child: its parent looks at how it ended.
+// Runs in a child process, whose exit status the parent checks.
 static void the_second_signal_ends_the_process(void)
 {
     pid_t child = fork();
@@ -36,7 +36,7 @@ static void the_second_signal_ends_the_process(void)
         struct sb_signals s;
         _Atomic int seen = 0;
 
-        alarm(300); // what ends it where signals do not
+        alarm(300); // ends the child if signals do not
         if (sb_signals_start(&s, note, (void *)&seen, NULL))
             _exit(1);
         kill(getpid(), SIGINT);
@@ -52,7 +52,7 @@ static void the_second_signal_ends_the_process(void)
     CHECK_INT(WEXITSTATUS(status), 128 + SIGINT);
 }
 
-// Never comes back: it waits for a lock that nobody gives up, say.
+// A handler that never returns, for example because it waits for a lock.
 static void hang(void *arg, int sig)
 {
     atomic_store((_Atomic int *)arg, sig);
@@ -101,7 +101,7 @@ static void stop_without_a_signal_restores_the_mask(void)
 
 int main(void)
 {
-    RUN(the_first_signal_is_told);
+    RUN(the_first_signal_calls_the_handler);
     RUN(the_second_signal_ends_the_process);
     RUN(the_second_signal_does_not_wait_for_the_first);
     RUN(stop_without_a_signal_restores_the_mask);

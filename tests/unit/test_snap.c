@@ -6,7 +6,7 @@
 static struct sb_stats s;
 static struct sb_err err;
 
-// A completed event of a user, begun properly.
+// Records an event of a user that was started and completed.
 static void event(unsigned user, uint64_t arrival, uint64_t start, uint64_t end)
 {
     sb_tally_add(&s.rec[user].tally.started, 1);
@@ -117,7 +117,7 @@ static void first_interval_is_exact(void)
     sb_stats_done(&s);
 }
 
-// Every identity, broken once.
+// Breaks each identity once.
 static void broken_sums_are_named(void)
 {
     struct sb_snap b;

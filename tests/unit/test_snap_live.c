@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 //
-// Snapshots while users record as fast as they can: what is printed of them
-// fits together every time, and the parts add up to the whole.
+// Snapshots taken while users record as fast as they can: the printed figures
+// of each are consistent, and intervals add up to the total.
 #include <pthread.h>
 
 #include "check.h"
@@ -15,7 +15,7 @@ static struct sb_stats s;
 static _Atomic bool stop;
 static _Atomic unsigned started;
 
-// Times that vary, so that many buckets are written.
+// Returns varying times, so that many buckets are used.
 static uint64_t time_of(uint64_t n)
 {
     return (n * 7919) % 100003;
@@ -50,7 +50,7 @@ static void *user(void *arg)
     return NULL;
 }
 
-// What was printed so far.
+// Sums of the figures printed so far.
 struct printed {
     uint64_t events, ops[OPS], hist, ns, user_events[USERS];
 };
@@ -66,8 +66,8 @@ static void add(struct printed *p, const struct sb_snap *diff)
         p->user_events[u] += diff->user_events[u];
 }
 
-// Prints what came after *earlier, which becomes the new snapshot. False: it
-// does not fit together.
+// Adds what was recorded since *earlier to *p, and replaces *earlier by the new
+// snapshot. Returns false if the figures are not consistent.
 static bool print(
     struct printed *p, struct sb_snap *earlier, enum sb_snap_detail detail)
 {
@@ -80,7 +80,7 @@ static bool print(
                 sb_snap_check_printed(&snap, s.open_loop, &err) == 0;
     if (!good)
         printf("# %s\n", err.msg);
-    // A count that went back shows as one of nearly 2^64.
+    // A count that decreased would show as nearly 2^64.
     for (unsigned u = 0; u < USERS; u++)
         good = good && diff.user_events[u] <= snap.user_events[u] &&
                diff.user_ns[u] <= snap.user_ns[u];
@@ -136,7 +136,7 @@ static void closed_loop(void)
     live(USERS, false);
 }
 
-static void closed_loop_of_a_crowd(void)
+static void closed_loop_with_shared_histograms(void)
 {
     live(2, false);
 }
@@ -146,12 +146,13 @@ static void open_loop(void)
     live(USERS, true);
 }
 
-static void open_loop_of_a_crowd(void)
+static void open_loop_with_shared_histograms(void)
 {
     live(2, true);
 }
 
-// Events that nobody records at that moment are all there, each with its user.
+// Events of users that are idle during the snapshot are complete, each counted
+// for its user.
 static void idle_users(void)
 {
     struct sb_snap snap;
@@ -172,8 +173,8 @@ static void idle_users(void)
     sb_stats_done(&s);
 }
 
-// A time that waits counts in the next report, together with its event.
-static void times_that_wait(void)
+// A buffered time counts in the next report, together with its event.
+static void buffered_times(void)
 {
     struct sb_snap a, b, diff;
     struct sb_err err;
@@ -197,8 +198,9 @@ static void times_that_wait(void)
     sb_stats_done(&s);
 }
 
-// In a shared histogram: a user who keeps events back gets none of the others'.
-static void a_crowd_that_waits(void)
+// In a shared histogram, a user with buffered events is not credited with
+// events of other users.
+static void buffered_times_in_a_shared_histogram(void)
 {
     struct sb_snap snap;
 
@@ -224,11 +226,11 @@ static void a_crowd_that_waits(void)
 int main(void)
 {
     RUN(closed_loop);
-    RUN(closed_loop_of_a_crowd);
+    RUN(closed_loop_with_shared_histograms);
     RUN(open_loop);
-    RUN(open_loop_of_a_crowd);
+    RUN(open_loop_with_shared_histograms);
     RUN(idle_users);
-    RUN(times_that_wait);
-    RUN(a_crowd_that_waits);
+    RUN(buffered_times);
+    RUN(buffered_times_in_a_shared_histogram);
     return check_done();
 }

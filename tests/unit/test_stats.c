@@ -8,7 +8,7 @@
 
 static struct sb_stats s;
 
-static void done_of_nothing(void)
+static void done_accepts_zeroed_struct(void)
 {
     struct sb_stats zero = { 0 };
 
@@ -16,7 +16,7 @@ static void done_of_nothing(void)
     CHECK_INT(zero.users, 0);
 }
 
-static void few_users_have_their_own(void)
+static void few_users_have_own_histograms(void)
 {
     CHECK_INT(sb_stats_init(&s, 3, 3, false), 0);
     CHECK_INT(s.shards, 3);
@@ -27,7 +27,7 @@ static void few_users_have_their_own(void)
     sb_stats_done(&s);
 }
 
-static void many_users_share(void)
+static void many_users_share_histograms(void)
 {
     CHECK_INT(sb_stats_init(&s, 64 + 6, 16, true), 0);
     CHECK_INT(s.shards, 16);
@@ -119,7 +119,7 @@ static struct sb_err error(int native, const char *state)
     return e;
 }
 
-static void codes_are_counted_apart(void)
+static void codes_are_counted_separately(void)
 {
     struct sb_err a = error(1213, "40001"), b = error(1205, "HY000");
     struct sb_rec *r;
@@ -145,7 +145,7 @@ static void codes_are_counted_apart(void)
     sb_stats_done(&s);
 }
 
-static void fates_are_settled(void)
+static void errors_are_settled(void)
 {
     struct sb_err e = error(1, "");
     struct sb_rec *r;
@@ -173,8 +173,8 @@ static void fates_are_settled(void)
     sb_stats_done(&s);
 }
 
-// Times of fast events wait until there are some, and none is lost.
-static void later(void)
+// Times of fast events are buffered and recorded together. None is lost.
+static void buffered_times(void)
 {
     struct sb_snap snap;
     int op;
@@ -182,7 +182,7 @@ static void later(void)
     CHECK_INT(sb_stats_init(&s, 2, 2, false), 0);
     op = sb_stats_op(&s, "x", SB_OP_READ);
     sb_rec_event_later(
-        &s.rec[0], 2000000, 2000100); // the first of all: at once
+        &s.rec[0], 2000000, 2000100); // the first one: recorded at once
     CHECK_INT(s.rec[0].nlater, 0);
     sb_rec_op_found(&s.rec[0], op, SB_FOUND_NOTHING, 50, 2000160);
     sb_rec_event_later(&s.rec[0], 2000100, 2000170);
@@ -190,7 +190,7 @@ static void later(void)
     CHECK_INT(s.rec[0].tally.completed, 2);
     CHECK_INT(s.rec[0].tally.service_ns, 100);
     CHECK_INT(s.op[op].tally[0].count, 0);
-    // Whoever was left behind in a call: the last report has its times.
+    // The last report includes buffered times of a user still in a call.
     CHECK_INT(sb_snap_take(&snap, &s, SB_SNAP_FINAL, 1, NULL), 0);
     CHECK_INT(snap.service.total, 2);
     CHECK_INT(snap.c.service_ns, 170);
@@ -204,13 +204,13 @@ static void later(void)
     CHECK_INT(snap.op[op].hits, 0);
     CHECK_INT(snap.op[op].misses, 1);
     sb_snap_done(&snap);
-    // A millisecond after the last time.
+    // Buffered times are recorded a millisecond after the last recording.
     sb_rec_event_later(&s.rec[0], 2900000, 3000100);
     CHECK_INT(s.rec[0].nlater, 0);
     CHECK_INT(s.rec[0].tally.service_ns, 100 + 70 + 100100);
     CHECK_INT(s.op[op].tally[0].count, 1);
     CHECK_INT(s.op[op].tally[0].misses, 1);
-    // Enough of them.
+    // A full buffer is recorded.
     for (unsigned i = 0; i < SB_REC_LATER; i++)
         sb_rec_op_later(&s.rec[0], op, 7, 3000200);
     CHECK_INT(s.rec[0].nlater, 0);
@@ -218,7 +218,7 @@ static void later(void)
     sb_rec_op_later(&s.rec[0], op, 7, 3000200);
     sb_rec_flush(&s.rec[0]);
     CHECK_INT(s.op[op].tally[0].count, 2 + SB_REC_LATER);
-    // Too long to be packed.
+    // A time that is too long for the buffer is recorded at once.
     sb_rec_op_later(&s.rec[1], op, UINT64_C(1) << 50, 5);
     CHECK_INT(s.rec[1].nlater, 0);
     CHECK_INT(s.op[op].tally[1].max, UINT64_C(1) << 50);
@@ -228,9 +228,9 @@ static void later(void)
     sb_stats_done(&s);
 }
 
-// The last place of the table, and both outcomes, on their way through
+// Hits and misses of the last row of the table, through the buffer
 // sb_rec.later.
-static void found(void)
+static void buffered_hits_and_misses(void)
 {
     struct sb_snap snap;
     char name[16];
@@ -248,7 +248,7 @@ static void found(void)
                 &s.rec[u], op, i < 2 ? SB_FOUND_ROWS : SB_FOUND_NOTHING, 7, 1);
         sb_rec_op_later(&s.rec[u], op, 7, 1);
     }
-    sb_rec_flush(&s.rec[0]); // the other one was left behind in a call
+    sb_rec_flush(&s.rec[0]); // the other user is still in a call
     CHECK_INT(sb_snap_take(&snap, &s, SB_SNAP_FINAL, 1, NULL), 0);
     CHECK_INT(snap.op[op].count, 12);
     CHECK_INT(snap.op[op].hits, 4);
@@ -258,9 +258,9 @@ static void found(void)
     sb_stats_done(&s);
 }
 
-// What was kept back when the last report began is in it once, whatever its
-// user does then.
-static void closed(void)
+// Times that are buffered when the last report begins are in it once, whatever
+// their user does afterwards.
+static void closed_recorder(void)
 {
     struct sb_snap snap;
     int op;
@@ -279,7 +279,7 @@ static void closed(void)
     CHECK_INT(snap.op[op].count, 3);
     CHECK_INT(snap.op[op].hist.total, 3);
     sb_snap_done(&snap);
-    // There is always room for one more.
+    // The buffer of a closed recorder never overflows.
     for (unsigned i = 0; i < 3 * SB_REC_LATER; i++)
         sb_rec_op_later(&s.rec[0], op, 7, 900000000 + i);
     CHECK_INT(s.rec[0].nlater, SB_REC_LATER - 1);
@@ -332,8 +332,8 @@ static void *recorder(void *arg)
     return NULL;
 }
 
-// A user who records while the last report is made: no time is in it twice, and
-// none of those before is missing.
+// A user records during the last report: no time is in it twice, and no earlier
+// one is missing.
 static void closed_while_recording(void)
 {
     for (int round = 0; round < 300; round++) {
@@ -364,18 +364,18 @@ static void closed_while_recording(void)
 
 int main(void)
 {
-    RUN(done_of_nothing);
-    RUN(few_users_have_their_own);
-    RUN(many_users_share);
+    RUN(done_accepts_zeroed_struct);
+    RUN(few_users_have_own_histograms);
+    RUN(many_users_share_histograms);
     RUN(shards_follow_processors);
     RUN(events_are_recorded);
     RUN(operations_have_one_number);
     RUN(a_full_table_collects_the_rest);
-    RUN(codes_are_counted_apart);
-    RUN(fates_are_settled);
-    RUN(later);
-    RUN(found);
-    RUN(closed);
+    RUN(codes_are_counted_separately);
+    RUN(errors_are_settled);
+    RUN(buffered_times);
+    RUN(buffered_hits_and_misses);
+    RUN(closed_recorder);
     RUN(closing_waits);
     RUN(closed_while_recording);
     return check_done();

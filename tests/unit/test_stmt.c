@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 //
-// Prepared statements: how many of them a connection keeps on the server.
+// The number of prepared statements that a connection keeps on the server.
 #include "fake.h"
 
 static struct sb_stmt_handle *open_stmt(const char *sql)
@@ -17,7 +17,7 @@ static void run(struct sb_stmt_handle *st)
     CHECK_INT(c.pub.error, SB_SQL_NONE);
 }
 
-static void without_a_bound(void)
+static void without_a_limit(void)
 {
     struct sb_stmt_handle *st[3];
 
@@ -50,7 +50,7 @@ static void least_recently_used(void)
     run(b);
     CHECK_STR(logged(), "execute() close(d) prepare(b) execute() ");
     CHECK_INT(c.prepared.n, 2);
-    // One that is freed makes room.
+    // Freeing a statement makes room.
     sb_stmt_free(a);
     run(d);
     CHECK_STR(logged(), "close(a) prepare(d) execute() ");
@@ -74,7 +74,7 @@ static void forgotten_by_the_server(void)
     CHECK_STR(logged(), "execute() close(a) prepare(a) execute() ");
     CHECK_INT(c.prepared.n, 2);
     forget = 2;
-    run(b); // a text from now on
+    run(b); // sent as text from now on
     CHECK_INT(c.prepared.n, 1);
     finish();
     opts.statement_cache = 0;
@@ -99,7 +99,8 @@ static int end(struct sb_conn *conn, struct sb_err *err)
     return 0;
 }
 
-// Those of a pipeline stay until it has ended, be they too many.
+// The statements of a pipeline stay prepared until it ends, even above the
+// limit.
 static void in_pipelines(void)
 {
     struct sb_stmt_handle *a, *b;
@@ -126,7 +127,7 @@ static void in_pipelines(void)
     sql_ops.pipeline_end = NULL;
 }
 
-// A driver without them executes when the answers are asked for.
+// A driver without pipelines executes statements when results are requested.
 static void in_pipelines_one_by_one(void)
 {
     struct sb_stmt_handle *a, *b;
@@ -150,7 +151,7 @@ static void in_pipelines_one_by_one(void)
 int main(void)
 {
     sb_log_set_level(SB_LOG_FATAL);
-    RUN(without_a_bound);
+    RUN(without_a_limit);
     RUN(least_recently_used);
     RUN(forgotten_by_the_server);
     RUN(in_pipelines);

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 //
-// The classic text, compared byte by byte with what sysbench 1.0.20 prints
-// for the same figures.
+// The classic report, compared byte by byte with the text that sysbench 1.0.20
+// prints for the same figures.
 #include "reports.h"
 
 static void final_plain(void)
@@ -38,7 +38,7 @@ static void final_sql(void)
     teardown(&f);
 }
 
-// The same lines under a heading that says nothing of SQL.
+// The same lines under a heading without "SQL".
 static void final_documents(void)
 {
     static const char heading[] = "OLTP test statistics:\n"
@@ -303,7 +303,7 @@ static void histogram(void)
     teardown(&f);
 }
 
-// Times of a client without a server: nothing is rounded to 0.00.
+// Times of a few microseconds are not rounded to 0.00.
 static void short_times(void)
 {
     static const char *const two[] = { "50", "95" };

@@ -1,13 +1,13 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 //
-// The line about executions that found nothing.
+// The line about operations that found nothing.
 #include <stdlib.h>
 
 #include "check.h"
 #include "out/text.h"
 
-// What is printed at this verbosity with so many hits and misses of "select",
-// and the same misses of "delete". The caller frees it.
+// Returns the text printed at this verbosity for these hits and misses of
+// "select" and as many misses of "delete". The caller frees it.
 static char *found(int64_t verbosity, uint64_t hits, uint64_t misses)
 {
     static struct sb_stats stats;
@@ -39,12 +39,12 @@ static char *found(int64_t verbosity, uint64_t hits, uint64_t misses)
 static void names_and_shares(void)
 {
     PRINTS("found nothing: 90.0 % of select, 100.0 % of delete\n", 3, 10, 90);
-    // 100 % means all of them.
+    // 100 % is printed only if all executions found nothing.
     PRINTS(
         "found nothing: 99.9 % of select, 100.0 % of delete\n", 3, 1, 999999);
 }
 
-static void a_few_are_not_told(void)
+static void a_few_are_not_reported(void)
 {
     PRINTS("", 3, 0, 9);
     PRINTS("", 3, 0, 0);
@@ -52,7 +52,7 @@ static void a_few_are_not_told(void)
     PRINTS("found nothing: 1.0 % of select, 100.0 % of delete\n", 3, 989, 10);
 }
 
-// It is no part of the report.
+// The line is not part of the report, so the verbosity applies.
 static void verbosity(void)
 {
     PRINTS("found nothing: 100.0 % of delete\n", 2, 1000000, 10);
@@ -72,7 +72,7 @@ static void without_operations(void)
 int main(void)
 {
     RUN(names_and_shares);
-    RUN(a_few_are_not_told);
+    RUN(a_few_are_not_reported);
     RUN(verbosity);
     RUN(without_operations);
     return check_done();

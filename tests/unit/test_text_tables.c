@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 //
-// What stands around the classic text: tables of the open loop, of operations
-// and errors; failures.
+// Additions to the classic report: tables of the open loop, of operations and
+// of errors; lines about failures.
 #include "reports.h"
 
 static void open_loop(void)
@@ -115,7 +115,7 @@ static void errors(void)
     teardown(&f);
 }
 
-// A server may send what a terminal would obey.
+// A server's message may contain control sequences of terminals.
 static void error_of_a_hostile_server(void)
 {
     struct sb_text_opts o = defaults();

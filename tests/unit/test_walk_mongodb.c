@@ -4,7 +4,7 @@
 #include "check.h"
 #include "drivers/mongodb/walk.h"
 
-// One element of each type, in the order of its value's size below.
+// One element of each type, in the order of the table below.
 static const uint8_t all[] = "\xba\0\0\0"
                              "\x01"
                              "d\0\0\0\0\0\0\0\xf8\x3f"
@@ -123,14 +123,14 @@ static void values(void)
     CHECK(!sbmo_walk_next(&w, &e));
     CHECK(!sbmo_walk_find(doc, ALL, "nosuch", &e));
     CHECK(sbmo_walk_find(doc, ALL, "s", &e));
-    sbmo_walk_into(&w, &e); // no document
+    sbmo_walk_into(&w, &e); // not a document
     CHECK(!sbmo_walk_next(&w, &e));
     free(doc);
 }
 
-// Whatever a byte is changed to, nothing outside of the document is read: the
-// copy has no byte to spare, for the address sanitizer.
-static void damaged(void)
+// With any byte changed, nothing outside the document is read. The copy has the
+// document's exact size, so that the address sanitizer detects such reads.
+static void changed_bytes(void)
 {
     static const uint8_t bytes[] = { 0, 1, 2, 5, 0x7f, 0x80, 0xff };
     struct sbmo_walk w;
@@ -154,7 +154,7 @@ static void damaged(void)
     }
 }
 
-static void cut_off(void)
+static void truncated(void)
 {
     struct sbmo_walk w;
     struct sbmo_elem e;
@@ -165,7 +165,7 @@ static void cut_off(void)
         memcpy(doc, all, len);
         CHECK(!sbmo_walk_init(&w, doc, len));
         CHECK(!sbmo_walk_next(&w, &e));
-        if (len >= 5) { // the length is right, the end is not
+        if (len >= 5) { // a valid frame, but truncated elements
             doc[0] = (uint8_t)len;
             doc[1] = (uint8_t)(len >> 8);
             doc[len - 1] = 0;
@@ -181,7 +181,7 @@ int main(void)
 {
     RUN(every_type);
     RUN(values);
-    RUN(damaged);
-    RUN(cut_off);
+    RUN(changed_bytes);
+    RUN(truncated);
     return check_done();
 }

@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 //
-// The driver against a server of a few lines that says what a test wants, to
-// the byte: what no server says, what it says unasked, and silence.
+// The driver and a fake server that sends exactly the bytes a test specifies:
+// invalid answers, unrequested messages, and silence.
 #include "fake_mysql.h"
 
-// One column of a hundred rows: 12 KB and more.
+// Adds an answer with one column and a hundred rows, more than 12 KB.
 static void answer_rows(void)
 {
     char row[2 + 1 + 120];
@@ -37,7 +37,7 @@ static void ready_with(const char *option, const char *value)
     CHECK_STR(err.msg, "");
     CHECK_INT(sb_driver.sql->prepare(conn, stmt, "DO 1", 4, &n, &err), 0);
     CHECK_STR(err.msg, "");
-    CHECK(statement.types != NULL); // past the library
+    CHECK(statement.types != NULL); // not executed by the library
 }
 
 static void ready(void)
@@ -71,9 +71,9 @@ static void check_ok(void)
     "Server has gone away: error 4031: The client was disconnected by the " \
     "server because of inactivity."
 
-// A file of this machine ------------------------------------------------------
+// Requests for a file of the client -------------------------------------------
 
-static void file_is_refused(void)
+static void file_is_rejected(void)
 {
     answer_prepare();
     PACKET(1, "\373/etc/hostname");
@@ -83,11 +83,11 @@ static void file_is_refused(void)
     answer_ok();
     ready();
     check_execute(SB_EQUERY, 2068, "no file of this machine is for you");
-    check_ok(); // the connection goes on
+    check_ok(); // the connection still works
     finish();
 }
 
-static void nothing_of_it_is_sent(void)
+static void no_file_contents_are_sent(void)
 {
     static const uint8_t nothing[] = { 0, 0, 0, 2, 0 };
 
@@ -99,10 +99,10 @@ static void nothing_of_it_is_sent(void)
     ready();
     check_execute(SB_EQUERY, 2068, "no file of this machine is for you");
     finish();
-    CHECK(memcmp(asked[2], nothing, sizeof(nothing)) == 0);
+    CHECK(memcmp(requests[2], nothing, sizeof(nothing)) == 0);
 }
 
-static void file_after_file(void)
+static void two_file_requests(void)
 {
     answer_prepare();
     PACKET(1, "\373/etc/hostname");
@@ -114,9 +114,10 @@ static void file_after_file(void)
     finish();
 }
 
-// Nobody asked for it ---------------------------------------------------------
+// Nobody requests for it
+// ---------------------------------------------------------
 
-static void bytes_behind_an_answer(void)
+static void bytes_after_an_answer(void)
 {
     answer_prepare();
     PACKET(1, OK);
@@ -132,7 +133,7 @@ static void bytes_behind_an_answer(void)
     finish();
 }
 
-static void half_a_packet_behind_an_error(void)
+static void half_a_packet_after_an_error(void)
 {
     answer_prepare();
     PACKET(1, "\377\275\4#40001Deadlock found");
@@ -144,12 +145,12 @@ static void half_a_packet_behind_an_error(void)
     finish();
 }
 
-// Errors that ask for a new connection do so here, too.
-static void farewell_behind_an_answer(void)
+// Errors that cause a reconnect do so here, too.
+static void shutdown_after_an_answer(void)
 {
     answer_prepare();
     PACKET(1, OK);
-    FAREWELL;
+    SHUTDOWN_MESSAGE;
     next_answer();
     ready_with("mysql-ignore-errors", "2006");
     check_ok();
@@ -157,10 +158,10 @@ static void farewell_behind_an_answer(void)
     finish();
 }
 
-static void farewell_in_place_of_an_answer(void)
+static void shutdown_instead_of_an_answer(void)
 {
     answer_prepare();
-    FAREWELL;
+    SHUTDOWN_MESSAGE;
     next_answer();
     ready();
     check_execute(SB_ELOST, 4031,
@@ -168,7 +169,7 @@ static void farewell_in_place_of_an_answer(void)
     finish();
 }
 
-// The server lost the thread, and says so (class 08).
+// The server reports a protocol error (SQLSTATE class 08).
 static void network_error(void)
 {
     answer_prepare();
@@ -189,15 +190,14 @@ static void packet_out_of_order(void)
     finish();
 }
 
-// Definitions of columns that are left out
-// --------------------------------------
+// Omitted definitions of columns ----------------------------------------------
 
 #define COLUMN(name) \
     "\3def\0\0\0\1" name "\0\14\77\0\24\0\0\0\10\0\0\0\0\0" // BIGINT
 #define EOF_PACKET "\376\0\0\2\0"
 #define ROW        "\0\0\7\0\0\0\0\0\0\0" // of one column: 7
 
-// A result of one column; its definition is sent.
+// Adds an answer with one column, one row, and the definition of the column.
 static void answer_column(void)
 {
     PACKET(1, "\1\1");
@@ -219,12 +219,12 @@ static void check_column(void)
     CHECK_INT(sb_driver.sql->fetch(conn, &res, &cell, &err), 1);
     CHECK_INT(cell.len, 1);
     CHECK_STR(sb_driver.sql->column(conn, &res, 0), "c");
-    CHECK(cell.s && cell.s[0] == '7'); // a name does not move it
+    CHECK(cell.s && cell.s[0] == '7'); // still valid after column()
     CHECK(!sb_driver.sql->column(conn, &res, 1));
     sb_driver.sql->free_result(conn, &res);
 }
 
-static void left_out(void)
+static void omitted_definitions(void)
 {
     server.mariadb = true;
     answer_prepare();
@@ -240,8 +240,8 @@ static void left_out(void)
     finish();
 }
 
-// More columns than the last definitions had.
-static void left_out_of_more(void)
+// More columns than in the last definitions.
+static void omitted_with_more_columns(void)
 {
     server.mariadb = true;
     answer_prepare();
@@ -256,7 +256,7 @@ static void left_out_of_more(void)
     finish();
 }
 
-static void left_out_from_the_start(void)
+static void omitted_in_the_first_answer(void)
 {
     server.mariadb = true;
     answer_prepare();
@@ -270,7 +270,7 @@ static void left_out_from_the_start(void)
 }
 #endif
 
-static void left_out_unagreed(void)
+static void omitting_was_not_agreed(void)
 {
     answer_prepare();
     answer_column();
@@ -281,8 +281,8 @@ static void left_out_unagreed(void)
 
 // Silence ---------------------------------------------------------------------
 
-// Logging in may take its time; from here on a second is the limit.
-static void ready_with_a_second(void)
+// Login may take longer; after it the read timeout is 1 s.
+static void ready_with_timeout_of_1_s(void)
 {
     ready_with("mysql-read-timeout", "60s");
     CHECK_INT(room.own.wire.read_ms, 60000);
@@ -292,9 +292,9 @@ static void ready_with_a_second(void)
 static void read_timeout(void)
 {
     answer_prepare();
-    next_answer(); // of no byte
+    next_answer(); // an answer without bytes
     answer_ok();
-    ready_with_a_second();
+    ready_with_timeout_of_1_s();
     check_execute(SB_ELOST, 2013,
         "Lost connection to server during query: no answer for 1 s");
     check_execute(SB_ELOST, 2006, "there is no connection");
@@ -307,13 +307,13 @@ static void read_timeout_in_an_answer(void)
     PACKET(1, "\1");
     next_answer();
     answer_ok();
-    ready_with_a_second();
+    ready_with_timeout_of_1_s();
     check_execute(SB_ELOST, 2013,
         "Lost connection to server during query: no answer for 1 s");
     finish();
 }
 
-static void server_hangs_up(void)
+static void server_closes_the_connection(void)
 {
     answer_prepare();
     PACKET(1, "\1");
@@ -325,8 +325,8 @@ static void server_hangs_up(void)
 
 // The buffer ------------------------------------------------------------------
 
-// It grows to the size of the answers once.
-static void room_stays(void)
+// The buffer grows once, to the size of the largest answer.
+static void buffer_is_reused(void)
 {
     const struct sbmy_wire *w = &room.own.wire;
     struct sb_result res;
@@ -355,24 +355,24 @@ static void room_stays(void)
 
 int main(void)
 {
-    RUN(file_is_refused);
-    RUN(nothing_of_it_is_sent);
-    RUN(file_after_file);
-    RUN(bytes_behind_an_answer);
-    RUN(half_a_packet_behind_an_error);
-    RUN(farewell_behind_an_answer);
-    RUN(farewell_in_place_of_an_answer);
+    RUN(file_is_rejected);
+    RUN(no_file_contents_are_sent);
+    RUN(two_file_requests);
+    RUN(bytes_after_an_answer);
+    RUN(half_a_packet_after_an_error);
+    RUN(shutdown_after_an_answer);
+    RUN(shutdown_instead_of_an_answer);
     RUN(network_error);
     RUN(packet_out_of_order);
 #ifdef MARIADB_CLIENT_CACHE_METADATA
-    RUN(left_out);
-    RUN(left_out_of_more);
-    RUN(left_out_from_the_start);
+    RUN(omitted_definitions);
+    RUN(omitted_with_more_columns);
+    RUN(omitted_in_the_first_answer);
 #endif
-    RUN(left_out_unagreed);
+    RUN(omitting_was_not_agreed);
     RUN(read_timeout);
     RUN(read_timeout_in_an_answer);
-    RUN(server_hangs_up);
-    RUN(room_stays);
+    RUN(server_closes_the_connection);
+    RUN(buffer_is_reused);
     return check_done();
 }

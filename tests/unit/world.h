@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 //
-// A small world for tests of the database layer: a registry, the drivers of
+// What tests of the database layer need: an option registry, the drivers of
 // the build tree, a recorder, one user.
 #ifndef WORLD_H
 #define WORLD_H
@@ -15,7 +15,6 @@
 
 static char modules[4096], folder[] = "/tmp/test_loader.XXXXXX";
 
-// What a program has: a registry, drivers, a recorder, one user.
 struct world {
     struct sb_opts *o;
     struct sb_db_opts opts;
@@ -27,7 +26,7 @@ struct world {
     struct sb_err err;
 };
 
-// args: options, space-separated.
+// args: options, separated by spaces.
 static inline void world_init(struct world *w, const char *args)
 {
     char *argv[16] = { (char *)"test" }, *save = NULL;
@@ -76,7 +75,7 @@ static inline struct sb_rs *run(struct sb_con *con, const char *sql)
     return sb_con_query(con, sql, strlen(sql));
 }
 
-// First cell of the first row, "" for none.
+// Returns the first cell of the first row, or "".
 static inline const char *one(struct sb_con *con, const char *sql)
 {
     static char out[256];
