@@ -1,7 +1,8 @@
 -- SPDX-License-Identifier: GPL-2.0-or-later
 --
--- stmt:bind_param() with another number of parameters than there are
--- placeholders: as in sysbench 1.0 too many are no error, and none is no call.
+-- stmt:bind_param() if the number of parameters differs from the number of
+-- placeholders. As in sysbench 1.0, too many parameters are not an error, and a
+-- call without parameters does nothing.
 
 local tap = dofile(test:match("(.*/)") .. "lib/tap.lua")
 local is, like = tap.is, tap.like
@@ -36,18 +37,18 @@ end]]
 
 local function more(options)
    local out, err, rc = tap.with(MORE, "run --events=2 --time=0 " .. options)
-   is(rc, 0, "too many parameters are no error: " .. options, err)
+   is(rc, 0, "too many parameters are not an error: " .. options, err)
    like(out, "sum\t21\nsum\t320\nnone\ttrue\t[01]\nsum\t320\none\t1\n" ..
-      "seven\t7\nseven\t7\n", "the first ones count")
+      "seven\t7\nseven\t7\n", "the first parameters are used")
    local _, n = err:gsub("WARNING: 3 parameters bound, but the statement " ..
       "has 2 placeholders; the others are ignored: 'SELECT %? %+ %?'", "")
    is(n, 1, "each statement is warned about once")
    _, n = err:gsub("WARNING: 2 parameters bound, but the statement has " ..
       "1 placeholder; ", "")
-   is(n, 1, "so is another one")
+   is(n, 1, "and so is another statement")
    _, n = err:gsub("but the statement has 0 placeholders", "")
-   is(n, 1, "and one without placeholders",
-      "made in each event; the same line is not repeated")
+   is(n, 1, "and a statement without placeholders",
+      "prepared in each event; the same warning is not repeated")
 end
 
 local function fewer()
@@ -56,12 +57,12 @@ local function fewer()
    local p = st:bind_create(sysbench.sql.type.INT)
    tap.raises(function() st:bind_param(p) end, "test_bind.lua:%d+: .*" ..
       "1 parameter bound, but the statement has 2 placeholders: " ..
-      "'SELECT %?, %?'", "fewer are an error")
+      "'SELECT %?, %?'", "too few parameters are an error")
    tap.raises(function() st:execute() end, "the parameters are not bound",
-      "and nothing is bound")
+      "and are not bound")
    st:bind_param()
    tap.raises(function() st:execute() end, "the parameters are not bound",
-      "nor by none")
+      "a call without parameters does not bind either")
 end
 
 function event()

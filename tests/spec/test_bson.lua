@@ -1,8 +1,8 @@
 -- SPDX-License-Identifier: GPL-2.0-or-later
 --
--- Lua values to BSON and back: bytes as the specification and its collection
--- of cases have them, every type, errors, and that it takes no memory. No
--- server and no driver.
+-- Lua values to BSON and back: bytes from the specification and its test
+-- corpus, every type, errors, and memory use. The tests need neither a server
+-- nor a driver.
 
 local tap = dofile(test:match("(.*/)") .. "lib/tap.lua")
 local is, ok, raises = tap.is, tap.ok, tap.raises
@@ -20,7 +20,8 @@ local function bytes(text)
    end))
 end
 
--- A document becomes these bytes, and comes back as it was.
+-- Checks that a document is encoded to these bytes, and that decoding and
+-- encoding them again gives the same bytes.
 local function vector(what, value, want)
    want = want:gsub("%s", ""):lower()
    is(hex(encode(value)), want, what)
@@ -89,7 +90,7 @@ local function vectors()
       "0d000000 03 6100 0500000000 00")
    vector("BSON as a whole", mongodb.bson(bytes("0c0000001061000100000000")),
       "0c000000 10 6100 01000000 00")
-   -- Types that there is no constructor for.
+   -- Types without a constructor.
    for what, text in pairs{
       undefined = "08000000 06 6100 00",
       symbol = "0e000000 0e 6100 02000000 6200 00",
@@ -124,19 +125,21 @@ local function decimals()
          "decimal " .. text)
       is(tostring(value), text, "its text")
    end
-   is(tostring(mongodb.decimal("1.0E+2")), "1.0E+2", "zeros stay")
-   is(tostring(mongodb.decimal("100e0")), "100", "an exponent of none")
-   is(tostring(mongodb.decimal("0.00000012")), "1.2E-7", "a small one")
-   is(tostring(mongodb.decimal("0.000012")), "0.000012", "a less small one")
+   is(tostring(mongodb.decimal("1.0E+2")), "1.0E+2", "trailing zeros are kept")
+   is(tostring(mongodb.decimal("100e0")), "100", "a zero exponent")
+   is(tostring(mongodb.decimal("0.00000012")), "1.2E-7",
+      "a small number with exponent")
+   is(tostring(mongodb.decimal("0.000012")), "0.000012",
+      "a small number without exponent")
    is(tostring(mongodb.decimal(".5")), "0.5", "without a zero in front")
    is(tostring(mongodb.decimal("1E6112")), "1.0E+6112",
-      "an exponent that digits must help")
+      "an exponent so large that digits are added")
    raises(function() mongodb.decimal("12a") end,
-      "test_bson.lua:%d+: document: no decimal number: 12a", "no number")
+      "test_bson.lua:%d+: document: no decimal number: 12a", "not a number")
    raises(function() mongodb.decimal(("1"):rep(35)) end, "no decimal number",
       "35 digits")
    raises(function() mongodb.decimal("1E7000") end, "no decimal number",
-      "too great")
+      "too large")
 end
 
 local function reading()
@@ -147,27 +150,28 @@ local function reading()
    is(t.i, 5, "int32")
    is(t.l, 2 ^ 40, "int64 as a number")
    ok(t.big == 9007199254740993LL and type(t.big) == "cdata",
-      "int64 that no number can be")
+      "int64 that a Lua number cannot represent")
    is(t.d, 1.5, "double")
-   is(t.one, 1, "a double that is integral")
+   is(t.one, 1, "a double with an integral value")
    is(t.s, "x\0y", "string")
    is(t.t, true, "boolean")
    ok(t.n == mongodb.null, "null")
    is(tostring(t.n), "null", "its tostring()")
    is(#t.a, 3, "array")
-   is(t.a[3].three, 3, "what is in it")
+   is(t.a[3].three, 3, "a document in an array")
    is(t.o.k, "v", "document")
    is(hex(encode{e = t.e}), "0d0000000465000500000000" .. "00",
-      "an empty array stays one")
-   is(#decode(encode{a = {1, nil, 3}}).a, 3, "holes of arrays")
-   ok(decode(encode{a = {1, nil, 3}}).a[2] == mongodb.null, "are null")
-   is(next(decode(encode{a = nil})), nil, "nil is absent")
+      "an empty array stays an array")
+   is(#decode(encode{a = {1, nil, 3}}).a, 3, "holes in an array count")
+   ok(decode(encode{a = {1, nil, 3}}).a[2] == mongodb.null, "and are null")
+   is(next(decode(encode{a = nil})), nil, "a field that is nil is absent")
    local keys = {}
    for i = 1, 40 do
       keys[2 * i - 1], keys[2 * i] = "key" .. (i * 7 % 41), i
    end
    is(hex(encode(decode(encode(doc(unpack(keys))), true))),
-      hex(encode(doc(unpack(keys)))), "exact: the order of keys")
+      hex(encode(doc(unpack(keys)))),
+      "decoding to an ordered document keeps the order of keys")
    local list = {}
    for i = 1, 2000 do list[i] = i end
    list = decode(encode{a = list}).a
@@ -178,11 +182,11 @@ local function objects()
    local before = os.time()
    local id = mongodb.objectid()
    is(#id.hex, 24, "a new ObjectId")
-   ok(id ~= mongodb.objectid(), "the next one is another")
+   ok(id ~= mongodb.objectid(), "the next ObjectId differs")
    local made = tonumber(id.hex:sub(1, 8), 16)
-   ok(made >= before and made <= os.time(), "it begins with the time")
-   ok(id == mongodb.objectid(id.hex), "== compares values")
-   is(tostring(id), id.hex, "tostring() of one")
+   ok(made >= before and made <= os.time(), "an ObjectId begins with the time")
+   ok(id == mongodb.objectid(id.hex), "== compares ObjectIds by value")
+   is(tostring(id), id.hex, "tostring() of an ObjectId")
    local back = decode(encode{
       d = mongodb.date(1356351330501), b = mongodb.binary("xyz", 128),
       r = mongodb.regex("^a.b$", "i"), t = mongodb.timestamp(7, 8),
@@ -193,7 +197,7 @@ local function objects()
    is(back.b.subtype, 128, "binary.subtype")
    is(back.o.data, "old", "binary.data of the old subtype")
    is(back.r.pattern .. back.r.options, "^a.b$i", "regex")
-   is(tostring(back.r), "/^a.b$/i", "tostring() of one")
+   is(tostring(back.r), "/^a.b$/i", "tostring() of a regex")
    is(back.t.seconds + 100 * back.t.increment, 807, "timestamp")
    is(back.c.text, "f()", "code")
    is(mongodb.int32(5).value, 5, "int32()")
@@ -219,7 +223,7 @@ local function errors()
    fails("in an array", {a = {1, {x = print}}},
       "unsupported value %(a function%) at a.1.x")
    fails("another cdata", {a = ffi.new("int[2]")}, "unsupported value %(.*at a")
-   fails("an uint64 that is too great", {a = 0xffffffffffffffffULL},
+   fails("a uint64 that is too large", {a = 0xffffffffffffffffULL},
       "unsupported value %(18446744073709551615ULL%) at a")
    fails("a zero in a key", {a = {["b\0c"] = 1}},
       "a zero byte in a key at a.b\\0c")
@@ -232,7 +236,8 @@ local function errors()
    local copy = setmetatable({a = 1}, getmetatable(doc("a", 1)))
    fails("a copy of an ordered document", {q = copy},
       "a copy of an ordered document, without its order at q")
-   fails("such a copy as the whole", copy, ".*without its order at top")
+   fails("such a copy as the document itself", copy,
+      ".*without its order at top")
    fails("a document that writes another one",
       {v = setmetatable({}, {__index = function() encode{q = 1} end})},
       "another one was begun by a metamethod")
@@ -244,45 +249,47 @@ local function errors()
    fails("a table inside itself", deep,
       "nesting deeper than 100 levels, or a table inside itself at " ..
       "x.x.x.x.x.x.x.x%.%.%.%.$")
-   fails("a string that is no JSON without a connection", {1},
+   fails("an array as the document", {1},
       "an array or another value where a document should be at top")
-   fails("a number for a document", 5, "a number where a document should be")
+   fails("a number as the document", 5, "a number where a document should be")
    fails("a placeholder", {a = mongodb.arg(1)},
       "a placeholder outside of a compiled command at a")
    raises(function() encode('{"a": 1}') end, "JSON needs a connection",
       "JSON without a connection")
    is(hex(encode{a = 1}), "0c0000001061000100000000",
-      "after errors all is well")
-   local function refused(what, pattern, f, ...)
+      "encode() works after errors")
+   local function rejects(what, pattern, f, ...)
       local args = {...}
       raises(function() return f(unpack(args)) end, pattern, what)
    end
-   refused("an ObjectId of 23 digits", "24 hexadecimal digits",
+   rejects("an ObjectId of 23 digits", "24 hexadecimal digits",
       mongodb.objectid, ("a"):rep(23))
-   refused("int32 of 2^31", "an int32 of 2147483648", mongodb.int32, 2 ^ 31)
-   refused("int32 of 0.5", "an int32 of 0.5", mongodb.int32, 0.5)
-   refused("int64 of 2^63", "an int64 of 9.2", mongodb.int64, 2 ^ 63)
-   refused("int64 of a string", "an int64 of x", mongodb.int64, "x")
-   refused("double of a string", "a double of x", mongodb.double, "x")
-   refused("doc() of three", "keys and values in turn", doc, "a", 1, "b")
-   refused("doc() with a number as key", "a string as key", doc, 1, 2)
-   refused("bson() of anything", "no BSON document", mongodb.bson, "xyz")
-   refused("arg(0)", "the placeholder of 0", mongodb.arg, 0)
-   refused("arg() of a type", "no type of placeholders: text", mongodb.arg, 1,
+   rejects("int32 of 2^31", "an int32 of 2147483648", mongodb.int32, 2 ^ 31)
+   rejects("int32 of 0.5", "an int32 of 0.5", mongodb.int32, 0.5)
+   rejects("int64 of 2^63", "an int64 of 9.2", mongodb.int64, 2 ^ 63)
+   rejects("int64 of a string", "an int64 of x", mongodb.int64, "x")
+   rejects("double of a string", "a double of x", mongodb.double, "x")
+   rejects("doc() with three arguments", "keys and values in turn", doc, "a", 1,
+      "b")
+   rejects("doc() with a number as key", "a string as key", doc, 1, 2)
+   rejects("bson() of a string that is not BSON", "no BSON document",
+      mongodb.bson, "xyz")
+   rejects("arg(0)", "the placeholder of 0", mongodb.arg, 0)
+   rejects("arg() of a type", "no type of placeholders: text", mongodb.arg, 1,
       "text")
-   refused("decode() of nothing", "no BSON", decode, "")
+   rejects("decode() of an empty string", "no BSON", decode, "")
 end
 
--- Whatever the bytes are, decode() reads inside of them.
+-- Whatever the bytes are, decode() reads nothing outside them.
 local function junk()
    local whole = encode(doc("s", "text", "a", {1, {x = 2}}, "b",
       mongodb.binary("bin"), "r", mongodb.regex("p", "i"), "d", 1.5))
-   local good, refused = 0, 0
+   local good, rejects = 0, 0
    for n = 0, #whole - 1 do
       local ran = pcall(decode, whole:sub(1, n))
-      refused = refused + (ran and 0 or 1)
+      rejects = rejects + (ran and 0 or 1)
    end
-   is(refused, #whole, "every beginning of a document is refused")
+   is(rejects, #whole, "every truncated document is rejected")
    for i = 1, #whole do
       for _, c in ipairs{0, 1, 127, 128, 255} do
          local ran, err = pcall(decode, whole:sub(1, i - 1) ..
@@ -292,11 +299,11 @@ local function junk()
          end
       end
    end
-   is(good, 5 * #whole, "a wrong byte is read or refused")
+   is(good, 5 * #whole, "a document with a wrong byte is decoded or rejected")
 end
 
--- What is written and read leaves nothing behind: no code of it in the state of
--- a user, no traces, no machine code.
+-- Encoding and decoding leave nothing in the Lua state of a user: no code, no
+-- traces, no machine code.
 local function small()
    local out, err = tap.with([[
 local stitched = 0
@@ -333,12 +340,12 @@ function thread_done()
 end]],
       "run --events=20000 --time=0")
    local stitched, size, same = out:match("small\t(%d+)\t(%d+)\t(%a+)")
-   is(tonumber(stitched), 0, "calls are in no trace")
+   is(tonumber(stitched), 0, "calls are not part of traces")
    is(tonumber(size), 20000 * 148, "20,000 documents")
-   is(same, "true", "a user that writes and reads stays small: " .. out .. err)
+   is(same, "true", "a user's memory does not grow: " .. out .. err)
 end
 
--- Users do not share anything.
+-- Users share no data.
 local function users()
    local out, err, rc = tap.with([[
 local seen = {}
@@ -353,10 +360,10 @@ function event(id)
       assert(t.id == id and t.i == i and #t.s == i * 100)
    end
 end]], "run --threads=4 --time=0 --events=40")
-   is(rc, 0, "four users at once", out .. err)
+   is(rc, 0, "four users at the same time", out .. err)
 end
 
--- What the collector waits for, in users that read documents.
+-- The pause of the garbage collector in users that decode documents.
 local function pauses()
    local script = [[
 function thread_init() %s end

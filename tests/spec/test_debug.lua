@@ -1,6 +1,6 @@
 -- SPDX-License-Identifier: GPL-2.0-or-later
 --
--- --db-debug: a line for each execution, with what is bound to it.
+-- --db-debug logs a line for each execution, with the bound values.
 
 local tap = dofile(test:match("(.*/)") .. "lib/tap.lua")
 
@@ -34,7 +34,7 @@ function event()
 end
 ]]
 
--- The lines without what differs between runs.
+-- Returns the lines, with times replaced, since these differ between runs.
 local function lines(options)
    local name = tap.script(script)
    local _, err = tap.sysbench(name .. " run --db-driver=sqlite " ..
@@ -48,20 +48,22 @@ function event()
       local first = "sqlite: user 0: N ms: SELECT ?, ?, ?, ? "
       tap.ok(text:find(first ..
          "[-42, 0.5, 'it''s\\x0aa\\x00b', X'01ff']\n", 1, true),
-         "values of all kinds, in one line", text)
+         "values of all types, in one line", text)
       local second = first .. "[NULL, 0.5, '" .. ("x"):rep(64) .. "...', X'" ..
          ("07"):rep(32) .. "...']\n"
       local from, to = text:find(second, 1, true)
       tap.ok(from, "NULL, and the beginning of long values", text)
-      tap.ok(text:find(second, to, true), "those of a pipeline", text)
+      tap.ok(text:find(second, to, true),
+         "values of a statement in a pipeline", text)
       local _, n = text:gsub("sqlite: user 0: N ms: SELECT 7\n", "")
-      tap.is(n, 3, "each of equal lines")
-      tap.unlike(text, "repeated", "none is collapsed")
-      tap.like(text, "%[1, 2, 3, [%d, ]+, %.%.%.%]\n", "some of many values")
+      tap.is(n, 3, "equal lines are all printed")
+      tap.unlike(text, "repeated", "and not collapsed")
+      tap.like(text, "%[1, 2, 3, [%d, ]+, %.%.%.%]\n",
+         "the first of many values")
       text = lines("--db-ps-mode=disable")
       tap.ok(text:find("SELECT (-42), 0.5, 'it''s", 1, true),
-         "values that are in the text stand there", text)
-      tap.unlike(text, "%[%(?-42", "and only there")
+         "--db-ps-mode=disable: values are part of the statement", text)
+      tap.unlike(text, "%[%(?-42", "and are not listed as bound values")
    end)
    return true
 end

@@ -1,10 +1,10 @@
 -- SPDX-License-Identifier: GPL-2.0-or-later
 --
--- Every Lua example of the pages for users runs.
+-- Runs every Lua example of the user documentation.
 
 local tap = dofile(test:match("(.*/)") .. "lib/tap.lua")
 
--- The blocks of a page and the lines they begin at.
+-- Returns the Lua blocks of a page, with the line that each begins at.
 local function examples(path)
    local list, block, line = {}, nil, 0
    for text in assert(io.open(path)):lines() do
@@ -23,7 +23,7 @@ end
 
 local function try(page, block)
    local text = table.concat(block, "\n") .. "\n"
-   -- A first line like `-- sysbench this.lua fill` says how.
+   -- A first line like `-- sysbench this.lua fill` gives the arguments.
    local args = text:match("^%-%- sysbench this%.lua ([^\n]*)")
    if not args then
       args = (text:find("function event") or text:find("commands =")) and
@@ -34,7 +34,7 @@ local function try(page, block)
    end
    local _, err, rc = tap.with(text, args)
    tap.is(rc, 0, ("%s: the example at line %d"):format(page, block.line), err)
-   tap.unlike(err, "FATAL", "prints no error")
+   tap.unlike(err, "FATAL", "no error is printed")
 end
 
 function event()
@@ -45,9 +45,9 @@ function event()
                             "docs/measurement.md"} do
          pages[page] = 0
       end
-      for page, least in pairs(pages) do
+      for page, minimum in pairs(pages) do
          local list = examples(dir .. "/" .. page)
-         tap.ok(#list >= least, page .. ": examples are found")
+         tap.ok(#list >= minimum, page .. ": examples are found")
          for _, block in ipairs(list) do
             try(page, block)
          end

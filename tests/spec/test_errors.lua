@@ -1,7 +1,7 @@
 -- SPDX-License-Identifier: GPL-2.0-or-later
 --
--- What a user reads when a script fails: one FATAL line that says in which
--- function, at which line of the script, and what.
+-- A script that fails prints one FATAL line with the function, the line of the
+-- script and the error.
 
 local tap = dofile(test:match("(.*/)") .. "lib/tap.lua")
 
@@ -9,7 +9,8 @@ local connect = [[
 function thread_init() con = sysbench.sql.driver():connect() end
 ]]
 
--- The text must fail with this message, at line 2 unless another is said.
+-- Runs the text, which must fail with this message at this line; line: 2 by
+-- default.
 local function fails(what, text, args, message, line)
    local _, err, rc = tap.with(text, args .. " --time=600 --db-driver=sqlite")
    local fatal, n = {}, 0
@@ -31,7 +32,7 @@ function event() con:query("SELECT *\n  FROM nosuch") end]], "run",
    fails("a syntax error", connect .. [[
 function event() con:query("SELEC 1") end]], "run",
       "SQL error, .*syntax error %(query: SELEC 1%)$")
-   fails("a message that has the statement", connect .. [[
+   fails("a message that contains the statement", connect .. [[
 function event() con:query("oops") end]], "run",
       'SQL error, .* near "oops": syntax error$')
    fails("a long statement", connect .. [[
@@ -64,7 +65,7 @@ local function p()
    sysbench.sql.driver():connect():query("SELEC 3") end
 sysbench.cmdline.commands = {prepare = {p, true}}]],
       "prepare --threads=3", "SQL error, .* %(query: SELEC 3%)$")
-   fails("an error that can be restarted, where nothing is", [[
+   fails("a restartable error outside an event", [[
 function prepare() sysbench.hooks.sql_error_ignorable = function() return true
    end sysbench.sql.driver():connect():query("SELEC 4") end]], "prepare",
       "SQL error, errno = 1, state = 'HY000': .*syntax error")
@@ -89,13 +90,13 @@ local function values()
    raised("nothing", "error()", "error without a message$")
    raised("a wrong argument", "sysbench.rand.uniform('a', {})",
           "bad argument #2 to 'uniform'")
-   raised("an error inside of the program's Lua",
+   raised("an error in the program's Lua code",
           "sysbench.rand.string(nil)", "attempt to get length")
    local _, err, rc = tap.with("function event() error(print) end",
                                "run --time=600")
    tap.like(err, "`thread_run' function failed: error with a function",
-            "a function")
-   tap.is(rc, 1, "fails, too")
+            "a function as error")
+   tap.is(rc, 1, "a function as error: exit status 1")
 end
 
 local function hooks()

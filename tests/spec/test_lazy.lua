@@ -1,7 +1,7 @@
 -- SPDX-License-Identifier: GPL-2.0-or-later
 --
--- What the states of users have only when they touch it, libraries and
--- options, looks as if it had always been there; and it saves memory.
+-- Libraries and options are created in a user's Lua state when they are first
+-- used. Scripts cannot see this, and it saves memory.
 
 local tap = dofile(test:match("(.*/)") .. "lib/tap.lua")
 
@@ -18,14 +18,14 @@ function event()
    print("same", io == require("io"), os == require("os"))
    print("seen", rawequal(io.open, io["open"]), type(math.pi))
 end]])
-   tap.like(out, "first\tnil\ttrue\t2\t2\t1,2", "all are there")
-   tap.like(out, "same\ttrue\ttrue", "as modules, too")
-   tap.like(out, "seen\ttrue\tnumber", "and stay the same")
+   tap.like(out, "first\tnil\ttrue\t2\t2\t1,2", "all libraries exist")
+   tap.like(out, "same\ttrue\ttrue", "require() returns the same tables")
+   tap.like(out, "seen\ttrue\tnumber", "functions stay the same")
    out = run([[
 os.exit = function() return "mine" end
 math.twice = function(x) return 2 * x end
 function event() print("own", os.exit(), type(os.time), math.twice(4)) end]])
-   tap.like(out, "own\tmine\tfunction\t8", "what a script puts there stays")
+   tap.like(out, "own\tmine\tfunction\t8", "what a script assigns stays")
 end
 
 local function enumerated()
@@ -39,9 +39,9 @@ function event()
    print("options", count(sysbench.opt) > 30)
 end]])
    tap.like(out, "counts\ttrue\ttrue\ttrue\tnil\tnil",
-            "a script that enumerates finds full libraries")
-   tap.like(out, "raw\tfunction\t1", "and so without metatables")
-   tap.like(out, "options\ttrue", "and full options")
+            "pairs() finds all functions of libraries")
+   tap.like(out, "raw\tfunction\t1", "and rawget() finds them, too")
+   tap.like(out, "options\ttrue", "pairs() finds all options")
    local name = tap.script([[
 local seen = {}
 for _, t in ipairs({io, os, math, sysbench.opt}) do
@@ -54,7 +54,7 @@ return seen]], "looks.lua")
 function event() local s = dofile(%q)
    print("late", s[1], s[2], s[3], s[4]) end]]):format("./" .. name))
    tap.like(out, "late\ttrue\ttrue\ttrue\ttrue",
-            "also in a file that is loaded only when events run")
+            "also in a file that is loaded during an event")
 end
 
 local function options()
@@ -73,11 +73,12 @@ function event()
    print("all", opt.time)
 end]])
    tap.like(out, "values\t7\tfalse\tx\t1\t95", "options have their values")
-   tap.like(out, "after\tnil\tnil\ty\t1\tnil\t1", "what a script sets stays")
-   tap.like(out, "all\t600", "after many questions for what there is not")
+   tap.like(out, "after\tnil\tnil\ty\t1\tnil\t1",
+      "what a script assigns to options stays")
+   tap.like(out, "all\t600", "options work after reads of unknown names")
 end
 
--- In KiB after a full collection.
+-- Returns the memory in use after a full collection, in KiB.
 local function live(extra)
    local out = run(extra .. [[
  function event()
@@ -89,16 +90,16 @@ end
 
 local function memory()
    local lean, full = live(""), live("local p = pairs")
-   tap.ok(lean + 10 < full, "a user without them is smaller",
+   tap.ok(lean + 10 < full, "a user without libraries needs less memory",
           lean .. " and " .. full)
 end
 
--- Areas of machine code begin with one page; a trace that needs more than that
--- is compiled all the same.
+-- The first area for machine code has one page. A trace that needs more is
+-- compiled, too.
 local function machine_code()
    local out = run([[
 local util = require("jit.util")
-local lines, n = "", 120 -- made in few steps: nothing is hot yet
+local lines, n = "", 120 -- built in few steps, so that nothing is compiled yet
 for i = 1, 20 do
    lines = lines .. (" x[%d] = x[%d] * y + x[%d] / z" ..
       " x[%d] = x[%d] * y + x[%d] / z"):format(6 * i - 5, 6 * i - 4, 6 * i - 3,

@@ -1,7 +1,7 @@
 -- SPDX-License-Identifier: GPL-2.0-or-later
 --
 -- Scripts of sysbench 0.5 (globals, db_* functions), and C functions that
--- 1.x scripts call by ffi.
+-- scripts of 1.x call through ffi.
 
 local tap = dofile(test:match("(.*/)") .. "lib/tap.lua")
 
@@ -26,14 +26,15 @@ function event() return true end]],
    tap.like(out, "names\t0\tscript\t2\t9\t0\n", "names of 0.5")
    tap.like(out, "typed\t2\ttable\tspecial\ttrue\tfunction\n", "typed options")
    tap.like(out, "own\t8\tstring\ton\t5\tuser\tfunction\tnil\n",
-            "unknown options are strings; settings win over the body's values")
+            "unknown options are strings; settings override the body's values")
    tap.like(out, "more\tinnodb\t1000000\tsqlite\t8\n", "defaults")
    tap.unlike(err, "FATAL", "no error")
    out, err = tap.with("function event() return true end",
                        "run --reprot-interval=1")
-   tap.like(out, "Number of threads: 1", "an option with a typing error")
+   tap.like(out, "Number of threads: 1",
+      "an option with a typing error is not an error")
    tap.like(err, "WARNING: .*reprot%-interval.*%-%-report%-interval",
-            "a near miss is warned of")
+            "but causes a warning")
 end
 
 local function functions()
@@ -88,9 +89,9 @@ function cleanup() db_query("DROP TABLE old") end]] .. "\n",
    out, err = tap.sysbench(name .. " run --time=0")
    tap.like(out, "nothing\n", "db_query() returns nothing")
    tap.like(out, "rows\t1\tc9\n", "db_execute() reads the bound table")
-   tap.like(out, "rows\t2\n", "longer values than when it was bound")
+   tap.like(out, "rows\t2\n", "a value longer than when it was bound")
    tap.like(out, "fits\t1000\t1\nfits\t1000\t2.5\n",
-            "values of other sizes and kinds")
+            "values of other lengths and types")
    tap.like(out, "rand\t3\t4\t2\t1\ttrue\t1\t2\n", "sb_rand*()")
    tap.like(out, "const\t0\t1\t2\n", "constants")
    tap.like(out, "db\tfunction\ttrue\n", "sysbench.db and dofile()")

@@ -1,6 +1,6 @@
 -- SPDX-License-Identifier: GPL-2.0-or-later
 --
--- print() and ffi.load(), of which the program has its own.
+-- The program's own print() and ffi.load().
 
 local tap = dofile(test:match("(.*/)") .. "lib/tap.lua")
 local is, ok, like = tap.is, tap.ok, tap.like
@@ -19,9 +19,9 @@ end]], "run --threads=8 --events=20000 --time=0")
          broken[#broken + 1] = line
       end
    end
-   is(rc, 0, "users print at the same time", err)
+   is(rc, 0, "eight users print at the same time", err)
    is(whole, 20000, "each line is whole")
-   is(#broken, 0, "and stands alone")
+   is(#broken, 0, "and no line is broken")
 end
 
 local function values()
@@ -41,9 +41,9 @@ tostring = nil
 io.write(plain(pcall(print, 1)), "\n")]])
    like(out, "^\nnil\na%z?b\t\nown\tnan?\t9.007199254741e%+15\nresult\n0\n" ..
       "false\t[^\n]*e1\nfalse\t'tostring' must return a string to 'print'\n" ..
-      "true\t(y+)\n<mine>\t<1>\n", "print() writes what it always did")
+      "true\t(y+)\n<mine>\t<1>\n", "print() writes the same as Lua's")
    ok(out:find("\n<false>\t?") == nil and #out > 100000, "and long lines")
-   like(out, "false\n$", "it needs tostring(), as it always did")
+   like(out, "false\n$", "it needs tostring(), as Lua's does")
 end
 
 local LOAD = [[
@@ -69,15 +69,15 @@ local function loading()
    local out, err, rc = tap.with(LOAD:format("ffi.load(name, true)", ""),
       "run --threads=3")
    is(select(2, out:gsub("answer\t8\n", "")), 3,
-      "a library that is loaded globally stays: " .. err)
+      "a globally loaded library stays loaded: " .. err)
    is(rc, 0, "in each user")
    out, err = tap.with(LOAD:format("", "ffi.load(name, true)"), "run")
-   like(out, "answer\t8\n", "however often it is loaded: " .. err)
+   like(out, "answer\t8\n", "also if it is loaded many times: " .. err)
    _, err = tap.with(LOAD:format("ffi.load(name)", ""), "run")
-   like(err, "undefined symbol", "its symbols are not global otherwise")
+   like(err, "undefined symbol", "its symbols are not global without `true`")
    out = tap.with(LOAD:format(
       "print('own', ffi.load(name).template_answer(21))", ""), "run")
-   like(out, "own\t42\n", "but in what load() returns")
+   like(out, "own\t42\n", "but are in the object that load() returns")
    out, err, rc = tap.with([[
 print(pcall(function() ffi.load("no_such_library") end))
 print(pcall(function() ffi.load("no_such_library", true) end))
@@ -85,8 +85,8 @@ print(pcall(function() ffi.load(nil) end))]])
    local where = "false\tscript%d+%.lua:%d: "
    like(out, where .. "[^\n]*no_such_library[^\n]*\n" .. where ..
       "[^\n]*no_such_library[^\n]*\n" .. where .. "bad argument #1 to " ..
-      "'load' %(string expected, got nil%)\n", "errors say where")
-   is(rc, 0, "and can be caught", err)
+      "'load' %(string expected, got nil%)\n", "errors have the script's line")
+   is(rc, 0, "and pcall() catches them", err)
 end
 
 function event()

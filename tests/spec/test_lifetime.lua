@@ -1,8 +1,9 @@
 -- SPDX-License-Identifier: GPL-2.0-or-later
 --
--- What scripts hold longer than what it came from: results, parameters,
--- statements and connections that are dropped without being closed. A build
--- with the address sanitizer shows what these tests cannot see.
+-- Objects that scripts keep longer than the object that created them, and
+-- objects that are dropped without being closed: results, parameters,
+-- statements, connections. A build with the address sanitizer detects errors
+-- that these tests cannot.
 
 local tap = dofile(test:match("(.*/)") .. "lib/tap.lua")
 local is, ok, like, unlike = tap.is, tap.ok, tap.like, tap.unlike
@@ -14,7 +15,7 @@ local function collect()
    collectgarbage()
 end
 
--- In a function of its own: no register must keep the connection.
+-- In a separate function, so that no register keeps the connection.
 local function result_without_connection()
    return drv:connect():query("SELECT 1 UNION SELECT 2")
 end
@@ -25,7 +26,7 @@ local function results()
    collect()
    tap.raises(function() rs:fetch_row() end, GONE,
               "a result whose connection was collected")
-   is(rs:column(1), nil, "it has no columns")
+   is(rs:column(1), nil, "such a result has no columns")
    rs:free()
    is(rs.connection.driver:name(), "sqlite", "its fields stay readable")
    local con = drv:connect()
@@ -33,15 +34,17 @@ local function results()
    local b = con:query("SELECT 2")
    tap.raises(function() a:fetch_row() end, GONE,
               "a result ends with the next statement")
-   is(b:fetch_row()[1], "2", "which has its own")
+   is(b:fetch_row()[1], "2", "which has its own result")
    b:free()
    local err = tap.raises(function() b:fetch_row() end, GONE,
                           "a result that was freed")
-   like(err, "test_lifetime.lua:%d+: SQL error", "at the line of the script")
-   is(con:query("SELECT 4"):fetch_row()[1], "4", "the connection is well")
+   like(err, "test_lifetime.lua:%d+: SQL error",
+      "the error has the script's line")
+   is(con:query("SELECT 4"):fetch_row()[1], "4", "the connection still works")
    a = con:query("SELECT 5")
    con:disconnect()
-   tap.raises(function() a:fetch_row() end, GONE, "a closed connection")
+   tap.raises(function() a:fetch_row() end, GONE,
+      "a result of a closed connection")
 end
 
 local function param_without_statement()
@@ -60,7 +63,8 @@ local function params()
    collect()
    p:set("hello again")
    p:set_rand_str("@@@")
-   ok(tonumber(p.data_len) == 3, "a parameter outlives its statement")
+   ok(tonumber(p.data_len) == 3,
+      "a parameter can be used after its statement is closed")
    local con = drv:connect()
    local st = con:prepare("SELECT ?")
    do
@@ -71,8 +75,8 @@ local function params()
    collect()
    is(st:execute():fetch_row()[1], "kept", "a statement keeps its parameters")
    tap.raises(function() st:bind_param(nil) end, "parameter 1 .* is none",
-              "no parameter")
-   is(st:execute():fetch_row()[1], "kept", "the ones before stay bound")
+              "nil is not a parameter")
+   is(st:execute():fetch_row()[1], "kept", "the previous parameters stay bound")
 end
 
 local function loaders()
@@ -80,7 +84,7 @@ local function loaders()
    con:query("CREATE TABLE IF NOT EXISTS l(a INTEGER)")
    local loader = con:load("l", "a")
    tap.raises(function() loader:int(0 / 0) end,
-              "NaN is not a 64%-bit integer", "an integer that is none")
+              "NaN is not a 64%-bit integer", "a value that is not an integer")
    loader:close(false)
    con:load("l", "a"):int(1)
    collect()
@@ -92,11 +96,10 @@ local function loaders()
                  "attempt to use a closed loader", call .. "() after close()")
    end
    is(con:query_row("SELECT count(*), max(a) FROM l"), "1",
-      "a loader that is dropped commits nothing")
+      "a dropped loader commits nothing")
 end
 
--- Statements whose connection goes first, in the middle of a run and at its
--- end.
+-- Statements whose connection is collected first, during a run and at its end.
 local DROPS = [[
 function thread_init() drv = sysbench.sql.driver() end
 function event()
@@ -114,12 +117,12 @@ local function drops()
    local out, err, rc = tap.sysbench(name .. " run --db-driver=sqlite " ..
       "--sqlite-db=drops --sqlite-busy-timeout=600 --time=0 --events=300 " ..
       "--threads=2")
-   is(rc, 0, "connections and statements that are only dropped")
-   like(out, "events: +300", "run to the end")
-   unlike(err, "Sanitizer", "nothing is used late or lost")
+   is(rc, 0, "connections and statements that are never closed")
+   like(out, "events: +300", "the run completes")
+   unlike(err, "Sanitizer", "nothing is used after free, and nothing leaks")
 end
 
-local function crowds()
+local function many_connections()
    local weak, left = setmetatable({}, { __mode = "v" }), 0
    collect()
    for i = 1, 100 do
@@ -128,11 +131,11 @@ local function crowds()
    for _ in pairs(weak) do
       left = left + 1
    end
-   ok(left < 20, "dropped connections do not pile up", left)
+   ok(left < 20, "dropped connections are collected in time", left)
 end
 
--- Some file descriptors for each connection: more than there are, unless the
--- dropped ones are closed in time.
+-- The connections need more file descriptors than there are, unless dropped
+-- connections are closed in time.
 local function files()
    local name = tap.script([[
 function thread_init() drv = sysbench.sql.driver() end
@@ -145,7 +148,7 @@ function event() drv:connect():query("SELECT 1") end]])
    local out = f:read("*a")
    f:close()
    ok(rc == 0 or rc == true, "dropped connections are closed in time", out)
-   -- Connections that are kept until the limit, then dropped all at once.
+   -- Connections are kept until the limit, then all are dropped at once.
    name = tap.script([[
 local kept, most = {}, 0
 function event()
@@ -166,7 +169,7 @@ end]])
    out = f:read("*a")
    f:close()
    like(out, "connected after many.*connected after many",
-        "a connect that fails is tried again without the dropped ones")
+        "a failed connect is retried after closing dropped connections")
 end
 
 
@@ -177,7 +180,7 @@ function event()
       params()
       loaders()
       drops()
-      crowds()
+      many_connections()
       files()
    end)
    return true

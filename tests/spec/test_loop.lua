@@ -1,14 +1,14 @@
 -- SPDX-License-Identifier: GPL-2.0-or-later
 --
--- The event loop is compiled: traces are made for it and none is aborted in
--- it. Restarts, ends, loops of a script's own.
+-- The event loop is compiled: it has traces, and none is aborted. Also tests
+-- restarts, the end of the loop, and loops that scripts define.
 
 local tap = dofile(test:match("(.*/)") .. "lib/tap.lua")
 
--- Counts what the compiler does from thread_init() on. Which place gets hot
--- first depends on where the bytecode lies in memory: LuaJIT counts by a hash
--- of addresses. When event() itself is, its trace ends with its return to the
--- loop, and the loop's own trace takes it in later; that is no failure.
+-- Counts the compiler's traces after thread_init(). LuaJIT counts executions by
+-- a hash of addresses, so what becomes hot first depends on the place of the
+-- bytecode in memory. If it is event(), its trace is aborted at the return to
+-- the loop, and the loop's trace includes event() later. That is not a failure.
 local watch = [[
 local made, aborted, why, loop = 0, 0, "", "none"
 local util, from = require("jit.util"), {}
@@ -19,12 +19,12 @@ local function left(tr, code)
 end
 local function note(what, tr, func, pc, code, reason)
    if what == "start" then
-      -- The last two arguments are the trace and the exit that it begins at.
+      -- The last two arguments are the parent trace and its exit.
       from[tr] = code == nil and util.funcinfo(func).source or "a trace"
    elseif what == "stop" then
       local info = util.traceinfo(tr)
       made = made + 1
-      -- A trace that ends in what cannot be compiled is as bad.
+      -- A trace that ends in code that cannot be compiled counts as aborted.
       if info.linktype == "stitch" then
          aborted, why = aborted + 1, why .. " stitch"
       elseif info.linktype == "loop" and from[tr] == "=[user]" then
@@ -45,9 +45,9 @@ local function compiled(what, text, args)
    local out, err = tap.with(watch .. text, "run --time=0 " .. args)
    local made, loop, aborted, why =
       out:match("traces\t(%d+)\t(%a+)\t(%d+)\t([^\n]*)")
-   tap.ok(tonumber(made or 0) > 0, what .. ": a trace is made", out .. err)
-   tap.is(loop, "loop", what .. ": one of the whole loop")
-   tap.is(tonumber(aborted), 0, what .. ": none is aborted" .. (why or ""))
+   tap.ok(tonumber(made or 0) > 0, what .. ": there are traces", out .. err)
+   tap.is(loop, "loop", what .. ": there is a trace of the whole loop")
+   tap.is(tonumber(aborted), 0, what .. ": no trace is aborted" .. (why or ""))
 end
 
 local function loops()
@@ -84,15 +84,17 @@ local function ends()
 local n = 0
 function event() n = n + 1 if n == 6 then return true end end]],
       "run --time=0")
-   tap.like(out, "total number of events: +5\n", "true ends the loop uncounted")
+   tap.like(out, "total number of events: +5\n",
+      "true ends the loop; that event does not count")
    out = tap.with("function event() end",
                   "run --time=0 --events=1234 --threads=3")
-   tap.like(out, "total number of events: +1234\n", "an exact event limit")
+   tap.like(out, "total number of events: +1234\n", "the event limit is exact")
    out = tap.with([[
 local n = 0
 function event() n = n + 1 if n == 1 then return false end end]],
       "run --time=0 --events=10")
-   tap.like(out, "total number of events: +10\n", "false counts")
+   tap.like(out, "total number of events: +10\n",
+      "an event that returns false counts")
 end
 
 local function restarts()
@@ -106,10 +108,11 @@ function event()
    end
 end
 function thread_done() print("calls", n) end]], "run --time=0 --events=10")
-   tap.like(out, "hook\ttry3\n.*hook\ttry4\n", "the hook sees each restart")
+   tap.like(out, "hook\ttry3\n.*hook\ttry4\n",
+      "the hook is called for each restart")
    tap.like(out, "calls\t12\n", "the event is called again")
-   tap.like(out, "total number of events: +10\n", "and counts once")
-   tap.unlike(err, "FATAL", "a restart is no failure")
+   tap.like(out, "total number of events: +10\n", "and counted once")
+   tap.unlike(err, "FATAL", "a restart is not an error")
    out = tap.with([[
 local n = 0
 function event()
@@ -118,8 +121,8 @@ function event()
    if n == 8 then return true end
 end
 function thread_done() print("calls", n) end]], "run --time=0")
-   tap.like(out, "calls\t8\n", "true from a repeated event ends the loop")
-   tap.like(out, "total number of events: +3\n", "uncounted too")
+   tap.like(out, "calls\t8\n", "true from a restarted event ends the loop")
+   tap.like(out, "total number of events: +3\n", "and is not counted either")
    local _, text, rc = tap.with([[
 function sysbench.hooks.before_restart_event() error("in the hook") end
 function event() error({errcode = 1}) end]], "run --time=0")
@@ -143,9 +146,10 @@ function thread_run(id)
    end
    print("loop of its own", id, n)
 end]], "run --time=0 --events=100")
-   tap.like(out, "loop of its own\t0\t100\n", "thread_run() takes the loop")
-   tap.like(out, "total number of events: +100\n", "its events are counted")
-   tap.is(rc, 0, "it succeeds", err)
+   tap.like(out, "loop of its own\t0\t100\n", "thread_run() replaces the loop")
+   tap.like(out, "total number of events: +100\n",
+      "the events of its loop are counted")
+   tap.is(rc, 0, "the run succeeds", err)
    out = tap.with([[
 function event() end
 function thread_run()
@@ -162,7 +166,7 @@ end]], "run --time=0")
 function event() end
 function thread_run() error("mine") end]], "run --time=0")
    tap.like(text, "`thread_run' function failed: script%d+.lua:2: mine",
-            "an error in it ends the run")
+            "an error in thread_run() ends the run")
    tap.is(status, 1, "with status 1")
 end
 

@@ -1,13 +1,13 @@
 -- SPDX-License-Identifier: GPL-2.0-or-later
 --
--- Calls that are mistakes: a dot in place of the colon, arguments of a wrong
--- type, connections that are closed, libraries that are gone. Each is an error
--- that says what is wrong; none ends the process.
+-- Wrong calls: a dot instead of a colon, arguments of a wrong type, closed
+-- connections, libraries that a script removed. Each raises an error that
+-- describes the mistake. None ends the process.
 
 local tap = dofile(test:match("(.*/)") .. "lib/tap.lua")
 local is, ok, like = tap.is, tap.ok, tap.like
 
--- Every function of the API with everything that it does not expect.
+-- Calls every function of the API with arguments that it does not accept.
 local EVERYTHING = [[
 local failed = 0
 local function try(what, f, ...)
@@ -71,7 +71,7 @@ function event()
             try(name, of[1][name], unpack(args, 1, 2))
          end
       end
-      -- The object is right, and what comes behind it wrong.
+      -- The right object with wrong arguments.
       local con = connect()
       for i, of in ipairs(methods(con)) do
          for name in of[2]:gmatch("%S+") do
@@ -88,8 +88,8 @@ end]]
 local function everything()
    local out, err, rc = tap.with(EVERYTHING,
       "run --db-driver=sqlite --verbosity=0")
-   is(rc, 0, "wrong calls of everything leave the process alive", err)
-   like(out, "tried\t0\n", "and each error says something")
+   is(rc, 0, "wrong calls of all functions do not end the process", err)
+   like(out, "tried\t0\n", "and each error has a message")
 end
 
 local function colons(con)
@@ -104,20 +104,23 @@ local function colons(con)
       local err = tap.raises(call, name .. "%(%) needs the connection it " ..
          "belongs to: write con:" .. name .. "%(%.%.%.%), with a colon",
          name .. "() without its connection")
-      like(err, "test_misuse.lua:%d+: ", "at the line of the script")
+      like(err, "test_misuse.lua:%d+: ", "the error has the script's line")
    end
-   tap.raises(function() con.query(nil, "x") end, "con:query%(", "nil first")
-   tap.raises(function() rs.fetch_row() end, "rs:fetch_row%(", "a result")
+   tap.raises(function() con.query(nil, "x") end, "con:query%(",
+      "nil as object")
+   tap.raises(function() rs.fetch_row() end, "rs:fetch_row%(",
+      "a dot on a result")
    tap.raises(function() con.driver.connect() end, "drv:connect%(", "a driver")
    tap.raises(function() con:query(nil) end,
-      "test_misuse.lua:%d+: query%(%) takes a string, not nil", "no statement")
+      "test_misuse.lua:%d+: query%(%) takes a string, not nil",
+      "nil as statement")
    tap.raises(function() con:query_row({}) end,
-      "query_row%(%) takes a string, not a table", "a table for a statement")
+      "query_row%(%) takes a string, not a table", "a table as statement")
    tap.raises(function() con:load("t") end,
-      "load%(%) takes a string, not nil", "no columns")
+      "load%(%) takes a string, not nil", "load() without columns")
 end
 
--- Every method of a connection that is closed.
+-- Calls every method of a closed connection.
 local function closed(drv)
    local con = drv:connect{db = "misuse2.sqlite"}
    con:query("CREATE TABLE t(a INTEGER)")
@@ -128,7 +131,7 @@ local function closed(drv)
       prepare = {"SELECT 1"}, disconnect = NONE, reconnect = NONE,
       bulk_insert_init = {"INSERT INTO t VALUES"}, pipeline_begin = NONE,
       load = {"t", "a"}} do
-      -- What an earlier call left must not help.
+      -- A new connection, so that earlier calls leave no state.
       con = drv:connect{db = "misuse2.sqlite"}
       con:disconnect()
       if name ~= "reconnect" then
@@ -136,10 +139,11 @@ local function closed(drv)
             "SQL error, errno = 0, state = '': " .. CLOSED,
             name .. "() after disconnect()")
          ok(con.error ~= 0 and #ffi.string(con.sql_errmsg) > 0,
-            "whose message stays")
+            "the connection keeps the message")
       end
    end
-   tap.raises(function() stmt:execute() end, CLOSED, "execute(), too")
+   tap.raises(function() stmt:execute() end, CLOSED,
+      "execute() after disconnect()")
    tap.raises(function() stmt:bind_create(sysbench.sql.type.CHAR, 2^40) end,
       "the maximum length of a parameter is", "text too long for a parameter")
 end
@@ -154,16 +158,16 @@ local function in_a_pipeline(con)
          name .. "%(%) cannot be used while a pipeline is open",
          name .. "() in a pipeline")
       like(err, "pipeline_send%(%) or pipeline_run%(%) first",
-         "says what to do")
-      is(con:pipeline_run(), 1, "the pipeline is as it was")
+         "the error gives the remedy")
+      is(con:pipeline_run(), 1, "the pipeline is unchanged")
    end
    con:bulk_insert_init("INSERT INTO p VALUES")
    con:bulk_insert_next("(2)")
    con:pipeline_begin()
    tap.raises(function() con:bulk_insert_done() end, "cannot be used while",
-      "nor does a bulk insert end in one")
+      "bulk_insert_done() in a pipeline")
    con:reset()
-   is(con:query_row("SELECT COUNT(*) FROM p"), "3", "nothing else was done")
+   is(con:query_row("SELECT COUNT(*) FROM p"), "3", "nothing else was inserted")
 end
 
 local function libraries()

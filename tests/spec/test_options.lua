@@ -1,7 +1,7 @@
 -- SPDX-License-Identifier: GPL-2.0-or-later
 --
--- Options that scripts declare: help, defaults, validation, names that the
--- program has, too.
+-- Options that scripts declare: help, defaults, validation, and names that the
+-- program also uses.
 
 local tap = dofile(test:match("(.*/)") .. "lib/tap.lua")
 
@@ -21,19 +21,19 @@ local function help()
    tap.is(rc, 0, "succeeds", err)
    out = tap.sysbench("oltp_read_write help")
    tap.like(out, "\n\noltp_read_write options:\n  %-%-auto",
-            "the name is the one typed")
+            "help shows the name as given")
    tap.script(text, "first.lua")
    out = tap.sysbench("./first.lua help")
-   tap.like(out, "\nfirst.lua options:\n", "without its folder")
-   -- As in 1.0: what a script declares is the script's to describe.
+   tap.like(out, "\nfirst.lua options:\n", "but without its folder")
+   -- As in 1.0, help shows a script's description of such an option.
    out = tap.with([[sysbench.cmdline.options =
       {debug = {"x", true}, rows = {"Number", 5}}]], "help")
    tap.like(out, "%.lua options:\n  %-%-debug%[=on|off%] x %[on%]\n" ..
             "  %-%-rows=N         Number %[5%]\n\n$",
-            "an option of the core redeclared")
+            "an option of the program that a script declares, too")
 end
 
--- Defaults are shown as they were written, and are read as the same number.
+-- Defaults are printed as short as possible, and read back as the same number.
 local function numbers()
    local text = [[
 local given = {3.14, 0.1, 1e15, 1e300, 1/3, 0.3 - 0.1, 5, -2.5, 2^53, 2^-1074}
@@ -54,15 +54,16 @@ end]]
    end
    tap.is(table.concat(shown, " "), "3.14 0.1 1e+15 1e+300 " ..
       "0.3333333333333333 0.19999999999999998 5 -2.5 9007199254740992 " ..
-      "4.9406564584125e-324", "numbers as short as they can be")
+      "4.9406564584125e-324", "numbers are as short as possible")
    out = tap.with(text, "run")
-   tap.is(select(2, out:gsub("%d+\ttrue\n", "")), 10, "are the same numbers")
+   tap.is(select(2, out:gsub("%d+\ttrue\n", "")), 10,
+      "and are read as the same numbers")
 end
 
 local function validation()
    local text = [[
 local function small(name, value)
-   print("asked", name, value, type(value))
+   print("validate", name, value, type(value))
    return tonumber(value) and tonumber(value) < 10
 end
 sysbench.cmdline.options = {
@@ -72,14 +73,14 @@ sysbench.cmdline.options = {
 function event() print("rows", sysbench.opt.rows) return true end]]
    local out = tap.with(text, "run --time=600")
    tap.like(out, "rows\t50\n", "a default is not validated")
-   tap.unlike(out, "asked", "nor asked for")
+   tap.unlike(out, "validate", "nor passed to the function")
    local _, rc
    out, _, rc = tap.with(text, "run --time=600 --rows=7 --other=y")
-   tap.like(out, "asked\trows\t7\tstring\n.*rows\t7\n", "a value that will do")
-   tap.is(rc, 0, "is taken")
+   tap.like(out, "validate\trows\t7\tstring\n.*rows\t7\n", "a valid value")
+   tap.is(rc, 0, "is accepted")
    local err, status
    _, err, status = tap.with(text, "run --rows=12")
-   tap.like(err, "^invalid option: %-%-rows=12\n", "one that will not")
+   tap.like(err, "^invalid option: %-%-rows=12\n", "an invalid value")
    tap.is(status, 1, "is an error")
    _, err, status = tap.with([[sysbench.cmdline.options =
       {a = {"A", 1, nil, function() error("bad") end}}]], "run --a=2")
@@ -88,7 +89,7 @@ function event() print("rows", sysbench.opt.rows) return true end]]
    tap.is(status, 1, "fails")
    _, err = tap.with("sysbench.cmdline.options = {a = {'A', 1, nil, 5}}", "run")
    tap.like(err, "wrong table structure in sysbench.cmdline.options: a",
-            "something that is no function")
+            "a validation that is not a function")
 end
 
 local function new_defaults()
@@ -109,18 +110,19 @@ function init()
    print("skewed", low > 500, sysbench.opt.rand_type)
 end]]
    local out = tap.with(text, "run --time=600")
-   tap.like(out, "skewed\ttrue\tpareto\n", "a distribution")
-   tap.like(out, "50th percentile", "a percentile")
-   tap.like(out, "Number of threads: 2", "a number of threads")
-   tap.like(out, "low\t%d+\t2\n", "which the script sees")
-   tap.like(out, "from seed %(5%)", "a seed")
+   tap.like(out, "skewed\ttrue\tpareto\n", "a new default for the distribution")
+   tap.like(out, "50th percentile", "for the percentile")
+   tap.like(out, "Number of threads: 2", "for the number of threads")
+   tap.like(out, "low\t%d+\t2\n", "which the script gets")
+   tap.like(out, "from seed %(5%)", "for the seed")
    tap.is((tap.with(text, "run --time=600")):match("low\t%d+"),
-          out:match("low\t%d+"), "which is used")
+          out:match("low\t%d+"), "which takes effect")
    out = tap.with(text, "run --rand-type=uniform --percentile=90")
-   tap.like(out, "skewed\tfalse\tuniform\n.*90th", "what is typed wins")
+   tap.like(out, "skewed\tfalse\tuniform\n.*90th",
+      "the command line overrides them")
 end
 
--- Names that sysbench 1.0 does not have: its scripts may.
+-- Scripts may declare options whose names are new in this version.
 local function clashes()
    local text = [[
 sysbench.cmdline.options = { list = {"Things", 10}, pace = {"Pace", "slow"},
@@ -132,32 +134,33 @@ function event()
 end]]
    local _
    local out, err, rc = tap.with(text, "run --time=600")
-   tap.like(out, "own\t10\tslow\there\t100\n", "a script has its own")
+   tap.like(out, "own\t10\tslow\there\t100\n",
+      "a script declares options with new names")
    tap.is(rc, 0, "and runs", err)
    out, err, rc = tap.with(text, "run --list=3 --pace=x --print-config=a" ..
                            " --think-time=7 --time=600")
-   tap.like(out, "own\t3\tx\ta\t7\n", "with the values that were typed")
+   tap.like(out, "own\t3\tx\ta\t7\n", "values from the command line")
    tap.is(rc, 0, "and runs", err)
    out = tap.with([[sysbench.cmdline.options = {think_time = {"Think", "x"}}
 function event() end]], "run --think-time=1h --events=4 --time=0")
    tap.ok((tonumber(out:match("total time: +([%d.]+)s")) or 1e9) < 3600,
-          "and without their old meaning", out)
+          "such an option has no effect on the program", out)
    out = tap.with(text, "help")
-   tap.like(out, "%-%-list=N +Things %[10%]", "help shows them")
+   tap.like(out, "%-%-list=N +Things %[10%]", "help shows the script's option")
    out = tap.with("function event() print('own', list) return true end",
                   "run --time=600 --list=3")
    tap.like(out, "own\t3\n", "a global of a script of 0.5")
    _, err, rc = tap.with([[sysbench.cmdline.options = {rows = {"Rows", 5}}
 function event() end]], "run --list=3")
    tap.like(err, "^Invalid value for the 'list' option: '3'",
-            "a wrong value that no script wants")
+            "an option that the script does not declare keeps its type")
    tap.is(rc, 1, "is an error")
    out = tap.with("function event() end", "run --list")
    tap.like(out, "Workloads %(.*Database drivers %(", "--list with a script")
    tap.unlike(out, "Running", "does not run it")
 end
 
--- Options of drivers that are not in use: their defaults, as in sysbench 1.0.
+-- Options of drivers that are not in use have their defaults, as in 1.0.
 local DRIVERS = [[
 local function show(where)
    local o = sysbench.opt
@@ -202,7 +205,7 @@ end
 local function drivers()
    if not (has_driver("mysql") and has_driver("pgsql") and
       has_driver("sqlite") and has_driver("mongodb")) then
-      print("# not all drivers are built: their options are not tried")
+      print("# skipped options of drivers: not all drivers are built")
       return
    end
    local out, err = tap.with(DRIVERS:format(""), "run --db-driver=null")
@@ -213,17 +216,17 @@ local function drivers()
    end
    tap.unlike(out, "library: ", "and no client library is loaded")
    tap.like(out, "listed\t2\n", "scripts can list them")
-   tap.unlike(err, "WARNING", "in peace")
+   tap.unlike(err, "WARNING", "without warnings")
    out = tap.with(DRIVERS:format(""), "run --pgsql-port=1,2 " ..
       "--mysql-db=a --mongo-url=mongodb://h --db-driver=null")
    tap.like(out, "event: a {3306} {1,2} sbtest.sqlite mongodb://h number",
-      "what the user gives counts")
+      "values from the command line are used")
    out = tap.with(DRIVERS:format("sysbench.cmdline.options = " ..
       "{mysql_db = {'Mine', 'own'}, pgsql_port = {'Port', 7}}"),
       "run --db-driver=null")
-   tap.like(out, "event: own {3306} 7 sbtest.sqlite", "so does what the " ..
-      "script declares")
-   -- 0.5: a global of the script's own is no option.
+   tap.like(out, "event: own {3306} 7 sbtest.sqlite",
+      "so are options that the script declares")
+   -- 0.5: a global that the script defines is not an option.
    out = tap.with([[
 mysql_db = "own"
 function event()
@@ -239,7 +242,7 @@ function event()
          pcall(sysbench.sql.driver, "sqlite"))
    return true
 end]], "run --db-driver=null")
-   tap.like(out, "changed\tmine\ttrue\t", "a script may change them")
+   tap.like(out, "changed\tmine\ttrue\t", "a script may change the values")
    local libs = os.getenv("SB_BUILDDIR") .. "/src/drivers/.libs/"
    os.execute("mkdir some && cp '" .. libs .. "null.so' '" .. libs ..
       "mysql-options.so' some/ && cp '" .. libs ..
@@ -249,7 +252,7 @@ end]], "run --db-driver=null")
       "' " .. name .. " run --db-driver=null >some.txt 2>&1")
    local f = assert(io.open("some.txt"))
    tap.like(f:read("*a"), "event: nil nil nil nil nil number nil\n",
-      "of drivers that are not there, there are no options")
+      "options of missing drivers are nil")
    f:close()
 end
 

@@ -1,7 +1,7 @@
 -- SPDX-License-Identifier: GPL-2.0-or-later
 --
--- con:pipeline() on a driver without pipelines of its own: the same answers,
--- one by one.
+-- con:pipeline() with a driver that does not support pipelines: the statements
+-- are executed one by one, with the same results.
 
 local tap = dofile(test:match("(.*/)") .. "lib/tap.lua")
 local is, raises = tap.is, tap.raises
@@ -13,7 +13,7 @@ local function collected()
    local id, text = stmt:bind_create(t.INT), stmt:bind_create(t.VARCHAR, 9)
    stmt:bind_param(id, text)
    local n = con:pipeline(function(a, b)
-      is(con:query("BEGIN"), nil, "a query gives nothing yet")
+      is(con:query("BEGIN"), nil, "a query returns nothing in a pipeline")
       id:set(a)
       text:set("one")
       is(stmt:execute(), nil, "nor does an execution")
@@ -24,9 +24,10 @@ local function collected()
    end, 1, 2)
    is(n, 4, "the number of statements")
    is(con:query_row("SELECT v FROM p WHERE id = 1"), "one",
-      "values are those of the time of execute()")
-   is(con:query_row("SELECT v FROM p WHERE id = 2"), "two", "each")
-   is(con:pipeline(function() end), 0, "nothing in it")
+      "values are those at the time of execute()")
+   is(con:query_row("SELECT v FROM p WHERE id = 2"), "two",
+      "for each execution")
+   is(con:pipeline(function() end), 0, "an empty pipeline")
 end
 
 local function answers()
@@ -34,25 +35,27 @@ local function answers()
    con:query("SELECT v FROM p ORDER BY id")
    con:query("UPDATE p SET v = 'x' WHERE id = 2")
    con:query("SELECT v FROM p WHERE id = 2")
-   is(con:pipeline_send(), 3, "three are sent")
+   is(con:pipeline_send(), 3, "three statements are sent")
    local rs = con:pipeline_next()
-   is(rs.nrows, 2, "the answer to the first")
+   is(rs.nrows, 2, "the result of the first")
    is(rs:fetch_row()[1], "one", "its first row")
-   is(rs:fetch_row()[1], "two", "its second")
-   is(con:pipeline_next(), nil, "no rows for the second")
-   is(con:affected(), 1, "but what it changed")
-   is(con:pipeline_next():fetch_row()[1], "x", "the third saw it")
-   raises(function() con:pipeline_next() end, "no answer", "no fourth")
-   is(con:query_row("SELECT 7"), "7", "then it is an ordinary connection")
+   is(rs:fetch_row()[1], "two", "its second row")
+   is(con:pipeline_next(), nil, "no result set for the second")
+   is(con:affected(), 1, "but the number of changed rows")
+   is(con:pipeline_next():fetch_row()[1], "x", "the third sees the change")
+   raises(function() con:pipeline_next() end, "no answer",
+      "there is no fourth result")
+   is(con:query_row("SELECT 7"), "7",
+      "then the connection is usable without a pipeline")
    con:pipeline_begin()
    con:query("SELECT 1")
    con:query("SELECT 2")
    con:pipeline_send()
-   is(con:pipeline_next():fetch_row()[1], "1", "one answer of two")
+   is(con:pipeline_next():fetch_row()[1], "1", "one result of two is read")
    is(con:query_row("SELECT 8"), "8", "another query ends the pipeline")
 end
 
--- Closed by the script, or by the collector, before its turn came.
+-- Statements closed before the pipeline runs.
 local function closed_early()
    local stmt = con:prepare("INSERT INTO p VALUES (?, 'c')")
    local id = stmt:bind_create(t.INT)
@@ -70,16 +73,19 @@ local function closed_early()
    stmt:close()
    con:reset()
    is(con:query_row("SELECT COUNT(*) FROM p WHERE id = 21"), "0",
-      "but not when the pipeline was given up")
+      "but not if the pipeline was abandoned")
    con:query("DELETE FROM p WHERE id > 2")
 end
 
 local function failures()
-   raises(function() con:pipeline_send() end, "no pipeline", "not open")
+   raises(function() con:pipeline_send() end, "no pipeline",
+      "pipeline_send() without a pipeline")
    con:pipeline_begin()
-   raises(function() con:pipeline_begin() end, "open already", "open twice")
+   raises(function() con:pipeline_begin() end, "open already",
+      "a pipeline is opened twice")
    con:reset()
-   is(con:query_row("SELECT 9"), "9", "reset() forgets what was collected")
+   is(con:query_row("SELECT 9"), "9",
+      "reset() discards the collected statements")
    raises(function()
       con:pipeline(function()
          con:query("INSERT INTO p VALUES (3, 'y')")
@@ -88,10 +94,10 @@ local function failures()
       end)
    end, "nosuch", "a failure in the middle")
    is(con:query_row("SELECT MAX(id) FROM p"), "3",
-      "what stands behind a failure is not executed")
+      "statements after a failed one are not executed")
    raises(function() con:pipeline(function() error("mine") end) end, "mine",
       "an error of the function")
-   is(con:query_row("SELECT 10"), "10", "leaves no pipeline open")
+   is(con:query_row("SELECT 10"), "10", "closes the pipeline")
 end
 
 function event()

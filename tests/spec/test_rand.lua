@@ -15,12 +15,12 @@ local function ranges()
             v % 1 == 0
          seen[v] = true
       end
-      tap.ok(inside, name .. "() stays inside")
+      tap.ok(inside, name .. "() stays within its range")
       local n = 0
       for _ in pairs(seen) do n = n + 1 end
       tap.ok(n > 1, name .. "() varies")
    end
-   tap.is(rand.uniform(7, 7), 7, "a range of one")
+   tap.is(rand.uniform(7, 7), 7, "a range of one value")
    local big = 0
    for _ = 1, 50 do big = math.max(big, rand.uniform(1, 2^40)) end
    tap.ok(big > 2^32, "ranges wider than 32 bits")
@@ -44,7 +44,7 @@ local function forms()
    local v = rand.varstring(3, 6)
    tap.ok(#v >= 3 and #v <= 6 and v:find("^[0-z]+$"), "varstring()", v)
    tap.is(#rand.varstring(400, 400), 400, "a long varstring()")
-   tap.is(rand.nosuch, nil, "no such function")
+   tap.is(rand.nosuch, nil, "an unknown function")
 end
 
 local function rows()
@@ -56,16 +56,16 @@ local function rows()
    local third = rand.uniform(1, 1e9)
    rand.row(1, 5)
    tap.ok(a == rand.uniform(1, 1e9) and b == rand.string("##########"),
-          "row() gives the same numbers again")
-   tap.ok(a ~= other and a ~= third, "others for other rows and tables")
+          "row() gives the same numbers for the same row")
+   tap.ok(a ~= other and a ~= third, "and others for other rows and tables")
    rand.resume()
-   tap.ok(rand.uniform(1, 1e9) ~= a, "resume() goes on")
+   tap.ok(rand.uniform(1, 1e9) ~= a, "resume() continues the stream")
 end
 
 local function seeds()
    local text = [[
 function event(id)
-   -- In one piece: users print at the same time.
+   -- One write per line: users print at the same time.
    io.write(("n\t%d\t%d\t%s\n"):format(id, sysbench.rand.uniform(1, 1e9),
                                        sysbench.rand.string("######")))
    return true
@@ -85,15 +85,16 @@ end]]
          "run --time=0 --events=1 --rand-seed=7"):match("own.*own\t%d+")
    end
    tap.is(own("r.row(1, 1) r.uniform(1, 9) r.resume()\n"), own(""),
-          "resume() goes on where the stream was")
+          "resume() continues where the stream stopped")
    local a = numbers("--threads=3 --rand-seed=7")
-   tap.is(numbers("--threads=3 --rand-seed=7"), a, "a seed fixes every user")
+   tap.is(numbers("--threads=3 --rand-seed=7"), a,
+      "a seed determines the numbers of every user")
    tap.ok(numbers("--threads=3 --rand-seed=8") ~= a, "another seed differs")
    tap.is(numbers("--threads=1 --rand-seed=7"), a:match("^n\t0\t%d+\t%d+"),
-          "whatever the number of users")
+          "the number of users does not matter")
 end
 
--- The ten values that come most often, over all users, most frequent first.
+-- Prints each user's three most frequent values, the most frequent first.
 local HOT = [[
 function event(id)
    local seen, list = {}, {}
@@ -126,18 +127,21 @@ local function scatter()
       end
       moved = moved + (x ~= v and 1 or 0)
    end
-   tap.is(n, 1000, "scatter() gives each value of a range once")
-   tap.ok(moved > 900, "and not where it was")
-   tap.is(rand.scatter(5, 1, 100), rand.scatter(5, 1, 100), "always the same")
-   tap.is(rand.scatter(500, 1, 100), 500, "a value outside stays")
+   tap.is(n, 1000, "scatter() returns each value of a range once")
+   tap.ok(moved > 900, "most values are moved")
+   tap.is(rand.scatter(5, 1, 100), rand.scatter(5, 1, 100),
+      "equal arguments give equal results")
+   tap.is(rand.scatter(500, 1, 100), 500,
+      "a value outside the range is unchanged")
    local others = 0
    for key = 1, 50 do
       others = others + (rand.scatter(1, 1, 2^53, key) ~=
          rand.scatter(1, 1, 2^53) and 1 or 0)
    end
-   tap.is(others, 50, "other keys give other places")
+   tap.is(others, 50, "other keys give other results")
    local plain = hot("--rand-type=zipfian --rand-seed=3")
-   tap.is(plain[1], "1 2 3", "without --rand-scatter the first are hot")
+   tap.is(plain[1], "1 2 3",
+      "without --rand-scatter the first values are the hottest")
    local a, drawn = hot("--rand-type=zipfian --rand-seed=3 --rand-scatter " ..
       "--threads=2")
    local places = {}
@@ -145,18 +149,19 @@ local function scatter()
       places[v] = rand.scatter(v, 1, 100000)
    end
    tap.is(a[1], table.concat(places, " "),
-      "with it they are where scatter() puts them")
+      "with --rand-scatter the hottest values are those of scatter()")
    tap.ok(math.abs(places[1] - places[2]) > 100 and
-      math.abs(places[2] - places[3]) > 100, "apart from each other")
-   tap.is(a[2], a[1], "for each user")
+      math.abs(places[2] - places[3]) > 100, "these are far apart")
+   tap.is(a[2], a[1], "the same for each user")
    tap.is(hot("--rand-type=zipfian --rand-seed=4 --rand-scatter")[1], a[1],
       "and each seed")
    local b, unscattered = hot("--rand-type=zipfian --rand-seed=3 --threads=2")
    tap.is(drawn, unscattered, "zipfian() itself is not scattered")
-   tap.is(b[1], "1 2 3", "nor anything without the option")
+   tap.is(b[1], "1 2 3", "nor is any value without the option")
    a = hot("--rand-type=pareto --rand-pareto-h=0.001 --rand-seed=3 " ..
       "--rand-scatter")
-   tap.is(a[1]:match("%d+"), tostring(places[1]), "other distributions, too")
+   tap.is(a[1]:match("%d+"), tostring(places[1]),
+      "other distributions are scattered, too")
 end
 
 function event()

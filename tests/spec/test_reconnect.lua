@@ -1,12 +1,13 @@
 -- SPDX-License-Identifier: GPL-2.0-or-later
 --
--- What the general database options do about errors and connections.
+-- General database options about errors and connections.
 
 local tap = dofile(test:match("(.*/)") .. "lib/tap.lua")
 local is, like = tap.is, tap.like
 
--- The driver fails by a stream that begins anew with each connection: with some
--- seeds the first statement fails, time and again.
+-- The random stream that decides which statement fails restarts with each
+-- connection. With some seeds the first statement always fails, so this one is
+-- fixed.
 local point = "oltp_point_select --db-driver=null --events=2000 --threads=2 " ..
    "--time=0 --null-failure-rate=0.01 --rand-seed=7 "
 
@@ -17,7 +18,7 @@ end
 local function survives(args, what)
    local out, err, rc = tap.sysbench(point .. args .. " run")
    out = out .. err
-   is(rc, 0, what .. ": the run goes on")
+   is(rc, 0, what .. ": the run continues")
    is(number(out, "total number of events: *(%d+)"), 2000,
       what .. ": no event is lost")
    local restarted = number(out, "restarted: (%d+)")
@@ -28,7 +29,7 @@ end
 local function lost()
    local out, err, rc = tap.sysbench(point .. "--null-failure=lost run")
    is(rc, 1, "a lost connection ends the run by default")
-   like(err, "2013", "and says why")
+   like(err, "2013", "with the error number")
    for _, args in ipairs{"--db-reconnect=on", "--db-ignore-errors=2013",
       "--db-ignore-errors=1,08S01", "--db-ignore-errors=08*",
       "--db-ignore-errors=ALL"}
@@ -36,10 +37,10 @@ local function lost()
       local reconnects, restarted
       reconnects, restarted, out = survives("--null-failure=lost " .. args,
          args)
-      is(reconnects, restarted, args .. ": connected anew each time")
+      is(reconnects, restarted, args .. ": reconnected each time")
    end
    like(out, "null *2013 08S01 *%d+ *[%d.]+s *failure asked for",
-      "the code, its count, when it came first, its text")
+      "the table of errors: code, count, time of the first, text")
 end
 
 local function ignored()
@@ -48,18 +49,18 @@ local function ignored()
    like(err, "1105", "with its number")
    local reconnects = survives("--null-failure=fatal --db-ignore-errors=1105",
       "ignored")
-   is(reconnects, 0, "and no connection made anew")
+   is(reconnects, 0, "an ignored error does not reconnect")
    _, _, rc = tap.sysbench(point ..
       "--null-failure=fatal --db-ignore-errors=1106,40*,08S01 run")
-   is(rc, 1, "others are not ignored")
+   is(rc, 1, "other errors are not ignored")
    for _, bad in ipairs{"foo", "12x", "4000", "123456x", "*", "40001*"} do
       _, err, rc = tap.sysbench("oltp_point_select --db-driver=null " ..
          "--time=0 --events=1 --db-ignore-errors='" .. bad .. "' run")
       if bad == "4000" then
-         is(rc, 0, "any number may be one")
+         is(rc, 0, "any number is accepted")
       else
-         is(rc, 1, bad .. " is refused")
-         like(err, "neither", "and named: " .. err)
+         is(rc, 1, bad .. " is rejected")
+         like(err, "neither", "with a message: " .. err)
       end
    end
 end
@@ -68,17 +69,17 @@ local function refreshed()
    local out = tap.sysbench("oltp_point_select --db-driver=null " ..
       "--time=0 --events=1000 --db-refresh-events=10 run")
    local n = number(out, "reconnects: *(%d+)")
-   tap.ok(n == 99 or n == 100, "every ten events of a thousand", n)
-   -- Events of a millisecond at least: 51 of them are longer than 50 ms.
+   tap.ok(n == 99 or n == 100, "a reconnect every ten events of a thousand", n)
+   -- Events take at least a millisecond, so 51 of them take more than 50 ms.
    out = tap.sysbench("oltp_point_select --db-driver=null --time=0 " ..
       "--events=200 --null-latency=1ms --db-refresh-time=50ms run")
    n = number(out, "reconnects: *(%d+)")
    local total = number(out, "total time: *([%d.]+)s")
-   tap.ok(n >= 3 and n <= total / 0.05 + 1, "at most every 50 ms",
+   tap.ok(n >= 3 and n <= total / 0.05 + 1, "a reconnect every 50 ms at most",
           n .. " in " .. total .. " s")
    out = tap.sysbench("oltp_point_select --db-driver=null --time=0 " ..
       "--events=100 run")
-   is(number(out, "reconnects: *(%d+)"), 0, "never by default")
+   is(number(out, "reconnects: *(%d+)"), 0, "no reconnects by default")
 end
 
 local function session()
@@ -101,18 +102,18 @@ function event()
    con:reconnect()
 end]], "--time=0 --events=5 --db-init-sql='" .. sql .. "' run")
    is(rc, 0, "again after a reconnect: " .. err)
-   like(out, "reconnects: *5 ", "of which there were five")
+   like(out, "reconnects: *5 ", "five reconnects are counted")
    _, err, rc = tap.sysbench("oltp_point_select --db-driver=sqlite " ..
       "--time=0 --events=1 --db-init-sql='SELECT nix' run")
-   is(rc, 1, "one that fails")
-   like(err, "%-%-db%-init%-sql 'SELECT nix'", "is named")
+   is(rc, 1, "--db-init-sql that fails")
+   like(err, "%-%-db%-init%-sql 'SELECT nix'", "is in the message")
    _, err, rc = tap.sysbench("oltp_point_select --db-driver=sqlite " ..
       "--events=1 --db-isolation=read-committed run")
-   is(rc, 1, "isolation levels")
-   like(err, "sqlite driver has no isolation levels", "not on SQLite")
+   is(rc, 1, "isolation levels on SQLite")
+   like(err, "sqlite driver has no isolation levels", "are not supported")
 end
 
--- A restart begins the event anew everywhere.
+-- A restart rolls back the transactions of all connections of the event.
 local function several()
    local out, err, rc = tap.with([[
 function thread_init()
@@ -131,7 +132,7 @@ function thread_done()
 end]], "--time=0 --events=50 run")
    is(rc, 0, "two connections in one event: " .. err)
    like(out .. err, "restarted: [1-9]", "events were restarted")
-   like(out, "rows: 50", "each of them counts once")
+   like(out, "rows: 50", "each event has inserted one row")
 end
 
 function event()

@@ -1,7 +1,7 @@
 -- SPDX-License-Identifier: GPL-2.0-or-later
 --
--- Report hooks and what they are given, sysbench.report_*, histograms,
--- parallel commands, operations.
+-- Report hooks and their arguments, sysbench.report_*, histograms, parallel
+-- commands, operations.
 
 local tap = dofile(test:match("(.*/)") .. "lib/tap.lua")
 
@@ -10,15 +10,15 @@ ffi.cdef("int usleep(unsigned);")
 function event() ffi.C.usleep(1000) end
 ]]
 
--- Events of 100 ms: their latency in milliseconds were more than the seconds
--- of the run.
+-- Events take 100 ms, so that a latency in milliseconds would exceed the length
+-- of the run in seconds: the hooks get seconds.
 local function hooks()
    local want = "\t2\t2\ttrue\ttrue\ttrue\ttrue\t0\ttrue\ttrue\n"
-   local out, err, rc = tap.with(tap.told("interval" .. want) .. [[
+   local out, err, rc = tap.with(tap.printed("interval" .. want) .. [[
 ffi.cdef("int usleep(unsigned);")
 function event()
    ffi.C.usleep(100000)
-   return told()
+   return printed()
 end
 local function show(name)
    return function(s)
@@ -34,7 +34,7 @@ sysbench.hooks.report_cumulative = show("final")]],
       "run --threads=2 --time=0 --report-interval=1")
    tap.like(out, "interval" .. want, "report_intermediate()")
    tap.like(out, "final" .. want, "report_cumulative()")
-   tap.unlike(out, "Latency", "they stand for the classic text")
+   tap.unlike(out, "Latency", "hooks replace the classic report")
    tap.is(rc, 0, "the run succeeds", err)
    out, err, rc = tap.with([[
 function event() error({errcode = sysbench.error.RESTART_EVENT}) end
@@ -46,7 +46,7 @@ end]], "run --time=0 --events=5 --max-restarts=1")
    tap.like(tap.with([[
 function event() end
 function sysbench.hooks.report_cumulative(s) print(s.failed, s.failure) end]],
-      "run --time=0 --events=5"), "0\tnil\n", "none failed")
+      "run --time=0 --events=5"), "0\tnil\n", "no failed events")
    local _, text, status = tap.with(busy .. [[
 function sysbench.hooks.report_cumulative() error("bad hook") end]],
       "run --events=5")
@@ -55,7 +55,7 @@ function sysbench.hooks.report_cumulative() error("bad hook") end]],
    tap.is(status, 1, "fails the program")
 end
 
--- Reads JSON as far as it is needed to tell that it is JSON.
+-- Parses a JSON value at a position. Returns the position after it, or nil.
 local function value(text, at)
    at = text:match("^%s*()", at)
    local c = text:sub(at, at)
@@ -84,20 +84,21 @@ sysbench.hooks.report_cumulative = sysbench.report_json]],
    local last = value(json, 1)
    tap.ok(last and json:sub(last):match("^%s*$"), "report_json() is JSON", out)
    local _, n = json:gsub('"qps"', "")
-   tap.ok(n >= 2, "one array for both hooks")
+   tap.ok(n >= 2, "both hooks write one array")
    out = tap.with(busy .. [[
 sysbench.hooks.report_intermediate = sysbench.report_json
 function sysbench.hooks.report_cumulative() print("in words") end]],
       "run --time=1 --report-interval=0.4")
    json = out:match("(%[\n.*%]\n)in words\n$") or ""
-   tap.is(value(json, 1), #json, "another hook follows the array", out)
+   tap.is(value(json, 1), #json,
+      "the output of another hook follows the array", out)
    out = tap.with(busy .. [[
 sysbench.hooks.report_intermediate = sysbench.report_json]],
       "run --time=1 --report-interval=0.4")
    json = out:match("(%[\n.*%]\n)\nGeneral statistics:") or ""
    tap.is(value(json, 1), #json, "so does the classic report", out)
    local _, closed = out:gsub("%]\n", "")
-   tap.is(closed, 1, "which is closed once")
+   tap.is(closed, 1, "the array is closed once")
    out = tap.with(busy .. [[
 sysbench.hooks.report_cumulative = sysbench.report_csv]],
       "run --time=0 --events=20")
@@ -132,9 +133,9 @@ print(pcall(sysbench.histogram.new, 1, 0, 5))]])
    tap.ok(ten and math.abs(ten - 10) < 0.5, "the bucket of a value", out)
    tap.is(#(stars or ""), 40, "the fullest bucket has all stars")
    tap.like(out, "|%*%*%*%*%*%*%*%*%*%*%*%*%*%*%*%*%*%*%*%* +15\n",
-            "half as full, half as many")
+            "a bucket that is half as full has half as many")
    tap.like(out, " 1.000 |%*+ +1\n.*1000.000 |%*+ +1\n",
-            "values outside count in the first and the last")
+            "values outside the range are in the first and last bucket")
    tap.like(out, "false\t.*size >= 2", "wrong arguments")
 end
 
@@ -162,7 +163,7 @@ sysbench.cmdline.commands = { all = {work, true}, one = {work} }]],
    tap.is(n, 15, "tickets are unique", err)
    tap.ok(seen["0"] and seen["14"], "and count from 0")
    local _, all = out:gsub("next\ttrue\ttrue\n", "")
-   tap.is(all, 3, "nobody passes the barrier before all have come", out)
+   tap.is(all, 3, "no user passes the barrier before all have reached it", out)
    local text = [[
 sysbench.cmdline.commands = { x = {function()
    if sysbench.tid == 1 then error("one fails") end
@@ -175,9 +176,11 @@ end}, key = {function() sysbench.parallel.ticket(64) end, true} }]]
    local rc
    out, err, rc = tap.with(text, "x --threads=3")
    tap.is(rc, 1, "a command fails with one of its users")
-   tap.like(err, "`x' function failed: .*one fails", "for that one's reason")
-   tap.unlike(out .. err, "not reached", "the others are let go")
-   tap.like(tap.with(text, "alone"), "alone\t0\t1\n", "a serial command")
+   tap.like(err, "`x' function failed: .*one fails",
+      "with the error of that user")
+   tap.unlike(out .. err, "not reached", "the others leave the barrier")
+   tap.like(tap.with(text, "alone"), "alone\t0\t1\n",
+      "a serial command has a barrier and tickets")
    _, err = tap.with(text, "key")
    tap.like(err, "0 to 63", "a wrong key")
 end
@@ -192,7 +195,7 @@ function event()
 end
 function init() sysbench.op.finish(sysbench.op.start("x")) end]],
       "run --time=0 --events=10 --report-operations")
-   tap.like(out, "new_order +10 ", "an operation of the script's own")
+   tap.like(out, "new_order +10 ", "an operation that a script defines")
    tap.is(rc, 0, "in a run that succeeds", err)
 end
 
@@ -203,9 +206,9 @@ function init() sysbench.user.think(1) end]],
       "run --events=11 --time=0 --percentile=50")
    local total = tonumber(out:match("total time: +([%d.]+)s"))
    local median = tonumber(out:match("50th percentile: +([%d.]+)"))
-   -- Ten pauses, by another clock than that of the total.
+   -- Ten pauses. The total is measured with another clock.
    tap.ok(total and total >= 0.499, "think() separates events", out .. err)
-   tap.ok(median and median < 40, "and is in no latency", out)
+   tap.ok(median and median < 40, "and is not part of the latency", out)
 end
 
 function event()

@@ -1,7 +1,7 @@
 -- SPDX-License-Identifier: GPL-2.0-or-later
 --
--- The life of a script: which state runs what and when, globals, options,
--- commands, where scripts are found, errors.
+-- The life of a script: the order of hooks and the Lua states that run them,
+-- globals, options, commands, finding scripts, errors.
 
 local tap = dofile(test:match("(.*/)") .. "lib/tap.lua")
 
@@ -34,17 +34,17 @@ local function life()
    tap.is(table.concat(order, "|"), table.concat({
       "body\t0\tnil", "init\t7\t1", "body\t0\tnil", "thread_init\t0\t0\t0\t1",
       "Threads started!", "event\t0\tfalse", "thread_done\t0",
-      "done\t2\tb\ttrue" }, "|"), "the order of hooks and what they see")
+      "done\t2\tb\ttrue" }, "|"), "the order of hooks, and their values")
    tap.is(rc, 0, "a run that event() ends succeeds")
    tap.unlike(err, "FATAL", "without an error")
    tap.like(out, "total number of events: +0\n",
-            "the ending event is not counted")
+            "the event that returned true is not counted")
 end
 
 local function body_only()
    local out, _, rc = tap.with([[print(1 + 1, sysbench.cmdline.command)]])
-   tap.is(out, "2\tnil\n", "without a command the body is executed")
-   tap.is(rc, 0, "and that is success")
+   tap.is(out, "2\tnil\n", "without a command only the body is executed")
+   tap.is(rc, 0, "which succeeds")
    tap.script("#!/usr/bin/env sysbench\nprint('in', ...)", "stdin.lua")
    out, _, rc = tap.sysbench("-", "stdin.lua")
    tap.like(out, "in\n", "a script from standard input")
@@ -52,7 +52,7 @@ local function body_only()
    tap.script("#!/x\nprint(1 2)", "stdin.lua")
    local _, err, status = tap.sysbench("", "stdin.lua")
    tap.like(err, "stdin:2: ", "its errors have line numbers")
-   tap.is(status, 1, "and fail")
+   tap.is(status, 1, "and exit status 1")
 end
 
 local function errors()
@@ -75,14 +75,14 @@ local function errors()
    fails("x = = 1", "run", "FATAL: script%d+.lua:1: unexpected symbol",
          "a syntax error")
    fails("x = 1", "prepare", "does not implement the 'prepare' command",
-         "a command that is missing")
+         "a command that the script does not implement")
    fails("x = 1", "fly", "Unknown command: fly", "an unknown command")
    fails("sysbench.cmdline.options = {a = 1}", "run",
          "read_cmdline_options' function failed: .*wrong table structure",
          "wrong option table")
    fails("sysbench.cmdline.options = {rows = {'x', 1}}", "run --rwos=2",
-         "rows", "an unknown option names the nearest")
-   -- An error inside of embedded code shows the line of the script.
+         "rows", "an unknown option")
+   -- An error in the program's Lua code shows the line of the script.
    fails("\nfunction event() sysbench.rand.uniform('a', {}) end", "run",
          "script%d+.lua:2: bad argument", "a wrong argument")
 end
@@ -122,19 +122,20 @@ local function finding()
    local path = "module_to_find.lua"
    tap.script("print('found', test, sysbench.cmdline.script_path)", path)
    tap.like(tap.sysbench("module_to_find"),
-            "found\tmodule_to_find.lua\tmodule_to_find", "name without .lua")
+            "found\tmodule_to_find.lua\tmodule_to_find", "a name without .lua")
    local out, err = tap.sysbench("no/such/oltp_read_only.lua help")
-   tap.like(out, "table_size", "an installed workload by its last component")
+   tap.like(out, "table_size",
+      "an installed workload is found by the last component")
    tap.like(err, "NOTICE: .*installed .*/oltp_read_only.lua",
             "with a notice")
    out, err = tap.sysbench("oltp_read_only help")
-   tap.like(out, "table_size", "one by its bare name")
-   tap.unlike(err, "NOTICE", "none for a bare name")
+   tap.like(out, "table_size", "an installed workload is found by its name")
+   tap.unlike(err, "NOTICE", "without a notice")
    local _, text, rc = tap.sysbench("nowhere.lua run")
    tap.like(text, "Cannot find benchmark 'nowhere.lua': no such built%-in " ..
-            "test, file or module", "a script that is nowhere")
+            "test, file or module", "a script that does not exist")
    tap.is(rc, 1, "fails")
-   -- Helpers are looked for beside the script, modules among the workloads.
+   -- dofile() finds helpers beside the script, require() also workloads.
    tap.script("return 42", "helper.lua")
    tap.is((tap.with([[
 local dir = string.match(test, "(.*/)") or ""
@@ -172,12 +173,13 @@ function thread_done()
    table.sort(new)
    print("new:", table.concat(new, " "))
 end]], "run --time=0 --events=1")
-   tap.like(out, "new:\tevent thread_done\n", "the API makes no globals")
+   tap.like(out, "new:\tevent thread_done\n", "the API creates no globals")
    out = tap.with([[
 setmetatable(_G, {__index = function(_, n) error("undeclared " .. n) end,
    __newindex = function(_, n) error("undeclared " .. n) end})
 rawset(_G, "event", function() return ffi and true end)]], "run")
-   tap.like(out, "total number of events", "a script strict about globals")
+   tap.like(out, "total number of events",
+      "a script that forbids undeclared globals")
 end
 
 function event()

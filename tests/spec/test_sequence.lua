@@ -1,34 +1,39 @@
 -- SPDX-License-Identifier: GPL-2.0-or-later
 --
--- sysbench.sequence(): numbers that all states of a script share; and
--- sysbench.hooks.report_line(), which mostly tells of such.
+-- sysbench.sequence(): counters shared by all Lua states of a script. And
+-- sysbench.hooks.report_line(), which often prints them.
 
 local tap = dofile(test:match("(.*/)") .. "lib/tap.lua")
 
 local function alone()
    local s = sysbench.sequence("alone")
-   tap.is(s:last(), 0, "nothing was given out at first")
-   tap.is(s:next(), 1, "the first number")
-   tap.is(s:next(), 2, "the second")
-   tap.is(s:next(10), 3, "the first of ten")
-   tap.is(s:next(), 13, "the next one comes after the ten")
-   tap.is(s:last(), 13, "the last one given out")
-   tap.is(sysbench.sequence("alone", 20):next(), 21, "numbers left out")
-   tap.is(sysbench.sequence("alone", 5):next(), 22, "they never go back")
-   tap.is(sysbench.sequence("alone", nil):last(), 22, "no number left out")
-   tap.is(sysbench.sequence("other"):next(), 1, "another name is another one")
-   tap.is(sysbench.sequence("big", 2 ^ 52):next(), 2 ^ 52 + 1, "large ones")
+   tap.is(s:last(), 0, "last() of a new sequence")
+   tap.is(s:next(), 1, "the first number is 1")
+   tap.is(s:next(), 2, "the second is 2")
+   tap.is(s:next(10), 3, "next(10) returns the first of ten numbers")
+   tap.is(s:next(), 13, "the next number follows the ten")
+   tap.is(s:last(), 13, "last() is the last number returned")
+   tap.is(sysbench.sequence("alone", 20):next(), 21,
+      "a start value skips numbers")
+   tap.is(sysbench.sequence("alone", 5):next(), 22,
+      "a lower start value has no effect")
+   tap.is(sysbench.sequence("alone", nil):last(), 22,
+      "nil as start value has no effect")
+   tap.is(sysbench.sequence("other"):next(), 1,
+      "another name is another sequence")
+   tap.is(sysbench.sequence("big", 2 ^ 52):next(), 2 ^ 52 + 1, "large numbers")
    tap.is(tostring(s), "<sequence>", "tostring()")
-   tap.raises(function() s:next(0) end, "1 number at least", "none")
-   tap.raises(function() s:next(0 / 0) end, "1 number at least", "NaN")
-   for i = 1, 2000 do -- more than there are lists
+   tap.raises(function() s:next(0) end, "1 number at least", "next(0)")
+   tap.raises(function() s:next(0 / 0) end, "1 number at least",
+      "next() of NaN")
+   for i = 1, 2000 do -- more than there are hash buckets
       sysbench.sequence("many" .. i, i)
    end
    local sum = 0
    for i = 1, 2000 do
       sum = sum + sysbench.sequence("many" .. i):last()
    end
-   tap.is(sum, 2001000, "many of them")
+   tap.is(sum, 2001000, "2000 sequences")
 end
 
 local function shared()
@@ -45,7 +50,7 @@ function thread_done()
 end
 function done() print("last", sysbench.sequence("ids"):last()) end]],
       "run --threads=4 --events=20000 --time=0")
-   tap.is(rc, 0, "a run", err)
+   tap.is(rc, 0, "the run succeeds", err)
    local seen, n, users = {}, 0, 0
    for list in out:gmatch("ids true([^\n]*)") do
       users = users + 1
@@ -55,17 +60,17 @@ function done() print("last", sysbench.sequence("ids"):last()) end]],
       end
    end
    tap.is(users, 4, "each user's numbers increase")
-   tap.is(n, 20000, "no number is given out twice")
+   tap.is(n, 20000, "no number is returned twice")
    tap.ok(seen["101"] and seen["40099"] and not seen["99"],
-          "they begin where init() said, and none is lost")
-   tap.like(out, "last\t40100\n", "the main state sees them")
+          "numbers begin after the start value, and none is lost")
+   tap.like(out, "last\t40100\n", "the main state shares the sequence")
 end
 
 local function lines()
    local busy = [[
 ffi.cdef("int usleep(unsigned);")
 function event()
-   if told() then return true end
+   if printed() then return true end
    ffi.C.usleep(1000)
    sysbench.sequence("n"):next()
 end
@@ -73,26 +78,28 @@ end
    local line = "%[ ([%d.]+s) %] thds: 1 eps: [^\n]*\n" ..
       "%[ %1 %] false true true\n"
    local _
-   local out, err, rc = tap.with(tap.told(line) .. busy .. [[
+   local out, err, rc = tap.with(tap.printed(line) .. busy .. [[
 function sysbench.hooks.report_line(stat, final)
    return ("%s %s %s"):format(tostring(final), tostring(stat.events > 0),
       tostring(sysbench.sequence("n"):last() > 0))
 end]], "run --time=0 --report-interval=0.4")
-   tap.is(rc, 0, "a run with a line of its own", err)
-   tap.like(out, line, "it follows the classic line")
+   tap.is(rc, 0, "a run with a line from the hook", err)
+   tap.like(out, line, "the line follows the classic line")
    tap.like(out, "execution time [^\n]*\n\ntrue true true\n$",
             "and the classic report")
    line = "%[ [%d.]+s %] thds: 1 eps: "
-   out = tap.with(tap.told(line) .. busy .. [[
+   out = tap.with(tap.printed(line) .. busy .. [[
 function sysbench.hooks.report_line() end]],
       "run --time=0 --report-interval=0.4")
    tap.like(out, line, "classic lines")
-   tap.unlike(out, "%[ [%d.]+s %] [^t]", "nothing to say, no line")
+   tap.unlike(out, "%[ [%d.]+s %] [^t]",
+      "a hook that returns nothing prints no line")
    _, err, rc = tap.with([[
 function event() end
 function sysbench.hooks.report_line() error("bad line") end]],
       "run --time=0 --events=5")
-   tap.like(err, "`report_line' function failed: .*bad line", "an error in it")
+   tap.like(err, "`report_line' function failed: .*bad line",
+      "an error in the hook")
    tap.is(rc, 1, "fails the program")
 end
 

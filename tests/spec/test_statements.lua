@@ -1,6 +1,6 @@
 -- SPDX-License-Identifier: GPL-2.0-or-later
 --
--- The statements of the OLTP workloads are made when they are first used.
+-- The OLTP workloads prepare each statement at its first use.
 
 local tap = dofile(test:match("(.*/)") .. "lib/tap.lua")
 
@@ -41,7 +41,8 @@ function event()
    tap.run(function()
       local out = tap.with(script,
          "--tables=50 --db-driver=null --time=600 run")
-      tap.like(out, "made 0 1 2 true 0", "one by one, and closed")
+      tap.like(out, "made 0 1 2 true 0",
+         "statements are prepared at first use, and closed")
    end)
    return true
 end

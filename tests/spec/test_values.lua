@@ -1,7 +1,7 @@
 -- SPDX-License-Identifier: GPL-2.0-or-later
 --
--- Values of parameters and loaders: each arrives as it was given, or the call
--- fails and says why.
+-- Values of parameters and loaders: each is stored exactly as given, or the
+-- call fails with the reason.
 
 local tap = dofile(test:match("(.*/)") .. "lib/tap.lua")
 local is, raises = tap.is, tap.raises
@@ -51,7 +51,7 @@ local function integers()
    for _, value in ipairs{ "x", "", {}, print, ffi.new("int[1]") } do
       fails("INT", value, "not a number")
    end
-   -- SQLite has no unsigned integers: no other value takes their place.
+   -- SQLite has no unsigned integers: values above 2^63 - 1 are an error.
    fails("BIGINT", 9223372036854775808ULL, "sqlite driver has no unsigned")
    fails("BIGINT", "18446744073709551615", "sqlite driver has no unsigned")
 end
@@ -83,8 +83,8 @@ local function texts()
    fails("VARCHAR", {}, "not a number: table")
 end
 
--- A value that is refused leaves the one before alone.
-local function refused()
+-- A rejected value does not change the previous one.
+local function rejected()
    local st = con:prepare("SELECT ?")
    local p = st:bind_create(t.BIGINT)
    st:bind_param(p)
@@ -92,10 +92,10 @@ local function refused()
    p:set(7)
    for _, value in ipairs{ 0 / 0, 3.7, "x" } do
       local err = raises(function() p:set(value) end, "test_values.lua",
-                         "the error names the script")
-      tap.unlike(err, "sql_param", "and no place of ours")
+                         "the error has the script's line")
+      tap.unlike(err, "sql_param", "and no line of the program's Lua code")
    end
-   is(st:execute():fetch_row()[1], "7", "the value before stays")
+   is(st:execute():fetch_row()[1], "7", "the previous value is kept")
    p:set(nil)
    is(st:execute():fetch_row()[1], nil, "NULL")
    st:close()
@@ -111,7 +111,7 @@ local function loading()
    ld:close()
    is(con:query_row("SELECT group_concat(a || '|' || b || '|' || c) FROM l"),
       "9007199254740993|5.0|x,-9223372036854775808|Inf|,3|0.5|y",
-      "values that are loaded")
+      "loaded values")
    for _, case in ipairs{
       { "int", 18446744073709551615ULL, "no unsigned" },
       { "int", 3.7, "not a 64%-bit integer" },
@@ -126,13 +126,13 @@ local function loading()
          or "b")
       raises(function() ld[case[1]](ld, case[2]) end, case[3],
              case[1] .. "() of " .. tostring(case[2]))
-      -- It is over, whether or not it is closed.
+      -- The load has ended, whether it is closed or not.
       local other = con:load("l", "a")
       other:int(1)
       other:close()
    end
    is(con:query_row("SELECT count(*), sum(a = 1) FROM l"), "11",
-      "nothing of what failed")
+      "no rows of failed loads")
    con:query("DROP TABLE l")
 end
 
@@ -140,10 +140,10 @@ local function ids()
    con:query("DROP TABLE IF EXISTS i")
    con:query("CREATE TABLE i(id INTEGER PRIMARY KEY)")
    con:query("INSERT INTO i VALUES (9007199254740992)")
-   is(con:insert_id(), 2 ^ 53, "insert_id() is a number")
+   is(con:insert_id(), 2 ^ 53, "insert_id() is a Lua number")
    con:query("INSERT INTO i VALUES (9007199254740993)")
    is(tostring(con:insert_id()), "9007199254740993ULL",
-      "or as many bits as it takes")
+      "or 64-bit cdata if it is too large for one")
    con:query("DROP TABLE i")
 end
 
@@ -152,7 +152,7 @@ local function all()
    integers()
    doubles()
    texts()
-   refused()
+   rejected()
    loading()
    ids()
    con:disconnect()

@@ -1,6 +1,7 @@
 -- SPDX-License-Identifier: GPL-2.0-or-later
 --
--- For specs: TAP, and running other scripts by the program under test.
+-- Helpers for specs: print TAP, and run other scripts with the program under
+-- test.
 --
 --     local tap = dofile(test:match("(.*/)") .. "lib/tap.lua")
 
@@ -42,7 +43,7 @@ function tap.raises(f, pattern, what)
    return err
 end
 
--- Runs a body of tests; an error in it is a failed test.
+-- Runs a function that contains tests. An error in it is a failed test.
 function tap.run(body)
    local ok, err = pcall(body)
    if not ok then
@@ -64,7 +65,7 @@ function tap.script(text, name)
    return name
 end
 
--- Runs the program: stdout, stderr, exit status.
+-- Runs the program. Returns stdout, stderr and the exit status.
 function tap.sysbench(args, input)
    local command = ("'%s' %s >out.txt 2>err.txt <%s; echo $? >rc.txt"):format(
       os.getenv("SYSBENCH") or "sysbench", args, input or "/dev/null")
@@ -78,22 +79,24 @@ function tap.sysbench(args, input)
    return read("out.txt"), read("err.txt"), tonumber(read("rc.txt"))
 end
 
--- The same for the text of a script: its output, stderr, exit status.
+-- Runs the text of a script. Returns its output without the first lines of the
+-- program, stderr and the exit status.
 function tap.with(text, args)
    local name = tap.script(text)
    local out, err, rc = tap.sysbench(name .. " " .. (args or ""))
    return (out:gsub("^sysbench [^\n]*\n\n", "")), err, rc
 end
 
--- Text for a script: told() is true when what the run has printed matches the
--- pattern, or never will. An event() that ends the run then has it last until
--- its reports came, however late.
-function tap.told(pattern)
+-- Returns text for a script that defines printed(): true once the output of the
+-- run matches the pattern, or after 300 s. An event() that ends the run when
+-- printed() returns true makes the run last until the report was printed,
+-- even if it is late.
+function tap.printed(pattern)
    return ([[
-local told
+local printed
 do
    local since = os.time()
-   function told()
+   function printed()
       local f = assert(io.open("out.txt"))
       local text = f:read("*a")
       f:close()
