@@ -19,7 +19,7 @@
 
 #define ANSWERS 12
 #define ROOM    16384
-#define HANGS   300  // a test that takes as many seconds hangs
+#define HANGS   300  // seconds after which a test counts as hung
 #define CLOSE   0x19 // COM_STMT_CLOSE has no answer
 
 static struct server {

@@ -12,8 +12,8 @@
 
 #define GUARD_MOST 4096u
 
-// A copy of len <= GUARD_MOST bytes, valid until the next call; NULL when there
-// is no memory.
+// Returns a copy of len <= GUARD_MOST bytes, valid until the next call; NULL if
+// there is no memory.
 static uint8_t *guarded(const void *bytes, size_t len)
 {
     static uint8_t *end;

@@ -127,8 +127,7 @@ static void even_distribution(void)
     }
 }
 
-// An instance is kept: one_database per database, not one_database per
-// connection.
+// An instance is kept for each database, not for each connection.
 static void one_instance_per_database(void)
 {
     int n = 0;

@@ -295,7 +295,7 @@ static void errors_that_stop_a_bulk(void)
         b = sb_doc_bulk_open(&c.pub, "t", 0);
         three_kinds(b);
         next_answer(SB_EQUERY, 11000)->reply = reply(0, 0, 0, 0);
-        // The last one: a command that failed as a whole.
+        // SB_EQUERY without a reply: the command failed as a whole.
         answers[1] = (struct answer){ .rc = codes[i], .native = 5 };
         nanswers = 2;
         CHECK_INT(sb_doc_bulk_execute(b), codes[i]);

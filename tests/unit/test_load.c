@@ -166,8 +166,7 @@ static void reading_leaves_no_file(void)
     CHECK(access(file, F_OK) != 0);
 }
 
-// Loading
-// ----------------------------------------------------------------------
+// Loading --------------------------------------------------------------------
 
 static int load_rows(
     struct sb_con *con, const char *table, int from, int n, int commit)
@@ -346,7 +345,7 @@ static void loading_without_bulk(void)
     world_done(&w);
 }
 
-static void numbers_that_are_no_integers(void)
+static void numbers_that_are_not_integers(void)
 {
     static const double bad[] = { NAN, INFINITY, 0x1p63, -0x1.0000000000001p63,
         3.7 };
@@ -384,7 +383,7 @@ static void classic_bulk_insert(void)
     CHECK_INT(w.rec->tally.writes, 1);
     CHECK_INT(sb_con_bulk_done(con), 0);
     CHECK_INT(w.rec->tally.writes, 2);
-    CHECK_INT(sb_con_bulk_done(con), 0); // a user without events
+    CHECK_INT(sb_con_bulk_done(con), 0); // none is open
     world_done(&w);
 }
 
@@ -410,7 +409,7 @@ int main(void)
     }
     RUN(failed_load_frees_its_connection);
     RUN(loading_without_bulk);
-    RUN(numbers_that_are_no_integers);
+    RUN(numbers_that_are_not_integers);
     RUN(classic_bulk_insert);
     if (has_sqlite() && mkdtemp(folder)) {
         sqlite_tests();

@@ -150,7 +150,7 @@ static void threads(void)
     CHECK_INT(lines, 400);
 }
 
-// Opens a pseudo-terminal whose other end is *master; -1 if there is none.
+// Opens a pseudo-terminal whose other end is *master; -1 if that fails.
 static int open_terminal(int *master)
 {
     const char *name;

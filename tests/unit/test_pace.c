@@ -152,8 +152,7 @@ static sb_pace_pos place(long double gap, uint64_t n)
     return (sb_pace_pos)(gap * n + 0.5L);
 }
 
-// Arrival n of a constant schedule is at n / rate, exact to one unit, for any
-// n.
+// Arrival n of a constant schedule is at n / rate, exact to one unit.
 static void constant_is_exact(void)
 {
     static const double rates[] = { 0.25, 1, 3, 333.3, 1000, 1e6 / 7, 7e8 };

@@ -21,8 +21,8 @@
 
 static char root[PATH_MAX]; // a folder that the test creates
 
-// Creates all folders of root/path. Returns the full path, valid until four
-// more calls.
+// Creates all folders of root/path. Returns the full path, valid until the
+// fourth call after this one.
 static const char *folder(const char *path)
 {
     static char ring[4][2 * PATH_MAX];

@@ -265,7 +265,7 @@ static void a_stall_shows_in_response_time(void)
     struct seen s;
 
     prepare(&s, 1);
-    s.o.events = 250; // all of half a second, even if late
+    s.o.events = 250; // half a second; late ones run, too
     s.o.rate = 500;
     s.o.arrivals = SB_PACE_CONSTANT;
     CHECK_INT(perform(&s, &stalling), 0);

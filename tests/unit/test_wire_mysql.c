@@ -114,8 +114,7 @@ static void two_file_requests(void)
     finish();
 }
 
-// Nobody requests for it
-// ---------------------------------------------------------
+// Unrequested messages --------------------------------------------------------
 
 static void bytes_after_an_answer(void)
 {
