@@ -170,6 +170,6 @@ that only the other one has is an error that says so.
   The test of sysbench 0.4; oltp.lua is the workload of 0.5.
   $ sysbench oltp.lua help | sed -n 3p
   The workload of sysbench 0.5; 'sysbench oltp', without .lua, is the test of 0.4.
-  $ sysbench --list | grep -o -e '^  oltp.lua.*(.*)' -e '^  oltp_0_4.*mean'
-    oltp.lua - The classic mix with the options of sysbench 0.5 ('sysbench oltp', without .lua, runs oltp_0_4)
-    oltp_0_4 - The test of sysbench 0.4 that 'sysbench oltp' and --test=oltp mean
+  $ sysbench --list | grep -o -e '^  oltp.lua.*(.*)' -e '^  oltp_0_4.*run'
+    oltp.lua - The classic OLTP mix with the options of sysbench 0.5 ('sysbench oltp', without .lua, runs oltp_0_4)
+    oltp_0_4 - The test of sysbench 0.4, which 'sysbench oltp' and --test=oltp run

@@ -2,8 +2,7 @@
 -- SPDX-License-Identifier: GPL-2.0-or-later
 --
 -- Multi-row INSERTs: every event adds one row to a buffer, which is sent
--- whenever it is full. Each thread has a table of its own, unless --tables
--- says otherwise.
+-- when it is full. Each thread uses its own table unless --tables is given.
 
 local options = require("sb.options")
 local old_names = require("sb.old_names")
@@ -19,23 +18,24 @@ if sysbench.cmdline.main_state then
    local declarations = require("sb.declarations")
    local oltp = declarations.oltp()
    sysbench.cmdline.options = declarations.add_old_names{
-      tables = {"Number of tables, 0: as many as threads", 0, int},
-      table_size = {"Ignored: --events or --time say how many rows", 0, int},
+      tables = {"Number of tables; 0: one per thread", 0, int},
+      table_size = {"Ignored: use --events or --time to limit the rows", 0,
+         int},
       create_table_options = oltp.create_table_options,
       mysql_storage_engine = oltp.mysql_storage_engine,
       check_tables = oltp.check_tables,
    }
 end
 
--- This thread's table, its next id, and the distance of its ids.
+-- This thread's table, its next id, and the step between its ids.
 local con, name, id, step
 
 local function settings()
-   local opt = old_names.take(sysbench.opt)
+   local opt = old_names.rename(sysbench.opt)
    if opt.tables == 0 then
       opt.tables = opt.threads
    end
-   return options.settle(opt)
+   return options.normalize(opt)
 end
 
 if sysbench.cmdline.main_state then
@@ -47,7 +47,7 @@ function prepare()
    local opt = settings()
    require("sb.databases").each(function(c, d)
       for n = 1, opt.tables do
-         build.say("Creating table 'sbtest%d'...", n)
+         build.print_line("Creating table 'sbtest%d'...", n)
          c:query(string.format("CREATE TABLE IF NOT EXISTS sbtest%d (" ..
             "id INTEGER NOT NULL, k INTEGER DEFAULT '0' NOT NULL, " ..
             "PRIMARY KEY (id)) %s", n, d.table_options(opt)))
@@ -66,7 +66,8 @@ function thread_init()
    local opt = settings()
    con = sysbench.sql.driver():connect()
    name = "sbtest" .. sysbench.tid % opt.tables + 1
-   -- Threads on one table take turns; rows of an earlier run stay.
+   -- The ids of threads that share a table are interleaved. They start after
+   -- the rows of earlier runs.
    local rank = math.floor(sysbench.tid / opt.tables)
    step = math.ceil((opt.threads - sysbench.tid % opt.tables) / opt.tables)
    local last = con:query_row("SELECT MAX(id) FROM " .. name)

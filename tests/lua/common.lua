@@ -1,12 +1,12 @@
 -- SPDX-License-Identifier: GPL-2.0-or-later
 --
--- For scripts of the 0.5 generation that load it by
+-- For scripts written for sysbench 0.5, which load it with
 --
 --    dofile(pathtest .. "common.lua")
 --
--- and use its globals: set_vars(), which turns the option texts into numbers
--- and booleans, create_insert(n), prepare() and cleanup(). Such scripts
--- declare no options; what they are given arrives as global strings.
+-- and use its globals: set_vars(), which converts the option strings to
+-- numbers and booleans, create_insert(n), prepare() and cleanup(). Such scripts
+-- declare no options; the options given arrive as global strings.
 
 local build = require("sb.build")
 local dialect = require("sb.dialect")
@@ -46,7 +46,7 @@ local function boolean(name, default)
    return value ~= "off" and value ~= "false" and value ~= "0"
 end
 
--- May be called any number of times.
+-- May be called repeatedly.
 function set_vars()
    for name, default in pairs(numbers) do
       _G[name] = tonumber(_G[name]) or default
@@ -65,7 +65,7 @@ function set_vars()
    end
 end
 
--- The globals as a set of options.
+-- Returns the globals as a set of options.
 local function settings()
    local old = {
       myisam_max_rows = myisam_max_rows,
@@ -82,7 +82,7 @@ local function settings()
    return old_names.from_old(old)
 end
 
--- One connection a Lua state, beside the implicit one of db_query().
+-- One connection per Lua state, besides the implicit one of db_query().
 local drv, con
 
 local function connection()

@@ -1,6 +1,6 @@
 #!/usr/bin/env sysbench
 -- SPDX-License-Identifier: GPL-2.0-or-later
 --
--- One DELETE by primary key an event, with the options of 0.5.
+-- One DELETE by primary key per event, with the options of 0.5.
 
 require("sb.legacy").declare_single("deletes")

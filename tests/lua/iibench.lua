@@ -2,8 +2,8 @@
 -- SPDX-License-Identifier: GPL-2.0-or-later
 --
 -- The insert benchmark: batches of rows into a table with up to three
--- secondary indexes. An event is a transaction of --rows-per-commit rows; in
--- the threads that query, a query.
+-- secondary indexes. An event is a transaction that inserts --rows-per-commit
+-- rows or, in the --query-threads, one query.
 
 local purchases = require("sb.purchases")
 
@@ -12,11 +12,11 @@ sysbench.cmdline.options = purchases.declarations()
 local rand = sysbench.rand
 local opt -- the settings
 
-require("sb.own_commands").declare("sb.purchases_commands", purchases.settle)
+require("sb.own_commands").declare("sb.purchases_commands", purchases.normalize)
 
--- Tells the users how large the tables are.
+-- Publishes the sizes of the tables to all users.
 function init()
-   require("sb.purchases_commands").measure(purchases.settle(sysbench.opt))
+   require("sb.purchases_commands").measure(purchases.normalize(sysbench.opt))
 end
 
 function sysbench.hooks.report_line(stat, final)
@@ -24,9 +24,9 @@ function sysbench.hooks.report_line(stat, final)
 end
 
 local con, d, text, begin, commit, sequence
-local queries -- this user only queries
+local queries_only -- true for the --query-threads
 
--- Statements on table n, made with their first use.
+-- Statements on table n, prepared at first use.
 local tables = setmetatable({}, {__index = function(list, n)
    local t = purchases.statements(con, d, opt, n)
    list[n] = t
@@ -34,13 +34,13 @@ local tables = setmetatable({}, {__index = function(list, n)
 end})
 
 function thread_init(id)
-   opt = purchases.settle(sysbench.opt)
+   opt = purchases.normalize(sysbench.opt)
    local drv = sysbench.sql.driver()
    con = drv:connect()
    d = require("sb.dialect_more").of(drv)
    sequence = purchases.sequences(opt)
-   queries = id >= opt.threads - opt.query_threads
-   if not queries then
+   queries_only = id >= opt.threads - opt.query_threads
+   if not queries_only then
       text = require("sb.purchases_text").new(opt)
       begin = con:prepare(d.begin_write, "begin")
       commit = con:prepare(d.commit, "commit")
@@ -58,34 +58,35 @@ function thread_done()
    con:disconnect()
 end
 
--- Rows of --max-rows that this user has taken and not inserted yet.
-local taken = 0
+-- Rows of --max-rows that this user has reserved and not inserted yet.
+local reserved = 0
 
--- Number of rows of the next transaction; 0 when there are enough.
-local function take()
+-- Returns the number of rows of the next transaction; 0 if --max-rows is
+-- reached. A transaction that is retried keeps its reservation.
+local function reserve_rows()
    local n = opt.rows_per_commit
-   if taken == 0 and opt.max_rows > 0 then
+   if reserved == 0 and opt.max_rows > 0 then
       local first = sequence.taken:next(n)
-      taken = math.max(math.min(n, opt.max_rows - first + 1), 0)
-   elseif taken == 0 then
-      taken = n
+      reserved = math.max(math.min(n, opt.max_rows - first + 1), 0)
+   elseif reserved == 0 then
+      reserved = n
    end
-   return taken
+   return reserved
 end
 
 local function insert(t, rows)
-   local most = opt.rows_per_insert
    while rows > 0 do
-      local n = math.min(rows, most)
+      local n = math.min(rows, opt.rows_per_insert)
       con:query(text:insert(t.name, n))
       rows = rows - n
    end
 end
 
--- How many of the oldest rows go with `rows` new ones. A table that is too
--- large shrinks by and by. What this user took upon itself is nobody else's,
--- and stays so when the transaction is tried again.
-local function surplus(t, rows)
+-- Returns how many of the oldest rows to delete when `rows` rows are inserted.
+-- At most twice as many are deleted as inserted, so a table that is too large
+-- shrinks gradually. Rows that a user plans to delete are not planned by other
+-- users, and the plan stays valid if the transaction is retried.
+local function rows_to_delete(t, rows)
    if opt.delete_per_insert then
       return rows
    elseif opt.with_max_table_rows and t.owed == 0 then
@@ -99,14 +100,15 @@ local function surplus(t, rows)
    return t.owed
 end
 
--- Reads some rows in order of an index, from somewhere on.
+-- Reads rows in the order of an index, starting at a random value.
 local function query(t)
    local q = t.queries[rand.uniform(1, #t.queries)]
    q.from:set(q.draw(opt, t))
    q.stmt:execute()
 end
 
--- Inserts `rows` rows and deletes `old`; returns how many are gone.
+-- Inserts `rows` rows and deletes the `old` oldest ones. Returns how many were
+-- deleted; in a pipeline, receive() returns that.
 local function change(t, rows, old)
    local deleted = 0
    -- A single statement is a transaction by itself.
@@ -126,8 +128,8 @@ local function change(t, rows, old)
    return deleted
 end
 
--- Fetches the answers of the pipeline; returns how many rows its DELETE met,
--- which is the last statement but for COMMIT.
+-- Fetches the results of the pipeline. Returns how many rows its DELETE
+-- affected, which is the second to last statement: COMMIT follows it.
 local function receive()
    local n, deleted = con:pipeline_send(), 0
    for i = 1, n do
@@ -140,7 +142,7 @@ local function receive()
 end
 
 local function transaction(t, rows)
-   local old = surplus(t, rows)
+   local old = rows_to_delete(t, rows)
    if opt.pipeline then
       con:pipeline_begin()
    end
@@ -153,7 +155,7 @@ local function transaction(t, rows)
    elseif opt.pipeline then
       con:pipeline_run()
    end
-   taken, t.owed = 0, 0
+   reserved, t.owed = 0, 0
    t.inserted:next(rows)
    sequence.inserted:next(rows)
    if deleted > 0 then
@@ -164,14 +166,14 @@ end
 
 function event()
    local t = tables[rand.uniform(1, opt.tables)]
-   if queries then
+   if queries_only then
       if opt.max_rows > 0 and sequence.inserted:last() >= opt.max_rows then
          return true
       end
       query(t)
       return
    end
-   local rows = take()
+   local rows = reserve_rows()
    if rows == 0 then
       return true
    end

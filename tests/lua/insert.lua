@@ -1,8 +1,8 @@
 #!/usr/bin/env sysbench
 -- SPDX-License-Identifier: GPL-2.0-or-later
 --
--- One INSERT an event, with the options of sysbench 0.5. With
--- --oltp-auto-inc=off the tables are prepared empty, see oltp_insert.lua.
+-- One INSERT per event, with the options of sysbench 0.5. With
+-- --oltp-auto-inc=off, prepare leaves the tables empty; see oltp_insert.lua.
 
 local insert = require("sb.insert")
 

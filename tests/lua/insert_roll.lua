@@ -1,8 +1,8 @@
 #!/usr/bin/env sysbench
 -- SPDX-License-Identifier: GPL-2.0-or-later
 --
--- A transaction inserts a row with a new id, the greatest so far, and adds its
--- k to three roll-ups of the table: sums over 10, 100 and 1,000 ids.
+-- Each transaction inserts a row with the highest id so far and adds its k to
+-- three roll-ups of the table: sums over 10, 100 and 1,000 ids.
 
 local roll = require("sb.roll")
 
@@ -10,17 +10,17 @@ sysbench.cmdline.options = roll.declarations()
 
 local opt -- the settings
 
-require("sb.own_commands").declare("sb.roll_commands", roll.settle)
+require("sb.own_commands").declare("sb.roll_commands", roll.normalize)
 
--- New ids come after those of the rows that are there.
+-- New ids continue after the highest existing id.
 function init()
-   require("sb.roll_commands").number_on(roll.settle(sysbench.opt))
+   require("sb.roll_commands").continue_ids(roll.normalize(sysbench.opt))
 end
 
 local rand = sysbench.rand
 local con, d, begin, commit
 
--- The statements on table n, which are made with their first use.
+-- Statements on table n, prepared at first use.
 local tables = setmetatable({}, {__index = function(list, n)
    local t = roll.statements(con, d, opt, n)
    list[n] = t
@@ -28,7 +28,7 @@ local tables = setmetatable({}, {__index = function(list, n)
 end})
 
 function thread_init()
-   opt = roll.settle(sysbench.opt)
+   opt = roll.normalize(sysbench.opt)
    local drv = sysbench.sql.driver()
    con = drv:connect()
    d = require("sb.dialect_more").of(drv)
@@ -52,7 +52,7 @@ function thread_done()
    con:disconnect()
 end
 
--- The parts of a row and of its roll-ups that are the same.
+-- Sets the parameters that the row and its roll-ups share.
 local function set_common(t)
    t.k:set(rand.default(0, roll.K_MAX))
    if t.hid then

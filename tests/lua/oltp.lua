@@ -1,8 +1,8 @@
 #!/usr/bin/env sysbench
 -- SPDX-License-Identifier: GPL-2.0-or-later
 --
--- The classic mix with the options of sysbench 0.5 ('sysbench oltp', without
--- .lua, runs oltp_0_4).
+-- The classic OLTP mix with the options of sysbench 0.5 ('sysbench oltp',
+-- without .lua, runs oltp_0_4).
 
 local legacy = require("sb.legacy")
 

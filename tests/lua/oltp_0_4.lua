@@ -1,9 +1,9 @@
 #!/usr/bin/env sysbench
 -- SPDX-License-Identifier: GPL-2.0-or-later
 --
--- The test of sysbench 0.4 that 'sysbench oltp' and --test=oltp mean: one
--- table, prepared statements, and modes. docs/workloads.md says where it
--- differs from that program.
+-- The test of sysbench 0.4, which 'sysbench oltp' and --test=oltp run: one
+-- table, prepared statements, and several modes. docs/workloads.md lists the
+-- differences from sysbench 0.4.
 
 local dialect = require("sb.dialect")
 local makers = require("sb.makers")
@@ -35,20 +35,19 @@ local function check_delays(o)
    end
 end
 
--- What has no place in a pipeline.
+-- Rejects modes that cannot use a pipeline.
 local function check_pipeline(opt)
    if opt.mode == "sp" then
-      error("--oltp-test-mode=sp: a call may have any number of results " ..
-         "and commit by itself, so it cannot be part of a pipeline: leave " ..
-         "out --oltp-pipeline", 0)
+      error("--oltp-test-mode=sp cannot be used with --oltp-pipeline: a " ..
+         "call may return any number of results and commit", 0)
    elseif opt.reconnect_mode == "query" or opt.reconnect_mode == "random" then
-      error(string.format("--oltp-reconnect-mode=%s connects anew after " ..
-         "each query, so nothing is sent together: leave out " ..
-         "--oltp-pipeline", opt.reconnect_mode), 0)
+      error(string.format("--oltp-reconnect-mode=%s cannot be used with " ..
+         "--oltp-pipeline: it reconnects after single queries",
+         opt.reconnect_mode), 0)
    end
 end
 
--- Settings of 1.x names, with the modes added.
+-- Returns the settings under their 1.x names, with the modes added.
 local function settings()
    local o = sysbench.opt
    local opt = old_names.from_old(o)
@@ -61,8 +60,8 @@ local function settings()
       "transaction", "query", "random")
    opt.dist = choice("oltp_dist_type", "special", "uniform", "gaussian")
    if opt.mode == "sp" and o.oltp_sp_name == "" then
-      error("--oltp-test-mode=sp calls a stored procedure that you have " ..
-         "made: name it by --oltp-sp-name", 0)
+      error("--oltp-test-mode=sp needs the name of a stored procedure: " ..
+         "give --oltp-sp-name", 0)
    end
    if opt.pipeline then
       check_pipeline(opt)
@@ -94,18 +93,18 @@ end
 local function cmd_check()
    local opt = settings()
    if opt.mode == "nontrx" and opt.nontrx == "insert" then
-      opt.table_size = 0 -- the run begins with an empty table
+      opt.table_size = 0 -- the run starts with an empty table
    end
    require("sb.check_rows").check(opt)
 end
 
-local together = sysbench.cmdline.PARALLEL_COMMAND
+local parallel_command = sysbench.cmdline.PARALLEL_COMMAND
 
 sysbench.cmdline.commands = {
-   prepare = {cmd_prepare, together},
-   warmup = {cmd_warmup, together},
-   prewarm = {cmd_warmup, together},
-   check = {cmd_check, together},
+   prepare = {cmd_prepare, parallel_command},
+   warmup = {cmd_warmup, parallel_command},
+   prewarm = {cmd_warmup, parallel_command},
+   check = {cmd_check, parallel_command},
 }
 
 function cleanup()
@@ -115,7 +114,8 @@ function cleanup()
    end)
 end
 
--- What a procedure uses is its own business.
+-- The tables are not checked in the sp mode: which tables the procedure uses is
+-- unknown.
 if sysbench.cmdline.main_state then
    function sysbench.hooks.check_tables()
       local opt = settings()
@@ -123,17 +123,17 @@ if sysbench.cmdline.main_state then
          or opt.mode == "nontrx" and opt.nontrx ~= "insert"
       then
          local check = require("sb.check_tables")
-         check.look(opt, check.ROWS)
+         check.check(opt, check.ROWS)
       end
    end
 end
 
--- The insert mode starts from an empty table.
+-- The insert mode starts with an empty table.
 function init()
    local opt = settings()
    if opt.mode == "nontrx" and opt.nontrx == "insert" then
       local check = require("sb.check_tables")
-      check.look(opt, check.TABLES)
+      check.check(opt, check.TABLES)
       require("sb.databases").each(function(con, d)
          con:query(d.truncate:format(schema.name(opt, 1)))
       end)
@@ -156,8 +156,8 @@ function draw.gaussian(size)
    return math.floor(sum / count)
 end
 
--- dist_res percent of the draws hit the dist_pct percent of the rows that lie
--- in the middle, evenly; the others are gaussian.
+-- --oltp-dist-res percent of the ids are uniformly distributed over the
+-- --oltp-dist-pct percent of the rows in the middle; the others are gaussian.
 function draw.special(size)
    local opt = sysbench.opt
    if sysbench.rand.uniform(1, 100) > opt.oltp_dist_res then
@@ -184,10 +184,10 @@ local pause = 0 -- think time before the next event, in seconds
 local count = 0 -- events of this thread
 
 -- Two sets of statements on one connection: those that stay prepared, and
--- those that connect anew after each query.
-local kept, brief = {}, {}
-local kept_mix, brief_mix
-local stale = false -- the kept ones died with their connection
+-- those that reconnect after each query.
+local kept, one_shot = {}, {}
+local kept_mix, one_shot_mix
+local stale = false -- the kept statements were closed with their connection
 
 local function prepare_set(set, m)
    m:open(opt)
@@ -203,8 +203,8 @@ local function reconnect()
    pause = pause + sysbench.opt.oltp_connect_delay / 1e6
 end
 
--- Think time: 0.4 slept before each query, inside the transaction. Here the
--- sum is slept before the event, so that it is in no latency.
+-- Think time: 0.4 slept before each query, inside the transaction. Here the sum
+-- is slept before the event, so that no latency includes it.
 local function think(queries)
    local min = sysbench.opt.oltp_user_delay_min
    local max = sysbench.opt.oltp_user_delay_max
@@ -219,16 +219,16 @@ local function think(queries)
    end
 end
 
--- A number that no other event of any thread has.
+-- Returns a number that no other event of any thread has.
 local function event_number()
    return count * sysbench.opt.threads + sysbench.tid
 end
 
 -- Modes ----------------------------------------------------------------------
 --
--- queries(): how many queries an event has, for the think time.
+-- queries(): number of queries per event, for the think time.
 
-local point_key -- of complex and simple
+local point_key -- key of the point selects in the complex and simple modes
 
 local function open_point(set, m)
    if sysbench.opt.oltp_point_select_mysql_handler then
@@ -260,8 +260,9 @@ modes.simple = {
 
 modes.complex = {
    statements = function(set, m)
-      -- A connection that ends after each query takes its transaction along.
-      set.trx = not opt.skip_trx and set ~= brief
+      -- A connection that is closed after each query cannot keep a transaction
+      -- open.
+      set.trx = not opt.skip_trx and set ~= one_shot
       if set.trx then
          m:prepare_begin(d, opt, opt.read_only)
          m:prepare_commit(d, opt, opt.read_only)
@@ -303,7 +304,7 @@ modes.complex = {
          m:index_updates(opt, 1)
          m:non_index_updates(opt, 1)
          for _ = 1, opt.delete_inserts do
-            -- 0.4 updates the row that it is going to delete.
+            -- 0.4 updates the row before it deletes it.
             local id = draw_id(opt)
             set.param[1].index_updates[1]:set(id)
             set.stmt[1].index_updates:execute()
@@ -330,8 +331,8 @@ function nontrx.update_nokey(_, m)
    m:non_index_updates(opt, 1)
 end
 
--- A different row each time, until all are gone. The prime is larger than
--- most tables, so its multiples visit each row once.
+-- Deletes a different row each time, until all are deleted. The prime is larger
+-- than most tables, so its multiples visit each row once.
 function nontrx.delete(set)
    local size = math.max(opt.table_size, 1)
    local n = event_number() % size * 2147483647LL % size
@@ -398,12 +399,12 @@ function thread_init()
    mode = modes[opt.mode]
    local con
    con, d = connect()
-   kept.con, brief.con = con, con
+   kept.con, one_shot.con = con, con
    kept_mix = mix.new(kept, mix.prepared, draw_id)
-   brief_mix = mix.new(brief, makers.once(reconnect), draw_id)
-   brief_mix.brief = true
+   one_shot_mix = mix.new(one_shot, makers.once(reconnect), draw_id)
+   one_shot_mix.one_shot = true
    prepare_set(kept, kept_mix)
-   prepare_set(brief, brief_mix)
+   prepare_set(one_shot, one_shot_mix)
    pause = sysbench.opt.oltp_connect_delay / 1e6
    think(mode.queries())
 end
@@ -415,7 +416,7 @@ function thread_done()
    kept.con:disconnect()
 end
 
--- The event, on the statements that stay prepared.
+-- Executes an event with the statements that stay prepared.
 local function execute()
    if stale then
       prepare_set(kept, kept_mix)
@@ -438,7 +439,7 @@ function event()
       how = at_random[sysbench.rand.uniform(1, 3)]
    end
    if how == "query" then
-      mode.event(brief, brief_mix)
+      mode.event(one_shot, one_shot_mix)
    else
       execute()
    end

@@ -1,8 +1,8 @@
 -- SPDX-License-Identifier: GPL-2.0-or-later
 --
--- What the oltp_*.lua workloads have in common, and what scripts of others
--- build upon: options, commands, and the functions below, all of them global
--- on purpose. A script that requires this file defines prepare_statements()
+-- The options, commands and functions that the oltp_*.lua workloads and
+-- third-party scripts share. The functions are global so that scripts can
+-- replace them. A script that requires this file defines prepare_statements()
 -- and event().
 
 local sysbench = sysbench
@@ -16,9 +16,10 @@ sysbench.cmdline.options = options.declarations("oltp")
 -- Statements and parameters live in the globals con, stmt and param.
 local m = mix.new(mix.globals, mix.prepared)
 
--- Commands. What they do is in a file that the users of a run do not load.
+-- Commands. Their code is in sb/commands.lua, which the users of a run do not
+-- load.
 
-local own -- functions of this file that scripts replace
+local own -- functions of this file that scripts may replace
 
 function cmd_prepare()
    require("sb.commands").prepare(own)
@@ -38,7 +39,7 @@ function cleanup()
    require("sb.commands").cleanup()
 end
 
--- Creates, fills and indexes table number table_num through `connection`.
+-- Creates, fills and indexes table number table_num over `connection`.
 function create_table(driver, connection, table_num)
    require("sb.commands").create_table(own, driver, connection, table_num)
 end
@@ -66,7 +67,7 @@ local function dialect()
    return require("sb.dialect").of(drv)
 end
 
--- read_only: the transactions change nothing.
+-- read_only: the transactions do not change any rows.
 function prepare_begin(read_only)
    m:prepare_begin(dialect(), sysbench.opt, read_only)
 end
@@ -79,7 +80,7 @@ function prepare_for_each_table(key)
    m:prepare(sysbench.opt, key)
 end
 
--- prepare_point_selects() and so on.
+-- Defines prepare_point_selects() and so on.
 for _, key in ipairs{"point_selects", "simple_ranges", "sum_ranges",
    "order_ranges", "distinct_ranges", "index_updates", "non_index_updates"}
 do
@@ -98,7 +99,7 @@ function close_statements()
 end
 
 function thread_init()
-   local opt = options.settle(sysbench.opt)
+   local opt = options.normalize(sysbench.opt)
    drv = sysbench.sql.driver()
    con = drv:connect()
    m:open(opt)
@@ -163,7 +164,7 @@ end
 
 local events = 0
 
--- To be called at the end of event(): connects anew every --reconnect events.
+-- To be called at the end of event(): reconnects every --reconnect events.
 function check_reconnect()
    if sysbench.opt.reconnect > 0 then
       events = events + 1

@@ -1,7 +1,7 @@
 #!/usr/bin/env sysbench
 -- SPDX-License-Identifier: GPL-2.0-or-later
 --
--- One DELETE by primary key an event.
+-- One DELETE by primary key per event.
 
 require("oltp_common")
 if not check_reconnect then require("sb.older_common") end

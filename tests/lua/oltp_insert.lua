@@ -1,8 +1,8 @@
 #!/usr/bin/env sysbench
 -- SPDX-License-Identifier: GPL-2.0-or-later
 --
--- One INSERT an event. With --auto-inc=off the tables are prepared empty,
--- because rows of the preparation could have the ids that the run chooses.
+-- One INSERT per event. With --auto-inc=off, prepare leaves the tables empty,
+-- because its rows could have ids that the run chooses at random.
 
 require("oltp_common")
 if not check_reconnect then require("sb.older_common") end

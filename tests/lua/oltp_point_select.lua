@@ -1,13 +1,13 @@
 #!/usr/bin/env sysbench
 -- SPDX-License-Identifier: GPL-2.0-or-later
 --
--- One SELECT by primary key an event.
+-- One SELECT by primary key per event.
 
 require("oltp_common")
 if not check_reconnect then require("sb.older_common") end
 
 function prepare_statements()
-   -- --point-selects speaks of transactions; the event here is one query.
+   -- --point-selects is per transaction; here each event is one query.
    sysbench.opt.point_selects = 1
    prepare_point_selects()
 end

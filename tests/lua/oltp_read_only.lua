@@ -1,7 +1,7 @@
 #!/usr/bin/env sysbench
 -- SPDX-License-Identifier: GPL-2.0-or-later
 --
--- The SELECTs of the classic mix, in a transaction that changes nothing.
+-- The SELECTs of the classic OLTP mix, in a read-only transaction.
 
 require("oltp_common")
 if not check_reconnect then require("sb.older_common") end

@@ -1,7 +1,7 @@
 #!/usr/bin/env sysbench
 -- SPDX-License-Identifier: GPL-2.0-or-later
 --
--- Reads and writes in one transaction: the classic mix.
+-- The classic OLTP mix: reads and writes in one transaction.
 
 require("oltp_common")
 if not check_reconnect then require("sb.older_common") end

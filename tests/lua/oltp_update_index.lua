@@ -1,7 +1,7 @@
 #!/usr/bin/env sysbench
 -- SPDX-License-Identifier: GPL-2.0-or-later
 --
--- Updates of the indexed column, --index-updates of them an event.
+-- UPDATEs of the indexed column, --index-updates per event.
 
 require("oltp_common")
 if not check_reconnect then require("sb.older_common") end

@@ -1,7 +1,7 @@
 #!/usr/bin/env sysbench
 -- SPDX-License-Identifier: GPL-2.0-or-later
 --
--- The statements of the classic mix that write, in one transaction.
+-- The writes of the classic OLTP mix, in one transaction.
 
 require("oltp_common")
 if not check_reconnect then require("sb.older_common") end

@@ -1,6 +1,6 @@
 #!/usr/bin/env sysbench
 -- SPDX-License-Identifier: GPL-2.0-or-later
 --
--- One SELECT of pad by primary key an event, with the options of 0.5.
+-- One SELECT of pad by primary key per event, with the options of 0.5.
 
 require("sb.legacy").declare_single("pad_selects")

@@ -1,8 +1,8 @@
 #!/usr/bin/env sysbench
 -- SPDX-License-Identifier: GPL-2.0-or-later
 --
--- One SELECT an event, for --random-points values of k in an IN list. Was
--- made to see how segmented key caches scale.
+-- One SELECT per event, with --random-points values of k in an IN list. It was
+-- written to test how segmented key caches scale.
 
 require("oltp_common")
 
@@ -10,7 +10,8 @@ local mix = require("sb.mix")
 local segments = require("sb.segments")
 
 segments.declare{
-   random_points = {"Values in the IN list", 10, sysbench.cmdline.ARG_INT},
+   random_points = {"Number of values in the IN list", 10,
+      sysbench.cmdline.ARG_INT},
 }
 
 local select_points, points, first, last

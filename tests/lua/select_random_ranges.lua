@@ -1,8 +1,8 @@
 #!/usr/bin/env sysbench
 -- SPDX-License-Identifier: GPL-2.0-or-later
 --
--- One SELECT an event, counting the rows in --number-of-ranges ranges of k.
--- Was made to see how segmented key caches scale.
+-- One SELECT per event that counts the rows in --number-of-ranges ranges of k.
+-- It was written to test how segmented key caches scale.
 
 require("oltp_common")
 
@@ -10,9 +10,9 @@ local mix = require("sb.mix")
 local segments = require("sb.segments")
 
 segments.declare{
-   number_of_ranges = {"Ranges in the condition", 10,
+   number_of_ranges = {"Number of ranges in the WHERE clause", 10,
       sysbench.cmdline.ARG_INT},
-   delta = {"Last value of a range less its first", 5,
+   delta = {"Last value of a range minus its first", 5,
       sysbench.cmdline.ARG_INT},
 }
 

@@ -1,7 +1,7 @@
 #!/usr/bin/env sysbench
 -- SPDX-License-Identifier: GPL-2.0-or-later
 --
--- One UPDATE of an unindexed column an event, with the options of 0.5.
+-- One UPDATE of an unindexed column per event, with the options of 0.5.
 
 require("sb.legacy").declare{
    statements = function(e)

@@ -1,9 +1,9 @@
 #!/usr/bin/env sysbench
 -- SPDX-License-Identifier: GPL-2.0-or-later
 --
--- Documents with arrays: elements are pushed, popped, added to sets, changed
--- in their places, and looked for. check finds updates that were lost or
--- applied by halves, for each document counts what was done to it.
+-- Documents with arrays: pushes, pops and adds elements to sets, updates
+-- elements in place and searches for them. Each document counts its updates, so
+-- check finds updates that were lost or only partly applied.
 
 local workload = require("sb.doc_workload")
 local arrays = require("sb.doc_arrays")

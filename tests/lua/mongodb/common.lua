@@ -1,12 +1,12 @@
 -- SPDX-License-Identifier: GPL-2.0-or-later
 --
--- For scripts of the 0.5 generation that load it by
+-- For scripts written for sysbench 0.5, which load it with
 --
 --    dofile(pathtest .. "common.lua")
 --
--- and use its globals: set_vars(), which turns the option texts into numbers
--- and booleans, create_insert(n), prepare() and cleanup(). Such scripts
--- declare no options; what they are given arrives as global strings.
+-- and use its globals: set_vars(), which converts the option strings to
+-- numbers and booleans, create_insert(n), prepare() and cleanup(). Such scripts
+-- declare no options; the options given arrive as global strings.
 
 local numbers = {
    oltp_table_size = 10000,
@@ -25,7 +25,7 @@ local numbers = {
 
 local booleans = {oltp_auto_inc = true, oltp_read_only = false}
 
--- May be called any number of times.
+-- May be called repeatedly.
 function set_vars()
    for name, default in pairs(numbers) do
       _G[name] = tonumber(_G[name]) or default
@@ -50,7 +50,7 @@ local function tables()
    return require("sb.doc_tables").derive{}
 end
 
--- Makes, fills and indexes collection sbtest<n>.
+-- Creates, fills and indexes collection sbtest<n>.
 function create_insert(n)
    local opt = settings()
    opt.tables = n

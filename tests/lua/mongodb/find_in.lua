@@ -1,8 +1,8 @@
 #!/usr/bin/env sysbench
 -- SPDX-License-Identifier: GPL-2.0-or-later
 --
--- $in: many documents by their ids, or by values of the indexed k, in one
--- command, to read or to update.
+-- $in: reads or updates many documents with one command, by their ids or by
+-- values of the indexed field k.
 
 local workload = require("sb.doc_workload")
 
@@ -21,8 +21,8 @@ local function verify(list, found)
       seen[v] = true
    end
    if found ~= different then
-      error(string.format("%d documents for %d different ids", found,
-         different), 0)
+      error(string.format("the command matched %d documents, but its list " ..
+         "has %d different ids", found, different), 0)
    end
 end
 
@@ -33,14 +33,14 @@ workload.declare{
 
    options = function(kind)
       return {
-         in_size = kind.int("Values in a list", 10),
-         in_selects = kind.int("Finds by a list of ids an event", 10),
-         in_k_selects = kind.int("Finds by a list of values of k an event", 1),
-         in_updates = kind.int("Updates of all documents of a list an event",
-            1),
-         limit = kind.int("Documents that a find by k returns at most", 100),
-         verify = kind.bool("Compare each answer with the number of " ..
-            "different ids in its list", false),
+         in_size = kind.int("Number of values in a list", 10),
+         in_selects = kind.int("Finds by a list of ids per event", 10),
+         in_k_selects = kind.int("Finds by a list of values of k per event", 1),
+         in_updates = kind.int("Updates by a list of ids per event", 1),
+         limit = kind.int("Maximum number of documents that a find by k " ..
+            "returns", 100),
+         verify = kind.bool("Compare the size of each result with the " ..
+            "number of different ids in its list", false),
       }
    end,
 

@@ -1,10 +1,10 @@
 #!/usr/bin/env sysbench
 -- SPDX-License-Identifier: GPL-2.0-or-later
 --
--- One document of your own an event.
+-- Inserts one document given by --document per event.
 --
--- --document has {"$arg": 1} for the next id, {"$arg": 2} for a random k,
--- {"$arg": 3} and {"$arg": 4} for random texts of 119 and 59 characters.
+-- In --document, {"$arg": 1} is the next id, {"$arg": 2} a random k,
+-- {"$arg": 3} and {"$arg": 4} are random strings of 119 and 59 characters.
 
 local schema = require("sb.schema")
 local values = require("sb.doc_values")
@@ -18,8 +18,9 @@ require("sb.doc_workload").declare{
    fields = {},
 
    options = function(kind)
-      return {document = kind.text("The document, as JSON; {\"$arg\": n}: " ..
-         "1 the next id, 2 a random k, 3 and 4 random texts",
+      return {document = kind.text("Document to insert, as JSON; " ..
+         "{\"$arg\": n} with n = 1: the next id, 2: a random k, 3 and 4: " ..
+         "random strings",
          '{"_id": {"$arg": 1}, "k": {"$arg": 2}, "c": {"$arg": 3}, ' ..
          '"pad": {"$arg": 4}}')}
    end,

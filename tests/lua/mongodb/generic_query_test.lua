@@ -1,11 +1,11 @@
 #!/usr/bin/env sysbench
 -- SPDX-License-Identifier: GPL-2.0-or-later
 --
--- One query of your own an event.
+-- Executes one query given by --query per event.
 --
--- --query has {"$arg": 1} for a random id, {"$arg": 2} for the id
--- --range-size - 1 further and {"$arg": 3} for a random k; --fields, --sort and
--- --limit as of find().
+-- In --query, {"$arg": 1} is a random id, {"$arg": 2} this id plus --range-size
+-- minus 1, and {"$arg": 3} a random k. --fields, --sort and --limit are passed
+-- to find().
 
 local schema = require("sb.schema")
 local values = require("sb.doc_values")
@@ -17,14 +17,14 @@ require("sb.doc_workload").declare{
 
    options = function(kind)
       return {
-         query = kind.text("The filter, as JSON, empty: all; " ..
-            "{\"$arg\": n}: 1 a random id, 2 the last id of a range from " ..
-            "there, 3 a random k",
+         query = kind.text("Filter, as JSON; empty: all documents; " ..
+            "{\"$arg\": n} with n = 1: a random id, 2: the last id of the " ..
+            "range that starts there, 3: a random k",
             '{"_id": {"$arg": 1}}'),
          fields = kind.text("Fields to return, as JSON; empty: all", ""),
-         sort = kind.text("Order of the result, as JSON; empty: any", ""),
-         limit = kind.int("Documents to return at most, 0: all", 0),
-         range_size = kind.int("Ids in a range", 100),
+         sort = kind.text("Sort order, as JSON; empty: none", ""),
+         limit = kind.int("Maximum number of documents to return; 0: all", 0),
+         range_size = kind.int("Number of ids in a range", 100),
       }
    end,
 

@@ -1,9 +1,9 @@
 #!/usr/bin/env sysbench
 -- SPDX-License-Identifier: GPL-2.0-or-later
 --
--- Places on the globe, around cities or everywhere: what is near a point, what
--- is within a circle, whose area a point lies in, and places that move. check
--- compares the server's answers with distances of its own.
+-- Places on the globe, around cities or anywhere: finds places near a point or
+-- within a circle and areas that contain a point, and moves places. check
+-- compares the server's results with distances that it computes itself.
 
 local workload = require("sb.doc_workload")
 local geo = require("sb.doc_geo")

@@ -2,8 +2,8 @@
 -- SPDX-License-Identifier: GPL-2.0-or-later
 --
 -- Updates in place by operators: $inc, $set, $push with $slice, $min and $max,
--- arrayFilters. check finds updates that were lost or applied by halves, for
--- each document counts what was done to it.
+-- arrayFilters. Each document counts its updates, so check finds updates that
+-- were lost or only partly applied.
 
 local workload = require("sb.doc_workload")
 local schema = require("sb.schema")

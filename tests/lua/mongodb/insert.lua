@@ -1,8 +1,8 @@
 #!/usr/bin/env sysbench
 -- SPDX-License-Identifier: GPL-2.0-or-later
 --
--- One new document an event, with the next id; --auto-inc=off: with random
--- ids, which no two calls get.
+-- Inserts one document per event, with the next id or, with --auto-inc=off, a
+-- unique random id.
 
 local schema = require("sb.schema")
 
@@ -14,11 +14,11 @@ require("sb.doc_workload").declare{
    commands = "sb.doc_insert_commands",
 
    options = function(kind)
-      return {auto_inc = kind.bool("Ids that go on where those in the " ..
-         "collection end; off: random ones", true)}
+      return {auto_inc = kind.bool("Number new documents after the highest " ..
+         "id in the collection; off: use unique random ids", true)}
    end,
 
-   -- New ids come after those that are there.
+   -- New ids continue after the highest existing id.
    init = function(db, opt)
       for n = 1, opt.tables do
          local last = db:collection(schema.name(opt, n)):find_one({},

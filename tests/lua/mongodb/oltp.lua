@@ -1,6 +1,6 @@
 #!/usr/bin/env sysbench
 -- SPDX-License-Identifier: GPL-2.0-or-later
 --
--- The classic mix on documents: reads by id, ranges and writes.
+-- The classic OLTP mix on documents: reads by id, ranges and writes.
 
 require("sb.doc_oltp").declare{reads = true, ranges = true, writes = true}

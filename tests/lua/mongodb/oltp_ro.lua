@@ -1,6 +1,6 @@
 #!/usr/bin/env sysbench
 -- SPDX-License-Identifier: GPL-2.0-or-later
 --
--- The reads of the classic mix on documents: by id and by ranges.
+-- The reads of the classic OLTP mix on documents: by id and by range.
 
 require("sb.doc_oltp").declare{reads = true, ranges = true}

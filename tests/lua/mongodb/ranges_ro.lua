@@ -1,6 +1,6 @@
 #!/usr/bin/env sysbench
 -- SPDX-License-Identifier: GPL-2.0-or-later
 --
--- Ranges of documents: read, summed, sorted, distinct.
+-- Reads, sums, sorts and finds distinct values of ranges of documents.
 
 require("sb.doc_oltp").declare{ranges = true}

@@ -1,8 +1,8 @@
 #!/usr/bin/env sysbench
 -- SPDX-License-Identifier: GPL-2.0-or-later
 --
--- $unionWith: ranges of two collections, the n-th and the next one, read and
--- summed as one.
+-- $unionWith: reads and sums ranges over two collections, a random one and the
+-- next.
 
 local workload = require("sb.doc_workload")
 local schema = require("sb.schema")
@@ -14,7 +14,8 @@ local function range()
    return {["$match"] = {_id = {["$gte"] = arg(1), ["$lte"] = arg(2)}}}
 end
 
--- The pipeline of a range of both, with more stages behind.
+-- The pipeline that unites a range of both collections, followed by the stages
+-- given.
 local function both(other, ...)
    return {range(), {["$unionWith"] = {coll = other, pipeline = {range()}}},
       ...}
@@ -26,18 +27,18 @@ workload.declare{
 
    options = function(kind)
       return {
-         tables = kind.int("Number of collections, two at least", 2),
-         range_size = kind.int("Ids in a range", 100),
-         unions = kind.int("Ranges of two collections read in order of c " ..
-            "an event", 1),
-         union_sums = kind.int("Sums of k over ranges of two collections an " ..
-            "event", 1),
+         tables = kind.int("Number of collections, at least 2", 2),
+         range_size = kind.int("Number of ids in a range", 100),
+         unions = kind.int("Reads of a range of two collections, sorted by " ..
+            "c, per event", 1),
+         union_sums = kind.int("Sums of k over a range of two collections " ..
+            "per event", 1),
       }
    end,
 
-   settle = function(opt)
+   check_options = function(opt)
       if opt.tables < 2 then
-         error("--tables must be at least 2: unions are of two collections", 0)
+         error("--tables must be at least 2: a union needs two collections", 0)
       end
    end,
 

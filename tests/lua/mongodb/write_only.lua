@@ -1,6 +1,6 @@
 #!/usr/bin/env sysbench
 -- SPDX-License-Identifier: GPL-2.0-or-later
 --
--- The writes of the classic mix on documents: updates and upserts.
+-- The writes of the classic OLTP mix on documents: updates and upserts.
 
 require("sb.doc_oltp").declare{writes = true}

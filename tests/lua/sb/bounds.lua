@@ -1,33 +1,33 @@
 -- SPDX-License-Identifier: GPL-2.0-or-later
 --
--- Bounds of the numbers among a script's options.
+-- Checks the values of a script's options.
 
 local M = {}
 
-local function complain(name, what, value)
-   error(string.format("--%s must be %s, not %s", name:gsub("_", "-"), what,
+local function reject(name, allowed, value)
+   error(string.format("--%s must be %s, not %s", name:gsub("_", "-"), allowed,
       tostring(value)), 0)
 end
 
--- bounds: name = {least, most}. Returns opt.
+-- Raises an error if a number is out of bounds: name = {min, max}. Returns opt.
 function M.check(opt, bounds)
    for name, b in pairs(bounds) do
       local value = opt[name]
       if value < b[1] or value > b[2] then
-         complain(name, string.format("from %.0f to %.0f", b[1], b[2]), value)
+         reject(name, string.format("from %.0f to %.0f", b[1], b[2]), value)
       end
    end
    return opt
 end
 
--- The option is one of the words.
+-- Raises an error unless the option is one of the words.
 function M.one_of(opt, name, words)
    for _, word in ipairs(words) do
       if opt[name] == word then
          return
       end
    end
-   complain(name, table.concat(words, ", ", 1, #words - 1) .. " or " ..
+   reject(name, table.concat(words, ", ", 1, #words - 1) .. " or " ..
       words[#words], "'" .. opt[name] .. "'")
 end
 

@@ -1,30 +1,31 @@
 -- SPDX-License-Identifier: GPL-2.0-or-later
 --
--- Making, filling and removing the tables of sb/schema.lua: what commands do.
--- The users of a run never load this.
+-- Creates, fills and drops the tables of sb/schema.lua, for commands. The users
+-- of a run never load this.
 
 local partitions = require("sb.partitions")
 local schema = require("sb.schema")
 
 local M = {}
 
-local MOST = 2147483647 -- rows: the ids of a table are INTEGER
+local MAX_ROWS = 2147483647 -- the ids of a table are INTEGER
 
 M.name = schema.name
 M.table_word, M.rows_word = "table", "rows" -- for messages
 
--- One write a line: threads share the stream.
-function M.say(format, ...)
+-- Prints a line with a single write, because threads share the stream.
+function M.print_line(format, ...)
    sysbench.parallel.progress()
    io.stdout:write(string.format(format, ...) .. "\n")
 end
 
--- What the names of table n's indexes end with.
+-- Returns the suffix of the names of table n's indexes.
 local function suffix(opt, n)
    return opt.table_name or tostring(n)
 end
 
--- Text of CREATE TABLE for table n. options: what follows its columns.
+-- Returns the CREATE TABLE statement for table n. options: the text after its
+-- columns.
 local function definition(d, opt, n, options)
    local key = not d.key_after_rows and "PRIMARY KEY (id)"
    if opt.secondary then
@@ -43,7 +44,7 @@ end
 
 local function exists(con, d, name)
    local count = d.find_table and con:query_row(d.find_table:format(name))
-   -- A dry run (--mysql-dry-run) has no answer.
+   -- With --mysql-dry-run there is no result.
    return count ~= nil and tonumber(count) ~= 0
 end
 
@@ -60,16 +61,16 @@ local function create_parts(con, parts)
    end
 end
 
--- Makes table n, empty. An error when there is one already.
+-- Creates table n without rows. Raises an error if it already exists.
 function M.create(con, d, opt, n)
    local name = schema.name(opt, n)
-   if opt.table_size > MOST then
-      error(string.format("--table-size must be at most %d, which is the " ..
-         "greatest id that fits into an INTEGER", MOST), 0)
+   if opt.table_size > MAX_ROWS then
+      error(string.format("--table-size must be at most %d, the largest " ..
+         "id that fits into an INTEGER column", MAX_ROWS), 0)
    end
    local options, parts = partitions.apply(d, opt, name, d.table_options(opt))
    M.refuse_existing(con, d, name)
-   M.say("Creating table '%s'...", name)
+   M.print_line("Creating table '%s'...", name)
    con:query(definition(d, opt, n, options))
    local ok, err = pcall(create_parts, con, parts)
    if not ok then
@@ -81,19 +82,21 @@ function M.create(con, d, opt, n)
    end
 end
 
--- What takes the rows of table n: see fill().
+-- Returns a loader for the rows of table n: see fill().
 function M.loader(con, opt, n)
    return con:load(schema.name(opt, n), schema.columns)
 end
 
--- To be said once a table, before its first row.
+-- To be called once per table, before its first row.
 function M.announce_rows(opt, n)
-   M.say("Inserting %d records into '%s'", opt.table_size, schema.name(opt, n))
+   M.print_line("Inserting %d records into '%s'", opt.table_size,
+      schema.name(opt, n))
 end
 
--- Writes the rows first..last of table n to a loader, as the user's own
--- random stream never sees. c and pad: functions for scripts that replaced
--- get_c_value() and get_pad_value(), else nil.
+-- Writes the rows first..last of table n to a loader. Their values depend only
+-- on the table and the id; the user's own random stream is not used. c and pad:
+-- the functions of a script that replaces get_c_value() and get_pad_value(),
+-- otherwise nil.
 function M.fill(loader, opt, n, first, last, c, pad)
    local rand = sysbench.rand
    local size = opt.table_size
@@ -116,7 +119,7 @@ function M.fill(loader, opt, n, first, last, c, pad)
    rand.resume()
 end
 
--- What comes after the rows of table n: its key, sequences and indexes.
+-- Completes table n after its rows are loaded: key, sequences and indexes.
 function M.finish(con, d, opt, n)
    local name, mark = schema.name(opt, n), suffix(opt, n)
    if d.key_after_rows and not opt.secondary then
@@ -129,7 +132,7 @@ function M.finish(con, d, opt, n)
       con:query(string.format("CREATE INDEX xid_%s ON %s(id)", mark, name))
    end
    if opt.create_secondary then
-      M.say("Creating a secondary index on '%s'...", name)
+      M.print_line("Creating a secondary index on '%s'...", name)
       con:query(string.format("CREATE INDEX k_%s ON %s(k)", mark, name))
    end
 end
@@ -138,8 +141,8 @@ function M.drop(con, opt, n)
    con:query("DROP TABLE IF EXISTS " .. schema.name(opt, n))
 end
 
--- Drops table n after a failure, whatever the connection is in. True when it
--- is gone.
+-- Drops table n after a failure, in whatever state the connection is. Returns
+-- true if the table no longer exists.
 function M.discard(con, opt, n)
    pcall(con.reset, con)
    return (pcall(M.drop, con, opt, n))
@@ -148,20 +151,20 @@ end
 -- The cleanup command.
 function M.drop_all(con, opt)
    for n = 1, opt.tables do
-      M.say("Dropping table '%s'...", schema.name(opt, n))
+      M.print_line("Dropping table '%s'...", schema.name(opt, n))
       M.drop(con, opt, n)
    end
 end
 
 function M.warm(con, d, opt, n)
-   M.say("Preloading table %s", schema.name(opt, n))
+   M.print_line("Preloading table %s", schema.name(opt, n))
    for _, statement in ipairs(d.warmup) do
       con:query(statement:format(schema.name(opt, n)))
    end
 end
 
--- Makes, fills and finishes table n through one connection, for scripts that
--- do not use the parallel way of sb/prepare.lua.
+-- Creates, fills and completes table n over one connection, for scripts that
+-- do not use sb/prepare.lua, which works in parallel.
 function M.build(con, d, opt, n, c, pad)
    M.create(con, d, opt, n)
    local ok, err = pcall(function()

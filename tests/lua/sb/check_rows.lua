@@ -1,9 +1,9 @@
 -- SPDX-License-Identifier: GPL-2.0-or-later
 --
--- The check command of the OLTP workloads: reads all of each table, and
--- compares it with what prepare makes and with its indexes. Rows that events
--- have added are no damage; rows that are missing are. The users of a run never
--- load this.
+-- The check command of the OLTP workloads: reads each table completely and
+-- compares it with what prepare creates and with its indexes. Missing rows are
+-- an error; rows that events have added are not. The users of a run never load
+-- this.
 
 local build = require("sb.build")
 local check_tables = require("sb.check_tables")
@@ -15,7 +15,7 @@ local schema = require("sb.schema")
 -- Counter of sysbench.parallel.ticket().
 local TABLE_KEY = 0
 
-local LEAST = -2147483648 -- INTEGER
+local INTEGER_MIN = -2147483648
 
 local M = {}
 
@@ -23,16 +23,16 @@ local function damaged(name, ...)
    error(name .. ": " .. string.format(...), 0)
 end
 
--- Number of rows that prepare makes.
-local function prepared(opt)
+-- Returns the number of rows that prepare creates.
+local function prepared_rows(opt)
    if not opt.auto_inc and check_tables.needs() == check_tables.TABLES then
       return 0 -- events of the insert workloads choose the ids
    end
    return opt.table_size
 end
 
--- All figures by one look at the table itself: c and pad are in no index, so
--- that none can answer for it.
+-- Computes all figures with one scan of the table: c and pad are in no index,
+-- so the server cannot use an index instead.
 local function read(con, name, size)
    local rows, inside, ids, k, wrong = con:query_row(string.format(
       "SELECT COUNT(*), SUM(CASE WHEN id BETWEEN 1 AND %.0f THEN 1 ELSE 0 " ..
@@ -52,7 +52,7 @@ local function check_columns(con, name)
    end
 end
 
--- The first id from 1 to size that no row has.
+-- Returns the first id from 1 to size that no row has.
 local function first_gap(con, name, size)
    if con:query_row("SELECT COUNT(*) FROM " .. name .. " WHERE id = 1") == "0"
    then
@@ -63,19 +63,22 @@ local function first_gap(con, name, size)
       "WHERE b.id = a.id + 1)", name, size - 1, name)))
 end
 
--- With --secondary, users that replace the same row at once may leave two.
+-- With --secondary, two users that replace the same row at the same time may
+-- leave two rows with one id.
 local function check_ids(con, opt, name, size, t)
-   local there = t.inside
+   local present = t.inside
    if opt.secondary then
-      there = tonumber((con:query_row(string.format("SELECT COUNT(DISTINCT " ..
-         "id) FROM %s WHERE id BETWEEN 1 AND %.0f", name, size))))
+      present = tonumber((con:query_row(string.format(
+         "SELECT COUNT(DISTINCT id) FROM %s WHERE id BETWEEN 1 AND %.0f", name,
+         size))))
    end
-   if there < size then
-      local gone = size - there
+   if present < size then
+      local missing = size - present
       damaged(name, "%.0f of the ids 1 to %.0f %s missing, the first is %s",
-         gone, size, gone == 1 and "is" or "are", first_gap(con, name, size))
-   elseif there > size then
-      damaged(name, "%.0f rows have ids from 1 to %.0f", there, size)
+         missing, size, missing == 1 and "is" or "are",
+         first_gap(con, name, size))
+   elseif present > size then
+      damaged(name, "%.0f rows have ids from 1 to %.0f", present, size)
    end
 end
 
@@ -89,24 +92,24 @@ local function check_texts(con, name, t)
    end
 end
 
--- The index on the column leads to the rows that the table has.
+-- Checks that the index on the column finds exactly the rows of the table.
 local function check_index(con, d, name, column, t)
    local index = con:query_row(d.index_of:format(name, column))
    if not index then
       damaged(name, "there is no index on %s%s", column, column == "k" and
-         " (without one on purpose: --create-secondary=off)" or "")
+         " (if that is intended, give --create-secondary=off)" or "")
    end
    local rows, sum = con:query_row(string.format(
       "SELECT COUNT(*), SUM(%s) FROM %s WHERE %s >= %d", column,
-      d.through(name, index), column, LEAST))
+      d.through(name, index), column, INTEGER_MIN))
    if rows ~= t.rows or (sum or "0") ~= t.sums[column] then
-      damaged(name, "the index %s leads to %s rows, whose %s add up to %s; " ..
-         "the table has %s rows, and %s", index, rows, column, sum or 0,
-         t.rows, t.sums[column])
+      damaged(name, "the index %s finds %s rows and a sum of %s of %s; " ..
+         "the table has %s rows and a sum of %s", index, rows, column,
+         sum or 0, t.rows, t.sums[column])
    end
 end
 
--- Number of indexes that were compared.
+-- Returns the number of indexes that were compared.
 local function check_indexes(con, d, opt, name, t)
    local columns = {}
    if d.indexes == false or not d.index_of then
@@ -127,12 +130,12 @@ local function check_indexes(con, d, opt, name, t)
    return #columns
 end
 
--- At one moment: clients that were killed may have left their last statements
--- with the server.
+-- Checks table n in one snapshot: the server may still execute the last
+-- statements of clients that were killed.
 local function check(con, d, opt, n, own_texts)
-   local name, size = schema.name(opt, n), prepared(opt)
+   local name, size = schema.name(opt, n), prepared_rows(opt)
    check_tables.require_tables(con, d, 1, function() return name end,
-      check_tables.how(opt))
+      check_tables.prepare_command(opt))
    check_columns(con, name)
    con:query(d.begin_snapshot)
    local t = read(con, name, size)
@@ -144,20 +147,21 @@ local function check(con, d, opt, n, own_texts)
       check_texts(con, name, t)
    end
    local indexes = check_indexes(con, d, opt, name, t)
-   con:query("ROLLBACK") -- settings, too: the next table is read by itself
+   con:query("ROLLBACK") -- also undoes d.before_index for the next table
    local more = tonumber(t.rows) - size
-   build.say("%s: %s rows%s, all in order%s", name, t.rows, more > 0 and
-      string.format(" (%.0f more than prepare makes)", more) or "",
+   build.print_line("%s: %s rows%s, all in order%s", name, t.rows, more > 0 and
+      string.format(" (%.0f more than prepare creates)", more) or "",
       indexes > 1 and ", and their indexes agree with them" or
       indexes == 1 and ", and their index agrees with them" or "")
 end
 
--- opt: a set of options, settled. own_texts: c and pad are the script's own.
+-- Checks all tables. opt: normalized options. own_texts: the script computes c
+-- and pad itself, so their lengths are not checked.
 function M.check(opt, own_texts)
    local drv = sysbench.sql.driver()
    local d = dialect_more.of(drv)
    if not d.find_table then
-      error(string.format("there is no way to check tables with the driver " ..
+      error(string.format("the check command does not support the driver " ..
          "'%s'", drv:name()), 0)
    end
    databases.each(function(con)

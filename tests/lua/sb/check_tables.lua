@@ -1,7 +1,7 @@
 -- SPDX-License-Identifier: GPL-2.0-or-later
 --
--- A quick look at the tables before the users of a run start: with missing or
--- empty tables, or other ones than the options say, events find nothing and
+-- A quick check of the tables before the users of a run start: if tables are
+-- missing or empty, or do not match the options, statements find no rows and
 -- look fast. Only the main state loads this. docs/workloads.md says what is an
 -- error and what is a warning.
 
@@ -13,14 +13,13 @@ local schema = require("sb.schema")
 local M = {}
 
 local BATCH = 20    -- tables per statement
-local IDS = 5000    -- sampled in a run, by all tables together ...
+local IDS = 5000    -- sampled ids of all tables together ...
 local IDS_MIN = 5   -- ... and per table
 local IDS_MAX = 100
-local LACKING = 0.01 -- share of the ids that may be missing
-local GROWN = 1.1    -- a table may have grown by a tenth
+local MAX_MISSING = 0.01 -- share of the ids that may be missing
+local MAX_GROWTH = 1.1   -- a table may have grown by a tenth
 
--- What the events of the scripts that are checked need: rows that exist, or
--- tables that exist.
+-- Requirements of a script's events: existing rows, or only existing tables.
 local ROWS, TABLES = "rows", "tables"
 M.ROWS, M.TABLES = ROWS, TABLES
 
@@ -34,14 +33,15 @@ local needs = {
    insert = TABLES, update_index = ROWS, update_non_index = ROWS,
 }
 
--- What the script that was started needs; nil: it is none of ours.
+-- Returns the requirement of the script that was started; nil if it is not a
+-- bundled one.
 function M.needs()
    local name = (sysbench.cmdline.script_path or ""):match("[^/]*$")
    return needs[(name:gsub("%.lua$", ""))]
 end
 
--- How to create the tables: a command to type.
-function M.how(opt)
+-- Returns the command line that creates the tables, for messages.
+function M.prepare_command(opt)
    local old = type(sysbench.opt.oltp_table_size) == "number"
    local words = {"sysbench", sysbench.cmdline.script_path}
    if opt.tables > 1 then
@@ -56,8 +56,7 @@ function M.how(opt)
    return table.concat(words, " ")
 end
 
-
--- What a failed statement has left on the connection.
+-- Returns the message of the last error on the connection, otherwise err.
 function M.message(con, err)
    local text = con.sql_errmsg ~= nil and ffi.string(con.sql_errmsg) or ""
    return text ~= "" and text or tostring(err)
@@ -71,10 +70,10 @@ end
 
 -- Statements ---------------------------------------------------------------
 
--- Asks about the tables first..last by one statement: select(n) is the
--- expressions for table n. f(n, row) gets the answers, which are in row[2] and
--- so on. False: there was no answer (--mysql-dry-run).
-local function ask(con, first, last, select, f)
+-- Queries the tables first..last with one statement. select(n) returns the
+-- expressions for table n; f(n, row) receives their values in row[2] and so on.
+-- Returns false if there was no result (--mysql-dry-run).
+local function query_tables(con, first, last, select, f)
    local parts = {}
    for n = first, last do
       parts[#parts + 1] = string.format("SELECT %d, %s", n, select(n))
@@ -93,7 +92,8 @@ local function each_batch(count, f)
    end
 end
 
--- So many ids from 1 to size, evenly spread, the first and the last included.
+-- Returns `count` ids from 1 to size, evenly spread, including 1 and size; all
+-- ids if size is less.
 local function sample(size, count)
    local ids = {}
    if count >= size then
@@ -111,12 +111,12 @@ end
 
 -- Tables -------------------------------------------------------------------
 
--- The number of the first table that is not in the catalog, or nil. name(n) is
--- the name of table n.
+-- Returns the number of the first table that is not in the catalog, or nil.
+-- name(n) returns the name of table n.
 local function first_missing(con, d, count, name)
    local missing
    each_batch(count, function(first, last)
-      ask(con, first, last, function(n)
+      query_tables(con, first, last, function(n)
          return "(" .. d.find_table:format(name(n)) .. ")"
       end, function(n, row)
          if row[2] == "0" then
@@ -127,7 +127,8 @@ local function first_missing(con, d, count, name)
    return missing
 end
 
--- An error unless all tables exist. command: what creates them.
+-- Raises an error unless all tables exist. command: the command that creates
+-- them, for the message.
 function M.require_tables(con, d, count, name, command)
    local n = d.find_table and first_missing(con, d, count, name)
    if n then
@@ -136,27 +137,27 @@ function M.require_tables(con, d, count, name, command)
    end
 end
 
--- What one look at a run's tables knows.
-local Look = {}
-Look.__index = Look
+-- State of the check of one database.
+local Check = {}
+Check.__index = Check
 
--- Tables whose rows cannot be found through an index: a prepare that was
--- killed leaves such on PostgreSQL. Their ids would take a scan to look at.
-function Look:find_unindexed(first, last)
+-- Finds tables without an index on id, as a killed prepare leaves them on
+-- PostgreSQL. Checking their ids would need a scan of the table.
+function Check:find_unindexed(first, last)
    local find = self.d.index_of
    if not find or self.d.indexes == false or not self.d.key_after_rows then
       return
    end
-   ask(self.con, first, last, function(n)
+   query_tables(self.con, first, last, function(n)
       return "(" .. find:format(self.name(n), "id") .. ")"
    end, function(n, row)
       self.unindexed[n] = row[2] == nil
    end)
 end
 
--- The expressions for table n: whether it has rows, its first and last id, and
--- how many ids of the sample there are.
-function Look:select(n)
+-- Returns the expressions for table n: whether it has rows, its first and last
+-- id, and how many ids of the sample it has.
+function Check:select(n)
    local name = self.name(n)
    local any = string.format("(SELECT COUNT(*) FROM (SELECT id FROM %s " ..
       "LIMIT 1) AS one)", name)
@@ -171,9 +172,9 @@ function Look:select(n)
    return any .. ", " .. ends .. ", " .. found
 end
 
--- Keeps the first table with a problem of this kind and counts the others.
--- meaning: what follows the text and their number.
-function Look:problem(kind, meaning, ...)
+-- Records the first table with a problem of this kind and counts the others.
+-- meaning: the text after the message and the count.
+function Check:problem(kind, meaning, ...)
    local p = self.problems[kind]
    if p then
       p.others = p.others + 1
@@ -184,10 +185,10 @@ function Look:problem(kind, meaning, ...)
    self.kinds[#self.kinds + 1] = kind
 end
 
--- Share of the ids 1..size that table n lacks, as far as one can tell.
-function Look:lacks(first, last, found)
-   local size, asked = self.opt.table_size, #self.ids
-   local share = asked - found >= 2 and 1 - found / asked or 0
+-- Returns an estimate of the share of the ids 1..size that table n lacks.
+function Check:missing_share(first, last, found)
+   local size, sampled = self.opt.table_size, #self.ids
+   local share = sampled - found >= 2 and 1 - found / sampled or 0
    if self.d.ordered_key ~= false then
       local inside = math.min(last, size) - math.max(first, 1) + 1
       share = math.max(share, 1 - math.max(inside, 0) / size)
@@ -195,7 +196,7 @@ function Look:lacks(first, last, found)
    return share
 end
 
-function Look:judge(n, row)
+function Check:evaluate(n, row)
    local name, size = self.name(n), self.opt.table_size
    if row[2] == "0" then
       self.empty = self.empty or name
@@ -207,42 +208,42 @@ function Look:judge(n, row)
    end
    local first, last, found = tonumber(row[3]), tonumber(row[4]),
       tonumber(row[5])
-   local share = self:lacks(first, last, found)
-   if share > LACKING then
-      local there = self.d.ordered_key == false and "" or
+   local share = self:missing_share(first, last, found)
+   if share > MAX_MISSING then
+      local range = self.d.ordered_key == false and "" or
          string.format("has ids %.0f to %.0f and ", first, last)
-      self:problem("lacks", ": statements for missing ids find nothing and " ..
+      self:problem("lacks", ": statements for missing ids find no rows and " ..
          "look fast", "table '%s' %slacks about %.1f %% of the ids 1 to " ..
-         "%.0f (%s)", name, there, math.floor(share * 1000) / 10, size,
+         "%.0f (%s)", name, range, math.floor(share * 1000) / 10, size,
          self.size_option)
-   elseif last > size * GROWN then
+   elseif last > size * MAX_GROWTH then
       self:problem("larger", string.format(": only ids 1 to %.0f are used",
          size), "table '%s' has ids %.0f to %.0f, but %s is %.0f", name, first,
          last, self.size_option, size)
    end
 end
 
--- A statement that fails does so for want of a table, or for a reason that the
--- events will meet as well, or never.
-function Look:batch(first, last)
+-- If a statement fails and all tables exist, the reason is only a warning: it
+-- may not affect the events.
+function Check:batch(first, last)
    local ok, err = pcall(function()
       self:find_unindexed(first, last)
-      ask(self.con, first, last, function(n)
+      query_tables(self.con, first, last, function(n)
          return self:select(n)
       end, function(n, row)
-         self:judge(n, row)
+         self:evaluate(n, row)
       end)
    end)
    if not ok then
       local why = M.message(self.con, err)
       M.require_tables(self.con, self.d, self.opt.tables, self.name,
          self.command)
-      self:problem("unknown", "", "cannot look at table '%s': %s",
+      self:problem("unknown", "", "cannot check table '%s': %s",
          self.name(first), why)
    end
 end
 
-function Look:rows()
+function Check:rows()
    each_batch(self.opt.tables, function(first, last)
       self:batch(first, last)
       if self.empty then
@@ -259,31 +260,31 @@ function Look:rows()
    end
 end
 
--- where: what messages begin with.
-local function look_at_one(con, d, opt, need, ids, where)
-   local look = setmetatable({con = con, d = d, opt = opt, where = where,
-      command = M.how(opt),
+-- where: the prefix of messages.
+local function check_database(con, d, opt, need, ids, where)
+   local check = setmetatable({con = con, d = d, opt = opt, where = where,
+      command = M.prepare_command(opt),
       name = function(n) return schema.name(opt, n) end, ids = ids,
       size_option = opt == sysbench.opt and "--table-size" or
          "--oltp-table-size",
-      unindexed = {}, problems = {}, kinds = {}}, Look)
+      unindexed = {}, problems = {}, kinds = {}}, Check)
    if need == ROWS then
-      look:rows()
+      check:rows()
    else
-      M.require_tables(con, d, opt.tables, look.name, look.command)
+      M.require_tables(con, d, opt.tables, check.name, check.command)
    end
 end
 
--- Looks at the tables of a set of options, settled, unless --check-tables=off.
--- need: ROWS or TABLES.
-function M.look(opt, need)
+-- Checks the tables of normalized options, unless --check-tables=off. need:
+-- ROWS or TABLES.
+function M.check(opt, need)
    if not sysbench.opt.check_tables then
       return
    end
    local drv = sysbench.sql.driver()
    local d = dialect_more.of(drv)
    if not d.find_table then
-      return -- the null driver, or a database that nobody knows
+      return -- the null driver, or an unknown database
    end
    local per_table = math.floor(IDS / opt.tables)
    local ids = sample(opt.table_size,
@@ -291,17 +292,18 @@ function M.look(opt, need)
    local several = drv.databases and #drv:databases() > 1
    databases.visit(drv, function(con, name)
       local where = several and "database '" .. name .. "': " or ""
-      local ok, err = pcall(look_at_one, con, d, opt, need, ids, where)
+      local ok, err = pcall(check_database, con, d, opt, need, ids, where)
       if not ok then
          error(type(err) == "string" and where .. err or err, 0)
       end
    end)
 end
 
--- For scripts, in the main state: looks before the users start, after init().
--- settings(): their options, settled; those of 1.x when left out. Scripts of
--- others that load ours are left alone, and so is what does not declare
--- --check-tables: an oltp_common of somebody else.
+-- For scripts, in the main state: has the tables checked after init(), before
+-- the users start. settings(): returns the normalized options; without it, the
+-- 1.x options are used. Third-party scripts that load bundled ones are not
+-- checked, nor are runs with a third-party oltp_common, which does not declare
+-- --check-tables.
 function M.before_run(settings)
    local need = M.needs()
    if not need then
@@ -309,7 +311,8 @@ function M.before_run(settings)
    end
    function sysbench.hooks.check_tables()
       if sysbench.opt.check_tables then
-         M.look(settings and settings() or options.settle(sysbench.opt), need)
+         M.check(settings and settings() or options.normalize(sysbench.opt),
+            need)
       end
    end
 end

@@ -1,8 +1,8 @@
 -- SPDX-License-Identifier: GPL-2.0-or-later
 --
--- The commands of the oltp_*.lua workloads, apart from the run. `own` holds
--- the functions of oltp_common.lua as they were: what differs from them is a
--- script's own.
+-- The commands of the oltp_*.lua workloads, except run. `own` holds the
+-- original functions of oltp_common.lua, to detect those that a script has
+-- replaced.
 
 local build = require("sb.build")
 local databases = require("sb.databases")
@@ -13,10 +13,11 @@ local parallel = require("sb.prepare")
 local M = {}
 
 local function settings()
-   return options.settle(sysbench.opt)
+   return options.normalize(sysbench.opt)
 end
 
--- What a script put in place of get_c_value() and get_pad_value(), or nil.
+-- Returns the functions with which a script replaces get_c_value() and
+-- get_pad_value(); nil for those not replaced.
 local function values(own)
    return get_c_value ~= own.c and get_c_value or nil,
       get_pad_value ~= own.pad and get_pad_value or nil
@@ -48,8 +49,8 @@ end
 
 function M.check(own)
    if create_table ~= own.create_table then
-      error("check knows the tables of oltp_common only, and this script " ..
-         "has a create_table() of its own", 0)
+      error("check supports only the tables of oltp_common, but this " ..
+         "script defines its own create_table()", 0)
    end
    require("sb.check_rows").check(settings(), values(own) ~= nil or
       select(2, values(own)) ~= nil)

@@ -1,14 +1,14 @@
 -- SPDX-License-Identifier: GPL-2.0-or-later
 --
--- Commands on all databases of the run (--mysql-db=a,b,c), one after the
--- other. With one database, or none to choose, this is just a connection.
+-- Runs commands on all databases of the run (--mysql-db=a,b,c), one after the
+-- other. Otherwise there is just one connection.
 
 local dialect = require("sb.dialect")
 
 local M = {}
 
--- As drv:each_database(f). A script may have put an object of its own in place
--- of the driver, which only connects.
+-- Same as drv:each_database(f). A script may have replaced the driver with its
+-- own object that can only connect.
 function M.visit(drv, f)
    if drv.each_database then
       drv:each_database(f)
@@ -23,25 +23,26 @@ local function names_of(drv)
    return drv.databases and drv:databases() or {}
 end
 
--- Lines about one database do not mix with those about the next.
+-- Prints the name of the next database. The barriers keep the lines about one
+-- database apart from those about the next.
 local function announce(name)
    sysbench.parallel.barrier()
    if sysbench.tid == 0 then
-      require("sb.build").say("Database '%s':", name)
+      require("sb.build").print_line("Database '%s':", name)
    end
    sysbench.parallel.barrier()
 end
 
 -- Calls f(con, d, drv, name) with a connection to each database and the
--- driver's dialect; name is nil when there is one database. f returns false
--- when it failed and another user raises the error. Of a parallel command all
--- users call it.
+-- driver's dialect; name is nil if there is one database. f returns false if it
+-- failed and another user raises the error. In a parallel command, all users
+-- call this.
 function M.each(f)
    local drv = sysbench.sql.driver()
    local names, done = names_of(drv), {}
    local several = #names > 1
    if several and sysbench.tid == 0 then
-      -- One that cannot be connected to fails before anything is done.
+      -- Fails if a database is unreachable, before anything is changed.
       M.visit(drv, function() end)
    end
    local function one(con, name)
@@ -62,12 +63,13 @@ function M.each(f)
    end
 end
 
--- For a workload that keeps account of its tables in the program.
+-- Raises an error if there are several databases, for a workload that supports
+-- only one.
 function M.refuse_several(workload)
    local names = names_of(sysbench.sql.driver())
    if #names > 1 then
-      error(string.format("%s works on one database, and %d are named: %s",
-         workload, #names, table.concat(names, ", ")), 0)
+      error(string.format("%s supports only one database, but %d are given: " ..
+         "%s", workload, #names, table.concat(names, ", ")), 0)
    end
 end
 

@@ -1,60 +1,62 @@
 -- SPDX-License-Identifier: GPL-2.0-or-later
 --
--- What differs between SQL databases, one table each, keyed by
--- drv:dialect(). A new database is a new entry: the workloads hold no
--- branches. What an entry leaves out is taken from `generic`.
+-- The differences between SQL databases: one table per database, keyed by
+-- drv:dialect(). The workloads do not branch on the database; a new one only
+-- needs a new entry here. `generic` has the defaults.
 
--- Templates take the name of the table as %s.
+-- In templates, %s is the name of the table.
 local generic = {
-   -- Transactions. begin_write is for those that will change rows.
+   -- Transactions; begin_write starts one that changes rows.
    begin = "BEGIN",
    begin_write = "BEGIN",
    commit = "COMMIT",
 
-   -- Types of the column id: numbered by the client, and by the server.
+   -- Types of the column id: if the client assigns ids, and if the server does.
    id = "INTEGER NOT NULL",
    id_auto = "INTEGER NOT NULL",
-   -- The server can number rows at all, with the column id as primary key,
-   -- and with a plain index on it (--secondary).
+   -- Whether the server can assign ids: if id is the primary key, and if it
+   -- has only a plain index (--secondary).
    numbers_rows = false,
    numbers_rows_secondary = false,
-   -- What an INSERT gives as id to have the row numbered; nil: the column is
-   -- left out.
+   -- The value of id in an INSERT that lets the server assign it; nil: the
+   -- column is omitted.
    auto_value = nil,
-   -- The primary key is made after the rows are there: for servers that keep
-   -- rows and key apart.
+   -- Whether to create the primary key after loading the rows: for servers that
+   -- store rows and key separately.
    key_after_rows = false,
-   -- Clause in CREATE TABLE for a plain index on id; nil: an index of its
-   -- own is made after loading.
+   -- Clause in CREATE TABLE for a plain index on id; nil: the index is created
+   -- after loading.
    secondary_key = nil,
 
-   -- Counts the tables of that name; nil: not asked.
+   -- Query for the number of tables of that name; nil: existing tables are not
+   -- checked.
    find_table = nil,
    truncate = "DELETE FROM %s",
-   -- Run for each table when its rows and primary key are there (sequences and
-   -- the like).
+   -- Statements to run for each table after its rows are loaded and its primary
+   -- key is created, for example to set sequences.
    after_load = {},
-   -- Reads a whole table and its index into the caches.
+   -- Statements that read a whole table and its index into the caches.
    warmup = {
       "SELECT SUM(LENGTH(c) + LENGTH(pad)) FROM %s",
       "SELECT COUNT(*) FROM %s WHERE k >= 0",
    },
 
-   -- A look at a new table; raises an error, and drops it, when the server
-   -- made something else than was asked for. nil: not needed.
+   -- Function that drops a new table and raises an error if the server did not
+   -- create it as requested; nil: not needed.
    check_table = nil,
 
-   -- Only for the modes of oltp_0_4 that need them; nil: no such thing.
+   -- For some modes of oltp_0_4; nil: not supported.
    call = nil,
    handler = nil,
 }
 
--- What follows the closing bracket of CREATE TABLE.
+-- Returns the text after the closing parenthesis of CREATE TABLE.
 function generic.table_options(opt)
    return opt.create_table_options or ""
 end
 
--- First and last statement of a transaction on all tables of a workload.
+-- Returns the first and the last statement of a transaction on all tables of a
+-- workload.
 function generic.transaction(self, _, read_only)
    return read_only and self.begin or self.begin_write, self.commit
 end
@@ -62,8 +64,8 @@ end
 local dialects = {}
 
 dialects.sqlite = {
-   -- A deferred transaction that turns writer late can fail at once, with
-   -- nobody to wait for; asking for the write lock first waits in line.
+   -- A deferred transaction that writes after it has read can fail at once,
+   -- without waiting. Taking the write lock first waits for it.
    begin_write = "BEGIN IMMEDIATE",
    numbers_rows = true,
    find_table =
@@ -71,7 +73,7 @@ dialects.sqlite = {
       "name = '%s'",
 }
 
--- Seldom used parts are in sb/mysql.lua.
+-- Rarely used parts are in sb/mysql.lua.
 dialects.mysql = {
    id_auto = "INTEGER NOT NULL AUTO_INCREMENT",
    numbers_rows = true,
@@ -84,7 +86,8 @@ dialects.mysql = {
    truncate = "TRUNCATE TABLE %s",
    call = "CALL %s(?, ?)",
    transaction = function(self, opt, read_only)
-      -- Old generations lock tables that know no transactions.
+      -- The workloads of 0.4 and 0.5 lock tables that do not support
+      -- transactions.
       if opt.mysql_engine_trx then
          return require("sb.mysql").transaction(self, opt, read_only)
       end
@@ -108,11 +111,11 @@ dialects.pgsql = {
    key_after_rows = true,
    find_table = "SELECT COUNT(to_regclass('%s'))",
    truncate = "TRUNCATE TABLE %s",
-   -- Nothing for a column without a sequence, or a table without rows.
+   -- Has no effect on a column without a sequence or a table without rows.
    after_load = {
       "SELECT setval(pg_get_serial_sequence('%s', 'id'), MAX(id)) FROM %s",
    },
-   -- Reading a whole large table in its own order leaves the cache alone.
+   -- A sequential scan of a large table does not fill the buffer cache.
    warmup = {
       "SET enable_seqscan = off",
       "SELECT SUM(LENGTH(c) + LENGTH(pad)) FROM %s WHERE id >= 0",
@@ -131,7 +134,7 @@ dialects.null = {
 
 local M = {}
 
--- The table for a driver, or a dialect by name.
+-- Returns the entry for a driver, or for a dialect by name.
 function M.of(drv)
    local name = type(drv) == "string" and drv or drv:dialect()
    local d = M[name] or generic

@@ -1,50 +1,52 @@
 -- SPDX-License-Identifier: GPL-2.0-or-later
 --
--- What insert_roll and iibench need beyond sb/dialect.lua, in the same way.
--- Apart from it, because the users of the OLTP workloads each hold that one.
+-- The entries that commands, insert_roll and iibench need in addition to those
+-- of sb/dialect.lua. They are separate because each user of an OLTP workload
+-- holds a copy of that file in memory.
 
 local dialect = require("sb.dialect")
 
 local generic = {
-   -- Types of a primary key of 64 bits: numbered by the client, and by the
-   -- server.
+   -- Types of a 64-bit primary key: if the client assigns ids, and if the
+   -- server does.
    big_id = "BIGINT NOT NULL",
    big_id_auto = "BIGINT NOT NULL",
-   -- Makes the server number on behind the greatest value: table, column.
-   number_on = nil,
+   -- Statement after which the server assigns ids above the highest existing
+   -- one; arguments: table, column, column, table.
+   set_sequence = nil,
    datetime = "TIMESTAMP",
-   -- Begins a transaction all of whose reads see one moment.
+   -- Starts a transaction whose reads all use one snapshot.
    begin_snapshot = "BEGIN",
-   -- The name of an index whose first column is the one given, or NULL, as an
-   -- expression: table, column. nil: not asked.
+   -- Expression for the name of an index whose first column is the given one,
+   -- or NULL; arguments: table, column. nil: indexes are not checked.
    index_of = nil,
    -- False: the server has no indexes.
    indexes = true,
-   -- False: the least and the greatest id take a scan of the table.
+   -- False: finding the minimum and maximum id needs a scan of the table.
    ordered_key = true,
-   -- The primary key is in the catalog of indexes.
+   -- True: the primary key is in the catalog of indexes.
    key_is_index = true,
-   -- Run before statements that are to read through an index.
+   -- Statements to run before those that must read through an index.
    before_index = {},
-   -- Raises an error when the server lacks the storage engine that the options
-   -- ask for; nil: there is no such thing.
+   -- Function that raises an error if the server lacks the storage engine that
+   -- the options name; nil: not applicable.
    check_engine = nil,
 }
 
--- What follows VALUES (...): a row that is there gets the value of `column`
--- added to its own.
+-- Returns the text after VALUES (...) that, if the row exists, adds the new
+-- value of `column` to the existing one.
 function generic.or_add(name, key, column)
    return string.format("ON CONFLICT (%s) DO UPDATE SET %s = %s.%s + " ..
       "EXCLUDED.%s", key, column, name, column, column)
 end
 
--- Deletes so many (?) rows, those with the smallest `key`.
+-- Returns the statement that deletes the `?` rows with the smallest `key`.
 function generic.delete_first(name, key)
    return string.format("DELETE FROM %s WHERE %s IN (SELECT %s FROM %s " ..
       "ORDER BY %s LIMIT ?)", name, key, key, name, key)
 end
 
--- The table in a FROM clause, to be read through an index.
+-- Returns the table for a FROM clause, with a hint to read through the index.
 function generic.through(name)
    return name
 end
@@ -52,11 +54,11 @@ end
 local dialects = {}
 
 dialects.sqlite = {
-   -- The one type that it clusters by and numbers.
+   -- The only type of a key that is the rowid and is assigned automatically.
    big_id = "INTEGER NOT NULL",
    big_id_auto = "INTEGER NOT NULL",
    datetime = "DATETIME",
-   key_is_index = false, -- but the table
+   key_is_index = false, -- it is the rowid
    index_of = "SELECT MIN(l.name) FROM pragma_index_list('%s') AS l, " ..
       "pragma_index_info(l.name) AS c WHERE c.seqno = 0 AND c.name = '%s'",
    through = function(name, index)
@@ -88,7 +90,7 @@ dialects.mysql = {
          "LOWER(engine) = '%s' AND support <> 'NO'", name:lower())) == "0"
       then
          error(string.format("The server has no storage engine '%s'. " ..
-            "SHOW ENGINES lists what it has.", name), 0)
+            "SHOW ENGINES lists those it has.", name), 0)
       end
    end,
 }
@@ -96,13 +98,13 @@ dialects.mysql = {
 dialects.pgsql = {
    big_id_auto = "BIGSERIAL",
    begin_snapshot = "BEGIN ISOLATION LEVEL REPEATABLE READ",
-   number_on = "SELECT setval(pg_get_serial_sequence('%s', '%s'), " ..
+   set_sequence = "SELECT setval(pg_get_serial_sequence('%s', '%s'), " ..
       "(SELECT MAX(%s) FROM %s))",
    index_of = "SELECT MIN(i.indexrelid::regclass::text) FROM pg_index i " ..
       "JOIN pg_attribute a ON a.attrelid = i.indrelid AND " ..
       "a.attnum = i.indkey[0] WHERE i.indisvalid AND " ..
       "i.indrelid = to_regclass('%s') AND a.attname = '%s'",
-   -- Users that delete at once take different rows.
+   -- Users that delete at the same time delete different rows.
    delete_first = function(name, key)
       return string.format("DELETE FROM %s WHERE %s IN (SELECT %s FROM %s " ..
          "ORDER BY %s LIMIT ? FOR UPDATE SKIP LOCKED)", name, key, key, name,
@@ -113,7 +115,7 @@ dialects.pgsql = {
 
 local M = {}
 
--- The table for a driver: what sb/dialect.lua has, and the above.
+-- Returns the entry of sb/dialect.lua for a driver, extended by the above.
 function M.of(drv)
    local base, own = dialect.of(drv), dialects[drv:dialect()] or {}
    return setmetatable({}, {__index = function(_, name)

@@ -1,33 +1,34 @@
 -- SPDX-License-Identifier: GPL-2.0-or-later
 --
--- mongodb/arrays: its options and commands. Documents are
+-- mongodb/arrays: its options and commands. The documents are
 --
 --    {_id, tags: [int], pushed, popped, set: [int],
 --     items: [{n: 1, sku, qty}, ...], counted}
 --
--- where tags are as many as --array-size and pushed less popped say, set has
--- no value twice, and counted is the sum of qty.
+-- where the number of tags is --array-size + pushed - popped, the values of set
+-- are unique, and counted is the sum of qty.
 
 local M = {
-   TAGS = 1000, -- different values of tags,
-   SKUS = 1000, -- of sku,
-   SET = 20,    -- and of set
+   TAGS = 1000, -- number of different values of tags
+   SKUS = 1000, -- of sku
+   SET = 20,    -- of set
 }
 
 function M.options(kind)
    return {
-      array_size = kind.int("Elements of tags and items, at first", 10),
-      contains = kind.int("Finds of documents by a tag (indexed) an event", 1),
+      array_size = kind.int("Initial number of elements of tags and items",
+         10),
+      contains = kind.int("Finds of documents by a tag (indexed) per event", 1),
       elem_matches = kind.int("Finds by two fields of an item ($elemMatch) " ..
-         "an event", 1),
-      pushes = kind.int("$push of a tag an event", 1),
-      pops = kind.int("$pop of a tag an event", 1),
-      set_adds = kind.int("$addToSet an event", 1),
+         "per event", 1),
+      pushes = kind.int("$push of a tag per event", 1),
+      pops = kind.int("$pop of a tag per event", 1),
+      set_adds = kind.int("$addToSet per event", 1),
       positional_updates = kind.int("Updates of an item by the positional " ..
-         "operator an event", 1),
-      filtered_updates = kind.int("Updates of an item by arrayFilters an " ..
+         "operator per event", 1),
+      filtered_updates = kind.int("Updates of an item by arrayFilters per " ..
          "event", 1),
-      limit = kind.int("Documents that a find returns at most", 10),
+      limit = kind.int("Maximum number of documents that a find returns", 10),
    }
 end
 
@@ -37,7 +38,7 @@ M.bounds = {array_size = {1, 1e5}, contains = some, elem_matches = some,
    pushes = some, pops = some, set_adds = some, positional_updates = some,
    filtered_updates = some, limit = {1, 1e6}}
 
--- What servers are known to lack.
+-- Operators that some servers do not support.
 function M.needs(opt)
    local list = {}
    if opt.elem_matches > 0 then
@@ -81,7 +82,7 @@ local function updates(coll)
    }
 end
 
--- The commands on a collection.
+-- Compiles the commands for a collection.
 function M.compile(coll)
    local arg, limit = sysbench.mongodb.arg, sysbench.opt.limit
    local ops = updates(coll)

@@ -1,6 +1,6 @@
 -- SPDX-License-Identifier: GPL-2.0-or-later
 --
--- mongodb/arrays: making and checking its documents.
+-- mongodb/arrays: creates and checks its documents.
 
 local arrays = require("sb.doc_arrays")
 local tables = require("sb.doc_tables")
@@ -37,9 +37,9 @@ local function wrong_set(doc)
    local seen = {}
    for _, v in ipairs(doc.set) do
       if seen[v] then
-         return "its set has " .. v .. " twice"
+         return "its set has the value " .. v .. " twice"
       elseif v < 1 or v > arrays.SET then
-         return "its set has " .. v
+         return "its set has the invalid value " .. v
       end
       seen[v] = true
    end
@@ -48,8 +48,8 @@ end
 function own.wrong(doc, opt)
    local tags = opt.array_size + doc.pushed - doc.popped
    if #doc.tags ~= tags then
-      return string.format("%d tags where %d + %d pushed - %d popped should " ..
-         "be", #doc.tags, opt.array_size, doc.pushed, doc.popped)
+      return string.format("it has %d tags, expected %d + %d pushed - %d " ..
+         "popped", #doc.tags, opt.array_size, doc.pushed, doc.popped)
    end
    return tables.wrong_items(doc, opt, "qty", doc.counted) or wrong_set(doc)
 end

@@ -20,7 +20,7 @@ local function each_collection(opt, f)
    db:disconnect()
 end
 
--- Goes through all documents in order of their ids: f(doc).
+-- Calls f(doc) for all documents of a collection, in the order of their ids.
 local function walk(coll, f)
    local filter, last = {}, nil
    repeat
@@ -41,7 +41,7 @@ local function check_collection(db, tables, opt, n)
    walk(coll, function(doc)
       local whole, wrong = pcall(tables.wrong, doc, opt)
       if not whole then
-         wrong = "it is none that this workload's prepare makes"
+         wrong = "it was not created by this workload's prepare"
       end
       if wrong then
          error(string.format("%s: document %s: %s", name, tostring(doc._id),
@@ -52,16 +52,17 @@ local function check_collection(db, tables, opt, n)
    if opt.new_rows and count < opt.table_size or
       not opt.new_rows and count ~= opt.table_size
    then
-      error(string.format("%s: %d documents where %s%d should be", name,
-         count, opt.new_rows and "at least " or "", opt.table_size), 0)
+      error(string.format("%s: %d documents, expected %s%d", name, count,
+         opt.new_rows and "at least " or "", opt.table_size), 0)
    end
    if tables.check_more then
       tables.check_more(coll, opt, n)
    end
-   tables.say("%s: %d documents, all as they should be", name, count)
+   tables.print_line("%s: %d documents, all correct", name, count)
 end
 
--- Makes the collections first, first + step and so on, one after the other.
+-- Creates and fills the collections first, first + step and so on, one after
+-- the other.
 function M.build(tables, opt, first, step)
    local db = require("sb.doc_workload").connect()
    for n = first, opt.tables, step do
@@ -75,8 +76,8 @@ function M.build(tables, opt, first, step)
    db:disconnect()
 end
 
--- prepare, warmup, prewarm, check and cleanup for a workload's collections,
--- as sb/own_commands.lua wants them.
+-- Returns prepare, warmup, prewarm, check and cleanup for a workload's
+-- collections, for sb/own_commands.lua.
 function M.of(tables)
    local commands = {}
 
@@ -89,7 +90,7 @@ function M.of(tables)
    function commands.warmup(opt)
       each_collection(opt, function(db, n)
          local name = schema.name(opt, n)
-         tables.say("Preloading collection %s", name)
+         tables.print_line("Preloading collection %s", name)
          walk(db:collection(name), function() end)
       end)
    end
@@ -106,7 +107,7 @@ function M.of(tables)
       local db = require("sb.doc_workload").connect()
       for n = 1, opt.tables do
          local name = schema.name(opt, n)
-         tables.say("Dropping collection '%s'...", name)
+         tables.print_line("Dropping collection '%s'...", name)
          db:collection(name):drop()
       end
       db:disconnect()

@@ -1,7 +1,7 @@
 -- SPDX-License-Identifier: GPL-2.0-or-later
 --
--- The commands of the generic workloads: any document may be there, so check
--- only counts them.
+-- The commands of the generic workloads. Their collections may contain any
+-- documents, so check only counts them.
 
 local own = {}
 

@@ -1,29 +1,29 @@
 -- SPDX-License-Identifier: GPL-2.0-or-later
 --
--- mongodb/geo: its options, positions and commands. Documents are
+-- mongodb/geo: its options, positions and commands. The documents are
 --
 --    {_id, place: Point, first: [x, y], area: Polygon, moves}
 --
 -- where area is a square around the first place.
 
 local M = {
-   EARTH = 6378100, -- its radius, as the servers take it, in m
-   HALF = 0.05,     -- half a side of an area, in degrees
+   EARTH = 6378100, -- radius of the earth that servers use, in m
+   HALF = 0.05,     -- half the side of an area, in degrees
 }
 
 function M.options(kind)
    return {
-      cities = kind.int("Cities around which the places are; 0: they are " ..
-         "everywhere", 100),
-      distance = kind.int("Greatest distance of what is near, and radius of " ..
+      cities = kind.int("Number of cities around which the places are; 0: " ..
+         "places are anywhere", 100),
+      distance = kind.int("Maximum distance for $near, and radius of " ..
          "circles, in m", 10000),
-      near = kind.int("Finds of the nearest places ($near) an event", 1),
-      within = kind.int("Finds of places within a circle ($geoWithin) an " ..
+      near = kind.int("Finds of the nearest places ($near) per event", 1),
+      within = kind.int("Finds of places within a circle ($geoWithin) per " ..
          "event", 1),
-      intersects = kind.int("Finds of areas around a point " ..
-         "($geoIntersects) an event", 1),
-      moves = kind.int("Places that move an event", 1),
-      limit = kind.int("Documents that a find returns at most", 10),
+      intersects = kind.int("Finds of areas that contain a point " ..
+         "($geoIntersects) per event", 1),
+      moves = kind.int("Updates that move a place, per event", 1),
+      limit = kind.int("Maximum number of documents that a find returns", 10),
    }
 end
 
@@ -32,15 +32,16 @@ local some = {0, 1e6}
 M.bounds = {cities = {0, 1e6}, distance = {1, 1e7}, near = some,
    within = some, intersects = some, moves = some, limit = {1, 1e6}}
 
--- The middle of city i of n: they spiral from pole to pole, evenly.
+-- Returns longitude and latitude of city i of n. The cities are evenly spread
+-- on a spiral from pole to pole.
 local function city(i, n)
    local x = (i * 137.50776405) % 360 - 180
    return x, math.deg(math.asin(0.94 * ((2 * i - 1) / n - 1)))
 end
 
--- Longitude and latitude of a random place, in degrees. Places are some 5 km
--- around their cities; not at the poles nor the line of dates, where squares
--- are none.
+-- Returns longitude and latitude of a random place, in degrees. Most places are
+-- within 5 km of their cities. None are at the poles or the date line, where
+-- the areas would not be squares.
 function M.position(opt)
    local rand = sysbench.rand
    if opt.cities == 0 then
@@ -54,7 +55,7 @@ function M.position(opt)
       y + rand.gaussian(-100000, 100000) / 1e6
 end
 
--- Filters, by the names of their operators; x and y may be placeholders.
+-- Return the filters for the operators; x and y may be placeholders.
 function M.near(x, y, distance)
    return {place = {["$near"] = {
       ["$geometry"] = {type = "Point", coordinates = {x, y}},
@@ -74,7 +75,7 @@ function M.intersects(x, y)
    }}}
 end
 
--- What servers are known to lack.
+-- Operators that some servers do not support.
 function M.needs(opt)
    local list = {}
    local function need(option, name, filter)
@@ -91,7 +92,7 @@ function M.needs(opt)
    return list
 end
 
--- The commands on a collection.
+-- Compiles the commands for a collection.
 function M.compile(coll)
    local arg, opt = sysbench.mongodb.arg, sysbench.opt
    local x, y = arg(1, "double"), arg(2, "double")

@@ -1,6 +1,6 @@
 -- SPDX-License-Identifier: GPL-2.0-or-later
 --
--- mongodb/geo: making and checking its documents.
+-- mongodb/geo: creates and checks its documents.
 
 local geo = require("sb.doc_geo")
 local schema = require("sb.schema")
@@ -17,7 +17,7 @@ function own.loader(con, opt, n)
    local function arg(i)
       return sysbench.mongodb.arg(i, "double")
    end
-   -- Corners from the south-west, against the clock, the first one twice.
+   -- Corners counterclockwise from the south-west, the first one repeated.
    local ring = {{arg(4), arg(5)}, {arg(6), arg(5)}, {arg(6), arg(7)},
       {arg(4), arg(7)}, {arg(4), arg(5)}}
    return tables.documents(con, opt, n, {_id = sysbench.mongodb.arg(1),
@@ -36,7 +36,7 @@ function own.fill(loader, opt, n, first, last)
    sysbench.rand.resume()
 end
 
--- Metres between two places, on a ball.
+-- Returns the distance between two places on a sphere, in m.
 local function distance(x1, y1, x2, y2)
    local a = math.sin(math.rad(y2 - y1) / 2) ^ 2 + math.cos(math.rad(y1)) *
       math.cos(math.rad(y2)) * math.sin(math.rad(x2 - x1) / 2) ^ 2
@@ -45,24 +45,26 @@ end
 
 local SAMPLES = 20
 
--- Positions whose surroundings check counts, and the least and the most that
--- the server may find there: balls and straight lines are not quite those of
--- servers.
+-- Positions for which check counts the documents, with the minimum and maximum
+-- number that the server may find: servers compute distances and sides of areas
+-- slightly differently.
 local samples
 
--- Degrees that a side of an area may bulge, being part of a great circle.
+-- Maximum deviation, in degrees, of the side of an area from a straight line:
+-- the side is part of a great circle.
 local BULGE = geo.HALF / 50
 
 local function draw(opt)
    samples = {}
    for i = 1, SAMPLES do
       local x, y = geo.position(opt)
-      samples[i] = {x = x, y = y, least = 0, most = 0,
-         least_areas = 0, most_areas = 0}
+      samples[i] = {x = x, y = y, min = 0, max = 0, min_areas = 0,
+         max_areas = 0}
    end
 end
 
--- Whether a square made wider by `margin` on each side holds the place.
+-- Returns whether a square, enlarged by `margin` on each side, contains the
+-- place.
 local function contains(ring, x, y, margin)
    return x >= ring[1][1] - margin and x <= ring[3][1] + margin and
       y >= ring[1][2] - margin and y <= ring[3][2] + margin
@@ -72,11 +74,11 @@ local function count(doc, opt)
    local place, ring = doc.place.coordinates, doc.area.coordinates[1]
    for _, s in ipairs(samples) do
       local m = distance(s.x, s.y, place[1], place[2])
-      s.least = s.least + (m < opt.distance * 0.999 and 1 or 0)
-      s.most = s.most + (m < opt.distance * 1.001 and 1 or 0)
-      s.least_areas = s.least_areas +
+      s.min = s.min + (m < opt.distance * 0.999 and 1 or 0)
+      s.max = s.max + (m < opt.distance * 1.001 and 1 or 0)
+      s.min_areas = s.min_areas +
          (contains(ring, s.x, s.y, -BULGE) and 1 or 0)
-      s.most_areas = s.most_areas +
+      s.max_areas = s.max_areas +
          (contains(ring, s.x, s.y, BULGE) and 1 or 0)
    end
 end
@@ -84,14 +86,14 @@ end
 function own.wrong(doc, opt)
    local place, area = doc.place, doc.area
    if place.type ~= "Point" or area.type ~= "Polygon" then
-      return "its place is no point, or its area no polygon"
+      return "its place is not a point or its area is not a polygon"
    end
    local x, y = doc.first[1], doc.first[2]
    local at = place.coordinates
    if doc.moves == 0 and (at[1] ~= x or at[2] ~= y) then
-      return "it is not where it was put, though it has not moved"
+      return "its place has changed, but moves is 0"
    elseif not contains(area.coordinates[1], x, y, 0) then
-      return "its area is not around its first place"
+      return "its area does not contain its first place"
    end
    if not samples then
       draw(opt)
@@ -99,11 +101,11 @@ function own.wrong(doc, opt)
    count(doc, opt)
 end
 
-local function compare(coll, n, what, filter, least, most)
+local function compare(coll, n, operator, filter, min, max)
    local found = coll:find(filter, {projection = {_id = 1}}):count()
-   if found < least or found > most then
-      error(string.format("%s: %s finds %d documents where %d to %d are",
-         schema.name(sysbench.opt, n), what, found, least, most), 0)
+   if found < min or found > max then
+      error(string.format("%s: %s finds %d documents, expected %d to %d",
+         schema.name(sysbench.opt, n), operator, found, min, max), 0)
    end
 end
 
@@ -111,15 +113,15 @@ function own.check_more(coll, opt, n)
    for _, s in ipairs(samples or {}) do
       if opt.within > 0 then
          compare(coll, n, "$geoWithin",
-            geo.within(s.x, s.y, opt.distance), s.least, s.most)
+            geo.within(s.x, s.y, opt.distance), s.min, s.max)
       end
       if opt.near > 0 then
-         compare(coll, n, "$near", geo.near(s.x, s.y, opt.distance), s.least,
-            s.most)
+         compare(coll, n, "$near", geo.near(s.x, s.y, opt.distance), s.min,
+            s.max)
       end
       if opt.intersects > 0 then
          compare(coll, n, "$geoIntersects", geo.intersects(s.x, s.y),
-            s.least_areas, s.most_areas)
+            s.min_areas, s.max_areas)
       end
    end
    samples = nil

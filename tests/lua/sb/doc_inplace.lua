@@ -1,24 +1,25 @@
 -- SPDX-License-Identifier: GPL-2.0-or-later
 --
--- mongodb/inplace: its options and commands. Documents are
+-- mongodb/inplace: its options and commands. The documents are
 --
 --    {_id, n, n_log, c, c_twin, list: [int], pushes, first, low, high,
 --     items: [{n: 1, v}, ...], v_log}
 --
--- where n is n_log, c is c_twin, list has the last --list-size of pushes
--- values, first is between low and high, and v_log is the sum of v.
+-- where n equals n_log, c equals c_twin, list has the last --list-size of
+-- `pushes` values, first is between low and high, and v_log is the sum of v.
 
-local M = {VALUES = 1000000} -- of list, low and high: 1 to this
+local M = {VALUES = 1000000} -- values of list, low and high: 1 to VALUES
 
 function M.options(kind)
    return {
-      list_size = kind.int("Elements that $slice leaves in the list", 10),
-      array_size = kind.int("Elements of items", 10),
-      incs = kind.int("$inc of two fields an event", 1),
-      sets = kind.int("$set of two texts an event", 1),
-      pushes = kind.int("$push with $slice an event", 1),
-      bounds = kind.int("$min and $max an event", 1),
-      filtered_updates = kind.int("Updates of an item by arrayFilters an " ..
+      list_size = kind.int("Number of elements that $slice keeps in the list",
+         10),
+      array_size = kind.int("Number of elements of items", 10),
+      incs = kind.int("$inc of two fields per event", 1),
+      sets = kind.int("$set of two strings per event", 1),
+      pushes = kind.int("$push with $slice per event", 1),
+      bounds = kind.int("$min and $max per event", 1),
+      filtered_updates = kind.int("Updates of an item by arrayFilters per " ..
          "event", 1),
    }
 end
@@ -28,7 +29,7 @@ local some = {0, 1e6}
 M.bounds = {list_size = {1, 1e5}, array_size = {1, 1e5}, incs = some,
    sets = some, pushes = some, bounds = some, filtered_updates = some}
 
--- What servers are known to lack.
+-- Operators that some servers do not support.
 function M.needs(opt)
    local list = {}
    if opt.filtered_updates > 0 then
@@ -42,20 +43,20 @@ function M.needs(opt)
    if opt.pushes > 0 then
       list[#list + 1] = {name = "push with $slice", without = "--pushes=0",
          try = function(coll)
-            local id = sysbench.mongodb.objectid() -- not for others
+            local id = sysbench.mongodb.objectid() -- used by no other document
             coll:update_one({_id = id}, {["$push"] = {list =
                {["$each"] = {1, 2}, ["$slice"] = -1}}}, {upsert = true})
             local kept = coll:find_one({_id = id}).list
             coll:delete_one({_id = id})
             if #kept ~= 1 then
-               error("it leaves all values there", 0)
+               error("it does not remove any values", 0)
             end
          end}
    end
    return list
 end
 
--- The commands on a collection.
+-- Compiles the commands for a collection.
 function M.compile(coll)
    local arg, opt = sysbench.mongodb.arg, sysbench.opt
    local by_id = {_id = arg(1)}

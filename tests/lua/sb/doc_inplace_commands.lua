@@ -1,6 +1,6 @@
 -- SPDX-License-Identifier: GPL-2.0-or-later
 --
--- mongodb/inplace: making and checking its documents.
+-- mongodb/inplace: creates and checks its documents.
 
 local inplace = require("sb.doc_inplace")
 local schema = require("sb.schema")
@@ -38,20 +38,20 @@ end
 local function wrong_list(doc, opt)
    local length = math.min(doc.pushes, opt.list_size)
    if #doc.list ~= length then
-      return string.format("%d values in its list where %d should be",
+      return string.format("it has %d values in its list, expected %d",
          #doc.list, length)
    end
 end
 
 function own.wrong(doc, opt)
    if doc.n ~= doc.n_log then
-      return string.format("n is %d, %d were added", doc.n, doc.n_log)
+      return string.format("n is %d, but n_log is %d", doc.n, doc.n_log)
    elseif doc.c ~= doc.c_twin then
       return "c and c_twin differ"
    elseif #doc.c ~= #schema.c_format then
-      return "c is not a text of " .. #schema.c_format .. " characters"
+      return "c is not a string of " .. #schema.c_format .. " characters"
    elseif doc.low > doc.first or doc.high < doc.first then
-      return string.format("%d is not between low, %d, and high, %d",
+      return string.format("first is %d, not between low (%d) and high (%d)",
          doc.first, doc.low, doc.high)
    end
    return wrong_list(doc, opt) or

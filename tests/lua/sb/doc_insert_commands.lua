@@ -1,6 +1,6 @@
 -- SPDX-License-Identifier: GPL-2.0-or-later
 --
--- The commands of mongodb/insert: its documents have any id.
+-- The commands of mongodb/insert. Its documents may have any id.
 
 local tables = require("sb.doc_tables")
 

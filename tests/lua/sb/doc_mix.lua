@@ -1,7 +1,7 @@
 -- SPDX-License-Identifier: GPL-2.0-or-later
 --
 -- The commands of the document OLTP workloads and the loops that execute them.
--- Each is compiled on each collection when it is first used.
+-- A command is compiled when it is first used on a collection.
 
 local schema = require("sb.schema")
 
@@ -48,7 +48,8 @@ local function compile(db, n, opt, key)
    return db:collection(schema.name(opt, n)):compile(unpack(definition))
 end
 
--- Loops over compiled commands on the collections of opt, through db.
+-- Returns an object that executes the commands on the collections of opt over
+-- the connection db.
 function M.new(db, opt)
    local ops = setmetatable({}, {__index = function(list, n)
       list[n] = setmetatable({}, {__index = function(of, key)
@@ -65,7 +66,8 @@ local function draw(opt)
    return rand.default(1, size < 1 and 1 or size)
 end
 
--- Executes the command under key, whose value is an id, so often.
+-- Executes the command under key, whose only value is a random id, `times`
+-- times.
 function Mix:by_id(n, key, times)
    if times < 1 then
       return
@@ -111,7 +113,8 @@ function Mix:writes(n)
    end
 end
 
--- A whole document by its id: replaced or made (inserts), or new (new_rows).
+-- Writes a whole document with this id. key: "inserts" replaces the document or
+-- inserts it if missing; "new_rows" inserts it.
 function Mix:put(n, key, id)
    self.ops[n][key]:execute(id, draw(self.opt), rand.string(schema.c_format),
       rand.string(schema.pad_format))

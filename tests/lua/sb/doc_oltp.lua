@@ -1,6 +1,6 @@
 -- SPDX-License-Identifier: GPL-2.0-or-later
 --
--- The OLTP mixes on documents: which parts an event has is the script's.
+-- The OLTP mixes on documents. Each script selects the parts of its events.
 
 local M = {}
 
@@ -11,11 +11,12 @@ local ranges = {
    simple_ranges = {"Reads of a range of ids per transaction", 1},
    sum_ranges = {"Sums of k over a range per transaction", 1},
    order_ranges = {"Reads of a range, sorted by c, per transaction", 1},
-   distinct_ranges = {"Distinct values of c of a range per transaction", 1},
-   range_size = {"Ids in a range", 100},
+   distinct_ranges = {"Reads of the distinct values of c of a range per " ..
+      "transaction", 1},
+   range_size = {"Number of ids in a range", 100},
 }
 local writes = {
-   index_updates = {"Additions to the indexed k per transaction", 1},
+   index_updates = {"Increments of the indexed field k per transaction", 1},
    non_index_updates = {"Updates of c per transaction", 1},
    inserts = {"Documents replaced, or inserted if missing, per transaction",
       1},
@@ -27,8 +28,7 @@ local function add(kind, options, list)
    end
 end
 
--- parts: reads, ranges, writes: which the events have. read_only: --read-only
--- leaves the writes out.
+-- parts: the parts that the events have, of reads, ranges and writes.
 local function options(parts)
    return function(kind)
       local list = {}
@@ -39,12 +39,12 @@ local function options(parts)
          end
       end
       if parts.writes then
-         list.transactions = kind.bool("A transaction of the server around " ..
-            "each event", false)
-         list.read_only = kind.bool("Leave out all writes", false)
+         list.transactions = kind.bool("Execute each event in a transaction",
+            false)
+         list.read_only = kind.bool("Do not execute writes", false)
       end
-      list.auto_inc = kind.bool("Accepted for old command lines; ids are " ..
-         "the client's", true)
+      list.auto_inc = kind.bool("Ignored: the client always chooses the ids",
+         true)
       return list
    end
 end

@@ -1,7 +1,7 @@
 -- SPDX-License-Identifier: GPL-2.0-or-later
 --
--- Collections for sb/prepare.lua: what sb/build.lua is for tables. A workload
--- with documents of its own puts its functions over these.
+-- Creates collections for sb/prepare.lua, as sb/build.lua does tables. A
+-- workload with other documents overrides some of these functions.
 
 local build = require("sb.build")
 local schema = require("sb.schema")
@@ -10,11 +10,11 @@ local M = {}
 
 M.name = schema.name
 M.table_word, M.rows_word = "collection", "documents"
-M.say = build.say
-M.fill = build.fill -- the rows of the SQL workloads, to the last character
+M.print_line = build.print_line
+M.fill = build.fill -- exactly the same rows as the SQL workloads
 
--- As many documents as are sent together: to take more would only make the
--- last thread end later, as documents are slow to insert.
+-- Rows that a thread takes at a time: the documents of one insert command.
+-- Inserting documents is slow, so with more the last thread would end later.
 function M.block(opt)
    return opt.bulk_size
 end
@@ -25,8 +25,8 @@ function M.loader(con, opt, n)
    return loader
 end
 
--- A loader for documents that are no rows: put(...) takes the values of
--- `document`, which has placeholders.
+-- Returns a loader for documents that are not rows: put(...) takes the values
+-- for the placeholders in `document`.
 function M.documents(con, opt, n, document)
    local mongodb = sysbench.mongodb
    local db = mongodb.wrap(con)
@@ -54,58 +54,59 @@ function M.create(con, _, opt, n)
       error(string.format("Collection '%s' exists already. Remove it with " ..
          "the 'cleanup' command, or use another database.", name), 0)
    end
-   M.say("Creating collection '%s'...", name)
+   M.print_line("Creating collection '%s'...", name)
    db:create_collection(name)
 end
 
 function M.announce_rows(opt, n)
-   M.say("Inserting %d documents into '%s'", opt.table_size,
+   M.print_line("Inserting %d documents into '%s'", opt.table_size,
       schema.name(opt, n))
 end
 
--- The keys of the secondary indexes and their options, as create_index()
--- takes them.
+-- Returns the secondary indexes of collection n: a list of arguments for
+-- create_index().
 function M.indexes(_, n)
    return {{{k = 1}, {name = "k_" .. n}}}
 end
 
--- What is wrong with a document, as text; nil for nothing.
+-- Returns what is wrong with a document; nil if it is correct.
 function M.wrong(doc, opt)
    if type(doc._id) ~= "number" then
-      return "_id is no number"
+      return "_id is not a number"
    elseif type(doc.k) ~= "number" then
-      return "k is no number"
+      return "k is not a number"
    elseif type(doc.c) ~= "string" or #doc.c ~= #schema.c_format then
-      return "c is not a text of " .. #schema.c_format .. " characters"
+      return "c is not a string of " .. #schema.c_format .. " characters"
    elseif type(doc.pad) ~= "string" or #doc.pad ~= #schema.pad_format then
-      return "pad is not a text of " .. #schema.pad_format .. " characters"
+      return "pad is not a string of " .. #schema.pad_format .. " characters"
    elseif not opt.new_rows and
       (doc._id < 1 or doc._id > opt.table_size) then
       return "_id is not from 1 to " .. opt.table_size
    end
 end
 
--- What is wrong with doc.items, {n = 1, ...} and so on, --array-size of them:
--- `field` of all sums up to what was counted. nil for nothing.
+-- Returns what is wrong with doc.items; nil if it is correct. There must be
+-- --array-size items {n = 1, ...}, {n = 2, ...} and so on, and the sum of their
+-- `field` must be `counted`.
 function M.wrong_items(doc, opt, field, counted)
    local sum = 0
    if #doc.items ~= opt.array_size then
-      return string.format("%d items where %d should be", #doc.items,
+      return string.format("it has %d items, expected %d", #doc.items,
          opt.array_size)
    end
    for i, item in ipairs(doc.items) do
       if item.n ~= i then
-         return "item " .. i .. " is out of its place"
+         return "item " .. i .. " is not in its place"
       end
       sum = sum + item[field]
    end
    if sum ~= counted then
-      return string.format("the items' %s sums up to %d, %d were counted",
+      return string.format("the sum of the items' %s is %d, expected %d",
          field, sum, counted)
    end
 end
 
--- Collections of a workload's own: own has the functions that differ.
+-- Returns the functions for a workload's collections; own overrides those here.
 function M.derive(own)
    local t = setmetatable(own, {__index = M})
    function t.finish(con, _, opt, n)
@@ -113,7 +114,7 @@ function M.derive(own)
       local coll = sysbench.mongodb.wrap(con):collection(name)
       if opt.create_secondary then
          for _, index in ipairs(t.indexes(opt, n)) do
-            M.say("Creating a secondary index on '%s'...", name)
+            M.print_line("Creating a secondary index on '%s'...", name)
             coll:create_index(unpack(index))
          end
       end

@@ -1,6 +1,7 @@
 -- SPDX-License-Identifier: GPL-2.0-or-later
 --
--- mongodb/union: check also unites whole collections.
+-- mongodb/union: check also counts the documents of unions of whole
+-- collections.
 
 local schema = require("sb.schema")
 
@@ -12,9 +13,9 @@ function own.check_more(coll, opt, n)
       {["$group"] = {_id = sysbench.mongodb.null, n = {["$sum"] = 1}}}}):next()
    local count = united and united.n or 0
    if count ~= 2 * opt.table_size then
-      error(string.format("%s united with %s has %d documents where %d " ..
-         "should be", schema.name(opt, n), other, count, 2 * opt.table_size),
-         0)
+      error(string.format("the union of %s and %s has %d documents, " ..
+         "expected %d", schema.name(opt, n), other, count,
+         2 * opt.table_size), 0)
    end
 end
 

@@ -1,46 +1,48 @@
 -- SPDX-License-Identifier: GPL-2.0-or-later
 --
--- What the scripts in mongodb/ have in common: options, commands, hooks.
+-- The options, commands and hooks that the scripts in mongodb/ share.
 
 local doc_options = require("sb.doc_options")
 
 local M = {}
 
--- A database on a connection of its own.
+-- Opens a connection and returns its database.
 function M.connect()
    local drv = sysbench.sql.driver()
    if drv:dialect() ~= "mongodb" then
-      error(string.format("this workload works on documents: give " ..
-         "--mongo-url (the driver '%s' has tables)", drv:name()), 0)
+      error(string.format("this workload needs a MongoDB server: give " ..
+         "--mongo-url (current driver: %s)", drv:name()), 0)
    end
    return sysbench.mongodb.wrap(drv:connect())
 end
 
--- Tries, on documents that are not there, what a server may lack; an error
--- names it, and the option that leaves it out.
-local function probe(db, coll, what)
-   local ok, err = pcall(what.try, coll)
+-- Tries an operator that a server may not support, on documents that do not
+-- exist. The error names the operator and the option that disables it.
+local function probe(db, coll, operator)
+   local ok, err = pcall(operator.try, coll)
    if not ok then
       local why = db.con.sql_errmsg ~= nil and ffi.string(db.con.sql_errmsg)
       error(string.format("%s cannot %s (%s)%s", db.con:server_info(),
-         what.name, why ~= "" and why or tostring(err), what.without and
-         "; leave it out by " .. what.without or ""), 0)
+         operator.name, why ~= "" and why or tostring(err),
+         operator.without and "; disable it with " .. operator.without or ""),
+         0)
    end
 end
 
--- All collections are there, and hold documents of this kind: with others
--- events would find nothing, quickly.
-local function look(db, opt, fields)
-   local name, there = require("sb.schema").name, {}
+-- Checks that all collections exist and have documents of this workload:
+-- otherwise events would find nothing and look fast. Returns the first
+-- collection.
+local function check_collections(db, opt, fields)
+   local name, exists = require("sb.schema").name, {}
    if not opt.check_tables then
       return db:collection(name(opt, 1))
    end
    for _, coll in ipairs(db:list_collections()) do
-      there[coll.name] = true
+      exists[coll.name] = true
    end
    for n = 1, opt.tables do
-      if not there[name(opt, n)] then
-         error(string.format("there is no collection '%s': run the " ..
+      if not exists[name(opt, n)] then
+         error(string.format("collection '%s' does not exist: run the " ..
             "'prepare' command first", name(opt, n)), 0)
       end
    end
@@ -48,22 +50,23 @@ local function look(db, opt, fields)
    local first = coll:find_one{_id = 1}
    for _, field in ipairs(first and fields or {}) do
       if first[field] == nil then
-         error(string.format("the documents in '%s' have no '%s': they " ..
-            "are another workload's; use another database, or 'cleanup' " ..
-            "and 'prepare'", coll.name, field), 0)
+         error(string.format("the documents in '%s' have no field '%s', so " ..
+            "another workload prepared them; use another database, or run " ..
+            "'cleanup' and 'prepare'", coll.name, field), 0)
       end
    end
    if #fields > 0 and opt.table_size > 0 and
       not coll:find_one({_id = opt.table_size}, {projection = {_id = 1}})
    then
-      io.stderr:write(string.format("WARNING: '%s' has no document %d, the " ..
-         "last one by --table-size: ids that are not there find nothing\n",
-         coll.name, opt.table_size))
+      io.stderr:write(string.format("WARNING: '%s' has no document %d, " ..
+         "which is --table-size: reads of missing ids return nothing and " ..
+         "look fast\n", coll.name, opt.table_size))
    end
    return coll
 end
 
--- make(coll) for collection n, when it is first asked for: t[n].
+-- Returns a table t where t[n] is make(coll) for collection n, called at first
+-- use.
 function M.per_collection(db, opt, make)
    local name = require("sb.schema").name
    return setmetatable({}, {__index = function(list, n)
@@ -72,44 +75,44 @@ function M.per_collection(db, opt, make)
    end})
 end
 
--- A random id of the documents that prepare made.
+-- Returns a random id of the documents that prepare created.
 function M.id(opt)
    local size = opt.table_size
    return sysbench.rand.default(1, size < 1 and 1 or size)
 end
 
--- w: the workload:
+-- Declares the options, commands and hooks of a workload w:
 --   options(kind)     its own options, see sb/doc_options.lua
---   bounds            of them, see sb/bounds.lua
+--   bounds            their bounds, see sb/bounds.lua
 --   commands          name of the module of its commands (sb/doc_commands.lua)
---   fields            names of some fields that its documents have; not
---                     given: those of the mix; {}: any documents will do
---   settle(opt)       more checks of the options; optional
---   init(db, opt)     before there are users; optional
+--   fields            names of some fields that its documents have; default:
+--                     those of the OLTP mix; {}: documents are not checked
+--   check_options(opt)  more checks of the options; optional
+--   init(db, opt)     called before users start; optional
 --   needs(opt)        list of {name =, without =, try = function(coll)}:
---                     operators the server may lack, and the option that
---                     leaves each out, if any; optional
---   open(db, opt)     returns what event() gets
---   event(self, n)    one event on collection n
+--                     operators that the server may not support, and the
+--                     option that disables each, if any; optional
+--   open(db, opt)     returns `self` for event()
+--   event(self, n)    executes one event on collection n
 function M.declare(w)
    local db, opt, self
 
-   local function settle(options)
-      doc_options.settle(options, w.bounds)
-      if w.settle then
-         w.settle(options)
+   local function normalize(options)
+      doc_options.normalize(options, w.bounds)
+      if w.check_options then
+         w.check_options(options)
       end
       return options
    end
 
    sysbench.cmdline.options = doc_options.declarations(w.options)
-   require("sb.own_commands").declare(w.commands, settle)
+   require("sb.own_commands").declare(w.commands, normalize)
 
    function init() -- luacheck: globals init
-      local own, first = settle(sysbench.opt), M.connect()
-      local coll = look(first, own, w.fields or {"k", "c", "pad"})
-      for _, what in ipairs(w.needs and w.needs(own) or {}) do
-         probe(first, coll, what)
+      local own, first = normalize(sysbench.opt), M.connect()
+      local coll = check_collections(first, own, w.fields or {"k", "c", "pad"})
+      for _, operator in ipairs(w.needs and w.needs(own) or {}) do
+         probe(first, coll, operator)
       end
       if w.init then
          w.init(first, own)
@@ -118,7 +121,7 @@ function M.declare(w)
    end
 
    function thread_init() -- luacheck: globals thread_init
-      opt = settle(sysbench.opt)
+      opt = normalize(sysbench.opt)
       db = M.connect()
       self = w.open(db, opt)
    end

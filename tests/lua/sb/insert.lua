@@ -6,15 +6,15 @@ local schema = require("sb.schema")
 
 local M = {}
 
--- One new row for table n, as text: the event of the insert workloads. The
--- server numbers it if it can, else its id is one that no other call gets.
+-- Returns an INSERT of one new row into table n. The server assigns the id if
+-- it can; otherwise it is a unique random one.
 function M.text(d, opt, n)
    local rand = sysbench.rand
    local k = rand.default(1, math.max(opt.table_size, 1))
    local c, pad = rand.string(schema.c_format), rand.string(schema.pad_format)
    local name = schema.name(opt, n)
    if not schema.server_ids(d, opt) then
-      -- 32 bits, as the column holds them
+      -- unsigned to signed 32 bits, for the INTEGER column
       return string.format("INSERT INTO %s (id, k, c, pad) VALUES " ..
          "(%d, %d, '%s', '%s')", name, rand.unique() - 2147483648, k, c, pad)
    elseif d.auto_value then

@@ -1,7 +1,8 @@
 -- SPDX-License-Identifier: GPL-2.0-or-later
 --
--- The workloads of the 0.5 generation: oltp_* options, text queries, one
--- table an event. Each script picks its statements and event with declare().
+-- The workloads of sysbench 0.5: oltp_* options, queries without server-side
+-- prepare, one table per event. Each script declares its statements and event
+-- with declare().
 
 local dialect = require("sb.dialect")
 local makers = require("sb.makers")
@@ -11,8 +12,8 @@ local options = require("sb.options")
 
 local M = {}
 
--- What a script's functions get: con, d (dialect), opt (settings), m (mix),
--- stmt and param. One a Lua state.
+-- The argument of a script's functions: con, d (dialect), opt (settings), m
+-- (mix), stmt and param. There is one per Lua state.
 local env = {}
 
 local function settings()
@@ -45,9 +46,9 @@ local function cmd_check()
    require("sb.check_rows").check(settings())
 end
 
--- Sets the hooks of a script. w.statements(env) makes its statements,
--- w.event(env, n) executes an event on table n, w.adjust(opt) may change the
--- settings of prepare; the first and the last are optional.
+-- Sets the hooks of a script. w.statements(env) prepares its statements
+-- (optional), w.event(env, n) executes an event on table n, w.adjust(opt)
+-- changes the settings of prepare (optional).
 function M.declare(w)
    options.need_command("check, ")
    local parallel_command = sysbench.cmdline.PARALLEL_COMMAND
@@ -93,7 +94,7 @@ function M.declare(w)
    end
 end
 
--- A workload that executes one statement by id an event.
+-- Declares a workload that executes one statement with a random id per event.
 function M.declare_single(key)
    M.declare{
       statements = function(e)

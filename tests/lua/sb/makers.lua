@@ -1,12 +1,12 @@
 -- SPDX-License-Identifier: GPL-2.0-or-later
 --
--- Makers of statements for sb/mix.lua beside the one it has.
+-- Makers of statements for sb/mix.lua, in addition to its own.
 
 local prepared = require("sb.mix").prepared
 
 local M = {}
 
--- A parameter that is kept until its statement becomes text.
+-- A parameter that holds its value until its statement is executed.
 local Value = {}
 Value.__index = Value
 
@@ -26,8 +26,8 @@ local function values(count)
    return list
 end
 
--- A statement sent as text, as the 0.5 scripts did. At most four parameters;
--- texts must not need quoting.
+-- A statement that is sent as text, like those of the 0.5 scripts. At most four
+-- parameters; strings must not need quoting.
 local Text = {}
 Text.__index = Text
 
@@ -54,8 +54,8 @@ function M.text(con, sql, types)
       b = p[2] or none, c = p[3] or none, d = p[4] or none}, Text), p
 end
 
--- A statement that is prepared, executed and closed each time, after which
--- `after` is called: for connections that live for one query.
+-- Returns a maker of statements that are prepared, executed and closed each
+-- time; then after() is called. For connections that are used for one query.
 function M.once(after)
    local Once = {}
    Once.__index = Once

@@ -1,31 +1,31 @@
 -- SPDX-License-Identifier: GPL-2.0-or-later
 --
 -- The statements of the OLTP workloads and the loops that execute them, for
--- every generation of scripts. Here is what point selects need; the rest is
--- in sb/mix_more.lua and comes when it is touched first: thousands of users
--- each hold a copy.
+-- all generations of scripts. This file has the part for point selects. The
+-- rest is in sb/mix_more.lua and is loaded at first use, because each of
+-- thousands of users holds a copy in memory.
 
 local schema = require("sb.schema")
 
--- Locals, because short traces are small ones.
+-- A local, because short traces use less memory.
 local rand = sysbench.rand
 
--- globals: for scripts that are not to have the name. Users of a run whose
--- script has words for looking into tables get tables that are larger
--- (docs/internals/script.md).
+-- globals: for scripts that avoid the name _G. If a script contains names for
+-- inspecting tables, its users get larger tables (docs/internals/script.md).
 local M = {globals = _G}
 
 local int = {type = sysbench.sql.type.INT}
 
--- SQL with the table as %s, and the types of its parameters. The keys are
+-- SQL with %s for the table, and the types of its parameters. The keys are
 -- the names under which executions are reported.
 M.statements = {
    point_selects = {"SELECT c FROM %s WHERE id=?", int},
 }
 
--- make(con, sql, types, op) returns an object with execute() and close(), and
--- the list of its parameters, which have set(value) and set_rand_str(format).
--- This maker's statements are prepared by the server; sb/makers.lua has others.
+-- A maker: (con, sql, types, op) returns an object with execute() and close(),
+-- and the list of its parameters, which have set(value) and
+-- set_rand_str(format). This one prepares the statement on the server;
+-- sb/makers.lua has others.
 function M.prepared(con, sql, types, op)
    local stmt = con:prepare(sql, op)
    local params = {}
@@ -47,9 +47,9 @@ local function default_id(opt)
    return rand.default(1, size < 1 and 1 or size)
 end
 
--- Loops over statements. env: holds con, stmt and param, where stmt[n][key]
--- is a statement on table n and param[n][key][i] one of its parameters; may
--- be _G. make: a maker. draw(opt): a random id; optional.
+-- Executes statements. env: holds con, stmt and param, where stmt[n][key] is a
+-- statement on table n and param[n][key][i] one of its parameters; may be _G.
+-- make: a maker. draw(opt): returns a random id; optional.
 local Mix = {}
 Mix.__index = Mix
 M.Mix = Mix
@@ -59,16 +59,16 @@ function M.new(env, make, draw)
       Mix)
 end
 
--- A statement on table n under key.
+-- Prepares the statement under key on table n.
 function Mix:prepare_one(opt, n, key)
    local def = M.statements[key]
    self.env.stmt[n][key], self.env.param[n][key] = self.make(self.env.con,
       def[1]:format(schema.name(opt, n)), {unpack(def, 2)}, key)
 end
 
--- From now on there is a statement under key on each table: made when it, or
--- one of its parameters, is first looked at. A thousand users on hundreds of
--- tables would be long in making them all.
+-- Declares a statement under key on each table. It is prepared when it or one
+-- of its parameters is first accessed: preparing all statements of a thousand
+-- users on hundreds of tables would take too long.
 function Mix:prepare(_, key)
    self.keys[key] = true
 end
@@ -117,9 +117,9 @@ function Mix:close()
    end
 end
 
--- Executes the statement under key, whose parameter is an id, so many times.
--- The first is outside of the loop: where there is but one, a loop would cost
--- every user a trace that is never used.
+-- Executes the statement under key, whose parameter is an id, `times` times.
+-- The first execution is outside of the loop: if it is the only one, a loop
+-- would cost each user the memory of an unused trace.
 function M.by_id(self, opt, n, key, times)
    if times < 1 then
       return
@@ -136,15 +136,16 @@ end
 
 Mix.by_id = M.by_id
 
--- A statement or method that is missing so far.
-local function more(self, name)
+-- Loads sb/mix_more.lua at the first access to a statement or method that is
+-- not in this file.
+local function load_more(self, name)
    setmetatable(M.statements, nil)
    setmetatable(Mix, nil)
    require("sb.mix_more")
    return self[name]
 end
 
-setmetatable(M.statements, {__index = more})
-setmetatable(Mix, {__index = more})
+setmetatable(M.statements, {__index = load_more})
+setmetatable(Mix, {__index = load_more})
 
 return M

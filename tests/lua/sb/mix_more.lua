@@ -1,6 +1,7 @@
 -- SPDX-License-Identifier: GPL-2.0-or-later
 --
--- What sb/mix.lua has beyond point selects: ranges, writes, transactions.
+-- The parts of sb/mix.lua that point selects do not use: ranges, writes,
+-- transactions.
 
 local mix = require("sb.mix")
 local schema = require("sb.schema")
@@ -31,7 +32,7 @@ statements.deletes = {"DELETE FROM %s WHERE id=?", int}
 statements.inserts = {"INSERT INTO %s (id, k, c, pad) VALUES (?, ?, ?, ?)",
    int, int, c_text, pad_text}
 
--- BEGIN and COMMIT, or what serves for them in dialect d.
+-- BEGIN and COMMIT, or their replacements in dialect d.
 function Mix:prepare_begin(d, opt, read_only)
    local begin = d:transaction(opt, read_only)
    self.env.stmt.begin = self.make(self.env.con, begin, {}, "begin")
@@ -74,7 +75,7 @@ function Mix:non_index_updates(opt, n)
    end
 end
 
--- Removes a row and puts it back with other values.
+-- Deletes a row and inserts it again with other values.
 function Mix:delete_insert(opt, n, id)
    local insert = self.env.param[n].inserts
    self.env.param[n].deletes[1]:set(id)
@@ -92,7 +93,7 @@ function Mix:delete_inserts(opt, n)
    end
 end
 
--- Whole parts of a transaction, all on table n.
+-- Groups of statements of a transaction, all on table n.
 function Mix:prepare_ranges(opt)
    if opt.range_selects then
       for _, key in ipairs(ranges) do
@@ -123,7 +124,7 @@ function Mix:writes(opt, n)
    self:delete_inserts(opt, n)
 end
 
--- INSERT of a row into table 1, without the id where the server numbers.
+-- INSERT of a row into table 1, without the id if the server assigns it.
 function Mix:prepare_new_rows(d, opt)
    local columns, marks, types = "id, k, c, pad", "?, ?, ?, ?",
       {int, int, c_text, pad_text}
@@ -137,7 +138,7 @@ function Mix:prepare_new_rows(d, opt)
          schema.name(opt, 1), columns, marks), types, "inserts")
 end
 
--- Call of a stored procedure with two numbers.
+-- Call of a stored procedure with two integers.
 function Mix:prepare_call(d, name)
    local env = self.env
    env.stmt[1].call, env.param[1].call = self.make(env.con,

@@ -1,13 +1,13 @@
 -- SPDX-License-Identifier: GPL-2.0-or-later
 --
--- What MySQL and its relatives need and few users of a run: storage engines,
--- locked tables, HANDLER.
+-- Rarely used parts of the MySQL dialect: storage engines, LOCK TABLES,
+-- HANDLER.
 
 local schema = require("sb.schema")
 
 local M = {}
 
--- Engines by their other names, as the server shows them.
+-- Aliases of engines, and the names that the server shows.
 local shown = {
    heap = "memory",
    merge = "mrg_myisam",
@@ -20,13 +20,13 @@ local no_transactions = {
    mrg_myisam = true, myisam = true,
 }
 
--- The engine that the options ask for, "" for the server's own choice.
+-- Returns the engine that the options name; "" for the server's default.
 local function engine(opt)
    local name = (opt.mysql_storage_engine or ""):lower()
    return shown[name] or name
 end
 
--- What follows the closing bracket of CREATE TABLE.
+-- Returns the text after the closing parenthesis of CREATE TABLE.
 function M.table_options(opt)
    local name = opt.mysql_storage_engine or ""
    local parts = {}
@@ -41,19 +41,20 @@ function M.table_options(opt)
    return table.concat(parts, " ")
 end
 
--- Some servers take another engine when they lack the one they were told to.
+-- Checks the engine of a new table: some servers use another engine if they do
+-- not have the requested one.
 function M.check_table(con, opt, name)
-   local wanted = engine(opt)
-   if wanted == "" then
+   local requested = engine(opt)
+   if requested == "" then
       return
    end
-   local got = con:query_row("SELECT engine FROM information_schema.tables " ..
+   local used = con:query_row("SELECT engine FROM information_schema.tables " ..
       "WHERE table_schema = DATABASE() AND table_name = '" .. name .. "'")
-   if got and got:lower() ~= wanted then
+   if used and used:lower() ~= requested then
       con:query("DROP TABLE " .. name)
-      error(string.format("The server has no storage engine '%s': it made " ..
-         "table '%s' with %s. SHOW ENGINES lists what it has.",
-         opt.mysql_storage_engine, name, got), 0)
+      error(string.format("The server has no storage engine '%s': it " ..
+         "created table '%s' with %s. SHOW ENGINES lists those it has.",
+         opt.mysql_storage_engine, name, used), 0)
    end
 end
 
@@ -68,7 +69,7 @@ local function transactional(opt)
    return not no_transactions[engine(opt)]
 end
 
--- First and last statement of a transaction on all tables.
+-- Returns the first and the last statement of a transaction on all tables.
 function M.transaction(d, opt, read_only)
    if transactional(opt) then
       return d.begin, d.commit
@@ -80,9 +81,9 @@ function M.transaction(d, opt, read_only)
    return "LOCK TABLES " .. table.concat(list, ", "), "UNLOCK TABLES"
 end
 
--- Point selects that go past the SQL layer. A handler is open as long as its
--- connection, so it is opened before the first use and, where connections do
--- not last, before each.
+-- Prepares point selects with HANDLER, which bypasses the SQL layer. A handler
+-- is closed with its connection. So it is opened before the first use, or
+-- before each use if connections are used for one query.
 function M.handler(set, opt, m)
    local name = schema.name(opt, 1)
    local read, params = m.make(set.con, string.format(
@@ -95,7 +96,7 @@ function M.handler(set, opt, m)
       execute = function()
          if not opened then
             set.con:query(open)
-            opened = not m.brief
+            opened = not m.one_shot
          end
          return read:execute()
       end,

@@ -1,13 +1,13 @@
 -- SPDX-License-Identifier: GPL-2.0-or-later
 --
--- Options of the generations before 1.0, and their way into the names of 1.x,
--- which the rest of sb/ works on.
+-- The names of options before 1.0, and their conversion to the 1.x names, which
+-- the rest of sb/ uses.
 
 local options = require("sb.options")
 
 local M = {}
 
--- Spellings of 0.5 for names of 1.x.
+-- 0.5 names = 1.x names.
 M.map = {
    oltp_tables_count = "tables",
    oltp_table_size = "table_size",
@@ -34,7 +34,7 @@ M.map = {
 
 local scales = {[""] = 1, k = 1e3, m = 1e6, g = 1e9}
 
--- The number that a text such as 5, -1 or 10M stands for.
+-- Converts a string such as 5, -1 or 10M to a number.
 function M.to_number(name, value)
    local digits, suffix = value:match("^(-?%d+)(%a?)$")
    local scale = suffix and scales[suffix:lower()]
@@ -56,9 +56,9 @@ local function to_boolean(name, value)
    return words[value]
 end
 
--- Moves what was given in old spellings to the new names, once, and returns
--- its argument. map: M.map when left out.
-function M.take(opt, map)
+-- Moves values given under old names to the new names and returns opt. May be
+-- called repeatedly. map: M.map by default.
+function M.rename(opt, map)
    for name, target in pairs(map or M.map) do
       local value = opt[name]
       if type(value) == "string" and value ~= "" and opt[target] ~= nil then
@@ -75,7 +75,7 @@ function M.take(opt, map)
    return opt
 end
 
--- A set of 1.x options out of the 0.5 or 0.4 ones in `old`.
+-- Returns normalized 1.x options made from the 0.5 or 0.4 options in `old`.
 function M.from_old(old)
    local opt = {
       tables = 1,
@@ -93,9 +93,9 @@ function M.from_old(old)
    end
    opt.pipeline = opt.pipeline or old.pipeline
    if opt.read_only and opt.write_only then
-      error("--oltp-read-only and --oltp-write-only exclude each other", 0)
+      error("--oltp-read-only and --oltp-write-only are mutually exclusive", 0)
    end
-   return options.settle(opt)
+   return options.normalize(opt)
 end
 
 return M

@@ -1,7 +1,8 @@
 -- SPDX-License-Identifier: GPL-2.0-or-later
 --
--- What the bundled workloads call and an oltp_common.lua of sysbench 1.0 beside
--- them does not have: only the last 1.0 release can reconnect.
+-- Defines the functions that the bundled workloads call but that an
+-- oltp_common.lua of sysbench 1.0 in the same folder may lack: only the last
+-- 1.0 release has check_reconnect().
 
 if not check_reconnect then
    function check_reconnect() end

@@ -1,13 +1,13 @@
 -- SPDX-License-Identifier: GPL-2.0-or-later
 --
--- Hooks for workloads whose run command does one thing a thread, as the
--- parallel_prepare scripts do.
+-- Hooks for workloads that call a function once per thread, such as the
+-- parallel_prepare scripts.
 -- luacheck: globals thread_init thread_done event
 
 local M = {}
 
--- Each thread calls f() once: as its event, or at its end when another thread
--- took the event meant for it.
+-- Each thread calls f() once: as its event, or at its end if other threads ran
+-- all events.
 function M.declare(f)
    local done = false
 

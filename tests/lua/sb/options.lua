@@ -1,14 +1,13 @@
 -- SPDX-License-Identifier: GPL-2.0-or-later
 --
--- The options of the OLTP workloads on their way from the command line to the
--- events.
+-- Declares and normalizes the options of the OLTP workloads.
 
 local M = {}
 
--- What sysbench.cmdline.options becomes: the declarations of a generation
--- ("oltp", "legacy" or "v04" of sb/declarations.lua). Only the main state's
--- count. In the states of users the table stays empty until somebody looks
--- into it; scripts may add to it in any case.
+-- Returns the value for sysbench.cmdline.options: the declarations of a
+-- generation ("oltp", "legacy" or "v04" of sb/declarations.lua). Only the main
+-- state's declarations are used. In the states of users the table is empty and
+-- loads the declarations at the first access. Scripts may always add to it.
 function M.declarations(generation)
    local function declare()
       return require("sb.declarations")[generation]()
@@ -21,7 +20,8 @@ function M.declarations(generation)
    end})
 end
 
--- An error without a command. more: other commands that there are, and ", ".
+-- Raises an error if no command is given. more: additional commands, each
+-- followed by ", ".
 function M.need_command(more)
    if sysbench.cmdline.command == nil then
       error("Command is required. Supported commands: prepare, warmup, " ..
@@ -29,20 +29,20 @@ function M.need_command(more)
    end
 end
 
-local at_least = {tables = 1, table_size = 0, range_size = 1, reconnect = 0,
+local minimum = {tables = 1, table_size = 0, range_size = 1, reconnect = 0,
    random_points = 1, number_of_ranges = 1}
 
--- Makes a set of options fit for use: implied values, bounds.
--- Works in place, any number of times, and returns its argument.
-function M.settle(opt)
+-- Sets implied values and checks bounds. Works in place, may be called
+-- repeatedly, and returns its argument.
+function M.normalize(opt)
    if opt.pgsql_variant == "redshift" then
       opt.create_secondary = false
       opt.delete_inserts = 0
    end
-   for name, least in pairs(at_least) do
-      if type(opt[name]) == "number" and opt[name] < least then
+   for name, min in pairs(minimum) do
+      if type(opt[name]) == "number" and opt[name] < min then
          error(string.format("--%s must be at least %d",
-            name:gsub("_", "-"), least), 0)
+            name:gsub("_", "-"), min), 0)
       end
    end
    return opt

@@ -1,16 +1,17 @@
 -- SPDX-License-Identifier: GPL-2.0-or-later
 --
--- The commands of a workload whose code for them lies in a module of its own,
--- which the users of a run do not load.
+-- Declares commands of a workload whose code is in a separate module, which the
+-- users of a run do not load.
 
 local M = {}
 
 -- Declares prepare, warmup, prewarm, check and the global cleanup(). module:
--- has functions of these names, which take what settle(sysbench.opt) returns.
-function M.declare(module, settle)
+-- the name of a module with functions of these names; their argument is
+-- normalize(sysbench.opt).
+function M.declare(module, normalize)
    require("sb.options").need_command("check, ")
    local function call(name)
-      require(module)[name](settle(sysbench.opt))
+      require(module)[name](normalize(sysbench.opt))
    end
    sysbench.cmdline.commands = {}
    for _, name in ipairs{"prepare", "warmup", "prewarm", "check"} do

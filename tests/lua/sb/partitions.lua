@@ -1,27 +1,27 @@
 -- SPDX-License-Identifier: GPL-2.0-or-later
 --
--- --partitions: tables that the server splits by a hash of id. For commands:
--- the users of a run never load this.
+-- --partitions: tables that are partitioned by a hash of id. For commands: the
+-- users of a run never load this.
 
 local M = {}
 
--- The most that MySQL takes; PostgreSQL plans long before it has so many.
-local MOST = 8192
+-- The maximum of MySQL. On PostgreSQL, planning is slow with far fewer.
+local MAX_PARTITIONS = 8192
 
--- By dialect: what follows the closing bracket of CREATE TABLE, and the
--- partitions' own statements, if they are tables.
-local ways = {}
+-- Functions by dialect. They return the text after the closing parenthesis of
+-- CREATE TABLE and the statements that create the partitions, if they are
+-- tables.
+local methods = {}
 
-function ways.mysql(opt, _, options)
+function methods.mysql(opt, _, options)
    return string.format("%s PARTITION BY HASH (id) PARTITIONS %d", options,
       opt.partitions), {}
 end
 
-ways.null = ways.mysql
+methods.null = methods.mysql
 
--- The options of a table are about its storage, which only the partitions
--- have.
-function ways.pgsql(opt, name, options)
+-- The table options are storage parameters, which only the partitions accept.
+function methods.pgsql(opt, name, options)
    local parts = {}
    for i = 0, opt.partitions - 1 do
       parts[i + 1] = string.format("CREATE TABLE %s_p%d PARTITION OF %s " ..
@@ -31,23 +31,24 @@ function ways.pgsql(opt, name, options)
    return "PARTITION BY HASH (id)", parts
 end
 
--- The options of a new table, changed so that it has partitions, and a list of
--- statements that make those. Without --partitions: the options alone.
+-- Returns the options of a new table, extended by the partitions, and a list of
+-- statements that create those. Without --partitions, returns the options
+-- unchanged and an empty list.
 function M.apply(d, opt, name, options)
    local count = tonumber(opt.partitions) or 0
    if count == 0 then
       return options, {}
-   elseif count < 0 or count > MOST then
-      error(string.format("--partitions must be from 0 to %d, not %d", MOST,
-         count), 0)
+   elseif count < 0 or count > MAX_PARTITIONS then
+      error(string.format("--partitions must be from 0 to %d, not %d",
+         MAX_PARTITIONS, count), 0)
    end
-   local way = d.partitions ~= false and ways[d.name]
-   if not way then
-      error(string.format("--partitions=%d: %s has no tables that are split " ..
-         "by a hash of the key", count, d.variant or d.name or
+   local method = d.partitions ~= false and methods[d.name]
+   if not method then
+      error(string.format("--partitions=%d: %s does not support tables " ..
+         "partitioned by hash", count, d.variant or d.name or
          "this database"), 0)
    end
-   return way(opt, name, options)
+   return method(opt, name, options)
 end
 
 return M

@@ -1,14 +1,14 @@
 -- SPDX-License-Identifier: GPL-2.0-or-later
 --
--- --pipeline: the statements that event() executes on a connection are
--- collected and sent together at its end.
+-- --pipeline: collects the statements that event() executes on a connection and
+-- sends them together at its end.
 
 -- luacheck: globals con event check_reconnect
 
 local M = {}
 
--- Changes the global event() and, where there is one, check_reconnect().
--- connection: nil for the one that is the global `con` at that moment.
+-- Wraps the global event() and, if it exists, check_reconnect(). connection:
+-- nil for the connection that the global `con` holds when the event starts.
 function M.wrap(connection)
    local plain, reconnect = event, check_reconnect
    function event(tid)

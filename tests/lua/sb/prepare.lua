@@ -1,28 +1,30 @@
 -- SPDX-License-Identifier: GPL-2.0-or-later
 --
--- The prepare and warmup commands: run by all users at once, which share the
--- work by tickets and wait for each other between the phases.
--- docs/internals/loading.md tells the whole story.
+-- The prepare and warmup commands. All users run them in parallel, distribute
+-- the work by tickets and wait for each other between the phases. See
+-- docs/internals/loading.md.
 
 local build = require("sb.build")
 
 local M = {}
 
--- Rows that a thread takes at a time where `tables.block` says no other number:
--- enough to keep the threads apart, few enough that all of them end together.
+-- Rows that a thread takes at a time, unless `tables.block` returns another
+-- number: enough that threads rarely take tickets, few enough that all threads
+-- finish at about the same time.
 local BLOCK = 2000
 
 -- Counters of sysbench.parallel.ticket().
 local TABLE_KEY, BLOCK_KEY, INDEX_KEY, WARM_KEY, FAIL_KEY = 0, 1, 2, 3, 4
-local VOTE_KEY = 8 -- and the ones after it, one a phase
+local VOTE_KEY = 8 -- the first of several, one per phase
 
--- Tickets go on from one database to the next. By key: the numbers that are
--- over, and the ticket beyond them that this user holds already.
-local over, held = {}, {}
-local jobs = 0 -- that all users came through
+-- Ticket numbers continue from one database to the next. By key: the tickets
+-- that are used up, and the next ticket, which this user already holds.
+local used, held = {}, {}
+local jobs = 0 -- number of databases that all users completed
 
--- Seconds since some moment. A script may call cmd_prepare() from a command
--- that is not parallel, where there are no operations.
+-- Returns the time in seconds since an arbitrary moment. If a script calls
+-- cmd_prepare() from a command that is not parallel, there are no operations to
+-- read the clock of.
 local function now()
    local token = sysbench.op.start("prepare")
    return token and tonumber(token.start) / 1e9 or os.time()
@@ -35,8 +37,9 @@ local function message(err)
    return tostring(err)
 end
 
--- Runs a statement that another connection may get in the way of.
-local function again(con, f, ...)
+-- Calls f(con, ...) and retries it if a conflict with another connection makes
+-- it fail.
+local function with_retries(con, f, ...)
    local ok, err
    for _ = 1, 20 do
       ok, err = pcall(f, con, ...)
@@ -52,29 +55,29 @@ local function again(con, f, ...)
    end
 end
 
--- Calls f(n) for every n in 1..count that no other user took. May be called
--- again, by all users with the same count.
+-- Calls f(n) for every n in 1..count that no other user has taken. May be
+-- called repeatedly, if all users pass the same count.
 function M.share(key, count, f)
-   local before = over[key] or 0
+   local before = used[key] or 0
    local n = held[key] or sysbench.parallel.ticket(key) + 1
    held[key] = nil
    while n - before <= count do
       f(n - before)
       n = sysbench.parallel.ticket(key) + 1
    end
-   over[key], held[key] = before + count, n
+   used[key], held[key] = before + count, n
 end
 
 local share = M.share
 
--- State of one user's prepare: what it made, and the first thing that failed.
+-- State of one user's prepare: the tables that it created and its first error.
 local Job = {}
 Job.__index = Job
 
--- Ends a phase together with all other users. False when one of them failed:
--- a failed one takes as many tickets as there are users, which pushes the
--- tickets that all take afterwards beyond that number.
-function Job:agree()
+-- Waits until all users have ended a phase. Returns false if one of them
+-- failed: a user that failed takes as many tickets as there are users, so all
+-- tickets taken after the barrier are above that number.
+function Job:end_phase()
    local users = sysbench.cmdline.main_state and 1 or sysbench.opt.threads
    local key = VOTE_KEY + self.phases
    self.phases = self.phases + 1
@@ -87,17 +90,17 @@ function Job:agree()
    return sysbench.parallel.ticket(key) < (jobs + 1) * users
 end
 
--- Keeps the first error. One failure makes the others fail, too, whose errors
--- would only hide the cause: the first user that comes here tells.
+-- Records the first error. Only the first user that fails reports it: the
+-- errors of the other users are often consequences and would hide the cause.
 function Job:fail(err)
    if not self.err then
       self.err = message(err)
-      self.tells = sysbench.parallel.ticket(FAIL_KEY) == 0
+      self.reports_error = sysbench.parallel.ticket(FAIL_KEY) == 0
    end
 end
 
--- Runs one phase. f gets the numbers below count that fall to this user; when
--- it fails, the numbers left are used up so that nobody works in vain.
+-- Runs one phase: calls f(n) for the numbers in 1..count that this user takes.
+-- If f fails, takes all remaining numbers, so that the other users stop early.
 function Job:phase(key, count, f)
    local ok, err = pcall(share, key, count, f)
    if not ok then
@@ -109,14 +112,14 @@ end
 
 function Job:create_tables()
    self:phase(TABLE_KEY, self.opt.tables, function(n)
-      again(self.con, self.tables.create, self.d, self.opt, n)
-      self.made[#self.made + 1] = n
+      with_retries(self.con, self.tables.create, self.d, self.opt, n)
+      self.created[#self.created + 1] = n
    end)
-   return self:agree()
+   return self:end_phase()
 end
 
--- Opens the loader for table n in place of the one in use.
-function Job:aim(n)
+-- Opens the loader for table n and closes the one in use.
+function Job:open_loader(n)
    if self.target ~= n then
       self:close_loader(true)
       self.loader = self.tables.loader(self.con, self.opt, n)
@@ -140,7 +143,7 @@ function Job:load_block(block, per_table)
    if first == 1 then
       self.tables.announce_rows(opt, n)
    end
-   self:aim(n)
+   self:open_loader(n)
    self.tables.fill(self.loader, opt, n, first, last, self.c, self.pad)
    sysbench.parallel.progress("rows", last - first + 1,
       opt.table_size * opt.tables)
@@ -159,18 +162,18 @@ function Job:load_rows()
    if not closed then
       self:fail(err)
    end
-   return self:agree()
+   return self:end_phase()
 end
 
 function Job:finish_tables()
    self:phase(INDEX_KEY, self.opt.tables, function(n)
-      again(self.con, self.tables.finish, self.d, self.opt, n)
+      with_retries(self.con, self.tables.finish, self.d, self.opt, n)
    end)
-   return self:agree()
+   return self:end_phase()
 end
 
--- Drops table n; true when it is gone. Another user's loader may be in the way
--- for a moment.
+-- Drops table n. Returns true if it no longer exists. Retries, because another
+-- user's loader may lock the table for a short time.
 function Job:drop(n)
    for _ = 1, 20 do
       if self.tables.discard(self.con, self.opt, n) then
@@ -183,26 +186,26 @@ function Job:drop(n)
    return false
 end
 
--- Drops what this user made and says so.
+-- Drops the tables that this user created, and prints their names.
 function Job:undo()
-   local gone, left = {}, {}
+   local dropped, remaining = {}, {}
    local where = self.database and " in database '" .. self.database .. "'"
       or ""
-   for _, n in ipairs(self.made) do
-      local list = self:drop(n) and gone or left
+   for _, n in ipairs(self.created) do
+      local list = self:drop(n) and dropped or remaining
       list[#list + 1] = self.tables.name(self.opt, n)
    end
-   if #gone > 0 then
+   if #dropped > 0 then
       io.stderr:write("prepare" .. where .. ": dropped what it had created: " ..
-         table.concat(gone, ", ") .. "\n")
+         table.concat(dropped, ", ") .. "\n")
    end
-   if #left > 0 then
+   if #remaining > 0 then
       io.stderr:write("prepare" .. where .. ": could not drop what it had " ..
-         "created: " .. table.concat(left, ", ") .. "\n")
+         "created: " .. table.concat(remaining, ", ") .. "\n")
    end
 end
 
--- All phases. True when every user came through.
+-- Runs all phases. Returns true if all users completed them.
 function Job:run()
    if not self:create_tables() then
       return false
@@ -223,19 +226,20 @@ local function summary(job)
    local rows = job.opt.table_size * job.opt.tables
    local seconds = job.loaded - job.began
    local rate = seconds > 0 and rows / seconds or 0
-   build.say("Prepared %d %s(s): %.0f %s in %.2f seconds " ..
+   build.print_line("Prepared %d %s(s): %.0f %s in %.2f seconds " ..
       "(%.0f %s per second), indexes in %.2f seconds",
       job.opt.tables, job.tables.table_word, rows, job.tables.rows_word,
       seconds, rate, job.tables.rows_word, job.ended - job.loaded)
 end
 
--- Makes, fills and indexes all tables of `opt`; every user of a parallel
--- command calls it. c, pad: as for build.fill(). tables: what makes and fills
--- them, sb/build.lua when left out. database: its name, for messages, where the
--- run has several. False when it failed and another user raises the error.
+-- Creates, fills and indexes all tables of `opt`; all users of a parallel
+-- command call it. c, pad: as for build.fill(). tables: a module with the
+-- functions of sb/build.lua, which is the default. database: its name, for
+-- messages, if the run has several. Returns false if it failed and another user
+-- raises the error.
 function M.prepare(con, d, opt, c, pad, tables, database)
    local job = setmetatable({con = con, d = d, opt = opt, c = c, pad = pad,
-      tables = tables or build, made = {}, phases = 0, database = database},
+      tables = tables or build, created = {}, phases = 0, database = database},
       Job)
    job.block = job.tables.block and job.tables.block(opt) or BLOCK
    local whole, done = pcall(job.run, job)
@@ -246,23 +250,23 @@ function M.prepare(con, d, opt, c, pad, tables, database)
       end
       return true
    end
-   if not whole then -- interrupted: nobody waits for anybody any more
+   if not whole then -- interrupted: users no longer wait for each other
       pcall(job.close_loader, job, false)
       sysbench.parallel.settle()
       job:undo()
       error(done, 0)
    end
    job:undo()
-   sysbench.parallel.barrier() -- nobody is to be stopped while dropping
-   if job.tells then
+   sysbench.parallel.barrier() -- so that an error does not interrupt a drop
+   if job.reports_error then
       error(database and string.format("database '%s': %s", database, job.err)
          or job.err, 0)
    end
    return false
 end
 
--- Calls make(n) for each table, shared between the users: for scripts that
--- brought a create_table() of their own.
+-- Calls make(n) for each table, distributed over the users: for scripts that
+-- define their own create_table().
 function M.each_table(opt, make)
    share(TABLE_KEY, opt.tables, make)
 end

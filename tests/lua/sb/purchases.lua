@@ -1,6 +1,6 @@
 -- SPDX-License-Identifier: GPL-2.0-or-later
 --
--- iibench: its options, tables, values and statements. What only commands do
+-- iibench: its options, tables, values and statements. The code of its commands
 -- is in sb/purchases_commands.lua.
 
 local rand = sysbench.rand
@@ -20,50 +20,50 @@ M.indexes = {
 
 local TABLE = "purchases_index"
 
--- name = {help, default, least, most}
+-- name = {help, default, min, max}
 local numbers = {
    tables = {"Number of tables", 1, 1, 1e6},
    table_size = {"Rows per table that prepare loads", 0, 0, 1e12},
-   max_rows = {"Rows to insert in a run, by all threads; 0: no limit", 0, 0,
-      1e15},
+   max_rows = {"Maximum number of rows that all threads insert; 0: no limit",
+      0, 0, 1e15},
    rows_per_commit = {"Rows inserted per transaction", 1000, 1, 1e6},
-   rows_per_insert = {"Rows of an INSERT, at most", 1000, 1, 1e5},
+   rows_per_insert = {"Maximum number of rows per INSERT", 1000, 1, 1e5},
    num_secondary_indexes = {"Number of secondary indexes, 0 to 3", 3, 0, 3},
-   max_table_rows = {"Rows that --with-max-table-rows leaves in a table", 1e7,
-      1, 1e12},
-   query_threads = {"So many of the --threads query and insert nothing", 0, 0,
-      1e6},
-   queries_per_commit = {"Index queries before each transaction, by the " ..
+   max_table_rows = {"Maximum number of rows per table with " ..
+      "--with-max-table-rows", 1e7, 1, 1e12},
+   query_threads = {"Number of the --threads that only query", 0, 0, 1e6},
+   queries_per_commit = {"Index queries before each transaction, in the " ..
       "threads that insert", 0, 0, 1e6},
-   rows_per_query = {"Rows that a query reads, at most", 10, 1, 1e6},
+   rows_per_query = {"Maximum number of rows per query", 10, 1, 1e6},
    cashregisters = {"Number of cash registers", 1000, 1, 2147483647},
    products = {"Number of products", 10000, 1, 2147483647},
    customers = {"Number of customers", 100000, 1, 2147483647},
    max_price = {"Highest price of a product, in hundredths, before " ..
       "customerid is added", 500, 0, 1e6},
-   data_length_min = {"Least length of data, in characters", 10, 0, 65000},
-   data_length_max = {"Greatest length of data, in characters, up to 65000",
+   data_length_min = {"Minimum length of data, in characters", 10, 0, 65000},
+   data_length_max = {"Maximum length of data, in characters, at most 65000",
       10, 0, 65000},
-   data_random_pct = {"Percent of data that is random, 0 to 100; the " ..
-      "rest is one letter repeated", 50, 0, 100},
+   data_random_pct = {"Percentage of data that is random, 0 to 100; the " ..
+      "rest is one repeated letter", 50, 0, 100},
 }
 
 local function declare()
    local cmdline = sysbench.cmdline
    local oltp = require("sb.declarations").oltp()
    local options = {
-      table_name = {"Name of the table; with more than one --tables, their " ..
-         "numbers follow it", TABLE, cmdline.ARG_STRING},
-      secondary_at_end = {"Make the secondary indexes when the rows of " ..
-         "prepare are loaded, not before", false, cmdline.ARG_BOOL},
+      table_name = {"Name of the table; with --tables above 1, the number " ..
+         "of the table is appended", TABLE, cmdline.ARG_STRING},
+      secondary_at_end = {"Create the secondary indexes after prepare has " ..
+         "loaded the rows, not before", false, cmdline.ARG_BOOL},
       with_max_table_rows = {"Delete the oldest rows of tables that have " ..
          "more than --max-table-rows", false, cmdline.ARG_BOOL},
       delete_per_insert = {"Delete as many of the oldest rows as a " ..
          "transaction inserts", false, cmdline.ARG_BOOL},
-      query_pk_only = {"All queries use the primary key", false,
+      query_pk_only = {"Use the primary key for all queries", false,
          cmdline.ARG_BOOL},
-      count_rows = {"Count the rows when a run begins; off: more than " ..
-         "a million ids are taken for as many rows", false, cmdline.ARG_BOOL},
+      count_rows = {"Count the rows when a run starts; off: tables with " ..
+         "more than a million ids are assumed to have one row per id", false,
+         cmdline.ARG_BOOL},
       pipeline = oltp.pipeline,
       create_table_options = oltp.create_table_options,
       mysql_storage_engine = oltp.mysql_storage_engine,
@@ -76,7 +76,8 @@ local function declare()
    return options
 end
 
--- For sysbench.cmdline.options; only those of the main state count.
+-- Returns the value for sysbench.cmdline.options; only that of the main state
+-- is used.
 function M.declarations()
    return sysbench.cmdline.main_state and declare() or {}
 end
@@ -88,7 +89,7 @@ local function require_order(opt, small, large)
    end
 end
 
-function M.settle(opt)
+function M.normalize(opt)
    local bounds = {}
    for name, o in pairs(numbers) do
       bounds[name] = {o[3], o[4]}
@@ -99,18 +100,19 @@ function M.settle(opt)
       require_order(opt, "query_threads", "threads")
    end
    if not opt.table_name:match("^[%w_%.]+$") then
-      error("--table-name must be a plain name, not '" .. opt.table_name ..
-         "'", 0)
+      error("--table-name must consist of letters, digits, '_' and '.', " ..
+         "not '" .. opt.table_name .. "'", 0)
    end
    return opt
 end
 
--- Name of table n.
+-- Returns the name of table n.
 function M.name(opt, n)
    return opt.tables > 1 and opt.table_name .. n or opt.table_name
 end
 
--- Name of an index of table n: no two may have the same in some databases.
+-- Returns the name of an index of table n. It is unique, because some databases
+-- require that.
 function M.index_name(opt, n, index)
    local name = M.name(opt, n)
    return name == TABLE and index.name
@@ -119,32 +121,34 @@ end
 
 -- Values ---------------------------------------------------------------------
 
--- Customer and price in cents: the higher a customer's number, the dearer.
+-- Returns a customer and a price in cents. The price rises with the customer's
+-- number.
 function M.customer_and_price(opt)
    local customer = rand.uniform(0, opt.customers - 1)
    return customer, floor(rand.uniform(0, opt.max_price) + customer)
 end
 
--- A function that returns formats of random texts for the column data.
+-- Returns a function that returns formats of random strings for the column
+-- data.
 function M.data_formats(opt)
-   local least, most = opt.data_length_min, opt.data_length_max
+   local min, max = opt.data_length_min, opt.data_length_max
    local function make(length)
       local random = floor(length * opt.data_random_pct / 100)
       return ("@"):rep(random) .. ("a"):rep(length - random)
    end
-   if least == most then
-      local format = make(most)
+   if min == max then
+      local format = make(max)
       return function() return format end
    end
-   -- All of them, unless they take too much memory.
-   local made = {}
-   local keep = (most - least + 1) * most <= 2 ^ 20
+   -- Formats are cached, unless they need too much memory.
+   local cache = {}
+   local keep = (max - min + 1) * max <= 2 ^ 20
    return function()
-      local length = rand.uniform(least, most)
-      local format = made[length]
+      local length = rand.uniform(min, max)
+      local format = cache[length]
       if not format then
          format = make(length)
-         made[length] = keep and format or nil
+         cache[length] = keep and format or nil
       end
       return format
    end
@@ -152,8 +156,8 @@ end
 
 -- Statements -----------------------------------------------------------------
 
--- Shared by all users: numbers of rows taken of --max-rows, inserted and
--- deleted in this run, and of tables whose rows were not counted.
+-- Returns counters that all users share: rows reserved of --max-rows, rows
+-- inserted and deleted in this run, and tables whose rows were not counted.
 function M.sequences()
    return {
       taken = sysbench.sequence("iibench taken"),
@@ -163,9 +167,10 @@ function M.sequences()
    }
 end
 
--- Numbers of rows that table n ever got, and lost, and that users have set out
--- to delete, by its ids; and of ids in between that no row has, as far as
--- known. Sequences that are at least so far.
+-- Returns the sequences of table n: its highest id, the ids below its lowest
+-- one (rows deleted), the same including rows that users plan to delete, and
+-- the known ids in between that no row has. The arguments are minimum values of
+-- the sequences.
 function M.size_of(opt, n, inserted, deleted, gaps)
    local name = M.name(opt, n)
    return sysbench.sequence("iibench inserted " .. name, inserted),
@@ -215,10 +220,13 @@ local function prepare_queries(con, d, opt, n)
    return list
 end
 
--- name; delete and first, its parameter; queries: stmt, from, its parameter,
--- and draw(opt, t), a value for it; inserted, deleted, planned and gaps:
--- sequences;
--- owed: rows that this user has to delete.
+-- Returns the statements on table n:
+--   name         of the table
+--   delete       statement, with the parameter `first`
+--   queries      list of {stmt =, from = its parameter, draw = function(opt, t)
+--                that returns a value for it}
+--   inserted, deleted, planned, gaps   see size_of()
+--   owed         rows that this user has planned to delete
 function M.statements(con, d, opt, n)
    local t = {name = M.name(opt, n), owed = 0}
    t.inserted, t.deleted, t.planned, t.gaps = M.size_of(opt, n)

@@ -1,24 +1,24 @@
 -- SPDX-License-Identifier: GPL-2.0-or-later
 --
--- iibench: making, filling, checking and removing its tables. The users of a
--- run never load this.
+-- iibench: creates, fills, checks and drops its tables. The users of a run
+-- never load this.
 
 local build = require("sb.build")
 local dialect = require("sb.dialect_more")
 local parallel = require("sb.prepare")
 local purchases = require("sb.purchases")
 
-local say = build.say
+local print_line = build.print_line
 
 -- Counter of sysbench.parallel.ticket() for commands that are not prepare.
 local TABLE_KEY = 0
 
--- The rows of prepare were bought from here on, so many a second.
-local BEGIN = 946684800 -- 2000-01-01 00:00:00
-local A_SECOND = 100
+-- Date and time of the first row of prepare, and rows per second from then on.
+local START = 946684800 -- 2000-01-01 00:00:00
+local ROWS_PER_SECOND = 100
 
--- A table with more ids than that is counted only when --count-rows says so.
-local COUNTED = 1e6
+-- The rows of a table with more ids are counted only with --count-rows.
+local MAX_COUNTED = 1e6
 
 local function connect()
    local drv = sysbench.sql.driver()
@@ -26,7 +26,8 @@ local function connect()
    return drv:connect(), dialect.of(drv)
 end
 
--- What sb/prepare.lua makes the tables by.
+-- The functions that sb/prepare.lua calls; the others are those of
+-- sb/build.lua.
 local tables = setmetatable({name = purchases.name}, {__index = build})
 
 function tables.loader(con, opt, n)
@@ -35,7 +36,7 @@ function tables.loader(con, opt, n)
 end
 
 function tables.announce_rows(opt, n)
-   say("Inserting %.0f records into '%s'", opt.table_size,
+   print_line("Inserting %.0f records into '%s'", opt.table_size,
       purchases.name(opt, n))
 end
 
@@ -44,20 +45,21 @@ local function create_indexes(con, opt, n)
    for i = 1, opt.num_secondary_indexes do
       local index = purchases.indexes[i]
       local index_name = purchases.index_name(opt, n, index)
-      say("Creating index '%s' on '%s'...", index_name, name)
+      print_line("Creating index '%s' on '%s'...", index_name, name)
       con:query(string.format("CREATE INDEX %s ON %s (%s)", index_name, name,
          index.columns))
    end
 end
 
--- The primary key is made when the rows are there, as the others.
+-- Returns whether the primary key is created after loading the rows, like the
+-- secondary indexes.
 local function key_late(d, opt)
    return d.key_after_rows and opt.secondary_at_end
 end
 
 local function create(con, d, opt, n)
    local name = purchases.name(opt, n)
-   say("Creating table '%s'...", name)
+   print_line("Creating table '%s'...", name)
    con:query(string.format("CREATE TABLE %s(transactionid %s, " ..
       "dateandtime %s NOT NULL, cashregisterid INTEGER NOT NULL, " ..
       "customerid INTEGER NOT NULL, productid INTEGER NOT NULL, " ..
@@ -82,9 +84,10 @@ function tables.create(con, d, opt, n)
    end
 end
 
--- Date and time of row id.
+-- Returns the date and time of row id.
 local function time_of(id)
-   return os.date("!%Y-%m-%d %H:%M:%S", BEGIN + math.floor(id / A_SECOND))
+   return os.date("!%Y-%m-%d %H:%M:%S",
+      START + math.floor(id / ROWS_PER_SECOND))
 end
 
 function tables.fill(loader, opt, n, first, last)
@@ -93,7 +96,7 @@ function tables.fill(loader, opt, n, first, last)
    local time = time_of(first)
    for id = first, last do
       rand.row(n, id)
-      if id % A_SECOND == 0 then
+      if id % ROWS_PER_SECOND == 0 then
          time = time_of(id)
       end
       local customer, cents = purchases.customer_and_price(opt)
@@ -113,8 +116,8 @@ function tables.finish(con, d, opt, n)
    if key_late(d, opt) then
       con:query(string.format("ALTER TABLE %s ADD PRIMARY KEY (%s)", name, key))
    end
-   if d.number_on and opt.table_size > 0 then
-      con:query(d.number_on:format(name, key, key, name))
+   if d.set_sequence and opt.table_size > 0 then
+      con:query(d.set_sequence:format(name, key, key, name))
    end
    if opt.secondary_at_end then
       create_indexes(con, opt, n)
@@ -132,7 +135,8 @@ end
 
 -- Checking -------------------------------------------------------------------
 
--- What no row has, with these options.
+-- Returns the condition for values that iibench never writes with these
+-- options.
 local function impossible(opt)
    return string.format("cashregisterid < 0 OR cashregisterid >= %d OR " ..
       "customerid < 0 OR customerid >= %d OR " ..
@@ -154,15 +158,15 @@ local function check_rows(con, opt, name)
    end
 end
 
--- Number of rows and sum of their customers, by the table itself: data is in
--- no index, so that none can answer for it.
+-- Returns the number of rows and the sum of customerid. The query also reads
+-- data, which is in no index, so the server must scan the table.
 local function sums(con, name)
    local rows, sum = con:query_row(string.format("SELECT COUNT(*), " ..
       "SUM(customerid), SUM(LENGTH(data)) FROM %s", name))
    return rows, sum
 end
 
--- The rows that the index leads to are those of the table.
+-- Checks that the index finds exactly the rows of the table.
 local function check_index(con, d, opt, n, index, rows, sum)
    local name = purchases.name(opt, n)
    local index_name = purchases.index_name(opt, n, index)
@@ -170,14 +174,14 @@ local function check_index(con, d, opt, n, index, rows, sum)
       "SELECT COUNT(*), SUM(customerid) FROM %s WHERE %s >= 0",
       d.through(name, index_name), index.columns:match("^%w+")))
    if index_rows ~= rows or index_sum ~= sum then
-      error(string.format("%s: the index %s leads to %s rows, customers " ..
-         "add up to %s; the table has %s rows, and %s", name, index_name,
-         index_rows, index_sum or 0, rows, sum or 0), 0)
+      error(string.format("%s: the index %s finds %s rows and a sum of %s " ..
+         "of customerid; the table has %s rows and a sum of %s", name,
+         index_name, index_rows, index_sum or 0, rows, sum or 0), 0)
    end
 end
 
--- At one moment: clients that were killed may have left their last statements
--- with the server.
+-- Checks table n in one snapshot: the server may still execute the last
+-- statements of clients that were killed.
 local function check(con, d, opt, n)
    local name = purchases.name(opt, n)
    con:query(d.begin_snapshot)
@@ -189,9 +193,9 @@ local function check(con, d, opt, n)
    for i = 1, opt.num_secondary_indexes do
       check_index(con, d, opt, n, purchases.indexes[i], rows, sum)
    end
-   con:query("ROLLBACK") -- settings, too: the next table is read by itself
-   say("%s: %s rows, all in order, and %d indexes agree with them", name, rows,
-      opt.num_secondary_indexes)
+   con:query("ROLLBACK") -- also undoes d.before_index for the next table
+   print_line("%s: %s rows, all in order, and %d indexes agree with them",
+      name, rows, opt.num_secondary_indexes)
 end
 
 -- Commands -------------------------------------------------------------------
@@ -209,7 +213,7 @@ end
 
 local function warm(con, d, opt, n)
    local name = purchases.name(opt, n)
-   say("Preloading table %s", name)
+   print_line("Preloading table %s", name)
    con:query("SELECT SUM(LENGTH(data)) FROM " .. name)
    for i = 1, opt.num_secondary_indexes do
       local index = purchases.indexes[i]
@@ -243,17 +247,17 @@ end
 function M.cleanup(opt)
    local con = connect()
    for n = 1, opt.tables do
-      say("Dropping table '%s'...", purchases.name(opt, n))
+      print_line("Dropping table '%s'...", purchases.name(opt, n))
       drop(con, opt, n)
    end
    con:disconnect()
 end
 
--- Ids between `first` and `last` that no row has; nil when that would take
--- reading a large table.
+-- Returns the number of ids from `first` to `last` that no row has; nil if that
+-- would mean reading a large table.
 local function count_gaps(con, opt, name, first, last)
    local ids = last - first + 1
-   if ids > COUNTED and not opt.count_rows then
+   if ids > MAX_COUNTED and not opt.count_rows then
       return nil
    end
    return ids - tonumber((con:query_row("SELECT COUNT(*) FROM " .. name)))
@@ -275,9 +279,9 @@ local function measure(con, opt, n)
    purchases.size_of(opt, n, last, first - 1, gaps and math.max(gaps, 0))
 end
 
--- Tells the users how large the tables are: by counting where it is asked for
--- or quick, else by the ids of the tables' ends, without those between that
--- are not in use.
+-- Publishes the sizes of the tables to all users. Rows are counted if
+-- --count-rows is given or the table is small. Otherwise the size is computed
+-- from the lowest and the highest id, including unused ids in between.
 function M.measure(opt)
    local con, d = connect()
    if d.check_engine then
@@ -286,7 +290,8 @@ function M.measure(opt)
    if opt.check_tables then
       local tables_of_run = require("sb.check_tables")
       tables_of_run.require_tables(con, d, opt.tables,
-         function(n) return purchases.name(opt, n) end, tables_of_run.how(opt))
+         function(n) return purchases.name(opt, n) end,
+         tables_of_run.prepare_command(opt))
    end
    for n = 1, opt.tables do
       measure(con, opt, n)

@@ -1,12 +1,12 @@
 -- SPDX-License-Identifier: GPL-2.0-or-later
 --
--- iibench: what it adds to the reports.
+-- iibench: its lines in the reports.
 
 local purchases = require("sb.purchases")
 
 local M = {}
 
-local before = 0 -- rows inserted when the last line was made
+local before = 0 -- rows inserted before this interval
 
 local function size(opt)
    local rows = 0
@@ -17,12 +17,12 @@ local function size(opt)
    return rows
 end
 
--- What a size is called: rows that were not counted are ids.
+-- Returns the label of a size that is computed from ids instead of counted.
 local function by(s)
    return s.guessed:last() > 0 and " by ids" or ""
 end
 
--- The line of an interval, or that of the final report.
+-- Returns the line for an interval or for the final report.
 function M.line(stat, final)
    local opt = sysbench.opt
    local s = purchases.sequences()

@@ -1,7 +1,7 @@
 -- SPDX-License-Identifier: GPL-2.0-or-later
 --
--- iibench: the text of an INSERT of many rows, written into one buffer that is
--- used again; the one Lua string a statement is the whole of it.
+-- iibench: the text of an INSERT of many rows. It is written into a buffer that
+-- is reused, so each statement creates only one Lua string.
 
 local purchases = require("sb.purchases")
 local rand, C, copy = sysbench.rand, ffi.C, ffi.copy
@@ -9,32 +9,32 @@ local rand, C, copy = sysbench.rand, ffi.C, ffi.copy
 local Text = {}
 Text.__index = Text
 
--- Most bytes of a row, but for its data.
+-- Maximum number of bytes per row, without its data.
 local ROW = 100
 
-local function room(self, size)
+local function reserve(self, size)
    if size > self.size then
       self.buffer, self.size = ffi.new("char[?]", size), size
    end
 end
 
--- Writes a whole number of at least so many digits before `stop`; returns where
--- it begins.
-local function digits(buffer, stop, value, least)
+-- Writes an integer with at least `min` digits so that it ends before `stop`;
+-- returns the position of its first digit.
+local function put_digits(buffer, stop, value, min)
    local at = stop
    repeat
       local rest = math.floor(value / 10)
       at = at - 1
       buffer[at] = 48 + (value - rest * 10)
       value = rest
-   until value == 0 and stop - at >= least
+   until value == 0 and stop - at >= min
    return at
 end
 
--- Writes a whole number and a character at `at`; returns the place after it.
+-- Writes an integer and a character at `at`; returns the position after them.
 local function put(self, at, value, mark)
    local scratch = self.scratch
-   local from = digits(scratch, 24, value, 1)
+   local from = put_digits(scratch, 24, value, 1)
    copy(self.buffer + at, scratch + from, 24 - from)
    at = at + 24 - from
    self.buffer[at] = mark
@@ -46,7 +46,7 @@ local COMMA, QUOTE, POINT, CLOSE = 44, 39, 46, 41
 local function put_price(self, at, cents)
    local units = math.floor(cents / 100)
    at = put(self, at, units, POINT)
-   digits(self.buffer, at + 2, cents - units * 100, 2)
+   put_digits(self.buffer, at + 2, cents - units * 100, 2)
    self.buffer[at + 2], self.buffer[at + 3] = COMMA, QUOTE
    return at + 4
 end
@@ -68,12 +68,12 @@ local function put_row(self, at, head)
    return at + 3
 end
 
--- INSERT of so many new rows, all of this moment.
+-- Returns an INSERT of `rows` new rows, all with the current time.
 function Text:insert(name, rows)
    local begin = "INSERT INTO " .. name .. " (" .. purchases.columns ..
       ") VALUES "
    local head = "('" .. os.date("%Y-%m-%d %H:%M:%S") .. "',"
-   room(self, #begin + rows * (ROW + self.opt.data_length_max))
+   reserve(self, #begin + rows * (ROW + self.opt.data_length_max))
    copy(self.buffer, begin, #begin)
    local at = #begin
    for _ = 1, rows do

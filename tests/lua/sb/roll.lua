@@ -1,7 +1,7 @@
 -- SPDX-License-Identifier: GPL-2.0-or-later
 --
 -- insert_roll: its options, the names of its tables and the statements of its
--- transaction. What only commands do is in sb/roll_commands.lua.
+-- transaction. The code of its commands is in sb/roll_commands.lua.
 
 local schema = require("sb.schema")
 
@@ -25,7 +25,7 @@ local function declare()
    local declarations = require("sb.declarations")
    local oltp = declarations.oltp()
    local cmdline = sysbench.cmdline
-   oltp.table_size[4], oltp.tables[4] = nil, nil -- M.settle() looks at them
+   oltp.table_size[4], oltp.tables[4] = nil, nil -- normalize() checks them
    return declarations.add_old_names{
       table_size = oltp.table_size,
       tables = oltp.tables,
@@ -38,26 +38,27 @@ local function declare()
       mysql_storage_engine = oltp.mysql_storage_engine,
       pgsql_variant = oltp.pgsql_variant,
       check_tables = oltp.check_tables,
-      auto_inc = {"Ignored: the client numbers the rows, because it has to " ..
-         "know their roll-ups", true, cmdline.ARG_BOOL},
+      auto_inc = {"Ignored: the client assigns the ids, because it needs " ..
+         "them for the roll-ups", true, cmdline.ARG_BOOL},
       ["rand-type"] = {"Distribution of k", "pareto"},
    }
 end
 
--- For sysbench.cmdline.options; only those of the main state count.
+-- Returns the value for sysbench.cmdline.options; only that of the main state
+-- is used.
 function M.declarations()
    return sysbench.cmdline.main_state and declare() or {}
 end
 
-function M.settle(opt)
+function M.normalize(opt)
    local bounds = require("sb.bounds")
-   require("sb.old_names").take(opt)
+   require("sb.old_names").rename(opt)
    bounds.check(opt, {tables = {1, 1e6}, table_size = {0, 1e12}})
    bounds.one_of(opt, "key_order", {"sequential", "hid-mid-id", "id-hid-mid"})
    return opt
 end
 
--- True when rows have hid and mid.
+-- Returns whether rows have the columns hid and mid.
 function M.has_hid(opt)
    return opt.key_order ~= "sequential"
 end
@@ -66,23 +67,25 @@ function M.key(opt)
    return keys[opt.key_order]
 end
 
--- Name of the roll-up of table n over `level` ids.
+-- Returns the name of the roll-up of table n over `level` ids.
 function M.rollup(opt, n, level)
    return string.format("%s_r%d", schema.name(opt, n), level)
 end
 
--- The shared sequence that table n's ids come from.
+-- Returns the shared sequence of table n's ids.
 function M.ids(opt, n, after)
    return sysbench.sequence("insert_roll " .. schema.name(opt, n), after)
 end
 
--- "id, k" and "?, ?": the columns of the key and more.
+-- Returns the columns of the key and `more`, and their placeholders: "id, k"
+-- and "?, ?".
 local function columns(opt, more)
    local names = M.key(opt) .. more
    return names, (names:gsub("%w+", "?"))
 end
 
--- Binds the columns of the key and more. id: the parameter for the id.
+-- Binds the columns of the key and the parameters given. id: the parameter for
+-- the id.
 local function bind(opt, stmt, t, id, ...)
    local by_name = {id = id, hid = t.hid, mid = t.mid}
    local params = {}
@@ -110,7 +113,7 @@ local function prepare_insert(con, opt, n, t)
    bind(opt, stmt, t, t.id, t.k, t.c, t.pad)
 end
 
--- Its parameters are those of the row, but for the id.
+-- The statement shares the parameters of the row, except the id.
 local function prepare_rollup(con, d, opt, n, t, level)
    local name = M.rollup(opt, n, level)
    local names, marks = columns(opt, ", k")
@@ -122,9 +125,9 @@ local function prepare_rollup(con, d, opt, n, t, level)
    bind(opt, stmt, t, id, t.k)
 end
 
--- The statements of table n and their parameters: insert, r10, r100, r1000;
--- id, id10, id100, id1000, k, c, pad and, if there are such columns, hid and
--- mid. ids: its sequence.
+-- Returns the statements on table n (insert, r10, r100, r1000), their
+-- parameters (id, id10, id100, id1000, k, c, pad and, if the columns exist, hid
+-- and mid), and ids, the sequence of the table.
 function M.statements(con, d, opt, n)
    local t = {ids = M.ids(opt, n)}
    prepare_insert(con, opt, n, t)

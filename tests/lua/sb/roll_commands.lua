@@ -1,14 +1,14 @@
 -- SPDX-License-Identifier: GPL-2.0-or-later
 --
--- insert_roll: making, filling, checking and removing its tables. The users of
--- a run never load this.
+-- insert_roll: creates, fills, checks and drops its tables. The users of a run
+-- never load this.
 
 local build = require("sb.build")
 local dialect = require("sb.dialect_more")
 local parallel = require("sb.prepare")
 local roll = require("sb.roll")
 
-local say = build.say
+local print_line = build.print_line
 
 -- Counters of sysbench.parallel.ticket() for commands that are not prepare.
 local TABLE_KEY = 0
@@ -20,7 +20,7 @@ local function each_database(f)
    end)
 end
 
--- Base table and roll-ups of table n.
+-- Returns the names of table n and its roll-ups.
 local function names(opt, n)
    local list = {roll.name(opt, n)}
    for _, level in ipairs(roll.levels) do
@@ -35,7 +35,8 @@ local function drop(con, opt, n)
    end
 end
 
--- What sb/prepare.lua makes the tables by.
+-- The functions that sb/prepare.lua calls; the others are those of
+-- sb/build.lua.
 local tables = setmetatable({}, {__index = build})
 
 function tables.loader(con, opt, n)
@@ -43,7 +44,8 @@ function tables.loader(con, opt, n)
       "id,hid,mid,k,c,pad" or "id,k,c,pad")
 end
 
--- Text of CREATE TABLE. more: columns after id and k. late: without the key.
+-- Returns a CREATE TABLE statement. more: columns after id and k. late: omit
+-- the primary key.
 local function definition(d, opt, name, more, late)
    local hid = roll.has_hid(opt)
       and "hid INTEGER NOT NULL, mid INTEGER NOT NULL, " or ""
@@ -54,7 +56,7 @@ end
 
 local function create_all(con, d, opt, n)
    local base = roll.name(opt, n)
-   say("Creating table '%s' and its roll-ups...", base)
+   print_line("Creating table '%s' and its roll-ups...", base)
    for _, name in ipairs(names(opt, n)) do
       local more = name == base and ", c CHAR(120) DEFAULT '' NOT NULL, " ..
          "pad CHAR(60) DEFAULT '' NOT NULL" or ""
@@ -93,7 +95,8 @@ function tables.fill(loader, opt, n, first, last)
    rand.resume()
 end
 
--- The id in a roll-up, in every dialect: integers divide without a rest.
+-- Returns the expression for the id in a roll-up. The division has no
+-- remainder, so it is the same in all dialects.
 local function rolled(level)
    return string.format("(id - id %% %d) / %d", level, level)
 end
@@ -109,7 +112,7 @@ end
 function tables.finish(con, d, opt, n)
    local name = roll.name(opt, n)
    if opt.table_size > 0 then
-      say("Rolling up '%s'...", name)
+      print_line("Rolling up '%s'...", name)
       for _, level in ipairs(roll.levels) do
          con:query("DELETE FROM " .. roll.rollup(opt, n, level))
          fill_rollup(con, opt, n, level)
@@ -122,7 +125,7 @@ function tables.finish(con, d, opt, n)
       end
    end
    if opt.create_secondary then
-      say("Creating a secondary index on '%s'...", name)
+      print_line("Creating a secondary index on '%s'...", name)
       con:query(string.format("CREATE INDEX k_%d ON %s(k)", n, name))
    end
 end
@@ -132,8 +135,8 @@ function tables.discard(con, opt, n)
    return (pcall(drop, con, opt, n))
 end
 
--- How many sums of a roll-up differ from those of its base table, and by how
--- much in all.
+-- Returns how many sums of a roll-up differ from those of its base table, and
+-- the total difference.
 local function differences(con, opt, n, level)
    local others = roll.has_hid(opt) and ", hid, mid" or ""
    local wrong, by = con:query_row(string.format(
@@ -145,22 +148,22 @@ local function differences(con, opt, n, level)
    return tonumber(wrong), tonumber(by)
 end
 
--- At one moment: clients that were killed may have left their last statements
--- with the server.
+-- Checks table n in one snapshot: the server may still execute the last
+-- statements of clients that were killed.
 local function check(con, d, opt, n)
    local name = roll.name(opt, n)
    con:query(d.begin_snapshot)
    for _, level in ipairs(roll.levels) do
       local wrong, by = differences(con, opt, n, level)
       if wrong > 0 then
-         error(string.format("%s does not sum up %s: %.0f of its sums are " ..
-            "wrong, by %.0f in all", roll.rollup(opt, n, level), name, wrong,
-            0 - by), 0)
+         error(string.format("%s does not match %s: %.0f of its sums %s " ..
+            "wrong, by a total of %.0f", roll.rollup(opt, n, level), name,
+            wrong, wrong == 1 and "is" or "are", 0 - by), 0)
       end
    end
    local rows = con:query_row("SELECT COUNT(*) FROM " .. name)
    con:query("COMMIT")
-   say("%s: %s rows, all roll-ups agree with it", name, rows)
+   print_line("%s: %s rows, all roll-ups agree with it", name, rows)
 end
 
 local M = {}
@@ -198,7 +201,8 @@ end
 function M.cleanup(opt)
    each_database(function(con)
       for n = 1, opt.tables do
-         say("Dropping table '%s' and its roll-ups...", roll.name(opt, n))
+         print_line("Dropping table '%s' and its roll-ups...",
+            roll.name(opt, n))
          drop(con, opt, n)
       end
    end)
@@ -213,12 +217,12 @@ local function require_tables(con, d, opt)
    end
    local tables_of_run = require("sb.check_tables")
    tables_of_run.require_tables(con, d, #list, function(i) return list[i] end,
-      tables_of_run.how(opt))
+      tables_of_run.prepare_command(opt))
 end
 
--- Begins the sequences of new ids behind those that are there, in whichever
--- database.
-function M.number_on(opt)
+-- Sets the sequences of new ids to the highest existing id of each table in all
+-- databases.
+function M.continue_ids(opt)
    local drv = sysbench.sql.driver()
    local d = dialect.of(drv)
    require("sb.databases").visit(drv, function(con)

@@ -1,17 +1,17 @@
 -- SPDX-License-Identifier: GPL-2.0-or-later
 --
--- What select_random_points and select_random_ranges share: one statement on
--- the first table, with values of k from this thread's segment of it.
--- Segments keep the threads out of each other's way.
+-- The common part of select_random_points and select_random_ranges: one
+-- statement on the first table, with values of k from this thread's segment of
+-- it, so that threads do not contend for the same rows.
 
 local old_names = require("sb.old_names")
 local options = require("sb.options")
 
 local M = {}
 
--- The settings; there must be one table.
+-- Returns the settings. Raises an error unless there is one table.
 function M.settings()
-   local opt = options.settle(old_names.take(sysbench.opt))
+   local opt = options.normalize(old_names.rename(sysbench.opt))
    if opt.tables ~= 1 then
       error("this workload uses one table: --tables must be 1", 0)
    end
@@ -21,8 +21,8 @@ function M.settings()
    return opt
 end
 
--- Adds extra options and the 0.5 spellings, and checks the settings before
--- every command.
+-- Adds extra options and the 0.5 names, and checks the settings before every
+-- command.
 function M.declare(extra)
    local cmdline = sysbench.cmdline
    for name, def in pairs(extra) do
@@ -46,7 +46,7 @@ function M.declare(extra)
    end
 end
 
--- First and last value of k for this thread.
+-- Returns the first and the last value of k for this thread.
 function M.bounds(opt)
    local length = opt.table_size / opt.threads
    local thread = sysbench.tid % opt.threads
