@@ -2,9 +2,9 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 #
 # Several servers under one name, whose env lists them in MEMBERS. Members are
-# made in subshells, since a shell knows one server at a time.
+# created in subshells, because a shell handles one server at a time.
 
-# begin_member name kind
+# begin_member name kind: selects a new member.
 begin_member() {
     forget
     KIND=$2
@@ -16,7 +16,7 @@ finish_member() {
     save
 }
 
-# of_members variable: its values, with commas.
+# of_members variable: prints its values in all members, separated by commas.
 of_members() {
     local member values=
     for member in $MEMBERS; do
@@ -25,7 +25,7 @@ of_members() {
     echo "${values#,}"
 }
 
-# abandon: a cluster that is not complete is none.
+# abandon: removes a cluster that could not be started completely, and exits.
 abandon() {
     remove
     exit 1

@@ -12,7 +12,8 @@ ferretdb_needs() {
     ferretdb=$(fetched ferretdb) || exit
 }
 
-# In a subshell of its own.
+# ferretdb_store name: creates the PostgreSQL server; to be called in a
+# subshell.
 ferretdb_store() {
     settings=()
     begin_member "$1" pgsql
@@ -20,7 +21,7 @@ ferretdb_store() {
     finish_member
 }
 
-# The arguments of the command, one on each line.
+# The arguments of the command, one per line.
 ferretdb_arguments() {
     local store
     store=127.0.0.1:$(with "$name-pgsql" eval 'echo "$PORT"')
@@ -50,8 +51,8 @@ ferretdb_arguments() {
 
 ferretdb_start() {
     local arguments
-    (with "$name-pgsql" alive) || (with "$name-pgsql" again) || exit
-    owner mongodb nobody
+    (with "$name-pgsql" alive) || (with "$name-pgsql" start_again) || exit
+    owner mongodb "$unprivileged"
     rm -f "$SOCKET"
     mapfile -t arguments <"$state/arguments"
     launch "$state/ferretdb" "${arguments[@]}"
@@ -62,7 +63,7 @@ ferretdb_up() {
     ferretdb_needs
     mongo_place
     (ferretdb_store "$name-pgsql") || abandon
-    # Its user may not reach the cache.
+    # The user that runs the server may not have access to the cache.
     cp "$ferretdb" "$state/ferretdb"
     chmod 755 "$state/ferretdb"
     SOCKET=$state/mongodb-$PORT.sock

@@ -15,12 +15,12 @@ galera_needs() {
     done
     [ -n "$provider" ] || missing galera-4 "Galera's libgalera_smm.so"
     command -v rsync >/dev/null || missing rsync rsync
-    # The script that copies the data to a new member asks one of them.
+    # The script that copies the data to a new member needs one of them.
     command -v ss >/dev/null || command -v lsof >/dev/null ||
         missing iproute2 ss
 }
 
-# galera_settings number: of one member.
+# galera_settings number: prints the settings of one member.
 galera_settings() {
     local sst ist own=${ports[$1]} all
     free_port sst
@@ -49,7 +49,7 @@ galera_synced() {
     $ADMIN -e "SHOW STATUS LIKE 'wsrep_ready'" | grep -qw ON
 }
 
-# galera_member number: in a subshell of its own.
+# galera_member number: creates it; to be called in a subshell.
 galera_member() {
     begin_member "$cluster-$1" mariadb
     mysql_place
@@ -85,8 +85,8 @@ galera_up() {
     LOG=$(of_members LOG)
 }
 
-# The last one that was left may begin the cluster anew; this does not ask
-# which one that was.
+# Starts the first member of a cluster that is down. Normally only the member
+# that was stopped last may do that; here any member may.
 galera_begin() {
     sed -i 's/^safe_to_bootstrap: 0/safe_to_bootstrap: 1/' \
         "$DATADIR/grastate.dat"
@@ -98,10 +98,10 @@ galera_begin() {
 galera_again() {
     local member start=galera_begin
     for member in $MEMBERS; do
-        ! with "$member" alive || start=again
+        ! with "$member" alive || start=start_again
     done
     for member in $MEMBERS; do
         with "$member" alive || with "$member" "$start" || exit
-        start=again
+        start=start_again
     done
 }

@@ -1,7 +1,8 @@
 # shellcheck shell=bash
 # SPDX-License-Identifier: GPL-2.0-or-later
 #
-# haproxy, which spreads TCP connections over a server or all of a cluster.
+# haproxy, which distributes TCP connections to a server or the members of a
+# cluster.
 . "$servers/lib/proxy.sh"
 . "$servers/lib/mysql.sh"
 . "$servers/lib/pgsql.sh"
@@ -32,16 +33,16 @@ haproxy_settings() {
 }
 
 haproxy_start() {
-    owner haproxy nobody
+    owner haproxy "$unprivileged"
     launch haproxy -db -f "$state/haproxy.cfg"
     await 60 proxy_answers
 }
 
 haproxy_up() {
     haproxy_needs
-    [ ${#settings[@]} = 0 ] || die "haproxy takes no settings here"
+    [ ${#settings[@]} = 0 ] || die "haproxy does not support settings"
     proxy_target mariadb
-    proxy_place haproxy nobody
+    proxy_place haproxy "$unprivileged"
     case $(of_target OPTIONS) in
     *--pgsql-*) OPTIONS="$(pgsql_login) --pgsql-host=$HOST"
         OPTIONS="$OPTIONS --pgsql-port=$PORT" ;;

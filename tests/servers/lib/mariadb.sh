@@ -19,7 +19,7 @@ mariadb_install() {
         --skip-name-resolve
 }
 
-# mariadb_start [argument...]: arguments for this time only.
+# mariadb_start [argument...]: additional arguments for this start.
 mariadb_start() {
     owner mysql
     launch mariadbd "--defaults-file=$state/my.cnf" "$@"

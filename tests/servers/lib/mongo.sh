@@ -1,30 +1,30 @@
 # shellcheck shell=bash
 # SPDX-License-Identifier: GPL-2.0-or-later
 #
-# What servers that speak MongoDB's protocol have in common. ARG: only who has
-# the password comes in, else everybody does.
+# The common part of servers for MongoDB's protocol. ARG: if set, clients need a
+# password.
 . "$servers/lib/tls.sh"
 
-# mongo_kind: sets kind to that of the server that is there, else to the best
-# one that can be had.
+# mongo_kind: sets kind to that of the existing server, otherwise to the first
+# one available.
 mongo_kind() {
     for kind in mongod ferretdb mongojava; do
         [ "${KIND:-}" != "$kind" ] || return 0
     done
-    say "$me: mongodb: takes mongod, FerretDB or mongo-java-server," \
-        "whichever can be had first"
+    say "$me: mongodb: looking for mongod, FerretDB and mongo-java-server," \
+        "in this order"
     for kind in mongod ferretdb mongojava; do
-        # Its other reasons to end are good ones to try the next, too.
+        # On any failure, not only status 77, the next one is tried.
         # shellcheck source=/dev/null
         ! (. "$servers/lib/$kind.sh" && "${kind}_needs") || return 0
     done
-    say "$me: no server for MongoDB's protocol can be had here"
+    say "$me: no server for MongoDB's protocol is available"
     exit 77
 }
 
-# mongo_place: names and files of a new server.
+# mongo_place: sets the variables and creates the files of a new server.
 mongo_place() {
-    owner mongodb nobody
+    owner mongodb "$unprivileged"
     new_state
     HOST=127.0.0.1
     free_port PORT
@@ -34,8 +34,8 @@ mongo_place() {
     make_tls
 }
 
-# mongo_options [setting]: sets what users of the server need to know. TLS_PORT
-# may be PORT or another one.
+# mongo_options [setting]: sets the variables for users of the server. TLS_PORT
+# may be the same as PORT.
 mongo_options() {
     local login=
     [ -z "${ARG:-}" ] || login=sbtest:sbtest@
@@ -45,12 +45,12 @@ mongo_options() {
     OPTIONS="--db-driver=mongodb --mongo-url=$URL"
     OPTIONS="$OPTIONS --mongo-database-name=sbtest"
     OPTIONS_TCP=$OPTIONS
-    # CLIENT knows no passwords.
+    # CLIENT does not support passwords.
     [ -n "$login" ] || ! command -v python3 >/dev/null ||
         CLIENT="python3 $servers/lib/mongo-command $HOST $PORT sbtest"
 }
 
-# mongo_awake: whether it answers { ping: 1, $db: "admin" } with ok.
+# mongo_awake: true if the server answers { ping: 1, $db: "admin" } with ok.
 mongo_awake() {
     (
         exec 3<>"/dev/tcp/$HOST/$PORT" || exit

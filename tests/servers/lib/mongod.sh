@@ -1,7 +1,7 @@
 # shellcheck shell=bash
 # SPDX-License-Identifier: GPL-2.0-or-later
 #
-# MongoDB's own server, where somebody installed it.
+# MongoDB's own server, if it is installed.
 . "$servers/lib/mongo.sh"
 
 mongod_needs() {
@@ -19,9 +19,9 @@ mongod_cache() {
         2>/dev/null || echo 0.25
 }
 
-# The arguments of the command, one on each line. A write that the client does
-# not want in the journal is lost if the server is killed before the interval,
-# in ms, is over.
+# The arguments of the command, one per line. A write for which the client does
+# not request the journal is lost if the server is killed before the end of the
+# journalCommitInterval (ms).
 mongod_arguments() {
     cat <<-END
 	--dbpath=$DATADIR
@@ -41,7 +41,7 @@ mongod_arguments() {
     [ ${#settings[@]} = 0 ] || printf -- '--%s\n' "${settings[@]#--}"
 }
 
-# It wants certificate and key in one file.
+# mongod needs certificate and key in one file.
 mongod_key() {
     [ -z "$CA" ] || {
         install -m 600 -o "$owner" /dev/null "$state/tls/both.pem"
@@ -52,7 +52,7 @@ mongod_key() {
 
 mongod_start() {
     local arguments
-    owner mongodb mongod nobody
+    owner mongodb mongod "$unprivileged"
     mapfile -t arguments <"$state/arguments"
     launch mongod "${arguments[@]}"
     await 120 mongo_awake

@@ -10,7 +10,7 @@ mongojava_needs() {
 }
 
 mongojava_start() {
-    owner mongodb nobody
+    owner mongodb "$unprivileged"
     local tls=()
     [ -z "$CA" ] ||
         tls=("$TLS_PORT" "$state/tls/server.pem" "$state/tls/server.key")
@@ -24,9 +24,9 @@ mongojava_start() {
 mongojava_up() {
     mongojava_needs
     [ "${#settings[@]}$durable" = 0 ] ||
-        die "mongojava takes no settings and does not write through"
+        die "mongojava supports neither settings nor --durable"
     mongo_place
-    # Its user may not reach the cache.
+    # The user that runs the server may not have access to the cache.
     cp -R "$java_classes" "$state/java"
     [ -z "$CA" ] || free_port TLS_PORT
     mongo_options

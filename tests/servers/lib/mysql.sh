@@ -1,9 +1,9 @@
 # shellcheck shell=bash
 # SPDX-License-Identifier: GPL-2.0-or-later
 #
-# What MariaDB and MySQL have in common.
+# The common part of MariaDB and MySQL.
 
-# An eighth of the memory, 512 MB at most.
+# An eighth of the memory, at most 512 MB.
 mysql_pool() {
     awk '/^MemTotal:/ { m = $2 / 8192 } END {
         print (m < 64 ? 64 : m > 512 ? 512 : int(m)) "M" }' /proc/meminfo \
@@ -39,7 +39,8 @@ mysql_settings() {
 	ssl-cert = $state/tls/server.pem
 	ssl-key = $state/tls/server.key
 	END
-    # What a transaction wrote outlives the server, but not the machine.
+    # Committed transactions survive a kill of the server, but not a crash of
+    # the machine.
     [ -n "$durable" ] || cat <<-END
 	innodb_flush_log_at_trx_commit = 2
 	innodb_flush_method = nosync
@@ -48,7 +49,7 @@ mysql_settings() {
 	END
 }
 
-# The settings of the command line come last and win.
+# The settings from the command line come last and override the others.
 mysql_own_settings() {
     local setting
     for setting in "${settings[@]}"; do
@@ -56,7 +57,7 @@ mysql_own_settings() {
     done
 }
 
-# mysql_place: names and files of a new server.
+# mysql_place: sets the variables and creates the files of a new server.
 mysql_place() {
     owner mysql
     new_state
@@ -76,7 +77,7 @@ mysql_login() {
         "--mysql-db=sbtest"
 }
 
-# mysql_options: sets what users of the server need to know.
+# mysql_options: sets the variables for users of the server.
 mysql_options() {
     OPTIONS="$(mysql_login) --mysql-socket=$SOCKET"
     OPTIONS_TCP="$(mysql_login) --mysql-host=$HOST --mysql-port=$PORT"
@@ -86,7 +87,7 @@ mysql_options() {
     ADMIN="$ADMIN --password=sbtest -N -B"
 }
 
-# Without TLS: OpenSSL 3 refuses that of MySQL 5.6.
+# Without TLS: OpenSSL 3 rejects the TLS versions of MySQL 5.6.
 mysql_client() {
     echo mariadb --no-defaults --connect-timeout=60 --skip-ssl
 }
@@ -95,7 +96,7 @@ mysql_client_needs() {
     command -v mariadb >/dev/null || missing mariadb-client mariadb
 }
 
-# As root, before it has a password.
+# mysql_fresh argument...: the client as root, before root has a password.
 mysql_fresh() {
     # shellcheck disable=SC2046
     $(mysql_client) "--socket=$SOCKET" --user=root "$@"
@@ -105,14 +106,15 @@ mysql_awake() {
     $ADMIN -e 'SELECT 1' || mysql_fresh -e 'SELECT 1'
 }
 
-# mysql_users privilege...: what sbtest shall not have, since it would hide
-# limits and a read-only server from the tests.
+# mysql_users privilege...: prints the SQL that creates the users. sbtest does
+# not get these privileges, because they would hide limits and a read-only
+# server from the tests.
 mysql_users() {
-    local who
-    for who in sbtest@localhost sbtest@127.0.0.1; do
-        echo "CREATE USER $who IDENTIFIED BY 'sbtest';"
-        echo "GRANT ALL ON *.* TO $who;"
-        echo "REVOKE $* ON *.* FROM $who;"
+    local user
+    for user in sbtest@localhost sbtest@127.0.0.1; do
+        echo "CREATE USER $user IDENTIFIED BY 'sbtest';"
+        echo "GRANT ALL ON *.* TO $user;"
+        echo "REVOKE $* ON *.* FROM $user;"
     done
     echo "CREATE DATABASE sbtest;"
     echo "SET PASSWORD FOR root@localhost = PASSWORD('sbtest');"

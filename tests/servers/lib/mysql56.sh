@@ -12,7 +12,8 @@ mysql56_needs() {
         missing libaio1 libaio
 }
 
-# It drops root itself: its user may not reach the cache it comes from.
+# mysqld itself changes from root to $owner, because that user may not have
+# access to the cache that mysqld is in.
 mysql56_as() {
     owner mysql
     as=()
@@ -23,7 +24,7 @@ mysql56_command() {
         "--basedir=$basedir" "--user=$owner"
 }
 
-# It and its library read keys of the older form only.
+# The server and its client library only read keys in the traditional format.
 mysql56_keys() {
     local key
     [ -n "$CA" ] || return 0

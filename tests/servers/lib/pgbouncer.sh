@@ -1,8 +1,8 @@
 # shellcheck shell=bash
 # SPDX-License-Identifier: GPL-2.0-or-later
 #
-# pgbouncer, which lends connections to a PostgreSQL server for one
-# transaction.
+# pgbouncer in transaction mode: clients share connections to a PostgreSQL
+# server.
 . "$servers/lib/proxy.sh"
 . "$servers/lib/pgsql.sh"
 

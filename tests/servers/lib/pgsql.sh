@@ -4,7 +4,7 @@
 # A PostgreSQL server.
 . "$servers/lib/tls.sh"
 
-# The newest of the installed ones.
+# Uses the newest installed version.
 pgsql_needs() {
     local bin
     for bin in $(printf '%s\n' /usr/lib/postgresql/*/bin /usr/pgsql-*/bin \
@@ -36,14 +36,15 @@ pgsql_settings() {
 	ssl_cert_file = '$state/tls/server.pem'
 	ssl_key_file = '$state/tls/server.key'
 	END
-    # What a transaction wrote outlives the server, but not the machine.
+    # Committed transactions survive a kill of the server, but not a crash of
+    # the machine.
     [ -n "$durable" ] || cat <<-END
 	fsync = off
 	full_page_writes = off
 	END
 }
 
-# The settings of the command line come last and win.
+# The settings from the command line come last and override the others.
 pgsql_own_settings() {
     local setting
     for setting in "${settings[@]}"; do
@@ -66,7 +67,7 @@ pgsql_login() {
         "--pgsql-db=sbtest"
 }
 
-# pgsql_options: sets what users of the server need to know.
+# pgsql_options: sets the variables for users of the server.
 pgsql_options() {
     local at="host=$state&port=$PORT&connect_timeout=60"
     OPTIONS="$(pgsql_login) --pgsql-host=$state --pgsql-port=$PORT"
@@ -75,7 +76,7 @@ pgsql_options() {
     ADMIN="psql -XqAt -d postgresql://postgres:sbtest@/postgres?$at"
 }
 
-# pgsql_place: names and files of a new server.
+# pgsql_place: sets the variables and creates the files of a new server.
 pgsql_place() {
     owner postgres
     new_state
@@ -100,9 +101,9 @@ pgsql_install() {
     rm "$state/password"
 }
 
-# pgsql_clear: one that was killed leaves its number behind and a segment of
-# shared memory, which its children may have for a moment longer. Done here
-# since a zombie would keep the next one from doing so.
+# pgsql_clear: removes what a killed server leaves: its PID file and a segment
+# of shared memory, which its children may use a little longer. The next server
+# would not remove them while the old process is a zombie.
 pgsql_clear() {
     local file=$DATADIR/postmaster.pid segment try
     [ -e "$file" ] || return 0

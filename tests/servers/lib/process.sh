@@ -1,16 +1,19 @@
 # shellcheck shell=bash
 # SPDX-License-Identifier: GPL-2.0-or-later
 #
-# Starting and ending server processes. What a kind of server is like says
-# its file <kind>.sh, in functions:
+# Starts and ends server processes. The file <kind>.sh of a kind of server
+# defines these functions:
 #
-#     <kind>_needs     ends with status 77 where it is not installed
-#     <kind>_up        makes and starts a new one
-#     <kind>_start     starts it from its state folder, until it answers
-#     <kind>_end       ends it for good; its data do not matter any more
+#     <kind>_needs     exits with status 77 if it is not installed
+#     <kind>_up        creates and starts a new server
+#     <kind>_start     starts it from its state folder, waits until it answers
+#     <kind>_end       ends it; its data will be removed
 #
 # A cluster (MEMBERS) has only the first two, and <kind>_again, which starts
-# the members that do not run.
+# the members that are not running.
+
+# The name of the system's unprivileged user.
+unprivileged=$(id -un 65534 2>/dev/null)
 
 # owner user...: as root, the server runs as the first of these users that
 # exists. Sets owner and the command prefix `as`.
@@ -28,7 +31,7 @@ owner() {
     as=(setpriv "--reuid=$user" "--regid=$(id -g "$user")" --init-groups)
 }
 
-# new_state: an empty state folder of the owner, with an empty log.
+# new_state: creates an empty state folder with an empty log, owned by $owner.
 new_state() {
     rm -rf "$state"
     mkdir -p "$state"
@@ -42,20 +45,23 @@ new_state() {
             "folder that it can"
 }
 
-# Ports that were given to servers, of whatever folder: a file for each, with the
-# state folder that it was given for.
+# Ports reserved by servers of all folders: one file per port, which contains
+# the state folder of its server.
 port_files=/tmp/sysbench-ports-$(id -u)
 
-# taken port: somebody listens there, or a server that is there may.
+# taken port: true if a process listens on it or an existing server has reserved
+# it.
 taken() {
-    local whose
+    local holder
     (exec 3<>"/dev/tcp/127.0.0.1/$1") 2>/dev/null && return
-    [ -e "$port_files/$1" ] && read -r whose <"$port_files/$1" && [ -d "$whose" ]
+    [ -e "$port_files/$1" ] && read -r holder <"$port_files/$1" &&
+        [ -d "$holder" ]
 }
 
-# take_port variable: from 15000 on, below those that the system gives to
-# clients: they must not take the port of a server that is down for a moment.
-take_port() {
+# reserve_port variable: sets it to a port from 15000 on, below the ports that
+# the system assigns to clients: those must not get the port of a server that is
+# down for a short time.
+reserve_port() {
     local port try
     for try in {1..50}; do
         port=$((15000 + (RANDOM + try) % 16000))
@@ -68,22 +74,24 @@ take_port() {
     die "no free port"
 }
 
-# free_port variable: sets it to a port that is this server's until its state
-# folder goes. Others that start at this moment must not find it free, too.
+# free_port variable: sets it to a port that is reserved for this server until
+# its state folder is removed. The lock keeps servers that start at the same
+# time from reserving the same port.
 free_port() {
     mkdir -p "$port_files" "$state"
     if command -v flock >/dev/null; then
-        exec 8>"$port_files/lock" && flock -w 60 8 || die "cannot lock $port_files/lock"
-        take_port "$1"
+        exec 8>"$port_files/lock" && flock -w 60 8 ||
+            die "cannot lock $port_files/lock"
+        reserve_port "$1"
         exec 8>&-
     else
-        take_port "$1"
+        reserve_port "$1"
     fi
 }
 
-# inherit_nothing: what our callers have open, such as a lock that they hold,
-# is not for a server to keep. 255 is the shell's own and does not pass on.
-inherit_nothing() {
+# close_descriptors: closes what the callers have open, such as locks, so that a
+# server does not keep it open. 255 is the shell's own and is not inherited.
+close_descriptors() {
     local fd
     for fd in /dev/fd/*; do
         fd=${fd##*/}
@@ -94,24 +102,24 @@ inherit_nothing() {
     done
 }
 
-# launch command...: in the background, away from our terminal and channels.
-# Sets PID.
+# launch command...: starts it in the background, in its own session and with
+# its own descriptors. Sets PID.
 launch() {
     cd "$state" || exit
-    # The limit of open files is one of connections, too.
+    # The limit of open files also limits connections.
     local files
     files=$(ulimit -H -n)
     [ "$files" != unlimited ] && [ "$files" -le 20000 ] || files=20000
     ulimit -S -n "$files" 2>/dev/null || :
     (
-        inherit_nothing
+        close_descriptors
         exec setsid "${as[@]}" "$@" </dev/null >>"$LOG" 2>&1
     ) &
     PID=$!
     save
 }
 
-# failed why: with the end of the log; nothing keeps running.
+# failed reason: prints it with the end of the log, kills the server and exits.
 failed() {
     say "$me: $name: $*"
     if [ -s "${LOG:-}" ]; then
@@ -122,9 +130,9 @@ failed() {
     exit 1
 }
 
-# kill_family: sends KILL to all processes of the server. The first one, which
-# forks the others, is stopped before they are listed: one that is just being
-# forked would be missed.
+# kill_family: sends KILL to all processes of the server. The first process,
+# which forks the others, is stopped before they are listed; otherwise a process
+# that is just being forked would be missed.
 kill_family() {
     alive || return 0
     local end=$((SECONDS + 10)) all
@@ -142,33 +150,33 @@ kill_family() {
     done
 }
 
-# lives: as alive, of a process that this shell launched: nobody else gets its
-# number, and between fork and exec it has no name yet.
-lives() {
+# launched_alive: same as alive, for a process that this shell launched. Its
+# number cannot be reused yet, and its arguments are not set before exec.
+launched_alive() {
     case $(ps -o stat= -p "$PID" 2>/dev/null) in
     '' | Z*) return 1 ;;
     esac
 }
 
-# await seconds command...: until the command succeeds; the server, which was
-# launched here, must live.
+# await seconds command...: waits until the command succeeds. Fails if the
+# server, which this shell launched, ends.
 await() {
     local end=$((SECONDS + $1)) seconds=$1
     shift
     until "$@" >/dev/null 2>&1 9>&-; do
-        lives || failed "did not start"
+        launched_alive || failed "did not start"
         [ $SECONDS -lt $end ] || failed "did not answer in $seconds s"
         sleep 0.1
     done
 }
 
-# quiet command...: its output only matters when it fails.
+# quiet command...: runs it; its output goes to the log. Exits if it fails.
 quiet() {
     "$@" >>"$LOG" 2>&1 9>&- || failed "failed: $*"
 }
 
-# ending: it has given back its memory, and with it its arguments, which is how
-# alive() knows it; its files and ports it may still have.
+# ending: true if the server has released its memory but may still hold files
+# and ports. Its arguments are lost with the memory, so alive() is false.
 ending() {
     case $(ps -o stat=,args= -p "$PID" 2>/dev/null) in
     Z*) return 1 ;;
@@ -177,7 +185,7 @@ ending() {
     return 1
 }
 
-# await_end seconds
+# await_end seconds: waits until the server has ended.
 await_end() {
     local end=$((SECONDS + $1))
     while alive || ending; do
@@ -186,18 +194,19 @@ await_end() {
     done
 }
 
-# first_stopped: all threads of its first process are, or it has ended.
+# first_stopped: true if all threads of the server's first process are stopped
+# or it has ended.
 first_stopped() {
     ! ps -L -o stat= -p "$PID" | grep -qv '^[TZ]'
 }
 
-# stopped: all threads of all its processes are.
+# stopped: true if all threads of all processes of the server are stopped.
 stopped() {
     ! ps -L -o stat= -p "$(family | paste -sd ,)" | grep -qv '^[TZ]'
 }
 
-# await_stop seconds: a signal is there before it is obeyed, and a process may be
-# new.
+# await_stop seconds: waits until all processes have stopped. STOP is sent again
+# to processes that were forked meanwhile.
 await_stop() {
     local end=$((SECONDS + $1))
     until stopped; do
@@ -208,11 +217,12 @@ await_stop() {
     done
 }
 
-# end signal: the server is gone afterwards.
+# end signal: sends the signal and waits until the server has ended; kills it if
+# that takes too long.
 end() {
     alive || return 0
     kill "-$1" "$PID" 2>/dev/null
-    # One that is stopped would not notice.
+    # A stopped process does not handle signals.
     kill -CONT "$PID" 2>/dev/null
     await_end 20 || {
         kill_family
@@ -220,8 +230,8 @@ end() {
     }
 }
 
-# again: starts what is in the state folder, where it does not run.
-again() {
+# start_again: starts the server of the state folder if it is not running.
+start_again() {
     . "$servers/lib/$KIND.sh"
     "${KIND}_needs"
     if [ -n "${MEMBERS:-}" ]; then
@@ -231,7 +241,7 @@ again() {
     fi
 }
 
-# remove: ends the server and takes its folder away; members go last first.
+# remove: ends the server and removes its folder; members in reverse order.
 remove() {
     local member
     for member in $(printf '%s\n' ${MEMBERS:-} | sort -r); do
@@ -242,7 +252,7 @@ remove() {
         "${KIND}_end"
     fi
     grep -lxs "$state" "$port_files"/[0-9]* | xargs -r rm -f
-    # The file of its lock stays: whoever waits for it would hold another one
-    # than the next caller.
+    # The lock file stays: a caller that waits for it would otherwise hold a
+    # deleted file, and the next caller would lock a new one.
     rm -rf "$state"
 }

@@ -1,17 +1,19 @@
 # shellcheck shell=bash
 # SPDX-License-Identifier: GPL-2.0-or-later
 #
-# What proxies share: the server behind them is ARG, its name.
+# The common part of proxies. ARG is the name of the server behind the proxy.
 
-# proxy_target default: brings the default one up, if it is the one.
+# proxy_target default: sets ARG if it is empty. Starts the default server if it
+# is the one used.
 proxy_target() {
     : "${ARG:=$1}"
     [ "$ARG" != "$1" ] || "$servers/up" "$1" >/dev/null || exit
     (use_existing "$ARG") || exit
-    (with "$ARG" running) || die "$ARG does not run"
+    (with "$ARG" running) || die "$ARG is not running"
 }
 
-# proxy_place user...: names and files of a new proxy.
+# proxy_place [user...]: sets the variables and creates the files of a new
+# proxy.
 proxy_place() {
     owner "$@"
     new_state
@@ -20,7 +22,7 @@ proxy_place() {
     DATADIR=$state
 }
 
-# of_target variable
+# of_target variable: prints its value for the server behind the proxy.
 of_target() {
     with "$ARG" eval "echo \"\$$1\""
 }

@@ -1,8 +1,8 @@
 # shellcheck shell=bash
 # SPDX-License-Identifier: GPL-2.0-or-later
 #
-# Replication of MariaDB by GTID. Whatever the primary did since it was
-# installed is in its binary log, so the replica begins empty.
+# MariaDB replication by GTID. The binary log of the primary contains all
+# changes since its installation, so the replica starts empty.
 
 replica_settings() {
     cat <<-END
@@ -13,7 +13,7 @@ replica_settings() {
 	END
 }
 
-# replica_member number
+# replica_member number: creates and starts a member.
 replica_member() {
     begin_member "$cluster-$1" mariadb
     mysql_place

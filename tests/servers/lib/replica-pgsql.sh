@@ -1,7 +1,7 @@
 # shellcheck shell=bash
 # SPDX-License-Identifier: GPL-2.0-or-later
 #
-# Streaming replication of PostgreSQL; the replica begins as a copy.
+# PostgreSQL streaming replication; the replica starts as a copy of the primary.
 
 replica_primary() {
     begin_member "$cluster-1" pgsql

@@ -26,6 +26,6 @@ replica_up() {
 replica_again() {
     local member
     for member in $MEMBERS; do
-        with "$member" again || exit
+        with "$member" start_again || exit
     done
 }

@@ -1,8 +1,8 @@
 # shellcheck shell=bash
 # SPDX-License-Identifier: GPL-2.0-or-later
 #
-# The state folder of a server: where it lies, what is known of the server
-# (the file env, shell assignments), whether the server runs.
+# The state folder of a server: its path, the information about the server (the
+# file env, with shell assignments), and whether the server is running.
 
 servers=$(cd "$(dirname "${BASH_SOURCE[0]}")/.." && pwd)
 top=${SB_SERVERS_DIR:-${TMPDIR:-/tmp}/sysbench-servers-$(id -u)}
@@ -17,15 +17,15 @@ die() {
     exit 1
 }
 
-# missing package what: for a component that is not installed.
+# missing package component: exits because the component is not installed.
 missing() {
     say "$me: $2 is not installed: package $1, or" \
         "third_party/install-deps.sh servers"
     exit 77
 }
 
-# fetched what: the path that third_party/get-WHAT prints. It ends with 77 where
-# that would take fetching and SB_SERVERS_FETCH is no.
+# fetched what: prints the path that third_party/get-WHAT prints. Fails with 77
+# if something must be downloaded and SB_SERVERS_FETCH is no.
 fetched() {
     local have=
     [ "${SB_SERVERS_FETCH:-}" != no ] || have=--have
@@ -33,46 +33,47 @@ fetched() {
     "$servers/../../third_party/get-$1" $have
 }
 
-# usage: the comment that begins a script.
+# usage: prints the comment at the beginning of the script and exits.
 usage() {
     awk 'NR > 3 { if (!/^#/) exit; sub(/^# ?/, ""); print }' "$0" >&2
     exit 2
 }
 
-# use name: the server that the other functions are about. Sets name, state.
+# use name: selects the server for the other functions. Sets name and state.
 use() {
     case $1 in
-    '' | .* | -* | *[!A-Za-z0-9._-]*) die "no good name for a server: '$1'" ;;
+    '' | .* | -* | *[!A-Za-z0-9._-]*) die "invalid server name: '$1'" ;;
     esac
     name=$1
     state=$top/$name
-    # Paths go unquoted into options and into the servers' own files; the
-    # address of a socket has room for some 100 bytes.
+    # Paths are used unquoted in options and configuration files, and the path
+    # of a Unix socket is limited to some 100 bytes.
     case $state in
     *[!A-Za-z0-9/._+-]*)
-        die "odd characters in $state: set SB_SERVERS_DIR" ;;
+        die "unsupported characters in $state: set SB_SERVERS_DIR" ;;
     esac
     [ ${#state} -le 80 ] || die "$state is too long: set SB_SERVERS_DIR"
 }
 
-# use_existing name
+# use_existing name: selects and loads a server that exists.
 use_existing() {
     use "$1"
     [ -e "$state/env" ] || die "no server $1 in $top"
     load
 }
 
-# One caller at a time for a name, where there is flock.
+# lock: lets one caller at a time use the name, if flock is installed.
 lock() {
     mkdir -p "$top" && chmod 711 "$top" || die "cannot write in $top"
     top=$(cd "$top" && pwd -P)
     use "$name"
     ! command -v flock >/dev/null || {
         exec 9>"$top/.$name.lock" && flock -w 250 9
-    } || die "$name is held by another caller"
+    } || die "$name is locked by another caller"
 }
 
-# What is known of a server. READY: it came up once, so its data are good.
+# The variables in the file env. READY: the server has started successfully
+# once, so its data is complete.
 known='KIND ARG PID SOCKET HOST PORT DATADIR LOG CLIENT ADMIN OPTIONS OPTIONS_TCP
     CA CERT KEY MEMBERS URL TLS_PORT URL_TLS READY'
 
@@ -95,8 +96,8 @@ load() {
     [ ! -e "$state/env" ] || . "$state/env"
 }
 
-# alive: the process that PID names is this server, not one that got its
-# number later, and no zombie.
+# alive: true if the process PID is this server, not a zombie or another process
+# that got the same number later.
 alive() {
     [ -n "${PID:-}" ] || return
     case $(ps -o stat=,args= -p "$PID" 2>/dev/null) in
@@ -106,7 +107,7 @@ alive() {
     return 1
 }
 
-# with name command...: in a subshell that is about another server.
+# with name command...: runs the command for another server, in a subshell.
 with() (
     use "$1"
     load
@@ -114,7 +115,7 @@ with() (
     "$@"
 )
 
-# running: as alive, and all members of a cluster.
+# running: same as alive; for a cluster, true if all members are alive.
 running() {
     local member
     [ -n "${MEMBERS:-}" ] || { alive; return; }
@@ -123,7 +124,7 @@ running() {
     done
 }
 
-# The server's processes, the first one first.
+# family: prints the server's processes, the first one first.
 family() {
     echo "$PID"
     ps -A -o pid=,ppid= | awk -v p="$PID" '$2 == p { print $1 }'

@@ -1,12 +1,12 @@
 # shellcheck shell=bash
 # SPDX-License-Identifier: GPL-2.0-or-later
 #
-# An authority, a server certificate and a client certificate below
-# $state/tls; the members of a cluster have the same ones.
+# A certificate authority, a server certificate and a client certificate in
+# $state/tls; the members of a cluster share them.
 
-# sign file extension option...: a certificate for $state/tls/file.csr. It is
-# valid since long ago: the library of MySQL 5.6 takes those that are younger
-# than a minute for ones of the future.
+# sign file extension option...: creates the certificate for
+# $state/tls/file.csr. Its start date is long ago, because the library of MySQL
+# 5.6 rejects certificates that are less than a minute old as not yet valid.
 sign() {
     local base=$state/tls/$1 extension=$2
     shift 2
@@ -16,13 +16,13 @@ sign() {
         rm "$base.csr"
 }
 
-# request file name: a key and what is to be signed
+# request file name: creates a key and a certificate request.
 request() {
     openssl req -new -newkey rsa:2048 -nodes -sha256 -subj "/CN=$2" \
         -keyout "$state/tls/$1.key" -out "$state/tls/$1.csr"
 }
 
-# certificate file name extension
+# certificate file name extension: creates a key and its certificate.
 certificate() {
     request "$1" "$2" && sign "$1" "$3" -cert "$state/tls/ca.pem"
 }
@@ -48,9 +48,9 @@ authority() {
 }
 
 certificates() {
-    local LOG=$state/tls/log # it draws while it looks for primes
+    local LOG=$state/tls/log # openssl prints progress marks
     quiet authority
-    # Old libraries look at the subject alone.
+    # Old libraries check only the subject.
     quiet certificate server 127.0.0.1 \
         "subjectAltName=DNS:localhost,IP:127.0.0.1"
     quiet certificate client sbtest "extendedKeyUsage=clientAuth"
@@ -65,10 +65,10 @@ make_tls() {
         mkdir "$state/tls"
         certificates
     else
-        say "$me: no openssl, so $name has no TLS"
+        say "$me: openssl is not installed, so $name has no TLS"
         return
     fi
-    # libpq and the servers refuse keys that others may read.
+    # libpq and the servers reject keys that other users can read.
     chmod 600 "$state"/tls/*.key
     chown "$owner" "$state/tls/server.key"
     CA=$state/tls/ca.pem CERT=$state/tls/client.pem KEY=$state/tls/client.key
