@@ -1,8 +1,8 @@
 #!/bin/sh
 # SPDX-License-Identifier: GPL-2.0-or-later
 #
-# Makes ./configure out of configure.ac. Needs autoconf, automake, libtool and
-# pkg-config: third_party/install-deps.sh installs them.
+# Generates ./configure from configure.ac. Requires autoconf, automake, libtool
+# and pkg-config, which third_party/install-deps.sh installs.
 set -eu
 cd "$(dirname "$0")"
 for tool in autoreconf:autoconf aclocal:automake libtoolize:libtool \

@@ -1,9 +1,9 @@
 # shellcheck shell=sh
 # SPDX-License-Identifier: GPL-2.0-or-later
 #
-# What the check scripts share. A check works in the top folder of the source,
-# calls `bad` for what it finds, then `finish`, which prints one line
-# (`ok - what` or `not ok - what`) and what was found below it.
+# The common part of the check scripts. A check runs in the top folder of the
+# source. It calls `bad` for each problem, then `finish`, which prints one line
+# (`ok - what` or `not ok - what`) followed by the problems.
 set -eu
 
 : "${SB_SRCDIR:=$(cd "$(dirname "$0")/.." && pwd)}"
@@ -15,7 +15,7 @@ cd "$SB_SRCDIR"
 found=$(mktemp)
 trap 'rm -f "$found"' EXIT
 
-# bad text...: one thing that is wrong. Without arguments: lines from stdin.
+# bad text...: records a problem. Without arguments: one per line of stdin.
 bad() {
     if [ $# -gt 0 ]; then
         echo "$*" >>"$found"
@@ -36,19 +36,20 @@ finish() {
     exit 0
 }
 
-# skip what why
+# skip what reason: ends the check as skipped.
 skip() {
     echo "ok - $1 # SKIP $2"
     exit 0
 }
 
-# need tool what: skips the check where the tool is not there.
+# need tool what: skips the check if the tool is not installed.
 need() {
     command -v "$1" >/dev/null || skip "$2" "no $1"
 }
 
-# files 'pattern'...: names of our own files; no builds, nothing generated.
-# A release archive has no git, so this looks into the folders.
+# files 'pattern'...: prints the names of source files, without build folders
+# and generated files. It searches the folders, because a release archive has no
+# git.
 files() {
     expr=
     builds=

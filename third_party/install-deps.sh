@@ -1,16 +1,16 @@
 #!/bin/sh
 # SPDX-License-Identifier: GPL-2.0-or-later
 #
-# Installs what building and testing need from the system's own packages.
+# Installs the packages that building and testing require.
 #
 #     third_party/install-deps.sh [--list] [build] [test] [servers]
 #
 # build: to build (default). test: for the whole test suite and the checks of
-# .ci/run. servers: the databases that tests/servers/ starts privately; their
-# system services are neither started nor enabled. --list: only print the
-# packages that are missing. Works as root, or by sudo without a password
-# prompt; otherwise it says what is missing and ends with status 1. apt is
-# tested; dnf, apk and brew are not.
+# .ci/run. servers: the databases that tests/servers/ starts; their system
+# services are neither started nor enabled. --list: only print the packages that
+# are missing. Works as root or with sudo without a password prompt; otherwise
+# it prints the missing packages and exits with status 1. apt is tested; dnf,
+# apk and brew are not.
 set -eu
 
 apt_build='gcc libc6-dev make autoconf automake libtool pkg-config
@@ -86,8 +86,8 @@ for set in $sets; do
     brew:test) packages=$brew_test ;;
     brew:servers) packages=$brew_servers ;;
     *)
-        echo "no apt-get, dnf, apk or brew here: install by hand what" \
-            "third_party/README.md lists" >&2
+        echo "none of apt-get, dnf, apk and brew is available: install the" \
+            "packages in third_party/README.md manually" >&2
         exit 1
         ;;
     esac
@@ -120,8 +120,8 @@ if [ "$manager" != brew ] && [ "$(id -u)" != 0 ]; then
     fi
 fi
 
-# Debian starts what it installs, and at every boot. The file that forbids it
-# goes again; nothing is done to services that were there before.
+# Debian starts installed services, also at boot. policy-rc.d prevents that and
+# is removed afterwards. Services that were installed before are not changed.
 policy=/usr/sbin/policy-rc.d
 no_services() {
     if [ ! -e "$policy" ]; then
@@ -146,7 +146,7 @@ not_at_boot() {
 if [ "$manager" = apt-get ]; then
     no_services
     install="env DEBIAN_FRONTEND=noninteractive $install"
-    # The package lists of a new system are empty, those of an old one stale.
+    # The package lists may be empty (new system) or outdated.
     # shellcheck disable=SC2086
     $become $install </dev/null || {
         $become apt-get update </dev/null

@@ -1,12 +1,12 @@
 # shellcheck shell=sh
 # SPDX-License-Identifier: GPL-2.0-or-later
 #
-# Running long commands for the get-* scripts, to be sourced by them.
+# Runs long commands; the get-* scripts source this file.
 
-# slowly what log command...: says what it does, and again every PROGRESS_EVERY
-# seconds (15); the output of the command goes to the file log. The status is
-# that of the command.
-slowly() {
+# with_progress what log command...: prints what it does and repeats that every
+# PROGRESS_EVERY seconds (default 15). The output of the command goes to the
+# file log. Returns the status of the command.
+with_progress() {
     doing=$1 log=$2
     shift 2
     echo "$(basename "$0"): $doing" >&2
@@ -21,7 +21,7 @@ slowly() {
     wait "$worker"
 }
 
-# interrupted: ends such a command and the script.
+# interrupted: kills the command that with_progress runs, and exits.
 interrupted() {
     [ -z "${worker:-}" ] || kill "$worker" 2>/dev/null
     exit 130

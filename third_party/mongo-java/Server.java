@@ -1,11 +1,13 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 //
-// mongo-java-server, which speaks MongoDB's protocol, as a command for tests:
+// mongo-java-server, which implements MongoDB's protocol, as a command for
+// tests:
 //
 //     Server file host port [tls-port certificate key]
 //
-// Its data are in the file. A write is in it before it is acknowledged, so it
-// survives a kill; left alone, the library writes once a second.
+// It stores its data in the file. A write is stored before it is acknowledged,
+// so it survives a kill. By default, the library would store writes once per
+// second.
 
 import de.bwaldvogel.mongo.MongoServer;
 import de.bwaldvogel.mongo.backend.h2.H2Backend;
@@ -23,7 +25,7 @@ import java.util.Base64;
 import java.util.Set;
 
 public class Server {
-    // A write that is missing here costs nothing but time.
+    // Commands that change nothing. Others are followed by a commit.
     static final Set<String> READS = Set.of("find", "getMore", "count",
         "distinct", "hello", "isMaster", "ismaster", "ping", "killCursors",
         "endSessions", "listCollections", "listIndexes", "listDatabases",
@@ -32,8 +34,9 @@ public class Server {
     static class Backend extends H2Backend {
         Backend(String file) {
             super(file);
-            // Old versions are kept for a crash of the machine: not needed,
-            // and with a version for each write the file would grow fast.
+            // Old versions would be kept for a crash of the machine, which the
+            // tests do not need. With a version per write, the file would grow
+            // fast.
             getMvStore().setRetentionTime(0);
         }
 
@@ -70,7 +73,7 @@ public class Server {
             tls.enableSsl(key(args[5]), null, certificate(args[4]));
             tls.bind(args[1], Integer.parseInt(args[3]));
         }
-        // Last: whoever is answered here finds everything ready.
+        // Bound last: when a client gets an answer here, everything is ready.
         MongoServer plain = new MongoServer(backend);
         plain.bind(args[1], Integer.parseInt(args[2]));
         Runtime.getRuntime().addShutdownHook(
@@ -82,7 +85,7 @@ public class Server {
             serve(args);
         } catch (Throwable error) {
             System.err.println("Server: " + error);
-            // Threads of a part that did start would keep the process.
+            // Threads that are already running would keep the process alive.
             Runtime.getRuntime().halt(1);
         }
     }
