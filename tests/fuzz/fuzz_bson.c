@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 //
-// Commands as they are: compiled, and executed with values made of their own
-// bytes; what is sent must be as well-formed as what was given. The first byte
-// chooses the values.
+// The input is a command in BSON. It is compiled and executed with values made
+// of its own bytes; if it is well-formed, what is sent must be, too. The first
+// byte chooses the values.
 #include <assert.h>
 #include <stdlib.h>
 #include <string.h>
@@ -13,7 +13,7 @@
 
 static const uint8_t *given;
 static size_t given_len;
-static bool sound; // the document was, all the way down
+static bool sound; // the given document is well-formed at all levels
 
 static bool well_formed(const uint8_t *doc, size_t len, unsigned depth)
 {
@@ -37,7 +37,7 @@ static int command(struct sb_conn *conn, const uint8_t *body, size_t len,
 {
     assert(sb_bson_framed(body, len));
     assert(!sound || well_formed(body, len, 1));
-    // Its text is made, too.
+    // The error makes the caller convert the command to JSON.
     return sb_err_set(err, SB_EQUERY, "no");
 }
 
@@ -70,7 +70,7 @@ static struct sb_doc_value value(unsigned choice)
         v.s = (const char *)given;
         v.len = (uint32_t)(choice < given_len ? choice : given_len);
         if (v.type == SB_DOC_ELEMENT && v.len)
-            sound = false; // an element is looked at from outside only
+            sound = false; // only the framing of an element is checked
     } else if (v.type == SB_DOC_DOUBLE) {
         v.d = numbers[choice % 6];
     } else {
@@ -112,7 +112,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
     c.has_result = false;
     if (op)
         execute(op, data[0]);
-    c.has_result = false; // there is nothing to free
+    c.has_result = false; // this driver has no result to free
     sb_doc_command(&c.pub, given, given_len, NULL);
     sb_doc_op_free(op);
     free(c.failed_sql);

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 //
-// A config file as it is, read before the table and after it: both give the
-// same values, and what --print-config writes of them reads back the same.
+// The input is a config file. Reading it before and after the option table is
+// added must give the same values, and so must reading the output of
+// --print-config.
 #include <assert.h>
 #include <stdint.h>
 #include <stdlib.h>
@@ -43,9 +44,10 @@ static bool same(const struct target *a, const struct target *b)
            same_list(&a->l, &b->l);
 }
 
-// A text can be more than the file form says: control characters, both kinds
-// of quotes, a password. Then --print-config comments it out.
-static bool left_out(
+// Returns whether --print-config comments the line out, because a config file
+// cannot or must not contain the value: control characters, both kinds of
+// quotes, a password.
+static bool commented_out(
     struct sb_opts *o, const char *printed, const char *name, const char *line)
 {
     struct sb_opt_view view;
@@ -69,9 +71,10 @@ static void read_back(struct sb_opts *o, const struct target *t)
     assert(sb_opts_file_text(again, "again", text, len, &err) == 0);
     assert(sb_opts_add(again, &table, &got, &err) == 0);
     assert(got.b == t->b && got.i == t->i);
+    assert(commented_out(o, text, "string", "\n#string=") ||
+           strcmp(got.s, t->s) == 0);
     assert(
-        left_out(o, text, "string", "\n#string=") || strcmp(got.s, t->s) == 0);
-    assert(left_out(o, text, "list", "\n#list=") || same_list(&got.l, &t->l));
+        commented_out(o, text, "list", "\n#list=") || same_list(&got.l, &t->l));
     sb_opts_free(again);
     free(text);
 }

@@ -34,8 +34,8 @@ static void number(uint8_t *answer, size_t len, uint8_t first)
         answer[at + 3] = first++;
 }
 
-// Logging in, each packet is answered. Later, one with a number belongs to a
-// file that the server asked for, which ends with an empty one.
+// During login, the server answers each packet. Later, a packet with a number
+// above 0 belongs to a file that the server requested; an empty packet ends it.
 static size_t request(
     struct hostile_session *s, const uint8_t *p, size_t len, bool *answered)
 {
@@ -87,7 +87,7 @@ static const struct hostile_step steps[] = {
           "y YEAR DEFAULT 2026, z INT(6) ZEROFILL DEFAULT 42, "
           "f FLOAT DEFAULT 0.1, b MEDIUMBLOB, s SMALLINT DEFAULT -2)"),
     LOAD("h", 1),
-    LOAD_REFUSED("h", 5), // a row that is there
+    LOAD_REFUSED("h", 5), // a row with this key exists
     INSERT("INSERT INTO h (id, c) VALUES", 10),
     QUERY("UPDATE h SET b = REPEAT('b', 3000) WHERE id = 2"),
     QUERY("SELECT * FROM h WHERE id <> 2"),

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 //
-// Arguments, one a line; a line that begins with '$' is a variable of the
-// environment. Tables come before, between or after, as the first byte says.
+// The input has one argument per line; a line that begins with '$' is an
+// environment variable. The first byte says before which line the option table
+// is added.
 #include <assert.h>
 #include <stdint.h>
 #include <stdlib.h>
@@ -47,7 +48,7 @@ static void ignore(const char *text)
     assert(text);
 }
 
-static int look(void *arg, const struct sb_opt_view *view)
+static int check_view(void *arg, const struct sb_opt_view *view)
 {
     const struct target *t = arg;
 
@@ -67,7 +68,7 @@ static size_t split(char *text, char **line)
     return n;
 }
 
-static void give(struct sb_opts *o, char *line)
+static void add_line(struct sb_opts *o, char *line)
 {
     char *argv[] = { (char *)"sysbench", line, NULL };
     char *envp[] = { line + 1, NULL };
@@ -89,7 +90,7 @@ static void finish(struct sb_opts *o, struct target *t)
     assert(t->s && t->secret && t->e >= 0 && t->e < 2);
     assert(t->i >= 1 && t->i <= 1000000 && t->size >= 0);
     assert(t->d >= -1 && t->d <= 1 && t->duration >= 0);
-    sb_opts_each(o, look, t);
+    sb_opts_each(o, check_view, t);
     if (null) {
         sb_opts_help(o, &table, null);
         sb_opts_print_config(o, null);
@@ -114,7 +115,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
             if (i == when)
                 sb_opts_add(o, &table, &t, &err);
             if (i < count)
-                give(o, line[i]);
+                add_line(o, line[i]);
         }
         finish(o, &t);
     }

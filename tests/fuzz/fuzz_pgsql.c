@@ -26,8 +26,8 @@ static void set_length(uint8_t *p, size_t len)
         p[1 + i] = (uint8_t)((len - 1) >> 8 * (3 - i));
 }
 
-// A request goes up to the message that makes the server answer. What comes
-// first, and a request to cancel, has no type.
+// A request ends with the message that the server answers. The first message of
+// a connection has no type, and neither does a cancel request.
 static size_t request(
     struct hostile_session *s, const uint8_t *p, size_t len, bool *answered)
 {
@@ -81,7 +81,7 @@ static const struct hostile_step steps[] = {
           "b bytea, o boolean DEFAULT true)"),
     QUERY("CREATE TABLE hn (id numeric, c varchar(20), d numeric)"),
     LOAD("h", 1),
-    LOAD_REFUSED("h", 5), // a row that is there
+    LOAD_REFUSED("h", 5), // a row with this key exists
     LOAD("hn", 1),
     INSERT("INSERT INTO h (id, c) VALUES", 10),
     QUERY("UPDATE h SET b = repeat('b', 1500)::bytea WHERE id = 2"),

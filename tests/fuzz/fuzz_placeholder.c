@@ -16,8 +16,8 @@ static void check(bool ok)
         abort();
 }
 
-// What was quoted must be one literal to the scanner, or values could become
-// code.
+// A quoted value must be one literal for the scanner. Otherwise values could be
+// executed as SQL.
 static void check_literal(const char *s, size_t len)
 {
     char *quoted = malloc(2 * len + 3);

@@ -1,14 +1,14 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 //
-// A hostile server: it has the answers of a real one from a recording, changes
-// them as the fuzz input says, and gives them to a driver, its client library
-// and the SQL facade, which run here as they are. docs/internals/hostile.md
-// explains how the parts fit together.
+// A hostile server. It takes the answers of a real server from a recording,
+// changes them according to the fuzz input, and sends them to a driver, its
+// client library and the SQL facade, which run unmodified. See
+// docs/internals/hostile.md.
 //
-// The server has no thread of its own. It acts inside connect(), send(),
-// recv() and poll() of the client, so the same input always takes the same
-// course, and when a client waits for something that never comes, the
-// connection is closed at once.
+// The server has no thread. It runs inside the client's connect(), send(),
+// recv() and poll(), so the same input always has the same effect. If the
+// client waits for data that the server will not send, the connection is closed
+// at once.
 #ifndef HOSTILE_H
 #define HOSTILE_H
 
@@ -18,19 +18,19 @@
 
 #include "db/driver.h"
 
-// Bytes that grow.
+// A growing byte buffer.
 struct hostile_bytes {
     uint8_t *data;
     size_t len, cap;
 };
 
-// Appends; ends the process when memory runs out.
+// Appends data; aborts if memory is exhausted.
 void hostile_add(struct hostile_bytes *b, const void *data, size_t len);
-// Puts len bytes in place of `cut` bytes at `at`.
+// Replaces `cut` bytes at `at` by len bytes of data.
 void hostile_splice(struct hostile_bytes *b, size_t at, size_t cut,
     const void *data, size_t len);
 
-// What the server has to know of a protocol ---------------------------------
+// What the server needs to know about a protocol ----------------------------
 
 // The state of one connection that the framing of requests needs.
 struct hostile_session {
@@ -39,26 +39,26 @@ struct hostile_session {
 
 struct hostile_protocol {
     const char *name;  // of the driver and of the recordings
-    bool speaks_first; // the server greets
+    bool speaks_first; // the server sends the first packet
     size_t head;       // bytes of a packet before its body
-    // Bytes of the first packet of an answer, head included; len when it is
-    // not whole.
+    // Returns the length of the first packet of an answer, including its head;
+    // len if the packet is incomplete.
     size_t (*packet)(const uint8_t *p, size_t len);
-    // Makes the head of a packet of len bytes say so.
+    // Sets the length in the head of a packet of len bytes.
     void (*set_length)(uint8_t *packet, size_t len);
-    // Numbers the packets of an answer again, from `first`; NULL: they have
-    // no numbers.
+    // Renumbers the packets of an answer from `first`. NULL: packets have no
+    // numbers.
     void (*number)(uint8_t *answer, size_t len, uint8_t first);
-    // Bytes of the first request when it is complete, else 0. *answered:
-    // whether the server answers it.
+    // Returns the length of the first request, 0 if it is incomplete. Sets
+    // *answered to whether the server answers it.
     size_t (*request)(struct hostile_session *s, const uint8_t *p, size_t len,
         bool *answered);
 };
 
 // Recordings ----------------------------------------------------------------
 
-#define HOSTILE_REQUEST 200u // bytes of a request that are kept
-#define HOSTILE_TURNS   250u // of a recording
+#define HOSTILE_REQUEST 200u // maximum bytes of a request that are stored
+#define HOSTILE_TURNS   250u // maximum number of turns of a recording
 
 struct hostile_turn {
     uint8_t request[HOSTILE_REQUEST];
@@ -71,24 +71,24 @@ struct hostile_tape {
     unsigned n;
 };
 
-// False, with the reason on stderr, when there is no good recording there.
+// Returns false, with the reason on stderr, if there is no valid recording.
 bool hostile_tape_load(struct hostile_tape *t, const char *path);
 bool hostile_tape_save(const struct hostile_tape *t, const char *path);
-// The turn that answers the request: the next one from `at` with the same
-// request, else with the same first byte, else the one at `at`.
+// Returns the turn that answers the request: the next one from `at` with the
+// same request, otherwise with the same first byte, otherwise the one at `at`.
 unsigned hostile_tape_find(const struct hostile_tape *t, unsigned at,
     const uint8_t *request, size_t len);
 
 // Changes -------------------------------------------------------------------
 
-// What happens to one answer.
+// How one answer is delivered.
 struct hostile_fate {
-    bool close;    // behind the answer
-    size_t pieces; // so many bytes at a time reach the client; 0: all at once
+    bool close;    // the connection is closed after the answer
+    size_t pieces; // bytes that the client receives at a time; 0: all at once
 };
 
-// The answer `number` of the course, changed as the input says. The input is a
-// list of changes of HOSTILE_CHANGE bytes.
+// Applies the changes of the input to answer `number` of the conversation. The
+// input is a list of changes of HOSTILE_CHANGE bytes each.
 #define HOSTILE_CHANGE 8u
 struct hostile_fate hostile_change(const struct hostile_protocol *proto,
     const struct hostile_tape *tape, const uint8_t *input, size_t size,
@@ -96,27 +96,28 @@ struct hostile_fate hostile_change(const struct hostile_protocol *proto,
 
 // The server ----------------------------------------------------------------
 
-// A Unix socket below this folder, of which there is none, is the server's.
+// The server has the Unix sockets in this folder, which does not exist.
 #define HOSTILE_FOLDER "/hostile"
 
-// Connections to it are answered from the tape, changed by the input. With
-// `real`, the path of a server's socket, they go there instead and what it
-// answers is added to the tape.
+// Starts the server: connections are answered from the tape, with the changes
+// of the input. If `real` is the path of a server's socket, they are forwarded
+// there and its answers are added to the tape.
 void hostile_begin(const struct hostile_protocol *proto,
     struct hostile_tape *tape, const uint8_t *input, size_t size,
     const char *real);
-// Number of connections that the client has not closed.
+// Stops the server. Returns the number of connections that the client has not
+// closed.
 unsigned hostile_end(void);
 
 // The client ----------------------------------------------------------------
 
-// Calls call(arg). False when a client library crashed in it: it was left then
-// without any of its ends.
+// Calls call(arg). Returns false if a client library crashed in it; then the
+// call was abandoned without any cleanup.
 bool hostile_try(void (*call)(void *arg), void *arg);
 
 enum hostile_act {
     HOSTILE_END,
-    HOSTILE_QUERY,     // text: run it and look at all of its results
+    HOSTILE_QUERY,     // executes text and reads all of its results
     HOSTILE_PREPARE,   // text: becomes statement n
     HOSTILE_EXECUTE,   // statement n
     HOSTILE_FREE,      // statement n
@@ -124,22 +125,22 @@ enum hostile_act {
     HOSTILE_COUNTERS,  // its counters
     HOSTILE_LOAD,      // rows into table `text`; keys from n on
     HOSTILE_INSERT,    // text, then rows: the classic bulk insert; keys from n
-    HOSTILE_PIPELINE,  // what follows is collected
-    HOSTILE_SEND,      // sent together, and looked at answer by answer
-    HOSTILE_RUN,       // sent together, and not looked at
-    HOSTILE_RESET,     // ends what a failed event left
-    HOSTILE_RECONNECT, // makes the connection again
+    HOSTILE_PIPELINE,  // opens a pipeline: the following steps are collected
+    HOSTILE_SEND,      // sends it and reads the results one by one
+    HOSTILE_RUN,       // sends it and ignores the results
+    HOSTILE_RESET,     // resets the connection as after a failed event
+    HOSTILE_RECONNECT, // reconnects
 };
 
 struct hostile_step {
     enum hostile_act act;
     const char *text;
     unsigned n;
-    bool fails; // with a server that is not hostile
+    bool fails; // also with a server that is not hostile
 };
 
-// Steps as fuzz_*.c list them; the server itself answers REFUSED ones by an
-// error.
+// Steps for the lists in fuzz_*.c; a real server returns an error for REFUSED
+// ones.
 #define ACT(act)                      \
     {                                 \
         HOSTILE_##act, NULL, 0, false \
@@ -200,8 +201,8 @@ struct hostile_program {
     const struct hostile_step *steps;
 };
 
-// One input. Its first byte chooses the variant and options of the core, the
-// rest are changes.
+// Runs one input. Its first byte chooses the variant and options of the core;
+// the rest is a list of changes.
 int hostile_run(
     const struct hostile_program *p, const uint8_t *data, size_t size);
 

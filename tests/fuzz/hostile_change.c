@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 //
-// What the server does to its answers.
+// Changes of the server's answers.
 #include <stdlib.h>
 #include <string.h>
 
@@ -42,7 +42,8 @@ static unsigned count_parts(
     return n;
 }
 
-// The packet with this number, modulo their count; b is not empty.
+// Returns the packet with this number, modulo the number of packets; b is not
+// empty.
 static struct part part_of(const struct hostile_protocol *proto,
     const struct hostile_bytes *b, unsigned number)
 {
@@ -57,7 +58,7 @@ static struct part part_of(const struct hostile_protocol *proto,
     }
 }
 
-// Sizes, counts and numbers that are hard on parsers.
+// Writes a size, count or number that parsers often mishandle.
 static void put_odd(uint8_t *out, size_t len, unsigned choice)
 {
     static const uint8_t odd[][8] = {
@@ -88,7 +89,8 @@ static const struct hostile_bytes *other_answer(
     return &tape->turn[number % tape->n].answer;
 }
 
-// Grows or shrinks the body of a packet; its head may be told.
+// Grows or shrinks the body of a packet and, depending on the change, updates
+// its head.
 static void resize(const struct hostile_protocol *proto,
     struct hostile_bytes *b, const struct change *c, struct part p)
 {
@@ -112,7 +114,7 @@ static void resize(const struct hostile_protocol *proto,
         proto->set_length(b->data + p.at, p.len);
 }
 
-// Another packet at this place: of this answer or of another one.
+// Inserts or substitutes a packet of this answer or of another one.
 static void insert(const struct hostile_protocol *proto,
     const struct hostile_tape *tape, struct hostile_bytes *b,
     const struct change *c, struct part p)
@@ -136,7 +138,7 @@ static void insert(const struct hostile_protocol *proto,
 static void change_bytes(const struct hostile_protocol *proto,
     struct hostile_bytes *b, const struct change *c, struct part p)
 {
-    // The head is hit as often as ten bytes of the body are.
+    // Half of the changes may be in the head; the others are in the body only.
     size_t at = p.at + (c->arg & 0x80 || p.len <= proto->head
                                ? c->at % p.len
                                : proto->head + c->at % (p.len - proto->head));
@@ -176,10 +178,10 @@ static void change(const struct hostile_protocol *proto,
     case 6:
         insert(proto, tape, b, c, p);
         break;
-    case 7: // without this packet
+    case 7: // remove this packet
         hostile_splice(b, p.at, p.len, NULL, 0);
         break;
-    case 8: // cut here
+    case 8: // cut the answer here
         b->len = p.at + c->at % p.len;
         fate->close = c->value & 1;
         break;
@@ -189,12 +191,12 @@ static void change(const struct hostile_protocol *proto,
     case 10:
         fate->pieces = 1 + c->at % 64;
         break;
-    default: // the answer to something else
+    default: // replace by the answer to another request
         hostile_splice(b, 0, b->len, NULL, 0);
         hostile_add(b, other_answer(tape, c->arg)->data,
             other_answer(tape, c->arg)->len);
     }
-    // Out of order, nothing behind the first packet would be looked at.
+    // A client ignores everything after a packet that is out of order.
     if (proto->number && !(c->arg & 0x40) && b->len > proto->head)
         proto->number(b->data, b->len, b->data[proto->head - 1]);
 }

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 //
-// Does with a connection what scripts of users do, step by step, through the
-// SQL facade and a driver, and reads every byte that it gets.
+// Uses a connection as scripts do, step by step, through the SQL facade and a
+// driver, and reads every byte of the results.
 #include <assert.h>
 #include <limits.h>
 #include <stdio.h>
@@ -12,7 +12,7 @@
 
 #define VARIANTS   4u
 #define STATEMENTS 8u
-#define ATTEMPTS   3u // to connect again, of one input
+#define ATTEMPTS   3u // maximum number of reconnects per input
 #define COLUMNS    64u
 #define PARAMS     4u
 #define TEXT       300u
@@ -29,7 +29,7 @@ struct client {
     struct sb_param *param[STATEMENTS][PARAMS];
     unsigned attempts, waits;
     unsigned failed;  // steps
-    unsigned strange; // steps that failed or did not, unlike with the server
+    unsigned strange; // steps whose outcome differs from that of a real server
 };
 
 // Reading -------------------------------------------------------------------
@@ -69,7 +69,8 @@ static void look_at_rows(struct sb_rs *rs)
 
     if (!cell)
         return;
-    // Names before and after rows: a driver may read them late.
+    // Names are read before and after rows, because a driver may parse them
+    // late.
     for (uint32_t i = 0; i < rs->nfields && i < COLUMNS; i++)
         look_at_text(sb_rs_column(rs, i));
     while (sb_rs_fetch(rs, cell) == 1) {
@@ -121,7 +122,7 @@ static void set_param(struct sb_param *p, unsigned round)
         memset(p->buffer, 'a' + (int)round % 20, p->data_len);
 }
 
-// A number, a text, a number ...
+// Parameters are alternately numbers and strings.
 static bool prepare(struct client *cl, const char *sql, unsigned n)
 {
     static const int type[PARAMS] = { SB_SQL_TYPE_INT, SB_SQL_TYPE_VARCHAR,
@@ -218,7 +219,7 @@ static bool ask_server(struct client *cl, bool counters)
         look_at_text(line);
         return true;
     }
-    // No call of the facade asks for these.
+    // The facade has no call for these.
     return !c->open || c->drv->info->counters(c->conn, visit, NULL, &err) == 0;
 }
 
@@ -258,7 +259,7 @@ static bool act(struct client *cl, const struct hostile_step *s, unsigned round)
     return true;
 }
 
-// Goes on after a lost connection, so that later steps are tested, too.
+// Continues after a lost connection, so that later steps are tested, too.
 static void recover(struct client *cl)
 {
     int code = sb_con_err(cl->con)->code;
@@ -280,7 +281,7 @@ static void act_all(struct client *cl)
         cl->failed += !fine;
         if (fine == s->fails) {
             cl->strange++;
-            if (getenv("HOSTILE_TELL"))
+            if (getenv("HOSTILE_VERBOSE"))
                 fprintf(stderr, "step %u (%s, %u): %s\n", round,
                     s->text ? s->text : "", s->n, cl->con->sql_errmsg);
         }
@@ -327,7 +328,7 @@ static void no_log(int level, const char *text)
     look_at_text(text);
 }
 
-// All that one input uses: the next one starts from nothing.
+// The complete state for one input; the next input starts with a new one.
 struct course {
     const struct hostile_program *p;
     struct sb_db_opts o;
@@ -382,7 +383,7 @@ static unsigned course(const struct hostile_program *p, unsigned variant,
         return 1;
     }
     open = hostile_end();
-    assert(open == 0); // a socket that nobody closes is a bug, too
+    assert(open == 0); // a socket that is not closed is a bug, too
     strange = c->cl.strange;
     end_course(c);
     return strange;
@@ -418,7 +419,8 @@ static void tape_path(
         p->variant[variant].name);
 }
 
-// A recording that does not fit what the program does is of little use.
+// Sets the options and loads or makes the recordings. Aborts if a recording
+// does not match the steps of the program, because it must be made again.
 static void begin(const struct hostile_program *p)
 {
     const char *real = getenv("HOSTILE_RECORD");
@@ -441,8 +443,8 @@ static void begin(const struct hostile_program *p)
             strange = course(p, i, 0, NULL, 0, NULL);
         }
         if (strange) {
-            fprintf(stderr, "%s: %u steps ended otherwise than they should\n",
-                path, strange);
+            fprintf(stderr, "%s: %u steps had an unexpected outcome\n", path,
+                strange);
             abort();
         }
     }

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 //
-// Runs a fuzz target without libFuzzer: every file of the corpus, then random
-// changes to them, always the same ones for the same seed. Knows libFuzzer's
-// -runs=N (changed inputs), -max_total_time=SECONDS and -seed=N; everything
-// else that begins with '-' is ignored, the rest are files and folders.
+// Runs a fuzz target without libFuzzer: each file of the corpus, then random
+// changes of them, which depend only on the seed. Supports libFuzzer's options
+// -runs=N (changed inputs), -max_total_time=SECONDS and -seed=N and ignores its
+// other options; all other arguments are files and folders.
 #include <dirent.h>
 #include <stdint.h>
 #include <stdio.h>
@@ -71,7 +71,8 @@ static void add(struct fuzz *f, const char *path)
     closedir(dir);
 }
 
-// An exact copy on the heap, so that a sanitizer sees a read past its end.
+// Passes an exact copy on the heap, so that a sanitizer detects a read past its
+// end.
 static void run(const uint8_t *data, size_t size)
 {
     uint8_t *copy = malloc(size ? size : 1);
