@@ -107,7 +107,7 @@ static int add_core_tables(struct sb_app *a, struct sb_err *err)
     return 0;
 }
 
-static int take_positionals(struct sb_app *a, struct sb_err *err)
+static int read_positionals(struct sb_app *a, struct sb_err *err)
 {
     size_t n = 0;
 
@@ -271,7 +271,7 @@ static int show_or_perform(struct sb_app *a, struct sb_err *err)
 {
     if (a->o.help)
         return sb_app_help(a, err) ? fail(err) : SB_EXIT_OK;
-    if (prepare_options(a, err) || take_positionals(a, err))
+    if (prepare_options(a, err) || read_positionals(a, err))
         return fail_usage(err);
     if ((a->o.list && !a->test) || strcmp(a->db.driver, "help") == 0)
         return sb_app_list(a, err) ? fail(err) : SB_EXIT_OK;

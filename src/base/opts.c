@@ -205,7 +205,7 @@ static int store_default(
     return rc;
 }
 
-static void tell_deprecated(const struct sb__opts_decl *d)
+static void log_deprecated(const struct sb__opts_decl *d)
 {
     if (d->alias)
         sb_log(SB_LOG_WARNING, "--%s is deprecated, use --%s instead",
@@ -221,7 +221,7 @@ static int warn_deprecated(struct sb_opts *o, struct sb__opts_decl *d)
     d->warned = true;
     if (!o->warns)
         return sb__opts_push(&o->deprecated, d);
-    tell_deprecated(d);
+    log_deprecated(d);
     return 0;
 }
 
@@ -229,7 +229,7 @@ void sb_opts_warn(struct sb_opts *o)
 {
     o->warns = true;
     for (size_t i = 0; i < o->deprecated.len; i++)
-        tell_deprecated(o->deprecated.item[i]);
+        log_deprecated(o->deprecated.item[i]);
 }
 
 static void hide_setting(
@@ -316,7 +316,7 @@ static int apply(struct sb_opts *o, struct sb__opts_decl *d,
     return 0;
 }
 
-int sb__opts_give(
+int sb__opts_add_setting(
     struct sb_opts *o, const struct sb__opts_setting *given, struct sb_err *err)
 {
     struct sb__opts_setting *s = sb__opts_alloc(o, sizeof(*s));
@@ -575,5 +575,5 @@ int sb_opts_set(struct sb_opts *o, const char *name, const char *value,
 
     if (!sb__opts_lookup(o, name))
         return sb_err_set(err, SB_ENOTFOUND, "no such option: --%s", name);
-    return sb__opts_give(o, &s, err);
+    return sb__opts_add_setting(o, &s, err);
 }

@@ -92,7 +92,7 @@ static const char *split(char *line, char **name, char **value)
 }
 
 // in_section: whether the line is below a header; set when a header is read.
-static int take_line(struct sb_opts *o, const char *origin, size_t number,
+static int read_line(struct sb_opts *o, const char *origin, size_t number,
     char *line, bool *in_section, struct sb_err *err)
 {
     struct sb__opts_setting s = { .source = SB_SRC_FILE };
@@ -122,7 +122,8 @@ static int take_line(struct sb_opts *o, const char *origin, size_t number,
     s.name = name;
     s.value = value;
     s.origin = where.data;
-    rc = *in_section ? sb__opts_wait(o, &s, err) : sb__opts_give(o, &s, err);
+    rc = *in_section ? sb__opts_add_to_section(o, &s, err)
+                     : sb__opts_add_setting(o, &s, err);
 out:
     sb_buf_done(&where);
     return rc;
@@ -148,7 +149,7 @@ int sb_opts_file_text(struct sb_opts *o, const char *origin, const char *text,
         line = sb__opts_strndup(o, p, n);
         if (!line)
             return sb_err_set(err, SB_ENOMEM, "out of memory");
-        rc = take_line(o, origin, number, line, &in_section, err);
+        rc = read_line(o, origin, number, line, &in_section, err);
         if (rc)
             return rc;
         p += n + 1;

@@ -70,12 +70,12 @@ static char *list_item(struct sb_opts *o, const char *text, size_t len)
 static int parse_list(
     struct sb_opts *o, const char *value, struct sb_opt_list *out)
 {
-    size_t most = 1, count = 0;
+    size_t max = 1, count = 0;
     const char **item;
 
     for (const char *p = value; *p; p++)
-        most += *p == ',';
-    item = sb__opts_alloc(o, most * sizeof(*item));
+        max += *p == ',';
+    item = sb__opts_alloc(o, max * sizeof(*item));
     if (!item)
         return SB_ENOMEM;
     for (const char *p = value;; p++) {

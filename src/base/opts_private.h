@@ -97,7 +97,7 @@ void sb__opts_view(const struct sb__opts_decl *d, struct sb_opt_view *view);
 // (both copy their arguments), and frees all sections. SB_ENOMEM.
 int sb__opts_section(struct sb_opts *o, const char *name, const char *origin,
     struct sb_err *err);
-int sb__opts_wait(
+int sb__opts_add_to_section(
     struct sb_opts *o, const struct sb__opts_setting *s, struct sb_err *err);
 void sb__opts_sections_done(struct sb_opts *o);
 // Warns of sections that name no workload.
@@ -106,7 +106,7 @@ void sb__opts_sections_warn(
 
 // Copies and keeps the setting, and applies it if its option is declared.
 // Returns SB_ENOMEM or the error of an invalid value.
-int sb__opts_give(
+int sb__opts_add_setting(
     struct sb_opts *o, const struct sb__opts_setting *s, struct sb_err *err);
 
 // Parses `value` (NULL: none given) according to opt into *out, with bounds.

@@ -28,7 +28,7 @@ int sb__opts_section(
     return 0;
 }
 
-int sb__opts_wait(
+int sb__opts_add_to_section(
     struct sb_opts *o, const struct sb__opts_setting *given, struct sb_err *err)
 {
     struct section *c = o->sections.item[o->sections.len - 1];
@@ -53,17 +53,17 @@ void sb__opts_sections_done(struct sb_opts *o)
     free(o->sections.item);
 }
 
-static int give_all(
+static int apply_all(
     struct sb_opts *o, const struct section *c, struct sb_err *err)
 {
     int rc = 0;
 
     for (size_t i = 0; rc == 0 && i < c->settings.len; i++)
-        rc = sb__opts_give(o, c->settings.item[i], err);
+        rc = sb__opts_add_setting(o, c->settings.item[i], err);
     return rc;
 }
 
-static int refuse(const struct section *c, struct sb_err *err)
+static int reject_section(const struct section *c, struct sb_err *err)
 {
     return sb_err_set(
         err, SB_EUSAGE, "%s: unknown workload in [%s]", c->origin, c->name);
@@ -86,9 +86,9 @@ int sb_opts_sections(struct sb_opts *o, bool strict,
         struct section *c = o->sections.item[i];
 
         if (c->kind == SB_SECTION_UNKNOWN && strict)
-            rc = refuse(c, err);
+            rc = reject_section(c, err);
         else if (c->kind == SB_SECTION_MINE || !o->sectioned)
-            rc = give_all(o, c, err);
+            rc = apply_all(o, c, err);
     }
     return rc;
 }

@@ -17,7 +17,7 @@ static int bad_argument(
         err, SB_EUSAGE, "invalid option: %s (%s)", shown ? shown : "", why);
 }
 
-static int take_option(struct sb_opts *o, char *arg, struct sb_err *err)
+static int read_option(struct sb_opts *o, char *arg, struct sb_err *err)
 {
     struct sb__opts_setting s = { .source = SB_SRC_CMDLINE };
     char *equals = strchr(arg, '=');
@@ -30,18 +30,18 @@ static int take_option(struct sb_opts *o, char *arg, struct sb_err *err)
         return sb_err_set(err, SB_ENOMEM, "out of memory");
     if (equals)
         s.value = s.argv = equals + 1;
-    return sb__opts_give(o, &s, err);
+    return sb__opts_add_setting(o, &s, err);
 }
 
-static int take_argument(struct sb_opts *o, char *arg, struct sb_err *err)
+static int read_argument(struct sb_opts *o, char *arg, struct sb_err *err)
 {
     struct sb__opts_setting help = { .name = "help", .source = SB_SRC_CMDLINE };
     char *copy;
 
     if (strncmp(arg, "--", 2) == 0)
-        return take_option(o, arg, err);
+        return read_option(o, arg, err);
     if (strcmp(arg, "-h") == 0)
-        return sb__opts_give(o, &help, err);
+        return sb__opts_add_setting(o, &help, err);
     if (arg[0] == '-' && arg[1])
         return bad_argument(o, arg, "options begin with two dashes", err);
     copy = sb__opts_strdup(o, arg);
@@ -58,7 +58,7 @@ int sb_opts_argv(struct sb_opts *o, int argc, char **argv, struct sb_err *err)
     // while the user reads the message.
     for (int i = 1; i < argc; i++) {
         struct sb_err later;
-        int one = take_argument(o, argv[i], rc ? &later : err);
+        int one = read_argument(o, argv[i], rc ? &later : err);
 
         if (!rc)
             rc = one;
@@ -83,7 +83,7 @@ static bool is_own_variable(const char *name, size_t len)
     return false;
 }
 
-static int take_variable(
+static int read_variable(
     struct sb_opts *o, const char *var, size_t len, struct sb_err *err)
 {
     const size_t skip = sizeof(ENV_PREFIX) - 1;
@@ -99,7 +99,7 @@ static int take_variable(
     s.origin = sb__opts_strndup(o, var, len);
     if (!s.origin)
         return sb_err_set(err, SB_ENOMEM, "out of memory");
-    return sb__opts_give(o, &s, err);
+    return sb__opts_add_setting(o, &s, err);
 }
 
 int sb_opts_env(struct sb_opts *o, char *const *envp, struct sb_err *err)
@@ -114,7 +114,7 @@ int sb_opts_env(struct sb_opts *o, char *const *envp, struct sb_err *err)
         if (len <= skip || strncmp(*envp, ENV_PREFIX, skip) != 0 ||
             is_own_variable(*envp + skip, len - skip))
             continue;
-        rc = take_variable(o, *envp, len, err);
+        rc = read_variable(o, *envp, len, err);
         if (rc)
             return rc;
     }

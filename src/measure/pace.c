@@ -6,7 +6,7 @@
 
 #include "base/rng.h"
 
-#define UNITS_A_SECOND (1e9 * (1 << SB_PACE_FRACTION_BITS))
+#define UNITS_PER_SECOND (1e9 * (1 << SB_PACE_FRACTION_BITS))
 
 // step / 2^shift is the gap, exact to the last bit of the double.
 static void fraction_init(struct sb_pace *p)
@@ -28,7 +28,7 @@ void sb_pace_init(
     assert(rate > 0);
     p->kind = kind;
     p->seed = sb_rng_mix(seed);
-    p->gap = fmin(fmax(UNITS_A_SECOND / rate, 1), 0x1p63);
+    p->gap = fmin(fmax(UNITS_PER_SECOND / rate, 1), 0x1p63);
     fraction_init(p);
 }
 

@@ -154,8 +154,8 @@ static void share_out(struct sb_snap *out, const struct sb_stats *s,
         sum += events[i];
     }
     for (unsigned i = 0; sum < n && i < s->users; i++) {
-        uint64_t most = load(&s->rec[i].tally.completed);
-        uint64_t more = most > events[i] ? most - events[i] : 0;
+        uint64_t max = load(&s->rec[i].tally.completed);
+        uint64_t more = max > events[i] ? max - events[i] : 0;
 
         more = more < n - sum ? more : n - sum;
         events[i] += more;

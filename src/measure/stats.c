@@ -6,8 +6,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-#define SHARDS_LEAST 8
-#define SHARDS_MOST  64
+#define SHARDS_MIN 8
+#define SHARDS_MAX 64
 
 _Static_assert(
     sizeof(struct sb_rec) % 64 == 0 && sizeof(struct sb_op_tally) == 64,
@@ -89,11 +89,11 @@ static int hists_init(struct sb_stats *s)
 
 unsigned sb_stats_shards(unsigned users, unsigned processors)
 {
-    unsigned most = processors < SHARDS_MOST / 4 ? 4 * processors : SHARDS_MOST;
+    unsigned max = processors < SHARDS_MAX / 4 ? 4 * processors : SHARDS_MAX;
 
-    if (most < SHARDS_LEAST)
-        most = SHARDS_LEAST;
-    return users < most ? users : most;
+    if (max < SHARDS_MIN)
+        max = SHARDS_MIN;
+    return users < max ? users : max;
 }
 
 int sb_stats_init(

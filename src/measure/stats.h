@@ -161,15 +161,15 @@ enum sb_fate {
 struct sb_op {
     char name[96];
     enum sb_op_kind kind;  // as registered; reads, writes, others count results
-    struct sb_hist *shard; // stats->shards entries
-    struct sb_op_tally *tally; // stats->users entries
+    struct sb_hist *shard; // one per shard
+    struct sb_op_tally *tally; // one per user
 };
 
 struct sb_stats {
     unsigned users, shards;
     bool open_loop;
-    struct sb_rec *rec;                       // users entries
-    struct sb_hist *service, *response, *lag; // shards entries each
+    struct sb_rec *rec;                       // one per user
+    struct sb_hist *service, *response, *lag; // one per shard
     // Allocated for SB_OPS_REST until it is registered.
     struct sb_hist *others;
     struct sb_op_tally *others_tally;
@@ -207,13 +207,14 @@ static inline void sb_rec_event(
     struct sb_rec *r, uint64_t arrival, uint64_t start, uint64_t end);
 // Records one execution of an operation.
 static inline void sb_rec_op(struct sb_rec *r, int op, uint64_t ns);
-// Like sb_rec_op(), and sb_rec_event() for a closed loop, at the time end_ns.
-// The time may be held back in r->later until the next call or sb_rec_flush().
+// Like sb_rec_op(), for an execution that ended at end_ns. The time may be held
+// back in r->later until the next call or sb_rec_flush().
 static inline void sb_rec_op_later(
     struct sb_rec *r, int op, uint64_t ns, uint64_t end_ns);
 // The same with a hit or a miss.
 static inline void sb_rec_op_found(struct sb_rec *r, int op,
     enum sb_found found, uint64_t ns, uint64_t end_ns);
+// Records a completed event of a closed loop. The time may be held back, too.
 static inline void sb_rec_event_later(
     struct sb_rec *r, uint64_t start, uint64_t end);
 // Records all times held back, unless the recorder is closed. Called by the

@@ -327,7 +327,7 @@ static bool perform(
 }
 
 // Users that are still running use the run, so it is not freed.
-static int leave(struct sb_run *run, struct sb_run_result *res)
+static int finish(struct sb_run *run, struct sb_run_result *res)
 {
     int rc = res->err.code;
 
@@ -355,16 +355,16 @@ int sb_run(struct sb_workload *w, const struct sb_run_opts *o,
     else if (!w->ops->begin || w->ops->begin(w, &res->err) == 0)
         sb_signals_start(&signals, on_signal, run, &res->err);
     if (!signals.running)
-        return leave(run, res);
+        return finish(run, res);
     sb__meter_init(&meter, run);
-    if (sb__look(run, res) == 0 && sb__start_users(run, res) == 0) {
+    if (sb__check_data(run, res) == 0 && sb__start_users(run, res) == 0) {
         res->unjoined = !perform(run, &meter, res);
         if (!res->unjoined && res->err.code == 0 && w->ops->end)
             w->ops->end(w, &res->err);
     }
     sb_signals_stop(&signals);
     sb__meter_done(&meter);
-    return leave(run, res);
+    return finish(run, res);
 }
 
 // One step of watching an interrupted command. Calls in progress get some time
@@ -445,7 +445,7 @@ int sb_run_parallel(struct sb_workload *w, const char *command,
     else
         sb_signals_start(&signals, on_signal, run, &res->err);
     if (!signals.running)
-        return leave(run, res);
+        return finish(run, res);
     if (sb__start_users(run, res) == 0) {
         res->unjoined = !watch_task(run);
         if (res->unjoined)
@@ -464,5 +464,5 @@ int sb_run_parallel(struct sb_workload *w, const char *command,
                                    : SB_END_SCRIPT;
     }
     sb_signals_stop(&signals);
-    return leave(run, res);
+    return finish(run, res);
 }

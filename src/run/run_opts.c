@@ -104,8 +104,9 @@ static const struct sb_opt options[] = {
         .min = 0,
         .max = 4e9,
         .flags = SB_OPT_YIELDS,
-        .help = "maximum number of restarts of an event (after a deadlock, "
-                "for example); then it counts as failed. 0 for no limit" },
+        .help =
+            "maximum number of restarts of an event (after a deadlock, "
+            "for example); after that, it counts as failed. 0 for no limit" },
     { .name = "restart-backoff",
         .type = SB_OPT_DURATION,
         .offset = AT(restart_backoff),

@@ -73,9 +73,9 @@ struct sb_run {
     unsigned ready, running, ended;
     uint64_t ended_at; // when the last user ended
     int signal;        // the first one received
-    bool looked;       // the workload's look() has returned
-    int look_rc;       // and what
-    struct sb_err look_err;
+    bool check_done;   // the workload's check() has returned
+    int check_rc;      // its result
+    struct sb_err check_err;
     struct sb_err err; // the first failure
 };
 
@@ -92,9 +92,9 @@ void sb__run_cancel(struct sb_run *run, uint64_t until);
 
 #define SB__PROGRESS_EVERY UINT64_C(250000000) // ns between progress lines
 
-// start.c. Lets the workload look before there are users; 0 when it is content.
-// Otherwise *res says how the run ended.
-int sb__look(struct sb_run *run, struct sb_run_result *res);
+// start.c. Calls check() of the workload before there are users. Returns 0 if
+// it succeeds; otherwise *res says how the run ended.
+int sb__check_data(struct sb_run *run, struct sb_run_result *res);
 // Creates the users. Returns 0 if all are ready (in a parallel command:
 // working). Otherwise none of them starts, and *res says how the run ended.
 int sb__start_users(struct sb_run *run, struct sb_run_result *res);

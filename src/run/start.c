@@ -126,72 +126,72 @@ static enum sb_run_end end_of(const struct sb_run *run, int rc)
                              : SB_END_FAILED;
 }
 
-static void *looker(void *arg)
+static void *run_check(void *arg)
 {
     struct sb_run *run = arg;
     struct sb_err err = { 0 };
-    int rc = run->w->ops->look(run->w, &err);
+    int rc = run->w->ops->check(run->w, &err);
 
     pthread_mutex_lock(&run->lock);
-    run->look_rc = rc;
-    run->look_err = err;
-    run->looked = true;
+    run->check_rc = rc;
+    run->check_err = err;
+    run->check_done = true;
     pthread_cond_broadcast(&run->changed);
     pthread_mutex_unlock(&run->lock);
     return NULL;
 }
 
-// Until look() has returned, the run is stopped or the moment comes. True: it
-// has returned.
-static bool wait_for_look(struct sb_run *run, uint64_t until, bool stoppable)
+// Waits until check() has returned, the run is stopped (if stoppable) or the
+// time is reached. Returns true if check() has returned.
+static bool wait_for_check(struct sb_run *run, uint64_t until, bool stoppable)
 {
     pthread_mutex_lock(&run->lock);
-    while (!run->looked && !(stoppable && atomic_load(&run->stop)) &&
+    while (!run->check_done && !(stoppable && atomic_load(&run->stop)) &&
            sb_clock_monotonic() < until)
         sb__run_wait(run, until);
-    bool looked = run->looked;
+    bool done = run->check_done;
     pthread_mutex_unlock(&run->lock);
-    return looked;
+    return done;
 }
 
-static bool cancel_look(struct sb_run *run, uint64_t grace)
+static bool cancel_check(struct sb_run *run, uint64_t grace)
 {
     uint64_t now = sb_clock_monotonic(), until = now + grace;
-    bool looked = false;
+    bool done = false;
 
-    while (!looked && now < until) {
-        run->w->ops->cancel_look(run->w);
-        looked = wait_for_look(run, now + CANCEL_EVERY, false);
+    while (!done && now < until) {
+        run->w->ops->cancel_check(run->w);
+        done = wait_for_check(run, now + CANCEL_EVERY, false);
         now = sb_clock_monotonic();
     }
-    return looked;
+    return done;
 }
 
-int sb__look(struct sb_run *run, struct sb_run_result *res)
+int sb__check_data(struct sb_run *run, struct sb_run_result *res)
 {
     uint64_t limit = (uint64_t)run->o->thread_init_timeout;
     pthread_t thread;
     int rc = 0;
 
-    if (!run->w->looks)
+    if (!run->w->has_check)
         return 0;
-    if (pthread_create(&thread, NULL, looker, run))
+    if (pthread_create(&thread, NULL, run_check, run))
         return sb_err_set(
             &res->err, SB_ELIMIT, "cannot create a thread to check the data");
-    bool looked = wait_for_look(run, sb_clock_monotonic() + limit, true);
+    bool done = wait_for_check(run, sb_clock_monotonic() + limit, true);
 
     if (atomic_load(&run->stop))
         rc = interrupted(run, &res->err);
-    else if (!looked)
+    else if (!done)
         rc = too_slow(run, 0, &res->err);
-    if (!looked)
-        looked = cancel_look(run, run->signal ? INTERRUPT_GRACE : ABORT_GRACE);
-    res->unjoined = !looked;
-    if (looked)
+    if (!done)
+        done = cancel_check(run, run->signal ? INTERRUPT_GRACE : ABORT_GRACE);
+    res->unjoined = !done;
+    if (done)
         pthread_join(thread, NULL);
-    if (rc == 0 && run->look_rc) {
-        rc = run->look_rc;
-        res->err = run->look_err;
+    if (rc == 0 && run->check_rc) {
+        rc = run->check_rc;
+        res->err = run->check_err;
     }
     if (rc) {
         res->end = end_of(run, rc);

@@ -54,9 +54,9 @@ static long long count_maps(void)
     return n;
 }
 
-static void of_memory(size_t stack, char *out, size_t size)
+static void explain_memory(size_t stack, char *out, size_t size)
 {
-    long long most, maps = count_maps();
+    long long limit, maps = count_maps();
     struct rlimit lim;
     int n = snprintf(
         out, size, "no memory for a stack of %zu KiB", stack / 1024);
@@ -64,9 +64,9 @@ static void of_memory(size_t stack, char *out, size_t size)
     if (n < 0 || (size_t)n >= size)
         return;
     // A stack and its guard page are two mappings.
-    if (read_number("/proc/sys/vm/max_map_count", &most) && maps + 2 >= most)
+    if (read_number("/proc/sys/vm/max_map_count", &limit) && maps + 2 >= limit)
         snprintf(out + n, size - (size_t)n,
-            " (limit of memory mappings, vm.max_map_count: %lld)", most);
+            " (limit of memory mappings, vm.max_map_count: %lld)", limit);
     else if (getrlimit(RLIMIT_AS, &lim) == 0 && lim.rlim_cur != RLIM_INFINITY)
         snprintf(out + n, size - (size_t)n,
             " (limit of address space, ulimit -v: %llu KiB)",
@@ -74,7 +74,7 @@ static void of_memory(size_t stack, char *out, size_t size)
 }
 
 // Returns true if this control group or one above it is full. Truncates path.
-static bool group_full(const char *base, char *path, long long *most)
+static bool group_full(const char *base, char *path, long long *limit)
 {
     char name[PATH_MAX + 64];
     long long now;
@@ -83,7 +83,7 @@ static bool group_full(const char *base, char *path, long long *most)
         snprintf(name, sizeof(name), "%s%s/pids.current", base, path);
         bool known = read_number(name, &now);
         snprintf(name, sizeof(name), "%s%s/pids.max", base, path);
-        if (known && read_number(name, most) && now >= *most)
+        if (known && read_number(name, limit) && now >= *limit)
             return true;
         char *slash = strrchr(path, '/');
         if (!slash)
@@ -92,7 +92,7 @@ static bool group_full(const char *base, char *path, long long *most)
     }
 }
 
-static bool any_group_full(long long *most)
+static bool any_group_full(long long *limit)
 {
     FILE *f = fopen("/proc/self/cgroup", "re");
     char line[PATH_MAX];
@@ -106,9 +106,9 @@ static bool any_group_full(long long *most)
         *path++ = '\0';
         path[strcspn(path, "\n")] = '\0';
         if (of[1] == '\0')
-            full = group_full("/sys/fs/cgroup", path, most);
+            full = group_full("/sys/fs/cgroup", path, limit);
         else if (strcmp(of + 1, "pids") == 0)
-            full = group_full("/sys/fs/cgroup/pids", path, most);
+            full = group_full("/sys/fs/cgroup/pids", path, limit);
     }
     if (f)
         fclose(f);
@@ -128,27 +128,27 @@ static long long count_threads(void)
     return n;
 }
 
-static void of_threads(char *out, size_t size)
+static void explain_threads(char *out, size_t size)
 {
-    long long most, all = count_threads();
+    long long limit, all = count_threads();
     struct rlimit lim;
 
-    if (any_group_full(&most))
+    if (any_group_full(&limit))
         snprintf(out, size,
             " (limit of processes and threads of the control group, "
             "pids.max: %lld)",
-            most);
-    else if (read_number("/proc/sys/kernel/pid_max", &most) &&
-             all + IDS_RESERVED >= most)
+            limit);
+    else if (read_number("/proc/sys/kernel/pid_max", &limit) &&
+             all + IDS_RESERVED >= limit)
         snprintf(out, size,
             " (limit of processes and threads of the machine, "
             "kernel.pid_max: %lld)",
-            most);
-    else if (read_number("/proc/sys/kernel/threads-max", &most) &&
-             all + 1 >= most)
+            limit);
+    else if (read_number("/proc/sys/kernel/threads-max", &limit) &&
+             all + 1 >= limit)
         snprintf(out, size,
             " (limit of threads of the machine, kernel.threads-max: %lld)",
-            most);
+            limit);
     else if (getrlimit(RLIMIT_NPROC, &lim) == 0 &&
              lim.rlim_cur != RLIM_INFINITY)
         snprintf(out, size,
@@ -159,10 +159,10 @@ static void of_threads(char *out, size_t size)
 void sb__thread_error(int rc, size_t stack, char *out, size_t size)
 {
     if (rc == EAGAIN && try_stack(stack) != 0) {
-        of_memory(stack, out, size);
+        explain_memory(stack, out, size);
         return;
     }
     int n = snprintf(out, size, "%s", strerror(rc));
     if (rc == EAGAIN && n > 0 && (size_t)n < size)
-        of_threads(out + n, size - (size_t)n);
+        explain_threads(out + n, size - (size_t)n);
 }

@@ -330,14 +330,15 @@ void sb__user_settle(struct sb_user *u)
 // met in a deadlock are unlikely to meet again.
 static void back_off(struct sb_user *u, uint32_t n)
 {
-    uint64_t most = (uint64_t)u->run->o->restart_backoff;
+    uint64_t max_wait = (uint64_t)u->run->o->restart_backoff;
 
-    for (uint32_t i = 1; i < n && most < BACKOFF_MAX_NS; i++)
-        most *= 2;
-    if (most > BACKOFF_MAX_NS)
-        most = BACKOFF_MAX_NS;
-    if (most > 0)
-        sb__user_wait(u, now_anchored(u) + sb_rng_below(&u->think, most + 1));
+    for (uint32_t i = 1; i < n && max_wait < BACKOFF_MAX_NS; i++)
+        max_wait *= 2;
+    if (max_wait > BACKOFF_MAX_NS)
+        max_wait = BACKOFF_MAX_NS;
+    if (max_wait > 0)
+        sb__user_wait(
+            u, now_anchored(u) + sb_rng_below(&u->think, max_wait + 1));
 }
 
 int sb_user_restart(struct sb_user *u)
@@ -375,8 +376,7 @@ void sb_user_think(struct sb_user *u, double ns)
 
 void sb__user_start(struct sb_user *u)
 {
-    // Users without think time so far take the slow path first, which sets the
-    // right boundary.
+    // The first event takes the slow path, which sets the right boundary.
     set_boundary(u, 0);
     u->clock = u->run->clock;
     sb_clock_anchor(&u->clock);

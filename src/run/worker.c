@@ -111,7 +111,7 @@ static int init(struct sb_run *run, struct sb_user *u, struct sb_err *err)
     return rc;
 }
 
-static void live(struct sb_run *run, struct sb_user *u)
+static void run_user(struct sb_run *run, struct sb_user *u)
 {
     const struct sb_workload_ops *ops = run->w->ops;
     struct sb_err err = { 0 };
@@ -141,7 +141,7 @@ static void *worker(void *arg)
     snprintf(name, sizeof(name), "user-%u", u->id);
     prctl(PR_SET_NAME, name);
     prctl(PR_SET_TIMERSLACK, TIMER_SLACK_NS);
-    live(run, u);
+    run_user(run, u);
     move(run, u, SB_USER_ENDED);
     return NULL;
 }

@@ -16,12 +16,12 @@ struct sb_workload;
 struct sb_workload_ops {
     // Main thread, before any user exists: init() of a script. Optional.
     int (*begin)(struct sb_workload *w, struct sb_err *err);
-    // After begin(), before any user exists, if w->looks: checks whether the
-    // data that the workload needs exists. In a thread of its own, while the
-    // main thread waits for it, for signals and for --thread-init-timeout.
-    int (*look)(struct sb_workload *w, struct sb_err *err);
-    // Makes a blocking call of look() return soon. Main thread.
-    void (*cancel_look)(struct sb_workload *w);
+    // After begin(), before any user exists, if w->has_check: checks whether
+    // the data that the workload needs exists. In a thread of its own, while
+    // the main thread waits for it, for signals and for --thread-init-timeout.
+    int (*check)(struct sb_workload *w, struct sb_err *err);
+    // Makes a blocking call of check() return soon. Main thread.
+    void (*cancel_check)(struct sb_workload *w);
     // In the user's thread, before the start barrier: opens connections and
     // prepares statements. Sets u->data.
     int (*user_init)(
@@ -43,8 +43,8 @@ struct sb_workload_ops {
 
 struct sb_workload {
     const struct sb_workload_ops *ops;
-    void *data; // the implementation's
-    bool looks; // look() and cancel_look() are implemented
+    void *data;     // the implementation's
+    bool has_check; // check() and cancel_check() are implemented
 };
 
 #endif

@@ -141,7 +141,7 @@ int sb_script_load(struct sb_script **out, const struct sb_script_env *env,
         sb_script_free(s);
         return rc;
     }
-    s->workload.looks = sb__state_has(s->main, "hooks", "check_tables");
+    s->workload.has_check = sb__state_has(s->main, "hooks", "check_tables");
     s->report_interval = sb__state_has(s->main, "hooks", "report_intermediate");
     s->report_final = sb__state_has(s->main, "hooks", "report_cumulative");
     s->report_line = sb__state_has(s->main, "hooks", "report_line");

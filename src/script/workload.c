@@ -130,8 +130,8 @@ static int end(struct sb_workload *w, struct sb_err *err)
 
 const struct sb_workload_ops sb__script_ops = {
     .begin = begin,
-    .look = look,
-    .cancel_look = cancel_look,
+    .check = look,
+    .cancel_check = cancel_look,
     .user_init = user_init,
     .user_run = user_run,
     .user_done = user_done,

@@ -34,8 +34,8 @@ static int user_init(struct sb_workload *w, struct sb_user *u, struct sb_err *e)
 }
 
 static const struct sb_workload_ops ops = {
-    .look = look,
-    .cancel_look = cancel_look,
+    .check = look,
+    .cancel_check = cancel_look,
     .user_init = user_init,
     .user_run = empty_loop,
 };
@@ -44,7 +44,7 @@ static struct seen seen;
 
 static int try(int (*answer)(struct sb_err *err), bool looks, int64_t timeout)
 {
-    struct sb_workload w = { .ops = &ops, .data = &seen, .looks = looks };
+    struct sb_workload w = { .ops = &ops, .data = &seen, .has_check = looks };
     const struct sb_listener l = { .data = &seen,
         .interval = on_interval,
         .checkpoint = on_checkpoint,
