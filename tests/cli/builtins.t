@@ -1,6 +1,6 @@
 SPDX-License-Identifier: GPL-2.0-or-later
 
-Built-in tests that end by themselves: no word of an endless test.
+Built-in tests that end by themselves do not warn of an endless test.
 
   $ sb() { sysbench "$@" 2>&1 >out; }
   $ sb memory run --time=0 --events=0 --memory-total-size=1M
@@ -8,7 +8,7 @@ Built-in tests that end by themselves: no word of an endless test.
   Total operations: 1024 
   $ sb mutex run --time=0 --mutex-locks=10
 
-Those that do not, and scripts, of which nobody knows.
+Built-in tests that do not end and all scripts warn of it.
 
   $ warned() {
   >     : >err
@@ -26,7 +26,7 @@ Those that do not, and scripts, of which nobody knows.
   $ warned ends.lua
   WARNING: Both event and time limits are disabled, running an endless test
 
-Below verbosity 3 their commands say nothing.
+Below verbosity 3 their commands print nothing.
 
   $ files="--file-num=2 --file-total-size=64K"
   $ sysbench fileio prepare $files --verbosity=2

@@ -1,6 +1,6 @@
 SPDX-License-Identifier: GPL-2.0-or-later
 
-Commands: the standard ones, a script's own, in one thread or in all.
+Commands: standard ones and a script's own, in one thread or in all threads.
 
   $ cat >std.lua <<'EOF'
   > function prepare() print("prepare", sysbench.tid) end
@@ -16,7 +16,7 @@ Commands: the standard ones, a script's own, in one thread or in all.
   $ sb std.lua help
   my help
 
-A standard command that a script does not have, and one that nobody has.
+A standard command that a script does not implement, and an unknown command.
 
   $ echo 'function event() end' >e.lua
   $ for c in prepare cleanup help jump; do
@@ -34,8 +34,8 @@ A standard command that a script does not have, and one that nobody has.
   'cpu' test does not implement the 'prepare' command.
   [1]
 
-Commands of the script's own. They may take the place of standard ones; false
-or an error make the exit status 1.
+A script's own commands. They may replace standard ones. The exit status is 1 if
+they return false or raise an error.
 
   $ cat >own.lua <<'EOF'
   > local function say(word)
@@ -65,7 +65,7 @@ or an error make the exit status 1.
   FATAL: `oops' function failed: own.lua:11: oops
   [1]
 
-Parallel ones run once in every thread, with a state for each.
+Parallel commands run once in each thread, each with its own Lua state.
 
   $ sysbench own.lua all | sed 1,2d
   all 0

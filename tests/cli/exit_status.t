@@ -1,7 +1,7 @@
 SPDX-License-Identifier: GPL-2.0-or-later
 
-Exit status: 0 fine, 1 wrong usage or a failed run, 2 forced to stop, 130 and
-143 interrupted.
+Exit status: 0 success, 1 wrong usage or a failed run, 2 forced shutdown, 130
+and 143 interrupted.
 
   $ echo 'function event() end' >e.lua
   $ sysbench e.lua run --events=1 >out
@@ -16,7 +16,7 @@ Exit status: 0 fine, 1 wrong usage or a failed run, 2 forced to stop, 130 and
   $ sysbench done.lua run --events=1 >out 2>&1
   [1]
 
-The report of a run that failed says so first.
+The report of a failed run begins with a line that says so.
 
   $ sysbench bad.lua run --events=9 2>err |
   >     sed -E -n -e 's/after [0-9.]+ s/after N s/' -e '/Threads st/,/Gen/p'
@@ -27,8 +27,8 @@ The report of a run that failed says so first.
   
   General statistics:
 
-Failed events are counted after the report. A run fails when all its events
-did, or more than --max-failed allows.
+The number of failed events is printed after the report. A run fails if all of
+its events failed or more than --max-failed allows.
 
   $ cat >some.lua <<'EOF'
   > local n = 0
@@ -67,15 +67,15 @@ did, or more than --max-failed allows.
   Invalid value for the 'max-failed' option: '101' (the m* is 100) (glob)
   [1]
 
-A script may end the run by itself.
+A script can end the run.
 
   $ echo 'function event() return true end' >ends.lua
   $ sysbench ends.lua run --threads=2 >out
   $ grep 'number of events' out
       total number of events:              0
 
-Forced to stop: the report says how many were left. Both threads get the time
-to begin.
+Forced shutdown: the report shows the number of unfinished events. The time
+limit is doubled until both threads have started an event.
 
   $ cat >hang.lua <<'EOF'
   > function event()
@@ -98,7 +98,7 @@ to begin.
   Number of unfinished transactions on forced shutdown: 2
       total number of events:              0
 
-Interrupted: stops, reports, and says which signal it was by its status.
+Interrupted: the run stops and reports; the exit status tells the signal.
 
   $ cat >slow.lua <<'EOF'
   > local ffi = require("ffi")
@@ -107,7 +107,7 @@ Interrupted: stops, reports, and says which signal it was by its status.
   > EOF
   $ until_in() { until grep -q "$2" "$1"; do sleep 0.05; done; }
   $ interrupt() {
-  >     # What is left of the last run must not be taken for this one.
+  >     # Remove the output of the previous run.
   >     : >out 2>err
   >     sysbench "$2" run --time=600 --shutdown-grace=600 >out 2>err & pid=$!
   >     until_in out "$3"
@@ -124,7 +124,7 @@ Interrupted: stops, reports, and says which signal it was by its status.
   $ grep -c 'number of events' out
   1
 
-The second signal leaves at once, long before the run gives up by itself.
+A second signal ends the program at once, long before the end of the grace time.
 
   $ interrupt TERM hang.lua hanging TERM
   [143]

@@ -18,7 +18,7 @@ Drivers that are not built have no options.
   $ comm -13 listed options
   $ sort listed | uniq -d
 
-These are the options of 1.0.20, and the page says of each what differs.
+These are the options of 1.0.20; the page describes the differences of each.
 
   $ sed -n '/^## Options/,/^## New options/p' "$page" |
   >     sed -n 's/^\(| `--[^|]*\).*/\1/p' | grep -o -e '--[a-z0-9-]*' |
@@ -34,7 +34,7 @@ These are the options of 1.0.20, and the page says of each what differs.
   --thread-stack-size --threads --time --tx-rate --validate --verbosity 
   --version  (no-eol)
 
-The output that it shows is that of a run, but for the numbers.
+The output shown on the page is that of a run, except for the numbers.
 
   $ numbers() { sed -e 's/(using .*)/()/' -e 's/[0-9][0-9.]*/N/g' -e 's/  *N/ N/g' -e 's/N  */N /g'; }
   $ sed -n '/^```text/,/^```/p' "$page" | grep -v -e '^```' -e '^\[ ' |
@@ -43,7 +43,8 @@ The output that it shows is that of a run, but for the numbers.
   >     --report-interval=1 run | grep -v '^\[ ' | sed '$d' | numbers >printed
   $ diff shown printed
 
-The default driver is said, and exit statuses are as in its table.
+Failed runs are reported as on the page, and the exit status is that of its
+table.
 
   $ sysbench oltp_point_select --db-driver=null --null-failure-rate=1 \
   >     --max-restarts=2 --events=3 run >out 2>err

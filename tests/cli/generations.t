@@ -1,7 +1,7 @@
 SPDX-License-Identifier: GPL-2.0-or-later
 
-The same work by the command lines of sysbench 0.4, 0.5 and 1.0, on the driver
-that needs no database: 20 queries a transaction, 21 in 0.4.
+The same work with the command lines of sysbench 0.4, 0.5 and 1.0, with the
+driver that needs no database: 20 queries per transaction, 21 in 0.4.
 
   $ sb() { sysbench --db-driver=null "$@" 2>err |
   >     grep -E 'Number of threads|number of events|  (read|write|other): '; }
@@ -29,7 +29,7 @@ that needs no database: 20 queries a transaction, 21 in 0.4.
           other:                           20
       total number of events:              10
 
-Their own options, spelt with dashes or underscores.
+Their own options, with dashes or underscores.
 
   $ sb oltp_read_write --point-selects=1 --range_selects=off --skip-trx \
   >     --events=10 run

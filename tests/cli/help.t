@@ -22,7 +22,7 @@ SPDX-License-Identifier: GPL-2.0-or-later
   $ sysbench cpu run --help | cmp - help
   $ sysbench -h | cmp - help
 
-Help and list work wherever they stand and whatever stands beside them.
+--help and --list work in any position and with any other arguments.
 
   $ sysbench --list >list
   $ grep -E '^[A-Z].*:$' list | sed 's/ (.*)//'
@@ -35,12 +35,12 @@ Help and list work wherever they stand and whatever stands beside them.
   null -
   cpu -
 
-The driver to start from is built, but nobody's to use.
+The template driver is built but not listed.
 
   $ grep ' template ' list help
   [1]
 
-Every workload that is listed can be asked for help.
+Each listed workload has help.
 
   $ sed -n '/^Workloads/,/^$/s/^  \([^ ]*\) - .*/\1/p' list >names
   $ while read -r name; do
@@ -48,7 +48,7 @@ Every workload that is listed can be asked for help.
   >     grep -q -e --help -e ' --[a-z]' out || echo "$name: no options"
   > done <names
 
-A built-in test and a script tell their own options.
+The help of a built-in test or a script lists its own options.
 
   $ sysbench cpu help | sed 1,2d
   cpu options:
@@ -66,8 +66,8 @@ A built-in test and a script tell their own options.
     --name=STRING        its name [x]
     --rows=N             how many rows [10]
 
-What a script declares is listed in its own part, in its own words, even when
-the option is the core's.
+The options that a script declares are listed in its help with its descriptions,
+even if the core has the same option.
 
   $ cat >core.lua <<'EOF'
   > sysbench.cmdline.options = {
@@ -80,7 +80,7 @@ the option is the core's.
     --threads=N         how many [3]
   
 
-The suffixes of numbers, sizes and durations are explained, and true.
+The help explains the suffixes of numbers, sizes and durations, and they work.
 
   $ tail -n 1 help
   Suffixes: numbers (N) take k, M, G, T (powers of 1,000), sizes (SIZE) take K, M, G, T (powers of 1,024), durations (DURATION) take us, ms, s, m, h, d, also combined (1h30m). Durations without a suffix are in seconds.

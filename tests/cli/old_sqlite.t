@@ -1,6 +1,6 @@
 SPDX-License-Identifier: GPL-2.0-or-later
 
-The command lines of 0.4 and 0.5 from prepare to cleanup, with no server.
+The command lines of 0.4 and 0.5 from prepare to cleanup, without a server.
 
   $ [ -e "$SB_BUILDDIR/src/drivers/.libs/sqlite.so" ] || exit 80
   $ sb() { sysbench --db-driver=sqlite --sqlite-busy-timeout=600 "$@" 2>err |
@@ -24,7 +24,7 @@ The command lines of 0.4 and 0.5 from prepare to cleanup, with no server.
   Dropping table 'sbtest1'...
   Dropping table 'sbtest2'...
 
-0.4: one table, whose name can be chosen.
+0.4: one table with a configurable name.
 
   $ older() { sb --test=oltp --oltp-table-name=mine --oltp-table-size=50 \
   >     "$@"; }
@@ -38,7 +38,8 @@ The command lines of 0.4 and 0.5 from prepare to cleanup, with no server.
   $ older cleanup
   Dropping table 'mine'...
 
-The driver that was guessed is told once, with the reason, on standard error.
+If the driver is chosen automatically, it is printed once on standard error,
+with the reason.
 
   $ sysbench oltp_point_select --table-size=10 prepare 2>&1 >out
   Using the sqlite driver, because neither --db-driver nor options of a driver were given.

@@ -1,7 +1,7 @@
 SPDX-License-Identifier: GPL-2.0-or-later
 
-Where options come from, in which order they win, units of values, the config
-file, --print-config, and what is never shown.
+Sources of options and their precedence, units of values, the config file,
+--print-config, and values that are never shown.
 
   $ cat >show.lua <<'EOF'
   > sysbench.cmdline.options = {
@@ -22,8 +22,8 @@ file, --print-config, and what is never shown.
   $ sb
   threads=1 time=10 rows=10 name=none fast=false parts=a+b
 
-Command line over environment over config file over default, for options of
-the program and of the script alike.
+The command line overrides the environment, which overrides the config file,
+which overrides defaults, both for options of the program and of scripts.
 
   $ cat >my.cnf <<'EOF'
   > # headers that name no workload, and comments, are skipped
@@ -43,8 +43,8 @@ the program and of the script alike.
   $ sb --config-file=my.cnf --threads=4 --rows=4 --name= --parts=e
   threads=4 time=2 rows=4 name= fast=false parts=e
 
-Dashes and underscores are alike. Old names work, and say so; the option's own
-name wins over them.
+Dashes and underscores are equivalent. Deprecated names work with a warning; the
+current name overrides them.
 
   $ sb --fast_mode --num-threads=5 --max-time=6
   WARNING: --num-threads is deprecated, use --threads instead
@@ -54,7 +54,7 @@ name wins over them.
   WARNING: --num-threads is deprecated, use --threads instead
   threads=6 time=10 rows=3 name=none fast=false parts=a+b
 
-They are warnings as any: --verbosity hides them all, or shows them all.
+--verbosity hides or shows all of these warnings.
 
   $ sb --num-threads=5 --max-time=6 --verbosity=1
   threads=5 time=6 rows=3 name=none fast=false parts=a+b
@@ -66,7 +66,7 @@ They are warnings as any: --verbosity hides them all, or shows them all.
   WARNING: --num-threads is deprecated, use --threads instead
   threads=5 time=10 rows=3 name=none fast=false parts=a+b
 
-The oldest of them, --max-requests, alone lifts the time limit.
+The oldest name, --max-requests, removes the time limit if no time is given.
 
   $ sb --max-requests=10 2>err
   threads=3 time=0 rows=3 name=none fast=false parts=a+b
@@ -76,14 +76,14 @@ The oldest of them, --max-requests, alone lifts the time limit.
   threads=3 time=10 rows=3 name=none fast=false parts=a+b
   $ unset SYSBENCH_THREADS SYSBENCH_ROWS SYSBENCH_FAST_MODE
 
-Durations and counts in human units.
+Durations and numbers with units.
 
   $ sb --threads=1k --time=1h30m
   threads=1000 time=5400 rows=10 name=none fast=false parts=a+b
   $ sb --time=250ms
   threads=1 time=0.25 rows=10 name=none fast=false parts=a+b
 
-What nobody knows in the file or the environment is warned of, not fatal.
+Unknown options in the file or the environment are warnings, not errors.
 
   $ echo 'trheads=2' >typo.cnf
   $ SYSBENCH_NOTHING=1 sb --config-file=typo.cnf 2>&1
@@ -91,7 +91,7 @@ What nobody knows in the file or the environment is warned of, not fatal.
   WARNING: typo.cnf:1: unknown option 'trheads' (did you mean threads?)
   threads=1 time=10 rows=10 name=none fast=false parts=a+b
 
-With --config-strict it is an error, as if it had been typed.
+With --config-strict they are errors, as on the command line.
 
   $ sb --config-file=typo.cnf --config-strict 2>&1
   typo.cnf:1: unknown option 'trheads' (did you mean threads?)
@@ -104,8 +104,9 @@ With --config-strict it is an error, as if it had been typed.
   strict.cnf:2: unknown option 'trheads' (did you mean threads?)
   [1]
 
-Sections that name workloads apply to these only, and win over what stands above
-them. Unknown options are errors then, but not those of other workloads.
+Sections apply to the workload they name and override the settings above them.
+In a file with sections, unknown options are errors, except in the sections of
+other workloads.
 
   $ cat >sections.cnf <<'EOF'
   > threads = 2
@@ -142,7 +143,7 @@ them. Unknown options are errors then, but not those of other workloads.
   $ sysbench cpu run --config-file=sections.cnf 2>&1 | tail -n 1
   Invalid value for the 'cpu-max-prime' option: 'many' (must be a whole number), set by sections.cnf:4
 
-The two workloads called oltp are told apart as on the command line.
+The two workloads called oltp are distinguished as on the command line.
 
   $ cat >oltp.cnf <<'EOF'
   > [oltp]
@@ -161,7 +162,7 @@ The two workloads called oltp are told apart as on the command line.
   oltp_table_size=5                # oltp.cnf:4
   table_size=6                     # oltp.cnf:6
 
-Headers that are broken.
+Invalid section headers.
 
   $ printf '[show\nrows=1\n' >broken.cnf; sb --config-file=broken.cnf 2>&1
   broken.cnf:1: no closing bracket
@@ -173,14 +174,14 @@ Headers that are broken.
   broken.cnf:1: no section name
   [1]
 
-The test itself can be named there too.
+The file can also name the test.
 
   $ echo 'test=show.lua' >test.cnf
   $ sysbench --config-file=test.cnf prepare | tail -n 1
   threads=1 time=10 rows=10 name=none fast=false parts=a+b
 
---print-config tells every option, its value and its origin; what was given
-can be read back. It runs nothing.
+--print-config prints each option with its value and source; the options that
+are set can be read back. It runs nothing.
 
   $ SYSBENCH_NAME=env sysbench show.lua prepare --print-config \
   >     --config-file=my.cnf --rows=7 --max-time=8 --my-password=hunter2 \
@@ -198,13 +199,13 @@ can be read back. It runs nothing.
   $ sb --config-file=all
   threads=2 time=8 rows=7 name=env fast=true parts=c+d
 
-It needs no command, although the script does.
+It needs no command, even if the script does.
 
   $ sysbench oltp_read_write --tables=3 --print-config | grep ^tables
   tables=3                         # command line
 
-Secrets are not shown there, not in messages, not to scripts that look at the
-command line, and not in the list of processes.
+Secrets are not shown there, in messages, in the list of processes, or to
+scripts that read the command line.
 
   $ grep -c hunter2 all
   0
@@ -228,8 +229,8 @@ command line, and not in the list of processes.
   Invalid value for the 'key' option: 'x://me:***@host/db' (must be a number)
   [1]
 
-Scripts see the percentile of the classic lines as a number, as in 1.0, also
-when there is a list.
+Scripts see the percentile of the classic lines as a number, as in 1.0, even if
+a list is given.
 
   $ cat >pct.lua <<'LUA'
   > function event() return true end

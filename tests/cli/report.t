@@ -1,7 +1,7 @@
 SPDX-License-Identifier: GPL-2.0-or-later
 
-What a run prints on standard output: the lines of sysbench 1.0.20. Figures
-that depend on speed are shown as N.
+The output of a run on standard output: the lines of sysbench 1.0.20. Figures
+that depend on speed are replaced by N.
 
   $ echo 'function event() end' >e.lua
   $ cat >sql.lua <<'EOF'
@@ -56,7 +56,7 @@ An empty event.
       execution time (avg/stddev):   N/N
   
 
-The options that its head tells of.
+The options that are printed at the beginning.
 
   $ sysbench e.lua run --events=1 --threads=2 --time=90 --rate=500 \
   >     --report-interval=0.5 --report-checkpoints=30,60 --validate \
@@ -74,7 +74,7 @@ The options that its head tells of.
   
   Initializing worker threads...
 
-The seed that was drawn repeats the run: every user draws the same numbers.
+The printed random seed repeats the run: each user draws the same numbers.
 
   $ cat >keys.lua <<'EOF'
   > local n, keys = 0, {}
@@ -99,13 +99,13 @@ The seed that was drawn repeats the run: every user draws the same numbers.
   $ sysbench keys.lua run --threads=3 | grep '^[012]: ' | sort | cmp -s - first
   [1]
 
-Below verbosity 3 standard output is the script's alone; 0 silences warnings
-too.
+Below verbosity 3 only the script prints to standard output; 0 also hides
+warnings.
 
   $ sysbench e.lua run --time=0 --events=1 --verbosity=2
   $ sysbench e.lua run --time=0 --events=1 --num-threads=1 --verbosity=0
 
-SQL, on the driver that needs no database.
+SQL, with the driver that needs no database.
 
   $ sysbench sql.lua run --db-driver=null --events=10 --time=0 |
   >     part 'SQL stat'
@@ -121,8 +121,8 @@ SQL, on the driver that needs no database.
       reconnects:                          0      (N per sec.)
   
 
-Percentiles: the classic line shows 95 when it is in the list, else the first;
-0 switches them off.
+Percentiles: the classic line shows 95 if it is in the list, otherwise the first
+one; 0 disables them.
 
   $ sb() { sysbench e.lua run --time=0 --events=9 "$@"; }
   $ sb --percentile=99 | grep percentile: | mask
@@ -133,7 +133,7 @@ Percentiles: the classic line shows 95 when it is in the list, else the first;
            percentile stats:               disabled
            sum:                                       N
 
-The histogram stands before everything else.
+The histogram is printed first.
 
   $ sb --histogram | sed -n '/^Lat.*hist/,/^ $/p' |
   >     sed -E 's/^ *[0-9.]+ \|\*+ +[0-9]+$/N | N/' | uniq
@@ -142,7 +142,7 @@ The histogram stands before everything else.
   N | N
    
 
-What --debug and --db-debug add.
+Additional lines of --debug and --db-debug.
 
   $ sb --threads=2 --debug 2>&1 |
   >     sed -n '/^DEBUG: Verb/,/^$/p; /^DEBUG:  /p' |
@@ -170,8 +170,9 @@ What --debug and --db-debug add.
   DEBUG:   total:                                0.0000s
   
 
-Intermediate lines; with a rate, a second one for the queue. The last is due
-with the end of the run, and comes however late; its time is the true one.
+Intermediate lines; with a rate, a second one for the queue. The last line is
+due at the end of the run. It is printed even if it is late, with the actual
+time.
 
   $ lines() { grep '^\[' | mask | sed 's/^\[ [0-9]*\.[0-9]s/[ Ns/'; }
   $ sysbench e.lua run --time=0.2 --report-interval=0.2 | lines
@@ -181,8 +182,8 @@ with the end of the run, and comes however late; its time is the true one.
   [ Ns ] thds: 1 tps: N qps: N (r/w/o: N/N/N) lat (ms,95%): N err/s: N reconn/s: N
   [ Ns ] queue length: *, concurrency: * (glob)
 
-Checkpoints are full reports, and the last report counts from there. The 30th
-event waits for the checkpoint, and there is time enough for one before it.
+Checkpoints are full reports, and the final report counts from the last one. The
+30th event waits for the checkpoint; the events before it have enough time.
 
   $ cat >wait.lua <<'EOF'
   > local ffi = require("ffi")
@@ -220,7 +221,7 @@ event waits for the checkpoint, and there is time enough for one before it.
   1
   60
 
-Whatever the users do meanwhile, the figures of a report fit together: events per
+The figures of a report are consistent while users are running: events per
 thread and rows of the histogram add up to the total.
 
   $ for rate in 0 20000; do
@@ -239,8 +240,8 @@ thread and rows of the histogram add up to the total.
   10 0 1
   10 0 1
 
-What happens in the warm-up does not count, neither in time nor in events; it
-takes as long as it needs for one event.
+The time and events of the warm-up are not counted. Here the warm-up lasts until
+it had an event.
 
   $ cat >slow.lua <<'EOF'
   > local ffi = require("ffi")
@@ -262,8 +263,8 @@ takes as long as it needs for one event.
   begun more: true
       total number of events:              7
 
-Reads and writes that found nothing are named behind the report, on standard
-error; standard output does not change. INSERT and BEGIN look for nothing.
+Reads and writes that found no rows are listed after the report on standard
+error; standard output does not change. INSERT and BEGIN are not counted.
 
   $ cat >miss.lua <<'EOF'
   > function thread_init()
@@ -287,7 +288,7 @@ error; standard output does not change. INSERT and BEGIN look for nothing.
   found nothing: 100.0 % of select
   $ sysbench miss.lua run --db-driver=null --time=0 --events=20 2>&1 >/dev/null
 
-A few are not worth a line; nor is one printed below the level of warnings.
+If there are only a few, or below the verbosity of warnings, no line is printed.
 
   $ sysbench miss.lua run --db-driver=null --null-rows=0 --time=0 --events=9 \
   >     --verbosity=2

@@ -1,7 +1,7 @@
 SPDX-License-Identifier: GPL-2.0-or-later
 
-Scripts: from a file, by a module's name, from standard input; and what is said
-when a script is missing or wrong.
+Scripts from a file, by the name of a module, and from standard input; messages
+if a script is missing or wrong.
 
   $ mkdir dir
   $ cat >dir/mine.lua <<'EOF'
@@ -27,7 +27,7 @@ A path with or without its .lua, a module on package.path, --test=.
   $ cat err
   WARNING: the --test option is deprecated. You can pass a script name or path on the command line without any options.
 
-Both warnings of deprecated options go by --verbosity.
+--verbosity hides both warnings of deprecated options.
 
   $ sysbench --test=dir/mine.lua --num-threads=1 --verbosity=1 prepare
   body	dir/mine.lua	prepare
@@ -38,20 +38,20 @@ Both warnings of deprecated options go by --verbosity.
   body	dir/mine.lua	prepare
   prepare
 
-Without a command its body is all that runs: sysbench as an interpreter.
+Without a command only the body of the script runs: sysbench as an interpreter.
 
   $ sb dir/mine.lua
   body	dir/mine.lua	nil
 
-From standard input, named "-" or not at all; only the body runs.
+From standard input, with the name "-" or without a name; only the body runs.
 
   $ echo 'print("typed", sysbench.version ~= nil)' | sb
   typed	true
   $ echo 'function event() print("no") end print("typed")' | sb - run
   typed
 
-An installed workload is found by its bare name, and by a path of old that is
-no more, with a notice.
+An installed workload is found by its name, and by an old path that does not
+exist, with a notice.
 
   $ sb oltp_point_select.lua run --db-driver=null --events=1 --time=0 |
   >     grep 'of events'
@@ -59,7 +59,7 @@ no more, with a notice.
   $ sb --test=/usr/old/tests/db/oltp.lua help 2>&1 | grep -o 'NOTICE.*using'
   NOTICE: no such file: /usr/old/tests/db/oltp.lua; using
 
-One that is not there, one that cannot be read, one that is no Lua.
+A script that does not exist, cannot be read, or is not valid Lua.
 
   $ sysbench none.lua run 2>&1 >out
   FATAL: Cannot find benchmark 'none.lua': no such built-in test, file or module
@@ -76,7 +76,7 @@ One that is not there, one that cannot be read, one that is no Lua.
   FATAL: *fails.lua:1: attempt to index local 't' (a nil value) (glob)
   [1]
 
-Without event() there is nothing to run, and the run does not begin.
+Without event() there is nothing to run, and the run does not start.
 
   $ echo 'function prepare() end' >noevent.lua
   $ sysbench noevent.lua run 2>err | grep -c threads
@@ -85,8 +85,8 @@ Without event() there is nothing to run, and the run does not begin.
   $ cat err
   FATAL: cannot find the event() function in noevent.lua
 
-An error in event() ends the run: the report is there all the same, and the
-message names the line.
+An error in event() ends the run. The report is still printed, and the message
+has the line number.
 
   $ cat >third.lua <<'EOF'
   > local n = 0
@@ -102,7 +102,7 @@ message names the line.
   $ grep FATAL err
   FATAL: `thread_run' function failed: third.lua:4: no more
 
-So does one in a hook that comes before.
+An error in an earlier hook also ends the run.
 
   $ echo 'function event() end function init() error("init no") end' >i.lua
   $ sysbench i.lua run 2>&1 >out
@@ -112,7 +112,7 @@ So does one in a hook that comes before.
   $ sysbench t.lua run --threads=3 2>&1 >out | sed 1q
   FATAL: `thread_init' function failed: t.lua:1: attempt to index global 'x' (a nil value)
 
-What hooks print stands where it always did.
+The output of hooks appears in the same place as in sysbench 1.0.
 
   $ cat >hooks.lua <<'EOF'
   > function init() print("init") end

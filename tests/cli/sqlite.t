@@ -1,6 +1,6 @@
 SPDX-License-Identifier: GPL-2.0-or-later
 
-The main job, with no server: load, run, clean up.
+The main task without a server: prepare, run, cleanup.
 
   $ [ -e "$SB_BUILDDIR/src/drivers/.libs/sqlite.so" ] || exit 80
   $ sb() { sysbench oltp_read_write --db-driver=sqlite --tables=2 \
@@ -9,7 +9,7 @@ The main job, with no server: load, run, clean up.
   $ ls sbtest.sqlite
   sbtest.sqlite
 
-Event limits are exact, and the figures fit: 20 queries a transaction.
+Event limits are exact, and the figures are right: 20 queries per transaction.
 
   $ sb --events=50 --time=0 run >report 2>err || cat report err
   $ grep -E 'number of events|transactions:|read:|write:|other:' report |
@@ -22,15 +22,15 @@ Event limits are exact, and the figures fit: 20 queries a transaction.
   $ grep -E '^(FATAL|ALERT)' err
   [1]
 
-Without the tables a run ends with status 1 and names what to do.
+Without the tables a run ends with status 1, and the message says what to do.
 
   $ sb cleanup >out 2>&1 || cat out
   $ sb --events=1 --time=0 run >out 2>err
   [1]
   $ grep -q prepare err
 
-An error that ends the run stands in the table of errors, too. Neither shows
-the terminal a control character.
+An error that ends the run is also in the table of errors. Neither prints
+control characters to the terminal.
 
   $ cat >wipe.lua <<'EOT'
   > function thread_init() con = sysbench.sql.driver("sqlite"):connect() end

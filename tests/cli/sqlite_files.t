@@ -1,7 +1,7 @@
 SPDX-License-Identifier: GPL-2.0-or-later
 
-Files and folders that cannot be written. Root could write them all, so it
-becomes somebody else.
+Files and folders that are not writable. Root can write all files, so the test
+changes to another user.
 
   $ [ -e "$SB_BUILDDIR/src/drivers/.libs/sqlite.so" ] || exit 80
   $ as=
@@ -24,7 +24,7 @@ becomes somebody else.
   >     >out 2>&1 || cat out
   $ chmod a-w folder folder/*
 
-Both formats can be read; nothing is left beside them.
+Both formats can be read, and no other files are left in the folder.
 
   $ sb oltp_read_only --sqlite-db=folder/plain.db run || cat err
   $ cat err
@@ -37,7 +37,7 @@ Both formats can be read; nothing is left beside them.
   $ cp folder/wal.db 'folder%?#.db' && chmod 444 'folder%?#.db'
   $ sb oltp_read_only '--sqlite-db=folder%?#.db' run || cat err
 
-Errors name what is in the way.
+Errors name the cause.
 
   $ sb oltp_read_write --sqlite-db=folder/plain.db run
   8: attempt to write a readonly database: folder 'folder' is not writable: Permission denied
@@ -55,15 +55,15 @@ Errors name what is in the way.
   cannot open database 'folder': unable to open database file: it is a folder
   [1]
 
-A log beside it may hold what the file does not: such a database is not read as
-it is.
+A log file may have changes that the database file lacks. Such a database is not
+opened as immutable.
 
   $ chmod u+w folder && echo log >folder/wal.db-wal && chmod a-w folder
   $ sb oltp_read_only --sqlite-db=folder/wal.db run
   cannot use database 'folder/wal.db': unable to open database file: folder 'folder' is not writable: Permission denied
   [1]
 
-A cleanup gives the space back when no table is left in the file.
+cleanup frees the space if no table is left in the file.
 
   $ chmod u+w folder
   $ own() { sysbench "$@" --db-driver=sqlite --sqlite-db=own.db \
@@ -75,7 +75,7 @@ A cleanup gives the space back when no table is left in the file.
   $ size
   4096
 
-With another table in it, nothing but the tables of the workload changes.
+If the file has another table, only the tables of the workload change.
 
   $ own oltp_read_write --table-size=10000 prepare
   $ cat >other.lua <<'END'

@@ -10,14 +10,14 @@ Version and help do not depend on the folder or the environment.
   $ sysbench --help | grep -c '^General options:$'
   1
 
-From any folder it finds its drivers and workloads.
+The program finds its drivers and workloads from any folder.
 
   $ cd / && env -i "$SYSBENCH" --db-driver=null --events=7 --time=0 \
   >     oltp_point_select run | grep 'number of events'
       total number of events:              7
   $ cd "$CRAMTMP"
 
-Mistakes are named on standard error and end with status 1.
+Wrong usage is reported on standard error, with exit status 1.
 
   $ sysbench --bogus cpu run 2>&1 >out
   invalid option: --bogus

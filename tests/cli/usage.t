@@ -1,7 +1,7 @@
 SPDX-License-Identifier: GPL-2.0-or-later
 
-Wrong usage: one sentence on standard error names the thing and the limit,
-nothing else is said, and the exit status is 1.
+Wrong usage: one sentence on standard error names the option and the limit,
+nothing else is printed, and the exit status is 1.
 
   $ echo 'function event() end' >e.lua
   $ cat >own.lua <<'EOF'
@@ -12,8 +12,8 @@ nothing else is said, and the exit status is 1.
   > EOF
   $ sb() { sysbench "$@" --events=1 2>&1 >out; }
 
-Options that nobody knows name their nearest neighbour, spelt as the user
-spells.
+The message for an unknown option suggests the most similar one, with dashes or
+underscores as the user typed them.
 
   $ sb own.lua run --rwos=3
   invalid option: --rwos (did you mean --rows?)
@@ -37,8 +37,8 @@ spells.
   Invalid value for the 'threads' option: '' (must be a whole number; write --threads=...)
   [1]
 
-An old script declares nothing: what it is given becomes a global, with a
-warning when it is nearly an option.
+Old scripts declare no options: unknown options become globals, with a warning
+if they are similar to an option.
 
   $ sb e.lua run --trheads=3
   WARNING: unknown option --trheads becomes a global of the script; did you mean --threads?
@@ -93,7 +93,7 @@ Values out of range.
   Invalid value for the 'rate' option: '-1' (the minimum is 0)
   [1]
 
-What several options say together.
+Combinations of options.
 
   $ sb e.lua run --percentile=0 --histogram
   --histogram cannot be used with --percentile=0
@@ -105,7 +105,7 @@ What several options say together.
   Invalid value for the 'forced-shutdown' option: 'soon' (seconds, a percentage of --time, or 'off')
   [1]
 
-Tests, commands and drivers that are not there.
+Tests, commands and drivers that do not exist.
 
   $ sb nosuch run
   FATAL: Cannot find benchmark 'nosuch': no such built-in test, file or module
@@ -137,7 +137,7 @@ Tests, commands and drivers that are not there.
   $ sb oltp_point_select run --db-driver=nosuch | grep -o "no driver 'nosuch'"
   no driver 'nosuch'
 
-Where a wrong value came from.
+Messages name the source of a wrong value.
 
   $ SYSBENCH_THREADS=x sb e.lua run
   Invalid value for the 'threads' option: 'x' (must be a whole number), set by SYSBENCH_THREADS
@@ -154,8 +154,8 @@ Where a wrong value came from.
   FATAL: cannot read the config file 'none.cnf': No such file or directory
   [1]
 
-Two workloads are called oltp: the test of 0.4, and oltp.lua of 0.5. An option
-that only the other one has is an error that says so.
+Two workloads are called oltp: the test of 0.4, and oltp.lua of 0.5. For an
+option that only the other one has, the error says so.
 
   $ sb oltp run --oltp-tables-count=4
   invalid option: --oltp-tables-count (an option of oltp.lua, the 0.5 workload; 'sysbench oltp' runs the 0.4 test)
