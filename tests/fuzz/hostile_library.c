@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 //
-// Client libraries have bugs of their own that a hostile server reaches. They
-// must not stop the search for ours: an input that crashes a library is
-// abandoned, and the next one begins.
+// A hostile server also triggers bugs of client libraries. They must not end
+// the search for bugs of the drivers: an input that crashes a library is
+// abandoned, and the next one starts.
 #define _GNU_SOURCE // dladdr()
 #include <dlfcn.h>
 #include <execinfo.h>
@@ -17,19 +17,19 @@
 #include "hostile.h"
 
 #define PUBLIC __attribute__((visibility("default")))
-// Innermost calls that are looked at: the library's, below one of the C library
-// and what a sanitizer puts in front of that.
+// Number of innermost frames to check for the library: it may have called the C
+// library, which a sanitizer may intercept.
 #define FRAMES 3
 
-static sigjmp_buf way_out;
+static sigjmp_buf before_call;
 static pthread_t thread;
 static volatile sig_atomic_t running;
 static unsigned abandoned;
 static struct sigaction before_segv, before_bus;
 
-// For the sanitizers, which ask for these by name ---------------------------
+// Called by the sanitizers --------------------------------------------------
 
-// A number in an answer may ask for any amount of memory: beyond this limit
+// A number in an answer may request any amount of memory; beyond this limit,
 // malloc() fails.
 PUBLIC const char *__asan_default_options(void);
 PUBLIC const char *__asan_default_options(void)
@@ -45,7 +45,7 @@ PUBLIC const char *__asan_default_suppressions(void)
            "interceptor_via_lib:libmysqlclient.so\n";
 }
 
-// libpq loses results when messages come out of order.
+// libpq leaks results if messages are out of order.
 PUBLIC const char *__lsan_default_suppressions(void);
 PUBLIC const char *__lsan_default_suppressions(void)
 {
@@ -58,7 +58,7 @@ PUBLIC const char *__lsan_default_options(void)
     return "print_suppressions=0";
 }
 
-// Nobody frees what an abandoned input had allocated.
+// The memory of an abandoned input is not freed.
 PUBLIC int __lsan_is_turned_off(void);
 PUBLIC int __lsan_is_turned_off(void)
 {
@@ -82,7 +82,8 @@ static bool in_library(const void *address)
     return false;
 }
 
-// Where a call through NULL came from: such a place has no frame.
+// Returns the caller of a NULL function pointer, which has no frame; otherwise
+// NULL.
 static void *caller_of_null(const ucontext_t *u)
 {
 #if defined(__x86_64__)
@@ -96,7 +97,8 @@ static void *caller_of_null(const ucontext_t *u)
 #endif
 }
 
-// The frames of this handler come first, then the C library's for the signal.
+// Returns whether a client library crashed. The frames of this handler come
+// first, then the C library's signal frame.
 static bool by_library(const ucontext_t *u)
 {
     void *frame[32];
@@ -120,12 +122,12 @@ static void crashed(int number, siginfo_t *info, void *context)
     struct sigaction *before = number == SIGSEGV ? &before_segv : &before_bus;
 
     if (running && pthread_equal(pthread_self(), thread) && by_library(context))
-        siglongjmp(way_out, 1);
+        siglongjmp(before_call, 1);
     if (before->sa_flags & SA_SIGINFO) {
         before->sa_sigaction(number, info, context);
         return;
     }
-    signal(number, SIG_DFL); // the instruction is tried again
+    signal(number, SIG_DFL); // the instruction runs again and ends the process
 }
 
 static void install(void)
@@ -145,7 +147,7 @@ bool hostile_try(void (*call)(void *arg), void *arg)
         install();
     installed = true;
     thread = pthread_self();
-    if (sigsetjmp(way_out, 1)) {
+    if (sigsetjmp(before_call, 1)) {
         running = 0;
         if (abandoned++ == 0)
             fprintf(stderr,

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 //
-// The server's side of the sockets. The client's calls of connect(), send(),
-// recv() and poll() come here first, from client libraries too: a symbol of
-// the program goes before those of libraries. The descriptors are real ones, so
-// all other calls work on them as ever.
+// The server's side of the sockets. This file defines connect(), send(), recv()
+// and poll(). Client libraries also call them, because symbols of the program
+// precede those of libraries. The descriptors are real, so all other calls work
+// as usual.
 #define _GNU_SOURCE // RTLD_NEXT
 #include <dlfcn.h>
 #include <errno.h>
@@ -20,22 +20,22 @@
 
 #include "hostile.h"
 
-#define CONNECTIONS  16u
-#define ANSWERS_MOST 1000u // of one input: then the server is gone
-#define PUBLIC       __attribute__((visibility("default")))
+#define CONNECTIONS 16u
+#define ANSWERS_MAX 1000u // per input; then the server closes connections
+#define PUBLIC      __attribute__((visibility("default")))
 
 // One connection.
 struct line {
     int client, server; // descriptors
     struct hostile_session session;
-    struct hostile_bytes in, out; // requests, and what the client gets next
+    struct hostile_bytes in, out; // requests received, answers to be sent
     size_t pieces;
-    bool close;    // behind what is in `out`
+    bool close;    // after `out` has been sent
     bool answered; // recording: the last turn has an answer
 };
 
 static struct server {
-    pthread_mutex_t lock; // a driver may load in a thread of its own
+    pthread_mutex_t lock; // a driver may load rows in a separate thread
     bool on;
     const struct hostile_protocol *proto;
     struct hostile_tape *tape;
@@ -44,11 +44,11 @@ static struct server {
     const char *real;
     struct line line[CONNECTIONS];
     unsigned lines;
-    unsigned at;     // the turn that comes next
-    unsigned number; // of answers
+    unsigned at;     // the next turn
+    unsigned number; // answers so far
 } server = { .lock = PTHREAD_MUTEX_INITIALIZER };
 
-// The calls that these stand before -----------------------------------------
+// The original functions ----------------------------------------------------
 
 #define NEXT(name) ((__typeof__(&name))(uintptr_t)dlsym(RTLD_NEXT, #name))
 
@@ -95,7 +95,7 @@ static void answer(struct line *l, const uint8_t *request, size_t len)
     struct hostile_fate fate;
     unsigned turn = hostile_tape_find(t, server.at, request, len);
 
-    if (server.number >= ANSWERS_MOST) {
+    if (server.number >= ANSWERS_MAX) {
         l->close = true;
         return;
     }
@@ -124,7 +124,7 @@ static void add_turn(const uint8_t *request, size_t len)
         memcpy(turn->request, request, turn->request_len);
 }
 
-// Takes the complete requests out of l->in.
+// Handles the complete requests in l->in and removes them.
 static void take_requests(struct line *l)
 {
     size_t len;
@@ -140,8 +140,9 @@ static void take_requests(struct line *l)
     }
 }
 
-// Reads what the client has sent. False when it has closed its end.
-static bool hear(struct line *l)
+// Reads and handles what the client has sent. Returns false if the client has
+// closed its end.
+static bool read_client(struct line *l)
 {
     uint8_t buf[4096];
     ssize_t n;
@@ -161,16 +162,17 @@ static bool client_has_bytes(const struct line *l)
     return ioctl(l->client, FIONREAD, &n) == 0 && n > 0;
 }
 
-// Gives the client what it can have now. It waits when nothing else will
-// happen before something comes: then silence becomes the end.
-static void act(int fd, bool waits)
+// Sends the client the next part of the answers. waits: the client will block
+// until it receives something; if there is nothing to send, the connection is
+// closed.
+static void serve(int fd, bool waits)
 {
     struct line *l = find(fd);
     size_t n;
 
     if (!l || server.real)
         return;
-    if (!hear(l)) {
+    if (!read_client(l)) {
         drop(l);
         return;
     }
@@ -205,7 +207,7 @@ static struct line *add_line(int client, int other)
     struct line *l = find(client);
 
     if (l)
-        drop(l); // closed meanwhile
+        drop(l); // its descriptor was closed and reused
     if (server.lines == CONNECTIONS)
         return NULL;
     l = &server.line[server.lines++];
@@ -213,7 +215,7 @@ static struct line *add_line(int client, int other)
     return l;
 }
 
-// The socket becomes one end of a pair.
+// Makes the client's socket one end of a socket pair.
 static int connect_here(int fd)
 {
     int pair[2], flags = fcntl(fd, F_GETFL), more = fcntl(fd, F_GETFD);
@@ -293,8 +295,8 @@ PUBLIC ssize_t send(int fd, const void *data, size_t len, int flags)
     pthread_mutex_lock(&server.lock);
     record_request(fd, data, n);
     if (!server.real)
-        // The server reads now, so that the socket's buffer never fills.
-        act(fd, false);
+        // The server reads at once, so that the socket's buffer never fills.
+        serve(fd, false);
     pthread_mutex_unlock(&server.lock);
     return n;
 }
@@ -312,7 +314,7 @@ PUBLIC ssize_t recv(int fd, void *data, size_t len, int flags)
     if (!server.on)
         return next.recv(fd, data, len, flags);
     pthread_mutex_lock(&server.lock);
-    act(fd, may_wait(fd, flags));
+    serve(fd, may_wait(fd, flags));
     pthread_mutex_unlock(&server.lock);
     n = next.recv(fd, data, len, flags);
     pthread_mutex_lock(&server.lock);
@@ -328,7 +330,7 @@ PUBLIC int poll(struct pollfd *p, nfds_t n, int ms)
         return next.poll(p, n, ms);
     pthread_mutex_lock(&server.lock);
     for (nfds_t i = 0; i < n; i++)
-        act(p[i].fd, ms != 0 && !(p[i].events & POLLOUT));
+        serve(p[i].fd, ms != 0 && !(p[i].events & POLLOUT));
     pthread_mutex_unlock(&server.lock);
     return next.poll(p, n, ms);
 }
@@ -355,7 +357,7 @@ unsigned hostile_end(void)
 
     server.on = false;
     while (server.lines > 0) {
-        if (!server.real && hear(&server.line[0]))
+        if (!server.real && read_client(&server.line[0]))
             open++;
         drop(&server.line[0]);
     }

@@ -1,14 +1,14 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 //
-// Recordings of conversations: for each turn the beginning of the request and
-// the whole answer, each behind its length.
+// Recordings of conversations: for each turn, the beginning of the request and
+// the whole answer, each preceded by its length.
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "hostile.h"
 
-#define ANSWER_MOST (1u << 20)
+#define ANSWER_MAX (1u << 20)
 
 void hostile_splice(struct hostile_bytes *b, size_t at, size_t cut,
     const void *data, size_t len)
@@ -33,14 +33,14 @@ void hostile_add(struct hostile_bytes *b, const void *data, size_t len)
     hostile_splice(b, b->len, 0, data, len);
 }
 
-static bool read_length(FILE *f, size_t most, size_t *len)
+static bool read_length(FILE *f, size_t max, size_t *len)
 {
     uint8_t b[4];
 
     if (fread(b, 1, sizeof(b), f) != sizeof(b))
         return false;
     *len = b[0] | (size_t)b[1] << 8 | (size_t)b[2] << 16 | (size_t)b[3] << 24;
-    return *len <= most;
+    return *len <= max;
 }
 
 static bool read_turn(FILE *f, struct hostile_turn *t)
@@ -49,7 +49,7 @@ static bool read_turn(FILE *f, struct hostile_turn *t)
 
     if (!read_length(f, HOSTILE_REQUEST, &t->request_len) ||
         fread(t->request, 1, t->request_len, f) != t->request_len ||
-        !read_length(f, ANSWER_MOST, &len))
+        !read_length(f, ANSWER_MAX, &len))
         return false;
     t->answer.data = malloc(len + 1);
     if (!t->answer.data)
@@ -73,7 +73,7 @@ bool hostile_tape_load(struct hostile_tape *t, const char *path)
     if (f)
         fclose(f);
     if (!good || t->n == 0)
-        fprintf(stderr, "%s is no recording\n", path);
+        fprintf(stderr, "%s is not a valid recording\n", path);
     return good && t->n > 0;
 }
 
@@ -105,7 +105,7 @@ static bool same(
            (len == 0 || memcmp(t->request, request, len) == 0);
 }
 
-static bool alike(
+static bool same_byte(
     const struct hostile_turn *t, const uint8_t *request, size_t len, size_t at)
 {
     return t->request_len > at && len > at && t->request[at] == request[at];
@@ -124,11 +124,12 @@ unsigned hostile_tape_find(const struct hostile_tape *t, unsigned at,
     for (unsigned i = 0; i < t->n; i++) {
         const struct hostile_turn *turn = &t->turn[(at + i) % t->n];
 
-        if (alike(turn, request, len, 4) && alike(turn, request, len, 0))
+        if (same_byte(turn, request, len, 4) &&
+            same_byte(turn, request, len, 0))
             return (at + i) % t->n;
     }
     for (unsigned i = 0; i < t->n; i++) {
-        if (alike(&t->turn[(at + i) % t->n], request, len, 4))
+        if (same_byte(&t->turn[(at + i) % t->n], request, len, 4))
             return (at + i) % t->n;
     }
     return at % t->n;
