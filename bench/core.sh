@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 # shellcheck shell=bash
 #
-# The core without a server: bench/run reads this.
+# Benchmarks of the core without a server, for bench/run.
 
 bench_empty() {
     echo 'function event() end' >empty.lua
@@ -37,8 +37,8 @@ bench_memory() {
     a=$(median <m1)
     b=$(median <m0)
     row "KiB resident per user, 1,000 users, null" \
-        "$(ratio "$a" 1000)" "" "" "at most 150 (all of it / 1,000)"
-    row "  of it what one more user takes" \
+        "$(ratio "$a" 1000)" "" "" "at most 150 (total / 1,000)"
+    row "  of it per additional user" \
         "$(awk -v a="$a" -v b="$b" 'BEGIN { printf "%.4g", (a - b) / 999 }')" \
         "" "" ""
 }
@@ -55,7 +55,7 @@ bench_start() {
         "$(ratio "$(median <t1)" 1000)" "" "" "at most 30"
 }
 
-# "scheduled: 2953, started: ..." of an open-loop report.
+# Prints a number of an open-loop report: "scheduled: 2953, started: ..."
 field() { # name file
     sed -n "s/.*[ ,]$1: \([0-9.]*\).*/\1/p" "$2" | tail -1
 }
@@ -91,7 +91,7 @@ bench_rate() {
         "within $bound of 1"
 }
 
-# --percentile=50,95,99: min avg 50% 95% 99% max
+# With --percentile=50,95,99, the columns are min avg 50% 95% 99% max.
 bench_pace() {
     echo 'function event() end' >empty.lua
     floor floor_pace -lm -lpthread
@@ -119,9 +119,9 @@ bench_spin() {
     row "  the same with --pace=spin" "$(median <lag)" "" "" "at most 100 us"
 }
 
-# One user, fixed service time, Poisson arrivals: the M/D/1 queue. The theory
-# takes the measured service time and the rate that was really scheduled. It
-# knows no late timers, so the pace is the precise one.
+# One user, fixed service time, Poisson arrivals: the M/D/1 queue. The
+# theoretical value is computed from the measured service time and the scheduled
+# rate. The theory does not include late timers, so the pace is spin.
 bench_md1() {
     cat >md1.lua <<'LUA'
 function thread_init() con = sysbench.sql.driver():connect() end

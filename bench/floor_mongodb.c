@@ -1,13 +1,13 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 //
-// The least that libmongoc's own users pay: threads with a client each, no
-// script, no recording.
+// The minimum cost of a client that uses libmongoc directly: threads with one
+// client each, without scripts or statistics.
 // Usage: floor_mongodb URL find THREADS EVENTS SIZE
-//            finds one of SIZE documents by its _id, EVENTS times in all
+//            finds one of SIZE documents by its _id, EVENTS times in total
 //        floor_mongodb URL bulk THREADS DOCUMENTS
 //            unordered bulks of 1,000; the collection must be empty
 //        floor_mongodb URL idle CLIENTS
-//            connects them and sends each a ping
+//            opens CLIENTS connections and sends a ping on each
 //     the collection is sbtest.sbtest1, of {_id, k, c, pad}
 // Build: cc -O2 floor_mongodb.c -o floor_mongodb $(pkg-config --cflags --libs
 // libmongoc-1.0) -lpthread
@@ -179,10 +179,10 @@ static void *load(void *arg)
     return NULL;
 }
 
-// Standing by
+// Idle clients
 // --------------------------------------------------------------------
 
-// Of this process, in KB.
+// Resident memory of this process, in KB.
 static long resident(void)
 {
     FILE *f = fopen("/proc/self/statm", "r");
@@ -220,7 +220,7 @@ static int idle(const mongoc_uri_t *uri, long n)
     return fine ? 0 : 1;
 }
 
-// All of them
+// Main
 // --------------------------------------------------------------------
 
 static void report(long n, double elapsed, long bytes)
@@ -296,7 +296,7 @@ int main(int argc, char **argv)
     } else if (strcmp(what, "idle") == 0) {
         rc = idle(uri, n);
     } else {
-        number(0, argv, 0); // says how it is used
+        number(0, argv, 0); // prints the usage
     }
     mongoc_uri_destroy(uri);
     mongoc_cleanup();

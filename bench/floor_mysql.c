@@ -1,13 +1,14 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 //
-// The least a prepared point select costs a client of the MySQL library: users
-// with a connection each, nothing measured, nothing drawn but the id.
+// The minimum cost of a prepared point select with the MySQL client library:
+// users with one connection each; no statistics, and only the id is random.
 //
 //     cc -O2 floor_mysql.c $(pkg-config --cflags --libs libmariadb) -lpthread
 //     MYSQL_PWD=... a.out SOCKET USER DB ROWS USERS QUERIES
 //
-// QUERIES in all, on table sbtest1. Prints seconds of user and system CPU, and
-// the most memory in KB. Cost in the steady state: a long run less a short one.
+// Executes QUERIES queries in total on table sbtest1. Prints the user and
+// system CPU time in seconds and the maximum memory in KB. For the cost in the
+// steady state, subtract a short run from a long one.
 #include <mysql.h>
 #include <pthread.h>
 #include <stdio.h>

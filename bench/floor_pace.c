@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 //
-// The least lag that sleeping threads can have here: N bare threads, each
-// sleeping until the next moment of one Poisson schedule, and nothing else.
+// The minimum lag of sleeping threads on this machine: N bare threads that only
+// sleep until the next arrival of a shared Poisson schedule.
 // Prints the lag's percentiles in microseconds.
 // usage: floor_pace THREADS RATE SECONDS
 // build: cc -O2 floor_pace.c -o floor_pace -lm -lpthread

@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 //
-// The least that a prepared point select costs a client of libpq: threads with
-// a connection each, no script, no recording.
+// The minimum cost of a prepared point select with libpq: threads with one
+// connection each, without scripts or statistics.
 // Usage: floor_pgsql THREADS EVENTS CONNINFO TABLE_SIZE
-//     EVENTS: of all threads together, 0: they only connect; table sbtest1(id,
-//     k, c, pad)
+//     EVENTS: total of all threads; 0: they only connect. The table is sbtest1
+//     (id, k, c, pad).
 // Build: cc -O2 floor_pgsql.c -o floor_pgsql $(pkg-config --cflags --libs
 // libpq)
 #include <arpa/inet.h>
@@ -15,7 +15,7 @@
 #include <sys/resource.h>
 #include <time.h>
 
-#define INT4 23 // its type's number
+#define INT4 23 // OID of the type
 
 struct worker {
     pthread_t thread;

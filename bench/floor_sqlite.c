@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 //
-// The least that a prepared point select costs a client of SQLite: one
-// thread, one connection, no script, no recording.
+// The minimum cost of a prepared point select with SQLite: one thread, one
+// connection, without scripts or statistics.
 // Usage: floor_sqlite FILE EVENTS TABLE_SIZE   (table sbtest1(id, k, c, pad))
 // Build: cc -O2 floor_sqlite.c -o floor_sqlite -lsqlite3
 #include <sqlite3.h>
@@ -29,7 +29,8 @@ static double wall(void)
     return (double)t.tv_sec + (double)t.tv_nsec / 1e9;
 }
 
-// Length of all the text read, so that no read can be left out; -1: failed.
+// Returns the total length of the strings read, so that the compiler cannot
+// omit a read; -1: failed.
 static long read_rows(sqlite3_stmt *st, long events, long size)
 {
     unsigned seed = 1;
@@ -69,7 +70,7 @@ int main(int argc, char **argv)
     events = strtol(argv[2], NULL, 10);
     size = strtol(argv[3], NULL, 10);
     if (events < 1 || size < 1)
-        return die("usage", "EVENTS and TABLE_SIZE are 1 or more");
+        return die("usage", "EVENTS and TABLE_SIZE must be at least 1");
     if (sqlite3_open_v2(argv[1], &db,
             SQLITE_OPEN_READWRITE | SQLITE_OPEN_NOMUTEX, NULL) != SQLITE_OK)
         return die("open", sqlite3_errmsg(db));

@@ -1,11 +1,12 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 # shellcheck shell=bash
 #
-# What the benchmarks share: programs, medians, ratios, times of commands.
+# The common part of the benchmarks: programs, medians, ratios, times of
+# commands.
 
-# The file of a build, program or driver, that was made last: a change of a
-# driver alone does not make the program again.
-made_last() { # program
+# Prints the newest file of a build, the program or a driver: a change of a
+# driver does not rebuild the program.
+newest_file() { # program
     local file last=$1
     for file in "${1%/*}"/drivers/.libs/*.so; do
         [ ! "$file" -nt "$last" ] || last=$file
@@ -13,24 +14,24 @@ made_last() { # program
     echo "$last"
 }
 
-# Sets SB. One that SYSBENCH does not name must be as new as its sources:
-# figures of a forgotten build look like any others.
+# Sets SB. Unless SYSBENCH is given, the program must be newer than its sources,
+# so that no outdated build is measured.
 find_program() {
     SB=${SYSBENCH:-}
     if [ -n "$SB" ]; then
         [ -x "$SB" ] && return
-        echo "bench/run: SYSBENCH: $SB is no program" >&2
+        echo "bench/run: SYSBENCH: $SB is not a program" >&2
         exit 1
     fi
     for SB in "$top/build/src/sysbench" "$top/src/sysbench"; do
         [ -x "$SB" ] || continue
         [ -n "$(find "$top/src" -name '*.[ch]' \
-            -newer "$(made_last "$SB")" | head -1)" ] || return
-        echo "bench/run: $SB is older than its sources; make it again," \
+            -newer "$(newest_file "$SB")" | head -1)" ] || return
+        echo "bench/run: $SB is older than its sources; rebuild it" \
             "or set SYSBENCH" >&2
         exit 1
     done
-    echo "bench/run: no sysbench was built; set SYSBENCH" >&2
+    echo "bench/run: sysbench is not built; build it or set SYSBENCH" >&2
     exit 1
 }
 
@@ -40,7 +41,7 @@ find_old() {
         return
     fi
     OLD=
-    echo "(no sysbench 1.0 to compare with: apt-get install sysbench)"
+    echo "(sysbench 1.0 is not installed, so there is no comparison with it)"
 }
 
 floor() { # source libs...
@@ -62,13 +63,13 @@ events() { awk '/total number of events/ { print $NF }'; }
 rate_of() { awk '/total number of events/ { n = $NF }
     /total time/ { sub("s", "", $NF); t = $NF } END { print n / t }'; }
 
-# Seconds of CPU (user and system) that a command takes.
+# Prints the CPU time (user and system) of a command, in seconds.
 cpu_of() {
     local TIMEFORMAT='%U %S'
     { time "$@" >/dev/null 2>&1; } 2>&1 | awk '{ print $1 + $2 }'
 }
 
-# Kilobytes of memory that a command had resident at most.
+# Prints the maximum resident memory of a command, in KB.
 rss_of() {
     /usr/bin/python3 - "$@" <<'PY' 2>/dev/null
 import resource, subprocess, sys
@@ -79,13 +80,13 @@ PY
 }
 
 
-# Seconds of the user part alone of a command's CPU time.
+# Prints the user CPU time of a command, in seconds.
 user_of() {
     local TIMEFORMAT='%U'
     { time "$@" >/dev/null 2>&1; } 2>&1
 }
 
-# Wall seconds of a command, which must succeed.
+# Prints the wall time of a command in seconds; exits if it fails.
 wall_of() {
     local a b
     a=$(date +%s%N)
@@ -94,8 +95,8 @@ wall_of() {
     awk -v a="$a" -v b="$b" 'BEGIN { printf "%.4f\n", (b - a) / 1e9 }'
 }
 
-# Of paired ratios on standard input: the geometric mean and the lower bound of
-# its 95 % confidence interval (Student's t on the logarithms).
+# Reads paired ratios from standard input; prints the geometric mean and the
+# lower bound of its 95 % confidence interval (Student's t on the logarithms).
 lower_bound() {
     awk 'BEGIN { split("12.706 4.303 3.182 2.776 2.571 2.447 2.365 2.306 2.262",
                 t, " ") }

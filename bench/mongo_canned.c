@@ -1,18 +1,18 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 //
-// A server that speaks MongoDB's wire protocol and stores nothing: commands get
-// ready replies as fast as they can be sent, so that what is measured against
-// it is the client.
+// A server for MongoDB's wire protocol that stores nothing. It answers commands
+// with constant replies as fast as possible, so that a benchmark measures the
+// client.
 // Usage: mongo_canned [THREADS]
-//     prints the port of 127.0.0.1 that it listens on; ends when its standard
-//     input does, or by a signal
+//     prints the port of 127.0.0.1 on which it listens; ends when its standard
+//     input is closed, or by a signal
 // Build: cc -O2 mongo_canned.c -o mongo_canned $(pkg-config --cflags --libs
 // libbson-1.0) -lpthread
 //
 //     hello, isMaster         a standalone server (also as the old OP_QUERY)
 //     find                    one document {c: 119 characters}, no cursor
 //     aggregate, list...      an empty result
-//     insert, update, delete  n: as many as there were
+//     insert, update, delete  n: the number of documents sent
 //     count                   n: 0
 //     anything else           ok
 #include <arpa/inet.h>
@@ -32,10 +32,10 @@
 #define OP_QUERY 2004
 #define OP_MSG   2013
 
-#define HEADER  16
-#define LONGEST (48 * 1024 * 1024) // of a message
-#define AT_ONCE (64 * 1024)        // what is read at least
-#define THREADS 64                 // at most
+#define HEADER      16
+#define MESSAGE_MAX (48 * 1024 * 1024) // bytes
+#define READ_MIN    (64 * 1024)        // size of the buffer for a read
+#define THREADS     64                 // maximum
 
 #define CHECKSUM     1u
 #define MORE_TO_COME 2u
@@ -52,7 +52,7 @@ struct client {
     bson_t *reply;
 };
 
-// What is left of a message, and whether it was as long as it should be.
+// The unread part of a message, and whether all reads were inside of it.
 struct view {
     const uint8_t *p, *end;
     bool bad;
@@ -78,7 +78,7 @@ static void set32(uint8_t *p, uint32_t n)
     memcpy(p, &n, sizeof(n));
 }
 
-// Room for more bytes at the end.
+// Makes room for more bytes at the end.
 static uint8_t *room(struct bytes *b, size_t more)
 {
     size_t cap = b->cap ? b->cap : 4096;
@@ -157,7 +157,7 @@ static int32_t count(const bson_iter_t *list)
     return n;
 }
 
-// The names of the arrays that writes come in.
+// The names of the arrays in write commands.
 static bool is_list(const char *name)
 {
     return strcmp(name, "documents") == 0 || strcmp(name, "updates") == 0 ||
@@ -187,7 +187,7 @@ static void read_body(struct request *r, struct view *msg)
     msg->bad |= at.err_off != 0;
 }
 
-// Documents one after another, without keys.
+// Counts consecutive documents without keys.
 static void read_sequence(struct request *r, struct view *msg)
 {
     uint32_t size = take32(msg);
@@ -228,7 +228,7 @@ static void read_query(struct request *r, struct view *msg)
     read_body(r, msg);
 }
 
-// False: this is no message.
+// Returns false if the message is invalid.
 static bool read_request(struct request *r, const uint8_t *p, uint32_t len)
 {
     struct view msg = { .p = p + HEADER, .end = p + len };
@@ -256,7 +256,7 @@ static void add_hello(bson_t *b)
     BSON_APPEND_BOOL(b, "ismaster", true);
     BSON_APPEND_BOOL(b, "isWritablePrimary", true);
     BSON_APPEND_INT32(b, "maxBsonObjectSize", 16 * 1024 * 1024);
-    BSON_APPEND_INT32(b, "maxMessageSizeBytes", LONGEST);
+    BSON_APPEND_INT32(b, "maxMessageSizeBytes", MESSAGE_MAX);
     BSON_APPEND_INT32(b, "maxWriteBatchSize", 100000);
     BSON_APPEND_TIMEVAL(b, "localTime", &now);
     BSON_APPEND_INT32(b, "logicalSessionTimeoutMinutes", 30);
@@ -342,7 +342,7 @@ static void answer(struct client *c, const struct request *r)
 
 // Clients ----------------------------------------------------------------
 
-// Answers all messages that are complete. False: this client speaks otherwise.
+// Answers all complete messages. Returns false after a protocol error.
 static bool digest(struct client *c)
 {
     size_t at = 0;
@@ -351,7 +351,7 @@ static bool digest(struct client *c)
         uint32_t len = u32(c->in.p + at);
         struct request r;
 
-        if (len < HEADER || len > LONGEST)
+        if (len < HEADER || len > MESSAGE_MAX)
             return false;
         if (c->in.len - at < len) {
             room(&c->in, len); // the rest of a long one comes in one piece
@@ -397,7 +397,7 @@ static bool send_out(struct client *c, int epoll)
 
 static bool serve(struct client *c, int epoll)
 {
-    uint8_t *p = room(&c->in, AT_ONCE);
+    uint8_t *p = room(&c->in, READ_MIN);
     ssize_t n = recv(c->fd, p, c->in.cap - c->in.len, MSG_DONTWAIT);
 
     if (n == 0 || (n < 0 && !again()))
@@ -430,7 +430,7 @@ static void *work(void *arg)
     return NULL;
 }
 
-// The socket, and its port on standard output.
+// Returns the listening socket; prints its port on standard output.
 static int listening(void)
 {
     struct sockaddr_in a = { .sin_family = AF_INET,

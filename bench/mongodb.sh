@@ -1,18 +1,19 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 # shellcheck shell=bash
 #
-# Documents, against bare loops on libmongoc: bench/run reads this. The server
-# is bench/mongo_canned.c, so that the client is what limits; loads are measured
-# on the best real server as well.
+# Benchmarks of documents, compared with bare loops on libmongoc, for bench/run.
+# The server is bench/mongo_canned.c, so that the client is the bottleneck;
+# loads are also measured on a real server.
 
-mongodb_size=100000 # ids that are looked for
+mongodb_size=100000 # number of ids that are read
 
 mongodb_down() {
-    # The server ends with its standard input.
+    # The server ends when its standard input is closed.
     [ -z "${canned_in:-}" ] || exec {canned_in}>&-
 }
 
-# A script that finds a document by its _id; $1: how the command is made.
+# Prints a script that finds a document by its _id. $1: compiled, or tables for
+# commands made of Lua tables.
 mongodb_script() {
     case $1 in
     compiled)
@@ -52,7 +53,7 @@ mongodb_up() {
     local port what
     [ -z "${CANNED:-}" ] || return 0
     if ! pkg-config --exists libmongoc-1.0; then
-        echo "(mongodb: libmongoc is not installed: left out)"
+        echo "(mongodb: libmongoc is not installed; skipped)"
         return 1
     fi
     # shellcheck disable=SC2046
@@ -95,7 +96,7 @@ bench_mongodb_cpu() {
         for what in compiled tables; do
             target="at most 1.15"
             [ $what = compiled ] || target="at most 1.6"
-            row "mongodb: user CPU a find, us, $what, $threads threads" \
+            row "mongodb: user CPU per find, us, $what, $threads threads" \
                 "$(median <$what)" "$(median <bare)" "$(median <r_$what)" \
                 "$target"
         done
@@ -109,7 +110,8 @@ mongodb_oltp() { # command options of the server, ...
     "$SB" "$top/tests/lua/mongodb/oltp.lua" "$@" --tables=1 "$command"
 }
 
-# Sets a and b, the seconds of this and of bare, in the order that is given.
+# Measures this program and the bare loop in the order given; sets a and b,
+# their times in seconds.
 mongodb_load_one() { # documents threads url order, options of the server
     local n=$1 threads=$2 url=$3 order=$4 side
     shift 4
@@ -167,7 +169,8 @@ bench_mongodb_prepare() {
     done
 }
 
-# What one more of 200 connections takes, from the 20th on: KB.
+# Prints the memory per connection in KB, from the difference between 200 and
+# 20.
 mongodb_each() { # command...
     local a b
     a=$("${@/USERS/20}")
@@ -180,7 +183,7 @@ bare_resident() {
 }
 
 bench_mongodb_users() {
-    local what target="less bare: at most 200"
+    local what target="minus bare: at most 200"
     for what in compiled tables; do
         : >new && : >bare && : >r
         for _ in $(seq "$REPS"); do
@@ -191,7 +194,7 @@ bench_mongodb_users() {
             echo "$b" >>bare
             awk -v a="$a" -v b="$b" 'BEGIN { printf "%.1f\n", a - b }' >>r
         done
-        row "mongodb: KB a connection, $what" "$(median <new)" \
+        row "mongodb: KB per connection, $what" "$(median <new)" \
             "$(median <bare)" "+$(median <r)" "$target"
     done
 }

@@ -1,10 +1,11 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 # shellcheck shell=bash
 #
-# The drivers, against private servers of tests/servers: bench/run reads this.
-# Each benchmark gets the kind of server, mariadb or pgsql.
+# Benchmarks of the drivers with private servers of tests/servers, for
+# bench/run. The argument of each benchmark is the kind of server, mariadb or
+# pgsql.
 
-SIZE=100000 # rows of the table that is read
+SIZE=100000 # rows of the table
 
 servers_dir=$top/tests/servers
 started=
@@ -14,14 +15,14 @@ servers_down() {
     [ -z "$started" ] || "$servers_dir/down" $started >/dev/null 2>&1
 }
 
-# Starts it once, with the table that the benchmarks read. Sets OPTS, the
-# options of this program, OLD_OPTS, those of 1.0, and the server's own words.
+# Starts the server once and prepares the table. Sets OPTS, the options of this
+# program, OLD_OPTS, those of 1.0, and the variables of tests/servers/env.
 server_up() { # kind
     OPTS=$("$servers_dir/up" "$1" --name="bench-$1" 2>up.err)
     case $? in
     0) ;;
     77)
-        echo "($1 is not installed: left out)"
+        echo "($1 is not installed; skipped)"
         return 1
         ;;
     *)
@@ -48,8 +49,8 @@ server_up() { # kind
     esac
 }
 
-# The bare loop: threads events.
-bare() {
+# The bare loop.
+bare() { # threads events
     case $KIND in
     mariadb) MYSQL_PWD=sbtest ./floor_mysql "$SOCKET" sbtest sbtest $SIZE "$1" "$2" ;;
     pgsql) ./floor_pgsql "$1" "$2" \
@@ -58,7 +59,8 @@ bare() {
     esac
 }
 
-# The user CPU of a long run less that of a short one, a query, in us.
+# Prints the user CPU time per query in us, from the difference between a long
+# and a short run.
 steady() { # few many command...
     local few=$1 many=$2 a b
     shift 2
@@ -93,7 +95,7 @@ bench_cpu() {
         done
         target="at most 1.15"
         [ $threads = 8 ] || target="at most 1.3"
-        row "$1: user CPU a point select, us, $threads threads" \
+        row "$1: user CPU per point select, us, $threads threads" \
             "$(median <new)" "$(median <bare)" "$(median <r)" \
             "$target (1.0: $(median <ro))"
     done
@@ -106,14 +108,13 @@ timed_run() { # program workload threads options...
         --time=$((threads > 8 ? 2 * SECS : SECS)) run 2>/dev/null | rate_of
 }
 
-# Twice the pairs of the others, for a bound that is tight enough to say something.
-# Longer runs with many users: each compiles, and prepares its statements, when
-# its first events come, which 1.0 does before the clock starts.
-# THROUGHPUT="oltp_read_only:8 ..." measures only these.
+# Twice as many pairs as the other benchmarks, for a tighter bound. Runs with
+# many users are longer, because users compile and prepare their statements
+# during their first events; 1.0 does that before the run starts.
 bench_throughput() {
     local cell all="" w
     if [ -z "$OLD" ]; then
-        echo "($1: no throughput without sysbench 1.0)"
+        echo "($1: throughput requires sysbench 1.0; skipped)"
         return
     fi
     for w in oltp_point_select oltp_read_only oltp_read_write; do
@@ -144,7 +145,7 @@ throughput_of() { # kind workload threads
         "$(lower_bound <r)" "second (lower bound) at least 0.98"
 }
 
-# The administrator in the database of the benchmarks.
+# Runs the administrator's client in the database of the benchmarks.
 admin() { ${ADMIN/@\/postgres\?/@\/sbtest?} "$@"; }
 
 # Server-side load of the same rows, with the same keys afterwards.
@@ -174,7 +175,7 @@ empty_own() { # kind
     esac
 }
 
-# The rows of sbtest1 as a file that the server can read.
+# Writes the rows of sbtest1 to a file that the server can read.
 dump_rows() { # kind file
     case $1 in
     mariadb) $CLIENT --quick -e "SELECT * FROM sbtest1" >"$2" ;;
@@ -241,7 +242,7 @@ bench_users() {
         "at most 200"
 }
 
-# Seconds until "Threads started!" is printed.
+# Prints the time in seconds until "Threads started!" is printed.
 started_after() {
     local a b
     a=$(date +%s%N)
@@ -270,6 +271,6 @@ bench_connect() {
         done
         row "$1: 1,000 users on $tables tables: start, s" "$(median <new)" \
             "$(median <bare)" "+$(median <r)" \
-            "at most 1 s more ($(nproc) processors: 1 ms of CPU a user)"
+            "at most 1 s more ($(nproc) processors: 1 ms of CPU per user)"
     done
 }
