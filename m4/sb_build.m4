@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 
-# SB_ADD_FLAG(variable, flag...): appends each flag the compiler knows.
+# SB_ADD_FLAG(variable, flag...): appends each flag that the compiler accepts.
 AC_DEFUN([SB_ADD_FLAG],
 [m4_foreach_w([sb_flag], [$2],
     [AC_MSG_CHECKING([whether $CC accepts ]sb_flag)
@@ -11,12 +11,13 @@ AC_DEFUN([SB_ADD_FLAG],
     CFLAGS=$sb_save_CFLAGS
 ])])
 
-# The flags every build has, in SB_CFLAGS.
+# Sets SB_CFLAGS, the flags of all builds.
 AC_DEFUN([SB_COMPILER_OPTIONS],
 [SB_CFLAGS="-std=gnu11 -fvisibility=hidden"
 SB_ADD_FLAG([SB_CFLAGS], [-Wall -Wextra -Wshadow -Wmissing-prototypes -Wvla
     -Wno-unused-parameter])
-# One seed gives the same numbers on every processor: no fused arithmetic.
+# A seed must give the same numbers on all processors, so fused arithmetic is
+# disabled.
 SB_ADD_FLAG([SB_CFLAGS], [-ffp-contract=off])
 AC_ARG_ENABLE([werror],
     [AS_HELP_STRING([--enable-werror], [make compiler warnings errors])])
@@ -34,10 +35,10 @@ AS_IF([test "$enable_$1" = yes],
     AC_MSG_CHECKING([whether a program links with $3])
     AC_LINK_IFELSE([AC_LANG_PROGRAM([], [])], [AC_MSG_RESULT([yes])],
         [AC_MSG_RESULT([no])
-        AC_MSG_ERROR([--enable-$1: $CC cannot do that here])])
+        AC_MSG_ERROR([--enable-$1 is not supported by $CC])])
     CFLAGS=$sb_save_CFLAGS])])
 
-# Builds that look for errors; SB_KIND_FLAGS go to compiler and linker.
+# Builds that detect errors. SB_KIND_FLAGS are passed to compiler and linker.
 AC_DEFUN([SB_BUILD_KINDS],
 [SB_KIND_FLAGS=
 SB_KIND([asan], [find memory errors (AddressSanitizer)],
@@ -50,8 +51,8 @@ SB_KIND([coverage], [count executed lines for gcov],
 SB_KIND([fuzz], [fuzzers that learn from coverage (needs CC=clang)],
     [-fsanitize=fuzzer-no-link])
 AS_IF([test "$enable_asan$enable_tsan" = yesyes],
-    [AC_MSG_ERROR([--enable-asan and --enable-tsan exclude each other])])
-# The thread sanitizer cannot see into CK's assembly.
+    [AC_MSG_ERROR([--enable-asan and --enable-tsan are mutually exclusive])])
+# The thread sanitizer does not understand CK's assembly.
 AS_IF([test "$enable_tsan" = yes],
     [CK_CFLAGS="$CK_CFLAGS -DCK_USE_CC_BUILTINS=1"])
 # Sanitizers leave symbols of the executable undefined in modules.
@@ -59,7 +60,7 @@ SB_NO_UNDEFINED=
 AS_IF([test -z "$SB_KIND_FLAGS"],
     [sb_save_LDFLAGS=$LDFLAGS
     LDFLAGS="$LDFLAGS -Wl,-z,defs"
-    AC_MSG_CHECKING([whether the linker can refuse undefined symbols])
+    AC_MSG_CHECKING([whether the linker can reject undefined symbols])
     AC_LINK_IFELSE([AC_LANG_PROGRAM([], [])],
         [AC_MSG_RESULT([yes]); SB_NO_UNDEFINED=-Wl,-z,defs],
         [AC_MSG_RESULT([no])])

@@ -3,8 +3,8 @@
 # SB_DRIVER(name, PREFIX, pkg-config modules, [otherwise])
 #
 # --with-<name>=yes|no|auto. Sets PREFIX_CFLAGS, PREFIX_LIBS and the automake
-# conditional HAVE_PREFIX. yes: an error when the library is not there.
-# otherwise: for what pkg-config does not know; sets the variables and
+# conditional HAVE_PREFIX. yes: error if the library is not found. otherwise:
+# commands to run if pkg-config does not find it; they set the variables and
 # sb_have_<name>=yes.
 AC_DEFUN([SB_DRIVER],
 [AC_ARG_WITH([$1],
@@ -23,7 +23,7 @@ AS_IF([test "$sb_have_$1" = yes],
     [sb_drivers="$sb_drivers $1"], [sb_drivers_out="$sb_drivers_out $1"])
 AM_CONDITIONAL([HAVE_$2], [test "$sb_have_$1" = yes])])
 
-# SB_PG_CONFIG: libpq by pg_config, for SB_DRIVER.
+# SB_PG_CONFIG: finds libpq with pg_config, for SB_DRIVER.
 AC_DEFUN([SB_PG_CONFIG],
 [AC_PATH_PROG([PG_CONFIG], [pg_config])
 AS_IF([test -n "$PG_CONFIG"],
@@ -31,7 +31,7 @@ AS_IF([test -n "$PG_CONFIG"],
     PGSQL_LIBS="-L`$PG_CONFIG --libdir` -lpq"
     sb_save_CFLAGS=$CFLAGS sb_save_LIBS=$LIBS
     CFLAGS="$CFLAGS $PGSQL_CFLAGS" LIBS="$PGSQL_LIBS $LIBS"
-    AC_MSG_CHECKING([for libpq by $PG_CONFIG])
+    AC_MSG_CHECKING([for libpq with $PG_CONFIG])
     AC_LINK_IFELSE([AC_LANG_PROGRAM([#include <libpq-fe.h>],
         [return PQlibVersion() == 0;])],
         [sb_have_pgsql=yes])

@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 #
-# SB_MYSQL_PREFIX(dir): the client library below one folder, MariaDB's or
-# Oracle's, however it is laid out. Sets MYSQL_CFLAGS and MYSQL_LIBS, with the
-# folder in the module, so that it finds the library it was built with.
+# SB_MYSQL_PREFIX(dir): finds MariaDB's or Oracle's client library in a folder,
+# with any layout. Sets MYSQL_CFLAGS and MYSQL_LIBS, with the folder as run path,
+# so that the module finds the library that it was built with.
 AC_DEFUN([SB_MYSQL_PREFIX],
 [sb_mysql_include=
 for sb_dir in "$1/include/mariadb" "$1/include/mysql" "$1/include"; do
@@ -21,7 +21,7 @@ for sb_dir in "$1"/lib/*-linux-gnu "$1/lib64/mariadb" "$1/lib/mariadb" \
     done
 done])
 
-# SB_MYSQL_SCRIPT: what mariadb_config or mysql_config in the PATH say.
+# SB_MYSQL_SCRIPT: finds the library with mariadb_config or mysql_config.
 AC_DEFUN([SB_MYSQL_SCRIPT],
 [AC_CHECK_PROGS([MYSQL_CONFIG], [mariadb_config mysql_config])
 AS_IF([test -n "$MYSQL_CONFIG"],
@@ -29,8 +29,8 @@ AS_IF([test -n "$MYSQL_CONFIG"],
     MYSQL_LIBS=`$MYSQL_CONFIG --libs`
     sb_have_mysql=yes])])
 
-# SB_MYSQL_CHECKS: what this library has. Its versions tell little: there are
-# two lines of them.
+# SB_MYSQL_CHECKS: checks the features of the library. Version numbers do not
+# help, because those of MariaDB and MySQL differ.
 AC_DEFUN([SB_MYSQL_CHECKS],
 [sb_save_CPPFLAGS=$CPPFLAGS
 sb_save_LIBS=$LIBS
@@ -52,8 +52,8 @@ AS_IF([test "$sb_have_mysql" = yes],
 CPPFLAGS=$sb_save_CPPFLAGS
 LIBS=$sb_save_LIBS])
 
-# SB_MYSQL: the driver for MySQL and MariaDB, like SB_DRIVER, but that
-# --with-mysql also takes the folder of a client library.
+# SB_MYSQL: the driver for MySQL and MariaDB, like SB_DRIVER, but --with-mysql
+# also accepts the folder of a client library.
 AC_DEFUN([SB_MYSQL],
 [AC_ARG_WITH([mysql],
     [AS_HELP_STRING([--with-mysql=yes|no|auto|PREFIX],
