@@ -2,7 +2,7 @@
 --
 -- sysbench.mongodb on a server, as a workload that prints TAP.
 -- tests/db/test_documents runs it with the options to connect. --lacks names
--- what the server at hand does not have; that is skipped, in words.
+-- the features that the server does not have; their tests are skipped.
 
 local tap = dofile(os.getenv("SB_SRCDIR") .. "/tests/spec/lib/tap.lua")
 local is, ok, like, raises = tap.is, tap.ok, tap.like, tap.raises
@@ -14,7 +14,7 @@ sysbench.cmdline.options = {
    lacks = {"What the server does not have", {}}
 }
 
--- The tests of a feature, or a line that says why not.
+-- Runs the tests of a feature, or prints a line that they are skipped.
 local function feature(name, body)
    for _, lacking in ipairs(sysbench.opt.lacks) do
       if lacking == name then
@@ -43,19 +43,20 @@ end
 -- Databases -----------------------------------------------------------------
 
 local function databases()
-   is(db:command("ping"):next().ok, 1, "a command by its name")
-   is(db:command('{"ping": 1}'):next().ok, 1, "as JSON")
-   is(db:command(doc("ping", 1)):reply().ok, 1, "as a document; reply()")
-   is(db:command({ping = 1}):next().ok, 1, "as a table of one key")
-   is(db:admin_command("ping"):next().ok, 1, "in admin")
+   is(db:command("ping"):next().ok, 1, "command() with a name")
+   is(db:command('{"ping": 1}'):next().ok, 1, "command() with JSON")
+   is(db:command(doc("ping", 1)):reply().ok, 1,
+      "command() with a document; reply()")
+   is(db:command({ping = 1}):next().ok, 1, "command() with a table of one key")
+   is(db:admin_command("ping"):next().ok, 1, "admin_command()")
    raises(function() db:command({ping = 1, x = 2}) end,
-      "a table has no first key", "a table of two keys is no command")
+      "a table has no first key", "a table of two keys is rejected")
    like(db:name(), "^%w+", "name()")
-   ok(sysbench.mongodb == mongodb, "one module")
+   ok(sysbench.mongodb == mongodb, "the module is loaded once")
    local con = sysbench.sql.driver("mongodb"):connect()
    is(mongodb.wrap(con):command("ping"):next().ok, 1, "wrap()")
    raises(function() mongodb.wrap() end, "wrap%(%) needs a connection, not nil",
-      "wrap() of nothing")
+      "wrap() without a connection")
    raises(function() local none = mongodb.connect{nosuch = 1} return none end,
       "documents_api.lua:%d+: connection creation failed",
       "connect() fails at the line of the script")
@@ -63,8 +64,9 @@ local function databases()
    db:create_collection("api_made")
    ok(db:collection("api_made"):exists(), "create_collection(), exists()")
    is(#db:list_collections({name = "api_made"}), 1, "list_collections()")
-   is(db:collection("api_made"):drop(), true, "drop()")
-   is(db:collection("api_made"):drop(), false, "of what is not there")
+   is(db:collection("api_made"):drop(), true, "drop() of a collection")
+   is(db:collection("api_made"):drop(), false,
+      "drop() of a collection that does not exist")
    raises(function() db:collection("") end, "no name of a collection",
       "a collection without a name")
 end
@@ -75,26 +77,28 @@ local function inserts()
    is(coll:insert_one({_id = 1, k = 10, c = "one"}).inserted, 1,
       "insert_one()")
    is(coll:insert_one('{"_id": 2, "k": 20, "c": "two"}').inserted, 1,
-      "a document as JSON")
+      "insert_one() with JSON")
    local list = {}
    for i = 3, 2510 do
       list[#list + 1] = {_id = i, k = 10 * i, c = "many" .. i}
    end
-   is(coll:insert_many(list).inserted, 2508, "insert_many(), in parts")
+   is(coll:insert_many(list).inserted, 2508,
+      "insert_many() with several commands")
    is(coll:count(), 2510, "count()")
    is(coll:estimated_count(), 2510, "estimated_count()")
-   is(coll:count({_id = {["$gt"] = 2500}}), 10, "count() of a filter")
+   is(coll:count({_id = {["$gt"] = 2500}}), 10, "count() with a filter")
    raises(function() coll:insert_one({_id = 1}) end, "api_docs",
-      "a duplicate key")
-   is(db.con.sql_errno, 11000, "is error 11000")
+      "a duplicate key is an error")
+   is(db.con.sql_errno, 11000, "sql_errno of a duplicate key")
    raises(function()
       coll:insert_many({{_id = 1}, {_id = 5000}}, {ordered = false})
-   end, "database error, errno = 11000: ", "unordered with a duplicate")
-   is(coll:count({_id = 5000}), 1, "the others are inserted")
+   end, "database error, errno = 11000: ",
+      "unordered insert_many() with a duplicate key")
+   is(coll:count({_id = 5000}), 1, "its other documents are inserted")
    raises(function() coll:insert_many({{_id = 1}, {_id = 5001}}) end,
-      "errno = 11000", "ordered with a duplicate")
+      "errno = 11000", "ordered insert_many() with a duplicate key")
    feature("ordered", function()
-      is(coll:count({_id = 5001}), 0, "what follows is not inserted")
+      is(coll:count({_id = 5001}), 0, "later documents are not inserted")
    end)
    coll:delete_many({_id = 5001})
    list = {{_id = 1}}
@@ -102,8 +106,9 @@ local function inserts()
       list[#list + 1] = {_id = 6000 + i}
    end
    raises(function() coll:insert_many(list, {ordered = false}) end,
-      "errno = 11000", "unordered, the first part fails")
-   is(coll:count({_id = {["$gt"] = 6000}}), 1500, "the next is sent too")
+      "errno = 11000", "unordered: the first command fails")
+   is(coll:count({_id = {["$gt"] = 6000}}), 1500,
+      "unordered: the next command is sent, too")
    is(coll:delete_many({_id = {["$gte"] = 5000}}).deleted, 1501,
       "delete_many()")
 end
@@ -113,7 +118,7 @@ local function finds()
    for one in coll:find() do
       seen = seen + one._id
    end
-   is(seen, 2510 * 2511 / 2, "a cursor is read to its end")
+   is(seen, 2510 * 2511 / 2, "find() returns all documents")
    seen = 0
    for one in coll:find(nil, {batch_size = 7, sort = {_id = -1}}) do
       seen = seen + 1
@@ -121,38 +126,42 @@ local function finds()
       if seen > 30 then break end
    end
    is(ids(coll:find({_id = {["$in"] = {7, 3, 5}}}, {sort = {_id = 1}}):all()),
-      "3,5,7", "$in of a Lua array; all()")
+      "3,5,7", "$in with a Lua array; all()")
    is(coll:find({_id = {["$in"] = mongodb.array()}}):count(), 0,
-      "of an empty one")
+      "$in with an empty array")
    is(ids(coll:find('{"_id": {"$lte": 4}}', {
       sort = '{"_id": -1}', skip = 1, limit = 2
-   }):all()), "3,2", "JSON, skip, limit")
+   }):all()), "3,2", "find() with JSON, skip and limit")
    local one = coll:find_one({_id = 9}, {projection = {c = 1, _id = 0}})
    ok(one.c == "many9" and one._id == nil and one.k == nil, "projection")
-   is(coll:find_one({_id = -1}), nil, "find_one() of nothing")
-   is(coll:find_one({_id = 4}, {maxTimeMS = 60000}).k, 40, "the server's names")
-   is(coll:find_one({_id = 4}, {max_time_ms = 60000}).k, 40, "ours")
+   is(coll:find_one({_id = -1}), nil, "find_one() without a match")
+   is(coll:find_one({_id = 4}, {maxTimeMS = 60000}).k, 40,
+      "options with the server's names")
+   is(coll:find_one({_id = 4}, {max_time_ms = 60000}).k, 40,
+      "options with underscores")
    is(coll:find_one(doc("_id", doc("$gt", 1, "$lt", 3))).c, "two",
       "an ordered filter")
    is(coll:find_one(mongodb.bson(mongodb.encode({_id = 2}))).c, "two",
       "BSON as a filter")
    is(coll:find_one({_id = mongodb.json('{"$eq": 2}')}).c, "two",
-      "JSON inside of a table")
+      "JSON inside a table")
    is(mongodb.decode(coll:find({_id = 2}):raw()).c, "two", "raw()")
    local r = coll:find({_id = 2})
-   is(r:next()._id, 2, "next()")
-   is(r:next(), nil, "nil after the last")
+   is(r:next()._id, 2, "next() of a result")
+   is(r:next(), nil, "next() after the last document")
    is(r:count(), 1, "count() of a result")
-   is(tostring(r:reply().ok), "1", "reply()")
+   is(tostring(r:reply().ok), "1", "reply() of a result")
    coll:find({_id = 1})
    db.con:query('{"ping": 1}')
-   raises(function() r:next() end, "gone", "a result ends with the next call")
+   raises(function() r:next() end, "gone",
+      "the next command ends a result")
    raises(function() coll:find({_id = {["$nosuch"] = 1}}) end, "nosuch",
-      "an error of the server")
+      "an error from the server")
    raises(function() coll:find(5) end, "a number where a document should be",
-      "no filter")
-   raises(function() coll:find("{bad") end, "JSON", "no JSON")
-   is(coll:find_one({_id = 1}).c, "one", "the connection goes on")
+      "a number instead of a filter")
+   raises(function() coll:find("{bad") end, "JSON", "invalid JSON")
+   is(coll:find_one({_id = 1}).c, "one",
+      "the connection can be used after errors")
 end
 
 local function types()
@@ -168,12 +177,13 @@ local function types()
    ok(back._id == id, "ObjectId")
    is(back.i, 1, "int32")
    is(back.l, 2 ^ 40, "int64")
-   ok(back.big == big, "a greater int64")
-   is(back.d .. back.s .. tostring(back.t), "0.5texttrue", "others")
+   ok(back.big == big, "an int64 beyond 2^53")
+   is(back.d .. back.s .. tostring(back.t), "0.5texttrue",
+      "double, string, boolean")
    ok(back.n == null, "null")
-   is(back.a[2].x, "y", "an array")
+   is(back.a[2].x, "y", "array")
    is(mongodb.encode({e = back.e}), mongodb.encode({e = mongodb.array()}),
-      "an empty array is one again")
+      "an empty array stays an array")
    is(back.date.ms, 1356351330501, "date")
    is(back.b.data, "a\0b", "binary")
    is(back.ts.seconds, 5, "timestamp")
@@ -193,15 +203,17 @@ local function updates()
    is(r.matched .. "/" .. r.modified .. "/" .. r.upserted, "1/1/0",
       "update_one()")
    r = coll:update_one({_id = 1}, {["$set"] = {c = "uno"}})
-   is(r.matched .. "/" .. r.modified, "1/0", "that changes nothing")
+   is(r.matched .. "/" .. r.modified, "1/0",
+      "update_one() that changes nothing")
    r = coll:update_many({_id = {["$lte"] = 5}}, '{"$inc": {"k": 1}}')
-   is(r.matched .. "/" .. r.modified, "5/5", "update_many(), as JSON")
+   is(r.matched .. "/" .. r.modified, "5/5", "update_many() with JSON")
    r = coll:update_one({_id = 9000}, {["$set"] = {c = "new"}}, {upsert = true})
    is(r.matched .. "/" .. r.upserted .. "/" .. tostring(r.upserted_id),
-      "0/1/9000", "upsert")
+      "0/1/9000", "update_one() with upsert")
    r = coll:replace_one({_id = 9000}, {c = "other", l = {1, 2, 3}})
    is(r.matched, 1, "replace_one()")
-   is(coll:find_one({_id = 9000}).k, nil, "replaces")
+   is(coll:find_one({_id = 9000}).k, nil,
+      "replace_one() removes other fields")
    coll:update_one({_id = 9000}, {["$push"] = {l = 4}})
    is(#coll:find_one({_id = 9000}).l, 4, "$push")
    feature("array filters", function()
@@ -212,26 +224,30 @@ local function updates()
    end)
    feature("pipeline updates", function()
       coll:update_one({_id = 9000}, {{["$set"] = {c = "piped"}}})
-      is(coll:find_one({_id = 9000}).c, "piped", "an update as a pipeline")
+      is(coll:find_one({_id = 9000}).c, "piped", "an update with a pipeline")
    end)
    is(coll:delete_one({_id = 9000}).deleted, 1, "delete_one()")
-   is(coll:delete_one({_id = 9000}).deleted, 0, "of nothing")
+   is(coll:delete_one({_id = 9000}).deleted, 0,
+      "delete_one() without a match")
    raises(function() coll:update_one({_id = 1}, {c = "x"}) end,
-      "an update has operators like $set, not c", "an update without")
+      "an update has operators like $set, not c", "an update without operators")
    is(coll:find_one_and_update({_id = 2}, {["$set"] = {c = "dos"}}).c, "two",
-      "find_one_and_update() returns what was")
+      "find_one_and_update() returns the old document")
    is(coll:find_one_and_update({_id = 2}, {["$set"] = {c = "zwei"}},
-      {new = true}).c, "zwei", "or what is")
+      {new = true}).c, "zwei", "find_one_and_update() with new = true")
    feature("fields of findAndModify", function()
       is(coll:find_one_and_update({_id = 2}, {["$set"] = {c = "zwei"}},
-         {projection = {c = 1, _id = 0}})._id, nil, "a part of it")
+         {projection = {c = 1, _id = 0}})._id, nil,
+            "find_one_and_update() with a projection")
    end)
    is(coll:find_one_and_update({_id = 2}, {["$set"] = {c = "due"}},
-      {return_document = "after"}).c, "due", "in other words")
+      {return_document = "after"}).c, "due",
+      "find_one_and_update() with return_document")
    is(coll:find_one_and_replace({_id = 2}, {c = "two"}).c, "due",
       "find_one_and_replace()")
    is(coll:find_one_and_delete({_id = 2}).c, "two", "find_one_and_delete()")
-   is(coll:find_one_and_delete({_id = 2}), nil, "of nothing")
+   is(coll:find_one_and_delete({_id = 2}), nil,
+      "find_one_and_delete() without a match")
    is(coll:find_and_modify({query = {_id = 2}, update = {c = "two", k = 20},
       upsert = true, new = true})._id, 2, "find_and_modify()")
 end
@@ -242,13 +258,13 @@ local function aggregates()
       {["$group"] = doc("_id", null, "total", {["$sum"] = "$_id"})}})
    is(r:next().total, 10, "aggregate()")
    is(coll:aggregate([=[ [{"$match": {"_id": 3}}] ]=]):next().k, 31,
-      "a pipeline as JSON")
+      "aggregate() with JSON")
    is(coll:aggregate({}, {batch_size = 50}):count(), 2510,
-      "an empty pipeline; all batches")
+      "aggregate() with an empty pipeline returns all batches")
    local values = coll:distinct("k", {_id = {["$in"] = {3, 4}}})
    table.sort(values)
    is(table.concat(values, ","), "31,41", "distinct()")
-   is(#coll:distinct("nosuch"), 0, "of nothing")
+   is(#coll:distinct("nosuch"), 0, "distinct() of a missing field")
    is(coll:count({_id = {["$lt"] = 100}}, {limit = 10, skip = 5}), 10,
       "count() with options")
 end
@@ -257,15 +273,16 @@ local function indexes()
    local other = db:collection("api_indexes")
    other:drop()
    other:insert_one({_id = 1, a = 1, b = 2, c = "text", d = mongodb.date()})
-   is(other:create_index("a"), "a_1", "an index of a field")
+   is(other:create_index("a"), "a_1", "create_index() with a field")
    is(other:create_index(doc("b", -1, "a", 1), {unique = true}), "b_-1_a_1",
-      "a compound one, unique")
+      "create_index() with two keys, unique")
    is(other:create_index('{"c": 1}', {name = "mine"}), "mine",
-      "JSON, a name of one's own")
+      "create_index() with JSON and a name")
    raises(function() other:insert_one({_id = 2, a = 1, b = 2}) end,
-      "11000", "unique it is")
+      "11000", "the index is unique")
    feature("ttl", function()
-      is(other:create_index("d", {ttl = 3600}), "d_1", "ttl")
+      is(other:create_index("d", {ttl = 3600}), "d_1",
+         "create_index() with ttl")
    end)
    feature("partial", function()
       other:create_index({p = 1}, {partial = {p = {["$gt"] = 5}}})
@@ -273,10 +290,11 @@ local function indexes()
       for _, one in ipairs(other:list_indexes()) do
          found = found or one.partialFilterExpression ~= nil
       end
-      ok(found, "partial")
+      ok(found, "create_index() with partial")
    end)
    feature("sparse", function()
-      is(other:create_index("s", {sparse = true}), "s_1", "sparse")
+      is(other:create_index("s", {sparse = true}), "s_1",
+         "create_index() with sparse")
    end)
    feature("text", function()
       is(other:create_index({c = "text"}, {default_language = "english"}),
@@ -295,7 +313,7 @@ local function indexes()
    feature("drop index", function()
       other:drop_index("why")
       other:drop_index({x = 1})
-      is(#other:list_indexes(), n - 2, "drop_index() by name, by keys")
+      is(#other:list_indexes(), n - 2, "drop_index() by name and by keys")
       other:drop_indexes()
       is(#other:list_indexes(), 1, "drop_indexes()")
    end)
@@ -306,8 +324,8 @@ local function indexes()
       local target = db:collection("api_renamed")
       target:drop()
       is(other:rename("api_renamed").name, "api_renamed", "rename()")
-      is(target:count(), 1, "what it is called now")
-      is(other:exists(), false, "and is not any more")
+      is(target:count(), 1, "the new name exists")
+      is(other:exists(), false, "the old name does not")
       target:drop()
    end)
    other:drop()
@@ -326,38 +344,39 @@ local function bulks()
    is(b:count(), 6, "count() of a bulk")
    local r = b:execute()
    is(("%d/%d/%d/%d/%d"):format(r.inserted, r.matched, r.modified, r.upserted,
-      r.deleted), "2/3/3/1/1", "execute()")
-   is(coll:find_one({_id = 7001}).k, 6, "in order")
-   is(b:count(), 0, "a bulk is empty then")
-   is(b:execute().inserted, 0, "and can be executed")
+      r.deleted), "2/3/3/1/1", "execute() of a bulk")
+   is(coll:find_one({_id = 7001}).k, 6, "a bulk is executed in order")
+   is(b:count(), 0, "a bulk is empty after execute()")
+   is(b:execute().inserted, 0, "an empty bulk can be executed")
    b:insert({_id = 7001})
    b:insert({_id = 7010})
-   raises(function() b:execute() end, "11000", "an ordered one fails")
+   raises(function() b:execute() end, "11000", "an ordered bulk fails")
    feature("ordered", function()
-      is(coll:count({_id = 7010}), 0, "at the first failure")
+      is(coll:count({_id = 7010}), 0, "and stops at the first failure")
    end)
    coll:delete_many({_id = 7010})
    local u = coll:bulk{ordered = false}
    u:insert({_id = 7001})
    u:insert({_id = 7010})
-   raises(function() u:execute() end, "11000", "an unordered one fails")
-   is(coll:count({_id = 7010}), 1, "after the rest")
+   raises(function() u:execute() end, "11000", "an unordered bulk fails")
+   is(coll:count({_id = 7010}), 1, "but executes the other writes")
    feature("counts of failures", function()
-      is(u:result().inserted, 1, "result() tells")
+      is(u:result().inserted, 1, "result() after a failure")
    end)
    local row = mongodb.compile_document(db, doc("_id", arg(1), "k", arg(2),
       "l", {arg(3), "fixed"}))
    for i = 1, 3000 do
       u:insert(row, 8000 + i, i % 2 == 0 and "even" or i, {x = i})
    end
-   is(u:execute().inserted, 3000, "a compiled document")
+   is(u:execute().inserted, 3000, "compiled documents in a bulk")
    local one = coll:find_one({_id = 8002})
-   is(one.k .. one.l[1].x .. one.l[2], "even2fixed", "and its values")
-   is(coll:find_one({_id = 8003}).k, 3, "each with its own")
+   is(one.k .. one.l[1].x .. one.l[2], "even2fixed",
+      "the values of a compiled document")
+   is(coll:find_one({_id = 8003}).k, 3, "the values of the next one")
    u:delete_many({_id = {["$gt"] = 7000}})
-   is(u:execute().deleted, 3003, "delete_many()")
+   is(u:execute().deleted, 3003, "delete_many() in a bulk")
    raises(function() coll:bulk():update_one({}, {k = 1}) end,
-      "an update has operators", "an update without operators")
+      "an update has operators", "an update without operators in a bulk")
 end
 
 local function compiled()
@@ -367,64 +386,67 @@ local function compiled()
    for i = 3, 1000 do
       all = all and point:execute(i):next().c == "many" .. i
    end
-   ok(all, "find()")
-   is(point:execute("x"):count(), 0, "a string for a number")
-   is(point:execute(nil):count(), 0, "nil is null")
-   is(point:execute({["$in"] = {3, 4}}):count(), 2, "a table")
+   ok(all, "compiled find()")
+   is(point:execute("x"):count(), 0, "a string as the value")
+   is(point:execute(nil):count(), 0, "nil as the value")
+   is(point:execute({["$in"] = {3, 4}}):count(), 2, "a table as the value")
    is(coll:compile("find_one", {_id = arg(1, "int64")}):execute(5).c, "many5",
-      "find_one()")
+      "compiled find_one()")
    local range = coll:compile("find", doc("_id",
       doc("$gte", arg(1), "$lt", arg(2))), {sort = {_id = 1}})
-   is(ids(range:execute(3, 6):all()), "3,4,5", "two values")
-   is(range:execute(5, 6):reply().ok, 1, "reply()")
+   is(ids(range:execute(3, 6):all()), "3,4,5",
+      "a compiled command with two values")
+   is(range:execute(5, 6):reply().ok, 1, "reply() of a compiled command")
    local put = coll:compile("insert_one", {_id = arg(1), v = arg(2),
       w = arg(3), x = arg(4), y = arg(5), z = {p = arg(6), q = arg(2)}})
    is(put:execute(7001, 1.5, true, null, {a = {1}},
-      mongodb.date(5)).inserted, 1, "six values of all types")
+      mongodb.date(5)).inserted, 1, "insert_one() with six types of values")
    local one = coll:find_one({_id = 7001})
    ok(one.v == 1.5 and one.w == true and one.x == null and one.y.a[1] == 1 and
-      one.z.p.ms == 5 and one.z.q == 1.5, "arrive as they are")
+      one.z.p.ms == 5 and one.z.q == 1.5, "they are stored unchanged")
    is(put:execute(7002, 5LL, mongodb.int32(1), nil, "s",
-      mongodb.array()).inserted, 1, "and others")
+      mongodb.array()).inserted, 1, "insert_one() with other types of values")
    one = coll:find_one({_id = 7002})
    ok(one.v == 5 and one.w == 1 and one.x == null and one.y == "s" and
-      #one.z.p == 0 and one.z.q == 5, "likewise")
+      #one.z.p == 0 and one.z.q == 5, "they are stored unchanged, too")
    local set = coll:compile("update_one", {_id = arg(1)},
       {["$set"] = {v = arg(2)}}, {upsert = true})
    local r = set:execute(7001, "new")
    is(r.matched .. "/" .. r.modified .. "/" .. r.upserted, "1/1/0",
-      "update_one()")
-   is(set:execute(7003, "new").upserted_id, 7003, "upsert")
+      "compiled update_one()")
+   is(set:execute(7003, "new").upserted_id, 7003, "its upsert")
    is(coll:compile("delete_one", {_id = arg(1)}):execute(7003).deleted, 1,
-      "delete_one()")
+      "compiled delete_one()")
    is(coll:compile("count", {_id = {["$gt"] = arg(1)}}):execute(7000), 2,
-      "count()")
+      "compiled count()")
    is(coll:compile("distinct", "v", {_id = arg(1)}):execute(7001)[1], "new",
-      "distinct()")
+      "compiled distinct()")
    is(coll:compile("aggregate", {{["$match"] = {_id = arg(1)}}}):execute(7001)
-      :next().v, "new", "aggregate()")
+      :next().v, "new", "compiled aggregate()")
    is(coll:compile("find_one_and_delete", {_id = arg(1)}):execute(7001).v,
-      "new", "find_one_and_delete()")
+      "new", "compiled find_one_and_delete()")
    is(db:compile(doc("find", coll.name, "filter", {_id = arg(1)}), "any")
       :execute(7002):next().v, 5, "db:compile()")
    is(db:compile('{"find": "' .. coll.name .. '", "filter": {"_id": ' ..
-      '{"$arg": 1}}}'):execute(7002):next().v, 5, "of JSON")
+      '{"$arg": 1}}}'):execute(7002):next().v, 5, "db:compile() with JSON")
    coll:delete_many({_id = {["$gt"] = 7000}})
    raises(function() point:execute(print) end, "unsupported value",
       "a function as a value")
    raises(function()
       coll:compile("find", {_id = arg(1, "int32")}):execute("x")
-   end, "int32", "a value of another type")
+   end, "int32", "a value of the wrong type")
    raises(function() coll:compile("find_one", {_id = arg(2)}):execute(1) end,
-      "2 values are needed, not 1", "values that are not given")
-   is(coll:compile("count", {_id = arg(1)}):execute(nil), 0, "nil is a value")
+      "2 values are needed, not 1", "a missing value")
+   is(coll:compile("count", {_id = arg(1)}):execute(nil), 0,
+      "nil counts as a value")
    raises(function() coll:compile("nosuch") end,
       "compile%(%) knows no method nosuch", "no such method")
    raises(function() coll:find({_id = arg(1)}) end,
-      "a placeholder outside of a compiled command", "not compiled")
-   is(point:execute(3):next().c, "many3", "it goes on")
+      "a placeholder outside of a compiled command",
+      "a placeholder outside a compiled command")
+   is(point:execute(3):next().c, "many3", "a command can be used after errors")
    collectgarbage()
-   is(point:execute(4):next().c, "many4", "after a collection")
+   is(point:execute(4):next().c, "many4", "and after a garbage collection")
 end
 
 -- Errors, transactions --------------------------------------------------------
@@ -439,12 +461,12 @@ local function errors()
       "the hook makes an error restartable")
    is(err.errcode, sysbench.error.RESTART_EVENT, "errcode")
    is(err.sql_errno, 11000, "sql_errno")
-   like(err.query, '"?insert', "query has the command")
+   like(err.query, '"?insert', "query contains the command")
    ok(seen == err and err.connection == db.con, "connection")
    sysbench.hooks.sql_error_ignorable = nil
    local _, text = pcall(function() coll:insert_one({_id = 1}) end)
-   like(text, "documents_api.lua:%d+: ", "the line of the script")
-   like(text, "api_docs", "the command in the message")
+   like(text, "documents_api.lua:%d+: ", "the message contains the line")
+   like(text, "api_docs", "and the command")
 end
 
 local function transactions()
@@ -464,11 +486,11 @@ local function transactions()
          coll:insert_one({_id = 7001})
          error("mine")
       end)
-      is(coll:find_one({_id = 7001}), nil, "is undone by an error")
+      is(coll:find_one({_id = 7001}), nil, "an error aborts transaction()")
    end)
 end
 
--- What dies in any order must not take others with it.
+-- Objects may be collected in any order.
 local function lifetimes()
    local function make()
       local other = mongodb.connect()
@@ -480,14 +502,16 @@ local function lifetimes()
    for _ = 1, 5 do
       local st = make()
       collectgarbage()
-      is(st:execute(1)._id, 1, "a statement keeps its connection")
+      is(st:execute(1)._id, 1, "a compiled command keeps its connection")
    end
    collectgarbage()
    collectgarbage()
    local st, b = make()
    st.db:disconnect()
-   raises(function() st:execute(1) end, "closed", "a closed connection")
-   raises(function() b:execute() end, "closed", "its bulk")
+   raises(function() st:execute(1) end, "closed",
+      "a compiled command of a closed connection")
+   raises(function() b:execute() end, "closed",
+      "a bulk of a closed connection")
    collectgarbage()
 end
 
@@ -503,7 +527,7 @@ function event()
          body()
       end
       is(sorted(coll:find({_id = {["$lt"] = 4}}):all()), "1,2,3",
-         "nothing else was touched")
+         "other documents are unchanged")
       coll:drop()
       db:disconnect()
    end)

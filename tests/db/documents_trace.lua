@@ -1,15 +1,16 @@
 -- SPDX-License-Identifier: GPL-2.0-or-later
 --
--- Finds by _id, and says what the compiler made of it: "traces", how many, how
--- many were aborted, how many end at a function that cannot be compiled, why.
+-- Finds documents by _id and prints what LuaJIT's compiler did: "traces", the
+-- number compiled, the number aborted, the number that end at a function that
+-- cannot be compiled, and the reasons.
 
 local made, aborted, stitched, why = 0, 0, 0, ""
 local util = require("jit.util")
 local known, vmdef = pcall(require, "jit.vmdef")
 
--- What cannot be compiled, or was tried too often. Other ends of a recording
--- are chance: which of several places gets hot first, or a C function that is
--- met there before it was ever called; the next trace takes them in.
+-- The code cannot be compiled, or was tried too often. Other reasons to abort
+-- a trace depend on chance: which of several places becomes hot first, or
+-- whether a C function was called before. The next trace includes these.
 local function hopeless(text)
    return text:find("NYI") or text:find("blacklisted")
 end

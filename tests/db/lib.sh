@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 #
-# TAP and a few questions about sysbench, for the tests in this folder.
+# TAP output and helpers for the tests in this folder.
 # shellcheck shell=sh
 
 : "${SB_SRCDIR:=$(cd "$(dirname "$0")/../.." && pwd)}"
@@ -14,7 +14,7 @@ cd "$TMPDIR" || exit 1
 count=0
 failed=0
 
-# ok status what: one TAP line; what went wrong is in the file out.
+# ok status what: prints a TAP line; after a failure also the file out.
 ok() {
     count=$((count + 1))
     if [ "$1" = 0 ]; then
@@ -47,12 +47,12 @@ finish() {
     exit
 }
 
-# sb args...: runs sysbench; its output is in the file out, messages too.
+# sb args...: runs sysbench; its stdout and stderr go to the file out.
 sb() {
     "$SYSBENCH" "$@" >out 2>&1
 }
 
-# sb_ok what args...: the same as a test that it succeeds.
+# sb_ok what args...: runs sysbench and tests that it succeeds.
 sb_ok() {
     what=$1
     shift
@@ -60,7 +60,8 @@ sb_ok() {
     ok $? "$what"
 }
 
-# sb_fails what pattern args...: fails, and says what matches.
+# sb_fails what pattern args...: tests that sysbench fails and that its output
+# matches the pattern.
 sb_fails() {
     what=$1 pattern=$2
     shift 2
@@ -73,14 +74,14 @@ sb_fails() {
     fi
 }
 
-# said pattern what
+# said pattern what: tests that the output in the file out matches the pattern.
 said() {
     grep -q -- "$1" out
     ok $? "$2"
 }
 
-# counted name: a number of the report in out: read, write, other, total,
-# transactions, errors.
+# counted name: prints a number of the report in the file out: read, write,
+# other, total, transactions, errors.
 counted() {
     case $1 in
     read | write | other | total)
@@ -90,7 +91,7 @@ counted() {
     esac | head -n 1
 }
 
-# counts: "transactions read/write/other errors" of the report in out
+# counts: prints "transactions read/write/other errors" of the report in out.
 counts() {
     echo "$(counted transactions) $(counted read)/$(counted write)/$(
         counted other) $(counted errors)"
@@ -101,14 +102,14 @@ have_sqlite() {
     grep -qi sqlite drivers && command -v sqlite3 >/dev/null
 }
 
-# need_sqlite: ends the test file without it.
+# need_sqlite: skips the whole test file if SQLite is not available.
 need_sqlite() {
     have_sqlite && return
     echo "1..0 # SKIP no sqlite driver or no sqlite3 command"
     exit 0
 }
 
-# sql file query: asks with the sqlite3 command.
+# sql file query: executes it with the sqlite3 command.
 sql() {
     sqlite3 "$1" "$2"
 }

@@ -1,7 +1,6 @@
 -- SPDX-License-Identifier: GPL-2.0-or-later
 --
--- sysbench.sql on a server that speaks MongoDB's protocol; test_mongodb runs
--- it.
+-- sysbench.sql on a server with MongoDB's protocol; test_mongodb runs it.
 
 local tap = dofile(os.getenv("SB_SRCDIR") .. "/tests/spec/lib/tap.lua")
 local is, ok, like, raises = tap.is, tap.ok, tap.like, tap.raises
@@ -35,15 +34,15 @@ end
 local function writes()
    is(con:query('{"insert": "w", "documents": [{"_id": 1, "a": "x"}]}'), nil,
       "an insert has no rows")
-   is(ask('{"find": "w"}'), "1|x", "what was inserted")
+   is(ask('{"find": "w"}'), "1|x", "find returns the inserted document")
    raises(function()
       con:query('{"insert": "w", "documents": [{"_id": 1}]}')
-   end, "11000", "the same key again")
+   end, "11000", "a duplicate key")
    raises(function()
       con:query('{"insert": "w", "ordered": false, "documents": ' ..
          '[{"_id": 1}, {"_id": 2}, {"_id": 1}]}')
-   end, "1 further statement", "two errors of one command")
-   is(ask('{"count": "w"}'), "2", "what is between them was done")
+   end, "1 further statement", "one command with two errors")
+   is(ask('{"count": "w"}'), "2", "the document between them is inserted")
    con:query('{"update": "w", "updates": [{"q": {"_id": 1}, ' ..
       '"u": {"$set": {"a": "y"}}}]}')
    con:query('{"findAndModify": "w", "query": {"_id": 2}, ' ..
@@ -64,13 +63,13 @@ local function cells()
       '1|text|7|9007199254740993|0.1|true|NULL|{ "x" : [ 1, "}" ] }|' ..
       '[ { "z" : 2 } ]|1970-01-01 00:00:01.500|0123456789abcdef01234567\n' ..
       "2|second|NULL|NULL|3|NULL|NULL|NULL|NULL|NULL|NULL",
-      "values of every kind; fields of the first document are the columns")
+      "values of every type; the columns are the fields of the first document")
    local rs = con:query('{"find": "c", "filter": {"_id": 7}}')
    is(rs.nrows .. " " .. rs.nfields, "0 0", "no documents")
    is(con:query_row('{"find": "c", "filter": {"_id": 2}, ' ..
       '"projection": {"s": 1}}'), "2", "query_row")
    is(select(2, con:query_row('{"find": "c", "filter": {"_id": 2}, ' ..
-      '"projection": {"s": 1}}')), "second", "and its second column")
+      '"projection": {"s": 1}}')), "second", "query_row, second column")
 end
 
 local function cursors()
@@ -102,12 +101,13 @@ local function errors()
    raises(function() con:query("SELECT 1") end, "JSON documents, not SQL",
       "SQL")
    raises(function() con:query('{"find": ') end, "not a JSON document",
-      "half a document")
+      "an incomplete document")
    raises(function() con:query("{}") end, "whose first field is its name",
-      "no command")
+      "an empty document")
    raises(function() con:query('{"nosuchcommand": 1}') end, "nosuchcommand",
       "an unknown command")
-   is(ask('{"count": "many", "$db": "sb_nosuch"}'), "0", "another database")
+   is(ask('{"count": "many", "$db": "sb_nosuch"}'), "0",
+      "a command on another database")
    like(con:server_info(), "^%a+ [%d.]+", "server_info")
 end
 
@@ -119,17 +119,17 @@ local function loading()
       if i == 2 then ld:null() else ld:text("row " .. i) end
    end
    ld:close()
-   is(ask('{"count": "loaded"}'), "2500", "a loader")
+   is(ask('{"count": "loaded"}'), "2500", "the rows of a load")
    is(ask('{"find": "loaded", "filter": {"_id": {"$in": [1, 2, 2500]}}, ' ..
       '"sort": {"_id": 1}}'),
       "1|5000000000|row 1\n2|2|NULL\n2500|2500|row 2500",
-      "what it loaded")
+      "their values")
    is(ask('{"count": "loaded", "query": {"k": {"$type": "int"}}}') .. " " ..
       ask('{"count": "loaded", "query": {"k": {"$type": "long"}}}'),
-      "2499 1", "numbers are as small as they can be")
+      "2499 1", "integers have the smallest possible type")
    ld = con:load("loaded", "_id")
    ld:int(1)
-   raises(function() ld:close() end, "11000", "a key that is there")
+   raises(function() ld:close() end, "11000", "a load with a duplicate key")
 end
 
 function event()

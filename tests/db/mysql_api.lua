@@ -56,7 +56,8 @@ local columns = {
    {"BIT(12)", "b'101010101010'"},
 }
 
--- Text and prepared statements go by two protocols; rows are the same.
+-- Text queries and prepared statements use different protocols; their rows must
+-- be equal.
 local function types()
    for _, column in ipairs(columns) do
       con:query("CREATE TABLE types (id INT PRIMARY KEY, v " .. column[1] ..
@@ -69,14 +70,15 @@ local function types()
       local sql = "SELECT v, id FROM types ORDER BY id"
       local text = dump(con:query(sql))
       local stmt = con:prepare(sql)
-      is(dump(stmt:execute()), text, "same text: " .. column[1])
-      is(dump(stmt:execute()), text, "and again: " .. column[1])
+      is(dump(stmt:execute()), text, "prepared as text: " .. column[1])
+      is(dump(stmt:execute()), text, "executed again: " .. column[1])
       stmt:close()
       con:query("DROP TABLE types")
    end
 end
 
--- What the driver reads by itself and what the client library does.
+-- Compares the values that the driver reads itself with those that the client
+-- library reads.
 local function both_ways()
    local lib = sysbench.sql.driver():connect{bypass_library = "off"}
    local expressions = {"NOW() > 1, 1/3, 1e0/3, -1.5e0, 0e0, PI()",
@@ -109,7 +111,7 @@ local function both_ways()
    lib:disconnect()
 end
 
--- Random doubles, and those around powers of two and of ten.
+-- Random doubles, and doubles near powers of two and of ten.
 local function numbers()
    local sql = "SELECT ? + 0e0"
    local own = con:prepare(sql)
@@ -135,7 +137,7 @@ local function numbers()
          print(("# %.17g: %s, as a text %s"):format(d, got, want))
       end
    end
-   is(wrong, 0, "doubles as the server prints them")
+   is(wrong, 0, "doubles are printed as by the server")
 end
 
 -- Packets end at 16 MB.
@@ -153,10 +155,10 @@ local function long_packets()
       s:set(x:sub(1, len))
       local row = stmt:execute():fetch_row()
       ok(row[1] == x:sub(1, len) and row[2] == "3" and row[3] == "end",
-         len .. " bytes there and back")
+         len .. " bytes are sent and returned")
    end
-   -- So many bytes less than one or two full packets: where the command, or
-   -- the row, fills them.
+   -- The number of bytes by which a text is shorter than one or two full
+   -- packets: those with which the command or the row fills a packet exactly.
    local wrong = 0
    for _, size in ipairs{{0xffffff, -1, 0, 13, 14, 15, 18, 19, 20, 21, 24},
       {2 * 0xffffff, 19, 23, 25}} do
@@ -169,14 +171,15 @@ local function long_packets()
          end
       end
    end
-   is(wrong, 0, "texts of 16 and 32 MB, to the byte")
-   is(con:query_row("SELECT 4"), "4", "and the connection can be used")
+   is(wrong, 0, "texts near 16 and 32 MB")
+   is(con:query_row("SELECT 4"), "4", "the connection can be used afterwards")
    -- Rows of one packet and of two, then a short one.
    local sql = "SELECT REPEAT('s', 17000000), 1 UNION ALL " ..
       "SELECT REPEAT('r', 16777209), 2 UNION ALL SELECT 't', 3"
    local text = dump(con:query(sql))
-   ok(#text > 3e7, "long rows as texts")
-   ok(dump(con:prepare(sql):execute()) == text, "the same of a statement")
+   ok(#text > 3e7, "long rows of a text query")
+   ok(dump(con:prepare(sql):execute()) == text,
+      "the same rows of a prepared statement")
 end
 
 local function parameters()
@@ -212,44 +215,49 @@ local function parameters()
       "NULL|0.1|" .. ("x"):rep(30) .. "|0001FF275C0A|" ..
       "2026-01-31 23:59:59.123456|3000000\n" ..
       "7|0.1||0001FF275C0A|2026-01-31 23:59:59.123456|0",
-      "values of all types, and NULLs, arrive")
+      "values of all types and NULLs are stored unchanged")
    local long = con:prepare("SELECT s FROM p WHERE id = 3")
-   is(#long:execute():fetch_row()[1], 3000000, "a long text comes back")
-   is(#long:execute():fetch_row()[1], 3000000, "and again")
+   is(#long:execute():fetch_row()[1], 3000000, "a long text is read")
+   is(#long:execute():fetch_row()[1], 3000000, "and read again")
    -- One connection, two statements in turn.
    local other = con:prepare("SELECT id, i FROM p WHERE id = 2")
-   is(other:execute():fetch_row()[2], "-9007199254740992", "a statement")
-   is(#long:execute():fetch_row()[1], 3000000, "between two of another")
+   is(other:execute():fetch_row()[2], "-9007199254740992",
+      "another statement on the connection")
+   is(#long:execute():fetch_row()[1], 3000000, "the first statement again")
    is(other:execute():column(2), "i", "column() of a prepared statement")
    is(other:execute():column(3), nil, "no such column")
    long:close()
-   is(other:execute():fetch_row()[1], "2", "after another was closed")
+   is(other:execute():fetch_row()[1], "2",
+      "a statement after another was closed")
 end
 
 local function results()
-   is(con:query("SELECT 1 AS one"):column(1), "one", "column() of a text")
+   is(con:query("SELECT 1 AS one"):column(1), "one",
+      "column() of a text query")
    local rs = con:query("SELECT 1; UPDATE p SET i = 9 WHERE id = 1; " ..
       "SELECT 2, 3")
    is(rs:fetch_row()[1], "1", "the first of several results")
-   ok(con:more_results(), "there are more")
-   is(con:next_result(), nil, "a change has no rows")
-   is(con:affected(), 1, "but says how many it changed")
+   ok(con:more_results(), "more_results() is true")
+   is(con:next_result(), nil, "an UPDATE has no rows")
+   is(con:affected(), 1, "but affected() counts its changes")
    rs = con:next_result()
-   is(rs.nfields, 2, "the last has two columns")
-   is(rs:fetch_row()[2], "3", "its row")
-   ok(not con:more_results(), "no more")
+   is(rs.nfields, 2, "the last result has two columns")
+   is(rs:fetch_row()[2], "3", "and its own row")
+   ok(not con:more_results(), "more_results() is false after the last")
    con:query("SELECT 1; SELECT 2; SELECT 3")
-   is(con:query_row("SELECT 4"), "4", "results nobody wanted are passed over")
+   is(con:query_row("SELECT 4"), "4", "unread results are discarded")
    con:query("SELECT 1; SELECT nosuch; SELECT 2")
    raises(function() con:next_result() end, "nosuch",
       "a statement in the middle fails")
-   is(con:query_row("SELECT 5"), "5", "the connection can be used then")
-   is(con:query_row("SELECT NULL, 'x'"), nil, "NULL comes as nil")
-   is(con:query("DO 0"), nil, "no result")
-   is(con:affected(), 0, "nothing affected")
+   is(con:query_row("SELECT 5"), "5",
+      "the connection can be used after that")
+   is(con:query_row("SELECT NULL, 'x'"), nil, "NULL is nil")
+   is(con:query("DO 0"), nil, "a statement without result")
+   is(con:affected(), 0, "affected() of it")
    con:query("SELECT * FROM p WHERE id = 2")
-   is(con:query("UPDATE p SET i = i WHERE id = 2"), nil, "nothing changed")
-   is(con:affected(), 0, "is not a change")
+   is(con:query("UPDATE p SET i = i WHERE id = 2"), nil,
+      "an UPDATE that changes nothing")
+   is(con:affected(), 0, "affected() of that")
 end
 
 local function procedures()
@@ -257,7 +265,7 @@ local function procedures()
       "BEGIN SELECT a, b; SELECT a + b AS total, a - b, 'x'; END")
    local rs = con:query("CALL twice(1, 2)")
    is(dump(rs), "1|2", "CALL: first result")
-   is(dump(con:next_result()), "3|-1|x", "CALL: second")
+   is(dump(con:next_result()), "3|-1|x", "CALL: second result")
    local stmt = con:prepare("CALL twice(?, ?)")
    local a, b = stmt:bind_create(t.INT), stmt:bind_create(t.INT)
    stmt:bind_param(a, b)
@@ -266,36 +274,39 @@ local function procedures()
       b:set(5)
       is(dump(stmt:execute()), n .. "|5", "prepared CALL: first result")
       rs = stmt:next_result()
-      is(rs:column(1), "total", "prepared CALL: second: name")
+      is(rs:column(1), "total", "prepared CALL: second result: name")
       is(dump(rs), (n + 5) .. "|" .. (n - 5) .. "|x",
-         "prepared CALL: second: row")
+         "prepared CALL: second result: row")
    end
    stmt:execute()
-   is(con:query_row("SELECT 6"), "6", "a CALL nobody looked at")
+   is(con:query_row("SELECT 6"), "6", "unread results of a CALL are discarded")
    con:query("DROP PROCEDURE twice")
 end
 
 local function quoting()
    local odd = "it's \\ \" \n \r \0 \26 äöü %_"
-   is(con:query_row("SELECT " .. con:quote(odd)), odd, "quote()")
+   is(con:query_row("SELECT " .. con:quote(odd)), odd,
+      "quote() of special characters")
    local long = ("'\\"):rep(5000)
-   is(con:query_row("SELECT " .. con:quote(long)), long, "quote(), long")
+   is(con:query_row("SELECT " .. con:quote(long)), long,
+      "quote() of a long text")
    con:query("SET sql_mode = CONCAT(@@sql_mode, ',NO_BACKSLASH_ESCAPES')")
    is(con:query_row("SELECT " .. con:quote("it's \\ x")), "it's \\ x",
       "quote() without backslash escapes")
-   is(#con:query_row("SELECT " .. con:quote(long)), #long, "a long one")
+   is(#con:query_row("SELECT " .. con:quote(long)), #long,
+      "quote() of a long text without backslash escapes")
    con:reconnect()
 end
 
 local function errors()
    raises(function() con:query("SELECT * FROM nosuch") end,
-      "prepare' command", "a table that is not there")
-   is(con.sql_errno, 1146, "number of the error")
-   is(ffi.string(con.sql_state), "42S02", "its state")
-   raises(function() con:query("SELEC 1") end, "syntax", "a wrong statement")
+      "prepare' command", "a table that does not exist")
+   is(con.sql_errno, 1146, "sql_errno")
+   is(ffi.string(con.sql_state), "42S02", "sql_state")
+   raises(function() con:query("SELEC 1") end, "syntax", "a syntax error")
    local stmt = con:prepare("SELECT nosuch")
-   raises(function() stmt:execute() end, "nosuch", "a wrong prepared one")
-   is(con:query_row("SELECT 1"), "1", "the connection lives on")
+   raises(function() stmt:execute() end, "nosuch", "an error when preparing")
+   is(con:query_row("SELECT 1"), "1", "the connection can be used after errors")
    con:query("BEGIN")
    con:query("INSERT INTO p (i) VALUES (77)")
    con:reset()
@@ -305,30 +316,31 @@ local function errors()
    local n = kept:bind_create(t.INT)
    kept:bind_param(n)
    n:set(1)
-   is(kept:execute():fetch_row()[1], "2", "a statement")
+   is(kept:execute():fetch_row()[1], "2", "a prepared statement")
    con:reconnect()
    n:set(2)
-   is(kept:execute():fetch_row()[1], "3", "lives through a reconnect")
+   is(kept:execute():fetch_row()[1], "3",
+      "the statement can be used after a reconnect")
    con:query("CREATE TABLE changed (a INT)")
    con:query("INSERT INTO changed VALUES (1)")
    local by_driver = sysbench.opt.mysql_bypass_library ~= false
    local all = con:prepare("SELECT * FROM changed")
-   is(dump(all:execute()), "1", "a table")
+   is(dump(all:execute()), "1", "SELECT * by a prepared statement")
    con:query("ALTER TABLE changed ADD b VARCHAR(9) DEFAULT 'new'")
-   is(dump(all:execute()), "1|new", "that changes under a statement")
-   is(all:execute():column(2), "b", "it has another column")
+   is(dump(all:execute()), "1|new", "SELECT * after a column was added")
+   is(all:execute():column(2), "b", "the name of the new column")
    con:query("UPDATE changed SET b = NULL")
    con:query("ALTER TABLE changed MODIFY a DOUBLE, CHANGE b c DATE")
    con:query("UPDATE changed SET a = 0.5, c = '2024-02-29'")
    for i = 1, 2 do
       local rs = all:execute()
-      is(dump(rs), "0.5|2024-02-29", "other types, execution " .. i)
-      if by_driver then -- the library remembers those it knew
-         is(rs:column(2), "c", "and names")
+      is(dump(rs), "0.5|2024-02-29", "changed types, execution " .. i)
+      if by_driver then -- the library keeps the old names
+         is(rs:column(2), "c", "changed names, execution " .. i)
       end
    end
    con:query("UPDATE changed SET a = NULL, c = NULL")
-   is(dump(all:execute()), "NULL|NULL", "and NULLs")
+   is(dump(all:execute()), "NULL|NULL", "NULLs in changed columns")
    con:query("DROP TABLE changed")
 end
 
@@ -338,25 +350,26 @@ local function pipeline()
    con:query("INSERT INTO p (i) VALUES (55), (56) -- two")
    con:query("SELECT i FROM p WHERE i IN (55, 56) ORDER BY i ; ")
    is(con:pipeline_send(), 3, "a pipeline of three")
-   is(con:pipeline_next():fetch_row()[1], "1", "its first answer")
-   is(con:pipeline_next(), nil, "its second has no rows")
-   is(con:affected(), 2, "but two changes")
-   is(dump(con:pipeline_next()), "55\n56", "its third")
-   is(con:query_row("SELECT 7"), "7", "then other calls")
+   is(con:pipeline_next():fetch_row()[1], "1", "its first result")
+   is(con:pipeline_next(), nil, "its second result has no rows")
+   is(con:affected(), 2, "but affected() counts two rows")
+   is(dump(con:pipeline_next()), "55\n56", "its third result")
+   is(con:query_row("SELECT 7"), "7", "a query after a pipeline")
    raises(function()
       con:pipeline(function()
          con:query("DELETE FROM p WHERE i = 55")
          con:query("SELECT nosuch")
          con:query("DELETE FROM p WHERE i = 56")
       end)
-   end, "nosuch", "a pipeline with an error in it")
+   end, "nosuch", "a pipeline with an error")
    is(con:query_row("SELECT COUNT(*) FROM p WHERE i IN (55, 56)"), "1",
-      "what comes after the error is not executed")
+      "statements after the error are not executed")
    con:pipeline_begin()
    con:query("SELECT 1")
    con:query("SELECT 2")
    con:pipeline_send()
-   is(con:query_row("SELECT 8"), "8", "answers that nobody wants")
+   is(con:query_row("SELECT 8"), "8",
+      "unread results of a pipeline are discarded")
    local stmt = con:prepare("SELECT ? + 1, ?")
    local n, s = stmt:bind_create(t.INT), stmt:bind_create(t.VARCHAR, 20)
    stmt:bind_param(n, s)
@@ -369,7 +382,7 @@ local function pipeline()
    con:pipeline_send()
    con:pipeline_next()
    con:pipeline_next()
-   is(dump(con:pipeline_next()), "4|it's", "prepared statements in it")
+   is(dump(con:pipeline_next()), "4|it's", "prepared statements in a pipeline")
 end
 
 local function loading()
@@ -397,11 +410,11 @@ local function loading()
    is(con:query_row("SELECT COUNT(*) FROM l WHERE s IS NULL"), "2500",
       "load: NULLs")
    local _, s, b, d = con:query_row("SELECT id, s, b, d FROM l WHERE id = 1000")
-   is(s, odd, "load: what needs escaping")
+   is(s, odd, "load: characters that need escaping")
    is(b, all, "load: every byte")
    is(tonumber(d), 1000 / 3, "load: doubles are exact")
    is(con:query_row("SELECT @@unique_checks + @@foreign_key_checks"), "2",
-      "load: checks are on again")
+      "load: unique and foreign key checks are restored")
    local rows = con:query_row("SELECT COUNT(*) FROM l")
    raises(function()
       local again = con:load("l", "id,s")
@@ -410,28 +423,32 @@ local function loading()
       again:int(1000)
       again:text("twice")
       again:close()
-   end, "[Dd]uplicate", "load: a key that is there already")
-   is(con:query_row("SELECT COUNT(*) FROM l"), rows, "and nothing of it stays")
+   end, "[Dd]uplicate", "load: a duplicate key")
+   is(con:query_row("SELECT COUNT(*) FROM l"), rows,
+      "load: a duplicate key undoes the load")
    raises(function()
       local long = con:load("l", "id,s")
       long:int(100001)
       long:text(("x"):rep(101))
       long:close()
-   end, "truncated", "load: a value too long")
-   is(con:query_row("SELECT COUNT(*) FROM l"), rows, "nothing of that, either")
+   end, "truncated", "load: a value that is too long")
+   is(con:query_row("SELECT COUNT(*) FROM l"), rows,
+      "load: a value that is too long undoes the load")
    local given_up = con:load("l", "id,s")
    for i = 200001, 210000 do
       given_up:int(i)
       given_up:text("x")
    end
    given_up:close(false)
-   is(con:query_row("SELECT COUNT(*) FROM l"), rows, "load: given up")
+   is(con:query_row("SELECT COUNT(*) FROM l"), rows,
+      "load: close(false) undoes the load")
    raises(function()
       local none = con:load("nosuch", "id")
       none:int(1)
       none:close()
-   end, "nosuch", "load: no such table")
-   is(con:query_row("SELECT 9"), "9", "load: the connection lives on")
+   end, "nosuch", "load: a table that does not exist")
+   is(con:query_row("SELECT 9"), "9",
+      "load: the connection can be used after errors")
 end
 
 function event()

@@ -1,18 +1,18 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 #
-# The same tests on SQLite, MariaDB and PostgreSQL; to be sourced after lib.sh.
-# Servers are those of SB_SERVERS_DIR when it is set, else this test's own,
-# which end with it.
+# Runs the same tests on SQLite, MariaDB and PostgreSQL; source it after lib.sh.
+# If SB_SERVERS_DIR is set, its servers are used. Otherwise the test starts its
+# own, and stops them when it ends.
 # shellcheck shell=sh disable=SC2086,SC2034,SC2153
 
 export TMPDIR
-# Some minutes and a network are not a test's to spend.
+# Fetching takes minutes and needs a network.
 export SB_SERVERS_FETCH=no
-# Nor is waiting for servers of names that do not answer.
+# Do not wait long for name servers that do not answer.
 export RES_OPTIONS='timeout:1 attempts:1'
 started='' own=''
 if [ -z "${SB_SERVERS_DIR:-}" ]; then
-    # The users that servers run as cannot reach TMPDIR.
+    # The users that servers run as have no access to TMPDIR.
     own=$(mktemp -d /tmp/sb-servers.XXXXXX) && chmod 711 "$own" || exit 1
     export SB_SERVERS_DIR="$own"
 fi
@@ -28,15 +28,16 @@ stop_servers() {
     esac
 }
 trap stop_servers EXIT
-# Not every shell leaves by the one above when it is ended from outside.
+# Not every shell executes the EXIT trap when a signal ends it.
 trap 'exit 130' INT TERM
 
 has_driver() {
     [ -e "$SB_BUILDDIR/src/drivers/.libs/$1.so" ]
 }
 
-# start_server what driver: sets what its env tells, and db, the name of a
-# database of this test's own; status 1 after a skip.
+# start_server what driver: starts a server, sets the variables that
+# tests/servers/env prints, and db, the name of a database for this test.
+# Returns 1 after a skip.
 start_server() {
     if ! has_driver "$2"; then
         skip "$1" "no $2 driver"
@@ -57,8 +58,8 @@ start_server() {
     db=sb_$(basename "$0")_$$
 }
 
-# use_server what driver: makes that database. Sets db_options and what ask()
-# needs.
+# use_server what driver: starts the server and creates the database. Sets
+# db_options and the client that ask() uses.
 use_server() {
     start_server "$1" "$2" || return
     echo "CREATE DATABASE $db" | $ADMIN >/dev/null
@@ -84,12 +85,12 @@ use_sqlite() {
     fi
     rm -f sb.sqlite sb.sqlite-*
     db_options="--db-driver=sqlite --sqlite-db=sb.sqlite"
-    # For threads that share it, however slow the machine.
+    # Threads share the file, and the machine may be slow.
     db_options="$db_options --sqlite-busy-timeout=600"
     client="sqlite3 sb.sqlite"
 }
 
-# use_mongo kind: likewise, a server that speaks MongoDB's protocol.
+# use_mongo kind: the same for a server with MongoDB's protocol.
 use_mongo() {
     start_server "$1" mongodb || return
     db_options="--mongo-url=$URL --mongo-database-name=$db"
@@ -105,20 +106,22 @@ LUA
     "$SYSBENCH" $db_options --events=1 leave.lua run >/dev/null
 }
 
-# ask sql: what the database's own client answers; columns are separated by |.
+# ask sql: executes it with the database's own client and prints the rows;
+# columns are separated by |.
 ask() {
     echo "$1;" | $client | tr '\t' '|'
 }
 
-# quiet database: until nobody but us is connected to the database of use_server:
-# of a client that was killed the server may still be at the last statement.
+# quiet database: waits until no other client is connected to the database of
+# use_server. The server may still execute the last statement of a client that
+# was killed.
 quiet() {
     case $1 in
     mariadb) who="SELECT COUNT(*) FROM information_schema.processlist
         WHERE db = '$db' AND id <> CONNECTION_ID()" ;;
     pgsql) who="SELECT COUNT(*) FROM pg_stat_activity
         WHERE datname = '$db' AND pid <> pg_backend_pid()" ;;
-    *) return ;; # in the client
+    *) return ;; # SQLite runs in the client
     esac
     for _ in $(seq 600); do
         [ "$(ask "$who")" != 0 ] || return
@@ -126,8 +129,8 @@ quiet() {
     done
 }
 
-# on_each_database function: calls it with the name of each; it finds
-# db_options and ask().
+# on_each_database function: calls it with the name of each database, with
+# db_options and ask() set for that database.
 on_each_database() {
     use_sqlite && "$1" sqlite
     use_server mariadb mysql && "$1" mariadb && leave_server

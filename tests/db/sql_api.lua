@@ -1,8 +1,8 @@
 -- SPDX-License-Identifier: GPL-2.0-or-later
 --
--- The SQL API on a server, as a workload that prints TAP: what every driver of
--- a server must do alike. tests/db/test_sql_api runs it with the options to
--- connect. What differs is in `dialects`.
+-- The SQL API on a server, as a workload that prints TAP: behaviour that all
+-- drivers of servers have in common. tests/db/test_sql_api runs it with the
+-- options to connect. `dialects` contains the differences.
 
 local tap = dofile(os.getenv("SB_SRCDIR") .. "/tests/spec/lib/tap.lua")
 local is, ok, like, raises = tap.is, tap.ok, tap.like, tap.raises
@@ -57,7 +57,7 @@ local function queries()
       "(2, NULL, ''), (3, -30, NULL)"), nil, "an INSERT has no result")
    is(con:affected(), 3, "affected()")
    con:query("UPDATE api_t SET n = 5 WHERE id > 99")
-   is(con:affected(), 0, "affected() by nothing")
+   is(con:affected(), 0, "affected() of an UPDATE without a match")
    local rs = con:query("SELECT id, n AS number, v FROM api_t ORDER BY id")
    is(rs.nrows, 3, "nrows")
    is(rs.nfields, 3, "nfields")
@@ -67,16 +67,16 @@ local function queries()
    is(row[1] .. row[2] .. row[3], "110a", "a row")
    row = rs:fetch_row()
    is(row[2], nil, "NULL is nil")
-   is(row[3], "", "an empty text is none")
+   is(row[3], "", "an empty text is not NULL")
    row = rs:fetch_row()
    is(row[2], "-30", "a negative number")
    is(row[3], nil, "NULL at the end")
    is(rs:fetch_row(), nil, "nil after the last row")
    rs:free()
    rs = con:query("SELECT id FROM api_t WHERE id = 99")
-   is(rs.nrows, 0, "a result without rows is one")
-   is(rs:fetch_row(), nil, "no row in it")
-   is(#one("SELECT repeat('x', 100000)"), 100000, "a long cell")
+   is(rs.nrows, 0, "a result without rows")
+   is(rs:fetch_row(), nil, "fetch_row() of it")
+   is(#one("SELECT repeat('x', 100000)"), 100000, "a long value")
    con:query("DELETE FROM api_t")
 end
 
@@ -84,19 +84,19 @@ local function several()
    local rs = con:query("SELECT 1 AS a; SELECT 2 AS b, 3 AS c; SELECT 4 AS e")
    is(rs:fetch_row()[1], "1", "the first of several results")
    rs = con:next_result()
-   is(rs.nfields, 2, "the second has its own columns")
-   is(rs:column(1), "b", "with their names")
-   is(table.concat(rs:fetch_row(), ","), "2,3", "and its row")
-   ok(con:more_results(), "there is a third")
-   is(con:next_result():fetch_row()[1], "4", "the third")
-   ok(not con:more_results(), "no fourth")
+   is(rs.nfields, 2, "the second result has its own columns")
+   is(rs:column(1), "b", "with their own names")
+   is(table.concat(rs:fetch_row(), ","), "2,3", "and its own row")
+   ok(con:more_results(), "more_results() is true before the third")
+   is(con:next_result():fetch_row()[1], "4", "the third result")
+   ok(not con:more_results(), "more_results() is false after it")
    con:query("SELECT 1; SELECT 2")
-   is(one("SELECT 5"), "5", "results nobody asked for are in nobody's way")
+   is(one("SELECT 5"), "5", "unread results are discarded")
    con:query("INSERT INTO api_t(id) VALUES (1); DELETE FROM api_t")
-   is(con:affected(), 1, "results without rows follow each other, too")
+   is(con:affected(), 1, "affected() of the first of two changes")
    con:next_result()
-   is(con:affected(), 1, "with their own numbers")
-   is(one("SELECT COUNT(*) FROM api_t"), "0", "all were executed")
+   is(con:affected(), 1, "affected() of the second")
+   is(one("SELECT COUNT(*) FROM api_t"), "0", "both were executed")
 end
 
 local function procedures()
@@ -111,7 +111,7 @@ local function procedures()
    stmt:execute()
    stmt:close()
    is(one("SELECT SUM(n) FROM api_c"), "23",
-      "a procedure, as text and prepared")
+      "CALL as text and prepared")
 end
 
 -- Prepared statements ---------------------------------------------------------
@@ -155,9 +155,9 @@ local function binding()
    prepare_insert(3000000)
    put(1, {s = -32768, n = 9223372036854775807LL, r = 0.1, v = "text",
       b = bytes, w = "2026-01-31 23:59:59.123456"})
-   is(cell("s", 1), "-32768", "a small number")
-   is(cell("n", 1), "9223372036854775807", "the greatest of 64 bits")
-   is(tonumber(cell("r", 1)), 0.1, "a double is the same")
+   is(cell("s", 1), "-32768", "the minimum of 16 bits")
+   is(cell("n", 1), "9223372036854775807", "the maximum of 64 bits")
+   is(tonumber(cell("r", 1)), 0.1, "a double is unchanged")
    is(cell("v", 1), "text", "a text")
    is(cell(d.hex, 1), (bytes:gsub(".", function(c)
       return ("%02x"):format(c:byte())
@@ -170,17 +170,18 @@ local function binding()
    end
    put(3, {s = 0, n = -9223372036854775807LL - 1, r = -1e300, v = "", b = "",
       w = "2000-01-01"})
-   is(cell("n", 3), "-9223372036854775808", "the least of 64 bits")
-   is(tonumber(cell("r", 3)), -1e300, "a great double")
+   is(cell("n", 3), "-9223372036854775808", "the minimum of 64 bits")
+   is(tonumber(cell("r", 3)), -1e300, "a large double")
    is(cell("v", 3), "", "an empty text is not NULL")
-   is(cell("length(b)", 3), "0", "nor is an empty blob")
+   is(cell("length(b)", 3), "0", "an empty blob is not NULL")
    put(4, {n = 1, v = nasty})
-   is(cell("v", 4), nasty, "nothing in a text is special")
+   is(cell("v", 4), nasty, "special characters in a text")
    local long = ("0123456789abcdef"):rep(150000)
    put(5, {v = long, b = long})
    is(cell("length(v)", 5), tostring(#long), "a text of megabytes")
-   ok(cell("v", 5) == long, "comes back whole")
-   is(cell("length(b)", 5), tostring(#long), "as a blob, too")
+   ok(cell("v", 5) == long, "is read completely")
+   is(cell("length(b)", 5), tostring(#long),
+      "a blob of megabytes")
    put(6, {v = "short"})
    is(cell("v", 6), "short", "a short text after a long one")
    insert:close()
@@ -194,13 +195,13 @@ local function fetching()
    from:set(1) to:set(4)
    local rs = stmt:execute()
    is(rs.nrows, 4, "rows of a prepared statement")
-   is(rs:column(2), "v", "its columns have names")
+   is(rs:column(2), "v", "column() of a prepared statement")
    is(table.concat(rs:fetch_row(), "|"), "1|text|9223372036854775807", "a row")
    local row = rs:fetch_row()
    ok(row[1] == "2" and row[2] == nil and row[3] == nil, "NULLs")
    rs:free()
    to:set(0)
-   is(stmt:execute().nrows, 0, "none between 1 and 0")
+   is(stmt:execute().nrows, 0, "a prepared statement that finds no row")
    from:set(3) to:set(3)
    is(stmt:execute():fetch_row()[1], "3", "executed again")
    from:set(1) to:set(2)
@@ -212,24 +213,24 @@ local function fetching()
       row = rs:fetch_row()
       same = same and row[1] == "2" and row[2] == nil and row[3] == nil
          and rs:fetch_row() == nil and rs:column(3) == "n" and rs.nrows == 2
-      if i % 12 == 0 then -- in turn with texts
+      if i % 12 == 0 then -- between text queries
          same = same and one("SELECT " .. i) == tostring(i)
       end
    end
-   ok(same, "and again, with the same rows and names")
+   ok(same, "executed again: the same rows and names")
    stmt:close()
    stmt = con:prepare("SELECT n / ? FROM api_t WHERE id = 1")
    from = stmt:bind_create(t.BIGINT)
    stmt:bind_param(from)
    from:set(1)
    stmt:execute()
-   if drv:dialect() == "pgsql" then -- others answer NULL
+   if drv:dialect() == "pgsql" then -- others return NULL
       from:set(0)
       raises(function() stmt:execute() end, "division by zero",
          "an error of an execution")
       from:set(1)
       is(stmt:execute():fetch_row()[1], "9223372036854775807",
-         "and the next one is well again")
+         "the next execution succeeds")
    end
    stmt:close()
    stmt = con:prepare("SELECT COUNT(*), '?', \"id\" FROM api_t -- ?\n" ..
@@ -242,7 +243,7 @@ local function fetching()
    stmt:bind_param(n)
    n:set(2)
    is(table.concat(stmt:execute():fetch_row(), "|"), "1|?|1",
-      "only placeholders are placeholders")
+      "? in strings and comments is not a placeholder")
    stmt:close()
 end
 
@@ -250,7 +251,7 @@ end
 local function escaped_marks()
    if drv:dialect() ~= "pgsql" then
       raises(function() con:prepare("SELECT 1 ?? 2"):execute() end,
-             "%? 2", "other servers are sent the '?', too")
+             "%? 2", "other servers get the '?', too")
       return
    end
    local stmt = con:prepare("SELECT j ?? ?, j ??| ARRAY[?, 'z'], " ..
@@ -268,24 +269,25 @@ local function escaped_marks()
       return table.concat(stmt:execute():fetch_row(), ",")
    end
    is(answers("a", "b", "b"), "t,t,t,??,7", "operators of jsonb")
-   is(answers("c", "b", "c"), "f,t,f,??,7", "and again")
-   is(answers("a", "c", "b"), "t,f,t,??,7", "and past the library")
+   is(answers("c", "b", "c"), "f,t,f,??,7", "executed again")
+   is(answers("a", "c", "b"), "t,f,t,??,7", "executed without the library")
    con:pipeline_begin()
    stmt:execute()
    con:query("SELECT '{\"a\": 1}'::jsonb ? 'a'")
    con:pipeline_send()
-   is(con:pipeline_next():fetch_row()[2], "f", "in a pipeline")
-   is(con:pipeline_next():fetch_row()[1], "t", "texts are taken as they are")
+   is(con:pipeline_next():fetch_row()[2], "f", "in a pipeline, prepared")
+   is(con:pipeline_next():fetch_row()[1], "t",
+      "in a pipeline, as text: not rewritten")
    stmt:close()
    stmt = con:prepare("SELECT '{\"a\": 1}'::jsonb ?? 'a'")
-   is(stmt:execute():fetch_row()[1], "t", "without any placeholder")
+   is(stmt:execute():fetch_row()[1], "t", "without placeholders")
    stmt:close()
    raises(function() con:prepare("SELECT '{}'::jsonb ? 'a'"):execute() end,
-          "not bound", "a single one is a placeholder")
+          "not bound", "a single '?' is a placeholder")
 end
 
--- Values at the limits: they arrive as they are given, or setting them,
--- executing or loading fails.
+-- Values at the limits are stored unchanged, or set(), execute() or the load
+-- fails.
 local WIDE = {
    pgsql = "(b BIGINT, u NUMERIC(20), d FLOAT8, v VARCHAR(40), t SMALLINT)",
    mysql = "(b BIGINT, u BIGINT UNSIGNED, d DOUBLE, v VARCHAR(40), t TINYINT)"
@@ -301,8 +303,8 @@ local function bound(kind, column, value)
    stmt:close()
    stmt = con:prepare("SELECT " .. column .. " FROM api_w")
    local text = one("SELECT " .. column .. " FROM api_w")
-   for _ = 1, 3 do -- by the library, and past it
-      is(stmt:execute():fetch_row()[1], text, "read as by a text")
+   for _ = 1, 3 do -- with and without the library
+      is(stmt:execute():fetch_row()[1], text, "read as by a text query")
    end
    stmt:close()
    return text
@@ -326,24 +328,31 @@ local function limits()
    local most, great = 18446744073709551615ULL, 9007199254740993LL
    local out = "[Oo]ut of range"
    con:query("CREATE TABLE api_w" .. WIDE[drv:dialect()])
-   is(bound("BIGINT", "u", most), "18446744073709551615", "unsigned")
+   is(bound("BIGINT", "u", most), "18446744073709551615",
+      "the maximum of unsigned")
    is(bound("BIGINT", "u", 9223372036854775808ULL), "9223372036854775808",
-      "the first that is not signed")
+      "the smallest value that is not signed")
    is(bound("BIGINT", "u", "18446744073709551615"), "18446744073709551615",
-      "as text")
-   is(bound("VARCHAR", "v", most), "18446744073709551615", "in a text")
+      "unsigned, as a string")
+   is(bound("VARCHAR", "v", most), "18446744073709551615",
+      "unsigned, in a text column")
    is(bound("BIGINT", "b", great), "9007199254740993", "more than 53 bits")
-   is(bound("BIGINT", "b", "9007199254740993"), "9007199254740993", "as text")
-   is(bound("BIGINT", "b", -2 ^ 63), "-9223372036854775808", "the least")
+   is(bound("BIGINT", "b", "9007199254740993"), "9007199254740993",
+      "more than 53 bits, as a string")
+   is(bound("BIGINT", "b", -2 ^ 63), "-9223372036854775808",
+      "the minimum of signed")
    fails(bound, "BIGINT", "b", most, out)
    if drv:dialect() == "mysql" then
       fails(bound, "TINYINT", "t", 300, out)
    else
-      is(bound("TINYINT", "t", 300), "300", "the column decides, not the type")
+      is(bound("TINYINT", "t", 300), "300", "the column's type decides")
    end
-   is(loaded("int", "b", great), "9007199254740993", "loaded")
-   is(loaded("int", "u", most), "18446744073709551615", "loaded unsigned")
-   is(loaded("int", "v", most), "18446744073709551615", "loaded as a text")
+   is(loaded("int", "b", great), "9007199254740993",
+      "loaded: more than 53 bits")
+   is(loaded("int", "u", most), "18446744073709551615",
+      "loaded: unsigned")
+   is(loaded("int", "v", most), "18446744073709551615",
+      "loaded: unsigned, in a text column")
    fails(loaded, "int", "b", most, out)
    fails(loaded, "int", "b", 3.5, "not a 64%-bit integer")
    fails(loaded, "double", "d", great, "cannot be stored exactly")
@@ -358,7 +367,7 @@ local function limits()
          fails(loaded, "double", "d", v, name .. " is " .. out)
       end
    end
-   -- Signed and unsigned in turn.
+   -- Signed and unsigned values alternate.
    local stmt = con:prepare("SELECT COUNT(*) FROM api_w WHERE u = ?")
    local q = stmt:bind_create(t.BIGINT)
    stmt:bind_param(q)
@@ -369,13 +378,13 @@ local function limits()
       q:set(v)
       found = found .. stmt:execute():fetch_row()[1]
    end
-   is(found, "2102112", "signed and unsigned values in turn")
+   is(found, "2102112", "alternating signed and unsigned values")
    stmt:close()
    con:query("DROP TABLE api_w")
 end
 
 local function types_meet()
-   -- Values and columns of different types.
+   -- The types of values and columns differ.
    local stmt = con:prepare("UPDATE api_t SET n = ?, r = ?, v = ? WHERE id = ?")
    local n, r = stmt:bind_create(t.VARCHAR, 30), stmt:bind_create(t.INT)
    local v, id = stmt:bind_create(t.VARCHAR, 30), stmt:bind_create(t.BIGINT)
@@ -384,7 +393,7 @@ local function types_meet()
    stmt:execute()
    is(con:affected(), 1, "an UPDATE of one row")
    is(table.concat({con:query_row("SELECT n, r, v FROM api_t WHERE id = 6")},
-      "|"), "12|3|4.5", "text for a number, integer for a double")
+      "|"), "12|3|4.5", "text for an integer, integer for a double")
    stmt:close()
 end
 
@@ -395,7 +404,8 @@ local function reconnecting()
    id:set(1)
    is(stmt:execute():fetch_row()[1], "text", "before reconnect()")
    con:reconnect()
-   is(stmt:execute():fetch_row()[1], "text", "a statement survives reconnect()")
+   is(stmt:execute():fetch_row()[1], "text",
+      "a statement can be used after reconnect()")
    stmt:close()
    for i = 1, 100 do
       stmt = con:prepare("SELECT " .. i)
@@ -404,22 +414,22 @@ local function reconnecting()
       end
       stmt:close()
    end
-   is(one("SELECT 1"), "1", "a hundred statements, one after another")
+   is(one("SELECT 1"), "1", "a hundred statements, one after the other")
 end
 
 -- Errors ----------------------------------------------------------------------
 
 local function errors()
    local e = raises(function() con:query("SELECT * FROM api_no") end,
-      "api_no", "a table that is not there")
-   like(tostring(e), d.no_table, "its SQLSTATE")
+      "api_no", "a table that does not exist")
+   like(tostring(e), d.no_table, "the message contains the SQLSTATE")
    is(ffi.string(con.sql_state), d.no_table, "con.sql_state")
    raises(function() con:query("SELEC 1") end, "SELEC", "a syntax error")
    local stmt = con:prepare("SELECT * FROM api_no WHERE id = ?")
    local id = stmt:bind_create(t.INT)
    stmt:bind_param(id)
    id:set(1)
-   raises(function() stmt:execute() end, "api_no", "when preparing")
+   raises(function() stmt:execute() end, "api_no", "an error when preparing")
    stmt:close()
    con:query("BEGIN")
    con:query("INSERT INTO api_t(id) VALUES (100)")
@@ -431,12 +441,12 @@ local function errors()
    con:query("INSERT INTO api_t(id) VALUES (100)")
    con:reset()
    is(one("SELECT COUNT(*) FROM api_t WHERE id = 100"), "0",
-      "and without one")
+      "reset() rolls back without an error")
    con:reset()
-   is(one("SELECT 1"), "1", "nothing to roll back is no error")
+   is(one("SELECT 1"), "1", "reset() without a transaction")
    local zero = con:prepare("SELECT ?")
    ok(pcall(con.query, con, "SELECT 1\0SELECT 2") == false,
-      "a zero byte in a query is no end of it")
+      "a query with a NUL byte is not cut there")
    zero:close()
 end
 
@@ -463,7 +473,7 @@ local function loading()
    is(tonumber(one("SELECT r FROM api_t WHERE id = 4001")), 500.125,
       "doubles")
    is(one("SELECT n FROM api_t WHERE id = 5000"), "-5000", "integers")
-   ok(cell("v", 11) == nasty, "nothing in a text is special")
+   ok(cell("v", 11) == nasty, "special characters in a loaded text")
    is(cell("v", 13), "", "an empty text")
    ld = con:load("api_t", "id,v")
    ld:int(6000)
@@ -471,12 +481,14 @@ local function loading()
    ld:int(6001)
    ld:text("z")
    ld:close()
-   is(cell("length(v)", 6000), "3000000", "into a table with rows; a long text")
+   is(cell("length(v)", 6000), "3000000",
+      "a load into a table with rows; a long text")
    ld = con:load("api_t", "id,v")
    ld:int(7000)
    ld:text("gone")
    ld:close(false)
-   is(one("SELECT COUNT(*) FROM api_t WHERE id = 7000"), "0", "given up")
+   is(one("SELECT COUNT(*) FROM api_t WHERE id = 7000"), "0",
+      "close(false) undoes the load")
    raises(function()
       local bad = con:load("api_t", "id,v")
       bad:int(8000)
@@ -484,15 +496,15 @@ local function loading()
       bad:int(6001)
       bad:text("again")
       bad:close()
-   end, "6001", "a row that is there already is an error")
+   end, "6001", "a load with a duplicate key")
    is(one("SELECT COUNT(*) FROM api_t WHERE id = 8000"), "0",
-      "which undoes what came with it")
+      "undoes its other rows")
    raises(function()
       local bad = con:load("api_no", "id")
       bad:int(1)
       bad:close()
-   end, "api_no", "a table that is not there")
-   is(one("SELECT 1"), "1", "the connection goes on")
+   end, "api_no", "a load into a table that does not exist")
+   is(one("SELECT 1"), "1", "the connection can be used after that")
 end
 
 local function pipelining()
@@ -514,39 +526,40 @@ local function pipelining()
    is(n, 302, "a pipeline")
    is(one("SELECT COUNT(*) FROM api_t WHERE v = " ..
       (drv:dialect() == "mysql" and "CONCAT('p', id)" or "'p' || id")), "300",
-      "each execution with its values")
+      "each execution has its own values")
    con:pipeline_begin()
    con:query("SELECT v FROM api_t WHERE id = 1")
    con:query("SELECT id, v FROM api_t WHERE id BETWEEN 2 AND 3 ORDER BY id")
    con:query("DELETE FROM api_t WHERE id < 3")
-   is(con:pipeline_send(), 3, "sent")
-   is(con:pipeline_next():fetch_row()[1], "p1", "first answer")
+   is(con:pipeline_send(), 3,
+      "pipeline_send() returns the number of statements")
+   is(con:pipeline_next():fetch_row()[1], "p1", "first result")
    local rs = con:pipeline_next()
-   is(rs.nrows, 2, "second answer")
-   is(rs:column(2), "v", "with columns")
-   is(con:pipeline_next(), nil, "third")
-   is(con:affected(), 2, "and what it changed")
-   is(one("SELECT 3"), "3", "an ordinary connection again")
+   is(rs.nrows, 2, "second result")
+   is(rs:column(2), "v", "its columns")
+   is(con:pipeline_next(), nil, "third result")
+   is(con:affected(), 2, "its affected()")
+   is(one("SELECT 3"), "3", "a query after a pipeline")
    con:pipeline_begin()
    for _ = 1, 4 do
       con:query("SELECT repeat('x', 1000000)")
    end
    con:pipeline_send()
-   is(#con:pipeline_next():fetch_row()[1], 1000000, "great answers")
-   is(one("SELECT 4"), "4", "those left are dropped")
+   is(#con:pipeline_next():fetch_row()[1], 1000000, "large results")
+   is(one("SELECT 4"), "4", "unread results are discarded")
    raises(function()
       con:pipeline(function()
          con:query("SELECT 1")
          con:query("SELECT * FROM api_no")
          con:query("DELETE FROM api_t")
       end)
-   end, "api_no", "a failure in the middle")
+   end, "api_no", "a failure in the middle of a pipeline")
    con:reset()
    is(one("SELECT COUNT(*) FROM api_t"), "298",
-      "what stands behind it is not executed")
+      "statements after the failure are not executed")
    insert:close()
-   -- More than sockets hold, in both directions at once, and after executions
-   -- that a driver may have done in a way of its own.
+   -- More than the socket buffers can hold, in both directions at once, after
+   -- executions that bypassed the client library.
    local stmt = con:prepare("SELECT repeat(v, 50000) FROM api_t " ..
       "WHERE v = ? OR id = 4")
    local v = stmt:bind_create(t.VARCHAR, 100000)
@@ -565,7 +578,7 @@ local function pipelining()
    for _ = 1, 80 do
       size = size + #con:pipeline_next():fetch_row()[1]
    end
-   is(size, 80 * 100000, "great texts both ways")
+   is(size, 80 * 100000, "large texts in both directions")
    stmt:close()
 end
 

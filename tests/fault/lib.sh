@@ -1,17 +1,19 @@
 # shellcheck shell=bash
 # SPDX-License-Identifier: GPL-2.0-or-later
 #
-# What a run said and how it ended; runs in the background while the servers
-# under them break. To be sourced after SB_SRCDIR is known.
+# Helpers to run sysbench, also in the background while servers fail, and to
+# test its output and status. Source it after SB_SRCDIR is set.
 # shellcheck source=tests/db/lib.sh
 . "$SB_SRCDIR/tests/db/lib.sh"
 
-# A run's channels are in the files out and err, its status in st.
+# try command...: runs it; its stdout is in the file out, stderr in err, the
+# status in st.
 try() {
     st=0
     "$@" >out 2>err || st=$?
 }
-check() { # what function [argument...]
+# check what function [argument...]: a TAP line by the function's status.
+check() {
     local what=$1
     shift
     if "$@" && ! grep -q 'Sanitizer\|runtime error:' err; then
@@ -24,15 +26,16 @@ check() { # what function [argument...]
         tail -n 60 out | sed 's/^/# /'
     fi
 }
+# says pattern, prints pattern: whether stderr or stdout of the run matches.
 says() { grep -q -e "$1" err; }
 prints() { grep -q -e "$1" out; }
 
-# What an end by an error looks like: one reason, and no crash.
+# The run failed with exactly one error message.
 one_reason() {
     [ "$(grep -c FATAL err)" = 1 ] && ! says accounting
 }
 
-# await seconds command...: until it succeeds.
+# await seconds command...: repeats the command until it succeeds.
 await() {
     local end=$((SECONDS + $1))
     shift
@@ -46,15 +49,15 @@ await() {
 
 declare -A pid_of
 
-# begin name argument...: starts sysbench; its channels are in name.out and
-# name.err.
+# begin name argument...: starts sysbench in the background; its stdout is in
+# name.out, stderr in name.err.
 begin() {
     local name=$1
     shift
-    # What an earlier one said is not to be taken for its words.
+    # Remove the output of an earlier run of this name.
     : >"$name.out"
     : >"$name.err"
-    # A background job of a script ignores SIGINT unless it says otherwise.
+    # Background jobs of a script ignore SIGINT by default.
     env --default-signal=INT,TERM "$SYSBENCH" "$@" \
         >"$name.out" 2>"$name.err" </dev/null &
     pid_of[$name]=$!
@@ -65,8 +68,8 @@ gone() { ! kill -0 "${pid_of[$1]}" 2>/dev/null; }
 # interrupt name
 interrupt() { kill -INT "${pid_of[$1]}"; }
 
-# ended name [seconds]: waits for its end and makes it the run that says() and
-# the others ask. One that does not come to its end has the status 124.
+# ended name [seconds]: waits for its end and copies its output for says(),
+# prints() and the others. If it does not end, it is killed and st is 124.
 ended() {
     local name=$1
     st=0
@@ -81,8 +84,9 @@ ended() {
     cp "$name.err" err
 }
 
-# The lines of an interval: busy name: some event ended; idle name: the last one,
-# after such a one, in which none did; back name: as resumed.
+# These test the interval lines, and succeed also if the run has ended. busy
+# name: a line shows events; idle name: after such a line, the last one shows
+# none; back name: the same as resumed.
 busy() { had_events "$1" || gone "$1"; }
 had_events() {
     grep -q 'tps: *[0-9]*[1-9][0-9.]* \|tps: 0\.[0-9]*[1-9]' "$1.out"
@@ -91,8 +95,9 @@ idle() {
     awk '/tps:/ { zero = /tps: 0\.00/; busy = busy || !zero }
         END { exit !(busy && zero) }' "$1.out" || gone "$1"
 }
-# surely_busy function: that began the run of this name; it does so again where
-# the limits of the run ended it before it was busy: the machine is slow.
+# surely_busy function: waits until the run is busy. The function of the same
+# name has started the run; it is called again if the limits of the run ended it
+# before it was busy, which happens on a slow machine.
 surely_busy() {
     local try
     for try in 1 2 3 4 5; do
@@ -102,7 +107,7 @@ surely_busy() {
     done
 }
 back() { resumed "$1.out" || gone "$1"; }
-# resumed file: events, lines of zeros, events again.
+# resumed file: whether the lines show events, then zeros, then events again.
 resumed() {
     awk '/tps:/ { if (!/tps: 0\.00/) { busy++; back = back || zeros }
         else if (busy) zeros++ } END { exit !(busy && zeros && back) }' "$1"
@@ -110,7 +115,7 @@ resumed() {
 
 started() { grep -q 'Threads started' "$1.out" || gone "$1"; }
 inserting() { grep -q Inserting "$1.out" || gone "$1"; }
-# told name pattern: on stderr.
+# told name pattern: whether its stderr matches.
 told() { grep -q -e "$2" "$1.err" || gone "$1"; }
 
 # Numbers of the report ------------------------------------------------------
@@ -121,8 +126,8 @@ failed_events() {
     sed -n 's/.*failed events: *\([0-9]*\)$/\1/p' err | grep . || echo 0
 }
 
-# The lines of the table of errors add up to what became of them, and to the
-# report. Not a line in it lacks its time and text.
+# The table of errors is consistent with the sums below it and with the report.
+# Every line has a time and a text.
 errors_add_up() {
     awk 'FNR == NR && /ignored errors:/ { told = $3 }
         FNR == NR { next }
@@ -141,9 +146,9 @@ errors_add_up() {
 # shellcheck source=tests/db/servers.sh
 . "$SB_SRCDIR/tests/db/servers.sh"
 
-# own_server kind driver [setting...]: one that no other test uses; status 1
-# after a skip. Sets what tests/servers/env says, and server and driver. kind
-# may have an argument behind a blank.
+# own_server kind driver [setting...]: starts a server that no other test uses.
+# Returns 1 after a skip. Sets the variables that tests/servers/env prints,
+# server and driver. kind may contain an argument after a blank.
 own_server() {
     server=$(basename "$0")-$$-${1/ /-} driver=$2
     if ! has_driver "$2"; then
@@ -159,12 +164,12 @@ own_server() {
     started="$started $server"
     [ "$st" = 0 ] || { ok 1 "$1: starts"; return 1; }
     eval "$("$SB_SRCDIR/tests/servers/env" "$server")"
-    # psql alone goes on after an error and calls it a success.
+    # By default psql continues after an error and returns 0.
     [ "$2" != pgsql ] || CLIENT="$CLIENT -v ON_ERROR_STOP=1" \
         ADMIN="$ADMIN -v ON_ERROR_STOP=1"
     # shellcheck disable=SC2206 # words of options
     options=($OPTIONS)
-    # The library's limit is one that a slow machine may meet.
+    # The library's default is too short for a slow machine.
     [ "$2" != mongodb ] || options+=(--mongo-connect-timeout=100)
 }
 
@@ -172,12 +177,12 @@ leave_server() {
     "$SB_SRCDIR/tests/servers/down" "$server" >/dev/null 2>&1
 }
 
-# signal [SIGNAL]: to all processes of the server.
+# signal [SIGNAL]: sends it to all processes of the server.
 signal() { "$SB_SRCDIR/tests/servers/kill" "$server" "$@" >/dev/null; }
 restart() { "$SB_SRCDIR/tests/servers/restart" "$server" >restart.log 2>&1; }
 
-# ask sql, as_admin sql: the answer, columns separated by |. The status is that of
-# the client.
+# ask sql, as_admin sql: prints the rows, columns separated by |. The status is
+# that of the client.
 ask() {
     echo "$1;" | $CLIENT 2>>client.log | tr '\t' '|'
     return "${PIPESTATUS[1]}"
@@ -186,15 +191,15 @@ as_admin() {
     echo "$1;" | $ADMIN 2>>client.log | tr '\t' '|'
     return "${PIPESTATUS[1]}"
 }
-# must ask|as_admin|command text: what a test stands on; the answer goes to the
-# file answer.
+# must ask|as_admin|command text: fails the test if it fails; the answer goes to
+# the file answer.
 must() {
     "$@" >answer && return
     tail -n 5 client.log >out
     ok 1 "$*"
 }
 
-# connections: how many the server has of sbtest.
+# connections: prints how many connections the user sbtest has.
 connections() {
     case $driver in
     mysql)
@@ -207,35 +212,36 @@ connections() {
 }
 none_left() { [ "$(connections)" = 0 ]; }
 
-# other_database: for what must not meet the tables of the first; sets other,
-# the options.
+# other_database: creates a second database, for runs that must not use the
+# tables of the first. Sets other, the options.
 other_database() {
     case $driver in
     mysql) must as_admin 'CREATE DATABASE other' ;;
     pgsql) must as_admin 'CREATE DATABASE other OWNER sbtest' ;;
     esac
-    # shellcheck disable=SC2034 # for who asked
+    # shellcheck disable=SC2034 # used by the caller
     other=("${options[@]}" "--$driver-db=other")
 }
 
-# prepare argument...: of oltp_read_write, in the foreground.
+# prepare argument...: prepares oltp_read_write in the foreground.
 prepare() {
     "$SYSBENCH" oltp_read_write "${options[@]}" "$@" prepare >out 2>err
 }
 
-# on_each_server function [setting...]
+# on_each_server function [setting...]: calls it with the name of each server.
 on_each_server() {
     own_server mariadb mysql "${@:2}" && { "$1" mariadb; leave_server; }
     own_server pgsql pgsql "${@:2}" && { "$1" pgsql; leave_server; }
 }
 
-# Between hold and let_go no run of a ledger comes to its end: what is to meet it
-# does, however slow the machine is.
+# Between hold and let_go no run of a ledger ends, so that a failure always
+# happens during the run, even on a slow machine.
 hold() { : >held; }
 let_go() { rm held; }
 
-# held.lua: held(events): whether this user, who has begun so many, has had most
-# of his share of them and is to stay. He stays in touch with the server.
+# held.lua: held(events) returns whether this user, which has started this
+# number of events, has executed most of its share and must wait. While it
+# waits, it sends queries to the server.
 cat >held.lua <<'LUA'
 local ffi = require("ffi")
 ffi.cdef("int usleep(unsigned int);")
@@ -251,7 +257,7 @@ function held(events)
 end
 LUA
 
-# One row an event, by which nothing that was counted may be missing.
+# Inserts one row per event. No counted event may be missing.
 cat >ledger.lua <<'LUA'
 require("held")
 local row = 0
@@ -269,8 +275,8 @@ function event(tid)
 end
 LUA
 
-# ledger_holds: a row for each event; more only where the answer to a COMMIT
-# was lost with the connection.
+# ledger_holds: there is a row for each event. There may be more only if the
+# answer to a COMMIT was lost with the connection.
 ledger_holds() {
     local rows
     rows=$(ask "SELECT COUNT(*) FROM ledger")

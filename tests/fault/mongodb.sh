@@ -1,30 +1,29 @@
 # shellcheck shell=bash disable=SC2154
 # SPDX-License-Identifier: GPL-2.0-or-later
 #
-# What the tests of the MongoDB driver share besides lib.sh, which is to be
-# sourced first.
+# Helpers for the tests of the MongoDB driver. Source lib.sh first.
 
-# command JSON: to the server by a client that is not ours; its reply as JSON.
+# command JSON: executes it with another client and prints the reply as JSON.
 command() { echo "$1" | $CLIENT 2>>client.log; }
 
-# number_of collection: of its documents.
+# number_of collection: prints the number of its documents.
 number_of() {
     command "{\"count\": \"$1\"}" | sed -n 's/.*"n": *\([0-9]*\).*/\1/p'
 }
 
-# prepared workload [argument...]
+# prepared workload [argument...]: prepares it; an error fails the test.
 prepared() {
     try "$SYSBENCH" "$1" "${options[@]}" "${@:2}" prepare
     [ "$st" = 0 ] || ok 1 "prepare of $1"
 }
 
-# right workload [argument...]: its check finds nothing wrong.
+# right workload [argument...]: whether its check command succeeds.
 right() {
     try "$SYSBENCH" "$1" "${options[@]}" --table-size=200 "${@:2}" check
     [ "$st" = 0 ]
 }
 
-# One document an event, by which nothing that was counted may be missing.
+# Inserts one document per event. No counted event may be missing.
 cat >ledger.lua <<'LUA'
 require("held")
 sysbench.cmdline.options = {ledger = {"its collection", "ledger"}}
@@ -38,8 +37,8 @@ function event(tid)
 end
 LUA
 
-# ledger_is_right: a document for each event; more only where the answer to an
-# insert was lost with the connection.
+# ledger_is_right: there is a document for each event. There may be more only if
+# the answer to an insert was lost with the connection.
 ledger_is_right() {
     local n
     n=$(number_of ledger)
