@@ -98,9 +98,9 @@ static void counters(void)
         CHECK_INT(sb_driver.info->counters(conn, visit, NULL, &err), 0);
     CHECK_INT(visits, 1);
     CHECK_INT(sb_driver.info->counters(conn, visit, NULL, &err), SB_EQUERY);
-    CHECK(strstr(err.msg, "has 1 columns where 2 belong") != NULL);
+    CHECK(strstr(err.msg, "has too few columns: 1 instead of 2") != NULL);
     CHECK_INT(sb_driver.info->counters(conn, visit, NULL, &err), SB_EQUERY);
-    CHECK(strstr(err.msg, "has 0 columns where 2 belong") != NULL);
+    CHECK(strstr(err.msg, "has too few columns: 0 instead of 2") != NULL);
     finish();
 }
 
@@ -144,19 +144,19 @@ static void settings_of_one_column(void)
     TEXT(1, "\0011");
     check_no_load(
         "the server's answer to \"SELECT @@local_infile, @@unique_checks, "
-        "@@foreign_key_checks\" has 1 columns where 5 belong");
+        "@@foreign_key_checks\" has too few columns: 1 instead of 5");
 }
 
 static void settings_of_null(void)
 {
     TEXT(5, "\0011\373\0011\0011\0010");
-    check_no_load("the server does not tell its settings");
+    check_no_load("the server did not return its settings");
 }
 
 static void settings_of_no_row(void)
 {
     answer_text(5, NULL, 0);
-    check_no_load("the server does not tell its settings");
+    check_no_load("the server did not return its settings");
 }
 
 // A server may not request a file during a load either, before LOAD DATA.
@@ -166,7 +166,7 @@ static void file_for_settings(void)
     next_answer();
     PACKET(3, OK);
     next_answer();
-    check_no_load("no file of this machine is for you");
+    check_no_load("the server requested a local file, which is refused");
 }
 
 static void file_for_a_setting(void)
@@ -213,7 +213,7 @@ static void check_load(int native, const char *text)
     finish();
 }
 
-#define SKIPPED "the server took 0 of 1 rows; it skips duplicate keys"
+#define SKIPPED "the server loaded 0 of 1 rows; it skips duplicate keys"
 
 static void warning(void)
 {

@@ -12,9 +12,9 @@ enum stage { FIRST, COLUMNS, BEHIND_COLUMNS, ROWS };
 #define IS_ERROR    0xff
 #define EOF_LEN     5u
 #define OK_LEN      7u     // at least
-#define PROGRESS    0xffff // an "error" that tells how far the server is
+#define PROGRESS    0xffff // an "error" packet that reports progress
 #define COLUMNS_MAX 65535u
-#define FIXED_LEN   13u // what ends a definition: its length, then 12 bytes
+#define FIXED_LEN   13u // end of a definition: a length byte, then 12 bytes
 
 void sbmy_answer_begin(struct sbmy_answer *a, uint8_t seq, bool may_omit)
 {
@@ -126,7 +126,7 @@ static enum sbmy_step take_row(
     return SBMY_STEP_DONE;
 }
 
-// One whole packet, whose body is at `at`. MORE: the answer goes on.
+// Parses one whole packet, whose body is at `at`. MORE: the answer continues.
 static enum sbmy_step take(
     struct sbmy_answer *a, size_t at, const uint8_t *p, size_t len)
 {
@@ -156,8 +156,8 @@ static enum sbmy_step take(
     }
 }
 
-// The number of a packet fits. What a server says of its own accord, before it
-// closes the connection, has a number of its own.
+// Checks the number of a packet. An error packet that the server sends on its
+// own before it closes the connection does not continue the numbers.
 static bool in_order(struct sbmy_answer *a, const uint8_t *head)
 {
     if (head[3] == a->seq)
@@ -191,7 +191,7 @@ enum sbmy_step sbmy_answer_read(
             step = take(a, at, in + at, size);
         a->goes_on = size == SBMY_PACKET_FULL;
         if (a->goes_on && (step != SBMY_STEP_MORE || a->stage != ROWS))
-            return SBMY_STEP_BAD; // only rows are that long
+            return SBMY_STEP_BAD; // only rows can be that long
         a->at = a->want;
         if (step != SBMY_STEP_MORE)
             return step;
@@ -229,8 +229,9 @@ static const uint8_t *get_text(
     return p + *len;
 }
 
-// Catalog, schema, table, its own name, name, its own name; some servers add
-// more about the type. What has a fixed place is counted from the end.
+// A definition contains catalog, schema, table, original table, name and
+// original name; some servers append details of the type. Therefore the fields
+// with a fixed position are read from the end.
 bool sbmy_column_read(
     const uint8_t *body, size_t len, struct sbmy_column_def *out)
 {

@@ -1,15 +1,16 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 //
-// Queries of the driver's own. A server, or what stands in its place, may
-// answer anything: rows and columns that are missing, NULL where there is none.
+// Internal queries of the driver. A server or proxy may return anything: rows
+// or columns may be missing, and values may be NULL unexpectedly.
 #include "drivers/mysql/mysql_priv.h"
 
 static int no_rows(
     const char *sql, unsigned have, unsigned want, struct sb_err *err)
 {
     return sb_err_set(err, SB_EQUERY,
-        "the server's answer to \"%.60s\" has %u columns where %u belong", sql,
-        have, want);
+        "the server's answer to \"%.60s\" has too few columns: %u instead "
+        "of %u",
+        sql, have, want);
 }
 
 int sbmy_ask(struct sbmy_conn *c, const char *sql, unsigned ncolumns,

@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 //
-// Which plugins a server may choose to log in with. Some send the password as
-// it is, or a hash that is as good as the password. A server gets that only
-// where it is verified before, or over a Unix socket, or when the user says so.
+// Restricts the plugins that a server may choose for authentication. Some send
+// the password in cleartext, or a hash that is as good as the password. They
+// are allowed only if the server is verified before, over a Unix socket, or if
+// the user allows them.
 #include <stdatomic.h>
 #include <stdio.h>
 
@@ -14,9 +15,9 @@
 #define REFUSES_PLUGINS
 #endif
 
-// Whether the library verifies the server before it logs in. Without SSL_MODE
-// it goes on unencrypted where the server offers no TLS, unless names are
-// verified.
+// True if the library verifies the server before it logs in. Libraries without
+// SSL_MODE continue unencrypted if the server does not support TLS, except when
+// host names are verified.
 static bool verifies(enum sbmy_tls mode)
 {
 #if HAVE_DECL_MYSQL_OPT_SSL_MODE
@@ -24,11 +25,12 @@ static bool verifies(enum sbmy_tls mode)
 #elif HAVE_DECL_MYSQL_OPT_SSL_ENFORCE
     return mode >= SBMY_TLS_VERIFY_IDENTITY;
 #else
-    return false; // the oldest ones go on unencrypted in any case
+    return false; // the oldest libraries always continue unencrypted
 #endif
 }
 
-// "localhost" means the library's own socket, unless a file says TCP.
+// "localhost" means the library's default socket, unless an option file selects
+// TCP.
 static bool is_local(const struct sbmy_opts *o, struct sbmy_place p)
 {
     return p.socket ||
@@ -37,7 +39,7 @@ static bool is_local(const struct sbmy_opts *o, struct sbmy_place p)
 
 #if HAVE_DECL_MARIADB_OPT_RESTRICTED_AUTH
 
-// A plugin of the library that is not listed here is refused.
+// Allows only the listed plugins.
 static void restrict_plugins(MYSQL *my, bool all)
 {
     if (!all)
@@ -49,9 +51,9 @@ static void restrict_plugins(MYSQL *my, bool all)
 #else
 
 #ifdef REFUSES_PLUGINS
-#define CR_PLUGIN_REFUSED 5010 // as MariaDB's library has it
+#define CR_PLUGIN_REFUSED 5010 // the number in MariaDB's library
 
-// The error goes where the library looks for it; conn.c has the text.
+// Stores the error where the library reads it; conn.c has the text.
 static int refuse(MYSQL_PLUGIN_VIO *vio, MYSQL *my)
 {
     my->net.last_errno = CR_PLUGIN_REFUSED;
@@ -69,18 +71,18 @@ static int refuse(MYSQL_PLUGIN_VIO *vio, MYSQL *my)
         .version = { 1, 0, 0 }, .license = "GPL", .authenticate_user = refuse \
     }
 
-// The library loads these from its folder when a server names them. Plugins
-// that are registered before take their places, for the whole process.
+// The library loads these plugins from its folder if a server names them.
+// Plugins registered before that replace them, for the whole process.
 static void refuse_plugins(MYSQL *my)
 {
     static struct st_mysql_client_plugin_AUTHENTICATION plugins[] = {
         REFUSED("dialog"), REFUSED("mysql_clear_password")
     };
-    static _Atomic bool done; // the library keeps one list, too
+    static _Atomic bool done; // the library's list is global, too
 
     if (atomic_exchange_explicit(&done, true, memory_order_relaxed))
         return;
-    // It refuses a name that it has built in.
+    // Registering fails for a plugin that is built into the library.
     for (size_t i = 0; i < sizeof(plugins) / sizeof(plugins[0]); i++)
         mysql_client_register_plugin(
             my, (struct st_mysql_client_plugin *)&plugins[i]);

@@ -8,23 +8,23 @@
 
 #define FLAG_UNSIGNED 0x20u
 #define FLAG_ZEROFILL 0x40u
-#define WIDTH_MOST    255u // of a column of numbers
+#define WIDTH_MOST    255u // maximum width of a number column
 #define INT_ROOM      24u
-#define REAL_ROOM     400u // 309 digits, a point, 30 decimals, to spare
+#define REAL_ROOM     400u // more than 309 digits, a point and 30 decimals
 #define TIME_ROOM     48u
-#define ANY_DECIMALS  31u // and more: as many as it takes
+#define ANY_DECIMALS  31u // this or more: no fixed number of decimals
 #define FLOAT_DIGITS  6
 #define DOUBLE_DIGITS 17
-#define SAFE_DIGITS   15 // so many come back from any double unchanged
-#define POINT_MOST    15 // digits before a point, or zeros behind it
-#define BEHIND_ROW    2u // bits of the bitmap that belong to no column
+#define SAFE_DIGITS   15 // digits that every double preserves
+#define POINT_MOST    15 // maximum digits before the point, or zeros after it
+#define BEHIND_ROW    2u // bits at the start of the bitmap without a column
 
 static bool is_real(const struct sbmy_shape *s)
 {
     return s->type == SBMY_TYPE_FLOAT || s->type == SBMY_TYPE_DOUBLE;
 }
 
-// A column ZEROFILL is as wide as it says.
+// The width of a ZEROFILL column is that of its definition.
 static size_t width_of(const struct sbmy_shape *s)
 {
     return s->flags & FLAG_ZEROFILL && s->length <= WIDTH_MOST ? s->length : 0;
@@ -100,7 +100,7 @@ static size_t put_int(const struct sbmy_shape *s, const uint8_t *p, char *out)
 
     if (s->flags & FLAG_UNSIGNED)
         len = snprintf(out, INT_ROOM, "%" PRIu64, v);
-    else // with the sign spread over all bits
+    else // sign-extended
         len = snprintf(
             out, INT_ROOM, "%" PRId64, (int64_t)(v << unused) >> unused);
     return fill_zeros(s, out, (size_t)len);
@@ -108,7 +108,7 @@ static size_t put_int(const struct sbmy_shape *s, const uint8_t *p, char *out)
 
 // Reals ----------------------------------------------------------------------
 
-// A number as digits: 0.DIGITS times ten to the power of `point`.
+// A number in decimal: 0.DIGITS times ten to the power of `point`.
 struct digits {
     char d[32];
     int n, point;
@@ -136,7 +136,7 @@ static double number_of(const struct digits *g)
     return strtod(text, NULL);
 }
 
-// Makes the last of n digits one more.
+// Increments the last of n digits.
 static void step_up(struct digits *g, int n)
 {
     while (g->n < n)
@@ -151,8 +151,9 @@ static void step_up(struct digits *g, int n)
     }
 }
 
-// Above a power of two doubles lie further apart than below: of 16 digits not
-// the nearest may be good, but the next.
+// The doubles above a power of two are further apart than those below. With 16
+// digits, the nearest decimal may therefore not read back as v although the
+// next one does.
 static bool fits_next(struct digits *g, double v)
 {
     int exp;
@@ -163,7 +164,7 @@ static bool fits_next(struct digits *g, double v)
     return number_of(g) == v;
 }
 
-// The fewest digits that mean v > 0.
+// Sets the fewest digits that read back as v > 0.
 static void shortest(struct digits *g, double v)
 {
     for (int n = v < 2.3e-308 ? 1 : SAFE_DIGITS; n < DOUBLE_DIGITS; n++) {
@@ -188,7 +189,7 @@ static size_t put_exponent(const struct digits *g, char *out)
            (size_t)snprintf(p, REAL_ROOM / 2, "e%d", g->point - 1);
 }
 
-// Without an exponent, with so many decimals at least.
+// Writes the number without an exponent, with at least `decimals` decimals.
 static size_t put_plain(const struct digits *g, int decimals, char *out)
 {
     char *p = out;
@@ -219,8 +220,8 @@ static size_t put_any(double v, bool is_float, char *out)
     return put_plain(&g, 0, out);
 }
 
-// DOUBLE(10,2): digits that the number does not have are zeros, not those of
-// its binary value.
+// For DOUBLE(10,2): digits beyond the shortest form are zeros, not those of the
+// binary value.
 static size_t put_fixed(double v, int decimals, char *out)
 {
     struct digits g;
@@ -260,7 +261,7 @@ static size_t put_real(const struct sbmy_shape *s, const uint8_t *p, char *out)
     size_t n = 0;
 
     if (!isfinite(v))
-        v = 0; // no server stores them
+        v = 0; // servers do not store NaN and infinity
     if (signbit(v))
         out[n++] = '-';
     v = fabs(v);
@@ -309,9 +310,10 @@ static size_t put_date(const struct sbmy_shape *s, const uint8_t *p, char *out)
     return (size_t)n + put_fraction(s, sbmy_get32(p + 7), out + n);
 }
 
-// Cells ----------------------------------------------------------------------
+// Values ---------------------------------------------------------------------
 
-// The place behind the cell at p, NULL when the row ends before.
+// Reads the value at p. Returns the position after it, or NULL if the row ends
+// before it.
 static const uint8_t *text_cell(
     const uint8_t *p, const uint8_t *end, struct sb_cell *cell)
 {
@@ -324,7 +326,7 @@ static const uint8_t *text_cell(
     return p + len;
 }
 
-// Trailing zeros of a time are not sent.
+// Servers omit trailing zeros of a time.
 static const uint8_t *time_cell(const struct sbmy_shape *s, const uint8_t *p,
     const uint8_t *end, struct sb_cell *cell, char *text)
 {
@@ -402,7 +404,7 @@ bool sbmy_binary_row(const uint8_t *row, size_t len,
         p = one_cell(&shape[i], p, end, &cells[i], text);
         if (!p)
             return false;
-        if (room > 0) // there is no text where no column needs room
+        if (room > 0) // text may be NULL if no column needs room
             text += room;
     }
     return true;

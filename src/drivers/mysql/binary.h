@@ -1,15 +1,15 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 //
-// Rows of the binary protocol as text, such as the server itself sends in the
-// protocol of texts. Pure; needs no client library, and never reads beyond the
-// row.
+// Converts rows of the binary protocol to text, in the form that the server
+// uses in the text protocol. Pure; does not require the client library, and
+// never reads beyond the row.
 #ifndef MYSQL_BINARY_H
 #define MYSQL_BINARY_H
 
 #include "db/driver.h"
 #include "drivers/mysql/answer.h"
 
-// The types that are not sent as texts.
+// The types that the binary protocol does not send as text.
 enum sbmy_type {
     SBMY_TYPE_TINY = 1,
     SBMY_TYPE_SHORT = 2,
@@ -26,18 +26,20 @@ enum sbmy_type {
     SBMY_TYPE_YEAR = 13,
 };
 
-// What matters of a column.
+// The properties of a column that the conversion depends on.
 struct sbmy_shape {
     uint8_t type, decimals;
     uint16_t flags;
     uint32_t length;
 };
 
-// Most bytes that a cell of this column needs beside the row; 0 for texts.
+// Returns the maximum number of bytes of `text` (see sbmy_binary_row()) that a
+// value of this column needs; 0 for texts, which stay in the row.
 size_t sbmy_binary_room(const struct sbmy_shape *s);
 
-// The n cells of a row of len bytes: into the row itself, or into `text`, which
-// has as many bytes as all the columns need. False: the row has another shape.
+// Decodes the n values of a row of len bytes. A cell points into the row itself
+// or into `text`, whose size is the sum of sbmy_binary_room() of all columns.
+// Returns false if the row does not match the columns.
 bool sbmy_binary_row(const uint8_t *row, size_t len,
     const struct sbmy_shape *shape, uint32_t n, struct sb_cell *cells,
     char *text);

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 //
-// Loading by LOAD DATA LOCAL INFILE without a file. The library pulls the data
-// and the core pushes rows, so the statement runs in a thread of its own and
-// takes blocks of encoded rows from the other side: one block is being filled
-// while the one before is being sent.
+// Bulk load by LOAD DATA LOCAL INFILE without a file. The library pulls the
+// data and the core pushes rows, so the statement runs in a thread of its own,
+// which takes blocks of encoded rows from the pushing thread: one block is
+// filled while the previous one is sent.
 #include <stdio.h>
 #include <stdlib.h>
 
@@ -13,17 +13,18 @@
 #define BLOCK_BYTES  (1024u * 1024)
 #define THREAD_STACK (256u * 1024)
 #define CR_REFUSED   2068 // LOAD DATA LOCAL of the client library
-#define SETTINGS     5u   // that ask() wants to know
+#define SETTINGS     5u   // columns of the query in ask()
 #define WARNING      3u   // columns of SHOW WARNINGS: level, number, text
-// A server that cannot take rows any more (its disk is full) tells so at the
-// end of the statement and reads all data before. So there are several.
+// A server that cannot store more rows (its disk is full) reports this only at
+// the end of the statement, after it has read all data. Statements of limited
+// size detect the error earlier.
 #define STATEMENT_BYTES (256u * 1024 * 1024)
 
 enum state {
     IDLE,     // no statement was sent yet
-    STARTING, // the server has not asked for data yet
+    STARTING, // the server has not requested data yet
     LOADING,
-    DONE, // the statement ended; rc and err say how
+    DONE, // the statement ended with rc and err
 };
 
 struct block {
@@ -36,30 +37,31 @@ struct sbmy_bulk {
     char *sql;
     uint32_t ncolumns;
     uint64_t sent;  // rows of this statement
-    uint64_t bytes; // handed over in it
+    uint64_t bytes; // of this statement, passed to the library
     bool old_unique, old_foreign, strict;
-    struct block fill; // the pushing side's
-    // Between the two sides:
+    struct block fill; // owned by the pushing thread
+    // Shared by the two threads, protected by lock:
     pthread_mutex_t lock;
     pthread_cond_t changed;
     pthread_t thread;
-    bool running; // the thread is to be joined
+    bool running; // the thread must be joined
     enum state state;
-    bool full;    // `ready` waits for the library, whose it is then
-    bool no_more; // rows
-    bool give_up; // the statement shall fail
+    bool full;    // `ready` has data and belongs to the library
+    bool no_more; // no more rows
+    bool give_up; // the statement is to fail
     struct block ready;
-    // The pulling side's: `ready` is being read, so far.
+    // Owned by the pulling thread: whether it reads `ready`, and its position
+    // there.
     bool taking;
     size_t at;
-    // Of the statement, when DONE:
+    // The outcome of the statement, valid when DONE:
     int rc;
     struct sb_err err;
     uint64_t loaded;
     unsigned warnings;
 };
 
-// The pulling side: the library's callbacks, in the statement's thread.
+// The pulling thread: callbacks of the library, in the statement's thread.
 
 static void tell(struct sbmy_bulk *b)
 {
@@ -71,8 +73,9 @@ static int infile_init(void **ptr, const char *name, void *userdata)
     struct sbmy_conn *c = userdata;
     struct sbmy_bulk *b = c->bulk;
 
-    // A server that asks for a file without having been told to load: whatever
-    // it was asked, the settings of a load that is about to begin among it.
+    // Refuse a file that the server requests while no LOAD DATA is being
+    // started, for example in reply to the settings query of a load that is
+    // about to begin.
     if (!b || b->state != STARTING)
         return 1;
     pthread_mutex_lock(&b->lock);
@@ -83,8 +86,8 @@ static int infile_init(void **ptr, const char *name, void *userdata)
     return 0;
 }
 
-// Gives back the block that was read, if there was one, and waits for the next:
-// 1, 0 when there is none to come, -1 to give up.
+// Returns the block that was read, if any, and waits for the next one. Returns
+// 1, 0 if there are no more blocks, -1 if the load is given up.
 static int next_block(struct sbmy_bulk *b)
 {
     int have;
@@ -127,7 +130,8 @@ static void infile_end(void *ptr)
 static int infile_error(void *ptr, char *text, unsigned size)
 {
     snprintf(text, size, "%s",
-        ptr ? "the load was given up" : "no file of this machine is for you");
+        ptr ? "the load was aborted"
+            : "the server requested a local file, which is refused");
     return CR_REFUSED;
 }
 
@@ -157,7 +161,7 @@ static void *run(void *arg)
     return NULL;
 }
 
-// The pushing side -----------------------------------------------------------
+// The pushing thread ---------------------------------------------------------
 
 static void bulk_free(struct sbmy_bulk *b)
 {
@@ -175,7 +179,8 @@ static char *statement(const char *table, const char *columns)
         "LOAD DATA LOCAL INFILE 'sysbench' INTO TABLE %s CHARACTER SET binary "
         "FIELDS TERMINATED BY '\\t' ESCAPED BY '\\\\' "
         "LINES TERMINATED BY '\\n' (%s)";
-    // Without backslash escapes the same text would mean two characters.
+    // With NO_BACKSLASH_ESCAPES, '\\t' would be two characters; ask() excludes
+    // this mode.
     size_t size = sizeof(form) + strlen(table) + strlen(columns);
     char *sql = malloc(size);
 
@@ -215,7 +220,8 @@ static int no_load(const char *why, struct sb_err *err)
     return sb_err_set(err, SB_EUNSUPPORTED, "%s", why);
 }
 
-// What the session has now. SB_EUNSUPPORTED: it does not take loads.
+// Reads the settings of the session. SB_EUNSUPPORTED: it does not support
+// loads.
 static int ask(struct sbmy_conn *c, struct sbmy_bulk *b, struct sb_err *err)
 {
     static const char sql[] =
@@ -229,11 +235,11 @@ static int ask(struct sbmy_conn *c, struct sbmy_bulk *b, struct sb_err *err)
         return rc == SB_EQUERY || rc == SB_EIGNORE ? SB_EUNSUPPORTED : rc;
     row = sbmy_ask_row(res, SETTINGS);
     if (!row) {
-        rc = no_load("the server does not tell its settings", err);
+        rc = no_load("the server did not return its settings", err);
     } else if (!is_on(row[0])) {
         rc = no_load("local_infile is off", err);
     } else if (is_on(row[4])) {
-        rc = no_load("sql_mode has NO_BACKSLASH_ESCAPES", err);
+        rc = no_load("sql_mode contains NO_BACKSLASH_ESCAPES", err);
     } else {
         b->old_unique = is_on(row[1]);
         b->old_foreign = is_on(row[2]);
@@ -252,7 +258,7 @@ static void restore(struct sbmy_conn *c, const struct sbmy_bulk *b)
     sbmy_simple(c, sql, NULL);
 }
 
-// The user is told once that the slow way is taken.
+// Logs once that the slower method is used.
 static int refused(struct sbmy_conn *c, const struct sb_err *why)
 {
     char text[700];
@@ -260,9 +266,9 @@ static int refused(struct sbmy_conn *c, const struct sb_err *why)
     if (atomic_exchange_explicit(&c->env->no_load, true, memory_order_relaxed))
         return SB_EUNSUPPORTED;
     snprintf(text, sizeof(text),
-        "mysql: the server does not take LOAD DATA LOCAL (%s), so rows are "
-        "sent as INSERT statements, which is slower; SET GLOBAL "
-        "local_infile=ON allows it",
+        "mysql: the server does not accept LOAD DATA LOCAL (%s); rows are "
+        "sent as INSERT statements, which is slower. SET GLOBAL "
+        "local_infile=ON enables LOAD DATA LOCAL.",
         why->msg);
     c->host->log(3, text);
     return SB_EUNSUPPORTED;
@@ -293,7 +299,7 @@ static void attach(struct sbmy_conn *c, struct sbmy_bulk *b)
     pthread_mutex_unlock(&c->lock);
 }
 
-// Until the server asks for data, or says that it will not.
+// Waits until the server requests data or refuses the load.
 static int await_start(struct sbmy_bulk *b, struct sb_err *err)
 {
     bool loading;
@@ -309,7 +315,8 @@ static int await_start(struct sbmy_bulk *b, struct sb_err *err)
     b->running = false;
     *err = b->err;
     if (b->rc == 0)
-        return sb_err_set(err, SB_EUNSUPPORTED, "the server wants no data");
+        return sb_err_set(
+            err, SB_EUNSUPPORTED, "the server did not request any data");
     return b->rc != SB_ECANCELED && sbmy_refuses_load(err->native)
                ? SB_EUNSUPPORTED
                : b->rc;
@@ -346,7 +353,8 @@ static int begin(struct sb_conn *conn, const char *table, const char *columns,
 
     if (c->o->dry_run ||
         atomic_load_explicit(&c->env->no_load, memory_order_relaxed))
-        return sb_err_set(err, SB_EUNSUPPORTED, "no LOAD DATA LOCAL");
+        return sb_err_set(
+            err, SB_EUNSUPPORTED, "LOAD DATA LOCAL is not available");
     rc = sbmy_begin(c, err);
     if (rc)
         return rc;
@@ -356,7 +364,7 @@ static int begin(struct sb_conn *conn, const char *table, const char *columns,
     attach(c, b);
     rc = begin_load(c, b, &why);
     if (rc == 0)
-        return 0; // the call is under way until end()
+        return 0; // the call is in progress until end()
     attach(c, NULL);
     bulk_free(b);
     if (rc == SB_EUNSUPPORTED)
@@ -369,12 +377,12 @@ static int begin(struct sb_conn *conn, const char *table, const char *columns,
 static int failure(struct sbmy_bulk *b, struct sb_err *err)
 {
     *err = b->err;
-    if (b->rc == 0) // ended before all rows were there
-        return sb_err_set(err, SB_EQUERY, "the server ended the load");
+    if (b->rc == 0) // ended before all rows were sent
+        return sb_err_set(err, SB_EQUERY, "the server ended the load early");
     return b->rc;
 }
 
-// Hands the filled block over.
+// Passes the filled block to the pulling thread.
 static int hand_over(struct sbmy_bulk *b, struct sb_err *err)
 {
     int rc = 0;
@@ -452,7 +460,7 @@ static void finish(struct sbmy_bulk *b, bool give_up)
     b->running = false;
 }
 
-// LOCAL makes the server skip what it cannot take, with a warning.
+// With LOCAL, the server skips rows that it cannot store, and issues a warning.
 static int first_warning(
     struct sbmy_conn *c, const struct sbmy_bulk *b, struct sb_err *err)
 {
@@ -468,7 +476,7 @@ static int first_warning(
             strcmp(row[1], "1062") == 0 ? "23000" : "HY000", row[2]);
     else
         sb_err_set(err, SB_EQUERY,
-            "the server took %llu of %llu rows; it skips duplicate keys",
+            "the server loaded %llu of %llu rows; it skips duplicate keys",
             (unsigned long long)b->loaded, (unsigned long long)b->sent);
     if (res)
         mysql_free_result(res);
@@ -488,8 +496,8 @@ static int again(struct sbmy_bulk *b, struct sb_err *err)
     return rc == SB_EUNSUPPORTED ? SB_EQUERY : rc;
 }
 
-// Ends the statement and begins the next one of the transaction. An error
-// stays the load's.
+// Ends the statement and begins the next one of the transaction. An error is
+// kept as the result of the load.
 static int next_statement(
     struct sbmy_conn *c, struct sbmy_bulk *b, struct sb_err *err)
 {

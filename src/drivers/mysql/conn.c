@@ -8,7 +8,7 @@
 
 #define CR_GONE           2006
 #define CR_SSL_ERROR      2026
-#define CR_OF_CLIENT      2000 // the client library's own errors begin here
+#define CR_OF_CLIENT      2000 // first error number of the client library
 #define CR_PLUGIN_REFUSED 5010
 
 // Calls --------------------------------------------------------------------
@@ -28,12 +28,11 @@ void sbmy_trace(struct sbmy_conn *c, const char *fmt, ...)
 int sbmy_begin(struct sbmy_conn *c, struct sb_err *err)
 {
     if (!c->my)
-        return sb_err_native(
-            err, SB_ELOST, CR_GONE, "HY000", "there is no connection");
+        return sb_err_native(err, SB_ELOST, CR_GONE, "HY000", "not connected");
     atomic_store_explicit(&c->canceled, false, memory_order_relaxed);
     if (c->wire.gone)
         return sbmy_fail_with(c, CR_GONE, "HY000",
-            *c->wire.why ? c->wire.why : "there is no connection", err);
+            *c->wire.why ? c->wire.why : "not connected", err);
     sbmy_thread();
     atomic_store_explicit(&c->busy, true, memory_order_release);
     return 0;
@@ -122,20 +121,21 @@ static void name_place(struct sbmy_place p, char *out, size_t size)
         snprintf(out, size, "on host '%.160s', port %u", p.host,
             p.port ? p.port : 3306);
     else
-        snprintf(out, size, "of the client's own files");
+        snprintf(out, size, "set in the option file");
 }
 
-// MariaDB's library names a plugin that it refuses by memory that was used for
-// something else by then.
+// For a refused plugin, the message of MariaDB's library contains a name from
+// memory that was already reused, so the message is replaced.
 static const char *reason(MYSQL *my)
 {
     return mysql_errno(my) == CR_PLUGIN_REFUSED
-               ? "the server asks for an authentication plugin that is not "
+               ? "the server requested an authentication plugin that is not "
                  "allowed"
                : mysql_error(my);
 }
 
-// One sentence. `my` has the error; failed is errno of the attempt.
+// Formats the error as one sentence. `my` has the error; failed: errno of the
+// attempt.
 static int no_connection(
     const struct sbmy_conn *c, MYSQL *my, int failed, struct sb_err *err)
 {
@@ -162,8 +162,8 @@ static int no_tls(const struct sbmy_conn *c, struct sb_err *err)
 
     name_place(place_of(c), where, sizeof(where));
     return sb_err_set(err, SB_ECONNECT,
-        "unable to connect to MySQL server %s: it offers no encryption, which "
-        "--mysql-ssl=%s asks for",
+        "unable to connect to MySQL server %s: it does not support TLS, which "
+        "--mysql-ssl=%s requires",
         where, sbmy_ssl_words[c->o->ssl]);
 }
 
@@ -187,7 +187,7 @@ static int dial(
             *o->db ? o->db : NULL, p.port, p.socket,
             CLIENT_MULTI_STATEMENTS | CLIENT_MULTI_RESULTS))
         return no_connection(c, my, errno, err);
-    // The libraries let the file win over what they were told.
+    // In the libraries, settings of the file override those of the handle.
     if (sbmy_from_files(o) && o->given.charset && *o->charset &&
         mysql_set_character_set(my, o->charset))
         return no_connection(c, my, errno, err);
@@ -224,7 +224,8 @@ static int connect_place(struct sbmy_conn *c, struct sb_err *err)
         return 0;
     sbmy_thread();
     rc = try_mode(c, mode, err);
-    // Most libraries know "encrypt" and "do not", nothing in between.
+    // Most libraries can only require encryption or disable it, so "preferred"
+    // is two attempts.
     if (rc == SB_ECONNECT && mode == SBMY_TLS_PREFERRED && err &&
         err->native == CR_SSL_ERROR)
         rc = try_mode(c, SBMY_TLS_DISABLED, err);
@@ -274,7 +275,7 @@ static void disconnect(struct sb_conn *conn)
     c->has_lock = false;
 }
 
-// To the same place, or to the next one that answers.
+// Reconnects to the same place, or to the next one that answers.
 static int reconnect(struct sb_conn *conn, struct sb_err *err)
 {
     struct sbmy_conn *c = sbmy_own(conn);
@@ -293,9 +294,10 @@ static int reconnect(struct sb_conn *conn, struct sb_err *err)
     }
 }
 
-// The library may close the descriptor by itself when a call fails; in the
-// moment between, another thread's new socket could have its number. Then that
-// one is shut down, of a run that is being ended anyway.
+// The library may close the descriptor on its own when a call fails. Until
+// c->fd is updated, a new socket of another thread may have the same number,
+// and would be shut down. This is acceptable, because the run is being ended
+// anyway.
 static void cancel(struct sb_conn *conn)
 {
     struct sbmy_conn *c = sbmy_own(conn);

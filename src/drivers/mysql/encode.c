@@ -5,7 +5,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 
-#define NUMBER_ROOM 40u // "-1.7976931348623157e+308", and to spare
+#define NUMBER_ROOM 40u // more than "-1.7976931348623157e+308"
 
 size_t sbmy_encode_room(const struct sb_value *v)
 {
@@ -40,7 +40,7 @@ static char *put_int(char *out, int64_t i)
     return put_uint(out, 0 - (uint64_t)i);
 }
 
-// The shorter text, when it gives the same number back.
+// Writes the shorter form if it reads back as the same number.
 static char *put_double(char *out, double d)
 {
     int n = snprintf(out, NUMBER_ROOM, "%.15g", d);
@@ -50,7 +50,8 @@ static char *put_double(char *out, double d)
     return out + n;
 }
 
-// What stands for c behind a backslash; 0: c stands for itself.
+// Returns the character that represents c after a backslash; 0: c is not
+// escaped.
 static char escaped(char c)
 {
     switch (c) {

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 //
-// Rows as LOAD DATA reads them: cells between tabs, rows between newlines, \N
-// for NULL, backslashes before what would mean something. Pure; needs no
-// client library.
+// Writes rows in the format of LOAD DATA: values are separated by tabs, rows by
+// newlines, NULL is \N, and special characters are escaped by backslashes.
+// Pure; does not require the client library.
 #ifndef MYSQL_ENCODE_H
 #define MYSQL_ENCODE_H
 
@@ -10,10 +10,11 @@
 
 #include "db/driver.h"
 
-// Most bytes that sbmy_encode() writes for v.
+// Returns the maximum number of bytes that sbmy_encode() writes for v,
+// including `after`.
 size_t sbmy_encode_room(const struct sb_value *v);
-// Writes v and `after`, the tab or newline behind it; returns the end of what
-// was written. Doubles are exact. The text needs sbmy_encode_room() bytes.
+// Writes v and `after` (the tab or newline that follows it), and returns the
+// end of the output. Doubles are written exactly.
 char *sbmy_encode(char *out, const struct sb_value *v, char after);
 
 #endif

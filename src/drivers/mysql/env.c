@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 //
-// What the connections of one instance share, made once.
+// Creates the state that the connections of one instance share.
 #include <errno.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -23,7 +23,8 @@ enum sbmy_tls sbmy_tls(const struct sbmy_opts *o)
                : SBMY_TLS_REQUIRED;
 }
 
-// "~/" in front is the user's home: shells leave it alone behind a '='.
+// Expands a leading "~/" to the user's home folder: shells do not expand it
+// after a '='.
 static char *home_path(const char *path)
 {
     const char *home = getenv("HOME");
@@ -39,10 +40,10 @@ static char *home_path(const char *path)
     return out;
 }
 
-static int no_file(const char *what, const char *path, struct sb_err *err)
+static int no_file(const char *option, const char *path, struct sb_err *err)
 {
-    return sb_err_set(err, SB_EUSAGE, "cannot read the file '%s' of %s: %s",
-        path, what, strerror(errno));
+    return sb_err_set(err, SB_EUSAGE, "%s: cannot read file '%s': %s", option,
+        path, strerror(errno));
 }
 
 static int read_password(struct sbmy_env *e, struct sb_err *err)
@@ -110,11 +111,11 @@ void sbmy_thread(void)
 {
 }
 #else
-// MariaDB's library has no state of threads, Oracle's crashes without it and
-// waits at its end for threads that did not drop theirs. Keys lose their values
-// in the order in which they were made when a thread ends, and this one has to
-// come before the library's own: so it is made when the module is loaded, and
-// never changes.
+// MariaDB's library has no per-thread state. Oracle's library crashes without
+// it, and at its end it waits for threads that did not free theirs. When a
+// thread ends, the destructors of its keys run in the order in which the keys
+// were created, and this one must run before the library's. So this key is
+// created when the module is loaded, and never changes.
 static pthread_key_t thread_key;
 #define NO_KEY ((pthread_key_t)-1)
 
@@ -143,7 +144,8 @@ void sbmy_thread(void)
 }
 #endif
 
-// When the module goes: instances come and go before.
+// At the unloading of the module, because instances are created and freed
+// before.
 __attribute__((destructor)) static void library_end(void)
 {
     mysql_library_end();
@@ -171,10 +173,10 @@ int sbmy_env_init(
         rc = find_password(e, err);
     if (rc == 0)
         rc = find_files(e, err);
-    // The core calls this under a lock, as the library wants it.
+    // The library requires a lock for its initialization; the core holds one.
     if (rc == 0 && (!threads_ready() || mysql_library_init(0, NULL, NULL)))
         rc = sb_err_set(
-            err, SB_EDRIVER, "the MySQL client library cannot be used");
+            err, SB_EDRIVER, "cannot initialize the MySQL client library");
     if (rc == 0)
         sbmy_thread();
     if (rc)

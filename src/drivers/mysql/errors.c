@@ -7,18 +7,18 @@
 
 enum kind {
     KIND_OTHER,
-    KIND_RETRY,   // the transaction met another one
-    KIND_LOST,    // the connection is gone, or what it was to the server
-    KIND_PREPARE, // no prepared statements here
-    KIND_LOAD,    // no LOAD DATA LOCAL here
-    KIND_NEITHER, // commands that this server or proxy does not know
+    KIND_RETRY,   // conflict with another transaction
+    KIND_LOST,    // the connection or its session is lost
+    KIND_PREPARE, // the statement cannot be prepared
+    KIND_LOAD,    // no support for LOAD DATA LOCAL
+    KIND_NEITHER, // unknown command; may be PREPARE or LOAD
 };
 
-#define MAY_READ                                                 \
-    "a server that is not verified could read the password so; " \
+#define MAY_READ                                     \
+    "an unverified server could read the password; " \
     "--mysql-cleartext-password=on allows it"
 
-// Numbers from 2000 to 2999, and from 5000, are the client library's.
+// Numbers from 2000 to 2999 and from 5000 on are those of the client library.
 static const struct known {
     int native;
     enum kind kind;
@@ -28,18 +28,18 @@ static const struct known {
     { 1021, KIND_OTHER, "the server has no space left on its disk" },
     { 1040, KIND_OTHER, "the server's limit is max_connections" },
     { 1047, KIND_NEITHER, "" }, // unknown command
-    { 1049, KIND_OTHER, "create it, or name another by --mysql-db" },
+    { 1049, KIND_OTHER, "create it, or set --mysql-db" },
     { 1053, KIND_LOST, "" }, // server shutdown in progress
     { 1077, KIND_LOST, "" },
     { 1079, KIND_LOST, "" },
     { 1080, KIND_LOST, "" }, // the server closes the connection by force
-    { 1114, KIND_OTHER, "has the server's disk space left?" },
+    { 1114, KIND_OTHER, "is the server's disk full?" },
     { 1130, KIND_OTHER, "the server has no account for this host" },
     { 1146, KIND_OTHER, "was the 'prepare' command run for this database?" },
     { 1148, KIND_LOAD, "" },
     { 1152, KIND_LOST, "" }, // aborted connection
     { 1153, KIND_OTHER, "the server's limit is max_allowed_packet" },
-    { 1154, KIND_LOST, "" }, // errors of the network, as the server saw them
+    { 1154, KIND_LOST, "" }, // network errors reported by the server
     { 1155, KIND_LOST, "" },
     { 1156, KIND_LOST, "" },
     { 1157, KIND_LOST, "" },
@@ -55,27 +55,27 @@ static const struct known {
     { 1213, KIND_RETRY, "" }, // deadlock
     { 1218, KIND_OTHER, "" }, // as 1189
     { 1235, KIND_NEITHER, "" },
-    // A proxy that changed servers: all its statements are unknown.
+    // After a proxy changed servers, all prepared statements are unknown.
     { 1243, KIND_LOST, "" },
     { 1295, KIND_PREPARE, "" },
     { 1461, KIND_OTHER,
         "raise the server's max_prepared_stmt_count, set "
         "--db-statement-cache, or use --db-ps-mode=disable" },
     { 1927, KIND_LOST, "" }, // connection was killed
-    // In a call these are a proxy's, which lost its server.
+    // During a call, a proxy reports these if it lost its server.
     { 2002, KIND_LOST, "" },
     { 2003, KIND_LOST, "" },
     { 2006, KIND_LOST, "" }, // server has gone away
-    { 2011, KIND_LOST, "" }, // known from sysbench's list only
+    { 2011, KIND_LOST, "" }, // in the list of sysbench 1.0
     { 2012, KIND_LOST, "" },
     { 2013, KIND_LOST, "" }, // lost connection during query
-    // MariaDB's library says so of a server that is gone, instead of 2013.
+    // MariaDB's library reports this instead of 2013 if the server is gone.
     { 2026, KIND_LOST, "" },
     { 2049, KIND_OTHER, MAY_READ },
-    { 2055, KIND_LOST, "" }, // lost connection, with the system's reason
+    { 2055, KIND_LOST, "" }, // lost connection, with a system error
     { 2059, KIND_OTHER,
-        "this client library does not have the plugin, or would send the "
-        "password as text, which --mysql-cleartext-password=on allows" },
+        "the client library lacks the plugin, or the plugin would send the "
+        "password in cleartext, which --mysql-cleartext-password=on allows" },
     { 2068, KIND_LOAD, "" },
     { 3169, KIND_LOST, "" }, // session was killed
     { 3948, KIND_LOAD, "" },
@@ -147,9 +147,9 @@ static bool listed(const struct sbmy_ignore *ig, int native)
     return ig->all;
 }
 
-// What the table does not know, and a command that a node does not take while
-// it is no part of its cluster (1047), is told by the class of the state: 08 is
-// about the connection.
+// Class 08 of the SQLSTATE means a lost connection. It decides for numbers that
+// are not in the table, and for unknown commands: a cluster node returns 1047
+// while it is not part of its cluster.
 static enum kind kind_by_state(int native, const char *state)
 {
     enum kind kind = kind_of(native);

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 //
-// What an error number of a MySQL server or of its client library means for
-// the event it happened in. Pure; needs no client library.
+// Classifies error numbers of a MySQL server or its client library: what
+// happens to the event in which they occur. Pure; does not require the client
+// library.
 #ifndef MYSQL_ERRORS_H
 #define MYSQL_ERRORS_H
 
@@ -15,21 +16,23 @@ struct sbmy_ignore {
     size_t n;
 };
 
-// Reads a list of numbers and the word "all". SB_EUSAGE names what is neither.
-// sbmy_ignore_done() also after a failure.
+// Parses a list of error numbers and the word "all". SB_EUSAGE names an invalid
+// item. To be paired with sbmy_ignore_done(), also after a failure.
 int sbmy_ignore_init(
     struct sbmy_ignore *ig, const struct sb_opt_list *list, struct sb_err *err);
 void sbmy_ignore_done(struct sbmy_ignore *ig); // {0} allowed
 
-// What an error of a call means, by its number and SQLSTATE: SB_ERESTART,
-// SB_EIGNORE, SB_ERECONNECT, SB_ELOST or SB_EQUERY. Any thread.
+// Returns the code for an error number and SQLSTATE: SB_ERESTART, SB_EIGNORE,
+// SB_ERECONNECT, SB_ELOST or SB_EQUERY. Any thread.
 int sbmy_classify(const struct sbmy_ignore *ig, int native, const char *state);
 
-// The server or a proxy has no prepared statements of this kind.
+// True if the error means that the server or a proxy does not support this
+// prepared statement.
 bool sbmy_refuses_prepare(int native);
-// The server or a proxy does not take LOAD DATA LOCAL.
+// True if the error means that the server or a proxy does not accept LOAD DATA
+// LOCAL.
 bool sbmy_refuses_load(int native);
-// What the user can do about it, "" if there is nothing to say.
+// Returns a hint for the user, or "".
 const char *sbmy_hint(int native);
 
 #endif

@@ -4,7 +4,7 @@
 SB_DRIVER_EXPORT const struct sb_driver sb_driver = {
     .abi = SB_DRIVER_ABI,
     .name = "mysql",
-    .title = "MySQL, MariaDB and servers that speak their protocol",
+    .title = "MySQL, MariaDB and compatible servers",
     .dialect = "mysql",
     .isolation = "SET SESSION TRANSACTION ISOLATION LEVEL",
     .caps = SB_CAP_ONE_LOADER | SB_CAP_ONE_COMMIT | SB_CAP_TEXT_PIPELINE |

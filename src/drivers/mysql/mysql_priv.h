@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 //
-// What the files of the MySQL driver share. Names begin with sbmy_: the client
-// library owns mysql_ and my_.
+// Declarations shared by the files of the MySQL driver. Names begin with sbmy_,
+// because the client library uses mysql_ and my_.
 #ifndef MYSQL_PRIV_H
 #define MYSQL_PRIV_H
 
@@ -43,13 +43,13 @@ struct sbmy_opts {
     int ssl; // index into sbmy_ssl_words
     const char *ssl_key, *ssl_ca, *ssl_cert, *ssl_cipher;
     bool compression, debug, dry_run;
-    bool bypass; // the library, for executions: wire.c
+    bool bypass; // execute statements without the library: wire.c
     bool cleartext_password;
     const char *compression_algorithms;
     int64_t connect_timeout, read_timeout, write_timeout; // ns
     struct {
         bool hosts, ports, user, charset;
-    } given; // which of them are no defaults
+    } given; // set by the user
 };
 
 #define SBMY_ZLIB "zlib"
@@ -57,20 +57,20 @@ struct sbmy_opts {
 extern const struct sb_opt_table sbmy_opt_table;
 extern const char *const sbmy_ssl_words[];
 
-// What the connections of one instance share.
+// The state that the connections of one instance share.
 struct sbmy_env {
     const struct sbmy_opts *o;
     struct sbmy_ignore ignore;
     struct sbmy_places places;
-    char *password;       // NULL: leave it to the client's own files
+    char *password;       // NULL: taken from the option files
     char *defaults_file;  // NULL: none
-    _Atomic bool no_load; // LOAD DATA LOCAL was refused, the user knows
+    _Atomic bool no_load; // LOAD DATA LOCAL was refused, the notice is logged
 };
 
 struct sbmy_stmt;
 struct sbmy_bulk;
 
-// Place for the cells of one row of a prepared statement; grows.
+// The buffer for one column of a row of a prepared statement. It grows.
 struct sbmy_column {
     char *s;
     size_t cap;
@@ -82,59 +82,60 @@ struct sbmy_rows {
     MYSQL_BIND *bind; // n of them
     struct sbmy_column *column;
     uint32_t n;
-    bool bound; // to the current result
+    bool bound; // bind is in effect for the current result
 };
 
-// Executions past the library (wire.c): an answer as it came, and how it is
-// read.
+// The state of executions that bypass the library (wire.c): buffers, the
+// current answer, and the position in it.
 struct sbmy_wire {
     int fd;
-    bool plain;              // the socket carries the protocol as it is
-    bool gone;               // lost there, which the library has not noticed
-    bool late;               // because the time to wait was over
-    char why[200];           // gone between two calls: what the next one says
-    bool more;               // results that follow the one that is here
+    bool plain;              // the connection can be used without the library
+    bool gone;               // connection lost; the library has not detected it
+    bool late;               // the last wait timed out
+    char why[200];           // lost between two calls: error of the next call
+    bool more;               // more results follow the current one
     bool decoded;            // the columns of the answer are in `shape`
     bool polls;              // waits in poll(), not in recv()
     bool may_omit;           // see sbmy_answer_begin()
-    int read_ms, write_ms;   // how long to wait; -1: for ever
-    struct sbmy_stmt *shown; // whose answer is here, or NULL
+    int read_ms, write_ms;   // timeouts; -1: none
+    struct sbmy_stmt *shown; // statement of the current answer, or NULL
     uint8_t *in, *out;
     size_t len, cap, out_cap;
     struct sbmy_answer answer;
-    // For who looks at rows:
-    size_t row; // the place of the next ...
+    // For fetching rows:
+    size_t row; // offset of the next row in `in`
     uint64_t rows_left;
-    struct sbmy_shape *shape; // room for cap_shapes columns
+    struct sbmy_shape *shape; // allocated for cap_shapes columns
     uint32_t cap_shapes;
-    char *text; // cells that are not in the row
+    char *text; // values that had to be converted to text
     size_t cap_text;
-    char *name; // of a column
+    char *name; // column name returned last
     size_t cap_name;
 };
 
-// The connection: what struct sb_conn is in this driver.
+// The connection: struct sb_conn in this driver.
 struct sbmy_conn {
     MYSQL *my; // NULL: not connected, or a dry run
     struct sbmy_env *env;
     const struct sbmy_opts *o;
     const struct sb_host *host;
-    uint64_t place; // where it goes: sbmy_places_get()
-    // For cancel(), which comes from another thread.
+    uint64_t place; // index of the server: sbmy_places_get()
+    // For cancel(), which another thread calls.
     _Atomic int fd;    // -1: none
-    _Atomic bool busy; // a call is under way
+    _Atomic bool busy; // a call is in progress
     _Atomic bool canceled;
     bool has_lock;
     pthread_mutex_t lock; // guards the pointer bulk
     struct sbmy_bulk *bulk;
-    // The current result: of a text, or of a prepared statement.
+    // The current result: of a text statement (res) or of a prepared statement
+    // (stmt).
     MYSQL_RES *res;
     struct sbmy_stmt *stmt;
-    uint64_t stmt_rows; // how many the library holds of it
+    uint64_t stmt_rows; // number of rows that the library holds
     struct sbmy_rows rows;
     struct sbmy_wire wire;
-    uint32_t piped; // answers of a pipeline still to come
-    bool first;     // the next of them is the first
+    uint32_t piped; // results of a pipeline not received yet
+    bool first;     // no result of the pipeline was received yet
 };
 
 struct sbmy_param {
@@ -146,24 +147,24 @@ struct sbmy_param {
     sbmy_bool null;
 };
 
-// What struct sb_stmt is.
+// The statement: struct sb_stmt in this driver.
 struct sbmy_stmt {
     MYSQL_STMT *st; // NULL in a dry run
     MYSQL_RES *meta;
-    // Of a statement that is executed past the library, else NULL: the type of
-    // each parameter, and the definitions of columns that the server sent last,
-    // where it does not send them each time.
+    // Only for a statement that is executed without the library, otherwise
+    // NULL: the type of each parameter, and the column definitions that the
+    // server sent last (kept if it does not send them each time).
     uint16_t *types;
     uint8_t *defs; // of ndefs columns
     size_t defs_len;
     uint32_t ndefs;
-    MYSQL_BIND *bind; // nparams of them; param lies behind, in one block
+    MYSQL_BIND *bind; // nparams elements; param follows in the same block
     struct sbmy_param *param;
     uint32_t nparams;
-    bool bound; // the library, or the server, knows the types
+    bool bound; // the types were passed to the library or the server
 };
 
-// What --mysql-dry-run answers.
+// Fills *res with the result of every statement with --mysql-dry-run.
 static inline int sbmy_dry(struct sb_result *res)
 {
     res->kind = SB_RESULT_UNKNOWN;
@@ -180,63 +181,65 @@ static inline struct sbmy_conn *sbmy_own(struct sb_conn *conn)
 int sbmy_env_init(
     struct sb_driver_env *env, const void *opts, struct sb_err *err);
 void sbmy_env_done(struct sb_driver_env *env);
-// To be called before the library is used in a thread that may be new.
+// Initializes the library for the calling thread. To be called before the
+// library is used in a thread that may be new.
 void sbmy_thread(void);
-// What options were not given comes from the client's own files, because the
-// user asked for these.
+// True if the user asked for the library's option files: they provide the
+// settings whose options were not given.
 bool sbmy_from_files(const struct sbmy_opts *o);
-// --mysql-ssl as a mode.
+// Returns the mode that --mysql-ssl selects.
 enum sbmy_tls sbmy_tls(const struct sbmy_opts *o);
 
 // settings.c
 
-// Tells a new handle what the options ask for; mode is --mysql-ssl, or what
-// is tried in its place.
+// Applies the options to a new handle. mode: the mode of --mysql-ssl, or the
+// one that is tried instead of it.
 int sbmy_settings(MYSQL *my, const struct sbmy_env *e, enum sbmy_tls mode,
     struct sb_err *err);
 
 // auth.c
 
-// Tells a handle, after its settings, which plugins the server at p may choose
-// to log in with.
+// Restricts the authentication plugins that the server at p may request. To be
+// called after sbmy_settings().
 void sbmy_auth(MYSQL *my, const struct sbmy_opts *o, struct sbmy_place p,
     enum sbmy_tls mode);
 
 // conn.c
 
 extern const struct sb_generic_ops sbmy_generic_ops;
-// A call begins: 0, or an error code when there is no connection.
+// Begins a call. Returns 0, or an error code if there is no connection.
 int sbmy_begin(struct sbmy_conn *c, struct sb_err *err);
-// It ends, with or without an error. Returns rc.
+// Ends a call, successful or not. Returns rc.
 int sbmy_end(struct sbmy_conn *c, int rc);
-// Fills err from an error of the server or the library and classifies it.
+// Fills err from an error of the server or the library, and classifies it.
+// Returns the code.
 int sbmy_fail_with(struct sbmy_conn *c, int native, const char *state,
     const char *text, struct sb_err *err);
 int sbmy_fail(struct sbmy_conn *c, struct sb_err *err); // mysql_error()
-// Runs a statement whose result nobody wants.
+// Runs a statement and discards its result.
 int sbmy_simple(struct sbmy_conn *c, const char *sql, struct sb_err *err);
-// --mysql-debug: a line about a call.
+// Logs a call (--mysql-debug).
 void sbmy_trace(struct sbmy_conn *c, const char *fmt, ...) SB_PRINTF(2, 3);
 
 // query.c
 
 extern const struct sb_sql_ops sbmy_sql_ops;
-// Takes the answer that has just arrived into *res and c->res.
+// Stores the answer that has just arrived in *res and c->res.
 int sbmy_take(struct sbmy_conn *c, struct sb_result *res, struct sb_err *err);
-// Frees the current result and reads over those that follow it.
+// Frees the current result and discards those that follow it.
 void sbmy_drop_result(struct sbmy_conn *c);
-// Reads over the results of a text that follow the one that was taken.
+// Discards the results of a text statement that follow the current one.
 void sbmy_drop_texts(struct sbmy_conn *c);
 
-// ask.c: queries of the driver's own, whose answers may have any shape
+// ask.c: internal queries of the driver
 
-// Runs a text. *res: its rows, which have ncolumns columns or more, to be freed
-// by mysql_free_result(); NULL after an error. An answer without such rows is
-// SB_EQUERY without a native number.
+// Runs a query. Stores its rows, which have at least ncolumns columns, in *res;
+// the caller frees them by mysql_free_result(). *res is NULL after an error. An
+// answer without such rows is SB_EQUERY without a native number.
 int sbmy_ask(struct sbmy_conn *c, const char *sql, unsigned ncolumns,
     MYSQL_RES **res, struct sb_err *err);
-// The next row whose first ncolumns (at least 1) cells are not NULL; NULL
-// behind the last.
+// Returns the next row whose first ncolumns (at least 1) values are not NULL;
+// NULL after the last.
 MYSQL_ROW sbmy_ask_row(MYSQL_RES *res, unsigned ncolumns);
 
 // stmt.c
@@ -247,17 +250,17 @@ int sbmy_execute(struct sb_conn *conn, struct sb_stmt *stmt,
     const struct sb_value *values, uint32_t n, struct sb_result *res,
     struct sb_err *err);
 void sbmy_close(struct sb_conn *conn, struct sb_stmt *stmt);
-// As the operation next_result, for the result of a prepared statement.
+// The operation next_result for the result of a prepared statement.
 int sbmy_stmt_next(
     struct sbmy_conn *c, struct sb_result *res, struct sb_err *err);
-// Frees the result of c->stmt and reads over those that follow it.
+// Frees the result of c->stmt and discards those that follow it.
 void sbmy_stmt_drop(struct sbmy_conn *c);
 int sbmy_stmt_fail(
     struct sbmy_conn *c, struct sbmy_stmt *p, struct sb_err *err);
-// Whether an execution that failed with this error may be tried once more with
-// the statement prepared anew.
+// True if an execution that failed with this error may be retried once after
+// the statement was prepared again.
 bool sbmy_stmt_forgotten(const struct sbmy_conn *c, int native);
-// Description of the columns; NULL when memory ran out.
+// Returns the description of the columns; NULL if out of memory.
 MYSQL_FIELD *sbmy_stmt_fields(struct sbmy_stmt *p);
 
 // rows.c: rows of prepared statements as text
@@ -266,21 +269,22 @@ int sbmy_rows_fetch(
     struct sbmy_conn *c, struct sb_cell *cells, struct sb_err *err);
 void sbmy_rows_done(struct sbmy_rows *r); // {0} allowed
 
-// wire.c: prepared statements executed past the library
+// wire.c: execution of prepared statements without the library
 
-// A new connection: finds out whether it can be done there.
+// To be called for a new connection: decides whether it can be used without
+// the library.
 void sbmy_wire_open(struct sbmy_conn *c);
 // {0} allowed
 void sbmy_wire_done(struct sbmy_wire *w);
 int sbmy_wire_execute(struct sbmy_conn *c, struct sbmy_stmt *p,
     const struct sb_value *values, struct sb_result *res, struct sb_err *err);
-// As the operation next_result, when there are more.
+// The operation next_result, if more results follow.
 int sbmy_wire_next(
     struct sbmy_conn *c, struct sb_result *res, struct sb_err *err);
-// Ends the result that is here and reads over those that follow it.
+// Ends the current result and discards those that follow it.
 void sbmy_wire_drop(struct sbmy_conn *c);
 
-// wire_rows.c: as the operations of the same names, for the result that is here
+// wire_rows.c: the operations fetch and column for the current result
 
 int sbmy_wire_fetch(
     struct sbmy_conn *c, struct sb_cell *cells, struct sb_err *err);
@@ -289,12 +293,12 @@ const char *sbmy_wire_column(struct sbmy_conn *c, uint32_t i);
 // bulk.c
 
 extern const struct sb_bulk_ops sbmy_bulk_ops;
-// Wakes whoever waits in a load. Any thread; c->lock is held.
+// Wakes the threads that wait in a load. Any thread; the caller holds c->lock.
 void sbmy_bulk_cancel(struct sbmy_bulk *b);
-// The connection goes: ends a load that nobody ended.
+// To be called when the connection is closed: aborts a load that was not ended.
 void sbmy_bulk_drop(struct sbmy_conn *c);
-// A new handle: whatever the server asks for, it gets no file of this machine,
-// only the rows of a load of c.
+// To be called for a new handle: makes the library refuse every file that the
+// server requests, except the rows of a load of c.
 void sbmy_bulk_guard(struct sbmy_conn *c, MYSQL *my);
 
 // pipeline.c

@@ -1,11 +1,13 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 //
-// The options alone: also built as a module of its own, without the client
-// library, for scripts that look at the options of a driver that is not in use.
+// The options of the driver. This file is also built as a module without the
+// client library, so that scripts can read the options of a driver that is not
+// in use.
 #include "drivers/mysql/mysql_priv.h"
 
-// Modes first, as enum sbmy_tls has them; then what --mysql-ssl took when it
-// was a switch. The last is the option without a value.
+// The modes come first, in the order of enum sbmy_tls. The values after them
+// are those of sysbench 1.0, where --mysql-ssl was a switch. The empty string
+// is the option without a value.
 const char *const sbmy_ssl_words[] = { "disabled", "preferred", "required",
     "verify_ca", "verify_identity", "off", "on", "false", "true", "0", "1",
     "no", "yes", "", NULL };
@@ -18,30 +20,31 @@ static const struct sb_opt opts[] = {
         AT(hosts),
         .given = offsetof(struct sbmy_opts, given.hosts),
         .def = "localhost",
-        .help = "hosts; connections take each port of the first, then of the "
-                "next" },
+        .help = "hosts, used round-robin: each port of the first host, then "
+                "of the next" },
     { .name = "mysql-port",
         .type = SB_OPT_LIST,
         AT(ports),
         .given = offsetof(struct sbmy_opts, given.ports),
         .def = "3306",
-        .help = "ports of every host" },
+        .help = "ports of each host, used round-robin" },
     { .name = "mysql-socket",
         .type = SB_OPT_LIST,
         AT(sockets),
-        .help = "Unix sockets, in turn; hosts and ports do not count then" },
+        .help = "Unix sockets, used round-robin; hosts and ports are then "
+                "ignored" },
     { .name = "mysql-user",
         .type = SB_OPT_STRING,
         AT(user),
         .given = offsetof(struct sbmy_opts, given.user),
         .def = "sbtest",
-        .help = "user" },
+        .help = "user to connect as" },
     { .name = "mysql-password",
         .type = SB_OPT_STRING,
         AT(password),
         .flags = SB_OPT_SECRET,
-        .help = "password; else from --mysql-password-file or the "
-                "environment variable MYSQL_PWD" },
+        .help = "password; default: --mysql-password-file or the environment "
+                "variable MYSQL_PWD" },
     { .name = "mysql-password-file",
         .type = SB_OPT_STRING,
         AT(password_file),
@@ -52,46 +55,46 @@ static const struct sb_opt opts[] = {
         AT(cleartext_password),
         .def = "off",
         .help =
-            "send the password as text to any server that asks for it; "
-            "off: only over a Unix socket or to a server that is verified" },
+            "send the password in cleartext to any server that requests it; "
+            "off: only over a Unix socket or to a verified server" },
     { .name = "mysql-db",
         .type = SB_OPT_STRING,
         AT(db),
         .def = "sbtest",
         .flags = SB_OPT_DATABASES,
-        .help = "database, or several that connections take in turn" },
+        .help = "database, or several, used round-robin" },
     { .name = "mysql-defaults-file",
         .type = SB_OPT_STRING,
         AT(defaults_file),
         .flags = SB_OPT_FILENAME,
-        .help = "the client's own file (~/.my.cnf), for what is not "
-                "given here" },
+        .help = "option file of the client library, such as ~/.my.cnf, for "
+                "settings that are not given here" },
     { .name = "mysql-defaults-group",
         .type = SB_OPT_STRING,
         AT(defaults_group),
-        .help = "group to read beside [client] in the client's own files" },
+        .help = "group to read in addition to [client] in the option files" },
     { .name = "mysql-ssl",
         .type = SB_OPT_ENUM,
         AT(ssl),
         .def = "disabled",
         .choices = sbmy_ssl_words,
         .help = "encryption: disabled, preferred, required, verify_ca, "
-                "verify_identity; on: required" },
+                "verify_identity; on means required" },
     { .name = "mysql-ssl-key",
         .type = SB_OPT_STRING,
         AT(ssl_key),
         .flags = SB_OPT_FILENAME,
-        .help = "key of the client" },
+        .help = "file with the client key" },
     { .name = "mysql-ssl-ca",
         .type = SB_OPT_STRING,
         AT(ssl_ca),
         .flags = SB_OPT_FILENAME,
-        .help = "certificates of the authorities to trust" },
+        .help = "file with the CA certificates that verify the server" },
     { .name = "mysql-ssl-cert",
         .type = SB_OPT_STRING,
         AT(ssl_cert),
         .flags = SB_OPT_FILENAME,
-        .help = "certificate of the client" },
+        .help = "file with the client certificate" },
     { .name = "mysql-ssl-cipher",
         .type = SB_OPT_STRING,
         AT(ssl_cipher),
@@ -100,12 +103,13 @@ static const struct sb_opt opts[] = {
         .type = SB_OPT_BOOL,
         AT(compression),
         .def = "off",
-        .help = "compress what goes over the network" },
+        .help = "compress network traffic" },
     { .name = "mysql-compression-algorithms",
         .type = SB_OPT_STRING,
         AT(compression_algorithms),
         .def = SBMY_ZLIB,
-        .help = "ways to compress, where the client library has several" },
+        .help = "compression algorithms, if the client library supports "
+                "several" },
     { .name = "mysql-charset",
         .type = SB_OPT_STRING,
         AT(charset),
@@ -118,44 +122,44 @@ static const struct sb_opt opts[] = {
         .def = "60s",
         .min = 0,
         .max = 86400,
-        .help = "how long connecting may take; 0: as the system has it" },
+        .help = "timeout for connecting; 0: the operating system's default" },
     { .name = "mysql-read-timeout",
         .type = SB_OPT_DURATION,
         AT(read_timeout),
         .def = "0",
         .min = 0,
         .max = 86400 * 30,
-        .help = "how long to wait for an answer; 0: for ever" },
+        .help = "timeout for an answer; 0: no limit" },
     { .name = "mysql-write-timeout",
         .type = SB_OPT_DURATION,
         AT(write_timeout),
         .def = "0",
         .min = 0,
         .max = 86400 * 30,
-        .help = "how long sending may take; 0: for ever" },
+        .help = "timeout for sending; 0: no limit" },
     { .name = "mysql-ignore-errors",
         .type = SB_OPT_LIST,
         AT(ignore),
         .def = "1213,1020,1205",
-        .help = "errors after which the event begins anew, or 'all'; 2006, "
-                "2013, 2055: connect again" },
+        .help = "errors after which the event is retried, or 'all'; 2006, "
+                "2013, 2055: reconnect" },
     { .name = "mysql-bypass-library",
         .type = SB_OPT_BOOL,
         AT(bypass),
         .def = "on",
-        .help = "execute prepared statements on the socket itself where the "
-                "connection is neither encrypted nor compressed; off: by the "
-                "client library" },
+        .help = "execute prepared statements directly on the socket if the "
+                "connection is neither encrypted nor compressed; off: through "
+                "the client library" },
     { .name = "mysql-debug",
         .type = SB_OPT_BOOL,
         AT(debug),
         .def = "off",
-        .help = "tell every call of the client library" },
+        .help = "log every call of the client library" },
     { .name = "mysql-dry-run",
         .type = SB_OPT_BOOL,
         AT(dry_run),
         .def = "off",
-        .help = "do everything but calling the server" },
+        .help = "do everything except calling the server" },
     { 0 },
 };
 

@@ -1,13 +1,13 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 //
-// Several statements in one text. The server answers one after the other and
-// stops at the first that fails.
+// Pipelines: several statements in one text. The server answers them one after
+// the other, and stops at the first one that fails.
 #include <stdlib.h>
 
 #include "drivers/mysql/mysql_priv.h"
 
-// Without the blanks and semicolons at its end: an empty statement between two
-// semicolons is an error.
+// Returns the length without blanks and semicolons at the end, because an empty
+// statement between two semicolons is an error.
 static size_t trimmed(const struct sb_item *item)
 {
     size_t n = item->len;
@@ -18,7 +18,7 @@ static size_t trimmed(const struct sb_item *item)
     return n;
 }
 
-// The newline ends a comment.
+// Joins the statements by "\n;". The newline ends a comment.
 static char *join(const struct sb_item *items, uint32_t n, size_t *len)
 {
     size_t at = 0, size = 1;
@@ -67,7 +67,7 @@ int sbmy_pipeline_send(struct sb_conn *conn, const struct sb_item *items,
     return sbmy_end(c, rc);
 }
 
-// The next answer arrives: 0, or the library's own error code.
+// Waits for the next answer. Returns 0, or the library's error code.
 static int await_answer(struct sbmy_conn *c)
 {
     bool first = c->first;
@@ -86,7 +86,7 @@ int sbmy_pipeline_receive(
     if (c->o->dry_run)
         return sbmy_dry(res);
     if (c->piped == 0)
-        return sb_err_set(err, SB_EUSAGE, "no answer is to come");
+        return sb_err_set(err, SB_EUSAGE, "no more pipeline results");
     rc = sbmy_begin(c, err);
     if (rc)
         return rc;
@@ -95,7 +95,8 @@ int sbmy_pipeline_receive(
     if (rc > 0)
         rc = sbmy_fail(c, err);
     else if (rc < 0)
-        rc = sb_err_set(err, SB_EQUERY, "the server sent fewer answers");
+        rc = sb_err_set(
+            err, SB_EQUERY, "the server sent fewer results than statements");
     else
         rc = sbmy_take(c, res, err);
     return sbmy_end(c, rc);

@@ -3,7 +3,7 @@
 
 #include <stdlib.h>
 
-// 0: it is none.
+// Returns 0 if the port is invalid.
 static unsigned port_number(const char *text)
 {
     char *end;

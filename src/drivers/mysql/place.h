@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 //
-// Where the connection with a given number goes: hosts, ports and sockets in
-// turn. Pure; needs no client library.
+// Selects the server of a connection by the connection's number: hosts, ports
+// and sockets are used round-robin. Pure; does not require the client library.
 #ifndef MYSQL_PLACE_H
 #define MYSQL_PLACE_H
 
@@ -11,21 +11,22 @@
 #include "base/option.h"
 
 struct sbmy_place {
-    const char *host;   // NULL: socket
-    unsigned port;      // 0: the library's own
-    const char *socket; // NULL: host and port
+    const char *host;   // NULL: the library's default
+    unsigned port;      // 0: the library's default
+    const char *socket; // NULL: host and port are used
 };
 
 struct sbmy_places {
     const struct sb_opt_list *hosts, *ports, *sockets;
 };
 
-// SB_EUSAGE when some port is no port.
+// Returns SB_EUSAGE if a port is invalid.
 int sbmy_places_check(const struct sbmy_places *p, struct sb_err *err);
-// How many there are; at least 1.
+// Returns the number of places; at least 1.
 uint64_t sbmy_places_count(const struct sbmy_places *p);
-// Place number % count: sockets in order, when there are any; else all ports of
-// the first host, then those of the next. The strings are those of the lists.
+// Returns the place with index number % count. The order is: the sockets, if
+// there are any; otherwise all ports of the first host, then those of the next.
+// The strings belong to the lists.
 struct sbmy_place sbmy_places_get(const struct sbmy_places *p, uint64_t number);
 
 #endif

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 //
-// Text statements, and what results have in common.
+// Text statements, and the operations on results of all kinds.
 #include <stdlib.h>
 
 #include "drivers/mysql/mysql_priv.h"
@@ -64,7 +64,7 @@ void sbmy_drop_result(struct sbmy_conn *c)
         sbmy_drop_texts(c);
 }
 
-// The answers of a pipeline are received one by one, not dropped.
+// Answers of a pipeline that follow are kept: they are received one by one.
 static void free_result(struct sb_conn *conn, struct sb_result *res)
 {
     struct sbmy_conn *c = sbmy_own(conn);
@@ -177,7 +177,7 @@ static unsigned long escape(MYSQL *my, char *out, const char *text, size_t len)
 #endif
 }
 
-// out has room for every byte twice, the quotes and a NUL.
+// out must have room for each byte twice, the quotes and a NUL.
 static size_t quote_into(
     struct sbmy_conn *c, const char *text, size_t len, char *out)
 {
@@ -205,7 +205,7 @@ static size_t quote(
     char *p = need <= size ? out : malloc(need);
 
     if (!p)
-        return SIZE_MAX / 2; // no caller finds room for that
+        return SIZE_MAX / 2; // more than a caller can allocate
     n = quote_into(sbmy_own(conn), text, len, p);
     if (p == out)
         return n;

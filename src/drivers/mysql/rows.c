@@ -1,14 +1,14 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 //
-// Rows of prepared statements as text: every column is bound as a string, so
-// that the library converts what the server sends in binary.
+// Rows of prepared statements as text. Each column is bound as a string, so
+// that the library converts the server's binary values.
 #include <stdlib.h>
 
 #include "drivers/mysql/mysql_priv.h"
 
 #define NUMBER_ROOM 64u   // integers, times
-#define DOUBLE_ROOM 400u  // the library rounds what has less room
-#define TEXT_ROOM   1024u // at first; long texts get more when they come
+#define DOUBLE_ROOM 400u  // with less room, the library rounds
+#define TEXT_ROOM   1024u // initial size; grows for longer texts
 
 void sbmy_rows_done(struct sbmy_rows *r)
 {
@@ -62,7 +62,7 @@ static size_t first_room(const MYSQL_FIELD *f)
     default:
         if (f->length >= TEXT_ROOM)
             return TEXT_ROOM;
-        // A column ZEROFILL is as wide as it says.
+        // The width of a ZEROFILL column is that of its definition.
         return f->length + 1 < NUMBER_ROOM ? NUMBER_ROOM : f->length + 1;
     }
 }
@@ -119,8 +119,8 @@ static bool grow_row(struct sbmy_rows *r, uint32_t n, bool *grown)
     return true;
 }
 
-// Cells longer than their place: it grows and stays so, and the row is read
-// once more. (Of mysql_stmt_fetch_column() some versions make nothing.)
+// If values are longer than their buffers, the buffers grow, and the row is
+// read again. (mysql_stmt_fetch_column() does nothing in some versions.)
 static int complete(
     struct sbmy_conn *c, uint32_t n, MYSQL_ROW_OFFSET row, struct sb_err *err)
 {

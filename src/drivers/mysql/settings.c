@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 //
-// Options as a handle of the client library wants them. What a library lacks
-// is known from configure's checks, not from version numbers.
+// Applies the options to a handle of the client library. Features of the
+// library are detected by configure, not by version numbers.
 #include <unistd.h>
 
 #include "drivers/mysql/mysql_priv.h"
@@ -36,15 +36,16 @@ static int set_compression(
 #else
     if (strcmp(o->compression_algorithms, SBMY_ZLIB) != 0)
         return sb_err_set(err, SB_EUSAGE,
-            "--mysql-compression-algorithms=%s: this client library (%s) has "
-            "only " SBMY_ZLIB,
+            "--mysql-compression-algorithms=%s: this client library (%s) "
+            "supports only " SBMY_ZLIB,
             o->compression_algorithms, mysql_get_client_info());
     mysql_options(my, MYSQL_OPT_COMPRESS, NULL);
 #endif
     return 0;
 }
 
-// What the switch of sysbench 1.0 took from the current folder.
+// Uses the given file, or the file in the current folder that the switch of
+// sysbench 1.0 used.
 static void set_file(
     MYSQL *my, enum mysql_option option, const char *given, const char *local)
 {
@@ -54,8 +55,8 @@ static void set_file(
         mysql_options(my, option, local);
 }
 
-// With "preferred" no authority is named: a library that does not trust the
-// server would go on without encryption.
+// With "preferred" no CA certificate is set: a library that does not trust the
+// server would continue without encryption.
 static void set_files(MYSQL *my, const struct sbmy_opts *o, enum sbmy_tls mode)
 {
     bool local = o->ssl > SBMY_TLS_VERIFY_IDENTITY && !*o->ssl_key &&
@@ -83,8 +84,8 @@ static int set_mode(
 }
 #else
 #if !HAVE_DECL_MYSQL_OPT_SSL_ENFORCE
-// A library without a switch for encryption encrypts when some file or the
-// ciphers are named.
+// A library without an option for encryption encrypts if a file or the ciphers
+// are set.
 static void ask_for_tls(MYSQL *my, const struct sbmy_opts *o)
 {
     if (!*o->ssl_cipher)
@@ -109,9 +110,9 @@ static int set_mode(
         ask_for_tls(my, o);
     if (mode == SBMY_TLS_VERIFY_CA && !*o->ssl_ca)
         return sb_err_set(e, SB_EUSAGE,
-            "--mysql-ssl=verify_ca needs the certificate of an authority "
+            "--mysql-ssl=verify_ca requires a CA certificate "
             "(--mysql-ssl-ca)");
-    // Also when off: newer libraries verify unless told otherwise.
+    // Also if off, because newer libraries verify by default.
     mysql_options(my, MYSQL_OPT_SSL_VERIFY_SERVER_CERT, &verify);
     return 0;
 }
@@ -123,7 +124,8 @@ static int set_tls(
     if (mode != SBMY_TLS_DISABLED)
         set_files(my, o, mode);
 #if HAVE_DECL_MYSQL_OPT_GET_SERVER_PUBLIC_KEY
-    // Without encryption, caching_sha2_password needs the server's key.
+    // Without encryption, caching_sha2_password requires the server's public
+    // key.
     if (mode < SBMY_TLS_REQUIRED)
         mysql_options(my, MYSQL_OPT_GET_SERVER_PUBLIC_KEY, &(sbmy_bool){ 1 });
 #endif
@@ -144,7 +146,7 @@ int sbmy_settings(
     set_timeout(my, MYSQL_OPT_CONNECT_TIMEOUT, o->connect_timeout);
     set_timeout(my, MYSQL_OPT_READ_TIMEOUT, o->read_timeout);
     set_timeout(my, MYSQL_OPT_WRITE_TIMEOUT, o->write_timeout);
-    // No server gets a file by this: see the handlers in bulk.c.
+    // This does not let the server read files: see the handlers in bulk.c.
     mysql_options(my, MYSQL_OPT_LOCAL_INFILE, &on);
     rc = set_compression(my, o, err);
     return rc ? rc : set_tls(my, o, mode, err);

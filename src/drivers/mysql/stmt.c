@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 //
 // Prepared statements. Parameters are bound once, to memory that lives as long
-// as the statement; they are bound again only when a type or the address of a
-// text changes. Rows stay in the library until somebody fetches them. Where the
-// library is passed by, it prepares and closes; the rest is wire.c's.
+// as the statement, and again only if a type or the address of a text changes.
+// Rows stay in the library until they are fetched. For connections that bypass
+// the library, it only prepares and closes statements; wire.c does the rest.
 #include <stdlib.h>
 
 #include "base/sqlscan.h"
@@ -152,7 +152,8 @@ static enum enum_field_types type_of(const struct sb_value *v)
     }
 }
 
-// True when the library has to be told. A NULL keeps the type that was bound.
+// Returns true if the parameters must be bound again. A NULL keeps the type
+// that was bound.
 static bool set_param(
     MYSQL_BIND *b, struct sbmy_param *p, const struct sb_value *v)
 {
@@ -210,8 +211,8 @@ static int take(struct sbmy_conn *c, struct sbmy_stmt *p, struct sb_result *res,
 {
     uint32_t nfields = mysql_stmt_field_count(p->st);
 
-    // For the first of several results the library has described the columns
-    // again, where the old description lay.
+    // If several results follow, the library has described the columns of the
+    // first one again, in the place of the old description.
     if (mysql_more_results(c->my))
         drop_meta(p);
     c->stmt = p;
@@ -231,9 +232,10 @@ static int take(struct sbmy_conn *c, struct sbmy_stmt *p, struct sb_result *res,
     return 0;
 }
 
-// A statement that is not known any more: a proxy has put another server behind
-// the connection. A transaction that was open is lost with the old one. Or a
-// table has got another column, which the library takes ill.
+// ER_UNKNOWN_STMT: a proxy has moved the connection to another server. A
+// transaction that was open is then lost with the old server, so the statement
+// is not retried in one. CR_NEW_METADATA: the number of result columns changed
+// because a table was altered.
 bool sbmy_stmt_forgotten(const struct sbmy_conn *c, int native)
 {
     bool open = c->my->server_status & SERVER_STATUS_IN_TRANS;
@@ -296,7 +298,7 @@ void sbmy_stmt_drop(struct sbmy_conn *c)
     bool more = mysql_more_results(c->my);
 
     c->stmt = NULL;
-    // The next execution frees what is left: not worth a call for one row.
+    // The next execution frees one remaining row without an extra call.
     if (more || c->stmt_rows > 1)
         mysql_stmt_free_result(p->st);
     c->stmt_rows = 0;
@@ -310,7 +312,8 @@ void sbmy_stmt_drop(struct sbmy_conn *c)
 
 MYSQL_FIELD *sbmy_stmt_fields(struct sbmy_stmt *p)
 {
-    // A changed table: the server prepared the statement anew by itself.
+    // After a change of the table, the server prepared the statement again on
+    // its own.
     if (p->meta && mysql_num_fields(p->meta) != mysql_stmt_field_count(p->st))
         drop_meta(p);
     if (!p->meta)

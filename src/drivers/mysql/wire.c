@@ -1,11 +1,12 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 //
 // Executes prepared statements on the library's socket without the library,
-// which describes, copies and allocates each row of each result. Only on plain
-// connections; what is between two calls of the library is complete answers,
-// so its own buffer is empty then. The library prepares and closes.
+// which describes, copies and allocates each row of each result. This is done
+// only on plain connections. Between two calls of the library, only complete
+// answers are read, so the library's own buffer is empty then. The library
+// prepares and closes the statements.
 //
-// One packet goes out, COM_STMT_EXECUTE; answer.c knows what comes back.
+// COM_STMT_EXECUTE is the only packet sent; answer.c parses the answer.
 #include <errno.h>
 #include <fcntl.h>
 #include <poll.h>
@@ -16,29 +17,29 @@
 #include "drivers/mysql/mysql_priv.h"
 
 #define IN_START  1024u          // bytes; grows as answers need it
-#define KEEP_MOST (1024u * 1024) // more is not kept for the next answer
-// What the library sends at most.
+#define KEEP_MOST (1024u * 1024) // larger buffers are freed after an answer
+// The maximum that the library sends.
 #define OUT_MOST         (1024u * 1024 * 1024)
 #define STMT_EXECUTE     0x17
-#define FIXED_OUT        32u     // what is not values
-#define LENGTH_ROOM      9u      // of a text
-#define TYPE_UNSIGNED    0x8000u // of a parameter
+#define FIXED_OUT        32u     // bytes that are not values, at most
+#define LENGTH_ROOM      9u      // length prefix of a text, at most
+#define TYPE_UNSIGNED    0x8000u // flag in the type of a parameter
 #define CR_GONE          2006
 #define CR_LOST          2013
 #define CR_TOO_LARGE     2020
 #define CR_REFUSED       2068
 #define NO_STATE         "HY000"
 #define PROTOCOL_41      (1ul << 9)
-#define OPTIONAL_COLUMNS (1ul << 25) // of MySQL: the count is another one
+#define OPTIONAL_COLUMNS (1ul << 25) // MySQL: changes the column count packet
 #define ZSTD_COMPRESSION (1ul << 26)
-#define QUERY_ATTRIBUTES (1ul << 27) // parameters have names
+#define QUERY_ATTRIBUTES (1ul << 27) // MySQL: parameters have names
 
 static int no_memory(struct sb_err *err)
 {
     return sb_err_set(err, SB_ENOMEM, "out of memory");
 }
 
-// A connection that is compressed looks the same in all libraries.
+// net.compress is set for compressed connections in all libraries.
 static bool is_plain(const struct sbmy_conn *c)
 {
     unsigned long agreed = c->my->client_flag & c->my->server_capabilities;
@@ -55,8 +56,8 @@ static int milliseconds(unsigned seconds)
                                                       : (int)seconds * 1000;
 }
 
-// Whether the server may leave out definitions of columns that did not change.
-// Oracle's library never agrees to it.
+// True if the server may omit column definitions that did not change. Oracle's
+// library never agrees to it.
 static bool may_omit(struct sbmy_conn *c)
 {
 #ifdef MARIADB_CLIENT_CACHE_METADATA
@@ -82,14 +83,14 @@ void sbmy_wire_open(struct sbmy_conn *c)
     if (!w->plain)
         return;
     w->may_omit = may_omit(c);
-    // Those of the client's own files count as well.
+    // Read from the handle, because option files may have set the timeouts.
     w->read_ms = milliseconds(c->my->options.read_timeout);
     w->write_ms = milliseconds(c->my->options.write_timeout);
     w->polls = w->read_ms >= 0 || sb_sock_is_local(w->fd);
     if (w->polls || w->write_ms >= 0)
         return;
-    // Some libraries leave the socket non-blocking: a poll() before each
-    // recv(). Without limits of time they need not.
+    // Some libraries leave the socket non-blocking, which costs a poll() before
+    // each recv(). Without timeouts this is not necessary.
     flags = fcntl(w->fd, F_GETFL);
     if (flags >= 0 && flags & O_NONBLOCK)
         fcntl(w->fd, F_SETFL, flags & ~O_NONBLOCK);
@@ -107,8 +108,8 @@ void sbmy_wire_done(struct sbmy_wire *w)
 
 // Losing the connection ------------------------------------------------------
 
-// The rest of an answer would be taken for the next one. The library notices
-// when it is told to close.
+// Closes the connection, because the rest of an answer would be read as the
+// next one. The library detects this when it closes the handle.
 static void hang_up(struct sbmy_conn *c)
 {
     c->wire.gone = true;
@@ -129,7 +130,7 @@ static int lost_sending(struct sbmy_conn *c, struct sb_err *err)
 
     if (c->wire.late)
         snprintf(text, sizeof(text),
-            "Server has gone away: it took nothing for %d s",
+            "Server has gone away: it received nothing for %d s",
             c->wire.write_ms / 1000);
     return lost_by(c, CR_GONE, text, err);
 }
@@ -148,12 +149,11 @@ static int lost_waiting(struct sbmy_conn *c, struct sb_err *err)
 static int lost_the_thread(struct sbmy_conn *c, struct sb_err *err)
 {
     return lost_by(c, CR_LOST,
-        "Lost connection to server during query: what it sent is no answer",
-        err);
+        "Lost connection to server during query: malformed answer", err);
 }
 
-// Nobody asked for what comes behind an answer: it cannot be told from the next
-// one, so there will be none. It may be the server's reason to leave.
+// Bytes after an answer cannot be told apart from the next answer, so the
+// connection is closed. They may contain the server's reason for closing it.
 static void hang_up_on(struct sbmy_conn *c, const uint8_t *in, size_t len)
 {
     struct sbmy_wire *w = &c->wire;
@@ -167,7 +167,7 @@ static void hang_up_on(struct sbmy_conn *c, const uint8_t *in, size_t len)
             e.native, (int)(e.len < 150 ? e.len : 150), e.text);
     else
         snprintf(w->why, sizeof(w->why),
-            "Server has gone away: it sent what nobody asked for");
+            "Server has gone away: it sent unexpected data");
     hang_up(c);
 }
 
@@ -212,15 +212,16 @@ static uint8_t *put(uint8_t *out, uint64_t v, unsigned bytes)
     return out + bytes;
 }
 
-// A command of len bytes behind w->out's first head. Longer ones go in parts,
-// of which the last is not full. *seq: the number of the answer's first.
+// Sends the command of len bytes that follows the first header in w->out.
+// Longer commands are split into packets, of which the last is not full. *seq:
+// the number of the answer's first packet.
 static bool send_command(struct sbmy_wire *w, size_t len, uint8_t *seq)
 {
     uint8_t *p = w->out;
 
     *seq = 0;
     while (len >= SBMY_PACKET_FULL) {
-        // The head takes the place of bytes that were sent already.
+        // The header overwrites bytes that were already sent.
         put(put(p, SBMY_PACKET_FULL, 3), (*seq)++, 1);
         if (!send_bytes(w, p, SBMY_HEAD + SBMY_PACKET_FULL))
             return false;
@@ -247,7 +248,8 @@ static uint16_t type_of(const struct sb_value *v)
     }
 }
 
-// True when the server has to be told. A NULL keeps the type it knows.
+// Returns true if the types must be sent to the server. A NULL keeps the type
+// that the server has.
 static bool set_types(struct sbmy_stmt *p, const struct sb_value *v)
 {
     bool tell = !p->bound;
@@ -305,7 +307,7 @@ static uint8_t *put_value(uint8_t *out, const struct sb_value *v)
     }
 }
 
-// NULLs, types, values.
+// Writes the NULL bitmap, the types, and the values.
 static uint8_t *put_params(uint8_t *out, const struct sbmy_stmt *p, bool tell,
     const struct sb_value *v)
 {
@@ -366,8 +368,8 @@ static int send_execute(struct sbmy_conn *c, struct sbmy_stmt *p,
 
 // Receiving ------------------------------------------------------------------
 
-// Reads once. 0, SB_ELOST or SB_ENOMEM. No answer has begun when it is asked
-// for; the rest of one may be there already.
+// Reads once. Returns 0, SB_ELOST or SB_ENOMEM. It first polls only for the
+// beginning of an answer, because the rest of one may have arrived already.
 static int read_more(struct sbmy_wire *w)
 {
     bool wait = w->polls && w->len == 0;
@@ -388,7 +390,8 @@ static int read_more(struct sbmy_wire *w)
     return 0;
 }
 
-// One answer from the start of w->in, where w->len bytes have come already.
+// Receives one answer into the start of w->in, of which w->len bytes have
+// already arrived.
 static int receive(struct sbmy_conn *c, uint8_t seq, struct sb_err *err)
 {
     struct sbmy_wire *w = &c->wire;
@@ -421,7 +424,7 @@ static int server_error(struct sbmy_conn *c, struct sb_err *err)
     return sbmy_fail_with(c, e.native, e.state, text, err);
 }
 
-// A server that asks for a file gets an empty one, and the statement fails.
+// Sends an empty file to a server that requests one. The statement fails.
 static int refuse_file(struct sbmy_conn *c, struct sb_err *err)
 {
     struct sbmy_wire *w = &c->wire;
@@ -436,12 +439,12 @@ static int refuse_file(struct sbmy_conn *c, struct sb_err *err)
         return rc;
     if (w->answer.file || w->answer.status & SBMY_MORE_RESULTS)
         return lost_the_thread(c, err);
-    return sbmy_fail_with(
-        c, CR_REFUSED, NO_STATE, "no file of this machine is for you", err);
+    return sbmy_fail_with(c, CR_REFUSED, NO_STATE,
+        "the server requested a local file, which is refused", err);
 }
 
-// Definitions that the server left out are those it sent last, or else those of
-// preparing. It cannot mean them when the number of columns is another one.
+// Definitions that the server omitted are those that it sent last, or those of
+// the preparation. They must match the number of columns.
 static bool columns_known(
     const struct sbmy_answer *a, const struct sbmy_stmt *p)
 {
@@ -450,7 +453,8 @@ static bool columns_known(
     return a->nfields == (p->defs ? p->ndefs : mysql_stmt_field_count(p->st));
 }
 
-// On servers that send definitions of columns when they changed only.
+// Keeps the definitions; only for servers that send them only when they
+// changed.
 static int keep_defs(
     struct sbmy_conn *c, struct sbmy_stmt *p, struct sb_err *err)
 {
@@ -482,7 +486,7 @@ static void describe(struct sbmy_conn *c, struct sb_result *res)
     res->kind = a->affected ? SB_RESULT_WRITE : SB_RESULT_NONE;
 }
 
-// The answer that has just come is the current result of p.
+// Makes the answer that has just arrived the current result of p.
 static int take(struct sbmy_conn *c, struct sbmy_stmt *p, struct sb_result *res,
     struct sb_err *err)
 {
@@ -497,8 +501,8 @@ static int take(struct sbmy_conn *c, struct sbmy_stmt *p, struct sb_result *res,
         return server_error(c, err);
     if (!columns_known(a, p))
         return lost_the_thread(c, err);
-    // The library shall know the state of the transaction, but not look for
-    // results that it cannot read.
+    // The library needs the state of the transaction, but must not look for
+    // more results, which it cannot read.
     c->my->server_status = a->status & ~SBMY_MORE_RESULTS;
     c->my->warning_count = a->warnings;
     w->more = a->status & SBMY_MORE_RESULTS;
@@ -551,7 +555,8 @@ int sbmy_wire_next(
     return rc ? rc : 1;
 }
 
-// Memory of one uncommonly long statement is not kept by every user.
+// Frees the buffer of an unusually long statement, so that users do not keep
+// it.
 static void trim(uint8_t **buf, size_t *cap)
 {
     if (*cap <= KEEP_MOST)

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 //
-// Rows and columns of an answer that is here (wire.c), for who looks at them.
+// Rows and columns of the answer that wire.c received.
 #include <stdlib.h>
 
 #include "drivers/mysql/mysql_priv.h"
@@ -17,7 +17,8 @@ static int malformed(struct sbmy_conn *c, struct sb_err *err)
     return sbmy_fail_with(c, CR_MALFORMED, "HY000", "Malformed packet", err);
 }
 
-// The packet at p, whose body is whole.
+// Reads the definition in the packet at p, which is complete. Returns the
+// position after it, or NULL if it is invalid.
 static const uint8_t *column_at(const uint8_t *p, struct sbmy_column_def *out)
 {
     uint32_t len = sbmy_get24(p);
@@ -27,9 +28,8 @@ static const uint8_t *column_at(const uint8_t *p, struct sbmy_column_def *out)
     return p + SBMY_HEAD + len;
 }
 
-// The definitions that hold for the answer, one for each of its columns
-// (columns_known() in wire.c); NULL: those that came when the statement was
-// prepared, which the library has.
+// Returns the definitions of the columns of the answer (columns_known() in
+// wire.c). NULL: they are those of the preparation, which the library has.
 static const uint8_t *definitions(const struct sbmy_wire *w)
 {
     return w->answer.columns ? w->in + w->answer.columns : w->shown->defs;
@@ -106,8 +106,8 @@ static int decode(struct sbmy_conn *c, struct sb_err *err)
     return 0;
 }
 
-// The next row in one piece, its length in *len: heads in the middle of it are
-// overwritten.
+// Returns the next row and stores its length in *len. A row of several packets
+// is joined by overwriting the headers in between.
 static const uint8_t *whole_row(struct sbmy_wire *w, size_t *len)
 {
     uint8_t *row = w->in + w->row + SBMY_HEAD, *next;
