@@ -184,8 +184,8 @@ static void valid_values_are_accepted(void)
 // If libpq does not support it, connecting fails.
 static void required_authentication(void)
 {
-    CHECK(pgsql_knows("sslmode") && !pgsql_knows("nosuch"));
-    if (pgsql_knows("require_auth"))
+    CHECK(pgsql_has_setting("sslmode") && !pgsql_has_setting("nosuch"));
+    if (pgsql_has_setting("require_auth"))
         CHECK_STR(VALUE("require_auth", "pgsql-require-auth", "scram-sha-256"),
             "scram-sha-256");
     else

@@ -3,7 +3,7 @@
 
 #include "drivers/pgsql/encode.h"
 
-// Of the types that every server has under the same number (pg_type.dat).
+// Types that have the same OID on every server (pg_type.dat).
 enum {
     OID_BYTEA = 17,
     OID_INT8 = 20,
@@ -48,7 +48,7 @@ void pgsql_binary_header(char *out)
     memcpy(out, "PGCOPY\n\377\r\n\0\0\0\0\0\0\0\0", PGSQL_BINARY_HEADER);
 }
 
-// Values, each behind its length.
+// Values, each after its length.
 
 static size_t put_null(char *out)
 {
@@ -119,7 +119,7 @@ static size_t int_value(char *out, enum pgsql_field field, int64_t i)
     }
 }
 
-// Greater than what fits an integer field.
+// Values greater than the maximum of the integer formats.
 static size_t uint_value(char *out, enum pgsql_field field, uint64_t u)
 {
     char digits[PGSQL_NUMBER];

@@ -1,9 +1,10 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 //
-// Loading by COPY: one transaction, and frozen rows where the table is empty,
-// which spares the server from writing them once more later. In the binary
-// format where all columns have a type that it is known for, until a value
-// comes that only the server can convert; from then on as text.
+// Bulk load by COPY, in one transaction. If the table is empty, rows are
+// frozen, so that the server does not have to write them again later. The
+// binary format is used if it is supported for the types of all columns, until
+// a value occurs that only the server can convert. From then on, rows are sent
+// as text.
 #include <poll.h>
 #include <stdarg.h>
 #include <stdlib.h>
@@ -12,7 +13,8 @@
 
 #define SEND_BYTES (128u * 1024)
 
-// Behind what is in `rows`; NULL: no memory.
+// Returns the position after the contents of `rows`, with room for `more`
+// bytes; NULL if out of memory.
 static char *room(struct pgsql_conn *c, size_t more, struct sb_err *err)
 {
     char *p = pgsql_text_room(&c->rows, more);
@@ -33,14 +35,14 @@ static int put_header(struct pgsql_conn *c, struct sb_err *err)
     return 0;
 }
 
-// The statement for the format in use: the one for text stands first in
-// `copy`, the other one behind its NUL.
+// Returns the statement for the format in use: `copy` contains the one for
+// text, its NUL, and the one for binary.
 static const char *statement(const struct pgsql_conn *c)
 {
     return c->binary ? c->copy.s + strlen(c->copy.s) + 1 : c->copy.s;
 }
 
-// Sends the COPY statement; 0 once the server waits for rows.
+// Sends the COPY statement. Returns 0 once the server waits for rows.
 static int copy_start(struct pgsql_conn *c, struct sb_err *err)
 {
     PGresult *r;
@@ -74,7 +76,7 @@ static int send(struct pgsql_conn *c, struct sb_err *err)
     return pgsql_fail(c, NULL, err);
 }
 
-// What is left, and the mark after the last row.
+// Sends the remaining rows and the trailer after the last one.
 static int send_rest(struct pgsql_conn *c, struct sb_err *err)
 {
     char *p;
@@ -89,7 +91,7 @@ static int send_rest(struct pgsql_conn *c, struct sb_err *err)
     return send(c, err);
 }
 
-// Ends it. why: NULL, or the reason for which the server drops the rows.
+// Ends COPY. why: NULL, or the reason why the server must discard the rows.
 static int copy_end(struct pgsql_conn *c, const char *why, struct sb_err *err)
 {
     int rc = why ? 0 : send_rest(c, err), ended;
@@ -143,7 +145,7 @@ __attribute__((format(printf, 3, 4))) static int run(
     return p ? pgsql_run(c, p, err) : pgsql_no_memory(err);
 }
 
-// Learns from an answer which format the rows can have.
+// Chooses the format of the rows by the types in an answer.
 static void choose_format(struct pgsql_conn *c, const PGresult *r)
 {
     c->binary = (uint32_t)PQnfields(r) == c->columns;
@@ -153,9 +155,9 @@ static void choose_format(struct pgsql_conn *c, const PGresult *r)
     }
 }
 
-// Chooses the format, and locks the table, to be sure that it stays empty until
-// it is truncated, which is what admits FREEZE. SB_EUNSUPPORTED: it has rows.
-static int empty_table(struct pgsql_conn *c, const char *table,
+// Chooses the format, locks the table so that it stays empty, and truncates it,
+// which FREEZE requires. SB_EUNSUPPORTED: the table has rows.
+static int lock_empty_table(struct pgsql_conn *c, const char *table,
     const char *columns, struct sb_err *err)
 {
     int rc = run(c, err, "LOCK TABLE %s IN ACCESS EXCLUSIVE MODE", table);
@@ -174,8 +176,9 @@ static int empty_table(struct pgsql_conn *c, const char *table,
     return run(c, err, "TRUNCATE %s", table);
 }
 
-// try: a COPY of nothing first. Whether the table can have frozen rows, and the
-// server binary ones, it may say only when COPY has begun.
+// try: executes an empty COPY first, because the server may report only after
+// COPY has begun that the table cannot have frozen rows or that binary rows are
+// not supported.
 static int copy_begin(struct pgsql_conn *c, bool try, struct sb_err *err)
 {
     int rc;
@@ -196,7 +199,7 @@ static int begin_frozen(struct pgsql_conn *c, const char *table,
     int rc = pgsql_run(c, "BEGIN", err);
 
     if (rc == 0)
-        rc = empty_table(c, table, columns, err);
+        rc = lock_empty_table(c, table, columns, err);
     if (rc == 0 && !make_statements(c, table, columns, true))
         rc = pgsql_no_memory(err);
     return rc ? rc : copy_begin(c, true, err);
@@ -219,14 +222,16 @@ static int no_copy(struct pgsql_conn *c, struct sb_err *err)
     if (!atomic_exchange_explicit(
             &c->env->no_copy, true, memory_order_relaxed)) {
         snprintf(line, sizeof(line),
-            "pgsql: no COPY here, loading by INSERT: %s", err->msg);
+            "pgsql: COPY is not supported (%s); rows are sent as INSERT "
+            "statements, which is slower",
+            err->msg);
         c->host->log(3, line);
     }
     return SB_EUNSUPPORTED;
 }
 
-// After a refusal that asking for less may avoid.
-static bool again(struct pgsql_conn *c, int *rc, struct sb_err *err)
+// Rolls back after a refusal, so that a less demanding way can be tried.
+static bool roll_back(struct pgsql_conn *c, int *rc, struct sb_err *err)
 {
     if (*rc != SB_EQUERY && *rc != SB_EUNSUPPORTED)
         return false;
@@ -239,11 +244,11 @@ static int begin_any(struct pgsql_conn *c, const char *table,
 {
     int rc = begin_frozen(c, table, columns, err);
 
-    // Rows that are there already, a partitioned or foreign table, references
-    // to it, no right to lock: COPY alone asks for less.
-    if (again(c, &rc, err))
+    // The first way fails if the table has rows, is partitioned, foreign or
+    // referenced, or if the user may not lock it. COPY alone requires less.
+    if (roll_back(c, &rc, err))
         rc = begin_plain(c, table, columns, err);
-    if (c->binary && again(c, &rc, err)) {
+    if (c->binary && roll_back(c, &rc, err)) {
         c->binary = false;
         rc = begin_plain(c, table, columns, err);
     }
@@ -264,7 +269,7 @@ static int begin(struct sb_conn *conn, const char *table, const char *columns,
     int rc;
 
     if (atomic_load_explicit(&c->env->no_copy, memory_order_relaxed))
-        return sb_err_set(err, SB_EUNSUPPORTED, "no COPY here");
+        return sb_err_set(err, SB_EUNSUPPORTED, "COPY is not supported");
     field = realloc(c->field, ncolumns);
     if (!field)
         return pgsql_no_memory(err);
@@ -279,8 +284,8 @@ static int begin(struct sb_conn *conn, const char *table, const char *columns,
     return rc;
 }
 
-// Rows that are on their way cannot be sent again, whatever the error.
-static int final(int rc, struct sb_err *err)
+// Rows that were sent cannot be sent again, so no error is retried or ignored.
+static int not_retryable(int rc, struct sb_err *err)
 {
     if (rc != SB_ERESTART && rc != SB_EIGNORE)
         return rc;
@@ -310,7 +315,7 @@ static int add_text(
     return 0;
 }
 
-// SB_EUNSUPPORTED: a value of it needs the server's conversion.
+// SB_EUNSUPPORTED: a value requires the server's conversion.
 static int add_binary(
     struct pgsql_conn *c, const struct sb_value *v, struct sb_err *err)
 {
@@ -335,8 +340,8 @@ static int add_binary(
     return 0;
 }
 
-// Another COPY of the same transaction takes the rows from here on.
-static int go_on_as_text(struct pgsql_conn *c, struct sb_err *err)
+// Continues with another COPY, for text, in the same transaction.
+static int continue_as_text(struct pgsql_conn *c, struct sb_err *err)
 {
     int rc = copy_end(c, NULL, err);
 
@@ -350,17 +355,16 @@ static int add_row(
     int rc = c->binary ? add_binary(c, v, err) : add_text(c, v, err);
 
     if (rc == SB_EUNSUPPORTED) {
-        rc = go_on_as_text(c, err);
+        rc = continue_as_text(c, err);
         if (rc == 0)
             rc = add_text(c, v, err);
     }
     return rc == 0 && c->rows.len >= SEND_BYTES ? send(c, err) : rc;
 }
 
-// The server says nothing while all is well. An error of it shows only when
-// COPY is ended, which is done early when it has said something; a mere notice
-// it was if that succeeds.
-static int listen_in(struct pgsql_conn *c, struct sb_err *err)
+// The server sends nothing while COPY succeeds. If it has sent something, COPY
+// is ended early to see the error. If ending succeeds, it was only a notice.
+static int check_for_error(struct pgsql_conn *c, struct sb_err *err)
 {
     struct pollfd p = { .fd = c->fd, .events = POLLIN };
     int rc;
@@ -378,11 +382,11 @@ static int rows(struct sb_conn *conn, const struct sb_value *values,
     int rc;
 
     pgsql_call_begin(c);
-    rc = listen_in(c, err);
+    rc = check_for_error(c, err);
     for (uint32_t i = 0; i < nrows && rc == 0; i++)
         rc = add_row(c, values + (size_t)i * c->columns, err);
     pgsql_call_end(c);
-    return final(rc, err);
+    return not_retryable(rc, err);
 }
 
 // Ending -------------------------------------------------------------------
@@ -396,14 +400,14 @@ static int end(struct sb_conn *conn, bool commit, struct sb_err *err)
     if (commit)
         rc = copy_end(c, NULL, err);
     else if (pgsql_transaction(c) == PQTRANS_ACTIVE)
-        copy_end(c, "given up", NULL);
+        copy_end(c, "the load was aborted", NULL);
     pgsql_text_done(&c->rows);
     pgsql_call_end(c);
     if (commit && rc == 0)
-        return final(pgsql_run(c, "COMMIT", err), err);
+        return not_retryable(pgsql_run(c, "COMMIT", err), err);
     if (!pgsql_gone(c))
         pgsql_run(c, "ROLLBACK", NULL);
-    return final(rc, err);
+    return not_retryable(rc, err);
 }
 
 const struct sb_bulk_ops pgsql_bulk_ops = {

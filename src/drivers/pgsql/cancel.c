@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 //
-// Ends a call of another thread: asks the server, which then goes on with the
-// connection; if it does not answer, cuts the connection.
+// Cancels a call of another thread: sends a cancel request, after which the
+// connection can still be used. If that has no effect, closes the socket.
 #include <pthread.h>
 #include <stdlib.h>
 #include <sys/socket.h>
@@ -9,21 +9,21 @@
 
 #include "drivers/pgsql/pgsql_priv.h"
 
-// Counted in naps of a millisecond, so that a process that was stopped for a
-// while finds as much patience left as it had before.
-#define ANSWER_MS 200 // for the request
-#define RETURN_MS 200 // and then for the call to return
-// After so many requests without effect no more are made: other connections
-// need not wait for the same silence.
-#define SILENCES 2
+// Counted in sleeps of a millisecond, so that a process that was stopped for a
+// while still has its full timeouts.
+#define ANSWER_MS 200 // timeout of the request
+#define RETURN_MS 200 // timeout for the call to return after it
+// The number of requests without effect after which no more are sent, so that
+// other connections do not have to wait for the same timeouts.
+#define FAILED_MOST 2
 
-// A request: PQcancel() waits for the server as long as that takes, so it has
-// a thread of its own, which is left behind when the server is mute.
+// A request. PQcancel() waits for the server without a timeout, so it is called
+// in a thread of its own, which is abandoned if the server does not answer.
 struct request {
     pthread_mutex_t lock;
     PGcancel *cancel;
     bool finished;
-    bool left; // nobody waits any more: the thread cleans up
+    bool abandoned; // the caller no longer waits: the thread frees the request
 };
 
 static void request_free(struct request *q)
@@ -41,7 +41,7 @@ static void *send_request(void *arg)
     PQcancel(q->cancel, why, sizeof(why));
     pthread_mutex_lock(&q->lock);
     q->finished = true;
-    left = q->left;
+    left = q->abandoned;
     pthread_mutex_unlock(&q->lock);
     if (left) {
         PQfreeCancel(q->cancel);
@@ -67,7 +67,7 @@ static struct request *request_start(PGcancel *cancel)
     return q;
 }
 
-static void nap(void)
+static void sleep_1ms(void)
 {
     nanosleep(&(struct timespec){ .tv_nsec = 1000000 }, NULL);
 }
@@ -82,22 +82,23 @@ static bool is_finished(struct request *q)
     return finished;
 }
 
-// False: the request is left to its thread.
+// Waits for the request. Returns false if it was left to its thread.
 static bool request_wait(struct request *q)
 {
     bool finished;
 
     for (int i = 0; i < ANSWER_MS && !is_finished(q); i++)
-        nap();
+        sleep_1ms();
     pthread_mutex_lock(&q->lock);
     finished = q->finished;
-    q->left = !finished;
+    q->abandoned = !finished;
     pthread_mutex_unlock(&q->lock);
     return finished;
 }
 
-// True when the server took the request; the handle is the caller's again.
-static bool ask(PGcancel *cancel)
+// Sends a request. Returns true if the server received it; the caller owns the
+// handle again.
+static bool request_run(PGcancel *cancel)
 {
     struct request *q = request_start(cancel);
 
@@ -119,7 +120,7 @@ static bool busy(struct pgsql_conn *c)
 static bool has_returned(struct pgsql_conn *c)
 {
     for (int i = 0; i < RETURN_MS && busy(c); i++)
-        nap();
+        sleep_1ms();
     return !busy(c);
 }
 
@@ -127,19 +128,20 @@ static bool by_request(struct pgsql_conn *c)
 {
     PGcancel *cancel;
 
-    if (atomic_load_explicit(&c->env->silences, memory_order_relaxed) >=
-        SILENCES)
+    if (atomic_load_explicit(&c->env->failed_cancels, memory_order_relaxed) >=
+        FAILED_MOST)
         return false;
     cancel = atomic_exchange_explicit(&c->cancel, NULL, memory_order_acq_rel);
-    // One of this connection may be on its way still, which says nothing new.
+    // A request of this connection may still be in progress. It is not counted
+    // again.
     if (!cancel)
         return false;
-    if (ask(cancel)) {
+    if (request_run(cancel)) {
         atomic_store_explicit(&c->cancel, cancel, memory_order_release);
         if (has_returned(c))
             return true;
     }
-    atomic_fetch_add_explicit(&c->env->silences, 1, memory_order_relaxed);
+    atomic_fetch_add_explicit(&c->env->failed_cancels, 1, memory_order_relaxed);
     return false;
 }
 
@@ -148,7 +150,7 @@ void pgsql_cancel(struct sb_conn *conn)
     struct pgsql_conn *c = pgsql_own(conn);
     int socket = atomic_load_explicit(&c->socket, memory_order_acquire);
 
-    // While connecting: the flag is all that connect looks at.
+    // While connecting, only the flag is checked.
     if (socket == 0 || busy(c))
         atomic_store_explicit(&c->canceled, true, memory_order_relaxed);
     if (socket == 0 || !busy(c) || by_request(c))

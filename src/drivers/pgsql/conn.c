@@ -8,7 +8,7 @@
 #include "base/sock.h"
 #include "drivers/pgsql/pgsql_priv.h"
 
-// How soon a connect under way sees that it was canceled.
+// How often a connect in progress checks whether it was canceled.
 #define TICK_MS 50
 
 static int64_t now_ns(void)
@@ -40,7 +40,7 @@ static int refused(struct pgsql_conn *c, struct sb_err *err)
     char text[400], room[80];
 
     pgsql_sentences(PQerrorMessage(c->db), text, sizeof(text));
-    // What is wrong with a connection string is not shown: see conninfo.c.
+    // The contents of a connection string are not shown: see conninfo.c.
     if (c->env->conninfo && strncmp(text, "invalid ", 8) == 0)
         pgsql_cut_quotes(text);
     sb_err_set(err, SB_ECONNECT, "%s%s", text, hint(text, room, sizeof(room)));
@@ -54,7 +54,7 @@ static bool was_canceled(struct pgsql_conn *c)
     return atomic_load_explicit(&c->canceled, memory_order_relaxed);
 }
 
-// The time that libpq would wait, had it to: in ns, 0 for ever.
+// Returns libpq's own connect timeout in ns; 0: none.
 static int64_t libpq_timeout(struct pgsql_conn *c)
 {
     PQconninfoOption *all = PQconninfo(c->db);
@@ -68,7 +68,8 @@ static int64_t libpq_timeout(struct pgsql_conn *c)
     return seconds > 0 ? seconds * 1000000000 : 0;
 }
 
-// Until the socket is ready. SB_ECANCELED, SB_ETIMEOUT, or SB_ESYS.
+// Waits until the socket is ready. Returns 0, SB_ECANCELED, SB_ETIMEOUT, or
+// SB_ESYS.
 static int wait_socket(struct pgsql_conn *c, short what, int64_t deadline)
 {
     struct pollfd p = { .fd = PQsocket(c->db), .events = what };
@@ -87,7 +88,7 @@ static int wait_socket(struct pgsql_conn *c, short what, int64_t deadline)
     }
 }
 
-static int drive(struct pgsql_conn *c, struct sb_err *err)
+static int finish_connect(struct pgsql_conn *c, struct sb_err *err)
 {
     PostgresPollingStatusType st = PGRES_POLLING_WRITING;
     int64_t limit = c->env->o->connect_timeout, deadline;
@@ -113,8 +114,8 @@ static int drive(struct pgsql_conn *c, struct sb_err *err)
     return st == PGRES_POLLING_OK ? 0 : refused(c, err);
 }
 
-// What the server wants to be known: for those who look for it. An error that
-// no statement asked for comes this way, too.
+// Logs notices of the server for debugging. Errors that no statement caused
+// also arrive here.
 static void notice(void *arg, const PGresult *r)
 {
     struct pgsql_conn *c = arg;
@@ -123,7 +124,7 @@ static void notice(void *arg, const PGresult *r)
     char text[400], line[420];
 
     if (state && why && pgsql_classify(state) == SB_ELOST)
-        pgsql_keep_farewell(c, state, why);
+        pgsql_keep_closing(c, state, why);
     pgsql_one_line(PQresultErrorMessage(r), text, sizeof(text));
     snprintf(line, sizeof(line), "pgsql: %s", text);
     c->host->log(5, line);
@@ -143,12 +144,13 @@ static int connect_pgsql(struct sb_conn *conn, struct sb_driver_env *env,
     if (!c->db)
         return pgsql_no_memory(err);
     PQsetNoticeReceiver(c->db, notice, c);
-    rc = PQstatus(c->db) == CONNECTION_BAD ? refused(c, err) : drive(c, err);
+    rc = PQstatus(c->db) == CONNECTION_BAD ? refused(c, err)
+                                           : finish_connect(c, err);
     if (rc)
         return rc;
     c->fd = PQsocket(c->db);
     c->local = sb_sock_is_local(c->fd);
-#ifdef LIBPQ_HAS_PIPELINING // so it can tell of GSSAPI encryption, too
+#ifdef LIBPQ_HAS_PIPELINING // this libpq also reports GSSAPI encryption
     c->plain = c->env->o->bypass && !PQsslInUse(c->db) &&
                !PQgssEncInUse(c->db) && PQprotocolVersion(c->db) == 3;
 #endif
@@ -166,7 +168,7 @@ static void disconnect_pgsql(struct sb_conn *conn)
     PQfinish(c->db);
     free(c->result);
     free(c->wire.in);
-    free(c->farewell);
+    free(c->closing);
     free(c->value);
     free(c->length);
     free(c->format);
@@ -195,7 +197,8 @@ PGTransactionStatusType pgsql_transaction(const struct pgsql_conn *c)
     }
 }
 
-// Whatever state a failed event left: half of a COPY, results nobody took.
+// A failed event may have left an unfinished COPY, or results that were not
+// read.
 static int reset(struct sb_conn *conn, struct sb_err *err)
 {
     struct pgsql_conn *c = pgsql_own(conn);

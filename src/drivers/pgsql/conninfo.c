@@ -1,14 +1,15 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 //
-// Connection strings and URIs. libpq quotes what it cannot parse, which may be
-// the password; and of a URI in which a letter of the password should have been
-// escaped it takes a part of the password for a host, a port or a database. So
-// nothing of such a text is shown, only what is wrong with it.
+// Connection strings and URIs. libpq's messages quote what it cannot parse,
+// which may be the password. If a URI contains a password with a character that
+// was not escaped, libpq takes a part of the password for a host, a port or a
+// database. Therefore messages show nothing of the text, only what is wrong
+// with it.
 #include <arpa/inet.h>
 
 #include "drivers/pgsql/pgsql_priv.h"
 
-// How libpq's messages begin, and what they say without what they quote.
+// Beginnings of libpq's messages, and the reasons that are shown instead.
 static const struct {
     const char *begin, *reason;
 } reasons[] = {
@@ -58,7 +59,7 @@ bool pgsql_is_host(const char *s, size_t len)
     struct in6_addr unused;
     size_t plain;
 
-    if (len > 0 && (s[0] == '/' || s[0] == '@')) // a socket
+    if (len > 0 && (s[0] == '/' || s[0] == '@')) // a Unix socket
         return strncmp(s, "//", 2) != 0;
     if (memchr(s, '@', len))
         return false;
@@ -74,7 +75,7 @@ bool pgsql_is_host(const char *s, size_t len)
     return inet_pton(AF_INET6, address, &unused) == 1;
 }
 
-// Whether `is` holds for all items of a list with commas.
+// True if `is` returns true for all items of a comma-separated list.
 static bool all_of(const char *list, bool (*is)(const char *s, size_t len))
 {
     for (;;) {
@@ -88,8 +89,9 @@ static bool all_of(const char *list, bool (*is)(const char *s, size_t len))
     }
 }
 
-// What libpq took for something else than the password that it may be.
-static const char *doubt(const PQconninfoOption *all, bool uri)
+// Returns the reason why a part of the result may be a part of the password;
+// NULL if there is none.
+static const char *suspect_reason(const PQconninfoOption *all, bool uri)
 {
     const char *port = value_of(all, "port"), *user = value_of(all, "user");
     const char *db = value_of(all, "dbname");
@@ -116,13 +118,13 @@ int pgsql_conninfo_parse(
     char *text = NULL;
 
     *out = PQconninfoParse(conninfo, &text);
-    why = *out ? doubt(*out, uri) : reason_of(text);
+    why = *out ? suspect_reason(*out, uri) : reason_of(text);
     PQfreemem(text);
     if (!why)
         return 0;
     return sb_err_set(err, SB_EUSAGE,
-        "--pgsql-conninfo: %s (the text is not shown, because it may hold the "
-        "password%s)",
+        "--pgsql-conninfo: %s (the text is not shown, because it may contain "
+        "the password%s)",
         why,
         uri ? "; in it '@' is written as %40, ':' as %3A, '/' as %2F, '%' as "
               "%25"

@@ -88,7 +88,7 @@ size_t pgsql_copy_size(const struct sb_value *v)
     return 3 + 2 * (size_t)v->len;
 }
 
-// What follows the backslash; 0: the byte stands for itself.
+// The character after the backslash; 0: the byte is not escaped.
 static const char escape[256] = {
     ['\b'] = 'b',
     ['\f'] = 'f',
@@ -116,7 +116,7 @@ static size_t copy_text(char *out, const char *s, size_t len)
     return n;
 }
 
-// bytea's hex form, whose own backslash is escaped.
+// The hex format of bytea. Its backslash must be escaped.
 static size_t copy_blob(char *out, const char *s, size_t len)
 {
     static const char digit[] = "0123456789abcdef";
@@ -168,7 +168,7 @@ size_t pgsql_put_literal(
     bool escapes = backslash && len > 0 && memchr(s, '\\', len);
     size_t n = 0;
 
-    // A blank, so that the E never lengthens the word before it.
+    // The blank separates the E from a word before it.
     if (escapes) {
         put(out, size, n++, ' ');
         put(out, size, n++, 'E');
@@ -208,8 +208,8 @@ uint32_t pgsql_number_marks(const char *sql, size_t len, char *out)
     return count;
 }
 
-// Semicolons take the place of the marks, so that the scanner for marks finds
-// those outside of strings and comments.
+// Replaces each semicolon by a mark, so that the scanner for marks finds those
+// outside of strings and comments.
 bool pgsql_several(const char *sql, size_t len, char *scratch)
 {
     size_t at;

@@ -65,8 +65,8 @@ size_t pgsql_one_line(const char *text, char *out, size_t size)
     return trim(out, n, size);
 }
 
-// What ends the line before this one: a new sentence, another message, or
-// nothing when the sentence goes on.
+// Returns the mark that ends the line before this one: for a new sentence, for
+// another message, or none if the sentence continues.
 static char mark_before(const char *line)
 {
     const char *first = line;

@@ -3,8 +3,8 @@
 
 #include "drivers/pgsql/pgsql_priv.h"
 
-// What says how the server works, of what it knows.
-static const char about[] =
+// Settings that affect performance, as far as the server has them.
+static const char about_sql[] =
     "SELECT version(), current_setting('shared_buffers', true), "
     "current_setting('fsync', true), "
     "current_setting('synchronous_commit', true), "
@@ -36,8 +36,9 @@ static int server(struct sb_conn *conn, char *out, size_t size)
     const char *version = NULL;
     int n;
 
-    // An error of the question must not end the script's transaction.
-    if (pgsql_transaction(c) == PQTRANS_IDLE && pgsql_run(c, about, NULL) == 0)
+    // An error of this query must not end the script's transaction.
+    if (pgsql_transaction(c) == PQTRANS_IDLE &&
+        pgsql_run(c, about_sql, NULL) == 0)
         r = pgsql_answer(c, 1, FACTS, NULL);
     if (r)
         version = pgsql_cell(r, 0, 0);
@@ -62,7 +63,7 @@ static int client(char *out, size_t size)
     return snprintf(out, size, "libpq %d.%d", v / 10000, v % 10000);
 }
 
-static const char sums[] =
+static const char counters_sql[] =
     "SELECT sum(xact_commit) AS xact_commit, "
     "sum(xact_rollback) AS xact_rollback, "
     "sum(blks_read) AS blks_read, sum(blks_hit) AS blks_hit, "
@@ -78,7 +79,7 @@ static int counters(struct sb_conn *conn,
     struct sb_err *err)
 {
     struct pgsql_conn *c = pgsql_own(conn);
-    int rc = pgsql_run(c, sums, err);
+    int rc = pgsql_run(c, counters_sql, err);
     const PGresult *r;
 
     if (rc)

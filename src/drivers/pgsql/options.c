@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 //
-// The options alone: also built as a module of its own, without the client
-// library, for scripts that look at the options of a driver that is not in use.
+// The options of the driver. This file is also built as a module without the
+// client library, so that scripts can read the options of a driver that is not
+// in use.
 #include "drivers/pgsql/pgsql_priv.h"
 
 const char *const pgsql_sslmodes[] = { "disable", "allow", "prefer", "require",
@@ -13,14 +14,14 @@ static const struct sb_opt opts[] = {
         .offset = offsetof(struct pgsql_opts, host),
         .given = offsetof(struct pgsql_opts, given.host),
         .def = "localhost",
-        .help = "hosts, or folders of sockets, that connections take in "
-                "turn: the next port, then the next host" },
+        .help = "hosts or socket directories, used round-robin: each port of "
+                "the first host, then of the next" },
     { .name = "pgsql-port",
         .type = SB_OPT_LIST,
         .offset = offsetof(struct pgsql_opts, port),
         .given = offsetof(struct pgsql_opts, given.port),
         .def = "5432",
-        .help = "ports that connections take in turn" },
+        .help = "ports of each host, used round-robin" },
     { .name = "pgsql-user",
         .type = SB_OPT_STRING,
         .offset = offsetof(struct pgsql_opts, user),
@@ -32,7 +33,7 @@ static const struct sb_opt opts[] = {
         .offset = offsetof(struct pgsql_opts, password),
         .def = "",
         .flags = SB_OPT_SECRET,
-        .help = "its password; not given: PGPASSWORD, ~/.pgpass" },
+        .help = "password of the user; default: PGPASSWORD or ~/.pgpass" },
     { .name = "pgsql-password-file",
         .type = SB_OPT_STRING,
         .offset = offsetof(struct pgsql_opts, password_file),
@@ -45,13 +46,13 @@ static const struct sb_opt opts[] = {
         .given = offsetof(struct pgsql_opts, given.db),
         .def = "sbtest",
         .flags = SB_OPT_DATABASES,
-        .help = "database, or several that connections take in turn" },
+        .help = "database, or several, used round-robin" },
     { .name = "pgsql-conninfo",
         .type = SB_OPT_STRING,
         .offset = offsetof(struct pgsql_opts, conninfo),
         .def = "",
         .help = "connection string or postgresql:// URI of libpq; options "
-                "that are given win over it" },
+                "override its settings" },
     { .name = "pgsql-service",
         .type = SB_OPT_STRING,
         .offset = offsetof(struct pgsql_opts, service),
@@ -61,7 +62,7 @@ static const struct sb_opt opts[] = {
         .type = SB_OPT_STRING,
         .offset = offsetof(struct pgsql_opts, options),
         .def = "",
-        .help = "options for the server's session, such as "
+        .help = "server options of the session, such as "
                 "'-c work_mem=64MB'" },
     { .name = "pgsql-connect-timeout",
         .type = SB_OPT_DURATION,
@@ -69,58 +70,57 @@ static const struct sb_opt opts[] = {
         .def = "0",
         .min = 0,
         .max = 86400,
-        .help = "how long connecting may take, 0: PGCONNECT_TIMEOUT or no "
-                "limit" },
+        .help = "timeout for connecting; 0: PGCONNECT_TIMEOUT, or no limit" },
     { .name = "pgsql-bypass-libpq",
         .type = SB_OPT_BOOL,
         .offset = offsetof(struct pgsql_opts, bypass),
         .def = "on",
-        .help = "execute prepared statements on the socket itself where the "
-                "connection has no encryption; off: by libpq" },
+        .help = "execute prepared statements directly on the socket if the "
+                "connection is not encrypted; off: through libpq" },
     { .name = "pgsql-sslmode",
         .type = SB_OPT_ENUM,
         .offset = offsetof(struct pgsql_opts, sslmode),
         .given = offsetof(struct pgsql_opts, given.sslmode),
         .def = "prefer",
         .choices = pgsql_sslmodes,
-        .help = "whether and how strictly TLS is used" },
+        .help = "whether TLS is used and the server is verified" },
     { .name = "pgsql-sslrootcert",
         .type = SB_OPT_STRING,
         .offset = offsetof(struct pgsql_opts, sslrootcert),
         .def = "",
         .flags = SB_OPT_FILENAME,
-        .help = "certificates of authorities the server's is checked by" },
+        .help = "file with the CA certificates that verify the server" },
     { .name = "pgsql-sslcert",
         .type = SB_OPT_STRING,
         .offset = offsetof(struct pgsql_opts, sslcert),
         .def = "",
         .flags = SB_OPT_FILENAME,
-        .help = "certificate of the client" },
+        .help = "file with the client certificate" },
     { .name = "pgsql-sslkey",
         .type = SB_OPT_STRING,
         .offset = offsetof(struct pgsql_opts, sslkey),
         .def = "",
         .flags = SB_OPT_FILENAME,
-        .help = "key of that certificate" },
+        .help = "file with the client key" },
     { .name = "pgsql-sslpassword",
         .type = SB_OPT_STRING,
         .offset = offsetof(struct pgsql_opts, sslpassword),
         .def = "",
         .flags = SB_OPT_SECRET,
-        .help = "password of that key" },
+        .help = "password of the client key" },
     { .name = "pgsql-sslcrl",
         .type = SB_OPT_STRING,
         .offset = offsetof(struct pgsql_opts, sslcrl),
         .def = "",
         .flags = SB_OPT_FILENAME,
-        .help = "certificates that were revoked" },
+        .help = "file with the revoked certificates" },
     { .name = "pgsql-require-auth",
         .type = SB_OPT_STRING,
         .offset = offsetof(struct pgsql_opts, require_auth),
         .def = "",
         .flags = SB_OPT_YIELDS,
-        .help = "authentication methods that the server may ask for, such as "
-                "'scram-sha-256' or '!password'; needs libpq 16" },
+        .help = "authentication methods that the server may request, such as "
+                "'scram-sha-256' or '!password'; requires libpq 16" },
     { 0 },
 };
 

@@ -4,7 +4,7 @@
 SB_DRIVER_EXPORT const struct sb_driver sb_driver = {
     .abi = SB_DRIVER_ABI,
     .name = "pgsql",
-    .title = "PostgreSQL, and what speaks its protocol",
+    .title = "PostgreSQL and compatible servers",
     .dialect = "pgsql",
     .isolation = "SET SESSION CHARACTERISTICS AS TRANSACTION ISOLATION LEVEL",
     .caps = SB_CAP_ONE_LOADER | SB_CAP_CANCEL_CONNECT | SB_CAP_ONE_COMMIT |

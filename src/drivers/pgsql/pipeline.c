@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 //
-// Statements sent together. While they are on their way the socket does not
-// block: a server that cannot get rid of its answers would stop reading.
+// Pipelines: statements sent together. During sending, the socket does not
+// block: a server that cannot send its answers would stop reading.
 #include <poll.h>
 
 #include "drivers/pgsql/pgsql_priv.h"
@@ -72,7 +72,7 @@ int pgsql_pipeline_send(struct sb_conn *conn, const struct sb_item *items,
 
     pgsql_clear(c);
     c->synced = false;
-    c->waiting = n;
+    c->unfinished = n;
     pgsql_call_begin(c);
     rc = send_all(c, items, n, err);
     pgsql_call_end(c);
@@ -91,11 +91,11 @@ int pgsql_pipeline_receive(
     rc = pgsql_collect(c, &why);
     pgsql_call_end(c);
     if (rc == 0) {
-        c->waiting--;
+        c->unfinished--;
         pgsql_describe(c, res);
         return 0;
     }
-    if (rc == SB_EQUERY && pgsql_forgotten(c, &why))
+    if (rc == SB_EQUERY && pgsql_stmt_lost(c, &why))
         rc = SB_ERESTART;
     why.code = rc;
     if (err)
@@ -103,9 +103,9 @@ int pgsql_pipeline_receive(
     return rc;
 }
 
-// Drops answers up to the mark that was sent last. Two NULLs in a row: there
-// is nothing left at all. Without BEGIN the server commits at the mark: an
-// error behind the success of all statements undoes them all.
+// Discards answers up to the last sync. Two NULLs in a row mean that there are
+// no more. Without BEGIN, the server commits at the sync: an error after the
+// success of all statements then undoes them all.
 static int drain(struct pgsql_conn *c, struct sb_err *err)
 {
     int nothing = 0, rc = 0;
@@ -115,7 +115,7 @@ static int drain(struct pgsql_conn *c, struct sb_err *err)
         ExecStatusType status = r ? PQresultStatus(r) : PGRES_EMPTY_QUERY;
 
         nothing = r ? 0 : nothing + 1;
-        if (status == PGRES_FATAL_ERROR && c->waiting == 0 && rc == 0)
+        if (status == PGRES_FATAL_ERROR && c->unfinished == 0 && rc == 0)
             rc = pgsql_fail(c, r, err);
         PQclear(r);
         pgsql_leave_copy(c, status, NULL);

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 //
-// Results as libpq makes them, and the errors among them.
+// Results of libpq, and errors.
 #include <stdlib.h>
 #include <sys/socket.h>
 
@@ -25,18 +25,18 @@ bool pgsql_gone(const struct pgsql_conn *c)
     return c->gone || PQstatus(c->db) != CONNECTION_OK;
 }
 
-void pgsql_keep_farewell(
+void pgsql_keep_closing(
     struct pgsql_conn *c, const char *state, const char *text)
 {
-    if (!c->farewell)
-        c->farewell = malloc(sizeof(*c->farewell));
-    if (!c->farewell)
+    if (!c->closing)
+        c->closing = malloc(sizeof(*c->closing));
+    if (!c->closing)
         return;
-    snprintf(c->farewell->state, sizeof(c->farewell->state), "%s", state);
-    pgsql_one_line(text, c->farewell->text, sizeof(c->farewell->text));
+    snprintf(c->closing->state, sizeof(c->closing->state), "%s", state);
+    pgsql_one_line(text, c->closing->text, sizeof(c->closing->text));
 }
 
-// "text (detail)" in one line.
+// Writes "text (detail)" as one line.
 static void join(const char *text, const char *detail, char *out, size_t size)
 {
     size_t n = pgsql_one_line(text, out, size);
@@ -57,11 +57,11 @@ int pgsql_fail_with(
 
     if (pgsql_gone(c)) {
         code = SB_ELOST;
-        // The descriptor may be somebody else's soon.
+        // The descriptor may soon be reused.
         atomic_store_explicit(&c->socket, 0, memory_order_release);
-        if (!state[0] && c->farewell) {
-            state = c->farewell->state;
-            said = c->farewell->text;
+        if (!state[0] && c->closing) {
+            state = c->closing->state;
+            said = c->closing->text;
         }
     }
     if (code == SB_ELOST && !state[0])
@@ -86,7 +86,7 @@ int pgsql_fail(struct pgsql_conn *c, const PGresult *r, struct sb_err *err)
     };
     char said[400];
 
-    // What libpq itself finds has no fields.
+    // Errors of libpq itself have no fields.
     if (!p.text[0]) {
         const char *own = r ? PQresultErrorMessage(r) : "";
 
@@ -103,11 +103,11 @@ int pgsql_fail(struct pgsql_conn *c, const PGresult *r, struct sb_err *err)
 
 void pgsql_clear(struct pgsql_conn *c)
 {
-    if (c->shown)
+    if (c->wire_stmt)
         pgsql_wire_clear(c);
     for (uint32_t i = 0; i < c->nresults; i++)
         PQclear(c->result[i]);
-    c->nresults = c->now = 0;
+    c->nresults = c->current = 0;
     c->row = 0;
 }
 
@@ -128,7 +128,7 @@ static int keep(struct pgsql_conn *c, PGresult *r, struct sb_err *err)
     return 0;
 }
 
-// Rows of COPY TO STDOUT are read and dropped. False when they do not end.
+// Discards the rows of COPY TO STDOUT. Returns false if they do not end.
 static bool drain_copy(struct pgsql_conn *c)
 {
     char *row;
@@ -146,7 +146,7 @@ static bool end_copy(struct pgsql_conn *c, ExecStatusType status)
         return drain_copy(c);
     case PGRES_COPY_IN:
         return PQputCopyEnd(c->db,
-                   "COPY FROM STDIN is no query: con:load() does it") == 1;
+                   "COPY FROM STDIN is not supported: use con:load()") == 1;
     default:
         return status != PGRES_COPY_BOTH;
     }
@@ -157,7 +157,7 @@ int pgsql_leave_copy(
 {
     static const struct pgsql_problem problem = {
         .state = "",
-        .text = "connection lost: the server began a COPY that does not end",
+        .text = "connection lost: the server started a COPY that does not end",
         .detail = "",
     };
 
@@ -165,13 +165,13 @@ int pgsql_leave_copy(
         return 0;
     c->gone = true;
     shutdown(PQsocket(c->db), SHUT_RDWR);
-    // libpq ends the COPY when it has read the end of the connection.
+    // libpq ends the COPY once it has detected the end of the connection.
     while (PQconsumeInput(c->db) && PQstatus(c->db) == CONNECTION_OK)
         continue;
     return pgsql_fail_with(c, &problem, err);
 }
 
-// Takes one of the results that came; rc is that of those before it.
+// Handles one result. rc: the code of those before it.
 static int take(struct pgsql_conn *c, PGresult *r, int rc, struct sb_err *err)
 {
     ExecStatusType status = PQresultStatus(r);
@@ -222,7 +222,7 @@ int pgsql_run(struct pgsql_conn *c, const char *sql, struct sb_err *err)
     return rc;
 }
 
-// The driver's own queries ---------------------------------------------------
+// Internal queries -----------------------------------------------------------
 
 const PGresult *pgsql_answer(
     const struct pgsql_conn *c, int rows, int columns, struct sb_err *err)
@@ -249,10 +249,10 @@ const char *pgsql_cell(const PGresult *r, int row, int column)
 
 void pgsql_describe(const struct pgsql_conn *c, struct sb_result *res)
 {
-    PGresult *r = c->now < c->nresults ? c->result[c->now] : NULL;
+    PGresult *r = c->current < c->nresults ? c->result[c->current] : NULL;
     const char *tuples;
 
-    if (c->shown) {
+    if (c->wire_stmt) {
         pgsql_wire_describe(c, res);
         return;
     }
@@ -274,10 +274,10 @@ int pgsql_fetch(struct sb_conn *conn, struct sb_result *res,
     struct sb_cell *cells, struct sb_err *err)
 {
     struct pgsql_conn *c = pgsql_own(conn);
-    const PGresult *r = c->now < c->nresults ? c->result[c->now] : NULL;
+    const PGresult *r = c->current < c->nresults ? c->result[c->current] : NULL;
     int row = (int)c->row;
 
-    if (c->shown)
+    if (c->wire_stmt)
         return pgsql_wire_fetch(c, res, cells, err);
     if (!r || c->row >= res->nrows)
         return 0;
@@ -305,9 +305,10 @@ const char *pgsql_column(
 
     if (i >= res->nfields)
         return NULL;
-    if (c->shown)
-        return nth(c->shown->columns, i);
-    return c->now < c->nresults ? PQfname(c->result[c->now], (int)i) : NULL;
+    if (c->wire_stmt)
+        return nth(c->wire_stmt->columns, i);
+    return c->current < c->nresults ? PQfname(c->result[c->current], (int)i)
+                                    : NULL;
 }
 
 int pgsql_next_result(
@@ -316,9 +317,9 @@ int pgsql_next_result(
     struct pgsql_conn *c = pgsql_own(conn);
 
     *res = (struct sb_result){ 0 };
-    if (c->now + 1 >= c->nresults)
+    if (c->current + 1 >= c->nresults)
         return 0;
-    c->now++;
+    c->current++;
     c->row = 0;
     pgsql_describe(c, res);
     return 1;

@@ -1,13 +1,13 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 //
-// Statements. Parameters go as text, of types that the server infers, so that
-// an integer fits a column of any number type.
+// Statements. Parameters are sent as text, and the server infers their types,
+// so that an integer fits a column of any number type.
 #include <stdlib.h>
 
 #include "drivers/pgsql/pgsql_priv.h"
 
-#define CLOSE_TOGETHER 32u   // statements whose names are freed in one go
-#define CLOSE_MOST     1024u // names remembered for that
+#define CLOSE_TOGETHER 32u   // statements that are deallocated together
+#define CLOSE_MOST     1024u // maximum number of names kept for that
 
 // Texts --------------------------------------------------------------------
 
@@ -48,32 +48,33 @@ static int query(struct sb_conn *conn, const char *sql, size_t len,
 
 // Preparing ----------------------------------------------------------------
 
-static bool forgets(const struct pgsql_conn *c)
+static bool text_only(const struct pgsql_conn *c)
 {
-    return atomic_load_explicit(&c->env->forgets, memory_order_relaxed);
+    return atomic_load_explicit(&c->env->text_only, memory_order_relaxed);
 }
 
-bool pgsql_forgotten(struct pgsql_conn *c, const struct sb_err *err)
+bool pgsql_stmt_lost(struct pgsql_conn *c, const struct sb_err *err)
 {
     if (strcmp(err->state, PGSQL_NO_STATEMENT) != 0 &&
         strcmp(err->state, PGSQL_DUP_STATEMENT) != 0)
         return false;
-    if (!atomic_exchange_explicit(&c->env->forgets, true, memory_order_relaxed))
+    if (!atomic_exchange_explicit(
+            &c->env->text_only, true, memory_order_relaxed))
         c->host->log(3,
-            "pgsql: prepared statements got lost, as they do with a pooler "
-            "between; their texts are sent each time from now on");
+            "pgsql: prepared statements were lost, probably because of a "
+            "connection pooler; plain SQL is sent from now on");
     return true;
 }
 
-// The names of closed statements are freed together, before others are
-// prepared: a connection that ends needs none of it. Not in a transaction,
-// which an error would end, unless there is no room for more of them.
+// Closed statements are deallocated together, before others are prepared,
+// because a connection that ends does not need it. This is not done in a
+// transaction, which an error would abort, unless the list is full.
 static void free_names(struct pgsql_conn *c)
 {
     PGTransactionStatusType now = pgsql_transaction(c);
     bool full = c->nclosed == CLOSE_MOST && now == PQTRANS_INTRANS;
 
-    if (c->nclosed < CLOSE_TOGETHER || forgets(c) ||
+    if (c->nclosed < CLOSE_TOGETHER || text_only(c) ||
         (now != PQTRANS_IDLE && !full))
         return;
     pgsql_run(c, c->closed.s, NULL);
@@ -91,8 +92,8 @@ static uint64_t hash(const char *s)
     return h;
 }
 
-// Behind a pooler another client may have used the same name; with the text in
-// the name it is the same statement then.
+// With a pooler, another client may have used the same name. The hash of the
+// text is part of the name, so that it is then the same statement.
 static void name(struct pgsql_conn *c, struct pgsql_stmt *st)
 {
     st->name_len = (uint32_t)snprintf(st->name, sizeof(st->name),
@@ -155,7 +156,7 @@ static int send_prepare(
         return 0;
     st->name[0] = '\0';
     st->name_len = 0;
-    if (rc != SB_EQUERY || !pgsql_forgotten(c, err))
+    if (rc != SB_EQUERY || !pgsql_stmt_lost(c, err))
         return rc;
     return pgsql_transaction(c) == PQTRANS_INERROR ? SB_ERESTART : 0;
 }
@@ -175,7 +176,7 @@ static int prepare(struct sb_conn *conn, struct sb_stmt *stmt, const char *sql,
     struct sb_err why = { 0 };
     int rc = translate(c, st, sql, len, nparams, &why);
 
-    if (rc == 0 && !forgets(c)) {
+    if (rc == 0 && !text_only(c)) {
         free_names(c);
         rc = send_prepare(c, st, &why);
     }
@@ -192,10 +193,10 @@ static void close_stmt(struct sb_conn *conn, struct sb_stmt *stmt)
 {
     struct pgsql_conn *c = pgsql_own(conn);
     struct pgsql_stmt *st = (struct pgsql_stmt *)stmt;
-    bool later = st->name[0] && !forgets(c) && c->nclosed < CLOSE_MOST;
+    bool later = st->name[0] && !text_only(c) && c->nclosed < CLOSE_MOST;
     char *p = later ? pgsql_text_room(&c->closed, 64) : NULL;
 
-    if (c->shown == st)
+    if (c->wire_stmt == st)
         pgsql_clear(c);
     if (p) {
         c->closed.len += (size_t)snprintf(p, 64, "DEALLOCATE %s;", st->name);
@@ -215,8 +216,8 @@ static size_t room_for(const struct sb_value *v, uint32_t n)
     return size;
 }
 
-// A text ends at a zero byte, unless it goes as bytes: then the server says
-// what it thinks of it.
+// In text format, a value ends at a zero byte. A value with one is sent in
+// binary format, so that the server reports the error.
 static char *put_text(
     struct pgsql_conn *c, uint32_t i, const struct sb_value *v, char *out)
 {
@@ -226,7 +227,7 @@ static char *put_text(
     return out + v->len + 1;
 }
 
-// Value i, its text at `out`. Returns the place behind it.
+// Sets value i, with its text at `out`. Returns the position after it.
 static char *put_value(
     struct pgsql_conn *c, uint32_t i, const struct sb_value *v, char *out)
 {
@@ -276,7 +277,7 @@ int pgsql_send_stmt(struct pgsql_conn *c, const struct pgsql_stmt *st,
 
     if (!bind(c, values, n))
         return pgsql_no_memory(err);
-    if (st->name[0] && !forgets(c))
+    if (st->name[0] && !text_only(c))
         sent = PQsendQueryPrepared(
             c->db, st->name, (int)n, c->value, c->length, c->format, 0);
     else
@@ -285,8 +286,8 @@ int pgsql_send_stmt(struct pgsql_conn *c, const struct pgsql_stmt *st,
     return sent ? 0 : pgsql_fail(c, NULL, err);
 }
 
-// Remembers what the statement answers, for the executions to come.
-static void learn(struct pgsql_conn *c, struct pgsql_stmt *st)
+// Stores the kind of the statement's answer for later executions.
+static void set_shape(struct pgsql_conn *c, struct pgsql_stmt *st)
 {
     PGresult *r = c->nresults == 1 ? c->result[0] : NULL;
     size_t size = 1;
@@ -313,7 +314,7 @@ static int execute_once(struct pgsql_conn *c, struct pgsql_stmt *st,
     int rc;
 
     pgsql_clear(c);
-    if (st->name_len && !forgets(c) && pgsql_wire_ready(c, st, values, n))
+    if (st->name_len && !text_only(c) && pgsql_wire_ready(c, st, values, n))
         return pgsql_wire_execute(c, st, values, n, err);
     pgsql_call_begin(c);
     rc = pgsql_send_stmt(c, st, values, n, err);
@@ -321,7 +322,7 @@ static int execute_once(struct pgsql_conn *c, struct pgsql_stmt *st,
         rc = pgsql_collect(c, err);
     pgsql_call_end(c);
     if (rc == 0 && st->shape == PGSQL_UNKNOWN)
-        learn(c, st);
+        set_shape(c, st);
     return rc;
 }
 
@@ -333,8 +334,8 @@ static int execute(struct sb_conn *conn, struct sb_stmt *stmt,
     struct pgsql_stmt *st = (struct pgsql_stmt *)stmt;
     int rc = execute_once(c, st, values, n, err);
 
-    if (rc == SB_EQUERY && err && pgsql_forgotten(c, err)) {
-        // A transaction that saw an error has to be begun anew.
+    if (rc == SB_EQUERY && err && pgsql_stmt_lost(c, err)) {
+        // A transaction that had an error must be restarted.
         if (pgsql_transaction(c) == PQTRANS_INERROR)
             return SB_ERESTART;
         rc = execute_once(c, st, values, n, err);

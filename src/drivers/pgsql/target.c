@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 //
-// Where to connect and as whom: our options, a connection string, the
-// environment and service files that libpq knows, and the defaults of
-// sysbench, in this order.
+// Connection parameters: from the driver's options, the connection string, and
+// the environment and service files that libpq reads. For their precedence, see
+// choose().
 #include <errno.h>
 #include <stdlib.h>
 
@@ -36,9 +36,10 @@ static void set_given(
         set(t, key, value);
 }
 
-// What the options say, given or not, goes before the environment, as it always
-// has: nobody shall load or drop tables elsewhere for a forgotten PGHOST. A
-// connection string and a service, which were asked for, go before defaults.
+// Options override the environment even with their default values, as in
+// sysbench 1.0: a forgotten PGHOST must not make a run load or drop tables on
+// another server. A connection string or a service, which the user requested,
+// overrides default values.
 static void choose(
     struct pgsql_target *t, const char *key, const char *value, bool given)
 {
@@ -61,7 +62,7 @@ static void place(
 
     bool host_given = o->given.host && o->host.count;
 
-    // An address says where as well as a name does.
+    // A hostaddr would override the given host.
     if (host_given && find(t, "hostaddr") >= 0)
         set(t, "hostaddr", "");
     if (host_given || find(t, "hostaddr") < 0)
@@ -99,7 +100,7 @@ void pgsql_target_fill(
     set_given(t, "password", o->password);
     set_given(t, "options", o->options);
     secure(t, o);
-    // Values are UTF-8, whatever the database stores.
+    // Values are UTF-8, independent of the database's encoding.
     if (find(t, "client_encoding") < 0 && !getenv("PGCLIENTENCODING"))
         set(t, "client_encoding", "UTF8");
     set(t, "fallback_application_name", "sysbench");
@@ -124,29 +125,29 @@ static int read_password(struct pgsql_env *e, struct sb_err *err)
     fclose(f);
     if (n < 0)
         return sb_err_set(
-            err, SB_ECONNECT, "password file '%s' has no line", path);
+            err, SB_ECONNECT, "password file '%s' is empty", path);
     e->password[strcspn(e->password, "\r\n")] = '\0';
     return 0;
 }
 
-// What is no address would be quoted by the error of each connection, and with
-// it the password, where a URL was meant.
+// libpq would quote an invalid address in the error of each connection. If it
+// is a URL, this would show the password.
 static int check_places(const struct pgsql_opts *o, struct sb_err *err)
 {
     for (size_t i = 0; i < o->host.count; i++) {
         if (!pgsql_is_host(o->host.item[i], strlen(o->host.item[i])))
             return sb_err_set(err, SB_EUSAGE,
-                "--pgsql-host: a host has an '@' or a ':' in it (ports go to "
-                "--pgsql-port, URLs to --pgsql-conninfo)");
+                "--pgsql-host: a host has an '@' or a ':' in it (for ports, "
+                "use --pgsql-port; for URLs, --pgsql-conninfo)");
     }
     if (strstr(o->db, "://"))
         return sb_err_set(err, SB_EUSAGE,
-            "--pgsql-db takes the name of a database (URLs go to "
+            "--pgsql-db requires the name of a database (for URLs, use "
             "--pgsql-conninfo)");
     return 0;
 }
 
-bool pgsql_knows(const char *keyword)
+bool pgsql_has_setting(const char *keyword)
 {
     PQconninfoOption *all = PQconndefaults();
     bool found = false;
@@ -157,13 +158,13 @@ bool pgsql_knows(const char *keyword)
     return found;
 }
 
-// libpq is the one that is there at run time. One that does not know the
-// setting must not go on without it.
+// Checked at run time, because the installed libpq may differ from the one at
+// build time. A libpq that ignores the setting must not be used.
 static int check_auth(const struct pgsql_opts *o, struct sb_err *err)
 {
     int v = PQlibVersion();
 
-    if (!o->require_auth[0] || pgsql_knows("require_auth"))
+    if (!o->require_auth[0] || pgsql_has_setting("require_auth"))
         return 0;
     return sb_err_set(err, SB_EUSAGE,
         "--pgsql-require-auth needs libpq 16 or newer, this is libpq %d.%d",

@@ -1,9 +1,10 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 //
-// Executes prepared statements on libpq's socket without libpq, whose own way
-// costs a client several times as much: it has each execution described anew
-// and allocates each result, column and cell. Only on plain connections, only
-// when libpq is idle, and only for statements that libpq executed once.
+// Executes prepared statements on libpq's socket without libpq, which costs the
+// client several times as much: libpq requests the description of each
+// execution again, and allocates each result, column and value. Only on plain
+// connections, only while libpq is idle, and only for statements that libpq has
+// executed once.
 //
 // The messages are those of the frontend/backend protocol 3.0: Bind, Execute,
 // Sync; BindComplete, DataRow..., CommandComplete or ErrorResponse,
@@ -18,12 +19,12 @@
 #include "drivers/pgsql/pgsql_priv.h"
 
 #define IN_START    2048u          // bytes; grows as answers need it
-#define IN_KEEP     (1024u * 1024) // more is not kept for the next answer
-#define OUT_MOST    (256u * 1024u * 1024) // longer ones are libpq's
+#define IN_KEEP     (1024u * 1024) // larger buffers are freed after an answer
+#define OUT_MOST    (256u * 1024u * 1024) // longer ones are sent by libpq
 #define HEAD        5u                    // type and length of a message
-#define REST_MS     3000   // to wait for the rest of one behind an answer
-#define BEHIND_MOST 30000u // bytes of such a message, as libpq has it
-#define WAITS       8u     // executions after which recv() may wait
+#define REST_MS     3000   // timeout for the rest of a message after an answer
+#define BEHIND_MOST 30000u // maximum bytes of such a message, as in libpq
+#define BLOCK_AFTER 8u     // executions after which the socket blocks
 
 // Numbers ------------------------------------------------------------------
 
@@ -57,7 +58,7 @@ static char *put_formats(char *out, const struct sb_value *v, uint32_t n)
 
     while (i < n && v[i].type != SB_VALUE_BLOB)
         i++;
-    if (i == n) // all are texts
+    if (i == n) // all in text format
         return pgsql_put16(out, 0);
     out = pgsql_put16(out, n);
     for (i = 0; i < n; i++)
@@ -94,7 +95,7 @@ static char *put_value(char *out, const struct sb_value *v)
     return out + 4 + n;
 }
 
-// Bind, Execute and Sync; returns the end.
+// Writes Bind, Execute and Sync. Returns the end.
 static char *put_all(char *out, const struct pgsql_stmt *st,
     const struct sb_value *v, uint32_t n)
 {
@@ -104,7 +105,7 @@ static char *put_all(char *out, const struct pgsql_stmt *st,
 
     *out = 'B';
     out += HEAD;
-    *out++ = '\0'; // the portal without a name
+    *out++ = '\0'; // the unnamed portal
     memcpy(out, st->name, st->name_len + 1);
     out += st->name_len + 1;
     out = put_formats(out, v, n);
@@ -142,14 +143,14 @@ static bool send_bytes(int fd, const char *p, size_t len)
     return true;
 }
 
-// Spares a poll() before each recv(). On failure it stays as it is.
-void pgsql_wire_blocks(struct pgsql_conn *c, bool on)
+// Saves a poll() before each recv(). After a failure, the mode is unchanged.
+void pgsql_wire_set_blocking(struct pgsql_conn *c, bool on)
 {
     int flags = fcntl(c->fd, F_GETFL);
 
     if (flags >= 0 && fcntl(c->fd, F_SETFL,
                           on ? flags & ~O_NONBLOCK : flags | O_NONBLOCK) == 0)
-        c->waits = on;
+        c->blocking = on;
 }
 
 // Receiving ----------------------------------------------------------------
@@ -171,12 +172,12 @@ static bool grow(struct pgsql_wire *w, size_t want)
     return true;
 }
 
-// Reads once. 0, SB_ELOST or SB_ENOMEM. The rest of a message may be there
-// already, the beginning of an answer hardly ever is.
+// Reads once. Returns 0, SB_ELOST or SB_ENOMEM. The rest of a message may have
+// arrived already, but the beginning of an answer almost never has.
 static int read_more(struct pgsql_conn *c, size_t want)
 {
     struct pgsql_wire *w = &c->wire;
-    bool wait = !c->waits && w->len == w->at;
+    bool wait = !c->blocking && w->len == w->at;
     ssize_t n;
 
     if (!grow(w, w->at + want))
@@ -193,7 +194,7 @@ static int read_more(struct pgsql_conn *c, size_t want)
     return 0;
 }
 
-// At least `want` bytes from w->at on.
+// Reads until at least `want` bytes are available from w->at on.
 static inline int need(struct pgsql_conn *c, size_t want)
 {
     int rc = 0;
@@ -203,7 +204,7 @@ static inline int need(struct pgsql_conn *c, size_t want)
     return rc;
 }
 
-// "INSERT 0 5", "SELECT 3", "BEGIN": the number at the end, if there is one.
+// Reads the number at the end of "INSERT 0 5" or "SELECT 3", if there is one.
 static void read_tag(struct pgsql_wire *w, const char *tag, size_t len)
 {
     size_t i = len > 0 ? len - 1 : 0; // its NUL
@@ -227,7 +228,8 @@ static const char *field(const char *p, const char *end, char code)
     return "";
 }
 
-static void tell(const struct pgsql_conn *c, const char *body, const char *end)
+static void log_notice(
+    const struct pgsql_conn *c, const char *body, const char *end)
 {
     char line[420];
 
@@ -237,17 +239,17 @@ static void tell(const struct pgsql_conn *c, const char *body, const char *end)
     c->host->log(5, line);
 }
 
-// What comes behind ReadyForQuery is no word about the statement: the server
-// says why it closes the connection.
+// An error after ReadyForQuery does not belong to the statement: it is the
+// reason why the server closes the connection.
 static void take_error(struct pgsql_conn *c, const char *body, const char *end)
 {
     if (c->wire.ready)
-        pgsql_keep_farewell(c, field(body, end, 'C'), field(body, end, 'M'));
+        pgsql_keep_closing(c, field(body, end, 'C'), field(body, end, 'M'));
     else
         c->wire.error = c->wire.at;
 }
 
-// One whole message. False: no such message can come here.
+// Handles one complete message. Returns false if it is unexpected here.
 static bool take(struct pgsql_conn *c, char type, size_t len)
 {
     struct pgsql_wire *w = &c->wire;
@@ -271,7 +273,7 @@ static bool take(struct pgsql_conn *c, char type, size_t len)
         return true;
     case 'N':
         if (len > 0 && body[len - 1] == '\0')
-            tell(c, body, body + len);
+            log_notice(c, body, body + len);
         return true;
     case '2': // BindComplete
     case 'I': // EmptyQueryResponse
@@ -302,8 +304,8 @@ static int receive_one(struct pgsql_conn *c)
     return 0;
 }
 
-// libpq must not see the rest of what was read in part.
-static void cut(struct pgsql_conn *c)
+// Closes the socket, because libpq must not read the rest of a message.
+static void close_socket(struct pgsql_conn *c)
 {
     c->gone = true;
     shutdown(c->fd, SHUT_RDWR);
@@ -317,8 +319,8 @@ static int64_t now_ms(void)
     return (int64_t)t.tv_sec * 1000 + t.tv_nsec / 1000000;
 }
 
-// At least `want` bytes from w->at on, if they come before *until (0: the wait
-// begins now). Signals may interrupt it.
+// Reads until at least `want` bytes are available from w->at on, or until the
+// time *until (0: it is set to REST_MS from now). Signals may interrupt it.
 static int need_soon(struct pgsql_conn *c, size_t want, int64_t *until)
 {
     struct pgsql_wire *w = &c->wire;
@@ -346,8 +348,9 @@ static int need_soon(struct pgsql_conn *c, size_t want, int64_t *until)
     return 0;
 }
 
-// Messages that came right behind an answer: notices, or why the server is
-// about to close the connection. Their rest is on its way, or they are none.
+// Handles messages received right after an answer: notices, or the reason why
+// the server closes the connection. If the rest of one does not arrive in time,
+// it is invalid.
 static int receive_behind(struct pgsql_conn *c)
 {
     static const char types[] = { 'E', 'N', 'S', 'A' };
@@ -375,8 +378,8 @@ static int receive_behind(struct pgsql_conn *c)
     return rc;
 }
 
-// All messages up to ReadyForQuery, and those that came right behind it.
-// Whatever happens there, the statement has its answer.
+// Receives all messages up to ReadyForQuery, and those that arrived with it.
+// Errors in the latter do not affect the statement, which has its answer.
 static int receive(struct pgsql_conn *c)
 {
     struct pgsql_wire *w = &c->wire;
@@ -393,9 +396,9 @@ static int receive(struct pgsql_conn *c)
     rc = receive_behind(c);
     if (rc) {
         if (rc != SB_ELOST)
-            pgsql_keep_farewell(c, PGSQL_VIOLATION,
+            pgsql_keep_closing(c, PGSQL_VIOLATION,
                 "the server sent bytes that belong to no answer");
-        cut(c);
+        close_socket(c);
         w->len = w->at;
     }
     w->at = 0;
@@ -426,7 +429,7 @@ static int lost(struct pgsql_conn *c, int rc, struct sb_err *err)
         .detail = "",
     };
 
-    cut(c);
+    close_socket(c);
     if (rc == SB_ENOMEM)
         return pgsql_no_memory(err);
     return c->wire.error != SIZE_MAX ? server_error(c, err)
@@ -454,11 +457,11 @@ int pgsql_wire_execute(struct pgsql_conn *c, const struct pgsql_stmt *st,
     if (!out)
         return pgsql_no_memory(err);
     c->wire.error = SIZE_MAX;
-    if (++c->row_of_wire == WAITS && !c->local)
-        pgsql_wire_blocks(c, true);
+    if (++c->wire_executions == BLOCK_AFTER && !c->local)
+        pgsql_wire_set_blocking(c, true);
     pgsql_set_busy(c, true);
     sent = send_bytes(c->fd, out, (size_t)(put_all(out, st, v, n) - out));
-    // A server that has closed the connection may have said why.
+    // A server that has closed the connection may have sent the reason.
     if (sent || errno == EPIPE || errno == ECONNRESET)
         rc = receive(c);
     pgsql_set_busy(c, false);
@@ -466,7 +469,7 @@ int pgsql_wire_execute(struct pgsql_conn *c, const struct pgsql_stmt *st,
         return lost(c, rc, err);
     if (c->wire.error != SIZE_MAX)
         return server_error(c, err);
-    c->shown = st;
+    c->wire_stmt = st;
     return 0;
 }
 
@@ -474,9 +477,9 @@ void pgsql_wire_describe(const struct pgsql_conn *c, struct sb_result *res)
 {
     const struct pgsql_wire *w = &c->wire;
 
-    if (c->shown->shape == PGSQL_ROWS) {
+    if (c->wire_stmt->shape == PGSQL_ROWS) {
         res->kind = SB_RESULT_ROWS;
-        res->nfields = c->shown->nfields;
+        res->nfields = c->wire_stmt->nfields;
         res->nrows = w->nrows;
     } else if (w->counted) {
         res->kind = SB_RESULT_WRITE;
@@ -484,7 +487,7 @@ void pgsql_wire_describe(const struct pgsql_conn *c, struct sb_result *res)
     res->affected = w->affected;
 }
 
-// The message at w->at is a row.
+// Reads the row in the message at w->at.
 static int read_row(
     struct pgsql_wire *w, uint32_t n, struct sb_cell *cells, struct sb_err *err)
 {
@@ -508,7 +511,7 @@ static int read_row(
         p += len;
     }
     w->at = (size_t)(end - w->in);
-    return fits ? 1 : sb_err_set(err, SB_EQUERY, "a row of another shape");
+    return fits ? 1 : sb_err_set(err, SB_EQUERY, "malformed row");
 }
 
 int pgsql_wire_fetch(struct pgsql_conn *c, struct sb_result *res,
@@ -527,7 +530,7 @@ void pgsql_wire_clear(struct pgsql_conn *c)
 {
     struct pgsql_wire *w = &c->wire;
 
-    c->shown = NULL;
+    c->wire_stmt = NULL;
     w->len = w->at = 0;
     if (w->cap <= IN_KEEP)
         return;
