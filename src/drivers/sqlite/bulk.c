@@ -3,9 +3,9 @@
 
 #include "drivers/sqlite/sqlite_priv.h"
 
-#define MOST_ROWS 100u // a statement; more are no faster
+#define MOST_ROWS 100u // per statement; more are not faster
 
-// "INSERT INTO t (c) VALUES (?,?),(?,?)..." prepared.
+// Prepares "INSERT INTO t (c) VALUES (?,?),(?,?)...".
 static int prepare_insert(struct sqlite_conn *c, const char *table,
     const char *columns, uint32_t ncolumns, uint32_t nrows, sqlite3_stmt **out,
     struct sb_err *err)
@@ -107,7 +107,7 @@ static int rows(struct sb_conn *conn, const struct sb_value *values,
     return rc;
 }
 
-// Some failures (a full disk) have ended the transaction already.
+// Some errors, such as a full disk, have already ended the transaction.
 static int undo(struct sqlite_conn *c)
 {
     return sqlite3_get_autocommit(c->db) ? 0

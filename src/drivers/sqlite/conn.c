@@ -56,8 +56,8 @@ static const char *state_of(int code)
     }
 }
 
-// "disk I/O error" alone helps nobody: what the system said. SQLite keeps that
-// until the next error of the system.
+// "disk I/O error" alone is of no help, so the system's error is appended.
+// SQLite keeps it until the next system error.
 static void io_reason(sqlite3 *db, const char *text, struct sb_err *err)
 {
     int e = sqlite3_system_errno(db);
@@ -70,7 +70,7 @@ static void io_reason(sqlite3 *db, const char *text, struct sb_err *err)
         err->msg, sizeof(err->msg), "%.250s: %s%s", text, strerror(e), limit);
 }
 
-// Nor does "unable to open" or "readonly" alone.
+// The same for "unable to open" and "readonly".
 static void file_reason(
     const struct sqlite_conn *c, const char *text, struct sb_err *err)
 {
@@ -89,7 +89,7 @@ int sqlite_fail(struct sqlite_conn *c, int rc, struct sb_err *err)
     const char *text = c->db ? sqlite3_errmsg(c->db) : sqlite3_errstr(rc);
     int kind = SB_EQUERY;
 
-    // Not every failing call leaves its code in the connection.
+    // Not every call stores its error in the connection.
     if ((code & 0xff) != (rc & 0xff)) {
         code = rc;
         text = sqlite3_errstr(rc);
@@ -121,8 +121,9 @@ void sqlite_call_begin(struct sqlite_conn *c)
     atomic_store_explicit(&c->canceled, false, memory_order_relaxed);
 }
 
-// Waits for another connection's lock: little at first, 2 ms at most, and not
-// the same for two that wait for each other's writes.
+// Waits for another connection's lock: 50 us at first, up to 2 ms, with a
+// random part, so that two connections that wait for each other do not wait
+// equally long.
 static int on_busy(void *arg, int count)
 {
     struct sqlite_conn *c = arg;
@@ -150,7 +151,7 @@ int sqlite_simple(struct sqlite_conn *c, const char *sql, struct sb_err *err)
 
 // Environment ----------------------------------------------------------------
 
-static void tell_immutable(const struct sb_host *host, const char *path)
+static void log_immutable(const struct sb_host *host, const char *path)
 {
     char line[300];
 
@@ -175,7 +176,7 @@ static int env_init(
     e->immutable = e->memory ? NULL : sqlite_file_immutable(o->db);
     e->uri = e->memory ? MEMORY_URI : e->immutable ? e->immutable : o->db;
     if (e->immutable)
-        tell_immutable(env->host, o->db);
+        log_immutable(env->host, o->db);
     pthread_mutex_init(&e->lock, NULL);
     env->shared = e;
     return 0;
@@ -189,7 +190,7 @@ static void env_done(struct sb_driver_env *env)
     if (!e)
         return;
     sqlite3_close(e->keep);
-    // Reading from a database that is not there leaves an empty file.
+    // Reading from a database that does not exist leaves an empty file.
     if (e->missing && stat(e->o->db, &st) == 0 && st.st_size == 0)
         unlink(e->o->db);
     else if (!e->memory &&
@@ -221,7 +222,7 @@ static int open_db(const struct sqlite_env *e, sqlite3 **db, struct sb_err *err)
     sb_err_set(err, SB_ECONNECT, "cannot open database '%s': %s%s%s", e->o->db,
         *db ? sqlite3_errmsg(*db) : sqlite3_errstr(rc), why,
         sqlite_file_missing(e->o->db) && !e->o->create
-            ? " (there is no such file; was the 'prepare' command run?)"
+            ? " (the file does not exist; was the 'prepare' command run?)"
             : "");
     if (err)
         err->native = rc;
@@ -239,15 +240,15 @@ static int keep_open(struct sqlite_env *e, struct sb_err *err)
     return rc;
 }
 
-// Changing the mode needs the file for itself for a moment, and SQLite does
-// not call the busy handler for all of it.
+// Changing the mode requires exclusive access for a moment, and SQLite does not
+// call the busy handler in all phases of it.
 static int set_journal(struct sqlite_conn *c, struct sb_err *err)
 {
     char sql[64];
     int64_t start = now_ns();
     int rc;
 
-    // A file that cannot be written keeps its mode.
+    // The mode of a read-only file cannot be changed.
     if (c->env->memory || sqlite3_db_readonly(c->db, "main") == 1)
         return 0;
     snprintf(sql, sizeof(sql), "PRAGMA journal_mode=%s",
@@ -291,8 +292,8 @@ static int set_pragmas(struct sqlite_conn *c, struct sb_err *err)
     return sqlite_simple(c, sql, err);
 }
 
-// "file is not a database" does not say which.
-static int named(const struct sqlite_conn *c, struct sb_err *err)
+// Adds the name of the database: "file is not a database" does not contain it.
+static int add_db_name(const struct sqlite_conn *c, struct sb_err *err)
 {
     char was[sizeof(err->msg)];
 
@@ -328,7 +329,7 @@ static int connect_db(struct sb_conn *conn, struct sb_driver_env *env,
         rc = set_journal(c, err);
     if (rc == 0)
         return 0;
-    return named(c, err);
+    return add_db_name(c, err);
 }
 
 static void disconnect_db(struct sb_conn *conn)

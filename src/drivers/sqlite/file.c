@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 //
-// The file of a database as the system sees it: whether it can be written, why
-// it cannot be opened, and giving its space back when nothing is left in it.
+// The database file in the file system: whether it can be written, why it
+// cannot be opened, and releasing its space when it is empty.
 #include <errno.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -21,7 +21,7 @@ bool sqlite_file_missing(const char *path)
     return stat(path, &st) != 0;
 }
 
-// The folder of the file, to be freed; NULL: out of memory.
+// Returns the folder of the file, which the caller frees; NULL: out of memory.
 static char *folder_of(const char *path)
 {
     const char *slash = strrchr(path, '/');
@@ -31,9 +31,9 @@ static char *folder_of(const char *path)
     return slash == path ? strdup("/") : strndup(path, (size_t)(slash - path));
 }
 
-// Why -----------------------------------------------------------------------
+// Reasons of errors ----------------------------------------------------------
 
-// An existing file, or a folder for a new one.
+// Finds what is wrong with the file, or with the folder of a new one.
 static bool path_reason(const char *path, char *out, size_t size)
 {
     bool exists = !sqlite_file_missing(path);
@@ -69,8 +69,8 @@ void sqlite_file_reason(sqlite3 *db, const char *path, char *out, size_t size)
     out[0] = '\0';
     if (code != SQLITE_CANTOPEN && code != SQLITE_READONLY)
         return;
-    // The system's own error is that of the last way that SQLite tried, which
-    // may be to read a file that is not there.
+    // The system's error is that of SQLite's last attempt, which may be to read
+    // a file that does not exist.
     if (e != EMFILE && e != ENFILE && path_reason(path, out, size))
         return;
     if (code != SQLITE_CANTOPEN || e == 0)
@@ -80,7 +80,7 @@ void sqlite_file_reason(sqlite3 *db, const char *path, char *out, size_t size)
         sb_limit_of_files(out + n, size - (size_t)n);
 }
 
-// Reading what cannot be written ---------------------------------------------
+// Reading in read-only folders -----------------------------------------------
 
 static bool in_wal_format(const char *path)
 {
@@ -142,8 +142,9 @@ static char *immutable_uri(const char *path)
     return uri;
 }
 
-// A reader of the WAL format creates a file beside it, unless it is told that
-// nobody changes the database. As long as there is no log, nobody does.
+// A reader of a file in WAL format creates another file beside it, unless it
+// assumes that the database does not change. While there is no log, it does not
+// change.
 char *sqlite_file_immutable(const char *path)
 {
     if (sqlite_file_missing(path) || in_writable_folder(path) ||
@@ -152,10 +153,9 @@ char *sqlite_file_immutable(const char *path)
     return immutable_uri(path);
 }
 
-// Giving space back
-// ------------------------------------------------------------
+// Shrinking ------------------------------------------------------------------
 
-static int64_t number(sqlite3 *db, const char *sql)
+static int64_t query_int(sqlite3 *db, const char *sql)
 {
     sqlite3_stmt *st = NULL;
     int64_t value = -1;
@@ -171,12 +171,12 @@ void sqlite_file_shrink(const char *path)
 {
     sqlite3 *db = NULL;
 
-    // Whoever else has the database open goes first: no waiting for locks.
+    // Other connections have priority: there is no wait for locks.
     if (sqlite3_open_v2(path, &db, SQLITE_OPEN_READWRITE | SQLITE_OPEN_NOMUTEX,
             NULL) == SQLITE_OK &&
-        number(db, "SELECT COUNT(*) FROM sqlite_master WHERE name NOT LIKE "
-                   "'sqlite\\_%' ESCAPE '\\'") == 0 &&
-        number(db, "PRAGMA freelist_count") > 0)
+        query_int(db, "SELECT COUNT(*) FROM sqlite_master WHERE name NOT LIKE "
+                      "'sqlite\\_%' ESCAPE '\\'") == 0 &&
+        query_int(db, "PRAGMA freelist_count") > 0)
         sqlite3_exec(db, "VACUUM", NULL, NULL, NULL);
     sqlite3_close(db);
 }

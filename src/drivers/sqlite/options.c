@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 //
-// The options alone: also built as a module of its own, without the client
-// library, for scripts that look at the options of a driver that is not in use.
+// The options of the driver. This file is also built as a module without the
+// client library, so that scripts can read the options of a driver that is not
+// in use.
 #include "drivers/sqlite/sqlite_priv.h"
 
 const char *const sqlite_journal_modes[] = { "wal", "delete", "truncate",
@@ -15,8 +16,8 @@ static const struct sb_opt opts[] = {
         .type = SB_OPT_STRING,
         .offset = offsetof(struct sqlite_opts, db),
         .def = "sbtest.sqlite",
-        .help = "database file; ':memory:' for one in memory that all "
-                "connections of the process share" },
+        .help = "database file; ':memory:': a database in memory, shared by "
+                "all connections of the process" },
     { .name = "sqlite-journal-mode",
         .type = SB_OPT_ENUM,
         .offset = offsetof(struct sqlite_opts, journal_mode),
@@ -28,7 +29,7 @@ static const struct sb_opt opts[] = {
         .offset = offsetof(struct sqlite_opts, synchronous),
         .def = "normal",
         .choices = sqlite_synchronous,
-        .help = "how hard a commit waits for the disk" },
+        .help = "how strictly commits are synchronized with the disk" },
     { .name = "sqlite-cache-size",
         .type = SB_OPT_SIZE,
         .offset = offsetof(struct sqlite_opts, cache_size),
@@ -42,14 +43,16 @@ static const struct sb_opt opts[] = {
         .def = "0",
         .min = 0,
         .max = 1e15,
-        .help = "how much of the file is mapped into memory" },
+        .help = "number of bytes of the file that are mapped into memory; 0: "
+                "SQLite's default" },
     { .name = "sqlite-busy-timeout",
         .type = SB_OPT_DURATION,
         .offset = offsetof(struct sqlite_opts, busy_timeout),
         .def = "5s",
         .min = 0,
         .max = 86400,
-        .help = "how long a statement waits for the locks of others" },
+        .help = "how long a statement waits for the locks of other "
+                "connections" },
     { .name = "sqlite-page-size",
         .type = SB_OPT_SIZE,
         .offset = offsetof(struct sqlite_opts, page_size),
@@ -67,7 +70,7 @@ static const struct sb_opt opts[] = {
         .type = SB_OPT_BOOL,
         .offset = offsetof(struct sqlite_opts, create),
         .def = "on",
-        .help = "create the database file when it is missing" },
+        .help = "create the database file if it does not exist" },
     { 0 },
 };
 

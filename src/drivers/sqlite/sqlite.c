@@ -4,7 +4,7 @@
 SB_DRIVER_EXPORT const struct sb_driver sb_driver = {
     .abi = SB_DRIVER_ABI,
     .name = "sqlite",
-    .title = "SQLite, embedded: needs no server",
+    .title = "SQLite, embedded: requires no server",
     .dialect = "sqlite",
     .caps = SB_CAP_INFINITY | SB_CAP_ONE_LOADER | SB_CAP_ONE_WRITER,
     .opts = &sqlite_opt_table,

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 //
-// What the files of the SQLite driver share.
+// Declarations shared by the files of the SQLite driver.
 #ifndef SQLITE_PRIV_H
 #define SQLITE_PRIV_H
 
@@ -23,59 +23,59 @@ extern const char *const sqlite_journal_modes[];
 extern const char *const sqlite_synchronous[];
 extern const char *const sqlite_temp_stores[];
 
-// What the connections of one instance share.
+// The state that the connections of one instance share.
 struct sqlite_env {
     const struct sqlite_opts *o;
     const char *uri;
-    bool memory;          // one database in memory for the whole process
-    bool missing;         // there was no file when the instance was made
-    char *immutable;      // its URI when it is opened as immutable, or NULL
-    _Atomic bool written; // some statement has changed the database
-    sqlite3 *keep;        // keeps a database in memory alive
+    bool memory;          // the database is in memory, one per process
+    bool missing;         // the file did not exist at env_init()
+    char *immutable;      // the URI if it is opened as immutable, or NULL
+    _Atomic bool written; // a statement has changed the database
+    sqlite3 *keep;        // keeps the database in memory open
     pthread_mutex_t lock; // one connection at a time sets the journal mode
 };
 
-// Where a cell of the buffered result lies; len < 0: NULL.
+// The position of a value in the buffered result; len < 0: NULL.
 struct sqlite_cell {
     size_t at;
     int len;
 };
 
-#define SQLITE_TEXTS      16u  // slots for statements of repeated texts
-#define SQLITE_TEXT_BYTES 128u // longest text kept
+#define SQLITE_TEXTS      16u  // slots of the cache of text statements
+#define SQLITE_TEXT_BYTES 128u // maximum length of a cached text
 
 struct sqlite_text {
-    uint64_t hash;  // of the text kept
-    uint64_t rival; // of the last text that found the slot taken
+    uint64_t hash;   // of the cached text
+    uint64_t missed; // hash of the last text that missed this slot
     size_t len;
     sqlite3_stmt *stmt; // NULL: the slot is free
     char text[SQLITE_TEXT_BYTES];
 };
 
-// The connection: what struct sb_conn is in this driver.
+// The connection: struct sb_conn in this driver.
 struct sqlite_conn {
     sqlite3 *db;
     struct sqlite_env *env;
     const struct sqlite_opts *o;
     const struct sb_host *host;
     _Atomic bool canceled; // since the statement began
-    bool journal_pending;  // the file did not exist when it was opened
+    bool journal_pending;  // the journal mode is to be set before a write
     int64_t busy_since;    // ns
     // The result: all rows, copied out of SQLite.
     char *bytes;
     size_t len, cap;
     struct sqlite_cell *cell;
     size_t ncells, cap_cells;
-    size_t next;         // cell that fetch gives next
-    sqlite3_stmt *names; // the statement that knows the column names ...
-    bool names_owned;    // ... and has to be finalized with the result
+    size_t next;         // index of the next cell to fetch
+    sqlite3_stmt *names; // the statement that has the column names
+    bool names_owned;    // it is finalized together with the result
     struct sqlite_text text[SQLITE_TEXTS];
     // Bulk load.
-    sqlite3_stmt *many, *one; // INSERT of bulk_rows rows and of one
+    sqlite3_stmt *many, *one; // INSERT of bulk_rows rows, and of one row
     uint32_t bulk_rows, bulk_columns;
 };
 
-// What struct sb_stmt is.
+// The statement: struct sb_stmt in this driver.
 struct sqlite_prepared {
     sqlite3_stmt *stmt;
 };
@@ -84,33 +84,38 @@ struct sqlite_prepared {
 
 // Fills err from the connection's last error and classifies it.
 int sqlite_fail(struct sqlite_conn *c, int rc, struct sb_err *err);
-// A call is about to begin: forgets an earlier cancel.
+// To be called at the beginning of a call: resets an earlier cancel.
 void sqlite_call_begin(struct sqlite_conn *c);
 // To be called before the first write: applies the journal mode to a file
 // that did not exist when it was opened.
 int sqlite_before_write(struct sqlite_conn *c, struct sb_err *err);
-// Runs one statement that has no result worth keeping.
+// Runs a statement and discards its result.
 int sqlite_simple(struct sqlite_conn *c, const char *sql, struct sb_err *err);
 
 extern const struct sb_generic_ops sqlite_generic_ops;
 extern const struct sb_info_ops sqlite_info_ops;
+
 // file.c
 
 bool sqlite_file_missing(const char *path);
-// What to add to an error of opening or writing: ": the reason", or "".
+// Writes the text to append to an error of opening or writing: ": the reason",
+// or "".
 void sqlite_file_reason(sqlite3 *db, const char *path, char *out, size_t size);
-// The URI for a file in WAL format that nobody has open, in a folder that is
-// not writable; NULL for any other file. The caller frees it.
+// Returns the URI to open a file as immutable if it is in WAL format, has no
+// log, and is in a folder that is not writable; NULL for any other file. The
+// caller frees it.
 char *sqlite_file_immutable(const char *path);
-// Shrinks a database without tables to its smallest size. Does nothing when
-// that is not possible now.
+// Shrinks a database without tables to its minimum size. Does nothing if that
+// is not possible at the moment.
 void sqlite_file_shrink(const char *path);
 
 // stmt.c
 extern const struct sb_sql_ops sqlite_sql_ops;
 void sqlite_texts_done(struct sqlite_conn *c);
-// Binds one value; the text stays the caller's.
+// Binds a value. Its text is not copied, and must stay valid until the
+// statement is reset.
 int sqlite_bind_value(sqlite3_stmt *st, int index, const struct sb_value *v);
+
 // bulk.c
 extern const struct sb_bulk_ops sqlite_bulk_ops;
 void sqlite_bulk_done(struct sqlite_conn *c);

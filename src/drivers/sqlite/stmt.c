@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 //
-// Statements. Rows are copied out of SQLite while stepping, so that the read
-// lock ends with the call and its time covers all rows.
+// Statements. Rows are copied during stepping, so that the read lock ends with
+// the call, and the time of the call includes all rows.
 #include <math.h>
 #include <stdlib.h>
 
@@ -55,8 +55,8 @@ static bool grow_cells(struct sqlite_conn *c, size_t more)
     return true;
 }
 
-// The text of a cell, NULL for SQL NULL. SQLite writes a real number with 15
-// digits, which not all of them can be read back from: those get 17.
+// Returns a value as text; NULL for SQL NULL. SQLite writes a real number with
+// 15 digits. If they do not read back as the same number, 17 are used.
 static const char *text_of(
     sqlite3_stmt *st, int i, char room[REAL_ROOM], int *len)
 {
@@ -96,7 +96,7 @@ static bool keep_row(struct sqlite_conn *c, sqlite3_stmt *st, int n)
     return true;
 }
 
-// Steps to the end. SQLITE_DONE when all went well.
+// Steps to the end. Returns SQLITE_DONE after success.
 static int step_all(
     struct sqlite_conn *c, sqlite3_stmt *st, int n, struct sb_result *res)
 {
@@ -110,8 +110,8 @@ static int step_all(
     return rc;
 }
 
-// DDL and BEGIN IMMEDIATE are writes to SQLite but leave the counters of the
-// statement before them alone.
+// DDL and BEGIN IMMEDIATE count as writes in SQLite, but do not change the
+// counters, which are those of the statement before.
 static void count_changes(
     struct sqlite_conn *c, int64_t before, struct sb_result *res)
 {
@@ -156,9 +156,9 @@ static int run(struct sqlite_conn *c, sqlite3_stmt *st, struct sb_result *res,
     return 0;
 }
 
-// Texts that come again (BEGIN, COMMIT) keep their statement. A text has to
-// come twice before it takes the place of another: those with values in them
-// never do.
+// A cache of statements for texts that are repeated (BEGIN, COMMIT). A text
+// replaces another one only when it occurs twice in a row in its slot, so texts
+// that contain values rarely do.
 
 static uint64_t hash(const char *s, size_t len)
 {
@@ -185,14 +185,14 @@ static sqlite3_stmt *text_find(
     return NULL;
 }
 
-// True: the slot owns the statement now.
+// Returns true if the slot owns the statement now.
 static bool text_keep(struct sqlite_conn *c, const char *sql, size_t len,
     uint64_t h, sqlite3_stmt *st)
 {
     struct sqlite_text *t = text_slot(c, h);
 
-    if (t->rival != h) {
-        t->rival = h;
+    if (t->missed != h) {
+        t->missed = h;
         return false;
     }
     sqlite3_finalize(t->stmt);
@@ -237,7 +237,7 @@ static int query_one(struct sqlite_conn *c, const char **sql, const char *end,
     if (rc != SQLITE_OK)
         return sqlite_fail(c, rc, err);
     if (!st) {
-        // A comment; or a zero byte, at which SQLite stops for ever.
+        // A comment, or a zero byte, at which SQLite does not advance.
         if (*sql == start)
             *sql = end;
         return 0;
@@ -261,7 +261,8 @@ static void finish_kind(struct sb_result *res)
         res->kind = SB_RESULT_WRITE;
 }
 
-// All statements of the text; the rows are those of the last that has any.
+// Runs all statements of the text. The rows are those of the last one that
+// returns any.
 static int query(struct sb_conn *conn, const char *sql, size_t len,
     struct sb_result *res, struct sb_err *err)
 {
@@ -281,7 +282,7 @@ static int query(struct sb_conn *conn, const char *sql, size_t len,
     }
     while (!kept && rc == 0 && !blank(sql, end)) {
         rc = query_one(c, &sql, end, h, res, err);
-        h = 0; // only a text of one statement is kept
+        h = 0; // only a text of one statement is cached
     }
     finish_kind(res);
     return rc;
@@ -390,7 +391,7 @@ static const char *column(
                                         : NULL;
 }
 
-// The memory stays for the next result.
+// The buffers are kept for the next result.
 static void free_result(struct sb_conn *conn, struct sb_result *res)
 {
     struct sqlite_conn *c = own(conn);
