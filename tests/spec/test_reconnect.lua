@@ -39,7 +39,7 @@ local function lost()
          args)
       is(reconnects, restarted, args .. ": reconnected each time")
    end
-   like(out, "null *2013 08S01 *%d+ *[%d.]+s *failure asked for",
+   like(out, "null *2013 08S01 *%d+ *[%d.]+s *injected failure",
       "the table of errors: code, count, time of the first, text")
 end
 

@@ -1,14 +1,14 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 //
-// How long a call of the null driver takes.
+// The duration of calls of the null driver.
 #include <math.h>
 #include <stdlib.h>
 #include <time.h>
 
 #include "drivers/null/null_priv.h"
 
-#define SPIN_NS  60000         // the kernel wakes a sleeper about so late
-#define SLICE_NS 5000000       // a sleep looks at the cancel flag so often
+#define SPIN_NS  60000         // typical delay of the kernel in waking a thread
+#define SLICE_NS 5000000       // interval of checks of the cancel flag
 #define MOST_NS  (86400 * 1e9) // a day
 
 enum kind { CONSTANT, UNIFORM, EXPONENTIAL, NORMAL, PARETO };
@@ -37,7 +37,8 @@ static const struct {
     { "", 1e9 },
 };
 
-// A duration; a bare number is seconds. -1 when it is none.
+// Parses a duration; a number without a unit is in seconds. Returns -1 if it is
+// invalid.
 static double duration(const char *text)
 {
     char *end;
@@ -52,7 +53,7 @@ static double duration(const char *text)
     return -1;
 }
 
-static double plain(const char *text)
+static double number(const char *text)
 {
     char *end;
     double value = strtod(text, &end);
@@ -68,7 +69,7 @@ static int parse_args(char *args, int count, struct null_time *t)
         return SB_EUSAGE;
     if (comma) {
         *comma++ = '\0';
-        t->b = t->kind == PARETO ? plain(comma) : duration(comma);
+        t->b = t->kind == PARETO ? number(comma) : duration(comma);
     }
     t->a = duration(args);
     return t->a < 0 || t->b < 0 || t->a > MOST_NS ? SB_EUSAGE : 0;
@@ -97,7 +98,7 @@ int null_time_parse(const char *text, struct null_time *out, struct sb_err *err)
     if (strlen(text) >= sizeof(copy) || parse(copy, &t) ||
         (t.kind == UNIFORM && t.b < t.a))
         return sb_err_set(err, SB_EUSAGE,
-            "'%s' is no time for null-latency (2ms, uniform:1ms,3ms, exp:2ms, "
+            "'%s' is not a valid latency (2ms, uniform:1ms,3ms, exp:2ms, "
             "normal:2ms,0.5ms, pareto:1ms,1.5)",
             text);
     *out = t;

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 //
-// A database that does nothing, at once or after a chosen time: the ceiling
-// of the client machine, and what the tool measures itself with.
+// A driver without a database: a statement returns at once or after a given
+// time. It shows the maximum load of the client machine, and the overhead of
+// sysbench.
 #include <inttypes.h>
 #include <stdlib.h>
 
@@ -16,8 +17,8 @@ struct null_conn {
     const struct null_opts *o;
     const struct null_env *env;
     uint64_t random; // state
-    uint64_t calls;  // statements so far
-    uint64_t row;    // next to be fetched
+    uint64_t calls;  // number of statements so far
+    uint64_t row;    // next row to fetch
     bool plain;      // no latency, no failures, no hanging
     _Atomic bool canceled;
 };
@@ -106,18 +107,18 @@ static int fail(const struct null_conn *c, struct sb_err *err)
     switch ((enum null_failure)c->o->failure) {
     case FAIL_FATAL:
         return sb_err_native(
-            err, SB_EQUERY, 1105, "HY000", "failure asked for (fatal)");
+            err, SB_EQUERY, 1105, "HY000", "injected failure (fatal)");
     case FAIL_LOST:
         return sb_err_native(
-            err, SB_ELOST, 2013, "08S01", "failure asked for (lost)");
+            err, SB_ELOST, 2013, "08S01", "injected failure (lost)");
     case FAIL_RESTART:
     default:
         return sb_err_native(
-            err, SB_ERESTART, 1213, "40001", "failure asked for (restart)");
+            err, SB_ERESTART, 1213, "40001", "injected failure (restart)");
     }
 }
 
-static int act(struct null_conn *c, struct sb_err *err)
+static int delay_or_fail(struct null_conn *c, struct sb_err *err)
 {
     atomic_store_explicit(&c->canceled, false, memory_order_relaxed);
     c->calls++;
@@ -134,7 +135,7 @@ static int act(struct null_conn *c, struct sb_err *err)
     return 0;
 }
 
-static bool word(const char *sql, size_t len, const char *w)
+static bool starts_with(const char *sql, size_t len, const char *w)
 {
     for (; *w; sql++, len--, w++) {
         if (len == 0 || (*sql | 32) != *w)
@@ -151,16 +152,16 @@ static int kind_of(const char *sql, size_t len)
     }
     switch (len ? *sql | 32 : 0) {
     case 's':
-        return word(sql, len, "sel") ? SB_RESULT_ROWS : SB_RESULT_NONE;
+        return starts_with(sql, len, "sel") ? SB_RESULT_ROWS : SB_RESULT_NONE;
     case 'w':
-        return word(sql, len, "with") ? SB_RESULT_ROWS : SB_RESULT_NONE;
+        return starts_with(sql, len, "with") ? SB_RESULT_ROWS : SB_RESULT_NONE;
     case 'i':
     case 'u':
         return SB_RESULT_WRITE;
     case 'd':
-        return word(sql, len, "del") ? SB_RESULT_WRITE : SB_RESULT_NONE;
+        return starts_with(sql, len, "del") ? SB_RESULT_WRITE : SB_RESULT_NONE;
     case 'r':
-        return word(sql, len, "rep") ? SB_RESULT_WRITE : SB_RESULT_NONE;
+        return starts_with(sql, len, "rep") ? SB_RESULT_WRITE : SB_RESULT_NONE;
     default:
         return SB_RESULT_NONE;
     }
@@ -170,7 +171,7 @@ static inline int answer(
     struct null_conn *c, int kind, struct sb_result *res, struct sb_err *err)
 {
     if (!c->plain) {
-        int rc = act(c, err);
+        int rc = delay_or_fail(c, err);
 
         if (rc)
             return rc;
@@ -257,13 +258,13 @@ static int bulk_begin(struct sb_conn *conn, const char *table,
     return sb_err_set(err, SB_EUNSUPPORTED, "--null-bulk is off");
 }
 
-// A block is one statement to the latency and the failures asked for.
+// Each call counts as one statement for the latency and the failures.
 static int bulk_rows(struct sb_conn *conn, const struct sb_value *values,
     uint32_t nrows, struct sb_err *err)
 {
     struct null_conn *c = own(conn);
 
-    return c->plain ? 0 : act(c, err);
+    return c->plain ? 0 : delay_or_fail(c, err);
 }
 
 static int bulk_end(struct sb_conn *conn, bool commit, struct sb_err *err)
@@ -298,7 +299,7 @@ static const struct sb_info_ops info_ops = {
 SB_DRIVER_EXPORT const struct sb_driver sb_driver = {
     .abi = SB_DRIVER_ABI,
     .name = "null",
-    .title = "no database: answers at once, or after a chosen time",
+    .title = "no database: answers at once or after a given time",
     .dialect = "null",
     .opts = &null_opt_table,
     .opts_size = sizeof(struct null_opts),

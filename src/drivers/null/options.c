@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 //
-// The options alone: also built as a module of its own, for scripts that look
-// at the options of a driver that is not in use.
+// The options of the driver. This file is also built as a module of its own, so
+// that scripts can read the options of a driver that is not in use.
 #include "drivers/null/null_priv.h"
 
 static const char *const failures[] = { "restart", "fatal", "lost", NULL };
@@ -11,26 +11,26 @@ static const struct sb_opt opts[] = {
         .type = SB_OPT_STRING,
         .offset = offsetof(struct null_opts, latency),
         .def = "0",
-        .help = "time a statement takes: 2ms, uniform:1ms,3ms, exp:2ms, "
+        .help = "duration of a statement: 2ms, uniform:1ms,3ms, exp:2ms, "
                 "normal:2ms,0.5ms, pareto:1ms,1.5" },
     { .name = "null-connect-latency",
         .type = SB_OPT_STRING,
         .offset = offsetof(struct null_opts, connect_latency),
         .def = "0",
-        .help = "time a connect takes, likewise" },
+        .help = "duration of a connect, in the same form" },
     { .name = "null-failure-rate",
         .type = SB_OPT_DOUBLE,
         .offset = offsetof(struct null_opts, failure_rate),
         .def = "0",
         .min = 0,
         .max = 1,
-        .help = "share of statements that fail, 0 to 1" },
+        .help = "fraction of statements that fail, 0 to 1" },
     { .name = "null-failure",
         .type = SB_OPT_ENUM,
         .offset = offsetof(struct null_opts, failure),
         .def = "restart",
         .choices = failures,
-        .help = "how they fail" },
+        .help = "kind of the failures" },
     { .name = "null-rows",
         .type = SB_OPT_INT,
         .offset = offsetof(struct null_opts, rows),
@@ -44,13 +44,14 @@ static const struct sb_opt opts[] = {
         .def = "0",
         .min = 0,
         .max = 1e15,
-        .help = "statements of a connection after which it hangs until it is "
-                "canceled; 0: never" },
+        .help = "number of statements after which a connection hangs until it "
+                "is canceled; 0: never" },
     { .name = "null-bulk",
         .type = SB_OPT_BOOL,
         .offset = offsetof(struct null_opts, bulk),
         .def = "on",
-        .help = "take rows in bulk; off: as INSERT statements" },
+        .help = "accept bulk loads; off: rows are loaded by INSERT "
+                "statements" },
     { 0 },
 };
 

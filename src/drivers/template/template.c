@@ -1,13 +1,14 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 //
-// A driver to start from: copy this folder, put your database's name in the
-// place of "template", and fill in the functions one after another. It
-// compiles and loads as it is, and answers everything with "not supported".
-// docs/driver-api.md has the rules; drivers/sqlite/ is a small complete one.
+// A template for a driver: copy this folder, replace "template" by the name of
+// your database, and implement the functions one after another. It compiles and
+// loads as it is; connecting fails with "not supported". docs/driver-api.md has
+// the rules. drivers/sqlite/ is a small complete driver.
 //
 // A driver includes db/driver.h, its client library and libc. It links nothing
-// of the core. It keeps no static data that changes: options come in a struct,
-// what connections share lies in the environment, the rest in the connection.
+// from the core. It has no mutable static data: options are passed in a struct,
+// the state that connections share is in the environment, and the rest in the
+// connection.
 #include <stdlib.h>
 
 #include "db/driver.h"
@@ -16,9 +17,9 @@
 // Options --------------------------------------------------------------------
 //
 // The core parses --template-host=... into this struct before the first
-// connection; strings stay valid for the life of the connection. A script may
-// give other values for one connection: drv:connect{host = "other"}; you see
-// them here as well.
+// connection. Strings stay valid for the life of the connection. A script can
+// override options for one connection: drv:connect{host = "other"}. The struct
+// then has these values.
 
 struct template_opts {
     const char *host;
@@ -32,14 +33,14 @@ static const struct sb_opt opts[] = {
         .type = SB_OPT_STRING,
         .offset = offsetof(struct template_opts, host),
         .def = "localhost",
-        .help = "where the server is" },
+        .help = "host of the server" },
     { .name = "template-port",
         .type = SB_OPT_INT,
         .offset = offsetof(struct template_opts, port),
         .def = "1234",
         .min = 1,
         .max = 65535,
-        .help = "the port it listens on" },
+        .help = "port of the server" },
     // Masked wherever options are shown.
     { .name = "template-password",
         .type = SB_OPT_STRING,
@@ -57,12 +58,12 @@ static const struct sb_opt_table opt_table = {
 
 // Environment ----------------------------------------------------------------
 //
-// Made before the first connection with these options, freed after the last:
-// the place for a client library's own global handle, a topology, a pool.
-// Leave both functions out (NULL) when there is nothing to share.
+// Created before the first connection with these options, freed after the last:
+// the place for a global handle of the client library, a topology, a pool. If
+// there is nothing to share, set both functions to NULL.
 
 struct template_env {
-    int placeholder; // yours
+    int placeholder; // replace it by your fields
 };
 
 static int env_init(
@@ -83,8 +84,8 @@ static void env_done(struct sb_driver_env *env)
 // Connections ----------------------------------------------------------------
 //
 // The core allocates conn_size bytes, zeroed, and passes their address as
-// struct sb_conn. One thread at a time uses a connection; only cancel() comes
-// from another one.
+// struct sb_conn. One thread at a time uses a connection; only cancel() is
+// called by another one.
 
 struct template_conn {
     const struct template_opts *o;
@@ -106,27 +107,27 @@ static int connect_template(struct sb_conn *conn, struct sb_driver_env *env,
     c->env = env->shared;
     // info->number spreads connections over several hosts: host[number % n].
     //
-    // Say where, in the message: it is all the user sees.
+    // The message must contain the server, because users see nothing else.
     return sb_err_set(err, SB_EUNSUPPORTED,
-        "the template driver connects to nothing (asked for %s:%d)", c->o->host,
+        "the template driver cannot connect (to %s:%d)", c->o->host,
         (int)c->o->port);
 }
 
-// Also called after a connect that failed: free what is there.
+// Also called after a failed connect: frees what was allocated.
 static void disconnect_template(struct sb_conn *conn)
 {
     memset(own(conn), 0, sizeof(struct template_conn));
 }
 
-// Called by another thread while this connection may be inside a call, to make
-// that call return SB_ECANCELED soon: shut its socket down, send a cancel
-// request. Never free anything here.
+// Called by another thread while a call of this connection may be in progress,
+// to make that call return SB_ECANCELED soon: shuts the socket down, or sends a
+// cancel request. It must not free anything.
 static void cancel(struct sb_conn *conn)
 {
 }
 
-// The event failed half-way. Send ROLLBACK if a transaction is open; do
-// nothing if none is, because this is called after every failure.
+// Called after every event that failed. Sends ROLLBACK if a transaction is
+// open; otherwise does nothing.
 static int reset(struct sb_conn *conn, struct sb_err *err)
 {
     return 0;
@@ -144,13 +145,13 @@ static const struct sb_generic_ops generic_ops = {
 
 // SQL ------------------------------------------------------------------------
 //
-// Classify every failure, for the event's fate depends on it:
-//   SB_ERESTART   deadlock, serialization failure, lock time-out: try again
-//   SB_EIGNORE    an error the user asked to ignore: go on
-//   SB_ELOST      the connection is gone
+// Classify each error, because it decides what happens to the event:
+//   SB_ERESTART   deadlock, serialization failure, lock timeout: retry it
+//   SB_EIGNORE    an error that the user chose to ignore: continue
+//   SB_ELOST      the connection is lost
 //   SB_ECANCELED  cancel() was called
 //   SB_EQUERY     everything else
-// and give the database's own number, SQLSTATE and text:
+// Pass the error number, SQLSTATE and text of the database:
 //   return sb_err_native(err, SB_EQUERY, number, state, text);
 
 struct template_stmt {
@@ -163,27 +164,27 @@ static int unsupported(struct sb_err *err)
         err, SB_EUNSUPPORTED, "the template driver runs no statements");
 }
 
-// Runs the text and reads the whole result into memory before it returns: the
-// time of a query includes the transfer of its rows. Fill *res:
+// Runs the text and reads the whole result into memory before it returns, so
+// that the time of a query includes the transfer of its rows. Fills *res:
 //   rows     kind = SB_RESULT_ROWS, nfields, nrows
 //   changes  kind = SB_RESULT_WRITE, affected, insert_id
-//   neither  leave it alone (SB_RESULT_NONE)
+//   neither  unchanged (SB_RESULT_NONE)
 static int query(struct sb_conn *conn, const char *sql, size_t len,
     struct sb_result *res, struct sb_err *err)
 {
     return unsupported(err);
 }
 
-// SB_EUNSUPPORTED here means: emulate this statement by text, it is no error.
-// A driver without server-side statements leaves prepare, execute and close
-// out.
+// SB_EUNSUPPORTED makes the core emulate this statement by text; it is not
+// counted as an error. A driver without server-side statements sets prepare,
+// execute and close to NULL.
 static int prepare(struct sb_conn *conn, struct sb_stmt *stmt, const char *sql,
     size_t len, uint32_t *nparams, struct sb_err *err)
 {
     return unsupported(err);
 }
 
-// The path that counts: no allocation, no lock, no copy that can be avoided.
+// The critical path: no allocation, no lock, no avoidable copy.
 static int execute(struct sb_conn *conn, struct sb_stmt *stmt,
     const struct sb_value *values, uint32_t n, struct sb_result *res,
     struct sb_err *err)
@@ -195,7 +196,7 @@ static void close_stmt(struct sb_conn *conn, struct sb_stmt *stmt)
 {
 }
 
-// 1 and res->nfields cells, as text; 0 after the last row.
+// Returns 1 and res->nfields cells, as text; 0 after the last row.
 static int fetch(struct sb_conn *conn, struct sb_result *res,
     struct sb_cell *cells, struct sb_err *err)
 {
@@ -220,13 +221,12 @@ static const struct sb_sql_ops sql_ops = {
     .close = close_stmt,
     .fetch = fetch,
     .column = column,
-    .next_result = NULL, // one result a statement
+    .next_result = NULL, // one result per statement
     .free_result = free_result,
-    .quote = NULL, // 'it''s'
+    .quote = NULL, // the core writes 'it''s'
 };
 
-// Information
-// ------------------------------------------------------------------
+// Information ----------------------------------------------------------------
 
 static int server(struct sb_conn *conn, char *out, size_t size)
 {
@@ -244,14 +244,13 @@ static const struct sb_info_ops info_ops = {
     .counters = NULL,
 };
 
-// Lua
-// --------------------------------------------------------------------------
+// Lua ------------------------------------------------------------------------
 //
-// What the SQL API has no word for, a driver gives to scripts by a Lua module
-// of its own: sysbench.driver.template. It is run with the C library that
-// this file is and the driver object, and declares what it calls. What it
-// calls is listed in template.ffi.h and exported. Leave all of this out when
-// there is nothing to add.
+// A driver can offer functions that the SQL API does not cover by a Lua module,
+// sysbench.driver.template. The module is run with two arguments: the C library
+// that is built from this file, and the driver object. It declares the C
+// functions that it calls; they are listed in template.ffi.h and exported. Omit
+// all of this if there is nothing to add.
 
 int template_answer(int question)
 {
@@ -267,7 +266,7 @@ static const char lua[] =
 SB_DRIVER_EXPORT const struct sb_driver sb_driver = {
     .abi = SB_DRIVER_ABI,
     .name = "template", // template.so
-    .title = "template: a driver to start from",
+    .title = "template for drivers",
     .dialect = "template", // key in tests/lua/dialect.lua
     .caps = 0,
     .opts = &opt_table,
