@@ -109,9 +109,9 @@ static void lost_connections(void)
     call_fails(MONGOC_ERROR_SERVER_SELECTION, NO_SERVER "[" REFUSED "]", true,
         SBMO_SOCKET,
         "the connection to 127.0.0.1:7 is lost: closed by the server; no "
-        "server can take the command: " REFUSED);
+        "server is available for the command: " REFUSED);
     call_fails(MONGOC_ERROR_SERVER_SELECTION, NO_SERVER "[" REFUSED "]", false,
-        SBMO_NO_SERVER, "no server can take the command: " REFUSED);
+        SBMO_NO_SERVER, "no server is available for the command: " REFUSED);
 }
 
 // A server that requires a certificate rejects the client only after the

@@ -7,7 +7,7 @@
 #include "drivers/mongodb/mongodb_priv.h"
 
 #define DOCUMENTS 1000u
-#define BYTES     (12u * 1024 * 1024) // servers take 16 MB
+#define BYTES     (12u * 1024 * 1024) // servers accept 16 MB
 
 static void put_u32(uint8_t *p, uint32_t n)
 {

@@ -29,7 +29,7 @@ int sbmo_complain(const struct sbmo_complaint *p, struct sb_err *err)
     sb_err_set(err, code, "%s%.*s%s",
         p->write_concern ? "write concern not met: " : "",
         (int)(p->len < 400 ? p->len : 400), p->text,
-        p->len || *p->name ? "" : "the server gives no reason");
+        p->len || *p->name ? "" : "the server gave no reason");
     if (!err)
         return code;
     err->native = p->native;
@@ -151,11 +151,12 @@ static int lost(struct sbmo_conn *c, const bson_error_t *e, struct sb_err *err)
     reason(c, e->message, text, sizeof(text));
     if (e->domain == MONGOC_ERROR_SERVER_SELECTION && c->found_closed)
         sb_err_set(err, SB_ELOST,
-            "the connection to %s is lost: %s; no server can take the "
+            "the connection to %s is lost: %s; no server is available for the "
             "command: %s",
             last ? last : c->env->where, how, text);
     else if (e->domain == MONGOC_ERROR_SERVER_SELECTION)
-        sb_err_set(err, SB_ELOST, "no server can take the command: %s", text);
+        sb_err_set(
+            err, SB_ELOST, "no server is available for the command: %s", text);
     else if (e->domain == MONGOC_ERROR_STREAM && c->why == ETIMEDOUT)
         sb_err_set(err, SB_ELOST, "%s did not answer in time",
             last ? last : c->env->where);

@@ -17,7 +17,7 @@ static void not_json(
     }
     if (len && *json != '{' && *json != '[')
         sb_err_set(err, SB_EQUERY,
-            "the mongodb driver takes JSON documents, not SQL; for its "
+            "the mongodb driver accepts JSON documents, not SQL; for its "
             "workloads (mongodb/oltp and others) see --list");
     else
         sb_err_set(err, SB_EQUERY, "not a JSON document: %s",

@@ -1,10 +1,11 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 //
-// The options alone: also built as a module of its own, without the client
-// library, for scripts that look at the options of a driver that is not in use.
+// The options of the driver. This file is also built as a module without the
+// client library, so that scripts can read the options of a driver that is not
+// in use.
 #include "drivers/mongodb/mongodb_priv.h"
 
-// The first choice leaves it to the URL and the server.
+// With the first choice the URL and the server decide.
 const char *const sbmo_switches[] = { "default", "off", "on", "0", "1", "false",
     "true", "no", "yes", NULL };
 const char *const sbmo_read_concerns[] = { "default", "local", "available",
@@ -24,7 +25,7 @@ static const struct sb_opt opts[] = {
         .type = SB_OPT_STRING,
         .offset = offsetof(struct sbmo_opts, db),
         .def = "",
-        .help = "database; default: the URL's, else sbtest" },
+        .help = "database; default: the URL's, or sbtest" },
     { .name = "mongo-user",
         .type = SB_OPT_STRING,
         .offset = offsetof(struct sbmo_opts, user),
@@ -47,13 +48,13 @@ static const struct sb_opt opts[] = {
         .offset = offsetof(struct sbmo_opts, auth_source),
         .def = "",
         .help = "database in which the user is defined; default: the URL's, "
-                "else admin" },
+                "or admin" },
     { .name = "mongo-write-concern",
         .type = SB_OPT_STRING,
         .offset = offsetof(struct sbmo_opts, write_concern),
         .def = "",
         .help = "how many servers acknowledge a write: a number, majority or a "
-                "tag; default: the URL's, else the server's" },
+                "tag; default: the URL's, or the server's" },
     { .name = "mongo-journal",
         .type = SB_OPT_ENUM,
         .offset = offsetof(struct sbmo_opts, journal),
@@ -65,7 +66,7 @@ static const struct sb_opt opts[] = {
         .offset = offsetof(struct sbmo_opts, read_concern),
         .def = "default",
         .choices = sbmo_read_concerns,
-        .help = "read concern level; default: the URL's, else the server's" },
+        .help = "read concern level; default: the URL's, or the server's" },
     { .name = "mongo-read-preference",
         .type = SB_OPT_ENUM,
         .offset = offsetof(struct sbmo_opts, read_preference),
@@ -73,7 +74,7 @@ static const struct sb_opt opts[] = {
         .choices = sbmo_preferences,
         .help =
             "read preference: which servers of a replica set receive reads; "
-            "default: the URL's, else primary" },
+            "default: the URL's, or primary" },
     { .name = "mongo-connect-timeout",
         .type = SB_OPT_DURATION,
         .offset = offsetof(struct sbmo_opts, connect_timeout),
@@ -98,7 +99,7 @@ static const struct sb_opt opts[] = {
         .def = "5m",
         .min = 0,
         .max = 86400,
-        .help = "timeout for an answer, 0: no limit" },
+        .help = "timeout for an answer; 0: no limit" },
     { .name = "mongo-tls",
         .type = SB_OPT_ENUM,
         .offset = offsetof(struct sbmo_opts, tls),
@@ -133,9 +134,8 @@ static const struct sb_opt opts[] = {
         .type = SB_OPT_STRING,
         .offset = offsetof(struct sbmo_opts, app_name),
         .def = "",
-        .help =
-            "application name in the server's log; default: the URL's, else "
-            "sysbench" },
+        .help = "application name in the server's log; default: the URL's, or "
+                "sysbench" },
     { 0 },
 };
 

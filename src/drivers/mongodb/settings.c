@@ -61,8 +61,7 @@ static int is_on(int choice)
            strcmp(word, "true") == 0 || strcmp(word, "yes") == 0;
 }
 
-// Write concern
-// ---------------------------------------
+// Write concern --------------------------------------------------------------
 
 static int write_concern(struct sbmo_env *e, struct sb_err *err)
 {
@@ -126,8 +125,7 @@ static int read_preference(struct sbmo_env *e, struct sb_err *err)
     return 0;
 }
 
-// Authentication and TLS
-// -------------------------------------------------------------
+// Authentication and TLS -----------------------------------------------------
 
 static int read_password(
     const struct sbmo_opts *o, char *out, size_t size, struct sb_err *err)
@@ -137,14 +135,13 @@ static int read_password(
 
     if (!f)
         return sb_err_set(err, SB_EUSAGE,
-            "cannot read the file '%s' of --mongo-password-file: %s",
+            "--mongo-password-file: cannot read file '%s': %s",
             o->password_file, strerror(errno));
     read = fgets(out, (int)size, f) != NULL;
     fclose(f);
     if (!read)
         return sb_err_set(err, SB_EUSAGE,
-            "the file '%s' of --mongo-password-file is empty",
-            o->password_file);
+            "--mongo-password-file: file '%s' is empty", o->password_file);
     out[strcspn(out, "\r\n")] = '\0';
     return 0;
 }
@@ -183,9 +180,9 @@ static int who(struct sbmo_env *e, struct sb_err *err)
     if (lacks_password(e->uri)) {
         const char *user = mongoc_uri_get_username(e->uri);
 
-        // "user%3Apassword@" is no user alone.
+        // In "user%3Apassword@", the name contains a password.
         return sb_err_set(err, SB_EUSAGE,
-            "user '%s' needs a password: --mongo-password, "
+            "user '%s' requires a password: --mongo-password, "
             "--mongo-password-file or in the URL",
             strchr(user, ':') ? "***" : user);
     }
@@ -262,8 +259,7 @@ static void times(struct sbmo_env *e)
         e->uri, MONGOC_URI_CONNECTTIMEOUTMS, 10000);
 }
 
-// The environment
-// ----------------------------------------------------------------
+// Environment ----------------------------------------------------------------
 
 static void name_hosts(struct sbmo_env *e)
 {
@@ -313,8 +309,8 @@ static bool is_option(const char *name)
            mongoc_uri_option_is_bool(name) || mongoc_uri_option_is_utf8(name);
 }
 
-// The library's messages quote parts of the URL, of which any may belong to the
-// password: none is shown but the name of an option.
+// The library's messages quote parts of the URL, which may contain the
+// password. Only the name of an option is shown.
 static int unread_url(char *message, struct sb_err *err)
 {
     char *quote = strchr(message, '"'), *end = NULL, name[64];

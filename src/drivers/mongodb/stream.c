@@ -359,7 +359,7 @@ static void stream_destroy(mongoc_stream_t *stream)
     free(s);
 }
 
-// Making ---------------------------------------------------------------------
+// Opening --------------------------------------------------------------------
 
 static const mongoc_stream_t calls = {
     .type = (int)STREAM_TYPE,

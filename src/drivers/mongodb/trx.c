@@ -109,8 +109,8 @@ void sbmo_sessions_done(struct sbmo_conn *c)
 static int no_transactions(struct sbmo_conn *c, struct sb_err *err)
 {
     return sb_err_set(err, SB_EUNSUPPORTED,
-        "the server at %s does not support transactions; they need a replica "
-        "set or a sharded cluster",
+        "the server at %s does not support transactions; they require a "
+        "replica set or a sharded cluster",
         sbmo_stream_last(c) ? sbmo_stream_last(c) : c->env->where);
 }
 
@@ -171,8 +171,7 @@ static int read_options(mongoc_transaction_opt_t *o, const uint8_t *doc,
             fine = false;
         if (!fine)
             return sb_err_set(err, SB_EQUERY,
-                "transaction option '%s' is unknown or its value makes no "
-                "sense",
+                "transaction option '%s' is unknown or has an invalid value",
                 e.key);
     }
     return 0;
