@@ -148,7 +148,7 @@ static void errors_quote_no_value(void)
         { "postgresql://h/SECRET%00", "%00 is not allowed" },
         { "postgresql://u:SECRET/d", "a port is not a number" },
         { "postgresql://h:1,u:SECRET", "a port is not a number" },
-        { "postgresql://u:1/SECRET@h", "behind the first '/'" },
+        { "postgresql://u:1/SECRET@h", "after the first '/'" },
         { "postgresql://u:x@SECRET@h", "a host has an '@'" },
         { "postgresql://u%3ASECRET/d", "or a ':' in it" },
         { "postgresql://u%3ASECRET@h", "the user has a ':'" },

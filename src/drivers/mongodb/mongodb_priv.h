@@ -41,7 +41,7 @@ struct sbmo_env {
     mongoc_uri_t *uri; // the URL with the options in it
     const char *db;
     char *where;                         // its hosts, for messages
-    mongoc_read_concern_t *read_concern; // of commands that take one
+    mongoc_read_concern_t *read_concern; // for commands that support one
     mongoc_write_concern_t *write_concern;
     mongoc_read_prefs_t *prefs;
     // For the library, which otherwise adds its own.

@@ -127,7 +127,7 @@ static uint64_t count_documents(struct sbmo_result *r)
     return n;
 }
 
-// Makes {"value": ...} of an element.
+// Converts an element to {"value": ...}.
 static bool add_value(struct sbmo_room *m, const struct sbmo_elem *e)
 {
     static const char key[] = "value";
@@ -140,7 +140,8 @@ static bool add_value(struct sbmo_room *m, const struct sbmo_elem *e)
            sbmo_room_add(m, e->value, e->len) && sbmo_room_add(m, "", 1);
 }
 
-// Makes a document of each value that distinct returned. Their number, or -1.
+// Converts each value that distinct returned to a document. Returns their
+// number, or -1.
 static int64_t make_values(struct sbmo_result *r)
 {
     struct sbmo_elem list, e;

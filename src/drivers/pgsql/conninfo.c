@@ -106,7 +106,7 @@ static const char *suspect_reason(const PQconninfoOption *all, bool uri)
     if (strstr(db, "://"))
         return "the name of the database is a URI";
     if (uri && port[0] && !user[0] && strchr(db, '@'))
-        return "there is an '@' behind the first '/'";
+        return "there is an '@' after the first '/'";
     return NULL;
 }
 

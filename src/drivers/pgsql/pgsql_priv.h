@@ -205,7 +205,7 @@ void pgsql_keep_closing(
 // Classifies an error, fills err and returns the code.
 int pgsql_fail_with(
     struct pgsql_conn *c, const struct pgsql_problem *p, struct sb_err *err);
-// Fills err from r, or from the connection when r is NULL or says little, and
+// Fills err from r, or from the connection if r is NULL or has no message, and
 // classifies it. Returns the code.
 int pgsql_fail(struct pgsql_conn *c, const PGresult *r, struct sb_err *err);
 int pgsql_no_memory(struct sb_err *err);
