@@ -159,13 +159,31 @@ static int sub_hists(struct sb_snap *out, const struct sb_snap *later,
     return 0;
 }
 
+static uint64_t growth(uint64_t later, uint64_t earlier)
+{
+    return later > earlier ? later - earlier : 0;
+}
+
+// An event that was in progress at the earlier moment and turned out not to be
+// one (sb_user_drop) has moved from started to skipped. The earlier part has
+// reported it as started, so the later part reports it as neither.
+static void sub_started(struct sb_snap *out, const struct sb_snap *later,
+    const struct sb_snap *earlier)
+{
+    uint64_t back = growth(earlier->c.started, later->c.started);
+
+    out->c.started = growth(later->c.started, earlier->c.started);
+    out->c.tries = growth(later->c.tries, earlier->c.tries);
+    out->skipped -= back < out->skipped ? back : out->skipped;
+}
+
 static void sub_scalars(struct sb_snap *out, const struct sb_snap *later,
     const struct sb_snap *earlier)
 {
     uint64_t taken = later->skipped + later->c.started;
 
     out->ns = later->ns - earlier->ns;
-    out->scheduled = later->scheduled - earlier->scheduled;
+    out->scheduled = growth(later->scheduled, earlier->scheduled);
     out->skipped = later->skipped - earlier->skipped;
     out->queue = later->scheduled > taken ? later->scheduled - taken : 0;
     out->unfinished = later->unfinished;
@@ -174,6 +192,7 @@ static void sub_scalars(struct sb_snap *out, const struct sb_snap *later,
 #define X(name) out->c.name = later->c.name - earlier->c.name;
     SB_COUNTER_MAP(X)
 #undef X
+    sub_started(out, later, earlier);
     out->service_min = later->service_min;
     out->service_max = later->service_max;
     out->response_min = later->response_min;

@@ -117,6 +117,33 @@ static void first_interval_is_exact(void)
     sb_stats_done(&s);
 }
 
+// At the checkpoint an event is in progress; then it returns true.
+static void dropped_event_is_reported_once(void)
+{
+    struct sb_snap a, b, diff;
+
+    sb_stats_init(&s, 1, 1, true);
+    event(0, 0, 0, 5);
+    take(&a, 10, 2);
+    a.c.started = a.c.tries = 2;
+    take(&b, 20, 2);
+    b.skipped = 1;
+    CHECK_INT(sb_snap_sub(&diff, &b, &a), 0);
+    CHECK_INT(diff.scheduled, 0);
+    CHECK_INT(diff.c.started, 0);
+    CHECK_INT(diff.c.tries, 0);
+    CHECK_INT(diff.skipped, 0);
+    sb_snap_done(&diff);
+    b.scheduled = 3;
+    b.c.started = b.c.tries = 2; // another event was started since
+    CHECK_INT(sb_snap_sub(&diff, &b, &a), 0);
+    CHECK_INT(diff.c.started + diff.skipped, diff.scheduled);
+    sb_snap_done(&a);
+    sb_snap_done(&b);
+    sb_snap_done(&diff);
+    sb_stats_done(&s);
+}
+
 // Breaks each identity once.
 static void broken_sums_are_named(void)
 {
@@ -196,6 +223,7 @@ int main(void)
     RUN(empty_run);
     RUN(intervals_add_up);
     RUN(first_interval_is_exact);
+    RUN(dropped_event_is_reported_once);
     RUN(broken_sums_are_named);
     RUN(reports_show_the_right_latency);
     RUN(means);
