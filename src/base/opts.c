@@ -65,13 +65,13 @@ void sb_opts_free(struct sb_opts *o)
         return;
     for (size_t i = 0; i < o->scripts.len; i++)
         free(((struct sb__opts_script *)o->scripts.item[i])->opts.item);
+    sb__opts_sections_done(o);
     while (o->mem) {
         struct sb__opts_mem *next = o->mem->next;
 
         free(o->mem);
         o->mem = next;
     }
-    sb__opts_sections_done(o);
     free(o->settings.item);
     free(o->decls.item);
     free(o->positions.item);
