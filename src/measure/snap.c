@@ -201,6 +201,11 @@ static void sub_scalars(struct sb_snap *out, const struct sb_snap *later,
     out->lag_max = later->lag_max;
 }
 
+uint64_t sb_counters_failed(const struct sb_counters *c)
+{
+    return c->completed > 0 ? c->failed - c->cut_short : c->failed;
+}
+
 int sb_snap_sub(struct sb_snap *out, const struct sb_snap *later,
     const struct sb_snap *earlier)
 {

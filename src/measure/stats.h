@@ -36,6 +36,7 @@
     X(started)       /* events that were started */                       \
     X(completed)     /* events that returned and are counted */           \
     X(failed)        /* events given up or ended by a fatal error */      \
+    X(cut_short)     /* failed only because the end of the run came */    \
     X(tries)         /* calls of event(), restarts included */            \
     X(restarts)      /* tries after the first */                          \
     X(reads)         /* queries that returned rows */                     \

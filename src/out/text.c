@@ -405,10 +405,12 @@ static void failure(const struct sb_text *t, const struct sb_report *r)
 
 static void failed_events(const struct sb_text *t, const struct sb_counters *c)
 {
-    uint64_t ended = c->completed + c->failed;
+    uint64_t failed = sb_counters_failed(c), ended = c->completed + failed;
 
-    fprintf(t->out, "Failed events: %" PRIu64 " of %" PRIu64 " (%.2f %%)\n\n",
-        c->failed, ended, 100 * (double)c->failed / (double)ended);
+    if (failed > 0)
+        fprintf(t->out,
+            "Failed events: %" PRIu64 " of %" PRIu64 " (%.2f %%)\n\n", failed,
+            ended, 100 * (double)failed / (double)ended);
 }
 
 // The classic percentile is left out: parsers look for its only line.
@@ -428,8 +430,7 @@ static void report(struct sb_text *t, const struct sb_report *r)
     if (r->failure)
         failure(t, r);
     classic(t, r);
-    if (r->snap->c.failed > 0)
-        failed_events(t, &r->snap->c);
+    failed_events(t, &r->snap->c);
     percentiles(t, r);
     if (r->open_loop)
         sb__text_open_loop(t, r);

@@ -287,7 +287,8 @@ static void close_recorders(struct sb_meter *m)
 static int check_failed(const struct sb_run_opts *o,
     const struct sb_counters *c, struct sb_err *err)
 {
-    unsigned long long failed = c->failed, n = c->failed + c->completed;
+    unsigned long long failed = sb_counters_failed(c);
+    unsigned long long n = failed + c->completed;
     double percent = n ? 100 * (double)failed / (double)n : 0;
 
     if (n > 0 && failed == n)

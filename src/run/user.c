@@ -274,9 +274,8 @@ void sb_user_end(struct sb_user *u)
     think(u, now);
 }
 
-// Decrements a counter for an event that turned out not to be one. The loop of
-// this user ends here, so a reader never sees a counter reach the same value
-// twice.
+// Decrements a counter for an event that turned out not to be one. A
+// checkpoint may have reported it as started: see sb_snap_sub().
 static void uncount(_Atomic uint64_t *c)
 {
     atomic_store_explicit(c, atomic_load_explicit(c, memory_order_relaxed) - 1,
@@ -298,13 +297,15 @@ void sb_user_drop(struct sb_user *u)
     sb_rec_leave(u->rec);
 }
 
-static void give_up(
-    struct sb_user *u, enum sb_fate fate, const struct sb_err *err)
+// cut_short: only the end of the run prevents another try.
+static void give_up(struct sb_user *u, enum sb_fate fate,
+    const struct sb_err *err, bool cut_short)
 {
     if (!sb_rec_enter(u->rec))
         return;
     sb_rec_settle(u->rec, fate, err, sb_clock_now(&u->clock));
     sb_tally_add(&u->rec->tally.failed, 1);
+    sb_tally_add(&u->rec->tally.cut_short, cut_short);
     atomic_store_explicit(&u->in_event, 0, memory_order_relaxed);
     sb_rec_leave(u->rec);
 }
@@ -312,7 +313,7 @@ static void give_up(
 void sb__user_failed(struct sb_user *u, const struct sb_err *err)
 {
     if (atomic_load_explicit(&u->in_event, memory_order_relaxed))
-        give_up(u, SB_FATE_FATAL, err);
+        give_up(u, SB_FATE_FATAL, err, false);
     else if (u->rec && u->rec->open_errors)
         sb_rec_settle(u->rec, SB_FATE_FATAL, err, sb_clock_now(&u->clock));
 }
@@ -348,10 +349,10 @@ int sb_user_restart(struct sb_user *u)
     // Scripts with their own loop can call this outside of an event.
     if (!atomic_load_explicit(&u->in_event, memory_order_relaxed))
         return 0;
-    bool over = stopped(u) || sb_clock_now(&u->clock) >= u->run->deadline ||
-                (max > 0 && u->restarts >= max);
-    if (over) {
-        give_up(u, SB_FATE_GIVENUP, NULL);
+    bool over = stopped(u) || sb_clock_now(&u->clock) >= u->run->deadline;
+
+    if (over || (max > 0 && u->restarts >= max)) {
+        give_up(u, SB_FATE_GIVENUP, NULL, over);
         return 0;
     }
     u->restarts++;

@@ -258,6 +258,33 @@ static int hopeless_loop(
 
 static const struct sb_workload_ops hopeless = { .user_run = hopeless_loop };
 
+// One event succeeds; the next is retried until the end of the run.
+static int retried_to_the_end_loop(
+    struct sb_workload *w, struct sb_user *u, struct sb_err *err)
+{
+    if (sb_user_next(u) && sb_user_next(u))
+        while (sb_user_restart(u))
+            ;
+    return 0;
+}
+
+static const struct sb_workload_ops retried_to_the_end = {
+    .user_run = retried_to_the_end_loop
+};
+
+static void end_of_the_run_fails_no_event(void)
+{
+    struct seen s;
+
+    prepare(&s, 1);
+    s.o.events = 0;
+    s.o.time = (int64_t)20 * MS;
+    s.o.max_failed = 0;
+    CHECK_INT(perform(&s, &retried_to_the_end), 0);
+    CHECK_INT(s.c.cut_short, s.c.failed);
+    CHECK_INT(sb_counters_failed(&s.c), 0);
+}
+
 static void failed_events_fail_the_run(void)
 {
     struct seen s;
@@ -520,6 +547,7 @@ int main(void)
     RUN(errors_outside_events_are_settled);
     RUN(dropped_events_do_not_count);
     RUN(restarts_are_limited_and_counted);
+    RUN(end_of_the_run_fails_no_event);
     RUN(failed_events_fail_the_run);
     RUN(the_share_of_failed_events_is_limited);
     RUN(a_failure_ends_the_run_with_its_report);
