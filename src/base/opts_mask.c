@@ -53,9 +53,9 @@ bool sb__opts_secret(
         return true;
     if (is_secret_name(name))
         return true;
-    // Neither a URL nor a connection string: the position of a password is
+    // In a malformed URL or connection string, the position of a password is
     // unknown, so all of it is hidden.
-    return is_address_name(name) && !strstr(text, "://") && !strchr(text, '=');
+    return is_address_name(name) && !sb__opts_address_is_clean(text);
 }
 
 // Reading --------------------------------------------------------------------
@@ -117,16 +117,19 @@ static const char *behind(const char *at)
 
 // Keys -----------------------------------------------------------------------
 
-// Keys followed by a secret: "password=pw", "password = 'p w'". The key may be
-// longer than the name given here.
+// Keys followed by a secret: "password=pw", "password = 'p w'". Unless whole,
+// the key may be longer than the name given here.
 static const struct key {
     const char *name;
     char sign;
+    bool whole;
     const char *ends_in_url;
 } keys[] = {
-    { "passw", '=', "&" },
-    { "secret", '=', "&" },
-    { "AWS_SESSION_TOKEN", ':', ",&" },
+    { "passw", '=', false, "&" },
+    { "pass", '=', true, "&" },
+    { "pwd", '=', true, "&" },
+    { "secret", '=', false, "&" },
+    { "AWS_SESSION_TOKEN", ':', true, ",&" },
 };
 
 // Returns the position after the key and its sign, or NULL if p is not at it.
@@ -139,8 +142,9 @@ static const char *behind_key(const char *p, const struct key *key)
             tolower((unsigned char)*name))
             return NULL;
     }
-    for (next = p; isalpha((unsigned char)next_char(&next)); p = next)
-        ;
+    if (!key->whole)
+        for (next = p; isalpha((unsigned char)next_char(&next)); p = next)
+            ;
     p = skip_spaces(p);
     return next_char(&p) == key->sign ? skip_spaces(p) : NULL;
 }
@@ -273,6 +277,10 @@ static void hide_login(struct masked *m, const char *p)
     const char *next = strstr(p, "://"), *limit = next ? next : m->end;
     const char *at = login_end(p, limit), *colon;
 
+    // "://" may also be part of the password.
+    if (!at && next && (colon = find(p, next, ':', false, true)) &&
+        !is_port(behind(colon), next))
+        at = find(next, m->end, '@', true, false);
     if (!at) {
         hide_port(m, p, limit);
         return;
@@ -282,6 +290,7 @@ static void hide_login(struct masked *m, const char *p)
         colon = find(p, at, ':', false, true);
     if (colon)
         hide(m, behind(colon), at);
+    hide_port(m, behind(at), limit);
 }
 
 // "user:pw@host", "scheme:/user:pw@host": not a URL, but meant to be one.

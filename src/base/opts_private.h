@@ -126,5 +126,8 @@ void sb__opts_overwrite(char *text, bool whole);
 // Returns a copy with secret parts, or the whole text, replaced by "***". An
 // empty text stays empty. NULL if out of memory.
 const char *sb__opts_mask(struct sb_opts *o, const char *text, bool whole);
+// Whether text is a well-formed URL, or a list of key=value pairs as in the
+// connection strings of libpq. Any thread.
+bool sb__opts_address_is_clean(const char *text);
 
 #endif

@@ -76,7 +76,8 @@ int sb_snap_check_printed(
     const struct sb_snap *s, bool open_loop, struct sb_err *err);
 
 // The failed events that count against the run. An event that failed only
-// because the run ended before its next try does not, unless no event succeeded.
+// because the run ended before its next try does not, unless no event
+// succeeded.
 uint64_t sb_counters_failed(const struct sb_counters *c);
 
 // The figures of an interval or a whole run. Latencies are in nanoseconds:

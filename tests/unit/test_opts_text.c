@@ -123,7 +123,11 @@ static void malformed(void)
         "a:/u:SECRET@h",
         "a:u:SECRET@h",
         "//u:SECRET@h",
+        "a://u:x://SECRET@h/d",
+        "a://u@h:SECRET",
         "password=SECRET",
+        "host=h pass=SECRET",
+        "host=h PWD = SECRET",
         "host=h password\t=\nSECRET\nuser=u",
         "password=x\\ SECRET user=u",
         "password='x\\'SECRET",
@@ -140,6 +144,16 @@ static void malformed(void)
         "-x=u:x SECRET@h",
     };
 
+    static const char *const malformed_addresses[] = {
+        "a://u;SECRET@h",
+        "host=h password SECRET",
+        "a://h/?password=x&SECRET",
+        "a://h/d a://SECRET",
+        "a://h:1:SECRET",
+        "host='h SECRET",
+        "SECRET",
+    };
+
     begin();
     CHECK_INT(add(), 0);
     for (size_t i = 0; i < sizeof(forms) / sizeof(forms[0]); i++) {
@@ -147,6 +161,27 @@ static void malformed(void)
         if (strstr(text_of("host"), "SECRET"))
             CHECK_STR(text_of("host"), forms[i]);
     }
+    // An option whose name says that it is a URL or a connection string.
+    for (size_t i = 0;
+         i < sizeof(malformed_addresses) / sizeof(malformed_addresses[0]);
+         i++) {
+        CHECK_INT(
+            sb_opts_set(o, "url", malformed_addresses[i], SB_SRC_CMDLINE, &err),
+            0);
+        CHECK_STR(text_of("url"), "***");
+    }
+    CHECK_INT(sb_opts_set(o, "url", "host = h dbname='a b'\tuser=u",
+                  SB_SRC_CMDLINE, &err),
+        0);
+    CHECK_STR(text_of("url"), "host = h dbname='a b'\tuser=u");
+    CHECK_INT(sb_opts_set(o, "url", "a://u@h:1,[::1]:2,%2Ftmp/d?x=y&z=@w",
+                  SB_SRC_CMDLINE, &err),
+        0);
+    CHECK_STR(text_of("url"), "***");
+    CHECK_INT(sb_opts_set(o, "url", "a://u@h:1,[::1]:2,%2Ftmp/d?x=y&z=w",
+                  SB_SRC_CMDLINE, &err),
+        0);
+    CHECK_STR(text_of("url"), "a://u@h:1,[::1]:2,%2Ftmp/d?x=y&z=w");
     end();
 }
 
