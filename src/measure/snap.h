@@ -89,6 +89,8 @@ struct sb_report {
     unsigned running;
     bool open_loop;
     const struct sb_snap *snap;         // the difference behind the figures
+    const struct sb_snap *whole;        // final report: the whole phase, all
+                                        // checkpoints included; else NULL
     uint64_t queue;                     // arrivals due and not started
     uint64_t concurrency;               // events in progress
     const struct sb_hist_snap *latency; // response or service

@@ -68,8 +68,9 @@ void sb_text_checkpoint(struct sb_text *t, const struct sb_report *r);
 // of errors goes to t->err.
 void sb_text_final(struct sb_text *t, const struct sb_report *r);
 // Prints a line to t->err with the operations that found nothing in more than
-// 1 % of the executions that look for rows, and at least 10 times. Only if the
-// log level includes warnings.
+// 1 % of the executions that look for rows, and at least 10 times. Counts the
+// whole run, whatever checkpoints have reported. Only if the log level includes
+// warnings. r: a final report.
 void sb_text_found(const struct sb_text *t, const struct sb_report *r);
 
 #endif

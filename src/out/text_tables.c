@@ -130,7 +130,7 @@ static double misses(const struct sb_snap_op *op)
 
 void sb_text_found(const struct sb_text *t, const struct sb_report *r)
 {
-    const struct sb_snap *s = r->snap;
+    const struct sb_snap *s = r->whole;
     const char *before = "found nothing: ";
     char name[sizeof(t->stats->op[0].name)];
 

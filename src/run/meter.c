@@ -191,6 +191,7 @@ static void cumulative(struct sb_meter *m, struct sb_snap *s,
     make_report(m, &r, diff, s->ns);
     add_queue(&r, s);
     r.final = final;
+    r.whole = final ? s : NULL;
     r.failure = failure;
     if (final)
         r.running = r.threads;

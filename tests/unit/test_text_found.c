@@ -14,7 +14,7 @@ static char *found(int64_t verbosity, uint64_t hits, uint64_t misses)
     struct sb_snap_op op[] = { { .hits = hits, .misses = misses },
         { .count = 100 }, { .misses = misses } };
     struct sb_snap snap = { .op = op, .nops = 3 };
-    struct sb_report report = { .snap = &snap, .final = true };
+    struct sb_report report = { .whole = &snap, .final = true };
     char *got = NULL;
     size_t size = 0;
     struct sb_text text = { .o.verbosity = verbosity,
@@ -62,7 +62,7 @@ static void verbosity(void)
 static void without_operations(void)
 {
     struct sb_snap snap = { 0 };
-    struct sb_report report = { .snap = &snap };
+    struct sb_report report = { .whole = &snap };
     struct sb_text text = { .o.verbosity = 3 };
 
     sb_text_found(&text, &report);
