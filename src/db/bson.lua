@@ -1,7 +1,7 @@
 -- SPDX-License-Identifier: GPL-2.0-or-later
 --
--- Lua values to BSON and back. The functions are in C (script/bson.h says what
--- they find here); nothing of them is compiled anew in each state.
+-- Converts Lua values to BSON and back. The functions are in C (script/bson.h
+-- describes the fields they use), so that no state has to compile them.
 
 local sb = ...
 
@@ -13,12 +13,12 @@ local bson = {
 }
 bson.codes[bson.array] = 4
 
--- Writing, into one buffer: begin(con [, compiling]), then put(key, value),
--- put_document(key, value), open(type, key), finish() as often as there are
--- documents open; or root(value) in place of all that. The last two return the
--- length so far; buffer() is where it lies, bytes() a copy of it.
--- Reading: decode(bytes [, exact]); of the last command next(result [, exact]),
--- raw(result), reply(con), field(con, name).
+-- Writing to the buffer of the state: begin(con [, compiling]), then put(key,
+-- value), put_document(key, value), open(type, key), and finish() once for each
+-- open document; or begin() and root(value). finish() and root() return the
+-- length so far; buffer() returns the buffer, bytes() a copy of its contents.
+-- Reading: decode(bytes [, exact]); for the result of the last command
+-- next(result [, exact]), raw(result), reply(con), field(con, name).
 sb.bson(bson)
 
 return bson

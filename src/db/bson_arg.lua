@@ -1,7 +1,8 @@
 -- SPDX-License-Identifier: GPL-2.0-or-later
 --
--- Placeholders of compiled commands: documents of their own kind, see
--- doc.ffi.h. Scripts whose commands are compiled need no other type.
+-- Placeholders of compiled commands: documents with "$arg", see doc.ffi.h. A
+-- module of its own, so that scripts that only compile commands load no other
+-- type.
 
 local sb = ...
 local bson = sb.module("bson")
@@ -28,9 +29,9 @@ end
 
 return function(n, kind)
    if type(n) ~= "number" or n % 1 ~= 0 or n < 1 or n > 65535 then
-      fail("the placeholder of " .. tostring(n))
+      fail("invalid placeholder number: " .. tostring(n))
    elseif kind ~= nil and not arg_types[kind] then
-      fail("no type of placeholders: " .. tostring(kind))
+      fail("unknown placeholder type: " .. tostring(kind))
    end
    local fields = "\16$arg\0" .. int32(n)
    if kind then

@@ -1,8 +1,8 @@
 -- SPDX-License-Identifier: GPL-2.0-or-later
 --
--- decimal128: text to its 16 bytes and back. A sign, an exponent of ten and a
--- coefficient of up to 34 digits, which lies here in four parts of 32 bits,
--- the lowest first.
+-- Converts the text of a decimal128 to its 16 bytes and back. It consists of a
+-- sign, an exponent of ten and a coefficient of up to 34 digits; here the
+-- coefficient is four parts of 32 bits, the lowest first.
 
 local sb = ...
 local ffi = sb.ffi
@@ -32,7 +32,7 @@ local function parts_of(digits)
    return parts
 end
 
--- Digits and exponent such that both fit, and the value is the same.
+-- Returns digits and exponent of the same value that both fit, or nil.
 local function fit(digits, exponent)
    while (#digits > DIGITS or exponent < LOWEST) and digits:sub(-1) == "0" and
       #digits > 1 do
@@ -51,7 +51,7 @@ end
 
 local names = { nan = 0x7c000000, inf = 0x78000000, infinity = 0x78000000 }
 
--- nil for a text that is no decimal number, or one that does not fit.
+-- Returns nil for a text that is not a decimal number, or does not fit.
 function decimal.bytes(text)
    local sign, rest = text:match("^([+-]?)(.+)$")
    if not sign then
@@ -114,7 +114,7 @@ function decimal.text(bytes)
       return "NaN"
    elseif high >= 0x78000000 then
       return sign .. "Infinity"
-   elseif high >= 0x60000000 then -- a coefficient that is too great is zero
+   elseif high >= 0x60000000 then -- a coefficient out of range means zero
       return sign .. spell("0", math.floor(high / 2 ^ 15) % 2 ^ 14 - BIAS)
    end
    local digits = digits_of({ cell[0], cell[1], cell[2], high % 2 ^ 17 })

@@ -1,6 +1,6 @@
 -- SPDX-License-Identifier: GPL-2.0-or-later
 --
--- JSON inside of documents, parsed by the driver's library.
+-- JSON in documents, parsed by the driver's client library.
 
 local sb = ...
 local ffi, C = sb.ffi, sb.C
@@ -9,11 +9,12 @@ local json = {}
 
 sb.cdef("doc", "sb_doc_from_json sb_doc_to_json sb_doc_free")
 
--- A document: its bytes. con: nil for none.
+-- Returns the bytes of a document. con: nil if there is no connection, which
+-- is an error.
 function json.document(con, text)
    if con == nil then
       sb.module("mongodb_error").raise(
-         "JSON needs a connection: mongodb.encode(document, db)")
+         "JSON requires a connection: use mongodb.encode(document, db)")
    elseif C.sb_doc_from_json(con, text, #text, out, len) ~= 0 then
       sb.module("mongodb_error").raise_con(con, text)
    end
@@ -22,18 +23,18 @@ function json.document(con, text)
    return bytes
 end
 
--- Anything that JSON can be: its bytes and its type. Parsed as the one field
--- of a document.
+-- Returns the bytes and the type of any JSON value. It is parsed as the only
+-- field of a document.
 function json.value(con, text)
    local bytes = json.document(con, '{"v":' .. text .. '}')
    local n = #bytes
    if n < 9 then
-      sb.module("mongodb_error").raise("no value in JSON '" .. text .. "'")
+      sb.module("mongodb_error").raise("JSON without a value: '" .. text .. "'")
    end
    return bytes:sub(8, n - 1), bytes:byte(5)
 end
 
--- The text of a document.
+-- Returns a document as JSON.
 function json.of(con, bytes)
    local chars = ffi.cast("char **", out)
    if C.sb_doc_to_json(con, bytes, #bytes, chars, len) ~= 0 then

@@ -1,7 +1,7 @@
 -- SPDX-License-Identifier: GPL-2.0-or-later
 --
--- What script/bson.c needs of Lua, when it meets a value that few documents
--- have, or one that it cannot write.
+-- The functions that script/bson.c calls for values that few documents have,
+-- and for values that it cannot write.
 
 local sb = ...
 local ffi = sb.ffi
@@ -12,8 +12,9 @@ local more = {}
 
 jit.off(true, true) -- see mongodb.lua
 
--- Raises that an element is no good. what: NULL for a type that cannot be
--- written; names: of the documents it is in, the outer ones if `cut`.
+-- Raises an error for an invalid element. what: the reason, nil for a type that
+-- cannot be written. names: of the enclosing documents. cut: only the names of
+-- the outer ones are given.
 function more.fail(what, names, cut, key, value)
    local kind = type(value)
    if what == nil then
@@ -30,7 +31,7 @@ function more.fail(what, names, cut, key, value)
       names, cut and "..." or key))
 end
 
--- The bytes of a cdata that is an integer; nil for another one.
+-- Returns the bytes of a 64-bit integer; nil for any other cdata.
 function more.int64(value)
    if ffi.istype(int64, value) or ffi.istype(uint64, value) and
       value <= 0x7fffffffffffffffULL then
@@ -39,7 +40,7 @@ function more.int64(value)
    end
 end
 
--- A value of a type that Lua lacks.
+-- Returns a value of a type that Lua does not have.
 function more.value(code, bytes)
    if code == INT64 then
       ffi.copy(cell, bytes, 8)
@@ -50,7 +51,7 @@ function more.value(code, bytes)
    return sb.module("bson_types").raw(code, bytes)
 end
 
--- An ordered document.
+-- Returns an empty ordered document.
 function more.doc()
    return sb.module("bson_types").make.doc()
 end

@@ -1,8 +1,8 @@
 -- SPDX-License-Identifier: GPL-2.0-or-later
 --
--- Types of BSON that Lua lacks. A value of one is a table with the bytes it
--- has in a document, so that writing it is a copy; fields are worked out when
--- they are asked for.
+-- BSON types that Lua does not have. A value of such a type is a table with its
+-- bytes in a document, so writing it only copies them; its fields are computed
+-- when a script reads them.
 
 local sb = ...
 local ffi = sb.ffi
@@ -16,7 +16,7 @@ local function fail(text)
    sb.module("mongodb_error").raise("document: " .. text)
 end
 
--- fields: name -> function of the bytes. text: of tostring(), likewise.
+-- fields: name -> function of the bytes. text: the same, for tostring().
 local function class(code, fields, text)
    local meta = {}
    meta.__index = function(value, name)
@@ -37,7 +37,7 @@ local function new(meta, bytes)
    return setmetatable({ bytes = bytes }, meta)
 end
 
--- Numbers as bytes and back.
+-- Returns functions that convert a number to its bytes and back.
 local function packer(ctype, size)
    local cell = ffi.new(ctype .. "[1]")
    local function unpack(bytes, at)
@@ -57,7 +57,8 @@ local pack_double, double_of = packer("double", 8)
 
 local function check_integer(n, what, low, high)
    if type(n) ~= "number" or n % 1 ~= 0 or n < low or n > high then
-      fail(("%s of %s"):format(what, tostring(n)))
+      fail(("%s: %s is not an integer from %.0f to %.0f"):format(what,
+         tostring(n), low, high))
    end
    return n
 end
@@ -72,28 +73,28 @@ class(16, show(int32_of))
 class(1, show(double_of))
 
 function types.int32(n)
-   check_integer(n, "an int32", -2147483648, 2147483647)
+   check_integer(n, "int32", -2147483648, 2147483647)
    return new(of[16], pack_int32(n))
 end
 
--- A cdata, which is all that is needed.
+-- Returns a cdata: Lua has this type.
 function types.int64(n)
    if type(n) == "number" then
-      check_integer(n, "an int64", -2 ^ 63, 2 ^ 63 - 1024)
+      check_integer(n, "int64", -2 ^ 63, 2 ^ 63 - 1024)
    elseif not ffi.istype("int64_t", n) and not ffi.istype("uint64_t", n) then
-      fail("an int64 of " .. tostring(n))
+      fail("int64: not a number: " .. tostring(n))
    end
    return ffi.cast("int64_t", n)
 end
 
 function types.double(n)
    if type(n) ~= "number" then
-      fail("a double of " .. tostring(n))
+      fail("double: not a number: " .. tostring(n))
    end
    return new(of[1], pack_double(n))
 end
 
--- Any type, for the reader.
+-- Returns a value of any type, for the reader.
 local function raw(code, bytes)
    local meta = of[code] or class(code, {}, function()
       return ("<BSON type 0x%02x>"):format(code)
@@ -111,7 +112,7 @@ end
 
 class(7, { hex = hex_of }, hex_of)
 
-local own, counter -- five bytes of this user's; three that count
+local own, counter -- five bytes of this user, and a counter of three
 
 local function seed()
    local f = io.open("/dev/urandom", "rb")
@@ -140,7 +141,7 @@ function types.objectid(hex)
       return new(of[7], big_endian(os.time(), 4) .. own ..
                  big_endian(counter, 3))
    elseif type(hex) ~= "string" or #hex ~= 24 or hex:find("%X") then
-      fail("an ObjectId has 24 hexadecimal digits: " .. tostring(hex))
+      fail("an ObjectId must have 24 hexadecimal digits: " .. tostring(hex))
    end
    return new(of[7], (hex:gsub("..", function(two)
       return string.char(tonumber(two, 16))
@@ -166,7 +167,7 @@ function types.date(ms)
    if ms == nil then
       ms = 1000 * os.time()
    end
-   return new(of[9], pack_int64(check_integer(ms, "a date", -2 ^ 53, 2 ^ 53)))
+   return new(of[9], pack_int64(check_integer(ms, "date", -2 ^ 53, 2 ^ 53)))
 end
 
 local function increment_of(bytes) return uint32_of(bytes) end
@@ -177,14 +178,14 @@ class(17, { seconds = seconds_of, increment = increment_of }, function(bytes)
 end)
 
 function types.timestamp(seconds, increment)
-   check_integer(seconds, "a timestamp", 0, 4294967295)
-   check_integer(increment, "a timestamp's increment", 0, 4294967295)
+   check_integer(seconds, "timestamp", 0, 4294967295)
+   check_integer(increment, "timestamp increment", 0, 4294967295)
    return new(of[17], pack_uint32(increment) .. pack_uint32(seconds))
 end
 
 -- Bytes -------------------------------------------------------------------
 
-local OLD_BINARY = 2 -- has its length twice
+local OLD_BINARY = 2 -- this subtype repeats the length
 
 local function subtype_of(bytes) return bytes:byte(5) end
 local function data_of(bytes)
@@ -199,9 +200,9 @@ end)
 function types.binary(data, subtype)
    subtype = subtype or 0
    if type(data) ~= "string" then
-      fail("binary data is a string")
+      fail("binary data must be a string")
    end
-   check_integer(subtype, "a binary subtype", 0, 255)
+   check_integer(subtype, "binary subtype", 0, 255)
    if subtype == OLD_BINARY then
       data = pack_int32(#data) .. data
    end
@@ -221,11 +222,11 @@ function types.regex(pattern, options)
    options = options or ""
    if type(pattern) ~= "string" or pattern:find("%z") or
       type(options) ~= "string" or options:find("%z") then
-      fail("a regular expression and its options are strings without zeros")
+      fail("a regular expression and its options must be strings without NUL")
    end
    local letters = {}
    options:gsub(".", function(c) letters[#letters + 1] = c end)
-   table.sort(letters) -- as BSON wants them
+   table.sort(letters) -- BSON requires this order
    return new(of[11], pattern .. "\0" .. table.concat(letters) .. "\0")
 end
 
@@ -235,7 +236,7 @@ class(13, { text = text_of }, text_of)
 
 function types.code(text)
    if type(text) ~= "string" then
-      fail("code is a string")
+      fail("code must be a string")
    end
    return new(of[13], pack_int32(#text + 1) .. text .. "\0")
 end
@@ -247,7 +248,7 @@ end)
 function types.decimal(text)
    local bytes = sb.module("bson_decimal").bytes(tostring(text))
    if not bytes then
-      fail("no decimal number: " .. tostring(text))
+      fail("not a decimal number, or out of range: " .. tostring(text))
    end
    return new(of[19], bytes)
 end
@@ -292,13 +293,13 @@ function types.doc(...)
    local t, n = {}, select("#", ...)
    order[t] = {}
    if n % 2 == 1 then
-      fail("doc() takes keys and values in turn")
+      fail("doc() requires a value for each key")
    end
    setmetatable(t, ordered)
    for i = 1, n, 2 do
       local key, value = select(i, ...)
       if type(key) ~= "string" then
-         fail("doc() takes a string as key, not a " .. type(key))
+         fail("doc() requires a string as key, not a " .. type(key))
       end
       t[key] = value
    end
@@ -312,7 +313,7 @@ codes[json] = 257
 
 function types.json(text)
    if type(text) ~= "string" then
-      fail("JSON is a string")
+      fail("JSON must be a string")
    end
    return setmetatable({ text = text }, json)
 end
@@ -324,7 +325,7 @@ end)
 function types.bson(bytes)
    if type(bytes) ~= "string" or #bytes < 5 or
       int32_of(bytes) ~= #bytes or bytes:byte(-1) ~= 0 then
-      fail("these bytes are no BSON document")
+      fail("not a BSON document")
    end
    return new(embedded, bytes)
 end

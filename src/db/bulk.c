@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 //
-// The classic bulk insert: INSERT text collected up to a limit.
+// The bulk insert of sysbench 1.0: collects INSERT text up to a limit.
 #include "db/internal.h"
 
 #define BULK_MAX (512u * 1024)
@@ -85,11 +85,11 @@ int sb_con_bulk_done(struct sb_con *con)
     struct sb_con_priv *c = (struct sb_con_priv *)con;
     int rc;
 
-    // A user that had no event ends a bulk insert that it never began.
+    // A user that ran no event calls this without a bulk insert.
     if (c->bulk_head == 0)
         return 0;
     rc = flush(c);
-    // Half a megabyte a connection is too much to keep for later.
+    // Half a megabyte per connection is too much to keep.
     sb_buf_done(&c->bulk);
     sb_buf_init(&c->bulk, 0);
     c->bulk_head = 0;

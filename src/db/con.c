@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 //
-// Contexts and the life of connections.
+// Contexts, and opening and closing of connections.
 #include <stdlib.h>
 
 #include "base/rng.h"
@@ -53,9 +53,9 @@ void sb_db_ctx_cancel(struct sb_db_ctx *ctx)
     pthread_mutex_unlock(&ctx->lock);
 }
 
-// The only writers of `cancelable` and of the list, so that cancel never
-// meets a connection that is being made or unmade, but for drivers that can
-// take it.
+// This function and the next two are the only writers of `cancelable` and of
+// the list. So cancel is not called for a connection that is being opened or
+// closed, unless the driver supports it (SB_CAP_CANCEL_CONNECT).
 void sb__con_cancelable(struct sb_con_priv *c, bool on)
 {
     pthread_mutex_lock(&c->ctx->lock);
@@ -189,7 +189,7 @@ struct sb_con *sb_con_open(struct sb_db_ctx *ctx, struct sb_db *db,
     if (rc == 0)
         rc = con_connect(c, &ctx->err);
     if (rc) {
-        ctx->turns = turns; // the next try is for the same database
+        ctx->turns = turns; // the next attempt uses the same database
         ctx->err.code = rc;
         ctx->failed_at = ctx->freed;
         con_release(c);
@@ -219,7 +219,7 @@ int sb_con_close(struct sb_con *con)
     struct sb_con_priv *c = priv(con);
 
     if (c->lost && !c->open) {
-        c->lost = false; // closed already, by the server
+        c->lost = false; // already closed by the server
         return 0;
     }
     if (!c->open) {
@@ -289,7 +289,7 @@ int sb_con_reset(struct sb_con *con)
         rc = sb__con_error(c, "rollback", "", 0);
         return rc == SB_ERECONNECT ? sb__con_regain(c) : rc;
     }
-    // Neither counted nor logged: the error that made it necessary was.
+    // Neither counted nor logged: the error that caused the reset was.
     return rc ? sb__con_failed(c) : 0;
 }
 

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 //
 // Several databases in one option (--mysql-db=a,b,c): each connection goes to
-// the next one. A driver knows nothing of it. It marks the option by
-// SB_OPT_DATABASES, and gets an instance for each database.
+// the next one. The driver only marks the option with SB_OPT_DATABASES; the
+// core creates an instance of it for each database.
 #include <stdlib.h>
 
 #include "db/internal.h"
@@ -16,8 +16,8 @@ static const struct sb_opt *marked(const struct sb_driver *drv)
     return o && o->name ? o : NULL;
 }
 
-// The names in a list, which are separated by commas; blanks around them are
-// not part of them, and none may be empty, as in other lists.
+// A list of names separated by commas. Blanks around names and empty names are
+// skipped, as in other lists.
 struct names {
     const char *next;
 };
@@ -47,7 +47,7 @@ static uint64_t count_names(const char *text)
     return n;
 }
 
-// A copy of the name with this number.
+// Returns a copy of the name with this number, from 0.
 static char *name_of(const char *text, uint64_t number)
 {
     struct names l = { text };
@@ -60,8 +60,8 @@ static char *name_of(const char *text, uint64_t number)
     return strndup(name, len);
 }
 
-// Each round begins one name later than the last: hosts, which are taken in
-// turn, too, do not always meet the same database.
+// Each round begins one name later than the previous one. Hosts are also used
+// in turn: this way a host does not always get the same database.
 static uint64_t in_turn(uint64_t turn, uint64_t count)
 {
     return (turn + turn / count) % count;
@@ -72,8 +72,8 @@ static int no_memory(struct sb_err *err)
     return sb_err_set(err, SB_ENOMEM, "out of memory");
 }
 
-// The overrides, with `name` in the place of item `at` (which may be a new one
-// behind them).
+// Gets the instance with these overrides and `name` as the value of item `at`;
+// at = n appends the item.
 static int get_with(struct sb_db *db, const char *const *names,
     const char *const *values, size_t n, size_t at, const char *option,
     const char *name, struct sb__inst **out, struct sb_err *err)

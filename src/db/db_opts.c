@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 //
-// "General database options": what every driver obeys.
+// "General database options", for all drivers.
 #include "db/db.h"
 
 static const char *const ps_modes[] = { "auto", "disable", NULL };
@@ -25,9 +25,9 @@ static const struct sb_opt db_opts[] = {
         .def = "0",
         .min = 0,
         .max = 1e9,
-        .help = "most prepared statements that a connection keeps on the "
-                "server, 0: no limit. The one used least recently is closed, "
-                "and prepared again when it is executed next" },
+        .help = "maximum number of prepared statements that a connection "
+                "keeps on the server, 0: no limit. The least recently used "
+                "one is closed, and prepared again when it is executed next" },
     { .name = "db-debug",
         .type = SB_OPT_BOOL,
         .offset = offsetof(struct sb_db_opts, debug),
@@ -36,41 +36,40 @@ static const struct sb_opt db_opts[] = {
     { .name = "db-ignore-errors",
         .type = SB_OPT_LIST,
         .offset = offsetof(struct sb_db_opts, ignore_errors),
-        .help = "errors after which an event is restarted instead of ending "
-                "the run: error numbers, SQLSTATEs, '40*' for a class, 'all'" },
+        .help = "errors that restart the event instead of ending the run: "
+                "error numbers, SQLSTATEs, '40*' for a class, 'all'" },
     { .name = "db-reconnect",
         .type = SB_OPT_BOOL,
         .offset = offsetof(struct sb_db_opts, reconnect),
         .def = "off",
-        .help = "connect again when the connection is lost, and restart the "
-                "event" },
+        .help = "reconnect after a lost connection, and restart the event" },
     { .name = "db-reconnect-timeout",
         .type = SB_OPT_DURATION,
         .offset = offsetof(struct sb_db_opts, reconnect_timeout),
         .def = "0",
         .min = 0,
         .max = 31536000,
-        .help = "how long to try before the run fails, 0: as long as it "
-                "lasts" },
+        .help = "how long to try to reconnect before the run fails, 0: until "
+                "the run ends" },
     { .name = "db-refresh-events",
         .type = SB_OPT_INT,
         .offset = offsetof(struct sb_db_opts, refresh_events),
         .def = "0",
         .min = 0,
         .max = 1e15,
-        .help = "make each connection anew every N events, 0: never" },
+        .help = "reconnect every N events, 0: never" },
     { .name = "db-refresh-time",
         .type = SB_OPT_DURATION,
         .offset = offsetof(struct sb_db_opts, refresh_ns),
         .def = "0",
         .min = 0,
         .max = 31536000,
-        .help = "make each connection anew after this time, 0: never" },
+        .help = "reconnect each connection after this time, 0: never" },
     { .name = "db-init-sql",
         .type = SB_OPT_STRING,
         .offset = offsetof(struct sb_db_opts, init_sql),
         .help = "statements to run on each new connection, separated by ';' "
-                "where the database takes that" },
+                "if the database supports it" },
     { .name = "db-isolation",
         .type = SB_OPT_ENUM,
         .offset = offsetof(struct sb_db_opts, isolation),

@@ -1,14 +1,13 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 //
-// --db-debug: a line for each execution, with its time and the values that are
-// bound.
+// --db-debug: logs each execution with its time and its bound values.
 #include <inttypes.h>
 
 #include "db/internal.h"
 
-#define SQL_MAX    1024 // bytes of a statement that a line shows
-#define VALUES_MAX 1024 // ... of all its values, which are written whole
-#define TEXT_MAX   64   // ... of a text among them
+#define SQL_MAX    1024 // maximum bytes of a statement in a line
+#define VALUES_MAX 1024 // no further value after this number of bytes
+#define TEXT_MAX   64   // maximum bytes of a text value
 
 void sb__debug_line(
     struct sb_con_priv *c, uint64_t ns, const char *sql, size_t len)
@@ -16,8 +15,8 @@ void sb__debug_line(
     sb__debug_stmt(c, ns, sql, len, NULL, 0);
 }
 
-// As SQL would have it, but that control characters are \xNN: a value must not
-// end the line.
+// Writes a text as in SQL, but control characters as \xNN: a value must not end
+// the line.
 static void add_text(struct sb_buf *b, const struct sb_value *v)
 {
     uint32_t n = v->len < TEXT_MAX ? v->len : TEXT_MAX;

@@ -1,12 +1,13 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 //
-// Commands of document databases: time, counters, errors; their results.
+// Runs commands of document databases: times and counts them, handles their
+// errors and their results.
 #include <stdarg.h>
 #include <stdlib.h>
 
 #include "db/doc.h"
 
-#define NAMES_MAX 256 // commands that get operations of their own
+#define NAMES_MAX 256 // maximum of commands with their own operations
 
 struct sb_doc_name {
     struct sb_doc_name *next;
@@ -43,7 +44,7 @@ int sb__doc_no_memory(struct sb_con_priv *c)
 static int no_operations(struct sb_con_priv *c)
 {
     return sb__doc_usage(
-        c, "the %s driver has no document operations", c->drv->name);
+        c, "the %s driver does not support documents", c->drv->name);
 }
 
 int sb__doc_ready(struct sb_con_priv *c)
@@ -68,7 +69,7 @@ int sb__doc_begin(struct sb_con_priv *c)
         return no_operations(c);
     if (SB_UNLIKELY(c->pipe.open))
         return sb__doc_usage(
-            c, "a pipeline is open: it takes no document commands");
+            c, "a pipeline is open; it does not support document commands");
     return 0;
 }
 
@@ -76,16 +77,16 @@ int sb__doc_check(struct sb_con_priv *c, const uint8_t *body, size_t len)
 {
     if (SB_UNLIKELY(!body || !sb_bson_framed(body, len)))
         return sb__doc_usage(c,
-            "the %zu bytes given are no BSON document: its length stands in "
-            "front, a NUL at its end",
+            "the %zu bytes given are not a BSON document, which begins with "
+            "its length and ends with a NUL",
             len);
     if (SB_UNLIKELY(len == SB_BSON_EMPTY || body[5] == '\0'))
-        return sb__doc_usage(
-            c, "a command's first key names it: this document has none");
+        return sb__doc_usage(c,
+            "the first key of a command is its name; this document has none");
     return 0;
 }
 
-// The driver filled *err or, being third-party code, forgot to.
+// Completes *err, in case the driver did not fill it.
 static void complete_error(struct sb_con_priv *c, int rc)
 {
     if (c->err.code == 0)
@@ -161,7 +162,7 @@ static int op_of(struct sb_con_priv *c, struct sb_rec *rec,
     struct sb_doc_name *name, const char *command)
 {
     if (!name) {
-        // Whatever a script makes up is no reason to keep it all.
+        // Limits the names kept for a script that invents commands.
         bool many = c->ctx->ndoc_names >= NAMES_MAX;
 
         name = name_of(c->ctx, many ? SB_OPS_REST : command);
@@ -179,12 +180,12 @@ static int op_of(struct sb_con_priv *c, struct sb_rec *rec,
 
 // Commands -------------------------------------------------------------------
 
-// What a call of the driver was, for those who count it and read about it.
+// A call of the driver, to be counted and described in messages.
 struct call {
     const char *what;
-    const uint8_t *body; // NULL: a step of a transaction ...
+    const uint8_t *body; // NULL: a step of a transaction
     size_t len;
-    const char *text; // ... that is called so
+    const char *text; // name of the step
     struct sb_rec *rec;
     int op; // -1: not counted
     uint64_t start, end;
@@ -228,7 +229,7 @@ static int failed(struct sb_con_priv *c, const struct call *call, int rc)
     complete_error(c, rc);
     rc = sb__con_error(c, call->what, text ? text : "", text ? len : 0);
     free(text);
-    // The driver may have something to free.
+    // The driver may have allocated a result.
     c->has_result = !c->lost;
     c->freed = false;
     c->statement = NULL;
@@ -287,12 +288,12 @@ int sb_doc_transaction(
         return rc;
     if (!c->drv->doc->transaction)
         return sb__doc_usage(
-            c, "the %s driver has no transactions", c->drv->name);
+            c, "the %s driver does not support transactions", c->drv->name);
     if (step < SB_DOC_BEGIN || step > SB_DOC_ABORT)
-        return sb__doc_usage(c, "a transaction has no step %d", step);
+        return sb__doc_usage(c, "unknown step of a transaction: %d", step);
     if (options && !sb_bson_framed(options, len))
         return sb__doc_usage(
-            c, "the options of a transaction are no BSON document");
+            c, "the options of a transaction are not a BSON document");
     call.text = steps[step];
     call.rec = sb__rec(c);
     if (call.rec)
@@ -329,8 +330,8 @@ int sb_doc_next(struct sb_con *con, const uint8_t **doc, size_t *len)
         if (!c->drv->doc)
             return no_operations(c);
         return sb__doc_usage(c,
-            "the result is gone: the command failed, the connection was "
-            "closed, or another statement ran there");
+            "the result is no longer available: the command failed, the "
+            "connection was closed, or it executed another statement");
     }
     rc = c->drv->doc->next(c->conn, &c->res, doc, len, &c->err);
     if (SB_LIKELY(rc >= 0))
@@ -398,7 +399,7 @@ int sb_doc_to_json(struct sb_con *con, const uint8_t *doc, size_t len,
         return no_operations(c);
     if (!doc || !sb_bson_framed(doc, len))
         return sb__doc_usage(
-            c, "the %zu bytes given are no BSON document", len);
+            c, "the %zu bytes given are not a BSON document", len);
     sb_err_clear(&c->err);
     *out = c->drv->doc->to_json(doc, len, out_len, &c->err);
     return *out ? 0 : json_failed(c);
@@ -409,7 +410,7 @@ void sb_doc_free(void *memory)
     free(memory);
 }
 
-// What connections keep ------------------------------------------------------
+// Objects of connections -----------------------------------------------------
 
 static void link_kept(struct sb__doc_kept **list, struct sb__doc_kept *k)
 {

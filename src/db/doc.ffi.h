@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 //
-// The document facade as Lua sees it. Documents are BSON bytes; mongodb.lua
-// makes them of Lua tables and back. All functions: the thread that runs the
-// connection's user. Those that talk to the server return 0 or SB_E*, with
-// con->error, sql_errno, sql_state and sql_errmsg set as sb_con_query() does,
-// and count and time what they do under an operation.
+// The document functions that Lua calls. Documents are BSON bytes; mongodb.lua
+// converts Lua tables to them and back. All functions are called by the thread
+// that runs the connection's user. Functions that send something to the server
+// return 0 or SB_E*, set con->error, sql_errno, sql_state and sql_errmsg as
+// sb_con_query() does, and count and time the call under an operation.
 #ifndef SB_DOC_FFI_H
 #define SB_DOC_FFI_H
 
@@ -14,7 +14,7 @@
 #include "base/export.h"
 
 struct sb_con;    // sql.ffi.h
-struct sb_doc_op; // a command, compiled
+struct sb_doc_op; // a compiled command
 
 // A value for a placeholder. type: enum sb_doc_type (db/doc_type.h).
 struct sb_doc_value {
@@ -35,49 +35,52 @@ SB_FFI int sb_doc_has(const struct sb_con *con);
 struct sb_doc_name;
 SB_FFI int sb_doc_command(struct sb_con *con, const uint8_t *body, size_t len,
     struct sb_doc_name *op);
-// A name of an operation, for the life of the connection's context; the same
-// pointer for the same name. "": what runs under it is neither counted as a
-// query nor timed, its errors are counted as ever. NULL: out of memory.
+// Returns the name of an operation, valid until the connection's context ends;
+// the same pointer for the same name. Calls under the name "" are not timed and
+// not counted as queries; their errors are counted. NULL: out of memory.
 SB_FFI struct sb_doc_name *sb_doc_name(struct sb_con *con, const char *name);
 
-// Compiles a command. A placeholder is a document {"$arg": n} in place of any
-// value, or {"$arg": n, "type": "int32"}: the n-th value of an execution, from
-// 1; the type is one of int32, int64, double, string, bool, date, any. Doubles
-// for "any": int32 if the number is an integer in its range, else int64 if it
-// is one below 2^53, else double; ints: int64. Null goes everywhere. name: as
-// sb_doc_name() takes it, NULL for the name of the command. NULL on failure, as
-// above. Freed by sb_doc_op_free(), also after the connection.
+// Compiles a command. Any value in it may be a placeholder, a document
+// {"$arg": n} or {"$arg": n, "type": "int32"}: the n-th value of an execution,
+// from 1. The type is one of int32, int64, double, string, bool, date, any. For
+// "any", a double becomes an int32 if it is an integer in its range, otherwise
+// an int64 if it is an integer below 2^53, otherwise a double; an int becomes
+// an int64. Every type accepts null. name: as for sb_doc_name(), NULL for the
+// name of the command. NULL on failure, as above. Freed by sb_doc_op_free(),
+// also after the connection.
 SB_FFI struct sb_doc_op *sb_doc_compile(
     struct sb_con *con, const uint8_t *body, size_t len, const char *name);
 SB_FFI uint32_t sb_doc_op_nargs(const struct sb_doc_op *op);
 SB_FFI void sb_doc_op_free(struct sb_doc_op *op);
-// Its n = nargs values; texts are copied.
+// Executes it with n = nargs values; texts are copied.
 SB_FFI int sb_doc_execute(
     struct sb_doc_op *op, const struct sb_doc_value *values, uint32_t n);
 
-// Of the result of the last command, until the next one: documents (rows) and
-// how many were inserted, matched or removed; the next document: 1, 0 after the
-// last one, SB_E*; the server's reply, NULL for none.
+// The result of the last command, until the next one: the number of documents
+// returned, and the number of documents inserted, matched or removed.
 SB_FFI double sb_doc_nrows(const struct sb_con *con);
 SB_FFI double sb_doc_affected(const struct sb_con *con);
+// Gets the next document of the result: 1, 0 after the last one, or SB_E*.
 SB_FFI int sb_doc_next(struct sb_con *con, const uint8_t **doc, size_t *len);
+// The server's reply, NULL for none.
 SB_FFI const uint8_t *sb_doc_reply(struct sb_con *con, size_t *len);
-// A field of the reply: a number, of an array how many elements it has; 0 when
-// there is no such field.
+// A field of the reply: the value of a number, or the number of elements of an
+// array; 0 if there is no such field.
 SB_FFI double sb_doc_reply_number(struct sb_con *con, const char *name);
 
-// step: enum sb_doc_step. Counted as an operation "begin", "commit", "abort".
+// Begins, commits or aborts a transaction. step: enum sb_doc_step. Counted as
+// operation "begin", "commit" or "abort".
 SB_FFI int sb_doc_transaction(
     struct sb_con *con, int step, const uint8_t *options, size_t len);
 
-// Several writes in few commands. A bulk belongs to its connection; its
-// operations are collected, and sent by sb_doc_bulk_execute(): consecutive ones
-// of a kind in one command (unordered: all of a kind), at most 1,000 and 12 MB
-// each. kind: 'i' insert (a: the document), 'u' update (a: one element of the
-// command's "updates"), 'd' delete (a: one of its "deletes"). Documents are
-// copied. NULL, SB_E*: as above. Executing empties it, also when it fails;
-// ordered ones stop at the first failure. ordered: 1, or 0; plus 2: as under
-// the name "".
+// Several writes in few commands. A bulk belongs to its connection. It collects
+// operations, and sb_doc_bulk_execute() sends them: consecutive operations of
+// one kind in one command (unordered: all operations of one kind), at most
+// 1,000 and 12 MB per command. kind: 'i' insert (a: the document), 'u' update
+// (a: one element of the command's "updates"), 'd' delete (a: one of its
+// "deletes"). Documents are copied. NULL, SB_E*: as above. Executing empties
+// the bulk, also on failure; an ordered bulk stops at the first failure.
+// ordered: 1 or 0, plus 2 to count as under the name "".
 struct sb_doc_bulk;
 SB_FFI struct sb_doc_bulk *sb_doc_bulk_open(
     struct sb_con *con, const char *collection, int ordered);
@@ -88,10 +91,10 @@ SB_FFI int sb_doc_bulk_add_op(struct sb_doc_bulk *bulk, int kind,
     struct sb_doc_op *op, const struct sb_doc_value *values, uint32_t n);
 SB_FFI double sb_doc_bulk_count(const struct sb_doc_bulk *bulk);
 SB_FFI int sb_doc_bulk_execute(struct sb_doc_bulk *bulk);
-// What the last execution did, all commands together.
+// The sums of the last execution over all its commands.
 struct sb_doc_bulk_result {
-    double inserted; // one a line: scripts/embed takes names before commas
-    double matched;  // for those of parameters
+    double inserted; // one field per line: scripts/embed removes names before
+    double matched;  // commas as names of parameters
     double modified;
     double upserted;
     double removed;

@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 //
-// Reading BSON (bsonspec.org) that may be anything: never beyond its end.
+// Reads BSON (bsonspec.org) that may be malformed, never beyond its end.
 #include "db/doc.h"
 
 #define BAD SIZE_MAX
 
-// A length in front of that many bytes, the last of which is NUL.
+// A length, followed by that many bytes, the last of which is NUL.
 static size_t text_size(const uint8_t *p, size_t left)
 {
     uint32_t n;
@@ -57,7 +57,7 @@ static size_t pointer_size(const uint8_t *p, size_t left)
     return n != BAD && left - n >= 12 ? n + 12 : BAD;
 }
 
-// A length of all, a text, a document.
+// The total length, a text, a document.
 static size_t code_size(const uint8_t *p, size_t left)
 {
     size_t n, text, scope;

@@ -20,7 +20,7 @@ enum sb_bson_type {
     SB_BSON_INT64 = 0x12,
 };
 
-#define SB_BSON_DEPTH 200u // of documents in each other, as servers have it
+#define SB_BSON_DEPTH 200u // limit of nested documents, as on servers
 #define SB_BSON_EMPTY 5u   // bytes of an empty document
 
 struct sb_elem {
@@ -35,7 +35,7 @@ struct sb_walk {
     const uint8_t *at, *end;
 };
 
-// Numbers in BSON: little-endian, anywhere.
+// Numbers in BSON are little-endian and unaligned.
 static inline uint32_t sb_get32(const uint8_t *p)
 {
     return (uint32_t)p[0] | (uint32_t)p[1] << 8 | (uint32_t)p[2] << 16 |
@@ -61,25 +61,26 @@ static inline void sb_put64(uint8_t *p, uint64_t v)
     sb_put32(p + 4, (uint32_t)(v >> 32));
 }
 
-// Whether doc, len bytes, has a document's length and end. Nothing is said of
-// what is between.
+// Whether doc, len bytes, has the length and the end of a document. The
+// elements between them are not checked.
 static inline bool sb_bson_framed(const uint8_t *doc, size_t len)
 {
     return len >= SB_BSON_EMPTY && len <= INT32_MAX && sb_get32(doc) == len &&
            doc[len - 1] == '\0';
 }
 
-// How long the value of that type is that begins at p, of which `left` bytes
-// can be read. SIZE_MAX: it is malformed. Documents in it are only framed.
+// Returns the length of the value of this type at p, of which `left` bytes can
+// be read. SIZE_MAX: malformed. The elements of a document are not checked.
 size_t sb_bson_size(uint8_t type, const uint8_t *p, size_t left);
-// The elements of a framed document.
+// Begins a walk over the elements of a framed document.
 void sb_walk_begin(struct sb_walk *w, const uint8_t *doc, size_t len);
-// 1: *e is the next one, 0: none is left, -1: malformed.
+// Stores the next element in *e and returns 1; 0: no more elements, -1:
+// malformed.
 int sb_walk_next(struct sb_walk *w, struct sb_elem *e);
-// The element of that name; false when there is none.
+// Finds the element with this key; false if there is none.
 bool sb_bson_find(
     const uint8_t *doc, size_t len, const char *key, struct sb_elem *e);
-// Of a number of any type, or a bool; 0 for others.
+// The value of a number of any type, or of a bool; 0 for others.
 double sb_elem_number(const struct sb_elem *e);
 
 #endif

@@ -1,14 +1,14 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 //
-// Writes collected into few commands, each of which is built where it is sent
-// from: a document is copied once.
+// Collects writes into few commands. Each command is built in the buffer that
+// it is sent from, so a document is copied only once.
 #include <stdlib.h>
 
 #include "db/doc.h"
 
 #define OPS_MAX   1000u
-#define BYTES_MAX (12u << 20) // of a command; one document may be larger
-#define KEEP_MAX  (2u << 20)  // of a buffer, between executions
+#define BYTES_MAX (12u << 20) // of a command with more than one document
+#define KEEP_MAX  (2u << 20)  // of a buffer kept between executions
 
 enum kind { KIND_INSERT, KIND_UPDATE, KIND_DELETE, KINDS };
 
@@ -21,15 +21,15 @@ static const struct {
     { 'd', "delete", "deletes" },
 };
 
-// A command. It begins at `at`, its list of documents at `list`.
+// A command.
 struct batch {
-    size_t at, list;
+    size_t at, list; // where it and its list of documents begin
     uint32_t n;
     enum kind kind;
     bool closed;
 };
 
-// Commands one behind the other.
+// A buffer of consecutive commands.
 struct part {
     struct sb__bytes body;
     struct batch *batch;
@@ -39,9 +39,9 @@ struct part {
 struct sb_doc_bulk {
     struct sb__doc_kept kept; // first
     bool ordered;
-    struct sb_doc_name *name; // NULL: those of the commands
+    struct sb_doc_name *name; // NULL: the names of the commands
     char *collection;
-    struct part part[KINDS]; // ordered: the first one only
+    struct part part[KINDS]; // ordered: only the first one is used
     double count;
     struct sb_doc_bulk_result result;
 };
@@ -66,14 +66,14 @@ static void add_int32(struct sb__bytes *b, uint32_t v)
     b->len += 4;
 }
 
-// The document that began at `at` ends.
+// Ends the document that began at `at`.
 static void close_document(struct sb__bytes *b, size_t at)
 {
     b->data[b->len++] = '\0';
     sb_put32(b->data + at, (uint32_t)(b->len - at));
 }
 
-// {insert: "collection", ordered: true, documents: [
+// Begins a command: {insert: "collection", ordered: true, documents: [
 static bool open_batch(
     const struct sb_doc_bulk *bulk, struct part *p, enum kind kind)
 {
@@ -131,9 +131,9 @@ static size_t put_index(uint8_t *out, unsigned i)
     return n;
 }
 
-// Where a document of at most `room` bytes goes: in the part's last command or
-// in a new one. NULL: memory is out. The buffer ends behind its key, with room
-// for what closes the command.
+// Returns the place for a document of at most `room` bytes, in the part's last
+// command or in a new one; NULL: out of memory. Its key is written before it,
+// and the buffer has room for the bytes that close the command.
 static uint8_t *place(
     const struct sb_doc_bulk *bulk, struct part *p, enum kind kind, size_t room)
 {
@@ -162,7 +162,7 @@ static void placed(struct sb_doc_bulk *bulk, struct part *p, const uint8_t *end)
     bulk->count++;
 }
 
-// A bulk's life --------------------------------------------------------------
+// Opening and freeing --------------------------------------------------------
 
 static void empty(struct sb_doc_bulk *bulk)
 {
@@ -201,7 +201,7 @@ struct sb_doc_bulk *sb_doc_bulk_open(
     if (sb__doc_ready(c))
         return NULL;
     if (!collection || !*collection) {
-        sb__doc_usage(c, "a bulk needs the name of a collection");
+        sb__doc_usage(c, "a bulk requires the name of a collection");
         return NULL;
     }
     bulk = calloc(1, sizeof(*bulk));
@@ -247,7 +247,8 @@ static int closed(void)
     return SB_EUSAGE;
 }
 
-// The part for operations of that letter; NULL: SB_EUSAGE in c.
+// Returns the part for operations with this letter; NULL, with SB_EUSAGE as the
+// error of c, if there is none.
 static struct part *part_of(
     struct sb_doc_bulk *bulk, int letter, enum kind *kind)
 {
@@ -257,8 +258,8 @@ static struct part *part_of(
         *kind = (enum kind)i;
         return &bulk->part[bulk->ordered ? 0 : i];
     }
-    sb__doc_usage(
-        bulk->kept.con, "a bulk has no operations of kind %d", letter);
+    sb__doc_usage(bulk->kept.con,
+        "a bulk does not support operations of kind %d", letter);
     return NULL;
 }
 
@@ -277,7 +278,7 @@ int sb_doc_bulk_add(
         return c->err.code;
     if (!a || !sb_bson_framed(a, len))
         return sb__doc_usage(
-            c, "the %zu bytes given to a bulk are no BSON document", len);
+            c, "the %zu bytes given to a bulk are not a BSON document", len);
     out = place(bulk, p, k, len);
     if (!out)
         return sb__doc_no_memory(c);
@@ -330,7 +331,7 @@ static unsigned elements(const struct sb_elem *list)
     return n;
 }
 
-// What a reply says.
+// The contents of a reply.
 struct said {
     bool ok, write_errors;
     double n, modified, upserted;
@@ -344,7 +345,7 @@ static void read_reply(struct sb_con_priv *c, struct said *s)
     struct sb_elem e;
 
     *s = (struct said){ 0 };
-    // Writes that nobody acknowledges have none.
+    // Unacknowledged writes have no reply.
     if (!reply || !sb_bson_framed(reply, len)) {
         s->n = (double)c->res.affected;
         return;
@@ -385,7 +386,7 @@ static void add_result(
     }
 }
 
-// The first of several failures, while the others go on.
+// The first of several failures.
 struct first {
     struct sb_err err;
     char *sql;
@@ -410,9 +411,9 @@ static int report_first(struct sb_con_priv *c, struct first *f)
     return sb__con_failed(c);
 }
 
-// One command. *on: whether the bulk goes on after this failure: the command as
-// a whole was good, and in an ordered bulk, so was each of its writes. They
-// only lack the confirmation that the write concern asks for.
+// Runs one command. *on: whether the bulk continues after a failure. It does if
+// the command as a whole succeeded and, in an ordered bulk, each of its writes
+// did: then only the write concern was not satisfied.
 static int run_batch(
     struct sb_doc_bulk *bulk, const struct part *p, uint32_t i, bool *on)
 {
@@ -445,7 +446,7 @@ static int run_part(
         int rc;
 
         if (p->batch[i].n == 0)
-            continue; // begun for a document that could not be made
+            continue; // the only document of this command was invalid
         rc = run_batch(bulk, p, i, &on);
         if (rc && !on)
             return rc;
@@ -471,7 +472,7 @@ int sb_doc_bulk_execute(struct sb_doc_bulk *bulk)
     for (int i = 0; rc == 0 && i < KINDS; i++)
         rc = run_part(bulk, &bulk->part[i], &first);
     empty(bulk);
-    // What stopped the bulk is worse than what it went on after.
+    // The error that stopped the bulk takes precedence over earlier ones.
     if (rc)
         free(first.sql);
     else

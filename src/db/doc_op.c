@@ -1,22 +1,22 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 //
-// Compiled commands: the bytes of the document cut where something is to be
-// done, once; an execution walks over the pieces.
+// Compiled commands: the bytes of the document are divided into pieces once. An
+// execution copies each piece and performs the step that follows it.
 #include <stdlib.h>
 
 #include "db/doc.h"
 
 #define ARGS_MAX 65535u
-#define KEEP_MAX (1u << 20) // of the buffer, between executions
+#define KEEP_MAX (1u << 20) // of the buffer kept between executions
 
 enum then {
     THEN_END,   // nothing
-    THEN_OPEN,  // a document begins with the four bytes copied last
-    THEN_CLOSE, // the document opened last is complete: its length is known
-    THEN_VALUE, // a value; its type goes `back` bytes, in front of its key
+    THEN_OPEN,  // a document begins with the last four bytes copied
+    THEN_CLOSE, // the last document opened is complete: write its length
+    THEN_VALUE, // write a value, and its type `back` bytes before it
 };
 
-// Copies bytes at..at+len, then does something.
+// Bytes at..at+len to be copied, and the step after that.
 struct piece {
     uint32_t at, len, back;
     uint16_t arg;
@@ -25,11 +25,11 @@ struct piece {
 
 struct sb_doc_op {
     struct sb__doc_kept kept; // first
-    struct sb_doc_name *name; // NULL: the command's
+    struct sb_doc_name *name; // NULL: the name of the command
     uint8_t *raw;
     uint32_t len;
-    uint32_t nargs, nvalues; // values put in: an argument may be used twice
-    uint16_t *uses;          // of each argument
+    uint32_t nargs, nvalues; // nvalues > nargs if arguments are used twice
+    uint16_t *uses;          // number of uses of each argument
     struct piece *piece;
     uint32_t npieces, cap;
 };
@@ -39,7 +39,7 @@ struct sb_doc_op {
 struct compiler {
     struct sb_doc_op *op;
     struct sb_con_priv *con;
-    uint32_t from; // of the bytes that no piece copies yet
+    uint32_t from; // where the bytes begin that are not in a piece yet
 };
 
 static int add_piece(
@@ -64,8 +64,8 @@ static int add_piece(
     return 0;
 }
 
-// Whether e is a document whose first key is "$arg"; *number is that element,
-// *w what follows it.
+// Whether e is a document whose first key is "$arg". *number: that element.
+// *w: the elements after it.
 static bool is_placeholder(
     const struct sb_elem *e, struct sb_walk *w, struct sb_elem *number)
 {
@@ -75,7 +75,8 @@ static bool is_placeholder(
     return sb_walk_next(w, number) == 1 && strcmp(number->key, "$arg") == 0;
 }
 
-// The options of a placeholder, behind its number. SB_EUSAGE, or its want.
+// Reads the options of a placeholder, after its number. Returns an enum
+// sb__want or SB_EUSAGE.
 static int want_of(struct compiler *x, struct sb_walk *w, unsigned number)
 {
     struct sb_elem e;
@@ -84,14 +85,14 @@ static int want_of(struct compiler *x, struct sb_walk *w, unsigned number)
     while ((more = sb_walk_next(w, &e)) == 1) {
         if (strcmp(e.key, "type") != 0)
             return sb__doc_usage(x->con,
-                "placeholder %u has a key '%.40s'; it takes \"type\" only",
+                "placeholder %u has a key '%.40s'; only \"type\" is supported",
                 number, e.key);
         if (e.type == SB_BSON_TEXT)
             want = sb__want_named((const char *)e.value + 4, e.len - 5);
         if (e.type != SB_BSON_TEXT || want < 0)
             return sb__doc_usage(x->con,
-                "the type of placeholder %u is none of int32, int64, double, "
-                "string, bool, date, any",
+                "the type of placeholder %u is not one of int32, int64, "
+                "double, string, bool, date, any",
                 number);
     }
     return more < 0 ? sb__doc_usage(
@@ -110,7 +111,7 @@ static int add_placeholder(struct compiler *x, const struct sb_elem *e,
     if (!(n >= 1 && n <= ARGS_MAX) || n != (uint32_t)n ||
         number->type == SB_BSON_BOOL)
         return sb__doc_usage(x->con,
-            "a placeholder {\"$arg\": n} has a number n from 1 to %u",
+            "a placeholder {\"$arg\": n} requires a number n from 1 to %u",
             ARGS_MAX);
     want = want_of(x, w, (unsigned)n);
     if (want < 0)
@@ -145,8 +146,7 @@ static int compile(
 
     if (depth > SB_BSON_DEPTH)
         return sb__doc_usage(x->con,
-            "the document has more than %u documents in each other",
-            SB_BSON_DEPTH);
+            "the document has more than %u levels of documents", SB_BSON_DEPTH);
     rc = add_piece(x, THEN_OPEN, doc + 4, 0);
     sb_walk_begin(&w, doc, len);
     while (rc == 0 && (more = sb_walk_next(&w, &e)) != 0) {
@@ -161,7 +161,7 @@ static int compile(
         return rc;
     if (op->npieces > n + 1)
         return add_piece(x, THEN_CLOSE, doc + len, 0);
-    op->npieces = n; // nothing changes in it: bytes as others
+    op->npieces = n; // without placeholders: copied with the bytes around it
     x->from = from;
     return 0;
 }
@@ -180,7 +180,7 @@ static int count_uses(struct compiler *x)
             continue;
         if (op->uses[p->arg] == UINT16_MAX)
             return sb__doc_usage(x->con,
-                "placeholder %u stands more than %u times in the document",
+                "placeholder %u is used more than %u times in the document",
                 p->arg + 1u, (unsigned)UINT16_MAX);
         op->uses[p->arg]++;
     }
@@ -202,8 +202,7 @@ static int build(struct compiler *x, const uint8_t *body, size_t len)
     sb_walk_begin(&w, op->raw, len);
     if (sb_walk_next(&w, &first) == 1 && strcmp(first.key, "$arg") == 0)
         return sb__doc_usage(x->con,
-            "a placeholder stands in place of a value, not of the whole "
-            "document");
+            "a placeholder can replace a value, but not the whole document");
     rc = compile(x, op->raw, len, 1);
     return rc ? rc : count_uses(x);
 }
@@ -228,7 +227,7 @@ struct sb_doc_op *sb_doc_compile(
     if (sb__doc_ready(c))
         return NULL;
     if (!body || !sb_bson_framed(body, len)) {
-        sb__doc_usage(c, "the %zu bytes given are no BSON document", len);
+        sb__doc_usage(c, "the %zu bytes given are not a BSON document", len);
         return NULL;
     }
     x.op = calloc(1, sizeof(*x.op));
@@ -266,9 +265,9 @@ int sb__doc_op_room(const struct sb_doc_op *op, struct sb_con_priv *c,
 
     if (SB_UNLIKELY(n != op->nargs))
         return sb__doc_usage(c,
-            "the compiled document has %u placeholders, and %u values were "
-            "given",
-            op->nargs, n);
+            "the compiled document has %u placeholder%s, but %u value%s given",
+            op->nargs, op->nargs == 1 ? "" : "s", n,
+            n == 1 ? " was" : "s were");
     for (uint32_t i = 0; i < n; i++)
         need += sb__value_room(&values[i]) * op->uses[i];
     if (SB_UNLIKELY(need > INT32_MAX))

@@ -1,15 +1,16 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 //
-// Commands as people read them: in errors and in the lines of --db-debug.
+// Commands as text, for errors and for --db-debug.
 #include <stdlib.h>
 
 #include "db/doc.h"
 
-// Of a command, that become JSON: more text than is ever shown.
+// Maximum bytes of a command that are converted to JSON: the text is longer
+// than any message.
 #define PART_MAX 4096u
 
-// Appends the document, or as much of it as fits, as a whole document. False
-// when something was left out.
+// Appends a complete document with as many elements as fit. Returns false if
+// some were left out.
 static bool copy_part(
     struct sb_buf *out, const uint8_t *doc, size_t len, unsigned depth)
 {

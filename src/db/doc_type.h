@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 //
-// Constants of doc.ffi.h, which Lua has by name.
+// Constants of doc.ffi.h, available to Lua by name.
 #ifndef SB_DOC_TYPE_H
 #define SB_DOC_TYPE_H
 
@@ -10,7 +10,7 @@ enum sb_doc_type {
     SB_DOC_DOUBLE,  // d: a Lua number, see sb_doc_compile()
     SB_DOC_TEXT,    // s, len bytes of UTF-8
     SB_DOC_BOOL,    // i
-    SB_DOC_ELEMENT, // s: a BSON type byte, then the value's bytes; len both
+    SB_DOC_ELEMENT, // s: a BSON type byte and the value; len: of both
 };
 
 #endif

@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 //
-// Values for placeholders, turned into the type that was asked for.
+// Converts values to the types that their placeholders require.
 #include <math.h>
 
 #include "db/doc.h"
 
-#define EXACT  9007199254740992.0    // 2^53: integers below are exact doubles
+#define EXACT  9007199254740992.0    // 2^53: all integers below are exact
 #define INT_63 9223372036854775808.0 // 2^63
 
 static const struct {
@@ -33,7 +33,7 @@ int sb__want_named(const char *name, size_t len)
     return -1;
 }
 
-// "the string 'abc'" and the like.
+// Writes a description such as "the string 'abc'".
 static void describe(const struct sb_doc_value *v, char *out, size_t size)
 {
     int shown = v->len < 40 ? (int)v->len : 40;
@@ -46,7 +46,7 @@ static void describe(const struct sb_doc_value *v, char *out, size_t size)
         snprintf(out, size, "%.17g", v->d);
         break;
     case SB_DOC_TEXT:
-        // Not in the middle of a character.
+        // Do not cut a UTF-8 character.
         while (shown > 0 && (uint32_t)shown < v->len &&
                ((unsigned char)v->s[shown] & 0xc0) == 0x80)
             shown--;
@@ -71,7 +71,7 @@ static uint8_t *refuse(
 
     describe(v, what, sizeof(what));
     sb_err_set(
-        err, SB_EUSAGE, "is %s, where %s belongs", what, wants[want].says);
+        err, SB_EUSAGE, "is %s, but %s is required", what, wants[want].says);
     return NULL;
 }
 
@@ -115,7 +115,7 @@ static uint8_t *put_bool(uint8_t *type, uint8_t *out, bool b)
     return out + 1;
 }
 
-// The smallest type that keeps it; -0 is no integer.
+// Writes the smallest type that has this value; -0 is not an integer.
 static uint8_t *put_number(uint8_t *type, uint8_t *out, double d)
 {
     if (d >= INT32_MIN && d <= INT32_MAX && d == (int32_t)d &&
@@ -126,7 +126,8 @@ static uint8_t *put_number(uint8_t *type, uint8_t *out, double d)
     return put_double(type, out, d);
 }
 
-// The integer that v is; false: none, or out of range.
+// Stores the value if it is an integer in the range of int64_t; returns false
+// otherwise.
 static bool integer(const struct sb_doc_value *v, int64_t *i)
 {
     if (v->type == SB_DOC_INT) {
@@ -157,8 +158,8 @@ static uint8_t *put_any(const struct sb_doc_value *v, uint8_t *type,
     }
 }
 
-// One that is BSON: as it is, or what it means, where its type is another one
-// than wanted.
+// Writes a value given as BSON: unchanged if it has the required type,
+// otherwise converted.
 static uint8_t *put_element(const struct sb_doc_value *v, enum sb__want want,
     uint8_t *type, uint8_t *out, struct sb_err *err)
 {

@@ -9,9 +9,9 @@
 // The core calls operations from db/ only.
 //
 // Threads: a connection and everything made from it is used by one thread at
-// a time, not always by the same one. cancel() alone may come from another
-// thread while a call is under way. Drivers keep no static mutable state;
-// what belongs to a configured instance lies in struct sb_driver_env.
+// a time, not always by the same one. Only cancel() may be called by another
+// thread while a call is in progress. Drivers keep no static mutable state;
+// what belongs to a configured instance is kept in struct sb_driver_env.
 #ifndef SB_DRIVER_H
 #define SB_DRIVER_H
 
@@ -24,27 +24,28 @@
 
 #define SB_DRIVER_ABI 2u
 
-// What the core lets a driver do. Passed at load; valid for ever.
+// Functions of the core that a driver may call. Passed to env_init() and
+// connect(); valid until the process ends.
 struct sb_host {
     uint32_t abi;
-    // A line for the user on stderr; level as in enum sb_log_level
+    // Writes a line to stderr for the user; level as in enum sb_log_level
     // (0 fatal ... 3 notice ... 5 debug).
     void (*log)(int level, const char *text);
 };
 
-// The part of a driver that one configured instance shares between its
-// connections; allocated by the core.
+// What the connections of one configured instance of a driver share;
+// allocated by the core.
 struct sb_driver_env {
     const struct sb_host *host;
     void *shared; // the driver's own, made by env_init, freed by env_done
 };
 
-// Who connects, so that a driver can spread connections over hosts and seed
-// what it draws.
+// Identifies a new connection, so that a driver can spread connections over
+// hosts and seed its random numbers.
 struct sb_conn_info {
     uint64_t number; // 0, 1, 2 ... in order of connecting in this process
-    uint64_t seed;   // of this connection: the same for the same run seed,
-                     // user and place among the connections of that user
+    uint64_t seed;   // a function of the seed of the run, the user and the
+                     // position among the connections of that user
     unsigned user;   // number of the user that connects
 };
 
@@ -71,7 +72,7 @@ struct sb_value {
     };
 };
 
-// One cell of a fetched row, as text, or NULL. Valid until the next fetch or
+// One column of a fetched row, as text, or NULL. Valid until the next fetch or
 // free of that result.
 struct sb_cell {
     const char *s; // NULL for SQL NULL
@@ -86,9 +87,9 @@ enum sb_result_kind {
     SB_RESULT_UNKNOWN, // the statement was not executed: a dry run
 };
 
-// A result belongs to its connection: the next statement there ends it. rows
-// are complete in memory when execution returns (as mysql_store_result does),
-// so that latency covers the transfer.
+// A result belongs to its connection and ends with the next statement on it.
+// All rows are in memory when execution returns (as with
+// mysql_store_result()), so that the latency covers the transfer.
 struct sb_result {
     int32_t kind; // enum sb_result_kind
     uint32_t nfields;
@@ -100,34 +101,37 @@ struct sb_result {
 
 // Operations ---------------------------------------------------------------
 //
-// All return 0 or SB_E* with *err filled. Errors of statements are classified
-// by the driver: SB_ERESTART (deadlock, busy, serialization: the event can be
-// tried again), SB_ELOST (connection gone), SB_ECANCELED, SB_EQUERY (all
-// others). A driver with an option of its own for errors to ignore answers
-// SB_EIGNORE for them, and SB_ERECONNECT for a lost connection that the user
-// wants to be made again. `conn` points to conn_size bytes, zeroed by the core.
+// All return 0 or SB_E* with *err filled. The driver classifies errors of
+// statements: SB_ERESTART (deadlock, busy, serialization failure: the event
+// can be retried), SB_ELOST (connection lost), SB_ECANCELED, SB_EQUERY (all
+// others). A driver with its own option for errors to ignore returns
+// SB_EIGNORE for them, and SB_ERECONNECT for a lost connection that is to be
+// reconnected. `conn` points to conn_size bytes, zeroed by the core.
 
 struct sb_conn; // the driver's own; a driver casts to its struct
-struct sb_stmt; // likewise, stmt_size bytes zeroed by the core
+struct sb_stmt; // also the driver's own: stmt_size bytes zeroed by the core
 
 struct sb_generic_ops {
-    // Optional pair: what the connections of one instance share.
+    // Create and free what the connections of one instance share. Optional,
+    // both or neither.
     int (*env_init)(
         struct sb_driver_env *env, const void *opts, struct sb_err *err);
     void (*env_done)(struct sb_driver_env *env);
     // opts: the driver's options struct, filled; outlives the connection.
     int (*connect)(struct sb_conn *conn, struct sb_driver_env *env,
         const void *opts, const struct sb_conn_info *info, struct sb_err *err);
-    // Frees everything the connection holds; also after a failed connect.
+    // Frees everything the connection holds. Also called after a failed
+    // connect().
     void (*disconnect)(struct sb_conn *conn);
-    // Same options, same struct. The core closes its statements before.
-    // NULL: the core disconnects and connects.
+    // Reconnects with the same options, in the same struct. The core has
+    // closed the connection's statements. NULL: the core disconnects and
+    // connects.
     int (*reconnect)(struct sb_conn *conn, struct sb_err *err);
-    // Makes a call that is under way in another thread return soon, with
-    // SB_ECANCELED. Does nothing when none is. Optional.
+    // Makes a call that is in progress in another thread return soon, with
+    // SB_ECANCELED. Does nothing if no call is in progress. Optional.
     void (*cancel)(struct sb_conn *conn);
-    // After an event failed half-way: ends an open transaction by rollback,
-    // so that the next try starts clean. Optional.
+    // Called after an event failed: rolls back an open transaction, so that
+    // the retry starts clean. Optional.
     int (*reset)(struct sb_conn *conn, struct sb_err *err);
 };
 
@@ -148,62 +152,68 @@ struct sb_sql_ops {
     // core emulates this statement by text substitution.
     int (*prepare)(struct sb_conn *conn, struct sb_stmt *stmt, const char *sql,
         size_t len, uint32_t *nparams, struct sb_err *err);
-    // Executes with n = nparams values. SB_EUNSUPPORTED: the server does not
-    // know the statement (any more); it is closed and prepared again, once.
+    // Executes with n = nparams values. SB_EUNSUPPORTED: the statement does
+    // not exist on the server (any more); the core closes it and prepares it
+    // again, once.
     int (*execute)(struct sb_conn *conn, struct sb_stmt *stmt,
         const struct sb_value *values, uint32_t n, struct sb_result *res,
         struct sb_err *err);
     void (*close)(struct sb_conn *conn, struct sb_stmt *stmt);
-    // Next row into cells[0..nfields-1]: 1, or 0 after the last, or SB_E*.
+    // Stores the next row in cells[0..nfields-1]. Returns 1, 0 after the last
+    // row, or SB_E*.
     int (*fetch)(struct sb_conn *conn, struct sb_result *res,
         struct sb_cell *cells, struct sb_err *err);
     // Name of a column of the current result; NULL if out of range.
     const char *(*column)(
         struct sb_conn *conn, struct sb_result *res, uint32_t i);
-    // The next result of the same statement: 1, 0 when there is none, SB_E*.
-    // Optional.
+    // Moves to the next result of the same statement. Returns 1, 0 if there is
+    // none, or SB_E*. Optional.
     int (*next_result)(
         struct sb_conn *conn, struct sb_result *res, struct sb_err *err);
-    // Ends a result; {0} allowed.
+    // Ends a result; {0} is allowed.
     void (*free_result)(struct sb_conn *conn, struct sb_result *res);
-    // Writes text as a quoted SQL string literal; returns the length needed,
-    // without the NUL, as snprintf does. NULL: doubled single quotes.
+    // Writes text as a quoted SQL string literal; returns the required length
+    // without the NUL, as snprintf() does. NULL: the core doubles single
+    // quotes.
     size_t (*quote)(struct sb_conn *conn, const char *text, size_t len,
         char *out, size_t size);
-    // Several statements sent together, answered one by one. Optional, all
-    // three or none. send returns when everything is on its way (answers that
-    // come meanwhile are kept); the items need not stay valid.
+    // Several statements are sent together and answered one by one. Optional,
+    // all three or none. pipeline_send() returns when all of them are sent
+    // (answers that arrive before that are kept); the items need not stay
+    // valid.
     int (*pipeline_send)(struct sb_conn *conn, const struct sb_item *items,
         uint32_t n, struct sb_err *err);
-    // The answer to the next item, in order; its rows until free_result. What
-    // comes after an item that failed was not executed: nobody receives it.
+    // Receives the answer to the next item, in order; its rows are valid until
+    // free_result(). Items after one that failed were not executed; the core
+    // does not receive them.
     int (*pipeline_receive)(
         struct sb_conn *conn, struct sb_result *res, struct sb_err *err);
-    // Ends the pipeline in any case, drops the answers nobody received; the
-    // connection takes other calls again afterwards.
+    // Ends the pipeline, even if it fails, and drops the answers that were not
+    // received. After that the connection can be used for other calls.
     int (*pipeline_end)(struct sb_conn *conn, struct sb_err *err);
 };
 
-// Loading many rows into one table at the server's own pace.
+// Loading many rows into one table by the fastest method of the server.
 struct sb_bulk_ops {
     // columns: names, comma-separated. SB_EUNSUPPORTED: the core sends
-    // multi-row INSERTs instead. SB_ERESTART: it tries again.
+    // multi-row INSERTs instead. SB_ERESTART: the core retries.
     int (*begin)(struct sb_conn *conn, const char *table, const char *columns,
         uint32_t ncolumns, struct sb_err *err);
-    // nrows * ncolumns values, row by row. May keep them no longer than the
-    // call.
+    // Loads nrows * ncolumns values, row by row. They are valid during the
+    // call only.
     int (*rows)(struct sb_conn *conn, const struct sb_value *values,
         uint32_t nrows, struct sb_err *err);
-    // commit = false: undoes what was not committed yet.
+    // commit = false: rolls back what was not committed yet.
     int (*end)(struct sb_conn *conn, bool commit, struct sb_err *err);
 };
 
 struct sb_info_ops {
-    // One line: "SQLite 3.40.1, journal mode wal"; snprintf's length.
+    // Writes one line about the server, such as "SQLite 3.40.1, journal mode
+    // wal"; returns the length as snprintf() does.
     int (*server)(struct sb_conn *conn, char *out, size_t size);
-    // Version of the client library.
+    // Writes the version of the client library, in the same way.
     int (*client)(char *out, size_t size);
-    // Server counters, for the timeline: calls visit for each. Optional.
+    // Calls visit for each counter of the server. Optional.
     int (*counters)(struct sb_conn *conn,
         int (*visit)(void *arg, const char *name, double value), void *arg,
         struct sb_err *err);
@@ -212,66 +222,67 @@ struct sb_info_ops {
 // Documents ------------------------------------------------------------------
 //
 // A document is BSON (bsonspec.org): `len` bytes, the first four of which are
-// that length. Everything a document database does is a command: a document
-// whose first key names it. A driver with these operations has SQL operations,
-// too: query() takes a command as JSON text, and free_result() ends results of
-// either kind.
+// that length. Every call to a document database is a command: a document
+// whose first key is the name of the command. A driver with these operations
+// also has SQL operations: query() takes a command as JSON text, and
+// free_result() ends results of both kinds.
 
 enum sb_doc_step { SB_DOC_BEGIN, SB_DOC_COMMIT, SB_DOC_ABORT };
 
 struct sb_doc_ops {
-    // Runs a command; "$db" in it names another database than the
-    // connection's. *res is zeroed by the core and filled as query() does:
-    // ROWS for commands that read (nrows: documents, all of which have
-    // arrived), WRITE for those that write (affected: documents inserted,
-    // matched or removed), NONE for others. A reply that is good as a whole but
-    // holds errors of single writes or of the write concern is an error; res
-    // is filled then, too.
+    // Runs a command. "$db" in it selects a database other than the
+    // connection's. *res is zeroed by the core and filled as by query(): ROWS
+    // for commands that read (nrows: documents, all of which have arrived),
+    // WRITE for those that write (affected: documents inserted, matched or
+    // removed), NONE for others. A reply with "ok": 1 that contains errors of
+    // single writes or of the write concern is an error; *res is filled also
+    // in this case.
     int (*command)(struct sb_conn *conn, const uint8_t *body, size_t len,
         struct sb_result *res, struct sb_err *err);
-    // The next document of the result: 1, or 0 after the last, or SB_E*. For
-    // commands that answer with a cursor its documents; of distinct
-    // {"value": ...} each; else the reply, once. Valid until free_result.
+    // Gets the next document of the result. Returns 1, 0 after the last one, or
+    // SB_E*. The documents of a result are those of the cursor, if the reply
+    // has one; {"value": ...} for each value of "distinct"; otherwise the
+    // reply. Valid until free_result().
     int (*next)(struct sb_conn *conn, struct sb_result *res,
         const uint8_t **doc, size_t *len, struct sb_err *err);
-    // The (first) reply of the server to the last command, also to one that
-    // failed; NULL when there was none.
+    // Returns the (first) reply of the server to the last command, also if it
+    // failed; NULL if there was none.
     const uint8_t *(*reply)(struct sb_conn *conn, size_t *len);
-    // A transaction on the connection's session; commands between BEGIN and
-    // COMMIT or ABORT belong to it. options: a document for BEGIN, or NULL.
-    // Optional.
+    // Begins, commits or aborts a transaction on the connection's session;
+    // commands between BEGIN and COMMIT or ABORT are part of it. options: a
+    // document for BEGIN, or NULL. Optional.
     int (*transaction)(struct sb_conn *conn, enum sb_doc_step step,
         const uint8_t *options, size_t len, struct sb_err *err);
-    // Extended JSON to a document and back, in memory that the caller frees
-    // with free(). NULL: *err tells why. Any thread.
+    // Convert Extended JSON to a document and back. The caller frees the
+    // result with free(). NULL on failure, with *err filled. Any thread.
     uint8_t *(*from_json)(
         const char *json, size_t len, size_t *doc_len, struct sb_err *err);
     char *(*to_json)(
         const uint8_t *doc, size_t len, size_t *json_len, struct sb_err *err);
 };
 
-// Capabilities. Each has a reader in the core; say which.
+// Capabilities. Each comment names the file of the core that checks it.
 enum sb_driver_caps {
-    // One loading connection a table is fastest: loading threads hand their
-    // rows to it (db/load.c).
+    // Loading is fastest with one connection per table: all loading threads
+    // pass their rows to it (db/load.c).
     SB_CAP_ONE_LOADER = 1u << 0,
-    // All connections of a run write through one lock, so loading several
-    // tables at once through several connections does not pay (db/load.c).
+    // All connections of a run write under one lock, so loading several tables
+    // at once through several connections is not faster (db/load.c).
     SB_CAP_ONE_WRITER = 1u << 1,
-    // cancel() may come while connect() runs, as soon as conn is zeroed, and
-    // ends it (db/con.c).
+    // cancel() may be called during connect(), as soon as conn is zeroed, and
+    // makes it return (db/con.c).
     SB_CAP_CANCEL_CONNECT = 1u << 2,
-    // A table is loaded fastest in one transaction: the core does not commit
-    // in between (db/load.c).
+    // Loading is fastest with one transaction per table: the core commits only
+    // at the end (db/load.c).
     SB_CAP_ONE_COMMIT = 1u << 3,
-    // Pipelines take texts only: the core puts the values of prepared
+    // Pipelines accept SQL texts only: the core writes the values of prepared
     // statements into their texts (db/pipeline.c).
     SB_CAP_TEXT_PIPELINE = 1u << 4,
-    // prepare() takes '??' for a '?' of the statement itself: without it the
-    // core sends such statements as texts (db/stmt.c).
+    // prepare() accepts '??' for a literal '?'. Without this capability the
+    // core sends such statements as SQL texts (db/stmt.c).
     SB_CAP_ESCAPED_MARKS = 1u << 5,
-    // Values that the driver can send as they are. Without the capability the
-    // core refuses them (db/param.c), and the driver never sees them.
+    // Values that the driver can send unchanged. Without the capability the
+    // core rejects them (db/param.c) and does not pass them to the driver.
     SB_CAP_UNSIGNED = 1u << 6, // SB_VALUE_UINT
     SB_CAP_NAN = 1u << 7,      // NaN as SB_VALUE_DOUBLE
     SB_CAP_INFINITY = 1u << 8, // infinities as SB_VALUE_DOUBLE
@@ -283,15 +294,16 @@ struct sb_driver {
     const char *title; // "SQLite driver": for --list and --help
     const char
         *dialect; // key of the SQL dialect table (tests/lua/sb/dialect.lua)
-    const char *isolation; // what comes before "READ COMMITTED" in the
-                           // statement for a session; NULL: no such levels
+    const char *isolation; // beginning of the statement that sets the isolation
+                           // level of a session, before "READ COMMITTED";
+                           // NULL: levels cannot be set
     uint64_t caps;
     const struct sb_opt_table *opts; // names begin with the option prefix;
                                      // NULL: no options
     size_t opts_size, conn_size, stmt_size;
     const struct sb_generic_ops *generic; // required
     const struct sb_sql_ops *sql;         // optional, as are the rest
-    const struct sb_doc_ops *doc;         // needs sql
+    const struct sb_doc_ops *doc;         // requires sql
     const struct sb_bulk_ops *bulk;
     const struct sb_info_ops *info;
     const char *lua; // source of the driver's own Lua module, or NULL
@@ -305,10 +317,10 @@ struct sb_driver {
 
 extern SB_DRIVER_EXPORT const struct sb_driver sb_driver;
 
-// The options of a driver, for scripts that look at them while the driver is
-// not in use. A source file with the table and SB_DRIVER_OPTIONS() is linked
-// into the driver, and alone, without the client library, into a second module
-// beside it: <name>-options.so. It is optional.
+// The options of a driver, for scripts that read them while the driver is not
+// loaded. A source file with the table and SB_DRIVER_OPTIONS() is linked into
+// the driver, and also, without the client library, into a second, optional
+// module in the same folder: <name>-options.so.
 struct sb_driver_options {
     uint32_t abi;
     const char *name; // of the driver
@@ -318,7 +330,8 @@ struct sb_driver_options {
 
 extern SB_DRIVER_EXPORT const struct sb_driver_options sb_driver_options;
 
-// driver: its name. table: a struct sb_opt_table. type: what the table fills.
+// driver: its name. table: a struct sb_opt_table. type: the struct that the
+// table fills.
 #define SB_DRIVER_OPTIONS(driver, table, type)                            \
     SB_DRIVER_EXPORT const struct sb_driver_options sb_driver_options = { \
         SB_DRIVER_ABI, driver, &(table), sizeof(type)                     \

@@ -96,8 +96,8 @@ static bool ends_with(const char *text, const char *end)
     return len > n && strcmp(text + len - n, end) == 0;
 }
 
-// The name in "sqlite.so", in place; NULL for other files, "sqlite-options.so"
-// among them.
+// Cuts "sqlite.so" to the name of the driver; NULL for other files, including
+// "sqlite-options.so".
 static const char *module_name(char *file)
 {
     if (!ends_with(file, ".so") || ends_with(file, "-options.so"))
@@ -146,7 +146,7 @@ static int names_read(struct names *l, const char *dir)
     return rc;
 }
 
-// Says what there is instead.
+// Sets the error for a missing driver, with a list of the existing ones.
 static int no_driver(
     const struct sb_drivers *d, const char *name, struct sb_err *err)
 {
@@ -162,11 +162,11 @@ static int no_driver(
     }
     names_done(&l);
     return sb_err_set(err, SB_ENOTFOUND,
-        "there is no driver '%.64s' in %.160s; there is: %s", name, d->dir,
+        "there is no driver '%.64s' in %.160s; drivers: %s", name, d->dir,
         list[0] ? list : "none");
 }
 
-// The module, loaded now if it was not before. d->lock is held.
+// Gets a driver; loads its module if necessary. d->lock is held.
 static int db_load(struct sb_drivers *d, const char *name, struct sb_db **out,
     struct sb_err *err)
 {
@@ -197,14 +197,14 @@ struct given {
     bool found;
 };
 
-// "mysql-host" given means a driver whose name begins with "mysql".
+// A setting "mysql-host" selects the driver whose name begins with "mysql".
 static int see_setting(void *arg, const char *name, const char *value,
     enum sb_opt_source source, const char *origin)
 {
     struct given *g = arg;
     size_t n = strcspn(name, "-_");
 
-    // Shorter words are too common to stand for a driver.
+    // Shorter words are too common to identify a driver.
     if (n >= 4 && name[n] && strncmp(g->driver, name, n) == 0)
         g->found = true;
     return g->found;
@@ -251,7 +251,7 @@ int sb_drivers_claim(struct sb_drivers *d, struct sb_err *err)
     return rc;
 }
 
-// Says once which driver was guessed and why. d->lock is held.
+// Logs once which driver was chosen and why. d->lock is held.
 static void notice(struct sb_drivers *d, const char *name, const char *why)
 {
     if (!d->noticed)

@@ -1,14 +1,14 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 //
-// Text queries, and what every execution has in common: time, counters,
+// Queries by SQL text, and what all executions have in common: time, counters,
 // errors.
 #include <inttypes.h>
 #include <stdlib.h>
 
 #include "db/internal.h"
 
-#define LOG_SQL_MAX 1024 // bytes of a query that the log shows
-#define ERR_SQL_MAX 200  // ... and that the error of a script shows
+#define LOG_SQL_MAX 1024 // maximum bytes of a query in the log
+#define ERR_SQL_MAX 200  // maximum bytes of a query in the error of a script
 
 static const struct {
     char word[12];
@@ -29,8 +29,8 @@ static const struct {
     { "set", SB_OP_OTHER },
     { "call", SB_OP_OTHER },
     { "with", SB_OP_READ },
-    // No words of texts: see sb__op_of_prepare(), sb__op_of_next(),
-    // sb__op_of_reconnect().
+    // Not first words of texts, but for sb__op_of_prepare(), sb__op_of_next()
+    // and sb__op_of_reconnect().
     { "prepare", SB_OP_CUSTOM },
     { "next_result", SB_OP_OTHER },
     { "reconnect", SB_OP_CUSTOM },
@@ -41,7 +41,7 @@ static const struct {
 _Static_assert(sizeof(keywords) / sizeof(keywords[0]) <= SB_DB_KEYWORDS,
     "every keyword has a place in the context");
 
-// The number of the first word of sql, 0 if it is none of ours.
+// Returns the index of the first word of sql in keywords; 0: any other word.
 static int keyword(const char *sql, size_t len)
 {
     char word[sizeof(keywords[0].word)] = "";
@@ -104,8 +104,9 @@ int sb__op_of_reconnect(struct sb_db_ctx *ctx, struct sb_rec *rec)
     return op_of_keyword(ctx, rec, WORDS + 2);
 }
 
-// Servers that answer an UPDATE or a DELETE of no row as they answer BEGIN are
-// told by the kind of the operation. Rows of an INSERT are not looked for.
+// An UPDATE or DELETE is recognized by the kind of the operation, because some
+// servers answer it like BEGIN if it changed no row. An INSERT does not search
+// rows.
 static enum sb_found found(enum sb_op_kind kind, const struct sb_result *res)
 {
     if (kind == SB_OP_WRITE)
@@ -181,7 +182,7 @@ int sb__con_failed(struct sb_con_priv *c)
 
     // A server may answer with an error that has no text.
     if (!*c->err.msg)
-        snprintf(c->err.msg, sizeof(c->err.msg), "%s; no reason was given",
+        snprintf(c->err.msg, sizeof(c->err.msg), "%s; no details given",
             sb_err_text(code));
     c->pub.error = again ? SB_SQL_IGNORABLE : SB_SQL_FATAL;
     c->pub.sql_errno = c->err.native;
@@ -190,8 +191,8 @@ int sb__con_failed(struct sb_con_priv *c)
     return code;
 }
 
-// The beginning of a statement, in one line: for sb_con_failed_sql(). Without
-// the memory for it the message has to do.
+// Keeps the beginning of a statement, in one line, for sb_con_failed_sql(). If
+// there is no memory for it, the error has only the message.
 static void keep_sql(struct sb_con_priv *c, const char *sql, size_t len)
 {
     bool blank = true;
@@ -208,7 +209,7 @@ static void keep_sql(struct sb_con_priv *c, const char *sql, size_t len)
             c->failed_sql[n++] = space ? ' ' : sql[i];
         blank = space;
     }
-    // Not in the middle of a character.
+    // Do not cut a UTF-8 character.
     while (i < len && n > 0 && ((unsigned char)sql[i] & 0xc0) == 0x80) {
         i--;
         n--;
@@ -223,7 +224,7 @@ const char *sb_con_failed_sql(const struct sb_con *con)
     return c->failed_sql ? c->failed_sql : "";
 }
 
-// What the user wants done about it.
+// Applies --db-reconnect and --db-ignore-errors to the error.
 static void apply_options(struct sb_con_priv *c)
 {
     const struct sb_db_opts *o = c->inst->db->owner->opts;
@@ -252,8 +253,8 @@ int sb__con_error(
     keep_sql(c, sql, len);
     if (rec)
         sb_rec_code(rec, c->drv->name, &c->err, sb__now(c));
-    // The caller raises the error in the script and the loop shows it, once.
-    // Here it is for those who want to see the whole statement, or errors that
+    // The caller raises the error in the script, and the event loop logs it
+    // once. This line also has the whole statement, and includes errors that
     // the script catches.
     if (c->pub.error != SB_SQL_FATAL || code == SB_ECANCELED)
         return code;
@@ -263,7 +264,7 @@ int sb__con_error(
     return code;
 }
 
-// The driver filled *err or, being third-party code, forgot to.
+// Completes *err, in case the driver did not fill it.
 static int checked(struct sb_con_priv *c, int rc)
 {
     if (c->err.code == 0)

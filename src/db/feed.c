@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 //
-// Shared loaders: one connection that loads what many threads generate.
+// Shared loaders: one connection loads the rows that several threads generate.
 #include <stdlib.h>
 
 #include "db/internal.h"
@@ -8,16 +8,16 @@
 #define COMMIT_ROWS 100000u
 
 struct sb__feed {
-    struct sb__feed *next; // this and refs: under the registry's feed lock
+    struct sb__feed *next; // this and refs: protected by d->feed_lock
     unsigned refs;
     struct sb__inst *inst;
     char *key;            // the table; NULL: all tables of the instance
-    pthread_mutex_t lock; // everything below
+    pthread_mutex_t lock; // protects what follows
     struct sb_conn *conn;
     char *table, *columns; // of the open transaction, NULL: none
     uint64_t rows;         // in the open transaction
     unsigned feeding;      // loads that have not committed yet
-    struct sb_err err;     // code != 0: it has failed
+    struct sb_err err;     // code != 0: the loader has failed
 };
 
 static const struct sb_bulk_ops *bulk_of(const struct sb__feed *f)
@@ -121,7 +121,7 @@ void sb__feed_put(struct sb__feed *f)
     feed_free(f);
 }
 
-// f->lock is held from here on.
+// f->lock is held in the following functions, up to fail().
 
 static int end(struct sb__feed *f, bool commit)
 {
@@ -175,7 +175,7 @@ static int send(struct sb__feed *f, const struct sb__block *b)
     return f->rows >= COMMIT_ROWS && !one_commit(f) ? end(f, true) : 0;
 }
 
-// Undoes the open transaction and keeps the error for all who feed.
+// Rolls back the open transaction and keeps the error for all callers.
 static int fail(struct sb__feed *f, int rc)
 {
     struct sb_err cause = f->err;
@@ -223,14 +223,14 @@ void sb__feed_abandon(struct sb__feed *f, const char *table)
     pthread_mutex_lock(&f->lock);
     if (f->err.code == 0) {
         sb_err_set(&f->err, SB_ECANCELED,
-            "loading table '%s' was given up elsewhere", table);
+            "loading table '%s' was canceled by another thread", table);
         fail(f, SB_ECANCELED);
     }
     pthread_mutex_unlock(&f->lock);
 }
 
-// Without f->lock, which the thread that is to be canceled holds. conn does
-// not change while somebody feeds.
+// Does not take f->lock, because the thread to be canceled holds it. conn does
+// not change while the loader has references.
 void sb__feed_cancel(struct sb__feed *f)
 {
     const struct sb_generic_ops *g = f->inst->db->drv->generic;

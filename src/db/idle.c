@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 //
-// Options of drivers that are not in use. Nobody can have set them: a driver is
-// loaded when one of its options is given. So their values are the defaults.
+// Options of drivers that are not loaded. Their values are the defaults,
+// because a driver is loaded if one of its options is given.
 #include <stdlib.h>
 
 #include "db/internal.h"
@@ -10,7 +10,7 @@ struct sb__idle {
     struct sb__idle *next;
     void *module;
     struct sb_opts *opts; // a registry without settings
-    void *values;         // what its only table fills
+    void *values;         // filled by its only table
 };
 
 static void idle_free(struct sb__idle *i)

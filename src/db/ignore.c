@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 //
-// --db-ignore-errors: which errors restart the event instead of ending the
-// run. Looked at after an error only, so the list stays the text it is.
+// --db-ignore-errors: errors that restart the event instead of ending the run.
+// The list is used only after an error, so its entries are not converted.
 #include <ctype.h>
 #include <stdlib.h>
 #include <strings.h>
@@ -10,7 +10,8 @@
 
 #define STATE_LEN 5u // of an SQLSTATE
 
-// An error number, an SQLSTATE ("40001", "HY000") or the beginning of one.
+// "all", an error number, an SQLSTATE ("40001", "HY000"), or the beginning of
+// one followed by '*'.
 static bool well_formed(const char *entry)
 {
     size_t len = strlen(entry);

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 //
-// Instances: a driver with one set of option values. Connections that override
-// options share an instance with those that override the same.
+// Instances: a driver with one set of option values. Connections with the same
+// option overrides share an instance.
 #include <stdlib.h>
 
 #include "base/near.h"
@@ -45,7 +45,6 @@ static bool same_name(const char *option, const char *given)
     return !*option && !*given;
 }
 
-// With the driver's prefix or without it.
 const struct sb_opt *sb__opt_find(const struct sb_driver *drv, const char *name)
 {
     const struct sb_opt *o = drv->opts ? drv->opts->opts : NULL;
@@ -123,7 +122,7 @@ static struct sb__inst *inst_new(struct sb_db *db)
     return i;
 }
 
-// The registry's lock is held.
+// The lock of struct sb_drivers is held.
 static int inst_find(struct sb_db *db, const char *const *names,
     const char *const *values, size_t n, struct sb__inst **out,
     struct sb_err *err)
@@ -191,8 +190,8 @@ void sb__insts_free(struct sb_db *db)
     }
 }
 
-// The base instance lives as long as its driver: what its env keeps (a
-// database in memory) must survive the time between two runs.
+// The base instance is not freed before its driver, because its env may hold
+// data (an in-memory database) that must survive between two runs.
 void sb__inst_put(struct sb__inst *i)
 {
     struct sb_db *db = i->db;

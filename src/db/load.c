@@ -6,32 +6,32 @@
 #define BLOCK_ROWS  1000u
 #define BLOCK_BYTES (256u * 1024)
 #define COMMIT_ROWS 100000u
-// A busy database is asked again this often; the driver waits in between.
+// Attempts to begin a load of a locked database; the driver waits in between.
 #define BEGIN_TRIES 60
 
-// The ways to load, best first.
+// The ways to load, fastest first.
 enum way {
     WAY_FEED, // one connection for all threads
-    WAY_BULK, // bulk operations on the own connection
+    WAY_BULK, // bulk operations on the load's own connection
     WAY_TEXT, // multi-row INSERTs
 };
 
 struct sb_load {
-    struct sb_con_priv *con; // NULL: it was closed before
+    struct sb_con_priv *con; // NULL: the connection was closed
     struct sb_load *next;    // of the same connection
     enum way way;
     struct sb__feed *feed;
     char *table, *columns;
     uint32_t ncolumns;
     struct sb_value *values; // BLOCK_ROWS * ncolumns
-    uint32_t column, rows;   // place of the next value in the block
-    uint32_t block_rows;     // rows of a full one
+    uint32_t column, rows;   // position of the next value in the block
+    uint32_t block_rows;     // rows of a full block
     char *bytes;             // texts; values hold offsets until sent
     size_t len, cap;
     uint64_t uncommitted;
     struct sb_buf text; // INSERT being built
-    int failed;         // the first error; all calls return it from then on
-    struct sb_err why;  // the same in full
+    int failed;         // the first error, which all later calls return
+    struct sb_err why;  // its details
 };
 
 static uint32_t count_columns(const char *columns)
@@ -97,9 +97,9 @@ static void give_up(struct sb_load *ld)
     c->drv->bulk->end(c->conn, false, &err);
 }
 
-// The error in con->err ends this load. Logged and counted unless it was by
-// another thread. Its transaction and its connection are free at once: the
-// script may never close it.
+// Ends the load with the error in con->err. report: logs and counts it (not if
+// another thread did). Also ends the transaction and releases the connection,
+// because the script may never close the load.
 static int load_fail(struct sb_load *ld, bool report)
 {
     struct sb_con_priv *c = ld->con;
@@ -118,7 +118,7 @@ static int load_fail(struct sb_load *ld, bool report)
     return ld->failed;
 }
 
-// Restarting a load makes no sense: some of its rows are in already.
+// A load cannot be restarted, because some of its rows may be committed.
 static int load_fatal(struct sb_load *ld, bool report)
 {
     if (ld->con->err.code == SB_ERESTART)
@@ -132,8 +132,8 @@ bool sb__load_wait(int rc, int tries, const char *table)
         return false;
     if (tries == 1)
         sb_log(SB_LOG_NOTICE,
-            "loading table '%s' waits for another process or connection that "
-            "has the database locked",
+            "loading table '%s': waiting for another process or connection "
+            "that holds a lock on the database",
             table);
     return true;
 }
@@ -295,7 +295,7 @@ static int send_feed(struct sb_load *ld)
     return send_text(ld);
 }
 
-// Offsets become addresses only now: the bytes may have moved meanwhile.
+// Converts offsets to addresses, now that the bytes do not move any more.
 static void settle_bytes(struct sb_load *ld)
 {
     size_t n = (size_t)ld->rows * ld->ncolumns;
@@ -331,8 +331,9 @@ static int send_block(struct sb_load *ld)
     return rc;
 }
 
-// The place of the next value. A full block is sent before the first value of
-// the next one, not after its last: the caller may still be filling that in.
+// Returns the place of the next value. A full block is not sent after its last
+// value, because the caller may still be writing it (sb_load_room()), but
+// before the first value of the next block.
 static struct sb_value *next_value(struct sb_load *ld)
 {
     if (!ld || ld->failed || !ld->con)
@@ -371,7 +372,7 @@ static int refused(struct sb_load *ld)
 
 static int no_integer(struct sb_load *ld, double value)
 {
-    char text[32] = "NaN"; // printf writes its sign, too
+    char text[32] = "NaN"; // printf() would add a sign
 
     if (value == value)
         snprintf(text, sizeof(text), "%.17g", value);
@@ -499,7 +500,8 @@ static int commit(struct sb_load *ld)
         return ld->failed;
     if (ld->way == WAY_FEED) {
         rc = sb__feed_commit(ld->feed, &c->err, &first);
-        // Others found that this way is closed before a row of ours went it.
+        // Another thread found that the server does not support it, before
+        // this one sent a row.
         if (rc == SB_EUNSUPPORTED) {
             sb_err_clear(&c->err);
             rc = 0;
@@ -521,7 +523,7 @@ static void detach(struct sb_load *ld)
 
 int sb_load_close(struct sb_load *ld, int do_commit)
 {
-    int rc = 0; // to give up never fails
+    int rc = 0; // a rollback never fails
 
     if (do_commit)
         rc = ld->con && !ld->failed ? commit(ld) : refused(ld);

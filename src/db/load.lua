@@ -1,6 +1,7 @@
 -- SPDX-License-Identifier: GPL-2.0-or-later
 --
--- con:load(): rows into one table, value by value in order of the columns.
+-- con:load(): loads rows into one table, value by value in the order of the
+-- columns.
 
 local sb = ...
 local ffi, C = sb.ffi, sb.C
@@ -28,7 +29,7 @@ local function check(rc, loader)
    end
 end
 
--- A loader that was dropped, maybe by an error in the script.
+-- Called by the collector for a loader that the script did not close.
 local function drop(handle)
    C.sb_load_close(handle, 0)
 end
@@ -43,14 +44,14 @@ function load.open(con, name, columns)
                          what = what }, meta)
 end
 
--- A value that is none ends the load as a refusal of the server does: whatever
--- the script does next, its transaction is over.
+-- An invalid value ends the load as an error of the server does: its
+-- transaction is rolled back, even if the script catches the error.
 local function refuse(handle, format, ...)
    local why = format:format(...)
    return C.sb_load_refuse(handle, why)
 end
 
--- 64-bit integers are taken whole.
+-- 64-bit integers are passed without conversion to a double.
 local function add_other_int(handle, value)
    if ffi.istype("int64_t", value) then
       return C.sb_load_int64(handle, value)
@@ -102,7 +103,7 @@ function methods:null()
    check(C.sb_load_null(self.handle), self)
 end
 
--- Random text, made where the loader keeps its rows.
+-- Random text, written directly to the buffer of the loader.
 function methods:random_text(format)
    local n = #format
    local room = C.sb_load_room(self.handle, n)
@@ -112,7 +113,7 @@ function methods:random_text(format)
    C.sb_random_string(random, format, n, room)
 end
 
--- At most so many rows, up to 1,000, are sent at a time from now on.
+-- Sets the maximum number of rows (1 to 1,000) that are sent at a time.
 function methods:block(rows)
    if not self.handle then
       error("attempt to use a closed loader", 2)
@@ -120,11 +121,11 @@ function methods:block(rows)
    C.sb_load_block(self.handle, rows)
 end
 
--- commit: false to give up; true when left out.
+-- commit: false to roll back; the default is true.
 function methods:close(commit)
    local handle = self.handle
    if handle then
-      -- The handle is freed whatever happens.
+      -- sb_load_close() frees the handle also on failure.
       self.handle = nil
       check(C.sb_load_close(ffi.gc(handle, nil), commit == false and 0 or 1),
             { handle = true, connection = self.connection, what = self.what })

@@ -12,7 +12,7 @@
                 SB_CAP_TEXT_PIPELINE | SB_CAP_ESCAPED_MARKS | \
                 SB_CAP_UNSIGNED | SB_CAP_NAN | SB_CAP_INFINITY))
 
-// The first thing that is wrong with a driver, NULL when nothing is.
+// These functions return the first problem of a driver, or NULL.
 static const char *generic_problem(const struct sb_driver *d)
 {
     const struct sb_generic_ops *g = d->generic;
@@ -20,13 +20,13 @@ static const char *generic_problem(const struct sb_driver *d)
     if (!g || !g->connect || !g->disconnect)
         return "the operations connect and disconnect are required";
     if (!g->env_init != !g->env_done)
-        return "env_init and env_done come together";
+        return "env_init and env_done must be set together";
     if (d->conn_size == 0)
         return "conn_size is 0";
     if (!d->title)
-        return "it has no title";
+        return "the title is missing";
     if (d->caps & ~CAPS_KNOWN)
-        return "it has capability bits this program does not know";
+        return "unknown capability bits are set";
     return NULL;
 }
 
@@ -37,12 +37,12 @@ static const char *sql_problem(const struct sb_driver *d)
     if (!s)
         return NULL;
     if (!d->dialect)
-        return "SQL operations need a dialect";
+        return "SQL operations require a dialect";
     if (!s->query || !s->fetch || !s->column || !s->free_result)
         return "the SQL operations query, fetch, column and free_result are "
                "required";
     if (!s->prepare != !s->execute || !s->prepare != !s->close)
-        return "prepare, execute and close come together";
+        return "prepare, execute and close must be set together";
     if (s->prepare && d->stmt_size == 0)
         return "stmt_size is 0";
     return NULL;
@@ -55,7 +55,8 @@ static const char *bulk_problem(const struct sb_driver *d)
     if (b && (!b->begin || !b->rows || !b->end))
         return "the bulk operations begin, rows and end are required";
     if (!b && (d->caps & (SB_CAP_ONE_LOADER | SB_CAP_ONE_WRITER)))
-        return "SB_CAP_ONE_LOADER and SB_CAP_ONE_WRITER need bulk operations";
+        return "SB_CAP_ONE_LOADER and SB_CAP_ONE_WRITER require bulk "
+               "operations";
     if (d->info && (!d->info->server || !d->info->client))
         return "the information operations server and client are required";
     return NULL;
@@ -68,14 +69,15 @@ static const char *doc_problem(const struct sb_driver *d)
     if (!o)
         return NULL;
     if (!d->sql)
-        return "document operations need SQL operations";
+        return "document operations require SQL operations";
     if (!o->command || !o->next || !o->reply || !o->from_json || !o->to_json)
         return "the document operations command, next, reply, from_json and "
                "to_json are required";
     return NULL;
 }
 
-// "mysql-host" and "mongo-url" belong to drivers whose names begin so.
+// Whether the name of the driver begins with the prefix of the option: "mysql"
+// for "mysql-host", "mongo" for "mongo-url".
 static bool own_option(const char *driver, const char *option)
 {
     size_t n = strcspn(option, "-");
@@ -89,12 +91,12 @@ static const char *opts_problem(
     const struct sb_opt *o = opts ? opts->opts : NULL;
 
     if (opts && (!o || !opts->title))
-        return "its option table is incomplete";
+        return "the option table is incomplete";
     for (; o && o->name; o++) {
         if (!own_option(driver, o->name))
             return "an option does not begin with the driver's name";
         if (!o->alias_of && o->offset >= size)
-            return "an option lies outside its options struct (opts_size)";
+            return "an option is outside of the options struct (opts_size)";
     }
     return NULL;
 }
@@ -106,12 +108,13 @@ int sb__driver_check(const struct sb_driver *drv, const char *name,
 
     if (drv->abi != SB_DRIVER_ABI)
         return sb_err_set(err, SB_EDRIVER,
-            "driver '%s' (%s) was built for driver interface %u, this program "
-            "has %u",
+            "driver '%s' (%s) was built for driver interface %u, but this "
+            "program requires %u",
             name, file, drv->abi, SB_DRIVER_ABI);
     if (!drv->name || strcmp(drv->name, name) != 0)
-        return sb_err_set(err, SB_EDRIVER, "driver '%s' (%s) calls itself '%s'",
-            name, file, drv->name ? drv->name : "");
+        return sb_err_set(err, SB_EDRIVER,
+            "driver '%s' (%s) has another name: '%s'", name, file,
+            drv->name ? drv->name : "");
     problem = generic_problem(drv);
     if (!problem)
         problem = sql_problem(drv);
@@ -132,8 +135,9 @@ static int module_load(struct sb_db *db, const char *name, struct sb_err *err)
     if (access(db->file, F_OK) != 0)
         return sb_err_set(err, SB_ENOTFOUND,
             "there is no driver '%s': no file %s", name, db->file);
-    // Client libraries keep memory for the whole process (OpenSSL for one), and
-    // threads that end may still call them: they are not unloaded.
+    // Client libraries are never unloaded: they and their dependencies (such as
+    // OpenSSL) keep memory for the whole process, and threads may call them
+    // while they end.
     db->handle = dlopen(db->file, RTLD_NOW | RTLD_LOCAL | RTLD_NODELETE);
     if (!db->handle)
         return sb_err_set(err, SB_EDRIVER,
@@ -141,7 +145,7 @@ static int module_load(struct sb_db *db, const char *name, struct sb_err *err)
     db->drv = dlsym(db->handle, "sb_driver");
     if (!db->drv)
         return sb_err_set(err, SB_EDRIVER,
-            "driver '%s' (%s) exports no sb_driver", name, db->file);
+            "driver '%s' (%s) does not export sb_driver", name, db->file);
     return sb__driver_check(db->drv, name, db->file, err);
 }
 
@@ -164,7 +168,7 @@ int sb__module_open(
     *out = NULL;
     if (!db)
         return sb_err_set(err, rc, "out of memory");
-    // A name is no path: it comes from the command line or a script.
+    // The name comes from the command line or a script and must not be a path.
     db->file = module_path(dir, name, ".so");
     if (!db->file)
         sb_err_set(err, rc, "out of memory");
@@ -213,7 +217,7 @@ const struct sb_driver_options *sb__options_open(
     if (*handle)
         o = options_of(*handle, name);
     if (*handle && !o) {
-        sb_log(SB_LOG_INFO, "%s is not used: it is of another build", file);
+        sb_log(SB_LOG_INFO, "%s is ignored: it belongs to another build", file);
         sb__options_close(*handle);
         *handle = NULL;
     }

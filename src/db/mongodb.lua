@@ -1,9 +1,9 @@
 -- SPDX-License-Identifier: GPL-2.0-or-later
 --
--- sysbench.mongodb: documents. Every method writes a command by bson.lua, or
--- puts values into one that was compiled before, and C runs it. Here is what
--- users of compiled commands call while events run; the rest comes when it is
--- touched first, and what only compiles goes again.
+-- sysbench.mongodb: documents. Every method writes a command with bson.lua, or
+-- puts values into a compiled command, and C runs it. This module has the
+-- functions that scripts with compiled commands call in events. Others are
+-- loaded when they are first used; the functions that compile are freed again.
 
 local sb = ...
 local ffi, C = sb.ffi, sb.C
@@ -20,7 +20,8 @@ local NULL, INT, DOUBLE, TEXT, BOOL = 0, 1, 2, 3, 4
 local int64 = ffi.typeof("int64_t")
 local new_values = ffi.typeof("struct sb_doc_value[?]")
 
--- Methods. Classes find what is not here in other modules, in this order.
+-- Returns the methods and the metatable of a class. Methods that are not in
+-- this module are looked up in these modules, in this order.
 local function class(...)
    local methods, homes, at = {}, { ... }, 0
    return methods, {
@@ -48,7 +49,7 @@ local function fail(text)
    sb.module("mongodb_error").raise(text)
 end
 
--- What the last call met.
+-- Raises the error of the last call.
 local function raise(con)
    sb.module("mongodb_error").raise_con(con)
 end
@@ -65,8 +66,9 @@ function result:next(exact)
    return read(self, exact)
 end
 
--- Each call of a function of Lua's own C would end a trace and begin another
--- one, 4 KB or more; interpreted it takes less than a server.
+-- LuaJIT cannot compile calls of functions of the Lua C API: each call would
+-- end a trace and begin another one of 4 KB or more. The interpreter needs less
+-- time than a server.
 jit.off(result.next)
 
 function result:count()
@@ -78,7 +80,7 @@ result_meta.__call = function(self)
 end
 jit.off(result_meta.__call)
 
--- What a write did: worked out when it is asked for.
+-- What a write did: computed when a script reads the field.
 local facts
 local outcome_meta = {
    __index = function(self, name)
@@ -92,7 +94,7 @@ local outcome_meta = {
 
 -- Statements --------------------------------------------------------------
 
--- False for what takes memory: a table.
+-- Returns false for a value that needs more than the slot, such as a table.
 local function set(slot, value)
    local kind = type(value)
    if kind == "number" then
@@ -111,20 +113,20 @@ local function set(slot, value)
    return true
 end
 
--- Any number of values of any type.
+-- Binds any number of values of any type.
 local bind_all
 bind_all = function(...)
    bind_all = sb.module("mongodb_bind")
    bind_all(...)
 end
 
--- The usual case allocates nothing, so that no string is collected before C
--- has read it.
+-- The usual case allocates no memory, so that no string can be collected before
+-- C has read it.
 local function bind(self, ...)
    local n, slots = self.n, self.slots
    if select("#", ...) < n then
-      fail(("%d values are needed, not %d; nil is one, too"):format(n,
-         (select("#", ...))))
+      fail(("%d values are required, not %d (nil counts as a value)"):format(
+         n, (select("#", ...))))
    end
    local a, b, c, d = ...
    if n > 4 or n > 0 and not set(slots[0], a) or
@@ -134,7 +136,7 @@ local function bind(self, ...)
    end
 end
 
--- One function for each way to end a command.
+-- One function for each function that makes the results of a command.
 local executors = {}
 
 local function executor(ending)
@@ -152,7 +154,7 @@ local function executor(ending)
    return execute
 end
 
--- Of what was written.
+-- Compiles the command that was written.
 local function compile(db, length, name, ending)
    local op = C.sb_doc_compile(db.con, sb.module("bson").buffer(), length,
                                name)
@@ -167,7 +169,7 @@ local function compile(db, length, name, ending)
    }, statement_meta)
 end
 
--- What writes commands, as long as somebody uses it.
+-- The module that writes commands: kept while it is in use.
 local built = setmetatable({}, { __mode = "v" })
 
 local function build()
@@ -179,7 +181,8 @@ local function build()
    return module
 end
 
--- How compiled commands end, where it is not the rest that knows.
+-- Functions that make the results of compiled commands. Those of other methods
+-- are in mongodb_call.lua.
 local endings = {}
 
 function endings.find(db)
@@ -205,7 +208,7 @@ function collection:compile(method, ...)
       sb.module("mongodb_more") -- adds to it
    end
    if not module.methods[method] then
-      fail("compile() knows no method " .. tostring(method))
+      fail("compile() does not support the method " .. tostring(method))
    end
    local options = select(module.options_at[method], ...)
    sb.module("bson").begin(self.db.con, true)
@@ -218,7 +221,7 @@ end
 
 function database:collection(name)
    if type(name) ~= "string" or name == "" or name:find("%z") then
-      fail("no name of a collection: " .. tostring(name))
+      fail("invalid collection name: " .. tostring(name))
    end
    return setmetatable({ db = self, name = name }, collection_meta)
 end
@@ -245,10 +248,11 @@ local mongodb = setmetatable({}, {
 
 function mongodb.wrap(con)
    if type(con) ~= "cdata" or con == nil then
-      fail("wrap() needs a connection, not " .. tostring(con))
+      fail("wrap() requires a connection, not " .. tostring(con))
    end
    if C.sb_doc_has(con) == 0 then
-      fail(("the driver %s has no documents"):format(con.driver:name()))
+      fail(("the driver %s does not support documents"):format(
+         con.driver:name()))
    end
    return setmetatable({
       con = con, names = {},
@@ -260,7 +264,7 @@ end
 function mongodb.connect(options)
    local driver = sysbench.sql.driver("mongodb")
    local ok, con = pcall(driver.connect, driver, options)
-   if not ok then -- at the script's line, not at this one
+   if not ok then -- raised at the line of the script, not at this one
       fail(con)
    end
    return mongodb.wrap(con)

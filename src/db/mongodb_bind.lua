@@ -1,11 +1,11 @@
 -- SPDX-License-Identifier: GPL-2.0-or-later
 --
--- Values for compiled commands: more than four, or tables.
+-- Binds values of compiled commands: more than four, or tables.
 
 local sb = ...
 local ELEMENT = 5 -- of enum sb_doc_type
 
--- The bytes of a value, its type in front.
+-- Returns the type byte and the bytes of a value.
 local function element(con, value)
    local bson = sb.module("bson")
    bson.begin(con)
@@ -16,8 +16,8 @@ end
 
 jit.off(element) -- see mongodb.lua
 
--- What C points into stays in self.hold: writing a value may collect garbage.
--- set: of the types that need no more than the slot.
+-- self.hold keeps the strings that the slots point to, because writing a value
+-- may collect garbage. set: stores values that need only the slot.
 return function(set, self, ...)
    local slots, hold = self.slots, {}
    self.hold = hold

@@ -1,7 +1,7 @@
 -- SPDX-License-Identifier: GPL-2.0-or-later
 --
--- Commands of the methods that nearly every script calls, or compiles: then
--- they are here only until the collector comes.
+-- Writes the commands of the methods that nearly every script calls or
+-- compiles. If a script only compiles, the collector frees this module.
 
 local sb = ...
 local bson = sb.module("bson")
@@ -11,7 +11,7 @@ local DOCUMENT, ARRAY = 3, 4 -- of BSON
 
 jit.off(true, true) -- see mongodb.lua
 
--- Which argument of a method the options are.
+-- The position of the options among the arguments of a method.
 local build = {
    options_at = {
       find = 2, find_one = 2, insert_one = 2, update_one = 3, update_many = 3,
@@ -23,20 +23,21 @@ local build = {
 
 local names = { op = "", max_time_ms = "maxTimeMS" }
 
--- The server's spelling; "" for an option that is none of the server's.
+-- The server's spelling of an option; "": it is not sent to the server.
 local function name_of(key)
    local name = tostring(key):gsub("_(%l)", string.upper)
    names[key] = name
    return name
 end
 
--- Those that belong to one write, not to the command.
+-- Options of one write of a command, not of the command.
 local of_element = {
    upsert = true, arrayFilters = true, collation = true, hint = true,
    sort = true
 }
 
--- Puts options; part: true those of a write, false the others, nil all.
+-- Writes options. part: true for those of a write, false for those of the
+-- command, nil for all.
 local function put_options(options, part)
    for key, value in pairs(options) do
       local name = names[key] or name_of(key)
@@ -56,16 +57,17 @@ build.put_options = put_options
 
 -- Checks ------------------------------------------------------------------
 
--- What a write cannot do without: an empty document is no stand-in.
+-- Raises an error for a missing argument of a write, instead of using an empty
+-- document.
 function build.need(value, what)
    if value == nil then
-      sb.module("mongodb_error").raise("this needs " .. what)
+      sb.module("mongodb_error").raise("missing argument: " .. what)
    end
 end
 
 local need = build.need
 
--- What an update that is a table must begin with: without it, it would
+-- Checks that an update given as a table has operators: without them it would
 -- replace the document.
 function build.check_update(update)
    need(update, "an update, after the filter")
@@ -74,8 +76,9 @@ function build.check_update(update)
       if key == nil or type(key) == "string" and key:byte() ~= 36 and
          bson.codes[getmetatable(update) or 0] ~= 3 and
          not update.text then
-         sb.module("mongodb_error").raise(("an update has operators like " ..
-            "$set, not %s: use replace_one()"):format(tostring(key)))
+         sb.module("mongodb_error").raise(("an update requires operators " ..
+            "such as $set, not %s (replace_one() replaces a document)"):format(
+            tostring(key)))
       end
    end
 end
@@ -84,13 +87,13 @@ local check_update = build.check_update
 
 -- Commands ----------------------------------------------------------------
 --
--- methods[name](coll, ...) writes the command, which was begun, and returns
+-- methods[name](coll, ...) writes the command after bson.begin() and returns
 -- its length.
 
 local methods = {}
 build.methods = methods
 
--- part: of the options, see above.
+-- part: as for put_options().
 local function begin(name, coll, options, part)
    put(name, coll.name)
    if options then
@@ -129,7 +132,7 @@ function methods.insert_one(coll, document, options)
    return finish()
 end
 
--- One element of "updates".
+-- Writes one element of "updates".
 function build.put_update(filter, update, options, multi)
    put_document("q", filter)
    put_document("u", update)
@@ -141,7 +144,7 @@ function build.put_update(filter, update, options, multi)
    end
 end
 
--- One element of "deletes".
+-- Writes one element of "deletes".
 function build.put_delete(filter, options, limit)
    put_document("q", filter)
    put("limit", limit)
@@ -150,7 +153,7 @@ function build.put_delete(filter, options, limit)
    end
 end
 
--- A command with one element: put(filter, ...) writes it.
+-- Writes a command with one element, which put_element(...) writes.
 local function write(name, list, coll, options, put_element, ...)
    begin(name, coll, options, false)
    open(ARRAY, list)

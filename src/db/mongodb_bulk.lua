@@ -1,6 +1,6 @@
 -- SPDX-License-Identifier: GPL-2.0-or-later
 --
--- Bulks: writes that are collected by C and sent together.
+-- Bulks: writes that C collects and sends together.
 
 local sb = ...
 local ffi, C = sb.ffi, sb.C
@@ -34,7 +34,7 @@ end
 
 jit.off(insert)
 
--- document: or a compiled one, and its values.
+-- document: a document, or a compiled one followed by its values.
 function bulk:insert(document, ...)
    if getmetatable(document) == statement_meta then
       bind(document, ...)
@@ -97,7 +97,7 @@ function bulk:execute()
    return self:result()
 end
 
--- What the last execution did, also when it failed.
+-- What the last execution did, also if it failed.
 function bulk:result()
    C.sb_doc_bulk_result(self.handle, counts)
    return {
@@ -109,11 +109,11 @@ end
 
 local module = {}
 
--- A bulk has no other options: one that it ignored would be missed.
+-- Other options are an error, because they would be ignored.
 local function check_options(options)
    for name, value in pairs(options or {}) do
       if name ~= "ordered" and (name ~= "op" or value ~= "") then
-         sb.module("mongodb_error").raise(("a bulk takes `ordered' and " ..
+         sb.module("mongodb_error").raise(("bulk() supports `ordered' and " ..
             "`op = \"\"', not `%s = %s'"):format(name, tostring(value)))
       end
    end
@@ -124,7 +124,7 @@ function module.bulk(coll, options)
    check_options(options)
    local mode = (not options or options.ordered ~= false) and 1 or 0
    if options and options.op == "" then
-      mode = mode + 2 -- counted nowhere, see sb_doc_bulk_open()
+      mode = mode + 2 -- not counted, see sb_doc_bulk_add() in doc.ffi.h
    end
    local handle = C.sb_doc_bulk_open(con, coll.name, mode)
    if handle == nil then

@@ -1,7 +1,7 @@
 -- SPDX-License-Identifier: GPL-2.0-or-later
 --
--- Methods of collections whose commands are written with each call: loaded
--- when one is touched first.
+-- Methods of collections that write their command with each call: loaded when
+-- one is first used.
 
 local sb = ...
 local C = sb.C
@@ -9,7 +9,7 @@ local my = sb.mongodb
 local bson = sb.module("bson")
 local build = my.build()
 local methods, options_at = build.methods, build.options_at
-local call = { build = build } -- kept: what more adds methods to is this one
+local call = { build = build } -- kept: mongodb_more.lua adds methods to it
 
 jit.off(true, true) -- see mongodb.lua
 
@@ -56,7 +56,7 @@ local function op_of(db, name)
    return op
 end
 
--- Runs what was written.
+-- Runs the command that was written.
 local function run(db, length, name)
    local op = name and op_of(db, name) or nil
    if C.sb_doc_command(db.con, bson.buffer(), length, op) ~= 0 then
@@ -66,7 +66,7 @@ end
 
 call.run = run
 
--- A method of collections out of its three parts.
+-- Defines a method of collections from its three parts.
 function call.define(name)
    local method, ending, at = methods[name], endings[name], options_at[name]
    my.collection[name] = function(self, a, b, c)

@@ -1,7 +1,7 @@
 -- SPDX-License-Identifier: GPL-2.0-or-later
 --
--- Errors of the document API: raised at the line of the script that called,
--- however deep in the API they were met.
+-- Errors of the document API: raised at the line of the script that called it,
+-- at any depth of the API.
 
 local sb = ...
 local ffi, C = sb.ffi, sb.C
@@ -9,8 +9,8 @@ local errors = {}
 
 sb.cdef("sql", "sb_con_failed_sql")
 
--- The level of the nearest function that has line numbers, as seen from the
--- function that calls this one.
+-- Returns the level of the nearest function with line numbers, for error() in
+-- the function that calls this one.
 local function level()
    local n = 3
    local info = debug.getinfo(n, "l")
@@ -25,7 +25,8 @@ function errors.raise(text)
    error(text, level())
 end
 
--- What the last call on con met. query: nil for the command, which C knows.
+-- Raises the error of the last call on con. query: nil for the command that
+-- failed.
 function errors.raise_con(con, query)
    query = query or ffi.string(C.sb_con_failed_sql(con))
    local at = level()

@@ -1,6 +1,6 @@
 -- SPDX-License-Identifier: GPL-2.0-or-later
 --
--- What a write did: of the reply to it, when it is asked for.
+-- What a write did, computed from the reply when a script reads the field.
 
 local sb = ...
 local C = sb.C

@@ -7,18 +7,18 @@ local bson = sb.module("bson")
 local make = sb.module("bson_types").make
 local index = {}
 
--- What the server calls them.
+-- The server's names of options.
 local renamed = {
    partial = "partialFilterExpression", ttl = "expireAfterSeconds"
 }
--- Options of the command; all others are the index's own.
+-- Options of the command; all others belong to the index.
 local of_command = {
    op = true, comment = true, max_time_ms = true, maxTimeMS = true,
    commit_quorum = true, commitQuorum = true, write_concern = true,
    writeConcern = true
 }
 
--- An ordered document of the keys, and the name that servers give it.
+-- Returns an ordered document of the keys, and the server's default name.
 local function keys_of(db, keys)
    if type(keys) == "string" and not keys:find("^%s*{") then
       keys = { [keys] = 1 }
@@ -36,7 +36,7 @@ local function keys_of(db, keys)
          tostring(value)
    end
    if name == "" then
-      sb.module("mongodb_error").raise("an index needs a key")
+      sb.module("mongodb_error").raise("an index requires a key")
    end
    return doc, name
 end

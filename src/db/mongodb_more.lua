@@ -1,7 +1,7 @@
 -- SPDX-License-Identifier: GPL-2.0-or-later
 --
--- The methods of sysbench.mongodb that few scripts call while events run:
--- loaded when one is touched first.
+-- The methods of sysbench.mongodb that few scripts call in events: loaded when
+-- one is first used.
 
 local sb = ...
 local C = sb.C
@@ -47,10 +47,10 @@ function methods.aggregate(coll, pipeline, options)
    local batch
    begin("aggregate", coll)
    if pipeline == nil then
-      fail("aggregate() needs a pipeline")
+      fail("aggregate() requires a pipeline")
    elseif type(pipeline) == "table" and pipeline[1] == nil then
       pipeline = bson.codes[getmetatable(pipeline) or 0] and pipeline or
-         sb.module("bson_types").make.array(pipeline) -- {} is a pipeline here
+         sb.module("bson_types").make.array(pipeline) -- {}: an empty pipeline
    end
    put_document("pipeline", pipeline)
    if options then
@@ -102,7 +102,7 @@ options_at.count, options_at.estimated_count = 2, 1
 
 -- Reading and writing at once -----------------------------------------------
 
--- The names that other commands have for the same.
+-- Names of options in other commands -> in findAndModify.
 local renamed = {
    projection = "fields", return_document = "new", returnDocument = "new",
    filter = "query"
@@ -137,7 +137,7 @@ end
 
 function methods.find_one_and_replace(coll, filter, document, options)
    if document == nil then
-      fail("find_one_and_replace() needs a document")
+      fail("find_one_and_replace() requires a document")
    end
    return build_modify(coll, filter, document, options)
 end
@@ -168,8 +168,8 @@ end
 
 local BATCH, BATCH_BYTES = 1000, 12 * 1024 * 1024
 
--- Puts documents from `first` on, as many as one command takes; returns the
--- next one.
+-- Writes documents from number `first` on, up to the limits of one command;
+-- returns the number of the next one.
 local function put_batch(documents, first, stop)
    local i = first
    while i <= stop and i - first < BATCH and bson.length() < BATCH_BYTES do
@@ -202,13 +202,14 @@ end
 
 endings.insert_many, options_at.insert_many = endings.insert_one, 2
 
--- Unordered: what fails does not keep the rest from being sent; the first
+-- Unordered: after a failed command the others are sent too, and the first
 -- error is raised at the end.
 function collection:insert_many(documents, options)
    build.need(documents, "an array of documents")
    if type(documents) == "table" and documents[1] == nil and
       next(documents) ~= nil then
-      fail("insert_many() takes an array of documents: insert_one() one")
+      fail("insert_many() requires an array of documents (insert_one() " ..
+           "inserts one document)")
    end
    local db, first, stop = self.db, 1, #documents
    local goes_on = options and options.ordered == false
@@ -246,8 +247,8 @@ local function build_command(document)
       bson.codes[getmetatable(document) or 0] == nil then
       local first = next(document)
       if first == nil or next(document, first) ~= nil then
-         fail("a command is a document whose first key names it, and a " ..
-              "table has no first key: use mongodb.doc() or JSON")
+         fail("the first key of a command is its name, but the keys of a " ..
+              "Lua table have no order: use mongodb.doc() or JSON")
       end
    end
    return bson.root(document)
@@ -296,7 +297,7 @@ function database:list_collections(filter)
    return self:command("listCollections", 1, { filter = filter or {} }):all()
 end
 
--- Of the namespace of a reply: "name.$cmd.listCollections".
+-- The name is part of the namespace in a reply: "name.$cmd.listCollections".
 function database:name()
    local reply = self:command("listCollections", 1, {
       nameOnly = true, filter = { name = "" }
@@ -314,7 +315,7 @@ function database:drop_database()
 end
 
 function collection:exists()
-   -- Not every server heeds the filter.
+   -- Some servers ignore the filter.
    for _, found in ipairs(self.db:list_collections({ name = self.name })) do
       if found.name == self.name then
          return true

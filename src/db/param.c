@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 //
-// Parameters of prepared statements, which outlive the statements they were
-// made for.
+// Parameters of prepared statements. They may outlive the statement that they
+// were created for.
 #include <inttypes.h>
 #include <stdlib.h>
 
@@ -9,7 +9,7 @@
 
 struct param {
     struct sb_param pub; // first: the handle Lua holds
-    unsigned refs;       // its maker and the statements it is bound to
+    unsigned refs;       // its creator and the statements it is bound to
     char data[];
 };
 
@@ -19,7 +19,7 @@ struct sb_param *sb__param_new(int type, uint64_t max_len, struct sb_err *err)
     struct param *p;
 
     if (type <= SB_SQL_TYPE_NONE || type > SB_SQL_TYPE_BLOB) {
-        sb_err_set(err, SB_EUSAGE, "there is no parameter type %d", type);
+        sb_err_set(err, SB_EUSAGE, "invalid parameter type %d", type);
         return NULL;
     }
     if (buffer && max_len >= UINT32_MAX) {
@@ -73,7 +73,7 @@ int sb__params_check(struct sb_param *const *params, size_t n, unsigned marks,
     for (size_t i = 0; i < n; i++) {
         if (!params[i])
             return sb_err_set(err, SB_EUSAGE,
-                "parameter %zu of '%.200s' is none", i + 1, sql);
+                "parameter %zu of '%.200s' is missing", i + 1, sql);
     }
     return 0;
 }
@@ -87,8 +87,8 @@ int sb__value_check(
         return drv->caps & SB_CAP_UNSIGNED
                    ? 0
                    : sb_err_set(err, SB_ERANGE,
-                         "%" PRIu64 " is out of range: the %s driver has no "
-                         "unsigned integers of 64 bits",
+                         "%" PRIu64 " is out of range: the %s driver does not "
+                         "support unsigned 64-bit integers",
                          v->u, drv->name);
     if (drv->caps & (isnan(v->d) ? SB_CAP_NAN : SB_CAP_INFINITY))
         return 0;

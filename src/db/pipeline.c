@@ -1,18 +1,18 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 //
-// Statements collected, sent together and answered one by one. A driver
-// without pipelines executes them one by one, when their answers are asked
-// for: scripts need not know.
+// Pipelines: statements are collected, sent together and answered one by one.
+// Drivers without pipelines execute each statement when its answer is
+// requested, so scripts work with every driver.
 #include <stdlib.h>
 
 #include "db/internal.h"
 
-// What was collected. Texts and values lie in the pipe's buffers, which move
-// as they grow: places until all is sent.
+// A collected statement. Its text and values are in the buffers of the pipe,
+// which move as they grow: so it has offsets.
 struct sb__pipe_item {
-    struct sb_stmt_handle *st; // NULL: a text
-    size_t text, len;          // in bytes
-    size_t value;              // in values
+    struct sb_stmt_handle *st; // NULL: SQL text
+    size_t text, len;          // offset and length in `bytes`
+    size_t value;              // index of the first value
     uint32_t nvalues;
     int op;
 };
@@ -34,7 +34,7 @@ static int usage(struct sb_con_priv *c, const char *text)
     return sb__con_failed(c);
 }
 
-// An array of n members with room for `more`: NULL when memory is out.
+// Returns the array of n members with room for `more`; NULL: out of memory.
 static void *room(
     void *array, uint32_t n, uint32_t more, uint32_t *cap, size_t size)
 {
@@ -141,7 +141,7 @@ int sb_con_pipeline(struct sb_con *con)
     int rc;
 
     if (p->open)
-        return usage(c, "a pipeline is open already");
+        return usage(c, "a pipeline is already open");
     rc = sb__con_begin(c);
     if (rc)
         return rc;
@@ -154,7 +154,7 @@ int sb_con_pipeline(struct sb_con *con)
     return 0;
 }
 
-// From places to addresses.
+// Converts offsets to addresses.
 static void settle(struct sb__pipe *p)
 {
     for (uint32_t i = 0; i < p->nvalues; i++) {
@@ -222,7 +222,7 @@ static int one_by_one(struct sb_con_priv *c, const struct sb__pipe_item *item)
     return sb__con_run(c, p->bytes.data + item->text, item->len, item->op);
 }
 
-// What the item says, for those who read it.
+// The text of an item, for messages.
 static struct sb__stmt_view text_of(
     const struct sb_con_priv *c, const struct sb__pipe_item *item)
 {
@@ -285,7 +285,7 @@ struct sb_rs *sb_con_pipeline_next(struct sb_con *con)
     struct sb_con_priv *c = (struct sb_con_priv *)con;
 
     if (!c->pipe.sent || c->pipe.next == c->pipe.n) {
-        usage(c, "no answer of a pipeline is left");
+        usage(c, "no more pipeline results (was pipeline_send() called?)");
         return NULL;
     }
     if (c->has_result)
@@ -335,7 +335,7 @@ void sb__pipeline_drop(struct sb_con_priv *c)
     c->pipe.open = c->pipe.sent = false;
     if (sent && c->has_result)
         sb__result_end(c);
-    // What went wrong before is what the caller tells.
+    // The caller reports the error that came before, not one of this call.
     if (sent && has_ops(c) && c->open)
         c->sql->pipeline_end(c->conn, &why);
     sb__stmts_free_late(c);

@@ -7,7 +7,8 @@
 
 #include "base/sqlscan.h"
 
-// The text without the second '?' of each pair.
+// Makes m->sql, the text without the second '?' of each pair, and sets the
+// offsets of the placeholders.
 static int unescape(
     struct sb__marks *m, const char *sql, size_t len, unsigned flags)
 {
@@ -87,7 +88,7 @@ size_t sb__quote_plain(const char *text, size_t len, char *out, size_t size)
     return n;
 }
 
-// First into what room there is on the stack, as most values are short.
+// Most values are short, so a buffer on the stack is tried first.
 static int add_text(
     struct sb_buf *b, const struct sb__quoting *q, const char *s, size_t len)
 {
@@ -127,13 +128,14 @@ static int add_blob(
     return b->failed ? SB_ENOMEM : 0;
 }
 
-// A negative number after a minus sign would begin a comment: "1-?".
+// In parentheses: a negative number after a minus sign ("1-?") would begin a
+// comment.
 static int add_int(struct sb_buf *b, int64_t i)
 {
     return sb_buf_addf(b, i < 0 ? "(%" PRId64 ")" : "%" PRId64, i);
 }
 
-// What no number says. NULL: nothing does.
+// The literal of a value that is not written as a number; NULL: there is none.
 static const char *special(const struct sb__quoting *q, double d)
 {
     if (isnan(d))
@@ -142,12 +144,12 @@ static const char *special(const struct sb__quoting *q, double d)
         return d < 0 ? "'-Infinity'::float8" : "'Infinity'::float8";
     if (isinf(d) && q->overflow)
         return d < 0 ? "(-9e999)" : "9e999";
-    if (d == 0) // -0.0: not the integer
+    if (d == 0) // -0.0, which is not an integer
         return q->pgsql ? "'-0'::float8" : "(-0e0)";
     return NULL;
 }
 
-// As many digits as it takes to read back the same.
+// Writes as many digits as are needed to read back the same value.
 static int add_double(struct sb_buf *b, const struct sb__quoting *q, double d)
 {
     const char *word = NULL;
@@ -192,7 +194,7 @@ int sb__quote_value(struct sb_buf *b, const struct sb__quoting *q,
     if (rc == 0)
         return 0;
     if (rc == SB_ERANGE)
-        return sb_err_set(err, rc, "no SQL literal of this database means %s",
+        return sb_err_set(err, rc, "this database has no SQL literal for %s",
             isnan(v->d) ? "NaN"
             : v->d < 0  ? "-Infinity"
                         : "Infinity");

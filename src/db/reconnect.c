@@ -1,19 +1,19 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 //
-// Connections made anew: because a script asks, because they were lost, or
-// because --db-refresh-* says so.
+// Reconnecting: on request of a script, after a lost connection, or because of
+// --db-refresh-*.
 #include <time.h>
 
 #include "base/rng.h"
 #include "db/internal.h"
 
-// Between two tries: twice as long each time, up to the longest; a random
-// part of it, so that the users of a server that comes back do not all meet.
+// The delay between two attempts doubles up to the maximum. Half of it is
+// random, so that users do not all reconnect to a restarted server at once.
 #define TRY_FIRST_NS UINT64_C(10000000)
 #define TRY_MAX_NS   UINT64_C(1000000000)
 
-// One try. After a failure the connection is lost, not void: it can be tried
-// again.
+// Makes one attempt. After a failure the connection is marked as lost, and can
+// be tried again.
 static int attempt(struct sb_con_priv *c)
 {
     const struct sb_generic_ops *g = c->drv->generic;
@@ -52,8 +52,8 @@ static int attempt(struct sb_con_priv *c)
     return 0;
 }
 
-// A connection was made: counted, and its time (since the old one was lost or
-// given up) recorded as an operation.
+// Counts a reconnect, and records the time since the old connection was lost or
+// closed as an operation.
 static void record(struct sb_con_priv *c, uint64_t since)
 {
     struct sb_rec *rec = sb__rec(c);
@@ -93,7 +93,7 @@ static bool wait(struct sb_con_priv *c, uint64_t ns)
     return true;
 }
 
-// The next host, where there are several: this one may be what is down.
+// Selects the next host, if there are several: the current one may be down.
 static void move_on(struct sb_con_priv *c)
 {
     struct sb_drivers *d = c->inst->db->owner;
@@ -102,7 +102,8 @@ static void move_on(struct sb_con_priv *c)
         &d->connections, 1, memory_order_relaxed);
 }
 
-// Told when the first of the users meets it, and when the last is back.
+// The loss is logged for the first user that tries to reconnect, and the
+// recovery for the last one.
 static void tell_lost(struct sb_con_priv *c)
 {
     struct sb_drivers *d = c->inst->db->owner;
@@ -123,8 +124,8 @@ static void tell_back(struct sb_con_priv *c, bool back, uint64_t since)
             (double)(sb__now(c) - since) / 1e9);
 }
 
-// One try, counted by the code of its error. Told to nobody: the caller tries
-// again.
+// Makes one attempt and counts its error by code. Nothing is logged, because
+// the caller retries.
 static int try(struct sb_con_priv *c)
 {
     struct sb_rec *rec = sb__rec(c);
@@ -135,8 +136,8 @@ static int try(struct sb_con_priv *c)
     return rc;
 }
 
-// Tries after the first one. 0: connected, or the run is over, which its loop
-// will see.
+// Makes the attempts after the first one. Returns 0 if connected, or if the run
+// ends, which the event loop detects; otherwise SB_ELOST.
 static int keep_trying(struct sb_con_priv *c, uint64_t since, uint64_t limit)
 {
     uint64_t most = TRY_FIRST_NS;
@@ -191,7 +192,8 @@ void sb__refresh_init(struct sb_con_priv *c)
     c->refresh = o->refresh_events > 0 || o->refresh_ns > 0;
     if (!c->refresh)
         return;
-    // The first time at a random place of the span: not all users at once.
+    // The first reconnect is at a random point of the span, so that users do
+    // not reconnect all at once.
     uint64_t draw = sb_rng_mix(c->info.seed ^ 1);
     uint64_t events = (uint64_t)o->refresh_events;
     uint64_t ns = (uint64_t)o->refresh_ns;
@@ -202,7 +204,7 @@ void sb__refresh_init(struct sb_con_priv *c)
     c->events = 0;
 }
 
-// Number of the user's event, whatever the phase.
+// Number of the user's current event, in warm-up or in the measured run.
 static uint64_t event_of(const struct sb_rec *rec)
 {
     return atomic_load_explicit(&rec->tally.tries, memory_order_relaxed);
@@ -215,7 +217,8 @@ int sb__refresh(struct sb_con_priv *c)
     uint64_t now, event;
     int rc;
 
-    // Only with the first statement of an event: a transaction is never cut.
+    // Only before the first statement of an event, so that no transaction is
+    // interrupted.
     if (!rec || (event = event_of(rec)) == 0 || event == c->event_seen)
         return 0;
     c->event_seen = event;

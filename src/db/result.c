@@ -4,9 +4,9 @@
 _Static_assert(
     sizeof(struct sb_cell) == sizeof(struct sb_sql_cell) &&
         offsetof(struct sb_cell, len) == offsetof(struct sb_sql_cell, len),
-    "a driver fills the cells that Lua gave");
+    "drivers fill the cells that Lua passes");
 
-// NULL unless rs is the result set its connection has now.
+// Returns the connection of rs; NULL if rs is not its current result set.
 static struct sb_con_priv *owner(struct sb_rs *rs)
 {
     struct sb_con_priv *c = rs ? (struct sb_con_priv *)rs->connection : NULL;
@@ -25,8 +25,8 @@ static int invalid(struct sb_rs *rs)
     if (!c)
         return SB_EUSAGE;
     sb_err_set(&c->err, SB_EUSAGE,
-        "the result set is gone: it was freed, its connection was closed, or "
-        "another statement ran there");
+        "the result set is no longer available: it was freed, its connection "
+        "was closed, or it executed another statement");
     return sb__con_failed(c);
 }
 
@@ -60,7 +60,7 @@ const char *sb_rs_column(struct sb_rs *rs, uint32_t i)
     return c->sql->column(c->conn, &c->res, i);
 }
 
-// A result counts as a query of its own, as each statement of a text does.
+// Counts each further result of a statement as a query.
 static void record(struct sb_con_priv *c, uint64_t start)
 {
     struct sb_rec *rec = sb__rec(c);
@@ -113,7 +113,7 @@ void sb_rs_free(struct sb_rs *rs)
     if (!c)
         sb_log(SB_LOG_ALERT, "attempt to free an invalid result set");
     else if (c->sql->next_result)
-        c->freed = true; // others may follow: no end before the next call
+        c->freed = true; // more results may follow: ended by the next call
     else
         sb__result_end(c);
 }

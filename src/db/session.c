@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 //
-// What is said to the server on every new connection, before anybody uses it.
+// Initializes every new connection: --db-isolation and --db-init-sql.
 #include "db/internal.h"
 
 static const char *const levels[] = {
@@ -10,7 +10,7 @@ static const char *const levels[] = {
     [SB_DB_SERIALIZABLE] = "SERIALIZABLE",
 };
 
-// Runs sql with all of its results.
+// Runs sql and reads all of its results.
 static int run(const struct sb_sql_ops *ops, struct sb_conn *conn,
     const char *sql, struct sb_err *err)
 {
@@ -25,7 +25,7 @@ static int run(const struct sb_sql_ops *ops, struct sb_conn *conn,
     return rc;
 }
 
-// Says which option the failed statement came from.
+// Adds to the error which option the failed statement came from.
 static int failed(
     const char *option, const char *sql, int rc, struct sb_err *err)
 {
@@ -46,7 +46,8 @@ static int isolate(const struct sb_driver *drv, struct sb_conn *conn, int level,
 
     if (!drv->sql || !drv->isolation)
         return sb_err_set(err, SB_EUSAGE,
-            "--db-isolation: the %s driver has no isolation levels", drv->name);
+            "--db-isolation: the %s driver does not support isolation levels",
+            drv->name);
     snprintf(sql, sizeof(sql), "%s %s", drv->isolation, levels[level]);
     rc = run(drv->sql, conn, sql, err);
     return rc ? failed("--db-isolation", sql, rc, err) : 0;
@@ -65,7 +66,7 @@ int sb__session_begin(
         return rc;
     if (!drv->sql)
         return sb_err_set(err, SB_EUSAGE,
-            "--db-init-sql: the %s driver has no SQL", drv->name);
+            "--db-init-sql: the %s driver does not support SQL", drv->name);
     rc = run(drv->sql, conn, o->init_sql, err);
     return rc ? failed("--db-init-sql", o->init_sql, rc, err) : 0;
 }

@@ -1,12 +1,12 @@
 -- SPDX-License-Identifier: GPL-2.0-or-later
 --
 -- sysbench.sql: drivers, connections, statements and results. Connections,
--- parameters and results are the structs of sql.ffi.h themselves; statements
--- are tables, because they must keep their connection alive.
+-- parameters and results are the structs of sql.ffi.h; statements are tables,
+-- because they must keep their connection alive.
 --
--- Here is what nearly every script with a database calls. The rest is in
--- sql_*.lua and comes when it is touched first: declarations and code cost
--- memory in every user.
+-- This module has the functions that nearly every script with a database calls.
+-- The others are in sql_*.lua and are loaded when they are first used, because
+-- declarations and code cost memory in every user.
 
 local sb = ...
 local ffi, C = sb.ffi, sb.C
@@ -18,7 +18,7 @@ sb.cdef("sql", "sb_db_get sb_con_open sb_con_close sb_con_free " ..
 local ctx = ffi.cast("struct sb_db_ctx *", sb.ctx)
 local NONE = 0 -- of sql.error; and of sql.type:
 local TINYINT, BIGINT, CHAR, BLOB = 1, 4, 11, 13
-local type, floor = type, math.floor -- short traces are small ones
+local type, floor = type, math.floor -- locals make traces shorter
 local TWO63 = 2 ^ 63
 local PREPARED = "<prepared statement>"
 
@@ -31,18 +31,18 @@ local sql = {
    error = { NONE = 0, IGNORABLE = 1, FATAL = 2 }
 }
 
--- The connection or statement that the last result belongs to: it must not be
--- collected meanwhile.
+-- The connection or statement that the last result belongs to: keeps it from
+-- being collected before the result.
 local last -- luacheck: ignore 231
 
--- Connections made since the last full collection and not closed. Lua takes
--- them for small, whatever the driver keeps for each.
+-- Connections opened since the last full collection and not closed. The
+-- collector does not see how much memory the driver uses for each of them.
 local MANY = 8
 local opened = 0
 
 -- Errors ------------------------------------------------------------------
 
--- Raises what the last call on con met; level as in error(), 2 being the
+-- Raises the error of the last call on con. level: as in error(); 2 is the
 -- caller of the function that calls this one.
 local function raise(con, query, level)
    return sb.module("sql_error").raise(con, query, level)
@@ -54,8 +54,8 @@ local function check(rc, con, query)
    end
 end
 
--- Scripts write a dot where the colon belongs, or pass nil: what goes to C as
--- an object must be one. Compiled code has no trace of this.
+-- Scripts write a dot instead of the colon, or pass nil; C must get a valid
+-- object. The check costs nothing in compiled code.
 local function own(self, class, name)
    if type(self) ~= "cdata" then
       sb.module("sql_error").no_object(class, name)
@@ -81,15 +81,15 @@ end
 
 local param = {}
 
--- Values that are no integers of Lua, and those for other than integer types.
+-- Sets values that are not integral Lua numbers, or parameters of other types.
 local set_other
 set_other = function(self, value)
    set_other = sb.module("sql_param")
    return set_other(self, value)
 end
 
--- nil is NULL, booleans are 1 and 0; text is cut to the length declared. Any
--- other value that cannot be bound as it is given is an error.
+-- nil is NULL, booleans are 1 and 0; text is cut to the declared length. Any
+-- other value that cannot be bound unchanged is an error.
 function param:set(value)
    if value == nil then
       self.is_null = 1
@@ -111,7 +111,7 @@ local statement_meta = {
    __tostring = function() return "<sql_statement>" end
 }
 
--- Longest text when none is said; dates and times are shorter.
+-- Default maximum lengths of texts, and of dates and times.
 local TEXT_LENGTH, TIME_LENGTH = 255, 32
 
 function statement:bind_create(kind, max_len)
@@ -194,7 +194,7 @@ function connection:prepare(query, op)
       raise(self, query, 2)
    end
    handle = ffi.gc(handle, C.sb_stmt_free)
-   -- execute is in the class, too, but it is found here in fewer steps.
+   -- execute is also in the class, but is found here in fewer steps.
    return setmetatable({ handle = handle, connection = self,
                          execute = execute }, statement_meta)
 end
@@ -241,7 +241,7 @@ end
 
 -- Classes -----------------------------------------------------------------
 
--- Where the methods of a class are that are not here.
+-- The module that has the other methods of a class.
 local home = {
    [param] = "sql_param", [result] = "sql_result", [driver] = "sql_more",
    [statement] = "sql_more", [connection] = "sql_more"

@@ -16,7 +16,8 @@ local function ignorable(con, desc)
    return type(hook) == "function" and hook(desc) == true
 end
 
--- What an error adds to its text: the statement, unless the text has it.
+-- Returns the statement, to be added to the text of an error, or "" if the text
+-- contains it.
 local function statement_of(con, text)
    local statement = ffi.string(C.sb_con_failed_sql(con))
    if statement == "" or text:find(statement, 1, true) then
@@ -25,7 +26,7 @@ local function statement_of(con, text)
    return " (query: " .. statement .. ")"
 end
 
--- As raise() of sql.lua says.
+-- See raise() in sql.lua.
 function errors.raise(con, query, level)
    local desc = {
       connection = con, query = query, sql_errno = con.sql_errno,
@@ -36,7 +37,7 @@ function errors.raise(con, query, level)
       desc.errcode = sysbench.error.RESTART_EVENT
       error(desc)
    end
-   -- Documents have no SQLSTATE; all others keep the text of 1.x.
+   -- Document databases have no SQLSTATE; for others the text is that of 1.x.
    local documents = desc.sql_state == "" and
       con.driver:dialect() == "mongodb"
    local text = (documents and "database error, errno = %d%s: %s" or
@@ -47,20 +48,21 @@ end
 
 local variable = { connection = "con", driver = "drv", result = "rs" }
 
--- A method that was called without its object, at the caller of the method.
+-- Raises the error of a method that was called without its object, at the
+-- caller of the method.
 function errors.no_object(class, name)
-   error(("%s() needs the %s it belongs to: write %s:%s(...), with a colon")
+   error(("%s() was called without a %s: write %s:%s(...), with a colon")
       :format(name, class, variable[class], name), 4)
 end
 
--- A method that takes text was given something else.
+-- Raises the error of a method that requires a string and got another value.
 function errors.no_text(value, name)
    local kind = value == nil and "nil" or "a " .. type(value)
-   error(("%s() takes a string, not %s"):format(name, kind), 4)
+   error(("%s() requires a string, not %s"):format(name, kind), 4)
 end
 
--- What the last call on a driver met; level as in error(), the caller of the
--- caller when left out.
+-- Raises the error of the last call on a driver. level: as in error(); the
+-- default is the caller of the caller.
 function errors.raise_driver(what, level)
    error(what .. ": " .. ffi.string(C.sb_db_error(sb.sql.ctx)), level or 3)
 end

@@ -1,7 +1,7 @@
 -- SPDX-License-Identifier: GPL-2.0-or-later
 --
--- The methods of sysbench.sql that few scripts call while events run: loaded
--- when one is touched first.
+-- The methods of sysbench.sql that few scripts call in events: loaded when one
+-- is first used.
 
 local sb = ...
 local ffi, C = sb.ffi, sb.C
@@ -13,7 +13,7 @@ local NONE = 0
 
 sb.cdef("sql")
 
--- Text that C writes as snprintf() does.
+-- Returns the text that write(buf, size) writes as snprintf() does.
 local function text_of(write)
    local size = 256
    while true do
@@ -32,7 +32,7 @@ function statement:next_result()
    return self.connection:next_result()
 end
 
--- The values of the first row; nothing when there is none.
+-- Returns the values of the first row; nothing if there is none.
 function connection:query_row(query)
    own(self, "connection", "query_row")
    text(query, "query_row")
@@ -50,7 +50,8 @@ function connection:query_row(query)
    end
 end
 
--- For scripts that call C themselves: rs unless the last call failed.
+-- For scripts that call the C functions: returns rs, or raises the error of the
+-- last call.
 function connection:check_error(rs, query)
    own(self, "connection", "check_error")
    if rs == nil and self.error ~= NONE then
@@ -87,7 +88,7 @@ function connection:more_results()
    return rc == 1
 end
 
--- nil for a result without rows, and behind the last.
+-- Returns nil for a result without rows, and after the last one.
 function connection:next_result()
    own(self, "connection", "next_result")
    local rs = C.sb_rs_next(self)
@@ -132,14 +133,15 @@ function connection:quote(value)
    end)
 end
 
--- From here on queries and executions are only collected: pipeline_run() or
--- pipeline_send() hands them to the server together.
+-- After this, queries and executions are only collected: pipeline_run() or
+-- pipeline_send() sends them together.
 function connection:pipeline_begin()
    own(self, "connection", "pipeline_begin")
    check(C.sb_con_pipeline(self), self, "<pipeline>")
 end
 
--- All answers, without their rows; returns how many there were.
+-- Sends the statements, receives all results and drops their rows; returns the
+-- number of statements.
 function connection:pipeline_run()
    own(self, "connection", "pipeline_run")
    local n = C.sb_con_pipeline_run(self)
@@ -149,7 +151,7 @@ function connection:pipeline_run()
    return n
 end
 
--- The statements that fn(...) makes on this connection, together.
+-- Sends the statements that fn(...) executes on this connection together.
 function connection:pipeline(fn, ...)
    own(self, "connection", "pipeline")
    self:pipeline_begin()
@@ -161,7 +163,7 @@ function connection:pipeline(fn, ...)
    return self:pipeline_run()
 end
 
--- As pipeline_run(), but the answers are fetched by pipeline_next().
+-- As pipeline_run(), but pipeline_next() receives the results.
 function connection:pipeline_send()
    own(self, "connection", "pipeline_send")
    local n = C.sb_con_pipeline_send(self)
@@ -171,7 +173,7 @@ function connection:pipeline_send()
    return n
 end
 
--- What query() would have returned for the next statement.
+-- Returns the result of the next statement, as query() would have done.
 function connection:pipeline_next()
    own(self, "connection", "pipeline_next")
    local rs = C.sb_con_pipeline_next(self)
@@ -183,13 +185,13 @@ function connection:pipeline_next()
    end
 end
 
--- Rolls back what is open.
+-- Rolls back an open transaction.
 function connection:reset()
    own(self, "connection", "reset")
    check(C.sb_con_reset(self), self, "<reset>")
 end
 
--- Before an event is tried again: here and on the user's other connections.
+-- Rolls back on all connections of the user, before an event is retried.
 function connection:reset_all()
    own(self, "connection", "reset_all")
    check(C.sb_con_reset(self), self, "<reset>")
@@ -213,7 +215,7 @@ function driver:name()
    return ffi.string(C.sb_db_name(self))
 end
 
--- The databases that connections take in turn, each once; empty where the
+-- Returns the databases that connections use in turn, each once; empty if the
 -- driver has no option for them.
 function driver:databases()
    own(self, "driver", "databases")
@@ -229,8 +231,8 @@ function driver:databases()
    return names
 end
 
--- Calls f(con, name) with a connection to each of the databases, one after the
--- other, and closes it afterwards. f returns false to end that.
+-- Calls f(con, name) for each of the databases, one after the other, with a
+-- connection that is closed after the call. Ends if f returns false.
 function driver:each_database(f)
    own(self, "driver", "each_database")
    local names = self:databases()
@@ -253,8 +255,8 @@ function driver:each_database(f)
    end
 end
 
--- Names and values of options for one connection as arrays of C strings, and
--- a table that keeps the strings alive.
+-- Returns names and values of options for one connection as arrays of C
+-- strings, their number, and a table that keeps the strings alive.
 local function overrides(options)
    local given, names, values, n = {}, {}, {}, 0
    for name, value in pairs(options) do
@@ -265,7 +267,7 @@ local function overrides(options)
       end
       given[names[n]] = tostring(value)
    end
-   -- Connections with the same options share what they can.
+   -- Sorted, because connections with the same options share an instance.
    table.sort(names)
    for i = 1, n do
       values[i] = given[names[i]]
@@ -277,7 +279,7 @@ end
 
 local more = {}
 
--- A connection with options of its own, or nil.
+-- Opens a connection with its own options; nil on failure.
 function more.open(db, options)
    local names, values, n, alive = overrides(options or {})
    local con = C.sb_con_open(sb.sql.ctx, db, names, values, n)
@@ -285,8 +287,8 @@ function more.open(db, options)
    return con
 end
 
--- After a failure: connections that the script has dropped may be what was in
--- the way. Raises the error when it is of no use.
+-- Called after a failed connect: collects connections that the script has
+-- dropped, and tries again if there were some. Raises the error otherwise.
 function more.open_again(db, options)
    local con
    collectgarbage()

@@ -1,8 +1,8 @@
 -- SPDX-License-Identifier: GPL-2.0-or-later
 --
--- Parameters of prepared statements: values that are no integers. A value is
--- bound as it was given, or setting it fails: nothing is rounded, cut or
--- replaced, but for text, which is cut to the length that was declared.
+-- Parameters of prepared statements: values other than integral Lua numbers. A
+-- value is bound unchanged or rejected; it is never rounded or replaced. Only
+-- text is cut, to the declared length.
 
 local sb = ...
 local ffi, C = sb.ffi, sb.C
@@ -12,10 +12,10 @@ assert(sb.sysbench.rand) -- declares sb_random_string()
 local random = sb.random_ptr
 local BIGINT, DOUBLE = 4, 6
 local TWO63, TWO64 = 2 ^ 63, 2 ^ 64
-local MOST = 0x7fffffffffffffffULL -- of an int64_t
+local MOST = 0x7fffffffffffffffULL -- maximum of an int64_t
 local floor = math.floor
 
--- What functions here return instead of a value that cannot be bound.
+-- The return values of functions for a value that cannot be bound.
 local function refuse(format, ...)
    return nil, format:format(...)
 end
@@ -29,8 +29,8 @@ local function shown(value)
       tostring(value)
 end
 
--- The integer that a text is as uint64_t or, below zero, int64_t; false for
--- other texts.
+-- Returns the integer in a text as uint64_t or, if it is negative, int64_t;
+-- false if the text is not an integer.
 local function integer_of(text)
    local sign, digits = text:match("^%s*([+-]?)0*(%d+)%s*$")
    if not digits then
@@ -62,7 +62,7 @@ local function number_of_text(text)
    return n
 end
 
--- A number of Lua or a 64-bit integer.
+-- Returns the value as a Lua number or a 64-bit integer.
 local function number_of(value)
    local kind = type(value)
    if kind == "number" then
@@ -86,8 +86,8 @@ local function is_integer(n)
       return refuse("%s is not an integer (the parameter has an integer type)",
                     shown(n))
    elseif n >= TWO63 and n < TWO64 then
-      return refuse("%s is out of range for BIGINT (write unsigned integers " ..
-                    "from 2^63 on with ULL)", shown(n))
+      return refuse("%s is out of range for BIGINT (write integers of 2^63 " ..
+                    "or more with the suffix ULL)", shown(n))
    elseif not (n >= -TWO63 and n < TWO63) then
       return refuse("%s is out of range for BIGINT", shown(n))
    end
@@ -107,7 +107,7 @@ local function set_integer(self, value)
    self.i = ffi.cast("int64_t", n)
 end
 
--- The double that is the same number.
+-- Returns the double with exactly this value.
 local function exact(value)
    local n, why = number_of(value)
    if not n or type(n) == "number" then
@@ -136,7 +136,7 @@ local function put_text(self, text)
    self.data_len = n
 end
 
--- The shortest text that reads back as the same number.
+-- Returns the shortest text that converts back to the same number.
 local function digits_of(n)
    if n == floor(n) and n > -TWO63 and n < TWO63 then
       return ("%.0f"):format(n)
@@ -170,7 +170,7 @@ end
 
 sb.sql.exact = exact
 
--- The rest of param:set(); value is not nil.
+-- Completes param:set(); value is not nil.
 return function(self, value)
    local kind = self.type
    local why

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 //
-// Constants of the SQL facade. sql.lua has the same numbers: each one declared
-// would cost memory in the Lua state of every user.
+// Constants of the SQL facade. sql.lua repeats the numbers, because each
+// declaration would cost memory in the Lua state of every user.
 #ifndef SB_SQL_TYPE_H
 #define SB_SQL_TYPE_H
 
@@ -23,7 +23,7 @@ enum sb_sql_type {
     SB_SQL_TYPE_BLOB
 };
 
-// Lua names: sysbench.sql.error. What the last call on a connection met.
+// Lua names: sysbench.sql.error. The outcome of the last call on a connection.
 enum sb_sql_error {
     SB_SQL_NONE,
     SB_SQL_IGNORABLE, // the event should be restarted

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 //
-// Prepared statements: the server's when it has them, else emulated by text.
+// Prepared statements: prepared on the server if it supports them, otherwise
+// emulated by SQL text.
 #include <stdlib.h>
 
 #include "base/sqlscan.h"
@@ -9,29 +10,29 @@
 enum mode { MODE_NEW, MODE_SERVER, MODE_EMULATED };
 
 struct sb_stmt_handle {
-    struct sb_con_priv *con; // NULL: it was freed, or this statement was
+    struct sb_con_priv *con; // NULL: it or this statement was freed
     struct sb_db_ctx *ctx;
-    bool idle;    // freed, waiting to be used again
+    bool idle;    // freed, waiting to be reused
     bool late;    // freed by its owner while a pipeline may still need it
-    bool surplus; // too many parameters were bound, and the user was told
+    bool surplus; // the warning about too many parameters was logged
     struct sb_stmt_handle *next, **prev;
     char *sql;
     size_t len;
     char *op_name;
-    int op;                    // registered with ...
-    struct sb_stats *op_stats; // ... these, NULL at first
+    int op;                    // registered with op_stats
+    struct sb_stats *op_stats; // NULL at first
     enum mode mode;
     struct sb_stmt *stmt;       // stmt_size bytes
-    struct sb__lru_node cached; // in con->prepared, in MODE_SERVER
+    struct sb__lru_node cached; // in con->prepared, if MODE_SERVER
     struct sb__marks marks;
-    struct sb_param **bound; // nbound of them
-    struct sb_value *value;  // as many
+    struct sb_param **bound; // nbound parameters
+    struct sb_value *value;  // nbound values
     uint32_t nbound;
-    struct sb_buf text; // of the emulation
+    struct sb_buf text; // for the emulation
 };
 
-// The text with the digits of names folded, so that sbtest1 and sbtest2 are
-// one operation.
+// Returns the text with the digits of names folded, so that sbtest1 and sbtest2
+// are one operation.
 static char *fold_digits(const char *sql, size_t len)
 {
     char *out = malloc(len + 1);
@@ -101,7 +102,7 @@ static void unbind(struct sb_stmt_handle *st)
     free(st->value);
 }
 
-// Frees all but the handle itself: see struct sb_con_priv.
+// Frees everything except the handle: see struct sb_con_priv.
 static void stmt_strip(struct sb_stmt_handle *st)
 {
     unbind(st);
@@ -179,7 +180,7 @@ struct sb_param *sb_stmt_param(
     return p;
 }
 
-// sysbench 1.x complained of too many parameters and went on.
+// Surplus parameters are not an error, as in sysbench 1.x.
 static void warn_surplus(struct sb_stmt_handle *st, size_t n)
 {
     char text[120];
@@ -268,8 +269,8 @@ static int check_count(struct sb_stmt_handle *st, uint32_t nparams)
         return 0;
     st->con->sql->close(st->con->conn, st->stmt);
     return sb_err_set(&st->con->err, SB_EUSAGE,
-        "the server sees %u parameters where %u placeholders are", nparams,
-        st->marks.n);
+        "the server found %u parameters, but the statement has %u placeholders",
+        nparams, st->marks.n);
 }
 
 static void stmt_reset(struct sb_stmt_handle *st)
@@ -300,12 +301,12 @@ void sb__stmts_make_room(struct sb_con_priv *c, uint32_t more)
     if (more && !atomic_exchange_explicit(
                     &c->inst->db->owner->crowded, true, memory_order_relaxed))
         sb_log(SB_LOG_NOTICE,
-            "%s: more than %u statements on a connection: those used least "
-            "recently are prepared again (--db-statement-cache)",
+            "%s: a connection uses more than %u statements: the least recently "
+            "used ones are closed and prepared again (--db-statement-cache)",
             c->drv->name, l->most);
 }
 
-// A '?' that is no placeholder needs a driver that can tell.
+// A statement with '??' can be prepared only if the driver supports it.
 static bool has_server_side(const struct sb_stmt_handle *st)
 {
     const struct sb_con_priv *c = st->con;
@@ -314,8 +315,8 @@ static bool has_server_side(const struct sb_stmt_handle *st)
            (!st->marks.sql || (c->drv->caps & SB_CAP_ESCAPED_MARKS));
 }
 
-// The first execution asks the server to prepare; that is an operation of its
-// own, so that it does not hide in the latency of the first query.
+// Called before the first execution. Preparing is recorded as a separate
+// operation, so that it is not part of the latency of the first query.
 static int prepare(struct sb_stmt_handle *st)
 {
     struct sb_con_priv *c = st->con;
@@ -380,9 +381,10 @@ static int call_execute(struct sb_stmt_handle *st)
         c->conn, st->stmt, st->value, st->nbound, &c->res, &c->err);
 }
 
-// A pooler or proxy has put another server behind the connection, which does
-// not know the statement. Prepared there once more; where that is not enough,
-// it is a text from now on. *counted: the outcome is in the counters already.
+// Called if the statement does not exist on the server, because a pooler or
+// proxy has connected another one. Prepares it again; if that does not help,
+// the statement is emulated from now on. *counted: the result is counted
+// already.
 static int execute_again(struct sb_stmt_handle *st, int op, bool *counted)
 {
     int rc;
@@ -440,7 +442,8 @@ static int execute(struct sb_stmt_handle *st)
     return 0;
 }
 
-// Prepared, with its values taken from the parameters.
+// Prepares the statement, if necessary, and takes its values from the
+// parameters.
 static int ready(struct sb_stmt_handle *st)
 {
     struct sb_con_priv *c = st->con;

@@ -67,7 +67,7 @@ local function databases()
    is(db:collection("api_made"):drop(), true, "drop() of a collection")
    is(db:collection("api_made"):drop(), false,
       "drop() of a collection that does not exist")
-   raises(function() db:collection("") end, "no name of a collection",
+   raises(function() db:collection("") end, "invalid collection name",
       "a collection without a name")
 end
 
@@ -157,7 +157,7 @@ local function finds()
       "the next command ends a result")
    raises(function() coll:find({_id = {["$nosuch"] = 1}}) end, "nosuch",
       "an error from the server")
-   raises(function() coll:find(5) end, "a number where a document should be",
+   raises(function() coll:find(5) end, "a number instead of a document",
       "a number instead of a filter")
    raises(function() coll:find("{bad") end, "JSON", "invalid JSON")
    is(coll:find_one({_id = 1}).c, "one",
@@ -230,7 +230,7 @@ local function updates()
    is(coll:delete_one({_id = 9000}).deleted, 0,
       "delete_one() without a match")
    raises(function() coll:update_one({_id = 1}, {c = "x"}) end,
-      "an update has operators like $set, not c", "an update without operators")
+      "an update requires operators such as $set, not c", "an update without operators")
    is(coll:find_one_and_update({_id = 2}, {["$set"] = {c = "dos"}}).c, "two",
       "find_one_and_update() returns the old document")
    is(coll:find_one_and_update({_id = 2}, {["$set"] = {c = "zwei"}},
@@ -376,7 +376,7 @@ local function bulks()
    u:delete_many({_id = {["$gt"] = 7000}})
    is(u:execute().deleted, 3003, "delete_many() in a bulk")
    raises(function() coll:bulk():update_one({}, {k = 1}) end,
-      "an update has operators", "an update without operators in a bulk")
+      "an update requires operators", "an update without operators in a bulk")
 end
 
 local function compiled()
@@ -436,11 +436,11 @@ local function compiled()
       coll:compile("find", {_id = arg(1, "int32")}):execute("x")
    end, "int32", "a value of the wrong type")
    raises(function() coll:compile("find_one", {_id = arg(2)}):execute(1) end,
-      "2 values are needed, not 1", "a missing value")
+      "2 values are required, not 1", "a missing value")
    is(coll:compile("count", {_id = arg(1)}):execute(nil), 0,
       "nil counts as a value")
    raises(function() coll:compile("nosuch") end,
-      "compile%(%) knows no method nosuch", "no such method")
+      "compile%(%) does not support the method nosuch", "no such method")
    raises(function() coll:find({_id = arg(1)}) end,
       "a placeholder outside of a compiled command",
       "a placeholder outside a compiled command")

@@ -8,7 +8,7 @@
 local tap = dofile(test:match("(.*/)") .. "lib/tap.lua")
 local is, ok, like, unlike = tap.is, tap.ok, tap.like, tap.unlike
 local drv
-local GONE = "the result set is gone"
+local GONE = "the result set is no longer available"
 
 local function collect()
    collectgarbage()
@@ -74,7 +74,7 @@ local function params()
    end
    collect()
    is(st:execute():fetch_row()[1], "kept", "a statement keeps its parameters")
-   tap.raises(function() st:bind_param(nil) end, "parameter 1 .* is none",
+   tap.raises(function() st:bind_param(nil) end, "parameter 1 .* is missing",
               "nil is not a parameter")
    is(st:execute():fetch_row()[1], "kept", "the previous parameters stay bound")
 end

@@ -101,8 +101,8 @@ local function colons(con)
       disconnect = function() con.disconnect() end,
       affected = function() con.affected() end
    } do
-      local err = tap.raises(call, name .. "%(%) needs the connection it " ..
-         "belongs to: write con:" .. name .. "%(%.%.%.%), with a colon",
+      local err = tap.raises(call, name .. "%(%) was called without a " ..
+         "connection: write con:" .. name .. "%(%.%.%.%), with a colon",
          name .. "() without its connection")
       like(err, "test_misuse.lua:%d+: ", "the error has the script's line")
    end
@@ -112,12 +112,12 @@ local function colons(con)
       "a dot on a result")
    tap.raises(function() con.driver.connect() end, "drv:connect%(", "a driver")
    tap.raises(function() con:query(nil) end,
-      "test_misuse.lua:%d+: query%(%) takes a string, not nil",
+      "test_misuse.lua:%d+: query%(%) requires a string, not nil",
       "nil as statement")
    tap.raises(function() con:query_row({}) end,
-      "query_row%(%) takes a string, not a table", "a table as statement")
+      "query_row%(%) requires a string, not a table", "a table as statement")
    tap.raises(function() con:load("t") end,
-      "load%(%) takes a string, not nil", "load() without columns")
+      "load%(%) requires a string, not nil", "load() without columns")
 end
 
 -- Calls every method of a closed connection.

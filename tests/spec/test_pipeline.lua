@@ -43,7 +43,7 @@ local function answers()
    is(con:pipeline_next(), nil, "no result set for the second")
    is(con:affected(), 1, "but the number of changed rows")
    is(con:pipeline_next():fetch_row()[1], "x", "the third sees the change")
-   raises(function() con:pipeline_next() end, "no answer",
+   raises(function() con:pipeline_next() end, "no more pipe",
       "there is no fourth result")
    is(con:query_row("SELECT 7"), "7",
       "then the connection is usable without a pipeline")
@@ -81,7 +81,7 @@ local function failures()
    raises(function() con:pipeline_send() end, "no pipeline",
       "pipeline_send() without a pipeline")
    con:pipeline_begin()
-   raises(function() con:pipeline_begin() end, "open already",
+   raises(function() con:pipeline_begin() end, "already open",
       "a pipeline is opened twice")
    con:reset()
    is(con:query_row("SELECT 9"), "9",

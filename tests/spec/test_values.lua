@@ -52,8 +52,8 @@ local function integers()
       fails("INT", value, "not a number")
    end
    -- SQLite has no unsigned integers: values above 2^63 - 1 are an error.
-   fails("BIGINT", 9223372036854775808ULL, "sqlite driver has no unsigned")
-   fails("BIGINT", "18446744073709551615", "sqlite driver has no unsigned")
+   fails("BIGINT", 9223372036854775808ULL, "does not support unsigned")
+   fails("BIGINT", "18446744073709551615", "does not support unsigned")
 end
 
 local function doubles()
@@ -113,7 +113,7 @@ local function loading()
       "9007199254740993|5.0|x,-9223372036854775808|Inf|,3|0.5|y",
       "loaded values")
    for _, case in ipairs{
-      { "int", 18446744073709551615ULL, "no unsigned" },
+      { "int", 18446744073709551615ULL, "unsigned" },
       { "int", 3.7, "not a 64%-bit integer" },
       { "int", 2 ^ 63, "not a 64%-bit integer" },
       { "int", "5", "not a number: 5" },

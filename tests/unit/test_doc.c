@@ -155,7 +155,7 @@ static void mixed_with_sql(void)
     rs = sb_con_query(&c.pub, "select", 6);
     CHECK(rs && sb_rs_fetch(rs, cell) == 1);
     CHECK_INT(sb_doc_next(&c.pub, &doc, &len), SB_EUSAGE);
-    CHECK(strstr(c.pub.sql_errmsg, "the result is gone"));
+    CHECK(strstr(c.pub.sql_errmsg, "the result is no longer available"));
     CHECK_INT(c.pub.error, SB_SQL_FATAL);
     CHECK(sb_con_query(&c.pub, "update", 6) == NULL);
     CHECK_INT(c.pub.error, SB_SQL_NONE);
@@ -248,11 +248,11 @@ static void rejected_commands(void)
     start_docs();
     command("find");
     CHECK(
-        strstr(rejected(d.data, 3), "the 3 bytes given are no BSON document"));
-    CHECK(strstr(rejected(d.data, d.len - 1), "are no BSON document"));
-    CHECK(strstr(rejected(NULL, 0), "are no BSON document"));
+        strstr(rejected(d.data, 3), "the 3 bytes given are not a BSON document"));
+    CHECK(strstr(rejected(d.data, d.len - 1), "are not a BSON document"));
+    CHECK(strstr(rejected(NULL, 0), "are not a BSON document"));
     d.data[d.len - 1] = 1;
-    CHECK(strstr(rejected(d.data, d.len), "are no BSON document"));
+    CHECK(strstr(rejected(d.data, d.len), "are not a BSON document"));
     CHECK(strstr(rejected((const uint8_t *)"\5\0\0\0", 5), "has none"));
     CHECK(strstr(rejected((const uint8_t *)"\7\0\0\0\12\0", 7), "has none"));
     CHECK_INT(ncommands, 0);
@@ -268,9 +268,9 @@ static void rejected_commands(void)
     drv.doc = NULL;
     CHECK(!sb_doc_has(&c.pub));
     CHECK_STR(
-        rejected(d.data, d.len), "the fake driver has no document operations");
+        rejected(d.data, d.len), "the fake driver does not support documents");
     CHECK(sb_doc_compile(&c.pub, d.data, d.len, NULL) == NULL);
-    CHECK(strstr(c.pub.sql_errmsg, "has no document operations"));
+    CHECK(strstr(c.pub.sql_errmsg, "does not support documents"));
     finish_docs();
 }
 
@@ -292,10 +292,10 @@ static void transactions(void)
     CHECK_INT(op_errors("commit"), 1);
     CHECK_INT(sb_doc_transaction(&c.pub, 3, NULL, 0), SB_EUSAGE);
     CHECK_INT(sb_doc_transaction(&c.pub, 0, d.data, 4), SB_EUSAGE);
-    CHECK(strstr(c.pub.sql_errmsg, "no BSON document"));
+    CHECK(strstr(c.pub.sql_errmsg, "not a BSON document"));
     doc_ops.transaction = NULL;
     CHECK_INT(sb_doc_transaction(&c.pub, 0, NULL, 0), SB_EUSAGE);
-    CHECK_STR(c.pub.sql_errmsg, "the fake driver has no transactions");
+    CHECK_STR(c.pub.sql_errmsg, "the fake driver does not support transactions");
     doc_ops.transaction = doc_transaction;
     finish_docs();
 }

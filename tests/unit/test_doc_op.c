@@ -205,7 +205,7 @@ static void any_value(void)
     CHECK_STR(sends(NULL, V(ELEMENT("\x10\5\0\0\0"))), "{x:5} ");
     CHECK_STR(sends(NULL, V(ELEMENT("\x7f"))), "{x:0} ");
     CHECK_STR(sends(NULL, V({ .type = 77 })),
-        "value 1 is of the unknown type 77, where a value belongs");
+        "value 1 is of the unknown type 77, but a value is required");
     finish_docs();
 }
 
@@ -218,46 +218,46 @@ static void typed_values(void)
     CHECK_STR(sends("int32", V(ELEMENT("\x12\4\0\0\0\0\0\0\0"))), "{x:4} ");
     CHECK_STR(sends("int32", V(ELEMENT("\x0a"))), "{x:null} ");
     CHECK_STR(sends("int32", V(TEXT("abc"))),
-        "value 1 is the string 'abc', where an int32 belongs");
+        "value 1 is the string 'abc', but an int32 is required");
     CHECK_STR(sends("int32", V(NUMBER(2147483648.0))),
-        "value 1 is 2147483648, where an int32 belongs");
+        "value 1 is 2147483648, but an int32 is required");
     CHECK_STR(sends("int32", V(INT(-2147483649))),
-        "value 1 is -2147483649, where an int32 belongs");
+        "value 1 is -2147483649, but an int32 is required");
     CHECK_STR(sends("int32", V(NUMBER(1.5))),
-        "value 1 is 1.5, where an int32 belongs");
+        "value 1 is 1.5, but an int32 is required");
     CHECK_STR(
-        sends("int32", V(BOOL(1))), "value 1 is true, where an int32 belongs");
+        sends("int32", V(BOOL(1))), "value 1 is true, but an int32 is required");
     CHECK_STR(sends("int32", V(ELEMENT("\x08\1"))),
-        "value 1 is BSON of type 8, where an int32 belongs");
+        "value 1 is BSON of type 8, but an int32 is required");
     CHECK_STR(sends("int64", V(NUMBER(3))), "{x:3L} ");
     CHECK_STR(sends("int64", V(INT(INT64_MIN))), "{x:-9223372036854775808L} ");
     CHECK_STR(sends("int64", V(NUMBER(-9223372036854775808.0))),
         "{x:-9223372036854775808L} ");
     CHECK(strstr(sends("int64", V(NUMBER(9223372036854775808.0))),
-        "where an int64 belongs"));
-    CHECK(strstr(sends("int64", V(NUMBER(NAN))), "where an int64 belongs"));
+        "but an int64 is required"));
+    CHECK(strstr(sends("int64", V(NUMBER(NAN))), "but an int64 is required"));
     CHECK_STR(sends("double", V(NUMBER(3))), "{x:3d} ");
     CHECK_STR(sends("double", V(INT(3))), "{x:3d} ");
     CHECK_STR(sends("double", V(ELEMENT("\x10\5\0\0\0"))), "{x:5d} ");
-    CHECK(strstr(sends("double", V(TEXT("1"))), "where a double belongs"));
+    CHECK(strstr(sends("double", V(TEXT("1"))), "but a double is required"));
     CHECK_STR(sends("string", V(TEXT("a"))), "{x:'a'} ");
     CHECK_STR(
-        sends("string", V(NUMBER(1))), "value 1 is 1, where a string belongs");
+        sends("string", V(NUMBER(1))), "value 1 is 1, but a string is required");
     CHECK_STR(sends("bool", V(BOOL(1))), "{x:true} ");
-    CHECK(strstr(sends("bool", V(NUMBER(1))), "where a bool belongs"));
+    CHECK(strstr(sends("bool", V(NUMBER(1))), "but a bool is required"));
     CHECK_STR(
         sends("date", V(NUMBER(1700000000000.0))), "{x:date(1700000000000)} ");
     CHECK_STR(
         sends("date", V(ELEMENT("\x09\4\0\0\0\0\0\0\0"))), "{x:date(4)} ");
     CHECK_STR(sends("date", V(NUMBER(0.5))),
-        "value 1 is 0.5, where a date (an integral number of ms) belongs");
+        "value 1 is 0.5, but a date (an integral number of ms) is required");
     CHECK_STR(sends("string", V(ELEMENT("\x05\0\0\0\0\0"))),
-        "value 1 is BSON of type 5, where a string belongs");
+        "value 1 is BSON of type 5, but a string is required");
     // The text in the message is truncated between characters.
     CHECK_STR(sends("bool",
                   V(TEXT("123456789012345678901234567890123456789\xc3\xa4x"))),
         "value 1 is the string '123456789012345678901234567890123456789...', "
-        "where a bool belongs");
+        "but a bool is required");
     finish_docs();
 }
 
@@ -291,23 +291,23 @@ static void rejected_commands(void)
 
     start_docs();
     put_arg(begin(&d), "x", 0, NULL);
-    CHECK(strstr(compile_error(end(&d)), "has a number n from 1 to 65535"));
+    CHECK(strstr(compile_error(end(&d)), "requires a number n from 1 to 65535"));
     put_arg(begin(&d), "x", 65536, NULL);
-    CHECK(strstr(compile_error(end(&d)), "has a number n from 1 to 65535"));
+    CHECK(strstr(compile_error(end(&d)), "requires a number n from 1 to 65535"));
     open_in(begin(&d), 0x03, "x");
     put_text(&d, "$arg", "1");
     end(&d);
-    CHECK(strstr(compile_error(end(&d)), "has a number n from 1 to 65535"));
+    CHECK(strstr(compile_error(end(&d)), "requires a number n from 1 to 65535"));
     put_arg(begin(&d), "x", 1, "int");
     CHECK(
-        strstr(compile_error(end(&d)), "the type of placeholder 1 is none of"));
+        strstr(compile_error(end(&d)), "the type of placeholder 1 is not one of"));
     open_in(begin(&d), 0x03, "x");
     put_int(&d, "$arg", 1);
     put_int(&d, "of", 1);
     end(&d);
     CHECK(strstr(compile_error(end(&d)), "placeholder 1 has a key 'of'"));
     put_int(begin(&d), "$arg", 1);
-    CHECK(strstr(compile_error(end(&d)), "not of the whole document"));
+    CHECK(strstr(compile_error(end(&d)), "but not the whole document"));
     put_text(begin(&d), "find", "t");
     end(&d);
     d.data[10] = 99; // the length of the text
@@ -317,15 +317,15 @@ static void rejected_commands(void)
     CHECK_STR(compile_error(&d), "the document is malformed BSON at byte 4");
     put_text(begin(&d), "find", "t");
     end(&d)->len--;
-    CHECK(strstr(compile_error(&d), "are no BSON document"));
+    CHECK(strstr(compile_error(&d), "are not a BSON document"));
     nested(300);
-    CHECK(strstr(compile_error(&d), "more than 200 documents in each other"));
+    CHECK(strstr(compile_error(&d), "more than 200 levels of documents"));
     // Wrong number of values.
     put_text(begin(&d), "find", "t");
     put_arg(&d, "x", 2, NULL);
     op = compile(end(&d));
     CHECK_INT(sb_doc_execute(op, one, 1), SB_EUSAGE);
-    CHECK(strstr(c.pub.sql_errmsg, "has 2 placeholders, and 1 values"));
+    CHECK(strstr(c.pub.sql_errmsg, "has 2 placeholders, but 1 value was given"));
     CHECK_INT(ncommands, 0);
     sb_doc_op_free(op);
     // An empty document is not a command.

@@ -125,7 +125,7 @@ static const char *literal(const struct sb__quoting *q, struct sb_value v)
     if (rc == 0)
         return b.data;
     CHECK_INT(rc, SB_ERANGE);
-    CHECK(strstr(err.msg, "no SQL literal of this database means"));
+    CHECK(strstr(err.msg, "this database has no SQL literal for"));
     return "";
 }
 
