@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 //
-// Tells embedded Lua text from another build than the C around it. Count up
-// when the meaning of a .ffi.h changes.
+// Detects embedded Lua modules of another build than the C code. Increment the
+// number when the meaning of a .ffi.h changes.
 #ifndef SB_ABI_FFI_H
 #define SB_ABI_FFI_H
 

@@ -1,21 +1,21 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 //
-// The functions that modules of Lua write BSON by. A document is written
-// element by element: begin(), put() and the like, finish().
+// The functions with which Lua modules write BSON. A document is written
+// element by element: begin(), put() etc., finish().
 #include <stdlib.h>
 #include <string.h>
 
 #include "script/bson.h"
 #include "script/script_private.h"
 
-#define KEEP 1048576u // a larger buffer is given back
+#define KEEP 1048576u // bytes; a larger buffer is freed
 
 static struct sb__bson *self(lua_State *L)
 {
     return lua_touserdata(L, lua_upvalueindex(SB__BSON_SELF));
 }
 
-// begin(con [, compiling]): the outermost document; con may be nil.
+// begin(con [, compiling]): begins the outermost document; con may be nil.
 static int bson_begin(lua_State *L)
 {
     struct sb__bson *w = self(L);
@@ -29,7 +29,7 @@ static int bson_begin(lua_State *L)
         w->cap = 0;
     }
     w->len = 0;
-    w->turn++;
+    w->begun++;
     sb__bson_room(L, w, 4);
     w->len = 4;
     w->start[0] = 0;
@@ -37,26 +37,28 @@ static int bson_begin(lua_State *L)
     return 0;
 }
 
-// The element whose key is argument 1, in the document that is open.
+// Returns the place of the element whose key is argument 1, in the open
+// document.
 static struct sb__place place_of(lua_State *L, const struct sb__bson *w)
 {
     struct sb__place at = { .depth = w->open };
 
     if (w->open == 0)
-        sb__bson_raise(L, "document: another one was begun while it was "
+        sb__bson_raise(L, "document: another document was begun while it was "
                           "written");
     at.up = w->open > 1 ? &w->place[w->open - 2] : NULL;
     at.key = luaL_checklstring(L, 1, &at.len);
     if (memchr(at.key, '\0', at.len))
-        sb__bson_fail(L, &at, "a zero byte in a key", 0, 0);
+        sb__bson_fail(L, &at, "a NUL byte in a key", 0, 0);
     return at;
 }
 
-// Metamethods and finalizers of a script may write another document meanwhile.
-static void check_turn(lua_State *L, const struct sb__bson *w, unsigned turn)
+// Raises an error if a metamethod or finalizer of the script has begun another
+// document.
+static void check_begun(lua_State *L, const struct sb__bson *w, unsigned begun)
 {
-    if (w->turn != turn)
-        sb__bson_raise(L, "document: another one was begun by a metamethod "
+    if (w->begun != begun)
+        sb__bson_raise(L, "document: a metamethod began another document "
                           "while it was written");
 }
 
@@ -65,21 +67,21 @@ static int bson_put(lua_State *L)
 {
     struct sb__bson *w = self(L);
     struct sb__place at = place_of(L, w);
-    unsigned turn = w->turn;
+    unsigned begun = w->begun;
 
     lua_settop(L, 2);
     sb__bson_put(L, w, &at, 2);
-    check_turn(L, w, turn);
+    check_begun(L, w, begun);
     return 0;
 }
 
-// put_document(key, value): a document or an array; a text is JSON, nil is
-// empty.
+// put_document(key, value): writes a document or an array. A string is JSON,
+// nil is an empty document.
 static int bson_put_document(lua_State *L)
 {
     struct sb__bson *w = self(L);
     struct sb__place at = place_of(L, w);
-    unsigned turn = w->turn;
+    unsigned begun = w->begun;
 
     lua_settop(L, 2);
     switch (lua_type(L, 2)) {
@@ -93,13 +95,13 @@ static int bson_put_document(lua_State *L)
         sb__bson_finish(L, w, sb__bson_begin(L, w, &at, SB_BSON_DOCUMENT));
         break;
     default:
-        sb__bson_fail(L, &at, "a %s where a document should be", 0, 2);
+        sb__bson_fail(L, &at, "a %s instead of a document", 0, 2);
     }
-    check_turn(L, w, turn);
+    check_begun(L, w, begun);
     return 0;
 }
 
-// open(type, key): a document or an array whose elements come one by one.
+// open(type, key): begins a document or an array in the open document.
 static int bson_open(lua_State *L)
 {
     struct sb__bson *w = self(L);
@@ -117,7 +119,7 @@ static int bson_open(lua_State *L)
     return 0;
 }
 
-// finish() -> its length: the document that was opened last.
+// finish(): ends the document that was opened last; returns the length so far.
 static int bson_finish(lua_State *L)
 {
     struct sb__bson *w = self(L);
@@ -129,18 +131,18 @@ static int bson_finish(lua_State *L)
     return 1;
 }
 
-// root(value) -> its length: the whole document that was begun.
+// root(value): writes the value as the whole document; returns its length.
 static int bson_root(lua_State *L)
 {
     struct sb__bson *w = self(L);
     const struct sb__place at = { .key = "top", .len = 3, .depth = 1 };
     int type = lua_type(L, 1), code;
-    unsigned turn = w->turn;
+    unsigned begun = w->begun;
 
     lua_settop(L, 1);
     w->open = 0;
     if (type != LUA_TSTRING && type != LUA_TTABLE)
-        return sb__bson_fail(L, &at, "a %s where a document should be", 0, 1);
+        return sb__bson_fail(L, &at, "a %s instead of a document", 0, 1);
     code = type == LUA_TTABLE ? sb__bson_code(L, 1) : 0;
     if (code == SB__BSON_JSON)
         lua_getfield(L, 1, "text");
@@ -160,15 +162,15 @@ static int bson_root(lua_State *L)
         sb__bson_put_fields(L, w, NULL, 1);
         sb__bson_finish(L, w, 0);
     } else {
-        sb__bson_fail(L, &at,
-            "an array or another value where a document should be", 0, 0);
+        sb__bson_fail(
+            L, &at, "an array or another value instead of a document", 0, 0);
     }
-    check_turn(L, w, turn);
+    check_begun(L, w, begun);
     lua_pushinteger(L, (lua_Integer)w->len);
     return 1;
 }
 
-// reopen(): goes on with the outermost document, which was finished.
+// reopen(): continues the outermost document after finish().
 static int bson_reopen(lua_State *L)
 {
     struct sb__bson *w = self(L);
@@ -181,21 +183,22 @@ static int bson_reopen(lua_State *L)
     return 0;
 }
 
-// length() -> so far
+// length(): the length so far
 static int bson_length(lua_State *L)
 {
     lua_pushinteger(L, (lua_Integer)self(L)->len);
     return 1;
 }
 
-// buffer() -> its address, valid until the next call of these functions
+// buffer(): the address of the buffer, valid until the next call of a function
+// of this file
 static int bson_buffer(lua_State *L)
 {
     lua_pushlightuserdata(L, self(L)->p);
     return 1;
 }
 
-// bytes() -> what is in it
+// bytes(): the contents of the buffer as a string
 static int bson_bytes(lua_State *L)
 {
     struct sb__bson *w = self(L);

@@ -1,9 +1,11 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 //
-// BSON to Lua values. Lengths are checked: bytes may come from a script.
+// Converts BSON to Lua values. Lengths are checked, because the bytes may come
+// from a script.
 //
-// exact: nothing is lost. Documents keep their order, int64 are cdata, and
-// doubles that would be written as another type are objects.
+// exact: the values are written back as the same bytes. Documents keep their
+// order, int64 are cdata, and doubles that would be written as another type are
+// objects.
 #include <math.h>
 #include <string.h>
 
@@ -13,12 +15,14 @@
 
 #define MAX_EXACT 9007199254740992.0 // 2^53
 
-// Documents become garbage fast, and a heap that doubles before it is collected
-// is the largest part of such a user. A collection ends before much is added.
+// Documents produce garbage quickly. With Lua's defaults the heap would double
+// before it is collected, and be the largest part of the memory of a user. With
+// these values a collection starts early and ends before much is added.
 #define PAUSE 110
 #define STEPS 900
 
-// What the script has set stays; 100 and 1000 are for loading.
+// Values that the script has set are kept: others than Lua's defaults and those
+// set for loading (100 and 1000).
 static void set_pause(lua_State *L)
 {
     struct sb__bson *b = lua_touserdata(L, lua_upvalueindex(SB__BSON_SELF));
@@ -38,7 +42,7 @@ static void set_pause(lua_State *L)
 static void corrupt(lua_State *L)
 {
     sb__bson_function(L, "mongodb_error", "raise");
-    lua_pushliteral(L, "document: these bytes are no BSON");
+    lua_pushliteral(L, "document: not valid BSON");
     lua_call(L, 1, 0);
 }
 
@@ -49,7 +53,7 @@ static void push_document(
 static void push_array(
     lua_State *L, const uint8_t *doc, size_t len, unsigned depth, bool exact);
 
-// What Lua has no type for.
+// Pushes a value of a type that Lua does not have.
 static void push_other(lua_State *L, const struct sb_elem *e)
 {
     sb__bson_function(L, "bson_more", "value");
@@ -62,7 +66,7 @@ static void push_double(lua_State *L, const struct sb_elem *e, bool exact)
 {
     double n = sb_elem_number(e);
 
-    // Not any NaN may get into Lua.
+    // LuaJIT supports only one bit pattern of NaN.
     if (exact &&
         (isnan(n) || (floor(n) == n && n < MAX_EXACT && n > -MAX_EXACT)))
         push_other(L, e);
@@ -80,7 +84,7 @@ static void push_int64(lua_State *L, const struct sb_elem *e, bool exact)
         lua_pushnumber(L, (double)n);
 }
 
-// depth: of the document that it is in.
+// depth: of the document that contains the value.
 static void push_value(
     lua_State *L, const struct sb_elem *e, unsigned depth, bool exact)
 {
@@ -113,7 +117,8 @@ static void push_value(
 
 // Documents ------------------------------------------------------------------
 
-// Checks the document as far as its elements go; how many there are.
+// Checks the document, but not the contents of documents in it. Returns the
+// number of elements.
 static int count(lua_State *L, const uint8_t *doc, size_t len, unsigned depth)
 {
     struct sb_walk w;
@@ -171,19 +176,19 @@ static void push_array(
 
 // Functions ------------------------------------------------------------------
 
-// The connection at that index.
+// Returns the connection at this stack index.
 static struct sb_con *connection(lua_State *L, int i)
 {
     struct sb_con *con = NULL;
 
     luaL_argcheck(
-        L, lua_type(L, i) == SB__BSON_CDATA, i, "a connection is expected");
+        L, lua_type(L, i) == SB__BSON_CDATA, i, "connection expected");
     memcpy(&con, lua_topointer(L, i), sizeof(con));
     return con;
 }
 
-// The next document of the result at index 1, whose connection is pushed;
-// NULL: there is none.
+// Returns the next document of the result at index 1 and pushes its connection;
+// NULL: no more documents.
 static const uint8_t *advance(lua_State *L, size_t *len)
 {
     const uint8_t *doc;
@@ -215,7 +220,7 @@ static int bson_next(lua_State *L)
     return 1;
 }
 
-// raw(result): its bytes
+// raw(result): the bytes of the next document
 static int bson_raw(lua_State *L)
 {
     size_t len;
@@ -227,7 +232,7 @@ static int bson_raw(lua_State *L)
     return 1;
 }
 
-// reply(con): to the last command, or nil
+// reply(con): the reply to the last command, or nil
 static int bson_reply(lua_State *L)
 {
     size_t len;
@@ -240,7 +245,7 @@ static int bson_reply(lua_State *L)
     return 1;
 }
 
-// field(con, name): of the reply to the last command, or nil
+// field(con, name): a field of the reply to the last command, or nil
 static int bson_field(lua_State *L)
 {
     size_t len;

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 //
-// Lua values to BSON.
+// Converts Lua values to BSON.
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
@@ -9,8 +9,8 @@
 #include "script/script_private.h"
 
 #define MAX_EXACT 9007199254740992.0 // 2^53
-#define DEPTH     100u               // what servers and their libraries take
-#define NAMED     8u                 // names of documents in messages
+#define DEPTH     100u               // limit of servers and client libraries
+#define NAMED     8u                 // maximum of document names in messages
 #define FIRST     256u
 
 void sb__bson_function(lua_State *L, const char *module, const char *name)
@@ -76,7 +76,7 @@ static uint8_t *grow(lua_State *L, struct sb__bson *w, size_t more)
     uint8_t *p;
 
     if (more > INT32_MAX - w->len)
-        luaL_error(L, "a document of more than 2 GB");
+        luaL_error(L, "the document has more than 2 GB");
     if (cap < w->len + more)
         cap = w->len + more;
     p = realloc(w->p, cap);
@@ -101,7 +101,8 @@ void sb__bson_bytes(
     w->len += n;
 }
 
-// Type and key of an element; returns where its `more` bytes go.
+// Writes the type and the key of an element; returns the place for `more` bytes
+// after them.
 static uint8_t *put_key(lua_State *L, struct sb__bson *w,
     const struct sb__place *at, int type, size_t more)
 {
@@ -123,9 +124,9 @@ size_t sb__bson_begin(
 
 void sb__bson_finish(lua_State *L, struct sb__bson *w, size_t start)
 {
-    // Metamethods of a script may have begun another document meanwhile.
+    // A metamethod of the script may have begun another document.
     if (start + 4 > w->len)
-        luaL_error(L, "a document was begun while another one was written");
+        luaL_error(L, "a document was begun while another was being written");
     *sb__bson_room(L, w, 1) = '\0';
     w->len++;
     sb_put32(w->p + start, (uint32_t)(w->len - start));
@@ -160,7 +161,7 @@ static void put_text(
     memcpy(p + 4, s, n + 1);
 }
 
-// The bytes on the stack top, as a value of the type.
+// Pops bytes from the stack and writes them as a value of the type.
 static void put_given(
     lua_State *L, struct sb__bson *w, const struct sb__place *at, int type)
 {
@@ -209,7 +210,8 @@ static void put_cdata(
 
 // Documents ------------------------------------------------------------------
 
-// The key at that index, the value on the stack top; pops this.
+// Writes an element with the key at this index, and the value on the stack top,
+// which is popped.
 static void put_field(
     lua_State *L, struct sb__bson *w, const struct sb__place *up, int key)
 {
@@ -221,7 +223,7 @@ static void put_field(
     }
     at.key = lua_tolstring(L, key, &at.len);
     if (memchr(at.key, '\0', at.len))
-        sb__bson_fail(L, &at, "a zero byte in a key", key, 0);
+        sb__bson_fail(L, &at, "a NUL byte in a key", key, 0);
     sb__bson_put(L, w, &at, lua_gettop(L));
     lua_pop(L, 1);
 }
@@ -245,7 +247,7 @@ void sb__bson_put_ordered(
     lua_getfield(L, lua_upvalueindex(SB__BSON_TABLE), "order");
     lua_pushvalue(L, t);
     lua_rawget(L, -2);
-    if (!lua_istable(L, -1)) // a script has copied it, with its metatable
+    if (!lua_istable(L, -1)) // a script has copied it and its metatable
         sb__bson_fail(L, up ? up : &whole,
             "a copy of an ordered document, without its order", 0, 0);
     for (int i = 1; i <= (int)lua_objlen(L, top + 2); i++) {
@@ -261,7 +263,7 @@ void sb__bson_put_ordered(
     lua_settop(L, top);
 }
 
-// An array with other keys than 1 to n is a mistake.
+// Raises an error if an array has keys other than 1 to n.
 static void check_keys(lua_State *L, const struct sb__place *up, int t, int n)
 {
     if (n > 0)
@@ -279,7 +281,7 @@ static void check_keys(lua_State *L, const struct sb__place *up, int t, int n)
         if (lua_type(L, -2) != LUA_TNUMBER || key < 1 || key > n ||
             floor(key) != key)
             sb__bson_fail(
-                L, &at, "an array with a key of its own", lua_gettop(L) - 1, 0);
+                L, &at, "an array with an invalid key", lua_gettop(L) - 1, 0);
         lua_pop(L, 1);
     }
 }
@@ -329,7 +331,7 @@ bool sb__bson_is_array(lua_State *L, int t)
     return is;
 }
 
-// A value that has its bytes, or its text.
+// Writes a value that consists of bytes, or of JSON text.
 static void put_other(lua_State *L, struct sb__bson *w,
     const struct sb__place *at, int t, int code)
 {
@@ -364,7 +366,8 @@ void sb__bson_put_table(
     }
     if (at->depth > DEPTH)
         sb__bson_fail(L, at,
-            "nesting deeper than 100 levels, or a table inside itself", 0, 0);
+            "more than 100 levels of documents, or a table inside itself", 0,
+            0);
     luaL_checkstack(L, 10, "document");
     start = sb__bson_begin(
         L, w, at, code == SB_BSON_ARRAY ? SB_BSON_ARRAY : SB_BSON_DOCUMENT);

@@ -1,6 +1,6 @@
 -- SPDX-License-Identifier: GPL-2.0-or-later
 --
--- sysbench.cmdline: what a script declares about options and commands.
+-- sysbench.cmdline: the options and commands that a script declares.
 
 local sb = ...
 local sysbench = sb.sysbench
@@ -19,7 +19,7 @@ local function wrong(name)
             (name and (": " .. tostring(name)) or ""), 0)
 end
 
--- The shortest text that is read as the same number.
+-- Returns the shortest text that converts back to the same number.
 local function number_text(value)
    for digits = 14, 16 do
       local text = ("%%.%dg"):format(digits):format(value)
@@ -63,7 +63,7 @@ local function declaration(name, t, types)
    }
 end
 
--- The declared options in order of their names; nil when there is no table.
+-- Returns the declared options sorted by name; nil if there is no table.
 -- types: names of types -> numbers of the registry.
 function cmdline.declared(types)
    local options = rawget(sysbench.cmdline, "options")
@@ -80,8 +80,8 @@ function cmdline.declared(types)
    return list
 end
 
--- True when the script declares options. The registry has read them before
--- any hook runs; kept for scripts that call it.
+-- True if the script declares options. The registry reads them before any hook
+-- runs; this function is kept for scripts that call it.
 function cmdline.read_cmdline_options()
    return cmdline.declared({}) ~= nil
 end
@@ -109,8 +109,7 @@ function cmdline.call_command(name)
    return c[1]() ~= false
 end
 
--- The names of the commands that sysbench would carry out for this script, in
--- order.
+-- Returns the names of the commands that this script supports, sorted.
 function cmdline.commands_here()
    local names, list = {}, {}
    for name in pairs(rawget(sysbench.cmdline, "commands") or {}) do

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 //
-// Parsed code. Every user runs the same files in a state of its own: they are
-// parsed once, and states load the bytecode, which takes less time and much
-// less memory at its peak.
+// Parsed code. Every user runs the same files in its own state. The files are
+// parsed once and the states load the bytecode, which takes less time and has a
+// much lower peak of memory.
 #include <ctype.h>
 #include <errno.h>
 #include <stdlib.h>
@@ -14,15 +14,15 @@
 #include "script/embed.h"
 #include "script/script_private.h"
 
-// Where the registry keeps string.dump(): scripts may replace the global.
+// Registry key of string.dump(): scripts may replace the global.
 #define DUMP "sysbench.dump"
 
 struct sb__code {
     struct sb__code *next;
     char *key;
-    struct timespec mtime; // of a file: a script may write and load others
+    struct timespec mtime; // of a file, which a script may have rewritten
     struct sb_buf code;
-    bool wild; // sb__lazy_wild()
+    bool needs_full; // sb__lazy_unsupported()
 };
 
 void sb__codes_init(struct sb__codes *c, const char *workloads)
@@ -30,7 +30,7 @@ void sb__codes_init(struct sb__codes *c, const char *workloads)
     c->workloads = workloads;
     pthread_mutex_init(&c->lock, NULL);
     c->first = NULL;
-    c->wild = false;
+    c->needs_full = false;
 }
 
 void sb__codes_done(struct sb__codes *c)
@@ -51,7 +51,7 @@ static bool same_time(const struct timespec *a, const struct timespec *b)
     return a->tv_sec == b->tv_sec && a->tv_nsec == b->tv_nsec;
 }
 
-// Entries are never changed or freed before the end, so that they may be read
+// Entries are not changed or freed before sb__codes_done(), so they may be read
 // without the lock.
 static const struct sb__code *lookup(
     struct sb__codes *c, const char *key, const struct timespec *mtime)
@@ -80,9 +80,9 @@ void sb__codes_begin(lua_State *L)
     lua_pop(L, 1);
 }
 
-// string.dump(f, true) leaves out line numbers and names, which lua_dump()
-// cannot. Leaves the function on the stack. Must not raise an error: its
-// caller holds memory.
+// Appends the bytecode of the function on the stack top. strip: without line
+// numbers and names; string.dump() can do this, lua_dump() cannot. Must not
+// raise an error, because the caller holds memory.
 static int dump(lua_State *L, struct sb_buf *out, bool strip)
 {
     size_t len;
@@ -102,17 +102,18 @@ static int dump(lua_State *L, struct sb_buf *out, bool strip)
     return rc;
 }
 
-// Code that was looked at. own: of the program, which knows what is lazy.
-static void judge(struct sb__codes *c, struct sb__code *code, bool own)
+// Checks whether new code supports lazy tables. own: code of the program, which
+// does.
+static void check_lazy(struct sb__codes *c, struct sb__code *code, bool own)
 {
     if (own)
         return;
-    code->wild = sb__lazy_wild(code->code.data, code->code.len);
-    c->wild |= code->wild;
+    code->needs_full = sb__lazy_unsupported(code->code.data, code->code.len);
+    c->needs_full |= code->needs_full;
 }
 
-// Keeps the function on the stack top and returns it; not being able to is no
-// failure, the next state then parses again.
+// Keeps the bytecode of the function on the stack top and returns it. NULL is
+// not a failure: the next state parses again.
 static const struct sb__code *keep(struct sb__codes *c, lua_State *L,
     const char *key, const struct timespec *mtime, bool strip, bool own)
 {
@@ -130,35 +131,36 @@ static const struct sb__code *keep(struct sb__codes *c, lua_State *L,
         return NULL;
     }
     pthread_mutex_lock(&c->lock);
-    judge(c, code, own);
+    check_lazy(c, code, own);
     code->next = c->first;
     c->first = code;
     pthread_mutex_unlock(&c->lock);
     return code;
 }
 
-bool sb__codes_wild(struct sb__codes *c)
+bool sb__codes_need_full(struct sb__codes *c)
 {
     pthread_mutex_lock(&c->lock);
-    bool wild = c->wild;
+    bool needs_full = c->needs_full;
     pthread_mutex_unlock(&c->lock);
-    return wild;
+    return needs_full;
 }
 
 static int load(lua_State *L, const struct sb__code *code, const char *chunk)
 {
     int rc = luaL_loadbuffer(L, code->code.data, code->code.len, chunk);
 
-    return rc == 0 && code->wild ? sb__lazy_settle(L) : rc;
+    return rc == 0 && code->needs_full ? sb__lazy_fill(L) : rc;
 }
 
-// What could not be kept could not be looked at either.
-static int parsed(lua_State *L, const struct sb__code *code)
+// Called after parsing. Code that could not be kept (NULL) was not checked, so
+// it gets full tables.
+static int after_parsing(lua_State *L, const struct sb__code *code)
 {
-    return !code || code->wild ? sb__lazy_settle(L) : 0;
+    return !code || code->needs_full ? sb__lazy_fill(L) : 0;
 }
 
-// The modules of the workloads that come with the program.
+// Whether the file is a module of the installed workloads.
 static bool is_own(const struct sb__codes *c, const char *path)
 {
     size_t len = strlen(c->workloads);
@@ -187,7 +189,7 @@ int sb__codes_file(struct sb__codes *c, lua_State *L, const char *path)
     int rc;
 
     if (stat(path, &st))
-        return load_file(L, path); // words the error
+        return load_file(L, path); // for its error message
     code = lookup(c, path, &st.st_mtim);
     if (code)
         return load(L, code, path);
@@ -195,7 +197,7 @@ int sb__codes_file(struct sb__codes *c, lua_State *L, const char *path)
     if (rc)
         return rc;
     code = keep(c, L, path, &st.st_mtim, false, is_own(c, path));
-    return parsed(L, code);
+    return after_parsing(L, code);
 }
 
 static int from_text(struct sb__codes *c, lua_State *L, const char *chunk,
@@ -212,8 +214,9 @@ static int from_text(struct sb__codes *c, lua_State *L, const char *chunk,
         return rc;
     code = keep(c, L, chunk, &never, strip, strip);
     if (!strip || !code)
-        return strip ? 0 : parsed(L, code);
-    // The state that parses is no exception: what is stripped is so in all.
+        return strip ? 0 : after_parsing(L, code);
+    // Load the stripped code also in the state that parsed it, so that errors
+    // are the same in all states.
     lua_pop(L, 1);
     return load(L, code, chunk);
 }
@@ -251,7 +254,7 @@ int sb__codes_module(struct sb__codes *c, lua_State *L, const char *name)
     return rc;
 }
 
-// The end of the statement that begins at p: behind its semicolon.
+// Returns the end of the statement at p, after its semicolon.
 static const char *statement_end(const char *p)
 {
     int depth = 0;
@@ -269,7 +272,8 @@ static bool in_name(char c)
     return isalnum((unsigned char)c) || c == '_';
 }
 
-// The function that a statement declares: its name and length, or 0.
+// Finds the name of the function that a statement declares; returns its length,
+// 0 if it declares none.
 static size_t function_name(const char *p, const char *end, const char **name)
 {
     const char *paren = memchr(p, '(', (size_t)(end - p));
@@ -284,7 +288,7 @@ static size_t function_name(const char *p, const char *end, const char **name)
     return (size_t)(paren - start);
 }
 
-// Is the name one of the words?
+// Whether the name is one of the words.
 static bool listed(const char *words, const char *name, size_t len)
 {
     for (const char *w = words; *w;) {
@@ -297,9 +301,8 @@ static bool listed(const char *words, const char *name, size_t len)
     return false;
 }
 
-// Marks what is named on the stack top, and pops it, as declared; false when
-// it was.
-static bool mark(lua_State *L, int table)
+// Pops a name and marks it as declared; returns false if it was already.
+static bool mark_declared(lua_State *L, int table)
 {
     bool before;
 
@@ -312,33 +315,34 @@ static bool mark(lua_State *L, int table)
     return !before;
 }
 
-static bool wanted(
+// Whether the function must be declared now; marks it as declared.
+static bool is_needed(
     lua_State *L, int done, const char *functions, const char *name, size_t len)
 {
     if (functions && !listed(functions, name, len))
         return false;
     lua_pushlstring(L, name, len);
-    return mark(L, done);
+    return mark_declared(L, done);
 }
 
 void sb__cdef(lua_State *L, const char *name, const char *functions)
 {
     const struct sb__embed *e = embedded(name, ".ffi");
     const char *end, *fn;
-    struct sb_buf b; // a luaL_Buffer would take 8 KB of every user's stack
+    struct sb_buf b; // a luaL_Buffer would need 8 KB of every user's stack
 
     if (!e)
         luaL_error(L, "no embedded declarations '%s'", name);
     luaL_findtable(L, LUA_REGISTRYINDEX, "sysbench.cdefs", 4);
     int done = lua_gettop(L);
     lua_pushstring(L, name);
-    bool types = mark(L, done);
+    bool types = mark_declared(L, done);
     lua_getfield(L, LUA_REGISTRYINDEX, "sysbench.cdef");
     sb_buf_init(&b, 0);
     for (const char *p = e->text; *p; p = end) {
         end = statement_end(p);
         size_t len = function_name(p, end, &fn);
-        if (len ? wanted(L, done, functions, fn, len) : types)
+        if (len ? is_needed(L, done, functions, fn, len) : types)
             sb_buf_add(&b, p, (size_t)(end - p));
     }
     bool failed = b.failed;

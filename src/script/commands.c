@@ -1,13 +1,13 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 //
-// The commands of a script: which there are, and carrying them out.
+// Lists and runs the commands of a script.
 #include <stdlib.h>
 #include <string.h>
 
 #include "script/script_private.h"
 
-// Pushes sysbench.cmdline[name], or nil: a script may have put anything in
-// place of these tables.
+// Pushes sysbench.cmdline[name], or nil: a script may have replaced these
+// tables with any value.
 static void push_cmdline(lua_State *L, const char *name)
 {
     const char *const path[] = { "sysbench", "cmdline", name };
@@ -24,7 +24,8 @@ static void push_cmdline(lua_State *L, const char *name)
     }
 }
 
-// Pushes sysbench.cmdline.commands[command], or pops down and says no.
+// Pushes sysbench.cmdline.commands[command] and returns true; returns false and
+// pushes nothing if the command is not declared.
 static bool push_command(lua_State *L, const char *command)
 {
     int top = lua_gettop(L);
@@ -79,7 +80,7 @@ enum sb_script_command sb_script_command(
     return SB_COMMAND_NONE;
 }
 
-// Pushes what carries the command out.
+// Pushes the function that implements the command.
 static int push_action(
     struct sb__state *st, const char *command, struct sb_err *err)
 {
@@ -131,7 +132,7 @@ int sb_script_task(struct sb_workload *w, struct sb_user *u, struct sb_err *err)
     return rc ? rc : act(st, s->command, err);
 }
 
-// The list that cmdline.lua makes is on the stack top.
+// Copies the list of names on the stack top, from cmdline.lua.
 static void keep_commands(struct sb_script *s, lua_State *L)
 {
     size_t n = lua_objlen(L, -1);

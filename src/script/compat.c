@@ -4,8 +4,8 @@
 #include "script/compat.ffi.h"
 #include "script/script_private.h"
 
-// The one exception from "nothing identifies the caller by OS thread": these
-// functions have always been called without a context.
+// The only exception to the rule that nothing identifies the caller by OS
+// thread: these functions of 1.x have no context parameter.
 static _Thread_local struct sb__state *current;
 
 void sb__compat_enter(struct sb__state *st)
@@ -40,7 +40,7 @@ bool sb_more_events(int thread_id)
 
     if (!u)
         return false;
-    // A loop that comes back without a stop has not counted that event.
+    // An event without sb_event_stop() is not counted.
     if (u->in_event)
         sb_user_drop(u);
     return sb_user_begin(u) == 1;
@@ -48,7 +48,7 @@ bool sb_more_events(int thread_id)
 
 void sb_event_start(int thread_id)
 {
-    // sb_more_events() has started it: the two always follow each other.
+    // sb_more_events() has started the event: scripts always call both.
 }
 
 void sb_event_stop(int thread_id)
@@ -57,7 +57,7 @@ void sb_event_stop(int thread_id)
         sb_user_end(user());
 }
 
-// sb_rand_uniform(a, b) and its like
+// sb_rand_uniform(a, b) etc.
 #define RAND(name)                                                         \
     uint32_t sb_rand_##name(uint32_t a, uint32_t b)                        \
     {                                                                      \

@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 //
-// C functions of sysbench 1.x that scripts call or declare by ffi. They know
-// no context and work for the script that runs in the calling thread; outside
-// of one they do nothing and return 0. New code uses the other .ffi.h files.
+// C functions of sysbench 1.x that scripts call or declare by ffi. They have no
+// context parameter and act on the script that runs in the calling thread; if
+// none does, they do nothing and return 0. New code uses the other .ffi.h
+// files.
 #ifndef SB_COMPAT_FFI_H
 #define SB_COMPAT_FFI_H
 
@@ -23,12 +24,12 @@ typedef enum {
     SB_CNT_BYTES_WRITTEN
 } sb_counter_type;
 
-// The thread number is that of the caller whatever is passed.
+// thread_id is ignored: the counters are those of the calling thread's user.
 SB_FFI uint64_t sb_counter_val(int thread_id, sb_counter_type type);
 SB_FFI void sb_counter_add(int thread_id, sb_counter_type type, uint64_t val);
 SB_FFI void sb_counter_inc(int thread_id, sb_counter_type type);
 
-// An event loop of a script's own: while more_events, start, ..., stop.
+// For an event loop in a script: while more_events: start, ..., stop.
 SB_FFI bool sb_more_events(int thread_id);
 SB_FFI void sb_event_start(int thread_id);
 SB_FFI void sb_event_stop(int thread_id);
@@ -42,9 +43,9 @@ SB_FFI uint32_t sb_rand_zipfian(uint32_t a, uint32_t b);
 SB_FFI uint32_t sb_rand_unique(void);
 SB_FFI uint64_t sb_rand_uniform_uint64(void);
 SB_FFI double sb_rand_uniform_double(void);
-// buf: as long as fmt, no terminator is written.
+// buf: as long as fmt without its NUL; no NUL is written.
 SB_FFI void sb_rand_str(const char *fmt, char *buf);
-// buf: max_len bytes; returns how many were written.
+// buf: max_len bytes; returns the number of bytes written.
 SB_FFI uint32_t sb_rand_varstr(char *buf, uint32_t min_len, uint32_t max_len);
 
 #endif

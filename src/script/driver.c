@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 //
-// The Lua modules that drivers bring: sysbench.driver.<name>.
+// The Lua modules of drivers: sysbench.driver.<name>.
 #include <string.h>
 
 #include "script/script_private.h"
 
-// nil and why, as Lua functions fail; the text is on the stack top.
+// Returns nil and the message on the stack top to Lua.
 static int failed(lua_State *L)
 {
     lua_pushnil(L);

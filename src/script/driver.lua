@@ -1,8 +1,8 @@
 -- SPDX-License-Identifier: GPL-2.0-or-later
 --
--- sysbench.driver: the Lua modules that drivers bring, loaded when they are
--- touched first. Such a module is run with the C library that its driver is
--- (what the driver exports besides sb_driver) and with the driver object.
+-- sysbench.driver: the Lua modules of drivers, loaded when they are first used.
+-- Their arguments are the ffi library of the driver, for the functions that it
+-- exports in addition to sb_driver, and the driver object.
 
 local sb = ...
 local sysbench = sb.sysbench
@@ -13,7 +13,7 @@ return setmetatable({}, {
       if not chunk then
          error(file, 2)
       end
-      -- The file is open: this is another handle of the same module.
+      -- The file is loaded already: this is another handle of the same module.
       local module = chunk(sb.ffi.load(file), sysbench.sql.driver(name))
       rawset(self, name, module)
       return module

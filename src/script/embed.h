@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 //
-// Lua modules and cdef texts inside the executable; scripts/embed makes the
+// Lua modules and cdef texts in the executable; scripts/embed generates the
 // table.
 #ifndef SB_EMBED_H
 #define SB_EMBED_H
@@ -8,7 +8,7 @@
 #include <stddef.h>
 
 struct sb__embed {
-    const char *name; // "sql" a Lua module, "sql.ffi" declarations
+    const char *name; // "sql": a Lua module, "sql.ffi": declarations
     const char *text; // NUL-terminated
     size_t len;       // without the NUL
 };

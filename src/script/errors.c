@@ -1,15 +1,15 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 //
-// What a user reads when a script fails: where, and what. Scripts may raise
-// anything, strings, tables, nothing.
+// The messages of failed scripts, with the position of the error. Scripts may
+// raise strings, tables, nil, or any other value.
 #include <string.h>
 
 #include "base/buf.h"
 #include "base/log.h"
 #include "script/script_private.h"
 
-// Where the innermost function with line numbers is: the modules of the
-// program have none, and users care for their own script.
+// Pushes the position in the innermost function with line numbers. The modules
+// of the program have none, so it is a position in the user's script.
 static bool push_where(lua_State *L)
 {
     lua_Debug ar;
@@ -24,17 +24,18 @@ static bool push_where(lua_State *L)
     return false;
 }
 
-// What follows "[sql]:0: ", the place in an embedded module; NULL when the text
-// does not begin so.
-static const char *behind_embedded(const char *text)
+// Returns the text after "[sql]:0: ", the position in an embedded module; NULL
+// if the text does not begin with one.
+static const char *after_embedded(const char *text)
 {
     const char *end = text && text[0] == '[' ? strchr(text, ']') : NULL;
 
     return end && strncmp(end, "]:0: ", 5) == 0 ? end + 5 : NULL;
 }
 
-// Puts the place into the value at index 1: before a text that has that of an
-// embedded module, and into a table as `where`, for sb__error_text().
+// Adds the position to the error at index 1: instead of that in an embedded
+// module if it is a text, as field `where` if it is a table, for
+// sb__error_text().
 static void add_where(lua_State *L)
 {
     const char *text = lua_tostring(L, 1), *rest;
@@ -49,7 +50,7 @@ static void add_where(lua_State *L)
             lua_concat(L, 2);
             lua_replace(L, 1);
         }
-    } else if ((rest = behind_embedded(text)) != NULL) {
+    } else if ((rest = after_embedded(text)) != NULL) {
         if (!push_where(L))
             lua_pushstring(L, "");
         lua_pushstring(L, rest);
@@ -70,14 +71,14 @@ int sb__on_error(lua_State *L)
     return 1;
 }
 
-// Pushes a field of the table at the index, whatever its metatable is.
+// Pushes a field of the table at the index, without using its metatable.
 static void push_raw(lua_State *L, int table, const char *name)
 {
     lua_pushstring(L, name);
     lua_rawget(L, table);
 }
 
-// The fields of a table that says nothing by itself: "code = 5, who = x".
+// Pushes the fields of a table without a message: "code = 5, who = x".
 static void push_fields(lua_State *L, int table)
 {
     struct sb_buf b;
@@ -98,7 +99,8 @@ static void push_fields(lua_State *L, int table)
     sb_buf_done(&b);
 }
 
-// Pushes what a table says: an SQL error, a message, or __tostring().
+// Pushes the text of a table: an SQL error, its message, __tostring(), or its
+// fields.
 static void push_table(lua_State *L, int table)
 {
     const char *state;

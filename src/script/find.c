@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 //
-// Where scripts lie.
+// Finds script files and modules.
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -9,8 +9,7 @@
 #include "base/buf.h"
 #include "script/script_private.h"
 
-// Of these only the part that exists on a machine matters; the order is that
-// of sysbench 1.0.
+// The order is that of sysbench 1.0.
 static const char *const home_templates[] = {
     "/.luarocks/share/lua/5.1/?.lua",
     "/.luarocks/share/lua/5.1/?/init.lua",
@@ -92,7 +91,7 @@ static bool try_both(char *path, size_t size, const char *dir, const char *name)
            (!ends_in_lua(name) && try_file(path, size, dir, name, ".lua"));
 }
 
-// One template of package.path with the module name put in.
+// Tries one template of package.path with the module name.
 static bool try_template(
     char *path, size_t size, const char *tpl, size_t len, const char *name)
 {
@@ -130,8 +129,8 @@ bool sb__find_module(
     return false;
 }
 
-// "a/mongodb/oltp.lua": that below the workloads, then "mongodb/oltp.lua",
-// then "oltp.lua".
+// Tries "a/mongodb/oltp.lua" in the folder of the workloads, then
+// "mongodb/oltp.lua", then "oltp.lua".
 static bool try_tails(
     char *path, size_t size, const char *workloads, const char *name)
 {
@@ -150,9 +149,9 @@ bool sb_script_is_old_oltp(const char *name)
 }
 
 int sb__find(const char *name, const char *workloads, const char *module_path,
-    char *path, size_t size, bool *taken, struct sb_err *err)
+    char *path, size_t size, bool *installed, struct sb_err *err)
 {
-    *taken = false;
+    *installed = false;
     if (try_both(path, size, "", name))
         return 0;
     if (sb_script_is_old_oltp(name) &&
@@ -161,7 +160,7 @@ int sb__find(const char *name, const char *workloads, const char *module_path,
     if (sb__find_module(path, size, module_path, name))
         return 0;
     if (try_tails(path, size, workloads, name)) {
-        *taken = strchr(name, '/') != NULL;
+        *installed = strchr(name, '/') != NULL;
         return 0;
     }
     return sb_err_set(err, SB_ENOTFOUND,

@@ -1,13 +1,13 @@
 -- SPDX-License-Identifier: GPL-2.0-or-later
 --
--- Globals that nobody defined: what sysbench 0.5 had under such a name. Loaded
--- when a script reads the first one.
+-- Undefined globals: provides those that sysbench 0.5 defined. Loaded when a
+-- script reads the first undefined global.
 
 local sb = ...
 local sysbench = sb.sysbench
 local byte = string.byte
 
--- Options that have other names now.
+-- Options that have been renamed.
 local function old_names(opt)
    return {
       num_threads = opt.threads, max_requests = opt.events,
@@ -17,12 +17,12 @@ local function old_names(opt)
    }
 end
 
--- A setting wins over a value that the script's body gave to the global of
--- its name, but never over a function or a library, nor over the path of the
--- script (--test may say less than that). The default of a driver that is not
--- in use is no setting. Goes through the globals, which are fewer: options that
--- nobody asks for need no memory.
-local function overrule(values)
+-- A setting overrides the value that the script's body assigned to the global
+-- of its name, except functions, libraries and the path of the script (--test
+-- may be only a part of it). Default values of drivers that are not in use do
+-- not override anything. The loop is over the globals, which are fewer than the
+-- options, so that unused options need no memory.
+local function override(values)
    for name, old in pairs(_G) do
       local kind = type(old)
       if type(name) == "string" and kind ~= "function" and kind ~= "table" and
@@ -33,9 +33,9 @@ local function overrule(values)
    end
 end
 
-require("jit").off(overrule) -- it is called once
+require("jit").off(override) -- called once: compiling it is not worthwhile
 
-local old -- of this state's options, when they are known
+local old -- result of old_names() for the options of this state
 
 local function option(name)
    local opt = sysbench.opt
@@ -74,16 +74,16 @@ function globals.get(name)
    return value
 end
 
--- The script declares no options: all of them are globals.
-function globals.overrule()
+-- Called if the script declares no options: makes all of them globals.
+function globals.override()
    local opt = sysbench.opt
    local meta = getmetatable(_G)
    if type(meta) ~= "table" or not meta.__index then
-      return -- the script has its own idea of globals
+      return -- the script has replaced the metatable of globals
    end
    sb.legacy_options = true
-   overrule(opt)
-   overrule(old_names(opt))
+   override(opt)
+   override(old_names(opt))
 end
 
 return globals

@@ -1,9 +1,10 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 //
-// What the states of users get when they touch it first: Lua libraries that
-// few scripts call, and the options. Both are tables that fill themselves. A
-// script could tell them from full ones by enumerating them, or by ways around
-// their metatables; code that has a word for that gets full ones.
+// Lazy tables in the states of users, to save memory: Lua libraries that few
+// scripts call, and the options. Their metatables fill them when a script uses
+// them. A script would see a difference to full tables if it enumerates them or
+// bypasses their metatables: if its code contains a name for doing so, the
+// tables are filled.
 #define _GNU_SOURCE // memmem
 #include <stdlib.h>
 #include <string.h>
@@ -12,18 +13,18 @@
 
 #define OPTIONS "sysbench.opt" // in the registry
 #define STUB    "sysbench.stub"
-// So many times a script may ask for options that there are not: event loops
-// are compiled, and metamethods would stand in the way.
-#define MISSES 16
+// After this number of accesses to unknown options the table is filled and
+// loses its metatable: in a compiled event loop the metamethod would be slow.
+#define MISSES_MAX 16
 
-static const luaL_Reg at_once[] = {
+static const luaL_Reg eager_libs[] = {
     { "", luaopen_base },
     { "package", luaopen_package },
     { "string", luaopen_string },
     { "jit", luaopen_jit },
 };
 
-static const luaL_Reg later[] = {
+static const luaL_Reg lazy_libs[] = {
     { "table", luaopen_table },
     { "io", luaopen_io },
     { "os", luaopen_os },
@@ -41,9 +42,9 @@ static void call_opener(lua_State *L, const luaL_Reg *lib)
     lua_call(L, 1, 0);
 }
 
-// Fills the table at index t. It stays the one that package.loaded has, which
-// the library then adds its functions to.
-static void open_later(lua_State *L, int t, const luaL_Reg *lib)
+// Fills the table at index t. It is in package.loaded, so the library adds its
+// functions to it.
+static void open_lazy(lua_State *L, int t, const luaL_Reg *lib)
 {
     lua_pushnil(L);
     lua_setmetatable(L, t);
@@ -53,12 +54,12 @@ static void open_later(lua_State *L, int t, const luaL_Reg *lib)
 static void open_stub(lua_State *L, int t)
 {
     luaL_findtable(L, LUA_REGISTRYINDEX, "_LOADED", 16);
-    for (size_t i = 0; i < COUNT(later); i++) {
-        lua_getfield(L, -1, later[i].name);
+    for (size_t i = 0; i < COUNT(lazy_libs); i++) {
+        lua_getfield(L, -1, lazy_libs[i].name);
         bool same = lua_rawequal(L, -1, t);
         lua_pop(L, 1);
         if (same) {
-            open_later(L, t, &later[i]);
+            open_lazy(L, t, &lazy_libs[i]);
             break;
         }
     }
@@ -93,8 +94,8 @@ static void add_stub(lua_State *L, const char *name)
 
 void sb__lazy_libs(lua_State *L)
 {
-    for (size_t i = 0; i < COUNT(at_once); i++)
-        call_opener(L, &at_once[i]);
+    for (size_t i = 0; i < COUNT(eager_libs); i++)
+        call_opener(L, &eager_libs[i]);
     luaL_findtable(L, LUA_REGISTRYINDEX, "_PRELOAD", 1);
     lua_pushcfunction(L, luaopen_ffi);
     lua_setfield(L, -2, "ffi");
@@ -105,8 +106,8 @@ void sb__lazy_libs(lua_State *L)
     lua_pushcfunction(L, stub_newindex);
     lua_setfield(L, -2, "__newindex");
     lua_setfield(L, LUA_REGISTRYINDEX, STUB);
-    for (size_t i = 0; i < COUNT(later); i++)
-        add_stub(L, later[i].name);
+    for (size_t i = 0; i < COUNT(lazy_libs); i++)
+        add_stub(L, lazy_libs[i].name);
 }
 
 // Options -----------------------------------------------------------------
@@ -114,10 +115,10 @@ void sb__lazy_libs(lua_State *L)
 struct lazy_options {
     const struct sb_script *script;
     unsigned misses;
-    bool seen[]; // by their number: in the table, or taken out by the script
+    bool seen[]; // by number: in the table, or removed by the script
 };
 
-static void fill(lua_State *L, struct lazy_options *o)
+static void fill_options(lua_State *L, struct lazy_options *o)
 {
     for (size_t i = 0; i < o->script->nvalues; i++) {
         if (o->seen[i])
@@ -154,8 +155,8 @@ static int option_index(lua_State *L)
 
     lua_settop(L, 2);
     if (i == o->script->nvalues) {
-        if (++o->misses > MISSES || lua_islightuserdata(L, 2))
-            fill(L, o);
+        if (++o->misses > MISSES_MAX || lua_islightuserdata(L, 2))
+            fill_options(L, o);
         return 0;
     }
     if (o->seen[i])
@@ -199,34 +200,34 @@ void sb__lazy_options(lua_State *L, const struct sb_script *s)
     lua_setfield(L, LUA_REGISTRYINDEX, OPTIONS);
 }
 
-// Full ones ---------------------------------------------------------------
+// Filling the tables ------------------------------------------------------
 
-static int settle(lua_State *L)
+static int fill_all(lua_State *L)
 {
     lua_getfield(L, LUA_REGISTRYINDEX, OPTIONS);
     if (lua_istable(L, -1)) {
-        lua_pushlightuserdata(L, L); // no option has such a name
+        lua_pushlightuserdata(L, L); // makes option_index() fill the table
         lua_gettable(L, -2);
     }
     luaL_findtable(L, LUA_REGISTRYINDEX, "_LOADED", 16);
     int loaded = lua_gettop(L);
     lua_getfield(L, LUA_REGISTRYINDEX, STUB);
-    for (size_t i = 0; i < COUNT(later); i++) {
-        lua_getfield(L, loaded, later[i].name);
+    for (size_t i = 0; i < COUNT(lazy_libs); i++) {
+        lua_getfield(L, loaded, lazy_libs[i].name);
         if (lua_getmetatable(L, -1) && lua_rawequal(L, -1, loaded + 1))
-            open_later(L, loaded + 2, &later[i]);
+            open_lazy(L, loaded + 2, &lazy_libs[i]);
         lua_settop(L, loaded + 1);
     }
     return 0;
 }
 
-int sb__lazy_settle(lua_State *L)
+int sb__lazy_fill(lua_State *L)
 {
-    return lua_cpcall(L, settle, NULL);
+    return lua_cpcall(L, fill_all, NULL);
 }
 
-// In bytecode a string follows its length plus 5 in one byte, if it is short.
-bool sb__lazy_wild(const char *code, size_t len)
+// In bytecode a short string follows a byte with its length plus 5.
+bool sb__lazy_unsupported(const char *code, size_t len)
 {
     static const char *const words[] = { "\11next", "\12pairs", "\14foreach",
         "\13rawget", "\13rawset", "\21getmetatable", "\21setmetatable",

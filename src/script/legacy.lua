@@ -1,7 +1,7 @@
 -- SPDX-License-Identifier: GPL-2.0-or-later
 --
--- The global functions of sysbench 0.5. One connection a thread, made when it
--- is first needed.
+-- The global functions of sysbench 0.5. There is one connection per thread,
+-- opened when it is first needed.
 
 local sb = ...
 local sysbench = sb.sysbench
@@ -10,7 +10,7 @@ local types = sql.type
 local con
 local legacy = {}
 
--- An URL of MongoDB decides, whatever SQL driver is named as well.
+-- If a MongoDB URL is given, its driver is used even if an SQL driver is named.
 local function driver()
    local opt = sysbench.opt
    if opt and (opt.mongo_url or "") ~= "" then
@@ -41,7 +41,7 @@ end
 
 sb.legacy_connection = connected -- for legacy_mongodb.lua
 
--- Returns nothing: 0.5 had no results of text queries.
+-- Returns nothing, as in 0.5.
 function legacy.db_query(query)
    local rs = connected():query(query)
    if rs ~= nil then
@@ -67,7 +67,7 @@ end
 
 local function create(stmt, value)
    if type(value) == "string" then
-      -- Later values may be longer.
+      -- Room for longer values in later executions.
       return stmt:bind_create(types.CHAR, math.max(2 * #value, 255))
    elseif type(value) == "number" and value % 1 ~= 0 then
       return stmt:bind_create(types.DOUBLE)
@@ -93,7 +93,7 @@ local function bind(stmt, values)
    return params
 end
 
--- The table is read again by every db_execute().
+-- Every db_execute() reads the table again.
 function legacy.db_bind_param(stmt, values)
    stmt.values = values
    stmt.bound = bind(stmt, values)
@@ -130,7 +130,8 @@ function legacy.db_close(stmt)
    stmt:close()
 end
 
--- Options of a script's own are strings there, and were taken for numbers.
+-- Options of scripts that declare none are strings, which 0.5 converted to
+-- numbers here.
 for name, draw in pairs{
    sb_rand = rand.default, sb_rand_uniform = rand.uniform,
    sb_rand_gaussian = rand.gaussian, sb_rand_special = rand.special,

@@ -1,9 +1,9 @@
 -- SPDX-License-Identifier: GPL-2.0-or-later
 --
--- The global functions mongodb_* that a branch of sysbench 0.5 had: on the
+-- The global functions mongodb_* of a branch of sysbench 0.5. They use the
 -- connection of db_connect(), with commands compiled once for each collection.
--- They do not raise what the server answers: it is counted and logged, the
--- event goes on, and they return nothing instead of their last argument.
+-- Errors of the server are counted and logged but not raised: the event
+-- continues, and the function returns nothing instead of its last argument.
 
 local sb = ...
 local C = sb.C
@@ -17,8 +17,8 @@ local legacy = {}
 sb.cdef("sql", "sb_con_reset")
 sb.cdef("doc", "sb_doc_command sb_doc_name")
 
-local UNCOUNTED = "" -- no statistics: of what was there for loading only
-local db, con        -- of the connection the statements below are for
+local UNCOUNTED = "" -- no statistics, for functions that only load
+local db, con        -- the connection that `statements` belong to
 local statements, bulks
 
 local function database()
@@ -30,7 +30,8 @@ local function database()
    return db
 end
 
--- Counted and logged by C. What failed must not be in the way of the next.
+-- C has counted and logged a failure. Resets the connection for the next
+-- command.
 local function done(rc, value)
    if rc == 0 then
       return value
@@ -38,7 +39,7 @@ local function done(rc, value)
    C.sb_con_reset(con)
 end
 
--- The statement of a kind on a collection; make: of that collection.
+-- Returns the statement of a kind on a collection; make(coll, kind) creates it.
 local function statement(kind, name, make)
    local coll = database():collection(name)
    local of_kind = statements[kind]
@@ -60,7 +61,7 @@ local function execute(st, ...)
 end
 
 local function whole(n)
-   n = tonumber(n) or error("a number is expected, not " .. tostring(n), 3)
+   n = tonumber(n) or error("not a number: " .. tostring(n), 3)
    return n - n % 1
 end
 
@@ -168,7 +169,7 @@ end
 
 local BETWEEN = doc("_id", doc("$gte", arg(1, int), "$lte", arg(2, int)))
 
--- The four of a kind: (collection, anything, from, to), both included.
+-- Defines a range query: (collection, unused, from, to), bounds included.
 local function range(kind, make)
    legacy["mongodb_" .. kind] = function(name, _, from, to)
       local st = statement(kind, name, make)
@@ -199,7 +200,7 @@ end)
 
 -- Anything ------------------------------------------------------------------
 
--- JSON whose text is another each time: nothing is kept.
+-- Runs a command whose JSON differs in each call, so it is not compiled.
 local function run(method, name, kind, ...)
    local coll = database():collection(name)
    bson.begin(con)
@@ -232,7 +233,7 @@ function legacy.mongodb_drop_collection(name)
    return done(ok and 0 or 1, name)
 end
 
--- Counts one operation of the kind that COMMIT is.
+-- Counts one operation as COMMIT does.
 function legacy.mongodb_fake_commit()
    assert(ffi.C) -- declares the functions of 1.x
    C.sb_counter_inc(sysbench.tid, C.SB_CNT_OTHER)

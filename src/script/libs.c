@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 //
-// Functions of Lua's own libraries that have to do more here, where many
-// states print at the same time and collect their garbage before they start.
+// Replacements of functions of Lua's libraries, because here many states print
+// at the same time, and collect their garbage before they start.
 #include <stdio.h>
 
 #include "script/script_private.h"
@@ -9,8 +9,8 @@
 // The libraries that ffi.load() has loaded globally, by name.
 #define LOADED "sysbench.libraries"
 
-// The original makes a call of stdio for each argument, so that lines of
-// several threads mix.
+// Writes a line with one call. The original makes one call per argument, so
+// that lines of several threads could mix.
 static int print(lua_State *L)
 {
     int n = lua_gettop(L);
@@ -35,7 +35,7 @@ static int print(lua_State *L)
     return 0;
 }
 
-// Index 1: the name, on the stack top: the library.
+// Keeps the library on the stack top by its name, which is at index 1.
 static void keep_library(lua_State *L)
 {
     luaL_findtable(L, LUA_REGISTRYINDEX, LOADED, 1);
@@ -45,9 +45,9 @@ static void keep_library(lua_State *L)
     lua_pop(L, 1);
 }
 
-// ffi.load(name [, global]). A library whose symbols are to be found in ffi.C
-// stays loaded as long as the state, also when the script drops what this
-// returns, as scripts of sysbench 1.0 do. Upvalue 1: the original.
+// ffi.load(name [, global]). A global library, whose symbols are in ffi.C,
+// stays loaded as long as the state, even if the script drops the result, as
+// scripts for sysbench 1.0 do. Upvalue 1: the original function.
 static int load_library(lua_State *L)
 {
     luaL_checkstring(L, 1);
@@ -56,7 +56,7 @@ static int load_library(lua_State *L)
     lua_pushvalue(L, 1);
     lua_pushvalue(L, 2);
     if (lua_pcall(L, 2, 1, 0)) {
-        luaL_where(L, 1); // the original would say where it was called
+        luaL_where(L, 1); // the position of the call, as from the original
         lua_insert(L, -2);
         lua_concat(L, 2);
         return lua_error(L);

@@ -1,16 +1,16 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 //
-// Small areas of machine code. The first and the last page of an area are in
-// use with its first trace, and most users have but one or two traces of less
-// than a page. What does not fit makes LuaJIT give up the trace and try again
-// later: then the area may be larger.
+// Small areas of machine code, to save memory. The first trace of an area uses
+// its first and last page, and most users have only one or two traces of less
+// than a page. If a trace does not fit, LuaJIT aborts it and tries again later:
+// then the area is made larger.
 #include <string.h>
 
 #include "script/script_private.h"
 
 #define SMALLEST 4 // KiB
 #define USUAL    64
-#define FEW      1 // traces, behind which areas are of the usual size
+#define FEW      1 // after more traces than this, the usual size is set
 
 // Upvalues: jit.attach(), jit.opt.start(), the size in KiB.
 enum { ATTACH = 1, START, SIZE };
@@ -24,16 +24,16 @@ static void set_size(lua_State *L, int kib)
     lua_call(L, 1, 0);
 }
 
-// Called with what happened to a trace: "start", "stop", "abort", "flush",
-// and its number.
-static int watch(lua_State *L)
+// Called by LuaJIT with an event of a trace ("start", "stop", "abort", "flush")
+// and the number of the trace.
+static int on_trace(lua_State *L)
 {
-    const char *what = lua_tostring(L, 1);
+    const char *event = lua_tostring(L, 1);
     int kib = (int)lua_tointeger(L, lua_upvalueindex(SIZE));
 
-    if (what && strcmp(what, "stop") == 0 && lua_tointeger(L, 2) > FEW)
+    if (event && strcmp(event, "stop") == 0 && lua_tointeger(L, 2) > FEW)
         kib = USUAL;
-    else if (what && strcmp(what, "abort") == 0)
+    else if (event && strcmp(event, "abort") == 0)
         kib *= 2;
     else
         return 0;
@@ -63,7 +63,7 @@ void sb__mcode_init(lua_State *L)
     lua_pushvalue(L, top + 2);
     lua_insert(L, -2);
     lua_pushinteger(L, SMALLEST);
-    lua_pushcclosure(L, watch, 3);
+    lua_pushcclosure(L, on_trace, 3);
     lua_pushvalue(L, top + 2);
     lua_insert(L, -2);
     lua_pushstring(L, "trace");

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 //
-// Options between the registry and Lua: what scripts declare, what becomes
-// sysbench.opt and globals of old scripts.
+// Options between the registry and Lua: the options that scripts declare,
+// sysbench.opt, and the globals of old scripts.
 #include <stdlib.h>
 #include <string.h>
 
@@ -9,7 +9,7 @@
 #include "base/log.h"
 #include "script/script_private.h"
 
-static int take(void *arg, const struct sb_opt_view *view)
+static int add_value(void *arg, const struct sb_opt_view *view)
 {
     struct sb_script *s = arg;
     size_t n = s->nvalues;
@@ -37,8 +37,8 @@ static int take(void *arg, const struct sb_opt_view *view)
     return 0;
 }
 
-// A script may have declared an option of the same name.
-static int take_idle(void *arg, const struct sb_opt_view *view)
+// As add_value(), unless the script has declared an option of the same name.
+static int add_idle_value(void *arg, const struct sb_opt_view *view)
 {
     struct sb_script *s = arg;
     struct sb_opt_view declared;
@@ -46,19 +46,20 @@ static int take_idle(void *arg, const struct sb_opt_view *view)
     int rc = 0;
 
     if (!sb_opts_find(s->env.opts, view->opt->name, &declared))
-        rc = take(arg, view);
+        rc = add_value(arg, view);
     if (s->nvalues > n)
         s->values[n].idle = true;
     return rc;
 }
 
-int sb__options_take(struct sb_script *s, struct sb_err *err)
+int sb__options_read(struct sb_script *s, struct sb_err *err)
 {
     sb__options_done(s);
-    if (sb_opts_each(s->env.opts, take, s))
+    if (sb_opts_each(s->env.opts, add_value, s))
         return sb_err_set(err, SB_ENOMEM, "out of memory");
-    return s->env.drivers ? sb_drivers_idle(s->env.drivers, take_idle, s, err)
-                          : 0;
+    if (!s->env.drivers)
+        return 0;
+    return sb_drivers_idle(s->env.drivers, add_idle_value, s, err);
 }
 
 bool sb__options_idle(const struct sb_script *s, const char *name)
@@ -101,7 +102,7 @@ static void push_value(lua_State *L, const struct sb__value *v)
     case SB_OPT_DOUBLE:
         lua_pushnumber(L, *(const double *)v->value);
         return;
-    case SB_OPT_DURATION: // in the unit of a bare number
+    case SB_OPT_DURATION: // in the unit of a number without a suffix
         lua_pushnumber(L, (lua_Number) * (const int64_t *)v->value /
                               (v->opt->flags & SB_OPT_USEC ? 1e3 : 1e9));
         return;
@@ -120,7 +121,8 @@ static void push_value(lua_State *L, const struct sb__value *v)
 
 void sb__options_push_one(lua_State *L, const struct sb_script *s, size_t i)
 {
-    // A number in 1.x, which report hooks print: the one of the classic lines.
+    // One number, as in 1.x, because report hooks print it: the first
+    // percentile, which is also the one in the classic lines.
     if (strcmp(s->values[i].name, "percentile") == 0)
         lua_pushnumber(L, s->env.npercentiles ? s->env.percentiles[0] : 0);
     else
@@ -136,20 +138,20 @@ void sb__options_push(lua_State *L, const struct sb_script *s)
     }
 }
 
-// What legacy scripts take: settings that nobody declares.
-struct loose {
+// A setting that no option declares, which becomes a global of a legacy script.
+struct undeclared {
     char *name, *value;
-    bool bare; // came without a value: "on"
+    bool bare; // without a value: "on"
     enum sb_opt_source source;
-    bool typed; // by a person, for this run: worth a warning
-    struct loose *next;
+    bool typed; // on the command line or in the config file: may be a typo
+    struct undeclared *next;
 };
 
-static int gather(void *arg, const char *name, const char *value,
+static int collect_undeclared(void *arg, const char *name, const char *value,
     enum sb_opt_source source, const char *origin)
 {
-    struct loose ***end = arg;
-    struct loose *l = calloc(1, sizeof(*l));
+    struct undeclared ***end = arg;
+    struct undeclared *l = calloc(1, sizeof(*l));
 
     if (!l)
         return SB_ENOMEM;
@@ -185,22 +187,22 @@ struct sb_opts *sb_script_options_of(
     return NULL;
 }
 
-// What declares the options of 1.0 and of 0.5, whose names old scripts use for
-// their globals.
+// The workloads that declare the options of 1.0 and 0.5, whose names old
+// scripts use for their globals.
 static const char *const classics[] = { "oltp_common", "oltp" };
 
 #define CLASSICS (sizeof(classics) / sizeof(classics[0]))
 
-// A script has its own spelling of nearly the same name quite legitimately,
-// so this is no error.
+// Warns of a name that is similar to that of an option. This is not an error,
+// because a script may have a global with a similar name.
 static void warn_near(const struct sb_opts *o, struct sb_opts *const *known,
-    const struct loose *l)
+    const struct undeclared *l)
 {
     const char *near = sb_opts_nearest(o, l->name);
     struct sb_opt_view view;
     char spelt[80];
 
-    // One that gives way has the very name.
+    // An option of this name exists, which gives way to the script.
     if (sb_opts_find(o, l->name, &view))
         return;
     for (size_t i = 0; i < CLASSICS; i++) {
@@ -216,12 +218,12 @@ static void warn_near(const struct sb_opts *o, struct sb_opts *const *known,
         if (*p == '_' && !strchr(l->name, '_'))
             *p = '-';
     sb_log(SB_LOG_WARNING,
-        "unknown option --%s becomes a global of the script; did you mean "
-        "--%s?",
+        "unknown option --%s is passed to the script as a global; did you "
+        "mean --%s?",
         l->name, spelt);
 }
 
-static void warn_all(const struct sb_script *s, const struct loose *l)
+static void warn_all(const struct sb_script *s, const struct undeclared *l)
 {
     struct sb_opts *known[CLASSICS] = { NULL };
 
@@ -239,7 +241,7 @@ static void warn_all(const struct sb_script *s, const struct loose *l)
 }
 
 static int add_string(
-    struct sb_script *s, const struct loose *l, struct sb_err *err)
+    struct sb_script *s, const struct undeclared *l, struct sb_err *err)
 {
     int rc = sb_opts_add_script(
         s->env.opts, s->title, l->name, "", SB_OPT_STRING, l->value, err);
@@ -249,19 +251,19 @@ static int add_string(
     return rc;
 }
 
-static int add_loose(struct sb_script *s, struct sb_err *err)
+static int add_undeclared(struct sb_script *s, struct sb_err *err)
 {
-    struct loose *first = NULL, **end = &first;
-    int rc = sb_opts_unclaimed(s->env.opts, gather, &end);
+    struct undeclared *first = NULL, **end = &first;
+    int rc = sb_opts_unclaimed(s->env.opts, collect_undeclared, &end);
 
     if (rc)
         sb_err_set(err, rc, "out of memory");
     if (rc == 0)
         warn_all(s, first);
-    for (struct loose *l = first; l && rc == 0; l = l->next)
+    for (struct undeclared *l = first; l && rc == 0; l = l->next)
         rc = add_string(s, l, err);
     while (first) {
-        struct loose *l = first;
+        struct undeclared *l = first;
 
         first = l->next;
         free(l->name);
@@ -281,8 +283,8 @@ static const char *field(lua_State *L, const char *name)
     return text;
 }
 
-// Asks the function that the script declares with an option whether the value
-// that the user gave will do. The declaration is on the stack top.
+// Calls the validation function of an option that the script declares with the
+// value that the user gave. The declaration is on the stack top.
 static int validate(struct sb_script *s, const char *name, struct sb_err *err)
 {
     lua_State *L = s->main->L;
@@ -296,7 +298,7 @@ static int validate(struct sb_script *s, const char *name, struct sb_err *err)
         return 0;
     }
     lua_pushstring(L, name);
-    // The text of what is masked is nobody's to see, but the script's it is.
+    // view.text may be masked (a password), but the script gets the value.
     lua_pushstring(L, view.opt->type == SB_OPT_STRING
                           ? *(const char *const *)view.value
                           : view.text);
@@ -324,7 +326,7 @@ static int add_one(struct sb_script *s, struct sb_err *err)
     return rc ? rc : validate(s, name, err);
 }
 
-// The list that cmdline.lua makes is on the stack top.
+// Adds the declared options in the list on the stack top, from cmdline.lua.
 static int add_declared(struct sb_script *s, struct sb_err *err)
 {
     lua_State *L = s->main->L;
@@ -379,7 +381,7 @@ int sb_script_add_options(struct sb_script *s, struct sb_err *err)
     if (rc)
         return rc;
     s->legacy = !lua_istable(L, -1);
-    rc = s->legacy ? add_loose(s, err) : add_declared(s, err);
+    rc = s->legacy ? add_undeclared(s, err) : add_declared(s, err);
     lua_settop(L, 0);
     return rc;
 }

@@ -5,7 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#define CHUNK 4080 // with malloc()'s own header less than a page
+#define CHUNK 4080 // less than a page, with the header of malloc()
 
 static size_t units(size_t size)
 {
@@ -29,7 +29,7 @@ static char *take(struct sb__pool *pool, size_t n)
     return p;
 }
 
-// The smallest free block of n units or more; 0: there is none.
+// Returns the size of the smallest free blocks of at least n units; 0: none.
 static size_t fitting(const struct sb__pool *pool, size_t n)
 {
     uint64_t mask = UINT64_MAX << n % 64;

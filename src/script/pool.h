@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 //
-// The memory of one Lua state. Lua says how large what it frees is, so small
-// blocks need no header and no rounding to 16 bytes: with the thousand or two
-// small objects of a user this is a sixth of its memory.
+// The memory of one Lua state. Lua passes the size of the memory it frees, so
+// small blocks need no header and no rounding to 16 bytes. A user has one or
+// two thousand small objects, so this saves a sixth of its memory.
 #ifndef SB_SCRIPT_POOL_H
 #define SB_SCRIPT_POOL_H
 
@@ -21,9 +21,9 @@ struct sb__pool {
     void *chunks; // list; the first word of each is the next one
 };
 
-// A lua_Alloc; arg: the pool, {0} at first. One thread at a time.
+// A lua_Alloc. arg: the pool, initially {0}. One thread at a time.
 void *sb__pool_alloc(void *arg, void *p, size_t old, size_t size);
-// Frees the chunks: after lua_close(), which frees the larger blocks.
+// Frees the chunks. To be called after lua_close(), which frees larger blocks.
 void sb__pool_done(struct sb__pool *pool);
 
 #endif

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 //
-// Report hooks: they run in a state of their own and get a table of figures,
-// latencies in seconds.
+// Report hooks: they run in a separate state and get a table of figures.
+// Latencies are in seconds.
 #include <string.h>
 
 #include "script/script_private.h"
@@ -43,7 +43,7 @@ static void push_stat(
                      : 0;
 
     lua_createtable(L, 0, 20);
-    // When the last report is made nobody runs any more.
+    // No user is running at the time of the final report.
     add(L, "threads_running", r->final ? r->threads : r->running);
     add(L, "time_interval", r->interval_s);
     add(L, "time_total", r->total_s);

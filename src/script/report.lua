@@ -14,8 +14,8 @@ local function per_second(stat)
       stat.errors / s, stat.reconnects / s
 end
 
--- Text of a latency in ms: two decimals as ever, or as many as three digits
--- need below 0.1 ms (sb_units_ms_decimals() for the classic lines).
+-- Returns a latency in ms as text: with two decimals as in 1.0, or with three
+-- significant digits below 0.1 ms (sb_units_ms_decimals() for classic lines).
 local function milliseconds(seconds)
    local ms, decimals = seconds * 1000, 2
    if ms > 0 and ms < 0.09995 then
@@ -24,7 +24,7 @@ local function milliseconds(seconds)
    return ("%4." .. decimals .. "f"):format(ms)
 end
 
--- Its columns are fixed, decimals too.
+-- The columns and their decimals are those of 1.0 and must not change.
 function report.report_csv(stat)
    local tps, reads, writes, other, errors, reconnects = per_second(stat)
    print(("%.0f,%u,%4.2f,%4.2f,%4.2f,%4.2f,%4.2f,%4.2f,%4.2f,%4.2f"):format(
@@ -32,7 +32,7 @@ function report.report_csv(stat)
          reads, writes, other, stat.latency_pct * 1000, errors, reconnects))
 end
 
--- The array ends when the state of the report hooks is closed, or before.
+-- The array ends at the latest when the state of the report hooks is closed.
 local array
 
 local function close_array()
@@ -86,8 +86,8 @@ function report.report_default(stat)
          milliseconds(stat.latency_pct), errors, reconnects))
 end
 
--- The last interval is over: what follows, by this hook or by none, is no
--- part of the array unless it is of the same kind.
+-- Called after the last interval: the final report is part of the array only
+-- if its hook is report_json() too.
 function report.before_final(hook)
    if hook ~= report.report_json then
       close_array()

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 //
-// A script from its name to its end.
+// Loading and freeing of scripts.
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
@@ -15,8 +15,8 @@ static bool names_stdin(const char *name)
     return !name || strcmp(name, "-") == 0;
 }
 
-// A first line that begins with '#' is for the shell; its end stays, so that
-// line numbers are right.
+// Returns the length of a first line that begins with '#', which is for the
+// shell. Its newline is kept, so that line numbers stay correct.
 static size_t skip_shebang(const struct sb_buf *b)
 {
     size_t n = 0;
@@ -57,7 +57,7 @@ static int read_stdin(struct sb_script *s, struct sb_err *err)
     return s->text ? 0 : sb_err_set(err, SB_ENOMEM, "out of memory");
 }
 
-// "path/oltp.lua" -> "oltp.lua options", which 1.0 prints above them
+// "path/oltp.lua" -> "oltp.lua options": the heading of the options in 1.0
 static char *make_title(const char *given)
 {
     const char *slash = strrchr(given, '/');
@@ -84,7 +84,7 @@ static char *base_name(const char *path)
 
 static int locate(struct sb_script *s, const char *name, struct sb_err *err)
 {
-    bool taken;
+    bool installed;
     int rc;
 
     if (names_stdin(name)) {
@@ -93,8 +93,8 @@ static int locate(struct sb_script *s, const char *name, struct sb_err *err)
         return read_stdin(s, err);
     }
     rc = sb__find(name, s->env.paths->workloads, s->module_path, s->path,
-        sizeof(s->path), &taken, err);
-    if (rc == 0 && taken)
+        sizeof(s->path), &installed, err);
+    if (rc == 0 && installed)
         sb_log(SB_LOG_NOTICE,
             "NOTICE: no such file: %s; using the installed %s", name, s->path);
     return rc;
@@ -172,12 +172,12 @@ void sb_script_free(struct sb_script *s)
 
 int sb_script_ready(struct sb_script *s, struct sb_err *err)
 {
-    int rc = sb__options_take(s, err);
+    int rc = sb__options_read(s, err);
 
     if (rc)
         return rc;
     s->ready = true;
-    // The seed is final only now.
+    // The seed is known only now.
     sb_random_init(&s->main->own, s->env.random, UINT64_MAX);
     s->main->ctx.seed = s->env.random->seed;
     return sb__state_options(s->main, err);

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 //
-// Lua scripts as workloads: finds and loads a script, reads its options,
-// runs its commands, and implements workload.h by its hooks.
+// Lua scripts as workloads: finds and loads a script, reads its options, runs
+// its commands, and implements workload.h with its hooks.
 #ifndef SB_SCRIPT_H
 #define SB_SCRIPT_H
 
@@ -15,53 +15,55 @@
 
 struct sb_script; // opaque
 
-// What a script can reach; everything is the caller's and outlives it.
+// What a script can use; everything belongs to the caller and outlives the
+// script.
 struct sb_script_env {
     struct sb_opts *opts;
     const struct sb_paths *paths;
     const struct sb_run_opts *run;
     struct sb_random_shared *random;
     struct sb_drivers *drivers;
-    const double *percentiles; // npercentiles of them, the first is the
-    size_t npercentiles;       // one of the classic lines; 0: disabled
+    const double *percentiles; // npercentiles of them; the first one is that
+    size_t npercentiles;       // of the classic lines; 0: disabled
     int argc;
-    char **argv;            // secrets already overwritten
-    const char *luajit_cmd; // --luajit-cmd, as luajit -j takes it; "" for none
+    char **argv;            // with secrets overwritten
+    const char *luajit_cmd; // --luajit-cmd, as for luajit -j; "" for none
 };
 
 // Finds `name` ("oltp.lua", "path/oltp.lua", "oltp_read_write", "-" or NULL
-// for standard input) and loads it: runs its body once in the main state. In
-// this order: a file of that name; name + ".lua"; a module on package.path;
-// the same among the installed workloads by the last components of the path,
-// with a notice. command: as typed, or NULL.
+// for standard input) and loads it: runs its body once in the main state. The
+// search order is: a file of that name; name + ".lua"; a module on
+// package.path; the same among the installed workloads by the last components
+// of the path, with a notice. command: as typed, or NULL. 0 or SB_E*;
 // SB_ENOTFOUND: "Cannot find benchmark 'x': no such built-in test, file or
-// module". SB_ESCRIPT: syntax or run-time error with file and line.
+// module"; SB_ESCRIPT: syntax or run-time error with file and line.
 int sb_script_load(struct sb_script **out, const struct sb_script_env *env,
     const char *name, const char *command, struct sb_err *err);
 // True for "oltp", which names the built-in test of 0.4 (oltp_0_4.lua) and not
 // the oltp.lua of 0.5 that is installed as well.
 bool sb_script_is_old_oltp(const char *name);
-void sb_script_free(struct sb_script *s); // NULL allowed
+void sb_script_free(struct sb_script *s); // NULL is allowed
 
 // Adds the options that the script declares to the registry (with
-// sb_opts_add_script). Scripts that declare none are legacy: every unclaimed
+// sb_opts_add_script()). Scripts that declare none are legacy: every unclaimed
 // setting becomes a global string in their states (and is claimed), with a
-// warning when it is nearly the name of an option of the program or of the
-// classic workloads.
+// warning if it is similar to the name of an option of the program or of the
+// classic workloads. 0 or SB_E*.
 int sb_script_add_options(struct sb_script *s, struct sb_err *err);
-// A registry with the options that an installed workload ("oltp") declares, and
-// no others. NULL: none, or out of memory. The caller's to free. env->opts is
-// not used. Main thread.
+// Returns a registry with only the options that an installed workload ("oltp")
+// declares. NULL: it declares none, or out of memory. The caller frees it.
+// env->opts is not used. Main thread.
 struct sb_opts *sb_script_options_of(
     const struct sb_script_env *env, const char *script);
-// To be called when every option has its final value: makes sysbench.opt and
-// the legacy globals in the main state, and what other states copy them from.
+// To be called when every option has its final value: sets sysbench.opt and the
+// legacy globals in the main state, and keeps the values for other states. 0 or
+// SB_E*.
 int sb_script_ready(struct sb_script *s, struct sb_err *err);
 
 const char *sb_script_name(const struct sb_script *s); // "oltp_read_write"
 bool sb_script_from_stdin(const struct sb_script *s);
 
-// What a command is in this script.
+// How this script implements a command.
 enum sb_script_command {
     SB_COMMAND_NONE,     // not implemented
     SB_COMMAND_SERIAL,   // main state: sb_script_call()
@@ -70,30 +72,30 @@ enum sb_script_command {
 };
 enum sb_script_command sb_script_command(
     const struct sb_script *s, const char *command);
-// The commands that this script has, by name, with NULL behind the last; they
-// live until the next call or sb_script_free(). Never NULL.
+// The commands of this script, sorted, with NULL after the last; valid until
+// the next call or sb_script_free(). Never NULL.
 const char *const *sb_script_commands(struct sb_script *s);
-// SB_ESCRIPT also when the command returned false.
+// Run a command. 0 or SB_E*; SB_ESCRIPT also if the command returned false.
 int sb_script_call(
     struct sb_script *s, const char *command, struct sb_err *err);
 int sb_script_task(
     struct sb_workload *w, struct sb_user *u, struct sb_err *err);
 
-// The script as a workload. SB_ESCRIPT from ->begin when event() is missing.
+// The script as a workload. ->begin returns SB_ESCRIPT if event() is missing.
 struct sb_workload *sb_script_workload(struct sb_script *s);
 
-// True when the script set the hook (probed once after its body ran).
+// True if the script set the hook (checked once, after its body ran).
 bool sb_script_has_report_hook(const struct sb_script *s, bool final);
-// To be called before the final report: ends what sysbench.report_json() began
-// unless it makes that report, too. Main thread.
+// To be called before the final report: ends the array that
+// sysbench.report_json() began, unless it also makes that report. Main thread.
 int sb_script_before_final(struct sb_script *s, struct sb_err *err);
 // Calls sysbench.hooks.report_intermediate / report_cumulative in the
 // report state. Main thread.
 int sb_script_report(
     struct sb_script *s, const struct sb_report *r, struct sb_err *err);
-// What sysbench.hooks.report_line has to say of an interval or of the whole
-// run, for a line of its own: *line is the caller's to free, NULL without the
-// hook or when the script says nothing. Main thread.
+// Calls sysbench.hooks.report_line for an interval or for the whole run. *line
+// is the line it returned, which the caller frees; NULL if there is no hook or
+// it returned no line. Main thread.
 int sb_script_report_line(struct sb_script *s, const struct sb_report *r,
     char **line, struct sb_err *err);
 

@@ -6,7 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#define LINE 64 // bytes: users that take numbers disturb nobody else
+#define LINE 64 // bytes of a cache line: each sequence has its own
 
 struct sb_sequence {
     _Alignas(LINE) _Atomic int64_t last;
@@ -58,7 +58,7 @@ static struct sb_sequence *make(struct sb_sequence **list, const char *name)
     return q;
 }
 
-static void leave_out(struct sb_sequence *q, int64_t after)
+static void skip_to(struct sb_sequence *q, int64_t after)
 {
     int64_t last = atomic_load_explicit(&q->last, memory_order_relaxed);
 
@@ -80,7 +80,7 @@ struct sb_sequence *sb_sequence_get(
         q = make(list, name);
     pthread_mutex_unlock(&all->lock);
     if (q)
-        leave_out(q, (int64_t)after);
+        skip_to(q, (int64_t)after);
     return q;
 }
 

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 //
-// The sequences of one script. sequence.ffi.h tells what they do.
+// The sequences of one script, see sequence.ffi.h.
 #ifndef SB_SEQUENCE_H
 #define SB_SEQUENCE_H
 
@@ -11,11 +11,11 @@
 #define SB_SEQUENCE_BUCKETS 256
 
 struct sb_sequences {
-    pthread_mutex_t lock; // for the lists; the numbers need none
+    pthread_mutex_t lock; // protects the lists; the numbers are atomic
     struct sb_sequence *bucket[SB_SEQUENCE_BUCKETS];
 };
 
-// Owner thread, before and after all use.
+// Called by the owner before the first and after the last use.
 void sb_sequences_init(struct sb_sequences *all);
 void sb_sequences_done(struct sb_sequences *all);
 

@@ -1,6 +1,6 @@
 -- SPDX-License-Identifier: GPL-2.0-or-later
 --
--- sysbench.sequence(): numbers that all states of a script share.
+-- sysbench.sequence(): sequences that all states of a script share.
 
 local sb = ...
 local ffi, C = sb.ffi, sb.C
@@ -10,20 +10,20 @@ sb.cdef("sequence")
 local all = ffi.cast("struct sb_sequences *", sb.sequences)
 local sequence = {}
 
--- In C nil would be a null pointer.
+-- nil would be a null pointer in C.
 local function own(self, name)
    if type(self) ~= "cdata" then
-      error(("%s() needs the sequence it belongs to: write seq:%s(...), " ..
+      error(("%s() was called without a sequence: write seq:%s(...), " ..
          "with a colon"):format(name, name), 3)
    end
 end
 
--- The first of n numbers.
+-- Takes n numbers and returns the first.
 function sequence:next(n)
    own(self, "next")
    n = n or 1
    if n < 1 or n ~= n then
-      error("a sequence gives 1 number at least", 2)
+      error("sequence:next(): the minimum is 1 number", 2)
    end
    return C.sb_sequence_next(self, n)
 end
@@ -38,14 +38,14 @@ ffi.metatype("struct sb_sequence", {
    __tostring = function() return "<sequence>" end
 })
 
--- name: any text. after: no number up to it is given out from now on.
+-- name: any text. after: the sequence returns only greater numbers from now on.
 return function(name, after)
    if type(name) ~= "string" then
-      error("the name of a sequence is a string", 2)
+      error("the name of a sequence must be a string", 2)
    end
    local q = C.sb_sequence_get(all, name, after or 0)
    if q == nil then
-      error("not enough memory", 2)
+      error("out of memory", 2)
    end
    return q
 end

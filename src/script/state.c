@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 //
 // Lua states: one for the main thread, one for every user, one for report
-// hooks. What a state needs of C is in the table that embedded modules get as
-// their argument.
+// hooks. The C functions and values of a state are in its private table, which
+// embedded modules get as their argument.
 #include <stdlib.h>
 #include <string.h>
 
@@ -11,7 +11,7 @@
 #include "script/bson.h"
 #include "script/script_private.h"
 
-// Streams of random numbers that no user has.
+// Stream of random numbers of the main state; users have those from 0 up.
 #define MAIN_STREAM UINT64_MAX
 
 uint32_t sb_script_abi(void)
@@ -31,13 +31,14 @@ static int api_cdef(lua_State *L)
     return 0;
 }
 
-// module(name [, anew]): runs an embedded module with the private table, once;
-// anew: each time, and nothing keeps what it returns.
+// module(name [, temporary]): returns the result of an embedded module, which
+// is run once, with the private table. temporary: the result is not kept, so
+// the module runs in each call.
 static int api_module(lua_State *L)
 {
     struct sb__state *st = self(L);
     const char *name = luaL_checkstring(L, 1);
-    bool anew = lua_toboolean(L, 2);
+    bool temporary = lua_toboolean(L, 2);
 
     luaL_findtable(L, LUA_REGISTRYINDEX, "sysbench.modules", 8);
     lua_getfield(L, -1, name);
@@ -48,14 +49,14 @@ static int api_module(lua_State *L)
         return lua_error(L);
     lua_rawgeti(L, LUA_REGISTRYINDEX, st->priv);
     lua_call(L, 1, 1);
-    if (!anew) {
+    if (!temporary) {
         lua_pushvalue(L, -1);
         lua_setfield(L, -3, name);
     }
     return 1;
 }
 
-// argv() -> table, counted from 0
+// argv() -> table, with indexes from 0
 static int api_argv(lua_State *L)
 {
     const struct sb_script_env *env = &self(L)->script->env;
@@ -68,7 +69,7 @@ static int api_argv(lua_State *L)
     return 1;
 }
 
-// help(): the options that the script declares
+// help(): prints the options that the script declares
 static int api_help(lua_State *L)
 {
     sb__options_help(self(L)->script);
@@ -84,13 +85,14 @@ static int api_bson(lua_State *L)
     return 0;
 }
 
-// driver_chunk(name) -> the function that its Lua module is, its file
+// driver_chunk(name) -> the driver's Lua module as a function, the driver's
+// file
 static int api_driver_chunk(lua_State *L)
 {
     return sb__driver_chunk(self(L));
 }
 
-// idle_option(name) -> is it an option of a driver that is not loaded?
+// idle_option(name) -> whether it is an option of a driver that is not loaded
 static int api_idle_option(lua_State *L)
 {
     lua_pushboolean(
@@ -105,7 +107,7 @@ static int api_notice(lua_State *L)
     return 0;
 }
 
-// dofile() by way of the code cache
+// dofile() with the code cache
 static int api_dofile(lua_State *L)
 {
     const char *path = luaL_checkstring(L, 1);
@@ -117,7 +119,7 @@ static int api_dofile(lua_State *L)
     return lua_gettop(L) - 1;
 }
 
-// What package.searchpath() says when there is no such module.
+// Pushes the message of package.searchpath() for a missing module.
 static int not_found(lua_State *L)
 {
     lua_getfield(L, 2, "searchpath");
@@ -127,8 +129,8 @@ static int not_found(lua_State *L)
     return 1;
 }
 
-// package.loaders[2] by way of the code cache. package.searchpath() would take
-// 8 KB of every user's stack.
+// package.loaders[2] with the code cache. package.searchpath() would need 8 KB
+// of every user's stack.
 static int api_loader(lua_State *L)
 {
     char path[1024];
@@ -172,7 +174,7 @@ static void add_string(lua_State *L, const char *name, const char *text)
     lua_setfield(L, -2, name);
 }
 
-// What few states need: fields of the private table that are missing so far.
+// __index of the private table: fields that few states need.
 static int api_more(lua_State *L)
 {
     static const luaL_Reg functions[] = {
@@ -247,7 +249,7 @@ static void add_private(lua_State *L, struct sb__state *st)
 static void set_loading(lua_State *L, struct sb__state *st)
 {
     lua_getglobal(L, "package");
-    // What the library has by itself: jit.* modules are there.
+    // Append the library's default path, for the jit.* modules.
     lua_pushfstring(L, "%s;", st->script->module_path);
     lua_getfield(L, -2, "path");
     lua_concat(L, 2);
@@ -266,11 +268,11 @@ static int build(lua_State *L)
 {
     struct sb__state *st = lua_touserdata(L, 1);
 
-    // Garbage of loading must not swell the memory that stays in use.
+    // Collect often, so that garbage of loading does not enlarge the heap.
     lua_gc(L, LUA_GCSETPAUSE, 100);
     lua_gc(L, LUA_GCSETSTEPMUL, 1000);
-    // Where declarations are read and reports are made nothing is scarce.
-    if (st->user && !sb__codes_wild(&st->script->codes))
+    // The main state and the report state need not save memory.
+    if (st->user && !sb__codes_need_full(&st->script->codes))
         sb__lazy_libs(L);
     else
         luaL_openlibs(L);
@@ -313,7 +315,7 @@ int sb__state_new(struct sb__state **out, struct sb_script *s,
     st->ctx.wait = user ? wait_user : NULL;
     st->ctx.wait_arg = user;
     st->L = lua_newstate(sb__pool_alloc, &st->pool);
-    if (!st->L) // builds with 32-bit references have an allocator of their own
+    if (!st->L) // LuaJIT with 32-bit references allows only its own allocator
         st->L = luaL_newstate();
     if (!st->L) {
         sb__state_free(st);
@@ -334,7 +336,7 @@ void sb__state_free(struct sb__state *st)
 {
     if (!st)
         return;
-    // Finalizers in Lua free connections: before the context goes.
+    // Lua finalizers free connections, so the context must still exist.
     if (st->L)
         lua_close(st->L);
     sb__pool_done(&st->pool);
@@ -461,7 +463,7 @@ int sb__state_options(struct sb__state *st, struct sb_err *err)
 
     lua_rawgeti(L, LUA_REGISTRYINDEX, st->priv);
     lua_getfield(L, -1, "sysbench");
-    if (st->user && !sb__codes_wild(&s->codes))
+    if (st->user && !sb__codes_need_full(&s->codes))
         sb__lazy_options(L, s);
     else
         sb__options_push(L, s);
@@ -469,7 +471,7 @@ int sb__state_options(struct sb__state *st, struct sb_err *err)
     lua_pop(L, 2);
     if (!s->legacy)
         return 0;
-    rc = sb__state_module(st, "globals", "overrule", err);
+    rc = sb__state_module(st, "globals", "override", err);
     return rc ? rc : sb__state_call(st, "options", 0, 0, err);
 }
 
@@ -479,7 +481,7 @@ void sb__state_trim(struct sb__state *st)
     lua_gc(st->L, LUA_GCCOLLECT, 0);
     int pause = lua_gc(st->L, LUA_GCSETPAUSE, 200);
 
-    // A module or a script may have chosen others than build().
+    // Keep values other than those of build(): a module or script set them.
     if (pause != 100)
         lua_gc(st->L, LUA_GCSETPAUSE, pause);
     int steps = lua_gc(st->L, LUA_GCSETSTEPMUL, 200);

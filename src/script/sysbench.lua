@@ -1,18 +1,18 @@
 -- SPDX-License-Identifier: GPL-2.0-or-later
 --
--- The sysbench table of one Lua state. Every part that a script may never
--- touch is loaded when it is touched first: thousands of users each have a
--- state of their own.
+-- The sysbench table of one Lua state. Parts that a script may not need are
+-- loaded when they are first used: there may be thousands of users, each with
+-- its own state.
 
 local sb = ...
 local ffi, C = sb.ffi, sb.C
 
 sb.cdef("abi")
 assert(C.sb_script_abi() == C.SB_SCRIPT_ABI,
-       "the embedded Lua modules are of another build")
+       "the embedded Lua modules belong to another build")
 
--- Fields that are missing so far; what is in sysbench_more.lua few scripts
--- touch.
+-- Loads fields when they are first used; those that few scripts use are in
+-- sysbench_more.lua.
 local sysbench = setmetatable({ tid = sb.tid, hooks = {} }, {
    __index = function(self, name)
       local value
@@ -32,7 +32,7 @@ local sysbench = setmetatable({ tid = sb.tid, hooks = {} }, {
 
 sysbench.cmdline = setmetatable({
    command = sb.command,
-   -- Options are declared in one state, before those of the users are made.
+   -- Options are declared in one state, before those of the users are created.
    main_state = not sb.user,
    PARALLEL_COMMAND = true
 }, {
@@ -50,8 +50,8 @@ sysbench.cmdline = setmetatable({
 
 sb.sysbench = sysbench
 
--- Scripts find the C functions of 1.x declared, and declare them again. Both
--- begin with ffi.cdef or ffi.C.
+-- Scripts use the C functions of 1.x, or declare them again. Both begin with
+-- ffi.cdef or ffi.C, so they are declared when one of these is first used.
 local cdef = ffi.cdef
 ffi.C, ffi.cdef = nil, nil
 setmetatable(ffi, {
@@ -67,14 +67,14 @@ setmetatable(ffi, {
 })
 _G.ffi = ffi
 
--- Globals that old scripts expect.
+-- Globals of older versions.
 _G.thread_id = sb.tid
 _G.test = sb.path
 
 local undefined
 undefined = function(name)
-   -- What is missing while the module loads is missing: a script may have set
-   -- a library to nil.
+   -- While the module loads, undefined globals are nil: a script may have set a
+   -- library to nil, which would cause a recursion.
    undefined = function() end
    undefined = sb.module("globals").get
    return undefined(name)
@@ -88,7 +88,7 @@ setmetatable(_G, {
    end
 })
 
--- --luajit-cmd, as luajit -j takes it: "off", "v", "p=vl"
+-- --luajit-cmd, as for luajit -j: "off", "v", "p=vl"
 if sb.jit_command ~= "" then
    local name, args = sb.jit_command:match("^([^=]*)=?(.*)$")
    if type(jit[name]) == "function" then

@@ -1,7 +1,7 @@
 -- SPDX-License-Identifier: GPL-2.0-or-later
 --
--- The fields of sysbench and of sysbench.cmdline that are made when they are
--- touched first: thousands of users each have a state of their own.
+-- Fields of sysbench and of sysbench.cmdline that few scripts use: created when
+-- they are first used, see sysbench.lua.
 
 local sb = ...
 local more = {}

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 //
-// The script as a workload: its hooks behind workload.h.
+// The script as a workload: implements workload.h with its hooks.
 #include "script/script_private.h"
 
 static int begin(struct sb_workload *w, struct sb_err *err)
@@ -17,7 +17,7 @@ static int begin(struct sb_workload *w, struct sb_err *err)
     return sb__state_call(s->main, "init", 0, 0, err);
 }
 
-// The main state in another thread, while the main thread waits for it.
+// Uses the main state in another thread, while the main thread waits.
 static int look(struct sb_workload *w, struct sb_err *err)
 {
     struct sb_script *s = w->data;
@@ -119,7 +119,7 @@ static int end(struct sb_workload *w, struct sb_err *err)
 {
     struct sb_script *s = w->data;
 
-    // sysbench.report_json() closes its array with the state.
+    // sysbench.report_json() ends its array when the state is closed.
     sb__state_free(s->report);
     s->report = NULL;
     if (!sb__state_has(s->main, NULL, "done"))

@@ -41,11 +41,11 @@ Old scripts declare no options: unknown options become globals, with a warning
 if they are similar to an option.
 
   $ sb e.lua run --trheads=3
-  WARNING: unknown option --trheads becomes a global of the script; did you mean --threads?
+  WARNING: unknown option --trheads is passed to the script as a global; did you mean --threads?
   $ sb e.lua run --tabel-size=3
-  WARNING: unknown option --tabel-size becomes a global of the script; did you mean --table-size?
+  WARNING: unknown option --tabel-size is passed to the script as a global; did you mean --table-size?
   $ sb e.lua run --oltp_tabel_size=3
-  WARNING: unknown option --oltp_tabel_size becomes a global of the script; did you mean --oltp_table_size?
+  WARNING: unknown option --oltp_tabel_size is passed to the script as a global; did you mean --oltp_table_size?
   $ sb e.lua run --nothing-like-it=3 --table-size=3 --oltp-table-size=3
 
 Values of the wrong type.

@@ -23,8 +23,8 @@ local function alone()
       "another name is another sequence")
    tap.is(sysbench.sequence("big", 2 ^ 52):next(), 2 ^ 52 + 1, "large numbers")
    tap.is(tostring(s), "<sequence>", "tostring()")
-   tap.raises(function() s:next(0) end, "1 number at least", "next(0)")
-   tap.raises(function() s:next(0 / 0) end, "1 number at least",
+   tap.raises(function() s:next(0) end, "minimum is 1", "next(0)")
+   tap.raises(function() s:next(0 / 0) end, "minimum is 1",
       "next() of NaN")
    for i = 1, 2000 do -- more than there are hash buckets
       sysbench.sequence("many" .. i, i)
