@@ -77,7 +77,7 @@ void sb_walk_begin(struct sb_walk *w, const uint8_t *doc, size_t len);
 // Stores the next element in *e and returns 1; 0: no more elements, -1:
 // malformed.
 int sb_walk_next(struct sb_walk *w, struct sb_elem *e);
-// Finds the element with this key; false if there is none.
+// Finds the element with this key; false if it does not exist.
 bool sb_bson_find(
     const uint8_t *doc, size_t len, const char *key, struct sb_elem *e);
 // The value of a number of any type, or of a bool; 0 for others.

@@ -248,7 +248,7 @@ static int closed(void)
 }
 
 // Returns the part for operations with this letter; NULL, with SB_EUSAGE as the
-// error of c, if there is none.
+// error of c, for an unknown letter.
 static struct part *part_of(
     struct sb_doc_bulk *bulk, int letter, enum kind *kind)
 {

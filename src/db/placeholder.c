@@ -135,7 +135,7 @@ static int add_int(struct sb_buf *b, int64_t i)
     return sb_buf_addf(b, i < 0 ? "(%" PRId64 ")" : "%" PRId64, i);
 }
 
-// The literal of a value that is not written as a number; NULL: there is none.
+// The literal of a value that is not written as a number; NULL: no literal.
 static const char *special(const struct sb__quoting *q, double d)
 {
     if (isnan(d))

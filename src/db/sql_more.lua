@@ -32,7 +32,7 @@ function statement:next_result()
    return self.connection:next_result()
 end
 
--- Returns the values of the first row; nothing if there is none.
+-- Returns the values of the first row; nothing if it has no rows.
 function connection:query_row(query)
    own(self, "connection", "query_row")
    text(query, "query_row")

@@ -32,7 +32,7 @@ function result:fetch_row()
    return row
 end
 
--- Returns the name of column i, from 1; nil if there is none.
+-- Returns the name of column i, from 1; nil if out of range.
 function result:column(i)
    own(self, "result", "column")
    local name = C.sb_rs_column(self, i - 1)

@@ -135,7 +135,8 @@ local function decimals()
    is(tostring(mongodb.decimal("1E6112")), "1.0E+6112",
       "an exponent so large that digits are added")
    raises(function() mongodb.decimal("12a") end,
-      "test_bson.lua:%d+: document: not a decimal number, or out of range: 12a", "not a number")
+      "test_bson.lua:%d+: document: not a decimal number, or out of range: " ..
+      "12a", "not a number")
    raises(function() mongodb.decimal(("1"):rep(35)) end, "out of range",
       "35 digits")
    raises(function() mongodb.decimal("1E7000") end, "out of range",

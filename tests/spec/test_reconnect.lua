@@ -110,7 +110,8 @@ end]], "--time=0 --events=5 --db-init-sql='" .. sql .. "' run")
    _, err, rc = tap.sysbench("oltp_point_select --db-driver=sqlite " ..
       "--events=1 --db-isolation=read-committed run")
    is(rc, 1, "isolation levels on SQLite")
-   like(err, "sqlite driver does not support isolation levels", "are not supported")
+   like(err, "sqlite driver does not support isolation levels",
+      "are not supported")
 end
 
 -- A restart rolls back the transactions of all connections of the event.

@@ -247,8 +247,8 @@ static void rejected_commands(void)
 {
     start_docs();
     command("find");
-    CHECK(
-        strstr(rejected(d.data, 3), "the 3 bytes given are not a BSON document"));
+    CHECK(strstr(
+        rejected(d.data, 3), "the 3 bytes given are not a BSON document"));
     CHECK(strstr(rejected(d.data, d.len - 1), "are not a BSON document"));
     CHECK(strstr(rejected(NULL, 0), "are not a BSON document"));
     d.data[d.len - 1] = 1;
@@ -295,7 +295,8 @@ static void transactions(void)
     CHECK(strstr(c.pub.sql_errmsg, "not a BSON document"));
     doc_ops.transaction = NULL;
     CHECK_INT(sb_doc_transaction(&c.pub, 0, NULL, 0), SB_EUSAGE);
-    CHECK_STR(c.pub.sql_errmsg, "the fake driver does not support transactions");
+    CHECK_STR(
+        c.pub.sql_errmsg, "the fake driver does not support transactions");
     doc_ops.transaction = doc_transaction;
     finish_docs();
 }

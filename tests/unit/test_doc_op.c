@@ -225,8 +225,8 @@ static void typed_values(void)
         "value 1 is -2147483649, but an int32 is required");
     CHECK_STR(sends("int32", V(NUMBER(1.5))),
         "value 1 is 1.5, but an int32 is required");
-    CHECK_STR(
-        sends("int32", V(BOOL(1))), "value 1 is true, but an int32 is required");
+    CHECK_STR(sends("int32", V(BOOL(1))),
+        "value 1 is true, but an int32 is required");
     CHECK_STR(sends("int32", V(ELEMENT("\x08\1"))),
         "value 1 is BSON of type 8, but an int32 is required");
     CHECK_STR(sends("int64", V(NUMBER(3))), "{x:3L} ");
@@ -241,8 +241,8 @@ static void typed_values(void)
     CHECK_STR(sends("double", V(ELEMENT("\x10\5\0\0\0"))), "{x:5d} ");
     CHECK(strstr(sends("double", V(TEXT("1"))), "but a double is required"));
     CHECK_STR(sends("string", V(TEXT("a"))), "{x:'a'} ");
-    CHECK_STR(
-        sends("string", V(NUMBER(1))), "value 1 is 1, but a string is required");
+    CHECK_STR(sends("string", V(NUMBER(1))),
+        "value 1 is 1, but a string is required");
     CHECK_STR(sends("bool", V(BOOL(1))), "{x:true} ");
     CHECK(strstr(sends("bool", V(NUMBER(1))), "but a bool is required"));
     CHECK_STR(
@@ -291,16 +291,19 @@ static void rejected_commands(void)
 
     start_docs();
     put_arg(begin(&d), "x", 0, NULL);
-    CHECK(strstr(compile_error(end(&d)), "requires a number n from 1 to 65535"));
+    CHECK(
+        strstr(compile_error(end(&d)), "requires a number n from 1 to 65535"));
     put_arg(begin(&d), "x", 65536, NULL);
-    CHECK(strstr(compile_error(end(&d)), "requires a number n from 1 to 65535"));
+    CHECK(
+        strstr(compile_error(end(&d)), "requires a number n from 1 to 65535"));
     open_in(begin(&d), 0x03, "x");
     put_text(&d, "$arg", "1");
     end(&d);
-    CHECK(strstr(compile_error(end(&d)), "requires a number n from 1 to 65535"));
-    put_arg(begin(&d), "x", 1, "int");
     CHECK(
-        strstr(compile_error(end(&d)), "the type of placeholder 1 is not one of"));
+        strstr(compile_error(end(&d)), "requires a number n from 1 to 65535"));
+    put_arg(begin(&d), "x", 1, "int");
+    CHECK(strstr(
+        compile_error(end(&d)), "the type of placeholder 1 is not one of"));
     open_in(begin(&d), 0x03, "x");
     put_int(&d, "$arg", 1);
     put_int(&d, "of", 1);
@@ -325,7 +328,8 @@ static void rejected_commands(void)
     put_arg(&d, "x", 2, NULL);
     op = compile(end(&d));
     CHECK_INT(sb_doc_execute(op, one, 1), SB_EUSAGE);
-    CHECK(strstr(c.pub.sql_errmsg, "has 2 placeholders, but 1 value was given"));
+    CHECK(
+        strstr(c.pub.sql_errmsg, "has 2 placeholders, but 1 value was given"));
     CHECK_INT(ncommands, 0);
     sb_doc_op_free(op);
     // An empty document is not a command.
