@@ -119,11 +119,22 @@ static int wait_for_users(struct sb_run *run, struct sb_err *err)
     return 0;
 }
 
-static enum sb_run_end end_of(const struct sb_run *run, int rc)
+static int signal_of(struct sb_run *run)
 {
-    return rc == SB_ETIMEOUT ? SB_END_FORCED
-           : run->signal     ? SB_END_SIGNAL
-                             : SB_END_FAILED;
+    pthread_mutex_lock(&run->lock);
+    int sig = run->signal;
+    pthread_mutex_unlock(&run->lock);
+    return sig;
+}
+
+// Fills in how a start-up that failed with rc ended. sig: the signal that
+// interrupted it, or 0.
+static void set_end(struct sb_run_result *res, int rc, int sig)
+{
+    res->signal = sig;
+    res->end = rc == SB_ETIMEOUT ? SB_END_FORCED
+               : sig             ? SB_END_SIGNAL
+                                 : SB_END_FAILED;
 }
 
 static void *run_check(void *arg)
@@ -167,25 +178,45 @@ static bool cancel_check(struct sb_run *run, uint64_t grace)
     return done;
 }
 
+static int start_check(
+    struct sb_run *run, pthread_t *thread, struct sb_err *err)
+{
+    size_t stack = (size_t)run->o->thread_stack_size;
+    pthread_attr_t attr;
+    char why[256];
+
+    pthread_attr_init(&attr);
+    pthread_attr_setstacksize(&attr, stack);
+    int rc = pthread_create(thread, &attr, run_check, run);
+    pthread_attr_destroy(&attr);
+    if (rc == 0)
+        return 0;
+    sb__thread_error(rc, stack, why, sizeof(why));
+    return sb_err_set(err, SB_ELIMIT, "cannot create a thread for %s: %s",
+        run->w->check_name, why);
+}
+
 int sb__check_data(struct sb_run *run, struct sb_run_result *res)
 {
     uint64_t limit = (uint64_t)run->o->thread_init_timeout;
     pthread_t thread;
     int rc = 0;
 
-    if (!run->w->has_check)
+    if (!run->w->check_name)
         return 0;
-    if (pthread_create(&thread, NULL, run_check, run))
-        return sb_err_set(
-            &res->err, SB_ELIMIT, "cannot create a thread to check the data");
+    if (start_check(run, &thread, &res->err))
+        return res->err.code;
     bool done = wait_for_check(run, sb_clock_monotonic() + limit, true);
+    int sig = signal_of(run);
 
     if (atomic_load(&run->stop))
         rc = interrupted(run, &res->err);
     else if (!done)
-        rc = too_slow(run, 0, &res->err);
+        rc = sb_err_set(&res->err, SB_ETIMEOUT,
+            "%s took longer than %g seconds (--thread-init-timeout)",
+            run->w->check_name, (double)limit / SECOND);
     if (!done)
-        done = cancel_check(run, run->signal ? INTERRUPT_GRACE : ABORT_GRACE);
+        done = cancel_check(run, sig ? INTERRUPT_GRACE : ABORT_GRACE);
     res->unjoined = !done;
     if (done)
         pthread_join(thread, NULL);
@@ -193,10 +224,8 @@ int sb__check_data(struct sb_run *run, struct sb_run_result *res)
         rc = run->check_rc;
         res->err = run->check_err;
     }
-    if (rc) {
-        res->end = end_of(run, rc);
-        res->signal = run->signal;
-    }
+    if (rc)
+        set_end(res, rc, sig);
     return rc;
 }
 
@@ -212,8 +241,7 @@ int sb__start_users(struct sb_run *run, struct sb_run_result *res)
     else if (rc == 0)
         rc = wait_for_users(run, &res->err);
     if (rc) {
-        res->end = end_of(run, rc);
-        res->signal = run->signal;
+        set_end(res, rc, signal_of(run));
         res->unjoined = !abort_users(
             run, res->signal ? INTERRUPT_GRACE : ABORT_GRACE);
     }

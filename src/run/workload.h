@@ -16,7 +16,7 @@ struct sb_workload;
 struct sb_workload_ops {
     // Main thread, before any user exists: init() of a script. Optional.
     int (*begin)(struct sb_workload *w, struct sb_err *err);
-    // After begin(), before any user exists, if w->has_check: checks whether
+    // After begin(), before any user exists, if w->check_name: checks whether
     // the data that the workload needs exists. In a thread of its own, while
     // the main thread waits for it, for signals and for --thread-init-timeout.
     int (*check)(struct sb_workload *w, struct sb_err *err);
@@ -43,8 +43,9 @@ struct sb_workload_ops {
 
 struct sb_workload {
     const struct sb_workload_ops *ops;
-    void *data;     // the implementation's
-    bool has_check; // check() and cancel_check() are implemented
+    void *data; // the implementation's
+    // What check() is called in messages; NULL: there is no check().
+    const char *check_name;
 };
 
 #endif

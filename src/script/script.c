@@ -141,7 +141,8 @@ int sb_script_load(struct sb_script **out, const struct sb_script_env *env,
         sb_script_free(s);
         return rc;
     }
-    s->workload.has_check = sb__state_has(s->main, "hooks", "check_tables");
+    if (sb__state_has(s->main, "hooks", "check_tables"))
+        s->workload.check_name = "the check of the tables";
     s->report_interval = sb__state_has(s->main, "hooks", "report_intermediate");
     s->report_final = sb__state_has(s->main, "hooks", "report_cumulative");
     s->report_line = sb__state_has(s->main, "hooks", "report_line");

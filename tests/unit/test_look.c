@@ -44,7 +44,7 @@ static struct seen seen;
 
 static int try(int (*answer)(struct sb_err *err), bool looks, int64_t timeout)
 {
-    struct sb_workload w = { .ops = &ops, .data = &seen, .has_check = looks };
+    struct sb_workload w = { .ops = &ops, .data = &seen, .check_name = looks ? "the check" : NULL };
     const struct sb_listener l = { .data = &seen,
         .interval = on_interval,
         .checkpoint = on_checkpoint,
@@ -109,7 +109,8 @@ static void an_error_ends_the_run(void)
 static void the_check_has_a_time_limit(void)
 {
     CHECK_INT(try(hang, true, 10 * MS), SB_ETIMEOUT);
-    CHECK(strstr(seen.res.err.msg, "--thread-init-timeout") != NULL);
+    CHECK_STR(seen.res.err.msg,
+        "the check took longer than 0.01 seconds (--thread-init-timeout)");
     CHECK_INT(seen.res.end, SB_END_FORCED);
     CHECK_INT(world.users, 0);
 }

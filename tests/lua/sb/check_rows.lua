@@ -12,15 +12,16 @@ local dialect_more = require("sb.dialect_more")
 local parallel = require("sb.prepare")
 local schema = require("sb.schema")
 
--- Counter of sysbench.parallel.ticket().
-local TABLE_KEY = 0
+-- Counters of sysbench.parallel.ticket().
+local TABLE_KEY, DAMAGE_KEY = 0, 1
 
 local INTEGER_MIN = -2147483648
 
 local M = {}
 
+-- Raises the error that a table is damaged: the check continues with the next.
 local function damaged(name, ...)
-   error(name .. ": " .. string.format(...), 0)
+   error({damage = name .. ": " .. string.format(...)})
 end
 
 -- Returns the number of rows that prepare creates.
@@ -130,14 +131,8 @@ local function check_indexes(con, d, opt, name, t)
    return #columns
 end
 
--- Checks table n in one snapshot: the server may still execute the last
--- statements of clients that were killed.
-local function check(con, d, opt, n, own_texts)
-   local name, size = schema.name(opt, n), prepared_rows(opt)
-   check_tables.require_tables(con, d, 1, function() return name end,
-      check_tables.prepare_command(opt))
-   check_columns(con, name)
-   con:query(d.begin_snapshot)
+local function check_table(con, d, opt, name, own_texts)
+   local size = prepared_rows(opt)
    local t = read(con, name, size)
    if not t.rows then
       return -- --mysql-dry-run
@@ -147,12 +142,39 @@ local function check(con, d, opt, n, own_texts)
       check_texts(con, name, t)
    end
    local indexes = check_indexes(con, d, opt, name, t)
-   con:query("ROLLBACK") -- also undoes d.before_index for the next table
    local more = tonumber(t.rows) - size
    build.print_line("%s: %s rows%s, all in order%s", name, t.rows, more > 0 and
       string.format(" (%.0f more than prepare creates)", more) or "",
       indexes > 1 and ", and their indexes agree with them" or
       indexes == 1 and ", and their index agrees with them" or "")
+end
+
+-- Checks a table in one snapshot: the server may still execute the last
+-- statements of clients that were killed.
+local function check_in_snapshot(con, d, opt, name, own_texts)
+   check_columns(con, name)
+   con:query(d.begin_snapshot)
+   local ok, err = pcall(check_table, con, d, opt, name, own_texts)
+   if ok or type(err) == "table" and err.damage then
+      con:query("ROLLBACK") -- also undoes d.before_index for the next table
+   end
+   if not ok then
+      error(err, 0)
+   end
+end
+
+-- Checks table n. Returns what is damaged, or nil.
+local function check(con, d, opt, n, own_texts)
+   local name = schema.name(opt, n)
+   check_tables.require_tables(con, d, 1, function() return name end,
+      check_tables.prepare_command(opt))
+   local ok, err = pcall(check_in_snapshot, con, d, opt, name, own_texts)
+   if ok then
+      return
+   elseif type(err) ~= "table" or not err.damage then
+      error(err, 0)
+   end
+   return err.damage
 end
 
 -- Checks all tables. opt: normalized options. own_texts: the script computes c
@@ -164,11 +186,25 @@ function M.check(opt, own_texts)
       error(string.format("the check command does not support the driver " ..
          "'%s'", drv:name()), 0)
    end
+   local first -- the first damage that any user found, if it was this one
    databases.each(function(con)
       parallel.share(TABLE_KEY, opt.tables, function(n)
-         check(con, d, opt, n, own_texts)
+         local damage = check(con, d, opt, n, own_texts)
+         if not damage then
+            return
+         end
+         build.print_line("%s", damage)
+         if sysbench.parallel.ticket(DAMAGE_KEY) == 0 then
+            first = damage
+         end
       end)
    end)
+   sysbench.parallel.barrier()
+   local tables = first and sysbench.parallel.ticket(DAMAGE_KEY)
+   if first then
+      error(tables == 1 and first or string.format("%d tables are damaged, " ..
+         "the first is %s", tables, first), 0)
+   end
 end
 
 return M

@@ -196,10 +196,14 @@ function Check:missing_share(first, last, found)
    return share
 end
 
+-- row: the answer for table n, nil if there is none (--mysql-dry-run).
 function Check:evaluate(n, row)
    local name, size = self.name(n), self.opt.table_size
-   if row[2] == "0" then
+   if not row then
+      return
+   elseif row[2] == "0" then
       self.empty = self.empty or name
+      return
    elseif self.unindexed[n] then
       return self:problem("index", ": was prepare interrupted?",
          "table '%s' has no index on id", name)
@@ -226,15 +230,20 @@ end
 -- If a statement fails and all tables exist, the reason is only a warning: it
 -- may not affect the events.
 function Check:batch(first, last)
+   local rows = {}
    local ok, err = pcall(function()
       self:find_unindexed(first, last)
       query_tables(self.con, first, last, function(n)
          return self:select(n)
       end, function(n, row)
-         self:evaluate(n, row)
+         rows[n] = {unpack(row, 1, 5)}
       end)
    end)
-   if not ok then
+   if ok then
+      for n = first, last do
+         self:evaluate(n, rows[n])
+      end
+   else
       local why = M.message(self.con, err)
       M.require_tables(self.con, self.d, self.opt.tables, self.name,
          self.command)
