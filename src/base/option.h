@@ -37,6 +37,9 @@ enum sb_opt_flags {
     SB_OPT_FILENAME = 1 << 5, // SB_OPT_STRING: --help shows =FILENAME
     SB_OPT_YIELDS = 1 << 6,   // new in 2.0: a script that declares an option of
                               // this name replaces it
+    SB_OPT_SCALAR = 1 << 8,   // SB_OPT_LIST that sysbench 1.0 had as one value:
+                              // scripts read a single item as a string, or as
+                              // a number if the default is one
     SB_OPT_DATABASES = 1 << 7, // SB_OPT_STRING of a driver: a database, or
                                // several separated by commas. Connections use
                                // them round-robin; connect() gets one name

@@ -62,9 +62,9 @@ static char *name_of(const char *text, uint64_t number)
 
 // Each round begins one name later than the previous one. Hosts are also used
 // in turn: this way a host does not always get the same database.
-static uint64_t in_turn(uint64_t turn, uint64_t count)
+static uint64_t in_turn(uint64_t user, uint64_t connection, uint64_t count)
 {
-    return (turn + turn / count) % count;
+    return (user + user / count + connection) % count;
 }
 
 static int no_memory(struct sb_err *err)
@@ -114,7 +114,7 @@ int sb__inst_in_turn(struct sb_db_ctx *ctx, struct sb_db *db,
         return sb__inst_get(db, names, values, n, out, err);
     count = count_names(text);
     name = name_of(
-        text, count > 1 ? in_turn(ctx->user + ctx->turns++, count) : 0);
+        text, count > 1 ? in_turn(ctx->user, ctx->turns++, count) : 0);
     if (!name)
         return no_memory(err);
     rc = get_with(db, names, values, n, at, o->name, name, out, err);

@@ -283,9 +283,10 @@ enum sb_driver_caps {
     SB_CAP_ESCAPED_MARKS = 1u << 5,
     // Values that the driver can send unchanged. Without the capability the
     // core rejects them (db/param.c) and does not pass them to the driver.
-    SB_CAP_UNSIGNED = 1u << 6, // SB_VALUE_UINT
-    SB_CAP_NAN = 1u << 7,      // NaN as SB_VALUE_DOUBLE
-    SB_CAP_INFINITY = 1u << 8, // infinities as SB_VALUE_DOUBLE
+    SB_CAP_UNSIGNED = 1u << 6,   // SB_VALUE_UINT
+    SB_CAP_NAN = 1u << 7,        // NaN as SB_VALUE_DOUBLE
+    SB_CAP_INFINITY = 1u << 8,   // infinities as SB_VALUE_DOUBLE
+    SB_CAP_SIGNED_IDS = 1u << 9, // insert_id holds an int64_t
 };
 
 struct sb_driver {

@@ -357,6 +357,12 @@ uint64_t sb_con_insert_id(const struct sb_con *con)
     return ((const struct sb_con_priv *)con)->res.insert_id;
 }
 
+int sb_con_ids_are_signed(const struct sb_con *con)
+{
+    return (((const struct sb_con_priv *)con)->drv->caps & SB_CAP_SIGNED_IDS) !=
+           0;
+}
+
 struct sb__quoting sb__con_quoting(const struct sb_con_priv *c)
 {
     const char *dialect = c->drv->dialect ? c->drv->dialect : "";

@@ -359,6 +359,11 @@ static int value_done(struct sb_load *ld)
     return 0;
 }
 
+int sb_load_detached(const struct sb_load *ld)
+{
+    return ld && !ld->con;
+}
+
 static int refused(struct sb_load *ld)
 {
     if (!ld || !ld->failed)

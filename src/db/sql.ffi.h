@@ -69,8 +69,10 @@ SB_FFI const char *sb_db_databases_option(const struct sb_db *db);
 SB_FFI const char *sb_db_databases(const struct sb_db *db);
 
 // Connects. names/values: n option overrides ("db", "host" or the full
-// "sqlite-db"); n = 0 for none. If several databases are named, the connection
-// goes to the next one (databases.c). NULL on failure, see sb_db_error().
+// "sqlite-db"); n = 0 for none. If several databases are given,
+// the first connections of users 0, 1, ... use databases 0, 1, ... and further
+// connections of a user the databases after its first one, round-robin. NULL on
+// failure, see sb_db_error().
 SB_FFI struct sb_con *sb_con_open(struct sb_db_ctx *ctx, struct sb_db *db,
     const char *const *names, const char *const *values, size_t n);
 // Disconnects; the handle stays valid until sb_con_free(). 0 or SB_E*.
@@ -99,9 +101,12 @@ SB_FFI struct sb_rs *sb_con_query(
 // pipeline is open.
 SB_FFI struct sb_rs *sb_con_query_now(
     struct sb_con *con, const char *sql, size_t len);
-// Rows changed by the last statement, and the id that it generated.
+// Rows changed by the last statement.
 SB_FFI double sb_con_affected(const struct sb_con *con);
+// The id that the last statement generated, 0 if none: an int64_t in these bits
+// if sb_con_ids_are_signed().
 SB_FFI uint64_t sb_con_insert_id(const struct sb_con *con);
+SB_FFI int sb_con_ids_are_signed(const struct sb_con *con);
 
 // The statement that failed last on con, in one line of at most about 200
 // bytes; "" for none. Valid until the next failure.

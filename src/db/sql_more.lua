@@ -115,6 +115,10 @@ end
 function connection:insert_id()
    own(self, "connection", "insert_id")
    local id = C.sb_con_insert_id(self)
+   if C.sb_con_ids_are_signed(self) ~= 0 then
+      id = ffi.cast("int64_t", id)
+      return id >= -2LL ^ 53 and id <= 2LL ^ 53 and tonumber(id) or id
+   end
    return id <= 2 ^ 53 and tonumber(id) or id
 end
 

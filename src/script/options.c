@@ -2,6 +2,7 @@
 //
 // Options between the registry and Lua: the options that scripts declare,
 // sysbench.opt, and the globals of old scripts.
+#include <ctype.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -89,8 +90,20 @@ static void push_list(lua_State *L, const struct sb_opt_list *list)
     }
 }
 
+static void push_single(
+    lua_State *L, const struct sb_opt *opt, const char *item)
+{
+    lua_pushstring(L, item);
+    if (isdigit((unsigned char)*opt->def)) {
+        lua_pushnumber(L, lua_tonumber(L, -1));
+        lua_remove(L, -2);
+    }
+}
+
 static void push_value(lua_State *L, const struct sb__value *v)
 {
+    const struct sb_opt_list *list = v->value;
+
     switch (v->opt->type) {
     case SB_OPT_BOOL:
         lua_pushboolean(L, *(const bool *)v->value);
@@ -110,7 +123,10 @@ static void push_value(lua_State *L, const struct sb__value *v)
         lua_pushstring(L, *(const char *const *)v->value);
         return;
     case SB_OPT_LIST:
-        push_list(L, v->value);
+        if ((v->opt->flags & SB_OPT_SCALAR) && list->count == 1)
+            push_single(L, v->opt, list->item[0]);
+        else
+            push_list(L, list);
         return;
     case SB_OPT_ENUM:
         lua_pushstring(L, v->opt->choices[*(const int *)v->value]);

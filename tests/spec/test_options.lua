@@ -210,7 +210,7 @@ local function drivers()
    end
    local out, err = tap.with(DRIVERS:format(""), "run --db-driver=null")
    for _, where in ipairs{"init", "thread_init", "event", "report"} do
-      tap.like(out, "\n?" .. where .. ": sbtest {3306} {5432} " ..
+      tap.like(out, "\n?" .. where .. ": sbtest {3306} 5432 " ..
          "sbtest.sqlite  number nil\n",
          "options of other drivers have their defaults in " .. where)
    end
@@ -219,6 +219,10 @@ local function drivers()
    tap.unlike(err, "WARNING", "without warnings")
    out = tap.with(DRIVERS:format(""), "run --pgsql-port=1,2 " ..
       "--mysql-db=a --mongo-url=mongodb://h --db-driver=null")
+   tap.like(tap.with([[function event()
+      print("one", opt.pgsql_host .. ":" .. opt.pgsql_port + 1) return true
+   end opt = sysbench.opt]], "run --db-driver=null --pgsql-host=h"),
+      "one\th:5433\n", "a single host and port are no tables, as in 1.0")
    tap.like(out, "event: a {3306} {1,2} sbtest.sqlite mongodb://h number",
       "values from the command line are used")
    out = tap.with(DRIVERS:format("sysbench.cmdline.options = " ..

@@ -142,8 +142,13 @@ local function ids()
    con:query("INSERT INTO i VALUES (9007199254740992)")
    is(con:insert_id(), 2 ^ 53, "insert_id() is a Lua number")
    con:query("INSERT INTO i VALUES (9007199254740993)")
-   is(tostring(con:insert_id()), "9007199254740993ULL",
+   is(tostring(con:insert_id()), "9007199254740993LL",
       "or 64-bit cdata if it is too large for one")
+   con:query("INSERT INTO i VALUES (-5)")
+   is(con:insert_id(), -5, "a negative id")
+   con:query("INSERT INTO i VALUES (-9007199254740993)")
+   is(tostring(con:insert_id()), "-9007199254740993LL",
+      "a negative one too large for a number")
    con:query("DROP TABLE i")
 end
 

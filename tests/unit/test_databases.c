@@ -96,8 +96,8 @@ static void names(void)
 
 static void round_robin(void)
 {
-    static const char *const want[] = { "a", "b", "c", "b", "c", "a", "c", "a",
-        "b", "a" };
+    static const char *const want[] = { "a", "b", "c", "a", "b", "c", "a", "b",
+        "c", "a" };
 
     begin("a,b,c");
     for (size_t i = 0; i < sizeof(want) / sizeof(want[0]); i++)

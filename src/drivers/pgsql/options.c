@@ -14,6 +14,7 @@ static const struct sb_opt opts[] = {
         .offset = offsetof(struct pgsql_opts, host),
         .given = offsetof(struct pgsql_opts, given.host),
         .def = "localhost",
+        .flags = SB_OPT_SCALAR,
         .help = "hosts or socket directories, used round-robin: each port of "
                 "the first host, then of the next" },
     { .name = "pgsql-port",
@@ -21,6 +22,7 @@ static const struct sb_opt opts[] = {
         .offset = offsetof(struct pgsql_opts, port),
         .given = offsetof(struct pgsql_opts, given.port),
         .def = "5432",
+        .flags = SB_OPT_SCALAR,
         .help = "ports of each host, used round-robin" },
     { .name = "pgsql-user",
         .type = SB_OPT_STRING,
