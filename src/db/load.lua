@@ -21,7 +21,9 @@ local function check(rc, loader)
    if rc ~= 0 then
       if not loader.handle then
          error("attempt to use a closed loader", 3)
-      elseif C.sb_load_detached(loader.handle) ~= 0 then
+      elseif loader.connection.error == 0 or
+         loader.handle ~= true and C.sb_load_detached(loader.handle) ~= 0
+      then
          error("attempt to use a loader whose connection was closed, reset " ..
                "or reconnected", 3)
       end

@@ -117,7 +117,10 @@ int sb__state_hook(struct sb__state *st, const char *name, struct sb_err *err);
 // Pushes field `name` of the embedded module `module`. 0 or SB_ESCRIPT.
 int sb__state_module(struct sb__state *st, const char *module,
     const char *field, struct sb_err *err);
-// True if the global, or the field of sysbench[table], is a function.
+// Pushes the global, or the field of sysbench[table], if it is a function.
+// Otherwise pushes nothing and returns false. Calls no metamethods.
+bool sb__state_push(struct sb__state *st, const char *table, const char *name);
+// True if sb__state_push() would push a function.
 bool sb__state_has(struct sb__state *st, const char *table, const char *name);
 
 // Sets the state that runs in this thread, for the C functions of 1.x without a

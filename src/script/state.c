@@ -100,6 +100,13 @@ static int api_idle_option(lua_State *L)
     return 1;
 }
 
+// warning(text)
+static int api_warning(lua_State *L)
+{
+    sb_log(SB_LOG_WARNING, "%s", luaL_checkstring(L, 1));
+    return 0;
+}
+
 // notice(text)
 static int api_notice(lua_State *L)
 {
@@ -184,6 +191,7 @@ static int api_more(lua_State *L)
         { "driver_chunk", api_driver_chunk },
         { "idle_option", api_idle_option },
         { "notice", api_notice },
+        { "warning", api_warning },
     };
     struct sb__state *st = self(L);
     struct sb_script *s = st->script;
@@ -399,11 +407,10 @@ int sb__state_module(struct sb__state *st, const char *module,
     return rc;
 }
 
-bool sb__state_has(struct sb__state *st, const char *table, const char *name)
+bool sb__state_push(struct sb__state *st, const char *table, const char *name)
 {
     lua_State *L = st->L;
     int top = lua_gettop(L);
-    bool has;
 
     lua_pushstring(L, table ? "sysbench" : name);
     lua_rawget(L, LUA_GLOBALSINDEX);
@@ -415,8 +422,20 @@ bool sb__state_has(struct sb__state *st, const char *table, const char *name)
             lua_rawget(L, -2);
         }
     }
-    has = lua_isfunction(L, -1);
-    lua_settop(L, top);
+    bool found = lua_isfunction(L, -1);
+
+    if (found)
+        lua_insert(L, top + 1);
+    lua_settop(L, found ? top + 1 : top);
+    return found;
+}
+
+bool sb__state_has(struct sb__state *st, const char *table, const char *name)
+{
+    bool has = sb__state_push(st, table, name);
+
+    if (has)
+        lua_pop(st->L, 1);
     return has;
 }
 

@@ -18,7 +18,8 @@ local reports = { report_csv = 1, report_json = 1, report_default = 1 }
 local values = {
    version = sb.version,
    version_string = "sysbench " .. sb.version,
-   error = { NONE = 0, RESTART_EVENT = 1 }
+   error = { NONE = 0, RESTART_EVENT = 1 },
+   warning = sb.warning
 }
 
 function more.field(name)

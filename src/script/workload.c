@@ -18,20 +18,22 @@ static int begin(struct sb_workload *w, struct sb_err *err)
 }
 
 // Uses the main state in another thread, while the main thread waits.
-static int look(struct sb_workload *w, struct sb_err *err)
+static int check(struct sb_workload *w, struct sb_err *err)
 {
+    static const char prefix[] = "`check_tables' function failed: ";
     struct sb_script *s = w->data;
-    lua_State *L = s->main->L;
 
-    lua_getglobal(L, "sysbench");
-    lua_getfield(L, -1, "hooks");
-    lua_getfield(L, -1, "check_tables");
-    lua_replace(L, -3);
-    lua_pop(L, 1);
-    return sb__state_call(s->main, "check_tables", 0, 0, err);
+    if (!sb__state_push(s->main, "hooks", "check_tables"))
+        return 0; // init() has removed it
+    int rc = sb__state_call(s->main, "check_tables", 0, 0, err);
+    // The error is about the tables, not about the script.
+    if (rc && strncmp(err->msg, prefix, sizeof(prefix) - 1) == 0)
+        memmove(err->msg, err->msg + sizeof(prefix) - 1,
+            strlen(err->msg + sizeof(prefix) - 1) + 1);
+    return rc;
 }
 
-static void cancel_look(struct sb_workload *w)
+static void cancel_check(struct sb_workload *w)
 {
     struct sb_script *s = w->data;
 
@@ -130,8 +132,8 @@ static int end(struct sb_workload *w, struct sb_err *err)
 
 const struct sb_workload_ops sb__script_ops = {
     .begin = begin,
-    .check = look,
-    .cancel_check = cancel_look,
+    .check = check,
+    .cancel_check = cancel_check,
     .user_init = user_init,
     .user_run = user_run,
     .user_done = user_done,

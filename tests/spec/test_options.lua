@@ -220,8 +220,10 @@ local function drivers()
    out = tap.with(DRIVERS:format(""), "run --pgsql-port=1,2 " ..
       "--mysql-db=a --mongo-url=mongodb://h --db-driver=null")
    tap.like(tap.with([[function event()
-      print("one", opt.pgsql_host .. ":" .. opt.pgsql_port + 1) return true
-   end opt = sysbench.opt]], "run --db-driver=null --pgsql-host=h"),
+      print("one", sysbench.opt.pgsql_host .. ":" ..
+         sysbench.opt.pgsql_port + 1)
+      return true
+   end]], "run --db-driver=null --pgsql-host=h"),
       "one\th:5433\n", "a single host and port are no tables, as in 1.0")
    tap.like(out, "event: a {3306} {1,2} sbtest.sqlite mongodb://h number",
       "values from the command line are used")

@@ -4,7 +4,7 @@
 // the password in cleartext, or a hash that is as good as the password. They
 // are allowed only if the server is verified before, over a Unix socket, or if
 // the user allows them.
-#include <stdatomic.h>
+#include <pthread.h>
 #include <stdio.h>
 
 #include "drivers/mysql/mysql_priv.h"
@@ -78,14 +78,18 @@ static void refuse_plugins(MYSQL *my)
     static struct st_mysql_client_plugin_AUTHENTICATION plugins[] = {
         REFUSED("dialog"), REFUSED("mysql_clear_password")
     };
-    static _Atomic bool done; // the library's list is global, too
+    // The library's list is global, too.
+    static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
+    static bool done;
 
-    if (atomic_exchange_explicit(&done, true, memory_order_relaxed))
-        return;
+    // No connection may begin to log in before the plugins are registered.
+    pthread_mutex_lock(&lock);
     // Registering fails for a plugin that is built into the library.
-    for (size_t i = 0; i < sizeof(plugins) / sizeof(plugins[0]); i++)
+    for (size_t i = 0; !done && i < sizeof(plugins) / sizeof(plugins[0]); i++)
         mysql_client_register_plugin(
             my, (struct st_mysql_client_plugin *)&plugins[i]);
+    done = true;
+    pthread_mutex_unlock(&lock);
 }
 #else
 static void refuse_plugins(MYSQL *my)

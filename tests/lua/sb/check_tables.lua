@@ -62,12 +62,6 @@ function M.message(con, err)
    return text ~= "" and text or tostring(err)
 end
 
-local function warn(...)
-   if (tonumber(sysbench.opt.verbosity) or 3) >= 2 then
-      io.stderr:write("WARNING: " .. string.format(...) .. "\n")
-   end
-end
-
 -- Statements ---------------------------------------------------------------
 
 -- Queries the tables first..last with one statement. select(n) returns the
@@ -265,7 +259,7 @@ function Check:rows()
       local others = p.others == 0 and "" or p.others == 1 and
          " (one more table is like it)" or
          string.format(" (%d more tables are like it)", p.others)
-      warn("%s%s%s%s", self.where, p.text, others, p.meaning)
+      sysbench.warning(self.where .. p.text .. others .. p.meaning)
    end
 end
 

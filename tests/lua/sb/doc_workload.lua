@@ -58,9 +58,9 @@ local function check_collections(db, opt, fields)
    if #fields > 0 and opt.table_size > 0 and
       not coll:find_one({_id = opt.table_size}, {projection = {_id = 1}})
    then
-      io.stderr:write(string.format("WARNING: '%s' has no document %d, " ..
-         "which is --table-size: reads of missing ids return nothing and " ..
-         "look fast\n", coll.name, opt.table_size))
+      sysbench.warning(string.format("'%s' has no document %d, which is " ..
+         "--table-size: reads of missing ids return nothing and look fast",
+         coll.name, opt.table_size))
    end
    return coll
 end
