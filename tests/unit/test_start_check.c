@@ -10,19 +10,19 @@ static struct {
     int (*answer)(struct sb_err *err);
     _Atomic bool canceled;
     bool ignores_cancel;
-    _Atomic int looks, users;
+    _Atomic int checks, users;
     pthread_t main;
     bool own_thread;
 } world;
 
-static int look(struct sb_workload *w, struct sb_err *err)
+static int check(struct sb_workload *w, struct sb_err *err)
 {
     world.own_thread = !pthread_equal(pthread_self(), world.main);
-    atomic_fetch_add(&world.looks, 1);
+    atomic_fetch_add(&world.checks, 1);
     return world.answer(err);
 }
 
-static void cancel_look(struct sb_workload *w)
+static void cancel_check(struct sb_workload *w)
 {
     atomic_store(&world.canceled, true);
 }
@@ -34,24 +34,27 @@ static int user_init(struct sb_workload *w, struct sb_user *u, struct sb_err *e)
 }
 
 static const struct sb_workload_ops ops = {
-    .check = look,
-    .cancel_check = cancel_look,
+    .check = check,
+    .cancel_check = cancel_check,
     .user_init = user_init,
     .user_run = empty_loop,
 };
 
 static struct seen seen;
 
-static int try(int (*answer)(struct sb_err *err), bool looks, int64_t timeout)
+static int try(
+    int (*answer)(struct sb_err *err), bool has_check, int64_t timeout)
 {
-    struct sb_workload w = { .ops = &ops, .data = &seen, .check_name = looks ? "the check" : NULL };
+    struct sb_workload w = {
+        .ops = &ops, .data = &seen, .check_name = has_check ? "the check" : NULL
+    };
     const struct sb_listener l = { .data = &seen,
         .interval = on_interval,
         .checkpoint = on_checkpoint,
         .final = on_final };
 
     atomic_store(&world.canceled, false);
-    atomic_store(&world.looks, 0);
+    atomic_store(&world.checks, 0);
     atomic_store(&world.users, 0);
     world.answer = answer;
     world.main = pthread_self();
@@ -87,12 +90,12 @@ static int interrupt(struct sb_err *err)
 static void users_start_after_the_check(void)
 {
     CHECK_INT(try(succeed, true, 30000 * MS), 0);
-    CHECK_INT(world.looks, 1);
+    CHECK_INT(world.checks, 1);
     CHECK(world.own_thread);
     CHECK_INT(world.users, 2);
     CHECK_INT(seen.c.completed, 10);
     CHECK_INT(try(fail, false, 30000 * MS), 0);
-    CHECK_INT(world.looks, 0);
+    CHECK_INT(world.checks, 0);
     CHECK_INT(seen.c.completed, 10);
 }
 
