@@ -15,7 +15,7 @@ Built-in tests that do not end and all scripts warn of it.
   >     sysbench "$@" run --time=0 >out 2>err & pid=$!
   >     until grep -q . err || ! kill -0 $pid 2>kill; do sleep 0.05; done
   >     kill -s TERM $pid 2>kill
-  >     wait $pid
+  >     wait $pid 2>kill
   >     head -1 err
   > }
   $ warned memory --memory-total-size=0
