@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 //
 // A growing byte buffer with a fixed maximum. If an append fails, the content
-// is kept and `failed` is set, so that a series of appends needs one check at
-// its end.
+// is kept and `failed` is set, so that one check after a series of appends is
+// enough.
 #ifndef SB_BUF_H
 #define SB_BUF_H
 

@@ -15,11 +15,11 @@
 
 struct sb_clock {
     bool tsc;
-    uint64_t tsc0; // anchor: this value of the counter ...
-    uint64_t ns0;  // ... is this time; sb_clock_now() is never before
+    uint64_t tsc0; // anchor: value of the counter
+    uint64_t ns0;  // anchor: its time, the minimum of sb_clock_now()
     uint64_t mult; // nanoseconds per tick, 32.32 fixed point
-    uint64_t first_tsc, first_ns; // start of the window for the rate ...
-    uint64_t mid_tsc, mid_ns;     // ... and of the next window
+    uint64_t first_tsc, first_ns; // start of the window for the rate
+    uint64_t mid_tsc, mid_ns;     // start of the next window
     uint64_t anchor_ns;           // time of the next sb_clock_anchor()
 };
 
@@ -42,7 +42,8 @@ static inline uint64_t sb_clock_now(const struct sb_clock *c)
     if (c->tsc) {
         uint64_t ticks = __rdtsc() - c->tsc0;
 
-        // The TSC of another core may be a few ticks behind: treat it as 0.
+        // The TSC of another core may be a few ticks behind the anchor: treat
+        // the difference as 0.
         if ((int64_t)ticks < 0)
             ticks = 0;
         return c->ns0 + sb_clock_ticks_ns(ticks, c->mult);

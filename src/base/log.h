@@ -25,7 +25,7 @@ int sb_log_level(void);
 
 // Writes a message. Text from untrusted sources is escaped (base/escape.h).
 void sb_log(int level, const char *fmt, ...) SB_PRINTF(2, 3);
-// The same, but never collapsed: for lines that are records.
+// The same, but never collapsed: for lines each of which counts.
 void sb_log_each(int level, const char *fmt, ...) SB_PRINTF(2, 3);
 // Writes a pending "repeated" line. Call before exiting.
 void sb_log_flush(void);

@@ -53,7 +53,7 @@ void sb_near_init(struct sb_near *n, const char *name)
     n->name = name;
     n->best = NULL;
     n->max_edits = len / 3 > 2 ? len / 3 : 2;
-    // With more edits, a very short name would match nearly any other.
+    // With more edits, a very short name would match nearly any other name.
     if (len <= n->max_edits)
         n->max_edits = len ? len - 1 : 0;
 }

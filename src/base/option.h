@@ -60,7 +60,7 @@ struct sb_opt {
                   // drv:connect{...}) and is not the default; 0: not used
     const char *alias_of; // the option that this one sets, of the same table
                           // and type; the alias has no offset. If both come
-                          // from one source, the option's own name wins
+                          // from one source, the alias is ignored
 };
 
 // The options of one module. opts ends with an entry whose name is NULL.

@@ -241,7 +241,7 @@ static void hide_setting(
                          (opt && sb__opts_secret(opt, opt->name, s->argv)));
 }
 
-// Whether the setting overrides the current value of the option. Within one
+// True if the setting overrides the current value of the option. Within one
 // source, the option's own name overrides an alias, in either order.
 static bool overrides(const struct sb__opts_setting *s,
     const struct sb__opts_decl *d, bool by_alias)
@@ -333,7 +333,8 @@ int sb__opts_add_setting(
         return no_memory(err);
     if (sb__opts_push(&o->settings, s))
         return no_memory(err);
-    // Hidden by its name or value, because no table has declared it yet.
+    // No table has declared it yet, so its name and value decide what is
+    // hidden.
     hide_setting(s, NULL);
     d = lookup_setting(o, s);
     return d ? apply(o, d, s, err) : 0;

@@ -44,7 +44,7 @@ static bool is_clean_query(const char *p)
     return true;
 }
 
-// Whether text is one URL whose password, if any, ends where find_secrets()
+// True if text is one URL whose password, if any, ends where find_secrets()
 // assumes: scheme://[user[:password]@]host[:port],.../path?key=value&...
 static bool is_clean_url(const char *text)
 {
@@ -66,7 +66,7 @@ static bool is_clean_url(const char *text)
            is_clean_query(strchr(end, '?'));
 }
 
-// Whether text is a list of "key = value" or "key = 'value'".
+// True if text is a list of "key = value" or "key = 'value'".
 static bool is_clean_list(const char *text)
 {
     const char *p = text + strspn(text, SPACES);

@@ -133,8 +133,8 @@ static int unknown(
         describe(o, s, text, sizeof(text));
         return sb_err_set(err, SB_EUSAGE, "%s", text);
     }
-    // An option that a script could have redeclared, but did not, and whose
-    // value was invalid: apply() left that to be reported here.
+    // apply() does not report an invalid value of an option that a script may
+    // redeclare. No script did, so it is reported now.
     if (d && sb__opts_value(o, d->opt, s->value, &v, err))
         return SB_EUSAGE;
     return sb_err_set(err, SB_EUSAGE, "invalid option: --%s%s", s->name,

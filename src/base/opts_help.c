@@ -117,7 +117,7 @@ static void each_listed(const struct sb_opts *o,
 }
 
 struct help {
-    const char *title; // not printed yet, or NULL
+    const char *title; // still to be printed; NULL: printed
     FILE *out;
     int width;
 };

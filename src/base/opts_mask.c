@@ -28,7 +28,8 @@ static bool is_secret_name(const char *name)
     return false;
 }
 
-// Whether a word of the name says that the value is a URL or the like.
+// True if a word of the name says that the value is a URL or a connection
+// string.
 static bool is_address_name(const char *name)
 {
     static const char *const words[] = { "url", "uri", "conninfo", "dsn" };
@@ -117,8 +118,8 @@ static const char *behind(const char *at)
 
 // Keys -----------------------------------------------------------------------
 
-// Keys followed by a secret: "password=pw", "password = 'p w'". Unless whole,
-// the key may be longer than the name given here.
+// Keys followed by a secret: "password=pw", "password = 'p w'". If whole is
+// false, a key may have more characters after the name given here.
 static const struct key {
     const char *name;
     char sign;
@@ -132,7 +133,8 @@ static const struct key {
     { "AWS_SESSION_TOKEN", ':', true, ",&" },
 };
 
-// Returns the position after the key and its sign, or NULL if p is not at it.
+// Returns the position after the key and its '=' or ':'; NULL if there is no
+// such key at p.
 static const char *behind_key(const char *p, const struct key *key)
 {
     const char *next;

@@ -83,7 +83,7 @@ int sb__opts_push(struct sb__opts_list *list, void *item);
 
 // Compares names; '-' and '_' are the same.
 bool sb__opts_same(const char *a, const char *b);
-// Whether the setting is for the option of this name. Environment variables
+// True if the setting is for the option of this name. Environment variables
 // match in any case.
 bool sb__opts_means(const struct sb__opts_setting *s, const char *name);
 struct sb__opts_decl *sb__opts_lookup(
@@ -126,7 +126,7 @@ void sb__opts_overwrite(char *text, bool whole);
 // Returns a copy with secret parts, or the whole text, replaced by "***". An
 // empty text stays empty. NULL if out of memory.
 const char *sb__opts_mask(struct sb_opts *o, const char *text, bool whole);
-// Whether text is a well-formed URL, or a list of key=value pairs as in the
+// True if text is a well-formed URL, or a list of key=value pairs as in the
 // connection strings of libpq. Any thread.
 bool sb__opts_address_is_clean(const char *text);
 

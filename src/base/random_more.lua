@@ -25,7 +25,7 @@ return function(rand)
       return C.sb_random_zipfian(r, a, b)
    end
 
-   -- The value that replaces v in a permutation of the range.
+   -- Returns the value that replaces v in a permutation of [a, b].
    function rand.scatter(v, a, b, key)
       return C.sb_random_scatter(r, v, a, b, key or 0)
    end
@@ -43,12 +43,13 @@ return function(rand)
       return ffi.string(out, C.sb_random_varstring(r, min, max, out))
    end
 
-   -- From here on, numbers depend only on the seed, the table and the row ...
+   -- Until rand.resume(), numbers depend only on the seed, the table and the
+   -- row.
    function rand.row(table, id)
       C.sb_random_row(r, table, id)
    end
 
-   -- ... until here.
+   -- Continues the user's own stream.
    function rand.resume()
       C.sb_random_resume(r)
    end

@@ -171,7 +171,7 @@ static inline size_t sb_sqlscan_mark(
     return i;
 }
 
-// Whether the '?' that sb_sqlscan_mark() found at i is the first of two, which
+// True if the '?' that sb_sqlscan_mark() found at i is the first of two, which
 // stand for one literal '?'.
 static inline bool sb_sqlscan_escaped(const char *s, size_t len, size_t i)
 {

@@ -13,8 +13,8 @@ local more = {}
 jit.off(true, true) -- see mongodb.lua
 
 -- Raises an error for an invalid element. what: the reason, nil for a type that
--- cannot be written. names: of the enclosing documents. cut: only the names of
--- the outer ones are given.
+-- cannot be written. names: of the enclosing documents. cut: true if names of
+-- inner documents are missing.
 function more.fail(what, names, cut, key, value)
    local kind = type(value)
    if what == nil then

@@ -85,11 +85,11 @@ int sb_con_bulk_done(struct sb_con *con)
     struct sb_con_priv *c = (struct sb_con_priv *)con;
     int rc;
 
-    // A user that ran no event calls this without a bulk insert.
+    // Scripts call this at their end, even if they have begun no bulk insert.
     if (c->bulk_head == 0)
         return 0;
     rc = flush(c);
-    // Half a megabyte per connection is too much to keep.
+    // Frees the buffer, because 512 KiB per connection are too much to keep.
     sb_buf_done(&c->bulk);
     sb_buf_init(&c->bulk, 0);
     c->bulk_head = 0;

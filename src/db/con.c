@@ -53,9 +53,9 @@ void sb_db_ctx_cancel(struct sb_db_ctx *ctx)
     pthread_mutex_unlock(&ctx->lock);
 }
 
-// This function and the next two are the only writers of `cancelable` and of
-// the list. So cancel is not called for a connection that is being opened or
-// closed, unless the driver supports it (SB_CAP_CANCEL_CONNECT).
+// Only this function and the next two write to `cancelable` and the list, so
+// that cancel() is not called for a connection that is being opened or closed,
+// unless the driver supports it (SB_CAP_CANCEL_CONNECT).
 void sb__con_cancelable(struct sb_con_priv *c, bool on)
 {
     pthread_mutex_lock(&c->ctx->lock);
@@ -289,7 +289,8 @@ int sb_con_reset(struct sb_con *con)
         rc = sb__con_error(c, "rollback", "", 0);
         return rc == SB_ERECONNECT ? sb__con_regain(c) : rc;
     }
-    // Neither counted nor logged: the error that caused the reset was.
+    // This error is neither counted nor logged, because the error that caused
+    // the reset was.
     return rc ? sb__con_failed(c) : 0;
 }
 
@@ -297,7 +298,7 @@ void sb_con_reset_others(struct sb_con *con)
 {
     struct sb_con_priv *self = priv(con);
 
-    // Only this thread changes the list.
+    // No lock is needed, because only this thread changes the list.
     for (struct sb_con_priv *c = self->ctx->cons; c; c = c->next) {
         if (c != self && c->open && !c->lost)
             sb_con_reset(&c->pub);

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 //
-// Several databases in one option (--mysql-db=a,b,c): each connection goes to
-// the next one. The driver only marks the option with SB_OPT_DATABASES; the
-// core creates an instance of it for each database.
+// Several databases in one option (--mysql-db=a,b,c): each connection uses the
+// next one. The driver only marks the option with SB_OPT_DATABASES; the core
+// creates an instance of the driver for each database.
 #include <stdlib.h>
 
 #include "db/internal.h"
@@ -60,8 +60,9 @@ static char *name_of(const char *text, uint64_t number)
     return strndup(name, len);
 }
 
-// Each round begins one name later than the previous one. Hosts are also used
-// in turn: this way a host does not always get the same database.
+// Each round of users begins one name later than the previous one. Otherwise
+// each host would always get the same database, because hosts are used
+// round-robin, too.
 static uint64_t in_turn(uint64_t user, uint64_t connection, uint64_t count)
 {
     return (user + user / count + connection) % count;

@@ -162,7 +162,8 @@ static int op_of(struct sb_con_priv *c, struct sb_rec *rec,
     struct sb_doc_name *name, const char *command)
 {
     if (!name) {
-        // Limits the names kept for a script that invents commands.
+        // Limits the number of names, because a script can call any number of
+        // different commands.
         bool many = c->ctx->ndoc_names >= NAMES_MAX;
 
         name = name_of(c->ctx, many ? SB_OPS_REST : command);

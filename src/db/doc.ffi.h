@@ -27,7 +27,7 @@ struct sb_doc_value {
     };
 };
 
-// Whether the driver of con has document operations.
+// True if the driver of con has document operations.
 SB_FFI int sb_doc_has(const struct sb_con *con);
 
 // Runs a command. op: the operation it is counted under (sb_doc_name()), NULL

@@ -61,7 +61,7 @@ static inline void sb_put64(uint8_t *p, uint64_t v)
     sb_put32(p + 4, (uint32_t)(v >> 32));
 }
 
-// Whether doc, len bytes, has the length and the end of a document. The
+// True if doc, len bytes, has the length and the end of a document. The
 // elements between them are not checked.
 static inline bool sb_bson_framed(const uint8_t *doc, size_t len)
 {

@@ -413,7 +413,7 @@ static int report_first(struct sb_con_priv *c, struct first *f)
 
 // Runs one command. *on: whether the bulk continues after a failure. It does if
 // the command as a whole succeeded and, in an ordered bulk, each of its writes
-// did: then only the write concern was not satisfied.
+// did, that is, only the write concern was not satisfied.
 static int run_batch(
     struct sb_doc_bulk *bulk, const struct part *p, uint32_t i, bool *on)
 {

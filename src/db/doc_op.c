@@ -64,7 +64,7 @@ static int add_piece(
     return 0;
 }
 
-// Whether e is a document whose first key is "$arg". *number: that element.
+// True if e is a document whose first key is "$arg". *number: that element.
 // *w: the elements after it.
 static bool is_placeholder(
     const struct sb_elem *e, struct sb_walk *w, struct sb_elem *number)

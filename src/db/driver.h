@@ -4,14 +4,14 @@
 //
 //     const struct sb_driver sb_driver = { .abi = SB_DRIVER_ABI, ... };
 //
-// what its own .ffi.h lists and sb_driver_options (below), nothing else.
-// docs/driver-api.md explains it; drivers/template/ is a driver to start from.
-// The core calls operations from db/ only.
+// It may also export sb_driver_options (below) and the functions that its own
+// .ffi.h lists, but nothing else. docs/driver-api.md explains the interface;
+// drivers/template/ is a driver to start from. Only db/ calls a driver.
 //
-// Threads: a connection and everything made from it is used by one thread at
-// a time, not always by the same one. Only cancel() may be called by another
-// thread while a call is in progress. Drivers keep no static mutable state;
-// what belongs to a configured instance is kept in struct sb_driver_env.
+// Threads: one thread at a time uses a connection and everything made from it,
+// but not always the same thread. Only cancel() may be called by another
+// thread while a call is in progress. Drivers have no static mutable state:
+// the state of a configured instance is in struct sb_driver_env.
 #ifndef SB_DRIVER_H
 #define SB_DRIVER_H
 
@@ -33,8 +33,8 @@ struct sb_host {
     void (*log)(int level, const char *text);
 };
 
-// What the connections of one configured instance of a driver share;
-// allocated by the core.
+// The state that the connections of one configured instance of a driver share.
+// The core allocates it.
 struct sb_driver_env {
     const struct sb_host *host;
     void *shared; // the driver's own, made by env_init, freed by env_done

@@ -204,7 +204,7 @@ static int see_setting(void *arg, const char *name, const char *value,
     struct given *g = arg;
     size_t n = strcspn(name, "-_");
 
-    // Shorter words are too common to identify a driver.
+    // Prefixes with fewer letters are too common to identify a driver.
     if (n >= 4 && name[n] && strncmp(g->driver, name, n) == 0)
         g->found = true;
     return g->found;

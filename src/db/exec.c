@@ -29,8 +29,8 @@ static const struct {
     { "set", SB_OP_OTHER },
     { "call", SB_OP_OTHER },
     { "with", SB_OP_READ },
-    // Not first words of texts, but for sb__op_of_prepare(), sb__op_of_next()
-    // and sb__op_of_reconnect().
+    // These are not first words of SQL texts. They are for sb__op_of_prepare(),
+    // sb__op_of_next() and sb__op_of_reconnect().
     { "prepare", SB_OP_CUSTOM },
     { "next_result", SB_OP_OTHER },
     { "reconnect", SB_OP_CUSTOM },

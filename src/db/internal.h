@@ -100,8 +100,8 @@ struct sb_con_priv {
     bool cancelable; // protected by the context's lock
     bool debug, emulate;
     bool has_result;
-    bool ahead; // res is the next result already: the caller did not ask yet
-    bool freed; // the result set was freed while others may follow
+    bool ahead; // res is the next result, which the caller has not requested
+    bool freed; // the result set was freed, but more results may follow
     struct sb_result res;
     struct sb_rs rs[SB__RESULTS];
     unsigned rs_now;                  // the only one that may be valid
@@ -300,7 +300,7 @@ int sb__stmt_run(struct sb_stmt_handle *st, const struct sb_value *value);
 
 // param.c ---------------------------------------------------------------------
 
-// Whether only some drivers accept the value: see sb__value_check().
+// True if only some drivers accept the value: see sb__value_check().
 static inline bool sb__value_is_special(const struct sb_value *v)
 {
     return v->type == SB_VALUE_UINT ||
@@ -337,10 +337,10 @@ void sb__stmts_orphan(struct sb_con_priv *c);
 // Frees the handles of statements without a connection.
 void sb__stmts_done(struct sb_db_ctx *ctx);
 void sb__result_end(struct sb_con_priv *c);
-// Gives up the loads that still use the connection.
+// Aborts the loads that still use the connection.
 void sb__loads_drop(struct sb_con_priv *c);
-// Whether to retry a load that failed to begin `tries` times because of a
-// lock. Logs what is being waited for.
+// True if a load that failed to begin is to be retried: rc says that a lock was
+// the reason, and `tries` is below the maximum. Logs the first wait.
 bool sb__load_wait(int rc, int tries, const char *table);
 // Cancels the shared loaders that c uses. The context's lock is held.
 void sb__loads_cancel(struct sb_con_priv *c);

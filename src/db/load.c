@@ -370,7 +370,7 @@ static int refused(struct sb_load *ld)
         return SB_EUSAGE;
     if (!ld->con)
         return ld->failed;
-    // Other calls on the connection may have succeeded since.
+    // Restores the error, which later calls on the connection have cleared.
     ld->con->err = ld->why;
     return sb__con_failed(ld->con);
 }
@@ -505,8 +505,8 @@ static int commit(struct sb_load *ld)
         return ld->failed;
     if (ld->way == WAY_FEED) {
         rc = sb__feed_commit(ld->feed, &c->err, &first);
-        // Another thread found that the server does not support it, before
-        // this one sent a row.
+        // Another thread detected that the server does not support loads. This
+        // one had not sent a row yet, so nothing is missing.
         if (rc == SB_EUNSUPPORTED) {
             sb_err_clear(&c->err);
             rc = 0;

@@ -77,7 +77,7 @@ static const char *doc_problem(const struct sb_driver *d)
     return NULL;
 }
 
-// Whether the name of the driver begins with the prefix of the option: "mysql"
+// True if the name of the driver begins with the prefix of the option: "mysql"
 // for "mysql-host", "mongo" for "mongo-url".
 static bool own_option(const char *driver, const char *option)
 {

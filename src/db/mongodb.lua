@@ -67,8 +67,8 @@ function result:next(exact)
 end
 
 -- LuaJIT cannot compile calls of functions of the Lua C API: each call would
--- end a trace and begin another one of 4 KB or more. The interpreter needs less
--- time than a server.
+-- end a trace and begin another one of 4 KB or more. Interpreting this function
+-- takes little time compared to a call to a server.
 jit.off(result.next)
 
 function result:count()

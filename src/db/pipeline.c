@@ -335,7 +335,7 @@ void sb__pipeline_drop(struct sb_con_priv *c)
     c->pipe.open = c->pipe.sent = false;
     if (sent && c->has_result)
         sb__result_end(c);
-    // The caller reports the error that came before, not one of this call.
+    // The caller reports an earlier error, so that of this call is ignored.
     if (sent && has_ops(c) && c->open)
         c->sql->pipeline_end(c->conn, &why);
     sb__stmts_free_late(c);

@@ -128,8 +128,8 @@ static int add_blob(
     return b->failed ? SB_ENOMEM : 0;
 }
 
-// In parentheses: a negative number after a minus sign ("1-?") would begin a
-// comment.
+// A negative number is put in parentheses, because after a minus sign ("1-?")
+// it would begin a comment.
 static int add_int(struct sb_buf *b, int64_t i)
 {
     return sb_buf_addf(b, i < 0 ? "(%" PRId64 ")" : "%" PRId64, i);

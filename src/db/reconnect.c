@@ -124,8 +124,8 @@ static void tell_back(struct sb_con_priv *c, bool back, uint64_t since)
             (double)(sb__now(c) - since) / 1e9);
 }
 
-// Makes one attempt and counts its error by code. Nothing is logged, because
-// the caller retries.
+// Makes one attempt and counts its error by code. Does not log the error,
+// because the caller retries.
 static int try(struct sb_con_priv *c)
 {
     struct sb_rec *rec = sb__rec(c);
@@ -137,7 +137,7 @@ static int try(struct sb_con_priv *c)
 }
 
 // Makes the attempts after the first one. Returns 0 if connected, or if the run
-// ends, which the event loop detects; otherwise SB_ELOST.
+// has ended (which the event loop detects); SB_ELOST after the timeout.
 static int keep_trying(struct sb_con_priv *c, uint64_t since, uint64_t limit)
 {
     uint64_t most = TRY_FIRST_NS;
@@ -192,8 +192,8 @@ void sb__refresh_init(struct sb_con_priv *c)
     c->refresh = o->refresh_events > 0 || o->refresh_ns > 0;
     if (!c->refresh)
         return;
-    // The first reconnect is at a random point of the span, so that users do
-    // not reconnect all at once.
+    // The first reconnect is at a random point of the period, so that users do
+    // not all reconnect at once.
     uint64_t draw = sb_rng_mix(c->info.seed ^ 1);
     uint64_t events = (uint64_t)o->refresh_events;
     uint64_t ns = (uint64_t)o->refresh_ns;
@@ -217,8 +217,8 @@ int sb__refresh(struct sb_con_priv *c)
     uint64_t now, event;
     int rc;
 
-    // Only before the first statement of an event, so that no transaction is
-    // interrupted.
+    // Reconnects only before the first statement of an event, so that no
+    // transaction is interrupted.
     if (!rec || (event = event_of(rec)) == 0 || event == c->event_seen)
         return 0;
     c->event_seen = event;

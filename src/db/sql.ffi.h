@@ -69,18 +69,17 @@ SB_FFI const char *sb_db_databases_option(const struct sb_db *db);
 SB_FFI const char *sb_db_databases(const struct sb_db *db);
 
 // Connects. names/values: n option overrides ("db", "host" or the full
-// "sqlite-db"); n = 0 for none. If several databases are given,
-// the first connections of users 0, 1, ... use databases 0, 1, ... and further
-// connections of a user the databases after its first one, round-robin. NULL on
-// failure, see sb_db_error().
+// "sqlite-db"); n = 0 for none. Several databases are used round-robin:
+// consecutive users begin with consecutive databases, and each further
+// connection of a user uses the next one. NULL on failure, see sb_db_error().
 SB_FFI struct sb_con *sb_con_open(struct sb_db_ctx *ctx, struct sb_db *db,
     const char *const *names, const char *const *values, size_t n);
 // Disconnects; the handle stays valid until sb_con_free(). 0 or SB_E*.
 SB_FFI int sb_con_close(struct sb_con *con);
 SB_FFI int sb_con_reconnect(struct sb_con *con);
 SB_FFI void sb_con_free(struct sb_con *con);
-// Whether sb_con_open(), after a failure, may succeed now: it was not canceled,
-// and open connections were freed since then.
+// True if sb_con_open(), which has failed, may succeed if it is called again:
+// it was not canceled, and open connections were freed after the failure.
 SB_FFI int sb_con_retry(struct sb_db_ctx *ctx);
 // Writes one line about the server to out; returns the length as snprintf()
 // does.
@@ -90,7 +89,7 @@ SB_FFI size_t sb_con_quote(
 // Rolls back the open transaction of a failed event. 0 or SB_E*.
 SB_FFI int sb_con_reset(struct sb_con *con);
 // The same for all other connections of the user, because the event is retried
-// as a whole. The next statement on such a connection reports a failure.
+// as a whole. If a rollback fails, the next statement on its connection fails.
 SB_FFI void sb_con_reset_others(struct sb_con *con);
 
 // Runs SQL text. Returns the result set; NULL if the statement has none, or on

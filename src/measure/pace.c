@@ -42,8 +42,8 @@ static sb_pace_pos constant_place(const struct sb_pace *p, uint64_t n)
 }
 
 // Positions are computed from their number, so that rounding errors do not
-// accumulate. Where doubles are coarser than the gap, the division may be off
-// by a few, hence the search.
+// accumulate. Where doubles are coarser than the gap, the quotient may be off
+// by a few, so the exact number is searched from there.
 static sb_pace_pos constant_after(const struct sb_pace *p, sb_pace_pos pos)
 {
     uint64_t n = (uint64_t)fmin((double)pos / p->gap, 0x1.fffffffffffffp63);

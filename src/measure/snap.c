@@ -50,8 +50,8 @@ void sb_snap_done(struct sb_snap *s)
     memset(s, 0, sizeof(*s));
 }
 
-// Extremes of a difference: from its histogram, limited by the exact extremes
-// of the whole run. So they are exact if the difference covers the whole run.
+// Takes the extremes of a difference from its histogram, limited by the exact
+// extremes of the whole run. They are exact if the difference covers the run.
 static void bounds(const struct sb_hist_snap *h, uint64_t *min, uint64_t *max)
 {
     uint64_t lo, hi;
@@ -165,8 +165,8 @@ static uint64_t growth(uint64_t later, uint64_t earlier)
 }
 
 // An event that was in progress at the earlier moment and turned out not to be
-// one (sb_user_drop) has moved from started to skipped. The earlier part has
-// reported it as started, so the later part reports it as neither.
+// one (sb_user_drop) has moved from started to skipped. The earlier report has
+// counted it as started, so the later one counts it as neither.
 static void sub_started(struct sb_snap *out, const struct sb_snap *later,
     const struct sb_snap *earlier)
 {
@@ -252,7 +252,7 @@ static int check_events(
     return rc;
 }
 
-// Events that did not return may have errors without a fate.
+// Events that did not return may have errors whose fate is not decided.
 static int check_errors(const struct sb_snap *s, struct sb_err *err)
 {
     const struct sb_counters *c = &s->c;

@@ -138,8 +138,8 @@ static void take_users(struct sb_snap *out, const struct sb_stats *s)
 // Distributes the events of the latency histogram among the users. A user gets
 // the events recorded before the histogram was read, or all of its shard if it
 // has one of its own, and never fewer than in the earlier snapshot. The rest
-// was recorded while the histogram was read; it goes to users who have
-// completed more.
+// was recorded while the histogram was read; it is given to users that have
+// completed more events than they were given.
 static void share_out(struct sb_snap *out, const struct sb_stats *s,
     const struct sb_snap *earlier, const struct mark *before,
     const uint64_t *own)
@@ -329,8 +329,9 @@ static void take_tallies(struct sb_snap *out, const struct sb_stats *s)
     out->lag_min = none_is_zero(out->lag_min);
 }
 
-// For users that are writing. Counters are read before the histograms, which
-// gives the minimum that these hold, and after them, for the maximum.
+// For users that are writing. Counters are read before and after the
+// histograms: the first reading is the minimum number of events that these
+// hold, the second the maximum.
 static int take_live(struct sb_snap *out, const struct sb_stats *s,
     const struct sb_snap *earlier)
 {

@@ -262,8 +262,8 @@ void sb_rec_flush(struct sb_rec *r)
         atomic_store_explicit(&r->nlater, 0, memory_order_release);
         sb_rec_leave(r);
     } else if (n == SB_REC_LATER) {
-        // SB_REC_CLOSED: the last report reads the waiting times; the next
-        // time overwrites the last one.
+        // SB_REC_CLOSED: the last report reads the times held back. To make
+        // room, the next time overwrites the newest of them.
         atomic_store_explicit(&r->nlater, n - 1, memory_order_relaxed);
     }
 }

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 //
 // What a run records. Each user owns one struct sb_rec: counters with a single
-// writer, and histograms. With few users each has histograms of its own; with
-// more, users share them (shards, see sb_stats_shards). Everything is
+// writer, and histograms. If there are few users, each has histograms of its
+// own; otherwise users share them (shards, see sb_stats_shards). Everything is
 // cumulative: readers take snapshots and subtract them; nothing is ever reset.
 // Recording takes no lock and allocates no memory.
 //
@@ -36,7 +36,7 @@
     X(started)       /* events that were started */                       \
     X(completed)     /* events that returned and are counted */           \
     X(failed)        /* events given up or ended by a fatal error */      \
-    X(cut_short)     /* failed only because the end of the run came */    \
+    X(cut_short)     /* failed because the run ended before a retry */    \
     X(tries)         /* calls of event(), restarts included */            \
     X(restarts)      /* tries after the first */                          \
     X(reads)         /* queries that returned rows */                     \
@@ -67,8 +67,8 @@ struct sb_tally { // live counters
     _Atomic uint64_t service_min, service_max;
     _Atomic uint64_t response_min, response_max;
     _Atomic uint64_t lag_min, lag_max;
-    // Completed events whose times are in the histograms: written after them,
-    // with release, so it is never more than the histograms hold.
+    // Completed events whose times are in the histograms. Written after the
+    // histograms, with release, so it never exceeds what they hold.
     _Atomic uint64_t recorded;
 };
 
@@ -78,7 +78,8 @@ static inline void sb_tally_add(_Atomic uint64_t *c, uint64_t n)
         memory_order_relaxed);
 }
 
-// The same for readers that then read what the writer did before (release).
+// The same with release: a reader that sees the sum with acquire also sees what
+// the writer did before.
 static inline void sb_tally_publish(_Atomic uint64_t *c, uint64_t n)
 {
     atomic_store_explicit(c, atomic_load_explicit(c, memory_order_relaxed) + n,
@@ -94,7 +95,7 @@ enum sb_op_kind {
     SB_OP_CUSTOM
 };
 
-// Whether an execution that looks for rows found any.
+// The outcome of an execution that looks for rows.
 enum sb_found {
     SB_FOUND_UNKNOWN, // does not look for rows, or unknown
     SB_FOUND_ROWS,    // a hit
@@ -126,7 +127,7 @@ struct sb_stats;
 
 enum sb_rec_gate {
     SB_REC_OPEN,
-    SB_REC_INSIDE, // its user makes a change that reports see as a whole
+    SB_REC_INSIDE, // its user makes a change that reports must see as a whole
     SB_REC_CLOSED, // the last report reads it; no more changes
 };
 
@@ -138,7 +139,7 @@ struct sb_rec {
     unsigned user, shard;
     struct sb_code_tally *codes; // SB_CODES_MAX; the last one collects the rest
     _Atomic uint32_t ncodes;
-    uint32_t open_errors; // errors without a fate; owner only
+    uint32_t open_errors; // their fate is not decided yet; owner only
     // Times that are not in the histograms yet. Each bucket is a cache line of
     // its own, which is cold after a call to a server. Recording several at
     // once is faster, because the cache misses overlap. An entry is

@@ -258,8 +258,8 @@ static void debug_times(const struct sb_text *t, const char *title, uint64_t n,
     debug_line(t, "total", (double)ns);
 }
 
-// --db-debug. The times of operations include fetching rows, so the second
-// block is all zeros, as it was in 1.0.
+// Printed with --db-debug. The times of operations include fetching rows, so
+// the second block is all zeros, as it was in 1.0.
 static void query_times(const struct sb_text *t, const struct sb_snap *s)
 {
     uint64_t n = 0, ns = 0, min = UINT64_MAX, max = 0;
@@ -394,7 +394,7 @@ static void classic(const struct sb_text *t, const struct sb_report *r)
         per_thread(t, r->snap);
 }
 
-// Marks figures that are not the result of a complete run.
+// Warns that the figures below are not those of a complete run.
 static void failure(const struct sb_text *t, const struct sb_report *r)
 {
     char why[4 * sizeof(((struct sb_err *)0)->msg)];
@@ -413,7 +413,7 @@ static void failed_events(const struct sb_text *t, const struct sb_counters *c)
             ended, 100 * (double)failed / (double)ended);
 }
 
-// The classic percentile is left out: parsers look for its only line.
+// Omits the classic percentile, because parsers expect it in one line only.
 static void percentiles(const struct sb_text *t, const struct sb_report *r)
 {
     if (t->npct < 2)

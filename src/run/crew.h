@@ -43,12 +43,12 @@ void sb_crew_leave(struct sb_crew *c);
 // Ends all waiting, now and later; tickets return SB_ECANCELED.
 void sb_crew_cancel(struct sb_crew *c);
 // Called after a cancel, before a member removes what it created: waits until
-// all members are here or have finished, so that no call in progress creates
-// it again, or until sb_crew_let_go().
+// all members have called this or have finished, so that no call in progress
+// creates it again, or until sb_crew_let_go().
 void sb_crew_settle(struct sb_crew *c);
-// Keeps sb_crew_settle() from returning until sb_crew_let_go(), so that
-// canceling calls does not hit calls that remove things. Returns false if
-// nothing is held: sb_crew_let_go() was called, or all members were there.
+// Keeps sb_crew_settle() from returning until sb_crew_let_go(), so that calls
+// that remove things are not canceled. Returns false if nothing is held:
+// sb_crew_let_go() was called, or all members have reached sb_crew_settle().
 bool sb_crew_hold(struct sb_crew *c);
 void sb_crew_let_go(struct sb_crew *c); // allowed without hold, too
 // Returns 0, 1, 2 ... for each key; SB_ECANCELED (negative) if canceled,

@@ -165,7 +165,8 @@ static void interval(struct sb_meter *m, uint64_t now)
     } else {
         make_report(m, &r, &diff, now);
         add_queue(&r, &s);
-        // At the limit, users have just left; they ran during this interval.
+        // At the time limit, users have just ended their loops. They count as
+        // running, because they ran during this interval.
         if (now >= m->run->deadline)
             r.running = r.threads;
         if (m->run->l->interval)
@@ -247,8 +248,8 @@ void sb__meter_tick(struct sb_meter *m, uint64_t now)
     }
 }
 
-// Arrivals of the measured part that were due by `until` and not started:
-// those that no user took, and those whose user found the run over.
+// Returns the number of arrivals of the measured part that were due by `until`
+// and not started: no user took them, or the run was over when one did.
 static uint64_t pending(
     struct sb_meter *m, uint64_t until, const struct sb_snap *s)
 {
@@ -269,12 +270,12 @@ static uint64_t pending(
     uint64_t begun = s->c.started + s->skipped;
     uint64_t events = (uint64_t)run->o->events;
     if (run->limited && n > events - begun)
-        n = events - begun; // --events allows no more
+        n = events - begun; // --events does not allow more
     return n;
 }
 
-// Users that did not return in time may return now; what they do is no longer
-// counted, so that the report is consistent.
+// Users that did not return in time may return now. From now on, what they do
+// is not counted, so that the report is consistent.
 static void close_recorders(struct sb_meter *m)
 {
     struct sb_stats *s = &m->run->stats[m->phase];
@@ -314,7 +315,7 @@ static void check_success(struct sb_meter *m, const struct sb_snap *s,
 
     if (res->err.code)
         return;
-    // The numbers of users that are still busy may change.
+    // Figures of users that are still busy may change, so they are not checked.
     if (all_ended)
         check_printed(m, diff);
     if (all_ended && !m->broken.code && m->phase == SB_PHASE_MEASURED)

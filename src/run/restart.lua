@@ -17,8 +17,8 @@ local function restartable(err)
       err == RESTART_EVENT
 end
 
--- Returns true to run the event again and false if it was given up; raises
--- errors that do not ask for a restart.
+-- Returns true to run the event again, false if it was given up. Raises the
+-- error again if it is not a restart request.
 function restart.prepare(err)
    if not restartable(err) then
       error(err, 0)
@@ -28,7 +28,7 @@ function restart.prepare(err)
    if type(hook) == "function" then
       hook(desc)
    end
-   -- Has no effect if the hook has rolled back already.
+   -- This has no effect if the hook has rolled back already.
    if desc.connection ~= nil then
       desc.connection:reset_all()
    end

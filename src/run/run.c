@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 //
-// The course of a run: users that are ready (start.c) are released together,
-// watched, stopped and reported on. All of it in the main thread.
+// Controls a run: releases the users when all are ready (start.c), watches and
+// stops them, and has reports printed. All of this is in the main thread.
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
@@ -133,11 +133,11 @@ static void note_stop(struct sb_run *run, struct watch *w, uint64_t now)
         w->force_at = run->deadline + (uint64_t)run->o->forced_shutdown_ns;
 }
 
-// Called for a step of the watch that was due at `due`. If it is late (a
-// report or canceling took long, or the process was stopped), calls in
-// progress get that much more time, because the delay is not caused by the
-// server. So every call is canceled before its user is left. --forced-shutdown
-// is not extended. Returns the delay.
+// Called for each step of the loop; `due` is the time that it was due. If it
+// is late (a report or canceling took long, or the process was stopped), calls
+// in progress get that much more time, because the server did not cause the
+// delay. In this way every call is canceled before the process exits without
+// its user. --forced-shutdown is not extended. Returns the delay.
 static uint64_t extend_limits(struct watch *w, uint64_t due, uint64_t now)
 {
     uint64_t late = w->stopped_at && now > due ? now - due : 0;
@@ -184,7 +184,8 @@ static unsigned count_busy(struct sb_run *run)
     return busy;
 }
 
-// One step of watching a run. Returns false if the run must be left now.
+// One step of watching a run. Returns false if it must end now, even if users
+// are still running.
 static bool step_run(struct sb_run *run, struct sb_meter *m, struct watch *w,
     uint64_t now, enum sb_run_end *end)
 {
@@ -223,7 +224,7 @@ static bool step_run(struct sb_run *run, struct sb_meter *m, struct watch *w,
     return true;
 }
 
-// Waits until every user has ended; returns false if some were left.
+// Waits until every user has ended. Returns false if some are still running.
 static bool watch_users(struct sb_run *run, struct sb_meter *m, struct watch *w,
     enum sb_run_end *end)
 {
@@ -369,8 +370,8 @@ int sb_run(struct sb_workload *w, const struct sb_run_opts *o,
 
 // One step of watching an interrupted command. Calls in progress get some time
 // to end, then they are canceled. Then users remove what they created, which
-// may take as long as creating it did. Users that take longer are left:
-// returns false.
+// may take as long as creating it did. Returns false if users take longer:
+// they are not waited for.
 static bool step_task(
     struct sb_run *run, struct watch *w, uint64_t since, uint64_t now)
 {
@@ -396,7 +397,7 @@ static bool step_task(
     return true;
 }
 
-// Waits until all users have ended; returns false if some were left.
+// Waits until every user has ended. Returns false if some are still running.
 static bool watch_task(struct sb_run *run)
 {
     uint64_t since = sb_clock_monotonic(), now = since;

@@ -6,8 +6,8 @@
 #include "run/run_private.h"
 
 #define SECOND UINT64_C(1000000000)
-// Time that users get to return after a failed start-up, when their calls were
-// canceled. An interrupted start-up waits for less.
+// How long to wait for users to return after a failed start-up, while their
+// calls are canceled. The wait is shorter after an interrupted start-up.
 #define ABORT_GRACE     (3 * SECOND)
 #define INTERRUPT_GRACE (SECOND / 4)
 #define CANCEL_EVERY    (SECOND / 10)
@@ -49,7 +49,7 @@ static bool abort_users(struct sb_run *run, uint64_t grace)
     }
     bool all = run->ended == run->made;
     pthread_mutex_unlock(&run->lock);
-    // If some did not return, joining the others would only take time.
+    // If some did not return, the process exits without joining any.
     return all && sb__workers_join(run);
 }
 

@@ -297,7 +297,7 @@ void sb_user_drop(struct sb_user *u)
     sb_rec_leave(u->rec);
 }
 
-// cut_short: only the end of the run prevents another try.
+// cut_short: there is no other try only because the run has ended.
 static void give_up(struct sb_user *u, enum sb_fate fate,
     const struct sb_err *err, bool cut_short)
 {
@@ -327,8 +327,8 @@ void sb__user_settle(struct sb_user *u)
     sb_rec_flush(u->rec);
 }
 
-// Waits before try n + 1: uniform in [0, base * 2^(n-1)], so that users that
-// met in a deadlock are unlikely to meet again.
+// Waits before try n + 1 for a random time, uniform in [0, base * 2^(n-1)], so
+// that users that had a deadlock are unlikely to have another one.
 static void back_off(struct sb_user *u, uint32_t n)
 {
     uint64_t max_wait = (uint64_t)u->run->o->restart_backoff;
@@ -388,7 +388,8 @@ static void init_common(
 {
     u->id = id;
     sb_random_init(&u->random, random, id);
-    // Far from the streams of keys, so that waiting does not change keys.
+    // This stream is separate from those of keys, so that waiting does not
+    // change keys.
     sb_rng_init(&u->think, random->seed, (UINT64_C(1) << 40) + id);
 }
 

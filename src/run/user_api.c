@@ -43,8 +43,7 @@ void sb_user_count(struct sb_user *u, int type, uint64_t n)
             sb_rec_code(u->rec, "script", &err, sb_clock_now(&u->clock));
         return;
     }
-    // Counting events is left to the loop: extra events would violate the
-    // identities.
+    // Only the loop counts events: others would violate the identities.
     _Atomic uint64_t *c = type == EVENT ? NULL : counter(&u->rec->tally, type);
     if (c)
         sb_tally_add(c, n);

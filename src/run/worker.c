@@ -98,12 +98,14 @@ static int init(struct sb_run *run, struct sb_user *u, struct sb_err *err)
     const struct sb_workload_ops *ops = run->w->ops;
     int rc = 0;
 
-    // Many users may be waiting for a processor when the start is interrupted.
+    // The start may have been interrupted while this thread waited for a
+    // processor.
     if (atomic_load(&run->stop))
         return SB_ECANCELED;
     if (ops->user_init)
         rc = ops->user_init(run->w, u, err);
-    // Before it counts as ready: the last user to be ready starts the run.
+    // The failure is set before the user counts as ready, because the last user
+    // to be ready starts the run.
     if (rc)
         sb__run_fail(run, err);
     trim_stack();

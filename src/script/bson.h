@@ -89,7 +89,7 @@ void sb__bson_put_ordered(
     lua_State *L, struct sb__bson *w, const struct sb__place *up, int t);
 // The code in `codes` of the table's metatable; 0: none.
 int sb__bson_code(lua_State *L, int t);
-// Whether a table without such a metatable is an array.
+// True if a table without such a metatable is an array.
 bool sb__bson_is_array(lua_State *L, int t);
 
 #endif

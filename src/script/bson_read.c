@@ -21,8 +21,8 @@
 #define PAUSE 110
 #define STEPS 900
 
-// Values that the script has set are kept: others than Lua's defaults and those
-// set for loading (100 and 1000).
+// Values that the script has set are kept. These are all except Lua's defaults
+// (200) and the values that are set for loading (100 and 1000).
 static void set_pause(lua_State *L)
 {
     struct sb__bson *b = lua_touserdata(L, lua_upvalueindex(SB__BSON_SELF));

@@ -82,7 +82,7 @@ void sb__codes_begin(lua_State *L)
 
 // Appends the bytecode of the function on the stack top. strip: without line
 // numbers and names; string.dump() can do this, lua_dump() cannot. Must not
-// raise an error, because the caller holds memory.
+// raise an error, because the caller would not free its memory.
 static int dump(lua_State *L, struct sb_buf *out, bool strip)
 {
     size_t len;
@@ -103,7 +103,7 @@ static int dump(lua_State *L, struct sb_buf *out, bool strip)
 }
 
 // Checks whether new code supports lazy tables. own: code of the program, which
-// does.
+// always does.
 static void check_lazy(struct sb__codes *c, struct sb__code *code, bool own)
 {
     if (own)
@@ -154,13 +154,13 @@ static int load(lua_State *L, const struct sb__code *code, const char *chunk)
 }
 
 // Called after parsing. Code that could not be kept (NULL) was not checked, so
-// it gets full tables.
+// the tables are filled to be safe.
 static int after_parsing(lua_State *L, const struct sb__code *code)
 {
     return !code || code->needs_full ? sb__lazy_fill(L) : 0;
 }
 
-// Whether the file is a module of the installed workloads.
+// True if the file is a module of the installed workloads.
 static bool is_own(const struct sb__codes *c, const char *path)
 {
     size_t len = strlen(c->workloads);
@@ -288,7 +288,7 @@ static size_t function_name(const char *p, const char *end, const char **name)
     return (size_t)(paren - start);
 }
 
-// Whether the name is one of the words.
+// True if the name is one of the words.
 static bool listed(const char *words, const char *name, size_t len)
 {
     for (const char *w = words; *w;) {
@@ -315,7 +315,7 @@ static bool mark_declared(lua_State *L, int table)
     return !before;
 }
 
-// Whether the function must be declared now; marks it as declared.
+// True if the function must be declared now; marks it as declared.
 static bool is_needed(
     lua_State *L, int done, const char *functions, const char *name, size_t len)
 {

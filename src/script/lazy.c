@@ -2,9 +2,9 @@
 //
 // Lazy tables in the states of users, to save memory: Lua libraries that few
 // scripts call, and the options. Their metatables fill them when a script uses
-// them. A script would see a difference to full tables if it enumerates them or
-// bypasses their metatables: if its code contains a name for doing so, the
-// tables are filled.
+// them. A script can tell them from full tables if it enumerates them or
+// bypasses their metatables. If its code contains the name of a function that
+// does so, the tables are filled.
 #define _GNU_SOURCE // memmem
 #include <stdlib.h>
 #include <string.h>

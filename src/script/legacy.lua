@@ -67,7 +67,7 @@ end
 
 local function create(stmt, value)
    if type(value) == "string" then
-      -- Room for longer values in later executions.
+      -- Values of later executions may be longer.
       return stmt:bind_create(types.CHAR, math.max(2 * #value, 255))
    elseif type(value) == "number" and value % 1 ~= 0 then
       return stmt:bind_create(types.DOUBLE)
@@ -93,7 +93,7 @@ local function bind(stmt, values)
    return params
 end
 
--- Every db_execute() reads the table again.
+-- Keeps the table, because each db_execute() reads its values again.
 function legacy.db_bind_param(stmt, values)
    stmt.values = values
    stmt.bound = bind(stmt, values)

@@ -30,8 +30,8 @@ local function database()
    return db
 end
 
--- C has counted and logged a failure. Resets the connection for the next
--- command.
+-- Returns value after success. After a failure, which C has counted and logged,
+-- resets the connection for the next command.
 local function done(rc, value)
    if rc == 0 then
       return value

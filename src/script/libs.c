@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 //
-// Replacements of functions of Lua's libraries, because here many states print
-// at the same time, and collect their garbage before they start.
+// Replacements of functions of Lua's libraries: print(), because many states
+// print at the same time, and ffi.load(), because the garbage collection before
+// the start of a run would unload libraries that scripts still use.
 #include <stdio.h>
 
 #include "script/script_private.h"
@@ -9,8 +10,8 @@
 // The libraries that ffi.load() has loaded globally, by name.
 #define LOADED "sysbench.libraries"
 
-// Writes a line with one call. The original makes one call per argument, so
-// that lines of several threads could mix.
+// Writes a line with one call. The original makes one call per argument, so the
+// lines of several threads would mix.
 static int print(lua_State *L)
 {
     int n = lua_gettop(L);

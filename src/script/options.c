@@ -159,7 +159,7 @@ struct undeclared {
     char *name, *value;
     bool bare; // without a value: "on"
     enum sb_opt_source source;
-    bool typed; // on the command line or in the config file: may be a typo
+    bool typed; // on the command line or in a config file: may be a typo
     struct undeclared *next;
 };
 
@@ -203,8 +203,8 @@ struct sb_opts *sb_script_options_of(
     return NULL;
 }
 
-// The workloads that declare the options of 1.0 and 0.5, whose names old
-// scripts use for their globals.
+// The workloads that declare the options of 1.0 and 0.5. Old scripts use the
+// names of these options for their globals.
 static const char *const classics[] = { "oltp_common", "oltp" };
 
 #define CLASSICS (sizeof(classics) / sizeof(classics[0]))
@@ -218,7 +218,7 @@ static void warn_near(const struct sb_opts *o, struct sb_opts *const *known,
     struct sb_opt_view view;
     char spelt[80];
 
-    // An option of this name exists, which gives way to the script.
+    // An option of exactly this name exists; the script may redeclare it.
     if (sb_opts_find(o, l->name, &view))
         return;
     for (size_t i = 0; i < CLASSICS; i++) {

@@ -32,7 +32,8 @@ function report.report_csv(stat)
          reads, writes, other, stat.latency_pct * 1000, errors, reconnects))
 end
 
--- The array ends at the latest when the state of the report hooks is closed.
+-- The array of report_json() while it is open: closed before the final report
+-- or with the state of the report hooks.
 local array
 
 local function close_array()

@@ -23,8 +23,8 @@ struct sb_script_env {
     const struct sb_run_opts *run;
     struct sb_random_shared *random;
     struct sb_drivers *drivers;
-    const double *percentiles; // npercentiles of them; the first one is that
-    size_t npercentiles;       // of the classic lines; 0: disabled
+    const double *percentiles; // the first one is printed in the classic lines
+    size_t npercentiles;       // their number; 0: disabled
     int argc;
     char **argv;            // with secrets overwritten
     const char *luajit_cmd; // --luajit-cmd, as for luajit -j; "" for none

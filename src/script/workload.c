@@ -17,7 +17,8 @@ static int begin(struct sb_workload *w, struct sb_err *err)
     return sb__state_call(s->main, "init", 0, 0, err);
 }
 
-// Uses the main state in another thread, while the main thread waits.
+// Runs in a thread of its own. It can use the main state, because the main
+// thread waits.
 static int check(struct sb_workload *w, struct sb_err *err)
 {
     static const char prefix[] = "`check_tables' function failed: ";

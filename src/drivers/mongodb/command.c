@@ -179,7 +179,7 @@ static int get_more(struct sbmo_conn *c, const struct sbmo_command *cmd,
     return rc;
 }
 
-// A failure here does no harm.
+// Errors are ignored: the server closes idle cursors itself.
 static void kill_cursor(
     struct sbmo_conn *c, const struct sbmo_cursor *at, const bson_t *opts)
 {

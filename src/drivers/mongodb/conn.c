@@ -20,7 +20,7 @@ void sbmo_end(struct sbmo_conn *c)
 }
 
 // Connecting means finding the servers, authenticating, and receiving one
-// answer, so that problems show now and not in the first event.
+// answer, so that problems are reported now and not in the first event.
 static int ping(struct sbmo_conn *c, struct sb_err *err)
 {
     bson_t *body = BCON_NEW("ping", BCON_INT32(1));
@@ -98,8 +98,8 @@ static int connect_mongodb(struct sb_conn *conn, struct sb_driver_env *env,
 }
 
 // The library ends its sessions and an open transaction on the server and waits
-// for the answers; if the connection is lost, it even looks for a server for
-// that. The reset makes it drop them instead: the server ends them later.
+// for the answers. If the connection is lost, it even looks for another server.
+// After a reset it drops them instead, and the server ends them later.
 static void leave(struct sbmo_conn *c)
 {
     c->leaving = true;

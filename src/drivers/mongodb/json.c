@@ -7,7 +7,8 @@
 
 #include "drivers/mongodb/mongodb_priv.h"
 
-// Says why a text is not JSON. A text that begins with a word is probably SQL.
+// Sets the error for a text that is not JSON. A text that begins with a word is
+// probably SQL.
 static void not_json(
     const char *json, size_t len, const char *why, struct sb_err *err)
 {

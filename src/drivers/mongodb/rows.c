@@ -85,7 +85,8 @@ static int query(struct sb_conn *conn, const char *sql, size_t len,
     return rc;
 }
 
-// Offset of a column in the text of the row, which moves when it grows.
+// A column in the text of the row: its offset, because the text moves when it
+// grows.
 struct span {
     size_t at, len;
     bool set;
@@ -116,7 +117,8 @@ static bool put(
     return true;
 }
 
-// Fields mostly have the order of the first document.
+// Returns the column of a field. Tries `guess` first, because most documents
+// have their fields in the order of the first one.
 static uint32_t place(
     const struct sbmo_result *r, const struct sbmo_elem *e, uint32_t guess)
 {

@@ -11,9 +11,9 @@
 #define DEFAULT_URL "mongodb://localhost:27017"
 #define LONGEST_NS  (INT64_C(1000000) * INT32_MAX) // that the library supports
 
-// For the unloading of the module: otherwise the library leaves a file of
-// counters behind. Written under the core's lock, which is held around
-// env_init.
+// True if the library must be cleaned up when the module is unloaded; otherwise
+// it would leave a file of counters behind. Protected by the core's lock, which
+// is held during env_init().
 static bool library_begun;
 
 __attribute__((destructor)) static void library_end(void)
@@ -22,8 +22,8 @@ __attribute__((destructor)) static void library_end(void)
         mongoc_cleanup();
 }
 
-// Messages of the library are for debugging, except for an unsupported option
-// in the URL, which is a mistake of the user.
+// Logs a message of the library: for debugging, except for an unsupported
+// option in the URL, which the user has to correct.
 static void told(
     mongoc_log_level_t level, const char *domain, const char *text, void *arg)
 {
@@ -327,8 +327,8 @@ static int unread_url(char *message, struct sb_err *err)
     return sb_err_set(err, SB_EUSAGE, "--mongo-url: %s", message);
 }
 
-// The library cuts a password at characters that are not escaped; the rest
-// would be shown as a host or a database.
+// If a password contains special characters that are not escaped, the library
+// takes the rest of it for a host or a database, which messages would show.
 static int check_login(const struct sbmo_env *e, struct sb_err *err)
 {
     const mongoc_host_list_t *h = mongoc_uri_get_hosts(e->uri);

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 //
-// The sockets under the library. They belong to the driver, so that another
-// thread can shut them down and a hanging call returns. They block, with the
-// timeouts of the socket, and read ahead: a command is one call to send and one
-// to receive.
+// The sockets that the library uses. They belong to the driver, so that another
+// thread can shut them down to end a hanging call. They are blocking, have
+// timeouts (SO_RCVTIMEO, SO_SNDTIMEO), and read ahead, so that a command needs
+// only one system call to send and one to receive.
 #include <errno.h>
 #include <poll.h>
 #include <sched.h>
@@ -184,8 +184,8 @@ static size_t take(struct sbmo_sock *s, mongoc_iovec_t *iov)
     return n;
 }
 
-// Waits in poll() where recvmsg() would wake up twice. True for data, end of
-// stream or an error.
+// Waits in poll(), because recvmsg() on a Unix socket would wake up twice. True
+// for data, end of stream or an error.
 static bool readable(struct sbmo_sock *s, int32_t timeout)
 {
     struct pollfd p = { .fd = s->fd, .events = POLLIN };
@@ -275,7 +275,8 @@ static bool stream_check_closed(mongoc_stream_t *stream)
     return true;
 }
 
-// The answer while disconnecting is not needed.
+// Called after a timeout. While disconnecting, answers are not needed, so the
+// sockets are shut down.
 static void stop_leaving(struct sbmo_conn *c)
 {
     if (c->leaving)
@@ -302,7 +303,7 @@ static ssize_t stream_poll(
         timeout = allowed(s, timeout);
     }
     rc = poll(p, (nfds_t)n, timeout);
-    // Otherwise the library keeps waiting.
+    // Without this, the library would keep waiting.
     if (rc == 0 && n > 0 && timeout == LEAVE_MS)
         stop_leaving(own(streams[0].stream)->c);
     for (size_t i = 0; rc >= 0 && i < n; i++) {

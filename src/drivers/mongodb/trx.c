@@ -24,7 +24,8 @@ static mongoc_client_session_t *session_new(struct sbmo_conn *c)
     return s;
 }
 
-// Replica set members and routers store the numbers of writes.
+// True if the servers store the numbers of writes: replica set members and
+// routers do.
 static bool remembers(struct sbmo_conn *c)
 {
     size_t n = 0;

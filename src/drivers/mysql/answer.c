@@ -156,8 +156,8 @@ static enum sbmy_step take(
     }
 }
 
-// Checks the number of a packet. An error packet that the server sends on its
-// own before it closes the connection does not continue the numbers.
+// Checks the number of a packet. If the server sends an error packet without a
+// request before it closes the connection, its number does not follow.
 static bool in_order(struct sbmy_answer *a, const uint8_t *head)
 {
     if (head[3] == a->seq)

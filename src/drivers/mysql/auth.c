@@ -71,14 +71,15 @@ static int refuse(MYSQL_PLUGIN_VIO *vio, MYSQL *my)
         .version = { 1, 0, 0 }, .license = "GPL", .authenticate_user = refuse \
     }
 
-// The library loads these plugins from its folder if a server names them.
-// Plugins registered before that replace them, for the whole process.
+// The library loads these plugins from its folder if a server requests them,
+// unless plugins of the same names were registered. They are registered for the
+// whole process.
 static void refuse_plugins(MYSQL *my)
 {
     static struct st_mysql_client_plugin_AUTHENTICATION plugins[] = {
         REFUSED("dialog"), REFUSED("mysql_clear_password")
     };
-    // The library's list is global, too.
+    // These are static because the library's list of plugins is global.
     static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
     static bool done;
 

@@ -151,9 +151,9 @@ static void step_up(struct digits *g, int n)
     }
 }
 
-// The doubles above a power of two are further apart than those below. With 16
-// digits, the nearest decimal may therefore not read back as v although the
-// next one does.
+// Tries the next decimal if v is a power of two. The doubles above it are
+// further apart than those below, so with 16 digits the nearest decimal may not
+// read back as v although the next one does.
 static bool fits_next(struct digits *g, double v)
 {
     int exp;

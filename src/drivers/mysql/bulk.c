@@ -86,8 +86,8 @@ static int infile_init(void **ptr, const char *name, void *userdata)
     return 0;
 }
 
-// Returns the block that was read, if any, and waits for the next one. Returns
-// 1, 0 if there are no more blocks, -1 if the load is given up.
+// Gives back the block that was read, if any, and waits for the next one.
+// Returns 1, 0 if there are no more blocks, -1 if the load is aborted.
 static int next_block(struct sbmy_bulk *b)
 {
     int have;
@@ -179,8 +179,8 @@ static char *statement(const char *table, const char *columns)
         "LOAD DATA LOCAL INFILE 'sysbench' INTO TABLE %s CHARACTER SET binary "
         "FIELDS TERMINATED BY '\\t' ESCAPED BY '\\\\' "
         "LINES TERMINATED BY '\\n' (%s)";
-    // With NO_BACKSLASH_ESCAPES, '\\t' would be two characters; ask() excludes
-    // this mode.
+    // In the mode NO_BACKSLASH_ESCAPES, '\\t' would be two characters. ask()
+    // rejects this mode.
     size_t size = sizeof(form) + strlen(table) + strlen(columns);
     char *sql = malloc(size);
 

@@ -124,8 +124,8 @@ static void name_place(struct sbmy_place p, char *out, size_t size)
         snprintf(out, size, "set in the option file");
 }
 
-// For a refused plugin, the message of MariaDB's library contains a name from
-// memory that was already reused, so the message is replaced.
+// Replaces the message of MariaDB's library for a refused plugin, because it
+// contains a name from memory that was already reused.
 static const char *reason(MYSQL *my)
 {
     return mysql_errno(my) == CR_PLUGIN_REFUSED

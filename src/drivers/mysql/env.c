@@ -111,11 +111,11 @@ void sbmy_thread(void)
 {
 }
 #else
-// MariaDB's library has no per-thread state. Oracle's library crashes without
-// it, and at its end it waits for threads that did not free theirs. When a
-// thread ends, the destructors of its keys run in the order in which the keys
-// were created, and this one must run before the library's. So this key is
-// created when the module is loaded, and never changes.
+// Oracle's library (but not MariaDB's) has a state for each thread. It crashes
+// if a thread has none, and when it ends, it waits for threads that did not
+// free theirs. When a thread ends, the destructors of its keys run in the order
+// in which the keys were created, and this one must run before the library's.
+// Therefore this key is created when the module is loaded, and never changes.
 static pthread_key_t thread_key;
 #define NO_KEY ((pthread_key_t)-1)
 
@@ -144,8 +144,8 @@ void sbmy_thread(void)
 }
 #endif
 
-// At the unloading of the module, because instances are created and freed
-// before.
+// Called when the module is unloaded: until then, further instances may be
+// created.
 __attribute__((destructor)) static void library_end(void)
 {
     mysql_library_end();

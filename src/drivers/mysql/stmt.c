@@ -232,9 +232,9 @@ static int take(struct sbmy_conn *c, struct sbmy_stmt *p, struct sb_result *res,
     return 0;
 }
 
-// ER_UNKNOWN_STMT: a proxy has moved the connection to another server. A
-// transaction that was open is then lost with the old server, so the statement
-// is not retried in one. CR_NEW_METADATA: the number of result columns changed
+// ER_UNKNOWN_STMT: a proxy has moved the connection to another server. An open
+// transaction was lost with the old server, so a statement in a transaction is
+// not retried. CR_NEW_METADATA: the number of result columns changed
 // because a table was altered.
 bool sbmy_stmt_forgotten(const struct sbmy_conn *c, int native)
 {
@@ -298,13 +298,14 @@ void sbmy_stmt_drop(struct sbmy_conn *c)
     bool more = mysql_more_results(c->my);
 
     c->stmt = NULL;
-    // The next execution frees one remaining row without an extra call.
+    // A single row is not freed here: the next execution frees it, which saves
+    // a call.
     if (more || c->stmt_rows > 1)
         mysql_stmt_free_result(p->st);
     c->stmt_rows = 0;
     if (!more)
         return;
-    // The results of a procedure differ from each other.
+    // The results of a procedure may have different columns.
     drop_meta(p);
     while (mysql_more_results(c->my) && mysql_stmt_next_result(p->st) == 0)
         mysql_stmt_free_result(p->st);

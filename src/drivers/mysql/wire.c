@@ -83,7 +83,7 @@ void sbmy_wire_open(struct sbmy_conn *c)
     if (!w->plain)
         return;
     w->may_omit = may_omit(c);
-    // Read from the handle, because option files may have set the timeouts.
+    // Reads the timeouts from the handle, because option files may set them.
     w->read_ms = milliseconds(c->my->options.read_timeout);
     w->write_ms = milliseconds(c->my->options.write_timeout);
     w->polls = w->read_ms >= 0 || sb_sock_is_local(w->fd);

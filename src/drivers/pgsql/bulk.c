@@ -230,7 +230,8 @@ static int no_copy(struct pgsql_conn *c, struct sb_err *err)
     return SB_EUNSUPPORTED;
 }
 
-// Rolls back after a refusal, so that a less demanding way can be tried.
+// Rolls back after the server has refused a way to load, so that one with fewer
+// requirements can be tried.
 static bool roll_back(struct pgsql_conn *c, int *rc, struct sb_err *err)
 {
     if (*rc != SB_EQUERY && *rc != SB_EUNSUPPORTED)
@@ -362,8 +363,9 @@ static int add_row(
     return rc == 0 && c->rows.len >= SEND_BYTES ? send(c, err) : rc;
 }
 
-// The server sends nothing while COPY succeeds. If it has sent something, COPY
-// is ended early to see the error. If ending succeeds, it was only a notice.
+// While COPY succeeds, the server sends nothing. If it has sent something, ends
+// COPY early to get the error. If that succeeds, it was only a notice, and COPY
+// is started again.
 static int check_for_error(struct pgsql_conn *c, struct sb_err *err)
 {
     struct pollfd p = { .fd = c->fd, .events = POLLIN };

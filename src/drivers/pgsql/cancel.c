@@ -9,8 +9,8 @@
 
 #include "drivers/pgsql/pgsql_priv.h"
 
-// Counted in sleeps of a millisecond, so that a process that was stopped for a
-// while still has its full timeouts.
+// Timeouts are counted in sleeps of a millisecond, so that the time for which
+// the process is stopped does not count.
 #define ANSWER_MS 200 // timeout of the request
 #define RETURN_MS 200 // timeout for the call to return after it
 // The number of requests without effect after which no more are sent, so that
@@ -82,7 +82,8 @@ static bool is_finished(struct request *q)
     return finished;
 }
 
-// Waits for the request. Returns false if it was left to its thread.
+// Waits for the request. Returns false after the timeout: the thread of the
+// request owns it then.
 static bool request_wait(struct request *q)
 {
     bool finished;
@@ -132,8 +133,8 @@ static bool by_request(struct pgsql_conn *c)
         FAILED_MOST)
         return false;
     cancel = atomic_exchange_explicit(&c->cancel, NULL, memory_order_acq_rel);
-    // A request of this connection may still be in progress. It is not counted
-    // again.
+    // An earlier request of this connection is still in progress. It has been
+    // counted already.
     if (!cancel)
         return false;
     if (request_run(cancel)) {

@@ -89,8 +89,8 @@ static bool all_of(const char *list, bool (*is)(const char *s, size_t len))
     }
 }
 
-// Returns the reason why a part of the result may be a part of the password;
-// NULL if there is none.
+// Returns the reason to assume that a part of the password was taken for
+// another setting; NULL if there is none.
 static const char *suspect_reason(const PQconninfoOption *all, bool uri)
 {
     const char *port = value_of(all, "port"), *user = value_of(all, "user");

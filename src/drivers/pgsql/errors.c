@@ -65,8 +65,9 @@ size_t pgsql_one_line(const char *text, char *out, size_t size)
     return trim(out, n, size);
 }
 
-// Returns the mark that ends the line before this one: for a new sentence, for
-// another message, or none if the sentence continues.
+// Returns the punctuation mark to add at the end of the line before this one:
+// '.' before a new sentence, ';' before another message, 0 if the sentence
+// continues.
 static char mark_before(const char *line)
 {
     const char *first = line;

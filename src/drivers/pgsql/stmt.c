@@ -66,9 +66,9 @@ bool pgsql_stmt_lost(struct pgsql_conn *c, const struct sb_err *err)
     return true;
 }
 
-// Closed statements are deallocated together, before others are prepared,
-// because a connection that ends does not need it. This is not done in a
-// transaction, which an error would abort, unless the list is full.
+// Deallocates closed statements together, before others are prepared. (If the
+// connection is closed, this is not necessary.) Does nothing in a transaction,
+// which an error would abort, unless the list is full.
 static void free_names(struct pgsql_conn *c)
 {
     PGTransactionStatusType now = pgsql_transaction(c);
@@ -92,8 +92,9 @@ static uint64_t hash(const char *s)
     return h;
 }
 
-// With a pooler, another client may have used the same name. The hash of the
-// text is part of the name, so that it is then the same statement.
+// With a pooler, another client may use the same name on the same server
+// connection. A hash of the text is part of the name, so that the same name
+// means the same statement.
 static void name(struct pgsql_conn *c, struct pgsql_stmt *st)
 {
     st->name_len = (uint32_t)snprintf(st->name, sizeof(st->name),

@@ -62,7 +62,7 @@ static void place(
 
     bool host_given = o->given.host && o->host.count;
 
-    // A hostaddr would override the given host.
+    // libpq would prefer a hostaddr to the given host, so it is cleared.
     if (host_given && find(t, "hostaddr") >= 0)
         set(t, "hostaddr", "");
     if (host_given || find(t, "hostaddr") < 0)

@@ -143,7 +143,8 @@ static bool send_bytes(int fd, const char *p, size_t len)
     return true;
 }
 
-// Saves a poll() before each recv(). After a failure, the mode is unchanged.
+// A blocking socket saves a poll() before each recv(). After a failure, the
+// mode is unchanged.
 void pgsql_wire_set_blocking(struct pgsql_conn *c, bool on)
 {
     int flags = fcntl(c->fd, F_GETFL);
@@ -172,8 +173,8 @@ static bool grow(struct pgsql_wire *w, size_t want)
     return true;
 }
 
-// Reads once. Returns 0, SB_ELOST or SB_ENOMEM. The rest of a message may have
-// arrived already, but the beginning of an answer almost never has.
+// Reads once. Returns 0, SB_ELOST or SB_ENOMEM. It polls first only for the
+// beginning of an answer, because the rest of one may have arrived already.
 static int read_more(struct pgsql_conn *c, size_t want)
 {
     struct pgsql_wire *w = &c->wire;

@@ -56,7 +56,7 @@ static const char *state_of(int code)
     }
 }
 
-// "disk I/O error" alone is of no help, so the system's error is appended.
+// Appends the system's error, because "disk I/O error" alone does not help.
 // SQLite keeps it until the next system error.
 static void io_reason(sqlite3 *db, const char *text, struct sb_err *err)
 {
@@ -190,7 +190,7 @@ static void env_done(struct sb_driver_env *env)
     if (!e)
         return;
     sqlite3_close(e->keep);
-    // Reading from a database that does not exist leaves an empty file.
+    // Reading from a database that did not exist has created an empty file.
     if (e->missing && stat(e->o->db, &st) == 0 && st.st_size == 0)
         unlink(e->o->db);
     else if (!e->memory &&
@@ -240,8 +240,8 @@ static int keep_open(struct sqlite_env *e, struct sb_err *err)
     return rc;
 }
 
-// Changing the mode requires exclusive access for a moment, and SQLite does not
-// call the busy handler in all phases of it.
+// Retries until the busy timeout: changing the mode requires exclusive access
+// for a moment, and SQLite does not always call the busy handler for it.
 static int set_journal(struct sqlite_conn *c, struct sb_err *err)
 {
     char sql[64];

@@ -69,8 +69,8 @@ void sqlite_file_reason(sqlite3 *db, const char *path, char *out, size_t size)
     out[0] = '\0';
     if (code != SQLITE_CANTOPEN && code != SQLITE_READONLY)
         return;
-    // The system's error is that of SQLite's last attempt, which may be to read
-    // a file that does not exist.
+    // The system's error may mislead: it is that of SQLite's last attempt, such
+    // as reading a file that does not exist.
     if (e != EMFILE && e != ENFILE && path_reason(path, out, size))
         return;
     if (code != SQLITE_CANTOPEN || e == 0)
@@ -142,9 +142,9 @@ static char *immutable_uri(const char *path)
     return uri;
 }
 
-// A reader of a file in WAL format creates another file beside it, unless it
-// assumes that the database does not change. While there is no log, it does not
-// change.
+// To read a file in WAL format, SQLite creates another file in its folder,
+// unless the database is opened as immutable. That is correct while there is no
+// log, because the database does not change then.
 char *sqlite_file_immutable(const char *path)
 {
     if (sqlite_file_missing(path) || in_writable_folder(path) ||
@@ -171,7 +171,7 @@ void sqlite_file_shrink(const char *path)
 {
     sqlite3 *db = NULL;
 
-    // Other connections have priority: there is no wait for locks.
+    // This does not wait for locks, because other connections have priority.
     if (sqlite3_open_v2(path, &db, SQLITE_OPEN_READWRITE | SQLITE_OPEN_NOMUTEX,
             NULL) == SQLITE_OK &&
         query_int(db, "SELECT COUNT(*) FROM sqlite_master WHERE name NOT LIKE "

@@ -110,8 +110,9 @@ static int step_all(
     return rc;
 }
 
-// DDL and BEGIN IMMEDIATE count as writes in SQLite, but do not change the
-// counters, which are those of the statement before.
+// Sets the counts of a write. SQLite also classifies DDL and BEGIN IMMEDIATE as
+// writes, but after them its counters still have the values of the statement
+// before.
 static void count_changes(
     struct sqlite_conn *c, int64_t before, struct sb_result *res)
 {

@@ -2,7 +2,7 @@
 //
 // A template for a driver: copy this folder, replace "template" by the name of
 // your database, and implement the functions one after another. It compiles and
-// loads as it is; connecting fails with "not supported". docs/driver-api.md has
+// loads as it is, but cannot connect to anything yet. docs/driver-api.md has
 // the rules. drivers/sqlite/ is a small complete driver.
 //
 // A driver includes db/driver.h, its client library and libc. It links nothing
