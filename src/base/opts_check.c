@@ -115,7 +115,7 @@ static void describe(const struct sb_opts *o, const struct sb__opts_setting *s,
         snprintf(text, size, "%s: --%s is only accepted on the command line",
             s->origin, s->name);
     else if (s->source == SB_SRC_ENV)
-        snprintf(text, size, "%s matches no option%s", s->origin,
+        snprintf(text, size, "%s is not an option%s", s->origin,
             hint(o, s->name, "--", near, sizeof(near)));
     else
         snprintf(text, size, "%s: unknown option '%s'%s", s->origin, s->name,

@@ -22,7 +22,7 @@ function more.fail(what, names, cut, key, value)
          kind == "cdata" and tostring(value) or "a " .. kind)
    elseif type(key) ~= "string" then
       what = what:format(type(key))
-      key = what:find("key that") and ("[%s]"):format(tostring(key)) or
+      key = what:find("the key must") and ("[%s]"):format(tostring(key)) or
          tostring(key)
    else
       what, key = what:format(kind), key:gsub("%z", "\\0")

@@ -44,8 +44,8 @@ static struct sb__place place_of(lua_State *L, const struct sb__bson *w)
     struct sb__place at = { .depth = w->open };
 
     if (w->open == 0)
-        sb__bson_raise(L, "document: another document was begun while it was "
-                          "written");
+        sb__bson_raise(L, "document: another document was started before "
+                          "this one was complete");
     at.up = w->open > 1 ? &w->place[w->open - 2] : NULL;
     at.key = luaL_checklstring(L, 1, &at.len);
     if (memchr(at.key, '\0', at.len))
@@ -58,8 +58,8 @@ static struct sb__place place_of(lua_State *L, const struct sb__bson *w)
 static void check_begun(lua_State *L, const struct sb__bson *w, unsigned begun)
 {
     if (w->begun != begun)
-        sb__bson_raise(L, "document: a metamethod began another document "
-                          "while it was written");
+        sb__bson_raise(L, "document: a metamethod started another document "
+                          "before this one was complete");
 }
 
 // put(key, value)

@@ -126,7 +126,8 @@ void sb__bson_finish(lua_State *L, struct sb__bson *w, size_t start)
 {
     // A metamethod of the script may have begun another document.
     if (start + 4 > w->len)
-        luaL_error(L, "a document was begun while another was being written");
+        luaL_error(
+            L, "another document was started before this one was complete");
     *sb__bson_room(L, w, 1) = '\0';
     w->len++;
     sb_put32(w->p + start, (uint32_t)(w->len - start));
@@ -218,7 +219,7 @@ static void put_field(
     struct sb__place at = { .up = up, .depth = up ? up->depth + 1 : 1 };
 
     if (lua_type(L, key) != LUA_TSTRING) {
-        sb__bson_fail(L, &at, "a key that is a %s, not a string", key, 0);
+        sb__bson_fail(L, &at, "the key must be a string, not a %s", key, 0);
         return;
     }
     at.key = lua_tolstring(L, key, &at.len);
@@ -366,8 +367,9 @@ void sb__bson_put_table(
     }
     if (at->depth > DEPTH)
         sb__bson_fail(L, at,
-            "more than 100 levels of documents, or a table inside itself", 0,
-            0);
+            "more than 100 levels of documents, or a table that contains "
+            "itself",
+            0, 0);
     luaL_checkstack(L, 10, "document");
     start = sb__bson_begin(
         L, w, at, code == SB_BSON_ARRAY ? SB_BSON_ARRAY : SB_BSON_DOCUMENT);

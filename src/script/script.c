@@ -142,7 +142,7 @@ int sb_script_load(struct sb_script **out, const struct sb_script_env *env,
         return rc;
     }
     if (sb__state_has(s->main, "hooks", "check_tables"))
-        s->workload.check_name = "the check of the tables";
+        s->workload.check_name = "checking the tables";
     s->report_interval = sb__state_has(s->main, "hooks", "report_intermediate");
     s->report_final = sb__state_has(s->main, "hooks", "report_cumulative");
     s->report_line = sb__state_has(s->main, "hooks", "report_line");

@@ -87,7 +87,7 @@ Unknown options in the file or the environment are warnings, not errors.
 
   $ echo 'trheads=2' >typo.cnf
   $ SYSBENCH_NOTHING=1 sb --config-file=typo.cnf 2>&1
-  WARNING: SYSBENCH_NOTHING matches no option
+  WARNING: SYSBENCH_NOTHING is not an option
   WARNING: typo.cnf:1: unknown option 'trheads' (did you mean threads?)
   threads=1 time=10 rows=10 name=none fast=false parts=a+b
 

@@ -30,7 +30,7 @@ Both formats can be read, and no other files are left in the folder.
   $ cat err
   $ sb oltp_read_only --sqlite-db=folder/wal.db run || cat err
   $ cat err
-  Database 'folder/wal.db' is opened as immutable, because its folder is not writable: no other process may change it now.
+  Database 'folder/wal.db' is opened as immutable, because its folder is not writable. Other processes must not change it during the run.
   $ ls folder
   plain.db
   wal.db

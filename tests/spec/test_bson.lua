@@ -229,7 +229,7 @@ local function errors()
    fails("a zero in a key", {a = {["b\0c"] = 1}},
       "a NUL byte in a key at a.b\\0c")
    fails("a number as key", {a = {[7] = 1}},
-      "a key that is a number, not a string at a.%[7%]")
+      "the key must be a string, not a number at a.%[7%]")
    fails("an array with a key", {a = {1, 2, x = 3}},
       "an array with an invalid key at a.x")
    fails("an array with a hole before its last", {a = {1, [5] = 5}},
@@ -248,7 +248,7 @@ local function errors()
       "unsupported value %(a table%) at v")
    deep.x = deep
    fails("a table inside itself", deep,
-      "more than 100 levels of documents, or a table inside itself at " ..
+      "more than 100 levels of documents, or a table that contains itself at " ..
       "x.x.x.x.x.x.x.x%.%.%.%.$")
    fails("an array as the document", {1},
       "an array or another value instead of a document at top")

@@ -226,7 +226,7 @@ static void unknown(void)
     CHECK_STR(
         err.msg, "invalid option: --table_szie (did you mean --table_size?)");
     CHECK_STR(warned,
-        "SYSBENCH_THREAD matches no option (did you mean --threads?)|"
+        "SYSBENCH_THREAD is not an option (did you mean --threads?)|"
         "SYSBENCH_CONFIG_FILE: --config-file is only accepted on the "
         "command line|"
         "f.cnf:1: unknown option 'hots' (did you mean host?)|"

@@ -365,7 +365,7 @@ static void stray_bytes(void)
         CHECK_INT(res.affected, 1);
         CHECK_INT(execute(&res), SB_ELOST);
         CHECK_STR(err.state, PGSQL_VIOLATION);
-        CHECK(strstr(err.msg, "belong to no answer"));
+        CHECK(strstr(err.msg, "unexpected data"));
         finish();
     }
 }

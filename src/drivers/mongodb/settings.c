@@ -78,8 +78,8 @@ static int write_concern(struct sbmo_env *e, struct sb_err *err)
         mongoc_write_concern_set_w(wc, MONGOC_WRITE_CONCERN_W_MAJORITY);
     else if (*text == '-' || (*text >= '0' && *text <= '9'))
         return sb_err_set(err, SB_EUSAGE,
-            "--mongo-write-concern: '%s' is neither a number from 0 to 1000 "
-            "nor majority nor a tag",
+            "--mongo-write-concern: '%s' is invalid: give a number from 0 to "
+            "1000, 'majority' or a tag",
             text);
     else if (*text)
         mongoc_write_concern_set_wtag(wc, text);

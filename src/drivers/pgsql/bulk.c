@@ -97,7 +97,7 @@ static int copy_end(struct pgsql_conn *c, const char *why, struct sb_err *err)
     int rc = why ? 0 : send_rest(c, err), ended;
 
     if (rc)
-        why = "not all of it was sent";
+        why = "the client could not send all rows";
     if (PQputCopyEnd(c->db, why) != 1)
         return rc ? rc : pgsql_fail(c, NULL, err);
     ended = pgsql_collect(c, rc ? NULL : err);

@@ -398,7 +398,7 @@ static int receive(struct pgsql_conn *c)
     if (rc) {
         if (rc != SB_ELOST)
             pgsql_keep_closing(c, PGSQL_VIOLATION,
-                "the server sent bytes that belong to no answer");
+                "the server sent unexpected data after an answer");
         close_socket(c);
         w->len = w->at;
     }

@@ -157,7 +157,7 @@ static void log_immutable(const struct sb_host *host, const char *path)
 
     snprintf(line, sizeof(line),
         "Database '%.160s' is opened as immutable, because its folder is not "
-        "writable: no other process may change it now.",
+        "writable. Other processes must not change it during the run.",
         path);
     host->log(3, line);
 }
