@@ -29,7 +29,8 @@ function json.value(con, text)
    local bytes = json.document(con, '{"v":' .. text .. '}')
    local n = #bytes
    if n < 9 then
-      sb.module("mongodb_error").raise("the JSON text is empty: '" .. text .. "'")
+      sb.module("mongodb_error").raise("the JSON text is empty: '" .. text ..
+         "'")
    end
    return bytes:sub(8, n - 1), bytes:byte(5)
 end

@@ -468,7 +468,8 @@ char *sb_load_room(struct sb_load *ld, size_t len)
     if (!v)
         return NULL;
     if (len > INT32_MAX || !grow(ld, len)) {
-        sb_err_set(&ld->con->err, SB_ENOMEM, "a value of %zu bytes", len);
+        sb_err_set(&ld->con->err, SB_ENOMEM,
+            "no memory for a value of %zu bytes", len);
         load_fail(ld, true);
         return NULL;
     }

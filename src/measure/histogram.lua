@@ -13,7 +13,8 @@ local floor, log, exp, max, min = math.floor, math.log, math.exp, math.max,
 
 function histogram.new(size, range_min, range_max)
    if size < 2 or range_min <= 0 or range_max <= range_min then
-      error("histogram.new(size, min, max): size >= 2, 0 < min < max", 2)
+      error("histogram.new(buckets, min, max) requires buckets >= 2 and " ..
+         "0 < min < max", 2)
    end
    local low = log(range_min)
    return setmetatable({

@@ -241,15 +241,15 @@ local function errors()
       ".*without its order at top")
    fails("a document that writes another one",
       {v = setmetatable({}, {__index = function() encode{q = 1} end})},
-      "a metamethod began another document")
+      "a metamethod started another document")
    local id = mongodb.objectid()
    id.bytes = nil
    fails("an ObjectId without its bytes", {v = id},
       "unsupported value %(a table%) at v")
    deep.x = deep
    fails("a table inside itself", deep,
-      "more than 100 levels of documents, or a table that contains itself at " ..
-      "x.x.x.x.x.x.x.x%.%.%.%.$")
+      "more than 100 levels of documents, or a table that contains itself " ..
+      "at x.x.x.x.x.x.x.x%.%.%.%.$")
    fails("an array as the document", {1},
       "an array or another value instead of a document at top")
    fails("a number as the document", 5, "a number instead of a document")

@@ -136,7 +136,7 @@ print(pcall(sysbench.histogram.new, 1, 0, 5))]])
             "a bucket that is half as full has half as many")
    tap.like(out, " 1.000 |%*+ +1\n.*1000.000 |%*+ +1\n",
             "values outside the range are in the first and last bucket")
-   tap.like(out, "false\t.*size >= 2", "wrong arguments")
+   tap.like(out, "false\t.*buckets >= 2", "wrong arguments")
 end
 
 local function together()

@@ -149,14 +149,14 @@ static void errors_quote_no_value(void)
         { "postgresql://u:SECRET/d", "a port is not a number" },
         { "postgresql://h:1,u:SECRET", "a port is not a number" },
         { "postgresql://u:1/SECRET@h", "after the first '/'" },
-        { "postgresql://u:x@SECRET@h", "a host has an '@'" },
-        { "postgresql://u%3ASECRET/d", "or a ':' in it" },
+        { "postgresql://u:x@SECRET@h", "a host contains '@'" },
+        { "postgresql://u%3ASECRET/d", "or ':'" },
         { "postgresql://u%3ASECRET@h", "the user has a ':'" },
         { "u:SECRET@h", "a keyword is not followed by '='" },
         { "password=x SECRET=y", "an unknown keyword" },
         { "password='SECRET", "a quoted value does not end" },
         { "dbname=postgresql://u:SECRET@h", "is a URI" },
-        { "hostaddr=u:SECRET@h", "a host has an '@'" },
+        { "hostaddr=u:SECRET@h", "a host contains '@'" },
     };
 
     for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++)

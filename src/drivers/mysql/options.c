@@ -62,7 +62,7 @@ static const struct sb_opt opts[] = {
         AT(db),
         .def = "sbtest",
         .flags = SB_OPT_DATABASES,
-        .help = "database, or several, used round-robin" },
+        .help = "database, or a list of databases used round-robin" },
     { .name = "mysql-defaults-file",
         .type = SB_OPT_STRING,
         AT(defaults_file),

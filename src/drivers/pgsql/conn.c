@@ -110,7 +110,8 @@ static int finish_connect(struct pgsql_conn *c, struct sb_err *err)
             "connecting to \"%s\" port %s took longer than %.3g s",
             PQhost(c->db), PQport(c->db), (double)limit / 1e9);
     if (rc)
-        return sb_err_set(err, SB_ECONNECT, "poll: %s", strerror(errno));
+        return sb_err_set(err, SB_ECONNECT, "cannot wait for the server: %s",
+            strerror(errno));
     return st == PGRES_POLLING_OK ? 0 : refused(c, err);
 }
 

@@ -100,7 +100,7 @@ static const char *suspect_reason(const PQconninfoOption *all, bool uri)
         return "a port is not a number";
     if (!all_of(value_of(all, "host"), pgsql_is_host) ||
         !all_of(value_of(all, "hostaddr"), pgsql_is_host))
-        return "a host has an '@' or a ':' in it";
+        return "a host contains '@' or ':'";
     if (uri && strchr(user, ':') && !value_of(all, "password")[0])
         return "the user has a ':' in it, and there is no password";
     if (strstr(db, "://"))

@@ -48,7 +48,7 @@ static const struct sb_opt opts[] = {
         .given = offsetof(struct pgsql_opts, given.db),
         .def = "sbtest",
         .flags = SB_OPT_DATABASES,
-        .help = "database, or several, used round-robin" },
+        .help = "database, or a list of databases used round-robin" },
     { .name = "pgsql-conninfo",
         .type = SB_OPT_STRING,
         .offset = offsetof(struct pgsql_opts, conninfo),
@@ -127,7 +127,7 @@ static const struct sb_opt opts[] = {
 };
 
 const struct sb_opt_table pgsql_opt_table = {
-    .title = "pgsql options",
+    .title = "PostgreSQL options",
     .opts = opts,
 };
 

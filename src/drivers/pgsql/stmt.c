@@ -23,7 +23,7 @@ const char *pgsql_terminated(
         return NULL;
     }
     if (memchr(sql, '\0', len)) {
-        sb_err_set(err, SB_EQUERY, "a zero byte in the statement");
+        sb_err_set(err, SB_EQUERY, "the statement contains a zero byte");
         return NULL;
     }
     memcpy(p, sql, len);
@@ -132,7 +132,8 @@ static int translate(struct pgsql_conn *c, struct pgsql_stmt *st,
         return pgsql_no_memory(err);
     if (memchr(sql, '\0', len) || pgsql_several(sql, len, room)) {
         free(room);
-        return sb_err_set(err, SB_EUNSUPPORTED, "not one statement");
+        return sb_err_set(err, SB_EUNSUPPORTED,
+            "the text must contain exactly one statement");
     }
     *nparams = pgsql_number_marks(sql, len, room);
     fit = realloc(room, strlen(room) + 1);

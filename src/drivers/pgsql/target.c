@@ -137,7 +137,7 @@ static int check_places(const struct pgsql_opts *o, struct sb_err *err)
     for (size_t i = 0; i < o->host.count; i++) {
         if (!pgsql_is_host(o->host.item[i], strlen(o->host.item[i])))
             return sb_err_set(err, SB_EUSAGE,
-                "--pgsql-host: a host has an '@' or a ':' in it (for ports, "
+                "--pgsql-host: a host must not contain '@' or ':' (for ports, "
                 "use --pgsql-port; for URLs, --pgsql-conninfo)");
     }
     if (strstr(o->db, "://"))

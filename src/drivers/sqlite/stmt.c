@@ -310,7 +310,8 @@ static int prepare(struct sb_conn *conn, struct sb_stmt *stmt, const char *sql,
     }
     sqlite3_finalize(p->stmt);
     p->stmt = NULL;
-    return sb_err_set(err, SB_EUNSUPPORTED, "not one statement");
+    return sb_err_set(
+        err, SB_EUNSUPPORTED, "the text must contain exactly one statement");
 }
 
 int sqlite_bind_value(sqlite3_stmt *st, int index, const struct sb_value *v)

@@ -257,8 +257,8 @@ function Check:rows()
    for _, kind in ipairs(self.kinds) do
       local p = self.problems[kind]
       local others = p.others == 0 and "" or p.others == 1 and
-         " (one more table is like it)" or
-         string.format(" (%d more tables are like it)", p.others)
+         " (same for 1 more table)" or
+         string.format(" (same for %d more tables)", p.others)
       sysbench.warning(self.where .. p.text .. others .. p.meaning)
    end
 end
