@@ -7,11 +7,9 @@
 
 #include "base/opts_private.h"
 
-#define KEY    "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ_"
-#define SPACES " \t\r\n\v\f"
+#define KEY "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ_"
 
-// The end of a value in quotes, or of one without; '\\' escapes a character.
-static const char *value_end(const char *p, const char *ends)
+const char *sb__opts_value_end(const char *p, const char *ends)
 {
     while (*p && !strchr(ends, *p))
         p += *p == '\\' && p[1] ? 2 : 1;
@@ -48,13 +46,13 @@ static bool is_clean_query(const char *p)
 // assumes: scheme://[user[:password]@]host[:port],.../path?key=value&...
 static bool is_clean_url(const char *text)
 {
-    const char *login = text + strspn(text, SPACES), *at, *end;
+    const char *login = text + strspn(text, SB__OPTS_SPACES), *at, *end;
 
     login += strspn(login, KEY "+");
     if (strncmp(login, "://", 3) != 0)
         return false;
     login += 3;
-    if (strstr(login, "://") || login[strcspn(login, SPACES)])
+    if (strstr(login, "://") || login[strcspn(login, SB__OPTS_SPACES)])
         return false;
     at = memchr(login, '@', strcspn(login, "/?#"));
     if (at && memchr(login, ';', (size_t)(at - login)))
@@ -69,25 +67,25 @@ static bool is_clean_url(const char *text)
 // True if text is a list of "key = value" or "key = 'value'".
 static bool is_clean_list(const char *text)
 {
-    const char *p = text + strspn(text, SPACES);
+    const char *p = text + strspn(text, SB__OPTS_SPACES);
 
     while (*p) {
         size_t key = strspn(p, KEY);
 
-        p += key + strspn(p + key, SPACES);
+        p += key + strspn(p + key, SB__OPTS_SPACES);
         if (key == 0 || *p != '=')
             return false;
         p++;
-        p += strspn(p, SPACES);
+        p += strspn(p, SB__OPTS_SPACES);
         if (*p == '\'') {
-            p = value_end(p + 1, "'");
+            p = sb__opts_value_end(p + 1, "'");
             if (*p != '\'')
                 return false;
             p++;
         } else {
-            p = value_end(p, SPACES);
+            p = sb__opts_value_end(p, SB__OPTS_SPACES);
         }
-        p += strspn(p, SPACES);
+        p += strspn(p, SB__OPTS_SPACES);
     }
     return true;
 }

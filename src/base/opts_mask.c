@@ -151,18 +151,9 @@ static const char *behind_key(const char *p, const struct key *key)
     return next_char(&p) == key->sign ? skip_spaces(p) : NULL;
 }
 
-static const char *quoted_end(const char *p)
-{
-    while (*p && *p != '\'')
-        p += *p == '\\' && p[1] ? 2 : 1;
-    return p;
-}
-
 static const char *word_end(const char *p)
 {
-    while (*p && !isspace((unsigned char)*p))
-        p += *p == '\\' && p[1] ? 2 : 1;
-    return p;
+    return sb__opts_value_end(p, SB__OPTS_SPACES);
 }
 
 // A URL may contain spaces if it is the whole text.
@@ -189,7 +180,7 @@ static const char *words_end(const char *p)
 static const char *value_end(const char *value, const struct key *key, bool url)
 {
     if (*value == '\'')
-        return quoted_end(value + 1);
+        return sb__opts_value_end(value + 1, "'");
     return url ? value + strcspn(value, key->ends_in_url) : words_end(value);
 }
 

@@ -126,6 +126,10 @@ void sb__opts_overwrite(char *text, bool whole);
 // Returns a copy with secret parts, or the whole text, replaced by "***". An
 // empty text stays empty. NULL if out of memory.
 const char *sb__opts_mask(struct sb_opts *o, const char *text, bool whole);
+#define SB__OPTS_SPACES " \t\r\n\v\f"
+// Returns the position of the first of the characters `ends` in p, or the end
+// of the text. A backslash escapes the next character. Any thread.
+const char *sb__opts_value_end(const char *p, const char *ends);
 // True if text is a well-formed URL, or a list of key=value pairs as in the
 // connection strings of libpq. Any thread.
 bool sb__opts_address_is_clean(const char *text);

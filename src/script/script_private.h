@@ -100,9 +100,9 @@ int sb__state_options(struct sb__state *st, struct sb_err *err);
 void sb__state_trim(struct sb__state *st);
 
 // Calls the function on the stack with its nargs arguments; `what` names it in
-// errors ("`event' function failed: ..."). Leaves nresults values on the stack,
-// nothing after a failure. 0, SB_ESCRIPT, or SB_ECANCELED if the state was
-// canceled.
+// errors ("`event' function failed: ..."); NULL: no such prefix. Leaves
+// nresults values on the stack, nothing after a failure. 0, SB_ESCRIPT, or
+// SB_ECANCELED if the state was canceled.
 int sb__state_call(struct sb__state *st, const char *what, int nargs,
     int nresults, struct sb_err *err);
 // Message handler of every protected call: adds the position, and logs the

@@ -386,7 +386,11 @@ int sb__state_call(struct sb__state *st, const char *what, int nargs,
             rc = SB_ECANCELED;
         lua_pop(L, 1);
     }
-    sb_err_set(err, rc, "`%s' function failed: %s", what, sb__error_text(L));
+    if (what)
+        sb_err_set(
+            err, rc, "`%s' function failed: %s", what, sb__error_text(L));
+    else
+        sb_err_set(err, rc, "%s", sb__error_text(L));
     lua_settop(L, base - 1);
     return rc;
 }

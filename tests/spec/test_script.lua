@@ -182,6 +182,28 @@ rawset(_G, "event", function() return ffi and true end)]], "run")
       "a script that forbids undeclared globals")
 end
 
+local function warnings()
+   local script = [[function event() sysbench.warning("a\27b") return true end]]
+   local _, err = tap.with(script, "run")
+   tap.like(err, "^WARNING: a.?x1[bB]b\n$", "sysbench.warning() escapes")
+   _, err = tap.with(script, "run --verbosity=1")
+   tap.is(err, "", "and follows --verbosity")
+end
+
+local function check_hook()
+   local out, err = tap.with([[
+function sysbench.hooks.check_tables() error("no rows", 0) end
+function event() return true end]], "run")
+   tap.like(err, "FATAL: no rows\n", "an error of check_tables as it is")
+   tap.unlike(out, "Threads started", "ends the run before its start")
+   out, err = tap.with([[
+function sysbench.hooks.check_tables() error("no rows", 0) end
+function init() sysbench.hooks = nil end
+function event() return true end]], "run")
+   tap.like(out, "Threads started", "init() may remove the hook")
+   tap.unlike(err, "FATAL", "without an error")
+end
+
 function event()
    tap.run(function()
       life()
@@ -190,6 +212,8 @@ function event()
       commands()
       finding()
       api_table()
+      warnings()
+      check_hook()
    end)
    return true
 end

@@ -4,7 +4,7 @@
 -- call fails with the reason.
 
 local tap = dofile(test:match("(.*/)") .. "lib/tap.lua")
-local is, raises = tap.is, tap.raises
+local is, ok, raises = tap.is, tap.ok, tap.raises
 local t = sysbench.sql.type
 local con
 
@@ -136,6 +136,22 @@ local function loading()
    con:query("DROP TABLE l")
 end
 
+-- A failed query of the connection is not the reason why a loader fails.
+local function detached_loader()
+   local other = sysbench.sql.driver("sqlite"):connect{ db = "values" }
+   other:query("CREATE TABLE IF NOT EXISTS d(a INTEGER)")
+   local ld = other:load("d", "a")
+   ld:int(1)
+   other:reconnect()
+   pcall(other.query, other, "SELECT nosuch")
+   local good, why = pcall(ld.int, ld, 2)
+   is(good, false, "a loader ends with its connection")
+   ok(tostring(why):find("closed, reset or reconnected", 1, true),
+      "and names that reason: " .. tostring(why))
+   other:query("DROP TABLE d")
+   other:disconnect()
+end
+
 local function ids()
    con:query("DROP TABLE IF EXISTS i")
    con:query("CREATE TABLE i(id INTEGER PRIMARY KEY)")
@@ -159,6 +175,7 @@ local function all()
    texts()
    rejected()
    loading()
+   detached_loader()
    ids()
    con:disconnect()
 end

@@ -22,7 +22,8 @@ struct seen {
     struct sb_run_opts o;
     struct sb_random_shared random;
     struct sb_run_result res;
-    struct sb_counters c;
+    struct sb_counters c;     // of the final report
+    struct sb_counters whole; // of the run, checkpoints included
     uint64_t scheduled, unfinished, sum_of_users, intervals;
     uint64_t interval_events, warm_events;
     uint64_t lat_max, lag_max, queue;
@@ -59,6 +60,7 @@ static void on_final(void *data, const struct sb_report *r)
 
     s->finals++;
     s->c = r->snap->c;
+    s->whole = r->whole->c;
     s->scheduled = r->snap->scheduled;
     s->unfinished = r->snap->unfinished;
     s->lat_max = r->lat_max;

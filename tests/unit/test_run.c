@@ -118,6 +118,7 @@ static void checkpoints_cut_the_run_in_parts(void)
     CHECK_INT(perform(&s, &empty), 0);
     CHECK_INT(s.checkpoints, 2);
     CHECK_INT(s.interval_events + s.c.completed, s.calls);
+    CHECK_INT(s.whole.completed, s.calls);
 }
 
 static void warmup_is_left_out(void)
