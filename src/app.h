@@ -9,6 +9,7 @@
 #include "base/random.h"
 #include "bench/builtin.h"
 #include "db/db.h"
+#include "out/reporter.h"
 #include "out/text.h"
 #include "run/run.h"
 #include "script/script.h"
@@ -33,8 +34,11 @@ struct sb_app {
     struct sb_run_opts run;
     struct sb_dist_opts dist;
     struct sb_text_opts text_opts;
+    struct sb_report_opts report_opts;
     struct sb_db_opts db;
     struct sb_text text;
+    struct sb_reporters reporters;
+    struct sb_facts facts;
     struct sb_random_shared random;
     struct sb_drivers *drivers;
     const char *test, *command; // as typed; NULL when absent

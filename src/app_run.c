@@ -4,7 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "app.h"
+#include "app_private.h"
 #include "base/log.h"
 #include "base/units.h"
 
@@ -30,10 +30,9 @@ static int exit_status(struct sb_app *a, const struct sb_run_result *res)
 
 // Lines before "Initializing worker threads..." ------------------------------
 
-// Below --verbosity=3, only scripts write to stdout.
-static bool quiet(void)
+bool sb__app_quiet(const struct sb_app *a)
 {
-    return sb_log_level() < SB_LOG_NOTICE;
+    return sb_log_level() < SB_LOG_NOTICE || a->reporters.no_text;
 }
 
 static void print_list(
@@ -79,17 +78,9 @@ static void print_mode(const struct sb_app *a)
     printf("\n");
 }
 
-// Listener of the run --------------------------------------------------------
-
-struct reporter {
-    struct sb_app *a;
-    struct sb_workload *w;
-    int hook_status; // of the report hooks
-};
-
-static void print_initializing(void)
+static void print_initializing(const struct sb_app *a)
 {
-    if (!quiet())
+    if (!sb__app_quiet(a))
         printf("Initializing worker threads...\n\n");
     fflush(stdout);
 }
@@ -104,134 +95,35 @@ static bool is_endless(const struct sb_app *a)
            !a->builtin->ends(a->builtin_opts);
 }
 
-// Called after the init() of the script, so that its output comes first.
-static void on_connecting(void *data)
+void sb__app_print_mode(struct sb_app *a, struct sb_workload *w)
 {
-    const struct reporter *t = data;
-    const struct sb_app *a = t->a;
-
-    if (!quiet())
+    if (!sb__app_quiet(a))
         print_mode(a);
-    if (!quiet() && a->builtin && a->builtin->describe)
-        a->builtin->describe(t->w, stdout);
+    if (!sb__app_quiet(a) && a->builtin && a->builtin->describe)
+        a->builtin->describe(w, stdout);
     if (is_endless(a))
         sb_log(SB_LOG_WARNING,
             "Both event and time limits are disabled, running an endless "
             "test");
-    print_initializing();
-}
-
-static void on_started(void *data)
-{
-    (void)data;
-    if (!quiet())
-        printf("Threads started!\n\n");
-    fflush(stdout);
-}
-
-static void on_warmup(void *data, int64_t ns)
-{
-    (void)data;
-    if (!quiet())
-        printf("Warming up for %g seconds...\n\n", (double)ns / 1e9);
-    fflush(stdout);
-}
-
-// Returns true if the script printed the report with a hook of its own.
-static bool call_report_hook(struct reporter *t, const struct sb_report *r)
-{
-    struct sb_err err = { 0 };
-
-    if (!t->a->script || !sb_script_has_report_hook(t->a->script, r->final))
-        return false;
-    if (sb_script_report(t->a->script, r, &err)) {
-        sb_log(SB_LOG_FATAL, "%s", err.msg);
-        t->hook_status = SB_EXIT_FAILED;
-    }
-    fflush(stdout);
-    return true;
-}
-
-// Gives the text reporter what it needs to know about this run.
-static void prepare_text(struct sb_app *a, const struct sb_report *r)
-{
-    a->text.sql = sb_drivers_used(a->drivers);
-    a->text.documents = !sb_drivers_used_sql(a->drivers);
-    a->text.start_ns = r->start_ns;
-    a->text.interval_ns = a->run.report_interval;
-    a->text.stats = r->stats;
-}
-
-// Prints the line that the script adds to an interval or to the final report.
-static void print_script_line(struct reporter *t, const struct sb_report *r)
-{
-    struct sb_err err = { 0 };
-    char *line = NULL;
-
-    if (t->a->script && sb_script_report_line(t->a->script, r, &line, &err)) {
-        sb_log(SB_LOG_FATAL, "%s", err.msg);
-        t->hook_status = SB_EXIT_FAILED;
-    }
-    if (line)
-        sb_text_line(&t->a->text, r, line);
-    free(line);
-}
-
-static void on_interval(void *data, const struct sb_report *r)
-{
-    struct reporter *t = data;
-
-    prepare_text(t->a, r);
-    if (call_report_hook(t, r))
-        return;
-    sb_text_interval(&t->a->text, r);
-    print_script_line(t, r);
-}
-
-static void on_checkpoint(void *data, const struct sb_report *r)
-{
-    struct reporter *t = data;
-    struct sb_report copy = *r;
-
-    prepare_text(t->a, r);
-    // As in 1.0, scripts see a checkpoint as a cumulative report.
-    copy.final = true;
-    if (!call_report_hook(t, &copy))
-        sb_text_checkpoint(&t->a->text, r);
-}
-
-static void on_final(void *data, const struct sb_report *r)
-{
-    struct reporter *t = data;
-    struct sb_err err = { 0 };
-
-    prepare_text(t->a, r);
-    if (t->a->script && sb_script_before_final(t->a->script, &err))
-        sb_log(SB_LOG_FATAL, "%s", err.msg);
-    if (!call_report_hook(t, r)) {
-        sb_text_final(&t->a->text, r);
-        print_script_line(t, r);
-    }
-    sb_text_found(&t->a->text, r);
+    print_initializing(a);
 }
 
 static int run_workload(struct sb_app *a, struct sb_workload *w)
 {
-    struct reporter t = { .a = a, .w = w };
-    const struct sb_listener l = {
-        .data = &t,
-        .connecting = on_connecting,
-        .started = on_started,
-        .warmup = on_warmup,
-        .interval = on_interval,
-        .checkpoint = on_checkpoint,
-        .final = on_final,
-    };
+    struct sb__listening t;
+    struct sb_listener l;
     struct sb_run_result res;
+    struct sb_err err = { 0 };
 
+    sb__app_facts(a);
+    if (sb_reporters_open(&a->reporters, &a->facts, &err)) {
+        sb_log(SB_LOG_FATAL, "%s", err.msg);
+        return SB_EXIT_FAILED;
+    }
+    sb__app_listen(a, w, &t, &l);
     sb_run(w, &a->run, &a->random, &l, &res);
     int status = exit_status(a, &res);
-    return status ? status : t.hook_status;
+    return sb__app_finish_reports(a, &res, status ? status : t.status);
 }
 
 // Built-in tests -------------------------------------------------------------
@@ -287,7 +179,7 @@ static int perform_builtin(struct sb_app *a)
             b->name, a->command);
         return SB_EXIT_FAILED;
     }
-    FILE *out = quiet() ? NULL : stdout;
+    FILE *out = sb__app_quiet(a) ? NULL : stdout;
     if (b->command(a->command, a->builtin_opts, &a->run, out, &err) == 0)
         return SB_EXIT_OK;
     sb_log(SB_LOG_FATAL, "%s", err.msg);
@@ -301,7 +193,7 @@ static int perform_parallel(struct sb_app *a)
     struct sb_run_result res;
 
     if (a->run.threads > 1)
-        print_initializing();
+        print_initializing(a);
     sb_run_parallel(sb_script_workload(a->script), a->command, &a->run,
         &a->random, sb_script_task, &res);
     return exit_status(a, &res);

@@ -96,6 +96,7 @@ static int add_core_tables(struct sb_app *a, struct sb_err *err)
         { &sb_run_opt_table, &a->run },
         { &sb_dist_opt_table, &a->dist },
         { &sb_text_opt_table, &a->text_opts },
+        { &sb_report_opt_table, &a->report_opts },
         { &sb_db_opt_table, &a->db },
     };
 
@@ -184,6 +185,9 @@ static int init_text(struct sb_app *a, struct sb_err *err)
 
     a->text.debug = a->run.debug;
     a->text.db_debug = a->db.debug;
+    if (rc == 0)
+        rc = sb_reporters_init(&a->reporters, &a->report_opts, err);
+    a->text.none = a->reporters.no_text;
     return rc;
 }
 
@@ -275,7 +279,8 @@ static int show_or_perform(struct sb_app *a, struct sb_err *err)
         return fail_usage(err);
     if ((a->o.list && !a->test) || strcmp(a->db.driver, "help") == 0)
         return sb_app_list(a, err) ? fail(err) : SB_EXIT_OK;
-    if (!a->o.print_config && !a->o.list && sb_log_level() >= SB_LOG_NOTICE)
+    if (!a->o.print_config && !a->o.list && !a->reporters.no_text &&
+        sb_log_level() >= SB_LOG_NOTICE)
         sb_app_banner(stdout);
     // A script may declare an option `list` of its own.
     if (load_test(a, err) && !a->o.list)

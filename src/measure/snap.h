@@ -98,6 +98,8 @@ struct sb_report {
     double lat_avg;
     uint64_t errors; // ignored, restarted and given up
     bool final, warmup;
+    bool partial;      // the rest of a run that is shorter than an interval
+    double warmup_s;   // length of the warm-up
     uint64_t start_ns; // start of the reported phase, on the run's clock
     const struct sb_stats *stats; // for the names of operations; may be NULL
     const char *failure;          // final report: why the run failed, or NULL

@@ -134,7 +134,7 @@ int sb_text_init(struct sb_text *t, const struct sb_text_opts *o, FILE *out,
 // Below the level at which 1.0 writes the report (NOTICE), prints nothing.
 static bool silent(const struct sb_text *t)
 {
-    return t->o.verbosity < SB_LOG_NOTICE;
+    return t->none || t->o.verbosity < SB_LOG_NOTICE;
 }
 
 static double per_second(const struct sb_report *r, uint64_t n)

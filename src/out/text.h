@@ -43,6 +43,7 @@ struct sb_text {
     unsigned npct;                   // 0: disabled
     double classic_pct; // 95 if in the list, otherwise the first one
     // Set by the caller after sb_text_init():
+    bool none; // --report=none: print nothing to out
     bool debug, db_debug;
     bool sql;          // a database driver was used: SQL lines
     bool documents;    // no SQL driver was used: another heading

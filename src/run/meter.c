@@ -16,6 +16,10 @@ void sb__meter_init(struct sb_meter *m, struct sb_run *run)
 {
     memset(m, 0, sizeof(*m));
     m->run = run;
+    m->interval = (uint64_t)(run->o->report_interval > 0
+                                 ? run->o->report_interval
+                             : run->l ? run->l->interval_ns
+                                      : 0);
     m->next_tick = m->next_checkpoint = UINT64_MAX;
 }
 
@@ -38,11 +42,9 @@ static void set_next_checkpoint(struct sb_meter *m)
 
 static void enter_phase(struct sb_meter *m, enum sb_phase phase, uint64_t at)
 {
-    int64_t interval = m->run->o->report_interval;
-
     m->phase = phase;
     m->phase_start = at;
-    m->next_tick = interval > 0 ? at + (uint64_t)interval : UINT64_MAX;
+    m->next_tick = m->interval ? at + m->interval : UINT64_MAX;
     sb_snap_done(&m->last);
     m->last.ns = m->checkpoint.ns = at;
     m->border = m->walked;
@@ -140,6 +142,7 @@ static void make_report(struct sb_meter *m, struct sb_report *r,
     sb_report_fill(r, diff, (unsigned)run->o->threads, run->open_loop,
         (double)(now - m->phase_start) / 1e9);
     r->warmup = m->phase == SB_PHASE_WARMUP;
+    r->warmup_s = (double)(run->warm_end - run->t0) / 1e9;
     r->start_ns = m->phase_start;
     r->stats = &run->stats[m->phase];
 }
@@ -154,17 +157,20 @@ static void add_queue(struct sb_report *r, const struct sb_snap *s)
     r->running = s->running;
 }
 
-static void interval(struct sb_meter *m, uint64_t now)
+// until: arrivals due by then count as scheduled.
+static void interval(
+    struct sb_meter *m, uint64_t now, uint64_t until, bool partial)
 {
     struct sb_snap s = { 0 }, diff = { 0 };
     struct sb_report r;
 
-    if (snapshot(m, &s, SB_SNAP_LIGHT, now, report_end(m, now)) ||
+    if (snapshot(m, &s, SB_SNAP_LIGHT, now, until) ||
         sb_snap_sub(&diff, &s, &m->last)) {
         sb_log(SB_LOG_WARNING, "no interval report: out of memory");
     } else {
         make_report(m, &r, &diff, now);
         add_queue(&r, &s);
+        r.partial = partial;
         // At the time limit, users have just ended their loops. They count as
         // running, because they ran during this interval.
         if (now >= m->run->deadline)
@@ -177,6 +183,13 @@ static void interval(struct sb_meter *m, uint64_t now)
     }
     sb_snap_done(&diff);
     sb_snap_done(&s);
+}
+
+// Reports what has happened since the last interval, if that was asked for.
+static void rest(struct sb_meter *m, uint64_t now, uint64_t until)
+{
+    if (m->run->l->partial && m->interval && now > m->last.ns)
+        interval(m, now, until, true);
 }
 
 // Reports what has happened since the last checkpoint: diff, which ends at s.
@@ -233,14 +246,15 @@ void sb__meter_tick(struct sb_meter *m, uint64_t now)
 
     // A late report covers the longer interval.
     if (m->next_tick <= now) {
-        interval(m, now);
+        interval(m, now, report_end(m, now), false);
         do
-            m->next_tick += (uint64_t)run->o->report_interval;
+            m->next_tick += m->interval;
         while (m->next_tick <= now);
     }
     if (m->next_checkpoint <= now)
         checkpoint(m, now);
     if (m->phase == SB_PHASE_WARMUP && now >= run->warm_end) {
+        rest(m, run->warm_end, run->warm_end - 1);
         // The schedule continues; arrivals so far belong to the warm-up.
         sb_pace_walk(&run->pace, &m->walked, run->warm_end - 1 - run->t0,
             run->open_loop ? WALK_MAX : 0);
@@ -349,6 +363,7 @@ void sb__meter_final(struct sb_meter *m, uint64_t now, uint64_t until,
         close_recorders(m);
     // Arrivals that an interval line has counted stay scheduled.
     until = until > m->until ? until : m->until;
+    rest(m, now, until);
     rc = snapshot(m, &s, SB_SNAP_FINAL, now, until);
     if (rc == 0)
         rc = sb_snap_sub(&diff, &s, &m->checkpoint);

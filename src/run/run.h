@@ -62,6 +62,12 @@ struct sb_listener {
     void (*interval)(void *data, const struct sb_report *r);
     void (*checkpoint)(void *data, const struct sb_report *r);
     void (*final)(void *data, const struct sb_report *r);
+    // If there is no --report-interval: nanoseconds between calls of
+    // interval(), 0 for none.
+    int64_t interval_ns;
+    // Call interval() also for what is left at the end of the warm-up and of
+    // the run, with r->partial, so that the intervals add up to the totals.
+    bool partial;
 };
 
 // Why a run ended.

@@ -138,6 +138,7 @@ struct sb_meter {
     struct sb_snap checkpoint; // at the last checkpoint, zero before
     uint64_t phase_start;      // of the phase being reported
     enum sb_phase phase;
+    uint64_t interval; // ns between interval reports, 0: none
     uint64_t next_tick, next_checkpoint;
     size_t checkpoint_no;
     sb_pace_pos border;   // last position of the schedule before this phase

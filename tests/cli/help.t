@@ -8,6 +8,7 @@ SPDX-License-Identifier: GPL-2.0-or-later
   General options:
   Pseudo-Random Numbers Generator options:
   Log options:
+  Report options:
   General database options:
   Program options:
   Database drivers:

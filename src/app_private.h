@@ -1,0 +1,31 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+//
+// Shared by app_run.c and app_report.c.
+#ifndef SB_APP_PRIVATE_H
+#define SB_APP_PRIVATE_H
+
+#include "app.h"
+
+// What the listener of a run needs.
+struct sb__listening {
+    struct sb_app *a;
+    struct sb_workload *w;
+    int status; // 0, or SB_EXIT_FAILED if a report hook failed
+};
+
+// True if only scripts write to stdout: below --verbosity=3, or --report=none.
+bool sb__app_quiet(const struct sb_app *a);
+// Prints the block "Running the test with following options".
+void sb__app_print_mode(struct sb_app *a, struct sb_workload *w);
+
+// app_report.c. Fills a->facts, but for the start of the run.
+void sb__app_facts(struct sb_app *a);
+// Fills *t and *l for a run of w. Both must outlive the run.
+void sb__app_listen(struct sb_app *a, struct sb_workload *w,
+    struct sb__listening *t, struct sb_listener *l);
+// Writes what the reporters have left to write. Returns the exit status:
+// `status`, or SB_EXIT_FAILED if it is 0 and a reporter failed.
+int sb__app_finish_reports(
+    struct sb_app *a, const struct sb_run_result *res, int status);
+
+#endif

@@ -1,0 +1,219 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+//
+// The listener of a run: prints the classic text, calls the report hooks of the
+// script, and passes reports to the reporters of --report.
+#include <luajit.h>
+#include <stdlib.h>
+
+#include "app_private.h"
+#include "base/log.h"
+
+// Interval of files without --report-interval.
+#define FILE_INTERVAL INT64_C(1000000000)
+
+static int64_t file_interval(const struct sb_app *a)
+{
+    return a->run.report_interval > 0 ? a->run.report_interval : FILE_INTERVAL;
+}
+
+void sb__app_facts(struct sb_app *a)
+{
+    struct sb_facts *f = &a->facts;
+
+    *f = (struct sb_facts){
+        .version = PACKAGE_VERSION,
+        .luajit = LUAJIT_VERSION,
+        .test = a->test,
+        .command = a->command,
+        .seed = a->random.seed,
+        .opts = a->opts,
+        .labels = &a->report_opts.labels,
+        .threads = (unsigned)a->run.threads,
+        .interval_s = (double)file_interval(a) / 1e9,
+        .open_loop = a->run.rate > 0,
+    };
+    sb_host_facts(&f->host);
+}
+
+// The start of the measured part on the wall clock.
+static void set_start(struct sb_app *a)
+{
+    struct timespec now;
+    int64_t ns;
+
+    clock_gettime(CLOCK_REALTIME, &now);
+    ns = now.tv_nsec + a->run.warmup_time % 1000000000;
+    a->facts.started.tv_sec = now.tv_sec +
+                              (time_t)(a->run.warmup_time / 1000000000) +
+                              (time_t)(ns / 1000000000);
+    a->facts.started.tv_nsec = (long)(ns % 1000000000);
+}
+
+static bool quiet(const struct sb_app *a)
+{
+    return sb__app_quiet(a);
+}
+
+// Called after the init() of the script, so that its output comes first.
+static void on_connecting(void *data)
+{
+    const struct sb__listening *t = data;
+
+    sb__app_print_mode(t->a, t->w);
+}
+
+static void on_started(void *data)
+{
+    struct sb__listening *t = data;
+
+    set_start(t->a);
+    if (!quiet(t->a))
+        printf("Threads started!\n\n");
+    fflush(stdout);
+}
+
+static void on_warmup(void *data, int64_t ns)
+{
+    const struct sb__listening *t = data;
+
+    if (!quiet(t->a))
+        printf("Warming up for %g seconds...\n\n", (double)ns / 1e9);
+    fflush(stdout);
+}
+
+// Returns true if the script printed the report with a hook of its own.
+static bool call_report_hook(struct sb__listening *t, const struct sb_report *r)
+{
+    struct sb_err err = { 0 };
+
+    if (!t->a->script || !sb_script_has_report_hook(t->a->script, r->final))
+        return false;
+    if (sb_script_report(t->a->script, r, &err)) {
+        sb_log(SB_LOG_FATAL, "%s", err.msg);
+        t->status = SB_EXIT_FAILED;
+    }
+    fflush(stdout);
+    return true;
+}
+
+// Gives the text reporter what it needs to know about this run.
+static void prepare_text(struct sb_app *a, const struct sb_report *r)
+{
+    a->text.sql = sb_drivers_used(a->drivers);
+    a->text.documents = !sb_drivers_used_sql(a->drivers);
+    a->text.start_ns = r->start_ns;
+    a->text.interval_ns = a->run.report_interval;
+    a->text.stats = r->stats;
+}
+
+// Prints the line that the script adds to an interval or to the final report.
+static void print_script_line(
+    struct sb__listening *t, const struct sb_report *r)
+{
+    struct sb_err err = { 0 };
+    char *line = NULL;
+
+    if (t->a->script && sb_script_report_line(t->a->script, r, &line, &err)) {
+        sb_log(SB_LOG_FATAL, "%s", err.msg);
+        t->status = SB_EXIT_FAILED;
+    }
+    if (line)
+        sb_text_line(&t->a->text, r, line);
+    free(line);
+}
+
+static void on_interval(void *data, const struct sb_report *r)
+{
+    struct sb__listening *t = data;
+
+    sb_reporters_interval(&t->a->reporters, r);
+    // The text has intervals only on request, and only whole ones.
+    if (t->a->run.report_interval == 0 || r->partial)
+        return;
+    prepare_text(t->a, r);
+    if (call_report_hook(t, r))
+        return;
+    sb_text_interval(&t->a->text, r);
+    print_script_line(t, r);
+}
+
+static void on_checkpoint(void *data, const struct sb_report *r)
+{
+    struct sb__listening *t = data;
+    struct sb_report copy = *r;
+
+    prepare_text(t->a, r);
+    // As in 1.0, scripts see a checkpoint as a cumulative report.
+    copy.final = true;
+    if (!call_report_hook(t, &copy))
+        sb_text_checkpoint(&t->a->text, r);
+}
+
+static void on_final(void *data, const struct sb_report *r)
+{
+    struct sb__listening *t = data;
+    struct sb_err err = { 0 };
+
+    prepare_text(t->a, r);
+    if (t->a->script && sb_script_before_final(t->a->script, &err))
+        sb_log(SB_LOG_FATAL, "%s", err.msg);
+    if (!call_report_hook(t, r)) {
+        sb_text_final(&t->a->text, r);
+        print_script_line(t, r);
+    }
+    sb_text_found(&t->a->text, r);
+    sb_reporters_final(&t->a->reporters, r);
+}
+
+void sb__app_listen(struct sb_app *a, struct sb_workload *w,
+    struct sb__listening *t, struct sb_listener *l)
+{
+    *t = (struct sb__listening){ .a = a, .w = w };
+    *l = (struct sb_listener){
+        .data = t,
+        .connecting = on_connecting,
+        .started = on_started,
+        .warmup = on_warmup,
+        .interval = on_interval,
+        .checkpoint = on_checkpoint,
+        .final = on_final,
+        .interval_ns = a->reporters.n ? FILE_INTERVAL : 0,
+        .partial = a->reporters.n > 0,
+    };
+}
+
+// The names are those of result files.
+static const char *reason(enum sb_run_end end)
+{
+    switch (end) {
+    case SB_END_LIMIT:
+        return "limit";
+    case SB_END_SCRIPT:
+        return "script";
+    case SB_END_SIGNAL:
+        return "signal";
+    case SB_END_FAILED:
+        return "failed";
+    case SB_END_FORCED:
+        return "forced";
+    case SB_END_HUNG:
+        return "hung";
+    }
+    return "failed";
+}
+
+int sb__app_finish_reports(
+    struct sb_app *a, const struct sb_run_result *res, int status)
+{
+    const struct sb_outcome o = {
+        .reason = reason(res->end),
+        .status = status,
+        .failure = res->err.code ? res->err.msg : NULL,
+    };
+
+    sb_reporters_finish(&a->reporters, &o);
+    if (status == SB_EXIT_OK && a->reporters.failed)
+        status = SB_EXIT_FAILED;
+    sb_reporters_done(&a->reporters);
+    return status;
+}

@@ -1,0 +1,51 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+//
+// What a result file says about a run beside its figures. Filled by the
+// program; everything belongs to it.
+#ifndef SB_FACTS_H
+#define SB_FACTS_H
+
+#include <stdbool.h>
+#include <stdint.h>
+#include <time.h>
+
+#include "base/host.h"
+#include "base/opts.h"
+
+struct sb_fact {
+    const char *name, *value;
+};
+
+// A database that was measured.
+struct sb_database_facts {
+    const char *driver, *client, *server, *address; // "" if unknown
+    bool bypass; // statements bypass the client library
+    const struct sb_fact *settings;
+    unsigned nsettings;
+};
+
+struct sb_facts {
+    const char *version; // "2.0.0"
+    const char *luajit;  // "LuaJIT 2.1.0-beta3"
+    const char *test, *command;
+    struct timespec started; // wall clock at 0 s of the measured part
+    uint64_t seed;
+    const struct sb_opts *opts;       // main thread only
+    const struct sb_opt_list *labels; // "key=value"
+    struct sb_host_facts host;
+    unsigned threads;
+    double interval_s; // nominal length of an interval
+    bool open_loop;
+    const struct sb_database_facts *databases;
+    unsigned ndatabases;
+};
+
+// How a run ended.
+struct sb_outcome {
+    const char *reason;  // "limit", "script", "signal", "failed", "forced",
+                         // "hung"
+    int status;          // of the process
+    const char *failure; // one sentence, or NULL
+};
+
+#endif

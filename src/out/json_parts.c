@@ -1,0 +1,481 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+#include "out/json_parts.h"
+
+#include <inttypes.h>
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/escape.h"
+
+// Values ----------------------------------------------------------------------
+
+json_t *sb_json_text(const char *text)
+{
+    json_t *value = json_string(text);
+
+    if (value)
+        return value;
+    // Not UTF-8: such bytes become \xNN.
+    size_t size = 4 * strlen(text) + 1;
+    char *clean = malloc(size);
+    if (!clean)
+        return NULL;
+    sb_escape(clean, size, text);
+    value = json_string(clean);
+    free(clean);
+    return value;
+}
+
+json_t *sb_json_count(uint64_t n)
+{
+    char text[24];
+
+    if (n <= UINT64_C(1) << 53)
+        return json_integer((json_int_t)n);
+    snprintf(text, sizeof(text), "%" PRIu64, n);
+    return json_string(text);
+}
+
+static json_t *number(double value)
+{
+    if (!isfinite(value))
+        return json_null();
+    if (value == floor(value) && fabs(value) < 9e15)
+        return json_integer((json_int_t)value);
+    return json_real(value);
+}
+
+// Sets a member; false if out of memory. Takes the reference.
+static bool set(json_t *object, const char *name, json_t *value)
+{
+    return json_object_set_new(object, name, value) == 0;
+}
+
+static bool set_text(json_t *object, const char *name, const char *text)
+{
+    return set(object, name, text ? sb_json_text(text) : json_null());
+}
+
+static bool set_count(json_t *object, const char *name, uint64_t n)
+{
+    return set(object, name, sb_json_count(n));
+}
+
+// Returns the object if everything was set, and otherwise frees it.
+static json_t *complete(json_t *object, bool ok)
+{
+    if (ok)
+        return object;
+    json_decref(object);
+    return NULL;
+}
+
+// Appends to an array that may be NULL. Takes the reference.
+static bool append(json_t *array, json_t *value)
+{
+    return json_array_append_new(array, value) == 0;
+}
+
+// Facts -----------------------------------------------------------------------
+
+json_t *sb_json_program(const struct sb_facts *f)
+{
+    json_t *p = json_object();
+    bool ok = set_text(p, "name", "sysbench") &&
+              set_text(p, "version", f->version) &&
+              set_text(p, "luajit", f->luajit) &&
+              set_text(p, "compiler", __VERSION__);
+
+    return complete(p, ok);
+}
+
+static json_t *host(const struct sb_host_facts *h)
+{
+    json_t *o = json_object(), *c = json_object();
+    bool ok = set(c, "cpus",
+                  h->container_cpus > 0 ? number(h->container_cpus)
+                                        : json_null()) &&
+              set(c, "memory_bytes",
+                  h->container_memory ? sb_json_count(h->container_memory)
+                                      : json_null()) &&
+              set_text(o, "name", h->name) && set_text(o, "cpu", h->cpu) &&
+              set_count(o, "processors", h->processors) &&
+              set_count(o, "memory_bytes", h->memory) &&
+              set_text(o, "kernel", h->kernel);
+
+    ok = set(o, "container", c) && ok;
+    return complete(o, ok);
+}
+
+static json_t *database(const struct sb_database_facts *d)
+{
+    json_t *o = json_object(), *settings = json_object();
+    bool ok = set_text(o, "driver", d->driver) &&
+              set_text(o, "client", d->client) &&
+              set_text(o, "server", d->server) &&
+              set_text(o, "address", d->address) &&
+              set(o, "bypass", json_boolean(d->bypass));
+
+    for (unsigned i = 0; ok && i < d->nsettings; i++)
+        ok = set_text(settings, d->settings[i].name, d->settings[i].value);
+    ok = set(o, "settings", settings) && ok;
+    return complete(o, ok);
+}
+
+static json_t *databases(const struct sb_facts *f)
+{
+    json_t *a = json_array();
+    bool ok = a != NULL;
+
+    for (unsigned i = 0; ok && i < f->ndatabases; i++)
+        ok = append(a, database(&f->databases[i]));
+    return complete(a, ok);
+}
+
+static json_t *labels(const struct sb_opt_list *list)
+{
+    json_t *o = json_object();
+    bool ok = o != NULL;
+
+    for (size_t i = 0; ok && i < list->count; i++) {
+        const char *sign = strchr(list->item[i], '=');
+        char *key = strndup(list->item[i], (size_t)(sign - list->item[i]));
+
+        ok = key && set_text(o, key, sign + 1);
+        free(key);
+    }
+    return complete(o, ok);
+}
+
+static int add_option(void *arg, const struct sb_opt_view *view)
+{
+    static const char *const sources[] = {
+        [SB_SRC_DEFAULT] = "default",
+        [SB_SRC_FILE] = "file",
+        [SB_SRC_ENV] = "environment",
+        [SB_SRC_CMDLINE] = "command line",
+    };
+    json_t *a = arg, *o = json_object();
+    bool ok = set_text(o, "name", view->opt->name) &&
+              set_text(o, "value", view->text) &&
+              set_text(o, "source", sources[view->source]) &&
+              set_text(o, "origin", view->origin);
+
+    // An alias shows its target, which is listed itself.
+    if (view->opt->alias_of) {
+        json_decref(o);
+        return 0;
+    }
+    o = complete(o, ok);
+    return o && append(a, o) ? 0 : SB_ENOMEM;
+}
+
+static json_t *options(const struct sb_opts *opts)
+{
+    json_t *a = json_array();
+    bool ok = a && (!opts || sb_opts_each(opts, add_option, a) == 0);
+
+    return complete(a, ok);
+}
+
+static json_t *wall_time(const struct timespec *t)
+{
+    char text[64], day[32];
+    struct tm tm;
+
+    gmtime_r(&t->tv_sec, &tm);
+    strftime(day, sizeof(day), "%Y-%m-%dT%H:%M:%S", &tm);
+    snprintf(text, sizeof(text), "%s.%03ldZ", day, t->tv_nsec / 1000000);
+    return json_string(text);
+}
+
+json_t *sb_json_facts(const struct sb_facts *f)
+{
+    char seed[24];
+    json_t *o = json_object();
+
+    snprintf(seed, sizeof(seed), "%" PRIu64, f->seed);
+    bool ok = set_text(o, "test", f->test) &&
+              set_text(o, "command", f->command) &&
+              set(o, "started", wall_time(&f->started)) &&
+              set_text(o, "seed", seed) &&
+              set(o, "labels", labels(f->labels)) &&
+              set_count(o, "threads", f->threads) &&
+              set(o, "interval", number(f->interval_s)) &&
+              set(o, "open_loop", json_boolean(f->open_loop)) &&
+              set(o, "host", host(&f->host)) &&
+              set(o, "databases", databases(f)) &&
+              set(o, "options", options(f->opts));
+
+    return complete(o, ok);
+}
+
+json_t *sb_json_outcome(const struct sb_outcome *o, double seconds)
+{
+    json_t *end = json_object();
+    bool ok = set_text(end, "reason", o->reason) &&
+              set(end, "status", json_integer(o->status)) &&
+              set(end, "seconds", number(seconds)) &&
+              set_text(end, "failure", o->failure);
+
+    return complete(end, ok);
+}
+
+// Totals ----------------------------------------------------------------------
+
+static const struct {
+    const char *name;
+    double pct;
+} percentiles[] = {
+    { "1", 1 },
+    { "5", 5 },
+    { "10", 10 },
+    { "25", 25 },
+    { "50", 50 },
+    { "75", 75 },
+    { "90", 90 },
+    { "95", 95 },
+    { "99", 99 },
+    { "99.9", 99.9 },
+    { "99.99", 99.99 },
+    { "99.999", 99.999 },
+    { "100", 100 },
+};
+
+static json_t *percentile_object(const struct sb_hist_snap *h, uint64_t max)
+{
+    json_t *o = json_object();
+    bool ok = o != NULL;
+
+    for (size_t i = 0; ok && i < sizeof(percentiles) / sizeof(percentiles[0]);
+         i++)
+        ok = set(o, percentiles[i].name,
+            h->total ? number(round(
+                           sb_hist_snap_percentile(h, percentiles[i].pct, max)))
+                     : json_null());
+    return complete(o, ok);
+}
+
+struct buckets {
+    json_t *array;
+    bool ok;
+};
+
+static void add_bucket(void *arg, uint64_t low, uint64_t width, uint64_t count)
+{
+    struct buckets *b = arg;
+    json_t *triple = json_array();
+
+    b->ok = b->ok && append(triple, sb_json_count(low)) &&
+            append(triple, sb_json_count(low + width - 1)) &&
+            append(triple, sb_json_count(count));
+    b->ok = append(b->array, triple) && b->ok;
+}
+
+static json_t *histogram(const struct sb_hist_snap *h)
+{
+    struct buckets b = { json_array(), true };
+
+    sb_hist_snap_each(h, add_bucket, &b);
+    return complete(b.array, b.ok);
+}
+
+json_t *sb_json_latency(const char *kind, const struct sb_hist_snap *h,
+    uint64_t min, uint64_t sum, uint64_t max)
+{
+    json_t *o = json_object();
+    uint64_t n = h->total;
+    bool ok = set_text(o, "kind", kind) && set_count(o, "count", n) &&
+              set(o, "min", n ? sb_json_count(min) : json_null()) &&
+              set(o, "avg",
+                  n ? number((double)sum / (double)n) : json_null()) &&
+              set(o, "max", n ? sb_json_count(max) : json_null()) &&
+              set_count(o, "sum", sum) &&
+              set(o, "percentiles", percentile_object(h, max)) &&
+              set(o, "histogram", histogram(h));
+
+    return complete(o, ok);
+}
+
+static json_t *counters(const struct sb_report *r)
+{
+    const struct sb_snap *s = r->snap;
+    json_t *o = json_object();
+    bool ok = set_count(o, "scheduled", s->scheduled) &&
+              set_count(o, "skipped", s->skipped) &&
+              set_count(o, "unfinished", s->unfinished) &&
+              set_count(o, "queue", r->queue);
+
+#define X(name) ok = ok && set_count(o, #name, s->c.name);
+    SB_COUNTER_MAP(X)
+#undef X
+    return complete(o, ok);
+}
+
+static json_t *numbers(const uint64_t *v, unsigned n)
+{
+    json_t *a = json_array();
+    bool ok = a != NULL;
+
+    for (unsigned i = 0; ok && v && i < n; i++)
+        ok = append(a, sb_json_count(v[i]));
+    return complete(a, ok);
+}
+
+static json_t *users(const struct sb_snap *s)
+{
+    json_t *o = json_object();
+    bool ok = set(o, "events", numbers(s->user_events, s->users)) &&
+              set(o, "service_ns", numbers(s->user_ns, s->users)) &&
+              set(o, "min_ns", numbers(s->user_min, s->users)) &&
+              set(o, "max_ns", numbers(s->user_max, s->users));
+
+    return complete(o, ok);
+}
+
+static json_t *operation(
+    const struct sb_snap_op *op, const char *name, enum sb_op_kind kind)
+{
+    static const char *const kinds[] = {
+        [SB_OP_READ] = "read",
+        [SB_OP_WRITE] = "write",
+        [SB_OP_CHANGE] = "change",
+        [SB_OP_OTHER] = "other",
+        [SB_OP_CUSTOM] = "custom",
+    };
+    json_t *o = json_object();
+    bool ok =
+        set_text(o, "name", name) && set_text(o, "kind", kinds[kind]) &&
+        set_count(o, "errors", op->errors) && set_count(o, "hits", op->hits) &&
+        set_count(o, "misses", op->misses) &&
+        set(o, "latency",
+            sb_json_latency("service", &op->hist, op->min, op->ns, op->max));
+
+    return complete(o, ok);
+}
+
+static json_t *operations(const struct sb_report *r)
+{
+    const struct sb_snap *s = r->snap;
+    json_t *a = json_array();
+    bool ok = a != NULL;
+
+    for (unsigned i = 0; ok && s->op && r->stats && i < s->nops; i++) {
+        const struct sb_op *op = &r->stats->op[i];
+
+        if (s->op[i].count || s->op[i].errors)
+            ok = append(a, operation(&s->op[i], op->name, op->kind));
+    }
+    return complete(a, ok);
+}
+
+static json_t *error(const struct sb_snap_code *c, uint64_t start_ns)
+{
+    json_t *o = json_object();
+    uint64_t first = c->first_ns > start_ns ? c->first_ns - start_ns : 0;
+    bool ok = set_text(o, "driver", c->driver) &&
+              set(o, "code", json_integer(c->native)) &&
+              set_text(o, "state", c->state) &&
+              set_count(o, "count", c->count) &&
+              set(o, "first_seen", number((double)first / 1e9)) &&
+              set_text(o, "sample", c->sample);
+
+    return complete(o, ok);
+}
+
+static json_t *errors(const struct sb_report *r)
+{
+    json_t *a = json_array();
+    bool ok = a != NULL;
+
+    for (unsigned i = 0; ok && i < r->snap->ncodes; i++)
+        ok = append(a, error(&r->snap->code[i], r->start_ns));
+    return complete(a, ok);
+}
+
+json_t *sb_json_totals(const struct sb_report *r)
+{
+    const struct sb_snap *s = r->snap;
+    json_t *o = json_object();
+    bool ok = set(o, "counters", counters(r)) &&
+              set(o, "latency",
+                  sb_json_latency(r->open_loop ? "response" : "service",
+                      r->latency, r->lat_min, r->lat_sum, r->lat_max)) &&
+              set(o, "service",
+                  r->open_loop
+                      ? sb_json_latency("service", &s->service, s->service_min,
+                            s->c.service_ns, s->service_max)
+                      : json_null()) &&
+              set(o, "lag",
+                  r->open_loop ? sb_json_latency("lag", &s->lag, s->lag_min,
+                                     s->c.lag_ns, s->lag_max)
+                               : json_null()) &&
+              set(o, "users", users(s)) &&
+              set(o, "operations", operations(r)) &&
+              set(o, "errors", errors(r));
+
+    return complete(o, ok);
+}
+
+// Rows ------------------------------------------------------------------------
+
+json_t *sb_json_columns(const struct sb_series *s)
+{
+    json_t *a = json_array();
+    bool ok = a != NULL;
+
+    for (unsigned i = 0; ok && i < s->ncols; i++) {
+        const struct sb_column *c = &s->col[i];
+        json_t *o = json_object();
+        bool set_all = set_text(o, "group", c->group) &&
+                       set_text(o, "name", c->name) &&
+                       set_text(o, "figure", c->figure) &&
+                       set_text(o, "unit", c->unit);
+
+        ok = append(a, complete(o, set_all));
+    }
+    return complete(a, ok);
+}
+
+// Returns a member that is an object, made on first use; NULL if out of memory.
+// Borrowed.
+static json_t *member(json_t *o, const char *name)
+{
+    json_t *m = json_object_get(o, name);
+
+    if (m || !o)
+        return m;
+    m = json_object();
+    return set(o, name, m) ? m : NULL;
+}
+
+// The same number as in the rows of result files.
+static json_t *rounded(double value, const char *unit)
+{
+    char text[32];
+
+    if (!isfinite(value) || strcmp(unit, "ms") != 0 || fabs(value) >= 1000)
+        return number(fabs(value) >= 1000 && *unit ? round(value) : value);
+    snprintf(text, sizeof(text), "%.4g", value);
+    return number(strtod(text, NULL));
+}
+
+json_t *sb_json_row(const struct sb_series *s)
+{
+    json_t *o = json_object();
+    bool ok = o != NULL;
+
+    for (unsigned i = 0; ok && i < s->ncols; i++) {
+        const struct sb_column *c = &s->col[i];
+        json_t *to = o;
+
+        if (strcmp(c->group, "run") != 0) {
+            to = member(o, c->group);
+            to = to && *c->name ? member(to, c->name) : to;
+        }
+        // Names are UTF-8 or escaped text: see sb_stats_op().
+        ok = to && set(to, c->figure, rounded(s->value[i], c->unit));
+    }
+    return complete(o, ok);
+}

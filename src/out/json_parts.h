@@ -1,0 +1,39 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+//
+// The parts of a result file as JSON values (Jansson). The format is described
+// in docs/internals/results.md. All functions return a new reference, or NULL
+// if out of memory. Main thread.
+#ifndef SB_JSON_PARTS_H
+#define SB_JSON_PARTS_H
+
+#include <jansson.h>
+
+#include "out/reporter.h"
+
+// Version of the format of result files.
+#define SB_RESULT_VERSION 1
+
+// How numbers and members are written.
+#define SB_JSON_FLAGS (JSON_COMPACT | JSON_ENCODE_ANY | JSON_REAL_PRECISION(15))
+
+// Returns a string; bytes that are not UTF-8 are replaced, so it never fails
+// but for lack of memory.
+json_t *sb_json_text(const char *text);
+// Integers beyond 2^53 become strings, which no reader rounds.
+json_t *sb_json_count(uint64_t n);
+
+json_t *sb_json_program(const struct sb_facts *f);
+// What is known about a run before it starts: an object.
+json_t *sb_json_facts(const struct sb_facts *f);
+// The totals of a run: an object.
+json_t *sb_json_totals(const struct sb_report *whole);
+json_t *sb_json_outcome(const struct sb_outcome *o, double seconds);
+json_t *sb_json_columns(const struct sb_series *s);
+// The current row as an object for NDJSON: figures of the run as members,
+// those of operations and other groups below their names.
+json_t *sb_json_row(const struct sb_series *s);
+// {"min": ..., "percentiles": {...}, "histogram": [...]} in nanoseconds.
+json_t *sb_json_latency(const char *kind, const struct sb_hist_snap *h,
+    uint64_t min, uint64_t sum, uint64_t max);
+
+#endif

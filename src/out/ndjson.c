@@ -1,0 +1,122 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+//
+// --report=ndjson=FILE: one JSON object per line. The first one describes the
+// run, then there is one for each interval; the last one has the totals.
+#include <stdlib.h>
+#include <string.h>
+
+#include "out/json_parts.h"
+#include "out/target.h"
+
+struct ndjson {
+    struct sb_target target;
+    bool begun; // the first line is written
+    json_t *totals;
+    double seconds;
+};
+
+static int ndjson_open(struct sb_reporter *r, struct sb_err *err)
+{
+    struct ndjson *n = calloc(1, sizeof(*n));
+
+    r->data = n;
+    if (!n)
+        return sb_err_set(err, SB_ENOMEM, "out of memory");
+    return sb_target_open(&n->target, r->target, SB_TARGET_LINES, err);
+}
+
+// Writes an object with its kind first, and takes the reference.
+static int write_line(
+    struct ndjson *n, const char *kind, json_t *o, struct sb_err *err)
+{
+    FILE *out = n->target.file;
+
+    if (!o)
+        return sb_err_set(err, SB_ENOMEM, "out of memory");
+    char *text = json_dumps(o, SB_JSON_FLAGS);
+    json_decref(o);
+    if (!text)
+        return sb_err_set(err, SB_ENOMEM, "out of memory");
+    fprintf(out, "{\"line\":\"%s\"%s%s\n", kind, text[1] == '}' ? "" : ",",
+        text + 1);
+    free(text);
+    return sb_target_flush(&n->target, err);
+}
+
+static int begin(struct sb_reporter *r, struct sb_err *err)
+{
+    struct ndjson *n = r->data;
+    json_t *o = sb_json_facts(r->facts);
+
+    if (n->begun) {
+        json_decref(o);
+        return 0;
+    }
+    n->begun = true;
+    if (o && (json_object_set_new(o, "program", sb_json_program(r->facts)) ||
+                 json_object_set_new(
+                     o, "version", json_integer(SB_RESULT_VERSION)))) {
+        json_decref(o);
+        o = NULL;
+    }
+    return write_line(n, "run", o, err);
+}
+
+static int ndjson_interval(struct sb_reporter *r,
+    const struct sb_report *report, const struct sb_series *row,
+    struct sb_err *err)
+{
+    int rc = begin(r, err);
+
+    (void)report;
+    return rc ? rc : write_line(r->data, "interval", sb_json_row(row), err);
+}
+
+static int ndjson_final(
+    struct sb_reporter *r, const struct sb_report *whole, struct sb_err *err)
+{
+    struct ndjson *n = r->data;
+
+    n->seconds = whole->total_s;
+    n->totals = sb_json_totals(whole);
+    return n->totals ? 0 : sb_err_set(err, SB_ENOMEM, "out of memory");
+}
+
+static int ndjson_finish(
+    struct sb_reporter *r, const struct sb_outcome *o, struct sb_err *err)
+{
+    struct ndjson *n = r->data;
+    json_t *last = n->totals ? json_incref(n->totals) : json_object();
+    int rc = begin(r, err);
+
+    if (last &&
+        json_object_set_new(last, "end", sb_json_outcome(o, n->seconds))) {
+        json_decref(last);
+        last = NULL;
+    }
+    if (rc == 0)
+        return write_line(n, "end", last, err);
+    json_decref(last);
+    return rc;
+}
+
+static void ndjson_done(struct sb_reporter *r)
+{
+    struct ndjson *n = r->data;
+
+    if (!n)
+        return;
+    sb_target_done(&n->target);
+    json_decref(n->totals);
+    free(n);
+}
+
+const struct sb_reporter_kind sb__ndjson_kind = {
+    .name = "ndjson",
+    .target = "FILE",
+    .open = ndjson_open,
+    .interval = ndjson_interval,
+    .final = ndjson_final,
+    .finish = ndjson_finish,
+    .done = ndjson_done,
+};

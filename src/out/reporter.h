@@ -1,0 +1,80 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+//
+// Reporters: what --report=LIST selects. A reporter writes the reports of a
+// run in one format to one target. An error of a reporter ends that reporter,
+// not the run. Main thread.
+#ifndef SB_REPORTER_H
+#define SB_REPORTER_H
+
+#include "base/option.h"
+#include "out/facts.h"
+#include "out/series.h"
+
+// "Report options"
+struct sb_report_opts {
+    struct sb_opt_list report; // --report
+    struct sb_opt_list labels; // --label
+};
+
+extern const struct sb_opt_table sb_report_opt_table;
+
+struct sb_reporter;
+
+// One format. All functions but open() and done() are optional; 0 or SB_E*.
+struct sb_reporter_kind {
+    const char *name;    // "json"
+    const char *target;  // what follows "json=": "FILE"
+    const char *missing; // why it cannot be used in this build, or NULL
+    int (*open)(struct sb_reporter *r, struct sb_err *err);
+    // An interval, of the warm-up, too. The last one of a run may be shorter.
+    int (*interval)(struct sb_reporter *r, const struct sb_report *report,
+        const struct sb_series *row, struct sb_err *err);
+    // The whole run; what the report points to is freed afterwards.
+    int (*final)(struct sb_reporter *r, const struct sb_report *whole,
+        struct sb_err *err);
+    // Called last, also if there was no final report.
+    int (*finish)(
+        struct sb_reporter *r, const struct sb_outcome *o, struct sb_err *err);
+    void (*done)(struct sb_reporter *r); // also after a failed open()
+};
+
+struct sb_reporter {
+    const struct sb_reporter_kind *kind;
+    const char *target; // FILE
+    const struct sb_facts *facts;
+    void *data; // the kind's own
+    bool failed;
+};
+
+extern const struct sb_reporter_kind sb__json_kind, sb__ndjson_kind,
+    sb__csv_kind;
+
+#define SB_REPORTERS_MAX 16
+
+struct sb_reporters {
+    struct sb_reporter item[SB_REPORTERS_MAX];
+    unsigned n;
+    bool no_text; // --report=none
+    bool failed;  // one of them
+    struct sb_series series;
+};
+
+// Parses the options. SB_EUSAGE names an unknown format, a missing or repeated
+// target, a label without "=". The options must outlive rs.
+int sb_reporters_init(struct sb_reporters *rs, const struct sb_report_opts *o,
+    struct sb_err *err);
+// Opens all targets. facts must outlive rs; they may be filled later, until
+// the first interval. On an error, none is open.
+int sb_reporters_open(
+    struct sb_reporters *rs, const struct sb_facts *facts, struct sb_err *err);
+void sb_reporters_done(struct sb_reporters *rs); // {0} allowed
+
+// The following log each error once and set rs->failed.
+void sb_reporters_interval(
+    struct sb_reporters *rs, const struct sb_report *report);
+// report: a final one.
+void sb_reporters_final(
+    struct sb_reporters *rs, const struct sb_report *report);
+void sb_reporters_finish(struct sb_reporters *rs, const struct sb_outcome *o);
+
+#endif

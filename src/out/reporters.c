@@ -1,0 +1,221 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+#include "out/reporter.h"
+
+#include <string.h>
+
+#include "base/log.h"
+#include "base/near.h"
+
+#define AT(field) offsetof(struct sb_report_opts, field)
+
+static const struct sb_opt report_options[] = {
+    { .name = "report",
+        .type = SB_OPT_LIST,
+        .offset = AT(report),
+        .def = "text",
+        .flags = SB_OPT_YIELDS,
+        .help = "reports to write beside the text, separated by commas: "
+                "json=FILE, ndjson=FILE, csv=FILE; 'none' omits the text" },
+    { .name = "label",
+        .type = SB_OPT_LIST,
+        .offset = AT(labels),
+        .def = "",
+        .flags = SB_OPT_YIELDS,
+        .help = "labels to keep in result files: KEY=VALUE,..." },
+    { .name = NULL },
+};
+
+const struct sb_opt_table sb_report_opt_table = {
+    .title = "Report options",
+    .opts = report_options,
+};
+
+static const struct sb_reporter_kind *const kinds[] = {
+    &sb__json_kind,
+    &sb__ndjson_kind,
+    &sb__csv_kind,
+};
+
+#define KINDS (sizeof(kinds) / sizeof(kinds[0]))
+
+static const struct sb_reporter_kind *find_kind(const char *name, size_t len)
+{
+    for (size_t i = 0; i < KINDS; i++)
+        if (strlen(kinds[i]->name) == len &&
+            strncmp(kinds[i]->name, name, len) == 0)
+            return kinds[i];
+    return NULL;
+}
+
+static int unknown(const char *item, size_t len, struct sb_err *err)
+{
+    char names[128] = "";
+
+    for (size_t i = 0; i < KINDS; i++) {
+        size_t at = strlen(names);
+
+        snprintf(names + at, sizeof(names) - at, "%s%s", i ? ", " : "",
+            kinds[i]->name);
+    }
+    return sb_err_set(err, SB_EUSAGE,
+        "--report: unknown report '%.*s' (must be one of text, none, %s)",
+        (int)len, item, names);
+}
+
+static int add(struct sb_reporters *rs, const char *item, struct sb_err *err)
+{
+    size_t len = strcspn(item, "=");
+    const struct sb_reporter_kind *kind = find_kind(item, len);
+    const char *target = item[len] ? item + len + 1 : "";
+
+    if (!kind)
+        return unknown(item, len, err);
+    if (kind->missing)
+        return sb_err_set(
+            err, SB_EUNSUPPORTED, "--report=%s: %s", kind->name, kind->missing);
+    if (!*target)
+        return sb_err_set(err, SB_EUSAGE,
+            "--report=%s: the target is missing: write %s=%s", kind->name,
+            kind->name, kind->target);
+    for (unsigned i = 0; i < rs->n; i++)
+        if (strcmp(rs->item[i].target, target) == 0)
+            return sb_err_set(err, SB_EUSAGE,
+                "--report: two reports cannot be written to '%s'", target);
+    if (rs->n == SB_REPORTERS_MAX)
+        return sb_err_set(err, SB_ERANGE,
+            "--report: too many reports; the maximum is %d", SB_REPORTERS_MAX);
+    rs->item[rs->n++] = (struct sb_reporter){ .kind = kind, .target = target };
+    return 0;
+}
+
+static int check_label(const char *label, struct sb_err *err)
+{
+    const char *sign = strchr(label, '=');
+
+    if (sign && sign > label)
+        return 0;
+    return sb_err_set(
+        err, SB_EUSAGE, "--label: '%s' is not of the form KEY=VALUE", label);
+}
+
+int sb_reporters_init(
+    struct sb_reporters *rs, const struct sb_report_opts *o, struct sb_err *err)
+{
+    int rc = 0;
+
+    memset(rs, 0, sizeof(*rs));
+    for (size_t i = 0; rc == 0 && i < o->report.count; i++) {
+        const char *item = o->report.item[i];
+
+        if (strcmp(item, "none") == 0)
+            rs->no_text = true;
+        else if (strcmp(item, "text") != 0)
+            rc = add(rs, item, err);
+    }
+    for (size_t i = 0; rc == 0 && i < o->labels.count; i++)
+        rc = check_label(o->labels.item[i], err);
+    return rc;
+}
+
+int sb_reporters_open(
+    struct sb_reporters *rs, const struct sb_facts *facts, struct sb_err *err)
+{
+    sb_series_init(&rs->series);
+    for (unsigned i = 0; i < rs->n; i++) {
+        struct sb_reporter *r = &rs->item[i];
+        struct sb_err why = { 0 };
+
+        r->facts = facts;
+        if (r->kind->open(r, &why) == 0)
+            continue;
+        sb_err_set(
+            err, why.code, "--report=%s: %.400s", r->kind->name, why.msg);
+        rs->n = i + 1;
+        sb_reporters_done(rs);
+        return err->code;
+    }
+    return 0;
+}
+
+void sb_reporters_done(struct sb_reporters *rs)
+{
+    for (unsigned i = 0; i < rs->n; i++)
+        rs->item[i].kind->done(&rs->item[i]);
+    rs->n = 0;
+    sb_series_done(&rs->series);
+}
+
+// Logs the first error of a reporter.
+static void check(struct sb_reporters *rs, struct sb_reporter *r, int rc,
+    const struct sb_err *err, const char *then)
+{
+    if (rc == 0)
+        return;
+    rs->failed = true;
+    if (!r->failed)
+        sb_log(
+            SB_LOG_ALERT, "--report=%s: %s%s", r->kind->name, err->msg, then);
+    r->failed = true;
+}
+
+static const char goes_on[] = "; the run continues without this report";
+
+void sb_reporters_interval(
+    struct sb_reporters *rs, const struct sb_report *report)
+{
+    struct sb_err err = { 0 };
+    int rc = rs->n ? sb_series_row(&rs->series, report) : 0;
+
+    for (unsigned i = 0; i < rs->n; i++) {
+        struct sb_reporter *r = &rs->item[i];
+
+        if (r->failed || !r->kind->interval)
+            continue;
+        if (rc)
+            sb_err_set(&err, rc, "out of memory");
+        check(rs, r, rc ? rc : r->kind->interval(r, report, &rs->series, &err),
+            &err, goes_on);
+    }
+}
+
+// The figures of the whole run, which checkpoints do not reset.
+static void whole_run(struct sb_report *w, const struct sb_report *r)
+{
+    sb_report_fill(w, r->whole, r->threads, r->open_loop, r->total_s);
+    w->interval_s = r->total_s;
+    w->queue = r->queue;
+    w->concurrency = r->concurrency;
+    w->running = r->running;
+    w->final = true;
+    w->warmup = r->warmup;
+    w->start_ns = r->start_ns;
+    w->stats = r->stats;
+    w->failure = r->failure;
+    w->whole = r->whole;
+}
+
+void sb_reporters_final(struct sb_reporters *rs, const struct sb_report *report)
+{
+    struct sb_report whole;
+    struct sb_err err = { 0 };
+
+    whole_run(&whole, report);
+    for (unsigned i = 0; i < rs->n; i++) {
+        struct sb_reporter *r = &rs->item[i];
+
+        if (!r->failed && r->kind->final)
+            check(rs, r, r->kind->final(r, &whole, &err), &err, "");
+    }
+}
+
+void sb_reporters_finish(struct sb_reporters *rs, const struct sb_outcome *o)
+{
+    struct sb_err err = { 0 };
+
+    for (unsigned i = 0; i < rs->n; i++) {
+        struct sb_reporter *r = &rs->item[i];
+
+        if (r->kind->finish)
+            check(rs, r, r->kind->finish(r, o, &err), &err, "");
+    }
+}

@@ -1,0 +1,334 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+#include "out/series.h"
+
+#include <inttypes.h>
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#define MS 1e6
+
+void sb_series_init(struct sb_series *s)
+{
+    memset(s, 0, sizeof(*s));
+}
+
+void sb_series_done(struct sb_series *s)
+{
+    for (unsigned i = 0; i < s->ncols; i++)
+        free(s->col[i].name);
+    free(s->col);
+    free(s->value);
+    free(s->op);
+    memset(s, 0, sizeof(*s));
+}
+
+static int grow(struct sb_series *s)
+{
+    unsigned cap = s->cap ? 2 * s->cap : 64;
+    struct sb_column *col = realloc(s->col, cap * sizeof(*col));
+
+    if (!col)
+        return SB_ENOMEM;
+    s->col = col;
+    double *value = realloc(s->value, cap * sizeof(*value));
+    if (!value)
+        return SB_ENOMEM;
+    s->value = value;
+    s->cap = cap;
+    return 0;
+}
+
+static int add_column(struct sb_series *s, const char *group, const char *name,
+    const char *figure, const char *unit)
+{
+    if (s->ncols == s->cap && grow(s))
+        return SB_ENOMEM;
+    char *copy = strdup(name);
+    if (!copy)
+        return SB_ENOMEM;
+    s->col[s->ncols] = (struct sb_column){ group, copy, figure, unit };
+    s->value[s->ncols++] = NAN;
+    return 0;
+}
+
+static bool is_column(const struct sb_column *c, const char *group,
+    const char *name, const char *figure)
+{
+    return strcmp(c->figure, figure) == 0 && strcmp(c->name, name) == 0 &&
+           strcmp(c->group, group) == 0;
+}
+
+// Returns the number of the column, ncols if there is none. Values come in the
+// same order in every interval, so the search begins behind the last one.
+static unsigned find(const struct sb_series *s, unsigned from,
+    const char *group, const char *name, const char *figure)
+{
+    for (unsigned n = 0; n < s->ncols; n++) {
+        unsigned i = from + n < s->ncols ? from + n : from + n - s->ncols;
+
+        if (is_column(&s->col[i], group, name, figure))
+            return i;
+    }
+    return s->ncols;
+}
+
+int sb_series_set(struct sb_series *s, const char *group, const char *name,
+    const char *figure, const char *unit, double value)
+{
+    unsigned from = s->next < s->ncols ? s->next : 0;
+    unsigned i = find(s, from, group, name, figure);
+
+    if (i == s->ncols) {
+        if (s->ncols >= SB_COLUMNS_MAX) {
+            s->left_out++;
+            return 0;
+        }
+        if (add_column(s, group, name, figure, unit))
+            return SB_ENOMEM;
+    }
+    s->value[i] = value;
+    s->next = i + 1;
+    return 0;
+}
+
+double sb_series_get(const struct sb_series *s, const char *group,
+    const char *name, const char *figure)
+{
+    unsigned i = find(s, 0, group, name, figure);
+
+    return i < s->ncols ? s->value[i] : NAN;
+}
+
+// Figures ---------------------------------------------------------------------
+
+static int set_run(
+    struct sb_series *s, const char *figure, const char *unit, double value)
+{
+    return sb_series_set(s, "run", "", figure, unit, value);
+}
+
+static const struct percentile {
+    const char *figure;
+    double pct;
+} percentiles[] = {
+    { "p50", 50 },
+    { "p75", 75 },
+    { "p90", 90 },
+    { "p95", 95 },
+    { "p99", 99 },
+    { "p999", 99.9 },
+};
+
+// Returns a percentile in ms, NAN of an empty histogram.
+static double percentile_ms(
+    const struct sb_hist_snap *h, double pct, uint64_t max)
+{
+    return h->total ? sb_hist_snap_percentile(h, pct, max) / MS : NAN;
+}
+
+static double mean_ms(uint64_t ns, uint64_t n)
+{
+    return n ? (double)ns / (double)n / MS : NAN;
+}
+
+static int set_counts(struct sb_series *s, const struct sb_report *r)
+{
+    const struct sb_counters *c = &r->snap->c;
+    const struct {
+        const char *figure;
+        double value;
+    } counts[] = {
+        { "stage", 0 },
+        { "running", r->running },
+        { "events", (double)c->completed },
+        { "failed", (double)c->failed },
+        { "errors", (double)(r->errors + c->err_fatal) },
+        { "restarts", (double)c->restarts },
+        { "reconnects", (double)c->reconnects },
+        { "reads", (double)c->reads },
+        { "writes", (double)c->writes },
+        { "others", (double)c->others },
+        { "queue", (double)r->queue },
+        { "concurrency", (double)r->concurrency },
+    };
+    int rc = 0;
+
+    for (size_t i = 0; rc == 0 && i < sizeof(counts) / sizeof(counts[0]); i++)
+        rc = set_run(s, counts[i].figure, "", counts[i].value);
+    return rc;
+}
+
+static int set_latency(struct sb_series *s, const struct sb_report *r)
+{
+    const struct sb_hist_snap *h = r->latency;
+    bool any = h->total > 0;
+    int rc = set_run(s, "min", "ms", any ? (double)r->lat_min / MS : NAN);
+
+    if (rc == 0)
+        rc = set_run(s, "avg", "ms", mean_ms(r->lat_sum, r->snap->c.completed));
+    for (size_t i = 0;
+         rc == 0 && i < sizeof(percentiles) / sizeof(percentiles[0]); i++)
+        rc = set_run(s, percentiles[i].figure, "ms",
+            percentile_ms(h, percentiles[i].pct, r->lat_max));
+    return rc ? rc
+              : set_run(s, "max", "ms", any ? (double)r->lat_max / MS : NAN);
+}
+
+static int set_open_loop(struct sb_series *s, const struct sb_report *r)
+{
+    const struct sb_snap *d = r->snap;
+    uint64_t n = d->c.completed;
+    int rc = set_run(s, "service_avg", "ms", mean_ms(d->c.service_ns, n));
+
+    if (rc == 0)
+        rc = set_run(s, "service_p99", "ms",
+            percentile_ms(&d->service, 99, d->service_max));
+    if (rc == 0)
+        rc = set_run(s, "lag_avg", "ms", mean_ms(d->c.lag_ns, n));
+    if (rc == 0)
+        rc = set_run(
+            s, "lag_p99", "ms", percentile_ms(&d->lag, 99, d->lag_max));
+    return rc ? rc : set_run(s, "scheduled", "", (double)d->scheduled);
+}
+
+static int set_operation(
+    struct sb_series *s, const char *name, const struct sb_snap_op *op)
+{
+    const struct sb_hist_snap *h = &op->hist;
+    const struct {
+        const char *figure, *unit;
+        double value;
+    } figures[] = {
+        { "count", "", (double)op->count },
+        { "errors", "", (double)op->errors },
+        { "avg", "ms", mean_ms(op->ns, op->count) },
+        { "p50", "ms", percentile_ms(h, 50, op->max) },
+        { "p95", "ms", percentile_ms(h, 95, op->max) },
+        { "p99", "ms", percentile_ms(h, 99, op->max) },
+        { "max", "ms", h->total ? (double)op->max / MS : NAN },
+    };
+    int rc = 0;
+
+    for (size_t i = 0; rc == 0 && i < sizeof(figures) / sizeof(figures[0]); i++)
+        rc = sb_series_set(s, "operation", name, figures[i].figure,
+            figures[i].unit, figures[i].value);
+    return rc;
+}
+
+static int more_operations(struct sb_series *s, unsigned n)
+{
+    unsigned *op;
+
+    if (n <= s->nops)
+        return 0;
+    op = realloc(s->op, n * sizeof(*op));
+    if (!op)
+        return SB_ENOMEM;
+    memset(op + s->nops, 0, (n - s->nops) * sizeof(*op));
+    s->op = op;
+    s->nops = n;
+    return 0;
+}
+
+// An operation has columns from the first interval on in which it occurs.
+static int set_operations(struct sb_series *s, const struct sb_report *r)
+{
+    const struct sb_snap *d = r->snap;
+    int rc = d->op ? more_operations(s, d->nops) : 0;
+
+    for (unsigned i = 0; rc == 0 && d->op && r->stats && i < d->nops; i++) {
+        const struct sb_snap_op *op = &d->op[i];
+
+        if (s->op[i] == 0 && op->count == 0 && op->errors == 0)
+            continue;
+        if (s->op[i] == 0)
+            s->op[i] = s->ncols;
+        s->next = s->op[i];
+        rc = set_operation(s, r->stats->op[i].name, op);
+    }
+    return rc;
+}
+
+// The measured part begins at 0 s: the times of a warm-up are not greater, also
+// if its last report is late.
+static double time_of(const struct sb_report *r)
+{
+    if (!r->warmup)
+        return r->total_s;
+    return fmin(r->total_s - r->warmup_s, 0);
+}
+
+int sb_series_row(struct sb_series *s, const struct sb_report *r)
+{
+    int rc;
+
+    for (unsigned i = 0; i < s->ncols; i++)
+        s->value[i] = NAN;
+    s->next = 0;
+    rc = set_run(s, "time", "s", time_of(r));
+    if (rc == 0)
+        rc = set_run(s, "seconds", "s", r->interval_s);
+    if (rc == 0)
+        rc = set_counts(s, r);
+    if (rc == 0)
+        rc = set_latency(s, r);
+    if (rc == 0 && r->open_loop)
+        rc = set_open_loop(s, r);
+    return rc ? rc : set_operations(s, r);
+}
+
+// Text ------------------------------------------------------------------------
+
+void sb_series_number(struct sb_buf *b, double value, const char *unit)
+{
+    if (!isfinite(value))
+        sb_buf_adds(b, "null");
+    else if (value == floor(value) && fabs(value) < 1e15)
+        sb_buf_addf(b, "%.0f", value);
+    else if (strcmp(unit, "ms") == 0 && fabs(value) >= 1000)
+        sb_buf_addf(b, "%.0f", value);
+    else
+        sb_buf_addf(b, strcmp(unit, "ms") == 0 ? "%.4g" : "%.7g", value);
+}
+
+void sb_series_json(struct sb_buf *b, const struct sb_series *s)
+{
+    for (unsigned i = 0; i < s->ncols; i++) {
+        sb_buf_adds(b, i ? "," : "[");
+        sb_series_number(b, s->value[i], s->col[i].unit);
+    }
+    sb_buf_adds(b, "]");
+}
+
+#define HEAT_SHIFT   8 // 4 of the 1,024 buckets of an octave
+#define HEAT_BUCKETS (SB_HIST_BUCKETS >> HEAT_SHIFT)
+
+static void add_heat(void *arg, uint64_t low, uint64_t width, uint64_t count)
+{
+    uint64_t *heat = arg;
+
+    (void)width;
+    heat[sb_hist_index(low) >> HEAT_SHIFT] += count;
+}
+
+void sb_series_heat(struct sb_buf *b, const struct sb_hist_snap *h)
+{
+    uint64_t heat[HEAT_BUCKETS] = { 0 };
+    unsigned first = 0, end = HEAT_BUCKETS;
+
+    sb_hist_snap_each(h, add_heat, heat);
+    while (first < end && heat[first] == 0)
+        first++;
+    while (end > first && heat[end - 1] == 0)
+        end--;
+    if (first == end) {
+        sb_buf_adds(b, "[]");
+        return;
+    }
+    sb_buf_addf(b, "[%u", first);
+    for (unsigned i = first; i < end; i++)
+        sb_buf_addf(b, ",%" PRIu64, heat[i]);
+    sb_buf_adds(b, "]");
+}

@@ -1,0 +1,55 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+//
+// The figures of an interval as a row of numbers, with the names and units of
+// its columns. Reporters print rows; docs/internals/results.md describes the
+// columns. Columns are only added, at the end, when an operation, a metric or
+// a counter is first seen. Main thread.
+#ifndef SB_SERIES_H
+#define SB_SERIES_H
+
+#include "base/buf.h"
+#include "measure/snap.h"
+
+#define SB_COLUMNS_MAX 4096u // further columns are left out
+
+struct sb_column {
+    const char *group;  // "run", "operation", "metric", "server", "client"
+    char *name;         // of the operation, metric or counter; "" for "run"
+    const char *figure; // "p95"
+    const char *unit;   // "ms", "s", "" for counts
+};
+
+struct sb_series {
+    struct sb_column *col; // ncols entries
+    double *value;         // the current row: ncols entries, NAN for no value
+    unsigned ncols, cap;
+    unsigned next;     // where sb_series_set() looks first
+    unsigned left_out; // columns beyond SB_COLUMNS_MAX
+    unsigned *op;      // first column of each operation, 0: none
+    unsigned nops;
+    double until; // end of the last row, s; INFINITY before the first
+};
+
+void sb_series_init(struct sb_series *s);
+void sb_series_done(struct sb_series *s); // {0} allowed
+
+// Begins the row of an interval: run and operation figures of r are set, all
+// others are NAN. 0 or SB_ENOMEM.
+int sb_series_row(struct sb_series *s, const struct sb_report *r);
+// Sets a value of the current row, and adds its column on first use. group,
+// figure and unit must be constants; name is copied. 0 or SB_ENOMEM.
+int sb_series_set(struct sb_series *s, const char *group, const char *name,
+    const char *figure, const char *unit, double value);
+// Returns a value of the current row, NAN if there is no such column.
+double sb_series_get(const struct sb_series *s, const char *group,
+    const char *name, const char *figure);
+
+// Writes a value as a JSON number with the digits that its unit deserves, or
+// "null".
+void sb_series_number(struct sb_buf *b, double value, const char *unit);
+// Writes the current row as a JSON array.
+void sb_series_json(struct sb_buf *b, const struct sb_series *s);
+// Writes the row of "histograms" for this latency histogram.
+void sb_series_heat(struct sb_buf *b, const struct sb_hist_snap *h);
+
+#endif

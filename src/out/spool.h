@@ -1,0 +1,32 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+//
+// Text that grows during a run and is read at its end: an unlinked temporary
+// file, so that memory does not grow with the length of the run. Main thread.
+#ifndef SB_SPOOL_H
+#define SB_SPOOL_H
+
+#include <stdbool.h>
+#include <stdint.h>
+#include <stdio.h>
+
+#include "base/err.h"
+
+struct sb_spool {
+    FILE *file;
+    int failed; // errno of the first failure: later text is not kept
+    uint64_t lines;
+};
+
+// Creates the file in the folder `dir`. SB_ESYS names the folder.
+int sb_spool_open(struct sb_spool *s, const char *dir, struct sb_err *err);
+void sb_spool_done(struct sb_spool *s); // {0} allowed
+// Adds a line without its line feed. After the first failure, nothing is added:
+// what is kept stays complete lines. SB_ESYS.
+int sb_spool_add(
+    struct sb_spool *s, const char *line, size_t len, struct sb_err *err);
+// Copies everything to `out`, with `between` at the end of each line but the
+// last. SB_ESYS if it cannot be read; the caller checks `out`.
+int sb_spool_copy(
+    struct sb_spool *s, const char *between, FILE *out, struct sb_err *err);
+
+#endif

@@ -1,0 +1,149 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+#include "out/target.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/file.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#define TRIES 100
+
+static int fail(const struct sb_target *t, struct sb_err *err)
+{
+    return sb_err_set(
+        err, SB_ESYS, "cannot write %s: %s", t->path, strerror(errno));
+}
+
+static bool is_special(const char *path)
+{
+    struct stat st;
+
+    return stat(path, &st) == 0 && !S_ISREG(st.st_mode);
+}
+
+// True if the open file is still the one with this name. Another run may have
+// renamed or removed it before it was locked.
+static bool is_current(int fd, const char *name)
+{
+    struct stat a, b;
+
+    return fstat(fd, &a) == 0 && stat(name, &b) == 0 && a.st_dev == b.st_dev &&
+           a.st_ino == b.st_ino;
+}
+
+// Returns a locked, empty file, or -1 with errno.
+static int open_locked(const char *name)
+{
+    for (int i = 0; i < TRIES; i++) {
+        int fd = open(name, O_RDWR | O_CREAT | O_CLOEXEC, 0666);
+
+        if (fd < 0)
+            return -1;
+        if (flock(fd, LOCK_EX | LOCK_NB) == 0 || errno != EWOULDBLOCK) {
+            if (is_current(fd, name) && ftruncate(fd, 0) == 0)
+                return fd;
+        } else {
+            close(fd);
+            errno = EWOULDBLOCK;
+            return -1;
+        }
+        close(fd);
+    }
+    errno = EBUSY;
+    return -1;
+}
+
+static int open_file(struct sb_target *t, const char *name, struct sb_err *err)
+{
+    int fd = is_special(name) ? open(name, O_WRONLY | O_CLOEXEC)
+                              : open_locked(name);
+
+    if (fd < 0 && errno == EWOULDBLOCK)
+        return sb_err_set(err, SB_ELIMIT,
+            "cannot write %s: another process is writing it", t->path);
+    if (fd < 0)
+        return fail(t, err);
+    t->file = fdopen(fd, "w");
+    if (!t->file) {
+        close(fd);
+        return sb_err_set(err, SB_ENOMEM, "out of memory");
+    }
+    t->own = true;
+    return 0;
+}
+
+int sb_target_open(struct sb_target *t, const char *path,
+    enum sb_target_mode mode, struct sb_err *err)
+{
+    *t = (struct sb_target){ .path = path };
+    if (strcmp(path, "-") == 0) {
+        t->file = stdout;
+        return 0;
+    }
+    if (mode == SB_TARGET_WHOLE && !is_special(path)) {
+        size_t size = strlen(path) + sizeof(".part");
+
+        t->part = malloc(size);
+        if (!t->part)
+            return sb_err_set(err, SB_ENOMEM, "out of memory");
+        snprintf(t->part, size, "%s.part", path);
+    }
+    return open_file(t, t->part ? t->part : path, err);
+}
+
+int sb_target_flush(struct sb_target *t, struct sb_err *err)
+{
+    if (fflush(t->file) == 0 && !ferror(t->file))
+        return 0;
+    // An earlier write may have failed. Another one has the same reason, which
+    // is in errno then.
+    clearerr(t->file);
+    errno = 0;
+    fputc('\n', t->file);
+    fflush(t->file);
+    if (errno == 0)
+        errno = EIO;
+    return fail(t, err);
+}
+
+int sb_target_commit(struct sb_target *t, struct sb_err *err)
+{
+    int rc = sb_target_flush(t, err);
+
+    if (rc || !t->part)
+        return rc;
+    if (rename(t->part, t->path))
+        return fail(t, err);
+    free(t->part);
+    t->part = NULL;
+    return 0;
+}
+
+void sb_target_done(struct sb_target *t)
+{
+    if (t->own && t->part)
+        unlink(t->part);
+    if (t->own)
+        fclose(t->file);
+    free(t->part);
+    *t = (struct sb_target){ 0 };
+}
+
+void sb_target_folder(const char *path, char *dir, size_t size)
+{
+    const char *slash = strrchr(path, '/');
+
+    if (strcmp(path, "-") == 0 || is_special(path)) {
+        const char *tmp = getenv("TMPDIR");
+
+        snprintf(dir, size, "%s", tmp && *tmp ? tmp : "/tmp");
+    } else if (!slash) {
+        snprintf(dir, size, ".");
+    } else {
+        snprintf(
+            dir, size, "%.*s", (int)(slash - path + (slash == path)), path);
+    }
+}

@@ -1,0 +1,40 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+//
+// The file that a reporter writes. It is locked while a run writes it. Main
+// thread.
+#ifndef SB_TARGET_H
+#define SB_TARGET_H
+
+#include <stdbool.h>
+#include <stdio.h>
+
+#include "base/err.h"
+
+struct sb_target {
+    const char *path; // as given; the caller's
+    char *part;       // "PATH.part", which replaces PATH; NULL: PATH is written
+    FILE *file;
+    bool own; // file must be closed
+};
+
+enum sb_target_mode {
+    SB_TARGET_WHOLE, // written at the end: PATH.part, then renamed
+    SB_TARGET_LINES, // written line by line: PATH itself
+};
+
+// Opens and locks the file; "-" is standard output. Devices and pipes are
+// written directly. SB_ESYS names the file; SB_ELIMIT: another process is
+// writing it. Call sb_target_done() in either case.
+int sb_target_open(struct sb_target *t, const char *path,
+    enum sb_target_mode mode, struct sb_err *err);
+// Writes out what is buffered. SB_ESYS names the file and the reason.
+int sb_target_flush(struct sb_target *t, struct sb_err *err);
+// The content is complete: makes it visible under its name. SB_ESYS.
+int sb_target_commit(struct sb_target *t, struct sb_err *err);
+// Closes; removes PATH.part if it was not committed. {0} allowed.
+void sb_target_done(struct sb_target *t);
+// Writes the folder of a path to `dir`: "." for a name without a slash, and
+// the folder for temporary files ($TMPDIR, /tmp) for "-" and devices.
+void sb_target_folder(const char *path, char *dir, size_t size);
+
+#endif

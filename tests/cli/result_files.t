@@ -1,0 +1,140 @@
+SPDX-License-Identifier: GPL-2.0-or-later
+
+Result files: --report. Every file is validated against docs/result.schema.json.
+
+  $ check="$SB_SRCDIR/tests/check-result"
+  $ "$check" || exit 80
+  $ run() { sysbench oltp_read_write --db-driver=null --threads=2 "$@" run; }
+  $ ask() {
+  >     /usr/bin/python3 -c "import json, sys
+  > d = json.load(open(sys.argv[1])); r = d['runs'][0]
+  > print($2)" "$1"
+  > }
+
+A result file. The folder has no other file afterwards.
+
+  $ run --events=100 --report=json=r.json --label=disk=nvme,note=a=b \
+  >     --rand-seed=7 >text
+  $ "$check" r.json
+  $ ls
+  r.json
+  text
+  $ ask r.json "d['format'], d['version'], d['program']['version']"
+  sysbench-result 1 2.0.0
+  $ ask r.json "r['test'], r['command'], r['seed'], r['labels']" | sed "s/'/_/g"
+  oltp_read_write run 7 {_disk_: _nvme_, _note_: _a=b_}
+  $ ask r.json "r['counters']['completed'], r['end']['reason']"
+  100 limit
+  $ ask r.json "[o for o in r['options'] if o['name'] == 'threads']"
+  [{'name': 'threads', 'value': '2', 'source': 'command line', 'origin': ''}]
+  $ ask r.json "[o['latency']['count'] for o in r['operations']
+  >     if o['name'] == 'point_selects']"
+  [1000]
+  $ grep -c 'transactions: *100 ' text
+  1
+
+The text is the same as without result files; `none` omits it.
+
+  $ run --events=100 --verbosity=3 | grep -c 'events:'
+  1
+  $ run --events=100 --report=none,json=r.json
+  $ run --events=100 --report=none,json=- >r2.json
+  $ "$check" r.json r2.json
+
+Secrets are masked.
+
+  $ SYSBENCH_MYSQL_PASSWORD=hunter2 sysbench oltp_read_write \
+  >     --db-driver=null --pgsql-password=hunter2 --mongo-url=mongodb://u:hunter2@h \
+  >     --events=1 --report=json=r.json,ndjson=r.nd,csv=r.csv run >text 2>&1
+  $ grep -l hunter2 r.json r.nd r.csv text
+  [1]
+  $ "$check" r.json
+
+Intervals of one second unless --report-interval says otherwise; the sums are
+checked by check-result. With checkpoints, files have the whole run.
+
+  $ run --rate=500 --time=1 --warmup-time=0.5 --report-interval=0.25 \
+  >     --report-checkpoints=0.5 --report=json=r.json,ndjson=r.nd,csv=r.csv >text
+  $ "$check" r.json
+  $ ask r.json "r['interval'], r['intervals']['rows'][0][0] < 0,
+  >     len(r['intervals']['rows']) >= 6, r['lag']['count'] > 0"
+  0.25 True True True
+  $ sed 's/"test".*//' r.nd | cut -c 1-24 | uniq
+  {"line":"run",
+  {"line":"interval","time
+  {"line":"end","counters"
+  $ /usr/bin/python3 -c "import csv, json
+  > rows = list(csv.DictReader(open('r.csv')))
+  > lines = [json.loads(l) for l in open('r.nd')]
+  > total = lines[-1]['counters']['completed']
+  > run = [r for r in rows if r['group'] == 'run' and float(r['time']) > 0]
+  > print(sum(int(r['events']) for r in run) == total)
+  > print(sum(l['events'] for l in lines[1:-1] if l['time'] > 0) == total)
+  > print(sorted(set(r['group'] for r in rows)))"
+  True
+  True
+  ['run']
+
+A built-in test, a script without a database, a run without events.
+
+  $ sysbench cpu --events=10 --report=none,json=cpu.json run
+  $ echo 'function event() end' >e.lua
+  $ sysbench e.lua --events=10 --report=none,json=e.json run
+  $ echo 'function thread_init() error("no") end function event() end' >bad.lua
+  $ sysbench bad.lua --report=none,json=bad.json run 2>/dev/null
+  [1]
+  $ "$check" cpu.json e.json bad.json
+  $ ask bad.json "r['end']['reason'], r['end']['status'], 'counters' in r"
+  failed 1 False
+
+An interrupted run.
+
+  $ sysbench e.lua --time=60 --think-time=10ms --report=none,json=i.json run 2>err &
+  > pid=$!
+  $ while ! [ -e i.json.part ]; do sleep 0.1; done; sleep 0.5; kill -INT $pid
+  $ wait $pid
+  [130]
+  $ "$check" i.json; ask i.json "r['end']['reason'], r['end']['status']"
+  signal 130
+
+Errors name the report, and come before the load starts.
+
+  $ run --report=json
+  --report=json: the target is missing: write json=FILE
+  [1]
+  $ run --report=none,json=no/r.json --events=1
+  FATAL: --report=json: cannot write no/r.json: No such file or directory
+  [1]
+  $ run --report=none,json=r.json,csv=r.json --events=1
+  --report: two reports cannot be written to 'r.json'
+  [1]
+  $ run --report=none --label=disk --events=1
+  --label: 'disk' is not of the form KEY=VALUE
+  [1]
+
+A second run may not write the same file at the same time.
+
+  $ sysbench e.lua --time=60 --think-time=10ms --report=none,json=i.json run 2>err &
+  > pid=$!
+  $ while ! [ -e i.json.part ]; do sleep 0.1; done
+  $ run --report=none,json=i.json --events=1
+  FATAL: --report=json: cannot write i.json: another process is writing it
+  [1]
+  $ kill -INT $pid; wait $pid
+  [130]
+  $ "$check" i.json
+
+A full disk, here a limit of the size of files: the run goes on, the message
+comes once; the status is 1.
+
+  $ limited() (trap '' XFSZ; ulimit -f "$1"; shift; run "$@")
+  $ limited 1 --report=csv=r.csv --report-interval=0.05 --time=1 |
+  >     grep -c 'transactions: *[1-9]'
+  ALERT: --report=csv: cannot write r.csv: File too large; the run continues without this report
+  1
+  $ run --report=none,json=/dev/full --events=100
+  ALERT: --report=json: cannot write /dev/full: No space left on device
+  [1]
+  $ run --report=none,csv=/dev/full --events=100
+  FATAL: --report=csv: cannot write /dev/full: No space left on device
+  [1]

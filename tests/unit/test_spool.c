@@ -1,0 +1,83 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+#include <signal.h>
+#include <stdlib.h>
+#include <sys/resource.h>
+#include <unistd.h>
+
+#include "check.h"
+#include "out/spool.h"
+
+// Copies the spool to `text`.
+static int copy(struct sb_spool *s, char *text, size_t size)
+{
+    FILE *out = fmemopen(text, size, "w");
+    struct sb_err err = { 0 };
+    int rc = sb_spool_copy(s, ",", out, &err);
+
+    fclose(out);
+    return rc;
+}
+
+static void lines_are_copied_again_and_again(void)
+{
+    struct sb_spool s;
+    struct sb_err err = { 0 };
+    char text[64];
+
+    CHECK_INT(sb_spool_open(&s, ".", &err), 0);
+    CHECK_INT(copy(&s, text, sizeof(text)), 0);
+    CHECK_STR(text, "");
+    CHECK_INT(sb_spool_add(&s, "[1]", 3, &err), 0);
+    CHECK_INT(sb_spool_add(&s, "[2]", 3, &err), 0);
+    CHECK_INT(copy(&s, text, sizeof(text)), 0);
+    CHECK_STR(text, "[1],\n[2]\n");
+    CHECK_INT(sb_spool_add(&s, "[3]", 3, &err), 0);
+    CHECK_INT(copy(&s, text, sizeof(text)), 0);
+    CHECK_STR(text, "[1],\n[2],\n[3]\n");
+    sb_spool_done(&s);
+}
+
+// A file that may not grow behaves as a full disk does.
+static void full_disk_keeps_whole_lines(void)
+{
+    struct rlimit old, limit;
+    struct sb_spool s;
+    struct sb_err err = { 0 };
+    char text[64];
+
+    getrlimit(RLIMIT_FSIZE, &old);
+    limit = old;
+    limit.rlim_cur = 6;
+    signal(SIGXFSZ, SIG_IGN);
+    CHECK_INT(sb_spool_open(&s, ".", &err), 0);
+    setrlimit(RLIMIT_FSIZE, &limit);
+    CHECK_INT(sb_spool_add(&s, "[1]", 3, &err), 0);
+    CHECK_INT(sb_spool_add(&s, "[22]", 4, &err), SB_ESYS);
+    CHECK_STR(
+        err.msg, "cannot keep the figures of an interval: File too large");
+    setrlimit(RLIMIT_FSIZE, &old);
+    // A gap in the middle would be a wrong file.
+    CHECK_INT(sb_spool_add(&s, "[3]", 3, &err), SB_ESYS);
+    CHECK_INT(copy(&s, text, sizeof(text)), 0);
+    CHECK_STR(text, "[1]\n");
+    sb_spool_done(&s);
+}
+
+static void folder_is_named(void)
+{
+    struct sb_spool s;
+    struct sb_err err = { 0 };
+
+    CHECK_INT(sb_spool_open(&s, "nowhere", &err), SB_ESYS);
+    CHECK_STR(err.msg,
+        "cannot create a temporary file in nowhere: No such file or directory");
+    sb_spool_done(&s);
+}
+
+int main(void)
+{
+    RUN(lines_are_copied_again_and_again);
+    RUN(full_disk_keeps_whole_lines);
+    RUN(folder_is_named);
+    return check_done();
+}

@@ -1,0 +1,146 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+#include <stdlib.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "check.h"
+#include "out/target.h"
+
+static void put(const char *path, const char *text)
+{
+    FILE *f = fopen(path, "w");
+
+    fputs(text, f);
+    fclose(f);
+}
+
+static const char *get(const char *path)
+{
+    static char text[64];
+    FILE *f = fopen(path, "r");
+
+    if (!f)
+        return "(none)";
+    text[fread(text, 1, sizeof(text) - 1, f)] = '\0';
+    fclose(f);
+    return text;
+}
+
+static void old_file_stays_until_the_new_one_is_whole(void)
+{
+    struct sb_target t;
+    struct sb_err err = { 0 };
+
+    put("whole", "old");
+    CHECK_INT(sb_target_open(&t, "whole", SB_TARGET_WHOLE, &err), 0);
+    fputs("new", t.file);
+    CHECK_INT(sb_target_flush(&t, &err), 0);
+    CHECK_STR(get("whole"), "old");
+    CHECK_STR(get("whole.part"), "new");
+    CHECK_INT(sb_target_commit(&t, &err), 0);
+    CHECK_STR(get("whole"), "new");
+    sb_target_done(&t);
+    CHECK(access("whole.part", F_OK) != 0);
+}
+
+static void nothing_is_left_without_commit(void)
+{
+    struct sb_target t;
+    struct sb_err err = { 0 };
+
+    put("kept", "old");
+    CHECK_INT(sb_target_open(&t, "kept", SB_TARGET_WHOLE, &err), 0);
+    fputs("new", t.file);
+    sb_target_done(&t);
+    CHECK_STR(get("kept"), "old");
+    CHECK(access("kept.part", F_OK) != 0);
+}
+
+static void lines_replace_the_old_content(void)
+{
+    struct sb_target t;
+    struct sb_err err = { 0 };
+
+    put("lines", "something longer");
+    CHECK_INT(sb_target_open(&t, "lines", SB_TARGET_LINES, &err), 0);
+    fputs("new", t.file);
+    CHECK_INT(sb_target_flush(&t, &err), 0);
+    CHECK_STR(get("lines"), "new");
+    sb_target_done(&t);
+    CHECK_STR(get("lines"), "new");
+}
+
+static void second_writer_is_rejected(enum sb_target_mode mode)
+{
+    struct sb_target a, b;
+    struct sb_err err = { 0 };
+
+    CHECK_INT(sb_target_open(&a, "twice", mode, &err), 0);
+    CHECK_INT(sb_target_open(&b, "twice", mode, &err), SB_ELIMIT);
+    CHECK_STR(err.msg, "cannot write twice: another process is writing it");
+    sb_target_done(&b);
+    fputs("first", a.file);
+    CHECK_INT(sb_target_commit(&a, &err), 0);
+    sb_target_done(&a);
+    CHECK_STR(get("twice"), "first");
+    CHECK_INT(sb_target_open(&b, "twice", mode, &err), 0);
+    sb_target_done(&b);
+}
+
+static void two_writers(void)
+{
+    second_writer_is_rejected(SB_TARGET_WHOLE);
+    second_writer_is_rejected(SB_TARGET_LINES);
+}
+
+static void unwritable_is_named(void)
+{
+    struct sb_target t;
+    struct sb_err err = { 0 };
+
+    CHECK_INT(sb_target_open(&t, "no/file", SB_TARGET_WHOLE, &err), SB_ESYS);
+    CHECK_STR(err.msg, "cannot write no/file: No such file or directory");
+    sb_target_done(&t);
+}
+
+static void full_device_is_an_error(void)
+{
+    struct sb_target t;
+    struct sb_err err = { 0 };
+
+    CHECK_INT(sb_target_open(&t, "/dev/full", SB_TARGET_WHOLE, &err), 0);
+    CHECK(!t.part);
+    fputs("text", t.file);
+    CHECK_INT(sb_target_commit(&t, &err), SB_ESYS);
+    CHECK_STR(err.msg, "cannot write /dev/full: No space left on device");
+    sb_target_done(&t);
+}
+
+static void folder_of_a_path(void)
+{
+    char dir[64];
+
+    unsetenv("TMPDIR");
+    sb_target_folder("file", dir, sizeof(dir));
+    CHECK_STR(dir, ".");
+    sb_target_folder("a/b/file", dir, sizeof(dir));
+    CHECK_STR(dir, "a/b");
+    sb_target_folder("/file", dir, sizeof(dir));
+    CHECK_STR(dir, "/");
+    sb_target_folder("-", dir, sizeof(dir));
+    CHECK_STR(dir, "/tmp");
+    sb_target_folder("/dev/null", dir, sizeof(dir));
+    CHECK_STR(dir, "/tmp");
+}
+
+int main(void)
+{
+    RUN(old_file_stays_until_the_new_one_is_whole);
+    RUN(nothing_is_left_without_commit);
+    RUN(lines_replace_the_old_content);
+    RUN(two_writers);
+    RUN(unwritable_is_named);
+    RUN(full_device_is_an_error);
+    RUN(folder_of_a_path);
+    return check_done();
+}
