@@ -26,6 +26,22 @@ bench_empty() {
         "$(median <o2)" "" "at least 1.9"
 }
 
+# CPU time of what an interval needs before it is printed.
+bench_interval() {
+    m=$top/src/measure
+    "${CC:-cc}" -O2 -I"$top/src" -o interval "$here/interval.c" \
+        "$m/hist.c" "$m/stats.c" "$m/snap.c" "$m/snap_take.c" \
+        "$m/op_reader.c" "$top/src/base/rng.c" -lm -lpthread || exit 1
+    for n in 10000 100000; do
+        : >i
+        for _ in $(seq "$REPS"); do
+            ./interval 1000 100 $n $((SECS * 4)) "$(nproc)" 2>/dev/null >>i
+        done
+        row "interval, 1,000 users, 100 operations, ms" "$(median <i)" "" "" \
+            "at most 5 ($n executions)"
+    done
+}
+
 bench_memory() {
     : >m1 && : >m0
     for _ in $(seq "$REPS"); do

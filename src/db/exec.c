@@ -120,10 +120,19 @@ static enum sb_found found(enum sb_op_kind kind, const struct sb_result *res)
     return SB_FOUND_UNKNOWN;
 }
 
+// The rows that an execution returned or changed.
+static uint64_t rows(const struct sb_result *res)
+{
+    if (res->kind == SB_RESULT_ROWS)
+        return res->nrows;
+    return res->kind == SB_RESULT_WRITE ? res->affected : 0;
+}
+
 void sb__count_result(struct sb_rec *rec, int op, const struct sb_result *res,
     uint64_t ns, uint64_t end_ns)
 {
-    sb_rec_op_found(rec, op, found(rec->stats->op[op].kind, res), ns, end_ns);
+    sb_rec_op_found(
+        rec, op, found(rec->stats->op[op].kind, res), rows(res), ns, end_ns);
     if (res->kind == SB_RESULT_ROWS)
         sb_tally_add(&rec->tally.reads, 1);
     else if (res->kind == SB_RESULT_WRITE && res->affected > 0)

@@ -5,6 +5,7 @@
 #include <assert.h>
 #include <math.h>
 #include <stdlib.h>
+#include <string.h>
 #include <sys/mman.h>
 
 #define BYTES (SB_HIST_BUCKETS * sizeof(uint64_t))
@@ -12,19 +13,22 @@
 _Static_assert(sizeof(_Atomic uint64_t) == sizeof(uint64_t),
     "a bucket is one plain word, so that fresh pages are valid counters");
 _Static_assert(SB_HIST_BUCKETS % SB_HIST_CHUNK == 0, "chunks are whole");
+_Static_assert(SB_HIST_CHUNK == 64 * SB_HIST_LINE, "a chunk has 64 flags");
 
 // mmap rather than calloc: malloc may return recycled memory, which calloc has
 // to clear, so that every page of it would be resident at once.
-int sb_hist_init(struct sb_hist *h, bool shared)
+static void *pages_new(void)
 {
     void *p = mmap(NULL, BYTES, PROT_READ | PROT_WRITE,
         MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
 
-    *h = (struct sb_hist){ .shared = shared };
-    if (p == MAP_FAILED)
-        return SB_ENOMEM;
-    h->bucket = p;
-    return 0;
+    return p == MAP_FAILED ? NULL : p;
+}
+
+int sb_hist_init(struct sb_hist *h, bool shared)
+{
+    *h = (struct sb_hist){ .bucket = pages_new(), .shared = shared };
+    return h->bucket ? 0 : SB_ENOMEM;
 }
 
 void sb_hist_done(struct sb_hist *h)
@@ -59,11 +63,27 @@ void sb_hist_snap_done(struct sb_hist_snap *s)
     *s = (struct sb_hist_snap){ 0 };
 }
 
-static uint64_t *chunk_get(struct sb_hist_snap *s, uint32_t c)
+void sb_hist_snap_clear(struct sb_hist_snap *s)
+{
+    for (uint32_t c = 0; c < SB_HIST_CHUNKS; c++) {
+        if (s->chunk[c] && s->chunk[c]->total)
+            memset(s->chunk[c], 0, sizeof(*s->chunk[c]));
+    }
+    s->total = 0;
+}
+
+static struct sb_hist_chunk *chunk_get(struct sb_hist_snap *s, uint32_t c)
 {
     if (!s->chunk[c])
-        s->chunk[c] = calloc(SB_HIST_CHUNK, sizeof(uint64_t));
+        s->chunk[c] = calloc(1, sizeof(*s->chunk[c]));
     return s->chunk[c];
+}
+
+static bool is_touched(const struct sb_hist *h, uint32_t c)
+{
+    // With acquire: whoever cleared the flags has set touched before.
+    return atomic_load_explicit(&h->fresh[c], memory_order_acquire) ||
+           atomic_load_explicit(&h->touched[c], memory_order_relaxed);
 }
 
 // Counts never decrease between snapshots of one reader: each bucket and each
@@ -73,19 +93,22 @@ static uint64_t *chunk_get(struct sb_hist_snap *s, uint32_t c)
 int sb_hist_snap_add_live(struct sb_hist_snap *s, const struct sb_hist *h)
 {
     for (uint32_t c = 0; c < SB_HIST_CHUNKS; c++) {
-        if (!atomic_load_explicit(&h->touched[c], memory_order_relaxed))
+        if (!is_touched(h, c))
             continue;
         _Atomic uint64_t *from = h->bucket + c * SB_HIST_CHUNK;
-        uint64_t *to = chunk_get(s, c);
+        struct sb_hist_chunk *to = chunk_get(s, c);
+        uint64_t sum = 0;
 
         if (!to)
             return SB_ENOMEM;
         for (uint32_t i = 0; i < SB_HIST_CHUNK; i++) {
             uint64_t n = atomic_load_explicit(&from[i], memory_order_acquire);
 
-            to[i] += n;
-            s->total += n;
+            to->n[i] += n;
+            sum += n;
         }
+        to->total += sum;
+        s->total += sum;
     }
     return 0;
 }
@@ -95,12 +118,13 @@ int sb_hist_snap_add(struct sb_hist_snap *s, const struct sb_hist_snap *b)
     for (uint32_t c = 0; c < SB_HIST_CHUNKS; c++) {
         if (!b->chunk[c])
             continue;
-        uint64_t *to = chunk_get(s, c);
+        struct sb_hist_chunk *to = chunk_get(s, c);
 
         if (!to)
             return SB_ENOMEM;
         for (uint32_t i = 0; i < SB_HIST_CHUNK; i++)
-            to[i] += b->chunk[c][i];
+            to->n[i] += b->chunk[c]->n[i];
+        to->total += b->chunk[c]->total;
     }
     s->total += b->total;
     return 0;
@@ -108,34 +132,37 @@ int sb_hist_snap_add(struct sb_hist_snap *s, const struct sb_hist_snap *b)
 
 int sb_hist_snap_put(struct sb_hist_snap *s, uint32_t index, uint64_t count)
 {
-    uint64_t *to;
+    struct sb_hist_chunk *to;
 
     if (index >= SB_HIST_BUCKETS)
         return SB_ERANGE;
     to = chunk_get(s, index / SB_HIST_CHUNK);
     if (!to)
         return SB_ENOMEM;
-    to[index % SB_HIST_CHUNK] += count;
+    to->n[index % SB_HIST_CHUNK] += count;
+    to->total += count;
     s->total += count;
     return 0;
 }
 
 static int chunk_sub(struct sb_hist_snap *out, uint32_t c,
-    const uint64_t *later, const uint64_t *earlier)
+    const struct sb_hist_chunk *later, const struct sb_hist_chunk *earlier)
 {
-    for (uint32_t i = 0; i < SB_HIST_CHUNK; i++) {
-        uint64_t was = earlier ? earlier[i] : 0;
-        uint64_t *to;
+    struct sb_hist_chunk *to;
 
-        assert(later[i] >= was);
-        if (later[i] == was)
-            continue;
-        to = chunk_get(out, c);
-        if (!to)
-            return SB_ENOMEM;
-        to[i] = later[i] - was;
-        out->total += to[i];
+    if (later->total == (earlier ? earlier->total : 0))
+        return 0; // counts only grow, so none has changed
+    to = chunk_get(out, c);
+    if (!to)
+        return SB_ENOMEM;
+    for (uint32_t i = 0; i < SB_HIST_CHUNK; i++) {
+        uint64_t was = earlier ? earlier->n[i] : 0;
+
+        assert(later->n[i] >= was);
+        to->n[i] = later->n[i] - was;
+        to->total += to->n[i];
     }
+    out->total += to->total;
     return 0;
 }
 
@@ -168,12 +195,17 @@ void sb_hist_snap_move(struct sb_hist_snap *to, struct sb_hist_snap *from)
 
 uint64_t sb_hist_snap_count(const struct sb_hist_snap *s, uint32_t index)
 {
-    const uint64_t *chunk;
+    const struct sb_hist_chunk *chunk;
 
     if (index >= SB_HIST_BUCKETS)
         return 0;
     chunk = s->chunk[index / SB_HIST_CHUNK];
-    return chunk ? chunk[index % SB_HIST_CHUNK] : 0;
+    return chunk ? chunk->n[index % SB_HIST_CHUNK] : 0;
+}
+
+static bool is_empty(const struct sb_hist_snap *s, uint32_t c)
+{
+    return !s->chunk[c] || s->chunk[c]->total == 0;
 }
 
 // Returns the first bucket at or after `index` with a count, or
@@ -181,26 +213,40 @@ uint64_t sb_hist_snap_count(const struct sb_hist_snap *s, uint32_t index)
 static uint32_t next_used(const struct sb_hist_snap *s, uint32_t index)
 {
     while (index < SB_HIST_BUCKETS) {
-        if (!s->chunk[index / SB_HIST_CHUNK])
-            index += SB_HIST_CHUNK - index % SB_HIST_CHUNK;
-        else if (!sb_hist_snap_count(s, index))
-            index++;
-        else
-            break;
+        uint32_t c = index / SB_HIST_CHUNK, i = index % SB_HIST_CHUNK;
+
+        if (!is_empty(s, c)) {
+            while (i < SB_HIST_CHUNK && s->chunk[c]->n[i] == 0)
+                i++;
+            if (i < SB_HIST_CHUNK)
+                return c * SB_HIST_CHUNK + i;
+        }
+        index = (c + 1) * SB_HIST_CHUNK;
     }
     return index;
+}
+
+// Returns the last bucket with a count. The histogram is not empty.
+static uint32_t last_used(const struct sb_hist_snap *s)
+{
+    uint32_t c = SB_HIST_CHUNKS - 1, i = SB_HIST_CHUNK - 1;
+
+    while (is_empty(s, c))
+        c--;
+    while (s->chunk[c]->n[i] == 0)
+        i--;
+    return c * SB_HIST_CHUNK + i;
 }
 
 bool sb_hist_snap_bounds(
     const struct sb_hist_snap *s, uint64_t *min, uint64_t *max)
 {
-    uint32_t first = next_used(s, 0), last = first;
+    uint32_t last;
 
-    if (first == SB_HIST_BUCKETS)
+    if (s->total == 0)
         return false;
-    for (uint32_t i = first; i < SB_HIST_BUCKETS; i = next_used(s, i + 1))
-        last = i;
-    *min = sb_hist_low(first);
+    last = last_used(s);
+    *min = sb_hist_low(next_used(s, 0));
     *max = sb_hist_low(last) + sb_hist_width(last) - 1;
     return true;
 }
@@ -212,6 +258,22 @@ static double percentile_rank(uint64_t total, double pct)
     double rank = (double)total * pct / 100, whole = nearbyint(rank);
 
     return fabs(rank - whole) <= 1e-9 * whole ? whole : rank;
+}
+
+// Adds the counts of the chunks before the one with the rank to *below; returns
+// the first bucket of that chunk.
+static uint32_t chunk_of_rank(
+    const struct sb_hist_snap *s, double rank, double *below)
+{
+    uint32_t c = 0;
+
+    while (is_empty(s, c) || *below + (double)s->chunk[c]->total < rank) {
+        if (c == SB_HIST_CHUNKS - 1)
+            break;
+        *below += is_empty(s, c) ? 0 : (double)s->chunk[c]->total;
+        c++;
+    }
+    return c * SB_HIST_CHUNK;
 }
 
 double sb_hist_snap_percentile(
@@ -227,8 +289,8 @@ double sb_hist_snap_percentile(
     if (pct >= 100)
         return (double)max;
     rank = percentile_rank(s->total, pct > 0 ? pct : 0);
-    for (uint32_t i = next_used(s, 0); i < SB_HIST_BUCKETS;
-         i = next_used(s, i + 1)) {
+    for (uint32_t i = next_used(s, chunk_of_rank(s, rank, &below));
+         i < SB_HIST_BUCKETS; i = next_used(s, i + 1)) {
         double n = (double)sb_hist_snap_count(s, i);
 
         value = (double)sb_hist_low(i);
@@ -249,4 +311,94 @@ void sb_hist_snap_each(const struct sb_hist_snap *s,
     for (uint32_t i = next_used(s, 0); i < SB_HIST_BUCKETS;
          i = next_used(s, i + 1))
         visit(arg, sb_hist_low(i), sb_hist_width(i), sb_hist_snap_count(s, i));
+}
+
+int sb_hist_reader_init(struct sb_hist_reader *r)
+{
+    r->seen = pages_new();
+    return r->seen ? 0 : SB_ENOMEM;
+}
+
+void sb_hist_reader_done(struct sb_hist_reader *r)
+{
+    if (r->seen)
+        munmap(r->seen, BYTES);
+    r->seen = NULL;
+}
+
+// Clears the flags of a chunk; returns the lines to be read, and starts to load
+// them. Most are not in the cache, because their writers are elsewhere.
+static uint64_t lines_take(
+    const struct sb_hist_reader *r, struct sb_hist *h, uint32_t c, bool all)
+{
+    uint64_t lines = atomic_load_explicit(&h->fresh[c], memory_order_relaxed);
+
+    if (lines) {
+        atomic_store_explicit(&h->touched[c], 1, memory_order_relaxed);
+        lines = atomic_exchange_explicit(&h->fresh[c], 0, memory_order_acq_rel);
+    }
+    if (all && is_touched(h, c))
+        return UINT64_MAX;
+    for (uint64_t l = lines; l; l &= l - 1) {
+        uint32_t at = c * SB_HIST_CHUNK +
+                      (uint32_t)__builtin_ctzll(l) * SB_HIST_LINE;
+
+        __builtin_prefetch((const void *)(h->bucket + at));
+        __builtin_prefetch(r->seen + at, 1);
+    }
+    return lines;
+}
+
+// Moves the new counts of a line of buckets; returns their sum.
+static uint64_t line_take(
+    uint64_t *to, const _Atomic uint64_t *from, uint64_t *seen)
+{
+    uint64_t sum = 0;
+
+    for (uint32_t i = 0; i < SB_HIST_LINE; i++) {
+        uint64_t n = atomic_load_explicit(&from[i], memory_order_acquire);
+
+        to[i] += n - seen[i];
+        sum += n - seen[i];
+        seen[i] = n;
+    }
+    return sum;
+}
+
+static int chunk_take(struct sb_hist_reader *r, const struct sb_hist *h,
+    uint32_t c, uint64_t lines, struct sb_hist_snap *to)
+{
+    struct sb_hist_chunk *chunk = chunk_get(to, c);
+    uint64_t sum = 0;
+
+    if (!chunk)
+        return SB_ENOMEM;
+    for (; lines; lines &= lines - 1) {
+        uint32_t at = (uint32_t)__builtin_ctzll(lines) * SB_HIST_LINE;
+        uint32_t first = c * SB_HIST_CHUNK + at;
+
+        sum += line_take(&chunk->n[at], h->bucket + first, r->seen + first);
+    }
+    chunk->total += sum;
+    to->total += sum;
+    return 0;
+}
+
+// A writer adds a count and then looks for its flag. If it still sees the flag
+// that is being cleared here, while its count is not visible here yet, the
+// count has no flag. The processor allows that for nanoseconds; to prevent it,
+// every record would need a barrier.
+int sb_hist_reader_take(struct sb_hist_reader *r, struct sb_hist *h, bool all,
+    struct sb_hist_snap *to)
+{
+    uint64_t lines[SB_HIST_CHUNKS];
+    int rc = 0;
+
+    for (uint32_t c = 0; c < SB_HIST_CHUNKS; c++)
+        lines[c] = lines_take(r, h, c, all);
+    for (uint32_t c = 0; rc == 0 && c < SB_HIST_CHUNKS; c++) {
+        if (lines[c])
+            rc = chunk_take(r, h, c, lines[c], to);
+    }
+    return rc;
 }

@@ -16,16 +16,20 @@
 #define SB_HIST_SUB      (1u << SB_HIST_SUB_BITS) // buckets per octave
 #define SB_HIST_TOP_BIT  47                       // values below 2^48 ns
 #define SB_HIST_BUCKETS  ((SB_HIST_TOP_BIT - SB_HIST_SUB_BITS + 2) * SB_HIST_SUB)
-#define SB_HIST_CHUNK    512u // buckets per touched flag: a page
+#define SB_HIST_CHUNK    512u // buckets per word of flags: a page
 #define SB_HIST_CHUNKS   (SB_HIST_BUCKETS / SB_HIST_CHUNK)
+#define SB_HIST_LINE     8u // buckets per flag: a cache line
 
 // Live histogram. With shared = false it has one writer (plain relaxed loads
 // and stores), with shared = true several (atomic adds). Any thread may read.
 // Untouched pages use no memory.
 struct sb_hist {
     _Atomic uint64_t *bucket; // SB_HIST_BUCKETS, zero pages until touched
-    _Atomic uint8_t touched[SB_HIST_CHUNKS];
     bool shared;
+    // A flag per line of buckets: counts were added since the last
+    // sb_hist_reader_take(). What that has cleared is kept in touched.
+    _Atomic uint64_t fresh[SB_HIST_CHUNKS];
+    _Atomic uint8_t touched[SB_HIST_CHUNKS];
 };
 
 int sb_hist_init(struct sb_hist *h, bool shared); // 0 or SB_ENOMEM
@@ -51,6 +55,8 @@ uint64_t sb_hist_width(uint32_t index);
 static inline void sb_hist_record(struct sb_hist *h, uint64_t ns)
 {
     uint32_t i = sb_hist_index(ns);
+    _Atomic uint64_t *fresh = &h->fresh[i / SB_HIST_CHUNK];
+    uint64_t flag = UINT64_C(1) << (i / SB_HIST_LINE) % 64;
 
     if (h->shared) {
         atomic_fetch_add_explicit(&h->bucket[i], 1, memory_order_release);
@@ -58,22 +64,30 @@ static inline void sb_hist_record(struct sb_hist *h, uint64_t ns)
         uint64_t n = atomic_load_explicit(&h->bucket[i], memory_order_relaxed);
         atomic_store_explicit(&h->bucket[i], n + 1, memory_order_release);
     }
-    // Loaded before it is stored: a store each time would move the cache line
+    // The compiler keeps the order of the count and its flag; see
+    // sb_hist_reader_take().
+    atomic_signal_fence(memory_order_seq_cst);
+    // Loaded before it is changed: a change each time would move the cache line
     // of the flags between the writers of a shared histogram.
-    if (!atomic_load_explicit(
-            &h->touched[i / SB_HIST_CHUNK], memory_order_relaxed))
-        atomic_store_explicit(
-            &h->touched[i / SB_HIST_CHUNK], 1, memory_order_relaxed);
+    if (!(atomic_load_explicit(fresh, memory_order_relaxed) & flag))
+        atomic_fetch_or_explicit(fresh, flag, memory_order_relaxed);
 }
 
 // A plain copy for arithmetic: the sum of several live histograms, or the
 // difference of two snapshots. Sparse: only chunks with counts are allocated.
+struct sb_hist_chunk {
+    uint64_t total; // sum of the counts; may be 0
+    uint64_t n[SB_HIST_CHUNK];
+};
+
 struct sb_hist_snap {
-    uint64_t *chunk[SB_HIST_CHUNKS]; // SB_HIST_CHUNK counts each, or NULL
-    uint64_t total;                  // sum of all counts
+    struct sb_hist_chunk *chunk[SB_HIST_CHUNKS]; // or NULL
+    uint64_t total;                              // sum of all counts
 };
 
 void sb_hist_snap_done(struct sb_hist_snap *s); // {0} allowed
+// Sets all counts to 0 and keeps the memory.
+void sb_hist_snap_clear(struct sb_hist_snap *s);
 // s += h. 0 or SB_ENOMEM (s is then unusable, but can be freed).
 int sb_hist_snap_add_live(struct sb_hist_snap *s, const struct sb_hist *h);
 int sb_hist_snap_add(struct sb_hist_snap *s, const struct sb_hist_snap *b);
@@ -101,5 +115,21 @@ double sb_hist_snap_percentile(
 void sb_hist_snap_each(const struct sb_hist_snap *s,
     void (*visit)(void *arg, uint64_t low, uint64_t width, uint64_t count),
     void *arg);
+
+// The counts of a live histogram that its reader has already taken.
+struct sb_hist_reader {
+    uint64_t *seen; // SB_HIST_BUCKETS, zero pages until used
+};
+
+int sb_hist_reader_init(struct sb_hist_reader *r);  // 0 or SB_ENOMEM
+void sb_hist_reader_done(struct sb_hist_reader *r); // {0} allowed
+// Adds to *to what was counted in h since the last call for this reader, always
+// with the same h. One reader and one thread per histogram; writers continue.
+// Only reads lines whose flag is set, and clears the flags. A count that is
+// added at the same time may be left to a later call: to the next for its line,
+// or the next with all = true, which reads every line with counts. 0 or
+// SB_ENOMEM (*to is then incomplete).
+int sb_hist_reader_take(struct sb_hist_reader *r, struct sb_hist *h, bool all,
+    struct sb_hist_snap *to);
 
 #endif

@@ -52,7 +52,7 @@ void sb_snap_done(struct sb_snap *s)
 
 // Takes the extremes of a difference from its histogram, limited by the exact
 // extremes of the whole run. They are exact if the difference covers the run.
-static void bounds(const struct sb_hist_snap *h, uint64_t *min, uint64_t *max)
+void sb__snap_bounds(const struct sb_hist_snap *h, uint64_t *min, uint64_t *max)
 {
     uint64_t lo, hi;
 
@@ -111,10 +111,10 @@ static int sub_ops(struct sb_snap *out, const struct sb_snap *later,
 
         *o = (struct sb_snap_op){ a->count - b->count, a->errors - b->errors,
             a->ns - b->ns, a->min, a->max, a->hits - b->hits,
-            a->misses - b->misses, { { 0 }, 0 } };
+            a->misses - b->misses, a->rows - b->rows, { { 0 }, 0 } };
         rc = sb_hist_snap_sub(&o->hist, &a->hist, &b->hist);
         if (rc == 0)
-            bounds(&o->hist, &o->min, &o->max);
+            sb__snap_bounds(&o->hist, &o->min, &o->max);
     }
     return rc;
 }
@@ -153,9 +153,9 @@ static int sub_hists(struct sb_snap *out, const struct sb_snap *later,
         rc = sb_hist_snap_sub(&out->lag, &later->lag, &earlier->lag);
     if (rc)
         return rc;
-    bounds(&out->service, &out->service_min, &out->service_max);
-    bounds(&out->response, &out->response_min, &out->response_max);
-    bounds(&out->lag, &out->lag_min, &out->lag_max);
+    sb__snap_bounds(&out->service, &out->service_min, &out->service_max);
+    sb__snap_bounds(&out->response, &out->response_min, &out->response_max);
+    sb__snap_bounds(&out->lag, &out->lag_min, &out->lag_max);
     return 0;
 }
 

@@ -9,6 +9,7 @@
 
 struct sb_snap_op {
     uint64_t count, errors, ns, min, max, hits, misses;
+    uint64_t rows; // returned or changed by the executions
     struct sb_hist_snap hist;
 };
 
@@ -36,7 +37,9 @@ struct sb_snap {
     // since the start, 0 if there is none.
     uint64_t *user_events, *user_ns, *user_min, *user_max;
     unsigned nops;
-    struct sb_snap_op *op; // nops entries; NULL in light snapshots
+    // nops entries; NULL in light snapshots, and in SB_SNAP_CODES, for which
+    // struct sb_op_reader has them.
+    struct sb_snap_op *op;
     unsigned ncodes;
     struct sb_snap_code *code; // merged over users; NULL in light snapshots
 };
@@ -45,10 +48,12 @@ enum sb_snap_detail {
     // Counters and event histograms. The counters are current; histograms lack
     // the times that recorders hold back.
     SB_SNAP_LIGHT = 0,
+    // Also codes.
+    SB_SNAP_CODES = 1,
     // Also users, operations and codes. The counts are consistent while users
     // write: events and operations count if their time is in a histogram.
-    SB_SNAP_FULL = 1,
-    SB_SNAP_FINAL = 2, // also the times that recorders hold back: only after
+    SB_SNAP_FULL = 2,
+    SB_SNAP_FINAL = 3, // also the times that recorders hold back: only after
                        // every user has ended or its recorder is closed
 };
 

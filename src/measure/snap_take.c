@@ -210,6 +210,7 @@ static int take_op(struct sb_snap_op *op, const struct sb_stats *s, unsigned n,
     for (unsigned i = 0; i < s->users; i++) {
         op->count += load(&t[i].count);
         op->errors += load(&t[i].errors);
+        op->rows += load(&t[i].rows);
         op->ns += load(&t[i].ns);
         widen(&op->min, &op->max, &t[i].min, &t[i].max);
     }
@@ -305,6 +306,7 @@ static int take_later(struct sb_snap *out, const struct sb_rec *r, unsigned u)
             o->count++;
             o->hits += v.found == SB_FOUND_ROWS;
             o->misses += v.found == SB_FOUND_NOTHING;
+            o->rows += v.rows;
             rc = add_time(&o->hist, &o->ns, &o->min, &o->max, v.ns);
             continue;
         }
@@ -395,6 +397,8 @@ int sb_snap_take(struct sb_snap *out, const struct sb_stats *s,
     } else {
         take_tallies(out, s);
         rc = take_hists(out, s, NULL);
+        if (rc == 0 && detail == SB_SNAP_CODES)
+            rc = take_codes(out, s);
     }
     if (rc)
         sb_snap_done(out);

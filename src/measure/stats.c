@@ -243,7 +243,7 @@ static void record_later(struct sb_rec *r, uint32_t n)
             atomic_load_explicit(&r->later[i], memory_order_relaxed));
 
         if (v.op) {
-            sb__rec_op(r, (int)v.op - 1, v.found, v.ns);
+            sb__rec_op(r, (int)v.op - 1, v.found, v.rows, v.ns);
         } else {
             sb__rec_time(r->service, &t->service_ns, &t->service_min,
                 &t->service_max, v.ns);

@@ -26,8 +26,8 @@
 #include "base/err.h"
 #include "measure/hist.h"
 
-#define SB_OPS_MAX   64 // maximum number of operations in a run
-#define SB_CODES_MAX 16 // maximum number of error codes kept per user
+#define SB_OPS_MAX   250 // maximum number of operations in a run
+#define SB_CODES_MAX 16  // maximum number of error codes kept per user
 // The operation, and the driver of the error code, that collect the rest.
 #define SB_OPS_REST "(others)"
 
@@ -107,6 +107,7 @@ struct sb_op_tally {
     _Alignas(64) _Atomic uint64_t count;
     _Atomic uint64_t errors, ns, min, max;
     _Atomic uint64_t hits, misses;
+    _Atomic uint64_t rows; // returned or changed
 };
 
 // An error code as counted by one user; n is published with release.
@@ -143,7 +144,7 @@ struct sb_rec {
     // Times that are not in the histograms yet. Each bucket is a cache line of
     // its own, which is cold after a call to a server. Recording several at
     // once is faster, because the cache misses overlap. An entry is
-    //     found << 56 | (op + 1) << 48 | ns
+    //     rows << 50 | found << 48 | (op + 1) << 40 | ns
     // where op + 1 = 0 stands for the service time of an event.
     _Atomic uint32_t nlater;
     // Which side may change or read the recorder, enum sb_rec_gate.
@@ -213,9 +214,10 @@ static inline void sb_rec_op(struct sb_rec *r, int op, uint64_t ns);
 // back in r->later until the next call or sb_rec_flush().
 static inline void sb_rec_op_later(
     struct sb_rec *r, int op, uint64_t ns, uint64_t end_ns);
-// The same with a hit or a miss.
+// The same with a hit or a miss, and the number of rows that the execution
+// returned or changed.
 static inline void sb_rec_op_found(struct sb_rec *r, int op,
-    enum sb_found found, uint64_t ns, uint64_t end_ns);
+    enum sb_found found, uint64_t rows, uint64_t ns, uint64_t end_ns);
 // Records a completed event of a closed loop. The time may be held back, too.
 static inline void sb_rec_event_later(
     struct sb_rec *r, uint64_t start, uint64_t end);
@@ -278,10 +280,12 @@ static inline struct sb_op_tally *sb_rec_op_tally(
 }
 
 static inline void sb__rec_op(
-    struct sb_rec *r, int op, enum sb_found found, uint64_t ns)
+    struct sb_rec *r, int op, enum sb_found found, uint64_t rows, uint64_t ns)
 {
     struct sb_op_tally *t = sb_rec_op_tally(r, op);
 
+    if (rows)
+        sb_tally_add(&t->rows, rows);
     // The counters after the histogram, so that it holds at least as many.
     sb__rec_time(
         &r->stats->op[op].shard[r->shard], &t->ns, &t->min, &t->max, ns);
@@ -294,15 +298,20 @@ static inline void sb__rec_op(
 
 static inline void sb_rec_op(struct sb_rec *r, int op, uint64_t ns)
 {
-    sb__rec_op(r, op, SB_FOUND_UNKNOWN, ns);
+    sb__rec_op(r, op, SB_FOUND_UNKNOWN, 0, ns);
 }
+
+// Bits of an entry of r->later: the time has 18 minutes, rows 16383.
+#define SB__LATER_NS   40
+#define SB__LATER_ROWS 14
 
 static inline void sb__rec_later(
     struct sb_rec *r, uint64_t tag, uint64_t ns, uint64_t end_ns)
 {
     uint32_t n = atomic_load_explicit(&r->nlater, memory_order_relaxed);
 
-    atomic_store_explicit(&r->later[n], tag << 48 | ns, memory_order_relaxed);
+    atomic_store_explicit(
+        &r->later[n], tag << SB__LATER_NS | ns, memory_order_relaxed);
     atomic_store_explicit(&r->nlater, n + 1, memory_order_release);
     if (n + 1 == SB_REC_LATER || end_ns - r->flushed_ns >= SB_REC_LATER_NS) {
         r->flushed_ns = end_ns;
@@ -310,24 +319,25 @@ static inline void sb__rec_later(
     }
 }
 
-static inline void sb_rec_op_found(
-    struct sb_rec *r, int op, enum sb_found found, uint64_t ns, uint64_t end_ns)
+static inline void sb_rec_op_found(struct sb_rec *r, int op,
+    enum sb_found found, uint64_t rows, uint64_t ns, uint64_t end_ns)
 {
-    if (ns >> 48)
-        sb__rec_op(r, op, found, ns); // ns has 48 bits: three days
+    if (ns >> SB__LATER_NS | rows >> SB__LATER_ROWS)
+        sb__rec_op(r, op, found, rows, ns);
     else
-        sb__rec_later(r, (uint64_t)found << 8 | ((uint64_t)op + 1), ns, end_ns);
+        sb__rec_later(r, rows << 10 | (uint64_t)found << 8 | ((uint64_t)op + 1),
+            ns, end_ns);
 }
 
 static inline void sb_rec_op_later(
     struct sb_rec *r, int op, uint64_t ns, uint64_t end_ns)
 {
-    sb_rec_op_found(r, op, SB_FOUND_UNKNOWN, ns, end_ns);
+    sb_rec_op_found(r, op, SB_FOUND_UNKNOWN, 0, ns, end_ns);
 }
 
 // An entry of r->later, decoded.
 struct sb__later {
-    uint64_t ns;
+    uint64_t ns, rows;
     unsigned op; // number + 1; 0: the service time of an event
     enum sb_found found;
 };
@@ -335,16 +345,17 @@ struct sb__later {
 static inline struct sb__later sb__rec_later_of(uint64_t word)
 {
     return (struct sb__later){
-        .ns = word & ((UINT64_C(1) << 48) - 1),
-        .op = (word >> 48) & 0xff,
-        .found = (enum sb_found)(word >> 56),
+        .ns = word & ((UINT64_C(1) << SB__LATER_NS) - 1),
+        .op = (word >> SB__LATER_NS) & 0xff,
+        .found = (enum sb_found)((word >> (SB__LATER_NS + 8)) & 3),
+        .rows = word >> (SB__LATER_NS + 10),
     };
 }
 
 static inline void sb_rec_event_later(
     struct sb_rec *r, uint64_t start, uint64_t end)
 {
-    if ((end - start) >> 48) {
+    if ((end - start) >> SB__LATER_NS) {
         sb_rec_event(r, start, start, end);
         return;
     }

@@ -27,6 +27,7 @@ void sb__meter_done(struct sb_meter *m)
 {
     sb_snap_done(&m->last);
     sb_snap_done(&m->checkpoint);
+    sb_op_reader_done(&m->ops);
 }
 
 static void set_next_checkpoint(struct sb_meter *m)
@@ -40,6 +41,16 @@ static void set_next_checkpoint(struct sb_meter *m)
             (uint64_t)(strtod(list->item[m->checkpoint_no], NULL) * 1e9);
 }
 
+static void read_operations(struct sb_meter *m)
+{
+    struct sb_run *run = m->run;
+
+    sb_op_reader_done(&m->ops);
+    if (run->l->operations && m->next_tick != UINT64_MAX &&
+        sb_op_reader_init(&m->ops, &run->stats[m->phase]))
+        sb_log(SB_LOG_WARNING, "no operations in intervals: out of memory");
+}
+
 static void enter_phase(struct sb_meter *m, enum sb_phase phase, uint64_t at)
 {
     m->phase = phase;
@@ -50,6 +61,7 @@ static void enter_phase(struct sb_meter *m, enum sb_phase phase, uint64_t at)
     m->border = m->walked;
     m->scheduled = 0;
     set_next_checkpoint(m);
+    read_operations(m);
 }
 
 void sb__meter_start(struct sb_meter *m)
@@ -157,6 +169,30 @@ static void add_queue(struct sb_report *r, const struct sb_snap *s)
     r->running = s->running;
 }
 
+// Makes *s the snapshot at the end of an interval, and *diff the interval.
+static int take_interval(struct sb_meter *m, struct sb_snap *s,
+    struct sb_snap *diff, uint64_t now, uint64_t until)
+{
+    enum sb_snap_detail detail = m->ops.stats ? SB_SNAP_CODES : SB_SNAP_LIGHT;
+    int rc = m->ops.stats ? sb_op_reader_take(&m->ops) : 0;
+
+    if (rc == 0)
+        rc = snapshot(m, s, detail, now, until);
+    return rc ? rc : sb_snap_sub(diff, s, &m->last);
+}
+
+// Reports an interval. Its operations stay in the memory of their reader.
+static void tell_interval(
+    struct sb_meter *m, struct sb_snap *diff, const struct sb_report *r)
+{
+    diff->op = m->ops.op;
+    diff->nops = m->ops.nops;
+    if (m->run->l->interval)
+        m->run->l->interval(m->run->l->data, r);
+    diff->op = NULL;
+    diff->nops = 0;
+}
+
 // until: arrivals due by then count as scheduled.
 static void interval(
     struct sb_meter *m, uint64_t now, uint64_t until, bool partial)
@@ -164,8 +200,7 @@ static void interval(
     struct sb_snap s = { 0 }, diff = { 0 };
     struct sb_report r;
 
-    if (snapshot(m, &s, SB_SNAP_LIGHT, now, until) ||
-        sb_snap_sub(&diff, &s, &m->last)) {
+    if (take_interval(m, &s, &diff, now, until)) {
         sb_log(SB_LOG_WARNING, "no interval report: out of memory");
     } else {
         make_report(m, &r, &diff, now);
@@ -175,8 +210,7 @@ static void interval(
         // running, because they ran during this interval.
         if (now >= m->run->deadline)
             r.running = r.threads;
-        if (m->run->l->interval)
-            m->run->l->interval(m->run->l->data, &r);
+        tell_interval(m, &diff, &r);
         sb_snap_done(&m->last);
         m->last = s;
         memset(&s, 0, sizeof(s));

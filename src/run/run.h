@@ -56,6 +56,8 @@ struct sb_run;
 // Callbacks, called in the main thread. Any may be NULL.
 struct sb_listener {
     void *data;
+    // interval() gets operations and error codes, too (r->snap->op and code).
+    bool operations;
     void (*connecting)(void *data); // before users are created
     void (*started)(void *data);    // all users are ready
     void (*warmup)(void *data, int64_t ns);

@@ -7,6 +7,7 @@
 #include <pthread.h>
 
 #include "base/likely.h"
+#include "measure/op_reader.h"
 #include "run/crew.h"
 #include "run/run.h"
 #include "run/signals.h"
@@ -136,6 +137,7 @@ struct sb_meter {
     struct sb_run *run;
     struct sb_snap last;       // at the last interval line
     struct sb_snap checkpoint; // at the last checkpoint, zero before
+    struct sb_op_reader ops;   // of the phase, if the listener wants them
     uint64_t phase_start;      // of the phase being reported
     enum sb_phase phase;
     uint64_t interval; // ns between interval reports, 0: none

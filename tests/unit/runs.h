@@ -26,6 +26,9 @@ struct seen {
     struct sb_counters whole; // of the run, checkpoints included
     uint64_t scheduled, unfinished, sum_of_users, intervals;
     uint64_t interval_events, warm_events;
+    bool operations; // intervals have operations
+    // Executions of the first operation, and errors with a code.
+    uint64_t warm_ops, interval_ops, interval_codes, ops;
     uint64_t lat_max, lag_max, queue;
     double total_s;
     int finals, checkpoints;
@@ -40,6 +43,10 @@ static void on_interval(void *data, const struct sb_report *r)
     struct seen *s = data;
 
     s->intervals++;
+    if (r->snap->nops > 0)
+        *(r->warmup ? &s->warm_ops : &s->interval_ops) += r->snap->op[0].count;
+    for (unsigned i = 0; i < r->snap->ncodes; i++)
+        s->interval_codes += r->snap->code[i].count;
     if (r->warmup)
         s->warm_events += r->snap->c.completed;
     else
@@ -60,6 +67,7 @@ static void on_final(void *data, const struct sb_report *r)
 
     s->finals++;
     s->c = r->snap->c;
+    s->ops = r->whole->nops > 0 ? r->whole->op[0].count : 0;
     s->whole = r->whole->c;
     s->scheduled = r->snap->scheduled;
     s->unfinished = r->snap->unfinished;
@@ -97,6 +105,7 @@ static inline int perform(struct seen *s, const struct sb_workload_ops *ops)
 {
     struct sb_workload w = { .ops = ops, .data = s };
     const struct sb_listener l = { .data = s,
+        .operations = s->operations,
         .interval = on_interval,
         .checkpoint = on_checkpoint,
         .final = on_final };

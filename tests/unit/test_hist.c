@@ -156,6 +156,43 @@ static void interval_is_difference(void)
     sb_hist_done(&h);
 }
 
+// A reader takes each count once, whatever snapshots do.
+static void reader_takes_what_is_new(void)
+{
+    struct sb_hist h;
+    struct sb_hist_reader r;
+    struct sb_hist_snap got = { 0 }, whole;
+
+    CHECK_INT(sb_hist_init(&h, false), 0);
+    CHECK_INT(sb_hist_reader_init(&r), 0);
+    sb_hist_record(&h, 10);
+    sb_hist_record(&h, 123456);
+    CHECK_INT(sb_hist_reader_take(&r, &h, false, &got), 0);
+    CHECK_INT(got.total, 2);
+    sb_hist_snap_clear(&got);
+    CHECK_INT(got.total, 0);
+    CHECK_INT(sb_hist_snap_count(&got, 10), 0);
+    CHECK_NEAR(sb_hist_snap_percentile(&got, 50, UNKNOWN), 0, 0);
+    sb_hist_record(&h, 123456);
+    sb_hist_record(&h, 99999999);
+    whole = snap_of(&h);
+    CHECK_INT(whole.total, 4);
+    CHECK_INT(sb_hist_reader_take(&r, &h, false, &got), 0);
+    CHECK_INT(got.total, 2);
+    CHECK_INT(sb_hist_snap_count(&got, 10), 0);
+    CHECK_INT(sb_hist_snap_count(&got, sb_hist_index(123456)), 1);
+    CHECK_INT(sb_hist_snap_count(&got, sb_hist_index(99999999)), 1);
+    CHECK_INT(sb_hist_reader_take(&r, &h, true, &got), 0);
+    CHECK_INT(got.total, 2);
+    sb_hist_snap_done(&whole);
+    whole = snap_of(&h);
+    CHECK_INT(whole.total, 4);
+    sb_hist_snap_done(&whole);
+    sb_hist_snap_done(&got);
+    sb_hist_reader_done(&r);
+    sb_hist_done(&h);
+}
+
 static void move_hands_over(void)
 {
     struct sb_hist_snap a = SNAP(1, 2), b = SNAP(50000);
@@ -354,6 +391,7 @@ int main(void)
     RUN(merge_is_addition);
     RUN(put_counts);
     RUN(interval_is_difference);
+    RUN(reader_takes_what_is_new);
     RUN(move_hands_over);
     RUN(percentiles_of_a_line);
     RUN(percentile_is_linear_in_a_bucket);

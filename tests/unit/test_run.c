@@ -107,6 +107,52 @@ static void time_limit_ends_a_closed_loop(void)
     CHECK(s.intervals > 1);
 }
 
+// An operation and an ignored error in every event.
+static int loop_with_operations(
+    struct sb_workload *w, struct sb_user *u, struct sb_err *err)
+{
+    int op = sb_user_op(u, "part");
+
+    while (sb_user_next(u)) {
+        atomic_fetch_add(&seen_of(w)->calls, 1);
+        sb_rec_op(u->rec, op, 1000);
+        sb_user_count(u, 4, 1); // an error
+    }
+    return 0;
+}
+
+static const struct sb_workload_ops with_operations = {
+    .user_run = loop_with_operations
+};
+
+static void intervals_with_operations(void)
+{
+    struct seen s;
+
+    for (int64_t ns = 60 * MS; ns <= LONGEST; ns *= 4) {
+        prepare(&s, 2);
+        s.operations = true;
+        s.o.warmup_time = ns;
+        s.o.time = 2 * ns;
+        s.o.report_interval = ns / 2;
+        CHECK_INT(perform(&s, &with_operations), 0);
+        CHECK_INT(s.ops, s.c.completed);
+        CHECK(s.interval_ops <= s.ops);
+        CHECK(s.interval_codes <= (uint64_t)s.calls);
+        CHECK(s.warm_ops <= s.calls - s.ops);
+        if (s.warm_ops > 0 && s.interval_ops > 0 && s.interval_codes > 0)
+            break;
+    }
+    CHECK(s.warm_ops > 0);
+    CHECK(s.interval_ops > 0);
+    CHECK(s.interval_codes > 0);
+    prepare(&s, 2);
+    s.o.time = 60 * MS;
+    s.o.report_interval = 20 * MS;
+    CHECK_INT(perform(&s, &with_operations), 0);
+    CHECK_INT(s.interval_ops + s.interval_codes, 0);
+}
+
 static void checkpoints_cut_the_run_in_parts(void)
 {
     struct seen s;
@@ -309,6 +355,7 @@ int main(void)
 {
     RUN(event_limit_is_exact);
     RUN(time_limit_ends_a_closed_loop);
+    RUN(intervals_with_operations);
     RUN(checkpoints_cut_the_run_in_parts);
     RUN(warmup_is_left_out);
     RUN(warmup_works_with_a_rate);

@@ -48,13 +48,13 @@ static void intervals_add_up(void)
     op = sb_stats_op(&s, "select", SB_OP_READ);
     sb_err_native(&e, SB_ERESTART, 7, "40001", "again");
     event(0, 0, 100, 50100);
-    sb_rec_op_found(&s.rec[0], op, SB_FOUND_ROWS, 400, SB_REC_LATER_NS);
+    sb_rec_op_found(&s.rec[0], op, SB_FOUND_ROWS, 3, 400, SB_REC_LATER_NS);
     sb_rec_code(&s.rec[0], "x", &e, 60);
     sb_rec_settle(&s.rec[0], SB_FATE_IGNORED, NULL, 60);
     take(&a, 1000, 1);
     event(1, 0, 200, 700);
     event(0, 0, 300, 1300);
-    sb_rec_op_found(&s.rec[1], op, SB_FOUND_NOTHING, 3000, SB_REC_LATER_NS);
+    sb_rec_op_found(&s.rec[1], op, SB_FOUND_NOTHING, 2, 3000, SB_REC_LATER_NS);
     sb_rec_code(&s.rec[1], "x", &e, 50);
     sb_rec_settle(&s.rec[1], SB_FATE_IGNORED, NULL, 70);
     take(&b, 3000, 8);
@@ -73,6 +73,8 @@ static void intervals_add_up(void)
     CHECK_INT(diff.user_events[0], 1);
     CHECK_INT(diff.user_ns[1], 500);
     CHECK_INT(diff.user_min[0], 1000);
+    CHECK_INT(a.op[op].rows, 3);
+    CHECK_INT(diff.op[op].rows, 2);
     CHECK_INT(diff.user_max[0], 50000);
     CHECK_INT(diff.user_min[1], 500);
     CHECK_INT(diff.user_max[1], 500);

@@ -28,7 +28,7 @@ static void record(struct sb_rec *r, uint64_t n, uint64_t now)
     sb_tally_add(&r->tally.started, 1);
     sb_tally_add(&r->tally.tries, 1);
     sb_rec_op_found(
-        r, 0, n % 3 ? SB_FOUND_ROWS : SB_FOUND_NOTHING, ns / 2, now);
+        r, 0, n % 3 ? SB_FOUND_ROWS : SB_FOUND_NOTHING, n % 3, ns / 2, now);
     sb_rec_op(r, 1, ns / 3);
     if (s.open_loop)
         sb_rec_event(r, now, now + ns / 4, now + ns);

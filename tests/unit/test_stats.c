@@ -184,7 +184,7 @@ static void buffered_times(void)
     sb_rec_event_later(
         &s.rec[0], 2000000, 2000100); // the first one: recorded at once
     CHECK_INT(s.rec[0].nlater, 0);
-    sb_rec_op_found(&s.rec[0], op, SB_FOUND_NOTHING, 50, 2000160);
+    sb_rec_op_found(&s.rec[0], op, SB_FOUND_NOTHING, 0, 50, 2000160);
     sb_rec_event_later(&s.rec[0], 2000100, 2000170);
     CHECK_INT(s.rec[0].nlater, 2);
     CHECK_INT(s.rec[0].tally.completed, 2);
@@ -222,9 +222,18 @@ static void buffered_times(void)
     sb_rec_op_later(&s.rec[1], op, UINT64_C(1) << 50, 5);
     CHECK_INT(s.rec[1].nlater, 0);
     CHECK_INT(s.op[op].tally[1].max, UINT64_C(1) << 50);
-    sb_rec_op_found(&s.rec[1], op, SB_FOUND_ROWS, UINT64_C(1) << 50, 6);
+    sb_rec_op_found(&s.rec[1], op, SB_FOUND_ROWS, 1, UINT64_C(1) << 50, 6);
     CHECK_INT(s.op[op].tally[1].hits, 1);
     CHECK_INT(s.op[op].tally[1].misses, 0);
+    // The same for a number of rows.
+    sb_rec_op_found(&s.rec[1], op, SB_FOUND_ROWS, (1 << 14) - 1, 5, 7);
+    CHECK_INT(s.rec[1].nlater, 1);
+    CHECK_INT(s.op[op].tally[1].rows, 1);
+    sb_rec_op_found(&s.rec[1], op, SB_FOUND_ROWS, 1 << 14, 5, 7);
+    CHECK_INT(s.rec[1].nlater, 1);
+    CHECK_INT(s.op[op].tally[1].rows, 1 + (1 << 14));
+    sb_rec_flush(&s.rec[1]);
+    CHECK_INT(s.op[op].tally[1].rows, 1 + (1 << 14) + (1 << 14) - 1);
     sb_stats_done(&s);
 }
 
@@ -244,8 +253,8 @@ static void buffered_hits_and_misses(void)
     CHECK_INT(op, SB_OPS_MAX - 1);
     for (unsigned u = 0; u < 2; u++) {
         for (int i = 0; i < 5; i++)
-            sb_rec_op_found(
-                &s.rec[u], op, i < 2 ? SB_FOUND_ROWS : SB_FOUND_NOTHING, 7, 1);
+            sb_rec_op_found(&s.rec[u], op,
+                i < 2 ? SB_FOUND_ROWS : SB_FOUND_NOTHING, i < 2 ? 7 : 0, 7, 1);
         sb_rec_op_later(&s.rec[u], op, 7, 1);
     }
     sb_rec_flush(&s.rec[0]); // the other user is still in a call
@@ -253,6 +262,7 @@ static void buffered_hits_and_misses(void)
     CHECK_INT(snap.op[op].count, 12);
     CHECK_INT(snap.op[op].hits, 4);
     CHECK_INT(snap.op[op].misses, 6);
+    CHECK_INT(snap.op[op].rows, 4 * 7);
     CHECK_INT(snap.op[0].hits + snap.op[0].misses, 0);
     sb_snap_done(&snap);
     sb_stats_done(&s);

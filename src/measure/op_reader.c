@@ -1,0 +1,146 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+#include "measure/op_reader.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "measure/snap_private.h"
+
+// An operation as it was at the last reading.
+struct sb_op_source {
+    struct sb_snap_op sum;       // its histogram is empty
+    struct sb_hist_reader *hist; // one per shard
+};
+
+static void source_done(struct sb_op_source *o, unsigned shards)
+{
+    for (unsigned i = 0; o->hist && i < shards; i++)
+        sb_hist_reader_done(&o->hist[i]);
+    free(o->hist);
+    o->hist = NULL;
+}
+
+static int source_init(struct sb_op_source *o, unsigned shards)
+{
+    int rc = 0;
+
+    o->hist = calloc(shards, sizeof(*o->hist));
+    if (!o->hist)
+        return SB_ENOMEM;
+    for (unsigned i = 0; rc == 0 && i < shards; i++)
+        rc = sb_hist_reader_init(&o->hist[i]);
+    if (rc)
+        source_done(o, shards);
+    return rc;
+}
+
+int sb_op_reader_init(struct sb_op_reader *r, struct sb_stats *s)
+{
+    *r = (struct sb_op_reader){ .stats = s };
+    r->source = calloc(SB_OPS_MAX, sizeof(*r->source));
+    r->op = calloc(SB_OPS_MAX, sizeof(*r->op));
+    if (r->source && r->op)
+        return 0;
+    sb_op_reader_done(r);
+    return SB_ENOMEM;
+}
+
+void sb_op_reader_done(struct sb_op_reader *r)
+{
+    for (unsigned i = 0; i < r->nops; i++) {
+        source_done(&r->source[i], r->stats->shards);
+        sb_hist_snap_done(&r->op[i].hist);
+    }
+    free(r->source);
+    free(r->op);
+    *r = (struct sb_op_reader){ 0 };
+}
+
+static uint64_t load(const _Atomic uint64_t *c)
+{
+    return atomic_load_explicit(c, memory_order_relaxed);
+}
+
+static uint64_t load_first(const _Atomic uint64_t *c)
+{
+    return atomic_load_explicit(c, memory_order_acquire);
+}
+
+// Each counter has one writer and never decreases. A writer adds the time, then
+// the count, then a hit or a miss; read in the opposite order, there are no
+// more hits than executions, and no more executions than times.
+static void sum_up(
+    struct sb_snap_op *sum, const struct sb_op_tally *t, unsigned users)
+{
+    sum->min = UINT64_MAX;
+    for (unsigned i = 0; i < users; i++) {
+        uint64_t min, max;
+
+        sum->hits += load_first(&t[i].hits);
+        sum->misses += load_first(&t[i].misses);
+        sum->count += load_first(&t[i].count);
+        sum->ns += load(&t[i].ns);
+        sum->errors += load(&t[i].errors);
+        sum->rows += load(&t[i].rows);
+        min = load(&t[i].min);
+        max = load(&t[i].max);
+        sum->min = min < sum->min ? min : sum->min;
+        sum->max = max > sum->max ? max : sum->max;
+    }
+    sum->min = sum->min == UINT64_MAX ? 0 : sum->min;
+}
+
+static void take_sums(struct sb_snap_op *op, struct sb_snap_op *last,
+    const struct sb_op_tally *t, unsigned users)
+{
+    struct sb_snap_op sum = { 0 };
+
+    sum_up(&sum, t, users);
+    // The time of an execution that is not counted yet belongs to the next
+    // interval. With others in between, it is only a part of their sum.
+    if (sum.count == last->count)
+        sum.ns = last->ns;
+    op->count = sum.count - last->count;
+    op->errors = sum.errors - last->errors;
+    op->ns = sum.ns - last->ns;
+    op->hits = sum.hits - last->hits;
+    op->misses = sum.misses - last->misses;
+    op->rows = sum.rows - last->rows;
+    op->min = sum.min;
+    op->max = sum.max;
+    *last = sum;
+}
+
+static int take_op(struct sb_op_reader *r, unsigned n)
+{
+    struct sb_stats *s = r->stats;
+    struct sb_snap_op *op = &r->op[n];
+    struct sb_op_source *from = &r->source[n];
+    int rc = 0;
+
+    sb_hist_snap_clear(&op->hist);
+    for (unsigned i = 0; rc == 0 && i < s->shards; i++)
+        rc = sb_hist_reader_take(
+            &from->hist[i], &s->op[n].shard[i], n == r->turn, &op->hist);
+    take_sums(op, &from->sum, s->op[n].tally, s->users);
+    if (op->hist.total > 0)
+        sb__snap_bounds(&op->hist, &op->min, &op->max);
+    else
+        op->min = op->max = 0;
+    return rc;
+}
+
+int sb_op_reader_take(struct sb_op_reader *r)
+{
+    unsigned n = atomic_load_explicit(&r->stats->nops, memory_order_acquire);
+    int rc = 0;
+
+    for (; rc == 0 && r->nops < n; r->nops += rc == 0)
+        rc = source_init(&r->source[r->nops], r->stats->shards);
+    for (unsigned i = 0; rc == 0 && i < r->nops; i++)
+        rc = take_op(r, i);
+    // Each operation is read completely in turn: a count whose flag was lost
+    // shows after at most as many intervals as there are operations.
+    r->turn = r->turn + 1 < r->nops ? r->turn + 1 : 0;
+    return rc;
+}
