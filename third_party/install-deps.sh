@@ -14,29 +14,29 @@
 set -eu
 
 apt_build='gcc libc6-dev make autoconf automake libtool pkg-config
-    libluajit-5.1-dev libck-dev libjansson-dev libsqlite3-dev libmariadb-dev libpq-dev
-    libmongoc-dev'
-apt_test='python3-cram python3-jsonschema sqlite3 shellcheck lua-check pmccabe clang-format-14
-    clang-14 libclang-rt-14-dev xz-utils'
+    libluajit-5.1-dev libck-dev libjansson-dev zlib1g-dev libsqlite3-dev
+    libmariadb-dev libpq-dev libmongoc-dev'
+apt_test='python3-cram python3-jsonschema sqlite3 shellcheck lua-check pmccabe
+    clang-format-14 clang-14 libclang-rt-14-dev xz-utils'
 apt_servers='mariadb-server galera-4 rsync iproute2 postgresql pgbouncer
     haproxy openssl procps maven libaio1 default-jdk-headless'
 dnf_build='gcc make autoconf automake libtool pkgconf-pkg-config
-    luajit-devel ck-devel jansson-devel sqlite-devel mariadb-connector-c-devel
-    libpq-devel mongo-c-driver-devel'
+    luajit-devel ck-devel jansson-devel zlib-devel sqlite-devel
+    mariadb-connector-c-devel libpq-devel mongo-c-driver-devel'
 dnf_test='python3-cram sqlite ShellCheck clang
     clang-tools-extra compiler-rt'
 dnf_servers='mariadb-server mariadb-server-galera rsync iproute
     postgresql-server pgbouncer haproxy openssl procps-ng maven libaio
     java-latest-openjdk-devel golang'
 apk_build='build-base autoconf automake libtool pkgconf luajit-dev
-    ck-dev jansson-dev sqlite-dev mariadb-connector-c-dev libpq-dev
+    ck-dev jansson-dev zlib-dev sqlite-dev mariadb-connector-c-dev libpq-dev
     mongo-c-driver-dev linux-headers'
 apk_test='sqlite shellcheck luacheck clang
     clang-extra-tools compiler-rt bash'
 apk_servers='mariadb mariadb-client rsync iproute2 postgresql pgbouncer
     haproxy openssl procps setpriv bash maven openjdk17-jdk go'
-brew_build='autoconf automake libtool pkg-config luajit concurrencykit jansson sqlite
-    mariadb-connector-c libpq mongo-c-driver'
+brew_build='autoconf automake libtool pkg-config luajit concurrencykit
+    jansson zlib sqlite mariadb-connector-c libpq mongo-c-driver'
 brew_test='cram shellcheck luacheck pmccabe clang-format'
 brew_servers='mariadb postgresql pgbouncer haproxy openssl maven openjdk go'
 

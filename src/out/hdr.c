@@ -1,0 +1,251 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+#include "out/hdr.h"
+
+#include <assert.h>
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+#include <time.h>
+#include <zlib.h>
+
+// First words of an encoded histogram and of a compressed one. The low byte
+// gives the size of a counter; 0x10 stands for variable length.
+#define COOKIE            UINT32_C(0x1c849313)
+#define COOKIE_COMPRESSED UINT32_C(0x1c849314)
+
+#define HEADER            40 // bytes before the counters
+#define HEADER_COMPRESSED 8
+#define VARINT_MAX        9
+
+_Static_assert(SB_HDR_SUB_BUCKETS == 2048,
+    "three significant digits: 2,048 is the power of two after 2 x 10^3");
+_Static_assert((SB_HDR_BUCKETS + 1) * SB_HDR_SUB_BUCKETS / 2 == SB_HIST_BUCKETS,
+    "as many counters as an HdrHistogram with this range");
+
+int sb_hdr_init(struct sb_hdr *h, FILE *out, struct sb_err *err)
+{
+    *h = (struct sb_hdr){ .out = out };
+    sb_buf_init(&h->plain, 0);
+    sb_buf_init(&h->packed, 0);
+    sb_buf_init(&h->text, 0);
+    h->zip = calloc(1, sizeof(*h->zip));
+    // Counters of one histogram seldom repeat: searching for repetitions takes
+    // twice the time and makes typical texts larger, not smaller.
+    if (h->zip && deflateInit2(h->zip, Z_BEST_SPEED, Z_DEFLATED, MAX_WBITS,
+                      MAX_MEM_LEVEL, Z_HUFFMAN_ONLY) == Z_OK)
+        return 0;
+    free(h->zip);
+    h->zip = NULL;
+    return sb_err_set(err, SB_ENOMEM, "no histogram log: out of memory");
+}
+
+void sb_hdr_done(struct sb_hdr *h)
+{
+    if (h->zip)
+        deflateEnd(h->zip);
+    free(h->zip);
+    sb_buf_done(&h->plain);
+    sb_buf_done(&h->packed);
+    sb_buf_done(&h->text);
+    *h = (struct sb_hdr){ 0 };
+}
+
+// Encoding -------------------------------------------------------------------
+
+static void put_number(unsigned char *to, uint64_t n, unsigned bytes)
+{
+    while (bytes--) {
+        to[bytes] = (unsigned char)n;
+        n >>= 8;
+    }
+}
+
+// Appends a signed number: zigzag, seven bits per byte, the lowest first. The
+// ninth byte has eight bits.
+static void add_varint(struct sb_buf *b, int64_t signed_n)
+{
+    uint64_t n = (uint64_t)signed_n << 1 ^ (uint64_t)(signed_n >> 63);
+    unsigned char byte[VARINT_MAX];
+    size_t len = 0;
+
+    while (n > 0x7f && len < VARINT_MAX - 1) {
+        byte[len++] = (unsigned char)(n | 0x80);
+        n >>= 7;
+    }
+    byte[len++] = (unsigned char)n;
+    sb_buf_add(b, byte, len);
+}
+
+struct counters {
+    struct sb_buf *out;
+    uint32_t next; // the first bucket that is not written yet
+};
+
+// Writes the counter of a bucket after the empty ones before it. A negative
+// number is a run of zeros; a single zero is written as the counter 0.
+static void add_counter(void *arg, uint64_t low, uint64_t width, uint64_t count)
+{
+    struct counters *c = arg;
+    uint32_t index = sb_hist_index(low), zeros = index - c->next;
+
+    (void)width;
+    if (zeros == 1)
+        add_varint(c->out, 0);
+    else if (zeros)
+        add_varint(c->out, -(int64_t)zeros);
+    add_varint(c->out, count > INT64_MAX ? INT64_MAX : (int64_t)count);
+    c->next = index + 1;
+}
+
+static int encode_plain(struct sb_buf *b, const struct sb_hist_snap *hist)
+{
+    const double ratio = 1; // of recorded values to integers
+    unsigned char header[HEADER] = { 0 };
+    struct counters c = { .out = b };
+    uint64_t ratio_bits;
+
+    sb_buf_clear(b);
+    sb_buf_add(b, header, sizeof(header));
+    sb_hist_snap_each(hist, add_counter, &c);
+    if (c.next == 0)
+        add_varint(b, 0); // readers expect at least one counter
+    if (b->failed)
+        return SB_ENOMEM;
+    memcpy(&ratio_bits, &ratio, sizeof(ratio_bits));
+    put_number(header, COOKIE, 4);
+    put_number(header + 4, b->len - HEADER, 4);
+    put_number(header + 8, 0, 4); // offset of the first counter
+    put_number(header + 12, SB_HDR_DIGITS, 4);
+    put_number(header + 16, SB_HDR_LOWEST, 8);
+    put_number(header + 24, SB_HDR_HIGHEST, 8);
+    put_number(header + 32, ratio_bits, 8);
+    memcpy(b->data, header, sizeof(header));
+    return 0;
+}
+
+static int compress_plain(struct sb_hdr *h)
+{
+    unsigned char header[HEADER_COMPRESSED] = { 0 }, part[4096];
+    int rc;
+
+    sb_buf_clear(&h->packed);
+    sb_buf_add(&h->packed, header, sizeof(header));
+    deflateReset(h->zip);
+    h->zip->next_in = (unsigned char *)h->plain.data;
+    h->zip->avail_in = (unsigned)h->plain.len;
+    do {
+        h->zip->next_out = part;
+        h->zip->avail_out = sizeof(part);
+        rc = deflate(h->zip, Z_FINISH);
+        assert(rc == Z_OK || rc == Z_BUF_ERROR || rc == Z_STREAM_END);
+        sb_buf_add(&h->packed, part, sizeof(part) - h->zip->avail_out);
+    } while (rc != Z_STREAM_END);
+    if (h->packed.failed)
+        return SB_ENOMEM;
+    put_number(header, COOKIE_COMPRESSED, 4);
+    put_number(header + 4, h->packed.len - HEADER_COMPRESSED, 4);
+    memcpy(h->packed.data, header, sizeof(header));
+    return 0;
+}
+
+static void add_base64(struct sb_buf *out, const unsigned char *p, size_t len)
+{
+    static const char digit[] = "ABCDEFGHIJKLMNOPQRSTUVWXYZ"
+                                "abcdefghijklmnopqrstuvwxyz0123456789+/";
+    char part[1024];
+    size_t used = 0;
+
+    for (; len; p += 3) {
+        size_t n = len < 3 ? len : 3;
+        unsigned bits = (unsigned)p[0] << 16;
+
+        bits |= n > 1 ? (unsigned)p[1] << 8 : 0;
+        bits |= n > 2 ? p[2] : 0;
+        part[used++] = digit[bits >> 18];
+        part[used++] = digit[bits >> 12 & 63];
+        part[used++] = n > 1 ? digit[bits >> 6 & 63] : '=';
+        part[used++] = n > 2 ? digit[bits & 63] : '=';
+        len -= n;
+        if (used == sizeof(part) || len == 0) {
+            sb_buf_add(out, part, used);
+            used = 0;
+        }
+    }
+}
+
+int sb_hdr_encode(
+    struct sb_hdr *h, const struct sb_hist_snap *hist, struct sb_buf *out)
+{
+    int rc = encode_plain(&h->plain, hist);
+
+    if (rc == 0)
+        rc = compress_plain(h);
+    if (rc)
+        return rc;
+    add_base64(out, (const unsigned char *)h->packed.data, h->packed.len);
+    return out->failed ? SB_ENOMEM : 0;
+}
+
+// The log --------------------------------------------------------------------
+
+static int write_text(struct sb_hdr *h, struct sb_err *err)
+{
+    if (h->text.failed)
+        return sb_err_set(err, SB_ENOMEM, "no histogram log: out of memory");
+    errno = 0;
+    if (fwrite(h->text.data, 1, h->text.len, h->out) != h->text.len ||
+        fflush(h->out))
+        return sb_err_set(err, SB_ESYS, "cannot write the histogram log: %s",
+            strerror(errno));
+    return 0;
+}
+
+int sb_hdr_begin(
+    struct sb_hdr *h, const char *program, double started, struct sb_err *err)
+{
+    time_t seconds = (time_t)started;
+    char date[64] = "";
+    struct tm tm;
+
+    // The form of Java's Date.toString(), as HdrHistogram writes it.
+    if (gmtime_r(&seconds, &tm))
+        strftime(date, sizeof(date), "%a %b %d %H:%M:%S UTC %Y", &tm);
+    sb_buf_clear(&h->text);
+    sb_buf_addf(&h->text,
+        "#[Logged with %s]\n"
+        "#[Histogram log format version 1.3]\n"
+        "#[StartTime: %.3f (seconds since epoch), %s]\n"
+        "#[BaseTime: %.3f (seconds since epoch)]\n"
+        "\"StartTimestamp\",\"Interval_Length\",\"Interval_Max\","
+        "\"Interval_Compressed_Histogram\"\n",
+        program, started, date, started);
+    return write_text(h, err);
+}
+
+static void add_tag(struct sb_buf *b, const char *tag)
+{
+    sb_buf_adds(b, "Tag=");
+    for (; *tag; tag++) {
+        bool plain = (unsigned char)*tag > ' ' && *tag != ',' && *tag != 0x7f;
+
+        sb_buf_add(b, plain ? tag : "_", 1);
+    }
+    sb_buf_adds(b, ",");
+}
+
+int sb_hdr_interval(struct sb_hdr *h, const char *tag, double from,
+    double seconds, const struct sb_hist_snap *hist, struct sb_err *err)
+{
+    uint64_t min = 0, max = 0;
+
+    sb_hist_snap_bounds(hist, &min, &max);
+    sb_buf_clear(&h->text);
+    if (tag)
+        add_tag(&h->text, tag);
+    // The maximum in milliseconds is for people; programs use the histogram.
+    sb_buf_addf(&h->text, "%.3f,%.3f,%.3f,", from, seconds, (double)max / 1e6);
+    if (sb_hdr_encode(h, hist, &h->text))
+        h->text.failed = true;
+    sb_buf_adds(&h->text, "\n");
+    return write_text(h, err);
+}
