@@ -1,0 +1,267 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+#include "measure/compare.h"
+
+#include <math.h>
+#include <stdlib.h>
+
+#include "base/err.h"
+#include "measure/student.h"
+
+#define DRIFT_P 0.01 // drifts that differ by chance are rarer than this
+
+// A variance and its degrees of freedom. Variances are relative to the square
+// of the value, except in side.
+struct variance {
+    double v, df;
+};
+
+struct side {
+    size_t runs;
+    double value;         // mean over the runs
+    struct variance mean; // of value; df is 0 if unknown
+    double between;       // variance of one run, from the runs
+    double effective;
+    const struct sb_mean *single; // the only run
+};
+
+// With `partner`, run i counts if both have a value.
+static bool counts(
+    const struct sb_mean *run, const struct sb_mean *partner, size_t i)
+{
+    return isfinite(run[i].value) && (!partner || isfinite(partner[i].value));
+}
+
+// The variance of the sum of two independent estimates (Welch, Satterthwaite).
+static struct variance add(struct variance a, struct variance b)
+{
+    double v = a.v + b.v;
+
+    if (v <= 0)
+        return (struct variance){ 0, fmin(a.df, b.df) };
+    return (
+        struct variance){ v, v * v / (a.v * a.v / a.df + b.v * b.v / b.df) };
+}
+
+// Few runs may be close to each other by chance. Their variance is at least
+// that which the intervals within them show.
+static void between_runs(struct side *s, const struct sb_mean *run,
+    const struct sb_mean *partner, size_t n)
+{
+    double squares = 0, within = 0, runs = (double)s->runs;
+
+    for (size_t i = 0; i < n; i++) {
+        if (!counts(run, partner, i))
+            continue;
+        squares += (run[i].value - s->value) * (run[i].value - s->value);
+        if (run[i].df > 0)
+            within += run[i].error * run[i].error;
+    }
+    s->between = fmax(squares / (runs - 1), within / runs);
+    s->mean = (struct variance){ s->between / runs, runs - 1 };
+}
+
+static struct side side_of(
+    const struct sb_mean *run, const struct sb_mean *partner, size_t n)
+{
+    struct side s = { .value = NAN };
+    double sum = 0;
+
+    for (size_t i = 0; i < n; i++) {
+        if (!counts(run, partner, i))
+            continue;
+        s.runs++;
+        sum += run[i].value;
+        s.effective += run[i].effective;
+        s.single = &run[i];
+    }
+    if (s.runs > 0)
+        s.value = sum / (double)s.runs;
+    if (s.runs > 1) {
+        s.single = NULL;
+        between_runs(&s, run, partner, n);
+    } else if (s.single && s.single->df > 0) {
+        s.mean.v = s.single->error * s.single->error;
+        s.mean.df = s.single->df;
+    }
+    return s;
+}
+
+static struct sb_estimate estimate(const struct side *s, double alpha)
+{
+    struct sb_estimate e = { s->value, NAN, NAN, s->effective, s->runs };
+
+    if (s->mean.df > 0) {
+        double half = sb_student_t(alpha, s->mean.df) * sqrt(s->mean.v);
+
+        e.low = s->value - half;
+        e.high = s->value + half;
+    }
+    return e;
+}
+
+static struct variance relative(const struct side *s)
+{
+    return (struct variance){ s->mean.v / (s->value * s->value), s->mean.df };
+}
+
+// Several runs and a single one: the runs of the same thing vary on both sides
+// as they do on the side that shows it, or as the single one does within.
+static struct variance one_and_many(
+    const struct side *one, const struct side *many)
+{
+    struct variance single = relative(one), several = relative(many);
+    double between = many->between / (many->value * many->value);
+
+    if (single.df > 0 && single.v > between)
+        return add(several, single);
+    return (struct variance){ several.v + between, several.df };
+}
+
+static struct variance unpaired(
+    const struct side *a, const struct side *b, double run_deviation)
+{
+    struct variance assumed = { 2 * run_deviation * run_deviation, INFINITY };
+
+    if (!a->single && !b->single)
+        return add(relative(a), relative(b));
+    if (!a->single)
+        return one_and_many(b, a);
+    if (!b->single)
+        return one_and_many(a, b);
+    if (a->mean.df <= 0 || b->mean.df <= 0)
+        return (struct variance){ NAN, 0 };
+    return add(add(relative(a), relative(b)), assumed);
+}
+
+// What happens to both runs of a pair cancels out.
+static struct variance of_pairs(const struct side *a, const struct side *b,
+    const struct sb_mean *run_a, const struct sb_mean *run_b, size_t n)
+{
+    double squares = 0, within = 0, pairs = (double)a->runs;
+
+    for (size_t i = 0; i < n; i++) {
+        const struct sb_mean *x = &run_a[i], *y = &run_b[i];
+        double d = y->value / b->value - x->value / a->value;
+
+        if (!counts(run_a, run_b, i))
+            continue;
+        squares += d * d;
+        if (x->df > 0)
+            within += x->error * x->error / (a->value * a->value);
+        if (y->df > 0)
+            within += y->error * y->error / (b->value * b->value);
+    }
+    return (struct variance){
+        fmax(squares / (pairs - 1), within / pairs) / pairs, pairs - 1
+    };
+}
+
+// Single runs that drift differently differ by another amount at their start
+// than at their end. Returns half of the difference between the drifts if it
+// is not due to chance.
+static double drift_allowance(const struct side *a, const struct side *b)
+{
+    double rise, error;
+
+    if (!a->single || !b->single)
+        return 0;
+    rise = b->single->drift / b->value - a->single->drift / a->value;
+    error = hypot(
+        b->single->drift_error / b->value, a->single->drift_error / a->value);
+    if (rise == 0 || !(sb_student_p(rise / error,
+                           add(relative(a), relative(b)).df) < DRIFT_P))
+        return 0;
+    return fabs(rise) / 2;
+}
+
+// p value of a distance from the margin, both as differences of logarithms.
+static double p_value(double beyond, struct variance v)
+{
+    if (beyond <= 0)
+        return 1;
+    return v.v > 0 ? sb_student_p(beyond / sqrt(v.v), v.df) : 0;
+}
+
+static void judge(struct sb_compare *c, struct variance v, double allowance,
+    const struct sb_compare_opts *o, double alpha)
+{
+    double d = log1p(c->difference);
+    double half = allowance + sb_student_t(alpha, v.df) * sqrt(v.v);
+    double edge = d > 0 ? log1p(o->margin) : -log1p(-o->margin);
+
+    c->low = expm1(d - half);
+    c->high = expm1(d + half);
+    c->p = c->p_adjusted = p_value(fabs(d) - edge - allowance, v);
+    c->within_margin = c->low > -o->margin && c->high < o->margin;
+    c->verdict = SB_VERDICT_SAME;
+    if (c->p < alpha)
+        c->verdict = d > 0 ? SB_VERDICT_HIGHER : SB_VERDICT_LOWER;
+}
+
+void sb_compare(const struct sb_mean *a, size_t na, const struct sb_mean *b,
+    size_t nb, const struct sb_compare_opts *o, struct sb_compare *c)
+{
+    double alpha = o->confidence > 0 ? 1 - o->confidence : 0.05;
+    bool paired = o->paired && na == nb;
+    struct side x = side_of(a, paired ? b : NULL, na);
+    struct side y = side_of(b, paired ? a : NULL, nb);
+    struct variance v;
+    double allowance;
+
+    *c = (struct sb_compare){ .a = estimate(&x, alpha),
+        .b = estimate(&y, alpha),
+        .difference = NAN,
+        .low = NAN,
+        .high = NAN,
+        .p = NAN,
+        .p_adjusted = NAN };
+    c->drift_unknown = x.runs == 1 || y.runs == 1;
+    if (!(x.value > 0) || !(y.value > 0))
+        return;
+    c->difference = y.value / x.value - 1;
+    v = paired && x.runs > 1 ? of_pairs(&x, &y, a, b, na)
+                             : unpaired(&x, &y, o->run_deviation);
+    c->too_short = !(v.df > 0);
+    if (c->too_short)
+        return;
+    allowance = drift_allowance(&x, &y);
+    c->drifts_differ = allowance > 0;
+    judge(c, v, allowance, o, alpha);
+}
+
+struct rank {
+    double p;
+    size_t i;
+};
+
+static int by_p(const void *a, const void *b)
+{
+    double x = ((const struct rank *)a)->p, y = ((const struct rank *)b)->p;
+
+    return (x > y) - (x < y);
+}
+
+int sb_compare_holm(struct sb_compare *c, size_t n, double confidence)
+{
+    struct rank *rank = malloc((n + 1) * sizeof(*rank));
+    double alpha = confidence > 0 ? 1 - confidence : 0.05, highest = 0;
+    size_t ranks = 0;
+
+    if (!rank)
+        return SB_ENOMEM;
+    for (size_t i = 0; i < n; i++) {
+        if (!isnan(c[i].p))
+            rank[ranks++] = (struct rank){ c[i].p, i };
+    }
+    qsort(rank, ranks, sizeof(*rank), by_p);
+    for (size_t k = 0; k < ranks; k++) {
+        struct sb_compare *figure = &c[rank[k].i];
+
+        highest = fmax(highest, fmin(rank[k].p * (double)(ranks - k), 1));
+        figure->p_adjusted = highest;
+        if (highest >= alpha)
+            figure->verdict = SB_VERDICT_SAME;
+    }
+    free(rank);
+    return 0;
+}
