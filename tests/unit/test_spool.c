@@ -13,8 +13,10 @@ static int copy(struct sb_spool *s, char *text, size_t size)
     text[0] = '\0'; // stays if nothing is written
     FILE *out = fmemopen(text, size, "w");
     struct sb_err err = { 0 };
-    int rc = sb_spool_copy(s, ",", out, &err);
+    int rc;
 
+    text[0] = '\0'; // fclose() writes nothing if nothing was printed
+    rc = sb_spool_copy(s, ",", out, &err);
     fclose(out);
     return rc;
 }
