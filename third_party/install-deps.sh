@@ -4,13 +4,15 @@
 # Installs the packages that building and testing require.
 #
 #     third_party/install-deps.sh [--list] [build] [test] [servers]
+#                                 [browser]
 #
 # build: to build (default). test: for the whole test suite and the checks of
 # .ci/run. servers: the databases that tests/servers/ starts; their system
-# services are neither started nor enabled. --list: only print the packages that
-# are missing. Works as root or with sudo without a password prompt; otherwise
-# it prints the missing packages and exits with status 1. apt is tested; dnf,
-# apk and brew are not.
+# services are neither started nor enabled. browser: Chromium, for the tests of
+# the HTML report (300 MB), and npm for get-charts. --list: only print the
+# packages that are missing. Works as root or with sudo without a password
+# prompt; otherwise it prints the missing packages and exits with status 1. apt
+# is tested; dnf, apk and brew are not.
 set -eu
 
 apt_build='gcc libc6-dev make autoconf automake libtool pkg-config
@@ -20,6 +22,7 @@ apt_test='python3-cram python3-jsonschema sqlite3 shellcheck lua-check pmccabe
     clang-format-14 clang-14 libclang-rt-14-dev xz-utils'
 apt_servers='mariadb-server galera-4 rsync iproute2 postgresql pgbouncer
     haproxy openssl procps maven libaio1 default-jdk-headless'
+apt_browser='chromium chromium-driver python3 npm'
 dnf_build='gcc make autoconf automake libtool pkgconf-pkg-config
     luajit-devel ck-devel jansson-devel zlib-devel sqlite-devel
     mariadb-connector-c-devel libpq-devel mongo-c-driver-devel'
@@ -28,6 +31,7 @@ dnf_test='python3-cram sqlite ShellCheck clang
 dnf_servers='mariadb-server mariadb-server-galera rsync iproute
     postgresql-server pgbouncer haproxy openssl procps-ng maven libaio
     java-latest-openjdk-devel golang'
+dnf_browser='chromium chromedriver python3 nodejs-npm'
 apk_build='build-base autoconf automake libtool pkgconf luajit-dev
     ck-dev jansson-dev zlib-dev sqlite-dev mariadb-connector-c-dev libpq-dev
     mongo-c-driver-dev linux-headers'
@@ -35,19 +39,21 @@ apk_test='sqlite shellcheck luacheck clang
     clang-extra-tools compiler-rt bash'
 apk_servers='mariadb mariadb-client rsync iproute2 postgresql pgbouncer
     haproxy openssl procps setpriv bash maven openjdk17-jdk go'
+apk_browser='chromium chromium-chromedriver python3 npm'
 brew_build='autoconf automake libtool pkg-config luajit concurrencykit
     jansson zlib sqlite mariadb-connector-c libpq mongo-c-driver'
 brew_test='cram shellcheck luacheck pmccabe clang-format'
 brew_servers='mariadb postgresql pgbouncer haproxy openssl maven openjdk go'
+brew_browser='chromedriver python3 node'
 
 list_only=
 sets=
 for arg; do
     case $arg in
     --list) list_only=yes ;;
-    build | test | servers) sets="$sets $arg" ;;
+    build | test | servers | browser) sets="$sets $arg" ;;
     *)
-        sed -n 's/^# \{0,1\}//; 4,13p' "$0" >&2
+        sed -n 's/^# \{0,1\}//; 4,15p' "$0" >&2
         exit 2
         ;;
     esac
@@ -85,6 +91,10 @@ for set in $sets; do
     brew:build) packages=$brew_build ;;
     brew:test) packages=$brew_test ;;
     brew:servers) packages=$brew_servers ;;
+    apt-get:browser) packages=$apt_browser ;;
+    dnf:browser) packages=$dnf_browser ;;
+    apk:browser) packages=$apk_browser ;;
+    brew:browser) packages=$brew_browser ;;
     *)
         echo "none of apt-get, dnf, apk and brew is available: install the" \
             "packages in third_party/README.md manually" >&2

@@ -78,17 +78,24 @@ static bool is_own_build(const char *dir)
            realpath(src, real) && strcmp(real, dir) == 0;
 }
 
+// The folders in a source tree.
+static bool source_tree(struct sb_paths *p, const char *top)
+{
+    return join(p->workloads, top, "/tests/lua") &&
+           join(p->page, top, "/src/out/page") &&
+           join(p->charts, top, "/third_party/charts");
+}
+
 static bool find_build_tree(struct sb_paths *p, const char *dir)
 {
     char modules[PATH_SIZE];
 
     if (!join(modules, dir, "/drivers") || !join(p->drivers, modules, "/.libs"))
         return false;
-    if (is_own_build(dir) &&
-        join(p->workloads, SB_ABS_TOP_SRCDIR, "/tests/lua"))
+    if (is_own_build(dir) && source_tree(p, SB_ABS_TOP_SRCDIR))
         return true;
-    return is_dir(modules) && join(p->workloads, dir, "/../tests/lua") &&
-           is_dir(p->workloads);
+    return is_dir(modules) && join(modules, dir, "/..") &&
+           source_tree(p, modules) && is_dir(p->workloads);
 }
 
 // `to` relative to the folder `dir` instead of `from`, so that a tree that was
@@ -144,6 +151,11 @@ int sb_paths_from(struct sb_paths *p, const char *exe, struct sb_err *err)
         return sb_err_set(err, SB_ESYS, "%s: the path is too long", exe);
     tidy(p->drivers);
     tidy(p->workloads);
+    if (!p->build_tree && (!join(p->page, p->workloads, "/page") ||
+                              !join(p->charts, p->workloads, "/charts")))
+        return sb_err_set(err, SB_ESYS, "%s: the path is too long", exe);
+    tidy(p->page);
+    tidy(p->charts);
     overridden(p->drivers, "SYSBENCH_DRIVER_DIR");
     overridden(p->workloads, "SYSBENCH_LUA_DIR");
     return 0;

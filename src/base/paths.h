@@ -12,6 +12,8 @@
 struct sb_paths {
     char drivers[4096];   // folder of the driver modules
     char workloads[4096]; // folder of the Lua workloads
+    char page[4096];      // folder of the HTML report's files
+    char charts[4096];    // folder of its charts library; may be missing
     bool build_tree;      // runs from the tree it was built in
 };
 

@@ -61,6 +61,11 @@ static void build_tree(void)
     CHECK(p.build_tree);
     CHECK_STR(p.drivers, folder("tree/src/drivers/.libs"));
     CHECK_STR(p.workloads, folder("tree/tests/lua"));
+    folder("tree/src/out/page");
+    folder("tree/third_party/charts");
+    CHECK_INT(sb_paths_from(&p, exe(folder("tree/src"), path), &err), 0);
+    CHECK_STR(p.page, folder("tree/src/out/page"));
+    CHECK_STR(p.charts, folder("tree/third_party/charts"));
     CHECK_INT(sb_paths_from(&p, exe(folder("tree/src/.libs"), path), &err), 0);
     CHECK(p.build_tree);
     CHECK_STR(p.workloads, folder("tree/tests/lua"));
@@ -79,6 +84,8 @@ static void moved_tree(void)
     CHECK(!p.build_tree);
     CHECK_STR(p.drivers, folder(&SB_DRIVERDIR[1]));
     CHECK_STR(p.workloads, folder(&SB_LUADIR[1]));
+    CHECK_STR(p.page, folder((SB_LUADIR "/page") + 1));
+    CHECK_STR(p.charts, folder((SB_LUADIR "/charts") + 1));
 }
 
 // The common prefix of all paths, /usr/local, was moved to /a/deeper/place.

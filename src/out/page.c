@@ -1,0 +1,257 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+
+#include "out/page.h"
+
+#include <errno.h>
+#include <limits.h>
+#include <string.h>
+
+// The style sheets and scripts of the page, in the order in which they are
+// included. Files named uPlot* are in the folder of the charts library.
+static const char *const styles[] = { "uPlot.min.css", "report.css" };
+static const char *const scripts[] = { "uPlot.iife.min.js", "data.js",
+    "format.js", "charts.js", "heat.js", "sections.js", "live.js",
+    "report.js" };
+
+#define COUNT(a) (sizeof(a) / sizeof((a)[0]))
+
+// What one page needs while it is written.
+struct writer {
+    FILE *out;
+    const struct sb_page_parts *parts;
+    struct sb_err *err;
+};
+
+static bool is_charts(const char *name)
+{
+    return strncmp(name, "uPlot", 5) == 0;
+}
+
+static int missing(
+    const char *name, const char *path, int native, struct sb_err *err)
+{
+    if (is_charts(name) && native == ENOENT)
+        return sb_err_set(err, SB_ENOTFOUND,
+            "the charts library is missing (%s): third_party/get-charts in "
+            "the source tree downloads it; then run make install again",
+            path);
+    return sb_err_set(err, SB_ENOTFOUND, "%s: %s", path, strerror(native));
+}
+
+// Opens a file of the page or of the charts library.
+static FILE *open_part(
+    const struct sb_page_parts *p, const char *name, struct sb_err *err)
+{
+    char path[PATH_MAX + 64];
+    FILE *f;
+
+    snprintf(path, sizeof(path), "%s/%s", is_charts(name) ? p->charts : p->page,
+        name);
+    f = fopen(path, "re");
+    if (!f)
+        missing(name, path, errno, err);
+    return f;
+}
+
+static int put(struct writer *w, const void *data, size_t n)
+{
+    if (n && fwrite(data, 1, n, w->out) != n)
+        return sb_err_set(
+            w->err, SB_ESYS, "the page cannot be written: %s", strerror(errno));
+    return 0;
+}
+
+static int puts_(struct writer *w, const char *text)
+{
+    return put(w, text, strlen(text));
+}
+
+// Text in an element or in an attribute in double quotes.
+static int put_text(struct writer *w, const char *text)
+{
+    for (const char *p = text; *p; p++) {
+        const char *entity = NULL;
+        int rc;
+
+        switch (*p) {
+        case '&':
+            entity = "&amp;";
+            break;
+        case '<':
+            entity = "&lt;";
+            break;
+        case '>':
+            entity = "&gt;";
+            break;
+        case '"':
+            entity = "&quot;";
+            break;
+        default:
+            break;
+        }
+        rc = entity ? puts_(w, entity) : put(w, p, 1);
+        if (rc)
+            return rc;
+    }
+    return 0;
+}
+
+static int put_file(struct writer *w, const char *name)
+{
+    FILE *f = open_part(w->parts, name, w->err);
+    char buf[16384];
+    size_t n;
+    int rc = 0;
+
+    if (!f)
+        return SB_ENOTFOUND;
+    while (rc == 0 && (n = fread(buf, 1, sizeof(buf), f)) > 0)
+        rc = put(w, buf, n);
+    if (rc == 0 && ferror(f))
+        rc = sb_err_set(w->err, SB_ESYS, "%s: %s", name, strerror(errno));
+    fclose(f);
+    return rc;
+}
+
+// JSON text in which no "<" is left. In JSON, "<" occurs only in strings.
+static int put_json(struct writer *w, const char *data, size_t n)
+{
+    const char *end = data + n;
+
+    while (data < end) {
+        const char *p = memchr(data, '<', (size_t)(end - data));
+        int rc = put(w, data, (size_t)((p ? p : end) - data));
+
+        if (rc == 0 && p)
+            rc = puts_(w, "\\u003c");
+        if (rc)
+            return rc;
+        data = p ? p + 1 : end;
+    }
+    return 0;
+}
+
+static int put_doc(struct writer *w, const struct sb_page_doc *doc)
+{
+    char buf[65536];
+    size_t n;
+    int rc;
+
+    if ((rc = puts_(w, "<script type=\"application/json\" class=\"result\" "
+                       "data-name=\"")) ||
+        (rc = put_text(w, doc->name ? doc->name : "")) ||
+        (rc = puts_(w, "\">")))
+        return rc;
+    while (rc == 0 && (n = fread(buf, 1, sizeof(buf), doc->file)) > 0)
+        rc = put_json(w, buf, n);
+    if (rc == 0 && ferror(doc->file))
+        rc = sb_err_set(w->err, SB_ESYS, "%s: %s",
+            doc->name ? doc->name : "the result", strerror(errno));
+    return rc ? rc : puts_(w, "</script>\n");
+}
+
+static int put_docs(struct writer *w)
+{
+    int rc = 0;
+
+    for (size_t i = 0; rc == 0 && i < w->parts->ndocs; i++)
+        rc = put_doc(w, &w->parts->docs[i]);
+    return rc;
+}
+
+// One element that includes files. The nonce is a constant: the page's policy
+// (report.html) keeps the browser from running scripts that a result contains.
+static int put_files(
+    struct writer *w, const char *tag, const char *const *names, size_t n)
+{
+    int rc;
+
+    fprintf(w->out, "<%s nonce=\"sysbench\">\n", tag);
+    for (size_t i = 0; i < n; i++) {
+        rc = put_file(w, names[i]);
+        if (rc == 0)
+            rc = puts_(w, "\n");
+        if (rc)
+            return rc;
+    }
+    fprintf(w->out, "</%s>", tag);
+    return 0;
+}
+
+// Replaces @name@ of the template.
+static int put_part(struct writer *w, const char *name)
+{
+    const struct sb_page_parts *p = w->parts;
+
+    if (strcmp(name, "title") == 0)
+        return put_text(w, p->title ? p->title : "sysbench");
+    if (strcmp(name, "live") == 0)
+        return p->live ? puts_(w, " data-live=\"\"") : 0;
+    if (strcmp(name, "connect") == 0)
+        return puts_(w, p->live ? "'self'" : "'none'");
+    if (strcmp(name, "style") == 0)
+        return put_files(w, "style", styles, COUNT(styles));
+    if (strcmp(name, "script") == 0)
+        return put_files(w, "script", scripts, COUNT(scripts));
+    if (strcmp(name, "data") == 0)
+        return put_docs(w);
+    return sb_err_set(
+        w->err, SB_EINTERNAL, "report.html: unknown part @%s@", name);
+}
+
+// A line of the template: text with parts between @ signs.
+static int put_line(struct writer *w, char *line)
+{
+    for (;;) {
+        char *begin = strchr(line, '@');
+        char *end = begin ? strchr(begin + 1, '@') : NULL;
+        int rc;
+
+        if (!end)
+            return puts_(w, line);
+        *begin = *end = '\0';
+        if ((rc = puts_(w, line)) || (rc = put_part(w, begin + 1)))
+            return rc;
+        line = end + 1;
+    }
+}
+
+int sb_page_check(const struct sb_page_parts *p, struct sb_err *err)
+{
+    const char *const *lists[] = { styles, scripts };
+    const size_t counts[] = { COUNT(styles), COUNT(scripts) };
+    FILE *f = open_part(p, "report.html", err);
+
+    for (size_t i = 0; f && i < COUNT(lists); i++) {
+        for (size_t k = 0; f && k < counts[i]; k++) {
+            fclose(f);
+            f = open_part(p, lists[i][k], err);
+        }
+    }
+    if (!f)
+        return SB_ENOTFOUND;
+    fclose(f);
+    return 0;
+}
+
+int sb_page_write(FILE *out, const struct sb_page_parts *p, struct sb_err *err)
+{
+    struct writer w = { .out = out, .parts = p, .err = err };
+    char line[1024];
+    int rc = sb_page_check(p, err);
+    FILE *f;
+
+    if (rc)
+        return rc;
+    f = open_part(p, "report.html", err);
+    if (!f)
+        return SB_ENOTFOUND;
+    while (rc == 0 && fgets(line, sizeof(line), f))
+        rc = put_line(&w, line);
+    if (rc == 0 && ferror(f))
+        rc = sb_err_set(err, SB_ESYS, "report.html: %s", strerror(errno));
+    fclose(f);
+    if (rc == 0 && ferror(out))
+        rc = sb_err_set(err, SB_ESYS, "the page cannot be written");
+    return rc;
+}

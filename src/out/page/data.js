@@ -1,0 +1,491 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+//
+// Result documents as runs with columns of numbers, and the arithmetic on them.
+// No access to the page. The format: docs/internals/results.md.
+"use strict";
+
+// Rows of numbers as columns: Float64Arrays with NaN for missing values. A day
+// of one-second intervals has ten million numbers; as JavaScript arrays they
+// would take a second longer to read and hundreds of megabytes.
+class Rows {
+    constructor() {
+        this.n = 0;
+        this.room = 0;
+        this.columns = [];
+    }
+
+    add(rows) {
+        const width = rows.reduce((w, r) => Math.max(w, r.length), 0);
+        if (this.n + rows.length > this.room) {
+            this.room = Math.max(2 * this.room, this.n + rows.length, 64);
+            this.columns = this.columns.map(c => this.grown(c));
+        }
+        while (this.columns.length < width)
+            this.columns.push(this.grown(null));
+        for (const row of rows) {
+            for (let k = 0; k < row.length; k++) {
+                const v = row[k];
+                if (v !== null)
+                    this.columns[k][this.n] = v;
+            }
+            this.n++;
+        }
+    }
+
+    grown(old) {
+        const c = new Float64Array(this.room).fill(NaN);
+        if (old)
+            c.set(old);
+        return c;
+    }
+
+    column(k) {
+        return k < this.columns.length ? this.columns[k].subarray(0, this.n)
+            : new Float64Array(this.n).fill(NaN);
+    }
+}
+
+// Rows of different lengths, one after the other: row i is
+// data[start[i]..start[i + 1]].
+class Lists {
+    constructor() {
+        this.start = [0];
+        this.data = new Float64Array(1024);
+    }
+
+    get n() { return this.start.length - 1; }
+
+    add(rows) {
+        let end = this.start.at(-1);
+        const more = rows.reduce((sum, r) => sum + r.length, 0);
+        if (end + more > this.data.length) {
+            const data = new Float64Array(Math.max(end + more,
+                2 * this.data.length));
+            data.set(this.data);
+            this.data = data;
+        }
+        for (const row of rows) {
+            for (let k = 0; k < row.length; k++)
+                this.data[end + k] = row[k];
+            end += row.length;
+            this.start.push(end);
+        }
+    }
+}
+
+// A result document as an object in which `rows` of intervals are Rows and those
+// of histograms Lists. The program writes one row per line after a line that
+// ends with "rows":[ and such lines are read in pieces. No string can contain
+// this: a line feed in a string is written as \n.
+function readDocument(text) {
+    const begin = '"rows":[\n', parts = [], places = [];
+    let done = 0;
+    for (;;) {
+        const at = text.indexOf(begin, done);
+        const end = at < 0 ? -1 : text.indexOf("\n]", at + begin.length - 1);
+        if (end < 0)
+            break;
+        parts.push(text.slice(done, at), `"rows":${places.length}`);
+        places.push([at + begin.length, end]);
+        done = end + 2;
+    }
+    parts.push(text.slice(done));
+    const doc = JSON.parse(parts.join(""));
+    for (const run of Array.isArray(doc.runs) ? doc.runs : []) {
+        for (const [name, Kind] of [["intervals", Rows],
+            ["histograms", Lists]]) {
+            const place = run[name] && run[name].rows;
+            const rows = new Kind();
+            if (typeof place === "number")
+                readRows(text, ...places[place], rows);
+            else if (Array.isArray(place))
+                rows.add(place);
+            run[name] = { ...run[name], rows };
+        }
+    }
+    return doc;
+}
+
+function readRows(text, from, to, rows) {
+    while (from < to) {
+        let end = Math.min(from + 200000, to);
+        if (end < to) {
+            end = text.indexOf("\n", end);
+            if (end < 0 || end > to)
+                end = to;
+        }
+        const last = text[end - 1] === "," ? end - 1 : end;
+        rows.add(JSON.parse(`[${text.slice(from, last)}]`));
+        from = end + 1;
+    }
+}
+
+// The columns of a run's intervals, and figures of the whole run.
+class Run {
+    constructor(doc, name) {
+        this.doc = doc;
+        this.name = name;
+        this.rows = doc.intervals.rows;
+        this.columns = doc.intervals.columns || [];
+        this.hists = doc.histograms.rows;
+        this.octave = doc.histograms.octave || 4;
+        this.forget();
+    }
+
+    // The rows have changed (live view).
+    forget() {
+        this.cache = new Map();
+        this.index = new Map(this.columns.map(
+            (c, i) => [`${c.group}\n${c.name}\n${c.figure}`, i]));
+    }
+
+    has(group, name, figure) {
+        return this.index.has(`${group}\n${name}\n${figure}`);
+    }
+
+    column(group, name, figure) {
+        const key = `${group}\n${name}\n${figure}`;
+        let out = this.cache.get(key);
+        if (!out) {
+            out = this.rows.column(this.index.get(key) ?? Infinity);
+            this.cache.set(key, out);
+        }
+        return out;
+    }
+
+    get time() { return this.column("run", "", "time"); }
+    get seconds() { return this.column("run", "", "seconds"); }
+
+    // A count per interval as a rate.
+    rate(group, name, figure) {
+        const key = `rate\n${group}\n${name}\n${figure}`;
+        let out = this.cache.get(key);
+        if (!out) {
+            const sec = this.seconds;
+            out = this.column(group, name, figure)
+                .map((v, i) => sec[i] > 0 ? v / sec[i] : NaN);
+            this.cache.set(key, out);
+        }
+        return out;
+    }
+
+    get throughput() { return this.rate("run", "", "events"); }
+
+    // Names of a group in the order of their columns.
+    names(group) {
+        return [...new Set(this.columns.filter(c => c.group === group)
+            .map(c => c.name))];
+    }
+
+    get duration() {
+        const end = this.doc.end && this.doc.end.seconds;
+        const t = this.time;
+        return end > 0 ? end : t.length ? Math.max(t[t.length - 1], 0) : 0;
+    }
+
+    get completed() {
+        const c = this.doc.counters || {};
+        return c.completed !== undefined ? c.completed
+            : (this.doc.latency || {}).count || 0;
+    }
+
+    // Of the whole run, in events per second.
+    get mean() {
+        return this.duration > 0 ? this.completed / this.duration : NaN;
+    }
+
+    // In milliseconds; NaN if there were no events.
+    percentile(p) {
+        const l = this.doc.latency;
+        return l && l.count ? percentile(l, p) / 1e6 : NaN;
+    }
+
+    get errors() {
+        return (this.doc.errors || []).reduce((s, e) => s + (e.count || 0), 0);
+    }
+
+    option(name) {
+        const o = (this.doc.options || []).find(x => x.name === name);
+        return o ? o.value : undefined;
+    }
+}
+
+// In ns: the program's own figure if the document has it, otherwise from the
+// histogram, interpolated within the bucket.
+function percentile(latency, p) {
+    const own = latency.percentiles && latency.percentiles[String(p)];
+    if (own !== undefined && own !== null)
+        return own;
+    if (p >= 100)
+        return latency.max;
+    const rows = latency.histogram || [];
+    const want = latency.count * p / 100;
+    let seen = 0;
+    for (const [low, high, count] of rows) {
+        if (seen + count >= want) {
+            const v = low + (high + 1 - low) * (want - seen) / count;
+            return Math.min(Math.max(v, latency.min), latency.max);
+        }
+        seen += count;
+    }
+    return rows.length ? latency.max : NaN;
+}
+
+// The lowest latency in ns of a bucket of `histograms`.
+function bucketLow(i, octave) {
+    return i < octave ? 256 * i
+        : 256 * (octave + i % octave) * 2 ** (Math.floor(i / octave) - 1);
+}
+
+// All runs of all documents, with names that tell them apart.
+function runsOf(documents) {
+    const out = [];
+    for (const { doc, name } of documents) {
+        const runs = Array.isArray(doc.runs) ? doc.runs : [];
+        runs.forEach((r, i) => {
+            const of = documents.length > 1 ? name : "";
+            out.push({ run: new Run(r, ""), of, number: i + 1,
+                many: runs.length > 1 });
+        });
+    }
+    const changed = out.length > 1 ? differing(out.map(x => x.run)) : [];
+    const count = new Map();
+    for (const x of out) {
+        const parts = changed.map(n => `${n}=${x.run.option(n) ?? "-"}`);
+        let name = [x.of, ...parts].filter(Boolean).join(" ");
+        if (!name)
+            name = x.many ? `run ${x.number}` : x.run.doc.test || "run";
+        const n = (count.get(name) || 0) + 1;
+        count.set(name, n);
+        x.run.name = n > 1 ? `${name} #${n}` : name;
+    }
+    return out.map(x => x.run);
+}
+
+// Names of options that a user set differently in these runs.
+function differing(runs) {
+    const names = new Map();
+    for (const r of runs) {
+        for (const o of r.doc.options || []) {
+            if (!names.has(o.name))
+                names.set(o.name, new Set());
+        }
+    }
+    for (const r of runs) {
+        const have = new Map((r.doc.options || [])
+            .map(o => [o.name, o.value]));
+        for (const [name, values] of names)
+            values.add(String(have.get(name)));
+    }
+    const quiet = /^(report|label|rand-seed|config-file|.*password.*)$/;
+    return [...names].filter(([n, v]) => v.size > 1 && !quiet.test(n))
+        .map(([n]) => n);
+}
+
+// The p-quantile (0 to 1) of sorted numbers, interpolated linearly between
+// order statistics (type 7 of Hyndman and Fan, as in R and NumPy).
+function quantile(sorted, p) {
+    if (!sorted.length)
+        return NaN;
+    const at = (sorted.length - 1) * p, i = Math.floor(at);
+    const next = sorted[Math.min(i + 1, sorted.length - 1)];
+    return sorted[i] + (next - sorted[i]) * (at - i);
+}
+
+const DIP = 0.8;
+
+// How steady `values` were in the intervals that lie within from..to (seconds).
+// A dip is a sequence of intervals below DIP times the median. `best` is -1 if
+// low values are good (latencies): then the worst interval is the highest, and
+// dips are not computed.
+function stability(run, values, from, to, best = 1) {
+    const time = run.time, sec = run.seconds;
+    const used = [];
+    const slack = 1e-6;
+    for (let i = 0; i < values.length; i++) {
+        if (time[i] - sec[i] >= from - slack && time[i] <= to + slack &&
+            !Number.isNaN(values[i]))
+            used.push(i);
+    }
+    const sorted = Float64Array.from(used, i => values[i]).sort();
+    const n = sorted.length;
+    const out = { n, median: quantile(sorted, 0.5), low: quantile(sorted, .25),
+        high: quantile(sorted, 0.75), worst: NaN, worstAt: NaN, mean: NaN,
+        variation: NaN, dip: 0, dipAt: NaN, dips: 0 };
+    if (!n)
+        return out;
+    let sum = 0;
+    for (const v of sorted)
+        sum += v;
+    out.mean = sum / n;
+    let squares = 0;
+    for (const v of sorted)
+        squares += (v - out.mean) ** 2;
+    if (n > 1 && out.mean !== 0)
+        out.variation = Math.sqrt(squares / (n - 1)) / Math.abs(out.mean);
+    let at = used[0];
+    for (const i of used) {
+        if (best > 0 ? values[i] < values[at] : values[i] > values[at])
+            at = i;
+    }
+    out.worst = values[at];
+    out.worstAt = time[at];
+    let begin = NaN;
+    let previous = -2;
+    for (const i of best > 0 ? used : []) {
+        if (i !== previous + 1)
+            begin = NaN;
+        previous = i;
+        if (!(values[i] < DIP * out.median)) {
+            begin = NaN;
+            continue;
+        }
+        if (Number.isNaN(begin)) {
+            begin = time[i] - sec[i];
+            out.dips++;
+        }
+        if (time[i] - begin > out.dip) {
+            out.dip = time[i] - begin;
+            out.dipAt = begin;
+        }
+    }
+    return out;
+}
+
+// Reduces series to what a chart of `width` pixels can show. Each series is
+// {x, y} with ascending x. Returns {x, mean, low, high, step}: arrays with null
+// for missing values. If the points fit, they are returned as they are, and low
+// and high are null. Otherwise a point is the mean of the values in a bin of
+// equal length, low and high are their extremes, and step is the mean number of
+// values per bin.
+function reduce(lines, from, to, width) {
+    const series = lines.map(s => ({ x: s.x, y: s.y }));
+    let most = 0;
+    const cut = series.map(s => {
+        const a = Math.max(firstFrom(s.x, from) - 1, 0);
+        const b = Math.min(firstFrom(s.x, to) + 1, s.x.length);
+        most = Math.max(most, b - a);
+        return [a, b];
+    });
+    if (most <= 2 * width)
+        return union(series, cut);
+    const bins = Math.max(Math.floor(width), 1);
+    const size = (to - from) / bins;
+    const out = { x: [], mean: [], low: [], high: [], step: most / bins };
+    const used = new Uint8Array(bins);
+    const sums = series.map((s, k) => {
+        const sum = new Float64Array(bins), n = new Uint32Array(bins);
+        const low = new Float64Array(bins).fill(Infinity);
+        const high = new Float64Array(bins).fill(-Infinity);
+        for (let i = cut[k][0]; i < cut[k][1]; i++) {
+            const v = s.y[i];
+            const b = Math.floor((s.x[i] - from) / size);
+            if (Number.isNaN(v) || b < 0 || b >= bins)
+                continue;
+            sum[b] += v;
+            n[b]++;
+            if (v < low[b])
+                low[b] = v;
+            if (v > high[b])
+                high[b] = v;
+            used[b] = 1;
+        }
+        return { sum, n, low, high };
+    });
+    const at = [];
+    for (let b = 0; b < bins; b++) {
+        if (used[b]) {
+            at.push(b);
+            out.x.push(from + (b + 0.5) * size);
+        }
+    }
+    for (const s of sums) {
+        out.mean.push(at.map(b => s.n[b] ? s.sum[b] / s.n[b] : null));
+        out.low.push(at.map(b => s.n[b] ? s.low[b] : null));
+        out.high.push(at.map(b => s.n[b] ? s.high[b] : null));
+    }
+    return out;
+}
+
+// Index of the first element of ascending x that is at least v.
+function firstFrom(x, v) {
+    let a = 0, b = x.length;
+    while (a < b) {
+        const m = (a + b) >> 1;
+        if (x[m] < v)
+            a = m + 1;
+        else
+            b = m;
+    }
+    return a;
+}
+
+// The points of several series on one x axis.
+function union(series, cut) {
+    const same = series.every(s => s.x === series[0].x);
+    const plain = v => Number.isNaN(v) ? null : v;
+    const none = series.map(() => null);
+    if (!series.length)
+        return { x: [], mean: [], low: [], high: [], step: 1 };
+    if (same) {
+        const [a, b] = cut[0];
+        return { x: Array.from(series[0].x.subarray(a, b)), step: 1,
+            mean: series.map(s => Array.from(s.y.subarray(a, b), plain)),
+            low: none, high: none };
+    }
+    const all = new Set();
+    series.forEach((s, k) => {
+        for (let i = cut[k][0]; i < cut[k][1]; i++)
+            all.add(s.x[i]);
+    });
+    const x = [...all].sort((a, b) => a - b);
+    const place = new Map(x.map((v, i) => [v, i]));
+    const mean = series.map((s, k) => {
+        const y = new Array(x.length).fill(null);
+        for (let i = cut[k][0]; i < cut[k][1]; i++)
+            y[place.get(s.x[i])] = plain(s.y[i]);
+        return y;
+    });
+    return { x, mean, low: none, high: none, step: 1 };
+}
+
+// Points of the percentile curve: x is 1/(1-p), y is in ms. The last event has
+// p = (n - 1/2) / n.
+function curve(latency) {
+    const x = [], y = [];
+    const rows = latency && latency.histogram || [];
+    const n = latency && latency.count || 0;
+    let seen = 0;
+    let before = -Infinity;
+    for (const [, high, count] of rows) {
+        seen += count;
+        const p = Math.min(seen, n - 0.5) / n;
+        const v = 1 / (1 - p);
+        // Two thousand points per curve: at most 0.3 % apart on a log axis.
+        if (Math.log(v) - before < 0.003 && seen < n)
+            continue;
+        before = Math.log(v);
+        x.push(v);
+        y.push(Math.min(high, latency.max) / 1e6);
+    }
+    return { x: Float64Array.from(x), y: Float64Array.from(y) };
+}
+
+// Two-sided 95 % quantile of Student's t with `df` degrees of freedom.
+function student(df) {
+    const t = [NaN, 12.706, 4.303, 3.182, 2.776, 2.571, 2.447, 2.365, 2.306,
+        2.262, 2.228, 2.201, 2.179, 2.16, 2.145, 2.131, 2.12, 2.11, 2.101,
+        2.093, 2.086];
+    return df < t.length ? t[df] : 1.96 + 2.5 / df;
+}
+
+// Mean and half of the 95 % confidence interval of repeats; NaN for one value.
+function meanError(values) {
+    const v = values.filter(x => !Number.isNaN(x));
+    const n = v.length;
+    const mean = v.reduce((a, b) => a + b, 0) / n;
+    if (n < 2)
+        return { n, mean, error: NaN };
+    const s = Math.sqrt(v.reduce((a, b) => a + (b - mean) ** 2, 0) / (n - 1));
+    return { n, mean, error: student(n - 1) * s / Math.sqrt(n) };
+}

@@ -1,0 +1,621 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+//
+// The parts of the page, from top to bottom. Each function appends to `main`
+// and does nothing if there are no figures for it.
+
+const MOST_RUNS = 8; // in one chart: as many as there are looks
+
+// A line on the timeline. Its columns are read when it is drawn, and again when
+// rows were added.
+function line(label, look, run, get) {
+    return { label, look, get x() { return run.time; },
+        get y() { return get(run); } };
+}
+
+function section(main, id, title, ...content) {
+    const s = h("section", { id, "aria-labelledby": `${id}-title` },
+        h("h2", { id: `${id}-title` }, title), content);
+    main.append(s);
+    return s;
+}
+
+function tile(name, text, v, more) {
+    return h("div", null, h("dt", null, name),
+        h("dd", { id: `tile-${name.replace(/\W+/g, "-")}`, "data-value": v },
+            text), more ? h("dd", { class: "more" }, more) : null);
+}
+
+function sentence(run) {
+    const d = run.doc;
+    const parts = [];
+    for (const b of d.databases || [])
+        parts.push([b.server || b.driver, b.address && `at ${b.address}`]
+            .filter(Boolean).join(" "));
+    return parts.join("; ");
+}
+
+// How a run ended, if that needs attention.
+function endings(run) {
+    const end = run.doc.end;
+    const out = [];
+    if (end && end.failure)
+        out.push(`The run failed: ${end.failure}`);
+    else if (end && end.status)
+        out.push(`The run ended with status ${end.status}.`);
+    if (end && end.reason && !/^(limit|events|time|script|done|end)$/
+        .test(end.reason))
+        out.push(`The run ended early: ${end.reason}.`);
+    if (!run.completed)
+        out.push("No event was completed.");
+    return out;
+}
+
+function header(top, runs, run) {
+    const d = run.doc;
+    const when = d.started ? new Date(d.started) : null;
+    const facts = [
+        d.threads !== undefined ? `${whole(d.threads)} ${
+            d.threads === 1 ? "thread" : "threads"}` : "",
+        d.open_loop ? `rate ${run.option("rate") ?? ""}/s (open loop)` : "",
+        `${clock(run.duration)} measured`,
+        when && !Number.isNaN(+when)
+            ? when.toISOString().replace("T", " ").slice(0, 19) + " UTC" : "",
+        (d.host || {}).name ? `from ${d.host.name}` : "",
+        d.seed ? `seed ${d.seed}` : ""].filter(Boolean).join(" \u00b7 ");
+    top.replaceChildren(...[
+        h("h1", null, runs.length > 1
+            ? `${d.test || "sysbench"}: ${runs.length} runs`
+            : d.test || "sysbench"),
+        h("p", { class: "facts" }, h("b", null, sentence(run))),
+        h("p", { class: "facts" }, runs.length > 1
+            ? `Shown in detail: ${run.name}. ` : "", facts),
+        Object.keys(d.labels || {}).length ? h("p", null,
+            Object.entries(d.labels).map(([k, v]) =>
+                h("span", { class: "label" }, `${k}: ${v}`))) : null,
+        h("p", { id: "live", hidden: true, class: "label" }),
+        ...endings(run).map(t => h("p", { class: "end" }, t)),
+        tiles(run)].filter(Boolean));
+}
+
+function tiles(run) {
+    const l = run.doc.latency || {};
+    const what = run.doc.open_loop ? "response time" : "service time";
+    const n = run.completed, errors = run.errors;
+    const failed = (run.doc.counters || {}).failed || 0;
+    const limits = run.doc.limits || [];
+    const bad = limits.filter(x => !x.passed).length;
+    const p = [50, 95, 99].map(q => {
+        const v = run.percentile(q);
+        return tile(`p${q}`, ms(v), v, q === 50 ? what : null);
+    });
+    return h("dl", { class: "tiles", "aria-label": "Main figures" },
+        tile("throughput", [num(run.mean), " ", h("small", null, "events/s")],
+            run.mean, `${whole(n)} events`),
+        p, tile("max", l.count ? ms(l.max / 1e6) : MISSING,
+            l.count ? l.max / 1e6 : NaN),
+        tile("errors", whole(errors), errors, n + failed
+            ? `${percent(failed / (n + failed))} of events failed` : null),
+        limits.length ? tile("limits", bad
+            ? [h("span", { class: "bad" }, `${bad} missed`)]
+            : [h("span", { class: "good" }, "all met")], bad,
+        `of ${limits.length}`) : null);
+}
+
+function limitsSection(main, run) {
+    const list = run.doc.limits || [];
+    if (!list.length)
+        return;
+    section(main, "limits", "Limits", table("Limits and measured values",
+        [{ text: "limit" }, { text: "measured", n: true }, { text: "result" }],
+        list.map(x => [x.limit, value(x.value, withUnit(x.value, x.unit)),
+            x.passed ? "met" : h("span", { class: "bad" }, "missed")])));
+}
+
+// Table of the runs; choosing one shows its details.
+function runsSection(main, runs, current, chosen, choose, overlay) {
+    if (runs.length < 2)
+        return;
+    const box = (r, i) => h("input", { type: "checkbox",
+        "aria-label": `${r.name}: in the charts`,
+        checked: chosen.includes(i), onchange: e => {
+            const on = e.currentTarget.checked;
+            if (on && chosen.length >= MOST_RUNS) {
+                e.currentTarget.checked = false;
+                say(`At most ${MOST_RUNS} runs are drawn.`);
+                return;
+            }
+            overlay(on ? [...chosen, i].sort((a, b) => a - b)
+                : chosen.filter(x => x !== i));
+        } });
+    const rows = runs.map((r, i) => [
+        h("button", { type: "button", "aria-pressed": String(r === current),
+            onclick: () => choose(i) }, r.name), box(r, i),
+        value(r.mean, num(r.mean)),
+        ...[50, 95, 99].map(p => value(r.percentile(p), ms(r.percentile(p)))),
+        value((r.doc.latency || {}).max / 1e6,
+            r.completed ? ms(r.doc.latency.max / 1e6) : MISSING),
+        value(r.errors, whole(r.errors)), endings(r).join(" ")]);
+    section(main, "runs", "Runs",
+        table(`${runs.length} runs; up to ${MOST_RUNS} are drawn in the charts`,
+            [{ text: "run (shows its details)" }, { text: "drawn" },
+                { text: "events/s", n: true }, { text: "p50", n: true },
+                { text: "p95", n: true }, { text: "p99", n: true },
+                { text: "max", n: true }, { text: "errors", n: true },
+                { text: "note", t: true }], rows));
+    sweepCharts(main.lastChild, runs);
+}
+
+// Runs that differ in one numeric option: a chart over that option.
+function sweepCharts(main, runs) {
+    const names = differing(runs).filter(n => runs.every(r => {
+        const v = r.option(n);
+        return v !== undefined && v !== "" && Number.isFinite(Number(v));
+    }));
+    const name = names.includes("threads") ? "threads" : names[0];
+    if (!name)
+        return;
+    const others = differing(runs).filter(n => n !== name);
+    const groups = new Map();
+    for (const r of runs) {
+        const key = others.map(n => `${n}=${r.option(n) ?? "-"}`).join(" ");
+        const x = Number(r.option(name));
+        if (!groups.has(key))
+            groups.set(key, new Map());
+        const g = groups.get(key);
+        g.set(x, [...(g.get(x) || []), r]);
+    }
+    if (groups.size > 8 || ![...groups.values()].some(g => g.size > 1))
+        return;
+    const all = [...new Set(runs.map(r => Number(r.option(name))))]
+        .sort((a, b) => a - b);
+    const log = all[0] > 0 && all[all.length - 1] / all[0] >= 16;
+    const chart = (title, unit, id, figures) => {
+        const series = [];
+        let repeats = 0;
+        for (const [key, g] of groups) {
+            const x = [...g.keys()].sort((a, b) => a - b);
+            for (const [label, get] of figures) {
+                const m = x.map(v => meanError(g.get(v).map(get)));
+                repeats = Math.max(repeats, ...m.map(e => e.n));
+                series.push({ label: [key, label].filter(Boolean).join(" "),
+                    look: series.length, x: Float64Array.from(x),
+                    y: Float64Array.from(m, e => e.mean),
+                    error: m.map(e => e.error) });
+            }
+        }
+        const c = new Chart({ id, title: `${title} over ${name}`, unit, series,
+            points: true, errors: true, summary: () => series.map(s => {
+                let best = 0;
+                s.y.forEach((v, i) => { if (v > s.y[best]) best = i; });
+                return `${s.label}: highest ${withUnit(s.y[best], unit)} at ` +
+                    `${name}=${s.x[best]}.`;
+            }).join(" "),
+            note: repeats > 1 ? "A point is the mean of the repeats, the bar " +
+                "its 95 % confidence interval (Student's t)." : "",
+            x: { format: v => `${name} ${short(v)}`,
+                scale: log ? { distr: 3, log: 2 } : {},
+                axis: { space: 30, size: 28, splits: () => all,
+                    filter: (u, s) => s,
+                    values: (u, list) => list.map(v => v === null ? ""
+                        : short(v)) } } });
+        main.append(c.figure);
+    };
+    chart("Throughput", "events/s", "sweep-throughput",
+        [["events/s", r => r.mean]]);
+    chart("Latency", "ms", "sweep-latency", [["p50", r => r.percentile(50)],
+        ["p95", r => r.percentile(95)], ["p99", r => r.percentile(99)]]);
+}
+
+function timelineSection(main, runs, run, chosen) {
+    if (!run.rows.n) {
+        section(main, "timeline", "Timeline", h("p", null,
+            "The result has no intervals (--report-interval was 0, or the " +
+            "run was shorter than one interval)."));
+        return;
+    }
+    const s = section(main, "timeline", "Timeline", zoomBar());
+    const many = runs.length > 1;
+    const drawn = many ? chosen.map(i => runs[i]).filter(r => r.rows.n)
+        : [run];
+    const looks = r => many ? chosen.indexOf(runs.indexOf(r)) : 0;
+    s.append(new Chart({ id: "throughput", title: "Throughput",
+        unit: "events/s", time: true, marks: !many, series: drawn.map(r => line(
+            many ? r.name : "events/s", looks(r), r, x => x.throughput))
+    }).figure);
+    if (many)
+        s.append(overlaid(drawn, looks));
+    const p = [["p50", 2], ["p95", 0], ["p99", 1], ["max", 3]];
+    const open = run.doc.open_loop;
+    s.append(new Chart({ id: "latency",
+        title: `${open ? "Response time" : "Latency"}${
+            many ? `: ${run.name}` : ""}`, unit: "ms",
+        time: true, log: true, marks: !many, series: p.map(([f, look]) =>
+            line(f, look, run, r => r.column("run", "", f))) }).figure);
+    const heat = heatChart(run);
+    if (heat)
+        s.append(heat.figure);
+    if (open)
+        s.append(openLoop(run));
+    const bad = ["errors", "restarts", "reconnects", "failed"]
+        .map((f, i) => line(f, [1, 5, 3, 4][i], run, r =>
+            r.rate("run", "", f)))
+        .filter(x => x.y.some(v => v > 0));
+    if (bad.length)
+        s.append(new Chart({ id: "trouble", title: "Errors and restarts",
+            unit: "/s", time: true, height: 150, marks: true, series: bad })
+            .figure);
+    const busy = [["running", "threads running", 0],
+        ["concurrency", "events in progress", 2], ["queue", "queue length", 1]]
+        .filter(([f]) => run.has("run", "", f))
+        .map(([f, label, look]) => line(label, look, run, r =>
+            r.column("run", "", f)))
+        .filter(x => x.y.some(v => v > 0));
+    if (busy.length)
+        s.append(new Chart({ id: "users", title: "Load", unit: "",
+            time: true, height: 150, marks: true, series: busy }).figure);
+    marksTable(s, run);
+}
+
+function openLoop(run) {
+    const list = [["lag_avg", "lag, mean", 0], ["lag_p99", "lag, p99", 1],
+        ["service_avg", "service time, mean", 2],
+        ["service_p99", "service time, p99", 3]]
+        .filter(([f]) => run.has("run", "", f));
+    return new Chart({ id: "lag", title: "Lag and service time", unit: "ms",
+        time: true, log: true, height: 200, marks: true,
+        series: list.map(([f, label, look]) => line(label, look, run, r =>
+            r.column("run", "", f))) }).figure;
+}
+
+function overlaid(drawn, looks) {
+    const place = h("div");
+    let chart = null;
+    const show = f => {
+        if (chart) {
+            charts.splice(charts.indexOf(chart), 1);
+            if (chart.u)
+                chart.u.destroy();
+        }
+        chart = new Chart({ id: "runs-latency", title: `Latency of the runs`,
+            unit: "ms", time: true, log: true, extra: pick,
+            series: drawn.map(r => line(r.name, looks(r), r, x =>
+                x.column("run", "", f))) });
+        place.replaceChildren(chart.figure);
+    };
+    const pick = h("select", { class: "screen", "aria-label": "figure",
+        onchange: e => show(e.currentTarget.value) },
+    ["avg", "p50", "p95", "p99", "p999", "max"].map(f =>
+        h("option", { selected: f === "p99" }, f)));
+    show("p99");
+    return place;
+}
+
+function zoomBar() {
+    const all = h("button", { type: "button",
+        onclick: () => zoom(...timeline.all) }, "Show everything");
+    const text = h("span", { class: "faint", id: "zoomed" });
+    timeline.onzoom = () => {
+        const long = timeline.to > 600;
+        const whole = timeline.from === timeline.all[0] &&
+            timeline.to === timeline.all[1];
+        all.disabled = whole;
+        text.textContent = whole
+            ? "Drag in a chart to magnify a stretch of all charts."
+            : `Shown: ${clock(timeline.from, long)} to ` +
+                clock(timeline.to, long);
+    };
+    timeline.onzoom();
+    return h("div", { class: "bar controls" }, all, text);
+}
+
+function marksTable(main, run) {
+    const list = run.doc.marks || [];
+    if (!list.length)
+        return;
+    main.append(h("p", { class: "note" }, "Marks: S stage, R reconnect, " +
+        "r restart, ! error."), h("details", { open: list.length <= 5 },
+        h("summary", null, plural(list.length, "mark")),
+        table("What happened during the run",
+            [{ text: "time", n: true }, { text: "kind" },
+                { text: "what", t: true }],
+            list.map(m => [value(m.time, clock(m.time)), m.kind, m.text]),
+            100)));
+}
+
+// Median, quartiles, worst interval, variation and dips of a stretch.
+function stabilitySection(main, run) {
+    if (!run.rows.n || !run.time.some(t => t > 0))
+        return;
+    const end = Math.max(...[run.time[run.time.length - 1], 0]);
+    const stretch = { from: end / 2, to: end };
+    const place = h("div", { "aria-live": "polite" });
+    const inputs = ["from", "to"].map(k => h("input", { type: "number",
+        step: "any", id: `stretch-${k}`, value: stretch[k],
+        onchange: e => {
+            const v = Number(e.currentTarget.value);
+            if (e.currentTarget.value !== "" && Number.isFinite(v))
+                stretch[k] = v;
+            show();
+        } }));
+    let chart = null;
+    const figures = [["throughput", run.throughput, "/s", 1],
+        ...["p50", "p95", "p99"].map(f => [f, run.column("run", "", f), "ms",
+            -1])];
+    const show = () => {
+        const long = end > 600;
+        inputs[0].value = short(stretch.from).replaceAll(",", "");
+        inputs[1].value = short(stretch.to).replaceAll(",", "");
+        const rows = figures.map(([name, y, unit, best]) => {
+            const s = stability(run, y, stretch.from, stretch.to, best);
+            const f = v => value(v, withUnit(v, unit));
+            return [name, value(s.n, whole(s.n)), f(s.median), f(s.low),
+                f(s.high), f(s.worst), value(s.worstAt, clock(s.worstAt, long)),
+                value(s.variation, percent(s.variation)),
+                best > 0 ? value(s.dip, s.dips
+                    ? `${clock(s.dip)} from ${clock(s.dipAt, long)}` : "none")
+                    : MISSING];
+        });
+        place.replaceChildren(table(`Intervals from ${
+            clock(stretch.from, long)} to ${clock(stretch.to, long)}`,
+        [{ text: "figure" }, { text: "intervals", n: true },
+            { text: "median", n: true }, { text: "lower quartile", n: true },
+            { text: "upper quartile", n: true },
+            { text: "worst interval", n: true }, { text: "at", n: true },
+            { text: "coefficient of variation", n: true },
+            { text: "longest dip", n: true }], rows));
+        place.firstChild.id = "stability-table";
+        if (chart)
+            chart.update();
+    };
+    chart = new Chart({ id: "stability-chart", small: true, noKey: true,
+        title: "Throughput: drag to choose the stretch", unit: "/s",
+        time: true, onselect: (a, b) => {
+            stretch.from = Math.max(a, 0);
+            stretch.to = b;
+            show();
+        }, paint: u => {
+            const a = u.valToPos(stretch.from, "x", true);
+            const b = u.valToPos(stretch.to, "x", true);
+            u.ctx.fillStyle = faded(color(0), 0.14);
+            u.ctx.fillRect(a, u.bbox.top, b - a, u.bbox.height);
+        }, series: [line("throughput", 0, run, r => r.throughput)] });
+    const whole_ = h("button", { type: "button", onclick: () => {
+        stretch.from = 0;
+        stretch.to = end;
+        show();
+    } }, "Whole run");
+    const half = h("button", { type: "button", onclick: () => {
+        stretch.from = end / 2;
+        stretch.to = end;
+        show();
+    } }, "Last half");
+    section(main, "stability", "Stability",
+        h("div", { class: "bar controls" },
+            h("label", null, "from ", inputs[0], " s"),
+            h("label", null, "to ", inputs[1], " s"), half, whole_),
+        chart.figure, place, h("p", { class: "note" },
+            "Quartiles and the median are those of the intervals' figures. A " +
+            `dip is a sequence of intervals below ${100 * DIP} % of the ` +
+            "median. The coefficient of variation is the standard deviation " +
+            "divided by the mean."));
+    show();
+}
+
+function curveSection(main, runs, run, chosen) {
+    const list = [];
+    const add = (l, label, look) => {
+        if (l && l.count && (l.histogram || []).length)
+            list.push({ label, look, ...curve(l) });
+    };
+    if (runs.length > 1) {
+        chosen.forEach((i, k) => add(runs[i].doc.latency, runs[i].name, k));
+    } else if (run.doc.open_loop) {
+        add(run.doc.latency, "response time", 0);
+        add(run.doc.service, "service time", 2);
+        add(run.doc.lag, "lag", 1);
+    } else {
+        add(run.doc.latency, "latency", 0);
+    }
+    if (!list.length)
+        return;
+    const name = v => `${+(100 - 100 / v).toPrecision(12)} %`;
+    const s = section(main, "percentiles", "Percentiles");
+    s.append(new Chart({ id: "curve", title: "Latency by percentile",
+        unit: "ms", log: true, height: 280, series: list,
+        summary: () => list.map(l => `${l.label}: ${l.x.length
+            ? `maximum ${ms(l.y[l.y.length - 1])}` : "none"}.`).join(" "),
+        x: { scale: { distr: 3, log: 10 },
+            format: v => `p${+(100 - 100 / v).toPrecision(6)}`,
+            axis: { space: 46, size: 28, splits: (u, a, min, max) =>
+                [0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12].map(e => 10 ** e)
+                    .filter(v => v >= min * 0.999 && v <= max * 1.001),
+            filter: (u, list) => list,
+            values: (u, x) => x.map(v => v === null ? "" : name(v)) } }
+    }).figure);
+    const ps = [50, 75, 90, 95, 99, 99.9, 99.99, 99.999];
+    const rows = [];
+    const row = (label, l) => {
+        if (l && l.count)
+            rows.push([label, value(l.min / 1e6, ms(l.min / 1e6)),
+                value(l.avg / 1e6, ms(l.avg / 1e6)), ...ps.map(p => {
+                    const enough = l.count * (1 - p / 100) >= 1;
+                    const v = percentile(l, p) / 1e6;
+                    return enough || p <= 99 ? value(v, ms(v)) : MISSING;
+                }), value(l.max / 1e6, ms(l.max / 1e6))]);
+    };
+    if (runs.length > 1) {
+        runs.forEach(r => row(r.name, r.doc.latency));
+    } else {
+        row(run.doc.open_loop ? "response time" : "service time",
+            run.doc.latency);
+        if (run.doc.open_loop) {
+            row("service time", run.doc.service);
+            row("lag", run.doc.lag);
+        }
+    }
+    s.append(table("Percentiles of all events of the run", [{ text: "" },
+        { text: "min", n: true }, { text: "mean", n: true },
+        ...ps.map(p => ({ text: `p${p}`, n: true })),
+        { text: "max", n: true }], rows));
+}
+
+function operationsSection(main, run) {
+    const list = run.doc.operations || [];
+    if (!list.length)
+        return;
+    const s = section(main, "operations", "Operations");
+    const dur = run.duration;
+    const rows = list.map(o => {
+        const l = o.latency || {};
+        const p = q => {
+            const v = l.count ? percentile(l, q) / 1e6 : NaN;
+            return value(v, ms(v));
+        };
+        const looked = (o.hits || 0) + (o.misses || 0);
+        return [o.name, o.kind || "", value(l.count, whole(l.count)),
+            value(l.count / dur, num(l.count / dur)),
+            value(o.errors, whole(o.errors)), whole(o.rows),
+            looked ? percent(o.misses / looked) : MISSING,
+            value(l.avg / 1e6, l.count ? ms(l.avg / 1e6) : MISSING), p(50),
+            p(95), p(99),
+            value(l.max / 1e6, l.count ? ms(l.max / 1e6) : MISSING)];
+    });
+    s.append(table(plural(list.length, "operation"),
+        [{ text: "operation", t: true }, { text: "kind" },
+            { text: "count", n: true }, { text: "per second", n: true },
+            { text: "errors", n: true }, { text: "rows", n: true },
+            { text: "found nothing", n: true }, { text: "mean", n: true },
+            ...["p50", "p95", "p99", "max"].map(t => ({ text: t, n: true }))],
+        rows, 50));
+    const names = run.names("operation");
+    if (!names.length || !run.rows.n)
+        return;
+    const has = new Set(names);
+    const top = list.filter(o => has.has(o.name)).sort((a, b) =>
+        ((b.latency || {}).count || 0) - ((a.latency || {}).count || 0))
+        .slice(0, MOST_RUNS).map(o => o.name);
+    if (!top.length)
+        top.push(...names.slice(0, MOST_RUNS));
+    const note = names.length > top.length
+        ? `The ${top.length} operations with the highest counts.` : "";
+    const chart = (f, title, unit, id) => s.append(new Chart({ id, title, unit,
+        time: true, log: unit === "ms", marks: true, note,
+        series: top.map((n, i) => line(n, i, run, r => f === "count"
+            ? r.rate("operation", n, f) : r.column("operation", n, f)))
+    }).figure);
+    chart("count", "Operations per second", "/s", "operation-rate");
+    chart("p95", "Latency of operations, p95", "ms", "operation-latency");
+}
+
+function errorsSection(main, run) {
+    const list = run.doc.errors || [];
+    if (!list.length)
+        return;
+    section(main, "errors", "Errors", table("Errors by code",
+        [{ text: "driver" }, { text: "code", n: true }, { text: "SQLSTATE" },
+            { text: "count", n: true }, { text: "first seen", n: true },
+            { text: "an example", t: true }],
+        list.map(e => [e.driver, e.code, e.state, value(e.count,
+            whole(e.count)), clock(e.first_seen), e.sample])));
+}
+
+// A small chart for each column of a group.
+function smallCharts(s, run, group) {
+    const grid = h("div", { class: "many" });
+    const list = run.columns.filter(c => c.group === group);
+    const counter = new Set((run.doc.metrics || [])
+        .filter(m => m.kind === "counter").map(m => m.name));
+    for (const c of list) {
+        const rate = group === "metric" && c.figure === "sum" &&
+            counter.has(c.name);
+        const plain = /^(value|sum)$/.test(c.figure);
+        const unit = rate ? "/s" : c.unit || "";
+        grid.append(new Chart({ small: true, time: true, unit,
+            title: [c.name, plain ? "" : c.figure, unit ? `(${unit})` : ""]
+                .filter(Boolean).join(" "),
+            series: [line(c.name, 0, run, r => rate
+                ? r.rate(group, c.name, c.figure)
+                : r.column(group, c.name, c.figure))] }).figure);
+    }
+    s.append(grid);
+}
+
+function serverSection(main, run) {
+    if (run.columns.some(c => c.group === "server"))
+        smallCharts(section(main, "server", "Server"), run, "server");
+}
+
+function clientSection(main, run) {
+    const has = f => run.has("client", "", f);
+    if (!has("cpu"))
+        return;
+    const s = section(main, "client", "Client");
+    const of = (f, label, look) => line(label, look, run, r =>
+        r.column("client", "", f));
+    const cpus = ((run.doc.host || {}).container || {}).cpus ||
+        (run.doc.host || {}).processors;
+    s.append(new Chart({ id: "cpu", title: "Processors in use",
+        unit: "processors", time: true, height: 170, marks: true,
+        note: cpus ? `The client may use ${cpus} processors.` : "",
+        series: [of("cpu", "this program", 0),
+            ...(has("machine") ? [of("machine", "machine", 1)] : [])]
+    }).figure);
+    if (has("wait"))
+        s.append(new Chart({ id: "wait", unit: "", time: true, height: 150,
+            title: "Share of time that threads waited for a processor",
+            format: percent, marks: true,
+            series: [of("wait", "waiting", 1)] }).figure);
+}
+
+function metricsSection(main, run) {
+    const list = run.doc.metrics || [];
+    const columns = run.columns.some(c => c.group === "metric");
+    if (!list.length && !columns)
+        return;
+    const s = section(main, "metrics", "Metrics of the script");
+    if (list.length)
+        s.append(table("Metrics", [{ text: "metric", t: true },
+            { text: "kind" }, { text: "figures", t: true }], list.map(m =>
+            [m.name, m.kind, Object.entries(m).filter(([k, v]) =>
+                !/^(name|kind)$/.test(k) && typeof v === "number")
+                .map(([k, v]) => `${k} ${num(v)}`).join(", ")])));
+    if (columns)
+        smallCharts(s, run, "metric");
+}
+
+function configurationSection(main, run) {
+    const d = run.doc, host = d.host || {}, box = host.container || {};
+    const s = section(main, "configuration", "Configuration");
+    const all = d.options || [];
+    const set = all.filter(o => o.source !== "default");
+    const rest = all.filter(o => o.source === "default");
+    const heads = [{ text: "option" }, { text: "value", t: true },
+        { text: "source" }];
+    const row = o => [o.name, o.value, [o.source, o.origin].filter(Boolean)
+        .join(" ")];
+    if (set.length)
+        s.append(table("Options that were set", heads, set.map(row)));
+    if (rest.length)
+        s.append(h("details", null, h("summary", null,
+            `${plural(rest.length, "option")} with default values`),
+        table("Options with default values", heads, rest.map(row))));
+    s.append(h("h3", null, "Client"), pairs([["host", host.name],
+        ["processor", host.cpu], ["processors", host.processors],
+        ["memory", host.memory_bytes ? bytes(host.memory_bytes) : null],
+        ["kernel", host.kernel],
+        ["container", [box.cpus ? `${box.cpus} processors` : "",
+            box.memory_bytes ? bytes(box.memory_bytes) : ""]
+            .filter(Boolean).join(", ")],
+        ["seed", d.seed]]));
+    for (const b of d.databases || []) {
+        s.append(h("h3", null, b.server || b.driver || "Database"),
+            pairs([["driver", b.driver], ["client library", b.client],
+                ["address", b.address], ["statements", b.bypass === undefined
+                    ? null : b.bypass ? "sent without the client library"
+                        : "sent by the client library"]]));
+        const settings = Object.entries(b.settings || {});
+        if (settings.length)
+            s.append(table("Settings of the server", [{ text: "setting" },
+                { text: "value", t: true }], settings));
+    }
+}
