@@ -8,6 +8,7 @@
 #include "base/paths.h"
 #include "base/random.h"
 #include "bench/builtin.h"
+#include "cmd/cmd.h"
 #include "db/db.h"
 #include "out/reporter.h"
 #include "out/text.h"
@@ -39,6 +40,7 @@ struct sb_app {
     struct sb_text text;
     struct sb_reporters reporters;
     struct sb_facts facts;
+    char *block; // facts.block
     struct sb_random_shared random;
     struct sb_drivers *drivers;
     const char *test, *command; // as typed; NULL when absent
@@ -86,6 +88,11 @@ void sb_app_unknown_command(const char *command, const char *const *known);
 // Called after an invalid option. Two workloads are called oltp: if the other
 // one has the option, *err says so.
 void sb_app_option_hint(struct sb_app *a, struct sb_err *err);
+
+// app_cmd.c: returns the command on result files that the command line names,
+// or NULL. sb_app_run_cmd() carries it out and returns the exit status.
+const struct sb_cmd *sb_app_cmd(const struct sb_app *a);
+int sb_app_run_cmd(struct sb_app *a, const struct sb_cmd *cmd);
 
 // app_run.c: carries out a->command and returns the exit status.
 int sb_app_perform(struct sb_app *a);

@@ -32,6 +32,8 @@ void sb__app_facts(struct sb_app *a)
         .interval_s = (double)file_interval(a) / 1e9,
         .open_loop = a->run.rate > 0,
     };
+    // Of a run that does not start.
+    clock_gettime(CLOCK_REALTIME, &f->started);
     sb_host_facts(&f->host);
 }
 
@@ -149,6 +151,24 @@ static void on_checkpoint(void *data, const struct sb_report *r)
         sb_text_checkpoint(&t->a->text, r);
 }
 
+// Keeps the lines of a built-in test for result files.
+static void keep_block(struct sb_app *a, const struct sb_report *r)
+{
+    size_t len;
+    FILE *out;
+
+    if (!a->text.own.final || a->reporters.n == 0)
+        return;
+    free(a->block);
+    a->block = NULL;
+    out = open_memstream(&a->block, &len);
+    if (!out)
+        return;
+    a->text.own.final(a->text.own.data, r, out);
+    fclose(out);
+    a->facts.block = a->block;
+}
+
 static void on_final(void *data, const struct sb_report *r)
 {
     struct sb__listening *t = data;
@@ -162,6 +182,7 @@ static void on_final(void *data, const struct sb_report *r)
         print_script_line(t, r);
     }
     sb_text_found(&t->a->text, r);
+    keep_block(t->a, r);
     sb_reporters_final(&t->a->reporters, r);
 }
 

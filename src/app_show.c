@@ -70,6 +70,9 @@ int sb_app_help(struct sb_app *a, struct sb_err *err)
     sb_drivers_each(a->drivers, show_driver_options, a);
     printf("Built-in tests:\n");
     show_builtins();
+    printf("\nCommands on result files:\n");
+    for (size_t i = 0; sb_cmds[i]; i++)
+        printf("  sysbench %s\n", sb_cmds[i]->usage);
     printf("\nSee 'sysbench <testname> help' for a list of options for each "
            "test, and 'sysbench --list' for the workloads.\n"
            "Every option can also be set in a --config-file or in the "

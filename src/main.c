@@ -275,7 +275,12 @@ static int show_or_perform(struct sb_app *a, struct sb_err *err)
 {
     if (a->o.help)
         return sb_app_help(a, err) ? fail(err) : SB_EXIT_OK;
-    if (prepare_options(a, err) || read_positionals(a, err))
+    if (prepare_options(a, err))
+        return fail_usage(err);
+    const struct sb_cmd *cmd = sb_app_cmd(a);
+    if (cmd)
+        return sb_app_run_cmd(a, cmd);
+    if (read_positionals(a, err))
         return fail_usage(err);
     if ((a->o.list && !a->test) || strcmp(a->db.driver, "help") == 0)
         return sb_app_list(a, err) ? fail(err) : SB_EXIT_OK;
@@ -298,6 +303,7 @@ static void clean_up(struct sb_app *a)
 {
     sb_script_free(a->script);
     free(a->builtin_opts);
+    free(a->block);
     sb_drivers_free(a->drivers);
     sb_opts_free(a->opts);
 }

@@ -36,6 +36,7 @@ struct sb_facts {
     unsigned threads;
     double interval_s; // nominal length of an interval
     bool open_loop;
+    const char *block; // the lines of a built-in test in the report, or NULL
     const struct sb_database_facts *databases;
     unsigned ndatabases;
 };

@@ -208,6 +208,9 @@ json_t *sb_json_facts(const struct sb_facts *f)
               set(o, "databases", databases(f)) &&
               set(o, "options", options(f->opts));
 
+    if (f->block)
+        ok = set_text(o, "block", f->block) && ok;
+
     return complete(o, ok);
 }
 

@@ -1,0 +1,119 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+//
+// sysbench show FILE: the classic report again, from a result file.
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/log.h"
+#include "cmd/cmd.h"
+#include "cmd/cmd_private.h"
+
+// The block of a built-in test, as it was printed.
+static void print_block(void *data, const struct sb_report *r, FILE *out)
+{
+    (void)r;
+    fputs(data, out);
+}
+
+// An option of the text report: given now, otherwise as in the run. The values
+// of a file are checked as those of a config file are.
+static int take_options(const struct sb_cmd_args *args,
+    const struct sb_result_run *run, struct sb_err *err)
+{
+    int rc = 0;
+
+    for (const struct sb_opt *o = sb_text_opt_table.opts; rc == 0 && o->name;
+         o++) {
+        const char *value = sb_result_option(run, o->name);
+
+        if (value && *value && strcmp(o->name, "verbosity") != 0)
+            rc = sb_opts_set(args->opts, o->name, value, SB_SRC_FILE, err);
+    }
+    return rc;
+}
+
+static bool is_documents(const struct sb_result_run *run)
+{
+    json_t *list = json_object_get(run->json, "databases");
+
+    for (size_t i = 0; i < json_array_size(list); i++) {
+        const char *driver = json_string_value(
+            json_object_get(json_array_get(list, i), "driver"));
+
+        if (!driver || strcmp(driver, "mongodb") != 0)
+            return false;
+    }
+    return json_array_size(list) > 0;
+}
+
+static void print_run(const struct sb_cmd_args *args,
+    const struct sb_text_opts *o, const struct sb_result_run *run)
+{
+    const struct sb_counters *c = &run->snap.c;
+    char *block = (char *)sb_result_text(run, "block");
+    struct sb_text text;
+    struct sb_err err = { 0 };
+
+    if (sb_text_init(&text, o, args->out, &err)) {
+        sb_log(SB_LOG_FATAL, "%s", err.msg);
+        return;
+    }
+    text.sql = c->reads + c->writes + c->others > 0 ||
+               json_array_size(json_object_get(run->json, "databases")) > 0;
+    text.documents = is_documents(run);
+    text.stats = run->report.stats;
+    if (*block)
+        text.own = (struct sb_text_own){ .data = block, .final = print_block };
+    sb_text_final(&text, &run->report);
+    sb_text_found(&text, &run->report);
+}
+
+static int show_run(const struct sb_cmd_args *args, const char *path,
+    const struct sb_result_run *run)
+{
+    struct sb_err err = { 0 };
+
+    fprintf(args->out, "%s: %s, started %s\n\n", path,
+        sb_result_text(run, "test"), sb_result_text(run, "started"));
+    if (!run->has_totals) {
+        const char *failure = json_string_value(
+            json_object_get(json_object_get(run->json, "end"), "failure"));
+
+        fprintf(args->out, "The run has no figures: %s\n",
+            failure ? failure : "no event was started");
+        return SB_CMD_OK;
+    }
+    if (take_options(args, run, &err)) {
+        sb_log(SB_LOG_FATAL, "%s: %s", path, err.msg);
+        return SB_CMD_FAILED;
+    }
+    // take_options() has changed the options, which the registry fills.
+    print_run(args, args->text, run);
+    return SB_CMD_OK;
+}
+
+static int show(const struct sb_cmd_args *args)
+{
+    int status = SB_CMD_OK;
+
+    for (unsigned i = 0; i < args->nfiles; i++) {
+        struct sb_result_file f;
+
+        if (sb__cmd_read(&f, args->file[i]))
+            status = SB_CMD_FAILED;
+        for (unsigned n = 0; status == SB_CMD_OK && n < f.nruns; n++)
+            status = show_run(args, args->file[i], &f.run[n]);
+        sb_result_done(&f);
+    }
+    return status;
+}
+
+const struct sb_cmd sb_cmd_show = {
+    .name = "show",
+    .usage = "show [OPTIONS] FILE...",
+    .title = "Prints the report of result files. --percentile, --histogram and "
+             "--report-operations apply; their defaults are those of the run.",
+    .min_files = 1,
+    .max_files = 1000,
+    .run = show,
+};

@@ -1,0 +1,295 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+#include "out/result_file.h"
+
+#include <errno.h>
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/buf.h"
+#include "out/json_parts.h"
+#include "out/result_private.h"
+
+// Text ------------------------------------------------------------------------
+
+// Reads a whole file into *b, which ends with NUL.
+static int read_text(const char *path, struct sb_buf *b, struct sb_err *err)
+{
+    FILE *in = strcmp(path, "-") == 0 ? stdin : fopen(path, "re");
+    char part[65536];
+    size_t n;
+
+    if (!in)
+        return sb_err_set(
+            err, SB_ESYS, "cannot read %s: %s", path, strerror(errno));
+    while ((n = fread(part, 1, sizeof(part), in)) > 0 && !b->failed)
+        sb_buf_add(b, part, n);
+    int failed = ferror(in) ? errno : 0;
+    if (in != stdin)
+        fclose(in);
+    if (failed)
+        return sb_err_set(
+            err, SB_ESYS, "cannot read %s: %s", path, strerror(failed));
+    if (b->failed)
+        return sb_err_set(err, SB_ENOMEM, "out of memory for %s", path);
+    return b->data ? 0 : sb_err_set(err, SB_EUSAGE, "%s is empty", path);
+}
+
+static struct sb_rows *new_block(struct sb_result_file *f)
+{
+    struct sb_rows *block = realloc(
+        f->block, (f->nblocks + 1) * sizeof(*block));
+
+    if (!block)
+        return NULL;
+    f->block = block;
+    memset(&block[f->nblocks], 0, sizeof(*block));
+    return &block[f->nblocks++];
+}
+
+static void free_blocks(struct sb_result_file *f)
+{
+    for (unsigned i = 0; i < f->nblocks; i++)
+        sb__rows_done(&f->block[i]);
+    free(f->block);
+    f->block = NULL;
+    f->nblocks = 0;
+}
+
+// Copies the document to `rest`; each list of rows is read into a block, and
+// replaced by [number of the block]. SB_EUSAGE: the file has another layout.
+static int take_rows(
+    struct sb_result_file *f, const char *text, struct sb_buf *rest)
+{
+    const char *p = text, *mark;
+
+    while ((mark = strstr(p, SB__ROWS_MARK))) {
+        struct sb_rows *block = new_block(f);
+        int rc;
+
+        if (!block)
+            return SB_ENOMEM;
+        sb_buf_add(rest, p, (size_t)(mark - p));
+        sb_buf_addf(rest, "\"rows\":[%u", f->nblocks - 1);
+        p = mark + strlen(SB__ROWS_MARK);
+        rc = sb__rows_read(block, &p);
+        if (rc)
+            return rc;
+    }
+    sb_buf_adds(rest, p);
+    return rest->failed ? SB_ENOMEM : 0;
+}
+
+static int parse(
+    struct sb_result_file *f, const char *text, size_t len, struct sb_err *err)
+{
+    json_error_t why;
+
+    f->json = json_loadb(text, len, JSON_REJECT_DUPLICATES, &why);
+    if (f->json)
+        return 0;
+    return sb_err_set(err, SB_EUSAGE,
+        "%s is not a complete JSON document: line %d, column %d: %s", f->path,
+        why.line, why.column, why.text);
+}
+
+static int load(struct sb_result_file *f, struct sb_err *err)
+{
+    struct sb_buf text, rest;
+    int rc;
+
+    sb_buf_init(&text, 0);
+    sb_buf_init(&rest, 0);
+    rc = read_text(f->path, &text, err);
+    if (rc == 0) {
+        rc = take_rows(f, text.data, &rest);
+        if (rc == SB_ENOMEM) {
+            sb_err_set(err, rc, "out of memory for %s", f->path);
+        } else if (rc == 0) {
+            rc = parse(f, rest.data, rest.len, NULL);
+        }
+        // Errors are those of the text as it is.
+        if (rc == SB_EUSAGE) {
+            free_blocks(f);
+            rc = parse(f, text.data, text.len, err);
+        }
+    }
+    sb_buf_done(&text);
+    sb_buf_done(&rest);
+    return rc;
+}
+
+// Runs ------------------------------------------------------------------------
+
+// Converts rows that Jansson read. NULL if out of memory.
+static struct sb_rows *convert(struct sb_result_file *f, const json_t *rows)
+{
+    struct sb_rows *block = new_block(f);
+    int rc = block ? 0 : SB_ENOMEM;
+
+    for (size_t i = 0; rc == 0 && i < json_array_size(rows); i++) {
+        const json_t *row = json_array_get(rows, i);
+
+        rc = sb__rows_begin(block);
+        for (size_t n = 0; rc == 0 && n < json_array_size(row); n++) {
+            const json_t *v = json_array_get(row, n);
+
+            rc = sb__rows_value(
+                block, json_is_number(v) ? json_number_value(v) : NAN);
+        }
+    }
+    return rc ? NULL : block;
+}
+
+// The number of the block with the rows of `member`, converted if necessary.
+static int find_block(struct sb_result_file *f, const json_t *run,
+    const char *member, unsigned *block)
+{
+    json_t *rows = json_object_get(json_object_get(run, member), "rows");
+    json_t *first = json_array_get(rows, 0);
+
+    if (json_is_integer(first) && json_array_size(rows) == 1 &&
+        json_integer_value(first) < (json_int_t)f->nblocks) {
+        *block = (unsigned)json_integer_value(first);
+        return 0;
+    }
+    *block = f->nblocks;
+    return convert(f, rows) ? 0 : SB_ENOMEM;
+}
+
+static const char *text_of(const json_t *o, const char *name)
+{
+    const char *text = json_string_value(json_object_get(o, name));
+
+    return text ? text : "";
+}
+
+static int read_columns(struct sb_result_run *r)
+{
+    json_t *list = json_object_get(
+        json_object_get(r->json, "intervals"), "columns");
+    size_t n = json_array_size(list);
+
+    r->col = calloc(n ? n : 1, sizeof(*r->col));
+    if (!r->col)
+        return SB_ENOMEM;
+    for (size_t i = 0; i < n; i++) {
+        const json_t *c = json_array_get(list, i);
+
+        r->col[i] = (struct sb_result_column){ text_of(c, "group"),
+            text_of(c, "name"), text_of(c, "figure"), text_of(c, "unit") };
+    }
+    r->ncols = (unsigned)n;
+    return 0;
+}
+
+static int read_run(
+    struct sb_result_file *f, struct sb_result_run *r, struct sb_err *err)
+{
+    struct sb_err why = { 0 };
+    int rc = read_columns(r);
+
+    if (rc == 0 && json_is_object(json_object_get(r->json, "counters")))
+        rc = sb__result_totals(r, &why);
+    if (rc == SB_ENOMEM)
+        return sb_err_set(err, rc, "out of memory for %s", f->path);
+    return rc ? sb_err_set(err, rc, "%s: %.300s", f->path, why.msg) : 0;
+}
+
+static int read_runs(struct sb_result_file *f, struct sb_err *err)
+{
+    json_t *runs = json_object_get(f->json, "runs");
+    size_t n = json_array_size(runs);
+    unsigned *block = calloc(2 * n + 1, sizeof(*block));
+    int rc = 0;
+
+    f->run = calloc(n ? n : 1, sizeof(*f->run));
+    if (!f->run || !block)
+        rc = sb_err_set(err, SB_ENOMEM, "out of memory for %s", f->path);
+    for (size_t i = 0; rc == 0 && i < n; i++) {
+        f->run[i].json = json_array_get(runs, i);
+        f->nruns = (unsigned)i + 1;
+        if (find_block(f, f->run[i].json, "intervals", &block[2 * i]) ||
+            find_block(f, f->run[i].json, "histograms", &block[2 * i + 1]))
+            rc = sb_err_set(err, SB_ENOMEM, "out of memory for %s", f->path);
+    }
+    // Blocks do not move any more.
+    for (size_t i = 0; rc == 0 && i < n; i++) {
+        f->run[i].intervals = &f->block[block[2 * i]];
+        f->run[i].histograms = &f->block[block[2 * i + 1]];
+        rc = read_run(f, &f->run[i], err);
+    }
+    free(block);
+    return rc;
+}
+
+int sb_result_read(
+    struct sb_result_file *f, const char *path, struct sb_err *err)
+{
+    int rc;
+
+    memset(f, 0, sizeof(*f));
+    f->path = path;
+    rc = load(f, err);
+    if (rc)
+        return rc;
+    if (strcmp(text_of(f->json, "format"), "sysbench-result") != 0)
+        return sb_err_set(err, SB_EUSAGE,
+            "%s is not a result file (written by --report=json=FILE)", path);
+    f->version = (int)json_integer_value(json_object_get(f->json, "version"));
+    return read_runs(f, err);
+}
+
+void sb_result_done(struct sb_result_file *f)
+{
+    for (unsigned i = 0; i < f->nruns; i++) {
+        free(f->run[i].col);
+        sb_snap_done(&f->run[i].snap);
+        sb_stats_done(&f->run[i].stats);
+    }
+    free(f->run);
+    free_blocks(f);
+    json_decref(f->json);
+    memset(f, 0, sizeof(*f));
+}
+
+// Access ----------------------------------------------------------------------
+
+unsigned sb_result_column(const struct sb_result_run *r, const char *group,
+    const char *name, const char *figure)
+{
+    unsigned i = 0;
+
+    while (i < r->ncols && (strcmp(r->col[i].figure, figure) != 0 ||
+                               strcmp(r->col[i].name, name) != 0 ||
+                               strcmp(r->col[i].group, group) != 0))
+        i++;
+    return i;
+}
+
+double sb_result_value(const struct sb_result_run *r, size_t row, unsigned col)
+{
+    const struct sb_rows *rows = r->intervals;
+
+    if (row >= rows->nrows || col >= rows->first[row + 1] - rows->first[row])
+        return NAN;
+    return rows->value[rows->first[row] + col];
+}
+
+const char *sb_result_text(const struct sb_result_run *r, const char *name)
+{
+    return text_of(r->json, name);
+}
+
+const char *sb_result_option(const struct sb_result_run *r, const char *name)
+{
+    json_t *options = json_object_get(r->json, "options");
+
+    for (size_t i = 0; i < json_array_size(options); i++) {
+        const json_t *o = json_array_get(options, i);
+
+        if (strcmp(text_of(o, "name"), name) == 0)
+            return text_of(o, "value");
+    }
+    return NULL;
+}

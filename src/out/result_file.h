@@ -1,0 +1,64 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+//
+// Reads result files (docs/internals/results.md). A file belongs to one
+// thread at a time; several files may be read by several threads.
+#ifndef SB_RESULT_FILE_H
+#define SB_RESULT_FILE_H
+
+#include <jansson.h>
+
+#include "measure/snap.h"
+
+// Rows of numbers, each with a length of its own.
+struct sb_rows {
+    double *value; // of all rows, one after the other; NAN for null
+    size_t *first; // nrows + 1 positions in value
+    size_t nrows, nvalues;
+    size_t row_cap, value_cap;
+};
+
+struct sb_result_column {
+    const char *group, *name, *figure, *unit; // borrowed from the document
+};
+
+struct sb_result_run {
+    json_t *json; // the run without rows; borrowed from the file
+    struct sb_rows *intervals, *histograms;
+    struct sb_result_column *col;
+    unsigned ncols;
+    // The totals, if has_totals; otherwise no event was started.
+    bool has_totals;
+    struct sb_snap snap;
+    struct sb_stats stats;   // for the names and kinds of operations only
+    struct sb_report report; // of the whole run; points to snap and stats
+};
+
+struct sb_result_file {
+    const char *path; // as given; the caller's
+    json_t *json;     // the document without rows
+    int version;
+    struct sb_rows *block; // of the whole document
+    unsigned nblocks;
+    struct sb_result_run *run;
+    unsigned nruns;
+};
+
+// Reads a file; "-" is standard input. SB_ESYS: cannot be read. SB_EUSAGE: not
+// a result file, or not a complete one; the message names the file and what is
+// wrong. SB_ENOMEM. Call sb_result_done() in either case.
+int sb_result_read(
+    struct sb_result_file *f, const char *path, struct sb_err *err);
+void sb_result_done(struct sb_result_file *f); // {0} allowed
+
+// Returns the number of a column, or ncols if the run has none.
+unsigned sb_result_column(const struct sb_result_run *r, const char *group,
+    const char *name, const char *figure);
+// Returns a value, NAN if there is none.
+double sb_result_value(const struct sb_result_run *r, size_t row, unsigned col);
+
+// A text member of a run; "" if there is none.
+const char *sb_result_text(const struct sb_result_run *r, const char *name);
+// The value of an option of the run; NULL if it is not in the file.
+const char *sb_result_option(const struct sb_result_run *r, const char *name);
+
+#endif

@@ -1,0 +1,24 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+//
+// Shared by the files that read result files.
+#ifndef SB_RESULT_PRIVATE_H
+#define SB_RESULT_PRIVATE_H
+
+#include "out/result_file.h"
+
+// What follows the name of a list of rows on its line.
+#define SB__ROWS_MARK "\"rows\":[\n"
+
+// result_rows.c. Begins a row, and adds a value to it: 0 or SB_ENOMEM.
+int sb__rows_begin(struct sb_rows *r);
+int sb__rows_value(struct sb_rows *r, double value);
+void sb__rows_done(struct sb_rows *r);
+// Reads rows of text, one per line, and moves *p to the "]" behind them. The
+// text ends with NUL. SB_EUSAGE: not written by out/json.c. SB_ENOMEM.
+int sb__rows_read(struct sb_rows *r, const char **p);
+
+// result_totals.c. Fills snap, stats and report of a run. SB_EUSAGE names the
+// member that is wrong.
+int sb__result_totals(struct sb_result_run *r, struct sb_err *err);
+
+#endif

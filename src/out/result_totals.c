@@ -1,0 +1,267 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+//
+// Reads the totals of a run back into the structures that reports are made
+// from. A file may come from anywhere, so every value is checked.
+#include <errno.h>
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "out/json_parts.h"
+#include "out/result_private.h"
+
+// Reads a count: an integer, or text of digits.
+static bool get_count(const json_t *value, uint64_t *n)
+{
+    const char *text = json_string_value(value);
+    char *end;
+
+    if (json_is_integer(value) && json_integer_value(value) >= 0) {
+        *n = (uint64_t)json_integer_value(value);
+        return true;
+    }
+    if (!text || *text < '0' || *text > '9')
+        return false;
+    errno = 0;
+    *n = strtoull(text, &end, 10);
+    return *end == '\0' && errno == 0;
+}
+
+// Reads a member. A missing one is 0: files may be older than the member.
+static int member(
+    const json_t *o, const char *name, uint64_t *n, struct sb_err *err)
+{
+    const json_t *value = json_object_get(o, name);
+
+    *n = 0;
+    if (!value || json_is_null(value) || get_count(value, n))
+        return 0;
+    return sb_err_set(err, SB_EUSAGE, "\"%s\" is not a count", name);
+}
+
+static int read_bucket(
+    struct sb_hist_snap *h, const json_t *triple, struct sb_err *err)
+{
+    uint64_t low, high, count;
+
+    if (!get_count(json_array_get(triple, 0), &low) ||
+        !get_count(json_array_get(triple, 1), &high) ||
+        !get_count(json_array_get(triple, 2), &count))
+        return sb_err_set(err, SB_EUSAGE,
+            "a histogram has an entry that is not of the form [low, high, "
+            "count]");
+    uint32_t index = sb_hist_index(low);
+    if (sb_hist_low(index) != low || low + sb_hist_width(index) - 1 != high)
+        return sb_err_set(err, SB_EUSAGE,
+            "a histogram has a bucket from %llu to %llu ns, which sysbench "
+            "does not use",
+            (unsigned long long)low, (unsigned long long)high);
+    return sb_hist_snap_put(h, index, count);
+}
+
+struct times {
+    uint64_t *min, *max, *sum;
+    struct sb_hist_snap *hist;
+};
+
+static int read_times(
+    const json_t *o, const struct times *t, struct sb_err *err)
+{
+    const json_t *buckets = json_object_get(o, "histogram");
+    int rc = member(o, "min", t->min, err);
+
+    if (rc == 0)
+        rc = member(o, "max", t->max, err);
+    if (rc == 0)
+        rc = member(o, "sum", t->sum, err);
+    for (size_t i = 0; rc == 0 && i < json_array_size(buckets); i++)
+        rc = read_bucket(t->hist, json_array_get(buckets, i), err);
+    return rc;
+}
+
+static int read_counters(
+    struct sb_snap *s, const json_t *counters, struct sb_err *err)
+{
+    int rc = member(counters, "scheduled", &s->scheduled, err);
+
+    if (rc == 0)
+        rc = member(counters, "skipped", &s->skipped, err);
+    if (rc == 0)
+        rc = member(counters, "unfinished", &s->unfinished, err);
+    if (rc == 0)
+        rc = member(counters, "queue", &s->queue, err);
+#define X(name)  \
+    if (rc == 0) \
+        rc = member(counters, #name, &s->c.name, err);
+    SB_COUNTER_MAP(X)
+#undef X
+    return rc;
+}
+
+static int read_latencies(
+    struct sb_snap *s, const json_t *run, bool open_loop, struct sb_err *err)
+{
+    const struct times service = { &s->service_min, &s->service_max,
+        &s->c.service_ns, &s->service };
+    const struct times response = { &s->response_min, &s->response_max,
+        &s->c.response_ns, &s->response };
+    const struct times lag = { &s->lag_min, &s->lag_max, &s->c.lag_ns,
+        &s->lag };
+    const json_t *latency = json_object_get(run, "latency");
+    int rc;
+
+    if (!open_loop)
+        return read_times(latency, &service, err);
+    rc = read_times(latency, &response, err);
+    if (rc == 0)
+        rc = read_times(json_object_get(run, "service"), &service, err);
+    return rc ? rc : read_times(json_object_get(run, "lag"), &lag, err);
+}
+
+static int read_numbers(const json_t *users, const char *name, uint64_t **list,
+    unsigned n, struct sb_err *err)
+{
+    const json_t *a = json_object_get(users, name);
+
+    *list = calloc(n ? n : 1, sizeof(**list));
+    if (!*list)
+        return SB_ENOMEM;
+    for (unsigned i = 0; i < n; i++)
+        if (!get_count(json_array_get(a, i), &(*list)[i]))
+            return sb_err_set(err, SB_EUSAGE,
+                "\"users\": \"%s\" has no number for user %u", name, i);
+    return 0;
+}
+
+static int read_users(
+    struct sb_snap *s, const json_t *users, struct sb_err *err)
+{
+    size_t n = json_array_size(json_object_get(users, "events"));
+    int rc;
+
+    s->users = (unsigned)n;
+    rc = read_numbers(users, "events", &s->user_events, s->users, err);
+    if (rc == 0)
+        rc = read_numbers(users, "service_ns", &s->user_ns, s->users, err);
+    if (rc == 0)
+        rc = read_numbers(users, "min_ns", &s->user_min, s->users, err);
+    return rc ? rc : read_numbers(users, "max_ns", &s->user_max, s->users, err);
+}
+
+static enum sb_op_kind kind_of(const json_t *op)
+{
+    static const char *const kinds[] = { "read", "write", "change", "other" };
+    const char *name = json_string_value(json_object_get(op, "kind"));
+
+    for (int i = 0; name && i < 4; i++)
+        if (strcmp(kinds[i], name) == 0)
+            return (enum sb_op_kind)i;
+    return SB_OP_CUSTOM;
+}
+
+static int read_operation(
+    struct sb_result_run *r, const json_t *op, struct sb_err *err)
+{
+    const char *name = json_string_value(json_object_get(op, "name"));
+    const json_t *latency = json_object_get(op, "latency");
+    int n = sb_stats_op(&r->stats, name ? name : "", kind_of(op));
+    struct sb_snap_op *o = &r->snap.op[n];
+    const struct times t = { &o->min, &o->max, &o->ns, &o->hist };
+    int rc = member(latency, "count", &o->count, err);
+
+    if ((unsigned)n >= r->snap.nops)
+        r->snap.nops = (unsigned)n + 1;
+    if (rc == 0)
+        rc = member(op, "errors", &o->errors, err);
+    if (rc == 0)
+        rc = member(op, "hits", &o->hits, err);
+    if (rc == 0)
+        rc = member(op, "misses", &o->misses, err);
+    return rc ? rc : read_times(latency, &t, err);
+}
+
+static int read_operations(struct sb_result_run *r, struct sb_err *err)
+{
+    const json_t *list = json_object_get(r->json, "operations");
+    int rc = 0;
+
+    r->snap.op = calloc(SB_OPS_MAX, sizeof(*r->snap.op));
+    if (!r->snap.op || sb_stats_init(&r->stats, 1, 1, false))
+        return SB_ENOMEM;
+    for (size_t i = 0; rc == 0 && i < json_array_size(list); i++)
+        rc = read_operation(r, json_array_get(list, i), err);
+    return rc;
+}
+
+static void copy_text(char *to, size_t size, const json_t *o, const char *name)
+{
+    const char *text = json_string_value(json_object_get(o, name));
+
+    snprintf(to, size, "%s", text ? text : "");
+}
+
+static int read_errors(struct sb_result_run *r, struct sb_err *err)
+{
+    const json_t *list = json_object_get(r->json, "errors");
+    size_t n = json_array_size(list);
+    int rc = 0;
+
+    r->snap.code = calloc(n ? n : 1, sizeof(*r->snap.code));
+    if (!r->snap.code)
+        return SB_ENOMEM;
+    for (size_t i = 0; rc == 0 && i < n; i++) {
+        const json_t *o = json_array_get(list, i);
+        struct sb_snap_code *c = &r->snap.code[i];
+
+        c->native = (int)json_integer_value(json_object_get(o, "code"));
+        copy_text(c->driver, sizeof(c->driver), o, "driver");
+        copy_text(c->state, sizeof(c->state), o, "state");
+        copy_text(c->sample, sizeof(c->sample), o, "sample");
+        double first = json_number_value(json_object_get(o, "first_seen"));
+        if (first > 0 && first < 1e9)
+            c->first_ns = (uint64_t)llround(first * 1e9);
+        rc = member(o, "count", &c->count, err);
+        r->snap.ncodes = (unsigned)i + 1;
+    }
+    return rc;
+}
+
+static void fill_report(struct sb_result_run *r)
+{
+    const json_t *end = json_object_get(r->json, "end");
+    double seconds = json_number_value(json_object_get(end, "seconds"));
+    bool open_loop = json_is_true(json_object_get(r->json, "open_loop"));
+    json_int_t threads = json_integer_value(
+        json_object_get(r->json, "threads"));
+    struct sb_report *p = &r->report;
+
+    r->snap.ns = (uint64_t)(seconds > 0 && seconds < 1e9 ? seconds * 1e9 : 0);
+    sb_report_fill(p, &r->snap, threads > 0 ? (unsigned)threads : r->snap.users,
+        open_loop, seconds);
+    p->interval_s = seconds;
+    p->running = p->threads;
+    p->final = true;
+    p->whole = &r->snap;
+    p->stats = &r->stats;
+    p->failure = json_string_value(json_object_get(end, "failure"));
+}
+
+int sb__result_totals(struct sb_result_run *r, struct sb_err *err)
+{
+    bool open_loop = json_is_true(json_object_get(r->json, "open_loop"));
+    int rc = read_counters(&r->snap, json_object_get(r->json, "counters"), err);
+
+    if (rc == 0)
+        rc = read_latencies(&r->snap, r->json, open_loop, err);
+    if (rc == 0)
+        rc = read_users(&r->snap, json_object_get(r->json, "users"), err);
+    if (rc == 0)
+        rc = read_operations(r, err);
+    if (rc == 0)
+        rc = read_errors(r, err);
+    if (rc)
+        return rc;
+    fill_report(r);
+    r->has_totals = true;
+    return 0;
+}

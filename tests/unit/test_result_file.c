@@ -1,0 +1,211 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+#include <stdlib.h>
+
+#include "check.h"
+#include "out/result_file.h"
+#include "out/result_private.h"
+
+static void put(const char *path, const char *text)
+{
+    FILE *f = fopen(path, "w");
+
+    fputs(text, f);
+    fclose(f);
+}
+
+static void check_rows(const char *text, size_t nrows, size_t nvalues)
+{
+    struct sb_rows r = { 0 };
+    const char *p = text;
+
+    CHECK_INT(sb__rows_read(&r, &p), 0);
+    CHECK_STR(p, "]");
+    CHECK_INT(r.nrows, nrows);
+    CHECK_INT(r.nvalues, nvalues);
+    sb__rows_done(&r);
+}
+
+static void rows_of_any_length(void)
+{
+    check_rows("]", 0, 0);
+    check_rows("[]\n]", 1, 0);
+    check_rows("[1],\n[]\n]", 2, 1);
+    check_rows("[1,2,3],\n[4,null]\n]", 2, 5);
+}
+
+// Numbers are exactly those that strtod() returns.
+static void numbers_are_exact(void)
+{
+    static const char *const texts[] = { "0", "-0", "1", "-1", "0.1", "123.456",
+        "99999.9999999999", "123456789012345", "1234567890123456789", "1e5",
+        "1.5e-7", "-2.5E+3", "0.1234", "0.0000000000000000000000001",
+        "9007199254740993", "3.141592653589793238462643383279" };
+
+    for (size_t i = 0; i < sizeof(texts) / sizeof(texts[0]); i++) {
+        struct sb_rows r = { 0 };
+        char line[64];
+        const char *p = line;
+
+        snprintf(line, sizeof(line), "[%s]\n]", texts[i]);
+        CHECK_INT(sb__rows_read(&r, &p), 0);
+        CHECK_INT(r.nvalues, 1);
+        CHECK_NEAR(r.value[0], strtod(texts[i], NULL), 0);
+        sb__rows_done(&r);
+    }
+}
+
+// Anything else is left to Jansson, which says what is wrong.
+static void other_layouts_are_rejected(void)
+{
+    static const char *const texts[] = { "", "[", "[1", "[1,", "[1,]\n]",
+        "[,1]\n]", "[1]", "[1],", "[1]]", "[1],\n", "[ 1]\n]", "[1 ]\n]",
+        "[+1]\n]", "[.5]\n]", "[1.]\n]", "[1e999]\n]", "[nan]\n]", "[0x10]\n]",
+        "[\"a\"]\n]", "[1]\n\n]", "[-]\n]" };
+
+    for (size_t i = 0; i < sizeof(texts) / sizeof(texts[0]); i++) {
+        struct sb_rows r = { 0 };
+        const char *p = texts[i];
+        int rc = sb__rows_read(&r, &p);
+
+        if (rc != SB_EUSAGE)
+            printf("# row %zu: %s\n", i, texts[i]);
+        CHECK_INT(rc, SB_EUSAGE);
+        sb__rows_done(&r);
+    }
+}
+
+#define HEAD                                                        \
+    "{\"format\":\"sysbench-result\",\"version\":1,\"program\":{}," \
+    "\"runs\":[{\"test\":\"t\",\"threads\":2,\"intervals\":{\"rows\":[\n"
+#define COLUMNS                                                             \
+    "],\"columns\":[{\"group\":\"run\",\"name\":\"\",\"figure\":\"time\"}," \
+    "{\"group\":\"operation\",\"name\":\"a\",\"figure\":\"p99\"}]},"        \
+    "\"histograms\":{\"rows\":[\n[71,3,4],\n[]\n]},"
+
+static void intervals(void)
+{
+    struct sb_result_file f;
+    struct sb_err err = { 0 };
+
+    put("ok.json", HEAD "[1],\n[2,0.5]\n" COLUMNS "\"end\":{}}]}");
+    CHECK_INT(sb_result_read(&f, "ok.json", &err), 0);
+    CHECK_STR(err.msg, "");
+    CHECK_INT(f.nruns, 1);
+    CHECK_STR(sb_result_text(&f.run[0], "test"), "t");
+    CHECK(!f.run[0].has_totals);
+    unsigned p99 = sb_result_column(&f.run[0], "operation", "a", "p99");
+    CHECK_INT(p99, 1);
+    CHECK_INT(sb_result_column(&f.run[0], "operation", "b", "p99"), 2);
+    CHECK(isnan(sb_result_value(&f.run[0], 0, p99)));
+    CHECK_NEAR(sb_result_value(&f.run[0], 1, p99), 0.5, 0);
+    CHECK(isnan(sb_result_value(&f.run[0], 2, p99)));
+    CHECK_INT(f.run[0].histograms->nrows, 2);
+    CHECK_INT(f.run[0].histograms->nvalues, 3);
+    sb_result_done(&f);
+}
+
+// The same file after another program has formatted it.
+static void formatted_by_another_program(void)
+{
+    struct sb_result_file f;
+    struct sb_err err = { 0 };
+
+    put("other.json",
+        "{\"runs\": [{\"histograms\": {\"rows\": [[71, 3, 4], []]},\n"
+        "\"intervals\": {\"columns\": [{\"figure\": \"time\"}],\n"
+        "  \"rows\": [\n    [1],\n    [2, null]]}, \"end\": {}}],\n"
+        " \"version\": 1, \"format\": \"sysbench-result\"}\n");
+    CHECK_INT(sb_result_read(&f, "other.json", &err), 0);
+    CHECK_STR(err.msg, "");
+    CHECK_INT(f.run[0].intervals->nrows, 2);
+    CHECK_NEAR(sb_result_value(&f.run[0], 1, 0), 2, 0);
+    CHECK(isnan(sb_result_value(&f.run[0], 1, 1)));
+    CHECK_INT(f.run[0].histograms->nvalues, 3);
+    sb_result_done(&f);
+}
+
+#define TOTALS(counters, buckets)                                              \
+    HEAD "[1]\n" COLUMNS "\"counters\":{" counters "},"                        \
+         "\"latency\":{\"min\":5,\"max\":7,\"sum\":12,\"histogram\":[" buckets \
+         "]},\"users\":{\"events\":[1,1],\"service_ns\":[5,7],"                \
+         "\"min_ns\":[5,7],\"max_ns\":[5,7]},\"operations\":[{\"name\":\"a\"," \
+         "\"kind\":\"write\",\"errors\":1,\"latency\":{\"count\":1,"           \
+         "\"histogram\":[[9,9,1]]}}],\"errors\":[{\"driver\":\"d\","           \
+         "\"code\":-3,\"count\":2,\"first_seen\":1.5}],"                       \
+         "\"end\":{\"seconds\":2}}]}"
+
+static void totals(void)
+{
+    struct sb_result_file f;
+    struct sb_err err = { 0 };
+
+    put("totals.json", TOTALS("\"completed\":2,\"reads\":\"9007199254740993\"",
+                           "[5,5,1],[7,7,1]"));
+    CHECK_INT(sb_result_read(&f, "totals.json", &err), 0);
+    CHECK_STR(err.msg, "");
+    const struct sb_report *r = &f.run[0].report;
+    CHECK(f.run[0].has_totals);
+    CHECK_NEAR(r->total_s, 2, 0);
+    CHECK_INT(r->snap->c.completed, 2);
+    CHECK_INT(r->snap->c.reads, INT64_C(9007199254740993));
+    CHECK_INT(r->lat_max, 7);
+    CHECK_NEAR(r->lat_avg, 6, 0);
+    CHECK_INT(r->latency->total, 2);
+    CHECK_INT(r->snap->users, 2);
+    CHECK_INT(r->snap->user_ns[1], 7);
+    CHECK_INT(r->snap->nops, 1);
+    CHECK_STR(r->stats->op[0].name, "a");
+    CHECK_INT(r->stats->op[0].kind, SB_OP_WRITE);
+    CHECK_INT(r->snap->op[0].errors, 1);
+    CHECK_INT(r->snap->op[0].hist.total, 1);
+    CHECK_INT(r->snap->code[0].native, -3);
+    CHECK_INT(r->snap->code[0].first_ns, 1500000000);
+    sb_result_done(&f);
+}
+
+static void bad_file(const char *text, const char *message)
+{
+    struct sb_result_file f;
+    struct sb_err err = { 0 };
+
+    put("bad.json", text);
+    CHECK_INT(sb_result_read(&f, "bad.json", &err), SB_EUSAGE);
+    CHECK_STR(err.msg, message);
+    sb_result_done(&f);
+}
+
+static void wrong_files_are_explained(void)
+{
+    struct sb_result_file f;
+    struct sb_err err = { 0 };
+
+    bad_file("", "bad.json is empty");
+    bad_file("{}", "bad.json is not a result file (written by "
+                   "--report=json=FILE)");
+    bad_file(HEAD "[1]\n",
+        "bad.json is not a complete JSON document: line 3, column 0: ']' "
+        "expected near end of file");
+    bad_file(TOTALS("\"completed\":-1", ""),
+        "bad.json: \"completed\" is not a count");
+    bad_file(TOTALS("\"completed\":1", "[5,6,1]"),
+        "bad.json: a histogram has a bucket from 5 to 6 ns, which sysbench "
+        "does not use");
+    bad_file(TOTALS("\"completed\":1", "[5]"),
+        "bad.json: a histogram has an entry that is not of the form [low, "
+        "high, count]");
+    CHECK_INT(sb_result_read(&f, "none.json", &err), SB_ESYS);
+    CHECK_STR(err.msg, "cannot read none.json: No such file or directory");
+    sb_result_done(&f);
+}
+
+int main(void)
+{
+    RUN(rows_of_any_length);
+    RUN(numbers_are_exact);
+    RUN(other_layouts_are_rejected);
+    RUN(intervals);
+    RUN(formatted_by_another_program);
+    RUN(totals);
+    RUN(wrong_files_are_explained);
+    return check_done();
+}
