@@ -200,6 +200,7 @@ void sb__app_listen(struct sb_app *a, struct sb_workload *w,
         .final = on_final,
         .interval_ns = a->reporters.n ? FILE_INTERVAL : 0,
         .partial = a->reporters.n > 0,
+        .operations = a->reporters.n > 0,
     };
 }
 

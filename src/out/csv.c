@@ -12,10 +12,10 @@
 
 // The columns after time, seconds, group and name.
 static const char *const figures[] = { "stage", "events", "failed", "errors",
-    "restarts", "reconnects", "reads", "writes", "others", "running", "queue",
-    "concurrency", "scheduled", "min", "avg", "p50", "p75", "p90", "p95", "p99",
-    "p999", "max", "service_avg", "service_p99", "lag_avg", "lag_p99",
-    "value" };
+    "rows", "restarts", "reconnects", "reads", "writes", "others", "running",
+    "queue", "concurrency", "scheduled", "min", "avg", "p50", "p75", "p90",
+    "p95", "p99", "p999", "max", "service_avg", "service_p99", "lag_avg",
+    "lag_p99", "value" };
 
 #define FIGURES (sizeof(figures) / sizeof(figures[0]))
 

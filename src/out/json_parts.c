@@ -351,7 +351,7 @@ static json_t *operation(
     bool ok =
         set_text(o, "name", name) && set_text(o, "kind", kinds[kind]) &&
         set_count(o, "errors", op->errors) && set_count(o, "hits", op->hits) &&
-        set_count(o, "misses", op->misses) &&
+        set_count(o, "misses", op->misses) && set_count(o, "rows", op->rows) &&
         set(o, "latency",
             sb_json_latency("service", &op->hist, op->min, op->ns, op->max));
 

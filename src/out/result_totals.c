@@ -177,6 +177,8 @@ static int read_operation(
         rc = member(op, "hits", &o->hits, err);
     if (rc == 0)
         rc = member(op, "misses", &o->misses, err);
+    if (rc == 0)
+        rc = member(op, "rows", &o->rows, err);
     return rc ? rc : read_times(latency, &t, err);
 }
 

@@ -203,6 +203,7 @@ static int set_operation(
     } figures[] = {
         { "count", "", (double)op->count },
         { "errors", "", (double)op->errors },
+        { "rows", "", (double)op->rows },
         { "avg", "ms", mean_ms(op->ns, op->count) },
         { "p50", "ms", percentile_ms(h, 50, op->max) },
         { "p95", "ms", percentile_ms(h, 95, op->max) },

@@ -70,10 +70,14 @@ checked by check-result. With checkpoints, files have the whole run.
   > run = [r for r in rows if r['group'] == 'run' and float(r['time']) > 0]
   > print(sum(int(r['events']) for r in run) == total)
   > print(sum(l['events'] for l in lines[1:-1] if l['time'] > 0) == total)
-  > print(sorted(set(r['group'] for r in rows)))"
+  > ops = {o['name']: o['latency']['count'] for o in lines[-1]['operations']}
+  > print(all(sum(int(r['events']) for r in rows if r['name'] == name and
+  >     float(r['time']) > 0) == ops[name] for name in ops))
+  > print(len(ops), sorted(set(r['group'] for r in rows)))"
   True
   True
-  ['run']
+  True
+  11 ['operation', 'run']
 
 A built-in test, a script without a database, a run without events.
 
