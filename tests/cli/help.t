@@ -13,6 +13,7 @@ SPDX-License-Identifier: GPL-2.0-or-later
   Program options:
   Database drivers:
   Built-in tests:
+  Commands on result files:
   $ grep -E '^  --(threads|time|rand-type|config-file|num-threads)=' help |
   >     sed 's/  */ /g'
    --threads=N number of threads to use [1]

@@ -23,8 +23,8 @@ Options given now replace those of the run.
 
   $ sysbench show r.json --percentile=75 --histogram=off | grep -c 'percentile:'
   1
-  $ sysbench show r.json --percentile=75 | grep 'percentile:' | sed 's/ [0-9.]*$//'
-           75th percentile:                       
+  $ sysbench show r.json --percentile=75 | grep 'percentile:' | sed 's/ *[0-9.]*$//'
+           75th percentile:
 
 A file with the layout of another program.
 
