@@ -10,6 +10,7 @@
 #include "bench/builtin.h"
 #include "cmd/cmd.h"
 #include "db/db.h"
+#include "db/sampler.h"
 #include "out/reporter.h"
 #include "out/text.h"
 #include "run/run.h"
@@ -37,6 +38,8 @@ struct sb_app {
     struct sb_text_opts text_opts;
     struct sb_report_opts report_opts;
     struct sb_db_opts db;
+    struct sb_sampler_opts sampler_opts;
+    struct sb_sampler *sampler; // during a run, or NULL
     struct sb_text text;
     struct sb_reporters reporters;
     struct sb_facts facts;
@@ -93,6 +96,12 @@ void sb_app_option_hint(struct sb_app *a, struct sb_err *err);
 // or NULL. sb_app_run_cmd() carries it out and returns the exit status.
 const struct sb_cmd *sb_app_cmd(const struct sb_app *a);
 int sb_app_run_cmd(struct sb_app *a, const struct sb_cmd *cmd);
+
+// app_server.c: samples the servers of a run. start() is called when all users
+// are connected, interval() after each interval, stop() when the run is over.
+void sb_app_server_start(struct sb_app *a);
+void sb_app_server_interval(struct sb_app *a);
+void sb_app_server_stop(struct sb_app *a);
 
 // app_run.c: carries out a->command and returns the exit status.
 int sb_app_perform(struct sb_app *a);

@@ -72,6 +72,7 @@ static void on_started(void *data)
     if (!quiet(t->a))
         printf("Threads started!\n\n");
     fflush(stdout);
+    sb_app_server_start(t->a);
 }
 
 static void on_warmup(void *data, int64_t ns)
@@ -128,6 +129,7 @@ static void on_interval(void *data, const struct sb_report *r)
 {
     struct sb__listening *t = data;
 
+    sb_app_server_interval(t->a);
     sb_reporters_interval(&t->a->reporters, r);
     // The text has intervals only on request, and only whole ones.
     if (t->a->run.report_interval == 0 || r->partial)

@@ -98,6 +98,7 @@ static int add_core_tables(struct sb_app *a, struct sb_err *err)
         { &sb_text_opt_table, &a->text_opts },
         { &sb_report_opt_table, &a->report_opts },
         { &sb_db_opt_table, &a->db },
+        { &sb_sampler_opt_table, &a->sampler_opts },
     };
 
     for (size_t i = 0; i < sizeof(t) / sizeof(t[0]); i++) {
@@ -212,6 +213,8 @@ static int finish_options(struct sb_app *a, struct sb_err *err)
                 sb_opts_given(a->opts, "max-time", false);
     int rc = sb_run_opts_finish(&a->run, requests && !time, err);
 
+    if (rc == 0)
+        rc = sb_sampler_check(&a->sampler_opts, err);
     if (rc == 0)
         rc = sb_dist_prepare(&a->random.dist, &a->dist, err);
     if (rc == 0 && a->dist.seed)

@@ -1,11 +1,16 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 //
-// How to wait for data on a socket.
+// Sockets: how to wait for data, and the address of the peer.
 #ifndef SB_BASE_SOCK_H
 #define SB_BASE_SOCK_H
 
+#include <arpa/inet.h>
+#include <netinet/in.h>
 #include <stdbool.h>
+#include <stddef.h>
+#include <stdio.h>
 #include <sys/socket.h>
+#include <sys/un.h>
 
 // Returns whether fd is a Unix socket. Linux wakes a recv() that waits on a
 // Unix socket not only when data arrives, but also when the peer has read what
@@ -20,6 +25,36 @@ static inline bool sb_sock_is_local(int fd)
 
     return getsockname(fd, (struct sockaddr *)&a, &len) == 0 &&
            a.ss_family == AF_UNIX;
+}
+
+// Writes the address that fd is connected to: "10.0.0.1:5432", "[::1]:5432",
+// the path of a Unix socket, or "" if it is not connected or has no name.
+static inline void sb_sock_peer(int fd, char *out, size_t size)
+{
+    union {
+        struct sockaddr any;
+        struct sockaddr_in v4;
+        struct sockaddr_in6 v6;
+        struct sockaddr_un local;
+        struct sockaddr_storage room;
+    } a = { .any = { .sa_family = AF_UNSPEC } };
+    socklen_t len = sizeof(a);
+    char text[INET6_ADDRSTRLEN] = "";
+
+    snprintf(out, size, "%s", "");
+    if (getpeername(fd, &a.any, &len))
+        return;
+    if (a.any.sa_family == AF_UNIX &&
+        len > (socklen_t)offsetof(struct sockaddr_un, sun_path)) {
+        snprintf(
+            out, size, "%.*s", (int)sizeof(a.local.sun_path), a.local.sun_path);
+    } else if (a.any.sa_family == AF_INET &&
+               inet_ntop(AF_INET, &a.v4.sin_addr, text, sizeof(text))) {
+        snprintf(out, size, "%s:%u", text, ntohs(a.v4.sin_port));
+    } else if (a.any.sa_family == AF_INET6 &&
+               inet_ntop(AF_INET6, &a.v6.sin6_addr, text, sizeof(text))) {
+        snprintf(out, size, "[%s]:%u", text, ntohs(a.v6.sin6_port));
+    }
 }
 
 #endif

@@ -167,6 +167,7 @@ static int con_connect(struct sb_con_priv *c, struct sb_err *err)
     }
     c->open = true;
     sb__refresh_init(c);
+    atomic_store_explicit(&c->inst->used, true, memory_order_relaxed);
     atomic_store_explicit(&d->used, true, memory_order_relaxed);
     if (!c->drv->doc)
         atomic_store_explicit(&d->used_sql, true, memory_order_relaxed);

@@ -22,7 +22,7 @@
 #include "base/err.h"
 #include "base/option.h"
 
-#define SB_DRIVER_ABI 2u
+#define SB_DRIVER_ABI 3u
 
 // Functions of the core that a driver may call. Passed to env_init() and
 // connect(); valid until the process ends.
@@ -207,16 +207,67 @@ struct sb_bulk_ops {
     int (*end)(struct sb_conn *conn, bool commit, struct sb_err *err);
 };
 
+// The server at the other end of a connection. Texts that are too long are cut.
+struct sb_server {
+    char name[128];     // product and version: "PostgreSQL 15.8"
+    char address[256];  // "10.0.0.1:5432", "[::1]:5432", a socket, a file
+    char database[128]; // the database, if counters() reads those of one
+                        // database and not of the whole server
+    bool bypass;        // statements are executed without the client library
+};
+
+enum sb_counter_kind {
+    SB_COUNTER_TOTAL, // grows: users see how much it grows per second
+    SB_COUNTER_LEVEL, // goes up and down: users see its value
+};
+
+struct sb_counter {
+    const char *name; // valid during the call
+    double value;
+    int32_t kind;     // enum sb_counter_kind
+    const char *unit; // "bytes", "ms" ...; NULL: none. A constant
+};
+
+// Takes the counters of a server. The core implements it.
+struct sb_counter_sink {
+    void *arg;
+    // False if no counter whose name begins with this prefix was selected, so
+    // that their source need not be read.
+    bool (*wanted)(void *arg, const char *prefix);
+    // Takes a counter, selected or not. Returns 0, or an SB_E* that ends the
+    // visits and is returned.
+    int (*take)(void *arg, const struct sb_counter *c);
+    // A source of counters ("information_schema.INNODB_METRICS") cannot be
+    // read. The other sources still can.
+    void (*missing)(void *arg, const char *source, const struct sb_err *why);
+};
+
 struct sb_info_ops {
     // Writes one line about the server, such as "SQLite 3.40.1, journal mode
     // wal"; returns the length as snprintf() does.
     int (*server)(struct sb_conn *conn, char *out, size_t size);
     // Writes the version of the client library, in the same way.
     int (*client)(char *out, size_t size);
-    // Calls visit for each counter of the server. Optional.
-    int (*counters)(struct sb_conn *conn,
-        int (*visit)(void *arg, const char *name, double value), void *arg,
+    // Fills *out, which the core has zeroed, and calls setting() for each
+    // setting of the server that affects performance. It leaves out what the
+    // server does not have, or does not show to this user. No text contains a
+    // password. setting() returns 0, or an SB_E* that ends the visits and is
+    // returned. Optional. 0, or SB_E* if the server did not answer.
+    int (*describe)(struct sb_conn *conn, struct sb_server *out,
+        int (*setting)(void *arg, const char *name, const char *value),
+        void *arg, struct sb_err *err);
+    // Returns the number of servers that the connections of one environment
+    // are spread over by sb_conn_info.number: connection i uses server i
+    // modulo that number. NULL: 1.
+    uint64_t (*servers)(const struct sb_driver_env *env);
+    // Passes the counters of the server to the sink. A source that this user
+    // may not read is reported as missing and is no error. Optional. 0 or
+    // SB_E*.
+    int (*counters)(struct sb_conn *conn, const struct sb_counter_sink *to,
         struct sb_err *err);
+    // The counters that are shown if the user selects none: patterns as in
+    // fnmatch(), separated by commas, in any case of letters. NULL: all.
+    const char *counters_default;
 };
 
 // Documents ------------------------------------------------------------------

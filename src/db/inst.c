@@ -180,6 +180,35 @@ void sb__inst_keep(struct sb__inst *i)
     pthread_mutex_unlock(&i->db->owner->lock);
 }
 
+static bool is_new(
+    const struct sb__inst *i, struct sb__inst *const *inst, size_t n)
+{
+    for (size_t k = 0; k < n; k++) {
+        if (inst[k] == i)
+            return false;
+    }
+    return i->ready && atomic_load_explicit(&i->used, memory_order_relaxed);
+}
+
+size_t sb__insts_used(
+    struct sb_drivers *d, struct sb__inst **inst, size_t n, size_t most)
+{
+    size_t first = n;
+
+    pthread_mutex_lock(&d->lock);
+    for (struct sb_db *db = d->dbs; db; db = db->next) {
+        for (struct sb__inst *i = &db->base; i && n < most;
+             i = i == &db->base ? db->more : i->next) {
+            if (!is_new(i, inst, n))
+                continue;
+            i->refs++;
+            inst[n++] = i;
+        }
+    }
+    pthread_mutex_unlock(&d->lock);
+    return n - first;
+}
+
 void sb__insts_free(struct sb_db *db)
 {
     while (db->more) {

@@ -23,6 +23,7 @@ struct sb__inst {
     void *opts; // the driver's options struct
     struct sb_driver_env env;
     bool ready;             // env_init has succeeded
+    _Atomic bool used;      // a user has opened a connection
     bool kept;              // not freed with its last connection
     unsigned refs;          // connections
     struct sb__feed *feeds; // shared loaders, protected by feed_lock
@@ -167,6 +168,11 @@ int sb__inst_get(struct sb_db *db, const char *const *names,
 void sb__inst_put(struct sb__inst *i);
 // Keeps the instance until its driver is closed, even without references.
 void sb__inst_keep(struct sb__inst *i);
+// Adds the instances that users have opened connections with and that are not
+// in inst[] yet, with a reference each, to the n in inst[], at most up to
+// `most`. Returns how many it added. Any thread.
+size_t sb__insts_used(
+    struct sb_drivers *d, struct sb__inst **inst, size_t n, size_t most);
 // Frees all instances with overrides. No connections may be left.
 void sb__insts_free(struct sb_db *db);
 // Finds an option by name, with or without the driver's prefix; NULL: none.

@@ -10,6 +10,7 @@ SPDX-License-Identifier: GPL-2.0-or-later
   Log options:
   Report options:
   General database options:
+  Server statistics options:
   Program options:
   Database drivers:
   Built-in tests:

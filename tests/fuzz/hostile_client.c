@@ -202,15 +202,33 @@ static bool send_pipeline(struct client *cl)
     return n >= 0 && good(cl);
 }
 
-static int visit(void *arg, const char *name, double value)
+// One source of each driver, because the answers are recorded.
+static bool wanted(void *arg, const char *prefix)
 {
-    look_at_text(name);
+    return strcmp(prefix, "metric.") != 0 && strcmp(prefix, "wal_") != 0 &&
+           strcmp(prefix, "buffers_") != 0 &&
+           strncmp(prefix, "checkpoint", 10) != 0 &&
+           strcmp(prefix, "maxwritten_") != 0 &&
+           strcmp(prefix, "locks_") != 0 &&
+           strcmp(prefix, "connections_") != 0 &&
+           strcmp(prefix, "oldest_") != 0;
+}
+
+static int visit(void *arg, const struct sb_counter *c)
+{
+    look_at_text(c->name);
     return 0;
+}
+
+static void missing(void *arg, const char *source, const struct sb_err *why)
+{
+    look_at_text(why->msg);
 }
 
 static bool ask_server(struct client *cl, bool counters)
 {
     struct sb_con_priv *c = (struct sb_con_priv *)cl->con;
+    const struct sb_counter_sink to = { NULL, wanted, visit, missing };
     struct sb_err err = { 0 };
     char line[200];
 
@@ -220,7 +238,7 @@ static bool ask_server(struct client *cl, bool counters)
         return true;
     }
     // The facade has no call for these.
-    return !c->open || c->drv->info->counters(c->conn, visit, NULL, &err) == 0;
+    return !c->open || c->drv->info->counters(c->conn, &to, &err) == 0;
 }
 
 static bool act(struct client *cl, const struct hostile_step *s, unsigned round)

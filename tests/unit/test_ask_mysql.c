@@ -75,14 +75,77 @@ static void server_line_of_no_result(void)
     check_server("MySQL 5.6.0, TLS off");
 }
 
-static int visits;
+// What the server and its settings are ----------------------------------------
 
-static int visit(void *arg, const char *name, double value)
+static char told[200];
+
+static int tell(void *arg, const char *name, const char *value)
 {
-    CHECK_STR(name, "Questions");
-    CHECK_INT(value, 42);
-    visits++;
+    size_t n = strlen(told);
+
+    snprintf(told + n, sizeof(told) - n, "%s=%s ", name, value);
     return 0;
+}
+
+static void check_description(const char *name, const char *settings)
+{
+    struct sb_server s = { "", "", "", false };
+
+    connected();
+    told[0] = '\0';
+    CHECK_INT(sb_driver.info->describe(conn, &s, tell, NULL, &err), 0);
+    CHECK_STR(s.name, name);
+    CHECK_STR(told, settings);
+    finish();
+}
+
+static void description(void)
+{
+    TEXT(2, "\17version_comment\15Percona, Inc.");
+    check_description("Percona Server 5.6.0", "version_comment=Percona, Inc. ");
+    TEXT(2, "\7log_bin\373");
+    check_description("MySQL 5.6.0", "");
+    TEXT(1, "\7log_bin");
+    check_description("MySQL 5.6.0", "");
+    answer_ok();
+    check_description("MySQL 5.6.0", "");
+}
+
+// Counters --------------------------------------------------------------------
+
+static int visits, missed;
+static bool metrics; // ask for the metrics of InnoDB, not for the status
+static struct sb_counter seen;
+static char seen_name[100];
+
+static bool wanted(void *arg, const char *prefix)
+{
+    return metrics == (strncmp(prefix, "metric.", 7) == 0);
+}
+
+static int visit(void *arg, const struct sb_counter *c)
+{
+    visits++;
+    seen = *c;
+    snprintf(seen_name, sizeof(seen_name), "%s", c->name);
+    return 0;
+}
+
+static void missing(void *arg, const char *source, const struct sb_err *why)
+{
+    missed++;
+    CHECK_STR(source,
+        metrics ? "information_schema.INNODB_METRICS" : "SHOW GLOBAL STATUS");
+}
+
+static const struct sb_counter_sink sink = { NULL, wanted, visit, missing };
+
+static void read_counters(int found, int sources_missed)
+{
+    visits = missed = 0;
+    CHECK_INT(sb_driver.info->counters(conn, &sink, &err), 0);
+    CHECK_INT(visits, found);
+    CHECK_INT(missed, sources_missed);
 }
 
 static void counters(void)
@@ -90,18 +153,59 @@ static void counters(void)
     TEXT(2, "\11Questions\00242");
     TEXT(2, "\11Questions\373");
     TEXT(2, "\373\00242");
+    TEXT(2, "\11Questions\2ON");
+    TEXT(2, "\11Questions\0034:2");
     TEXT(1, "\11Questions");
     answer_ok();
     connected();
-    visits = 0;
-    for (int i = 0; i < 3; i++)
-        CHECK_INT(sb_driver.info->counters(conn, visit, NULL, &err), 0);
-    CHECK_INT(visits, 1);
-    CHECK_INT(sb_driver.info->counters(conn, visit, NULL, &err), SB_EQUERY);
+    read_counters(1, 0);
+    CHECK_STR(seen_name, "Questions");
+    CHECK_INT(seen.value, 42);
+    CHECK_INT(seen.kind, SB_COUNTER_TOTAL);
+    CHECK(!seen.unit);
+    for (int i = 0; i < 4; i++)
+        read_counters(0, 0);
+    read_counters(0, 1);
     CHECK(strstr(err.msg, "has too few columns: 1 instead of 2") != NULL);
-    CHECK_INT(sb_driver.info->counters(conn, visit, NULL, &err), SB_EQUERY);
+    read_counters(0, 1);
     CHECK(strstr(err.msg, "has too few columns: 0 instead of 2") != NULL);
     finish();
+}
+
+static void kinds_of_counters(void)
+{
+    TEXT(2, "\17Threads_running\0013");
+    TEXT(2, "\16Bytes_received\0013");
+    TEXT(2, "\13Open_tables\0013");
+    TEXT(2, "\15Opened_tables\0013");
+    connected();
+    read_counters(1, 0);
+    CHECK_INT(seen.kind, SB_COUNTER_LEVEL);
+    read_counters(1, 0);
+    CHECK_INT(seen.kind, SB_COUNTER_TOTAL);
+    CHECK_STR(seen.unit, "bytes");
+    read_counters(1, 0);
+    CHECK_INT(seen.kind, SB_COUNTER_LEVEL);
+    read_counters(1, 0);
+    CHECK_INT(seen.kind, SB_COUNTER_TOTAL);
+    finish();
+}
+
+static void metrics_of_innodb(void)
+{
+    metrics = true;
+    TEXT(3, "\6dml_up\0017\7counter");
+    TEXT(3, "\6dml_up\0017\5value");
+    TEXT(2, "\6dml_up\0017");
+    connected();
+    read_counters(1, 0);
+    CHECK_STR(seen_name, "metric.dml_up");
+    CHECK_INT(seen.kind, SB_COUNTER_TOTAL);
+    read_counters(1, 0);
+    CHECK_INT(seen.kind, SB_COUNTER_LEVEL);
+    read_counters(0, 1);
+    finish();
+    metrics = false;
 }
 
 // Further result sets of an answer are skipped: they are not the next answer.
@@ -116,10 +220,8 @@ static void further_results(void)
     next_answer();
     TEXT(2, "\11Questions\00242");
     connected();
-    visits = 0;
-    CHECK_INT(sb_driver.info->counters(conn, visit, NULL, &err), 0);
-    CHECK_INT(sb_driver.info->counters(conn, visit, NULL, &err), 0);
-    CHECK_INT(visits, 1);
+    read_counters(0, 0);
+    read_counters(1, 0);
     finish();
 }
 
@@ -250,7 +352,10 @@ int main(void)
     RUN(server_line_of_one_column);
     RUN(server_line_of_no_row);
     RUN(server_line_of_no_result);
+    RUN(description);
     RUN(counters);
+    RUN(kinds_of_counters);
+    RUN(metrics_of_innodb);
     RUN(further_results);
     RUN(settings_of_one_column);
     RUN(settings_of_null);

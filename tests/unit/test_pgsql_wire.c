@@ -439,34 +439,62 @@ static void server_line_of_any_answer(void)
     server_line(-1, 0, false, "PostgreSQL ?");
 }
 
-static int visits;
+static int visits, missed;
 
-static int visit(void *arg, const char *name, double value)
+// The first source only.
+static bool wanted(void *arg, const char *prefix)
+{
+    return strcmp(prefix, "xact_") == 0;
+}
+
+static int visit(void *arg, const struct sb_counter *c)
 {
     visits++;
     return 0;
 }
 
-static void check_counters(int columns, int rows, bool nulls, int rc, int n)
+static void missing(void *arg, const char *source, const struct sb_err *why)
 {
-    visits = 0;
+    CHECK_STR(source, "pg_stat_database");
+    missed++;
+}
+
+static const struct sb_counter_sink sink = { NULL, wanted, visit, missing };
+
+static void check_counters(int columns, int rows, bool nulls, int n)
+{
+    visits = missed = 0;
     if (columns >= 0)
         describe(columns);
     for (int i = 0; i < rows; i++)
         row(columns, nulls);
     done(columns >= 0 ? "SELECT" : NULL, "I");
     CHECK_INT(start(), 0);
-    CHECK_INT(sb_driver.info->counters(conn, visit, NULL, &err), rc);
+    CHECK_INT(sb_driver.info->counters(conn, &sink, &err), 0);
     CHECK_INT(visits, n);
+    CHECK_INT(missed, 0);
     finish();
 }
 
 static void counters_of_any_answer(void)
 {
-    check_counters(3, 1, false, 0, 3);
-    check_counters(3, 1, true, 0, 0);
-    check_counters(3, 0, false, SB_EQUERY, 0);
-    check_counters(-1, 0, false, SB_EQUERY, 0);
+    check_counters(3, 1, true, 0);
+    check_counters(3, 0, false, 0);
+    check_counters(-1, 0, false, 0);
+    check_counters(3, 1, false, 0); // texts
+}
+
+static void counters_without_rights(void)
+{
+    visits = missed = 0;
+    MESSAGE('E', "SERROR\0VERROR\0C42501\0Mnot allowed\0\0");
+    done(NULL, "I");
+    CHECK_INT(start(), 0);
+    CHECK_INT(sb_driver.info->counters(conn, &sink, &err), 0);
+    CHECK_INT(visits, 0);
+    CHECK_INT(missed, 1);
+    CHECK_STR(err.msg, "not allowed");
+    finish();
 }
 
 // Without an answer the driver cannot know that the table is empty, so it does
@@ -502,6 +530,7 @@ int main(void)
     RUN(stray_bytes);
     RUN(server_line_of_any_answer);
     RUN(counters_of_any_answer);
+    RUN(counters_without_rights);
     RUN(load_without_an_answer);
     return check_done();
 }

@@ -1,4 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
+#include <fnmatch.h>
+#include <stdlib.h>
+
 #include "drivers/mongodb/mongodb_priv.h"
 
 // Runs a command with one number as its argument. The caller destroys the reply
@@ -86,9 +89,194 @@ static int client(char *out, size_t size)
     return snprintf(out, size, "libmongoc %s", mongoc_get_version());
 }
 
+// Settings -------------------------------------------------------------------
+
+struct about {
+    int (*setting)(void *arg, const char *name, const char *value);
+    void *arg;
+    int rc;
+};
+
+static void tell(struct about *a, const char *name, const char *value)
+{
+    if (a->rc == 0 && *value)
+        a->rc = a->setting(a->arg, name, value);
+}
+
+// A text or a document: "majority", {"w": "majority", "wtimeout": 0}.
+static void tell_value(
+    struct about *a, const bson_t *doc, const char *key, const char *name)
+{
+    struct sbmo_room text = { 0 };
+    struct sbmo_elem e;
+
+    if (!sbmo_walk_find(bson_get_data(doc), doc->len, key, &e))
+        return;
+    if (sbmo_value_text(&text, &e) && sbmo_room_add(&text, "", 1))
+        tell(a, name, (const char *)text.p);
+    free(text.p);
+}
+
+static void tell_inner(struct about *a, const bson_t *doc, const char *part,
+    const char *key, const char *name)
+{
+    struct sbmo_elem e;
+    bson_t inner;
+
+    if (sbmo_walk_find(bson_get_data(doc), doc->len, part, &e) &&
+        e.type == SBMO_DOCUMENT && bson_init_static(&inner, e.value, e.len))
+        tell_value(a, &inner, key, name);
+}
+
+static void tell_hello(struct sbmo_conn *c, struct about *a)
+{
+    bson_error_t e;
+    bson_t reply;
+    bool fine = ask(c, "hello", &reply, &e);
+
+    if (!fine) {
+        bson_destroy(&reply);
+        fine = ask(c, "isMaster", &reply, &e);
+    }
+    if (fine) {
+        tell_value(a, &reply, "setName", "replSetName");
+        tell_value(a, &reply, "msg", "hello.msg");
+        tell_value(a, &reply, "maxWireVersion", "maxWireVersion");
+        tell_value(a, &reply, "maxWriteBatchSize", "maxWriteBatchSize");
+    }
+    bson_destroy(&reply);
+}
+
+// Needs the role clusterMonitor; without it these settings are left out.
+static void tell_status(struct sbmo_conn *c, struct about *a)
+{
+    bson_error_t e;
+    bson_t reply;
+
+    if (ask(c, "serverStatus", &reply, &e)) {
+        tell_value(a, &reply, "process", "process");
+        tell_inner(a, &reply, "storageEngine", "name", "storageEngine");
+        tell_inner(a, &reply, "storageEngine", "persistent",
+            "storageEngine.persistent");
+    }
+    bson_destroy(&reply);
+}
+
+static void tell_defaults(struct sbmo_conn *c, struct about *a)
+{
+    bson_error_t e;
+    bson_t reply;
+
+    if (ask(c, "getDefaultRWConcern", &reply, &e)) {
+        tell_value(a, &reply, "defaultReadConcern", "defaultReadConcern");
+        tell_value(a, &reply, "defaultWriteConcern", "defaultWriteConcern");
+    }
+    bson_destroy(&reply);
+}
+
+static int tell_build(struct sbmo_conn *c, struct sb_server *out,
+    struct about *a, struct sb_err *err)
+{
+    bson_error_t e = { 0 };
+    bson_t reply;
+    int rc = 0;
+
+    if (ask(c, "buildInfo", &reply, &e)) {
+        product(&reply, out->name, sizeof(out->name));
+        tell_value(a, &reply, "gitVersion", "gitVersion");
+        tell_value(a, &reply, "allocator", "allocator");
+    } else {
+        rc = sbmo_fail(c, &e, &reply, err);
+        snprintf(out->name, sizeof(out->name), "MongoDB");
+    }
+    bson_destroy(&reply);
+    return rc == SB_EQUERY ? 0 : rc; // no right to ask
+}
+
+static int describe(struct sb_conn *conn, struct sb_server *out,
+    int (*setting)(void *arg, const char *name, const char *value), void *arg,
+    struct sb_err *err)
+{
+    struct sbmo_conn *c = sbmo_own(conn);
+    struct about a = { .setting = setting, .arg = arg };
+    int rc = sbmo_begin(c, err);
+
+    if (rc)
+        return rc;
+    rc = tell_build(c, out, &a, err);
+    snprintf(out->address, sizeof(out->address), "%s",
+        sbmo_stream_last(c) ? sbmo_stream_last(c) : c->env->where);
+    if (rc == 0) {
+        tell_hello(c, &a);
+        tell_status(c, &a);
+        tell_defaults(c, &a);
+        rc = a.rc;
+    }
+    sbmo_end(c);
+    return rc;
+}
+
 // Counters -------------------------------------------------------------------
 
-typedef int (*visitor)(void *arg, const char *name, double value);
+// The server does not say which numbers are levels. All others are totals.
+static const struct {
+    const char *pattern;
+    const char *unit;
+} levels[] = {
+    { "connections.totalCreated", "" }, // "": a total
+    { "connections.establishmentRateLimit.*", "" },
+    { "connections.*", NULL },
+    { "mem.bits", NULL },
+    { "mem.*", "MB" },
+    { "globalLock.currentQueue.*", NULL },
+    { "globalLock.activeClients.*", NULL },
+    { "metrics.cursor.open.*", NULL },
+    { "metrics.repl.buffer.*ize*", NULL },
+    { "queues.*.out", NULL },
+    { "queues.*.available", NULL },
+    { "queues.*.totalTickets", NULL },
+    { "transactions.current*", NULL },
+    { "transactions.lastCommittedTransaction.*", NULL },
+    { "tcmalloc.*", NULL },
+    { "logicalSessionRecordCache.active*", NULL },
+    { "logicalSessionRecordCache.last*", NULL },
+    { "opcountersRepl.constraintsRelaxed.*", "" },
+    { "asserts.rollovers", "" },
+    { "electionMetrics.average*", NULL },
+    { "extra_info.heap_usage_bytes", "bytes" },
+    { "wiredTiger.concurrentTransactions.*", NULL },
+    { "*currently*", NULL },
+    { "*maximum*", NULL },
+    { "*max *", NULL },
+    { "*configured*", NULL },
+    { "*percentage*", NULL },
+    { "*tracked dirty*", NULL },
+    { "*files currently open*", NULL },
+    { "*open session count*", NULL },
+    { "*open cursor count*", NULL },
+    { "*current*", NULL },
+    { "ok", NULL },
+    { "pid", NULL },
+};
+
+static void classify(struct sb_counter *c)
+{
+    c->kind = SB_COUNTER_TOTAL;
+    for (size_t i = 0; i < sizeof(levels) / sizeof(levels[0]); i++) {
+        const char *unit = levels[i].unit;
+
+        if (fnmatch(levels[i].pattern, c->name, 0) != 0)
+            continue;
+        if (!unit || *unit) {
+            c->kind = SB_COUNTER_LEVEL;
+            c->unit = unit;
+        }
+        return;
+    }
+    if (strcmp(c->name, "network.bytesIn") == 0 ||
+        strcmp(c->name, "network.bytesOut") == 0)
+        c->unit = "bytes";
+}
 
 static bool is_number(const struct sbmo_elem *e)
 {
@@ -96,45 +284,73 @@ static bool is_number(const struct sbmo_elem *e)
            e->type == SBMO_DOUBLE;
 }
 
-// Adds the numbers below one field of the status: "opcounters.insert" etc.
-static int visit_part(
-    const struct sbmo_elem *part, const char *prefix, visitor visit, void *arg)
+static int visit_number(const struct sbmo_elem *e, const char *name,
+    const struct sb_counter_sink *to)
 {
-    struct sbmo_walk w;
-    struct sbmo_elem e;
-    char name[120];
-    int rc = 0;
+    struct sb_counter c = { .name = name };
 
-    sbmo_walk_into(&w, part);
-    while (rc == 0 && sbmo_walk_next(&w, &e)) {
-        if (!is_number(&e))
+    if (!to->wanted(to->arg, name))
+        return 0;
+    c.value = e->type == SBMO_DOUBLE ? sbmo_f64(e->value)
+                                     : (double)sbmo_number(e);
+    classify(&c);
+    return to->take(to->arg, &c);
+}
+
+#define DEPTH 6 // documents within documents
+
+// One document that is being visited, and the length of its name.
+struct place {
+    struct sbmo_walk walk;
+    size_t len;
+};
+
+// Visits all numbers as "opcounters.insert", "wiredTiger.cache.bytes read".
+static int visit_all(const bson_t *status, const struct sb_counter_sink *to)
+{
+    struct place at[DEPTH];
+    struct sbmo_elem e;
+    char name[160];
+    int n = 1, rc = 0;
+
+    sbmo_walk_init(&at[0].walk, bson_get_data(status), status->len);
+    at[0].len = 0;
+    while (rc == 0 && n > 0) {
+        struct place *p = &at[n - 1];
+
+        if (!sbmo_walk_next(&p->walk, &e)) {
+            n--;
             continue;
-        snprintf(name, sizeof(name), "%s.%.60s", prefix, e.key);
-        rc = visit(arg, name,
-            e.type == SBMO_DOUBLE ? sbmo_f64(e.value)
-                                  : (double)sbmo_number(&e));
+        }
+        snprintf(name + p->len, sizeof(name) - p->len, "%s%s", n > 1 ? "." : "",
+            e.key);
+        if (is_number(&e)) {
+            rc = visit_number(&e, name, to);
+        } else if (e.type == SBMO_DOCUMENT && n < DEPTH) {
+            at[n].len = strlen(name);
+            sbmo_walk_into(&at[n++].walk, &e);
+        }
     }
     return rc;
 }
 
 static int counters(
-    struct sb_conn *conn, visitor visit, void *arg, struct sb_err *err)
+    struct sb_conn *conn, const struct sb_counter_sink *to, struct sb_err *err)
 {
-    static const char *const parts[] = { "opcounters", "connections", "network",
-        "mem", "globalLock", "transactions" };
     struct sbmo_conn *c = sbmo_own(conn);
-    struct sbmo_elem part;
     bson_error_t e = { 0 };
     bson_t reply;
     int rc = sbmo_begin(c, err);
 
     if (rc)
         return rc;
-    if (!ask(c, "serverStatus", &reply, &e))
+    if (ask(c, "serverStatus", &reply, &e))
+        rc = visit_all(&reply, to);
+    else
         rc = sbmo_fail(c, &e, &reply, err);
-    for (size_t i = 0; rc == 0 && i < sizeof(parts) / sizeof(parts[0]); i++) {
-        if (sbmo_walk_find(bson_get_data(&reply), reply.len, parts[i], &part))
-            rc = visit_part(&part, parts[i], visit, arg);
+    if (rc == SB_EQUERY) {
+        to->missing(to->arg, "serverStatus", err);
+        rc = 0;
     }
     bson_destroy(&reply);
     sbmo_end(c);
@@ -144,5 +360,19 @@ static int counters(
 const struct sb_info_ops sbmo_info_ops = {
     .server = server,
     .client = client,
+    .describe = describe,
     .counters = counters,
+    .counters_default =
+        "opcounters.*,connections.current,connections.active,"
+        "globalLock.currentQueue.total,globalLock.activeClients.total,"
+        "mem.resident,network.bytesIn,network.bytesOut,network.numRequests,"
+        "metrics.document.*,transactions.totalCommitted,"
+        "transactions.totalAborted,transactions.currentOpen,"
+        "metrics.operation.writeConflicts,"
+        "wiredTiger.cache.bytes currently in the cache,"
+        "wiredTiger.cache.tracked dirty bytes in the cache,"
+        "wiredTiger.cache.pages read into cache,"
+        "wiredTiger.cache.pages requested from the cache,"
+        "wiredTiger.log.log bytes written,"
+        "wiredTiger.transaction.transaction checkpoints",
 };

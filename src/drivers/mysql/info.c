@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 #include <stdio.h>
-#include <stdlib.h>
 
+#include "base/sock.h"
 #include "drivers/mysql/mysql_priv.h"
 
 #define FACTS 6u
@@ -15,7 +15,7 @@ static const char *product(const char *version, const char *comment)
     return strstr(comment, "Percona") ? "Percona Server" : "MySQL";
 }
 
-static int describe(struct sbmy_conn *c, char *out, size_t size)
+static int one_line(struct sbmy_conn *c, char *out, size_t size)
 {
     const char *version = mysql_get_server_info(c->my);
     const char *cipher = mysql_get_ssl_cipher(c->my);
@@ -52,7 +52,7 @@ static int server(struct sb_conn *conn, char *out, size_t size)
         return snprintf(out, size, "none (dry run)");
     if (sbmy_begin(c, NULL))
         return snprintf(out, size, "not connected");
-    n = describe(c, out, size);
+    n = one_line(c, out, size);
     return sbmy_end(c, n);
 }
 
@@ -67,63 +67,90 @@ static int client(char *out, size_t size)
 #endif
 }
 
-static const char counters_sql[] =
-    "SHOW GLOBAL STATUS WHERE Variable_name IN ('Bytes_received', "
-    "'Bytes_sent', 'Com_commit', 'Com_rollback', 'Created_tmp_disk_tables', "
-    "'Handler_commit', 'Handler_delete', 'Handler_read_key', "
-    "'Handler_read_next', 'Handler_read_rnd_next', 'Handler_update', "
-    "'Handler_write', 'Innodb_buffer_pool_reads', "
-    "'Innodb_buffer_pool_read_requests', 'Innodb_buffer_pool_pages_dirty', "
-    "'Innodb_buffer_pool_wait_free', 'Innodb_data_fsyncs', "
-    "'Innodb_data_reads', 'Innodb_data_writes', 'Innodb_history_list_length', "
-    "'Innodb_log_waits', 'Innodb_os_log_written', "
-    "'Innodb_row_lock_current_waits', 'Innodb_row_lock_time', "
-    "'Innodb_row_lock_waits', 'Innodb_rows_deleted', 'Innodb_rows_inserted', "
-    "'Innodb_rows_read', 'Innodb_rows_updated', 'Open_tables', "
-    "'Prepared_stmt_count', 'Questions', 'Slow_queries', "
-    "'Threads_connected', 'Threads_running', 'wsrep_flow_control_paused', "
-    "'wsrep_local_bf_aborts', 'wsrep_local_cert_failures', "
-    "'wsrep_local_recv_queue')";
+// Settings that affect performance, and those that differ between forks. The
+// server returns those that it has.
+static const char settings_sql[] =
+    "SHOW GLOBAL VARIABLES WHERE Variable_name IN ('version_comment', "
+    "'autocommit', 'binlog_format', 'binlog_row_image', 'gtid_mode', "
+    "'character_set_server', 'default_storage_engine', "
+    "'innodb_adaptive_hash_index', 'innodb_buffer_pool_instances', "
+    "'innodb_buffer_pool_size', 'innodb_change_buffering', "
+    "'innodb_doublewrite', 'innodb_file_per_table', "
+    "'innodb_flush_log_at_trx_commit', 'innodb_flush_method', "
+    "'innodb_io_capacity', 'innodb_io_capacity_max', "
+    "'innodb_lock_wait_timeout', 'innodb_log_buffer_size', "
+    "'innodb_log_file_size', 'innodb_log_files_in_group', "
+    "'innodb_page_size', 'innodb_purge_threads', 'innodb_read_io_threads', "
+    "'innodb_redo_log_capacity', 'innodb_thread_concurrency', "
+    "'innodb_use_native_aio', 'innodb_write_io_threads', 'log_bin', "
+    "'max_connections', 'max_prepared_stmt_count', 'performance_schema', "
+    "'query_cache_size', 'query_cache_type', 'read_only', 'sync_binlog', "
+    "'table_open_cache', 'thread_cache_size', 'thread_handling', "
+    "'transaction_isolation', 'tx_isolation', 'version_compile_machine', "
+    "'wsrep_on')";
 
-static int visit_all(MYSQL_RES *res,
-    int (*visit)(void *arg, const char *name, double value), void *arg)
+struct about {
+    char comment[80];
+    int (*setting)(void *arg, const char *name, const char *value);
+    void *arg;
+};
+
+static int visit_settings(MYSQL_RES *res, struct about *a)
 {
     MYSQL_ROW row;
     int rc = 0;
 
     while (rc == 0 && (row = sbmy_ask_row(res, 2)) != NULL) {
-        char *end;
-        double value = strtod(row[1], &end);
-
-        if (end != row[1])
-            rc = visit(arg, row[0], value);
+        if (strcmp(row[0], "version_comment") == 0)
+            snprintf(a->comment, sizeof(a->comment), "%s", row[1]);
+        rc = a->setting(a->arg, row[0], row[1]);
     }
     return rc;
 }
 
-static int counters(struct sb_conn *conn,
-    int (*visit)(void *arg, const char *name, double value), void *arg,
+static int describe(struct sb_conn *conn, struct sb_server *out,
+    int (*setting)(void *arg, const char *name, const char *value), void *arg,
     struct sb_err *err)
 {
     struct sbmy_conn *c = sbmy_own(conn);
+    struct about a = { .setting = setting, .arg = arg };
     MYSQL_RES *res;
     int rc;
 
-    if (c->o->dry_run)
+    if (c->o->dry_run) {
+        snprintf(out->name, sizeof(out->name), "none (dry run)");
         return 0;
+    }
     rc = sbmy_begin(c, err);
     if (rc)
         return rc;
-    rc = sbmy_ask(c, counters_sql, 2, &res, err);
-    if (rc)
-        return sbmy_end(c, rc);
-    rc = visit_all(res, visit, arg);
-    mysql_free_result(res);
+    sb_sock_peer(c->wire.fd, out->address, sizeof(out->address));
+    out->bypass = c->wire.plain;
+    rc = sbmy_ask(c, settings_sql, 2, &res, err);
+    if (rc == 0) {
+        rc = visit_settings(res, &a);
+        mysql_free_result(res);
+    } else if (rc == SB_EQUERY) {
+        rc = 0; // a proxy that does not support it
+    }
+    snprintf(out->name, sizeof(out->name), "%s %s",
+        product(mysql_get_server_info(c->my), a.comment),
+        mysql_get_server_info(c->my));
     return sbmy_end(c, rc);
+}
+
+static uint64_t servers(const struct sb_driver_env *env)
+{
+    const struct sbmy_env *e = env->shared;
+
+    return sbmy_places_count(&e->places);
 }
 
 const struct sb_info_ops sbmy_info_ops = {
     .server = server,
     .client = client,
-    .counters = counters,
+    .describe = describe,
+    .servers = servers,
+    .counters = sbmy_counters,
+    .counters_default = SBMY_COUNTERS,
 };

@@ -309,6 +309,21 @@ int sbmy_pipeline_receive(
     struct sb_conn *conn, struct sb_result *res, struct sb_err *err);
 int sbmy_pipeline_end(struct sb_conn *conn, struct sb_err *err);
 
+// counters.c
+
+// The operation counters of struct sb_info_ops, and its short list.
+int sbmy_counters(
+    struct sb_conn *conn, const struct sb_counter_sink *to, struct sb_err *err);
+#define SBMY_COUNTERS                                                       \
+    "Questions,Com_commit,Com_rollback,Handler_read_key,Handler_read_next," \
+    "Handler_write,Handler_update,Handler_delete,Threads_connected,"        \
+    "Threads_running,Innodb_row_lock_waits,Innodb_row_lock_current_waits,"  \
+    "Innodb_buffer_pool_read_requests,Innodb_buffer_pool_reads,"            \
+    "Innodb_buffer_pool_pages_dirty,Innodb_buffer_pool_pages_flushed,"      \
+    "Innodb_data_fsyncs,Innodb_os_log_written,Innodb_log_waits,"            \
+    "Innodb_checkpoint_age,Innodb_history_list_length,Bytes_received,"      \
+    "Bytes_sent"
+
 // info.c
 extern const struct sb_info_ops sbmy_info_ops;
 

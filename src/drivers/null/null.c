@@ -16,10 +16,11 @@ struct null_env {
 struct null_conn {
     const struct null_opts *o;
     const struct null_env *env;
-    uint64_t random; // state
-    uint64_t calls;  // number of statements so far
-    uint64_t row;    // next row to fetch
-    bool plain;      // no latency, no failures, no hanging
+    uint64_t random;  // state
+    uint64_t calls;   // number of statements so far
+    uint64_t samples; // calls of counters()
+    uint64_t row;     // next row to fetch
+    bool plain;       // no latency, no failures, no hanging
     _Atomic bool canceled;
 };
 
@@ -291,9 +292,41 @@ static int client(char *out, size_t size)
     return snprintf(out, size, "none");
 }
 
+static int describe(struct sb_conn *conn, struct sb_server *out,
+    int (*setting)(void *arg, const char *name, const char *value), void *arg,
+    struct sb_err *err)
+{
+    const struct null_opts *o = own(conn)->o;
+
+    snprintf(out->name, sizeof(out->name), "null driver");
+    return setting(arg, "latency", o->latency);
+}
+
+// Invented, for tests: a total that grows by the same number each time, and a
+// level.
+static int counters(
+    struct sb_conn *conn, const struct sb_counter_sink *to, struct sb_err *err)
+{
+    struct null_conn *c = own(conn);
+    struct sb_counter total = { .name = "null_total",
+        .kind = SB_COUNTER_TOTAL };
+    struct sb_counter level = {
+        .name = "null_samples", .kind = SB_COUNTER_LEVEL, .unit = "samples"
+    };
+    int rc = c->plain ? 0 : delay_or_fail(c, err);
+
+    level.value = (double)++c->samples;
+    total.value = level.value * (double)c->o->counter_step;
+    if (rc == 0)
+        rc = to->take(to->arg, &total);
+    return rc ? rc : to->take(to->arg, &level);
+}
+
 static const struct sb_info_ops info_ops = {
     .server = server,
     .client = client,
+    .describe = describe,
+    .counters = counters,
 };
 
 SB_DRIVER_EXPORT const struct sb_driver sb_driver = {

@@ -14,7 +14,7 @@ struct null_opts {
     const char *latency, *connect_latency;
     double failure_rate;
     int failure; // enum null_failure
-    int64_t rows, hang_after;
+    int64_t rows, hang_after, counter_step;
     bool bulk;
 };
 

@@ -46,6 +46,14 @@ static const struct sb_opt opts[] = {
         .max = 1e15,
         .help = "number of statements after which a connection hangs until it "
                 "is canceled; 0: never" },
+    { .name = "null-counter-step",
+        .type = SB_OPT_INT,
+        .offset = offsetof(struct null_opts, counter_step),
+        .def = "100",
+        .min = 0,
+        .max = 1e12,
+        .help = "by how much the server counter null_total grows from sample "
+                "to sample" },
     { .name = "null-bulk",
         .type = SB_OPT_BOOL,
         .offset = offsetof(struct null_opts, bulk),

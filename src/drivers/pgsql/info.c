@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-#include <stdlib.h>
-
+#include "base/sock.h"
 #include "drivers/pgsql/pgsql_priv.h"
 
 // Settings that affect performance, as far as the server has them.
@@ -63,42 +62,80 @@ static int client(char *out, size_t size)
     return snprintf(out, size, "libpq %d.%d", v / 10000, v % 10000);
 }
 
-static const char counters_sql[] =
-    "SELECT sum(xact_commit) AS xact_commit, "
-    "sum(xact_rollback) AS xact_rollback, "
-    "sum(blks_read) AS blks_read, sum(blks_hit) AS blks_hit, "
-    "sum(tup_returned) AS tup_returned, sum(tup_fetched) AS tup_fetched, "
-    "sum(tup_inserted) AS tup_inserted, sum(tup_updated) AS tup_updated, "
-    "sum(tup_deleted) AS tup_deleted, sum(deadlocks) AS deadlocks, "
-    "sum(temp_bytes) AS temp_bytes, sum(numbackends) AS backends, "
-    "(SELECT count(*) FROM pg_locks WHERE NOT granted) AS waiting_locks "
-    "FROM pg_stat_database";
+// pg_settings has no row for settings that this user may not see.
+static const char settings_sql[] =
+    "SELECT name, current_setting(name) FROM pg_settings WHERE name IN ("
+    "'autovacuum', 'bgwriter_delay', 'bgwriter_lru_maxpages', "
+    "'checkpoint_completion_target', 'checkpoint_timeout', 'commit_delay', "
+    "'data_checksums', 'default_transaction_isolation', "
+    "'effective_cache_size', 'effective_io_concurrency', 'fsync', "
+    "'full_page_writes', 'huge_pages', 'io_method', 'jit', "
+    "'maintenance_work_mem', 'max_connections', 'max_parallel_workers', "
+    "'max_parallel_workers_per_gather', 'max_wal_size', 'max_worker_processes',"
+    " 'min_wal_size', 'random_page_cost', 'server_version', "
+    "'shared_buffers', 'shared_preload_libraries', 'synchronous_commit', "
+    "'synchronous_standby_names', 'temp_buffers', 'wal_buffers', "
+    "'wal_compression', 'wal_level', 'wal_sync_method', "
+    "'wal_writer_delay', 'work_mem') ORDER BY name";
 
-static int counters(struct sb_conn *conn,
-    int (*visit)(void *arg, const char *name, double value), void *arg,
+static int settings(struct pgsql_conn *c,
+    int (*setting)(void *arg, const char *name, const char *value), void *arg,
+    struct sb_err *err)
+{
+    const PGresult *r = NULL;
+    int rc = pgsql_run(c, settings_sql, err);
+
+    if (rc == 0)
+        r = pgsql_answer(c, 0, 2, NULL);
+    for (int i = 0; r && rc == 0 && i < PQntuples(r); i++) {
+        const char *name = pgsql_cell(r, i, 0), *value = pgsql_cell(r, i, 1);
+
+        if (name && value)
+            rc = setting(arg, name, value);
+    }
+    pgsql_clear(c);
+    return rc == SB_EQUERY ? 0 : rc; // a server without this view
+}
+
+static int describe(struct sb_conn *conn, struct sb_server *out,
+    int (*setting)(void *arg, const char *name, const char *value), void *arg,
     struct sb_err *err)
 {
     struct pgsql_conn *c = pgsql_own(conn);
-    int rc = pgsql_run(c, counters_sql, err);
-    const PGresult *r;
+    const char *version = NULL;
+    int rc = pgsql_run(c, "SELECT version()", err);
 
-    if (rc)
+    sb_sock_peer(c->fd, out->address, sizeof(out->address));
+    snprintf(out->database, sizeof(out->database), "%s", PQdb(c->db));
+    out->bypass = c->plain;
+    if (rc && rc != SB_EQUERY)
         return rc;
-    r = pgsql_answer(c, 1, 0, err);
-    if (!r)
-        rc = SB_EQUERY;
-    for (int i = 0; r && i < PQnfields(r) && rc == 0; i++) {
-        const char *value = pgsql_cell(r, 0, i);
-
-        if (value)
-            rc = visit(arg, PQfname(r, i), strtod(value, NULL));
-    }
+    if (rc == 0 && pgsql_answer(c, 1, 1, NULL))
+        version = pgsql_cell(pgsql_answer(c, 1, 1, NULL), 0, 0);
+    if (version)
+        snprintf(out->name, sizeof(out->name), "%.*s", version_len(version),
+            version);
+    else
+        plain(c, out->name, sizeof(out->name));
     pgsql_clear(c);
-    return rc;
+    return settings(c, setting, arg, err);
+}
+
+// target.c: the port changes with each connection, and the host after all
+// ports.
+static uint64_t servers(const struct sb_driver_env *env)
+{
+    const struct pgsql_opts *o = ((const struct pgsql_env *)env->shared)->o;
+    uint64_t hosts = o->host.count ? o->host.count : 1;
+
+    return hosts * (o->port.count ? o->port.count : 1);
 }
 
 const struct sb_info_ops pgsql_info_ops = {
     .server = server,
     .client = client,
-    .counters = counters,
+    .describe = describe,
+    .servers = servers,
+    .counters = pgsql_counters,
+    .counters_default = PGSQL_COUNTERS,
 };

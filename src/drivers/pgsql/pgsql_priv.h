@@ -276,6 +276,19 @@ int pgsql_pipeline_end(struct sb_conn *conn, struct sb_err *err);
 // bulk.c
 extern const struct sb_bulk_ops pgsql_bulk_ops;
 
+// counters.c
+
+// The operation counters of struct sb_info_ops, and its short list.
+int pgsql_counters(
+    struct sb_conn *conn, const struct sb_counter_sink *to, struct sb_err *err);
+#define PGSQL_COUNTERS                                                  \
+    "xact_commit,xact_rollback,tup_returned,tup_fetched,tup_inserted,"  \
+    "tup_updated,tup_deleted,blks_read,blks_hit,temp_bytes,deadlocks,"  \
+    "numbackends,connections_active,connections_idle_in_transaction,"   \
+    "connections_waiting_for_lock,locks_waiting,wal_records,wal_bytes," \
+    "wal_fpi,wal_buffers_full,checkpoints_timed,checkpoints_req,"       \
+    "buffers_checkpoint,buffers_clean,buffers_backend"
+
 // info.c
 extern const struct sb_info_ops pgsql_info_ops;
 

@@ -119,6 +119,7 @@ int sqlite_fail(struct sqlite_conn *c, int rc, struct sb_err *err)
 void sqlite_call_begin(struct sqlite_conn *c)
 {
     atomic_store_explicit(&c->canceled, false, memory_order_relaxed);
+    sqlite_count(c);
 }
 
 // Waits for another connection's lock: 50 us at first, up to 2 ms, with a
@@ -340,6 +341,7 @@ static void disconnect_db(struct sb_conn *conn)
         sqlite3_finalize(c->names);
     sqlite_texts_done(c);
     sqlite_bulk_done(c);
+    sqlite_count_last(c);
     sqlite3_close_v2(c->db);
     free(c->bytes);
     free(c->cell);
@@ -371,41 +373,4 @@ const struct sb_generic_ops sqlite_generic_ops = {
     .disconnect = disconnect_db,
     .cancel = cancel,
     .reset = reset,
-};
-
-// Information --------------------------------------------------------------
-
-static void pragma_text(
-    struct sqlite_conn *c, const char *sql, char *out, size_t size)
-{
-    sqlite3_stmt *st = NULL;
-
-    snprintf(out, size, "?");
-    if (sqlite3_prepare_v2(c->db, sql, -1, &st, NULL) == SQLITE_OK &&
-        sqlite3_step(st) == SQLITE_ROW)
-        snprintf(out, size, "%s", (const char *)sqlite3_column_text(st, 0));
-    sqlite3_finalize(st);
-}
-
-static int server(struct sb_conn *conn, char *out, size_t size)
-{
-    struct sqlite_conn *c = (struct sqlite_conn *)conn;
-    char mode[32], page[32];
-
-    pragma_text(c, "PRAGMA journal_mode", mode, sizeof(mode));
-    pragma_text(c, "PRAGMA page_size", page, sizeof(page));
-    return snprintf(out, size,
-        "SQLite %s, journal mode %s, synchronous %s, page size %s",
-        sqlite3_libversion(), mode, sqlite_synchronous[c->o->synchronous],
-        page);
-}
-
-static int client(char *out, size_t size)
-{
-    return snprintf(out, size, "SQLite %s", sqlite3_libversion());
-}
-
-const struct sb_info_ops sqlite_info_ops = {
-    .server = server,
-    .client = client,
 };

@@ -23,6 +23,8 @@ extern const char *const sqlite_journal_modes[];
 extern const char *const sqlite_synchronous[];
 extern const char *const sqlite_temp_stores[];
 
+#define SQLITE_COUNTS 3 // see info.c
+
 // The state that the connections of one instance share.
 struct sqlite_env {
     const struct sqlite_opts *o;
@@ -33,6 +35,9 @@ struct sqlite_env {
     _Atomic bool written; // a statement has changed the database
     sqlite3 *keep;        // keeps the database in memory open
     pthread_mutex_t lock; // one connection at a time sets the journal mode
+    // Counters: see info.c.
+    _Atomic unsigned asked; // how often counters() asked for the counts
+    _Atomic uint64_t count[SQLITE_COUNTS];
 };
 
 // The position of a value in the buffered result; len < 0: NULL.
@@ -60,6 +65,8 @@ struct sqlite_conn {
     const struct sb_host *host;
     _Atomic bool canceled; // since the statement began
     bool journal_pending;  // the journal mode is to be set before a write
+    bool apart;            // not of the load: its counts are not added
+    unsigned asked;        // value of env->asked when the counts were added
     int64_t busy_since;    // ns
     // The result: all rows, copied out of SQLite.
     char *bytes;
@@ -93,7 +100,22 @@ int sqlite_before_write(struct sqlite_conn *c, struct sb_err *err);
 int sqlite_simple(struct sqlite_conn *c, const char *sql, struct sb_err *err);
 
 extern const struct sb_generic_ops sqlite_generic_ops;
+
+// info.c
+
 extern const struct sb_info_ops sqlite_info_ops;
+// Adds the counts of the connection to those of the environment.
+void sqlite_count_last(struct sqlite_conn *c);
+// The same, if counters() has asked for them since the last call.
+static inline void sqlite_count(struct sqlite_conn *c)
+{
+    unsigned asked = atomic_load_explicit(&c->env->asked, memory_order_relaxed);
+
+    if (asked != c->asked) {
+        c->asked = asked;
+        sqlite_count_last(c);
+    }
+}
 
 // file.c
 

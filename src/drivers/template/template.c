@@ -238,10 +238,39 @@ static int client(char *out, size_t size)
     return snprintf(out, size, "no client library");
 }
 
+// Called on a connection of its own, in a thread of its own. Fills *out with
+// what the connection is connected to, and passes settings that affect
+// performance, as far as the server shows them to this user.
+static int describe(struct sb_conn *conn, struct sb_server *out,
+    int (*setting)(void *arg, const char *name, const char *value), void *arg,
+    struct sb_err *err)
+{
+    const struct template_opts *o = own(conn)->o;
+
+    snprintf(out->name, sizeof(out->name), "no server");
+    snprintf(
+        out->address, sizeof(out->address), "%s:%d", o->host, (int)o->port);
+    return setting(arg, "durable", "off");
+}
+
+// Called once per interval, on the same connection.
+static int counters(
+    struct sb_conn *conn, const struct sb_counter_sink *to, struct sb_err *err)
+{
+    struct sb_counter c = {
+        .name = "statements", .value = 0, .kind = SB_COUNTER_TOTAL
+    };
+
+    return to->wanted(to->arg, "statements") ? to->take(to->arg, &c) : 0;
+}
+
 static const struct sb_info_ops info_ops = {
     .server = server,
     .client = client,
-    .counters = NULL,
+    .describe = describe,
+    .servers = NULL, // connections use one server
+    .counters = counters,
+    .counters_default = "statements",
 };
 
 // Lua ------------------------------------------------------------------------

@@ -1,0 +1,258 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+#define _GNU_SOURCE // FNM_CASEFOLD
+#include "db/counters.h"
+
+#include <ctype.h>
+#include <fnmatch.h>
+#include <stdlib.h>
+#include <string.h>
+
+#define NAME_MAX_LEN 420 // a counter with its server
+
+// Selection ------------------------------------------------------------------
+
+static bool is_word(const char *item)
+{
+    return strcmp(item, "off") == 0 || strcmp(item, "auto") == 0;
+}
+
+int sb__picks_check(const struct sb_opt_list *items, struct sb_err *err)
+{
+    if (items->count == 0)
+        return SB__PICK_NONE;
+    for (size_t i = 0; items->count > 1 && i < items->count; i++) {
+        if (is_word(items->item[i]))
+            return sb_err_set(err, SB_EUSAGE,
+                "--server-stats: '%s' cannot be combined with other items",
+                items->item[i]);
+    }
+    if (strcmp(items->item[0], "off") == 0)
+        return SB__PICK_NONE;
+    return strcmp(items->item[0], "auto") == 0 ? SB__PICK_AUTO : SB__PICK_SOME;
+}
+
+static bool match(const char *pattern, const char *name)
+{
+    return fnmatch(pattern, name, FNM_CASEFOLD) == 0;
+}
+
+// True if a name that begins with prefix may match: compares the part of the
+// pattern before its first wildcard.
+static bool match_prefix(const char *pattern, const char *prefix)
+{
+    for (; *pattern && *prefix && !strchr("*?[\\", *pattern);
+         pattern++, prefix++) {
+        if (tolower((unsigned char)*pattern) != tolower((unsigned char)*prefix))
+            return false;
+    }
+    return *pattern || !*prefix;
+}
+
+static bool match_list(const char *list, const char *name,
+    bool (*test)(const char *pattern, const char *name))
+{
+    char pattern[128];
+
+    while (*list) {
+        size_t n = strcspn(list, ",");
+
+        snprintf(pattern, sizeof(pattern), "%.*s", (int)n, list);
+        if (test(pattern, name))
+            return true;
+        list += n + (list[n] == ',');
+    }
+    return false;
+}
+
+static bool picked(const struct sb_opt_list *items, const char *short_list,
+    const char *name, bool (*test)(const char *pattern, const char *name))
+{
+    for (size_t i = 0; i < items->count; i++) {
+        const char *item = items->item[i];
+
+        if (strcmp(item, "all") == 0)
+            return true;
+        if (strcmp(item, "default") != 0 && !is_word(item)) {
+            if (test(item, name))
+                return true;
+        } else if (!short_list || match_list(short_list, name, test)) {
+            return true;
+        }
+    }
+    return false;
+}
+
+bool sb__picked(
+    const struct sb_opt_list *items, const char *short_list, const char *name)
+{
+    return picked(items, short_list, name, match);
+}
+
+bool sb__picked_prefix(
+    const struct sb_opt_list *items, const char *short_list, const char *prefix)
+{
+    return picked(items, short_list, prefix, match_prefix);
+}
+
+// Table ----------------------------------------------------------------------
+
+struct sb__counter_entry {
+    char *name;    // with the suffix
+    size_t suffix; // where it begins
+    int kind;
+    const char *unit; // a constant
+    bool known;       // `raw` is the value of a total at `to`
+    bool has_value;
+    double raw, value;
+    uint64_t from, to;
+};
+
+void sb__counters_done(struct sb__counters *t)
+{
+    for (size_t i = 0; i < t->n; i++)
+        free(t->entry[i].name);
+    free(t->entry);
+    free(t->slot);
+    *t = (struct sb__counters){ 0 };
+}
+
+static uint64_t hash_of(const char *name)
+{
+    uint64_t h = UINT64_C(0xcbf29ce484222325);
+
+    for (; *name; name++)
+        h = (h ^ (unsigned char)*name) * UINT64_C(0x100000001b3);
+    return h ^ (h >> 32);
+}
+
+// Returns the slot of the name, or the free one where it belongs.
+static uint32_t *slot_of(const struct sb__counters *t, const char *name)
+{
+    size_t i = hash_of(name) & (t->slots - 1);
+
+    while (t->slot[i] && strcmp(t->entry[t->slot[i] - 1].name, name) != 0)
+        i = (i + 1) & (t->slots - 1);
+    return &t->slot[i];
+}
+
+static bool grow_slots(struct sb__counters *t)
+{
+    size_t slots = t->slots ? t->slots * 2 : 64;
+    uint32_t *old = t->slot;
+
+    t->slot = calloc(slots, sizeof(*t->slot));
+    if (!t->slot) {
+        t->slot = old;
+        return false;
+    }
+    free(old);
+    t->slots = slots;
+    for (size_t i = 0; i < t->n; i++)
+        *slot_of(t, t->entry[i].name) = (uint32_t)i + 1;
+    return true;
+}
+
+static bool grow_entries(struct sb__counters *t)
+{
+    size_t cap = t->cap ? t->cap * 2 : 32;
+    struct sb__counter_entry *more = realloc(t->entry, cap * sizeof(*more));
+
+    if (!more)
+        return false;
+    t->entry = more;
+    t->cap = cap;
+    return true;
+}
+
+// Readers keep the unit, so it is not composed here.
+static const char *shown_unit(const struct sb_counter *c)
+{
+    static const char *const units[][2] = { { "bytes", "bytes/s" },
+        { "pages", "pages/s" }, { "ms", "ms/s" }, { "s", "s/s" } };
+
+    if (c->kind != SB_COUNTER_TOTAL)
+        return c->unit ? c->unit : "";
+    for (size_t i = 0; c->unit && i < sizeof(units) / sizeof(units[0]); i++) {
+        if (strcmp(units[i][0], c->unit) == 0)
+            return units[i][1];
+    }
+    return "/s";
+}
+
+static struct sb__counter_entry *entry_add(struct sb__counters *t,
+    const struct sb_counter *c, const char *name, size_t suffix)
+{
+    struct sb__counter_entry *e;
+
+    if (t->n >= SB__COUNTERS_MAX) {
+        t->full = true;
+        return NULL;
+    }
+    if (2 * (t->n + 1) > t->slots && !grow_slots(t))
+        return NULL;
+    if (t->n == t->cap && !grow_entries(t))
+        return NULL;
+    e = &t->entry[t->n];
+    *e = (struct sb__counter_entry){
+        .name = strdup(name), .suffix = suffix, .kind = c->kind
+    };
+    if (!e->name)
+        return NULL;
+    e->unit = shown_unit(c);
+    *slot_of(t, name) = (uint32_t)++t->n;
+    return e;
+}
+
+static void store(struct sb__counter_entry *e, double raw, uint64_t now)
+{
+    bool total = e->kind == SB_COUNTER_TOTAL;
+    uint64_t from = total ? e->to : now;
+
+    e->has_value = !total || (e->known && raw >= e->raw && now > from);
+    if (e->has_value)
+        e->value = total ? (raw - e->raw) / ((double)(now - from) / 1e9) : raw;
+    e->from = from;
+    e->to = now;
+    e->raw = raw;
+    e->known = true;
+}
+
+bool sb__counters_put(struct sb__counters *t, const struct sb_counter *c,
+    const char *suffix, uint64_t now)
+{
+    char name[NAME_MAX_LEN];
+    struct sb__counter_entry *e;
+
+    snprintf(name, sizeof(name), "%.160s%s", c->name, suffix);
+    if (t->slots && *slot_of(t, name))
+        e = &t->entry[*slot_of(t, name) - 1];
+    else
+        e = entry_add(t, c, name, strnlen(c->name, 160));
+    if (e)
+        store(e, c->value, now);
+    return e != NULL;
+}
+
+void sb__counters_forget(struct sb__counters *t, const char *suffix)
+{
+    for (size_t i = 0; i < t->n; i++) {
+        struct sb__counter_entry *e = &t->entry[i];
+
+        if (strcmp(e->name + e->suffix, suffix) == 0)
+            e->known = e->has_value = false;
+    }
+}
+
+void sb__counters_get(const struct sb__counters *t, size_t i, uint64_t oldest,
+    struct sb_server_value *out)
+{
+    const struct sb__counter_entry *e = &t->entry[i];
+
+    *out = (struct sb_server_value){ .name = e->name,
+        .unit = e->unit,
+        .has_value = e->has_value && e->to >= oldest,
+        .from = e->from,
+        .to = e->to };
+    if (out->has_value)
+        out->value = e->value;
+}

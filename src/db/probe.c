@@ -1,0 +1,266 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+#include "db/probe.h"
+
+#include <stdlib.h>
+
+#include "db/internal.h"
+
+// The maximum of each timeout. It bounds how long a probe waits for a server
+// that hangs in a call that the client library cannot interrupt.
+#define TIMEOUT_NS   INT64_C(5000000000)
+#define TIMEOUT_TEXT "5s"
+
+// Names of the options, without the driver's prefix.
+static const char *const timeouts[] = { "connect-timeout", "read-timeout",
+    "write-timeout", "socket-timeout", "selection-timeout" };
+
+struct sb__probe {
+    struct sb__inst *inst;
+    const struct sb_driver *drv;
+    uint64_t number;
+    void *opts; // a copy with shorter timeouts
+    struct sb_driver_env own_env;
+    struct sb_driver_env *env; // own_env, or that of the instance
+    struct sb_conn *conn;
+    bool open;
+    pthread_mutex_t lock; // protects what follows
+    bool cancelable;
+};
+
+// Facts ----------------------------------------------------------------------
+
+void sb_server_facts_done(struct sb_server_facts *f)
+{
+    for (size_t i = 0; i < f->nsettings; i++) {
+        free(f->setting[i].name);
+        free(f->setting[i].value);
+    }
+    free(f->setting);
+    f->setting = NULL;
+    f->nsettings = 0;
+}
+
+static int add_setting(void *arg, const char *name, const char *value)
+{
+    struct sb_server_facts *f = arg;
+    struct sb_server_setting *more = realloc(
+        f->setting, (f->nsettings + 1) * sizeof(*more));
+
+    if (!more)
+        return SB_ENOMEM;
+    f->setting = more;
+    more += f->nsettings;
+    *more = (struct sb_server_setting){ strdup(name), strdup(value) };
+    if (more->name && more->value) {
+        f->nsettings++;
+        return 0;
+    }
+    free(more->name);
+    free(more->value);
+    return SB_ENOMEM;
+}
+
+bool sb_server_facts_copy(
+    const struct sb_server_facts *from, struct sb_server_facts *to)
+{
+    *to = *from;
+    to->setting = NULL;
+    to->nsettings = 0;
+    for (size_t i = 0; i < from->nsettings; i++) {
+        if (add_setting(to, from->setting[i].name, from->setting[i].value)) {
+            sb_server_facts_done(to);
+            return false;
+        }
+    }
+    return true;
+}
+
+// Creating -------------------------------------------------------------------
+
+static bool is_too_long(const struct sb_opt *o, const void *opts)
+{
+    int64_t ns;
+
+    if (o->type != SB_OPT_DURATION)
+        return false;
+    memcpy(&ns, (const char *)opts + o->offset, sizeof(ns));
+    return ns == 0 || ns > TIMEOUT_NS;
+}
+
+// Returns the number of timeouts that were shortened, or SB_E*.
+static int shorten(struct sb__probe *p, struct sb_err *err)
+{
+    int n = 0;
+
+    for (size_t i = 0; i < sizeof(timeouts) / sizeof(timeouts[0]); i++) {
+        const struct sb_opt *o = sb__opt_find(p->drv, timeouts[i]);
+        int rc;
+
+        if (!o || !is_too_long(o, p->opts))
+            continue;
+        rc = sb_opts_parse(
+            p->inst->db->owner->o, o, TIMEOUT_TEXT, p->opts, err);
+        if (rc)
+            return rc;
+        n++;
+    }
+    return n;
+}
+
+// The environment has a pointer to the options, so a probe with other timeouts
+// has its own.
+static int set_up(struct sb__probe *p, struct sb_err *err)
+{
+    const struct sb_generic_ops *g = p->drv->generic;
+    size_t size = p->drv->opts_size ? p->drv->opts_size : 1;
+    int rc;
+
+    p->opts = malloc(size);
+    p->conn = calloc(1, p->drv->conn_size);
+    if (!p->opts || !p->conn)
+        return sb_err_set(err, SB_ENOMEM, "out of memory");
+    memcpy(p->opts, p->inst->opts, size);
+    p->env = &p->inst->env;
+    rc = shorten(p, err);
+    if (rc <= 0)
+        return rc;
+    p->own_env.host = p->inst->env.host;
+    if (g->env_init)
+        rc = g->env_init(&p->own_env, p->opts, err);
+    else
+        rc = 0;
+    if (rc == 0)
+        p->env = &p->own_env;
+    return rc;
+}
+
+struct sb__probe *sb__probe_new(
+    struct sb__inst *inst, uint64_t number, struct sb_err *err)
+{
+    struct sb__probe *p = calloc(1, sizeof(*p));
+    int rc;
+
+    if (!p) {
+        sb_err_set(err, SB_ENOMEM, "out of memory");
+        return NULL;
+    }
+    p->inst = inst;
+    p->drv = inst->db->drv;
+    p->number = number;
+    pthread_mutex_init(&p->lock, NULL);
+    // Client libraries may require it for their initialization.
+    pthread_mutex_lock(&inst->db->owner->lock);
+    rc = set_up(p, err);
+    pthread_mutex_unlock(&inst->db->owner->lock);
+    if (rc == 0)
+        return p;
+    sb__probe_free(p);
+    return NULL;
+}
+
+void sb__probe_free(struct sb__probe *p)
+{
+    if (!p)
+        return;
+    sb__probe_disconnect(p);
+    if (p->env == &p->own_env && p->drv->generic->env_done) {
+        pthread_mutex_lock(&p->inst->db->owner->lock);
+        p->drv->generic->env_done(&p->own_env);
+        pthread_mutex_unlock(&p->inst->db->owner->lock);
+    }
+    pthread_mutex_destroy(&p->lock);
+    free(p->conn);
+    free(p->opts);
+    free(p);
+}
+
+uint64_t sb__probe_servers(const struct sb__inst *inst)
+{
+    const struct sb_info_ops *ops = inst->db->drv->info;
+    uint64_t n = ops && ops->servers ? ops->servers(&inst->env) : 1;
+
+    return n ? n : 1;
+}
+
+const struct sb_driver *sb__probe_driver(const struct sb__probe *p)
+{
+    return p->drv;
+}
+
+// Connecting -----------------------------------------------------------------
+
+static void set_cancelable(struct sb__probe *p, bool on)
+{
+    pthread_mutex_lock(&p->lock);
+    p->cancelable = on;
+    pthread_mutex_unlock(&p->lock);
+}
+
+int sb__probe_connect(struct sb__probe *p, struct sb_err *err)
+{
+    const struct sb_conn_info info = { .number = p->number };
+    int rc;
+
+    memset(p->conn, 0, p->drv->conn_size);
+    set_cancelable(p, p->drv->caps & SB_CAP_CANCEL_CONNECT);
+    rc = p->drv->generic->connect(p->conn, p->env, p->opts, &info, err);
+    set_cancelable(p, rc == 0);
+    p->open = rc == 0;
+    if (rc)
+        p->drv->generic->disconnect(p->conn);
+    return rc;
+}
+
+void sb__probe_disconnect(struct sb__probe *p)
+{
+    if (!p->open)
+        return;
+    set_cancelable(p, false);
+    p->open = false;
+    p->drv->generic->disconnect(p->conn);
+}
+
+bool sb__probe_connected(const struct sb__probe *p)
+{
+    return p->open;
+}
+
+void sb__probe_cancel(struct sb__probe *p)
+{
+    pthread_mutex_lock(&p->lock);
+    if (p->cancelable && p->drv->generic->cancel)
+        p->drv->generic->cancel(p->conn);
+    pthread_mutex_unlock(&p->lock);
+}
+
+// Asking ---------------------------------------------------------------------
+
+void sb__probe_client(const struct sb__probe *p, struct sb_server_facts *out)
+{
+    *out = (struct sb_server_facts){ .driver = p->drv->name };
+    if (p->drv->info)
+        p->drv->info->client(out->client, sizeof(out->client));
+}
+
+int sb__probe_describe(
+    struct sb__probe *p, struct sb_server_facts *out, struct sb_err *err)
+{
+    const struct sb_info_ops *ops = p->drv->info;
+    int rc = 0;
+
+    sb_server_facts_done(out);
+    memset(&out->server, 0, sizeof(out->server));
+    if (ops && ops->describe)
+        rc = ops->describe(p->conn, &out->server, add_setting, out, err);
+    else if (ops)
+        ops->server(p->conn, out->server.name, sizeof(out->server.name));
+    return rc;
+}
+
+int sb__probe_counters(
+    struct sb__probe *p, const struct sb_counter_sink *to, struct sb_err *err)
+{
+    const struct sb_info_ops *ops = p->drv->info;
+
+    return ops && ops->counters ? ops->counters(p->conn, to, err) : 0;
+}

@@ -1,0 +1,62 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+//
+// A probe: a connection that asks a server about itself. It has the options of
+// the load, but shorter timeouts, and nothing that it does is counted. One
+// thread uses a probe; only sb__probe_cancel() may be called by others.
+#ifndef SB_DB_PROBE_H
+#define SB_DB_PROBE_H
+
+#include "db/driver.h"
+
+struct sb__inst;
+struct sb__probe;
+
+// What is known about a server that the script used.
+struct sb_server_facts {
+    const char *driver;      // its name; as long as the driver is loaded
+    char client[128];        // client library and version
+    struct sb_server server; // name "": the server has not answered
+    struct sb_server_setting {
+        char *name, *value;
+    } * setting; // of the server, nsettings of them
+    size_t nsettings;
+};
+
+// {0} allowed
+void sb_server_facts_done(struct sb_server_facts *f);
+// Copies *from to *to, which the caller frees. False: no memory; *to is empty.
+bool sb_server_facts_copy(
+    const struct sb_server_facts *from, struct sb_server_facts *to);
+
+// Creates a probe of server `number` of an instance, without connecting. The
+// caller holds a reference to the instance for the life of the probe. NULL on
+// failure, with *err filled.
+struct sb__probe *sb__probe_new(
+    struct sb__inst *inst, uint64_t number, struct sb_err *err);
+// Disconnects first. NULL allowed.
+void sb__probe_free(struct sb__probe *p);
+// Returns the number of servers that connections of the instance are spread
+// over, at least 1.
+uint64_t sb__probe_servers(const struct sb__inst *inst);
+
+// 0 or SB_E*. After SB_ELOST or SB_ECANCELED of another call, disconnect before
+// connecting again.
+int sb__probe_connect(struct sb__probe *p, struct sb_err *err);
+void sb__probe_disconnect(struct sb__probe *p);
+bool sb__probe_connected(const struct sb__probe *p);
+// Makes a call in progress return soon with SB_ECANCELED, if the driver can do
+// that. Any thread; may be repeated.
+void sb__probe_cancel(struct sb__probe *p);
+
+// Fills *out with what is known without a connection.
+void sb__probe_client(const struct sb__probe *p, struct sb_server_facts *out);
+// Asks the server. *out was filled by sb__probe_client(). 0 or SB_E*.
+int sb__probe_describe(
+    struct sb__probe *p, struct sb_server_facts *out, struct sb_err *err);
+// As sb_info_ops.counters; 0 without a call if the driver has no counters.
+int sb__probe_counters(
+    struct sb__probe *p, const struct sb_counter_sink *to, struct sb_err *err);
+
+const struct sb_driver *sb__probe_driver(const struct sb__probe *p);
+
+#endif

@@ -1,0 +1,532 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+//
+// Threads: the finder looks for servers that the script has begun to use, once
+// per interval. Each server has a thread with a probe, because a server that
+// hangs must not delay the samples of the others.
+#include "db/sampler.h"
+
+#include <errno.h>
+#include <pthread.h>
+#include <stdlib.h>
+#include <time.h>
+
+#include "base/clock.h"
+#include "db/internal.h"
+
+#define TARGETS_MAX 32u
+#define MISSING_MAX 8u
+// Samples are taken this long before the end of an interval, but at most a
+// quarter of the interval.
+#define LEAD_NS UINT64_C(100000000)
+// How long sb_sampler_stop() waits: for samples in progress, and after it has
+// canceled them.
+#define FINISH_NS UINT64_C(50000000)
+#define CANCEL_NS UINT64_C(100000000)
+#define STOP_NS   UINT64_C(1500000000)
+
+struct target {
+    struct sb_sampler *s;
+    struct sb__probe *probe; // used by the thread only, except to cancel
+    pthread_t thread;
+    bool has_thread;
+    // Protected by the lock of the sampler:
+    bool tried; // the first attempt to describe the server has ended
+    bool same;  // another target has the same counters
+    struct sb_server_facts facts;
+    char suffix[400]; // of the names of its counters
+    // Used by the thread only:
+    bool described, warned;
+    char missing[MISSING_MAX][64]; // sources that were reported
+    unsigned nmissing;
+};
+
+struct sb_sampler {
+    struct sb_sampler_setup setup;
+    bool samples;         // false: facts only
+    pthread_mutex_t lock; // protects what follows
+    pthread_cond_t changed;
+    bool stop, joined, left;
+    unsigned running; // threads
+    uint64_t phase;   // samples are taken at this time modulo the interval
+    struct sb__counters table;
+    bool full_warned;
+    struct target *target[TARGETS_MAX];
+    size_t ntargets;
+    // Instances that have targets, with a reference each. Used by the finder.
+    struct sb__inst *inst[TARGETS_MAX];
+    size_t ninsts;
+    pthread_t finder;
+};
+
+// Time -----------------------------------------------------------------------
+
+static uint64_t lead(const struct sb_sampler *s)
+{
+    uint64_t quarter = s->setup.interval / 4;
+
+    return quarter < LEAD_NS ? quarter : LEAD_NS;
+}
+
+// Returns the time of the sample after one that was taken at `last`.
+static uint64_t next_sample(const struct sb_sampler *s, uint64_t last)
+{
+    uint64_t interval = s->setup.interval;
+    uint64_t first = s->phase % interval + interval - lead(s);
+    uint64_t after = last + interval / 2;
+
+    return after + (interval - (after - first % interval) % interval);
+}
+
+static void wait_until(struct sb_sampler *s, uint64_t ns)
+{
+    struct timespec t = { .tv_sec = (time_t)(ns / 1000000000u),
+        .tv_nsec = (long)(ns % 1000000000u) };
+
+    pthread_cond_timedwait(&s->changed, &s->lock, &t);
+}
+
+// Waits for the next sample. Returns false if the sampler is stopped.
+static bool wait_next(struct sb_sampler *s, uint64_t last)
+{
+    bool go;
+
+    pthread_mutex_lock(&s->lock);
+    while (!s->stop && sb_clock_monotonic() < next_sample(s, last))
+        wait_until(s, next_sample(s, last));
+    go = !s->stop;
+    pthread_mutex_unlock(&s->lock);
+    return go;
+}
+
+static bool stopped(struct sb_sampler *s)
+{
+    bool stop;
+
+    pthread_mutex_lock(&s->lock);
+    stop = s->stop;
+    pthread_mutex_unlock(&s->lock);
+    return stop;
+}
+
+static void thread_ends(struct sb_sampler *s)
+{
+    pthread_mutex_lock(&s->lock);
+    s->running--;
+    pthread_cond_broadcast(&s->changed);
+    pthread_mutex_unlock(&s->lock);
+}
+
+// Describing -----------------------------------------------------------------
+
+static bool same_server(
+    const struct sb_server_facts *a, const struct sb_server_facts *b)
+{
+    return strcmp(a->driver, b->driver) == 0 && a->server.address[0] &&
+           strcmp(a->server.address, b->server.address) == 0;
+}
+
+static bool all_before_tried(const struct sb_sampler *s, const struct target *t)
+{
+    for (size_t i = 0; i < s->ntargets && s->target[i] != t; i++) {
+        if (!s->target[i]->tried)
+            return false;
+    }
+    return true;
+}
+
+// Names the counters of the target. The first server has plain names.
+static void choose_suffix(struct target *t)
+{
+    const struct sb_server *f = &t->facts.server;
+
+    t->suffix[0] = '\0';
+    if (t != t->s->target[0])
+        snprintf(t->suffix, sizeof(t->suffix), "@%s%s%s", f->address,
+            f->database[0] ? "/" : "", f->database);
+}
+
+// Compares the target with the earlier ones, so that the result does not depend
+// on which server answers first. The lock is held.
+static void compare(struct sb_sampler *s, struct target *t)
+{
+    while (!s->stop && !all_before_tried(s, t))
+        pthread_cond_wait(&s->changed, &s->lock);
+    for (size_t i = 0; s->target[i] != t; i++) {
+        const struct sb_server_facts *f = &s->target[i]->facts;
+
+        t->same = t->same || (same_server(f, &t->facts) &&
+                                 strcmp(f->server.database,
+                                     t->facts.server.database) == 0);
+    }
+    choose_suffix(t);
+}
+
+static void tried(struct target *t)
+{
+    pthread_mutex_lock(&t->s->lock);
+    t->tried = true;
+    pthread_cond_broadcast(&t->s->changed);
+    pthread_mutex_unlock(&t->s->lock);
+}
+
+static int describe(struct target *t, struct sb_err *err)
+{
+    struct sb_server_facts f;
+    int rc;
+
+    sb__probe_client(t->probe, &f);
+    rc = sb__probe_describe(t->probe, &f, err);
+    if (rc) {
+        sb_server_facts_done(&f);
+        return rc;
+    }
+    pthread_mutex_lock(&t->s->lock);
+    sb_server_facts_done(&t->facts);
+    t->facts = f;
+    t->tried = t->described = true;
+    pthread_cond_broadcast(&t->s->changed);
+    compare(t->s, t);
+    pthread_mutex_unlock(&t->s->lock);
+    return 0;
+}
+
+// Sampling -------------------------------------------------------------------
+
+static const char *short_list(const struct target *t)
+{
+    return sb__probe_driver(t->probe)->info->counters_default;
+}
+
+static bool sink_wanted(void *arg, const char *prefix)
+{
+    struct target *t = arg;
+
+    return sb__picked_prefix(&t->s->setup.opts->stats, short_list(t), prefix);
+}
+
+static int sink_take(void *arg, const struct sb_counter *c)
+{
+    struct target *t = arg;
+    struct sb_sampler *s = t->s;
+    bool warn;
+
+    if (!sb__picked(&s->setup.opts->stats, short_list(t), c->name))
+        return 0;
+    pthread_mutex_lock(&s->lock);
+    sb__counters_put(&s->table, c, t->suffix, sb_clock_monotonic());
+    warn = s->table.full && !s->full_warned;
+    s->full_warned = s->table.full;
+    pthread_mutex_unlock(&s->lock);
+    if (warn)
+        sb_log(SB_LOG_WARNING,
+            "--server-stats: only the first %u counters are kept",
+            SB__COUNTERS_MAX);
+    return 0;
+}
+
+static void sink_missing(
+    void *arg, const char *source, const struct sb_err *why)
+{
+    struct target *t = arg;
+
+    for (unsigned i = 0; i < t->nmissing; i++) {
+        if (strcmp(t->missing[i], source) == 0)
+            return;
+    }
+    if (t->nmissing == MISSING_MAX)
+        return;
+    snprintf(t->missing[t->nmissing++], sizeof(t->missing[0]), "%s", source);
+    sb_log(SB_LOG_WARNING,
+        "--server-stats: the counters of %s cannot be read from %s: %s", source,
+        t->facts.server.address, why->msg);
+}
+
+static int sample(struct target *t, struct sb_err *err)
+{
+    const struct sb_counter_sink sink = { .arg = t,
+        .wanted = sink_wanted,
+        .take = sink_take,
+        .missing = sink_missing };
+
+    return sb__probe_counters(t->probe, &sink, err);
+}
+
+// The first failure is logged, unless only the facts are asked for. Later ones
+// are expected: the server may be restarted during the run.
+static void failed(struct target *t, const struct sb_err *err)
+{
+    bool first = !t->warned && !t->described;
+
+    sb__probe_disconnect(t->probe);
+    pthread_mutex_lock(&t->s->lock);
+    sb__counters_forget(&t->s->table, t->suffix);
+    pthread_mutex_unlock(&t->s->lock);
+    if (stopped(t->s))
+        return;
+    t->warned = true;
+    sb_log(first && t->s->samples ? SB_LOG_WARNING : SB_LOG_DEBUG,
+        "server statistics: %s: %s", t->facts.driver, err->msg);
+}
+
+static void visit_target(struct target *t)
+{
+    struct sb_err err = { 0 };
+    int rc = 0;
+
+    if (stopped(t->s))
+        return;
+    if (!sb__probe_connected(t->probe))
+        rc = sb__probe_connect(t->probe, &err);
+    if (rc == 0 && !t->described)
+        rc = describe(t, &err);
+    if (rc == 0 && !t->same && t->s->samples && !stopped(t->s))
+        rc = sample(t, &err);
+    if (rc)
+        failed(t, &err);
+    tried(t);
+}
+
+static bool has_more_to_do(const struct target *t)
+{
+    return !t->described || (!t->same && t->s->samples);
+}
+
+static void *target_main(void *arg)
+{
+    struct target *t = arg;
+    uint64_t last;
+
+    do {
+        last = sb_clock_monotonic();
+        visit_target(t);
+    } while (has_more_to_do(t) && wait_next(t->s, last));
+    sb__probe_disconnect(t->probe);
+    thread_ends(t->s);
+    return NULL;
+}
+
+// Finding servers ------------------------------------------------------------
+
+static void target_free(struct target *t)
+{
+    sb__probe_free(t->probe);
+    sb_server_facts_done(&t->facts);
+    free(t);
+}
+
+// Threads have the signal mask of their creator: signals are left to the thread
+// that waits for them.
+static int start_thread(
+    struct sb_sampler *s, pthread_t *thread, void *(*main)(void *), void *arg)
+{
+    pthread_mutex_lock(&s->lock);
+    s->running++;
+    pthread_mutex_unlock(&s->lock);
+    if (pthread_create(thread, NULL, main, arg) == 0)
+        return 0;
+    thread_ends(s);
+    return SB_ESYS;
+}
+
+static void add_target(
+    struct sb_sampler *s, struct sb__inst *inst, uint64_t number)
+{
+    struct target *t = calloc(1, sizeof(*t));
+    struct sb_err err = { 0 };
+
+    if (!t)
+        return;
+    t->s = s;
+    t->probe = sb__probe_new(inst, number, &err);
+    if (!t->probe) {
+        sb_log(SB_LOG_DEBUG, "server statistics: %s", err.msg);
+        free(t);
+        return;
+    }
+    sb__probe_client(t->probe, &t->facts);
+    pthread_mutex_lock(&s->lock);
+    s->target[s->ntargets++] = t;
+    pthread_mutex_unlock(&s->lock);
+    t->has_thread = start_thread(s, &t->thread, target_main, t) == 0;
+    if (!t->has_thread)
+        tried(t);
+}
+
+static void find_targets(struct sb_sampler *s)
+{
+    size_t first = s->ninsts;
+
+    s->ninsts += sb__insts_used(
+        s->setup.drivers, s->inst, s->ninsts, TARGETS_MAX);
+    for (size_t i = first; i < s->ninsts; i++) {
+        uint64_t n = sb__probe_servers(s->inst[i]);
+
+        for (uint64_t k = 0; k < n && s->ntargets < TARGETS_MAX; k++)
+            add_target(s, s->inst[i], k);
+    }
+}
+
+static void *finder_main(void *arg)
+{
+    struct sb_sampler *s = arg;
+    uint64_t last;
+
+    do {
+        last = sb_clock_monotonic();
+        find_targets(s);
+    } while (wait_next(s, last));
+    thread_ends(s);
+    return NULL;
+}
+
+// Interface ------------------------------------------------------------------
+
+bool sb_sampler_samples(const struct sb_sampler_opts *o, bool wanted)
+{
+    int picks = sb__picks_check(&o->stats, NULL);
+
+    return picks == SB__PICK_SOME || (picks == SB__PICK_AUTO && wanted);
+}
+
+static struct sb_sampler *sampler_new(const struct sb_sampler_setup *setup)
+{
+    struct sb_sampler *s = calloc(1, sizeof(*s));
+    pthread_condattr_t attr;
+
+    if (!s)
+        return NULL;
+    s->setup = *setup;
+    s->samples = sb_sampler_samples(setup->opts, setup->wanted);
+    s->phase = sb_clock_monotonic();
+    pthread_mutex_init(&s->lock, NULL);
+    pthread_condattr_init(&attr);
+    pthread_condattr_setclock(&attr, CLOCK_MONOTONIC);
+    pthread_cond_init(&s->changed, &attr);
+    pthread_condattr_destroy(&attr);
+    return s;
+}
+
+static void sampler_free(struct sb_sampler *s)
+{
+    for (size_t i = 0; i < s->ntargets; i++)
+        target_free(s->target[i]);
+    for (size_t i = 0; i < s->ninsts; i++)
+        sb__inst_put(s->inst[i]);
+    sb__counters_done(&s->table);
+    pthread_cond_destroy(&s->changed);
+    pthread_mutex_destroy(&s->lock);
+    free(s);
+}
+
+struct sb_sampler *sb_sampler_start(
+    const struct sb_sampler_setup *setup, struct sb_err *err)
+{
+    struct sb_sampler *s = sampler_new(setup);
+
+    if (!s) {
+        sb_err_set(err, SB_ENOMEM, "out of memory");
+        return NULL;
+    }
+    if (start_thread(s, &s->finder, finder_main, s)) {
+        sb_err_set(err, SB_ESYS, "cannot start a thread for server statistics");
+        sampler_free(s);
+        return NULL;
+    }
+    return s;
+}
+
+void sb_sampler_align(struct sb_sampler *s, uint64_t end)
+{
+    pthread_mutex_lock(&s->lock);
+    s->phase = end;
+    pthread_cond_broadcast(&s->changed);
+    pthread_mutex_unlock(&s->lock);
+}
+
+void sb_sampler_read(struct sb_sampler *s, uint64_t now,
+    void (*visit)(void *arg, unsigned index, const struct sb_server_value *v),
+    void *arg)
+{
+    uint64_t interval = s->setup.interval;
+
+    pthread_mutex_lock(&s->lock);
+    for (size_t i = 0; i < s->table.n; i++) {
+        struct sb_server_value v;
+
+        sb__counters_get(&s->table, i, now > interval ? now - interval : 0, &v);
+        visit(arg, (unsigned)i, &v);
+    }
+    pthread_mutex_unlock(&s->lock);
+}
+
+void sb_sampler_servers(struct sb_sampler *s,
+    void (*visit)(void *arg, const struct sb_server_facts *f), void *arg)
+{
+    pthread_mutex_lock(&s->lock);
+    for (size_t i = 0; i < s->ntargets; i++) {
+        bool first = true;
+
+        for (size_t k = 0; k < i && first; k++)
+            first = !same_server(&s->target[k]->facts, &s->target[i]->facts);
+        if (first)
+            visit(arg, &s->target[i]->facts);
+    }
+    pthread_mutex_unlock(&s->lock);
+}
+
+// Waits until no thread runs. Returns whether that is so.
+static bool wait_threads(struct sb_sampler *s, uint64_t until)
+{
+    while (s->running > 0 && sb_clock_monotonic() < until)
+        wait_until(s, until);
+    return s->running == 0;
+}
+
+// Not called with the lock, because it may take a while.
+static void cancel_all(struct sb_sampler *s, size_t n)
+{
+    for (size_t i = 0; i < n; i++)
+        sb__probe_cancel(s->target[i]->probe);
+}
+
+static void join_all(struct sb_sampler *s)
+{
+    pthread_join(s->finder, NULL);
+    for (size_t i = 0; i < s->ntargets; i++) {
+        if (s->target[i]->has_thread)
+            pthread_join(s->target[i]->thread, NULL);
+    }
+}
+
+bool sb_sampler_stop(struct sb_sampler *s)
+{
+    uint64_t start = sb_clock_monotonic(), wait = FINISH_NS;
+    bool ended;
+
+    if (s->joined || s->left)
+        return s->joined;
+    pthread_mutex_lock(&s->lock);
+    s->stop = true;
+    pthread_cond_broadcast(&s->changed);
+    while (!(ended = wait_threads(s, sb_clock_monotonic() + wait)) &&
+           sb_clock_monotonic() - start < STOP_NS) {
+        size_t n = s->ntargets;
+
+        pthread_mutex_unlock(&s->lock);
+        cancel_all(s, n);
+        pthread_mutex_lock(&s->lock);
+        wait = CANCEL_NS;
+    }
+    pthread_mutex_unlock(&s->lock);
+    if (ended)
+        join_all(s);
+    s->joined = ended;
+    s->left = !ended;
+    return ended;
+}
+
+void sb_sampler_free(struct sb_sampler *s)
+{
+    if (s && sb_sampler_stop(s))
+        sampler_free(s);
+}

@@ -1,0 +1,77 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+//
+// The sampler asks the servers that a script uses about themselves: once for
+// their facts, and once per interval for their counters. It has threads and
+// connections of its own, so a server that does not answer delays neither the
+// load nor the reports. All functions belong to the main thread, except where
+// stated.
+#ifndef SB_DB_SAMPLER_H
+#define SB_DB_SAMPLER_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "base/option.h"
+#include "db/counters.h"
+#include "db/probe.h"
+
+struct sb_drivers;
+
+// "Server statistics options"
+struct sb_sampler_opts {
+    struct sb_opt_list stats; // --server-stats
+};
+
+extern const struct sb_opt_table sb_sampler_opt_table;
+
+// Checks the values. 0 or SB_EUSAGE.
+int sb_sampler_check(const struct sb_sampler_opts *o, struct sb_err *err);
+
+// True if counters are sampled. wanted: something shows them, such as a result
+// file; --server-stats=auto stands for default then, otherwise for off.
+bool sb_sampler_samples(const struct sb_sampler_opts *o, bool wanted);
+
+struct sb_sampler_setup {
+    struct sb_drivers *drivers;         // outlives the sampler
+    const struct sb_sampler_opts *opts; // outlives the sampler
+    bool wanted;       // as above; the facts are always asked for
+    uint64_t interval; // ns between two samples, more than 0
+};
+
+struct sb_sampler;
+
+// Starts the sampler. It finds the servers by itself: those to which the script
+// has opened connections, also later ones. Its connections are opened at once,
+// so users should have theirs. Returns NULL with *err filled on failure.
+struct sb_sampler *sb_sampler_start(
+    const struct sb_sampler_setup *setup, struct sb_err *err);
+
+// An interval of the reports has ended at `end` (CLOCK_MONOTONIC in ns): from
+// now on samples are taken shortly before `end` plus a multiple of the
+// interval, so that a report finds a fresh one.
+void sb_sampler_align(struct sb_sampler *s, uint64_t end);
+
+// Visits the counters in order of their appearance: the same counter always has
+// the same index. A counter without a sample in the interval before `now` has
+// no value. The visitor is called with a lock held and must not wait. Any
+// thread.
+void sb_sampler_read(struct sb_sampler *s, uint64_t now,
+    void (*visit)(void *arg, unsigned index, const struct sb_server_value *v),
+    void *arg);
+
+// Visits the servers, one entry for each address. Those that have not answered
+// (yet) have empty fields. Does not wait. The facts are valid during the visit.
+// Any thread.
+void sb_sampler_servers(struct sb_sampler *s,
+    void (*visit)(void *arg, const struct sb_server_facts *f), void *arg);
+
+// Ends sampling, in at most about two seconds, also if a server hangs. The
+// values can still be read. Returns false if a thread could not be ended: it
+// still uses the drivers, so the process must end by _exit().
+bool sb_sampler_stop(struct sb_sampler *s);
+
+// Stops and frees the sampler; after a failed stop, its memory stays. NULL
+// allowed.
+void sb_sampler_free(struct sb_sampler *s);
+
+#endif

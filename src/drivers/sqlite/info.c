@@ -1,0 +1,188 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+//
+// About the library, the database and its counters.
+//
+// SQLite counts the use of the page cache in each connection, and only the
+// thread that uses a connection may read it. So counters() asks all of them to
+// add their counts to those of the environment: it increments `asked`. A
+// connection compares this number with the one it has seen, once per call.
+#include <stdlib.h>
+#include <sys/stat.h>
+#include <time.h>
+
+#include "drivers/sqlite/sqlite_priv.h"
+
+static void pragma_text(
+    struct sqlite_conn *c, const char *sql, char *out, size_t size)
+{
+    sqlite3_stmt *st = NULL;
+    const unsigned char *text = NULL;
+
+    if (sqlite3_prepare_v2(c->db, sql, -1, &st, NULL) == SQLITE_OK &&
+        sqlite3_step(st) == SQLITE_ROW)
+        text = sqlite3_column_text(st, 0);
+    snprintf(out, size, "%s", text ? (const char *)text : "?");
+    sqlite3_finalize(st);
+}
+
+static int server(struct sb_conn *conn, char *out, size_t size)
+{
+    struct sqlite_conn *c = (struct sqlite_conn *)conn;
+    char mode[32], page[32];
+
+    pragma_text(c, "PRAGMA journal_mode", mode, sizeof(mode));
+    pragma_text(c, "PRAGMA page_size", page, sizeof(page));
+    return snprintf(out, size,
+        "SQLite %s, journal mode %s, synchronous %s, page size %s",
+        sqlite3_libversion(), mode, sqlite_synchronous[c->o->synchronous],
+        page);
+}
+
+static int client(char *out, size_t size)
+{
+    return snprintf(out, size, "SQLite %s", sqlite3_libversion());
+}
+
+// Settings -------------------------------------------------------------------
+
+static void address_of(const struct sqlite_conn *c, char *out, size_t size)
+{
+    char *path = c->env->memory ? NULL : realpath(c->o->db, NULL);
+
+    snprintf(out, size, "%s", path ? path : c->o->db);
+    free(path);
+}
+
+static int compile_options(
+    int (*setting)(void *arg, const char *name, const char *value), void *arg)
+{
+    static const char *const notable[] = { "THREADSAFE", "DEFAULT_MMAP_SIZE",
+        "DEFAULT_PAGE_SIZE", "DEFAULT_CACHE_SIZE", "DEFAULT_SYNCHRONOUS",
+        "DEFAULT_WAL_SYNCHRONOUS", "DIRECT_OVERFLOW_READ", "SECURE_DELETE",
+        "TEMP_STORE", "COMPILER", "DEBUG" };
+    int rc = 0;
+
+    for (int i = 0; rc == 0 && sqlite3_compileoption_get(i); i++) {
+        const char *text = sqlite3_compileoption_get(i);
+        size_t n = strcspn(text, "=");
+
+        for (size_t k = 0; k < sizeof(notable) / sizeof(notable[0]); k++) {
+            if (strlen(notable[k]) == n && strncmp(text, notable[k], n) == 0)
+                rc = setting(arg, notable[k], text[n] ? text + n + 1 : "1");
+        }
+    }
+    return rc;
+}
+
+static int describe(struct sb_conn *conn, struct sb_server *out,
+    int (*setting)(void *arg, const char *name, const char *value), void *arg,
+    struct sb_err *err)
+{
+    static const char *const pragmas[] = { "journal_mode", "synchronous",
+        "page_size", "cache_size", "mmap_size", "temp_store", "locking_mode",
+        "wal_autocheckpoint", "auto_vacuum", "encoding" };
+    struct sqlite_conn *c = (struct sqlite_conn *)conn;
+    int rc = 0;
+
+    snprintf(out->name, sizeof(out->name), "SQLite %s", sqlite3_libversion());
+    address_of(c, out->address, sizeof(out->address));
+    for (size_t i = 0; rc == 0 && i < sizeof(pragmas) / sizeof(pragmas[0]);
+         i++) {
+        char sql[64], value[64];
+
+        snprintf(sql, sizeof(sql), "PRAGMA %s", pragmas[i]);
+        pragma_text(c, sql, value, sizeof(value));
+        if (value[0] != '?')
+            rc = setting(arg, pragmas[i], value);
+    }
+    return rc ? rc : compile_options(setting, arg);
+}
+
+// Counters -------------------------------------------------------------------
+
+static const struct {
+    const char *name;
+    int code;
+} counts[SQLITE_COUNTS] = {
+    { "cache_hit", SQLITE_DBSTATUS_CACHE_HIT },
+    { "cache_miss", SQLITE_DBSTATUS_CACHE_MISS },
+    { "cache_write", SQLITE_DBSTATUS_CACHE_WRITE },
+};
+
+void sqlite_count_last(struct sqlite_conn *c)
+{
+    if (!c->db || c->apart)
+        return;
+    for (size_t i = 0; i < SQLITE_COUNTS; i++) {
+        int now = 0, most = 0;
+
+        if (sqlite3_db_status(c->db, counts[i].code, &now, &most, 1) ==
+            SQLITE_OK)
+            atomic_fetch_add_explicit(
+                &c->env->count[i], (unsigned)now, memory_order_relaxed);
+    }
+}
+
+// Time for connections in use to add their counts.
+static void wait_for_counts(void)
+{
+    nanosleep(&(struct timespec){ .tv_nsec = 20000000 }, NULL);
+}
+
+static int take(const struct sb_counter_sink *to, const char *name,
+    double value, int kind, const char *unit)
+{
+    struct sb_counter c = {
+        .name = name, .value = value, .kind = kind, .unit = unit
+    };
+
+    return to->take(to->arg, &c);
+}
+
+static double file_size(const char *path, const char *ending)
+{
+    size_t size = strlen(path) + strlen(ending) + 1;
+    char *name = malloc(size);
+    struct stat st = { 0 };
+
+    if (!name)
+        return 0;
+    snprintf(name, size, "%s%s", path, ending);
+    if (stat(name, &st))
+        st.st_size = 0;
+    free(name);
+    return (double)st.st_size;
+}
+
+static int counters(
+    struct sb_conn *conn, const struct sb_counter_sink *to, struct sb_err *err)
+{
+    struct sqlite_conn *c = (struct sqlite_conn *)conn;
+    struct sqlite_env *e = c->env;
+    int rc = 0;
+
+    c->apart = true;
+    atomic_fetch_add_explicit(&e->asked, 1, memory_order_relaxed);
+    wait_for_counts();
+    for (size_t i = 0; rc == 0 && i < SQLITE_COUNTS; i++)
+        rc = take(to, counts[i].name,
+            (double)atomic_load_explicit(&e->count[i], memory_order_relaxed),
+            SB_COUNTER_TOTAL, "pages");
+    if (rc == 0)
+        rc = take(to, "memory_used", (double)sqlite3_memory_used(),
+            SB_COUNTER_LEVEL, "bytes");
+    if (rc == 0 && !e->memory)
+        rc = take(to, "database_bytes", file_size(e->o->db, ""),
+            SB_COUNTER_LEVEL, "bytes");
+    if (rc == 0 && !e->memory)
+        rc = take(to, "wal_bytes", file_size(e->o->db, "-wal"),
+            SB_COUNTER_LEVEL, "bytes");
+    return rc;
+}
+
+const struct sb_info_ops sqlite_info_ops = {
+    .server = server,
+    .client = client,
+    .describe = describe,
+    .counters = counters,
+};

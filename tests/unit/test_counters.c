@@ -1,0 +1,225 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+#include "db/counters.h"
+
+#include "check.h"
+
+#define SECOND UINT64_C(1000000000)
+
+// Selection ------------------------------------------------------------------
+
+static struct sb_opt_list items(const char *const *item)
+{
+    struct sb_opt_list l = { item, 0 };
+
+    while (item[l.count])
+        l.count++;
+    return l;
+}
+#define ITEMS(...) items((const char *const[]){ __VA_ARGS__, NULL })
+
+static int check_items(struct sb_opt_list l)
+{
+    return sb__picks_check(&l, NULL);
+}
+
+static void checks_items(void)
+{
+    struct sb_opt_list none = { NULL, 0 }, mixed = ITEMS("Com_*", "off");
+    struct sb_err err = { 0 };
+
+    CHECK_INT(sb__picks_check(&none, &err), SB__PICK_NONE);
+    CHECK_INT(check_items(ITEMS("off")), SB__PICK_NONE);
+    CHECK_INT(check_items(ITEMS("auto")), SB__PICK_AUTO);
+    CHECK_INT(check_items(ITEMS("default")), SB__PICK_SOME);
+    CHECK_INT(check_items(ITEMS("all")), SB__PICK_SOME);
+    CHECK_INT(check_items(ITEMS("a*", "default")), SB__PICK_SOME);
+    CHECK_INT(sb__picks_check(&mixed, &err), SB_EUSAGE);
+    CHECK_STR(
+        err.msg, "--server-stats: 'off' cannot be combined with other items");
+}
+
+static bool picks(struct sb_opt_list l, const char *list, const char *name)
+{
+    return sb__picked(&l, list, name);
+}
+
+static void selects_by_pattern(void)
+{
+    CHECK(picks(ITEMS("innodb_ROW_*"), "", "Innodb_row_lock_waits"));
+    CHECK(!picks(ITEMS("innodb_row"), "", "Innodb_row_lock_waits"));
+    CHECK(picks(ITEMS("x", "*waits"), "", "Innodb_row_lock_waits"));
+    CHECK(picks(ITEMS("all"), "", "anything"));
+    CHECK(!picks(ITEMS("x"), "y", "y"));
+    CHECK(picks(ITEMS("auto"), "x,Com_*,y", "com_insert"));
+    CHECK(picks(ITEMS("default", "z"), "x,y", "Y"));
+    CHECK(picks(ITEMS("default", "z"), "x,y", "z"));
+    CHECK(!picks(ITEMS("default", "z"), "x,y", "x,y"));
+    CHECK(!picks(ITEMS("default"), "", "x"));
+    CHECK(picks(ITEMS("default"), NULL, "x"));
+}
+
+static bool may(struct sb_opt_list l, const char *list, const char *prefix)
+{
+    return sb__picked_prefix(&l, list, prefix);
+}
+
+static void selects_sources(void)
+{
+    CHECK(may(ITEMS("metric.lock*"), "", "metric."));
+    CHECK(may(ITEMS("m*"), "", "metric."));
+    CHECK(may(ITEMS("*locks"), "", "metric."));
+    CHECK(may(ITEMS("[a-z]etric.x"), "", "metric."));
+    CHECK(!may(ITEMS("Com_*"), "", "metric."));
+    CHECK(!may(ITEMS("met"), "", "metric."));
+    CHECK(may(ITEMS("Com_*"), "", ""));
+    CHECK(may(ITEMS("default"), "a,METRIC.b", "metric."));
+    CHECK(!may(ITEMS("default"), "a,b", "metric."));
+    CHECK(may(ITEMS("Questions"), "", "Questions"));
+    CHECK(!may(ITEMS("Quest"), "", "Questions"));
+    CHECK(!may(ITEMS("Questions2"), "", "Question2"));
+}
+
+// Table ----------------------------------------------------------------------
+
+static struct sb__counters t;
+static struct sb_server_value v;
+
+static void put(const char *name, int kind, double value, double seconds)
+{
+    struct sb_counter c = { name, value, kind, NULL };
+
+    CHECK(sb__counters_put(&t, &c, "", (uint64_t)(seconds * 1e9)));
+}
+
+static const struct sb_server_value *get(size_t i, double oldest)
+{
+    sb__counters_get(&t, i, (uint64_t)(oldest * 1e9), &v);
+    return &v;
+}
+
+static void rates_of_totals(void)
+{
+    put("a", SB_COUNTER_TOTAL, 100, 10);
+    CHECK(!get(0, 0)->has_value);
+    put("a", SB_COUNTER_TOTAL, 150, 12);
+    CHECK(get(0, 0)->has_value);
+    CHECK_NEAR(v.value, 25, 1e-9);
+    CHECK_STR(v.name, "a");
+    CHECK_STR(v.unit, "/s");
+    CHECK_INT(v.from, 10 * SECOND);
+    CHECK_INT(v.to, 12 * SECOND);
+    put("a", SB_COUNTER_TOTAL, 150, 13);
+    CHECK(get(0, 0)->has_value);
+    CHECK_NEAR(v.value, 0, 0);
+    put("a", SB_COUNTER_TOTAL, 160, 13); // no time has passed
+    CHECK(!get(0, 0)->has_value);
+    sb__counters_done(&t);
+}
+
+static void units_of_rates(void)
+{
+    struct sb_counter a = { "a", 1, SB_COUNTER_TOTAL, "bytes" };
+    struct sb_counter b = { "b", 1, SB_COUNTER_TOTAL, "bananas" };
+
+    CHECK(sb__counters_put(&t, &a, "", 1));
+    CHECK(sb__counters_put(&t, &b, "", 1));
+    CHECK_STR(get(0, 0)->unit, "bytes/s");
+    CHECK_STR(get(1, 0)->unit, "/s");
+    sb__counters_done(&t);
+}
+
+static void restarted_server(void)
+{
+    put("a", SB_COUNTER_TOTAL, 100, 1);
+    put("a", SB_COUNTER_TOTAL, 110, 2);
+    put("a", SB_COUNTER_TOTAL, 40, 3);
+    CHECK(!get(0, 0)->has_value);
+    put("a", SB_COUNTER_TOTAL, 45, 4);
+    CHECK_NEAR(get(0, 0)->value, 5, 1e-9);
+    // After a new connection even a greater value is of another count.
+    sb__counters_forget(&t, "@other");
+    CHECK(get(0, 0)->has_value);
+    sb__counters_forget(&t, "");
+    CHECK(!get(0, 0)->has_value);
+    put("a", SB_COUNTER_TOTAL, 1000, 5);
+    CHECK(!get(0, 0)->has_value);
+    put("a", SB_COUNTER_TOTAL, 1001, 6);
+    CHECK_NEAR(get(0, 0)->value, 1, 1e-9);
+    sb__counters_done(&t);
+}
+
+static void levels(void)
+{
+    struct sb_counter c = { "l", 5, SB_COUNTER_LEVEL, "bytes" };
+
+    CHECK(sb__counters_put(&t, &c, "", SECOND));
+    CHECK_NEAR(get(0, 0)->value, 5, 0);
+    CHECK_STR(v.unit, "bytes");
+    c.value = 2;
+    CHECK(sb__counters_put(&t, &c, "", 2 * SECOND));
+    CHECK_NEAR(get(0, 0)->value, 2, 0);
+    CHECK_INT(v.from, 2 * SECOND);
+    sb__counters_done(&t);
+}
+
+static void old_values(void)
+{
+    put("l", SB_COUNTER_LEVEL, 1, 10);
+    CHECK(get(0, 10)->has_value);
+    CHECK(!get(0, 10.001)->has_value);
+    sb__counters_done(&t);
+}
+
+static void servers_have_suffixes(void)
+{
+    struct sb_counter c = { "a", 5, SB_COUNTER_LEVEL, NULL };
+
+    CHECK(sb__counters_put(&t, &c, "", SECOND));
+    c.value = 7;
+    CHECK(sb__counters_put(&t, &c, "@h:1", SECOND));
+    CHECK_INT(t.n, 2);
+    CHECK_STR(get(1, 0)->name, "a@h:1");
+    CHECK_NEAR(v.value, 7, 0);
+    CHECK_NEAR(get(0, 0)->value, 5, 0);
+    sb__counters_forget(&t, "@h:1");
+    CHECK(!get(1, 0)->has_value);
+    CHECK(get(0, 0)->has_value);
+    sb__counters_done(&t);
+}
+
+static void many_counters(void)
+{
+    char name[20];
+
+    for (unsigned i = 0; i < SB__COUNTERS_MAX; i++) {
+        snprintf(name, sizeof(name), "c%u", i);
+        put(name, SB_COUNTER_LEVEL, i, 1);
+    }
+    for (unsigned i = 0; i < SB__COUNTERS_MAX; i++) {
+        snprintf(name, sizeof(name), "c%u", i);
+        put(name, SB_COUNTER_LEVEL, i, 2);
+        CHECK_NEAR(get(i, 0)->value, i, 0);
+    }
+    CHECK_INT(t.n, SB__COUNTERS_MAX);
+    CHECK(!t.full);
+    CHECK(!sb__counters_put(
+        &t, &(struct sb_counter){ "more", 1, SB_COUNTER_LEVEL, NULL }, "", 1));
+    CHECK(t.full);
+    CHECK_INT(t.n, SB__COUNTERS_MAX);
+    sb__counters_done(&t);
+}
+
+int main(void)
+{
+    RUN(checks_items);
+    RUN(selects_by_pattern);
+    RUN(selects_sources);
+    RUN(rates_of_totals);
+    RUN(units_of_rates);
+    RUN(restarted_server);
+    RUN(levels);
+    RUN(old_values);
+    RUN(servers_have_suffixes);
+    RUN(many_counters);
+    return check_done();
+}

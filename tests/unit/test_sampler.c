@@ -1,0 +1,339 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+//
+// These tests wait for threads, but none of them depends on how fast they are.
+#include "db/sampler.h"
+
+#include "base/log.h"
+#include "fake_server.h"
+
+#define INTERVAL UINT64_C(20000000)
+
+static const char *item[2];
+static struct sb_sampler_opts opts = { { item, 0 } };
+static struct sb_sampler *s;
+static struct sb_server_value seen[8];
+static char names[4000], servers[4000];
+
+static void start(const char *items)
+{
+    struct sb_sampler_setup setup = { &owner, &opts, false, INTERVAL };
+
+    item[0] = items;
+    opts.stats.count = 1;
+    s = sb_sampler_start(&setup, NULL);
+    CHECK(s != NULL);
+}
+
+static void see(void *arg, unsigned index, const struct sb_server_value *v)
+{
+    size_t n = strlen(names);
+
+    if (index < 8)
+        seen[index] = *v;
+    snprintf(names + n, sizeof(names) - n, "%s ", v->name);
+}
+
+// age: of the oldest value that counts.
+static const char *values(uint64_t age)
+{
+    names[0] = '\0';
+    memset(seen, 0, sizeof(seen));
+    sb_sampler_read(s, sb_clock_monotonic() + INTERVAL - age, see, NULL);
+    return names;
+}
+#define ANY_AGE UINT64_C(600000000000)
+
+static void note_server(void *arg, const struct sb_server_facts *f)
+{
+    size_t n = strlen(servers);
+
+    snprintf(servers + n, sizeof(servers) - n, "%s|%s|%s|%s|%zu ", f->driver,
+        f->client, f->server.name, f->server.address, f->nsettings);
+}
+
+static const char *all_servers(void)
+{
+    servers[0] = '\0';
+    sb_sampler_servers(s, note_server, NULL);
+    return servers;
+}
+
+// Waits until two more samples have been taken: the second one began after
+// this call.
+static void two_samples(void)
+{
+    unsigned was = calls;
+
+    while (calls < was + 2)
+        nap();
+}
+
+static void samples_and_rates(void)
+{
+    struct sb__inst *i;
+
+    begin();
+    i = use(NULL);
+    start("all");
+    two_samples();
+    CHECK_STR(values(ANY_AGE), "Total Level ");
+    CHECK(seen[0].has_value);
+    CHECK_NEAR(seen[0].value, 0, 0);
+    CHECK_STR(seen[0].unit, "/s");
+    CHECK_NEAR(seen[1].value, 5, 0);
+    CHECK_STR(seen[1].unit, "bytes");
+    total_now = 1e6;
+    do
+        values(ANY_AGE);
+    while (!(seen[0].value > 0));
+    CHECK_NEAR(
+        seen[0].value * (double)(seen[0].to - seen[0].from) / 1e9, 1e6, 1e-3);
+    CHECK_STR(all_servers(), "fake|libfake 1|Fake 2|10.0.0.0:1|2 ");
+    CHECK(sb_sampler_stop(s));
+    CHECK_STR(values(ANY_AGE), "Total Level "); // still there
+    CHECK_INT(connects, 1);
+    sb_sampler_free(s);
+    sb__inst_put(i);
+    CHECK_INT(i->refs, 0);
+    end();
+}
+
+static void short_list(void)
+{
+    struct sb__inst *i;
+
+    begin();
+    i = use(NULL);
+    start("default");
+    two_samples();
+    CHECK_STR(values(ANY_AGE), "Total ");
+    sb_sampler_free(s);
+    sb__inst_put(i);
+    end();
+}
+
+static void facts_only(void)
+{
+    struct sb__inst *i;
+
+    begin();
+    i = use(NULL);
+    start("off");
+    while (!strstr(all_servers(), "Fake 2"))
+        nap();
+    CHECK(sb_sampler_stop(s));
+    CHECK_STR(values(ANY_AGE), "");
+    CHECK_INT(calls, 0);
+    CHECK_INT(connects, 1);
+    sb_sampler_free(s);
+    sb__inst_put(i);
+    end();
+}
+
+static void several_servers(void)
+{
+    struct sb__inst *i;
+
+    begin();
+    places = 2;
+    i = use(NULL);
+    start("total");
+    while (strcmp(values(ANY_AGE), "Total Total@10.0.0.1:1 ") != 0 &&
+           strcmp(names, "Total@10.0.0.1:1 Total ") != 0)
+        nap();
+    CHECK_STR(all_servers(), "fake|libfake 1|Fake 2|10.0.0.0:1|2 "
+                             "fake|libfake 1|Fake 2|10.0.0.1:1|2 ");
+    CHECK(sb_sampler_stop(s));
+    sb_sampler_free(s);
+    sb__inst_put(i);
+    end();
+}
+
+// Two sets of options lead to the same server, which is sampled once.
+static void same_server_twice(void)
+{
+    struct sb__inst *i, *k;
+
+    begin();
+    address = "socket";
+    i = use(NULL);
+    k = use("other");
+    start("total");
+    while (connects < 2)
+        nap();
+    two_samples();
+    CHECK_STR(values(ANY_AGE), "Total ");
+    CHECK_STR(all_servers(), "fake|libfake 1|Fake 2|socket|2 ");
+    CHECK(sb_sampler_stop(s));
+    sb_sampler_free(s);
+    sb__inst_put(i);
+    sb__inst_put(k);
+    end();
+}
+
+static void server_used_later(void)
+{
+    struct sb__inst *i;
+
+    begin();
+    start("total");
+    nap();
+    CHECK_STR(all_servers(), "");
+    i = use(NULL);
+    two_samples();
+    CHECK_STR(values(ANY_AGE), "Total ");
+    sb_sampler_free(s);
+    sb__inst_put(i);
+    end();
+}
+
+static void without_rights(void)
+{
+    struct sb__inst *i;
+
+    begin();
+    mode = NO_RIGHTS;
+    i = use(NULL);
+    start("all");
+    two_samples();
+    CHECK_STR(values(ANY_AGE), "Total ");
+    CHECK_INT(connects, 1);
+    sb_sampler_free(s);
+    sb__inst_put(i);
+    end();
+}
+
+static void lost_and_found(void)
+{
+    struct sb__inst *i;
+
+    begin();
+    i = use(NULL);
+    start("total");
+    two_samples();
+    mode = LOSES;
+    while (disconnects == 0)
+        nap();
+    mode = REFUSES;
+    while (connects < 3)
+        nap();
+    // The server is away: no value, whatever its age.
+    values(ANY_AGE);
+    CHECK(!seen[0].has_value);
+    total_now = 1e9;
+    mode = ANSWERS;
+    two_samples();
+    two_samples();
+    // Between two samples of the new connection nothing was counted.
+    values(ANY_AGE);
+    CHECK(seen[0].has_value);
+    CHECK_NEAR(seen[0].value, 0, 0);
+    CHECK(sb_sampler_stop(s));
+    sb_sampler_free(s);
+    sb__inst_put(i);
+    end();
+}
+
+static void first_connect_fails(void)
+{
+    struct sb__inst *i;
+
+    begin();
+    mode = REFUSES;
+    i = use(NULL);
+    start("total");
+    while (connects < 2)
+        nap();
+    CHECK_STR(all_servers(), "fake|libfake 1|||0 ");
+    mode = ANSWERS;
+    two_samples();
+    CHECK_STR(all_servers(), "fake|libfake 1|Fake 2|10.0.0.0:1|2 ");
+    sb_sampler_free(s);
+    sb__inst_put(i);
+    end();
+}
+
+static void old_values_do_not_count(void)
+{
+    struct sb__inst *i;
+
+    begin();
+    i = use(NULL);
+    start("level");
+    two_samples();
+    mode = HANGS;
+    while (waiting == 0)
+        nap();
+    values(ANY_AGE);
+    CHECK(seen[0].has_value);
+    // A reader whose interval begins now.
+    values(0);
+    CHECK_STR(names, "Level ");
+    CHECK(!seen[0].has_value);
+    CHECK(sb_sampler_stop(s)); // by canceling
+    sb_sampler_free(s);
+    sb__inst_put(i);
+    end();
+}
+
+static void hangs_forever(void)
+{
+    struct sb__inst *i;
+    struct sb_sampler *left;
+
+    begin();
+    mode = HANGS_ALONE;
+    i = use(NULL);
+    start("level");
+    while (waiting == 0)
+        nap();
+    left = s;
+    CHECK(!sb_sampler_stop(s));
+    CHECK(!sb_sampler_stop(s)); // and does not wait again
+    CHECK_STR(values(ANY_AGE), "");
+    sb_sampler_free(s);
+    // The thread still uses it. It is ended here only so that the test leaves
+    // no memory.
+    mode = ANSWERS;
+    while (waiting > 0 || disconnects < connects)
+        nap();
+    (void)left;
+    sb__inst_put(i);
+}
+
+static void checks_options(void)
+{
+    struct sb_err err = { 0 };
+
+    item[0] = "off";
+    item[1] = "all";
+    opts.stats.count = 2;
+    CHECK_INT(sb_sampler_check(&opts, &err), SB_EUSAGE);
+    item[0] = "auto";
+    opts.stats.count = 1;
+    CHECK_INT(sb_sampler_check(&opts, &err), 0);
+    CHECK(sb_sampler_samples(&opts, true));
+    CHECK(!sb_sampler_samples(&opts, false));
+    item[0] = "x*";
+    CHECK(sb_sampler_samples(&opts, false));
+    item[0] = "off";
+    CHECK(!sb_sampler_samples(&opts, true));
+}
+
+int main(void)
+{
+    sb_log_set_level(SB_LOG_FATAL);
+    RUN(samples_and_rates);
+    RUN(short_list);
+    RUN(facts_only);
+    RUN(several_servers);
+    RUN(same_server_twice);
+    RUN(server_used_later);
+    RUN(without_rights);
+    RUN(lost_and_found);
+    RUN(first_connect_fails);
+    RUN(old_values_do_not_count);
+    RUN(checks_options);
+    RUN(hangs_forever);
+    return check_done();
+}
