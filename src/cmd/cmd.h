@@ -11,7 +11,12 @@
 #include "out/text.h"
 
 // Exit status.
-enum { SB_CMD_OK = 0, SB_CMD_FAILED = 1 };
+enum {
+    SB_CMD_OK = 0,
+    SB_CMD_FAILED = 1,
+    SB_CMD_SLOWER = 3,    // compare: B is slower
+    SB_CMD_UNDECIDED = 4, // compare: too little data
+};
 
 struct sb_cmd_args {
     const char *const *file; // as typed
@@ -32,7 +37,7 @@ struct sb_cmd {
     int (*run)(const struct sb_cmd_args *args); // exit status
 };
 
-extern const struct sb_cmd sb_cmd_show;
+extern const struct sb_cmd sb_cmd_compare, sb_cmd_show;
 
 // All commands; ends with NULL.
 extern const struct sb_cmd *const sb_cmds[];

@@ -1,0 +1,180 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+#include "cmd/sides.h"
+
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "base/log.h"
+#include "cmd/cmd_private.h"
+
+// Files -----------------------------------------------------------------------
+
+static int add_runs(struct sb_side *s, const struct sb_result_file *f)
+{
+    for (unsigned i = 0; i < f->nruns; i++) {
+        if (!f->run[i].has_totals)
+            continue;
+        if (s->nruns == SB_SIDE_RUNS_MAX) {
+            sb_log(SB_LOG_FATAL, "%s: more than %u runs", s->text,
+                SB_SIDE_RUNS_MAX);
+            return SB_ERANGE;
+        }
+        s->run[s->nruns++] = &f->run[i];
+    }
+    return 0;
+}
+
+static unsigned count_files(const char *text)
+{
+    unsigned n = 1;
+
+    // A comma may also be part of a name.
+    if (access(text, F_OK) == 0)
+        return 1;
+    for (; *text; text++)
+        n += *text == ',';
+    return n;
+}
+
+static int read_file(struct sb_side *s, char *path)
+{
+    struct sb_result_file *f = &s->file[s->nfiles++];
+    int rc = sb__cmd_read(f, path);
+
+    // The copy of the path ends with this function.
+    f->path = s->text;
+    return rc ? rc : add_runs(s, f);
+}
+
+int sb_side_read(struct sb_side *s, const char *text)
+{
+    unsigned n = count_files(text);
+    char *copy = strdup(text), *rest = copy;
+    int rc = 0;
+
+    memset(s, 0, sizeof(*s));
+    s->text = text;
+    s->file = calloc(n, sizeof(*s->file));
+    if (!copy || !s->file) {
+        sb_log(SB_LOG_FATAL, "out of memory");
+        rc = SB_ENOMEM;
+    }
+    for (unsigned i = 0; rc == 0 && i < n; i++) {
+        char *path = n > 1 ? strsep(&rest, ",") : copy;
+
+        rc = read_file(s, path);
+    }
+    if (rc == 0 && s->nruns == 0) {
+        sb_log(SB_LOG_FATAL, "%s has no run with figures", text);
+        rc = SB_EUSAGE;
+    }
+    free(copy);
+    return rc;
+}
+
+void sb_side_done(struct sb_side *s)
+{
+    for (unsigned i = 0; i < s->nfiles; i++)
+        sb_result_done(&s->file[i]);
+    free(s->file);
+    memset(s, 0, sizeof(*s));
+}
+
+// Figures ---------------------------------------------------------------------
+
+static const struct sb_snap_op *find_op(
+    const struct sb_result_run *r, const char *name)
+{
+    for (unsigned i = 0; i < r->snap.nops; i++)
+        if (strcmp(r->stats.op[i].name, name) == 0)
+            return &r->snap.op[i];
+    return NULL;
+}
+
+// The figure of the whole run, in the unit of the figure; NAN if it is the mean
+// of the intervals.
+static double whole(const struct sb_result_run *r, const struct sb_figure *f)
+{
+    const struct sb_report *p = &r->report;
+    const struct sb_hist_snap *h = p->latency;
+    uint64_t max = p->lat_max, sum = p->lat_sum;
+
+    if (f->figure[0] == 't')
+        return NAN;
+    if (strcmp(f->group, "operation") == 0) {
+        const struct sb_snap_op *op = find_op(r, f->name);
+
+        if (!op)
+            return NAN;
+        h = &op->hist;
+        max = op->max;
+        sum = op->ns;
+    }
+    if (h->total == 0)
+        return NAN;
+    if (f->figure[0] == 'a')
+        return (double)sum / (double)h->total / 1e6;
+    return sb_hist_snap_percentile(h, strtod(f->figure + 1, NULL), max) / 1e6;
+}
+
+// The columns of a figure: that of the value, and that of the length.
+struct source {
+    unsigned time, seconds, value;
+    bool is_rate; // value / seconds
+};
+
+static void find_source(
+    struct source *c, const struct sb_result_run *r, const struct sb_figure *f)
+{
+    c->is_rate = strcmp(f->figure, "throughput") == 0;
+    c->time = sb_result_column(r, "run", "", "time");
+    c->seconds = sb_result_column(r, "run", "", "seconds");
+    c->value = sb_result_column(
+        r, f->group, f->name, c->is_rate ? "events" : f->figure);
+}
+
+// Collects the measured intervals of a run. An interval that is much shorter
+// than the others is the rest of the run and says little.
+static size_t collect(const struct sb_result_run *r, const struct sb_figure *f,
+    double *value, double *seconds)
+{
+    double nominal = json_number_value(json_object_get(r->json, "interval"));
+    struct source c;
+    size_t n = 0;
+
+    find_source(&c, r, f);
+    for (size_t i = 0; i < r->intervals->nrows; i++) {
+        double length = sb_result_value(r, i, c.seconds);
+
+        if (!(sb_result_value(r, i, c.time) > 0) || !(length > nominal / 2))
+            continue;
+        value[n] = sb_result_value(r, i, c.value);
+        if (c.is_rate)
+            value[n] /= length;
+        seconds[n++] = length;
+    }
+    return n;
+}
+
+int sb_side_means(
+    const struct sb_side *s, const struct sb_figure *f, struct sb_mean *mean)
+{
+    for (unsigned i = 0; i < s->nruns; i++) {
+        const struct sb_result_run *r = s->run[i];
+        size_t rows = r->intervals->nrows + 1;
+        double *value = malloc(2 * rows * sizeof(*value));
+
+        if (!value)
+            return SB_ENOMEM;
+        size_t n = collect(r, f, value, value + rows);
+        const struct sb_series series = { .value = value,
+            .seconds = value + rows,
+            .n = n,
+            .whole = whole(r, f) };
+        sb_mean(&series, &mean[i]);
+        free(value);
+    }
+    return 0;
+}

@@ -1,0 +1,41 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+//
+// The two sides of a comparison: runs of result files, and their figures as
+// series. Main thread.
+#ifndef SB_SIDES_H
+#define SB_SIDES_H
+
+#include "measure/compare.h"
+#include "out/result_file.h"
+
+#define SB_SIDE_RUNS_MAX 1000u
+
+// One side: the runs of one or several files.
+struct sb_side {
+    const char *text; // as typed: "a.json" or "a1.json,a2.json"
+    struct sb_result_file *file;
+    unsigned nfiles;
+    const struct sb_result_run *run[SB_SIDE_RUNS_MAX]; // with figures
+    unsigned nruns;
+};
+
+// Reads the files of a side, which are separated by commas, and logs errors.
+// At least one run has figures. 0 or SB_E*. Call sb_side_done() in either case.
+int sb_side_read(struct sb_side *s, const char *text);
+void sb_side_done(struct sb_side *s); // {0} allowed
+
+// A figure that is compared.
+struct sb_figure {
+    const char *group;  // "run" or "operation"
+    const char *name;   // of the operation, "" for "run"
+    const char *figure; // "throughput", "p50", "p95", "p99", "avg"
+    const char *unit;   // "/s" or "ms"
+    bool less_is_better;
+};
+
+// Computes the mean of a figure in each run of a side, s->nruns entries.
+// SB_ENOMEM.
+int sb_side_means(
+    const struct sb_side *s, const struct sb_figure *f, struct sb_mean *mean);
+
+#endif

@@ -1,0 +1,114 @@
+SPDX-License-Identifier: GPL-2.0-or-later
+
+`sysbench compare A B`, with simulated runs: 60 intervals, noise of 1 %.
+
+  $ make() {  # FILE MEAN SEED [OPTION...]
+  >     sysbench oltp_point_select --db-driver=null --events=2000 "$@" \
+  >         --report=none,json=base.json run
+  > }
+  $ make --threads=2
+  $ cat >simulate.py <<'EOF'
+  > import json, random, sys
+  > path, mean, seed, seconds = sys.argv[1:5]
+  > random.seed(int(seed))
+  > d = json.load(open("base.json"))
+  > r = d["runs"][0]
+  > names = [(c["group"], c["figure"]) for c in r["intervals"]["columns"]]
+  > rows = []
+  > for i in range(int(seconds)):
+  >     v = random.gauss(float(mean), float(mean) / 100)
+  >     value = {"time": i + 1, "seconds": 1, "events": round(v)}
+  >     rows.append([value.get(f, 4000 / v) if g == "run" else 1
+  >                  for g, f in names])
+  > r["intervals"]["rows"] = rows
+  > json.dump(d, open(path, "w"))
+  > EOF
+  $ simulate() { /usr/bin/python3 simulate.py "$@"; }
+  $ simulate a1.json 1000 1 60
+  $ simulate a2.json 1001 2 60
+  $ simulate a3.json 999 3 60
+  $ simulate b1.json 900 4 60
+  $ simulate b2.json 901 5 60
+  $ simulate b3.json 899 6 60
+
+A difference, both ways. The exit status is 3 if B is slower.
+
+  $ sysbench compare a1.json b1.json >out
+  [3]
+  $ grep Verdict out
+  Verdict: B is slower than A: throughput -10.* (glob)
+  $ grep '^Two' out
+  Two single runs: how much runs of the same thing differ is unknown; a deviation of 1 % is assumed (--run-deviation). Repeat the runs to be sure.
+  $ sysbench compare b1.json a1.json | grep Verdict
+  Verdict: B is faster than A: throughput +11.* (glob)
+
+No difference.
+
+  $ sysbench compare a1.json a2.json | grep Verdict
+  Verdict: no difference seen (throughput *). (glob)
+
+Sets of repeats.
+
+  $ sysbench compare a1.json,a2.json,a3.json b1.json,b2.json,b3.json >out
+  [3]
+  $ sed -n 's/60*[.0-9]* s/N s/; 1,2p' out | sed 's/of .* s,/of N s,/'
+  A: a1.json,a2.json,a3.json: oltp_point_select, 3 runs of N s, 2 threads
+  B: b1.json,b2.json,b3.json: oltp_point_select, 3 runs of N s, 2 threads
+  $ grep -c '^Two' out
+  0
+  [1]
+  $ sysbench compare --paired a1.json,a2.json,a3.json b1.json,b2.json | grep Verdict
+  FATAL: --paired: A has 3 runs and B has 2; they must be equal
+  [1]
+
+A margin.
+
+  $ sysbench compare --margin=20 a1.json,a2.json,a3.json b1.json,b2.json,b3.json |
+  >     grep Verdict
+  Verdict: no difference beyond 20 % (throughput -* %). (glob)
+  $ sysbench compare --margin=5 a1.json,a2.json,a3.json b1.json,b2.json,b3.json |
+  >     grep Verdict
+  Verdict: B is slower than A: * (glob)
+
+Too little data.
+
+  $ simulate short.json 1000 1 3
+  $ sysbench compare short.json a1.json >out
+  [4]
+  $ grep Verdict out
+  Verdict: none, too little data.
+
+JSON.
+
+  $ sysbench compare --json=c.json a1.json b1.json >/dev/null
+  [3]
+  $ /usr/bin/python3 -c "import json; c = json.load(open('c.json'))
+  > f = c['figures'][0]
+  > print(c['format'], f['figure'], f['verdict'], -0.12 < f['difference'] < -0.08)
+  > print(f['low'] < f['difference'] < f['high'], f['drift_unknown'])"
+  sysbench-comparison throughput lower True
+  True True
+  $ sysbench compare --json=no/c.json a1.json b1.json | tail -1
+  FATAL: cannot write no/c.json: No such file or directory
+  Two single runs: * (glob)
+
+Options that differ are named. Open and closed loops cannot be compared.
+
+  $ make --threads=4; simulate four.json 1000 7 60
+  $ sysbench compare a1.json four.json | grep differ:
+  Options that differ: threads 2 / 4
+  $ make --threads=2 --rate=1e6; simulate open.json 1000 7 60
+  $ sysbench compare a1.json open.json
+  FATAL: one side was measured with --rate, the other without: they cannot be compared
+  [1]
+
+Usage.
+
+  $ sysbench compare a1.json
+  compare: needs at least 2 result files
+  Usage: sysbench compare [OPTIONS] A.json[,A2.json...] B.json[,B2.json...]
+  [1]
+  $ sysbench compare a1.json a2.json a3.json
+  compare: too many files; the maximum is 2
+  Usage: sysbench compare [OPTIONS] A.json[,A2.json...] B.json[,B2.json...]
+  [1]
