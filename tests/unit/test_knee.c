@@ -1,0 +1,190 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+#include "measure/knee.h"
+
+#include "base/err.h"
+#include "check.h"
+#include "check_stat.h"
+#include "simulate.h"
+
+#define LOADS   9
+#define REPEATS 3
+
+struct sweep {
+    struct sb_mean run[LOADS][REPEATS];
+    struct sb_load load[LOADS];
+    struct sb_compare to_peak[LOADS];
+    struct sb_knee k;
+};
+
+static struct sb_knee_opts defaults;
+
+// Loads 1, 2, 4, ... with REPEATS runs each, which deviate by `deviation`.
+static void sweep_init(
+    struct sweep *s, const double *value, double deviation, struct sb_rng *r)
+{
+    for (size_t i = 0; i < LOADS; i++) {
+        for (size_t k = 0; k < REPEATS; k++)
+            s->run[i][k] = (struct sb_mean){
+                .value = value[i] * (1 + deviation * sim_normal(r)),
+                .error = NAN,
+            };
+        s->load[i] = (struct sb_load){ (double)(1 << i), s->run[i], REPEATS };
+    }
+}
+
+static int sweep_run(
+    struct sweep *s, const double *value, double deviation, uint64_t seed)
+{
+    struct sb_rng r;
+
+    sb_rng_init(&r, seed, 0);
+    sweep_init(s, value, deviation, &r);
+    return sb_knee(s->load, LOADS, &defaults, s->to_peak, &s->k);
+}
+
+static void peak_and_knee_of_a_curve(void)
+{
+    static const double curve[] = { 100, 195, 380, 700, 960, 1000, 990, 900,
+        700 };
+    struct sweep s;
+
+    CHECK_INT(sweep_run(&s, curve, 0.001, 1), 0);
+    CHECK_INT(s.k.peak, 5);
+    CHECK_INT(s.k.first_like_peak, 5);
+    CHECK_INT(s.k.last_like_peak, 5);
+    CHECK_INT(s.k.knee, 4);
+    CHECK_INT(s.k.knee_low, 4);
+    CHECK_INT(s.k.knee_high, 4);
+    CHECK(!s.k.still_rising);
+    CHECK(isnan(s.to_peak[5].p));
+    CHECK_INT(s.to_peak[4].verdict, SB_VERDICT_LOWER);
+    CHECK_NEAR(s.to_peak[4].difference, -0.04, 0.004);
+    CHECK_NEAR(s.to_peak[4].b.value, 960, 4);
+}
+
+static void noise_widens_what_is_said(void)
+{
+    static const double curve[] = { 100, 195, 380, 700, 960, 1000, 990, 900,
+        700 };
+    struct sweep s;
+
+    CHECK_INT(sweep_run(&s, curve, 0.02, 2), 0);
+    CHECK(s.k.first_like_peak <= 4 && s.k.last_like_peak >= 6);
+    CHECK(s.k.last_like_peak < 8 && s.k.first_like_peak > 2);
+    CHECK_INT(s.k.knee_low, 4);
+    CHECK(s.k.knee_high > 4 && s.k.knee_high <= s.k.peak);
+}
+
+static void a_curve_that_still_rises_has_no_known_peak(void)
+{
+    static const double rising[] = { 1, 2, 4, 8, 16, 32, 64, 128, 256 };
+    static const double level[] = { 1, 2, 4, 8, 16, 32, 64, 128, 128.01 };
+    struct sweep s;
+
+    CHECK_INT(sweep_run(&s, rising, 0.01, 3), 0);
+    CHECK_INT(s.k.peak, 8);
+    CHECK_INT(s.k.knee, 8);
+    CHECK(s.k.still_rising);
+    CHECK_INT(sweep_run(&s, level, 0.01, 3), 0);
+    CHECK_INT(s.k.first_like_peak, 7);
+    CHECK(!s.k.still_rising);
+}
+
+static void loads_without_throughput_do_not_count(void)
+{
+    static const double curve[] = { 100, NAN, 380, 700, 960, 0, 1000, 990,
+        NAN };
+    static const double rising[] = { 1, 2, 4, 8, 16, 32, NAN, 128, NAN };
+    static const double none[LOADS] = { 0, NAN };
+    struct sweep s;
+
+    CHECK_INT(sweep_run(&s, curve, 0.001, 4), 0);
+    CHECK_INT(s.k.peak, 6);
+    CHECK_INT(s.k.knee, 4);
+    CHECK_INT(s.k.knee_low, 4);
+    CHECK_INT(s.to_peak[1].verdict, SB_VERDICT_NONE);
+    CHECK_INT(sweep_run(&s, rising, 0.001, 4), 0);
+    CHECK(s.k.still_rising);
+    CHECK_INT(sweep_run(&s, none, 0, 4), SB_ENOTFOUND);
+    CHECK_INT(sb_knee(NULL, 0, &defaults, NULL, &s.k), SB_ENOTFOUND);
+}
+
+static void repeats_without_throughput_do_not_count(void)
+{
+    static const double curve[] = { 1, 2, 4, 8, 9, 10, 9, 8, 7 };
+    struct sweep s;
+    struct sb_rng r;
+
+    sb_rng_init(&r, 7, 0);
+    sweep_init(&s, curve, 0.001, &r);
+    s.run[5][1].value = NAN;
+    CHECK_INT(sb_knee(s.load, LOADS, &defaults, s.to_peak, &s.k), 0);
+    CHECK_INT(s.k.peak, 5);
+    CHECK_INT(s.to_peak[4].a.runs, 2);
+}
+
+// Single runs without an error: only the estimates are known.
+static void without_intervals_the_estimates_decide(void)
+{
+    static const double curve[] = { 100, 200, 400, 800, 960, 1000, 970, 900,
+        700 };
+    struct sweep s;
+    struct sb_rng r;
+
+    sb_rng_init(&r, 5, 0);
+    sweep_init(&s, curve, 0, &r);
+    for (size_t i = 0; i < LOADS; i++)
+        s.load[i].n = 1;
+    CHECK_INT(sb_knee(s.load, LOADS, &defaults, s.to_peak, &s.k), 0);
+    CHECK_INT(s.k.knee, 4);
+    CHECK_INT(s.k.knee_low, 4);
+    CHECK_INT(s.k.knee_high, 5);
+    CHECK_INT(s.k.first_like_peak, 4);
+    CHECK_INT(s.k.last_like_peak, 6);
+}
+
+static void the_share_is_an_option(void)
+{
+    static const double curve[] = { 100, 200, 400, 800, 960, 1000, 970, 900,
+        700 };
+    struct sb_knee_opts o = { .share = 0.75 };
+    struct sweep s;
+
+    CHECK_INT(sweep_run(&s, curve, 0.001, 6), 0);
+    CHECK_INT(s.k.knee, 4);
+    CHECK_INT(sb_knee(s.load, LOADS, &o, s.to_peak, &s.k), 0);
+    CHECK_INT(s.k.knee, 3);
+}
+
+// The peak is the highest of several, by chance higher than it should be.
+static void equal_loads_are_rarely_told_apart(void)
+{
+    double flat[LOADS], apart = 0;
+    int sweeps = 2000;
+    struct sweep s;
+
+    for (size_t i = 0; i < LOADS; i++)
+        flat[i] = 1000;
+    for (int i = 0; i < sweeps; i++) {
+        bool any = false;
+
+        CHECK_INT(sweep_run(&s, flat, 0.02, (uint64_t)i), 0);
+        for (size_t k = 0; k < LOADS; k++)
+            any |= s.to_peak[k].verdict > SB_VERDICT_SAME;
+        apart += any / (double)sweeps;
+    }
+    CHECK_NEAR(apart, 0, 0.05 + STAT_Z * sqrt(0.05 * 0.95 / sweeps));
+}
+
+int main(void)
+{
+    RUN(peak_and_knee_of_a_curve);
+    RUN(noise_widens_what_is_said);
+    RUN(a_curve_that_still_rises_has_no_known_peak);
+    RUN(loads_without_throughput_do_not_count);
+    RUN(repeats_without_throughput_do_not_count);
+    RUN(without_intervals_the_estimates_decide);
+    RUN(the_share_is_an_option);
+    RUN(equal_loads_are_rarely_told_apart);
+    return check_done();
+}
