@@ -55,6 +55,8 @@ static void print_mode(const struct sb_app *a)
         printf("Warmup time: %gs\n", (double)o->warmup_time / s);
     if (o->rate > 0)
         printf("Target transaction rate: %.10g/sec\n", o->rate);
+    if (o->stages.n)
+        printf("Stages: %s\n", o->stages_text);
     if (o->report_interval)
         printf("Report intermediate results every %g second(s)\n",
             (double)o->report_interval / s);

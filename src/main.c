@@ -211,7 +211,7 @@ static int finish_options(struct sb_app *a, struct sb_err *err)
     bool requests = sb_opts_given(a->opts, "max-requests", false);
     bool time = sb_opts_given(a->opts, "time", false) ||
                 sb_opts_given(a->opts, "max-time", false);
-    int rc = sb_run_opts_finish(&a->run, requests && !time, err);
+    int rc = sb_run_opts_finish(&a->run, time, requests, err);
 
     if (rc == 0)
         rc = sb_sampler_check(&a->sampler_opts, err);

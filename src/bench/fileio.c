@@ -253,6 +253,7 @@ static int user_init(
     if (!fu || !fu->buf)
         return sb_err_set(err, SB_ENOMEM, "fileio: out of memory");
     fu->syncing = t->o->num;
+    atomic_fetch_add_explicit(&t->active, 1, memory_order_relaxed);
     return 0;
 }
 
@@ -278,8 +279,7 @@ static int user_done(
 
     if (u->rec)
         atomic_store_explicit(&t->rec, u->rec, memory_order_relaxed);
-    if (atomic_fetch_add_explicit(&t->ended, 1, memory_order_acq_rel) + 1 <
-        t->threads)
+    if (atomic_fetch_sub_explicit(&t->active, 1, memory_order_acq_rel) > 1)
         return 0;
     rec = atomic_load_explicit(&t->rec, memory_order_relaxed);
     if (!t->o->fsync_end || t->o->fsync_all || !writes(t) || !rec)

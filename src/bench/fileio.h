@@ -52,7 +52,7 @@ struct sb__fileio {
     size_t request;               // bytes of a sequential request
     struct sb__fileio_file *file; // o->num entries
     _Atomic uint64_t next;        // number of the next sequential request
-    _Atomic int64_t ended;        // users that ended their loop
+    _Atomic int64_t active;       // users that have not ended their loop
     _Atomic(struct sb_rec *) rec; // of a user that ran events
 };
 

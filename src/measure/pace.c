@@ -3,10 +3,23 @@
 
 #include <assert.h>
 #include <math.h>
+#include <stdlib.h>
 
+#include "base/err.h"
+#include "base/likely.h"
 #include "base/rng.h"
 
 #define UNITS_PER_SECOND (1e9 * (1 << SB_PACE_FRACTION_BITS))
+
+// A piece of a rate that changes. Times in units, rates as fractions of the
+// maximum rate: s units after its start the speed of the second clock is
+// speed + change * s.
+struct sb_pace_piece {
+    uint64_t pos;   // time on the second clock at its start
+    uint64_t start; // time at its start
+    uint64_t length;
+    double speed, change;
+};
 
 // step / 2^shift is the gap, exact to the last bit of the double.
 static void fraction_init(struct sb_pace *p)
@@ -26,10 +39,104 @@ void sb_pace_init(
     struct sb_pace *p, enum sb_pace_kind kind, double rate, uint64_t seed)
 {
     assert(rate > 0);
+    p->npieces = 0;
+    p->piece = NULL;
     p->kind = kind;
     p->seed = sb_rng_mix(seed);
     p->gap = fmin(fmax(UNITS_PER_SECOND / rate, 1), 0x1p63);
     fraction_init(p);
+}
+
+static uint64_t sum_or_end(uint64_t a, double b)
+{
+    return b < 0x1p64 && (uint64_t)b <= UINT64_MAX - a ? a + (uint64_t)b
+                                                       : UINT64_MAX;
+}
+
+static uint64_t units_of(uint64_t ns)
+{
+    return ns <= UINT64_MAX >> SB_PACE_FRACTION_BITS
+               ? ns << SB_PACE_FRACTION_BITS
+               : UINT64_MAX;
+}
+
+int sb_pace_init_parts(struct sb_pace *p, enum sb_pace_kind kind,
+    const struct sb_pace_part *part, unsigned n, uint64_t seed)
+{
+    struct sb_pace_piece *piece = calloc(n + 1, sizeof(*piece));
+    double max = 0;
+
+    for (unsigned i = 0; i < n; i++)
+        max = fmax(max, fmax(part[i].from, part[i].to));
+    sb_pace_init(p, kind, max, seed);
+    if (!piece)
+        return SB_ENOMEM;
+    for (unsigned i = 0; i < n; i++) {
+        struct sb_pace_piece *a = &piece[i], *next = &piece[i + 1];
+        double from = part[i].from / max, to = part[i].to / max;
+        double length = (double)units_of(part[i].ns);
+
+        a->length = units_of(part[i].ns);
+        a->speed = from;
+        a->change = length > 0 ? (to - from) / length : 0;
+        next->start = sum_or_end(a->start, length);
+        next->pos = sum_or_end(a->pos, nearbyint((from + to) / 2 * length));
+    }
+    piece[n].length = UINT64_MAX;
+    piece[n].speed = part[n - 1].to / max;
+    p->piece = piece;
+    p->npieces = n + 1;
+    return 0;
+}
+
+void sb_pace_done(struct sb_pace *p)
+{
+    free(p->piece);
+    p->piece = NULL;
+    p->npieces = 0;
+}
+
+// The last piece that starts before pos. Pieces of rate 0 end at the position
+// at which they start, so they are never the last one.
+static const struct sb_pace_piece *piece_of(
+    const struct sb_pace *p, sb_pace_pos pos)
+{
+    unsigned low = 0, high = p->npieces;
+
+    while (high - low > 1) {
+        unsigned middle = low + (high - low) / 2;
+
+        if (p->piece[middle].pos < pos)
+            low = middle;
+        else
+            high = middle;
+    }
+    return &p->piece[low];
+}
+
+// Solves x = speed * s + change * s^2 / 2 for s, in the form that does not
+// subtract numbers of similar size.
+static uint64_t piece_time(const struct sb_pace_piece *a, sb_pace_pos pos)
+{
+    double x = (double)(pos - a->pos), s;
+
+    if (a->change == 0 && a->speed == 1)
+        return a->start <= UINT64_MAX - (pos - a->pos)
+                   ? a->start + (pos - a->pos)
+                   : UINT64_MAX;
+    if (a->change == 0)
+        s = x / a->speed;
+    else
+        s = 2 * x /
+            (a->speed + sqrt(fmax(a->speed * a->speed + 2 * a->change * x, 0)));
+    return sum_or_end(a->start, fmin(nearbyint(s), (double)a->length));
+}
+
+uint64_t sb_pace_time(const struct sb_pace *p, sb_pace_pos pos)
+{
+    if (SB_LIKELY(p->npieces == 0) || pos == 0 || pos == UINT64_MAX)
+        return sb_pace_ns(pos);
+    return sb_pace_ns(piece_time(piece_of(p, pos), pos));
 }
 
 static sb_pace_pos constant_place(const struct sb_pace *p, uint64_t n)
@@ -88,7 +195,22 @@ uint64_t sb_pace_take(const struct sb_pace *p, _Atomic sb_pace_pos *cursor)
         next = sb_pace_after(p, pos);
     } while (!atomic_compare_exchange_weak_explicit(
         cursor, &pos, next, memory_order_relaxed, memory_order_relaxed));
-    return sb_pace_ns(next);
+    return sb_pace_time(p, next);
+}
+
+bool sb_pace_take_before(const struct sb_pace *p, _Atomic sb_pace_pos *cursor,
+    uint64_t limit_ns, uint64_t *ns)
+{
+    sb_pace_pos pos = atomic_load_explicit(cursor, memory_order_relaxed), next;
+
+    do {
+        next = sb_pace_after(p, pos);
+        *ns = sb_pace_time(p, next);
+        if (*ns >= limit_ns)
+            return false;
+    } while (!atomic_compare_exchange_weak_explicit(
+        cursor, &pos, next, memory_order_relaxed, memory_order_relaxed));
+    return true;
 }
 
 uint64_t sb_pace_walk(const struct sb_pace *p, sb_pace_pos *pos,
@@ -99,7 +221,7 @@ uint64_t sb_pace_walk(const struct sb_pace *p, sb_pace_pos *pos,
     while (n < limit && *pos < UINT64_MAX) {
         sb_pace_pos next = sb_pace_after(p, *pos);
 
-        if (next == UINT64_MAX || sb_pace_ns(next) > until_ns)
+        if (next == UINT64_MAX || sb_pace_time(p, next) > until_ns)
             break;
         *pos = next;
         n++;

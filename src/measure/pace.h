@@ -5,6 +5,10 @@
 // workers. Pure and lock-free: the state is one 64-bit word, and the next gap
 // is a function of (seed, state). So the sequence does not depend on which
 // user takes an arrival, and a reader can follow it with a copy of the state.
+//
+// The rate may change over time: then the state is a time on a second clock,
+// which runs at the speed rate / maximum rate. On that clock the rate is
+// constant; only the times of arrivals are converted.
 #ifndef SB_PACE_H
 #define SB_PACE_H
 
@@ -16,8 +20,12 @@ enum sb_pace_kind { SB_PACE_POISSON, SB_PACE_CONSTANT };
 
 #define SB_PACE_FRACTION_BITS 10 // of a nanosecond; 54 bits: 208 days
 
+struct sb_pace_piece;
+
 struct sb_pace {
     int kind;
+    unsigned npieces;            // of a rate that changes; 0: it is constant
+    struct sb_pace_piece *piece; // owned
     uint64_t seed;
     double gap;     // mean gap in units of 2^-10 ns, at least 1
     uint64_t step;  // the same as a fraction, step / 2^shift, for constant
@@ -25,12 +33,28 @@ struct sb_pace {
 };
 
 // A position in the schedule: the time of the arrival last taken, in 2^-10 ns
-// since the start. 0 is the start, which is not an arrival.
+// since the start. 0 is the start, which is not an arrival. If the rate
+// changes, a time on the second clock.
 typedef uint64_t sb_pace_pos;
+
+// A part of a schedule, in which the rate changes linearly.
+struct sb_pace_part {
+    uint64_t ns;     // length
+    double from, to; // arrivals per second at its start and at its end
+};
 
 // rate: arrivals per second, > 0, fractions allowed.
 void sb_pace_init(
     struct sb_pace *p, enum sb_pace_kind kind, double rate, uint64_t seed);
+
+// The same with a rate that changes: n parts, n > 0, one after the other.
+// Within a part of rate 0 there are no arrivals; one part has a rate above 0.
+// After the last part its final rate continues. The number of arrivals between
+// two moments has the mean that is the integral of the rate. With
+// SB_PACE_CONSTANT, arrival k is where the integral reaches k. 0 or SB_ENOMEM.
+int sb_pace_init_parts(struct sb_pace *p, enum sb_pace_kind kind,
+    const struct sb_pace_part *part, unsigned n, uint64_t seed);
+void sb_pace_done(struct sb_pace *p); // {0} allowed
 
 // Returns the arrival after `pos`, or UINT64_MAX if that is beyond the end of
 // the schedule (208 days). UINT64_MAX follows itself.
@@ -39,11 +63,19 @@ sb_pace_pos sb_pace_after(const struct sb_pace *p, sb_pace_pos pos);
 // Takes the next arrival from the shared cursor and returns it in nanoseconds
 // since the start. Any number of threads.
 uint64_t sb_pace_take(const struct sb_pace *p, _Atomic sb_pace_pos *cursor);
+// The same if the next arrival is before limit_ns: *ns is its time. Otherwise
+// returns false and takes none.
+bool sb_pace_take_before(const struct sb_pace *p, _Atomic sb_pace_pos *cursor,
+    uint64_t limit_ns, uint64_t *ns);
 
 static inline uint64_t sb_pace_ns(sb_pace_pos pos)
 {
     return pos >> SB_PACE_FRACTION_BITS;
 }
+
+// Returns the time of the arrival at `pos` in nanoseconds since the start, also
+// if the rate changes.
+uint64_t sb_pace_time(const struct sb_pace *p, sb_pace_pos pos);
 
 // Returns the number of arrivals after *pos and at or before until_ns, and
 // moves *pos to the last of them. Counts at most `limit`.

@@ -108,6 +108,13 @@ struct sb_report {
     uint64_t start_ns; // start of the reported phase, on the run's clock
     const struct sb_stats *stats; // for the names of operations; may be NULL
     const char *failure;          // final report: why the run failed, or NULL
+    // --stages: the number, 0 first, and the name of the stage in which the
+    // middle of the reported time lies; 0 and NULL without stages.
+    unsigned stage;
+    const char *stage_name;
+    // Final report: a report for each stage that began, in order; else 0.
+    const struct sb_report *stages;
+    unsigned nstages;
 };
 
 // Computes the figures of a difference. The caller owns diff, which must

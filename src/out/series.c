@@ -140,7 +140,7 @@ static int set_counts(struct sb_series *s, const struct sb_report *r)
         const char *figure;
         double value;
     } counts[] = {
-        { "stage", 0 },
+        { "stage", r->stage },
         { "running", r->running },
         { "events", (double)c->completed },
         { "failed", (double)c->failed },

@@ -70,6 +70,40 @@ void sb__text_open_loop(const struct sb_text *t, const struct sb_report *r)
         s->scheduled, s->c.started, s->skipped, r->queue, r->concurrency);
 }
 
+static int stages_width(const struct sb_report *r)
+{
+    int width = (int)strlen("Stages (ms)");
+
+    for (unsigned i = 0; i < r->nstages; i++) {
+        int n = (int)strlen(r->stages[i].stage_name);
+
+        width = n > width ? n : width;
+    }
+    return width;
+}
+
+void sb__text_stages(const struct sb_text *t, const struct sb_report *r)
+{
+    int width = stages_width(r);
+
+    if (r->nstages == 0)
+        return;
+    fprintf(t->out, "%-*s %10s %10s %12s %12s %10s", width, "Stages (ms)",
+        "start (s)", "end (s)", "events", "per sec.", "errors");
+    time_heads(t);
+    for (unsigned i = 0; i < r->nstages; i++) {
+        const struct sb_report *a = &r->stages[i];
+        uint64_t n = a->snap->c.completed;
+        double seconds = a->interval_s > 0 ? a->interval_s : 1;
+
+        fprintf(t->out, "%-*s %10.3f %10.3f %12" PRIu64 " %12.2f %10" PRIu64,
+            width, a->stage_name, a->total_s - a->interval_s, a->total_s, n,
+            (double)n / seconds, a->errors);
+        time_cells(t, a->latency, a->lat_min, a->lat_sum, a->lat_max);
+    }
+    fprintf(t->out, "\n");
+}
+
 static void op_name(
     const struct sb_text *t, unsigned i, char *name, size_t size)
 {

@@ -20,7 +20,7 @@ void sb__meter_init(struct sb_meter *m, struct sb_run *run)
                                  ? run->o->report_interval
                              : run->l ? run->l->interval_ns
                                       : 0);
-    m->next_tick = m->next_checkpoint = UINT64_MAX;
+    m->next_tick = m->next_checkpoint = m->next_stage = UINT64_MAX;
 }
 
 void sb__meter_done(struct sb_meter *m)
@@ -28,6 +28,7 @@ void sb__meter_done(struct sb_meter *m)
     sb_snap_done(&m->last);
     sb_snap_done(&m->checkpoint);
     sb_op_reader_done(&m->ops);
+    sb__meter_stages_done(m);
 }
 
 static void set_next_checkpoint(struct sb_meter *m)
@@ -62,6 +63,8 @@ static void enter_phase(struct sb_meter *m, enum sb_phase phase, uint64_t at)
     m->scheduled = 0;
     set_next_checkpoint(m);
     read_operations(m);
+    if (phase == SB_PHASE_MEASURED)
+        sb__meter_stages_start(m);
 }
 
 void sb__meter_start(struct sb_meter *m)
@@ -78,6 +81,8 @@ uint64_t sb__meter_next(const struct sb_meter *m)
 
     if (m->next_checkpoint < next)
         next = m->next_checkpoint;
+    if (m->next_stage < next)
+        next = m->next_stage;
     if (m->phase == SB_PHASE_WARMUP && m->run->warm_end < next)
         next = m->run->warm_end;
     return next;
@@ -127,13 +132,13 @@ static void count_users(const struct sb_meter *m, struct sb_snap *s)
     pthread_mutex_unlock(&run->lock);
 }
 
-static int snapshot(struct sb_meter *m, struct sb_snap *s,
-    enum sb_snap_detail detail, uint64_t now, uint64_t until)
+int sb__meter_snapshot(struct sb_meter *m, struct sb_snap *s,
+    enum sb_snap_detail detail, const struct sb_snap *earlier, uint64_t now,
+    uint64_t until)
 {
     struct sb_run *run = m->run;
 
-    int rc = sb_snap_take(
-        s, &run->stats[m->phase], detail, now, &m->checkpoint);
+    int rc = sb_snap_take(s, &run->stats[m->phase], detail, now, earlier);
     if (rc)
         return rc;
     count_users(m, s);
@@ -146,19 +151,6 @@ static int snapshot(struct sb_meter *m, struct sb_snap *s,
     return 0;
 }
 
-static void make_report(struct sb_meter *m, struct sb_report *r,
-    const struct sb_snap *diff, uint64_t now)
-{
-    struct sb_run *run = m->run;
-
-    sb_report_fill(r, diff, (unsigned)run->o->threads, run->open_loop,
-        (double)(now - m->phase_start) / 1e9);
-    r->warmup = m->phase == SB_PHASE_WARMUP;
-    r->warmup_s = (double)(run->warm_end - run->t0) / 1e9;
-    r->start_ns = m->phase_start;
-    r->stats = &run->stats[m->phase];
-}
-
 // Adds the queue length at this moment, not the growth during the interval.
 static void add_queue(struct sb_report *r, const struct sb_snap *s)
 {
@@ -169,6 +161,28 @@ static void add_queue(struct sb_report *r, const struct sb_snap *s)
     r->running = s->running;
 }
 
+void sb__meter_report(struct sb_meter *m, struct sb_report *r,
+    const struct sb_snap *diff, const struct sb_snap *s)
+{
+    struct sb_run *run = m->run;
+    uint64_t now = s->ns;
+
+    sb_report_fill(r, diff, (unsigned)run->o->threads, run->open_loop,
+        (double)(now - m->phase_start) / 1e9);
+    r->warmup = m->phase == SB_PHASE_WARMUP;
+    r->warmup_s = (double)(run->warm_end - run->t0) / 1e9;
+    r->start_ns = m->phase_start;
+    r->stats = &run->stats[m->phase];
+    add_queue(r, s);
+    // At the time limit, users have just ended their loops. They count as
+    // running, because they ran during this interval.
+    if (now >= run->deadline)
+        r->running = run->staged ? sb_stages_users(&run->o->stages,
+                                       run->deadline - run->warm_end - 1)
+                                 : r->threads;
+    sb__meter_stage_of(m, r, now);
+}
+
 // Makes *s the snapshot at the end of an interval, and *diff the interval.
 static int take_interval(struct sb_meter *m, struct sb_snap *s,
     struct sb_snap *diff, uint64_t now, uint64_t until)
@@ -177,7 +191,7 @@ static int take_interval(struct sb_meter *m, struct sb_snap *s,
     int rc = m->ops.stats ? sb_op_reader_take(&m->ops) : 0;
 
     if (rc == 0)
-        rc = snapshot(m, s, detail, now, until);
+        rc = sb__meter_snapshot(m, s, detail, NULL, now, until);
     return rc ? rc : sb_snap_sub(diff, s, &m->last);
 }
 
@@ -203,13 +217,8 @@ static void interval(
     if (take_interval(m, &s, &diff, now, until)) {
         sb_log(SB_LOG_WARNING, "no interval report: out of memory");
     } else {
-        make_report(m, &r, &diff, now);
-        add_queue(&r, &s);
+        sb__meter_report(m, &r, &diff, &s);
         r.partial = partial;
-        // At the time limit, users have just ended their loops. They count as
-        // running, because they ran during this interval.
-        if (now >= m->run->deadline)
-            r.running = r.threads;
         tell_interval(m, &diff, &r);
         sb_snap_done(&m->last);
         m->last = s;
@@ -236,13 +245,16 @@ static void cumulative(struct sb_meter *m, struct sb_snap *s,
 {
     struct sb_report r;
 
-    make_report(m, &r, diff, s->ns);
-    add_queue(&r, s);
+    sb__meter_report(m, &r, diff, s);
     r.final = final;
     r.whole = final ? s : NULL;
     r.failure = failure;
-    if (final)
+    if (final && !m->run->staged)
         r.running = r.threads;
+    if (final) {
+        r.stages = m->stages;
+        r.nstages = m->nstages;
+    }
     if (tell)
         tell(m->run->l->data, &r);
     sb_snap_done(&m->checkpoint);
@@ -261,7 +273,8 @@ static void checkpoint(struct sb_meter *m, uint64_t now)
 {
     struct sb_snap s = { 0 }, diff = { 0 };
 
-    if (snapshot(m, &s, SB_SNAP_FULL, now, report_end(m, now)) ||
+    if (sb__meter_snapshot(
+            m, &s, SB_SNAP_FULL, &m->checkpoint, now, report_end(m, now)) ||
         sb_snap_sub(&diff, &s, &m->checkpoint)) {
         sb_log(SB_LOG_WARNING, "no checkpoint report: out of memory");
     } else {
@@ -287,6 +300,8 @@ void sb__meter_tick(struct sb_meter *m, uint64_t now)
     }
     if (m->next_checkpoint <= now)
         checkpoint(m, now);
+    if (m->next_stage <= now)
+        sb__meter_stage_due(m, now, report_end(m, now));
     if (m->phase == SB_PHASE_WARMUP && now >= run->warm_end) {
         rest(m, run->warm_end, run->warm_end - 1);
         // The schedule continues; arrivals so far belong to the warm-up.
@@ -398,7 +413,9 @@ void sb__meter_final(struct sb_meter *m, uint64_t now, uint64_t until,
     // Arrivals that an interval line has counted stay scheduled.
     until = until > m->until ? until : m->until;
     rest(m, now, until);
-    rc = snapshot(m, &s, SB_SNAP_FINAL, now, until);
+    rc = sb__meter_snapshot(m, &s, SB_SNAP_FINAL, NULL, now, until);
+    if (rc == 0)
+        rc = sb__meter_stage_end(m, &s);
     if (rc == 0)
         rc = sb_snap_sub(&diff, &s, &m->checkpoint);
     if (rc == 0) {

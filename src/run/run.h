@@ -13,6 +13,7 @@
 #include "base/random.h"
 #include "measure/pace.h"
 #include "measure/snap.h"
+#include "run/stages.h"
 #include "run/user.ffi.h"
 #include "run/workload.h"
 
@@ -29,9 +30,11 @@ struct sb_run_opts {
     int64_t forced_shutdown_ns;  // derived; < 0: off
     int64_t thread_stack_size;
     int64_t thread_init_timeout;
-    double rate;  // 0: closed loop
-    int arrivals; // enum sb_pace_kind
-    int pace;     // enum sb_pace_mode
+    double rate;             // 0: closed loop
+    const char *stages_text; // "": none
+    struct sb_stages stages; // derived; threads and time include theirs
+    int arrivals;            // enum sb_pace_kind
+    int pace;                // enum sb_pace_mode
     int64_t report_interval;
     struct sb_opt_list report_checkpoints;
     const char *think_time; // text of a time distribution, "" for none
@@ -45,11 +48,12 @@ struct sb_run_opts {
 
 extern const struct sb_opt_table sb_run_opt_table;
 
-// Derives values, and checks what depends on several options. only_requests:
-// the user gave --max-requests and no time, which removes the time limit as it
-// did in sysbench 0.5. SB_EUSAGE / SB_ERANGE.
-int sb_run_opts_finish(
-    struct sb_run_opts *o, bool only_requests, struct sb_err *err);
+// Derives values, and checks what depends on several options. time_given: the
+// user gave a time. requests_given: the user gave --max-requests, which without
+// a time removes the time limit as it did in sysbench 0.5. SB_EUSAGE /
+// SB_ERANGE.
+int sb_run_opts_finish(struct sb_run_opts *o, bool time_given,
+    bool requests_given, struct sb_err *err);
 
 struct sb_run;
 
@@ -63,6 +67,8 @@ struct sb_listener {
     void (*warmup)(void *data, int64_t ns);
     void (*interval)(void *data, const struct sb_report *r);
     void (*checkpoint)(void *data, const struct sb_report *r);
+    // A stage has ended: its figures. Also called for the last one.
+    void (*stage)(void *data, const struct sb_report *r);
     void (*final)(void *data, const struct sb_report *r);
     // If there is no --report-interval: nanoseconds between calls of
     // interval(), 0 for none.

@@ -74,6 +74,13 @@ static const struct sb_opt options[] = {
         .max = 1e7,
         .help = "average transactions rate, fractions allowed. 0 for "
                 "unlimited rate" },
+    { .name = "stages",
+        .type = SB_OPT_STRING,
+        .offset = AT(stages_text),
+        .def = "",
+        .flags = SB_OPT_YIELDS,
+        .help = "change threads and rate during the run: 'threads=16 for 10s; "
+                "threads=16..64 for 30s; rate=100..2000 for 1m'" },
     { .name = "arrivals",
         .type = SB_OPT_ENUM,
         .offset = AT(arrivals),
@@ -253,17 +260,39 @@ static int finish_think_time(const struct sb_run_opts *o, struct sb_err *err)
         o->think_time, why.msg);
 }
 
-int sb_run_opts_finish(
-    struct sb_run_opts *o, bool only_requests, struct sb_err *err)
+// The run ends after the last stage, or after --time if that is earlier.
+static int finish_stages(
+    struct sb_run_opts *o, bool time_given, struct sb_err *err)
+{
+    int rc;
+
+    o->stages.n = 0;
+    if (o->stages_text[0] == '\0')
+        return 0;
+    rc = sb_stages_parse(
+        &o->stages, o->stages_text, (uint32_t)o->threads, o->rate, err);
+    if (rc)
+        return rc;
+    if (o->threads < o->stages.max_users)
+        o->threads = o->stages.max_users;
+    if (!time_given || o->time == 0 || o->time > (int64_t)o->stages.ns)
+        o->time = (int64_t)o->stages.ns;
+    return 0;
+}
+
+int sb_run_opts_finish(struct sb_run_opts *o, bool time_given,
+    bool requests_given, struct sb_err *err)
 {
     int rc;
 
     // --max-requests of 0.5 limited the events instead of the time.
-    if (only_requests && o->events > 0)
+    if (requests_given && !time_given && o->events > 0)
         o->time = 0;
     if (o->thread_stack_size < STACK_MIN)
         o->thread_stack_size = STACK_MIN;
-    rc = finish_forced_shutdown(o, err);
+    rc = finish_stages(o, time_given, err);
+    if (rc == 0)
+        rc = finish_forced_shutdown(o, err);
     if (rc == 0)
         rc = finish_checkpoints(o, err);
     if (rc == 0)

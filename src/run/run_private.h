@@ -19,6 +19,7 @@ enum sb_user_state {
     SB_USER_NEW,
     SB_USER_READY,   // initialized, waits for the start
     SB_USER_RUNNING, // inside its loop or task
+    SB_USER_AWAY,    // its stage has fewer users: without connections
     SB_USER_ENDED,   // its thread is about to return
 };
 
@@ -32,6 +33,7 @@ struct sb_user_priv {
     _Atomic uint64_t held; // an arrival taken and not started, 0 if none
     // Arrivals of the measured part whose event() returned true.
     _Atomic uint64_t skipped;
+    uint64_t leave;       // when the user goes; UINT64_MAX: it stays
     bool chained;         // the end of an event is the start of the next
     struct sb_crew *crew; // the run's, or an idle user's own
 };
@@ -54,6 +56,7 @@ struct sb_run {
     uint64_t warm_end; // t0 without warm-up
     uint64_t deadline; // UINT64_MAX without a time limit
     bool open_loop, limited;
+    bool staged;  // users come and go, or the rate changes
     bool crowded; // more users than processors
     struct sb_pace pace;
     _Alignas(64) _Atomic sb_pace_pos cursor; // written by all users
@@ -62,6 +65,7 @@ struct sb_run {
     _Atomic bool stop;
     // Written by all users, so not in a cache line that all of them read.
     _Alignas(64) _Atomic uint64_t claims; // events started under --events
+    _Atomic bool used_up; // of a run with stages: all of --events
     _Alignas(64) struct sb_crew crew;
 
     pthread_mutex_t lock;   // for everything below
@@ -121,6 +125,9 @@ void sb__user_settle(struct sb_user *u);
 void sb__user_start(struct sb_user *u);
 // Waits until the given time or a stop; returns the current time.
 uint64_t sb__user_wait(struct sb_user *u, uint64_t until);
+// For a user that is away: waits until the given time. Returns false if the run
+// is over, or all of --events are used up.
+bool sb__user_await(struct sb_user *u, uint64_t until);
 
 // Starts a thread for each user and shows how many users are ready. Returns 0,
 // or SB_ELIMIT naming the limit. A stop of the run ends it early: run->made is
@@ -148,6 +155,13 @@ struct sb_meter {
     uint64_t scheduled;   // arrivals counted in this phase,
     uint64_t until;       // which were due by this time
     struct sb_err broken; // the first identity that a report violated
+    // --stages:
+    uint64_t next_stage;        // end of the stage in progress
+    unsigned stage;             // its number
+    struct sb_snap stage_snap;  // at its start
+    struct sb_report *stages;   // of the stages that have ended
+    struct sb_snap *stage_diff; // behind them
+    unsigned nstages;
 };
 
 void sb__meter_init(struct sb_meter *m, struct sb_run *run);
@@ -163,5 +177,26 @@ void sb__meter_tick(struct sb_meter *m, uint64_t now);
 // stored in res->err. until: arrivals due by then were scheduled.
 void sb__meter_final(struct sb_meter *m, uint64_t now, uint64_t until,
     bool all_ended, struct sb_run_result *res);
+
+// Takes a snapshot of the current phase. until: arrivals due by then were
+// scheduled.
+int sb__meter_snapshot(struct sb_meter *m, struct sb_snap *s,
+    enum sb_snap_detail detail, const struct sb_snap *earlier, uint64_t now,
+    uint64_t until);
+// Fills in a report of diff, which ended at s.
+void sb__meter_report(struct sb_meter *m, struct sb_report *r,
+    const struct sb_snap *diff, const struct sb_snap *s);
+
+// meter_stages.c. Called when the measured part begins.
+void sb__meter_stages_start(struct sb_meter *m);
+void sb__meter_stages_done(struct sb_meter *m);
+// Fills in the stage of a report that ended at `now`.
+void sb__meter_stage_of(
+    const struct sb_meter *m, struct sb_report *r, uint64_t now);
+// Ends the stage in progress, if any, at snapshot s: makes its report and
+// passes it to the listener. 0 or SB_ENOMEM.
+int sb__meter_stage_end(struct sb_meter *m, const struct sb_snap *s);
+// The end of a stage is due. until: as for sb__meter_snapshot().
+void sb__meter_stage_due(struct sb_meter *m, uint64_t now, uint64_t until);
 
 #endif

@@ -66,12 +66,35 @@ static int init_stats(struct sb_run *run)
     return rc;
 }
 
+// The schedule begins with the warm-up, at the rate with which the first stage
+// begins.
+static int init_pace(struct sb_run *run)
+{
+    const struct sb_stages *s = &run->o->stages;
+    enum sb_pace_kind kind = (enum sb_pace_kind)run->o->arrivals;
+    uint64_t seed = sb_rng_mix(run->random->seed);
+    struct sb_pace_part part[SB_STAGES_MAX + 1];
+
+    if (!run->staged) {
+        sb_pace_init(&run->pace, kind, run->o->rate, seed);
+        return 0;
+    }
+    part[0].ns = (uint64_t)run->o->warmup_time;
+    part[0].from = part[0].to = s->stage[0].rate_from;
+    for (unsigned i = 0; i < s->n; i++)
+        part[i + 1] = (struct sb_pace_part){ s->stage[i].ns,
+            s->stage[i].rate_from, s->stage[i].rate_to };
+    return sb_pace_init_parts(&run->pace, kind, part, s->n + 1, seed);
+}
+
 int sb__run_init(struct sb_run *run)
 {
     size_t n = (size_t)run->o->threads;
 
     sb_clock_init(&run->clock);
-    run->open_loop = !run->task && run->o->rate > 0;
+    run->staged = !run->task && run->o->stages.n > 0;
+    run->open_loop = run->staged ? run->o->stages.open_loop
+                                 : !run->task && run->o->rate > 0;
     run->limited = !run->task && run->o->events > 0;
     run->crowded = run->o->threads > (int64_t)processors();
     run->user = aligned_alloc(64, n * sizeof(*run->user));
@@ -86,9 +109,8 @@ int sb__run_init(struct sb_run *run)
     run->has_go = true;
     if (sb_crew_init(&run->crew, (unsigned)n))
         return SB_ENOMEM;
-    if (run->open_loop)
-        sb_pace_init(&run->pace, (enum sb_pace_kind)run->o->arrivals,
-            run->o->rate, sb_rng_mix(run->random->seed));
+    if (run->open_loop && init_pace(run))
+        return SB_ENOMEM;
     int rc = run->task ? 0 : init_stats(run);
     // Before the first thread, because that may have to stop all users.
     for (unsigned i = 0; rc == 0 && i < n; i++)
@@ -103,6 +125,7 @@ void sb__run_free(struct sb_run *run)
     sb_stats_done(&run->stats[SB_PHASE_WARMUP]);
     sb_stats_done(&run->stats[SB_PHASE_MEASURED]);
     sb_crew_done(&run->crew);
+    sb_pace_done(&run->pace);
     if (run->has_go)
         pthread_cond_destroy(&run->go);
     if (run->has_lock) {

@@ -78,6 +78,21 @@ uint64_t sb__user_wait(struct sb_user *u, uint64_t until)
     return now;
 }
 
+bool sb__user_await(struct sb_user *u, uint64_t until)
+{
+    struct sb_user_priv *p = u->priv;
+    struct timespec ts = { .tv_sec = (time_t)(until / 1000000000u),
+        .tv_nsec = (long)(until % 1000000000u) };
+    bool over;
+    int rc = 0;
+
+    pthread_mutex_lock(&p->lock);
+    while (!(over = stopped(u) || atomic_load(&u->run->used_up)) && rc == 0)
+        rc = pthread_cond_timedwait(&p->wake, &p->lock, &ts);
+    pthread_mutex_unlock(&p->lock);
+    return !over;
+}
+
 bool sb_user_sleep(struct sb_user *u, uint64_t ns)
 {
     uint64_t now = now_anchored(u);
@@ -119,15 +134,36 @@ static void enter_phase(struct sb_user *u, uint64_t arrival)
 
 // Takes the next arrival of the schedule. Arrivals of the warm-up that were
 // not started before its end are dropped, so that the measured part begins
-// with an empty queue.
-static uint64_t take_arrival(struct sb_run *run, uint64_t now)
+// with an empty queue. Returns false if this user goes before the next arrival,
+// which another user will take.
+static bool take_arrival(struct sb_user *u, uint64_t now, uint64_t *arrival)
 {
-    uint64_t arrival;
+    struct sb_run *run = u->run;
+    uint64_t leave = u->priv->leave;
 
-    do
-        arrival = run->t0 + sb_pace_take(&run->pace, &run->cursor);
-    while (now >= run->warm_end && arrival < run->warm_end);
-    return arrival;
+    do {
+        if (SB_LIKELY(leave == UINT64_MAX))
+            *arrival = sb_pace_take(&run->pace, &run->cursor);
+        else if (!sb_pace_take_before(
+                     &run->pace, &run->cursor, leave - run->t0, arrival))
+            return false;
+        *arrival += run->t0;
+    } while (now >= run->warm_end && *arrival < run->warm_end);
+    return true;
+}
+
+// Users that are away do not come again.
+static void use_up(struct sb_run *run)
+{
+    if (!run->staged || atomic_exchange(&run->used_up, true))
+        return;
+    for (unsigned i = 0; i < run->o->threads; i++) {
+        struct sb_user_priv *p = &run->priv[i];
+
+        pthread_mutex_lock(&p->lock);
+        pthread_cond_broadcast(&p->wake);
+        pthread_mutex_unlock(&p->lock);
+    }
 }
 
 // Returns false if --events is used up. Warm-up events do not count.
@@ -135,8 +171,16 @@ static bool claim(struct sb_run *run, uint64_t arrival)
 {
     if (!run->limited || arrival < run->warm_end)
         return true;
-    return atomic_fetch_add_explicit(&run->claims, 1, memory_order_relaxed) <
-           (uint64_t)run->o->events;
+    if (atomic_fetch_add_explicit(&run->claims, 1, memory_order_relaxed) <
+        (uint64_t)run->o->events)
+        return true;
+    use_up(run);
+    return false;
+}
+
+static uint64_t first(uint64_t a, uint64_t b)
+{
+    return a < b ? a : b;
 }
 
 // Takes the next arrival and waits for it. Returns false if the run ends
@@ -145,12 +189,15 @@ static bool next_arrival(struct sb_user *u, uint64_t *arrival, uint64_t *now)
 {
     struct sb_run *run = u->run;
 
-    *arrival = take_arrival(run, *now);
+    if (!take_arrival(u, *now, arrival)) {
+        *now = sb__user_wait(u, first(u->priv->leave, run->deadline));
+        return false;
+    }
     if (!claim(run, *arrival))
         return false;
     atomic_store_explicit(&u->priv->held, *arrival, memory_order_relaxed);
     // Without a further arrival, the run still lasts until its deadline.
-    uint64_t until = *arrival < run->deadline ? *arrival : run->deadline;
+    uint64_t until = first(*arrival, run->deadline);
     *now = sb__user_wait(u, until);
     if (until == run->deadline || *now >= run->deadline || stopped(u))
         return false;
@@ -164,16 +211,17 @@ static bool next_arrival(struct sb_user *u, uint64_t *arrival, uint64_t *now)
 static int next_slow(struct sb_user *u, uint64_t now)
 {
     struct sb_run *run = u->run;
-    uint64_t arrival;
+    uint64_t arrival, leave;
 
     // Outside of a run there are no events.
     if (!run || run->task)
         return 0;
     if (now >= u->clock.anchor_ns)
         now = now_anchored(u);
+    leave = first(u->priv->leave, run->deadline);
     if (now < u->resume)
-        now = sb__user_wait(u, u->resume);
-    if (stopped(u) || now >= run->deadline)
+        now = sb__user_wait(u, first(u->resume, leave));
+    if (stopped(u) || now >= leave)
         return 0;
     if (run->open_loop) {
         if (!next_arrival(u, &arrival, &now))
@@ -182,7 +230,7 @@ static int next_slow(struct sb_user *u, uint64_t now)
         arrival = now;
         if (!claim(run, arrival))
             return 0;
-        uint64_t b = now < run->warm_end ? run->warm_end : run->deadline;
+        uint64_t b = now < run->warm_end ? run->warm_end : leave;
         bool every = run->limited || !u->priv->chained;
         set_boundary(u, every                    ? 0
                         : b < u->clock.anchor_ns ? b
@@ -402,6 +450,7 @@ int sb__user_init(struct sb_user *u, struct sb_run *run, unsigned id)
     u->clock = run->clock;
     init_common(u, run->random, id);
     p->crew = &run->crew;
+    p->leave = UINT64_MAX;
     if (run->o->think_time[0])
         sb_dist_time_parse(run->o->think_time, &p->think, NULL);
     p->chained = sb_dist_time_is_zero(&p->think) && !run->open_loop;

@@ -43,7 +43,8 @@ static bool wait_for_release(struct sb_run *run)
     return go;
 }
 
-static void loop(struct sb_run *run, struct sb_user *u, struct sb_err *err)
+// Runs the events of a user. Returns true if the user may come again.
+static bool loop(struct sb_run *run, struct sb_user *u, struct sb_err *err)
 {
     const struct sb_workload_ops *ops = run->w->ops;
     int rc;
@@ -51,10 +52,13 @@ static void loop(struct sb_run *run, struct sb_user *u, struct sb_err *err)
     sb__user_start(u);
     move(run, u, SB_USER_RUNNING);
     rc = ops->user_run(run->w, u, err);
+    // Otherwise the script has ended its loop.
+    bool gone = sb_clock_monotonic() >= u->priv->leave;
+
     if (rc == SB_ECANCELED && atomic_load(&run->stop)) {
         // The end of the run interrupted this event: it stays unfinished.
         sb__user_settle(u);
-        return;
+        return false;
     }
     if (rc) {
         sb__user_failed(u, err);
@@ -65,6 +69,7 @@ static void loop(struct sb_run *run, struct sb_user *u, struct sb_err *err)
     sb__user_settle(u);
     if (rc)
         sb__run_fail(run, err);
+    return rc == 0 && gone && !atomic_load(&run->stop);
 }
 
 // Returns the unused pages of this thread's stack to the system. Creating a
@@ -113,9 +118,106 @@ static int init(struct sb_run *run, struct sb_user *u, struct sb_err *err)
     return rc;
 }
 
+static void free_data(struct sb_run *run, struct sb_user *u)
+{
+    if (run->w->ops->user_free)
+        run->w->ops->user_free(run->w, u);
+}
+
+// Counts how long a user took to come, unless the final report was made.
+static void count_connect(struct sb_run *run, struct sb_user *u, uint64_t ns)
+{
+    struct sb_stats *s = &run->stats[SB_PHASE_MEASURED];
+    struct sb_rec *rec = &s->rec[u->id];
+    int op = sb_stats_op(s, "connect", SB_OP_CUSTOM);
+
+    if (!sb_rec_enter(rec))
+        return;
+    sb_rec_op(rec, op, ns);
+    sb_rec_leave(rec);
+}
+
+// A user comes while the run is in progress.
+static int come(struct sb_run *run, struct sb_user *u, struct sb_err *err)
+{
+    uint64_t since = sb_clock_monotonic();
+    int rc = 0;
+
+    if (run->w->ops->user_init)
+        rc = run->w->ops->user_init(run->w, u, err);
+    if (rc == SB_ECANCELED && atomic_load(&run->stop))
+        return rc;
+    if (rc)
+        sb__run_fail(run, err);
+    else
+        count_connect(run, u, sb_clock_monotonic() - since);
+    trim_stack();
+    return rc;
+}
+
+// Returns whether the stages have this user at this moment; *until is when that
+// changes. The warm-up is part of the first moment.
+static bool has_user(
+    const struct sb_run *run, const struct sb_user *u, uint64_t *until)
+{
+    uint64_t now = sb_clock_monotonic();
+    uint64_t ns = now > run->warm_end ? now - run->warm_end : 0;
+    bool has = sb_stages_user(&run->o->stages, u->id, ns, until);
+
+    if (*until != UINT64_MAX)
+        *until += run->warm_end;
+    return has;
+}
+
+// The events of a user while its stage has it. Returns true if it may come
+// again.
+static bool stay(
+    struct sb_run *run, struct sb_user *u, uint64_t until, struct sb_err *err)
+{
+    u->priv->leave = until;
+    u->resume = u->pause = 0;
+    bool more = loop(run, u, err);
+    u->rec = NULL;
+    if (more)
+        move(run, u, SB_USER_AWAY);
+    return more;
+}
+
+// A user of a run with stages: comes and goes until the run ends. It gets its
+// state and its connections when it comes, and frees them when it goes.
+static void come_and_go(
+    struct sb_run *run, struct sb_user *u, struct sb_err *err)
+{
+    uint64_t until;
+    bool here = sb_stages_user(&run->o->stages, u->id, 0, &until);
+    bool more = true;
+
+    if (!here)
+        move(run, u, SB_USER_READY);
+    else
+        more = init(run, u, err) == 0;
+    more = more && wait_for_release(run);
+    while (more) {
+        bool has = has_user(run, u, &until);
+
+        if (has) {
+            more = here || come(run, u, err) == 0;
+            more = more && stay(run, u, until, err);
+        }
+        if (has || here)
+            free_data(run, u);
+        here = false;
+        if (!has)
+            more = sb__user_await(
+                       u, until < run->deadline ? until : run->deadline) &&
+                   sb_clock_monotonic() < run->deadline;
+    }
+    if (here)
+        free_data(run, u);
+}
+
 static void run_user(struct sb_run *run, struct sb_user *u)
 {
-    const struct sb_workload_ops *ops = run->w->ops;
     struct sb_err err = { 0 };
     int rc;
 
@@ -125,13 +227,15 @@ static void run_user(struct sb_run *run, struct sb_user *u)
         if (rc)
             sb__run_fail(run, &err);
         sb_crew_leave(&run->crew);
+        free_data(run, u);
+    } else if (run->staged) {
+        come_and_go(run, u, &err);
     } else {
         rc = init(run, u, &err);
         if (rc == 0 && wait_for_release(run))
             loop(run, u, &err);
+        free_data(run, u);
     }
-    if (ops->user_free)
-        ops->user_free(run->w, u);
 }
 
 static void *worker(void *arg)

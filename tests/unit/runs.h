@@ -6,6 +6,7 @@
 #define RUNS_H
 
 #include <stdlib.h>
+#include <string.h>
 #include <time.h>
 #include <unistd.h>
 
@@ -32,6 +33,10 @@ struct seen {
     uint64_t lat_max, lag_max, queue;
     double total_s;
     int finals, checkpoints;
+    unsigned stages, final_stages; // reported when they ended, and at the end
+    uint64_t stage_events;         // sum over stages
+    unsigned running[8];           // at the end of a stage
+    uint64_t connects;             // executions of the operation `connect`
     char failure[sizeof(((struct sb_err *)0)->msg)]; // that the report shows
     _Atomic int calls;                               // of event functions
     _Atomic bool canceled;
@@ -61,10 +66,26 @@ static void on_checkpoint(void *data, const struct sb_report *r)
     s->interval_events += r->snap->c.completed;
 }
 
+static void on_stage(void *data, const struct sb_report *r)
+{
+    struct seen *s = data;
+
+    CHECK(r->stage_name != NULL);
+    CHECK(r->stage >= s->stages); // a late report may leave stages out
+    if (r->stage < 8)
+        s->running[r->stage] = r->running;
+    s->stages++;
+    s->stage_events += r->snap->c.completed;
+}
+
 static void on_final(void *data, const struct sb_report *r)
 {
     struct seen *s = data;
 
+    s->final_stages = r->nstages;
+    for (unsigned i = 0; i < r->snap->nops; i++)
+        if (strcmp(r->stats->op[i].name, "connect") == 0)
+            s->connects += r->snap->op[i].count;
     s->finals++;
     s->c = r->snap->c;
     s->ops = r->whole->nops > 0 ? r->whole->op[0].count : 0;
@@ -108,6 +129,7 @@ static inline int perform(struct seen *s, const struct sb_workload_ops *ops)
         .operations = s->operations,
         .interval = on_interval,
         .checkpoint = on_checkpoint,
+        .stage = on_stage,
         .final = on_final };
 
     int rc = sb_run(&w, &s->o, &s->random, &l, &s->res);

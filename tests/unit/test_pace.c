@@ -249,27 +249,248 @@ static int compare_ns(const void *a, const void *b)
 }
 
 // Four threads share one schedule: no arrival is taken twice, none is missed.
-static void takers_share_one_schedule(void)
+static void share_schedule(const struct sb_pace *p)
 {
     static uint64_t at[TAKERS * TAKES];
-    struct sb_pace p;
     _Atomic sb_pace_pos cursor = 0;
     struct taker t[TAKERS];
     pthread_t id[TAKERS];
     sb_pace_pos pos = 0;
 
-    sb_pace_init(&p, SB_PACE_POISSON, 1000, 3);
     for (int i = 0; i < TAKERS; i++) {
-        t[i] = (struct taker){ &p, &cursor, at + i * TAKES };
+        t[i] = (struct taker){ p, &cursor, at + i * TAKES };
         CHECK_INT(pthread_create(&id[i], NULL, take_many, &t[i]), 0);
     }
     for (int i = 0; i < TAKERS; i++)
         pthread_join(id[i], NULL);
     qsort(at, TAKERS * TAKES, sizeof(at[0]), compare_ns);
     for (int i = 0; i < TAKERS * TAKES; i++) {
-        pos = sb_pace_after(&p, pos);
-        CHECK(at[i] == sb_pace_ns(pos));
+        pos = sb_pace_after(p, pos);
+        CHECK(at[i] == sb_pace_time(p, pos));
     }
+}
+
+static void takers_share_one_schedule(void)
+{
+    static const struct sb_pace_part ramp[] = {
+        { UINT64_C(10000000000), 0, 4000 }, { UINT64_C(10000000000), 4000, 0 },
+        { UINT64_C(10000000000), 100, 100 }
+    };
+    struct sb_pace p;
+
+    sb_pace_init(&p, SB_PACE_POISSON, 1000, 3);
+    share_schedule(&p);
+    sb_pace_init_parts(&p, SB_PACE_POISSON, ramp, 3, 3);
+    share_schedule(&p);
+    sb_pace_done(&p);
+}
+
+// Rates that change ----------------------------------------------------------
+
+#define S UINT64_C(1000000000)
+
+static const struct sb_pace_part parts[] = { { S, 100, 100 },
+    { 2 * S, 100, 500 }, { S, 0, 0 }, { S, 700, 300 }, { 2 * S, 0, 200 } };
+enum { PARTS = sizeof(parts) / sizeof(parts[0]), RUNS = 2000 };
+
+// The integral of the rate from the start of the part.
+static long double area(const struct sb_pace_part *a, long double s)
+{
+    long double d = (long double)a->ns / S;
+
+    return a->from * s + (a->to - a->from) * s * s / (2 * d);
+}
+
+// In each part the counts of many schedules have the mean and the variance of
+// a Poisson distribution.
+static void parts_have_poisson_counts(void)
+{
+    double sum[PARTS] = { 0 }, squares[PARTS] = { 0 };
+
+    for (uint64_t seed = 0; seed < RUNS; seed++) {
+        struct sb_pace p;
+        sb_pace_pos pos = 0;
+        uint64_t end = 0;
+
+        CHECK_INT(
+            sb_pace_init_parts(&p, SB_PACE_POISSON, parts, PARTS, seed), 0);
+        for (int i = 0; i < PARTS; i++) {
+            end += parts[i].ns;
+            double n = (double)sb_pace_walk(&p, &pos, end, UINT64_MAX);
+
+            sum[i] += n;
+            squares[i] += n * n;
+        }
+        sb_pace_done(&p);
+    }
+    for (int i = 0; i < PARTS; i++) {
+        double want = (double)area(&parts[i], (long double)parts[i].ns / S);
+        double mean = sum[i] / RUNS;
+
+        CHECK_NEAR(mean, want, STAT_Z * sqrt(want / RUNS));
+        if (want > 0)
+            CHECK_NEAR((squares[i] / RUNS - mean * mean) / want, 1,
+                STAT_Z * sqrt(2.0 / RUNS));
+    }
+}
+
+static double cdf_uniform(double x, double length)
+{
+    return x / length;
+}
+
+// The share of the integral that an arrival has reached is uniform in each
+// part, and arrivals lie within parts that have a rate.
+static void parts_have_the_right_shape(void)
+{
+    static double share[PARTS][N];
+    size_t n[PARTS] = { 0 };
+
+    for (uint64_t seed = 0; seed < 100; seed++) {
+        struct sb_pace p;
+        sb_pace_pos pos = 0;
+        uint64_t start = 0, ns = 0;
+        int i = 0;
+
+        sb_pace_init_parts(&p, SB_PACE_POISSON, parts, PARTS, seed);
+        while (true) {
+            uint64_t before = ns;
+
+            pos = sb_pace_after(&p, pos);
+            ns = sb_pace_time(&p, pos);
+            CHECK(ns >= before);
+            while (i < PARTS && ns >= start + parts[i].ns)
+                start += parts[i++].ns;
+            if (i == PARTS)
+                break;
+            long double length = (long double)parts[i].ns / S;
+            share[i][n[i]++] = (double)(area(&parts[i],
+                                            (long double)(ns - start) / S) /
+                                        area(&parts[i], length));
+        }
+        sb_pace_done(&p);
+    }
+    CHECK_INT(n[2], 0);
+    for (int i = 0; i < PARTS; i++)
+        if (n[i] > 0)
+            CHECK(stat_ks(share[i], n[i], cdf_uniform, 1) < 1);
+    // A ramp is not flat: shares of the time are not uniform.
+    for (size_t k = 0; k < n[4]; k++)
+        share[4][k] = sqrt(share[4][k]);
+    CHECK(stat_ks(share[4], n[4], cdf_uniform, 1) > 1);
+}
+
+// Constant arrival k is where the integral of the rate is k.
+static void constant_parts_are_exact(void)
+{
+    struct sb_pace p;
+    sb_pace_pos pos = 0;
+    long double done = 0, start = 0;
+    int i = 0;
+
+    sb_pace_init_parts(&p, SB_PACE_CONSTANT, parts, PARTS, 1);
+    for (uint64_t k = 1; i < PARTS; k++) {
+        long double length = (long double)parts[i].ns / S;
+
+        // The last arrival of a part may be at its end.
+        if (k > done + area(&parts[i], length)) {
+            done += area(&parts[i++], length);
+            start += length;
+            k--;
+            continue;
+        }
+        pos = sb_pace_after(&p, pos);
+        long double at = (long double)sb_pace_time(&p, pos) / S - start;
+        // Within a nanosecond, where the rate is at most 700 per second.
+        CHECK_NEAR((double)(area(&parts[i], at) - (k - done)), 0, 2 * 700e-9);
+    }
+    sb_pace_done(&p);
+}
+
+static void one_part_is_a_constant_rate(void)
+{
+    static const struct sb_pace_part part = { 5 * S, 777, 777 };
+
+    for (int kind = SB_PACE_POISSON; kind <= SB_PACE_CONSTANT; kind++) {
+        struct sb_pace p, q;
+        sb_pace_pos pos = 0;
+
+        sb_pace_init(&p, (enum sb_pace_kind)kind, 777, 5);
+        sb_pace_init_parts(&q, (enum sb_pace_kind)kind, &part, 1, 5);
+        // Also after the end of the part.
+        for (int i = 0; i < 10000; i++) {
+            CHECK(sb_pace_after(&p, pos) == sb_pace_after(&q, pos));
+            pos = sb_pace_after(&p, pos);
+            CHECK(sb_pace_time(&p, pos) == sb_pace_time(&q, pos));
+        }
+        sb_pace_done(&p);
+        sb_pace_done(&q);
+    }
+}
+
+static void parts_that_end_with_rate_0(void)
+{
+    static const struct sb_pace_part stop[] = { { 0, 5, 5 }, { S, 0, 0 },
+        { S, 50, 50 }, { S, 100, 0 } };
+    struct sb_pace p;
+    sb_pace_pos pos = 0;
+    uint64_t last = 0;
+
+    sb_pace_init_parts(&p, SB_PACE_CONSTANT, stop, 4, 1);
+    CHECK_INT(sb_pace_walk(&p, &pos, S, UINT64_MAX), 0);
+    CHECK_INT(sb_pace_walk(&p, &pos, 2 * S, UINT64_MAX), 50);
+    CHECK_INT(sb_pace_time(&p, pos), 2 * S);
+    CHECK_INT(sb_pace_walk(&p, &pos, 3 * S, UINT64_MAX), 50);
+    CHECK_INT(sb_pace_walk(&p, &pos, UINT64_MAX >> 11, UINT64_MAX), 0);
+    last = sb_pace_time(&p, pos);
+    CHECK(last > 29 * S / 10 && last <= 3 * S);
+    CHECK(sb_pace_time(&p, sb_pace_after(&p, pos)) >= UINT64_MAX >>
+          SB_PACE_FRACTION_BITS);
+    sb_pace_done(&p);
+}
+
+// A day of slow rates after a fast one, and the end of time.
+static void long_parts(void)
+{
+    static const struct sb_pace_part slow[] = { { S, 1e6, 1e6 },
+        { 86400 * S, 1, 3 }, { S, 3, 0.001 } };
+    struct sb_pace p;
+    sb_pace_pos pos = 0;
+    _Atomic sb_pace_pos cursor = SATURATED;
+
+    sb_pace_init_parts(&p, SB_PACE_CONSTANT, slow, 3, 1);
+    CHECK_INT(sb_pace_walk(&p, &pos, S, UINT64_MAX), 1000000);
+    CHECK_INT(sb_pace_walk(&p, &pos, 86401 * S, UINT64_MAX), 2 * 86400);
+    CHECK_NEAR((double)sb_pace_time(&p, pos), 86401e9, 1);
+    pos = 0;
+    CHECK_INT(sb_pace_walk(&p, &pos, 86401 * S, 10), 10);
+    CHECK(sb_pace_time(&p, SATURATED) == sb_pace_ns(SATURATED));
+    CHECK(sb_pace_take(&p, &cursor) == sb_pace_ns(SATURATED));
+    CHECK(sb_pace_time(&p, SATURATED - 1) <= sb_pace_ns(SATURATED));
+    sb_pace_done(&p);
+}
+
+static void take_before_takes_none_after(void)
+{
+    struct sb_pace p;
+    _Atomic sb_pace_pos cursor = 0;
+    sb_pace_pos pos = 0;
+    uint64_t ns, n = 0, last = 0;
+
+    sb_pace_init_parts(&p, SB_PACE_POISSON, parts, PARTS, 9);
+    while (sb_pace_take_before(&p, &cursor, 2 * S, &ns)) {
+        CHECK(ns < 2 * S);
+        last = ns;
+        n++;
+    }
+    CHECK_INT(sb_pace_walk(&p, &pos, last, UINT64_MAX), n);
+    CHECK_INT(sb_pace_walk(&p, &pos, 2 * S - 1, UINT64_MAX), 0);
+    CHECK(pos == atomic_load(&cursor));
+    // The limit itself is not before it.
+    ns = sb_pace_time(&p, sb_pace_after(&p, pos));
+    CHECK(!sb_pace_take_before(&p, &cursor, ns, &ns));
+    CHECK(sb_pace_take_before(&p, &cursor, ns + 1, &ns));
+    sb_pace_done(&p);
 }
 
 int main(void)
@@ -286,5 +507,12 @@ int main(void)
     RUN(end_of_time);
     RUN(walk_counts_taken_arrivals);
     RUN(takers_share_one_schedule);
+    RUN(parts_have_poisson_counts);
+    RUN(parts_have_the_right_shape);
+    RUN(constant_parts_are_exact);
+    RUN(one_part_is_a_constant_rate);
+    RUN(parts_that_end_with_rate_0);
+    RUN(long_parts);
+    RUN(take_before_takes_none_after);
     return check_done();
 }
