@@ -135,8 +135,21 @@ class Run {
     // The rows have changed (live view).
     forget() {
         this.cache = new Map();
+        this.drawn = this.rows.n;
         this.index = new Map(this.columns.map(
             (c, i) => [`${c.group}\n${c.name}\n${c.figure}`, i]));
+        // The last interval ends with the run. If it is shorter than half of
+        // the others, its figures say nothing, and it is not drawn.
+        const sec = this.column("run", "", "seconds");
+        const n = sec.length;
+        this.nominal = this.doc.interval || (n ? quantile(
+            Float64Array.from(sec.filter(v => v > 0)).sort(), 0.5) : 0);
+        this.partial = n && this.doc.end && sec[n - 1] < this.nominal / 2
+            ? sec[n - 1] : 0;
+        if (this.partial) {
+            this.cache.clear();
+            this.drawn = n - 1;
+        }
     }
 
     has(group, name, figure) {
@@ -147,7 +160,8 @@ class Run {
         const key = `${group}\n${name}\n${figure}`;
         let out = this.cache.get(key);
         if (!out) {
-            out = this.rows.column(this.index.get(key) ?? Infinity);
+            out = this.rows.column(this.index.get(key) ?? Infinity)
+                .subarray(0, this.drawn);
             this.cache.set(key, out);
         }
         return out;
@@ -301,7 +315,8 @@ const DIP = 0.8;
 function stability(run, values, from, to, best = 1) {
     const time = run.time, sec = run.seconds;
     const used = [];
-    const slack = 1e-6;
+    // Intervals begin and end some microseconds late.
+    const slack = 0.05 * run.nominal;
     for (let i = 0; i < values.length; i++) {
         if (time[i] - sec[i] >= from - slack && time[i] <= to + slack &&
             !Number.isNaN(values[i]))

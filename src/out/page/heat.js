@@ -45,7 +45,7 @@ function heatCounts(run, range, from, to, width) {
     const time = run.time, sec = run.seconds;
     const per = width / (to - from);
     const { start, data } = run.hists;
-    for (let i = 0; i < run.hists.n; i++) {
+    for (let i = 0; i < Math.min(run.hists.n, run.drawn); i++) {
         const at = start[i], length = start[i + 1] - at;
         if (length < 2 || time[i] <= from || time[i] - sec[i] >= to)
             continue;

@@ -50,6 +50,7 @@ function liveUpdate(run, columns) {
     } else {
         timeline.all = [all[0], Math.max(all[1], run.time.at(-1) ?? 0)];
         timeline.marks = run.doc.marks || [];
+        page.refresh.forEach(f => f());
         header(document.getElementById("top"), page.runs, run);
         if (whole)
             zoom(...timeline.all);

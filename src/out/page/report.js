@@ -7,7 +7,8 @@
 // "lost" in the live view.
 
 const root = document.documentElement;
-const page = { runs: [], current: 0, chosen: [] };
+// refresh: functions that update tables when rows were added (live view).
+const page = { runs: [], current: 0, chosen: [], refresh: [] };
 
 function readDocuments() {
     const out = [];
@@ -66,6 +67,7 @@ function build() {
             c.u.destroy();
     }
     charts.length = 0;
+    page.refresh.length = 0;
     main.replaceChildren();
     setTimeline(runs, chosen, run);
     header(document.getElementById("top"), runs, run);

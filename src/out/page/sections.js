@@ -137,7 +137,7 @@ function runsSection(main, runs, current, chosen, choose, overlay) {
         value(r.errors, whole(r.errors)), endings(r).join(" ")]);
     section(main, "runs", "Runs",
         table(`${runs.length} runs; up to ${MOST_RUNS} are drawn in the charts`,
-            [{ text: "run (shows its details)" }, { text: "drawn" },
+            [{ text: "run (shows its details)", t: true }, { text: "drawn" },
                 { text: "events/s", n: true }, { text: "p50", n: true },
                 { text: "p95", n: true }, { text: "p99", n: true },
                 { text: "max", n: true }, { text: "errors", n: true },
@@ -207,7 +207,7 @@ function sweepCharts(main, runs) {
 }
 
 function timelineSection(main, runs, run, chosen) {
-    if (!run.rows.n) {
+    if (!run.drawn) {
         section(main, "timeline", "Timeline", h("p", null,
             "The result has no intervals (--report-interval was 0, or the " +
             "run was shorter than one interval)."));
@@ -215,7 +215,7 @@ function timelineSection(main, runs, run, chosen) {
     }
     const s = section(main, "timeline", "Timeline", zoomBar());
     const many = runs.length > 1;
-    const drawn = many ? chosen.map(i => runs[i]).filter(r => r.rows.n)
+    const drawn = many ? chosen.map(i => runs[i]).filter(r => r.drawn)
         : [run];
     const looks = r => many ? chosen.indexOf(runs.indexOf(r)) : 0;
     s.append(new Chart({ id: "throughput", title: "Throughput",
@@ -253,6 +253,9 @@ function timelineSection(main, runs, run, chosen) {
     if (busy.length)
         s.append(new Chart({ id: "users", title: "Load", unit: "",
             time: true, height: 150, marks: true, series: busy }).figure);
+    if (run.partial)
+        s.append(h("p", { class: "note" }, "The last interval is not drawn, " +
+            `because it lasted only ${ms(run.partial * 1000)}.`));
     marksTable(s, run);
 }
 
@@ -324,24 +327,31 @@ function marksTable(main, run) {
 
 // Median, quartiles, worst interval, variation and dips of a stretch.
 function stabilitySection(main, run) {
-    if (!run.rows.n || !run.time.some(t => t > 0))
+    if (!run.drawn || !run.time.some(t => t > 0))
         return;
-    const end = Math.max(...[run.time[run.time.length - 1], 0]);
-    const stretch = { from: end / 2, to: end };
+    const stretch = { from: 0, to: 0, chosen: false };
+    let end = 0;
+    const lastHalf = () => {
+        end = Math.max(run.time[run.time.length - 1], 0);
+        stretch.from = end / 2;
+        stretch.to = end;
+    };
+    lastHalf();
     const place = h("div", { "aria-live": "polite" });
     const inputs = ["from", "to"].map(k => h("input", { type: "number",
         step: "any", id: `stretch-${k}`, value: stretch[k],
         onchange: e => {
+            stretch.chosen = true;
             const v = Number(e.currentTarget.value);
             if (e.currentTarget.value !== "" && Number.isFinite(v))
                 stretch[k] = v;
             show();
         } }));
     let chart = null;
-    const figures = [["throughput", run.throughput, "/s", 1],
-        ...["p50", "p95", "p99"].map(f => [f, run.column("run", "", f), "ms",
-            -1])];
     const show = () => {
+        const figures = [["throughput", run.throughput, "/s", 1],
+            ...["p50", "p95", "p99"].map(f =>
+                [f, run.column("run", "", f), "ms", -1])];
         const long = end > 600;
         inputs[0].value = short(stretch.from).replaceAll(",", "");
         inputs[1].value = short(stretch.to).replaceAll(",", "");
@@ -372,6 +382,7 @@ function stabilitySection(main, run) {
         time: true, onselect: (a, b) => {
             stretch.from = Math.max(a, 0);
             stretch.to = b;
+            stretch.chosen = true;
             show();
         }, paint: u => {
             const a = u.valToPos(stretch.from, "x", true);
@@ -382,11 +393,12 @@ function stabilitySection(main, run) {
     const whole_ = h("button", { type: "button", onclick: () => {
         stretch.from = 0;
         stretch.to = end;
+        stretch.chosen = true;
         show();
     } }, "Whole run");
     const half = h("button", { type: "button", onclick: () => {
-        stretch.from = end / 2;
-        stretch.to = end;
+        stretch.chosen = false;
+        lastHalf();
         show();
     } }, "Last half");
     section(main, "stability", "Stability",
@@ -399,6 +411,11 @@ function stabilitySection(main, run) {
             "median. The coefficient of variation is the standard deviation " +
             "divided by the mean."));
     show();
+    page.refresh.push(() => {
+        if (!stretch.chosen)
+            lastHalf();
+        show();
+    });
 }
 
 function curveSection(main, runs, run, chosen) {
@@ -453,7 +470,7 @@ function curveSection(main, runs, run, chosen) {
             row("lag", run.doc.lag);
         }
     }
-    s.append(table("Percentiles of all events of the run", [{ text: "" },
+    s.append(table("Percentiles of all events of the run", [{ text: "times" },
         { text: "min", n: true }, { text: "mean", n: true },
         ...ps.map(p => ({ text: `p${p}`, n: true })),
         { text: "max", n: true }], rows));
@@ -488,7 +505,7 @@ function operationsSection(main, run) {
             ...["p50", "p95", "p99", "max"].map(t => ({ text: t, n: true }))],
         rows, 50));
     const names = run.names("operation");
-    if (!names.length || !run.rows.n)
+    if (!names.length || !run.drawn)
         return;
     const has = new Set(names);
     const top = list.filter(o => has.has(o.name)).sort((a, b) =>
