@@ -4,6 +4,7 @@
 // the document is written when the run has ended.
 #include <stdlib.h>
 
+#include "out/json_document.h"
 #include "out/json_parts.h"
 #include "out/spool.h"
 #include "out/target.h"
@@ -124,11 +125,10 @@ static int write_run(struct json *j, FILE *out, const struct sb_facts *facts,
               : write_member(out, "", "end", sb_json_outcome(o, j->seconds));
 }
 
-static int json_finish(
-    struct sb_reporter *r, const struct sb_outcome *o, struct sb_err *err)
+int sb__json_document(struct sb_reporter *r, const struct sb_outcome *o,
+    FILE *out, struct sb_err *err)
 {
     struct json *j = r->data;
-    FILE *out = j->target.file;
     int rc;
 
     fputs("{\"format\":\"sysbench-result\",\n", out);
@@ -140,7 +140,21 @@ static int json_finish(
     fputs("}]}\n", out);
     if (rc == SB_ENOMEM)
         return sb_err_set(err, rc, "out of memory");
-    return rc ? rc : sb_target_commit(&j->target, err);
+    return rc;
+}
+
+struct sb_target *sb__json_target(struct sb_reporter *r)
+{
+    return &((struct json *)r->data)->target;
+}
+
+static int json_finish(
+    struct sb_reporter *r, const struct sb_outcome *o, struct sb_err *err)
+{
+    struct sb_target *t = sb__json_target(r);
+    int rc = sb__json_document(r, o, t->file, err);
+
+    return rc ? rc : sb_target_commit(t, err);
 }
 
 static void json_done(struct sb_reporter *r)

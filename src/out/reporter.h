@@ -47,7 +47,7 @@ struct sb_reporter {
 };
 
 extern const struct sb_reporter_kind sb__json_kind, sb__ndjson_kind,
-    sb__csv_kind;
+    sb__csv_kind, sb__html_kind;
 
 #define SB_REPORTERS_MAX 16
 

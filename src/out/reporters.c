@@ -15,7 +15,8 @@ static const struct sb_opt report_options[] = {
         .def = "text",
         .flags = SB_OPT_YIELDS,
         .help = "reports to write beside the text, separated by commas: "
-                "json=FILE, ndjson=FILE, csv=FILE; 'none' omits the text" },
+                "json=FILE, ndjson=FILE, csv=FILE, html=FILE; 'none' omits "
+                "the text" },
     { .name = "label",
         .type = SB_OPT_LIST,
         .offset = AT(labels),
@@ -34,6 +35,7 @@ static const struct sb_reporter_kind *const kinds[] = {
     &sb__json_kind,
     &sb__ndjson_kind,
     &sb__csv_kind,
+    &sb__html_kind,
 };
 
 #define KINDS (sizeof(kinds) / sizeof(kinds[0]))

@@ -1,0 +1,71 @@
+SPDX-License-Identifier: GPL-2.0-or-later
+
+The HTML report: --report=html=FILE and `sysbench report`. tests/page/ opens it
+in a browser.
+
+  $ run() { sysbench oltp_read_write --db-driver=null --threads=2 "$@" run; }
+
+Without the charts library, one sentence says what is missing, before the load
+starts.
+
+  $ if ! [ -e "$SB_SRCDIR/third_party/charts/uPlot.iife.min.js" ]; then
+  >     run --events=10 --report=html=r.html 2>&1 | grep -c 'the charts library is missing'
+  >     exit 80
+  > fi
+
+With it, the page holds the library, the style and the document.
+
+  $ run --events=100 --report=none,html=r.html,json=r.json
+  $ ls
+  r.html
+  r.json
+  $ grep -c '<script type="application/json" class="result"' r.html
+  1
+  $ grep -c 'uPlot' r.html >/dev/null && echo library
+  library
+  $ grep -o '<title>.*</title>' r.html
+  <title>oltp_read_write</title>
+  $ document() { sed -n '/class="result"/,/<.script>/p' "$1" |
+  >     sed -e 's/^<script.*data-name="[^"]*">//' -e 's/<.script>$//'; }
+  $ document r.html >in_page.json
+  $ "$SB_SRCDIR/tests/check-result" in_page.json
+
+No address of another server is in what the project wrote.
+
+  $ cat "$SB_SRCDIR"/src/out/page/* | grep -c 'https\{0,1\}://'
+  0
+  [1]
+
+Saved results, one or several.
+
+  $ sysbench report r.json --html=one.html
+  $ document one.html | sed '$d' | cmp - r.json
+  $ cp r.json 'a "b" <c>.json'
+  $ sysbench report r.json 'a "b" <c>.json' --html=- | grep -o 'data-name="[^{]*>'
+  data-name="r.json">
+  data-name="a &quot;b&quot; &lt;c&gt;.json">
+  $ sysbench report r.json && ls report.html
+  report.html
+
+Errors; no file is left behind.
+
+  $ rm -f *.html*
+  $ head -c 200 r.json >half.json
+  $ sysbench report half.json --html=no.html 2>&1 | cut -c 1-16
+  FATAL: half.json
+  $ sysbench report nothing.json --html=no.html
+  FATAL: cannot read nothing.json: No such file or directory
+  [1]
+  $ sysbench report r.json --html=no/r.html
+  FATAL: cannot write no/r.html: No such file or directory
+  [1]
+  $ sysbench report
+  report: the name of a result file is missing
+  Usage: sysbench report [--html=FILE] FILE...
+  [1]
+  $ ls *.html*
+  ls: cannot access '*.html*': No such file or directory
+  [2]
+  $ run --events=10 --report=none,html=no/r.html
+  FATAL: --report=html: cannot write no/r.html: No such file or directory
+  [1]
