@@ -43,7 +43,8 @@ struct sb_app {
     struct sb_text text;
     struct sb_reporters reporters;
     struct sb_facts facts;
-    char *block; // facts.block
+    struct sb__app_database *database; // of facts.databases
+    char *block;                       // facts.block
     struct sb_random_shared random;
     struct sb_drivers *drivers;
     const char *test, *command; // as typed; NULL when absent
@@ -100,8 +101,10 @@ int sb_app_run_cmd(struct sb_app *a, const struct sb_cmd *cmd);
 // app_server.c: samples the servers of a run. start() is called when all users
 // are connected, interval() after each interval, stop() when the run is over.
 void sb_app_server_start(struct sb_app *a);
-void sb_app_server_interval(struct sb_app *a);
+void sb_app_server_interval(
+    struct sb_app *a, struct sb_series *row, bool partial);
 void sb_app_server_stop(struct sb_app *a);
+void sb_app_server_done(struct sb_app *a); // frees the facts about servers
 
 // app_run.c: carries out a->command and returns the exit status.
 int sb_app_perform(struct sb_app *a);

@@ -129,7 +129,8 @@ static void on_interval(void *data, const struct sb_report *r)
 {
     struct sb__listening *t = data;
 
-    sb_app_server_interval(t->a);
+    sb_app_server_interval(
+        t->a, sb_reporters_row(&t->a->reporters, r), r->partial);
     sb_reporters_interval(&t->a->reporters, r);
     // The text has intervals only on request, and only whole ones.
     if (t->a->run.report_interval == 0 || r->partial)

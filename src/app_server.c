@@ -1,7 +1,10 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 //
-// The servers of a run: starts and stops the sampler, and logs for debugging
-// what it returns.
+// The servers of a run: starts and stops the sampler, and passes what it
+// returns to the result files and, for debugging, to the log.
+#include <stdlib.h>
+#include <string.h>
+
 #include "app.h"
 #include "base/clock.h"
 #include "base/log.h"
@@ -18,13 +21,15 @@ void sb_app_server_start(struct sb_app *a)
     const struct sb_sampler_setup setup = {
         .drivers = a->drivers,
         .opts = &a->sampler_opts,
-        .wanted = false,
+        .wanted = a->reporters.n > 0,
         .interval = (uint64_t)(a->run.report_interval ? a->run.report_interval
                                                       : DEFAULT_INTERVAL),
     };
     struct sb_err err = { 0 };
 
-    if (!sb_sampler_samples(setup.opts, setup.wanted) && !debugging())
+    // Result files name the server also without its counters.
+    if (!sb_sampler_samples(setup.opts, setup.wanted) && !setup.wanted &&
+        !debugging())
         return;
     a->sampler = sb_sampler_start(&setup, &err);
     if (!a->sampler)
@@ -43,11 +48,105 @@ static void log_value(
             SB_LOG_DEBUG, "server counter %u: %s has no value", index, v->name);
 }
 
-void sb_app_server_interval(struct sb_app *a)
+// Sets the value of a counter in the row.
+static void set_value(
+    void *arg, unsigned index, const struct sb_server_value *v)
+{
+    (void)index;
+    if (v->has_value)
+        sb_series_set(arg, "server", v->name, "value", v->unit, v->value);
+}
+
+// Facts about servers ---------------------------------------------------------
+
+// A server as result files have it, with its own copy of the texts.
+struct sb__app_database {
+    struct sb_server_facts server;
+    struct sb_fact *settings;
+};
+
+static void free_databases(struct sb_app *a)
+{
+    for (unsigned i = 0; i < a->facts.ndatabases; i++) {
+        sb_server_facts_done(&a->database[i].server);
+        free(a->database[i].settings);
+    }
+    free(a->database);
+    free((void *)a->facts.databases);
+    a->database = NULL;
+    a->facts.databases = NULL;
+    a->facts.ndatabases = 0;
+}
+
+static bool copy_settings(struct sb__app_database *d)
+{
+    size_t n = d->server.nsettings;
+
+    d->settings = calloc(n ? n : 1, sizeof(*d->settings));
+    for (size_t i = 0; d->settings && i < n; i++)
+        d->settings[i] = (struct sb_fact){ d->server.setting[i].name,
+            d->server.setting[i].value };
+    return d->settings != NULL;
+}
+
+static void add_database(void *arg, const struct sb_server_facts *f)
+{
+    struct sb_app *a = arg;
+    unsigned n = a->facts.ndatabases;
+    struct sb__app_database *d = realloc(a->database, (n + 1) * sizeof(*d));
+
+    if (!d)
+        return;
+    a->database = d;
+    memset(&d[n], 0, sizeof(d[n]));
+    if (!sb_server_facts_copy(f, &d[n].server))
+        return;
+    if (copy_settings(&d[n]))
+        a->facts.ndatabases++;
+    else
+        sb_server_facts_done(&d[n].server);
+}
+
+// Takes what the sampler knows about the servers by now.
+static void take_facts(struct sb_app *a)
+{
+    struct sb_database_facts *list;
+
+    free_databases(a);
+    sb_sampler_servers(a->sampler, add_database, a);
+    list = calloc(a->facts.ndatabases + 1, sizeof(*list));
+    if (!list) {
+        free_databases(a);
+        return;
+    }
+    for (unsigned i = 0; i < a->facts.ndatabases; i++) {
+        const struct sb_server_facts *s = &a->database[i].server;
+
+        list[i] = (struct sb_database_facts){ .driver = s->driver,
+            .client = s->client,
+            .server = s->server.name,
+            .address = s->server.address,
+            .bypass = s->server.bypass,
+            .settings = a->database[i].settings,
+            .nsettings = (unsigned)s->nsettings };
+    }
+    a->facts.databases = list;
+}
+
+// NDJSON shows the facts in its first line, which the first interval writes.
+void sb_app_server_interval(
+    struct sb_app *a, struct sb_series *row, bool partial)
 {
     uint64_t now = sb_clock_monotonic();
 
     if (!a->sampler)
+        return;
+    if (a->facts.ndatabases == 0 && a->reporters.n > 0)
+        take_facts(a);
+    if (row)
+        sb_sampler_read(a->sampler, now, set_value, row);
+    // The rest of a run is shorter than the interval of the sampler.
+    if (partial)
         return;
     sb_sampler_align(a->sampler, now);
     if (debugging())
@@ -73,6 +172,13 @@ void sb_app_server_stop(struct sb_app *a)
         a->leave = true;
     if (debugging())
         sb_sampler_servers(a->sampler, log_server, NULL);
+    if (a->reporters.n > 0)
+        take_facts(a);
     sb_sampler_free(a->sampler);
     a->sampler = NULL;
+}
+
+void sb_app_server_done(struct sb_app *a)
+{
+    free_databases(a);
 }

@@ -307,6 +307,7 @@ static void clean_up(struct sb_app *a)
     sb_script_free(a->script);
     free(a->builtin_opts);
     free(a->block);
+    sb_app_server_done(a);
     sb_drivers_free(a->drivers);
     sb_opts_free(a->opts);
 }

@@ -57,6 +57,7 @@ struct sb_reporters {
     bool no_text; // --report=none
     bool failed;  // one of them
     struct sb_series series;
+    int row_rc; // of the last sb_series_row()
 };
 
 // Parses the options. SB_EUSAGE names an unknown format, a missing or repeated
@@ -68,6 +69,12 @@ int sb_reporters_init(struct sb_reporters *rs, const struct sb_report_opts *o,
 int sb_reporters_open(
     struct sb_reporters *rs, const struct sb_facts *facts, struct sb_err *err);
 void sb_reporters_done(struct sb_reporters *rs); // {0} allowed
+
+// Begins the row of an interval, to which the caller may add values with
+// sb_series_set(). Returns it, or NULL if there is no reporter or memory is
+// out. Call it before sb_reporters_interval(), with the same report.
+struct sb_series *sb_reporters_row(
+    struct sb_reporters *rs, const struct sb_report *report);
 
 // The following log each error once and set rs->failed.
 void sb_reporters_interval(

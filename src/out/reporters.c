@@ -162,11 +162,18 @@ static void check(struct sb_reporters *rs, struct sb_reporter *r, int rc,
 
 static const char goes_on[] = "; the run continues without this report";
 
+struct sb_series *sb_reporters_row(
+    struct sb_reporters *rs, const struct sb_report *report)
+{
+    rs->row_rc = rs->n ? sb_series_row(&rs->series, report) : 0;
+    return rs->n && rs->row_rc == 0 ? &rs->series : NULL;
+}
+
 void sb_reporters_interval(
     struct sb_reporters *rs, const struct sb_report *report)
 {
     struct sb_err err = { 0 };
-    int rc = rs->n ? sb_series_row(&rs->series, report) : 0;
+    int rc = rs->row_rc;
 
     for (unsigned i = 0; i < rs->n; i++) {
         struct sb_reporter *r = &rs->item[i];

@@ -77,7 +77,25 @@ checked by check-result. With checkpoints, files have the whole run.
   True
   True
   True
-  11 ['operation', 'run']
+  11 ['operation', 'run', 'server']
+
+The server, its settings and its counters.
+
+  $ sysbench oltp_point_select --db-driver=sqlite --table-size=10 prepare >text
+  $ sysbench oltp_point_select --db-driver=sqlite --table-size=10 --time=1 \
+  >     --report-interval=0.3 --report=none,json=s.json run
+  $ "$check" s.json
+  $ ask s.json "[(b['driver'], b['server'] == b['client'], b['bypass'],
+  >     b['address'][-13:], b['settings']['journal_mode']) for b in r['databases']]"
+  [('sqlite', True, False, 'sbtest.sqlite', 'wal')]
+  $ ask s.json "[c['unit'] for c in r['intervals']['columns']
+  >     if c['group'] == 'server' and c['name'] == 'cache_hit']"
+  ['pages/s']
+  $ sysbench oltp_point_select --db-driver=sqlite --table-size=10 --events=1 \
+  >     --server-stats=off --report=none,json=s.json run
+  $ ask s.json "len(r['databases']), [c for c in r['intervals']['columns']
+  >     if c['group'] == 'server']"
+  1 []
 
 A built-in test, a script without a database, a run without events.
 
