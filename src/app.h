@@ -11,13 +11,19 @@
 #include "cmd/cmd.h"
 #include "db/db.h"
 #include "db/sampler.h"
+#include "out/assert.h"
 #include "out/reporter.h"
 #include "out/text.h"
 #include "run/run.h"
 #include "script/script.h"
 
 // Exit status of the program; 128 + signal when interrupted.
-enum { SB_EXIT_OK = 0, SB_EXIT_FAILED = 1, SB_EXIT_FORCED = 2 };
+enum {
+    SB_EXIT_OK = 0,
+    SB_EXIT_FAILED = 1,
+    SB_EXIT_FORCED = 2,
+    SB_EXIT_LIMITS = 3, // a limit of --assert was not kept
+};
 
 // Options of the program itself.
 struct sb_app_opts {
@@ -32,6 +38,7 @@ struct sb_app {
     char **argv;
     struct sb_opts *opts;
     struct sb_paths paths;
+    struct sb_asserts asserts;
     struct sb_app_opts o;
     struct sb_run_opts run;
     struct sb_dist_opts dist;

@@ -28,4 +28,13 @@ void sb__app_listen(struct sb_app *a, struct sb_workload *w,
 int sb__app_finish_reports(
     struct sb_app *a, const struct sb_run_result *res, int status);
 
+// app_limits.c: --assert. Checks an interval, and logs which limit ends the
+// run.
+void sb__app_limits_interval(struct sb_app *a, const struct sb_report *r);
+// Checks all limits and prints them.
+void sb__app_limits_final(struct sb_app *a, const struct sb_report *final);
+// Returns the exit status: SB_EXIT_LIMITS if the run was successful and a limit
+// was not kept, which it logs, otherwise `status`.
+int sb__app_limits_status(struct sb_app *a, int status);
+
 #endif

@@ -31,6 +31,7 @@ void sb__app_facts(struct sb_app *a)
         .threads = (unsigned)a->run.threads,
         .interval_s = (double)file_interval(a) / 1e9,
         .open_loop = a->run.rate > 0,
+        .limits = &a->asserts,
     };
     // Of a run that does not start.
     clock_gettime(CLOCK_REALTIME, &f->started);
@@ -132,6 +133,7 @@ static void on_interval(void *data, const struct sb_report *r)
     sb_app_server_interval(
         t->a, sb_reporters_row(&t->a->reporters, r), r->partial);
     sb_reporters_interval(&t->a->reporters, r);
+    sb__app_limits_interval(t->a, r);
     // The text has intervals only on request, and only whole ones.
     if (t->a->run.report_interval == 0 || r->partial)
         return;
@@ -140,6 +142,13 @@ static void on_interval(void *data, const struct sb_report *r)
         return;
     sb_text_interval(&t->a->text, r);
     print_script_line(t, r);
+}
+
+static bool on_stop(void *data)
+{
+    const struct sb__listening *t = data;
+
+    return t->a->asserts.by != NULL;
 }
 
 static void on_checkpoint(void *data, const struct sb_report *r)
@@ -186,6 +195,7 @@ static void on_final(void *data, const struct sb_report *r)
     }
     sb_text_found(&t->a->text, r);
     keep_block(t->a, r);
+    sb__app_limits_final(t->a, r);
     sb_reporters_final(&t->a->reporters, r);
 }
 
@@ -201,9 +211,13 @@ void sb__app_listen(struct sb_app *a, struct sb_workload *w,
         .interval = on_interval,
         .checkpoint = on_checkpoint,
         .final = on_final,
-        .interval_ns = a->reporters.n ? FILE_INTERVAL : 0,
+        .interval_ns = a->reporters.n || sb_asserts_abort(&a->asserts)
+                           ? FILE_INTERVAL
+                           : 0,
+        .stop = on_stop,
         .partial = a->reporters.n > 0,
-        .operations = a->reporters.n > 0,
+        .operations = a->reporters.n > 0 ||
+                      sb_asserts_need_operations(&a->asserts),
     };
 }
 
@@ -230,6 +244,7 @@ static const char *reason(enum sb_run_end end)
 int sb__app_finish_reports(
     struct sb_app *a, const struct sb_run_result *res, int status)
 {
+    status = sb__app_limits_status(a, status);
     const struct sb_outcome o = {
         .reason = reason(res->end),
         .status = status,

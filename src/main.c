@@ -188,6 +188,8 @@ static int init_text(struct sb_app *a, struct sb_err *err)
     a->text.db_debug = a->db.debug;
     if (rc == 0)
         rc = sb_reporters_init(&a->reporters, &a->report_opts, err);
+    if (rc == 0)
+        rc = sb_asserts_init(&a->asserts, a->report_opts.limits, err);
     a->text.none = a->reporters.no_text;
     return rc;
 }
@@ -304,6 +306,7 @@ static int show_or_perform(struct sb_app *a, struct sb_err *err)
 
 static void clean_up(struct sb_app *a)
 {
+    sb_asserts_done(&a->asserts);
     sb_script_free(a->script);
     free(a->builtin_opts);
     free(a->block);

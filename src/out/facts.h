@@ -12,6 +12,8 @@
 #include "base/host.h"
 #include "base/opts.h"
 
+struct sb_asserts;
+
 struct sb_fact {
     const char *name, *value;
 };
@@ -39,6 +41,7 @@ struct sb_facts {
     const char *block; // the lines of a built-in test in the report, or NULL
     const struct sb_database_facts *databases;
     unsigned ndatabases;
+    const struct sb_asserts *limits; // --assert; may be NULL
 };
 
 // How a run ended.

@@ -121,6 +121,10 @@ static int write_run(struct json *j, FILE *out, const struct sb_facts *facts,
         rc = write_rows(j, out, err);
     if (rc == 0 && j->totals)
         rc = write_members(out, json_incref(j->totals));
+    if (rc == 0 && facts->limits) {
+        rc = write_member(out, "", "limits", sb_json_limits(facts->limits));
+        fputs(",\n", out);
+    }
     return rc ? rc
               : write_member(out, "", "end", sb_json_outcome(o, j->seconds));
 }

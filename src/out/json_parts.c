@@ -7,6 +7,7 @@
 #include <string.h>
 
 #include "base/escape.h"
+#include "out/assert.h"
 
 // Values ----------------------------------------------------------------------
 
@@ -419,6 +420,30 @@ json_t *sb_json_totals(const struct sb_report *r)
               set(o, "errors", errors(r));
 
     return complete(o, ok);
+}
+
+static json_t *limit(const struct sb_limit *l)
+{
+    json_t *o = json_object();
+    bool ok = set_text(o, "limit", l->text) &&
+              set(o, "value",
+                  l->verdict.known ? number(l->verdict.value) : json_null()) &&
+              set_text(o, "unit", sb_assert_unit(l)) &&
+              set(o, "passed", json_boolean(l->verdict.passed));
+
+    if (ok && *l->verdict.why)
+        ok = set_text(o, "why", l->verdict.why);
+    return complete(o, ok);
+}
+
+json_t *sb_json_limits(const struct sb_asserts *limits)
+{
+    json_t *a = json_array();
+    bool ok = a != NULL;
+
+    for (unsigned i = 0; ok && limits && i < limits->n; i++)
+        ok = append(a, limit(&limits->limit[i]));
+    return complete(a, ok);
 }
 
 // Rows ------------------------------------------------------------------------

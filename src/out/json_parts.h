@@ -28,6 +28,8 @@ json_t *sb_json_facts(const struct sb_facts *f);
 // The totals of a run: an object.
 json_t *sb_json_totals(const struct sb_report *whole);
 json_t *sb_json_outcome(const struct sb_outcome *o, double seconds);
+// The limits of --assert with what was measured; an empty array for NULL.
+json_t *sb_json_limits(const struct sb_asserts *limits);
 json_t *sb_json_columns(const struct sb_series *s);
 // The current row as an object for NDJSON: figures of the run as members,
 // those of operations and other groups below their names.

@@ -5,6 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "out/assert.h"
 #include "out/json_parts.h"
 #include "out/target.h"
 
@@ -91,6 +92,11 @@ static int ndjson_finish(
 
     if (last &&
         json_object_set_new(last, "end", sb_json_outcome(o, n->seconds))) {
+        json_decref(last);
+        last = NULL;
+    }
+    if (last && r->facts->limits && r->facts->limits->n &&
+        json_object_set_new(last, "limits", sb_json_limits(r->facts->limits))) {
         json_decref(last);
         last = NULL;
     }

@@ -14,6 +14,7 @@
 struct sb_report_opts {
     struct sb_opt_list report; // --report
     struct sb_opt_list labels; // --label
+    const char *limits;        // --assert
 };
 
 extern const struct sb_opt_table sb_report_opt_table;
@@ -51,6 +52,9 @@ extern const struct sb_reporter_kind sb__json_kind, sb__ndjson_kind,
 
 #define SB_REPORTERS_MAX 16
 
+extern const struct sb_reporter_kind sb__hdr_kind, sb__hgrm_kind,
+    sb__junit_kind;
+
 struct sb_reporters {
     struct sb_reporter item[SB_REPORTERS_MAX];
     unsigned n;
@@ -79,6 +83,9 @@ struct sb_series *sb_reporters_row(
 // The following log each error once and set rs->failed.
 void sb_reporters_interval(
     struct sb_reporters *rs, const struct sb_report *report);
+// Fills *w with the figures of the whole run, which checkpoints do not reset.
+// r: a final report, which must outlive *w.
+void sb_reporters_whole(struct sb_report *w, const struct sb_report *r);
 // report: a final one.
 void sb_reporters_final(
     struct sb_reporters *rs, const struct sb_report *report);

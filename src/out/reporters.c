@@ -15,14 +15,23 @@ static const struct sb_opt report_options[] = {
         .def = "text",
         .flags = SB_OPT_YIELDS,
         .help = "reports to write beside the text, separated by commas: "
-                "json=FILE, ndjson=FILE, csv=FILE, html=FILE; 'none' omits "
-                "the text" },
+                "json=FILE, ndjson=FILE, csv=FILE, html=FILE, hdr=FILE "
+                "(HdrHistogram log), hgrm=FILE (percentile table), "
+                "junit=FILE (limits of --assert); 'none' omits the text" },
     { .name = "label",
         .type = SB_OPT_LIST,
         .offset = AT(labels),
         .def = "",
         .flags = SB_OPT_YIELDS,
         .help = "labels to keep in result files: KEY=VALUE,..." },
+    { .name = "assert",
+        .type = SB_OPT_STRING,
+        .offset = AT(limits),
+        .def = "",
+        .flags = SB_OPT_YIELDS,
+        .help = "limits for figures, checked at the end: 'p99<10ms, tps>1000, "
+                "errors==0, read.p95<5ms'; 'p99<50ms abort' also ends the run. "
+                "Exit status 3 if one is not kept" },
     { .name = NULL },
 };
 
@@ -33,6 +42,9 @@ const struct sb_opt_table sb_report_opt_table = {
 
 static const struct sb_reporter_kind *const kinds[] = {
     &sb__json_kind,
+    &sb__junit_kind,
+    &sb__hdr_kind,
+    &sb__hgrm_kind,
     &sb__ndjson_kind,
     &sb__csv_kind,
     &sb__html_kind,
@@ -187,8 +199,7 @@ void sb_reporters_interval(
     }
 }
 
-// The figures of the whole run, which checkpoints do not reset.
-static void whole_run(struct sb_report *w, const struct sb_report *r)
+void sb_reporters_whole(struct sb_report *w, const struct sb_report *r)
 {
     sb_report_fill(w, r->whole, r->threads, r->open_loop, r->total_s);
     w->interval_s = r->total_s;
@@ -208,7 +219,7 @@ void sb_reporters_final(struct sb_reporters *rs, const struct sb_report *report)
     struct sb_report whole;
     struct sb_err err = { 0 };
 
-    whole_run(&whole, report);
+    sb_reporters_whole(&whole, report);
     for (unsigned i = 0; i < rs->n; i++) {
         struct sb_reporter *r = &rs->item[i];
 

@@ -203,6 +203,8 @@ static void tell_interval(
     diff->nops = m->ops.nops;
     if (m->run->l->interval)
         m->run->l->interval(m->run->l->data, r);
+    if (m->run->l->stop && m->run->l->stop(m->run->l->data))
+        sb__run_stop(m->run);
     diff->op = NULL;
     diff->nops = 0;
 }

@@ -70,6 +70,8 @@ struct sb_listener {
     // A stage has ended: its figures. Also called for the last one.
     void (*stage)(void *data, const struct sb_report *r);
     void (*final)(void *data, const struct sb_report *r);
+    // Called after each interval(); true ends the run as its time limit does.
+    bool (*stop)(void *data);
     // If there is no --report-interval: nanoseconds between calls of
     // interval(), 0 for none.
     int64_t interval_ns;

@@ -1,7 +1,7 @@
 SPDX-License-Identifier: GPL-2.0-or-later
 
-Exit status: 0 success, 1 wrong usage or a failed run, 2 forced shutdown, 130
-and 143 interrupted.
+Exit status: 0 success, 1 wrong usage or a failed run, 2 forced shutdown, 3 a
+limit of --assert that was not kept (limits.t), 130 and 143 interrupted.
 
   $ echo 'function event() end' >e.lua
   $ sysbench e.lua run --events=1 >out

@@ -1,0 +1,46 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+//
+// The limits of --assert during a run and at its end.
+#include "app_private.h"
+#include "base/log.h"
+
+void sb__app_limits_interval(struct sb_app *a, const struct sb_report *r)
+{
+    if (!a->asserts.by && sb_asserts_interval(&a->asserts, r))
+        sb_log(SB_LOG_ALERT, "%s; ending the run", a->asserts.why);
+}
+
+void sb__app_limits_final(struct sb_app *a, const struct sb_report *final)
+{
+    struct sb_report whole;
+
+    sb_reporters_whole(&whole, final);
+    sb_asserts_final(&a->asserts, &whole);
+    if (!sb__app_quiet(a))
+        sb_asserts_text(&a->asserts, stdout);
+    fflush(stdout);
+}
+
+// Logs the limits that were not kept; others may read only the log.
+static void log_failed(const struct sb_asserts *s)
+{
+    char value[64];
+
+    for (unsigned i = 0; i < s->n; i++) {
+        const struct sb_limit *l = &s->limit[i];
+        const struct sb_verdict *v = &l->verdict;
+
+        if (!v->passed)
+            sb_log(SB_LOG_FATAL, "limit not kept: %s: %s%s%s%s", l->text,
+                sb_assert_value(l, value, sizeof(value)), *v->why ? " (" : "",
+                v->why, *v->why ? ")" : "");
+    }
+}
+
+int sb__app_limits_status(struct sb_app *a, int status)
+{
+    if (sb_asserts_failed(&a->asserts) == 0)
+        return status;
+    log_failed(&a->asserts);
+    return status == SB_EXIT_OK ? SB_EXIT_LIMITS : status;
+}

@@ -1,0 +1,108 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+//
+// Limits for the figures of a run: --assert='p99<10ms, tps>1000, errors==0'.
+// A list of limits is parsed before the run, checked against reports, and
+// printed after it. Main thread.
+#ifndef SB_ASSERT_H
+#define SB_ASSERT_H
+
+#include <stdbool.h>
+#include <stdio.h>
+
+#include "measure/snap.h"
+
+// The figures: name as typed, what it is measured in, what it can be taken of.
+enum sb_assert_unit {
+    SB_ASSERT_MS,
+    SB_ASSERT_PER_S,
+    SB_ASSERT_COUNT,
+    SB_ASSERT_PERCENT,
+};
+
+struct sb_assert_figure; // assert_private.h
+
+// What a limit is about.
+enum sb_assert_of {
+    SB_ASSERT_EVENTS,   // all events: latency as in the report
+    SB_ASSERT_SERVICE,  // service times of events
+    SB_ASSERT_RESPONSE, // response times of events; only with --rate
+    SB_ASSERT_LAG,      // only with --rate
+    SB_ASSERT_OP,       // an operation, or a kind of operations
+};
+
+enum sb_assert_cmp {
+    SB_ASSERT_LT,
+    SB_ASSERT_LE,
+    SB_ASSERT_GT,
+    SB_ASSERT_GE,
+    SB_ASSERT_EQ,
+    SB_ASSERT_NE,
+};
+
+// A figure of a report, compared with a limit.
+struct sb_verdict {
+    bool known;   // the figure has a value
+    bool passed;  // false if it has none
+    double value; // in the unit of the limit: ms, per second, %
+    char
+        why[200]; // if it has none: why, one sentence without a final full stop
+};
+
+struct sb_limit {
+    char *text; // as typed, without spaces at both ends
+    char *name; // of the operation, or NULL
+    enum sb_assert_of of;
+    const struct sb_assert_figure *figure;
+    double pct; // of a percentile
+    enum sb_assert_cmp cmp;
+    double value; // in the unit of the figure
+    bool abort;   // end the run when the limit is exceeded
+    double after; // seconds that it must be exceeded for
+    // State of a run:
+    double since; // start of the intervals in which it is exceeded, or < 0
+    double sum;   // of a count, over the intervals so far
+    struct sb_verdict verdict; // at the end of the run
+};
+
+struct sb_asserts {
+    struct sb_limit *limit; // n entries
+    unsigned n;
+    bool done;                 // the verdicts are those of a finished run
+    const struct sb_limit *by; // the limit that ended the run, or NULL
+    char why[320];             // why it did: one sentence
+};
+
+#define SB_ASSERTS_MAX 256
+
+// Parses a list of limits; "" has none. SB_EUSAGE names the limit, the position
+// in the list, and what was expected there. SB_ENOMEM. On an error, *a is
+// empty.
+int sb_asserts_init(struct sb_asserts *a, const char *text, struct sb_err *err);
+void sb_asserts_done(struct sb_asserts *a); // {0} allowed
+
+// True if a limit may end the run, and if one of these is about an operation,
+// which requires reports with operations.
+bool sb_asserts_abort(const struct sb_asserts *a);
+bool sb_asserts_need_operations(const struct sb_asserts *a);
+
+// Compares the figure of a limit with it.
+void sb_assert_check(
+    const struct sb_limit *l, const struct sb_report *r, struct sb_verdict *v);
+// Checks the limits that may end the run. r: an interval; those of a warm-up
+// are ignored. Returns true if the run must end: a->by and a->why are then set.
+// Counts are added up over the intervals.
+bool sb_asserts_interval(struct sb_asserts *a, const struct sb_report *r);
+// Checks all limits against the report of the whole run. A limit that has ended
+// the run fails, whatever the final figure is.
+void sb_asserts_final(struct sb_asserts *a, const struct sb_report *whole);
+// The number of limits that failed; all, if there was no final report.
+unsigned sb_asserts_failed(const struct sb_asserts *a);
+
+// "ms", "/s", "%", or "" for a count.
+const char *sb_assert_unit(const struct sb_limit *l);
+// Writes the measured value with its unit: "12.41 ms", "no value". Returns out.
+const char *sb_assert_value(const struct sb_limit *l, char *out, size_t size);
+// Prints the table "Limits:". Prints nothing without limits.
+void sb_asserts_text(const struct sb_asserts *a, FILE *out);
+
+#endif

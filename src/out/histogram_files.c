@@ -1,0 +1,193 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+//
+// --report=hdr=FILE and --report=hgrm=FILE: histograms for HdrHistogram's
+// tools.
+#include <stdlib.h>
+
+#include "out/hdr.h"
+#include "out/hgrm.h"
+#include "out/reporter.h"
+#include "out/target.h"
+
+struct hdr {
+    struct sb_target target;
+    struct sb_hdr log;
+    struct sb_hist_snap sum; // of the intervals written so far
+    double until;            // end of the last one, s
+    bool begun;
+};
+
+// The error of a failed write with the name of the file.
+static int named(struct sb_target *t, int rc, struct sb_err *err)
+{
+    struct sb_err why = { 0 };
+
+    if (rc == SB_ESYS && sb_target_flush(t, &why))
+        *err = why;
+    return rc;
+}
+
+static int hdr_open(struct sb_reporter *r, struct sb_err *err)
+{
+    struct hdr *h = calloc(1, sizeof(*h));
+    int rc;
+
+    r->data = h;
+    if (!h)
+        return sb_err_set(err, SB_ENOMEM, "out of memory");
+    rc = sb_target_open(&h->target, r->target, SB_TARGET_LINES, err);
+    return rc ? rc : sb_hdr_init(&h->log, h->target.file, err);
+}
+
+static int begin(struct sb_reporter *r, struct sb_err *err)
+{
+    struct hdr *h = r->data;
+    const struct timespec *started = &r->facts->started;
+    char program[64];
+
+    if (h->begun)
+        return 0;
+    h->begun = true;
+    snprintf(program, sizeof(program), "sysbench %s", r->facts->version);
+    return sb_hdr_begin(&h->log, program,
+        (double)started->tv_sec + (double)started->tv_nsec / 1e9, err);
+}
+
+static int write_interval(struct sb_reporter *r, double until, double seconds,
+    const struct sb_hist_snap *times, struct sb_err *err)
+{
+    struct hdr *h = r->data;
+    int rc = begin(r, err);
+
+    if (rc == 0)
+        rc = sb_hdr_interval(
+            &h->log, NULL, until - seconds, seconds, times, err);
+    h->until = until;
+    return named(&h->target, rc, err);
+}
+
+static int hdr_interval(struct sb_reporter *r, const struct sb_report *report,
+    const struct sb_series *row, struct sb_err *err)
+{
+    struct hdr *h = r->data;
+
+    (void)row;
+    if (report->warmup)
+        return 0;
+    if (sb_hist_snap_add(&h->sum, report->latency))
+        return sb_err_set(err, SB_ENOMEM, "out of memory");
+    return write_interval(
+        r, report->total_s, report->interval_s, report->latency, err);
+}
+
+// A last line with what no interval had: an interval lacks the latest events,
+// and those that ended after the time limit.
+static int hdr_final(
+    struct sb_reporter *r, const struct sb_report *whole, struct sb_err *err)
+{
+    struct hdr *h = r->data;
+    struct sb_hist_snap rest = { 0 };
+    double left = whole->total_s - h->until;
+    int rc = 0;
+
+    if (whole->warmup)
+        return 0;
+    if (sb_hist_snap_sub(&rest, whole->latency, &h->sum))
+        rc = sb_err_set(err, SB_ENOMEM, "out of memory");
+    else if (rest.total)
+        rc = write_interval(r, left > 0 ? whole->total_s : h->until,
+            left > 0 ? left : 0, &rest, err);
+    sb_hist_snap_done(&rest);
+    return rc;
+}
+
+static int hdr_finish(
+    struct sb_reporter *r, const struct sb_outcome *o, struct sb_err *err)
+{
+    struct hdr *h = r->data;
+
+    (void)o;
+    return named(&h->target, begin(r, err), err);
+}
+
+static void hdr_done(struct sb_reporter *r)
+{
+    struct hdr *h = r->data;
+
+    if (!h)
+        return;
+    sb_hdr_done(&h->log);
+    sb_hist_snap_done(&h->sum);
+    sb_target_done(&h->target);
+    free(h);
+}
+
+const struct sb_reporter_kind sb__hdr_kind = {
+    .name = "hdr",
+    .target = "FILE",
+    .open = hdr_open,
+    .interval = hdr_interval,
+    .final = hdr_final,
+    .finish = hdr_finish,
+    .done = hdr_done,
+};
+
+// hgrm ------------------------------------------------------------------------
+
+struct hgrm {
+    struct sb_target target;
+    bool written;
+};
+
+static int hgrm_open(struct sb_reporter *r, struct sb_err *err)
+{
+    struct hgrm *h = calloc(1, sizeof(*h));
+
+    r->data = h;
+    if (!h)
+        return sb_err_set(err, SB_ENOMEM, "out of memory");
+    return sb_target_open(&h->target, r->target, SB_TARGET_WHOLE, err);
+}
+
+static int hgrm_final(
+    struct sb_reporter *r, const struct sb_report *whole, struct sb_err *err)
+{
+    struct hgrm *h = r->data;
+
+    h->written = true;
+    return named(
+        &h->target, sb_hgrm_write(h->target.file, whole->latency, err), err);
+}
+
+// A run that has not begun leaves a table without rows, not an older file.
+static int hgrm_finish(
+    struct sb_reporter *r, const struct sb_outcome *o, struct sb_err *err)
+{
+    struct hgrm *h = r->data;
+    struct sb_hist_snap none = { 0 };
+    int rc = 0;
+
+    (void)o;
+    if (!h->written)
+        rc = named(&h->target, sb_hgrm_write(h->target.file, &none, err), err);
+    return rc ? rc : sb_target_commit(&h->target, err);
+}
+
+static void hgrm_done(struct sb_reporter *r)
+{
+    struct hgrm *h = r->data;
+
+    if (!h)
+        return;
+    sb_target_done(&h->target);
+    free(h);
+}
+
+const struct sb_reporter_kind sb__hgrm_kind = {
+    .name = "hgrm",
+    .target = "FILE",
+    .open = hgrm_open,
+    .final = hgrm_final,
+    .finish = hgrm_finish,
+    .done = hgrm_done,
+};

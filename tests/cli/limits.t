@@ -1,0 +1,167 @@
+SPDX-License-Identifier: GPL-2.0-or-later
+
+Limits: --assert. An event of this script takes at least 1 ms.
+
+  $ cat >e.lua <<'EOF'
+  > local ffi = require("ffi")
+  > ffi.cdef("int usleep(unsigned int)")
+  > function event() ffi.C.usleep(1000) end
+  > EOF
+  $ run() { sysbench e.lua --events=20 "$@" run; }
+  $ figures() {
+  >     sed -E -e '1,/^Limits/d; /^$/d; s/  +/ /g' \
+  >         -e 's, [0-9.]+( ms| /s| %)? (ok|FAILED), N\1 \2,'
+  > }
+
+Limits that are kept.
+
+  $ run --assert='p99<10s, tps>1,errors==0, events == 20, failed<1%' >out
+  $ figures <out
+   p99<10s N ms ok
+   tps>1 N /s ok
+   errors==0 N ok
+   events == 20 N ok
+   failed<1% N % ok
+
+Limits that are not kept: the value, a line on stderr, status 3. A figure
+without a value is not kept.
+
+  $ run --assert='min<1ms,tps>1,x.p99<1,lag.p99<1' 2>err >out
+  [3]
+  $ sed 's/[0-9.]* ms/N ms/' err
+  FATAL: limit not kept: min<1ms: N ms
+  FATAL: limit not kept: x.p99<1: no value (there are no operations)
+  FATAL: limit not kept: lag.p99<1: no value (it is only measured with --rate)
+  $ figures <out | grep FAILED
+   min<1ms N ms FAILED
+   x.p99<1 no value FAILED (there are no operations)
+   lag.p99<1 no value FAILED (it is only measured with --rate)
+  $ run --report=none --assert=min\<1ms 2>/dev/null
+  [3]
+
+Without limits, the output does not change.
+
+  $ run | grep -c Limits
+  0
+  [1]
+
+Operations by name, by kind, and with a similar name.
+
+  $ sb() { sysbench oltp_read_write --db-driver=null --events=9 "$@" run; }
+  $ sb --assert='point_selects.count==90,"point_selects".p99<10s,read.count==126,
+  >     write.errors==0' | figures
+   point_selects.count==90 N ok
+   "point_selects".p99<10s N ms ok
+   read.count==126 N ok
+   write.errors==0 N ok
+  $ sb --report=none --assert='point_select.p99<1'
+  FATAL: limit not kept: point_select.p99<1: no value (no operation has this name (did you mean point_selects?))
+  [3]
+
+Checkpoints do not reset what is compared.
+
+  $ sysbench e.lua --time=0.3 --report-checkpoints=0.2 --events=0 \
+  >     --assert='tps>1' run | figures
+   tps>1 N /s ok
+  $ run --report-checkpoints=0.005 --assert=events==20 | figures
+   events==20 N ok
+
+A limit with `abort` ends the run. The interval is a second without
+--report-interval.
+
+  $ sysbench e.lua --time=600 --assert='max<1us abort' --verbosity=0 run 2>err
+  [3]
+  $ sed 's/[0-9.]* ms/N ms/' err
+  FATAL: limit not kept: max<1us abort: N ms
+  $ sysbench e.lua --time=600 --report-interval=0.1 \
+  >     --assert='events<50 abort,tps>1 abort after 5s' run 2>err >out
+  [3]
+  $ sed -E 's/after [0-9.]+ s: [0-9]+/after N s: N/; s/: [0-9]+$/: N/' err
+  ALERT: the limit events<50 abort was not kept after N s: N; ending the run
+  FATAL: limit not kept: events<50 abort: N
+  $ sysbench oltp_read_write --db-driver=null --time=600 --report-interval=0.1 \
+  >     --assert='point_selects.max<1ns abort' --report=none run 2>/dev/null
+  [3]
+
+A failed or interrupted run keeps its status.
+
+  $ echo 'function event() error("no") end' >bad.lua
+  $ sysbench bad.lua --report=none --assert='events==0,p99<1' run 2>&1 |
+  >     grep limit
+  FATAL: limit not kept: p99<1: no value (no event was completed)
+  $ sysbench bad.lua --report=none --assert=events==0 run 2>/dev/null
+  [1]
+  $ echo 'function thread_init() error("no") end function event() end' >no.lua
+  $ sysbench no.lua --report=none,junit=n.xml --assert=events==0 run 2>/dev/null
+  [1]
+
+Errors come before the load starts.
+
+  $ run --assert='p99<10ms,tsp>1'
+  --assert: 'tsp>1', character 10: unknown figure 'tsp' (did you mean tps?)
+  [1]
+  $ run --assert='events>5 abort'
+  --assert: 'events>5 abort', character 10: a limit with 'abort' on a count that grows must be a maximum: use < or <=
+  [1]
+
+Files have the limits. JUnit XML is well-formed, with any text in it.
+
+  $ run --report=none,json=r.json,ndjson=r.nd,junit=j.xml \
+  >     --assert='tps>1,"<&> x".p99<1s,p9>1h' 2>/dev/null
+  [3]
+  $ "$SB_SRCDIR/tests/check-result" r.json
+  $ cat >show.py <<'EOF'
+  > import json, sys
+  > import xml.etree.ElementTree as xml
+  > def value(v): return v if v is None else "N"
+  > for l in json.load(open("r.json"))["runs"][0]["limits"]:
+  >     print(l["limit"], value(l["value"]), l["unit"], l["passed"])
+  > lines = [json.loads(line) for line in open("r.nd")]
+  > print([l["passed"] for l in lines[-1]["limits"]])
+  > for name in "j.xml", "n.xml":
+  >     suites = xml.parse(name).getroot()
+  >     suite = suites[0]
+  >     cases = suite.findall("testcase")
+  >     print(suites.tag, suite.tag, suite.get("tests") == str(len(cases)),
+  >         suite.get("failures"), suite.get("errors"))
+  >     for c in cases:
+  >         print(c.get("classname"), c.get("name"), *[e.tag for e in c])
+  > EOF
+  $ /usr/bin/python3 show.py
+  tps>1 N /s True
+  "<&> x".p99<1s None ms False
+  p9>1h N ms False
+  [True, False, False]
+  testsuites testsuite True 2 0
+  e.lua run
+  e.lua tps>1 system-out
+  e.lua "<&> x".p99<1s failure
+  e.lua p9>1h failure
+  testsuites testsuite True 1 1
+  no.lua run error
+  no.lua events==0 failure
+
+The examples for CI services: their commands, with a database without a server.
+
+  $ export SYSBENCH_DB_DRIVER=sqlite SYSBENCH_SQLITE_DB=ci.db
+  $ commands() {
+  >     awk '/^ *(run:|-) \|$/ { match($0, /^ */); min = RLENGTH; on = 1; next }
+  >         { match($0, /^ */) } RLENGTH <= min { on = 0 } on' "$1" |
+  >     sed -e 's/table-size=100k/table-size=100/' -e 's/--warmup-time=10//' \
+  >         -e 's/--time=60/--events=10/' -e 's/p99<50ms/p99<60s/' -e 's/tps>100/tps>0/'
+  > }
+  $ for file in github-actions gitlab-ci; do
+  >     rm -f ci.db result.json junit.xml
+  >     commands "$SB_SRCDIR/docs/ci/$file.yml" >steps
+  >     grep -c 'sysbench oltp_read_write' steps
+  >     sh -e steps >out || cat out
+  >     grep -c ' ok$' out
+  >     grep -o 'tests="[0-9]*" failures="[0-9]*" errors="[0-9]*"' junit.xml
+  >     "$SB_SRCDIR/tests/check-result" result.json
+  > done
+  2
+  3
+  tests="4" failures="0" errors="0"
+  2
+  3
+  tests="4" failures="0" errors="0"

@@ -1,0 +1,564 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+//
+// The parser of --assert and the checks of limits.
+#include "out/assert.h"
+
+#include <stdlib.h>
+
+#include "hists.h"
+
+#define MS UINT64_C(1000000)
+
+// Parsing
+// ----------------------------------------------------------------------
+
+static struct sb_asserts parsed(const char *text)
+{
+    struct sb_asserts a;
+    struct sb_err err = { 0 };
+
+    if (sb_asserts_init(&a, text, &err))
+        CHECK_STR(err.msg, "");
+    return a;
+}
+
+static void check_error(const char *text, const char *want)
+{
+    struct sb_asserts a;
+    struct sb_err err = { 0 };
+
+    CHECK_INT(sb_asserts_init(&a, text, &err), SB_EUSAGE);
+    CHECK_STR(err.msg, want);
+    CHECK(a.n == 0 && !a.limit);
+}
+
+static void list_is_parsed(void)
+{
+    struct sb_asserts a = parsed(
+        " p99<10ms, tps >= 1k ,errors==0,read.p95 < 5 ");
+
+    CHECK_INT(a.n, 4);
+    if (a.n == 4) {
+        CHECK_STR(a.limit[0].text, "p99<10ms");
+        CHECK(a.limit[0].value == 10 && a.limit[0].pct == 99);
+        CHECK_STR(a.limit[1].text, "tps >= 1k");
+        CHECK(a.limit[1].value == 1000 && a.limit[1].cmp == SB_ASSERT_GE);
+        CHECK(a.limit[2].value == 0 && a.limit[2].cmp == SB_ASSERT_EQ);
+        CHECK_STR(a.limit[3].name, "read");
+        CHECK(a.limit[3].of == SB_ASSERT_OP && a.limit[3].pct == 95);
+        CHECK(a.limit[3].value == 5); // milliseconds
+    }
+    sb_asserts_done(&a);
+    a = parsed(" ");
+    CHECK_INT(a.n, 0);
+    sb_asserts_done(&a);
+}
+
+static void check_value(const char *text, double want, const char *unit)
+{
+    struct sb_asserts a = parsed(text);
+
+    CHECK_INT(a.n, 1);
+    if (a.n == 1) {
+        CHECK_NEAR(a.limit[0].value, want, 1e-9);
+        CHECK_STR(sb_assert_unit(&a.limit[0]), unit);
+    }
+    sb_asserts_done(&a);
+}
+
+static void values_have_units(void)
+{
+    check_value("max<250us", 0.25, "ms");
+    check_value("min>90ns", 0.00009, "ms");
+    check_value("lag.p99<=1.5s", 1500, "ms");
+    check_value("avg<3", 3, "ms");
+    check_value("qps>2.5M", 2.5e6, "/s");
+    check_value("eps>10/s", 10, "/s");
+    check_value("failed<1%", 1, "%");
+    check_value("failed<1", 1, "");
+    check_value("failed_pct<0.5", 0.5, "%");
+    check_value("queue<5k", 5000, "");
+}
+
+static void check_name(
+    const char *text, enum sb_assert_of of, const char *name, double pct)
+{
+    struct sb_asserts a = parsed(text);
+
+    CHECK_INT(a.n, 1);
+    if (a.n == 1) {
+        CHECK_INT(a.limit[0].of, of);
+        CHECK_STR(a.limit[0].name ? a.limit[0].name : "", name);
+        CHECK(a.limit[0].pct == pct);
+    }
+    sb_asserts_done(&a);
+}
+
+static void names_have_dots_and_quotes(void)
+{
+    check_name("p99.9<1", SB_ASSERT_EVENTS, "", 99.9);
+    check_name("lag.p99.9<1", SB_ASSERT_LAG, "", 99.9);
+    check_name("service.max<1", SB_ASSERT_SERVICE, "", 0);
+    check_name("response.avg<1", SB_ASSERT_RESPONSE, "", 0);
+    check_name("\"lag\".p99<1", SB_ASSERT_OP, "lag", 99);
+    check_name("a.b.p99.9<1", SB_ASSERT_OP, "a.b", 99.9);
+    check_name("a.p99.p50<1", SB_ASSERT_OP, "a.p99", 50);
+    check_name("INSERT sbtest1.max<1", SB_ASSERT_OP, "INSERT sbtest1", 0);
+    check_name(
+        "\"INSERT, \"\"x\"\" <1\".p5<1", SB_ASSERT_OP, "INSERT, \"x\" <1", 5);
+    check_name("lag.tps>1", SB_ASSERT_OP, "lag", 0);
+    check_name("read.rows>1", SB_ASSERT_OP, "read", 0);
+}
+
+static void errors_name_limit_and_position(void)
+{
+    check_error("p99<10ms, tsp>1",
+        "--assert: 'tsp>1', character 11: unknown figure 'tsp' (did you mean "
+        "tps?)");
+    check_error("read.p101<1",
+        "--assert: 'read.p101<1', character 6: unknown figure 'p101' (must be "
+        "one of tps, eps, qps, events, count, errors, failed, failed_pct, "
+        "restarts, reconnects, queue, rows, min, avg, max, or a percentile "
+        "such as p99.9)");
+    check_error("p99", "--assert: 'p99', character 4: expected one of < <= > "
+                       ">= == !=");
+    check_error("p99=1", "--assert: 'p99=1', character 4: expected one of < <= "
+                         "> >= == !=");
+    check_error("p99<",
+        "--assert: 'p99<', character 5: expected a time such as "
+        "10ms, 500us or 1.5s (ms if it has no unit)");
+    check_error("tps>10ms",
+        "--assert: 'tps>10ms', character 5: expected a rate "
+        "per second, such as 1000 or 2.5k");
+    check_error("errors<-1", "--assert: 'errors<-1', character 8: expected a "
+                             "number that is at least 0, such as 10 or 5k");
+    check_error("failed<101%", "--assert: 'failed<101%', character 8: expected "
+                               "a percentage from 0 to 100, such as 0.1%");
+    check_error("tps>1,,qps>1", "--assert: '', character 7: expected a figure "
+                                "such as p99, tps or errors");
+    check_error("tps>1,", "--assert: '', character 7: expected a figure such "
+                          "as p99, tps or errors");
+    check_error("\"a.p99<1", "--assert: '\"a.p99<1', character 1: the name has "
+                             "no closing quote");
+    check_error("\"a\"\"", "--assert: '\"a\"\"', character 1: the name has no "
+                           "closing quote");
+    check_error(
+        "\"\".p9<1", "--assert: '\"\".p9<1', character 1: the name is empty");
+    check_error("\"a\"p9<1", "--assert: '\"a\"p9<1', character 4: expected a "
+                             "full stop and a figure after the name");
+    check_error("\"a\".queue<1", "--assert: '\"a\".queue<1', character 5: "
+                                 "'queue' is not measured for operations, only "
+                                 "for all events");
+    check_error("x.queue<1", "--assert: 'x.queue<1', character 3: 'queue' is "
+                             "not measured for operations, only for all "
+                             "events");
+    check_error("rows>1", "--assert: 'rows>1', character 1: 'rows' is only "
+                          "measured for operations: write NAME.rows");
+}
+
+static void parts_may_not_be_missing(void)
+{
+    struct sb_asserts a;
+
+    check_error(".p9<1", "--assert: '.p9<1', character 1: expected a name "
+                         "before the full stop");
+    CHECK_INT(sb_asserts_init(&a, "p0<1", NULL), SB_EUSAGE);
+    CHECK_INT(sb_asserts_init(&a, "p<1", NULL), SB_EUSAGE);
+    CHECK_INT(sb_asserts_init(&a, "<1", NULL), SB_EUSAGE);
+    CHECK_INT(sb_asserts_init(&a, "x.<1", NULL), SB_EUSAGE);
+}
+
+static void abort_is_parsed(void)
+{
+    struct sb_asserts a = parsed("p99<50 abort,tps>1 abort after 10s,p9<1");
+
+    CHECK_INT(a.n, 3);
+    if (a.n == 3) {
+        CHECK(a.limit[0].abort && a.limit[0].after == 0);
+        CHECK_STR(a.limit[0].text, "p99<50 abort");
+        CHECK(a.limit[1].abort && a.limit[1].after == 10);
+        CHECK(!a.limit[2].abort);
+        CHECK(sb_asserts_abort(&a) && !sb_asserts_need_operations(&a));
+    }
+    sb_asserts_done(&a);
+    a = parsed("x.p99<1 abort");
+    CHECK(sb_asserts_need_operations(&a));
+    sb_asserts_done(&a);
+    check_error("p99<1 abrot", "--assert: 'p99<1 abrot', character 7: expected "
+                               "a comma, 'abort' or the end");
+    check_error("p99<1 abort for 1s", "--assert: 'p99<1 abort for 1s', "
+                                      "character 13: expected a comma, 'after' "
+                                      "or the end");
+    check_error("p99<1 abort after x", "--assert: 'p99<1 abort after x', "
+                                       "character 19: expected a duration such "
+                                       "as 10s");
+    check_error("p99<1 abort after 1s x", "--assert: 'p99<1 abort after 1s x', "
+                                          "character 22: expected a comma or "
+                                          "the end");
+    check_error("events>9 abort", "--assert: 'events>9 abort', character 10: a "
+                                  "limit with 'abort' on a count that grows "
+                                  "must be a maximum: use < or <=");
+}
+
+static void number_of_limits_is_bounded(void)
+{
+    char text[6 * (SB_ASSERTS_MAX + 1) + 1];
+    struct sb_asserts a;
+    struct sb_err err = { 0 };
+
+    for (size_t i = 0; i <= SB_ASSERTS_MAX; i++)
+        memcpy(text + 6 * i, "tps>1,", 7);
+    text[6 * (SB_ASSERTS_MAX + 1) - 1] = '\0';
+    CHECK_INT(sb_asserts_init(&a, text, &err), SB_ERANGE);
+    CHECK_STR(err.msg, "--assert: too many limits; the maximum is 256");
+    text[6 * SB_ASSERTS_MAX - 1] = '\0';
+    a = parsed(text);
+    CHECK_INT(a.n, SB_ASSERTS_MAX);
+    sb_asserts_done(&a);
+}
+
+// Checking
+// ----------------------------------------------------------------------
+
+struct fixture {
+    struct sb_stats *stats;
+    struct sb_snap snap;
+    struct sb_snap_op op[4];
+    struct sb_report report;
+};
+
+static void add_op(struct fixture *f, unsigned i, const char *name,
+    enum sb_op_kind kind, uint64_t n, uint64_t ns)
+{
+    struct sb_snap_op *op = &f->op[i];
+
+    snprintf(f->stats->op[i].name, sizeof(f->stats->op[i].name), "%s", name);
+    f->stats->op[i].kind = kind;
+    *op = (struct sb_snap_op){ .count = n,
+        .errors = i,
+        .rows = 10 * n,
+        .ns = n * ns,
+        .min = ns,
+        .max = ns };
+    if (n)
+        count(&op->hist, ns, n);
+}
+
+// 100 events in two seconds: 90 of 1 ms and 10 of 20 ms; 5 failed, 4 errors.
+static void setup(struct fixture *f, bool open_loop)
+{
+    *f = (struct fixture){ .stats = calloc(1, sizeof(*f->stats)) };
+    f->snap = (struct sb_snap){ .ns = 2000 * MS,
+        .service_min = 1 * MS,
+        .service_max = 20 * MS,
+        .response_max = 50 * MS,
+        .lag_max = 30 * MS,
+        .op = f->op,
+        .nops = 4 };
+    f->snap.c = (struct sb_counters){ .completed = 100,
+        .failed = 5,
+        .restarts = 7,
+        .reconnects = 2,
+        .reads = 300,
+        .writes = 80,
+        .others = 20,
+        .err_ignored = 1,
+        .err_givenup = 2,
+        .err_fatal = 1,
+        .service_ns = 290 * MS };
+    count(&f->snap.service, 1 * MS, 90);
+    count(&f->snap.service, 20 * MS, 10);
+    if (open_loop) {
+        count(&f->snap.response, 50 * MS, 100);
+        count(&f->snap.lag, 30 * MS, 100);
+        f->snap.c.response_ns = 5000 * MS;
+    }
+    add_op(f, 0, "point_selects", SB_OP_READ, 200, 1 * MS);
+    add_op(f, 1, "sum_ranges", SB_OP_READ, 100, 4 * MS);
+    add_op(f, 2, "updates", SB_OP_CHANGE, 50, 2 * MS);
+    add_op(f, 3, "never", SB_OP_OTHER, 0, 0);
+    sb_report_fill(&f->report, &f->snap, 2, open_loop, 2);
+    f->report.stats = f->stats;
+    f->report.queue = 6;
+}
+
+static void teardown(struct fixture *f)
+{
+    sb_hist_snap_done(&f->snap.service);
+    sb_hist_snap_done(&f->snap.response);
+    sb_hist_snap_done(&f->snap.lag);
+    for (int i = 0; i < 4; i++)
+        sb_hist_snap_done(&f->op[i].hist);
+    free(f->stats);
+}
+
+// Checks one limit against the report. The result is valid until the next call.
+static const struct sb_verdict *verdict(struct fixture *f, const char *text)
+{
+    static struct sb_verdict v;
+    struct sb_asserts a = parsed(text);
+
+    v = (struct sb_verdict){ 0 };
+    if (a.n)
+        sb_assert_check(&a.limit[0], &f->report, &v);
+    sb_asserts_done(&a);
+    return &v;
+}
+
+#define VALUE(text, want)                                \
+    do {                                                 \
+        const struct sb_verdict *v_ = verdict(&f, text); \
+        CHECK(v_->known);                                \
+        CHECK_STR(v_->why, "");                          \
+        CHECK_NEAR(v_->value, want, 1e-3 * (want));      \
+    } while (0)
+
+static void figures_of_events(void)
+{
+    struct fixture f;
+
+    setup(&f, false);
+    VALUE("tps>0", 50.0);
+    VALUE("eps>0", 50.0);
+    VALUE("qps>0", 200.0);
+    VALUE("events>0", 100.0);
+    VALUE("errors<9", 4.0);
+    VALUE("failed<9", 5.0);
+    VALUE("failed<9%", 100 * 5 / 105.0);
+    VALUE("restarts<9", 7.0);
+    VALUE("reconnects<9", 2.0);
+    VALUE("queue<9", 6.0);
+    VALUE("min<9", 1.0);
+    VALUE("avg<9", 2.9);
+    VALUE("max<9", 20.0);
+    VALUE("p50<9", 1.0);
+    VALUE("p99<9", 20.0);
+    VALUE("service.p99<9", 20.0);
+    teardown(&f);
+}
+
+static void figures_of_an_open_loop(void)
+{
+    struct fixture f;
+
+    setup(&f, false);
+    CHECK(!verdict(&f, "lag.p99<9")->known);
+    CHECK_STR(verdict(&f, "lag.p99<9")->why, "it is only measured with --rate");
+    CHECK(!verdict(&f, "response.p99<9")->known);
+    teardown(&f);
+    setup(&f, true);
+    VALUE("p99<9", 50.0);
+    VALUE("response.avg<9", 50.0);
+    VALUE("service.p99<9", 20.0);
+    VALUE("lag.p99<9", 30.0);
+    VALUE("lag.max<9", 30.0);
+    teardown(&f);
+}
+
+static void figures_of_operations(void)
+{
+    struct fixture f;
+
+    setup(&f, false);
+    VALUE("sum_ranges.p99<9", 4.0);
+    VALUE("sum_ranges.tps<9", 50.0);
+    VALUE("sum_ranges.count<9", 100.0);
+    VALUE("sum_ranges.errors<9", 1.0);
+    VALUE("sum_ranges.rows<9", 1000.0);
+    VALUE("read.count<9", 300.0); // both reads
+    VALUE("read.avg<9", 2.0);
+    VALUE("read.min<9", 1.0);
+    VALUE("read.max<9", 4.0);
+    VALUE("read.p99<9", 4.0);
+    f.stats->op[3].kind = SB_OP_READ; // not executed: has no minimum
+    VALUE("read.min<9", 1.0);
+    VALUE("write.max<9", 2.0);
+    VALUE("never.count<9", 0.0);
+    CHECK_STR(verdict(&f, "never.p99<9")->why, "it was not executed");
+    CHECK_STR(verdict(&f, "sum_range.p99<9")->why,
+        "no operation has this name (did you mean sum_ranges?)");
+    CHECK_STR(verdict(&f, "xyz.p99<9")->why, "no operation has this name");
+    // A name wins over a kind.
+    snprintf(f.stats->op[2].name, sizeof(f.stats->op[2].name), "read");
+    VALUE("read.count<9", 50.0);
+    f.snap.nops = 0;
+    CHECK_STR(verdict(&f, "read.p99<9")->why, "there are no operations");
+    CHECK(!verdict(&f, "read.p99<9")->passed);
+    teardown(&f);
+}
+
+static void comparisons_are_exact(void)
+{
+    struct fixture f;
+
+    setup(&f, false);
+    CHECK(verdict(&f, "events<101")->passed);
+    CHECK(!verdict(&f, "events<100")->passed);
+    CHECK(verdict(&f, "events<=100")->passed);
+    CHECK(!verdict(&f, "events<=99")->passed);
+    CHECK(verdict(&f, "events>99")->passed);
+    CHECK(!verdict(&f, "events>100")->passed);
+    CHECK(verdict(&f, "events>=100")->passed);
+    CHECK(!verdict(&f, "events>=101")->passed);
+    CHECK(verdict(&f, "events==100")->passed);
+    CHECK(!verdict(&f, "events==101")->passed);
+    CHECK(verdict(&f, "events!=101")->passed);
+    CHECK(!verdict(&f, "events!=100")->passed);
+    teardown(&f);
+}
+
+static void limits_without_a_value_fail(void)
+{
+    struct sb_snap none = { 0 };
+    struct fixture f = { 0 };
+
+    sb_report_fill(&f.report, &none, 1, false, 0);
+    CHECK(!verdict(&f, "p99<9")->passed);
+    CHECK_STR(verdict(&f, "p99<9")->why, "no event was completed");
+    CHECK(!verdict(&f, "tps>=0")->passed);
+    CHECK_STR(verdict(&f, "failed<1%")->why, "there were no events");
+    CHECK(verdict(&f, "errors==0")->passed);
+    struct sb_asserts a = parsed("errors==0,p99<1");
+    CHECK_INT(sb_asserts_failed(&a), 2); // no final report yet
+    sb_asserts_final(&a, &f.report);
+    CHECK_INT(sb_asserts_failed(&a), 1);
+    sb_asserts_done(&a);
+}
+
+// Aborting
+// ----------------------------------------------------------------------
+
+// An interval of one second that ends at `end`, with n events of ms.
+static bool interval(
+    struct sb_asserts *a, double end, uint64_t n, uint64_t ms, uint64_t errors)
+{
+    struct sb_snap s = { .ns = 1000 * MS, .service_max = ms * MS };
+    struct sb_report r;
+
+    s.c.completed = n;
+    s.c.err_ignored = errors;
+    s.c.service_ns = n * ms * MS;
+    if (n)
+        count(&s.service, ms * MS, n);
+    sb_report_fill(&r, &s, 1, false, end);
+    bool stop = sb_asserts_interval(a, &r);
+    sb_hist_snap_done(&s.service);
+    return stop;
+}
+
+static void exceeded_limit_ends_the_run(void)
+{
+    struct sb_asserts a = parsed("p50<5 abort, tps>1, errors<3 abort");
+
+    CHECK(!interval(&a, 1, 10, 4, 1));
+    CHECK_INT(sb_asserts_failed(&a), 3); // the run has not ended
+    CHECK(!interval(&a, 2, 0, 0, 1));    // tps has no abort, p50 no value
+    CHECK(!a.by);
+    CHECK(interval(&a, 3, 10, 4, 1)); // three errors in all
+    CHECK(a.by == &a.limit[2]);
+    CHECK_STR(a.why, "the limit errors<3 abort was not kept after 3 s: 3");
+    sb_asserts_done(&a);
+    a = parsed("p50<5ms abort");
+    CHECK(interval(&a, 1, 10, 6, 0));
+    CHECK(strstr(a.why, "the limit p50<5ms abort was not kept after 1 s: 6.0"));
+    // The whole run keeps the limit, but the interval did not.
+    struct sb_snap s = { .ns = 1000 * MS };
+    struct sb_report r;
+    s.c.completed = 1;
+    count(&s.service, 1 * MS, 1);
+    sb_report_fill(&r, &s, 1, false, 1);
+    sb_asserts_final(&a, &r);
+    CHECK_INT(sb_asserts_failed(&a), 1);
+    CHECK_NEAR(a.limit[0].verdict.value, 6, 0.01);
+    sb_hist_snap_done(&s.service);
+    sb_asserts_done(&a);
+}
+
+static void abort_after_counts_without_a_break(void)
+{
+    struct sb_asserts a = parsed("p50<5 abort after 3s");
+
+    CHECK(!interval(&a, 1, 10, 6, 0));
+    CHECK(!interval(&a, 2, 10, 6, 0));
+    CHECK(!interval(&a, 3, 10, 4, 0)); // kept again
+    CHECK(!interval(&a, 4, 10, 6, 0));
+    CHECK(!interval(&a, 5, 0, 0, 0)); // no value: goes on
+    CHECK(interval(&a, 6, 10, 6, 0));
+    sb_asserts_done(&a);
+    // Equality with a count: exceeded only when it is too high.
+    a = parsed("events==15 abort");
+    CHECK(!interval(&a, 1, 10, 6, 0));
+    CHECK(!interval(&a, 2, 5, 6, 0));
+    CHECK(interval(&a, 3, 1, 6, 0));
+    sb_asserts_done(&a);
+}
+
+static void warmup_and_rest_are_not_judged(void)
+{
+    struct sb_asserts a = parsed("tps>1 abort");
+    struct sb_snap s = { .ns = 1000 * MS };
+    struct sb_report r;
+
+    sb_report_fill(&r, &s, 1, false, 1);
+    r.warmup = true;
+    CHECK(!sb_asserts_interval(&a, &r));
+    r.warmup = false;
+    r.partial = true;
+    CHECK(!sb_asserts_interval(&a, &r));
+    r.partial = false;
+    CHECK(sb_asserts_interval(&a, &r));
+    sb_asserts_done(&a);
+}
+
+// Text
+// --------------------------------------------------------------------------
+
+static void text_has_values_and_verdicts(void)
+{
+    struct sb_asserts a = parsed("p99 < 10ms, tps>1,\"x y\".p9<1,failed<10%,"
+                                 "p50<1.0001,errors==4");
+    char *got = NULL;
+    size_t size;
+    FILE *out = open_memstream(&got, &size);
+    struct fixture f;
+
+    setup(&f, false);
+    sb_asserts_final(&a, &f.report);
+    sb_asserts_text(&a, out);
+    fflush(out);
+    CHECK_STR(got,
+        "Limits:\n"
+        "    p99 < 10ms          20.00 ms  FAILED\n"
+        "    tps>1               50.00 /s  ok\n"
+        "    \"x y\".p9<1          no value  FAILED (no operation has this "
+        "name)\n"
+        "    failed<10%            4.76 %  ok\n"
+        "    p50<1.0001         1.0002 ms  FAILED\n"
+        "    errors==4                  4  ok\n"
+        "\n");
+    fclose(out);
+    free(got);
+    sb_asserts_done(&a);
+    teardown(&f);
+}
+
+int main(void)
+{
+    RUN(list_is_parsed);
+    RUN(values_have_units);
+    RUN(names_have_dots_and_quotes);
+    RUN(errors_name_limit_and_position);
+    RUN(parts_may_not_be_missing);
+    RUN(abort_is_parsed);
+    RUN(number_of_limits_is_bounded);
+    RUN(figures_of_events);
+    RUN(figures_of_an_open_loop);
+    RUN(figures_of_operations);
+    RUN(comparisons_are_exact);
+    RUN(limits_without_a_value_fail);
+    RUN(exceeded_limit_ends_the_run);
+    RUN(abort_after_counts_without_a_break);
+    RUN(warmup_and_rest_are_not_judged);
+    RUN(text_has_values_and_verdicts);
+    return check_done();
+}
