@@ -145,6 +145,8 @@ static size_t fit_residuals(const struct sb_series *s, struct fit *f)
         double r = residual(f, &w);
 
         f->variance += w.weight * r * r * n / (n - 2);
+        // The last interval of a run is often tiny, and its value extreme.
+        r *= w.weight * n;
         level_add(&level[0], 1, r);
         for (size_t i = 1; i < LEVELS && f->n >> i >= BLOCKS_MIN; i++)
             level_add(&level[i], (size_t)1 << i, r);

@@ -63,6 +63,26 @@ static void missing_values_do_not_count(void)
     CHECK(a.error > 0);
 }
 
+// The run ends a moment after its last full interval.
+static void a_tiny_interval_has_little_weight(void)
+{
+    double x[61], seconds[61];
+    struct sb_series s = { x, seconds, 61, NAN };
+    struct sb_mean a, b;
+
+    for (uint64_t seed = 0; seed < 20; seed++) {
+        noise(x, 60, 0.5, seed);
+        x[60] = -40;
+        for (size_t i = 0; i < 61; i++)
+            seconds[i] = i < 60 ? 1 : 0.002;
+        a = mean_of(x, 60);
+        sb_mean(&s, &b);
+        CHECK_NEAR(b.value, a.value, 0.002);
+        CHECK_NEAR(b.error, a.error, 0.02);
+        CHECK_NEAR(b.df, a.df, 1);
+    }
+}
+
 static void a_series_without_values_has_no_mean(void)
 {
     double none[] = { NAN, NAN };
@@ -194,6 +214,7 @@ int main(void)
 {
     RUN(values_are_weighted_by_length);
     RUN(missing_values_do_not_count);
+    RUN(a_tiny_interval_has_little_weight);
     RUN(a_series_without_values_has_no_mean);
     RUN(a_constant_series_has_no_error);
     RUN(a_line_is_drift_and_not_error);
