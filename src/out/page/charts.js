@@ -12,6 +12,8 @@ const SECONDS = [0.001, 0.002, 0.005, 0.01, 0.02, 0.05, 0.1, 0.2, 0.5, 1, 2, 5,
     10, 15, 30, 60, 120, 300, 600, 900, 1800, 3600, 7200, 10800, 21600, 43200,
     86400, 172800];
 
+const BYTES = Array.from({ length: 60 }, (x, i) => 2 ** i);
+
 const charts = [];   // all charts of the page, drawn or not
 const timeline = { from: 0, to: 1, all: [0, 1], marks: [], print: 0 };
 
@@ -138,7 +140,8 @@ class Chart {
                 s.unit && !s.small ? h("span", { class: "faint" }, s.unit)
                     : null, this.at),
             this.key,
-            s.log ? this.logButton() : null, s.extra, this.plot, this.note);
+            h("div", { class: "bar" }, s.log ? this.logButton() : null,
+                s.extra), this.plot, this.note);
     }
 
     keyButton(one, i) {
@@ -315,6 +318,7 @@ class Chart {
                 : Math.abs(v) >= 1e5 ? `${short(v / 1e3)}k` : short(v);
         const log = this.log || s.scale && s.scale.distr === 3;
         return this.axis({ size: 52, space: s.small ? 28 : 36,
+            ...(s.unit === "B" ? { incrs: BYTES } : {}),
             ...(log ? { splits: logSplits, filter: (u, list) => list } : {}),
             values: (u, list) => list.map(text), ...(s.yAxis || {}) });
     }
@@ -333,8 +337,10 @@ class Chart {
             stroke: "transparent", width: 0, points: { show: false } })));
         const first = shown.length + 1;
         const labels = s.small || this.alone ? [] : shown;
-        const right = !labels.length ? 22
-            : Math.min(this.width < 500 ? 54 : 120,
+        // Charts on the timeline have the same width, so that moments are
+        // below each other.
+        const right = s.small ? 22 : s.time ? this.width < 500 ? 54 : 110
+            : !labels.length ? 22 : Math.min(this.width < 500 ? 54 : 120,
                 14 + 7 * Math.max(...labels.map(l => l.label.length)));
         return {
             width: this.width, height: this.height,

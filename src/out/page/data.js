@@ -139,12 +139,10 @@ class Run {
         this.index = new Map(this.columns.map(
             (c, i) => [`${c.group}\n${c.name}\n${c.figure}`, i]));
         // The last interval ends with the run. If it is shorter than half of
-        // the others, its figures say nothing, and it is not drawn.
+        // the one before, its figures say nothing, and it is not drawn.
         const sec = this.column("run", "", "seconds");
         const n = sec.length;
-        this.nominal = this.doc.interval || (n ? quantile(
-            Float64Array.from(sec.filter(v => v > 0)).sort(), 0.5) : 0);
-        this.partial = n && this.doc.end && sec[n - 1] < this.nominal / 2
+        this.partial = n > 1 && this.doc.end && sec[n - 1] < sec[n - 2] / 2
             ? sec[n - 1] : 0;
         if (this.partial) {
             this.cache.clear();
@@ -306,20 +304,18 @@ function quantile(sorted, p) {
     return sorted[i] + (next - sorted[i]) * (at - i);
 }
 
-const DIP = 0.8;
+const DIP = 0.5;
 
-// How steady `values` were in the intervals that lie within from..to (seconds).
-// A dip is a sequence of intervals below DIP times the median. `best` is -1 if
-// low values are good (latencies): then the worst interval is the highest, and
-// dips are not computed.
-function stability(run, values, from, to, best = 1) {
+// How even `values` are in the intervals whose middle is within from..to
+// (seconds); the same definitions as in measure/stability.h. A dip is a sequence
+// of intervals below DIP times the median; of latencies, above the median
+// divided by DIP. Missing values neither end a dip nor add to it.
+function stability(run, values, from, to, latency = false) {
     const time = run.time, sec = run.seconds;
     const used = [];
-    // Intervals begin and end some microseconds late.
-    const slack = 0.05 * run.nominal;
     for (let i = 0; i < values.length; i++) {
-        if (time[i] - sec[i] >= from - slack && time[i] <= to + slack &&
-            !Number.isNaN(values[i]))
+        const middle = time[i] - sec[i] / 2;
+        if (middle >= from && middle < to && !Number.isNaN(values[i]))
             used.push(i);
     }
     const sorted = Float64Array.from(used, i => values[i]).sort();
@@ -338,32 +334,29 @@ function stability(run, values, from, to, best = 1) {
         squares += (v - out.mean) ** 2;
     if (n > 1 && out.mean !== 0)
         out.variation = Math.sqrt(squares / (n - 1)) / Math.abs(out.mean);
-    let at = used[0];
+    const worse = latency ? (a, b) => a > b : (a, b) => a < b;
+    const limit = latency ? out.median / DIP : out.median * DIP;
+    let at = used[0], begin = NaN, length = 0;
     for (const i of used) {
-        if (best > 0 ? values[i] < values[at] : values[i] > values[at])
+        if (worse(values[i], values[at]))
             at = i;
-    }
-    out.worst = values[at];
-    out.worstAt = time[at];
-    let begin = NaN;
-    let previous = -2;
-    for (const i of best > 0 ? used : []) {
-        if (i !== previous + 1)
-            begin = NaN;
-        previous = i;
-        if (!(values[i] < DIP * out.median)) {
+        if (!worse(values[i], limit)) {
             begin = NaN;
             continue;
         }
         if (Number.isNaN(begin)) {
             begin = time[i] - sec[i];
+            length = 0;
             out.dips++;
         }
-        if (time[i] - begin > out.dip) {
-            out.dip = time[i] - begin;
+        length += sec[i];
+        if (length > out.dip) {
+            out.dip = length;
             out.dipAt = begin;
         }
     }
+    out.worst = values[at];
+    out.worstAt = time[at] - sec[at];
     return out;
 }
 

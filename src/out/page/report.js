@@ -174,7 +174,7 @@ function show(documents) {
     }
     page.current = Math.min(page.current, page.runs.length - 1);
     if (!page.chosen.length)
-        page.chosen = page.runs.map((r, i) => i).slice(0, MOST_RUNS);
+        page.chosen = firstChosen(page.runs);
     build();
 }
 

@@ -193,7 +193,8 @@ function sweepCharts(main, runs) {
             note: repeats > 1 ? "A point is the mean of the repeats, the bar " +
                 "its 95 % confidence interval (Student's t)." : "",
             x: { format: v => `${name} ${short(v)}`,
-                scale: log ? { distr: 3, log: 2 } : {},
+                scale: { ...(log ? { distr: 3, log: 2 } : {}),
+                    range: () => margins(all, log) },
                 axis: { space: 30, size: 28, splits: () => all,
                     filter: (u, s) => s,
                     values: (u, list) => list.map(v => v === null ? ""
@@ -204,6 +205,26 @@ function sweepCharts(main, runs) {
         [["events/s", r => r.mean]]);
     chart("Latency", "ms", "sweep-latency", [["p50", r => r.percentile(50)],
         ["p95", r => r.percentile(95)], ["p99", r => r.percentile(99)]]);
+}
+
+// The range of an axis, with room beside the first and last point.
+function margins(values, log) {
+    const a = values[0], b = values[values.length - 1];
+    if (a === b)
+        return log ? [a / 2, a * 2] : [a - 1, a + 1];
+    const f = (b / a) ** 0.03, d = (b - a) * 0.03;
+    return log ? [a / f, b * f] : [a - d, b + d];
+}
+
+// The runs that are drawn at first: of many, one of each option value, evenly
+// spread.
+function firstChosen(runs) {
+    let list = runs.map((r, i) => i);
+    if (list.length > MOST_RUNS)
+        list = list.filter(i => !/ #\d+$/.test(runs[i].name));
+    const step = (list.length - 1) / (MOST_RUNS - 1);
+    return list.length <= MOST_RUNS ? list
+        : Array.from({ length: MOST_RUNS }, (x, k) => list[Math.round(k * step)]);
 }
 
 function timelineSection(main, runs, run, chosen) {
@@ -349,21 +370,21 @@ function stabilitySection(main, run) {
         } }));
     let chart = null;
     const show = () => {
-        const figures = [["throughput", run.throughput, "/s", 1],
+        const figures = [["throughput", run.throughput, "/s"],
             ...["p50", "p95", "p99"].map(f =>
-                [f, run.column("run", "", f), "ms", -1])];
+                [f, run.column("run", "", f), "ms"])];
         const long = end > 600;
         inputs[0].value = short(stretch.from).replaceAll(",", "");
         inputs[1].value = short(stretch.to).replaceAll(",", "");
-        const rows = figures.map(([name, y, unit, best]) => {
-            const s = stability(run, y, stretch.from, stretch.to, best);
+        const rows = figures.map(([name, y, unit]) => {
+            const s = stability(run, y, stretch.from, stretch.to,
+                unit === "ms");
             const f = v => value(v, withUnit(v, unit));
             return [name, value(s.n, whole(s.n)), f(s.median), f(s.low),
                 f(s.high), f(s.worst), value(s.worstAt, clock(s.worstAt, long)),
                 value(s.variation, percent(s.variation)),
-                best > 0 ? value(s.dip, s.dips
-                    ? `${clock(s.dip)} from ${clock(s.dipAt, long)}` : "none")
-                    : MISSING];
+                value(s.dip, s.dips
+                    ? `${clock(s.dip)} from ${clock(s.dipAt, long)}` : "none")];
         });
         place.replaceChildren(table(`Intervals from ${
             clock(stretch.from, long)} to ${clock(stretch.to, long)}`,
@@ -408,8 +429,8 @@ function stabilitySection(main, run) {
         chart.figure, place, h("p", { class: "note" },
             "Quartiles and the median are those of the intervals' figures. A " +
             `dip is a sequence of intervals below ${100 * DIP} % of the ` +
-            "median. The coefficient of variation is the standard deviation " +
-            "divided by the mean."));
+            `median; of latencies, above ${100 / DIP} %. The coefficient of ` +
+            "variation is the standard deviation divided by the mean."));
     show();
     page.refresh.push(() => {
         if (!stretch.chosen)
@@ -446,7 +467,12 @@ function curveSection(main, runs, run, chosen) {
             axis: { space: 46, size: 28, splits: (u, a, min, max) =>
                 [0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12].map(e => 10 ** e)
                     .filter(v => v >= min * 0.999 && v <= max * 1.001),
-            filter: (u, list) => list,
+            // Labels of 60 pixels.
+            filter: (u, list) => {
+                const step = Math.ceil(list.length * 60 /
+                    (u.bbox.width / devicePixelRatio));
+                return list.map((v, i) => i % step ? null : v);
+            },
             values: (u, x) => x.map(v => v === null ? "" : name(v)) } }
     }).figure);
     const ps = [50, 75, 90, 95, 99, 99.9, 99.99, 99.999];
@@ -548,7 +574,8 @@ function smallCharts(s, run, group) {
         const plain = /^(value|sum)$/.test(c.figure);
         const unit = rate ? "/s" : c.unit || "";
         grid.append(new Chart({ small: true, time: true, unit,
-            title: [c.name, plain ? "" : c.figure, unit ? `(${unit})` : ""]
+            title: [c.name, plain ? "" : c.figure,
+                unit && unit !== "B" ? `(${unit})` : ""]
                 .filter(Boolean).join(" "),
             series: [line(c.name, 0, run, r => rate
                 ? r.rate(group, c.name, c.figure)
@@ -581,7 +608,7 @@ function clientSection(main, run) {
         s.append(new Chart({ id: "wait", unit: "", time: true, height: 150,
             title: "Share of time that threads waited for a processor",
             format: percent, marks: true,
-            series: [of("wait", "waiting", 1)] }).figure);
+            series: [of("wait", "waiting", 0)] }).figure);
 }
 
 function metricsSection(main, run) {
