@@ -216,6 +216,25 @@ class Run {
         return (this.doc.errors || []).reduce((s, e) => s + (e.count || 0), 0);
     }
 
+    // What happened and when: of the document, otherwise from the rows.
+    get marks() {
+        if (this.doc.marks)
+            return this.doc.marks;
+        const out = [];
+        const time = this.time, sec = this.seconds;
+        const stage = this.column("run", "", "stage");
+        const lost = this.column("run", "", "reconnects");
+        for (let i = 0; i < time.length; i++) {
+            if (i > 0 && stage[i] !== stage[i - 1] && stage[i] >= 0)
+                out.push({ time: time[i] - sec[i], kind: "stage",
+                    text: `stage ${stage[i]}` });
+            if (lost[i] > 0)
+                out.push({ time: time[i], kind: "reconnect",
+                    text: `${lost[i]} reconnects` });
+        }
+        return out;
+    }
+
     option(name) {
         const o = (this.doc.options || []).find(x => x.name === name);
         return o ? o.value : undefined;

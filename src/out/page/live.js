@@ -49,7 +49,7 @@ function liveUpdate(run, columns) {
         build();
     } else {
         timeline.all = [all[0], Math.max(all[1], run.time.at(-1) ?? 0)];
-        timeline.marks = run.doc.marks || [];
+        timeline.marks = run.marks;
         page.refresh.forEach(f => f());
         header(document.getElementById("top"), page.runs, run);
         if (whole)

@@ -40,7 +40,7 @@ function setTimeline(runs, chosen, current) {
     timeline.all = [from, to];
     timeline.from = from;
     timeline.to = to;
-    timeline.marks = current.doc.marks || [];
+    timeline.marks = current.marks;
 }
 
 function navigation(main) {

@@ -333,7 +333,7 @@ function zoomBar() {
 }
 
 function marksTable(main, run) {
-    const list = run.doc.marks || [];
+    const list = run.marks;
     if (!list.length)
         return;
     main.append(h("p", { class: "note" }, "Marks: S stage, R reconnect, " +
