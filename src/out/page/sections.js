@@ -42,7 +42,7 @@ function endings(run) {
         out.push(`The run failed: ${end.failure}`);
     else if (end && end.status)
         out.push(`The run ended with status ${end.status}.`);
-    if (end && end.reason && !/^(limit|events|time|script|done|end)$/
+    if (end && end.reason && !end.failure && !/^(limit|events|time|script|done|end)$/
         .test(end.reason))
         out.push(`The run ended early: ${end.reason}.`);
     if (!run.completed)
@@ -107,7 +107,8 @@ function limitsSection(main, run) {
         return;
     section(main, "limits", "Limits", table("Limits and measured values",
         [{ text: "limit" }, { text: "measured", n: true }, { text: "result" }],
-        list.map(x => [x.limit, value(x.value, withUnit(x.value, x.unit)),
+        list.map(x => [x.limit, value(x.value, x.why
+            ? `${MISSING} (${x.why})` : withUnit(x.value, x.unit)),
             x.passed ? "met" : h("span", { class: "bad" }, "missed")])));
 }
 
