@@ -43,9 +43,11 @@ static void figures_of_an_interval(void)
     struct sb_series s;
 
     fill(&f, 100);
+    f.report.stage = 4;
     sb_series_init(&s);
     CHECK_INT(sb_series_row(&s, &f.report), 0);
     CHECK_NEAR(run_figure(&s, "time"), 10, 0);
+    CHECK_NEAR(run_figure(&s, "stage"), 4, 0);
     CHECK_NEAR(run_figure(&s, "seconds"), 2, 0);
     CHECK_NEAR(run_figure(&s, "events"), 100, 0);
     CHECK_NEAR(run_figure(&s, "running"), 3, 0);

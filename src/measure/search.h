@@ -1,0 +1,52 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+//
+// Searches the highest rate at which a limit is kept ("p99<10ms") by repeated
+// short trials, each of which keeps the limit or does not. Trials are noisy:
+// near the limit, one rate sometimes keeps it and sometimes does not. What is
+// searched is the rate at which half of the trials keep it. Pure: decides
+// which rate to try next and when to stop, and computes how sure the result
+// is.
+#ifndef SB_SEARCH_H
+#define SB_SEARCH_H
+
+#include <stdbool.h>
+
+struct sb_search {
+    double min;  // natural logarithm of the lowest rate
+    double step; // between points of the grid, in logarithms
+    unsigned points;
+    double *weight; // probability of each slope and point; sum 1
+    double *sum;    // of each point, over slopes
+    double tolerance;
+    unsigned trials, max_trials, kept;
+};
+
+enum sb_search_end {
+    SB_SEARCH_GOES_ON,
+    SB_SEARCH_FOUND,    // the interval is as narrow as asked for
+    SB_SEARCH_BELOW,    // even the lowest rate does not keep the limit
+    SB_SEARCH_ABOVE,    // even the highest rate keeps the limit
+    SB_SEARCH_EXHAUSTED // no more trials; see the interval
+};
+
+struct sb_search_result {
+    enum sb_search_end end;
+    double rate;      // the estimate: more or less with equal probability
+    double low, high; // the true rate is in between with 95 % probability
+    unsigned trials, kept;
+};
+
+// guess: a rate of the right order of magnitude. min, max: bounds of the
+// search, above 0. tolerance: width of the interval at which the search ends,
+// 0.05 for 5 %. 0 or SB_ENOMEM.
+int sb_search_init(struct sb_search *s, double guess, double min, double max,
+    double tolerance, unsigned max_trials);
+void sb_search_done(struct sb_search *s); // {0} allowed
+
+// Returns the rate to try next.
+double sb_search_next(const struct sb_search *s);
+// Adds the outcome of a trial at this rate.
+void sb_search_add(struct sb_search *s, double rate, bool kept);
+void sb_search_result(const struct sb_search *s, struct sb_search_result *r);
+
+#endif

@@ -1,0 +1,156 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+//
+// Simulated searches with fixed seeds.
+#include "measure/search.h"
+
+#include <math.h>
+
+#include "base/rng.h"
+#include "check.h"
+#include "check_stat.h"
+
+#define RUNS 400
+
+// A server: at `rate` half of the trials keep the limit. slope 0: no noise.
+struct server {
+    double rate, slope, lapse;
+    uint64_t seed;
+};
+
+static double uniform(struct server *v)
+{
+    v->seed = sb_rng_mix(v->seed + 1);
+    return (double)(v->seed >> 11) * 0x1p-53;
+}
+
+static bool keeps(struct server *v, double rate)
+{
+    double p = 1 / (1 + exp(v->slope * log(rate / v->rate)));
+
+    if (v->slope <= 0)
+        p = rate <= v->rate;
+    if (uniform(v) < v->lapse)
+        return uniform(v) < 0.5;
+    return uniform(v) < p;
+}
+
+static void look_for(struct server *v, double guess, double tolerance,
+    unsigned max_trials, struct sb_search_result *r)
+{
+    struct sb_search s;
+
+    CHECK_INT(sb_search_init(&s, guess, 100, 10000, tolerance, max_trials), 0);
+    do {
+        double rate = sb_search_next(&s);
+
+        CHECK(rate >= 99.999 && rate <= 10000.001);
+        sb_search_add(&s, rate, keeps(v, rate));
+        sb_search_result(&s, r);
+        CHECK(r->low <= r->rate && r->rate <= r->high);
+    } while (r->end == SB_SEARCH_GOES_ON);
+    CHECK(r->trials <= max_trials);
+    sb_search_done(&s);
+}
+
+static void a_server_without_noise(void)
+{
+    static const double rates[] = { 137, 1000, 2222, 9000 };
+
+    for (int i = 0; i < 4; i++)
+        for (double guess = 100; guess <= 10000; guess *= 10) {
+            struct server v = { .rate = rates[i] };
+            struct sb_search_result r;
+
+            look_for(&v, guess, 0.05, 100, &r);
+            CHECK_INT(r.end, SB_SEARCH_FOUND);
+            CHECK(r.low <= v.rate && v.rate <= r.high);
+            CHECK(r.high / r.low <= 1.051);
+            CHECK(r.trials <= 40);
+        }
+}
+
+// The interval holds the true rate as often as it says, however noisy trials
+// are, and although some go wrong at any rate.
+static void the_interval_is_honest(void)
+{
+    static const double noise[] = { 8, 20, 60, 200 };
+
+    for (int i = 0; i < 4; i++) {
+        int inside = 0, above = 0;
+        double trials = 0;
+
+        for (uint64_t seed = 0; seed < RUNS; seed++) {
+            struct server v = { .slope = noise[i], .lapse = 0.02 };
+            struct sb_search_result r;
+
+            v.seed = sb_rng_mix(seed * 4 + (uint64_t)i);
+            v.rate = 200 * pow(25, uniform(&v));
+            look_for(&v, 1000, 0.1, 60, &r);
+            inside += r.low <= v.rate && v.rate <= r.high;
+            above += r.rate > v.rate;
+            trials += r.trials;
+        }
+        printf("# slope %g: %.1f %% inside, %.1f %% above, %.1f trials\n",
+            noise[i], 100.0 * inside / RUNS, 100.0 * above / RUNS,
+            trials / RUNS);
+        CHECK(inside >= RUNS * (0.95 - STAT_Z * sqrt(0.95 * 0.05 / RUNS)));
+        CHECK_NEAR((double)above / RUNS, 0.5, STAT_Z * 0.5 / sqrt(RUNS));
+    }
+}
+
+// A plain bisection never recovers from one wrong outcome.
+static void a_wrong_outcome_is_corrected(void)
+{
+    for (unsigned wrong = 0; wrong < 10; wrong++) {
+        struct server v = { .rate = 1234 };
+        struct sb_search s;
+        struct sb_search_result r;
+
+        sb_search_init(&s, 1000, 100, 10000, 0.05, 100);
+        do {
+            double rate = sb_search_next(&s);
+
+            sb_search_add(&s, rate, keeps(&v, rate) != (s.trials == wrong));
+            sb_search_result(&s, &r);
+        } while (r.end == SB_SEARCH_GOES_ON);
+        CHECK_INT(r.end, SB_SEARCH_FOUND);
+        CHECK_NEAR(r.rate, v.rate, 0.05 * v.rate);
+        sb_search_done(&s);
+    }
+}
+
+static void rates_out_of_bounds(void)
+{
+    struct server low = { .rate = 1 }, high = { .rate = 1e9 };
+    struct sb_search_result r;
+
+    look_for(&low, 1000, 0.05, 100, &r);
+    CHECK_INT(r.end, SB_SEARCH_BELOW);
+    CHECK_INT(r.kept, 0);
+    look_for(&high, 1000, 0.05, 100, &r);
+    CHECK_INT(r.end, SB_SEARCH_ABOVE);
+    CHECK_INT(r.kept, r.trials);
+}
+
+static void trials_are_limited(void)
+{
+    struct server v = { .rate = 1000, .slope = 4, .seed = 1 };
+    struct sb_search_result r;
+
+    look_for(&v, 1000, 0.01, 20, &r);
+    CHECK_INT(r.end, SB_SEARCH_EXHAUSTED);
+    CHECK_INT(r.trials, 20);
+    CHECK(r.high / r.low > 1.01);
+    look_for(&v, 1000, 0.01, 1, &r);
+    CHECK_INT(r.trials, 1);
+}
+
+int main(void)
+{
+    RUN(a_server_without_noise);
+    RUN(the_interval_is_honest);
+    RUN(a_wrong_outcome_is_corrected);
+    RUN(rates_out_of_bounds);
+    RUN(trials_are_limited);
+    return check_done();
+}
