@@ -108,8 +108,7 @@ int sb_app_run_cmd(struct sb_app *a, const struct sb_cmd *cmd);
 // app_server.c: samples the servers of a run. start() is called when all users
 // are connected, interval() after each interval, stop() when the run is over.
 void sb_app_server_start(struct sb_app *a);
-void sb_app_server_interval(
-    struct sb_app *a, struct sb_series *row, bool partial);
+void sb_app_server_interval(struct sb_app *a, struct sb_series *row);
 void sb_app_server_stop(struct sb_app *a);
 void sb_app_server_done(struct sb_app *a); // frees the facts about servers
 

@@ -130,8 +130,7 @@ static void on_interval(void *data, const struct sb_report *r)
 {
     struct sb__listening *t = data;
 
-    sb_app_server_interval(
-        t->a, sb_reporters_row(&t->a->reporters, r), r->partial);
+    sb_app_server_interval(t->a, sb_reporters_row(&t->a->reporters, r));
     sb_reporters_interval(&t->a->reporters, r);
     sb__app_limits_interval(t->a, r);
     // The text has intervals only on request, and only whole ones.

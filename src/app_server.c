@@ -29,17 +29,15 @@ void sb_app_server_start(struct sb_app *a)
 
     // Result files name the server also without its counters.
     if (!sb_sampler_samples(setup.opts, setup.wanted) && !setup.wanted &&
-        !debugging())
+        !*setup.opts->pid && !debugging())
         return;
     a->sampler = sb_sampler_start(&setup, &err);
     if (!a->sampler)
         sb_log(SB_LOG_WARNING, "%s", err.msg);
 }
 
-static void log_value(
-    void *arg, unsigned index, const struct sb_server_value *v)
+static void log_value(unsigned index, const struct sb_server_value *v)
 {
-    (void)arg;
     if (v->has_value)
         sb_log_each(SB_LOG_DEBUG, "server counter %u: %s %.6g %s (%.6f s)",
             index, v->name, v->value, v->unit, (double)(v->to - v->from) / 1e9);
@@ -48,13 +46,14 @@ static void log_value(
             SB_LOG_DEBUG, "server counter %u: %s has no value", index, v->name);
 }
 
-// Sets the value of a counter in the row.
-static void set_value(
-    void *arg, unsigned index, const struct sb_server_value *v)
+// row: a struct sb_series, or NULL.
+static void take_value(
+    void *row, unsigned index, const struct sb_server_value *v)
 {
-    (void)index;
-    if (v->has_value)
-        sb_series_set(arg, "server", v->name, "value", v->unit, v->value);
+    if (row && v->has_value)
+        sb_series_set(row, "server", v->name, "value", v->unit, v->value);
+    if (debugging())
+        log_value(index, v);
 }
 
 // Facts about servers ---------------------------------------------------------
@@ -134,23 +133,13 @@ static void take_facts(struct sb_app *a)
 }
 
 // NDJSON shows the facts in its first line, which the first interval writes.
-void sb_app_server_interval(
-    struct sb_app *a, struct sb_series *row, bool partial)
+void sb_app_server_interval(struct sb_app *a, struct sb_series *row)
 {
-    uint64_t now = sb_clock_monotonic();
-
     if (!a->sampler)
         return;
     if (a->facts.ndatabases == 0 && a->reporters.n > 0)
         take_facts(a);
-    if (row)
-        sb_sampler_read(a->sampler, now, set_value, row);
-    // The rest of a run is shorter than the interval of the sampler.
-    if (partial)
-        return;
-    sb_sampler_align(a->sampler, now);
-    if (debugging())
-        sb_sampler_read(a->sampler, now, log_value, NULL);
+    sb_sampler_interval(a->sampler, sb_clock_monotonic(), take_value, row);
 }
 
 static void log_server(void *arg, const struct sb_server_facts *f)

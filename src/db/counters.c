@@ -101,9 +101,10 @@ struct sb__counter_entry {
     size_t suffix; // where it begins
     int kind;
     const char *unit; // a constant
-    bool known;       // `raw` is the value of a total at `to`
+    bool known;       // `raw` is the value at `to`, `base` that at `from`
     bool has_value;
-    double raw, value;
+    bool used; // the next rate begins at `to`
+    double raw, base, value;
     uint64_t from, to;
 };
 
@@ -167,8 +168,10 @@ static bool grow_entries(struct sb__counters *t)
 // Readers keep the unit, so it is not composed here.
 static const char *shown_unit(const struct sb_counter *c)
 {
+    // Processors in use: seconds of processor time per second.
     static const char *const units[][2] = { { "bytes", "bytes/s" },
-        { "pages", "pages/s" }, { "ms", "ms/s" }, { "s", "s/s" } };
+        { "pages", "pages/s" }, { "ms", "ms/s" }, { "s", "s/s" },
+        { "processors", "processors" } };
 
     if (c->kind != SB_COUNTER_TOTAL)
         return c->unit ? c->unit : "";
@@ -203,17 +206,28 @@ static struct sb__counter_entry *entry_add(struct sb__counters *t,
     return e;
 }
 
-static void store(struct sb__counter_entry *e, double raw, uint64_t now)
+static void store_level(struct sb__counter_entry *e, double raw, uint64_t now)
 {
-    bool total = e->kind == SB_COUNTER_TOTAL;
-    uint64_t from = total ? e->to : now;
+    e->used = false;
+    e->has_value = true;
+    e->value = raw;
+    e->from = e->to = now;
+}
 
-    e->has_value = !total || (e->known && raw >= e->raw && now > from);
+static void store_total(struct sb__counter_entry *e, double raw, uint64_t now)
+{
+    bool first = !e->known || raw < e->raw;
+
+    if (first || e->used) {
+        e->base = first ? raw : e->raw;
+        e->from = first ? now : e->to;
+    }
+    e->used = false;
+    e->has_value = now > e->from;
     if (e->has_value)
-        e->value = total ? (raw - e->raw) / ((double)(now - from) / 1e9) : raw;
-    e->from = from;
-    e->to = now;
+        e->value = (raw - e->base) / ((double)(now - e->from) / 1e9);
     e->raw = raw;
+    e->to = now;
     e->known = true;
 }
 
@@ -229,7 +243,8 @@ bool sb__counters_put(struct sb__counters *t, const struct sb_counter *c,
     else
         e = entry_add(t, c, name, strnlen(c->name, 160));
     if (e)
-        store(e, c->value, now);
+        (e->kind == SB_COUNTER_TOTAL ? store_total : store_level)(
+            e, c->value, now);
     return e != NULL;
 }
 
@@ -241,6 +256,14 @@ void sb__counters_forget(struct sb__counters *t, const char *suffix)
         if (strcmp(e->name + e->suffix, suffix) == 0)
             e->known = e->has_value = false;
     }
+}
+
+bool sb__counters_use(struct sb__counters *t, size_t i)
+{
+    bool first = !t->entry[i].used;
+
+    t->entry[i].used = true;
+    return first;
 }
 
 void sb__counters_get(const struct sb__counters *t, size_t i, uint64_t oldest,

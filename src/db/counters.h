@@ -61,13 +61,18 @@ struct sb__counters {
 void sb__counters_done(struct sb__counters *t);
 // Stores a value that was read at `now`. The names of two servers differ in
 // `suffix` ("" or "@10.0.0.1:3306"). A total has a value from the second call
-// on; not if it went backwards, and not after sb__counters_forget(). False if
-// the table is full or there is no memory.
+// on; not if it went backwards, and not after sb__counters_forget(). The rate
+// covers the time since the last value that was used. False if the table is
+// full or there is no memory.
 bool sb__counters_put(struct sb__counters *t, const struct sb_counter *c,
     const char *suffix, uint64_t now);
 // The server was away: the next value of each total with this suffix is a first
 // one.
 void sb__counters_forget(struct sb__counters *t, const char *suffix);
+// Counter i has been used in a report: its next rate begins where the last one
+// ended, so that the rates of all reports add up to what was counted. False if
+// its last value was used before.
+bool sb__counters_use(struct sb__counters *t, size_t i);
 // Fills *out with counter i. It has no value if the last one was read before
 // `oldest`.
 void sb__counters_get(const struct sb__counters *t, size_t i, uint64_t oldest,

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 //
 // Threads: the finder looks for servers that the script has begun to use, once
-// per interval. Each server has a thread with a probe, because a server that
+// per interval, and reads the process of --server-pid. Each server has a thread
+// with a probe, because a server that
 // hangs must not delay the samples of the others.
 #include "db/sampler.h"
 
@@ -12,6 +13,7 @@
 
 #include "base/clock.h"
 #include "db/internal.h"
+#include "db/process.h"
 
 #define TARGETS_MAX 32u
 #define MISSING_MAX 8u
@@ -55,6 +57,7 @@ struct sb_sampler {
     // Instances that have targets, with a reference each. Used by the finder.
     struct sb__inst *inst[TARGETS_MAX];
     size_t ninsts;
+    struct sb__process process; // used by the finder
     pthread_t finder;
 };
 
@@ -134,13 +137,24 @@ static bool all_before_tried(const struct sb_sampler *s, const struct target *t)
     return true;
 }
 
+// Returns the first server that has an address, which the null driver has not;
+// NULL: none is known. The lock is held.
+static const struct target *first_server(const struct sb_sampler *s)
+{
+    for (size_t i = 0; i < s->ntargets; i++) {
+        if (s->target[i]->facts.server.address[0])
+            return s->target[i];
+    }
+    return NULL;
+}
+
 // Names the counters of the target. The first server has plain names.
 static void choose_suffix(struct target *t)
 {
     const struct sb_server *f = &t->facts.server;
 
     t->suffix[0] = '\0';
-    if (t != t->s->target[0])
+    if (f->address[0] && t != first_server(t->s))
         snprintf(t->suffix, sizeof(t->suffix), "@%s%s%s", f->address,
             f->database[0] ? "/" : "", f->database);
 }
@@ -366,6 +380,32 @@ static void find_targets(struct sb_sampler *s)
     }
 }
 
+// The process of --server-pid
+// ---------------------------------------------------
+
+static void take_process(void *arg, const struct sb_counter *c)
+{
+    struct sb_sampler *s = arg;
+
+    pthread_mutex_lock(&s->lock);
+    sb__counters_put(&s->table, c, "", sb_clock_monotonic());
+    pthread_mutex_unlock(&s->lock);
+}
+
+static void sample_process(struct sb_sampler *s)
+{
+    const struct target *t;
+    char address[sizeof(t->facts.server.address)] = "";
+
+    pthread_mutex_lock(&s->lock);
+    t = first_server(s);
+    if (t)
+        memcpy(address, t->facts.server.address, sizeof(address));
+    pthread_mutex_unlock(&s->lock);
+    sb__process_find(&s->process, address);
+    sb__process_sample(&s->process, take_process, s);
+}
+
 static void *finder_main(void *arg)
 {
     struct sb_sampler *s = arg;
@@ -374,6 +414,7 @@ static void *finder_main(void *arg)
     do {
         last = sb_clock_monotonic();
         find_targets(s);
+        sample_process(s);
     } while (wait_next(s, last));
     thread_ends(s);
     return NULL;
@@ -427,6 +468,10 @@ struct sb_sampler *sb_sampler_start(
         sb_err_set(err, SB_ENOMEM, "out of memory");
         return NULL;
     }
+    if (sb__process_init(&s->process, setup->opts->pid, err)) {
+        sampler_free(s);
+        return NULL;
+    }
     if (start_thread(s, &s->finder, finder_main, s)) {
         sb_err_set(err, SB_ESYS, "cannot start a thread for server statistics");
         sampler_free(s);
@@ -435,11 +480,33 @@ struct sb_sampler *sb_sampler_start(
     return s;
 }
 
-void sb_sampler_align(struct sb_sampler *s, uint64_t end)
+// The lock is held.
+static void read_all(struct sb_sampler *s, uint64_t now, bool use,
+    void (*visit)(void *arg, unsigned index, const struct sb_server_value *v),
+    void *arg)
+{
+    uint64_t interval = s->setup.interval;
+    uint64_t oldest = now > interval ? now - interval : 0;
+
+    for (size_t i = 0; i < s->table.n; i++) {
+        struct sb_server_value v;
+
+        sb__counters_get(&s->table, i, oldest, &v);
+        if (use && v.has_value)
+            v.has_value = sb__counters_use(&s->table, i);
+        if (visit)
+            visit(arg, (unsigned)i, &v);
+    }
+}
+
+void sb_sampler_interval(struct sb_sampler *s, uint64_t end,
+    void (*visit)(void *arg, unsigned index, const struct sb_server_value *v),
+    void *arg)
 {
     pthread_mutex_lock(&s->lock);
     s->phase = end;
     pthread_cond_broadcast(&s->changed);
+    read_all(s, end, true, visit, arg);
     pthread_mutex_unlock(&s->lock);
 }
 
@@ -447,15 +514,8 @@ void sb_sampler_read(struct sb_sampler *s, uint64_t now,
     void (*visit)(void *arg, unsigned index, const struct sb_server_value *v),
     void *arg)
 {
-    uint64_t interval = s->setup.interval;
-
     pthread_mutex_lock(&s->lock);
-    for (size_t i = 0; i < s->table.n; i++) {
-        struct sb_server_value v;
-
-        sb__counters_get(&s->table, i, now > interval ? now - interval : 0, &v);
-        visit(arg, (unsigned)i, &v);
-    }
+    read_all(s, now, false, visit, arg);
     pthread_mutex_unlock(&s->lock);
 }
 

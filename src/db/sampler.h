@@ -20,6 +20,7 @@ struct sb_drivers;
 // "Server statistics options"
 struct sb_sampler_opts {
     struct sb_opt_list stats; // --server-stats
+    const char *pid;          // --server-pid, "" for none
 };
 
 extern const struct sb_opt_table sb_sampler_opt_table;
@@ -27,8 +28,9 @@ extern const struct sb_opt_table sb_sampler_opt_table;
 // Checks the values. 0 or SB_EUSAGE.
 int sb_sampler_check(const struct sb_sampler_opts *o, struct sb_err *err);
 
-// True if counters are sampled. wanted: something shows them, such as a result
-// file; --server-stats=auto stands for default then, otherwise for off.
+// True if counters of servers are sampled. wanted: something shows them, such
+// as a result file; --server-stats=auto stands for default then, otherwise for
+// off.
 bool sb_sampler_samples(const struct sb_sampler_opts *o, bool wanted);
 
 struct sb_sampler_setup {
@@ -42,18 +44,24 @@ struct sb_sampler;
 
 // Starts the sampler. It finds the servers by itself: those to which the script
 // has opened connections, also later ones. Its connections are opened at once,
-// so users should have theirs. Returns NULL with *err filled on failure.
+// so users should have theirs. Returns NULL with *err filled on failure, also
+// if --server-pid names a process that does not exist.
 struct sb_sampler *sb_sampler_start(
     const struct sb_sampler_setup *setup, struct sb_err *err);
 
-// An interval of the reports has ended at `end` (CLOCK_MONOTONIC in ns): from
-// now on samples are taken shortly before `end` plus a multiple of the
-// interval, so that a report finds a fresh one.
-void sb_sampler_align(struct sb_sampler *s, uint64_t end);
+// An interval of the reports has ended at `end` (CLOCK_MONOTONIC in ns). Visits
+// the counters in order of their appearance: the same counter always has the
+// same index. A rate covers the time since the sample of which an earlier
+// interval got the value. A counter without a new sample in the interval before
+// `end` has no value; what it counts is part of the next value. From now on
+// samples are taken shortly before `end` plus a multiple of the interval, so
+// that a report finds a fresh one. visit may be NULL; it is called with a lock
+// held and must not wait.
+void sb_sampler_interval(struct sb_sampler *s, uint64_t end,
+    void (*visit)(void *arg, unsigned index, const struct sb_server_value *v),
+    void *arg);
 
-// Visits the counters in order of their appearance: the same counter always has
-// the same index. A counter without a sample in the interval before `now` has
-// no value. The visitor is called with a lock held and must not wait. Any
+// The same for readers between intervals: has no effect on later values. Any
 // thread.
 void sb_sampler_read(struct sb_sampler *s, uint64_t now,
     void (*visit)(void *arg, unsigned index, const struct sb_server_value *v),

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
+#include "db/process.h"
 #include "db/sampler.h"
 
 static const struct sb_opt sampler_opts[] = {
@@ -11,6 +12,13 @@ static const struct sb_opt sampler_opts[] = {
                 "default (a short list), all, patterns such as "
                 "'Innodb_row_lock*'; auto: default if a report shows them, "
                 "otherwise off" },
+    { .name = "server-pid",
+        .type = SB_OPT_STRING,
+        .offset = offsetof(struct sb_sampler_opts, pid),
+        .flags = SB_OPT_YIELDS,
+        .help = "id of the server's process on this machine, whose processor "
+                "time, memory and disk I/O are sampled with those of its "
+                "children; auto: the process that listens at the address" },
     { 0 },
 };
 
@@ -21,7 +29,8 @@ const struct sb_opt_table sb_sampler_opt_table = {
 
 int sb_sampler_check(const struct sb_sampler_opts *o, struct sb_err *err)
 {
+    struct sb__process p;
     int rc = sb__picks_check(&o->stats, err);
 
-    return rc < 0 ? rc : 0;
+    return rc < 0 ? rc : sb__process_init(&p, o->pid, err);
 }

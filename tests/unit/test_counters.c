@@ -91,9 +91,12 @@ static void put(const char *name, int kind, double value, double seconds)
     CHECK(sb__counters_put(&t, &c, "", (uint64_t)(seconds * 1e9)));
 }
 
+// As the reader of an interval.
 static const struct sb_server_value *get(size_t i, double oldest)
 {
     sb__counters_get(&t, i, (uint64_t)(oldest * 1e9), &v);
+    if (v.has_value)
+        v.has_value = sb__counters_use(&t, i);
     return &v;
 }
 
@@ -113,6 +116,28 @@ static void rates_of_totals(void)
     CHECK_NEAR(v.value, 0, 0);
     put("a", SB_COUNTER_TOTAL, 160, 13); // no time has passed
     CHECK(!get(0, 0)->has_value);
+    sb__counters_done(&t);
+}
+
+// A value that no report used is part of the next one.
+static void rates_add_up(void)
+{
+    put("a", SB_COUNTER_TOTAL, 100, 1);
+    put("a", SB_COUNTER_TOTAL, 110, 2);
+    sb__counters_get(&t, 0, 0, &v); // a reader that is not one of intervals
+    CHECK_NEAR(v.value, 10, 1e-9);
+    put("a", SB_COUNTER_TOTAL, 140, 4);
+    CHECK_NEAR(get(0, 0)->value, 40. / 3, 1e-9);
+    CHECK_INT(v.from, SECOND);
+    put("a", SB_COUNTER_TOTAL, 141, 5);
+    CHECK_NEAR(get(0, 0)->value, 1, 1e-9);
+    // Too old for the report: not used.
+    put("a", SB_COUNTER_TOTAL, 151, 6);
+    CHECK(!get(0, 7)->has_value);
+    put("a", SB_COUNTER_TOTAL, 161, 7);
+    CHECK_NEAR(get(0, 7)->value, 10, 1e-9);
+    CHECK_INT(v.from, 5 * SECOND);
+    CHECK(!get(0, 7)->has_value); // not twice
     sb__counters_done(&t);
 }
 
@@ -137,6 +162,7 @@ static void restarted_server(void)
     put("a", SB_COUNTER_TOTAL, 45, 4);
     CHECK_NEAR(get(0, 0)->value, 5, 1e-9);
     // After a new connection even a greater value is of another count.
+    put("a", SB_COUNTER_TOTAL, 46, 4.5);
     sb__counters_forget(&t, "@other");
     CHECK(get(0, 0)->has_value);
     sb__counters_forget(&t, "");
@@ -181,6 +207,8 @@ static void servers_have_suffixes(void)
     CHECK_STR(get(1, 0)->name, "a@h:1");
     CHECK_NEAR(v.value, 7, 0);
     CHECK_NEAR(get(0, 0)->value, 5, 0);
+    CHECK(sb__counters_put(&t, &c, "", 2 * SECOND));
+    CHECK(sb__counters_put(&t, &c, "@h:1", 2 * SECOND));
     sb__counters_forget(&t, "@h:1");
     CHECK(!get(1, 0)->has_value);
     CHECK(get(0, 0)->has_value);
@@ -215,6 +243,7 @@ int main(void)
     RUN(selects_by_pattern);
     RUN(selects_sources);
     RUN(rates_of_totals);
+    RUN(rates_add_up);
     RUN(units_of_rates);
     RUN(restarted_server);
     RUN(levels);

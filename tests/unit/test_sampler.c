@@ -9,7 +9,7 @@
 #define INTERVAL UINT64_C(20000000)
 
 static const char *item[2];
-static struct sb_sampler_opts opts = { { item, 0 } };
+static struct sb_sampler_opts opts = { { item, 0 }, "" };
 static struct sb_sampler *s;
 static struct sb_server_value seen[8];
 static char names[4000], servers[4000];
@@ -82,6 +82,7 @@ static void samples_and_rates(void)
     CHECK_STR(seen[0].unit, "/s");
     CHECK_NEAR(seen[1].value, 5, 0);
     CHECK_STR(seen[1].unit, "bytes");
+    sb_sampler_interval(s, sb_clock_monotonic() + ANY_AGE, NULL, NULL);
     total_now = 1e6;
     do
         values(ANY_AGE);

@@ -255,6 +255,7 @@ static const struct {
     { "*open session count*", NULL },
     { "*open cursor count*", NULL },
     { "*current*", NULL },
+    { "catalogStats.*", NULL },
     { "ok", NULL },
     { "pid", NULL },
 };
@@ -366,7 +367,9 @@ const struct sb_info_ops sbmo_info_ops = {
         "opcounters.*,connections.current,connections.active,"
         "globalLock.currentQueue.total,globalLock.activeClients.total,"
         "mem.resident,network.bytesIn,network.bytesOut,network.numRequests,"
-        "metrics.document.*,transactions.totalCommitted,"
+        "metrics.document.*,metrics.commands.find.total,"
+        "metrics.commands.insert.total,metrics.commands.update.total,"
+        "metrics.commands.delete.total,transactions.totalCommitted,"
         "transactions.totalAborted,transactions.currentOpen,"
         "metrics.operation.writeConflicts,"
         "wiredTiger.cache.bytes currently in the cache,"
