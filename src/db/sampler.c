@@ -17,9 +17,9 @@
 
 #define TARGETS_MAX 32u
 #define MISSING_MAX 8u
-// Samples are taken this long before the end of an interval, but at most a
-// quarter of the interval.
-#define LEAD_NS UINT64_C(100000000)
+// Samples are taken this long before the end of an interval, or twice as long
+// as the last one took, but at most half of the interval.
+#define LEAD_NS UINT64_C(50000000)
 // How long sb_sampler_stop() waits: for samples in progress, and after it has
 // canceled them.
 #define FINISH_NS UINT64_C(50000000)
@@ -63,19 +63,22 @@ struct sb_sampler {
 
 // Time -----------------------------------------------------------------------
 
-static uint64_t lead(const struct sb_sampler *s)
+static uint64_t lead(const struct sb_sampler *s, uint64_t took)
 {
-    uint64_t quarter = s->setup.interval / 4;
+    uint64_t most = s->setup.interval / 2;
+    uint64_t ns = took * 2 > LEAD_NS ? took * 2 : LEAD_NS;
 
-    return quarter < LEAD_NS ? quarter : LEAD_NS;
+    return ns < most ? ns : most;
 }
 
-// Returns the time of the sample after one that was taken at `last`.
-static uint64_t next_sample(const struct sb_sampler *s, uint64_t last)
+// Returns the time of the sample after one that began at `last` and took so
+// long.
+static uint64_t next_sample(
+    const struct sb_sampler *s, uint64_t last, uint64_t took)
 {
     uint64_t interval = s->setup.interval;
-    uint64_t first = s->phase % interval + interval - lead(s);
-    uint64_t after = last + interval / 2;
+    uint64_t first = s->phase % interval + interval - lead(s, took);
+    uint64_t after = last + interval / 4;
 
     return after + (interval - (after - first % interval) % interval);
 }
@@ -88,14 +91,16 @@ static void wait_until(struct sb_sampler *s, uint64_t ns)
     pthread_cond_timedwait(&s->changed, &s->lock, &t);
 }
 
-// Waits for the next sample. Returns false if the sampler is stopped.
+// Waits for the sample after one that began at `last` and ends now. Returns
+// false if the sampler is stopped.
 static bool wait_next(struct sb_sampler *s, uint64_t last)
 {
+    uint64_t took = sb_clock_monotonic() - last;
     bool go;
 
     pthread_mutex_lock(&s->lock);
-    while (!s->stop && sb_clock_monotonic() < next_sample(s, last))
-        wait_until(s, next_sample(s, last));
+    while (!s->stop && sb_clock_monotonic() < next_sample(s, last, took))
+        wait_until(s, next_sample(s, last, took));
     go = !s->stop;
     pthread_mutex_unlock(&s->lock);
     return go;
