@@ -43,6 +43,7 @@ void sb_snap_done(struct sb_snap *s)
         sb_hist_snap_done(&s->op[i].hist);
     free(s->op);
     free(s->code);
+    sb__snap_done_metrics(s);
     free(s->user_events);
     free(s->user_ns);
     free(s->user_min);
@@ -221,6 +222,8 @@ int sb_snap_sub(struct sb_snap *out, const struct sb_snap *later,
         rc = sub_ops(out, later, earlier);
     if (rc == 0)
         rc = sub_codes(out, later, earlier);
+    if (rc == 0)
+        rc = sb__snap_sub_metrics(out, later, earlier);
     if (rc)
         sb_snap_done(out);
     return rc;
@@ -304,6 +307,18 @@ static int check_found(const struct sb_snap *s, struct sb_err *err)
     return 0;
 }
 
+static int check_metrics(const struct sb_snap *s, struct sb_err *err)
+{
+    int rc = 0;
+
+    for (unsigned i = 0; rc == 0 && i < s->nmetrics; i++) {
+        if (s->metric[i].kind == SB_METRIC_DISTRIBUTION)
+            rc = check_equal(err, "count of a distribution = its histogram",
+                s->metric[i].count, s->metric[i].hist.total);
+    }
+    return rc;
+}
+
 static int check_users(const struct sb_snap *s, struct sb_err *err)
 {
     uint64_t events = 0, ns = 0;
@@ -335,6 +350,8 @@ int sb_snap_check(const struct sb_snap *s, const struct sb_stats *stats,
         rc = check_ops(s, err);
     if (rc == 0)
         rc = check_found(s, err);
+    if (rc == 0)
+        rc = check_metrics(s, err);
     if (rc == 0)
         rc = check_users(s, err);
     return rc;

@@ -19,6 +19,17 @@ struct sb_snap_code {
     uint64_t first_ns, count;
 };
 
+// A metric of a script. Names, units and help: struct sb_stats.metrics, with
+// the same number.
+struct sb_snap_metric {
+    enum sb_metric_kind kind;
+    uint64_t count; // values given to a counter, set or recorded
+    double value;   // sum of them; of a gauge: the sum over users of the last
+                    // value that each has set
+    double min, max, scale;   // of a distribution; 0 without values
+    struct sb_hist_snap hist; // of a distribution, in units of 1 / scale
+};
+
 struct sb_snap {
     uint64_t ns;          // time of the snapshot on the run's clock; of a
                           // difference: its length
@@ -42,10 +53,13 @@ struct sb_snap {
     struct sb_snap_op *op;
     unsigned ncodes;
     struct sb_snap_code *code; // merged over users; NULL in light snapshots
+    unsigned nmetrics;
+    struct sb_snap_metric *metric; // nmetrics entries, in every snapshot
 };
 
 enum sb_snap_detail {
-    // Counters and event histograms. The counters are current; histograms lack
+    // Counters, event histograms and metrics of scripts. The counters are
+    // current; histograms lack
     // the times that recorders hold back.
     SB_SNAP_LIGHT = 0,
     // Also codes.
@@ -121,6 +135,8 @@ struct sb_report {
 // outlive *r.
 void sb_report_fill(struct sb_report *r, const struct sb_snap *diff,
     unsigned threads, bool open_loop, double total_s);
+// Percentile of a distribution; 0 without values.
+double sb_snap_metric_percentile(const struct sb_snap_metric *m, double pct);
 // Percentile of the report's latency, in nanoseconds.
 double sb_report_percentile(const struct sb_report *r, double pct);
 // Mean and population standard deviation of n values; both 0 if n = 0.

@@ -400,6 +400,8 @@ int sb_snap_take(struct sb_snap *out, const struct sb_stats *s,
         if (rc == 0 && detail == SB_SNAP_CODES)
             rc = take_codes(out, s);
     }
+    if (rc == 0)
+        rc = sb__snap_take_metrics(out, s, detail != SB_SNAP_FINAL);
     if (rc)
         sb_snap_done(out);
     return rc;

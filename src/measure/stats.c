@@ -109,7 +109,8 @@ int sb_stats_init(
     pthread_mutex_init(&s->op_lock, NULL);
     s->rec = lines_alloc(users * sizeof(*s->rec));
     s->codes = calloc((size_t)users * SB_CODES_MAX, sizeof(*s->codes));
-    if (!s->rec || !s->codes || hists_init(s))
+    if (!s->rec || !s->codes || hists_init(s) ||
+        sb_metrics_init(&s->metrics, users, shards))
         goto out;
     rc = 0;
     for (unsigned i = 0; i < users; i++)
@@ -133,19 +134,44 @@ void sb_stats_done(struct sb_stats *s)
     hists_free(s->lag, s->shards);
     hists_free(s->others, s->shards);
     free(s->others_tally);
+    sb_metrics_done(&s->metrics);
     free(s->codes);
     free(s->rec);
     pthread_mutex_destroy(&s->op_lock);
     memset(s, 0, sizeof(*s));
 }
 
+// Of as much of a name as is kept (FNV-1a).
+static uint32_t hash_of(const char *name)
+{
+    uint32_t h = 2166136261u;
+
+    for (size_t i = 0; name[i] && i < sizeof(((struct sb_op *)0)->name) - 1;
+         i++)
+        h = (h ^ (unsigned char)name[i]) * 16777619u;
+    return h;
+}
+
 static int op_find(const struct sb_stats *s, const char *name, uint32_t n)
 {
+    uint32_t hash = hash_of(name);
+
     for (uint32_t i = 0; i < n; i++) {
-        if (strncmp(s->op[i].name, name, sizeof(s->op[i].name) - 1) == 0)
+        if (s->op_hash[i] == hash &&
+            strncmp(s->op[i].name, name, sizeof(s->op[i].name) - 1) == 0)
             return (int)i;
     }
     return -1;
+}
+
+static bool is_rest(const struct sb_stats *s, uint32_t n)
+{
+    return n > 0 && strcmp(s->op[n - 1].name, SB_OPS_REST) == 0;
+}
+
+bool sb_stats_full(const struct sb_stats *s)
+{
+    return is_rest(s, atomic_load_explicit(&s->nops, memory_order_acquire));
 }
 
 // Call with op_lock held. The histograms of SB_OPS_REST were allocated at the
@@ -170,6 +196,7 @@ static int op_add(
     op->tally = t;
     op->kind = kind;
     snprintf(op->name, sizeof(op->name), "%s", name);
+    s->op_hash[n] = hash_of(name);
     atomic_store_explicit(&s->nops, n + 1, memory_order_release);
     return (int)n;
 }
@@ -179,6 +206,7 @@ void sb_stats_twin(struct sb_stats *primary, struct sb_stats *twin)
     assert(primary->nops == 0 && twin->nops == 0);
     primary->twin = twin;
     twin->primary = primary;
+    sb_metrics_twin(&primary->metrics, &twin->metrics);
 }
 
 // Registers a name under the same number in both twins. If either is full,
@@ -199,6 +227,12 @@ int sb_stats_op(struct sb_stats *s, const char *name, enum sb_op_kind kind)
     int op;
 
     s = s->primary ? s->primary : s;
+    n = atomic_load_explicit(&s->nops, memory_order_acquire);
+    op = op_find(s, name, n);
+    if (op < 0 && is_rest(s, n))
+        op = (int)n - 1;
+    if (op >= 0)
+        return op;
     pthread_mutex_lock(&s->op_lock);
     n = atomic_load_explicit(&s->nops, memory_order_relaxed);
     op = op_find(s, name, n);

@@ -14,7 +14,7 @@
 //     errors    = ignored + restarted + given up + fatal = sum over codes
 //     sums over users = totals; sum over histogram buckets = completed;
 //     count of each operation = count of its histogram, and is not less than
-//     hits + misses
+//     hits + misses; count of each distribution = count of its histogram
 #ifndef SB_STATS_H
 #define SB_STATS_H
 
@@ -25,6 +25,7 @@
 
 #include "base/err.h"
 #include "measure/hist.h"
+#include "measure/metrics.h"
 
 #define SB_OPS_MAX   250 // maximum number of operations in a run
 #define SB_CODES_MAX 16  // maximum number of error codes kept per user
@@ -179,9 +180,11 @@ struct sb_stats {
     struct sb_code_tally *codes; // of all users; untouched without errors
     pthread_mutex_t op_lock;     // registration only
     struct sb_op op[SB_OPS_MAX];
-    _Atomic uint32_t nops;    // published with release
-    struct sb_stats *primary; // where operations are registered
-    struct sb_stats *twin;    // also registered here, with the same number
+    uint32_t op_hash[SB_OPS_MAX]; // of the names
+    _Atomic uint32_t nops;        // published with release
+    struct sb_stats *primary;     // where operations are registered
+    struct sb_stats *twin;        // also registered here, with the same number
+    struct sb_metrics metrics;
 };
 
 // Returns the number of histogram shards for this number of users and
@@ -202,8 +205,11 @@ void sb_stats_twin(struct sb_stats *primary, struct sb_stats *twin);
 // Returns the number of the operation `name`, and registers it on first use.
 // Any thread. Takes a lock and allocates: not for use per event. If the table
 // is full, or memory runs out, SB_OPS_REST becomes the last operation and
-// collects the rest. Never fails.
+// collects the rest. Never fails. Names that are known, and the rest, are found
+// without the lock.
 int sb_stats_op(struct sb_stats *s, const char *name, enum sb_op_kind kind);
+// True if SB_OPS_REST is in use.
+bool sb_stats_full(const struct sb_stats *s);
 
 // Records a completed event. In a closed loop arrival == start.
 static inline void sb_rec_event(

@@ -402,22 +402,21 @@ json_t *sb_json_totals(const struct sb_report *r)
 {
     const struct sb_snap *s = r->snap;
     json_t *o = json_object();
-    bool ok = set(o, "counters", counters(r)) &&
-              set(o, "latency",
-                  sb_json_latency(r->open_loop ? "response" : "service",
-                      r->latency, r->lat_min, r->lat_sum, r->lat_max)) &&
-              set(o, "service",
-                  r->open_loop
-                      ? sb_json_latency("service", &s->service, s->service_min,
-                            s->c.service_ns, s->service_max)
-                      : json_null()) &&
-              set(o, "lag",
-                  r->open_loop ? sb_json_latency("lag", &s->lag, s->lag_min,
-                                     s->c.lag_ns, s->lag_max)
-                               : json_null()) &&
-              set(o, "users", users(s)) &&
-              set(o, "operations", operations(r)) &&
-              set(o, "errors", errors(r));
+    bool ok =
+        set(o, "counters", counters(r)) &&
+        set(o, "latency",
+            sb_json_latency(r->open_loop ? "response" : "service", r->latency,
+                r->lat_min, r->lat_sum, r->lat_max)) &&
+        set(o, "service",
+            r->open_loop ? sb_json_latency("service", &s->service,
+                               s->service_min, s->c.service_ns, s->service_max)
+                         : json_null()) &&
+        set(o, "lag",
+            r->open_loop ? sb_json_latency("lag", &s->lag, s->lag_min,
+                               s->c.lag_ns, s->lag_max)
+                         : json_null()) &&
+        set(o, "users", users(s)) && set(o, "operations", operations(r)) &&
+        set(o, "errors", errors(r)) && set(o, "metrics", sb_json_metrics(r));
 
     return complete(o, ok);
 }

@@ -27,6 +27,8 @@ json_t *sb_json_program(const struct sb_facts *f);
 json_t *sb_json_facts(const struct sb_facts *f);
 // The totals of a run: an object.
 json_t *sb_json_totals(const struct sb_report *whole);
+// The metrics of the script: an array.
+json_t *sb_json_metrics(const struct sb_report *whole);
 json_t *sb_json_outcome(const struct sb_outcome *o, double seconds);
 // The limits of --assert with what was measured; an empty array for NULL.
 json_t *sb_json_limits(const struct sb_asserts *limits);

@@ -277,7 +277,9 @@ int sb_series_row(struct sb_series *s, const struct sb_report *r)
         rc = set_latency(s, r);
     if (rc == 0 && r->open_loop)
         rc = set_open_loop(s, r);
-    return rc ? rc : set_operations(s, r);
+    if (rc == 0)
+        rc = set_operations(s, r);
+    return rc ? rc : sb__series_metrics(s, r);
 }
 
 // Text ------------------------------------------------------------------------

@@ -33,9 +33,12 @@ struct sb_series {
 void sb_series_init(struct sb_series *s);
 void sb_series_done(struct sb_series *s); // {0} allowed
 
-// Begins the row of an interval: run and operation figures of r are set, all
+// Begins the row of an interval: figures of the run, its operations and the
+// metrics of the script are set, all
 // others are NAN. 0 or SB_ENOMEM.
 int sb_series_row(struct sb_series *s, const struct sb_report *r);
+// The part of sb_series_row() for metrics.
+int sb__series_metrics(struct sb_series *s, const struct sb_report *r);
 // Sets a value of the current row, and adds its column on first use. group,
 // figure and unit must be constants; name is copied. 0 or SB_ENOMEM.
 int sb_series_set(struct sb_series *s, const char *group, const char *name,

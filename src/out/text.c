@@ -437,6 +437,7 @@ static void report(struct sb_text *t, const struct sb_report *r)
     sb__text_stages(t, r);
     if (t->o.report_operations)
         sb__text_operations(t, r);
+    sb__text_metrics(t, r);
     fflush(t->out);
 }
 

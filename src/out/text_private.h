@@ -10,9 +10,11 @@
 // layout of sysbench 1.0 (1,024 buckets from 0.001 to 100,000 ms).
 void sb__text_hist(const struct sb_hist_snap *h, FILE *out);
 
-// Prints name, count, rate, errors and times of operations. Prints nothing if
-// the report has none.
+// Prints name, count, rate, errors, times and rows of operations. Prints
+// nothing if the report has none.
 void sb__text_operations(const struct sb_text *t, const struct sb_report *r);
+// Prints tables of the metrics of the script, if it has any.
+void sb__text_metrics(const struct sb_text *t, const struct sb_report *r);
 // Prints the error codes to t->err. Prints nothing if there are none.
 void sb__text_errors(const struct sb_text *t, const struct sb_report *r);
 // Prints response time, service time and lag of an open loop, and the counts

@@ -28,7 +28,7 @@ static void time_heads(const struct sb_text *t)
         snprintf(label, sizeof(label), "%.12g%%", t->pct[i]);
         fprintf(t->out, "%*s", TIME, label);
     }
-    fprintf(t->out, "%*s\n", TIME, "max");
+    fprintf(t->out, "%*s", TIME, "max");
 }
 
 static void time_cell(const struct sb_text *t, double ns)
@@ -48,7 +48,6 @@ static void time_cells(const struct sb_text *t, const struct sb_hist_snap *h,
     for (unsigned i = 0; i < t->npct; i++)
         time_cell(t, sb_hist_snap_percentile(h, t->pct[i], max));
     time_cell(t, (double)max);
-    fprintf(t->out, "\n");
 }
 
 void sb__text_open_loop(const struct sb_text *t, const struct sb_report *r)
@@ -57,15 +56,15 @@ void sb__text_open_loop(const struct sb_text *t, const struct sb_report *r)
 
     fprintf(t->out, "Open loop (ms):     ");
     time_heads(t);
-    fprintf(t->out, "    response time   ");
+    fprintf(t->out, "\n    response time   ");
     time_cells(
         t, &s->response, s->response_min, s->c.response_ns, s->response_max);
-    fprintf(t->out, "    service time    ");
+    fprintf(t->out, "\n    service time    ");
     time_cells(t, &s->service, s->service_min, s->c.service_ns, s->service_max);
-    fprintf(t->out, "    lag             ");
+    fprintf(t->out, "\n    lag             ");
     time_cells(t, &s->lag, s->lag_min, s->c.lag_ns, s->lag_max);
     fprintf(t->out,
-        "    scheduled: %" PRIu64 ", started: %" PRIu64 ", skipped: %" PRIu64
+        "\n    scheduled: %" PRIu64 ", started: %" PRIu64 ", skipped: %" PRIu64
         ", queue length: %" PRIu64 ", concurrency: %" PRIu64 "\n\n",
         s->scheduled, s->c.started, s->skipped, r->queue, r->concurrency);
 }
@@ -91,6 +90,7 @@ void sb__text_stages(const struct sb_text *t, const struct sb_report *r)
     fprintf(t->out, "%-*s %10s %10s %12s %12s %10s", width, "Stages (ms)",
         "start (s)", "end (s)", "events", "per sec.", "errors");
     time_heads(t);
+    fprintf(t->out, "\n");
     for (unsigned i = 0; i < r->nstages; i++) {
         const struct sb_report *a = &r->stages[i];
         uint64_t n = a->snap->c.completed;
@@ -100,6 +100,7 @@ void sb__text_stages(const struct sb_text *t, const struct sb_report *r)
             width, a->stage_name, a->total_s - a->interval_s, a->total_s, n,
             (double)n / seconds, a->errors);
         time_cells(t, a->latency, a->lat_min, a->lat_sum, a->lat_max);
+        fprintf(t->out, "\n");
     }
     fprintf(t->out, "\n");
 }
@@ -139,6 +140,7 @@ void sb__text_operations(const struct sb_text *t, const struct sb_report *r)
     fprintf(t->out, "%-*s %12s %12s %10s", width, "Operation (ms)", "count",
         "per sec.", "errors");
     time_heads(t);
+    fprintf(t->out, " %12s\n", "rows");
     for (unsigned i = 0; i < s->nops; i++) {
         const struct sb_snap_op *op = &s->op[i];
 
@@ -148,6 +150,7 @@ void sb__text_operations(const struct sb_text *t, const struct sb_report *r)
         fprintf(t->out, "%-*s %12" PRIu64 " %12.2f %10" PRIu64, width, name,
             op->count, (double)op->count / seconds, op->errors);
         time_cells(t, &op->hist, op->min, op->ns, op->max);
+        fprintf(t->out, " %12" PRIu64 "\n", op->rows);
     }
     fprintf(t->out, "\n");
 }

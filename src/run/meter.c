@@ -289,10 +289,34 @@ static void checkpoint(struct sb_meter *m, uint64_t now)
     set_next_checkpoint(m);
 }
 
+// Warns once if a script uses more names than there is room for.
+static void warn_full(struct sb_meter *m)
+{
+    const struct sb_stats *s = &m->run->stats[m->phase];
+    uint32_t n = sb_metrics_count(&s->metrics);
+
+    if (!m->told_ops && sb_stats_full(s)) {
+        m->told_ops = true;
+        sb_log(SB_LOG_WARNING,
+            "there is room for %u different operations: all others are "
+            "reported together as '" SB_OPS_REST "'",
+            (unsigned)s->nops - 1);
+    }
+    if (!m->told_metrics && n > 0 &&
+        s->metrics.metric[n - 1].kind == SB_METRIC_REST) {
+        m->told_metrics = true;
+        sb_log(SB_LOG_WARNING,
+            "there is room for %u different metrics: of all others, only the "
+            "number of values is counted, as '" SB_METRICS_REST "'",
+            n - 1);
+    }
+}
+
 void sb__meter_tick(struct sb_meter *m, uint64_t now)
 {
     struct sb_run *run = m->run;
 
+    warn_full(m);
     // A late report covers the longer interval.
     if (m->next_tick <= now) {
         interval(m, now, report_end(m, now), false);
@@ -410,6 +434,7 @@ void sb__meter_final(struct sb_meter *m, uint64_t now, uint64_t until,
         sb_log(SB_LOG_WARNING,
             "the run ended during its warm-up; the figures are those "
             "of the warm-up");
+    warn_full(m);
     if (!all_ended)
         close_recorders(m);
     // Arrivals that an interval line has counted stay scheduled.

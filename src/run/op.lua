@@ -17,14 +17,16 @@ end
 sb.cdef("user", "sb_user_op sb_user_now sb_user_op_record")
 
 local u = ffi.cast("struct sb_user *", sb.user)
-local numbers = {}
+local numbers, room = {}, 1000 -- only so many names are kept
 
 local function number(name)
    if type(name) ~= "string" then
       error("the name of an operation must be a string", 3)
    end
    local n = C.sb_user_op(u, name)
-   numbers[name] = n
+   if room > 0 then
+      numbers[name], room = n, room - 1
+   end
    return n
 end
 

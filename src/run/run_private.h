@@ -162,6 +162,8 @@ struct sb_meter {
     struct sb_report *stages;   // of the stages that have ended
     struct sb_snap *stage_diff; // behind them
     unsigned nstages;
+    // The warning that the table of operations or metrics is full was printed.
+    bool told_ops, told_metrics;
 };
 
 void sb__meter_init(struct sb_meter *m, struct sb_run *run);

@@ -3,8 +3,10 @@
 // Other functions for scripts: counters by their numbers in 1.0, named
 // operations, coordination of parallel commands.
 #include <stddef.h>
+#include <stdio.h>
 
 #include "base/log.h"
+#include "run/metric.ffi.h"
 #include "run/run_private.h"
 
 // enum sb_counter_type of sysbench 1.x; scripts use numbers or names.
@@ -84,6 +86,40 @@ void sb_user_op_record(struct sb_user *u, int op, uint64_t start_ns)
 
     if ((uint32_t)op < n)
         sb_rec_op(u->rec, op, sb_clock_now(&u->clock) - start_ns);
+}
+
+int sb_user_metric(struct sb_user *u, const char *name, int kind,
+    const char *unit, const char *help, double largest, char *why, size_t size)
+{
+    const struct sb_metric_def def = { .name = name,
+        .kind = (enum sb_metric_kind)kind,
+        .unit = unit,
+        .help = help,
+        .largest = largest };
+    struct sb_err err = { 0 };
+    int n;
+
+    if (!u->run || u->run->task)
+        return 0;
+    n = sb_metrics_add(&u->run->stats[SB_PHASE_MEASURED].metrics, &def, &err);
+    if (n < 0)
+        snprintf(why, size, "%s", err.msg);
+    return n;
+}
+
+// Before the first event, only a gauge can be given a value: it is a state, and
+// not a part of what is measured.
+void sb_user_metric_put(struct sb_user *u, int metric, double value)
+{
+    struct sb_metrics *m;
+
+    if (!u->run || u->run->task)
+        return;
+    m = u->rec ? &u->rec->stats->metrics
+               : &u->run->stats[SB_PHASE_MEASURED].metrics;
+    if ((uint32_t)metric < sb_metrics_count(m) &&
+        (u->rec || m->metric[metric].kind == SB_METRIC_GAUGE))
+        sb_metric_put(m, (uint32_t)metric, u->id, value);
 }
 
 int sb_user_barrier(struct sb_user *u)

@@ -34,6 +34,53 @@ static void add(lua_State *L, const char *name, double value)
     lua_setfield(L, -2, name);
 }
 
+static void push_text(lua_State *L, const char *name, const char *value)
+{
+    lua_pushstring(L, value); // nil for NULL
+    lua_setfield(L, -2, name);
+}
+
+// Pushes the figures of a metric.
+static void push_metric(lua_State *L, const struct sb_script *s,
+    const struct sb_metric *def, const struct sb_snap_metric *m)
+{
+    static const char *const kinds[] = { [SB_METRIC_COUNTER] = "counter",
+        [SB_METRIC_GAUGE] = "gauge",
+        [SB_METRIC_DISTRIBUTION] = "distribution",
+        [SB_METRIC_REST] = "counter" };
+
+    lua_createtable(L, 0, 8);
+    push_text(L, "kind", kinds[m->kind]);
+    push_text(L, "unit", def->unit);
+    if (m->kind != SB_METRIC_DISTRIBUTION) {
+        add(L, m->kind == SB_METRIC_GAUGE ? "value" : "sum", m->value);
+        return;
+    }
+    add(L, "sum", m->value);
+    add(L, "count", (double)m->count);
+    add(L, "avg", m->count ? m->value / (double)m->count : 0);
+    add(L, "min", m->min);
+    add(L, "max", m->max);
+    if (s->env.npercentiles)
+        add(L, "pct", sb_snap_metric_percentile(m, s->env.percentiles[0]));
+}
+
+// Adds the table of metrics by name.
+static void add_metrics(
+    lua_State *L, const struct sb_script *s, const struct sb_report *r)
+{
+    const struct sb_snap *d = r->snap;
+
+    lua_createtable(L, 0, (int)d->nmetrics);
+    for (unsigned i = 0; r->stats && i < d->nmetrics; i++) {
+        const struct sb_metric *def = &r->stats->metrics.metric[i];
+
+        push_metric(L, s, def, &d->metric[i]);
+        lua_setfield(L, -2, def->name);
+    }
+    lua_setfield(L, -2, "metrics");
+}
+
 static void push_stat(
     lua_State *L, const struct sb_script *s, const struct sb_report *r)
 {
@@ -42,7 +89,7 @@ static void push_stat(
                      ? sb_report_percentile(r, s->env.percentiles[0])
                      : 0;
 
-    lua_createtable(L, 0, 20);
+    lua_createtable(L, 0, 22);
     // No user is running at the time of the final report.
     add(L, "threads_running", r->final ? r->threads : r->running);
     add(L, "time_interval", r->interval_s);
@@ -65,8 +112,8 @@ static void push_stat(
     add(L, "latency_max", (double)r->lat_max / 1e9);
     add(L, "latency_avg", r->lat_avg / 1e9);
     add(L, "latency_sum", (double)r->lat_sum / 1e9);
-    lua_pushstring(L, r->failure); // nil for NULL
-    lua_setfield(L, -2, "failure");
+    push_text(L, "failure", r->failure);
+    add_metrics(L, s, r);
 }
 
 // Pushes sysbench.hooks[name].

@@ -8,7 +8,8 @@ local more = {}
 
 -- Field of sysbench -> embedded module.
 local modules = {
-   db = "legacy", op = "op", parallel = "parallel", histogram = "histogram",
+   db = "legacy", op = "op", metric = "metric",
+   parallel = "parallel", histogram = "histogram",
    user = "think", driver = "driver", sequence = "sequence",
    mongodb = "mongodb"
 }

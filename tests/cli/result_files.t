@@ -160,3 +160,42 @@ comes once; the status is 1.
   $ run --report=none,csv=/dev/full --events=100
   FATAL: --report=csv: cannot write /dev/full: No space left on device
   [1]
+
+Operations have rows, in intervals and in total, and scripts have metrics.
+
+  $ cat >metrics.lua <<'EOF'
+  > local n = sysbench.metric("hits")
+  > local g = sysbench.metric("depth", "gauge")
+  > local d = sysbench.metric("size", {kind = "distribution", unit = "rows"})
+  > local con
+  > function thread_init()
+  >     con = sysbench.sql.driver():connect()
+  >     g:set(1.5)
+  > end
+  > function event()
+  >     con:query("SELECT 1")
+  >     n:add(2) d:record(0.5)
+  > end
+  > EOF
+  $ sysbench metrics.lua --db-driver=null --threads=2 --events=100 \
+  >     --report=json=r.json,csv=r.csv run >text
+  $ "$check" r.json
+  $ ask r.json "[(o['name'], o['rows']) for o in r['operations']]"
+  [('select', 100)]
+  $ ask r.json "[(m['name'], m['kind'], m.get('sum'), m.get('value'))
+  >     for m in r['metrics']]"
+  [('hits', 'counter', 200, None), ('depth', 'gauge', None, 3), ('size', 'distribution', 50, None)]
+  $ ask r.json "r['metrics'][2]['count'], r['metrics'][2]['percentiles']['50'],
+  >     r['metrics'][2]['unit'], [b[2] for b in r['metrics'][2]['histogram']]"
+  100 0.5 rows [100]
+  $ ask r.json "[c['name'] + ' ' + c['figure'] for c in r['intervals']['columns']
+  >     if c['group'] in ('operation', 'metric')][:3]"
+  ['select count', 'select errors', 'select rows']
+  $ ask r.json "sum(row[[c['group'] + c['figure']
+  >     for c in r['intervals']['columns']].index('operationcount')]
+  >     for row in r['intervals']['rows'])"
+  100
+  $ ask r.json "sum(row[[c['name'] + c['figure']
+  >     for c in r['intervals']['columns']].index('hitssum')]
+  >     for row in r['intervals']['rows'])"
+  200

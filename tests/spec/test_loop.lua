@@ -69,6 +69,20 @@ function event()
    local rs = stmt:execute()
    if rs ~= nil then rs:free() end
 end]], "--events=100000 --db-driver=null")
+   compiled("metrics", [[
+local counter, gauge, distribution
+function thread_init()
+   counter = sysbench.metric("c")
+   gauge = sysbench.metric("g", "gauge")
+   distribution = sysbench.metric("d", "distribution")
+   sb_watch()
+end
+function event()
+   counter:add(1)
+   gauge:set(7)
+   distribution:record(2.5)
+   sysbench.metric("c"):add()
+end]], "--events=100000")
    compiled("text query", [[
 local con
 function thread_init()

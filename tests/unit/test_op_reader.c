@@ -5,13 +5,14 @@
 #include "measure/op_reader.h"
 
 #include <pthread.h>
+#include <sched.h>
 #include <stdio.h>
 
 #include "check.h"
 
 #define USERS 6
 #define OPS   3
-#define TAKES 200
+#define TAKES 50
 
 static struct sb_stats s;
 static struct sb_op_reader reader;
@@ -100,7 +101,7 @@ static void *user(void *arg)
     atomic_fetch_add(&started, 1);
     for (uint64_t n = 1; !atomic_load_explicit(&stop, memory_order_relaxed);
          n++) {
-        uint64_t ns = (n * 7919) % 100003;
+        uint64_t ns = (n * 7919) % 10007;
 
         sb_rec_op_found(r, 0, SB_FOUND_ROWS, n % 5, ns, n * 1000);
         sb_rec_op(r, 1, ns / 3);

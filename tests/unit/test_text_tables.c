@@ -41,9 +41,12 @@ static void operations(void)
     snprintf(stats.op[1].name, sizeof(stats.op[1].name), "never");
     snprintf(
         stats.op[2].name, sizeof(stats.op[2].name), "a_rather_long_operation");
-    f.op[0] = (struct sb_snap_op){
-        .count = 100, .errors = 2, .ns = 200 * MS, .min = 1 * MS, .max = 3 * MS
-    };
+    f.op[0] = (struct sb_snap_op){ .count = 100,
+        .errors = 2,
+        .ns = 200 * MS,
+        .min = 1 * MS,
+        .max = 3 * MS,
+        .rows = 700 };
     put(&f.op[0].hist, 2 * MS, 100);
     f.op[2] = (struct sb_snap_op){ .errors = 1 };
     f.snap.op = f.op;
@@ -52,11 +55,11 @@ static void operations(void)
     sb_text_final(&f.text, &f.report);
     CHECK(strstr(text(&f),
         FAIRNESS "Operation (ms)                 count     per sec.     errors"
-                 "        min        avg        95%        max\n"
+                 "        min        avg        95%        max         rows\n"
                  "select                           100        50.00          2"
-                 "      1.000      2.000      2.001      3.000\n"
+                 "      1.000      2.000      2.001      3.000          700\n"
                  "a_rather_long_operation            0         0.00          1"
-                 "      0.000      0.000      0.000      0.000\n"
+                 "      0.000      0.000      0.000      0.000            0\n"
                  "\n"));
     CHECK(strstr(text(&f), "never") == NULL);
     f.text.sql = f.text.db_debug = true;

@@ -1,0 +1,236 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+#include "measure/metrics.h"
+
+#include <assert.h>
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+_Static_assert(sizeof(struct sb_metric_cell) == 64,
+    "users must not share a cache line of cells");
+
+static const char *const kinds[] = { [SB_METRIC_COUNTER] = "counter",
+    [SB_METRIC_GAUGE] = "gauge",
+    [SB_METRIC_DISTRIBUTION] = "distribution" };
+
+static struct sb_metric_cell *cells_new(unsigned users)
+{
+    size_t size = users * sizeof(struct sb_metric_cell);
+    void *p = aligned_alloc(64, size);
+
+    if (p)
+        memset(p, 0, size);
+    return p;
+}
+
+static void hists_free(struct sb_hist *h, unsigned n)
+{
+    for (unsigned i = 0; h && i < n; i++)
+        sb_hist_done(&h[i]);
+    free(h);
+}
+
+static struct sb_hist *hists_new(const struct sb_metrics *m)
+{
+    struct sb_hist *h = calloc(m->shards, sizeof(*h));
+
+    for (unsigned i = 0; h && i < m->shards; i++) {
+        if (sb_hist_init(&h[i], m->users > m->shards)) {
+            hists_free(h, i);
+            return NULL;
+        }
+    }
+    return h;
+}
+
+int sb_metrics_init(struct sb_metrics *m, unsigned users, unsigned shards)
+{
+    memset(m, 0, sizeof(*m));
+    m->users = users;
+    m->shards = shards;
+    pthread_mutex_init(&m->lock, NULL);
+    m->rest = cells_new(users);
+    if (m->rest)
+        return 0;
+    sb_metrics_done(m);
+    return SB_ENOMEM;
+}
+
+void sb_metrics_done(struct sb_metrics *m)
+{
+    if (m->users == 0)
+        return;
+    for (uint32_t i = 0; i < SB_METRICS_MAX; i++) {
+        if (!m->primary || m->metric[i].kind != SB_METRIC_GAUGE)
+            free(m->metric[i].cell);
+        hists_free(m->metric[i].shard, m->shards);
+    }
+    free(m->rest);
+    pthread_mutex_destroy(&m->lock);
+    memset(m, 0, sizeof(*m));
+}
+
+void sb_metrics_twin(struct sb_metrics *primary, struct sb_metrics *twin)
+{
+    assert(primary->n == 0 && twin->n == 0);
+    primary->twin = twin;
+    twin->primary = primary;
+}
+
+static int find(const struct sb_metrics *m, const char *name)
+{
+    uint32_t n = sb_metrics_count(m);
+
+    for (uint32_t i = 0; i < n; i++) {
+        const char *known = m->metric[i].name;
+
+        if (strncmp(known, name, sizeof(m->metric[i].name) - 1) == 0)
+            return (int)i;
+    }
+    return -1;
+}
+
+// The histogram has 48 bits; a power of two keeps integers exact.
+static double scale_of(double largest)
+{
+    int bits;
+
+    if (largest <= 0)
+        largest = SB_METRIC_LARGEST;
+    (void)frexp(largest, &bits); // largest <= 2^bits
+    return ldexp(1, SB_HIST_TOP_BIT + 1 - bits);
+}
+
+// Fills metric n, which is not published yet. False if out of memory.
+static bool fill(struct sb_metrics *m, uint32_t n,
+    const struct sb_metric_def *def, struct sb_metric_cell *borrowed)
+{
+    struct sb_metric *x = &m->metric[n];
+
+    x->kind = def->kind;
+    x->scale = scale_of(def->largest);
+    snprintf(x->name, sizeof(x->name), "%s", def->name);
+    snprintf(x->unit, sizeof(x->unit), "%s", def->unit ? def->unit : "");
+    snprintf(x->help, sizeof(x->help), "%s", def->help ? def->help : "");
+    x->cell = borrowed ? borrowed : cells_new(m->users);
+    if (def->kind == SB_METRIC_DISTRIBUTION)
+        x->shard = hists_new(m);
+    return x->cell && (x->shard || def->kind != SB_METRIC_DISTRIBUTION);
+}
+
+static void unfill(struct sb_metrics *m, uint32_t n)
+{
+    if (!m->primary || m->metric[n].kind != SB_METRIC_GAUGE)
+        free(m->metric[n].cell);
+    hists_free(m->metric[n].shard, m->shards);
+    m->metric[n] = (struct sb_metric){ 0 };
+}
+
+static void add_rest(struct sb_metrics *m, uint32_t n)
+{
+    static const struct sb_metric_def rest = { .name = SB_METRICS_REST,
+        .kind = SB_METRIC_REST };
+
+    (void)fill(m, n, &rest, m->rest);
+    m->rest = NULL;
+}
+
+static void publish(struct sb_metrics *m, uint32_t n)
+{
+    if (m->twin)
+        atomic_store_explicit(&m->twin->n, n + 1, memory_order_release);
+    atomic_store_explicit(&m->n, n + 1, memory_order_release);
+}
+
+// Call with the lock held. Registers in both twins.
+static int add(struct sb_metrics *m, const struct sb_metric_def *def)
+{
+    uint32_t n = atomic_load_explicit(&m->n, memory_order_relaxed);
+    bool good;
+
+    if (!m->rest)
+        return (int)n - 1;
+    good = n < SB_METRICS_MAX - 1 && fill(m, n, def, NULL);
+    if (good && m->twin)
+        good = fill(m->twin, n, def,
+            def->kind == SB_METRIC_GAUGE ? m->metric[n].cell : NULL);
+    if (!good) {
+        if (m->twin) {
+            unfill(m->twin, n);
+            add_rest(m->twin, n);
+        }
+        unfill(m, n);
+        add_rest(m, n);
+    }
+    publish(m, n);
+    return (int)n;
+}
+
+int sb_metrics_add(
+    struct sb_metrics *m, const struct sb_metric_def *def, struct sb_err *err)
+{
+    const struct sb_metric *x;
+    int i;
+
+    m = m->primary ? m->primary : m;
+    pthread_mutex_lock(&m->lock);
+    i = find(m, def->name);
+    if (i < 0)
+        i = add(m, def);
+    pthread_mutex_unlock(&m->lock);
+    x = &m->metric[i];
+    if (x->kind == def->kind || x->kind == SB_METRIC_REST)
+        return i;
+    return sb_err_set(err, SB_EUSAGE, "metric '%s' is a %s, not a %s", x->name,
+        kinds[x->kind], kinds[def->kind]);
+}
+
+static void store(_Atomic double *to, double v)
+{
+    atomic_store_explicit(to, v, memory_order_relaxed);
+}
+
+static double load(const _Atomic double *from)
+{
+    return atomic_load_explicit(from, memory_order_relaxed);
+}
+
+static void record(struct sb_metrics *m, const struct sb_metric *x,
+    struct sb_metric_cell *c, unsigned user, double v)
+{
+    double units = v * x->scale;
+    bool first = atomic_load_explicit(&c->count, memory_order_relaxed) == 0;
+
+    store(&c->value, load(&c->value) + v);
+    if (first || v < load(&c->min))
+        store(&c->min, v);
+    if (v > load(&c->max))
+        store(&c->max, v);
+    sb_hist_record(&x->shard[user % m->shards],
+        units < 0x1p48 ? (uint64_t)units : UINT64_MAX);
+}
+
+void sb_metric_put(struct sb_metrics *m, uint32_t i, unsigned user, double v)
+{
+    const struct sb_metric *x = &m->metric[i];
+    struct sb_metric_cell *c = &x->cell[user];
+
+    switch (x->kind) {
+    case SB_METRIC_COUNTER:
+        store(&c->value, load(&c->value) + v);
+        break;
+    case SB_METRIC_GAUGE:
+        store(&c->value, v);
+        break;
+    case SB_METRIC_DISTRIBUTION:
+        record(m, x, c, user, v);
+        break;
+    case SB_METRIC_REST:
+        store(&c->value, load(&c->value) + 1);
+        break;
+    }
+    // Last, so that the histogram of a distribution holds at least as many.
+    atomic_store_explicit(&c->count,
+        atomic_load_explicit(&c->count, memory_order_relaxed) + 1,
+        memory_order_release);
+}
