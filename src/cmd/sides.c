@@ -169,7 +169,7 @@ int sb_side_means(
         if (!value)
             return SB_ENOMEM;
         size_t n = collect(r, f, value, value + rows);
-        const struct sb_series series = { .value = value,
+        const struct sb_values series = { .value = value,
             .seconds = value + rows,
             .n = n,
             .whole = whole(r, f) };

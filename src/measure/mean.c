@@ -25,14 +25,14 @@ struct fit {
 // Visits the intervals that count. `place` is the middle of the interval, as a
 // fraction of the total length; `weight` is its share of that.
 struct walk {
-    const struct sb_series *s;
+    const struct sb_values *s;
     size_t next;
     double total, before;
     double value, weight, place;
 };
 
 // Returns 0 if the interval does not count.
-static double length(const struct sb_series *s, size_t i)
+static double length(const struct sb_values *s, size_t i)
 {
     double seconds = s->seconds ? s->seconds[i] : 1;
 
@@ -40,7 +40,7 @@ static double length(const struct sb_series *s, size_t i)
                                                                      : 0;
 }
 
-static struct walk walk_start(const struct sb_series *s, const struct fit *f)
+static struct walk walk_start(const struct sb_values *s, const struct fit *f)
 {
     return (struct walk){ .s = s, .total = f->seconds };
 }
@@ -67,7 +67,7 @@ static double residual(const struct fit *f, const struct walk *w)
     return w->value - f->mean - f->rise * (w->place - 0.5);
 }
 
-static void fit_line(const struct sb_series *s, struct fit *f)
+static void fit_line(const struct sb_values *s, struct fit *f)
 {
     double squares = 0, products = 0;
     struct walk w;
@@ -135,7 +135,7 @@ static double cosines_until_half(double n, double rho)
 
 // Computes variance and rho, and returns the number of cosines to use, 0 if
 // the series is too short.
-static size_t fit_residuals(const struct sb_series *s, struct fit *f)
+static size_t fit_residuals(const struct sb_values *s, struct fit *f)
 {
     struct level level[LEVELS] = { { 0 } };
     double n = (double)f->n, cosines = 1 + 0.41 * pow(n, 2. / 3);
@@ -176,7 +176,7 @@ static double spectrum(const struct fit *f, size_t j)
 // Variance of the mean: the spectrum at frequency 0, from the cosine transforms
 // number 2 to cosines + 1 of the residuals. Number 1 is nearly the line.
 static double variance_of_mean(
-    const struct sb_series *s, const struct fit *f, size_t cosines)
+    const struct sb_values *s, const struct fit *f, size_t cosines)
 {
     double sum[COSINES_MAX + 2] = { 0 }, squares = 0, share = 0;
     struct walk w;
@@ -201,7 +201,7 @@ static double variance_of_mean(
 }
 
 static void set_error(
-    const struct sb_series *s, struct fit *f, double scale, struct sb_mean *m)
+    const struct sb_values *s, struct fit *f, double scale, struct sb_mean *m)
 {
     size_t cosines = f->n < VALUES_MIN ? 0 : fit_residuals(s, f);
     double variance;
@@ -220,7 +220,7 @@ static void set_error(
     m->drift_error = sqrt(12) * m->error;
 }
 
-void sb_mean(const struct sb_series *s, struct sb_mean *m)
+void sb_mean(const struct sb_values *s, struct sb_mean *m)
 {
     struct fit f = { 0 };
     double scale = 1;

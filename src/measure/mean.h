@@ -9,7 +9,7 @@
 #include <stddef.h>
 
 // One figure of one run. The arrays belong to the caller.
-struct sb_series {
+struct sb_values {
     const double *value;   // n values, one per interval; NaN: no value
     const double *seconds; // n lengths of the intervals; NULL: all equal
     size_t n;
@@ -33,6 +33,6 @@ struct sb_mean {
 // not above 0, do not count. The error is unknown if the series is too short
 // for its correlation. If `whole` is given, error and drift are those of the
 // intervals' mean, multiplied by whole / mean.
-void sb_mean(const struct sb_series *s, struct sb_mean *m);
+void sb_mean(const struct sb_values *s, struct sb_mean *m);
 
 #endif

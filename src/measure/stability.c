@@ -13,7 +13,7 @@ struct part {
     double value, at, seconds;
 };
 
-static double length(const struct sb_series *s, size_t i)
+static double length(const struct sb_values *s, size_t i)
 {
     double seconds = s->seconds ? s->seconds[i] : 1;
 
@@ -21,14 +21,14 @@ static double length(const struct sb_series *s, size_t i)
 }
 
 // The number of intervals without an incomplete last one.
-static size_t complete(const struct sb_series *s)
+static size_t complete(const struct sb_values *s)
 {
     if (s->n >= 2 && length(s, s->n - 1) < length(s, s->n - 2) / 2)
         return s->n - 1;
     return s->n;
 }
 
-static void choose_stretch(const struct sb_series *s, size_t n,
+static void choose_stretch(const struct sb_values *s, size_t n,
     const struct sb_stability_opts *o, struct sb_stability *out)
 {
     double total = 0;
@@ -45,7 +45,7 @@ static void choose_stretch(const struct sb_series *s, size_t n,
     out->to = fmax(fmin(out->to, total), out->from);
 }
 
-static size_t collect(const struct sb_series *s, size_t n,
+static size_t collect(const struct sb_values *s, size_t n,
     const struct sb_stability *o, struct part *part)
 {
     double at = 0;
@@ -158,7 +158,7 @@ static void figures(struct part *part, struct part *sorted,
         o->latency, out);
 }
 
-int sb_stability(const struct sb_series *s, const struct sb_stability_opts *o,
+int sb_stability(const struct sb_values *s, const struct sb_stability_opts *o,
     struct sb_stability *out)
 {
     size_t n = complete(s);

@@ -38,7 +38,7 @@ struct sb_stability {
 // Neither does a last interval that is shorter than half of the one before,
 // because the run ended during it. s->whole is not used. Without values n is
 // 0 and the other figures are NaN. Returns 0 or SB_ENOMEM.
-int sb_stability(const struct sb_series *s, const struct sb_stability_opts *o,
+int sb_stability(const struct sb_values *s, const struct sb_stability_opts *o,
     struct sb_stability *out);
 
 #endif

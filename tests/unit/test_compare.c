@@ -43,7 +43,7 @@ static struct sb_mean simulate_run(
     const struct world *w, struct sb_rng *r, double level)
 {
     static double x[N_MAX];
-    struct sb_series s = { x, NULL, w->n, NAN };
+    struct sb_values s = { x, NULL, w->n, NAN };
     double rise = w->drift + w->own_drift * sim_normal(r);
     struct sb_mean m;
 

@@ -10,7 +10,7 @@
 
 static struct sb_mean mean_of(const double *value, size_t n)
 {
-    struct sb_series s = { value, NULL, n, NAN };
+    struct sb_values s = { value, NULL, n, NAN };
     struct sb_mean m;
 
     sb_mean(&s, &m);
@@ -28,7 +28,7 @@ static void noise(double *x, size_t n, double rho, uint64_t seed)
 static void values_are_weighted_by_length(void)
 {
     double value[] = { 10, 20, 40 }, seconds[] = { 2, 1, 0.5 };
-    struct sb_series s = { value, seconds, 3, NAN };
+    struct sb_values s = { value, seconds, 3, NAN };
     struct sb_mean m;
 
     sb_mean(&s, &m);
@@ -41,7 +41,7 @@ static void values_are_weighted_by_length(void)
 static void missing_values_do_not_count(void)
 {
     double full[N], gaps[2 * N], seconds[2 * N];
-    struct sb_series s = { gaps, seconds, 2 * N, NAN };
+    struct sb_values s = { gaps, seconds, 2 * N, NAN };
     struct sb_mean a, b;
 
     noise(full, N, 0.5, 1);
@@ -67,7 +67,7 @@ static void missing_values_do_not_count(void)
 static void a_tiny_interval_has_little_weight(void)
 {
     double x[61], seconds[61];
-    struct sb_series s = { x, seconds, 61, NAN };
+    struct sb_values s = { x, seconds, 61, NAN };
     struct sb_mean a, b;
 
     for (uint64_t seed = 0; seed < 20; seed++) {
@@ -86,7 +86,7 @@ static void a_tiny_interval_has_little_weight(void)
 static void a_series_without_values_has_no_mean(void)
 {
     double none[] = { NAN, NAN };
-    struct sb_series s = { none, NULL, 2, 7 };
+    struct sb_values s = { none, NULL, 2, 7 };
     struct sb_mean m = mean_of(none, 2);
 
     CHECK_INT(m.n, 0);
@@ -130,7 +130,7 @@ static void a_line_is_drift_and_not_error(void)
 static void the_error_of_a_whole_run_is_in_proportion(void)
 {
     double x[N];
-    struct sb_series s = { x, NULL, N, 60 };
+    struct sb_values s = { x, NULL, N, 60 };
     struct sb_mean a, b;
 
     noise(x, N, 0, 3);

@@ -6,7 +6,7 @@
 static struct sb_stability stability(const double *value, const double *seconds,
     size_t n, struct sb_stability_opts o)
 {
-    struct sb_series s = { value, seconds, n, NAN };
+    struct sb_values s = { value, seconds, n, NAN };
     struct sb_stability out;
 
     CHECK_INT(sb_stability(&s, &o, &out), 0);
