@@ -30,8 +30,8 @@ struct target {
     struct sb_sampler *s;
     struct sb__probe *probe; // used by the thread only, except to cancel
     pthread_t thread;
-    bool has_thread;
     // Protected by the lock of the sampler:
+    bool has_thread;
     bool tried; // the first attempt to describe the server has ended
     bool same;  // another target has the same counters
     struct sb_server_facts facts;
@@ -352,6 +352,7 @@ static void add_target(
 {
     struct target *t = calloc(1, sizeof(*t));
     struct sb_err err = { 0 };
+    bool started;
 
     if (!t)
         return;
@@ -366,8 +367,11 @@ static void add_target(
     pthread_mutex_lock(&s->lock);
     s->target[s->ntargets++] = t;
     pthread_mutex_unlock(&s->lock);
-    t->has_thread = start_thread(s, &t->thread, target_main, t) == 0;
-    if (!t->has_thread)
+    started = start_thread(s, &t->thread, target_main, t) == 0;
+    pthread_mutex_lock(&s->lock);
+    t->has_thread = started;
+    pthread_mutex_unlock(&s->lock);
+    if (!started)
         tried(t);
 }
 
@@ -563,6 +567,18 @@ static void join_all(struct sb_sampler *s)
     }
 }
 
+// Threads that cannot be ended free what they use of the system by themselves.
+static void detach_all(struct sb_sampler *s)
+{
+    pthread_mutex_lock(&s->lock);
+    pthread_detach(s->finder);
+    for (size_t i = 0; i < s->ntargets; i++) {
+        if (s->target[i]->has_thread)
+            pthread_detach(s->target[i]->thread);
+    }
+    pthread_mutex_unlock(&s->lock);
+}
+
 bool sb_sampler_stop(struct sb_sampler *s)
 {
     uint64_t start = sb_clock_monotonic(), wait = FINISH_NS;
@@ -585,6 +601,8 @@ bool sb_sampler_stop(struct sb_sampler *s)
     pthread_mutex_unlock(&s->lock);
     if (ended)
         join_all(s);
+    else
+        detach_all(s);
     s->joined = ended;
     s->left = !ended;
     return ended;
