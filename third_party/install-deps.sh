@@ -22,7 +22,7 @@ apt_test='python3-cram python3-jsonschema sqlite3 shellcheck lua-check pmccabe
     clang-format-14 clang-14 libclang-rt-14-dev xz-utils'
 apt_servers='mariadb-server galera-4 rsync iproute2 postgresql pgbouncer
     haproxy openssl procps maven libaio1 default-jdk-headless'
-apt_browser='chromium chromium-driver python3 npm'
+apt_browser='chromium chromium-driver python3 maven'
 dnf_build='gcc make autoconf automake libtool pkgconf-pkg-config
     luajit-devel ck-devel jansson-devel zlib-devel sqlite-devel
     mariadb-connector-c-devel libpq-devel mongo-c-driver-devel'

@@ -2,21 +2,16 @@
 //
 // Threads: the finder looks for servers that the script has begun to use, once
 // per interval, and reads the process of --server-pid. Each server has a thread
-// with a probe, because a server that
-// hangs must not delay the samples of the others.
-#include "db/sampler.h"
+// with a probe (sampler_target.c), because a server that hangs must not delay
+// the samples of the others.
+#include "db/sampler_private.h"
 
 #include <errno.h>
-#include <pthread.h>
 #include <stdlib.h>
 #include <time.h>
 
 #include "base/clock.h"
-#include "db/internal.h"
-#include "db/process.h"
 
-#define TARGETS_MAX 32u
-#define MISSING_MAX 8u
 // Samples are taken this long before the end of an interval, or twice as long
 // as the last one took, but at most half of the interval.
 #define LEAD_NS UINT64_C(50000000)
@@ -25,41 +20,6 @@
 #define FINISH_NS UINT64_C(50000000)
 #define CANCEL_NS UINT64_C(100000000)
 #define STOP_NS   UINT64_C(1500000000)
-
-struct target {
-    struct sb_sampler *s;
-    struct sb__probe *probe; // used by the thread only, except to cancel
-    pthread_t thread;
-    // Protected by the lock of the sampler:
-    bool has_thread;
-    bool tried; // the first attempt to describe the server has ended
-    bool same;  // another target has the same counters
-    struct sb_server_facts facts;
-    char suffix[400]; // of the names of its counters
-    // Used by the thread only:
-    bool described, warned;
-    char missing[MISSING_MAX][64]; // sources that were reported
-    unsigned nmissing;
-};
-
-struct sb_sampler {
-    struct sb_sampler_setup setup;
-    bool samples;         // false: facts only
-    pthread_mutex_t lock; // protects what follows
-    pthread_cond_t changed;
-    bool stop, joined, left;
-    unsigned running; // threads
-    uint64_t phase;   // samples are taken at this time modulo the interval
-    struct sb__counters table;
-    bool full_warned;
-    struct target *target[TARGETS_MAX];
-    size_t ntargets;
-    // Instances that have targets, with a reference each. Used by the finder.
-    struct sb__inst *inst[TARGETS_MAX];
-    size_t ninsts;
-    struct sb__process process; // used by the finder
-    pthread_t finder;
-};
 
 // Time -----------------------------------------------------------------------
 
@@ -91,9 +51,7 @@ static void wait_until(struct sb_sampler *s, uint64_t ns)
     pthread_cond_timedwait(&s->changed, &s->lock, &t);
 }
 
-// Waits for the sample after one that began at `last` and ends now. Returns
-// false if the sampler is stopped.
-static bool wait_next(struct sb_sampler *s, uint64_t last)
+bool sb__sampler_wait_next(struct sb_sampler *s, uint64_t last)
 {
     uint64_t took = sb_clock_monotonic() - last;
     bool go;
@@ -106,7 +64,7 @@ static bool wait_next(struct sb_sampler *s, uint64_t last)
     return go;
 }
 
-static bool stopped(struct sb_sampler *s)
+bool sb__sampler_stopped(struct sb_sampler *s)
 {
     bool stop;
 
@@ -116,7 +74,7 @@ static bool stopped(struct sb_sampler *s)
     return stop;
 }
 
-static void thread_ends(struct sb_sampler *s)
+void sb__sampler_thread_ends(struct sb_sampler *s)
 {
     pthread_mutex_lock(&s->lock);
     s->running--;
@@ -124,209 +82,9 @@ static void thread_ends(struct sb_sampler *s)
     pthread_mutex_unlock(&s->lock);
 }
 
-// Describing -----------------------------------------------------------------
-
-static bool same_server(
-    const struct sb_server_facts *a, const struct sb_server_facts *b)
-{
-    return strcmp(a->driver, b->driver) == 0 && a->server.address[0] &&
-           strcmp(a->server.address, b->server.address) == 0;
-}
-
-static bool all_before_tried(const struct sb_sampler *s, const struct target *t)
-{
-    for (size_t i = 0; i < s->ntargets && s->target[i] != t; i++) {
-        if (!s->target[i]->tried)
-            return false;
-    }
-    return true;
-}
-
-// Returns the first server that has an address, which the null driver has not;
-// NULL: none is known. The lock is held.
-static const struct target *first_server(const struct sb_sampler *s)
-{
-    for (size_t i = 0; i < s->ntargets; i++) {
-        if (s->target[i]->facts.server.address[0])
-            return s->target[i];
-    }
-    return NULL;
-}
-
-// Names the counters of the target. The first server has plain names.
-static void choose_suffix(struct target *t)
-{
-    const struct sb_server *f = &t->facts.server;
-
-    t->suffix[0] = '\0';
-    if (f->address[0] && t != first_server(t->s))
-        snprintf(t->suffix, sizeof(t->suffix), "@%s%s%s", f->address,
-            f->database[0] ? "/" : "", f->database);
-}
-
-// Compares the target with the earlier ones, so that the result does not depend
-// on which server answers first. The lock is held.
-static void compare(struct sb_sampler *s, struct target *t)
-{
-    while (!s->stop && !all_before_tried(s, t))
-        pthread_cond_wait(&s->changed, &s->lock);
-    for (size_t i = 0; s->target[i] != t; i++) {
-        const struct sb_server_facts *f = &s->target[i]->facts;
-
-        t->same = t->same || (same_server(f, &t->facts) &&
-                                 strcmp(f->server.database,
-                                     t->facts.server.database) == 0);
-    }
-    choose_suffix(t);
-}
-
-static void tried(struct target *t)
-{
-    pthread_mutex_lock(&t->s->lock);
-    t->tried = true;
-    pthread_cond_broadcast(&t->s->changed);
-    pthread_mutex_unlock(&t->s->lock);
-}
-
-static int describe(struct target *t, struct sb_err *err)
-{
-    struct sb_server_facts f;
-    int rc;
-
-    sb__probe_client(t->probe, &f);
-    rc = sb__probe_describe(t->probe, &f, err);
-    if (rc) {
-        sb_server_facts_done(&f);
-        return rc;
-    }
-    pthread_mutex_lock(&t->s->lock);
-    sb_server_facts_done(&t->facts);
-    t->facts = f;
-    t->tried = t->described = true;
-    pthread_cond_broadcast(&t->s->changed);
-    compare(t->s, t);
-    pthread_mutex_unlock(&t->s->lock);
-    return 0;
-}
-
-// Sampling -------------------------------------------------------------------
-
-static const char *short_list(const struct target *t)
-{
-    return sb__probe_driver(t->probe)->info->counters_default;
-}
-
-static bool sink_wanted(void *arg, const char *prefix)
-{
-    struct target *t = arg;
-
-    return sb__picked_prefix(&t->s->setup.opts->stats, short_list(t), prefix);
-}
-
-static int sink_take(void *arg, const struct sb_counter *c)
-{
-    struct target *t = arg;
-    struct sb_sampler *s = t->s;
-    bool warn;
-
-    if (!sb__picked(&s->setup.opts->stats, short_list(t), c->name))
-        return 0;
-    pthread_mutex_lock(&s->lock);
-    sb__counters_put(&s->table, c, t->suffix, sb_clock_monotonic());
-    warn = s->table.full && !s->full_warned;
-    s->full_warned = s->table.full;
-    pthread_mutex_unlock(&s->lock);
-    if (warn)
-        sb_log(SB_LOG_WARNING,
-            "--server-stats: only the first %u counters are kept",
-            SB__COUNTERS_MAX);
-    return 0;
-}
-
-static void sink_missing(
-    void *arg, const char *source, const struct sb_err *why)
-{
-    struct target *t = arg;
-
-    for (unsigned i = 0; i < t->nmissing; i++) {
-        if (strcmp(t->missing[i], source) == 0)
-            return;
-    }
-    if (t->nmissing == MISSING_MAX)
-        return;
-    snprintf(t->missing[t->nmissing++], sizeof(t->missing[0]), "%s", source);
-    sb_log(SB_LOG_WARNING,
-        "--server-stats: the counters of %s cannot be read from %s: %s", source,
-        t->facts.server.address, why->msg);
-}
-
-static int sample(struct target *t, struct sb_err *err)
-{
-    const struct sb_counter_sink sink = { .arg = t,
-        .wanted = sink_wanted,
-        .take = sink_take,
-        .missing = sink_missing };
-
-    return sb__probe_counters(t->probe, &sink, err);
-}
-
-// The first failure is logged, unless only the facts are asked for. Later ones
-// are expected: the server may be restarted during the run.
-static void failed(struct target *t, const struct sb_err *err)
-{
-    bool first = !t->warned && !t->described;
-
-    sb__probe_disconnect(t->probe);
-    pthread_mutex_lock(&t->s->lock);
-    sb__counters_forget(&t->s->table, t->suffix);
-    pthread_mutex_unlock(&t->s->lock);
-    if (stopped(t->s))
-        return;
-    t->warned = true;
-    sb_log(first && t->s->samples ? SB_LOG_WARNING : SB_LOG_DEBUG,
-        "server statistics: %s: %s", t->facts.driver, err->msg);
-}
-
-static void visit_target(struct target *t)
-{
-    struct sb_err err = { 0 };
-    int rc = 0;
-
-    if (stopped(t->s))
-        return;
-    if (!sb__probe_connected(t->probe))
-        rc = sb__probe_connect(t->probe, &err);
-    if (rc == 0 && !t->described)
-        rc = describe(t, &err);
-    if (rc == 0 && !t->same && t->s->samples && !stopped(t->s))
-        rc = sample(t, &err);
-    if (rc)
-        failed(t, &err);
-    tried(t);
-}
-
-static bool has_more_to_do(const struct target *t)
-{
-    return !t->described || (!t->same && t->s->samples);
-}
-
-static void *target_main(void *arg)
-{
-    struct target *t = arg;
-    uint64_t last;
-
-    do {
-        last = sb_clock_monotonic();
-        visit_target(t);
-    } while (has_more_to_do(t) && wait_next(t->s, last));
-    sb__probe_disconnect(t->probe);
-    thread_ends(t->s);
-    return NULL;
-}
-
 // Finding servers ------------------------------------------------------------
 
-static void target_free(struct target *t)
+static void target_free(struct sb__sampler_target *t)
 {
     sb__probe_free(t->probe);
     sb_server_facts_done(&t->facts);
@@ -343,14 +101,14 @@ static int start_thread(
     pthread_mutex_unlock(&s->lock);
     if (pthread_create(thread, NULL, main, arg) == 0)
         return 0;
-    thread_ends(s);
+    sb__sampler_thread_ends(s);
     return SB_ESYS;
 }
 
 static void add_target(
     struct sb_sampler *s, struct sb__inst *inst, uint64_t number)
 {
-    struct target *t = calloc(1, sizeof(*t));
+    struct sb__sampler_target *t = calloc(1, sizeof(*t));
     struct sb_err err = { 0 };
     bool started;
 
@@ -367,12 +125,12 @@ static void add_target(
     pthread_mutex_lock(&s->lock);
     s->target[s->ntargets++] = t;
     pthread_mutex_unlock(&s->lock);
-    started = start_thread(s, &t->thread, target_main, t) == 0;
+    started = start_thread(s, &t->thread, sb__sampler_target_main, t) == 0;
     pthread_mutex_lock(&s->lock);
     t->has_thread = started;
     pthread_mutex_unlock(&s->lock);
     if (!started)
-        tried(t);
+        sb__sampler_tried(t);
 }
 
 static void find_targets(struct sb_sampler *s)
@@ -403,11 +161,11 @@ static void take_process(void *arg, const struct sb_counter *c)
 
 static void sample_process(struct sb_sampler *s)
 {
-    const struct target *t;
+    const struct sb__sampler_target *t;
     char address[sizeof(t->facts.server.address)] = "";
 
     pthread_mutex_lock(&s->lock);
-    t = first_server(s);
+    t = sb__sampler_first(s);
     if (t)
         memcpy(address, t->facts.server.address, sizeof(address));
     pthread_mutex_unlock(&s->lock);
@@ -424,8 +182,8 @@ static void *finder_main(void *arg)
         last = sb_clock_monotonic();
         find_targets(s);
         sample_process(s);
-    } while (wait_next(s, last));
-    thread_ends(s);
+    } while (sb__sampler_wait_next(s, last));
+    sb__sampler_thread_ends(s);
     return NULL;
 }
 
@@ -536,7 +294,8 @@ void sb_sampler_servers(struct sb_sampler *s,
         bool first = true;
 
         for (size_t k = 0; k < i && first; k++)
-            first = !same_server(&s->target[k]->facts, &s->target[i]->facts);
+            first = !sb__sampler_same(
+                &s->target[k]->facts, &s->target[i]->facts);
         if (first)
             visit(arg, &s->target[i]->facts);
     }

@@ -1,0 +1,71 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+//
+// Shared by the files of the sampler.
+#ifndef SB_SAMPLER_PRIVATE_H
+#define SB_SAMPLER_PRIVATE_H
+
+#include <pthread.h>
+
+#include "db/internal.h"
+#include "db/process.h"
+#include "db/sampler.h"
+
+#define TARGETS_MAX 32u
+#define MISSING_MAX 8u
+
+// A server, which has a thread of its own.
+struct sb__sampler_target {
+    struct sb_sampler *s;
+    struct sb__probe *probe; // used by the thread only, except to cancel
+    pthread_t thread;
+    // Protected by the lock of the sampler:
+    bool has_thread;
+    bool tried; // the first attempt to describe the server has ended
+    bool same;  // another target has the same counters
+    struct sb_server_facts facts;
+    char suffix[400]; // of the names of its counters
+    // Used by the thread only:
+    bool described, warned;
+    char missing[MISSING_MAX][64]; // sources that were reported
+    unsigned nmissing;
+};
+
+struct sb_sampler {
+    struct sb_sampler_setup setup;
+    bool samples;         // false: facts only
+    pthread_mutex_t lock; // protects what follows
+    pthread_cond_t changed;
+    bool stop, joined, left;
+    unsigned running; // threads
+    uint64_t phase;   // samples are taken at this time modulo the interval
+    struct sb__counters table;
+    bool full_warned;
+    struct sb__sampler_target *target[TARGETS_MAX];
+    size_t ntargets;
+    // Instances that have targets, with a reference each. Used by the finder.
+    struct sb__inst *inst[TARGETS_MAX];
+    size_t ninsts;
+    struct sb__process process; // used by the finder
+    pthread_t finder;
+};
+
+// Waits for the sample after one that began at `last` and ends now. Returns
+// false if the sampler is stopped.
+bool sb__sampler_wait_next(struct sb_sampler *s, uint64_t last);
+// Whether the sampler was told to stop. Any thread.
+bool sb__sampler_stopped(struct sb_sampler *s);
+// Called last by each thread of the sampler.
+void sb__sampler_thread_ends(struct sb_sampler *s);
+
+// sampler_target.c. Whether two targets are connected to the same server.
+bool sb__sampler_same(
+    const struct sb_server_facts *a, const struct sb_server_facts *b);
+// Returns the first server that has an address, which the null driver has not;
+// NULL: none is known. The lock is held.
+const struct sb__sampler_target *sb__sampler_first(const struct sb_sampler *s);
+// The first attempt to describe the server has ended.
+void sb__sampler_tried(struct sb__sampler_target *t);
+// The thread of a server. arg: its target.
+void *sb__sampler_target_main(void *arg);
+
+#endif
