@@ -3,8 +3,8 @@
 
 #include <string.h>
 
-const struct sb_cmd *const sb_cmds[] = { &sb_cmd_compare, &sb_cmd_report,
-    &sb_cmd_show, NULL };
+const struct sb_cmd *const sb_cmds[] = { &sb_cmd_compare, &sb_cmd_merge,
+    &sb_cmd_report, &sb_cmd_show, NULL };
 
 const struct sb_cmd *sb_cmd_find(const char *name)
 {

@@ -37,7 +37,8 @@ struct sb_cmd {
     int (*run)(const struct sb_cmd_args *args); // exit status
 };
 
-extern const struct sb_cmd sb_cmd_compare, sb_cmd_report, sb_cmd_show;
+extern const struct sb_cmd sb_cmd_compare, sb_cmd_merge, sb_cmd_report,
+    sb_cmd_show;
 
 // All commands; ends with NULL.
 extern const struct sb_cmd *const sb_cmds[];

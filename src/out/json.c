@@ -5,6 +5,7 @@
 #include <stdlib.h>
 
 #include "out/json_document.h"
+#include "out/document.h"
 #include "out/json_parts.h"
 #include "out/spool.h"
 #include "out/target.h"
@@ -64,86 +65,45 @@ static int json_final(
     return j->totals ? 0 : sb_err_set(err, SB_ENOMEM, "out of memory");
 }
 
-// Writes "name":value, and takes the reference. The caller checks the stream.
-static int write_member(
-    FILE *out, const char *before, const char *name, json_t *value)
+static int write_rows(void *arg, FILE *out, struct sb_err *err)
 {
-    int rc = value ? 0 : SB_ENOMEM;
+    struct json *j = arg;
 
-    fprintf(out, "%s\"%s\":", before, name);
-    if (value)
-        json_dumpf(value, out, SB_JSON_FLAGS);
-    json_decref(value);
-    return rc;
+    return sb_spool_copy(&j->rows, ",", out, err);
 }
 
-// Writes the members of an object, one per line, each followed by a comma.
-static int write_members(FILE *out, json_t *object)
+static int write_heat(void *arg, FILE *out, struct sb_err *err)
 {
-    const char *name;
-    json_t *value;
+    struct json *j = arg;
 
-    if (!object)
-        return SB_ENOMEM;
-    json_object_foreach(object, name, value)
-    {
-        write_member(out, "", name, json_incref(value));
-        fputs(",\n", out);
-    }
-    json_decref(object);
-    return 0;
-}
-
-static int write_rows(struct json *j, FILE *out, struct sb_err *err)
-{
-    int rc;
-
-    fputs("\"intervals\":{\"rows\":[\n", out);
-    rc = sb_spool_copy(&j->rows, ",", out, err);
-    fputs("],\n\"columns\":", out);
-    if (j->columns)
-        json_dumpf(j->columns, out, SB_JSON_FLAGS);
-    else
-        fputs("[]", out);
-    fputs("},\n\"histograms\":{\"octave\":4,\"rows\":[\n", out);
-    if (rc == 0)
-        rc = sb_spool_copy(&j->heat, ",", out, err);
-    fputs("]},\n", out);
-    return rc;
-}
-
-static int write_run(struct json *j, FILE *out, const struct sb_facts *facts,
-    const struct sb_outcome *o, struct sb_err *err)
-{
-    int rc = write_members(out, sb_json_facts(facts));
-
-    if (rc == 0)
-        rc = write_rows(j, out, err);
-    if (rc == 0 && j->totals)
-        rc = write_members(out, json_incref(j->totals));
-    if (rc == 0 && facts->limits) {
-        rc = write_member(out, "", "limits", sb_json_limits(facts->limits));
-        fputs(",\n", out);
-    }
-    return rc ? rc
-              : write_member(out, "", "end", sb_json_outcome(o, j->seconds));
+    return sb_spool_copy(&j->heat, ",", out, err);
 }
 
 int sb__json_document(struct sb_reporter *r, const struct sb_outcome *o,
     FILE *out, struct sb_err *err)
 {
     struct json *j = r->data;
+    const struct sb_facts *f = r->facts;
+    json_t *program = sb_json_program(f);
+    struct sb_document_run run = {
+        .facts = sb_json_facts(f),
+        .columns = j->columns,
+        .totals = j->totals,
+        .limits = f->limits ? sb_json_limits(f->limits) : NULL,
+        .end = sb_json_outcome(o, j->seconds),
+        .rows = write_rows,
+        .heat = write_heat,
+        .arg = j,
+    };
     int rc;
 
-    fputs("{\"format\":\"sysbench-result\",\n", out);
-    fprintf(out, "\"version\":%d,\n", SB_RESULT_VERSION);
-    rc = write_member(out, "", "program", sb_json_program(r->facts));
-    fputs(",\n\"runs\":[{\n", out);
-    if (rc == 0)
-        rc = write_run(j, out, r->facts, o, err);
-    fputs("}]}\n", out);
-    if (rc == SB_ENOMEM)
-        return sb_err_set(err, rc, "out of memory");
+    sb_document_begin(out, program);
+    rc = sb_document_run(out, &run, true, err);
+    sb_document_end(out);
+    json_decref(program);
+    json_decref(run.facts);
+    json_decref(run.limits);
+    json_decref(run.end);
     return rc;
 }
 

@@ -1,0 +1,368 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+//
+// sysbench merge FILE...: the results of processes that ran side by side, as
+// one run.
+#define _GNU_SOURCE // strptime(), timegm()
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+#include <time.h>
+
+#include "base/log.h"
+#include "cmd/cmd.h"
+#include "cmd/merge_rows.h"
+#include "cmd/sides.h"
+#include "measure/snap_add.h"
+#include "out/document.h"
+#include "out/json_parts.h"
+#include "out/target.h"
+
+struct merge_opts {
+    const char *output;
+};
+
+static const struct sb_opt options[] = {
+    { .name = "output",
+        .type = SB_OPT_STRING,
+        .offset = offsetof(struct merge_opts, output),
+        .def = "-",
+        .flags = SB_OPT_FILENAME,
+        .help = "file to write; '-' is standard output" },
+    { .name = NULL },
+};
+
+static const struct sb_opt_table option_table = {
+    .title = "Options of merge",
+    .opts = options,
+};
+
+struct merge {
+    const struct sb_cmd_args *args;
+    struct sb_side *file; // one for each argument
+    const struct sb_result_run **run;
+    double *offset; // s after the start of the first run
+    unsigned nruns;
+    double start; // of the first run, s since 1970
+    struct sb_snap snap;
+    struct sb_stats stats;
+    struct sb_merge_rows rows;
+    double seconds;
+};
+
+// Reading ---------------------------------------------------------------------
+
+// The start of a run in seconds since 1970; NAN if it is not written as such.
+static double start_of(const struct sb_result_run *r)
+{
+    const char *text = sb_result_text(r, "started");
+    struct tm tm = { 0 };
+    char *rest = strptime(text, "%Y-%m-%dT%H:%M:%S", &tm);
+
+    if (!rest)
+        return NAN;
+    return (double)timegm(&tm) + strtod(rest, NULL);
+}
+
+static int read_all(struct merge *m)
+{
+    unsigned n = m->args->nfiles, total = 0;
+
+    m->file = calloc(n, sizeof(*m->file));
+    if (!m->file)
+        return SB_ENOMEM;
+    for (unsigned i = 0; i < n; i++) {
+        int rc = sb_side_read(&m->file[i], m->args->file[i]);
+
+        if (rc)
+            return rc;
+        total += m->file[i].nruns;
+    }
+    m->run = calloc(total, sizeof(*m->run));
+    m->offset = calloc(total, sizeof(*m->offset));
+    if (!m->run || !m->offset)
+        return SB_ENOMEM;
+    for (unsigned i = 0; i < n; i++)
+        for (unsigned k = 0; k < m->file[i].nruns; k++)
+            m->run[m->nruns++] = m->file[i].run[k];
+    return 0;
+}
+
+static double interval_of(const struct sb_result_run *r)
+{
+    return json_number_value(json_object_get(r->json, "interval"));
+}
+
+// Runs that differ in what they measure have no common figures.
+static int check_runs(const struct merge *m)
+{
+    const struct sb_result_run *a = m->run[0];
+
+    for (unsigned i = 1; i < m->nruns; i++) {
+        const struct sb_result_run *b = m->run[i];
+
+        if (strcmp(sb_result_text(a, "test"), sb_result_text(b, "test")) != 0) {
+            sb_log(SB_LOG_FATAL,
+                "runs of different tests cannot be merged: %s and %s",
+                sb_result_text(a, "test"), sb_result_text(b, "test"));
+            return SB_EUSAGE;
+        }
+        if (a->report.open_loop != b->report.open_loop) {
+            sb_log(
+                SB_LOG_FATAL, "runs with and without --rate cannot be merged");
+            return SB_EUSAGE;
+        }
+        if (interval_of(a) != interval_of(b) || !(interval_of(a) > 0)) {
+            sb_log(SB_LOG_FATAL,
+                "runs with intervals of %g s and %g s cannot be merged",
+                interval_of(a), interval_of(b));
+            return SB_EUSAGE;
+        }
+    }
+    return 0;
+}
+
+static void find_offsets(struct merge *m)
+{
+    m->start = INFINITY;
+    for (unsigned i = 0; i < m->nruns; i++)
+        m->start = fmin(m->start, start_of(m->run[i]));
+    for (unsigned i = 0; i < m->nruns; i++) {
+        double end, offset = start_of(m->run[i]) - m->start;
+
+        m->offset[i] = isfinite(offset) ? offset : 0;
+        end = m->offset[i] + m->run[i]->report.total_s;
+        m->seconds = end > m->seconds ? end : m->seconds;
+    }
+}
+
+// Runs one after the other are not what this command is for.
+static void warn_of_gaps(const struct merge *m)
+{
+    for (unsigned i = 0; i < m->nruns; i++)
+        if (m->offset[i] > m->run[0]->report.total_s + interval_of(m->run[0])) {
+            sb_log(SB_LOG_WARNING,
+                "the runs were not at the same time: rates refer to the "
+                "%.6g s from the first start to the last end",
+                m->seconds);
+            return;
+        }
+}
+
+// Adding ----------------------------------------------------------------------
+
+static int add_all(struct merge *m)
+{
+    int rc = sb_stats_init(&m->stats, 1, 1, false);
+
+    for (unsigned i = 0; rc == 0 && i < m->nruns; i++)
+        rc = sb_snap_add(
+            &m->snap, &m->stats, &m->run[i]->snap, &m->run[i]->stats);
+    if (rc == 0)
+        rc = sb_merge_rows_init(
+            &m->rows, m->run, m->offset, m->nruns, interval_of(m->run[0]));
+    return rc;
+}
+
+static unsigned sum_threads(const struct merge *m)
+{
+    unsigned n = 0;
+
+    for (unsigned i = 0; i < m->nruns; i++)
+        n += m->run[i]->report.threads;
+    return n;
+}
+
+// Writing ---------------------------------------------------------------------
+
+// Labels that all runs have with the same value.
+static json_t *common_labels(const struct merge *m)
+{
+    json_t *labels = json_deep_copy(json_object_get(m->run[0]->json, "labels"));
+    const char *key;
+    json_t *value;
+    void *next;
+
+    for (unsigned i = 1; labels && i < m->nruns; i++) {
+        json_t *other = json_object_get(m->run[i]->json, "labels");
+
+        json_object_foreach_safe(labels, next, key, value)
+        {
+            if (!json_equal(value, json_object_get(other, key)))
+                json_object_del(labels, key);
+        }
+    }
+    return labels ? labels : json_object();
+}
+
+static json_t *all_databases(const struct merge *m)
+{
+    json_t *all = json_array();
+
+    for (unsigned i = 0; i < m->nruns; i++) {
+        json_t *list = json_object_get(m->run[i]->json, "databases");
+
+        for (size_t n = 0; n < json_array_size(list); n++) {
+            json_t *d = json_array_get(list, n);
+            size_t k = 0;
+
+            while (k < json_array_size(all) &&
+                   !json_equal(json_array_get(all, k), d))
+                k++;
+            if (k == json_array_size(all))
+                json_array_append(all, d);
+        }
+    }
+    return all;
+}
+
+// What each of the runs was.
+static json_t *members(const struct merge *m)
+{
+    static const char *const kept[] = { "started", "seed", "threads", "labels",
+        "host", "end" };
+    json_t *all = json_array();
+
+    for (unsigned i = 0; i < m->nruns; i++) {
+        json_t *o = json_object();
+
+        for (size_t n = 0; n < sizeof(kept) / sizeof(kept[0]); n++) {
+            json_t *value = json_object_get(m->run[i]->json, kept[n]);
+
+            if (value)
+                json_object_set(o, kept[n], value);
+        }
+        json_array_append_new(all, o);
+    }
+    return all;
+}
+
+static const struct sb_result_run *first_run(const struct merge *m)
+{
+    unsigned first = 0;
+
+    for (unsigned i = 1; i < m->nruns; i++)
+        if (m->offset[i] < m->offset[first])
+            first = i;
+    return m->run[first];
+}
+
+static json_t *merged_facts(const struct merge *m)
+{
+    static const char *const left_out[] = { "intervals", "histograms", "marks",
+        "counters", "latency", "service", "response", "lag", "users",
+        "operations", "errors", "metrics", "limits", "end" };
+    json_t *o = json_copy(first_run(m)->json);
+
+    for (size_t i = 0; i < sizeof(left_out) / sizeof(left_out[0]); i++)
+        json_object_del(o, left_out[i]);
+    json_object_set_new(o, "threads", json_integer(sum_threads(m)));
+    json_object_set_new(o, "labels", common_labels(m));
+    json_object_set_new(o, "databases", all_databases(m));
+    json_object_set_new(o, "merged", members(m));
+    return o;
+}
+
+// The end of the run that ended worst.
+static json_t *merged_end(const struct merge *m)
+{
+    json_t *worst = NULL;
+
+    for (unsigned i = 0; i < m->nruns; i++) {
+        json_t *end = json_object_get(m->run[i]->json, "end");
+
+        if (!worst || json_integer_value(json_object_get(end, "status")) >
+                          json_integer_value(json_object_get(worst, "status")))
+            worst = end;
+    }
+    worst = json_copy(worst);
+    json_object_set_new(worst, "seconds", json_real(m->seconds));
+    return worst;
+}
+
+static int write_document(struct merge *m, FILE *out, struct sb_err *err)
+{
+    struct sb_report report;
+
+    sb_report_fill(&report, &m->snap, sum_threads(m),
+        m->run[0]->report.open_loop, m->seconds);
+    report.interval_s = m->seconds;
+    report.queue = m->snap.queue;
+    report.stats = &m->stats;
+    const struct sb_document_run run = { .facts = merged_facts(m),
+        .columns = m->rows.columns,
+        .totals = sb_json_totals(&report),
+        .end = merged_end(m),
+        .rows = sb_merge_rows_write,
+        .heat = sb_merge_rows_heat,
+        .arg = &m->rows };
+    sb_document_begin(out, json_object_get(m->file[0].file[0].json, "program"));
+    int rc = sb_document_run(out, &run, true, err);
+    sb_document_end(out);
+    json_decref(run.facts);
+    json_decref(run.totals);
+    json_decref(run.end);
+    return rc;
+}
+
+static int write_file(struct merge *m, const char *path)
+{
+    struct sb_target t;
+    struct sb_err err = { 0 };
+    int rc = sb_target_open(&t, path, SB_TARGET_WHOLE, &err);
+
+    if (rc == 0)
+        rc = write_document(m, t.file, &err);
+    if (rc == 0)
+        rc = sb_target_commit(&t, &err);
+    sb_target_done(&t);
+    if (rc)
+        sb_log(SB_LOG_FATAL, "%s", err.msg);
+    return rc;
+}
+
+// The command -----------------------------------------------------------------
+
+static int perform(struct merge *m)
+{
+    const struct merge_opts *o = m->args->o;
+    int rc = read_all(m);
+
+    if (rc == 0)
+        rc = check_runs(m);
+    if (rc == 0) {
+        find_offsets(m);
+        warn_of_gaps(m);
+        rc = add_all(m);
+    }
+    if (rc == SB_ENOMEM)
+        sb_log(SB_LOG_FATAL, "out of memory");
+    return rc ? rc : write_file(m, o->output);
+}
+
+static int merge(const struct sb_cmd_args *args)
+{
+    struct merge m = { .args = args };
+    int rc = perform(&m);
+
+    sb_merge_rows_done(&m.rows);
+    sb_snap_done(&m.snap);
+    sb_stats_done(&m.stats);
+    for (unsigned i = 0; m.file && i < args->nfiles; i++)
+        sb_side_done(&m.file[i]);
+    free(m.file);
+    free(m.run);
+    free(m.offset);
+    return rc ? SB_CMD_FAILED : SB_CMD_OK;
+}
+
+const struct sb_cmd sb_cmd_merge = {
+    .name = "merge",
+    .usage = "merge [OPTIONS] FILE...",
+    .title = "Adds the results of processes that ran at the same time. Totals "
+             "are exact; intervals have no percentiles.",
+    .min_files = 1,
+    .max_files = 1000,
+    .opts = &option_table,
+    .opts_size = sizeof(struct merge_opts),
+    .run = merge,
+};

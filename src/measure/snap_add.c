@@ -1,0 +1,162 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+#include "measure/snap_add.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "measure/snap_private.h"
+
+// A minimum of 0 with a maximum of 0 means that there was no time.
+static void widen(
+    uint64_t *min, uint64_t *max, uint64_t from_min, uint64_t from_max)
+{
+    if (from_min == 0 && from_max == 0)
+        return;
+    if ((*min == 0 && *max == 0) || from_min < *min)
+        *min = from_min;
+    if (from_max > *max)
+        *max = from_max;
+}
+
+static int add_events(struct sb_snap *to, const struct sb_snap *from)
+{
+    int rc = sb_hist_snap_add(&to->service, &from->service);
+
+    widen(&to->service_min, &to->service_max, from->service_min,
+        from->service_max);
+    widen(&to->response_min, &to->response_max, from->response_min,
+        from->response_max);
+    widen(&to->lag_min, &to->lag_max, from->lag_min, from->lag_max);
+    if (rc == 0)
+        rc = sb_hist_snap_add(&to->response, &from->response);
+    return rc ? rc : sb_hist_snap_add(&to->lag, &from->lag);
+}
+
+static void add_counts(struct sb_snap *to, const struct sb_snap *from)
+{
+    to->ns = to->ns > from->ns ? to->ns : from->ns;
+    to->scheduled += from->scheduled;
+    to->skipped += from->skipped;
+    to->unfinished += from->unfinished;
+    to->queue += from->queue;
+    to->running += from->running;
+#define X(name) to->c.name += from->c.name;
+    SB_COUNTER_MAP(X)
+#undef X
+}
+
+static int append(
+    uint64_t **list, unsigned n, const uint64_t *more, unsigned nmore)
+{
+    uint64_t *v = realloc(*list, (n + nmore + 1) * sizeof(*v));
+
+    if (!v)
+        return SB_ENOMEM;
+    *list = v;
+    if (more)
+        memcpy(v + n, more, nmore * sizeof(*v));
+    else
+        memset(v + n, 0, nmore * sizeof(*v));
+    return 0;
+}
+
+static int add_users(struct sb_snap *to, const struct sb_snap *from)
+{
+    unsigned n = to->users, more = from->users;
+    int rc = append(&to->user_events, n, from->user_events, more);
+
+    if (rc == 0)
+        rc = append(&to->user_ns, n, from->user_ns, more);
+    if (rc == 0)
+        rc = append(&to->user_min, n, from->user_min, more);
+    if (rc == 0)
+        rc = append(&to->user_max, n, from->user_max, more);
+    if (rc == 0)
+        to->users += more;
+    return rc;
+}
+
+static int more_operations(struct sb_snap *to, unsigned n)
+{
+    struct sb_snap_op *op;
+
+    if (n <= to->nops)
+        return 0;
+    op = realloc(to->op, n * sizeof(*op));
+    if (!op)
+        return SB_ENOMEM;
+    memset(op + to->nops, 0, (n - to->nops) * sizeof(*op));
+    to->op = op;
+    to->nops = n;
+    return 0;
+}
+
+static int add_operation(struct sb_snap_op *to, const struct sb_snap_op *from)
+{
+    to->count += from->count;
+    to->errors += from->errors;
+    to->ns += from->ns;
+    to->hits += from->hits;
+    to->misses += from->misses;
+    to->rows += from->rows;
+    if (from->count > 0 && to->count == from->count) {
+        to->min = from->min;
+        to->max = from->max;
+    } else if (from->count > 0) {
+        to->min = from->min < to->min ? from->min : to->min;
+        to->max = from->max > to->max ? from->max : to->max;
+    }
+    return sb_hist_snap_add(&to->hist, &from->hist);
+}
+
+static int add_operations(struct sb_snap *to, struct sb_stats *to_stats,
+    const struct sb_snap *from, const struct sb_stats *from_stats)
+{
+    int rc = 0;
+
+    for (unsigned i = 0; rc == 0 && from->op && i < from->nops; i++) {
+        const struct sb_op *op = &from_stats->op[i];
+        int n = sb_stats_op(to_stats, op->name, op->kind);
+
+        rc = more_operations(to, (unsigned)n + 1);
+        if (rc == 0)
+            rc = add_operation(&to->op[n], &from->op[i]);
+    }
+    return rc;
+}
+
+// Of a code that both have, the sample is that of the first occurrence.
+static int add_codes(struct sb_snap *to, const struct sb_snap *from)
+{
+    for (unsigned i = 0; i < from->ncodes; i++) {
+        const struct sb_snap_code *f = &from->code[i];
+        struct sb_snap_code *c = (struct sb_snap_code *)sb__snap_code_find(
+            to, f->native, f->state, f->driver);
+
+        if (!c) {
+            c = sb__snap_code_new(to);
+            if (!c)
+                return SB_ENOMEM;
+            *c = *f;
+            continue;
+        }
+        uint64_t count = c->count + f->count;
+        if (f->first_ns < c->first_ns)
+            *c = *f;
+        c->count = count;
+    }
+    return 0;
+}
+
+int sb_snap_add(struct sb_snap *to, struct sb_stats *to_stats,
+    const struct sb_snap *from, const struct sb_stats *from_stats)
+{
+    int rc = add_events(to, from);
+
+    add_counts(to, from);
+    if (rc == 0)
+        rc = add_users(to, from);
+    if (rc == 0)
+        rc = add_operations(to, to_stats, from, from_stats);
+    return rc ? rc : add_codes(to, from);
+}

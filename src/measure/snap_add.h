@@ -1,0 +1,17 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+//
+// Adds the results of processes that ran side by side, without loss: counters
+// by sum, histograms by bucket, users one after the other. Pure; any thread.
+#ifndef SB_SNAP_ADD_H
+#define SB_SNAP_ADD_H
+
+#include "measure/snap.h"
+
+// Adds *from to *to. Both are final snapshots of a whole run. Operations are
+// matched by the names in the stats, and error codes by driver, number and
+// SQLSTATE. New operations are registered in to_stats. {0} as *to is a run of
+// nothing. Metrics are not added. 0 or SB_ENOMEM; *to can then only be freed.
+int sb_snap_add(struct sb_snap *to, struct sb_stats *to_stats,
+    const struct sb_snap *from, const struct sb_stats *from_stats);
+
+#endif

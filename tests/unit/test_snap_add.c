@@ -1,0 +1,134 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+#include "check.h"
+#include "measure/snap_add.h"
+
+#define MS UINT64_C(1000000)
+
+// What one process recorded: a user, events of these lengths, one operation of
+// its own and one that both processes have.
+struct process {
+    struct sb_stats stats;
+    struct sb_snap snap;
+};
+
+static void record(
+    struct process *p, const char *own, const uint64_t *ms, unsigned n)
+{
+    struct sb_err error = { .native = 7, .msg = "seven" };
+
+    sb_stats_init(&p->stats, 1, 1, false);
+    struct sb_rec *r = &p->stats.rec[0];
+    int a = sb_stats_op(&p->stats, own, SB_OP_READ);
+    int b = sb_stats_op(&p->stats, "both", SB_OP_WRITE);
+    for (unsigned i = 0; i < n; i++) {
+        sb_rec_event(r, 0, 0, ms[i] * MS);
+        sb_rec_op(r, a, ms[i] * MS);
+        sb_rec_op(r, b, 2 * ms[i] * MS);
+    }
+    snprintf(error.msg, sizeof(error.msg), "of %s", own);
+    sb_rec_code(r, "driver", &error, ms[0]);
+    sb_snap_take(&p->snap, &p->stats, SB_SNAP_FINAL, 1, NULL);
+    p->snap.scheduled = n;
+}
+
+static void done(struct process *p)
+{
+    sb_snap_done(&p->snap);
+    sb_stats_done(&p->stats);
+}
+
+static const struct sb_snap_op *op(
+    const struct sb_snap *s, struct sb_stats *stats, const char *name)
+{
+    return &s->op[sb_stats_op(stats, name, SB_OP_OTHER)];
+}
+
+static void nothing_is_lost(void)
+{
+    const uint64_t a[] = { 5, 7, 9 }, b[] = { 3, 20 };
+    struct process one, two;
+    struct sb_stats stats;
+    struct sb_snap sum = { 0 };
+
+    record(&one, "a", a, 3);
+    record(&two, "b", b, 2);
+    CHECK_INT(sb_stats_init(&stats, 1, 1, false), 0);
+    CHECK_INT(sb_snap_add(&sum, &stats, &one.snap, &one.stats), 0);
+    CHECK_INT(sb_snap_add(&sum, &stats, &two.snap, &two.stats), 0);
+    CHECK_INT(sum.c.completed, 5);
+    CHECK_INT(sum.scheduled, 5);
+    CHECK_INT(sum.c.service_ns, 44 * MS);
+    CHECK_INT(sum.service.total, 5);
+    CHECK_INT(sum.service_min, 3 * MS);
+    CHECK_INT(sum.service_max, 20 * MS);
+    CHECK_INT(sb_hist_snap_count(&sum.service, sb_hist_index(7 * MS)), 1);
+    CHECK_INT(sum.users, 2);
+    CHECK_INT(sum.user_events[0], 3);
+    CHECK_INT(sum.user_events[1], 2);
+    CHECK_INT(sum.user_max[1], 20 * MS);
+    CHECK_INT(op(&sum, &stats, "a")->count, 3);
+    CHECK_INT(op(&sum, &stats, "b")->count, 2);
+    CHECK_INT(op(&sum, &stats, "b")->min, 3 * MS);
+    const struct sb_snap_op *both = op(&sum, &stats, "both");
+    CHECK_INT(both->count, 5);
+    CHECK_INT(both->hist.total, 5);
+    CHECK_INT(both->min, 6 * MS);
+    CHECK_INT(both->max, 40 * MS);
+    CHECK_INT(both->ns, 88 * MS);
+    sb_snap_done(&sum);
+    sb_stats_done(&stats);
+    done(&one);
+    done(&two);
+}
+
+// The sample is that of the first occurrence, whichever is added first.
+static void codes_are_added(void)
+{
+    const uint64_t late[] = { 9 }, early[] = { 3 };
+    struct process one, two;
+    struct sb_stats stats;
+    struct sb_snap sum = { 0 };
+
+    record(&one, "late", late, 1);
+    record(&two, "early", early, 1);
+    sb_stats_init(&stats, 1, 1, false);
+    sb_snap_add(&sum, &stats, &one.snap, &one.stats);
+    sb_snap_add(&sum, &stats, &two.snap, &two.stats);
+    sb_snap_add(&sum, &stats, &one.snap, &one.stats);
+    CHECK_INT(sum.ncodes, 1);
+    CHECK_INT(sum.code[0].count, 3);
+    CHECK_INT(sum.code[0].first_ns, 3);
+    CHECK_STR(sum.code[0].sample, "of early");
+    sb_snap_done(&sum);
+    sb_stats_done(&stats);
+    done(&one);
+    done(&two);
+}
+
+// A process without events does not change the extremes.
+static void nothing_adds_nothing(void)
+{
+    const uint64_t a[] = { 5 };
+    struct process one;
+    struct sb_stats stats;
+    struct sb_snap sum = { 0 }, none = { 0 };
+
+    record(&one, "a", a, 1);
+    sb_stats_init(&stats, 1, 1, false);
+    sb_snap_add(&sum, &stats, &one.snap, &one.stats);
+    CHECK_INT(sb_snap_add(&sum, &stats, &none, &stats), 0);
+    CHECK_INT(sum.service_min, 5 * MS);
+    CHECK_INT(sum.service_max, 5 * MS);
+    CHECK_INT(sum.users, 1);
+    sb_snap_done(&sum);
+    sb_stats_done(&stats);
+    done(&one);
+}
+
+int main(void)
+{
+    RUN(nothing_is_lost);
+    RUN(codes_are_added);
+    RUN(nothing_adds_nothing);
+    return check_done();
+}
