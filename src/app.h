@@ -12,6 +12,7 @@
 #include "db/db.h"
 #include "db/sampler.h"
 #include "out/assert.h"
+#include "out/progress.h"
 #include "out/reporter.h"
 #include "out/text.h"
 #include "run/run.h"

@@ -10,7 +10,8 @@
 struct sb__listening {
     struct sb_app *a;
     struct sb_workload *w;
-    int status; // 0, or SB_EXIT_FAILED if a report hook failed
+    uint64_t done; // completed events of the measured part so far
+    int status;    // 0, or SB_EXIT_FAILED if a report hook failed
 };
 
 // True if only scripts write to stdout: below --verbosity=3, or --report=none.

@@ -4,6 +4,7 @@
 // script, and passes reports to the reporters of --report.
 #include <luajit.h>
 #include <stdlib.h>
+#include <unistd.h>
 
 #include "app_private.h"
 #include "base/log.h"
@@ -126,13 +127,34 @@ static void print_script_line(
     free(line);
 }
 
-static void on_interval(void *data, const struct sb_report *r)
+// --progress is on by default if no interval lines show how the run is going.
+static bool wants_progress(const struct sb_app *a)
 {
-    struct sb__listening *t = data;
+    if (sb_log_level() < SB_LOG_NOTICE || !a->report_opts.progress ||
+        !isatty(STDERR_FILENO))
+        return false;
+    return a->run.report_interval == 0 ||
+           sb_opts_given(a->opts, "progress", false);
+}
 
-    sb_app_server_interval(t->a, sb_reporters_row(&t->a->reporters, r));
-    sb_reporters_interval(&t->a->reporters, r);
-    sb__app_limits_interval(t->a, r);
+static void show_progress(struct sb__listening *t, const struct sb_report *r)
+{
+    const struct sb_progress_plan plan = {
+        .seconds = (double)t->a->run.time / 1e9,
+        .events = (uint64_t)t->a->run.events,
+        .pct = t->a->text.npct ? t->a->text.classic_pct : 0,
+    };
+    char line[200];
+
+    t->done += r->warmup ? 0 : r->snap->c.completed;
+    if (!wants_progress(t->a) || r->partial)
+        return;
+    sb_progress_text(line, sizeof(line), r, &plan, t->done);
+    sb_log_progress("%s", line);
+}
+
+static void print_interval(struct sb__listening *t, const struct sb_report *r)
+{
     // The text has intervals only on request, and only whole ones.
     if (t->a->run.report_interval == 0 || r->partial)
         return;
@@ -141,6 +163,18 @@ static void on_interval(void *data, const struct sb_report *r)
         return;
     sb_text_interval(&t->a->text, r);
     print_script_line(t, r);
+}
+
+static void on_interval(void *data, const struct sb_report *r)
+{
+    struct sb__listening *t = data;
+
+    sb_log_progress_done();
+    sb_app_server_interval(t->a, sb_reporters_row(&t->a->reporters, r));
+    sb_reporters_interval(&t->a->reporters, r);
+    sb__app_limits_interval(t->a, r);
+    print_interval(t, r);
+    show_progress(t, r);
 }
 
 static bool on_stop(void *data)
@@ -155,6 +189,7 @@ static void on_checkpoint(void *data, const struct sb_report *r)
     struct sb__listening *t = data;
     struct sb_report copy = *r;
 
+    sb_log_progress_done();
     prepare_text(t->a, r);
     // As in 1.0, scripts see a checkpoint as a cumulative report.
     copy.final = true;
@@ -185,6 +220,7 @@ static void on_final(void *data, const struct sb_report *r)
     struct sb__listening *t = data;
     struct sb_err err = { 0 };
 
+    sb_log_progress_done();
     prepare_text(t->a, r);
     if (t->a->script && sb_script_before_final(t->a->script, &err))
         sb_log(SB_LOG_FATAL, "%s", err.msg);
@@ -210,7 +246,8 @@ void sb__app_listen(struct sb_app *a, struct sb_workload *w,
         .interval = on_interval,
         .checkpoint = on_checkpoint,
         .final = on_final,
-        .interval_ns = a->reporters.n || sb_asserts_abort(&a->asserts)
+        .interval_ns = a->reporters.n || sb_asserts_abort(&a->asserts) ||
+                               wants_progress(a)
                            ? FILE_INTERVAL
                            : 0,
         .stop = on_stop,

@@ -12,6 +12,7 @@
 
 // "Report options"
 struct sb_report_opts {
+    bool progress;             // --progress
     struct sb_opt_list report; // --report
     struct sb_opt_list labels; // --label
     const char *limits;        // --assert

@@ -18,6 +18,13 @@ static const struct sb_opt report_options[] = {
                 "json=FILE, ndjson=FILE, csv=FILE, html=FILE, hdr=FILE "
                 "(HdrHistogram log), hgrm=FILE (percentile table), "
                 "junit=FILE (limits of --assert); 'none' omits the text" },
+    { .name = "progress",
+        .type = SB_OPT_BOOL,
+        .offset = AT(progress),
+        .def = "on",
+        .flags = SB_OPT_YIELDS,
+        .help = "show on a terminal how the run is going, in a line of stderr; "
+                "without this option only if there is no --report-interval" },
     { .name = "label",
         .type = SB_OPT_LIST,
         .offset = AT(labels),

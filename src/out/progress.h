@@ -1,0 +1,24 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+//
+// The line that shows on a terminal how a run is going: --progress. Pure.
+#ifndef SB_PROGRESS_H
+#define SB_PROGRESS_H
+
+#include <stddef.h>
+
+#include "measure/snap.h"
+
+// What the run was asked for; 0: no limit.
+struct sb_progress_plan {
+    double seconds;  // of the measured part
+    uint64_t events; // in total
+    double pct;      // the percentile to show, 0: none
+};
+
+// Writes one line without a line feed: time or events left, throughput,
+// percentile, errors. r: the last interval. done: events completed since the
+// start of the measured part.
+void sb_progress_text(char *out, size_t size, const struct sb_report *r,
+    const struct sb_progress_plan *plan, uint64_t done);
+
+#endif
