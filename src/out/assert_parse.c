@@ -165,7 +165,7 @@ static bool op_figure(struct sb_limit *l, const char *text, size_t len)
 // A figure that exists, but not of this.
 static int wrong_figure(const struct parser *p, const char *name, bool of_op)
 {
-    char what[160];
+    char what[256];
 
     if (of_op)
         snprintf(what, sizeof(what),
