@@ -23,7 +23,7 @@ enum {
     SB_EXIT_OK = 0,
     SB_EXIT_FAILED = 1,
     SB_EXIT_FORCED = 2,
-    SB_EXIT_LIMITS = 3, // a limit of --assert was not kept
+    SB_EXIT_LIMITS = SB_STATUS_LIMITS, // a limit of --assert was not kept
 };
 
 // Options of the program itself.

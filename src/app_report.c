@@ -31,7 +31,8 @@ void sb__app_facts(struct sb_app *a)
         .labels = &a->report_opts.labels,
         .threads = (unsigned)a->run.threads,
         .interval_s = (double)file_interval(a) / 1e9,
-        .open_loop = a->run.rate > 0,
+        .open_loop = a->run.stages.n ? a->run.stages.open_loop
+                                     : a->run.rate > 0,
         .limits = &a->asserts,
     };
     // Of a run that does not start.

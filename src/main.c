@@ -188,6 +188,8 @@ static int init_text(struct sb_app *a, struct sb_err *err)
     a->text.db_debug = a->db.debug;
     if (rc == 0)
         rc = sb_reporters_init(&a->reporters, &a->report_opts, err);
+    // Called again when the defaults of the script are known.
+    sb_asserts_done(&a->asserts);
     if (rc == 0)
         rc = sb_asserts_init(&a->asserts, a->report_opts.limits, err);
     a->text.none = a->reporters.no_text;

@@ -135,6 +135,20 @@ static void find_offsets(struct merge *m)
     }
 }
 
+// More slots than this are weeks of seconds: the runs do not belong together.
+#define SLOTS_MAX 1e7
+
+static int check_distance(const struct merge *m)
+{
+    if (m->seconds / interval_of(m->run[0]) <= SLOTS_MAX)
+        return 0;
+    sb_log(SB_LOG_FATAL,
+        "the runs cannot be merged: there are %.6g s from the first start to "
+        "the last end",
+        m->seconds);
+    return SB_EUSAGE;
+}
+
 // Runs one after the other are not what this command is for.
 static void warn_of_gaps(const struct merge *m)
 {
@@ -274,7 +288,7 @@ static json_t *merged_end(const struct merge *m)
                           json_integer_value(json_object_get(worst, "status")))
             worst = end;
     }
-    worst = json_copy(worst);
+    worst = worst ? json_copy(worst) : json_object();
     json_object_set_new(worst, "seconds", json_real(m->seconds));
     return worst;
 }
@@ -331,6 +345,9 @@ static int perform(struct merge *m)
         rc = check_runs(m);
     if (rc == 0) {
         find_offsets(m);
+        rc = check_distance(m);
+    }
+    if (rc == 0) {
         warn_of_gaps(m);
         rc = add_all(m);
     }

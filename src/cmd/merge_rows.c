@@ -100,6 +100,18 @@ static size_t *row_of(const struct sb_merge_rows *m, unsigned k, size_t slot)
     return &m->from[k * (m->nslots + 1) + slot];
 }
 
+// Rows of a warm-up are left out: they may be at the time of another run's
+// measured part.
+static size_t first_measured(const struct sb_result_run *r)
+{
+    unsigned time = run_column(r, "time");
+    size_t row = 0;
+
+    while (row < r->intervals->nrows && sb_result_value(r, row, time) <= 0)
+        row++;
+    return row;
+}
+
 // Assigns rows to slots. A run may have no row or several in a slot.
 static int assign_rows(struct sb_merge_rows *m)
 {
@@ -107,7 +119,8 @@ static int assign_rows(struct sb_merge_rows *m)
     if (!m->from)
         return SB_ENOMEM;
     for (unsigned k = 0; k < m->nruns; k++) {
-        size_t row = 0, n = m->run[k]->intervals->nrows;
+        size_t n = m->run[k]->intervals->nrows;
+        size_t row = first_measured(m->run[k]);
 
         for (size_t slot = 0; slot <= m->nslots; slot++) {
             *row_of(m, k, slot) = row;

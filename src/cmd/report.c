@@ -48,6 +48,10 @@ static int open_docs(const struct sb_cmd_args *args, struct sb_page_doc *docs,
 {
     for (unsigned i = 0; i < args->nfiles; i++) {
         docs[i].name = args->file[i];
+        // It has been read already, to check it.
+        if (strcmp(args->file[i], "-") == 0)
+            return sb_err_set(err, SB_EUSAGE,
+                "report: standard input cannot be used: write it to a file");
         docs[i].file = fopen(args->file[i], "re");
         if (!docs[i].file)
             return sb_err_set(err, SB_ESYS, "cannot read %s: %s", args->file[i],

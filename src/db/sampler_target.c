@@ -160,9 +160,12 @@ static void failed(struct sb__sampler_target *t, const struct sb_err *err)
     bool first = !t->warned && !t->described;
 
     sb__probe_disconnect(t->probe);
-    pthread_mutex_lock(&t->s->lock);
-    sb__counters_forget(&t->s->table, t->suffix);
-    pthread_mutex_unlock(&t->s->lock);
+    // A target that was never described has no counters, and no suffix yet.
+    if (t->described && !t->same) {
+        pthread_mutex_lock(&t->s->lock);
+        sb__counters_forget(&t->s->table, t->suffix);
+        pthread_mutex_unlock(&t->s->lock);
+    }
     if (sb__sampler_stopped(t->s))
         return;
     t->warned = true;

@@ -44,6 +44,9 @@ struct sb_facts {
     const struct sb_asserts *limits; // --assert; may be NULL
 };
 
+// Exit status of a run that missed a limit of --assert.
+#define SB_STATUS_LIMITS 3
+
 // How a run ended.
 struct sb_outcome {
     const char *reason;  // "limit", "script", "signal", "failed", "forced",

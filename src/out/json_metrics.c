@@ -7,6 +7,8 @@
 
 static json_t *number(double value)
 {
+    if (!isfinite(value))
+        return json_null();
     if (value == floor(value) && fabs(value) < 9e15)
         return json_integer((json_int_t)value);
     return json_real(value);

@@ -142,8 +142,10 @@ static json_t *labels(const struct sb_opt_list *list)
     for (size_t i = 0; ok && i < list->count; i++) {
         const char *sign = strchr(list->item[i], '=');
         char *key = strndup(list->item[i], (size_t)(sign - list->item[i]));
+        json_t *clean = key ? sb_json_text(key) : NULL;
 
-        ok = key && set_text(o, key, sign + 1);
+        ok = clean && set_text(o, json_string_value(clean), sign + 1);
+        json_decref(clean);
         free(key);
     }
     return complete(o, ok);

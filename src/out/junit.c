@@ -183,6 +183,9 @@ static const char *failure_of(const struct sb_outcome *o)
         return "the run was interrupted";
     if (strcmp(o->reason, "forced") == 0)
         return "the run was ended by force";
+    // For example, a report hook of the script failed.
+    if (o->status != 0 && o->status != SB_STATUS_LIMITS)
+        return "the run failed";
     return NULL;
 }
 

@@ -47,13 +47,12 @@ static int write_line(
 static int begin(struct sb_reporter *r, struct sb_err *err)
 {
     struct ndjson *n = r->data;
-    json_t *o = sb_json_facts(r->facts);
+    json_t *o;
 
-    if (n->begun) {
-        json_decref(o);
+    if (n->begun)
         return 0;
-    }
     n->begun = true;
+    o = sb_json_facts(r->facts);
     if (o && (json_object_set_new(o, "program", sb_json_program(r->facts)) ||
                  json_object_set_new(
                      o, "version", json_integer(SB_RESULT_VERSION)))) {
@@ -87,6 +86,10 @@ static int ndjson_finish(
     struct sb_reporter *r, const struct sb_outcome *o, struct sb_err *err)
 {
     struct ndjson *n = r->data;
+
+    // A file with a gap must not look complete.
+    if (r->failed)
+        return 0;
     json_t *last = n->totals ? json_incref(n->totals) : json_object();
     int rc = begin(r, err);
 

@@ -149,6 +149,7 @@ static int find_block(struct sb_result_file *f, const json_t *run,
     json_t *first = json_array_get(rows, 0);
 
     if (json_is_integer(first) && json_array_size(rows) == 1 &&
+        json_integer_value(first) >= 0 &&
         json_integer_value(first) < (json_int_t)f->nblocks) {
         *block = (unsigned)json_integer_value(first);
         return 0;

@@ -65,9 +65,10 @@ static int copy_lines(struct sb_spool *s, const char *between, FILE *out)
 {
     char *line = NULL;
     size_t size = 0;
+    uint64_t n;
     ssize_t len;
 
-    for (uint64_t n = 0; n < s->lines; n++) {
+    for (n = 0; n < s->lines; n++) {
         len = getline(&line, &size, s->file);
         if (len <= 0)
             break;
@@ -78,7 +79,8 @@ static int copy_lines(struct sb_spool *s, const char *between, FILE *out)
             break;
     }
     free(line);
-    return ferror(s->file) ? SB_ESYS : 0;
+    // A shorter file would be taken for the whole one.
+    return n < s->lines && !ferror(out) ? SB_ESYS : 0;
 }
 
 int sb_spool_copy(

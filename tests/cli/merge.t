@@ -20,7 +20,7 @@ SPDX-License-Identifier: GPL-2.0-or-later
   > print([m['threads'] for m in sum['merged']], sum['end']['reason'])
   > count = lambda r: {(l): n for l, h, n in r['latency']['histogram']}
   > a, b, c = count(one), count(two), count(sum)
-  > print(all(c[l] == a.get(l, 0) + b.get(l, 0) for l in c))"
+  > print(c == {l: a.get(l, 0) + b.get(l, 0) for l in {**a, **b}})"
   5 500 {'a': '1'}
   True
   [3, 2] limit

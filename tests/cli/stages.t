@@ -115,3 +115,16 @@ fileio writes its files to the disk at the end, not when users go.
   >     --stages='threads=2 for 50ms; threads=1 for 50ms; threads=2 for 50ms' |
   >     grep fsyncs/s: | wc -l
   1
+
+Result files: a run whose stages have rates is an open loop, also without --rate.
+
+  $ "$SB_SRCDIR/tests/check-result" || exit 80
+  $ echo 'function event() end' >e.lua
+  $ sysbench e.lua --stages='rate=100 for 1s; rate=200 for 0.5s' \
+  >     --report=none,json=open.json run
+  $ sysbench e.lua --stages='threads=1 for 0.5s; threads=2 for 0.5s' \
+  >     --think-time=1ms --report=none,json=closed.json run
+  $ "$SB_SRCDIR/tests/check-result" open.json closed.json
+  $ grep -h '"open_loop"' open.json closed.json
+  "open_loop":true,
+  "open_loop":false,

@@ -62,6 +62,7 @@ static void latencies(void)
     CHECK_INT(sb_hist_index((uint64_t)high + 1), sb_hist_index(3000000) + 1);
     CHECK_INT(json_integer_value(json_array_get(last, 2)), 2);
     json_decref(l);
+    sb_hist_snap_done(&h);
 }
 
 static void row_as_an_object(void)

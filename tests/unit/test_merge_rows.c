@@ -80,6 +80,15 @@ static void runs_may_start_later(void)
     check_merged(5, "[1,1,10,2,3,4],\n[6,1,30,4,5,6]\n", "[5,10],\n[5,30]\n");
 }
 
+// The warm-up of a run that started later is at the time of measured rows.
+static void warm_ups_are_left_out(void)
+{
+    put("a.json", "[1,1,10,2,3,4],\n[2,1,10,2,3,4]", "[5,10],\n[5,10]", "");
+    put("b.json", "[0,1,500,4,5,6],\n[1,1,30,4,5,6]", "[5,500],\n[5,30]", "");
+    check_merged(
+        1, "[1,1,10,2,3,4],\n[2,1,40,3.5,null,6]\n", "[5,10],\n[5,40]\n");
+}
+
 static void columns_are_united(void)
 {
     put("a.json", "[1,1,10,2,3,4,7]", "[5,10]",
@@ -95,6 +104,7 @@ int main(void)
 {
     RUN(rows_of_the_same_moment_are_added);
     RUN(runs_may_start_later);
+    RUN(warm_ups_are_left_out);
     RUN(columns_are_united);
     return check_done();
 }

@@ -174,6 +174,28 @@ static void bad_file(const char *text, const char *message)
     sb_result_done(&f);
 }
 
+// Values instead of rows, which no reporter writes.
+static void numbers_are_no_rows(void)
+{
+    static const char *const texts[] = { "[-1]", "[0]", "[7]", "[1e300]",
+        "[\"x\"]", "{}", "null", "[[null]]" };
+
+    for (size_t i = 0; i < sizeof(texts) / sizeof(texts[0]); i++) {
+        struct sb_result_file f;
+        struct sb_err err = { 0 };
+        char text[256];
+
+        snprintf(text, sizeof(text),
+            "{\"format\":\"sysbench-result\",\"runs\":[{\"intervals\":"
+            "{\"rows\":%s},\"histograms\":{\"rows\":%s}}]}",
+            texts[i], texts[i]);
+        put("numbers.json", text);
+        CHECK_INT(sb_result_read(&f, "numbers.json", &err), 0);
+        CHECK(isnan(sb_result_value(&f.run[0], 0, 0)));
+        sb_result_done(&f);
+    }
+}
+
 static void wrong_files_are_explained(void)
 {
     struct sb_result_file f;
@@ -206,6 +228,7 @@ int main(void)
     RUN(intervals);
     RUN(formatted_by_another_program);
     RUN(totals);
+    RUN(numbers_are_no_rows);
     RUN(wrong_files_are_explained);
     return check_done();
 }
