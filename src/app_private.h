@@ -10,6 +10,7 @@
 struct sb__listening {
     struct sb_app *a;
     struct sb_workload *w;
+    bool progress; // shows progress lines
     uint64_t done; // completed events of the measured part so far
     int status;    // 0, or SB_EXIT_FAILED if a report hook failed
 };

@@ -129,7 +129,7 @@ static void print_script_line(
 }
 
 // --progress is on by default if no interval lines show how the run is going.
-static bool wants_progress(const struct sb_app *a)
+static bool find_progress(const struct sb_app *a)
 {
     if (sb_log_level() < SB_LOG_NOTICE || !a->report_opts.progress ||
         !isatty(STDERR_FILENO))
@@ -148,7 +148,7 @@ static void show_progress(struct sb__listening *t, const struct sb_report *r)
     char line[200];
 
     t->done += r->warmup ? 0 : r->snap->c.completed;
-    if (!wants_progress(t->a) || r->partial)
+    if (!t->progress || r->partial)
         return;
     sb_progress_text(line, sizeof(line), r, &plan, t->done);
     sb_log_progress("%s", line);
@@ -238,7 +238,7 @@ static void on_final(void *data, const struct sb_report *r)
 void sb__app_listen(struct sb_app *a, struct sb_workload *w,
     struct sb__listening *t, struct sb_listener *l)
 {
-    *t = (struct sb__listening){ .a = a, .w = w };
+    *t = (struct sb__listening){ .a = a, .w = w, .progress = find_progress(a) };
     *l = (struct sb_listener){
         .data = t,
         .connecting = on_connecting,
@@ -248,7 +248,7 @@ void sb__app_listen(struct sb_app *a, struct sb_workload *w,
         .checkpoint = on_checkpoint,
         .final = on_final,
         .interval_ns = a->reporters.n || sb_asserts_abort(&a->asserts) ||
-                               wants_progress(a)
+                               t->progress
                            ? FILE_INTERVAL
                            : 0,
         .stop = on_stop,

@@ -123,8 +123,8 @@ static void unknown_op(
     no_value(v, why);
 }
 
-// The operation with this name, or all operations of the kind. Returns false
-// if there is none: *v says why.
+// The operation with this name, or all operations of the kind. If they do not
+// exist, returns false with the reason in *v.
 static bool of_op(struct source *s, const char *name, const struct sb_report *r,
     struct sb_verdict *v)
 {

@@ -102,7 +102,7 @@ static char *copy(const char *text, size_t len)
     return s;
 }
 
-// A percentile: "p99", "p99.9". Returns false if the text is none.
+// Returns whether the text is a percentile: "p99", "p99.9".
 static bool is_percentile(const char *text, size_t len, double *pct)
 {
     char number[32];
@@ -128,7 +128,7 @@ static const struct sb_assert_figure *find_figure(
     return NULL;
 }
 
-// A figure of all events. Returns false if the text is none.
+// Returns whether the text is a figure of all events.
 static bool event_figure(struct sb_limit *l, const char *text, size_t len)
 {
     for (size_t i = 0; i < sizeof(times) / sizeof(times[0]); i++) {

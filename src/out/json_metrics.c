@@ -1,53 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 //
 // The metrics of a script in a result file.
-#include <math.h>
-
-#include "out/json_parts.h"
-
-static json_t *number(double value)
-{
-    if (!isfinite(value))
-        return json_null();
-    if (value == floor(value) && fabs(value) < 9e15)
-        return json_integer((json_int_t)value);
-    return json_real(value);
-}
-
-static bool set(json_t *o, const char *name, json_t *value)
-{
-    return json_object_set_new(o, name, value) == 0;
-}
-
-static json_t *complete(json_t *value, bool ok)
-{
-    if (ok)
-        return value;
-    json_decref(value);
-    return NULL;
-}
-
-struct buckets {
-    json_t *array;
-    bool ok;
-};
-
-static void add_bucket(void *arg, uint64_t low, uint64_t width, uint64_t count)
-{
-    struct buckets *b = arg;
-    json_t *triple = json_pack("[I,I,o]", (json_int_t)low,
-        (json_int_t)(low + width - 1), sb_json_count(count));
-
-    b->ok = b->ok && json_array_append_new(b->array, triple) == 0;
-}
-
-static json_t *histogram(const struct sb_hist_snap *h)
-{
-    struct buckets b = { json_array(), true };
-
-    sb_hist_snap_each(h, add_bucket, &b);
-    return complete(b.array, b.ok);
-}
+#include "out/json_private.h"
 
 static json_t *percentiles(const struct sb_snap_metric *m)
 {
@@ -61,28 +15,29 @@ static json_t *percentiles(const struct sb_snap_metric *m)
     bool ok = o != NULL;
 
     for (size_t i = 0; ok && i < sizeof(list) / sizeof(list[0]); i++)
-        ok = set(o, list[i].name,
-            m->count ? number(sb_snap_metric_percentile(m, list[i].pct))
-                     : json_null());
-    return complete(o, ok);
+        ok = sb__json_set(o, list[i].name,
+            m->count
+                ? sb__json_number(sb_snap_metric_percentile(m, list[i].pct))
+                : json_null());
+    return sb__json_complete(o, ok);
 }
 
 static json_t *if_any(const struct sb_snap_metric *m, double value)
 {
-    return m->count ? number(value) : json_null();
+    return m->count ? sb__json_number(value) : json_null();
 }
 
 static bool set_distribution(json_t *o, const struct sb_snap_metric *m)
 {
-    return set(o, "count", sb_json_count(m->count)) &&
-           set(o, "sum", number(m->value)) &&
-           set(o, "min", if_any(m, m->min)) &&
-           set(o, "avg",
+    return sb__json_set(o, "count", sb_json_count(m->count)) &&
+           sb__json_set(o, "sum", sb__json_number(m->value)) &&
+           sb__json_set(o, "min", if_any(m, m->min)) &&
+           sb__json_set(o, "avg",
                if_any(m, m->count ? m->value / (double)m->count : 0)) &&
-           set(o, "max", if_any(m, m->max)) &&
-           set(o, "percentiles", percentiles(m)) &&
-           set(o, "scale", number(m->scale)) &&
-           set(o, "histogram", histogram(&m->hist));
+           sb__json_set(o, "max", if_any(m, m->max)) &&
+           sb__json_set(o, "percentiles", percentiles(m)) &&
+           sb__json_set(o, "scale", sb__json_number(m->scale)) &&
+           sb__json_set(o, "histogram", sb__json_histogram(&m->hist));
 }
 
 static json_t *metric(
@@ -93,17 +48,17 @@ static json_t *metric(
         [SB_METRIC_DISTRIBUTION] = "distribution",
         [SB_METRIC_REST] = "counter" };
     json_t *o = json_object();
-    bool ok = set(o, "name", sb_json_text(def->name)) &&
-              set(o, "kind", json_string(kinds[m->kind])) &&
-              set(o, "unit", sb_json_text(def->unit)) &&
-              set(o, "help", sb_json_text(def->help));
+    bool ok = sb__json_set(o, "name", sb_json_text(def->name)) &&
+              sb__json_set(o, "kind", json_string(kinds[m->kind])) &&
+              sb__json_set(o, "unit", sb_json_text(def->unit)) &&
+              sb__json_set(o, "help", sb_json_text(def->help));
 
     if (ok && m->kind == SB_METRIC_DISTRIBUTION)
         ok = set_distribution(o, m);
     else if (ok)
-        ok = set(
-            o, m->kind == SB_METRIC_GAUGE ? "value" : "sum", number(m->value));
-    return complete(o, ok);
+        ok = sb__json_set(o, m->kind == SB_METRIC_GAUGE ? "value" : "sum",
+            sb__json_number(m->value));
+    return sb__json_complete(o, ok);
 }
 
 json_t *sb_json_metrics(const struct sb_report *r)
@@ -115,5 +70,5 @@ json_t *sb_json_metrics(const struct sb_report *r)
     for (unsigned i = 0; ok && r->stats && i < s->nmetrics; i++)
         ok = json_array_append_new(
                  a, metric(&r->stats->metrics.metric[i], &s->metric[i])) == 0;
-    return complete(a, ok);
+    return sb__json_complete(a, ok);
 }

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-#include "out/json_parts.h"
+#include "out/json_private.h"
 
 #include <inttypes.h>
 #include <math.h>
@@ -38,7 +38,7 @@ json_t *sb_json_count(uint64_t n)
     return json_string(text);
 }
 
-static json_t *number(double value)
+json_t *sb__json_number(double value)
 {
     if (!isfinite(value))
         return json_null();
@@ -47,24 +47,22 @@ static json_t *number(double value)
     return json_real(value);
 }
 
-// Sets a member; false if out of memory. Takes the reference.
-static bool set(json_t *object, const char *name, json_t *value)
+bool sb__json_set(json_t *object, const char *name, json_t *value)
 {
     return json_object_set_new(object, name, value) == 0;
 }
 
 static bool set_text(json_t *object, const char *name, const char *text)
 {
-    return set(object, name, text ? sb_json_text(text) : json_null());
+    return sb__json_set(object, name, text ? sb_json_text(text) : json_null());
 }
 
 static bool set_count(json_t *object, const char *name, uint64_t n)
 {
-    return set(object, name, sb_json_count(n));
+    return sb__json_set(object, name, sb_json_count(n));
 }
 
-// Returns the object if everything was set, and otherwise frees it.
-static json_t *complete(json_t *object, bool ok)
+json_t *sb__json_complete(json_t *object, bool ok)
 {
     if (ok)
         return object;
@@ -88,16 +86,16 @@ json_t *sb_json_program(const struct sb_facts *f)
               set_text(p, "luajit", f->luajit) &&
               set_text(p, "compiler", __VERSION__);
 
-    return complete(p, ok);
+    return sb__json_complete(p, ok);
 }
 
 static json_t *host(const struct sb_host_facts *h)
 {
     json_t *o = json_object(), *c = json_object();
-    bool ok = set(c, "cpus",
-                  h->container_cpus > 0 ? number(h->container_cpus)
+    bool ok = sb__json_set(c, "cpus",
+                  h->container_cpus > 0 ? sb__json_number(h->container_cpus)
                                         : json_null()) &&
-              set(c, "memory_bytes",
+              sb__json_set(c, "memory_bytes",
                   h->container_memory ? sb_json_count(h->container_memory)
                                       : json_null()) &&
               set_text(o, "name", h->name) && set_text(o, "cpu", h->cpu) &&
@@ -105,8 +103,8 @@ static json_t *host(const struct sb_host_facts *h)
               set_count(o, "memory_bytes", h->memory) &&
               set_text(o, "kernel", h->kernel);
 
-    ok = set(o, "container", c) && ok;
-    return complete(o, ok);
+    ok = sb__json_set(o, "container", c) && ok;
+    return sb__json_complete(o, ok);
 }
 
 static json_t *database(const struct sb_database_facts *d)
@@ -116,12 +114,12 @@ static json_t *database(const struct sb_database_facts *d)
               set_text(o, "client", d->client) &&
               set_text(o, "server", d->server) &&
               set_text(o, "address", d->address) &&
-              set(o, "bypass", json_boolean(d->bypass));
+              sb__json_set(o, "bypass", json_boolean(d->bypass));
 
     for (unsigned i = 0; ok && i < d->nsettings; i++)
         ok = set_text(settings, d->settings[i].name, d->settings[i].value);
-    ok = set(o, "settings", settings) && ok;
-    return complete(o, ok);
+    ok = sb__json_set(o, "settings", settings) && ok;
+    return sb__json_complete(o, ok);
 }
 
 static json_t *databases(const struct sb_facts *f)
@@ -131,7 +129,7 @@ static json_t *databases(const struct sb_facts *f)
 
     for (unsigned i = 0; ok && i < f->ndatabases; i++)
         ok = append(a, database(&f->databases[i]));
-    return complete(a, ok);
+    return sb__json_complete(a, ok);
 }
 
 static json_t *labels(const struct sb_opt_list *list)
@@ -148,7 +146,7 @@ static json_t *labels(const struct sb_opt_list *list)
         json_decref(clean);
         free(key);
     }
-    return complete(o, ok);
+    return sb__json_complete(o, ok);
 }
 
 static int add_option(void *arg, const struct sb_opt_view *view)
@@ -170,7 +168,7 @@ static int add_option(void *arg, const struct sb_opt_view *view)
         json_decref(o);
         return 0;
     }
-    o = complete(o, ok);
+    o = sb__json_complete(o, ok);
     return o && append(a, o) ? 0 : SB_ENOMEM;
 }
 
@@ -179,7 +177,7 @@ static json_t *options(const struct sb_opts *opts)
     json_t *a = json_array();
     bool ok = a && (!opts || sb_opts_each(opts, add_option, a) == 0);
 
-    return complete(a, ok);
+    return sb__json_complete(a, ok);
 }
 
 static json_t *wall_time(const struct timespec *t)
@@ -201,31 +199,31 @@ json_t *sb_json_facts(const struct sb_facts *f)
     snprintf(seed, sizeof(seed), "%" PRIu64, f->seed);
     bool ok = set_text(o, "test", f->test) &&
               set_text(o, "command", f->command) &&
-              set(o, "started", wall_time(&f->started)) &&
+              sb__json_set(o, "started", wall_time(&f->started)) &&
               set_text(o, "seed", seed) &&
-              set(o, "labels", labels(f->labels)) &&
+              sb__json_set(o, "labels", labels(f->labels)) &&
               set_count(o, "threads", f->threads) &&
-              set(o, "interval", number(f->interval_s)) &&
-              set(o, "open_loop", json_boolean(f->open_loop)) &&
-              set(o, "host", host(&f->host)) &&
-              set(o, "databases", databases(f)) &&
-              set(o, "options", options(f->opts));
+              sb__json_set(o, "interval", sb__json_number(f->interval_s)) &&
+              sb__json_set(o, "open_loop", json_boolean(f->open_loop)) &&
+              sb__json_set(o, "host", host(&f->host)) &&
+              sb__json_set(o, "databases", databases(f)) &&
+              sb__json_set(o, "options", options(f->opts));
 
     if (f->block)
         ok = set_text(o, "block", f->block) && ok;
 
-    return complete(o, ok);
+    return sb__json_complete(o, ok);
 }
 
 json_t *sb_json_outcome(const struct sb_outcome *o, double seconds)
 {
     json_t *end = json_object();
     bool ok = set_text(end, "reason", o->reason) &&
-              set(end, "status", json_integer(o->status)) &&
-              set(end, "seconds", number(seconds)) &&
+              sb__json_set(end, "status", json_integer(o->status)) &&
+              sb__json_set(end, "seconds", sb__json_number(seconds)) &&
               set_text(end, "failure", o->failure);
 
-    return complete(end, ok);
+    return sb__json_complete(end, ok);
 }
 
 // Totals ----------------------------------------------------------------------
@@ -256,11 +254,11 @@ static json_t *percentile_object(const struct sb_hist_snap *h, uint64_t max)
 
     for (size_t i = 0; ok && i < sizeof(percentiles) / sizeof(percentiles[0]);
          i++)
-        ok = set(o, percentiles[i].name,
-            h->total ? number(round(
+        ok = sb__json_set(o, percentiles[i].name,
+            h->total ? sb__json_number(round(
                            sb_hist_snap_percentile(h, percentiles[i].pct, max)))
                      : json_null());
-    return complete(o, ok);
+    return sb__json_complete(o, ok);
 }
 
 struct buckets {
@@ -279,12 +277,12 @@ static void add_bucket(void *arg, uint64_t low, uint64_t width, uint64_t count)
     b->ok = append(b->array, triple) && b->ok;
 }
 
-static json_t *histogram(const struct sb_hist_snap *h)
+json_t *sb__json_histogram(const struct sb_hist_snap *h)
 {
     struct buckets b = { json_array(), true };
 
     sb_hist_snap_each(h, add_bucket, &b);
-    return complete(b.array, b.ok);
+    return sb__json_complete(b.array, b.ok);
 }
 
 json_t *sb_json_latency(const char *kind, const struct sb_hist_snap *h,
@@ -293,15 +291,15 @@ json_t *sb_json_latency(const char *kind, const struct sb_hist_snap *h,
     json_t *o = json_object();
     uint64_t n = h->total;
     bool ok = set_text(o, "kind", kind) && set_count(o, "count", n) &&
-              set(o, "min", n ? sb_json_count(min) : json_null()) &&
-              set(o, "avg",
-                  n ? number((double)sum / (double)n) : json_null()) &&
-              set(o, "max", n ? sb_json_count(max) : json_null()) &&
+              sb__json_set(o, "min", n ? sb_json_count(min) : json_null()) &&
+              sb__json_set(o, "avg",
+                  n ? sb__json_number((double)sum / (double)n) : json_null()) &&
+              sb__json_set(o, "max", n ? sb_json_count(max) : json_null()) &&
               set_count(o, "sum", sum) &&
-              set(o, "percentiles", percentile_object(h, max)) &&
-              set(o, "histogram", histogram(h));
+              sb__json_set(o, "percentiles", percentile_object(h, max)) &&
+              sb__json_set(o, "histogram", sb__json_histogram(h));
 
-    return complete(o, ok);
+    return sb__json_complete(o, ok);
 }
 
 static json_t *counters(const struct sb_report *r)
@@ -316,7 +314,7 @@ static json_t *counters(const struct sb_report *r)
 #define X(name) ok = ok && set_count(o, #name, s->c.name);
     SB_COUNTER_MAP(X)
 #undef X
-    return complete(o, ok);
+    return sb__json_complete(o, ok);
 }
 
 static json_t *numbers(const uint64_t *v, unsigned n)
@@ -326,18 +324,18 @@ static json_t *numbers(const uint64_t *v, unsigned n)
 
     for (unsigned i = 0; ok && v && i < n; i++)
         ok = append(a, sb_json_count(v[i]));
-    return complete(a, ok);
+    return sb__json_complete(a, ok);
 }
 
 static json_t *users(const struct sb_snap *s)
 {
     json_t *o = json_object();
-    bool ok = set(o, "events", numbers(s->user_events, s->users)) &&
-              set(o, "service_ns", numbers(s->user_ns, s->users)) &&
-              set(o, "min_ns", numbers(s->user_min, s->users)) &&
-              set(o, "max_ns", numbers(s->user_max, s->users));
+    bool ok = sb__json_set(o, "events", numbers(s->user_events, s->users)) &&
+              sb__json_set(o, "service_ns", numbers(s->user_ns, s->users)) &&
+              sb__json_set(o, "min_ns", numbers(s->user_min, s->users)) &&
+              sb__json_set(o, "max_ns", numbers(s->user_max, s->users));
 
-    return complete(o, ok);
+    return sb__json_complete(o, ok);
 }
 
 static json_t *operation(
@@ -355,10 +353,10 @@ static json_t *operation(
         set_text(o, "name", name) && set_text(o, "kind", kinds[kind]) &&
         set_count(o, "errors", op->errors) && set_count(o, "hits", op->hits) &&
         set_count(o, "misses", op->misses) && set_count(o, "rows", op->rows) &&
-        set(o, "latency",
+        sb__json_set(o, "latency",
             sb_json_latency("service", &op->hist, op->min, op->ns, op->max));
 
-    return complete(o, ok);
+    return sb__json_complete(o, ok);
 }
 
 static json_t *operations(const struct sb_report *r)
@@ -373,7 +371,7 @@ static json_t *operations(const struct sb_report *r)
         if (s->op[i].count || s->op[i].errors)
             ok = append(a, operation(&s->op[i], op->name, op->kind));
     }
-    return complete(a, ok);
+    return sb__json_complete(a, ok);
 }
 
 static json_t *error(const struct sb_snap_code *c, uint64_t start_ns)
@@ -381,13 +379,14 @@ static json_t *error(const struct sb_snap_code *c, uint64_t start_ns)
     json_t *o = json_object();
     uint64_t first = c->first_ns > start_ns ? c->first_ns - start_ns : 0;
     bool ok = set_text(o, "driver", c->driver) &&
-              set(o, "code", json_integer(c->native)) &&
+              sb__json_set(o, "code", json_integer(c->native)) &&
               set_text(o, "state", c->state) &&
               set_count(o, "count", c->count) &&
-              set(o, "first_seen", number((double)first / 1e9)) &&
+              sb__json_set(
+                  o, "first_seen", sb__json_number((double)first / 1e9)) &&
               set_text(o, "sample", c->sample);
 
-    return complete(o, ok);
+    return sb__json_complete(o, ok);
 }
 
 static json_t *errors(const struct sb_report *r)
@@ -397,44 +396,47 @@ static json_t *errors(const struct sb_report *r)
 
     for (unsigned i = 0; ok && i < r->snap->ncodes; i++)
         ok = append(a, error(&r->snap->code[i], r->start_ns));
-    return complete(a, ok);
+    return sb__json_complete(a, ok);
 }
 
 json_t *sb_json_totals(const struct sb_report *r)
 {
     const struct sb_snap *s = r->snap;
     json_t *o = json_object();
-    bool ok =
-        set(o, "counters", counters(r)) &&
-        set(o, "latency",
-            sb_json_latency(r->open_loop ? "response" : "service", r->latency,
-                r->lat_min, r->lat_sum, r->lat_max)) &&
-        set(o, "service",
-            r->open_loop ? sb_json_latency("service", &s->service,
-                               s->service_min, s->c.service_ns, s->service_max)
-                         : json_null()) &&
-        set(o, "lag",
-            r->open_loop ? sb_json_latency("lag", &s->lag, s->lag_min,
-                               s->c.lag_ns, s->lag_max)
-                         : json_null()) &&
-        set(o, "users", users(s)) && set(o, "operations", operations(r)) &&
-        set(o, "errors", errors(r)) && set(o, "metrics", sb_json_metrics(r));
+    bool ok = sb__json_set(o, "counters", counters(r)) &&
+              sb__json_set(o, "latency",
+                  sb_json_latency(r->open_loop ? "response" : "service",
+                      r->latency, r->lat_min, r->lat_sum, r->lat_max)) &&
+              sb__json_set(o, "service",
+                  r->open_loop
+                      ? sb_json_latency("service", &s->service, s->service_min,
+                            s->c.service_ns, s->service_max)
+                      : json_null()) &&
+              sb__json_set(o, "lag",
+                  r->open_loop ? sb_json_latency("lag", &s->lag, s->lag_min,
+                                     s->c.lag_ns, s->lag_max)
+                               : json_null()) &&
+              sb__json_set(o, "users", users(s)) &&
+              sb__json_set(o, "operations", operations(r)) &&
+              sb__json_set(o, "errors", errors(r)) &&
+              sb__json_set(o, "metrics", sb_json_metrics(r));
 
-    return complete(o, ok);
+    return sb__json_complete(o, ok);
 }
 
 static json_t *limit(const struct sb_limit *l)
 {
     json_t *o = json_object();
     bool ok = set_text(o, "limit", l->text) &&
-              set(o, "value",
-                  l->verdict.known ? number(l->verdict.value) : json_null()) &&
+              sb__json_set(o, "value",
+                  l->verdict.known ? sb__json_number(l->verdict.value)
+                                   : json_null()) &&
               set_text(o, "unit", sb_assert_unit(l)) &&
-              set(o, "passed", json_boolean(l->verdict.passed));
+              sb__json_set(o, "passed", json_boolean(l->verdict.passed));
 
     if (ok && *l->verdict.why)
         ok = set_text(o, "why", l->verdict.why);
-    return complete(o, ok);
+    return sb__json_complete(o, ok);
 }
 
 json_t *sb_json_limits(const struct sb_asserts *limits)
@@ -444,7 +446,7 @@ json_t *sb_json_limits(const struct sb_asserts *limits)
 
     for (unsigned i = 0; ok && limits && i < limits->n; i++)
         ok = append(a, limit(&limits->limit[i]));
-    return complete(a, ok);
+    return sb__json_complete(a, ok);
 }
 
 // Rows ------------------------------------------------------------------------
@@ -462,9 +464,9 @@ json_t *sb_json_columns(const struct sb_series *s)
                        set_text(o, "figure", c->figure) &&
                        set_text(o, "unit", c->unit);
 
-        ok = append(a, complete(o, set_all));
+        ok = append(a, sb__json_complete(o, set_all));
     }
-    return complete(a, ok);
+    return sb__json_complete(a, ok);
 }
 
 // Returns a member that is an object, made on first use; NULL if out of memory.
@@ -476,7 +478,7 @@ static json_t *member(json_t *o, const char *name)
     if (m || !o)
         return m;
     m = json_object();
-    return set(o, name, m) ? m : NULL;
+    return sb__json_set(o, name, m) ? m : NULL;
 }
 
 // The same number as in the rows of result files.
@@ -485,9 +487,10 @@ static json_t *rounded(double value, const char *unit)
     char text[32];
 
     if (!isfinite(value) || strcmp(unit, "ms") != 0 || fabs(value) >= 1000)
-        return number(fabs(value) >= 1000 && *unit ? round(value) : value);
+        return sb__json_number(
+            fabs(value) >= 1000 && *unit ? round(value) : value);
     snprintf(text, sizeof(text), "%.4g", value);
-    return number(strtod(text, NULL));
+    return sb__json_number(strtod(text, NULL));
 }
 
 json_t *sb_json_row(const struct sb_series *s)
@@ -504,7 +507,7 @@ json_t *sb_json_row(const struct sb_series *s)
             to = to && *c->name ? member(to, c->name) : to;
         }
         // Names are UTF-8 or escaped text: see sb_stats_op().
-        ok = to && set(to, c->figure, rounded(s->value[i], c->unit));
+        ok = to && sb__json_set(to, c->figure, rounded(s->value[i], c->unit));
     }
-    return complete(o, ok);
+    return sb__json_complete(o, ok);
 }

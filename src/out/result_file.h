@@ -53,7 +53,7 @@ void sb_result_done(struct sb_result_file *f); // {0} allowed
 // Returns the number of a column, or ncols if the run has none.
 unsigned sb_result_column(const struct sb_result_run *r, const char *group,
     const char *name, const char *figure);
-// Returns a value, NAN if there is none.
+// Returns a value, or NAN if the row has no value in this column.
 double sb_result_value(const struct sb_result_run *r, size_t row, unsigned col);
 
 // A text member of a run; "" if there is none.

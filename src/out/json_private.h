@@ -1,0 +1,19 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+//
+// Shared by the files that make the parts of result files. Functions that
+// return a value return a new reference, or NULL if out of memory.
+#ifndef SB_JSON_PRIVATE_H
+#define SB_JSON_PRIVATE_H
+
+#include "out/json_parts.h"
+
+// A number: an integer if it has no fraction, null if it is not finite.
+json_t *sb__json_number(double value);
+// Sets a member; false if out of memory. Takes the reference.
+bool sb__json_set(json_t *object, const char *name, json_t *value);
+// Returns the value if everything in it was set, and otherwise frees it.
+json_t *sb__json_complete(json_t *value, bool ok);
+// Triples of lowest value, highest value and count.
+json_t *sb__json_histogram(const struct sb_hist_snap *h);
+
+#endif
