@@ -12,6 +12,7 @@
 #include "db/db.h"
 #include "db/sampler.h"
 #include "out/assert.h"
+#include "out/client.h"
 #include "out/progress.h"
 #include "out/reporter.h"
 #include "out/text.h"
@@ -51,6 +52,10 @@ struct sb_app {
     struct sb_text text;
     struct sb_reporters reporters;
     struct sb_facts facts;
+    struct {
+        struct sb_client_sample start; // of the measured part
+        struct sb_client_sample last, with_users;
+    } client;
     struct sb__app_database *database; // of facts.databases
     char *block;                       // facts.block
     struct sb_random_shared random;
@@ -105,6 +110,14 @@ void sb_app_option_hint(struct sb_app *a, struct sb_err *err);
 // or NULL. sb_app_run_cmd() carries it out and returns the exit status.
 const struct sb_cmd *sb_app_cmd(const struct sb_app *a);
 int sb_app_run_cmd(struct sb_app *a, const struct sb_cmd *cmd);
+
+// app_client.c: samples how busy the client is. start() is called when users
+// start, interval() with the row of the interval or NULL, final() logs a
+// warning if the client was the bottleneck.
+void sb_app_client_start(struct sb_app *a);
+void sb_app_client_interval(
+    struct sb_app *a, const struct sb_report *r, struct sb_series *row);
+void sb_app_client_final(struct sb_app *a, const struct sb_report *r);
 
 // app_server.c: samples the servers of a run. start() is called when all users
 // are connected, interval() after each interval, stop() when the run is over.

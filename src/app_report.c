@@ -76,6 +76,7 @@ static void on_started(void *data)
         printf("Threads started!\n\n");
     fflush(stdout);
     sb_app_server_start(t->a);
+    sb_app_client_start(t->a);
 }
 
 static void on_warmup(void *data, int64_t ns)
@@ -171,7 +172,9 @@ static void on_interval(void *data, const struct sb_report *r)
     struct sb__listening *t = data;
 
     sb_log_progress_done();
-    sb_app_server_interval(t->a, sb_reporters_row(&t->a->reporters, r));
+    struct sb_series *row = sb_reporters_row(&t->a->reporters, r);
+    sb_app_server_interval(t->a, row);
+    sb_app_client_interval(t->a, r, row);
     sb_reporters_interval(&t->a->reporters, r);
     sb__app_limits_interval(t->a, r);
     print_interval(t, r);
@@ -230,6 +233,7 @@ static void on_final(void *data, const struct sb_report *r)
         print_script_line(t, r);
     }
     sb_text_found(&t->a->text, r);
+    sb_app_client_final(t->a, r);
     keep_block(t->a, r);
     sb__app_limits_final(t->a, r);
     sb_reporters_final(&t->a->reporters, r);

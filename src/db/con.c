@@ -171,6 +171,8 @@ static int con_connect(struct sb_con_priv *c, struct sb_err *err)
     atomic_store_explicit(&d->used, true, memory_order_relaxed);
     if (!c->drv->doc)
         atomic_store_explicit(&d->used_sql, true, memory_order_relaxed);
+    if (!(c->drv->caps & SB_CAP_EMBEDDED))
+        atomic_store_explicit(&d->used_server, true, memory_order_relaxed);
     return 0;
 }
 

@@ -86,6 +86,9 @@ void sb_drivers_list(struct sb_drivers *d, FILE *out);
 bool sb_drivers_used(const struct sb_drivers *d);
 // The same for connections of drivers without documents. Any thread.
 bool sb_drivers_used_sql(const struct sb_drivers *d);
+// The same for connections to a server, rather than to a database inside this
+// process. Any thread.
+bool sb_drivers_used_server(const struct sb_drivers *d);
 
 // Return the driver's struct and the path of its module, for the driver's own
 // Lua module. Valid until sb_drivers_free().
