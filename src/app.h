@@ -5,6 +5,7 @@
 #define SB_APP_H
 
 #include "base/opts.h"
+#include "base/peers.h"
 #include "base/paths.h"
 #include "base/random.h"
 #include "bench/builtin.h"
@@ -53,8 +54,11 @@ struct sb_app {
     struct sb_reporters reporters;
     struct sb_facts facts;
     struct {
-        struct sb_client_sample start; // of the measured part
-        struct sb_client_sample last, with_users;
+        struct sb_client_sample last;
+        // Of the measured part: all intervals, and those in which no thread
+        // came or went.
+        struct sb_client_sum whole, steady;
+        enum sb_peers peers; // LOCAL if it was at any time
     } client;
     struct sb__app_database *database; // of facts.databases
     char *block;                       // facts.block
@@ -111,9 +115,9 @@ void sb_app_option_hint(struct sb_app *a, struct sb_err *err);
 const struct sb_cmd *sb_app_cmd(const struct sb_app *a);
 int sb_app_run_cmd(struct sb_app *a, const struct sb_cmd *cmd);
 
-// app_client.c: samples how busy the client is. start() is called when users
-// start, interval() with the row of the interval or NULL, final() logs a
-// warning if the client was the bottleneck.
+// app_client.c: samples how busy the client is. start() is called when all
+// users are connected, interval() with the row of the interval or NULL. final()
+// logs a warning if the client was the bottleneck.
 void sb_app_client_start(struct sb_app *a);
 void sb_app_client_interval(
     struct sb_app *a, const struct sb_report *r, struct sb_series *row);

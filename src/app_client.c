@@ -2,12 +2,14 @@
 //
 // Samples how busy this process and its machine are, for result files and for
 // the notice that the client was the bottleneck.
+#include <math.h>
+
 #include "app.h"
 #include "base/clock.h"
 #include "base/log.h"
 #include "base/procstat.h"
 
-// Shorter runs say nothing about saturation.
+// Shorter runs do not show saturation.
 #define SECONDS_MIN 1.0
 
 static void take(struct sb_client_sample *s)
@@ -20,61 +22,90 @@ static void take(struct sb_client_sample *s)
         s->cpu_ns = self.cpu_ns;
         s->run_ns = self.run_ns;
         s->wait_ns = self.wait_ns;
-        s->has_wait = self.has_wait;
+        s->threads = self.has_wait ? self.threads : 0;
     }
     if (sb_procstat_machine(&machine, NULL) == 0) {
         s->busy_ns = machine.busy * sb_procstat_tick_ns();
-        s->has_machine = true;
+        s->processors = machine.processors;
     }
+}
+
+// Users have their connections now, or create them in each event.
+static void find_peers(struct sb_app *a)
+{
+    enum sb_peers peers = a->client.peers == SB_PEERS_LOCAL ? SB_PEERS_LOCAL
+                                                            : sb_peers();
+
+    if (peers > a->client.peers)
+        a->client.peers = peers;
 }
 
 void sb_app_client_start(struct sb_app *a)
 {
-    take(&a->client.start);
-    a->client.last = a->client.start;
-    a->client.with_users = a->client.start;
+    take(&a->client.last);
+    find_peers(a);
 }
 
 void sb_app_client_interval(
     struct sb_app *a, const struct sb_report *r, struct sb_series *row)
 {
-    struct sb_client_sample now;
+    const struct sb_client_sample last = a->client.last;
+    struct sb_client_sum sum = { 0 };
     struct sb_client_usage u;
 
-    take(&now);
-    sb_client_usage(&a->client.last, &now, &u);
+    // Neither a file nor the notice needs it.
+    if (!row && !sb_drivers_used_server(a->drivers))
+        return;
+    take(&a->client.last);
+    find_peers(a);
+    bool steady = sb_client_add(&sum, &last, &a->client.last);
+    sb_client_usage(&sum, &u);
     if (row) {
         sb_series_set(row, "client", "cpu", "value", "processors", u.cpu);
         sb_series_set(row, "client", "wait", "value", "", u.wait);
         sb_series_set(
             row, "client", "machine", "value", "processors", u.machine);
     }
-    a->client.last = now;
-    // The threads of users have ended when the rest of a run is reported.
-    if (!r->partial)
-        a->client.with_users = now;
     if (r->warmup)
-        a->client.start = now;
+        return;
+    sb_client_add(&a->client.whole, &last, &a->client.last);
+    if (steady)
+        sb_client_add(&a->client.steady, &last, &a->client.last);
+}
+
+// The time in which the waiting of threads is known, if that is most of it.
+static const struct sb_client_sum *measured(const struct sb_app *a)
+{
+    return 2 * a->client.steady.ns >= a->client.whole.ns ? &a->client.steady
+                                                         : &a->client.whole;
+}
+
+static double processors(const struct sb_host_facts *host)
+{
+    double n = host->processors > 0 ? host->processors : 1;
+
+    return host->container_cpus > 0 ? fmin(n, host->container_cpus) : n;
 }
 
 void sb_app_client_final(struct sb_app *a, const struct sb_report *r)
 {
-    struct sb_client_sample now;
-    struct sb_client_usage u, waiting;
+    const struct sb_client_limits limits = {
+        .processors = processors(&a->facts.host),
+        .machine = a->client.last.processors,
+        .threads = (unsigned)a->run.threads,
+        .remote_server = a->client.peers == SB_PEERS_REMOTE,
+    };
+    struct sb_client_usage u;
     char why[200];
 
-    // A database inside this process is what was measured.
-    if (!sb_drivers_used_server(a->drivers) || r->total_s < SECONDS_MIN ||
-        r->warmup)
+    // A database inside this process is what was measured. --pace=spin uses
+    // processors also while users wait for arrivals.
+    if (!sb_drivers_used_server(a->drivers) || r->warmup ||
+        r->total_s < SECONDS_MIN ||
+        (a->facts.open_loop && a->run.pace == SB_PACE_SPIN))
         return;
-    take(&now);
-    sb_client_usage(&a->client.start, &now, &u);
-    sb_client_usage(&a->client.start, &a->client.with_users, &waiting);
-    u.wait = waiting.wait;
-    if (sb_client_is_bottleneck(
-            &u, &a->facts.host, (unsigned)a->run.threads, why, sizeof(why)))
+    sb_client_usage(measured(a), &u);
+    if (sb_client_is_bottleneck(&u, &limits, why, sizeof(why)))
         sb_log(SB_LOG_WARNING,
-            "the client was the bottleneck: %s; the figures show this machine "
-            "rather than the server",
-            why);
+            "the client was the bottleneck, not the server: %s", why);
 }

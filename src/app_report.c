@@ -251,8 +251,9 @@ void sb__app_listen(struct sb_app *a, struct sb_workload *w,
         .interval = on_interval,
         .checkpoint = on_checkpoint,
         .final = on_final,
-        .interval_ns = a->reporters.n || sb_asserts_abort(&a->asserts) ||
-                               t->progress
+        // Scripts may measure a server: the client is watched (app_client.c).
+        .interval_ns = a->script || a->reporters.n ||
+                               sb_asserts_abort(&a->asserts) || t->progress
                            ? FILE_INTERVAL
                            : 0,
         .stop = on_stop,

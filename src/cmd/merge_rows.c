@@ -185,8 +185,9 @@ static enum rule rule_of(const struct sb_result_column *c)
 
     if (strcmp(c->group, "server") == 0)
         return FIRST; // they measured the same server
+    // Processes may have run on one machine or on several.
     if (strcmp(c->group, "client") == 0)
-        return SUM;
+        return strcmp(c->name, "cpu") == 0 ? SUM : MAXIMUM;
     for (size_t i = 0; i < sizeof(sums) / sizeof(sums[0]); i++)
         if (strcmp(c->figure, sums[i]) == 0)
             return SUM;

@@ -4,73 +4,86 @@
 #include <math.h>
 #include <stdio.h>
 
-// Shares from which a processor, or a thread, counts as saturated, and from
-// which waiting for a processor does.
+// Shares from which processors or threads count as saturated, and from which
+// waiting for a processor counts.
 #define SATURATED 0.9
 #define WAITING   0.2
 
 static double growth(uint64_t from, uint64_t to)
 {
-    return to >= from ? (double)(to - from) : NAN;
+    return to >= from ? (double)(to - from) : 0;
 }
 
-void sb_client_usage(const struct sb_client_sample *from,
-    const struct sb_client_sample *to, struct sb_client_usage *out)
+bool sb_client_add(struct sb_client_sum *sum,
+    const struct sb_client_sample *from, const struct sb_client_sample *to)
 {
     double ns = growth(from->ns, to->ns);
     // The sums shrink when a thread ends.
-    double run = growth(from->run_ns, to->run_ns);
-    double wait = growth(from->wait_ns, to->wait_ns);
+    bool same = from->threads > 0 && from->threads == to->threads &&
+                to->run_ns >= from->run_ns && to->wait_ns >= from->wait_ns;
 
-    *out = (struct sb_client_usage){ NAN, NAN, NAN };
-    if (!(ns > 0))
-        return;
-    out->cpu = growth(from->cpu_ns, to->cpu_ns) / ns;
-    if (from->has_wait && to->has_wait && run + wait > 0)
-        out->wait = wait / (run + wait);
-    if (from->has_machine && to->has_machine)
-        out->machine = growth(from->busy_ns, to->busy_ns) / ns;
+    sum->ns += ns;
+    sum->cpu_ns += growth(from->cpu_ns, to->cpu_ns);
+    if (same) {
+        sum->ready_ns += ns;
+        sum->run_ns += growth(from->run_ns, to->run_ns);
+        sum->wait_ns += growth(from->wait_ns, to->wait_ns);
+    }
+    if (from->processors > 0 && to->processors > 0) {
+        sum->machine_ns += ns;
+        sum->busy_ns += growth(from->busy_ns, to->busy_ns);
+    }
+    return same;
 }
 
-double sb_client_processors(const struct sb_host_facts *host)
+static double share(double part, double whole)
 {
-    double n = host->processors > 0 ? host->processors : 1;
-
-    return host->container_cpus > 0 ? fmin(n, host->container_cpus) : n;
+    return whole > 0 ? part / whole : NAN;
 }
 
-static size_t add(char *why, size_t size, size_t at, const char *text)
+void sb_client_usage(
+    const struct sb_client_sum *sum, struct sb_client_usage *out)
 {
-    int n = at < size ? snprintf(why + at, size - at, "%s", text) : 0;
+    *out = (struct sb_client_usage){
+        .cpu = share(sum->cpu_ns, sum->ns),
+        .wait = share(sum->wait_ns, sum->run_ns + sum->wait_ns),
+        .machine = share(sum->busy_ns, sum->machine_ns),
+    };
+}
 
-    return at + (size_t)(n > 0 ? n : 0);
+// The share of their time that the threads of users were running or ready to
+// run. What threads besides those of users do is counted as theirs.
+static double busy_share(const struct sb_client_usage *u, unsigned threads)
+{
+    double wait = u->wait < 1 ? u->wait : 0;
+    double busy = u->cpu / (1 - wait) / threads;
+
+    return busy > 1 ? 1 : busy;
 }
 
 bool sb_client_is_bottleneck(const struct sb_client_usage *u,
-    const struct sb_host_facts *host, unsigned threads, char *why, size_t size)
+    const struct sb_client_limits *limits, char *why, size_t size)
 {
-    double processors = sb_client_processors(host);
-    bool own = u->cpu >= SATURATED * processors;
-    bool each = threads < processors && u->cpu >= SATURATED * threads;
-    bool starved = u->wait >= WAITING &&
-                   u->machine >= SATURATED * host->processors;
-    char text[160];
-    size_t at = 0;
+    double busy = busy_share(u, limits->threads);
 
-    if (!own && !each && !starved)
-        return false;
-    if (each && !own)
-        snprintf(text, sizeof(text), "its %u thread%s used %.2f processors",
-            threads, threads == 1 ? "" : "s", u->cpu);
-    else
-        snprintf(text, sizeof(text), "it used %.2f of %.4g processors", u->cpu,
-            processors);
-    at = add(why, size, at, text);
-    if (u->wait >= WAITING) {
-        snprintf(text, sizeof(text),
-            ", and its threads waited for a processor %.0f %% of their time",
-            100 * u->wait);
-        add(why, size, at, text);
+    if (u->cpu >= SATURATED * limits->processors) {
+        snprintf(why, size, "it used %.2f of %.4g processor%s", u->cpu,
+            limits->processors, limits->processors == 1 ? "" : "s");
+        return true;
     }
+    if (busy >= SATURATED) {
+        snprintf(why, size,
+            "its %u thread%s ran or waited for a processor %.0f %% of the time",
+            limits->threads, limits->threads == 1 ? "" : "s", 100 * busy);
+        return true;
+    }
+    // A server on the same machine would use the rest of the processors.
+    if (!limits->remote_server || limits->machine <= 0 ||
+        !(u->wait >= WAITING) || !(u->machine >= SATURATED * limits->machine))
+        return false;
+    snprintf(why, size,
+        "its machine used %.2f of %.4g processors, and its threads waited "
+        "for one %.0f %% of the time that they were ready to run",
+        u->machine, limits->machine, 100 * u->wait);
     return true;
 }

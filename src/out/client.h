@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 //
 // How busy the client was: processors that this process used, time that its
-// threads waited for one, and how busy the machine was. Tells whether a run
+// threads waited for one, and how busy the machine was. Decides whether a run
 // measured the client rather than the server. Pure; docs/measurement.md states
 // the rule.
 #ifndef SB_CLIENT_H
@@ -11,34 +11,50 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#include "base/host.h"
-
-// What the system had counted at one moment.
+// What the system had counted at one moment. ns: monotonic clock.
 struct sb_client_sample {
-    uint64_t ns;     // monotonic clock
+    uint64_t ns;
     uint64_t cpu_ns; // of the process
-    // Of its threads: on a processor, and ready to run without one.
+    // Of its threads: on a processor, and ready to run without one. threads: 0
+    // if that is unknown.
     uint64_t run_ns, wait_ns;
-    uint64_t busy_ns; // of the machine, all processors
-    bool has_wait, has_machine;
+    unsigned threads;
+    uint64_t busy_ns;    // of the machine, all processors
+    unsigned processors; // of the machine; 0: unknown
 };
 
-// The use between two samples; NAN: unknown.
+// Sums over the time between samples. {0} is empty.
+struct sb_client_sum {
+    double ns, cpu_ns;
+    double ready_ns, run_ns, wait_ns; // ready_ns: length of the time of run_ns
+    double machine_ns, busy_ns;       // machine_ns: length of that of busy_ns
+};
+
+// The use during that time; NAN: unknown.
 struct sb_client_usage {
     double cpu;     // processors used by the process
-    double wait;    // share of the time of its threads, 0 to 1
+    double wait;    // share of the time that threads were ready to run, 0 to 1
     double machine; // processors of the machine in use
 };
 
-void sb_client_usage(const struct sb_client_sample *from,
-    const struct sb_client_sample *to, struct sb_client_usage *out);
+// Adds the time between two samples. Returns false if it lacks the waiting of
+// the threads: because it is unknown, or because threads came or went.
+bool sb_client_add(struct sb_client_sum *sum,
+    const struct sb_client_sample *from, const struct sb_client_sample *to);
+void sb_client_usage(
+    const struct sb_client_sum *sum, struct sb_client_usage *out);
 
-// Returns the number of processors that the process can use.
-double sb_client_processors(const struct sb_host_facts *host);
+// What a run had.
+struct sb_client_limits {
+    double processors;  // that the process can use
+    double machine;     // processors of the machine, 0: unknown
+    unsigned threads;   // of users
+    bool remote_server; // all servers are known to be on other machines
+};
 
-// Returns true if the client was the bottleneck, and writes a sentence that
-// says why.
+// Returns true if the client was the bottleneck, and writes the reason: "it
+// used 3.70 of 4 processors".
 bool sb_client_is_bottleneck(const struct sb_client_usage *u,
-    const struct sb_host_facts *host, unsigned threads, char *why, size_t size);
+    const struct sb_client_limits *limits, char *why, size_t size);
 
 #endif

@@ -77,7 +77,9 @@ checked by check-result. With checkpoints, files have the whole run.
   True
   True
   True
-  11 ['operation', 'run', 'server']
+  11 ['client', 'operation', 'run', 'server']
+  $ grep ',client,' r.csv | cut -d , -f 4 | sort -u | tr '\n' ' '
+  cpu machine wait  (no-eol)
 
 The server, its settings and its counters.
 

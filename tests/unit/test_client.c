@@ -4,78 +4,128 @@
 
 #define S UINT64_C(1000000000)
 
-static void usage_between_samples(void)
+static void use_between_samples(void)
 {
-    const struct sb_client_sample a = { 10 * S, 5 * S, 4 * S, 1 * S, 20 * S,
-        true, true };
-    struct sb_client_sample b = { 12 * S, 8 * S, 7 * S, 2 * S, 26 * S, true,
-        true };
+    const struct sb_client_sample a = { .ns = 10 * S,
+        .cpu_ns = 5 * S,
+        .run_ns = 4 * S,
+        .wait_ns = 1 * S,
+        .threads = 3,
+        .busy_ns = 20 * S,
+        .processors = 4 };
+    struct sb_client_sample b = { .ns = 12 * S,
+        .cpu_ns = 8 * S,
+        .run_ns = 7 * S,
+        .wait_ns = 2 * S,
+        .threads = 3,
+        .busy_ns = 26 * S,
+        .processors = 4 };
+    struct sb_client_sum sum = { 0 };
     struct sb_client_usage u;
 
-    sb_client_usage(&a, &b, &u);
+    sb_client_usage(&sum, &u);
+    CHECK(isnan(u.cpu) && isnan(u.wait) && isnan(u.machine));
+    CHECK(sb_client_add(&sum, &a, &b));
+    sb_client_usage(&sum, &u);
     CHECK_NEAR(u.cpu, 1.5, 1e-12);
     CHECK_NEAR(u.wait, 0.25, 1e-12);
     CHECK_NEAR(u.machine, 3, 1e-12);
-    // A thread has ended: its times are missing.
-    b.wait_ns = 0;
-    sb_client_usage(&a, &b, &u);
-    CHECK(isnan(u.wait));
-    CHECK_NEAR(u.cpu, 1.5, 1e-12);
-    b.has_machine = false;
-    sb_client_usage(&a, &b, &u);
-    CHECK(isnan(u.machine));
-    sb_client_usage(&a, &a, &u);
-    CHECK(isnan(u.cpu));
+    // Two seconds of which all is known but the waiting: a thread has ended.
+    struct sb_client_sample c = b;
+    c.ns += 2 * S;
+    c.cpu_ns += 1 * S;
+    c.run_ns -= 1;
+    CHECK(!sb_client_add(&sum, &b, &c));
+    sb_client_usage(&sum, &u);
+    CHECK_NEAR(u.cpu, 1, 1e-12);
+    CHECK_NEAR(u.wait, 0.25, 1e-12);
+    CHECK_NEAR(u.machine, 1.5, 1e-12);
+    c.run_ns += 2;
+    c.threads++;
+    CHECK(!sb_client_add(&sum, &b, &c));
+    // Neither the threads nor the machine are known.
+    sum = (struct sb_client_sum){ 0 };
+    b.threads = c.threads = b.processors = 0;
+    CHECK(!sb_client_add(&sum, &b, &c));
+    sb_client_usage(&sum, &u);
+    CHECK_NEAR(u.cpu, 0.5, 1e-12);
+    CHECK(isnan(u.wait) && isnan(u.machine));
 }
 
-static bool judge(double cpu, double wait, double machine, unsigned threads,
-    char *why, size_t size)
+static char why[200];
+
+// On a machine of 4 processors.
+static bool judge(
+    double cpu, double wait, double machine, unsigned threads, bool remote)
 {
-    const struct sb_host_facts host = { .processors = 4 };
+    const struct sb_client_limits limits = {
+        .processors = 4,
+        .machine = 4,
+        .threads = threads,
+        .remote_server = remote,
+    };
     const struct sb_client_usage u = { cpu, wait, machine };
 
-    return sb_client_is_bottleneck(&u, &host, threads, why, size);
+    return sb_client_is_bottleneck(&u, &limits, why, sizeof(why));
 }
 
-static void bottlenecks(void)
+static void process_uses_all_processors(void)
 {
-    char why[200];
-
-    CHECK(!judge(2, 0.01, 3, 64, why, sizeof(why)));
-    CHECK(judge(3.7, 0.01, 3.9, 64, why, sizeof(why)));
+    CHECK(!judge(2, 0.01, 3, 64, false));
+    CHECK(judge(3.7, 0.01, 3.9, 64, false));
     CHECK_STR(why, "it used 3.70 of 4 processors");
-    CHECK(judge(3.7, 0.314, 3.9, 64, why, sizeof(why)));
-    CHECK_STR(why, "it used 3.70 of 4 processors, and its threads waited for a "
-                   "processor 31 % of their time");
-    // A server on the same machine took the rest.
-    CHECK(judge(1.5, 0.3, 3.9, 64, why, sizeof(why)));
-    CHECK(!judge(1.5, 0.3, 3, 64, why, sizeof(why)));
-    CHECK(!judge(1.5, 0.1, 3.9, 64, why, sizeof(why)));
-    // One user that is busy by itself.
-    CHECK(judge(0.95, 0.01, 1.5, 1, why, sizeof(why)));
-    CHECK_STR(why, "its 1 thread used 0.95 processors");
-    CHECK(!judge(0.5, 0.01, 1.5, 1, why, sizeof(why)));
-    CHECK(!judge(NAN, NAN, NAN, 1, why, sizeof(why)));
+    CHECK(judge(3.7, NAN, NAN, 64, true));
+    CHECK(!judge(3.59, NAN, NAN, 64, true));
+    CHECK(!judge(NAN, NAN, NAN, 1, true));
+}
+
+static void threads_never_wait_for_the_server(void)
+{
+    CHECK(judge(0.95, 0.01, 1.5, 1, false));
+    CHECK_STR(
+        why, "its 1 thread ran or waited for a processor 96 % of the time");
+    CHECK(!judge(0.88, 0.01, 1.5, 1, false));
+    CHECK(!judge(0.95, 0.01, 1.5, 2, false));
+    // Other processes use the processors that it is ready to use.
+    CHECK(judge(0.5, 0.47, 4, 1, false));
+    CHECK(!judge(0.5, 0.4, 4, 1, false));
+    CHECK(judge(0.5, 1, 4, 1, true));
+}
+
+static void machine_is_saturated(void)
+{
+    CHECK(judge(1.5, 0.3, 3.9, 64, true));
+    CHECK_STR(why,
+        "its machine used 3.90 of 4 processors, and its threads waited for "
+        "one 30 % of the time that they were ready to run");
+    CHECK(!judge(1.5, 0.3, 3, 64, true));
+    CHECK(!judge(1.5, 0.1, 3.9, 64, true));
+    CHECK(!judge(1.5, NAN, 3.9, 64, true));
+    // The server may be what uses the machine.
+    CHECK(!judge(1.5, 0.3, 3.9, 64, false));
 }
 
 static void containers_have_fewer_processors(void)
 {
-    const struct sb_host_facts host = { .processors = 8,
-        .container_cpus = 1.5 };
-    const struct sb_client_usage u = { 1.45, NAN, 2 };
-    char why[200], small[4];
+    const struct sb_client_limits limits = {
+        .processors = 1.5, .machine = 8, .threads = 16, .remote_server = true
+    };
+    const struct sb_client_usage u = { 1.45, 0.5, 2 }, idle = { 1, 0.5, 2 };
+    char small[4];
 
-    CHECK_NEAR(sb_client_processors(&host), 1.5, 0);
-    CHECK(sb_client_is_bottleneck(&u, &host, 16, why, sizeof(why)));
+    CHECK(sb_client_is_bottleneck(&u, &limits, why, sizeof(why)));
     CHECK_STR(why, "it used 1.45 of 1.5 processors");
-    CHECK(sb_client_is_bottleneck(&u, &host, 16, small, sizeof(small)));
+    CHECK(sb_client_is_bottleneck(&u, &limits, small, sizeof(small)));
     CHECK_STR(small, "it ");
+    CHECK(!sb_client_is_bottleneck(&idle, &limits, why, sizeof(why)));
 }
 
 int main(void)
 {
-    RUN(usage_between_samples);
-    RUN(bottlenecks);
+    RUN(use_between_samples);
+    RUN(process_uses_all_processors);
+    RUN(threads_never_wait_for_the_server);
+    RUN(machine_is_saturated);
     RUN(containers_have_fewer_processors);
     return check_done();
 }

@@ -337,7 +337,7 @@ SB_DRIVER_EXPORT const struct sb_driver sb_driver = {
     .opts = &null_opt_table,
     .opts_size = sizeof(struct null_opts),
     .caps = SB_CAP_CANCEL_CONNECT | SB_CAP_UNSIGNED | SB_CAP_NAN |
-            SB_CAP_INFINITY,
+            SB_CAP_INFINITY | SB_CAP_EMBEDDED,
     .conn_size = sizeof(struct null_conn),
     .stmt_size = sizeof(struct null_stmt),
     .generic = &generic_ops,

@@ -591,12 +591,12 @@ function serverSection(main, run) {
 }
 
 function clientSection(main, run) {
-    const has = f => run.has("client", "", f);
+    const has = name => run.has("client", name, "value");
     if (!has("cpu"))
         return;
     const s = section(main, "client", "Client");
-    const of = (f, label, look) => line(label, look, run, r =>
-        r.column("client", "", f));
+    const of = (name, label, look) => line(label, look, run, r =>
+        r.column("client", name, "value"));
     const cpus = ((run.doc.host || {}).container || {}).cpus ||
         (run.doc.host || {}).processors;
     s.append(new Chart({ id: "cpu", title: "Processors in use",

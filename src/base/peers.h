@@ -1,0 +1,20 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+//
+// What the sockets of this process are connected to.
+#ifndef SB_PEERS_H
+#define SB_PEERS_H
+
+enum sb_peers {
+    SB_PEERS_NONE,   // no socket is connected
+    SB_PEERS_REMOTE, // to other machines only
+    SB_PEERS_LOCAL,  // at least one to this machine
+};
+
+// Looks at the first 4,096 file descriptors but the standard ones, which takes
+// less than a millisecond. A TCP connection whose two ends have the same
+// address stays on this machine, and so does a Unix socket; those without a
+// name (socketpair) are not counted. A container on this machine with an
+// address of its own counts as another machine. Any thread.
+enum sb_peers sb_peers(void);
+
+#endif

@@ -1,0 +1,102 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+#include <string.h>
+#include <unistd.h>
+
+#include "base/peers.h"
+#include "base/sock.h"
+#include "check.h"
+
+// Connects two sockets of this process. Returns false if the system has no
+// such addresses.
+static bool connect_to(const struct sockaddr *to, socklen_t size, int fd[3])
+{
+    struct sockaddr_storage bound;
+    socklen_t len = sizeof(bound);
+
+    fd[0] = socket(to->sa_family, SOCK_STREAM, 0);
+    fd[1] = socket(to->sa_family, SOCK_STREAM, 0);
+    fd[2] = -1;
+    if (bind(fd[0], to, size) || listen(fd[0], 1) ||
+        getsockname(fd[0], (struct sockaddr *)&bound, &len) ||
+        connect(fd[1], (struct sockaddr *)&bound, len))
+        return false;
+    fd[2] = accept(fd[0], NULL, NULL);
+    return fd[2] >= 0;
+}
+
+static void close_all(const int fd[3])
+{
+    for (int i = 0; i < 3; i++)
+        if (fd[i] >= 0)
+            close(fd[i]);
+}
+
+static void tcp(void)
+{
+    const struct sockaddr_in v4 = { .sin_family = AF_INET,
+        .sin_addr.s_addr = htonl(INADDR_LOOPBACK) };
+    const struct sockaddr_in6 v6 = { .sin6_family = AF_INET6,
+        .sin6_addr = IN6ADDR_LOOPBACK_INIT };
+    int fd[3];
+
+    CHECK_INT(sb_peers(), SB_PEERS_NONE);
+    CHECK(connect_to((const struct sockaddr *)&v4, sizeof(v4), fd));
+    CHECK_INT(sb_peers(), SB_PEERS_LOCAL);
+    close_all(fd);
+    CHECK_INT(sb_peers(), SB_PEERS_NONE);
+    // Not every machine has IPv6.
+    if (connect_to((const struct sockaddr *)&v6, sizeof(v6), fd))
+        CHECK_INT(sb_peers(), SB_PEERS_LOCAL);
+    close_all(fd);
+}
+
+static void unix_sockets(void)
+{
+    struct sockaddr_un path = { .sun_family = AF_UNIX, .sun_path = "s.sock" };
+    int pair[2], fd[3];
+
+    CHECK(socketpair(AF_UNIX, SOCK_STREAM, 0, pair) == 0);
+    CHECK_INT(sb_peers(), SB_PEERS_NONE);
+    close(pair[0]);
+    close(pair[1]);
+    CHECK(connect_to((const struct sockaddr *)&path, sizeof(path), fd));
+    CHECK_INT(sb_peers(), SB_PEERS_LOCAL);
+    close_all(fd);
+    unlink(path.sun_path);
+}
+
+// An address of another machine is not available to tests. Two addresses of
+// this one are like it: the ends of the connection differ.
+static void other_machine(void)
+{
+    const struct sockaddr_in from = { .sin_family = AF_INET,
+        .sin_addr.s_addr = htonl(INADDR_LOOPBACK + 1) };
+    struct sockaddr_in at = { .sin_family = AF_INET,
+        .sin_addr.s_addr = htonl(INADDR_LOOPBACK) };
+    socklen_t len = sizeof(at);
+    int server = socket(AF_INET, SOCK_STREAM, 0);
+    int client = socket(AF_INET, SOCK_STREAM, 0), fd[3];
+
+    CHECK(bind(server, (struct sockaddr *)&at, len) == 0);
+    CHECK(listen(server, 1) == 0);
+    getsockname(server, (struct sockaddr *)&at, &len);
+    // Systems other than Linux lack 127.0.0.2.
+    if (bind(client, (const struct sockaddr *)&from, sizeof(from)) == 0) {
+        CHECK(connect(client, (struct sockaddr *)&at, len) == 0);
+        CHECK_INT(sb_peers(), SB_PEERS_REMOTE);
+        at.sin_port = 0;
+        CHECK(connect_to((const struct sockaddr *)&at, sizeof(at), fd));
+        CHECK_INT(sb_peers(), SB_PEERS_LOCAL);
+        close_all(fd);
+    }
+    close(client);
+    close(server);
+}
+
+int main(void)
+{
+    RUN(tcp);
+    RUN(unix_sockets);
+    RUN(other_machine);
+    return check_done();
+}
