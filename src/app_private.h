@@ -13,6 +13,7 @@ struct sb__listening {
     bool progress; // shows progress lines
     uint64_t done; // completed events of the measured part so far
     int status;    // 0, or SB_EXIT_FAILED if a report hook failed
+    bool printed;  // the final report, rather than one of the script
 };
 
 // True if only scripts write to stdout: below --verbosity=3, or --report=none.
@@ -25,6 +26,9 @@ void sb__app_facts(struct sb_app *a);
 // Fills *t and *l for a run of w. Both must outlive the run.
 void sb__app_listen(struct sb_app *a, struct sb_workload *w,
     struct sb__listening *t, struct sb_listener *l);
+// Prints the context of the run after its report, for --report-context. Called
+// when the facts about servers are complete.
+void sb__app_context(const struct sb__listening *t);
 // Writes what the reporters have left to write. Returns the exit status:
 // `status`, or SB_EXIT_FAILED if it is 0 and a reporter failed.
 int sb__app_finish_reports(

@@ -8,6 +8,8 @@
 
 #include "app_private.h"
 #include "base/log.h"
+#include "out/context.h"
+#include "out/json_parts.h"
 
 // Interval of files without --report-interval.
 #define FILE_INTERVAL INT64_C(1000000000)
@@ -231,6 +233,7 @@ static void on_final(void *data, const struct sb_report *r)
     if (!call_report_hook(t, r)) {
         sb_text_final(&t->a->text, r);
         print_script_line(t, r);
+        t->printed = true;
     }
     sb_text_found(&t->a->text, r);
     sb_app_client_final(t->a, r);
@@ -261,6 +264,21 @@ void sb__app_listen(struct sb_app *a, struct sb_workload *w,
         .operations = a->reporters.n > 0 ||
                       sb_asserts_need_operations(&a->asserts),
     };
+}
+
+void sb__app_context(const struct sb__listening *t)
+{
+    json_t *run;
+
+    if (!t->printed || !t->a->text_opts.report_context || quiet(t->a))
+        return;
+    run = sb_json_facts(&t->a->facts);
+    if (run)
+        sb_context_print(run, stdout);
+    else
+        sb_log(SB_LOG_WARNING, "--report-context: out of memory");
+    json_decref(run);
+    fflush(stdout);
 }
 
 // The names are those of result files.

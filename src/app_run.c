@@ -125,6 +125,7 @@ static int run_workload(struct sb_app *a, struct sb_workload *w)
     sb__app_listen(a, w, &t, &l);
     sb_run(w, &a->run, &a->random, &l, &res);
     sb_app_server_stop(a);
+    sb__app_context(&t);
     int status = exit_status(a, &res);
     return sb__app_finish_reports(a, &res, status ? status : t.status);
 }

@@ -11,6 +11,15 @@
 
 #define DEFAULT_INTERVAL INT64_C(1000000000)
 
+// How long to wait for the facts of a very short run.
+#define WAIT_FACTS INT64_C(2000000000)
+
+// True if something shows what the servers are.
+static bool shows_facts(const struct sb_app *a)
+{
+    return a->reporters.n > 0 || a->text_opts.report_context;
+}
+
 static bool debugging(void)
 {
     return sb_log_level() >= SB_LOG_DEBUG;
@@ -28,7 +37,7 @@ void sb_app_server_start(struct sb_app *a)
     struct sb_err err = { 0 };
 
     // Result files name the server also without its counters.
-    if (!sb_sampler_samples(setup.opts, setup.wanted) && !setup.wanted &&
+    if (!sb_sampler_samples(setup.opts, setup.wanted) && !shows_facts(a) &&
         !*setup.opts->pid && !debugging())
         return;
     a->sampler = sb_sampler_start(&setup, &err);
@@ -157,11 +166,13 @@ void sb_app_server_stop(struct sb_app *a)
 {
     if (!a->sampler)
         return;
+    if (shows_facts(a))
+        sb_sampler_wait(a->sampler, WAIT_FACTS);
     if (!sb_sampler_stop(a->sampler))
         a->leave = true;
     if (debugging())
         sb_sampler_servers(a->sampler, log_server, NULL);
-    if (a->reporters.n > 0)
+    if (shows_facts(a))
         take_facts(a);
     sb_sampler_free(a->sampler);
     a->sampler = NULL;

@@ -7,6 +7,7 @@
 #include "base/log.h"
 #include "cmd/cmd.h"
 #include "cmd/cmd_private.h"
+#include "out/context.h"
 
 // The block of a built-in test, as it was printed.
 static void print_block(void *data, const struct sb_report *r, FILE *out)
@@ -66,6 +67,8 @@ static void print_run(const struct sb_cmd_args *args,
         text.own = (struct sb_text_own){ .data = block, .final = print_block };
     sb_text_final(&text, &run->report);
     sb_text_found(&text, &run->report);
+    if (o->report_context && o->verbosity >= SB_LOG_NOTICE)
+        sb_context_print(run->json, args->out);
 }
 
 static int show_run(const struct sb_cmd_args *args, const char *path,
@@ -111,8 +114,9 @@ static int show(const struct sb_cmd_args *args)
 const struct sb_cmd sb_cmd_show = {
     .name = "show",
     .usage = "show [OPTIONS] FILE...",
-    .title = "Prints the report of result files. --percentile, --histogram and "
-             "--report-operations apply; their defaults are those of the run.",
+    .title = "Prints the report of result files. --percentile, --histogram, "
+             "--report-operations and --report-context apply; their defaults "
+             "are those of the run.",
     .min_files = 1,
     .max_files = 1000,
     .run = show,

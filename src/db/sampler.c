@@ -173,6 +173,14 @@ static void sample_process(struct sb_sampler *s)
     sb__process_sample(&s->process, take_process, s);
 }
 
+static void note_search(struct sb_sampler *s)
+{
+    pthread_mutex_lock(&s->lock);
+    s->searched = true;
+    pthread_cond_broadcast(&s->changed);
+    pthread_mutex_unlock(&s->lock);
+}
+
 static void *finder_main(void *arg)
 {
     struct sb_sampler *s = arg;
@@ -181,6 +189,7 @@ static void *finder_main(void *arg)
     do {
         last = sb_clock_monotonic();
         find_targets(s);
+        note_search(s);
         sample_process(s);
     } while (sb__sampler_wait_next(s, last));
     sb__sampler_thread_ends(s);
@@ -299,6 +308,26 @@ void sb_sampler_servers(struct sb_sampler *s,
         if (first)
             visit(arg, &s->target[i]->facts);
     }
+    pthread_mutex_unlock(&s->lock);
+}
+
+// The lock is held.
+static bool all_tried(const struct sb_sampler *s)
+{
+    bool all = s->searched;
+
+    for (size_t i = 0; i < s->ntargets; i++)
+        all = all && s->target[i]->tried;
+    return all;
+}
+
+void sb_sampler_wait(struct sb_sampler *s, uint64_t ns)
+{
+    uint64_t until = sb_clock_monotonic() + ns;
+
+    pthread_mutex_lock(&s->lock);
+    while (!all_tried(s) && sb_clock_monotonic() < until)
+        wait_until(s, until);
     pthread_mutex_unlock(&s->lock);
 }
 

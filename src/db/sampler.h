@@ -73,6 +73,10 @@ void sb_sampler_read(struct sb_sampler *s, uint64_t now,
 void sb_sampler_servers(struct sb_sampler *s,
     void (*visit)(void *arg, const struct sb_server_facts *f), void *arg);
 
+// Waits until each server has answered once, or failed to, but at most `ns`:
+// for the facts of a run that was very short.
+void sb_sampler_wait(struct sb_sampler *s, uint64_t ns);
+
 // Ends sampling, in at most about two seconds, also if a server hangs. The
 // values can still be read. Returns false if a thread could not be ended: it
 // still uses the drivers, so the process must end by _exit().

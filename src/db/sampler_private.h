@@ -36,6 +36,7 @@ struct sb_sampler {
     pthread_mutex_t lock; // protects what follows
     pthread_cond_t changed;
     bool stop, joined, left;
+    bool searched;    // the finder has looked for servers at least once
     unsigned running; // threads
     uint64_t phase;   // samples are taken at this time modulo the interval
     struct sb__counters table;

@@ -49,6 +49,13 @@ static const struct sb_opt text_options[] = {
         .flags = SB_OPT_YIELDS,
         .help = "print a table of error codes on stderr if there "
                 "were errors" },
+    { .name = "report-context",
+        .type = SB_OPT_BOOL,
+        .offset = OPT(report_context),
+        .def = "off",
+        .flags = SB_OPT_YIELDS,
+        .help = "add to the final report what was measured: server, address, "
+                "settings, client library, host, seed, labels" },
     { .name = NULL },
 };
 

@@ -1,0 +1,69 @@
+SPDX-License-Identifier: GPL-2.0-or-later
+
+--report-context says at the end of the report what was measured.
+
+  $ run() { sysbench oltp_point_select --db-driver=null --events=5 "$@" run; }
+  $ context() { sed -n '/^Context:/,$p'; }
+  $ run --rand-seed=7 --label=disk=nvme,note=first --report-context >text
+  $ context <text | sed -e 's/20[0-9-]*T[0-9:.]*Z/TIME/' \
+  >     -e '/ host:\| processor:\| machine:\| system:\| limits of /d'
+  Context:
+      workload:                            oltp_point_select
+      started:                             TIME
+      seed:                                7
+      label disk:                          nvme
+      label note:                          first
+  
+  Server:
+      name:                                null driver
+      driver:                              null
+      client library:                      none
+      statements:                          sent by the client library
+      settings:
+          latency:                         0
+  
+  $ grep -c ' host:\| machine:\| system:' text
+  3
+
+It is nothing that others print, and without the option the report is as before.
+
+  $ run >text; context <text
+  $ run --report-context --verbosity=0
+  $ run --report-context --report=none
+  $ run --report-context --report=none,json=- | head -c 10
+  {"format": (no-eol)
+  $ sysbench oltp_point_select --db-driver=null prepare --report-context | context
+  $ cat >own.lua <<'EOF'
+  > function event() end
+  > function sysbench.hooks.report_cumulative(stat) print("own") end
+  > EOF
+  $ sysbench own.lua --events=1 --report-context run | sed -n '/own/,$p'
+  own
+
+Built-in tests and scripts without a database; a script's own option of that
+name.
+
+  $ sysbench cpu --events=1 --report-context run | context | grep -c 'workload: *cpu'
+  1
+  $ echo 'function event() end' >e.lua
+  $ sysbench e.lua --events=1 --report-context run | grep -c '^Server:'
+  0
+  [1]
+  $ cat >taken.lua <<'EOF'
+  > sysbench.cmdline.options = { report_context = {"mine", 3} }
+  > function event() print(sysbench.opt.report_context) end
+  > EOF
+  $ sysbench taken.lua --events=1 --report-context=5 run | grep -x -e 5 -e Context:
+  5
+
+`sysbench show` prints the context of the run in a file.
+
+  $ run --report-context --report=json=r.json >text
+  $ context <text >of-run
+  $ sysbench show r.json | context | diff of-run -
+  $ sysbench show --report-context=off r.json | context
+  $ run --report=none,json=s.json
+  $ sysbench show s.json | context
+  $ sysbench show --report-context s.json | context | grep -c '^    name: *null driver'
+  1
+  $ sysbench show --report-context --verbosity=0 s.json | context
