@@ -10,7 +10,6 @@
 #include "base/paths.h"
 #include "cmd/cmd.h"
 #include "cmd/cmd_private.h"
-#include "out/page.h"
 #include "out/target.h"
 
 struct report_opts {
@@ -60,7 +59,7 @@ static int open_docs(const struct sb_cmd_args *args, struct sb_page_doc *docs,
     return 0;
 }
 
-static int write_page(
+int sb__cmd_write_page(
     const char *path, const struct sb_page_parts *parts, struct sb_err *err)
 {
     struct sb_target target = { 0 };
@@ -94,7 +93,7 @@ static int report(const struct sb_cmd_args *args)
     if (rc == 0)
         rc = open_docs(args, docs, &err);
     if (rc == 0)
-        rc = write_page(o->html,
+        rc = sb__cmd_write_page(o->html,
             &(struct sb_page_parts){ .page = paths.page,
                 .charts = paths.charts,
                 .docs = docs,

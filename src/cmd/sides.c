@@ -43,26 +43,25 @@ static int read_file(struct sb_side *s, char *path)
     struct sb_result_file *f = &s->file[s->nfiles++];
     int rc = sb__cmd_read(f, path);
 
-    // The copy of the path ends with this function.
-    f->path = s->text;
     return rc ? rc : add_runs(s, f);
 }
 
 int sb_side_read(struct sb_side *s, const char *text)
 {
     unsigned n = count_files(text);
-    char *copy = strdup(text), *rest = copy;
+    char *rest;
     int rc = 0;
 
     memset(s, 0, sizeof(*s));
     s->text = text;
+    s->paths = rest = strdup(text);
     s->file = calloc(n, sizeof(*s->file));
-    if (!copy || !s->file) {
+    if (!s->paths || !s->file) {
         sb_log(SB_LOG_FATAL, "out of memory");
         rc = SB_ENOMEM;
     }
     for (unsigned i = 0; rc == 0 && i < n; i++) {
-        char *path = n > 1 ? strsep(&rest, ",") : copy;
+        char *path = n > 1 ? strsep(&rest, ",") : rest;
 
         rc = read_file(s, path);
     }
@@ -70,7 +69,6 @@ int sb_side_read(struct sb_side *s, const char *text)
         sb_log(SB_LOG_FATAL, "%s has no run with figures", text);
         rc = SB_EUSAGE;
     }
-    free(copy);
     return rc;
 }
 
@@ -79,6 +77,7 @@ void sb_side_done(struct sb_side *s)
     for (unsigned i = 0; i < s->nfiles; i++)
         sb_result_done(&s->file[i]);
     free(s->file);
+    free(s->paths);
     memset(s, 0, sizeof(*s));
 }
 

@@ -13,6 +13,7 @@
 // One side: the runs of one or several files.
 struct sb_side {
     const char *text; // as typed: "a.json" or "a1.json,a2.json"
+    char *paths;      // what file[].path points to
     struct sb_result_file *file;
     unsigned nfiles;
     const struct sb_result_run *run[SB_SIDE_RUNS_MAX]; // with figures

@@ -10,7 +10,7 @@
 // included. Files named uPlot* are in the folder of the charts library.
 static const char *const styles[] = { "uPlot.min.css", "report.css" };
 static const char *const scripts[] = { "uPlot.iife.min.js", "data.js",
-    "format.js", "charts.js", "heat.js", "sections.js", "live.js",
+    "format.js", "charts.js", "heat.js", "sections.js", "compare.js", "live.js",
     "report.js" };
 
 #define COUNT(a) (sizeof(a) / sizeof((a)[0]))
@@ -137,8 +137,11 @@ static int put_doc(struct writer *w, const struct sb_page_doc *doc)
     size_t n;
     int rc;
 
-    if ((rc = puts_(w, "<script type=\"application/json\" class=\"result\" "
-                       "data-name=\"")) ||
+    fprintf(w->out, "<script type=\"application/json\" class=\"%s\" ",
+        doc->kind ? doc->kind : "result");
+    if (doc->side)
+        fprintf(w->out, "data-side=\"%s\" ", doc->side);
+    if ((rc = puts_(w, "data-name=\"")) ||
         (rc = put_text(w, doc->name ? doc->name : "")) ||
         (rc = puts_(w, "\">")))
         return rc;

@@ -97,6 +97,20 @@ Options that differ are named. Open and closed loops cannot be compared.
   $ make --threads=4; simulate four.json 1000 7 60
   $ sysbench compare a1.json four.json | grep differ:
   Options that differ: threads 2 / 4
+  $ /usr/bin/python3 - <<'EOF'
+  > import json
+  > for name, cache in (("a1", "1G"), ("four", "2G")):
+  >     d = json.load(open(name + ".json"))
+  >     r = d["runs"][0]
+  >     r["labels"] = {"disk": cache, "same": "x"}
+  >     r["databases"] = [{"server": "S " + cache, "settings": {"cache": cache}}]
+  >     json.dump(d, open(name + ".json", "w"))
+  > EOF
+  $ sysbench compare a1.json four.json | grep differ:
+  Options that differ: threads 2 / 4
+  Servers that differ: server S 1G / S 2G
+  Settings of the server that differ: cache 1G / 2G
+  Labels that differ: disk 1G / 2G
   $ make --threads=2 --rate=1e6; simulate open.json 1000 7 60
   $ sysbench compare a1.json open.json
   FATAL: one side was measured with --rate, the other without: they cannot be compared

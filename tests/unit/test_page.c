@@ -15,7 +15,7 @@ static const char page_folder[] = "parts";
 static const char charts_folder[] = "parts/lib";
 
 static const char *const part_names[] = { "report.css", "data.js", "format.js",
-    "charts.js", "heat.js", "sections.js", "live.js", "report.js",
+    "charts.js", "heat.js", "sections.js", "compare.js", "live.js", "report.js",
     "lib/uPlot.min.css", "lib/uPlot.iife.min.js" };
 
 static void write_file(const char *name, const char *text)
@@ -87,7 +87,7 @@ static void all_parts_in_order(void)
         "<style nonce=\"sysbench\">", "[lib/uPlot.min.css]", "[report.css]",
         "</style>", "<script nonce=\"sysbench\">", "[lib/uPlot.iife.min.js]",
         "[data.js]", "[format.js]", "[charts.js]", "[heat.js]", "[sections.js]",
-        "[live.js]", "[report.js]", "</script>", "last\n" };
+        "[compare.js]", "[live.js]", "[report.js]", "</script>", "last\n" };
     struct sb_page_parts p = parts();
     struct sb_err err = { 0 };
     const char *text = page_of(&p, &err);
@@ -119,16 +119,19 @@ static void documents(void)
     struct sb_err err = { 0 };
     const char *text;
 
+    docs[1].side = "B";
+    docs[2].kind = "comparison";
     p.docs = docs;
     p.ndocs = 3;
     text = page_of(&p, &err);
     CHECK(text &&
           strstr(text, "<script type=\"application/json\" class=\"result\" "
                        "data-name=\"a.json\">{\"runs\":[]}</script>"));
-    CHECK(strstr(text, "data-name=\"&quot;&gt;&lt;script&gt;\">"
+    CHECK(strstr(text, "class=\"result\" data-side=\"B\" "
+                       "data-name=\"&quot;&gt;&lt;script&gt;\">"
                        "[\"\\u003c/script>\\u003c!--\\u003cscript>\"]"
                        "</script>"));
-    CHECK(strstr(text, "data-name=\"\">{}</script>"));
+    CHECK(strstr(text, "class=\"comparison\" data-name=\"\">{}</script>"));
     for (size_t i = 0; i < 3; i++)
         fclose(docs[i].file);
 }

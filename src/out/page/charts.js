@@ -103,7 +103,8 @@ class Chart {
     // spec: title, unit, series [{label, look, x, y}], time (on the timeline),
     // height, log (switch for a logarithmic axis), small, marks, note, x (axis
     // of a chart that is not on the timeline), points, errors (error bars),
-    // paint (draws below the lines), format (of values).
+    // paint (draws below the lines), bare (draws nothing else), right (width of
+    // the room at the right), format (of values).
     constructor(spec) {
         this.spec = { height: 240, ...spec };
         this.hidden = new Set();
@@ -289,7 +290,8 @@ class Chart {
     }
 
     get height() {
-        return this.spec.small ? 120 : this.width < 420 ? 190
+        return this.spec.small ? 120
+            : this.width < 420 && !this.spec.tall ? 190
             : this.spec.height;
     }
 
@@ -330,6 +332,7 @@ class Chart {
         const lines = shown.map(one => ({
             label: one.label, scale: "y", stroke: () => color(one.look),
             width: s.small ? 1.25 : 1.5, dash: DASHES[one.look % 8],
+            ...(s.bare ? { paths: () => null } : {}),
             spanGaps: shown.length > 1 && !shown.every(a =>
                 a.x === shown[0].x),
             points: { show: r.x.length === 1 } }));
@@ -339,7 +342,7 @@ class Chart {
         const labels = s.small || this.alone ? [] : shown;
         // Charts on the timeline have the same width, so that moments are
         // below each other.
-        const right = s.small ? 22 : s.time ? this.width < 500 ? 54 : 110
+        const right = s.right ? s.right(this.width) : s.small ? 22 : s.time ? this.width < 500 ? 54 : 110
             : !labels.length ? 22 : Math.min(this.width < 500 ? 54 : 120,
                 14 + 7 * Math.max(...labels.map(l => l.label.length)));
         return {
@@ -411,7 +414,7 @@ class Chart {
     spread(u, one, i, of, k) {
         const x = u.data[0], y = u.data[i + 1];
         const every = this.spec.points ? 0 : this.spec.small ? Infinity
-            : u.bbox.width / 6;
+            : this.spec.bare ? Infinity : u.bbox.width / 6;
         let next = u.bbox.left + every * (i + 0.5) / Math.max(of, 1);
         let end = null;
         for (let j = 0; j < x.length; j++) {

@@ -271,15 +271,20 @@ function bucketLow(i, octave) {
 // All runs of all documents, with names that tell them apart.
 function runsOf(documents) {
     const out = [];
-    for (const { doc, name } of documents) {
+    for (const { doc, name, side } of documents) {
         const runs = Array.isArray(doc.runs) ? doc.runs : [];
         runs.forEach((r, i) => {
-            const of = documents.length > 1 ? name : "";
+            const of = side ? `${side} ${name.replace(/^.*\//, "")}`
+                : documents.length > 1 ? name : "";
             out.push({ run: new Run(r, ""), of, number: i + 1,
                 many: runs.length > 1 });
+            out.at(-1).run.side = side;
         });
     }
-    const changed = out.length > 1 ? differing(out.map(x => x.run)) : [];
+    // Of a comparison, the names of the sides say more.
+    const compared = out.some(x => x.run.side);
+    const changed = out.length > 1 && !compared
+        ? differing(out.map(x => x.run)) : [];
     const count = new Map();
     for (const x of out) {
         const parts = changed.map(n => `${n}=${x.run.option(n) ?? "-"}`);

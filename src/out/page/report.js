@@ -8,13 +8,14 @@
 
 const root = document.documentElement;
 // refresh: functions that update tables when rows were added (live view).
-const page = { runs: [], current: 0, chosen: [], refresh: [] };
+const page = { runs: [], current: 0, chosen: [], refresh: [],
+    comparison: null };
 
 function readDocuments() {
     const out = [];
     for (const e of document.querySelectorAll("script.result")) {
         try {
-            out.push({ name: e.dataset.name || "",
+            out.push({ name: e.dataset.name || "", side: e.dataset.side,
                 doc: readDocument(e.textContent) });
         } catch (error) {
             document.getElementById("main").append(h("p", { class: "end" },
@@ -22,6 +23,8 @@ function readDocuments() {
                 error.message));
         }
     }
+    const compared = document.querySelector("script.comparison");
+    page.comparison = compared && JSON.parse(compared.textContent);
     return out;
 }
 
@@ -70,7 +73,11 @@ function build() {
     page.refresh.length = 0;
     main.replaceChildren();
     setTimeline(runs, chosen, run);
-    header(document.getElementById("top"), runs, run);
+    if (page.comparison)
+        comparisonSections(document.getElementById("top"), main,
+            page.comparison, runs);
+    else
+        header(document.getElementById("top"), runs, run);
     runsSection(main, runs, run, chosen,
         i => { page.current = i; build(); scrollTo(0, 0); },
         list => { page.chosen = list; build(); });

@@ -143,7 +143,8 @@ function runsSection(main, runs, current, chosen, choose, overlay) {
                 { text: "p95", n: true }, { text: "p99", n: true },
                 { text: "max", n: true }, { text: "errors", n: true },
                 { text: "note", t: true }], rows));
-    sweepCharts(main.lastChild, runs);
+    if (!current.side)
+        sweepCharts(main.lastChild, runs);
 }
 
 // Runs that differ in one numeric option: a chart over that option.
@@ -209,18 +210,26 @@ function sweepCharts(main, runs) {
 }
 
 // The range of an axis, with room beside the first and last point.
-function margins(values, log) {
+function margins(values, log, share = 0.03) {
     const a = values[0], b = values[values.length - 1];
     if (a === b)
         return log ? [a / 2, a * 2] : [a - 1, a + 1];
-    const f = (b / a) ** 0.03, d = (b - a) * 0.03;
+    const f = (b / a) ** share, d = (b - a) * share;
     return log ? [a / f, b * f] : [a - d, b + d];
 }
 
-// The runs that are drawn at first: of many, one of each option value, evenly
+// The look of a run that is drawn: of a comparison, that of its side.
+function lookOf(runs, chosen, r) {
+    return r.side ? SIDES.indexOf(r.side) : chosen.indexOf(runs.indexOf(r));
+}
+
+// The runs that are drawn at first: of both sides, the first ones; of many, one of each option value, evenly
 // spread.
 function firstChosen(runs) {
     let list = runs.map((r, i) => i);
+    if (runs[0].side)
+        return SIDES.flatMap(s => list.filter(i => runs[i].side === s)
+            .slice(0, MOST_RUNS / 2));
     if (list.length > MOST_RUNS)
         list = list.filter(i => !/ #\d+$/.test(runs[i].name));
     const step = (list.length - 1) / (MOST_RUNS - 1);
@@ -239,7 +248,7 @@ function timelineSection(main, runs, run, chosen) {
     const many = runs.length > 1;
     const drawn = many ? chosen.map(i => runs[i]).filter(r => r.drawn)
         : [run];
-    const looks = r => many ? chosen.indexOf(runs.indexOf(r)) : 0;
+    const looks = r => many ? lookOf(runs, chosen, r) : 0;
     s.append(new Chart({ id: "throughput", title: "Throughput",
         unit: "events/s", time: true, marks: !many, series: drawn.map(r => line(
             many ? r.name : "events/s", looks(r), r, x => x.throughput))
@@ -447,7 +456,8 @@ function curveSection(main, runs, run, chosen) {
             list.push({ label, look, ...curve(l) });
     };
     if (runs.length > 1) {
-        chosen.forEach((i, k) => add(runs[i].doc.latency, runs[i].name, k));
+        chosen.forEach(i => add(runs[i].doc.latency, runs[i].name,
+            lookOf(runs, chosen, runs[i])));
     } else if (run.doc.open_loop) {
         add(run.doc.latency, "response time", 0);
         add(run.doc.service, "service time", 2);

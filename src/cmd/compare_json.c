@@ -1,0 +1,129 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+//
+// The comparison as a JSON document: docs/internals/compare.md.
+#include <errno.h>
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/log.h"
+#include "cmd/compare_private.h"
+
+static json_t *real(double value)
+{
+    return isfinite(value) ? json_real(value) : json_null();
+}
+
+static json_t *estimate(const struct sb_estimate *e)
+{
+    return json_pack("{s:o,s:o,s:o,s:i}", "value", real(e->value), "low",
+        real(e->low), "high", real(e->high), "runs", (int)e->runs);
+}
+
+static json_t *figure_json(
+    const struct sb_figure *f, const struct sb_compare *r)
+{
+    static const char *const verdicts[] = { "none", "same", "higher", "lower" };
+
+    return json_pack("{s:s,s:s,s:s,s:s,s:o,s:o,s:o,s:o,s:o,s:o,s:s,s:s,s:b,s:b,"
+                     "s:b,s:b}",
+        "group", f->group, "name", f->name, "figure", f->figure, "unit",
+        f->unit, "a", estimate(&r->a), "b", estimate(&r->b), "difference",
+        real(r->difference), "low", real(r->low), "high", real(r->high), "p",
+        real(isfinite(r->p_adjusted) ? r->p_adjusted : r->p), "verdict",
+        verdicts[r->verdict], "words", sb__compare_word(f, r), "within_margin",
+        r->within_margin, "drift_unknown", r->drift_unknown, "too_short",
+        r->too_short, "drifts_differ", r->drifts_differ);
+}
+
+static json_t *figures_json(const struct sb__comparison *c)
+{
+    json_t *figures = json_array();
+
+    for (unsigned i = 0; i < c->n; i++) {
+        if (json_array_append_new(
+                figures, figure_json(&c->figure[i], &c->result[i]))) {
+            json_decref(figures);
+            return NULL;
+        }
+    }
+    return figures;
+}
+
+static json_t *side_json(const struct sb_side *s)
+{
+    const struct sb_result_run *r = s->run[0];
+    json_t *files = json_array();
+
+    for (unsigned i = 0; i < s->nfiles; i++)
+        json_array_append_new(files, json_string(s->file[i].path));
+    return json_pack("{s:o,s:i,s:s,s:f,s:i}", "files", files, "runs",
+        (int)s->nruns, "test", sb_result_text(r, "test"), "seconds",
+        r->report.total_s, "threads", (int)r->report.threads);
+}
+
+// What `write` writes, as a text or as a list of its lines.
+static json_t *written(const struct sb__comparison *c,
+    void (*write)(const struct sb__comparison *c, FILE *out), bool lines)
+{
+    char *text = NULL, *rest, *line;
+    size_t size = 0;
+    FILE *out = open_memstream(&text, &size);
+    json_t *list;
+
+    if (!out)
+        return NULL;
+    write(c, out);
+    if (fclose(out) || !lines) {
+        list = json_string(text);
+        free(text);
+        return list;
+    }
+    list = json_array();
+    rest = text;
+    while ((line = strsep(&rest, "\n"))) {
+        if (*line)
+            json_array_append_new(list, json_string(line));
+    }
+    free(text);
+    return list;
+}
+
+static const char *outcome(const struct sb__comparison *c)
+{
+    const struct sb_compare *r = &c->result[0];
+
+    if (r->verdict == SB_VERDICT_NONE)
+        return "none";
+    if (r->verdict == SB_VERDICT_SAME)
+        return "same";
+    return (r->verdict == SB_VERDICT_HIGHER) == c->figure[0].less_is_better
+               ? "slower"
+               : "faster";
+}
+
+json_t *sb__compare_document(const struct sb__comparison *c)
+{
+    return json_pack(
+        "{s:s,s:i,s:s,s:s,s:f,s:f,s:f,s:b,s:b,s:o,s:o,s:o,s:[o,o],s:O,s:o}",
+        "format", "sysbench-comparison", "version", 1, "a", c->a.text, "b",
+        c->b.text, "confidence", c->o.confidence, "margin", c->o.margin,
+        "run_deviation", c->o.deviation, "paired", c->o.paired, "open_loop",
+        c->open_loop, "verdict", json_string(outcome(c)), "sentence",
+        written(c, sb__compare_verdict, false), "notes",
+        written(c, sb__compare_notes, true), "sides", side_json(&c->a),
+        side_json(&c->b), "differences", c->differences, "figures",
+        figures_json(c));
+}
+
+int sb__compare_write_json(const struct sb__comparison *c)
+{
+    json_t *o = sb__compare_document(c);
+    int rc = o ? json_dump_file(o, c->o.json, JSON_INDENT(1)) : SB_ENOMEM;
+
+    json_decref(o);
+    if (rc)
+        sb_log(SB_LOG_FATAL, "cannot write %s: %s", c->o.json,
+            o ? strerror(errno) : "out of memory");
+    return rc;
+}

@@ -1,0 +1,64 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+//
+// The parts of `sysbench compare`: one struct with all results, which the text,
+// the JSON document and the page are made of. Main thread.
+#ifndef SB_COMPARE_PRIVATE_H
+#define SB_COMPARE_PRIVATE_H
+
+#include "cmd/cmd.h"
+#include "cmd/sides.h"
+
+#define SB__FIGURES_MAX 512u
+#define SB__NOTES_MAX   4
+
+struct sb__compare_opts {
+    double margin, confidence, deviation; // percent
+    bool paired;
+    const char *json, *html;
+};
+
+struct sb__comparison {
+    const struct sb_cmd_args *args;
+    struct sb__compare_opts o;
+    struct sb_side a, b;
+    struct sb_figure figure[SB__FIGURES_MAX]; // the first decides
+    struct sb_compare result[SB__FIGURES_MAX];
+    unsigned n;
+    bool open_loop;
+    json_t *differences; // see sb__compare_differences(); owned
+};
+
+// compare_text.c --------------------------------------------------------------
+
+// Prints the comparison to args->out.
+void sb__compare_print(const struct sb__comparison *c);
+// The verdict on a figure in one or a few words: "slower".
+const char *sb__compare_word(
+    const struct sb_figure *f, const struct sb_compare *r);
+// Writes the verdict of the comparison, a sentence.
+void sb__compare_verdict(const struct sb__comparison *c, FILE *out);
+// Writes the reservations about the verdict, each on a line.
+void sb__compare_notes(const struct sb__comparison *c, FILE *out);
+
+// compare_differ.c ------------------------------------------------------------
+
+// Returns the facts in which the runs of the sides differ: a new list of
+// {"kind", "name", "a", "b"}, where a and b are lists of the different values
+// of a side, as text. NULL: no memory.
+json_t *sb__compare_differences(
+    const struct sb_side *a, const struct sb_side *b);
+
+// compare_json.c --------------------------------------------------------------
+
+// Returns the comparison as a new document; NULL: no memory.
+json_t *sb__compare_document(const struct sb__comparison *c);
+// Writes it to o.json. 0 or SB_E*; errors are logged.
+int sb__compare_write_json(const struct sb__comparison *c);
+
+// compare_html.c --------------------------------------------------------------
+
+// Writes the page with the comparison and all results to o.html. 0 or SB_E*;
+// errors are logged.
+int sb__compare_write_html(const struct sb__comparison *c);
+
+#endif

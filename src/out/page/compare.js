@@ -1,0 +1,291 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+//
+// The first parts of the page of a comparison (sysbench compare --html): the
+// verdict, the differences with their confidence intervals, and what differs
+// between the sides. The document: docs/internals/compare.md.
+
+const SIDES = ["A", "B"]; // the look of a side is its index
+const MOST_DIFFERENCES = 30; // rows of the chart
+
+// "+1.23 %"
+function signed(v) {
+    if (!Number.isFinite(v))
+        return MISSING;
+    const t = (100 * Math.abs(v)).toFixed(2);
+    return `${v < 0 && t !== "0.00" ? "\u2212" : "+"}${t} %`;
+}
+
+// How a verdict on a figure is shown: a sign, and the shape and the class of its
+// colour in the chart.
+const VERDICTS = {
+    better: { sign: "\u25b2", shape: "triangle", name: "good" },
+    worse: { sign: "\u25bc", shape: "down", name: "bad" },
+    same: { sign: "\u25cb", shape: "circle", name: "" },
+    none: { sign: "\u00d7", shape: "cross", name: "faint" } };
+
+function verdictOf(f) {
+    if (f.verdict === "none" || f.verdict === "same")
+        return VERDICTS[f.verdict];
+    return (f.verdict === "higher") === (f.unit === "/s") ? VERDICTS.better
+        : VERDICTS.worse;
+}
+
+function figureName(f, c) {
+    return f.name ? `${f.name} ${f.figure}` : f.unit !== "ms" ? f.figure
+        : `${c.open_loop ? "response time" : "latency"} ${f.figure}`;
+}
+
+// An interval in words: "-1.00 % to +2.00 %".
+function span(f) {
+    return f.low === null ? MISSING : `${signed(f.low)} to ${signed(f.high)}`;
+}
+
+function verdictCell(f) {
+    const v = verdictOf(f);
+    return h("span", { class: `verdict ${v.name}` }, `${v.sign} ${f.words}`);
+}
+
+function sideBox(look, side, runs) {
+    const sample = h("canvas", { "aria-hidden": "true" });
+    sample.style.width = "34px";
+    sample.style.height = "12px";
+    const first = runs[0];
+    const times = runs.map(r => r.doc.started).filter(Boolean).sort()
+        .map(t => t.replace("T", " ").slice(0, 19));
+    const box = h("div", null,
+        h("h2", { class: "side" }, sample, ` ${SIDES[look]}: ${
+            side.files.join(", ")}`),
+        h("p", { class: "facts" }, `${side.test}, ${plural(side.threads,
+            "thread")}, ${plural(side.runs, "run")} of ${
+            clock(+side.seconds.toPrecision(3))}`),
+        first && h("p", { class: "facts" }, sentence(first)),
+        times.length ? h("p", { class: "facts" }, `measured ${
+            [...new Set([times[0], times.at(-1)])].join(" to ")} UTC`) : null,
+        h("p", null, Object.entries(first && first.doc.labels || {})
+            .map(([k, v]) => h("span", { class: "label" }, `${k}: ${v}`))));
+    return { box, paint: () => paintSample(sample, look) };
+}
+
+const HEADLINES = { faster: "B is faster than A", slower: "B is slower than A",
+    same: "No difference seen", none: "No verdict: too little data" };
+
+// The figure that decides.
+function deciding(c) {
+    const f = c.figures[0];
+    if (!f || f.difference === null)
+        return "";
+    const name = figureName(f, c);
+    return `${name[0].toUpperCase()}${name.slice(1)}: ${
+        withUnit(f.a.value, f.unit)} in A, ${withUnit(f.b.value, f.unit)} in ` +
+        `B, a difference of ${signed(f.difference)} (${f.low === null
+            ? "no confidence interval"
+            : `${short(c.confidence)} % confidence interval: ${span(f)}`}).`;
+}
+
+function comparisonHeader(top, c, runs) {
+    const first = c.figures[0] || {};
+    const v = verdictOf(first);
+    const title = c.verdict === "same" && first.within_margin
+        ? `No difference beyond ${short(c.margin)} %` : HEADLINES[c.verdict];
+    const boxes = c.sides.map((s, i) =>
+        sideBox(i, s, runs.filter(r => r.side === SIDES[i])));
+    top.replaceChildren(
+        h("h1", { id: "verdict", class: v.name, "data-verdict": c.verdict },
+            `${v.sign} ${title}`),
+        h("p", { id: "sentence" }, deciding(c)),
+        ...c.notes.map(n => h("p", { class: "end" }, n)),
+        h("div", { class: "sides" }, boxes.map(b => b.box)));
+    boxes.forEach(b => b.paint());
+    document.title = `${title} \u2013 sysbench compare`;
+}
+
+// The range of the chart. What is far beyond the figures that decide and those
+// that differ is drawn at the edge: an interval of hundreds of percent would
+// leave no room for the others.
+function differenceRange(list, margin) {
+    const size = list.map(f => Math.abs(f.difference));
+    const limit = Math.max(0.02, 3 * size[0], 1.5 * Math.max(0, ...size.filter(
+        (s, i) => /higher|lower/.test(list[i].verdict))),
+    5 * quantile([...size].sort((a, b) => a - b), 0.5));
+    const ends = list.flatMap(f => [f.difference, f.low ?? f.difference,
+        f.high ?? f.difference]).map(v => Math.min(Math.max(v, -limit), limit));
+    const low = Math.min(0, -margin, ...ends);
+    const high = Math.max(0, margin, ...ends);
+    const room = 0.04 * (high - low);
+    return [low - room, high + room];
+}
+
+// An interval, its ends, and the symbol of the verdict.
+function paintDifference(u, f, y, k) {
+    const c = u.ctx;
+    const v = verdictOf(f);
+    const left = u.bbox.left, right = left + u.bbox.width;
+    const at = x => u.valToPos(x, "x", true);
+    c.strokeStyle = c.fillStyle = css(v.name ? `--${v.name}` : "--ink");
+    c.lineWidth = 2 * k;
+    c.setLineDash([]);
+    if (f.low !== null && f.high !== null) {
+        c.beginPath();
+        const ends = [[at(f.low), 1], [at(f.high), -1]].map(([x, d]) =>
+            [Math.min(Math.max(x, left), right), d, x < left || x > right]);
+        c.moveTo(ends[0][0], y);
+        c.lineTo(ends[1][0], y);
+        for (const [x, d, cut] of ends) {
+            const inner = cut ? x + d * 5 * k : x;
+            c.moveTo(inner, y - 5 * k);
+            if (cut)
+                c.lineTo(x, y);
+            c.lineTo(inner, y + 5 * k);
+        }
+        c.stroke();
+    }
+    symbol(c, v.shape, Math.min(Math.max(at(f.difference), left), right), y,
+        5 * k);
+    if (f.verdict === "same") {
+        c.fillStyle = css("--back");
+        c.fill();
+    } else if (f.verdict !== "none") {
+        c.fill();
+    }
+    c.stroke();
+}
+
+function paintDifferences(u, list, margin) {
+    const c = u.ctx, k = devicePixelRatio;
+    const { left, top, width, height } = u.bbox;
+    const at = x => u.valToPos(x, "x", true);
+    c.save();
+    if (margin > 0) {
+        c.fillStyle = faded(css("--ink"), 0.08);
+        c.fillRect(at(-margin), top, at(margin) - at(-margin), height);
+    }
+    c.strokeStyle = css("--ink");
+    c.lineWidth = k;
+    c.setLineDash([4 * k, 3 * k]);
+    c.beginPath();
+    c.moveTo(at(0), top);
+    c.lineTo(at(0), top + height);
+    c.stroke();
+    list.forEach((f, i) => {
+        const y = u.valToPos(-i, "y", true);
+        paintDifference(u, f, y, k);
+        if (u.width >= 500) {
+            c.font = `${11 * k}px system-ui`;
+            c.textAlign = "left";
+            c.textBaseline = "middle";
+            c.fillStyle = c.strokeStyle;
+            c.fillText(f.words, left + width + 8 * k, y);
+        }
+    });
+    c.restore();
+}
+
+function differencesChart(c) {
+    const list = c.figures.filter(f => f.difference !== null)
+        .slice(0, MOST_DIFFERENCES);
+    if (!list.length)
+        return null;
+    const order = list.map((f, i) => i).sort((a, b) =>
+        list[a].difference - list[b].difference);
+    const longest = Math.max(...list.map(f => figureName(f, c).length));
+    const room = u => Math.min(6.5 * longest + 14, u.width < 500 ? 110 : 240);
+    const fit = (u, f) => {
+        const text = figureName(f, c), n = Math.floor((room(u) - 14) / 6.5);
+        const end = ` ${f.figure}`;
+        return text.length <= n ? text
+            : `${text.slice(0, Math.max(n - 1 - end.length, 1))}\u2026${end}`;
+    };
+    const margin = c.margin / 100;
+    const text = f => `${figureName(f, c)}: ${signed(f.difference)}, interval ` +
+        `${span(f)}, ${f.words}`;
+    return new Chart({ id: "differences-chart", bare: true, keyed: false,
+        title: "Difference of B from A", unit: "%",
+        height: 46 + 26 * list.length, tall: true,
+        right: width => width < 500 ? 14 : 130,
+        series: [{ label: "difference", look: 0,
+            x: Float64Array.from(order, i => list[i].difference),
+            y: Float64Array.from(order, i => -i) }],
+        scale: { range: () => [0.6 - list.length, 0.6 - 0.2] },
+        x: { format: () => "", scale: { range: () =>
+            differenceRange(list, margin) },
+        axis: { size: 28, space: 56, values: (u, xs) => xs.map(x =>
+            `${x > 0 ? "+" : ""}${short(+(100 * x).toPrecision(6))} %`) } },
+        yAxis: { size: room, splits: () => list.map((f, i) => -i),
+            grid: { show: false }, ticks: { show: false },
+            values: u => list.map(f => fit(u, f)) },
+        format: y => text(list[-y]),
+        summary: () => list.map(text).join(". ") + ".",
+        paint: u => paintDifferences(u, list, margin),
+        note: `The bars are ${short(c.confidence)} % confidence intervals; an ` +
+            "arrow: it is longer than drawn. " +
+            "\u25b2 B is better, \u25bc B is worse, \u25cb no difference " +
+            "seen, \u00d7 too little data." +
+            (margin > 0 ? " The margin is shaded." : "") +
+            (list.length < c.figures.length ? ` The first ${list.length} of ` +
+                `${c.figures.length} figures are drawn.` : "") });
+}
+
+function figuresSection(main, c) {
+    const chart = differencesChart(c);
+    const rows = c.figures.map(f => {
+        const v = x => value(x ?? NaN, withUnit(x ?? NaN, f.unit));
+        const p = x => value(x ?? NaN, signed(x ?? NaN));
+        return [figureName(f, c), v(f.a.value), v(f.b.value), p(f.difference),
+            value(f.low ?? NaN, span(f)), verdictCell(f)];
+    });
+    section(main, "figures", "Figures", chart && chart.figure,
+        table("Figures of the sides", [{ text: "figure" },
+            { text: "A", n: true }, { text: "B", n: true },
+            { text: "B / A \u2212 1", n: true },
+            { text: `${short(c.confidence)} % interval`, n: true },
+            { text: "verdict of B" }], rows, 100),
+        h("p", { class: "note" }, "The first figure decides. The verdicts on " +
+            "the others take into account how many there are, their " +
+            "intervals do not."));
+}
+
+const KINDS = { program: "sysbench", workload: "workload", option: "option",
+    server: "server", setting: "setting of the server", client: "client",
+    label: "label" };
+
+function differencesSection(main, c) {
+    const s = section(main, "differences", "What differs between the sides");
+    const text = list => list.length
+        ? list.slice(0, 5).map(v => v || "(empty)").join(", ") +
+            (list.length > 5 ? `, ${list.length - 5} more` : "") : MISSING;
+    if (c.differences.length)
+        s.append(table("Facts of the runs that are not the same on both sides",
+            [{ text: "name" }, { text: "kind" }, { text: "A", t: true },
+                { text: "B", t: true }], c.differences.map(d =>
+                [d.name, KINDS[d.kind] || d.kind, text(d.a), text(d.b)])));
+    else
+        s.append(h("p", null, "Nothing: program, workload, options, server, " +
+            "its settings and the client are the same, as far as the results " +
+            "say."));
+}
+
+// Throughput of each run: what repeats are for.
+function repeatsChart(main, runs) {
+    const sides = SIDES.map(s => runs.filter(r => r.side === s));
+    const most = Math.max(...sides.map(s => s.length));
+    if (most < 2)
+        return;
+    const numbers = Array.from({ length: most }, (x, i) => i + 1);
+    main.append(new Chart({ id: "repeats", title: "Throughput of each run",
+        unit: "events/s", height: 190, points: true,
+        scale: { range: (u, min, max) => margins([min, max], false, 0.15) },
+        series: sides.map((list, i) => ({ label: SIDES[i], look: i,
+            x: Float64Array.from(list, (r, k) => k + 1),
+            y: Float64Array.from(list, r => r.mean) })),
+        x: { format: v => `run ${v}`,
+            scale: { range: () => margins([1, most], false) },
+            axis: { size: 28, space: 30, splits: () => numbers,
+                values: (u, list) => list } } }).figure);
+}
+
+function comparisonSections(top, main, c, runs) {
+    comparisonHeader(top, c, runs);
+    figuresSection(main, c);
+    repeatsChart(main.lastChild, runs);
+    differencesSection(main, c);
+}
