@@ -136,6 +136,44 @@ bench_spin() {
     row "  the same with --pace=spin" "$(median <lag)" "" "" "at most 100 us"
 }
 
+# The live view, with a client that fetches what the page fetches and /metrics
+# once per second. Without: the same run without --report=web. Pairs in turn, the
+# median of their ratios.
+bench_web() {
+    local pairs=$((REPS > 1 ? 10 : 1)) secs=$((SECS * 2))
+    cat >null.lua <<'LUA'
+function thread_init() con = sysbench.sql.driver():connect() end
+function event() con:query("SELECT 1") end
+LUA
+    lag_of() { # options...
+        "$SB" null.lua --db-driver=null --rate=20000 --threads=4 \
+            --time="$secs" --percentile=50,95,99 "$@" run >out 2>err
+        awk -v x="$(column lag 5 out)" 'BEGIN { print x * 1000 }'
+    }
+    if ! "$SB" null.lua --db-driver=null --events=1 --report=web=0 run \
+        >/dev/null 2>&1; then
+        echo "(this build has no live view)"
+        return
+    fi
+    : >with && : >without && : >r
+    for _ in $(seq "$pairs"); do
+        b=$(lag_of)
+        : >err
+        nice -n 19 python3 "$here/web_client.py" err >fetched &
+        a=$(lag_of --report=web=127.0.0.1:0)
+        wait $!
+        if [ "$(cat fetched)" -lt $((secs - 2)) ]; then
+            echo "bench/run: the client fetched only $(cat fetched) times" >&2
+            exit 1
+        fi
+        echo "$a" >>with
+        echo "$b" >>without
+        ratio "$a" "$b" >>r
+    done
+    row "--rate=20000: lag p99, us (live view, without)" "$(median <with)" \
+        "$(median <without)" "$(median <r)" "at most 1.2"
+}
+
 # One user, fixed service time, Poisson arrivals: the M/D/1 queue. The
 # theoretical value is computed from the measured service time and the scheduled
 # rate. The theory does not include late timers, so the pace is spin.

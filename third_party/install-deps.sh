@@ -9,23 +9,24 @@
 # build: to build (default). test: for the whole test suite and the checks of
 # .ci/run. servers: the databases that tests/servers/ starts; their system
 # services are neither started nor enabled. browser: Chromium, for the tests of
-# the HTML report (300 MB), and npm for get-charts. --list: only print the
-# packages that are missing. Works as root or with sudo without a password
-# prompt; otherwise it prints the missing packages and exits with status 1. apt
-# is tested; dnf, apk and brew are not.
+# the HTML report (300 MB), Prometheus, for those of the live view, and npm for
+# get-charts. --list: only print the packages that are missing. Works as root or
+# with sudo without a password prompt; otherwise it prints the missing packages
+# and exits with status 1. apt is tested; dnf, apk and brew are not.
 set -eu
 
 apt_build='gcc libc6-dev make autoconf automake libtool pkg-config
     libluajit-5.1-dev libck-dev libjansson-dev zlib1g-dev libsqlite3-dev
-    libmariadb-dev libpq-dev libmongoc-dev'
+    libmariadb-dev libpq-dev libmongoc-dev libmicrohttpd-dev'
 apt_test='python3-cram python3-jsonschema sqlite3 shellcheck lua-check pmccabe
     clang-format-14 clang-14 libclang-rt-14-dev xz-utils'
 apt_servers='mariadb-server galera-4 rsync iproute2 postgresql pgbouncer
     haproxy openssl procps maven libaio1 default-jdk-headless'
-apt_browser='chromium chromium-driver python3 maven'
+apt_browser='chromium chromium-driver python3 maven prometheus'
 dnf_build='gcc make autoconf automake libtool pkgconf-pkg-config
     luajit-devel ck-devel jansson-devel zlib-devel sqlite-devel
-    mariadb-connector-c-devel libpq-devel mongo-c-driver-devel'
+    mariadb-connector-c-devel libpq-devel mongo-c-driver-devel
+    libmicrohttpd-devel'
 dnf_test='python3-cram sqlite ShellCheck clang
     clang-tools-extra compiler-rt'
 dnf_servers='mariadb-server mariadb-server-galera rsync iproute
@@ -34,17 +35,18 @@ dnf_servers='mariadb-server mariadb-server-galera rsync iproute
 dnf_browser='chromium chromedriver python3 nodejs-npm'
 apk_build='build-base autoconf automake libtool pkgconf luajit-dev
     ck-dev jansson-dev zlib-dev sqlite-dev mariadb-connector-c-dev libpq-dev
-    mongo-c-driver-dev linux-headers'
+    mongo-c-driver-dev libmicrohttpd-dev linux-headers'
 apk_test='sqlite shellcheck luacheck clang
     clang-extra-tools compiler-rt bash'
 apk_servers='mariadb mariadb-client rsync iproute2 postgresql pgbouncer
     haproxy openssl procps setpriv bash maven openjdk17-jdk go'
-apk_browser='chromium chromium-chromedriver python3 npm'
+apk_browser='chromium chromium-chromedriver python3 npm prometheus'
 brew_build='autoconf automake libtool pkg-config luajit concurrencykit
-    jansson zlib sqlite mariadb-connector-c libpq mongo-c-driver'
+    jansson zlib sqlite mariadb-connector-c libpq mongo-c-driver
+    libmicrohttpd'
 brew_test='cram shellcheck luacheck pmccabe clang-format'
 brew_servers='mariadb postgresql pgbouncer haproxy openssl maven openjdk go'
-brew_browser='chromedriver python3 node'
+brew_browser='chromedriver python3 node prometheus'
 
 list_only=
 sets=
@@ -145,7 +147,7 @@ no_services() {
 not_at_boot() {
     command -v systemctl >/dev/null || return 0
     for service in mariadb:mariadb-server postgresql:postgresql \
-        pgbouncer:pgbouncer haproxy:haproxy; do
+        pgbouncer:pgbouncer haproxy:haproxy prometheus:prometheus; do
         case " $missing " in
         *" ${service#*:} "*)
             $become systemctl disable "${service%:*}" >/dev/null 2>&1 || : ;;

@@ -160,3 +160,75 @@ int sb_snap_add(struct sb_snap *to, struct sb_stats *to_stats,
         rc = add_operations(to, to_stats, from, from_stats);
     return rc ? rc : add_codes(to, from);
 }
+
+// Intervals of one run
+// ---------------------------------------------------------
+
+static int more_metrics(struct sb_snap *to, unsigned n)
+{
+    struct sb_snap_metric *metric;
+
+    if (n <= to->nmetrics)
+        return 0;
+    metric = realloc(to->metric, n * sizeof(*metric));
+    if (!metric)
+        return SB_ENOMEM;
+    memset(metric + to->nmetrics, 0, (n - to->nmetrics) * sizeof(*metric));
+    to->metric = metric;
+    to->nmetrics = n;
+    return 0;
+}
+
+static int add_metric(
+    struct sb_snap_metric *to, const struct sb_snap_metric *from)
+{
+    bool first = to->count == 0;
+
+    to->kind = from->kind;
+    to->scale = from->scale;
+    if (from->count > 0 && (first || from->min < to->min))
+        to->min = from->min;
+    if (from->count > 0 && (first || from->max > to->max))
+        to->max = from->max;
+    to->count += from->count;
+    if (from->kind == SB_METRIC_GAUGE)
+        to->value = from->value;
+    else
+        to->value += from->value;
+    return sb_hist_snap_add(&to->hist, &from->hist);
+}
+
+static int add_all_operations(struct sb_snap *to, const struct sb_snap *from)
+{
+    int rc = from->op ? more_operations(to, from->nops) : 0;
+
+    for (unsigned i = 0; rc == 0 && from->op && i < from->nops; i++)
+        rc = add_operation(&to->op[i], &from->op[i]);
+    return rc;
+}
+
+static int add_all_metrics(struct sb_snap *to, const struct sb_snap *from)
+{
+    int rc = more_metrics(to, from->nmetrics);
+
+    for (unsigned i = 0; rc == 0 && i < from->nmetrics; i++)
+        rc = add_metric(&to->metric[i], &from->metric[i]);
+    return rc;
+}
+
+int sb_snap_add_interval(struct sb_snap *to, const struct sb_snap *from)
+{
+    uint64_t ns = to->ns + from->ns;
+    int rc = add_events(to, from);
+
+    add_counts(to, from);
+    to->ns = ns;
+    to->unfinished = from->unfinished;
+    to->queue = from->queue;
+    to->running = from->running;
+    if (rc == 0)
+        rc = add_all_operations(to, from);
+    if (rc == 0)
+        rc = add_all_metrics(to, from);
+    return rc ? rc : add_codes(to, from);
+}

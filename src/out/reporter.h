@@ -54,7 +54,7 @@ extern const struct sb_reporter_kind sb__json_kind, sb__ndjson_kind,
 #define SB_REPORTERS_MAX 16
 
 extern const struct sb_reporter_kind sb__hdr_kind, sb__hgrm_kind,
-    sb__junit_kind;
+    sb__junit_kind, sb__web_kind;
 
 struct sb_reporters {
     struct sb_reporter item[SB_REPORTERS_MAX];

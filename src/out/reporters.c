@@ -17,7 +17,8 @@ static const struct sb_opt report_options[] = {
         .help = "reports to write beside the text, separated by commas: "
                 "json=FILE, ndjson=FILE, csv=FILE, html=FILE, hdr=FILE "
                 "(HdrHistogram log), hgrm=FILE (percentile table), "
-                "junit=FILE (limits of --assert); 'none' omits the text" },
+                "junit=FILE (limits of --assert), web=ADDR:PORT (a page and "
+                "/metrics during the run); 'none' omits the text" },
     { .name = "progress",
         .type = SB_OPT_BOOL,
         .offset = AT(progress),
@@ -55,6 +56,7 @@ static const struct sb_reporter_kind *const kinds[] = {
     &sb__ndjson_kind,
     &sb__csv_kind,
     &sb__html_kind,
+    &sb__web_kind,
 };
 
 #define KINDS (sizeof(kinds) / sizeof(kinds[0]))

@@ -228,10 +228,20 @@ static int read_errors(struct sb_result_run *r, struct sb_err *err)
     return rc;
 }
 
+// Of a run that was in progress when it was saved: its last interval.
+static double run_seconds(const struct sb_result_run *r, const json_t *end)
+{
+    size_t n = r->intervals ? r->intervals->nrows : 0;
+
+    if (json_is_object(end) || n == 0)
+        return json_number_value(json_object_get(end, "seconds"));
+    return sb_result_value(r, n - 1, sb_result_column(r, "run", "", "time"));
+}
+
 static void fill_report(struct sb_result_run *r)
 {
     const json_t *end = json_object_get(r->json, "end");
-    double seconds = json_number_value(json_object_get(end, "seconds"));
+    double seconds = run_seconds(r, end);
     bool open_loop = json_is_true(json_object_get(r->json, "open_loop"));
     json_int_t threads = json_integer_value(
         json_object_get(r->json, "threads"));

@@ -53,6 +53,20 @@ static int add_column(struct sb_series *s, const char *group, const char *name,
     return 0;
 }
 
+int sb_series_copy(struct sb_series *to, const struct sb_series *from)
+{
+    while (to->ncols < from->ncols) {
+        const struct sb_column *c = &from->col[to->ncols];
+
+        if (add_column(to, c->group, c->name, c->figure, c->unit))
+            return SB_ENOMEM;
+    }
+    if (from->ncols)
+        memcpy(to->value, from->value, from->ncols * sizeof(*to->value));
+    to->until = from->until;
+    return 0;
+}
+
 static bool is_column(const struct sb_column *c, const char *group,
     const char *name, const char *figure)
 {

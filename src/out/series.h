@@ -39,6 +39,9 @@ void sb_series_done(struct sb_series *s); // {0} allowed
 int sb_series_row(struct sb_series *s, const struct sb_report *r);
 // The part of sb_series_row() for metrics.
 int sb__series_metrics(struct sb_series *s, const struct sb_report *r);
+// Copies the columns and the current row to *to, which is {0} or an earlier
+// copy of the same series. 0 or SB_ENOMEM.
+int sb_series_copy(struct sb_series *to, const struct sb_series *from);
 // Sets a value of the current row, and adds its column on first use. group,
 // figure and unit must be constants; name is copied. 0 or SB_ENOMEM.
 int sb_series_set(struct sb_series *s, const char *group, const char *name,

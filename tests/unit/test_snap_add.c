@@ -125,10 +125,53 @@ static void nothing_adds_nothing(void)
     done(&one);
 }
 
+static void intervals_of_a_run(void)
+{
+    struct sb_snap_metric depth = { SB_METRIC_GAUGE, .count = 2, .value = 5 };
+    struct sb_snap a = { .ns = 1000,
+        .running = 3,
+        .queue = 9,
+        .unfinished = 2,
+        .scheduled = 4,
+        .service_min = 20,
+        .service_max = 30,
+        .users = 7,
+        .metric = &depth,
+        .nmetrics = 1 };
+    struct sb_snap b = { .ns = 500,
+        .running = 1,
+        .scheduled = 1,
+        .service_min = 10,
+        .service_max = 15 };
+    struct sb_snap sum = { 0 };
+
+    a.c.completed = 4;
+    b.c.completed = 1;
+    CHECK_INT(sb_snap_add_interval(&sum, &a), 0);
+    CHECK_INT(sb_snap_add_interval(&sum, &b), 0);
+    CHECK_INT(sum.ns, 1500);
+    CHECK_INT(sum.c.completed, 5);
+    CHECK_INT(sum.scheduled, 5);
+    CHECK_INT(sum.service_min, 10);
+    CHECK_INT(sum.service_max, 30);
+    // States are those of the later one, and users are left out.
+    CHECK_INT(sum.running, 1);
+    CHECK_INT(sum.queue, 0);
+    CHECK_INT(sum.unfinished, 0);
+    CHECK_INT(sum.users, 0);
+    CHECK_NEAR(sum.metric[0].value, 5, 0);
+    depth.value = 2;
+    CHECK_INT(sb_snap_add_interval(&sum, &a), 0);
+    CHECK_NEAR(sum.metric[0].value, 2, 0);
+    CHECK_INT(sum.metric[0].count, 4);
+    sb_snap_done(&sum);
+}
+
 int main(void)
 {
     RUN(nothing_is_lost);
     RUN(codes_are_added);
     RUN(nothing_adds_nothing);
+    RUN(intervals_of_a_run);
     return check_done();
 }

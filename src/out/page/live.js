@@ -34,18 +34,28 @@ function liveAppend(run, more) {
     run.doc.counters = more.counters || run.doc.counters;
     run.doc.latency = more.latency || run.doc.latency;
     run.doc.errors = more.errors || run.doc.errors;
+    run.doc.operations = more.operations || run.doc.operations;
+    run.doc.metrics = more.metrics || run.doc.metrics;
+    run.doc.databases = more.databases || run.doc.databases;
     run.forget();
     return true;
 }
 
+// Changes when the page needs a part that it does not have.
+function liveParts(run) {
+    const d = run.doc;
+    return [run.columns, d.operations, d.errors, d.metrics, d.databases]
+        .map(list => (list || []).length).join();
+}
+
 // Points the charts at the new rows and moves the timeline. Parts of the page
-// are built again only if there are new columns.
-function liveUpdate(run, columns) {
+// are built again only if there are new ones; parts: those before.
+function liveUpdate(run, parts) {
     const all = timeline.all;
     const follows = timeline.to === all[1];
     const whole = follows && timeline.from === all[0];
     const length = timeline.to - timeline.from;
-    if (columns !== run.columns.length || !charts.length) {
+    if (parts !== liveParts(run) || !charts.length) {
         build();
     } else {
         timeline.all = [all[0], Math.max(all[1], run.time.at(-1) ?? 0)];
@@ -74,7 +84,7 @@ async function live() {
                 if (known && known.doc.end && doc.ended !== false)
                     return liveState("ended", "The run has ended.");
             } else {
-                const columns = known.columns.length;
+                const parts = liveParts(known);
                 const more = JSON.parse(await get(
                     `intervals.json?from=${known.rows.n}`));
                 if (more.end || !liveAppend(known, more)) {
@@ -83,7 +93,7 @@ async function live() {
                     continue;
                 }
                 if (more.rows.length)
-                    liveUpdate(known, columns);
+                    liveUpdate(known, parts);
             }
             failures = 0;
             liveState("running", "The run is in progress; the page updates " +

@@ -513,11 +513,15 @@ function curveSection(main, runs, run, chosen) {
         { text: "max", n: true }], rows));
 }
 
-function operationsSection(main, run) {
+// A table that is filled again when rows were added (live view).
+function liveTable(make) {
+    const place = h("div", null, make());
+    page.refresh.push(() => place.replaceChildren(make()));
+    return place;
+}
+
+function operationsTable(run) {
     const list = run.doc.operations || [];
-    if (!list.length)
-        return;
-    const s = section(main, "operations", "Operations");
     const dur = run.duration;
     const rows = list.map(o => {
         const l = o.latency || {};
@@ -534,13 +538,21 @@ function operationsSection(main, run) {
             p(95), p(99),
             value(l.max / 1e6, l.count ? ms(l.max / 1e6) : MISSING)];
     });
-    s.append(table(plural(list.length, "operation"),
+    return table(plural(list.length, "operation"),
         [{ text: "operation", t: true }, { text: "kind" },
             { text: "count", n: true }, { text: "per second", n: true },
             { text: "errors", n: true }, { text: "rows", n: true },
             { text: "found nothing", n: true }, { text: "mean", n: true },
             ...["p50", "p95", "p99", "max"].map(t => ({ text: t, n: true }))],
-        rows, 50));
+        rows, 50);
+}
+
+function operationsSection(main, run) {
+    const list = run.doc.operations || [];
+    if (!list.length)
+        return;
+    const s = section(main, "operations", "Operations");
+    s.append(liveTable(() => operationsTable(run)));
     const names = run.names("operation");
     if (!names.length || !run.drawn)
         return;
@@ -562,15 +574,14 @@ function operationsSection(main, run) {
 }
 
 function errorsSection(main, run) {
-    const list = run.doc.errors || [];
-    if (!list.length)
+    if (!(run.doc.errors || []).length)
         return;
-    section(main, "errors", "Errors", table("Errors by code",
+    section(main, "errors", "Errors", liveTable(() => table("Errors by code",
         [{ text: "driver" }, { text: "code", n: true }, { text: "SQLSTATE" },
             { text: "count", n: true }, { text: "first seen", n: true },
             { text: "an example", t: true }],
-        list.map(e => [e.driver, e.code, e.state, value(e.count,
-            whole(e.count)), clock(e.first_seen), e.sample])));
+        run.doc.errors.map(e => [e.driver, e.code, e.state, value(e.count,
+            whole(e.count)), clock(e.first_seen), e.sample]))));
 }
 
 // A small chart for each column of a group.
@@ -629,11 +640,12 @@ function metricsSection(main, run) {
         return;
     const s = section(main, "metrics", "Metrics of the script");
     if (list.length)
-        s.append(table("Metrics", [{ text: "metric", t: true },
-            { text: "kind" }, { text: "figures", t: true }], list.map(m =>
+        s.append(liveTable(() => table("Metrics", [{ text: "metric", t: true },
+            { text: "kind" }, { text: "figures", t: true }],
+        run.doc.metrics.map(m =>
             [m.name, m.kind, Object.entries(m).filter(([k, v]) =>
                 !/^(name|kind)$/.test(k) && typeof v === "number")
-                .map(([k, v]) => `${k} ${num(v)}`).join(", ")])));
+                .map(([k, v]) => `${k} ${num(v)}`).join(", ")]))));
     if (columns)
         smallCharts(s, run, "metric");
 }

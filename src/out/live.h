@@ -1,0 +1,74 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+//
+// What a run has measured so far, for a thread that shows it. The main thread
+// adds intervals; the reader takes what was added since it last looked. Neither
+// waits for the other: there is no lock, and the two exchange one pointer. Rows
+// of intervals are in temporary files, so that memory does not grow with the
+// length of the run, also if there is no reader.
+#ifndef SB_LIVE_H
+#define SB_LIVE_H
+
+#include <jansson.h>
+
+#include "out/series.h"
+#include "out/spool.h"
+
+// What is known at one moment.
+struct sb_live_state {
+    // The measured part so far. report.snap is sums, report.stats is names.
+    struct sb_report report;
+    struct sb_snap sums;
+    struct sb_stats names;   // of operations and metrics, nothing else
+    struct sb_series series; // the columns, and the row of the last interval
+    // Members of a run in a result file; NULL: not known yet.
+    json_t *facts, *limits, *end;
+    uint64_t nrows;
+    bool has_report; // report and names are set
+    bool whole;      // sums are those of the whole run
+};
+
+struct sb_live {
+    // Files of the main thread, which the reader reads, too. A row is a JSON
+    // array, with ",\n" before all but the first one. The index has the ends of
+    // the rows in both files.
+    struct sb_spool rows, heat, index;
+    uint64_t nrows, rows_end, heat_end; // main thread
+    struct sb_buf line;                 // main thread
+    struct sb_live_state *_Atomic news; // what the reader has not taken yet
+    struct sb_live_state *state;        // reader
+};
+
+// Creates temporary files in the folder dir. SB_ESYS. Call sb_live_done() in
+// either case.
+int sb_live_init(struct sb_live *l, const char *dir, struct sb_err *err);
+// The reader must have ended. {0} allowed.
+void sb_live_done(struct sb_live *l);
+
+// Main thread. 0, SB_ENOMEM, or SB_ESYS if the row cannot be written: then the
+// interval is left out.
+int sb_live_interval(struct sb_live *l, const struct sb_report *report,
+    const struct sb_series *row, struct sb_err *err);
+// Replaces the sums by a final report.
+int sb_live_final(
+    struct sb_live *l, const struct sb_report *whole, struct sb_err *err);
+// Replace what is known; take the references. NULL: out of memory.
+int sb_live_facts(struct sb_live *l, json_t *facts, struct sb_err *err);
+int sb_live_end(
+    struct sb_live *l, json_t *limits, json_t *end, struct sb_err *err);
+
+// Reader. Takes the news, and returns what is known, until the next call; NULL
+// before anything is known, or if out of memory.
+const struct sb_live_state *sb_live_read(struct sb_live *l);
+
+// A part of a file.
+struct sb_live_part {
+    int fd;
+    uint64_t from, size;
+};
+
+// Reader. The rows first to end - 1, which exist, of intervals and histograms.
+// SB_ESYS.
+int sb_live_rows(const struct sb_live *l, uint64_t first, uint64_t end,
+    struct sb_live_part *rows, struct sb_live_part *heat, struct sb_err *err);
+
+#endif
