@@ -18,14 +18,49 @@ struct masked {
     char *hidden; // one byte for each of the text
 };
 
-static bool is_secret_name(const char *name)
+static bool is_word(const char *word, size_t len, const char *text)
 {
-    for (; *name; name++) {
-        if (strncasecmp(name, "passw", 5) == 0 ||
-            strncasecmp(name, "secret", 6) == 0)
+    return len == strlen(text) && strncasecmp(word, text, len) == 0;
+}
+
+// Last words of names of secrets; those of `keys` with the word before them,
+// because "--keys=10", "--primary-key=on" and "--ssl-key=FILE" are no secrets.
+static bool is_secret_ending(
+    const char *before, size_t before_len, const char *last, size_t len)
+{
+    static const char *const words[] = { "token", "pwd", "pass", "credential",
+        "credentials", "apikey", "jwt" };
+    static const char *const keys[] = { "api", "access", "account", "auth",
+        "encryption", "master", "private", "shared", "signing" };
+
+    for (size_t i = 0; i < sizeof(words) / sizeof(words[0]); i++) {
+        if (is_word(last, len, words[i]))
+            return true;
+    }
+    for (size_t i = 0; i < sizeof(keys) / sizeof(keys[0]); i++) {
+        if (is_word(last, len, "key") && is_word(before, before_len, keys[i]))
             return true;
     }
     return false;
+}
+
+static bool is_secret_name(const char *name)
+{
+    const char *before = "", *last = name;
+    size_t before_len = 0, len;
+
+    for (const char *p = name; *p; p++) {
+        if (strncasecmp(p, "passw", 5) == 0 ||
+            strncasecmp(p, "passphrase", 10) == 0 ||
+            strncasecmp(p, "secret", 6) == 0)
+            return true;
+    }
+    while (last[len = strcspn(last, "-_.")]) {
+        before = last;
+        before_len = len;
+        last += len + 1;
+    }
+    return is_secret_ending(before, before_len, last, len);
 }
 
 // True if a word of the name says that the value is a URL or a connection
@@ -38,8 +73,7 @@ static bool is_address_name(const char *name)
         size_t len = strcspn(name, "-_");
 
         for (size_t i = 0; i < sizeof(words) / sizeof(words[0]); i++) {
-            if (len == strlen(words[i]) &&
-                strncasecmp(name, words[i], len) == 0)
+            if (is_word(name, len, words[i]))
                 return true;
         }
         name += len + (name[len] != '\0');

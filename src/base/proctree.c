@@ -90,12 +90,15 @@ struct sums {
     struct sb_proc_tree *out;
     uint64_t shared; // the most that one process shares, in pages
     uint64_t private;
+    bool denied;       // the I/O of a process may not be read
+    unsigned io_known; // processes whose I/O was read
 };
 
 static void add_process(struct sums *m, const struct sb_proc_stat *s)
 {
     uint64_t resident, shared, in, written;
     char path[48], text[1024];
+    int rc;
 
     m->out->processes++;
     m->out->cpu_ns += (s->own_ticks + s->child_ticks) * sb_procstat_tick_ns();
@@ -108,13 +111,15 @@ static void add_process(struct sums *m, const struct sb_proc_stat *s)
     // The kernel adds the I/O of a child that has ended to its parent, as it
     // does with processor time.
     snprintf(path, sizeof(path), "/proc/%lld/io", (long long)s->pid);
-    if (sb__proc_read(path, text, sizeof(text)) == 0 &&
-        sb_procstat_parse_io(text, &in, &written)) {
+    rc = sb__proc_read(path, text, sizeof(text));
+    if (rc == 0 && sb_procstat_parse_io(text, &in, &written)) {
         m->out->read += in;
         m->out->written += written;
-    } else if (s->state != 'Z' && s->pid > 0) {
-        m->out->has_io = false;
+        m->io_known++;
     }
+    // A process that has ended since it was listed has no file.
+    m->denied = m->denied ||
+                ((rc == -EACCES || rc == -EPERM) && s->state != 'Z');
 }
 
 // Adds the children of all processes in `todo`, level by level.
@@ -149,7 +154,7 @@ int sb_procstat_tree(int64_t pid, struct sb_proc_tree *out, struct sb_err *err)
     char text[24];
     int rc;
 
-    *out = (struct sb_proc_tree){ .has_io = true };
+    *out = (struct sb_proc_tree){ 0 };
     snprintf(text, sizeof(text), "%lld", (long long)pid);
     if (!read_stat(text, &first) || first.state == 'Z')
         return gone(pid, err);
@@ -157,6 +162,7 @@ int sb_procstat_tree(int64_t pid, struct sb_proc_tree *out, struct sb_err *err)
     rc = list_all(&all, err);
     if (rc == 0 && (!list_add(&todo, &first) || add_children(&m, &all, &todo)))
         rc = sb_err_set(err, SB_ENOMEM, "out of memory");
+    out->has_io = !m.denied && m.io_known > 0;
     out->rss = (m.private + m.shared) * (uint64_t)sysconf(_SC_PAGESIZE);
     free(all.p);
     free(todo.p);

@@ -7,7 +7,11 @@
 #include <stdlib.h>
 #include <string.h>
 
-#define NAME_MAX_LEN 420 // a counter with its server
+#include "base/escape.h"
+
+#define COUNTER_MAX_LEN 160
+// A counter with its server; escaped bytes take four times the room.
+#define NAME_MAX_LEN (4 * COUNTER_MAX_LEN + 420)
 
 // Selection ------------------------------------------------------------------
 
@@ -234,14 +238,18 @@ static void store_total(struct sb__counter_entry *e, double raw, uint64_t now)
 bool sb__counters_put(struct sb__counters *t, const struct sb_counter *c,
     const char *suffix, uint64_t now)
 {
-    char name[NAME_MAX_LEN];
+    char cut[COUNTER_MAX_LEN + 1], name[NAME_MAX_LEN];
     struct sb__counter_entry *e;
+    size_t len;
 
-    snprintf(name, sizeof(name), "%.160s%s", c->name, suffix);
+    // Files and pages that show the name must be UTF-8.
+    snprintf(cut, sizeof(cut), "%s", c->name);
+    len = sb_escape_line(name, 4 * sizeof(cut), cut);
+    snprintf(name + len, sizeof(name) - len, "%s", suffix);
     if (t->slots && *slot_of(t, name))
         e = &t->entry[*slot_of(t, name) - 1];
     else
-        e = entry_add(t, c, name, strnlen(c->name, 160));
+        e = entry_add(t, c, name, len);
     if (e)
         (e->kind == SB_COUNTER_TOTAL ? store_total : store_level)(
             e, c->value, now);

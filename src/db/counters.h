@@ -55,11 +55,12 @@ struct sb__counters {
 };
 
 // The maximum number of counters of a run.
-#define SB__COUNTERS_MAX 8192u
+#define SB__COUNTERS_MAX 4096u
 
 // {0} is an empty table.
 void sb__counters_done(struct sb__counters *t);
-// Stores a value that was read at `now`. The names of two servers differ in
+// Stores a value that was read at `now`. Control characters and bytes that are
+// not UTF-8 are escaped in its name. The names of two servers differ in
 // `suffix` ("" or "@10.0.0.1:3306"). A total has a value from the second call
 // on; not if it went backwards, and not after sb__counters_forget(). The rate
 // covers the time since the last value that was used. False if the table is

@@ -12,8 +12,11 @@
 
 #include "base/clock.h"
 
+// The minimum time between two samples. With shorter intervals, some get no
+// values.
+#define PERIOD_MIN_NS UINT64_C(100000000)
 // Samples are taken this long before the end of an interval, or twice as long
-// as the last one took, but at most half of the interval.
+// as the last one took, but at most half of the period.
 #define LEAD_NS UINT64_C(50000000)
 // How long sb_sampler_stop() waits: for samples in progress, and after it has
 // canceled them.
@@ -25,7 +28,7 @@
 
 static uint64_t lead(const struct sb_sampler *s, uint64_t took)
 {
-    uint64_t most = s->setup.interval / 2;
+    uint64_t most = s->period / 2;
     uint64_t ns = took * 2 > LEAD_NS ? took * 2 : LEAD_NS;
 
     return ns < most ? ns : most;
@@ -36,11 +39,11 @@ static uint64_t lead(const struct sb_sampler *s, uint64_t took)
 static uint64_t next_sample(
     const struct sb_sampler *s, uint64_t last, uint64_t took)
 {
-    uint64_t interval = s->setup.interval;
-    uint64_t first = s->phase % interval + interval - lead(s, took);
-    uint64_t after = last + interval / 4;
+    uint64_t period = s->period;
+    uint64_t first = s->phase % period + period - lead(s, took);
+    uint64_t after = last + period / 4;
 
-    return after + (interval - (after - first % interval) % interval);
+    return after + (period - (after - first % period) % period);
 }
 
 static void wait_until(struct sb_sampler *s, uint64_t ns)
@@ -214,6 +217,8 @@ static struct sb_sampler *sampler_new(const struct sb_sampler_setup *setup)
         return NULL;
     s->setup = *setup;
     s->samples = sb_sampler_samples(setup->opts, setup->wanted);
+    s->period = setup->interval > PERIOD_MIN_NS ? setup->interval
+                                                : PERIOD_MIN_NS;
     s->phase = sb_clock_monotonic();
     pthread_mutex_init(&s->lock, NULL);
     pthread_condattr_init(&attr);
@@ -280,8 +285,11 @@ void sb_sampler_interval(struct sb_sampler *s, uint64_t end,
     void *arg)
 {
     pthread_mutex_lock(&s->lock);
-    s->phase = end;
-    pthread_cond_broadcast(&s->changed);
+    // Shorter intervals would move the samples closer together.
+    if (s->period == s->setup.interval) {
+        s->phase = end;
+        pthread_cond_broadcast(&s->changed);
+    }
     read_all(s, end, true, visit, arg);
     pthread_mutex_unlock(&s->lock);
 }

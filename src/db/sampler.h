@@ -37,7 +37,8 @@ struct sb_sampler_setup {
     struct sb_drivers *drivers;         // outlives the sampler
     const struct sb_sampler_opts *opts; // outlives the sampler
     bool wanted;       // as above; the facts are always asked for
-    uint64_t interval; // ns between two samples, more than 0
+    uint64_t interval; // ns between two reports, more than 0; samples are at
+                       // least 100 ms apart
 };
 
 struct sb_sampler;
@@ -55,8 +56,8 @@ struct sb_sampler *sb_sampler_start(
 // interval got the value. A counter without a new sample in the interval before
 // `end` has no value; what it counts is part of the next value. From now on
 // samples are taken shortly before `end` plus a multiple of the interval, so
-// that a report finds a fresh one. visit may be NULL; it is called with a lock
-// held and must not wait.
+// that a report finds a fresh one, if intervals are at least 100 ms. visit may
+// be NULL; it is called with a lock held and must not wait.
 void sb_sampler_interval(struct sb_sampler *s, uint64_t end,
     void (*visit)(void *arg, unsigned index, const struct sb_server_value *v),
     void *arg);

@@ -33,16 +33,20 @@ struct sb__sampler_target {
 struct sb_sampler {
     struct sb_sampler_setup setup;
     bool samples;         // false: facts only
+    uint64_t period;      // ns between two samples
     pthread_mutex_t lock; // protects what follows
     pthread_cond_t changed;
     bool stop, joined, left;
     bool searched;    // the finder has looked for servers at least once
     unsigned running; // threads
-    uint64_t phase;   // samples are taken at this time modulo the interval
+    uint64_t phase;   // samples are taken at this time modulo the period
     struct sb__counters table;
     bool full_warned;
     struct sb__sampler_target *target[TARGETS_MAX];
     size_t ntargets;
+    // The server whose counters have plain names. It stays the same, also if an
+    // earlier one answers later.
+    const struct sb__sampler_target *plain;
     // Instances that have targets, with a reference each. Used by the finder.
     struct sb__inst *inst[TARGETS_MAX];
     size_t ninsts;

@@ -5,6 +5,7 @@
 #include <stdlib.h>
 
 #include "base/clock.h"
+#include "base/escape.h"
 #include "base/log.h"
 #include "db/sampler_private.h"
 
@@ -36,19 +37,27 @@ const struct sb__sampler_target *sb__sampler_first(const struct sb_sampler *s)
     return NULL;
 }
 
-// Names the counters of the target. The first server has plain names.
+// Names the counters of the target. The first server that is described has
+// plain names.
 static void choose_suffix(struct sb__sampler_target *t)
 {
     const struct sb_server *f = &t->facts.server;
+    char text[sizeof(t->suffix)];
 
     t->suffix[0] = '\0';
-    if (f->address[0] && t != sb__sampler_first(t->s))
-        snprintf(t->suffix, sizeof(t->suffix), "@%s%s%s", f->address,
-            f->database[0] ? "/" : "", f->database);
+    if (!f->address[0])
+        return;
+    if (!t->s->plain)
+        t->s->plain = t;
+    snprintf(text, sizeof(text), "@%s%s%s", f->address,
+        f->database[0] ? "/" : "", f->database);
+    if (t->s->plain != t)
+        sb_escape_line(t->suffix, sizeof(t->suffix), text);
 }
 
-// Compares the target with the earlier ones, so that the result does not depend
-// on which server answers first. The lock is held.
+// Compares the target with the earlier ones when each of them has been tried,
+// so that the result does not depend on which server answers first. The lock is
+// held.
 static void compare(struct sb_sampler *s, struct sb__sampler_target *t)
 {
     while (!s->stop && !all_before_tried(s, t))

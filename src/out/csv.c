@@ -27,13 +27,19 @@ struct csv {
 static int csv_open(struct sb_reporter *r, struct sb_err *err)
 {
     struct csv *c = calloc(1, sizeof(*c));
-    int rc;
 
     r->data = c;
     if (!c)
         return sb_err_set(err, SB_ENOMEM, "out of memory");
     sb_buf_init(&c->line, 0);
-    rc = sb_target_open(&c->target, r->target, SB_TARGET_LINES, err);
+    return sb_target_open(&c->target, r->target, SB_TARGET_LINES, err);
+}
+
+static int csv_begin(struct sb_reporter *r, struct sb_err *err)
+{
+    struct csv *c = r->data;
+    int rc = sb_target_begin(&c->target, err);
+
     if (rc)
         return rc;
     fputs("time,seconds,group,name", c->target.file);
@@ -120,6 +126,15 @@ static int csv_interval(struct sb_reporter *r, const struct sb_report *report,
     return sb_target_flush(&c->target, err);
 }
 
+static int csv_finish(
+    struct sb_reporter *r, const struct sb_outcome *o, struct sb_err *err)
+{
+    struct csv *c = r->data;
+
+    (void)o;
+    return sb_target_commit(&c->target, err);
+}
+
 static void csv_done(struct sb_reporter *r)
 {
     struct csv *c = r->data;
@@ -135,6 +150,8 @@ const struct sb_reporter_kind sb__csv_kind = {
     .name = "csv",
     .target = "FILE",
     .open = csv_open,
+    .begin = csv_begin,
     .interval = csv_interval,
+    .finish = csv_finish,
     .done = csv_done,
 };

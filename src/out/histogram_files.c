@@ -39,6 +39,13 @@ static int hdr_open(struct sb_reporter *r, struct sb_err *err)
     return rc ? rc : sb_hdr_init(&h->log, h->target.file, err);
 }
 
+static int hdr_begin(struct sb_reporter *r, struct sb_err *err)
+{
+    struct hdr *h = r->data;
+
+    return sb_target_begin(&h->target, err);
+}
+
 static int begin(struct sb_reporter *r, struct sb_err *err)
 {
     struct hdr *h = r->data;
@@ -107,7 +114,9 @@ static int hdr_finish(
     struct hdr *h = r->data;
 
     (void)o;
-    return named(&h->target, begin(r, err), err);
+    int rc = named(&h->target, begin(r, err), err);
+
+    return rc ? rc : sb_target_commit(&h->target, err);
 }
 
 static void hdr_done(struct sb_reporter *r)
@@ -126,6 +135,7 @@ const struct sb_reporter_kind sb__hdr_kind = {
     .name = "hdr",
     .target = "FILE",
     .open = hdr_open,
+    .begin = hdr_begin,
     .interval = hdr_interval,
     .final = hdr_final,
     .finish = hdr_finish,

@@ -1,20 +1,17 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 //
-// --report=json=FILE: the result file. Rows of intervals are kept in spools;
-// the document is written when the run has ended.
+// --report=json=FILE: the result file. The document is written when the run has
+// ended; until then, sb_row_log has the rows of intervals.
 #include <stdlib.h>
 
 #include "out/json_document.h"
 #include "out/document.h"
 #include "out/json_parts.h"
-#include "out/spool.h"
 #include "out/target.h"
 
 struct json {
     struct sb_target target;
-    struct sb_spool rows, heat;
-    struct sb_buf line;
-    json_t *totals, *columns;
+    json_t *totals;
     double seconds;
 };
 
@@ -27,32 +24,20 @@ static int json_open(struct sb_reporter *r, struct sb_err *err)
     r->data = j;
     if (!j)
         return sb_err_set(err, SB_ENOMEM, "out of memory");
-    sb_buf_init(&j->line, 0);
     sb_target_folder(r->target, dir, sizeof(dir));
     rc = sb_target_open(&j->target, r->target, SB_TARGET_WHOLE, err);
-    if (rc == 0)
-        rc = sb_spool_open(&j->rows, dir, err);
-    return rc ? rc : sb_spool_open(&j->heat, dir, err);
+    return rc ? rc : sb_row_log_open(r->rows, dir, err);
 }
 
+// The row has been added for all documents.
 static int json_interval(struct sb_reporter *r, const struct sb_report *report,
     const struct sb_series *row, struct sb_err *err)
 {
-    struct json *j = r->data;
-    int rc;
-
-    sb_buf_clear(&j->line);
-    sb_series_json(&j->line, row);
-    size_t len = j->line.len;
-    sb_series_heat(&j->line, report->latency);
-    if (j->line.failed)
-        return sb_err_set(err, SB_ENOMEM, "out of memory");
-    json_decref(j->columns);
-    j->columns = sb_json_columns(row);
-    rc = sb_spool_add(&j->rows, j->line.data, len, err);
-    return rc ? rc
-              : sb_spool_add(
-                    &j->heat, j->line.data + len, j->line.len - len, err);
+    (void)report;
+    (void)row;
+    if (r->rows->failed.code)
+        *err = r->rows->failed;
+    return r->rows->failed.code;
 }
 
 static int json_final(
@@ -67,16 +52,16 @@ static int json_final(
 
 static int write_rows(void *arg, FILE *out, struct sb_err *err)
 {
-    struct json *j = arg;
+    struct sb_row_log *rows = arg;
 
-    return sb_spool_copy(&j->rows, ",", out, err);
+    return sb_spool_copy(&rows->intervals, ",", out, err);
 }
 
 static int write_heat(void *arg, FILE *out, struct sb_err *err)
 {
-    struct json *j = arg;
+    struct sb_row_log *rows = arg;
 
-    return sb_spool_copy(&j->heat, ",", out, err);
+    return sb_spool_copy(&rows->histograms, ",", out, err);
 }
 
 int sb__json_document(struct sb_reporter *r, const struct sb_outcome *o,
@@ -87,13 +72,13 @@ int sb__json_document(struct sb_reporter *r, const struct sb_outcome *o,
     json_t *program = sb_json_program(f);
     struct sb_document_run run = {
         .facts = sb_json_facts(f),
-        .columns = j->columns,
+        .columns = sb_json_columns(r->rows->series),
         .totals = j->totals,
         .limits = f->limits ? sb_json_limits(f->limits) : NULL,
         .end = sb_json_outcome(o, j->seconds),
         .rows = write_rows,
         .heat = write_heat,
-        .arg = j,
+        .arg = r->rows,
     };
     int rc;
 
@@ -102,6 +87,7 @@ int sb__json_document(struct sb_reporter *r, const struct sb_outcome *o,
     sb_document_end(out);
     json_decref(program);
     json_decref(run.facts);
+    json_decref(run.columns);
     json_decref(run.limits);
     json_decref(run.end);
     return rc;
@@ -128,11 +114,7 @@ static void json_done(struct sb_reporter *r)
     if (!j)
         return;
     sb_target_done(&j->target);
-    sb_spool_done(&j->rows);
-    sb_spool_done(&j->heat);
-    sb_buf_done(&j->line);
     json_decref(j->totals);
-    json_decref(j->columns);
     free(j);
 }
 

@@ -122,7 +122,7 @@ static json_t *database(const struct sb_database_facts *d)
     return sb__json_complete(o, ok);
 }
 
-static json_t *databases(const struct sb_facts *f)
+json_t *sb_json_databases(const struct sb_facts *f)
 {
     json_t *a = json_array();
     bool ok = a != NULL;
@@ -206,7 +206,7 @@ json_t *sb_json_facts(const struct sb_facts *f)
               sb__json_set(o, "interval", sb__json_number(f->interval_s)) &&
               sb__json_set(o, "open_loop", json_boolean(f->open_loop)) &&
               sb__json_set(o, "host", host(&f->host)) &&
-              sb__json_set(o, "databases", databases(f)) &&
+              sb__json_set(o, "databases", sb_json_databases(f)) &&
               sb__json_set(o, "options", options(f->opts));
 
     if (f->block)

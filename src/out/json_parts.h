@@ -23,6 +23,8 @@ json_t *sb_json_text(const char *text);
 json_t *sb_json_count(uint64_t n);
 
 json_t *sb_json_program(const struct sb_facts *f);
+// The servers of the run: an array.
+json_t *sb_json_databases(const struct sb_facts *f);
 // What is known about a run before it starts: an object.
 json_t *sb_json_facts(const struct sb_facts *f);
 // The totals of a run: an object.

@@ -44,6 +44,13 @@ static int write_line(
     return sb_target_flush(&n->target, err);
 }
 
+static int ndjson_begin(struct sb_reporter *r, struct sb_err *err)
+{
+    struct ndjson *n = r->data;
+
+    return sb_target_begin(&n->target, err);
+}
+
 static int begin(struct sb_reporter *r, struct sb_err *err)
 {
     struct ndjson *n = r->data;
@@ -82,31 +89,37 @@ static int ndjson_final(
     return n->totals ? 0 : sb_err_set(err, SB_ENOMEM, "out of memory");
 }
 
+// The totals, how the run ended, and the servers again: the first line lacks
+// those that had not answered when it was written.
+static json_t *last_line(struct sb_reporter *r, const struct sb_outcome *o)
+{
+    struct ndjson *n = r->data;
+    const struct sb_asserts *limits = r->facts->limits;
+    json_t *last = n->totals ? json_incref(n->totals) : json_object();
+
+    if (json_object_set_new(last, "end", sb_json_outcome(o, n->seconds)) ||
+        json_object_set_new(last, "databases", sb_json_databases(r->facts)) ||
+        (limits && limits->n &&
+            json_object_set_new(last, "limits", sb_json_limits(limits)))) {
+        json_decref(last);
+        return NULL;
+    }
+    return last;
+}
+
 static int ndjson_finish(
     struct sb_reporter *r, const struct sb_outcome *o, struct sb_err *err)
 {
     struct ndjson *n = r->data;
+    int rc;
 
     // A file with a gap must not look complete.
     if (r->failed)
         return 0;
-    json_t *last = n->totals ? json_incref(n->totals) : json_object();
-    int rc = begin(r, err);
-
-    if (last &&
-        json_object_set_new(last, "end", sb_json_outcome(o, n->seconds))) {
-        json_decref(last);
-        last = NULL;
-    }
-    if (last && r->facts->limits && r->facts->limits->n &&
-        json_object_set_new(last, "limits", sb_json_limits(r->facts->limits))) {
-        json_decref(last);
-        last = NULL;
-    }
+    rc = begin(r, err);
     if (rc == 0)
-        return write_line(n, "end", last, err);
-    json_decref(last);
-    return rc;
+        rc = write_line(n, "end", last_line(r, o), err);
+    return rc ? rc : sb_target_commit(&n->target, err);
 }
 
 static void ndjson_done(struct sb_reporter *r)
@@ -124,6 +137,7 @@ const struct sb_reporter_kind sb__ndjson_kind = {
     .name = "ndjson",
     .target = "FILE",
     .open = ndjson_open,
+    .begin = ndjson_begin,
     .interval = ndjson_interval,
     .final = ndjson_final,
     .finish = ndjson_finish,

@@ -8,6 +8,7 @@
 
 #include "base/option.h"
 #include "out/facts.h"
+#include "out/row_log.h"
 #include "out/series.h"
 
 // "Report options"
@@ -27,7 +28,10 @@ struct sb_reporter_kind {
     const char *name;    // "json"
     const char *target;  // what follows "json=": "FILE"
     const char *missing; // why it cannot be used in this build, or NULL
+    // Opens the target and leaves its content: another reporter may fail.
     int (*open)(struct sb_reporter *r, struct sb_err *err);
+    // All targets are open: the content may be replaced.
+    int (*begin)(struct sb_reporter *r, struct sb_err *err);
     // An interval, of the warm-up, too. The last one of a run may be shorter.
     int (*interval)(struct sb_reporter *r, const struct sb_report *report,
         const struct sb_series *row, struct sb_err *err);
@@ -44,7 +48,8 @@ struct sb_reporter {
     const struct sb_reporter_kind *kind;
     const char *target; // FILE
     const struct sb_facts *facts;
-    void *data; // the kind's own
+    struct sb_row_log *rows; // which the reporters of result documents share
+    void *data;              // the kind's own
     bool failed;
 };
 
@@ -62,15 +67,18 @@ struct sb_reporters {
     bool no_text; // --report=none
     bool failed;  // one of them
     struct sb_series series;
-    int row_rc; // of the last sb_series_row()
+    struct sb_row_log rows;
+    bool told_full; // that columns are left out
+    int row_rc;     // of the last sb_series_row()
 };
 
 // Parses the options. SB_EUSAGE names an unknown format, a missing or repeated
 // target, a label without "=". The options must outlive rs.
 int sb_reporters_init(struct sb_reporters *rs, const struct sb_report_opts *o,
     struct sb_err *err);
-// Opens all targets. facts must outlive rs; they may be filled later, until
-// the first interval. On an error, none is open.
+// Opens all targets; older files are replaced when all are open. facts must
+// outlive rs; they may be filled later, until the first interval. On an error,
+// none is open.
 int sb_reporters_open(
     struct sb_reporters *rs, const struct sb_facts *facts, struct sb_err *err);
 void sb_reporters_done(struct sb_reporters *rs); // {0} allowed

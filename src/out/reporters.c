@@ -140,24 +140,56 @@ int sb_reporters_init(
     return rc;
 }
 
-int sb_reporters_open(
-    struct sb_reporters *rs, const struct sb_facts *facts, struct sb_err *err)
+static int cannot_start(
+    const struct sb_reporter *r, const struct sb_err *why, struct sb_err *err)
 {
-    sb_series_init(&rs->series);
+    return sb_err_set(
+        err, why->code, "--report=%s: %.400s", r->kind->name, why->msg);
+}
+
+static int open_all(struct sb_reporters *rs, struct sb_err *err)
+{
     for (unsigned i = 0; i < rs->n; i++) {
         struct sb_reporter *r = &rs->item[i];
         struct sb_err why = { 0 };
 
-        r->facts = facts;
-        if (r->kind->open(r, &why) == 0)
-            continue;
-        sb_err_set(
-            err, why.code, "--report=%s: %.400s", r->kind->name, why.msg);
-        rs->n = i + 1;
-        sb_reporters_done(rs);
-        return err->code;
+        if (r->kind->open(r, &why)) {
+            rs->n = i + 1; // the others have nothing to free
+            return cannot_start(r, &why, err);
+        }
     }
     return 0;
+}
+
+static int begin_all(struct sb_reporters *rs, struct sb_err *err)
+{
+    for (unsigned i = 0; i < rs->n; i++) {
+        struct sb_reporter *r = &rs->item[i];
+        struct sb_err why = { 0 };
+
+        if (r->kind->begin && r->kind->begin(r, &why))
+            return cannot_start(r, &why, err);
+    }
+    return 0;
+}
+
+int sb_reporters_open(
+    struct sb_reporters *rs, const struct sb_facts *facts, struct sb_err *err)
+{
+    int rc;
+
+    sb_series_init(&rs->series);
+    sb_row_log_init(&rs->rows, &rs->series);
+    for (unsigned i = 0; i < rs->n; i++) {
+        rs->item[i].facts = facts;
+        rs->item[i].rows = &rs->rows;
+    }
+    rc = open_all(rs, err);
+    if (rc == 0)
+        rc = begin_all(rs, err);
+    if (rc)
+        sb_reporters_done(rs);
+    return rc;
 }
 
 void sb_reporters_done(struct sb_reporters *rs)
@@ -165,6 +197,7 @@ void sb_reporters_done(struct sb_reporters *rs)
     for (unsigned i = 0; i < rs->n; i++)
         rs->item[i].kind->done(&rs->item[i]);
     rs->n = 0;
+    sb_row_log_done(&rs->rows);
     sb_series_done(&rs->series);
 }
 
@@ -179,6 +212,17 @@ static void check(struct sb_reporters *rs, struct sb_reporter *r, int rc,
         sb_log(
             SB_LOG_ALERT, "--report=%s: %s%s", r->kind->name, err->msg, then);
     r->failed = true;
+}
+
+static void warn_full(struct sb_reporters *rs)
+{
+    if (rs->told_full || rs->series.left_out == 0)
+        return;
+    rs->told_full = true;
+    sb_log(SB_LOG_WARNING,
+        "--report: there is room for %u columns: the figures of further "
+        "operations, metrics and counters are left out of intervals",
+        SB_COLUMNS_MAX);
 }
 
 static const char goes_on[] = "; the run continues without this report";
@@ -196,6 +240,9 @@ void sb_reporters_interval(
     struct sb_err err = { 0 };
     int rc = rs->row_rc;
 
+    if (rc == 0)
+        sb_row_log_add(&rs->rows, report);
+    warn_full(rs);
     for (unsigned i = 0; i < rs->n; i++) {
         struct sb_reporter *r = &rs->item[i];
 

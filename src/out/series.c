@@ -20,8 +20,55 @@ void sb_series_done(struct sb_series *s)
         free(s->col[i].name);
     free(s->col);
     free(s->value);
+    free(s->slot);
     free(s->op);
     memset(s, 0, sizeof(*s));
+}
+
+static bool is_column(const struct sb_column *c, const char *group,
+    const char *name, const char *figure)
+{
+    return strcmp(c->figure, figure) == 0 && strcmp(c->name, name) == 0 &&
+           strcmp(c->group, group) == 0;
+}
+
+static unsigned hash(unsigned h, const char *text)
+{
+    for (; *text; text++)
+        h = (h ^ (unsigned char)*text) * 16777619u;
+    return h;
+}
+
+// Returns the slot of a column, or the free one where it belongs. There are
+// free slots.
+static unsigned *slot_of(const struct sb_series *s, const char *group,
+    const char *name, const char *figure)
+{
+    unsigned i = hash(hash(hash(2166136261u, group), name), figure);
+
+    for (;; i++) {
+        unsigned *slot = &s->slot[i & (s->nslots - 1)];
+
+        if (!*slot || is_column(&s->col[*slot - 1], group, name, figure))
+            return slot;
+    }
+}
+
+static int grow_slots(struct sb_series *s, unsigned cap)
+{
+    unsigned *slot = calloc(2 * (size_t)cap, sizeof(*slot));
+
+    if (!slot)
+        return SB_ENOMEM;
+    free(s->slot);
+    s->slot = slot;
+    s->nslots = 2 * cap;
+    for (unsigned i = 0; i < s->ncols; i++) {
+        const struct sb_column *c = &s->col[i];
+
+        *slot_of(s, c->group, c->name, c->figure) = i + 1;
+    }
+    return 0;
 }
 
 static int grow(struct sb_series *s)
@@ -36,6 +83,8 @@ static int grow(struct sb_series *s)
     if (!value)
         return SB_ENOMEM;
     s->value = value;
+    if (grow_slots(s, cap))
+        return SB_ENOMEM;
     s->cap = cap;
     return 0;
 }
@@ -50,6 +99,7 @@ static int add_column(struct sb_series *s, const char *group, const char *name,
         return SB_ENOMEM;
     s->col[s->ncols] = (struct sb_column){ group, copy, figure, unit };
     s->value[s->ncols++] = NAN;
+    *slot_of(s, group, name, figure) = s->ncols;
     return 0;
 }
 
@@ -67,32 +117,24 @@ int sb_series_copy(struct sb_series *to, const struct sb_series *from)
     return 0;
 }
 
-static bool is_column(const struct sb_column *c, const char *group,
-    const char *name, const char *figure)
-{
-    return strcmp(c->figure, figure) == 0 && strcmp(c->name, name) == 0 &&
-           strcmp(c->group, group) == 0;
-}
-
 // Returns the number of the column, ncols if there is none. Values come in the
-// same order in every interval, so the search begins behind the last one.
+// same order in every interval, so the column after the last one is tried
+// first.
 static unsigned find(const struct sb_series *s, unsigned from,
     const char *group, const char *name, const char *figure)
 {
-    for (unsigned n = 0; n < s->ncols; n++) {
-        unsigned i = from + n < s->ncols ? from + n : from + n - s->ncols;
+    unsigned slot;
 
-        if (is_column(&s->col[i], group, name, figure))
-            return i;
-    }
-    return s->ncols;
+    if (from < s->ncols && is_column(&s->col[from], group, name, figure))
+        return from;
+    slot = s->ncols ? *slot_of(s, group, name, figure) : 0;
+    return slot ? slot - 1 : s->ncols;
 }
 
 int sb_series_set(struct sb_series *s, const char *group, const char *name,
     const char *figure, const char *unit, double value)
 {
-    unsigned from = s->next < s->ncols ? s->next : 0;
-    unsigned i = find(s, from, group, name, figure);
+    unsigned i = find(s, s->next, group, name, figure);
 
     if (i == s->ncols) {
         if (s->ncols >= SB_COLUMNS_MAX) {

@@ -10,7 +10,9 @@
 #include "base/buf.h"
 #include "measure/snap.h"
 
-#define SB_COLUMNS_MAX 4096u // further columns are left out
+// Enough for all operations, metrics and server counters that a run can have;
+// further columns are left out.
+#define SB_COLUMNS_MAX 8192u
 
 struct sb_column {
     const char *group;  // "run", "operation", "metric", "server", "client"
@@ -24,7 +26,9 @@ struct sb_series {
     double *value;         // the current row: ncols entries, NAN for no value
     unsigned ncols, cap;
     unsigned next;     // where sb_series_set() looks first
-    unsigned left_out; // columns beyond SB_COLUMNS_MAX
+    unsigned left_out; // values without a column, beyond SB_COLUMNS_MAX
+    unsigned *slot;    // hash table of 1 + column, 0: free
+    unsigned nslots;   // 2 * cap
     unsigned *op;      // first column of each operation, 0: none
     unsigned nops;
     double until; // end of the last row, s; INFINITY before the first

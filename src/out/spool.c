@@ -1,7 +1,9 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
+#define _GNU_SOURCE // mkostemp()
 #include "out/spool.h"
 
 #include <errno.h>
+#include <fcntl.h>
 #include <limits.h>
 #include <stdlib.h>
 #include <string.h>
@@ -14,7 +16,7 @@ int sb_spool_open(struct sb_spool *s, const char *dir, struct sb_err *err)
 
     memset(s, 0, sizeof(*s));
     snprintf(path, sizeof(path), "%s/.sysbench-XXXXXX", dir);
-    fd = mkstemp(path);
+    fd = mkostemp(path, O_CLOEXEC);
     if (fd < 0)
         return sb_err_set(err, SB_ESYS,
             "cannot create a temporary file in %s: %s", dir, strerror(errno));

@@ -34,7 +34,7 @@ static bool is_current(int fd, const char *name)
            a.st_ino == b.st_ino;
 }
 
-// Returns a locked, empty file, or -1 with errno.
+// Returns a locked file, or -1 with errno.
 static int open_locked(const char *name)
 {
     for (int i = 0; i < TRIES; i++) {
@@ -43,7 +43,7 @@ static int open_locked(const char *name)
         if (fd < 0)
             return -1;
         if (flock(fd, LOCK_EX | LOCK_NB) == 0 || errno != EWOULDBLOCK) {
-            if (is_current(fd, name) && ftruncate(fd, 0) == 0)
+            if (is_current(fd, name))
                 return fd;
         } else {
             close(fd);
@@ -91,35 +91,72 @@ int sb_target_open(struct sb_target *t, const char *path,
             return sb_err_set(err, SB_ENOMEM, "out of memory");
         snprintf(t->part, size, "%s.part", path);
     }
-    return open_file(t, t->part ? t->part : path, err);
+    int rc = open_file(t, t->part ? t->part : path, err);
+    // A run that was killed may have left PATH.part.
+    return rc || !t->part ? rc : sb_target_begin(t, err);
+}
+
+int sb_target_begin(struct sb_target *t, struct sb_err *err)
+{
+    struct stat st;
+
+    if (!t->own || fstat(fileno(t->file), &st) || !S_ISREG(st.st_mode))
+        return 0;
+    return ftruncate(fileno(t->file), 0) ? fail(t, err) : 0;
+}
+
+// Returns the errno of a write that failed earlier: another one fails for the
+// same reason. If it does not, it is taken back.
+static int reason_of_failure(FILE *file)
+{
+    int fd = fileno(file), error = EIO;
+    off_t end = lseek(fd, 0, SEEK_END);
+
+    if (write(fd, "\n", 1) < 0)
+        error = errno;
+    else if (end < 0 || ftruncate(fd, end) || lseek(fd, end, SEEK_SET) < 0)
+        error = EIO;
+    return error;
 }
 
 int sb_target_flush(struct sb_target *t, struct sb_err *err)
 {
+    errno = 0;
     if (fflush(t->file) == 0 && !ferror(t->file))
         return 0;
-    // An earlier write may have failed. Another one has the same reason, which
-    // is in errno then.
-    clearerr(t->file);
-    errno = 0;
-    fputc('\n', t->file);
-    fflush(t->file);
     if (errno == 0)
-        errno = EIO;
+        errno = reason_of_failure(t->file);
+    clearerr(t->file);
     return fail(t, err);
+}
+
+// Some file systems report a failed write when the file is closed. The copy of
+// its descriptor, which is returned in *lock, keeps it locked.
+static int close_file(struct sb_target *t, int *lock, struct sb_err *err)
+{
+    FILE *file = t->file;
+
+    *lock = fcntl(fileno(file), F_DUPFD_CLOEXEC, 0);
+    t->own = false;
+    t->file = NULL;
+    return fclose(file) ? fail(t, err) : 0;
 }
 
 int sb_target_commit(struct sb_target *t, struct sb_err *err)
 {
-    int rc = sb_target_flush(t, err);
+    int rc = sb_target_flush(t, err), lock = -1;
 
-    if (rc || !t->part)
-        return rc;
-    if (rename(t->part, t->path))
-        return fail(t, err);
+    if (rc == 0 && t->own)
+        rc = close_file(t, &lock, err);
+    if (rc == 0 && t->part && rename(t->part, t->path))
+        rc = fail(t, err);
+    if (rc && t->part)
+        unlink(t->part);
     free(t->part);
     t->part = NULL;
-    return 0;
+    if (lock >= 0)
+        close(lock);
+    return rc;
 }
 
 void sb_target_done(struct sb_target *t)

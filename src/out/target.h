@@ -23,13 +23,19 @@ enum sb_target_mode {
 };
 
 // Opens and locks the file; "-" is standard output. Devices and pipes are
-// written directly. SB_ESYS names the file; SB_ELIMIT: another process is
+// written directly. SB_TARGET_LINES: the content of an older file stays until
+// sb_target_begin(). SB_ESYS names the file; SB_ELIMIT: another process is
 // writing it. Call sb_target_done() in either case.
 int sb_target_open(struct sb_target *t, const char *path,
     enum sb_target_mode mode, struct sb_err *err);
-// Writes out what is buffered. SB_ESYS names the file and the reason.
+// Empties the file. Call it before anything is written, when nothing else
+// prevents the run. SB_ESYS.
+int sb_target_begin(struct sb_target *t, struct sb_err *err);
+// Writes out what is buffered. SB_ESYS names the file and the reason, also of
+// an earlier write that failed.
 int sb_target_flush(struct sb_target *t, struct sb_err *err);
-// The content is complete: makes it visible under its name. SB_ESYS.
+// The content is complete: closes the file and makes it visible under its name.
+// Nothing may be written afterwards. SB_ESYS.
 int sb_target_commit(struct sb_target *t, struct sb_err *err);
 // Closes; removes PATH.part if it was not committed. {0} allowed.
 void sb_target_done(struct sb_target *t);

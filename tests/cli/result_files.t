@@ -54,7 +54,8 @@ Intervals of one second unless --report-interval says otherwise; the sums are
 checked by check-result. With checkpoints, files have the whole run.
 
   $ run --rate=500 --time=1 --warmup-time=0.5 --report-interval=0.25 \
-  >     --report-checkpoints=0.5 --report=json=r.json,ndjson=r.nd,csv=r.csv >text
+  >     --report-checkpoints=0.5 --report=json=r.json,ndjson=r.nd,csv=r.csv \
+  >     --server-stats='null_*' >text
   $ "$check" r.json
   $ ask r.json "r['interval'], r['intervals']['rows'][0][0] < 0,
   >     len(r['intervals']['rows']) >= 6, r['lag']['count'] > 0"
@@ -121,7 +122,29 @@ An interrupted run.
   $ "$check" i.json; ask i.json "r['end']['reason'], r['end']['status']"
   signal 130
 
-Errors name the report, and come before the load starts.
+The last line of NDJSON has the servers, also those that had not answered when
+the first one was written. The null driver's counters, which are invented, are
+not in files without a request.
+
+  $ run --events=1 --report=none,ndjson=r.nd,json=r.json --null-latency=0.2s
+  $ /usr/bin/python3 -c "import json
+  > print([d['driver'] for d in
+  >     json.loads(open('r.nd').read().splitlines()[-1])['databases']])"
+  ['null']
+  $ ask r.json "[c for c in r['intervals']['columns'] if c['group'] == 'server']"
+  []
+
+Errors name the report, and come before the load starts. Older files stay.
+
+  $ echo old | tee r.csv r.nd r.hdr >r.json
+  $ run --report=none,csv=r.csv,ndjson=r.nd,hdr=r.hdr,json=r.json,hgrm=no/r
+  FATAL: --report=hgrm: cannot write no/r: No such file or directory
+  [1]
+  $ cat r.csv r.nd r.hdr r.json
+  old
+  old
+  old
+  old
 
   $ run --report=json
   --report=json: the target is missing: write json=FILE
@@ -162,6 +185,28 @@ comes once; the status is 1.
   $ run --report=none,csv=/dev/full --events=100
   FATAL: --report=csv: cannot write /dev/full: No space left on device
   [1]
+
+Ten thousand names of operations, and of metrics: files have a few hundred of
+them. (tests/spec/test_metric.lua checks the warnings.)
+
+  $ cat >names.lua <<'EOF'
+  > local n = 0
+  > function event()
+  >     n = n + 1
+  >     sysbench.op.finish(sysbench.op.start("op" .. n))
+  >     sysbench.metric("metric" .. n):add(1)
+  > end
+  > EOF
+  $ sysbench names.lua --time=0 --events=10000 \
+  >     --report=none,json=r.json,ndjson=r.nd,csv=r.csv run 2>err
+  $ "$check" r.json; wc -l <err
+  2
+  $ ask r.json "len(r['operations']), len(r['metrics']),
+  >     len(r['intervals']['columns']) < 2200"
+  250 64 True
+  $ ask r.json "sum(o['latency']['count'] for o in r['operations'])"
+  10000
+  $ find r.json r.nd -size +1000k
 
 Operations have rows, in intervals and in total, and scripts have metrics.
 

@@ -16,6 +16,7 @@
 enum mode {
     ANSWERS,
     REFUSES,     // connect() fails
+    REFUSES_ONE, // connect() to the first place fails
     HANGS,       // counters() waits for cancel()
     HANGS_ALONE, // counters() waits until the mode changes: cancel() does
                  // nothing
@@ -78,7 +79,9 @@ static inline int fake_connect(struct sb_conn *conn, struct sb_driver_env *env,
     connects++;
     timeout_seen = o->connect_timeout;
     ((struct fake_conn *)conn)->number = info->number;
-    return mode == REFUSES ? sb_err_set(err, SB_ECONNECT, "refused") : 0;
+    if (mode == REFUSES || (mode == REFUSES_ONE && info->number == 0))
+        return sb_err_set(err, SB_ECONNECT, "refused");
+    return 0;
 }
 
 static inline void fake_disconnect(struct sb_conn *conn)

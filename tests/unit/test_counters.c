@@ -22,6 +22,24 @@ static int check_items(struct sb_opt_list l)
     return sb__picks_check(&l, NULL);
 }
 
+// What readers of files get must be UTF-8, and one line.
+static void names_are_shown(void)
+{
+    struct sb__counters t = { 0 };
+    struct sb_counter c = { "a\xff\xc3\xa9\nb", 1, SB_COUNTER_LEVEL, NULL };
+    struct sb_server_value v;
+
+    CHECK(sb__counters_put(&t, &c, "@h", SECOND));
+    CHECK(sb__counters_put(&t, &c, "@h", 2 * SECOND));
+    CHECK_INT(t.n, 1);
+    sb__counters_get(&t, 0, 0, &v);
+    CHECK_STR(v.name, "a\\xff\xc3\xa9 b@h");
+    sb__counters_forget(&t, "@h");
+    sb__counters_get(&t, 0, 0, &v);
+    CHECK(!v.has_value);
+    sb__counters_done(&t);
+}
+
 static void checks_items(void)
 {
     struct sb_opt_list none = { NULL, 0 }, mixed = ITEMS("Com_*", "off");
@@ -239,6 +257,7 @@ static void many_counters(void)
 
 int main(void)
 {
+    RUN(names_are_shown);
     RUN(checks_items);
     RUN(selects_by_pattern);
     RUN(selects_sources);

@@ -15,7 +15,7 @@ static void secrets(void)
     CHECK_INT(read_args(), 0);
     CHECK_STR(args[1], "--db-password=*******");
     CHECK_STR(args[2], "--url=mongodb://joe:**@h/x");
-    CHECK_STR(args[3], "--token=abc");
+    CHECK_STR(args[3], "--token=***");
     CHECK_STR(args[4], "--host=postgresql://h/?password=**&x=1");
     CHECK_INT(add(), 0);
     CHECK_STR(v.password, "hunter2");
@@ -28,20 +28,60 @@ static void secrets(void)
 static void late_secrets(void)
 {
     static const struct sb_opt opts[] = {
-        { "token", SB_OPT_INT, .flags = SB_OPT_SECRET },
+        { "code", SB_OPT_INT, .flags = SB_OPT_SECRET },
         { .name = NULL },
     };
     static const struct sb_opt_table table = { "Late", opts };
-    int64_t token;
+    int64_t code;
 
     begin();
-    give("--token=abc");
+    give("--code=abc");
     CHECK_INT(read_args(), 0);
-    CHECK_INT(sb_opts_add(o, &table, &token, &err), SB_EUSAGE);
-    CHECK_STR(args[1], "--token=***");
-    CHECK_STR(err.msg, "Invalid value for the 'token' option: '***' "
+    CHECK_STR(args[1], "--code=abc");
+    CHECK_INT(sb_opts_add(o, &table, &code, &err), SB_EUSAGE);
+    CHECK_STR(args[1], "--code=***");
+    CHECK_STR(err.msg, "Invalid value for the 'code' option: '***' "
                        "(must be a whole number)");
     end();
+}
+
+// Options of scripts have no flags: their names say what is a secret.
+static void secret_names(void)
+{
+    static const struct {
+        const char *name;
+        bool secret;
+    } cases[] = {
+        { "auth-token", true },
+        { "API_KEY", true },
+        { "aws-secret-access-key", true },
+        { "private_key", true },
+        { "db.pwd", true },
+        { "key-passphrase", true },
+        { "credentials", true },
+        { "keys", false },
+        { "key", false },
+        { "primary-key", false },
+        { "mysql-ssl-key", false },
+        { "max-tokens", false },
+        { "token-count", false },
+        { "credentials-file", false },
+        { "passes", false },
+        { "monkey", false },
+    };
+
+    for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
+        char arg[64], shown[64];
+
+        begin();
+        snprintf(arg, sizeof(arg), "--%s=abc", cases[i].name);
+        snprintf(shown, sizeof(shown), "--%s=%s", cases[i].name,
+            cases[i].secret ? "***" : "abc");
+        give(arg);
+        CHECK_INT(read_args(), 0);
+        CHECK_STR(args[1], shown);
+        end();
+    }
 }
 
 static void masks(void)
@@ -572,6 +612,7 @@ int main(void)
 {
     RUN(secrets);
     RUN(late_secrets);
+    RUN(secret_names);
     RUN(masks);
     RUN(malformed);
     RUN(neither_url_nor_settings);

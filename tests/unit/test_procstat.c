@@ -196,6 +196,28 @@ static pid_t start_family(int in, int ready)
     return pid;
 }
 
+// Children that end while they are read do not hide what the others have read
+// and written.
+static void children_that_vanish(void)
+{
+    struct sb_proc_tree t;
+    pid_t parent = fork();
+
+    if (parent == 0) {
+        for (;;) {
+            if (fork() == 0)
+                _exit(0);
+            waitpid(-1, NULL, 0);
+        }
+    }
+    for (int i = 0; i < 300; i++) {
+        CHECK_INT(sb_procstat_tree(parent, &t, &err), 0);
+        CHECK(t.has_io);
+    }
+    kill(parent, SIGKILL);
+    waitpid(parent, NULL, 0);
+}
+
 static void tree_of_processes(void)
 {
     struct sb_proc_tree before, t;
@@ -324,6 +346,7 @@ int main(void)
     RUN(this_process);
     RUN(many_threads);
     RUN(tree_of_processes);
+    RUN(children_that_vanish);
     RUN(processes_that_are_not_there);
     RUN(ended_process);
     RUN(listener_on_tcp);

@@ -150,6 +150,57 @@ static void several_servers(void)
     end();
 }
 
+// Only one server has plain names, also if an earlier one answers later.
+static void first_server_is_late(void)
+{
+    struct sb__inst *i;
+
+    begin();
+    places = 2;
+    mode = REFUSES_ONE;
+    i = use(NULL);
+    start("total");
+    while (strcmp(values(ANY_AGE), "Total ") != 0)
+        nap();
+    mode = ANSWERS;
+    while (strcmp(all_servers(), "fake|libfake 1|Fake 2|10.0.0.0:1|2 "
+                                 "fake|libfake 1|Fake 2|10.0.0.1:1|2 ") != 0)
+        nap();
+    two_samples();
+    two_samples();
+    CHECK_STR(values(ANY_AGE), "Total Total@10.0.0.0:1 ");
+    CHECK(sb_sampler_stop(s));
+    sb_sampler_free(s);
+    sb__inst_put(i);
+    end();
+}
+
+// Short intervals do not load the server.
+static void samples_are_apart(void)
+{
+    struct sb_sampler_setup setup = { &owner, &opts, false, 1000000 };
+    struct sb__inst *i;
+    uint64_t begun;
+
+    begin();
+    i = use(NULL);
+    item[0] = "total";
+    opts.stats.count = 1;
+    s = sb_sampler_start(&setup, NULL);
+    CHECK(s != NULL);
+    two_samples();
+    begun = sb_clock_monotonic();
+    for (unsigned was = calls; calls < was + 4;) {
+        sb_sampler_interval(s, sb_clock_monotonic(), NULL, NULL);
+        nap();
+    }
+    // Three whole periods, of which each sample may be late.
+    CHECK(sb_clock_monotonic() - begun > UINT64_C(200000000));
+    sb_sampler_free(s);
+    sb__inst_put(i);
+    end();
+}
+
 // Two sets of options lead to the same server, which is sampled once.
 static void same_server_twice(void)
 {
@@ -328,6 +379,8 @@ int main(void)
     RUN(short_list);
     RUN(facts_only);
     RUN(several_servers);
+    RUN(first_server_is_late);
+    RUN(samples_are_apart);
     RUN(same_server_twice);
     RUN(server_used_later);
     RUN(without_rights);

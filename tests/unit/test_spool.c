@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
+#include <fcntl.h>
 #include <signal.h>
 #include <stdlib.h>
 #include <sys/resource.h>
@@ -66,6 +67,17 @@ static void full_disk_keeps_whole_lines(void)
     sb_spool_done(&s);
 }
 
+// Programs that the script starts must not have it.
+static void is_closed_by_exec(void)
+{
+    struct sb_spool s;
+    struct sb_err err = { 0 };
+
+    CHECK_INT(sb_spool_open(&s, ".", &err), 0);
+    CHECK(fcntl(fileno(s.file), F_GETFD) & FD_CLOEXEC);
+    sb_spool_done(&s);
+}
+
 static void folder_is_named(void)
 {
     struct sb_spool s;
@@ -81,6 +93,7 @@ int main(void)
 {
     RUN(lines_are_copied_again_and_again);
     RUN(full_disk_keeps_whole_lines);
+    RUN(is_closed_by_exec);
     RUN(folder_is_named);
     return check_done();
 }

@@ -1,5 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
+#include <signal.h>
 #include <stdlib.h>
+#include <sys/resource.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
@@ -63,11 +65,68 @@ static void lines_replace_the_old_content(void)
 
     put("lines", "something longer");
     CHECK_INT(sb_target_open(&t, "lines", SB_TARGET_LINES, &err), 0);
+    CHECK_STR(get("lines"), "something longer");
+    CHECK_INT(sb_target_begin(&t, &err), 0);
     fputs("new", t.file);
     CHECK_INT(sb_target_flush(&t, &err), 0);
     CHECK_STR(get("lines"), "new");
+    CHECK_INT(sb_target_commit(&t, &err), 0);
     sb_target_done(&t);
     CHECK_STR(get("lines"), "new");
+}
+
+static void rest_of_a_killed_run_is_removed(void)
+{
+    struct sb_target t;
+    struct sb_err err = { 0 };
+
+    put("killed.part", "something longer");
+    CHECK_INT(sb_target_open(&t, "killed", SB_TARGET_WHOLE, &err), 0);
+    fputs("new", t.file);
+    CHECK_INT(sb_target_commit(&t, &err), 0);
+    sb_target_done(&t);
+    CHECK_STR(get("killed"), "new");
+}
+
+// The write that looks for the reason of an earlier failure leaves nothing.
+static void failure_adds_nothing(void)
+{
+    struct rlimit old, limit;
+    struct sb_target t;
+    struct sb_err err = { 0 };
+
+    getrlimit(RLIMIT_FSIZE, &old);
+    limit = old;
+    limit.rlim_cur = 4;
+    signal(SIGXFSZ, SIG_IGN);
+    CHECK_INT(sb_target_open(&t, "limited", SB_TARGET_LINES, &err), 0);
+    setvbuf(t.file, NULL, _IONBF, 0);
+    fputs("abc\n", t.file);
+    setrlimit(RLIMIT_FSIZE, &limit);
+    fputs("d\n", t.file); // fails
+    setrlimit(RLIMIT_FSIZE, &old);
+    CHECK_INT(sb_target_flush(&t, &err), SB_ESYS);
+    CHECK_STR(get("limited"), "abc\n");
+    sb_target_done(&t);
+    CHECK_STR(get("limited"), "abc\n");
+}
+
+// As network file systems do.
+static void failure_of_close_is_an_error(void)
+{
+    struct sb_target t;
+    struct sb_err err = { 0 };
+
+    put("closed", "old");
+    CHECK_INT(sb_target_open(&t, "closed", SB_TARGET_WHOLE, &err), 0);
+    fputs("new", t.file);
+    CHECK_INT(sb_target_flush(&t, &err), 0);
+    close(fileno(t.file));
+    CHECK_INT(sb_target_commit(&t, &err), SB_ESYS);
+    CHECK_STR(err.msg, "cannot write closed: Bad file descriptor");
+    sb_target_done(&t);
+    CHECK_STR(get("closed"), "old");
+    CHECK(access("closed.part", F_OK) != 0);
 }
 
 static void second_writer_is_rejected(enum sb_target_mode mode)
@@ -138,6 +197,9 @@ int main(void)
     RUN(old_file_stays_until_the_new_one_is_whole);
     RUN(nothing_is_left_without_commit);
     RUN(lines_replace_the_old_content);
+    RUN(rest_of_a_killed_run_is_removed);
+    RUN(failure_adds_nothing);
+    RUN(failure_of_close_is_an_error);
     RUN(two_writers);
     RUN(unwritable_is_named);
     RUN(full_device_is_an_error);

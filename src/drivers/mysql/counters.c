@@ -155,6 +155,32 @@ static const struct source sources[] = {
         3, PREFIX, take_metric },
 };
 
+// Whether a name may be wanted that does not begin with PREFIX, such as that of
+// a status variable: one that differs from PREFIX in its first, second ...
+// character. The pattern "metric.*" then does not read the status.
+static bool wants_status(const struct sb_counter_sink *to)
+{
+    static const char chars[] = "abcdefghijklmnopqrstuvwxyz0123456789_-.";
+    char start[sizeof(PREFIX)] = PREFIX;
+
+    for (size_t i = strlen(PREFIX); i-- > 0;) {
+        start[i + 1] = '\0';
+        for (const char *c = chars; *c; c++) {
+            start[i] = *c;
+            if (*c != PREFIX[i] && to->wanted(to->arg, start))
+                return true;
+        }
+        start[i] = PREFIX[i];
+    }
+    return false;
+}
+
+static bool wants_source(
+    const struct source *s, const struct sb_counter_sink *to)
+{
+    return *s->prefix ? to->wanted(to->arg, s->prefix) : wants_status(to);
+}
+
 static int read_source(struct sbmy_conn *c, const struct source *s,
     const struct sb_counter_sink *to, struct sb_err *err)
 {
@@ -186,7 +212,7 @@ int sbmy_counters(
     if (rc)
         return rc;
     for (size_t i = 0; rc == 0 && i < sizeof(sources) / sizeof(sources[0]); i++)
-        if (to->wanted(to->arg, sources[i].prefix))
+        if (wants_source(&sources[i], to))
             rc = read_source(c, &sources[i], to, err);
     return sbmy_end(c, rc);
 }
