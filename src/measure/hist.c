@@ -315,6 +315,7 @@ void sb_hist_snap_each(const struct sb_hist_snap *s,
 
 int sb_hist_reader_init(struct sb_hist_reader *r)
 {
+    memset(r->used, 0, sizeof(r->used));
     r->seen = pages_new();
     return r->seen ? 0 : SB_ENOMEM;
 }
@@ -326,10 +327,10 @@ void sb_hist_reader_done(struct sb_hist_reader *r)
     r->seen = NULL;
 }
 
-// Clears the flags of a chunk; returns the lines to be read, and starts to load
-// them. Most are not in the cache, because their writers are elsewhere.
-static uint64_t lines_take(
-    const struct sb_hist_reader *r, struct sb_hist *h, uint32_t c, bool all)
+// Clears the flags of a chunk, and adds the numbers of its lines that must be
+// read to `list`, which has n. Returns the new number.
+static unsigned lines_take(struct sb_hist_reader *r, struct sb_hist *h,
+    uint32_t c, bool all, uint16_t *list, unsigned n)
 {
     uint64_t lines = atomic_load_explicit(&h->fresh[c], memory_order_relaxed);
 
@@ -338,50 +339,47 @@ static uint64_t lines_take(
         lines = atomic_exchange_explicit(&h->fresh[c], 0, memory_order_acq_rel);
     }
     if (all && is_touched(h, c))
-        return UINT64_MAX;
-    for (uint64_t l = lines; l; l &= l - 1) {
-        uint32_t at = c * SB_HIST_CHUNK +
-                      (uint32_t)__builtin_ctzll(l) * SB_HIST_LINE;
-
-        __builtin_prefetch((const void *)(h->bucket + at));
-        __builtin_prefetch(r->seen + at, 1);
+        lines = UINT64_MAX;
+    // A page that is read first is mapped twice, and the second time the kernel
+    // interrupts the processors of all users.
+    if (lines && !r->used[c]) {
+        r->seen[c * SB_HIST_CHUNK] = 0;
+        r->used[c] = true;
     }
-    return lines;
+    for (; lines; lines &= lines - 1)
+        list[n++] = (uint16_t)(c * 64 + (uint32_t)__builtin_ctzll(lines));
+    return n;
 }
 
 // Moves the new counts of a line of buckets; returns their sum.
-static uint64_t line_take(
-    uint64_t *to, const _Atomic uint64_t *from, uint64_t *seen)
+static uint64_t line_take(uint64_t *restrict to, const _Atomic uint64_t *from,
+    uint64_t *restrict seen)
 {
-    uint64_t sum = 0;
+    uint64_t now[SB_HIST_LINE], sum = 0;
 
+    // The copy lets the compiler use vectors for the rest.
+    for (uint32_t i = 0; i < SB_HIST_LINE; i++)
+        now[i] = atomic_load_explicit(&from[i], memory_order_relaxed);
+    atomic_thread_fence(memory_order_acquire);
     for (uint32_t i = 0; i < SB_HIST_LINE; i++) {
-        uint64_t n = atomic_load_explicit(&from[i], memory_order_acquire);
+        uint64_t n = now[i] - seen[i];
 
-        to[i] += n - seen[i];
-        sum += n - seen[i];
-        seen[i] = n;
+        to[i] += n;
+        sum += n;
+        seen[i] = now[i];
     }
     return sum;
 }
 
-static int chunk_take(struct sb_hist_reader *r, const struct sb_hist *h,
-    uint32_t c, uint64_t lines, struct sb_hist_snap *to)
+// Most lines are not in the cache, because their writers are elsewhere: this
+// many are requested ahead. With all of them at once, some would be lost.
+#define AHEAD 16u
+
+static inline void line_request(
+    const struct sb_hist_reader *r, const struct sb_hist *h, uint32_t line)
 {
-    struct sb_hist_chunk *chunk = chunk_get(to, c);
-    uint64_t sum = 0;
-
-    if (!chunk)
-        return SB_ENOMEM;
-    for (; lines; lines &= lines - 1) {
-        uint32_t at = (uint32_t)__builtin_ctzll(lines) * SB_HIST_LINE;
-        uint32_t first = c * SB_HIST_CHUNK + at;
-
-        sum += line_take(&chunk->n[at], h->bucket + first, r->seen + first);
-    }
-    chunk->total += sum;
-    to->total += sum;
-    return 0;
+    __builtin_prefetch((const void *)(h->bucket + line * SB_HIST_LINE));
+    __builtin_prefetch(r->seen + line * SB_HIST_LINE, 1);
 }
 
 // A writer adds a count and then looks for its flag. If it still sees the flag
@@ -391,14 +389,26 @@ static int chunk_take(struct sb_hist_reader *r, const struct sb_hist *h,
 int sb_hist_reader_take(struct sb_hist_reader *r, struct sb_hist *h, bool all,
     struct sb_hist_snap *to)
 {
-    uint64_t lines[SB_HIST_CHUNKS];
-    int rc = 0;
+    uint16_t list[SB_HIST_BUCKETS / SB_HIST_LINE];
+    unsigned n = 0;
 
     for (uint32_t c = 0; c < SB_HIST_CHUNKS; c++)
-        lines[c] = lines_take(r, h, c, all);
-    for (uint32_t c = 0; rc == 0 && c < SB_HIST_CHUNKS; c++) {
-        if (lines[c])
-            rc = chunk_take(r, h, c, lines[c], to);
+        n = lines_take(r, h, c, all, list, n);
+    for (unsigned i = 0; i < n && i < AHEAD; i++)
+        line_request(r, h, list[i]);
+    for (unsigned i = 0; i < n; i++) {
+        uint32_t first = list[i] * SB_HIST_LINE;
+        struct sb_hist_chunk *chunk = chunk_get(to, first / SB_HIST_CHUNK);
+        uint64_t sum;
+
+        if (!chunk)
+            return SB_ENOMEM;
+        if (i + AHEAD < n)
+            line_request(r, h, list[i + AHEAD]);
+        sum = line_take(&chunk->n[first % SB_HIST_CHUNK], h->bucket + first,
+            r->seen + first);
+        chunk->total += sum;
+        to->total += sum;
     }
-    return rc;
+    return 0;
 }

@@ -118,7 +118,8 @@ void sb_hist_snap_each(const struct sb_hist_snap *s,
 
 // The counts of a live histogram that its reader has already taken.
 struct sb_hist_reader {
-    uint64_t *seen; // SB_HIST_BUCKETS, zero pages until used
+    uint64_t *seen;            // SB_HIST_BUCKETS, zero pages until used
+    bool used[SB_HIST_CHUNKS]; // whose page has been written
 };
 
 int sb_hist_reader_init(struct sb_hist_reader *r);  // 0 or SB_ENOMEM
