@@ -63,11 +63,23 @@ void sb_hist_snap_done(struct sb_hist_snap *s)
     *s = (struct sb_hist_snap){ 0 };
 }
 
+// The number of the first line that is flagged; flags is not 0.
+static uint32_t first_line(uint64_t flags)
+{
+    return (uint32_t)__builtin_ctzll(flags);
+}
+
 void sb_hist_snap_clear(struct sb_hist_snap *s)
 {
     for (uint32_t c = 0; c < SB_HIST_CHUNKS; c++) {
-        if (s->chunk[c] && s->chunk[c]->total)
-            memset(s->chunk[c], 0, sizeof(*s->chunk[c]));
+        struct sb_hist_chunk *chunk = s->chunk[c];
+
+        if (!chunk)
+            continue;
+        for (; chunk->lines; chunk->lines &= chunk->lines - 1)
+            memset(&chunk->n[first_line(chunk->lines) * SB_HIST_LINE], 0,
+                SB_HIST_LINE * sizeof(chunk->n[0]));
+        chunk->total = 0;
     }
     s->total = 0;
 }
@@ -86,6 +98,30 @@ static bool is_touched(const struct sb_hist *h, uint32_t c)
            atomic_load_explicit(&h->touched[c], memory_order_relaxed);
 }
 
+// Copies a line of live buckets, so that the compiler can use vectors for what
+// follows.
+static void line_copy(uint64_t *to, const _Atomic uint64_t *from)
+{
+    for (uint32_t i = 0; i < SB_HIST_LINE; i++)
+        to[i] = atomic_load_explicit(&from[i], memory_order_acquire);
+}
+
+static void chunk_add_live(
+    struct sb_hist_chunk *to, const _Atomic uint64_t *from)
+{
+    for (uint32_t l = 0; l < 64; l++) {
+        uint64_t now[SB_HIST_LINE], sum = 0;
+
+        line_copy(now, from + l * SB_HIST_LINE);
+        for (uint32_t i = 0; i < SB_HIST_LINE; i++) {
+            to->n[l * SB_HIST_LINE + i] += now[i];
+            sum += now[i];
+        }
+        to->lines |= (uint64_t)(sum > 0) << l;
+        to->total += sum;
+    }
+}
+
 // Counts never decrease between snapshots of one reader: each bucket and each
 // flag is read in its own modification order. A count whose flag is not
 // visible yet is included in the next snapshot. If a count is visible here, so
@@ -97,18 +133,13 @@ int sb_hist_snap_add_live(struct sb_hist_snap *s, const struct sb_hist *h)
             continue;
         _Atomic uint64_t *from = h->bucket + c * SB_HIST_CHUNK;
         struct sb_hist_chunk *to = chunk_get(s, c);
-        uint64_t sum = 0;
+        uint64_t before;
 
         if (!to)
             return SB_ENOMEM;
-        for (uint32_t i = 0; i < SB_HIST_CHUNK; i++) {
-            uint64_t n = atomic_load_explicit(&from[i], memory_order_acquire);
-
-            to->n[i] += n;
-            sum += n;
-        }
-        to->total += sum;
-        s->total += sum;
+        before = to->total;
+        chunk_add_live(to, from);
+        s->total += to->total - before;
     }
     return 0;
 }
@@ -124,6 +155,7 @@ int sb_hist_snap_add(struct sb_hist_snap *s, const struct sb_hist_snap *b)
             return SB_ENOMEM;
         for (uint32_t i = 0; i < SB_HIST_CHUNK; i++)
             to->n[i] += b->chunk[c]->n[i];
+        to->lines |= b->chunk[c]->lines;
         to->total += b->chunk[c]->total;
     }
     s->total += b->total;
@@ -140,6 +172,7 @@ int sb_hist_snap_put(struct sb_hist_snap *s, uint32_t index, uint64_t count)
     if (!to)
         return SB_ENOMEM;
     to->n[index % SB_HIST_CHUNK] += count;
+    to->lines |= UINT64_C(1) << index % SB_HIST_CHUNK / SB_HIST_LINE;
     to->total += count;
     s->total += count;
     return 0;
@@ -162,6 +195,7 @@ static int chunk_sub(struct sb_hist_snap *out, uint32_t c,
         to->n[i] = later->n[i] - was;
         to->total += to->n[i];
     }
+    to->lines = later->lines;
     out->total += to->total;
     return 0;
 }
@@ -208,16 +242,37 @@ static bool is_empty(const struct sb_hist_snap *s, uint32_t c)
     return !s->chunk[c] || s->chunk[c]->total == 0;
 }
 
+// Returns the first bucket of the chunk at or after i with a count, or
+// SB_HIST_CHUNK if there is none.
+static uint32_t chunk_next_used(const struct sb_hist_chunk *chunk, uint32_t i)
+{
+    while (i < SB_HIST_CHUNK) {
+        uint64_t lines = chunk->lines >> i / SB_HIST_LINE;
+        uint32_t end;
+
+        if (!lines)
+            return SB_HIST_CHUNK;
+        if (!(lines & 1))
+            i = (i / SB_HIST_LINE + first_line(lines)) * SB_HIST_LINE;
+        end = (i / SB_HIST_LINE + 1) * SB_HIST_LINE;
+        while (i < end && chunk->n[i] == 0)
+            i++;
+        if (i < end)
+            return i;
+    }
+    return i;
+}
+
 // Returns the first bucket at or after `index` with a count, or
 // SB_HIST_BUCKETS if there is none.
 static uint32_t next_used(const struct sb_hist_snap *s, uint32_t index)
 {
     while (index < SB_HIST_BUCKETS) {
-        uint32_t c = index / SB_HIST_CHUNK, i = index % SB_HIST_CHUNK;
+        uint32_t c = index / SB_HIST_CHUNK;
 
         if (!is_empty(s, c)) {
-            while (i < SB_HIST_CHUNK && s->chunk[c]->n[i] == 0)
-                i++;
+            uint32_t i = chunk_next_used(s->chunk[c], index % SB_HIST_CHUNK);
+
             if (i < SB_HIST_CHUNK)
                 return c * SB_HIST_CHUNK + i;
         }
@@ -229,10 +284,12 @@ static uint32_t next_used(const struct sb_hist_snap *s, uint32_t index)
 // Returns the last bucket with a count. The histogram is not empty.
 static uint32_t last_used(const struct sb_hist_snap *s)
 {
-    uint32_t c = SB_HIST_CHUNKS - 1, i = SB_HIST_CHUNK - 1;
+    uint32_t c = SB_HIST_CHUNKS - 1, i;
 
     while (is_empty(s, c))
         c--;
+    i = SB_HIST_CHUNK - 1 -
+        (uint32_t)__builtin_clzll(s->chunk[c]->lines) * SB_HIST_LINE;
     while (s->chunk[c]->n[i] == 0)
         i--;
     return c * SB_HIST_CHUNK + i;
@@ -357,10 +414,7 @@ static uint64_t line_take(uint64_t *restrict to, const _Atomic uint64_t *from,
 {
     uint64_t now[SB_HIST_LINE], sum = 0;
 
-    // The copy lets the compiler use vectors for the rest.
-    for (uint32_t i = 0; i < SB_HIST_LINE; i++)
-        now[i] = atomic_load_explicit(&from[i], memory_order_relaxed);
-    atomic_thread_fence(memory_order_acquire);
+    line_copy(now, from);
     for (uint32_t i = 0; i < SB_HIST_LINE; i++) {
         uint64_t n = now[i] - seen[i];
 
@@ -405,6 +459,7 @@ int sb_hist_reader_take(struct sb_hist_reader *r, struct sb_hist *h, bool all,
             return SB_ENOMEM;
         if (i + AHEAD < n)
             line_request(r, h, list[i + AHEAD]);
+        chunk->lines |= UINT64_C(1) << list[i] % 64;
         sum = line_take(&chunk->n[first % SB_HIST_CHUNK], h->bucket + first,
             r->seen + first);
         chunk->total += sum;

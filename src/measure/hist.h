@@ -77,6 +77,7 @@ static inline void sb_hist_record(struct sb_hist *h, uint64_t ns)
 // difference of two snapshots. Sparse: only chunks with counts are allocated.
 struct sb_hist_chunk {
     uint64_t total; // sum of the counts; may be 0
+    uint64_t lines; // a flag per line that may have counts; others are 0
     uint64_t n[SB_HIST_CHUNK];
 };
 
