@@ -45,45 +45,6 @@ static void late_secrets(void)
     end();
 }
 
-// Options of scripts have no flags: their names say what is a secret.
-static void secret_names(void)
-{
-    static const struct {
-        const char *name;
-        bool secret;
-    } cases[] = {
-        { "auth-token", true },
-        { "API_KEY", true },
-        { "aws-secret-access-key", true },
-        { "private_key", true },
-        { "db.pwd", true },
-        { "key-passphrase", true },
-        { "credentials", true },
-        { "keys", false },
-        { "key", false },
-        { "primary-key", false },
-        { "mysql-ssl-key", false },
-        { "max-tokens", false },
-        { "token-count", false },
-        { "credentials-file", false },
-        { "passes", false },
-        { "monkey", false },
-    };
-
-    for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
-        char arg[64], shown[64];
-
-        begin();
-        snprintf(arg, sizeof(arg), "--%s=abc", cases[i].name);
-        snprintf(shown, sizeof(shown), "--%s=%s", cases[i].name,
-            cases[i].secret ? "***" : "abc");
-        give(arg);
-        CHECK_INT(read_args(), 0);
-        CHECK_STR(args[1], shown);
-        end();
-    }
-}
-
 static void masks(void)
 {
     static const char *const cases[][2] = {
@@ -612,7 +573,6 @@ int main(void)
 {
     RUN(secrets);
     RUN(late_secrets);
-    RUN(secret_names);
     RUN(masks);
     RUN(malformed);
     RUN(neither_url_nor_settings);
