@@ -67,6 +67,14 @@ static int collect_files(const struct sb_app *a, const struct sb_cmd *cmd,
     return 0;
 }
 
+static bool asks_for_help(const struct sb_app *a)
+{
+    const char *first = sb_opts_positional(a->opts, 1);
+
+    return first && strcmp(first, "help") == 0 &&
+           !sb_opts_positional(a->opts, 2);
+}
+
 int sb_app_run_cmd(struct sb_app *a, const struct sb_cmd *cmd)
 {
     const char *file[FILES_MAX];
@@ -84,13 +92,11 @@ int sb_app_run_cmd(struct sb_app *a, const struct sb_cmd *cmd)
         rc = sb_opts_add(a->opts, cmd->opts, a->builtin_opts, &err);
     if (rc == 0)
         rc = sb_opts_check(a->opts, NULL, &err);
-    if (rc == 0)
-        rc = collect_files(a, cmd, file, &args.nfiles, &err);
-    if (rc)
-        return fail(cmd, &err);
-    if (args.nfiles == 1 && strcmp(file[0], "help") == 0) {
+    if (rc == 0 && asks_for_help(a)) {
         sb_cmd_help(cmd, a->opts, stdout);
         return SB_EXIT_OK;
     }
-    return cmd->run(&args);
+    if (rc == 0)
+        rc = collect_files(a, cmd, file, &args.nfiles, &err);
+    return rc ? fail(cmd, &err) : cmd->run(&args);
 }

@@ -126,3 +126,10 @@ Usage.
   compare: too many files; the maximum is 2
   Usage: sysbench compare [OPTIONS] A.json[,A2.json...] B.json[,B2.json...]
   [1]
+
+Its help.
+
+  $ sysbench compare help | head -n 1
+  Usage: sysbench compare [OPTIONS] A.json[,A2.json...] B.json[,B2.json...]
+  $ sysbench compare help | grep -c '^  --margin=N '
+  1
