@@ -56,11 +56,6 @@ static void set_start(struct sb_app *a)
     a->facts.started.tv_nsec = (long)(ns % 1000000000);
 }
 
-static bool quiet(const struct sb_app *a)
-{
-    return sb__app_quiet(a);
-}
-
 // Called after the init() of the script, so that its output comes first.
 static void on_connecting(void *data)
 {
@@ -74,7 +69,7 @@ static void on_started(void *data)
     struct sb__listening *t = data;
 
     set_start(t->a);
-    if (!quiet(t->a))
+    if (!sb__app_quiet(t->a))
         printf("Threads started!\n\n");
     fflush(stdout);
     sb_app_server_start(t->a);
@@ -85,7 +80,7 @@ static void on_warmup(void *data, int64_t ns)
 {
     const struct sb__listening *t = data;
 
-    if (!quiet(t->a))
+    if (!sb__app_quiet(t->a))
         printf("Warming up for %g seconds...\n\n", (double)ns / 1e9);
     fflush(stdout);
 }
@@ -270,7 +265,7 @@ void sb__app_context(const struct sb__listening *t)
 {
     json_t *run;
 
-    if (!t->printed || !t->a->text_opts.report_context || quiet(t->a))
+    if (!t->printed || !t->a->text_opts.report_context || sb__app_quiet(t->a))
         return;
     run = sb_json_facts(&t->a->facts);
     if (run)

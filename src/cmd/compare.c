@@ -154,6 +154,10 @@ static int status_of(const struct sb__comparison *c)
 
 static int perform(struct sb__comparison *c)
 {
+    for (int i = 0; i < 2; i++)
+        if (sb_side_is_output(c->args->file[i], c->o.json) ||
+            sb_side_is_output(c->args->file[i], c->o.html))
+            return SB_CMD_FAILED;
     if (sb_side_read(&c->a, c->args->file[0]) ||
         sb_side_read(&c->b, c->args->file[1]))
         return SB_CMD_FAILED;

@@ -4,6 +4,7 @@
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
 
 #include "base/log.h"
 #include "base/paths.h"
@@ -16,6 +17,7 @@ static int open_side(const struct sb_side *s, const char *name,
 {
     for (unsigned i = 0; i < s->nfiles; i++) {
         const char *path = s->file[i].path;
+        struct stat st;
 
         if (strcmp(path, "-") == 0)
             return sb_err_set(err, SB_EUSAGE,
@@ -26,6 +28,10 @@ static int open_side(const struct sb_side *s, const char *name,
         if (!doc[i].file)
             return sb_err_set(
                 err, SB_ESYS, "cannot read %s: %s", path, strerror(errno));
+        // It has been read once, for the comparison.
+        if (fstat(fileno(doc[i].file), &st) || !S_ISREG(st.st_mode))
+            return sb_err_set(err, SB_EUSAGE,
+                "--html: %s cannot be read twice: write it to a file", path);
     }
     return 0;
 }

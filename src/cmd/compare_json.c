@@ -1,13 +1,13 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 //
 // The comparison as a JSON document: docs/internals/compare.md.
-#include <errno.h>
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "base/log.h"
 #include "cmd/compare_private.h"
+#include "out/target.h"
 
 static json_t *real(double value)
 {
@@ -116,14 +116,32 @@ json_t *sb__compare_document(const struct sb__comparison *c)
         figures_json(c));
 }
 
+static int write_file(const char *path, const json_t *o, struct sb_err *err)
+{
+    struct sb_target t;
+    int rc = sb_target_open(&t, path, SB_TARGET_WHOLE, err);
+
+    if (rc == 0 && json_dumpf(o, t.file, JSON_INDENT(1))) {
+        rc = sb_target_flush(&t, err);
+        rc = rc ? rc : sb_err_set(err, SB_ENOMEM, "out of memory");
+    }
+    if (rc == 0) {
+        fputc('\n', t.file);
+        rc = sb_target_commit(&t, err);
+    }
+    sb_target_done(&t);
+    return rc;
+}
+
 int sb__compare_write_json(const struct sb__comparison *c)
 {
+    struct sb_err err = { 0 };
     json_t *o = sb__compare_document(c);
-    int rc = o ? json_dump_file(o, c->o.json, JSON_INDENT(1)) : SB_ENOMEM;
+    int rc = o ? write_file(c->o.json, o, &err)
+               : sb_err_set(&err, SB_ENOMEM, "out of memory");
 
     json_decref(o);
     if (rc)
-        sb_log(SB_LOG_FATAL, "cannot write %s: %s", c->o.json,
-            o ? strerror(errno) : "out of memory");
+        sb_log(SB_LOG_FATAL, "%s", err.msg);
     return rc;
 }

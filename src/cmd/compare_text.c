@@ -4,6 +4,8 @@
 #include <math.h>
 #include <string.h>
 
+#include "base/escape.h"
+#include "cmd/cmd_private.h"
 #include "cmd/compare_private.h"
 
 const char *sb__compare_word(
@@ -51,10 +53,12 @@ static void print_row(const struct sb__comparison *c, unsigned n)
 {
     const struct sb_figure *f = &c->figure[n];
     const struct sb_compare *r = &c->result[n];
-    char name[160], a[32], b[32], diff[32], low[32], high[32];
+    char raw[160], name[4 * sizeof(raw)];
+    char a[32], b[32], diff[32], low[32], high[32];
 
-    snprintf(name, sizeof(name), "%s%s%s, %s", f->name, *f->name ? " " : "",
+    snprintf(raw, sizeof(raw), "%s%s%s, %s", f->name, *f->name ? " " : "",
         f->figure, f->unit);
+    sb_escape_line(name, sizeof(name), raw);
     fprintf(c->args->out, "%-32s %10s %10s %10s  %9s .. %-9s  %s\n", name,
         number(a, sizeof(a), r->a.value), number(b, sizeof(b), r->b.value),
         percent(diff, sizeof(diff), r->difference),
@@ -66,10 +70,12 @@ static void print_side(
     const struct sb__comparison *c, char name, const struct sb_side *s)
 {
     const struct sb_result_run *r = s->run[0];
+    char test[256];
 
+    sb_escape_line(test, sizeof(test), sb_result_text(r, "test"));
     fprintf(c->args->out, "%c: %s: %s, %u run%s of %.6g s, %u threads\n", name,
-        s->text, sb_result_text(r, "test"), s->nruns, s->nruns == 1 ? "" : "s",
-        r->report.total_s, r->report.threads);
+        s->text, test, s->nruns, s->nruns == 1 ? "" : "s", r->report.total_s,
+        r->report.threads);
 }
 
 // Writes up to three values: "2 and 4".
@@ -82,7 +88,8 @@ static void print_values(FILE *out, const json_t *values)
     for (size_t i = 0; i < n && i < 3; i++) {
         const char *text = json_string_value(json_array_get(values, i));
 
-        fprintf(out, "%s%s", i ? " and " : "", *text ? text : "(none)");
+        fprintf(out, "%s", i ? " and " : "");
+        sb__cmd_print_line(out, *text ? text : "(none)");
     }
     if (n > 3)
         fprintf(out, " and %zu more", n - 3);
@@ -101,8 +108,10 @@ static void print_differences(
     {
         if (strcmp(json_string_value(json_object_get(one, "kind")), kind) != 0)
             continue;
-        fprintf(out, "%s%s ", before,
-            json_string_value(json_object_get(one, "name")));
+        fprintf(out, "%s", before);
+        sb__cmd_print_line(
+            out, json_string_value(json_object_get(one, "name")));
+        fprintf(out, " ");
         print_values(out, json_object_get(one, "a"));
         fprintf(out, " / ");
         print_values(out, json_object_get(one, "b"));

@@ -45,6 +45,9 @@ struct merge {
     double start; // of the first run, s since 1970
     struct sb_snap snap;
     struct sb_stats stats;
+    struct sb_report *stage; // if all runs have the same stages
+    struct sb_snap *stage_snap;
+    unsigned nstages;
     struct sb_merge_rows rows;
     double seconds;
 };
@@ -63,13 +66,19 @@ static double start_of(const struct sb_result_run *r)
     return (double)timegm(&tm) + strtod(rest, NULL);
 }
 
+static int no_memory(void)
+{
+    sb_log(SB_LOG_FATAL, "out of memory");
+    return SB_ENOMEM;
+}
+
 static int read_all(struct merge *m)
 {
     unsigned n = m->args->nfiles, total = 0;
 
     m->file = calloc(n, sizeof(*m->file));
     if (!m->file)
-        return SB_ENOMEM;
+        return no_memory();
     for (unsigned i = 0; i < n; i++) {
         int rc = sb_side_read(&m->file[i], m->args->file[i]);
 
@@ -80,7 +89,7 @@ static int read_all(struct merge *m)
     m->run = calloc(total, sizeof(*m->run));
     m->offset = calloc(total, sizeof(*m->offset));
     if (!m->run || !m->offset)
-        return SB_ENOMEM;
+        return no_memory();
     for (unsigned i = 0; i < n; i++)
         for (unsigned k = 0; k < m->file[i].nruns; k++)
             m->run[m->nruns++] = m->file[i].run[k];
@@ -162,20 +171,22 @@ static void warn_of_gaps(const struct merge *m)
         }
 }
 
-// Adding ----------------------------------------------------------------------
-
-static int add_all(struct merge *m)
+static bool any_warmup(const struct merge *m)
 {
-    int rc = sb_stats_init(&m->stats, 1, 1, false);
-
-    for (unsigned i = 0; rc == 0 && i < m->nruns; i++)
-        rc = sb_snap_add(
-            &m->snap, &m->stats, &m->run[i]->snap, &m->run[i]->stats);
-    if (rc == 0)
-        rc = sb_merge_rows_init(
-            &m->rows, m->run, m->offset, m->nruns, interval_of(m->run[0]));
-    return rc;
+    for (unsigned i = 0; i < m->nruns; i++)
+        if (m->run[i]->report.warmup)
+            return true;
+    return false;
 }
+
+static void warn_of_warmup(const struct merge *m)
+{
+    if (any_warmup(m))
+        sb_log(SB_LOG_WARNING, "a run ended during its warm-up: the totals "
+                               "have figures of the warm-up");
+}
+
+// Adding ----------------------------------------------------------------------
 
 static unsigned sum_threads(const struct merge *m)
 {
@@ -184,6 +195,89 @@ static unsigned sum_threads(const struct merge *m)
     for (unsigned i = 0; i < m->nruns; i++)
         n += m->run[i]->report.threads;
     return n;
+}
+
+static const struct sb_result_run *first_run(const struct merge *m)
+{
+    unsigned first = 0;
+
+    for (unsigned i = 1; i < m->nruns; i++)
+        if (m->offset[i] < m->offset[first])
+            first = i;
+    return m->run[first];
+}
+
+static bool same_stages(const struct sb_report *a, const struct sb_report *b)
+{
+    bool same = a->nstages == b->nstages;
+
+    for (unsigned i = 0; same && i < a->nstages; i++)
+        same = strcmp(a->stages[i].stage_name, b->stages[i].stage_name) == 0;
+    return same;
+}
+
+static int add_stage(struct merge *m, unsigned n, struct sb_err *err)
+{
+    const struct sb_report *first = &first_run(m)->report.stages[n];
+    struct sb_report *to = &m->stage[n];
+    double seconds = 0, users[2] = { 0 };
+    int rc = 0;
+
+    for (unsigned i = 0; rc == 0 && i < m->nruns; i++) {
+        const struct sb_report *r = &m->run[i]->report.stages[n];
+
+        rc = sb_snap_add(
+            &m->stage_snap[n], &m->stats, r->snap, r->stats, 0, err);
+        seconds = fmax(seconds, r->interval_s);
+    }
+    sb_report_fill(to, &m->stage_snap[n], sum_threads(m), first->open_loop,
+        first->total_s - first->interval_s + seconds);
+    to->interval_s = seconds;
+    to->stage_name = first->stage_name;
+    for (unsigned k = 0; k < 2; k++) {
+        for (unsigned i = 0; i < m->nruns; i++) {
+            users[k] += m->run[i]->report.stages[n].stage_users[k];
+            to->stage_rate[k] += m->run[i]->report.stages[n].stage_rate[k];
+        }
+        to->stage_users[k] = (unsigned)users[k];
+    }
+    return rc;
+}
+
+// Stages of the same names are added. Runs with different stages have none in
+// common.
+static int add_stages(struct merge *m, struct sb_err *err)
+{
+    unsigned n = m->run[0]->report.nstages;
+    int rc = 0;
+
+    for (unsigned i = 1; i < m->nruns; i++)
+        if (!same_stages(&m->run[0]->report, &m->run[i]->report))
+            return 0;
+    m->stage = calloc(n + 1, sizeof(*m->stage));
+    m->stage_snap = calloc(n + 1, sizeof(*m->stage_snap));
+    if (!m->stage || !m->stage_snap)
+        return sb_err_set(err, SB_ENOMEM, "out of memory");
+    for (m->nstages = 0; rc == 0 && m->nstages < n; m->nstages++)
+        rc = add_stage(m, m->nstages, err);
+    return rc;
+}
+
+static int add_all(struct merge *m, struct sb_err *err)
+{
+    int rc = sb_stats_init(&m->stats, 1, 1, false);
+
+    if (rc)
+        return sb_err_set(err, rc, "out of memory");
+    for (unsigned i = 0; rc == 0 && i < m->nruns; i++)
+        rc = sb_snap_add(&m->snap, &m->stats, &m->run[i]->snap,
+            &m->run[i]->stats, (uint64_t)(m->offset[i] * 1e9), err);
+    if (rc == 0)
+        rc = add_stages(m, err);
+    if (rc == 0 && sb_merge_rows_init(&m->rows, m->run, m->offset, m->nruns,
+                       interval_of(m->run[0])))
+        rc = sb_err_set(err, SB_ENOMEM, "out of memory");
+    return rc;
 }
 
 // Writing ---------------------------------------------------------------------
@@ -250,21 +344,11 @@ static json_t *members(const struct merge *m)
     return all;
 }
 
-static const struct sb_result_run *first_run(const struct merge *m)
-{
-    unsigned first = 0;
-
-    for (unsigned i = 1; i < m->nruns; i++)
-        if (m->offset[i] < m->offset[first])
-            first = i;
-    return m->run[first];
-}
-
 static json_t *merged_facts(const struct merge *m)
 {
     static const char *const left_out[] = { "intervals", "histograms", "marks",
-        "counters", "latency", "service", "response", "lag", "users",
-        "operations", "errors", "metrics", "limits", "end" };
+        "warmup", "counters", "latency", "service", "response", "lag", "users",
+        "operations", "errors", "metrics", "stages", "limits", "end" };
     json_t *o = json_copy(first_run(m)->json);
 
     for (size_t i = 0; i < sizeof(left_out) / sizeof(left_out[0]); i++)
@@ -302,6 +386,9 @@ static int write_document(struct merge *m, FILE *out, struct sb_err *err)
     report.interval_s = m->seconds;
     report.queue = m->snap.queue;
     report.stats = &m->stats;
+    report.stages = m->stage;
+    report.nstages = m->nstages;
+    report.warmup = any_warmup(m);
     const struct sb_document_run run = { .facts = merged_facts(m),
         .columns = m->rows.columns,
         .totals = sb_json_totals(&report),
@@ -339,8 +426,13 @@ static int write_file(struct merge *m, const char *path)
 static int perform(struct merge *m)
 {
     const struct merge_opts *o = m->args->o;
-    int rc = read_all(m);
+    struct sb_err err = { 0 };
+    int rc = 0;
 
+    for (unsigned i = 0; rc == 0 && i < m->args->nfiles; i++)
+        if (sb_side_is_output(m->args->file[i], o->output))
+            return SB_EUSAGE;
+    rc = read_all(m);
     if (rc == 0)
         rc = check_runs(m);
     if (rc == 0) {
@@ -349,10 +441,11 @@ static int perform(struct merge *m)
     }
     if (rc == 0) {
         warn_of_gaps(m);
-        rc = add_all(m);
+        warn_of_warmup(m);
+        rc = add_all(m, &err);
     }
-    if (rc == SB_ENOMEM)
-        sb_log(SB_LOG_FATAL, "out of memory");
+    if (err.code)
+        sb_log(SB_LOG_FATAL, "%s", err.msg);
     return rc ? rc : write_file(m, o->output);
 }
 
@@ -362,6 +455,10 @@ static int merge(const struct sb_cmd_args *args)
     int rc = perform(&m);
 
     sb_merge_rows_done(&m.rows);
+    for (unsigned i = 0; i < m.nstages; i++)
+        sb_snap_done(&m.stage_snap[i]);
+    free(m.stage);
+    free(m.stage_snap);
     sb_snap_done(&m.snap);
     sb_stats_done(&m.stats);
     for (unsigned i = 0; m.file && i < args->nfiles; i++)

@@ -1,14 +1,15 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 #include "cmd/merge_rows.h"
 
-#include <inttypes.h>
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "out/series.h"
 
-#define HEAT_MAX 256u // buckets of a row of histograms
+// Times in files are rounded: this part of an interval before its end counts as
+// the end.
+#define ROUNDING 0.02
 
 static unsigned run_column(const struct sb_result_run *r, const char *figure)
 {
@@ -63,41 +64,50 @@ static int merge_columns(struct sb_merge_rows *m)
     return 0;
 }
 
+int sb_merge_rows_init(struct sb_merge_rows *m,
+    const struct sb_result_run *const *run, const double *offset,
+    unsigned nruns, double interval)
+{
+    *m = (struct sb_merge_rows){
+        .run = run, .offset = offset, .nruns = nruns, .interval = interval
+    };
+    return merge_columns(m);
+}
+
+void sb_merge_rows_done(struct sb_merge_rows *m)
+{
+    for (unsigned k = 0; m->to && k < m->nruns; k++)
+        free(m->to[k]);
+    free(m->to);
+    json_decref(m->columns);
+    memset(m, 0, sizeof(*m));
+}
+
 // Slots -----------------------------------------------------------------------
 
-// The slot of a row: the one in which its middle lies.
-static long slot_of(const struct sb_merge_rows *m, unsigned k, size_t row)
+// The next row of a run. The merged series is a sequence of slots, each as long
+// as an interval.
+struct cursor {
+    size_t row;
+    double slot; // INFINITY after the last row
+};
+
+// Finds the slot of the row. Runs are shifted by whole slots: if each row was
+// put where it lies in time, two rows of a run could be in one slot and the
+// next slot empty. A report is late, never early, so the interval that has
+// ended is known; the last interval of a run may be short and end within it.
+static void find_slot(
+    const struct sb_merge_rows *m, unsigned k, struct cursor *c, double before)
 {
     const struct sb_result_run *r = m->run[k];
-    double end = sb_result_value(r, row, run_column(r, "time"));
-    double length = sb_result_value(r, row, run_column(r, "seconds"));
-    double slot = floor((m->offset[k] + end - length / 2) / m->interval);
+    double end = sb_result_value(r, c->row, run_column(r, "time"));
+    double slot = floor(m->offset[k] / m->interval + 0.5) +
+                  floor(end / m->interval + ROUNDING) - 1;
 
-    return slot > -1e9 && slot < 1e9 ? (long)slot : 0;
-}
-
-static void find_slots(struct sb_merge_rows *m)
-{
-    long last = 0;
-    bool any = false;
-
-    for (unsigned k = 0; k < m->nruns; k++) {
-        size_t n = m->run[k]->intervals->nrows;
-
-        if (n == 0)
-            continue;
-        long a = slot_of(m, k, 0), b = slot_of(m, k, n - 1);
-
-        m->first = !any || a < m->first ? a : m->first;
-        last = !any || b > last ? b : last;
-        any = true;
-    }
-    m->nslots = any && last >= m->first ? (size_t)(last - m->first) + 1 : 0;
-}
-
-static size_t *row_of(const struct sb_merge_rows *m, unsigned k, size_t slot)
-{
-    return &m->from[k * (m->nslots + 1) + slot];
+    if (c->row >= r->intervals->nrows)
+        c->slot = INFINITY;
+    else
+        c->slot = slot > before ? slot : before + 1;
 }
 
 // Rows of a warm-up are left out: they may be at the time of another run's
@@ -112,58 +122,34 @@ static size_t first_measured(const struct sb_result_run *r)
     return row;
 }
 
-// Assigns rows to slots. A run may have no row or several in a slot.
-static int assign_rows(struct sb_merge_rows *m)
+// Returns a cursor for each run. NULL if out of memory.
+static struct cursor *first_rows(const struct sb_merge_rows *m)
 {
-    m->from = calloc(m->nruns * (m->nslots + 1) + 1, sizeof(*m->from));
-    if (!m->from)
-        return SB_ENOMEM;
-    for (unsigned k = 0; k < m->nruns; k++) {
-        size_t n = m->run[k]->intervals->nrows;
-        size_t row = first_measured(m->run[k]);
+    struct cursor *c = calloc(m->nruns + 1, sizeof(*c));
 
-        for (size_t slot = 0; slot <= m->nslots; slot++) {
-            *row_of(m, k, slot) = row;
-            while (row < n && slot < m->nslots &&
-                   slot_of(m, k, row) <= m->first + (long)slot)
-                row++;
-        }
-        *row_of(m, k, m->nslots) = n;
+    for (unsigned k = 0; c && k < m->nruns; k++) {
+        c[k].row = first_measured(m->run[k]);
+        find_slot(m, k, &c[k], -INFINITY);
     }
-    return 0;
+    return c;
 }
 
-int sb_merge_rows_init(struct sb_merge_rows *m,
-    const struct sb_result_run *const *run, const double *offset,
-    unsigned nruns, double interval)
+// The first slot in which a run has a row; INFINITY if there are no more.
+static double first_slot(const struct sb_merge_rows *m, const struct cursor *c)
 {
-    int rc;
+    double slot = INFINITY;
 
-    *m = (struct sb_merge_rows){
-        .run = run, .offset = offset, .nruns = nruns, .interval = interval
-    };
-    rc = merge_columns(m);
-    find_slots(m);
-    return rc ? rc : assign_rows(m);
-}
-
-void sb_merge_rows_done(struct sb_merge_rows *m)
-{
-    for (unsigned k = 0; m->to && k < m->nruns; k++)
-        free(m->to[k]);
-    free(m->to);
-    free(m->from);
-    json_decref(m->columns);
-    memset(m, 0, sizeof(*m));
-}
-
-// Returns false if no run has a row in the slot: it is left out.
-static bool has_rows(const struct sb_merge_rows *m, size_t slot)
-{
     for (unsigned k = 0; k < m->nruns; k++)
-        if (*row_of(m, k, slot) < *row_of(m, k, slot + 1))
-            return true;
-    return false;
+        slot = fmin(slot, c[k].slot);
+    return slot;
+}
+
+// Moves the cursor of a run behind its row in this slot.
+static void next_row(
+    const struct sb_merge_rows *m, unsigned k, struct cursor *c)
+{
+    c->row++;
+    find_slot(m, k, c, c->slot);
 }
 
 // Values ----------------------------------------------------------------------
@@ -188,6 +174,9 @@ static enum rule rule_of(const struct sb_result_column *c)
     // Processes may have run on one machine or on several.
     if (strcmp(c->group, "client") == 0)
         return strcmp(c->name, "cpu") == 0 ? SUM : MAXIMUM;
+    // A gauge is the sum over users, so it is the sum over processes.
+    if (strcmp(c->group, "metric") == 0 && strcmp(c->figure, "value") == 0)
+        return SUM;
     for (size_t i = 0; i < sizeof(sums) / sizeof(sums[0]); i++)
         if (strcmp(c->figure, sums[i]) == 0)
             return SUM;
@@ -275,29 +264,50 @@ static void print_row(
     for (unsigned i = 0; i < m->ncols; i++) {
         struct sb_result_column c = column_at(m, i);
 
+        const struct sb_column as = { .group = c.group, .unit = c.unit };
+
         sb_buf_adds(line, i ? "," : "[");
-        sb_series_number(line, result_of(&cell[i], rule_of(&c)), c.unit);
+        sb_series_number(
+            line, result_of(&cell[i], rule_of(&c)), sb_series_digits(&as));
     }
     sb_buf_adds(line, "]");
+}
+
+// A run that started half an interval later than its slot says may end a slot
+// later than the next one ends; times of rows are ascending all the same.
+static void keep_order(
+    const struct sb_merge_rows *m, struct cell *cell, double *until)
+{
+    for (unsigned i = 0; i < m->ncols; i++) {
+        struct sb_result_column c = column_at(m, i);
+
+        if (strcmp(c.group, "run") || strcmp(c.figure, "time"))
+            continue;
+        cell[i].value = fmax(cell[i].value, *until);
+        *until = cell[i].value;
+    }
 }
 
 int sb_merge_rows_write(void *arg, FILE *out, struct sb_err *err)
 {
     struct sb_merge_rows *m = arg;
     struct cell *cell = calloc(m->ncols + 1, sizeof(*cell));
+    struct cursor *c = first_rows(m);
+    double slot, until = -INFINITY;
     const char *before = "";
     struct sb_buf line;
-    int rc = cell ? 0 : SB_ENOMEM;
+    int rc = cell && c ? 0 : SB_ENOMEM;
 
     sb_buf_init(&line, 0);
-    for (size_t slot = 0; rc == 0 && slot < m->nslots; slot++) {
-        if (!has_rows(m, slot))
-            continue;
+    while (rc == 0 && isfinite(slot = first_slot(m, c))) {
         memset(cell, 0, m->ncols * sizeof(*cell));
-        for (unsigned k = 0; k < m->nruns; k++)
-            for (size_t row = *row_of(m, k, slot);
-                 row < *row_of(m, k, slot + 1); row++)
-                add_row(m, k, row, cell);
+        for (unsigned k = 0; k < m->nruns; k++) {
+            if (c[k].slot > slot)
+                continue;
+            add_row(m, k, c[k].row, cell);
+            next_row(m, k, &c[k]);
+        }
+        keep_order(m, cell, &until);
         print_row(m, cell, &line);
         rc = line.failed ? SB_ENOMEM : 0;
         if (rc == 0)
@@ -307,13 +317,14 @@ int sb_merge_rows_write(void *arg, FILE *out, struct sb_err *err)
     fputs(*before ? "\n" : "", out);
     sb_buf_done(&line);
     free(cell);
+    free(c);
     return rc ? sb_err_set(err, rc, "out of memory") : 0;
 }
 
 // Histograms ------------------------------------------------------------------
 
 static void add_heat(
-    const struct sb_rows *rows, size_t row, uint64_t heat[HEAT_MAX])
+    const struct sb_rows *rows, size_t row, uint64_t heat[SB_HEAT_BUCKETS])
 {
     if (row >= rows->nrows)
         return;
@@ -323,46 +334,40 @@ static void add_heat(
     for (size_t i = 1; i < n; i++) {
         double bucket = v[0] + (double)i - 1;
 
-        if (bucket >= 0 && bucket < HEAT_MAX && v[i] > 0 && v[i] < 1e18)
+        if (bucket >= 0 && bucket < SB_HEAT_BUCKETS && v[i] > 0 && v[i] < 1e18)
             heat[(size_t)bucket] += (uint64_t)v[i];
     }
-}
-
-static void print_heat(const uint64_t heat[HEAT_MAX], FILE *out)
-{
-    unsigned first = 0, end = HEAT_MAX;
-
-    while (first < end && heat[first] == 0)
-        first++;
-    while (end > first && heat[end - 1] == 0)
-        end--;
-    fputs("[", out);
-    if (first < end)
-        fprintf(out, "%u", first);
-    for (unsigned i = first; i < end; i++)
-        fprintf(out, ",%" PRIu64, heat[i]);
-    fputs("]", out);
 }
 
 int sb_merge_rows_heat(void *arg, FILE *out, struct sb_err *err)
 {
     const struct sb_merge_rows *m = arg;
+    struct cursor *c = first_rows(m);
     const char *before = "";
+    struct sb_buf line;
+    double slot;
+    int rc = c ? 0 : SB_ENOMEM;
 
-    (void)err;
-    for (size_t slot = 0; slot < m->nslots; slot++) {
-        uint64_t heat[HEAT_MAX] = { 0 };
+    sb_buf_init(&line, 0);
+    while (rc == 0 && isfinite(slot = first_slot(m, c))) {
+        uint64_t heat[SB_HEAT_BUCKETS] = { 0 };
 
-        if (!has_rows(m, slot))
-            continue;
-        for (unsigned k = 0; k < m->nruns; k++)
-            for (size_t row = *row_of(m, k, slot);
-                 row < *row_of(m, k, slot + 1); row++)
-                add_heat(m->run[k]->histograms, row, heat);
-        fputs(before, out);
-        print_heat(heat, out);
+        for (unsigned k = 0; k < m->nruns; k++) {
+            if (c[k].slot > slot)
+                continue;
+            add_heat(m->run[k]->histograms, c[k].row, heat);
+            next_row(m, k, &c[k]);
+        }
+        sb_buf_clear(&line);
+        sb_buf_adds(&line, before);
+        sb_series_heat_row(&line, heat);
+        rc = line.failed ? SB_ENOMEM : 0;
+        if (rc == 0)
+            fputs(line.data, out);
         before = ",\n";
     }
     fputs(*before ? "\n" : "", out);
-    return 0;
+    sb_buf_done(&line);
+    free(c);
+    return rc ? sb_err_set(err, rc, "out of memory") : 0;
 }

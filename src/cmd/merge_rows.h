@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 //
 // The intervals of several runs as one series: rows of the same moment are
-// added. Main thread.
+// added. A run has at most one row in each of them. Main thread.
 #ifndef SB_MERGE_ROWS_H
 #define SB_MERGE_ROWS_H
 
@@ -12,9 +12,6 @@ struct sb_merge_rows {
     const double *offset; // start of each run, s after that of the first one
     unsigned nruns;
     double interval; // nominal length, s
-    long first;      // number of the first slot; slot 0 begins at 0 s
-    size_t nslots;
-    size_t *from; // of each run and slot: the first row of that slot or later
     json_t *columns; // of all runs
     // Of each run: the column of the merged row for each of its columns.
     unsigned **to;

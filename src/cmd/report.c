@@ -5,11 +5,13 @@
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
 
 #include "base/log.h"
 #include "base/paths.h"
 #include "cmd/cmd.h"
 #include "cmd/cmd_private.h"
+#include "out/spool.h"
 #include "out/target.h"
 
 struct report_opts {
@@ -31,32 +33,88 @@ static const struct sb_opt_table option_table = {
     .opts = options,
 };
 
-// Result files are read once to check them. The page then contains them as they
-// are.
-static int check_file(const char *path)
-{
-    struct sb_result_file f;
-    int rc = sb__cmd_read(&f, path);
+// A document of the page, and the copy of what cannot be read twice.
+struct input {
+    FILE *file;
+    struct sb_spool copy;
+};
 
-    sb_result_done(&f);
+static bool is_file(FILE *in)
+{
+    struct stat st;
+
+    return fstat(fileno(in), &st) == 0 && S_ISREG(st.st_mode);
+}
+
+// Copies what a pipe contains to a temporary file.
+static int copy_pipe(struct input *in, const char *path, struct sb_err *err)
+{
+    char dir[4096], part[65536];
+    size_t n;
+    int rc;
+
+    sb_target_folder("-", dir, sizeof(dir));
+    rc = sb_spool_open(&in->copy, dir, err);
+    while (rc == 0 && (n = fread(part, 1, sizeof(part), in->file)) > 0)
+        if (fwrite(part, 1, n, in->copy.file) != n)
+            rc = SB_ESYS;
+    if (rc == 0 && ferror(in->file))
+        return sb_err_set(
+            err, SB_ESYS, "cannot read %s: %s", path, strerror(errno));
+    if (rc == 0 && fflush(in->copy.file))
+        rc = SB_ESYS;
+    if (rc && !err->code)
+        sb_err_set(err, rc, "cannot write a temporary file in %s: %s", dir,
+            strerror(errno));
     return rc;
 }
 
-static int open_docs(const struct sb_cmd_args *args, struct sb_page_doc *docs,
+// Opens a result file and reads it once to check it. The page then contains it
+// as it is.
+static int open_doc(struct input *in, struct sb_page_doc *doc, const char *path,
     struct sb_err *err)
 {
-    for (unsigned i = 0; i < args->nfiles; i++) {
-        docs[i].name = args->file[i];
-        // It has been read already, to check it.
-        if (strcmp(args->file[i], "-") == 0)
-            return sb_err_set(err, SB_EUSAGE,
-                "report: standard input cannot be used: write it to a file");
-        docs[i].file = fopen(args->file[i], "re");
-        if (!docs[i].file)
-            return sb_err_set(err, SB_ESYS, "cannot read %s: %s", args->file[i],
-                strerror(errno));
+    struct sb_result_file f;
+    int rc = 0;
+
+    in->file = strcmp(path, "-") == 0 ? stdin : fopen(path, "re");
+    if (!in->file)
+        return sb_err_set(
+            err, SB_ESYS, "cannot read %s: %s", path, strerror(errno));
+    if (!is_file(in->file))
+        rc = copy_pipe(in, path, err);
+    if (rc)
+        return rc;
+    doc->name = path;
+    doc->file = in->copy.file ? in->copy.file : in->file;
+    rewind(doc->file);
+    rc = sb__cmd_read_from(&f, doc->file, path);
+    sb_result_done(&f);
+    rewind(doc->file);
+    return rc;
+}
+
+static int open_docs(const struct sb_cmd_args *args, struct input *in,
+    struct sb_page_doc *docs, const char *output, struct sb_err *err)
+{
+    int rc = 0;
+
+    for (unsigned i = 0; rc == 0 && i < args->nfiles; i++)
+        if (sb__cmd_is_output(args->file[i], output))
+            return SB_EUSAGE;
+    for (unsigned i = 0; rc == 0 && i < args->nfiles; i++)
+        rc = open_doc(&in[i], &docs[i], args->file[i], err);
+    return rc;
+}
+
+static void close_docs(struct input *in, unsigned n)
+{
+    for (unsigned i = 0; in && i < n; i++) {
+        sb_spool_done(&in[i].copy);
+        if (in[i].file && in[i].file != stdin)
+            fclose(in[i].file);
     }
-    return 0;
+    free(in);
 }
 
 int sb__cmd_write_page(
@@ -80,18 +138,17 @@ static int report(const struct sb_cmd_args *args)
 {
     const struct report_opts *o = args->o;
     struct sb_page_doc *docs = calloc(args->nfiles, sizeof(*docs));
+    struct input *in = calloc(args->nfiles, sizeof(*in));
     struct sb_err err = { 0 };
     struct sb_paths paths;
     int rc = 0;
 
-    if (!docs)
+    if (!docs || !in)
         rc = sb_err_set(&err, SB_ENOMEM, "out of memory");
-    for (unsigned i = 0; rc == 0 && i < args->nfiles; i++)
-        rc = check_file(args->file[i]);
+    if (rc == 0)
+        rc = open_docs(args, in, docs, o->html, &err);
     if (rc == 0)
         rc = sb_paths_find(&paths, &err);
-    if (rc == 0)
-        rc = open_docs(args, docs, &err);
     if (rc == 0)
         rc = sb__cmd_write_page(o->html,
             &(struct sb_page_parts){ .page = paths.page,
@@ -101,10 +158,7 @@ static int report(const struct sb_cmd_args *args)
             &err);
     if (err.code)
         sb_log(SB_LOG_FATAL, "%s", err.msg);
-    for (unsigned i = 0; docs && i < args->nfiles; i++) {
-        if (docs[i].file)
-            fclose(docs[i].file);
-    }
+    close_docs(in, args->nfiles);
     free(docs);
     return rc ? SB_CMD_FAILED : SB_CMD_OK;
 }

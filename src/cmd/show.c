@@ -13,11 +13,12 @@
 static void print_block(void *data, const struct sb_report *r, FILE *out)
 {
     (void)r;
-    fputs(data, out);
+    sb__cmd_print(out, data);
 }
 
-// An option of the text report: given now, otherwise as in the run. The values
-// of a file are checked as those of a config file are.
+// The options of the text report: given now, otherwise as in the run, otherwise
+// the defaults. An earlier file has no effect. The values of a file are checked
+// as those of a config file are.
 static int take_options(const struct sb_cmd_args *args,
     const struct sb_result_run *run, struct sb_err *err)
 {
@@ -27,7 +28,9 @@ static int take_options(const struct sb_cmd_args *args,
          o++) {
         const char *value = sb_result_option(run, o->name);
 
-        if (value && *value && strcmp(o->name, "verbosity") != 0)
+        if (!value || !*value)
+            value = o->def;
+        if (strcmp(o->name, "verbosity") != 0)
             rc = sb_opts_set(args->opts, o->name, value, SB_SRC_FILE, err);
     }
     return rc;
@@ -76,20 +79,30 @@ static int show_run(const struct sb_cmd_args *args, const char *path,
 {
     struct sb_err err = { 0 };
 
-    fprintf(args->out, "%s: %s, started %s\n\n", path,
-        sb_result_text(run, "test"), sb_result_text(run, "started"));
+    fprintf(args->out, "%s: ", path);
+    sb__cmd_print_line(args->out, sb_result_text(run, "test"));
+    fputs(", started ", args->out);
+    sb__cmd_print_line(args->out, sb_result_text(run, "started"));
+    fputs("\n\n", args->out);
     if (!run->has_totals) {
         const char *failure = json_string_value(
             json_object_get(json_object_get(run->json, "end"), "failure"));
 
-        fprintf(args->out, "The run has no figures: %s\n",
-            failure ? failure : "no event was started");
+        fputs("The run has no figures: ", args->out);
+        sb__cmd_print_line(
+            args->out, failure ? failure : "no event was started");
+        fputs("\n", args->out);
         return SB_CMD_OK;
     }
     if (take_options(args, run, &err)) {
         sb_log(SB_LOG_FATAL, "%s: %s", path, err.msg);
         return SB_CMD_FAILED;
     }
+    if (run->report.warmup)
+        sb_log(SB_LOG_WARNING,
+            "%s: the run ended during its warm-up; the figures are those of "
+            "the warm-up",
+            path);
     // take_options() has changed the options, which the registry fills.
     print_run(args, args->text, run);
     return SB_CMD_OK;

@@ -72,6 +72,18 @@ int sb_side_read(struct sb_side *s, const char *text)
     return rc;
 }
 
+bool sb_side_is_output(const char *text, const char *output)
+{
+    unsigned n = count_files(text);
+    char *copy = strdup(text), *rest = copy;
+    bool is = false;
+
+    for (unsigned i = 0; copy && !is && i < n; i++)
+        is = sb__cmd_is_output(n > 1 ? strsep(&rest, ",") : copy, output);
+    free(copy);
+    return is;
+}
+
 void sb_side_done(struct sb_side *s)
 {
     for (unsigned i = 0; i < s->nfiles; i++)

@@ -24,6 +24,9 @@ struct sb_side {
 // At least one run has figures. 0 or SB_E*. Call sb_side_done() in either case.
 int sb_side_read(struct sb_side *s, const char *text);
 void sb_side_done(struct sb_side *s); // {0} allowed
+// Whether `output` is one of the files of a side, which it would replace; then
+// it logs an error. text: as for sb_side_read().
+bool sb_side_is_output(const char *text, const char *output);
 
 // A figure that is compared.
 struct sb_figure {

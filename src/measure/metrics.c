@@ -101,6 +101,11 @@ static double scale_of(double largest)
     return ldexp(1, SB_HIST_TOP_BIT + 1 - bits);
 }
 
+double sb_metric_largest(double scale)
+{
+    return ldexp(1, SB_HIST_TOP_BIT) / scale;
+}
+
 // Fills metric n, which is not published yet. False if out of memory.
 static bool fill(struct sb_metrics *m, uint32_t n,
     const struct sb_metric_def *def, struct sb_metric_cell *borrowed)
@@ -233,4 +238,13 @@ void sb_metric_put(struct sb_metrics *m, uint32_t i, unsigned user, double v)
     atomic_store_explicit(&c->count,
         atomic_load_explicit(&c->count, memory_order_relaxed) + 1,
         memory_order_release);
+}
+
+void sb_metrics_leave(struct sb_metrics *m, unsigned user)
+{
+    uint32_t n = sb_metrics_count(m);
+
+    for (uint32_t i = 0; i < n; i++)
+        if (m->metric[i].kind == SB_METRIC_GAUGE)
+            store(&m->metric[i].cell[user].value, 0);
 }

@@ -84,6 +84,14 @@ static inline uint32_t sb_metrics_count(const struct sb_metrics *m)
     return atomic_load_explicit(&m->n, memory_order_acquire);
 }
 
+// The greatest value of a distribution with this scale, for
+// sb_metric_def.largest.
+double sb_metric_largest(double scale);
+
+// A user goes while the run continues (--stages): its gauges are 0 from now on.
+// Only the user's thread.
+void sb_metrics_leave(struct sb_metrics *m, unsigned user);
+
 // Gives metric number i a value: adds to a counter, sets a gauge, records in a
 // distribution. value: finite, not negative; a distribution treats values above
 // the largest one as that in its histogram. Only the user's thread.

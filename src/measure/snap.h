@@ -126,6 +126,9 @@ struct sb_report {
     // middle of the reported time lies; 0 and NULL without stages.
     unsigned stage;
     const char *stage_name;
+    // Of that stage, at its start and its end; without rates, 0.
+    unsigned stage_users[2];
+    double stage_rate[2];
     // Final report: a report for each stage that began, in order; else 0.
     const struct sb_report *stages;
     unsigned nstages;

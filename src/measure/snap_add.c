@@ -76,19 +76,18 @@ static int add_users(struct sb_snap *to, const struct sb_snap *from)
     return rc;
 }
 
-static int more_operations(struct sb_snap *to, unsigned n)
+// Returns the list with at least `want` entries, of which it has *n; new ones
+// are zero. NULL if out of memory.
+static void *at_least(void *list, unsigned *n, unsigned want, size_t size)
 {
-    struct sb_snap_op *op;
-
-    if (n <= to->nops)
-        return 0;
-    op = realloc(to->op, n * sizeof(*op));
-    if (!op)
-        return SB_ENOMEM;
-    memset(op + to->nops, 0, (n - to->nops) * sizeof(*op));
-    to->op = op;
-    to->nops = n;
-    return 0;
+    if (want <= *n)
+        return list;
+    char *more = realloc(list, want * size);
+    if (!more)
+        return NULL;
+    memset(more + *n * size, 0, (want - *n) * size);
+    *n = want;
+    return more;
 }
 
 static int add_operation(struct sb_snap_op *to, const struct sb_snap_op *from)
@@ -117,19 +116,24 @@ static int add_operations(struct sb_snap *to, struct sb_stats *to_stats,
     for (unsigned i = 0; rc == 0 && from->op && i < from->nops; i++) {
         const struct sb_op *op = &from_stats->op[i];
         int n = sb_stats_op(to_stats, op->name, op->kind);
+        struct sb_snap_op *list = at_least(
+            to->op, &to->nops, (unsigned)n + 1, sizeof(*list));
 
-        rc = more_operations(to, (unsigned)n + 1);
-        if (rc == 0)
-            rc = add_operation(&to->op[n], &from->op[i]);
+        if (!list)
+            return SB_ENOMEM;
+        to->op = list;
+        rc = add_operation(&list[n], &from->op[i]);
     }
     return rc;
 }
 
 // Of a code that both have, the sample is that of the first occurrence.
-static int add_codes(struct sb_snap *to, const struct sb_snap *from)
+static int add_codes(
+    struct sb_snap *to, const struct sb_snap *from, uint64_t later_ns)
 {
     for (unsigned i = 0; i < from->ncodes; i++) {
         const struct sb_snap_code *f = &from->code[i];
+        uint64_t first = f->first_ns + later_ns;
         struct sb_snap_code *c = (struct sb_snap_code *)sb__snap_code_find(
             to, f->native, f->state, f->driver);
 
@@ -138,18 +142,104 @@ static int add_codes(struct sb_snap *to, const struct sb_snap *from)
             if (!c)
                 return SB_ENOMEM;
             *c = *f;
+            c->first_ns = first;
             continue;
         }
         uint64_t count = c->count + f->count;
-        if (f->first_ns < c->first_ns)
+        if (first < c->first_ns) {
             *c = *f;
+            c->first_ns = first;
+        }
         c->count = count;
     }
     return 0;
 }
 
+// Metrics ---------------------------------------------------------------------
+
+struct rescale {
+    struct sb_hist_snap *to;
+    double factor;
+    int rc;
+};
+
+static void add_bucket(void *arg, uint64_t low, uint64_t width, uint64_t count)
+{
+    struct rescale *r = arg;
+    double value = ((double)low + (double)(width - 1) / 2) * r->factor;
+
+    if (r->rc == 0)
+        r->rc = sb_hist_snap_put(r->to,
+            sb_hist_index(value < 0x1p48 ? (uint64_t)value : UINT64_MAX),
+            count);
+}
+
+static int add_distribution(
+    struct sb_snap_metric *to, const struct sb_snap_metric *from)
+{
+    struct rescale r = { &to->hist, to->scale / from->scale, 0 };
+
+    if (from->count > 0) {
+        to->min = to->count && to->min < from->min ? to->min : from->min;
+        to->max = to->count && to->max > from->max ? to->max : from->max;
+    }
+    if (to->scale == from->scale)
+        return sb_hist_snap_add(&to->hist, &from->hist);
+    sb_hist_snap_each(&from->hist, add_bucket, &r);
+    return r.rc;
+}
+
+int sb_snap_add_metric(struct sb_snap *to, struct sb_stats *to_stats,
+    const struct sb_metric_def *def, const struct sb_snap_metric *from,
+    struct sb_err *err)
+{
+    int n = sb_metrics_add(&to_stats->metrics, def, err);
+    struct sb_snap_metric *list, *m;
+    int rc = 0;
+
+    if (n < 0)
+        return n;
+    list = at_least(to->metric, &to->nmetrics, (unsigned)n + 1, sizeof(*list));
+    if (!list)
+        return SB_ENOMEM;
+    to->metric = list;
+    m = &list[n];
+    m->kind = to_stats->metrics.metric[n].kind;
+    m->scale = to_stats->metrics.metric[n].scale;
+    if (m->kind == SB_METRIC_DISTRIBUTION)
+        rc = add_distribution(m, from);
+    m->count += from->count;
+    // The rest of the table counts values, whatever they are.
+    m->value += m->kind == SB_METRIC_REST &&
+                        from->kind == SB_METRIC_DISTRIBUTION
+                    ? (double)from->count
+                    : from->value;
+    return rc;
+}
+
+static int add_metrics(struct sb_snap *to, struct sb_stats *to_stats,
+    const struct sb_snap *from, const struct sb_stats *from_stats,
+    struct sb_err *err)
+{
+    int rc = 0;
+
+    for (unsigned i = 0; rc == 0 && i < from->nmetrics; i++) {
+        const struct sb_metric *m = &from_stats->metrics.metric[i];
+        const struct sb_metric_def def = { .name = m->name,
+            // A counter that has the same name and meaning.
+            .kind = m->kind == SB_METRIC_REST ? SB_METRIC_COUNTER : m->kind,
+            .unit = m->unit,
+            .help = m->help,
+            .largest = sb_metric_largest(m->scale) };
+
+        rc = sb_snap_add_metric(to, to_stats, &def, &from->metric[i], err);
+    }
+    return rc;
+}
+
 int sb_snap_add(struct sb_snap *to, struct sb_stats *to_stats,
-    const struct sb_snap *from, const struct sb_stats *from_stats)
+    const struct sb_snap *from, const struct sb_stats *from_stats,
+    uint64_t later_ns, struct sb_err *err)
 {
     int rc = add_events(to, from);
 
@@ -158,26 +248,14 @@ int sb_snap_add(struct sb_snap *to, struct sb_stats *to_stats,
         rc = add_users(to, from);
     if (rc == 0)
         rc = add_operations(to, to_stats, from, from_stats);
-    return rc ? rc : add_codes(to, from);
+    if (rc == 0)
+        rc = add_codes(to, from, later_ns);
+    if (rc == SB_ENOMEM)
+        return sb_err_set(err, rc, "out of memory");
+    return rc ? rc : add_metrics(to, to_stats, from, from_stats, err);
 }
 
-// Intervals of one run
-// ---------------------------------------------------------
-
-static int more_metrics(struct sb_snap *to, unsigned n)
-{
-    struct sb_snap_metric *metric;
-
-    if (n <= to->nmetrics)
-        return 0;
-    metric = realloc(to->metric, n * sizeof(*metric));
-    if (!metric)
-        return SB_ENOMEM;
-    memset(metric + to->nmetrics, 0, (n - to->nmetrics) * sizeof(*metric));
-    to->metric = metric;
-    to->nmetrics = n;
-    return 0;
-}
+// Intervals of one run --------------------------------------------------------
 
 static int add_metric(
     struct sb_snap_metric *to, const struct sb_snap_metric *from)
@@ -200,19 +278,33 @@ static int add_metric(
 
 static int add_all_operations(struct sb_snap *to, const struct sb_snap *from)
 {
-    int rc = from->op ? more_operations(to, from->nops) : 0;
+    struct sb_snap_op *list;
+    int rc = 0;
 
-    for (unsigned i = 0; rc == 0 && from->op && i < from->nops; i++)
-        rc = add_operation(&to->op[i], &from->op[i]);
+    if (!from->op || from->nops == 0)
+        return 0;
+    list = at_least(to->op, &to->nops, from->nops, sizeof(*list));
+    if (!list)
+        return SB_ENOMEM;
+    to->op = list;
+    for (unsigned i = 0; rc == 0 && i < from->nops; i++)
+        rc = add_operation(&list[i], &from->op[i]);
     return rc;
 }
 
 static int add_all_metrics(struct sb_snap *to, const struct sb_snap *from)
 {
-    int rc = more_metrics(to, from->nmetrics);
+    struct sb_snap_metric *list;
+    int rc = 0;
 
+    if (from->nmetrics == 0)
+        return 0;
+    list = at_least(to->metric, &to->nmetrics, from->nmetrics, sizeof(*list));
+    if (!list)
+        return SB_ENOMEM;
+    to->metric = list;
     for (unsigned i = 0; rc == 0 && i < from->nmetrics; i++)
-        rc = add_metric(&to->metric[i], &from->metric[i]);
+        rc = add_metric(&list[i], &from->metric[i]);
     return rc;
 }
 
@@ -230,5 +322,5 @@ int sb_snap_add_interval(struct sb_snap *to, const struct sb_snap *from)
         rc = add_all_operations(to, from);
     if (rc == 0)
         rc = add_all_metrics(to, from);
-    return rc ? rc : add_codes(to, from);
+    return rc ? rc : add_codes(to, from, 0);
 }

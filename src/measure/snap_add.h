@@ -8,12 +8,23 @@
 
 #include "measure/snap.h"
 
-// Adds *from to *to. Both are final snapshots of a whole run. Operations are
-// matched by the names in the stats, and error codes by driver, number and
-// SQLSTATE. New operations are registered in to_stats. {0} as *to is a run of
-// nothing. Metrics are not added. 0 or SB_ENOMEM; *to can then only be freed.
+// Adds *from to *to. Both are final snapshots of a whole run. Operations and
+// metrics are matched by the names in the stats, and error codes by driver,
+// number and SQLSTATE. New operations and metrics are registered in to_stats.
+// {0} as *to is a run of nothing. later_ns: how much later than *to the run of
+// *from started; error codes were first seen so much later. A distribution
+// whose `largest` differs between the runs is added within the width of a
+// bucket, everything else exactly. SB_ENOMEM; SB_EUSAGE: a metric is of another
+// kind in *to. After an error, *to can only be freed.
 int sb_snap_add(struct sb_snap *to, struct sb_stats *to_stats,
-    const struct sb_snap *from, const struct sb_stats *from_stats);
+    const struct sb_snap *from, const struct sb_stats *from_stats,
+    uint64_t later_ns, struct sb_err *err);
+
+// Adds the values of a metric, which is registered on first use. Errors as
+// above.
+int sb_snap_add_metric(struct sb_snap *to, struct sb_stats *to_stats,
+    const struct sb_metric_def *def, const struct sb_snap_metric *from,
+    struct sb_err *err);
 
 // Adds an interval to the sum of earlier intervals of the same run. Operations
 // and metrics are matched by their number. Users are left out. States (the

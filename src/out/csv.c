@@ -93,7 +93,7 @@ static unsigned add_row(struct sb_buf *b, const struct sb_series *s,
         if (strcmp(c->group, first->group) || strcmp(c->name, first->name))
             break;
         value[n] = s->value[i];
-        unit[n] = c->unit;
+        unit[n] = sb_series_digits(c);
     }
     sb_series_number(b, time, "s");
     sb_buf_adds(b, ",");

@@ -59,6 +59,10 @@ int sb_document_run(FILE *out, const struct sb_document_run *run, bool first,
     write_members(out, run->facts);
     rc = write_rows(out, run, err);
     write_members(out, run->totals);
+    if (run->marks) {
+        write_member(out, "marks", run->marks);
+        fputs(",\n", out);
+    }
     if (run->limits) {
         write_member(out, "limits", run->limits);
         fputs(",\n", out);

@@ -18,6 +18,7 @@ struct sb_document_run {
     json_t *columns; // of the rows; NULL: none
     json_t *totals;  // an object; NULL: the run has none
     json_t *limits;  // NULL: none
+    json_t *marks;   // NULL: none
     json_t *end;
     // Write the rows of intervals and of histograms, one per line, with a comma
     // at the end of each line but the last. 0 or SB_E* with *err filled.

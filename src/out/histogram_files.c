@@ -87,8 +87,24 @@ static int hdr_interval(struct sb_reporter *r, const struct sb_report *report,
         r, report->total_s, report->interval_s, report->latency, err);
 }
 
+// A line for each operation, with the name as its tag, of the whole measured
+// part. Lines per interval would take too long: see docs/internals/hdr.md.
+static int write_operations(
+    struct sb_reporter *r, const struct sb_report *whole, struct sb_err *err)
+{
+    struct hdr *h = r->data;
+    const struct sb_snap *s = whole->snap;
+    int rc = begin(r, err);
+
+    for (unsigned i = 0; rc == 0 && s->op && whole->stats && i < s->nops; i++)
+        if (s->op[i].hist.total)
+            rc = sb_hdr_interval(&h->log, whole->stats->op[i].name, 0,
+                whole->total_s, &s->op[i].hist, err);
+    return named(&h->target, rc, err);
+}
+
 // A last line with what no interval had: an interval lacks the latest events,
-// and those that ended after the time limit.
+// and those that ended after the time limit. Then the operations.
 static int hdr_final(
     struct sb_reporter *r, const struct sb_report *whole, struct sb_err *err)
 {
@@ -105,7 +121,7 @@ static int hdr_final(
         rc = write_interval(r, left > 0 ? whole->total_s : h->until,
             left > 0 ? left : 0, &rest, err);
     sb_hist_snap_done(&rest);
-    return rc;
+    return rc ? rc : write_operations(r, whole, err);
 }
 
 static int hdr_finish(

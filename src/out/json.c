@@ -7,11 +7,13 @@
 #include "out/json_document.h"
 #include "out/document.h"
 #include "out/json_parts.h"
+#include "out/marks.h"
 #include "out/target.h"
 
 struct json {
     struct sb_target target;
     json_t *totals;
+    struct sb_marks marks;
     double seconds;
 };
 
@@ -33,8 +35,11 @@ static int json_open(struct sb_reporter *r, struct sb_err *err)
 static int json_interval(struct sb_reporter *r, const struct sb_report *report,
     const struct sb_series *row, struct sb_err *err)
 {
-    (void)report;
+    struct json *j = r->data;
+
     (void)row;
+    if (sb_marks_interval(&j->marks, report))
+        return sb_err_set(err, SB_ENOMEM, "out of memory");
     if (r->rows->failed.code)
         *err = r->rows->failed;
     return r->rows->failed.code;
@@ -74,6 +79,8 @@ int sb__json_document(struct sb_reporter *r, const struct sb_outcome *o,
         .facts = sb_json_facts(f),
         .columns = sb_json_columns(r->rows->series),
         .totals = j->totals,
+        .marks = sb_marks_json(
+            &j->marks, json_object_get(j->totals, "stages"), o, j->seconds),
         .limits = f->limits ? sb_json_limits(f->limits) : NULL,
         .end = sb_json_outcome(o, j->seconds),
         .rows = write_rows,
@@ -88,6 +95,7 @@ int sb__json_document(struct sb_reporter *r, const struct sb_outcome *o,
     json_decref(program);
     json_decref(run.facts);
     json_decref(run.columns);
+    json_decref(run.marks);
     json_decref(run.limits);
     json_decref(run.end);
     return rc;
@@ -114,6 +122,7 @@ static void json_done(struct sb_reporter *r)
     if (!j)
         return;
     sb_target_done(&j->target);
+    sb_marks_done(&j->marks);
     json_decref(j->totals);
     free(j);
 }

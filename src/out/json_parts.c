@@ -302,7 +302,7 @@ json_t *sb_json_latency(const char *kind, const struct sb_hist_snap *h,
     return sb__json_complete(o, ok);
 }
 
-static json_t *counters(const struct sb_report *r)
+json_t *sb__json_counters(const struct sb_report *r)
 {
     const struct sb_snap *s = r->snap;
     json_t *o = json_object();
@@ -403,7 +403,8 @@ json_t *sb_json_totals(const struct sb_report *r)
 {
     const struct sb_snap *s = r->snap;
     json_t *o = json_object();
-    bool ok = sb__json_set(o, "counters", counters(r)) &&
+    bool ok = sb__json_set(o, "counters", sb__json_counters(r)) &&
+              sb__json_set(o, "warmup", json_boolean(r->warmup)) &&
               sb__json_set(o, "latency",
                   sb_json_latency(r->open_loop ? "response" : "service",
                       r->latency, r->lat_min, r->lat_sum, r->lat_max)) &&
@@ -419,7 +420,8 @@ json_t *sb_json_totals(const struct sb_report *r)
               sb__json_set(o, "users", users(s)) &&
               sb__json_set(o, "operations", operations(r)) &&
               sb__json_set(o, "errors", errors(r)) &&
-              sb__json_set(o, "metrics", sb_json_metrics(r));
+              sb__json_set(o, "metrics", sb_json_metrics(r)) &&
+              sb__json_set(o, "stages", sb__json_stages(r));
 
     return sb__json_complete(o, ok);
 }
@@ -507,7 +509,8 @@ json_t *sb_json_row(const struct sb_series *s)
             to = to && *c->name ? member(to, c->name) : to;
         }
         // Names are UTF-8 or escaped text: see sb_stats_op().
-        ok = to && sb__json_set(to, c->figure, rounded(s->value[i], c->unit));
+        ok = to && sb__json_set(to, c->figure,
+                       rounded(s->value[i], sb_series_digits(c)));
     }
     return sb__json_complete(o, ok);
 }

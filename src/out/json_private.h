@@ -13,6 +13,10 @@ json_t *sb__json_number(double value);
 bool sb__json_set(json_t *object, const char *name, json_t *value);
 // Returns the value if everything in it was set, and otherwise frees it.
 json_t *sb__json_complete(json_t *value, bool ok);
+// The counters of a run or a stage: an object.
+json_t *sb__json_counters(const struct sb_report *r);
+// json_stages.c: the totals of each stage, an array.
+json_t *sb__json_stages(const struct sb_report *whole);
 // Triples of lowest value, highest value and count.
 json_t *sb__json_histogram(const struct sb_hist_snap *h);
 

@@ -268,6 +268,8 @@ void sb_reporters_whole(struct sb_report *w, const struct sb_report *r)
     w->stats = r->stats;
     w->failure = r->failure;
     w->whole = r->whole;
+    w->stages = r->stages;
+    w->nstages = r->nstages;
 }
 
 void sb_reporters_final(struct sb_reporters *rs, const struct sb_report *report)

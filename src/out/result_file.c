@@ -12,24 +12,23 @@
 
 // Text ------------------------------------------------------------------------
 
-// Reads a whole file into *b, which ends with NUL.
-static int read_text(const char *path, struct sb_buf *b, struct sb_err *err)
+static int cannot_read(const char *path, int native, struct sb_err *err)
 {
-    FILE *in = strcmp(path, "-") == 0 ? stdin : fopen(path, "re");
+    return sb_err_set(
+        err, SB_ESYS, "cannot read %s: %s", path, strerror(native));
+}
+
+// Reads a whole file into *b, which ends with NUL.
+static int read_text(
+    FILE *in, const char *path, struct sb_buf *b, struct sb_err *err)
+{
     char part[65536];
     size_t n;
 
-    if (!in)
-        return sb_err_set(
-            err, SB_ESYS, "cannot read %s: %s", path, strerror(errno));
     while ((n = fread(part, 1, sizeof(part), in)) > 0 && !b->failed)
         sb_buf_add(b, part, n);
-    int failed = ferror(in) ? errno : 0;
-    if (in != stdin)
-        fclose(in);
-    if (failed)
-        return sb_err_set(
-            err, SB_ESYS, "cannot read %s: %s", path, strerror(failed));
+    if (ferror(in))
+        return cannot_read(path, errno, err);
     if (b->failed)
         return sb_err_set(err, SB_ENOMEM, "out of memory for %s", path);
     return b->data ? 0 : sb_err_set(err, SB_EUSAGE, "%s is empty", path);
@@ -93,14 +92,14 @@ static int parse(
         why.line, why.column, why.text);
 }
 
-static int load(struct sb_result_file *f, struct sb_err *err)
+static int load(struct sb_result_file *f, FILE *in, struct sb_err *err)
 {
     struct sb_buf text, rest;
     int rc;
 
     sb_buf_init(&text, 0);
     sb_buf_init(&rest, 0);
-    rc = read_text(f->path, &text, err);
+    rc = read_text(in, f->path, &text, err);
     if (rc == 0) {
         rc = take_rows(f, text.data, &rest);
         if (rc == SB_ENOMEM) {
@@ -227,11 +226,25 @@ static int read_runs(struct sb_result_file *f, struct sb_err *err)
 int sb_result_read(
     struct sb_result_file *f, const char *path, struct sb_err *err)
 {
+    FILE *in = strcmp(path, "-") == 0 ? stdin : fopen(path, "re");
     int rc;
 
-    memset(f, 0, sizeof(*f));
-    f->path = path;
-    rc = load(f, err);
+    *f = (struct sb_result_file){ .path = path };
+    if (!in)
+        return cannot_read(path, errno, err);
+    rc = sb_result_read_from(f, in, path, err);
+    if (in != stdin)
+        fclose(in);
+    return rc;
+}
+
+int sb_result_read_from(
+    struct sb_result_file *f, FILE *in, const char *path, struct sb_err *err)
+{
+    int rc;
+
+    *f = (struct sb_result_file){ .path = path };
+    rc = load(f, in, err);
     if (rc)
         return rc;
     if (strcmp(text_of(f->json, "format"), "sysbench-result") != 0)
@@ -244,6 +257,10 @@ int sb_result_read(
 void sb_result_done(struct sb_result_file *f)
 {
     for (unsigned i = 0; i < f->nruns; i++) {
+        for (unsigned n = 0; n < f->run[i].report.nstages; n++)
+            sb_snap_done(&f->run[i].stage_snap[n]);
+        free(f->run[i].stage_snap);
+        free(f->run[i].stage);
         free(f->run[i].col);
         sb_snap_done(&f->run[i].snap);
         sb_stats_done(&f->run[i].stats);

@@ -29,8 +29,10 @@ struct sb_result_run {
     // The totals, if has_totals; otherwise no event was started.
     bool has_totals;
     struct sb_snap snap;
-    struct sb_stats stats;   // for the names and kinds of operations only
+    struct sb_stats stats;   // for the names of operations and metrics only
     struct sb_report report; // of the whole run; points to snap and stats
+    struct sb_report *stage; // report.stages, with the snapshots behind them
+    struct sb_snap *stage_snap;
 };
 
 struct sb_result_file {
@@ -48,6 +50,10 @@ struct sb_result_file {
 // wrong. SB_ENOMEM. Call sb_result_done() in either case.
 int sb_result_read(
     struct sb_result_file *f, const char *path, struct sb_err *err);
+// The same from a stream, which stays open, up to its end. path: its name in
+// messages; the caller's.
+int sb_result_read_from(
+    struct sb_result_file *f, FILE *in, const char *path, struct sb_err *err);
 void sb_result_done(struct sb_result_file *f); // {0} allowed
 
 // Returns the number of a column, or ncols if the run has none.

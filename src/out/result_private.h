@@ -20,5 +20,11 @@ int sb__rows_read(struct sb_rows *r, const char **p);
 // result_totals.c. Fills snap, stats and report of a run. SB_EUSAGE names the
 // member that is wrong.
 int sb__result_totals(struct sb_result_run *r, struct sb_err *err);
+// Reads "histogram" and "count" of an object.
+int sb__result_buckets(const json_t *o, struct sb_hist_snap *h, uint64_t *count,
+    struct sb_err *err);
+
+// result_metrics.c. After the operations; errors as above.
+int sb__result_metrics(struct sb_result_run *r, struct sb_err *err);
 
 #endif

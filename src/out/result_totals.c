@@ -59,6 +59,17 @@ static int read_bucket(
     return sb_hist_snap_put(h, index, count);
 }
 
+int sb__result_buckets(const json_t *o, struct sb_hist_snap *h, uint64_t *count,
+    struct sb_err *err)
+{
+    const json_t *buckets = json_object_get(o, "histogram");
+    int rc = member(o, "count", count, err);
+
+    for (size_t i = 0; rc == 0 && i < json_array_size(buckets); i++)
+        rc = read_bucket(h, json_array_get(buckets, i), err);
+    return rc;
+}
+
 struct times {
     uint64_t *min, *max, *sum;
     struct sb_hist_snap *hist;
@@ -67,16 +78,14 @@ struct times {
 static int read_times(
     const json_t *o, const struct times *t, struct sb_err *err)
 {
-    const json_t *buckets = json_object_get(o, "histogram");
+    uint64_t count; // the histogram has it
     int rc = member(o, "min", t->min, err);
 
     if (rc == 0)
         rc = member(o, "max", t->max, err);
     if (rc == 0)
         rc = member(o, "sum", t->sum, err);
-    for (size_t i = 0; rc == 0 && i < json_array_size(buckets); i++)
-        rc = read_bucket(t->hist, json_array_get(buckets, i), err);
-    return rc;
+    return rc ? rc : sb__result_buckets(o, t->hist, &count, err);
 }
 
 static int read_counters(
@@ -255,7 +264,75 @@ static void fill_report(struct sb_result_run *r)
     p->final = true;
     p->whole = &r->snap;
     p->stats = &r->stats;
+    p->warmup = json_is_true(json_object_get(r->json, "warmup"));
     p->failure = json_string_value(json_object_get(end, "failure"));
+}
+
+static void read_range(
+    const json_t *o, const char *name, double *from, double *to)
+{
+    const json_t *a = json_object_get(o, name);
+
+    *from = json_number_value(json_array_get(a, 0));
+    *to = json_number_value(json_array_get(a, 1));
+}
+
+static unsigned users_of(double n)
+{
+    return n > 0 && n < 1e9 ? (unsigned)n : 0;
+}
+
+static int read_stage(struct sb_result_run *r, unsigned i, const json_t *o,
+    bool open_loop, struct sb_err *err)
+{
+    const struct times service = { &r->stage_snap[i].service_min,
+        &r->stage_snap[i].service_max, &r->stage_snap[i].c.service_ns,
+        &r->stage_snap[i].service };
+    const struct times response = { &r->stage_snap[i].response_min,
+        &r->stage_snap[i].response_max, &r->stage_snap[i].c.response_ns,
+        &r->stage_snap[i].response };
+    const char *name = json_string_value(json_object_get(o, "name"));
+    double start = json_number_value(json_object_get(o, "start"));
+    double seconds = json_number_value(json_object_get(o, "seconds"));
+    struct sb_report *p = &r->stage[i];
+    double users[2];
+    int rc = read_counters(
+        &r->stage_snap[i], json_object_get(o, "counters"), err);
+
+    if (rc == 0)
+        rc = read_times(json_object_get(o, "latency"),
+            open_loop ? &response : &service, err);
+    sb_report_fill(
+        p, &r->stage_snap[i], r->report.threads, open_loop, start + seconds);
+    p->interval_s = seconds;
+    p->stats = &r->stats;
+    p->stage = i;
+    p->stage_name = name ? name : "";
+    read_range(o, "threads", &users[0], &users[1]);
+    p->stage_users[0] = users_of(users[0]);
+    p->stage_users[1] = users_of(users[1]);
+    read_range(o, "rate", &p->stage_rate[0], &p->stage_rate[1]);
+    return rc;
+}
+
+static int read_stages(
+    struct sb_result_run *r, bool open_loop, struct sb_err *err)
+{
+    const json_t *list = json_object_get(r->json, "stages");
+    size_t n = json_array_size(list);
+    int rc = 0;
+
+    r->stage = calloc(n + 1, sizeof(*r->stage));
+    r->stage_snap = calloc(n + 1, sizeof(*r->stage_snap));
+    if (!r->stage || !r->stage_snap)
+        return SB_ENOMEM;
+    r->report.stages = r->stage;
+    for (size_t i = 0; rc == 0 && i < n; i++) {
+        r->report.nstages = (unsigned)i + 1;
+        rc = read_stage(
+            r, (unsigned)i, json_array_get(list, i), open_loop, err);
+    }
+    return rc;
 }
 
 int sb__result_totals(struct sb_result_run *r, struct sb_err *err)
@@ -271,9 +348,12 @@ int sb__result_totals(struct sb_result_run *r, struct sb_err *err)
         rc = read_operations(r, err);
     if (rc == 0)
         rc = read_errors(r, err);
+    if (rc == 0)
+        rc = sb__result_metrics(r, err);
     if (rc)
         return rc;
     fill_report(r);
-    r->has_totals = true;
-    return 0;
+    rc = read_stages(r, open_loop, err);
+    r->has_totals = rc == 0;
+    return rc;
 }

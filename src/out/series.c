@@ -94,10 +94,14 @@ static int add_column(struct sb_series *s, const char *group, const char *name,
 {
     if (s->ncols == s->cap && grow(s))
         return SB_ENOMEM;
-    char *copy = strdup(name);
+    // One block: the unit is behind the name.
+    size_t length = strlen(name) + 1, size = strlen(unit) + 1;
+    char *copy = malloc(length + size);
     if (!copy)
         return SB_ENOMEM;
-    s->col[s->ncols] = (struct sb_column){ group, copy, figure, unit };
+    memcpy(copy, name, length);
+    memcpy(copy + length, unit, size);
+    s->col[s->ncols] = (struct sb_column){ group, copy, figure, copy + length };
     s->value[s->ncols++] = NAN;
     *slot_of(s, group, name, figure) = s->ncols;
     return 0;
@@ -340,6 +344,11 @@ int sb_series_row(struct sb_series *s, const struct sb_report *r)
 
 // Text ------------------------------------------------------------------------
 
+const char *sb_series_digits(const struct sb_column *c)
+{
+    return strcmp(c->group, "metric") == 0 ? "" : c->unit;
+}
+
 void sb_series_number(struct sb_buf *b, double value, const char *unit)
 {
     if (!isfinite(value))
@@ -356,28 +365,31 @@ void sb_series_json(struct sb_buf *b, const struct sb_series *s)
 {
     for (unsigned i = 0; i < s->ncols; i++) {
         sb_buf_adds(b, i ? "," : "[");
-        sb_series_number(b, s->value[i], s->col[i].unit);
+        sb_series_number(b, s->value[i], sb_series_digits(&s->col[i]));
     }
     sb_buf_adds(b, "]");
 }
-
-#define HEAT_SHIFT   8 // 4 of the 1,024 buckets of an octave
-#define HEAT_BUCKETS (SB_HIST_BUCKETS >> HEAT_SHIFT)
 
 static void add_heat(void *arg, uint64_t low, uint64_t width, uint64_t count)
 {
     uint64_t *heat = arg;
 
     (void)width;
-    heat[sb_hist_index(low) >> HEAT_SHIFT] += count;
+    heat[sb_hist_index(low) >> SB_HEAT_SHIFT] += count;
 }
 
 void sb_series_heat(struct sb_buf *b, const struct sb_hist_snap *h)
 {
-    uint64_t heat[HEAT_BUCKETS] = { 0 };
-    unsigned first = 0, end = HEAT_BUCKETS;
+    uint64_t heat[SB_HEAT_BUCKETS] = { 0 };
 
     sb_hist_snap_each(h, add_heat, heat);
+    sb_series_heat_row(b, heat);
+}
+
+void sb_series_heat_row(struct sb_buf *b, const uint64_t heat[SB_HEAT_BUCKETS])
+{
+    unsigned first = 0, end = SB_HEAT_BUCKETS;
+
     while (first < end && heat[first] == 0)
         first++;
     while (end > first && heat[end - 1] == 0)

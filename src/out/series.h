@@ -18,7 +18,7 @@ struct sb_column {
     const char *group;  // "run", "operation", "metric", "server", "client"
     char *name;         // of the operation, metric or counter; "" for "run"
     const char *figure; // "p95"
-    const char *unit;   // "ms", "s", "" for counts
+    const char *unit;   // "ms", "s", "" for counts; belongs to name
 };
 
 struct sb_series {
@@ -46,19 +46,28 @@ int sb__series_metrics(struct sb_series *s, const struct sb_report *r);
 // Copies the columns and the current row to *to, which is {0} or an earlier
 // copy of the same series. 0 or SB_ENOMEM.
 int sb_series_copy(struct sb_series *to, const struct sb_series *from);
-// Sets a value of the current row, and adds its column on first use. group,
-// figure and unit must be constants; name is copied. 0 or SB_ENOMEM.
+// Sets a value of the current row, and adds its column on first use. group
+// and figure must be constants; name and unit are copied. 0 or SB_ENOMEM.
 int sb_series_set(struct sb_series *s, const char *group, const char *name,
     const char *figure, const char *unit, double value);
 // Returns a value of the current row, NAN if there is no such column.
 double sb_series_get(const struct sb_series *s, const char *group,
     const char *name, const char *figure);
 
+// The unit that decides how many digits the values of a column have: a metric
+// of a script keeps all of them, whatever its unit.
+const char *sb_series_digits(const struct sb_column *c);
 // Writes a value as a JSON number with the digits that its unit deserves, or
 // "null".
 void sb_series_number(struct sb_buf *b, double value, const char *unit);
 // Writes the current row as a JSON array.
 void sb_series_json(struct sb_buf *b, const struct sb_series *s);
+// Buckets of the rows of "histograms": 4 of the 1,024 buckets of an octave.
+#define SB_HEAT_SHIFT   8
+#define SB_HEAT_BUCKETS (SB_HIST_BUCKETS >> SB_HEAT_SHIFT)
+
+// Writes a row of "histograms" with these counts.
+void sb_series_heat_row(struct sb_buf *b, const uint64_t heat[SB_HEAT_BUCKETS]);
 // Writes the row of "histograms" for this latency histogram.
 void sb_series_heat(struct sb_buf *b, const struct sb_hist_snap *h);
 

@@ -69,12 +69,17 @@ void sb__text_open_loop(const struct sb_text *t, const struct sb_report *r)
         s->scheduled, s->c.started, s->skipped, r->queue, r->concurrency);
 }
 
+// Room for a name of 63 bytes, each of them escaped.
+#define NAME 256
+
 static int stages_width(const struct sb_report *r)
 {
     int width = (int)strlen("Stages (ms)");
+    char name[NAME];
 
     for (unsigned i = 0; i < r->nstages; i++) {
-        int n = (int)strlen(r->stages[i].stage_name);
+        int n = (int)sb_escape_line(
+            name, sizeof(name), r->stages[i].stage_name);
 
         width = n > width ? n : width;
     }
@@ -84,6 +89,7 @@ static int stages_width(const struct sb_report *r)
 void sb__text_stages(const struct sb_text *t, const struct sb_report *r)
 {
     int width = stages_width(r);
+    char name[NAME];
 
     if (r->nstages == 0)
         return;
@@ -96,8 +102,9 @@ void sb__text_stages(const struct sb_text *t, const struct sb_report *r)
         uint64_t n = a->snap->c.completed;
         double seconds = a->interval_s > 0 ? a->interval_s : 1;
 
+        sb_escape_line(name, sizeof(name), a->stage_name);
         fprintf(t->out, "%-*s %10.3f %10.3f %12" PRIu64 " %12.2f %10" PRIu64,
-            width, a->stage_name, a->total_s - a->interval_s, a->total_s, n,
+            width, name, a->total_s - a->interval_s, a->total_s, n,
             (double)n / seconds, a->errors);
         time_cells(t, a->latency, a->lat_min, a->lat_sum, a->lat_max);
         fprintf(t->out, "\n");
@@ -109,7 +116,7 @@ static void op_name(
     const struct sb_text *t, unsigned i, char *name, size_t size)
 {
     if (t->stats && i < SB_OPS_MAX)
-        snprintf(name, size, "%s", t->stats->op[i].name);
+        sb_escape_line(name, size, t->stats->op[i].name);
     else
         snprintf(name, size, "operation %u", i);
 }
@@ -117,7 +124,7 @@ static void op_name(
 static int name_width(const struct sb_text *t, const struct sb_snap *s)
 {
     int width = (int)strlen("Operation (ms)");
-    char name[64];
+    char name[NAME];
 
     for (unsigned i = 0; i < s->nops; i++) {
         op_name(t, i, name, sizeof(name));
@@ -131,7 +138,7 @@ void sb__text_operations(const struct sb_text *t, const struct sb_report *r)
 {
     const struct sb_snap *s = r->snap;
     double seconds = r->interval_s > 0 ? r->interval_s : 1;
-    char name[64];
+    char name[NAME];
     int width;
 
     if (!s->op || s->nops == 0)
@@ -169,7 +176,7 @@ void sb_text_found(const struct sb_text *t, const struct sb_report *r)
 {
     const struct sb_snap *s = r->whole;
     const char *before = "found nothing: ";
-    char name[sizeof(t->stats->op[0].name)];
+    char name[NAME];
 
     if (!s->op || t->o.verbosity < SB_LOG_WARNING)
         return;

@@ -49,8 +49,14 @@ void sb__meter_stages_done(struct sb_meter *m)
 
 static void name(const struct sb_meter *m, struct sb_report *r, unsigned stage)
 {
+    const struct sb_stage *s = &stages_of(m)->stage[stage];
+
     r->stage = stage;
-    r->stage_name = stages_of(m)->stage[stage].name;
+    r->stage_name = s->name;
+    r->stage_users[0] = s->users_from;
+    r->stage_users[1] = s->users_to;
+    r->stage_rate[0] = s->rate_from;
+    r->stage_rate[1] = s->rate_to;
 }
 
 void sb__meter_stage_of(

@@ -34,6 +34,7 @@ struct sb_user_priv {
     // Arrivals of the measured part whose event() returned true.
     _Atomic uint64_t skipped;
     uint64_t leave;       // when the user goes; UINT64_MAX: it stays
+    bool gone;            // its loop has ended because of that
     bool chained;         // the end of an event is the start of the next
     struct sb_crew *crew; // the run's, or an idle user's own
 };

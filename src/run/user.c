@@ -206,6 +206,15 @@ static bool next_arrival(struct sb_user *u, uint64_t *arrival, uint64_t *now)
     return true;
 }
 
+// Ends the loop of a user. Only here it is known whether the user goes because
+// of its stage or the script has ended the loop: a later reading of the clock
+// could differ from `now`.
+static int end_loop(struct sb_user *u, uint64_t now)
+{
+    u->priv->gone = now >= u->priv->leave;
+    return 0;
+}
+
 // The slow path of starting an event: a boundary was reached, or this run
 // waits before every event or counts it.
 static int next_slow(struct sb_user *u, uint64_t now)
@@ -222,10 +231,10 @@ static int next_slow(struct sb_user *u, uint64_t now)
     if (now < u->resume)
         now = sb__user_wait(u, first(u->resume, leave));
     if (stopped(u) || now >= leave)
-        return 0;
+        return end_loop(u, now);
     if (run->open_loop) {
         if (!next_arrival(u, &arrival, &now))
-            return 0;
+            return end_loop(u, now);
     } else {
         arrival = now;
         if (!claim(run, arrival))

@@ -52,9 +52,6 @@ static bool loop(struct sb_run *run, struct sb_user *u, struct sb_err *err)
     sb__user_start(u);
     move(run, u, SB_USER_RUNNING);
     rc = ops->user_run(run->w, u, err);
-    // Otherwise the script has ended its loop.
-    bool gone = sb_clock_monotonic() >= u->priv->leave;
-
     if (rc == SB_ECANCELED && atomic_load(&run->stop)) {
         // The end of the run interrupted this event: it stays unfinished.
         sb__user_settle(u);
@@ -69,7 +66,7 @@ static bool loop(struct sb_run *run, struct sb_user *u, struct sb_err *err)
     sb__user_settle(u);
     if (rc)
         sb__run_fail(run, err);
-    return rc == 0 && gone && !atomic_load(&run->stop);
+    return rc == 0 && u->priv->gone && !atomic_load(&run->stop);
 }
 
 // Returns the unused pages of this thread's stack to the system. Creating a
@@ -175,11 +172,14 @@ static bool stay(
     struct sb_run *run, struct sb_user *u, uint64_t until, struct sb_err *err)
 {
     u->priv->leave = until;
+    u->priv->gone = false;
     u->resume = u->pause = 0;
     bool more = loop(run, u, err);
     u->rec = NULL;
-    if (more)
+    if (more) {
+        sb_metrics_leave(&run->stats[SB_PHASE_MEASURED].metrics, u->id);
         move(run, u, SB_USER_AWAY);
+    }
     return more;
 }
 

@@ -88,8 +88,25 @@ JSON.
   > print(f['low'] < f['difference'] < f['high'], f['drift_unknown'])"
   sysbench-comparison throughput lower True
   True True
+  $ ls c.json*
+  c.json
   $ sysbench compare --json=no/c.json a1.json b1.json | tail -1
   FATAL: cannot write no/c.json: No such file or directory
+  Two single runs: * (glob)
+
+The page needs the files a second time.
+
+  $ cat a1.json | sysbench compare --html=no.html /dev/stdin b1.json 2>&1 >/dev/null
+  FATAL: --html: /dev/stdin cannot be read twice: write it to a file
+  [1]
+
+The file is replaced as a whole, and only by one process.
+
+  $ sysbench compare --json=/dev/full a1.json b1.json | tail -1
+  FATAL: cannot write /dev/full: No space left on device
+  Two single runs: * (glob)
+  $ flock c.json.part sysbench compare --json=c.json a1.json b1.json | tail -1
+  FATAL: cannot write c.json: another process is writing it
   Two single runs: * (glob)
 
 Options that differ are named. Open and closed loops cannot be compared.

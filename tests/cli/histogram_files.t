@@ -21,6 +21,21 @@ The intervals of the warm-up are not in the log.
   $ grep -c '^0.000,' l.hdr
   1
 
+The last lines are those of operations, of the whole run.
+
+  $ sysbench oltp_read_only --db-driver=null --time=0.3 --report-interval=0.1 \
+  >     --report=none,hdr=l.hdr,json=i.json run
+  $ sed -n '/^Tag/,$p' l.hdr | cut -d , -f 1-2
+  Tag=prepare,0.000
+  Tag=begin,0.000
+  Tag=point_selects,0.000
+  Tag=simple_ranges,0.000
+  Tag=sum_ranges,0.000
+  Tag=order_ranges,0.000
+  Tag=distinct_ranges,0.000
+  Tag=commit,0.000
+  $ rm i.json
+
 A run that does not start leaves a log without intervals, an interrupted one is
 complete.
 

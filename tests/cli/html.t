@@ -31,6 +31,14 @@ With it, the page holds the library, the style and the document.
   $ "$SB_SRCDIR/tests/check-result" || exit 80 # needs python3-jsonschema
   $ "$SB_SRCDIR/tests/check-result" in_page.json
 
+The documents of the browser tests are result files.
+
+  $ for more in --metrics --hostile "--rate --warmup=5" "--runs=2 --repeat=2"; do
+  >     "$SB_SRCDIR/tests/page/sample" --seconds=5 $more >sample.json
+  >     "$SB_SRCDIR/tests/check-result" --schema sample.json
+  > done
+  $ rm sample.json
+
 No address of another server is in what the project wrote.
 
   $ cat "$SB_SRCDIR"/src/out/page/* | grep -c 'https\{0,1\}://'
@@ -47,6 +55,37 @@ Saved results, one or several.
   data-name="a &quot;b&quot; &lt;c&gt;.json">
   $ sysbench report r.json && ls report.html
   report.html
+
+Pipes can be read, too. The data are read once more than a pipe allows.
+
+  $ sysbench report r.json --html=one.html
+  $ mkfifo pipe
+  $ cat r.json >pipe & sysbench report pipe --html=pipe.html; wait
+  $ document one.html >one.json; document pipe.html | cmp - one.json
+  $ sysbench report - --html=pipe.html <r.json
+  $ document pipe.html | cmp - one.json
+  $ cat r.json | TMPDIR=. sysbench report - r.json --html=pipe.html
+  $ grep -c 'class="result"' pipe.html
+  2
+  $ head -c 200 r.json | sysbench report /dev/stdin --html=no.html 2>&1 | cut -c 1-17
+  FATAL: /dev/stdin
+  $ echo | TMPDIR=no sysbench report - --html=no.html
+  FATAL: cannot create a temporary file in no: No such file or directory
+  [1]
+
+An input is never replaced.
+
+  $ cp r.json in.json; ln in.json link.json
+  $ sysbench report r.json in.json --html=link.json
+  FATAL: cannot write link.json: it is also an input
+  [1]
+  $ sysbench merge in.json r.json --output=in.json
+  FATAL: cannot write in.json: it is also an input
+  [1]
+  $ sysbench compare r.json r.json,in.json --json=in.json
+  FATAL: cannot write in.json: it is also an input
+  [1]
+  $ cmp r.json in.json
 
 Errors; no file is left behind.
 

@@ -28,6 +28,85 @@ SPDX-License-Identifier: GPL-2.0-or-later
   $ sysbench merge 1.json 2.json | sysbench show - | grep 'total number'
       total number of events:              500
 
+Metrics and stages are added. The second run starts later, and so do its errors.
+
+  $ cat >m.lua <<'EOF'
+  > local n = sysbench.metric("hits", {kind = "counter", unit = "ms"})
+  > local g = sysbench.metric("depth", "gauge")
+  > local d = sysbench.metric("size", {kind = "distribution", unit = "rows"})
+  > function thread_init() g:set(1.5) end
+  > function event()
+  >    n:add(2.25) d:record(7)
+  >    if sysbench.rand.uniform(1, 10) == 1 then
+  >       error({errcode = sysbench.error.RESTART_EVENT})
+  >    end
+  > end
+  > EOF
+  $ stages() {
+  >     sysbench m.lua --think-time=1ms --report-interval=0.1 run --stages="$1" \
+  >         --restart-backoff=0 --report=none,json="$2" 2>/dev/null
+  > }
+  $ stages 'a: threads=2 for 0.4s; b: threads=1..3 for 0.2s' 3.json
+  $ sed 's/"started":".*"/"started":"2026-01-01T00:00:00.000Z"/' 3.json >early.json
+  $ sed 's/"started":".*"/"started":"2026-01-01T00:00:00.230Z"/' 3.json >late.json
+  $ sysbench merge early.json late.json --output=sum.json
+  $ "$check" sum.json
+  $ /usr/bin/python3 -c "import json
+  > one, sum = [json.load(open(f))['runs'][0] for f in ('3.json', 'sum.json')]
+  > m = lambda r: {x['name']: x for x in r['metrics']}
+  > a, b = m(one), m(sum)
+  > print(b['hits']['sum'] == 2 * a['hits']['sum'], b['hits']['unit'], b['depth'])
+  > print(b['size']['count'] == 2 * a['size']['count'], b['size']['max'])
+  > for x, y in zip(one['stages'], sum['stages']):
+  >     print(y['name'], y['threads'], y['start'] == x['start'],
+  >           y['latency']['count'] == 2 * x['latency']['count'])
+  > late = json.load(open('late.json')); late['runs'][0]['errors'][0]['first_seen'] += 9
+  > json.dump(late, open('late.json', 'w'))
+  > e = one['errors'][0]; print(sum['errors'][0]['count'] == 2 * e['count'])
+  > e['first_seen'] += 10; d = json.load(open('3.json')); d['runs'] = [one]
+  > one['started'] = '2026-01-01T00:00:00.000Z'
+  > json.dump(d, open('early.json', 'w'))"
+  True ms {'name': 'depth', 'kind': 'gauge', 'unit': '', 'help': '', 'value': 9}
+  True 7
+  a [4, 4] True True
+  b [2, 6] True True
+  True
+  $ first() { /usr/bin/python3 -c "import json, sys
+  > for f in sys.argv[1:]:
+  >     print(json.load(open(f))['runs'][0]['errors'][0]['first_seen'])" "$@"; }
+  $ sysbench merge early.json late.json --output=sum.json
+  $ first late.json sum.json | awk '{ t[NR] = $1 } END { printf "%.3f\n", t[2] - t[1] }'
+  0.230
+
+Rows of metrics: the same run twice is twice as much.
+
+  $ sysbench merge 3.json 3.json --output=twice.json
+  $ "$check" twice.json
+  $ /usr/bin/python3 -c "import json
+  > def column(name, path):
+  >     r = json.load(open(path))['runs'][0]['intervals']
+  >     at = [c['group'] + c['name'] + c['figure'] for c in r['columns']].index(name)
+  >     return [x[at] if at < len(x) else None for x in r['rows']]
+  > for name, by in (('runevents', 2), ('metrichitssum', 2), ('metricdepthvalue', 2),
+  >                  ('metricsizecount', 2), ('metricsizemax', 1)):
+  >     a, b = column(name, '3.json'), column(name, 'twice.json')
+  >     print(name, b == [x and by * x for x in a], any(a))"
+  runevents True True
+  metrichitssum True True
+  metricdepthvalue True True
+  metricsizecount True True
+  metricsizemax True True
+
+Stages that differ have no sum, and a metric has one kind.
+
+  $ stages 'a: threads=2 for 0.2s; c: threads=1 for 0.2s' 4.json
+  $ sysbench merge 3.json 4.json 2>/dev/null | grep '^"stages"'
+  "stages":[],
+  $ sed 's/"gauge"/"counter"/' m.lua >m && sed 's/g:set/g:add/' m >m.lua
+  $ stages 'a: threads=2 for 0.1s' 5.json
+  $ sysbench merge 3.json 5.json 2>&1 >/dev/null | tail -n 1
+  FATAL: metric 'depth' is a gauge, not a counter
+
 Runs that have no common figures.
 
   $ run --threads=1 --events=1 --rate=1000 --report=none,json=open.json

@@ -134,6 +134,26 @@ not in files without a request.
   $ ask r.json "[c for c in r['intervals']['columns'] if c['group'] == 'server']"
   []
 
+Marks: stages, restarts, and the interrupt.
+
+  $ echo 'function event() if sysbench.rand.uniform(1, 5) == 1 then
+  >     error({errcode = sysbench.error.RESTART_EVENT}) end end' >restart.lua
+  $ sysbench restart.lua --stages='low: threads=1 for 0.2s; high: threads=2 for 1h' \
+  >     --report-interval=0.1 --restart-backoff=0 --think-time=1ms \
+  >     --report=none,json=i.json,csv=i.csv run 2>err &
+  > pid=$!
+  $ until [ -e i.csv ] && awk -F , 'NR == 1 { while ($++n != "stage") continue }
+  >         $n == 1 { found = 1 } END { exit !found }' i.csv; do
+  >     sleep 0.1
+  > done; kill -INT $pid
+  $ wait $pid
+  [130]
+  $ "$check" i.json
+  $ ask i.json "[(m['kind'], m['text']) for m in r['marks'] if m['kind'] != 'restart'],
+  >     r['marks'][-1]['time'] == r['end']['seconds'],
+  >     'restarts' in [m['text'] for m in r['marks'] if m['kind'] == 'restart'][0]"
+  [('stage', 'low'), ('stage', 'high'), ('interrupt', 'ended by a signal')] True True
+
 Errors name the report, and come before the load starts. Older files stay.
 
   $ echo old | tee r.csv r.nd r.hdr >r.json

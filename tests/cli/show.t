@@ -59,6 +59,103 @@ Built-in tests, a script without a database, errors, a failed run.
   
   The run has no figures: *: no (glob)
 
+Stages and metrics; units are in the columns.
+
+  $ cat >m.lua <<'EOF'
+  > local n = sysbench.metric("hits", {kind = "counter", unit = "ms"})
+  > local g = sysbench.metric("depth", "gauge")
+  > local d = sysbench.metric("size", {kind = "distribution", unit = "rows"})
+  > function thread_init() g:set(1.5) end
+  > function event() n:add(2.25) d:record(sysbench.rand.uniform(1, 1000)) end
+  > EOF
+  $ sysbench m.lua --stages='first: threads=1..2 for 0.4s; threads=1 for 1.2s;
+  >     spike: threads=3 for 0.2s' --think-time=1ms --percentile=50,99 \
+  >     --report-interval=0.2 --report=json=r.json run >all
+  $ sed '/^\[ /d' all >text; same r.json
+  $ sysbench show r.json | grep -c -e '^first' -e '^spike' -e '^hits (ms)' \
+  >     -e '^depth' -e '^size (rows)'
+  5
+  $ "$SB_SRCDIR/tests/check-result" r.json
+  $ sed -n 's/"columns"://p' r.json | grep -o '"name":"hits"[^}]*'
+  "name":"hits","figure":"sum","unit":"ms"
+
+The gauge of a user that has gone is not in the sum.
+
+  $ /usr/bin/python3 -c "import json; r = json.load(open('r.json'))['runs'][0]
+  > at = [c['name'] + c['figure'] for c in r['intervals']['columns']]
+  > rows = [(x[at.index('running')], x[at.index('depthvalue')])
+  >         for x in r['intervals']['rows']]
+  > print([m['value'] for m in r['metrics'] if m['name'] == 'depth'])
+  > print(all(depth <= 3 * 1.5 for n, depth in rows), (1, 1.5) in rows)"
+  [4.5]
+  True True
+
+A run that ended during its warm-up says so.
+
+  $ sysbench e.lua --warmup-time=1h --time=1 --report-interval=0.1 run \
+  >     --report=none,json=warm.json,csv=warm.csv 2>err &
+  > pid=$!
+  $ while ! grep -q run warm.csv 2>/dev/null; do sleep 0.1; done; kill -INT $pid
+  $ wait $pid
+  [130]
+  $ sysbench show warm.json 2>&1 >/dev/null | grep warm-up
+  WARNING: warm.json: the run ended during its warm-up; the figures are those of the warm-up
+  $ "$SB_SRCDIR/tests/check-result" warm.json; grep '^"warmup"' warm.json
+  "warmup":true,
+
+Several files: each has its own options.
+
+  $ run cpu --events=20 --percentile=50,75 --histogram --report=none,json=a.json
+  $ run cpu --events=20 --report=none,json=b.json
+  $ sysbench show a.json b.json | grep -c -e 'percentile:' -e '^Latency histogram'
+  4
+  $ /usr/bin/python3 -c "import json; d = json.load(open('b.json'))
+  > del d['runs'][0]['options']; json.dump(d, open('c.json', 'w'))"
+  $ sysbench show a.json c.json | grep -c -e 'percentile:' -e '^Latency histogram'
+  4
+  $ sysbench show a.json b.json --percentile=10 | grep -c 'percentile:'
+  2
+
+Text of a file cannot control the terminal.
+
+  $ /usr/bin/python3 - <<'EOF'
+  > import json
+  > esc = "\x1b[2J\x9b\r"
+  > def hostile(x, key=""):
+  >     if isinstance(x, dict):
+  >         return {k: hostile(v, k) for k, v in x.items()}
+  >     if isinstance(x, list):
+  >         return [hostile(v, key) for v in x]
+  >     keep = ("format", "kind", "unit", "figure", "group", "source", "value")
+  >     return x + esc if isinstance(x, str) and key not in keep else x
+  > d = json.load(open("r.json"))
+  > d["runs"][0]["errors"] = [{"driver": "x", "code": 1, "state": "y", "count": 1,
+  >                            "first_seen": 0, "sample": "z"}]
+  > d["runs"][0]["operations"][0]["misses"] = 1000
+  > d["runs"][0]["end"]["failure"] = "f"
+  > d["runs"][0]["block"] = "b"
+  > d = hostile(d)
+  > json.dump(d, open("h.json", "w"))
+  > d["runs"][0]["options"] = [{"name": "o" + esc, "value": "1" + esc}]
+  > json.dump(d, open("h1.json", "w"))
+  > d["runs"][0]["options"] = [{"name": "o" + esc, "value": "2" + esc}]
+  > json.dump(d, open("h2.json", "w"))
+  > del d["runs"][0]["counters"]
+  > json.dump(d, open("h3.json", "w"))
+  > EOF
+  $ sysbench show h.json h1.json h3.json --report-operations >out 2>&1
+  $ grep -c -e '^h.json: m.lua.x1b' -e '^first.x1b' -e '^hits.x1b' -e '^connect.x1b' \
+  >     -e '^b.x1b' -e '    x.x1b' -e 'of connect.x1b' -e 'The run failed.*f.x1b' \
+  >     -e 'no figures: f.x1b' out
+  16
+  $ sysbench compare h1.json h2.json >>out 2>&1
+  [4]
+  $ grep -c -e 'differ: o.x1b.* 1.x1b.* / 2.x1b' -e '^A: h1.json: m.lua.x1b' out
+  2
+  $ LC_ALL=C grep -c -e "$(printf '\033')" -e "$(printf '\302\233')" -e "$(printf '\r')" out
+  0
+  [1]
+
 Wrong files.
 
   $ sysbench show

@@ -38,6 +38,8 @@ static char *text_of(
     return text;
 }
 
+static double length = 1; // of an interval, s
+
 static void check_merged(double offset, const char *want, const char *want_heat)
 {
     struct sb_result_file a, b;
@@ -48,7 +50,7 @@ static void check_merged(double offset, const char *want, const char *want_heat)
     CHECK_INT(sb_result_read(&a, "a.json", &err), 0);
     CHECK_INT(sb_result_read(&b, "b.json", &err), 0);
     const struct sb_result_run *run[] = { &a.run[0], &b.run[0] };
-    CHECK_INT(sb_merge_rows_init(&m, run, offsets, 2, 1), 0);
+    CHECK_INT(sb_merge_rows_init(&m, run, offsets, 2, length), 0);
     char *text = text_of(sb_merge_rows_write, &m);
     CHECK_STR(text, want);
     free(text);
@@ -100,8 +102,84 @@ static void columns_are_united(void)
     check_merged(0, "[1,1,40,3.5,null,6,7,8]\n", "[5,40]\n");
 }
 
+// One row of a run in each slot: if rows were put where their middle lies in
+// time, the second and the third row of b would be in one slot.
+static void a_slot_has_one_row_of_a_run(void)
+{
+    put("a.json", "[1,1,10,2,3,4],\n[2,1,10,2,3,4],\n[3,1,10,2,3,4]",
+        "[5,10],\n[5,10],\n[5,10]", "");
+    put("b.json",
+        "[1.02,1.02,1,4,5,6],\n[2.021,1.001,2,4,5,6],\n[3,0.979,4,4,5,6]",
+        "[5,1],\n[5,2],\n[5,4]", "");
+    check_merged(0.489,
+        "[1.509,1.02,11,2.182,null,6],\n[2.51,1.001,12,2.333,null,6],"
+        "\n[3.489,1,14,2.571,null,6]\n",
+        "[5,11],\n[5,12],\n[5,14]\n");
+    // Half an interval: the rows of the run that started later come later.
+    check_merged(0.5,
+        "[1,1,10,2,3,4],\n[2,1.02,11,2.182,null,6],\n[3,1.001,12,2.333,"
+        "null,6],\n[3.5,0.979,4,4,5,6]\n",
+        "[5,10],\n[5,11],\n[5,12],\n[5,4]\n");
+}
+
+// A report that is late, and a last interval that is short.
+static void late_and_short_rows(void)
+{
+    put("a.json",
+        "[1.1,1.1,10,2,3,4],\n[2.9,1.8,20,2,3,4],\n[3,0.1,1,2,3,4],\n"
+        "[4,1,10,2,3,4],\n[4.05,0.05,1,2,3,4]",
+        "[5,10],\n[5,20],\n[5,1],\n[5,10],\n[5,1]", "");
+    put("b.json", "[1,1,1,2,3,4],\n[2,1,1,2,3,4],\n[2.2,0.2,1,2,3,4]",
+        "[5,1],\n[5,1],\n[5,1]", "");
+    check_merged(0,
+        "[1.1,1.1,11,2,null,4],\n[2.9,1.8,21,2,null,4],\n[3,0.2,2,2,null,4],"
+        "\n[4,1,10,2,3,4],\n[4.05,0.05,1,2,3,4]\n",
+        "[5,11],\n[5,21],\n[5,2],\n[5,10],\n[5,1]\n");
+    // A short row ends before the row of the other run in the slot before.
+    put("a.json", "[1,1,10,2,3,4]", "[5,10]", "");
+    put("b.json", "[1,1,1,2,3,4],\n[1.05,0.05,1,2,3,4]", "[5,1],\n[5,1]", "");
+    check_merged(
+        -0.4, "[1,1,11,2,null,4],\n[1,0.05,1,2,3,4]\n", "[5,11],\n[5,1]\n");
+}
+
+// Times have seven digits, so after a day an end may be a little too early.
+static void rounded_times(void)
+{
+    put("a.json", "[86400.3,0.3,1,2,3,4],\n[86400.59,0.3,2,2,3,4]",
+        "[5,1],\n[5,2]", "");
+    put("b.json", "[86400.3,0.3,4,2,3,4],\n[86400.6,0.3,8,2,3,4]",
+        "[5,4],\n[5,8]", "");
+    length = 0.3;
+    check_merged(0, "[86400.3,0.3,5,2,null,4],\n[86400.6,0.3,10,2,null,4]\n",
+        "[5,5],\n[5,10]\n");
+    length = 1;
+}
+
+#define MORE(group, name, figure, unit)                                    \
+    ",{\"group\":\"" group "\",\"name\":\"" name "\",\"figure\":\"" figure \
+    "\",\"unit\":\"" unit "\"}"
+
+// A gauge is a sum over users, a processor is seen by every process.
+static void metrics_and_the_client(void)
+{
+    static const char more[] = MORE("metric", "depth", "value", "ms")
+        MORE("metric", "hits", "sum", "") MORE("metric", "size", "count", "")
+            MORE("metric", "size", "avg", "") MORE("metric", "size", "max", "")
+                MORE("client", "cpu", "value", "")
+                    MORE("client", "machine", "value", "");
+
+    put("a.json", "[1,1,10,2,3,4,1200.5,7,1,10,20,0.5,1.5]", "[5,10]", more);
+    put("b.json", "[1,1,30,4,5,6,2,8.25,3,20,30,0.25,1.25]", "[5,30]", more);
+    check_merged(
+        0, "[1,1,40,3.5,null,6,1202.5,15.25,4,17.5,30,0.75,1.5]\n", "[5,40]\n");
+}
+
 int main(void)
 {
+    RUN(a_slot_has_one_row_of_a_run);
+    RUN(late_and_short_rows);
+    RUN(rounded_times);
+    RUN(metrics_and_the_client);
     RUN(rows_of_the_same_moment_are_added);
     RUN(runs_may_start_later);
     RUN(warm_ups_are_left_out);

@@ -95,6 +95,30 @@ static void values_are_summed_set_and_recorded(void)
     sb_stats_done(&s);
 }
 
+// The state of a user that goes is no longer there; what it counted stays.
+static void gauges_of_a_user_that_goes(void)
+{
+    struct sb_snap a;
+
+    CHECK_INT(sb_stats_init(&s, 2, 1, false), 0);
+    add("counter", SB_METRIC_COUNTER);
+    add("gauge", SB_METRIC_GAUGE);
+    for (unsigned user = 0; user < 2; user++) {
+        sb_metric_put(&s.metrics, 0, user, 5);
+        sb_metric_put(&s.metrics, 1, user, 10 + user);
+    }
+    sb_metrics_leave(&s.metrics, 1);
+    a = take(SB_SNAP_LIGHT);
+    CHECK_NEAR(a.metric[0].value, 10, 0);
+    CHECK_NEAR(a.metric[1].value, 10, 0);
+    sb_snap_done(&a);
+    sb_metric_put(&s.metrics, 1, 1, 3); // it comes again
+    a = take(SB_SNAP_LIGHT);
+    CHECK_NEAR(a.metric[1].value, 13, 0);
+    sb_snap_done(&a);
+    sb_stats_done(&s);
+}
+
 // Within 0.1 % from 0.001 to the largest value.
 static void distributions_are_precise(void)
 {
@@ -274,6 +298,7 @@ int main(void)
 {
     RUN(names_have_numbers_and_kinds);
     RUN(values_are_summed_set_and_recorded);
+    RUN(gauges_of_a_user_that_goes);
     RUN(distributions_are_precise);
     RUN(a_full_table_counts_the_rest);
     RUN(twins);

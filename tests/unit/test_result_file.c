@@ -163,6 +163,61 @@ static void totals(void)
     sb_result_done(&f);
 }
 
+#define METRICS                                                               \
+    "\"metrics\":[{\"name\":\"hits\",\"kind\":\"counter\",\"unit\":\"x\","    \
+    "\"help\":\"of it\",\"sum\":2.5},{\"name\":\"depth\",\"kind\":\"gauge\"," \
+    "\"value\":4},{\"name\":\"later\",\"kind\":\"of a later version\"},"      \
+    "{\"name\":\"size\",\"kind\":\"distribution\",\"count\":3,\"sum\":12,"    \
+    "\"min\":1,\"max\":7,\"scale\":" SCALE                                    \
+    ",\"histogram\":[[2,2,2],[14,14,1]]}"                                     \
+    "],"
+#define SCALE "2"
+#define STAGES                                                              \
+    "\"stages\":[{\"name\":\"low\",\"start\":0,\"seconds\":1.5,"            \
+    "\"threads\":[1,8],\"rate\":null,\"counters\":{\"completed\":1,"        \
+    "\"err_ignored\":2},\"latency\":{\"min\":5,\"max\":5,\"sum\":5,"        \
+    "\"histogram\":[[5,5,1]]}},{\"name\":\"high\",\"start\":1.5,"           \
+    "\"seconds\":0.5,\"threads\":[8,8],\"rate\":[10,20.5],\"counters\":{}," \
+    "\"latency\":{\"min\":null,\"histogram\":[]}}],"
+
+static void metrics_and_stages(void)
+{
+    struct sb_result_file f;
+    struct sb_err err = { 0 };
+
+    put("more.json",
+        HEAD "[1]\n" COLUMNS METRICS STAGES
+             "\"warmup\":true,\"counters\":{},\"end\":{\"seconds\":2}}]}");
+    CHECK_INT(sb_result_read(&f, "more.json", &err), 0);
+    CHECK_STR(err.msg, "");
+    const struct sb_report *r = &f.run[0].report;
+    const struct sb_snap_metric *m = r->snap->metric;
+    CHECK(r->warmup);
+    CHECK_INT(r->snap->nmetrics, 3);
+    CHECK_STR(r->stats->metrics.metric[0].unit, "x");
+    CHECK_STR(r->stats->metrics.metric[0].help, "of it");
+    CHECK_NEAR(m[0].value, 2.5, 0);
+    CHECK_INT(m[1].kind, SB_METRIC_GAUGE);
+    CHECK_NEAR(m[1].value, 4, 0);
+    CHECK_STR(r->stats->metrics.metric[2].name, "size");
+    CHECK_NEAR(m[2].scale, 2, 0);
+    CHECK_INT(m[2].count, 3);
+    CHECK_INT(m[2].hist.total, 3);
+    CHECK_NEAR(m[2].min, 1, 0);
+    CHECK_NEAR(m[2].max, 7, 0);
+    CHECK_NEAR(sb_snap_metric_percentile(&m[2], 50), 1, 0);
+    CHECK_INT(r->nstages, 2);
+    CHECK_STR(r->stages[0].stage_name, "low");
+    CHECK_NEAR(r->stages[0].total_s, 1.5, 0);
+    CHECK_INT(r->stages[0].stage_users[1], 8);
+    CHECK_INT(r->stages[0].errors, 2);
+    CHECK_INT(r->stages[0].latency->total, 1);
+    CHECK_NEAR(r->stages[1].interval_s, 0.5, 0);
+    CHECK_NEAR(r->stages[1].stage_rate[1], 20.5, 0);
+    CHECK_INT(r->stages[1].latency->total, 0);
+    sb_result_done(&f);
+}
+
 static void bad_file(const char *text, const char *message)
 {
     struct sb_result_file f;
@@ -220,6 +275,28 @@ static void wrong_files_are_explained(void)
     sb_result_done(&f);
 }
 
+// A scale that the program does not use has other buckets.
+#undef SCALE
+static void bad_metrics(void)
+{
+#define TAIL  "\"counters\":{},\"end\":{}}]}"
+#define SCALE "3"
+    bad_file(HEAD "[1]\n" COLUMNS METRICS TAIL,
+        "bad.json: metric 'size': the scale is not a power of two");
+#undef SCALE
+#define SCALE "0"
+    bad_file(HEAD "[1]\n" COLUMNS METRICS TAIL,
+        "bad.json: metric 'size': the scale is not a power of two");
+#undef SCALE
+#define SCALE "1e-300"
+    bad_file(HEAD "[1]\n" COLUMNS METRICS TAIL,
+        "bad.json: metric 'size': the scale is not a power of two");
+    bad_file(HEAD "[1]\n" COLUMNS
+                  "\"metrics\":[{\"name\":\"a\",\"kind\":\"gauge\"},"
+                  "{\"name\":\"a\",\"kind\":\"counter\"}]," TAIL,
+        "bad.json: metric 'a' is a gauge, not a counter");
+}
+
 int main(void)
 {
     RUN(rows_of_any_length);
@@ -228,6 +305,8 @@ int main(void)
     RUN(intervals);
     RUN(formatted_by_another_program);
     RUN(totals);
+    RUN(metrics_and_stages);
+    RUN(bad_metrics);
     RUN(numbers_are_no_rows);
     RUN(wrong_files_are_explained);
     return check_done();

@@ -268,14 +268,21 @@ static void the_warmup_has_the_first_users(void)
     CHECK_INT(s.scheduled, 100);
 }
 
-// A user that ends its loop by itself does not come again.
+// A user that ends its loop by itself does not come again, also if it returns
+// when its stage is over.
 static int short_loop(
     struct sb_workload *w, struct sb_user *u, struct sb_err *err)
 {
+    bool own = true;
+
     visits[u->id].runs++;
-    for (int i = 0; i < 3 && sb_user_next(u); i++)
-        continue;
+    for (int i = 0; own && i < 3; i++)
+        own = sb_user_next(u);
     sb_user_end(u);
+    visits[u->id].dones += own;
+    while (
+        u->priv->leave != UINT64_MAX && sb_clock_monotonic() < u->priv->leave)
+        nap(MS);
     return 0;
 }
 
@@ -290,7 +297,7 @@ static void a_loop_that_ends_is_the_end_of_its_user(void)
         &s, "threads=2 for 1s; threads=1 for 1s; threads=2 for 1s", 20 * MS);
     CHECK_INT(perform(&s, &ending), 0);
     CHECK(visits[0].runs == 1);
-    CHECK(visits[1].runs <= 2);
+    CHECK(visits[1].dones == 0 || visits[1].runs == 1);
     CHECK(s.c.completed <= 9);
 }
 

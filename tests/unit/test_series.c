@@ -231,6 +231,40 @@ static void too_many_columns_are_left_out(void)
     sb_series_done(&s);
 }
 
+// The unit of a metric says nothing about its digits.
+static void metrics_have_units(void)
+{
+    struct sb_stats stats;
+    struct fixture f;
+    struct sb_series s;
+    struct sb_buf b;
+
+    fill(&f, 0);
+    sb_stats_init(&stats, 1, 1, false);
+    const struct sb_metric_def def = {
+        .name = "wait", .kind = SB_METRIC_COUNTER, .unit = "ms"
+    };
+    sb_metrics_add(&stats.metrics, &def, NULL);
+    struct sb_snap_metric m = { .kind = SB_METRIC_COUNTER, .value = 1234.5 };
+    f.snap.metric = &m;
+    f.snap.nmetrics = 1;
+    f.report.stats = &stats;
+    sb_series_init(&s);
+    CHECK_INT(sb_series_row(&s, &f.report), 0);
+    sb_stats_done(&stats); // the columns have copies
+    const struct sb_column *c = &s.col[s.ncols - 1];
+    CHECK_STR(c->name, "wait");
+    CHECK_STR(c->unit, "ms");
+    sb_buf_init(&b, 0);
+    sb_series_json(&b, &s);
+    CHECK_STR(b.data + b.len - 8, ",1234.5]");
+    sb_buf_done(&b);
+    sb_series_done(&s);
+    f.snap.metric = NULL;
+    f.snap.nmetrics = 0;
+    done(&f);
+}
+
 int main(void)
 {
     RUN(figures_of_an_interval);
@@ -241,5 +275,6 @@ int main(void)
     RUN(digits_follow_the_unit);
     RUN(heat_has_four_buckets_per_octave);
     RUN(too_many_columns_are_left_out);
+    RUN(metrics_have_units);
     return check_done();
 }

@@ -53,8 +53,8 @@ static void nothing_is_lost(void)
     record(&one, "a", a, 3);
     record(&two, "b", b, 2);
     CHECK_INT(sb_stats_init(&stats, 1, 1, false), 0);
-    CHECK_INT(sb_snap_add(&sum, &stats, &one.snap, &one.stats), 0);
-    CHECK_INT(sb_snap_add(&sum, &stats, &two.snap, &two.stats), 0);
+    CHECK_INT(sb_snap_add(&sum, &stats, &one.snap, &one.stats, 0, NULL), 0);
+    CHECK_INT(sb_snap_add(&sum, &stats, &two.snap, &two.stats, 0, NULL), 0);
     CHECK_INT(sum.c.completed, 5);
     CHECK_INT(sum.scheduled, 5);
     CHECK_INT(sum.c.service_ns, 44 * MS);
@@ -92,9 +92,9 @@ static void codes_are_added(void)
     record(&one, "late", late, 1);
     record(&two, "early", early, 1);
     sb_stats_init(&stats, 1, 1, false);
-    sb_snap_add(&sum, &stats, &one.snap, &one.stats);
-    sb_snap_add(&sum, &stats, &two.snap, &two.stats);
-    sb_snap_add(&sum, &stats, &one.snap, &one.stats);
+    sb_snap_add(&sum, &stats, &one.snap, &one.stats, 0, NULL);
+    sb_snap_add(&sum, &stats, &two.snap, &two.stats, 0, NULL);
+    sb_snap_add(&sum, &stats, &one.snap, &one.stats, 0, NULL);
     CHECK_INT(sum.ncodes, 1);
     CHECK_INT(sum.code[0].count, 3);
     CHECK_INT(sum.code[0].first_ns, 3);
@@ -103,6 +103,125 @@ static void codes_are_added(void)
     sb_stats_done(&stats);
     done(&one);
     done(&two);
+}
+
+// A run that started later saw its first error later.
+static void first_errors_follow_the_start(void)
+{
+    const uint64_t a[] = { 9 }, b[] = { 3 };
+    struct process one, two;
+    struct sb_stats stats;
+    struct sb_snap sum = { 0 };
+
+    record(&one, "one", a, 1);
+    record(&two, "two", b, 1);
+    sb_stats_init(&stats, 1, 1, false);
+    sb_snap_add(&sum, &stats, &two.snap, &two.stats, 100, NULL);
+    CHECK_INT(sum.code[0].first_ns, 103);
+    sb_snap_add(&sum, &stats, &one.snap, &one.stats, 0, NULL);
+    CHECK_INT(sum.code[0].first_ns, 9);
+    CHECK_STR(sum.code[0].sample, "of one");
+    sb_snap_add(&sum, &stats, &two.snap, &two.stats, 7, NULL);
+    CHECK_INT(sum.code[0].first_ns, 9);
+    sb_snap_done(&sum);
+    sb_stats_done(&stats);
+    done(&one);
+    done(&two);
+}
+
+// A process with a counter, a gauge and a distribution.
+static void measure(struct process *p, double value, double largest)
+{
+    const struct sb_metric_def def[] = {
+        { "gauge", SB_METRIC_GAUGE, "rows", "", 0 },
+        { "size", SB_METRIC_DISTRIBUTION, "B", "sizes", largest },
+        { "hits", SB_METRIC_COUNTER, "", "", 0 },
+    };
+
+    sb_stats_init(&p->stats, 1, 1, false);
+    for (unsigned i = 0; i < 3; i++) {
+        CHECK_INT(sb_metrics_add(&p->stats.metrics, &def[i], NULL), i);
+        sb_metric_put(&p->stats.metrics, i, 0, value);
+    }
+    sb_snap_take(&p->snap, &p->stats, SB_SNAP_FINAL, 1, NULL);
+}
+
+static void metrics_are_added(void)
+{
+    struct sb_metric_def own = { "own", SB_METRIC_COUNTER, "", "", 0 };
+    struct process one, two;
+    struct sb_stats stats;
+    struct sb_snap sum = { 0 };
+
+    measure(&one, 3, 0);
+    measure(&two, 500, 0);
+    sb_stats_init(&stats, 1, 1, false);
+    sb_metrics_add(&stats.metrics, &own, NULL); // numbers differ
+    CHECK_INT(sb_snap_add(&sum, &stats, &one.snap, &one.stats, 0, NULL), 0);
+    CHECK_INT(sb_snap_add(&sum, &stats, &two.snap, &two.stats, 0, NULL), 0);
+    CHECK_INT(sum.nmetrics, 4);
+    CHECK_STR(stats.metrics.metric[1].name, "gauge");
+    CHECK_STR(stats.metrics.metric[2].unit, "B");
+    CHECK_STR(stats.metrics.metric[2].help, "sizes");
+    CHECK_NEAR(sum.metric[1].value, 503, 0);
+    CHECK_INT(sum.metric[2].kind, SB_METRIC_DISTRIBUTION);
+    CHECK_INT(sum.metric[2].count, 2);
+    CHECK_INT(sum.metric[2].hist.total, 2);
+    CHECK_NEAR(sum.metric[2].value, 503, 0);
+    CHECK_NEAR(sum.metric[2].min, 3, 0);
+    CHECK_NEAR(sum.metric[2].max, 500, 0);
+    CHECK_NEAR(sb_snap_metric_percentile(&sum.metric[2], 50), 3, 0.003);
+    CHECK_NEAR(sum.metric[3].value, 503, 0);
+    sb_snap_done(&sum);
+    sb_stats_done(&stats);
+    done(&one);
+    done(&two);
+}
+
+// The buckets of a distribution depend on its largest value.
+static void scales_differ(void)
+{
+    struct process one, two;
+    struct sb_stats stats;
+    struct sb_snap sum = { 0 };
+
+    measure(&one, 3, 0);
+    measure(&two, 5e9, 1e12);
+    for (int i = 0; i < 2; i++) {
+        struct process *a = i ? &two : &one, *b = i ? &one : &two;
+
+        sb_stats_init(&stats, 1, 1, false);
+        sb_snap_add(&sum, &stats, &a->snap, &a->stats, 0, NULL);
+        sb_snap_add(&sum, &stats, &b->snap, &b->stats, 0, NULL);
+        CHECK_NEAR(sum.metric[1].scale, a->snap.metric[1].scale, 0);
+        CHECK_INT(sum.metric[1].hist.total, 2);
+        CHECK_NEAR(sb_snap_metric_percentile(&sum.metric[1], 50), 3, 0.003);
+        CHECK_NEAR(sum.metric[1].max, 5e9, 0);
+        sb_snap_done(&sum);
+        sb_stats_done(&stats);
+        memset(&sum, 0, sizeof(sum));
+    }
+    done(&one);
+    done(&two);
+}
+
+static void a_metric_has_one_kind(void)
+{
+    struct sb_metric_def def = { "hits", SB_METRIC_GAUGE, "", "", 0 };
+    struct sb_err err = { 0 };
+    struct process one;
+    struct sb_stats stats;
+    struct sb_snap sum = { 0 };
+
+    measure(&one, 3, 0);
+    sb_stats_init(&stats, 1, 1, false);
+    sb_metrics_add(&stats.metrics, &def, NULL);
+    CHECK_INT(
+        sb_snap_add(&sum, &stats, &one.snap, &one.stats, 0, &err), SB_EUSAGE);
+    CHECK_STR(err.msg, "metric 'hits' is a gauge, not a counter");
+    sb_snap_done(&sum);
+    sb_stats_done(&stats);
+    done(&one);
 }
 
 // A process without events does not change the extremes.
@@ -115,8 +234,8 @@ static void nothing_adds_nothing(void)
 
     record(&one, "a", a, 1);
     sb_stats_init(&stats, 1, 1, false);
-    sb_snap_add(&sum, &stats, &one.snap, &one.stats);
-    CHECK_INT(sb_snap_add(&sum, &stats, &none, &stats), 0);
+    sb_snap_add(&sum, &stats, &one.snap, &one.stats, 0, NULL);
+    CHECK_INT(sb_snap_add(&sum, &stats, &none, &stats, 0, NULL), 0);
     CHECK_INT(sum.service_min, 5 * MS);
     CHECK_INT(sum.service_max, 5 * MS);
     CHECK_INT(sum.users, 1);
@@ -171,6 +290,10 @@ int main(void)
 {
     RUN(nothing_is_lost);
     RUN(codes_are_added);
+    RUN(first_errors_follow_the_start);
+    RUN(metrics_are_added);
+    RUN(scales_differ);
+    RUN(a_metric_has_one_kind);
     RUN(nothing_adds_nothing);
     RUN(intervals_of_a_run);
     return check_done();

@@ -529,7 +529,8 @@ function zoom(from, to) {
 }
 
 const MARK = { reconnect: ["R", "--c3"], restart: ["r", "--c5"],
-    stage: ["S", "--faint"], error: ["!", "--c1"] };
+    stage: ["S", "--faint"], error: ["!", "--c1"],
+    interrupt: ["x", "--c1"] };
 
 // A vertical line for each mark, with a letter. Marks of a kind that are less
 // than 9 pixels apart share one letter.

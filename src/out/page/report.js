@@ -82,6 +82,7 @@ function build() {
         i => { page.current = i; build(); scrollTo(0, 0); },
         list => { page.chosen = list; build(); });
     timelineSection(main, runs, run, chosen);
+    stagesSection(main, run);
     stabilitySection(main, run);
     curveSection(main, runs, run, chosen);
     operationsSection(main, run);

@@ -45,6 +45,9 @@ function endings(run) {
     if (end && end.reason && !end.failure && !/^(limit|events|time|script|done|end)$/
         .test(end.reason))
         out.push(`The run ended early: ${end.reason}.`);
+    if (run.doc.warmup)
+        out.push("The run ended during its warm-up; the totals are those of " +
+            "the warm-up.");
     if (!run.completed)
         out.push("No event was completed.");
     return out;
@@ -290,6 +293,44 @@ function timelineSection(main, runs, run, chosen) {
     marksTable(s, run);
 }
 
+// "16", or "16 to 64" in a ramp.
+function range(pair) {
+    const [from, to] = (pair || []).map(v => String(+v.toPrecision(6)));
+    return from === undefined ? "" : from === to ? from : `${from} to ${to}`;
+}
+
+function stagesSection(main, run) {
+    const list = run.doc.stages || [];
+    if (!list.length)
+        return;
+    const open = list.some(x => x.rate);
+    const p = (x, pct) => {
+        const v = x.latency.count ? percentile(x.latency, pct) / 1e6 : NaN;
+        return value(v, ms(v));
+    };
+    section(main, "stages", "Stages", table(
+        `Stages, ${open ? "response time" : "latency"} in ms`,
+        [{ text: "stage", t: true }, { text: "start", n: true },
+            { text: "length", n: true }, { text: "threads", n: true },
+            ...(open ? [{ text: "rate, /s", n: true }] : []),
+            { text: "events", n: true }, { text: "events/s", n: true },
+            { text: "errors", n: true }, { text: "p50", n: true },
+            { text: "p95", n: true }, { text: "p99", n: true },
+            { text: "max", n: true }],
+        list.map(x => {
+            const c = x.counters || {};
+            const rate = x.seconds > 0 ? c.completed / x.seconds : NaN;
+            const errors = (c.err_ignored || 0) + (c.err_restarted || 0) +
+                (c.err_givenup || 0);
+            return [x.name, value(x.start, clock(x.start)),
+                value(x.seconds, clock(x.seconds)), range(x.threads),
+                ...(open ? [range(x.rate)] : []),
+                value(c.completed, whole(c.completed)),
+                value(rate, num(rate)), value(errors, whole(errors)),
+                p(x, 50), p(x, 95), p(x, 99), p(x, 100)];
+        })));
+}
+
 function openLoop(run) {
     const list = [["lag_avg", "lag, mean", 0], ["lag_p99", "lag, p99", 1],
         ["service_avg", "service time, mean", 2],
@@ -347,7 +388,7 @@ function marksTable(main, run) {
     if (!list.length)
         return;
     main.append(h("p", { class: "note" }, "Marks: S stage, R reconnect, " +
-        "r restart, ! error."), h("details", { open: list.length <= 5 },
+        "r restart, ! error, x interrupt."), h("details", { open: list.length <= 5 },
         h("summary", null, plural(list.length, "mark")),
         table("What happened during the run",
             [{ text: "time", n: true }, { text: "kind" },

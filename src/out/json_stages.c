@@ -1,0 +1,43 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+//
+// The totals of each stage of --stages in a result file.
+#include "out/json_private.h"
+
+static json_t *range(double from, double to)
+{
+    json_t *a = json_array();
+    bool ok = json_array_append_new(a, sb__json_number(from)) == 0 &&
+              json_array_append_new(a, sb__json_number(to)) == 0;
+
+    return sb__json_complete(a, ok);
+}
+
+static json_t *stage(const struct sb_report *r)
+{
+    json_t *o = json_object();
+    bool ok = sb__json_set(o, "name", sb_json_text(r->stage_name)) &&
+              sb__json_set(
+                  o, "start", sb__json_number(r->total_s - r->interval_s)) &&
+              sb__json_set(o, "seconds", sb__json_number(r->interval_s)) &&
+              sb__json_set(
+                  o, "threads", range(r->stage_users[0], r->stage_users[1])) &&
+              sb__json_set(o, "rate",
+                  r->open_loop ? range(r->stage_rate[0], r->stage_rate[1])
+                               : json_null()) &&
+              sb__json_set(o, "counters", sb__json_counters(r)) &&
+              sb__json_set(o, "latency",
+                  sb_json_latency(r->open_loop ? "response" : "service",
+                      r->latency, r->lat_min, r->lat_sum, r->lat_max));
+
+    return sb__json_complete(o, ok);
+}
+
+json_t *sb__json_stages(const struct sb_report *whole)
+{
+    json_t *a = json_array();
+    bool ok = a != NULL;
+
+    for (unsigned i = 0; ok && i < whole->nstages; i++)
+        ok = json_array_append_new(a, stage(&whole->stages[i])) == 0;
+    return sb__json_complete(a, ok);
+}

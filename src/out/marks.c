@@ -1,0 +1,109 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+#include "out/marks.h"
+
+#include <inttypes.h>
+#include <string.h>
+
+#include "out/json_private.h"
+
+static json_t *mark(double time, const char *kind, const char *text)
+{
+    json_t *o = json_object();
+    bool ok = sb__json_set(o, "time", sb__json_number(time)) &&
+              sb__json_set(o, "kind", json_string(kind)) &&
+              sb__json_set(o, "text", sb_json_text(text));
+
+    return sb__json_complete(o, ok);
+}
+
+static json_t *stretch_mark(const struct sb_mark_stretch *s, const char *kind)
+{
+    char text[80], until[40] = "";
+
+    if (s->to > s->from)
+        snprintf(until, sizeof(until), " until %.6g s", s->to);
+    snprintf(text, sizeof(text), "%" PRIu64 " %s%s%s", s->n, kind,
+        s->n == 1 ? "" : "s", until);
+    return mark(s->from, kind, text);
+}
+
+// Inserts a mark behind those that are not later. Takes the reference.
+static bool insert(json_t *list, json_t *one)
+{
+    double time = json_number_value(json_object_get(one, "time"));
+    size_t i = json_array_size(list);
+
+    while (i > 0 && json_number_value(json_object_get(
+                        json_array_get(list, i - 1), "time")) > time)
+        i--;
+    return json_array_insert_new(list, i, one) == 0;
+}
+
+static int note(struct sb_marks *m, struct sb_mark_stretch *s, const char *kind,
+    uint64_t n, double time)
+{
+    bool full = json_array_size(m->list) >= SB_MARKS_MAX;
+
+    if (n > 0) {
+        s->from = s->n ? s->from : time;
+        s->to = time;
+        s->n += n;
+    } else if (s->n > 0 && !full) {
+        if (!insert(m->list, stretch_mark(s, kind)))
+            return SB_ENOMEM;
+        s->n = 0;
+    }
+    return 0;
+}
+
+int sb_marks_interval(struct sb_marks *m, const struct sb_report *r)
+{
+    const struct sb_counters *c = &r->snap->c;
+    int rc;
+
+    if (r->warmup)
+        return 0;
+    if (!m->list)
+        m->list = json_array();
+    if (!m->list)
+        return SB_ENOMEM;
+    rc = note(m, &m->reconnects, "reconnect", c->reconnects, r->total_s);
+    return rc ? rc : note(m, &m->restarts, "restart", c->restarts, r->total_s);
+}
+
+void sb_marks_done(struct sb_marks *m)
+{
+    json_decref(m->list);
+    *m = (struct sb_marks){ 0 };
+}
+
+static bool add_stages(json_t *list, const json_t *stages)
+{
+    bool ok = true;
+
+    for (size_t i = 0; ok && i < json_array_size(stages); i++) {
+        const json_t *s = json_array_get(stages, i);
+
+        ok = insert(
+            list, mark(json_number_value(json_object_get(s, "start")), "stage",
+                      json_string_value(json_object_get(s, "name"))));
+    }
+    return ok;
+}
+
+json_t *sb_marks_json(const struct sb_marks *m, const json_t *stages,
+    const struct sb_outcome *o, double seconds)
+{
+    json_t *list = m->list ? json_copy(m->list) : json_array();
+    bool ok = list != NULL;
+
+    if (ok && m->reconnects.n)
+        ok = insert(list, stretch_mark(&m->reconnects, "reconnect"));
+    if (ok && m->restarts.n)
+        ok = insert(list, stretch_mark(&m->restarts, "restart"));
+    if (ok)
+        ok = add_stages(list, stages);
+    if (ok && o && strcmp(o->reason, "signal") == 0)
+        ok = insert(list, mark(seconds, "interrupt", "ended by a signal"));
+    return sb__json_complete(list, ok);
+}
