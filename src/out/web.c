@@ -19,8 +19,9 @@
 #include "out/web_private.h"
 
 // How long the program stays at the end of a run for pages that do not have the
-// end yet. They ask once per second.
-#define LINGER_NS UINT64_C(2000000000)
+// end yet. They ask once per second. A long result takes longer to send.
+#define LINGER_NS  UINT64_C(2000000000)
+#define SENDING_NS UINT64_C(10000000000)
 
 struct web {
     struct sb_live live;
@@ -146,11 +147,13 @@ static int web_final(
 static void linger(struct web *w)
 {
     const struct timespec pause = { .tv_nsec = 10000000 };
-    uint64_t begun = sb_clock_monotonic();
+    uint64_t begun = sb_clock_monotonic(), limit = LINGER_NS;
 
     while (atomic_load(&w->server.watching) > 0 &&
-           sb_clock_monotonic() - begun < LINGER_NS)
+           sb_clock_monotonic() - begun < limit) {
+        limit = atomic_load(&w->server.ending) > 0 ? SENDING_NS : LINGER_NS;
         nanosleep(&pause, NULL);
+    }
 }
 
 static int web_finish(

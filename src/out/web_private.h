@@ -36,6 +36,8 @@ struct sb__web_server {
     // Clients that have asked for rows, are still connected, and do not have
     // the end of the run. Any thread.
     _Atomic unsigned watching;
+    // Those of them to which the end is being sent.
+    _Atomic unsigned ending;
 };
 
 // Starts to listen and to answer. *port: the one in use. SB_ESYS names address

@@ -36,8 +36,19 @@ struct sb__web_con {
 
 // Connections -----------------------------------------------------------------
 
+static void set_ending(
+    struct sb__web_server *s, struct sb__web_con *c, bool last)
+{
+    if (last && !c->last)
+        atomic_fetch_add(&s->ending, 1);
+    else if (!last && c->last)
+        atomic_fetch_sub(&s->ending, 1);
+    c->last = last;
+}
+
 static void stop_watching(struct sb__web_server *s, struct sb__web_con *c)
 {
+    set_ending(s, c, false);
     if (c->watches)
         atomic_fetch_sub(&s->watching, 1);
     c->watches = false;
@@ -129,7 +140,7 @@ static void on_completed(void *arg, struct MHD_Connection *con, void **request,
     c->busy = false;
     if (c->last && how == MHD_REQUEST_TERMINATED_COMPLETED_OK)
         stop_watching(arg, c);
-    c->last = false;
+    set_ending(arg, c, false);
 }
 
 // The client wants to see the run. last: the answer has its end.
@@ -143,7 +154,7 @@ static void watch(
     if (!c->watches)
         atomic_fetch_add(&s->watching, 1);
     c->watches = true;
-    c->last = last;
+    set_ending(s, c, last);
 }
 
 // Answers ---------------------------------------------------------------------

@@ -56,3 +56,13 @@ Temporary files for the rows.
   $ TMPDIR=$PWD/none run --events=1 --report=none,web=0
   FATAL: --report=web: cannot create a temporary file in /*/none: No such file or directory (glob)
   [1]
+
+The disk is full: the run goes on, says so once, and fails.
+
+  $ { (ulimit -f 1; run --null-latency=1ms --report-interval=0.1 --time=1 \
+  >     --report=web=0); echo "status $?"; } 2>err |
+  >     grep -o 'total number of events\|status.*'
+  total number of events
+  status 1
+  $ sed 1d err
+  ALERT: --report=web: cannot keep the figures of an interval: File too large; the run continues without this report
