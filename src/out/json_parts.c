@@ -488,10 +488,9 @@ static json_t *rounded(double value, const char *unit)
 {
     char text[32];
 
-    if (!isfinite(value) || strcmp(unit, "ms") != 0 || fabs(value) >= 1000)
-        return sb__json_number(
-            fabs(value) >= 1000 && *unit ? round(value) : value);
-    snprintf(text, sizeof(text), "%.4g", value);
+    if (!isfinite(value))
+        return json_null();
+    sb_series_text(text, sizeof(text), value, unit);
     return sb__json_number(strtod(text, NULL));
 }
 

@@ -349,16 +349,32 @@ const char *sb_series_digits(const struct sb_column *c)
     return strcmp(c->group, "metric") == 0 ? "" : c->unit;
 }
 
+// Values without a unit are exact counts, sums of scripts, and shares.
+static bool has_many_digits(const char *unit)
+{
+    return *unit == '\0' || strcmp(unit, "s") == 0;
+}
+
+void sb_series_text(char *out, size_t size, double value, const char *unit)
+{
+    bool many = has_many_digits(unit);
+
+    if (!isfinite(value))
+        snprintf(out, size, "null");
+    else if (value == floor(value) && fabs(value) < 1e15)
+        snprintf(out, size, "%.0f", value);
+    else if (!many && fabs(value) >= 1000 && fabs(value) < 1e15)
+        snprintf(out, size, "%.0f", value);
+    else
+        snprintf(out, size, many ? "%.7g" : "%.4g", value);
+}
+
 void sb_series_number(struct sb_buf *b, double value, const char *unit)
 {
-    if (!isfinite(value))
-        sb_buf_adds(b, "null");
-    else if (value == floor(value) && fabs(value) < 1e15)
-        sb_buf_addf(b, "%.0f", value);
-    else if (strcmp(unit, "ms") == 0 && fabs(value) >= 1000)
-        sb_buf_addf(b, "%.0f", value);
-    else
-        sb_buf_addf(b, strcmp(unit, "ms") == 0 ? "%.4g" : "%.7g", value);
+    char text[32];
+
+    sb_series_text(text, sizeof(text), value, unit);
+    sb_buf_adds(b, text);
 }
 
 void sb_series_json(struct sb_buf *b, const struct sb_series *s)

@@ -57,8 +57,12 @@ double sb_series_get(const struct sb_series *s, const char *group,
 // The unit that decides how many digits the values of a column have: a metric
 // of a script keeps all of them, whatever its unit.
 const char *sb_series_digits(const struct sb_column *c);
-// Writes a value as a JSON number with the digits that its unit deserves, or
-// "null".
+// Writes a value as a JSON number, or "null" if it is not finite. Times in ms,
+// rates and other values with a unit have four significant digits, and all
+// digits before the point; integers are exact; the rest has seven digits.
+// size: at least 32.
+void sb_series_text(char *out, size_t size, double value, const char *unit);
+// The same, appended to a buffer.
 void sb_series_number(struct sb_buf *b, double value, const char *unit);
 // Writes the current row as a JSON array.
 void sb_series_json(struct sb_buf *b, const struct sb_series *s);
