@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-# shellcheck shell=bash
+# shellcheck shell=bash disable=SC2153,SC2154
 #
 # Benchmarks of reporters and result files, for bench/run.
 

@@ -56,7 +56,7 @@ uint64_t sb_procstat_tick_ns(void);
 // SB_ESYS.
 int sb_procstat_machine(struct sb_proc_machine *out, struct sb_err *err);
 
-#define SB_PROC_THREADS 128u // threads whose waiting is read
+#define SB_PROC_THREADS 32u // threads whose waiting is read
 
 struct sb_proc_self {
     uint64_t cpu_ns; // processor time of all threads, also of ended ones

@@ -144,6 +144,18 @@ int sb_hist_snap_add_live(struct sb_hist_snap *s, const struct sb_hist *h)
     return 0;
 }
 
+static void chunk_add(struct sb_hist_chunk *to, const struct sb_hist_chunk *b)
+{
+    for (uint64_t lines = b->lines; lines; lines &= lines - 1) {
+        uint32_t first = first_line(lines) * SB_HIST_LINE;
+
+        for (uint32_t i = first; i < first + SB_HIST_LINE; i++)
+            to->n[i] += b->n[i];
+    }
+    to->lines |= b->lines;
+    to->total += b->total;
+}
+
 int sb_hist_snap_add(struct sb_hist_snap *s, const struct sb_hist_snap *b)
 {
     for (uint32_t c = 0; c < SB_HIST_CHUNKS; c++) {
@@ -153,10 +165,7 @@ int sb_hist_snap_add(struct sb_hist_snap *s, const struct sb_hist_snap *b)
 
         if (!to)
             return SB_ENOMEM;
-        for (uint32_t i = 0; i < SB_HIST_CHUNK; i++)
-            to->n[i] += b->chunk[c]->n[i];
-        to->lines |= b->chunk[c]->lines;
-        to->total += b->chunk[c]->total;
+        chunk_add(to, b->chunk[c]);
     }
     s->total += b->total;
     return 0;
