@@ -7,6 +7,7 @@
 #include <unistd.h>
 
 #include "measure/snap_add.h"
+#include "out/json_private.h"
 
 // Between rows in the files.
 #define BETWEEN     ",\n"
@@ -21,6 +22,7 @@ static void free_state(struct sb_live_state *s)
     json_decref(s->facts);
     json_decref(s->limits);
     json_decref(s->end);
+    json_decref(s->stages);
     free(s);
 }
 
@@ -72,10 +74,11 @@ static void publish(struct sb_live *l, struct sb_live_state *s)
 static int inherit(struct sb_live_state *s, struct sb_live_state *old)
 {
     struct sb_snap sums = old->sums;
-    json_t **const now[] = { &s->facts, &s->limits, &s->end };
-    json_t **const before[] = { &old->facts, &old->limits, &old->end };
+    json_t **const now[] = { &s->facts, &s->limits, &s->end, &s->stages };
+    json_t **const before[] = { &old->facts, &old->limits, &old->end,
+        &old->stages };
 
-    for (int i = 0; i < 3; i++) {
+    for (int i = 0; i < 4; i++) {
         if (*now[i])
             continue;
         *now[i] = *before[i];
@@ -278,6 +281,12 @@ int sb_live_interval(struct sb_live *l, const struct sb_report *report,
     return 0;
 }
 
+static void replace(json_t **member, json_t *value)
+{
+    json_decref(*member);
+    *member = value;
+}
+
 int sb_live_final(
     struct sb_live *l, const struct sb_report *whole, struct sb_err *err)
 {
@@ -292,18 +301,13 @@ int sb_live_final(
     memset(&s->sums, 0, sizeof(s->sums));
     s->whole = true;
     rc = sb_snap_sub(&s->sums, whole->snap, &nothing);
-    if (rc) {
+    replace(&s->stages, sb__json_stages(whole));
+    if (rc || !s->stages) {
         free_state(s);
-        return sb_err_set(err, rc, "out of memory");
+        return sb_err_set(err, SB_ENOMEM, "out of memory");
     }
     publish(l, s);
     return 0;
-}
-
-static void replace(json_t **member, json_t *value)
-{
-    json_decref(*member);
-    *member = value;
 }
 
 int sb_live_facts(struct sb_live *l, json_t *facts, struct sb_err *err)

@@ -22,6 +22,7 @@ struct sb_live_state {
     struct sb_series series; // the columns, and the row of the last interval
     // Members of a run in a result file; NULL: not known yet.
     json_t *facts, *limits, *end;
+    json_t *stages; // of the totals, after the final report
     uint64_t nrows;
     bool has_report; // report and names are set
     bool whole;      // sums are those of the whole run

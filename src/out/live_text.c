@@ -84,6 +84,8 @@ int sb_live_result(struct sb_live_text *t, const struct sb_live *l,
         .heat = insert_heat,
         .arg = &w,
     };
+    if (run.totals && s->stages)
+        json_object_set(run.totals, "stages", s->stages);
     sb_document_begin(out, program);
     rc = sb_document_run(out, &run, true, err);
     sb_document_end(out);

@@ -4,10 +4,42 @@
 // rejected with a message.
 #include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
 #include <unistd.h>
 
 #include "fuzz.h"
+#include "measure/snap_add.h"
 #include "out/result_file.h"
+
+// Adds the run to itself, as `sysbench merge` would.
+static void merge(const struct sb_result_run *r)
+{
+    struct sb_snap sum = { 0 };
+    struct sb_stats stats;
+    struct sb_err err = { 0 };
+
+    if (sb_stats_init(&stats, 1, 1, false))
+        abort();
+    for (int i = 0; i < 2; i++)
+        if (sb_snap_add(&sum, &stats, &r->snap, &r->stats, 1, &err))
+            abort(); // the kinds of its metrics are its own
+    sb_snap_done(&sum);
+    sb_stats_done(&stats);
+}
+
+static double totals(const struct sb_result_run *r)
+{
+    double sum = sb_report_percentile(&r->report, 95);
+
+    for (unsigned i = 0; i < r->snap.nmetrics; i++)
+        if (r->snap.metric[i].kind == SB_METRIC_DISTRIBUTION)
+            sum += sb_snap_metric_percentile(&r->snap.metric[i], 99);
+    for (unsigned i = 0; i < r->report.nstages; i++)
+        sum += sb_report_percentile(&r->report.stages[i], 50) +
+               (double)strlen(r->report.stages[i].stage_name);
+    merge(r);
+    return sum;
+}
 
 // Reads all that a command would read.
 static void use(const struct sb_result_run *r)
@@ -21,7 +53,7 @@ static void use(const struct sb_result_run *r)
         sum += r->histograms->value[i];
     sum += sb_result_option(r, "threads") != NULL;
     if (r->has_totals)
-        sum += sb_report_percentile(&r->report, 95);
+        sum += totals(r);
     if (sum > 1e308)
         puts("large");
 }

@@ -146,6 +146,10 @@ static void a_final_report_replaces_the_sums(void)
     sb_live_read(&s.live);
     CHECK_INT(add(&s, 6, false), 0);
     fill(&s, &snap, &r, 12);
+    struct sb_report stage = r;
+    stage.stage_name = "ramp";
+    r.stages = &stage;
+    r.nstages = 1;
     CHECK_INT(sb_live_final(&s.live, &r, &err), 0);
     const struct sb_live_state *now = sb_live_read(&s.live);
     CHECK_INT(now->sums.c.completed, 12);
@@ -158,6 +162,9 @@ static void a_final_report_replaces_the_sums(void)
     now = sb_live_read(&s.live);
     CHECK_INT(now->sums.c.completed, 12);
     CHECK(now->end != NULL);
+    CHECK_STR(json_string_value(
+                  json_object_get(json_array_get(now->stages, 0), "name")),
+        "ramp");
     CHECK_NEAR(sb_series_get(&now->series, "run", "", "events"), 6, 0);
     end(&s);
 }
