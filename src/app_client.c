@@ -3,6 +3,7 @@
 // Samples how busy this process and its machine are, for result files and for
 // the notice that the client was the bottleneck.
 #include <math.h>
+#include <string.h>
 
 #include "app.h"
 #include "base/clock.h"
@@ -42,6 +43,8 @@ static void find_peers(struct sb_app *a)
 
 void sb_app_client_start(struct sb_app *a)
 {
+    // There may have been an earlier run.
+    memset(&a->client, 0, sizeof(a->client));
     take(&a->client.last);
     find_peers(a);
 }

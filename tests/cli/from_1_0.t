@@ -51,3 +51,13 @@ table.
   [1]
   $ grep '^The run failed after [0-9.]* s: all 3 events failed$' out | wc -l
   1
+
+docs/lua-api.md lists the options that are newer than 1.0, so that scripts may
+have options of these names.
+
+  $ sed -n '/^default. There are exceptions/,/If a script/p' \
+  >     "$SB_SRCDIR/docs/lua-api.md" | grep -o '`[a-z-]*`' | tr -d '`' |
+  >     sort >listed
+  $ find "$SB_SRCDIR/src" -name '*.c' ! -path '*/cmd/*' -exec cat {} + |
+  >     awk -F '"' '/\.name = "/ { name = $2 }
+  >         /\.flags = .*SB_OPT_YIELDS/ { print name }' | sort | diff listed -
