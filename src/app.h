@@ -42,6 +42,7 @@ struct sb_app {
     struct sb_opts *opts;
     struct sb_paths paths;
     struct sb_asserts asserts;
+    struct sb_asserts rate_limits; // --rate-limit
     struct sb_app_opts o;
     struct sb_run_opts run;
     struct sb_dist_opts dist;
@@ -129,6 +130,9 @@ void sb_app_server_start(struct sb_app *a);
 void sb_app_server_interval(struct sb_app *a, struct sb_series *row);
 void sb_app_server_stop(struct sb_app *a);
 void sb_app_server_done(struct sb_app *a); // frees the facts about servers
+
+// app_rate.c: parses --rate-limit. SB_EUSAGE.
+int sb_app_rate_init(struct sb_app *a, struct sb_err *err);
 
 // app_run.c: carries out a->command and returns the exit status.
 int sb_app_perform(struct sb_app *a);

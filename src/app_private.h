@@ -34,6 +34,14 @@ void sb__app_context(const struct sb__listening *t);
 int sb__app_finish_reports(
     struct sb_app *a, const struct sb_run_result *res, int status);
 
+// app_rate.c: --rate=80% and --rate=max. Adds the callbacks to *l.
+void sb__app_rate_listen(struct sb_app *a, struct sb_listener *l);
+// The line of "Running the test with following options" on the rate.
+void sb__app_rate_mode(const struct sb_app *a);
+// Called when the measured part begins, by whatever came before it: takes its
+// time, and starts to sample the servers. warmup_ns: until then.
+void sb__app_measured(struct sb_app *a, int64_t warmup_ns);
+
 // app_limits.c: --assert. Checks an interval, and logs which limit ends the
 // run.
 void sb__app_limits_interval(struct sb_app *a, const struct sb_report *r);

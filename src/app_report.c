@@ -33,8 +33,7 @@ void sb__app_facts(struct sb_app *a)
         .labels = &a->report_opts.labels,
         .threads = (unsigned)a->run.threads,
         .interval_s = (double)file_interval(a) / 1e9,
-        .open_loop = a->run.stages.n ? a->run.stages.open_loop
-                                     : a->run.rate > 0,
+        .open_loop = sb_run_opts_open_loop(&a->run),
         .limits = &a->asserts,
     };
     // Of a run that does not start.
@@ -43,17 +42,23 @@ void sb__app_facts(struct sb_app *a)
 }
 
 // The start of the measured part on the wall clock.
-static void set_start(struct sb_app *a)
+static void set_start(struct sb_app *a, int64_t warmup_ns)
 {
     struct timespec now;
     int64_t ns;
 
     clock_gettime(CLOCK_REALTIME, &now);
-    ns = now.tv_nsec + a->run.warmup_time % 1000000000;
-    a->facts.started.tv_sec = now.tv_sec +
-                              (time_t)(a->run.warmup_time / 1000000000) +
+    ns = now.tv_nsec + warmup_ns % 1000000000;
+    a->facts.started.tv_sec = now.tv_sec + (time_t)(warmup_ns / 1000000000) +
                               (time_t)(ns / 1000000000);
     a->facts.started.tv_nsec = (long)(ns % 1000000000);
+}
+
+void sb__app_measured(struct sb_app *a, int64_t warmup_ns)
+{
+    set_start(a, warmup_ns);
+    sb_app_server_start(a);
+    sb_app_client_start(a);
 }
 
 // Called after the init() of the script, so that its output comes first.
@@ -68,12 +73,12 @@ static void on_started(void *data)
 {
     struct sb__listening *t = data;
 
-    set_start(t->a);
     if (!sb__app_quiet(t->a))
         printf("Threads started!\n\n");
     fflush(stdout);
-    sb_app_server_start(t->a);
-    sb_app_client_start(t->a);
+    // A search before the measured part takes an unknown time.
+    if (!sb_run_opts_finds_rate(&t->a->run))
+        sb__app_measured(t->a, t->a->run.warmup_time);
 }
 
 static void on_warmup(void *data, int64_t ns)
@@ -259,6 +264,7 @@ void sb__app_listen(struct sb_app *a, struct sb_workload *w,
         .operations = a->reporters.n > 0 ||
                       sb_asserts_need_operations(&a->asserts),
     };
+    sb__app_rate_listen(a, l);
 }
 
 void sb__app_context(const struct sb__listening *t)

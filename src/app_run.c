@@ -53,8 +53,7 @@ static void print_mode(const struct sb_app *a)
     printf("Number of threads: %lld\n", (long long)o->threads);
     if (o->warmup_time)
         printf("Warmup time: %gs\n", (double)o->warmup_time / s);
-    if (o->rate > 0)
-        printf("Target transaction rate: %.10g/sec\n", o->rate);
+    sb__app_rate_mode(a);
     if (o->stages.n)
         printf("Stages: %s\n", o->stages_text);
     if (o->report_interval)

@@ -218,6 +218,8 @@ static int finish_options(struct sb_app *a, struct sb_err *err)
     int rc = sb_run_opts_finish(&a->run, time, requests, err);
 
     if (rc == 0)
+        rc = sb_app_rate_init(a, err);
+    if (rc == 0)
         rc = sb_sampler_check(&a->sampler_opts, err);
     if (rc == 0)
         rc = sb_dist_prepare(&a->random.dist, &a->dist, err);
@@ -309,6 +311,7 @@ static int show_or_perform(struct sb_app *a, struct sb_err *err)
 static void clean_up(struct sb_app *a)
 {
     sb_asserts_done(&a->asserts);
+    sb_asserts_done(&a->rate_limits);
     sb_script_free(a->script);
     free(a->builtin_opts);
     free(a->block);

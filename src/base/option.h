@@ -40,6 +40,9 @@ enum sb_opt_flags {
     SB_OPT_SCALAR = 1 << 8,   // SB_OPT_LIST that sysbench 1.0 had as one value:
                               // scripts read a single item as a string, or as
                               // a number if the default is one
+    SB_OPT_RATE = 1 << 9,     // SB_OPT_DOUBLE: "80%" is a value, too, stored as
+                              // -80, and "max", stored as INFINITY. The bounds
+                              // apply to numbers
     SB_OPT_DATABASES = 1 << 7, // SB_OPT_STRING of a driver: a database, or
                                // several separated by commas. Connections use
                                // them round-robin; connect() gets one name

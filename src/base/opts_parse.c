@@ -3,6 +3,7 @@
 #include <assert.h>
 #include <ctype.h>
 #include <inttypes.h>
+#include <math.h>
 #include <strings.h>
 
 #include "base/buf.h"
@@ -100,10 +101,31 @@ static int parse_string(struct sb_opts *o, const char *value, const char **out)
     return *out ? 0 : SB_ENOMEM;
 }
 
-// The message for a text that is not a value of the type.
-static const char *expected_text(enum sb_opt_type type)
+// SB_OPT_RATE: a number, a percentage above 0 or "max".
+static int parse_rate(const char *value, double *out)
 {
-    switch (type) {
+    size_t len = strlen(value);
+    char text[32];
+    double percent;
+
+    if (strcasecmp(value, "max") == 0) {
+        *out = INFINITY;
+        return 0;
+    }
+    if (len == 0 || len >= sizeof(text) || value[len - 1] != '%')
+        return sb_units_number(value, out);
+    memcpy(text, value, len - 1);
+    text[len - 1] = '\0';
+    if (sb_units_double(text, &percent) || !(percent > 0))
+        return SB_EUSAGE;
+    *out = -percent;
+    return 0;
+}
+
+// The message for a text that is not a value of the type.
+static const char *expected_text(const struct sb_opt *opt)
+{
+    switch (opt->type) {
     case SB_OPT_BOOL:
         return "must be on or off";
     case SB_OPT_INT:
@@ -111,7 +133,9 @@ static const char *expected_text(enum sb_opt_type type)
     case SB_OPT_SIZE:
         return "must be a size such as 512, 64K or 10M";
     case SB_OPT_DOUBLE:
-        return "must be a number";
+        return opt->flags & SB_OPT_RATE
+                   ? "must be a number, a percentage such as 80%, or max"
+                   : "must be a number";
     case SB_OPT_DURATION:
         return "must be a duration such as 10, 250ms or 1h30m";
     default:
@@ -130,7 +154,8 @@ static int parse_typed(struct sb_opts *o, const struct sb_opt *opt,
     case SB_OPT_SIZE:
         return sb_units_size(value, &out->i);
     case SB_OPT_DOUBLE:
-        return sb_units_number(value, &out->d);
+        return opt->flags & SB_OPT_RATE ? parse_rate(value, &out->d)
+                                        : sb_units_number(value, &out->d);
     case SB_OPT_DURATION:
         return sb_units_duration(value,
             opt->flags & SB_OPT_USEC ? 1000 : (int64_t)NS_PER_SEC, &out->i);
@@ -144,10 +169,10 @@ static int parse_typed(struct sb_opts *o, const struct sb_opt *opt,
     return SB_EINTERNAL;
 }
 
-// Returns the value in the unit of min and max; false for a type without
-// bounds.
-static bool bounded_value(
-    const struct sb_opt *opt, const union sb__opts_value *v, double *out)
+// Returns the value, written as text, in the unit of min and max; false if
+// there are no bounds for it.
+static bool bounded_value(const struct sb_opt *opt, const char *text,
+    const union sb__opts_value *v, double *out)
 {
     switch (opt->type) {
     case SB_OPT_INT:
@@ -159,7 +184,8 @@ static bool bounded_value(
         return true;
     case SB_OPT_DOUBLE:
         *out = v->d;
-        return true;
+        // Neither "max" nor a percentage: those are stored as other numbers.
+        return !(opt->flags & SB_OPT_RATE) || !strpbrk(text, "%xX");
     default:
         return false;
     }
@@ -218,12 +244,12 @@ static void add_overflow(
         sb_buf_adds(why, negative ? "it is too small" : "it is too large");
 }
 
-static int check_bounds(
-    const struct sb_opt *opt, const union sb__opts_value *v, struct sb_buf *why)
+static int check_bounds(const struct sb_opt *opt, const char *text,
+    const union sb__opts_value *v, struct sb_buf *why)
 {
     double got;
 
-    if (!bounded_value(opt, v, &got) || (opt->min == 0 && opt->max == 0))
+    if (!bounded_value(opt, text, v, &got) || (opt->min == 0 && opt->max == 0))
         return 0;
     if (got < opt->min)
         return add_minimum(opt, why);
@@ -251,9 +277,9 @@ int sb__opts_value(struct sb_opts *o, const struct sb_opt *opt,
     if (rc == SB_ERANGE)
         add_overflow(opt, value, &why);
     else if (!rc)
-        rc = check_bounds(opt, &v, &why);
+        rc = check_bounds(opt, value, &v, &why);
     if (rc && !why.len)
-        sb_buf_adds(&why, expected_text(opt->type));
+        sb_buf_adds(&why, expected_text(opt));
     if (rc && bare)
         sb_buf_addf(&why, "; write --%s=...", opt->name);
     if (rc)

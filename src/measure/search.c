@@ -8,6 +8,7 @@
 
 #include <assert.h>
 #include <math.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -143,4 +144,63 @@ void sb_search_result(const struct sb_search *s, struct sb_search_result *r)
         r->end = SB_SEARCH_FOUND;
     else if (s->trials >= s->max_trials)
         r->end = SB_SEARCH_EXHAUSTED;
+}
+
+// One standard deviation of the number of arrivals: at the maximum rate, half
+// of the trials end with a longer queue and few with one that is longer by
+// this. One burst may keep all users busy at the end of a trial.
+bool sb_search_grew(double growth, double arrivals, unsigned users)
+{
+    return growth > sqrt(arrivals) + users;
+}
+
+// Returns true if most trials that failed only did so because the queue grew:
+// the limit is not what restricts the rate.
+static bool is_maximum(const struct sb_rate_search *f)
+{
+    unsigned failed = 0, grew = 0;
+
+    for (unsigned i = 0; i < f->trials; i++) {
+        failed += !f->trial[i].kept;
+        grew += !f->trial[i].kept && f->trial[i].missed == SB_SEARCH_NONE;
+    }
+    return 2 * grew > failed;
+}
+
+const char *sb_search_sentence(
+    const struct sb_rate_search *f, char *out, size_t size)
+{
+    const struct sb_search_result *r = &f->result;
+    double width = r->low > 0 ? 100 * (r->high / r->low - 1) : 0;
+
+    switch (r->end) {
+    case SB_SEARCH_FOUND:
+        snprintf(out, size, "The rate is known to %.2g %%%s.", width,
+            is_maximum(f) ? "; it is the maximum of these users, which the "
+                            "limit does not reduce"
+                          : "");
+        break;
+    case SB_SEARCH_BELOW:
+        snprintf(out, size,
+            "The limit is not kept even at %.6g per sec., the lowest rate of "
+            "the search.",
+            f->lowest);
+        break;
+    case SB_SEARCH_ABOVE:
+        snprintf(out, size,
+            "The limit is kept even at %.6g per sec., the highest rate of the "
+            "search.",
+            f->highest);
+        break;
+    case SB_SEARCH_EXHAUSTED:
+        snprintf(out, size,
+            "The rate is known to %.2g %% only: %u trials were not enough "
+            "(--rate-trials; longer ones are less noisy: --rate-trial-time).",
+            width, r->trials);
+        break;
+    case SB_SEARCH_GOES_ON:
+        snprintf(out, size, "The search was interrupted.");
+        break;
+    }
+    return out;
 }

@@ -10,6 +10,7 @@
 #define SB_SEARCH_H
 
 #include <stdbool.h>
+#include <stddef.h>
 
 struct sb_search {
     double min;  // natural logarithm of the lowest rate
@@ -36,6 +37,34 @@ struct sb_search_result {
     unsigned trials, kept;
 };
 
+// A trial, as it is reported.
+struct sb_search_trial {
+    double rate;     // arrivals per second
+    double value;    // measured, of the first limit; NAN if there is none
+    bool kept;       // all limits, and the queue did not grow
+    bool grew;       // users could not start as many events as arrived
+    unsigned missed; // the first limit that was not kept, or SB_SEARCH_NONE
+};
+
+#define SB_SEARCH_NONE ((unsigned)-1)
+
+// How a run found its rate: of --rate=80% and --rate=max.
+struct sb_rate_search {
+    double percent; // of the maximum; 0: a search
+    double max;     // completed events per second of a closed loop; 0: unknown
+    double rate;    // of the measured part; 0: it did not begin
+    // The rest is only set by a search.
+    const char *limit;      // as given: "p99<10ms, errors==0"
+    const char *unit;       // of the values: "ms"
+    double lowest, highest; // bounds of the search
+    const struct sb_search_trial *trial;
+    unsigned trials;
+    struct sb_search_result result;
+    // The measured part kept the limits, at this value of the first one.
+    bool judged, kept;
+    double value;
+};
+
 // guess: a rate of the right order of magnitude. min, max: bounds of the
 // search, above 0. tolerance: width of the interval at which the search ends,
 // 0.05 for 5 %. 0 or SB_ENOMEM.
@@ -48,5 +77,14 @@ double sb_search_next(const struct sb_search *s);
 // Adds the outcome of a trial at this rate.
 void sb_search_add(struct sb_search *s, double rate, bool kept);
 void sb_search_result(const struct sb_search *s, struct sb_search_result *r);
+
+// Returns whether a queue has grown, rather than fluctuated: by `growth`
+// arrivals while `arrivals` came, which are as random as those of a Poisson
+// process, and `users` started them.
+bool sb_search_grew(double growth, double arrivals, unsigned users);
+// Writes one sentence on what the result says: how sure it is, or why there is
+// no rate. Returns out.
+const char *sb_search_sentence(
+    const struct sb_rate_search *f, char *out, size_t size);
 
 #endif

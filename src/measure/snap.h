@@ -7,6 +7,8 @@
 
 #include "measure/stats.h"
 
+struct sb_rate_search;
+
 struct sb_snap_op {
     uint64_t count, errors, ns, min, max, hits, misses;
     uint64_t rows; // returned or changed by the executions
@@ -132,6 +134,9 @@ struct sb_report {
     // Final report: a report for each stage that began, in order; else 0.
     const struct sb_report *stages;
     unsigned nstages;
+    // Final report of a run that found its rate itself (measure/search.h); else
+    // NULL.
+    const struct sb_rate_search *search;
 };
 
 // Computes the figures of a difference. The caller owns diff, which must

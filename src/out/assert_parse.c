@@ -62,6 +62,8 @@ static const struct {
 struct parser {
     const char *text, *at; // the list; where the parser is
     const char *limit;     // start of the limit that is parsed
+    const char *option;    // in messages
+    bool search;           // only limits that a search can use
     struct sb_err *err;
 };
 
@@ -86,7 +88,8 @@ static size_t limit_length(const char *limit)
 // Fails at the current position; what: "expected a number".
 static int fail(const struct parser *p, const char *what)
 {
-    return sb_err_set(p->err, SB_EUSAGE, "--assert: '%.*s', character %d: %s",
+    return sb_err_set(p->err, SB_EUSAGE, "%s: '%.*s', character %d: %s",
+        p->option,
         (int)limit_length(p->limit) < 100 ? (int)limit_length(p->limit) : 100,
         p->limit, (int)(p->at - p->text) + 1, what);
 }
@@ -290,6 +293,17 @@ static int read_compare(struct parser *p, struct sb_limit *l)
     return fail(p, "expected one of < <= > >= == !=");
 }
 
+// A search assumes that a limit is harder to keep the higher the rate is.
+static int check_search(struct parser *p, const struct sb_limit *l)
+{
+    if (l->figure->unit == SB_ASSERT_PER_S)
+        return fail(p, "a rate cannot be a limit of the search for a rate");
+    if (l->cmp != SB_ASSERT_LT && l->cmp != SB_ASSERT_LE &&
+        l->cmp != SB_ASSERT_EQ)
+        return fail(p, "the search requires a maximum: use <, <= or ==");
+    return 0;
+}
+
 static int bad_value(const struct parser *p, enum sb_assert_unit unit)
 {
     switch (unit) {
@@ -404,8 +418,12 @@ static int read_limit(struct parser *p, struct sb_limit *l)
     rc = read_left(p, l);
     if (rc == 0)
         rc = read_compare(p, l);
+    if (rc == 0 && p->search)
+        rc = check_search(p, l);
     if (rc == 0)
         rc = read_value(p, l);
+    if (rc == 0 && p->search && *p->at && *p->at != ',')
+        rc = fail(p, "expected a comma or the end");
     if (rc == 0)
         rc = read_abort(p, l);
     if (rc)
@@ -420,7 +438,8 @@ static int add_limit(struct sb_asserts *a, struct parser *p)
 
     if (a->n == SB_ASSERTS_MAX)
         return sb_err_set(p->err, SB_ERANGE,
-            "--assert: too many limits; the maximum is %d", SB_ASSERTS_MAX);
+            "%s: too many limits; the maximum is %d", p->option,
+            SB_ASSERTS_MAX);
     grown = realloc(a->limit, (a->n + 1) * sizeof(*grown));
     if (!grown)
         return SB_ENOMEM;
@@ -428,9 +447,15 @@ static int add_limit(struct sb_asserts *a, struct parser *p)
     return read_limit(p, &a->limit[a->n++]);
 }
 
-int sb_asserts_init(struct sb_asserts *a, const char *text, struct sb_err *err)
+static int parse(struct sb_asserts *a, const char *text, const char *option,
+    bool search, struct sb_err *err)
 {
-    struct parser p = { .text = text, .at = text, .limit = text, .err = err };
+    struct parser p = { .text = text,
+        .at = text,
+        .limit = text,
+        .option = option,
+        .search = search,
+        .err = err };
     int rc = 0;
 
     *a = (struct sb_asserts){ 0 };
@@ -445,10 +470,21 @@ int sb_asserts_init(struct sb_asserts *a, const char *text, struct sb_err *err)
         p.at++;
     }
     if (rc == SB_ENOMEM)
-        sb_err_set(err, rc, "--assert: out of memory");
+        sb_err_set(err, rc, "%s: out of memory", option);
     if (rc)
         sb_asserts_done(a);
     return rc;
+}
+
+int sb_asserts_init(struct sb_asserts *a, const char *text, struct sb_err *err)
+{
+    return parse(a, text, "--assert", false, err);
+}
+
+int sb_asserts_init_search(
+    struct sb_asserts *a, const char *text, struct sb_err *err)
+{
+    return parse(a, text, "--rate-limit", true, err);
 }
 
 void sb_asserts_done(struct sb_asserts *a)

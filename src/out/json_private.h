@@ -17,6 +17,8 @@ json_t *sb__json_complete(json_t *value, bool ok);
 json_t *sb__json_counters(const struct sb_report *r);
 // json_stages.c: the totals of each stage, an array.
 json_t *sb__json_stages(const struct sb_report *whole);
+// How the run found its rate: the member "search".
+json_t *sb__json_search(const struct sb_rate_search *f);
 // Triples of lowest value, highest value and count.
 json_t *sb__json_histogram(const struct sb_hist_snap *h);
 

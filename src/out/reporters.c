@@ -270,6 +270,7 @@ void sb_reporters_whole(struct sb_report *w, const struct sb_report *r)
     w->whole = r->whole;
     w->stages = r->stages;
     w->nstages = r->nstages;
+    w->search = r->search;
 }
 
 void sb_reporters_final(struct sb_reporters *rs, const struct sb_report *report)

@@ -7,6 +7,7 @@
 
 #include <jansson.h>
 
+#include "measure/search.h"
 #include "measure/snap.h"
 
 // Rows of numbers, each with a length of its own.
@@ -33,6 +34,9 @@ struct sb_result_run {
     struct sb_report report; // of the whole run; points to snap and stats
     struct sb_report *stage; // report.stages, with the snapshots behind them
     struct sb_snap *stage_snap;
+    // If the run found its rate itself: report.search.
+    struct sb_rate_search search;
+    struct sb_search_trial *trials; // of search
 };
 
 struct sb_result_file {

@@ -354,6 +354,8 @@ int sb__result_totals(struct sb_result_run *r, struct sb_err *err)
         return rc;
     fill_report(r);
     rc = read_stages(r, open_loop, err);
+    if (rc == 0)
+        rc = sb__result_search(r);
     r->has_totals = rc == 0;
     return rc;
 }

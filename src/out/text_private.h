@@ -20,6 +20,8 @@ void sb__text_errors(const struct sb_text *t, const struct sb_report *r);
 // Prints response time, service time and lag of an open loop, and the counts
 // of its schedule.
 void sb__text_open_loop(const struct sb_text *t, const struct sb_report *r);
+// Prints how the run found its rate. Prints nothing if it was given.
+void sb__text_search(const struct sb_text *t, const struct sb_report *r);
 // Prints the figures of each stage of --stages. Prints nothing without stages.
 void sb__text_stages(const struct sb_text *t, const struct sb_report *r);
 

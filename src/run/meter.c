@@ -75,6 +75,12 @@ void sb__meter_start(struct sb_meter *m)
     enter_phase(m, warm ? SB_PHASE_WARMUP : SB_PHASE_MEASURED, run->t0);
 }
 
+void sb__meter_measured(struct sb_meter *m)
+{
+    m->walked = 0; // the schedule is a new one
+    enter_phase(m, SB_PHASE_MEASURED, m->run->t0);
+}
+
 uint64_t sb__meter_next(const struct sb_meter *m)
 {
     uint64_t next = m->next_tick;
@@ -105,7 +111,7 @@ static uint64_t scheduled_by(
 {
     struct sb_run *run = m->run;
 
-    if (!run->open_loop)
+    if (!run->open_loop || run->searching)
         return s->c.started;
     m->until = until;
     m->scheduled += sb_pace_walk(
@@ -170,7 +176,7 @@ void sb__meter_report(struct sb_meter *m, struct sb_report *r,
     sb_report_fill(r, diff, (unsigned)run->o->threads, run->open_loop,
         (double)(now - m->phase_start) / 1e9);
     r->warmup = m->phase == SB_PHASE_WARMUP;
-    r->warmup_s = (double)(run->warm_end - run->t0) / 1e9;
+    r->warmup_s = run->searching ? 0 : (double)(run->warm_end - run->t0) / 1e9;
     r->start_ns = m->phase_start;
     r->stats = &run->stats[m->phase];
     add_queue(r, s);
@@ -237,6 +243,21 @@ static void rest(struct sb_meter *m, uint64_t now, uint64_t until)
         interval(m, now, until, true);
 }
 
+// How the rate was found, and whether the measured part keeps the limits.
+static void add_search(struct sb_meter *m, struct sb_report *r)
+{
+    struct sb_rate_search *f = &m->run->found;
+    unsigned missed;
+
+    if (!sb_run_opts_finds_rate(m->run->o))
+        return;
+    r->search = f;
+    f->judged = m->run->o->rate_search && m->run->l->judge &&
+                !m->run->searching;
+    if (f->judged)
+        f->kept = m->run->l->judge(m->run->l->data, r, &f->value, &missed);
+}
+
 // Reports what has happened since the last checkpoint: diff, which ends at s.
 // s becomes the start of the next checkpoint. failure: for a final report, why
 // the run failed.
@@ -256,6 +277,7 @@ static void cumulative(struct sb_meter *m, struct sb_snap *s,
     if (final) {
         r.stages = m->stages;
         r.nstages = m->nstages;
+        add_search(m, &r);
     }
     if (tell)
         tell(m->run->l->data, &r);
@@ -430,7 +452,11 @@ void sb__meter_final(struct sb_meter *m, uint64_t now, uint64_t until,
 
     if (m->phase == SB_PHASE_WARMUP && until >= run->warm_end)
         sb__meter_tick(m, until);
-    if (m->phase == SB_PHASE_WARMUP)
+    if (m->run->searching)
+        sb_log(SB_LOG_WARNING,
+            "the run ended before its rate was found; the figures are those of "
+            "the search");
+    else if (m->phase == SB_PHASE_WARMUP)
         sb_log(SB_LOG_WARNING,
             "the run ended during its warm-up; the figures are those "
             "of the warm-up");

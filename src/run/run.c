@@ -30,6 +30,7 @@ void sb__run_stop(struct sb_run *run)
     sb_crew_cancel(&run->crew);
     pthread_mutex_lock(&run->lock);
     pthread_cond_broadcast(&run->changed);
+    pthread_cond_broadcast(&run->go); // users at the gate
     pthread_mutex_unlock(&run->lock);
 }
 
@@ -94,7 +95,7 @@ static void release(struct sb_run *run, struct sb_meter *m)
     sb__meter_start(m);
 }
 
-static uint64_t longest_event(const struct sb_run *run)
+uint64_t sb__longest_event(const struct sb_run *run)
 {
     uint64_t longest = 0;
 
@@ -119,7 +120,7 @@ struct watch {
 
 static void note_stop(struct sb_run *run, struct watch *w, uint64_t now)
 {
-    uint64_t grace = 5 * longest_event(run);
+    uint64_t grace = 5 * sb__longest_event(run);
 
     // A server that hangs must not delay the report forever; a slow one gets
     // five times the time of its slowest event.
@@ -299,7 +300,10 @@ static bool perform(
 
     if (run->l->started)
         run->l->started(run->l->data);
-    release(run, m);
+    if (run->searching)
+        sb__rate_search(run, m);
+    else
+        release(run, m);
     bool all = watch_users(run, m, &w, &end);
     uint64_t now = sb_clock_monotonic();
 

@@ -12,6 +12,7 @@
 #include "base/option.h"
 #include "base/random.h"
 #include "measure/pace.h"
+#include "measure/search.h"
 #include "measure/snap.h"
 #include "run/stages.h"
 #include "run/user.ffi.h"
@@ -30,7 +31,13 @@ struct sb_run_opts {
     int64_t forced_shutdown_ns;  // derived; < 0: off
     int64_t thread_stack_size;
     int64_t thread_init_timeout;
-    double rate;             // 0: closed loop
+    double rate;            // 0: closed loop; see SB_OPT_RATE
+    double rate_percent;    // derived: --rate=80%, else 0
+    bool rate_search;       // derived: --rate=max
+    const char *rate_limit; // text; "" without a search
+    int64_t rate_probe_time, rate_trial_time;
+    int64_t rate_trials;     // maximum
+    double rate_tolerance;   // percent
     const char *stages_text; // "": none
     struct sb_stages stages; // derived; threads and time include theirs
     int arrivals;            // enum sb_pace_kind
@@ -55,6 +62,11 @@ extern const struct sb_opt_table sb_run_opt_table;
 int sb_run_opts_finish(struct sb_run_opts *o, bool time_given,
     bool requests_given, struct sb_err *err);
 
+// Whether a run measures the maximum, or searches its rate, before its measured
+// part; and whether its measured part is an open loop.
+bool sb_run_opts_finds_rate(const struct sb_run_opts *o);
+bool sb_run_opts_open_loop(const struct sb_run_opts *o);
+
 struct sb_run;
 
 // Callbacks, called in the main thread. Any may be NULL.
@@ -72,6 +84,15 @@ struct sb_listener {
     void (*final)(void *data, const struct sb_report *r);
     // Called after each interval(); true ends the run as its time limit does.
     bool (*stop)(void *data);
+    // --rate=80% and --rate=max. judge(): whether r, a trial or the final
+    // report, keeps the limits; sets the value of the first limit, and the
+    // number of the first one that was not kept. rate_found(): the maximum was
+    // measured, or a trial has ended. measured(): the measured part begins.
+    bool (*judge)(
+        void *data, const struct sb_report *r, double *value, unsigned *missed);
+    void (*rate_found)(void *data, const struct sb_rate_search *f);
+    void (*measured)(void *data, const struct sb_rate_search *f);
+    const char *judge_unit; // of the values
     // If there is no --report-interval: nanoseconds between calls of
     // interval(), 0 for none.
     int64_t interval_ns;

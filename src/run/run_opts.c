@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
+#include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -72,8 +73,52 @@ static const struct sb_opt options[] = {
         .def = "0",
         .min = 0,
         .max = 1e7,
+        .flags = SB_OPT_RATE,
         .help = "average transactions rate, fractions allowed. 0 for "
-                "unlimited rate" },
+                "unlimited rate, 80% for a share of the maximum, which is "
+                "measured first, max for the highest rate that keeps "
+                "--rate-limit" },
+    { .name = "rate-limit",
+        .type = SB_OPT_STRING,
+        .offset = AT(rate_limit),
+        .def = "",
+        .flags = SB_OPT_YIELDS,
+        .help = "with --rate=max: limits as in --assert, such as "
+                "'p99<10ms, errors==0'" },
+    { .name = "rate-probe-time",
+        .type = SB_OPT_DURATION,
+        .offset = AT(rate_probe_time),
+        .def = "10",
+        .min = 0.01,
+        .max = 1e6,
+        .flags = SB_OPT_YIELDS,
+        .help = "with --rate=80% or max: time in seconds in which the maximum "
+                "is measured in a closed loop" },
+    { .name = "rate-trial-time",
+        .type = SB_OPT_DURATION,
+        .offset = AT(rate_trial_time),
+        .def = "5",
+        .min = 0.01,
+        .max = 1e6,
+        .flags = SB_OPT_YIELDS,
+        .help = "with --rate=max: length of a trial in seconds" },
+    { .name = "rate-trials",
+        .type = SB_OPT_INT,
+        .offset = AT(rate_trials),
+        .def = "60",
+        .min = 1,
+        .max = 10000,
+        .flags = SB_OPT_YIELDS,
+        .help = "with --rate=max: maximum number of trials" },
+    { .name = "rate-tolerance",
+        .type = SB_OPT_DOUBLE,
+        .offset = AT(rate_tolerance),
+        .def = "10",
+        .min = 0.1,
+        .max = 100,
+        .flags = SB_OPT_YIELDS,
+        .help = "with --rate=max: the search ends when the rate is known to "
+                "this many percent" },
     { .name = "stages",
         .type = SB_OPT_STRING,
         .offset = AT(stages_text),
@@ -171,7 +216,7 @@ static const struct sb_opt options[] = {
     { .name = "tx-rate",
         .type = SB_OPT_DOUBLE,
         .alias_of = "rate",
-        .flags = SB_OPT_DEPRECATED,
+        .flags = SB_OPT_DEPRECATED | SB_OPT_RATE,
         .help = "deprecated alias for --rate" },
     { .name = "max-requests",
         .type = SB_OPT_INT,
@@ -260,6 +305,40 @@ static int finish_think_time(const struct sb_run_opts *o, struct sb_err *err)
         o->think_time, why.msg);
 }
 
+// A rate that is found before the measured part. `rate` stays as it is, because
+// scripts read it.
+static int finish_rate(struct sb_run_opts *o, struct sb_err *err)
+{
+    o->rate_percent = o->rate < 0 ? -o->rate : 0;
+    o->rate_search = isinf(o->rate);
+    if (o->rate_search && o->rate_limit[0] == '\0')
+        return sb_err_set(err, SB_EUSAGE,
+            "--rate=max requires --rate-limit, such as "
+            "--rate-limit='p99<10ms'");
+    if (!o->rate_search && o->rate_limit[0])
+        return sb_err_set(
+            err, SB_EUSAGE, "--rate-limit is only used with --rate=max");
+    if (!o->rate_search && o->rate_percent <= 0)
+        return 0;
+    if (o->stages_text[0])
+        return sb_err_set(err, SB_EUSAGE,
+            "--stages cannot be combined with --rate=%s",
+            o->rate_search ? "max" : "N%; give the rate as a number");
+    return 0;
+}
+
+bool sb_run_opts_finds_rate(const struct sb_run_opts *o)
+{
+    return o->rate_search || o->rate_percent > 0;
+}
+
+bool sb_run_opts_open_loop(const struct sb_run_opts *o)
+{
+    if (o->stages.n)
+        return o->stages.open_loop;
+    return o->rate > 0 || sb_run_opts_finds_rate(o);
+}
+
 // The run ends after the last stage, or after --time if that is earlier.
 static int finish_stages(
     struct sb_run_opts *o, bool time_given, struct sb_err *err)
@@ -290,7 +369,9 @@ int sb_run_opts_finish(struct sb_run_opts *o, bool time_given,
         o->time = 0;
     if (o->thread_stack_size < STACK_MIN)
         o->thread_stack_size = STACK_MIN;
-    rc = finish_stages(o, time_given, err);
+    rc = finish_rate(o, err);
+    if (rc == 0)
+        rc = finish_stages(o, time_given, err);
     if (rc == 0)
         rc = finish_forced_shutdown(o, err);
     if (rc == 0)

@@ -23,6 +23,8 @@ enum sb_user_state {
     SB_USER_ENDED,   // its thread is about to return
 };
 
+struct sb_meter;
+
 struct sb_user_priv {
     pthread_t thread;
     bool has_thread;
@@ -35,6 +37,7 @@ struct sb_user_priv {
     _Atomic uint64_t skipped;
     uint64_t leave;       // when the user goes; UINT64_MAX: it stays
     bool gone;            // its loop has ended because of that
+    uint64_t before;      // takes only arrivals before this time
     bool chained;         // the end of an event is the start of the next
     struct sb_crew *crew; // the run's, or an idle user's own
 };
@@ -59,6 +62,9 @@ struct sb_run {
     bool open_loop, limited;
     bool staged;  // users come and go, or the rate changes
     bool crowded; // more users than processors
+    // The rate is being found. Changes, as everything above, only while all
+    // users wait: before the start, or at the gate (gate.c).
+    bool searching;
     struct sb_pace pace;
     _Alignas(64) _Atomic sb_pace_pos cursor; // written by all users
 
@@ -77,10 +83,14 @@ struct sb_run {
     bool aborted;  // users must not start
     unsigned made; // number of started threads
     unsigned ready, running, ended;
-    uint64_t ended_at; // when the last user ended
-    int signal;        // the first one received
-    bool check_done;   // the workload's check() has returned
-    int check_rc;      // its result
+    unsigned waiting; // users at the gate
+    uint64_t part;    // of the search; its number changes to open the gate
+    struct sb_rate_search found;
+    struct sb_search_trial *trials; // of `found`
+    uint64_t ended_at;              // when the last user ended
+    int signal;                     // the first one received
+    bool check_done;                // the workload's check() has returned
+    int check_rc;                   // its result
     struct sb_err check_err;
     struct sb_err err; // the first failure
 };
@@ -93,6 +103,8 @@ void sb__run_fail(struct sb_run *run, const struct sb_err *err);
 // Waits until something changes or the time is reached. Call with run->lock
 // held. Main thread.
 void sb__run_wait(struct sb_run *run, uint64_t until);
+// Longest event that has ended so far, in ns.
+uint64_t sb__longest_event(const struct sb_run *run);
 // Cancels the calls of all users that have not ended; stops trying at `until`.
 void sb__run_cancel(struct sb_run *run, uint64_t until);
 
@@ -129,6 +141,26 @@ uint64_t sb__user_wait(struct sb_user *u, uint64_t until);
 // For a user that is away: waits until the given time. Returns false if the run
 // is over, or all of --events are used up.
 bool sb__user_await(struct sb_user *u, uint64_t until);
+
+// gate.c: users wait there between the parts of a search, while the main thread
+// changes what they use. Called by a user that has nothing to do in this part.
+// Returns true if the next part has begun, false if the run is over for it.
+bool sb__gate_wait(struct sb_user *u);
+// Lets the users go, for arrivals before `end`, and events that begin before
+// `close`. ns: times in ns from now; UINT64_MAX: no limit. rate: 0 is a closed
+// loop. measured: this is the measured part, no search any more. Main thread,
+// as the following.
+void sb__gate_open(struct sb_run *run, double rate, uint64_t end,
+    uint64_t close, bool measured);
+// Waits until the time. Returns false if the run is over.
+bool sb__gate_sleep(struct sb_run *run, uint64_t until);
+// Waits until all users are at the gate; at most until the time. Returns false
+// if the run is over or they were not there in time, which fails the run.
+bool sb__gate_meet(struct sb_run *run, uint64_t limit);
+
+// rate_search.c: from the release of the users to the start of the measured
+// part. Returns false if the run is over.
+bool sb__rate_search(struct sb_run *run, struct sb_meter *m);
 
 // Starts a thread for each user and shows how many users are ready. Returns 0,
 // or SB_ELIMIT naming the limit. A stop of the run ends it early: run->made is
@@ -175,6 +207,8 @@ void sb__meter_start(struct sb_meter *m);
 uint64_t sb__meter_next(const struct sb_meter *m);
 // Prints the reports that are due at `now`.
 void sb__meter_tick(struct sb_meter *m, uint64_t now);
+// The search of the rate is over: the measured part began at run->t0.
+void sb__meter_measured(struct sb_meter *m);
 // Prints the final report. If the run has not failed, first checks the share
 // of failed events and, if every user has ended, the identities; the error is
 // stored in res->err. until: arrivals due by then were scheduled.

@@ -57,10 +57,11 @@ static int init_stats(struct sb_run *run)
     int rc = sb_stats_init(
         &run->stats[SB_PHASE_MEASURED], n, shards, run->open_loop);
 
-    if (rc == 0 && run->o->warmup_time > 0)
+    bool warm = run->o->warmup_time > 0 || run->searching;
+    if (rc == 0 && warm)
         rc = sb_stats_init(
             &run->stats[SB_PHASE_WARMUP], n, shards, run->open_loop);
-    if (rc == 0 && run->o->warmup_time > 0)
+    if (rc == 0 && warm)
         sb_stats_twin(
             &run->stats[SB_PHASE_MEASURED], &run->stats[SB_PHASE_WARMUP]);
     return rc;
@@ -75,6 +76,8 @@ static int init_pace(struct sb_run *run)
     uint64_t seed = sb_rng_mix(run->random->seed);
     struct sb_pace_part part[SB_STAGES_MAX + 1];
 
+    if (run->searching)
+        return 0; // see sb__gate_open()
     if (!run->staged) {
         sb_pace_init(&run->pace, kind, run->o->rate, seed);
         return 0;
@@ -93,8 +96,8 @@ int sb__run_init(struct sb_run *run)
 
     sb_clock_init(&run->clock);
     run->staged = !run->task && run->o->stages.n > 0;
-    run->open_loop = run->staged ? run->o->stages.open_loop
-                                 : !run->task && run->o->rate > 0;
+    run->open_loop = !run->task && sb_run_opts_open_loop(run->o);
+    run->searching = !run->task && sb_run_opts_finds_rate(run->o);
     run->limited = !run->task && run->o->events > 0;
     run->crowded = run->o->threads > (int64_t)processors();
     run->user = aligned_alloc(64, n * sizeof(*run->user));
@@ -132,6 +135,7 @@ void sb__run_free(struct sb_run *run)
         pthread_cond_destroy(&run->changed);
         pthread_mutex_destroy(&run->lock);
     }
+    free(run->trials);
     free(run->priv);
     free(run->user);
     free(run);

@@ -139,13 +139,13 @@ static void enter_phase(struct sb_user *u, uint64_t arrival)
 static bool take_arrival(struct sb_user *u, uint64_t now, uint64_t *arrival)
 {
     struct sb_run *run = u->run;
-    uint64_t leave = u->priv->leave;
+    uint64_t before = u->priv->before;
 
     do {
-        if (SB_LIKELY(leave == UINT64_MAX))
+        if (SB_LIKELY(before == UINT64_MAX))
             *arrival = sb_pace_take(&run->pace, &run->cursor);
         else if (!sb_pace_take_before(
-                     &run->pace, &run->cursor, leave - run->t0, arrival))
+                     &run->pace, &run->cursor, before - run->t0, arrival))
             return false;
         *arrival += run->t0;
     } while (now >= run->warm_end && *arrival < run->warm_end);
@@ -190,6 +190,8 @@ static bool next_arrival(struct sb_user *u, uint64_t *arrival, uint64_t *now)
     struct sb_run *run = u->run;
 
     if (!take_arrival(u, *now, arrival)) {
+        if (run->searching)
+            return false;
         *now = sb__user_wait(u, first(u->priv->leave, run->deadline));
         return false;
     }
@@ -215,16 +217,13 @@ static int end_loop(struct sb_user *u, uint64_t now)
     return 0;
 }
 
-// The slow path of starting an event: a boundary was reached, or this run
-// waits before every event or counts it.
-static int next_slow(struct sb_user *u, uint64_t now)
+// Returns 0 if this user has no further event, or none in this part of a
+// search.
+static int next_of_part(struct sb_user *u, uint64_t now)
 {
     struct sb_run *run = u->run;
     uint64_t arrival, leave;
 
-    // Outside of a run there are no events.
-    if (!run || run->task)
-        return 0;
     if (now >= u->clock.anchor_ns)
         now = now_anchored(u);
     leave = first(u->priv->leave, run->deadline);
@@ -247,6 +246,23 @@ static int next_slow(struct sb_user *u, uint64_t now)
     }
     enter_phase(u, arrival);
     return start_event(u, arrival, now);
+}
+
+// The slow path of starting an event: a boundary was reached, or this run
+// waits before every event or counts it.
+static int next_slow(struct sb_user *u, uint64_t now)
+{
+    struct sb_run *run = u->run;
+
+    // Outside of a run there are no events.
+    if (!run || run->task)
+        return 0;
+    while (!next_of_part(u, now)) {
+        if (!run->searching || !sb__gate_wait(u))
+            return 0;
+        now = sb_clock_now(&u->clock);
+    }
+    return 1;
 }
 
 // After the end of the run, the last report may be in progress: either it
@@ -459,7 +475,7 @@ int sb__user_init(struct sb_user *u, struct sb_run *run, unsigned id)
     u->clock = run->clock;
     init_common(u, run->random, id);
     p->crew = &run->crew;
-    p->leave = UINT64_MAX;
+    p->leave = p->before = UINT64_MAX;
     if (run->o->think_time[0])
         sb_dist_time_parse(run->o->think_time, &p->think, NULL);
     p->chained = sb_dist_time_is_zero(&p->think) && !run->open_loop;

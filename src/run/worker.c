@@ -27,7 +27,7 @@ static void move(
         run->ended_at = sb_clock_monotonic();
     // The main thread waits for all users: one wake-up, not one per user.
     if (state == SB_USER_READY ? run->ready == run->o->threads
-                               : run->ended >= run->made)
+                               : run->ended + run->waiting >= run->made)
         pthread_cond_signal(&run->changed);
     pthread_mutex_unlock(&run->lock);
 }
@@ -171,7 +171,7 @@ static bool has_user(
 static bool stay(
     struct sb_run *run, struct sb_user *u, uint64_t until, struct sb_err *err)
 {
-    u->priv->leave = until;
+    u->priv->leave = u->priv->before = until;
     u->priv->gone = false;
     u->resume = u->pause = 0;
     bool more = loop(run, u, err);

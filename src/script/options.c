@@ -3,6 +3,7 @@
 // Options between the registry and Lua: the options that scripts declare,
 // sysbench.opt, and the globals of old scripts.
 #include <ctype.h>
+#include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -100,6 +101,16 @@ static void push_single(
     }
 }
 
+static void push_double(lua_State *L, const struct sb_opt *opt, double value)
+{
+    if ((opt->flags & SB_OPT_RATE) && value < 0)
+        lua_pushfstring(L, "%f%%", -value);
+    else if ((opt->flags & SB_OPT_RATE) && isinf(value))
+        lua_pushliteral(L, "max");
+    else
+        lua_pushnumber(L, value);
+}
+
 static void push_value(lua_State *L, const struct sb__value *v)
 {
     const struct sb_opt_list *list = v->value;
@@ -113,7 +124,7 @@ static void push_value(lua_State *L, const struct sb__value *v)
         lua_pushnumber(L, (lua_Number) * (const int64_t *)v->value);
         return;
     case SB_OPT_DOUBLE:
-        lua_pushnumber(L, *(const double *)v->value);
+        push_double(L, v->opt, *(const double *)v->value);
         return;
     case SB_OPT_DURATION: // in the unit of a number without a suffix
         lua_pushnumber(L, (lua_Number) * (const int64_t *)v->value /

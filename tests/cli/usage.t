@@ -54,7 +54,7 @@ Values of the wrong type.
   Invalid value for the 'threads' option: 'x' (must be a whole number)
   [1]
   $ sb e.lua run --rate=fast
-  Invalid value for the 'rate' option: 'fast' (must be a number)
+  Invalid value for the 'rate' option: 'fast' (must be a number, a percentage such as 80%, or max)
   [1]
   $ sb e.lua run --time=10x
   Invalid value for the 'time' option: '10x' (must be a duration such as 10, 250ms or 1h30m)

@@ -54,6 +54,30 @@ static void list_is_parsed(void)
     sb_asserts_done(&a);
 }
 
+static void check_search(const char *text, const char *want)
+{
+    struct sb_asserts a;
+    struct sb_err err = { 0 };
+
+    sb_asserts_init_search(&a, text, &err);
+    CHECK_STR(err.msg, want);
+    sb_asserts_done(&a);
+}
+
+static void limits_of_a_search(void)
+{
+    check_search("p99<10ms, errors==0,read.p95 <= 5, failed<1%", "");
+    check_search("p99>10ms", "--rate-limit: 'p99>10ms', character 5: the "
+                             "search requires a maximum: use <, <= or ==");
+    check_search("p99<1,tps<5", "--rate-limit: 'tps<5', character 11: a rate "
+                                "cannot be a limit of the search for a rate");
+    check_search("p99<10ms abort", "--rate-limit: 'p99<10ms abort', character "
+                                   "10: expected a comma or the end");
+    check_search("p99<", "--rate-limit: 'p99<', character 5: expected a "
+                         "time such as 10ms, 500us or 1.5s (ms if it has no "
+                         "unit)");
+}
+
 static void check_value(const char *text, double want, const char *unit)
 {
     struct sb_asserts a = parsed(text);
@@ -545,6 +569,7 @@ static void text_has_values_and_verdicts(void)
 int main(void)
 {
     RUN(list_is_parsed);
+    RUN(limits_of_a_search);
     RUN(values_have_units);
     RUN(names_have_dots_and_quotes);
     RUN(errors_name_limit_and_position);

@@ -2,6 +2,8 @@
 //
 // Values of options and precedence of their sources. test_opts_text.c tests
 // what is read and printed as text.
+#include <math.h>
+
 #include "base/log.h"
 #include "check_opts.h"
 
@@ -22,6 +24,39 @@ static void defaults(void)
     CHECK_INT(v.mode, 0);
     CHECK_STR(text_of("host"), "");
     CHECK_STR(text_of("debug"), "off");
+    end();
+}
+
+static double rate_of(const char *text, int want)
+{
+    const struct sb_opt opt = { .name = "rate",
+        .type = SB_OPT_DOUBLE,
+        .min = 0,
+        .max = 1e7,
+        .flags = SB_OPT_RATE };
+    double rate = -1;
+
+    CHECK_INT(sb_opts_parse(o, &opt, text, &rate, &err), want);
+    return rate;
+}
+
+static void rates(void)
+{
+    begin();
+    CHECK_NEAR(rate_of("1.5k", 0), 1500, 0);
+    CHECK_NEAR(rate_of("80%", 0), -80, 0);
+    CHECK_NEAR(rate_of("0.5%", 0), -0.5, 0);
+    CHECK(isinf(rate_of("MAX", 0)));
+    rate_of("-80", SB_ERANGE);
+    rate_of("20M", SB_ERANGE);
+    rate_of("0%", SB_EUSAGE);
+    rate_of("-1%", SB_EUSAGE);
+    rate_of("x%", SB_EUSAGE);
+    rate_of("%", SB_EUSAGE);
+    rate_of("", SB_EUSAGE);
+    rate_of("maximum", SB_EUSAGE);
+    CHECK_STR(err.msg, "Invalid value for the 'rate' option: 'maximum' (must "
+                       "be a number, a percentage such as 80%, or max)");
     end();
 }
 
@@ -368,6 +403,7 @@ int main(void)
 {
     RUN(defaults);
     RUN(every_type);
+    RUN(rates);
     RUN(booleans);
     RUN(messages);
     RUN(positionals);

@@ -98,6 +98,105 @@ static void the_interval_is_honest(void)
     }
 }
 
+static double normal(struct server *v)
+{
+    return sqrt(-2 * log(1 - uniform(v))) * cos(2 * M_PI * uniform(v));
+}
+
+// A server whose speed drifts: of trials after each other, most are slower, or
+// most are faster, than the server is on average. The correlation of
+// neighbours is 0.8, the standard deviation that of `sd`.
+static bool search_drifting(struct server *v, double sd)
+{
+    const double phi = 0.8;
+    double mean = v->rate, drift = sd * normal(v);
+    struct sb_search s;
+    struct sb_search_result r;
+
+    CHECK_INT(sb_search_init(&s, 1000, 100, 10000, 0.1, 60), 0);
+    do {
+        double rate = sb_search_next(&s);
+
+        v->rate = mean * exp(drift);
+        sb_search_add(&s, rate, keeps(v, rate));
+        sb_search_result(&s, &r);
+        drift = phi * drift + sd * sqrt(1 - phi * phi) * normal(v);
+    } while (r.end == SB_SEARCH_GOES_ON);
+    sb_search_done(&s);
+    v->rate = mean;
+    return r.low <= mean && mean <= r.high;
+}
+
+// The interval takes trials as independent, but is wide enough for a server
+// that drifts.
+static void a_drifting_server(void)
+{
+    static const double sds[] = { 0.01, 0.03, 0.05 };
+
+    for (int i = 0; i < 3; i++) {
+        int inside = 0;
+
+        for (uint64_t seed = 0; seed < RUNS; seed++) {
+            struct server v = { .slope = 60, .lapse = 0.02 };
+
+            v.seed = sb_rng_mix(seed * 3 + (uint64_t)i + 12345);
+            v.rate = 200 * pow(25, uniform(&v));
+            inside += search_drifting(&v, sds[i]);
+        }
+        printf("# drift %g: %.1f %% inside\n", sds[i], 100.0 * inside / RUNS);
+        CHECK(inside >= RUNS * (0.9 - STAT_Z * sqrt(0.9 * 0.1 / RUNS)));
+    }
+}
+
+static void a_queue_grows(void)
+{
+    CHECK(!sb_search_grew(0, 1000, 8));
+    CHECK(!sb_search_grew(-50, 1000, 8));
+    CHECK(!sb_search_grew(sqrt(1000) + 7, 1000, 8));
+    CHECK(sb_search_grew(sqrt(1000) + 9, 1000, 8));
+    CHECK(!sb_search_grew(90, 1000, 64));
+}
+
+static void check_sentence(
+    struct sb_rate_search *f, enum sb_search_end end, const char *want)
+{
+    char text[400];
+
+    f->result.end = end;
+    CHECK_STR(sb_search_sentence(f, text, sizeof(text)), want);
+}
+
+static void sentences(void)
+{
+    struct sb_search_trial trial[] = {
+        { .rate = 90, .kept = true, .missed = SB_SEARCH_NONE },
+        { .rate = 120, .grew = true, .missed = 0 },
+        { .rate = 110, .grew = true, .missed = SB_SEARCH_NONE },
+    };
+    struct sb_rate_search f = { .max = 100,
+        .lowest = 0.1,
+        .highest = 400,
+        .trial = trial,
+        .trials = 3,
+        .result = { .rate = 97, .low = 95, .high = 99.75, .trials = 3 } };
+
+    check_sentence(&f, SB_SEARCH_FOUND, "The rate is known to 5 %.");
+    trial[1].missed = SB_SEARCH_NONE;
+    check_sentence(&f, SB_SEARCH_FOUND,
+        "The rate is known to 5 %; it is the maximum of these users, which "
+        "the limit does not reduce.");
+    check_sentence(&f, SB_SEARCH_BELOW,
+        "The limit is not kept even at 0.1 per sec., the lowest rate of the "
+        "search.");
+    check_sentence(&f, SB_SEARCH_ABOVE,
+        "The limit is kept even at 400 per sec., the highest rate of the "
+        "search.");
+    check_sentence(&f, SB_SEARCH_EXHAUSTED,
+        "The rate is known to 5 % only: 3 trials were not enough "
+        "(--rate-trials; longer ones are less noisy: --rate-trial-time).");
+    check_sentence(&f, SB_SEARCH_GOES_ON, "The search was interrupted.");
+}
+
 // A plain bisection never recovers from one wrong outcome.
 static void a_wrong_outcome_is_corrected(void)
 {
@@ -152,5 +251,8 @@ int main(void)
     RUN(a_wrong_outcome_is_corrected);
     RUN(rates_out_of_bounds);
     RUN(trials_are_limited);
+    RUN(a_drifting_server);
+    RUN(a_queue_grows);
+    RUN(sentences);
     return check_done();
 }

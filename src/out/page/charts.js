@@ -102,9 +102,10 @@ function logSplits(u, axis, min, max) {
 class Chart {
     // spec: title, unit, series [{label, look, x, y}], time (on the timeline),
     // height, log (switch for a logarithmic axis), small, marks, note, x (axis
-    // of a chart that is not on the timeline), points, errors (error bars),
-    // paint (draws below the lines), bare (draws nothing else), right (width of
-    // the room at the right), format (of values).
+    // of a chart that is not on the timeline), points, loose (points without
+    // lines), errors (error bars), paint (draws below the lines), bare (draws
+    // nothing else), right (width of the room at the right), format (of
+    // values).
     constructor(spec) {
         this.spec = { height: 240, ...spec };
         this.hidden = new Set();
@@ -332,7 +333,7 @@ class Chart {
         const lines = shown.map(one => ({
             label: one.label, scale: "y", stroke: () => color(one.look),
             width: s.small ? 1.25 : 1.5, dash: DASHES[one.look % 8],
-            ...(s.bare ? { paths: () => null } : {}),
+            ...(s.bare || s.loose ? { paths: () => null } : {}),
             spanGaps: shown.length > 1 && !shown.every(a =>
                 a.x === shown[0].x),
             points: { show: r.x.length === 1 } }));

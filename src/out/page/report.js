@@ -87,6 +87,7 @@ function build() {
     curveSection(main, runs, run, chosen);
     operationsSection(main, run);
     limitsSection(main, run);
+    rateSection(main, run);
     errorsSection(main, run);
     serverSection(main, run);
     clientSection(main, run);

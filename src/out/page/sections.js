@@ -59,7 +59,8 @@ function header(top, runs, run) {
     const facts = [
         d.threads !== undefined ? `${whole(d.threads)} ${
             d.threads === 1 ? "thread" : "threads"}` : "",
-        d.open_loop ? `rate ${run.option("rate") ?? ""}/s (open loop)` : "",
+        d.open_loop ? `rate ${(d.search || {}).rate ? num(d.search.rate)
+            : run.option("rate") ?? ""}/s (open loop)` : "",
         `${clock(run.duration)} measured`,
         when && !Number.isNaN(+when)
             ? when.toISOString().replace("T", " ").slice(0, 19) + " UTC" : "",
@@ -113,6 +114,67 @@ function limitsSection(main, run) {
         list.map(x => [x.limit, value(x.value, x.why
             ? `${MISSING} (${x.why})` : withUnit(x.value, x.unit)),
             x.passed ? "met" : h("span", { class: "bad" }, "missed")])));
+}
+
+// How sure a search is, as in the text report.
+const SEARCH_ENDS = {
+    found: "The interval is as narrow as was asked for.",
+    exhausted: "The number of trials was not enough for a narrower interval.",
+    below: "The limit is not kept even at the lowest rate of the search.",
+    above: "The limit is kept even at the highest rate of the search.",
+    interrupted: "The search was interrupted." };
+
+// How the run found its rate: trials as points.
+function rateSection(main, run) {
+    const f = run.doc.search;
+    if (!f)
+        return;
+    const trials = f.trials || [];
+    const rate = v => v ? `${num(v)}/s` : MISSING;
+    const s = section(main, "rate", f.limit ? `Rate search: ${f.limit}`
+        : "Rate", table("How the rate was found",
+        [{ text: "figure", t: true }, { text: "value", n: true }],
+        [["maximum of a closed loop", value(f.maximum, rate(f.maximum))],
+            ...trials.length ? [
+                ["highest rate", value(f.highest, rate(f.highest))],
+                ["95 % confidence interval",
+                    `${rate(f.low)} to ${rate(f.high)}`],
+                ["trials", value(trials.length, `${trials.length} (${
+                    trials.filter(t => t.kept).length} kept the limit)`)],
+                ["measured part", f.measured_kept === null ? MISSING
+                    : `${f.measured_kept ? "kept" : "did not keep"} the limit`]]
+                : [],
+            ["rate of the measured part", value(f.rate, rate(f.rate))]]));
+    if (!trials.length)
+        return;
+    s.append(h("p", { class: "note" }, SEARCH_ENDS[f.end] || ""));
+    const points = (label, look, kept) => {
+        const list = trials.filter(t => t.kept === kept && t.value !== null)
+            .sort((a, b) => a.rate - b.rate);
+        // Trials at the same rate are next to each other.
+        const x = list.map((t, i) => t.rate * (1 + 1e-9 * i));
+        return { label, look, x: Float64Array.from(x),
+            y: Float64Array.from(list, t => t.value) };
+    };
+    const series = [points("kept", 0, true), points("not kept", 5, false)]
+        .filter(x => x.x.length);
+    if (!series.length)
+        return;
+    const all = trials.map(t => t.rate).sort((a, b) => a - b);
+    s.append(new Chart({ id: "trials", title: "Trials: the first limit over " +
+        "the rate", unit: f.unit, series, points: true, loose: true, log: true,
+    keyed: true, note: "A point is a trial; the band is the confidence " +
+        "interval of the highest rate.",
+    paint: u => {
+        const a = u.valToPos(Math.max(f.low, u.scales.x.min), "x", true);
+        const b = u.valToPos(Math.min(f.high, u.scales.x.max), "x", true);
+        u.ctx.fillStyle = faded(color(0), 0.12);
+        u.ctx.fillRect(a, u.bbox.top, Math.max(b - a, 1), u.bbox.height);
+    },
+    x: { format: v => `${num(v)}/s`,
+        scale: { range: () => margins(all, false) },
+        axis: { space: 60, size: 28, values: (u, list) =>
+            list.map(v => v === null ? "" : short(v)) } } }).figure);
 }
 
 // Table of the runs; choosing one shows its details.

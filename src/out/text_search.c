@@ -1,0 +1,56 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+//
+// How a run found its rate, in the final report.
+#include "measure/search.h"
+
+#include <math.h>
+
+#include "base/escape.h"
+#include "out/text_private.h"
+
+static void line(const struct sb_text *t, const char *label, double rate)
+{
+    fprintf(t->out, "    %-37s%.2f per sec.\n", label, rate);
+}
+
+static void trials(const struct sb_text *t, const struct sb_rate_search *f)
+{
+    const struct sb_search_result *r = &f->result;
+    char text[400];
+
+    line(t, "highest rate:", r->rate);
+    fprintf(t->out, "    %-37s%.2f to %.2f per sec.\n",
+        "95% confidence interval:", r->low, r->high);
+    fprintf(t->out, "    %-37s%u (%u kept the limit)\n", "trials:", r->trials,
+        r->kept);
+    if (f->judged) {
+        fprintf(t->out, "    %-37s%s", "measured part:",
+            f->kept ? "kept the limit" : "did not keep the limit");
+        if (isfinite(f->value))
+            fprintf(
+                t->out, " (%.4g%s%s)", f->value, *f->unit ? " " : "", f->unit);
+        fprintf(t->out, "\n");
+    }
+    fprintf(t->out, "    %s\n", sb_search_sentence(f, text, sizeof(text)));
+}
+
+void sb__text_search(const struct sb_text *t, const struct sb_report *r)
+{
+    const struct sb_rate_search *f = r->search;
+    char limit[400];
+
+    if (!f)
+        return;
+    if (f->limit) {
+        sb_escape_line(limit, sizeof(limit), f->limit);
+        fprintf(t->out, "Rate search (%s):\n", limit);
+    } else {
+        fprintf(t->out, "Rate (%.10g%% of the maximum):\n", f->percent);
+    }
+    line(t, "maximum of a closed loop:", f->max);
+    if (f->limit && f->trials > 0)
+        trials(t, f);
+    if (f->rate > 0)
+        line(t, "rate of the measured part:", f->rate);
+    fprintf(t->out, "\n");
+}

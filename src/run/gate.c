@@ -1,0 +1,107 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+//
+// The gate of a search: users wait there between its parts. While all of them
+// wait, the main thread may change what they read without a lock: the schedule,
+// the kind of loop, the limits of time.
+#include "base/log.h"
+#include "run/run_private.h"
+
+static bool all_there(const struct sb_run *run)
+{
+    return run->waiting + run->ended >= (unsigned)run->o->threads;
+}
+
+static bool over(struct sb_run *run)
+{
+    return atomic_load(&run->stop) || run->ended >= (unsigned)run->o->threads;
+}
+
+bool sb__gate_wait(struct sb_user *u)
+{
+    struct sb_run *run = u->run;
+
+    if (u->rec)
+        sb_rec_flush(u->rec);
+    pthread_mutex_lock(&run->lock);
+    uint64_t part = run->part;
+    run->waiting++;
+    if (all_there(run))
+        pthread_cond_signal(&run->changed);
+    while (run->part == part && !atomic_load(&run->stop))
+        pthread_cond_wait(&run->go, &run->lock);
+    bool next = run->part != part && !atomic_load(&run->stop);
+    pthread_mutex_unlock(&run->lock);
+    return next;
+}
+
+static uint64_t later(uint64_t now, uint64_t ns)
+{
+    return ns < UINT64_MAX - now ? now + ns : UINT64_MAX;
+}
+
+static void set_measured(struct sb_run *run)
+{
+    uint64_t time = (uint64_t)run->o->time;
+
+    run->searching = false;
+    run->warm_end = run->t0;
+    run->deadline = time > 0 ? run->t0 + time : UINT64_MAX;
+}
+
+void sb__gate_open(struct sb_run *run, double rate, uint64_t end,
+    uint64_t close, bool measured)
+{
+    // Each trial has arrivals of its own; those of the measured part are those
+    // of a run with this rate.
+    uint64_t seed = run->random->seed + (measured ? 0 : run->part);
+
+    pthread_mutex_lock(&run->lock);
+    run->t0 = sb_clock_monotonic();
+    run->warm_end = run->deadline = UINT64_MAX;
+    if (measured)
+        set_measured(run);
+    run->open_loop = rate > 0;
+    if (rate > 0)
+        sb_pace_init(&run->pace, (enum sb_pace_kind)run->o->arrivals, rate,
+            sb_rng_mix(seed));
+    atomic_store(&run->cursor, 0);
+    for (unsigned i = 0; i < run->o->threads; i++) {
+        run->priv[i].before = later(run->t0, end);
+        run->priv[i].leave = later(run->t0, close);
+    }
+    run->waiting = 0;
+    run->part++;
+    run->released = true;
+    pthread_cond_broadcast(&run->go);
+    pthread_mutex_unlock(&run->lock);
+}
+
+bool sb__gate_sleep(struct sb_run *run, uint64_t until)
+{
+    pthread_mutex_lock(&run->lock);
+    while (!over(run) && sb_clock_monotonic() < until)
+        sb__run_wait(run, until);
+    bool go_on = !over(run);
+    pthread_mutex_unlock(&run->lock);
+    return go_on;
+}
+
+bool sb__gate_meet(struct sb_run *run, uint64_t limit)
+{
+    struct sb_err err;
+
+    pthread_mutex_lock(&run->lock);
+    while (!over(run) && !all_there(run) && sb_clock_monotonic() < limit)
+        sb__run_wait(run, limit);
+    bool go_on = !over(run), met = all_there(run);
+    unsigned busy = (unsigned)run->o->threads - run->waiting - run->ended;
+    pthread_mutex_unlock(&run->lock);
+    if (!go_on || met)
+        return go_on;
+    sb_err_set(&err, SB_ETIMEOUT,
+        "%u of %u users do not return from their events; the search for the "
+        "rate cannot continue",
+        busy, (unsigned)run->o->threads);
+    sb__run_fail(run, &err);
+    return false;
+}

@@ -1,0 +1,169 @@
+SPDX-License-Identifier: GPL-2.0-or-later
+
+Rates that the run finds itself. An event of this script takes at least 10 ms,
+so 8 users complete at most 800 per second.
+
+  $ cat >s.lua <<'EOF'
+  > local ffi = require("ffi")
+  > ffi.cdef("int usleep(unsigned);")
+  > function event() ffi.C.usleep(10000) end
+  > EOF
+  $ run() { sysbench s.lua --threads=8 --rate-probe-time=0.4 "$@" run; }
+  $ numbers() { sed -E 's/[0-9]+\.[0-9]+(e[-+][0-9]+)?/N/g'; }
+  $ section() { sed -n '/^Rate/,/^$/p'; }
+
+A percentage of the maximum: 800 per second and at most one event more per user.
+
+  $ run --rate=50% --time=0.5 --report=text,json=half.json >out
+  $ sed -n '/^Target/p; /^Maximum/,/^Rate of/p' out | numbers
+  Target transaction rate: 50% of the maximum
+  Maximum of a closed loop: N/sec
+  Rate of the measured part: N/sec
+  $ sed -n '/^Rate (/,/^$/p' out | numbers
+  Rate (50% of the maximum):
+      maximum of a closed loop:            N per sec.
+      rate of the measured part:           N per sec.
+  
+  $ python3 -c 'import json
+  > r = json.load(open("half.json"))["runs"][0]
+  > s = r["search"]
+  > print(0 < s["maximum"] <= 800 + 8 / 0.3, abs(s["rate"] * 2 - s["maximum"]) < 1e-6,
+  >       r["open_loop"], [o["value"] for o in r["options"] if o["name"] == "rate"])'
+  True True True ['50%']
+
+The highest rate that keeps a limit. The queue of a rate above 800 per second
+grows, so response times exceed the limit, whatever the machine does. The final
+report says how sure the result is.
+
+  $ run --rate=max --rate-limit='p99<40ms, errors==0' --rate-trial-time=0.5 \
+  >     --rate-trials=12 --time=0.5 --report=text,json=max.json >out
+  $ sed -n '/^Target/p; /^Maximum/,/^$/p' out | numbers
+  Target transaction rate: the highest that keeps p99<40ms, errors==0
+  Maximum of a closed loop: N/sec
+  
+  $ grep -c '^trial [0-9]*: rate: [0-9.]*/sec, p99<40ms: [0-9.]* ms, .*kept' out
+  12
+  $ section <out | sed -n '/^Rate search/,$p' | numbers |
+  >     sed -E -e 's/\([0-9]+ kept/(K kept/' -e '/The rate is|The limit is/d' \
+  >     -e 's/(did not keep|kept) the limit \(/KEPT (/'
+  Rate search (p99<40ms, errors==0):
+      maximum of a closed loop:            N per sec.
+      highest rate:                        N per sec.
+      95% confidence interval:             N to N per sec.
+      trials:                              12 (K kept the limit)
+      measured part:                       KEPT (N ms)
+      rate of the measured part:           N per sec.
+  
+  $ python3 -c 'import json
+  > r = json.load(open("max.json"))["runs"][0]
+  > s = r["search"]
+  > print(s["low"] <= s["highest"] <= s["high"], s["highest"] < 900,
+  >       len(s["trials"]), r["open_loop"], s["end"] in ("found", "exhausted", "below"))
+  > print(all(not t["kept"] for t in s["trials"] if t["rate"] > 1000))
+  > print(all(t["kept"] == (t["missed"] is None and not t["queue_grew"])
+  >           for t in s["trials"]))'
+  True True 12 True True
+  True
+  True
+
+Result files are valid, and `show` prints the section again.
+
+  $ "$SB_SRCDIR/tests/check-result" half.json max.json || [ $? = 80 ]
+  $ sysbench show max.json | sed -n '/^Rate search/,/^$/p' >shown
+  $ section <out | sed -n '/^Rate search/,$p' | diff - shown
+
+Operations can be limited, too, and all limits must be kept.
+
+  $ one() { sysbench oltp_point_select --db-driver=null --rate=max "$@" \
+  >     --rate-probe-time=0.1 --rate-trial-time=0.1 --rate-trials=1 --time=0.1 \
+  >     run | sed -n -e 's/: the queue grew$//' \
+  >     -e 's/^trial 1: rate: [0-9.]*[^,]*, //p' | numbers; }
+  $ one --rate-limit='point_selects.min<1h,read.count==0'
+  point_selects.min<1h: N ms, not kept: read.count==0: [1-9][0-9]* (re)
+  $ one --rate-limit='read.count==0'
+  read.count==0: [1-9][0-9]*, not kept (re)
+  $ one --rate-limit='select.p99<1h'
+  select.p99<1h: no value, not kept
+
+A signal ends the search. The figures are those of the search.
+
+  $ sysbench s.lua --threads=8 --rate-probe-time=0.4 --rate=max \
+  >     --rate-limit='p99<1s' --report=text,json=int.json run >out 2>err &
+  $ for i in $(seq 600); do grep -q '^Maximum' out && break; sleep 0.1; done
+  $ kill -TERM $!; wait $!
+  [143]
+  $ cat err
+  SIGTERM: stopping once the events in progress have ended; a second signal exits at once.
+  WARNING: the run ended before its rate was found; the figures are those of the search
+  $ section <out | sed 's/[0-9.]* per/N per/'
+  Rate search (p99<1s):
+      maximum of a closed loop:            N per sec.
+  
+  $ "$SB_SRCDIR/tests/check-result" int.json
+
+An error ends it, too.
+
+  $ cat >f.lua <<'EOF'
+  > local n = 0
+  > local ffi = require("ffi")
+  > ffi.cdef("int usleep(unsigned);")
+  > function event()
+  >    n = n + 1
+  >    if n == 30 then error("the server has gone away") end
+  >    ffi.C.usleep(10000)
+  > end
+  > EOF
+  $ sysbench f.lua --rate=max --rate-limit='p99<1s' --rate-probe-time=1h \
+  >     --report-errors=off run >out
+  WARNING: the run ended before its rate was found; the figures are those of the search
+  FATAL: `thread_run' function failed: f.lua:6: the server has gone away
+  [1]
+  $ grep -c 'The run failed' out
+  1
+
+Scripts see the option: a number as before, otherwise its text.
+
+  $ cat >o.lua <<'EOF'
+  > function help() print(type(sysbench.opt.rate), sysbench.opt.rate) end
+  > EOF
+  $ opt() { sysbench o.lua --verbosity=0 "$@" help; }
+  $ opt; opt --rate=1.5k; opt --rate=80%; opt --rate=MAX --rate-limit='p99<1'
+  number	0
+  number	1500
+  string	80%
+  string	max
+
+Bad values.
+
+  $ bad() { sysbench s.lua "$@" run >out; }
+  $ bad --rate=max
+  --rate=max requires --rate-limit, such as --rate-limit='p99<10ms'
+  [1]
+  $ bad --rate=100 --rate-limit='p99<1'
+  --rate-limit is only used with --rate=max
+  [1]
+  $ bad --rate=max --rate-limit='p99<1' --stages='for 1s'
+  --stages cannot be combined with --rate=max
+  [1]
+  $ bad --rate=80% --stages='for 1s'
+  --stages cannot be combined with --rate=N%; give the rate as a number
+  [1]
+  $ bad --rate=fast
+  Invalid value for the 'rate' option: 'fast' (must be a number, a percentage such as 80%, or max)
+  [1]
+  $ bad --rate=0%
+  Invalid value for the 'rate' option: '0%' (must be a number, a percentage such as 80%, or max)
+  [1]
+  $ bad --rate=-5
+  Invalid value for the 'rate' option: '-5' (the minimum is 0)
+  [1]
+  $ bad --rate=max --rate-limit='p99<10ms, tps>5'
+  --rate-limit: 'tps>5', character 15: a rate cannot be a limit of the search for a rate
+  [1]
+  $ bad --rate=max --rate-limit='p99>10ms'
+  --rate-limit: 'p99>10ms', character 5: the search requires a maximum: use <, <= or ==
+  [1]
+  $ bad --rate=max --rate-limit='p99<1' --rate-probe-time=0.2 --rate-trial-time=0.01
+  WARNING: the run ended before its rate was found; the figures are those of the search
+  FATAL: a trial of 0.01 s would have at most * events; the minimum is 20 (--rate-trial-time) (glob)
+  [1]

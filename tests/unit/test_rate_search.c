@@ -1,0 +1,429 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+//
+// Runs that find their rate: --rate=80% and --rate=max. What is checked does
+// not depend on how fast users run, but for tests that repeat with longer
+// times.
+#include <math.h>
+#include <signal.h>
+
+#include "base/log.h"
+#include "run/run_private.h"
+#include "runs.h"
+
+#define USERS 4
+
+static struct {
+    struct sb_rate_search last; // of rate_found()
+    int maxima, trials, measured, judged, finals;
+    bool answer;      // of judge()
+    double threshold; // if > 0: keeps up to this rate
+    int interrupt_at; // trial in which a signal arrives
+    uint64_t final_events;
+    struct sb_rate_search final;
+} got;
+
+static bool on_judge(
+    void *data, const struct sb_report *r, double *value, unsigned *missed)
+{
+    CHECK(r->open_loop && r->latency == &r->snap->response);
+    CHECK_INT(r->snap->response.total, r->snap->c.completed);
+    got.judged++;
+    *value = (double)r->snap->c.completed / r->interval_s;
+    bool kept = got.threshold > 0 ? *value <= got.threshold : got.answer;
+    *missed = kept ? SB_SEARCH_NONE : 0;
+    if (got.interrupt_at == got.judged)
+        kill(getpid(), SIGINT);
+    return kept;
+}
+
+static void on_rate_found(void *data, const struct sb_rate_search *f)
+{
+    got.maxima += f->trials == 0;
+    got.trials += f->trials > 0;
+    if (f->trials > 0)
+        CHECK_INT(f->trials, got.trials);
+    CHECK_INT(got.measured, 0);
+    got.last = *f;
+}
+
+static void on_measured(void *data, const struct sb_rate_search *f)
+{
+    got.measured++;
+    got.last = *f;
+}
+
+static void on_end(void *data, const struct sb_report *r)
+{
+    struct seen *s = data;
+
+    on_final(s, r);
+    CHECK(r->search != NULL);
+    if (r->search)
+        got.final = *r->search;
+    got.finals++;
+}
+
+static int go(struct seen *s, const struct sb_workload_ops *ops)
+{
+    struct sb_workload w = { .ops = ops, .data = s };
+    const struct sb_listener l = { .data = s,
+        .interval = on_interval,
+        .checkpoint = on_checkpoint,
+        .final = on_end,
+        .judge = on_judge,
+        .judge_unit = "/s",
+        .rate_found = on_rate_found,
+        .measured = on_measured };
+
+    return sb_run(&w, &s->o, &s->random, &l, &s->res);
+}
+
+static void set_up(struct seen *s, int64_t ns)
+{
+    bool answer = got.answer;
+
+    memset(&got, 0, sizeof(got));
+    got.answer = answer;
+    prepare(s, USERS);
+    s->o.time = ns;
+    s->o.rate_probe_time = ns;
+    s->o.rate_trial_time = ns;
+    s->o.rate_trials = 40;
+    s->o.rate_tolerance = 10;
+    s->o.rate_limit = "p99<1s";
+    s->o.arrivals = SB_PACE_CONSTANT;
+}
+
+// A user completes at most 500 events per second.
+static int slow_loop(
+    struct sb_workload *w, struct sb_user *u, struct sb_err *err)
+{
+    while (sb_user_next(u)) {
+        atomic_fetch_add(&seen_of(w)->calls, 1);
+        nap(2 * MS);
+    }
+    return 0;
+}
+
+static const struct sb_workload_ops slow = { .user_run = slow_loop };
+
+static void a_share_of_the_maximum(void)
+{
+    struct seen s;
+    double window = 0.075; // s, of the probe; each user may add one event
+
+    set_up(&s, 100 * MS);
+    s.o.rate_percent = 50;
+    s.o.warmup_time = 10 * MS;
+    s.o.report_interval = 20 * MS;
+    CHECK_INT(go(&s, &slow), 0);
+    CHECK_INT(s.res.end, SB_END_LIMIT);
+    CHECK_INT(got.maxima, 1);
+    CHECK_INT(got.measured, 1);
+    CHECK_INT(got.judged, 0);
+    CHECK(got.last.max > 0 && got.last.max <= USERS * (500 + 1 / window));
+    CHECK_NEAR(got.last.rate, got.last.max / 2, 1e-9);
+    CHECK_NEAR(got.final.percent, 50, 0);
+    // The measured part is an open loop at this rate, and only it is reported.
+    CHECK_NEAR((double)s.scheduled, got.last.rate * 0.1, 1);
+    CHECK_INT(s.whole.completed, s.sum_of_users);
+    CHECK_INT(s.warm_events, 0);
+    CHECK(s.calls > (int)s.whole.completed);
+    CHECK(s.total_s >= 0.1);
+}
+
+static void events_limit_the_measured_part(void)
+{
+    struct seen s;
+
+    set_up(&s, 50 * MS);
+    s.o.rate_percent = 80;
+    s.o.events = 5;
+    s.o.time = 0;
+    CHECK_INT(go(&s, &slow), 0);
+    CHECK_INT(s.whole.completed, 5);
+    CHECK(got.last.max > 0);
+}
+
+static void a_limit_that_is_never_kept(void)
+{
+    struct seen s;
+
+    got.answer = false;
+    set_up(&s, 40 * MS);
+    s.o.rate_search = true;
+    CHECK_INT(go(&s, &slow), 0);
+    CHECK_INT(got.last.result.end, SB_SEARCH_BELOW);
+    CHECK_INT(got.last.result.kept, 0);
+    CHECK_NEAR(got.last.lowest, 10 / 0.04, 1e-6);
+    CHECK(got.last.rate <= got.last.lowest * 1.1);
+    // Each trial, and the measured part at the end.
+    CHECK_INT(got.judged, got.trials + 1);
+    CHECK(got.final.judged && !got.final.kept);
+    CHECK_INT(got.measured, 1);
+}
+
+// Users that are slow only while the maximum is measured, as a cold cache is.
+static int cold_loop(
+    struct sb_workload *w, struct sb_user *u, struct sb_err *err)
+{
+    while (sb_user_next(u))
+        if (!u->run->open_loop)
+            nap(4 * MS);
+    return 0;
+}
+
+static const struct sb_workload_ops cold = { .user_run = cold_loop };
+
+static void a_limit_that_is_always_kept(void)
+{
+    struct seen s;
+
+    for (int64_t ns = 60 * MS; ns <= LONGEST; ns *= 4) {
+        got.answer = true;
+        set_up(&s, ns);
+        s.o.rate_search = true;
+        CHECK_INT(go(&s, &cold), 0);
+        CHECK(got.last.highest >= got.last.max * 3.9);
+        if (got.last.result.end == SB_SEARCH_ABOVE)
+            break;
+    }
+    CHECK_INT(got.last.result.end, SB_SEARCH_ABOVE);
+    CHECK_INT(got.last.result.kept, got.trials);
+    CHECK(got.final.judged && got.final.kept);
+    CHECK(got.last.rate > got.last.max);
+}
+
+// The rate at which the answer changes is found.
+static void the_threshold_is_found(void)
+{
+    struct seen s;
+
+    for (int64_t ns = 100 * MS; ns <= LONGEST; ns *= 4) {
+        set_up(&s, ns);
+        got.threshold = 1000;
+        s.o.rate_search = true;
+        CHECK_INT(go(&s, &slow), 0);
+        if (got.last.result.end == SB_SEARCH_FOUND &&
+            fabs(log(got.last.rate / got.threshold)) < 0.1)
+            break;
+    }
+    CHECK_INT(got.last.result.end, SB_SEARCH_FOUND);
+    CHECK_NEAR(got.last.rate, 1000, 100);
+    CHECK(got.last.result.high <= got.last.result.low * 1.1001);
+}
+
+// More arrive than users can start: no limit is missed, but the rate is too
+// high.
+static void a_queue_that_grows_is_not_kept(void)
+{
+    struct seen s;
+    char text[300];
+
+    got.answer = true;
+    set_up(&s, 100 * MS);
+    s.o.rate_search = true;
+    CHECK_INT(go(&s, &slow), 0);
+    CHECK(got.last.result.end != SB_SEARCH_ABOVE);
+    CHECK(got.last.result.kept < got.last.trials);
+    // 2,000 per second for 125 ms; the queue may grow by sqrt(n) + users.
+    CHECK(got.last.rate < 4000);
+    CHECK(
+        strstr(sb_search_sentence(&got.last, text, sizeof(text)), "maximum") ||
+        got.last.result.end == SB_SEARCH_EXHAUSTED);
+}
+
+static void a_signal_ends_the_search(void)
+{
+    struct seen s;
+
+    got.answer = false;
+    set_up(&s, 40 * MS);
+    s.o.rate_search = true;
+    got.interrupt_at = 3;
+    CHECK_INT(go(&s, &slow), 0);
+    CHECK_INT(s.res.end, SB_END_SIGNAL);
+    CHECK_INT(s.res.signal, SIGINT);
+    CHECK_INT(got.finals, 1);
+    CHECK_INT(got.measured, 0);
+    CHECK_INT(got.final.result.end, SB_SEARCH_GOES_ON);
+    CHECK(got.final.rate == 0 && !got.final.judged);
+    CHECK(got.final.trials >= 2 && got.final.trials <= 4);
+}
+
+static int failing_loop(
+    struct sb_workload *w, struct sb_user *u, struct sb_err *err)
+{
+    while (sb_user_next(u)) {
+        if (u->run->open_loop && u->id == 1)
+            return sb_err_set(err, SB_ESYS, "the server has gone away");
+        nap(MS);
+    }
+    return 0;
+}
+
+static const struct sb_workload_ops failing = { .user_run = failing_loop };
+
+static void an_error_ends_the_search(void)
+{
+    struct seen s;
+
+    got.answer = true;
+    set_up(&s, 40 * MS);
+    s.o.rate_search = true;
+    CHECK_INT(go(&s, &failing), SB_ESYS);
+    CHECK_INT(s.res.end, SB_END_FAILED);
+    CHECK_STR(s.res.err.msg, "the server has gone away");
+    CHECK_INT(got.finals, 1);
+    CHECK_INT(got.measured, 0);
+}
+
+static int short_loop(
+    struct sb_workload *w, struct sb_user *u, struct sb_err *err)
+{
+    while (sb_user_next(u)) {
+        if (u->run->open_loop)
+            break;
+        nap(MS);
+    }
+    return 0;
+}
+
+static const struct sb_workload_ops ending = { .user_run = short_loop };
+
+static void loops_that_end_end_the_search(void)
+{
+    struct seen s;
+
+    got.answer = true;
+    set_up(&s, 40 * MS);
+    s.o.rate_search = true;
+    CHECK_INT(go(&s, &ending), 0);
+    CHECK_INT(s.res.end, SB_END_SCRIPT);
+    CHECK_INT(got.finals, 1);
+    CHECK_INT(got.measured, 0);
+}
+
+static int hanging_loop(
+    struct sb_workload *w, struct sb_user *u, struct sb_err *err)
+{
+    while (sb_user_next(u)) {
+        while (u->run->open_loop && u->id == 2 && !seen_of(w)->canceled)
+            nap(MS);
+        nap(MS);
+    }
+    return 0;
+}
+
+static void cancel(struct sb_workload *w, struct sb_user *u)
+{
+    seen_of(w)->canceled = true;
+}
+
+static const struct sb_workload_ops hanging = { .user_run = hanging_loop,
+    .cancel = cancel };
+
+static void a_call_that_hangs_ends_the_search(void)
+{
+    struct seen s;
+
+    got.answer = true;
+    set_up(&s, 40 * MS);
+    s.o.rate_search = true;
+    s.o.shutdown_grace = 50 * MS;
+    CHECK_INT(go(&s, &hanging), SB_ETIMEOUT);
+    CHECK(strstr(s.res.err.msg, "do not return from their events"));
+    CHECK(s.canceled);
+    CHECK_INT(got.finals, 1);
+    CHECK_INT(got.measured, 0);
+}
+
+static void too_few_events(void)
+{
+    struct seen s;
+
+    set_up(&s, 40 * MS);
+    s.o.rate_search = true;
+    s.o.rate_trial_time = 5 * MS; // 4 users: at most 14 events
+    CHECK_INT(go(&s, &slow), SB_ELIMIT);
+    CHECK(strstr(s.res.err.msg, "--rate-trial-time"));
+    CHECK_INT(got.measured, 0);
+}
+
+// The first event takes longer than the probe.
+static int sleeping_loop(
+    struct sb_workload *w, struct sb_user *u, struct sb_err *err)
+{
+    while (sb_user_next(u))
+        nap(1000 * MS);
+    return 0;
+}
+
+static const struct sb_workload_ops sleeping = { .user_run = sleeping_loop };
+
+static void no_event(void)
+{
+    struct seen s;
+
+    set_up(&s, 10 * MS);
+    s.o.rate_percent = 80;
+    CHECK_INT(go(&s, &sleeping), SB_ELIMIT);
+    CHECK(strstr(s.res.err.msg, "no event was completed in 0.01 s"));
+    CHECK_INT(s.res.end, SB_END_FAILED);
+}
+
+// Options.
+
+static int finish(double rate, const char *limit, const char *stages,
+    struct sb_run_opts *o, struct sb_err *err)
+{
+    *o = (struct sb_run_opts){ .threads = 1,
+        .rate = rate,
+        .rate_limit = limit,
+        .stages_text = stages,
+        .forced_shutdown = "off",
+        .think_time = "" };
+    *err = (struct sb_err){ 0 };
+    return sb_run_opts_finish(o, false, false, err);
+}
+
+static void options(void)
+{
+    struct sb_run_opts o;
+    struct sb_err err;
+
+    CHECK_INT(finish(INFINITY, "p99<1", "", &o, &err), 0);
+    CHECK(o.rate_search && o.rate_percent == 0);
+    CHECK(sb_run_opts_finds_rate(&o) && sb_run_opts_open_loop(&o));
+    CHECK_INT(finish(-80, "", "", &o, &err), 0);
+    CHECK(!o.rate_search && o.rate_percent == 80);
+    CHECK(sb_run_opts_finds_rate(&o) && sb_run_opts_open_loop(&o));
+    CHECK_INT(finish(0, "", "", &o, &err), 0);
+    CHECK(!sb_run_opts_finds_rate(&o) && !sb_run_opts_open_loop(&o));
+    CHECK_INT(finish(5, "", "", &o, &err), 0);
+    CHECK(!sb_run_opts_finds_rate(&o) && sb_run_opts_open_loop(&o));
+    CHECK_INT(finish(INFINITY, "", "", &o, &err), SB_EUSAGE);
+    CHECK(strstr(err.msg, "--rate=max requires --rate-limit"));
+    CHECK_INT(finish(5, "p99<1", "", &o, &err), SB_EUSAGE);
+    CHECK_INT(finish(INFINITY, "p99<1", "for 1s", &o, &err), SB_EUSAGE);
+    CHECK_INT(finish(-80, "", "for 1s", &o, &err), SB_EUSAGE);
+}
+
+int main(void)
+{
+    sb_log_set_level(SB_LOG_FATAL);
+    RUN(options);
+    RUN(a_share_of_the_maximum);
+    RUN(events_limit_the_measured_part);
+    RUN(a_limit_that_is_never_kept);
+    RUN(a_limit_that_is_always_kept);
+    RUN(the_threshold_is_found);
+    RUN(a_queue_that_grows_is_not_kept);
+    RUN(a_signal_ends_the_search);
+    RUN(an_error_ends_the_search);
+    RUN(loops_that_end_end_the_search);
+    RUN(a_call_that_hangs_ends_the_search);
+    RUN(too_few_events);
+    RUN(no_event);
+    return check_done();
+}
