@@ -10,6 +10,7 @@
 #include "base/random.h"
 #include "bench/builtin.h"
 #include "cmd/cmd.h"
+#include "cmd/sweep_plan.h"
 #include "db/db.h"
 #include "db/sampler.h"
 #include "out/assert.h"
@@ -50,7 +51,11 @@ struct sb_app {
     struct sb_report_opts report_opts;
     struct sb_db_opts db;
     struct sb_sampler_opts sampler_opts;
-    struct sb_sampler *sampler; // during a run, or NULL
+    struct sb_sweep_opts sweep_opts;
+    struct sb_app_sweep *sweep;  // NULL: not part of a sweep
+    const struct sb_fact *swept; // of the run of a sweep
+    unsigned nswept, round;      // round: from 1; 0: not part of a sweep
+    struct sb_sampler *sampler;  // during a run, or NULL
     struct sb_text text;
     struct sb_reporters reporters;
     struct sb_facts facts;
@@ -133,6 +138,23 @@ void sb_app_server_done(struct sb_app *a); // frees the facts about servers
 
 // app_rate.c: parses --rate-limit. SB_EUSAGE.
 int sb_app_rate_init(struct sb_app *a, struct sb_err *err);
+
+// app_sweep.c. What a process does:
+enum sb_sweep_role {
+    SB_SWEEP_NONE,  // no sweep was asked for
+    SB_SWEEP_DONE,  // the sweep is over: exit with *status
+    SB_SWEEP_CHECK, // a child: load the test, then sb_app_sweep_check()
+    SB_SWEEP_RUN,   // a child: carry out a->command, whose options have changed
+};
+
+// Carries out a sweep, if one is asked for. Returns in the parent and in child
+// processes. Called before a test is loaded and before there are threads.
+enum sb_sweep_role sb_app_sweep(struct sb_app *a, int *status);
+// Checks the swept options after the test was loaded: the exit status.
+int sb_app_sweep_check(struct sb_app *a);
+// SB_EUSAGE if options of sweeps are given with a command other than run.
+int sb_app_sweep_misused(const struct sb_app *a, struct sb_err *err);
+void sb_app_sweep_done(struct sb_app *a);
 
 // app_run.c: carries out a->command and returns the exit status.
 int sb_app_perform(struct sb_app *a);

@@ -35,6 +35,9 @@ void sb__app_facts(struct sb_app *a)
         .interval_s = (double)file_interval(a) / 1e9,
         .open_loop = sb_run_opts_open_loop(&a->run),
         .limits = &a->asserts,
+        .swept = a->swept,
+        .nswept = a->nswept,
+        .round = a->round,
     };
     // Of a run that does not start.
     clock_gettime(CLOCK_REALTIME, &f->started);

@@ -99,6 +99,7 @@ static int add_core_tables(struct sb_app *a, struct sb_err *err)
         { &sb_report_opt_table, &a->report_opts },
         { &sb_db_opt_table, &a->db },
         { &sb_sampler_opt_table, &a->sampler_opts },
+        { &sb_sweep_opt_table, &a->sweep_opts },
     };
 
     for (size_t i = 0; i < sizeof(t) / sizeof(t[0]); i++) {
@@ -280,6 +281,28 @@ static int set_up(struct sb_app *a, struct sb_err *err)
     return a->drivers ? 0 : sb_err_set(err, SB_ENOMEM, "out of memory");
 }
 
+static int load_and_perform(
+    struct sb_app *a, enum sb_sweep_role role, struct sb_err *err)
+{
+    // The run of a sweep has options and a seed of its own.
+    if (role == SB_SWEEP_RUN && prepare_options(a, err))
+        return fail_usage(err);
+    // A script may declare an option `list` of its own.
+    if (load_test(a, err) && !a->o.list)
+        return fail_usage(err);
+    if (role == SB_SWEEP_CHECK)
+        return sb_app_sweep_check(a);
+    if (a->o.list)
+        return sb_app_list(a, err) ? fail(err) : SB_EXIT_OK;
+    if (a->o.print_config) {
+        sb_opts_print_config(a->opts, stdout);
+        return SB_EXIT_OK;
+    }
+    if (sb_app_sweep_misused(a, err))
+        return fail_usage(err);
+    return sb_app_perform(a);
+}
+
 static int show_or_perform(struct sb_app *a, struct sb_err *err)
 {
     if (a->o.help)
@@ -296,20 +319,15 @@ static int show_or_perform(struct sb_app *a, struct sb_err *err)
     if (!a->o.print_config && !a->o.list && !a->reporters.no_text &&
         sb_log_level() >= SB_LOG_NOTICE)
         sb_app_banner(stdout);
-    // A script may declare an option `list` of its own.
-    if (load_test(a, err) && !a->o.list)
-        return fail_usage(err);
-    if (a->o.list)
-        return sb_app_list(a, err) ? fail(err) : SB_EXIT_OK;
-    if (a->o.print_config) {
-        sb_opts_print_config(a->opts, stdout);
-        return SB_EXIT_OK;
-    }
-    return sb_app_perform(a);
+    int status = SB_EXIT_OK;
+    enum sb_sweep_role role = sb_app_sweep(a, &status);
+
+    return role == SB_SWEEP_DONE ? status : load_and_perform(a, role, err);
 }
 
 static void clean_up(struct sb_app *a)
 {
+    sb_app_sweep_done(a);
     sb_asserts_done(&a->asserts);
     sb_asserts_done(&a->rate_limits);
     sb_script_free(a->script);

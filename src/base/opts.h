@@ -125,6 +125,20 @@ int sb_opts_unclaimed(const struct sb_opts *o,
         enum sb_opt_source source, const char *origin),
     void *arg);
 
+// Visits all settings that a user gave, in the order of the sources, declared
+// or not, also those that others override. name has dashes; value is the text
+// with secrets as "***", "" if none was given. visit() returns 0 to continue;
+// otherwise its result is returned. SB_ENOMEM.
+int sb_opts_settings(const struct sb_opts *o,
+    int (*visit)(void *arg, const char *name, const char *value,
+        enum sb_opt_source source),
+    void *arg);
+
+// Adds a setting as if it were on the command line, behind all others. name and
+// value are copied. 0, or the error of an invalid value.
+int sb_opts_give(
+    struct sb_opts *o, const char *name, const char *value, struct sb_err *err);
+
 // Returns the declared name most similar to `name`, or NULL. See base/near.h.
 // Includes secret and hidden options.
 const char *sb_opts_nearest(const struct sb_opts *o, const char *name);

@@ -3,6 +3,8 @@
 // Queries on all options: which were given, which are undeclared, which name
 // is similar, and views of options.
 
+#include <stdlib.h>
+
 #include "base/near.h"
 #include "base/opts_private.h"
 
@@ -74,6 +76,50 @@ int sb_opts_unclaimed(const struct sb_opts *o,
             return rc;
     }
     return 0;
+}
+
+// The name in the spelling of the tables.
+static char *plain_name(const char *name)
+{
+    char *copy = strdup(name);
+
+    for (char *p = copy; p && *p; p++)
+        *p = *p == '_' ? '-' : *p;
+    return copy;
+}
+
+int sb_opts_settings(const struct sb_opts *o,
+    int (*visit)(void *arg, const char *name, const char *value,
+        enum sb_opt_source source),
+    void *arg)
+{
+    for (size_t i = 0; i < o->settings.len; i++) {
+        const struct sb__opts_setting *s = o->settings.item[i];
+        const struct sb__opts_decl *d = sb__opts_lookup(o, s->name);
+        const char *value = s->value ? s->value : "";
+        char *name = plain_name(s->name);
+        // The masked text belongs to the registry, which only grows.
+        const char *shown = sb__opts_mask((struct sb_opts *)o, value,
+            sb__opts_secret(d ? d->opt : NULL, s->name, value));
+        int rc = name && shown ? 0 : SB_ENOMEM;
+
+        if (rc == 0 && !not_accepted(o, s))
+            rc = visit(arg, name, shown, s->source);
+        free(name);
+        if (rc)
+            return rc;
+    }
+    return 0;
+}
+
+int sb_opts_give(
+    struct sb_opts *o, const char *name, const char *value, struct sb_err *err)
+{
+    const struct sb__opts_setting s = {
+        .name = name, .value = value, .source = SB_SRC_CMDLINE
+    };
+
+    return sb__opts_add_setting(o, &s, err);
 }
 
 const char *sb_opts_nearest(const struct sb_opts *o, const char *name)

@@ -40,6 +40,12 @@ static const struct sb_opt options[] = {
         .max = 100,
         .help = "percentage: standard deviation between runs of the same "
                 "thing, assumed if each side is a single run" },
+    { .name = "at",
+        .type = SB_OPT_LIST,
+        .offset = AT(at),
+        .def = "",
+        .flags = SB_OPT_YIELDS,
+        .help = "of sweeps, compare the runs with these values: threads=16" },
     { .name = "html",
         .type = SB_OPT_STRING,
         .offset = AT(html),
@@ -160,6 +166,8 @@ static int perform(struct sb__comparison *c)
             return SB_CMD_FAILED;
     if (sb_side_read(&c->a, c->args->file[0]) ||
         sb_side_read(&c->b, c->args->file[1]))
+        return SB_CMD_FAILED;
+    if (sb_side_select(&c->a, &c->o.at) || sb_side_select(&c->b, &c->o.at))
         return SB_CMD_FAILED;
     c->open_loop = c->a.run[0]->report.open_loop;
     if (c->open_loop != c->b.run[0]->report.open_loop) {

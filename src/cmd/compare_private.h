@@ -14,6 +14,7 @@
 struct sb__compare_opts {
     double margin, confidence, deviation; // percent
     bool paired;
+    struct sb_opt_list at; // --at
     const char *json, *html;
 };
 

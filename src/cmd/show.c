@@ -7,6 +7,7 @@
 #include "base/log.h"
 #include "cmd/cmd.h"
 #include "cmd/cmd_private.h"
+#include "cmd/sweep_figures.h"
 #include "out/context.h"
 
 // The block of a built-in test, as it was printed.
@@ -74,6 +75,50 @@ static void print_run(const struct sb_cmd_args *args,
         sb_context_print(run->json, args->out);
 }
 
+// The values of a run of a sweep.
+static void print_values(FILE *out, const struct sb_result_run *run)
+{
+    json_t *swept = json_object_get(run->json, "swept");
+    const char *name;
+    json_t *value;
+
+    if (!swept)
+        return;
+    json_object_foreach(swept, name, value)
+    {
+        const char *text = json_string_value(value);
+
+        sb__cmd_print_line(out, name);
+        fputs("=", out);
+        sb__cmd_print_line(out, text ? text : "");
+        fputs(", ", out);
+    }
+    fprintf(out, "round %lld\n",
+        (long long)json_integer_value(json_object_get(run->json, "round")));
+}
+
+// The table of a sweep comes after the reports of its runs.
+static int show_sweep(
+    const struct sb_cmd_args *args, const struct sb_result_file *f)
+{
+    struct sb_sweep_figures figures;
+    int rc = 0;
+
+    sb_sweep_figures_init(&figures);
+    for (unsigned i = 0; rc == 0 && i < f->nruns; i++)
+        rc = sb_sweep_figures_add_run(&figures, &f->run[i]);
+    if (rc == 0)
+        rc = sb_sweep_figures_compute(&figures);
+    if (rc)
+        sb_log(SB_LOG_FATAL, "%s: %s", f->path, sb_err_text(rc));
+    else if (figures.npoints) {
+        fputs("\n", args->out);
+        sb_sweep_figures_print(&figures, args->out);
+    }
+    sb_sweep_figures_done(&figures);
+    return rc ? SB_CMD_FAILED : SB_CMD_OK;
+}
+
 static int show_run(const struct sb_cmd_args *args, const char *path,
     const struct sb_result_run *run)
 {
@@ -83,7 +128,9 @@ static int show_run(const struct sb_cmd_args *args, const char *path,
     sb__cmd_print_line(args->out, sb_result_text(run, "test"));
     fputs(", started ", args->out);
     sb__cmd_print_line(args->out, sb_result_text(run, "started"));
-    fputs("\n\n", args->out);
+    fputs("\n", args->out);
+    print_values(args->out, run);
+    fputs("\n", args->out);
     if (!run->has_totals) {
         const char *failure = json_string_value(
             json_object_get(json_object_get(run->json, "end"), "failure"));
@@ -119,6 +166,8 @@ static int show(const struct sb_cmd_args *args)
             status = SB_CMD_FAILED;
         for (unsigned n = 0; status == SB_CMD_OK && n < f.nruns; n++)
             status = show_run(args, args->file[i], &f.run[n]);
+        if (status == SB_CMD_OK)
+            status = show_sweep(args, &f);
         sb_result_done(&f);
     }
     return status;

@@ -93,6 +93,71 @@ void sb_side_done(struct sb_side *s)
     memset(s, 0, sizeof(*s));
 }
 
+// Runs of sweeps --------------------------------------------------------------
+
+// Whether a run has a value, "threads=16". Runs without this option do.
+static bool has_value(const struct sb_result_run *r, const char *at)
+{
+    json_t *swept = json_object_get(r->json, "swept");
+    const char *sign = strchr(at, '='), *name;
+    json_t *value;
+
+    json_object_foreach(swept, name, value)
+    {
+        if (sign && strlen(name) == (size_t)(sign - at) &&
+            strncmp(name, at, (size_t)(sign - at)) == 0)
+            return json_is_string(value) &&
+                   strcmp(json_string_value(value), sign + 1) == 0;
+    }
+    return true;
+}
+
+// The first option whose value is not the same in all runs, or NULL.
+static const char *find_mixed(const struct sb_side *s)
+{
+    json_t *first = json_object_get(s->run[0]->json, "swept");
+    const char *name;
+    json_t *value;
+
+    json_object_foreach(first, name, value)
+    {
+        for (unsigned i = 1; i < s->nruns; i++)
+            if (!json_equal(value,
+                    json_object_get(
+                        json_object_get(s->run[i]->json, "swept"), name)))
+                return name;
+    }
+    return NULL;
+}
+
+int sb_side_select(struct sb_side *s, const struct sb_opt_list *at)
+{
+    unsigned n = 0;
+
+    for (unsigned i = 0; i < s->nruns; i++) {
+        bool keep = true;
+
+        for (size_t k = 0; k < at->count; k++)
+            keep = keep && has_value(s->run[i], at->item[k]);
+        if (keep)
+            s->run[n++] = s->run[i];
+    }
+    s->nruns = n;
+    if (n == 0) {
+        sb_log(SB_LOG_FATAL, "--at: %s has no run with these values", s->text);
+        return SB_EUSAGE;
+    }
+    const char *mixed = find_mixed(s);
+
+    if (!mixed)
+        return 0;
+    sb_log(SB_LOG_FATAL,
+        "%s is a sweep: its runs have different values of %s; choose one with "
+        "--at=%s=VALUE",
+        s->text, mixed, mixed);
+    return SB_EUSAGE;
+}
+
 // Figures ---------------------------------------------------------------------
 
 static const struct sb_snap_op *find_op(
@@ -169,23 +234,29 @@ static size_t collect(const struct sb_result_run *r, const struct sb_figure *f,
     return n;
 }
 
+int sb_run_mean(const struct sb_result_run *r, const struct sb_figure *f,
+    struct sb_mean *mean)
+{
+    size_t rows = r->intervals->nrows + 1;
+    double *value = malloc(2 * rows * sizeof(*value));
+
+    if (!value)
+        return SB_ENOMEM;
+    const struct sb_values series = { .value = value,
+        .seconds = value + rows,
+        .n = collect(r, f, value, value + rows),
+        .whole = whole(r, f) };
+    sb_mean(&series, mean);
+    free(value);
+    return 0;
+}
+
 int sb_side_means(
     const struct sb_side *s, const struct sb_figure *f, struct sb_mean *mean)
 {
-    for (unsigned i = 0; i < s->nruns; i++) {
-        const struct sb_result_run *r = s->run[i];
-        size_t rows = r->intervals->nrows + 1;
-        double *value = malloc(2 * rows * sizeof(*value));
+    int rc = 0;
 
-        if (!value)
-            return SB_ENOMEM;
-        size_t n = collect(r, f, value, value + rows);
-        const struct sb_values series = { .value = value,
-            .seconds = value + rows,
-            .n = n,
-            .whole = whole(r, f) };
-        sb_mean(&series, &mean[i]);
-        free(value);
-    }
-    return 0;
+    for (unsigned i = 0; rc == 0 && i < s->nruns; i++)
+        rc = sb_run_mean(s->run[i], f, &mean[i]);
+    return rc;
 }

@@ -5,6 +5,7 @@
 #ifndef SB_SIDES_H
 #define SB_SIDES_H
 
+#include "base/option.h"
 #include "measure/compare.h"
 #include "out/result_file.h"
 
@@ -28,6 +29,12 @@ void sb_side_done(struct sb_side *s); // {0} allowed
 // it logs an error. text: as for sb_side_read().
 bool sb_side_is_output(const char *text, const char *output);
 
+// Keeps only the runs of a sweep with these values ("threads=16"); runs that
+// are not part of a sweep stay. Logs an error if no run is left, or if the runs
+// have different values: they are not repeats of the same thing. 0 or
+// SB_EUSAGE.
+int sb_side_select(struct sb_side *s, const struct sb_opt_list *at);
+
 // A figure that is compared.
 struct sb_figure {
     const char *group;  // "run" or "operation"
@@ -37,6 +44,9 @@ struct sb_figure {
     bool less_is_better;
 };
 
+// Computes the mean of a figure of a run that has figures. SB_ENOMEM.
+int sb_run_mean(const struct sb_result_run *r, const struct sb_figure *f,
+    struct sb_mean *mean);
 // Computes the mean of a figure in each run of a side, s->nruns entries.
 // SB_ENOMEM.
 int sb_side_means(

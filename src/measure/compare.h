@@ -23,7 +23,7 @@ struct sb_compare_opts {
     bool paired; // run i of A and run i of B were measured one after the other
 };
 
-enum sb_verdict {
+enum sb_compare_verdict {
     SB_VERDICT_NONE,   // not enough data for a verdict
     SB_VERDICT_SAME,   // no difference seen, or none beyond the margin
     SB_VERDICT_HIGHER, // B is higher than A (by more than the margin)
@@ -45,7 +45,7 @@ struct sb_compare {
     double p;          // p value of "no difference (beyond the margin)"; NaN:
                        // unknown
     double p_adjusted; // the same after sb_compare_holm()
-    enum sb_verdict verdict;
+    enum sb_compare_verdict verdict;
     bool within_margin; // the whole interval lies within the margin
     bool drift_unknown; // a side is a single run: differences between runs of
                         // the same thing cannot be estimated from it

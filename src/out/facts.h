@@ -42,6 +42,9 @@ struct sb_facts {
     const struct sb_database_facts *databases;
     unsigned ndatabases;
     const struct sb_asserts *limits; // --assert; may be NULL
+    const struct sb_fact *swept;     // values of the options of --sweep
+    unsigned nswept;
+    unsigned round; // of the sweep, from 1; 0: not part of a sweep
 };
 
 // Exit status of a run that missed a limit of --assert.

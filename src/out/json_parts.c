@@ -107,18 +107,27 @@ static json_t *host(const struct sb_host_facts *h)
     return sb__json_complete(o, ok);
 }
 
+static json_t *fact_object(const struct sb_fact *fact, unsigned n)
+{
+    json_t *o = json_object();
+    bool ok = o != NULL;
+
+    for (unsigned i = 0; ok && i < n; i++)
+        ok = set_text(o, fact[i].name, fact[i].value);
+    return sb__json_complete(o, ok);
+}
+
 static json_t *database(const struct sb_database_facts *d)
 {
-    json_t *o = json_object(), *settings = json_object();
+    json_t *o = json_object();
     bool ok = set_text(o, "driver", d->driver) &&
               set_text(o, "client", d->client) &&
               set_text(o, "server", d->server) &&
               set_text(o, "address", d->address) &&
               sb__json_set(o, "bypass", json_boolean(d->bypass));
 
-    for (unsigned i = 0; ok && i < d->nsettings; i++)
-        ok = set_text(settings, d->settings[i].name, d->settings[i].value);
-    ok = sb__json_set(o, "settings", settings) && ok;
+    ok = sb__json_set(o, "settings", fact_object(d->settings, d->nsettings)) &&
+         ok;
     return sb__json_complete(o, ok);
 }
 
@@ -211,6 +220,9 @@ json_t *sb_json_facts(const struct sb_facts *f)
 
     if (f->block)
         ok = set_text(o, "block", f->block) && ok;
+    if (f->round)
+        ok = sb__json_set(o, "swept", fact_object(f->swept, f->nswept)) &&
+             set_count(o, "round", f->round) && ok;
 
     return sb__json_complete(o, ok);
 }

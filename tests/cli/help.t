@@ -9,6 +9,7 @@ SPDX-License-Identifier: GPL-2.0-or-later
   Pseudo-Random Numbers Generator options:
   Log options:
   Report options:
+  Sweep options:
   General database options:
   Server statistics options:
   Program options:

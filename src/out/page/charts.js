@@ -379,6 +379,9 @@ class Chart {
         return { range: (u, min, max) => {
             if (min === null || max === null)
                 return [0, 1];
+            if (this.spec.errors)
+                max = this.shown().reduce((most, one) => (one.high || [])
+                    .reduce((m, v) => v > m ? v : m, most), max);
             const low = zero ? Math.min(min, 0) : min;
             if (max === low)
                 return [low, max + (Math.abs(max) || 1)];
@@ -573,12 +576,12 @@ function paintErrors(u, shown, k) {
     for (const one of shown) {
         c.strokeStyle = color(one.look);
         for (let i = 0; i < one.x.length; i++) {
-            const e = one.error && one.error[i];
-            if (!(e > 0))
+            const low = one.low && one.low[i], high = one.high && one.high[i];
+            if (!(high > low))
                 continue;
             const x = u.valToPos(one.x[i], "x", true);
-            const a = u.valToPos(one.y[i] - e, "y", true);
-            const b = u.valToPos(one.y[i] + e, "y", true);
+            const a = u.valToPos(low, "y", true);
+            const b = u.valToPos(high, "y", true);
             c.beginPath();
             c.moveTo(x, a);
             c.lineTo(x, b);

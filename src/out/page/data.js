@@ -276,9 +276,11 @@ function runsOf(documents) {
         runs.forEach((r, i) => {
             const of = side ? `${side} ${name.replace(/^.*\//, "")}`
                 : documents.length > 1 ? name : "";
-            out.push({ run: new Run(r, ""), of, number: i + 1,
-                many: runs.length > 1 });
-            out.at(-1).run.side = side;
+            const run = new Run(r, "");
+            run.of = of;
+            run.side = side;
+            run.sweep = doc.sweep; // peak and knee, if it is a sweep
+            out.push({ run, of, number: i + 1, many: runs.length > 1 });
         });
     }
     // Of a comparison, the names of the sides say more.
@@ -313,7 +315,8 @@ function differing(runs) {
         for (const [name, values] of names)
             values.add(String(have.get(name)));
     }
-    const quiet = /^(report|label|rand-seed|config-file|.*password.*)$/;
+    const quiet =
+        /^(report|label|rand-seed|config-file|repeat|sweep.*|.*password.*)$/;
     return [...names].filter(([n, v]) => v.size > 1 && !quiet.test(n))
         .map(([n]) => n);
 }

@@ -1,0 +1,124 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+#include "app_child.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <stdio.h>
+#include <string.h>
+#include <sys/time.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#ifdef __linux__
+#include <sys/prctl.h>
+#endif
+
+#include "base/log.h"
+
+// Signals are blocked and received by sigwait(). A blocked signal that would be
+// ignored may be dropped, so SIGCHLD needs a handler, which is never called.
+static void ignore(int sig)
+{
+    (void)sig;
+}
+
+void sb_app_children_start(struct sb_app_children *c)
+{
+    struct sigaction child = { .sa_handler = ignore };
+
+    memset(c, 0, sizeof(*c));
+    sigemptyset(&c->watched);
+    sigaddset(&c->watched, SIGINT);
+    sigaddset(&c->watched, SIGTERM);
+    sigaddset(&c->watched, SIGCHLD);
+    sigaddset(&c->watched, SIGALRM);
+    sigprocmask(SIG_BLOCK, &c->watched, &c->old);
+    sigaction(SIGCHLD, &child, &c->old_child);
+}
+
+void sb_app_children_stop(struct sb_app_children *c)
+{
+    sigaction(SIGCHLD, &c->old_child, NULL);
+    sigprocmask(SIG_SETMASK, &c->old, NULL);
+}
+
+static void redirect(int fd, int flags)
+{
+    int null = open("/dev/null", flags);
+
+    if (null >= 0) {
+        dup2(null, fd);
+        close(null);
+    }
+}
+
+// A process group of its own: Ctrl-C goes to the parent only, which passes it
+// on once. A second one would end the child at once.
+static void become_child(struct sb_app_children *c, pid_t parent, bool quiet)
+{
+    setpgid(0, 0);
+    sb_app_children_stop(c);
+#ifdef __linux__
+    prctl(PR_SET_PDEATHSIG, SIGTERM);
+#endif
+    if (getppid() != parent)
+        raise(SIGTERM);
+    redirect(STDIN_FILENO, O_RDONLY);
+    if (quiet)
+        redirect(STDOUT_FILENO, O_WRONLY);
+}
+
+static void wait_for(struct sb_app_children *c, pid_t pid, int *status)
+{
+    int raw = 0, sig;
+    pid_t got;
+
+    while ((got = waitpid(pid, &raw, WNOHANG)) == 0) {
+        if (sigwait(&c->watched, &sig) || (sig != SIGINT && sig != SIGTERM))
+            continue;
+        if (!c->seen)
+            c->seen = sig;
+        kill(pid, sig);
+    }
+    *status = 1;
+    if (got == pid)
+        *status = WIFEXITED(raw) ? WEXITSTATUS(raw) : 128 + WTERMSIG(raw);
+}
+
+int sb_app_child(
+    struct sb_app_children *c, bool quiet, int *status, struct sb_err *err)
+{
+    pid_t parent = getpid(), pid;
+
+    // What is buffered would be written twice.
+    sb_log_flush();
+    fflush(stdout);
+    pid = fork();
+    if (pid < 0)
+        return sb_err_set(
+            err, SB_ESYS, "cannot create a process: %s", strerror(errno));
+    if (pid == 0) {
+        become_child(c, parent, quiet);
+        return 1;
+    }
+    setpgid(pid, pid);
+    wait_for(c, pid, status);
+    return 0;
+}
+
+void sb_app_children_pause(struct sb_app_children *c, int64_t ns)
+{
+    struct itimerval timer = { .it_value = { .tv_sec = ns / 1000000000,
+                                   .tv_usec = ns / 1000 % 1000000 } };
+    int sig = 0;
+
+    if (ns < 1000 || setitimer(ITIMER_REAL, &timer, NULL))
+        return;
+    while (sig != SIGALRM && !c->seen) {
+        if (sigwait(&c->watched, &sig) == 0 &&
+            (sig == SIGINT || sig == SIGTERM))
+            c->seen = sig;
+    }
+    timer = (struct itimerval){ 0 };
+    setitimer(ITIMER_REAL, &timer, NULL);
+}

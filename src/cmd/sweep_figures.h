@@ -1,0 +1,75 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+//
+// The figures of a sweep: each point with error margins, the peak and the knee.
+// Computed from the runs of a sweep or from those of a result file. Main
+// thread.
+#ifndef SB_SWEEP_FIGURES_H
+#define SB_SWEEP_FIGURES_H
+
+#include <jansson.h>
+
+#include "cmd/sweep_plan.h"
+#include "measure/knee.h"
+#include "out/result_file.h"
+
+enum { SB_SWEEP_RATE, SB_SWEEP_P50, SB_SWEEP_P95, SB_SWEEP_P99, SB_SWEEP_N };
+
+struct sb_sweep_point {
+    struct sb_fact swept[SB_SWEEP_OPTIONS_MAX]; // owned copies
+    unsigned group;                             // of struct sb_sweep_figures
+    double load;                                // value of the axis
+    struct sb_mean *run[SB_SWEEP_N];            // of each run with figures
+    unsigned runs, failed; // runs with figures; failed runs, which have none
+    unsigned missed;       // of `runs`: a limit of --assert was not kept
+    double errors;         // of all runs
+    struct sb_estimate figure[SB_SWEEP_N]; // events/s, ms
+};
+
+// The points that differ only in the option of the axis.
+struct sb_sweep_group {
+    unsigned *point; // by rising load
+    unsigned npoints;
+    bool found; // the following are valid; they refer to `point`
+    struct sb_knee knee;
+    struct sb_compare *to_peak;
+};
+
+struct sb_sweep_figures {
+    const char *name[SB_SWEEP_OPTIONS_MAX]; // of the swept options
+    unsigned noptions;
+    struct sb_sweep_point *point; // in the order in which they were added
+    unsigned npoints;
+    int axis; // the option with the loads: `threads`, or the first one that has
+              // only numbers; -1: none
+    struct sb_sweep_group *group;
+    unsigned ngroups;
+};
+
+void sb_sweep_figures_init(struct sb_sweep_figures *f);
+void sb_sweep_figures_done(struct sb_sweep_figures *f);
+
+// Adds a run. All runs have the same swept options. status: its exit status;
+// run: NULL if it failed before it wrote a file. The figures of a failed run do
+// not count. SB_ENOMEM; SB_EUSAGE: other options.
+int sb_sweep_figures_add(struct sb_sweep_figures *f,
+    const struct sb_fact *swept, unsigned n, const struct sb_result_run *run,
+    int status);
+// Whether a run with this exit status failed. Limits that were not kept are no
+// failure.
+bool sb_sweep_failed(int status);
+// The same with the options and the status that the file says. 0 without adding
+// if the run is not one of a sweep.
+int sb_sweep_figures_add_run(
+    struct sb_sweep_figures *f, const struct sb_result_run *run);
+// Computes points and groups, when all runs are added. SB_ENOMEM.
+int sb_sweep_figures_compute(struct sb_sweep_figures *f);
+
+// The throughput of a run that has figures, as in the table. SB_ENOMEM.
+int sb_sweep_rate(const struct sb_result_run *run, struct sb_mean *mean);
+
+// Prints the table, and the peak and the knee of each group.
+void sb_sweep_figures_print(const struct sb_sweep_figures *f, FILE *out);
+// The member `sweep` of a result file; NULL if out of memory.
+json_t *sb_sweep_figures_json(const struct sb_sweep_figures *f);
+
+#endif

@@ -1,0 +1,358 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+#include "cmd/sweep_plan.h"
+
+#include <inttypes.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/rng.h"
+#include "out/json_parts.h"
+
+#define AT(field) offsetof(struct sb_sweep_opts, field)
+
+static const char *const orders[] = { "listed", "random", NULL };
+
+static const struct sb_opt sweep_options[] = {
+    { .name = "sweep",
+        .type = SB_OPT_STRING,
+        .offset = AT(sweep),
+        .flags = SB_OPT_YIELDS,
+        .help = "measure one run for each value of an option: "
+                "threads=1,2,4..256 (4..256 doubles, 1..9:2 adds 2). Several "
+                "--sweep: all combinations" },
+    { .name = "repeat",
+        .type = SB_OPT_INT,
+        .offset = AT(repeat),
+        .def = "1",
+        .min = 1,
+        .max = SB_SWEEP_RUNS_MAX,
+        .flags = SB_OPT_YIELDS,
+        .help = "number of runs of each combination; one after the other in "
+                "rounds, so that drift affects all alike" },
+    { .name = "sweep-order",
+        .type = SB_OPT_ENUM,
+        .offset = AT(order),
+        .def = "listed",
+        .choices = orders,
+        .flags = SB_OPT_YIELDS,
+        .help = "order of the runs of a round: as listed, or random (depends "
+                "on --rand-seed)" },
+    { .name = "sweep-pause",
+        .type = SB_OPT_DURATION,
+        .offset = AT(pause),
+        .def = "0",
+        .min = 0,
+        .max = 86400,
+        .flags = SB_OPT_YIELDS,
+        .help = "time to wait between two runs of a sweep" },
+    { .name = "sweep-before",
+        .type = SB_OPT_LIST,
+        .offset = AT(before),
+        .def = "",
+        .flags = SB_OPT_YIELDS,
+        .help = "commands of the workload to execute before each run of a "
+                "sweep, with its options: cleanup,prepare" },
+    { .name = "sweep-after",
+        .type = SB_OPT_LIST,
+        .offset = AT(after),
+        .def = "",
+        .flags = SB_OPT_YIELDS,
+        .help = "commands of the workload to execute after each run of a "
+                "sweep, with its options: cleanup" },
+    { .name = "sweep-stop",
+        .type = SB_OPT_BOOL,
+        .offset = AT(stop),
+        .def = "off",
+        .flags = SB_OPT_YIELDS,
+        .help = "end a sweep after the first failed run" },
+    { .name = "sweep-resume",
+        .type = SB_OPT_BOOL,
+        .offset = AT(resume),
+        .def = "off",
+        .flags = SB_OPT_YIELDS | SB_OPT_NOFILE,
+        .help = "continue an interrupted sweep: execute only the runs that "
+                "are missing or failed" },
+    { .name = NULL },
+};
+
+const struct sb_opt_table sb_sweep_opt_table = {
+    .title = "Sweep options",
+    .opts = sweep_options,
+};
+
+bool sb_sweep_wanted(const struct sb_opts *opts)
+{
+    struct sb_opt_view view;
+
+    if (sb_opts_given(opts, "sweep", false) ||
+        sb_opts_given(opts, "sweep-resume", false))
+        return true;
+    return sb_opts_find(opts, "repeat", &view) &&
+           view.source > SB_SRC_DEFAULT && strcmp(view.text, "1") != 0;
+}
+
+// Reading ---------------------------------------------------------------------
+
+struct reading {
+    struct sb_sweep_plan *plan;
+    const struct sb_opts *opts;
+    enum sb_opt_source source; // of the strongest --sweep
+    struct sb_err *err;
+};
+
+static int add_list(
+    struct sb_sweep_plan *p, const char *text, struct sb_err *err)
+{
+    if (p->noptions == SB_SWEEP_OPTIONS_MAX)
+        return sb_err_set(err, SB_ERANGE,
+            "--sweep: too many options; the maximum is %u",
+            SB_SWEEP_OPTIONS_MAX);
+    struct sb_sweep_list *l = &p->option[p->noptions++];
+    int rc = sb_sweep_list_parse(l, text, err);
+
+    for (unsigned i = 0; rc == 0 && i + 1 < p->noptions; i++)
+        if (strcmp(p->option[i].name, l->name) == 0)
+            rc = sb_err_set(
+                err, SB_EUSAGE, "--sweep: --%s is swept twice", l->name);
+    return rc;
+}
+
+static int read_sweep(
+    void *arg, const char *name, const char *value, enum sb_opt_source source)
+{
+    struct reading *r = arg;
+
+    if (strcmp(name, "sweep") != 0 || source != r->source)
+        return 0;
+    return add_list(r->plan, value, r->err);
+}
+
+static int find_given(
+    void *arg, const char *name, const char *value, enum sb_opt_source source)
+{
+    const struct reading *r = arg;
+
+    (void)value;
+    for (unsigned i = 0; i < r->plan->noptions; i++)
+        if (source == SB_SRC_CMDLINE &&
+            strcmp(name, r->plan->option[i].name) == 0)
+            return sb_err_set(r->err, SB_EUSAGE,
+                "--%s is given, and it is also swept: use one of both", name);
+    return 0;
+}
+
+// Options that a sweep uses itself, or that end the program.
+static int check_name(
+    const struct reading *r, const char *name, struct sb_err *err)
+{
+    static const char *const others[] = { "report", "repeat", "test" };
+    struct sb_opt_view view;
+    bool refused = strncmp(name, "sweep", 5) == 0;
+
+    if (sb_opts_find(r->opts, name, &view))
+        refused = refused || (view.opt->flags & SB_OPT_NOFILE);
+    for (size_t i = 0; i < sizeof(others) / sizeof(others[0]); i++)
+        refused = refused || strcmp(name, others[i]) == 0;
+    return refused ? sb_err_set(
+                         err, SB_EUSAGE, "--sweep: --%s cannot be swept", name)
+                   : 0;
+}
+
+static int count_runs(struct sb_sweep_plan *p, struct sb_err *err)
+{
+    double runs = p->rounds;
+
+    p->npoints = 1;
+    for (unsigned i = 0; i < p->noptions; i++)
+        runs *= p->option[i].n;
+    if (runs > SB_SWEEP_RUNS_MAX)
+        return sb_err_set(err, SB_ERANGE,
+            "--sweep: %.0f runs are too many; the maximum is %u", runs,
+            SB_SWEEP_RUNS_MAX);
+    for (unsigned i = 0; i < p->noptions; i++)
+        p->npoints *= p->option[i].n;
+    p->nruns = p->npoints * p->rounds;
+    return 0;
+}
+
+int sb_sweep_plan_init(struct sb_sweep_plan *p, const struct sb_sweep_opts *o,
+    struct sb_opts *opts, uint64_t seed, struct sb_err *err)
+{
+    struct reading r = { p, opts, SB_SRC_DEFAULT, err };
+    struct sb_opt_view view;
+    int rc = 0;
+
+    *p = (struct sb_sweep_plan){ .rounds = (unsigned)o->repeat,
+        .random = o->order == SB_SWEEP_RANDOM,
+        .seed = seed };
+    if (sb_opts_find(opts, "sweep", &view))
+        r.source = view.source;
+    if (r.source > SB_SRC_DEFAULT)
+        rc = sb_opts_settings(opts, read_sweep, &r);
+    for (unsigned i = 0; rc == 0 && i < p->noptions; i++)
+        rc = check_name(&r, p->option[i].name, err);
+    if (rc == 0)
+        rc = sb_opts_settings(opts, find_given, &r);
+    if (rc == 0)
+        rc = count_runs(p, err);
+    if (rc == 0)
+        sb_sweep_plan_order(p);
+    return rc;
+}
+
+void sb_sweep_plan_done(struct sb_sweep_plan *p)
+{
+    for (unsigned i = 0; i < p->noptions; i++)
+        sb_sweep_list_done(&p->option[i]);
+    p->noptions = 0;
+}
+
+void sb_sweep_plan_order(struct sb_sweep_plan *p)
+{
+    struct sb_rng rng;
+
+    sb_rng_init(&rng, p->seed, 0);
+    for (unsigned i = 0; i < p->nruns; i++)
+        p->order[i] = i;
+    for (unsigned round = 0; p->random && round < p->rounds; round++) {
+        unsigned *o = p->order + round * p->npoints;
+
+        for (unsigned n = p->npoints; n > 1; n--) {
+            unsigned k = (unsigned)sb_rng_below(&rng, n), last = o[n - 1];
+
+            o[n - 1] = o[k];
+            o[k] = last;
+        }
+    }
+}
+
+void sb_sweep_values(
+    const struct sb_sweep_plan *p, unsigned run, struct sb_fact *fact)
+{
+    unsigned rest = run % p->npoints;
+
+    // The last option changes fastest.
+    for (unsigned i = p->noptions; i-- > 0;) {
+        const struct sb_sweep_list *l = &p->option[i];
+
+        fact[i] = (struct sb_fact){ l->name, l->value[rest % l->n] };
+        rest /= l->n;
+    }
+}
+
+void sb_sweep_text(
+    const struct sb_fact *swept, unsigned n, char *out, size_t size)
+{
+    size_t at = 0;
+
+    out[0] = '\0';
+    for (unsigned i = 0; i < n && at < size; i++)
+        at += (size_t)snprintf(out + at, size - at, "%s%s=%s", i ? " " : "",
+            swept[i].name, swept[i].value);
+}
+
+// Keeping ---------------------------------------------------------------------
+
+// Options that may change when a sweep continues.
+static bool may_change(const char *name)
+{
+    static const char *const names[] = { "report", "progress", "verbosity",
+        "repeat", "debug", "config-file", "config-strict" };
+
+    for (size_t i = 0; i < sizeof(names) / sizeof(names[0]); i++)
+        if (strcmp(name, names[i]) == 0)
+            return true;
+    return strncmp(name, "sweep", 5) == 0;
+}
+
+static int keep_setting(
+    void *arg, const char *name, const char *value, enum sb_opt_source source)
+{
+    (void)source;
+    if (may_change(name))
+        return 0;
+    return json_object_set_new(arg, name, sb_json_text(value)) ? SB_ENOMEM : 0;
+}
+
+json_t *sb_sweep_plan_json(const struct sb_sweep_plan *p, struct sb_opts *opts)
+{
+    json_t *settings = json_object(), *sweep = json_array();
+    char seed[24];
+    int rc = settings && sweep ? 0 : SB_ENOMEM;
+
+    snprintf(seed, sizeof(seed), "%" PRIu64, p->seed);
+    if (rc == 0)
+        rc = sb_opts_settings(opts, keep_setting, settings);
+    for (unsigned i = 0; rc == 0 && i < p->noptions; i++) {
+        json_t *o = json_array();
+
+        rc = json_array_append_new(o, sb_json_text(p->option[i].name));
+        for (unsigned k = 0; rc == 0 && k < p->option[i].n; k++)
+            rc = json_array_append_new(o, sb_json_text(p->option[i].value[k]));
+        if (json_array_append_new(sweep, o))
+            rc = SB_ENOMEM;
+    }
+    if (rc) {
+        json_decref(settings);
+        json_decref(sweep);
+        return NULL;
+    }
+    const char *test = sb_opts_positional(opts, 0);
+
+    return json_pack("{s:s,s:i,s:o,s:o,s:o,s:i,s:b,s:s}", "format",
+        "sysbench-sweep", "version", 1, "test", sb_json_text(test ? test : ""),
+        "sweep", sweep, "settings", settings, "repeat", (int)p->rounds,
+        "random", p->random, "seed", seed);
+}
+
+static const char *text_of(const json_t *o, const char *name)
+{
+    const char *text = json_string_value(json_object_get(o, name));
+
+    return text ? text : "";
+}
+
+// The first setting of a that b does not have with the same value.
+static const char *find_missing(const json_t *a, const json_t *b)
+{
+    const char *name;
+    json_t *value;
+
+    json_object_foreach((json_t *)a, name, value)
+    {
+        if (!json_equal(value, json_object_get(b, name)))
+            return name;
+    }
+    return NULL;
+}
+
+int sb_sweep_plan_continue(struct sb_sweep_plan *p, const json_t *kept,
+    const json_t *now, struct sb_err *err)
+{
+    static const char *const parts[] = { "test", "sweep", "repeat" };
+    const json_t *a = json_object_get(kept, "settings");
+    const json_t *b = json_object_get(now, "settings");
+
+    if (strcmp(text_of(kept, "format"), "sysbench-sweep") != 0 ||
+        json_integer_value(json_object_get(kept, "version")) != 1)
+        return sb_err_set(
+            err, SB_EUSAGE, "it was not written by this version of sysbench");
+    for (size_t i = 0; i < sizeof(parts) / sizeof(parts[0]); i++)
+        if (!json_equal(json_object_get(kept, parts[i]),
+                json_object_get(now, parts[i])))
+            return sb_err_set(err, SB_EUSAGE,
+                "%s%s differs from that of the "
+                "interrupted sweep",
+                i ? "--" : "the ", parts[i]);
+    const char *name = find_missing(a, b);
+
+    if (!name)
+        name = find_missing(b, a);
+    if (name)
+        return sb_err_set(err, SB_EUSAGE,
+            "--%s differs from that of the interrupted sweep", name);
+    p->random = json_is_true(json_object_get(kept, "random"));
+    p->seed = strtoull(text_of(kept, "seed"), NULL, 10);
+    sb_sweep_plan_order(p);
+    return 0;
+}

@@ -1,0 +1,316 @@
+SPDX-License-Identifier: GPL-2.0-or-later
+
+`--sweep` and `--repeat`: several runs in one command. An event of this script
+takes 1 ms; with `--fail=1` the run fails.
+
+  $ cat >e.lua <<'EOF'
+  > sysbench.cmdline.options = {
+  >     fail = {"fail if 1", 0}, label2 = {"a text", "a"} }
+  > local ffi = require("ffi")
+  > ffi.cdef("int usleep(unsigned int)")
+  > function event()
+  >     if sysbench.opt.fail == 1 then error("failed as asked") end
+  >     ffi.C.usleep(1000)
+  > end
+  > function prepare()
+  >     local f = io.open("commands", "a")
+  >     f:write("prepare ", sysbench.opt.label2, "\n")
+  >     f:close()
+  > end
+  > function cleanup()
+  >     local f = io.open("commands", "a")
+  >     f:write("cleanup ", sysbench.opt.label2, "\n")
+  >     f:close()
+  > end
+  > EOF
+  $ sweep() { sysbench e.lua --events=50 "$@" run 2>err; }
+  $ lines() { sed -E 's/[0-9.]+ events.s, p95 [0-9.]+ ms/FIGURES/'; }
+  $ of() {  # a Python expression of the document d and its runs r
+  >     /usr/bin/python3 -c "import json
+  > d = json.load(open('s.json'))
+  > r = d['runs']
+  > print($1)"
+  > }
+  $ values() { of '*["/".join([*x["swept"].values(), str(x["round"])]) for x in r]'; }
+
+One run for each value, in rounds. The result file has all runs and is valid;
+the folder of finished runs is removed.
+
+  $ sweep --sweep=threads=1,2,2..4 --repeat=2 --report=json=s.json >out
+  $ sed '/^threads/,$d' out | lines
+  sysbench * (glob)
+  
+  Sweep of e.lua: 6 runs (3 combinations, 2 rounds)
+  
+  [1/6] threads=1: FIGURES
+  [2/6] threads=2: FIGURES
+  [3/6] threads=4: FIGURES
+  [4/6] threads=1: FIGURES
+  [5/6] threads=2: FIGURES
+  [6/6] threads=4: FIGURES
+  
+  $ sed -n '/^threads/,$p' out | sed -E 's/ +/ /g; s/ [0-9.]+%?( |$)/ N /g; s/ [0-9.]+%?( |$)/ N /g; s/ $//'
+  threads runs events/s +/- p50 ms p95 ms +/- p99 ms errors
+   N N N N N N N N N
+   N N N N N N N N N
+   N N N N N N N N N
+  
+  Peak: N events/s at threads=* (glob)
+  Knee: threads=* (glob)
+  $ "$SB_SRCDIR"/tests/check-result s.json
+  $ values
+  1/1 2/1 4/1 1/2 2/2 4/2
+  $ of 'd["sweep"]["axis"], [p["runs"] for p in d["sweep"]["points"]]'
+  threads [2, 2, 2]
+  $ of '[g["knee"]["share"] for g in d["sweep"]["groups"]]'
+  [0.95]
+  $ ls
+  e.lua
+  err
+  out
+  s.json
+  $ cat err
+
+Every run has a process, options and a seed of its own.
+
+  $ of 'len(set(x["seed"] for x in r))'
+  6
+  $ of '[o["value"] for x in r for o in x["options"] if o["name"] == "threads"]'
+  ['1', '2', '4', '1', '2', '4']
+
+The table again from the file, after the reports of the runs.
+
+  $ sysbench show s.json >shown
+  $ grep -c '^General statistics' shown
+  6
+  $ sed -n '/^s.json/{n;p;}' shown | head -2
+  threads=1, round 1
+  threads=2, round 1
+  $ sed -n '/^threads /,$p' out >table
+  $ sed -n '/^threads /,$p' shown | diff table -
+
+Two sweeps are compared at one value; other runs are no repeats of it.
+
+  $ sysbench compare s.json s.json
+  FATAL: s.json is a sweep: its runs have different values of threads; choose one with --at=threads=VALUE
+  [1]
+  $ sysbench compare --at=threads=4 s.json s.json | sed -n '1s/of [0-9.]* s/of N s/p'
+  A: s.json: e.lua, 2 runs of N s, 4 threads
+  $ sysbench compare --at=threads=3 s.json s.json
+  FATAL: --at: s.json has no run with these values
+  [1]
+
+Several options: all combinations; the options of a script, too.
+
+  $ sweep --sweep=label2=x,y --sweep=threads=1..2 --report=json=s.json |
+  >     sed -n '/^\[/p; /^Peak/p' | lines | sed 's/: [0-9.]* ev.*/: N/'
+  [1/4] label2=x threads=1: FIGURES
+  [2/4] label2=x threads=2: FIGURES
+  [3/4] label2=y threads=1: FIGURES
+  [4/4] label2=y threads=2: FIGURES
+  Peak: N
+  Peak: N
+  $ of '[g["options"] for g in d["sweep"]["groups"]]'
+  [{'label2': 'x'}, {'label2': 'y'}]
+
+Without a result file there are only lines and the table. An option without
+numbers has no knee. `--repeat` alone repeats the run.
+
+  $ sweep --sweep=label2=x,y | grep -e '^\[' -e '^Peak' -e '^Knee' | lines
+  [1/2] label2=x: FIGURES
+  [2/2] label2=y: FIGURES
+  Peak: * (glob)
+  $ sweep --repeat=2 | sed -n '/^\[/p' | lines
+  [1/2] FIGURES
+  [2/2] FIGURES
+  $ sweep --repeat=1 | grep -c '^General statistics'
+  1
+
+A random order measures every point in every round; the seed repeats it.
+
+  $ random() { sweep --sweep=threads=1..6:1 --repeat=2 --events=1 --sweep-order=random "$@" | sed -n 's/^.*threads=\([0-9]*\):.*/\1/p' | tr '\n' ' '; }
+  $ random --rand-seed=7 >a; random --rand-seed=7 >b; random --rand-seed=8 >c
+  $ cmp a b; cmp -s a c
+  [1]
+  $ tr ' ' '\n' <a | head -6 | sort | tr '\n' ' '
+  1 2 3 4 5 6  (no-eol)
+  $ tr ' ' '\n' <a | sed -n 7,12p | sort | tr '\n' ' '
+  1 2 3 4 5 6  (no-eol)
+
+Commands before and after each run have its options.
+
+  $ sweep --sweep=label2=x,y --sweep-before=cleanup,prepare --sweep-after=cleanup >out
+  $ cat commands
+  cleanup x
+  prepare x
+  cleanup x
+  cleanup y
+  prepare y
+  cleanup y
+
+A run that fails is reported, and the sweep goes on. Its folder stays, and
+--sweep-resume repeats only this run.
+
+  $ sweep --sweep=fail=0,1,0.5 --report=json=s.json >out
+  [1]
+  $ grep -e '^\[' out | lines
+  [1/3] fail=0: FIGURES
+  [2/3] fail=1: failed, exit status 1
+  [3/3] fail=0.5: FIGURES
+  $ grep -c '  1 failed$' out
+  1
+  $ grep ALERT err
+  ALERT: 1 of 3 runs failed
+  ALERT: the finished runs are in s.json.sweep; add --sweep-resume to measure the others
+  $ "$SB_SRCDIR"/tests/check-result s.json
+  $ sweep --sweep=fail=0,1,0.5 --report=json=s.json --sweep-resume | grep '^\[' | lines
+  [1/3] fail=0: FIGURES (measured before)
+  [2/3] fail=1: failed, exit status 1
+  [3/3] fail=0.5: FIGURES (measured before)
+  $ rm -r s.json.sweep
+  $ sweep --sweep=fail=1,0 --sweep-stop --report=json=s.json | grep '^\['
+  [1/2] fail=1: failed, exit status 1
+  $ rm -r s.json.sweep
+
+A limit that is not kept: status 3, without a failure.
+
+  $ sweep --sweep=threads=1,2 --assert='events==0' --report=json=s.json >out
+  [3]
+  $ grep '^\[' out | lines
+  [1/2] threads=1: FIGURES, a limit was not kept
+  [2/2] threads=2: FIGURES, a limit was not kept
+  $ ls -d s.json.sweep
+  ls: cannot access 's.json.sweep': No such file or directory
+  [2]
+
+Interrupted by SIGINT: the run in progress ends, the result has the finished
+ones, and the status is 130. Another attempt without --sweep-resume loses
+nothing.
+
+  $ finished() { while ! grep -q "^.$1/3" out; do sleep 0.05; done; }
+  $ long() { exec sysbench e.lua --sweep=threads=1,2,3 --events=0 --time=1 --report=json=s.json "$@" run; }
+  $ rm -f s.json
+  $ (long >out 2>err) & pid=$!
+  $ finished 1; sleep 0.2; kill -INT $pid; wait $pid
+  [130]
+  $ grep '^\[' out | lines
+  [1/3] threads=1: FIGURES
+  $ grep ALERT err
+  ALERT: the sweep ended early: 1 of 3 runs are measured
+  ALERT: the finished runs are in s.json.sweep; add --sweep-resume to measure the others
+  $ values
+  1/1
+  $ "$SB_SRCDIR"/tests/check-result s.json
+  $ (long --verbosity=0)
+  FATAL: s.json.sweep has finished runs of an interrupted sweep: continue it with --sweep-resume, or remove the folder
+  [1]
+  $ (long --sweep-resume --verbosity=0 --events=1)
+  FATAL: the sweep in s.json.sweep cannot be continued: --events differs from that of the interrupted sweep
+  [1]
+
+Killed by SIGKILL: the run in progress ends, too, and no finished run is lost.
+
+  $ (long --sweep-resume >out 2>err) & pid=$!
+  $ finished 2; kill -KILL $pid; wait $pid 2>/dev/null
+  [137]
+  $ while ! flock -n s.json.sweep/plan.json true; do sleep 0.05; done
+  $ (long --sweep-resume 2>err) | grep '^\[' | lines
+  [1/3] threads=1: FIGURES (measured before)
+  [2/3] threads=2: FIGURES (measured before)
+  [3/3] threads=3: FIGURES
+  $ values
+  1/1 2/1 3/1
+  $ "$SB_SRCDIR"/tests/check-result s.json
+  $ ls -d s.json.sweep
+  ls: cannot access 's.json.sweep': No such file or directory
+  [2]
+  $ sweep --sweep=threads=1,2 --report=json=s.json --sweep-resume >/dev/null
+  [1]
+  $ cat err
+  FATAL: --sweep-resume: there is no interrupted sweep in s.json.sweep
+
+Other reports are written for each run; the page has all runs.
+
+  $ mkdir r; sweep --sweep=threads=1,2 --report=csv=r/a.csv,hgrm=r/b,ndjson=r/c.x.nd >/dev/null
+  $ ls r
+  a-threads=1-1.csv
+  a-threads=2-1.csv
+  b-threads=1-1
+  b-threads=2-1
+  c.x-threads=1-1.nd
+  c.x-threads=2-1.nd
+  $ sweep --sweep=threads=1,2 --report=csv=- >out
+  [1]
+  $ cat err
+  FATAL: --report=csv: the runs of a sweep cannot share standard output
+  $ sweep --sweep=threads=1,2 --report=text | grep -c '^General statistics'
+  2
+  $ sweep --sweep=threads=1,2 --report=none,json=- >s.json; values
+  1/1 2/1
+
+What cannot be swept is found before the first run.
+
+  $ wrong() { sweep "$@" >/dev/null; tail -1 err; }
+  $ wrong --sweep=threads=
+  --sweep: threads has no values
+  $ wrong --sweep=threads=9..1
+  --sweep: '9..1' is not a range: the end is below the start
+  $ wrong --sweep=threads=1..1000:1 --repeat=2
+  --sweep: 2000 runs are too many; the maximum is 1000
+  $ wrong --sweep=thraeds=1,2
+  --sweep: there is no option --thraeds (did you mean --threads?)
+  $ wrong --sweep=threads=1,many
+  Invalid value for the 'threads' option: 'many' (must be a whole number)
+  $ wrong --sweep=threads=1,2 --threads=4
+  --threads is given, and it is also swept: use one of both
+  $ wrong --sweep=threads=1,2 --sweep=threads=4
+  --sweep: --threads is swept twice
+  $ wrong --sweep=report=text
+  --sweep: --report cannot be swept
+  $ wrong --sweep=threads=1,2 --no-such-option
+  invalid option: --no-such-option
+  $ wrong --repeat=0
+  Invalid value for the 'repeat' option: '0' (the minimum is 1)
+  $ wrong --sweep=threads=1,2 --report=json=no/s.json
+  FATAL: --report=json: cannot write no/s.json: No such file or directory
+  $ sysbench e.lua --sweep=threads=1,2 prepare
+  sysbench * (glob)
+  
+  --sweep only applies to the command run, not to prepare
+  [1]
+  $ sysbench --sweep=threads=1,2 - run <e.lua
+  sysbench * (glob)
+  
+  FATAL: --sweep: a script from standard input cannot be swept: write it to a file
+  [1]
+
+A script that has options of these names keeps them.
+
+  $ cat >own.lua <<'EOF'
+  > sysbench.cmdline.options = { repeat_ = {"", 1} }
+  > sysbench.cmdline.options["repeat"] = {"", 1}
+  > sysbench.cmdline.options.sweep = {"", "none"}
+  > function event() end
+  > function prepare() print(sysbench.opt["repeat"], sysbench.opt.sweep) end
+  > EOF
+  $ sysbench own.lua --events=1 --repeat=3 --sweep=all --report=none,csv=- run | grep -c '^time,'
+  1
+  $ sysbench own.lua --repeat=3 --sweep=all prepare | tail -1
+  3\tall (esc)
+
+In a config file, --sweep does not apply to other commands.
+
+  $ printf 'sweep = threads=1,2\nevents = 1\n' >c.cnf
+  $ sysbench e.lua --config-file=c.cnf prepare >/dev/null
+  $ sysbench e.lua --config-file=c.cnf --threads=3 run 2>&1 | tail -1
+  --threads is given, and it is also swept: use one of both
+  $ sysbench e.lua --config-file=c.cnf run | grep -c '^\['
+  2
+
+With SQLite, each run has connections of its own.
+
+  $ sysbench oltp_point_select --db-driver=sqlite --table-size=100 prepare >/dev/null
+  $ sysbench oltp_point_select --db-driver=sqlite --table-size=100 --events=50 --sweep=db-ps-mode=auto,disable --report=json=s.json run | grep '^\[' | lines
+  [1/2] db-ps-mode=auto: FIGURES
+  [2/2] db-ps-mode=disable: FIGURES
+  $ "$SB_SRCDIR"/tests/check-result s.json
