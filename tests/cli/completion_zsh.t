@@ -17,7 +17,7 @@ Completion in a real, interactive zsh.
 Names of options, with "=" if they take a value. "_" and "-" are the same.
 
   $ complete <<'EOF'
-  > sysbench --rep
+  > sysbench --repo
   > all: sysbench --report-e
   > all: sysbench --report-c
   > sysbench --report-i
