@@ -65,6 +65,9 @@ class Program:
                 return answer.status, answer.headers, answer.read().decode()
         except urllib.error.HTTPError as error:
             return error.code, error.headers, error.read().decode()
+        except urllib.error.URLError as error:
+            raise RuntimeError("%s; status %r, messages %r" % (
+                error.reason, self.child.poll(), self.text)) from error
 
     def json(self, path):
         return json.loads(self.get(path)[2])
