@@ -536,6 +536,7 @@ void sb_app_sweep_done(struct sb_app *a)
 {
     if (!a->sweep)
         return;
+    sb_sweep_files_leave(&a->sweep->files);
     sb_sweep_plan_done(&a->sweep->plan);
     sb_sweep_figures_done(&a->sweep->figures);
     free(a->sweep);

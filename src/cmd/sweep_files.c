@@ -65,6 +65,13 @@ void sb_sweep_files_done(struct sb_sweep_files *f)
     f->n = 0;
 }
 
+void sb_sweep_files_leave(struct sb_sweep_files *f)
+{
+    for (unsigned i = 0; i < f->n; i++)
+        sb_target_leave(&f->item[i].target);
+    f->n = 0;
+}
+
 const char *sb_sweep_files_main(const struct sb_reporters *rs)
 {
     const char *html = NULL;

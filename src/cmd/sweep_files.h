@@ -24,6 +24,8 @@ struct sb_sweep_files {
 int sb_sweep_files_open(struct sb_sweep_files *f, const struct sb_reporters *rs,
     struct sb_err *err);
 void sb_sweep_files_done(struct sb_sweep_files *f); // {0} allowed
+// For the process of a run: frees what it inherited, and leaves the files.
+void sb_sweep_files_leave(struct sb_sweep_files *f);
 
 // The name of the first file with a name of its own, json before html; NULL if
 // there is none.

@@ -169,6 +169,13 @@ void sb_target_done(struct sb_target *t)
     *t = (struct sb_target){ 0 };
 }
 
+void sb_target_leave(struct sb_target *t)
+{
+    free(t->part);
+    t->part = NULL;
+    sb_target_done(t);
+}
+
 void sb_target_folder(const char *path, char *dir, size_t size)
 {
     const char *slash = strrchr(path, '/');

@@ -39,6 +39,9 @@ int sb_target_flush(struct sb_target *t, struct sb_err *err);
 int sb_target_commit(struct sb_target *t, struct sb_err *err);
 // Closes; removes PATH.part if it was not committed. {0} allowed.
 void sb_target_done(struct sb_target *t);
+// Like sb_target_done(), but leaves the file as it is: for a process that was
+// forked after sb_target_open(). Nothing may be buffered.
+void sb_target_leave(struct sb_target *t);
 // Writes the folder of a path to `dir`: "." for a name without a slash, and
 // the folder for temporary files ($TMPDIR, /tmp) for "-" and devices.
 void sb_target_folder(const char *path, char *dir, size_t size);

@@ -187,7 +187,7 @@ Interrupted by SIGINT: the run in progress ends, the result has the finished
 ones, and the status is 130. Another attempt without --sweep-resume loses
 nothing.
 
-  $ finished() { while ! grep -q "^.$1/3" out; do sleep 0.05; done; }
+  $ finished() { for _ in $(seq 1200); do grep -q "^.$1/3" out && return; sleep 0.05; done; cat out err; }
   $ long() { exec sysbench e.lua --sweep=threads=1,2,3 --events=0 --time=1 --report=json=s.json "$@" run; }
   $ rm -f s.json
   $ (long >out 2>err) & pid=$!
@@ -213,7 +213,7 @@ Killed by SIGKILL: the run in progress ends, too, and no finished run is lost.
   $ (long --sweep-resume >out 2>err) & pid=$!
   $ finished 2; kill -KILL $pid; wait $pid 2>/dev/null
   [137]
-  $ while ! flock -n s.json.sweep/plan.json true; do sleep 0.05; done
+  $ flock -w 60 s.json.sweep/plan.json true
   $ (long --sweep-resume 2>err) | grep '^\[' | lines
   [1/3] threads=1: FIGURES (measured before)
   [2/3] threads=2: FIGURES (measured before)
