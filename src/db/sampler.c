@@ -380,9 +380,11 @@ bool sb_sampler_stop(struct sb_sampler *s)
     uint64_t start = sb_clock_monotonic(), wait = FINISH_NS;
     bool ended;
 
-    if (s->joined || s->left)
-        return s->joined;
     pthread_mutex_lock(&s->lock);
+    if (s->joined || s->left) {
+        pthread_mutex_unlock(&s->lock);
+        return s->joined;
+    }
     s->stop = true;
     pthread_cond_broadcast(&s->changed);
     while (!(ended = wait_threads(s, sb_clock_monotonic() + wait)) &&
