@@ -66,7 +66,7 @@ class Program:
         except urllib.error.HTTPError as error:
             return error.code, error.headers, error.read().decode()
         except urllib.error.URLError as error:
-            raise RuntimeError("%s; status %r, messages %r" % (
+            raise ConnectionError("%s; status %r, messages %r" % (
                 error.reason, self.child.poll(), self.text)) from error
 
     def json(self, path):
