@@ -237,7 +237,7 @@ static void a_queue_that_grows_is_not_kept(void)
     // 2,000 per second for 125 ms; the queue may grow by sqrt(n) + users.
     CHECK(got.last.rate < 4000);
     CHECK(strstr(got.sentence, "maximum") ||
-        got.last.result.end == SB_SEARCH_EXHAUSTED);
+          got.last.result.end == SB_SEARCH_EXHAUSTED);
 }
 
 static void a_signal_ends_the_search(void)
