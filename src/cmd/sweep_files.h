@@ -27,8 +27,8 @@ void sb_sweep_files_done(struct sb_sweep_files *f); // {0} allowed
 // For the process of a run: frees what it inherited, and leaves the files.
 void sb_sweep_files_leave(struct sb_sweep_files *f);
 
-// The name of the first file with a name of its own, json before html; NULL if
-// there is none.
+// Returns the name of the first file that is not standard output, json before
+// html, or NULL.
 const char *sb_sweep_files_main(const struct sb_reporters *rs);
 
 // Writes the runs of n result files of this program, in this order, with the

@@ -19,9 +19,10 @@ struct sb_sweep_state {
 };
 
 // Creates or continues the folder for a result file; target NULL: a temporary
-// folder. SB_EUSAGE: there is an unfinished sweep and `resume` is not set, or
-// there is none and it is, or its plan differs. SB_ELIMIT: another process uses
-// it. SB_ESYS, SB_ENOMEM. Call sb_sweep_state_done() in either case.
+// folder. SB_EUSAGE: an unfinished sweep exists but `resume` is not set, or
+// `resume` is set but no unfinished sweep exists, or the plans differ.
+// SB_ELIMIT: another process uses the folder. SB_ESYS, SB_ENOMEM. Call
+// sb_sweep_state_done() in either case.
 int sb_sweep_state_open(struct sb_sweep_state *s, const char *target,
     bool resume, struct sb_sweep_plan *plan, struct sb_opts *opts,
     struct sb_err *err);

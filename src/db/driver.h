@@ -338,8 +338,8 @@ enum sb_driver_caps {
     SB_CAP_NAN = 1u << 7,        // NaN as SB_VALUE_DOUBLE
     SB_CAP_INFINITY = 1u << 8,   // infinities as SB_VALUE_DOUBLE
     SB_CAP_SIGNED_IDS = 1u << 9, // insert_id holds an int64_t
-    // The database runs inside this process, or there is none: there is no
-    // server for which the client could be a bottleneck (db/con.c).
+    // The driver uses no server: the database runs inside this process, or does
+    // not exist (db/con.c).
     SB_CAP_EMBEDDED = 1u << 10,
 };
 

@@ -40,7 +40,7 @@ struct sb_search_result {
 // A trial, as it is reported.
 struct sb_search_trial {
     double rate;     // arrivals per second
-    double value;    // measured, of the first limit; NAN if there is none
+    double value;    // measured, of the first limit; NAN if unknown
     bool kept;       // all limits, and the queue did not grow
     bool grew;       // users could not start as many events as arrived
     unsigned missed; // the first limit that was not kept, or SB_SEARCH_NONE
