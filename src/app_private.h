@@ -30,7 +30,7 @@ void sb__app_listen(struct sb_app *a, struct sb_workload *w,
 // when the facts about servers are complete.
 void sb__app_context(const struct sb__listening *t);
 // Writes what the reporters have left to write. Returns the exit status:
-// `status`, or SB_EXIT_FAILED if it is 0 and a reporter failed.
+// `status`, or SB_EXIT_FAILED if it is 0 and a report lacks something.
 int sb__app_finish_reports(
     struct sb_app *a, const struct sb_run_result *res, int status);
 

@@ -316,8 +316,7 @@ int sb__app_finish_reports(
     };
 
     sb_reporters_finish(&a->reporters, &o);
-    if (status == SB_EXIT_OK && a->reporters.failed)
-        status = SB_EXIT_FAILED;
+    status = sb_reporters_status(&a->reporters, status);
     sb_reporters_done(&a->reporters);
     return status;
 }

@@ -149,6 +149,7 @@ static void csv_done(struct sb_reporter *r)
 const struct sb_reporter_kind sb__csv_kind = {
     .name = "csv",
     .target = "FILE",
+    .form = SB_REPORT_LINES,
     .open = csv_open,
     .begin = csv_begin,
     .interval = csv_interval,

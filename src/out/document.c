@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 #include "out/document.h"
 
+#include <inttypes.h>
+
 #include "out/json_parts.h"
 
 static void write_member(FILE *out, const char *name, json_t *value)
@@ -43,6 +45,8 @@ static int write_rows(
         write_member(out, "columns", run->columns);
     else
         fputs("\"columns\":[]", out);
+    if (run->missing)
+        fprintf(out, ",\n\"missing\":%" PRIu64, run->missing);
     fputs("},\n\"histograms\":{\"octave\":4,\"rows\":[\n", out);
     if (rc == 0)
         rc = run->heat(run->arg, out, err);

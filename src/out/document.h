@@ -8,17 +8,19 @@
 
 #include <jansson.h>
 #include <stdbool.h>
+#include <stdint.h>
 #include <stdio.h>
 
 #include "base/err.h"
 
 // The parts of a run. The references stay the caller's.
 struct sb_document_run {
-    json_t *facts;   // an object: all members but those below
-    json_t *columns; // of the rows; NULL: none
-    json_t *totals;  // an object; NULL: the run has none
-    json_t *limits;  // NULL: none
-    json_t *marks;   // NULL: none
+    json_t *facts;    // an object: all members but those below
+    json_t *columns;  // of the rows; NULL: none
+    uint64_t missing; // intervals without a row
+    json_t *totals;   // an object; NULL: the run has none
+    json_t *limits;   // NULL: none
+    json_t *marks;    // NULL: none
     json_t *end;
     // Write the rows of intervals and of histograms, one per line, with a comma
     // at the end of each line but the last. 0 or SB_E* with *err filled.

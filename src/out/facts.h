@@ -47,7 +47,8 @@ struct sb_facts {
     unsigned round; // of the sweep, from 1; 0: not part of a sweep
 };
 
-// Exit status of a run that missed a limit of --assert.
+// Exit status of a run that failed, and of one that missed a limit of --assert.
+#define SB_STATUS_FAILED 1
 #define SB_STATUS_LIMITS 3
 
 // How a run ended.

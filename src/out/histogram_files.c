@@ -150,6 +150,7 @@ static void hdr_done(struct sb_reporter *r)
 const struct sb_reporter_kind sb__hdr_kind = {
     .name = "hdr",
     .target = "FILE",
+    .form = SB_REPORT_LINES,
     .open = hdr_open,
     .begin = hdr_begin,
     .interval = hdr_interval,
@@ -212,6 +213,7 @@ static void hgrm_done(struct sb_reporter *r)
 const struct sb_reporter_kind sb__hgrm_kind = {
     .name = "hgrm",
     .target = "FILE",
+    .form = SB_REPORT_DOCUMENT,
     .open = hgrm_open,
     .final = hgrm_final,
     .finish = hgrm_finish,

@@ -82,6 +82,7 @@ static void html_done(struct sb_reporter *r)
 const struct sb_reporter_kind sb__html_kind = {
     .name = "html",
     .target = "FILE",
+    .form = SB_REPORT_DOCUMENT,
     .open = html_open,
     .interval = html_interval,
     .final = html_final,

@@ -78,6 +78,7 @@ int sb__json_document(struct sb_reporter *r, const struct sb_outcome *o,
     struct sb_document_run run = {
         .facts = sb_json_facts(f),
         .columns = sb_json_columns(r->rows->series),
+        .missing = r->rows->missing,
         .totals = j->totals,
         .marks = sb_marks_json(
             &j->marks, json_object_get(j->totals, "stages"), o, j->seconds),
@@ -130,6 +131,7 @@ static void json_done(struct sb_reporter *r)
 const struct sb_reporter_kind sb__json_kind = {
     .name = "json",
     .target = "FILE",
+    .form = SB_REPORT_DOCUMENT,
     .open = json_open,
     .interval = json_interval,
     .final = json_final,

@@ -227,6 +227,7 @@ static void junit_done(struct sb_reporter *r)
 const struct sb_reporter_kind sb__junit_kind = {
     .name = "junit",
     .target = "FILE",
+    .form = SB_REPORT_DOCUMENT,
     .open = junit_open,
     .final = junit_final,
     .finish = junit_finish,

@@ -67,6 +67,7 @@ static struct sb_live_state *begin(struct sb_live *l, struct sb_err *err)
 static void publish(struct sb_live *l, struct sb_live_state *s)
 {
     s->nrows = l->nrows;
+    s->missing = l->missing;
     atomic_store(&l->news, s);
 }
 
@@ -136,23 +137,6 @@ const struct sb_live_state *sb_live_read(struct sb_live *l)
 
 // Rows ------------------------------------------------------------------------
 
-static int write_at(
-    const struct sb_spool *f, const char *data, size_t len, uint64_t at)
-{
-    while (len > 0) {
-        ssize_t n = pwrite(fileno(f->file), data, len, (off_t)at);
-
-        if (n < 0 && errno == EINTR)
-            continue;
-        if (n <= 0)
-            return SB_ESYS;
-        data += n;
-        len -= (size_t)n;
-        at += (uint64_t)n;
-    }
-    return 0;
-}
-
 // Writes a row behind the last one. What an earlier failure left there is
 // overwritten.
 static int add_row(struct sb_live *l, const struct sb_report *report,
@@ -172,12 +156,11 @@ static int add_row(struct sb_live *l, const struct sb_report *report,
         return sb_err_set(err, SB_ENOMEM, "out of memory");
     end[0] = l->rows_end + len;
     end[1] = l->heat_end + b->len - len;
-    if (write_at(&l->rows, b->data, len, l->rows_end) ||
-        write_at(&l->heat, b->data + len, b->len - len, l->heat_end) ||
-        write_at(
-            &l->index, (const char *)end, sizeof(end), l->nrows * sizeof(end)))
-        return sb_err_set(err, SB_ESYS,
-            "cannot keep the figures of an interval: %s", strerror(errno));
+    if (sb_spool_put(&l->rows, b->data, len, l->rows_end, err) ||
+        sb_spool_put(&l->heat, b->data + len, b->len - len, l->heat_end, err) ||
+        sb_spool_put(&l->index, (const char *)end, sizeof(end),
+            l->nrows * sizeof(end), err))
+        return err->code;
     l->rows_end = end[0];
     l->heat_end = end[1];
     l->nrows++;
@@ -264,9 +247,11 @@ static void copy_report(struct sb_live_state *s, const struct sb_report *r)
 int sb_live_interval(struct sb_live *l, const struct sb_report *report,
     const struct sb_series *row, struct sb_err *err)
 {
-    int rc = add_row(l, report, row, err);
-    struct sb_live_state *s = rc ? NULL : begin(l, err);
+    struct sb_err lost = { 0 };
+    int rc = add_row(l, report, row, &lost);
 
+    l->missing += rc != 0;
+    struct sb_live_state *s = begin(l, err);
     if (!s)
         return err->code;
     copy_report(s, report);
@@ -278,7 +263,9 @@ int sb_live_interval(struct sb_live *l, const struct sb_report *report,
         return sb_err_set(err, rc, "out of memory");
     }
     publish(l, s);
-    return 0;
+    if (lost.code)
+        *err = lost;
+    return lost.code;
 }
 
 static void replace(json_t **member, json_t *value)

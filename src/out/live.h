@@ -24,8 +24,9 @@ struct sb_live_state {
     json_t *facts, *limits, *end;
     json_t *stages; // of the totals, after the final report
     uint64_t nrows;
-    bool has_report; // report and names are set
-    bool whole;      // sums are those of the whole run
+    uint64_t missing; // intervals without a row
+    bool has_report;  // report and names are set
+    bool whole;       // sums are those of the whole run
 };
 
 struct sb_live {
@@ -33,8 +34,8 @@ struct sb_live {
     // array, with ",\n" before all but the first one. The index has the ends of
     // the rows in both files.
     struct sb_spool rows, heat, index;
-    uint64_t nrows, rows_end, heat_end; // main thread
-    struct sb_buf line;                 // main thread
+    uint64_t nrows, missing, rows_end, heat_end; // main thread
+    struct sb_buf line;                          // main thread
     struct sb_live_state *_Atomic news; // what the reader has not taken yet
     struct sb_live_state *state;        // reader
 };
@@ -45,8 +46,9 @@ int sb_live_init(struct sb_live *l, const char *dir, struct sb_err *err);
 // The reader must have ended. {0} allowed.
 void sb_live_done(struct sb_live *l);
 
-// Main thread. 0, SB_ENOMEM, or SB_ESYS if the row cannot be written: then the
-// interval is left out.
+// Main thread. 0, or SB_ESYS if the row cannot be written: then it is counted
+// as missing, and the interval is in the sums all the same. SB_ENOMEM: sums
+// and rows may lack intervals until the final report, which has all sums.
 int sb_live_interval(struct sb_live *l, const struct sb_report *report,
     const struct sb_series *row, struct sb_err *err);
 // Replaces the sums by a final report.

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 #include "out/live_text.h"
 
+#include <inttypes.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
@@ -77,6 +78,7 @@ int sb_live_result(struct sb_live_text *t, const struct sb_live *l,
     struct sb_document_run run = {
         .facts = s->facts,
         .columns = sb_json_columns(&s->series),
+        .missing = s->missing,
         .totals = s->has_report ? sb_json_totals(&s->report) : NULL,
         .limits = s->limits,
         .end = s->end ? s->end : json_null(),
@@ -162,6 +164,8 @@ int sb_live_intervals(struct sb_live_text *t, const struct sb_live *l,
     insert(&w, 1, out);
     fputs("]\n", out);
     write_member(out, "columns", columns);
+    if (s->missing)
+        fprintf(out, ",\"missing\":%" PRIu64, s->missing);
     write_totals(out, totals);
     write_member(out, "databases", json_object_get(s->facts, "databases"));
     write_member(out, "end", s->end ? s->end : json_null());

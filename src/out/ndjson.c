@@ -111,12 +111,8 @@ static int ndjson_finish(
     struct sb_reporter *r, const struct sb_outcome *o, struct sb_err *err)
 {
     struct ndjson *n = r->data;
-    int rc;
+    int rc = begin(r, err);
 
-    // A file with a gap must not look complete.
-    if (r->failed)
-        return 0;
-    rc = begin(r, err);
     if (rc == 0)
         rc = write_line(n, "end", last_line(r, o), err);
     return rc ? rc : sb_target_commit(&n->target, err);
@@ -136,6 +132,7 @@ static void ndjson_done(struct sb_reporter *r)
 const struct sb_reporter_kind sb__ndjson_kind = {
     .name = "ndjson",
     .target = "FILE",
+    .form = SB_REPORT_LINES,
     .open = ndjson_open,
     .begin = ndjson_begin,
     .interval = ndjson_interval,

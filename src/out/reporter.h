@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 //
 // Reporters: what --report=LIST selects. A reporter writes the reports of a
-// run in one format to one target. An error of a reporter ends that reporter,
-// not the run. Main thread.
+// run in one format to one target. An error of a reporter never ends the run.
+// Main thread.
 #ifndef SB_REPORTER_H
 #define SB_REPORTER_H
 
@@ -23,11 +23,25 @@ extern const struct sb_opt_table sb_report_opt_table;
 
 struct sb_reporter;
 
+// When a report is written decides what an error leaves of it.
+enum sb_report_form {
+    // During the run. An error ends the report: lines with a gap must not look
+    // complete.
+    SB_REPORT_LINES,
+    // At the end. Intervals that could not be kept are missing; there is no
+    // report without its totals.
+    SB_REPORT_DOCUMENT,
+    // Shown during the run, by a server that must show its end in any case.
+    // Finishes last, because it waits for its readers.
+    SB_REPORT_VIEW,
+};
+
 // One format. All functions but open() and done() are optional; 0 or SB_E*.
 struct sb_reporter_kind {
     const char *name;    // "json"
     const char *target;  // what follows "json=": "FILE"
     const char *missing; // why it cannot be used in this build, or NULL
+    enum sb_report_form form;
     // Opens the target and leaves its content: another reporter may fail.
     int (*open)(struct sb_reporter *r, struct sb_err *err);
     // All targets are open: the content may be replaced.
@@ -38,10 +52,18 @@ struct sb_reporter_kind {
     // The whole run; what the report points to is freed afterwards.
     int (*final)(struct sb_reporter *r, const struct sb_report *whole,
         struct sb_err *err);
-    // Called last, also if there was no final report.
+    // Called last, also if there was no final report, unless the report has
+    // ended. What is open is closed by done().
     int (*finish)(
         struct sb_reporter *r, const struct sb_outcome *o, struct sb_err *err);
     void (*done)(struct sb_reporter *r); // also after a failed open()
+};
+
+// What has become of a report.
+enum sb_reporter_state {
+    SB_REPORTER_GOOD,
+    SB_REPORTER_GAPS,  // intervals are missing
+    SB_REPORTER_ENDED, // an error ended it: nothing more is written
 };
 
 struct sb_reporter {
@@ -50,7 +72,7 @@ struct sb_reporter {
     const struct sb_facts *facts;
     struct sb_row_log *rows; // which the reporters of result documents share
     void *data;              // the kind's own
-    bool failed;
+    enum sb_reporter_state state;
 };
 
 extern const struct sb_reporter_kind sb__json_kind, sb__ndjson_kind,
@@ -65,7 +87,7 @@ struct sb_reporters {
     struct sb_reporter item[SB_REPORTERS_MAX];
     unsigned n;
     bool no_text; // --report=none
-    bool failed;  // one of them
+    bool failed;  // one of them lacks something
     struct sb_series series;
     struct sb_row_log rows;
     bool told_full; // that columns are left out
@@ -89,7 +111,8 @@ void sb_reporters_done(struct sb_reporters *rs); // {0} allowed
 struct sb_series *sb_reporters_row(
     struct sb_reporters *rs, const struct sb_report *report);
 
-// The following log each error once and set rs->failed.
+// The following log what becomes of a report, when it changes, and set
+// rs->failed.
 void sb_reporters_interval(
     struct sb_reporters *rs, const struct sb_report *report);
 // Fills *w with the figures of the whole run, which checkpoints do not reset.
@@ -98,6 +121,11 @@ void sb_reporters_whole(struct sb_report *w, const struct sb_report *r);
 // report: a final one.
 void sb_reporters_final(
     struct sb_reporters *rs, const struct sb_report *report);
+// o->status: without what became of the reports. Each of them shows
+// sb_reporters_status() of that moment. Lines finish first and views last; a
+// document does not know what becomes of those that finish after it.
 void sb_reporters_finish(struct sb_reporters *rs, const struct sb_outcome *o);
+// The exit status: `status`, or 1 if it is 0 and a report lacks something.
+int sb_reporters_status(const struct sb_reporters *rs, int status);
 
 #endif

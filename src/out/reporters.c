@@ -201,17 +201,15 @@ void sb_reporters_done(struct sb_reporters *rs)
     sb_series_done(&rs->series);
 }
 
-// Logs the first error of a reporter.
-static void check(struct sb_reporters *rs, struct sb_reporter *r, int rc,
-    const struct sb_err *err, const char *then)
+// Logs an error that changes the state of a report.
+static void worsen(struct sb_reporters *rs, struct sb_reporter *r,
+    enum sb_reporter_state state, const struct sb_err *err, const char *then)
 {
-    if (rc == 0)
-        return;
     rs->failed = true;
-    if (!r->failed)
-        sb_log(
-            SB_LOG_ALERT, "--report=%s: %s%s", r->kind->name, err->msg, then);
-    r->failed = true;
+    if (r->state >= state)
+        return;
+    r->state = state;
+    sb_log(SB_LOG_ALERT, "--report=%s: %s%s", r->kind->name, err->msg, then);
 }
 
 static void warn_full(struct sb_reporters *rs)
@@ -225,7 +223,17 @@ static void warn_full(struct sb_reporters *rs)
         SB_COLUMNS_MAX);
 }
 
-static const char goes_on[] = "; the run continues without this report";
+// An interval could not be written or kept.
+static void miss(
+    struct sb_reporters *rs, struct sb_reporter *r, const struct sb_err *err)
+{
+    if (r->kind->form == SB_REPORT_LINES)
+        worsen(rs, r, SB_REPORTER_ENDED, err,
+            "; the run continues without this report");
+    else
+        worsen(rs, r, SB_REPORTER_GAPS, err,
+            "; the run continues, and this report lacks intervals");
+}
 
 struct sb_series *sb_reporters_row(
     struct sb_reporters *rs, const struct sb_report *report)
@@ -237,21 +245,23 @@ struct sb_series *sb_reporters_row(
 void sb_reporters_interval(
     struct sb_reporters *rs, const struct sb_report *report)
 {
-    struct sb_err err = { 0 };
     int rc = rs->row_rc;
 
-    if (rc == 0)
+    if (rc)
+        sb_row_log_miss(&rs->rows);
+    else
         sb_row_log_add(&rs->rows, report);
     warn_full(rs);
     for (unsigned i = 0; i < rs->n; i++) {
         struct sb_reporter *r = &rs->item[i];
+        struct sb_err err = { 0 };
 
-        if (r->failed || !r->kind->interval)
+        if (r->state == SB_REPORTER_ENDED || !r->kind->interval)
             continue;
         if (rc)
             sb_err_set(&err, rc, "out of memory");
-        check(rs, r, rc ? rc : r->kind->interval(r, report, &rs->series, &err),
-            &err, goes_on);
+        if (rc || r->kind->interval(r, report, &rs->series, &err))
+            miss(rs, r, &err);
     }
 }
 
@@ -276,25 +286,47 @@ void sb_reporters_whole(struct sb_report *w, const struct sb_report *r)
 void sb_reporters_final(struct sb_reporters *rs, const struct sb_report *report)
 {
     struct sb_report whole;
-    struct sb_err err = { 0 };
 
     sb_reporters_whole(&whole, report);
     for (unsigned i = 0; i < rs->n; i++) {
         struct sb_reporter *r = &rs->item[i];
+        struct sb_err err = { 0 };
 
-        if (!r->failed && r->kind->final)
-            check(rs, r, r->kind->final(r, &whole, &err), &err, "");
+        if (r->state == SB_REPORTER_ENDED || !r->kind->final)
+            continue;
+        if (r->kind->final(r, &whole, &err))
+            worsen(rs, r,
+                r->kind->form == SB_REPORT_VIEW ? SB_REPORTER_GAPS
+                                                : SB_REPORTER_ENDED,
+                &err, "");
+    }
+}
+
+int sb_reporters_status(const struct sb_reporters *rs, int status)
+{
+    return status == 0 && rs->failed ? SB_STATUS_FAILED : status;
+}
+
+static void finish_form(struct sb_reporters *rs, const struct sb_outcome *o,
+    enum sb_report_form form)
+{
+    for (unsigned i = 0; i < rs->n; i++) {
+        struct sb_reporter *r = &rs->item[i];
+        struct sb_outcome now = *o;
+        struct sb_err err = { 0 };
+
+        if (r->kind->form != form || r->state == SB_REPORTER_ENDED ||
+            !r->kind->finish)
+            continue;
+        now.status = sb_reporters_status(rs, o->status);
+        if (r->kind->finish(r, &now, &err))
+            worsen(rs, r, SB_REPORTER_ENDED, &err, "");
     }
 }
 
 void sb_reporters_finish(struct sb_reporters *rs, const struct sb_outcome *o)
 {
-    struct sb_err err = { 0 };
-
-    for (unsigned i = 0; i < rs->n; i++) {
-        struct sb_reporter *r = &rs->item[i];
-
-        if (r->kind->finish)
-            check(rs, r, r->kind->finish(r, o, &err), &err, "");
-    }
+    finish_form(rs, o, SB_REPORT_LINES);
+    finish_form(rs, o, SB_REPORT_DOCUMENT);
+    finish_form(rs, o, SB_REPORT_VIEW);
 }

@@ -31,6 +31,20 @@ void sb_row_log_done(struct sb_row_log *r)
     memset(r, 0, sizeof(*r));
 }
 
+// Row n of one file belongs to row n of the other.
+static int add_both(struct sb_row_log *r, size_t len)
+{
+    struct sb_buf *b = &r->line;
+    int rc = sb_spool_add(&r->intervals, b->data, len, &r->failed);
+
+    if (rc)
+        return rc;
+    rc = sb_spool_add(&r->histograms, b->data + len, b->len - len, &r->failed);
+    if (rc)
+        sb_spool_drop(&r->intervals);
+    return rc;
+}
+
 void sb_row_log_add(struct sb_row_log *r, const struct sb_report *report)
 {
     struct sb_buf *b = &r->line;
@@ -44,7 +58,15 @@ void sb_row_log_add(struct sb_row_log *r, const struct sb_report *report)
     len = b->len;
     sb_series_heat(b, report->latency);
     if (b->failed)
-        sb_err_set(&r->failed, SB_ENOMEM, "out of memory");
-    else if (sb_spool_add(&r->intervals, b->data, len, &r->failed) == 0)
-        sb_spool_add(&r->histograms, b->data + len, b->len - len, &r->failed);
+        sb_row_log_miss(r);
+    else if (add_both(r, len))
+        r->missing++;
+}
+
+void sb_row_log_miss(struct sb_row_log *r)
+{
+    if (!r->open)
+        return;
+    sb_err_set(&r->failed, SB_ENOMEM, "out of memory");
+    r->missing++;
 }

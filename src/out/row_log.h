@@ -14,7 +14,8 @@ struct sb_row_log {
     struct sb_spool intervals, histograms;
     struct sb_buf line;
     bool open;
-    struct sb_err failed; // of the last sb_row_log_add(); code 0: none
+    struct sb_err failed; // of the last row; code 0: none
+    uint64_t missing;     // rows that could not be kept
 };
 
 // series has the current row, and must outlive r. Nothing is kept yet.
@@ -23,8 +24,11 @@ void sb_row_log_init(struct sb_row_log *r, const struct sb_series *series);
 // SB_ESYS names the folder.
 int sb_row_log_open(struct sb_row_log *r, const char *dir, struct sb_err *err);
 void sb_row_log_done(struct sb_row_log *r); // {0} allowed
-// Adds the current row of the series, and the histogram of the report. Does
-// nothing before sb_row_log_open(). An error is kept in r->failed.
+// Adds the current row of the series, and the histogram of the report: both or
+// neither. Does nothing before sb_row_log_open(). An error is kept in
+// r->failed; later rows may be kept again.
 void sb_row_log_add(struct sb_row_log *r, const struct sb_report *report);
+// The series has no row of this interval: memory is out.
+void sb_row_log_miss(struct sb_row_log *r);
 
 #endif

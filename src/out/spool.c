@@ -36,31 +36,47 @@ void sb_spool_done(struct sb_spool *s)
     memset(s, 0, sizeof(*s));
 }
 
-static int fail(struct sb_spool *s, struct sb_err *err)
+int sb_spool_put(struct sb_spool *s, const char *text, size_t len, uint64_t at,
+    struct sb_err *err)
 {
-    return sb_err_set(err, SB_ESYS,
-        "cannot keep the figures of an interval: %s", strerror(s->failed));
+    while (len > 0) {
+        ssize_t n = pwrite(fileno(s->file), text, len, (off_t)at);
+
+        if (n < 0 && errno == EINTR)
+            continue;
+        if (n <= 0)
+            return sb_err_set(err, SB_ESYS,
+                "cannot keep the figures of an interval: %s",
+                strerror(n < 0 ? errno : EIO));
+        text += n;
+        len -= (size_t)n;
+        at += (uint64_t)n;
+    }
+    return 0;
 }
 
-// Flushes each line, so that a full disk is found at the line that does not
-// fit. That line is removed.
+// What is left of a line that did not fit is behind the end, and overwritten by
+// the next one.
 int sb_spool_add(
     struct sb_spool *s, const char *line, size_t len, struct sb_err *err)
 {
-    if (s->failed)
-        return fail(s, err);
-    long end = ftell(s->file);
-    if (fwrite(line, 1, len, s->file) == len && fputc('\n', s->file) != EOF &&
-        fflush(s->file) == 0) {
-        s->lines++;
-        return 0;
-    }
-    s->failed = errno ? errno : EIO;
-    clearerr(s->file);
-    if (end < 0 || ftruncate(fileno(s->file), end) ||
-        fseek(s->file, end, SEEK_SET))
-        s->lines = 0;
-    return fail(s, err);
+    int rc = sb_spool_put(s, line, len, s->size, err);
+
+    if (rc == 0)
+        rc = sb_spool_put(s, "\n", 1, s->size + len, err);
+    if (rc)
+        return rc;
+    s->lines++;
+    s->last = len + 1;
+    s->size += s->last;
+    return 0;
+}
+
+void sb_spool_drop(struct sb_spool *s)
+{
+    s->lines--;
+    s->size -= s->last;
+    s->last = 0;
 }
 
 static int copy_lines(struct sb_spool *s, const char *between, FILE *out)
@@ -91,9 +107,9 @@ int sb_spool_copy(
     int rc;
 
     rewind(s->file);
+    fflush(s->file); // lines may have been added since it was read
     rc = copy_lines(s, between, out);
     if (rc)
         sb_err_set(err, rc, "%s", strerror(errno));
-    fseek(s->file, 0, SEEK_END);
     return rc;
 }

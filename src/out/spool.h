@@ -13,20 +13,26 @@
 
 struct sb_spool {
     FILE *file;
-    int failed; // errno of the first failure: later text is not kept
     uint64_t lines;
+    uint64_t size, last; // bytes of all lines, and of the last one
 };
 
 // Creates the file in the folder `dir`. SB_ESYS names the folder.
 int sb_spool_open(struct sb_spool *s, const char *dir, struct sb_err *err);
 void sb_spool_done(struct sb_spool *s); // {0} allowed
-// Adds a line without its line feed. After the first failure, nothing is added:
-// what is kept stays complete lines. SB_ESYS.
+// Adds a line without its line feed. SB_ESYS, for example if the disk is full:
+// then this line is not kept, and later ones may be.
 int sb_spool_add(
     struct sb_spool *s, const char *line, size_t len, struct sb_err *err);
+// Removes the line that was added last. Call it once per line.
+void sb_spool_drop(struct sb_spool *s);
 // Copies everything to `out`, with `between` at the end of each line but the
 // last. SB_ESYS if it cannot be read; the caller checks `out`.
 int sb_spool_copy(
     struct sb_spool *s, const char *between, FILE *out, struct sb_err *err);
+// Writes text at a position of the file, for callers that keep no lines in it.
+// SB_ESYS: some of it may have been written.
+int sb_spool_put(struct sb_spool *s, const char *text, size_t len, uint64_t at,
+    struct sb_err *err);
 
 #endif

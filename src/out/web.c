@@ -126,12 +126,13 @@ static int web_interval(struct sb_reporter *r, const struct sb_report *report,
     const struct sb_series *row, struct sb_err *err)
 {
     struct web *w = r->data;
-    int rc = 0;
+    int rc = 0, failed;
 
     if (!w->has_facts || w->ndatabases != r->facts->ndatabases)
         rc = publish_facts(r, err);
     w->has_facts = true;
-    return rc ? rc : sb_live_interval(&w->live, report, row, err);
+    failed = sb_live_interval(&w->live, report, row, err);
+    return failed ? failed : rc;
 }
 
 static int web_final(
@@ -162,12 +163,11 @@ static int web_finish(
     struct web *w = r->data;
     const struct sb_asserts *limits = r->facts->limits;
     int rc = publish_facts(r, err);
+    int failed = sb_live_end(&w->live, limits ? sb_json_limits(limits) : NULL,
+        sb_json_outcome(o, w->seconds), err);
 
-    if (rc == 0)
-        rc = sb_live_end(&w->live, limits ? sb_json_limits(limits) : NULL,
-            sb_json_outcome(o, w->seconds), err);
     linger(w);
-    return rc;
+    return failed ? failed : rc;
 }
 
 static void web_done(struct sb_reporter *r)
@@ -186,6 +186,7 @@ static void web_done(struct sb_reporter *r)
 const struct sb_reporter_kind sb__web_kind = {
     .name = "web",
     .target = "ADDR:PORT",
+    .form = SB_REPORT_VIEW,
     .open = web_open,
     .interval = web_interval,
     .final = web_final,

@@ -65,4 +65,4 @@ The disk is full: the run goes on, says so once, and fails.
   total number of events
   status 1
   $ sed 1d err
-  ALERT: --report=web: cannot keep the figures of an interval: File too large; the run continues without this report
+  ALERT: --report=web: cannot keep the figures of an interval: File too large; the run continues, and this report lacks intervals

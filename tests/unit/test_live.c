@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 #include <pthread.h>
+#include <signal.h>
 #include <stdlib.h>
+#include <sys/resource.h>
 #include <unistd.h>
 
 #include "check.h"
@@ -225,6 +227,47 @@ static void rows_are_json(void)
     end(&s);
 }
 
+// Adds an interval while the folder for temporary files is full.
+static void lose(struct source *s, unsigned events)
+{
+    struct rlimit old, limit;
+
+    getrlimit(RLIMIT_FSIZE, &old);
+    limit = old;
+    limit.rlim_cur = 1;
+    signal(SIGXFSZ, SIG_IGN);
+    setrlimit(RLIMIT_FSIZE, &limit);
+    CHECK_INT(add(s, events, false), SB_ESYS);
+    setrlimit(RLIMIT_FSIZE, &old);
+}
+
+static void an_interval_without_a_row_counts(void)
+{
+    struct sb_live_part rows, heat;
+    struct source s;
+    struct sb_err err = { 0 };
+    char got[64];
+
+    begin(&s);
+    CHECK_INT(add(&s, 5, false), 0);
+    lose(&s, 7);
+    const struct sb_live_state *now = sb_live_read(&s.live);
+    CHECK_INT(now->nrows, 1);
+    CHECK_INT(now->missing, 1);
+    CHECK_INT(now->sums.c.completed, 12);
+    CHECK_NEAR(now->report.total_s, 2, 0);
+    CHECK_NEAR(sb_series_get(&now->series, "run", "", "events"), 7, 0);
+    CHECK_INT(add(&s, 3, false), 0);
+    now = sb_live_read(&s.live);
+    CHECK_INT(now->nrows, 2);
+    CHECK_INT(now->missing, 1);
+    CHECK_INT(now->sums.c.completed, 15);
+    CHECK_INT(sb_live_rows(&s.live, 0, 2, &rows, &heat, &err), 0);
+    text(&heat, got, sizeof(got));
+    CHECK_STR(got, "[47,5],\n[47,3]");
+    end(&s);
+}
+
 #define INTERVALS 3000u
 
 static void *read_all(void *arg)
@@ -269,6 +312,7 @@ int main(void)
     RUN(a_final_report_replaces_the_sums);
     RUN(facts_are_kept_until_others_come);
     RUN(rows_are_json);
+    RUN(an_interval_without_a_row_counts);
     RUN(nothing_is_lost_between_threads);
     return check_done();
 }

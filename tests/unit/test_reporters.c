@@ -1,4 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
+#include <jansson.h>
+#include <signal.h>
+#include <sys/resource.h>
+
 #include "check.h"
 #include "out/reporter.h"
 
@@ -58,10 +62,251 @@ static void labels_have_keys(void)
     CHECK_STR(err.msg, "--label: '=b' is not of the form KEY=VALUE");
 }
 
+// What becomes of a report ----------------------------------------------------
+
+// Calls of a reporter, and what its interval() and final() return.
+struct calls {
+    int intervals, finals, finishes, number, status;
+    int interval_rc, final_rc, finish_rc;
+};
+
+static int finished; // reporters
+
+static int fake_open(struct sb_reporter *r, struct sb_err *err)
+{
+    (void)r;
+    (void)err;
+    return 0;
+}
+
+static int result(int rc, struct sb_err *err)
+{
+    return rc ? sb_err_set(err, rc, "no") : 0;
+}
+
+static int fake_interval(struct sb_reporter *r, const struct sb_report *report,
+    const struct sb_series *row, struct sb_err *err)
+{
+    struct calls *c = r->data;
+
+    (void)report;
+    (void)row;
+    c->intervals++;
+    return result(c->interval_rc, err);
+}
+
+static int fake_final(
+    struct sb_reporter *r, const struct sb_report *whole, struct sb_err *err)
+{
+    struct calls *c = r->data;
+
+    (void)whole;
+    c->finals++;
+    return result(c->final_rc, err);
+}
+
+static int fake_finish(
+    struct sb_reporter *r, const struct sb_outcome *o, struct sb_err *err)
+{
+    struct calls *c = r->data;
+
+    c->finishes++;
+    c->number = ++finished;
+    c->status = o->status;
+    return result(c->finish_rc, err);
+}
+
+static void fake_done(struct sb_reporter *r)
+{
+    (void)r;
+}
+
+#define FAKE(f)                                                                \
+    {                                                                          \
+        .name = "fake", .form = (f), .open = fake_open,                        \
+        .interval = fake_interval, .final = fake_final, .finish = fake_finish, \
+        .done = fake_done                                                      \
+    }
+
+static const struct sb_reporter_kind lines = FAKE(SB_REPORT_LINES),
+                                     document = FAKE(SB_REPORT_DOCUMENT),
+                                     view = FAKE(SB_REPORT_VIEW);
+
+// A run of three intervals with a view, a document and lines, in this order.
+static void perform(struct sb_reporters *rs, struct calls c[3])
+{
+    static const struct sb_facts facts;
+    const struct sb_outcome o = { .reason = "limit" };
+    struct sb_snap snap = { 0 };
+    struct sb_report r;
+    struct sb_err err = { 0 };
+
+    *rs = (struct sb_reporters){ .n = 3,
+        .item = { { .kind = &view, .data = &c[0] },
+            { .kind = &document, .data = &c[1] },
+            { .kind = &lines, .data = &c[2] } } };
+    finished = 0;
+    CHECK_INT(sb_reporters_open(rs, &facts, &err), 0);
+    sb_report_fill(&r, &snap, 1, false, 1);
+    for (int i = 0; i < 3; i++) {
+        sb_reporters_row(rs, &r);
+        sb_reporters_interval(rs, &r);
+    }
+    r.whole = &snap;
+    sb_reporters_final(rs, &r);
+    sb_reporters_finish(rs, &o);
+}
+
+static void end(struct sb_reporters *rs)
+{
+    sb_reporters_done(rs);
+}
+
+static void lines_finish_first_and_views_last(void)
+{
+    struct calls c[3] = { { 0 } };
+    struct sb_reporters rs;
+
+    perform(&rs, c);
+    CHECK_INT(c[2].number, 1);
+    CHECK_INT(c[1].number, 2);
+    CHECK_INT(c[0].number, 3);
+    for (int i = 0; i < 3; i++)
+        CHECK_INT(c[i].status, 0);
+    CHECK_INT(sb_reporters_status(&rs, 0), 0);
+    end(&rs);
+}
+
+static void lost_intervals_end_lines_only(void)
+{
+    struct calls c[3] = { { .interval_rc = SB_ESYS },
+        { .interval_rc = SB_ESYS }, { .interval_rc = SB_ESYS } };
+    struct sb_reporters rs;
+
+    perform(&rs, c);
+    CHECK_INT(c[0].intervals, 3);
+    CHECK_INT(c[1].intervals, 3);
+    CHECK_INT(c[2].intervals, 1);
+    CHECK_INT(c[0].finals + c[1].finals, 2);
+    CHECK_INT(c[2].finals + c[2].finishes, 0);
+    CHECK_INT(rs.item[0].state, SB_REPORTER_GAPS);
+    CHECK_INT(rs.item[1].state, SB_REPORTER_GAPS);
+    CHECK_INT(rs.item[2].state, SB_REPORTER_ENDED);
+    // Reports have the status of the program.
+    CHECK_INT(c[0].status, 1);
+    CHECK_INT(c[1].status, 1);
+    CHECK_INT(sb_reporters_status(&rs, 0), 1);
+    CHECK_INT(sb_reporters_status(&rs, 3), 3);
+    end(&rs);
+}
+
+static void only_views_go_on_without_totals(void)
+{
+    struct calls c[3] = { { .final_rc = SB_ENOMEM }, { .final_rc = SB_ENOMEM },
+        { .final_rc = SB_ENOMEM } };
+    struct sb_reporters rs;
+
+    perform(&rs, c);
+    CHECK_INT(c[0].finishes, 1);
+    CHECK_INT(c[1].finishes, 0);
+    CHECK_INT(c[2].finishes, 0);
+    end(&rs);
+}
+
+static void a_late_failure_is_in_later_reports(void)
+{
+    struct calls c[3] = { { 0 }, { 0 }, { .finish_rc = SB_ESYS } };
+    struct sb_reporters rs;
+
+    perform(&rs, c);
+    CHECK_INT(c[2].status, 0);
+    CHECK_INT(c[1].status, 1);
+    CHECK_INT(c[0].status, 1);
+    CHECK_INT(sb_reporters_status(&rs, 0), 1);
+    end(&rs);
+}
+
+// Documents on a disk that is full for a while
+// ----------------------------------
+
+static const char *const list_json[] = { "json=r.json" };
+static const struct sb_opt_list no_labels;
+
+static void measure(struct sb_reporters *rs, unsigned i, rlim_t bytes)
+{
+    struct rlimit old, limit;
+    struct sb_snap snap = { .c.completed = 10 + i };
+    struct sb_report r;
+
+    getrlimit(RLIMIT_FSIZE, &old);
+    limit = old;
+    limit.rlim_cur = bytes < old.rlim_cur ? bytes : old.rlim_cur;
+    signal(SIGXFSZ, SIG_IGN);
+    sb_report_fill(&r, &snap, 1, false, i);
+    sb_reporters_row(rs, &r);
+    setrlimit(RLIMIT_FSIZE, &limit);
+    sb_reporters_interval(rs, &r);
+    setrlimit(RLIMIT_FSIZE, &old);
+}
+
+static void check_document(void)
+{
+    json_t *doc = json_load_file("r.json", 0, NULL);
+    const json_t *run = json_array_get(json_object_get(doc, "runs"), 0);
+    const json_t *intervals = json_object_get(run, "intervals");
+    const json_t *rows = json_object_get(intervals, "rows");
+    int completed = 0, status = 0;
+
+    CHECK_INT(json_array_size(rows), 2);
+    CHECK_NEAR(
+        json_number_value(json_array_get(json_array_get(rows, 1), 0)), 5, 0);
+    CHECK_INT(json_array_size(
+                  json_object_get(json_object_get(run, "histograms"), "rows")),
+        2);
+    CHECK_INT(json_integer_value(json_object_get(intervals, "missing")), 3);
+    CHECK_INT(json_unpack((json_t *)run, "{s:{s:i},s:{s:i}}", "counters",
+                  "completed", &completed, "end", "status", &status),
+        0);
+    CHECK_INT(completed, 65);
+    CHECK_INT(status, 1);
+    json_decref(doc);
+}
+
+static void a_document_keeps_its_totals(void)
+{
+    const struct sb_report_opts o = { .report = { list_json, 1 } };
+    const struct sb_facts facts = { .version = "2",
+        .luajit = "",
+        .test = "t",
+        .command = "run",
+        .labels = &no_labels };
+    const struct sb_outcome outcome = { .reason = "limit" };
+    struct sb_snap snap = { .c.completed = 65 };
+    struct sb_reporters rs;
+    struct sb_report r;
+    struct sb_err err = { 0 };
+
+    CHECK_INT(sb_reporters_init(&rs, &o, &err), 0);
+    CHECK_INT(sb_reporters_open(&rs, &facts, &err), 0);
+    for (unsigned i = 1; i <= 5; i++)
+        measure(&rs, i, i >= 2 && i <= 4 ? 20 : RLIM_INFINITY);
+    sb_report_fill(&r, &snap, 1, false, 5);
+    r.whole = &snap;
+    sb_reporters_final(&rs, &r);
+    sb_reporters_finish(&rs, &outcome);
+    sb_reporters_done(&rs);
+    check_document();
+}
+
 int main(void)
 {
     RUN(list_is_parsed);
     RUN(errors_name_the_report);
     RUN(labels_have_keys);
+    RUN(lines_finish_first_and_views_last);
+    RUN(lost_intervals_end_lines_only);
+    RUN(only_views_go_on_without_totals);
+    RUN(a_late_failure_is_in_later_reports);
+    RUN(a_document_keeps_its_totals);
     return check_done();
 }

@@ -60,10 +60,30 @@ static void full_disk_keeps_whole_lines(void)
     CHECK_STR(
         err.msg, "cannot keep the figures of an interval: File too large");
     setrlimit(RLIMIT_FSIZE, &old);
-    // A gap in the middle would be a wrong file.
-    CHECK_INT(sb_spool_add(&s, "[3]", 3, &err), SB_ESYS);
     CHECK_INT(copy(&s, text, sizeof(text)), 0);
     CHECK_STR(text, "[1]\n");
+    // There is room again: half of the line that did not fit is overwritten.
+    CHECK_INT(sb_spool_add(&s, "[3]", 3, &err), 0);
+    CHECK_INT(copy(&s, text, sizeof(text)), 0);
+    CHECK_STR(text, "[1],\n[3]\n");
+    sb_spool_done(&s);
+}
+
+static void last_line_is_dropped(void)
+{
+    struct sb_spool s;
+    struct sb_err err = { 0 };
+    char text[64];
+
+    CHECK_INT(sb_spool_open(&s, ".", &err), 0);
+    CHECK_INT(sb_spool_add(&s, "[1]", 3, &err), 0);
+    CHECK_INT(sb_spool_add(&s, "[222]", 5, &err), 0);
+    sb_spool_drop(&s);
+    CHECK_INT(copy(&s, text, sizeof(text)), 0);
+    CHECK_STR(text, "[1]\n");
+    CHECK_INT(sb_spool_add(&s, "[3]", 3, &err), 0);
+    CHECK_INT(copy(&s, text, sizeof(text)), 0);
+    CHECK_STR(text, "[1],\n[3]\n");
     sb_spool_done(&s);
 }
 
@@ -93,6 +113,7 @@ int main(void)
 {
     RUN(lines_are_copied_again_and_again);
     RUN(full_disk_keeps_whole_lines);
+    RUN(last_line_is_dropped);
     RUN(is_closed_by_exec);
     RUN(folder_is_named);
     return check_done();

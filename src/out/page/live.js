@@ -30,6 +30,7 @@ function liveAppend(run, more) {
     run.rows.add(more.rows);
     run.hists.add(more.histograms || []);
     run.columns = more.columns || run.columns;
+    run.doc.intervals.missing = more.missing;
     run.doc.marks = more.marks || run.doc.marks;
     run.doc.counters = more.counters || run.doc.counters;
     run.doc.latency = more.latency || run.doc.latency;
@@ -85,6 +86,7 @@ async function live() {
                     return liveState("ended", "The run has ended.");
             } else {
                 const parts = liveParts(known);
+                const missing = known.doc.intervals.missing;
                 const more = JSON.parse(await get(
                     `intervals.json?from=${known.rows.n}`));
                 if (more.end || !liveAppend(known, more)) {
@@ -92,7 +94,7 @@ async function live() {
                     failures = 0;
                     continue;
                 }
-                if (more.rows.length)
+                if (more.rows.length || more.missing !== missing)
                     liveUpdate(known, parts);
             }
             failures = 0;

@@ -50,6 +50,11 @@ function endings(run) {
             "the warm-up.");
     if (!run.completed)
         out.push("No event was completed.");
+    const missing = run.doc.intervals.missing;
+    if (missing)
+        out.push(`The charts lack ${whole(missing)} interval${
+            missing === 1 ? "" : "s"}, which could not be kept; the totals ` +
+            "have them.");
     return out;
 }
 
