@@ -34,6 +34,7 @@ void sb__app_facts(struct sb_app *a)
         .threads = (unsigned)a->run.threads,
         .interval_s = (double)file_interval(a) / 1e9,
         .open_loop = sb_run_opts_open_loop(&a->run),
+        .finds_rate = sb_run_opts_finds_rate(&a->run),
         .limits = &a->asserts,
         .swept = a->swept,
         .nswept = a->nswept,

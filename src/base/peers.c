@@ -9,6 +9,7 @@
 #include "base/sock.h"
 
 #define FILES_MAX 4096L
+#define PORTS_MAX 16u
 
 union address {
     struct sockaddr any;
@@ -24,7 +25,41 @@ static bool same_host(const union address *a, const union address *b)
     return memcmp(&a->v6.sin6_addr, &b->v6.sin6_addr, 16) == 0;
 }
 
-static enum sb_peers peer_of(int fd)
+static unsigned port_of(const union address *a)
+{
+    return a->any.sa_family == AF_INET    ? a->v4.sin_port
+           : a->any.sa_family == AF_INET6 ? a->v6.sin6_port
+                                          : 0;
+}
+
+// The ports on which this process waits for clients of its own.
+struct ports {
+    unsigned port[PORTS_MAX];
+    unsigned n;
+};
+
+static void find_port(int fd, struct ports *p)
+{
+    union address own = { .any = { .sa_family = AF_UNSPEC } };
+    socklen_t len = sizeof(own), size = sizeof(int);
+    int listens = 0;
+
+    if (getsockopt(fd, SOL_SOCKET, SO_ACCEPTCONN, &listens, &size) ||
+        !listens || getsockname(fd, &own.any, &len) || p->n == PORTS_MAX)
+        return;
+    p->port[p->n] = port_of(&own);
+    p->n += p->port[p->n] != 0;
+}
+
+static bool has_port(const struct ports *p, unsigned port)
+{
+    for (unsigned i = 0; i < p->n; i++)
+        if (p->port[i] == port)
+            return true;
+    return false;
+}
+
+static enum sb_peers peer_of(int fd, const struct ports *listening)
 {
     union address peer = { .any = { .sa_family = AF_UNSPEC } }, own = peer;
     socklen_t len = sizeof(peer), own_len = sizeof(own);
@@ -35,7 +70,8 @@ static enum sb_peers peer_of(int fd)
         return len > offsetof(struct sockaddr_un, sun_path) ? SB_PEERS_LOCAL
                                                             : SB_PEERS_NONE;
     if ((peer.any.sa_family != AF_INET && peer.any.sa_family != AF_INET6) ||
-        getsockname(fd, &own.any, &own_len))
+        getsockname(fd, &own.any, &own_len) ||
+        has_port(listening, port_of(&own)))
         return SB_PEERS_NONE;
     return same_host(&peer, &own) ? SB_PEERS_LOCAL : SB_PEERS_REMOTE;
 }
@@ -44,11 +80,14 @@ enum sb_peers sb_peers(void)
 {
     long n = sysconf(_SC_OPEN_MAX);
     enum sb_peers all = SB_PEERS_NONE;
+    struct ports listening = { .n = 0 };
 
     if (n < 0 || n > FILES_MAX)
         n = FILES_MAX;
+    for (int fd = STDERR_FILENO + 1; fd < n; fd++)
+        find_port(fd, &listening);
     for (int fd = STDERR_FILENO + 1; fd < n && all != SB_PEERS_LOCAL; fd++) {
-        enum sb_peers one = peer_of(fd);
+        enum sb_peers one = peer_of(fd, &listening);
 
         all = one > all ? one : all;
     }

@@ -344,15 +344,20 @@ static json_t *members(const struct merge *m)
     return all;
 }
 
+// Other facts of the first run, such as how it found its rate or its place in a
+// sweep, are not those of the sum.
 static json_t *merged_facts(const struct merge *m)
 {
-    static const char *const left_out[] = { "intervals", "histograms", "marks",
-        "warmup", "counters", "latency", "service", "response", "lag", "users",
-        "operations", "errors", "metrics", "stages", "limits", "end" };
-    json_t *o = json_copy(first_run(m)->json);
+    static const char *const kept[] = { "test", "command", "started", "seed",
+        "interval", "open_loop", "host", "options" };
+    json_t *o = json_object();
 
-    for (size_t i = 0; i < sizeof(left_out) / sizeof(left_out[0]); i++)
-        json_object_del(o, left_out[i]);
+    for (size_t i = 0; i < sizeof(kept) / sizeof(kept[0]); i++) {
+        json_t *value = json_object_get(first_run(m)->json, kept[i]);
+
+        if (value)
+            json_object_set(o, kept[i], value);
+    }
     json_object_set_new(o, "threads", json_integer(sum_threads(m)));
     json_object_set_new(o, "labels", common_labels(m));
     json_object_set_new(o, "databases", all_databases(m));
@@ -377,6 +382,17 @@ static json_t *merged_end(const struct merge *m)
     return worst;
 }
 
+// Slots lack the intervals that a run could not keep.
+static uint64_t sum_missing(const struct merge *m)
+{
+    uint64_t n = 0;
+
+    for (unsigned i = 0; i < m->nruns; i++)
+        n += (uint64_t)json_integer_value(json_object_get(
+            json_object_get(m->run[i]->json, "intervals"), "missing"));
+    return n;
+}
+
 static int write_document(struct merge *m, FILE *out, struct sb_err *err)
 {
     struct sb_report report;
@@ -391,6 +407,7 @@ static int write_document(struct merge *m, FILE *out, struct sb_err *err)
     report.warmup = any_warmup(m);
     const struct sb_document_run run = { .facts = merged_facts(m),
         .columns = m->rows.columns,
+        .missing = sum_missing(m),
         .totals = sb_json_totals(&report),
         .end = merged_end(m),
         .rows = sb_merge_rows_write,

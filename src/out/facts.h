@@ -38,6 +38,7 @@ struct sb_facts {
     unsigned threads;
     double interval_s; // nominal length of an interval
     bool open_loop;
+    bool finds_rate;   // before the measured part
     const char *block; // the lines of a built-in test in the report, or NULL
     const struct sb_database_facts *databases;
     unsigned ndatabases;

@@ -149,14 +149,16 @@ struct buckets {
     uint64_t count[BOUNDS_MAX + 1]; // not cumulative; the last one: above all
 };
 
-// A bucket belongs to the bound that its middle does not exceed.
+// A bucket belongs to the bound that its lowest value does not exceed: values
+// that equal a bound must count below it, and are often the only ones there
+// (record(5)).
 static void add_bucket(void *arg, uint64_t low, uint64_t width, uint64_t count)
 {
     struct buckets *b = arg;
-    double middle = ((double)low + (double)(width - 1) / 2) / b->scale;
     int i = 0, n = bounds_count(b->bounds);
 
-    while (i < n && middle > bound(b->bounds, i))
+    (void)width;
+    while (i < n && (double)low / b->scale > bound(b->bounds, i))
         i++;
     b->count[i] += count;
 }
@@ -277,6 +279,26 @@ static void codes(struct writer *w, const struct sb_snap *s)
         snprintf(number, sizeof(number), "%d", c->native);
         sample(w, "error_codes", "_total", labels, NULL);
         put_count(w, c->count);
+    }
+}
+
+// One gauge for each phase, 1 for the current one.
+static void phases(struct writer *w, enum sb_openmetrics_phase now)
+{
+    static const char *const names[] = {
+        [SB_OPENMETRICS_START] = "start",
+        [SB_OPENMETRICS_SEARCH] = "search",
+        [SB_OPENMETRICS_WARMUP] = "warmup",
+        [SB_OPENMETRICS_MEASURED] = "measured",
+        [SB_OPENMETRICS_END] = "end",
+    };
+
+    family(w, "phase", "gauge", "", "1 for the phase of the run.");
+    for (size_t i = 0; i < sizeof(names) / sizeof(names[0]); i++) {
+        const struct label labels[] = { { "phase", names[i] }, { NULL, NULL } };
+
+        sample(w, "phase", "", labels, NULL);
+        put_count(w, i == (size_t)now);
     }
 }
 
@@ -410,12 +432,13 @@ static void group(struct writer *w, const struct sb_series *row, const char *of,
 }
 
 void sb_openmetrics_text(struct sb_buf *out, enum sb_openmetrics_format format,
-    const struct sb_report *r, const struct sb_series *row, const char *test,
-    const char *version)
+    const struct sb_openmetrics_run *run, const struct sb_report *r,
+    const struct sb_series *row)
 {
     struct writer w = { out, format == SB_OPENMETRICS };
 
-    info(&w, test, version);
+    info(&w, run->test, run->version);
+    phases(&w, run->phase);
     counters(&w, r->snap);
     codes(&w, r->snap);
     states(&w, r);

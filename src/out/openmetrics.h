@@ -19,11 +19,24 @@ enum sb_openmetrics_format {
     "application/openmetrics-text; version=1.0.0; charset=utf-8"
 #define SB_OPENMETRICS_TEXT_TYPE "text/plain; version=0.0.4; charset=utf-8"
 
+enum sb_openmetrics_phase {
+    SB_OPENMETRICS_START,    // no interval has ended
+    SB_OPENMETRICS_SEARCH,   // the same, of a run that finds its rate
+    SB_OPENMETRICS_WARMUP,   // the last interval was one of the warm-up
+    SB_OPENMETRICS_MEASURED, // the last interval was one of the measured part
+    SB_OPENMETRICS_END,
+};
+
+struct sb_openmetrics_run {
+    const char *test, *version; // version: of the program
+    enum sb_openmetrics_phase phase;
+};
+
 // Appends the whole text. r: the run so far; its operations and metrics have
 // their names in r->stats. row: the last interval, for values of servers and of
-// the client. test, version: of the program. out->failed if out of memory.
+// the client. out->failed if out of memory.
 void sb_openmetrics_text(struct sb_buf *out, enum sb_openmetrics_format format,
-    const struct sb_report *r, const struct sb_series *row, const char *test,
-    const char *version);
+    const struct sb_openmetrics_run *run, const struct sb_report *r,
+    const struct sb_series *row);
 
 #endif

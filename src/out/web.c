@@ -95,6 +95,7 @@ static int serve(struct sb_reporter *r, struct sb_err *err)
     s->no_page = w->no_page.msg;
     s->test = r->facts->test;
     s->version = r->facts->version;
+    s->searches = r->facts->finds_rate;
     s->program = sb_json_program(r->facts);
     if (!s->program)
         return sb_err_set(err, SB_ENOMEM, "out of memory");

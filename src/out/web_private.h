@@ -29,6 +29,7 @@ struct sb__web_server {
     const char *no_page; // why
     json_t *program;     // of result documents
     const char *test, *version;
+    bool searches; // the run finds its rate before it is measured
     // The server's own.
     struct MHD_Daemon *daemon;
     struct sb__web_con *con[SB__WEB_CON_MAX];

@@ -304,6 +304,17 @@ static enum sb_openmetrics_format format_of(struct MHD_Connection *con)
                : SB_OPENMETRICS;
 }
 
+static enum sb_openmetrics_phase phase_of(
+    const struct sb__web_server *s, const struct sb_live_state *state)
+{
+    if (state->end || state->whole)
+        return SB_OPENMETRICS_END;
+    if (!state->has_report)
+        return s->searches ? SB_OPENMETRICS_SEARCH : SB_OPENMETRICS_START;
+    return state->report.warmup ? SB_OPENMETRICS_WARMUP
+                                : SB_OPENMETRICS_MEASURED;
+}
+
 static enum MHD_Result answer_metrics(
     struct sb__web_server *s, struct MHD_Connection *con)
 {
@@ -314,9 +325,10 @@ static enum MHD_Result answer_metrics(
 
     if (!state)
         return answered;
+    const struct sb_openmetrics_run run = { s->test, s->version,
+        phase_of(s, state) };
     sb_buf_init(&text, 0);
-    sb_openmetrics_text(
-        &text, format, &state->report, &state->series, s->test, s->version);
+    sb_openmetrics_text(&text, format, &run, &state->report, &state->series);
     if (text.failed) {
         sb_buf_done(&text);
         return answer_text(

@@ -107,6 +107,29 @@ Stages that differ have no sum, and a metric has one kind.
   $ sysbench merge 3.json 5.json 2>&1 >/dev/null | tail -n 1
   FATAL: metric 'depth' is a gauge, not a counter
 
+How the first run found its rate, its place in a sweep and the lines of its own are not
+facts of the sum. What a run could not keep is missing in the sum, too.
+
+  $ /usr/bin/python3 -c "import json
+  > for n in '12':
+  >     d = json.load(open(n + '.json')); r = d['runs'][0]
+  >     r['search'] = {'percent': 80, 'maximum': 10, 'rate': 8}
+  >     r.update(swept={'threads': n}, round=1, block='1')
+  >     r['intervals']['missing'] = 2
+  >     json.dump(d, open('part' + n + '.json', 'w'))"
+  $ "$check" part1.json part2.json
+  $ sysbench merge part1.json part2.json --output=sum.json
+  $ "$check" sum.json
+  $ /usr/bin/python3 -c "import json
+  > r = json.load(open('sum.json'))['runs'][0]
+  > print([n for n in ('search', 'swept', 'round', 'block') if n in r])
+  > print(r['intervals']['missing'], r['test'], len(r['options']) > 9)"
+  []
+  4 oltp_point_select True
+  $ sysbench show sum.json | grep -c 'Rate'
+  0
+  [1]
+
 Runs that have no common figures.
 
   $ run --threads=1 --events=1 --rate=1000 --report=none,json=open.json

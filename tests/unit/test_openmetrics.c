@@ -106,11 +106,12 @@ static void end(struct run *r)
 
 static char *text_of(struct run *r, enum sb_openmetrics_format format)
 {
+    const struct sb_openmetrics_run run = { "t\xc3\xbc.lua", "2.0",
+        SB_OPENMETRICS_SEARCH };
     struct sb_buf b;
 
     sb_buf_init(&b, 0);
-    sb_openmetrics_text(
-        &b, format, &r->report, &r->series, "t\xc3\xbc.lua", "2.0");
+    sb_openmetrics_text(&b, format, &run, &r->report, &r->series);
     CHECK(!b.failed);
     return b.data;
 }
@@ -137,6 +138,8 @@ static void figures_of_a_run(void)
     CHECK(
         has(t, "sysbench_run_info{test=\"t\xc3\xbc.lua\",version=\"2.0\"} 1"));
     CHECK(has(t, "# TYPE sysbench_events counter"));
+    CHECK(has(t, "sysbench_phase{phase=\"search\"} 1"));
+    CHECK(has(t, "sysbench_phase{phase=\"measured\"} 0"));
     CHECK(has(t, "sysbench_events_total 220"));
     CHECK(has(t, "sysbench_failed_events_total 2"));
     CHECK(has(t, "sysbench_scheduled_events_total 222"));
@@ -178,6 +181,40 @@ static void histograms_are_cumulative(void)
     t = text_of(&r, SB_OPENMETRICS);
     CHECK(has(t, "sysbench_latency_seconds_bucket{le=\"100.0\"} 220"));
     CHECK(has(t, "sysbench_latency_seconds_bucket{le=\"+Inf\"} 221"));
+    free(t);
+    end(&r);
+}
+
+// Values that equal a bound count below it; the next ones that a bucket tells
+// apart do not.
+static void bounds_belong_to_their_buckets(void)
+{
+    static const unsigned bounds[] = { 1, 5, 10 };
+    struct run r;
+    char line[160];
+
+    begin(&r, false);
+    sb_hist_snap_done(&r.metric[2].hist);
+    // The scale of a distribution without `largest`.
+    r.metric[2].scale = 262144;
+    for (size_t i = 0; i < 3; i++) {
+        put(&r.metric[2].hist, (uint64_t)bounds[i] * 262144, 1);
+        put(&r.metric[2].hist, (uint64_t)bounds[i] * 263000, 1);
+        put(&r.snap.service, bounds[i] * MS, 1);
+        put(&r.snap.service, bounds[i] * 1003000, 1);
+    }
+    char *t = text_of(&r, SB_OPENMETRICS);
+    for (size_t i = 0; i < 3; i++) {
+        snprintf(line, sizeof(line),
+            "sysbench_metric_distribution_bucket{name=\"size\","
+            "unit=\"rows\",le=\"%u.0\"} %zu",
+            bounds[i], 2 * i + 1);
+        CHECK(has(t, line));
+        snprintf(line, sizeof(line),
+            "sysbench_latency_seconds_bucket{le=\"%g\"} %zu",
+            bounds[i] / 1000.0, 2 * i + 1 + (i < 2 ? 200 : 220));
+        CHECK(has(t, line));
+    }
     free(t);
     end(&r);
 }
@@ -286,6 +323,7 @@ int main(void)
 {
     RUN(figures_of_a_run);
     RUN(histograms_are_cumulative);
+    RUN(bounds_belong_to_their_buckets);
     RUN(an_open_loop_has_three_times);
     RUN(operations_have_labels);
     RUN(metrics_of_scripts);

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 #include <string.h>
+#include <sys/wait.h>
 #include <unistd.h>
 
 #include "base/peers.h"
@@ -50,6 +51,42 @@ static void tcp(void)
     close_all(fd);
 }
 
+// A browser that shows the live view is not a server.
+static void clients_of_this_process(void)
+{
+    struct sockaddr_in at = { .sin_family = AF_INET,
+        .sin_addr.s_addr = htonl(INADDR_LOOPBACK) };
+    socklen_t len = sizeof(at);
+    int server = socket(AF_INET, SOCK_STREAM, 0), hold[2], fd[3], status;
+
+    CHECK(pipe(hold) == 0);
+    CHECK(bind(server, (struct sockaddr *)&at, len) == 0);
+    CHECK(listen(server, 1) == 0);
+    getsockname(server, (struct sockaddr *)&at, &len);
+    pid_t child = fork();
+    if (child == 0) {
+        char c;
+        int client = socket(AF_INET, SOCK_STREAM, 0);
+
+        close(hold[1]);
+        _exit(connect(client, (struct sockaddr *)&at, len) ||
+              read(hold[0], &c, 1) != 0);
+    }
+    int accepted = accept(server, NULL, NULL);
+    CHECK(accepted >= 0);
+    CHECK_INT(sb_peers(), SB_PEERS_NONE);
+    // A server beside it.
+    at.sin_port = 0;
+    CHECK(connect_to((const struct sockaddr *)&at, sizeof(at), fd));
+    CHECK_INT(sb_peers(), SB_PEERS_LOCAL);
+    close_all(fd);
+    close(hold[0]);
+    close(hold[1]);
+    CHECK(waitpid(child, &status, 0) == child && status == 0);
+    close(accepted);
+    close(server);
+}
+
 static void unix_sockets(void)
 {
     struct sockaddr_un path = { .sun_family = AF_UNIX, .sun_path = "s.sock" };
@@ -96,6 +133,7 @@ static void other_machine(void)
 int main(void)
 {
     RUN(tcp);
+    RUN(clients_of_this_process);
     RUN(unix_sockets);
     RUN(other_machine);
     return check_done();
