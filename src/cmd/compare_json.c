@@ -7,18 +7,9 @@
 
 #include "base/log.h"
 #include "cmd/compare_private.h"
+#include "cmd/json.h"
+#include "out/json_parts.h"
 #include "out/target.h"
-
-static json_t *real(double value)
-{
-    return isfinite(value) ? json_real(value) : json_null();
-}
-
-static json_t *estimate(const struct sb_estimate *e)
-{
-    return json_pack("{s:o,s:o,s:o,s:i}", "value", real(e->value), "low",
-        real(e->low), "high", real(e->high), "runs", (int)e->runs);
-}
 
 static json_t *figure_json(
     const struct sb_figure *f, const struct sb_compare *r)
@@ -28,12 +19,14 @@ static json_t *figure_json(
     return json_pack("{s:s,s:s,s:s,s:s,s:o,s:o,s:o,s:o,s:o,s:o,s:s,s:s,s:b,s:b,"
                      "s:b,s:b}",
         "group", f->group, "name", f->name, "figure", f->figure, "unit",
-        f->unit, "a", estimate(&r->a), "b", estimate(&r->b), "difference",
-        real(r->difference), "low", real(r->low), "high", real(r->high), "p",
-        real(isfinite(r->p_adjusted) ? r->p_adjusted : r->p), "verdict",
-        verdicts[r->verdict], "words", sb__compare_word(f, r), "within_margin",
-        r->within_margin, "drift_unknown", r->drift_unknown, "too_short",
-        r->too_short, "drifts_differ", r->drifts_differ);
+        f->unit, "a", sb_estimate_json(&r->a, true), "b",
+        sb_estimate_json(&r->b, true), "difference",
+        sb_number_json(r->difference), "low", sb_number_json(r->low), "high",
+        sb_number_json(r->high), "p",
+        sb_number_json(isfinite(r->p_adjusted) ? r->p_adjusted : r->p),
+        "verdict", verdicts[r->verdict], "words", sb__compare_word(f, r),
+        "within_margin", r->within_margin, "drift_unknown", r->drift_unknown,
+        "too_short", r->too_short, "drifts_differ", r->drifts_differ);
 }
 
 static json_t *figures_json(const struct sb__comparison *c)
@@ -56,7 +49,7 @@ static json_t *side_json(const struct sb_side *s)
     json_t *files = json_array();
 
     for (unsigned i = 0; i < s->nfiles; i++)
-        json_array_append_new(files, json_string(s->file[i].path));
+        json_array_append_new(files, sb_json_text(s->file[i].path));
     return json_pack("{s:o,s:i,s:s,s:f,s:i}", "files", files, "runs",
         (int)s->nruns, "test", sb_result_text(r, "test"), "seconds",
         r->report.total_s, "threads", (int)r->report.threads);
@@ -75,7 +68,7 @@ static json_t *written(const struct sb__comparison *c,
         return NULL;
     write(c, out);
     if (fclose(out) || !lines) {
-        list = json_string(text);
+        list = sb_json_text(text);
         free(text);
         return list;
     }
@@ -83,7 +76,7 @@ static json_t *written(const struct sb__comparison *c,
     rest = text;
     while ((line = strsep(&rest, "\n"))) {
         if (*line)
-            json_array_append_new(list, json_string(line));
+            json_array_append_new(list, sb_json_text(line));
     }
     free(text);
     return list;
@@ -105,11 +98,12 @@ static const char *outcome(const struct sb__comparison *c)
 json_t *sb__compare_document(const struct sb__comparison *c)
 {
     return json_pack(
-        "{s:s,s:i,s:s,s:s,s:f,s:f,s:f,s:b,s:b,s:o,s:o,s:o,s:[o,o],s:O,s:o}",
-        "format", "sysbench-comparison", "version", 1, "a", c->a.text, "b",
-        c->b.text, "confidence", c->o.confidence, "margin", c->o.margin,
-        "run_deviation", c->o.deviation, "paired", c->o.paired, "open_loop",
-        c->open_loop, "verdict", json_string(outcome(c)), "sentence",
+        "{s:s,s:i,s:o,s:o,s:f,s:f,s:f,s:b,s:b,s:o,s:o,s:o,s:[o,o],s:O,s:o}",
+        "format", "sysbench-comparison", "version", 1, "a",
+        sb_json_text(c->a.text), "b", sb_json_text(c->b.text), "confidence",
+        c->o.confidence, "margin", c->o.margin, "run_deviation", c->o.deviation,
+        "paired", c->o.paired, "open_loop", c->open_loop, "verdict",
+        json_string(outcome(c)), "sentence",
         written(c, sb__compare_verdict, false), "notes",
         written(c, sb__compare_notes, true), "sides", side_json(&c->a),
         side_json(&c->b), "differences", c->differences, "figures",

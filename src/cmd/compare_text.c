@@ -135,11 +135,30 @@ static bool before(const struct sb_side *a, const struct sb_side *b)
     return true;
 }
 
+static void write_side_notes(char name, const struct sb_side *s, FILE *out)
+{
+    for (unsigned i = 0; i < s->nnotes && i < SB_SIDE_NOTES_MAX; i++) {
+        const struct sb_side_note *note = &s->note[i];
+
+        fprintf(out, "%c: ", name);
+        if (note->file->nruns > 1)
+            fprintf(
+                out, "run %u of ", (unsigned)(note->run - note->file->run) + 1);
+        sb__cmd_print_line(out, note->file->path);
+        fprintf(out, " %s.\n", note->what);
+    }
+    if (s->nnotes > SB_SIDE_NOTES_MAX)
+        fprintf(out, "%c: %u more runs were left out or interrupted.\n", name,
+            s->nnotes - SB_SIDE_NOTES_MAX);
+}
+
 void sb__compare_notes(const struct sb__comparison *c, FILE *out)
 {
     const struct sb_compare *r = &c->result[0];
     unsigned na = c->a.nruns, nb = c->b.nruns;
 
+    write_side_notes('A', &c->a, out);
+    write_side_notes('B', &c->b, out);
     if (r->drift_unknown && na == 1 && nb == 1)
         fprintf(out,
             "Two single runs: how much runs of the same thing differ is "

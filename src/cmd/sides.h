@@ -9,7 +9,15 @@
 #include "measure/compare.h"
 #include "out/result_file.h"
 
-#define SB_SIDE_RUNS_MAX 1000u
+#define SB_SIDE_RUNS_MAX  1000u
+#define SB_SIDE_NOTES_MAX 10u
+
+// A run whose figures are not those of a whole run.
+struct sb_side_note {
+    const struct sb_result_file *file;
+    const struct sb_result_run *run;
+    const char *what; // "was left out, because it failed"
+};
 
 // One side: the runs of one or several files.
 struct sb_side {
@@ -19,10 +27,14 @@ struct sb_side {
     unsigned nfiles;
     const struct sb_result_run *run[SB_SIDE_RUNS_MAX]; // with figures
     unsigned nruns;
+    struct sb_side_note note[SB_SIDE_NOTES_MAX];
+    unsigned nnotes; // may be above SB_SIDE_NOTES_MAX: the others are not kept
 };
 
 // Reads the files of a side, which are separated by commas, and logs errors.
-// At least one run has figures. 0 or SB_E*. Call sb_side_done() in either case.
+// Runs that failed or did not reach their measured part are left out; a note
+// says so, and also which runs were interrupted. At least one run remains. 0 or
+// SB_E*. Call sb_side_done() in either case.
 int sb_side_read(struct sb_side *s, const char *text);
 void sb_side_done(struct sb_side *s); // {0} allowed
 // Whether `output` is one of the files of a side, which it would replace; then
