@@ -158,29 +158,58 @@ static int status_of(const struct sb__comparison *c)
     return lower != c->figure[0].less_is_better ? SB_CMD_SLOWER : SB_CMD_OK;
 }
 
-static int perform(struct sb__comparison *c)
+static int read_side(
+    struct sb__comparison *c, struct sb_side *s, const char *text)
+{
+    int rc = sb_side_read(s, text);
+
+    if (rc == 0)
+        rc = sb_side_select(s, &c->o.at);
+    return rc ? rc : sb_side_leave_out(s);
+}
+
+static int check_pairs(const struct sb__comparison *c)
+{
+    if (!c->o.paired)
+        return 0;
+    // Which runs are pairs depends on their order.
+    if (c->a.left_out + c->b.left_out > 0) {
+        const struct sb_side *s = c->a.left_out ? &c->a : &c->b;
+
+        sb_log(SB_LOG_FATAL, "--paired: a run of %s %s; leave out the pair",
+            s->text, s->note[0].what);
+        return SB_EUSAGE;
+    }
+    if (c->a.nruns == c->b.nruns)
+        return 0;
+    sb_log(SB_LOG_FATAL,
+        "--paired: A has %u runs and B has %u; they must be equal", c->a.nruns,
+        c->b.nruns);
+    return SB_EUSAGE;
+}
+
+static int read_sides(struct sb__comparison *c)
 {
     for (int i = 0; i < 2; i++)
         if (sb_side_is_output(c->args->file[i], c->o.json) ||
             sb_side_is_output(c->args->file[i], c->o.html))
-            return SB_CMD_FAILED;
-    if (sb_side_read(&c->a, c->args->file[0]) ||
-        sb_side_read(&c->b, c->args->file[1]))
-        return SB_CMD_FAILED;
-    if (sb_side_select(&c->a, &c->o.at) || sb_side_select(&c->b, &c->o.at))
-        return SB_CMD_FAILED;
+            return SB_EUSAGE;
+    if (read_side(c, &c->a, c->args->file[0]) ||
+        read_side(c, &c->b, c->args->file[1]))
+        return SB_EUSAGE;
     c->open_loop = c->a.run[0]->report.open_loop;
     if (c->open_loop != c->b.run[0]->report.open_loop) {
         sb_log(SB_LOG_FATAL, "one side was measured with --rate, the other "
                              "without: they cannot be compared");
-        return SB_CMD_FAILED;
+        return SB_EUSAGE;
     }
-    if (c->o.paired && c->a.nruns != c->b.nruns) {
-        sb_log(SB_LOG_FATAL,
-            "--paired: A has %u runs and B has %u; they must be equal",
-            c->a.nruns, c->b.nruns);
+    return check_pairs(c);
+}
+
+static int perform(struct sb__comparison *c)
+{
+    if (read_sides(c))
         return SB_CMD_FAILED;
-    }
     choose_figures(c);
     if (compare_all(c)) {
         sb_log(SB_LOG_FATAL, "out of memory");

@@ -11,57 +11,19 @@
 
 // Files -----------------------------------------------------------------------
 
-// Returns why a run cannot be compared, or NULL.
-static const char *why_not(const struct sb_result_run *r, const char *reason)
-{
-    if (r->report.warmup)
-        return "was left out, because it ended during its warm-up";
-    if (r->report.search && !(r->report.search->rate > 0))
-        return "was left out, because it ended during the search for its rate";
-    if (strcmp(reason, "failed") == 0 || strcmp(reason, "forced") == 0 ||
-        strcmp(reason, "hung") == 0)
-        return "was left out, because it failed";
-    return NULL;
-}
-
-static void add_note(struct sb_side *s, const struct sb_result_file *f,
-    const struct sb_result_run *r, const char *what)
-{
-    if (s->nnotes < SB_SIDE_NOTES_MAX)
-        s->note[s->nnotes] = (struct sb_side_note){ f, r, what };
-    s->nnotes++;
-}
-
-static int add_run(struct sb_side *s, const struct sb_result_file *f,
-    const struct sb_result_run *r)
-{
-    const char *reason = json_string_value(
-        json_object_get(json_object_get(r->json, "end"), "reason"));
-    const char *why = why_not(r, reason ? reason : "");
-
-    if (why) {
-        add_note(s, f, r, why);
-        return 0;
-    }
-    if (s->nruns == SB_SIDE_RUNS_MAX) {
-        sb_log(
-            SB_LOG_FATAL, "%s: more than %u runs", s->text, SB_SIDE_RUNS_MAX);
-        return SB_ERANGE;
-    }
-    if (reason && strcmp(reason, "signal") == 0)
-        add_note(s, f, r, "was interrupted, so it may be shorter than planned");
-    s->run[s->nruns++] = r;
-    return 0;
-}
-
 static int add_runs(struct sb_side *s, const struct sb_result_file *f)
 {
-    int rc = 0;
-
-    for (unsigned i = 0; rc == 0 && i < f->nruns; i++)
-        if (f->run[i].has_totals)
-            rc = add_run(s, f, &f->run[i]);
-    return rc;
+    for (unsigned i = 0; i < f->nruns; i++) {
+        if (!f->run[i].has_totals)
+            continue;
+        if (s->nruns == SB_SIDE_RUNS_MAX) {
+            sb_log(SB_LOG_FATAL, "%s: more than %u runs", s->text,
+                SB_SIDE_RUNS_MAX);
+            return SB_ERANGE;
+        }
+        s->run[s->nruns++] = &f->run[i];
+    }
+    return 0;
 }
 
 static unsigned count_files(const char *text)
@@ -104,9 +66,7 @@ int sb_side_read(struct sb_side *s, const char *text)
         rc = read_file(s, path);
     }
     if (rc == 0 && s->nruns == 0) {
-        sb_log(SB_LOG_FATAL, "%s has no run %s%s", text,
-            s->nnotes ? "to compare: it " : "with figures",
-            s->nnotes ? s->note[0].what : "");
+        sb_log(SB_LOG_FATAL, "%s has no run with figures", text);
         rc = SB_EUSAGE;
     }
     return rc;
@@ -152,26 +112,6 @@ static bool has_value(const struct sb_result_run *r, const char *at)
     return true;
 }
 
-static bool has_values(
-    const struct sb_result_run *r, const struct sb_opt_list *at)
-{
-    bool all = true;
-
-    for (size_t i = 0; i < at->count; i++)
-        all = all && has_value(r, at->item[i]);
-    return all;
-}
-
-static void select_notes(struct sb_side *s, const struct sb_opt_list *at)
-{
-    unsigned n = 0;
-
-    for (unsigned i = 0; i < s->nnotes; i++)
-        if (has_values(s->note[i].run, at))
-            s->note[n++] = s->note[i];
-    s->nnotes = n;
-}
-
 // The first option whose value is not the same in all runs, or NULL.
 static const char *find_mixed(const struct sb_side *s)
 {
@@ -194,12 +134,15 @@ int sb_side_select(struct sb_side *s, const struct sb_opt_list *at)
 {
     unsigned n = 0;
 
-    for (unsigned i = 0; i < s->nruns; i++)
-        if (has_values(s->run[i], at))
+    for (unsigned i = 0; i < s->nruns; i++) {
+        bool keep = true;
+
+        for (size_t k = 0; k < at->count; k++)
+            keep = keep && has_value(s->run[i], at->item[k]);
+        if (keep)
             s->run[n++] = s->run[i];
+    }
     s->nruns = n;
-    if (s->nnotes <= SB_SIDE_NOTES_MAX)
-        select_notes(s, at);
     if (n == 0) {
         sb_log(SB_LOG_FATAL, "--at: %s has no run with these values", s->text);
         return SB_EUSAGE;
@@ -213,6 +156,73 @@ int sb_side_select(struct sb_side *s, const struct sb_opt_list *at)
         "--at=%s=VALUE",
         s->text, mixed, mixed);
     return SB_EUSAGE;
+}
+
+// Runs that say nothing -------------------------------------------------------
+
+// Returns why a run cannot be compared, or NULL.
+static const char *why_not(const struct sb_result_run *r, const char *reason)
+{
+    if (r->report.warmup)
+        return "was left out, because it ended during its warm-up";
+    if (r->report.search && !(r->report.search->rate > 0))
+        return "was left out, because it ended during the search for its rate";
+    if (strcmp(reason, "failed") == 0 || strcmp(reason, "forced") == 0 ||
+        strcmp(reason, "hung") == 0)
+        return "was left out, because it failed";
+    return NULL;
+}
+
+static const struct sb_result_file *file_of(
+    const struct sb_side *s, const struct sb_result_run *r)
+{
+    unsigned i = 0;
+
+    while (r < s->file[i].run || r >= s->file[i].run + s->file[i].nruns)
+        i++;
+    return &s->file[i];
+}
+
+static void add_note(
+    struct sb_side *s, const struct sb_result_run *r, const char *what)
+{
+    if (s->nnotes < SB_SIDE_NOTES_MAX)
+        s->note[s->nnotes] = (struct sb_side_note){ file_of(s, r), r, what };
+    s->nnotes++;
+}
+
+static const char *reason_of(const struct sb_result_run *r)
+{
+    const char *reason = json_string_value(
+        json_object_get(json_object_get(r->json, "end"), "reason"));
+
+    return reason ? reason : "";
+}
+
+int sb_side_leave_out(struct sb_side *s)
+{
+    unsigned n = 0, all = s->nruns;
+
+    for (unsigned i = 0; i < all; i++) {
+        const char *why = why_not(s->run[i], reason_of(s->run[i]));
+
+        if (why)
+            add_note(s, s->run[i], why);
+        else
+            s->run[n++] = s->run[i];
+    }
+    s->nruns = n;
+    s->left_out = all - n;
+    if (n == 0) {
+        sb_log(SB_LOG_FATAL, "%s has no run to compare: it %s", s->text,
+            s->note[0].what);
+        return SB_EUSAGE;
+    }
+    for (unsigned i = 0; i < n; i++)
+        if (strcmp(reason_of(s->run[i]), "signal") == 0)
+            add_note(s, s->run[i],
+                "was interrupted, so it may be shorter than planned");
+    return 0;
 }
 
 // Figures ---------------------------------------------------------------------

@@ -29,12 +29,11 @@ struct sb_side {
     unsigned nruns;
     struct sb_side_note note[SB_SIDE_NOTES_MAX];
     unsigned nnotes; // may be above SB_SIDE_NOTES_MAX: the others are not kept
+    unsigned left_out; // runs, by sb_side_leave_out(); their notes come first
 };
 
 // Reads the files of a side, which are separated by commas, and logs errors.
-// Runs that failed or did not reach their measured part are left out; a note
-// says so, and also which runs were interrupted. At least one run remains. 0 or
-// SB_E*. Call sb_side_done() in either case.
+// At least one run has figures. 0 or SB_E*. Call sb_side_done() in either case.
 int sb_side_read(struct sb_side *s, const char *text);
 void sb_side_done(struct sb_side *s); // {0} allowed
 // Whether `output` is one of the files of a side, which it would replace; then
@@ -46,6 +45,11 @@ bool sb_side_is_output(const char *text, const char *output);
 // have different values: they are not repeats of the same thing. 0 or
 // SB_EUSAGE.
 int sb_side_select(struct sb_side *s, const struct sb_opt_list *at);
+
+// Leaves out the runs that failed or did not reach their measured part: their
+// figures are not those of what the other runs measured. Notes say so, and also
+// which runs were interrupted. Logs an error if no run is left. 0 or SB_EUSAGE.
+int sb_side_leave_out(struct sb_side *s);
 
 // A figure that is compared.
 struct sb_figure {

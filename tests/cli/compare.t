@@ -60,6 +60,10 @@ Sets of repeats.
   $ sysbench compare --paired a1.json,a2.json,a3.json b1.json,b2.json | grep Verdict
   FATAL: --paired: A has 3 runs and B has 2; they must be equal
   [1]
+  $ sed 's/"limit"/"failed"/' a2.json >gone.json
+  $ sysbench compare --paired a1.json,gone.json b1.json,gone.json | grep Verdict
+  FATAL: --paired: a run of a1.json,gone.json was left out, because it failed; leave out the pair
+  [1]
 
 A margin.
 

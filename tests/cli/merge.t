@@ -130,6 +130,15 @@ facts of the sum. What a run could not keep is missing in the sum, too.
   0
   [1]
 
+A process that failed has measured, too.
+
+  $ sed 's/"reason":"limit","status":0/"reason":"failed","status":1/' 2.json >failed.json
+  $ sysbench merge 1.json failed.json --output=sum.json
+  $ /usr/bin/python3 -c "import json
+  > r = json.load(open('sum.json'))['runs'][0]
+  > print(r['counters']['completed'], r['end']['reason'], r['end']['status'])"
+  500 failed 1
+
 Runs that have no common figures.
 
   $ run --threads=1 --events=1 --rate=1000 --report=none,json=open.json

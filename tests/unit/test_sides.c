@@ -76,6 +76,63 @@ static void files_make_one_side(void)
     sb_side_done(&s);
 }
 
+// Writes a copy of a file of put() with other members at its end.
+static void put_other(const char *path, const char *from, const char *members)
+{
+    char text[4096];
+    FILE *in = fopen(from, "r"), *out = fopen(path, "w");
+    size_t n = fread(text, 1, sizeof(text) - 1, in);
+    char *end;
+
+    text[n] = '\0';
+    end = strstr(text, "\"end\"");
+    fprintf(out, "%.*s%s}]}", (int)(end - text), text, members);
+    fclose(in);
+    fclose(out);
+}
+
+static void put_all(void)
+{
+    const int a[] = { 100, 100, 100 };
+
+    put("good.json", a, 3, 1);
+    put_other("cut.json", "good.json", "\"end\":{\"reason\":\"signal\"}");
+    put_other("bad.json", "good.json", "\"end\":{\"reason\":\"failed\"}");
+    put_other("warm.json", "good.json", "\"warmup\":true,\"end\":{}");
+    put_other("search.json", "good.json",
+        "\"search\":{\"rate\":null},\"end\":{\"reason\":\"limit\"}");
+    put_other("found.json", "good.json",
+        "\"search\":{\"rate\":9},\"end\":{\"reason\":\"limit\"}");
+}
+
+static void runs_without_a_measurement_are_left_out(void)
+{
+    struct sb_side s;
+
+    put_all();
+    // Reading takes all of them: `merge` adds them.
+    CHECK_INT(sb_side_read(&s, "cut.json,bad.json,good.json,warm.json,"
+                               "search.json,found.json"),
+        0);
+    CHECK_INT(s.nruns, 6);
+    CHECK_INT(s.nnotes, 0);
+    CHECK_INT(sb_side_leave_out(&s), 0);
+    CHECK_INT(s.nruns, 3);
+    CHECK_INT(s.left_out, 3);
+    CHECK_INT(s.nnotes, 4);
+    CHECK_STR(s.note[0].file->path, "bad.json");
+    CHECK_STR(s.note[0].what, "was left out, because it failed");
+    CHECK_STR(
+        s.note[1].what, "was left out, because it ended during its warm-up");
+    CHECK_STR(s.note[2].what,
+        "was left out, because it ended during the search for its rate");
+    CHECK_STR(s.note[3].file->path, "cut.json");
+    sb_side_done(&s);
+    CHECK_INT(sb_side_read(&s, "bad.json"), 0);
+    CHECK_INT(sb_side_leave_out(&s), SB_EUSAGE);
+    sb_side_done(&s);
+}
+
 static void errors_are_errors(void)
 {
     struct sb_side s;
@@ -93,6 +150,7 @@ int main(void)
 {
     RUN(measured_intervals_count);
     RUN(files_make_one_side);
+    RUN(runs_without_a_measurement_are_left_out);
     RUN(errors_are_errors);
     return check_done();
 }
