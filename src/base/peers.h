@@ -13,9 +13,10 @@ enum sb_peers {
 // Looks at the first 4,096 file descriptors but the standard ones, which takes
 // less than a millisecond. A TCP connection whose two ends have the same
 // address stays on this machine, and so does a Unix socket; those without a
-// name (socketpair) are not counted, nor are clients of this process, which have
-// connected to a TCP port on which it listens (the live view). A container on this machine with an
-// address of its own counts as another machine. Any thread.
+// name (socketpair) are not counted, nor are clients of this process, which
+// have connected to a TCP port on which it listens (the live view). A container
+// on this machine with an address of its own counts as another machine. Any
+// thread.
 enum sb_peers sb_peers(void);
 
 #endif

@@ -21,9 +21,9 @@ static json_t *figure_json(
         "group", f->group, "name", f->name, "figure", f->figure, "unit",
         f->unit, "a", sb_estimate_json(&r->a, true), "b",
         sb_estimate_json(&r->b, true), "difference",
-        sb_number_json(r->difference), "low", sb_number_json(r->low), "high",
-        sb_number_json(r->high), "p",
-        sb_number_json(isfinite(r->p_adjusted) ? r->p_adjusted : r->p),
+        sb_json_number(r->difference), "low", sb_json_number(r->low), "high",
+        sb_json_number(r->high), "p",
+        sb_json_number(isfinite(r->p_adjusted) ? r->p_adjusted : r->p),
         "verdict", verdicts[r->verdict], "words", sb__compare_word(f, r),
         "within_margin", r->within_margin, "drift_unknown", r->drift_unknown,
         "too_short", r->too_short, "drifts_differ", r->drifts_differ);

@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 //
-// Parts of the JSON documents of commands and sweeps. Functions return a new
-// reference, or NULL if out of memory. Main thread.
+// Parts of the JSON documents of commands and sweeps. Main thread.
 #ifndef SB_CMD_JSON_H
 #define SB_CMD_JSON_H
 
@@ -9,9 +8,8 @@
 
 #include "measure/compare.h"
 
-// A number, or null if it is not finite.
-json_t *sb_number_json(double value);
-// {"value": ..., "low": ..., "high": ...}; runs: also their number.
+// {"value": ..., "low": ..., "high": ...}; runs: also their number. Returns a
+// new reference, or NULL if out of memory.
 json_t *sb_estimate_json(const struct sb_estimate *e, bool runs);
 
 #endif

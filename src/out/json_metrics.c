@@ -16,27 +16,26 @@ static json_t *percentiles(const struct sb_snap_metric *m)
 
     for (size_t i = 0; ok && i < sizeof(list) / sizeof(list[0]); i++)
         ok = sb__json_set(o, list[i].name,
-            m->count
-                ? sb__json_number(sb_snap_metric_percentile(m, list[i].pct))
-                : json_null());
+            m->count ? sb_json_number(sb_snap_metric_percentile(m, list[i].pct))
+                     : json_null());
     return sb__json_complete(o, ok);
 }
 
 static json_t *if_any(const struct sb_snap_metric *m, double value)
 {
-    return m->count ? sb__json_number(value) : json_null();
+    return m->count ? sb_json_number(value) : json_null();
 }
 
 static bool set_distribution(json_t *o, const struct sb_snap_metric *m)
 {
     return sb__json_set(o, "count", sb_json_count(m->count)) &&
-           sb__json_set(o, "sum", sb__json_number(m->value)) &&
+           sb__json_set(o, "sum", sb_json_number(m->value)) &&
            sb__json_set(o, "min", if_any(m, m->min)) &&
            sb__json_set(o, "avg",
                if_any(m, m->count ? m->value / (double)m->count : 0)) &&
            sb__json_set(o, "max", if_any(m, m->max)) &&
            sb__json_set(o, "percentiles", percentiles(m)) &&
-           sb__json_set(o, "scale", sb__json_number(m->scale)) &&
+           sb__json_set(o, "scale", sb_json_number(m->scale)) &&
            sb__json_set(o, "histogram", sb__json_histogram(&m->hist));
 }
 
@@ -57,7 +56,7 @@ static json_t *metric(
         ok = set_distribution(o, m);
     else if (ok)
         ok = sb__json_set(o, m->kind == SB_METRIC_GAUGE ? "value" : "sum",
-            sb__json_number(m->value));
+            sb_json_number(m->value));
     return sb__json_complete(o, ok);
 }
 

@@ -38,7 +38,7 @@ json_t *sb_json_count(uint64_t n)
     return json_string(text);
 }
 
-json_t *sb__json_number(double value)
+json_t *sb_json_number(double value)
 {
     if (!isfinite(value))
         return json_null();
@@ -93,7 +93,7 @@ static json_t *host(const struct sb_host_facts *h)
 {
     json_t *o = json_object(), *c = json_object();
     bool ok = sb__json_set(c, "cpus",
-                  h->container_cpus > 0 ? sb__json_number(h->container_cpus)
+                  h->container_cpus > 0 ? sb_json_number(h->container_cpus)
                                         : json_null()) &&
               sb__json_set(c, "memory_bytes",
                   h->container_memory ? sb_json_count(h->container_memory)
@@ -212,7 +212,7 @@ json_t *sb_json_facts(const struct sb_facts *f)
               set_text(o, "seed", seed) &&
               sb__json_set(o, "labels", labels(f->labels)) &&
               set_count(o, "threads", f->threads) &&
-              sb__json_set(o, "interval", sb__json_number(f->interval_s)) &&
+              sb__json_set(o, "interval", sb_json_number(f->interval_s)) &&
               sb__json_set(o, "open_loop", json_boolean(f->open_loop)) &&
               sb__json_set(o, "host", host(&f->host)) &&
               sb__json_set(o, "databases", sb_json_databases(f)) &&
@@ -232,7 +232,7 @@ json_t *sb_json_outcome(const struct sb_outcome *o, double seconds)
     json_t *end = json_object();
     bool ok = set_text(end, "reason", o->reason) &&
               sb__json_set(end, "status", json_integer(o->status)) &&
-              sb__json_set(end, "seconds", sb__json_number(seconds)) &&
+              sb__json_set(end, "seconds", sb_json_number(seconds)) &&
               set_text(end, "failure", o->failure);
 
     return sb__json_complete(end, ok);
@@ -267,7 +267,7 @@ static json_t *percentile_object(const struct sb_hist_snap *h, uint64_t max)
     for (size_t i = 0; ok && i < sizeof(percentiles) / sizeof(percentiles[0]);
          i++)
         ok = sb__json_set(o, percentiles[i].name,
-            h->total ? sb__json_number(round(
+            h->total ? sb_json_number(round(
                            sb_hist_snap_percentile(h, percentiles[i].pct, max)))
                      : json_null());
     return sb__json_complete(o, ok);
@@ -305,7 +305,7 @@ json_t *sb_json_latency(const char *kind, const struct sb_hist_snap *h,
     bool ok = set_text(o, "kind", kind) && set_count(o, "count", n) &&
               sb__json_set(o, "min", n ? sb_json_count(min) : json_null()) &&
               sb__json_set(o, "avg",
-                  n ? sb__json_number((double)sum / (double)n) : json_null()) &&
+                  n ? sb_json_number((double)sum / (double)n) : json_null()) &&
               sb__json_set(o, "max", n ? sb_json_count(max) : json_null()) &&
               set_count(o, "sum", sum) &&
               sb__json_set(o, "percentiles", percentile_object(h, max)) &&
@@ -395,7 +395,7 @@ static json_t *error(const struct sb_snap_code *c, uint64_t start_ns)
               set_text(o, "state", c->state) &&
               set_count(o, "count", c->count) &&
               sb__json_set(
-                  o, "first_seen", sb__json_number((double)first / 1e9)) &&
+                  o, "first_seen", sb_json_number((double)first / 1e9)) &&
               set_text(o, "sample", c->sample);
 
     return sb__json_complete(o, ok);
@@ -445,7 +445,7 @@ static json_t *limit(const struct sb_limit *l)
     json_t *o = json_object();
     bool ok = set_text(o, "limit", l->text) &&
               sb__json_set(o, "value",
-                  l->verdict.known ? sb__json_number(l->verdict.value)
+                  l->verdict.known ? sb_json_number(l->verdict.value)
                                    : json_null()) &&
               set_text(o, "unit", sb_assert_unit(l)) &&
               sb__json_set(o, "passed", json_boolean(l->verdict.passed));
@@ -505,7 +505,7 @@ static json_t *rounded(double value, const char *unit)
     if (!isfinite(value))
         return json_null();
     sb_series_text(text, sizeof(text), value, unit);
-    return sb__json_number(strtod(text, NULL));
+    return sb_json_number(strtod(text, NULL));
 }
 
 json_t *sb_json_row(const struct sb_series *s)

@@ -21,6 +21,8 @@
 json_t *sb_json_text(const char *text);
 // Integers beyond 2^53 become strings, which no reader rounds.
 json_t *sb_json_count(uint64_t n);
+// A number: an integer if it has no fraction, null if it is not finite.
+json_t *sb_json_number(double value);
 
 json_t *sb_json_program(const struct sb_facts *f);
 // The servers of the run: an array.

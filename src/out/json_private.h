@@ -7,8 +7,6 @@
 
 #include "out/json_parts.h"
 
-// A number: an integer if it has no fraction, null if it is not finite.
-json_t *sb__json_number(double value);
 // Sets a member; false if out of memory. Takes the reference.
 bool sb__json_set(json_t *object, const char *name, json_t *value);
 // Returns the value if everything in it was set, and otherwise frees it.

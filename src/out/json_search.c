@@ -22,7 +22,7 @@ static const char *const ends[] = {
 
 static bool set_number(json_t *o, const char *name, double value)
 {
-    return sb__json_set(o, name, sb__json_number(value));
+    return sb__json_set(o, name, sb_json_number(value));
 }
 
 static json_t *trial_value(const struct sb_search_trial *t)

@@ -6,8 +6,8 @@
 static json_t *range(double from, double to)
 {
     json_t *a = json_array();
-    bool ok = json_array_append_new(a, sb__json_number(from)) == 0 &&
-              json_array_append_new(a, sb__json_number(to)) == 0;
+    bool ok = json_array_append_new(a, sb_json_number(from)) == 0 &&
+              json_array_append_new(a, sb_json_number(to)) == 0;
 
     return sb__json_complete(a, ok);
 }
@@ -17,8 +17,8 @@ static json_t *stage(const struct sb_report *r)
     json_t *o = json_object();
     bool ok = sb__json_set(o, "name", sb_json_text(r->stage_name)) &&
               sb__json_set(
-                  o, "start", sb__json_number(r->total_s - r->interval_s)) &&
-              sb__json_set(o, "seconds", sb__json_number(r->interval_s)) &&
+                  o, "start", sb_json_number(r->total_s - r->interval_s)) &&
+              sb__json_set(o, "seconds", sb_json_number(r->interval_s)) &&
               sb__json_set(
                   o, "threads", range(r->stage_users[0], r->stage_users[1])) &&
               sb__json_set(o, "rate",

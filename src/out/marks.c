@@ -9,7 +9,7 @@
 static json_t *mark(double time, const char *kind, const char *text)
 {
     json_t *o = json_object();
-    bool ok = sb__json_set(o, "time", sb__json_number(time)) &&
+    bool ok = sb__json_set(o, "time", sb_json_number(time)) &&
               sb__json_set(o, "kind", json_string(kind)) &&
               sb__json_set(o, "text", sb_json_text(text));
 

@@ -94,6 +94,10 @@ JSON.
   True True
   $ ls c.json*
   c.json
+  $ cp a1.json "$(printf 'x\351.json')"
+  $ sysbench compare --json=raw.json "$(printf 'x\351.json')" a2.json >/dev/null
+  $ grep -c 'x\\\\xe9.json' raw.json
+  2
   $ sysbench compare --json=no/c.json a1.json b1.json | tail -1
   FATAL: cannot write no/c.json: No such file or directory
   Two single runs: * (glob)
