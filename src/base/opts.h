@@ -134,6 +134,17 @@ int sb_opts_settings(const struct sb_opts *o,
         enum sb_opt_source source),
     void *arg);
 
+// Visits the values that a source gives for one option, in the order given, as
+// they were written: secrets are not masked. visit() returns 0 to continue;
+// otherwise its result is returned.
+int sb_opts_values(const struct sb_opts *o, const char *name,
+    enum sb_opt_source source, int (*visit)(void *arg, const char *value),
+    void *arg);
+// Returns a value of an option as it may be shown: secrets are "***". It
+// belongs to the registry. NULL: no memory.
+const char *sb_opts_shown(
+    struct sb_opts *o, const char *name, const char *value);
+
 // Adds a setting as if it were on the command line, behind all others. name and
 // value are copied. 0, or the error of an invalid value.
 int sb_opts_give(

@@ -112,6 +112,31 @@ int sb_opts_settings(const struct sb_opts *o,
     return 0;
 }
 
+int sb_opts_values(const struct sb_opts *o, const char *name,
+    enum sb_opt_source source, int (*visit)(void *arg, const char *value),
+    void *arg)
+{
+    int rc = 0;
+
+    for (size_t i = 0; rc == 0 && i < o->settings.len; i++) {
+        const struct sb__opts_setting *s = o->settings.item[i];
+
+        if (s->source == source && sb__opts_means(s, name) &&
+            !not_accepted(o, s))
+            rc = visit(arg, s->value ? s->value : "");
+    }
+    return rc;
+}
+
+const char *sb_opts_shown(
+    struct sb_opts *o, const char *name, const char *value)
+{
+    const struct sb__opts_decl *d = sb__opts_lookup(o, name);
+
+    return sb__opts_mask(
+        o, value, sb__opts_secret(d ? d->opt : NULL, name, value));
+}
+
 int sb_opts_give(
     struct sb_opts *o, const char *name, const char *value, struct sb_err *err)
 {

@@ -14,6 +14,7 @@
 // A number with a unit: "64K".
 struct quantity {
     double number;
+    int decimals; // as written
     char unit[8];
 };
 
@@ -22,29 +23,39 @@ static int out_of_memory(struct sb_err *err)
     return sb_err_set(err, SB_ENOMEM, "out of memory");
 }
 
+static int too_many(const struct sb_sweep_list *l, struct sb_err *err)
+{
+    return sb_err_set(err, SB_ERANGE,
+        "--sweep: %s has too many values; the maximum is %u", l->name,
+        SB_SWEEP_VALUES_MAX);
+}
+
 static int add(struct sb_sweep_list *l, const char *value, struct sb_err *err)
 {
     for (unsigned i = 0; i < l->n; i++)
         if (strcmp(l->value[i], value) == 0)
             return 0;
     if (l->n == SB_SWEEP_VALUES_MAX)
-        return sb_err_set(err, SB_ERANGE,
-            "--sweep: %s has too many values; the maximum is %u", l->name,
-            SB_SWEEP_VALUES_MAX);
+        return too_many(l, err);
     l->value[l->n] = strdup(value);
     return l->value[l->n++] ? 0 : out_of_memory(err);
 }
 
-static int add_number(struct sb_sweep_list *l, double number, const char *unit,
-    struct sb_err *err)
+// Adds a number in plain notation: options of integers accept no exponent. It
+// has the decimals of the numbers that it was computed from, without zeros at
+// the end.
+static int add_number(struct sb_sweep_list *l, double number, int decimals,
+    const char *unit, struct sb_err *err)
 {
-    char text[64];
+    char text[3 * ITEM_SIZE];
+    size_t len = (size_t)snprintf(text, sizeof(text), "%.*f", decimals, number);
 
-    snprintf(text, sizeof(text), "%.12g%s", number, unit);
-    // Options of integers do not accept an exponent.
-    if (strchr(text, 'e'))
-        snprintf(text, sizeof(text), "%.0f%s", number, unit);
-    return add(l, text, err);
+    while (decimals > 0 && text[len - 1] == '0')
+        len--;
+    if (decimals > 0 && text[len - 1] == '.')
+        len--;
+    snprintf(text + len, sizeof(text) - len, "%s", unit);
+    return add(l, strcmp(text, "-0") == 0 ? "0" : text, err);
 }
 
 // Parses a number and its unit at *p and moves *p after them.
@@ -56,8 +67,11 @@ static bool read_quantity(const char **p, struct quantity *q)
 
     // strtod() would take the first dot of "4..8".
     n = strspn(digits, "0123456789");
-    if (digits[n] == '.' && digits[n + 1] != '.')
-        n += 1 + strspn(digits + n + 1, "0123456789");
+    q->decimals = 0;
+    if (digits[n] == '.' && digits[n + 1] != '.') {
+        q->decimals = (int)strspn(digits + n + 1, "0123456789");
+        n += 1 + (size_t)q->decimals;
+    }
     if (n == 0 || (n == 1 && *digits == '.'))
         return false;
     snprintf(text, sizeof(text), "%.*s", (int)(digits + n - *p), *p);
@@ -77,30 +91,43 @@ static int bad_range(const char *item, const char *why, struct sb_err *err)
         err, SB_EUSAGE, "--sweep: '%s' is not a range: %s", item, why);
 }
 
+static int larger(int a, int b)
+{
+    return a > b ? a : b;
+}
+
 static int add_doubling(struct sb_sweep_list *l, const char *item,
-    const struct quantity *from, double to, struct sb_err *err)
+    const struct quantity *from, const struct quantity *to, struct sb_err *err)
 {
     int rc = 0;
 
     if (!(from->number > 0))
         return bad_range(item,
             "a range that doubles begins above 0; give a step: A..B:STEP", err);
-    for (double v = from->number; rc == 0 && v < to; v *= 2)
-        rc = add_number(l, v, from->unit, err);
-    return rc ? rc : add_number(l, to, from->unit, err);
+    for (double v = from->number; rc == 0 && v < to->number; v *= 2)
+        rc = add_number(l, v, from->decimals, from->unit, err);
+    return rc ? rc : add_number(l, to->number, to->decimals, from->unit, err);
 }
 
 static int add_steps(struct sb_sweep_list *l, const char *item,
-    const struct quantity *from, double to, double step, struct sb_err *err)
+    const struct quantity *from, const struct quantity *to,
+    const struct quantity *step, struct sb_err *err)
 {
-    int rc = 0;
+    int decimals = larger(from->decimals, step->decimals), rc = 0;
 
-    if (!(step > 0))
+    if (!(step->number > 0))
         return bad_range(item, "the step must be above 0", err);
-    // Values are multiples, so that 0.1..1:0.1 ends with 1.
-    for (unsigned i = 0; rc == 0 && from->number + i * step <= to + step * 1e-9;
-         i++)
-        rc = add_number(l, from->number + i * step, from->unit, err);
+    if (from->number + step->number == from->number ||
+        to->number - step->number == to->number)
+        return bad_range(item, "the step is too small for its numbers", err);
+    // A tolerance, so that 0.1..1:0.1 ends with 1.
+    double steps = floor((to->number - from->number) / step->number + 1e-9);
+
+    if (!(steps < SB_SWEEP_VALUES_MAX))
+        return too_many(l, err);
+    for (unsigned i = 0; rc == 0 && i <= (unsigned)steps; i++)
+        rc = add_number(
+            l, from->number + i * step->number, decimals, from->unit, err);
     return rc;
 }
 
@@ -116,13 +143,13 @@ static int add_range(struct sb_sweep_list *l, const char *item, const char *p,
     if (to.number < from->number)
         return bad_range(item, "the end is below the start", err);
     if (!*p)
-        return add_doubling(l, item, from, to.number, err);
+        return add_doubling(l, item, from, &to, err);
     p++;
     if (!read_quantity(&p, &step) || *p)
         return bad_range(item, "write A..B or A..B:STEP", err);
     if (*step.unit && strcmp(step.unit, from->unit) != 0)
         return bad_range(item, "the step needs the unit of the ends", err);
-    return add_steps(l, item, from, to.number, step.number, err);
+    return add_steps(l, item, from, &to, &step, err);
 }
 
 static int add_item(
@@ -183,7 +210,8 @@ int sb_sweep_list_parse(
             (int)(sign - name), name);
     l->name = strndup(name, (size_t)(sign - name));
     l->value = calloc(SB_SWEEP_VALUES_MAX, sizeof(*l->value));
-    if (!l->name || !l->value)
+    l->shown = calloc(SB_SWEEP_VALUES_MAX, sizeof(*l->shown));
+    if (!l->name || !l->value || !l->shown)
         return out_of_memory(err);
     for (char *p = l->name; *p; p++)
         *p = *p == '_' ? '-' : *p;
@@ -195,6 +223,7 @@ void sb_sweep_list_done(struct sb_sweep_list *l)
     for (unsigned i = 0; i < l->n; i++)
         free(l->value[i]);
     free(l->value);
+    free(l->shown);
     free(l->name);
     *l = (struct sb_sweep_list){ 0 };
 }

@@ -10,13 +10,15 @@
 
 struct sb_sweep_list {
     char *name;
-    char **value; // n texts, each once, in the order given
+    char **value;       // n texts, each once, in the order given
+    const char **shown; // room for n texts; the user's of the list
     unsigned n;
 };
 
 // Parses "threads=1,2,4..256". An item of the list is a value or a range of
 // numbers, whose ends have the same unit (4K..64K): A..B doubles from A and
-// ends with B; A..B:STEP adds STEP and does not exceed B. A text that does not
+// ends with B; A..B:STEP adds STEP and does not exceed B. Values have as many
+// decimals as the numbers they are computed from. A text that does not
 // begin with a number is a value, also if it contains "..".
 //
 // SB_EUSAGE: no name, no value, or a range that is no range. SB_ERANGE: more

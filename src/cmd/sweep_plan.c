@@ -95,49 +95,66 @@ bool sb_sweep_wanted(const struct sb_opts *opts)
 
 struct reading {
     struct sb_sweep_plan *plan;
-    const struct sb_opts *opts;
-    enum sb_opt_source source; // of the strongest --sweep
+    struct sb_opts *opts;
     struct sb_err *err;
 };
 
-static int add_list(
-    struct sb_sweep_plan *p, const char *text, struct sb_err *err)
+// The option that is set by this name: that of an alias is another one.
+static const char *target_of(const struct sb_opts *opts, const char *name)
 {
+    struct sb_opt_view view;
+
+    return sb_opts_find(opts, name, &view) && view.opt->alias_of
+               ? view.opt->alias_of
+               : name;
+}
+
+static int use_target(
+    struct sb_sweep_list *l, const struct sb_opts *opts, struct sb_err *err)
+{
+    char *name = strdup(target_of(opts, l->name));
+
+    if (!name)
+        return sb_err_set(err, SB_ENOMEM, "out of memory");
+    free(l->name);
+    l->name = name;
+    return 0;
+}
+
+static int add_list(void *arg, const char *text)
+{
+    struct reading *r = arg;
+    struct sb_sweep_plan *p = r->plan;
+
     if (p->noptions == SB_SWEEP_OPTIONS_MAX)
-        return sb_err_set(err, SB_ERANGE,
+        return sb_err_set(r->err, SB_ERANGE,
             "--sweep: too many options; the maximum is %u",
             SB_SWEEP_OPTIONS_MAX);
     struct sb_sweep_list *l = &p->option[p->noptions++];
-    int rc = sb_sweep_list_parse(l, text, err);
+    int rc = sb_sweep_list_parse(l, text, r->err);
 
+    if (rc == 0)
+        rc = use_target(l, r->opts, r->err);
     for (unsigned i = 0; rc == 0 && i + 1 < p->noptions; i++)
         if (strcmp(p->option[i].name, l->name) == 0)
             rc = sb_err_set(
-                err, SB_EUSAGE, "--sweep: --%s is swept twice", l->name);
+                r->err, SB_EUSAGE, "--sweep: --%s is swept twice", l->name);
     return rc;
-}
-
-static int read_sweep(
-    void *arg, const char *name, const char *value, enum sb_opt_source source)
-{
-    struct reading *r = arg;
-
-    if (strcmp(name, "sweep") != 0 || source != r->source)
-        return 0;
-    return add_list(r->plan, value, r->err);
 }
 
 static int find_given(
     void *arg, const char *name, const char *value, enum sb_opt_source source)
 {
     const struct reading *r = arg;
+    const char *target = target_of(r->opts, name);
 
     (void)value;
     for (unsigned i = 0; i < r->plan->noptions; i++)
         if (source == SB_SRC_CMDLINE &&
-            strcmp(name, r->plan->option[i].name) == 0)
+            strcmp(target, r->plan->option[i].name) == 0)
             return sb_err_set(r->err, SB_EUSAGE,
-                "--%s is given, and it is also swept: use one of both", name);
+                "--%s is given, and %s%s is also swept: use one of both", name,
+                target == name ? "it" : "--", target == name ? "" : target);
     return 0;
 }
 
@@ -156,6 +173,40 @@ static int check_name(
     return refused ? sb_err_set(
                          err, SB_EUSAGE, "--sweep: --%s cannot be swept", name)
                    : 0;
+}
+
+// Results tell runs apart by what is shown of their values.
+static int check_shown(
+    const struct sb_sweep_list *l, unsigned value, struct sb_err *err)
+{
+    if (strcmp(l->shown[value], "***") == 0)
+        return sb_err_set(err, SB_EUSAGE,
+            "--sweep: the value of --%s is a secret, which cannot be swept",
+            l->name);
+    for (unsigned i = 0; i < value; i++)
+        if (strcmp(l->shown[i], l->shown[value]) == 0)
+            return sb_err_set(err, SB_EUSAGE,
+                "--sweep: two values of --%s differ only in a secret, which "
+                "results do not show",
+                l->name);
+    return 0;
+}
+
+int sb_sweep_plan_mask(
+    struct sb_sweep_plan *p, struct sb_opts *opts, struct sb_err *err)
+{
+    int rc = 0;
+
+    for (unsigned i = 0; i < p->noptions; i++) {
+        struct sb_sweep_list *l = &p->option[i];
+
+        for (unsigned k = 0; rc == 0 && k < l->n; k++) {
+            l->shown[k] = sb_opts_shown(opts, l->name, l->value[k]);
+            rc = l->shown[k] ? check_shown(l, k, err)
+                             : sb_err_set(err, SB_ENOMEM, "out of memory");
+        }
+    }
+    return rc;
 }
 
 static int count_runs(struct sb_sweep_plan *p, struct sb_err *err)
@@ -178,21 +229,21 @@ static int count_runs(struct sb_sweep_plan *p, struct sb_err *err)
 int sb_sweep_plan_init(struct sb_sweep_plan *p, const struct sb_sweep_opts *o,
     struct sb_opts *opts, uint64_t seed, struct sb_err *err)
 {
-    struct reading r = { p, opts, SB_SRC_DEFAULT, err };
+    struct reading r = { p, opts, err };
     struct sb_opt_view view;
     int rc = 0;
 
     *p = (struct sb_sweep_plan){ .rounds = (unsigned)o->repeat,
         .random = o->order == SB_SWEEP_RANDOM,
         .seed = seed };
-    if (sb_opts_find(opts, "sweep", &view))
-        r.source = view.source;
-    if (r.source > SB_SRC_DEFAULT)
-        rc = sb_opts_settings(opts, read_sweep, &r);
+    if (sb_opts_find(opts, "sweep", &view) && view.source > SB_SRC_DEFAULT)
+        rc = sb_opts_values(opts, "sweep", view.source, add_list, &r);
     for (unsigned i = 0; rc == 0 && i < p->noptions; i++)
         rc = check_name(&r, p->option[i].name, err);
     if (rc == 0)
         rc = sb_opts_settings(opts, find_given, &r);
+    if (rc == 0)
+        rc = sb_sweep_plan_mask(p, opts, err);
     if (rc == 0)
         rc = count_runs(p, err);
     if (rc == 0)
@@ -226,18 +277,32 @@ void sb_sweep_plan_order(struct sb_sweep_plan *p)
     }
 }
 
-void sb_sweep_values(
-    const struct sb_sweep_plan *p, unsigned run, struct sb_fact *fact)
+static void find_values(const struct sb_sweep_plan *p, unsigned run, bool shown,
+    struct sb_fact *fact)
 {
     unsigned rest = run % p->npoints;
 
     // The last option changes fastest.
     for (unsigned i = p->noptions; i-- > 0;) {
         const struct sb_sweep_list *l = &p->option[i];
+        unsigned k = rest % l->n;
 
-        fact[i] = (struct sb_fact){ l->name, l->value[rest % l->n] };
+        fact[i] = (struct sb_fact){ l->name,
+            shown ? l->shown[k] : l->value[k] };
         rest /= l->n;
     }
+}
+
+void sb_sweep_values(
+    const struct sb_sweep_plan *p, unsigned run, struct sb_fact *fact)
+{
+    find_values(p, run, true, fact);
+}
+
+void sb_sweep_raw_values(
+    const struct sb_sweep_plan *p, unsigned run, struct sb_fact *fact)
+{
+    find_values(p, run, false, fact);
 }
 
 void sb_sweep_text(
@@ -288,7 +353,7 @@ json_t *sb_sweep_plan_json(const struct sb_sweep_plan *p, struct sb_opts *opts)
 
         rc = json_array_append_new(o, sb_json_text(p->option[i].name));
         for (unsigned k = 0; rc == 0 && k < p->option[i].n; k++)
-            rc = json_array_append_new(o, sb_json_text(p->option[i].value[k]));
+            rc = json_array_append_new(o, sb_json_text(p->option[i].shown[k]));
         if (json_array_append_new(sweep, o))
             rc = SB_ENOMEM;
     }
@@ -326,6 +391,11 @@ static const char *find_missing(const json_t *a, const json_t *b)
     return NULL;
 }
 
+bool sb_sweep_plan_is(const json_t *kept)
+{
+    return strcmp(text_of(kept, "format"), "sysbench-sweep") == 0;
+}
+
 int sb_sweep_plan_continue(struct sb_sweep_plan *p, const json_t *kept,
     const json_t *now, struct sb_err *err)
 {
@@ -333,7 +403,7 @@ int sb_sweep_plan_continue(struct sb_sweep_plan *p, const json_t *kept,
     const json_t *a = json_object_get(kept, "settings");
     const json_t *b = json_object_get(now, "settings");
 
-    if (strcmp(text_of(kept, "format"), "sysbench-sweep") != 0 ||
+    if (!sb_sweep_plan_is(kept) ||
         json_integer_value(json_object_get(kept, "version")) != 1)
         return sb_err_set(
             err, SB_EUSAGE, "it was not written by this version of sysbench");

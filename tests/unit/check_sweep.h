@@ -20,6 +20,7 @@ struct fixture {
 
 static const struct sb_opt thread_options[] = {
     { "threads", SB_OPT_INT, 0, .def = "1" },
+    { "num-threads", SB_OPT_INT, 0, .alias_of = "threads" },
     { "help", SB_OPT_INT, 0, .def = "0", .flags = SB_OPT_NOFILE },
     { .name = NULL },
 };

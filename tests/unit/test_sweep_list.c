@@ -62,6 +62,12 @@ static void ranges_double_or_add_a_step(void)
     CHECK_STR(values("t=10ms..30ms:10ms"), "10ms 20ms 30ms");
     CHECK_STR(values("n=1000000000000..4000000000000"),
         "1000000000000 2000000000000 4000000000000");
+    CHECK_STR(values("x=0.00001..0.00004:0.00001"),
+        "0.00001 0.00002 0.00003 0.00004");
+    CHECK_STR(values("x=0.00001..0.00003"), "0.00001 0.00002 0.00003");
+    CHECK_STR(values("n=9999999999999..10000000000001:1"),
+        "9999999999999 10000000000000 10000000000001");
+    CHECK_STR(values("x=-0.1..0.1:0.1"), "-0.1 0 0.1");
 }
 
 static void a_wrong_list_is_named(void)
@@ -101,6 +107,13 @@ static void a_wrong_list_is_named(void)
     CHECK_STR(values("n=1K..9K:2M"),
         "--sweep: '1K..9K:2M' is not a range: the step needs the unit of the "
         "ends");
+    // Adding 1 changes nothing.
+    CHECK_STR(values("n=99999999999999999999..99999999999999999999:1"),
+        "--sweep: '99999999999999999999..99999999999999999999:1' is not a "
+        "range: the step is too small for its numbers");
+    CHECK_STR(values("n=0..99999999999999999999:1"),
+        "--sweep: '0..99999999999999999999:1' is not a range: the step is too "
+        "small for its numbers");
     CHECK_STR(values("n=1..100000:1"),
         "--sweep: n has too many values; the maximum is 1000");
 }

@@ -71,6 +71,19 @@ static void wrong_sweeps_are_named(void)
             "--sweep: --threads is swept twice" },
         { "--sweep=threads=1", "--threads=4",
             "--threads is given, and it is also swept: use one of both" },
+        { "--sweep=num-threads=1", "--sweep=threads=2",
+            "--sweep: --threads is swept twice" },
+        { "--sweep=num-threads=1", "--threads=4",
+            "--threads is given, and it is also swept: use one of both" },
+        { "--sweep=threads=1", "--num_threads=4",
+            "--num-threads is given, and --threads is also swept: use one of "
+            "both" },
+        { "--sweep=db-password=a", "--x",
+            "--sweep: the value of --db-password is a secret, which cannot be "
+            "swept" },
+        { "--sweep=url=http://u:a@h/,http://u:b@h/", "--x",
+            "--sweep: two values of --url differ only in a secret, which "
+            "results do not show" },
         { "--sweep=script_option=1", "--script-option=4",
             "--script-option is given, and it is also swept: use one of both" },
         { "--sweep=report=a", "--x", "--sweep: --report cannot be swept" },
@@ -179,6 +192,36 @@ static void kept_plans_have_no_secrets(void)
     empty(&f);
 }
 
+static void secrets_are_used_and_not_shown(void)
+{
+    struct fixture f;
+    struct sb_fact raw[SB_SWEEP_OPTIONS_MAX];
+
+    CHECK_INT(
+        fill(&f, ARGS("--sweep=url=http://u:hidden@a/,http://u:pw@b/")), 0);
+    CHECK_STR(values(&f, 0), "url=http://u:***@a/");
+    sb_sweep_raw_values(&f.plan, 0, raw);
+    CHECK_STR(raw[0].value, "http://u:hidden@a/");
+    sb_sweep_raw_values(&f.plan, 1, raw);
+    CHECK_STR(raw[0].value, "http://u:pw@b/");
+    json_t *kept = sb_sweep_plan_json(&f.plan, f.opts);
+    char *text = json_dumps(kept, 0);
+
+    CHECK(strstr(text, "hidden") == NULL);
+    free(text);
+    json_decref(kept);
+    empty(&f);
+}
+
+static void an_alias_stands_for_its_option(void)
+{
+    struct fixture f;
+
+    CHECK_INT(fill(&f, ARGS("--sweep=num_threads=1,2")), 0);
+    CHECK_STR(values(&f, 1), "threads=2");
+    empty(&f);
+}
+
 int main(void)
 {
     RUN(all_combinations_are_measured_in_rounds);
@@ -187,5 +230,7 @@ int main(void)
     RUN(a_sweep_must_be_asked_for);
     RUN(only_the_same_sweep_can_be_continued);
     RUN(kept_plans_have_no_secrets);
+    RUN(secrets_are_used_and_not_shown);
+    RUN(an_alias_stands_for_its_option);
     return check_done();
 }
