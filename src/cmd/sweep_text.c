@@ -6,10 +6,14 @@
 #include <string.h>
 
 #include "base/units.h"
+#include "cmd/json.h"
 #include "cmd/sweep_figures.h"
 #include "out/json_parts.h"
 
 #define KNEE_PERCENT 95
+
+static const char no_margins[] =
+    " (no error margins: measure longer or use --repeat)";
 
 // Text ------------------------------------------------------------------------
 
@@ -105,15 +109,15 @@ static void print_peak(
     sb_sweep_text(p->swept, f->noptions, text, sizeof(text));
     fprintf(
         out, "Peak: %.2f events/s at %s", p->figure[SB_SWEEP_RATE].value, text);
-    if (f->axis < 0 || g->npoints == 1) {
-        fprintf(out, "\n");
+    if (k->estimated) {
+        fprintf(out, "%s\n", no_margins);
         return;
     }
-    if (k->first_like_peak < k->last_like_peak)
+    if (f->axis >= 0 && k->first_like_peak < k->last_like_peak)
         fprintf(out, "; no difference seen from %s to %s",
             value_at(f, g, k->first_like_peak),
             value_at(f, g, k->last_like_peak));
-    if (k->still_rising)
+    if (f->axis >= 0 && k->still_rising)
         fprintf(out, "; still rising at the highest value");
     fprintf(out, "\n");
 }
@@ -129,7 +133,9 @@ static void print_knee(
     print_group_name(f, g, out);
     fprintf(out, ": %s=%s, the lowest with %d %% of the peak", f->name[f->axis],
         value_at(f, g, k->knee), KNEE_PERCENT);
-    if (k->knee_low != k->knee_high)
+    if (k->estimated)
+        fprintf(out, "%s", no_margins);
+    else if (k->knee_low != k->knee_high)
         fprintf(out, " (within the error margins from %s to %s)",
             value_at(f, g, k->knee_low), value_at(f, g, k->knee_high));
     fprintf(out, "\n");
@@ -155,17 +161,6 @@ void sb_sweep_figures_print(const struct sb_sweep_figures *f, FILE *out)
 
 // JSON ------------------------------------------------------------------------
 
-static json_t *real(double value)
-{
-    return isfinite(value) ? json_real(value) : json_null();
-}
-
-static json_t *estimate(const struct sb_estimate *e)
-{
-    return json_pack("{s:o,s:o,s:o}", "value", real(e->value), "low",
-        real(e->low), "high", real(e->high));
-}
-
 static json_t *options_json(
     const struct sb_sweep_figures *f, const struct sb_sweep_point *p, int skip)
 {
@@ -185,10 +180,10 @@ static json_t *point_json(
 {
     return json_pack("{s:o,s:i,s:i,s:o,s:o,s:o,s:o}", "options",
         options_json(f, p, -1), "runs", (int)p->runs, "failed", (int)p->failed,
-        "throughput", estimate(&p->figure[SB_SWEEP_RATE]), "p50",
-        estimate(&p->figure[SB_SWEEP_P50]), "p95",
-        estimate(&p->figure[SB_SWEEP_P95]), "p99",
-        estimate(&p->figure[SB_SWEEP_P99]));
+        "throughput", sb_estimate_json(&p->figure[SB_SWEEP_RATE], false), "p50",
+        sb_estimate_json(&p->figure[SB_SWEEP_P50], false), "p95",
+        sb_estimate_json(&p->figure[SB_SWEEP_P95], false), "p99",
+        sb_estimate_json(&p->figure[SB_SWEEP_P99], false));
 }
 
 static json_t *group_json(
@@ -200,11 +195,11 @@ static json_t *group_json(
 
     if (!g->found || f->axis < 0)
         return o;
-    json_t *peak = json_pack("{s:o,s:o,s:o,s:b}", "value",
+    json_t *peak = json_pack("{s:o,s:o,s:o,s:b,s:b}", "value",
         sb_json_text(value_at(f, g, k->peak)), "low",
         sb_json_text(value_at(f, g, k->first_like_peak)), "high",
-        sb_json_text(value_at(f, g, k->last_like_peak)), "still_rising",
-        k->still_rising);
+        sb_json_text(value_at(f, g, k->last_like_peak)), "estimated",
+        k->estimated, "still_rising", k->still_rising);
     json_t *knee = json_pack("{s:o,s:o,s:o,s:f}", "value",
         sb_json_text(value_at(f, g, k->knee)), "low",
         sb_json_text(value_at(f, g, k->knee_low)), "high",

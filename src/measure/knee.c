@@ -78,6 +78,17 @@ static void find_knee(
     }
 }
 
+// Whether a load that counts cannot be compared with the peak.
+static bool is_estimated(
+    const struct sb_compare *to_peak, size_t n, size_t peak)
+{
+    for (size_t i = 0; i < n; i++)
+        if (i != peak && to_peak[i].b.value > 0 &&
+            to_peak[i].verdict == SB_VERDICT_NONE)
+            return true;
+    return false;
+}
+
 int sb_knee(const struct sb_load *load, size_t n, const struct sb_knee_opts *o,
     struct sb_compare *to_peak, struct sb_knee *k)
 {
@@ -100,6 +111,7 @@ int sb_knee(const struct sb_load *load, size_t n, const struct sb_knee_opts *o,
     find_knee(to_peak, n, o->share > 0 ? o->share : SHARE, k);
     while (last > 0 && !(to_peak[last - 1].b.value > 0))
         last--;
-    k->still_rising = n > 1 && k->first_like_peak + 1 == last;
+    k->estimated = is_estimated(to_peak, n, k->peak);
+    k->still_rising = !k->estimated && n > 1 && k->first_like_peak + 1 == last;
     return 0;
 }

@@ -35,8 +35,10 @@ struct sb_knee {
                        // difference from the peak extends to the share
     size_t knee_high;  // the lowest load that surely reaches it: the whole
                        // interval does. At most the peak
-    bool still_rising; // the peak is at the highest load, and all others are
-                       // lower: higher loads may reach more
+    bool estimated;    // a load has no interval: what is said about it and the
+                       // peak follows from estimates alone
+    bool still_rising; // not estimated, the peak is at the highest load, and
+                       // all others are lower: higher loads may reach more
 };
 
 // Finds peak and knee of n loads, sorted by load from low to high. to_peak has

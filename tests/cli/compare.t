@@ -158,3 +158,36 @@ Its help.
   Usage: sysbench compare [OPTIONS] A.json[,A2.json...] B.json[,B2.json...]
   $ sysbench compare help | grep -c '^  --margin=N '
   1
+
+Runs that failed or were not measured are left out, and notes say so.
+
+  $ change() {  # FILE STATEMENT: changes the run r
+  >     /usr/bin/python3 -c "import json
+  > d = json.load(open('a1.json'))
+  > r = d['runs'][0]
+  > $2
+  > json.dump(d, open('$1', 'w'))"
+  > }
+  $ change failed.json 'r["end"] = {"reason": "failed", "status": 1}'
+  $ change warm.json 'r["warmup"] = True'
+  $ change search.json 'r["search"] = {"percent": 80, "maximum": None, "rate": None}'
+  $ change cut.json 'r["end"] = {"reason": "signal", "status": 130}'
+  $ sysbench compare --json=c.json a1.json,failed.json,warm.json a2.json,cut.json >out
+  $ grep '^[AB]: ' out | sed 's/of [0-9.]* s/of N s/'
+  A: a1.json,failed.json,warm.json: oltp_point_select, 1 run of N s, 2 threads
+  B: a2.json,cut.json: oltp_point_select, 2 runs of N s, 2 threads
+  A: failed.json was left out, because it failed.
+  A: warm.json was left out, because it ended during its warm-up.
+  B: cut.json was interrupted, so it may be shorter than planned.
+  $ grep -c 'warm.json was left out' c.json
+  1
+  $ sysbench compare a1.json search.json
+  FATAL: search.json has no run to compare: it was left out, because it ended during the search for its rate
+  [1]
+
+Names that are not UTF-8.
+
+  $ cp a1.json "$(printf 'a\377.json')"
+  $ sysbench compare --json=c.json "$(printf 'a\377.json')" a2.json >/dev/null
+  $ /usr/bin/python3 -c 'import json; print(ascii(json.load(open("c.json"))["sides"][0]["files"]))'
+  ['a\\xff.json']

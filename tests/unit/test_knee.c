@@ -141,6 +141,24 @@ static void without_intervals_the_estimates_decide(void)
     CHECK_INT(s.k.knee_high, 5);
     CHECK_INT(s.k.first_like_peak, 4);
     CHECK_INT(s.k.last_like_peak, 6);
+    CHECK(s.k.estimated);
+}
+
+// One load without an interval is enough: it may be as good as the peak.
+static void estimates_do_not_say_that_it_still_rises(void)
+{
+    static const double curve[] = { 100, 200, 300, 400, 500, 600, 700, 800,
+        900 };
+    struct sweep s;
+
+    CHECK_INT(sweep_run(&s, curve, 0.001, 1), 0);
+    CHECK(!s.k.estimated);
+    CHECK(s.k.still_rising);
+    s.load[2].n = 1;
+    s.load[8].n = 1;
+    CHECK_INT(sb_knee(s.load, LOADS, &defaults, s.to_peak, &s.k), 0);
+    CHECK(s.k.estimated);
+    CHECK(!s.k.still_rising);
 }
 
 static void the_share_is_an_option(void)
@@ -184,6 +202,7 @@ int main(void)
     RUN(loads_without_throughput_do_not_count);
     RUN(repeats_without_throughput_do_not_count);
     RUN(without_intervals_the_estimates_decide);
+    RUN(estimates_do_not_say_that_it_still_rises);
     RUN(the_share_is_an_option);
     RUN(equal_loads_are_rarely_told_apart);
     return check_done();

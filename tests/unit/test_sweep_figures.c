@@ -4,7 +4,9 @@
 #include "check.h"
 #include "cmd/sweep_figures.h"
 
-// Writes the result of a run of 20 intervals with about this throughput.
+static int intervals = 20;
+
+// Writes the result of a run with about this throughput.
 static void put(const char *swept, double rate, int status)
 {
     FILE *f = fopen("run.json", "w");
@@ -14,10 +16,10 @@ static void put(const char *swept, double rate, int status)
         "{\"format\":\"sysbench-result\",\"version\":1,\"runs\":[{"
         "\"swept\":%s,\"interval\":1,\"intervals\":{\"rows\":[\n",
         swept);
-    for (int i = 0; i < 20; i++) {
+    for (int i = 0; i < intervals; i++) {
         double now = rate + i * 7 % 5 - 2;
 
-        fprintf(f, "[%d,1,%.0f]%s\n", i + 1, now, i < 19 ? "," : "");
+        fprintf(f, "[%d,1,%.0f]%s\n", i + 1, now, i + 1 < intervals ? "," : "");
         sum += now;
     }
     fprintf(f, "],\"columns\":[");
@@ -136,6 +138,37 @@ static void texts_have_a_peak_and_no_knee(void)
     sb_sweep_figures_done(&f);
 }
 
+static void without_margins_the_table_says_so(void)
+{
+    static const char *const swept[] = { "{\"t\":\"1\"}", "{\"t\":\"2\"}" };
+    struct sb_sweep_figures f;
+
+    for (int i = 0; i < 2; i++) {
+        sb_sweep_figures_init(&f);
+        CHECK_INT(add(&f, swept[0], 100, 0), 0);
+        intervals = i == 0 ? 20 : 1;
+        CHECK_INT(add(&f, swept[1], 200, 0), 0);
+        intervals = 20;
+        CHECK_INT(sb_sweep_figures_compute(&f), 0);
+        char *text = printed(&f);
+        json_t *o = sb_sweep_figures_json(&f);
+        const json_t *peak = json_object_get(
+            json_array_get(json_object_get(o, "groups"), 0), "peak");
+
+        CHECK_INT(strstr(text, "; still rising at the highest value\n") != NULL,
+            i == 0);
+        CHECK_INT(
+            strstr(text, "at t=2 (no error margins: measure longer or use "
+                         "--repeat)\n") != NULL,
+            i == 1);
+        CHECK_INT(json_is_true(json_object_get(peak, "estimated")), i == 1);
+        CHECK_INT(json_is_true(json_object_get(peak, "still_rising")), i == 0);
+        json_decref(o);
+        free(text);
+        sb_sweep_figures_done(&f);
+    }
+}
+
 static void failed_runs_have_no_figures(void)
 {
     static const struct sb_fact swept[] = { { "t", "3" } };
@@ -182,6 +215,7 @@ int main(void)
     RUN(peak_and_knee_are_named);
     RUN(other_options_make_groups);
     RUN(texts_have_a_peak_and_no_knee);
+    RUN(without_margins_the_table_says_so);
     RUN(failed_runs_have_no_figures);
     RUN(other_runs_are_no_sweep);
     return check_done();

@@ -106,13 +106,14 @@ function sweepSentence(group, name) {
     if (!peak || !knee)
         return "";
     const of = group.key ? ` of ${group.key}` : "";
-    const span = (x, text) => x.low === x.high ? "" : ` (${text} ${x.low} to ${
-        x.high})`;
+    const span = (x, text) => peak.estimated || x.low === x.high ? ""
+        : ` (${text} ${x.low} to ${x.high})`;
     return `Peak${of}: ${name}=${peak.value}${
         span(peak, "no difference seen from")}${peak.still_rising
         ? "; still rising at the highest value" : ""}. Knee: ${name}=${
         knee.value}, the lowest with ${percent(knee.share)} of the peak${
-        span(knee, "within the error margins from")}.`;
+        span(knee, "within the error margins from")}.${peak.estimated
+        ? " There are no error margins: measure longer or use --repeat." : ""}`;
 }
 
 // Dashed lines with a name at peak and knee.
