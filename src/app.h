@@ -83,6 +83,11 @@ extern const struct sb_opt_table sb_app_opt_table;
 const char *sb_app_version(void);
 void sb_app_banner(FILE *out);
 
+// Derives values from the core's options, and checks how they fit together.
+// Called after all settings and the defaults set by a script are known. 0 or
+// SB_E*.
+int sb_app_finish_options(struct sb_app *a, struct sb_err *err);
+
 // app_stdio.c. Called at the start: opens closed standard streams on
 // /dev/null. Returns SB_ESYS if standard output was closed.
 int sb_app_open_streams(struct sb_err *err);
@@ -139,7 +144,7 @@ void sb_app_server_done(struct sb_app *a); // frees the facts about servers
 // app_rate.c: parses --rate-limit. SB_EUSAGE.
 int sb_app_rate_init(struct sb_app *a, struct sb_err *err);
 
-// app_sweep.c. What a process does:
+// app_sweep*.c. What a process does:
 enum sb_sweep_role {
     SB_SWEEP_NONE,  // no sweep was asked for
     SB_SWEEP_DONE,  // the sweep is over: exit with *status
@@ -150,7 +155,8 @@ enum sb_sweep_role {
 // Carries out a sweep, if one is asked for. Returns in the parent and in child
 // processes. Called before a test is loaded and before there are threads.
 enum sb_sweep_role sb_app_sweep(struct sb_app *a, int *status);
-// Checks the swept options after the test was loaded: the exit status.
+// Checks swept options, their values and the commands between runs after the
+// test was loaded. Returns the exit status.
 int sb_app_sweep_check(struct sb_app *a);
 // SB_EUSAGE if options of sweeps are given with a command other than run.
 int sb_app_sweep_misused(const struct sb_app *a, struct sb_err *err);
@@ -158,5 +164,7 @@ void sb_app_sweep_done(struct sb_app *a);
 
 // app_run.c: carries out a->command and returns the exit status.
 int sb_app_perform(struct sb_app *a);
+// Whether the loaded test implements a command.
+bool sb_app_has_command(const struct sb_app *a, const char *command);
 
 #endif

@@ -22,6 +22,20 @@ static void ignore(int sig)
     (void)sig;
 }
 
+// nohup and some programs that read our output ignore signals on purpose.
+static void watch_unless_ignored(sigset_t *set, int sig)
+{
+    struct sigaction now;
+
+    if (sigaction(sig, NULL, &now) == 0 && now.sa_handler != SIG_IGN)
+        sigaddset(set, sig);
+}
+
+static bool ends_sweep(int sig)
+{
+    return sig != SIGCHLD && sig != SIGALRM;
+}
+
 void sb_app_children_start(struct sb_app_children *c)
 {
     struct sigaction child = { .sa_handler = ignore };
@@ -32,8 +46,35 @@ void sb_app_children_start(struct sb_app_children *c)
     sigaddset(&c->watched, SIGTERM);
     sigaddset(&c->watched, SIGCHLD);
     sigaddset(&c->watched, SIGALRM);
+    watch_unless_ignored(&c->watched, SIGHUP);
+    watch_unless_ignored(&c->watched, SIGPIPE);
     sigprocmask(SIG_BLOCK, &c->watched, &c->old);
     sigaction(SIGCHLD, &child, &c->old_child);
+}
+
+// Receives the watched signals that have come already.
+static void receive_pending(struct sb_app_children *c)
+{
+    const int signals[] = { SIGINT, SIGTERM, SIGHUP, SIGPIPE, SIGALRM };
+    sigset_t pending, one;
+    int sig;
+
+    sigpending(&pending);
+    for (size_t i = 0; i < sizeof(signals) / sizeof(signals[0]); i++) {
+        if (!sigismember(&pending, signals[i]) ||
+            !sigismember(&c->watched, signals[i]))
+            continue;
+        sigemptyset(&one);
+        sigaddset(&one, signals[i]);
+        if (sigwait(&one, &sig) == 0 && ends_sweep(sig) && !c->seen)
+            c->seen = sig;
+    }
+}
+
+int sb_app_children_seen(struct sb_app_children *c)
+{
+    receive_pending(c);
+    return c->seen;
 }
 
 void sb_app_children_stop(struct sb_app_children *c)
@@ -64,8 +105,12 @@ static void become_child(struct sb_app_children *c, pid_t parent, bool quiet)
     if (getppid() != parent)
         raise(SIGTERM);
     redirect(STDIN_FILENO, O_RDONLY);
-    if (quiet)
-        redirect(STDOUT_FILENO, O_WRONLY);
+    if (!quiet)
+        return;
+    // What the parent could not write is no failure of the child.
+    redirect(STDOUT_FILENO, O_WRONLY);
+    fflush(stdout);
+    clearerr(stdout);
 }
 
 static void wait_for(struct sb_app_children *c, pid_t pid, int *status)
@@ -74,11 +119,11 @@ static void wait_for(struct sb_app_children *c, pid_t pid, int *status)
     pid_t got;
 
     while ((got = waitpid(pid, &raw, WNOHANG)) == 0) {
-        if (sigwait(&c->watched, &sig) || (sig != SIGINT && sig != SIGTERM))
+        if (sigwait(&c->watched, &sig) || !ends_sweep(sig))
             continue;
         if (!c->seen)
             c->seen = sig;
-        kill(pid, sig);
+        kill(pid, sig == SIGINT ? SIGINT : SIGTERM);
     }
     *status = 1;
     if (got == pid)
@@ -115,8 +160,7 @@ void sb_app_children_pause(struct sb_app_children *c, int64_t ns)
     if (ns < 1000 || setitimer(ITIMER_REAL, &timer, NULL))
         return;
     while (sig != SIGALRM && !c->seen) {
-        if (sigwait(&c->watched, &sig) == 0 &&
-            (sig == SIGINT || sig == SIGTERM))
+        if (sigwait(&c->watched, &sig) == 0 && ends_sweep(sig))
             c->seen = sig;
     }
     timer = (struct itimerval){ 0 };

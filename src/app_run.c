@@ -234,6 +234,16 @@ static int not_implemented(const struct sb_app *a)
     return SB_EXIT_FAILED;
 }
 
+bool sb_app_has_command(const struct sb_app *a, const char *command)
+{
+    if (!a->builtin)
+        return sb_script_command(a->script, command) != SB_COMMAND_NONE;
+    if (strcmp(command, "run") == 0 || strcmp(command, "help") == 0)
+        return true;
+    return a->builtin->command &&
+           (strcmp(command, "prepare") == 0 || strcmp(command, "cleanup") == 0);
+}
+
 int sb_app_perform(struct sb_app *a)
 {
     if (a->builtin)

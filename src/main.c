@@ -209,9 +209,7 @@ static int prepare_options(struct sb_app *a, struct sb_err *err)
     return rc;
 }
 
-// Derives values from the core's options. Called after all settings and the
-// defaults set by a script are known.
-static int finish_options(struct sb_app *a, struct sb_err *err)
+int sb_app_finish_options(struct sb_app *a, struct sb_err *err)
 {
     bool requests = sb_opts_given(a->opts, "max-requests", false);
     bool time = sb_opts_given(a->opts, "time", false) ||
@@ -243,7 +241,7 @@ static int load_test(struct sb_app *a, struct sb_err *err)
             sb_app_option_hint(a, err);
     }
     if (rc == 0)
-        rc = finish_options(a, err);
+        rc = sb_app_finish_options(a, err);
     if (rc == 0 && a->script)
         rc = sb_script_ready(a->script, err);
     return rc;

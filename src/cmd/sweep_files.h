@@ -37,12 +37,4 @@ const char *sb_sweep_files_main(const struct sb_reporters *rs);
 int sb_sweep_files_write(struct sb_sweep_files *f, const char *const *path,
     unsigned n, json_t *sweep, const char *title, struct sb_err *err);
 
-// Writes the list of reports of one run: `text` or none, its result file, and
-// the other reports, whose names get the values of the run:
-// run.csv -> run-threads=4-1.csv. round: from 1. SB_EUSAGE: a report cannot be
-// written for each run, or the list is too long.
-int sb_sweep_files_reports(const struct sb_reporters *rs, bool text,
-    const char *result, const char *values, unsigned round, char *out,
-    size_t size, struct sb_err *err);
-
 #endif

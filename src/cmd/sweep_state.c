@@ -24,10 +24,83 @@ static void path_of(
     snprintf(out, size, "%s/%s", s->dir, name);
 }
 
+static void path_of_run(const struct sb_sweep_state *s, unsigned run,
+    const char *kind, char *out, size_t size)
+{
+    snprintf(out, size, "%s/run-%04u%s.json", s->dir, run + 1, kind);
+}
+
 void sb_sweep_state_file(
     const struct sb_sweep_state *s, unsigned run, char *out, size_t size)
 {
-    snprintf(out, size, "%s/run-%04u.json", s->dir, run + 1);
+    path_of_run(s, run, "", out, size);
+}
+
+#define RUN_NAME_LEN (sizeof("run-0001.json") - 1)
+
+// The folder ------------------------------------------------------------------
+
+// "run-0001.json", and what it is called before.
+static bool is_run(const char *name)
+{
+    static const char *const ends[] = { ".json", ".json.part", ".new.json",
+        ".new.json.part", ".failed.json" };
+
+    if (strncmp(name, "run-", 4) != 0 || strspn(name + 4, "0123456789") != 4)
+        return false;
+    for (size_t i = 0; i < sizeof(ends) / sizeof(ends[0]); i++)
+        if (strcmp(name + 8, ends[i]) == 0)
+            return true;
+    return false;
+}
+
+static bool is_ours(const char *name)
+{
+    return is_run(name) || strcmp(name, "lock") == 0 ||
+           strcmp(name, "plan.json") == 0 ||
+           strcmp(name, "plan.json.part") == 0;
+}
+
+struct content {
+    bool finished; // files of finished runs
+    bool runs;     // files of any runs
+    bool others;   // files that no sweep writes
+};
+
+static void look(const char *dir, struct content *c)
+{
+    DIR *d = opendir(dir);
+    const struct dirent *e;
+
+    *c = (struct content){ 0 };
+    while (d && (e = readdir(d))) {
+        if (strcmp(e->d_name, ".") == 0 || strcmp(e->d_name, "..") == 0)
+            continue;
+        c->runs = c->runs || is_run(e->d_name);
+        c->finished = c->finished ||
+                      (is_run(e->d_name) && strlen(e->d_name) == RUN_NAME_LEN);
+        c->others = c->others || !is_ours(e->d_name);
+    }
+    if (d)
+        closedir(d);
+}
+
+// Removes the files whose names match.
+static void remove_files(
+    const struct sb_sweep_state *s, bool (*match)(const char *name))
+{
+    DIR *d = opendir(s->dir);
+    const struct dirent *e;
+    char path[4200];
+
+    while (d && (e = readdir(d))) {
+        if (!match(e->d_name))
+            continue;
+        snprintf(path, sizeof(path), "%.4095s/%.100s", s->dir, e->d_name);
+        unlink(path);
+    }
+    if (d)
+        closedir(d);
 }
 
 static int make_temporary(struct sb_sweep_state *s, struct sb_err *err)
@@ -40,10 +113,11 @@ static int make_temporary(struct sb_sweep_state *s, struct sb_err *err)
     return s->temporary ? 0 : system_error(s->dir, err);
 }
 
-// *exists: there is a plan already.
+// *kept: the plan that is there, NULL if there is none.
 static int make_folder(struct sb_sweep_state *s, const char *target,
-    bool *exists, struct sb_err *err)
+    json_t **kept, struct sb_err *err)
 {
+    struct content c;
     char plan[4200];
 
     if (strlen(target) + sizeof(".sweep") > sizeof(s->dir))
@@ -53,138 +127,227 @@ static int make_folder(struct sb_sweep_state *s, const char *target,
     if (mkdir(s->dir, 0777) && errno != EEXIST)
         return system_error(s->dir, err);
     path_of(s, "plan.json", plan, sizeof(plan));
-    *exists = access(plan, F_OK) == 0;
-    return 0;
+    *kept = json_load_file(plan, 0, NULL);
+    look(s->dir, &c);
+    if (sb_sweep_plan_is(*kept) || (access(plan, F_OK) && !c.runs && !c.others))
+        return 0;
+    return sb_err_set(err, SB_EUSAGE,
+        "%s has files, but is not the folder of a sweep: move it, or choose "
+        "another result file",
+        s->dir);
 }
 
-static int lock_plan(struct sb_sweep_state *s, struct sb_err *err)
+static int take_lock(struct sb_sweep_state *s, struct sb_err *err)
 {
     char path[4200];
 
-    path_of(s, "plan.json", path, sizeof(path));
-    s->lock = open(path, O_RDWR | O_CREAT, 0666);
+    path_of(s, "lock", path, sizeof(path));
+    s->lock = open(path, O_RDWR | O_CREAT | O_NOFOLLOW, 0666);
     if (s->lock < 0)
         return system_error(path, err);
-    if (flock(s->lock, LOCK_EX | LOCK_NB) && errno == EWOULDBLOCK)
-        return sb_err_set(err, SB_ELIMIT,
-            "another sysbench process uses %s: another sweep, or the last run "
-            "of one that was killed",
-            s->dir);
-    return 0;
+    if (flock(s->lock, LOCK_EX | LOCK_NB) == 0 || errno != EWOULDBLOCK)
+        return 0;
+    // What another process uses is not removed.
+    close(s->lock);
+    s->lock = -1;
+    return sb_err_set(err, SB_ELIMIT,
+        "another sysbench process uses %s: another sweep, or the last run of "
+        "one that was killed",
+        s->dir);
+}
+
+// The plan -------------------------------------------------------------------
+
+static int write_file(const char *path, const char *text)
+{
+    size_t len = strlen(text);
+    int fd;
+
+    unlink(path);
+    fd = open(path, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0666);
+    if (fd < 0)
+        return SB_ESYS;
+    errno = ENOSPC; // of a write that is too short
+    int rc = write(fd, text, len) == (ssize_t)len ? 0 : SB_ESYS;
+
+    return close(fd) ? SB_ESYS : rc;
 }
 
 // The plan is complete or not there, whenever the program is killed.
 static int write_plan(
     struct sb_sweep_state *s, const json_t *plan, struct sb_err *err)
 {
+    char path[4200], part[4200];
     char *text = json_dumps(plan, JSON_INDENT(1));
-    size_t len = text ? strlen(text) : 0;
-    int rc = text ? 0 : sb_err_set(err, SB_ENOMEM, "out of memory");
+    int rc = 0;
 
-    if (rc == 0 && (ftruncate(s->lock, 0) ||
-                       pwrite(s->lock, text, len, 0) != (ssize_t)len))
-        rc = system_error(s->dir, err);
+    path_of(s, "plan.json", path, sizeof(path));
+    path_of(s, "plan.json.part", part, sizeof(part));
+    if (!text)
+        rc = sb_err_set(err, SB_ENOMEM, "out of memory");
+    else if (write_file(part, text) || rename(part, path))
+        rc = system_error(path, err);
     free(text);
     return rc;
 }
 
-static int read_plan(struct sb_sweep_state *s, struct sb_sweep_plan *plan,
-    const json_t *now, struct sb_err *err)
+static int continue_plan(struct sb_sweep_state *s, struct sb_sweep_plan *plan,
+    const json_t *kept, const json_t *now, struct sb_err *err)
 {
     struct sb_err why = { 0 };
-    char path[4200];
-
-    path_of(s, "plan.json", path, sizeof(path));
-    json_t *kept = json_load_file(path, 0, NULL);
     int rc = sb_sweep_plan_continue(plan, kept, now, &why);
 
-    json_decref(kept);
     return rc ? sb_err_set(err, rc,
                     "the sweep in %.300s cannot be continued: %.160s", s->dir,
                     why.msg)
               : 0;
 }
 
-static bool is_empty(const char *dir)
-{
-    DIR *d = opendir(dir);
-    const struct dirent *e;
-    bool runs = false;
+// Opening ---------------------------------------------------------------------
 
-    while (d && (e = readdir(d)))
-        runs = runs || strncmp(e->d_name, "run-", 4) == 0;
-    if (d)
-        closedir(d);
-    return !runs;
+static int check_resume(
+    const struct sb_sweep_state *s, bool resume, bool kept, struct sb_err *err)
+{
+    struct content c;
+
+    look(s->dir, &c);
+    if (resume && !kept)
+        return sb_err_set(err, SB_EUSAGE,
+            "--sweep-resume: there is no interrupted sweep in %s", s->dir);
+    // Without any run there is nothing to lose.
+    if (!resume && c.finished)
+        return sb_err_set(err, SB_EUSAGE,
+            "%s has finished runs of an interrupted sweep: continue it with "
+            "--sweep-resume, or remove the folder",
+            s->dir);
+    return 0;
+}
+
+static int open_plan(struct sb_sweep_state *s, bool resume,
+    struct sb_sweep_plan *plan, struct sb_opts *opts, const json_t *kept,
+    struct sb_err *err)
+{
+    json_t *now = sb_sweep_plan_json(plan, opts);
+    int rc;
+
+    if (!now)
+        rc = sb_err_set(err, SB_ENOMEM, "out of memory");
+    else if (resume)
+        rc = continue_plan(s, plan, kept, now, err);
+    else if ((rc = write_plan(s, now, err)) == 0)
+        remove_files(s, is_run);
+    json_decref(now);
+    return rc;
 }
 
 int sb_sweep_state_open(struct sb_sweep_state *s, const char *target,
     bool resume, struct sb_sweep_plan *plan, struct sb_opts *opts,
     struct sb_err *err)
 {
-    bool exists = false;
+    json_t *kept = NULL;
 
     *s = (struct sb_sweep_state){ .lock = -1 };
     if (resume && !target)
         return sb_err_set(err, SB_EUSAGE,
             "--sweep-resume: only a sweep with --report=json=FILE or html=FILE "
             "can be continued");
-    int rc = target ? make_folder(s, target, &exists, err)
+    int rc = target ? make_folder(s, target, &kept, err)
                     : make_temporary(s, err);
 
-    if (rc)
-        return rc;
-    if (resume && !exists) {
-        rmdir(s->dir);
-        return sb_err_set(err, SB_EUSAGE,
-            "--sweep-resume: there is no interrupted sweep in %s", s->dir);
-    }
-    rc = lock_plan(s, err);
-    // Without any run there is nothing to lose.
-    if (rc == 0 && exists && !resume && !is_empty(s->dir))
-        rc = sb_err_set(err, SB_EUSAGE,
-            "%s has finished runs of an interrupted sweep: continue it with "
-            "--sweep-resume, or remove the folder",
-            s->dir);
-    if (rc)
-        return rc;
-    json_t *now = sb_sweep_plan_json(plan, opts);
-
-    if (!now)
-        rc = sb_err_set(err, SB_ENOMEM, "out of memory");
-    else if (resume)
-        rc = read_plan(s, plan, now, err);
-    else
-        rc = write_plan(s, now, err);
-    json_decref(now);
+    if (rc == 0)
+        rc = take_lock(s, err);
+    if (rc == 0)
+        rc = check_resume(s, resume, kept != NULL, err);
+    if (rc == 0)
+        rc = open_plan(s, resume, plan, opts, kept, err);
+    if (rc && !kept && s->lock >= 0)
+        sb_sweep_state_done(s, true); // it was empty
+    json_decref(kept);
     return rc;
 }
 
-// Only files that a sweep writes are removed.
-static void remove_folder(const struct sb_sweep_state *s)
+// Runs ------------------------------------------------------------------------
+
+void sb_sweep_state_begin(
+    const struct sb_sweep_state *s, unsigned run, char *out, size_t size)
 {
-    DIR *d = opendir(s->dir);
-    const struct dirent *e;
+    static const char *const kinds[] = { "", ".failed", ".new" };
+
+    for (size_t i = 0; i < sizeof(kinds) / sizeof(kinds[0]); i++) {
+        path_of_run(s, run, kinds[i], out, size);
+        unlink(out);
+    }
+}
+
+static enum sb_sweep_outcome outcome_of(int status)
+{
+    if (status == 0)
+        return SB_SWEEP_GOOD;
+    return status == SB_STATUS_LIMITS ? SB_SWEEP_MISSED : SB_SWEEP_FAILED;
+}
+
+// What a file says.
+static enum sb_sweep_outcome read_file(
+    const char *path, struct sb_result_file *f)
+{
+    struct sb_err err = { 0 };
+
+    memset(f, 0, sizeof(*f));
+    if (access(path, R_OK) || sb_result_read(f, path, &err) || f->nruns != 1)
+        return SB_SWEEP_OPEN;
+    json_t *ending = json_object_get(f->run[0].json, "end");
+    const char *reason = json_string_value(json_object_get(ending, "reason"));
+
+    if (!reason || strcmp(reason, "signal") == 0)
+        return SB_SWEEP_OPEN;
+    return outcome_of(
+        (int)json_integer_value(json_object_get(ending, "status")));
+}
+
+int sb_sweep_state_settle(const struct sb_sweep_state *s, unsigned run,
+    int status, struct sb_err *err)
+{
+    char from[4200], to[4200];
+    struct sb_result_file f;
+
+    path_of_run(s, run, ".new", from, sizeof(from));
+    bool agrees = read_file(from, &f) == outcome_of(status);
+
+    sb_result_done(&f);
+    path_of_run(s, run, agrees ? "" : ".failed", to, sizeof(to));
+    if (rename(from, to) == 0)
+        return 0;
+    // A failed run without a file gets an empty one.
+    return errno == ENOENT && !agrees && write_file(to, "") == 0
+               ? 0
+               : system_error(to, err);
+}
+
+enum sb_sweep_outcome sb_sweep_state_read(
+    const struct sb_sweep_state *s, unsigned run, struct sb_result_file *f)
+{
     char path[4200];
 
-    while (d && (e = readdir(d))) {
-        if (strncmp(e->d_name, "run-", 4) != 0 &&
-            strcmp(e->d_name, "plan.json") != 0)
-            continue;
-        snprintf(path, sizeof(path), "%.4095s/%.100s", s->dir, e->d_name);
-        unlink(path);
-    }
-    if (d)
-        closedir(d);
-    rmdir(s->dir);
+    path_of_run(s, run, "", path, sizeof(path));
+    enum sb_sweep_outcome outcome = read_file(path, f);
+
+    if (outcome != SB_SWEEP_OPEN)
+        return outcome;
+    sb_result_done(f);
+    path_of_run(s, run, ".failed", path, sizeof(path));
+    return access(path, F_OK) ? SB_SWEEP_OPEN : SB_SWEEP_FAILED;
 }
+
+// Closing ---------------------------------------------------------------------
 
 void sb_sweep_state_done(struct sb_sweep_state *s, bool remove)
 {
-    // Of a folder that was not opened successfully nothing is removed.
-    if (s->lock >= 0 && (remove || s->temporary))
-        remove_folder(s);
-    else if (s->temporary)
+    // Of a folder that was not opened successfully nothing is removed, and only
+    // files that a sweep writes.
+    remove = remove || s->temporary;
+    if (s->lock >= 0 && remove)
+        remove_files(s, is_ours);
+    if ((s->lock >= 0 || s->temporary) && remove)
         rmdir(s->dir);
     if (s->lock >= 0)
         close(s->lock);

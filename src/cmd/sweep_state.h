@@ -3,14 +3,19 @@
 // The folder that keeps the finished runs of a sweep until the sweep is
 // complete: FILE.sweep beside the result file. Main thread.
 //
-//     plan.json       what is measured; also the lock
-//     run-0001.json   the result file of the first run
+//     lock                  held by the process that uses the folder
+//     plan.json             what is measured
+//     run-0001.new.json     written by a run; its commands are not done yet
+//     run-0001.json         the result file of a finished run
+//     run-0001.failed.json  of a run that failed, but whose file does not say
+//                           so; empty if it wrote none
 #ifndef SB_SWEEP_STATE_H
 #define SB_SWEEP_STATE_H
 
 #include <stdbool.h>
 
 #include "cmd/sweep_plan.h"
+#include "out/result_file.h"
 
 struct sb_sweep_state {
     char dir[4096];
@@ -18,17 +23,42 @@ struct sb_sweep_state {
     bool temporary; // there is no result file: removed in any case
 };
 
+// How a run ended. This is the only place that decides it: tables, messages,
+// exit status and --sweep-resume follow it.
+enum sb_sweep_outcome {
+    SB_SWEEP_OPEN,   // not measured, or interrupted
+    SB_SWEEP_GOOD,   // finished
+    SB_SWEEP_MISSED, // finished; a limit of --assert was not kept
+    SB_SWEEP_FAILED,
+};
+
 // Creates or continues the folder for a result file; target NULL: a temporary
 // folder. SB_EUSAGE: an unfinished sweep exists but `resume` is not set, or
-// `resume` is set but no unfinished sweep exists, or the plans differ.
-// SB_ELIMIT: another process uses the folder. SB_ESYS, SB_ENOMEM. Call
+// `resume` is set but no unfinished sweep exists, or the plans differ, or the
+// folder has files that are not those of a sweep. SB_ELIMIT: another process
+// uses the folder. SB_ESYS, SB_ENOMEM. Call
 // sb_sweep_state_done() in either case.
 int sb_sweep_state_open(struct sb_sweep_state *s, const char *target,
     bool resume, struct sb_sweep_plan *plan, struct sb_opts *opts,
     struct sb_err *err);
-// Writes the path of the file of a run, counted from 0.
+// Writes the path of the file of a finished run, counted from 0.
 void sb_sweep_state_file(
     const struct sb_sweep_state *s, unsigned run, char *out, size_t size);
+
+// Removes what is left of an earlier attempt, and writes the path of the file
+// that the run will write.
+void sb_sweep_state_begin(
+    const struct sb_sweep_state *s, unsigned run, char *out, size_t size);
+// The run and its commands are over, with this exit status: 0, that of the run
+// or that of a command that failed. The file is kept as that of a finished run
+// if it says the same. SB_ESYS.
+int sb_sweep_state_settle(const struct sb_sweep_state *s, unsigned run,
+    int status, struct sb_err *err);
+// Returns how a run ended. If it has a file that belongs to the result, *f is
+// that file; otherwise f->nruns is 0. Call sb_result_done().
+enum sb_sweep_outcome sb_sweep_state_read(
+    const struct sb_sweep_state *s, unsigned run, struct sb_result_file *f);
+
 // Closes the folder. Removes it if `remove` is set or it is temporary.
 void sb_sweep_state_done(struct sb_sweep_state *s, bool remove);
 

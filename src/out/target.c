@@ -17,7 +17,7 @@ static int fail(const struct sb_target *t, struct sb_err *err)
         err, SB_ESYS, "cannot write %s: %s", t->path, strerror(errno));
 }
 
-static bool is_special(const char *path)
+bool sb_target_is_special(const char *path)
 {
     struct stat st;
 
@@ -58,8 +58,8 @@ static int open_locked(const char *name)
 
 static int open_file(struct sb_target *t, const char *name, struct sb_err *err)
 {
-    int fd = is_special(name) ? open(name, O_WRONLY | O_CLOEXEC)
-                              : open_locked(name);
+    int fd = sb_target_is_special(name) ? open(name, O_WRONLY | O_CLOEXEC)
+                                        : open_locked(name);
 
     if (fd < 0 && errno == EWOULDBLOCK)
         return sb_err_set(err, SB_ELIMIT,
@@ -83,7 +83,7 @@ int sb_target_open(struct sb_target *t, const char *path,
         t->file = stdout;
         return 0;
     }
-    if (mode == SB_TARGET_WHOLE && !is_special(path)) {
+    if (mode == SB_TARGET_WHOLE && !sb_target_is_special(path)) {
         size_t size = strlen(path) + sizeof(".part");
 
         t->part = malloc(size);
@@ -180,7 +180,7 @@ void sb_target_folder(const char *path, char *dir, size_t size)
 {
     const char *slash = strrchr(path, '/');
 
-    if (strcmp(path, "-") == 0 || is_special(path)) {
+    if (strcmp(path, "-") == 0 || sb_target_is_special(path)) {
         const char *tmp = getenv("TMPDIR");
 
         snprintf(dir, size, "%s", tmp && *tmp ? tmp : "/tmp");

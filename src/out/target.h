@@ -42,6 +42,9 @@ void sb_target_done(struct sb_target *t);
 // Like sb_target_done(), but leaves the file as it is: for a process that was
 // forked after sb_target_open(). Nothing may be buffered.
 void sb_target_leave(struct sb_target *t);
+// Whether there is a file of this name that is no regular file: a device, a
+// pipe, a folder.
+bool sb_target_is_special(const char *path);
 // Writes the folder of a path to `dir`: "." for a name without a slash, and
 // the folder for temporary files ($TMPDIR, /tmp) for "-" and devices.
 void sb_target_folder(const char *path, char *dir, size_t size);

@@ -148,6 +148,64 @@ Commands before and after each run have its options.
   prepare y
   cleanup y
 
+A command that fails: the run does not count, in the line, in the table and in
+the result file alike, and --sweep-resume repeats it. So does a run whose limit
+was not kept.
+
+  $ cat >step.lua <<'EOF'
+  > function event() end
+  > function cleanup() if sysbench.opt.threads == 2 and io.open("broken") then error("no cleanup") end end
+  > function prepare() cleanup() end
+  > EOF
+  $ step() { sysbench step.lua --events=5 --sweep=threads=1,2 --report=json=s.json "$@" run 2>err; }
+  $ touch broken
+  $ step --sweep-after=cleanup >out
+  [1]
+  $ grep -e '^\[' out | lines
+  [1/2] threads=1: FIGURES
+  [2/2] threads=2: failed, exit status 1
+  $ grep -c '  1 failed$' out
+  1
+  $ grep ALERT err
+  ALERT: cleanup after the run threads=2 failed, exit status 1
+  ALERT: 1 of 2 runs failed
+  ALERT: the finished runs are in s.json.sweep; add --sweep-resume to measure the others
+  $ values
+  1/1
+  $ of '[(p["runs"], p["failed"]) for p in d["sweep"]["points"]]'
+  [(1, 0), (0, 1)]
+  $ ls s.json.sweep
+  lock
+  plan.json
+  run-0001.json
+  run-0002.failed.json
+  $ rm broken; step --sweep-after=cleanup --sweep-resume | grep '^\[' | lines
+  [1/2] threads=1: FIGURES (measured before)
+  [2/2] threads=2: FIGURES
+  $ values
+  1/1 2/1
+  $ ls -d s.json.sweep
+  ls: cannot access 's.json.sweep': No such file or directory
+  [2]
+  $ touch broken
+  $ step --sweep-after=cleanup --assert='events==0' >out
+  [1]
+  $ grep -e '^\[' out | lines
+  [1/2] threads=1: FIGURES, a limit was not kept
+  [2/2] threads=2: failed, exit status 1
+  $ rm -r s.json.sweep
+  $ step --sweep-before=prepare | grep -e '^\[' | lines
+  [1/2] threads=1: FIGURES
+  [2/2] threads=2: failed, exit status 1
+  $ grep before err
+  ALERT: prepare before the run threads=2 failed, exit status 1
+  $ rm -r s.json.sweep broken
+  $ touch broken; sysbench step.lua --events=5 --threads=2 --repeat=1 --sweep-resume --sweep-after=cleanup --report=json=s.json run 2>&1 | tail -1
+  FATAL: --sweep-resume: there is no interrupted sweep in s.json.sweep
+  $ sysbench step.lua --events=5 --threads=2 --repeat=2 --sweep-stop --sweep-after=cleanup run 2>&1 | grep after
+  ALERT: cleanup after the run failed, exit status 1
+  $ rm broken
+
 A run that fails is reported, and the sweep goes on. Its folder stays, and
 --sweep-resume repeats only this run.
 
@@ -229,6 +287,78 @@ Killed by SIGKILL: the run in progress ends, too, and no finished run is lost.
   $ cat err
   FATAL: --sweep-resume: there is no interrupted sweep in s.json.sweep
 
+SIGHUP (the terminal is gone) and SIGPIPE (the output has no reader) end a sweep
+in order, too: no folder and no process stays. With two threads, the event ends when
+the file `gone` exists.
+
+  $ cat >wait.lua <<'EOF'
+  > local ffi = require("ffi")
+  > ffi.cdef("int usleep(unsigned int)")
+  > function event()
+  >     while sysbench.opt.threads == 2 and not io.open("gone") do
+  >         ffi.C.usleep(1000)
+  >     end
+  > end
+  > EOF
+  $ mkdir tmp
+  $ waits() { exec env TMPDIR=tmp sysbench wait.lua --sweep=threads=1,2,3 --events=1 run 2>err; }
+  $ (waits >out) & pid=$!
+  $ finished 1; ls tmp | wc -l; kill -HUP $pid; touch gone; wait $pid
+  1
+  [129]
+  $ ls tmp
+  $ rm gone
+  $ waits | { head -5 | lines; exec <&-; touch gone; }
+  sysbench * (glob)
+  
+  Sweep of wait.lua: 3 runs
+  
+  [1/3] threads=1: FIGURES
+  $ cat err
+  ALERT: the sweep ended early: 2 of 3 runs are measured
+  $ ls tmp
+
+Where SIGPIPE is ignored, the runs are measured.
+
+  $ (trap '' PIPE; sweep --sweep=threads=1,2 --report=json=s.json; echo $? >status) | true
+  $ cat status err
+  1
+  FATAL: cannot write to standard output: Broken pipe
+  $ values
+  1/1 2/1
+
+A folder of the user is left alone.
+
+  $ mkdir u.json.sweep; echo mine >u.json.sweep/run-notes.txt
+  $ sysbench e.lua --events=1 --sweep=threads=1,2 --report=json=u.json --verbosity=0 run
+  FATAL: u.json.sweep has files, but is not the folder of a sweep: move it, or choose another result file
+  [1]
+  $ ls u.json.sweep
+  run-notes.txt
+
+An alias is swept as its option. A password in a URL is used, and shown nowhere.
+
+  $ sweep --sweep=num-threads=1,2 --report=json=s.json | grep '^\[' | lines
+  [1/2] threads=1: FIGURES
+  [2/2] threads=2: FIGURES
+  $ cat >url.lua <<'EOF'
+  > sysbench.cmdline.options = { url = {"", ""} }
+  > function event()
+  >     io.open("seen", "a"):write(sysbench.opt.url, "\n")
+  > end
+  > EOF
+  $ sysbench url.lua --events=1 --sweep=url=mongodb://u:hunter8@a/db,mongodb://u:hunter9@b/db --report=json=s.json,csv=s.csv,text run >out
+  $ cat seen
+  mongodb://u:hunter8@a/db
+  mongodb://u:hunter9@b/db
+  $ of '[x["swept"]["url"] for x in r]'
+  ['mongodb://u:***@a/db', 'mongodb://u:***@b/db']
+  $ ls s*.csv
+  s-url=mongodb:__u:___@a_db-1.csv
+  s-url=mongodb:__u:___@b_db-1.csv
+  $ grep -l hunter out s.json s*.csv
+  [1]
+
 Other reports are written for each run; the page has all runs.
 
   $ mkdir r; sweep --sweep=threads=1,2 --report=csv=r/a.csv,hgrm=r/b,ndjson=r/c.x.nd >/dev/null
@@ -271,6 +401,20 @@ What cannot be swept is found before the first run.
   invalid option: --no-such-option
   $ wrong --repeat=0
   Invalid value for the 'repeat' option: '0' (the minimum is 1)
+  $ wrong --num-threads=4 --sweep=threads=1,2
+  --num-threads is given, and --threads is also swept: use one of both
+  $ wrong --sweep=mysql-password=a,b
+  --sweep: the value of --mysql-password is a secret, which cannot be swept
+  $ wrong --sweep=threads=1,2 --sweep-before=nosuch
+  --sweep-before: 'e.lua' test does not implement the 'nosuch' command.
+  $ wrong --sweep=threads=1,2 --sweep-after=prepare,nosuch
+  --sweep-after: 'e.lua' test does not implement the 'nosuch' command.
+  $ wrong --sweep='rate-limit=p99<1ms,p99<2ms'
+  --rate-limit is only used with --rate=max
+  $ wrong --rate=max --sweep='rate-limit=p99<1ms,p99' | cut -d: -f1
+  --rate-limit
+  $ wrong --sweep=threads=1,2 --report=csv=no/s.csv
+  FATAL: --report=csv: cannot write no/s-threads=1-1.csv: No such file or directory
   $ wrong --sweep=threads=1,2 --report=json=no/s.json
   FATAL: --report=json: cannot write no/s.json: No such file or directory
   $ sysbench e.lua --sweep=threads=1,2 prepare
@@ -297,6 +441,11 @@ A script that has options of these names keeps them.
   1
   $ sysbench own.lua --repeat=3 --sweep=all prepare | tail -1
   3\tall (esc)
+
+--sweep from the environment, and from a config file.
+
+  $ SYSBENCH_SWEEP=threads=1,2 sysbench e.lua --events=1 run | grep -c '^\['
+  2
 
 In a config file, --sweep does not apply to other commands.
 

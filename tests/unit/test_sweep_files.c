@@ -5,37 +5,6 @@
 #include "cmd/sweep_files.h"
 #include "out/result_file.h"
 
-static const char *reports(
-    const char *const *items, size_t n, const char *values, unsigned round)
-{
-    static char out[1000];
-    const struct sb_report_opts o = { .report = { items, n } };
-    struct sb_reporters rs;
-    struct sb_err err = { 0 };
-
-    CHECK_INT(sb_reporters_init(&rs, &o, &err), 0);
-    if (sb_sweep_files_reports(&rs, false, "s/run-0001.json", values, round,
-            out, sizeof(out), &err))
-        snprintf(out, sizeof(out), "%s", err.msg);
-    return out;
-}
-
-static void files_of_runs_have_the_values_in_their_names(void)
-{
-    const char *const own[] = { "json=a.json", "html=a.html", "text" };
-    const char *const others[] = { "csv=d.x/r.csv", "hgrm=d.x/r", "hdr=.r" };
-    const char *const output[] = { "ndjson=-" };
-
-    CHECK_STR(reports(own, 3, "threads=4", 1), "none,json=s/run-0001.json");
-    CHECK_STR(reports(others, 3, "threads=4 x=a/b,c", 2),
-        "none,json=s/run-0001.json,csv=d.x/r-threads=4_x=a_b_c-2.csv,"
-        "hgrm=d.x/r-threads=4_x=a_b_c-2,hdr=.r-threads=4_x=a_b_c-2");
-    CHECK_STR(
-        reports(others, 1, "", 3), "none,json=s/run-0001.json,csv=d.x/r-3.csv");
-    CHECK_STR(reports(output, 1, "threads=4", 1),
-        "--report=ndjson: the runs of a sweep cannot share standard output");
-}
-
 // A document in the layout of document.c, with lines that look like its end.
 static void put(const char *path, int number, unsigned rows)
 {
@@ -114,7 +83,6 @@ static void damaged_files_are_named(void)
 
 int main(void)
 {
-    RUN(files_of_runs_have_the_values_in_their_names);
     RUN(one_file_has_all_runs);
     RUN(damaged_files_are_named);
     return check_done();

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
+#include <sys/stat.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -80,6 +81,135 @@ static void another_sweep_cannot_continue_it(void)
     empty(&other);
 }
 
+static bool there(const char *path)
+{
+    return access(path, F_OK) == 0;
+}
+
+// Folders of users are neither used nor cleared.
+static void a_folder_with_other_files_is_refused(void)
+{
+    static const char *const others[] = { "run-notes.txt", "run-0001.json",
+        "run-12.json", "plan.json", "mine" };
+    struct fixture f;
+    struct sb_sweep_state s;
+    char path[100];
+
+    CHECK_INT(fill(&f, ARGS("--sweep=threads=1,2", "cpu", "run")), 0);
+    for (size_t i = 0; i < sizeof(others) / sizeof(others[0]); i++) {
+        CHECK_INT(mkdir("u.json.sweep", 0777), 0);
+        snprintf(path, sizeof(path), "u.json.sweep/%s", others[i]);
+        touch(path);
+        CHECK_INT(open_state(&s, &f, false, "u.json"), SB_EUSAGE);
+        CHECK_STR(f.err.msg,
+            "u.json.sweep has files, but is not the folder of a sweep: move "
+            "it, or choose another result file");
+        sb_sweep_state_done(&s, true);
+        CHECK_INT(open_state(&s, &f, true, "u.json"), SB_EUSAGE);
+        sb_sweep_state_done(&s, true);
+        CHECK(there(path));
+        CHECK(!there("u.json.sweep/lock"));
+        unlink(path);
+        CHECK_INT(rmdir("u.json.sweep"), 0);
+    }
+    empty(&f);
+}
+
+static void links_are_not_followed(void)
+{
+    struct fixture f;
+    struct sb_sweep_state s;
+
+    CHECK_INT(fill(&f, ARGS("--sweep=threads=1,2", "cpu", "run")), 0);
+    touch("target");
+    CHECK_INT(mkdir("y.json.sweep", 0777), 0);
+    CHECK_INT(symlink("../target", "y.json.sweep/plan.json.part"), 0);
+    CHECK_INT(open_state(&s, &f, false, "y.json"), 0);
+    sb_sweep_state_done(&s, true);
+    CHECK_INT(mkdir("y.json.sweep", 0777), 0);
+    CHECK_INT(symlink("../target", "y.json.sweep/lock"), 0);
+    CHECK_INT(open_state(&s, &f, false, "y.json"), SB_ESYS);
+    sb_sweep_state_done(&s, true);
+    FILE *file = fopen("target", "r");
+
+    CHECK_INT(fgetc(file), EOF);
+    fclose(file);
+    unlink("y.json.sweep/lock");
+    rmdir("y.json.sweep");
+    empty(&f);
+}
+
+// Writes what a run writes.
+static void put_run(
+    const struct sb_sweep_state *s, const char *reason, int status)
+{
+    char path[4200];
+
+    sb_sweep_state_begin(s, 0, path, sizeof(path));
+    FILE *file = fopen(path, "w");
+
+    fprintf(file,
+        "{\"format\":\"sysbench-result\",\"version\":1,\"runs\":[{"
+        "\"intervals\":{\"rows\":[\n],\"columns\":[]},"
+        "\"histograms\":{\"rows\":[\n]},"
+        "\"end\":{\"reason\":\"%s\",\"status\":%d}}]}",
+        reason, status);
+    fclose(file);
+}
+
+// *files: whether the file belongs to the result.
+static enum sb_sweep_outcome outcome(
+    const struct sb_sweep_state *s, unsigned *files)
+{
+    struct sb_result_file f;
+    enum sb_sweep_outcome o = sb_sweep_state_read(s, 0, &f);
+
+    *files = f.nruns;
+    sb_result_done(&f);
+    return o;
+}
+
+static void the_file_and_the_processes_must_agree(void)
+{
+    static const struct {
+        const char *reason; // NULL: no file
+        int in_file, of_processes;
+        enum sb_sweep_outcome outcome;
+        unsigned files;
+    } ends[] = {
+        { "limit", 0, 0, SB_SWEEP_GOOD, 1 },
+        { "limit", 3, 3, SB_SWEEP_MISSED, 1 },
+        { "failed", 1, 1, SB_SWEEP_FAILED, 1 },
+        { "limit", 0, 1, SB_SWEEP_FAILED, 0 }, // a command after it failed
+        { "limit", 3, 1, SB_SWEEP_FAILED, 0 },
+        { "limit", 0, 137, SB_SWEEP_FAILED, 0 },
+        { "signal", 130, 130, SB_SWEEP_FAILED, 0 },
+        { NULL, 0, 1, SB_SWEEP_FAILED, 0 },
+        { NULL, 0, 0, SB_SWEEP_FAILED, 0 },
+    };
+    struct fixture f;
+    struct sb_sweep_state s;
+    unsigned files;
+    char path[4200];
+
+    CHECK_INT(fill(&f, ARGS("--sweep=threads=1,2", "cpu", "run")), 0);
+    CHECK_INT(open_state(&s, &f, false, "e.json"), 0);
+    for (size_t i = 0; i < sizeof(ends) / sizeof(ends[0]); i++) {
+        sb_sweep_state_begin(&s, 0, path, sizeof(path));
+        if (ends[i].reason)
+            put_run(&s, ends[i].reason, ends[i].in_file);
+        // Until its commands are done, a run is not finished.
+        CHECK_INT(outcome(&s, &files), SB_SWEEP_OPEN);
+        CHECK_INT(
+            sb_sweep_state_settle(&s, 0, ends[i].of_processes, &f.err), 0);
+        CHECK_INT(outcome(&s, &files), ends[i].outcome);
+        CHECK_INT(files, ends[i].files);
+    }
+    sb_sweep_state_done(&s, true);
+    CHECK(!there("e.json.sweep"));
+    empty(&f);
+}
+
 // A process that was forked holds the lock, too.
 static void a_folder_has_one_user(void)
 {
@@ -133,6 +263,9 @@ int main(void)
 {
     RUN(finished_runs_are_kept_until_the_sweep_is_complete);
     RUN(another_sweep_cannot_continue_it);
+    RUN(a_folder_with_other_files_is_refused);
+    RUN(links_are_not_followed);
+    RUN(the_file_and_the_processes_must_agree);
     RUN(a_folder_has_one_user);
     RUN(without_a_result_file_the_folder_is_temporary);
     return check_done();

@@ -1,0 +1,161 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+//
+// The runs of a sweep and the commands before and after them, each in a process
+// of its own.
+#include <string.h>
+
+#include "app_sweep_private.h"
+#include "base/log.h"
+
+#define REPORTS_SIZE 32768
+
+// Turns this process into that of a command with the options of a run.
+static int take_options(struct sb_app *a, unsigned run, const char *command,
+    const char *reports, struct sb_err *err)
+{
+    struct sb_app_sweep *s = a->sweep;
+    const struct sb_sweep_plan *p = &s->plan;
+    struct sb_fact value[SB_SWEEP_OPTIONS_MAX];
+    int rc = 0;
+
+    sb_sweep_raw_values(p, run, value);
+    sb_sweep_values(p, run, s->swept);
+    for (unsigned i = 0; rc == 0 && i < p->noptions; i++)
+        rc = sb_opts_give(a->opts, value[i].name, value[i].value, err);
+    if (rc == 0)
+        rc = sb_opts_give(a->opts, "report", reports, err);
+    a->command = command;
+    a->swept = s->swept;
+    a->nswept = p->noptions;
+    a->round = run / p->npoints + 1;
+    return rc;
+}
+
+// Executes a command in a process of its own. Returns 1 in this process.
+static int execute(struct sb_app *a, unsigned run, const char *command,
+    const char *reports, int *status, struct sb_err *err)
+{
+    struct sb_app_sweep *s = a->sweep;
+    int rc = sb_app_child(&s->children, !s->text, status, err);
+
+    if (rc == 1)
+        s->child_rc = take_options(a, run, command, reports, &s->child_err);
+    return rc;
+}
+
+// when: "before" or "after" the run.
+static int execute_list(struct sb_app *a, unsigned run, const char *when,
+    const struct sb_opt_list *commands, int *status, struct sb_err *err)
+{
+    char name[400];
+
+    sb__sweep_name(a->sweep, run, name, sizeof(name));
+    for (size_t i = 0; i < commands->count && *status == 0; i++) {
+        int rc = execute(a, run, commands->item[i],
+            a->sweep->text ? "text" : "none", status, err);
+
+        if (rc)
+            return rc;
+        if (*status)
+            sb_log(SB_LOG_ALERT, "%s %s the run%s%s failed, exit status %d",
+                commands->item[i], when, *name ? " " : "", name, *status);
+    }
+    return 0;
+}
+
+// *status: 0, or that of the first process that failed.
+static int execute_steps(struct sb_app *a, unsigned run, const char *reports,
+    int *status, struct sb_err *err)
+{
+    struct sb_app_children *c = &a->sweep->children;
+    int after = 0;
+
+    *status = 0;
+    int rc = execute_list(a, run, "before", &a->sweep_opts.before, status, err);
+
+    if (rc == 0 && *status == 0 && !sb_app_children_seen(c))
+        rc = execute(a, run, "run", reports, status, err);
+    if (rc == 0 && !sb_app_children_seen(c))
+        rc = execute_list(a, run, "after", &a->sweep_opts.after, &after, err);
+    if (after && !sb_sweep_failed(*status))
+        *status = after;
+    return rc;
+}
+
+// Executes a run with what belongs to it. The file of a run that is interrupted
+// does not count.
+static int execute_run(
+    struct sb_app *a, unsigned run, int *status, struct sb_err *err)
+{
+    struct sb_app_sweep *s = a->sweep;
+    char path[4200], reports[REPORTS_SIZE];
+
+    sb_sweep_state_begin(&s->state, run, path, sizeof(path));
+    int rc = sb_sweep_names_reports(
+        &s->names, run, s->text, path, reports, sizeof(reports), err);
+
+    if (rc == 0)
+        rc = execute_steps(a, run, reports, status, err);
+    if (rc == 0 && !sb_app_children_seen(&s->children))
+        rc = sb_sweep_state_settle(&s->state, run, *status, err);
+    return rc;
+}
+
+// Measures a run that is not finished, unless a signal comes.
+static int measure(
+    struct sb_app *a, unsigned run, int *status, struct sb_err *err)
+{
+    struct sb_app_sweep *s = a->sweep;
+
+    if (s->executed)
+        sb_app_children_pause(&s->children, a->sweep_opts.pause);
+    s->executed = true;
+    return sb_app_children_seen(&s->children)
+               ? 0
+               : execute_run(a, run, status, err);
+}
+
+static int next_run(struct sb_app *a, unsigned number, struct sb_err *err)
+{
+    struct sb_app_sweep *s = a->sweep;
+    unsigned run = s->plan.order[number];
+    struct sb_result_file f = { 0 };
+    bool kept = sb__sweep_finished(s->outcome[run]);
+    int status = 0;
+    int rc = kept ? 0 : measure(a, run, &status, err);
+
+    if (rc || (!kept && s->children.seen))
+        return rc;
+    s->outcome[run] = sb_sweep_state_read(&s->state, run, &f);
+    sb__sweep_print_run(a, number, run, status, &f, kept);
+    sb_result_done(&f);
+    return 0;
+}
+
+// What earlier attempts have finished.
+static void find_finished(struct sb_app_sweep *s)
+{
+    for (unsigned i = 0; i < s->plan.nruns; i++) {
+        struct sb_result_file f;
+
+        s->outcome[i] = sb_sweep_state_read(&s->state, i, &f);
+        if (s->outcome[i] == SB_SWEEP_FAILED)
+            s->outcome[i] = SB_SWEEP_OPEN;
+        sb_result_done(&f);
+    }
+}
+
+int sb__sweep_runs(struct sb_app *a, struct sb_err *err)
+{
+    struct sb_app_sweep *s = a->sweep;
+    int rc = 0;
+
+    find_finished(s);
+    for (unsigned i = 0; rc == 0 && i < s->plan.nruns; i++) {
+        if (sb_app_children_seen(&s->children) ||
+            (a->sweep_opts.stop && sb__sweep_count(s, SB_SWEEP_FAILED)))
+            break;
+        rc = next_run(a, i, err);
+    }
+    return rc;
+}
