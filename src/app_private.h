@@ -39,7 +39,8 @@ void sb__app_rate_listen(struct sb_app *a, struct sb_listener *l);
 // The line of "Running the test with following options" on the rate.
 void sb__app_rate_mode(const struct sb_app *a);
 // Called when the measured part begins, by whatever came before it: takes its
-// time, and starts to sample the servers. warmup_ns: until then.
+// time, and lets the values of servers and of this process begin. warmup_ns:
+// until then.
 void sb__app_measured(struct sb_app *a, int64_t warmup_ns);
 
 // app_limits.c: --assert. Checks an interval, and logs which limit ends the

@@ -15,6 +15,20 @@ int sb_app_rate_init(struct sb_app *a, struct sb_err *err)
     return sb_asserts_init_search(&a->rate_limits, a->run.rate_limit, err);
 }
 
+// Trials at rates that are too high take longer, because all their arrivals are
+// waited for; most searches need fewer trials.
+static void print_length(const struct sb_run_opts *o)
+{
+    double s = (double)sb_rate_search_ns(o) / 1e9;
+
+    if (o->rate_search)
+        printf("Time before the measured part: usually less than %.0f seconds "
+               "(up to %lld trials)\n",
+            ceil(s), (long long)o->rate_trials);
+    else
+        printf("Time before the measured part: about %.10g seconds\n", s);
+}
+
 void sb__app_rate_mode(const struct sb_app *a)
 {
     const struct sb_run_opts *o = &a->run;
@@ -27,6 +41,8 @@ void sb__app_rate_mode(const struct sb_app *a)
             o->rate_limit);
     else if (o->rate > 0)
         printf("Target transaction rate: %.10g/sec\n", o->rate);
+    if (sb_run_opts_finds_rate(o))
+        print_length(o);
 }
 
 // The final report is judged without its checkpoints.

@@ -61,7 +61,7 @@ static void set_start(struct sb_app *a, int64_t warmup_ns)
 void sb__app_measured(struct sb_app *a, int64_t warmup_ns)
 {
     set_start(a, warmup_ns);
-    sb_app_server_start(a);
+    sb_app_server_measured(a);
     sb_app_client_start(a);
 }
 
@@ -80,6 +80,8 @@ static void on_started(void *data)
     if (!sb__app_quiet(t->a))
         printf("Threads started!\n\n");
     fflush(stdout);
+    // Files name the servers also if the run ends before its measured part.
+    sb_app_server_start(t->a);
     // A search before the measured part takes an unknown time.
     if (!sb_run_opts_finds_rate(&t->a->run))
         sb__app_measured(t->a, t->a->run.warmup_time);

@@ -48,6 +48,7 @@ static void print_mode(const struct sb_app *a)
 {
     const struct sb_run_opts *o = &a->run;
     const double s = 1e9;
+    bool found = sb_run_opts_finds_rate(o);
 
     printf("Running the test with following options:\n");
     printf("Number of threads: %lld\n", (long long)o->threads);
@@ -74,8 +75,9 @@ static void print_mode(const struct sb_app *a)
                "(seed %llu)\n\n",
             (unsigned long long)a->random.seed);
     if (o->forced_shutdown_ns >= 0)
-        printf("Forcing shutdown in %g seconds\n",
-            (double)(o->time + o->forced_shutdown_ns) / s);
+        printf("Forcing shutdown %s%g seconds%s\n", found ? "" : "in ",
+            (double)(o->time + o->forced_shutdown_ns) / s,
+            found ? " after the measured part begins" : "");
     printf("\n");
 }
 

@@ -55,6 +55,12 @@ static void log_value(unsigned index, const struct sb_server_value *v)
             SB_LOG_DEBUG, "server counter %u: %s has no value", index, v->name);
 }
 
+void sb_app_server_measured(struct sb_app *a)
+{
+    if (a->sampler)
+        sb_sampler_rebase(a->sampler, sb_clock_monotonic());
+}
+
 // row: a struct sb_series, or NULL.
 static void take_value(
     void *row, unsigned index, const struct sb_server_value *v)

@@ -280,16 +280,31 @@ static void read_all(struct sb_sampler *s, uint64_t now, bool use,
     }
 }
 
+// Sets the time of the next samples. The lock is held.
+static void set_phase(struct sb_sampler *s, uint64_t end)
+{
+    // Shorter intervals would move the samples closer together.
+    if (s->period != s->setup.interval)
+        return;
+    s->phase = end;
+    pthread_cond_broadcast(&s->changed);
+}
+
+void sb_sampler_rebase(struct sb_sampler *s, uint64_t now)
+{
+    pthread_mutex_lock(&s->lock);
+    set_phase(s, now);
+    for (size_t i = 0; i < s->table.n; i++)
+        sb__counters_use(&s->table, i);
+    pthread_mutex_unlock(&s->lock);
+}
+
 void sb_sampler_interval(struct sb_sampler *s, uint64_t end,
     void (*visit)(void *arg, unsigned index, const struct sb_server_value *v),
     void *arg)
 {
     pthread_mutex_lock(&s->lock);
-    // Shorter intervals would move the samples closer together.
-    if (s->period == s->setup.interval) {
-        s->phase = end;
-        pthread_cond_broadcast(&s->changed);
-    }
+    set_phase(s, end);
     read_all(s, end, true, visit, arg);
     pthread_mutex_unlock(&s->lock);
 }

@@ -68,6 +68,10 @@ void sb_sampler_read(struct sb_sampler *s, uint64_t now,
     void (*visit)(void *arg, unsigned index, const struct sb_server_value *v),
     void *arg);
 
+// What counters count from now on, rather than since the last interval, is part
+// of the next values. now: the start of the next interval.
+void sb_sampler_rebase(struct sb_sampler *s, uint64_t now);
+
 // Visits the servers, one entry for each address. Those that have not answered
 // (yet) have empty fields. Does not wait. The facts are valid during the visit.
 // Any thread.

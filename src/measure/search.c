@@ -20,6 +20,9 @@
 // The rates at which 27 % and 73 % of trials keep the limit differ by the
 // factor exp(2 / slope): from 65 % to 0.2 %.
 static const double slopes[] = { 4, 12, 36, 108, 324, 972 };
+// Their probabilities before the first trial, as ratios. Trials of some seconds
+// are seldom noisier or less noisy than those in the middle.
+static const double expected[] = { 0.5, 1, 1, 0.7, 0.4, 0.2 };
 #define SLOPES (sizeof(slopes) / sizeof(slopes[0]))
 
 #define POINTS_PER_TOLERANCE 10
@@ -27,8 +30,9 @@ static const double slopes[] = { 4, 12, 36, 108, 324, 972 };
 // interval looks narrow, and the slope is a guess, so an interval of 95 % would
 // be right in only 88 % of the searches in the worst case of the tests.
 #define SURE       0.98
-#define GUESS_OFF  1.0 // logarithm of the typical error of a guess
+#define GUESS_OFF  0.5 // logarithm of the typical error of a guess
 #define TRIALS_MIN 8
+#define SAFE       0.95
 
 static double place(const struct sb_search *s, unsigned i)
 {
@@ -72,7 +76,7 @@ int sb_search_init(struct sb_search *s, double guess, double min, double max,
         for (unsigned i = 0; i < s->points; i++) {
             double off = (place(s, i) - log(guess)) / GUESS_OFF;
 
-            s->weight[k * s->points + i] = 1 / (1 + off * off);
+            s->weight[k * s->points + i] = expected[k] / (1 + off * off);
         }
     normalize(s);
     return 0;
@@ -101,7 +105,7 @@ static double quantile(const struct sb_search *s, double q)
 // how noisy trials are; they are tried once both outcomes were seen.
 double sb_search_next(const struct sb_search *s)
 {
-    static const double share[] = { 0.5, 0.3, 0.7 };
+    static const double share[] = { 0.5, 0.2, 0.8 };
     bool both = s->kept > 0 && s->kept < s->trials;
 
     return quantile(s, both ? share[s->trials % 3] : 0.5);
@@ -123,6 +127,35 @@ void sb_search_add(struct sb_search *s, double rate, bool kept)
     normalize(s);
 }
 
+// The probability that a trial at the rate exp(x) keeps the limit, if nothing
+// else disturbs it.
+static double probability(const struct sb_search *s, double x)
+{
+    double sum = 0;
+
+    for (size_t k = 0; k < SLOPES; k++)
+        for (unsigned i = 0; i < s->points; i++)
+            sum += s->weight[k * s->points + i] /
+                   (1 + exp(slopes[k] * (x - place(s, i))));
+    return sum;
+}
+
+static double find_safe(const struct sb_search *s)
+{
+    unsigned low = 0, high = s->points;
+
+    // The probability falls with the rate.
+    while (high - low > 1) {
+        unsigned middle = low + (high - low) / 2;
+
+        if (probability(s, place(s, middle)) >= SAFE)
+            low = middle;
+        else
+            high = middle;
+    }
+    return exp(place(s, low));
+}
+
 void sb_search_result(const struct sb_search *s, struct sb_search_result *r)
 {
     double lowest = exp(place(s, 0)), highest = exp(place(s, s->points - 1));
@@ -131,6 +164,7 @@ void sb_search_result(const struct sb_search *s, struct sb_search_result *r)
         .rate = quantile(s, 0.5),
         .low = quantile(s, (1 - SURE) / 2),
         .high = quantile(s, (1 + SURE) / 2),
+        .safe = find_safe(s),
         .trials = s->trials,
         .kept = s->kept };
     if (s->trials < TRIALS_MIN && s->trials < s->max_trials)
@@ -167,15 +201,31 @@ static bool is_maximum(const struct sb_rate_search *f)
     return 2 * grew > failed;
 }
 
+// Writes how much is known of the rate, without the end of the sentence. only:
+// says that this is not enough.
+static void known(
+    const struct sb_search_result *r, bool only, char *out, size_t size)
+{
+    double width = r->low > 0 ? 100 * (r->high / r->low - 1) : INFINITY;
+
+    if (width > 100)
+        snprintf(out, size, "The rate is between %.6g and %.6g per sec.",
+            r->low, r->high);
+    else
+        snprintf(out, size, "The rate is known to %.*f %%%s", width < 9.95,
+            width, only ? " only" : "");
+}
+
 const char *sb_search_sentence(
     const struct sb_rate_search *f, char *out, size_t size)
 {
     const struct sb_search_result *r = &f->result;
-    double width = r->low > 0 ? 100 * (r->high / r->low - 1) : 0;
+    char rate[100];
 
+    known(r, r->end == SB_SEARCH_EXHAUSTED, rate, sizeof(rate));
     switch (r->end) {
     case SB_SEARCH_FOUND:
-        snprintf(out, size, "The rate is known to %.2g %%%s.", width,
+        snprintf(out, size, "%s%s.", rate,
             is_maximum(f) ? "; it is the maximum of these users, which the "
                             "limit does not reduce"
                           : "");
@@ -194,9 +244,9 @@ const char *sb_search_sentence(
         break;
     case SB_SEARCH_EXHAUSTED:
         snprintf(out, size,
-            "The rate is known to %.2g %% only: %u trials were not enough "
-            "(--rate-trials; longer ones are less noisy: --rate-trial-time).",
-            width, r->trials);
+            "%s: %u trials were not enough (--rate-trials; longer ones "
+            "are less noisy: --rate-trial-time).",
+            rate, r->trials);
         break;
     case SB_SEARCH_GOES_ON:
         snprintf(out, size, "The search was interrupted.");

@@ -3,9 +3,9 @@
 // Searches the highest rate at which a limit is kept ("p99<10ms") by repeated
 // short trials, each of which keeps the limit or does not. Trials are noisy:
 // near the limit, one rate sometimes keeps it and sometimes does not. What is
-// searched is the rate at which half of the trials keep it. Pure: decides
-// which rate to try next and when to stop, and computes how sure the result
-// is.
+// searched is the rate at which half of the trials keep it, and how noisy they
+// are: from both follows the rate at which 95 % keep it. Pure: decides which
+// rate to try next and when to stop, and computes how sure the result is.
 #ifndef SB_SEARCH_H
 #define SB_SEARCH_H
 
@@ -34,6 +34,9 @@ struct sb_search_result {
     enum sb_search_end end;
     double rate;      // the estimate: more or less with equal probability
     double low, high; // the true rate is in between with 95 % probability
+    // The highest rate at which the next trial keeps the limit with 95 %
+    // probability, given what is known; the lowest one if there is none.
+    double safe;
     unsigned trials, kept;
 };
 

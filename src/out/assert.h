@@ -78,7 +78,7 @@ struct sb_asserts {
 // in the list, and what was expected there. SB_ENOMEM. On an error, *a is
 // empty.
 int sb_asserts_init(struct sb_asserts *a, const char *text, struct sb_err *err);
-// The same for --rate-limit: only maximums ("<", "<=", "=="), no rates, and
+// The same for --rate-limit: only maximums ("<", "<=", "==0"), no rates, and
 // nothing ends the run.
 int sb_asserts_init_search(
     struct sb_asserts *a, const char *text, struct sb_err *err);

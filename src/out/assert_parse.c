@@ -293,14 +293,23 @@ static int read_compare(struct parser *p, struct sb_limit *l)
     return fail(p, "expected one of < <= > >= == !=");
 }
 
-// A search assumes that a limit is harder to keep the higher the rate is.
+// A search assumes that a limit is harder to keep the higher the rate is. Of
+// figures that grow with the rate, "==" is only a maximum with 0, the lowest
+// value (check_search_value).
 static int check_search(struct parser *p, const struct sb_limit *l)
 {
     if (l->figure->unit == SB_ASSERT_PER_S)
         return fail(p, "a rate cannot be a limit of the search for a rate");
     if (l->cmp != SB_ASSERT_LT && l->cmp != SB_ASSERT_LE &&
         l->cmp != SB_ASSERT_EQ)
-        return fail(p, "the search requires a maximum: use <, <= or ==");
+        return fail(p, "the search requires a maximum: use <, <= or ==0");
+    return 0;
+}
+
+static int check_search_value(struct parser *p, const struct sb_limit *l)
+{
+    if (l->cmp == SB_ASSERT_EQ && l->value != 0)
+        return fail(p, "the search requires a maximum: == only with 0");
     return 0;
 }
 
@@ -422,6 +431,8 @@ static int read_limit(struct parser *p, struct sb_limit *l)
         rc = check_search(p, l);
     if (rc == 0)
         rc = read_value(p, l);
+    if (rc == 0 && p->search)
+        rc = check_search_value(p, l);
     if (rc == 0 && p->search && *p->at && *p->at != ',')
         rc = fail(p, "expected a comma or the end");
     if (rc == 0)

@@ -61,6 +61,7 @@ static bool set_search(json_t *o, const struct sb_rate_search *f)
            set_number(o, "highest", known ? r->rate : NAN) &&
            set_number(o, "low", known ? r->low : NAN) &&
            set_number(o, "high", known ? r->high : NAN) &&
+           set_number(o, "safe", known ? r->safe : NAN) &&
            sb__json_set(
                o, "bounds", json_pack("[f, f]", f->lowest, f->highest)) &&
            sb__json_set(o, "measured_kept",
@@ -73,7 +74,7 @@ json_t *sb__json_search(const struct sb_rate_search *f)
 {
     json_t *o = json_object();
     bool ok = set_number(o, "percent", f->percent > 0 ? f->percent : NAN) &&
-              set_number(o, "maximum", f->max) &&
+              set_number(o, "maximum", f->max > 0 ? f->max : NAN) &&
               set_number(o, "rate", f->rate > 0 ? f->rate : NAN);
 
     if (ok && f->limit)
@@ -158,7 +159,8 @@ int sb__result_search(struct sb_result_run *r)
         .result = { .end = end_of(o),
             .rate = positive(o, "highest"),
             .low = positive(o, "low"),
-            .high = positive(o, "high") },
+            .high = positive(o, "high"),
+            .safe = positive(o, "safe") },
     };
     r->report.search = &r->search;
     return read_trials(r, json_object_get(o, "trials"));

@@ -18,9 +18,10 @@ static void trials(const struct sb_text *t, const struct sb_rate_search *f)
     const struct sb_search_result *r = &f->result;
     char text[400];
 
-    line(t, "highest rate:", r->rate);
+    line(t, "kept in half of the trials:", r->rate);
     fprintf(t->out, "    %-37s%.2f to %.2f per sec.\n",
         "95% confidence interval:", r->low, r->high);
+    line(t, "kept in 95% of the trials:", r->safe);
     fprintf(t->out, "    %-37s%u (%u kept the limit)\n", "trials:", r->trials,
         r->kept);
     if (f->judged) {
@@ -47,7 +48,10 @@ void sb__text_search(const struct sb_text *t, const struct sb_report *r)
     } else {
         fprintf(t->out, "Rate (%.10g%% of the maximum):\n", f->percent);
     }
-    line(t, "maximum of a closed loop:", f->max);
+    if (f->max > 0)
+        line(t, "maximum of a closed loop:", f->max);
+    else
+        fprintf(t->out, "    %-37sunknown\n", "maximum of a closed loop:");
     if (f->limit && f->trials > 0)
         trials(t, f);
     if (f->rate > 0)

@@ -3,6 +3,8 @@
 // The gate of a search: users wait there between its parts. While all of them
 // wait, the main thread may change what they read without a lock: the schedule,
 // the kind of loop, the limits of time.
+#include <stdio.h>
+
 #include "base/log.h"
 #include "run/run_private.h"
 
@@ -88,6 +90,7 @@ bool sb__gate_sleep(struct sb_run *run, uint64_t until)
 
 bool sb__gate_meet(struct sb_run *run, uint64_t limit)
 {
+    char where[40] = "";
     struct sb_err err;
 
     pthread_mutex_lock(&run->lock);
@@ -98,10 +101,13 @@ bool sb__gate_meet(struct sb_run *run, uint64_t limit)
     pthread_mutex_unlock(&run->lock);
     if (!go_on || met)
         return go_on;
+    // Before the first trial, the loop is closed.
+    if (run->open_loop)
+        snprintf(where, sizeof(where), "trial %u: ", run->found.trials + 1);
     sb_err_set(&err, SB_ETIMEOUT,
-        "%u of %u users do not return from their events; the search for the "
-        "rate cannot continue",
-        busy, (unsigned)run->o->threads);
+        "%s%u of %u users do not return from their events; the search for the "
+        "rate cannot continue (--shutdown-grace)",
+        where, busy, (unsigned)run->o->threads);
     sb__run_fail(run, &err);
     return false;
 }

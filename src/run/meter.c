@@ -75,9 +75,35 @@ void sb__meter_start(struct sb_meter *m)
     enter_phase(m, warm ? SB_PHASE_WARMUP : SB_PHASE_MEASURED, run->t0);
 }
 
+static int replace(struct sb_meter *m, struct sb_snap *old,
+    enum sb_snap_detail detail, uint64_t now)
+{
+    struct sb_snap s = { 0 };
+    int rc = sb__meter_snapshot(
+        m, &s, detail, detail == SB_SNAP_FULL ? old : NULL, now, now);
+
+    if (rc == 0) {
+        sb_snap_done(old);
+        *old = s;
+    } else {
+        sb_snap_done(&s);
+    }
+    return rc;
+}
+
+int sb__meter_part(struct sb_meter *m)
+{
+    uint64_t now = sb_clock_monotonic();
+    int rc = replace(m, &m->checkpoint, SB_SNAP_FULL, now);
+
+    m->phase_start = now;
+    return rc ? rc : replace(m, &m->last, SB_SNAP_LIGHT, now);
+}
+
 void sb__meter_measured(struct sb_meter *m)
 {
     m->walked = 0; // the schedule is a new one
+    sb_snap_done(&m->checkpoint);
     enter_phase(m, SB_PHASE_MEASURED, m->run->t0);
 }
 
@@ -176,7 +202,7 @@ void sb__meter_report(struct sb_meter *m, struct sb_report *r,
     sb_report_fill(r, diff, (unsigned)run->o->threads, run->open_loop,
         (double)(now - m->phase_start) / 1e9);
     r->warmup = m->phase == SB_PHASE_WARMUP;
-    r->warmup_s = run->searching ? 0 : (double)(run->warm_end - run->t0) / 1e9;
+    r->warmup_s = run->searching ? 0 : (double)run->o->warmup_time / 1e9;
     r->start_ns = m->phase_start;
     r->stats = &run->stats[m->phase];
     add_queue(r, s);
@@ -270,7 +296,8 @@ static void cumulative(struct sb_meter *m, struct sb_snap *s,
 
     sb__meter_report(m, &r, diff, s);
     r.final = final;
-    r.whole = final ? s : NULL;
+    // A search that was interrupted: parts with different loads are not added.
+    r.whole = !final ? NULL : m->run->searching ? diff : s;
     r.failure = failure;
     if (final && !m->run->staged)
         r.running = r.threads;
@@ -455,7 +482,7 @@ void sb__meter_final(struct sb_meter *m, uint64_t now, uint64_t until,
     if (m->run->searching)
         sb_log(SB_LOG_WARNING,
             "the run ended before its rate was found; the figures are those of "
-            "the search");
+            "the last part of the search");
     else if (m->phase == SB_PHASE_WARMUP)
         sb_log(SB_LOG_WARNING,
             "the run ended during its warm-up; the figures are those "

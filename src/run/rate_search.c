@@ -19,6 +19,8 @@
 #define HIGHEST 4
 // Near the limit for a percentile, most rates are below the maximum.
 #define GUESS 0.7
+// A trial in which the main thread was late is repeated, so many times at most.
+#define REPEATS 100
 // Minimum number of arrivals in a trial, and at the maximum.
 #define EVENTS_MIN     10
 #define EVENTS_MAXIMUM 20
@@ -28,7 +30,18 @@ struct trial {
     struct sb_snap before, after, diff;
     uint64_t queue; // at the start of what counts
     uint64_t settled, end;
+    bool late; // the main thread did not count in time
 };
+
+uint64_t sb_rate_search_ns(const struct sb_run_opts *o)
+{
+    uint64_t trial = (uint64_t)o->rate_trial_time;
+    uint64_t probe = (uint64_t)o->rate_probe_time;
+    uint64_t trials = o->rate_search ? (uint64_t)o->rate_trials : 0;
+
+    return (uint64_t)o->warmup_time + probe + probe / PROBE_REST +
+           trials * (trial + trial / SETTLE);
+}
 
 static uint64_t grace(const struct sb_run *run)
 {
@@ -77,11 +90,13 @@ static uint64_t completed(const struct sb_run *run)
 }
 
 // Measures how many events per second the users complete in a closed loop.
-static bool probe(struct sb_run *run)
+static bool probe(struct sb_run *run, struct sb_meter *m)
 {
     uint64_t ns = (uint64_t)run->o->rate_probe_time;
     uint64_t close = ns + ns / PROBE_REST;
 
+    if (sb__meter_part(m))
+        return no_memory(run);
     sb__gate_open(run, 0, close, close, false);
     if (!sb__gate_sleep(run, run->t0 + ns / SETTLE))
         return false;
@@ -143,6 +158,13 @@ static bool judge(struct sb_run *run, struct sb_meter *m, struct trial *t,
     return true;
 }
 
+// True if the main thread woke up when half of what counts was over: the queue
+// is not known for that time, and the figures are those of few events.
+static bool late(const struct trial *t, uint64_t due, uint64_t now)
+{
+    return now > due && now - due > (t->end - t->settled) / 2;
+}
+
 // The part of a trial that counts: all arrivals from settled to end.
 static bool observe(struct sb_run *run, struct sb_meter *m, struct trial *t,
     struct sb_search_trial *out)
@@ -152,14 +174,16 @@ static bool observe(struct sb_run *run, struct sb_meter *m, struct trial *t,
     if (!sb__gate_sleep(run, t->settled))
         return false;
     now = sb_clock_monotonic();
+    t->late = late(t, t->settled, now);
     if (now >= t->end)
-        now = t->end - 1; // the main thread is late by the whole trial
+        now = t->end - 1;
     if (sb__meter_snapshot(m, &t->before, SB_SNAP_FULL, NULL, now, now))
         return no_memory(run);
     t->queue = queue(run, now);
     if (!sb__gate_sleep(run, t->end))
         return false;
     double growth = (double)queue(run, t->end) - (double)t->queue;
+    t->late = t->late || late(t, t->end, sb_clock_monotonic());
     double arrivals = out->rate * (double)(t->end - now) / 1e9;
     out->grew = sb_search_grew(growth, arrivals, (unsigned)run->o->threads);
     // The users start what has arrived, for as long as the trial lasted.
@@ -171,20 +195,44 @@ static bool observe(struct sb_run *run, struct sb_meter *m, struct trial *t,
            no_memory(run);
 }
 
-static bool perform(
-    struct sb_run *run, struct sb_meter *m, struct sb_search_trial *out)
+// Sets *again if the trial has no outcome and must be repeated.
+static bool perform(struct sb_run *run, struct sb_meter *m,
+    struct sb_search_trial *out, bool *again)
 {
     uint64_t ns = (uint64_t)run->o->rate_trial_time, all = ns + ns / SETTLE;
     struct trial t = { .queue = 0 };
 
+    if (sb__meter_part(m))
+        return no_memory(run);
     sb__gate_open(run, out->rate, all, 2 * all, false);
     t.settled = run->t0 + ns / SETTLE;
     t.end = run->t0 + all;
-    bool go_on = observe(run, m, &t, out) && judge(run, m, &t, out);
+    bool go_on = observe(run, m, &t, out);
+    *again = t.late;
+    go_on = go_on && (t.late || judge(run, m, &t, out));
     sb_snap_done(&t.diff);
     sb_snap_done(&t.after);
     sb_snap_done(&t.before);
     return go_on;
+}
+
+// Performs a trial that has an outcome.
+static bool try_rate(
+    struct sb_run *run, struct sb_meter *m, struct sb_search_trial *t)
+{
+    struct sb_err err;
+    bool again = true;
+
+    for (unsigned i = 0; i <= REPEATS && again; i++)
+        if (!perform(run, m, t, &again))
+            return false;
+    if (!again)
+        return true;
+    sb_err_set(&err, SB_ELIMIT,
+        "this machine is too busy for trials of %g s: %d after each other were "
+        "not counted in time (--rate-trial-time)",
+        (double)run->o->rate_trial_time / 1e9, REPEATS + 1);
+    return fail(run, &err);
 }
 
 static bool search_with(
@@ -196,7 +244,7 @@ static bool search_with(
         struct sb_search_trial *t = &run->trials[f->trials];
 
         t->rate = sb_search_next(s);
-        if (!perform(run, m, t))
+        if (!try_rate(run, m, t))
             return false;
         sb_search_add(s, t->rate, t->kept);
         sb_search_result(s, &f->result);
@@ -204,7 +252,7 @@ static bool search_with(
         if (run->l->rate_found)
             run->l->rate_found(run->l->data, f);
     }
-    f->rate = f->result.rate;
+    f->rate = f->result.safe;
     return true;
 }
 
@@ -246,7 +294,7 @@ bool sb__rate_search(struct sb_run *run, struct sb_meter *m)
     m->interval = 0; // no intervals before the measured part
     sb__meter_start(m);
     m->interval = interval;
-    if (!warm_up(run) || !probe(run) || !check_probe(run))
+    if (!warm_up(run) || !probe(run, m) || !check_probe(run))
         return false;
     if (o->rate_search && !search(run, m))
         return false;

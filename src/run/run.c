@@ -290,6 +290,20 @@ static uint64_t schedule_end(
     return w->stopped_at > last ? w->stopped_at : last;
 }
 
+// err: why the run was to end before, if it is set.
+static void set_hung(struct sb_run *run, struct sb_err *err)
+{
+    const struct sb_err first = *err;
+    bool known = first.code != 0;
+
+    sb_err_set(err, SB_ETIMEOUT,
+        "%.250s%s%u of %u users are still busy although their calls were "
+        "canceled; exiting without them (a call that cannot be canceled, or an "
+        "event() that does not end)",
+        known ? first.msg : "", known ? "; " : "", count_busy(run),
+        (unsigned)run->o->threads);
+}
+
 // From the release of the users to the final report. Returns true if every
 // user was joined.
 static bool perform(
@@ -315,11 +329,7 @@ static bool perform(
     res->end = all ? why_ended(run, &w) : run->signal ? SB_END_SIGNAL : end;
     pthread_mutex_unlock(&run->lock);
     if (res->end == SB_END_HUNG)
-        sb_err_set(&res->err, SB_ETIMEOUT,
-            "%u of %u users are still busy although their calls were canceled; "
-            "exiting without them (a call that cannot be canceled, or an "
-            "event() that does not end)",
-            count_busy(run), (unsigned)run->o->threads);
+        set_hung(run, &res->err);
     else if (all && w.canceled)
         sb_log(SB_LOG_NOTICE, "All canceled calls have returned.");
     if (all)

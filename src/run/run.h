@@ -67,6 +67,10 @@ int sb_run_opts_finish(struct sb_run_opts *o, bool time_given,
 bool sb_run_opts_finds_rate(const struct sb_run_opts *o);
 bool sb_run_opts_open_loop(const struct sb_run_opts *o);
 
+// How long the parts before the measured part take, in ns, if none is delayed;
+// of a search: with all its trials.
+uint64_t sb_rate_search_ns(const struct sb_run_opts *o);
+
 struct sb_run;
 
 // Callbacks, called in the main thread. Any may be NULL.

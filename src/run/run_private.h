@@ -207,6 +207,9 @@ void sb__meter_start(struct sb_meter *m);
 uint64_t sb__meter_next(const struct sb_meter *m);
 // Prints the reports that are due at `now`.
 void sb__meter_tick(struct sb_meter *m, uint64_t now);
+// A part of the search begins: only this part is in the final report if the run
+// ends in it. Call while no user runs. 0 or SB_ENOMEM.
+int sb__meter_part(struct sb_meter *m);
 // The search of the rate is over: the measured part began at run->t0.
 void sb__meter_measured(struct sb_meter *m);
 // Prints the final report. If the run has not failed, first checks the share

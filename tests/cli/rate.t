@@ -161,7 +161,7 @@ Bad values.
   --rate-limit: 'tps>5', character 15: a rate cannot be a limit of the search for a rate
   [1]
   $ bad --rate=max --rate-limit='p99>10ms'
-  --rate-limit: 'p99>10ms', character 5: the search requires a maximum: use <, <= or ==
+  --rate-limit: 'p99>10ms', character 5: the search requires a maximum: use <, <= or ==0
   [1]
   $ bad --rate=max --rate-limit='p99<1' --rate-probe-time=0.2 --rate-trial-time=0.01
   WARNING: the run ended before its rate was found; the figures are those of the search

@@ -67,8 +67,12 @@ static void check_search(const char *text, const char *want)
 static void limits_of_a_search(void)
 {
     check_search("p99<10ms, errors==0,read.p95 <= 5, failed<1%", "");
+    check_search("errors == 0, failed==0%", "");
+    check_search("p99<1,errors==5", "--rate-limit: 'errors==5', character 16: "
+                                    "the search requires a maximum: == only "
+                                    "with 0");
     check_search("p99>10ms", "--rate-limit: 'p99>10ms', character 5: the "
-                             "search requires a maximum: use <, <= or ==");
+                             "search requires a maximum: use <, <= or ==0");
     check_search("p99<1,tps<5", "--rate-limit: 'tps<5', character 11: a rate "
                                 "cannot be a limit of the search for a rate");
     check_search("p99<10ms abort", "--rate-limit: 'p99<10ms abort', character "

@@ -18,7 +18,9 @@ static struct {
     bool answer;      // of judge()
     double threshold; // if > 0: keeps up to this rate
     int interrupt_at; // trial in which a signal arrives
-    uint64_t final_events;
+    double warmup_s;
+    _Atomic int late; // trials in which the main thread is late
+    _Atomic uint64_t measured_part;
     struct sb_rate_search final;
     char sentence[300]; // of rate_found()
 } got;
@@ -69,6 +71,7 @@ static void on_end(void *data, const struct sb_report *r)
     CHECK(r->search != NULL);
     if (r->search)
         got.final = *r->search;
+    got.warmup_s = r->warmup_s;
     got.finals++;
 }
 
@@ -139,6 +142,7 @@ static void a_share_of_the_maximum(void)
     CHECK_INT(s.warm_events, 0);
     CHECK(s.calls > (int)s.whole.completed);
     CHECK(s.total_s >= 0.1);
+    CHECK_NEAR(got.warmup_s, 0.01, 1e-9);
 }
 
 static void events_limit_the_measured_part(void)
@@ -214,12 +218,15 @@ static void the_threshold_is_found(void)
         s.o.rate_search = true;
         CHECK_INT(go(&s, &slow), 0);
         if (got.last.result.end == SB_SEARCH_FOUND &&
-            fabs(log(got.last.rate / got.threshold)) < 0.1)
+            fabs(log(got.last.result.rate / got.threshold)) < 0.1)
             break;
     }
     CHECK_INT(got.last.result.end, SB_SEARCH_FOUND);
-    CHECK_NEAR(got.last.rate, 1000, 100);
+    CHECK_NEAR(got.last.result.rate, 1000, 100);
     CHECK(got.last.result.high <= got.last.result.low * 1.1001);
+    // The measured part is to keep the limit.
+    CHECK_NEAR(got.last.rate, got.last.result.safe, 0);
+    CHECK(got.last.rate < got.last.result.rate);
 }
 
 // More arrive than users can start: no limit is missed, but the rate is too
@@ -256,6 +263,51 @@ static void a_signal_ends_the_search(void)
     CHECK_INT(got.final.result.end, SB_SEARCH_GOES_ON);
     CHECK(got.final.rate == 0 && !got.final.judged);
     CHECK(got.final.trials >= 2 && got.final.trials <= 4);
+    // The figures are those of the last part, not of all loads together.
+    CHECK(s.whole.completed < (uint64_t)s.calls);
+    CHECK_INT(s.whole.completed, s.c.completed);
+    CHECK_INT(s.sum_of_users, s.c.completed);
+}
+
+// A user that keeps the main thread from counting, while the first trials take
+// place.
+static int blocking_loop(
+    struct sb_workload *w, struct sb_user *u, struct sb_err *err)
+{
+    struct sb_run *run = u->run;
+
+    while (sb_user_next(u)) {
+        if (!run->searching)
+            atomic_store(&got.measured_part, run->part);
+        if (run->open_loop && run->searching && u->id == 1 && got.late > 0) {
+            got.late--;
+            pthread_mutex_lock(&run->lock);
+            nap(200 * MS);
+            pthread_mutex_unlock(&run->lock);
+        }
+        nap(MS);
+    }
+    return 0;
+}
+
+static const struct sb_workload_ops blocking = { .user_run = blocking_loop };
+
+static void a_trial_that_was_not_counted_is_repeated(void)
+{
+    struct seen s;
+
+    got.answer = true;
+    set_up(&s, 40 * MS);
+    s.o.rate_search = true;
+    s.o.rate_trials = 1;
+    got.late = 2;
+    CHECK_INT(go(&s, &blocking), 0);
+    CHECK_INT(got.late, 0);
+    CHECK_INT(got.trials, 1);
+    CHECK_INT(got.judged, 2); // and the measured part
+    CHECK_INT(got.final.result.trials, 1);
+    // After the probe, the trial, and at least two repeated ones.
+    CHECK(got.measured_part >= 5);
 }
 
 static int failing_loop(
@@ -340,6 +392,7 @@ static void a_call_that_hangs_ends_the_search(void)
     s.o.shutdown_grace = 50 * MS;
     CHECK_INT(go(&s, &hanging), SB_ETIMEOUT);
     CHECK(strstr(s.res.err.msg, "do not return from their events"));
+    CHECK(strstr(s.res.err.msg, "trial 1: 1 of 4 users") == s.res.err.msg);
     CHECK(s.canceled);
     CHECK_INT(got.finals, 1);
     CHECK_INT(got.measured, 0);
@@ -394,6 +447,18 @@ static int finish(double rate, const char *limit, const char *stages,
     return sb_run_opts_finish(o, false, false, err);
 }
 
+static void length(void)
+{
+    struct sb_run_opts o = { .warmup_time = 5 * MS,
+        .rate_probe_time = 100 * MS,
+        .rate_trial_time = 40 * MS,
+        .rate_trials = 10 };
+
+    CHECK_INT(sb_rate_search_ns(&o), 115 * MS);
+    o.rate_search = true;
+    CHECK_INT(sb_rate_search_ns(&o), (115 + 500) * MS);
+}
+
 static void options(void)
 {
     struct sb_run_opts o;
@@ -420,6 +485,7 @@ int main(void)
 {
     sb_log_set_level(SB_LOG_FATAL);
     RUN(options);
+    RUN(length);
     RUN(a_share_of_the_maximum);
     RUN(events_limit_the_measured_part);
     RUN(a_limit_that_is_never_kept);
@@ -427,6 +493,7 @@ int main(void)
     RUN(the_threshold_is_found);
     RUN(a_queue_that_grows_is_not_kept);
     RUN(a_signal_ends_the_search);
+    RUN(a_trial_that_was_not_counted_is_repeated);
     RUN(an_error_ends_the_search);
     RUN(loops_that_end_end_the_search);
     RUN(a_call_that_hangs_ends_the_search);

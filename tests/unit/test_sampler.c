@@ -175,6 +175,30 @@ static void first_server_is_late(void)
     end();
 }
 
+// What was counted before is in no value, however old its sample is.
+static void values_begin_again(void)
+{
+    struct sb__inst *i;
+
+    begin();
+    i = use(NULL);
+    start("all");
+    two_samples();
+    total_now = 1e6;
+    two_samples();
+    sb_sampler_rebase(s, sb_clock_monotonic() + ANY_AGE);
+    total_now = 3e6;
+    do
+        values(ANY_AGE);
+    while (
+        !(seen[0].value * (double)(seen[0].to - seen[0].from) / 1e9 > 1.5e6));
+    CHECK_NEAR(
+        seen[0].value * (double)(seen[0].to - seen[0].from) / 1e9, 2e6, 1e-2);
+    sb_sampler_free(s);
+    sb__inst_put(i);
+    end();
+}
+
 // Short intervals do not load the server.
 static void samples_are_apart(void)
 {
@@ -380,6 +404,7 @@ int main(void)
     RUN(facts_only);
     RUN(several_servers);
     RUN(first_server_is_late);
+    RUN(values_begin_again);
     RUN(samples_are_apart);
     RUN(same_server_twice);
     RUN(server_used_later);

@@ -77,7 +77,7 @@ static void the_interval_is_honest(void)
 
     for (int i = 0; i < 4; i++) {
         int inside = 0, above = 0;
-        double trials = 0;
+        double trials = 0, kept = 0;
 
         for (uint64_t seed = 0; seed < RUNS; seed++) {
             struct server v = { .slope = noise[i], .lapse = 0.02 };
@@ -89,13 +89,43 @@ static void the_interval_is_honest(void)
             inside += r.low <= v.rate && v.rate <= r.high;
             above += r.rate > v.rate;
             trials += r.trials;
+            kept += 1 / (1 + exp(v.slope * log(r.safe / v.rate)));
+            CHECK(r.safe <= r.rate);
         }
-        printf("# slope %g: %.1f %% inside, %.1f %% above, %.1f trials\n",
+        printf("# slope %g: %.1f %% inside, %.1f %% above, %.1f trials, %.1f "
+               "%% kept at the safe rate\n",
             noise[i], 100.0 * inside / RUNS, 100.0 * above / RUNS,
-            trials / RUNS);
+            trials / RUNS, 100 * kept / RUNS);
+        CHECK(kept / RUNS >= (noise[i] < 20 ? 0.85 : 0.93));
         CHECK(inside >= RUNS * (0.95 - STAT_Z * sqrt(0.95 * 0.05 / RUNS)));
         CHECK_NEAR((double)above / RUNS, 0.5, STAT_Z * 0.5 / sqrt(RUNS));
     }
+}
+
+// By default a search takes at most 30 trials. If the guess is not far off and
+// trials are not very noisy, it finds the rate in fewer, and the safe rate is
+// not much lower.
+static void a_usual_search_is_short(void)
+{
+    double trials = 0, safe = 0;
+    int found = 0;
+
+    for (uint64_t seed = 0; seed < RUNS; seed++) {
+        struct server v = { .slope = 200, .lapse = 0.02 };
+        struct sb_search_result r;
+
+        v.seed = sb_rng_mix(seed + 777);
+        v.rate = 1000 * exp(log(0.25) + uniform(&v) * log(4.4));
+        look_for(&v, 700, 0.1, 30, &r);
+        found += r.end == SB_SEARCH_FOUND;
+        trials += r.trials;
+        safe += r.safe / v.rate;
+    }
+    printf("# %.1f trials, %.1f %% found, the safe rate is %.1f %%\n",
+        trials / RUNS, 100.0 * found / RUNS, 100 * safe / RUNS);
+    CHECK(trials / RUNS < 23);
+    CHECK(found > 0.85 * RUNS);
+    CHECK(safe / RUNS > 0.93);
 }
 
 static double normal(struct server *v)
@@ -180,10 +210,10 @@ static void sentences(void)
         .trials = 3,
         .result = { .rate = 97, .low = 95, .high = 99.75, .trials = 3 } };
 
-    check_sentence(&f, SB_SEARCH_FOUND, "The rate is known to 5 %.");
+    check_sentence(&f, SB_SEARCH_FOUND, "The rate is known to 5.0 %.");
     trial[1].missed = SB_SEARCH_NONE;
     check_sentence(&f, SB_SEARCH_FOUND,
-        "The rate is known to 5 %; it is the maximum of these users, which "
+        "The rate is known to 5.0 %; it is the maximum of these users, which "
         "the limit does not reduce.");
     check_sentence(&f, SB_SEARCH_BELOW,
         "The limit is not kept even at 0.1 per sec., the lowest rate of the "
@@ -192,9 +222,23 @@ static void sentences(void)
         "The limit is kept even at 400 per sec., the highest rate of the "
         "search.");
     check_sentence(&f, SB_SEARCH_EXHAUSTED,
-        "The rate is known to 5 % only: 3 trials were not enough "
+        "The rate is known to 5.0 % only: 3 trials were not enough "
         "(--rate-trials; longer ones are less noisy: --rate-trial-time).");
     check_sentence(&f, SB_SEARCH_GOES_ON, "The search was interrupted.");
+    f.result.high = 95 * 1.264;
+    check_sentence(&f, SB_SEARCH_EXHAUSTED,
+        "The rate is known to 26 % only: 3 trials were not enough "
+        "(--rate-trials; longer ones are less noisy: --rate-trial-time).");
+    f.result.high = 95 * 1.098;
+    trial[1].missed = 0;
+    check_sentence(&f, SB_SEARCH_FOUND, "The rate is known to 9.8 %.");
+    f.result.high = 95 * 2;
+    check_sentence(&f, SB_SEARCH_FOUND, "The rate is known to 100 %.");
+    f.result.high = 209.5;
+    check_sentence(&f, SB_SEARCH_EXHAUSTED,
+        "The rate is between 95 and 209.5 per sec.: 3 trials were not "
+        "enough (--rate-trials; longer ones are less noisy: "
+        "--rate-trial-time).");
 }
 
 // A plain bisection never recovers from one wrong outcome.
@@ -251,6 +295,7 @@ int main(void)
     RUN(a_wrong_outcome_is_corrected);
     RUN(rates_out_of_bounds);
     RUN(trials_are_limited);
+    RUN(a_usual_search_is_short);
     RUN(a_drifting_server);
     RUN(a_queue_grows);
     RUN(sentences);

@@ -141,9 +141,11 @@ function rateSection(main, run) {
         [{ text: "figure", t: true }, { text: "value", n: true }],
         [["maximum of a closed loop", value(f.maximum, rate(f.maximum))],
             ...trials.length ? [
-                ["highest rate", value(f.highest, rate(f.highest))],
+                ["kept in half of the trials",
+                    value(f.highest, rate(f.highest))],
                 ["95 % confidence interval",
                     `${rate(f.low)} to ${rate(f.high)}`],
+                ["kept in 95 % of the trials", value(f.safe, rate(f.safe))],
                 ["trials", value(trials.length, `${trials.length} (${
                     trials.filter(t => t.kept).length} kept the limit)`)],
                 ["measured part", f.measured_kept === null ? MISSING
@@ -169,7 +171,7 @@ function rateSection(main, run) {
     s.append(new Chart({ id: "trials", title: "Trials: the first limit over " +
         "the rate", unit: f.unit, series, points: true, loose: true, log: true,
     keyed: true, note: "A point is a trial; the band is the confidence " +
-        "interval of the highest rate.",
+        "interval of the rate at which half of the trials keep the limit.",
     paint: u => {
         const a = u.valToPos(Math.max(f.low, u.scales.x.min), "x", true);
         const b = u.valToPos(Math.min(f.high, u.scales.x.max), "x", true);
