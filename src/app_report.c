@@ -175,11 +175,18 @@ static void print_interval(struct sb__listening *t, const struct sb_report *r)
     print_script_line(t, r);
 }
 
+// A run that ends while it looks for its rate may end in a closed loop.
+static void note_loop(struct sb_app *a, const struct sb_report *r)
+{
+    a->facts.open_loop = r->open_loop;
+}
+
 static void on_interval(void *data, const struct sb_report *r)
 {
     struct sb__listening *t = data;
 
     sb_log_progress_done();
+    note_loop(t->a, r);
     struct sb_series *row = sb_reporters_row(&t->a->reporters, r);
     sb_app_server_interval(t->a, row);
     sb_app_client_interval(t->a, r, row);
@@ -233,6 +240,7 @@ static void on_final(void *data, const struct sb_report *r)
     struct sb_err err = { 0 };
 
     sb_log_progress_done();
+    note_loop(t->a, r);
     prepare_text(t->a, r);
     if (t->a->script && sb_script_before_final(t->a->script, &err))
         sb_log(SB_LOG_FATAL, "%s", err.msg);

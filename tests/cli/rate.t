@@ -14,9 +14,11 @@ so 8 users complete at most 800 per second.
 
 A percentage of the maximum: 800 per second and at most one event more per user.
 
-  $ run --rate=50% --time=0.5 --report=text,json=half.json >out
-  $ sed -n '/^Target/p; /^Maximum/,/^Rate of/p' out | numbers
+  $ run --rate=50% --time=0.5 --forced-shutdown=3 --report=text,json=half.json >out
+  $ sed -n '/^Target/,/^Time/p; /^Forc/p; /^Maximum/,/^Rate of/p' out | numbers
   Target transaction rate: 50% of the maximum
+  Time before the measured part: about N seconds
+  Forcing shutdown N seconds after the measured part begins
   Maximum of a closed loop: N/sec
   Rate of the measured part: N/sec
   $ sed -n '/^Rate (/,/^$/p' out | numbers
@@ -48,8 +50,9 @@ report says how sure the result is.
   >     -e 's/(did not keep|kept) the limit \(/KEPT (/'
   Rate search (p99<40ms, errors==0):
       maximum of a closed loop:            N per sec.
-      highest rate:                        N per sec.
+      kept in half of the trials:          N per sec.
       95% confidence interval:             N to N per sec.
+      kept in 95% of the trials:           N per sec.
       trials:                              12 (K kept the limit)
       measured part:                       KEPT (N ms)
       rate of the measured part:           N per sec.
@@ -58,11 +61,12 @@ report says how sure the result is.
   > r = json.load(open("max.json"))["runs"][0]
   > s = r["search"]
   > print(s["low"] <= s["highest"] <= s["high"], s["highest"] < 900,
+  >       s["safe"] <= s["highest"], s["rate"] == s["safe"],
   >       len(s["trials"]), r["open_loop"], s["end"] in ("found", "exhausted", "below"))
   > print(all(not t["kept"] for t in s["trials"] if t["rate"] > 1000))
   > print(all(t["kept"] == (t["missed"] is None and not t["queue_grew"])
   >           for t in s["trials"]))'
-  True True 12 True True
+  True True True True 12 True True
   True
   True
 
@@ -85,7 +89,13 @@ Operations can be limited, too, and all limits must be kept.
   $ one --rate-limit='select.p99<1h'
   select.p99<1h: no value, not kept
 
-A signal ends the search. The figures are those of the search.
+The program says how long a search takes.
+
+  $ run --rate=max --rate-limit='p99<1s' --rate-trial-time=0.4 --rate-trials=3 \
+  >     --time=0.1 | grep '^Time'
+  Time before the measured part: usually less than 2 seconds (up to 3 trials)
+
+A signal ends the search. The figures are those of the last part, here a trial.
 
   $ sysbench s.lua --threads=8 --rate-probe-time=0.4 --rate=max \
   >     --rate-limit='p99<1s' --report=text,json=int.json run >out 2>err &
@@ -94,12 +104,53 @@ A signal ends the search. The figures are those of the search.
   [143]
   $ cat err
   SIGTERM: stopping once the events in progress have ended; a second signal exits at once.
-  WARNING: the run ended before its rate was found; the figures are those of the search
+  WARNING: the run ended before its rate was found; the figures are those of the last part of the search
   $ section <out | sed 's/[0-9.]* per/N per/'
   Rate search (p99<1s):
       maximum of a closed loop:            N per sec.
   
   $ "$SB_SRCDIR/tests/check-result" int.json
+
+In the first part, the maximum is not known yet.
+
+  $ sysbench s.lua --threads=8 --rate-probe-time=1h --rate=80% \
+  >     --report=text,json=int.json run >out 2>err &
+  $ for i in $(seq 600); do grep -q 'Threads started' out && break; sleep 0.1; done
+  $ sleep 0.1; kill -TERM $!; wait $!
+  [143]
+  $ section <out
+  Rate (80% of the maximum):
+      maximum of a closed loop:            unknown
+  
+  $ "$SB_SRCDIR/tests/check-result" int.json
+  $ python3 -c 'import json
+  > print(json.load(open("int.json"))["runs"][0]["search"]["maximum"])'
+  None
+  $ sysbench show int.json 2>&1 >/dev/null
+  WARNING: int.json: the run ended during its warm-up; the figures are those of the warm-up
+  $ sysbench show int.json 2>/dev/null | section
+  Rate (80% of the maximum):
+      maximum of a closed loop:            unknown
+  
+
+A call that hangs in a trial, and cannot be canceled: both facts are told.
+
+  $ cat >h.lua <<'EOF'
+  > local ffi = require("ffi")
+  > ffi.cdef("int usleep(unsigned);")
+  > function event()
+  >    local f = io.open("hang")
+  >    if f then f:close() end
+  >    ffi.C.usleep(f and 4000000000 or 10000)
+  > end
+  > EOF
+  $ sysbench h.lua --rate-probe-time=0.4 --rate-trial-time=0.5 --rate=max \
+  >     --rate-limit='p99<1h' --shutdown-grace=0.5 run >out 2>err &
+  $ for i in $(seq 600); do grep -q '^trial 1:' out && break; sleep 0.1; done
+  $ touch hang; wait $!
+  [2]
+  $ grep FATAL err
+  FATAL: trial [0-9]*: 1 of 1 users do not return from their events; the search for the rate cannot continue \(--shutdown-grace\); 1 of 1 users are still busy although their calls were canceled; .* (re)
 
 An error ends it, too.
 
@@ -115,7 +166,7 @@ An error ends it, too.
   > EOF
   $ sysbench f.lua --rate=max --rate-limit='p99<1s' --rate-probe-time=1h \
   >     --report-errors=off run >out
-  WARNING: the run ended before its rate was found; the figures are those of the search
+  WARNING: the run ended before its rate was found; the figures are those of the last part of the search
   FATAL: `thread_run' function failed: f.lua:6: the server has gone away
   [1]
   $ grep -c 'The run failed' out
@@ -163,7 +214,10 @@ Bad values.
   $ bad --rate=max --rate-limit='p99>10ms'
   --rate-limit: 'p99>10ms', character 5: the search requires a maximum: use <, <= or ==0
   [1]
+  $ bad --rate=max --rate-limit='errors==5'
+  --rate-limit: 'errors==5', character 10: the search requires a maximum: == only with 0
+  [1]
   $ bad --rate=max --rate-limit='p99<1' --rate-probe-time=0.2 --rate-trial-time=0.01
-  WARNING: the run ended before its rate was found; the figures are those of the search
+  WARNING: the run ended before its rate was found; the figures are those of the last part of the search
   FATAL: a trial of 0.01 s would have at most * events; the minimum is 20 (--rate-trial-time) (glob)
   [1]
