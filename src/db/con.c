@@ -161,8 +161,12 @@ static int con_connect(struct sb_con_priv *c, struct sb_err *err)
         rc = sb__session_begin(c->inst->db, c->conn, err);
     if (rc) {
         sb__con_cancelable(c, false);
-        list_remove(c);
         c->drv->generic->disconnect(c->conn);
+        err->code = rc;
+        rc = sb__con_await(c, err);
+    }
+    if (rc) {
+        list_remove(c);
         return rc;
     }
     c->open = true;

@@ -112,7 +112,10 @@ struct sb_db_ctx {
     // Sleeps ns and returns true; returns false early if the run ends. NULL: a
     // plain sleep.
     bool (*wait)(void *arg, uint64_t ns);
-    void *wait_arg;
+    // True if the user is coming while the run is in progress: with
+    // --db-reconnect=on it waits for a server that is away. NULL: never.
+    bool (*late)(void *arg);
+    void *wait_arg;       // of both
     pthread_mutex_t lock; // protects `cons`: cancel comes from other threads
     struct sb_con_priv *cons;
     struct sb_con_priv *idle_cons;     // freed, to be reused

@@ -204,6 +204,11 @@ int sb__session_begin(
 // the run ends before that, with the connection still lost; SB_ELOST after
 // --db-reconnect-timeout.
 int sb__con_regain(struct sb_con_priv *c);
+// *err: why a new connection, which is closed again, could not be opened. If
+// the server may be away, --db-reconnect is on, and the user is late, tries as
+// sb__con_regain() and returns 0 when connected. Otherwise returns the error,
+// or SB_ECANCELED if the run ended.
+int sb__con_await(struct sb_con_priv *c, struct sb_err *err);
 // --db-refresh-events, --db-refresh-time: sb__refresh_init() starts counting,
 // sb__refresh() reconnects if it is time. 0 or SB_E* as sb__con_error().
 void sb__refresh_init(struct sb_con_priv *c);

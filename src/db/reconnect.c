@@ -157,6 +157,18 @@ static int keep_trying(struct sb_con_priv *c, uint64_t since, uint64_t limit)
     return 0;
 }
 
+// Adds to c->err for how long the server was away.
+static void gave_up(struct sb_con_priv *c, uint64_t since)
+{
+    char was[sizeof(c->err.msg)];
+
+    memcpy(was, c->err.msg, sizeof(was));
+    snprintf(c->err.msg, sizeof(c->err.msg),
+        "no connection for %.1f s (--db-reconnect-timeout): %.300s",
+        (double)(sb__now(c) - since) / 1e9, was);
+    c->err.code = SB_ELOST;
+}
+
 int sb__con_regain(struct sb_con_priv *c)
 {
     const struct sb_db_opts *o = c->inst->db->owner->opts;
@@ -173,15 +185,44 @@ int sb__con_regain(struct sb_con_priv *c)
         sb__con_clear(c);
         record(c, since);
     } else if (rc && rc != SB_ECANCELED) {
-        char was[sizeof(c->err.msg)];
-
-        memcpy(was, c->err.msg, sizeof(was));
-        snprintf(c->err.msg, sizeof(c->err.msg),
-            "no connection for %.1f s (--db-reconnect-timeout): %.300s",
-            (double)(sb__now(c) - since) / 1e9, was);
-        c->err.code = SB_ELOST;
+        gave_up(c, since);
         return sb__con_failed(c);
     }
+    return 0;
+}
+
+static bool waits(const struct sb_con_priv *c, int rc)
+{
+    const struct sb_db_ctx *ctx = c->ctx;
+
+    return (rc == SB_ECONNECT || rc == SB_ELOST) &&
+           c->inst->db->owner->opts->reconnect && ctx->late &&
+           ctx->late(ctx->wait_arg);
+}
+
+int sb__con_await(struct sb_con_priv *c, struct sb_err *err)
+{
+    const struct sb_db_opts *o = c->inst->db->owner->opts;
+    uint64_t since;
+    int rc;
+
+    if (!waits(c, err->code))
+        return err->code;
+    c->err = *err;
+    c->lost = true;
+    c->lost_at = since = sb__now(c);
+    tell_lost(c);
+    rc = keep_trying(c, since, (uint64_t)o->reconnect_timeout);
+    tell_back(c, c->open, since);
+    if (rc)
+        gave_up(c, since);
+    else if (!c->open)
+        sb_err_set(&c->err, SB_ECANCELED, "the run has ended");
+    *err = c->err;
+    if (!c->open)
+        return err->code;
+    sb__con_clear(c);
+    sb_err_clear(err);
     return 0;
 }
 

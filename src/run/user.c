@@ -104,6 +104,13 @@ bool sb_user_sleep(struct sb_user *u, uint64_t ns)
     return sb__user_wait(u, until) < end && !stopped(u);
 }
 
+bool sb_user_late(const struct sb_user *u)
+{
+    // Only this thread changes the state.
+    return u->run && u->run->staged && !u->rec &&
+           (u->priv->state == SB_USER_READY || u->priv->state == SB_USER_AWAY);
+}
+
 // Starts an event that is due.
 static int start_event(struct sb_user *u, uint64_t arrival, uint64_t now)
 {

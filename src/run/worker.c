@@ -140,9 +140,11 @@ static int come(struct sb_run *run, struct sb_user *u, struct sb_err *err)
     uint64_t since = sb_clock_monotonic();
     int rc = 0;
 
+    sb__user_start(u); // it may wait for a server
     if (run->w->ops->user_init)
         rc = run->w->ops->user_init(run->w, u, err);
-    if (rc == SB_ECANCELED && atomic_load(&run->stop))
+    if (rc == SB_ECANCELED &&
+        (atomic_load(&run->stop) || sb_clock_monotonic() >= run->deadline))
         return rc;
     if (rc)
         sb__run_fail(run, err);

@@ -302,6 +302,11 @@ static bool wait_user(void *user, uint64_t ns)
     return sb_user_sleep(user, ns);
 }
 
+static bool late_user(void *user)
+{
+    return sb_user_late(user);
+}
+
 int sb__state_new(struct sb__state **out, struct sb_script *s,
     struct sb_user *user, unsigned tid, struct sb_err *err)
 {
@@ -321,6 +326,7 @@ int sb__state_new(struct sb__state **out, struct sb_script *s,
     sb_db_ctx_init(&st->ctx, s->env.drivers, user ? &user->rec : NULL,
         user ? &user->clock : &s->clock, st->tid, s->env.random->seed);
     st->ctx.wait = user ? wait_user : NULL;
+    st->ctx.late = user ? late_user : NULL;
     st->ctx.wait_arg = user;
     st->L = lua_newstate(sb__pool_alloc, &st->pool);
     if (!st->L) // LuaJIT with 32-bit references allows only its own allocator

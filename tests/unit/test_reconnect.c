@@ -122,6 +122,62 @@ static void reconnect_timeout_is_kept(void)
     finish_reconnect();
 }
 
+static bool is_late;
+
+static bool late(void *arg)
+{
+    return is_late;
+}
+
+// Opens a connection as a script does. Returns the error.
+static int open_new(void)
+{
+    struct sb_con *con = sb_con_open(&ctx, &db, NULL, NULL, 0);
+
+    if (!con)
+        return ctx.err.code;
+    CHECK(!((struct sb_con_priv *)con)->lost);
+    sb_con_free(con);
+    return 0;
+}
+
+// Users that come while the run is in progress wait as the others do; those of
+// the start do not.
+static void late_users_wait(void)
+{
+    ctx.late = late;
+    db.base = (struct sb__inst){ .db = &db, .ready = true };
+    start_reconnect();
+    is_late = opts.reconnect = true;
+    failing_attempts = 3;
+    CHECK_INT(open_new(), 0);
+    CHECK_INT(failing_attempts, 0);
+    is_late = false;
+    failing_attempts = 3;
+    CHECK_INT(open_new(), SB_ECONNECT);
+    CHECK_INT(failing_attempts, 2);
+    is_late = true;
+    opts.reconnect = false;
+    CHECK_INT(open_new(), SB_ECONNECT);
+    CHECK_INT(failing_attempts, 1);
+    // The run ends.
+    opts.reconnect = canceled = true;
+    failing_attempts = 3;
+    CHECK_INT(open_new(), SB_ECANCELED);
+    canceled = false;
+    opts.reconnect_timeout = 5 * (int64_t)SECOND;
+    failing_attempts = 1000;
+    CHECK_INT(open_new(), SB_ELOST);
+    CHECK(strstr(ctx.err.msg, "--db-reconnect-timeout") != NULL);
+    CHECK(strstr(ctx.err.msg, "no server") != NULL);
+    failing_attempts = 0;
+    CHECK_INT(open_new(), 0);
+    ctx.late = NULL;
+    free(ctx.idle_cons);
+    ctx.idle_cons = NULL;
+    finish_reconnect();
+}
+
 // The run ends during the n-th attempt to connect, which is not counted.
 static void canceled_attempts(void)
 {
@@ -253,6 +309,7 @@ static void lost_at_rollback_without_reconnect(void)
 
 int main(void)
 {
+    RUN(late_users_wait);
     sb_log_set_level(-1);
     RUN(failed_attempts_are_counted);
     RUN(reconnect_timeout_is_kept);
