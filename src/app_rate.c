@@ -88,10 +88,22 @@ static void print_trial(
         printf(", not kept\n");
 }
 
+static void on_searching(void *data, const struct sb_searching *now)
+{
+    const struct sb__listening *t = data;
+    char line[120];
+
+    if (!t->progress)
+        return;
+    sb_progress_search(line, sizeof(line), now);
+    sb_log_progress("%s", line);
+}
+
 static void on_rate_found(void *data, const struct sb_rate_search *f)
 {
     const struct sb__listening *t = data;
 
+    sb_log_progress_done();
     if (sb__app_quiet(t->a))
         return;
     if (f->trials == 0)
@@ -107,6 +119,7 @@ static void on_measured(void *data, const struct sb_rate_search *f)
     const struct sb__listening *t = data;
     char text[400];
 
+    sb_log_progress_done();
     sb__app_measured(t->a, 0);
     if (sb__app_quiet(t->a))
         return;
@@ -120,6 +133,7 @@ void sb__app_rate_listen(struct sb_app *a, struct sb_listener *l)
 {
     l->judge = a->run.rate_search ? judge : NULL;
     l->rate_found = on_rate_found;
+    l->searching = on_searching;
     l->measured = on_measured;
     l->judge_unit = a->rate_limits.n ? sb_assert_unit(a->rate_limits.limit)
                                      : "";

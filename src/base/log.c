@@ -5,6 +5,8 @@
 #include <pthread.h>
 #include <stdatomic.h>
 #include <stdbool.h>
+#include <string.h>
+#include <sys/ioctl.h>
 #include <unistd.h>
 
 #include "base/escape.h"
@@ -122,9 +124,36 @@ void sb_log_flush(void)
     pthread_mutex_unlock(&logger.lock);
 }
 
+// Shortens a line to fewer than this number of columns, if possible to whole
+// parts between commas. A line that wraps cannot be erased.
+static void fit(char *text, size_t columns)
+{
+    size_t n = 0, comma = 0, i;
+
+    for (i = 0; text[i]; i++) {
+        if (text[i] == ',')
+            comma = i;
+        // Bytes after the first one of a character take no column.
+        n += ((unsigned char)text[i] & 0xc0) != 0x80;
+        if (n >= columns)
+            break;
+    }
+    if (text[i])
+        text[comma ? comma : i] = '\0';
+}
+
+// The width of the terminal may change at any time. Unknown: 0.
+static size_t width(void)
+{
+    struct winsize w = { 0 };
+
+    return ioctl(STDERR_FILENO, TIOCGWINSZ, &w) == 0 ? w.ws_col : 0;
+}
+
 void sb_log_progress(const char *fmt, ...)
 {
     char raw[PROGRESS_MAX], text[PROGRESS_MAX];
+    size_t columns;
     va_list ap;
 
     if (!isatty(STDERR_FILENO))
@@ -133,6 +162,9 @@ void sb_log_progress(const char *fmt, ...)
     vsnprintf(raw, sizeof(raw), fmt, ap);
     va_end(ap);
     sb_escape_line(text, sizeof(text), raw);
+    columns = width();
+    if (columns > 0)
+        fit(text, columns);
     pthread_mutex_lock(&logger.lock);
     flush_repeats();
     fprintf(stderr, "\r%s\033[K", text);

@@ -32,7 +32,8 @@ void sb_log_flush(void);
 
 // Shows a progress line on stderr if it is a terminal; otherwise does nothing.
 // Each call replaces the line. The next message or sb_log_progress_done()
-// erases it.
+// erases it. A line that is too long for the terminal is shortened, if possible
+// at a comma.
 void sb_log_progress(const char *fmt, ...) SB_PRINTF(1, 2);
 void sb_log_progress_done(void);
 

@@ -68,6 +68,15 @@ struct sb_rate_search {
     double value;
 };
 
+// The part of a search of the rate that is in progress.
+struct sb_searching {
+    bool warmup;         // nothing is counted
+    unsigned trial;      // its number, 1 first; 0: the maximum is measured
+    unsigned max_trials; // 0: there are no trials
+    double rate;         // events per second that arrive in the trial
+    double left;         // s until no more events arrive
+};
+
 // guess: a rate of the right order of magnitude. min, max: bounds of the
 // search, above 0. tolerance: width of the interval at which the search ends,
 // 0.05 for 5 %. 0 or SB_ENOMEM.

@@ -70,9 +70,27 @@ void sb_progress_text(char *out, size_t size, const struct sb_report *r,
         double ms = sb_report_percentile(r, plan->pct) / 1e6;
 
         sb_buf_addf(
-            &b, ", %g%% %.*f ms", plan->pct, sb_units_ms_decimals(ms, 2), ms);
+            &b, ", p%g %.*f ms", plan->pct, sb_units_ms_decimals(ms, 2), ms);
     }
     add_errors(&b, r);
+    snprintf(out, size, "%s", b.data ? b.data : "");
+    sb_buf_done(&b);
+}
+
+void sb_progress_search(char *out, size_t size, const struct sb_searching *now)
+{
+    struct sb_buf b;
+
+    sb_buf_init(&b, size - 1);
+    if (now->warmup)
+        sb_buf_adds(&b, "warm-up: ");
+    else if (now->trial == 0)
+        sb_buf_adds(&b, "maximum of a closed loop: ");
+    else
+        sb_buf_addf(&b, "trial %u of at most %u: %.0f events/s, ", now->trial,
+            now->max_trials, now->rate);
+    add_clock(&b, now->left);
+    sb_buf_adds(&b, " left");
     snprintf(out, size, "%s", b.data ? b.data : "");
     sb_buf_done(&b);
 }

@@ -6,6 +6,7 @@
 
 #include <stddef.h>
 
+#include "measure/search.h"
 #include "measure/snap.h"
 
 // What the run was asked for; 0: no limit.
@@ -20,5 +21,7 @@ struct sb_progress_plan {
 // start of the measured part.
 void sb_progress_text(char *out, size_t size, const struct sb_report *r,
     const struct sb_progress_plan *plan, uint64_t done);
+// The same before the measured part of a run that finds its rate.
+void sb_progress_search(char *out, size_t size, const struct sb_searching *now);
 
 #endif

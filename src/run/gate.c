@@ -73,16 +73,52 @@ void sb__gate_open(struct sb_run *run, double rate, uint64_t end,
     }
     run->waiting = 0;
     run->part++;
+    run->part_rate = rate;
+    run->part_end = later(run->t0, end);
     run->released = true;
     pthread_cond_broadcast(&run->go);
     pthread_mutex_unlock(&run->lock);
+}
+
+static void show(const struct sb_run *run, uint64_t now)
+{
+    const struct sb_searching s = {
+        .warmup = run->part == 1 && run->o->warmup_time > 0,
+        .trial = run->part_rate > 0 ? run->found.trials + 1 : 0,
+        .max_trials = run->o->rate_search ? (unsigned)run->o->rate_trials : 0,
+        .rate = run->part_rate,
+        .left = run->part_end > now ? (double)(run->part_end - now) / 1e9 : 0,
+    };
+
+    run->l->searching(run->l->data, &s);
+}
+
+// As sb__run_wait(), but tells the listener from time to time how the search is
+// going. May return early.
+static void wait_and_show(struct sb_run *run, uint64_t until)
+{
+    uint64_t now, next = run->shown + SB__SHOW_EVERY;
+
+    if (!run->l || !run->l->searching) {
+        sb__run_wait(run, until);
+        return;
+    }
+    if (sb_clock_monotonic() < next)
+        sb__run_wait(run, next < until ? next : until);
+    now = sb_clock_monotonic();
+    if (now < next)
+        return;
+    run->shown = now;
+    pthread_mutex_unlock(&run->lock);
+    show(run, now);
+    pthread_mutex_lock(&run->lock);
 }
 
 bool sb__gate_sleep(struct sb_run *run, uint64_t until)
 {
     pthread_mutex_lock(&run->lock);
     while (!over(run) && sb_clock_monotonic() < until)
-        sb__run_wait(run, until);
+        wait_and_show(run, until);
     bool go_on = !over(run);
     pthread_mutex_unlock(&run->lock);
     return go_on;
@@ -95,7 +131,7 @@ bool sb__gate_meet(struct sb_run *run, uint64_t limit)
 
     pthread_mutex_lock(&run->lock);
     while (!over(run) && !all_there(run) && sb_clock_monotonic() < limit)
-        sb__run_wait(run, limit);
+        wait_and_show(run, limit);
     bool go_on = !over(run), met = all_there(run);
     unsigned busy = (unsigned)run->o->threads - run->waiting - run->ended;
     pthread_mutex_unlock(&run->lock);

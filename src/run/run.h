@@ -96,6 +96,8 @@ struct sb_listener {
         void *data, const struct sb_report *r, double *value, unsigned *missed);
     void (*rate_found)(void *data, const struct sb_rate_search *f);
     void (*measured)(void *data, const struct sb_rate_search *f);
+    // Called about once per second until then.
+    void (*searching)(void *data, const struct sb_searching *now);
     const char *judge_unit; // of the values
     // If there is no --report-interval: nanoseconds between calls of
     // interval(), 0 for none.
@@ -168,6 +170,10 @@ struct sb_user {
 // Sleeps ns, or until the run ends; returns false if it is over. Only in the
 // user's thread.
 bool sb_user_sleep(struct sb_user *u, uint64_t ns);
+
+// True while the user is being created because a stage needs it and the run is
+// in progress. Only in the user's thread.
+bool sb_user_late(const struct sb_user *u);
 
 // Initializes a user outside of a run, for the main state of a script: random
 // numbers, clock and commands work; events are neither paced nor recorded.

@@ -85,6 +85,8 @@ struct sb_run {
     unsigned ready, running, ended;
     unsigned waiting; // users at the gate
     uint64_t part;    // of the search; its number changes to open the gate
+    double part_rate; // 0: a closed loop
+    uint64_t part_end, shown; // when arrivals end; last call of searching()
     struct sb_rate_search found;
     struct sb_search_trial *trials; // of `found`
     uint64_t ended_at;              // when the last user ended
@@ -108,6 +110,7 @@ uint64_t sb__longest_event(const struct sb_run *run);
 // Cancels the calls of all users that have not ended; stops trying at `until`.
 void sb__run_cancel(struct sb_run *run, uint64_t until);
 
+#define SB__SHOW_EVERY     UINT64_C(1000000000) // ns between calls of searching()
 #define SB__PROGRESS_EVERY UINT64_C(250000000) // ns between progress lines
 
 // start.c. Calls check() of the workload before there are users. Returns 0 if

@@ -4,9 +4,11 @@ SPDX-License-Identifier: GPL-2.0-or-later
 
   $ cat >terminal.py <<'EOF'
   > # Runs a command on a terminal, and prints its progress lines.
-  > import os, pty, re, sys
+  > import fcntl, os, pty, re, struct, sys, termios
   > pid, fd = pty.fork()
   > if pid == 0:
+  >     fcntl.ioctl(2, termios.TIOCSWINSZ, struct.pack(
+  >         "HHHH", 25, int(os.environ.get("COLUMNS", 200)), 0, 0))
   >     os.execvp(sys.argv[1], sys.argv[1:])
   > out = b""
   > try:
@@ -25,9 +27,9 @@ SPDX-License-Identifier: GPL-2.0-or-later
   $ terminal() { /usr/bin/python3 terminal.py sysbench "$@" run | sort -u; }
   $ echo 'function event() end' >e.lua
   $ terminal e.lua --time=2 --think-time=1ms
-  N:N left: N user, N events/s, N% N ms
+  N:N left: N user, N events/s, pN N ms
   $ terminal e.lua --time=2 --think-time=1ms --threads=2 --rate=100
-  N:N left: N users, N events/s, N% N ms, queue N
+  N:N left: N users, N events/s, pN N ms, queue N
   $ terminal e.lua --time=2 --think-time=1ms --progress=off
   $ terminal e.lua --time=2 --think-time=1ms --verbosity=2
 
@@ -35,7 +37,20 @@ With interval lines only on request.
 
   $ terminal e.lua --time=1 --think-time=1ms --report-interval=0.5
   $ terminal e.lua --time=1 --think-time=1ms --report-interval=0.5 --progress
-  N:N left: N user, N events/s, N% N ms
+  N:N left: N user, N events/s, pN N ms
+
+While the rate is being found.
+
+  $ terminal e.lua --time=0.1 --think-time=1ms --rate=max \
+  >     --rate-limit='p99<10s' --rate-probe-time=0.5 --rate-trial-time=1 \
+  >     --rate-trials=2 | grep -v '^N:N left'
+  maximum of a closed loop: N:N left
+  trial N of at most N: N events/s, N:N left
+
+A line is shorter than the terminal is wide.
+
+  $ COLUMNS=40 terminal e.lua --time=2 --think-time=1ms --threads=2 --rate=100
+  N:N left: N users, N events/s
 
 Nothing of it without a terminal.
 

@@ -7,6 +7,7 @@
 #include <fcntl.h>
 #include <pthread.h>
 #include <stdlib.h>
+#include <sys/ioctl.h>
 #include <unistd.h>
 
 #include "check.h"
@@ -162,11 +163,22 @@ static int open_terminal(int *master)
     return name ? open(name, O_RDWR | O_NOCTTY) : -1;
 }
 
+static void set_width(unsigned short columns)
+{
+    const struct winsize w = { .ws_row = 25, .ws_col = columns };
+
+    CHECK_INT(ioctl(STDERR_FILENO, TIOCSWINSZ, &w), 0);
+}
+
 static void progress(void)
 {
     static const char want[] =
-        "\r10%\033[K\r2 0%\\x1b\033[K\r\033[Kmessage\r\n\r30%\033[K\r\033[K";
-    char got[256] = "";
+        "\r10%\033[K\r2 0%\\x1b\033[K\r\033[Kmessage\r\n\r30%\033[K\r\033[K"
+        "\r0:50 left: 8 users\033[K\r0:50 left: 8 users, 50 events/s\033[K"
+        "\r0:50 left\033[K\r0:50 left: 8 users, 50 events/s, p95 4 ms\033[K"
+        "\r\xc3\xa4\xc3\xb6\033[K";
+    static const char line[] = "0:50 left: 8 users, 50 events/s, p95 4 ms";
+    char got[512] = "";
     size_t len = 0;
     ssize_t n = 1;
     int master, slave = open_terminal(&master);
@@ -184,6 +196,18 @@ static void progress(void)
     sb_log_progress("%d%%", 30);
     sb_log_progress_done();
     sb_log_progress_done();
+    // The width changes; a line must stay below it, because some terminals
+    // wrap after the last column.
+    set_width(31);
+    sb_log_progress("%s", line);
+    set_width(32);
+    sb_log_progress("%s", line);
+    set_width(10);
+    sb_log_progress("%s", line);
+    set_width((unsigned short)(sizeof(line)));
+    sb_log_progress("%s", line);
+    set_width(3);
+    sb_log_progress("%s", "\xc3\xa4\xc3\xb6\xc3\xbc");
     dup2(saved, STDERR_FILENO);
     close(saved);
     while (len < sizeof(want) - 1 && n > 0) {

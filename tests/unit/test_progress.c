@@ -31,7 +31,7 @@ static void time_left(void)
 
     fill(&s, &r, 10);
     check_line(
-        &r, 60, 0, 95, 500, "0:50 left: 8 users, 50 events/s, 95% 4.00 ms");
+        &r, 60, 0, 95, 500, "0:50 left: 8 users, 50 events/s, p95 4.00 ms");
     check_line(&r, 7210, 0, 0, 500, "2:00:00 left: 8 users, 50 events/s");
     // 1,000 events take 20 s.
     check_line(&r, 0, 1500, 0, 500, "0:20 left: 8 users, 50 events/s");
@@ -82,8 +82,29 @@ static void short_buffers_are_kept(void)
     sb_snap_done(&s);
 }
 
+static void check_search(struct sb_searching now, const char *want)
+{
+    char line[120];
+
+    sb_progress_search(line, sizeof(line), &now);
+    CHECK_STR(line, want);
+}
+
+static void searches(void)
+{
+    check_search((struct sb_searching){ .warmup = true, .left = 65 },
+        "warm-up: 1:05 left");
+    check_search((struct sb_searching){ .max_trials = 20, .left = 3 },
+        "maximum of a closed loop: 0:03 left");
+    check_search(
+        (struct sb_searching){
+            .trial = 3, .max_trials = 20, .rate = 1234.4, .left = 4.6 },
+        "trial 3 of at most 20: 1234 events/s, 0:05 left");
+}
+
 int main(void)
 {
+    RUN(searches);
     RUN(time_left);
     RUN(warm_up_queue_and_errors);
     RUN(nothing_happened);

@@ -23,6 +23,7 @@ static struct {
     _Atomic uint64_t measured_part;
     struct sb_rate_search final;
     char sentence[300]; // of rate_found()
+    int shown; // calls of searching()
 } got;
 
 static bool on_judge(
@@ -57,6 +58,22 @@ static void on_rate_found(void *data, const struct sb_rate_search *f)
     keep(f);
 }
 
+// Called at once, then every second.
+static void on_searching(void *data, const struct sb_searching *now)
+{
+    const struct seen *s = data;
+
+    CHECK_INT(got.measured, 0);
+    CHECK_INT(now->max_trials, s->o.rate_search ? s->o.rate_trials : 0);
+    CHECK(now->warmup == (got.shown == 0 && s->o.warmup_time > 0) ||
+          got.shown > 0);
+    CHECK(got.shown > 0 || now->trial == 0);
+    CHECK((now->trial > 0) == (now->rate > 0));
+    CHECK_INT(now->trial, now->rate > 0 ? got.trials + 1 : 0);
+    CHECK(now->left >= 0 && now->left < 1e4);
+    got.shown++;
+}
+
 static void on_measured(void *data, const struct sb_rate_search *f)
 {
     got.measured++;
@@ -85,6 +102,7 @@ static int go(struct seen *s, const struct sb_workload_ops *ops)
         .judge = on_judge,
         .judge_unit = "/s",
         .rate_found = on_rate_found,
+        .searching = on_searching,
         .measured = on_measured };
 
     return sb_run(&w, &s->o, &s->random, &l, &s->res);
@@ -133,6 +151,7 @@ static void a_share_of_the_maximum(void)
     CHECK_INT(got.maxima, 1);
     CHECK_INT(got.measured, 1);
     CHECK_INT(got.judged, 0);
+    CHECK(got.shown > 0);
     CHECK(got.last.max > 0 && got.last.max <= USERS * (500 + 1 / window));
     CHECK_NEAR(got.last.rate, got.last.max / 2, 1e-9);
     CHECK_NEAR(got.final.percent, 50, 0);
