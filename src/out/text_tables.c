@@ -38,13 +38,17 @@ static void time_cell(const struct sb_text *t, double ns)
     fprintf(t->out, "%*.*f", TIME, sb_units_ms_decimals(ms, 3), ms);
 }
 
+// There are no times without events.
 static void time_cells(const struct sb_text *t, const struct sb_hist_snap *h,
     uint64_t min, uint64_t sum, uint64_t max)
 {
-    double n = h->total ? (double)h->total : 1;
-
+    if (h->total == 0) {
+        for (unsigned i = 0; i < t->npct + 3; i++)
+            fprintf(t->out, "%*s", TIME, "-");
+        return;
+    }
     time_cell(t, (double)min);
-    time_cell(t, (double)sum / n);
+    time_cell(t, (double)sum / (double)h->total);
     for (unsigned i = 0; i < t->npct; i++)
         time_cell(t, sb_hist_snap_percentile(h, t->pct[i], max));
     time_cell(t, (double)max);

@@ -59,7 +59,7 @@ static void operations(void)
                  "select                           100        50.00          2"
                  "      1.000      2.000      2.001      3.000          700\n"
                  "a_rather_long_operation            0         0.00          1"
-                 "      0.000      0.000      0.000      0.000            0\n"
+                 "          -          -          -          -            0\n"
                  "\n"));
     CHECK(strstr(text(&f), "never") == NULL);
     f.text.sql = f.text.db_debug = true;
