@@ -61,12 +61,14 @@ struct sb_app {
     struct sb_facts facts;
     struct {
         struct sb_client_sample last;
+        struct sb_client_sample machine; // start of its next value
         // Of the measured part: all intervals, and those in which no thread
         // came or went.
         struct sb_client_sum whole, steady;
         enum sb_peers peers; // LOCAL if it was at any time
     } client;
     struct sb__app_database *database; // of facts.databases
+    struct sb_server_total *totals;    // facts.totals
     char *block;                       // facts.block
     struct sb_random_shared random;
     struct sb_drivers *drivers;

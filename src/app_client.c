@@ -46,7 +46,20 @@ void sb_app_client_start(struct sb_app *a)
     // There may have been an earlier run.
     memset(&a->client, 0, sizeof(a->client));
     take(&a->client.last);
+    a->client.machine = a->client.last;
     find_peers(a);
+}
+
+// Short intervals have no value; the next one includes them.
+static double machine(struct sb_app *a)
+{
+    const struct sb_client_sample *to = &a->client.last;
+    double used = sb_client_machine(
+        &a->client.machine, to, sb_procstat_tick_ns());
+
+    if (!isnan(used))
+        a->client.machine = *to;
+    return used;
 }
 
 void sb_app_client_interval(
@@ -67,7 +80,7 @@ void sb_app_client_interval(
         sb_series_set(row, "client", "cpu", "value", "processors", u.cpu);
         sb_series_set(row, "client", "wait", "value", "", u.wait);
         sb_series_set(
-            row, "client", "machine", "value", "processors", u.machine);
+            row, "client", "machine", "value", "processors", machine(a));
     }
     if (r->warmup)
         return;

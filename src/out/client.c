@@ -8,6 +8,8 @@
 // waiting for a processor counts.
 #define SATURATED 0.9
 #define WAITING   0.2
+// The use of the machine is known to a tick or two for each processor.
+#define TICKS_MIN 20
 
 static double growth(uint64_t from, uint64_t to)
 {
@@ -34,6 +36,18 @@ bool sb_client_add(struct sb_client_sum *sum,
         sum->busy_ns += growth(from->busy_ns, to->busy_ns);
     }
     return same;
+}
+
+double sb_client_machine(const struct sb_client_sample *from,
+    const struct sb_client_sample *to, uint64_t tick_ns)
+{
+    double ns = growth(from->ns, to->ns);
+
+    if (from->processors == 0 || to->processors == 0 ||
+        ns < TICKS_MIN * (double)tick_ns)
+        return NAN;
+    // Ticks of earlier may be counted late.
+    return fmin(growth(from->busy_ns, to->busy_ns) / ns, to->processors);
 }
 
 static double share(double part, double whole)

@@ -41,6 +41,11 @@ struct sb_client_usage {
 // the threads: because it is unknown, or because threads came or went.
 bool sb_client_add(struct sb_client_sum *sum,
     const struct sb_client_sample *from, const struct sb_client_sample *to);
+// Returns how many processors of the machine were in use between two samples.
+// The system counts in ticks: NAN if the time is too short for them, or if it
+// is unknown. tick_ns: duration of a tick.
+double sb_client_machine(const struct sb_client_sample *from,
+    const struct sb_client_sample *to, uint64_t tick_ns);
 void sb_client_usage(
     const struct sb_client_sum *sum, struct sb_client_usage *out);
 

@@ -52,6 +52,29 @@ static void use_between_samples(void)
     CHECK(isnan(u.wait) && isnan(u.machine));
 }
 
+// The system counts ticks of 10 ms, and a run of 2.6 ms must not have 4.6 of 2
+// processors.
+static void machine_of_short_times(void)
+{
+    const uint64_t tick = S / 100;
+    struct sb_client_sample a = { .ns = S, .busy_ns = S, .processors = 2 };
+    struct sb_client_sample b = a;
+
+    b.ns += 2600000;
+    b.busy_ns += tick;
+    CHECK(isnan(sb_client_machine(&a, &b, tick)));
+    b.ns = a.ns + S / 5 - 1;
+    b.busy_ns = a.busy_ns + S / 5;
+    CHECK(isnan(sb_client_machine(&a, &b, tick)));
+    b.ns++;
+    CHECK_NEAR(sb_client_machine(&a, &b, tick), 1, 1e-12);
+    // Ticks of the time before.
+    b.busy_ns = a.busy_ns + S / 2;
+    CHECK_NEAR(sb_client_machine(&a, &b, tick), 2, 1e-12);
+    b.processors = 0;
+    CHECK(isnan(sb_client_machine(&a, &b, tick)));
+}
+
 static char why[200];
 
 // On a machine of 4 processors.
@@ -123,6 +146,7 @@ static void containers_have_fewer_processors(void)
 int main(void)
 {
     RUN(use_between_samples);
+    RUN(machine_of_short_times);
     RUN(process_uses_all_processors);
     RUN(threads_never_wait_for_the_server);
     RUN(machine_is_saturated);
