@@ -328,9 +328,10 @@ static int connect_db(struct sb_conn *conn, struct sb_driver_env *env,
     rc = set_pragmas(c, err);
     if (rc == 0 && !c->journal_pending)
         rc = set_journal(c, err);
-    if (rc == 0)
-        return 0;
-    return add_db_name(c, err);
+    if (rc)
+        return add_db_name(c, err);
+    sqlite_count_begin(c);
+    return 0;
 }
 
 static void disconnect_db(struct sb_conn *conn)
@@ -341,7 +342,7 @@ static void disconnect_db(struct sb_conn *conn)
         sqlite3_finalize(c->names);
     sqlite_texts_done(c);
     sqlite_bulk_done(c);
-    sqlite_count_last(c);
+    sqlite_count_end(c);
     sqlite3_close_v2(c->db);
     free(c->bytes);
     free(c->cell);

@@ -5,7 +5,9 @@
 // SQLite counts the use of the page cache in each connection, and only the
 // thread that uses a connection may read it. So counters() asks all of them to
 // add their counts to those of the environment: it increments `asked`. A
-// connection compares this number with the one it has seen, once per call.
+// connection compares this number with the one it has seen, once per call. If
+// no connection makes a call in time, there are no new counts: a later sample
+// has them, and its rates cover the time since the last one that had.
 #include <stdlib.h>
 #include <sys/stat.h>
 #include <time.h>
@@ -100,6 +102,12 @@ static int describe(struct sb_conn *conn, struct sb_server *out,
 
 // Counters -------------------------------------------------------------------
 
+// How long to wait for the counts of all connections, and for those of at least
+// one: numbers of WAIT_NS.
+#define WAIT_NS  4000000
+#define WAIT_ALL 5
+#define WAIT_ANY 15
+
 static const struct {
     const char *name;
     int code;
@@ -123,10 +131,41 @@ void sqlite_count_last(struct sqlite_conn *c)
     }
 }
 
-// Time for connections in use to add their counts.
-static void wait_for_counts(void)
+void sqlite_count_begin(struct sqlite_conn *c)
 {
-    nanosleep(&(struct timespec){ .tv_nsec = 20000000 }, NULL);
+    c->counted = true;
+    atomic_fetch_add_explicit(&c->env->connections, 1, memory_order_relaxed);
+}
+
+static void leave_load(struct sqlite_conn *c)
+{
+    if (c->counted)
+        atomic_fetch_sub_explicit(
+            &c->env->connections, 1, memory_order_relaxed);
+    c->counted = false;
+}
+
+void sqlite_count_end(struct sqlite_conn *c)
+{
+    sqlite_count_last(c);
+    leave_load(c);
+}
+
+// Asks the connections to add their counts, and waits until those in use have
+// done it. Returns false if none has, and the counts are old.
+static bool ask(struct sqlite_env *e)
+{
+    unsigned before = atomic_load(&e->answers), n = 0;
+    unsigned first = atomic_fetch_add(&e->asked, 1) == 0;
+
+    for (int i = 0; i < (n > 0 ? WAIT_ALL : WAIT_ANY); i++) {
+        nanosleep(&(struct timespec){ .tv_nsec = WAIT_NS }, NULL);
+        n = atomic_load(&e->answers) - before;
+        if (n >= atomic_load(&e->connections))
+            return true;
+    }
+    // With the first sample, counting begins.
+    return n > 0 || first;
 }
 
 static int take(const struct sb_counter_sink *to, const char *name,
@@ -162,9 +201,10 @@ static int counters(
     int rc = 0;
 
     c->apart = true;
-    atomic_fetch_add_explicit(&e->asked, 1, memory_order_relaxed);
-    wait_for_counts();
-    for (size_t i = 0; rc == 0 && i < SQLITE_COUNTS; i++)
+    leave_load(c);
+    // On a busy machine, users may not run for some time.
+    bool fresh = ask(e);
+    for (size_t i = 0; fresh && rc == 0 && i < SQLITE_COUNTS; i++)
         rc = take(to, counts[i].name,
             (double)atomic_load_explicit(&e->count[i], memory_order_relaxed),
             SB_COUNTER_TOTAL, "pages");

@@ -36,7 +36,9 @@ struct sqlite_env {
     sqlite3 *keep;        // keeps the database in memory open
     pthread_mutex_t lock; // one connection at a time sets the journal mode
     // Counters: see info.c.
-    _Atomic unsigned asked; // how often counters() asked for the counts
+    _Atomic unsigned asked;       // how often counters() asked for the counts
+    _Atomic unsigned connections; // of the load, that are open
+    _Atomic unsigned answers;     // how often a connection added its counts
     _Atomic uint64_t count[SQLITE_COUNTS];
 };
 
@@ -66,6 +68,7 @@ struct sqlite_conn {
     _Atomic bool canceled; // since the statement began
     bool journal_pending;  // the journal mode is to be set before a write
     bool apart;            // not of the load: its counts are not added
+    bool counted;          // as one of env->connections
     unsigned asked;        // value of env->asked when the counts were added
     int64_t busy_since;    // ns
     // The result: all rows, copied out of SQLite.
@@ -104,6 +107,9 @@ extern const struct sb_generic_ops sqlite_generic_ops;
 // info.c
 
 extern const struct sb_info_ops sqlite_info_ops;
+// The connection of the load is open, or about to be closed.
+void sqlite_count_begin(struct sqlite_conn *c);
+void sqlite_count_end(struct sqlite_conn *c);
 // Adds the counts of the connection to those of the environment.
 void sqlite_count_last(struct sqlite_conn *c);
 // The same, if counters() has asked for them since the last call.
@@ -114,6 +120,7 @@ static inline void sqlite_count(struct sqlite_conn *c)
     if (asked != c->asked) {
         c->asked = asked;
         sqlite_count_last(c);
+        atomic_fetch_add_explicit(&c->env->answers, 1, memory_order_release);
     }
 }
 
