@@ -14,6 +14,9 @@
 // How long to wait for the facts of a very short run.
 #define WAIT_FACTS INT64_C(2000000000)
 
+// How long to wait for the sample after the run.
+#define WAIT_LAST INT64_C(1000000000)
+
 // True if something shows what the servers are.
 static bool shows_facts(const struct sb_app *a)
 {
@@ -168,14 +171,41 @@ static void log_server(void *arg, const struct sb_server_facts *f)
             f->setting[i].value);
 }
 
+static void add_total(void *arg, const char *name, double growth)
+{
+    struct sb_app *a = arg;
+    unsigned n = a->facts.ntotals;
+    struct sb_server_total *t = realloc(a->totals, (n + 1) * sizeof(*t));
+
+    if (!t)
+        return;
+    a->facts.totals = a->totals = t;
+    t[n] = (struct sb_server_total){ strdup(name), growth };
+    a->facts.ntotals += t[n].name != NULL;
+}
+
+static void free_totals(struct sb_app *a)
+{
+    for (unsigned i = 0; i < a->facts.ntotals; i++)
+        free((void *)a->totals[i].name);
+    free(a->totals);
+    a->totals = NULL;
+    a->facts.totals = NULL;
+    a->facts.ntotals = 0;
+}
+
 void sb_app_server_stop(struct sb_app *a)
 {
     if (!a->sampler)
         return;
     if (shows_facts(a))
         sb_sampler_wait(a->sampler, WAIT_FACTS);
+    if (a->reporters.n > 0 && !a->leave)
+        sb_sampler_last(a->sampler, WAIT_LAST);
     if (!sb_sampler_stop(a->sampler))
         a->leave = true;
+    if (a->reporters.n > 0)
+        sb_sampler_totals(a->sampler, add_total, a);
     if (debugging())
         sb_sampler_servers(a->sampler, log_server, NULL);
     if (shows_facts(a))
@@ -187,4 +217,5 @@ void sb_app_server_stop(struct sb_app *a)
 void sb_app_server_done(struct sb_app *a)
 {
     free_databases(a);
+    free_totals(a);
 }

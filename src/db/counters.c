@@ -98,6 +98,37 @@ bool sb__picked_prefix(
     return picked(items, short_list, prefix, match_prefix);
 }
 
+static bool is_pattern(const char *item)
+{
+    return !is_word(item) && strcmp(item, "default") != 0 &&
+           strcmp(item, "all") != 0;
+}
+
+void sb__picks_found(
+    const struct sb_opt_list *items, const char *name, bool *found)
+{
+    for (size_t i = 0; i < items->count; i++)
+        found[i] = found[i] ||
+                   (is_pattern(items->item[i]) && match(items->item[i], name));
+}
+
+size_t sb__picks_unknown(
+    const struct sb_opt_list *items, const bool *found, char *out, size_t size)
+{
+    size_t n = 0, len = 0;
+
+    out[0] = '\0';
+    for (size_t i = 0; i < items->count; i++) {
+        if (found[i] || !is_pattern(items->item[i]))
+            continue;
+        if (len < size)
+            len += (size_t)snprintf(
+                out + len, size - len, "%s'%s'", n ? ", " : "", items->item[i]);
+        n++;
+    }
+    return n;
+}
+
 // Table ----------------------------------------------------------------------
 
 struct sb__counter_entry {
@@ -110,6 +141,8 @@ struct sb__counter_entry {
     bool used; // the next rate begins at `to`
     double raw, base, value;
     uint64_t from, to;
+    unsigned values;     // of a total
+    double last, growth; // the last value, and the sum of all differences
 };
 
 void sb__counters_done(struct sb__counters *t)
@@ -218,16 +251,27 @@ static void store_level(struct sb__counter_entry *e, double raw, uint64_t now)
     e->from = e->to = now;
 }
 
-static void store_total(struct sb__counter_entry *e, double raw, uint64_t now)
+// Also across an outage, unlike rates: the time does not matter.
+static void add_growth(struct sb__counter_entry *e, double raw)
 {
-    bool first = !e->known || raw < e->raw;
+    if (e->values > 0)
+        e->growth += raw >= e->last ? raw - e->last : raw;
+    e->values += e->values < 2;
+    e->last = raw;
+}
 
+static void store_total(struct sb__counter_entry *e, double raw, uint64_t now,
+    uint64_t least, bool base)
+{
+    bool first = base || !e->known || raw < e->raw;
+
+    add_growth(e, raw);
     if (first || e->used) {
         e->base = first ? raw : e->raw;
         e->from = first ? now : e->to;
     }
     e->used = false;
-    e->has_value = now > e->from;
+    e->has_value = now > e->from && now - e->from >= least;
     if (e->has_value)
         e->value = (raw - e->base) / ((double)(now - e->from) / 1e9);
     e->raw = raw;
@@ -235,8 +279,8 @@ static void store_total(struct sb__counter_entry *e, double raw, uint64_t now)
     e->known = true;
 }
 
-bool sb__counters_put(struct sb__counters *t, const struct sb_counter *c,
-    const char *suffix, uint64_t now)
+bool sb__counters_put_late(struct sb__counters *t, const struct sb_counter *c,
+    const char *suffix, uint64_t now, uint64_t least, bool base)
 {
     char cut[COUNTER_MAX_LEN + 1], name[NAME_MAX_LEN];
     struct sb__counter_entry *e;
@@ -250,10 +294,17 @@ bool sb__counters_put(struct sb__counters *t, const struct sb_counter *c,
         e = &t->entry[*slot_of(t, name) - 1];
     else
         e = entry_add(t, c, name, len);
-    if (e)
-        (e->kind == SB_COUNTER_TOTAL ? store_total : store_level)(
-            e, c->value, now);
+    if (e && e->kind == SB_COUNTER_TOTAL)
+        store_total(e, c->value, now, least, base);
+    else if (e)
+        store_level(e, c->value, now);
     return e != NULL;
+}
+
+bool sb__counters_put(struct sb__counters *t, const struct sb_counter *c,
+    const char *suffix, uint64_t now)
+{
+    return sb__counters_put_late(t, c, suffix, now, 0, false);
 }
 
 void sb__counters_forget(struct sb__counters *t, const char *suffix)
@@ -264,6 +315,16 @@ void sb__counters_forget(struct sb__counters *t, const char *suffix)
         if (strcmp(e->name + e->suffix, suffix) == 0)
             e->known = e->has_value = false;
     }
+}
+
+bool sb__counters_growth(
+    const struct sb__counters *t, size_t i, const char **name, double *growth)
+{
+    const struct sb__counter_entry *e = &t->entry[i];
+
+    *name = e->name;
+    *growth = e->growth;
+    return e->values > 1;
 }
 
 bool sb__counters_use(struct sb__counters *t, size_t i)

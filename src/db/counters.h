@@ -27,6 +27,13 @@ int sb__picks_check(const struct sb_opt_list *items, struct sb_err *err);
 // commas, for which the item "default" stands; NULL: all.
 bool sb__picked(
     const struct sb_opt_list *items, const char *short_list, const char *name);
+// Sets found[i] if item i is a pattern that the name matches.
+void sb__picks_found(
+    const struct sb_opt_list *items, const char *name, bool *found);
+// Writes the patterns that were not found, separated by ", ", to out. Returns
+// how many there are.
+size_t sb__picks_unknown(
+    const struct sb_opt_list *items, const bool *found, char *out, size_t size);
 // True if an item may select counters whose names begin with prefix.
 bool sb__picked_prefix(const struct sb_opt_list *items, const char *short_list,
     const char *prefix);
@@ -67,9 +74,18 @@ void sb__counters_done(struct sb__counters *t);
 // full or there is no memory.
 bool sb__counters_put(struct sb__counters *t, const struct sb_counter *c,
     const char *suffix, uint64_t now);
+// The same for a total that may be late. least: the minimum time, in ns, that a
+// rate covers; base: this is the value with which the next rate begins.
+bool sb__counters_put_late(struct sb__counters *t, const struct sb_counter *c,
+    const char *suffix, uint64_t now, uint64_t least, bool base);
 // The server was away: the next value of each total with this suffix is a first
 // one.
 void sb__counters_forget(struct sb__counters *t, const char *suffix);
+// Returns by how much counter i has grown since its first value; false if it is
+// a level, or has one value only. What a server counted while it was away is
+// part of it, what it forgot in a restart is not.
+bool sb__counters_growth(
+    const struct sb__counters *t, size_t i, const char **name, double *growth);
 // Counter i has been used in a report: its next rate begins where the last one
 // ended, so that the rates of all reports add up to what was counted. False if
 // its last value was used before.

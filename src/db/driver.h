@@ -22,7 +22,7 @@
 #include "base/err.h"
 #include "base/option.h"
 
-#define SB_DRIVER_ABI 3u
+#define SB_DRIVER_ABI 4u
 
 // Functions of the core that a driver may call. Passed to env_init() and
 // connect(); valid until the process ends.
@@ -268,6 +268,9 @@ struct sb_info_ops {
     // The counters that are shown if the user selects none: patterns as in
     // fnmatch(), separated by commas, in any case of letters. NULL: all.
     const char *counters_default;
+    // By how many ns totals may be late, because the server adds what a
+    // connection did only from time to time; 0: they are up to date.
+    uint64_t counters_delay;
 };
 
 // Documents ------------------------------------------------------------------

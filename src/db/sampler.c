@@ -54,14 +54,22 @@ static void wait_until(struct sb_sampler *s, uint64_t ns)
     pthread_cond_timedwait(&s->changed, &s->lock, &t);
 }
 
-bool sb__sampler_wait_next(struct sb_sampler *s, uint64_t last)
+static uint64_t earlier(uint64_t a, uint64_t b)
 {
-    uint64_t took = sb_clock_monotonic() - last;
+    return a < b ? a : b;
+}
+
+bool sb__sampler_wait_next(struct sb_sampler *s,
+    const struct sb__sampler_target *t, uint64_t last, uint64_t limit)
+{
+    uint64_t took = sb_clock_monotonic() - last, next;
     bool go;
 
     pthread_mutex_lock(&s->lock);
-    while (!s->stop && sb_clock_monotonic() < next_sample(s, last, took))
-        wait_until(s, next_sample(s, last, took));
+    while (!s->stop && !(t && s->last && !t->last) &&
+           sb_clock_monotonic() <
+               (next = earlier(next_sample(s, last, took), limit)))
+        wait_until(s, next);
     go = !s->stop;
     pthread_mutex_unlock(&s->lock);
     return go;
@@ -150,14 +158,37 @@ static void find_targets(struct sb_sampler *s)
     }
 }
 
-// The process of --server-pid
-// ---------------------------------------------------
+void sb__sampler_check_found(struct sb_sampler *s, unsigned samples)
+{
+    char list[400];
+    bool ready = s->samples, any = false;
+    size_t n = 0;
+
+    pthread_mutex_lock(&s->lock);
+    for (size_t i = 0; i < s->ntargets; i++) {
+        const struct sb__sampler_target *t = s->target[i];
+
+        ready = ready && (t->same || t->samples >= samples);
+        any = any || t->samples > 0;
+    }
+    ready = ready && any && !s->found_warned;
+    if (ready)
+        n = sb__picks_unknown(
+            &s->setup.opts->stats, s->found, list, sizeof(list));
+    s->found_warned = s->found_warned || ready;
+    pthread_mutex_unlock(&s->lock);
+    if (n > 0)
+        sb_log(SB_LOG_WARNING, "--server-stats: no counter matches %s", list);
+}
+
+// The process of --server-pid -------------------------------------------------
 
 static void take_process(void *arg, const struct sb_counter *c)
 {
     struct sb_sampler *s = arg;
 
     pthread_mutex_lock(&s->lock);
+    sb__picks_found(&s->setup.opts->stats, c->name, s->found);
     sb__counters_put(&s->table, c, "", sb_clock_monotonic());
     pthread_mutex_unlock(&s->lock);
 }
@@ -194,7 +225,7 @@ static void *finder_main(void *arg)
         find_targets(s);
         note_search(s);
         sample_process(s);
-    } while (sb__sampler_wait_next(s, last));
+    } while (sb__sampler_wait_next(s, NULL, last, UINT64_MAX));
     sb__sampler_thread_ends(s);
     return NULL;
 }
@@ -215,6 +246,11 @@ static struct sb_sampler *sampler_new(const struct sb_sampler_setup *setup)
 
     if (!s)
         return NULL;
+    s->found = calloc(setup->opts->stats.count + 1, sizeof(*s->found));
+    if (!s->found) {
+        free(s);
+        return NULL;
+    }
     s->setup = *setup;
     s->samples = sb_sampler_samples(setup->opts, setup->wanted);
     s->period = setup->interval > PERIOD_MIN_NS ? setup->interval
@@ -235,6 +271,7 @@ static void sampler_free(struct sb_sampler *s)
     for (size_t i = 0; i < s->ninsts; i++)
         sb__inst_put(s->inst[i]);
     sb__counters_done(&s->table);
+    free(s->found);
     pthread_cond_destroy(&s->changed);
     pthread_mutex_destroy(&s->lock);
     free(s);
@@ -315,6 +352,47 @@ void sb_sampler_read(struct sb_sampler *s, uint64_t now,
 {
     pthread_mutex_lock(&s->lock);
     read_all(s, now, false, visit, arg);
+    pthread_mutex_unlock(&s->lock);
+}
+
+// The lock is held.
+static bool has_last(const struct sb_sampler *s)
+{
+    bool all = true;
+
+    for (size_t i = 0; i < s->ntargets; i++) {
+        const struct sb__sampler_target *t = s->target[i];
+
+        all = all && (t->last || t->same || t->samples == 0);
+    }
+    return all;
+}
+
+void sb_sampler_last(struct sb_sampler *s, uint64_t ns)
+{
+    uint64_t until = sb_clock_monotonic() + ns;
+
+    if (!s->samples)
+        return;
+    pthread_mutex_lock(&s->lock);
+    s->last = true;
+    pthread_cond_broadcast(&s->changed);
+    while (!has_last(s) && sb_clock_monotonic() < until)
+        wait_until(s, until);
+    pthread_mutex_unlock(&s->lock);
+}
+
+void sb_sampler_totals(struct sb_sampler *s,
+    void (*visit)(void *arg, const char *name, double growth), void *arg)
+{
+    const char *name;
+    double growth;
+
+    pthread_mutex_lock(&s->lock);
+    for (size_t i = 0; i < s->table.n; i++) {
+        if (sb__counters_growth(&s->table, i, &name, &growth))
+            visit(arg, name, growth);
+    }
     pthread_mutex_unlock(&s->lock);
 }
 
@@ -418,6 +496,7 @@ bool sb_sampler_stop(struct sb_sampler *s)
         detach_all(s);
     s->joined = ended;
     s->left = !ended;
+    sb__sampler_check_found(s, 0); // of a run without a second sample
     return ended;
 }
 

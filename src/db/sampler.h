@@ -71,6 +71,14 @@ void sb_sampler_read(struct sb_sampler *s, uint64_t now,
 // What counters count from now on, rather than since the last interval, is part
 // of the next values. now: the start of the next interval.
 void sb_sampler_rebase(struct sb_sampler *s, uint64_t now);
+// The run is over: takes one more sample of each server that answered before,
+// which has what the last interval lacks. Waits for it, at most `ns`.
+void sb_sampler_last(struct sb_sampler *s, uint64_t ns);
+
+// Visits the totals: by how much each has grown since its first sample. The
+// names are valid until the sampler is freed.
+void sb_sampler_totals(struct sb_sampler *s,
+    void (*visit)(void *arg, const char *name, double growth), void *arg);
 
 // Visits the servers, one entry for each address. Those that have not answered
 // (yet) have empty fields. Does not wait. The facts are valid during the visit.

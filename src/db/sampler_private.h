@@ -24,8 +24,14 @@ struct sb__sampler_target {
     bool same;  // another target has the same counters
     struct sb_server_facts facts;
     char suffix[400]; // of the names of its counters
+    unsigned samples; // that were complete
+    bool last;        // the one after the run was taken, or failed
     // Used by the thread only:
     bool described, warned;
+    // Rates begin with a sample after this time: before, the totals of a server
+    // that is late lack what the users do. 0: not sampled yet.
+    uint64_t settled_at;
+    bool settled, base; // base: the sample in progress is before or at it
     char missing[MISSING_MAX][64]; // sources that were reported
     unsigned nmissing;
 };
@@ -37,11 +43,14 @@ struct sb_sampler {
     pthread_mutex_t lock; // protects what follows
     pthread_cond_t changed;
     bool stop, joined, left;
+    bool last;        // a last sample of each server is asked for
     bool searched;    // the finder has looked for servers at least once
     unsigned running; // threads
     uint64_t phase;   // samples are taken at this time modulo the period
     struct sb__counters table;
     bool full_warned;
+    bool *found; // which items of --server-stats have matched a counter
+    bool found_warned;
     struct sb__sampler_target *target[TARGETS_MAX];
     size_t ntargets;
     // The server whose counters have plain names. It stays the same, also if an
@@ -54,13 +63,18 @@ struct sb_sampler {
     pthread_t finder;
 };
 
-// Waits for the sample after one that began at `last` and ends now. Returns
-// false if the sampler is stopped.
-bool sb__sampler_wait_next(struct sb_sampler *s, uint64_t last);
+// Waits for the sample of t after one that began at `last` and ends now, at
+// most until `limit`. t may be NULL. Returns false if the sampler is stopped.
+bool sb__sampler_wait_next(struct sb_sampler *s,
+    const struct sb__sampler_target *t, uint64_t last, uint64_t limit);
 // Whether the sampler was told to stop. Any thread.
 bool sb__sampler_stopped(struct sb_sampler *s);
 // Called last by each thread of the sampler.
 void sb__sampler_thread_ends(struct sb_sampler *s);
+
+// Warns, once, of patterns of --server-stats that match no counter, if each
+// server has been sampled `samples` times, and at least one was.
+void sb__sampler_check_found(struct sb_sampler *s, unsigned samples);
 
 // sampler_target.c. Whether two targets are connected to the same server.
 bool sb__sampler_same(

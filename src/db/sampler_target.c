@@ -3,11 +3,14 @@
 // One server of the sampler: its facts, the names of its counters, its samples.
 #include <errno.h>
 #include <stdlib.h>
+#include <time.h>
 
 #include "base/clock.h"
 #include "base/escape.h"
 #include "base/log.h"
 #include "db/sampler_private.h"
+
+#define CLOSE_NS 100000000
 
 // Describing -----------------------------------------------------------------
 
@@ -115,6 +118,14 @@ static bool sink_wanted(void *arg, const char *prefix)
     return sb__picked_prefix(&t->s->setup.opts->stats, short_list(t), prefix);
 }
 
+// The time after which a late server has added what the users do, and the
+// minimum time of a rate: a little less than the delay, because the users begin
+// together, when the sampler does, and samples are as regular as the additions.
+static uint64_t least(const struct sb__sampler_target *t)
+{
+    return sb__probe_driver(t->probe)->info->counters_delay / 10 * 9;
+}
+
 static int sink_take(void *arg, const struct sb_counter *c)
 {
     struct sb__sampler_target *t = arg;
@@ -124,7 +135,9 @@ static int sink_take(void *arg, const struct sb_counter *c)
     if (!sb__picked(&s->setup.opts->stats, short_list(t), c->name))
         return 0;
     pthread_mutex_lock(&s->lock);
-    sb__counters_put(&s->table, c, t->suffix, sb_clock_monotonic());
+    sb__picks_found(&s->setup.opts->stats, c->name, s->found);
+    sb__counters_put_late(
+        &s->table, c, t->suffix, sb_clock_monotonic(), least(t), t->base);
     warn = s->table.full && !s->full_warned;
     s->full_warned = s->table.full;
     pthread_mutex_unlock(&s->lock);
@@ -152,14 +165,33 @@ static void sink_missing(
         t->facts.server.address, why->msg);
 }
 
+// Some counters appear with their first use, so the first sample does not show
+// which patterns are wrong.
+static void sampled(struct sb__sampler_target *t)
+{
+    pthread_mutex_lock(&t->s->lock);
+    t->samples++;
+    pthread_mutex_unlock(&t->s->lock);
+    sb__sampler_check_found(t->s, 2);
+}
+
 static int sample(struct sb__sampler_target *t, struct sb_err *err)
 {
     const struct sb_counter_sink sink = { .arg = t,
         .wanted = sink_wanted,
         .take = sink_take,
         .missing = sink_missing };
+    uint64_t now = sb_clock_monotonic();
+    int rc;
 
-    return sb__probe_counters(t->probe, &sink, err);
+    if (t->settled_at == 0)
+        t->settled_at = now + least(t);
+    t->base = !t->settled;
+    t->settled = t->settled || now >= t->settled_at;
+    rc = sb__probe_counters(t->probe, &sink, err);
+    if (rc == 0)
+        sampled(t);
+    return rc;
 }
 
 // The first failure is logged, unless only the facts are asked for. Later ones
@@ -205,15 +237,52 @@ static bool has_more_to_do(const struct sb__sampler_target *t)
     return !t->described || (!t->same && t->s->samples);
 }
 
+// The base of rates is sampled in time also if intervals are long.
+static uint64_t latest(const struct sb__sampler_target *t, uint64_t last)
+{
+    return !t->settled && t->settled_at > last ? t->settled_at : UINT64_MAX;
+}
+
+static bool last_is_due(struct sb__sampler_target *t)
+{
+    pthread_mutex_lock(&t->s->lock);
+    bool due = t->s->last && !t->last;
+    pthread_mutex_unlock(&t->s->lock);
+    return due;
+}
+
+static void last_is_done(struct sb__sampler_target *t)
+{
+    pthread_mutex_lock(&t->s->lock);
+    t->last = true;
+    pthread_cond_broadcast(&t->s->changed);
+    pthread_mutex_unlock(&t->s->lock);
+}
+
+// A late server adds what a connection did when it closes it, a moment after
+// the user has done so.
+static void wait_for_server(const struct sb__sampler_target *t)
+{
+    if (least(t) > 0)
+        nanosleep(&(struct timespec){ .tv_nsec = CLOSE_NS }, NULL);
+}
+
 void *sb__sampler_target_main(void *arg)
 {
     struct sb__sampler_target *t = arg;
     uint64_t last;
 
     do {
+        bool due = last_is_due(t);
+
+        if (due)
+            wait_for_server(t);
         last = sb_clock_monotonic();
         visit_target(t);
-    } while (has_more_to_do(t) && sb__sampler_wait_next(t->s, last));
+        if (due)
+            last_is_done(t);
+    } while (has_more_to_do(t) &&
+             sb__sampler_wait_next(t->s, t, last, latest(t, last)));
     sb__probe_disconnect(t->probe);
     sb__sampler_thread_ends(t->s);
     return NULL;

@@ -26,6 +26,12 @@ struct sb_database_facts {
     unsigned nsettings;
 };
 
+// By how much a total of the servers grew in the whole run.
+struct sb_server_total {
+    const char *name; // as in rows
+    double growth;
+};
+
 struct sb_facts {
     const char *version; // "2.0.0"
     const char *luajit;  // "LuaJIT 2.1.0-beta3"
@@ -42,6 +48,8 @@ struct sb_facts {
     const char *block; // the lines of a built-in test in the report, or NULL
     const struct sb_database_facts *databases;
     unsigned ndatabases;
+    const struct sb_server_total *totals; // known at the end only
+    unsigned ntotals;
     const struct sb_asserts *limits; // --assert; may be NULL
     const struct sb_fact *swept;     // values of the options of --sweep
     unsigned nswept;

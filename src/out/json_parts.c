@@ -141,6 +141,17 @@ json_t *sb_json_databases(const struct sb_facts *f)
     return sb__json_complete(a, ok);
 }
 
+json_t *sb_json_server_totals(const struct sb_facts *f)
+{
+    json_t *o = json_object();
+    bool ok = o != NULL;
+
+    for (unsigned i = 0; ok && i < f->ntotals; i++)
+        ok = sb__json_set(
+            o, f->totals[i].name, sb__json_number(f->totals[i].growth));
+    return sb__json_complete(o, ok);
+}
+
 static json_t *labels(const struct sb_opt_list *list)
 {
     json_t *o = json_object();
@@ -218,6 +229,8 @@ json_t *sb_json_facts(const struct sb_facts *f)
               sb__json_set(o, "databases", sb_json_databases(f)) &&
               sb__json_set(o, "options", options(f->opts));
 
+    if (f->ntotals)
+        ok = sb__json_set(o, "server_totals", sb_json_server_totals(f)) && ok;
     if (f->block)
         ok = set_text(o, "block", f->block) && ok;
     if (f->round)

@@ -27,6 +27,8 @@ json_t *sb_json_number(double value);
 json_t *sb_json_program(const struct sb_facts *f);
 // The servers of the run: an array.
 json_t *sb_json_databases(const struct sb_facts *f);
+// By how much the totals of the servers grew: an object.
+json_t *sb_json_server_totals(const struct sb_facts *f);
 // What is known about a run before it starts: an object.
 json_t *sb_json_facts(const struct sb_facts *f);
 // The totals of a run: an object.

@@ -99,6 +99,8 @@ static json_t *last_line(struct sb_reporter *r, const struct sb_outcome *o)
 
     if (json_object_set_new(last, "end", sb_json_outcome(o, n->seconds)) ||
         json_object_set_new(last, "databases", sb_json_databases(r->facts)) ||
+        (r->facts->ntotals && json_object_set_new(last, "server_totals",
+                                  sb_json_server_totals(r->facts))) ||
         (limits && limits->n &&
             json_object_set_new(last, "limits", sb_json_limits(limits)))) {
         json_decref(last);

@@ -155,7 +155,7 @@ static const struct sb_generic_ops fake_generic = { .env_init = fake_env_init,
     .connect = fake_connect,
     .disconnect = fake_disconnect,
     .cancel = fake_cancel };
-static const struct sb_info_ops fake_info = { .server = fake_server,
+static struct sb_info_ops fake_info = { .server = fake_server,
     .client = fake_client,
     .describe = fake_describe,
     .servers = fake_servers,

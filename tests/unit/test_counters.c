@@ -40,6 +40,26 @@ static void names_are_shown(void)
     sb__counters_done(&t);
 }
 
+static void unknown_patterns(void)
+{
+    struct sb_opt_list l = ITEMS("default", "nosuch*", "com_*", "all", "other");
+    bool found[5] = { false };
+    char out[40], small[6];
+
+    CHECK_INT(sb__picks_unknown(&l, found, out, sizeof(out)), 3);
+    CHECK_STR(out, "'nosuch*', 'com_*', 'other'");
+    CHECK_INT(sb__picks_unknown(&l, found, small, sizeof(small)), 3);
+    CHECK_STR(small, "'nosu");
+    sb__picks_found(&l, "Com_insert", found);
+    sb__picks_found(&l, "Handler_write", found);
+    CHECK_INT(sb__picks_unknown(&l, found, out, sizeof(out)), 2);
+    CHECK_STR(out, "'nosuch*', 'other'");
+    sb__picks_found(&l, "Other", found);
+    sb__picks_found(&l, "nosuch", found);
+    CHECK_INT(sb__picks_unknown(&l, found, out, sizeof(out)), 0);
+    CHECK_STR(out, "");
+}
+
 static void checks_items(void)
 {
     struct sb_opt_list none = { NULL, 0 }, mixed = ITEMS("Com_*", "off");
@@ -214,6 +234,61 @@ static void old_values(void)
     sb__counters_done(&t);
 }
 
+static void put_late(double value, double seconds, bool base)
+{
+    struct sb_counter c = { "a", value, SB_COUNTER_TOTAL, NULL };
+
+    CHECK(sb__counters_put_late(
+        &t, &c, "", (uint64_t)(seconds * 1e9), SECOND, base));
+}
+
+// The server adds up once per second: at first, and in a shorter time, nothing
+// is known.
+static void late_totals(void)
+{
+    put_late(0, 10, true);
+    put_late(0, 10.5, true);
+    CHECK(!get(0, 0)->has_value);
+    put_late(70, 11, true);
+    CHECK(!get(0, 0)->has_value);
+    put_late(70, 11.5, false);
+    CHECK(!get(0, 0)->has_value);
+    put_late(170, 12, false);
+    CHECK_NEAR(get(0, 0)->value, 100, 1e-9);
+    CHECK_INT(v.from, 11 * SECOND);
+    put_late(170, 12.5, false);
+    CHECK(!get(0, 0)->has_value);
+    put_late(320, 13.5, false);
+    CHECK_NEAR(get(0, 0)->value, 100, 1e-9);
+    CHECK_INT(v.from, 12 * SECOND);
+    sb__counters_done(&t);
+}
+
+static void growth(void)
+{
+    const char *name;
+    double sum;
+
+    put("a", SB_COUNTER_TOTAL, 100, 10);
+    put("b", SB_COUNTER_LEVEL, 100, 10);
+    CHECK(!sb__counters_growth(&t, 0, &name, &sum));
+    put("a", SB_COUNTER_TOTAL, 150, 12);
+    put("b", SB_COUNTER_LEVEL, 150, 12);
+    CHECK(!sb__counters_growth(&t, 1, &name, &sum));
+    CHECK(sb__counters_growth(&t, 0, &name, &sum));
+    CHECK_STR(name, "a");
+    CHECK_NEAR(sum, 50, 0);
+    // The server was away, and restarted the second time.
+    sb__counters_forget(&t, "");
+    put("a", SB_COUNTER_TOTAL, 160, 14);
+    CHECK(sb__counters_growth(&t, 0, &name, &sum));
+    CHECK_NEAR(sum, 60, 0);
+    put("a", SB_COUNTER_TOTAL, 7, 15);
+    CHECK(sb__counters_growth(&t, 0, &name, &sum));
+    CHECK_NEAR(sum, 67, 0);
+    sb__counters_done(&t);
+}
+
 static void servers_have_suffixes(void)
 {
     struct sb_counter c = { "a", 5, SB_COUNTER_LEVEL, NULL };
@@ -258,6 +333,7 @@ static void many_counters(void)
 int main(void)
 {
     RUN(names_are_shown);
+    RUN(unknown_patterns);
     RUN(checks_items);
     RUN(selects_by_pattern);
     RUN(selects_sources);
@@ -267,6 +343,8 @@ int main(void)
     RUN(restarted_server);
     RUN(levels);
     RUN(old_values);
+    RUN(late_totals);
+    RUN(growth);
     RUN(servers_have_suffixes);
     RUN(many_counters);
     return check_done();

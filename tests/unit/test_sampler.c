@@ -3,6 +3,8 @@
 // These tests wait for threads, but none of them depends on how fast they are.
 #include "db/sampler.h"
 
+#include <unistd.h>
+
 #include "base/log.h"
 #include "fake_server.h"
 
@@ -96,6 +98,123 @@ static void samples_and_rates(void)
     sb_sampler_free(s);
     sb__inst_put(i);
     CHECK_INT(i->refs, 0);
+    end();
+}
+
+// A server that adds up its totals only from time to time. Rates begin when it
+// has done so, and cover at least that time.
+static void late_server(void)
+{
+    const uint64_t least = 270 * UINT64_C(1000000);
+    uint64_t begun = sb_clock_monotonic();
+    struct sb__inst *i;
+
+    begin();
+    fake_info.counters_delay = 300 * UINT64_C(1000000);
+    i = use(NULL);
+    start("total");
+    two_samples();
+    total_now = 1e6;
+    do {
+        nap();
+        sb_sampler_interval(s, sb_clock_monotonic(), NULL, NULL);
+        values(ANY_AGE);
+    } while (!seen[0].has_value);
+    CHECK(seen[0].from - begun >= least);
+    CHECK(seen[0].to - seen[0].from >= least);
+    sb_sampler_free(s);
+    sb__inst_put(i);
+    fake_info.counters_delay = 0;
+    end();
+}
+
+static double growth_seen;
+static unsigned growths;
+
+static void see_growth(void *arg, const char *name, double growth)
+{
+    CHECK_STR(name, "Total");
+    growth_seen = growth;
+    growths++;
+}
+
+// What the server counts after the last interval is not lost.
+static void last_sample(void)
+{
+    struct sb__inst *i;
+    unsigned was;
+
+    begin();
+    fake_info.counters_delay = UINT64_C(1000000000);
+    total_now = 1000;
+    i = use(NULL);
+    start("all");
+    two_samples();
+    total_now = 1500;
+    was = calls;
+    sb_sampler_last(s, ANY_AGE);
+    CHECK(calls > was);
+    CHECK(sb_sampler_stop(s));
+    growths = 0;
+    sb_sampler_totals(s, see_growth, NULL);
+    CHECK_INT(growths, 1);
+    CHECK_NEAR(growth_seen, 500, 1e-9);
+    sb_sampler_free(s);
+    sb__inst_put(i);
+    fake_info.counters_delay = 0;
+    end();
+}
+
+// A server that hangs does not hold up the end of a run.
+static void last_sample_of_a_server_that_hangs(void)
+{
+    struct sb__inst *i;
+
+    begin();
+    i = use(NULL);
+    start("total");
+    two_samples();
+    mode = HANGS;
+    while (waiting == 0)
+        nap();
+    sb_sampler_last(s, INTERVAL);
+    CHECK(sb_sampler_stop(s));
+    sb_sampler_free(s);
+    sb__inst_put(i);
+    end();
+}
+
+static void unknown_pattern(void)
+{
+    char text[400] = "", path[] = "warning.txt";
+    int saved = dup(STDERR_FILENO);
+    struct sb__inst *i;
+    FILE *f;
+
+    begin();
+    i = use(NULL);
+    fflush(stderr);
+    CHECK(freopen(path, "w", stderr) != NULL);
+    sb_log_set_level(SB_LOG_WARNING);
+    item[0] = "total";
+    item[1] = "nosuch*";
+    opts.stats.count = 2;
+    s = sb_sampler_start(
+        &(struct sb_sampler_setup){ &owner, &opts, false, INTERVAL }, NULL);
+    two_samples();
+    two_samples();
+    sb_sampler_free(s);
+    sb_log_set_level(SB_LOG_FATAL);
+    fflush(stderr);
+    dup2(saved, STDERR_FILENO);
+    close(saved);
+    opts.stats.count = 1;
+    f = fopen(path, "r");
+    CHECK(f && fread(text, 1, sizeof(text) - 1, f) > 0);
+    CHECK_STR(text, "WARNING: --server-stats: no counter matches 'nosuch*'\n");
+    if (f)
+        fclose(f);
+    sb__inst_put(i);
     end();
 }
 
@@ -400,6 +519,10 @@ int main(void)
 {
     sb_log_set_level(SB_LOG_FATAL);
     RUN(samples_and_rates);
+    RUN(late_server);
+    RUN(last_sample);
+    RUN(last_sample_of_a_server_that_hangs);
+    RUN(unknown_pattern);
     RUN(short_list);
     RUN(facts_only);
     RUN(several_servers);

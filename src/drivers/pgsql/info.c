@@ -137,5 +137,9 @@ const struct sb_info_ops pgsql_info_ops = {
     .describe = describe,
     .servers = servers,
     .counters = pgsql_counters,
+    // PostgreSQL 15 and later: PGSTAT_MIN_INTERVAL. Before, a connection sent
+    // what it had counted after half a second, and the file of the collector
+    // was half a second old.
+    .counters_delay = UINT64_C(1000000000),
     .counters_default = PGSQL_COUNTERS,
 };

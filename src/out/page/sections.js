@@ -646,8 +646,13 @@ function smallCharts(s, run, group) {
 }
 
 function serverSection(main, run) {
-    if (run.columns.some(c => c.group === "server"))
-        smallCharts(section(main, "server", "Server"), run, "server");
+    if (!run.columns.some(c => c.group === "server"))
+        return;
+    const s = section(main, "server", "Server");
+    if ((run.doc.databases || []).some(b => b.driver === "pgsql"))
+        s.append(h("p", null, "PostgreSQL adds up its totals once per " +
+            "second: the rates are those of up to a second earlier."));
+    smallCharts(s, run, "server");
 }
 
 function clientSection(main, run) {
