@@ -100,6 +100,27 @@ The server, its settings and its counters.
   >     if c['group'] == 'server']"
   1 []
 
+SQLite counts in each connection. While none makes a call, there is no value rather
+than a rate of 0, which would be wrong: here each sample is followed by a call.
+
+  $ cat >bursts.lua <<'EOF'
+  > local ffi = require("ffi")
+  > ffi.cdef("int usleep(unsigned int);")
+  > local con
+  > function thread_init() con = sysbench.sql.driver():connect() end
+  > function event()
+  >    for i = 1, 100 do con:query("SELECT * FROM sbtest1 WHERE id = 1") end
+  >    for i = 1, 6 do ffi.C.usleep(100000) end
+  > end
+  > EOF
+  $ sysbench bursts.lua --db-driver=sqlite --time=5 --report-interval=0.25 \
+  >     --report=none,json=s.json run
+  $ ask s.json "[(0 in v, None in v, any(v)) for v in [[row[i]
+  >     for row in r['intervals']['rows'] if len(row) > i]
+  >     for i, c in enumerate(r['intervals']['columns'])
+  >     if c['name'] == 'cache_hit']], r['server_totals']['cache_hit'] > 100"
+  [(False, True, True)] True
+
 A built-in test, a script without a database, a run without events.
 
   $ sysbench cpu --events=10 --report=none,json=cpu.json run

@@ -65,6 +65,16 @@ static void latencies(void)
     sb_hist_snap_done(&h);
 }
 
+static void totals_of_servers(void)
+{
+    const struct sb_server_total totals[] = { { "xact_commit", 326389 },
+        { "wal_bytes@10.0.0.2:5432", 0.5 } };
+    const struct sb_facts f = { .totals = totals, .ntotals = 2 };
+
+    check_json(sb_json_server_totals(&f),
+        "{\"xact_commit\":326389,\"wal_bytes@10.0.0.2:5432\":0.5}");
+}
+
 static void row_as_an_object(void)
 {
     struct sb_series s;
@@ -95,6 +105,7 @@ int main(void)
     RUN(text_is_always_utf8);
     RUN(latencies_of_nothing_are_null);
     RUN(latencies);
+    RUN(totals_of_servers);
     RUN(row_as_an_object);
     return check_done();
 }
