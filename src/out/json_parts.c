@@ -148,7 +148,7 @@ json_t *sb_json_server_totals(const struct sb_facts *f)
 
     for (unsigned i = 0; ok && i < f->ntotals; i++)
         ok = sb__json_set(
-            o, f->totals[i].name, sb__json_number(f->totals[i].growth));
+            o, f->totals[i].name, sb_json_number(f->totals[i].growth));
     return sb__json_complete(o, ok);
 }
 
