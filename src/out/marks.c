@@ -16,15 +16,35 @@ static json_t *mark(double time, const char *kind, const char *text)
     return sb__json_complete(o, ok);
 }
 
-static json_t *stretch_mark(const struct sb_mark_stretch *s, const char *kind)
-{
-    char text[80], until[40] = "";
+// The kinds of stretches, and what happened in them.
+static const struct kind {
+    const char *name, *noun;
+} lost = { "lost", "connection error" },
+  reconnect = { "reconnect", "reconnect" }, restart = { "restart", "restart" };
 
-    if (s->to > s->from)
-        snprintf(until, sizeof(until), " until %.6g s", s->to);
-    snprintf(text, sizeof(text), "%" PRIu64 " %s%s%s", s->n, kind,
-        s->n == 1 ? "" : "s", until);
-    return mark(s->from, kind, text);
+// "14", "3.25": seconds, rounded to 10 ms.
+static void put_seconds(char *text, size_t size, double seconds)
+{
+    size_t n;
+
+    snprintf(text, size, "%.2f", seconds);
+    n = strlen(text);
+    while (n > 0 && text[n - 1] == '0')
+        text[--n] = '\0';
+    if (n > 0 && text[n - 1] == '.')
+        text[n - 1] = '\0';
+}
+
+static json_t *stretch_mark(
+    const struct sb_mark_stretch *s, const struct kind *kind)
+{
+    char text[96], end[32];
+
+    put_seconds(end, sizeof(end), s->to);
+    snprintf(text, sizeof(text), "%" PRIu64 " %s%s%s%s%s", s->n, kind->noun,
+        s->n == 1 ? "" : "s", s->to > s->from ? " until " : "",
+        s->to > s->from ? end : "", s->to > s->from ? " s" : "");
+    return mark(s->from, kind->name, text);
 }
 
 // Inserts a mark behind those that are not later. Takes the reference.
@@ -39,8 +59,8 @@ static bool insert(json_t *list, json_t *one)
     return json_array_insert_new(list, i, one) == 0;
 }
 
-static int note(struct sb_marks *m, struct sb_mark_stretch *s, const char *kind,
-    uint64_t n, double time)
+static int note(struct sb_marks *m, struct sb_mark_stretch *s,
+    const struct kind *kind, uint64_t n, double time)
 {
     bool full = json_array_size(m->list) >= SB_MARKS_MAX;
 
@@ -56,6 +76,36 @@ static int note(struct sb_marks *m, struct sb_mark_stretch *s, const char *kind,
     return 0;
 }
 
+// Errors that say that the connection is gone. SQLSTATE 08xxx: connection
+// exceptions; 57P01 to 57P03: the server of PostgreSQL ends or cannot accept
+// connections. The client libraries of MySQL and MariaDB have numbers of their
+// own for it, with the state HY000.
+static bool is_loss(const struct sb_snap_code *c)
+{
+    static const int numbers[] = { 1053, 2002, 2003, 2006, 2013, 2055 };
+    bool mysql = strcmp(c->driver, "mysql") == 0;
+
+    if (strncmp(c->state, "08", 2) == 0)
+        return true;
+    if (strncmp(c->state, "57P0", 4) == 0 && c->state[4] >= '1' &&
+        c->state[4] <= '3')
+        return true;
+    for (size_t i = 0; mysql && i < sizeof(numbers) / sizeof(numbers[0]); i++)
+        if (c->native == numbers[i])
+            return true;
+    return false;
+}
+
+static uint64_t losses(const struct sb_snap *s)
+{
+    uint64_t n = 0;
+
+    for (unsigned i = 0; s->code && i < s->ncodes; i++)
+        if (is_loss(&s->code[i]))
+            n += s->code[i].count;
+    return n;
+}
+
 int sb_marks_interval(struct sb_marks *m, const struct sb_report *r)
 {
     const struct sb_counters *c = &r->snap->c;
@@ -67,8 +117,12 @@ int sb_marks_interval(struct sb_marks *m, const struct sb_report *r)
         m->list = json_array();
     if (!m->list)
         return SB_ENOMEM;
-    rc = note(m, &m->reconnects, "reconnect", c->reconnects, r->total_s);
-    return rc ? rc : note(m, &m->restarts, "restart", c->restarts, r->total_s);
+    rc = note(m, &m->lost, &lost, losses(r->snap), r->total_s);
+    if (rc == 0)
+        rc = note(m, &m->reconnects, &reconnect, c->reconnects, r->total_s);
+    if (rc == 0)
+        rc = note(m, &m->restarts, &restart, c->restarts, r->total_s);
+    return rc;
 }
 
 void sb_marks_done(struct sb_marks *m)
@@ -97,13 +151,17 @@ json_t *sb_marks_json(const struct sb_marks *m, const json_t *stages,
     json_t *list = m->list ? json_copy(m->list) : json_array();
     bool ok = list != NULL;
 
+    if (ok && m->lost.n)
+        ok = insert(list, stretch_mark(&m->lost, &lost));
     if (ok && m->reconnects.n)
-        ok = insert(list, stretch_mark(&m->reconnects, "reconnect"));
+        ok = insert(list, stretch_mark(&m->reconnects, &reconnect));
     if (ok && m->restarts.n)
-        ok = insert(list, stretch_mark(&m->restarts, "restart"));
+        ok = insert(list, stretch_mark(&m->restarts, &restart));
     if (ok)
         ok = add_stages(list, stages);
     if (ok && o && strcmp(o->reason, "signal") == 0)
         ok = insert(list, mark(seconds, "interrupt", "ended by a signal"));
+    if (ok && o && o->failure)
+        ok = insert(list, mark(seconds, "failure", o->failure));
     return sb__json_complete(list, ok);
 }

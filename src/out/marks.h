@@ -9,7 +9,8 @@
 #include "out/facts.h"
 #include "measure/snap.h"
 
-// Further reconnects and restarts are added to the last mark of their kind.
+// Further losses, reconnects and restarts are added to the last mark of their
+// kind.
 #define SB_MARKS_MAX 1000u
 
 // Intervals one after the other in which something happened: one mark.
@@ -20,11 +21,11 @@ struct sb_mark_stretch {
 
 struct sb_marks {
     json_t *list; // of stretches that have ended
-    struct sb_mark_stretch reconnects, restarts;
+    struct sb_mark_stretch lost, reconnects, restarts;
 };
 
-// Notes what happened in an interval; {0} is the start of a run. 0 or
-// SB_ENOMEM.
+// Notes what happened in an interval; {0} is the start of a run. Connections
+// are lost if the snapshot has error codes that say so. 0 or SB_ENOMEM.
 int sb_marks_interval(struct sb_marks *m, const struct sb_report *r);
 void sb_marks_done(struct sb_marks *m); // {0} allowed
 

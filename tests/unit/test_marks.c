@@ -84,6 +84,59 @@ static void stages_and_the_end(void)
     sb_marks_done(&m);
 }
 
+static void codes(
+    struct sb_marks *m, double end, struct sb_snap_code *code, unsigned n)
+{
+    struct sb_snap s = { .ncodes = n, .code = code };
+    struct sb_report r = { .snap = &s, .total_s = end };
+
+    CHECK_INT(sb_marks_interval(m, &r), 0);
+}
+
+// Connections that were lost, other errors, and the end of the run.
+static void a_lost_server(void)
+{
+    const struct sb_outcome failed = { .reason = "failed",
+        .failure = "the server is gone" };
+    struct sb_snap_code code[] = {
+        { .driver = "pgsql", .state = "57P01", .count = 4 },
+        { .driver = "pgsql", .state = "08006", .count = 2 },
+        { .driver = "mysql", .state = "HY000", .native = 2013, .count = 1 },
+        { .driver = "pgsql", .state = "57014", .count = 16 },
+        { .driver = "pgsql", .state = "57P0", .count = 128 },
+        { .driver = "pgsql", .state = "57P04", .count = 256 },
+        { .driver = "pgsql", .state = "40001", .native = 2013, .count = 32 },
+        { .driver = "mysql", .state = "HY000", .native = 1205, .count = 64 },
+    };
+    struct sb_marks m = { 0 };
+
+    codes(&m, 1, code + 3, 5);
+    codes(&m, 2, code, 8);
+    codes(&m, 3.00018, code, 1);
+    codes(&m, 4, NULL, 0);
+    check_marks(&m, NULL, &failed,
+        "[{\"time\":2,\"kind\":\"lost\",\"text\":\"11 connection errors "
+        "until 3 s\"},{\"time\":9.5,\"kind\":\"failure\",\"text\":\"the "
+        "server is gone\"}]");
+    sb_marks_done(&m);
+}
+
+static void a_length_is_rounded(void)
+{
+    struct sb_marks m = { 0 };
+
+    interval(&m, 9.5, 1, 0);
+    interval(&m, 10.2537, 1, 0);
+    interval(&m, 11, 0, 0);
+    interval(&m, 100, 1, 0);
+    interval(&m, 120.004, 1, 0);
+    check_marks(&m, NULL, NULL,
+        "[{\"time\":9.5,\"kind\":\"reconnect\",\"text\":\"2 reconnects "
+        "until 10.25 s\"},{\"time\":100,\"kind\":\"reconnect\",\"text\":\"2 "
+        "reconnects until 120 s\"}]");
+    sb_marks_done(&m);
+}
+
 // What comes after the last mark is in it.
 static void memory_is_bounded(void)
 {
@@ -116,6 +169,8 @@ int main(void)
     RUN(nothing_happened);
     RUN(stretches);
     RUN(stages_and_the_end);
+    RUN(a_lost_server);
+    RUN(a_length_is_rounded);
     RUN(memory_is_bounded);
     RUN(the_warmup_is_left_out);
     return check_done();
