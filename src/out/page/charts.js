@@ -14,6 +14,9 @@ const SECONDS = [0.001, 0.002, 0.005, 0.01, 0.02, 0.05, 0.1, 0.2, 0.5, 1, 2, 5,
 
 const BYTES = Array.from({ length: 60 }, (x, i) => 2 ** i);
 
+const NARROW = 36;      // room for labels in a narrow chart, pixels
+const SYMBOL_ROOM = 14; // least distance of symbols, pixels
+
 const charts = [];   // all charts of the page, drawn or not
 const timeline = { from: 0, to: 1, all: [0, 1], marks: [], print: 0 };
 
@@ -139,11 +142,13 @@ class Chart {
         this.note = h("p", { class: "note" });
         this.figure = h("figure", { id: s.id },
             h("figcaption", null, h("b", null, s.title),
-                s.unit && !s.small ? h("span", { class: "faint" }, s.unit)
-                    : null, this.at),
+                // Times have their units at the axis.
+                s.unit && s.unit !== "ms" && !s.small
+                    ? h("span", { class: "faint" }, s.unit) : null, this.at),
             this.key,
-            h("div", { class: "bar" }, s.log ? this.logButton() : null,
-                s.extra), this.plot, this.note);
+            s.log || s.extra ? h("div", { class: "bar" },
+                s.log ? this.logButton() : null, s.extra) : null,
+            this.plot, this.note);
     }
 
     keyButton(one, i) {
@@ -317,10 +322,12 @@ class Chart {
     yAxis() {
         const s = this.spec;
         const text = v => v === null ? "" : s.unit === "B" ? bytes(v)
+            : s.unit === "ms" ? shortMs(v)
             : Math.abs(v) >= 1e6 ? `${short(v / 1e6)}M`
                 : Math.abs(v) >= 1e5 ? `${short(v / 1e3)}k` : short(v);
         const log = this.log || s.scale && s.scale.distr === 3;
-        return this.axis({ size: 52, space: s.small ? 28 : 36,
+        return this.axis({ size: s.time || s.unit === "ms" ? 58 : 52,
+            space: s.small ? 28 : 36,
             ...(s.unit === "B" ? { incrs: BYTES } : {}),
             ...(log ? { splits: logSplits, filter: (u, list) => list } : {}),
             values: (u, list) => list.map(text), ...(s.yAxis || {}) });
@@ -334,21 +341,23 @@ class Chart {
             label: one.label, scale: "y", stroke: () => color(one.look),
             width: s.small ? 1.25 : 1.5, dash: DASHES[one.look % 8],
             ...(s.bare || s.loose ? { paths: () => null } : {}),
-            spanGaps: shown.length > 1 && !shown.every(a =>
-                a.x === shown[0].x),
-            points: { show: r.x.length === 1 } }));
+            spanGaps: this.spans(shown), points: { show: false } }));
         const edges = shown.flatMap(() => [0, 1].map(() => ({ scale: "y",
             stroke: "transparent", width: 0, points: { show: false } })));
         const first = shown.length + 1;
         const labels = s.small || this.alone ? [] : shown;
         // Charts on the timeline have the same width, so that moments are
         // below each other.
-        const right = s.right ? s.right(this.width) : s.small ? 22 : s.time ? this.width < 500 ? 54 : 110
-            : !labels.length ? 22 : Math.min(this.width < 500 ? 54 : 120,
-                14 + 7 * Math.max(...labels.map(l => l.label.length)));
+        const narrow = this.width < 500;
+        // The letters of marks are above the lines.
+        this.head = s.marks && timeline.marks.length ? 15 : 8;
+        const right = s.right ? s.right(this.width) : s.small ? 22
+            : s.time ? narrow ? NARROW : 124
+            : !labels.length ? 22 : Math.min(narrow ? NARROW : 180,
+                22 + 6.5 * Math.max(...labels.map(l => l.label.length)));
         return {
             width: this.width, height: this.height,
-            padding: [8, right, 0, 0],
+            padding: [this.head, right, 0, 0],
             legend: { show: false },
             cursor: { sync: s.time ? { key: "time" } : undefined, y: false,
                 drag: { x: !!s.time, y: false, setScale: false },
@@ -368,6 +377,11 @@ class Chart {
                 draw: [u => this.over(u, right)],
                 setCursor: [u => this.point(u)],
                 setSelect: [u => this.select(u)] } };
+    }
+
+    // Lines with x values of their own continue where only others have values.
+    spans(shown) {
+        return shown.length > 1 && !shown.every(a => a.x === shown[0].x);
     }
 
     scale() {
@@ -395,17 +409,18 @@ class Chart {
         const c = u.ctx, k = devicePixelRatio;
         c.save();
         c.beginPath();
-        c.rect(u.bbox.left, u.bbox.top - 8 * k, u.bbox.width,
-            u.bbox.height + 9 * k);
+        // With room for a symbol at each edge.
+        c.rect(u.bbox.left - 6 * k, u.bbox.top - this.head * k,
+            u.bbox.width + 12 * k, u.bbox.height + (this.head + 6) * k);
         c.clip();
         if (this.spec.marks)
-            paintMarks(u, k);
+            this.letters = paintMarks(u, k, this.head);
         const shown = this.shown();
         if (this.spec.errors)
             paintErrors(u, shown, k);
         const ends = [];
         shown.forEach((one, i) => {
-            const end = this.spread(u, one, i, shown.length, k);
+            const end = this.spread(u, one, i, k);
             if (end !== null && !this.spec.small && !this.alone)
                 ends.push({ y: end, text: one.label, look: one.look });
         });
@@ -414,24 +429,30 @@ class Chart {
             paintLabels(u, ends, right, k);
     }
 
-    // Symbols along a line; returns the y of its last point in pixels.
-    spread(u, one, i, of, k) {
-        const x = u.data[0], y = u.data[i + 1];
-        const every = this.spec.points ? 0 : this.spec.small ? Infinity
-            : this.spec.bare ? Infinity : u.bbox.width / 6;
-        let next = u.bbox.left + every * (i + 0.5) / Math.max(of, 1);
-        let end = null;
+    // Symbols on all points of a line if there is room, otherwise only on points
+    // without neighbours, to which no line leads. Returns the y of the last point
+    // in pixels.
+    spread(u, one, i, k) {
+        const x = u.data[0], y = u.data[i + 1], s = this.spec;
+        const is = j => y[j] !== null && y[j] !== undefined;
+        const at = [];
         for (let j = 0; j < x.length; j++) {
-            if (y[j] === null || y[j] === undefined ||
-                x[j] < u.scales.x.min || x[j] > u.scales.x.max)
-                continue;
-            const px = u.valToPos(x[j], "x", true);
-            end = u.valToPos(y[j], "y", true);
-            if (px >= next) {
-                paintSymbol(u.ctx, one.look, px, end, 3.2 * k);
-                next = px + every;
-            }
+            if (is(j) && x[j] >= u.scales.x.min && x[j] <= u.scales.x.max)
+                at.push(j);
         }
+        const all = s.points || !s.small && !s.bare &&
+            at.length * SYMBOL_ROOM * k <= u.bbox.width;
+        const spans = this.spans(this.shown());
+        const lone = j => spans ? at.length === 1 : !is(j - 1) && !is(j + 1);
+        one.symbols = 0;
+        for (const j of s.bare ? [] : at) {
+            if (!all && !lone(j))
+                continue;
+            paintSymbol(u.ctx, one.look, u.valToPos(x[j], "x", true),
+                u.valToPos(y[j], "y", true), (s.small ? 2.4 : 3.2) * k);
+            one.symbols++;
+        }
+        const end = at.length ? u.valToPos(y[at.at(-1)], "y", true) : NaN;
         return Number.isFinite(end) ? end : null;
     }
 
@@ -532,16 +553,17 @@ function zoom(from, to) {
         timeline.onzoom();
 }
 
-const MARK = { reconnect: ["R", "--c3"], restart: ["r", "--c5"],
-    stage: ["S", "--faint"], error: ["!", "--c1"],
-    interrupt: ["x", "--c1"] };
+const MARK = { lost: ["L", "--bad"], reconnect: ["R", "--c3"],
+    restart: ["r", "--c5"], stage: ["S", "--faint"],
+    interrupt: ["x", "--c1"], failure: ["!", "--bad"] };
 
 // A vertical line for each mark, with a letter. Marks of a kind that are less
-// than 9 pixels apart share one letter.
-function paintMarks(u, k) {
+// than 9 pixels apart share one letter; letters of different kinds are side by
+// side. Returns the letters that were drawn with their positions.
+function paintMarks(u, k, head) {
     const c = u.ctx;
-    const last = new Map();
-    c.font = `${10 * k}px system-ui`;
+    const last = new Map(), letters = [];
+    c.font = `bold ${11 * k}px system-ui`;
     c.textAlign = "center";
     c.textBaseline = "top";
     c.lineWidth = k;
@@ -557,16 +579,22 @@ function paintMarks(u, k) {
         c.setLineDash(letter === "S" ? [] : [3 * k, 3 * k]);
         c.globalAlpha = 0.6;
         c.beginPath();
-        c.moveTo(x, u.bbox.top + 10 * k);
+        c.moveTo(x, u.bbox.top);
         c.lineTo(x, u.bbox.top + u.bbox.height);
         c.stroke();
         c.globalAlpha = 1;
+        const step = (x > u.bbox.left + u.bbox.width / 2 ? -10 : 10) * k;
+        let at = x;
+        while (letters.some(l => Math.abs(l.x - at) < 9 * k))
+            at += step;
+        letters.push({ letter, x: at });
         c.fillStyle = css("--back");
-        c.fillRect(x - 5 * k, u.bbox.top - 2 * k, 10 * k, 12 * k);
+        c.fillRect(at - 5 * k, u.bbox.top - head * k, 10 * k, 12 * k);
         c.fillStyle = css(name);
-        c.fillText(letter, x, u.bbox.top - k);
+        c.fillText(letter, at, u.bbox.top - (head - 1) * k);
     }
     c.setLineDash([]);
+    return letters;
 }
 
 function paintErrors(u, shown, k) {
@@ -579,13 +607,16 @@ function paintErrors(u, shown, k) {
             const low = one.low && one.low[i], high = one.high && one.high[i];
             if (!(high > low))
                 continue;
+            // No figure is below 0: a bar that would reach further has no end.
+            const least = Math.max(u.scales.y.min, 0);
+            const cut = low < least;
             const x = u.valToPos(one.x[i], "x", true);
-            const a = u.valToPos(low, "y", true);
+            const a = u.valToPos(cut ? least : low, "y", true);
             const b = u.valToPos(high, "y", true);
             c.beginPath();
             c.moveTo(x, a);
             c.lineTo(x, b);
-            for (const y of [a, b]) {
+            for (const y of cut ? [b] : [a, b]) {
                 c.moveTo(x - 4 * k, y);
                 c.lineTo(x + 4 * k, y);
             }
@@ -594,11 +625,19 @@ function paintErrors(u, shown, k) {
     }
 }
 
-// Names at the right ends of lines, moved apart.
+// Names at the right ends of lines, moved apart. A short line leads to a name
+// that was moved. If a name is too long for a narrow chart, only the key has the
+// names.
 function paintLabels(u, ends, room, k) {
     const c = u.ctx;
     const step = 12 * k;
     const top = u.bbox.top, bottom = top + u.bbox.height;
+    c.font = `${11 * k}px system-ui`;
+    if (u.width < 500 && ends.some(e =>
+        c.measureText(e.text).width > (room - 4) * k))
+        return;
+    for (const e of ends)
+        e.at = e.y;
     ends.sort((a, b) => a.y - b.y);
     let y = -Infinity;
     for (const e of ends)
@@ -606,15 +645,26 @@ function paintLabels(u, ends, room, k) {
     y = bottom + step;
     for (const e of ends.slice().reverse())
         y = e.y = Math.min(e.y, y - step);
-    c.font = `${11 * k}px system-ui`;
     c.textAlign = "left";
     c.textBaseline = "middle";
+    c.lineWidth = k;
+    c.setLineDash([]);
+    const moved = ends.some(e => Math.abs(e.y - e.at) > 4 * k);
+    const right = u.bbox.left + u.bbox.width;
+    const gap = moved && u.width >= 500 ? 16 : 5;
     for (const e of ends) {
         let text = e.text;
-        while (text.length > 2 && c.measureText(text).width > (room - 6) * k)
+        while (text.length > 2 &&
+            c.measureText(text).width > (room - gap - 1) * k)
             text = text.replace(/\u2026$/, "").slice(0, -1) + "\u2026";
-        c.fillStyle = color(e.look);
-        c.fillText(text, u.bbox.left + u.bbox.width + 5 * k, e.y);
+        c.fillStyle = c.strokeStyle = color(e.look);
+        if (gap > 5) {
+            c.beginPath();
+            c.moveTo(right + 4 * k, e.at);
+            c.lineTo(right + (gap - 2) * k, e.y);
+            c.stroke();
+        }
+        c.fillText(text, right + gap * k, e.y);
     }
 }
 

@@ -230,15 +230,15 @@ function figuresSection(main, c) {
     const rows = c.figures.map(f => {
         const v = x => value(x ?? NaN, withUnit(x ?? NaN, f.unit));
         const p = x => value(x ?? NaN, signed(x ?? NaN));
-        return [figureName(f, c), v(f.a.value), v(f.b.value), p(f.difference),
-            value(f.low ?? NaN, span(f)), verdictCell(f)];
+        // What a narrow screen shows first is what was found.
+        return [figureName(f, c), verdictCell(f), p(f.difference),
+            value(f.low ?? NaN, span(f)), v(f.a.value), v(f.b.value)];
     });
     section(main, "figures", "Figures", chart && chart.figure,
         table("Figures of the sides", [{ text: "figure" },
-            { text: "A", n: true }, { text: "B", n: true },
-            { text: "B / A \u2212 1", n: true },
+            { text: "verdict of B" }, { text: "B / A \u2212 1", n: true },
             { text: `${short(c.confidence)} % interval`, n: true },
-            { text: "verdict of B" }], rows, 100),
+            { text: "A", n: true }, { text: "B", n: true }], rows, 100),
         h("p", { class: "note" }, "The first figure decides. The verdicts on " +
             "the others take into account how many there are, their " +
             "intervals do not."));

@@ -144,10 +144,28 @@ class Run {
         const n = sec.length;
         this.partial = n > 1 && this.doc.end && sec[n - 1] < sec[n - 2] / 2
             ? sec[n - 1] : 0;
+        this.partialErrors = this.partial
+            ? this.column("run", "", "errors")[n - 1] || 0 : 0;
         if (this.partial) {
             this.cache.clear();
             this.drawn = n - 1;
         }
+    }
+
+    // A count that must not disappear, such as errors, as a rate: {x, y}. A last
+    // interval that is not drawn is added to the one before, because its own rate
+    // would be far too high.
+    trouble(figure) {
+        const y = this.rate("run", "", figure);
+        const all = f => this.rows.column(
+            this.index.get(`run\n\n${f}`) ?? Infinity);
+        const i = this.drawn, count = all(figure), sec = all("seconds");
+        if (!this.partial || !(count[i] > 0))
+            return { x: this.time, y };
+        const x = Float64Array.from(this.time), sum = Float64Array.from(y);
+        x[i - 1] = all("time")[i];
+        sum[i - 1] = ((count[i - 1] || 0) + count[i]) / (sec[i - 1] + sec[i]);
+        return { x, y: sum };
     }
 
     has(group, name, figure) {
@@ -216,10 +234,17 @@ class Run {
         return (this.doc.errors || []).reduce((s, e) => s + (e.count || 0), 0);
     }
 
-    // What happened and when: of the document, otherwise from the rows.
+    // What happened and when: of the document, otherwise from the rows. The
+    // failure of the run is one of them.
     get marks() {
-        if (this.doc.marks)
-            return this.doc.marks;
+        const list = this.doc.marks || this.rowMarks;
+        const failure = (this.doc.end || {}).failure;
+        return !failure || list.some(m => m.kind === "failure") ? list
+            : [...list, { time: this.duration, kind: "failure",
+                text: failure }];
+    }
+
+    get rowMarks() {
         const out = [];
         const time = this.time, sec = this.seconds;
         const stage = this.column("run", "", "stage");
@@ -230,7 +255,7 @@ class Run {
                     text: `stage ${stage[i]}` });
             if (lost[i] > 0)
                 out.push({ time: time[i], kind: "reconnect",
-                    text: `${lost[i]} reconnects` });
+                    text: plural(lost[i], "reconnect") });
         }
         return out;
     }
@@ -283,14 +308,20 @@ function runsOf(documents) {
             out.push({ run, of, number: i + 1, many: runs.length > 1 });
         });
     }
+    const runs = out.map(x => x.run);
+    const several = testsOf(runs).length > 1;
     // Of a comparison, the names of the sides say more.
-    const compared = out.some(x => x.run.side);
-    const changed = out.length > 1 && !compared
-        ? differing(out.map(x => x.run)) : [];
+    const compared = runs.some(r => r.side);
     const count = new Map();
     for (const x of out) {
-        const parts = changed.map(n => `${n}=${x.run.option(n) ?? "-"}`);
-        let name = [x.of, ...parts].filter(Boolean).join(" ");
+        const parts = out.length > 1 && !compared
+            ? telling(x.run, runs).map(n => [n, optionOf(x.run, n)])
+                .filter(([, v]) => v !== "").map(([n, v]) => `${n}=${v}`) : [];
+        // The name of a file says which workload it is, if there is one in it.
+        const test = several && (!x.of ||
+            testsOf(runs.filter(r => r.of === x.of)).length > 1);
+        let name = [x.of, test ? x.run.doc.test : "", ...parts]
+            .filter(Boolean).join(" ");
         if (!name)
             name = x.many ? `run ${x.number}` : x.run.doc.test || "run";
         const n = (count.get(name) || 0) + 1;
@@ -300,7 +331,29 @@ function runsOf(documents) {
     return out.map(x => x.run);
 }
 
-// Names of options that a user set differently in these runs.
+// The workloads of these runs.
+function testsOf(runs) {
+    return [...new Set(runs.map(r => r.doc.test || "sysbench"))];
+}
+
+function optionOf(run, name) {
+    return (run.doc.swept || {})[name] ?? run.option(name) ?? "";
+}
+
+// Names of the options that tell a run from the others of its workload: in a
+// sweep those that were swept. The names of files tell the runs of different
+// files apart, unless each file has one run.
+function telling(run, runs) {
+    if (run.doc.swept)
+        return Object.keys(run.doc.swept);
+    const alike = runs.filter(r => r.doc.test === run.doc.test);
+    const file = alike.filter(r => r.of === run.of);
+    const single = new Set(alike.map(r => r.of)).size === alike.length;
+    return differing(single ? alike : file);
+}
+
+// Names of options that a user set differently in these runs. Options of the
+// output and of checks do not change what is measured.
 function differing(runs) {
     const names = new Map();
     for (const r of runs) {
@@ -315,8 +368,9 @@ function differing(runs) {
         for (const [name, values] of names)
             values.add(String(have.get(name)));
     }
-    const quiet =
-        /^(report|label|rand-seed|config-file|repeat|sweep.*|.*password.*)$/;
+    const quiet = new RegExp("^(report.*|label|assert.*|rand-seed|debug|" +
+        "config-file|repeat|sweep.*|.*password.*|percentile|histogram|" +
+        "verbosity|print-config|log-.*|trace.*)$");
     return [...names].filter(([n, v]) => v.size > 1 && !quiet.test(n))
         .map(([n]) => n);
 }
@@ -332,6 +386,7 @@ function quantile(sorted, p) {
 }
 
 const DIP = 0.5;
+const LEAST_INTERVALS = 5; // fewer say nothing about stability
 
 // How even `values` are in the intervals whose middle is within from..to
 // (seconds); the same definitions as in measure/stability.h. A dip is a sequence
@@ -349,7 +404,7 @@ function stability(run, values, from, to, latency = false) {
     const n = sorted.length;
     const out = { n, median: quantile(sorted, 0.5), low: quantile(sorted, .25),
         high: quantile(sorted, 0.75), worst: NaN, worstAt: NaN, mean: NaN,
-        variation: NaN, dip: 0, dipAt: NaN, dips: 0 };
+        variation: NaN, few: n < LEAST_INTERVALS, dip: 0, dipAt: NaN, dips: 0 };
     if (!n)
         return out;
     let sum = 0;

@@ -60,8 +60,23 @@ function clock(v, long) {
     return h ? `${sign}${h}:${two(m)}:${tail}` : `${sign}${m}:${tail}`;
 }
 
+// One decimal, so that the figures of a column look alike, and two for small
+// shares.
 function percent(v) {
-    return Number.isFinite(v) ? `${short(v * 100, 3)} %` : MISSING;
+    if (!Number.isFinite(v))
+        return MISSING;
+    const p = Math.abs(v * 100);
+    if (p < 0.01)
+        return p ? "< 0.01 %" : "0 %";
+    return `${(v * 100).toFixed(p < 0.1 ? 2 : 1)} %`;
+}
+
+// A time in ms at an axis: as in tables, without zeros at the end.
+function shortMs(v) {
+    if (v !== 0 && Math.abs(v) < 0.1)
+        return `${short(+(v * 1000).toPrecision(6))} \u00b5s`;
+    return Math.abs(v) >= 10000 ? `${short(+(v / 1000).toPrecision(6))} s`
+        : `${short(+v.toPrecision(6))} ms`;
 }
 
 function bytes(v) {
@@ -129,7 +144,7 @@ function table(caption, heads, rows, first = 200) {
         }
     };
     add(rows.slice(0, first));
-    const t = h("table", null, h("caption", null, caption),
+    const t = h("table", null, h("caption", null, h("span", null, caption)),
         h("thead", null, h("tr", null, heads.map(c =>
             h("th", { scope: "col", class: c.n ? "n" : c.t ? "t" : null },
                 c.text)))), body);

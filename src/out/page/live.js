@@ -5,6 +5,49 @@
 
 const LIVE_EVERY = 1000; // ms
 const LIVE_GIVE_UP = 5;  // failed requests in a row before the page says so
+const LIVE_NEXT = 900;   // s to wait for the next run of a sweep
+
+// How many values NAME=LIST of --sweep has, and the place of one in it, from 0;
+// null if the list has other ranges than doublings of whole numbers.
+function sweptPlace(list, value) {
+    const values = [];
+    for (const item of list.split(",")) {
+        const [, from, to] = /^(\d+)\.\.(\d+)$/.exec(item) || [];
+        if (from === undefined && /\.\.|:/.test(item))
+            return null;
+        if (from === undefined)
+            values.push(item);
+        else if (!(from > 0))
+            return null;
+        for (let v = Number(from); v <= to; v *= 2)
+            values.push(String(v));
+        if (to !== undefined && values.at(-1) !== String(Number(to)))
+            values.push(String(Number(to)));
+    }
+    const all = [...new Set(values)];
+    return { n: all.length, at: all.indexOf(value) };
+}
+
+// "run 2 of 6 (threads=4, round 1)" of a sweep; the number is known if one
+// option is swept in the order of the list.
+function sweepPlace(run) {
+    const { swept, round } = run.doc;
+    if (!swept)
+        return "";
+    const names = Object.keys(swept);
+    const facts = [...names.map(n => `${n}=${swept[n]}`),
+        Number(run.option("repeat")) > 1 ? `round ${round}` : ""]
+        .filter(Boolean).join(", ");
+    const list = (run.option("sweep") || "").split("=")[1] || "";
+    const place = names.length === 1 && run.option("sweep-order") !== "random"
+        ? sweptPlace(list, swept[names[0]]) : names.length ? null
+            : { n: 1, at: 0 };
+    if (!place || place.at < 0)
+        return `a run of a sweep (${facts})`;
+    const rounds = Number(run.option("repeat")) || 1;
+    return `run ${(round - 1) * place.n + place.at + 1} of ${
+        place.n * rounds} (${facts})`;
+}
 
 async function get(address) {
     const answer = await fetch(address, { cache: "no-store" });
@@ -70,20 +113,67 @@ function liveUpdate(run, parts) {
     }
 }
 
+// What the page knows about the run that it shows.
+function liveText(run, state) {
+    const place = sweepPlace(run);
+    const name = place ? `${place[0].toUpperCase()}${place.slice(1)}`
+        : "The run";
+    return { running: `${name} is in progress; the page updates itself.`,
+        waiting: `${name} has ended; the page waits for the next run.`,
+        ended: `${name} has ended.` }[state];
+}
+
+// Whether no other run follows at this address. Each run of a sweep is a process
+// of its own; nothing says that a run is the last one if its place is unknown.
+function liveLast(run) {
+    const place = sweepPlace(run);
+    const [, i, n] = /^run (\d+) of (\d+)/i.exec(place) || [];
+    return !place || i !== undefined && i === n ||
+        (run.doc.end || {}).reason === "signal";
+}
+
+// Waits until another run answers. Returns its document, null if none does.
+async function liveNext(run, wait) {
+    const end = performance.now() + 1000 * LIVE_NEXT;
+    while (performance.now() < end) {
+        await wait();
+        try {
+            const doc = readDocument(await get("result.json"));
+            const last = doc.runs.at(-1) || {};
+            if (last.started !== run.doc.started || !last.end)
+                return doc;
+        } catch (error) {
+            // Between two runs nothing answers.
+        }
+    }
+    return null;
+}
+
 async function live() {
     let failures = 0;
-    let known = null;
+    let known = null, doc = null;
     const wait = () => new Promise(f => setTimeout(f, LIVE_EVERY));
     for (;;) {
         try {
             if (!known) {
-                const doc = readDocument(await get("result.json"));
+                doc = doc || readDocument(await get("result.json"));
                 page.current = Math.max(doc.runs.length - 1, 0);
                 page.chosen = [];
                 show([{ doc, name: "" }]);
                 known = page.runs.at(-1);
-                if (known && known.doc.end && doc.ended !== false)
-                    return liveState("ended", "The run has ended.");
+                const over = known && known.doc.end && doc.ended !== false;
+                doc = null;
+                if (over) {
+                    if (!liveLast(known)) {
+                        liveState("waiting", liveText(known, "waiting"));
+                        doc = await liveNext(known, wait);
+                    }
+                    if (!doc)
+                        return liveState("ended", liveText(known, "ended"));
+                    known = null;
+                    failures = 0;
+                    continue;
+                }
             } else {
                 const parts = liveParts(known);
                 const missing = known.doc.intervals.missing;
@@ -98,10 +188,11 @@ async function live() {
                     liveUpdate(known, parts);
             }
             failures = 0;
-            liveState("running", "The run is in progress; the page updates " +
-                "itself.");
+            liveState("running", known ? liveText(known, "running") : "");
         } catch (error) {
             failures++;
+            // Another run may answer the next request.
+            known = null;
             if (failures >= LIVE_GIVE_UP)
                 liveState("lost", "The program does not answer; what is " +
                     "shown is what it last reported.");

@@ -3,8 +3,8 @@
 // Reads the documents, builds the page, and updates it during a run.
 //
 // For programs: <html data-drawn="ms"> when the charts in the visible part are
-// drawn, data-complete="ms" when all are; data-live is "running", "ended" or
-// "lost" in the live view.
+// drawn, data-complete="ms" when all are; data-live is "running", "waiting",
+// "ended" or "lost" in the live view.
 
 const root = document.documentElement;
 // refresh: functions that update tables when rows were added (live view).
@@ -35,7 +35,8 @@ function setTimeline(runs, chosen, current) {
         const t = r.time;
         if (t.length) {
             from = Math.min(from, t[0] - (r.seconds[0] || 0));
-            to = Math.max(to, t[t.length - 1]);
+            // The end of the run, also if its last interval is not drawn.
+            to = Math.max(to, t[t.length - 1], r.duration);
         }
     }
     if (!(to > from))
@@ -48,13 +49,27 @@ function setTimeline(runs, chosen, current) {
 
 function navigation(main) {
     const list = [...main.querySelectorAll("section > h2")].map(t =>
-        h("li", null, h("a", { href: `#${t.parentNode.id}` }, t.textContent)));
+        h("li", null, h("a", { href: `#${t.parentNode.id}` },
+            t.textContent.replace(/: .*/, ""))));
     const theme = h("button", { type: "button", onclick: () => {
         setTheme(root.dataset.theme === "dark" ? "light" : "dark");
         theme.textContent = themeText();
     } }, themeText());
     main.prepend(h("nav", { "aria-label": "Parts of the page" },
         h("ul", null, list, h("li", { class: "theme" }, theme))));
+}
+
+// Marks an element with the class "cut" while there is more of it to the right.
+const scrolled = new ResizeObserver(list => list.forEach(e => cut(e.target)));
+
+function cut(e) {
+    e.classList.toggle("cut", e.scrollLeft + e.clientWidth < e.scrollWidth - 2);
+}
+
+function hintScroll(e) {
+    e.addEventListener("scroll", () => cut(e), { passive: true });
+    scrolled.observe(e);
+    cut(e);
 }
 
 function themeText() {
@@ -70,6 +85,7 @@ function build() {
             c.u.destroy();
     }
     charts.length = 0;
+    scrolled.disconnect();
     page.refresh.length = 0;
     main.replaceChildren();
     setTimeline(runs, chosen, run);
@@ -81,6 +97,7 @@ function build() {
     runsSection(main, runs, run, chosen,
         i => { page.current = i; build(); scrollTo(0, 0); },
         list => { page.chosen = list; build(); });
+    detailSection(main, runs, run);
     timelineSection(main, runs, run, chosen);
     stagesSection(main, run);
     stabilitySection(main, run);
@@ -94,6 +111,8 @@ function build() {
     metricsSection(main, run);
     configurationSection(main, run);
     navigation(main);
+    for (const e of main.querySelectorAll(".wide, nav ul"))
+        hintScroll(e);
     drawRest();
 }
 

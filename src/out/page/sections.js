@@ -34,20 +34,52 @@ function sentence(run) {
     return parts.join("; ");
 }
 
-// How a run ended, if that needs attention.
+// "after 1.003 s of 5 s": how long a run lasted that --time would have made
+// longer.
+function lasted(run) {
+    const asked = /^[\d.]+s?$/.test(run.option("time") || "")
+        ? parseFloat(run.option("time")) : 0;
+    return `after ${clock(run.duration)}${asked > 1.05 * run.duration
+        ? ` of ${clock(asked)}` : ""}`;
+}
+
+// The limits of --assert that were not kept, as a sentence.
+function missedLimits(run) {
+    const limits = run.doc.limits || [];
+    const list = limits.filter(x => !x.passed).map(x => `${x.limit} (${x.why ||
+        `measured: ${withUnit(x.value, x.unit)}`})`);
+    if (!list.length)
+        return "The run did not keep a limit (exit status 3).";
+    const shown = list.slice(0, 3).join(", ") + (list.length > 3
+        ? ` and ${list.length - 3} more` : "");
+    const early = /\babort\b/.test(shown) && / of /.test(lasted(run))
+        ? ` and ended ${lasted(run)}` : "";
+    return `The run did not keep ${list.length === 1 ? "the limit"
+        : `${list.length} of ${limits.length} limits:`} ${shown}${early}.`;
+}
+
+const EARLY = { signal: "was interrupted", forced: "was ended by force",
+    hung: "was ended, because threads did not end by themselves" };
+
+// How a run ended, if that needs attention: one sentence, and another one if
+// there are no events.
 function endings(run) {
-    const end = run.doc.end;
+    const { end, warmup, search } = run.doc;
+    const during = (search || {}).end === "interrupted"
+        ? "before its rate was found; the figures are those of the search"
+        : warmup
+            ? "during its warm-up; the figures are those of the warm-up" : "";
     const out = [];
     if (end && end.failure)
-        out.push(`The run failed: ${end.failure}`);
+        out.push(`The run failed ${lasted(run)}: ${end.failure}`);
+    else if (end && EARLY[end.reason])
+        out.push(`The run ${EARLY[end.reason]} ${during || lasted(run)}.`);
+    else if (during)
+        out.push(`The run ended ${during}.`);
+    else if (end && end.status === 3)
+        out.push(missedLimits(run));
     else if (end && end.status)
-        out.push(`The run ended with status ${end.status}.`);
-    if (end && end.reason && !end.failure && !/^(limit|events|time|script|done|end)$/
-        .test(end.reason))
-        out.push(`The run ended early: ${end.reason}.`);
-    if (run.doc.warmup)
-        out.push("The run ended during its warm-up; the totals are those of " +
-            "the warm-up.");
+        out.push(`The exit status of the program was ${end.status}.`);
     if (!run.completed)
         out.push("No event was completed.");
     const missing = run.doc.intervals.missing;
@@ -58,32 +90,49 @@ function endings(run) {
     return out;
 }
 
-function header(top, runs, run) {
+// "300/s (open loop)"
+function rateText(run) {
+    const found = (run.doc.search || {}).rate, asked = run.option("rate") ?? "";
+    return `rate ${found ? `${num(found)}/s` : isNumber(asked) ? `${asked}/s`
+        : asked} (open loop)`;
+}
+
+function factsOf(run) {
     const d = run.doc;
     const when = d.started ? new Date(d.started) : null;
-    const facts = [
-        d.threads !== undefined ? `${whole(d.threads)} ${
-            d.threads === 1 ? "thread" : "threads"}` : "",
-        d.open_loop ? `rate ${(d.search || {}).rate ? num(d.search.rate)
-            : run.option("rate") ?? ""}/s (open loop)` : "",
-        `${clock(run.duration)} measured`,
+    return [d.threads !== undefined ? plural(d.threads, "thread") : "",
+        d.open_loop ? rateText(run) : "", `${clock(run.duration)} measured`,
         when && !Number.isNaN(+when)
             ? when.toISOString().replace("T", " ").slice(0, 19) + " UTC" : "",
         (d.host || {}).name ? `from ${d.host.name}` : "",
         d.seed ? `seed ${d.seed}` : ""].filter(Boolean).join(" \u00b7 ");
+}
+
+function header(top, runs, run) {
+    const d = run.doc;
+    const many = runs.length > 1;
+    const title = many ? testsOf(runs).join(", ") : d.test || "sysbench";
     top.replaceChildren(...[
-        h("h1", null, runs.length > 1
-            ? `${d.test || "sysbench"}: ${runs.length} runs`
-            : d.test || "sysbench"),
+        h("h1", null, many ? `${title}: ${runs.length} runs` : title),
         h("p", { class: "facts" }, h("b", null, sentence(run))),
-        h("p", { class: "facts" }, runs.length > 1
-            ? `Shown in detail: ${run.name}. ` : "", facts),
+        many ? null : h("p", { class: "facts" }, factsOf(run)),
         Object.keys(d.labels || {}).length ? h("p", null,
             Object.entries(d.labels).map(([k, v]) =>
                 h("span", { class: "label" }, `${k}: ${v}`))) : null,
         h("p", { id: "live", hidden: true, class: "label" }),
-        ...endings(run).map(t => h("p", { class: "end" }, t)),
-        tiles(run)].filter(Boolean));
+        ...many ? sweepTiles(runs)
+            : [...endings(run).map(t => h("p", { class: "end" }, t)),
+                tiles(run)]].filter(Boolean));
+}
+
+// The main figures of the run whose details follow. The page of one run has them
+// at its top.
+function detailSection(main, runs, run) {
+    if (runs.length < 2)
+        return;
+    section(main, "detail", `In detail: ${run.name}`, liveTable(() => h("div",
+        null, h("p", { class: "facts" }, factsOf(run)),
+        endings(run).map(t => h("p", { class: "end" }, t)), tiles(run))));
 }
 
 function tiles(run) {
@@ -200,9 +249,11 @@ function runsSection(main, runs, current, chosen, choose, overlay) {
             overlay(on ? [...chosen, i].sort((a, b) => a - b)
                 : chosen.filter(x => x !== i));
         } });
+    const several = testsOf(runs).length > 1;
     const rows = runs.map((r, i) => [
         h("button", { type: "button", "aria-pressed": String(r === current),
             onclick: () => choose(i) }, r.name), box(r, i),
+        ...several ? [r.doc.test] : [],
         value(r.mean, num(r.mean)),
         ...[50, 95, 99].map(p => value(r.percentile(p), ms(r.percentile(p)))),
         value((r.doc.latency || {}).max / 1e6,
@@ -211,12 +262,15 @@ function runsSection(main, runs, current, chosen, choose, overlay) {
     section(main, "runs", "Runs",
         table(`${runs.length} runs; up to ${MOST_RUNS} are drawn in the charts`,
             [{ text: "run (shows its details)", t: true }, { text: "drawn" },
+                ...several ? [{ text: "workload" }] : [],
                 { text: "events/s", n: true }, { text: "p50", n: true },
                 { text: "p95", n: true }, { text: "p99", n: true },
                 { text: "max", n: true }, { text: "errors", n: true },
                 { text: "note", t: true }], rows));
     if (!current.side)
-        sweepCharts(main.lastChild, runs);
+        testsOf(runs).forEach((test, i) => sweepCharts(main.lastChild,
+            runs.filter(r => (r.doc.test || "sysbench") === test),
+            several ? { suffix: i ? `-${i + 1}` : "", of: `: ${test}` } : {}));
 }
 
 // The look of a run that is drawn: of a comparison, that of its side.
@@ -269,8 +323,9 @@ function timelineSection(main, runs, run, chosen) {
     if (open)
         s.append(openLoop(run));
     const bad = ["errors", "restarts", "reconnects", "failed"]
-        .map((f, i) => line(f, [1, 5, 3, 4][i], run, r =>
-            r.rate("run", "", f)))
+        .map((f, i) => ({ label: f, look: [1, 5, 3, 4][i],
+            get x() { return run.trouble(f).x; },
+            get y() { return run.trouble(f).y; } }))
         .filter(x => x.y.some(v => v > 0));
     if (bad.length)
         s.append(new Chart({ id: "trouble", title: "Errors and restarts",
@@ -287,7 +342,10 @@ function timelineSection(main, runs, run, chosen) {
             time: true, height: 150, marks: true, series: busy }).figure);
     if (run.partial)
         s.append(h("p", { class: "note" }, "The last interval is not drawn, " +
-            `because it lasted only ${ms(run.partial * 1000)}.`));
+            `because it lasted only ${ms(run.partial * 1000)}.${
+                run.partialErrors ? ` Its ${plural(run.partialErrors,
+                    "error")} ${run.partialErrors === 1 ? "is" : "are"} drawn ` +
+                    "with those of the interval before." : ""}`));
     marksTable(s, run);
 }
 
@@ -307,7 +365,7 @@ function stagesSection(main, run) {
         return value(v, ms(v));
     };
     section(main, "stages", "Stages", table(
-        `Stages, ${open ? "response time" : "latency"} in ms`,
+        `Stages; p50 to max: ${open ? "response time" : "latency"}`,
         [{ text: "stage", t: true }, { text: "start", n: true },
             { text: "length", n: true }, { text: "threads", n: true },
             ...(open ? [{ text: "rate, /s", n: true }] : []),
@@ -385,8 +443,8 @@ function marksTable(main, run) {
     const list = run.marks;
     if (!list.length)
         return;
-    main.append(h("p", { class: "note" }, "Marks: S stage, R reconnect, " +
-        "r restart, ! error, x interrupt."), h("details", { open: list.length <= 5 },
+    main.append(h("p", { class: "note" }, "Marks: S stage, L lost " +
+        "connections, R reconnect, r restart, x interrupt, ! failure."), h("details", { open: list.length <= 5 },
         h("summary", null, plural(list.length, "mark")),
         table("What happened during the run",
             [{ text: "time", n: true }, { text: "kind" },
@@ -429,6 +487,8 @@ function stabilitySection(main, run) {
             const s = stability(run, y, stretch.from, stretch.to,
                 unit === "ms");
             const f = v => value(v, withUnit(v, unit));
+            if (s.few)
+                return [name, value(s.n, whole(s.n)), "too few intervals"];
             return [name, value(s.n, whole(s.n)), f(s.median), f(s.low),
                 f(s.high), f(s.worst), value(s.worstAt, clock(s.worstAt, long)),
                 value(s.variation, percent(s.variation)),
@@ -442,7 +502,7 @@ function stabilitySection(main, run) {
             { text: "upper quartile", n: true },
             { text: "worst interval", n: true }, { text: "at", n: true },
             { text: "coefficient of variation", n: true },
-            { text: "longest dip", n: true }], rows));
+            { text: "longest dip or rise", n: true }], rows));
         place.firstChild.id = "stability-table";
         if (chart)
             chart.update();
@@ -476,10 +536,12 @@ function stabilitySection(main, run) {
             h("label", null, "from ", inputs[0], " s"),
             h("label", null, "to ", inputs[1], " s"), half, whole_),
         chart.figure, place, h("p", { class: "note" },
-            "Quartiles and the median are those of the intervals' figures. A " +
-            `dip is a sequence of intervals below ${100 * DIP} % of the ` +
-            `median; of latencies, above ${100 / DIP} %. The coefficient of ` +
-            "variation is the standard deviation divided by the mean."));
+            "Quartiles and the median are those of the intervals' figures; " +
+            `fewer than ${LEAST_INTERVALS} intervals are too few for them. A ` +
+            "dip is a sequence of intervals with a throughput below " +
+            `${100 * DIP} % of the median, a rise one with a latency above ` +
+            `${100 / DIP} %. The coefficient of variation is the standard ` +
+            "deviation divided by the mean."));
     show();
     page.refresh.push(() => {
         if (!stretch.chosen)
@@ -672,8 +734,10 @@ function clientSection(main, run) {
     }).figure);
     if (has("wait"))
         s.append(new Chart({ id: "wait", unit: "", time: true, height: 150,
-            title: "Share of time that threads waited for a processor",
-            format: percent, marks: true,
+            title: "Waiting for a processor: share of the time in which " +
+                "threads were ready to run", format: percent, marks: true,
+            yAxis: { values: (u, list) => list.map(v => v === null ? ""
+                : `${short(+(100 * v).toPrecision(6))} %`) },
             series: [of("wait", "waiting", 0)] }).figure);
 }
 

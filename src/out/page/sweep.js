@@ -12,10 +12,6 @@ function sweptNames(runs) {
     return differing(runs);
 }
 
-function sweptValue(run, name) {
-    return (run.doc.swept || {})[name] ?? run.option(name) ?? "";
-}
-
 const isNumber = text => text !== "" && Number.isFinite(Number(text));
 
 // The option of the x axis: as the document says, otherwise threads or the
@@ -25,7 +21,7 @@ function sweepAxis(runs, names) {
     if (axis && names.includes(axis))
         return axis;
     const numeric = names.filter(n =>
-        runs.every(r => isNumber(sweptValue(r, n))));
+        runs.every(r => isNumber(optionOf(r, n))));
     return numeric.includes("threads") ? "threads"
         : numeric[0] || (runs.every(r => r.doc.swept) ? names[0] : undefined);
 }
@@ -33,7 +29,7 @@ function sweepAxis(runs, names) {
 // The values of the axis with their positions: numbers to scale, other texts
 // side by side.
 function sweepScale(runs, name) {
-    const texts = [...new Set(runs.map(r => sweptValue(r, name)))];
+    const texts = [...new Set(runs.map(r => optionOf(r, name)))];
     const numeric = texts.every(isNumber);
     if (numeric)
         texts.sort((a, b) => a - b);
@@ -50,13 +46,13 @@ function sweepGroups(runs, name, names) {
     const several = new Set(runs.map(r => r.of)).size > 1;
     for (const r of runs) {
         const options = names.filter(n => n !== name)
-            .map(n => [n, sweptValue(r, n)]);
+            .map(n => [n, optionOf(r, n)]);
         const key = [several ? r.of : "", ...options.map(([n, v]) =>
             `${n}=${v || "-"}`)].filter(Boolean).join(" ");
         if (!groups.has(key))
             groups.set(key, { key, sweep: r.sweep, points: new Map(),
                 options: Object.fromEntries(options) });
-        const { points } = groups.get(key), v = sweptValue(r, name);
+        const { points } = groups.get(key), v = optionOf(r, name);
         points.set(v, [...(points.get(v) || []), r]);
     }
     return [...groups.values()];
@@ -101,6 +97,106 @@ function sweepFound(group) {
     return list.find(g => sameOptions(g.options, group.options)) || {};
 }
 
+// In an open loop the rate is given, so that the throughput has no peak of its
+// own.
+const isOpen = runs => runs.every(r => r.doc.open_loop);
+
+// The highest value of the axis up to which the throughput was at least KEPT_UP
+// of the rate; null if the axis is not the rate.
+const KEPT_UP = 0.99;
+function keptUp(group, name, scale) {
+    if (name !== "rate" || !scale.numeric)
+        return null;
+    let last = "";
+    for (const t of scale.texts.filter(x => group.points.has(x))) {
+        const p = sweepPoint(group, name, t, "throughput", r => r.mean);
+        // With an error margin, the whole margin must be below.
+        if (!(Math.max(p.mean, Number.isNaN(p.high) ? 0 : p.high) >=
+            KEPT_UP * t))
+            break;
+        last = t;
+    }
+    return last;
+}
+
+function keptUpSentence(group, name, scale) {
+    const last = keptUp(group, name, scale);
+    if (last === null)
+        return "";
+    const of = group.key ? ` (${group.key})` : "";
+    const share = `${100 * KEPT_UP} %`;
+    return last === "" ? `No rate was reached to ${share}${of}.`
+        : `The throughput was at least ${share} of the rate up to ${
+            name}=${last}${of}${last === scale.texts.at(-1)
+            ? ", the highest that was measured" : ""}.`;
+}
+
+// "95 % interval 11.00 ms to 13.60 ms"; nothing that is measured is below 0.
+function margin(f, text) {
+    return Number.isFinite(f.low) && Number.isFinite(f.high)
+        ? `95 % interval ${f.low > 0 ? text(f.low) : "0"} to ${
+            text(f.high)}` : null;
+}
+
+const MOST_TILES = 4; // groups
+
+// Peak and knee of each group, and the latency there.
+function peakTiles(g, name) {
+    const { peak, knee } = sweepFound(g);
+    const of = g.key ? `, ${g.key}` : "";
+    const out = [];
+    const same_ = peak && knee && peak.value === knee.value;
+    for (const [what, at] of same_ ? [["peak and knee", peak]]
+        : [["peak", peak], ["knee", knee]]) {
+        if (!at || !g.points.has(at.value))
+            continue;
+        const f = sweepPoint(g, name, at.value, "throughput", r => r.mean);
+        const l = sweepPoint(g, name, at.value, "p95", r => r.percentile(95));
+        const range_ = at.low === at.high ? ""
+            : ` (within the margins: ${at.low} to ${at.high})`;
+        out.push(tile(`${what}${of}`, [num(f.mean), " ", h("small", null,
+            "events/s")], f.mean, [`at ${name}=${at.value}${range_}`,
+            margin(f, num)].filter(Boolean).join("; ")),
+        tile(`p95 at the ${what}${of}`, ms(l.mean), l.mean, margin(l, ms)));
+    }
+    return out;
+}
+
+// Latency at the lowest and highest rate.
+function openTiles(g, name, scale) {
+    const of = g.key ? `, ${g.key}` : "";
+    const values = scale.texts.filter(t => g.points.has(t));
+    const last = keptUp(g, name, scale);
+    const shown = new Set([values[0], last || values[0], values.at(-1)]);
+    return [...shown].map(v => {
+        const l = sweepPoint(g, name, v, "p95", r => r.percentile(95));
+        const f = sweepPoint(g, name, v, "throughput", r => r.mean);
+        return tile(`p95 at ${name}=${v}${of}`, ms(l.mean), l.mean,
+            [margin(l, ms), `${num(f.mean)} events/s`, v === last
+                ? "highest rate reached" : ""].filter(Boolean).join("; "));
+    });
+}
+
+// The main figures of a sweep. Other runs that are shown together have none.
+function sweepTiles(runs) {
+    if (!runs.every(r => r.doc.swept && r.sweep) || testsOf(runs).length > 1)
+        return [];
+    const names = sweptNames(runs), name = sweepAxis(runs, names);
+    if (!name)
+        return [];
+    const scale = sweepScale(runs, name);
+    const open = isOpen(runs);
+    const list = sweepGroups(runs, name, names).slice(0, MOST_TILES).flatMap(g =>
+        open ? openTiles(g, name, scale) : peakTiles(g, name));
+    const failed = runs.filter(r => endings(r).length).length;
+    const text = names.map(n => `${n}=${[...new Set(runs.map(r =>
+        optionOf(r, n)))].join(",")}`).join("; ");
+    return [h("p", { class: "facts" }, `Swept: ${text}.${failed
+        ? ` Runs that ended early or missed a limit: ${failed}.` : ""}`),
+    list.length ? h("dl", { class: "tiles", "aria-label":
+        "Main figures of the sweep" }, list) : null];
+}
+
 function sweepSentence(group, name) {
     const { peak, knee } = sweepFound(group);
     if (!peak || !knee)
@@ -111,23 +207,23 @@ function sweepSentence(group, name) {
     return `Peak${of}: ${name}=${peak.value}${
         span(peak, "no difference seen from")}${peak.still_rising
         ? "; still rising at the highest value" : ""}. Knee: ${name}=${
-        knee.value}, the lowest with ${percent(knee.share)} of the peak${
+        knee.value}, the lowest with ${short(100 * knee.share)} % of the peak${
         span(knee, "within the error margins from")}.${peak.estimated
         ? " There are no error margins: measure longer or use --repeat." : ""}`;
 }
 
-// Dashed lines with a name at peak and knee.
-function paintFound(u, groups, scale) {
+// Dashed lines with a name at peak and knee of a single line; of several, the
+// names at their points in their colours, where they do not cover each other.
+function paintFound(u, series, scale) {
     const c = u.ctx, k = devicePixelRatio;
-    const { top, height } = u.bbox;
-    let row = 0;
+    const { left, top, width, height } = u.bbox;
+    const taken = [];
     c.save();
     c.font = `${10 * k}px system-ui`;
     c.textBaseline = "top";
-    c.setLineDash([3 * k, 3 * k]);
     c.lineWidth = k;
-    for (const g of groups) {
-        const found = sweepFound(g);
+    for (const s of series) {
+        const found = sweepFound(s.group);
         const at = new Map();
         for (const what of ["knee", "peak"]) {
             if (found[what])
@@ -138,21 +234,38 @@ function paintFound(u, groups, scale) {
             const x = Math.round(u.valToPos(scale.of(value), "x", true)) + 0.5;
             if (!Number.isFinite(x))
                 continue;
-            c.strokeStyle = c.fillStyle = css("--faint");
-            c.beginPath();
-            c.moveTo(x, top);
-            c.lineTo(x, top + height);
-            c.stroke();
-            const right = x > u.bbox.left + u.bbox.width * 0.7;
-            c.textAlign = right ? "right" : "left";
-            c.fillText([names.join(", "), g.key].filter(Boolean).join(" "),
-                x + (right ? -4 : 4) * k, top + 12 * k * (row++ % 5));
+            const text = names.join(", "), w = c.measureText(text).width;
+            c.fillStyle = series.length > 1 ? color(s.look) : css("--faint");
+            let y = top;
+            if (series.length > 1) {
+                const v = s.y[s.x.indexOf(scale.of(value))];
+                y = u.valToPos(v, "y", true) + 6 * k;
+            } else {
+                c.strokeStyle = css("--faint");
+                c.setLineDash([3 * k, 3 * k]);
+                c.beginPath();
+                c.moveTo(x, top);
+                c.lineTo(x, top + height);
+                c.stroke();
+            }
+            const from = x > left + width * 0.7 ? x - w - 5 * k : x + 5 * k;
+            const box = { from, to: from + w, y };
+            const covered = () => taken.some(t => box.from < t.to &&
+                t.from < box.to && Math.abs(box.y - t.y) < 11 * k);
+            while (covered())
+                box.y += 4 * k;
+            if (box.y > top + height - 10 * k)
+                continue;
+            taken.push({ ...box, text });
+            c.fillText(text, box.from, box.y);
         }
     }
     c.restore();
+    return taken;
 }
 
-function sweepCharts(main, runs) {
+// more: {suffix of the ids, of: behind the titles}.
+function sweepCharts(main, runs, more = {}) {
     const names = sweptNames(runs);
     const name = sweepAxis(runs, names);
     if (!name)
@@ -161,13 +274,18 @@ function sweepCharts(main, runs) {
     const groups = sweepGroups(runs, name, names);
     if (groups.length > MOST_GROUPS || !groups.some(g => g.points.size > 1))
         return;
-    const found = groups.map(g => sweepSentence(g, name)).filter(Boolean);
+    const open = isOpen(runs);
+    const found = groups.map(g => open ? keptUpSentence(g, name, scale)
+        : sweepSentence(g, name)).filter(Boolean);
     const chart = (title, unit, id, figures) => {
         const series = sweepSeries(groups, name, scale, figures);
         const repeats = Math.max(...series.flatMap(s => s.runs)) > 1;
         const bars = series.some(s => s.low.some(v => !Number.isNaN(v)));
-        const c = new Chart({ id, title: `${title} over ${name}`, unit, series,
-            points: true, errors: true, found: groups.map(sweepFound),
+        const marked = !open && id === "sweep-throughput";
+        const c = new Chart({ id: id + (more.suffix || ""), unit, series,
+            title: `${title} over ${name}${more.of || ""}`,
+            points: true, errors: true,
+            found: open ? [] : groups.map(sweepFound),
             summary: () => series.map(s => {
                 let best = 0;
                 s.y.forEach((v, i) => { if (v > s.y[best]) best = i; });
@@ -178,7 +296,11 @@ function sweepCharts(main, runs) {
                 repeats ? "A point is the mean of the repeats." : "",
                 bars ? "Bars are 95 % confidence intervals." : ""]
                 .filter(Boolean).join(" "),
-            paint: u => paintFound(u, groups, scale),
+            paint: (u, chart_) => {
+                chart_.foundLabels = marked || !open && groups.length === 1
+                    ? paintFound(u, marked ? series : series.slice(0, 1), scale)
+                    : [];
+            },
             x: { format: v => `${name} ${scale.text(v)}`,
                 scale: { ...(scale.log ? { distr: 3, log: 2 } : {}),
                     range: () => margins(scale.at, scale.log) },
@@ -188,12 +310,17 @@ function sweepCharts(main, runs) {
                         : scale.numeric ? short(v) : scale.text(v)) } } });
         main.append(c.figure);
     };
-    chart("Throughput", "events/s", "sweep-throughput",
+    const throughput = () => chart("Throughput", "events/s", "sweep-throughput",
         [["events/s", "throughput", r => r.mean]]);
-    chart("Latency", "ms", "sweep-latency",
+    // In an open loop the latency is what the rate changes.
+    if (!open)
+        throughput();
+    chart(open ? "Response time" : "Latency", "ms", "sweep-latency",
         [["p50", "p50", r => r.percentile(50)],
             ["p95", "p95", r => r.percentile(95)],
             ["p99", "p99", r => r.percentile(99)]]);
+    if (open)
+        throughput();
 }
 
 // The range of an axis, with room beside the first and last point.
