@@ -31,7 +31,7 @@ static void log_failed(const struct sb_asserts *s)
         const struct sb_verdict *v = &l->verdict;
 
         if (!v->passed)
-            sb_log(SB_LOG_FATAL, "limit not kept: %s: %s%s%s%s", l->text,
+            sb_log(SB_LOG_ALERT, "limit not kept: %s: %s%s%s%s", l->text,
                 sb_assert_value(l, value, sizeof(value)), *v->why ? " (" : "",
                 v->why, *v->why ? ")" : "");
     }

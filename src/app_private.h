@@ -14,6 +14,7 @@ struct sb__listening {
     uint64_t done; // completed events of the measured part so far
     int status;    // 0, or SB_EXIT_FAILED if a report hook failed
     bool printed;  // the final report, rather than one of the script
+    struct sb_text_times times; // of the run
 };
 
 // True if only scripts write to stdout: below --verbosity=3, or --report=none.
@@ -29,10 +30,11 @@ void sb__app_listen(struct sb_app *a, struct sb_workload *w,
 // Prints the context of the run after its report, for --report-context. Called
 // when the facts about servers are complete.
 void sb__app_context(const struct sb__listening *t);
-// Writes what the reporters have left to write. Returns the exit status:
-// `status`, or SB_EXIT_FAILED if it is 0 and a report lacks something.
+// Prints how the run ended, if early, and writes what the reporters have left to
+// write. Returns the exit status: `status`, or SB_EXIT_FAILED if it is 0 and a
+// report lacks something.
 int sb__app_finish_reports(
-    struct sb_app *a, const struct sb_run_result *res, int status);
+    struct sb__listening *t, const struct sb_run_result *res, int status);
 
 // app_rate.c: --rate=80% and --rate=max. Adds the callbacks to *l.
 void sb__app_rate_listen(struct sb_app *a, struct sb_listener *l);

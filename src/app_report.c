@@ -249,6 +249,9 @@ static void on_final(void *data, const struct sb_report *r)
         print_script_line(t, r);
         t->printed = true;
     }
+    t->times = (struct sb_text_times){ .seconds = r->total_s,
+        .planned = (double)t->a->run.time / 1e9,
+        .warmup = r->warmup };
     sb_text_found(&t->a->text, r);
     sb_app_client_final(t->a, r);
     keep_block(t->a, r);
@@ -317,15 +320,20 @@ static const char *reason(enum sb_run_end end)
 }
 
 int sb__app_finish_reports(
-    struct sb_app *a, const struct sb_run_result *res, int status)
+    struct sb__listening *t, const struct sb_run_result *res, int status)
 {
+    struct sb_app *a = t->a;
+
     status = sb__app_limits_status(a, status);
     const struct sb_outcome o = {
         .reason = reason(res->end),
         .status = status,
         .failure = res->err.code ? res->err.msg : NULL,
+        .limit = a->asserts.by ? a->asserts.why : NULL,
     };
 
+    if (t->printed)
+        sb_text_end(&a->text, &o, &t->times);
     sb_reporters_finish(&a->reporters, &o);
     status = sb_reporters_status(&a->reporters, status);
     sb_reporters_done(&a->reporters);

@@ -128,7 +128,7 @@ static int run_workload(struct sb_app *a, struct sb_workload *w)
     sb_app_server_stop(a);
     sb__app_context(&t);
     int status = exit_status(a, &res);
-    return sb__app_finish_reports(a, &res, status ? status : t.status);
+    return sb__app_finish_reports(&t, &res, status ? status : t.status);
 }
 
 // Built-in tests -------------------------------------------------------------

@@ -359,7 +359,10 @@ int main(int argc, char **argv)
     }
     if (sb_app_flush_output(&err)) {
         fail(&err);
-        status = status == SB_EXIT_OK ? SB_EXIT_FAILED : status;
+        // A verdict or a missed limit that cannot be printed is an error, too.
+        if (status == SB_EXIT_OK || status == SB_CMD_SLOWER ||
+            status == SB_CMD_UNDECIDED)
+            status = SB_EXIT_FAILED;
     }
     sb_log_flush();
     // Threads that did not return still use what clean_up() would free.

@@ -15,7 +15,7 @@ enum {
     SB_CMD_OK = 0,
     SB_CMD_FAILED = 1,
     SB_CMD_SLOWER = 3,    // compare: B is slower
-    SB_CMD_UNDECIDED = 4, // compare: too little data
+    SB_CMD_UNDECIDED = 4, // compare: no verdict
 };
 
 struct sb_cmd_args {

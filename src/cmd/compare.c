@@ -6,6 +6,7 @@
 
 #include "base/log.h"
 #include "cmd/compare_private.h"
+#include "cmd/same_run.h"
 
 // Operations with fewer executions (such as preparing) are not compared.
 #define EXECUTIONS_MIN 100u
@@ -146,6 +147,8 @@ static int status_of(const struct sb__comparison *c)
     const struct sb_compare *r = &c->result[0];
     bool lower = r->verdict == SB_VERDICT_LOWER;
 
+    if (c->other_work)
+        return SB_CMD_UNDECIDED;
     switch (r->verdict) {
     case SB_VERDICT_NONE:
         return SB_CMD_UNDECIDED;
@@ -197,6 +200,10 @@ static int read_sides(struct sb__comparison *c)
     if (read_side(c, &c->a, c->args->file[0]) ||
         read_side(c, &c->b, c->args->file[1]))
         return SB_EUSAGE;
+    // The same run again says nothing about how much runs differ.
+    if (sb_runs_check_different(c->a.run, c->a.nruns, c->a.text) ||
+        sb_runs_check_different(c->b.run, c->b.nruns, c->b.text))
+        return SB_EUSAGE;
     c->open_loop = c->a.run[0]->report.open_loop;
     if (c->open_loop != c->b.run[0]->report.open_loop) {
         sb_log(SB_LOG_FATAL, "one side was measured with --rate, the other "
@@ -215,6 +222,7 @@ static int perform(struct sb__comparison *c)
         sb_log(SB_LOG_FATAL, "out of memory");
         return SB_CMD_FAILED;
     }
+    sb__compare_work(c);
     c->differences = sb__compare_differences(&c->a, &c->b);
     if (!c->differences) {
         sb_log(SB_LOG_FATAL, "out of memory");
@@ -251,7 +259,8 @@ const struct sb_cmd sb_cmd_compare = {
     .name = "compare",
     .usage = "compare [OPTIONS] A.json[,A2.json...] B.json[,B2.json...]",
     .title = "Compares two results, or two sets of repeats. Exit status: 0: B "
-             "is not slower, 3: B is slower, 4: too little data, 1: failure.",
+             "is not slower, 3: B is slower, 4: no verdict (too little data, or "
+             "different work), 1: failure.",
     .min_files = 2,
     .max_files = 2,
     .opts = &option_table,

@@ -43,6 +43,24 @@ static json_t *figures_json(const struct sb__comparison *c)
     return figures;
 }
 
+static json_t *work_json(const struct sb__comparison *c)
+{
+    json_t *list = json_array();
+
+    for (unsigned i = 0; i < SB__WORKS; i++) {
+        const struct sb__work *w = &c->work[i];
+
+        if (json_array_append_new(list,
+                json_pack("{s:s,s:s,s:s,s:o,s:o,s:b}", "name", w->name, "of",
+                    w->of, "unit", "%", "a", real(w->a), "b", real(w->b),
+                    "differs", w->differs))) {
+            json_decref(list);
+            return NULL;
+        }
+    }
+    return list;
+}
+
 static json_t *side_json(const struct sb_side *s)
 {
     const struct sb_result_run *r = s->run[0];
@@ -86,7 +104,7 @@ static const char *outcome(const struct sb__comparison *c)
 {
     const struct sb_compare *r = &c->result[0];
 
-    if (r->verdict == SB_VERDICT_NONE)
+    if (r->verdict == SB_VERDICT_NONE || c->other_work)
         return "none";
     if (r->verdict == SB_VERDICT_SAME)
         return "same";
@@ -98,7 +116,8 @@ static const char *outcome(const struct sb__comparison *c)
 json_t *sb__compare_document(const struct sb__comparison *c)
 {
     return json_pack(
-        "{s:s,s:i,s:o,s:o,s:f,s:f,s:f,s:b,s:b,s:o,s:o,s:o,s:[o,o],s:O,s:o}",
+        "{s:s,s:i,s:o,s:o,s:f,s:f,s:f,s:b,s:b,s:o,s:o,s:o,s:[o,o],s:O,s:o,s:b,"
+        "s:o}",
         "format", "sysbench-comparison", "version", 1, "a",
         sb_json_text(c->a.text), "b", sb_json_text(c->b.text), "confidence",
         c->o.confidence, "margin", c->o.margin, "run_deviation", c->o.deviation,
@@ -107,7 +126,8 @@ json_t *sb__compare_document(const struct sb__comparison *c)
         written(c, sb__compare_verdict, false), "notes",
         written(c, sb__compare_notes, true), "sides", side_json(&c->a),
         side_json(&c->b), "differences", c->differences, "figures",
-        figures_json(c));
+        figures_json(c), "different_work", c->other_work, "work",
+        work_json(c));
 }
 
 static int write_file(const char *path, const json_t *o, struct sb_err *err)

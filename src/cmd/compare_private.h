@@ -9,13 +9,27 @@
 #include "cmd/sides.h"
 
 #define SB__FIGURES_MAX 512u
-#define SB__NOTES_MAX   4
 
 struct sb__compare_opts {
     double margin, confidence, deviation; // percent
     bool paired;
     struct sb_opt_list at; // --at
     const char *json, *html;
+};
+
+// How often something other than the usual work happened, percent of `of`.
+struct sb__work {
+    const char *name, *of; // "errors", "events"
+    double a, b;           // NAN: there were none
+    bool differs;          // by more than chance and rounding
+};
+
+enum {
+    SB__WORK_ERRORS, // ignored, given up and fatal
+    SB__WORK_FAILED,
+    SB__WORK_RESTARTS,
+    SB__WORK_MISSES, // executions that look for rows and found none
+    SB__WORKS,
 };
 
 struct sb__comparison {
@@ -26,6 +40,8 @@ struct sb__comparison {
     struct sb_compare result[SB__FIGURES_MAX];
     unsigned n;
     bool open_loop;
+    struct sb__work work[SB__WORKS];
+    bool other_work; // the sides did different work: there is no verdict
     json_t *differences; // see sb__compare_differences(); owned
 };
 
@@ -36,10 +52,20 @@ void sb__compare_print(const struct sb__comparison *c);
 // The verdict on a figure in one or a few words: "slower".
 const char *sb__compare_word(
     const struct sb_figure *f, const struct sb_compare *r);
+// Writes a number with four significant digits, or "-" for no value. Returns
+// out.
+const char *sb__compare_number(char *out, size_t size, double value);
 // Writes the verdict of the comparison, a sentence.
 void sb__compare_verdict(const struct sb__comparison *c, FILE *out);
 // Writes the reservations about the verdict, each on a line.
 void sb__compare_notes(const struct sb__comparison *c, FILE *out);
+
+// compare_work.c --------------------------------------------------------------
+
+// Fills work and other_work.
+void sb__compare_work(struct sb__comparison *c);
+// Writes which rates differ, a line, or nothing.
+void sb__compare_work_note(const struct sb__comparison *c, FILE *out);
 
 // compare_differ.c ------------------------------------------------------------
 

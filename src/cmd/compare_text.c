@@ -7,6 +7,7 @@
 #include "base/escape.h"
 #include "cmd/cmd_private.h"
 #include "cmd/compare_private.h"
+#include "cmd/same_run.h"
 
 const char *sb__compare_word(
     const struct sb_figure *f, const struct sb_compare *r)
@@ -28,8 +29,7 @@ const char *sb__compare_word(
     return higher ? "slower" : "faster";
 }
 
-// Writes a number with four significant digits, or "-" for no value.
-static const char *number(char *out, size_t size, double value)
+const char *sb__compare_number(char *out, size_t size, double value)
 {
     if (!isfinite(value))
         snprintf(out, size, "-");
@@ -60,22 +60,41 @@ static void print_row(const struct sb__comparison *c, unsigned n)
         f->figure, f->unit);
     sb_escape_line(name, sizeof(name), raw);
     fprintf(c->args->out, "%-32s %10s %10s %10s  %9s .. %-9s  %s\n", name,
-        number(a, sizeof(a), r->a.value), number(b, sizeof(b), r->b.value),
+        sb__compare_number(a, sizeof(a), r->a.value), sb__compare_number(b, sizeof(b), r->b.value),
         percent(diff, sizeof(diff), r->difference),
         percent(low, sizeof(low), r->low), percent(high, sizeof(high), r->high),
         sb__compare_word(f, r));
+}
+
+// Rates that are 0 on both sides are left out.
+static void print_work(const struct sb__comparison *c)
+{
+    for (unsigned i = 0; i < SB__WORKS; i++) {
+        const struct sb__work *w = &c->work[i];
+        char name[64], a[32], b[32];
+
+        if (!(w->a > 0) && !(w->b > 0))
+            continue;
+        snprintf(name, sizeof(name), "%s, %% of %s", w->name, w->of);
+        fprintf(c->args->out, "%-32s %10s %10s %10s  %24s %s\n", name,
+            sb__compare_number(a, sizeof(a), w->a), sb__compare_number(b, sizeof(b), w->b), "", "",
+            w->differs ? "differs" : "similar");
+    }
 }
 
 static void print_side(
     const struct sb__comparison *c, char name, const struct sb_side *s)
 {
     const struct sb_result_run *r = s->run[0];
-    char test[256];
+    char test[256], seconds[32];
 
     sb_escape_line(test, sizeof(test), sb_result_text(r, "test"));
-    fprintf(c->args->out, "%c: %s: %s, %u run%s of %.6g s, %u threads\n", name,
-        s->text, test, s->nruns, s->nruns == 1 ? "" : "s", r->report.total_s,
-        r->report.threads);
+    fprintf(c->args->out, "%c: ", name);
+    sb__cmd_print_line(c->args->out, s->text);
+    fprintf(c->args->out, ": %s, %u run%s of %s s, %u thread%s\n", test,
+        s->nruns, s->nruns == 1 ? "" : "s",
+        sb__compare_number(seconds, sizeof(seconds), r->report.total_s),
+        r->report.threads, r->report.threads == 1 ? "" : "s");
 }
 
 // Writes up to three values: "2 and 4".
@@ -152,6 +171,15 @@ static void write_side_notes(char name, const struct sb_side *s, FILE *out)
             s->nnotes - SB_SIDE_NOTES_MAX);
 }
 
+static bool overlap(const struct sb_side *a, const struct sb_side *b)
+{
+    for (unsigned i = 0; i < a->nruns; i++)
+        for (unsigned k = 0; k < b->nruns; k++)
+            if (sb_run_is_same(a->run[i], b->run[k]))
+                return true;
+    return false;
+}
+
 void sb__compare_notes(const struct sb__comparison *c, FILE *out)
 {
     const struct sb_compare *r = &c->result[0];
@@ -159,6 +187,9 @@ void sb__compare_notes(const struct sb__comparison *c, FILE *out)
 
     write_side_notes('A', &c->a, out);
     write_side_notes('B', &c->b, out);
+    sb__compare_work_note(c, out);
+    if (overlap(&c->a, &c->b))
+        fprintf(out, "A and B have a run in common.\n");
     if (r->drift_unknown && na == 1 && nb == 1)
         fprintf(out,
             "Two single runs: how much runs of the same thing differ is "
@@ -193,7 +224,10 @@ void sb__compare_verdict(const struct sb__comparison *c, FILE *out)
                            : "95th percentile of the response time";
     bool better = (r->verdict == SB_VERDICT_HIGHER) != f->less_is_better;
 
-    if (r->verdict == SB_VERDICT_NONE)
+    if (c->other_work)
+        fprintf(out, "none, the sides did different work (%s %+.2f %%).", what,
+            100 * r->difference);
+    else if (r->verdict == SB_VERDICT_NONE)
         fprintf(out, "none, too little data.");
     else if (r->verdict == SB_VERDICT_SAME && r->within_margin)
         fprintf(out, "no difference beyond %g %% (%s %+.2f %%).", c->o.margin,
@@ -232,6 +266,9 @@ void sb__compare_print(const struct sb__comparison *c)
         "A", "B", "B / A - 1", c->o.confidence, "verdict");
     for (unsigned i = 0; i < c->n; i++)
         print_row(c, i);
+    print_work(c);
+    fprintf(out, "The first figure decides. The verdicts on the others take "
+                 "into account how many there are, their intervals do not.\n");
     fprintf(out, "\nVerdict: ");
     sb__compare_verdict(c, out);
     fprintf(out, "\n");

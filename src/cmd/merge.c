@@ -10,7 +10,9 @@
 
 #include "base/log.h"
 #include "cmd/cmd.h"
+#include "cmd/merge_options.h"
 #include "cmd/merge_rows.h"
+#include "cmd/same_run.h"
 #include "cmd/sides.h"
 #include "measure/snap_add.h"
 #include "out/document.h"
@@ -99,6 +101,24 @@ static int read_all(struct merge *m)
 static double interval_of(const struct sb_result_run *r)
 {
     return json_number_value(json_object_get(r->json, "interval"));
+}
+
+// The runs of a sweep were not at the same time.
+static int check_files(const struct merge *m)
+{
+    for (unsigned i = 0; i < m->args->nfiles; i++)
+        for (unsigned k = 0; k < m->file[i].nfiles; k++) {
+            const struct sb_result_file *f = &m->file[i].file[k];
+
+            if (f->nruns < 2)
+                continue;
+            sb_log(SB_LOG_FATAL,
+                "%s is a sweep of %u runs, one after the other: only runs at "
+                "the same time can be merged",
+                f->path, f->nruns);
+            return SB_EUSAGE;
+        }
+    return 0;
 }
 
 // Runs that differ in what they measure have no common figures.
@@ -451,7 +471,11 @@ static int perform(struct merge *m)
             return SB_EUSAGE;
     rc = read_all(m);
     if (rc == 0)
+        rc = check_files(m);
+    if (rc == 0)
         rc = check_runs(m);
+    if (rc == 0)
+        rc = sb_runs_check_different(m->run, m->nruns, "merge");
     if (rc == 0) {
         find_offsets(m);
         rc = check_distance(m);
@@ -459,6 +483,7 @@ static int perform(struct merge *m)
     if (rc == 0) {
         warn_of_gaps(m);
         warn_of_warmup(m);
+        sb_merge_warn_of_options(m->run, m->nruns);
         rc = add_all(m, &err);
     }
     if (err.code)

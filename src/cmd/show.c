@@ -7,6 +7,7 @@
 #include "base/log.h"
 #include "cmd/cmd.h"
 #include "cmd/cmd_private.h"
+#include "cmd/show_end.h"
 #include "cmd/sweep_figures.h"
 #include "out/context.h"
 
@@ -71,8 +72,11 @@ static void print_run(const struct sb_cmd_args *args,
         text.own = (struct sb_text_own){ .data = block, .final = print_block };
     sb_text_final(&text, &run->report);
     sb_text_found(&text, &run->report);
+    if (o->verbosity >= SB_LOG_NOTICE)
+        sb__show_limits(run, args->out);
     if (o->report_context && o->verbosity >= SB_LOG_NOTICE)
         sb_context_print(run->json, args->out);
+    sb__show_end(run, &text);
 }
 
 // The values of a run of a sweep.
@@ -124,7 +128,8 @@ static int show_run(const struct sb_cmd_args *args, const char *path,
 {
     struct sb_err err = { 0 };
 
-    fprintf(args->out, "%s: ", path);
+    sb__cmd_print_line(args->out, path);
+    fputs(": ", args->out);
     sb__cmd_print_line(args->out, sb_result_text(run, "test"));
     fputs(", started ", args->out);
     sb__cmd_print_line(args->out, sb_result_text(run, "started"));
@@ -166,6 +171,10 @@ static int show(const struct sb_cmd_args *args)
             status = SB_CMD_FAILED;
         for (unsigned n = 0; status == SB_CMD_OK && n < f.nruns; n++)
             status = show_run(args, args->file[i], &f.run[n]);
+        if (status == SB_CMD_OK && f.nruns == 0) {
+            sb_log(SB_LOG_FATAL, "%s has no runs", args->file[i]);
+            status = SB_CMD_FAILED;
+        }
         if (status == SB_CMD_OK)
             status = show_sweep(args, &f);
         sb_result_done(&f);

@@ -71,7 +71,7 @@ static void print_point(
     if (p->failed)
         fprintf(out, "  %u failed", p->failed);
     if (p->missed)
-        fprintf(out, "  %u missed a limit", p->missed);
+        fprintf(out, "  %u did not keep a limit", p->missed);
     fprintf(out, "\n");
 }
 

@@ -66,7 +66,7 @@ void sb_asserts_text(const struct sb_asserts *a, FILE *out)
 
         fprintf(out, "    %-*s  %16s  %s%s%s%s\n", width, l->text,
             sb_assert_value(l, value, sizeof(value)),
-            v->passed ? "ok" : "FAILED", *v->why ? " (" : "", v->why,
+            v->passed ? "kept" : "not kept", *v->why ? " (" : "", v->why,
             *v->why ? ")" : "");
     }
     fprintf(out, "\n");

@@ -56,7 +56,8 @@ struct sb_facts {
     unsigned round; // of the sweep, from 1; 0: not part of a sweep
 };
 
-// Exit status of a run that failed, and of one that missed a limit of --assert.
+// Exit status of a run that failed, and of one that did not keep a limit of
+// --assert.
 #define SB_STATUS_FAILED 1
 #define SB_STATUS_LIMITS 3
 
@@ -66,6 +67,7 @@ struct sb_outcome {
                          // "hung"
     int status;          // of the process
     const char *failure; // one sentence, or NULL
+    const char *limit;   // which limit of --assert ended it, or NULL
 };
 
 #endif

@@ -248,6 +248,8 @@ json_t *sb_json_outcome(const struct sb_outcome *o, double seconds)
               sb__json_set(end, "seconds", sb_json_number(seconds)) &&
               set_text(end, "failure", o->failure);
 
+    if (ok && o->limit)
+        ok = set_text(end, "limit", o->limit);
     return sb__json_complete(end, ok);
 }
 

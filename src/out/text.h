@@ -75,4 +75,19 @@ void sb_text_final(struct sb_text *t, const struct sb_report *r);
 // warnings. r: a final report.
 void sb_text_found(const struct sb_text *t, const struct sb_report *r);
 
+
+struct sb_outcome; // out/facts.h
+
+// The length of a run, s.
+struct sb_text_times {
+    double seconds; // of the measured part
+    double planned; // --time, 0: no limit
+    bool warmup;    // it ended during its warm-up
+};
+
+// Prints a line about a run that a signal or a limit of --assert ended;
+// otherwise nothing.
+void sb_text_end(struct sb_text *t, const struct sb_outcome *o,
+    const struct sb_text_times *times);
+
 #endif

@@ -14,6 +14,7 @@ SPDX-License-Identifier: GPL-2.0-or-later
   > d = json.load(open("base.json"))
   > r = d["runs"][0]
   > names = [(c["group"], c["figure"]) for c in r["intervals"]["columns"]]
+  > r["started"] = "2026-11-22T11:50:%02d.000Z" % int(seed)
   > rows = []
   > for i in range(int(seconds)):
   >     v = random.gauss(float(mean), float(mean) / 100)

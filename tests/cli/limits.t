@@ -10,18 +10,18 @@ Limits: --assert. An event of this script takes at least 1 ms.
   $ run() { sysbench e.lua --events=20 "$@" run; }
   $ figures() {
   >     sed -E -e '1,/^Limits/d; /^$/d; s/  +/ /g' \
-  >         -e 's, [0-9.]+( ms| /s| %)? (ok|FAILED), N\1 \2,'
+  >         -e 's, [0-9.]+( ms| /s| %)? (kept|not kept), N\1 \2,'
   > }
 
 Limits that are kept.
 
   $ run --assert='p99<10s, tps>1,errors==0, events == 20, failed<1%' >out
   $ figures <out
-   p99<10s N ms ok
-   tps>1 N /s ok
-   errors==0 N ok
-   events == 20 N ok
-   failed<1% N % ok
+   p99<10s N ms kept
+   tps>1 N /s kept
+   errors==0 N kept
+   events == 20 N kept
+   failed<1% N % kept
 
 Limits that are not kept: the value, a line on stderr, status 3. A figure
 without a value is not kept.
@@ -29,13 +29,13 @@ without a value is not kept.
   $ run --assert='min<1ms,tps>1,x.p99<1,lag.p99<1' 2>err >out
   [3]
   $ sed 's/[0-9.]* ms/N ms/' err
-  FATAL: limit not kept: min<1ms: N ms
-  FATAL: limit not kept: x.p99<1: no value (there are no operations)
-  FATAL: limit not kept: lag.p99<1: no value (it is only measured with --rate)
-  $ figures <out | grep FAILED
-   min<1ms N ms FAILED
-   x.p99<1 no value FAILED (there are no operations)
-   lag.p99<1 no value FAILED (it is only measured with --rate)
+  ALERT: limit not kept: min<1ms: N ms
+  ALERT: limit not kept: x.p99<1: no value (there are no operations)
+  ALERT: limit not kept: lag.p99<1: no value (it is only measured with --rate)
+  $ figures <out | grep 'not kept'
+   min<1ms N ms not kept
+   x.p99<1 no value not kept (there are no operations)
+   lag.p99<1 no value not kept (it is only measured with --rate)
   $ run --report=none --assert=min\<1ms 2>/dev/null
   [3]
 
@@ -50,21 +50,21 @@ Operations by name, by kind, and with a similar name.
   $ sb() { sysbench oltp_read_write --db-driver=null --events=9 "$@" run; }
   $ sb --assert='point_selects.count==90,"point_selects".p99<10s,read.count==126,
   >     write.errors==0' | figures
-   point_selects.count==90 N ok
-   "point_selects".p99<10s N ms ok
-   read.count==126 N ok
-   write.errors==0 N ok
+   point_selects.count==90 N kept
+   "point_selects".p99<10s N ms kept
+   read.count==126 N kept
+   write.errors==0 N kept
   $ sb --report=none --assert='point_select.p99<1'
-  FATAL: limit not kept: point_select.p99<1: no value (no operation has this name (did you mean point_selects?))
+  ALERT: limit not kept: point_select.p99<1: no value (no operation has this name (did you mean point_selects?))
   [3]
 
 Checkpoints do not reset what is compared.
 
   $ sysbench e.lua --time=0.3 --report-checkpoints=0.2 --events=0 \
   >     --assert='tps>1' run | figures
-   tps>1 N /s ok
+   tps>1 N /s kept
   $ run --report-checkpoints=0.005 --assert=events==20 | figures
-   events==20 N ok
+   events==20 N kept
 
 A limit with `abort` ends the run. The interval is a second without
 --report-interval.
@@ -72,13 +72,13 @@ A limit with `abort` ends the run. The interval is a second without
   $ sysbench e.lua --time=600 --assert='max<1us abort' --verbosity=0 run 2>err
   [3]
   $ sed 's/[0-9.]* ms/N ms/' err
-  FATAL: limit not kept: max<1us abort: N ms
+  ALERT: limit not kept: max<1us abort: N ms
   $ sysbench e.lua --time=600 --report-interval=0.1 \
   >     --assert='events<50 abort,tps>1 abort after 5s' run 2>err >out
   [3]
   $ sed -E 's/after [0-9.]+ s: [0-9]+/after N s: N/; s/: [0-9]+$/: N/' err
   ALERT: the limit events<50 abort was not kept after N s: N; ending the run
-  FATAL: limit not kept: events<50 abort: N
+  ALERT: limit not kept: events<50 abort: N
   $ sysbench oltp_read_write --db-driver=null --time=600 --report-interval=0.1 \
   >     --assert='point_selects.max<1ns abort' --report=none run 2>/dev/null
   [3]
@@ -88,7 +88,7 @@ A failed or interrupted run keeps its status.
   $ echo 'function event() error("no") end' >bad.lua
   $ sysbench bad.lua --report=none --assert='events==0,p99<1' run 2>&1 |
   >     grep limit
-  FATAL: limit not kept: p99<1: no value (no event was completed)
+  ALERT: limit not kept: p99<1: no value (no event was completed)
   $ sysbench bad.lua --report=none --assert=events==0 run 2>/dev/null
   [1]
   $ echo 'function thread_init() error("no") end function event() end' >no.lua
@@ -156,7 +156,7 @@ The examples for CI services: their commands, with a database without a server.
   >     commands "$SB_SRCDIR/docs/ci/$file.yml" >steps
   >     grep -c 'sysbench oltp_read_write' steps
   >     sh -e steps >out || cat out
-  >     grep -c ' ok$' out
+  >     grep -c ' kept$' out
   >     grep -o 'tests="[0-9]*" failures="[0-9]*" errors="[0-9]*"' junit.xml
   >     "$SB_SRCDIR/tests/check-result" result.json
   > done

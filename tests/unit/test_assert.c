@@ -556,13 +556,13 @@ static void text_has_values_and_verdicts(void)
     fflush(out);
     CHECK_STR(got,
         "Limits:\n"
-        "    p99 < 10ms          20.00 ms  FAILED\n"
-        "    tps>1               50.00 /s  ok\n"
-        "    \"x y\".p9<1          no value  FAILED (no operation has this "
+        "    p99 < 10ms          20.00 ms  not kept\n"
+        "    tps>1               50.00 /s  kept\n"
+        "    \"x y\".p9<1          no value  not kept (no operation has this "
         "name)\n"
-        "    failed<10%            4.76 %  ok\n"
-        "    p50<1.0001         1.0002 ms  FAILED\n"
-        "    errors==4                  4  ok\n"
+        "    failed<10%            4.76 %  kept\n"
+        "    p50<1.0001         1.0002 ms  not kept\n"
+        "    errors==4                  4  kept\n"
         "\n");
     fclose(out);
     free(got);

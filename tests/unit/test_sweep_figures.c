@@ -189,7 +189,7 @@ static void failed_runs_have_no_figures(void)
     CHECK_INT(f.group[0].knee.peak, 1);
     char *text = printed(&f);
     CHECK(strstr(text, "  1 failed\n") != NULL);
-    CHECK(strstr(text, "  1 missed a limit\n") != NULL);
+    CHECK(strstr(text, "  1 did not keep a limit\n") != NULL);
     free(text);
     json_t *o = sb_sweep_figures_json(&f);
     CHECK(o != NULL);

@@ -84,8 +84,9 @@ function deciding(c) {
 
 function comparisonHeader(top, c, runs) {
     const first = c.figures[0] || {};
-    const v = verdictOf(first);
-    const title = c.verdict === "same" && first.within_margin
+    const v = c.different_work ? VERDICTS.none : verdictOf(first);
+    const title = c.different_work
+        ? "No verdict: the sides did different work" : c.verdict === "same" && first.within_margin
         ? `No difference beyond ${short(c.margin)} %` : HEADLINES[c.verdict];
     const boxes = c.sides.map((s, i) =>
         sideBox(i, s, runs.filter(r => r.side === SIDES[i])));
@@ -234,6 +235,9 @@ function figuresSection(main, c) {
         return [figureName(f, c), verdictCell(f), p(f.difference),
             value(f.low ?? NaN, span(f)), v(f.a.value), v(f.b.value)];
     });
+    // Older documents have no rates of errors.
+    const work = (c.work || []).filter(w => w.a || w.b);
+    const share = x => value(x ?? NaN, `${short(x ?? NaN)} %`);
     section(main, "figures", "Figures", chart && chart.figure,
         table("Figures of the sides", [{ text: "figure" },
             { text: "verdict of B" }, { text: "B / A \u2212 1", n: true },
@@ -241,7 +245,13 @@ function figuresSection(main, c) {
             { text: "A", n: true }, { text: "B", n: true }], rows, 100),
         h("p", { class: "note" }, "The first figure decides. The verdicts on " +
             "the others take into account how many there are, their " +
-            "intervals do not."));
+            "intervals do not."),
+        work.length ? table("Errors, restarts and lookups without a result",
+            [{ text: "rate" }, { text: "A", n: true }, { text: "B", n: true },
+                { text: "" }], work.map(w => [`${w.name}, % of ${w.of}`,
+                share(w.a), share(w.b), w.differs
+                    ? h("span", { class: "bad" }, "differs") : "similar"]))
+            : null);
 }
 
 const KINDS = { program: "sysbench", workload: "workload", option: "option",

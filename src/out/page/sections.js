@@ -154,8 +154,8 @@ function tiles(run) {
         tile("errors", whole(errors), errors, n + failed
             ? `${percent(failed / (n + failed))} of events failed` : null),
         limits.length ? tile("limits", bad
-            ? [h("span", { class: "bad" }, `${bad} missed`)]
-            : [h("span", { class: "good" }, "all met")], bad,
+            ? [h("span", { class: "bad" }, `${bad} not kept`)]
+            : [h("span", { class: "good" }, "all kept")], bad,
         `of ${limits.length}`) : null);
 }
 
@@ -167,7 +167,7 @@ function limitsSection(main, run) {
         [{ text: "limit" }, { text: "measured", n: true }, { text: "result" }],
         list.map(x => [x.limit, value(x.value, x.why
             ? `${MISSING} (${x.why})` : withUnit(x.value, x.unit)),
-            x.passed ? "met" : h("span", { class: "bad" }, "missed")])));
+            x.passed ? "kept" : h("span", { class: "bad" }, "not kept")])));
 }
 
 // How sure a search is, as in the text report.
