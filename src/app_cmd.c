@@ -45,6 +45,7 @@ static int fail(const struct sb_cmd *cmd, const struct sb_err *err)
 {
     sb_log(SB_LOG_USAGE, "%s", err->msg);
     sb_log(SB_LOG_USAGE, "Usage: sysbench %s", cmd->usage);
+    sb_log(SB_LOG_USAGE, "See 'sysbench %s --help'.", cmd->name);
     return SB_EXIT_FAILED;
 }
 
@@ -71,6 +72,8 @@ static bool asks_for_help(const struct sb_app *a)
 {
     const char *first = sb_opts_positional(a->opts, 1);
 
+    if (a->o.help)
+        return true;
     return first && strcmp(first, "help") == 0 &&
            !sb_opts_positional(a->opts, 2);
 }

@@ -21,7 +21,8 @@ void sb__app_limits_final(struct sb_app *a, const struct sb_report *final)
     fflush(stdout);
 }
 
-// Logs the limits that were not kept; others may read only the log.
+// Logs the limits that were not kept, at any verbosity, because they explain
+// the exit status.
 static void log_failed(const struct sb_asserts *s)
 {
     char value[64];
@@ -31,7 +32,7 @@ static void log_failed(const struct sb_asserts *s)
         const struct sb_verdict *v = &l->verdict;
 
         if (!v->passed)
-            sb_log(SB_LOG_ALERT, "limit not kept: %s: %s%s%s%s", l->text,
+            sb_log(SB_LOG_USAGE, "limit not kept: %s: %s%s%s%s", l->text,
                 sb_assert_value(l, value, sizeof(value)), *v->why ? " (" : "",
                 v->why, *v->why ? ")" : "");
     }

@@ -118,6 +118,11 @@ static int run_workload(struct sb_app *a, struct sb_workload *w)
     struct sb_run_result res;
     struct sb_err err = { 0 };
 
+    if (a->reporters.omitted)
+        sb_log(SB_LOG_NOTICE,
+            "The text report is omitted, because standard output has another "
+            "one (--report=none,... hides this message, --report=text,... "
+            "prints both)");
     sb__app_facts(a);
     if (sb_reporters_open(&a->reporters, &a->facts, &err)) {
         sb_log(SB_LOG_FATAL, "%s", err.msg);

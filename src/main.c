@@ -303,7 +303,7 @@ static int load_and_perform(
 
 static int show_or_perform(struct sb_app *a, struct sb_err *err)
 {
-    if (a->o.help)
+    if (a->o.help && !sb_app_cmd(a))
         return sb_app_help(a, err) ? fail(err) : SB_EXIT_OK;
     if (prepare_options(a, err))
         return fail_usage(err);

@@ -10,7 +10,8 @@
 #include "base/err.h"
 
 enum sb_log_level {
-    SB_LOG_USAGE = -1, // no prefix, shown at any verbosity: a wrong command
+    SB_LOG_USAGE = -1, // no prefix, shown at any verbosity: a wrong command,
+                       // the reason of an exit status
     SB_LOG_FATAL,      // "FATAL: "
     SB_LOG_ALERT,      // "ALERT: "
     SB_LOG_WARNING,    // "WARNING: "

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 #include <sys/stat.h>
 
+#include "base/escape.h"
 #include "base/log.h"
 #include "cmd/cmd_private.h"
 #include "out/json_parts.h"
@@ -8,7 +9,11 @@
 static int check(const struct sb_result_file *f, const struct sb_err *err)
 {
     if (err->code) {
-        sb_log(SB_LOG_FATAL, "%s", err->msg);
+        char line[4 * sizeof(err->msg)];
+
+        // A name may contain line feeds.
+        sb_escape_line(line, sizeof(line), err->msg);
+        sb_log(SB_LOG_FATAL, "%s", line);
         return err->code;
     }
     if (f->version > SB_RESULT_VERSION)

@@ -130,6 +130,18 @@ static const char *find_mixed(const struct sb_side *s)
     return NULL;
 }
 
+static int no_run(const struct sb_side *s)
+{
+    struct sb_buf has;
+
+    sb_buf_init(&has, 0);
+    sb_side_values(s, &has);
+    sb_log(SB_LOG_FATAL, "--at: %s has no run with these values; it has %s",
+        s->text, has.len && !has.failed ? has.data : "no others");
+    sb_buf_done(&has);
+    return SB_EUSAGE;
+}
+
 int sb_side_select(struct sb_side *s, const struct sb_opt_list *at)
 {
     unsigned n = 0;
@@ -142,11 +154,9 @@ int sb_side_select(struct sb_side *s, const struct sb_opt_list *at)
         if (keep)
             s->run[n++] = s->run[i];
     }
+    if (n == 0)
+        return no_run(s);
     s->nruns = n;
-    if (n == 0) {
-        sb_log(SB_LOG_FATAL, "--at: %s has no run with these values", s->text);
-        return SB_EUSAGE;
-    }
     const char *mixed = find_mixed(s);
 
     if (!mixed)

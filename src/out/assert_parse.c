@@ -424,6 +424,10 @@ static int read_limit(struct parser *p, struct sb_limit *l)
     skip_spaces(p);
     p->limit = p->at;
     *l = (struct sb_limit){ .since = -1 };
+    if (!*p->at || *p->at == ',')
+        return sb_err_set(p->err, SB_EUSAGE,
+            "%s: character %d: expected a limit, such as p99<10ms%s", p->option,
+            (int)(p->at - p->text) + 1, *p->at ? "" : "; the list ends here");
     rc = read_left(p, l);
     if (rc == 0)
         rc = read_compare(p, l);

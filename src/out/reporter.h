@@ -86,7 +86,8 @@ extern const struct sb_reporter_kind sb__hdr_kind, sb__hgrm_kind,
 struct sb_reporters {
     struct sb_reporter item[SB_REPORTERS_MAX];
     unsigned n;
-    bool no_text; // --report=none
+    bool no_text; // --report=none, or omitted
+    bool omitted; // a report is written to standard output
     bool failed;  // one of them lacks something
     struct sb_series series;
     struct sb_row_log rows;
@@ -95,7 +96,8 @@ struct sb_reporters {
 };
 
 // Parses the options. SB_EUSAGE names an unknown format, a missing or repeated
-// target, a label without "=". The options must outlive rs.
+// target, a label without "=". The options must outlive rs. A report to
+// standard output omits the text if the list does not name it.
 int sb_reporters_init(struct sb_reporters *rs, const struct sb_report_opts *o,
     struct sb_err *err);
 // Opens all targets; older files are replaced when all are open. facts must

@@ -121,9 +121,24 @@ static int check_label(const char *label, struct sb_err *err)
         err, SB_EUSAGE, "--label: '%s' is not of the form KEY=VALUE", label);
 }
 
+static bool on_stdout(const struct sb_reporter *r)
+{
+    return strcmp(r->target, "-") == 0 || strcmp(r->target, "/dev/stdout") == 0;
+}
+
+// Programs that read a report from standard output get nothing else there,
+// unless the list names the text, too.
+static void omit_text(struct sb_reporters *rs, bool asked)
+{
+    for (unsigned i = 0; i < rs->n; i++)
+        if (on_stdout(&rs->item[i]) && !rs->no_text && !asked)
+            rs->no_text = rs->omitted = true;
+}
+
 int sb_reporters_init(
     struct sb_reporters *rs, const struct sb_report_opts *o, struct sb_err *err)
 {
+    bool asked = false;
     int rc = 0;
 
     memset(rs, 0, sizeof(*rs));
@@ -132,9 +147,12 @@ int sb_reporters_init(
 
         if (strcmp(item, "none") == 0)
             rs->no_text = true;
-        else if (strcmp(item, "text") != 0)
+        else if (strcmp(item, "text") == 0)
+            asked = true;
+        else
             rc = add(rs, item, err);
     }
+    omit_text(rs, asked);
     for (size_t i = 0; rc == 0 && i < o->labels.count; i++)
         rc = check_label(o->labels.item[i], err);
     return rc;

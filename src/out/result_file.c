@@ -79,14 +79,32 @@ static int take_rows(
     return rest->failed ? SB_ENOMEM : 0;
 }
 
+static int not_a_result(const char *path, struct sb_err *err)
+{
+    return sb_err_set(err, SB_EUSAGE,
+        "%s is not a result file (written by --report=json=FILE)", path);
+}
+
 static int parse(
     struct sb_result_file *f, const char *text, size_t len, struct sb_err *err)
 {
     json_error_t why;
+    const char *first = text + strspn(text, " \t\r\n");
 
     f->json = json_loadb(text, len, JSON_REJECT_DUPLICATES, &why);
     if (f->json)
         return 0;
+    if (*first != '{')
+        return not_a_result(f->path, err);
+    if (strncmp(first, "{\"line\":", 8) == 0)
+        return sb_err_set(err, SB_EUSAGE,
+            "%s is not a result file: it was written by --report=ndjson=FILE; "
+            "use the file of --report=json=FILE",
+            f->path);
+    if (json_error_code(&why) != json_error_premature_end_of_input)
+        return sb_err_set(err, SB_EUSAGE,
+            "%s is not valid JSON: line %d, column %d: %s", f->path, why.line,
+            why.column, why.text);
     return sb_err_set(err, SB_EUSAGE,
         "%s is not a complete JSON document: line %d, column %d: %s", f->path,
         why.line, why.column, why.text);
@@ -226,6 +244,12 @@ static int read_runs(struct sb_result_file *f, struct sb_err *err)
 int sb_result_read(
     struct sb_result_file *f, const char *path, struct sb_err *err)
 {
+    // Two commas in a list of files.
+    if (!*path) {
+        *f = (struct sb_result_file){ .path = path };
+        return sb_err_set(
+            err, SB_EUSAGE, "the name of a result file is empty");
+    }
     FILE *in = strcmp(path, "-") == 0 ? stdin : fopen(path, "re");
     int rc;
 
@@ -248,9 +272,11 @@ int sb_result_read_from(
     if (rc)
         return rc;
     if (strcmp(text_of(f->json, "format"), "sysbench-result") != 0)
-        return sb_err_set(err, SB_EUSAGE,
-            "%s is not a result file (written by --report=json=FILE)", path);
+        return not_a_result(path, err);
     f->version = (int)json_integer_value(json_object_get(f->json, "version"));
+    if (f->version < 1)
+        return sb_err_set(
+            err, SB_EUSAGE, "%s: \"version\" is not a number above 0", path);
     return read_runs(f, err);
 }
 

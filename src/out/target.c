@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
+#define _GNU_SOURCE // asprintf()
 #include "out/target.h"
 
 #include <errno.h>
@@ -9,12 +10,52 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "base/escape.h"
+
 #define TRIES 100
+
+// The name in messages, on one line.
+static const char *name_of(const struct sb_target *t, char *out, size_t size)
+{
+    if (strcmp(t->path, "-") == 0)
+        return "to standard output";
+    sb_escape_line(out, size, t->path);
+    return out;
+}
 
 static int fail(const struct sb_target *t, struct sb_err *err)
 {
-    return sb_err_set(
-        err, SB_ESYS, "cannot write %s: %s", t->path, strerror(errno));
+    int native = errno;
+    char name[1024];
+
+    return sb_err_set(err, SB_ESYS, "cannot write %s: %s",
+        name_of(t, name, sizeof(name)), strerror(native));
+}
+
+#define LINKS_MAX 40
+
+// Replaces a symbolic link by what it points to, which may not exist yet. NULL
+// with errno.
+static char *follow(char *path)
+{
+    for (int i = 0; path && i < LINKS_MAX; i++) {
+        char to[4096], *slash = strrchr(path, '/'), *next;
+        ssize_t n = readlink(path, to, sizeof(to) - 1);
+
+        if (n < 0) // no link
+            return path;
+        to[n] = '\0';
+        // A relative link starts at the folder of the link.
+        int folder = *to == '/' || !slash ? 0 : (int)(slash - path) + 1;
+        if (asprintf(&next, "%.*s%s", folder, path, to) < 0)
+            next = NULL;
+        free(path);
+        path = next;
+    }
+    if (path)
+        errno = ELOOP;
+    free(path);
+    return NULL;
 }
 
 bool sb_target_is_special(const char *path)
@@ -58,12 +99,14 @@ static int open_locked(const char *name)
 
 static int open_file(struct sb_target *t, const char *name, struct sb_err *err)
 {
+    char shown[1024];
     int fd = sb_target_is_special(name) ? open(name, O_WRONLY | O_CLOEXEC)
                                         : open_locked(name);
 
     if (fd < 0 && errno == EWOULDBLOCK)
         return sb_err_set(err, SB_ELIMIT,
-            "cannot write %s: another process is writing it", t->path);
+            "cannot write %s: another process is writing it",
+            name_of(t, shown, sizeof(shown)));
     if (fd < 0)
         return fail(t, err);
     t->file = fdopen(fd, "w");
@@ -83,15 +126,21 @@ int sb_target_open(struct sb_target *t, const char *path,
         t->file = stdout;
         return 0;
     }
+    t->real = strdup(path);
+    // Links to pipes have no path: /dev/stdout.
+    if (t->real && !sb_target_is_special(path))
+        t->real = follow(t->real);
+    if (!t->real)
+        return fail(t, err);
     if (mode == SB_TARGET_WHOLE && !sb_target_is_special(path)) {
-        size_t size = strlen(path) + sizeof(".part");
+        size_t size = strlen(t->real) + sizeof(".part");
 
         t->part = malloc(size);
         if (!t->part)
             return sb_err_set(err, SB_ENOMEM, "out of memory");
-        snprintf(t->part, size, "%s.part", path);
+        snprintf(t->part, size, "%s.part", t->real);
     }
-    int rc = open_file(t, t->part ? t->part : path, err);
+    int rc = open_file(t, t->part ? t->part : t->real, err);
     // A run that was killed may have left PATH.part.
     return rc || !t->part ? rc : sb_target_begin(t, err);
 }
@@ -148,7 +197,7 @@ int sb_target_commit(struct sb_target *t, struct sb_err *err)
 
     if (rc == 0 && t->own)
         rc = close_file(t, &lock, err);
-    if (rc == 0 && t->part && rename(t->part, t->path))
+    if (rc == 0 && t->part && rename(t->part, t->real))
         rc = fail(t, err);
     if (rc && t->part)
         unlink(t->part);
@@ -166,6 +215,7 @@ void sb_target_done(struct sb_target *t)
     if (t->own)
         fclose(t->file);
     free(t->part);
+    free(t->real);
     *t = (struct sb_target){ 0 };
 }
 

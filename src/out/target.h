@@ -12,7 +12,8 @@
 
 struct sb_target {
     const char *path; // as given; the caller's
-    char *part;       // "PATH.part", which replaces PATH; NULL: PATH is written
+    char *real;       // the same with symbolic links followed
+    char *part;       // "REAL.part", which replaces REAL; NULL: REAL is written
     FILE *file;
     bool own; // file must be closed
 };
@@ -23,7 +24,7 @@ enum sb_target_mode {
 };
 
 // Opens and locks the file; "-" is standard output. Devices and pipes are
-// written directly. SB_TARGET_LINES: the content of an older file stays until
+// written directly, of symbolic links the file that they point to. SB_TARGET_LINES: the content of an older file stays until
 // sb_target_begin(). SB_ESYS names the file; SB_ELIMIT: another process is
 // writing it. Call sb_target_done() in either case.
 int sb_target_open(struct sb_target *t, const char *path,

@@ -147,10 +147,12 @@ Usage.
   $ sysbench compare a1.json
   compare: needs at least 2 result files
   Usage: sysbench compare [OPTIONS] A.json[,A2.json...] B.json[,B2.json...]
+  See 'sysbench compare --help'.
   [1]
   $ sysbench compare a1.json a2.json a3.json
   compare: too many files; the maximum is 2
   Usage: sysbench compare [OPTIONS] A.json[,A2.json...] B.json[,B2.json...]
+  See 'sysbench compare --help'.
   [1]
 
 Its help.

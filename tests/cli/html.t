@@ -102,6 +102,7 @@ Errors; no file is left behind.
   $ sysbench report
   report: the name of a result file is missing
   Usage: sysbench report [--html=FILE] FILE...
+  See 'sysbench report --help'.
   [1]
   $ ls *.html*
   ls: cannot access '*.html*': No such file or directory

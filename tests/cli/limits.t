@@ -29,9 +29,9 @@ without a value is not kept.
   $ run --assert='min<1ms,tps>1,x.p99<1,lag.p99<1' 2>err >out
   [3]
   $ sed 's/[0-9.]* ms/N ms/' err
-  ALERT: limit not kept: min<1ms: N ms
-  ALERT: limit not kept: x.p99<1: no value (there are no operations)
-  ALERT: limit not kept: lag.p99<1: no value (it is only measured with --rate)
+  limit not kept: min<1ms: N ms
+  limit not kept: x.p99<1: no value (there are no operations)
+  limit not kept: lag.p99<1: no value (it is only measured with --rate)
   $ figures <out | grep 'not kept'
    min<1ms N ms not kept
    x.p99<1 no value not kept (there are no operations)
@@ -55,7 +55,7 @@ Operations by name, by kind, and with a similar name.
    read.count==126 N kept
    write.errors==0 N kept
   $ sb --report=none --assert='point_select.p99<1'
-  ALERT: limit not kept: point_select.p99<1: no value (no operation has this name (did you mean point_selects?))
+  limit not kept: point_select.p99<1: no value (no operation has this name (did you mean point_selects?))
   [3]
 
 Checkpoints do not reset what is compared.
@@ -72,13 +72,13 @@ A limit with `abort` ends the run. The interval is a second without
   $ sysbench e.lua --time=600 --assert='max<1us abort' --verbosity=0 run 2>err
   [3]
   $ sed 's/[0-9.]* ms/N ms/' err
-  ALERT: limit not kept: max<1us abort: N ms
+  limit not kept: max<1us abort: N ms
   $ sysbench e.lua --time=600 --report-interval=0.1 \
   >     --assert='events<50 abort,tps>1 abort after 5s' run 2>err >out
   [3]
   $ sed -E 's/after [0-9.]+ s: [0-9]+/after N s: N/; s/: [0-9]+$/: N/' err
   ALERT: the limit events<50 abort was not kept after N s: N; ending the run
-  ALERT: limit not kept: events<50 abort: N
+  limit not kept: events<50 abort: N
   $ sysbench oltp_read_write --db-driver=null --time=600 --report-interval=0.1 \
   >     --assert='point_selects.max<1ns abort' --report=none run 2>/dev/null
   [3]
@@ -88,7 +88,7 @@ A failed or interrupted run keeps its status.
   $ echo 'function event() error("no") end' >bad.lua
   $ sysbench bad.lua --report=none --assert='events==0,p99<1' run 2>&1 |
   >     grep limit
-  ALERT: limit not kept: p99<1: no value (no event was completed)
+  limit not kept: p99<1: no value (no event was completed)
   $ sysbench bad.lua --report=none --assert=events==0 run 2>/dev/null
   [1]
   $ echo 'function thread_init() error("no") end function event() end' >no.lua

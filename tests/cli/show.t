@@ -161,6 +161,7 @@ Wrong files.
   $ sysbench show
   show: the name of a result file is missing
   Usage: sysbench show [OPTIONS] FILE...
+  See 'sysbench show --help'.
   [1]
   $ sysbench show nothing.json
   FATAL: cannot read nothing.json: No such file or directory
@@ -172,6 +173,8 @@ Wrong files.
   $ echo '{"format": "sysbench-result", "version": 99, "runs": [], "more": 1}' >new.json
   $ sysbench show new.json
   WARNING: new.json is a result file of version 99; this program reads version 1 and ignores what is new
+  FATAL: new.json has no runs
+  [1]
 
 A script with the name of a command runs if a command of workloads follows.
 

@@ -97,7 +97,7 @@ Two sweeps are compared at one value; other runs are no repeats of it.
   $ sysbench compare --at=threads=4 s.json s.json | sed -n '1s/of [0-9.]* s/of N s/p'
   A: s.json: e.lua, 2 runs of N s, 4 threads
   $ sysbench compare --at=threads=3 s.json s.json
-  FATAL: --at: s.json has no run with these values
+  FATAL: --at: s.json has no run with these values; it has threads=1, 2, 4
   [1]
 
 Several options: all combinations; the options of a script, too.

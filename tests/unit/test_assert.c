@@ -162,10 +162,10 @@ static void errors_name_limit_and_position(void)
                              "number that is at least 0, such as 10 or 5k");
     check_error("failed<101%", "--assert: 'failed<101%', character 8: expected "
                                "a percentage from 0 to 100, such as 0.1%");
-    check_error("tps>1,,qps>1", "--assert: '', character 7: expected a figure "
-                                "such as p99, tps or errors");
-    check_error("tps>1,", "--assert: '', character 7: expected a figure such "
-                          "as p99, tps or errors");
+    check_error("tps>1,,qps>1",
+        "--assert: character 7: expected a limit, such as p99<10ms");
+    check_error("tps>1, ", "--assert: character 8: expected a limit, such as "
+                           "p99<10ms; the list ends here");
     check_error("\"a.p99<1", "--assert: '\"a.p99<1', character 1: the name has "
                              "no closing quote");
     check_error("\"a\"\"", "--assert: '\"a\"\"', character 1: the name has no "

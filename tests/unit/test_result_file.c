@@ -260,8 +260,17 @@ static void wrong_files_are_explained(void)
     bad_file("{}", "bad.json is not a result file (written by "
                    "--report=json=FILE)");
     bad_file(HEAD "[1]\n",
-        "bad.json is not a complete JSON document: line 3, column 0: ']' "
+        "bad.json is not valid JSON: line 3, column 0: ']' "
         "expected near end of file");
+    bad_file("{\"format\":", "bad.json is not a complete JSON document: line 1, "
+                              "column 10: unexpected token near end of file");
+    bad_file("a,b\n1,2\n", "bad.json is not a result file (written by "
+                           "--report=json=FILE)");
+    bad_file("{\"line\":\"run\"}\n{\"line\":\"interval\"}\n",
+        "bad.json is not a result file: it was written by "
+        "--report=ndjson=FILE; use the file of --report=json=FILE");
+    bad_file("{\"format\":\"sysbench-result\",\"version\":0,\"runs\":[]}",
+        "bad.json: \"version\" is not a number above 0");
     bad_file(TOTALS("\"completed\":-1", ""),
         "bad.json: \"completed\" is not a count");
     bad_file(TOTALS("\"completed\":1", "[5,6,1]"),
