@@ -6,6 +6,25 @@ local sb = ...
 local ffi, C = sb.ffi, sb.C
 local op = {}
 
+-- sysbench.op(name) returns an object with the same functions for one name.
+local Op = {}
+Op.__index = Op
+
+function Op:start()
+   return op.start(self.name)
+end
+
+function Op:finish(token)
+   op.finish(token)
+end
+
+setmetatable(op, { __call = function(_, name)
+   if type(name) ~= "string" then
+      error("the name of an operation must be a string", 2)
+   end
+   return setmetatable({ name = name }, Op)
+end })
+
 if not sb.user then
    -- Without a user of a run, there is nothing to measure.
    function op.start() return nil end

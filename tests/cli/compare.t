@@ -118,6 +118,73 @@ The file is replaced as a whole, and only by one process.
   FATAL: cannot write c.json: another process is writing it
   Two single runs: * (glob)
 
+Sides that did different work have no verdict: errors, events that fail,
+lookups that find nothing. Restarts are only named.
+
+  $ change() {  # FROM TO CODE: changes the run
+  >     /usr/bin/python3 - "$@" <<'EOF'
+  > import json, sys
+  > d = json.load(open(sys.argv[1]))
+  > r = d["runs"][0]
+  > c = r["counters"]
+  > op = max(r["operations"], key=lambda op: op["hits"])
+  > exec(sys.argv[3])
+  > json.dump(d, open(sys.argv[2], "w"))
+  > EOF
+  > }
+  $ change b1.json ignored.json 'c["err_ignored"] = 1000'
+  $ change b1.json failed.json 'c["failed"] = c["err_givenup"] = 20; c["started"] += 20'
+  $ change b1.json empty.json 'op["misses"] = op["hits"]; op["hits"] = 0'
+  $ change b1.json restarts.json 'c["restarts"] = c["err_restarted"] = 500'
+  $ change b1.json few.json 'c["err_ignored"] = 9'
+  $ for f in ignored failed empty; do
+  >     sysbench compare --json=$f.out $f.json a1.json >out; echo $?
+  >     grep -e differs -e ^Verdict -e ^The.sides out
+  > done
+  4
+  errors, % of events                      50          0                                      differs
+  Verdict: none, the sides did different work (throughput +*). (glob)
+  The sides did different work: errors in 50 / 0 % of events. Their speeds cannot be compared.
+  4
+  errors, % of events                  0.9901          0                                      differs
+  failed events, % of events           0.9901          0                                      differs
+  Verdict: none, the sides did different work (throughput +*). (glob)
+  The sides did different work: errors in 0.9901 / 0 % of events, failed events in 0.9901 / 0 % of events. Their speeds cannot be compared.
+  4
+  found nothing, % of lookups             100          0                                      differs
+  Verdict: none, the sides did different work (throughput +*). (glob)
+  The sides did different work: found nothing in 100 / 0 % of lookups. Their speeds cannot be compared.
+  $ /usr/bin/python3 -c "import json
+  > c = json.load(open('empty.out'))
+  > print(c['verdict'], c['different_work'], c['work'][3])"
+  none True {'name': 'found nothing', 'of': 'lookups', 'unit': '%', 'a': 100.0, 'b': 0.0, 'differs': True}
+  $ sysbench compare restarts.json a1.json >out; grep -e differs -e ^Verdict -e ^The.sides out
+  restarts, % of events                    25          0                                      differs
+  Verdict: B is faster than A: * (glob)
+  The sides differ in restarts: restarts in 25 / 0 % of events.
+  $ sysbench compare few.json a1.json >out; grep -e ^errors -e ^Verdict out
+  errors, % of events                    0.45          0                                      similar
+  Verdict: B is faster than A: * (glob)
+
+The same run is no repeat.
+
+  $ sysbench compare a1.json,a2.json,a1.json b1.json
+  FATAL: a1.json,a2.json,a1.json: the run of 2026-11-22T11:50:01.000Z, seed *, is given twice (runs 1 and 3) (glob)
+  [1]
+  $ sysbench compare a1.json a1.json | grep common
+  A and B have a run in common.
+
+Nothing is decided if the text cannot be written. The text explains its verdicts.
+
+  $ sysbench compare a1.json b1.json >/dev/full
+  FATAL: cannot write to standard output: No space left on device
+  [1]
+  $ sysbench compare a1.json a2.json | grep -c 'take into account how many'
+  1
+  $ sysbench compare a1.json, b1.json
+  FATAL: the name of a result file is empty
+  [1]
+
 Options that differ are named. Open and closed loops cannot be compared.
 
   $ make --threads=4; simulate four.json 1000 7 60
@@ -161,6 +228,9 @@ Its help.
   Usage: sysbench compare [OPTIONS] A.json[,A2.json...] B.json[,B2.json...]
   $ sysbench compare help | grep -c '^  --margin=N '
   1
+  $ sysbench compare help >text; sysbench compare --help | diff text -
+  $ sysbench --help merge | head -n 1
+  Usage: sysbench merge [OPTIONS] FILE...
 
 Runs that failed or were not measured are left out, and notes say so.
 

@@ -11,6 +11,7 @@ SPDX-License-Identifier: GPL-2.0-or-later
   > run --threads=2 --events=200 --label=a=1,b=3 --report=none,json=2.json
   $ wait
   $ sysbench merge 1.json 2.json --output=sum.json
+  WARNING: the runs have different options: events 300 / 200
   $ "$check" sum.json
   $ /usr/bin/python3 -c "import json
   > one, two, sum = [json.load(open(f))['runs'][0]
@@ -26,6 +27,7 @@ SPDX-License-Identifier: GPL-2.0-or-later
   [3, 2] limit
   True
   $ sysbench merge 1.json 2.json | sysbench show - | grep 'total number'
+  WARNING: the runs have different options: events 300 / 200
       total number of events:              500
 
 Metrics and stages are added. The second run starts later, and so do its errors.
@@ -78,9 +80,24 @@ Metrics and stages are added. The second run starts later, and so do its errors.
   $ first late.json sum.json | awk '{ t[NR] = $1 } END { printf "%.3f\n", t[2] - t[1] }'
   0.230
 
-Rows of metrics: the same run twice is twice as much.
+Rows of metrics: the same figures twice are twice as much. The same run is
+refused, and so is a sweep.
 
   $ sysbench merge 3.json 3.json --output=twice.json
+  FATAL: merge: the run of 20*Z, seed *, is given twice (runs 1 and 2) (glob)
+  [1]
+  $ /usr/bin/python3 - <<'EOF'
+  > import json
+  > d = json.load(open("3.json"))
+  > d["runs"][0]["seed"] = "1"
+  > json.dump(d, open("other.json", "w"))
+  > d["runs"].append(d["runs"][0])
+  > json.dump(d, open("sweep.json", "w"))
+  > EOF
+  $ sysbench merge 3.json sweep.json
+  FATAL: sweep.json is a sweep of 2 runs, one after the other: only runs at the same time can be merged
+  [1]
+  $ sysbench merge 3.json other.json --output=twice.json
   $ "$check" twice.json
   $ /usr/bin/python3 -c "import json
   > def column(name, path):
@@ -165,3 +182,13 @@ Runs one after the other, a file that cannot be written.
   WARNING: * (glob)
   FATAL: cannot write no/sum.json: No such file or directory
   [1]
+
+Lines of a built-in test are those of one process.
+
+  $ sysbench cpu --events=20 --report=none,json=p1.json run
+  $ sysbench cpu --events=20 --cpu-max-prime=9000 --report=none,json=p2.json run
+  $ sysbench merge p1.json p2.json 2>err | sysbench show - | grep -c 'events per second'
+  0
+  [1]
+  $ grep options err
+  WARNING: the runs have different options: cpu-max-prime 10000 / 9000

@@ -292,3 +292,26 @@ Operations have rows, in intervals and in total, and scripts have metrics.
   >     for c in r['intervals']['columns']].index('hitssum')]
   >     for row in r['intervals']['rows'])"
   200
+
+A report on standard output replaces the text, unless both are asked for. A
+symbolic link is followed.
+
+  $ sysbench cpu --events=3 --report=json=- run 2>err >only.json
+  $ "$check" only.json
+  $ cat err
+  The text report is omitted, because standard output has another one (--report=none,... hides this message, --report=text,... prints both)
+  $ sysbench cpu --events=3 --report=text,json=- run | grep -c -e '^General' -e '"runs"'
+  2
+  $ sysbench cpu --events=3 --report=none,json=- run >/dev/full
+  ALERT: --report=json: cannot write to standard output: No space left on device
+  [1]
+  $ mkdir -p behind; ln -s behind/real.json link.json; ln -s loop loop
+  $ sysbench cpu --events=3 --report=none,json=link.json run
+  $ ls behind; readlink link.json; "$check" link.json
+  real.json
+  behind/real.json
+  $ sysbench cpu --events=3 --report=none,json=link.json run; readlink link.json
+  behind/real.json
+  $ sysbench cpu --events=3 --report=none,json=loop run
+  FATAL: --report=json: cannot write loop: Too many levels of symbolic links
+  [1]

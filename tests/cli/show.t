@@ -156,6 +156,29 @@ Text of a file cannot control the terminal.
   0
   [1]
 
+Limits, and the reason of an early end.
+
+  $ N="oltp_point_select --db-driver=null --null-latency=1ms --report=json=r.json"
+  $ run $N --time=60 --report-interval=0.1 --assert='errors==0, p99<1us abort' \
+  >     2>/dev/null >all
+  [3]
+  $ sed '/^\[ /d' all >text; same r.json
+  $ sysbench show r.json | sed -n '/kept/s/  *[.0-9]* *ms/ N ms/gp; /errors==0/p'
+      errors==0 * 0  kept (glob)
+      p99<1us abort N ms  not kept
+  The run ended after 0.1 of 60 s: the limit p99<1us abort was not kept after 0.1* s: N ms (glob)
+  $ "$SB_SRCDIR/tests/check-result" r.json
+  $ sysbench $N --threads=2 --time=60 run >text 2>/dev/null & pid=$!
+  $ while ! grep -q started text; do sleep 0.1; done; sleep 0.3; kill -INT $pid
+  $ wait $pid
+  [130]
+  $ same r.json
+  $ sed -n 's/after [0-9.]*/after N/p' text
+  The run was interrupted after N of 60 s
+  $ run $N --events=10 >text; grep -e '^The run' text
+  [1]
+  $ same r.json
+
 Wrong files.
 
   $ sysbench show
@@ -165,6 +188,19 @@ Wrong files.
   [1]
   $ sysbench show nothing.json
   FATAL: cannot read nothing.json: No such file or directory
+  [1]
+  $ run cpu --events=3 --report=none,csv=x.csv,hdr=x.hdr,ndjson=x.ndjson
+  $ head -c 100 /dev/zero >zeros
+  $ sed 's/"seconds": 0[^,]*,/"seconds": -5,/' other.json >negative.json
+  $ for f in x.csv x.hdr x.ndjson zeros negative.json; do sysbench show $f; done
+  FATAL: x.csv is not a result file (written by --report=json=FILE)
+  FATAL: x.hdr is not a result file (written by --report=json=FILE)
+  FATAL: x.ndjson is not a result file: it was written by --report=ndjson=FILE; use the file of --report=json=FILE
+  FATAL: zeros is not a result file (written by --report=json=FILE)
+  FATAL: negative.json: "seconds" is negative
+  [1]
+  $ sysbench show "$(printf 'no\nfile')"
+  FATAL: cannot read no file: No such file or directory
   [1]
   $ head -c 3000 other.json >cut.json
   $ sysbench show cut.json

@@ -197,6 +197,22 @@ function init() sysbench.op.finish(sysbench.op.start("x")) end]],
       "run --time=0 --events=10 --report-operations")
    tap.like(out, "new_order +10 ", "an operation that a script defines")
    tap.is(rc, 0, "in a run that succeeds", err)
+   out, err, rc = tap.with([[
+local a, b = sysbench.op("a"), sysbench.op("b")
+function event()
+   local t = a:start()
+   b:finish(b:start())
+   b:finish(b:start())
+   a:finish(t)
+end
+function init() a:finish(a:start()) end]],
+      "run --time=0 --events=10 --report-operations")
+   tap.like(out, "\na +10 .*\nb +20 ", "sysbench.op(name) is an object")
+   tap.is(rc, 0, "also outside of events", err)
+   out, err, rc = tap.with("sysbench.op(1) function event() end",
+                           "run --events=1")
+   tap.like(err, "the name of an operation must be a string", "a wrong name")
+   tap.is(rc, 1, "fails", out)
 end
 
 local function thinking()
