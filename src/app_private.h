@@ -30,9 +30,9 @@ void sb__app_listen(struct sb_app *a, struct sb_workload *w,
 // Prints the context of the run after its report, for --report-context. Called
 // when the facts about servers are complete.
 void sb__app_context(const struct sb__listening *t);
-// Prints how the run ended, if early, and writes what the reporters have left to
-// write. Returns the exit status: `status`, or SB_EXIT_FAILED if it is 0 and a
-// report lacks something.
+// Prints how the run ended, if early, and writes what the reporters have left
+// to write. Returns the exit status: `status`, or SB_EXIT_FAILED if it is 0 and
+// a report lacks something.
 int sb__app_finish_reports(
     struct sb__listening *t, const struct sb_run_result *res, int status);
 

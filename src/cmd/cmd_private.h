@@ -6,6 +6,7 @@
 
 #include "out/page.h"
 #include "out/result_file.h"
+#include "out/text.h"
 
 // Reads a result file and logs what is wrong, if anything. A file of a newer
 // version is read with a warning. 0 or SB_E*.
@@ -20,6 +21,16 @@ bool sb__cmd_is_output(const char *path, const char *output);
 // escape sequences in it. The second prints it on one line.
 void sb__cmd_print(FILE *out, const char *text);
 void sb__cmd_print_line(FILE *out, const char *text);
+
+// Logs a warning that names the options that n runs have different values of,
+// other than their files, seeds and threads.
+void sb__merge_warn_of_options(
+    const struct sb_result_run *const *run, unsigned n);
+
+// Prints the table of limits, if the run had any.
+void sb__show_limits(const struct sb_result_run *run, FILE *out);
+// Prints how the run ended, if early.
+void sb__show_end(const struct sb_result_run *run, struct sb_text *text);
 
 // Writes a page to a file, or to standard output if path is "-". 0 or SB_E*.
 int sb__cmd_write_page(

@@ -6,7 +6,6 @@
 
 #include "base/log.h"
 #include "cmd/compare_private.h"
-#include "cmd/same_run.h"
 
 // Operations with fewer executions (such as preparing) are not compared.
 #define EXECUTIONS_MIN 100u
@@ -258,9 +257,10 @@ static int compare(const struct sb_cmd_args *args)
 const struct sb_cmd sb_cmd_compare = {
     .name = "compare",
     .usage = "compare [OPTIONS] A.json[,A2.json...] B.json[,B2.json...]",
-    .title = "Compares two results, or two sets of repeats. Exit status: 0: B "
-             "is not slower, 3: B is slower, 4: no verdict (too little data, or "
-             "different work), 1: failure.",
+    .title =
+        "Compares two results, or two sets of repeats. Exit status: 0: B "
+        "is not slower, 3: B is slower, 4: no verdict (too little data, or "
+        "different work), 1: failure.",
     .min_files = 2,
     .max_files = 2,
     .opts = &option_table,

@@ -50,10 +50,10 @@ static json_t *work_json(const struct sb__comparison *c)
     for (unsigned i = 0; i < SB__WORKS; i++) {
         const struct sb__work *w = &c->work[i];
 
-        if (json_array_append_new(list,
-                json_pack("{s:s,s:s,s:s,s:o,s:o,s:b}", "name", w->name, "of",
-                    w->of, "unit", "%", "a", real(w->a), "b", real(w->b),
-                    "differs", w->differs))) {
+        if (json_array_append_new(
+                list, json_pack("{s:s,s:s,s:s,s:o,s:o,s:b}", "name", w->name,
+                          "of", w->of, "unit", "%", "a", real(w->a), "b",
+                          real(w->b), "differs", w->differs))) {
             json_decref(list);
             return NULL;
         }
@@ -126,8 +126,7 @@ json_t *sb__compare_document(const struct sb__comparison *c)
         written(c, sb__compare_verdict, false), "notes",
         written(c, sb__compare_notes, true), "sides", side_json(&c->a),
         side_json(&c->b), "differences", c->differences, "figures",
-        figures_json(c), "different_work", c->other_work, "work",
-        work_json(c));
+        figures_json(c), "different_work", c->other_work, "work", work_json(c));
 }
 
 static int write_file(const char *path, const json_t *o, struct sb_err *err)

@@ -41,7 +41,7 @@ struct sb__comparison {
     unsigned n;
     bool open_loop;
     struct sb__work work[SB__WORKS];
-    bool other_work; // the sides did different work: there is no verdict
+    bool other_work;     // the sides did different work: there is no verdict
     json_t *differences; // see sb__compare_differences(); owned
 };
 

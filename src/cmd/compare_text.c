@@ -7,7 +7,6 @@
 #include "base/escape.h"
 #include "cmd/cmd_private.h"
 #include "cmd/compare_private.h"
-#include "cmd/same_run.h"
 
 const char *sb__compare_word(
     const struct sb_figure *f, const struct sb_compare *r)
@@ -60,7 +59,8 @@ static void print_row(const struct sb__comparison *c, unsigned n)
         f->figure, f->unit);
     sb_escape_line(name, sizeof(name), raw);
     fprintf(c->args->out, "%-32s %10s %10s %10s  %9s .. %-9s  %s\n", name,
-        sb__compare_number(a, sizeof(a), r->a.value), sb__compare_number(b, sizeof(b), r->b.value),
+        sb__compare_number(a, sizeof(a), r->a.value),
+        sb__compare_number(b, sizeof(b), r->b.value),
         percent(diff, sizeof(diff), r->difference),
         percent(low, sizeof(low), r->low), percent(high, sizeof(high), r->high),
         sb__compare_word(f, r));
@@ -77,7 +77,8 @@ static void print_work(const struct sb__comparison *c)
             continue;
         snprintf(name, sizeof(name), "%s, %% of %s", w->name, w->of);
         fprintf(c->args->out, "%-32s %10s %10s %10s  %24s %s\n", name,
-            sb__compare_number(a, sizeof(a), w->a), sb__compare_number(b, sizeof(b), w->b), "", "",
+            sb__compare_number(a, sizeof(a), w->a),
+            sb__compare_number(b, sizeof(b), w->b), "", "",
             w->differs ? "differs" : "similar");
     }
 }

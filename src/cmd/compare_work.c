@@ -9,9 +9,9 @@
 // Rates differ if they are this many percentage points apart, the greater one
 // is that many times the smaller one, and there were that many occurrences or
 // most events are affected.
-#define POINTS_MIN 0.1
-#define TIMES_MIN  1.2
-#define COUNT_MIN  10.0
+#define POINTS_MIN  0.1
+#define TIMES_MIN   1.2
+#define COUNT_MIN   10.0
 #define POINTS_MOST 50.0
 
 struct sums {

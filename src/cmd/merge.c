@@ -10,9 +10,8 @@
 
 #include "base/log.h"
 #include "cmd/cmd.h"
-#include "cmd/merge_options.h"
+#include "cmd/cmd_private.h"
 #include "cmd/merge_rows.h"
-#include "cmd/same_run.h"
 #include "cmd/sides.h"
 #include "measure/snap_add.h"
 #include "out/document.h"
@@ -483,7 +482,7 @@ static int perform(struct merge *m)
     if (rc == 0) {
         warn_of_gaps(m);
         warn_of_warmup(m);
-        sb_merge_warn_of_options(m->run, m->nruns);
+        sb__merge_warn_of_options(m->run, m->nruns);
         rc = add_all(m, &err);
     }
     if (err.code)

@@ -5,7 +5,7 @@
 
 #include "base/buf.h"
 #include "base/log.h"
-#include "cmd/merge_options.h"
+#include "cmd/cmd_private.h"
 
 // Options that processes side by side usually have different values of: their
 // files and seeds, and what is added.
@@ -36,7 +36,7 @@ static void add_option(struct sb_buf *b, const char *name, const char *value,
     }
 }
 
-void sb_merge_warn_of_options(
+void sb__merge_warn_of_options(
     const struct sb_result_run *const *run, unsigned n)
 {
     const json_t *list = json_object_get(run[0]->json, "options");

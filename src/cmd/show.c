@@ -7,7 +7,6 @@
 #include "base/log.h"
 #include "cmd/cmd.h"
 #include "cmd/cmd_private.h"
-#include "cmd/show_end.h"
 #include "cmd/sweep_figures.h"
 #include "out/context.h"
 

@@ -10,7 +10,6 @@
 #include "base/log.h"
 #include "base/units.h"
 #include "cmd/cmd_private.h"
-#include "cmd/show_end.h"
 #include "out/assert.h"
 #include "out/facts.h"
 
@@ -102,6 +101,7 @@ void sb__show_end(const struct sb_result_run *run, struct sb_text *text)
     if (time && sb_units_duration(time, INT64_C(1000000000), &ns) == 0)
         times.planned = (double)ns / 1e9;
     sb_text_end(text,
-        &(struct sb_outcome){ .reason = text_of(end, "reason"), .limit = limit },
+        &(struct sb_outcome){
+            .reason = text_of(end, "reason"), .limit = limit },
         &times);
 }

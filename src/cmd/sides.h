@@ -55,6 +55,16 @@ int sb_side_leave_out(struct sb_side *s);
 // Adds the values that the runs have: "threads=1, 2, 4; table_size=10".
 void sb_side_values(const struct sb_side *s, struct sb_buf *out);
 
+// True if start, test, seed, host and totals are the same. A run without a
+// start time is not the same as any other.
+bool sb_run_is_same(
+    const struct sb_result_run *a, const struct sb_result_run *b);
+
+// Logs an error if one of n runs is there twice. what: the subject of the
+// message. 0 or SB_EUSAGE.
+int sb_runs_check_different(
+    const struct sb_result_run *const *run, unsigned n, const char *what);
+
 // A figure that is compared.
 struct sb_figure {
     const char *group;  // "run" or "operation"

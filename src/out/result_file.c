@@ -247,8 +247,7 @@ int sb_result_read(
     // Two commas in a list of files.
     if (!*path) {
         *f = (struct sb_result_file){ .path = path };
-        return sb_err_set(
-            err, SB_EUSAGE, "the name of a result file is empty");
+        return sb_err_set(err, SB_EUSAGE, "the name of a result file is empty");
     }
     FILE *in = strcmp(path, "-") == 0 ? stdin : fopen(path, "re");
     int rc;

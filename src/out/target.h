@@ -24,9 +24,10 @@ enum sb_target_mode {
 };
 
 // Opens and locks the file; "-" is standard output. Devices and pipes are
-// written directly, of symbolic links the file that they point to. SB_TARGET_LINES: the content of an older file stays until
-// sb_target_begin(). SB_ESYS names the file; SB_ELIMIT: another process is
-// writing it. Call sb_target_done() in either case.
+// written directly, of symbolic links the file that they point to.
+// SB_TARGET_LINES: the content of an older file stays until sb_target_begin().
+// SB_ESYS names the file; SB_ELIMIT: another process is writing it. Call
+// sb_target_done() in either case.
 int sb_target_open(struct sb_target *t, const char *path,
     enum sb_target_mode mode, struct sb_err *err);
 // Empties the file. Call it before anything is written, when nothing else

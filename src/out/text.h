@@ -75,7 +75,6 @@ void sb_text_final(struct sb_text *t, const struct sb_report *r);
 // warnings. r: a final report.
 void sb_text_found(const struct sb_text *t, const struct sb_report *r);
 
-
 struct sb_outcome; // out/facts.h
 
 // The length of a run, s.

@@ -14,7 +14,7 @@ function Op:start()
    return op.start(self.name)
 end
 
-function Op:finish(token)
+function Op.finish(_, token)
    op.finish(token)
 end
 

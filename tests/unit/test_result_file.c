@@ -241,8 +241,9 @@ static void numbers_are_no_rows(void)
         char text[256];
 
         snprintf(text, sizeof(text),
-            "{\"format\":\"sysbench-result\",\"runs\":[{\"intervals\":"
-            "{\"rows\":%s},\"histograms\":{\"rows\":%s}}]}",
+            "{\"format\":\"sysbench-result\",\"version\":1,"
+            "\"runs\":[{\"intervals\":{\"rows\":%s},\"histograms\":{\"rows\":%"
+            "s}}]}",
             texts[i], texts[i]);
         put("numbers.json", text);
         CHECK_INT(sb_result_read(&f, "numbers.json", &err), 0);
@@ -259,11 +260,11 @@ static void wrong_files_are_explained(void)
     bad_file("", "bad.json is empty");
     bad_file("{}", "bad.json is not a result file (written by "
                    "--report=json=FILE)");
-    bad_file(HEAD "[1]\n",
-        "bad.json is not valid JSON: line 3, column 0: ']' "
-        "expected near end of file");
-    bad_file("{\"format\":", "bad.json is not a complete JSON document: line 1, "
-                              "column 10: unexpected token near end of file");
+    bad_file(HEAD "[1]\n", "bad.json is not valid JSON: line 3, column 0: ']' "
+                           "expected near end of file");
+    bad_file("{\"format\":",
+        "bad.json is not a complete JSON document: line 1, "
+        "column 10: unexpected token near end of file");
     bad_file("a,b\n1,2\n", "bad.json is not a result file (written by "
                            "--report=json=FILE)");
     bad_file("{\"line\":\"run\"}\n{\"line\":\"interval\"}\n",

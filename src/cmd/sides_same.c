@@ -1,5 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-#include "cmd/same_run.h"
+//
+// Whether two results are of the same run, perhaps in different files.
+#include "cmd/sides.h"
 
 #include <string.h>
 
