@@ -2,6 +2,7 @@
 #include <dirent.h>
 #include <stdlib.h>
 
+#include "base/near.h"
 #include "db/internal.h"
 
 #define FALLBACK "sqlite"
@@ -151,19 +152,24 @@ static int no_driver(
     const struct sb_drivers *d, const char *name, struct sb_err *err)
 {
     struct names l;
-    char list[200] = "";
+    struct sb_near near;
+    char list[200] = "", hint[100] = "";
 
     names_read(&l, d->dir);
+    sb_near_init(&near, name);
     for (size_t i = 0; i < l.n; i++) {
         size_t len = strlen(list);
 
         snprintf(
             list + len, sizeof(list) - len, "%s%s", i ? ", " : "", l.name[i]);
+        sb_near_try(&near, l.name[i]);
     }
+    if (near.best)
+        snprintf(hint, sizeof(hint), " (did you mean %.64s?)", near.best);
     names_done(&l);
     return sb_err_set(err, SB_ENOTFOUND,
-        "there is no driver '%.64s' in %.160s; drivers: %s", name, d->dir,
-        list[0] ? list : "none");
+        "there is no driver '%.64s'%s in %.160s; drivers: %s", name, hint,
+        d->dir, list[0] ? list : "none");
 }
 
 // Gets a driver; loads its module if necessary. d->lock is held.

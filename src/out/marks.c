@@ -2,6 +2,7 @@
 #include "out/marks.h"
 
 #include <inttypes.h>
+#include <math.h>
 #include <string.h>
 
 #include "out/json_private.h"
@@ -22,28 +23,16 @@ static const struct kind {
 } lost = { "lost", "connection error" },
   reconnect = { "reconnect", "reconnect" }, restart = { "restart", "restart" };
 
-// "14", "3.25": seconds, rounded to 10 ms.
-static void put_seconds(char *text, size_t size, double seconds)
-{
-    size_t n;
-
-    snprintf(text, size, "%.2f", seconds);
-    n = strlen(text);
-    while (n > 0 && text[n - 1] == '0')
-        text[--n] = '\0';
-    if (n > 0 && text[n - 1] == '.')
-        text[n - 1] = '\0';
-}
-
 static json_t *stretch_mark(
     const struct sb_mark_stretch *s, const struct kind *kind)
 {
-    char text[96], end[32];
+    char text[96], until[40] = "";
 
-    put_seconds(end, sizeof(end), s->to);
-    snprintf(text, sizeof(text), "%" PRIu64 " %s%s%s%s%s", s->n, kind->noun,
-        s->n == 1 ? "" : "s", s->to > s->from ? " until " : "",
-        s->to > s->from ? end : "", s->to > s->from ? " s" : "");
+    if (s->to > s->from)
+        snprintf(
+            until, sizeof(until), " until %.9g s", round(100 * s->to) / 100);
+    snprintf(text, sizeof(text), "%" PRIu64 " %s%s%s", s->n, kind->noun,
+        s->n == 1 ? "" : "s", until);
     return mark(s->from, kind->name, text);
 }
 

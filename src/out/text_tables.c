@@ -205,11 +205,14 @@ static void error_row(const struct sb_text *t, const struct sb_snap_code *c)
 
     snprintf(first_line, sizeof(first_line), "%.*s",
         (int)strcspn(c->sample, "\r\n"), c->sample);
+    // The recorder keeps the beginning of a long message.
+    bool cut = strlen(first_line) == sizeof(first_line) - 1;
     sb_escape_line(sample, sizeof(sample), first_line);
     sb_escape_line(driver, sizeof(driver), c->driver);
     sb_escape_line(state, sizeof(state), c->state[0] ? c->state : "-");
-    fprintf(t->err, "    %-10s %8d %-6s %10" PRIu64 " %11.3fs  %s\n", driver,
-        c->native, state, c->count, (double)first / 1e9, sample);
+    fprintf(t->err, "    %-10s %8d %-6s %10" PRIu64 " %11.3fs  %s%s\n", driver,
+        c->native, state, c->count, (double)first / 1e9, sample,
+        cut ? "..." : "");
 }
 
 void sb__text_errors(const struct sb_text *t, const struct sb_report *r)

@@ -45,7 +45,7 @@ static void stretches(void)
     interval(&m, 1, 0, 0);
     interval(&m, 2, 1, 0);
     interval(&m, 3, 0, 5);
-    interval(&m, 4, 0, 6);
+    interval(&m, 4.00018, 0, 6);
     interval(&m, 5, 0, 0);
     interval(&m, 6, 2, 1);
     check_marks(&m, NULL, NULL,

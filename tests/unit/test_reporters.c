@@ -28,10 +28,27 @@ static void list_is_parsed(void)
     CHECK(!rs.no_text);
     CHECK_INT(INIT(&rs, &err, "none", "json=a=b.json", "csv=c"), 0);
     CHECK(rs.no_text);
+    CHECK(!rs.omitted);
     CHECK_INT(rs.n, 2);
     CHECK_STR(rs.item[0].kind->name, "json");
     CHECK_STR(rs.item[0].target, "a=b.json");
     CHECK_STR(rs.item[1].kind->name, "csv");
+}
+
+// Another report on standard output omits the text, unless it is named.
+static void text_makes_room(void)
+{
+    struct sb_reporters rs;
+    struct sb_err err = { 0 };
+
+    CHECK_INT(INIT(&rs, &err, "json=a.json", "csv=-"), 0);
+    CHECK(rs.no_text && rs.omitted);
+    CHECK_INT(INIT(&rs, &err, "json=/dev/stdout"), 0);
+    CHECK(rs.no_text && rs.omitted);
+    CHECK_INT(INIT(&rs, &err, "json=-", "text"), 0);
+    CHECK(!rs.no_text && !rs.omitted);
+    CHECK_INT(INIT(&rs, &err, "none", "json=-"), 0);
+    CHECK(rs.no_text && !rs.omitted);
 }
 
 static void errors_name_the_report(void)
@@ -301,6 +318,7 @@ static void a_document_keeps_its_totals(void)
 int main(void)
 {
     RUN(list_is_parsed);
+    RUN(text_makes_room);
     RUN(errors_name_the_report);
     RUN(labels_have_keys);
     RUN(lines_finish_first_and_views_last);

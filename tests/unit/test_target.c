@@ -89,6 +89,34 @@ static void rest_of_a_killed_run_is_removed(void)
 }
 
 // The write that looks for the reason of an earlier failure leaves nothing.
+static void links_are_followed(void)
+{
+    struct sb_target t;
+    struct sb_err err = { 0 };
+    char to[64] = "";
+
+    CHECK_INT(mkdir("there", 0777), 0);
+    CHECK_INT(symlink("../real", "there/second"), 0);
+    CHECK_INT(symlink("there/second", "first"), 0);
+    for (int i = 0; i < 2; i++) { // it does not exist at first
+        CHECK_INT(sb_target_open(&t, "first", SB_TARGET_WHOLE, &err), 0);
+        fprintf(t.file, "text %d", i);
+        CHECK_INT(sb_target_commit(&t, &err), 0);
+        sb_target_done(&t);
+        CHECK_STR(get("real"), i ? "text 1" : "text 0");
+    }
+    CHECK_INT(readlink("first", to, sizeof(to) - 1), 12);
+    CHECK_STR(to, "there/second");
+    CHECK_INT(symlink("loop", "loop"), 0);
+    CHECK_INT(sb_target_open(&t, "loop", SB_TARGET_WHOLE, &err), SB_ESYS);
+    CHECK(strstr(err.msg, "cannot write loop: "));
+    sb_target_done(&t);
+    // Messages are one line.
+    CHECK_INT(sb_target_open(&t, "no/a\nb", SB_TARGET_WHOLE, &err), SB_ESYS);
+    CHECK(strstr(err.msg, "cannot write no/a b: "));
+    sb_target_done(&t);
+}
+
 static void failure_adds_nothing(void)
 {
     struct rlimit old, limit;
@@ -198,6 +226,7 @@ int main(void)
     RUN(nothing_is_left_without_commit);
     RUN(lines_replace_the_old_content);
     RUN(rest_of_a_killed_run_is_removed);
+    RUN(links_are_followed);
     RUN(failure_adds_nothing);
     RUN(failure_of_close_is_an_error);
     RUN(two_writers);

@@ -118,6 +118,30 @@ static void errors(void)
     teardown(&f);
 }
 
+// Of a long message, the beginning is known.
+static void cut_sample(void)
+{
+    struct sb_text_opts o = defaults();
+    struct fixture f;
+
+    setup(&f, &o);
+    f.code[0] = (struct sb_snap_code){ .driver = "mysql", .count = 1 };
+    memset(f.code[0].sample, 'x', sizeof(f.code[0].sample) - 1);
+    f.snap.code = f.code;
+    f.snap.ncodes = 1;
+    sb_text_final(&f.text, &f.report);
+    CHECK(strstr(text(&f), "xxx...\n"));
+    teardown(&f);
+    setup(&f, &o);
+    f.code[0] = (struct sb_snap_code){ .driver = "mysql", .count = 1 };
+    memset(f.code[0].sample, 'x', sizeof(f.code[0].sample) - 2);
+    f.snap.code = f.code;
+    f.snap.ncodes = 1;
+    sb_text_final(&f.text, &f.report);
+    CHECK(!strstr(text(&f), "..."));
+    teardown(&f);
+}
+
 // A server's message may contain control sequences of terminals.
 static void error_of_a_hostile_server(void)
 {
@@ -191,6 +215,7 @@ int main(void)
     RUN(open_loop);
     RUN(operations);
     RUN(errors);
+    RUN(cut_sample);
     RUN(error_of_a_hostile_server);
     RUN(a_fatal_error_alone);
     RUN(a_failed_run_says_so_first);
