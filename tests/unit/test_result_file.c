@@ -260,8 +260,9 @@ static void wrong_files_are_explained(void)
     bad_file("", "bad.json is empty");
     bad_file("{}", "bad.json is not a result file (written by "
                    "--report=json=FILE)");
-    bad_file(HEAD "[1]\n", "bad.json is not a complete JSON document: line 3, column 0: ']' "
-                           "expected near end of file");
+    bad_file(HEAD "[1]\n",
+        "bad.json is not a complete JSON document: line 3, column 0: ']' "
+        "expected near end of file");
     bad_file("{\"format\":",
         "bad.json is not a complete JSON document: line 1, "
         "column 10: unexpected token near end of file");

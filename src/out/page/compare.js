@@ -235,9 +235,6 @@ function figuresSection(main, c) {
         return [figureName(f, c), verdictCell(f), p(f.difference),
             value(f.low ?? NaN, span(f)), v(f.a.value), v(f.b.value)];
     });
-    // Older documents have no rates of errors.
-    const work = (c.work || []).filter(w => w.a || w.b);
-    const share = x => value(x ?? NaN, `${short(x ?? NaN)} %`);
     section(main, "figures", "Figures", chart && chart.figure,
         table("Figures of the sides", [{ text: "figure" },
             { text: "verdict of B" }, { text: "B / A \u2212 1", n: true },
@@ -245,13 +242,20 @@ function figuresSection(main, c) {
             { text: "A", n: true }, { text: "B", n: true }], rows, 100),
         h("p", { class: "note" }, "The first figure decides. The verdicts on " +
             "the others take into account how many there are, their " +
-            "intervals do not."),
-        work.length ? table("Errors, restarts and lookups without a result",
-            [{ text: "rate" }, { text: "A", n: true }, { text: "B", n: true },
+            "intervals do not."));
+}
+
+// Documents of earlier versions have no rates of errors.
+function workSection(main, c) {
+    const work = (c.work || []).filter(w => w.a || w.b);
+    const share = x => value(x ?? NaN, x === null ? MISSING : `${short(x)} %`);
+    if (work.length)
+        section(main, "work", "Errors, restarts, lookups without a result",
+            table("Rates of both sides", [{ text: "rate" },
+                { text: "A", n: true }, { text: "B", n: true },
                 { text: "" }], work.map(w => [`${w.name}, % of ${w.of}`,
                 share(w.a), share(w.b), w.differs
-                    ? h("span", { class: "bad" }, "differs") : "similar"]))
-            : null);
+                    ? h("span", { class: "bad" }, "differs") : "similar"])));
 }
 
 const KINDS = { program: "sysbench", workload: "workload", option: "option",
@@ -297,5 +301,6 @@ function comparisonSections(top, main, c, runs) {
     comparisonHeader(top, c, runs);
     figuresSection(main, c);
     repeatsChart(main.lastChild, runs);
+    workSection(main, c);
     differencesSection(main, c);
 }
