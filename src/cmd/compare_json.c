@@ -52,8 +52,8 @@ static json_t *work_json(const struct sb__comparison *c)
 
         if (json_array_append_new(
                 list, json_pack("{s:s,s:s,s:s,s:o,s:o,s:b}", "name", w->name,
-                          "of", w->of, "unit", "%", "a", real(w->a), "b",
-                          real(w->b), "differs", w->differs))) {
+                          "of", w->of, "unit", "%", "a", sb_json_number(w->a),
+                          "b", sb_json_number(w->b), "differs", w->differs))) {
             json_decref(list);
             return NULL;
         }
