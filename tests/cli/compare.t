@@ -157,7 +157,7 @@ lookups that find nothing. Restarts are only named.
   $ /usr/bin/python3 -c "import json
   > c = json.load(open('empty.out'))
   > print(c['verdict'], c['different_work'], c['work'][3])"
-  none True {'name': 'found nothing', 'of': 'lookups', 'unit': '%', 'a': 100.0, 'b': 0.0, 'differs': True}
+  none True {'name': 'found nothing', 'of': 'lookups', 'unit': '%', 'a': 100, 'b': 0, 'differs': True}
   $ sysbench compare restarts.json a1.json >out; grep -e differs -e ^Verdict -e ^The.sides out
   restarts, % of events                    25          0                                      differs
   Verdict: B is faster than A: * (glob)
