@@ -80,7 +80,7 @@ void sb_opts_free(struct sb_opts *o)
     free(o);
 }
 
-static int no_memory(struct sb_err *err)
+int sb__opts_no_memory(struct sb_err *err)
 {
     return sb_err_set(err, SB_ENOMEM, "out of memory reading the options");
 }
@@ -171,7 +171,7 @@ static const char *value_text(struct sb_opts *o, const struct sb_opt *opt,
     return number_text(o, raw);
 }
 
-static int store(struct sb_opts *o, struct sb__opts_decl *d,
+int sb__opts_store_text(struct sb_opts *o, struct sb__opts_decl *d,
     const union sb__opts_value *v, const char *raw, enum sb_opt_source source,
     struct sb_err *err)
 {
@@ -181,7 +181,7 @@ static int store(struct sb_opts *o, struct sb__opts_decl *d,
         shown = sb__opts_mask(
             o, text, sb__opts_secret(d->opt, d->opt->name, text));
     if (!shown)
-        return no_memory(err);
+        return sb__opts_no_memory(err);
     sb__opts_store(d->opt, v, source > SB_SRC_DEFAULT, d->target);
     d->text = text;
     d->shown = shown;
@@ -189,7 +189,7 @@ static int store(struct sb_opts *o, struct sb__opts_decl *d,
 }
 
 // Stores the default; a NULL default is zero, "" or an empty list.
-static int store_default(
+int sb__opts_store_default(
     struct sb_opts *o, struct sb__opts_decl *d, struct sb_err *err)
 {
     union sb__opts_value v = { 0 };
@@ -201,7 +201,7 @@ static int store_default(
     if (d->def)
         rc = sb__opts_value(o, d->opt, d->def, &v, err);
     if (!rc)
-        rc = store(o, d, &v, d->def, SB_SRC_DEFAULT, err);
+        rc = sb__opts_store_text(o, d, &v, d->def, SB_SRC_DEFAULT, err);
     return rc;
 }
 
@@ -280,20 +280,23 @@ static struct sb_opt as_target(const struct sb__opts_decl *d)
 
 // Applies a setting. A setting that is overridden is parsed as well, so that
 // invalid values are reported from every source.
-static int apply(struct sb_opts *o, struct sb__opts_decl *d,
-    struct sb__opts_setting *s, struct sb_err *err)
+int sb__opts_apply(struct sb_opts *o, struct sb__opts_decl *d,
+    struct sb__opts_setting *s, bool common, struct sb_err *err)
 {
     struct sb__opts_decl *t = d->alias ? d->alias : d;
     struct sb_opt opt = as_target(d);
+    bool weak = t != d || common;
     union sb__opts_value v;
     int rc;
 
     if (!allowed(s, d))
         return 0;
     s->claimed = true;
+    if (common)
+        opt.name = d->plain;
     hide_setting(s, &opt);
     if (warn_deprecated(o, d))
-        return no_memory(err);
+        return sb__opts_no_memory(err);
     rc = sb__opts_value(o, &opt, s->value, &v, err);
     if (rc && (opt.flags & SB_OPT_YIELDS)) {
         s->claimed = false; // a script may still declare the option
@@ -303,16 +306,17 @@ static int apply(struct sb_opts *o, struct sb__opts_decl *d,
         add_origin(err, s->origin);
         return rc;
     }
-    if (!overrides(s, t, t != d))
+    if (!overrides(s, t, weak))
         return 0;
-    rc = store(o, t, &v, s->value ? s->value : "", s->source, err);
+    rc = sb__opts_store_text(
+        o, t, &v, s->value ? s->value : "", s->source, err);
     if (rc)
         return rc;
     t->source = s->source;
     t->origin = s->origin;
-    t->via_alias = t != d;
-    if (t->via_alias && s->source == SB_SRC_CMDLINE)
-        t->origin = d->opt->name;
+    t->via_alias = weak;
+    if (weak && s->source == SB_SRC_CMDLINE)
+        t->origin = opt.name;
     return 0;
 }
 
@@ -323,24 +327,24 @@ int sb__opts_add_setting(
     struct sb__opts_decl *d;
 
     if (!s)
-        return no_memory(err);
+        return sb__opts_no_memory(err);
     *s = *given;
     s->claimed = false;
     s->name = sb__opts_strdup(o, given->name);
     s->origin = sb__opts_strdup(o, given->origin ? given->origin : "");
     s->value = given->value ? sb__opts_strdup(o, given->value) : NULL;
     if (!s->name || !s->origin || (given->value && !s->value))
-        return no_memory(err);
+        return sb__opts_no_memory(err);
     if (sb__opts_push(&o->settings, s))
-        return no_memory(err);
+        return sb__opts_no_memory(err);
     // No table has declared it yet, so its name and value decide what is
     // hidden.
     hide_setting(s, NULL);
     d = lookup_setting(o, s);
-    return d ? apply(o, d, s, err) : 0;
+    return d ? sb__opts_apply(o, d, s, false, err) : 0;
 }
 
-static void drop(struct sb_opts *o, const struct sb__opts_decl *d)
+void sb__opts_drop(struct sb_opts *o, const struct sb__opts_decl *d)
 {
     size_t i = 0;
 
@@ -366,13 +370,13 @@ static int replace_script_option(struct sb_opts *o, const struct sb_opt *opt,
                 err, SB_EINTERNAL, "option '%s' is declared twice", opt->name);
         if (d->def)
             *def = d->def;
-        drop(o, d);
+        sb__opts_drop(o, d);
         return 0;
     }
     return 0;
 }
 
-static struct sb__opts_decl *new_decl(struct sb_opts *o,
+struct sb__opts_decl *sb__opts_new_decl(struct sb_opts *o,
     const struct sb_opt_table *table, const struct sb_opt *opt, void *target)
 {
     struct sb__opts_decl *d = sb__opts_alloc(o, sizeof(*d));
@@ -396,13 +400,13 @@ static int declare(struct sb_opts *o, const struct sb_opt_table *table,
 
     if (rc)
         return rc;
-    d = new_decl(o, table, opt, target);
+    d = sb__opts_new_decl(o, table, opt, target);
     if (!d)
-        return no_memory(err);
+        return sb__opts_no_memory(err);
     if (opt->alias_of)
         return 0;
     d->def = def;
-    rc = store_default(o, d, err);
+    rc = sb__opts_store_default(o, d, err);
     if (rc && def == opt->def && err) // the table's fault, not the user's
         err->code = SB_EINTERNAL;
     return rc && def == opt->def ? SB_EINTERNAL : rc;
@@ -430,7 +434,7 @@ static int link_aliases(
 }
 
 // Applies the weakest source first; within one source in the order given.
-static int apply_waiting(
+int sb__opts_apply_waiting(
     struct sb_opts *o, const struct sb_opt_table *table, struct sb_err *err)
 {
     for (int source = SB_SRC_FILE; source <= SB_SRC_CMDLINE; source++) {
@@ -444,7 +448,7 @@ static int apply_waiting(
             d = lookup_setting(o, s);
             if (!d || d->table != table)
                 continue;
-            rc = apply(o, d, s, err);
+            rc = sb__opts_apply(o, d, s, false, err);
             if (rc)
                 return rc;
         }
@@ -464,107 +468,7 @@ int sb_opts_add(struct sb_opts *o, const struct sb_opt_table *table,
             return rc;
     }
     rc = link_aliases(o, table, err);
-    return rc ? rc : apply_waiting(o, table, err);
-}
-
-// Options of scripts are kept separately, so their tables list none.
-static const struct sb_opt no_opts[1] = { { .name = NULL } };
-
-struct sb__opts_script *sb__opts_script(
-    const struct sb_opts *o, const char *title)
-{
-    for (size_t i = 0; i < o->scripts.len; i++) {
-        struct sb__opts_script *s = o->scripts.item[i];
-
-        if (strcmp(s->table.title, title) == 0)
-            return s;
-    }
-    return NULL;
-}
-
-static struct sb__opts_script *script_of(struct sb_opts *o, const char *title)
-{
-    struct sb__opts_script *s = sb__opts_script(o, title);
-
-    if (s)
-        return s;
-    s = sb__opts_alloc(o, sizeof(*s));
-    if (!s)
-        return NULL;
-    s->table.title = sb__opts_strdup(o, title);
-    s->table.opts = no_opts;
-    if (!s->table.title || sb__opts_push(&o->scripts, s))
-        return NULL;
-    return s;
-}
-
-static int new_default(struct sb_opts *o, struct sb__opts_decl *d,
-    const char *def, struct sb_err *err)
-{
-    union sb__opts_value v;
-    int rc;
-
-    if (d->alias)
-        d = d->alias;
-    if (!def)
-        return 0;
-    rc = sb__opts_value(o, d->opt, def, &v, err);
-    if (rc)
-        return rc;
-    d->def = def;
-    return d->source == SB_SRC_DEFAULT
-               ? store(o, d, &v, def, SB_SRC_DEFAULT, err)
-               : 0;
-}
-
-// Resets the option to its default and leaves its name to a script.
-static int yield_to_script(
-    struct sb_opts *o, struct sb__opts_decl *d, struct sb_err *err)
-{
-    drop(o, d);
-    return store_default(o, d, err);
-}
-
-static struct sb_opt *script_opt(struct sb_opts *o, struct sb__opts_script *s,
-    const char *name, const char *help, enum sb_opt_type type, const char *def)
-{
-    struct sb_opt *opt = s ? sb__opts_alloc(o, sizeof(*opt)) : NULL;
-
-    if (!opt)
-        return NULL;
-    opt->name = sb__opts_strdup(o, name);
-    opt->help = sb__opts_strdup(o, help ? help : "");
-    opt->type = type;
-    opt->def = def ? sb__opts_strdup(o, def) : NULL;
-    if (!opt->name || !opt->help || (def && !opt->def))
-        return NULL;
-    return sb__opts_push(&s->opts, opt) ? NULL : opt;
-}
-
-int sb_opts_add_script(struct sb_opts *o, const char *title, const char *name,
-    const char *help, enum sb_opt_type type, const char *def_text,
-    struct sb_err *err)
-{
-    struct sb__opts_decl *d = sb__opts_lookup(o, name);
-    struct sb__opts_script *s = script_of(o, title);
-    void *target = sb__opts_alloc(o, sizeof(union sb__opts_value));
-    struct sb_opt *opt = script_opt(o, s, name, help, type, def_text);
-    int rc;
-
-    assert(type != SB_OPT_ENUM);
-    if (!target || !opt)
-        return no_memory(err);
-    rc = d && (d->opt->flags & SB_OPT_YIELDS) ? yield_to_script(o, d, err) : 0;
-    if (rc)
-        return rc;
-    if (d && !(d->opt->flags & SB_OPT_YIELDS))
-        return new_default(o, d, opt->def, err);
-    d = new_decl(o, &s->table, opt, target);
-    if (!d)
-        return no_memory(err);
-    d->script = true;
-    rc = store_default(o, d, err);
-    return rc ? rc : apply_waiting(o, &s->table, err);
+    return rc ? rc : sb__opts_apply_waiting(o, table, err);
 }
 
 int sb_opts_set(struct sb_opts *o, const char *name, const char *value,

@@ -246,6 +246,8 @@ void sb__opts_view(const struct sb__opts_decl *d, struct sb_opt_view *view)
     view->text = t->shown;
     view->source = t->source;
     view->origin = t->origin;
+    view->component = d->component;
+    view->plain = d->plain ? d->plain : d->opt->name;
 }
 
 int sb_opts_each(const struct sb_opts *o,

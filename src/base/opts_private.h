@@ -35,7 +35,10 @@ struct sb__opts_decl {
     enum sb_opt_source source;
     bool via_alias; // the value was set through an alias
     bool script;    // declared by a script
-    bool warned;    // a warning of its use was logged
+    // Of a component of a mix, or NULL: its name, and that of the option behind
+    // the full stop.
+    const char *component, *plain;
+    bool warned; // a warning of its use was logged
 };
 
 struct sb__opts_list { // growing array of pointers
@@ -61,6 +64,9 @@ struct sb_opts {
     struct sb__opts_list sections;   // of config files, by opts_section.c
     bool sectioned;                  // at least one names a workload
     bool strict; // undeclared settings in a config file are errors
+    // Of sb_opts_sections_as(), or NULL.
+    const char *(*as)(void *arg, const char *section, unsigned n);
+    void *as_arg;
 };
 
 // A value of any type before it is stored at its offset.
@@ -88,6 +94,25 @@ bool sb__opts_same(const char *a, const char *b);
 bool sb__opts_means(const struct sb__opts_setting *s, const char *name);
 struct sb__opts_decl *sb__opts_lookup(
     const struct sb_opts *o, const char *name);
+// Sets the error and returns SB_ENOMEM.
+int sb__opts_no_memory(struct sb_err *err);
+// opts.c, for opts_script.c: adds a declaration without a value (NULL: out of
+// memory), removes one, stores its default or a value with its text, applies
+// the settings received so far to a table.
+struct sb__opts_decl *sb__opts_new_decl(struct sb_opts *o,
+    const struct sb_opt_table *table, const struct sb_opt *opt, void *target);
+void sb__opts_drop(struct sb_opts *o, const struct sb__opts_decl *d);
+int sb__opts_store_default(
+    struct sb_opts *o, struct sb__opts_decl *d, struct sb_err *err);
+int sb__opts_store_text(struct sb_opts *o, struct sb__opts_decl *d,
+    const union sb__opts_value *v, const char *raw, enum sb_opt_source source,
+    struct sb_err *err);
+int sb__opts_apply_waiting(
+    struct sb_opts *o, const struct sb_opt_table *table, struct sb_err *err);
+// Applies one setting. common: it has the plain name of an option of a
+// component, and is weaker than one of its own name from the same source.
+int sb__opts_apply(struct sb_opts *o, struct sb__opts_decl *d,
+    struct sb__opts_setting *s, bool common, struct sb_err *err);
 // NULL if no script of this title declares an option.
 struct sb__opts_script *sb__opts_script(
     const struct sb_opts *o, const char *title);

@@ -5,6 +5,7 @@
 
 #include <stdlib.h>
 
+#include "base/buf.h"
 #include "base/opts_private.h"
 
 struct section {
@@ -63,6 +64,49 @@ static int apply_all(
     return rc;
 }
 
+// Applies the settings of a section to one component of a mix.
+static int apply_as(struct sb_opts *o, const struct section *c,
+    const char *component, struct sb_err *err)
+{
+    int rc = 0;
+
+    for (size_t i = 0; rc == 0 && i < c->settings.len; i++) {
+        struct sb__opts_setting s = *(
+            struct sb__opts_setting *)c->settings.item[i];
+        struct sb_buf name;
+
+        sb_buf_init(&name, 0);
+        sb_buf_addf(&name, "%s.%s", component, s.name);
+        s.name = name.data;
+        rc = name.failed ? sb_err_set(err, SB_ENOMEM, "out of memory")
+                         : sb__opts_add_setting(o, &s, err);
+        sb_buf_done(&name);
+    }
+    return rc;
+}
+
+// Applies a section of the workload, or workloads, that run.
+static int apply_mine(
+    struct sb_opts *o, const struct section *c, struct sb_err *err)
+{
+    const char *component;
+    int rc = 0;
+
+    if (!o->as)
+        return apply_all(o, c, err);
+    for (unsigned n = 0; rc == 0 && (component = o->as(o->as_arg, c->name, n));
+         n++)
+        rc = apply_as(o, c, component, err);
+    return rc;
+}
+
+void sb_opts_sections_as(struct sb_opts *o,
+    const char *(*as)(void *arg, const char *section, unsigned n), void *arg)
+{
+    o->as = as;
+    o->as_arg = arg;
+}
+
 static int reject_section(const struct section *c, struct sb_err *err)
 {
     return sb_err_set(
@@ -87,7 +131,9 @@ int sb_opts_sections(struct sb_opts *o, bool strict,
 
         if (c->kind == SB_SECTION_UNKNOWN && strict)
             rc = reject_section(c, err);
-        else if (c->kind == SB_SECTION_MINE || !o->sectioned)
+        else if (c->kind == SB_SECTION_MINE)
+            rc = apply_mine(o, c, err);
+        else if (!o->sectioned)
             rc = apply_all(o, c, err);
     }
     return rc;
