@@ -24,6 +24,7 @@ int sb_random_share(struct sb_random_shared *s, const struct sb_dist_opts *o,
     if (s->seed == 0)
         s->seed = 1;
     atomic_store_explicit(&s->uniques, 0, memory_order_relaxed);
+    s->counter = NULL;
     return 0;
 }
 
@@ -86,7 +87,8 @@ uint32_t sb_random_unique(struct sb_random *r)
 {
     struct sb_random_shared *s = r->shared;
     uint32_t x = atomic_fetch_add_explicit(
-        &s->uniques, 1, memory_order_relaxed);
+        s->counter ? &s->counter->uniques : &s->uniques, 1,
+        memory_order_relaxed);
 
     // Each step is reversible, so that different numbers stay different.
     x ^= (uint32_t)s->seed;

@@ -15,6 +15,8 @@ struct sb_random_shared {
     struct sb_dist dist;
     uint64_t seed;            // of the run, never 0
     _Atomic uint32_t uniques; // calls of sb_random_unique() so far
+    // Whose `uniques` is used: NULL for its own, in a mix that of the run.
+    struct sb_random_shared *counter;
 };
 
 struct sb_random {

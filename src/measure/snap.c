@@ -337,6 +337,23 @@ static int check_users(const struct sb_snap *s, struct sb_err *err)
     return rc;
 }
 
+static int check_workloads(
+    const struct sb_snap *s, const struct sb_stats *stats, struct sb_err *err)
+{
+    uint64_t events = 0;
+    bool any = false;
+
+    for (unsigned i = 0; s->op && i < s->nops; i++) {
+        if (stats->op[i].kind != SB_OP_WORKLOAD)
+            continue;
+        any = true;
+        events += s->op[i].count;
+    }
+    return any ? check_equal(err, "completed = sum over workloads",
+                     s->c.completed, events)
+               : 0;
+}
+
 int sb_snap_check(const struct sb_snap *s, const struct sb_stats *stats,
     uint64_t pending, struct sb_err *err)
 {
@@ -350,6 +367,8 @@ int sb_snap_check(const struct sb_snap *s, const struct sb_stats *stats,
         rc = check_ops(s, err);
     if (rc == 0)
         rc = check_found(s, err);
+    if (rc == 0)
+        rc = check_workloads(s, stats, err);
     if (rc == 0)
         rc = check_metrics(s, err);
     if (rc == 0)

@@ -131,6 +131,7 @@ struct sb_report {
     // Of that stage, at its start and its end; without rates, 0.
     unsigned stage_users[2];
     double stage_rate[2];
+    const char *stage_mix; // "report:1/oltp:3"; "" or NULL without a mix
     // Final report: a report for each stage that began, in order; else 0.
     const struct sb_report *stages;
     unsigned nstages;

@@ -355,6 +355,9 @@ void sb_rec_settle(struct sb_rec *r, enum sb_fate last,
             return;
         sb_rec_code(r, "script", err ? err : &none, now_ns);
     }
+    if (r->workload)
+        sb_tally_add(
+            &sb_rec_op_tally(r, r->workload - 1)->errors, r->open_errors);
     sb_tally_add(&t->err_ignored, r->open_errors - 1);
     sb_tally_add(counter[last], 1);
     r->open_errors = 0;

@@ -14,7 +14,8 @@
 //     errors    = ignored + restarted + given up + fatal = sum over codes
 //     sums over users = totals; sum over histogram buckets = completed;
 //     count of each operation = count of its histogram, and is not less than
-//     hits + misses; count of each distribution = count of its histogram
+//     hits + misses; count of each distribution = count of its histogram;
+//     in a mix, completed = sum over its workloads
 #ifndef SB_STATS_H
 #define SB_STATS_H
 
@@ -93,7 +94,8 @@ enum sb_op_kind {
     SB_OP_WRITE,  // adds rows: INSERT, REPLACE
     SB_OP_CHANGE, // changes or deletes existing rows: UPDATE, DELETE
     SB_OP_OTHER,
-    SB_OP_CUSTOM
+    SB_OP_CUSTOM,
+    SB_OP_WORKLOAD // whole events of a component of a mix
 };
 
 // The outcome of an execution that looks for rows.
@@ -142,6 +144,7 @@ struct sb_rec {
     struct sb_code_tally *codes; // SB_CODES_MAX; the last one collects the rest
     _Atomic uint32_t ncodes;
     uint32_t open_errors; // their fate is not decided yet; owner only
+    int workload; // 1 + operation that counts the errors of this event, 0: none
     // Times that are not in the histograms yet. Each bucket is a cache line of
     // its own, which is cold after a call to a server. Recording several at
     // once is faster, because the cache misses overlap. An entry is
@@ -246,7 +249,8 @@ void sb_rec_code(struct sb_rec *r, const char *driver, const struct sb_err *err,
 // Decides the fate of the open errors when their event ends or is restarted:
 // the last one gets the given fate, those before it were ignored. If none is
 // open and the fate is not "ignored", the error is the script's own: it is
-// first counted under the driver "script", with err (may be NULL).
+// first counted under the driver "script", with err (may be NULL). All of them
+// are also counted as errors of r->workload.
 void sb_rec_settle(struct sb_rec *r, enum sb_fate last,
     const struct sb_err *err, uint64_t now_ns);
 

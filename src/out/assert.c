@@ -96,6 +96,7 @@ static bool is_kind(const char *name, enum sb_op_kind kind)
     case SB_OP_OTHER:
         return strcmp(name, "other") == 0;
     case SB_OP_CUSTOM:
+    case SB_OP_WORKLOAD:
         break;
     }
     return false;

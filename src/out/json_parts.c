@@ -374,6 +374,7 @@ static json_t *operation(
         [SB_OP_CHANGE] = "change",
         [SB_OP_OTHER] = "other",
         [SB_OP_CUSTOM] = "custom",
+        [SB_OP_WORKLOAD] = "workload",
     };
     json_t *o = json_object();
     bool ok =

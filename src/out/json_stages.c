@@ -24,6 +24,8 @@ static json_t *stage(const struct sb_report *r)
               sb__json_set(o, "rate",
                   r->open_loop ? range(r->stage_rate[0], r->stage_rate[1])
                                : json_null()) &&
+              (!r->stage_mix || !r->stage_mix[0] ||
+                  sb__json_set(o, "mix", sb_json_text(r->stage_mix))) &&
               sb__json_set(o, "counters", sb__json_counters(r)) &&
               sb__json_set(o, "latency",
                   sb_json_latency(r->open_loop ? "response" : "service",

@@ -159,10 +159,11 @@ static int read_users(
 
 static enum sb_op_kind kind_of(const json_t *op)
 {
-    static const char *const kinds[] = { "read", "write", "change", "other" };
+    static const char *const kinds[] = { "read", "write", "change", "other",
+        "custom", "workload" };
     const char *name = json_string_value(json_object_get(op, "kind"));
 
-    for (int i = 0; name && i < 4; i++)
+    for (int i = 0; name && i <= SB_OP_WORKLOAD; i++)
         if (strcmp(kinds[i], name) == 0)
             return (enum sb_op_kind)i;
     return SB_OP_CUSTOM;
@@ -312,6 +313,7 @@ static int read_stage(struct sb_result_run *r, unsigned i, const json_t *o,
     p->stage_users[0] = users_of(users[0]);
     p->stage_users[1] = users_of(users[1]);
     read_range(o, "rate", &p->stage_rate[0], &p->stage_rate[1]);
+    p->stage_mix = json_string_value(json_object_get(o, "mix"));
     return rc;
 }
 

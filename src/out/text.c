@@ -442,6 +442,7 @@ static void report(struct sb_text *t, const struct sb_report *r)
     if (r->open_loop)
         sb__text_open_loop(t, r);
     sb__text_search(t, r);
+    sb__text_workloads(t, r);
     sb__text_stages(t, r);
     if (t->o.report_operations)
         sb__text_operations(t, r);

@@ -125,12 +125,21 @@ static void op_name(
         snprintf(name, size, "operation %u", i);
 }
 
-static int name_width(const struct sb_text *t, const struct sb_snap *s)
+// True for the events of a component of a mix.
+static bool is_workload(const struct sb_text *t, unsigned i)
 {
-    int width = (int)strlen("Operation (ms)");
+    return t->stats && i < SB_OPS_MAX && t->stats->op[i].kind == SB_OP_WORKLOAD;
+}
+
+static int name_width(
+    const struct sb_text *t, const struct sb_snap *s, bool workloads)
+{
+    int width = (int)strlen(workloads ? "Workload (ms)" : "Operation (ms)");
     char name[NAME];
 
     for (unsigned i = 0; i < s->nops; i++) {
+        if (is_workload(t, i) != workloads)
+            continue;
         op_name(t, i, name, sizeof(name));
         if ((int)strlen(name) > width)
             width = (int)strlen(name);
@@ -138,16 +147,51 @@ static int name_width(const struct sb_text *t, const struct sb_snap *s)
     return width;
 }
 
+// Name, count, rate, errors and times of operation i.
+static void op_cells(
+    const struct sb_text *t, const struct sb_report *r, unsigned i, int width)
+{
+    const struct sb_snap_op *op = &r->snap->op[i];
+    double seconds = r->interval_s > 0 ? r->interval_s : 1;
+    char name[NAME];
+
+    op_name(t, i, name, sizeof(name));
+    fprintf(t->out, "%-*s %12" PRIu64 " %12.2f %10" PRIu64, width, name,
+        op->count, (double)op->count / seconds, op->errors);
+    time_cells(t, &op->hist, op->min, op->ns, op->max);
+}
+
+void sb__text_workloads(const struct sb_text *t, const struct sb_report *r)
+{
+    const struct sb_snap *s = r->snap;
+    int width = name_width(t, s, true);
+    bool any = false;
+
+    for (unsigned i = 0; s->op && i < s->nops; i++) {
+        if (!is_workload(t, i))
+            continue;
+        if (!any) {
+            fprintf(t->out, "%-*s %12s %12s %10s", width, "Workload (ms)",
+                "events", "per sec.", "errors");
+            time_heads(t);
+            fprintf(t->out, "\n");
+        }
+        any = true;
+        op_cells(t, r, i, width);
+        fprintf(t->out, "\n");
+    }
+    if (any)
+        fprintf(t->out, "\n");
+}
+
 void sb__text_operations(const struct sb_text *t, const struct sb_report *r)
 {
     const struct sb_snap *s = r->snap;
-    double seconds = r->interval_s > 0 ? r->interval_s : 1;
-    char name[NAME];
     int width;
 
     if (!s->op || s->nops == 0)
         return;
-    width = name_width(t, s);
+    width = name_width(t, s, false);
     fprintf(t->out, "%-*s %12s %12s %10s", width, "Operation (ms)", "count",
         "per sec.", "errors");
     time_heads(t);
@@ -155,12 +199,9 @@ void sb__text_operations(const struct sb_text *t, const struct sb_report *r)
     for (unsigned i = 0; i < s->nops; i++) {
         const struct sb_snap_op *op = &s->op[i];
 
-        if (op->count == 0 && op->errors == 0)
+        if (is_workload(t, i) || (op->count == 0 && op->errors == 0))
             continue;
-        op_name(t, i, name, sizeof(name));
-        fprintf(t->out, "%-*s %12" PRIu64 " %12.2f %10" PRIu64, width, name,
-            op->count, (double)op->count / seconds, op->errors);
-        time_cells(t, &op->hist, op->min, op->ns, op->max);
+        op_cells(t, r, i, width);
         fprintf(t->out, " %12" PRIu64 "\n", op->rows);
     }
     fprintf(t->out, "\n");

@@ -57,6 +57,7 @@ static void name(const struct sb_meter *m, struct sb_report *r, unsigned stage)
     r->stage_users[1] = s->users_to;
     r->stage_rate[0] = s->rate_from;
     r->stage_rate[1] = s->rate_to;
+    r->stage_mix = s->mix_text;
 }
 
 void sb__meter_stage_of(

@@ -14,6 +14,7 @@
 #include "measure/pace.h"
 #include "measure/search.h"
 #include "measure/snap.h"
+#include "run/mix.h"
 #include "run/stages.h"
 #include "run/user.ffi.h"
 #include "run/workload.h"
@@ -40,6 +41,7 @@ struct sb_run_opts {
     double rate_tolerance;   // percent
     const char *stages_text; // "": none
     struct sb_stages stages; // derived; threads and time include theirs
+    struct sb_mix mix;       // of --mix, set by the caller; n = 0: no mix
     int arrivals;            // enum sb_pace_kind
     int pace;                // enum sb_pace_mode
     int64_t report_interval;
@@ -134,6 +136,17 @@ int sb_run(struct sb_workload *w, const struct sb_run_opts *o,
     struct sb_random_shared *random, const struct sb_listener *l,
     struct sb_run_result *res);
 
+// The workload of a mix: its parts, by component, which must outlive it. Slots
+// are the numbers of components.
+struct sb_mixed {
+    struct sb_workload workload; // for sb_run() with o->mix
+    const struct sb_mix *mix;
+    struct sb_workload *part[SB_MIX_MAX];
+};
+
+// Fills m->workload for m->mix and m->part.
+void sb_mixed_init(struct sb_mixed *m);
+
 // Runs `task` once in each of o->threads users at the same time, without pace,
 // limits and reports: a parallel command. command: "prepare", for progress and
 // messages. Ends early if one fails or a signal arrives.
@@ -165,6 +178,9 @@ struct sb_user {
     struct sb_run *run;
     void *data;                // the workload's
     struct sb_user_priv *priv; // run/'s own
+    // In a mix: what names of operations and metrics begin with; else NULL.
+    const char *prefix;
+    void *part[SB_MIX_MAX]; // data of scripts, by slot
 };
 
 // Sleeps ns, or until the run ends; returns false if it is over. Only in the

@@ -124,8 +124,8 @@ static const struct sb_opt options[] = {
         .offset = AT(stages_text),
         .def = "",
         .flags = SB_OPT_YIELDS,
-        .help = "change threads and rate during the run: 'threads=16 for 10s; "
-                "threads=16..64 for 30s; rate=100..2000 for 1m'" },
+        .help = "change threads, rate or mix during the run: 'threads=16 for "
+                "10s; threads=16..64 for 30s; rate=100..2000 for 1m'" },
     { .name = "arrivals",
         .type = SB_OPT_ENUM,
         .offset = AT(arrivals),
@@ -348,8 +348,8 @@ static int finish_stages(
     o->stages.n = 0;
     if (o->stages_text[0] == '\0')
         return 0;
-    rc = sb_stages_parse(
-        &o->stages, o->stages_text, (uint32_t)o->threads, o->rate, err);
+    rc = sb_stages_parse(&o->stages, o->stages_text, (uint32_t)o->threads,
+        o->rate, &o->mix, err);
     if (rc)
         return rc;
     if (o->threads < o->stages.max_users)
@@ -357,6 +357,23 @@ static int finish_stages(
     if (!time_given || o->time == 0 || o->time > (int64_t)o->stages.ns)
         o->time = (int64_t)o->stages.ns;
     return 0;
+}
+
+// Each component must have a user, or it would not be measured. With stages,
+// users may come later.
+static int finish_mix(const struct sb_run_opts *o, struct sb_err *err)
+{
+    uint32_t users;
+
+    if (o->mix.n == 0 || o->mix.by != SB_MIX_USERS || o->stages.n)
+        return 0;
+    users = sb_mix_users(o->mix.weight, o->mix.n, 1000000);
+    if (users && users <= o->threads)
+        return 0;
+    return sb_err_set(err, SB_EUSAGE,
+        "--mix-by=users: %lld users are too few for each workload to have one; "
+        "with these weights the minimum is --threads=%u",
+        (long long)o->threads, users ? users : 1000001);
 }
 
 int sb_run_opts_finish(struct sb_run_opts *o, bool time_given,
@@ -372,6 +389,8 @@ int sb_run_opts_finish(struct sb_run_opts *o, bool time_given,
     rc = finish_rate(o, err);
     if (rc == 0)
         rc = finish_stages(o, time_given, err);
+    if (rc == 0)
+        rc = finish_mix(o, err);
     if (rc == 0)
         rc = finish_forced_shutdown(o, err);
     if (rc == 0)

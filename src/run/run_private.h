@@ -35,10 +35,17 @@ struct sb_user_priv {
     _Atomic uint64_t held; // an arrival taken and not started, 0 if none
     // Arrivals of the measured part whose event() returned true.
     _Atomic uint64_t skipped;
-    uint64_t leave;       // when the user goes; UINT64_MAX: it stays
-    bool gone;            // its loop has ended because of that
-    uint64_t before;      // takes only arrivals before this time
-    bool chained;         // the end of an event is the start of the next
+    uint64_t leave;  // when the user goes; UINT64_MAX: it stays
+    bool gone;       // its loop has ended because of that
+    uint64_t before; // takes only arrivals before this time
+    bool chained;    // the end of an event is the start of the next
+    // Of a mix: the component whose code runs, and a random stream. An event
+    // of next_component was begun by another component's loop: it starts with
+    // these times.
+    unsigned component, next_component;
+    bool handed;
+    uint64_t handed_arrival, handed_start;
+    struct sb_rng mix;
     struct sb_crew *crew; // the run's, or an idle user's own
 };
 
@@ -60,8 +67,11 @@ struct sb_run {
     uint64_t warm_end; // t0 without warm-up
     uint64_t deadline; // UINT64_MAX without a time limit
     bool open_loop, limited;
-    bool staged;  // users come and go, or the rate changes
-    bool crowded; // more users than processors
+    bool staged;            // users come and go, or the rate changes
+    bool crowded;           // more users than processors
+    bool mixed;             // a mix: o->mix
+    int mix_op[SB_MIX_MAX]; // operations of its components
+    uint8_t **mix_of;       // by users: components of users, for each stage
     // The rate is being found. Changes, as everything above, only while all
     // users wait: before the start, or at the gate (gate.c).
     bool searching;
@@ -144,6 +154,26 @@ uint64_t sb__user_wait(struct sb_user *u, uint64_t until);
 // For a user that is away: waits until the given time. Returns false if the run
 // is over, or all of --events are used up.
 bool sb__user_await(struct sb_user *u, uint64_t until);
+
+// mix_user.c. Registers the components of a mix, after the recorders were made.
+// 0 or SB_ENOMEM; call sb__mix_done() in either case.
+int sb__mix_init(struct sb_run *run);
+void sb__mix_done(struct sb_run *run);
+void sb__mix_user_init(struct sb_user *u);
+// By users: the component of this user now. The user's thread.
+unsigned sb__mix_of_user(const struct sb_user *u);
+// When that changes for user id, in ns since the start of the first stage, from
+// ns on; UINT64_MAX: never.
+uint64_t sb__mix_until(const struct sb_run *run, unsigned id, uint64_t ns);
+// Called when an event is due, by the loop of a component: chooses the
+// component of the event. Returns false if it is another one, and keeps the
+// event for it.
+bool sb__mix_here(struct sb_user *u, uint64_t arrival, uint64_t now);
+// The event in progress has started, or was completed.
+void sb__mix_started(struct sb_user *u);
+void sb__mix_completed(struct sb_user *u, uint64_t now);
+// Adds 1 to the counter NAME/what of the component of the event in progress.
+void sb__mix_count(struct sb_user *u, const char *what);
 
 // gate.c: users wait there between the parts of a search, while the main thread
 // changes what they use. Called by a user that has nothing to do in this part.

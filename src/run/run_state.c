@@ -115,6 +115,8 @@ int sb__run_init(struct sb_run *run)
     if (run->open_loop && init_pace(run))
         return SB_ENOMEM;
     int rc = run->task ? 0 : init_stats(run);
+    if (rc == 0)
+        rc = sb__mix_init(run);
     // Before the first thread, because that may have to stop all users.
     for (unsigned i = 0; rc == 0 && i < n; i++)
         rc = sb__user_init(&run->user[i], run, i);
@@ -127,6 +129,7 @@ void sb__run_free(struct sb_run *run)
         sb__user_done(&run->user[i]);
     sb_stats_done(&run->stats[SB_PHASE_WARMUP]);
     sb_stats_done(&run->stats[SB_PHASE_MEASURED]);
+    sb__mix_done(run);
     sb_crew_done(&run->crew);
     sb_pace_done(&run->pace);
     if (run->has_go)

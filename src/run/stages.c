@@ -23,8 +23,9 @@ struct parse {
     const char *token;     // start of the current token
     size_t len;
     double base_rate; // --rate
-    bool sets_rate;   // a stage sets the rate
-    bool has_rate;    // the first stage has a rate, which may be 0
+    const struct sb_mix *mix;
+    bool sets_rate; // a stage sets the rate
+    bool has_rate;  // the first stage has a rate, which may be 0
     struct sb_err *err;
 };
 
@@ -146,9 +147,38 @@ static int range(
 
 // What the settings of a stage have set so far.
 struct seen {
-    bool users, rate;
+    bool users, rate, mix;
     const char *first, *end; // text of the settings
 };
+
+static void see(const struct parse *p, struct seen *seen)
+{
+    if (!seen->first)
+        seen->first = p->token;
+    seen->end = p->token + p->len;
+}
+
+#define MIX "mix="
+
+// "mix=" and weights, which may be longer than other settings.
+static int mix_setting(struct parse *p, struct sb_stage *st, struct seen *seen)
+{
+    static const struct sb_mix none;
+    size_t skip = strlen(MIX);
+    char why[300];
+    int rc;
+
+    if (seen->mix)
+        return fail(p, SB_EUSAGE, "mix is set twice in this stage");
+    rc = sb_mix_weights(p->mix ? p->mix : &none, p->token + skip, p->len - skip,
+        st->mix, why, sizeof(why));
+    if (rc)
+        return fail(p, rc, "%s", why);
+    sb_mix_text(p->mix, st->mix, st->mix_text, sizeof(st->mix_text));
+    seen->mix = true;
+    see(p, seen);
+    return 0;
+}
 
 static int setting(struct parse *p, struct sb_stage *st, struct seen *seen)
 {
@@ -156,17 +186,22 @@ static int setting(struct parse *p, struct sb_stage *st, struct seen *seen)
     char text[TOKEN];
     int rc;
 
+    if (p->len >= strlen(MIX) && strncmp(p->token, MIX, strlen(MIX)) == 0)
+        return mix_setting(p, st, seen);
     if (!copy(text, sizeof(text), p->token, p->len))
         return fail(p, SB_EUSAGE, "too long");
     char *equals = strchr(text, '=');
     if (!equals)
         return fail(p, SB_EUSAGE,
-            "expected threads=N, rate=N or 'for' and the length of the stage");
+            "expected threads=N, rate=N, mix=... or 'for' and the length of "
+            "the "
+            "stage");
     *equals = '\0';
     bool rate = strcmp(text, "rate") == 0;
     if (!rate && strcmp(text, "threads") != 0)
         return fail(p, SB_EUSAGE,
-            "there is no setting '%s'; a stage has threads and rate", text);
+            "there is no setting '%s'; a stage has threads, rate and mix",
+            text);
     if (rate ? seen->rate : seen->users)
         return fail(p, SB_EUSAGE, "%s is set twice in this stage", text);
     from = rate ? st->rate_from : st->users_from;
@@ -182,9 +217,7 @@ static int setting(struct parse *p, struct sb_stage *st, struct seen *seen)
         st->users_to = (uint32_t)to;
         seen->users = true;
     }
-    if (!seen->first)
-        seen->first = p->token;
-    seen->end = p->token + p->len;
+    see(p, seen);
     return 0;
 }
 
@@ -255,6 +288,8 @@ static int stage(struct parse *p)
     if (s->n > 0) {
         st->users_from = st->users_to = st[-1].users_to;
         st->rate_from = st->rate_to = st[-1].rate_to;
+        memcpy(st->mix, st[-1].mix, sizeof(st->mix));
+        memcpy(st->mix_text, st[-1].mix_text, sizeof(st->mix_text));
     }
     rc = stage_name(p, st);
     while (rc == 0 && p->len > 0 && !token_is(p, "for")) {
@@ -299,11 +334,12 @@ static int check_rates(struct parse *p)
 }
 
 int sb_stages_parse(struct sb_stages *s, const char *text, uint32_t users,
-    double rate, struct sb_err *err)
+    double rate, const struct sb_mix *mix, struct sb_err *err)
 {
     struct parse p = { .s = s,
         .text = text,
         .at = text,
+        .mix = mix,
         .base_rate = rate,
         .has_rate = rate > 0,
         .err = err };
@@ -312,6 +348,10 @@ int sb_stages_parse(struct sb_stages *s, const char *text, uint32_t users,
     s->max_users = 1;
     s->stage[0].users_from = s->stage[0].users_to = users;
     s->stage[0].rate_from = s->stage[0].rate_to = rate;
+    if (mix && mix->n) {
+        memcpy(s->stage[0].mix, mix->weight, sizeof(s->stage[0].mix));
+        sb_mix_text(mix, mix->weight, s->stage[0].mix_text, SB_MIX_TEXT);
+    }
     next_token(&p);
     if (p.len == 0 && *p.at == '\0')
         return fail(&p, SB_EUSAGE, "no stages");

@@ -9,6 +9,7 @@
 #include <stdint.h>
 
 #include "base/err.h"
+#include "run/mix.h"
 
 #define SB_STAGES_MAX 100
 #define SB_STAGE_NAME 64
@@ -18,7 +19,9 @@ struct sb_stage {
     char name[SB_STAGE_NAME]; // the user's, or the text of the settings
     uint64_t ns;              // length, > 0
     uint32_t users_from, users_to;
-    double rate_from, rate_to; // per second; 0 in a closed loop
+    double rate_from, rate_to;  // per second; 0 in a closed loop
+    double mix[SB_MIX_MAX];     // weights; 0 without a mix
+    char mix_text[SB_MIX_TEXT]; // the same for reports; "" without a mix
 };
 
 struct sb_stages {
@@ -32,14 +35,16 @@ struct sb_stages {
 // Parses
 //     stages   = stage { ";" stage } [ ";" ]
 //     stage    = [ name ":" ] { setting [ "," ] } "for" duration
-//     setting  = "threads=" range | "rate=" range
+//     setting  = "threads=" range | "rate=" range | "mix=" weights
+//     weights  = as sb_mix_weights()
 //     range    = value | [ value ] ".." value
 // A rate may be a percentage of `rate`. What a stage does not set, and the
 // missing start of a range, is what the stage before it ended with; for the
-// first stage it is `users` and `rate` (0: none). SB_EUSAGE / SB_ERANGE name
+// first stage it is `users`, `rate` (0: none) and the weights of `mix` (may be
+// NULL: there is no mix). SB_EUSAGE / SB_ERANGE name
 // the stage and the position of the error in the text; *s is then undefined.
 int sb_stages_parse(struct sb_stages *s, const char *text, uint32_t users,
-    double rate, struct sb_err *err);
+    double rate, const struct sb_mix *mix, struct sb_err *err);
 
 // Returns the number of the stage at this time, 0 first. After the end, the
 // last one.

@@ -20,6 +20,9 @@
 // Maximum think time of a script: a year.
 #define PAUSE_MAX_NS 3.2e16
 
+// What next_of_part() returns for an event of another component of a mix.
+#define OTHER 2
+
 static bool stopped(const struct sb_user *u)
 {
     return u->run && atomic_load_explicit(&u->run->stop, memory_order_acquire);
@@ -125,6 +128,22 @@ static int start_event(struct sb_user *u, uint64_t arrival, uint64_t now)
     return 1;
 }
 
+// The same in a mix: the event may belong to another component.
+static int start_mixed(struct sb_user *u, uint64_t arrival, uint64_t now)
+{
+    struct sb_user_priv *p = u->priv;
+
+    if (p->handed) {
+        p->handed = false;
+        if (u->run->open_loop)
+            atomic_store_explicit(&p->held, 0, memory_order_relaxed);
+    } else if (!sb__mix_here(u, arrival, now)) {
+        return OTHER;
+    }
+    sb__mix_started(u);
+    return start_event(u, arrival, now);
+}
+
 static void enter_phase(struct sb_user *u, uint64_t arrival)
 {
     struct sb_run *run = u->run;
@@ -225,7 +244,7 @@ static int end_loop(struct sb_user *u, uint64_t now)
 }
 
 // Returns 0 if this user has no further event, or none in this part of a
-// search.
+// search, and OTHER if the event belongs to another component.
 static int next_of_part(struct sb_user *u, uint64_t now)
 {
     struct sb_run *run = u->run;
@@ -252,7 +271,8 @@ static int next_of_part(struct sb_user *u, uint64_t now)
                                                  : u->clock.anchor_ns);
     }
     enter_phase(u, arrival);
-    return start_event(u, arrival, now);
+    return SB_UNLIKELY(run->mixed) ? start_mixed(u, arrival, now)
+                                   : start_event(u, arrival, now);
 }
 
 // The slow path of starting an event: a boundary was reached, or this run
@@ -264,12 +284,12 @@ static int next_slow(struct sb_user *u, uint64_t now)
     // Outside of a run there are no events.
     if (!run || run->task)
         return 0;
-    while (!next_of_part(u, now)) {
-        if (!run->searching || !sb__gate_wait(u))
-            return 0;
-        now = sb_clock_now(&u->clock);
-    }
-    return 1;
+    if (SB_UNLIKELY(u->priv->handed))
+        return start_mixed(u, u->priv->handed_arrival, u->priv->handed_start);
+    int rc = next_of_part(u, now);
+    while (rc == 0 && run->searching && sb__gate_wait(u))
+        rc = next_of_part(u, sb_clock_now(&u->clock));
+    return rc == OTHER ? 0 : rc;
 }
 
 // After the end of the run, the last report may be in progress: either it
@@ -282,6 +302,8 @@ static void complete_late(struct sb_user *u, uint64_t now)
         return;
     sb_rec_event(r, atomic_load_explicit(&u->arrival, memory_order_relaxed),
         u->start, now);
+    if (u->run->mixed)
+        sb__mix_completed(u, now);
     if (r->open_errors)
         sb_rec_settle(r, SB_FATE_IGNORED, NULL, now);
     atomic_store_explicit(&u->in_event, 0, memory_order_relaxed);
@@ -304,6 +326,8 @@ static void complete(struct sb_user *u, uint64_t now)
         sb_rec_event(u->rec,
             atomic_load_explicit(&u->arrival, memory_order_relaxed), u->start,
             now);
+        if (SB_UNLIKELY(u->run->mixed))
+            sb__mix_completed(u, now);
     }
     if (SB_UNLIKELY(u->rec->open_errors))
         sb_rec_settle(u->rec, SB_FATE_IGNORED, NULL, now);
@@ -384,6 +408,8 @@ static void give_up(struct sb_user *u, enum sb_fate fate,
     if (!sb_rec_enter(u->rec))
         return;
     sb_rec_settle(u->rec, fate, err, sb_clock_now(&u->clock));
+    if (u->run->mixed)
+        sb__mix_count(u, "failed");
     sb_tally_add(&u->rec->tally.failed, 1);
     sb_tally_add(&u->rec->tally.cut_short, cut_short);
     atomic_store_explicit(&u->in_event, 0, memory_order_relaxed);
@@ -437,6 +463,8 @@ int sb_user_restart(struct sb_user *u)
     }
     u->restarts++;
     sb_rec_settle(u->rec, SB_FATE_RESTARTED, NULL, sb_clock_now(&u->clock));
+    if (u->run->mixed)
+        sb__mix_count(u, "restarts");
     back_off(u, u->restarts);
     sb_tally_add(&u->rec->tally.restarts, 1);
     sb_tally_add(&u->rec->tally.tries, 1);
@@ -485,7 +513,9 @@ int sb__user_init(struct sb_user *u, struct sb_run *run, unsigned id)
     p->leave = p->before = UINT64_MAX;
     if (run->o->think_time[0])
         sb_dist_time_parse(run->o->think_time, &p->think, NULL);
-    p->chained = sb_dist_time_is_zero(&p->think) && !run->open_loop;
+    p->chained = sb_dist_time_is_zero(&p->think) && !run->open_loop &&
+                 !run->mixed;
+    sb__mix_user_init(u);
     return sb__lock_init(&p->lock, &p->wake);
 }
 

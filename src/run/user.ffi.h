@@ -16,7 +16,8 @@ struct sb_user;
 
 // Completes the event in progress, if any, waits for the next arrival or think
 // time, and starts the next event. 1: an event has started. 0: the run is over
-// for this user. Without a wait, the end time of an event is the start time of
+// for this user, or the next event belongs to another workload of a mix: leave
+// the loop. Without a wait, the end time of an event is the start time of
 // the next.
 SB_FFI int sb_user_next(struct sb_user *u);
 // The same in two steps, for scripts with their own thread_run:

@@ -65,12 +65,24 @@ uint64_t sb_user_counted(const struct sb_user *u, int type)
     return c ? atomic_load_explicit(c, memory_order_relaxed) : 0;
 }
 
+// Names of a component of a mix begin with its own. buf: for the result.
+static const char *full_name(
+    const struct sb_user *u, const char *name, char *buf, size_t size)
+{
+    if (!u->prefix)
+        return name;
+    snprintf(buf, size, "%s%s", u->prefix, name);
+    return buf;
+}
+
 int sb_user_op(struct sb_user *u, const char *name)
 {
+    char buf[sizeof(((struct sb_op *)0)->name) * 4];
+
     if (!u->run || u->run->task)
         return 0;
-    int op = sb_stats_op(&u->run->stats[SB_PHASE_MEASURED], name, SB_OP_CUSTOM);
-    return op;
+    return sb_stats_op(&u->run->stats[SB_PHASE_MEASURED],
+        full_name(u, name, buf, sizeof(buf)), SB_OP_CUSTOM);
 }
 
 uint64_t sb_user_now(struct sb_user *u)
@@ -91,7 +103,9 @@ void sb_user_op_record(struct sb_user *u, int op, uint64_t start_ns)
 int sb_user_metric(struct sb_user *u, const char *name, int kind,
     const char *unit, const char *help, double largest, char *why, size_t size)
 {
-    const struct sb_metric_def def = { .name = name,
+    char buf[sizeof(((struct sb_metric *)0)->name) * 4];
+    const struct sb_metric_def def = { .name = full_name(
+                                           u, name, buf, sizeof(buf)),
         .kind = (enum sb_metric_kind)kind,
         .unit = unit,
         .help = help,

@@ -162,7 +162,10 @@ static bool has_user(
     uint64_t now = sb_clock_monotonic();
     uint64_t ns = now > run->warm_end ? now - run->warm_end : 0;
     bool has = sb_stages_user(&run->o->stages, u->id, ns, until);
+    uint64_t change = sb__mix_until(run, u->id, ns);
 
+    if (has && change < *until)
+        *until = change; // it comes again, with another workload
     if (*until != UINT64_MAX)
         *until += run->warm_end;
     return has;

@@ -23,7 +23,7 @@ struct sb_workload_ops {
     // Makes a blocking call of check() return soon. Main thread.
     void (*cancel_check)(struct sb_workload *w);
     // In the user's thread, before the start barrier: opens connections and
-    // prepares statements. Sets u->data.
+    // prepares statements. Sets u->data, or u->part[w->slot].
     int (*user_init)(
         struct sb_workload *w, struct sb_user *u, struct sb_err *err);
     // In the user's thread: loops over sb_user_next() until it returns 0.
@@ -32,7 +32,7 @@ struct sb_workload_ops {
     // In the user's thread, after a loop that did not fail. Optional.
     int (*user_done)(
         struct sb_workload *w, struct sb_user *u, struct sb_err *err);
-    // Frees u->data, also after a failure. In the user's thread.
+    // Frees what user_init set, also after a failure. In the user's thread.
     void (*user_free)(struct sb_workload *w, struct sb_user *u);
     // Makes a blocking call of this user return soon. Any thread, while
     // user_init .. user_done may be in progress. Optional.
@@ -46,6 +46,7 @@ struct sb_workload {
     void *data; // the implementation's
     // What check() is called in messages; NULL: there is no check().
     const char *check_name;
+    unsigned slot; // in sb_user.part
 };
 
 #endif

@@ -81,7 +81,7 @@ Errors name the stage and the position.
 
   $ stages() { sysbench e.lua run --stages="$@" >out; }
   $ stages 'threads=16 for 10s; ramp: thread=16..64 for 30s'
-  Invalid value for the 'stages' option: stage 2, character 27, 'thread=16..64': there is no setting 'thread'; a stage has threads and rate
+  Invalid value for the 'stages' option: stage 2, character 27, 'thread=16..64': there is no setting 'thread'; a stage has threads, rate and mix
   [1]
   $ stages 'threads=16'
   Invalid value for the 'stages' option: stage 1, character 11, '': expected 'for' and the length of the stage, such as 'for 10s'

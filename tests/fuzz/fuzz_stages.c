@@ -54,6 +54,7 @@ static void check_stages(const struct sb_stages *s)
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
     static struct sb_stages s;
+    struct sb_mix mix;
     struct sb_err err = { 0 };
 
     if (size < 1)
@@ -63,8 +64,10 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
         return 0;
     memcpy(text, data + 1, size - 1);
     text[size - 1] = '\0';
+    if (sb_mix_parse(&mix, data[0] & 2 ? text : "a:8,b", &err))
+        mix.n = 0;
     int rc = sb_stages_parse(
-        &s, text, data[0], data[0] & 1 ? data[0] : 0, &err);
+        &s, text, data[0], data[0] & 1 ? data[0] : 0, &mix, &err);
     if (rc == 0)
         check_stages(&s);
     else

@@ -69,8 +69,9 @@ static void set_stages(struct seen *s, const char *text, int64_t unit)
     struct sb_err err;
 
     memset(visits, 0, sizeof(visits));
-    CHECK_INT(
-        sb_stages_parse(st, text, (uint32_t)s->o.threads, s->o.rate, &err), 0);
+    CHECK_INT(sb_stages_parse(
+                  st, text, (uint32_t)s->o.threads, s->o.rate, NULL, &err),
+        0);
     for (unsigned i = 0; i < st->n; i++)
         st->stage[i].ns = st->stage[i].ns / 1000000 * (uint64_t)unit / 1000;
     st->ns = st->ns / 1000000 * (uint64_t)unit / 1000;

@@ -13,7 +13,7 @@ static struct sb_err err;
 static int parse(const char *text)
 {
     memset(&err, 0, sizeof(err));
-    return sb_stages_parse(&s, text, 8, 200, &err);
+    return sb_stages_parse(&s, text, 8, 200, NULL, &err);
 }
 
 static void check_stage(unsigned i, const char *name, double seconds,
@@ -46,11 +46,13 @@ static void settings_and_what_they_keep(void)
 
 static void a_closed_loop(void)
 {
-    CHECK_INT(sb_stages_parse(&s, "a:threads=0..3 for 2s", 1, 0, &err), 0);
+    CHECK_INT(
+        sb_stages_parse(&s, "a:threads=0..3 for 2s", 1, 0, NULL, &err), 0);
     CHECK(!s.open_loop);
     check_stage(0, "a", 2, 0, 3, 0, 0);
     CHECK_INT(
-        sb_stages_parse(&s, "rate=0 for 2s;rate=5 for 1s", 4, 0, &err), 0);
+        sb_stages_parse(&s, "rate=0 for 2s;rate=5 for 1s", 4, 0, NULL, &err),
+        0);
     CHECK(s.open_loop);
     check_stage(0, "rate=0", 2, 4, 4, 0, 0);
     CHECK_INT(s.max_users, 4);
@@ -98,11 +100,52 @@ static void errors_name_stage_and_position(void)
         if (!strstr(err.msg, bad[i].part))
             CHECK_STR(err.msg, bad[i].part);
     }
-    CHECK_INT(sb_stages_parse(&s, "rate=50% for 1s", 1, 0, &err), SB_EUSAGE);
-    CHECK(strstr(err.msg, "a percentage requires --rate"));
     CHECK_INT(
-        sb_stages_parse(&s, "for 1s;rate=5 for 1s", 1, 0, &err), SB_EUSAGE);
+        sb_stages_parse(&s, "rate=50% for 1s", 1, 0, NULL, &err), SB_EUSAGE);
+    CHECK(strstr(err.msg, "a percentage requires --rate"));
+    CHECK_INT(sb_stages_parse(&s, "for 1s;rate=5 for 1s", 1, 0, NULL, &err),
+        SB_EUSAGE);
     CHECK(strstr(err.msg, "the first one has none"));
+}
+
+static void weights_of_a_mix(void)
+{
+    static char text[700];
+    struct sb_mix m;
+
+    CHECK_INT(sb_mix_parse(&m, "a:8,long_name_of_a_workload_b,c", &err), 0);
+    CHECK_INT(sb_stages_parse(&s,
+                  "threads=2 for 1s; one: mix=a:1/c:3, threads=4 for 1s; "
+                  "for 1s;mix=long_name_of_a_workload_b for 1s",
+                  1, 0, &m, &err),
+        0);
+    CHECK_INT(s.n, 4);
+    CHECK_NEAR(s.stage[0].mix[0], 8, 0);
+    CHECK_NEAR(s.stage[0].mix[1], 1, 0);
+    CHECK_STR(s.stage[0].mix_text, "a:8/long_name_of_a_workload_b:1/c:1");
+    CHECK_STR(s.stage[1].mix_text, "a:1/c:3");
+    CHECK_INT(s.stage[1].users_to, 4);
+    CHECK_STR(s.stage[2].mix_text, "a:1/c:3"); // it stays
+    CHECK_NEAR(s.stage[2].mix[2], 3, 0);
+    CHECK_NEAR(s.stage[3].mix[0], 0, 0);
+    CHECK_STR(s.stage[3].name, "mix=long_name_of_a_workload_b");
+    CHECK(!s.open_loop);
+    CHECK_INT(
+        sb_stages_parse(&s, "mix=a:x/c for 1s", 1, 0, &m, &err), SB_EUSAGE);
+    CHECK(strstr(err.msg, "stage 1, character 1, 'mix=a:x/c': the weight is "
+                          "not a number"));
+    CHECK_INT(
+        sb_stages_parse(&s, "mix=a mix=c for 1s", 1, 0, &m, &err), SB_EUSAGE);
+    CHECK(strstr(err.msg, "mix is set twice"));
+    CHECK_INT(parse("mix=a for 1s"), SB_EUSAGE);
+    CHECK(strstr(err.msg, "mix requires --mix"));
+    // Longer than other settings can be.
+    size_t len = (size_t)snprintf(text, sizeof(text), "mix=c");
+    for (int i = 0; i < 60; i++)
+        len += (size_t)snprintf(text + len, sizeof(text) - len, "/a:000001");
+    snprintf(text + len, sizeof(text) - len, " for 1s");
+    CHECK_INT(sb_stages_parse(&s, text, 1, 0, &m, &err), SB_EUSAGE);
+    CHECK(strstr(err.msg, "named twice"));
 }
 
 static void limits_of_the_text(void)
@@ -233,6 +276,7 @@ int main(void)
     RUN(settings_and_what_they_keep);
     RUN(a_closed_loop);
     RUN(errors_name_stage_and_position);
+    RUN(weights_of_a_mix);
     RUN(limits_of_the_text);
     RUN(stages_at);
     RUN(users_follow_the_target);

@@ -1,0 +1,162 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+//
+// The workload of a mix: calls the workloads of its components.
+#include "run/run_private.h"
+
+static struct sb_mixed *mixed(struct sb_workload *w)
+{
+    return w->data;
+}
+
+// The code of component k runs next.
+static void enter(struct sb_mixed *m, struct sb_user *u, unsigned k)
+{
+    u->priv->component = k;
+    u->prefix = m->mix->part[k].prefix;
+}
+
+static int begin(struct sb_workload *w, struct sb_err *err)
+{
+    struct sb_mixed *m = mixed(w);
+    int rc = 0;
+
+    for (unsigned i = 0; rc == 0 && i < m->mix->n; i++)
+        if (m->part[i]->ops->begin)
+            rc = m->part[i]->ops->begin(m->part[i], err);
+    return rc;
+}
+
+static int check(struct sb_workload *w, struct sb_err *err)
+{
+    struct sb_mixed *m = mixed(w);
+    int rc = 0;
+
+    for (unsigned i = 0; rc == 0 && i < m->mix->n; i++)
+        if (m->part[i]->check_name)
+            rc = m->part[i]->ops->check(m->part[i], err);
+    return rc;
+}
+
+static void cancel_check(struct sb_workload *w)
+{
+    struct sb_mixed *m = mixed(w);
+
+    for (unsigned i = 0; i < m->mix->n; i++)
+        if (m->part[i]->check_name)
+            m->part[i]->ops->cancel_check(m->part[i]);
+}
+
+// Returns whether a user that has component `own` has component k, too.
+static bool has(const struct sb_mixed *m, unsigned own, unsigned k)
+{
+    return m->mix->by == SB_MIX_EVENTS || own == k;
+}
+
+static int user_init(
+    struct sb_workload *w, struct sb_user *u, struct sb_err *err)
+{
+    struct sb_mixed *m = mixed(w);
+    int rc = 0;
+
+    if (m->mix->by == SB_MIX_USERS)
+        u->priv->component = sb__mix_of_user(u);
+    unsigned own = u->priv->component;
+    for (unsigned i = 0; rc == 0 && i < m->mix->n; i++) {
+        if (!has(m, own, i))
+            continue;
+        enter(m, u, i);
+        rc = m->part[i]->ops->user_init(m->part[i], u, err);
+    }
+    return rc;
+}
+
+// Changes the component until the run is over for this user.
+static int user_run(
+    struct sb_workload *w, struct sb_user *u, struct sb_err *err)
+{
+    struct sb_mixed *m = mixed(w);
+    unsigned k = u->priv->component;
+
+    for (;;) {
+        enter(m, u, k);
+        int rc = m->part[k]->ops->user_run(m->part[k], u, err);
+
+        // A loop that has ended without taking its event has ended for good.
+        if (rc || !u->priv->handed || u->priv->next_component == k)
+            return rc;
+        k = u->priv->next_component;
+    }
+}
+
+static int user_done(
+    struct sb_workload *w, struct sb_user *u, struct sb_err *err)
+{
+    struct sb_mixed *m = mixed(w);
+    unsigned own = u->priv->component;
+    int rc = 0;
+
+    for (unsigned i = 0; rc == 0 && i < m->mix->n; i++) {
+        if (!has(m, own, i))
+            continue;
+        enter(m, u, i);
+        if (m->part[i]->ops->user_done)
+            rc = m->part[i]->ops->user_done(m->part[i], u, err);
+    }
+    return rc;
+}
+
+static void user_free(struct sb_workload *w, struct sb_user *u)
+{
+    struct sb_mixed *m = mixed(w);
+
+    for (unsigned i = 0; i < m->mix->n; i++)
+        m->part[i]->ops->user_free(m->part[i], u);
+}
+
+// Components that this user does not have ignore it.
+static void cancel(struct sb_workload *w, struct sb_user *u)
+{
+    struct sb_mixed *m = mixed(w);
+
+    for (unsigned i = 0; i < m->mix->n; i++)
+        m->part[i]->ops->cancel(m->part[i], u);
+}
+
+// Every component ends, also if one fails; the first error is returned.
+static int end(struct sb_workload *w, struct sb_err *err)
+{
+    struct sb_mixed *m = mixed(w);
+    struct sb_err later;
+    int rc = 0;
+
+    for (unsigned i = 0; i < m->mix->n; i++) {
+        int one = m->part[i]->ops->end
+                      ? m->part[i]->ops->end(m->part[i], rc ? &later : err)
+                      : 0;
+
+        rc = rc ? rc : one;
+    }
+    return rc;
+}
+
+static const struct sb_workload_ops ops = {
+    .begin = begin,
+    .check = check,
+    .cancel_check = cancel_check,
+    .user_init = user_init,
+    .user_run = user_run,
+    .user_done = user_done,
+    .user_free = user_free,
+    .cancel = cancel,
+    .end = end,
+};
+
+void sb_mixed_init(struct sb_mixed *m)
+{
+    m->workload = (struct sb_workload){ .ops = &ops, .data = m };
+    for (unsigned i = 0; i < m->mix->n; i++) {
+        m->part[i]->slot = i;
+        if (m->part[i]->check_name)
+            m->workload.check_name = m->part[i]->check_name;
+    }
+}
