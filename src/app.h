@@ -34,6 +34,8 @@ struct sb_app_opts {
     const char *config_file;
     const char *test;
     const char *luajit_cmd;
+    const char *mix;
+    int mix_by; // enum sb_mix_by
     bool help, version, list, print_config, config_strict;
 };
 
@@ -76,7 +78,8 @@ struct sb_app {
     const struct sb_builtin *builtin;
     void *builtin_opts;
     struct sb_script *script;
-    bool leave; // threads are still running: end by _exit()
+    struct sb__app_mix *mix; // of --mix, or NULL
+    bool leave;              // threads are still running: end by _exit()
 };
 
 extern const struct sb_opt_table sb_app_opt_table;
@@ -165,6 +168,28 @@ int sb_app_sweep_check(struct sb_app *a);
 // SB_EUSAGE if options of sweeps are given with a command other than run.
 int sb_app_sweep_misused(const struct sb_app *a, struct sb_err *err);
 void sb_app_sweep_done(struct sb_app *a);
+
+// Fills what all scripts can use.
+void sb_app_script_env(struct sb_app *a, struct sb_script_env *env);
+// Loads a script with its options; env: of sb_app_script_env(). 0 or SB_E*.
+int sb_app_load_script(struct sb_app *a, struct sb_script **out,
+    const struct sb_script_env *env, const char *name, struct sb_err *err);
+
+// app_mix.c. Parses --mix into a->run.mix, unless the name of a test is given.
+// Called before config files are applied. 0 or SB_E*.
+int sb_app_mix_parse(struct sb_app *a, struct sb_err *err);
+// Loads the workloads of a mix with their options. 0 or SB_E*.
+int sb_app_mix_load(struct sb_app *a, struct sb_err *err);
+// Called when every option has its final value. 0 or SB_E*.
+int sb_app_mix_ready(struct sb_app *a, struct sb_err *err);
+// Carries out a->command and returns the exit status.
+int sb_app_mix_perform(struct sb_app *a);
+// Whether a workload of the mix has a command.
+bool sb_app_mix_has_command(const struct sb_app *a, const char *command);
+// Calls print() with each script of a mix, if there is one.
+void sb_app_mix_lines(const struct sb_app *a,
+    void (*print)(void *arg, struct sb_script *s), void *arg);
+void sb_app_mix_done(struct sb_app *a);
 
 // app_run.c: carries out a->command and returns the exit status.
 int sb_app_perform(struct sb_app *a);

@@ -57,6 +57,36 @@ static void try_all(const struct sb_app *a, struct search *s)
     sb_app_each_workload(".", "", try_workload, s);
 }
 
+// Returns whether a section names a component of a mix, or its workload.
+static bool names_part(const struct sb_mix_part *part, const char *names)
+{
+    static const char between[] = ", \t";
+    char mine[NAME_SIZE], pattern[NAME_SIZE], given[NAME_SIZE];
+
+    list_name(part->workload, mine);
+    for (const char *p = names + strspn(names, between); *p;) {
+        size_t len = strcspn(p, between);
+
+        snprintf(given, sizeof(given), "%.*s", (int)len, p);
+        list_name(given, pattern);
+        if (strcmp(given, part->name) == 0 || fnmatch(pattern, mine, 0) == 0)
+            return true;
+        p += len + strspn(p + len, between);
+    }
+    return false;
+}
+
+// The n-th component that a section is for.
+static const char *component_of(void *arg, const char *names, unsigned n)
+{
+    const struct sb_mix *m = &((const struct sb_app *)arg)->run.mix;
+
+    for (unsigned i = 0; i < m->n; i++)
+        if (names_part(&m->part[i], names) && n-- == 0)
+            return m->part[i].name;
+    return NULL;
+}
+
 // A section may name several workloads: [oltp_read_only, oltp_insert].
 static enum sb_opts_section kind_of(void *arg, const char *names)
 {
@@ -67,6 +97,10 @@ static enum sb_opts_section kind_of(void *arg, const char *names)
     char mine[NAME_SIZE] = "", pattern[NAME_SIZE], given[NAME_SIZE];
     struct search s = { .pattern = pattern, .mine = mine };
 
+    if (component_of(arg, names, 0))
+        return SB_SECTION_MINE;
+    if (a->run.mix.n)
+        test = NULL; // it is the command
     if (test)
         list_name(test, mine);
     for (const char *p = names + strspn(names, between); *p;) {
@@ -88,6 +122,12 @@ int sb_app_read_config(struct sb_app *a, struct sb_err *err)
 {
     int rc = sb_opts_file(a->opts, a->o.config_file, err);
 
-    return rc ? rc
-              : sb_opts_sections(a->opts, a->o.config_strict, kind_of, a, err);
+    // The file itself may have --mix.
+    if (rc == 0)
+        rc = sb_app_mix_parse(a, err);
+    if (rc)
+        return rc;
+    if (a->run.mix.n)
+        sb_opts_sections_as(a->opts, component_of, a);
+    return sb_opts_sections(a->opts, a->o.config_strict, kind_of, a, err);
 }

@@ -19,6 +19,10 @@ struct sb__listening {
 
 // True if only scripts write to stdout: below --verbosity=3, or --report=none.
 bool sb__app_quiet(const struct sb_app *a);
+// app_run.c. Runs the workload with all reports, and carries out a->command of
+// a script that implements it. Return the exit status.
+int sb__app_run_workload(struct sb_app *a, struct sb_workload *w);
+int sb__app_command(struct sb_app *a, struct sb_script *s);
 // Prints the block "Running the test with following options".
 void sb__app_print_mode(struct sb_app *a, struct sb_workload *w);
 

@@ -121,20 +121,35 @@ static void prepare_text(struct sb_app *a, const struct sb_report *r)
     a->text.stats = r->stats;
 }
 
-// Prints the line that the script adds to an interval or to the final report.
-static void print_script_line(
-    struct sb__listening *t, const struct sb_report *r)
+struct line {
+    struct sb__listening *t;
+    const struct sb_report *r;
+};
+
+static void print_line(void *arg, struct sb_script *s)
 {
+    const struct line *l = arg;
     struct sb_err err = { 0 };
     char *line = NULL;
 
-    if (t->a->script && sb_script_report_line(t->a->script, r, &line, &err)) {
+    if (sb_script_report_line(s, l->r, &line, &err)) {
         sb_log(SB_LOG_FATAL, "%s", err.msg);
-        t->status = SB_EXIT_FAILED;
+        l->t->status = SB_EXIT_FAILED;
     }
     if (line)
-        sb_text_line(&t->a->text, r, line);
+        sb_text_line(&l->t->a->text, l->r, line);
     free(line);
+}
+
+// Prints the lines that scripts add to an interval or to the final report.
+static void print_script_line(
+    struct sb__listening *t, const struct sb_report *r)
+{
+    struct line l = { t, r };
+
+    if (t->a->script)
+        print_line(&l, t->a->script);
+    sb_app_mix_lines(t->a, print_line, &l);
 }
 
 // --progress is on by default if no interval lines show how the run is going.
@@ -272,7 +287,7 @@ void sb__app_listen(struct sb_app *a, struct sb_workload *w,
         .checkpoint = on_checkpoint,
         .final = on_final,
         // Scripts may measure a server: the client is watched (app_client.c).
-        .interval_ns = a->script || a->reporters.n ||
+        .interval_ns = a->script || a->mix || a->reporters.n ||
                                sb_asserts_abort(&a->asserts) || t->progress
                            ? FILE_INTERVAL
                            : 0,

@@ -55,6 +55,9 @@ static void print_mode(const struct sb_app *a)
     if (o->warmup_time)
         printf("Warmup time: %gs\n", (double)o->warmup_time / s);
     sb__app_rate_mode(a);
+    if (o->mix.n)
+        printf("Mix by %s: %s\n",
+            o->mix.by == SB_MIX_USERS ? "users" : "events", a->o.mix);
     if (o->stages.n)
         printf("Stages: %s\n", o->stages_text);
     if (o->report_interval)
@@ -111,7 +114,7 @@ void sb__app_print_mode(struct sb_app *a, struct sb_workload *w)
     print_initializing(a);
 }
 
-static int run_workload(struct sb_app *a, struct sb_workload *w)
+int sb__app_run_workload(struct sb_app *a, struct sb_workload *w)
 {
     struct sb__listening t;
     struct sb_listener l;
@@ -152,7 +155,7 @@ static int run_builtin(struct sb_app *a, const struct sb_builtin *b)
     a->text.own = (struct sb_text_own){
         .data = w, .interval = b->interval, .final = b->final
     };
-    int status = run_workload(a, w);
+    int status = sb__app_run_workload(a, w);
     if (!a->leave)
         b->destroy(w);
     return status;
@@ -198,22 +201,22 @@ static int perform_builtin(struct sb_app *a)
 
 // Scripts --------------------------------------------------------------------
 
-static int perform_parallel(struct sb_app *a)
+static int perform_parallel(struct sb_app *a, struct sb_script *s)
 {
     struct sb_run_result res;
 
     if (a->run.threads > 1)
         print_initializing(a);
-    sb_run_parallel(sb_script_workload(a->script), a->command, &a->run,
-        &a->random, sb_script_task, &res);
+    sb_run_parallel(sb_script_workload(s), a->command, &a->run, &a->random,
+        sb_script_task, &res);
     return exit_status(a, &res);
 }
 
-static int perform_serial(struct sb_app *a)
+static int perform_serial(const struct sb_app *a, struct sb_script *s)
 {
     struct sb_err err = { 0 };
 
-    if (sb_script_call(a->script, a->command, &err) == 0)
+    if (sb_script_call(s, a->command, &err) == 0)
         return SB_EXIT_OK;
     sb_log(SB_LOG_FATAL, "%s", err.msg);
     return SB_EXIT_FAILED;
@@ -243,6 +246,8 @@ static int not_implemented(const struct sb_app *a)
 
 bool sb_app_has_command(const struct sb_app *a, const char *command)
 {
+    if (a->mix)
+        return sb_app_mix_has_command(a, command);
     if (!a->builtin)
         return sb_script_command(a->script, command) != SB_COMMAND_NONE;
     if (strcmp(command, "run") == 0 || strcmp(command, "help") == 0)
@@ -251,23 +256,30 @@ bool sb_app_has_command(const struct sb_app *a, const char *command)
            (strcmp(command, "prepare") == 0 || strcmp(command, "cleanup") == 0);
 }
 
-int sb_app_perform(struct sb_app *a)
+int sb__app_command(struct sb_app *a, struct sb_script *s)
 {
-    if (a->builtin)
-        return perform_builtin(a);
-    // Without a command, running the body of the script was all there was to
-    // do.
-    if (!a->command || sb_script_from_stdin(a->script))
-        return SB_EXIT_OK;
-    switch (sb_script_command(a->script, a->command)) {
+    switch (sb_script_command(s, a->command)) {
     case SB_COMMAND_RUN:
-        return run_workload(a, sb_script_workload(a->script));
+        return sb__app_run_workload(a, sb_script_workload(s));
     case SB_COMMAND_PARALLEL:
-        return perform_parallel(a);
+        return perform_parallel(a, s);
     case SB_COMMAND_SERIAL:
-        return perform_serial(a);
+        return perform_serial(a, s);
     case SB_COMMAND_NONE:
         break;
     }
     return not_implemented(a);
+}
+
+int sb_app_perform(struct sb_app *a)
+{
+    if (a->builtin)
+        return perform_builtin(a);
+    if (a->mix)
+        return sb_app_mix_perform(a);
+    // Without a command, running the body of the script was all there was to
+    // do.
+    if (!a->command || sb_script_from_stdin(a->script))
+        return SB_EXIT_OK;
+    return sb__app_command(a, a->script);
 }

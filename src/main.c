@@ -13,6 +13,8 @@ extern char **environ;
 
 #define AT(field) offsetof(struct sb_app_opts, field)
 
+static const char *const mix_by[] = { "events", "users", NULL };
+
 static const struct sb_opt app_options[] = {
     { .name = "test",
         .type = SB_OPT_STRING,
@@ -20,6 +22,20 @@ static const struct sb_opt app_options[] = {
         .flags = SB_OPT_HIDDEN,
         .help = "script or built-in test to run; same as giving its name "
                 "as the first argument" },
+    { .name = "mix",
+        .type = SB_OPT_STRING,
+        .offset = AT(mix),
+        .flags = SB_OPT_YIELDS,
+        .help = "run several workloads, with weights and names: "
+                "oltp_read_write:8,report=my.lua:1. Their own options are "
+                "--NAME.OPTION, such as --report.tables=2" },
+    { .name = "mix-by",
+        .type = SB_OPT_ENUM,
+        .offset = AT(mix_by),
+        .def = "events",
+        .choices = mix_by,
+        .flags = SB_OPT_YIELDS,
+        .help = "with --mix: weights are shares of events, or of users" },
     { .name = "config-file",
         .type = SB_OPT_STRING,
         .offset = AT(config_file),
@@ -84,6 +100,8 @@ static int read_settings(struct sb_app *a, struct sb_err *err)
         rc = sb_opts_add(a->opts, &sb_app_opt_table, &a->o, err);
     if (rc == 0 && a->o.config_file[0])
         rc = sb_app_read_config(a, err);
+    else if (rc == 0)
+        rc = sb_app_mix_parse(a, err);
     return rc;
 }
 
@@ -123,6 +141,8 @@ static int read_positionals(struct sb_app *a, struct sb_err *err)
             sb_log(SB_LOG_WARNING,
                 "the --test option is deprecated. You can pass a script name "
                 "or path on the command line without any options.");
+    } else if (a->run.mix.n) {
+        a->test = a->o.mix;
     } else {
         a->test = sb_opts_positional(a->opts, n++);
     }
@@ -146,9 +166,9 @@ static int load_builtin(struct sb_app *a, struct sb_err *err)
     return sb_opts_add(a->opts, a->builtin->opts, a->builtin_opts, err);
 }
 
-static int load_script(struct sb_app *a, struct sb_err *err)
+void sb_app_script_env(struct sb_app *a, struct sb_script_env *env)
 {
-    const struct sb_script_env env = {
+    *env = (struct sb_script_env){
         .opts = a->opts,
         .paths = &a->paths,
         .run = &a->run,
@@ -160,20 +180,42 @@ static int load_script(struct sb_app *a, struct sb_err *err)
         .argv = a->argv,
         .luajit_cmd = a->o.luajit_cmd,
     };
+}
+
+int sb_app_load_script(struct sb_app *a, struct sb_script **out,
+    const struct sb_script_env *env, const char *name, struct sb_err *err)
+{
     // Some scripts require a command; "help" has no side effects.
     const char *command = a->command || !a->o.print_config ? a->command
                                                            : "help";
-    int rc = sb_script_load(&a->script, &env, a->test, command, err);
+    int rc = sb_script_load(out, env, name, command, err);
 
     if (rc == 0)
-        return sb_script_add_options(a->script, err);
+        return sb_script_add_options(*out, err);
     if (rc == SB_ENOTFOUND) {
         size_t len = strlen(err->msg);
 
-        sb_app_workload_hint(
-            a, a->test, err->msg + len, sizeof(err->msg) - len);
+        sb_app_workload_hint(a, name, err->msg + len, sizeof(err->msg) - len);
     }
     return rc;
+}
+
+static int load_script(struct sb_app *a, struct sb_err *err)
+{
+    struct sb_script_env env;
+
+    sb_app_script_env(a, &env);
+    return sb_app_load_script(a, &a->script, &env, a->test, err);
+}
+
+// --mix was given with a test that has no option of this name.
+static int check_mix(const struct sb_app *a, struct sb_err *err)
+{
+    if (a->mix || !a->o.mix[0])
+        return 0;
+    return sb_err_set(err, SB_EUSAGE,
+        "--mix names the workloads: '%.100s' cannot be given, too",
+        a->test ? a->test : "");
 }
 
 static void warn(const char *text)
@@ -233,8 +275,12 @@ static int load_test(struct sb_app *a, struct sb_err *err)
 
     if (rc)
         return rc;
-    a->builtin = a->test ? sb_builtin_find(a->test) : NULL;
-    rc = a->builtin ? load_builtin(a, err) : load_script(a, err);
+    a->builtin = a->test && !a->run.mix.n ? sb_builtin_find(a->test) : NULL;
+    rc = a->run.mix.n ? sb_app_mix_load(a, err)
+         : a->builtin ? load_builtin(a, err)
+                      : load_script(a, err);
+    if (rc == 0)
+        rc = check_mix(a, err);
     if (rc == 0) {
         rc = sb_opts_check(a->opts, warn, err);
         if (rc)
@@ -244,6 +290,8 @@ static int load_test(struct sb_app *a, struct sb_err *err)
         rc = sb_app_finish_options(a, err);
     if (rc == 0 && a->script)
         rc = sb_script_ready(a->script, err);
+    if (rc == 0 && a->mix)
+        rc = sb_app_mix_ready(a, err);
     return rc;
 }
 
@@ -329,6 +377,7 @@ static void clean_up(struct sb_app *a)
     sb_asserts_done(&a->asserts);
     sb_asserts_done(&a->rate_limits);
     sb_script_free(a->script);
+    sb_app_mix_done(a);
     free(a->builtin_opts);
     free(a->block);
     sb_app_server_done(a);

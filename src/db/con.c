@@ -180,6 +180,53 @@ static int con_connect(struct sb_con_priv *c, struct sb_err *err)
     return 0;
 }
 
+// Returns whether the context's own option number i is used: db has it, and the
+// script does not give it.
+static bool uses_own(const struct sb_db_own *own, const struct sb_db *db,
+    size_t i, const char *const *names, size_t n)
+{
+    const struct sb_opt *o = sb__opt_find(db->drv, own->names[i]);
+
+    // sb__opt_find() also finds names without the driver's prefix.
+    if (!o || strcmp(o->name, own->names[i]) != 0)
+        return false;
+    for (size_t k = 0; k < n; k++)
+        if (sb__opt_find(db->drv, names[k]) == o)
+            return false;
+    return true;
+}
+
+// As sb__inst_in_turn(), with the options that the context has for itself.
+static int get_instance(struct sb_db_ctx *ctx, struct sb_db *db,
+    const char *const *names, const char *const *values, size_t n,
+    struct sb__inst **out, struct sb_err *err)
+{
+    const struct sb_db_own *own = ctx->own;
+    const char **name, **value;
+    size_t k = 0;
+    int rc;
+
+    if (!own || own->n == 0)
+        return sb__inst_in_turn(ctx, db, names, values, n, out, err);
+    name = calloc(2 * (own->n + n), sizeof(*name));
+    if (!name)
+        return sb_err_set(err, SB_ENOMEM, "out of memory");
+    value = name + own->n + n;
+    for (size_t i = 0; i < own->n; i++) {
+        if (!uses_own(own, db, i, names, n))
+            continue;
+        name[k] = own->names[i];
+        value[k++] = own->values[i];
+    }
+    for (size_t i = 0; i < n; i++, k++) {
+        name[k] = names[i];
+        value[k] = values[i];
+    }
+    rc = sb__inst_in_turn(ctx, db, name, value, k, out, err);
+    free(name);
+    return rc;
+}
+
 struct sb_con *sb_con_open(struct sb_db_ctx *ctx, struct sb_db *db,
     const char *const *names, const char *const *values, size_t n)
 {
@@ -192,7 +239,7 @@ struct sb_con *sb_con_open(struct sb_db_ctx *ctx, struct sb_db *db,
         sb_err_set(&ctx->err, SB_ENOMEM, "out of memory");
         return NULL;
     }
-    rc = sb__inst_in_turn(ctx, db, names, values, n, &c->inst, &ctx->err);
+    rc = get_instance(ctx, db, names, values, n, &c->inst, &ctx->err);
     if (rc == 0)
         rc = con_connect(c, &ctx->err);
     if (rc) {

@@ -68,10 +68,18 @@ int sb_drivers_each(struct sb_drivers *d,
         const char *problem),
     void *arg);
 
+// Loads the driver of this name and adds its options. Main thread, before
+// workers start. 0 or SB_E* as sb_drivers_claim().
+int sb_drivers_need(struct sb_drivers *d, const char *name, struct sb_err *err);
+
+// Returns the name of the loaded driver with this table, or NULL. Main thread.
+const char *sb_drivers_of(
+    const struct sb_drivers *d, const struct sb_opt_table *table);
+
 // Visits the options of the drivers that are built but not loaded, with their
 // default values. visit() returns 0 to continue, or an SB_E* that ends the
-// visits and is returned. What the views point to is valid until the next call
-// or sb_drivers_free(). No client library is loaded. Main thread, before
+// visits and is returned. What the views point to is valid until
+// sb_drivers_free(). No client library is loaded. Main thread, before
 // workers start. 0 or SB_E*.
 int sb_drivers_idle(struct sb_drivers *d,
     int (*visit)(void *arg, const struct sb_opt_view *view), void *arg,
@@ -95,6 +103,15 @@ bool sb_drivers_used_server(const struct sb_drivers *d);
 const struct sb_driver *sb_db_driver(const struct sb_db *db);
 const char *sb_db_file(const struct sb_db *db);
 
+// What a component of a mix has for itself.
+struct sb_db_own {
+    const char *prefix; // of names of its operations: "report/"
+    const char *driver; // its --db-driver, or NULL
+    // Its values of options of drivers; options of other drivers are skipped.
+    const char *const *names, *const *values;
+    size_t n;
+};
+
 #define SB_DB_DOC_NAMES 16 // hash buckets for names of document operations
 #define SB_DB_KEYWORDS  20 // first words of SQL texts that have operations
 
@@ -104,8 +121,9 @@ const char *sb_db_file(const struct sb_db *db);
 // new context for the next run.
 struct sb_db_ctx {
     struct sb_drivers *drivers;
-    struct sb_rec *const *rec; // the user's current recorder; NULL, or
-                               // pointing to NULL: nothing is recorded
+    const struct sb_db_own *own; // NULL: nothing; set by the owner after init
+    struct sb_rec *const *rec;   // the user's current recorder; NULL, or
+                                 // pointing to NULL: nothing is recorded
     const struct sb_clock *clock;
     unsigned user;
     uint64_t seed; // of the run

@@ -168,12 +168,12 @@ static int op_of(struct sb_con_priv *c, struct sb_rec *rec,
 
         name = name_of(c->ctx, many ? SB_OPS_REST : command);
         if (!name)
-            return sb_stats_op(rec->stats, command, kind_of(command));
+            return sb__op_named(c->ctx, rec, command, kind_of(command));
     }
     if (SB_UNLIKELY(!name->text[0]))
         return -1;
     if (SB_UNLIKELY(name->stats != rec->stats)) {
-        name->op = sb_stats_op(rec->stats, name->text, kind_of(command));
+        name->op = sb__op_named(c->ctx, rec, name->text, kind_of(command));
         name->stats = rec->stats;
     }
     return name->op;

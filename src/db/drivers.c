@@ -201,6 +201,7 @@ static int db_load(struct sb_drivers *d, const char *name, struct sb_db **out,
 struct given {
     const char *driver;
     bool found;
+    bool plain; // found in a setting that is not a component's own
 };
 
 // A setting "mysql-host" selects the driver whose name begins with "mysql".
@@ -208,12 +209,16 @@ static int see_setting(void *arg, const char *name, const char *value,
     enum sb_opt_source source, const char *origin)
 {
     struct given *g = arg;
-    size_t n = strcspn(name, "-_");
+    const char *dot = strchr(name, '.');
+    const char *option = dot ? dot + 1 : name;
+    size_t n = strcspn(option, "-_");
 
     // Prefixes with fewer letters are too common to identify a driver.
-    if (n >= 4 && name[n] && strncmp(g->driver, name, n) == 0)
+    if (n >= 4 && option[n] && strncmp(g->driver, option, n) == 0) {
         g->found = true;
-    return g->found;
+        g->plain = !dot;
+    }
+    return g->plain;
 }
 
 static int claim_given(
@@ -228,7 +233,7 @@ static int claim_given(
         return 0;
     rc = db_load(d, name, &db, err);
     if (rc == 0)
-        db->given = true;
+        db->given = g.plain;
     return rc;
 }
 
@@ -292,6 +297,25 @@ static int choose(struct sb_drivers *d, struct sb_db **out, struct sb_err *err)
     return db_load(d, FALLBACK, out, err);
 }
 
+int sb_drivers_need(struct sb_drivers *d, const char *name, struct sb_err *err)
+{
+    struct sb_db *db;
+
+    pthread_mutex_lock(&d->lock);
+    int rc = db_load(d, name, &db, err);
+    pthread_mutex_unlock(&d->lock);
+    return rc;
+}
+
+const char *sb_drivers_of(
+    const struct sb_drivers *d, const struct sb_opt_table *table)
+{
+    for (const struct sb_db *db = d->dbs; db; db = db->next)
+        if (db->drv->opts == table)
+            return db->drv->name;
+    return NULL;
+}
+
 struct sb_db *sb_db_get(struct sb_db_ctx *ctx, const char *name)
 {
     struct sb_drivers *d = ctx->drivers;
@@ -300,6 +324,8 @@ struct sb_db *sb_db_get(struct sb_db_ctx *ctx, const char *name)
 
     pthread_mutex_lock(&d->lock);
     sb_err_clear(&ctx->err);
+    if (!(name && *name) && ctx->own)
+        name = ctx->own->driver;
     if (name && *name)
         rc = db_load(d, name, &db, &ctx->err);
     else
@@ -371,6 +397,23 @@ int sb_drivers_each(struct sb_drivers *d,
     return rc;
 }
 
+static int visit_idle(struct sb_drivers *d, const char *name,
+    int (*visit)(void *arg, const struct sb_opt_view *view), void *arg,
+    struct sb_err *err)
+{
+    int rc = 0;
+
+    pthread_mutex_lock(&d->lock);
+    bool loaded = db_find(d, name) != NULL;
+    if (!loaded)
+        rc = sb__idle_add(d, name, err);
+    pthread_mutex_unlock(&d->lock);
+    if (rc || loaded)
+        return rc;
+    rc = sb__idle_each(d, name, visit, arg);
+    return rc ? sb_err_set(err, rc, "out of memory") : 0;
+}
+
 int sb_drivers_idle(struct sb_drivers *d,
     int (*visit)(void *arg, const struct sb_opt_view *view), void *arg,
     struct sb_err *err)
@@ -380,18 +423,10 @@ int sb_drivers_idle(struct sb_drivers *d,
 
     if (rc)
         sb_err_set(err, rc, "out of memory");
-    sb__idle_done(d);
-    pthread_mutex_lock(&d->lock);
-    for (size_t i = 0; rc == 0 && i < l.n; i++) {
-        if (!db_find(d, l.name[i]))
-            rc = sb__idle_add(d, l.name[i], err);
-    }
-    pthread_mutex_unlock(&d->lock);
+    for (size_t i = 0; rc == 0 && i < l.n; i++)
+        rc = visit_idle(d, l.name[i], visit, arg, err);
     names_done(&l);
-    if (rc)
-        return rc;
-    rc = sb__idle_each(d, visit, arg);
-    return rc ? sb_err_set(err, rc, "out of memory") : 0;
+    return rc;
 }
 
 static int list_one(void *arg, const char *name, const struct sb_driver *driver,

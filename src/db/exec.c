@@ -70,6 +70,17 @@ enum sb_op_kind sb__kind_of_text(const char *sql, size_t len)
     return keywords[keyword(sql, len)].kind;
 }
 
+int sb__op_named(const struct sb_db_ctx *ctx, struct sb_rec *rec,
+    const char *name, enum sb_op_kind kind)
+{
+    char full[4 * sizeof(((struct sb_op *)0)->name)];
+
+    if (!ctx->own)
+        return sb_stats_op(rec->stats, name, kind);
+    snprintf(full, sizeof(full), "%s%s", ctx->own->prefix, name);
+    return sb_stats_op(rec->stats, full, kind);
+}
+
 static int op_of_keyword(struct sb_db_ctx *ctx, struct sb_rec *rec, int k)
 {
     if (ctx->op_stats != rec->stats) {
@@ -78,8 +89,7 @@ static int op_of_keyword(struct sb_db_ctx *ctx, struct sb_rec *rec, int k)
             ctx->op[i] = -1;
     }
     if (ctx->op[k] < 0)
-        ctx->op[k] = sb_stats_op(
-            rec->stats, keywords[k].word, keywords[k].kind);
+        ctx->op[k] = sb__op_named(ctx, rec, keywords[k].word, keywords[k].kind);
     return ctx->op[k];
 }
 

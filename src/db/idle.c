@@ -8,6 +8,7 @@
 
 struct sb__idle {
     struct sb__idle *next;
+    char *name; // of the driver
     void *module;
     struct sb_opts *opts; // a registry without settings
     void *values;         // filled by its only table
@@ -18,17 +19,24 @@ static void idle_free(struct sb__idle *i)
     sb_opts_free(i->opts);
     free(i->values);
     sb__options_close(i->module);
+    free(i->name);
     free(i);
 }
 
 int sb__idle_add(struct sb_drivers *d, const char *name, struct sb_err *err)
 {
-    struct sb__idle *i = calloc(1, sizeof(*i));
     const struct sb_driver_options *o;
+    struct sb__idle *i = d->idle;
     int rc;
 
+    while (i && strcmp(i->name, name) != 0)
+        i = i->next;
+    if (i)
+        return 0;
+    i = calloc(1, sizeof(*i));
     if (!i)
         return sb_err_set(err, SB_ENOMEM, "out of memory");
+    i->name = strdup(name);
     o = sb__options_open(d->dir, name, &i->module);
     if (!o) {
         idle_free(i);
@@ -36,8 +44,9 @@ int sb__idle_add(struct sb_drivers *d, const char *name, struct sb_err *err)
     }
     i->opts = sb_opts_new();
     i->values = calloc(1, o->opts_size ? o->opts_size : 1);
-    rc = i->opts && i->values ? sb_opts_add(i->opts, o->opts, i->values, err)
-                              : sb_err_set(err, SB_ENOMEM, "out of memory");
+    rc = i->name && i->opts && i->values
+             ? sb_opts_add(i->opts, o->opts, i->values, err)
+             : sb_err_set(err, SB_ENOMEM, "out of memory");
     if (rc) {
         idle_free(i);
         return rc;
@@ -57,12 +66,11 @@ void sb__idle_done(struct sb_drivers *d)
     }
 }
 
-int sb__idle_each(const struct sb_drivers *d,
+int sb__idle_each(const struct sb_drivers *d, const char *name,
     int (*visit)(void *arg, const struct sb_opt_view *view), void *arg)
 {
-    int rc = 0;
-
-    for (const struct sb__idle *i = d->idle; i && rc == 0; i = i->next)
-        rc = sb_opts_each(i->opts, visit, arg);
-    return rc;
+    for (const struct sb__idle *i = d->idle; i; i = i->next)
+        if (strcmp(i->name, name) == 0)
+            return sb_opts_each(i->opts, visit, arg);
+    return 0;
 }

@@ -152,9 +152,9 @@ void sb__options_close(void *handle);
 // idle.c ---------------------------------------------------------------------
 
 // Adds the default options of a driver that is not loaded to d->idle, if it has
-// an options module. 0 or SB_E*.
+// an options module and they are not there yet. 0 or SB_E*.
 int sb__idle_add(struct sb_drivers *d, const char *name, struct sb_err *err);
-int sb__idle_each(const struct sb_drivers *d,
+int sb__idle_each(const struct sb_drivers *d, const char *name,
     int (*visit)(void *arg, const struct sb_opt_view *view), void *arg);
 void sb__idle_done(struct sb_drivers *d);
 
@@ -244,8 +244,11 @@ static inline uint64_t sb__now(const struct sb_con_priv *c)
 {
     return sb_clock_now(c->ctx->clock);
 }
-// Returns the operation for the first word of sql, registered with rec's
-// stats.
+// Returns the operation of this name, registered with rec's stats. In a mix its
+// name begins with that of the component.
+int sb__op_named(const struct sb_db_ctx *ctx, struct sb_rec *rec,
+    const char *name, enum sb_op_kind kind);
+// Returns the operation for the first word of sql.
 int sb__op_of_text(
     struct sb_db_ctx *ctx, struct sb_rec *rec, const char *sql, size_t len);
 enum sb_op_kind sb__kind_of_text(const char *sql, size_t len);

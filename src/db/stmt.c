@@ -354,8 +354,8 @@ static int prepare(struct sb_stmt_handle *st)
 static int op_of(struct sb_stmt_handle *st, struct sb_rec *rec)
 {
     if (st->op_stats != rec->stats) {
-        st->op = sb_stats_op(
-            rec->stats, st->op_name, sb__kind_of_text(st->sql, st->len));
+        st->op = sb__op_named(
+            st->con->ctx, rec, st->op_name, sb__kind_of_text(st->sql, st->len));
         st->op_stats = rec->stats;
     }
     return st->op;

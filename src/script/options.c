@@ -11,13 +11,39 @@
 #include "base/log.h"
 #include "script/script_private.h"
 
+// A component of a mix has options of its own, some instead of those of the
+// program. Returns true if the view replaces such a value.
+static bool replace_value(struct sb_script *s, const struct sb_opt_view *view)
+{
+    char name[256];
+
+    snprintf(name, sizeof(name), "%s", view->plain);
+    for (char *p = name; *p; p++)
+        *p = *p == '-' ? '_' : *p;
+    for (size_t i = 0; view->component && i < s->nvalues; i++) {
+        if (strcmp(s->values[i].name, name) != 0)
+            continue;
+        s->values[i].opt = view->opt;
+        s->values[i].value = view->value;
+        return true;
+    }
+    return false;
+}
+
+static bool is_mine(const struct sb_script *s, const struct sb_opt_view *view)
+{
+    return !view->component ||
+           (s->env.component && strcmp(view->component, s->env.component) == 0);
+}
+
 static int add_value(void *arg, const struct sb_opt_view *view)
 {
     struct sb_script *s = arg;
     size_t n = s->nvalues;
     const struct sb_opt *opt = view->opt;
 
-    if (opt->alias_of || !view->value || strcmp(opt->name, "help") == 0)
+    if (opt->alias_of || !view->value || strcmp(view->plain, "help") == 0 ||
+        !is_mine(s, view) || replace_value(s, view))
         return 0;
     if (n % 32 == 0) {
         struct sb__value *v = realloc(
@@ -27,7 +53,7 @@ static int add_value(void *arg, const struct sb_opt_view *view)
             return SB_ENOMEM;
         s->values = v;
     }
-    char *name = strdup(opt->name);
+    char *name = strdup(view->plain);
     if (!name)
         return SB_ENOMEM;
     for (char *p = name; *p; p++) {
@@ -39,6 +65,29 @@ static int add_value(void *arg, const struct sb_opt_view *view)
     return 0;
 }
 
+// Finds an option of this script, or of the program.
+static bool find_option(
+    const struct sb_script *s, const char *name, struct sb_opt_view *view)
+{
+    char full[320];
+
+    snprintf(full, sizeof(full), "%s.%s",
+        s->env.component ? s->env.component : "", name);
+    return (s->env.component && sb_opts_find(s->env.opts, full, view)) ||
+           sb_opts_find(s->env.opts, name, view);
+}
+
+// Declares an option of this script.
+static int declare(struct sb_script *s, const char *name, const char *help,
+    enum sb_opt_type type, const char *def, struct sb_err *err)
+{
+    if (s->env.component)
+        return sb_opts_add_component(s->env.opts, s->title, s->env.component,
+            name, help, type, def, err);
+    return sb_opts_add_script(
+        s->env.opts, s->title, name, help, type, def, err);
+}
+
 // As add_value(), unless the script has declared an option of the same name.
 static int add_idle_value(void *arg, const struct sb_opt_view *view)
 {
@@ -47,7 +96,7 @@ static int add_idle_value(void *arg, const struct sb_opt_view *view)
     size_t n = s->nvalues;
     int rc = 0;
 
-    if (!sb_opts_find(s->env.opts, view->opt->name, &declared))
+    if (!find_option(s, view->opt->name, &declared))
         rc = add_value(arg, view);
     if (s->nvalues > n)
         s->values[n].idle = true;
@@ -270,18 +319,22 @@ static void warn_all(const struct sb_script *s, const struct undeclared *l)
 static int add_string(
     struct sb_script *s, const struct undeclared *l, struct sb_err *err)
 {
-    int rc = sb_opts_add_script(
-        s->env.opts, s->title, l->name, "", SB_OPT_STRING, l->value, err);
+    int rc = declare(s, l->name, "", SB_OPT_STRING, l->value, err);
+    struct sb_opt_view view;
 
-    if (rc == 0 && l->bare)
-        rc = sb_opts_set(s->env.opts, l->name, l->value, l->source, err);
+    // Its name is longer in a mix.
+    if (rc == 0 && l->bare && find_option(s, l->name, &view))
+        rc = sb_opts_set(s->env.opts, view.opt->name, l->value, l->source, err);
     return rc;
 }
 
 static int add_undeclared(struct sb_script *s, struct sb_err *err)
 {
     struct undeclared *first = NULL, **end = &first;
-    int rc = sb_opts_unclaimed(s->env.opts, collect_undeclared, &end);
+    int rc = s->env.component
+                 ? sb_opts_undeclared(
+                       s->env.opts, s->env.component, collect_undeclared, &end)
+                 : sb_opts_unclaimed(s->env.opts, collect_undeclared, &end);
 
     if (rc)
         sb_err_set(err, rc, "out of memory");
@@ -319,7 +372,7 @@ static int validate(struct sb_script *s, const char *name, struct sb_err *err)
     int rc;
 
     lua_getfield(L, -1, "validate");
-    if (lua_isnil(L, -1) || !sb_opts_find(s->env.opts, name, &view) ||
+    if (lua_isnil(L, -1) || !find_option(s, name, &view) ||
         view.source == SB_SRC_DEFAULT) {
         lua_pop(L, 1);
         return 0;
@@ -348,8 +401,7 @@ static int add_one(struct sb_script *s, struct sb_err *err)
     lua_getfield(L, -1, "type");
     enum sb_opt_type type = (enum sb_opt_type)lua_tointeger(L, -1);
     lua_pop(L, 1);
-    rc = sb_opts_add_script(s->env.opts, s->title, name, field(L, "help"), type,
-        field(L, "default"), err);
+    rc = declare(s, name, field(L, "help"), type, field(L, "default"), err);
     return rc ? rc : validate(s, name, err);
 }
 

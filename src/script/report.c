@@ -65,6 +65,19 @@ static void push_metric(lua_State *L, const struct sb_script *s,
         add(L, "pct", sb_snap_metric_percentile(m, s->env.percentiles[0]));
 }
 
+// The name that the script gave to a metric. A component of a mix has only its
+// own: NULL for those of others.
+static const char *own_name(const struct sb_script *s, const char *name)
+{
+    size_t len = s->env.component ? strlen(s->env.component) : 0;
+
+    if (!s->env.component)
+        return name;
+    return strncmp(name, s->env.component, len) == 0 && name[len] == '/'
+               ? name + len + 1
+               : NULL;
+}
+
 // Adds the table of metrics by name.
 static void add_metrics(
     lua_State *L, const struct sb_script *s, const struct sb_report *r)
@@ -74,9 +87,12 @@ static void add_metrics(
     lua_createtable(L, 0, (int)d->nmetrics);
     for (unsigned i = 0; r->stats && i < d->nmetrics; i++) {
         const struct sb_metric *def = &r->stats->metrics.metric[i];
+        const char *name = own_name(s, def->name);
 
+        if (!name)
+            continue;
         push_metric(L, s, def, &d->metric[i]);
-        lua_setfield(L, -2, def->name);
+        lua_setfield(L, -2, name);
     }
     lua_setfield(L, -2, "metrics");
 }

@@ -57,13 +57,16 @@ static int read_stdin(struct sb_script *s, struct sb_err *err)
     return s->text ? 0 : sb_err_set(err, SB_ENOMEM, "out of memory");
 }
 
-// "path/oltp.lua" -> "oltp.lua options": the heading of the options in 1.0
-static char *make_title(const char *given)
+// "path/oltp.lua" -> "oltp.lua options": the heading of the options in 1.0; of
+// a component, "report: oltp.lua options"
+static char *make_title(const char *given, const char *component)
 {
     const char *slash = strrchr(given, '/');
     struct sb_buf b;
 
     sb_buf_init(&b, 0);
+    if (component)
+        sb_buf_addf(&b, "%s: ", component);
     sb_buf_addf(&b, "%s options", slash ? slash + 1 : given);
     if (b.failed)
         sb_buf_done(&b);
@@ -111,7 +114,7 @@ static int prepare(struct sb_script *s, const char *name, const char *command,
     if (rc)
         return rc;
     s->name = base_name(s->path);
-    s->title = make_title(name ? name : s->path);
+    s->title = make_title(name ? name : s->path, s->env.component);
     s->given = name ? strdup(name) : NULL;
     s->command = command ? strdup(command) : NULL;
     if (!s->name || !s->title || (name && !s->given) ||
@@ -131,7 +134,9 @@ int sb_script_load(struct sb_script **out, const struct sb_script_env *env,
     if (!s)
         return sb_err_set(err, SB_ENOMEM, "out of memory");
     s->env = *env;
-    s->workload = (struct sb_workload){ &sb__script_ops, s, false };
+    s->workload = (struct sb_workload){
+        .ops = &sb__script_ops, .data = s, .slot = env->slot
+    };
     pthread_mutex_init(&s->lock, NULL);
     sb__codes_init(&s->codes, env->paths->workloads);
     sb_sequences_init(&s->sequences);
@@ -158,6 +163,7 @@ void sb_script_free(struct sb_script *s)
     sb__state_free(s->main);
     sb__compat_enter(NULL);
     sb__options_done(s);
+    sb__state_randoms_done(s);
     sb__codes_done(&s->codes);
     sb_sequences_done(&s->sequences);
     pthread_mutex_destroy(&s->lock);
@@ -187,6 +193,16 @@ int sb_script_ready(struct sb_script *s, struct sb_err *err)
 const char *sb_script_name(const struct sb_script *s)
 {
     return s->name;
+}
+
+const char *sb_script_title(const struct sb_script *s)
+{
+    return s->title;
+}
+
+bool sb_script_own_loop(const struct sb_script *s)
+{
+    return sb__state_has(s->main, NULL, "thread_run");
 }
 
 bool sb_script_from_stdin(const struct sb_script *s)

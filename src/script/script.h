@@ -28,6 +28,11 @@ struct sb_script_env {
     int argc;
     char **argv;            // with secrets overwritten
     const char *luajit_cmd; // --luajit-cmd, as for luajit -j; "" for none
+    // In a mix: the name of the component, its number, and its own choice of a
+    // driver (may be NULL, and may be filled in until sb_script_ready()).
+    const char *component;
+    unsigned slot;
+    const struct sb_db_own *db;
 };
 
 // Finds `name` ("oltp.lua", "path/oltp.lua", "oltp_read_write", "-" or NULL
@@ -61,6 +66,10 @@ struct sb_opts *sb_script_options_of(
 int sb_script_ready(struct sb_script *s, struct sb_err *err);
 
 const char *sb_script_name(const struct sb_script *s); // "oltp_read_write"
+// The title of its options in the registry.
+const char *sb_script_title(const struct sb_script *s);
+// True if the script has an event loop of its own, thread_run().
+bool sb_script_own_loop(const struct sb_script *s);
 bool sb_script_from_stdin(const struct sb_script *s);
 
 // How this script implements a command.

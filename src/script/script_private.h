@@ -92,6 +92,7 @@ struct sb__state {
 int sb__state_new(struct sb__state **out, struct sb_script *s,
     struct sb_user *user, unsigned tid, struct sb_err *err);
 void sb__state_free(struct sb__state *st); // NULL is allowed
+void sb__state_randoms_done(struct sb_script *s);
 // Runs the script's body. 0 or SB_E*.
 int sb__state_body(struct sb__state *st, struct sb_err *err);
 // Makes the values of options available to the script. 0 or SB_E*.
@@ -164,7 +165,7 @@ struct sb_script {
     struct sb_workload workload;
     struct sb_clock clock; // of the main and the report state
     struct sb__codes codes;
-    pthread_mutex_t lock; // protects u->data and `canceled` of every user
+    pthread_mutex_t lock; // protects u->part[] and `canceled` of every user
     struct sb_sequences sequences;
     struct sb__state *main, *report;
     char *given;       // the name as typed, NULL for standard input
@@ -180,6 +181,10 @@ struct sb_script {
     bool report_interval, report_final, report_line; // the hook is set
     struct sb__value *values;
     size_t nvalues;
+    // Of a component of a mix: the random numbers of its users, which continue
+    // when a user comes again; made on first use, protected by the lock.
+    struct sb_random **randoms;
+    size_t nrandoms;
 };
 
 // Copies the values of all options from the registry, and the default values of
@@ -198,8 +203,8 @@ void sb__commands_done(struct sb_script *s);
 // Prints the options that the script declares, for its `help` command.
 void sb__options_help(const struct sb_script *s);
 
-// Creates the state of a user, sets u->data and runs the body of the script.
-// u->data is set also if the body fails. Called by the user's thread. 0 or
+// Creates the state of a user, sets u->part[] and runs the body of the script.
+// u->part[] is set also if the body fails. Called by the user's thread. 0 or
 // SB_E*.
 int sb__workload_attach(struct sb_script *s, struct sb_user *u,
     struct sb__state **out, struct sb_err *err);

@@ -297,6 +297,61 @@ static int build(lua_State *L)
     return 0;
 }
 
+// Streams of the components of a mix; those of the first one are the streams of
+// users without a mix.
+#define COMPONENT_STREAMS (UINT64_C(1) << 42)
+
+// Returns NULL if out of memory.
+static struct sb_random *random_new(struct sb_script *s, unsigned user)
+{
+    // Users write to it in every event, so it has cache lines of its own.
+    size_t size = (sizeof(struct sb_random) + 63) / 64 * 64;
+    struct sb_random *r = aligned_alloc(64, size);
+
+    if (r)
+        sb_random_init(
+            r, s->env.random, s->env.slot * COMPONENT_STREAMS + user);
+    return r;
+}
+
+static struct sb_random *random_locked(struct sb_script *s, unsigned user)
+{
+    if (user >= s->nrandoms) {
+        size_t n = user + 64;
+        struct sb_random **grown = realloc(
+            s->randoms, n * sizeof(struct sb_random *));
+
+        if (!grown)
+            return NULL;
+        memset(grown + s->nrandoms, 0, (n - s->nrandoms) * sizeof(*grown));
+        s->randoms = grown;
+        s->nrandoms = n;
+    }
+    if (!s->randoms[user])
+        s->randoms[user] = random_new(s, user);
+    return s->randoms[user];
+}
+
+// The random numbers of a user. NULL if out of memory.
+static struct sb_random *random_of(struct sb_script *s, struct sb_user *u)
+{
+    struct sb_random *r;
+
+    if (!s->env.component)
+        return &u->random;
+    pthread_mutex_lock(&s->lock);
+    r = random_locked(s, u->id);
+    pthread_mutex_unlock(&s->lock);
+    return r;
+}
+
+void sb__state_randoms_done(struct sb_script *s)
+{
+    for (size_t i = 0; i < s->nrandoms; i++)
+        free(s->randoms[i]);
+    free(s->randoms);
+}
+
 static bool wait_user(void *user, uint64_t ns)
 {
     return sb_user_sleep(user, ns);
@@ -319,7 +374,7 @@ int sb__state_new(struct sb__state **out, struct sb_script *s,
     st->script = s;
     st->user = user;
     st->tid = user ? user->id : tid;
-    st->random = user ? &user->random : &st->own;
+    st->random = user ? random_of(s, user) : &st->own;
     st->priv = st->run = LUA_NOREF;
     if (!user)
         sb_random_init(&st->own, s->env.random, MAIN_STREAM - tid);
@@ -328,6 +383,11 @@ int sb__state_new(struct sb__state **out, struct sb_script *s,
     st->ctx.wait = user ? wait_user : NULL;
     st->ctx.late = user ? late_user : NULL;
     st->ctx.wait_arg = user;
+    st->ctx.own = s->env.db;
+    if (!st->random) {
+        sb__state_free(st);
+        return sb_err_set(err, SB_ENOMEM, "out of memory for a user");
+    }
     st->L = lua_newstate(sb__pool_alloc, &st->pool);
     if (!st->L) // LuaJIT with 32-bit references allows only its own allocator
         st->L = luaL_newstate();

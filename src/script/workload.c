@@ -49,7 +49,7 @@ int sb__workload_attach(struct sb_script *s, struct sb_user *u,
     if (rc)
         return rc;
     pthread_mutex_lock(&s->lock);
-    u->data = st;
+    u->part[s->workload.slot] = st;
     pthread_mutex_unlock(&s->lock);
     *out = st;
     return sb__state_body(st, err);
@@ -75,7 +75,7 @@ static int user_init(
 static int user_run(
     struct sb_workload *w, struct sb_user *u, struct sb_err *err)
 {
-    struct sb__state *st = u->data;
+    struct sb__state *st = u->part[w->slot];
 
     lua_rawgeti(st->L, LUA_REGISTRYINDEX, st->run);
     return sb__state_call(st, "thread_run", 0, 0, err);
@@ -84,7 +84,7 @@ static int user_run(
 static int user_done(
     struct sb_workload *w, struct sb_user *u, struct sb_err *err)
 {
-    return sb__state_hook(u->data, "thread_done", err);
+    return sb__state_hook(u->part[w->slot], "thread_done", err);
 }
 
 static void user_free(struct sb_workload *w, struct sb_user *u)
@@ -93,8 +93,8 @@ static void user_free(struct sb_workload *w, struct sb_user *u)
     struct sb__state *st;
 
     pthread_mutex_lock(&s->lock);
-    st = u->data;
-    u->data = NULL;
+    st = u->part[w->slot];
+    u->part[w->slot] = NULL;
     pthread_mutex_unlock(&s->lock);
     sb__state_free(st);
     sb__compat_enter(NULL);
@@ -105,7 +105,7 @@ static void cancel(struct sb_workload *w, struct sb_user *u)
     struct sb_script *s = w->data;
 
     pthread_mutex_lock(&s->lock);
-    struct sb__state *st = u->data;
+    struct sb__state *st = u->part[w->slot];
     if (st) {
         st->canceled = true;
         sb_db_ctx_cancel(&st->ctx);

@@ -93,13 +93,13 @@ even if it has the name of a workload or a test.
   > sysbench oltp_read_only --skip
   > sysbench --table-s
   > sysbench cpu --cpu
-  > sysbench --threads=2 own.lua --mi
+  > sysbench --threads=2 own.lua --min
   > EOF
   sysbench oltp_read_only --table-size=
   sysbench oltp_read_only --skip-trx 
   sysbench --table-s
   sysbench cpu --cpu-max-prime=
-  sysbench --threads=2 own.lua --mi
+  sysbench --threads=2 own.lua --min
   $ ls executed
   ls: cannot access 'executed': No such file or directory
   [2]
