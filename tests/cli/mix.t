@@ -162,9 +162,9 @@ Limits of one workload. Restarts and failed events are counted for each.
   >     --assert='read.count>20, write/update.errors==0, read.p95<1s' run |
   >     sed -n '/^Limits/,$p' | awk '{ print $1, $NF }'
   Limits: Limits:
-  read.count>20 ok
-  write/update.errors==0 ok
-  read.p95<1s ok
+  read.count>20 kept
+  write/update.errors==0 kept
+  read.p95<1s kept
    
   $ cat >retry.lua <<'END'
   > local n = 0
@@ -301,3 +301,20 @@ A script for 1.0 may have an option of that name.
   > END
   $ sysbench mix.lua --mix=9:x --db-driver=null --events=1 --verbosity=1 run
   9:x
+
+A sweep over a mix. The commands between the runs are those of its workloads.
+
+  $ cat >note.lua <<'END'
+  > function event() end
+  > function prepare() local f = io.open("noted", "a") f:write("x\n") f:close() end
+  > END
+  $ sysbench --mix=note.lua,write --db-driver=null --events=20 \
+  >     --sweep=threads=1,2 --sweep-before=prepare run | grep -c '^\['
+  2
+  $ cat noted
+  x
+  x
+  $ sysbench --mix=note.lua,write --db-driver=null --events=20 \
+  >     --sweep=threads=1,2 --sweep-before=nosuch --verbosity=0 run
+  --sweep-before: 'note.lua,write' test does not implement the 'nosuch' command.
+  [1]

@@ -23,7 +23,7 @@ static struct {
     _Atomic uint64_t measured_part;
     struct sb_rate_search final;
     char sentence[300]; // of rate_found()
-    int shown; // calls of searching()
+    int shown;          // calls of searching()
 } got;
 
 static bool on_judge(
