@@ -144,6 +144,8 @@ static double find_safe(const struct sb_search *s)
 {
     unsigned low = 0, high = s->points;
 
+    if (probability(s, place(s, 0)) < SAFE)
+        return NAN;
     // The probability falls with the rate.
     while (high - low > 1) {
         unsigned middle = low + (high - low) / 2;
@@ -178,6 +180,9 @@ void sb_search_result(const struct sb_search *s, struct sb_search_result *r)
         r->end = SB_SEARCH_FOUND;
     else if (s->trials >= s->max_trials)
         r->end = SB_SEARCH_EXHAUSTED;
+    // The grid ends at the bounds, and the true rate is beyond them.
+    if (r->end == SB_SEARCH_BELOW || r->end == SB_SEARCH_ABOVE)
+        r->rate = r->low = r->high = NAN;
 }
 
 // One standard deviation of the number of arrivals: at the maximum rate, half
@@ -209,8 +214,8 @@ static void known(
     double width = r->low > 0 ? 100 * (r->high / r->low - 1) : INFINITY;
 
     if (width > 100)
-        snprintf(out, size, "The rate is between %.6g and %.6g per sec.",
-            r->low, r->high);
+        snprintf(out, size, "The rate is %sbetween %.6g and %.6g per sec.",
+            only ? "only known to be " : "", r->low, r->high);
     else
         snprintf(out, size, "The rate is known to %.*f %%%s", width < 9.95,
             width, only ? " only" : "");

@@ -32,10 +32,11 @@ enum sb_search_end {
 
 struct sb_search_result {
     enum sb_search_end end;
+    // NAN if the search ended below or above its bounds.
     double rate;      // the estimate: more or less with equal probability
     double low, high; // the true rate is in between with 95 % probability
     // The highest rate at which the next trial keeps the limit with 95 %
-    // probability, given what is known; the lowest one if there is none.
+    // probability, given what is known; NAN if the lowest one does not.
     double safe;
     unsigned trials, kept;
 };

@@ -157,10 +157,10 @@ int sb__result_search(struct sb_result_run *r)
         .kept = json_is_true(kept),
         .value = number(o, "measured_value"),
         .result = { .end = end_of(o),
-            .rate = positive(o, "highest"),
-            .low = positive(o, "low"),
-            .high = positive(o, "high"),
-            .safe = positive(o, "safe") },
+            .rate = number(o, "highest"),
+            .low = number(o, "low"),
+            .high = number(o, "high"),
+            .safe = number(o, "safe") },
     };
     r->report.search = &r->search;
     return read_trials(r, json_object_get(o, "trials"));

@@ -13,15 +13,33 @@ static void line(const struct sb_text *t, const char *label, double rate)
     fprintf(t->out, "    %-37s%.2f per sec.\n", label, rate);
 }
 
+// A rate may be unknown (NAN): it is beyond a bound of the search, or there
+// were too few trials.
+static void bounded(const struct sb_text *t, const char *label, double rate,
+    const struct sb_rate_search *f)
+{
+    if (isfinite(rate))
+        line(t, label, rate);
+    else if (f->result.end == SB_SEARCH_BELOW)
+        fprintf(t->out, "    %-37sunknown (below %.2f per sec.)\n", label,
+            f->lowest);
+    else if (f->result.end == SB_SEARCH_ABOVE)
+        fprintf(t->out, "    %-37sunknown (above %.2f per sec.)\n", label,
+            f->highest);
+    else
+        fprintf(t->out, "    %-37sunknown\n", label);
+}
+
 static void trials(const struct sb_text *t, const struct sb_rate_search *f)
 {
     const struct sb_search_result *r = &f->result;
     char text[400];
 
-    line(t, "kept in half of the trials:", r->rate);
-    fprintf(t->out, "    %-37s%.2f to %.2f per sec.\n",
-        "95% confidence interval:", r->low, r->high);
-    line(t, "kept in 95% of the trials:", r->safe);
+    bounded(t, "kept in half of the trials:", r->rate, f);
+    if (isfinite(r->low) && isfinite(r->high))
+        fprintf(t->out, "    %-37s%.2f to %.2f per sec.\n",
+            "95% confidence interval:", r->low, r->high);
+    bounded(t, "kept in 95% of trials (estimate):", r->safe, f);
     fprintf(t->out, "    %-37s%u (%u kept the limit)\n", "trials:", r->trials,
         r->kept);
     if (f->judged) {

@@ -252,7 +252,7 @@ static bool search_with(
         if (run->l->rate_found)
             run->l->rate_found(run->l->data, f);
     }
-    f->rate = f->result.safe;
+    f->rate = isnan(f->result.safe) ? f->lowest : f->result.safe;
     return true;
 }
 

@@ -52,7 +52,7 @@ report says how sure the result is.
       maximum of a closed loop:            N per sec.
       kept in half of the trials:          N per sec.
       95% confidence interval:             N to N per sec.
-      kept in 95% of the trials:           N per sec.
+      kept in 95% of trials (estimate):    N per sec.
       trials:                              12 (K kept the limit)
       measured part:                       KEPT (N ms)
       rate of the measured part:           N per sec.
@@ -75,6 +75,59 @@ Result files are valid, and `show` prints the section again.
   $ "$SB_SRCDIR/tests/check-result" half.json max.json || [ $? = 80 ]
   $ sysbench show max.json | sed -n '/^Rate search/,/^$/p' >shown
   $ section <out | sed -n '/^Rate search/,$p' | diff - shown
+
+A limit that no rate keeps, and one that every rate keeps: rates beyond the bounds
+of the search are unknown. The events of the second script are slow only while the
+maximum is measured, as with a cold cache.
+
+  $ search() {
+  >     sysbench "$@" --threads=8 --rate=max --rate-probe-time=0.4 \
+  >         --rate-trial-time=0.2 --time=0.2 --report=text,json=end.json run |
+  >         section | sed -n '/^Rate search/,$p' >found
+  > }
+  $ ended() { python3 -c 'import json
+  > s = json.load(open("end.json"))["runs"][0]["search"]
+  > print(s["end"], [n for n in ("highest", "low", "high", "safe") if s[n] is None],
+  >       s["rate"] == s["bounds"][0])'; }
+  $ search s.lua --rate-limit='p99<1ms'
+  $ sed -E '/maximum|trials: +[0-9]|measured part/d' found
+  Rate search (p99<1ms):
+      kept in half of the trials:          unknown (below 50.00 per sec.)
+      kept in 95% of trials (estimate):    unknown (below 50.00 per sec.)
+      The limit is not kept even at 50 per sec., the lowest rate of the search.
+  
+  $ grep 'trials: *[0-9]' found | sed 's/[0-9][0-9]*/N/'; grep 'part: *[0-9]' found
+      trials:                              N (0 kept the limit)
+      rate of the measured part:           50.00 per sec.
+  $ grep -c 'measured part:  *did not keep the limit' found
+  1
+  $ ended
+  below ['highest', 'low', 'high', 'safe'] True
+  $ "$SB_SRCDIR/tests/check-result" end.json || [ $? = 80 ]
+  $ sysbench show end.json | sed -n '/^Rate search/,/^$/p' | diff found -
+
+  $ cat >c.lua <<'EOF'
+  > local ffi = require("ffi")
+  > ffi.cdef("int usleep(unsigned);")
+  > local n = 0
+  > function event()
+  >    n = n + 1
+  >    ffi.C.usleep(n <= 12 and 40000 or 100)
+  > end
+  > EOF
+  $ for i in 1 2 3 4 5 6 7 8; do  # a busy machine may disturb a trial
+  >     search c.lua --rate-limit='errors==0'; grep -q '"above"' end.json && break
+  > done
+  $ numbers <found | sed -E '/maximum|trials: +[0-9]|measured part/d'
+  Rate search (errors==0):
+      kept in half of the trials:          unknown (above N per sec.)
+      kept in 95% of trials (estimate):    N per sec.
+      The limit is kept even at N per sec., the highest rate of the search.
+  
+  $ ended
+  above ['highest', 'low', 'high'] False
+  $ "$SB_SRCDIR/tests/check-result" end.json || [ $? = 80 ]
+  $ sysbench show end.json | sed -n '/^Rate search/,/^$/p' | diff found -
 
 Operations can be limited, too, and all limits must be kept.
 

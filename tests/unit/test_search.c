@@ -46,7 +46,7 @@ static void look_for(struct server *v, double guess, double tolerance,
         CHECK(rate >= 99.999 && rate <= 10000.001);
         sb_search_add(&s, rate, keeps(v, rate));
         sb_search_result(&s, r);
-        CHECK(r->low <= r->rate && r->rate <= r->high);
+        CHECK(isnan(r->rate) || (r->low <= r->rate && r->rate <= r->high));
     } while (r->end == SB_SEARCH_GOES_ON);
     CHECK(r->trials <= max_trials);
     sb_search_done(&s);
@@ -236,8 +236,8 @@ static void sentences(void)
     check_sentence(&f, SB_SEARCH_FOUND, "The rate is known to 100 %.");
     f.result.high = 209.5;
     check_sentence(&f, SB_SEARCH_EXHAUSTED,
-        "The rate is between 95 and 209.5 per sec.: 3 trials were not "
-        "enough (--rate-trials; longer ones are less noisy: "
+        "The rate is only known to be between 95 and 209.5 per sec.: 3 trials "
+        "were not enough (--rate-trials; longer ones are less noisy: "
         "--rate-trial-time).");
 }
 
@@ -270,9 +270,13 @@ static void rates_out_of_bounds(void)
     look_for(&low, 1000, 0.05, 100, &r);
     CHECK_INT(r.end, SB_SEARCH_BELOW);
     CHECK_INT(r.kept, 0);
+    // What the grid says there is the bound, not a rate that was found.
+    CHECK(isnan(r.rate) && isnan(r.low) && isnan(r.high) && isnan(r.safe));
     look_for(&high, 1000, 0.05, 100, &r);
     CHECK_INT(r.end, SB_SEARCH_ABOVE);
     CHECK_INT(r.kept, r.trials);
+    CHECK(isnan(r.rate) && isnan(r.low) && isnan(r.high));
+    CHECK(r.safe > 9000 && r.safe <= 10000);
 }
 
 static void trials_are_limited(void)

@@ -185,16 +185,20 @@ function rateSection(main, run) {
         return;
     const trials = f.trials || [];
     const rate = v => v ? `${num(v)}/s` : MISSING;
+    // A rate is null if it is beyond a bound of the search, or trials were too few.
+    const bounded = v => value(v, v !== null ? rate(v)
+        : f.end === "above" ? `unknown (above ${rate(f.bounds[1])})`
+            : f.end === "below" ? `unknown (below ${rate(f.bounds[0])})`
+                : "unknown");
     const s = section(main, "rate", f.limit ? `Rate search: ${f.limit}`
         : "Rate", table("How the rate was found",
         [{ text: "figure", t: true }, { text: "value", n: true }],
         [["maximum of a closed loop", value(f.maximum, rate(f.maximum))],
             ...trials.length ? [
-                ["kept in half of the trials",
-                    value(f.highest, rate(f.highest))],
-                ["95 % confidence interval",
-                    `${rate(f.low)} to ${rate(f.high)}`],
-                ["kept in 95 % of the trials", value(f.safe, rate(f.safe))],
+                ["kept in half of the trials", bounded(f.highest)],
+                ...f.low === null ? [] : [["95 % confidence interval",
+                    `${rate(f.low)} to ${rate(f.high)}`]],
+                ["kept in 95 % of trials (estimate)", bounded(f.safe)],
                 ["trials", value(trials.length, `${trials.length} (${
                     trials.filter(t => t.kept).length} kept the limit)`)],
                 ["measured part", f.measured_kept === null ? MISSING
@@ -219,9 +223,12 @@ function rateSection(main, run) {
     const all = trials.map(t => t.rate).sort((a, b) => a - b);
     s.append(new Chart({ id: "trials", title: "Trials: the first limit over " +
         "the rate", unit: f.unit, series, points: true, loose: true, log: true,
-    keyed: true, note: "A point is a trial; the band is the confidence " +
-        "interval of the rate at which half of the trials keep the limit.",
+    keyed: true, note: "A point is a trial" + (f.low === null ? "."
+        : "; the band is the confidence interval of the rate at which half " +
+        "of the trials keep the limit."),
     paint: u => {
+        if (f.low === null)
+            return;
         const a = u.valToPos(Math.max(f.low, u.scales.x.min), "x", true);
         const b = u.valToPos(Math.min(f.high, u.scales.x.max), "x", true);
         u.ctx.fillStyle = faded(color(0), 0.12);
