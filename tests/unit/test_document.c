@@ -2,6 +2,7 @@
 #include <stdlib.h>
 
 #include "check.h"
+#include "check_folder.h"
 #include "out/document.h"
 #include "out/result_file.h"
 
@@ -95,6 +96,7 @@ static void failures_leave_a_document(void)
 
 int main(void)
 {
+    check_folder();
     RUN(several_runs);
     RUN(failures_leave_a_document);
     return check_done();

@@ -5,6 +5,7 @@
 
 #include "base/host.h"
 #include "check.h"
+#include "check_folder.h"
 
 // Writes a file below "root", with its folders.
 static void put(const char *path, const char *text)
@@ -69,6 +70,7 @@ static void missing_files_are_no_error(void)
 
 int main(void)
 {
+    check_folder();
     RUN(facts_of_proc);
     RUN(lowest_limit_of_the_groups_counts);
     RUN(missing_files_are_no_error);

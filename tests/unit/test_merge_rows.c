@@ -2,6 +2,7 @@
 #include <stdlib.h>
 
 #include "check.h"
+#include "check_folder.h"
 #include "cmd/merge_rows.h"
 
 // Writes a result file with these rows.
@@ -176,6 +177,7 @@ static void metrics_and_the_client(void)
 
 int main(void)
 {
+    check_folder();
     RUN(a_slot_has_one_row_of_a_run);
     RUN(late_and_short_rows);
     RUN(rounded_times);

@@ -9,6 +9,7 @@
 #include <unistd.h>
 
 #include "check.h"
+#include "check_folder.h"
 
 // A folder for the parts of a page, with a charts library of one line.
 static const char page_folder[] = "parts";
@@ -263,6 +264,7 @@ int main(int argc, char **argv)
 {
     if (argc > 2)
         return write_page(argc, argv);
+    check_folder();
     create_parts();
     RUN(all_parts_in_order);
     RUN(live_page);

@@ -9,6 +9,7 @@
 #include <unistd.h>
 
 #include "check.h"
+#include "check_folder.h"
 #include "base/opts.h"
 #include "drivers/pgsql/pgsql_priv.h"
 
@@ -520,6 +521,7 @@ static void load_without_an_answer(void)
 
 int main(void)
 {
+    check_folder();
     alarm(300); // ends the program if the driver hangs
     RUN(shutdown_after_an_answer);
     RUN(shutdown_in_a_transaction);

@@ -4,6 +4,7 @@
 #include <sys/resource.h>
 
 #include "check.h"
+#include "check_folder.h"
 #include "out/reporter.h"
 
 static int init(struct sb_reporters *rs, const char *const *list, size_t n,
@@ -317,6 +318,7 @@ static void a_document_keeps_its_totals(void)
 
 int main(void)
 {
+    check_folder();
     RUN(list_is_parsed);
     RUN(text_makes_room);
     RUN(errors_name_the_report);

@@ -2,6 +2,7 @@
 #include <stdlib.h>
 
 #include "check.h"
+#include "check_folder.h"
 #include "out/result_file.h"
 #include "out/result_private.h"
 
@@ -310,6 +311,7 @@ static void bad_metrics(void)
 
 int main(void)
 {
+    check_folder();
     RUN(rows_of_any_length);
     RUN(numbers_are_exact);
     RUN(other_layouts_are_rejected);

@@ -4,6 +4,7 @@
 #include <stdlib.h>
 
 #include "check.h"
+#include "check_folder.h"
 #include "drivers/mongodb/mongodb_priv.h"
 
 static void quiet(int level, const char *text)
@@ -248,6 +249,7 @@ static void urls(void)
 
 int main(void)
 {
+    check_folder();
     RUN(database);
     RUN(hosts);
     RUN(write_concern);

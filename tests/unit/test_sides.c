@@ -2,6 +2,7 @@
 #include <stdlib.h>
 
 #include "check.h"
+#include "check_folder.h"
 #include "cmd/sides.h"
 
 // Writes a result file of intervals of 1 s with these numbers of events, all of
@@ -148,6 +149,7 @@ static void errors_are_errors(void)
 
 int main(void)
 {
+    check_folder();
     RUN(measured_intervals_count);
     RUN(files_make_one_side);
     RUN(runs_without_a_measurement_are_left_out);

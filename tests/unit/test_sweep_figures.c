@@ -2,6 +2,7 @@
 #include <stdlib.h>
 
 #include "check.h"
+#include "check_folder.h"
 #include "cmd/sweep_figures.h"
 
 static int intervals = 20;
@@ -212,6 +213,7 @@ static void other_runs_are_no_sweep(void)
 
 int main(void)
 {
+    check_folder();
     RUN(peak_and_knee_are_named);
     RUN(other_options_make_groups);
     RUN(texts_have_a_peak_and_no_knee);

@@ -2,6 +2,7 @@
 #include <stdlib.h>
 
 #include "check.h"
+#include "check_folder.h"
 #include "cmd/sweep_files.h"
 #include "out/result_file.h"
 
@@ -83,6 +84,7 @@ static void damaged_files_are_named(void)
 
 int main(void)
 {
+    check_folder();
     RUN(one_file_has_all_runs);
     RUN(damaged_files_are_named);
     return check_done();

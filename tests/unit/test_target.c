@@ -6,6 +6,7 @@
 #include <unistd.h>
 
 #include "check.h"
+#include "check_folder.h"
 #include "out/target.h"
 
 static void put(const char *path, const char *text)
@@ -222,6 +223,7 @@ static void folder_of_a_path(void)
 
 int main(void)
 {
+    check_folder();
     RUN(old_file_stays_until_the_new_one_is_whole);
     RUN(nothing_is_left_without_commit);
     RUN(lines_replace_the_old_content);
