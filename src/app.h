@@ -142,8 +142,8 @@ void sb_app_client_final(struct sb_app *a, const struct sb_report *r);
 // app_server.c: samples the servers of a run. start() is called when all users
 // are connected, interval() after each interval, stop() when the run is over.
 void sb_app_server_start(struct sb_app *a);
-// The measured part begins: values are those from now on.
-void sb_app_server_measured(struct sb_app *a);
+// The measured part begins in warmup_ns: totals grow from then on.
+void sb_app_server_measured(struct sb_app *a, int64_t warmup_ns);
 void sb_app_server_interval(struct sb_app *a, struct sb_series *row);
 void sb_app_server_stop(struct sb_app *a);
 void sb_app_server_done(struct sb_app *a); // frees the facts about servers

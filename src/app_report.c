@@ -61,7 +61,7 @@ static void set_start(struct sb_app *a, int64_t warmup_ns)
 void sb__app_measured(struct sb_app *a, int64_t warmup_ns)
 {
     set_start(a, warmup_ns);
-    sb_app_server_measured(a);
+    sb_app_server_measured(a, warmup_ns);
     sb_app_client_start(a);
 }
 

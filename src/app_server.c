@@ -58,10 +58,12 @@ static void log_value(unsigned index, const struct sb_server_value *v)
             SB_LOG_DEBUG, "server counter %u: %s has no value", index, v->name);
 }
 
-void sb_app_server_measured(struct sb_app *a)
+void sb_app_server_measured(struct sb_app *a, int64_t warmup_ns)
 {
-    if (a->sampler)
-        sb_sampler_rebase(a->sampler, sb_clock_monotonic());
+    // Without anything before the measured part, the first sample is its base.
+    if (a->sampler && (warmup_ns > 0 || sb_run_opts_finds_rate(&a->run)))
+        sb_sampler_rebase(
+            a->sampler, sb_clock_monotonic() + (uint64_t)warmup_ns);
 }
 
 // row: a struct sb_series, or NULL.

@@ -252,20 +252,24 @@ static void store_level(struct sb__counter_entry *e, double raw, uint64_t now)
 }
 
 // Also across an outage, unlike rates: the time does not matter.
-static void add_growth(struct sb__counter_entry *e, double raw)
+static void add_growth(struct sb__counter_entry *e, double raw, bool base)
 {
-    if (e->values > 0)
+    if (base)
+        e->values = 0;
+    if (e->values == 0)
+        e->growth = 0;
+    else
         e->growth += raw >= e->last ? raw - e->last : raw;
     e->values += e->values < 2;
     e->last = raw;
 }
 
 static void store_total(struct sb__counter_entry *e, double raw, uint64_t now,
-    uint64_t least, bool base)
+    uint64_t least, unsigned base)
 {
-    bool first = base || !e->known || raw < e->raw;
+    bool first = (base & SB__BASE_RATE) || !e->known || raw < e->raw;
 
-    add_growth(e, raw);
+    add_growth(e, raw, base & SB__BASE_GROWTH);
     if (first || e->used) {
         e->base = first ? raw : e->raw;
         e->from = first ? now : e->to;
@@ -280,7 +284,7 @@ static void store_total(struct sb__counter_entry *e, double raw, uint64_t now,
 }
 
 bool sb__counters_put_late(struct sb__counters *t, const struct sb_counter *c,
-    const char *suffix, uint64_t now, uint64_t least, bool base)
+    const char *suffix, uint64_t now, uint64_t least, unsigned base)
 {
     char cut[COUNTER_MAX_LEN + 1], name[NAME_MAX_LEN];
     struct sb__counter_entry *e;
@@ -304,7 +308,7 @@ bool sb__counters_put_late(struct sb__counters *t, const struct sb_counter *c,
 bool sb__counters_put(struct sb__counters *t, const struct sb_counter *c,
     const char *suffix, uint64_t now)
 {
-    return sb__counters_put_late(t, c, suffix, now, 0, false);
+    return sb__counters_put_late(t, c, suffix, now, 0, 0);
 }
 
 void sb__counters_forget(struct sb__counters *t, const char *suffix)

@@ -74,16 +74,22 @@ void sb__counters_done(struct sb__counters *t);
 // full or there is no memory.
 bool sb__counters_put(struct sb__counters *t, const struct sb_counter *c,
     const char *suffix, uint64_t now);
+// What begins with a value.
+enum sb__counters_base {
+    SB__BASE_RATE = 1,   // the next rate
+    SB__BASE_GROWTH = 2, // the growth
+};
 // The same for a total that may be late. least: the minimum time, in ns, that a
-// rate covers; base: this is the value with which the next rate begins.
+// rate covers. base: 0 or bits of enum sb__counters_base.
 bool sb__counters_put_late(struct sb__counters *t, const struct sb_counter *c,
-    const char *suffix, uint64_t now, uint64_t least, bool base);
+    const char *suffix, uint64_t now, uint64_t least, unsigned base);
 // The server was away: the next value of each total with this suffix is a first
 // one.
 void sb__counters_forget(struct sb__counters *t, const char *suffix);
-// Returns by how much counter i has grown since its first value; false if it is
-// a level, or has one value only. What a server counted while it was away is
-// part of it, what it forgot in a restart is not.
+// Returns by how much counter i has grown since its first value, or the last
+// one with SB__BASE_GROWTH; false if it is a level, or has no later value. What
+// a server counted while it was away is part of it, what it forgot in a restart
+// is not.
 bool sb__counters_growth(
     const struct sb__counters *t, size_t i, const char **name, double *growth);
 // Counter i has been used in a report: its next rate begins where the last one

@@ -59,17 +59,33 @@ static uint64_t earlier(uint64_t a, uint64_t b)
     return a < b ? a : b;
 }
 
+bool sb__sampler_is_base(
+    struct sb_sampler *s, struct sb__sampler_rebased *r, uint64_t now)
+{
+    pthread_mutex_lock(&s->lock);
+    bool measured = now >= s->measured_at;
+    pthread_mutex_unlock(&s->lock);
+    // A server that does not answer is tried once, then in the next interval.
+    r->tried = r->tried || measured;
+    return measured && !r->done;
+}
+
 bool sb__sampler_wait_next(struct sb_sampler *s,
     const struct sb__sampler_target *t, uint64_t last, uint64_t limit)
 {
+    const struct sb__sampler_rebased *r = t ? &t->rebased : &s->rebased;
     uint64_t took = sb_clock_monotonic() - last, next;
     bool go;
 
     pthread_mutex_lock(&s->lock);
-    while (!s->stop && !(t && s->last && !t->last) &&
-           sb_clock_monotonic() <
-               (next = earlier(next_sample(s, last, took), limit)))
+    while (!s->stop && !(t && s->last && !t->last)) {
+        next = earlier(next_sample(s, last, took), limit);
+        if (!r->tried)
+            next = earlier(next, s->measured_at);
+        if (sb_clock_monotonic() >= next)
+            break;
         wait_until(s, next);
+    }
     go = !s->stop;
     pthread_mutex_unlock(&s->lock);
     return go;
@@ -189,7 +205,8 @@ static void take_process(void *arg, const struct sb_counter *c)
 
     pthread_mutex_lock(&s->lock);
     sb__picks_found(&s->setup.opts->stats, c->name, s->found);
-    sb__counters_put(&s->table, c, "", sb_clock_monotonic());
+    sb__counters_put_late(&s->table, c, "", sb_clock_monotonic(), 0,
+        s->base ? SB__BASE_GROWTH : 0);
     pthread_mutex_unlock(&s->lock);
 }
 
@@ -198,6 +215,7 @@ static void sample_process(struct sb_sampler *s)
     const struct sb__sampler_target *t;
     char address[sizeof(t->facts.server.address)] = "";
 
+    s->base = sb__sampler_is_base(s, &s->rebased, sb_clock_monotonic());
     pthread_mutex_lock(&s->lock);
     t = sb__sampler_first(s);
     if (t)
@@ -205,6 +223,7 @@ static void sample_process(struct sb_sampler *s)
     pthread_mutex_unlock(&s->lock);
     sb__process_find(&s->process, address);
     sb__process_sample(&s->process, take_process, s);
+    s->rebased.done = s->rebased.done || s->base;
 }
 
 static void note_search(struct sb_sampler *s)
@@ -256,6 +275,7 @@ static struct sb_sampler *sampler_new(const struct sb_sampler_setup *setup)
     s->period = setup->interval > PERIOD_MIN_NS ? setup->interval
                                                 : PERIOD_MIN_NS;
     s->phase = sb_clock_monotonic();
+    s->measured_at = UINT64_MAX;
     pthread_mutex_init(&s->lock, NULL);
     pthread_condattr_init(&attr);
     pthread_condattr_setclock(&attr, CLOCK_MONOTONIC);
@@ -327,12 +347,17 @@ static void set_phase(struct sb_sampler *s, uint64_t end)
     pthread_cond_broadcast(&s->changed);
 }
 
-void sb_sampler_rebase(struct sb_sampler *s, uint64_t now)
+void sb_sampler_rebase(struct sb_sampler *s, uint64_t at)
 {
+    bool now = at <= sb_clock_monotonic();
+
     pthread_mutex_lock(&s->lock);
-    set_phase(s, now);
-    for (size_t i = 0; i < s->table.n; i++)
+    s->measured_at = at;
+    if (now)
+        set_phase(s, at);
+    for (size_t i = 0; now && i < s->table.n; i++)
         sb__counters_use(&s->table, i);
+    pthread_cond_broadcast(&s->changed);
     pthread_mutex_unlock(&s->lock);
 }
 

@@ -68,15 +68,18 @@ void sb_sampler_read(struct sb_sampler *s, uint64_t now,
     void (*visit)(void *arg, unsigned index, const struct sb_server_value *v),
     void *arg);
 
-// What counters count from now on, rather than since the last interval, is part
-// of the next values. now: the start of the next interval.
-void sb_sampler_rebase(struct sb_sampler *s, uint64_t now);
+// The measured part begins at `at` (CLOCK_MONOTONIC in ns), also in the future.
+// Each server is sampled then, and totals grow from that sample. If `at` is not
+// in the future, what counters count from now on, rather than since the last
+// interval, is part of the next values.
+void sb_sampler_rebase(struct sb_sampler *s, uint64_t at);
 // The run is over: takes one more sample of each server that answered before,
 // which has what the last interval lacks. Waits for it, at most `ns`.
 void sb_sampler_last(struct sb_sampler *s, uint64_t ns);
 
-// Visits the totals: by how much each has grown since its first sample. The
-// names are valid until the sampler is freed.
+// Visits the totals: by how much each has grown since the measured part began,
+// or since its first sample if that is later or the run ended before. The names
+// are valid until the sampler is freed.
 void sb_sampler_totals(struct sb_sampler *s,
     void (*visit)(void *arg, const char *name, double growth), void *arg);
 

@@ -13,6 +13,13 @@
 #define TARGETS_MAX 32u
 #define MISSING_MAX 8u
 
+// What a thread has done since the start of the measured part. Used by that
+// thread only.
+struct sb__sampler_rebased {
+    bool tried; // to take the first sample
+    bool done;
+};
+
 // A server, which has a thread of its own.
 struct sb__sampler_target {
     struct sb_sampler *s;
@@ -31,7 +38,9 @@ struct sb__sampler_target {
     // Rates begin with a sample after this time: before, the totals of a server
     // that is late lack what the users do. 0: not sampled yet.
     uint64_t settled_at;
-    bool settled, base; // base: the sample in progress is before or at it
+    bool settled;
+    unsigned base; // enum sb__counters_base, of the sample in progress
+    struct sb__sampler_rebased rebased;
     char missing[MISSING_MAX][64]; // sources that were reported
     unsigned nmissing;
 };
@@ -43,10 +52,11 @@ struct sb_sampler {
     pthread_mutex_t lock; // protects what follows
     pthread_cond_t changed;
     bool stop, joined, left;
-    bool last;        // a last sample of each server is asked for
-    bool searched;    // the finder has looked for servers at least once
-    unsigned running; // threads
-    uint64_t phase;   // samples are taken at this time modulo the period
+    bool last;            // a last sample of each server is asked for
+    bool searched;        // the finder has looked for servers at least once
+    unsigned running;     // threads
+    uint64_t phase;       // samples are taken at this time modulo the period
+    uint64_t measured_at; // start of the measured part; UINT64_MAX: unknown
     struct sb__counters table;
     bool full_warned;
     bool *found; // which items of --server-stats have matched a counter
@@ -59,7 +69,9 @@ struct sb_sampler {
     // Instances that have targets, with a reference each. Used by the finder.
     struct sb__inst *inst[TARGETS_MAX];
     size_t ninsts;
-    struct sb__process process; // used by the finder
+    struct sb__process process;         // used by the finder
+    struct sb__sampler_rebased rebased; // of the process
+    bool base; // its sample in progress is the first one of the measured part
     pthread_t finder;
 };
 
@@ -67,6 +79,10 @@ struct sb_sampler {
 // most until `limit`. t may be NULL. Returns false if the sampler is stopped.
 bool sb__sampler_wait_next(struct sb_sampler *s,
     const struct sb__sampler_target *t, uint64_t last, uint64_t limit);
+// A sample begins at `now`. Returns true if it is the first one of the measured
+// part, and was not taken yet (r->done).
+bool sb__sampler_is_base(
+    struct sb_sampler *s, struct sb__sampler_rebased *r, uint64_t now);
 // Whether the sampler was told to stop. Any thread.
 bool sb__sampler_stopped(struct sb_sampler *s);
 // Called last by each thread of the sampler.

@@ -175,7 +175,8 @@ static void sampled(struct sb__sampler_target *t)
     sb__sampler_check_found(t->s, 2);
 }
 
-static int sample(struct sb__sampler_target *t, struct sb_err *err)
+// first: the first sample of the measured part.
+static int sample(struct sb__sampler_target *t, bool first, struct sb_err *err)
 {
     const struct sb_counter_sink sink = { .arg = t,
         .wanted = sink_wanted,
@@ -186,11 +187,16 @@ static int sample(struct sb__sampler_target *t, struct sb_err *err)
 
     if (t->settled_at == 0)
         t->settled_at = now + least(t);
-    t->base = !t->settled;
+    // A sample before or at the time at which the server has settled.
+    t->base = t->settled ? 0 : SB__BASE_RATE;
+    if (first)
+        t->base |= SB__BASE_GROWTH;
     t->settled = t->settled || now >= t->settled_at;
     rc = sb__probe_counters(t->probe, &sink, err);
-    if (rc == 0)
+    if (rc == 0) {
+        t->rebased.done = t->rebased.done || first;
         sampled(t);
+    }
     return rc;
 }
 
@@ -216,6 +222,7 @@ static void failed(struct sb__sampler_target *t, const struct sb_err *err)
 
 static void visit_target(struct sb__sampler_target *t)
 {
+    bool first = sb__sampler_is_base(t->s, &t->rebased, sb_clock_monotonic());
     struct sb_err err = { 0 };
     int rc = 0;
 
@@ -226,7 +233,7 @@ static void visit_target(struct sb__sampler_target *t)
     if (rc == 0 && !t->described)
         rc = describe(t, &err);
     if (rc == 0 && !t->same && t->s->samples && !sb__sampler_stopped(t->s))
-        rc = sample(t, &err);
+        rc = sample(t, first, &err);
     if (rc)
         failed(t, &err);
     sb__sampler_tried(t);

@@ -121,6 +121,18 @@ than a rate of 0, which would be wrong: here each sample is followed by a call.
   >     if c['name'] == 'cache_hit']], r['server_totals']['cache_hit'] > 100"
   [(False, True, True)] True
 
+The totals of the server are those of the measured part, without the warm-up, which
+has most of the work here.
+
+  $ per_query() { sysbench oltp_point_select --db-driver=sqlite --table-size=10 \
+  >     --report-interval=0.3 --report=none,json=w.json "$@" run
+  >     ask w.json "r['server_totals']['cache_hit'] /
+  >     sum(int(r['counters'][n]) for n in ('reads', 'writes', 'others'))"; }
+  $ one=$(per_query --time=1)
+  $ all=$(per_query --warmup-time=4 --time=1)
+  $ python3 -c "print(0 < $all < 2 * $one, '' if $all < 2 * $one else '$one $all')"
+  True 
+
 A built-in test, a script without a database, a run without events.
 
   $ sysbench cpu --events=10 --report=none,json=cpu.json run

@@ -246,19 +246,19 @@ static void put_late(double value, double seconds, bool base)
 // is known.
 static void late_totals(void)
 {
-    put_late(0, 10, true);
-    put_late(0, 10.5, true);
+    put_late(0, 10, SB__BASE_RATE);
+    put_late(0, 10.5, SB__BASE_RATE);
     CHECK(!get(0, 0)->has_value);
-    put_late(70, 11, true);
+    put_late(70, 11, SB__BASE_RATE);
     CHECK(!get(0, 0)->has_value);
-    put_late(70, 11.5, false);
+    put_late(70, 11.5, 0);
     CHECK(!get(0, 0)->has_value);
-    put_late(170, 12, false);
+    put_late(170, 12, 0);
     CHECK_NEAR(get(0, 0)->value, 100, 1e-9);
     CHECK_INT(v.from, 11 * SECOND);
-    put_late(170, 12.5, false);
+    put_late(170, 12.5, 0);
     CHECK(!get(0, 0)->has_value);
-    put_late(320, 13.5, false);
+    put_late(320, 13.5, 0);
     CHECK_NEAR(get(0, 0)->value, 100, 1e-9);
     CHECK_INT(v.from, 12 * SECOND);
     sb__counters_done(&t);
@@ -286,6 +286,14 @@ static void growth(void)
     put("a", SB_COUNTER_TOTAL, 7, 15);
     CHECK(sb__counters_growth(&t, 0, &name, &sum));
     CHECK_NEAR(sum, 67, 0);
+    // The measured part begins; the rate does not begin again.
+    struct sb_counter c = { "a", 27, SB_COUNTER_TOTAL, NULL };
+    CHECK(sb__counters_put_late(&t, &c, "", 16 * SECOND, 0, SB__BASE_GROWTH));
+    CHECK_NEAR(get(0, 0)->value, 20, 1e-9);
+    CHECK(!sb__counters_growth(&t, 0, &name, &sum));
+    put("a", SB_COUNTER_TOTAL, 30, 17);
+    CHECK(sb__counters_growth(&t, 0, &name, &sum));
+    CHECK_NEAR(sum, 3, 0);
     sb__counters_done(&t);
 }
 

@@ -6,6 +6,7 @@
 #include <unistd.h>
 
 #include "base/log.h"
+#include "check_folder.h"
 #include "fake_server.h"
 
 #define INTERVAL UINT64_C(20000000)
@@ -138,6 +139,15 @@ static void see_growth(void *arg, const char *name, double growth)
     growths++;
 }
 
+static void check_growth(double want)
+{
+    CHECK(sb_sampler_stop(s));
+    growths = 0;
+    sb_sampler_totals(s, see_growth, NULL);
+    CHECK_INT(growths, 1);
+    CHECK_NEAR(growth_seen, want, 1e-9);
+}
+
 // What the server counts after the last interval is not lost.
 static void last_sample(void)
 {
@@ -154,14 +164,60 @@ static void last_sample(void)
     was = calls;
     sb_sampler_last(s, ANY_AGE);
     CHECK(calls > was);
-    CHECK(sb_sampler_stop(s));
-    growths = 0;
-    sb_sampler_totals(s, see_growth, NULL);
-    CHECK_INT(growths, 1);
-    CHECK_NEAR(growth_seen, 500, 1e-9);
+    check_growth(500);
     sb_sampler_free(s);
     sb__inst_put(i);
     fake_info.counters_delay = 0;
+    end();
+}
+
+// Totals grow from the start of the measured part, now or in the future.
+static void measured_part(void)
+{
+    for (int later = 0; later < 2; later++) {
+        struct sb__inst *i;
+        begin();
+        total_now = 1000;
+        i = use(NULL);
+        start("all");
+        two_samples();
+        total_now = 1500; // the warm-up
+        uint64_t at = sb_clock_monotonic() + (later ? 3 * INTERVAL : 0);
+        sb_sampler_rebase(s, at);
+        while (sb_clock_monotonic() < at)
+            nap();
+        two_samples();
+        total_now = 1720;
+        sb_sampler_last(s, ANY_AGE);
+        check_growth(220);
+        sb_sampler_free(s);
+        sb__inst_put(i);
+        end();
+    }
+}
+
+// The sample at the start of the measured part does not wait for an interval.
+static void measured_part_of_a_long_interval(void)
+{
+    struct sb__inst *i;
+
+    begin();
+    total_now = 1000;
+    i = use(NULL);
+    item[0] = "all";
+    s = sb_sampler_start(
+        &(struct sb_sampler_setup){ &owner, &opts, false, ANY_AGE }, NULL);
+    while (calls < 1)
+        nap();
+    total_now = 1500;
+    sb_sampler_rebase(s, sb_clock_monotonic());
+    while (calls < 2)
+        nap();
+    sb_sampler_last(s, ANY_AGE);
+    check_growth(0);
+    CHECK_INT(calls, 3);
+    sb_sampler_free(s);
+    sb__inst_put(i);
     end();
 }
 
@@ -305,7 +361,7 @@ static void values_begin_again(void)
     two_samples();
     total_now = 1e6;
     two_samples();
-    sb_sampler_rebase(s, sb_clock_monotonic() + ANY_AGE);
+    sb_sampler_rebase(s, sb_clock_monotonic());
     total_now = 3e6;
     do
         values(ANY_AGE);
@@ -517,10 +573,13 @@ static void checks_options(void)
 
 int main(void)
 {
+    check_folder();
     sb_log_set_level(SB_LOG_FATAL);
     RUN(samples_and_rates);
     RUN(late_server);
     RUN(last_sample);
+    RUN(measured_part);
+    RUN(measured_part_of_a_long_interval);
     RUN(last_sample_of_a_server_that_hangs);
     RUN(unknown_pattern);
     RUN(short_list);
