@@ -7,6 +7,7 @@
 #define SB_ERR_H
 
 #include <stdarg.h>
+#include <stdbool.h>
 #include <stdint.h>
 #include <stdio.h>
 #include <string.h>
@@ -86,6 +87,14 @@ static inline int sb_err_native(struct sb_err *err, int code, int native,
         snprintf(err->msg, sizeof(err->msg), "%s", text ? text : "");
     }
     return code;
+}
+
+// True if the error says that there is no connection to the server: it was
+// lost, or cannot be opened.
+static inline bool sb_err_is_loss(const struct sb_err *err)
+{
+    return err->code == SB_ELOST || err->code == SB_ERECONNECT ||
+           err->code == SB_ECONNECT;
 }
 
 static inline void sb_err_clear(struct sb_err *err)

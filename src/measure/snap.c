@@ -137,6 +137,7 @@ static int sub_codes(struct sb_snap *out, const struct sb_snap *later,
             return SB_ENOMEM;
         *c = *a;
         c->count = a->count - was;
+        c->lost = a->lost - (b ? b->lost : 0);
     }
     return 0;
 }

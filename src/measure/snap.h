@@ -19,6 +19,7 @@ struct sb_snap_code {
     int native;
     char state[8], driver[16], sample[96];
     uint64_t first_ns, count;
+    uint64_t lost; // of them: no connection; only known during the run
 };
 
 // A metric of a script. Names, units and help: struct sb_stats.metrics, with

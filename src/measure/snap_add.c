@@ -145,12 +145,13 @@ static int add_codes(
             c->first_ns = first;
             continue;
         }
-        uint64_t count = c->count + f->count;
+        uint64_t count = c->count + f->count, losses = c->lost + f->lost;
         if (first < c->first_ns) {
             *c = *f;
             c->first_ns = first;
         }
         c->count = count;
+        c->lost = losses;
     }
     return 0;
 }

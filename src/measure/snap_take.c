@@ -260,6 +260,7 @@ static int add_code(struct sb_snap *s, const struct sb_code_tally *t)
         c->first_ns = t->first_ns;
     }
     c->count += count;
+    c->lost += load(&t->lost);
     return 0;
 }
 

@@ -335,6 +335,8 @@ void sb_rec_code(struct sb_rec *r, const char *driver, const struct sb_err *err,
         atomic_store_explicit(&r->ncodes, n + 1, memory_order_release);
     }
     sb_tally_add(&c->count, 1);
+    if (sb_err_is_loss(err))
+        sb_tally_add(&c->lost, 1);
     r->open_errors++;
 }
 

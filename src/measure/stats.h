@@ -121,6 +121,7 @@ struct sb_code_tally {
     char sample[96];   // text of the first one
     uint64_t first_ns; // time of the first one, on the run's clock
     _Atomic uint64_t count;
+    _Atomic uint64_t lost; // of them: see sb_err_is_loss()
 };
 
 struct sb_stats;

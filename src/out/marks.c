@@ -65,33 +65,12 @@ static int note(struct sb_marks *m, struct sb_mark_stretch *s,
     return 0;
 }
 
-// Errors that say that the connection is gone. SQLSTATE 08xxx: connection
-// exceptions; 57P01 to 57P03: the server of PostgreSQL ends or cannot accept
-// connections. The client libraries of MySQL and MariaDB have numbers of their
-// own for it, with the state HY000.
-static bool is_loss(const struct sb_snap_code *c)
-{
-    static const int numbers[] = { 1053, 2002, 2003, 2006, 2013, 2055 };
-    bool mysql = strcmp(c->driver, "mysql") == 0;
-
-    if (strncmp(c->state, "08", 2) == 0)
-        return true;
-    if (strncmp(c->state, "57P0", 4) == 0 && c->state[4] >= '1' &&
-        c->state[4] <= '3')
-        return true;
-    for (size_t i = 0; mysql && i < sizeof(numbers) / sizeof(numbers[0]); i++)
-        if (c->native == numbers[i])
-            return true;
-    return false;
-}
-
 static uint64_t losses(const struct sb_snap *s)
 {
     uint64_t n = 0;
 
     for (unsigned i = 0; s->code && i < s->ncodes; i++)
-        if (is_loss(&s->code[i]))
-            n += s->code[i].count;
+        n += s->code[i].lost;
     return n;
 }
 

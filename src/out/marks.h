@@ -24,8 +24,8 @@ struct sb_marks {
     struct sb_mark_stretch lost, reconnects, restarts;
 };
 
-// Notes what happened in an interval; {0} is the start of a run. Connections
-// are lost if the snapshot has error codes that say so. 0 or SB_ENOMEM.
+// Notes what happened in an interval; {0} is the start of a run. 0 or
+// SB_ENOMEM.
 int sb_marks_interval(struct sb_marks *m, const struct sb_report *r);
 void sb_marks_done(struct sb_marks *m); // {0} allowed
 

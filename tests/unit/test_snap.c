@@ -55,6 +55,7 @@ static void intervals_add_up(void)
     event(1, 0, 200, 700);
     event(0, 0, 300, 1300);
     sb_rec_op_found(&s.rec[1], op, SB_FOUND_NOTHING, 2, 3000, SB_REC_LATER_NS);
+    e.code = SB_ELOST;
     sb_rec_code(&s.rec[1], "x", &e, 50);
     sb_rec_settle(&s.rec[1], SB_FATE_IGNORED, NULL, 70);
     take(&b, 3000, 8);
@@ -91,6 +92,8 @@ static void intervals_add_up(void)
     CHECK_INT(b.code[0].count, 2);
     CHECK_INT(b.code[0].first_ns, 50);
     CHECK_INT(diff.code[0].count, 1);
+    CHECK_INT(a.code[0].lost, 0);
+    CHECK_INT(diff.code[0].lost, 1);
     CHECK_INT(sb_snap_check(&b, &s, 8 - 1 - 3, &err), 0);
     sb_snap_done(&diff);
     CHECK_INT(sb_snap_sub(&diff, &b, &b), 0);

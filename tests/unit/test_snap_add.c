@@ -14,7 +14,7 @@ struct process {
 static void record(
     struct process *p, const char *own, const uint64_t *ms, unsigned n)
 {
-    struct sb_err error = { .native = 7, .msg = "seven" };
+    struct sb_err error = { .code = SB_ELOST, .native = 7, .msg = "seven" };
 
     sb_stats_init(&p->stats, 1, 1, false);
     struct sb_rec *r = &p->stats.rec[0];
@@ -97,6 +97,7 @@ static void codes_are_added(void)
     sb_snap_add(&sum, &stats, &one.snap, &one.stats, 0, NULL);
     CHECK_INT(sum.ncodes, 1);
     CHECK_INT(sum.code[0].count, 3);
+    CHECK_INT(sum.code[0].lost, 3);
     CHECK_INT(sum.code[0].first_ns, 3);
     CHECK_STR(sum.code[0].sample, "of early");
     sb_snap_done(&sum);

@@ -135,6 +135,15 @@ static void codes_are_counted_separately(void)
     CHECK_INT(r->codes[0].first_ns, 10);
     CHECK_STR(r->codes[0].sample, "it failed");
     CHECK_INT(r->open_errors, 4);
+    CHECK_INT(r->codes[0].lost, 0);
+    // One number may have several classes.
+    static const int losses[] = { SB_ELOST, SB_ERECONNECT, SB_ECONNECT };
+    for (int i = 0; i < 3; i++) {
+        b.code = losses[i];
+        sb_rec_code(r, "mysql", &b, 45);
+    }
+    CHECK_INT(r->codes[1].count, 4);
+    CHECK_INT(r->codes[1].lost, 3);
     for (int i = 0; i < 40; i++) {
         a.native = i;
         sb_rec_code(r, "mysql", &a, 50);
