@@ -55,6 +55,7 @@ struct sb_app {
     struct sb_sampler_opts sampler_opts;
     struct sb_sweep_opts sweep_opts;
     struct sb_app_sweep *sweep;  // NULL: not part of a sweep
+    const struct sb_cmd *cmd;    // on result files; NULL: another command
     const struct sb_fact *swept; // of the run of a sweep
     unsigned nswept, round;      // round: from 1; 0: not part of a sweep
     struct sb_sampler *sampler;  // during a run, or NULL

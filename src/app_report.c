@@ -340,6 +340,9 @@ int sb__app_finish_reports(
     struct sb_app *a = t->a;
 
     status = sb__app_limits_status(a, status);
+    // Documents have the status with which the program will end.
+    if (status == SB_EXIT_OK && (fflush(stdout) || ferror(stdout)))
+        status = SB_EXIT_FAILED;
     const struct sb_outcome o = {
         .reason = reason(res->end),
         .status = status,

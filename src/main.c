@@ -355,9 +355,9 @@ static int show_or_perform(struct sb_app *a, struct sb_err *err)
         return sb_app_help(a, err) ? fail(err) : SB_EXIT_OK;
     if (prepare_options(a, err))
         return fail_usage(err);
-    const struct sb_cmd *cmd = sb_app_cmd(a);
-    if (cmd)
-        return sb_app_run_cmd(a, cmd);
+    a->cmd = sb_app_cmd(a);
+    if (a->cmd)
+        return sb_app_run_cmd(a, a->cmd);
     if (read_positionals(a, err))
         return fail_usage(err);
     if ((a->o.list && !a->test) || strcmp(a->db.driver, "help") == 0)
@@ -385,6 +385,14 @@ static void clean_up(struct sb_app *a)
     sb_opts_free(a->opts);
 }
 
+// The exit status if standard output could not be written. A verdict of
+// `compare` that cannot be printed is an error. SB_EXIT_LIMITS stays: stderr
+// names the limits.
+static int without_output(const struct sb_app *a, int status)
+{
+    return a->cmd || status == SB_EXIT_OK ? SB_EXIT_FAILED : status;
+}
+
 int main(int argc, char **argv)
 {
     struct sb_app a = { .argc = argc, .argv = argv };
@@ -408,10 +416,7 @@ int main(int argc, char **argv)
     }
     if (sb_app_flush_output(&err)) {
         fail(&err);
-        // A verdict or a missed limit that cannot be printed is an error, too.
-        if (status == SB_EXIT_OK || status == SB_CMD_SLOWER ||
-            status == SB_CMD_UNDECIDED)
-            status = SB_EXIT_FAILED;
+        status = without_output(&a, status);
     }
     sb_log_flush();
     // Threads that did not return still use what clean_up() would free.

@@ -23,6 +23,22 @@ Limits that are kept.
    events == 20 N kept
    failed<1% N % kept
 
+Standard output that is full: a limit that was not kept is still status 3, because
+stderr names it; a successful run has failed. The result file says the same.
+
+  $ full() { run "$@" --report=text,json=full.json >/dev/full; echo "$?"
+  >     python3 -c 'import json
+  > print(json.load(open("full.json"))["runs"][0]["end"]["status"])'; }
+  $ full --assert='events==0'
+  limit not kept: events==0: 20
+  FATAL: cannot write to standard output: No space left on device
+  3
+  3
+  $ full --assert='events==20'
+  FATAL: cannot write to standard output: No space left on device
+  1
+  1
+
 Limits that are not kept: the value, a line on stderr, status 3. A figure
 without a value is not kept.
 
