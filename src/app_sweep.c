@@ -2,8 +2,10 @@
 //
 // --sweep and --repeat: the course of a sweep, whose runs are carried out one
 // after the other, each in a child process. docs/internals/sweep.md
+#define _GNU_SOURCE // MAP_ANONYMOUS
 #include <stdlib.h>
 #include <string.h>
+#include <sys/mman.h>
 
 #include "app_sweep_private.h"
 #include "base/log.h"
@@ -38,12 +40,22 @@ static void explain(const struct sb_app_sweep *s, bool written)
             s->plan.nruns - open - failed, s->plan.nruns);
     else if (failed)
         sb_log(SB_LOG_ALERT, "%u of %u runs failed", failed, s->plan.nruns);
+    if (unclean)
+        sb_log(SB_LOG_ALERT,
+            "the commands after %u of %u runs failed; the figures of these "
+            "runs are kept",
+            unclean, s->plan.nruns);
     if (s->state.temporary)
         return;
     if (open || failed)
         sb_log(SB_LOG_ALERT,
             "the finished runs are in %s; add --sweep-resume to measure the "
             "others",
+            s->state.dir);
+    else if (unclean)
+        sb_log(SB_LOG_ALERT,
+            "the finished runs are in %s; add --sweep-resume to repeat only "
+            "these commands",
             s->state.dir);
     else if (!written)
         sb_log(SB_LOG_ALERT,
@@ -124,18 +136,33 @@ static int check_source(const struct sb_app *a, struct sb_err *err)
     return 0;
 }
 
-// A script that has the option --repeat takes no part in repeats.
-static enum sb_sweep_role without_owned(struct sb_app *a, int owns, int *status)
+// What to do after the check, which ended with this status. A script that has
+// the option --repeat takes no part in repeats.
+static enum sb_sweep_role without_owned(
+    struct sb_app *a, const struct sb__sweep_owned *owns, int status)
 {
     struct sb_sweep_plan *p = &a->sweep->plan;
 
-    if ((owns & SB__OWNS_SWEEP) || !sb_opts_given(a->opts, "sweep", false))
+    if (owns->sweep ||
+        (owns->repeat && !sb_opts_given(a->opts, "sweep", false)))
         return SB_SWEEP_NONE;
-    p->nruns = p->npoints;
-    p->rounds = 1;
-    sb_sweep_plan_order(p);
-    *status = 0;
-    return SB_SWEEP_RUN;
+    if (owns->repeat) {
+        p->nruns = p->npoints;
+        p->rounds = 1;
+        sb_sweep_plan_order(p);
+    }
+    return status ? SB_SWEEP_DONE : SB_SWEEP_RUN;
+}
+
+static int share(struct sb_app_sweep *s, struct sb_err *err)
+{
+    void *p = mmap(NULL, sizeof(*s->owned), PROT_READ | PROT_WRITE,
+        MAP_SHARED | MAP_ANONYMOUS, -1, 0);
+
+    if (p == MAP_FAILED)
+        return sb_err_set(err, SB_ENOMEM, "out of memory");
+    s->owned = p;
+    return 0;
 }
 
 // Executes a process that loads the test and checks all options and values.
@@ -143,6 +170,7 @@ static enum sb_sweep_role without_owned(struct sb_app *a, int owns, int *status)
 static enum sb_sweep_role check(struct sb_app *a, int *status)
 {
     struct sb_app_sweep *s = a->sweep;
+    struct sb__sweep_owned owns;
     struct sb_err err = { 0 };
     int rc = check_source(a, &err);
 
@@ -154,9 +182,10 @@ static enum sb_sweep_role check(struct sb_app *a, int *status)
     }
     if (rc)
         return end(status, failure(&err));
-    if ((*status & SB__OWNS) && *status < 128)
-        return without_owned(a, *status, status);
-    return *status ? SB_SWEEP_DONE : SB_SWEEP_RUN;
+    owns = *s->owned;
+    munmap(s->owned, sizeof(*s->owned));
+    s->owned = NULL;
+    return without_owned(a, &owns, *status);
 }
 
 static bool text_given(const struct sb_app *a)

@@ -99,19 +99,19 @@ static int check_all(struct sb_app *a, struct sb_err *err)
 // The exit status of the process that has loaded the test.
 int sb_app_sweep_check(struct sb_app *a)
 {
+    struct sb__sweep_owned *owns = a->sweep->owned;
     struct sb_err err = { 0 };
-    int owns = (owned(a, "sweep") ? SB__OWNS_SWEEP : 0) |
-               (owned(a, "repeat") ? SB__OWNS_REPEAT : 0);
 
-    if (owns & SB__OWNS_SWEEP)
-        return SB__OWNS | owns;
-    if (owns && !sb_opts_given(a->opts, "sweep", false))
-        return SB__OWNS | owns;
+    owns->sweep = owned(a, "sweep");
+    owns->repeat = owned(a, "repeat");
+    if (owns->sweep ||
+        (owns->repeat && !sb_opts_given(a->opts, "sweep", false)))
+        return SB_EXIT_OK;
     if (check_all(a, &err)) {
         sb_log(SB_LOG_USAGE, "%s", err.msg);
         return SB_EXIT_FAILED;
     }
-    return owns ? SB__OWNS | owns : SB_EXIT_OK;
+    return SB_EXIT_OK;
 }
 
 int sb_app_sweep_misused(const struct sb_app *a, struct sb_err *err)

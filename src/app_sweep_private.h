@@ -13,6 +13,13 @@
 #include "cmd/sweep_names.h"
 #include "cmd/sweep_state.h"
 
+// What the process that loads the test to check the options has found out: the
+// test has options of these names itself. In memory that this process shares
+// with its parent, because the test may end it with any exit status.
+struct sb__sweep_owned {
+    bool sweep, repeat;
+};
+
 struct sb_app_sweep {
     struct sb_sweep_plan plan;
     struct sb_err plan_err; // of the plan, if plan_rc
@@ -22,8 +29,9 @@ struct sb_app_sweep {
     struct sb_sweep_state state;
     struct sb_sweep_figures figures;
     struct sb_app_children children;
-    bool text;     // the whole report of each run was asked for
-    bool executed; // at least one run, now
+    struct sb__sweep_owned *owned; // NULL except during the check
+    bool text;                     // the whole report of each run was asked for
+    bool executed;                 // at least one run, now
     // Of each run, as sb_sweep_state_read() says. A run that failed in an
     // earlier attempt is open until it is executed again.
     enum sb_sweep_outcome outcome[SB_SWEEP_RUNS_MAX];
@@ -34,10 +42,6 @@ struct sb_app_sweep {
 };
 
 // app_sweep_check.c -----------------------------------------------------------
-
-// Exit status of the process that loads the test to check the options: it has
-// options of these names itself.
-enum { SB__OWNS = 64, SB__OWNS_SWEEP = 1, SB__OWNS_REPEAT = 2 };
 
 // Called in that process before the test is loaded: gives it the values of the
 // first run, because the test may not load without them.

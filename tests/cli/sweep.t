@@ -206,6 +206,24 @@ was not kept.
   ALERT: cleanup after the run failed, exit status 1
   $ rm broken
 
+A script that ends the process when it is loaded: its exit status has no meaning for
+the sweep, and no run is made.
+
+  $ for i in 64 65 66 67 3; do
+  >     echo "function event() end; io.stderr:write('loaded\\n'); os.exit($i)" >exit.lua
+  >     sysbench exit.lua --repeat=2 --events=1 run >out; echo "$? $(grep -c '^\[' out)"
+  > done
+  loaded
+  64 0
+  loaded
+  65 0
+  loaded
+  66 0
+  loaded
+  67 0
+  loaded
+  3 0
+
 A run that fails is reported, and the sweep goes on. Its folder stays, and
 --sweep-resume repeats only this run.
 
