@@ -46,13 +46,18 @@ static bool values_of(const struct sb_sweep_names *n, unsigned run, char *out)
 
     sb_sweep_values(n->plan, run, fact);
     sb_sweep_text(fact, n->plan->noptions, text, sizeof(text));
-    bool whole = strlen(text) <= VALUES_LEN;
-    size_t at = 0;
+    size_t len = strlen(text), at = 0;
+    bool whole = len <= VALUES_LEN;
+
+    len = whole ? len : VALUES_LEN;
+    // Not inside of a character.
+    while (!whole && len > 0 && (text[len] & 0xC0) == 0x80)
+        len--;
 
     if (n->numbered)
         at = (size_t)snprintf(
             out, VALUES_SIZE, "%u-", run % n->plan->npoints + 1);
-    for (size_t i = 0; text[i] && i < VALUES_LEN; i++)
+    for (size_t i = 0; i < len; i++)
         out[at++] = is_plain(text[i]) ? text[i] : '_';
     out[at] = '\0';
     return whole;
@@ -89,6 +94,13 @@ static void name_of(const struct sb_sweep_names *n, const struct sb_reporter *r,
 
 // Checks ----------------------------------------------------------------------
 
+static int is_folder(
+    const struct sb_reporter *r, const char *path, struct sb_err *err)
+{
+    return sb_err_set(err, SB_ESYS, "--report=%s: cannot write %.300s: %s",
+        r->kind->name, path, strerror(EISDIR));
+}
+
 static int check_name(const struct sb_sweep_names *n,
     const struct sb_reporter *r, unsigned run, struct sb_err *err)
 {
@@ -102,6 +114,8 @@ static int check_name(const struct sb_sweep_names *n,
             "--report=%s: the name of the file of a run would be too long: "
             "%.200s...",
             r->kind->name, path);
+    if (sb_target_is_folder(path))
+        return is_folder(r, path, err);
     sb_target_folder(path, dir, sizeof(dir));
     if (access(dir, W_OK | X_OK) ||
         (access(path, F_OK) == 0 && access(path, W_OK)))
@@ -121,6 +135,8 @@ static int check_report(const struct sb_sweep_names *n,
         return sb_err_set(err, SB_EUSAGE,
             "--report=%s: the runs of a sweep cannot share standard output",
             r->kind->name);
+    if (sb_target_is_folder(r->target))
+        return is_folder(r, r->target, err);
     for (unsigned i = 0; rc == 0 && !keeps_name(r) && i < n->plan->nruns; i++)
         rc = check_name(n, r, i, err);
     return rc;

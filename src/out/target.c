@@ -65,6 +65,13 @@ bool sb_target_is_special(const char *path)
     return stat(path, &st) == 0 && !S_ISREG(st.st_mode);
 }
 
+bool sb_target_is_folder(const char *path)
+{
+    struct stat st;
+
+    return stat(path, &st) == 0 && S_ISDIR(st.st_mode);
+}
+
 // True if the open file is still the one with this name. Another run may have
 // renamed or removed it before it was locked.
 static bool is_current(int fd, const char *name)

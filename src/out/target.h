@@ -47,6 +47,7 @@ void sb_target_leave(struct sb_target *t);
 // Whether there is a file of this name that is no regular file: a device, a
 // pipe, a folder.
 bool sb_target_is_special(const char *path);
+bool sb_target_is_folder(const char *path);
 // Writes the folder of a path to `dir`: "." for a name without a slash, and
 // the folder for temporary files ($TMPDIR, /tmp) for "-" and devices.
 void sb_target_folder(const char *path, char *dir, size_t size);

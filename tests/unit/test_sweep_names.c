@@ -2,6 +2,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "check_folder.h"
 #include "check_sweep.h"
 #include "cmd/sweep_names.h"
 
@@ -67,6 +68,20 @@ static void no_two_runs_have_the_same_file(void)
     CHECK(strlen(csv(sweep, "csv=r.csv", 1)) < 200);
 }
 
+// 117 bytes, then a character of three: it does not fit as a whole, and a part
+// of it is no name.
+static void names_are_cut_between_characters(void)
+{
+    char sweep[600], want[200];
+
+    snprintf(sweep, sizeof(sweep), "--sweep=x=%.*d\u20ac\u20ac,2", 116, 0);
+    snprintf(want, sizeof(want), "csv=r-1-x=%.*d-1.csv", 116, 0);
+    CHECK(strstr(csv(sweep, "csv=r.csv", 0), want) != NULL);
+    snprintf(sweep, sizeof(sweep), "--sweep=x=%.*d\u20ac\u20ac,2", 115, 0);
+    snprintf(want, sizeof(want), "csv=r-1-x=%.*d\u20ac-1.csv", 115, 0);
+    CHECK(strstr(csv(sweep, "csv=r.csv", 0), want) != NULL);
+}
+
 static void devices_keep_their_names(void)
 {
     CHECK_STR(csv("--sweep=x=1,2", "csv=/dev/null", 1),
@@ -86,6 +101,14 @@ static void files_that_cannot_be_written_are_found_at_once(void)
     CHECK_STR(csv("--sweep=x=1,2", "csv=no/such/r.csv", 0),
         "--report=csv: cannot write no/such/r-x=1-1.csv: No such file or "
         "directory");
+    // A folder is no device: its runs would fail one after the other.
+    CHECK_INT(mkdir("folder", 0777), 0);
+    CHECK_STR(csv("--sweep=x=1,2", "csv=folder", 0),
+        "--report=csv: cannot write folder: Is a directory");
+    CHECK_INT(mkdir("r-x=2-1.csv", 0777), 0);
+    CHECK_STR(csv("--sweep=x=1,2", "csv=r.csv", 0),
+        "--report=csv: cannot write r-x=2-1.csv: Is a directory");
+    CHECK_INT(rmdir("r-x=2-1.csv"), 0);
     memset(target + 4, 'n', 248);
     CHECK(strncmp(csv("--sweep=x=1", target, 0),
               "--report=csv: the name of the file of a run would be too long",
@@ -94,8 +117,10 @@ static void files_that_cannot_be_written_are_found_at_once(void)
 
 int main(void)
 {
+    check_folder();
     RUN(files_have_the_values_in_their_names);
     RUN(no_two_runs_have_the_same_file);
+    RUN(names_are_cut_between_characters);
     RUN(devices_keep_their_names);
     RUN(files_that_cannot_be_written_are_found_at_once);
     return check_done();
