@@ -25,7 +25,8 @@ static int failure(const struct sb_err *err)
 static bool is_complete(const struct sb_app_sweep *s)
 {
     return sb__sweep_count(s, SB_SWEEP_OPEN) == 0 &&
-           sb__sweep_count(s, SB_SWEEP_FAILED) == 0;
+           sb__sweep_count(s, SB_SWEEP_FAILED) == 0 &&
+           sb__sweep_unclean(s) == 0;
 }
 
 // written: the results are.
@@ -33,6 +34,7 @@ static void explain(const struct sb_app_sweep *s, bool written)
 {
     unsigned open = sb__sweep_count(s, SB_SWEEP_OPEN);
     unsigned failed = sb__sweep_count(s, SB_SWEEP_FAILED);
+    unsigned unclean = sb__sweep_unclean(s);
 
     if (open)
         sb_log(SB_LOG_ALERT,
@@ -174,6 +176,8 @@ static enum sb_sweep_role check(struct sb_app *a, int *status)
     struct sb_err err = { 0 };
     int rc = check_source(a, &err);
 
+    if (rc == 0)
+        rc = share(s, &err);
     if (rc == 0)
         rc = sb_app_child(&s->children, true, status, &err);
     if (rc == 1) {

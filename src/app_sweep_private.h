@@ -35,6 +35,8 @@ struct sb_app_sweep {
     // Of each run, as sb_sweep_state_read() says. A run that failed in an
     // earlier attempt is open until it is executed again.
     enum sb_sweep_outcome outcome[SB_SWEEP_RUNS_MAX];
+    // The commands after the run, which is finished, were not successful.
+    bool unclean[SB_SWEEP_RUNS_MAX];
     // In the process of a run.
     int child_rc;
     struct sb_err child_err;
@@ -59,6 +61,8 @@ int sb__sweep_runs(struct sb_app *a, struct sb_err *err);
 bool sb__sweep_finished(enum sb_sweep_outcome outcome);
 unsigned sb__sweep_count(
     const struct sb_app_sweep *s, enum sb_sweep_outcome outcome);
+// The number of runs that are finished, but not the commands after them.
+unsigned sb__sweep_unclean(const struct sb_app_sweep *s);
 // Writes the values of a run: "threads=4 rate=100", "" without swept options.
 void sb__sweep_name(
     const struct sb_app_sweep *s, unsigned run, char *out, size_t size);

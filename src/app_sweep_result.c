@@ -23,6 +23,15 @@ unsigned sb__sweep_count(
     return n;
 }
 
+unsigned sb__sweep_unclean(const struct sb_app_sweep *s)
+{
+    unsigned n = 0;
+
+    for (unsigned i = 0; i < s->plan.nruns; i++)
+        n += s->unclean[i];
+    return n;
+}
+
 void sb__sweep_name(
     const struct sb_app_sweep *s, unsigned run, char *out, size_t size)
 {
@@ -76,7 +85,9 @@ void sb__sweep_print_run(const struct sb_app *a, unsigned number, unsigned run,
         printf("failed, exit status %d", status);
     else if (f->nruns && f->run[0].has_totals)
         print_figures(&f->run[0]);
-    printf("%s%s\n", outcome == SB_SWEEP_MISSED ? ", a limit was not kept" : "",
+    printf("%s%s%s\n",
+        outcome == SB_SWEEP_MISSED ? ", a limit was not kept" : "",
+        s->unclean[run] ? ", a command after it failed" : "",
         kept ? " (measured before)" : "");
     fflush(stdout);
 }

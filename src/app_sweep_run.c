@@ -68,17 +68,28 @@ static int execute_steps(struct sb_app *a, unsigned run, const char *reports,
     int *status, struct sb_err *err)
 {
     struct sb_app_children *c = &a->sweep->children;
-    int after = 0;
 
     *status = 0;
     int rc = execute_list(a, run, "before", &a->sweep_opts.before, status, err);
 
     if (rc == 0 && *status == 0 && !sb_app_children_seen(c))
         rc = execute(a, run, "run", reports, status, err);
-    if (rc == 0 && !sb_app_children_seen(c))
-        rc = execute_list(a, run, "after", &a->sweep_opts.after, &after, err);
-    if (after && !sb_sweep_failed(*status))
-        *status = after;
+    return rc;
+}
+
+// Executes the commands after a run that is over. If they fail, they and not
+// the run are repeated.
+static int execute_after(struct sb_app *a, unsigned run, struct sb_err *err)
+{
+    struct sb_app_sweep *s = a->sweep;
+    int status = 0;
+
+    if (sb_app_children_seen(&s->children))
+        return 0;
+    int rc = execute_list(a, run, "after", &a->sweep_opts.after, &status, err);
+
+    if (rc == 0 && status == 0 && !sb_app_children_seen(&s->children))
+        sb_sweep_state_after_done(&s->state, run);
     return rc;
 }
 
@@ -97,8 +108,9 @@ static int execute_run(
     if (rc == 0)
         rc = execute_steps(a, run, reports, status, err);
     if (rc == 0 && !sb_app_children_seen(&s->children))
-        rc = sb_sweep_state_settle(&s->state, run, *status, err);
-    return rc;
+        rc = sb_sweep_state_settle(
+            &s->state, run, *status, a->sweep_opts.after.count > 0, err);
+    return rc ? rc : execute_after(a, run, err);
 }
 
 // Measures a run that is not finished, unless a signal comes.
@@ -115,6 +127,12 @@ static int measure(
                : execute_run(a, run, status, err);
 }
 
+static bool is_unclean(const struct sb_app_sweep *s, unsigned run)
+{
+    return sb__sweep_finished(s->outcome[run]) &&
+           sb_sweep_state_after(&s->state, run);
+}
+
 static int next_run(struct sb_app *a, unsigned number, struct sb_err *err)
 {
     struct sb_app_sweep *s = a->sweep;
@@ -122,12 +140,17 @@ static int next_run(struct sb_app *a, unsigned number, struct sb_err *err)
     struct sb_result_file f = { 0 };
     bool kept = sb__sweep_finished(s->outcome[run]);
     int status = 0;
-    int rc = kept ? 0 : measure(a, run, &status, err);
+    int rc = !kept             ? measure(a, run, &status, err)
+             : s->unclean[run] ? execute_after(a, run, err)
+                               : 0;
 
-    if (rc || (!kept && s->children.seen))
+    if (rc)
         return rc;
     s->outcome[run] = sb_sweep_state_read(&s->state, run, &f);
-    sb__sweep_print_run(a, number, run, status, &f, kept);
+    s->unclean[run] = is_unclean(s, run);
+    // Of an interrupted run nothing is known.
+    if (s->outcome[run] != SB_SWEEP_OPEN)
+        sb__sweep_print_run(a, number, run, status, &f, kept);
     sb_result_done(&f);
     return 0;
 }
@@ -141,8 +164,20 @@ static void find_finished(struct sb_app_sweep *s)
         s->outcome[i] = sb_sweep_state_read(&s->state, i, &f);
         if (s->outcome[i] == SB_SWEEP_FAILED)
             s->outcome[i] = SB_SWEEP_OPEN;
+        s->unclean[i] = is_unclean(s, i);
         sb_result_done(&f);
     }
+}
+
+// Whether a command after one of the runs up to the nth, which were all tried,
+// failed.
+static bool failed_after(const struct sb_app_sweep *s, unsigned n)
+{
+    bool failed = false;
+
+    for (unsigned i = 0; i < n; i++)
+        failed = failed || s->unclean[s->plan.order[i]];
+    return failed;
 }
 
 int sb__sweep_runs(struct sb_app *a, struct sb_err *err)
@@ -153,7 +188,8 @@ int sb__sweep_runs(struct sb_app *a, struct sb_err *err)
     find_finished(s);
     for (unsigned i = 0; rc == 0 && i < s->plan.nruns; i++) {
         if (sb_app_children_seen(&s->children) ||
-            (a->sweep_opts.stop && sb__sweep_count(s, SB_SWEEP_FAILED)))
+            (a->sweep_opts.stop &&
+                (sb__sweep_count(s, SB_SWEEP_FAILED) || failed_after(s, i))))
             break;
         rc = next_run(a, i, err);
     }

@@ -44,7 +44,7 @@ void sb_sweep_state_file(
 static bool is_run(const char *name)
 {
     static const char *const ends[] = { ".json", ".json.part", ".new.json",
-        ".new.json.part", ".failed.json" };
+        ".new.json.part", ".failed.json", ".after.json" };
 
     if (strncmp(name, "run-", 4) != 0 || strspn(name + 4, "0123456789") != 4)
         return false;
@@ -271,7 +271,7 @@ int sb_sweep_state_open(struct sb_sweep_state *s, const char *target,
 void sb_sweep_state_begin(
     const struct sb_sweep_state *s, unsigned run, char *out, size_t size)
 {
-    static const char *const kinds[] = { "", ".failed", ".new" };
+    static const char *const kinds[] = { "", ".failed", ".after", ".new" };
 
     for (size_t i = 0; i < sizeof(kinds) / sizeof(kinds[0]); i++) {
         path_of_run(s, run, kinds[i], out, size);
@@ -305,7 +305,7 @@ static enum sb_sweep_outcome read_file(
 }
 
 int sb_sweep_state_settle(const struct sb_sweep_state *s, unsigned run,
-    int status, struct sb_err *err)
+    int status, bool after, struct sb_err *err)
 {
     char from[4200], to[4200];
     struct sb_result_file f;
@@ -314,6 +314,10 @@ int sb_sweep_state_settle(const struct sb_sweep_state *s, unsigned run,
     bool agrees = read_file(from, &f) == outcome_of(status);
 
     sb_result_done(&f);
+    // First, so that the commands are not forgotten if the program is killed.
+    path_of_run(s, run, ".after", to, sizeof(to));
+    if (after && write_file(to, ""))
+        return system_error(to, err);
     path_of_run(s, run, agrees ? "" : ".failed", to, sizeof(to));
     if (rename(from, to) == 0)
         return 0;
@@ -336,6 +340,22 @@ enum sb_sweep_outcome sb_sweep_state_read(
     sb_result_done(f);
     path_of_run(s, run, ".failed", path, sizeof(path));
     return access(path, F_OK) ? SB_SWEEP_OPEN : SB_SWEEP_FAILED;
+}
+
+bool sb_sweep_state_after(const struct sb_sweep_state *s, unsigned run)
+{
+    char path[4200];
+
+    path_of_run(s, run, ".after", path, sizeof(path));
+    return access(path, F_OK) == 0;
+}
+
+void sb_sweep_state_after_done(const struct sb_sweep_state *s, unsigned run)
+{
+    char path[4200];
+
+    path_of_run(s, run, ".after", path, sizeof(path));
+    unlink(path);
 }
 
 // Closing ---------------------------------------------------------------------

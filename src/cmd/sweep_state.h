@@ -7,6 +7,8 @@
 //     plan.json             what is measured
 //     run-0001.new.json     written by a run; its commands are not done yet
 //     run-0001.json         the result file of a finished run
+//     run-0001.after.json   empty; the commands after the run were not
+//                           successful yet
 //     run-0001.failed.json  of a run that failed, but whose file does not say
 //                           so; empty if it wrote none
 #ifndef SB_SWEEP_STATE_H
@@ -49,11 +51,15 @@ void sb_sweep_state_file(
 // that the run will write.
 void sb_sweep_state_begin(
     const struct sb_sweep_state *s, unsigned run, char *out, size_t size);
-// The run and its commands are over, with this exit status: 0, that of the run
-// or that of a command that failed. The file is kept as that of a finished run
-// if it says the same. SB_ESYS.
+// The run and the commands before it are over, with this exit status: 0, that
+// of the run or that of a command that failed. The file is kept as that of a
+// finished run if it says the same. after: commands follow. SB_ESYS.
 int sb_sweep_state_settle(const struct sb_sweep_state *s, unsigned run,
-    int status, struct sb_err *err);
+    int status, bool after, struct sb_err *err);
+// Whether the commands after a run that is over were not successful yet.
+bool sb_sweep_state_after(const struct sb_sweep_state *s, unsigned run);
+// They were.
+void sb_sweep_state_after_done(const struct sb_sweep_state *s, unsigned run);
 // Returns how a run ended. If it has a file that belongs to the result, *f is
 // that file; otherwise f->nruns is 0. Call sb_result_done().
 enum sb_sweep_outcome sb_sweep_state_read(

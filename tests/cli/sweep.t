@@ -148,11 +148,11 @@ Commands before and after each run have its options.
   prepare y
   cleanup y
 
-A command that fails: the run does not count, in the line, in the table and in
-the result file alike, and --sweep-resume repeats it. So does a run whose limit
-was not kept.
+A command after a run that fails: the run and its figures stay, and --sweep-resume
+repeats only the command. A command before a run that fails: there is no run.
 
   $ cat >step.lua <<'EOF'
+  > function init() io.open("runs", "a"):write(sysbench.opt.threads, " ") end
   > function event() end
   > function cleanup() if sysbench.opt.threads == 2 and io.open("broken") then error("no cleanup") end end
   > function prepare() cleanup() end
@@ -163,27 +163,30 @@ was not kept.
   [1]
   $ grep -e '^\[' out | lines
   [1/2] threads=1: FIGURES
-  [2/2] threads=2: failed, exit status 1
-  $ grep -c '  1 failed$' out
-  1
+  [2/2] threads=2: FIGURES, a command after it failed
   $ grep ALERT err
   ALERT: cleanup after the run threads=2 failed, exit status 1
-  ALERT: 1 of 2 runs failed
-  ALERT: the finished runs are in s.json.sweep; add --sweep-resume to measure the others
+  ALERT: the commands after 1 of 2 runs failed; the figures of these runs are kept
+  ALERT: the finished runs are in s.json.sweep; add --sweep-resume to repeat only these commands
   $ values
-  1/1
+  1/1 2/1
   $ of '[(p["runs"], p["failed"]) for p in d["sweep"]["points"]]'
-  [(1, 0), (0, 1)]
+  [(1, 0), (1, 0)]
   $ ls s.json.sweep
   lock
   plan.json
   run-0001.json
-  run-0002.failed.json
+  run-0002.after.json
+  run-0002.json
+  $ step --sweep-after=cleanup --sweep-resume | grep '^\[' | lines
+  [1/2] threads=1: FIGURES (measured before)
+  [2/2] threads=2: FIGURES, a command after it failed (measured before)
   $ rm broken; step --sweep-after=cleanup --sweep-resume | grep '^\[' | lines
   [1/2] threads=1: FIGURES (measured before)
-  [2/2] threads=2: FIGURES
-  $ values
+  [2/2] threads=2: FIGURES (measured before)
+  $ values; cat runs
   1/1 2/1
+  1 2  (no-eol)
   $ ls -d s.json.sweep
   ls: cannot access 's.json.sweep': No such file or directory
   [2]
@@ -192,7 +195,7 @@ was not kept.
   [1]
   $ grep -e '^\[' out | lines
   [1/2] threads=1: FIGURES, a limit was not kept
-  [2/2] threads=2: failed, exit status 1
+  [2/2] threads=2: FIGURES, a limit was not kept, a command after it failed
   $ rm -r s.json.sweep
   $ step --sweep-before=prepare | grep -e '^\[' | lines
   [1/2] threads=1: FIGURES
@@ -202,15 +205,17 @@ was not kept.
   $ rm -r s.json.sweep broken
   $ touch broken; sysbench step.lua --events=5 --threads=2 --repeat=1 --sweep-resume --sweep-after=cleanup --report=json=s.json run 2>&1 | tail -1
   FATAL: --sweep-resume: there is no interrupted sweep in s.json.sweep
-  $ sysbench step.lua --events=5 --threads=2 --repeat=2 --sweep-stop --sweep-after=cleanup run 2>&1 | grep after
+  $ sysbench step.lua --events=5 --threads=2 --repeat=2 --sweep-stop --sweep-after=cleanup run 2>&1 | grep after | lines
   ALERT: cleanup after the run failed, exit status 1
+  [1/2] FIGURES, a command after it failed
+  ALERT: the commands after 1 of 2 runs failed; the figures of these runs are kept
   $ rm broken
 
 A script that ends the process when it is loaded: its exit status has no meaning for
 the sweep, and no run is made.
 
   $ for i in 64 65 66 67 3; do
-  >     echo "function event() end; io.stderr:write('loaded\\n'); os.exit($i)" >exit.lua
+  >     echo "function event() end; io.stderr:write('loaded', string.char(10)); os.exit($i)" >exit.lua
   >     sysbench exit.lua --repeat=2 --events=1 run >out; echo "$? $(grep -c '^\[' out)"
   > done
   loaded

@@ -3,6 +3,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include "check_folder.h"
 #include "check_sweep.h"
 #include "cmd/sweep_state.h"
 
@@ -180,7 +181,7 @@ static void the_file_and_the_processes_must_agree(void)
         { "limit", 0, 0, SB_SWEEP_GOOD, 1 },
         { "limit", 3, 3, SB_SWEEP_MISSED, 1 },
         { "failed", 1, 1, SB_SWEEP_FAILED, 1 },
-        { "limit", 0, 1, SB_SWEEP_FAILED, 0 }, // a command after it failed
+        { "limit", 0, 1, SB_SWEEP_FAILED, 0 },
         { "limit", 3, 1, SB_SWEEP_FAILED, 0 },
         { "limit", 0, 137, SB_SWEEP_FAILED, 0 },
         { "signal", 130, 130, SB_SWEEP_FAILED, 0 },
@@ -198,15 +199,44 @@ static void the_file_and_the_processes_must_agree(void)
         sb_sweep_state_begin(&s, 0, path, sizeof(path));
         if (ends[i].reason)
             put_run(&s, ends[i].reason, ends[i].in_file);
-        // Until its commands are done, a run is not finished.
         CHECK_INT(outcome(&s, &files), SB_SWEEP_OPEN);
         CHECK_INT(
-            sb_sweep_state_settle(&s, 0, ends[i].of_processes, &f.err), 0);
+            sb_sweep_state_settle(&s, 0, ends[i].of_processes, false, &f.err),
+            0);
+        CHECK(!sb_sweep_state_after(&s, 0));
         CHECK_INT(outcome(&s, &files), ends[i].outcome);
         CHECK_INT(files, ends[i].files);
     }
     sb_sweep_state_done(&s, true);
     CHECK(!there("e.json.sweep"));
+    empty(&f);
+}
+
+// A run is finished although the commands after it are not.
+static void commands_after_a_run_are_remembered(void)
+{
+    struct fixture f;
+    struct sb_sweep_state s;
+    unsigned files;
+    char path[4200];
+
+    CHECK_INT(fill(&f, ARGS("--sweep=threads=1,2", "cpu", "run")), 0);
+    CHECK_INT(open_state(&s, &f, false, "a.json"), 0);
+    put_run(&s, "limit", 0);
+    CHECK_INT(sb_sweep_state_settle(&s, 0, 0, true, &f.err), 0);
+    CHECK_INT(outcome(&s, &files), SB_SWEEP_GOOD);
+    sb_sweep_state_done(&s, false);
+    CHECK_INT(open_state(&s, &f, true, "a.json"), 0);
+    CHECK(sb_sweep_state_after(&s, 0) && !sb_sweep_state_after(&s, 1));
+    CHECK_INT(outcome(&s, &files), SB_SWEEP_GOOD);
+    sb_sweep_state_after_done(&s, 0);
+    CHECK(!sb_sweep_state_after(&s, 0));
+    CHECK_INT(sb_sweep_state_settle(&s, 0, 1, true, &f.err), 0);
+    // Another attempt begins with nothing.
+    sb_sweep_state_begin(&s, 0, path, sizeof(path));
+    CHECK(!sb_sweep_state_after(&s, 0));
+    sb_sweep_state_done(&s, true);
+    CHECK(!there("a.json.sweep"));
     empty(&f);
 }
 
@@ -261,11 +291,13 @@ static void without_a_result_file_the_folder_is_temporary(void)
 
 int main(void)
 {
+    check_folder();
     RUN(finished_runs_are_kept_until_the_sweep_is_complete);
     RUN(another_sweep_cannot_continue_it);
     RUN(a_folder_with_other_files_is_refused);
     RUN(links_are_not_followed);
     RUN(the_file_and_the_processes_must_agree);
+    RUN(commands_after_a_run_are_remembered);
     RUN(a_folder_has_one_user);
     RUN(without_a_result_file_the_folder_is_temporary);
     return check_done();
