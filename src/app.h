@@ -68,7 +68,7 @@ struct sb_app {
         // Of the measured part: all intervals, and those in which no thread
         // came or went.
         struct sb_client_sum whole, steady;
-        enum sb_peers peers; // LOCAL if it was at any time
+        struct sb_peers_seen seen;
     } client;
     struct sb__app_database *database; // of facts.databases
     struct sb_server_total *totals;    // facts.totals

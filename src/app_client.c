@@ -31,23 +31,14 @@ static void take(struct sb_client_sample *s)
     }
 }
 
-// Users have their connections now, or create them in each event.
-static void find_peers(struct sb_app *a)
-{
-    enum sb_peers peers = a->client.peers == SB_PEERS_LOCAL ? SB_PEERS_LOCAL
-                                                            : sb_peers();
-
-    if (peers > a->client.peers)
-        a->client.peers = peers;
-}
-
 void sb_app_client_start(struct sb_app *a)
 {
     // There may have been an earlier run.
     memset(&a->client, 0, sizeof(a->client));
     take(&a->client.last);
     a->client.machine = a->client.last;
-    find_peers(a);
+    // Users have their connections now, or create them in each event.
+    sb_peers_look(&a->client.seen, a->client.last.ns);
 }
 
 // Short intervals have no value; the next one includes them.
@@ -73,7 +64,8 @@ void sb_app_client_interval(
     if (!row && !sb_drivers_used_server(a->drivers))
         return;
     take(&a->client.last);
-    find_peers(a);
+    if (sb_drivers_used_server(a->drivers))
+        sb_peers_look(&a->client.seen, a->client.last.ns);
     bool steady = sb_client_add(&sum, &last, &a->client.last);
     sb_client_usage(&sum, &u);
     if (row) {
@@ -109,7 +101,7 @@ void sb_app_client_final(struct sb_app *a, const struct sb_report *r)
         .processors = processors(&a->facts.host),
         .machine = a->client.last.processors,
         .threads = (unsigned)a->run.threads,
-        .remote_server = a->client.peers == SB_PEERS_REMOTE,
+        .remote_server = a->client.seen.peers == SB_PEERS_REMOTE,
     };
     struct sb_client_usage u;
     char why[200];

@@ -10,6 +10,7 @@
 
 #define FILES_MAX 4096L
 #define PORTS_MAX 16u
+#define LOOK_NS   UINT64_C(5000000000)
 
 union address {
     struct sockaddr any;
@@ -92,4 +93,16 @@ enum sb_peers sb_peers(void)
         all = one > all ? one : all;
     }
     return all;
+}
+
+enum sb_peers sb_peers_look(struct sb_peers_seen *seen, uint64_t now)
+{
+    if (seen->peers == SB_PEERS_LOCAL ||
+        (seen->peers != SB_PEERS_NONE && now < seen->next))
+        return seen->peers;
+    enum sb_peers peers = sb_peers();
+
+    seen->next = now + LOOK_NS;
+    seen->peers = peers > seen->peers ? peers : seen->peers;
+    return seen->peers;
 }

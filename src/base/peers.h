@@ -4,6 +4,8 @@
 #ifndef SB_PEERS_H
 #define SB_PEERS_H
 
+#include <stdint.h>
+
 enum sb_peers {
     SB_PEERS_NONE,   // no socket is connected
     SB_PEERS_REMOTE, // to other machines only
@@ -18,5 +20,17 @@ enum sb_peers {
 // on this machine with an address of its own counts as another machine. Any
 // thread.
 enum sb_peers sb_peers(void);
+
+// What the process has been connected to so far. {0}: nothing.
+struct sb_peers_seen {
+    enum sb_peers peers; // LOCAL if it was at any time
+    uint64_t next;       // when to look again, ns
+};
+
+// Adds what the process is connected to. now: ns. It looks at each call until
+// there is a connection, then once per 5 seconds, because intervals may be
+// short, and not again after SB_PEERS_LOCAL. Returns seen->peers. The caller
+// protects *seen.
+enum sb_peers sb_peers_look(struct sb_peers_seen *seen, uint64_t now);
 
 #endif

@@ -6,6 +6,7 @@
 #include "base/peers.h"
 #include "base/sock.h"
 #include "check.h"
+#include "check_folder.h"
 
 // Connects two sockets of this process. Returns false if the system has no
 // such addresses.
@@ -24,6 +25,8 @@ static bool connect_to(const struct sockaddr *to, socklen_t size, int fd[3])
     fd[2] = accept(fd[0], NULL, NULL);
     return fd[2] >= 0;
 }
+
+#define SECOND UINT64_C(1000000000)
 
 static void close_all(const int fd[3])
 {
@@ -106,6 +109,7 @@ static void unix_sockets(void)
 // this one are like it: the ends of the connection differ.
 static void other_machine(void)
 {
+    struct sb_peers_seen seen = { .peers = SB_PEERS_NONE };
     const struct sockaddr_in from = { .sin_family = AF_INET,
         .sin_addr.s_addr = htonl(INADDR_LOOPBACK + 1) };
     struct sockaddr_in at = { .sin_family = AF_INET,
@@ -114,6 +118,7 @@ static void other_machine(void)
     int server = socket(AF_INET, SOCK_STREAM, 0);
     int client = socket(AF_INET, SOCK_STREAM, 0), fd[3];
 
+    CHECK_INT(sb_peers_look(&seen, 6), SB_PEERS_NONE);
     CHECK(bind(server, (struct sockaddr *)&at, len) == 0);
     CHECK(listen(server, 1) == 0);
     getsockname(server, (struct sockaddr *)&at, &len);
@@ -121,10 +126,15 @@ static void other_machine(void)
     if (bind(client, (const struct sockaddr *)&from, sizeof(from)) == 0) {
         CHECK(connect(client, (struct sockaddr *)&at, len) == 0);
         CHECK_INT(sb_peers(), SB_PEERS_REMOTE);
+        CHECK_INT(sb_peers_look(&seen, 7), SB_PEERS_REMOTE);
         at.sin_port = 0;
         CHECK(connect_to((const struct sockaddr *)&at, sizeof(at), fd));
         CHECK_INT(sb_peers(), SB_PEERS_LOCAL);
+        // The sockets are not looked at in each interval.
+        CHECK_INT(sb_peers_look(&seen, 5 * SECOND), SB_PEERS_REMOTE);
+        CHECK_INT(sb_peers_look(&seen, 5 * SECOND + 7), SB_PEERS_LOCAL);
         close_all(fd);
+        CHECK_INT(sb_peers_look(&seen, 60 * SECOND), SB_PEERS_LOCAL);
     }
     close(client);
     close(server);
@@ -132,6 +142,7 @@ static void other_machine(void)
 
 int main(void)
 {
+    check_folder();
     RUN(tcp);
     RUN(clients_of_this_process);
     RUN(unix_sockets);
