@@ -104,7 +104,7 @@ static void move_on(struct sb_con_priv *c)
 
 // The loss is logged for the first user that tries to reconnect, and the
 // recovery for the last one.
-static void tell_lost(struct sb_con_priv *c)
+static void log_lost(struct sb_con_priv *c)
 {
     struct sb_drivers *d = c->inst->db->owner;
 
@@ -113,7 +113,7 @@ static void tell_lost(struct sb_con_priv *c)
             c->drv->name, c->err.msg);
 }
 
-static void tell_back(struct sb_con_priv *c, bool back, uint64_t since)
+static void log_back(struct sb_con_priv *c, bool back, uint64_t since)
 {
     struct sb_drivers *d = c->inst->db->owner;
     bool last = atomic_fetch_sub_explicit(&d->down, 1, memory_order_relaxed) ==
@@ -177,9 +177,9 @@ int sb__con_regain(struct sb_con_priv *c)
     int rc = try(c);
 
     if (rc && rc != SB_ECANCELED) {
-        tell_lost(c);
+        log_lost(c);
         rc = keep_trying(c, since, limit);
-        tell_back(c, c->open, since);
+        log_back(c, c->open, since);
     }
     if (c->open) {
         sb__con_clear(c);
@@ -211,9 +211,9 @@ int sb__con_await(struct sb_con_priv *c, struct sb_err *err)
     c->err = *err;
     c->lost = true;
     c->lost_at = since = sb__now(c);
-    tell_lost(c);
+    log_lost(c);
     rc = keep_trying(c, since, (uint64_t)o->reconnect_timeout);
-    tell_back(c, c->open, since);
+    log_back(c, c->open, since);
     if (rc)
         gave_up(c, since);
     else if (!c->open)

@@ -91,8 +91,8 @@ struct sb_reporters {
     bool failed;  // one of them lacks something
     struct sb_series series;
     struct sb_row_log rows;
-    bool told_full; // that columns are left out
-    int row_rc;     // of the last sb_series_row()
+    bool warned_full; // that columns are left out
+    int row_rc;       // of the last sb_series_row()
 };
 
 // Parses the options. SB_EUSAGE names an unknown format, a missing or repeated

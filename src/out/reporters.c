@@ -232,9 +232,9 @@ static void worsen(struct sb_reporters *rs, struct sb_reporter *r,
 
 static void warn_full(struct sb_reporters *rs)
 {
-    if (rs->told_full || rs->series.left_out == 0)
+    if (rs->warned_full || rs->series.left_out == 0)
         return;
-    rs->told_full = true;
+    rs->warned_full = true;
     sb_log(SB_LOG_WARNING,
         "--report: there is room for %u columns: the figures of further "
         "operations, metrics and counters are left out of intervals",

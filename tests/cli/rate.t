@@ -186,7 +186,7 @@ In the first part, the maximum is not known yet.
       maximum of a closed loop:            unknown
   
 
-A call that hangs in a trial, and cannot be canceled: both facts are told.
+A call that hangs in a trial, and cannot be canceled: the message has both facts.
 
   $ cat >h.lua <<'EOF'
   > local ffi = require("ffi")
