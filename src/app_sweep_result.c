@@ -7,6 +7,7 @@
 
 #include "app_sweep_private.h"
 #include "base/units.h"
+#include "cmd/sides.h"
 
 bool sb__sweep_finished(enum sb_sweep_outcome outcome)
 {
@@ -63,11 +64,9 @@ static void print_figures(const struct sb_result_run *r)
 {
     const struct sb_report *p = &r->report;
     double p95 = sb_hist_snap_percentile(p->latency, 95, p->lat_max) / 1e6;
-    struct sb_mean rate;
 
-    if (sb_sweep_rate(r, &rate) == 0)
-        printf("%.2f events/s, p95 %.*f ms", rate.value,
-            sb_units_ms_decimals(p95, 2), p95);
+    printf("%.2f events/s, p95 %.*f ms", sb_run_throughput(r),
+        sb_units_ms_decimals(p95, 2), p95);
 }
 
 void sb__sweep_print_run(const struct sb_app *a, unsigned number, unsigned run,

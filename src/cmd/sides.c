@@ -246,8 +246,14 @@ static const struct sb_snap_op *find_op(
     return NULL;
 }
 
-// The figure of the whole run, in the unit of the figure; NAN if it is the mean
-// of the intervals.
+double sb_run_throughput(const struct sb_result_run *r)
+{
+    double seconds = r->report.total_s;
+
+    return seconds > 0 ? (double)r->snap.c.completed / seconds : NAN;
+}
+
+// The figure of the whole run, in the unit of the figure; NAN: unknown.
 static double whole(const struct sb_result_run *r, const struct sb_figure *f)
 {
     const struct sb_report *p = &r->report;
@@ -255,7 +261,7 @@ static double whole(const struct sb_result_run *r, const struct sb_figure *f)
     uint64_t max = p->lat_max, sum = p->lat_sum;
 
     if (f->figure[0] == 't')
-        return NAN;
+        return sb_run_throughput(r);
     if (strcmp(f->group, "operation") == 0) {
         const struct sb_snap_op *op = find_op(r, f->name);
 
@@ -288,8 +294,9 @@ static void find_source(
         r, f->group, f->name, c->is_rate ? "events" : f->figure);
 }
 
-// Collects the measured intervals of a run. An interval that is much shorter
-// than the others is the rest of the run and says little.
+// Collects the measured intervals of a run, from which the error is estimated.
+// An interval that is much shorter than the others is the rest of the run and
+// says little.
 static size_t collect(const struct sb_result_run *r, const struct sb_figure *f,
     double *value, double *seconds)
 {

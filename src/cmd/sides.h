@@ -74,10 +74,14 @@ struct sb_figure {
     bool less_is_better;
 };
 
-// Computes the mean of a figure of a run that has figures. SB_ENOMEM.
+// Returns the completed events per second of a run that has figures, as its own
+// report shows them; NAN: the run has no length.
+double sb_run_throughput(const struct sb_result_run *r);
+// Computes a figure of a run that has figures: its value is that of the whole
+// run, its error follows from the intervals. SB_ENOMEM.
 int sb_run_mean(const struct sb_result_run *r, const struct sb_figure *f,
     struct sb_mean *mean);
-// Computes the mean of a figure in each run of a side, s->nruns entries.
+// The same for each run of a side, s->nruns entries.
 // SB_ENOMEM.
 int sb_side_means(
     const struct sb_side *s, const struct sb_figure *f, struct sb_mean *mean);

@@ -98,17 +98,6 @@ static double count_errors(const struct sb_result_run *run)
     return sum;
 }
 
-// A run that is shorter than its intervals has only its total.
-int sb_sweep_rate(const struct sb_result_run *run, struct sb_mean *mean)
-{
-    int rc = sb_run_mean(run, &figures[SB_SWEEP_RATE], mean);
-    double seconds = run->report.total_s;
-
-    if (rc == 0 && !isfinite(mean->value) && seconds > 0)
-        mean->value = (double)run->snap.c.completed / seconds;
-    return rc;
-}
-
 static int add_figures(
     struct sb_sweep_point *p, const struct sb_result_run *run)
 {
@@ -118,8 +107,7 @@ static int add_figures(
         if (!m)
             return SB_ENOMEM;
         p->run[k] = m;
-        if (k == SB_SWEEP_RATE ? sb_sweep_rate(run, &m[p->runs])
-                               : sb_run_mean(run, &figures[k], &m[p->runs]))
+        if (sb_run_mean(run, &figures[k], &m[p->runs]))
             return SB_ENOMEM;
     }
     p->runs++;

@@ -64,9 +64,6 @@ int sb_sweep_figures_add_run(
 // Computes points and groups, when all runs are added. SB_ENOMEM.
 int sb_sweep_figures_compute(struct sb_sweep_figures *f);
 
-// The throughput of a run that has figures, as in the table. SB_ENOMEM.
-int sb_sweep_rate(const struct sb_result_run *run, struct sb_mean *mean);
-
 // Prints the table, and the peak and the knee of each group.
 void sb_sweep_figures_print(const struct sb_sweep_figures *f, FILE *out);
 // The member `sweep` of a result file; NULL if out of memory.

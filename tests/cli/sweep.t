@@ -89,6 +89,17 @@ The table again from the file, after the reports of the runs.
   $ sed -n '/^threads /,$p' out >table
   $ sed -n '/^threads /,$p' shown | diff table -
 
+A run has one throughput: that of its own report is in its line, in the table and in
+`compare`, although the last interval is short.
+
+  $ sysbench oltp_point_select --db-driver=null --time=0.35 --report-interval=0.1 --report=none,json=s2.json --sweep=threads=1,2 run
+  $ sysbench show s2.json >shown
+  $ sed -nE 's/^ +transactions: .*\((.*) per sec.*/\1/p' shown >own
+  $ awk '/^threads /,/^$/ { if ($1 ~ /^[0-9]/) print $3 }' shown | diff own - && wc -l <own
+  2
+  $ sysbench compare --at=threads=1 s2.json s2.json >compared; awk '/^throughput/ { print $3, $4 }' compared >values
+  $ awk 'NR == 1 { x = sprintf($1 < 1000 ? "%.4g" : "%.0f", $1); print x, x }' own | diff - values
+
 Two sweeps are compared at one value; other runs are no repeats of it.
 
   $ sysbench compare s.json s.json

@@ -32,8 +32,8 @@ static void put(const char *swept, double rate, int status)
         "]},\"histograms\":{\"rows\":[\n]},\"counters\":{\"completed\":%.0f},"
         "\"errors\":[{\"count\":3}],"
         "\"latency\":{\"min\":1000000,\"max\":1000000,\"sum\":0,"
-        "\"histogram\":[]},\"end\":{\"seconds\":20,\"status\":%d}}]}",
-        sum, status);
+        "\"histogram\":[]},\"end\":{\"seconds\":%d,\"status\":%d}}]}",
+        sum, intervals, status);
     fclose(f);
 }
 
