@@ -96,7 +96,7 @@ static void on_searching(void *data, const struct sb_searching *now)
     if (!t->progress)
         return;
     sb_progress_search(line, sizeof(line), now);
-    sb_log_progress("%s", line);
+    sb__app_show_progress(t->a, line);
 }
 
 static void on_rate_found(void *data, const struct sb_rate_search *f)

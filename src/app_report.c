@@ -39,6 +39,8 @@ void sb__app_facts(struct sb_app *a)
         .swept = a->swept,
         .nswept = a->nswept,
         .round = a->round,
+        .place = a->place,
+        .places = a->places,
     };
     // Of a run that does not start.
     clock_gettime(CLOCK_REALTIME, &f->started);
@@ -153,13 +155,21 @@ static void print_script_line(
 }
 
 // --progress is on by default if no interval lines show how the run is going.
-static bool find_progress(const struct sb_app *a)
+bool sb__app_has_progress(const struct sb_app *a)
 {
     if (sb_log_level() < SB_LOG_NOTICE || !a->report_opts.progress ||
         !isatty(STDERR_FILENO))
         return false;
     return a->run.report_interval == 0 ||
            sb_opts_given(a->opts, "progress", false);
+}
+
+void sb__app_show_progress(const struct sb_app *a, const char *line)
+{
+    if (a->places)
+        sb_log_progress("run %u/%u, %s", a->place, a->places, line);
+    else
+        sb_log_progress("%s", line);
 }
 
 static void show_progress(struct sb__listening *t, const struct sb_report *r)
@@ -175,7 +185,7 @@ static void show_progress(struct sb__listening *t, const struct sb_report *r)
     if (!t->progress || r->partial)
         return;
     sb_progress_text(line, sizeof(line), r, &plan, t->done);
-    sb_log_progress("%s", line);
+    sb__app_show_progress(t->a, line);
 }
 
 static void print_interval(struct sb__listening *t, const struct sb_report *r)
@@ -277,7 +287,9 @@ static void on_final(void *data, const struct sb_report *r)
 void sb__app_listen(struct sb_app *a, struct sb_workload *w,
     struct sb__listening *t, struct sb_listener *l)
 {
-    *t = (struct sb__listening){ .a = a, .w = w, .progress = find_progress(a) };
+    *t = (struct sb__listening){
+        .a = a, .w = w, .progress = sb__app_has_progress(a)
+    };
     *l = (struct sb_listener){
         .data = t,
         .connecting = on_connecting,

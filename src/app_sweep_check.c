@@ -45,6 +45,27 @@ static int check_name(
         near ? "?)" : "");
 }
 
+// Stages replace what the swept option sets: the runs would have other values
+// than their names.
+static int check_stages(
+    const struct sb_app *a, const char *name, struct sb_err *err)
+{
+    const struct sb_stages *s = &a->run.stages;
+    bool sets = (strcmp(name, "threads") == 0 && s->sets_users) ||
+                (strcmp(name, "rate") == 0 && s->sets_rate) ||
+                (strcmp(name, "mix") == 0 && s->sets_mix);
+
+    if (s->n == 0 || !sets)
+        return 0;
+    return sb_err_set(err, SB_EUSAGE,
+        "--%s is swept, but --stages sets it, too, so the runs would not have "
+        "the swept values: %s",
+        name,
+        strcmp(name, "rate") == 0
+            ? "give the rates of --stages in percent of --rate (rate=50%)"
+            : "set it in one of both");
+}
+
 // Values may be wrong only together: --rate-limit without --rate=max.
 static int check_point(struct sb_app *a, unsigned point, struct sb_err *err)
 {
@@ -60,6 +81,8 @@ static int check_point(struct sb_app *a, unsigned point, struct sb_err *err)
 
     if (rc == 0)
         rc = sb_app_finish_options(a, err);
+    for (unsigned i = 0; rc == 0 && i < p->noptions; i++)
+        rc = check_stages(a, fact[i].name, err);
     a->run = given;
     return rc;
 }

@@ -6,8 +6,8 @@
 #include <string.h>
 
 #include "app_sweep_private.h"
-#include "base/units.h"
 #include "cmd/sides.h"
+#include "measure/search.h"
 
 bool sb__sweep_finished(enum sb_sweep_outcome outcome)
 {
@@ -64,9 +64,13 @@ static void print_figures(const struct sb_result_run *r)
 {
     const struct sb_report *p = &r->report;
     double p95 = sb_hist_snap_percentile(p->latency, 95, p->lat_max) / 1e6;
+    double rate = sb_run_throughput(r);
 
-    printf("%.2f events/s, p95 %.*f ms", sb_run_throughput(r),
-        sb_units_ms_decimals(p95, 2), p95);
+    printf("%.*f events/s, p95 %.*f ms", sb_sweep_decimals(rate), rate,
+        sb_sweep_decimals(p95), p95);
+    if (p->search && sb_search_found(p->search))
+        printf(", highest rate %.*f/s",
+            sb_sweep_decimals(p->search->result.rate), p->search->result.rate);
 }
 
 void sb__sweep_print_run(const struct sb_app *a, unsigned number, unsigned run,

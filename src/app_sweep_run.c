@@ -6,8 +6,20 @@
 
 #include "app_sweep_private.h"
 #include "base/log.h"
+#include "out/progress.h"
 
 #define REPORTS_SIZE 32768
+#define SECOND       1000000000
+
+// The number of a run in the order in which they are executed.
+static unsigned place_of(const struct sb_sweep_plan *p, unsigned run)
+{
+    unsigned i = 0;
+
+    while (p->order[i] != run)
+        i++;
+    return i;
+}
 
 // Turns this process into that of a command with the options of a run.
 static int take_options(struct sb_app *a, unsigned run, const char *command,
@@ -28,6 +40,8 @@ static int take_options(struct sb_app *a, unsigned run, const char *command,
     a->swept = s->swept;
     a->nswept = p->noptions;
     a->round = run / p->npoints + 1;
+    a->place = place_of(p, run) + 1;
+    a->places = p->nruns;
     return rc;
 }
 
@@ -113,6 +127,26 @@ static int execute_run(
     return rc ? rc : execute_after(a, run, err);
 }
 
+// Waits until the next run, unless a signal comes.
+static void pause_before(struct sb_app *a, unsigned run)
+{
+    struct sb_app_sweep *s = a->sweep;
+    int64_t left = a->sweep_opts.pause, step;
+    bool shown = sb__app_has_progress(a);
+    char line[120];
+
+    for (; left > 0 && !sb_app_children_seen(&s->children); left -= step) {
+        step = left > SECOND ? SECOND : left;
+        sb_progress_pause(line, sizeof(line), place_of(&s->plan, run) + 1,
+            s->plan.nruns, (double)left / SECOND);
+        if (shown)
+            sb_log_progress("%s", line);
+        sb_app_children_pause(&s->children, step);
+    }
+    if (shown)
+        sb_log_progress_done();
+}
+
 // Measures a run that is not finished, unless a signal comes.
 static int measure(
     struct sb_app *a, unsigned run, int *status, struct sb_err *err)
@@ -120,7 +154,7 @@ static int measure(
     struct sb_app_sweep *s = a->sweep;
 
     if (s->executed)
-        sb_app_children_pause(&s->children, a->sweep_opts.pause);
+        pause_before(a, run);
     s->executed = true;
     return sb_app_children_seen(&s->children)
                ? 0

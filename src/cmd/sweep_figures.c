@@ -7,8 +7,13 @@
 
 #include "base/escape.h"
 #include "cmd/sides.h"
+#include "measure/search.h"
 
-static const struct sb_figure figures[SB_SWEEP_N] = {
+// Degrees of freedom of an interval that is no estimate from few values.
+#define KNOWN     1e6
+#define NORMAL_95 1.96
+
+static const struct sb_figure figures[SB_SWEEP_FOUND] = {
     { "run", "", "throughput", "/s", false },
     { "run", "", "p50", "ms", true },
     { "run", "", "p95", "ms", true },
@@ -98,7 +103,52 @@ static double count_errors(const struct sb_result_run *run)
     return sum;
 }
 
-static int add_figures(
+// The rates of a search whose interval says something.
+static void add_found(struct sb_sweep_point *p, const struct sb_result_run *run,
+    struct sb_mean *found, struct sb_mean *safe)
+{
+    const struct sb_rate_search *s = run->report.search;
+
+    *found = *safe = (struct sb_mean){ .value = NAN, .error = NAN };
+    if (!s || !s->limit)
+        return;
+    p->searched++;
+    if (!sb_search_found(s)) {
+        p->unfound++;
+        return;
+    }
+    p->found_low = s->result.low;
+    p->found_high = s->result.high;
+    *found = (struct sb_mean){ .value = s->result.rate,
+        .error = (s->result.high - s->result.low) / (2 * NORMAL_95),
+        .df = KNOWN,
+        .effective = s->result.trials };
+    safe->value = s->result.safe;
+}
+
+// The arrivals that were due. A run that ends after a number of events has no
+// others, however long it takes: then as many as usually arrive in this time,
+// less two standard deviations.
+static double due(const struct sb_sweep_figures *f,
+    const struct sb_sweep_point *p, const struct sb_result_run *run)
+{
+    const char *events = sb_result_option(run, "events");
+    double n = (double)run->snap.scheduled - (double)run->snap.skipped;
+    double rate, usual;
+
+    if (!events || strcmp(events, "0") == 0 || run->report.nstages)
+        return n;
+    for (unsigned i = 0; i < f->noptions; i++) {
+        if (strcmp(p->swept[i].name, "rate") != 0 ||
+            sb_sweep_number(p->swept[i].value, &rate))
+            continue;
+        usual = rate * run->report.total_s;
+        n = fmax(n, usual - 2 * sqrt(usual));
+    }
+    return n;
+}
+
+static int add_figures(const struct sb_sweep_figures *f,
     struct sb_sweep_point *p, const struct sb_result_run *run)
 {
     for (int k = 0; k < SB_SWEEP_N; k++) {
@@ -107,10 +157,15 @@ static int add_figures(
         if (!m)
             return SB_ENOMEM;
         p->run[k] = m;
-        if (sb_run_mean(run, &figures[k], &m[p->runs]))
+        if (k < SB_SWEEP_FOUND && sb_run_mean(run, &figures[k], &m[p->runs]))
             return SB_ENOMEM;
     }
+    add_found(p, run, &p->run[SB_SWEEP_FOUND][p->runs],
+        &p->run[SB_SWEEP_SAFE][p->runs]);
     p->runs++;
+    p->open += run->report.open_loop;
+    p->due += due(f, p, run);
+    p->completed += (double)run->snap.c.completed;
     p->errors += count_errors(run);
     return 0;
 }
@@ -135,7 +190,7 @@ int sb_sweep_figures_add(struct sb_sweep_figures *f,
         return 0;
     }
     p->missed += status == SB_STATUS_LIMITS;
-    return add_figures(p, run);
+    return add_figures(f, p, run);
 }
 
 bool sb_sweep_failed(int status)
@@ -176,8 +231,26 @@ static bool only_numbers(const struct sb_sweep_figures *f, unsigned option)
     return true;
 }
 
+static void find_peak_of(struct sb_sweep_figures *f)
+{
+    unsigned runs = 0, open = 0, searched = 0;
+
+    for (unsigned i = 0; i < f->npoints; i++) {
+        runs += f->point[i].runs;
+        open += f->point[i].open;
+        searched += f->point[i].searched;
+    }
+    f->searched = searched > 0;
+    f->peak = runs == 0          ? SB_SWEEP_PEAK_RATE
+              : searched == runs ? SB_SWEEP_PEAK_FOUND
+              : open == runs     ? SB_SWEEP_PEAK_NONE
+                                 : SB_SWEEP_PEAK_RATE;
+}
+
 static void find_axis(struct sb_sweep_figures *f)
 {
+    const char *load = f->peak == SB_SWEEP_PEAK_NONE ? "rate" : "threads";
+
     f->axis = -1;
     for (unsigned i = f->noptions; i-- > 0;)
         if (only_numbers(f, i))
@@ -185,6 +258,15 @@ static void find_axis(struct sb_sweep_figures *f)
     for (unsigned i = 0; i < f->noptions; i++)
         if (strcmp(f->name[i], "threads") == 0 && only_numbers(f, i))
             f->axis = (int)i;
+    for (unsigned i = 0; i < f->noptions; i++)
+        if (strcmp(f->name[i], load) == 0 && only_numbers(f, i))
+            f->axis = (int)i;
+}
+
+bool sb_sweep_has_reached(const struct sb_sweep_figures *f)
+{
+    return f->peak == SB_SWEEP_PEAK_NONE && f->axis >= 0 &&
+           strcmp(f->name[f->axis], "rate") == 0;
 }
 
 static bool same_group(const struct sb_sweep_figures *f,
@@ -227,16 +309,33 @@ static int add_to_group(struct sb_sweep_figures *f, unsigned point)
     return 0;
 }
 
+static void find_reached(
+    const struct sb_sweep_figures *f, struct sb_sweep_group *g)
+{
+    for (g->reached = 0; g->reached < g->npoints; g->reached++) {
+        const struct sb_sweep_point *p = &f->point[g->point[g->reached]];
+
+        if (p->runs == 0 || p->completed < SB_SWEEP_REACHED * p->due)
+            return;
+    }
+}
+
 static int compute_group(
     const struct sb_sweep_figures *f, struct sb_sweep_group *g)
 {
+    int main_figure = f->peak == SB_SWEEP_PEAK_FOUND ? SB_SWEEP_FOUND
+                                                     : SB_SWEEP_RATE;
+
+    find_reached(f, g);
+    if (f->peak == SB_SWEEP_PEAK_NONE)
+        return 0;
     struct sb_load *load = calloc(g->npoints, sizeof(*load));
     int rc = load ? 0 : SB_ENOMEM;
 
     for (unsigned i = 0; rc == 0 && i < g->npoints; i++) {
         const struct sb_sweep_point *p = &f->point[g->point[i]];
 
-        load[i] = (struct sb_load){ p->load, p->run[SB_SWEEP_RATE], p->runs };
+        load[i] = (struct sb_load){ p->load, p->run[main_figure], p->runs };
     }
     if (rc == 0) {
         const struct sb_knee_opts o = {
@@ -262,6 +361,11 @@ static void compute_point(struct sb_sweep_figures *f, struct sb_sweep_point *p)
         sb_compare(p->run[k], p->runs, p->run[k], p->runs, &o, &c);
         p->figure[k] = c.a;
     }
+    // Of a single search, the interval that its own report shows.
+    if (p->figure[SB_SWEEP_FOUND].runs == 1) {
+        p->figure[SB_SWEEP_FOUND].low = p->found_low;
+        p->figure[SB_SWEEP_FOUND].high = p->found_high;
+    }
     p->load = 0;
     if (f->axis >= 0)
         sb_sweep_number(p->swept[f->axis].value, &p->load);
@@ -273,6 +377,7 @@ int sb_sweep_figures_compute(struct sb_sweep_figures *f)
 
     for (unsigned i = 0; f->npoints && i < f->noptions; i++)
         f->name[i] = f->point[0].swept[i].name;
+    find_peak_of(f);
     find_axis(f);
     for (unsigned i = 0; i < f->npoints; i++)
         compute_point(f, &f->point[i]);

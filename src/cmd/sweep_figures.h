@@ -12,7 +12,25 @@
 #include "measure/knee.h"
 #include "out/result_file.h"
 
-enum { SB_SWEEP_RATE, SB_SWEEP_P50, SB_SWEEP_P95, SB_SWEEP_P99, SB_SWEEP_N };
+enum {
+    SB_SWEEP_RATE,
+    SB_SWEEP_P50,
+    SB_SWEEP_P95,
+    SB_SWEEP_P99,
+    SB_SWEEP_FOUND, // with --rate=max: half of the trials keep the limit
+    SB_SWEEP_SAFE,  // 95 % of the trials keep it
+    SB_SWEEP_N
+};
+
+// What peak and knee are those of.
+enum sb_sweep_peak {
+    SB_SWEEP_PEAK_RATE,  // throughput
+    SB_SWEEP_PEAK_FOUND, // all runs searched a rate: SB_SWEEP_FOUND
+    SB_SWEEP_PEAK_NONE,  // in an open loop the throughput is given
+};
+
+// A rate was reached if this share of its arrivals was completed.
+#define SB_SWEEP_REACHED 0.99
 
 struct sb_sweep_point {
     struct sb_fact swept[SB_SWEEP_OPTIONS_MAX]; // owned copies
@@ -21,7 +39,12 @@ struct sb_sweep_point {
     struct sb_mean *run[SB_SWEEP_N];            // of each run with figures
     unsigned runs, failed; // runs with figures; failed runs, which have none
     unsigned missed;       // of `runs`: a limit of --assert was not kept
-    double errors;         // of all runs
+    unsigned open;         // of `runs`: open loops
+    unsigned searched;     // of `runs`: with --rate=max
+    unsigned unfound;      // of `searched`: no rate was found
+    double found_low, found_high; // interval of the last rate that was found
+    double errors;                // of all runs
+    double due, completed;        // arrivals of all runs, and their events
     struct sb_estimate figure[SB_SWEEP_N]; // events/s, ms
 };
 
@@ -32,6 +55,9 @@ struct sb_sweep_group {
     bool found; // the following are valid; they refer to `point`
     struct sb_knee knee;
     struct sb_compare *to_peak;
+    // If the axis is the rate of open loops: the first `reached` points have
+    // reached it, the next one has not.
+    unsigned reached;
 };
 
 struct sb_sweep_figures {
@@ -39,8 +65,10 @@ struct sb_sweep_figures {
     unsigned noptions;
     struct sb_sweep_point *point; // in the order in which they were added
     unsigned npoints;
-    int axis; // the option with the loads: `threads`, or the first one that has
-              // only numbers; -1: none
+    int axis; // the option with the loads: in open loops `rate`, otherwise
+              // `threads`, or the first one that has only numbers; -1: none
+    enum sb_sweep_peak peak;
+    bool searched; // at least one run has searched a rate
     struct sb_sweep_group *group;
     unsigned ngroups;
 };
@@ -63,6 +91,11 @@ int sb_sweep_figures_add_run(
     struct sb_sweep_figures *f, const struct sb_result_run *run);
 // Computes points and groups, when all runs are added. SB_ENOMEM.
 int sb_sweep_figures_compute(struct sb_sweep_figures *f);
+
+// Whether the axis is the rate of open loops, so that groups have `reached`.
+bool sb_sweep_has_reached(const struct sb_sweep_figures *f);
+// Decimals that show at least three digits of a value, and at least two.
+int sb_sweep_decimals(double value);
 
 // Prints the table, and the peak and the knee of each group.
 void sb_sweep_figures_print(const struct sb_sweep_figures *f, FILE *out);

@@ -113,6 +113,22 @@ static int make_temporary(struct sb_sweep_state *s, struct sb_err *err)
     return s->temporary ? 0 : system_error(s->dir, err);
 }
 
+// The folder has files, but no plan. Nothing in it is changed.
+static int refuse_folder(
+    const struct sb_sweep_state *s, const struct content *c, struct sb_err *err)
+{
+    if (c->others)
+        return sb_err_set(err, SB_EUSAGE,
+            "%s has files, but is not the folder of a sweep: move it, or "
+            "choose another result file",
+            s->dir);
+    return sb_err_set(err, SB_EUSAGE,
+        "%.300s/plan.json is missing or damaged, so the sweep cannot be "
+        "continued: rename the folder, whose run-*.json are complete results, "
+        "and begin again without --sweep-resume",
+        s->dir);
+}
+
 // *kept: the plan that is there, NULL if there is none.
 static int make_folder(struct sb_sweep_state *s, const char *target,
     json_t **kept, struct sb_err *err)
@@ -131,10 +147,7 @@ static int make_folder(struct sb_sweep_state *s, const char *target,
     look(s->dir, &c);
     if (sb_sweep_plan_is(*kept) || (access(plan, F_OK) && !c.runs && !c.others))
         return 0;
-    return sb_err_set(err, SB_EUSAGE,
-        "%s has files, but is not the folder of a sweep: move it, or choose "
-        "another result file",
-        s->dir);
+    return refuse_folder(s, &c, err);
 }
 
 static int take_lock(struct sb_sweep_state *s, struct sb_err *err)
@@ -198,8 +211,11 @@ static int continue_plan(struct sb_sweep_state *s, struct sb_sweep_plan *plan,
     int rc = sb_sweep_plan_continue(plan, kept, now, &why);
 
     return rc ? sb_err_set(err, rc,
-                    "the sweep in %.300s cannot be continued: %.160s", s->dir,
-                    why.msg)
+                    "the sweep in %.200s cannot be continued: %.160s; give the "
+                    "same "
+                    "options, or remove the folder and begin again without "
+                    "--sweep-resume",
+                    s->dir, why.msg)
               : 0;
 }
 
@@ -213,7 +229,9 @@ static int check_resume(
     look(s->dir, &c);
     if (resume && !kept)
         return sb_err_set(err, SB_EUSAGE,
-            "--sweep-resume: there is no interrupted sweep in %s", s->dir);
+            "--sweep-resume: there is no interrupted sweep in %s: begin one "
+            "without --sweep-resume",
+            s->dir);
     // Without any run there is nothing to lose.
     if (!resume && c.finished)
         return sb_err_set(err, SB_EUSAGE,

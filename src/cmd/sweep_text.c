@@ -5,12 +5,12 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "base/units.h"
 #include "cmd/json.h"
 #include "cmd/sweep_figures.h"
 #include "out/json_parts.h"
 
 #define KNEE_PERCENT 95
+#define DECIMALS_MAX 6 // as times in milliseconds: nanoseconds
 
 static const char no_margins[] =
     " (no error margins: measure longer or use --repeat)";
@@ -29,11 +29,21 @@ static int column_width(const struct sb_sweep_figures *f, unsigned option)
     return (int)width;
 }
 
-// Writes a time, or "-" for no value.
-static const char *time_text(char *out, size_t size, double ms)
+int sb_sweep_decimals(double value)
 {
-    if (isfinite(ms))
-        snprintf(out, size, "%.*f", sb_units_ms_decimals(ms, 2), ms);
+    int n = 2;
+
+    // Values that round to 1.00 have three digits with two decimals.
+    for (double v = value; n < DECIMALS_MAX && v > 0 && v < 0.9995; v *= 10)
+        n++;
+    return n;
+}
+
+// Writes a figure, or "-" for no value.
+static const char *number(char *out, size_t size, double value)
+{
+    if (isfinite(value))
+        snprintf(out, size, "%.*f", sb_sweep_decimals(value), value);
     else
         snprintf(out, size, "-");
     return out;
@@ -55,21 +65,27 @@ static const char *margin(char *out, size_t size, const struct sb_estimate *e)
 static void print_point(
     const struct sb_sweep_figures *f, const struct sb_sweep_point *p, FILE *out)
 {
-    char rate[32] = "-", a[32], b[32], c[32], d[32], e[32], runs[32];
+    const struct sb_estimate *rate = &p->figure[SB_SWEEP_RATE];
+    const struct sb_estimate *found = &p->figure[SB_SWEEP_FOUND];
+    char a[32], b[32], c[32], d[32], e[32], runs[32];
 
-    if (isfinite(p->figure[SB_SWEEP_RATE].value))
-        snprintf(rate, sizeof(rate), "%.2f", p->figure[SB_SWEEP_RATE].value);
     for (unsigned i = 0; i < f->noptions; i++)
         fprintf(out, "%*s  ", column_width(f, i), p->swept[i].value);
     snprintf(runs, sizeof(runs), "%u", p->runs);
-    fprintf(out, "%4s %12s %7s %10s %10s %7s %10s %8.0f", runs, rate,
-        margin(a, sizeof(a), &p->figure[SB_SWEEP_RATE]),
-        time_text(b, sizeof(b), p->figure[SB_SWEEP_P50].value),
-        time_text(c, sizeof(c), p->figure[SB_SWEEP_P95].value),
+    fprintf(out, "%4s %12s %7s", runs, number(a, sizeof(a), rate->value),
+        margin(b, sizeof(b), rate));
+    if (f->searched)
+        fprintf(out, " %12s %7s", number(a, sizeof(a), found->value),
+            margin(b, sizeof(b), found));
+    fprintf(out, " %10s %10s %7s %10s %8.0f",
+        number(b, sizeof(b), p->figure[SB_SWEEP_P50].value),
+        number(c, sizeof(c), p->figure[SB_SWEEP_P95].value),
         margin(d, sizeof(d), &p->figure[SB_SWEEP_P95]),
-        time_text(e, sizeof(e), p->figure[SB_SWEEP_P99].value), p->errors);
+        number(e, sizeof(e), p->figure[SB_SWEEP_P99].value), p->errors);
     if (p->failed)
         fprintf(out, "  %u failed", p->failed);
+    if (p->unfound)
+        fprintf(out, "  %u found no rate", p->unfound);
     if (p->missed)
         fprintf(out, "  %u did not keep a limit", p->missed);
     fprintf(out, "\n");
@@ -104,11 +120,14 @@ static void print_peak(
 {
     const struct sb_knee *k = &g->knee;
     const struct sb_sweep_point *p = &f->point[g->point[k->peak]];
-    char text[400];
+    bool found = f->peak == SB_SWEEP_PEAK_FOUND;
+    char value[32], text[400];
 
     sb_sweep_text(p->swept, f->noptions, text, sizeof(text));
-    fprintf(
-        out, "Peak: %.2f events/s at %s", p->figure[SB_SWEEP_RATE].value, text);
+    number(value, sizeof(value),
+        p->figure[found ? SB_SWEEP_FOUND : SB_SWEEP_RATE].value);
+    fprintf(out, "%s: %s events/s at %s",
+        found ? "Highest rate that keeps the limit" : "Peak", value, text);
     if (k->estimated) {
         fprintf(out, "%s\n", no_margins);
         return;
@@ -131,8 +150,9 @@ static void print_knee(
         return;
     fprintf(out, "Knee");
     print_group_name(f, g, out);
-    fprintf(out, ": %s=%s, the lowest with %d %% of the peak", f->name[f->axis],
-        value_at(f, g, k->knee), KNEE_PERCENT);
+    fprintf(out, ": %s=%s, the lowest with %d %% of the %s", f->name[f->axis],
+        value_at(f, g, k->knee), KNEE_PERCENT,
+        f->peak == SB_SWEEP_PEAK_FOUND ? "highest rate" : "peak");
     if (k->estimated)
         fprintf(out, "%s", no_margins);
     else if (k->knee_low != k->knee_high)
@@ -141,22 +161,55 @@ static void print_knee(
     fprintf(out, "\n");
 }
 
+// What is said of an open loop, whose throughput has no peak of its own.
+static void print_reached(
+    const struct sb_sweep_figures *f, const struct sb_sweep_group *g, FILE *out)
+{
+    unsigned n = g->reached;
+
+    fprintf(out, "Rates reached");
+    print_group_name(f, g, out);
+    if (n == 0)
+        fprintf(out, ": none");
+    else if (n == g->npoints)
+        fprintf(out, ": all, up to rate=%s", value_at(f, g, n - 1));
+    else
+        fprintf(out, ": up to rate=%s, not rate=%s", value_at(f, g, n - 1),
+            value_at(f, g, n));
+    fprintf(out, " (at least %.0f %% of the arrivals completed)\n",
+        100 * SB_SWEEP_REACHED);
+}
+
+static void print_found(const struct sb_sweep_figures *f, FILE *out)
+{
+    if (f->peak == SB_SWEEP_PEAK_NONE && !sb_sweep_has_reached(f))
+        fprintf(out, "No peak: --rate sets the throughput.\n");
+    for (unsigned i = 0; i < f->ngroups; i++) {
+        const struct sb_sweep_group *g = &f->group[i];
+
+        if (sb_sweep_has_reached(f))
+            print_reached(f, g, out);
+        if (!g->found)
+            continue;
+        if (f->noptions)
+            print_peak(f, g, out);
+        print_knee(f, g, out);
+    }
+}
+
 void sb_sweep_figures_print(const struct sb_sweep_figures *f, FILE *out)
 {
     for (unsigned i = 0; i < f->noptions; i++)
         fprintf(out, "%*s  ", column_width(f, i), f->name[i]);
-    fprintf(out, "%4s %12s %7s %10s %10s %7s %10s %8s\n", "runs", "events/s",
-        "+/-", "p50 ms", "p95 ms", "+/-", "p99 ms", "errors");
+    fprintf(out, "%4s %12s %7s", "runs", "events/s", "+/-");
+    if (f->searched)
+        fprintf(out, " %12s %7s", "highest/s", "+/-");
+    fprintf(out, " %10s %10s %7s %10s %8s\n", "p50 ms", "p95 ms", "+/-",
+        "p99 ms", "errors");
     for (unsigned i = 0; i < f->npoints; i++)
         print_point(f, &f->point[i], out);
     fprintf(out, "\n");
-    for (unsigned i = 0; i < f->ngroups; i++) {
-        if (!f->group[i].found)
-            continue;
-        if (f->noptions)
-            print_peak(f, &f->group[i], out);
-        print_knee(f, &f->group[i], out);
-    }
+    print_found(f, out);
 }
 
 // JSON ------------------------------------------------------------------------
@@ -178,12 +231,33 @@ static json_t *options_json(
 static json_t *point_json(
     const struct sb_sweep_figures *f, const struct sb_sweep_point *p)
 {
-    return json_pack("{s:o,s:i,s:i,s:o,s:o,s:o,s:o}", "options",
+    json_t *o = json_pack("{s:o,s:i,s:i,s:o,s:o,s:o,s:o}", "options",
         options_json(f, p, -1), "runs", (int)p->runs, "failed", (int)p->failed,
         "throughput", sb_estimate_json(&p->figure[SB_SWEEP_RATE], false), "p50",
         sb_estimate_json(&p->figure[SB_SWEEP_P50], false), "p95",
         sb_estimate_json(&p->figure[SB_SWEEP_P95], false), "p99",
         sb_estimate_json(&p->figure[SB_SWEEP_P99], false));
+    const struct sb_estimate *found = &p->figure[SB_SWEEP_FOUND];
+
+    if (o && p->searched &&
+        json_object_set_new(o, "search",
+            json_pack("{s:o,s:o,s:i}", "highest",
+                sb_estimate_json(found, false), "safe",
+                sb_json_number(p->figure[SB_SWEEP_SAFE].value), "found",
+                (int)found->runs))) {
+        json_decref(o);
+        return NULL;
+    }
+    return o;
+}
+
+// The highest rate that was reached.
+static json_t *reached_json(
+    const struct sb_sweep_figures *f, const struct sb_sweep_group *g)
+{
+    return json_pack("{s:o,s:f,s:b}", "value",
+        g->reached ? sb_json_text(value_at(f, g, g->reached - 1)) : json_null(),
+        "share", SB_SWEEP_REACHED, "all", g->reached == g->npoints);
 }
 
 static json_t *group_json(
@@ -193,6 +267,11 @@ static json_t *group_json(
     json_t *o = json_pack(
         "{s:o}", "options", options_json(f, &f->point[g->point[0]], f->axis));
 
+    if (o && sb_sweep_has_reached(f) &&
+        json_object_set_new(o, "reached", reached_json(f, g))) {
+        json_decref(o);
+        return NULL;
+    }
     if (!g->found || f->axis < 0)
         return o;
     json_t *peak = json_pack("{s:o,s:o,s:o,s:b,s:b}", "value",
@@ -213,6 +292,19 @@ static json_t *group_json(
     return o;
 }
 
+static json_t *peak_of_json(const struct sb_sweep_figures *f)
+{
+    switch (f->peak) {
+    case SB_SWEEP_PEAK_RATE:
+        return json_string("throughput");
+    case SB_SWEEP_PEAK_FOUND:
+        return json_string("search");
+    case SB_SWEEP_PEAK_NONE:
+        break;
+    }
+    return json_null();
+}
+
 json_t *sb_sweep_figures_json(const struct sb_sweep_figures *f)
 {
     json_t *points = json_array(), *groups = json_array();
@@ -223,8 +315,9 @@ json_t *sb_sweep_figures_json(const struct sb_sweep_figures *f)
         rc = json_array_append_new(points, point_json(f, &f->point[i]));
     for (unsigned i = 0; rc == 0 && i < f->ngroups; i++)
         rc = json_array_append_new(groups, group_json(f, &f->group[i]));
-    json_t *o = json_pack("{s:o,s:f,s:o,s:o}", "axis", axis, "confidence", 0.95,
-        "points", points, "groups", groups);
+    json_t *o = json_pack("{s:o,s:o,s:f,s:o,s:o}", "axis", axis, "peak_of",
+        peak_of_json(f), "confidence", 0.95, "points", points, "groups",
+        groups);
     if (rc) {
         json_decref(o);
         return NULL;

@@ -206,6 +206,13 @@ static bool is_maximum(const struct sb_rate_search *f)
     return 2 * grew > failed;
 }
 
+bool sb_search_found(const struct sb_rate_search *f)
+{
+    return f->limit && f->trials > 0 &&
+           (f->result.end == SB_SEARCH_FOUND ||
+               f->result.end == SB_SEARCH_EXHAUSTED);
+}
+
 // Writes how much is known of the rate, without the end of the sentence. only:
 // says that this is not enough.
 static void known(

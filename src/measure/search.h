@@ -95,6 +95,9 @@ void sb_search_result(const struct sb_search *s, struct sb_search_result *r);
 // arrivals while `arrivals` came, which are as random as those of a Poisson
 // process, and `users` started them.
 bool sb_search_grew(double growth, double arrivals, unsigned users);
+// Whether the search found a rate: not if it was interrupted, or if the rate is
+// beyond its bounds.
+bool sb_search_found(const struct sb_rate_search *f);
 // Writes one sentence on what the result says: how sure it is, or why there is
 // no rate. Returns out.
 const char *sb_search_sentence(

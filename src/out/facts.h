@@ -53,7 +53,8 @@ struct sb_facts {
     const struct sb_asserts *limits; // --assert; may be NULL
     const struct sb_fact *swept;     // values of the options of --sweep
     unsigned nswept;
-    unsigned round; // of the sweep, from 1; 0: not part of a sweep
+    unsigned round;         // of the sweep, from 1; 0: not part of a sweep
+    unsigned place, places; // the run is the place-th, from 1, of the sweep
 };
 
 // Exit status of a run that failed, and of one that did not keep a limit of
@@ -66,6 +67,7 @@ struct sb_outcome {
     const char *reason;  // "limit", "script", "signal", "failed", "forced",
                          // "hung"
     int status;          // of the process
+    bool unwritten;      // it is not 0 only because a report lacks something
     const char *failure; // one sentence, or NULL
     const char *limit;   // which limit of --assert ended it, or NULL
 };

@@ -235,7 +235,9 @@ json_t *sb_json_facts(const struct sb_facts *f)
         ok = set_text(o, "block", f->block) && ok;
     if (f->round)
         ok = sb__json_set(o, "swept", fact_object(f->swept, f->nswept)) &&
-             set_count(o, "round", f->round) && ok;
+             set_count(o, "round", f->round) &&
+             set_count(o, "place", f->place) &&
+             set_count(o, "places", f->places) && ok;
 
     return sb__json_complete(o, ok);
 }

@@ -183,6 +183,9 @@ static const char *failure_of(const struct sb_outcome *o)
         return "the run was interrupted";
     if (strcmp(o->reason, "forced") == 0)
         return "the run was ended by force";
+    if (o->unwritten)
+        return "the run itself was successful, but a report could not be "
+               "written completely";
     // For example, a report hook of the script failed.
     if (o->status != 0 && o->status != SB_STATUS_LIMITS)
         return "the run failed";
@@ -198,7 +201,7 @@ static int junit_finish(
         .host = r->facts->host.name,
         .started = r->facts->started,
         .seconds = j->seconds,
-        .reason = o->reason,
+        .reason = o->unwritten ? "report" : o->reason,
         .failure = failure_of(o),
     };
     struct sb_buf text;

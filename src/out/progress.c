@@ -94,3 +94,16 @@ void sb_progress_search(char *out, size_t size, const struct sb_searching *now)
     snprintf(out, size, "%s", b.data ? b.data : "");
     sb_buf_done(&b);
 }
+
+void sb_progress_pause(
+    char *out, size_t size, unsigned place, unsigned places, double seconds)
+{
+    struct sb_buf b;
+
+    sb_buf_init(&b, size - 1);
+    sb_buf_addf(&b, "pause, ");
+    add_clock(&b, seconds);
+    sb_buf_addf(&b, " left until run %u/%u", place, places);
+    snprintf(out, size, "%s", b.data ? b.data : "");
+    sb_buf_done(&b);
+}

@@ -105,6 +105,7 @@ static int rate_value(struct parse *p, char *text, double *out)
         return fail(p, SB_EUSAGE, "'%s' is not a rate", text);
     if (percent)
         *out *= p->base_rate / 100;
+    p->s->sets_rate = p->s->sets_rate || (!percent && *out > 0);
     if (!(*out >= 0 && *out <= RATE_MAX))
         return fail(p, SB_ERANGE,
             "%.10g events per second; the range is 0 to "
@@ -175,7 +176,7 @@ static int mix_setting(struct parse *p, struct sb_stage *st, struct seen *seen)
     if (rc)
         return fail(p, rc, "%s", why);
     sb_mix_text(p->mix, st->mix, st->mix_text, sizeof(st->mix_text));
-    seen->mix = true;
+    seen->mix = p->s->sets_mix = true;
     see(p, seen);
     return 0;
 }
@@ -215,7 +216,7 @@ static int setting(struct parse *p, struct sb_stage *st, struct seen *seen)
     } else {
         st->users_from = (uint32_t)from;
         st->users_to = (uint32_t)to;
-        seen->users = true;
+        seen->users = p->s->sets_users = true;
     }
     see(p, seen);
     return 0;

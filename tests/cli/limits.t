@@ -111,6 +111,13 @@ A failed or interrupted run keeps its status.
   $ sysbench no.lua --report=none,junit=n.xml --assert=events==0 run 2>/dev/null
   [1]
 
+A report that could not be written is no failure of the run, and JUnit says so.
+
+  $ run --report=none,json=/dev/full,junit=n.xml 2>/dev/null
+  [1]
+  $ grep -o '<error.*' n.xml
+  <error type="report" message="the run itself was successful, but a report could not be written completely"/>
+
 Errors come before the load starts.
 
   $ run --assert='p99<10ms,tsp>1'

@@ -47,6 +47,14 @@ While the rate is being found.
   maximum of a closed loop: N:N left
   trial N of at most N: N events/s, N:N left
 
+In a sweep, with the number of the run, also during a pause.
+
+  $ terminal e.lua --time=2 --think-time=1ms --sweep=threads=1,2 \
+  >     --sweep-pause=1
+  pause, N:N left until run N/N
+  run N/N, N:N left: N user, N events/s, pN N ms
+  run N/N, N:N left: N users, N events/s, pN N ms
+
 A line is shorter than the terminal is wide.
 
   $ COLUMNS=40 terminal e.lua --time=2 --think-time=1ms --threads=2 --rate=100

@@ -71,6 +71,39 @@ the folder of finished runs is removed.
   s.json
   $ cat err
 
+Stages that keep the swept value, or take a share of it, can be swept.
+
+  $ sweep --sweep=threads=1,2 --events=0 --stages='rate=200 for 0.1s; rate=0 for 0.1s' --report=none,json=s3.json
+  $ /usr/bin/python3 -c "import json; print([[s['threads'] for s in r['stages']] for r in json.load(open('s3.json'))['runs']])"
+  [[[1, 1], [1, 1]], [[2, 2], [2, 2]]]
+  $ sweep --sweep=rate=200,400 --events=0 --stages='rate=50% for 0.1s; rate=0..100% for 0.1s' --report=none,json=s3.json
+  $ /usr/bin/python3 -c "import json; print([[s['rate'] for s in r['stages']] for r in json.load(open('s3.json'))['runs']])"
+  [[[100, 100], [0, 200]], [[200, 200], [0, 400]]]
+
+With --rate there is no peak: the lines say which rates were reached, and with
+--rate=max which rates were found.
+
+  $ sweep --sweep=rate=50,100000 --report=json=s3.json | tail -1
+  Rates reached: up to rate=50, not rate=100000 (at least 99 % of the arrivals completed)
+  $ "$SB_SRCDIR"/tests/check-result s3.json
+  $ sweep --sweep=threads=1,2 --rate=max --rate-limit='p99<1h' --rate-trials=9 \
+  >     --rate-trial-time=0.1 --rate-probe-time=0.1 --report=json=s3.json >found
+  $ grep '^threads' found
+  threads  runs     events/s     +/-    highest/s     +/-     p50 ms     p95 ms     +/-     p99 ms   errors
+  $ grep -c '^.[12]/2. .* ms, highest rate [0-9.]*/s$' found
+  2
+  $ sed -n 's/^\(Highest rate.*\): .*/\1/p' found
+  Highest rate that keeps the limit
+  $ "$SB_SRCDIR"/tests/check-result s3.json
+  $ /usr/bin/python3 -c "import json
+  > d = json.load(open('s3.json'))
+  > print([p['search']['highest'][k] == r['search'][v] for p, r in
+  >     zip(d['sweep']['points'], d['runs'])
+  >     for k, v in zip(('value', 'low', 'high'), ('highest', 'low', 'high'))])"
+  [True, True, True, True, True, True]
+  $ sysbench show s3.json | grep -c '^Highest rate that'
+  1
+
 Every run has a process, options and a seed of its own.
 
   $ of 'len(set(x["seed"] for x in r))'
@@ -215,7 +248,7 @@ repeats only the command. A command before a run that fails: there is no run.
   ALERT: prepare before the run threads=2 failed, exit status 1
   $ rm -r s.json.sweep broken
   $ touch broken; sysbench step.lua --events=5 --threads=2 --repeat=1 --sweep-resume --sweep-after=cleanup --report=json=s.json run 2>&1 | tail -1
-  FATAL: --sweep-resume: there is no interrupted sweep in s.json.sweep
+  FATAL: --sweep-resume: there is no interrupted sweep in s.json.sweep: begin one without --sweep-resume
   $ sysbench step.lua --events=5 --threads=2 --repeat=2 --sweep-stop --sweep-after=cleanup run 2>&1 | grep after | lines
   ALERT: cleanup after the run failed, exit status 1
   [1/2] FIGURES, a command after it failed
@@ -297,7 +330,7 @@ nothing.
   FATAL: s.json.sweep has finished runs of an interrupted sweep: continue it with --sweep-resume, or remove the folder
   [1]
   $ (long --sweep-resume --verbosity=0 --events=1)
-  FATAL: the sweep in s.json.sweep cannot be continued: --events differs from that of the interrupted sweep
+  FATAL: the sweep in s.json.sweep cannot be continued: --events differs from that of the interrupted sweep; give the same options, or remove the folder and begin again without --sweep-resume
   [1]
 
 Killed by SIGKILL: the run in progress ends, too, and no finished run is lost.
@@ -319,7 +352,7 @@ Killed by SIGKILL: the run in progress ends, too, and no finished run is lost.
   $ sweep --sweep=threads=1,2 --report=json=s.json --sweep-resume >/dev/null
   [1]
   $ cat err
-  FATAL: --sweep-resume: there is no interrupted sweep in s.json.sweep
+  FATAL: --sweep-resume: there is no interrupted sweep in s.json.sweep: begin one without --sweep-resume
 
 SIGHUP (the terminal is gone) and SIGPIPE (the output has no reader) end a sweep
 in order, too: no folder and no process stays. With two threads, the event ends when
@@ -360,6 +393,27 @@ Where SIGPIPE is ignored, the runs are measured.
   FATAL: cannot write to standard output: Broken pipe
   $ values
   1/1 2/1
+
+A plan that is damaged or gone: the message says what to do, and no run is lost.
+
+  $ sweep --sweep=fail=0,1 --report=json=d.json >/dev/null
+  [1]
+  $ head -c 20 d.json.sweep/plan.json >cut; mv cut d.json.sweep/plan.json
+  $ damaged() { sweep --sweep=fail=0,1 --report=json=d.json "$@" >/dev/null; tail -1 err; }
+  $ damaged --sweep-resume
+  FATAL: d.json.sweep/plan.json is missing or damaged, so the sweep cannot be continued: rename the folder, whose run-*.json are complete results, and begin again without --sweep-resume
+  $ damaged | cut -d, -f1
+  FATAL: d.json.sweep/plan.json is missing or damaged
+  $ rm d.json.sweep/plan.json; damaged --sweep-resume | cut -d, -f1
+  FATAL: d.json.sweep/plan.json is missing or damaged
+  $ mv d.json.sweep old; sysbench show old/run-0001.json | grep -c '^General statistics'
+  1
+  $ damaged --sweep-resume
+  FATAL: --sweep-resume: there is no interrupted sweep in d.json.sweep: begin one without --sweep-resume
+  $ ls -d d.json.sweep
+  ls: cannot access 'd.json.sweep': No such file or directory
+  [2]
+  $ rm -r old d.json
 
 A folder of the user is left alone.
 
@@ -447,6 +501,14 @@ What cannot be swept is found before the first run.
   --rate-limit is only used with --rate=max
   $ wrong --rate=max --sweep='rate-limit=p99<1ms,p99' | cut -d: -f1
   --rate-limit
+  $ wrong --sweep=threads=1,2 --stages='threads=4 for 1s; for 1s'
+  --threads is swept, but --stages sets it, too, so the runs would not have the swept values: set it in one of both
+  $ wrong --sweep=label2=x --sweep=threads=1,2 --stages='rate=9 for 1s; threads=..4 for 1s' | cut -d, -f1
+  --threads is swept
+  $ wrong --sweep=rate=100,200 --stages='rate=50% for 1s; rate=50%..300 for 1s'
+  --rate is swept, but --stages sets it, too, so the runs would not have the swept values: give the rates of --stages in percent of --rate (rate=50%)
+  $ wrong --sweep=rate=100,max --rate-limit='p99<1s' --stages='rate=50% for 1s'
+  --rate-limit is only used with --rate=max
   $ wrong --sweep=threads=1,2 --report=csv=no/s.csv
   FATAL: --report=csv: cannot write no/s-threads=1-1.csv: No such file or directory
   $ wrong --sweep=threads=1,2 --report=json=no/s.json

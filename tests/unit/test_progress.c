@@ -102,8 +102,17 @@ static void searches(void)
         "trial 3 of at most 20: 1234 events/s, 0:05 left");
 }
 
+static void pauses(void)
+{
+    char line[120];
+
+    sb_progress_pause(line, sizeof(line), 2, 15, 65);
+    CHECK_STR(line, "pause, 1:05 left until run 2/15");
+}
+
 int main(void)
 {
+    RUN(pauses);
     RUN(searches);
     RUN(time_left);
     RUN(warm_up_queue_and_errors);

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
+#include <math.h>
 #include <stdlib.h>
 
 #include "check.h"
@@ -6,6 +7,8 @@
 #include "cmd/sweep_figures.h"
 
 static int intervals = 20;
+static double late;           // share of the arrivals that were not completed
+static const char *more = ""; // other members of the run
 
 // Writes the result of a run with about this throughput.
 static void put(const char *swept, double rate, int status)
@@ -29,11 +32,11 @@ static void put(const char *swept, double rate, int status)
         fprintf(f, "%s{\"group\":\"run\",\"name\":\"\",\"figure\":\"%s\"}",
             i ? "," : "", names[i]);
     fprintf(f,
-        "]},\"histograms\":{\"rows\":[\n]},\"counters\":{\"completed\":%.0f},"
-        "\"errors\":[{\"count\":3}],"
+        "]},\"histograms\":{\"rows\":[\n]},\"counters\":{\"completed\":%.0f,"
+        "\"scheduled\":%.0f},%s\"errors\":[{\"count\":3}],"
         "\"latency\":{\"min\":1000000,\"max\":1000000,\"sum\":0,"
         "\"histogram\":[]},\"end\":{\"seconds\":%d,\"status\":%d}}]}",
-        sum, intervals, status);
+        sum, sum / (1 - late), more, intervals, status);
     fclose(f);
 }
 
@@ -198,6 +201,156 @@ static void failed_runs_have_no_figures(void)
     sb_sweep_figures_done(&f);
 }
 
+// Adds an open loop at a rate of which a share is not completed.
+static void add_open(
+    struct sb_sweep_figures *f, const char *swept, double rate, double missing)
+{
+    late = missing;
+    more = "\"open_loop\":true,";
+    CHECK_INT(add(f, swept, rate * (1 - missing), 0), 0);
+    late = 0;
+    more = "";
+}
+
+static void an_open_loop_has_no_peak(void)
+{
+    struct sb_sweep_figures f;
+
+    sb_sweep_figures_init(&f);
+    // The axis is the rate, although the threads are swept, too.
+    add_open(&f, "{\"threads\":\"1\",\"rate\":\"100\"}", 100, 0);
+    add_open(&f, "{\"threads\":\"1\",\"rate\":\"900\"}", 900, 0.2);
+    add_open(&f, "{\"threads\":\"1\",\"rate\":\"200\"}", 200, 0.009);
+    add_open(&f, "{\"threads\":\"2\",\"rate\":\"100\"}", 100, 0.02);
+    add_open(&f, "{\"threads\":\"4\",\"rate\":\"100\"}", 100, 0);
+    CHECK_INT(sb_sweep_figures_compute(&f), 0);
+    CHECK_INT(f.peak, SB_SWEEP_PEAK_NONE);
+    CHECK_INT(f.axis, 1);
+    char *text = printed(&f);
+    CHECK(strstr(text, "eak") == NULL);
+    CHECK(strstr(text, "Knee") == NULL);
+    CHECK(strstr(text, "\nRates reached (threads=1): up to rate=200, not "
+                       "rate=900 (at least 99 % of the arrivals completed)\n"
+                       "Rates reached (threads=2): none (at") != NULL);
+    CHECK(strstr(text, "(threads=4): all, up to rate=100 (") != NULL);
+    free(text);
+    json_t *o = sb_sweep_figures_json(&f);
+    const json_t *groups = json_object_get(o, "groups");
+    const json_t *one = json_object_get(json_array_get(groups, 0), "reached");
+
+    CHECK(json_is_null(json_object_get(o, "peak_of")));
+    CHECK_STR(json_string_value(json_object_get(one, "value")), "200");
+    CHECK(json_is_false(json_object_get(one, "all")));
+    one = json_object_get(json_array_get(groups, 1), "reached");
+    CHECK(json_is_null(json_object_get(one, "value")));
+    CHECK(json_object_get(json_array_get(groups, 0), "peak") == NULL);
+    json_decref(o);
+    sb_sweep_figures_done(&f);
+    // Nothing follows the rate.
+    sb_sweep_figures_init(&f);
+    add_open(&f, "{\"threads\":\"1\"}", 100, 0);
+    add_open(&f, "{\"threads\":\"2\"}", 110, 0);
+    CHECK_INT(sb_sweep_figures_compute(&f), 0);
+    text = printed(&f);
+    CHECK(strstr(text, "\nNo peak: --rate sets the throughput.\n") != NULL);
+    CHECK(strstr(text, "Knee") == NULL);
+    free(text);
+    sb_sweep_figures_done(&f);
+}
+
+// With --events all arrivals are completed, however long it takes.
+static void a_number_of_events_reaches_no_rate(void)
+{
+    static const char *const swept[] = { "{\"rate\":\"100\"}",
+        "{\"rate\":\"120\"}" };
+    struct sb_sweep_figures f;
+
+    more = "\"open_loop\":true,\"options\":[{\"name\":\"events\","
+           "\"value\":\"2000\"}],";
+    sb_sweep_figures_init(&f);
+    CHECK_INT(add(&f, swept[0], 98, 0), 0);
+    CHECK_INT(add(&f, swept[1], 100, 0), 0);
+    more = "";
+    CHECK_INT(sb_sweep_figures_compute(&f), 0);
+    CHECK_INT(f.group[0].reached, 1);
+    sb_sweep_figures_done(&f);
+}
+
+static void add_search(
+    struct sb_sweep_figures *f, const char *swept, const char *end, double rate)
+{
+    char text[500];
+
+    snprintf(text, sizeof(text),
+        "\"open_loop\":true,\"search\":{\"percent\":null,\"maximum\":900,"
+        "\"rate\":50,\"limit\":\"p99<1ms\",\"unit\":\"ms\",\"end\":\"%s\","
+        "\"highest\":%g,\"low\":%g,\"high\":%g,\"safe\":50,\"bounds\":[1,"
+        "9999],\"trials\":[{\"rate\":1,\"value\":1,\"kept\":true}]},",
+        end, rate, 0.9 * rate, 1.2 * rate);
+    more = text;
+    CHECK_INT(add(f, swept, 50, 0), 0);
+    more = "";
+}
+
+static void found_rates_are_shown(void)
+{
+    struct sb_sweep_figures f;
+
+    sb_sweep_figures_init(&f);
+    add_search(&f, "{\"threads\":\"1\"}", "found", 100);
+    add_search(&f, "{\"threads\":\"2\"}", "exhausted", 400);
+    add_search(&f, "{\"threads\":\"4\"}", "below", 800);
+    CHECK_INT(sb_sweep_figures_compute(&f), 0);
+    CHECK_INT(f.peak, SB_SWEEP_PEAK_FOUND);
+    CHECK_INT(f.axis, 0);
+    CHECK_NEAR(f.point[1].figure[SB_SWEEP_FOUND].value, 400, 1e-9);
+    CHECK_NEAR(f.point[1].figure[SB_SWEEP_FOUND].low, 360, 1e-9);
+    CHECK_NEAR(f.point[1].figure[SB_SWEEP_FOUND].high, 480, 1e-9);
+    CHECK_NEAR(f.point[1].figure[SB_SWEEP_SAFE].value, 50, 1e-9);
+    char *text = printed(&f);
+    CHECK(strstr(text, "highest/s") != NULL);
+    CHECK(strstr(text, "       400.00   20.0% ") != NULL);
+    CHECK(strstr(text, "  1 found no rate\n") != NULL);
+    CHECK(
+        strstr(text, "\nHighest rate that keeps the limit: 400.00 events/s at "
+                     "threads=2") != NULL);
+    CHECK(strstr(text, "\nKnee: threads=2, the lowest with 95 % of the highest "
+                       "rate") != NULL);
+    free(text);
+    json_t *o = sb_sweep_figures_json(&f);
+    const json_t *p = json_array_get(json_object_get(o, "points"), 0);
+    const json_t *s = json_object_get(p, "search");
+
+    CHECK_STR(json_string_value(json_object_get(o, "peak_of")), "search");
+    CHECK_NEAR(json_number_value(
+                   json_object_get(json_object_get(s, "highest"), "high")),
+        120, 1e-9);
+    json_decref(o);
+    sb_sweep_figures_done(&f);
+    // Repeats: the interval of their mean.
+    sb_sweep_figures_init(&f);
+    for (int i = 0; i < 3; i++)
+        add_search(&f, "{\"threads\":\"1\"}", "found", 100 + 10 * i);
+    CHECK_INT(sb_sweep_figures_compute(&f), 0);
+    CHECK_NEAR(f.point[0].figure[SB_SWEEP_FOUND].value, 110, 1e-9);
+    CHECK_NEAR(f.point[0].figure[SB_SWEEP_FOUND].high - 110,
+        4.302653 * 10 / sqrt(3), 1e-3);
+    sb_sweep_figures_done(&f);
+}
+
+static void figures_have_three_digits(void)
+{
+    static const struct {
+        double value;
+        int decimals;
+    } some[] = { { 123456, 2 }, { 1, 2 }, { 0.9994, 3 }, { 0.9996, 2 },
+        { 0.5, 3 }, { 0.0412, 4 }, { 0.00999, 5 }, { 0.0001, 6 }, { 1e-9, 6 },
+        { 0, 2 }, { NAN, 2 } };
+
+    for (size_t i = 0; i < sizeof(some) / sizeof(some[0]); i++)
+        CHECK_INT(sb_sweep_decimals(some[i].value), some[i].decimals);
+}
+
 static void other_runs_are_no_sweep(void)
 {
     struct sb_sweep_figures f;
@@ -219,6 +372,10 @@ int main(void)
     RUN(texts_have_a_peak_and_no_knee);
     RUN(without_margins_the_table_says_so);
     RUN(failed_runs_have_no_figures);
+    RUN(an_open_loop_has_no_peak);
+    RUN(a_number_of_events_reaches_no_rate);
+    RUN(found_rates_are_shown);
+    RUN(figures_have_three_digits);
     RUN(other_runs_are_no_sweep);
     return check_done();
 }

@@ -31,7 +31,8 @@ static void finished_runs_are_kept_until_the_sweep_is_complete(void)
     CHECK_INT(fill(&f, ARGS("--sweep=threads=1,2", "cpu", "run")), 0);
     CHECK_INT(open_state(&s, &f, true, "r.json"), SB_EUSAGE);
     CHECK_STR(f.err.msg,
-        "--sweep-resume: there is no interrupted sweep in r.json.sweep");
+        "--sweep-resume: there is no interrupted sweep in r.json.sweep: begin "
+        "one without --sweep-resume");
     sb_sweep_state_done(&s, false);
     CHECK(access("r.json.sweep", F_OK) != 0);
 
@@ -73,7 +74,8 @@ static void another_sweep_cannot_continue_it(void)
     CHECK_INT(open_state(&s, &other, true, "o.json"), SB_EUSAGE);
     CHECK_STR(other.err.msg,
         "the sweep in o.json.sweep cannot be continued: --sweep differs from "
-        "that of the interrupted sweep");
+        "that of the interrupted sweep; give the same options, or remove the "
+        "folder and begin again without --sweep-resume");
     sb_sweep_state_done(&s, false);
     CHECK(access("o.json.sweep/run-0001.json", F_OK) == 0);
     CHECK_INT(open_state(&s, &f, true, "o.json"), 0);
@@ -102,9 +104,15 @@ static void a_folder_with_other_files_is_refused(void)
         snprintf(path, sizeof(path), "u.json.sweep/%s", others[i]);
         touch(path);
         CHECK_INT(open_state(&s, &f, false, "u.json"), SB_EUSAGE);
+        bool ours = i == 1 || i == 3;
+
         CHECK_STR(f.err.msg,
-            "u.json.sweep has files, but is not the folder of a sweep: move "
-            "it, or choose another result file");
+            ours ? "u.json.sweep/plan.json is missing or damaged, so the sweep "
+                   "cannot be continued: rename the folder, whose run-*.json "
+                   "are complete results, and begin again without "
+                   "--sweep-resume"
+                 : "u.json.sweep has files, but is not the folder of a sweep: "
+                   "move it, or choose another result file");
         sb_sweep_state_done(&s, true);
         CHECK_INT(open_state(&s, &f, true, "u.json"), SB_EUSAGE);
         sb_sweep_state_done(&s, true);

@@ -7,46 +7,15 @@ const LIVE_EVERY = 1000; // ms
 const LIVE_GIVE_UP = 5;  // failed requests in a row before the page says so
 const LIVE_NEXT = 900;   // s to wait for the next run of a sweep
 
-// How many values NAME=LIST of --sweep has, and the place of one in it, from 0;
-// null if the list has other ranges than doublings of whole numbers.
-function sweptPlace(list, value) {
-    const values = [];
-    for (const item of list.split(",")) {
-        const [, from, to] = /^(\d+)\.\.(\d+)$/.exec(item) || [];
-        if (from === undefined && /\.\.|:/.test(item))
-            return null;
-        if (from === undefined)
-            values.push(item);
-        else if (!(from > 0))
-            return null;
-        for (let v = Number(from); v <= to; v *= 2)
-            values.push(String(v));
-        if (to !== undefined && values.at(-1) !== String(Number(to)))
-            values.push(String(Number(to)));
-    }
-    const all = [...new Set(values)];
-    return { n: all.length, at: all.indexOf(value) };
-}
-
-// "run 2 of 6 (threads=4, round 1)" of a sweep; the number is known if one
-// option is swept in the order of the list.
+// "run 2 of 6 (threads=4, rate=100, round 1)" of a sweep.
 function sweepPlace(run) {
-    const { swept, round } = run.doc;
+    const { swept, round, place, places } = run.doc;
     if (!swept)
         return "";
-    const names = Object.keys(swept);
-    const facts = [...names.map(n => `${n}=${swept[n]}`),
+    const facts = [...Object.keys(swept).map(n => `${n}=${swept[n]}`),
         Number(run.option("repeat")) > 1 ? `round ${round}` : ""]
         .filter(Boolean).join(", ");
-    const list = (run.option("sweep") || "").split("=")[1] || "";
-    const place = names.length === 1 && run.option("sweep-order") !== "random"
-        ? sweptPlace(list, swept[names[0]]) : names.length ? null
-            : { n: 1, at: 0 };
-    if (!place || place.at < 0)
-        return `a run of a sweep (${facts})`;
-    const rounds = Number(run.option("repeat")) || 1;
-    return `run ${(round - 1) * place.n + place.at + 1} of ${
-        place.n * rounds} (${facts})`;
+    return `run ${place} of ${places}${facts && ` (${facts})`}`;
 }
 
 async function get(address) {

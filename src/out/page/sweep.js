@@ -101,12 +101,16 @@ function sweepFound(group) {
 // own.
 const isOpen = runs => runs.every(r => r.doc.open_loop);
 
-// The highest value of the axis up to which the throughput was at least KEPT_UP
-// of the rate; null if the axis is not the rate.
+// The highest value of the axis up to which the rate was reached: as the document
+// says, otherwise the throughput was at least KEPT_UP of the rate. "" if there is
+// none, null if the axis is not the rate.
 const KEPT_UP = 0.99;
 function keptUp(group, name, scale) {
+    const { reached } = sweepFound(group);
     if (name !== "rate" || !scale.numeric)
         return null;
+    if (reached)
+        return reached.value ?? "";
     let last = "";
     for (const t of scale.texts.filter(x => group.points.has(x))) {
         const p = sweepPoint(group, name, t, "throughput", r => r.mean);
@@ -124,10 +128,12 @@ function keptUpSentence(group, name, scale) {
     if (last === null)
         return "";
     const of = group.key ? ` (${group.key})` : "";
-    const share = `${100 * KEPT_UP} %`;
+    const { reached } = sweepFound(group);
+    const share = `${short(100 * (reached ? reached.share : KEPT_UP))} %`;
+    const what = reached ? `At least ${share} of the arrivals were completed`
+        : `The throughput was at least ${share} of the rate`;
     return last === "" ? `No rate was reached to ${share}${of}.`
-        : `The throughput was at least ${share} of the rate up to ${
-            name}=${last}${of}${last === scale.texts.at(-1)
+        : `${what} up to ${name}=${last}${of}${last === scale.texts.at(-1)
             ? ", the highest that was measured" : ""}.`;
 }
 
