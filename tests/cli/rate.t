@@ -47,7 +47,8 @@ report says how sure the result is.
   12
   $ section <out | sed -n '/^Rate search/,$p' | numbers |
   >     sed -E -e 's/\([0-9]+ kept/(K kept/' -e '/The rate is|The limit is|maximum of a closed loop[ ,]/d' \
-  >     -e 's/(did not keep|kept) the limit \(/KEPT (/'
+  >     -e 's/(did not keep|kept) the limit \(/KEPT (/' \
+  >     -e 's/(per sec\.), .*/\1/'
   Rate search (p99<40ms, errors==0):
       maximum of a closed loop:            N per sec.
       kept in half of the trials:          N per sec.
@@ -128,6 +129,31 @@ maximum is measured, as with a cold cache.
   above ['highest', 'low', 'high'] False
   $ "$SB_SRCDIR/tests/check-result" end.json || [ $? = 80 ]
   $ sysbench show end.json | sed -n '/^Rate search/,/^$/p' | diff found -
+
+An interval that ends above the maximum of a closed loop, or at a bound of the search.
+
+  $ bounds() {  # high, bounds, rate of a trial that kept the limit
+  >     python3 - "$@" <<'EOF'
+  > import json, sys
+  > d = json.load(open("max.json"))
+  > s = d["runs"][0]["search"]
+  > s.update(maximum=500, low=400, highest=450, high=float(sys.argv[1]),
+  >          bounds=json.loads(sys.argv[2]))
+  > for t in s["trials"]:
+  >     t.update(rate=400, kept=True)
+  > s["trials"][0]["rate"] = float(sys.argv[3])
+  > json.dump(d, open("bounds.json", "w"))
+  > EOF
+  >     sysbench show bounds.json | grep -E '^ +(95%|.*closed loop[, ])'
+  > }
+  $ bounds 500 '[1, 9999]' 400
+      95% confidence interval:             400.00 to 500.00 per sec.
+  $ bounds 600 '[1, 9999]' 400
+      95% confidence interval:             400.00 to 600.00 per sec.
+      The interval ends above the maximum of a closed loop, but no trial there kept the limit.
+  $ bounds 600 '[1, 600]' 550
+      95% confidence interval:             400.00 to 600.00 per sec., to the highest rate of the search
+      1 trial above the maximum of a closed loop kept the limit: it was measured too low.
 
 Operations can be limited, too, and all limits must be kept.
 
