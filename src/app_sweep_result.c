@@ -7,7 +7,6 @@
 
 #include "app_sweep_private.h"
 #include "cmd/sides.h"
-#include "measure/search.h"
 
 bool sb__sweep_finished(enum sb_sweep_outcome outcome)
 {

@@ -7,7 +7,6 @@
 
 #include "base/escape.h"
 #include "cmd/sides.h"
-#include "measure/search.h"
 
 // Degrees of freedom of an interval that is no estimate from few values.
 #define KNOWN     1e6

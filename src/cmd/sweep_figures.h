@@ -10,6 +10,7 @@
 
 #include "cmd/sweep_plan.h"
 #include "measure/knee.h"
+#include "measure/search.h"
 #include "out/result_file.h"
 
 enum {

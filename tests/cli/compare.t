@@ -22,6 +22,9 @@ SPDX-License-Identifier: GPL-2.0-or-later
   >     rows.append([value.get(f, 4000 / v) if g == "run" else 1
   >                  for g, f in names])
   > r["intervals"]["rows"] = rows
+  > events = [c["figure"] for c in r["intervals"]["columns"]].index("events")
+  > r["end"]["seconds"] = (r["counters"]["completed"] * len(rows) /
+  >                        sum(row[events] for row in rows))
   > json.dump(d, open(path, "w"))
   > EOF
   $ simulate() { /usr/bin/python3 simulate.py "$@"; }

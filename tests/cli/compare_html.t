@@ -11,8 +11,7 @@ browser.
 
 The page contains the JSON document and the results.
 
-  $ sysbench compare --html=c.html --json=c.json a1.json,a2.json b1.json >/dev/null
-  [4]
+  $ sysbench compare --html=c.html --json=c.json a1.json,a2.json b1.json >/dev/null || :
   $ sed -n 's/.*class="\(comparison\|result\)" \(.*\)data-name="\([^"]*\)".*/\1 \2\3/p' \
   >     c.html
   comparison 

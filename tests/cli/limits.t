@@ -113,9 +113,9 @@ A failed or interrupted run keeps its status.
 
 A report that could not be written is no failure of the run, and JUnit says so.
 
-  $ run --report=none,json=/dev/full,junit=n.xml 2>/dev/null
+  $ run --report=none,json=/dev/full,junit=unwritten.xml 2>/dev/null
   [1]
-  $ grep -o '<error.*' n.xml
+  $ grep -o '<error.*' unwritten.xml
   <error type="report" message="the run itself was successful, but a report could not be written completely"/>
 
 Errors come before the load starts.

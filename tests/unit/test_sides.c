@@ -30,8 +30,7 @@ static void put(const char *path, const int *events, unsigned n, double last)
         "\"latency\":{\"min\":2000000,\"max\":2000000,\"sum\":%d000000,"
         "\"histogram\":[[%" PRIu64 ",%" PRIu64 ",%d]]},\"end\":{\"seconds\":"
         "%g}}]}",
-        sum, 2 * sum, low, low + sb_hist_width(bucket) - 1, sum,
-        n - 1 + last);
+        sum, 2 * sum, low, low + sb_hist_width(bucket) - 1, sum, n - 1 + last);
     fclose(f);
 }
 
