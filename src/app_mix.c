@@ -7,6 +7,7 @@
 
 #include "app_private.h"
 #include "base/log.h"
+#include "base/opts_component.h"
 
 struct component {
     struct sb_script *script;

@@ -121,31 +121,6 @@ int sb_opts_add_script(struct sb_opts *o, const char *title, const char *name,
     const char *help, enum sb_opt_type type, const char *def_text,
     struct sb_err *err);
 
-// The same for a component of a mix: declares "component.name". A setting of
-// `name` alone is a weaker spelling of it, unless the core has an option of
-// that name with SB_OPT_YIELDS.
-int sb_opts_add_component(struct sb_opts *o, const char *title,
-    const char *component, const char *name, const char *help,
-    enum sb_opt_type type, const char *def_text, struct sb_err *err);
-// For options of the core that a component has for itself: if users gave
-// "component.name" and the core declares `name`, declares a copy under that
-// name. title: as in sb_opts_add_component(). SB_EUSAGE if allowed() does not
-// return true for `name`.
-int sb_opts_own(struct sb_opts *o, const char *title, const char *component,
-    bool (*allowed)(void *arg, const struct sb_opt_view *view), void *arg,
-    struct sb_err *err);
-// Stores the value of such a copy in `target` as that of opt, the option of the
-// core.
-void sb_opts_copy_own(
-    const struct sb_opt_view *own, const struct sb_opt *opt, void *target);
-// Visits the settings that a component without declarations can have: its own,
-// and those of plain names that the core does not declare. visit() as in
-// sb_opts_unclaimed(); name is without the component.
-int sb_opts_undeclared(const struct sb_opts *o, const char *component,
-    int (*visit)(void *arg, const char *name, const char *value,
-        enum sb_opt_source source, const char *origin),
-    void *arg);
-
 // Returns true if a user gave this option ("mysql-host"), in any source, or
 // with prefix = true, any option whose name begins with it. Includes settings
 // that no table has declared yet.

@@ -96,8 +96,8 @@ struct sb__opts_decl *sb__opts_lookup(
     const struct sb_opts *o, const char *name);
 // Sets the error and returns SB_ENOMEM.
 int sb__opts_no_memory(struct sb_err *err);
-// opts.c, for opts_script.c: adds a declaration without a value (NULL: out of
-// memory), removes one, stores its default or a value with its text, applies
+// opts.c, for options of scripts: adds a declaration without a value (NULL: out
+// of memory), removes one, stores its default or a value with its text, applies
 // the settings received so far to a table.
 struct sb__opts_decl *sb__opts_new_decl(struct sb_opts *o,
     const struct sb_opt_table *table, const struct sb_opt *opt, void *target);
@@ -113,9 +113,22 @@ int sb__opts_apply_waiting(
 // component, and is weaker than one of its own name from the same source.
 int sb__opts_apply(struct sb_opts *o, struct sb__opts_decl *d,
     struct sb__opts_setting *s, bool common, struct sb_err *err);
-// NULL if no script of this title declares an option.
+// opts_script.c: finds the options of the script with this title (NULL: none),
+// or makes room for them (NULL: out of memory).
 struct sb__opts_script *sb__opts_script(
     const struct sb_opts *o, const char *title);
+struct sb__opts_script *sb__opts_script_of(
+    struct sb_opts *o, const char *title);
+// Adds an option to those of a script, without declaring it; copies the texts.
+// NULL: out of memory, or s is NULL.
+struct sb_opt *sb__opts_script_opt(struct sb_opts *o, struct sb__opts_script *s,
+    const char *name, const char *help, enum sb_opt_type type, const char *def);
+// Declares such an option, or another one of the script; it has its default.
+int sb__opts_declare(struct sb_opts *o, struct sb__opts_script *s,
+    const struct sb_opt *opt, struct sb__opts_decl **out, struct sb_err *err);
+// Changes the default of an option of the program. def NULL: no change.
+int sb__opts_new_default(struct sb_opts *o, struct sb__opts_decl *d,
+    const char *def, struct sb_err *err);
 void sb__opts_view(const struct sb__opts_decl *d, struct sb_opt_view *view);
 
 // opts_section.c: starts a section, adds a setting to the last section started

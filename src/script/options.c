@@ -9,6 +9,7 @@
 
 #include "base/buf.h"
 #include "base/log.h"
+#include "base/opts_component.h"
 #include "script/script_private.h"
 
 // A component of a mix has options of its own, some instead of those of the

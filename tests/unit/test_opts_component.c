@@ -2,6 +2,8 @@
 //
 // Options of components of a mix: NAME.option, their plain spelling, copies of
 // options of the program, sections.
+#include "base/opts_component.h"
+
 #include "check_opts.h"
 
 static int declare(const char *component, const char *name,
@@ -127,6 +129,61 @@ static void copies(void)
     end();
 }
 
+static const struct sb_opt later_opts[] = {
+    { "later-db", SB_OPT_STRING, .offset = 0, .def = "none" },
+    { .name = NULL },
+};
+static const struct sb_opt_table later = { "Later options", later_opts };
+
+static bool all(void *arg, const struct sb_opt_view *view)
+{
+    return true;
+}
+
+// Called again when a driver has added its options.
+static void copies_of_options_added_later(void)
+{
+    const char *db = NULL;
+
+    begin();
+    give("--a.mode=disable");
+    give("--a.later-db=x");
+    CHECK_INT(read_args(), 0);
+    CHECK_INT(add(), 0);
+    CHECK_INT(sb_opts_own(o, "a options", "a", all, NULL, &err), 0);
+    CHECK_STR(text("a.later-db"), "(none)");
+    CHECK_INT(sb_opts_check(o, NULL, &err), SB_EUSAGE);
+    CHECK_INT(sb_opts_add(o, &later, (void *)&db, &err), 0);
+    CHECK_INT(sb_opts_own(o, "a options", "a", all, NULL, &err), 0);
+    CHECK_STR(text("a.later-db"), "x");
+    CHECK_STR(text("a.mode"), "disable");
+    CHECK_STR(db, "none");
+    CHECK_INT(sb_opts_check(o, NULL, &err), 0);
+    end();
+}
+
+// A stronger setting of the program's option is the value of the copy, also of
+// a secret.
+static void copies_have_stronger_values(void)
+{
+    const char *conf = "a.db-password=weak\na.ratio=3\na.mode=disable\n";
+    struct sb_opt_view view;
+
+    begin();
+    give("--db-password=strong");
+    give("--ratio=2");
+    CHECK_INT(read_args(), 0);
+    CHECK_INT(sb_opts_file_text(o, "f", conf, strlen(conf), &err), 0);
+    CHECK_INT(add(), 0);
+    CHECK_INT(sb_opts_own(o, "a options", "a", all, NULL, &err), 0);
+    CHECK_STR(text("a.ratio"), "2");
+    CHECK_STR(text("a.mode"), "disable");
+    CHECK(sb_opts_find(o, "a.db-password", &view));
+    CHECK_STR(view.text, "***");
+    CHECK_STR(*(const char *const *)view.value, "strong");
+    end();
+}
+
 static enum sb_opts_section kind(void *arg, const char *name)
 {
     return strcmp(name, "w") == 0   ? SB_SECTION_MINE
@@ -192,6 +249,8 @@ int main(void)
     RUN(own_and_plain_names);
     RUN(sources_and_errors);
     RUN(copies);
+    RUN(copies_of_options_added_later);
+    RUN(copies_have_stronger_values);
     RUN(sections);
     RUN(undeclared);
     return check_done();
