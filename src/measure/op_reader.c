@@ -82,6 +82,8 @@ static void sum_up(
         sum->ns += load(&t[i].ns);
         sum->errors += load(&t[i].errors);
         sum->rows += load(&t[i].rows);
+        sum->failed += load(&t[i].failed);
+        sum->restarts += load(&t[i].restarts);
         min = load(&t[i].min);
         max = load(&t[i].max);
         sum->min = min < sum->min ? min : sum->min;
@@ -106,6 +108,8 @@ static void take_sums(struct sb_snap_op *op, struct sb_snap_op *last,
     op->hits = sum.hits - last->hits;
     op->misses = sum.misses - last->misses;
     op->rows = sum.rows - last->rows;
+    op->failed = sum.failed - last->failed;
+    op->restarts = sum.restarts - last->restarts;
     op->min = sum.min;
     op->max = sum.max;
     *last = sum;

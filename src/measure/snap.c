@@ -110,9 +110,18 @@ static int sub_ops(struct sb_snap *out, const struct sb_snap *later,
                                                        : &zero;
         struct sb_snap_op *o = &out->op[i];
 
-        *o = (struct sb_snap_op){ a->count - b->count, a->errors - b->errors,
-            a->ns - b->ns, a->min, a->max, a->hits - b->hits,
-            a->misses - b->misses, a->rows - b->rows, { { 0 }, 0 } };
+        *o = (struct sb_snap_op){
+            .count = a->count - b->count,
+            .errors = a->errors - b->errors,
+            .ns = a->ns - b->ns,
+            .min = a->min,
+            .max = a->max,
+            .hits = a->hits - b->hits,
+            .misses = a->misses - b->misses,
+            .rows = a->rows - b->rows,
+            .failed = a->failed - b->failed,
+            .restarts = a->restarts - b->restarts,
+        };
         rc = sb_hist_snap_sub(&o->hist, &a->hist, &b->hist);
         if (rc == 0)
             sb__snap_bounds(&o->hist, &o->min, &o->max);
@@ -341,7 +350,7 @@ static int check_users(const struct sb_snap *s, struct sb_err *err)
 static int check_workloads(
     const struct sb_snap *s, const struct sb_stats *stats, struct sb_err *err)
 {
-    uint64_t events = 0;
+    uint64_t events = 0, failed = 0, restarts = 0;
     bool any = false;
 
     for (unsigned i = 0; s->op && i < s->nops; i++) {
@@ -349,10 +358,20 @@ static int check_workloads(
             continue;
         any = true;
         events += s->op[i].count;
+        failed += s->op[i].failed;
+        restarts += s->op[i].restarts;
     }
-    return any ? check_equal(err, "completed = sum over workloads",
-                     s->c.completed, events)
-               : 0;
+    if (!any)
+        return 0;
+    int rc = check_equal(
+        err, "completed = sum over workloads", s->c.completed, events);
+    if (rc == 0)
+        rc = check_equal(
+            err, "failed = sum over workloads", s->c.failed, failed);
+    if (rc == 0)
+        rc = check_equal(
+            err, "restarts = sum over workloads", s->c.restarts, restarts);
+    return rc;
 }
 
 int sb_snap_check(const struct sb_snap *s, const struct sb_stats *stats,

@@ -11,7 +11,8 @@ struct sb_rate_search;
 
 struct sb_snap_op {
     uint64_t count, errors, ns, min, max, hits, misses;
-    uint64_t rows; // returned or changed by the executions
+    uint64_t rows;             // returned or changed by the executions
+    uint64_t failed, restarts; // events; SB_OP_WORKLOAD only
     struct sb_hist_snap hist;
 };
 

@@ -98,6 +98,8 @@ static int add_operation(struct sb_snap_op *to, const struct sb_snap_op *from)
     to->hits += from->hits;
     to->misses += from->misses;
     to->rows += from->rows;
+    to->failed += from->failed;
+    to->restarts += from->restarts;
     if (from->count > 0 && to->count == from->count) {
         to->min = from->min;
         to->max = from->max;

@@ -211,6 +211,8 @@ static int take_op(struct sb_snap_op *op, const struct sb_stats *s, unsigned n,
         op->count += load(&t[i].count);
         op->errors += load(&t[i].errors);
         op->rows += load(&t[i].rows);
+        op->failed += load(&t[i].failed);
+        op->restarts += load(&t[i].restarts);
         op->ns += load(&t[i].ns);
         widen(&op->min, &op->max, &t[i].min, &t[i].max);
     }

@@ -10,7 +10,7 @@
 #define SHARDS_MAX 64
 
 _Static_assert(
-    sizeof(struct sb_rec) % 64 == 0 && sizeof(struct sb_op_tally) == 64,
+    sizeof(struct sb_rec) % 64 == 0 && sizeof(struct sb_op_tally) % 64 == 0,
     "users must not share a cache line of counters");
 _Static_assert(SB_OPS_MAX < 0xff, "operations have a byte in sb_rec.later");
 
@@ -152,12 +152,15 @@ static uint32_t hash_of(const char *name)
     return h;
 }
 
-static int op_find(const struct sb_stats *s, const char *name, uint32_t n)
+static int op_find(const struct sb_stats *s, const char *name,
+    enum sb_op_kind kind, uint32_t n)
 {
     uint32_t hash = hash_of(name);
+    bool workload = kind == SB_OP_WORKLOAD;
 
     for (uint32_t i = 0; i < n; i++) {
         if (s->op_hash[i] == hash &&
+            (s->op[i].kind == SB_OP_WORKLOAD) == workload &&
             strncmp(s->op[i].name, name, sizeof(s->op[i].name) - 1) == 0)
             return (int)i;
     }
@@ -228,14 +231,14 @@ int sb_stats_op(struct sb_stats *s, const char *name, enum sb_op_kind kind)
 
     s = s->primary ? s->primary : s;
     n = atomic_load_explicit(&s->nops, memory_order_acquire);
-    op = op_find(s, name, n);
+    op = op_find(s, name, kind, n);
     if (op < 0 && is_rest(s, n))
         op = (int)n - 1;
     if (op >= 0)
         return op;
     pthread_mutex_lock(&s->op_lock);
     n = atomic_load_explicit(&s->nops, memory_order_relaxed);
-    op = op_find(s, name, n);
+    op = op_find(s, name, kind, n);
     if (op < 0)
         op = op_add_both(s, name, kind, n);
     pthread_mutex_unlock(&s->op_lock);
@@ -363,4 +366,20 @@ void sb_rec_settle(struct sb_rec *r, enum sb_fate last,
     sb_tally_add(&t->err_ignored, r->open_errors - 1);
     sb_tally_add(counter[last], 1);
     r->open_errors = 0;
+}
+
+void sb_rec_failed(struct sb_rec *r, bool cut_short)
+{
+    if (r->workload)
+        sb_tally_add(&sb_rec_op_tally(r, r->workload - 1)->failed, 1);
+    sb_tally_add(&r->tally.failed, 1);
+    sb_tally_add(&r->tally.cut_short, cut_short);
+}
+
+void sb_rec_restarted(struct sb_rec *r)
+{
+    if (r->workload)
+        sb_tally_add(&sb_rec_op_tally(r, r->workload - 1)->restarts, 1);
+    sb_tally_add(&r->tally.restarts, 1);
+    sb_tally_add(&r->tally.tries, 1);
 }

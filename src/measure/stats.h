@@ -15,7 +15,7 @@
 //     sums over users = totals; sum over histogram buckets = completed;
 //     count of each operation = count of its histogram, and is not less than
 //     hits + misses; count of each distribution = count of its histogram;
-//     in a mix, completed = sum over its workloads
+//     in a mix: completed, failed and restarts = sums over its workloads
 #ifndef SB_STATS_H
 #define SB_STATS_H
 
@@ -105,12 +105,14 @@ enum sb_found {
     SB_FOUND_NOTHING, // a miss
 };
 
-// One user's part of an operation, in a cache line of its own.
+// One user's part of an operation, in cache lines of its own. The second one is
+// only used by SB_OP_WORKLOAD.
 struct sb_op_tally {
     _Alignas(64) _Atomic uint64_t count;
     _Atomic uint64_t errors, ns, min, max;
     _Atomic uint64_t hits, misses;
-    _Atomic uint64_t rows; // returned or changed
+    _Atomic uint64_t rows;             // returned or changed
+    _Atomic uint64_t failed, restarts; // events
 };
 
 // An error code as counted by one user; n is published with release.
@@ -145,7 +147,9 @@ struct sb_rec {
     struct sb_code_tally *codes; // SB_CODES_MAX; the last one collects the rest
     _Atomic uint32_t ncodes;
     uint32_t open_errors; // their fate is not decided yet; owner only
-    int workload; // 1 + operation that counts the errors of this event, 0: none
+    // 1 + operation that counts the errors, the failure and the restarts of
+    // this event, 0: none.
+    int workload;
     // Times that are not in the histograms yet. Each bucket is a cache line of
     // its own, which is cold after a call to a server. Recording several at
     // once is faster, because the cache misses overlap. An entry is
@@ -207,10 +211,11 @@ void sb_stats_done(struct sb_stats *s); // {0} allowed
 void sb_stats_twin(struct sb_stats *primary, struct sb_stats *twin);
 
 // Returns the number of the operation `name`, and registers it on first use.
-// Any thread. Takes a lock and allocates: not for use per event. If the table
-// is full, or memory runs out, SB_OPS_REST becomes the last operation and
-// collects the rest. Never fails. Names that are known, and the rest, are found
-// without the lock.
+// SB_OP_WORKLOAD has names of its own; all other kinds share theirs, and the
+// first one stays. Any thread. Takes a lock and allocates: not for use per
+// event. If the table is full, or memory runs out, SB_OPS_REST becomes the last
+// operation and collects the rest. Never fails. Names that are known, and the
+// rest, are found without the lock.
 int sb_stats_op(struct sb_stats *s, const char *name, enum sb_op_kind kind);
 // True if SB_OPS_REST is in use.
 bool sb_stats_full(const struct sb_stats *s);
@@ -254,6 +259,11 @@ void sb_rec_code(struct sb_rec *r, const char *driver, const struct sb_err *err,
 // are also counted as errors of r->workload.
 void sb_rec_settle(struct sb_rec *r, enum sb_fate last,
     const struct sb_err *err, uint64_t now_ns);
+
+// Counts an event that failed, or another try of an event, for the run and for
+// r->workload. A failure is a change for sb_rec_enter().
+void sb_rec_failed(struct sb_rec *r, bool cut_short);
+void sb_rec_restarted(struct sb_rec *r);
 
 static inline void sb__rec_time(struct sb_hist *h, _Atomic uint64_t *sum,
     _Atomic uint64_t *min, _Atomic uint64_t *max, uint64_t ns)

@@ -386,6 +386,9 @@ static json_t *operation(
         sb__json_set(o, "latency",
             sb_json_latency("service", &op->hist, op->min, op->ns, op->max));
 
+    if (kind == SB_OP_WORKLOAD)
+        ok = ok && set_count(o, "failed", op->failed) &&
+             set_count(o, "restarts", op->restarts);
     return sb__json_complete(o, ok);
 }
 

@@ -329,19 +329,32 @@ static void latencies(struct writer *w, const struct sb_report *r)
 
 // Operations and metrics ------------------------------------------------------
 
+// workloads: of the workloads of a mix; else of all operations.
 static void operation_counter(struct writer *w, const struct sb_report *r,
-    const char *name, const char *help, size_t offset)
+    const char *name, const char *help, bool workloads, size_t offset)
 {
     family(w, name, "counter", "", help);
     for (unsigned i = 0; i < r->snap->nops; i++) {
-        const struct label labels[] = { { "operation", r->stats->op[i].name },
-            { NULL, NULL } };
+        const struct sb_op *op = &r->stats->op[i];
+        const struct label labels[] = {
+            { workloads ? "workload" : "operation", op->name }, { NULL, NULL }
+        };
         uint64_t n;
 
+        if (workloads && op->kind != SB_OP_WORKLOAD)
+            continue;
         memcpy(&n, (const char *)&r->snap->op[i] + offset, sizeof(n));
         sample(w, name, "_total", labels, NULL);
         put_count(w, n);
     }
+}
+
+static bool has_workloads(const struct sb_report *r)
+{
+    for (unsigned i = 0; i < r->snap->nops; i++)
+        if (r->stats->op[i].kind == SB_OP_WORKLOAD)
+            return true;
+    return false;
 }
 
 static void operations(struct writer *w, const struct sb_report *r)
@@ -351,11 +364,19 @@ static void operations(struct writer *w, const struct sb_report *r)
     if (!s->op || s->nops == 0 || !r->stats)
         return;
     operation_counter(w, r, "operation_errors",
-        "Failed executions of operations.",
+        "Failed executions of operations.", false,
         offsetof(struct sb_snap_op, errors));
     operation_counter(w, r, "operation_rows",
-        "Rows that operations returned or changed.",
+        "Rows that operations returned or changed.", false,
         offsetof(struct sb_snap_op, rows));
+    if (has_workloads(r)) {
+        operation_counter(w, r, "workload_failed_events",
+            "Failed events of workloads.", true,
+            offsetof(struct sb_snap_op, failed));
+        operation_counter(w, r, "workload_restarts",
+            "Restarts of events of workloads.", true,
+            offsetof(struct sb_snap_op, restarts));
+    }
     family(w, "operation_seconds", "histogram", "seconds",
         "Service times of operations.");
     for (unsigned i = 0; i < s->nops; i++) {

@@ -189,6 +189,10 @@ static int read_operation(
         rc = member(op, "misses", &o->misses, err);
     if (rc == 0)
         rc = member(op, "rows", &o->rows, err);
+    if (rc == 0)
+        rc = member(op, "failed", &o->failed, err);
+    if (rc == 0)
+        rc = member(op, "restarts", &o->restarts, err);
     return rc ? rc : read_times(latency, &t, err);
 }
 

@@ -253,8 +253,9 @@ static int set_open_loop(struct sb_series *s, const struct sb_report *r)
     return rc ? rc : set_run(s, "scheduled", "", (double)d->scheduled);
 }
 
-static int set_operation(
-    struct sb_series *s, const char *name, const struct sb_snap_op *op)
+// workload: the operation is a component of a mix.
+static int set_operation(struct sb_series *s, const char *name, bool workload,
+    const struct sb_snap_op *op)
 {
     const struct sb_hist_snap *h = &op->hist;
     const struct {
@@ -269,10 +270,14 @@ static int set_operation(
         { "p95", "ms", percentile_ms(h, 95, op->max) },
         { "p99", "ms", percentile_ms(h, 99, op->max) },
         { "max", "ms", h->total ? (double)op->max / MS : NAN },
+        { "failed", "", (double)op->failed },
+        { "restarts", "", (double)op->restarts },
     };
+    size_t n = sizeof(figures) / sizeof(figures[0]);
     int rc = 0;
 
-    for (size_t i = 0; rc == 0 && i < sizeof(figures) / sizeof(figures[0]); i++)
+    n -= workload ? 0 : 2;
+    for (size_t i = 0; rc == 0 && i < n; i++)
         rc = sb_series_set(s, "operation", name, figures[i].figure,
             figures[i].unit, figures[i].value);
     return rc;
@@ -307,7 +312,8 @@ static int set_operations(struct sb_series *s, const struct sb_report *r)
         if (s->op[i] == 0)
             s->op[i] = s->ncols;
         s->next = s->op[i];
-        rc = set_operation(s, r->stats->op[i].name, op);
+        rc = set_operation(s, r->stats->op[i].name,
+            r->stats->op[i].kind == SB_OP_WORKLOAD, op);
     }
     return rc;
 }

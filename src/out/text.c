@@ -266,7 +266,8 @@ static void debug_times(const struct sb_text *t, const char *title, uint64_t n,
 }
 
 // Printed with --db-debug. The times of operations include fetching rows, so
-// the second block is all zeros, as it was in 1.0.
+// the second block is all zeros, as it was in 1.0. The events of a workload of
+// a mix are not queries.
 static void query_times(const struct sb_text *t, const struct sb_snap *s)
 {
     uint64_t n = 0, ns = 0, min = UINT64_MAX, max = 0;
@@ -274,7 +275,7 @@ static void query_times(const struct sb_text *t, const struct sb_snap *s)
     for (unsigned i = 0; s->op && i < s->nops; i++) {
         const struct sb_snap_op *op = &s->op[i];
 
-        if (op->count == 0)
+        if (op->count == 0 || sb__text_is_workload(t, i))
             continue;
         n += op->count;
         ns += op->ns;

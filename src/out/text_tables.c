@@ -125,8 +125,7 @@ static void op_name(
         snprintf(name, size, "operation %u", i);
 }
 
-// True for the events of a component of a mix.
-static bool is_workload(const struct sb_text *t, unsigned i)
+bool sb__text_is_workload(const struct sb_text *t, unsigned i)
 {
     return t->stats && i < SB_OPS_MAX && t->stats->op[i].kind == SB_OP_WORKLOAD;
 }
@@ -138,7 +137,7 @@ static int name_width(
     char name[NAME];
 
     for (unsigned i = 0; i < s->nops; i++) {
-        if (is_workload(t, i) != workloads)
+        if (sb__text_is_workload(t, i) != workloads)
             continue;
         op_name(t, i, name, sizeof(name));
         if ((int)strlen(name) > width)
@@ -147,7 +146,8 @@ static int name_width(
     return width;
 }
 
-// Name, count, rate, errors and times of operation i.
+// Name, count, rate, errors and times of operation i; of a workload also its
+// restarts and failed events.
 static void op_cells(
     const struct sb_text *t, const struct sb_report *r, unsigned i, int width)
 {
@@ -158,6 +158,8 @@ static void op_cells(
     op_name(t, i, name, sizeof(name));
     fprintf(t->out, "%-*s %12" PRIu64 " %12.2f %10" PRIu64, width, name,
         op->count, (double)op->count / seconds, op->errors);
+    if (sb__text_is_workload(t, i))
+        fprintf(t->out, " %10" PRIu64 " %10" PRIu64, op->restarts, op->failed);
     time_cells(t, &op->hist, op->min, op->ns, op->max);
 }
 
@@ -168,11 +170,12 @@ void sb__text_workloads(const struct sb_text *t, const struct sb_report *r)
     bool any = false;
 
     for (unsigned i = 0; s->op && i < s->nops; i++) {
-        if (!is_workload(t, i))
+        if (!sb__text_is_workload(t, i))
             continue;
         if (!any) {
-            fprintf(t->out, "%-*s %12s %12s %10s", width, "Workload (ms)",
-                "events", "per sec.", "errors");
+            fprintf(t->out, "%-*s %12s %12s %10s %10s %10s", width,
+                "Workload (ms)", "events", "per sec.", "errors", "restarts",
+                "failed");
             time_heads(t);
             fprintf(t->out, "\n");
         }
@@ -187,9 +190,12 @@ void sb__text_workloads(const struct sb_text *t, const struct sb_report *r)
 void sb__text_operations(const struct sb_text *t, const struct sb_report *r)
 {
     const struct sb_snap *s = r->snap;
+    unsigned workloads = 0;
     int width;
 
-    if (!s->op || s->nops == 0)
+    for (unsigned i = 0; i < s->nops; i++)
+        workloads += sb__text_is_workload(t, i);
+    if (!s->op || s->nops == workloads)
         return;
     width = name_width(t, s, false);
     fprintf(t->out, "%-*s %12s %12s %10s", width, "Operation (ms)", "count",
@@ -199,7 +205,7 @@ void sb__text_operations(const struct sb_text *t, const struct sb_report *r)
     for (unsigned i = 0; i < s->nops; i++) {
         const struct sb_snap_op *op = &s->op[i];
 
-        if (is_workload(t, i) || (op->count == 0 && op->errors == 0))
+        if (sb__text_is_workload(t, i) || (op->count == 0 && op->errors == 0))
             continue;
         op_cells(t, r, i, width);
         fprintf(t->out, " %12" PRIu64 "\n", op->rows);

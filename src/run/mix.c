@@ -2,6 +2,7 @@
 #include "run/mix.h"
 
 #include <ctype.h>
+#include <float.h>
 #include <stdbool.h>
 #include <stdio.h>
 #include <string.h>
@@ -10,6 +11,13 @@
 #include "base/units.h"
 
 #define BLANKS " \t\r\n"
+
+_Static_assert(DBL_MAX_10_EXP < 1000, "weights have exponents of three digits");
+
+// Names of limits and operations that stand for something else: `read.p95`,
+// `lag.max`, `connect`.
+static const char *const reserved[] = { "read", "write", "other", "service",
+    "response", "lag", "connect" };
 
 // One part of the text of --mix, without blanks around it.
 struct piece {
@@ -92,6 +100,14 @@ static int find(const struct sb_mix *m, const char *name, size_t len)
     return -1;
 }
 
+static bool is_reserved(const char *name, size_t len)
+{
+    for (size_t i = 0; i < sizeof(reserved) / sizeof(reserved[0]); i++)
+        if (strlen(reserved[i]) == len && memcmp(reserved[i], name, len) == 0)
+            return true;
+    return false;
+}
+
 static int set_name(struct sb_mix *m, const struct piece *p, const char *name,
     size_t len, bool given)
 {
@@ -106,6 +122,10 @@ static int set_name(struct sb_mix *m, const struct piece *p, const char *name,
         return fail(p, SB_ERANGE,
             "the maximum length of a name is 31; another one can be given: "
             "NAME=WORKLOAD");
+    if (is_reserved(name, len))
+        return fail(p, SB_EUSAGE,
+            "this name has another meaning in limits and figures; another one "
+            "can be given: NAME=WORKLOAD");
     if (find(m, name, len) >= 0)
         return fail(p, SB_EUSAGE,
             "this name occurs twice; give other names: a=WORKLOAD,b=WORKLOAD");
@@ -314,20 +334,23 @@ void sb_mix_assign(
         of[i] = (uint8_t)next_user(weight, n, sum, i, has);
 }
 
-uint32_t sb_mix_users(const double *weight, unsigned n, uint32_t most)
+void sb_mix_users(
+    const double *weight, unsigned n, uint32_t *least, uint32_t most)
 {
     uint32_t has[SB_MIX_MAX] = { 0 };
     double sum = sum_of(weight, n);
     unsigned missing = 0;
 
-    for (unsigned i = 0; i < n; i++)
+    for (unsigned i = 0; i < n; i++) {
         missing += weight[i] > 0;
-    for (uint32_t i = 0; i < most; i++) {
+        least[i] = 0;
+    }
+    for (uint32_t i = 0; missing > 0 && i < most; i++) {
         unsigned k = next_user(weight, n, sum, i, has);
 
-        missing -= has[k] == 1;
-        if (missing == 0)
-            return i + 1;
+        if (has[k] == 1) {
+            least[k] = i + 1;
+            missing--;
+        }
     }
-    return 0;
 }

@@ -13,7 +13,10 @@
 #define SB_MIX_NAME     32  // size of a name
 #define SB_MIX_WORKLOAD 256 // size of the name of a workload
 #define SB_MIX_WEIGHT   1e9 // maximum
-#define SB_MIX_TEXT     512 // size of the weights of a stage as text
+// Size of the weights of a stage as text: "name:weight/" for each, where the
+// longest weight is 1.234567891e-308.
+#define SB_MIX_NUMBER 16
+#define SB_MIX_TEXT   (SB_MIX_MAX * (SB_MIX_NAME - 1 + SB_MIX_NUMBER + 2))
 
 enum sb_mix_by { SB_MIX_EVENTS, SB_MIX_USERS };
 
@@ -35,7 +38,8 @@ struct sb_mix {
 //     part = [ name "=" ] workload [ ":" weight ]
 // The weight is 1 if it is missing, otherwise above 0. The name is that of the
 // workload without its folder and ".lua". Names consist of letters, digits, "-"
-// and "_"; they are unique. m->by is not changed. SB_EUSAGE / SB_ERANGE name
+// and "_"; they are unique, and none has a meaning of its own in limits or
+// figures ("read", "connect"). m->by is not changed. SB_EUSAGE / SB_ERANGE name
 // the part; *m is then undefined.
 int sb_mix_parse(struct sb_mix *m, const char *text, struct sb_err *err);
 
@@ -46,6 +50,7 @@ int sb_mix_weights(const struct sb_mix *m, const char *text, size_t len,
     double *weight, char *why, size_t size);
 
 // Writes the weights as sb_mix_weights() reads them, without parts of weight 0.
+// SB_MIX_TEXT is enough for all.
 void sb_mix_text(
     const struct sb_mix *m, const double *weight, char *out, size_t size);
 
@@ -57,8 +62,9 @@ unsigned sb_mix_draw(const double *weight, unsigned n, double x);
 // every k.
 void sb_mix_assign(
     const double *weight, unsigned n, uint8_t *of, uint32_t users);
-// Returns how many users are needed for each component with a weight above 0 to
-// have one; at most `most`, or 0 if more are needed.
-uint32_t sb_mix_users(const double *weight, unsigned n, uint32_t most);
+// Sets least[i] to how many users are needed for component i to have one; 0 if
+// its weight is 0 or more than `most` are needed.
+void sb_mix_users(
+    const double *weight, unsigned n, uint32_t *least, uint32_t most);
 
 #endif

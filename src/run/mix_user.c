@@ -142,19 +142,3 @@ void sb__mix_completed(struct sb_user *u, uint64_t now)
 
     sb_rec_op(u->rec, u->run->mix_op[u->priv->component], now - since);
 }
-
-void sb__mix_count(struct sb_user *u, const char *what)
-{
-    struct sb_metric_def def = { .kind = SB_METRIC_COUNTER };
-    struct sb_run *run = u->run;
-    struct sb_err err;
-    char name[SB_MIX_NAME + 16];
-    int n;
-
-    snprintf(name, sizeof(name), "%s%s",
-        run->o->mix.part[u->priv->component].prefix, what);
-    def.name = name;
-    n = sb_metrics_add(&run->stats[SB_PHASE_MEASURED].metrics, &def, &err);
-    if (n >= 0)
-        sb_metric_put(&u->rec->stats->metrics, (uint32_t)n, u->id, 1);
-}

@@ -359,21 +359,79 @@ static int finish_stages(
     return 0;
 }
 
-// Each component must have a user, or it would not be measured. With stages,
-// users may come later.
-static int finish_mix(const struct sb_run_opts *o, struct sb_err *err)
-{
-    uint32_t users;
+#define USERS_MAX 1000000
 
-    if (o->mix.n == 0 || o->mix.by != SB_MIX_USERS || o->stages.n)
-        return 0;
-    users = sb_mix_users(o->mix.weight, o->mix.n, 1000000);
-    if (users && users <= o->threads)
-        return 0;
+// Sets missing[] to the components without a user although they have a weight;
+// returns their number.
+static unsigned find_missing(
+    const struct sb_mix *m, const double *weight, int64_t users, bool *missing)
+{
+    uint32_t least[SB_MIX_MAX];
+    unsigned n = 0;
+
+    sb_mix_users(weight, m->n, least, (uint32_t)users);
+    for (unsigned i = 0; i < m->n; i++) {
+        missing[i] = weight[i] > 0 && least[i] == 0;
+        n += missing[i];
+    }
+    return n;
+}
+
+static int too_few(const struct sb_run_opts *o, struct sb_err *err)
+{
+    uint32_t least[SB_MIX_MAX], users = 0;
+
+    sb_mix_users(o->mix.weight, o->mix.n, least, USERS_MAX);
+    for (unsigned i = 0; i < o->mix.n; i++) {
+        uint32_t n = least[i] ? least[i] : USERS_MAX + 1;
+
+        users = n > users ? n : users;
+    }
     return sb_err_set(err, SB_EUSAGE,
         "--mix-by=users: %lld users are too few for each workload to have one; "
         "with these weights the minimum is --threads=%u",
-        (long long)o->threads, users ? users : 1000001);
+        (long long)o->threads, users);
+}
+
+// A component without a weight in any stage is left out on purpose. One that
+// has a weight needs a user in one of the stages.
+static int check_stages(const struct sb_run_opts *o, struct sb_err *err)
+{
+    bool missing[SB_MIX_MAX], some[SB_MIX_MAX] = { false };
+    bool has[SB_MIX_MAX] = { false };
+
+    for (unsigned i = 0; i < o->stages.n; i++) {
+        const struct sb_stage *st = &o->stages.stage[i];
+        uint32_t users = st->users_from > st->users_to ? st->users_from
+                                                       : st->users_to;
+
+        find_missing(&o->mix, st->mix, users, missing);
+        for (unsigned k = 0; k < o->mix.n; k++) {
+            some[k] = some[k] || missing[k];
+            has[k] = has[k] || (st->mix[k] > 0 && !missing[k]);
+        }
+    }
+    for (unsigned k = 0; k < o->mix.n; k++)
+        if (some[k] && !has[k])
+            return sb_err_set(err, SB_EUSAGE,
+                "--mix-by=users: the users of the stages are too few for the "
+                "workload '%s' to have one in any of them",
+                o->mix.part[k].name);
+    return 0;
+}
+
+// Each component must have a user, or it would not be measured.
+static int finish_mix(const struct sb_run_opts *o, struct sb_err *err)
+{
+    bool missing[SB_MIX_MAX];
+
+    if (o->mix.n == 0 || o->mix.by != SB_MIX_USERS)
+        return 0;
+    if (o->stages.n)
+        return check_stages(o, err);
+    return find_missing(&o->mix, o->mix.weight, o->threads, missing)
+               ? too_few(o, err)
+               : 0;
 }
 
 int sb_run_opts_finish(struct sb_run_opts *o, bool time_given,

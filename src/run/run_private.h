@@ -172,8 +172,6 @@ bool sb__mix_here(struct sb_user *u, uint64_t arrival, uint64_t now);
 // The event in progress has started, or was completed.
 void sb__mix_started(struct sb_user *u);
 void sb__mix_completed(struct sb_user *u, uint64_t now);
-// Adds 1 to the counter NAME/what of the component of the event in progress.
-void sb__mix_count(struct sb_user *u, const char *what);
 
 // gate.c: users wait there between the parts of a search, while the main thread
 // changes what they use. Called by a user that has nothing to do in this part.

@@ -247,9 +247,8 @@ static int length(struct parse *p, struct sb_stage *st)
 
     next_token(p);
     if (p->len == 0)
-        return fail(p, SB_EUSAGE,
-            "expected the length of the stage, such as "
-            "10s");
+        return fail(
+            p, SB_EUSAGE, "expected the length of the stage, such as 10s");
     if (!copy(text, sizeof(text), p->token, p->len) ||
         sb_units_duration(text, SECOND, &ns))
         return fail(p, SB_EUSAGE, "not a time");

@@ -408,10 +408,7 @@ static void give_up(struct sb_user *u, enum sb_fate fate,
     if (!sb_rec_enter(u->rec))
         return;
     sb_rec_settle(u->rec, fate, err, sb_clock_now(&u->clock));
-    if (u->run->mixed)
-        sb__mix_count(u, "failed");
-    sb_tally_add(&u->rec->tally.failed, 1);
-    sb_tally_add(&u->rec->tally.cut_short, cut_short);
+    sb_rec_failed(u->rec, cut_short);
     atomic_store_explicit(&u->in_event, 0, memory_order_relaxed);
     sb_rec_leave(u->rec);
 }
@@ -463,11 +460,8 @@ int sb_user_restart(struct sb_user *u)
     }
     u->restarts++;
     sb_rec_settle(u->rec, SB_FATE_RESTARTED, NULL, sb_clock_now(&u->clock));
-    if (u->run->mixed)
-        sb__mix_count(u, "restarts");
     back_off(u, u->restarts);
-    sb_tally_add(&u->rec->tally.restarts, 1);
-    sb_tally_add(&u->rec->tally.tries, 1);
+    sb_rec_restarted(u->rec);
     return 1;
 }
 

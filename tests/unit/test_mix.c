@@ -64,6 +64,13 @@ static void wrong_texts(void)
         { "a,x/a.lua:2", "workload 2, 'x/a.lua:2': this name occurs twice" },
         { "a2345678901234567890123456789012", "the maximum length of a name" },
         { "\x1b[1m", "\\x1b[1m" },
+        { "a,read.lua:8", "workload 2, 'read.lua:8': this name has another" },
+        { "write", "this name has another meaning in limits and figures" },
+        { "other", "another meaning" },
+        { "service=x", "another meaning" },
+        { "x/response", "another meaning" },
+        { "lag", "another meaning" },
+        { "connect.lua", "another meaning" },
     };
     char many[3 * SB_MIX_MAX + 3] = "";
 
@@ -109,6 +116,25 @@ static void weights_of_stages(void)
     CHECK_STR(why, "all weights are 0");
 }
 
+// The longest text of weights is not cut.
+static void long_weights(void)
+{
+    char mix[1024] = "", text[SB_MIX_TEXT], why[100];
+    double w[SB_MIX_MAX], again[SB_MIX_MAX];
+
+    for (int i = 0; i < SB_MIX_MAX; i++)
+        snprintf(mix + strlen(mix), 40, "%s%031d", i ? "," : "", i);
+    CHECK_INT(parse(mix), 0);
+    for (int i = 0; i < SB_MIX_MAX; i++)
+        w[i] = 1.234567891e-300;
+    sb_mix_text(&m, w, text, sizeof(text));
+    CHECK_INT(strlen(text), sizeof(text) - 1);
+    CHECK_INT(
+        sb_mix_weights(&m, text, strlen(text), again, why, sizeof(why)), 0);
+    for (int i = 0; i < SB_MIX_MAX; i++)
+        CHECK(again[i] == w[i]);
+}
+
 static void draws(void)
 {
     const double w[] = { 0, 8, 0, 1, 0 };
@@ -133,6 +159,7 @@ static void shares_of_users(void)
 {
     const double w[] = { 8, 1 }, three[] = { 5, 0, 3, 2 };
     uint8_t of[1000];
+    uint32_t least[4];
     unsigned count[4] = { 0 };
 
     sb_mix_assign(w, 2, of, 18);
@@ -150,9 +177,17 @@ static void shares_of_users(void)
     CHECK_INT(count[0], 500);
     CHECK_INT(count[1], 0);
     CHECK_INT(count[2], 300);
-    CHECK_INT(sb_mix_users(w, 2, 100), 5);
-    CHECK_INT(sb_mix_users(w, 2, 4), 0);
-    CHECK_INT(sb_mix_users(three, 4, 100), 3);
+    sb_mix_users(w, 2, least, 100);
+    CHECK_INT(least[0], 1);
+    CHECK_INT(least[1], 5);
+    sb_mix_users(w, 2, least, 4);
+    CHECK_INT(least[0], 1);
+    CHECK_INT(least[1], 0);
+    sb_mix_users(three, 4, least, 100);
+    CHECK_INT(least[0], 1);
+    CHECK_INT(least[1], 0);
+    CHECK_INT(least[2], 2);
+    CHECK_INT(least[3], 3);
 }
 
 // Of any weights.
@@ -184,6 +219,7 @@ int main(void)
     RUN(names_and_weights);
     RUN(wrong_texts);
     RUN(weights_of_stages);
+    RUN(long_weights);
     RUN(draws);
     RUN(shares_of_users);
     RUN(shares_of_many);

@@ -250,6 +250,27 @@ static void operations_have_labels(void)
     end(&r);
 }
 
+static void workloads_of_a_mix(void)
+{
+    struct run r;
+
+    begin(&r, false);
+    char *t = text_of(&r, SB_OPENMETRICS);
+    CHECK(!strstr(t, "sysbench_workload"));
+    free(t);
+    names.op[1].kind = SB_OP_WORKLOAD;
+    r.op[1].failed = 3;
+    r.op[1].restarts = 2;
+    t = text_of(&r, SB_OPENMETRICS);
+    names.op[1].kind = SB_OP_READ;
+    CHECK(
+        has(t, "sysbench_workload_failed_events_total{workload=\"INSERT\"} 3"));
+    CHECK(has(t, "sysbench_workload_restarts_total{workload=\"INSERT\"} 2"));
+    CHECK(!strstr(t, "sysbench_workload_restarts_total{workload=\"SELECT"));
+    free(t);
+    end(&r);
+}
+
 static void metrics_of_scripts(void)
 {
     struct run r;
@@ -326,6 +347,7 @@ int main(void)
     RUN(bounds_belong_to_their_buckets);
     RUN(an_open_loop_has_three_times);
     RUN(operations_have_labels);
+    RUN(workloads_of_a_mix);
     RUN(metrics_of_scripts);
     RUN(both_formats);
     RUN(families_are_whole);

@@ -149,6 +149,37 @@ static void operations_have_columns(void)
     sb_stats_done(&stats);
 }
 
+// Only workloads of a mix have failed events and restarts.
+static void workloads_have_columns(void)
+{
+    struct sb_stats stats;
+    struct sb_snap snap = { 0 };
+    struct sb_report r;
+    struct sb_series s;
+
+    CHECK_INT(sb_stats_init(&stats, 1, 1, false), 0);
+    int op = sb_stats_op(&stats, "shop", SB_OP_WORKLOAD);
+    int step = sb_stats_op(&stats, "shop/step", SB_OP_CUSTOM);
+    stats.rec[0].workload = 1 + op;
+    sb_rec_op(&stats.rec[0], op, 3 * MS);
+    sb_rec_op(&stats.rec[0], step, 3 * MS);
+    sb_rec_failed(&stats.rec[0], false);
+    sb_rec_restarted(&stats.rec[0]);
+    sb_rec_restarted(&stats.rec[0]);
+    CHECK_INT(sb_snap_take(&snap, &stats, SB_SNAP_FINAL, 1, NULL), 0);
+    sb_report_fill(&r, &snap, 1, false, 1);
+    r.stats = &stats;
+    sb_series_init(&s);
+    CHECK_INT(sb_series_row(&s, &r), 0);
+    CHECK_NEAR(sb_series_get(&s, "operation", "shop", "failed"), 1, 0);
+    CHECK_NEAR(sb_series_get(&s, "operation", "shop", "restarts"), 2, 0);
+    CHECK_NEAR(sb_series_get(&s, "operation", "shop/step", "count"), 1, 0);
+    CHECK(isnan(sb_series_get(&s, "operation", "shop/step", "failed")));
+    sb_series_done(&s);
+    sb_snap_done(&snap);
+    sb_stats_done(&stats);
+}
+
 static void digits_follow_the_unit(void)
 {
     const struct {
@@ -277,6 +308,7 @@ int main(void)
     RUN(warm_up_times_are_negative);
     RUN(columns_are_added_at_the_end);
     RUN(operations_have_columns);
+    RUN(workloads_have_columns);
     RUN(digits_follow_the_unit);
     RUN(heat_has_four_buckets_per_octave);
     RUN(too_many_columns_are_left_out);

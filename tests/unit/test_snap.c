@@ -152,20 +152,21 @@ static void dropped_event_is_reported_once(void)
 // Breaks each identity once.
 static void broken_sums_are_named(void)
 {
+    enum sb_op_kind kind = SB_OP_READ;
     struct sb_snap b;
 
-#define BROKEN(change, name)                                       \
-    do {                                                           \
-        sb_stats_init(&s, 2, 2, true);                             \
-        event(0, 0, 0, 5);                                         \
-        sb_rec_op(&s.rec[0], sb_stats_op(&s, "x", SB_OP_READ), 5); \
-        take(&b, 1, 1);                                            \
-        CHECK_INT(sb_snap_check(&b, &s, 0, &err), 0);              \
-        change;                                                    \
-        CHECK_INT(sb_snap_check(&b, &s, 0, &err), SB_EINTERNAL);   \
-        CHECK(strstr(err.msg, name) != NULL);                      \
-        sb_snap_done(&b);                                          \
-        sb_stats_done(&s);                                         \
+#define BROKEN(change, name)                                     \
+    do {                                                         \
+        sb_stats_init(&s, 2, 2, true);                           \
+        event(0, 0, 0, 5);                                       \
+        sb_rec_op(&s.rec[0], sb_stats_op(&s, "x", kind), 5);     \
+        take(&b, 1, 1);                                          \
+        CHECK_INT(sb_snap_check(&b, &s, 0, &err), 0);            \
+        change;                                                  \
+        CHECK_INT(sb_snap_check(&b, &s, 0, &err), SB_EINTERNAL); \
+        CHECK(strstr(err.msg, name) != NULL);                    \
+        sb_snap_done(&b);                                        \
+        sb_stats_done(&s);                                       \
     } while (0)
     BROKEN(b.scheduled++, "scheduled =");
     BROKEN(b.skipped++, "scheduled =");
@@ -181,6 +182,11 @@ static void broken_sums_are_named(void)
     BROKEN(b.op[0].misses += 2, "hits + misses");
     BROKEN(b.user_events[1]++, "sum over users");
     BROKEN(b.user_ns[1]++, "service time = sum");
+    kind = SB_OP_WORKLOAD;
+    BROKEN(b.op[0].count = b.op[0].hist.total = 0,
+        "completed = sum over workloads");
+    BROKEN(b.op[0].failed++, "failed = sum over workloads");
+    BROKEN(b.op[0].restarts++, "restarts = sum over workloads");
 }
 
 static void reports_show_the_right_latency(void)

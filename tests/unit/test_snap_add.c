@@ -25,6 +25,10 @@ static void record(
         sb_rec_op(r, a, ms[i] * MS);
         sb_rec_op(r, b, 2 * ms[i] * MS);
     }
+    r->workload = 1 + b;
+    sb_rec_failed(r, false);
+    sb_rec_restarted(r);
+    sb_rec_restarted(r);
     snprintf(error.msg, sizeof(error.msg), "of %s", own);
     sb_rec_code(r, "driver", &error, ms[0]);
     sb_snap_take(&p->snap, &p->stats, SB_SNAP_FINAL, 1, NULL);
@@ -66,6 +70,8 @@ static void nothing_is_lost(void)
     CHECK_INT(sum.user_events[0], 3);
     CHECK_INT(sum.user_events[1], 2);
     CHECK_INT(sum.user_max[1], 20 * MS);
+    CHECK_INT(op(&sum, &stats, "both")->failed, 2);
+    CHECK_INT(op(&sum, &stats, "both")->restarts, 4);
     CHECK_INT(op(&sum, &stats, "a")->count, 3);
     CHECK_INT(op(&sum, &stats, "b")->count, 2);
     CHECK_INT(op(&sum, &stats, "b")->min, 3 * MS);

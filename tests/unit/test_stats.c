@@ -93,6 +93,30 @@ static void operations_have_one_number(void)
     sb_stats_done(&s);
 }
 
+// A component of a mix may have the name of an operation of the program.
+static void workloads_have_names_of_their_own(void)
+{
+    sb_stats_init(&s, 1, 1, false);
+    CHECK_INT(sb_stats_op(&s, "connect", SB_OP_WORKLOAD), 0);
+    CHECK_INT(sb_stats_op(&s, "connect", SB_OP_CUSTOM), 1);
+    CHECK_INT(sb_stats_op(&s, "connect", SB_OP_WORKLOAD), 0);
+    CHECK_INT(sb_stats_op(&s, "connect", SB_OP_READ), 1);
+    sb_rec_failed(&s.rec[0], false);
+    sb_rec_restarted(&s.rec[0]);
+    CHECK_INT(s.op[0].tally[0].failed, 0);
+    s.rec[0].workload = 1 + 0;
+    sb_rec_failed(&s.rec[0], true);
+    sb_rec_restarted(&s.rec[0]);
+    sb_rec_restarted(&s.rec[0]);
+    CHECK_INT(s.op[0].tally[0].failed, 1);
+    CHECK_INT(s.op[0].tally[0].restarts, 2);
+    CHECK_INT(s.rec[0].tally.failed, 2);
+    CHECK_INT(s.rec[0].tally.cut_short, 1);
+    CHECK_INT(s.rec[0].tally.restarts, 3);
+    CHECK_INT(s.rec[0].tally.tries, 3);
+    sb_stats_done(&s);
+}
+
 static void a_full_table_collects_the_rest(void)
 {
     char name[16];
@@ -389,6 +413,7 @@ int main(void)
     RUN(shards_follow_processors);
     RUN(events_are_recorded);
     RUN(operations_have_one_number);
+    RUN(workloads_have_names_of_their_own);
     RUN(a_full_table_collects_the_rest);
     RUN(codes_are_counted_separately);
     RUN(errors_are_settled);

@@ -29,6 +29,44 @@ static void open_loop(void)
     teardown(&f);
 }
 
+// A table of workloads; that of operations has no heading without rows.
+static void workloads(void)
+{
+    static struct sb_stats stats;
+    struct sb_text_opts o = defaults();
+    struct fixture f;
+
+    o.report_operations = true;
+    setup(&f, &o);
+    snprintf(stats.op[0].name, sizeof(stats.op[0].name), "shop");
+    stats.op[0].kind = SB_OP_WORKLOAD;
+    f.op[0] = (struct sb_snap_op){ .count = 100,
+        .errors = 5,
+        .failed = 1,
+        .restarts = 4,
+        .ns = 200 * MS,
+        .min = 1 * MS,
+        .max = 3 * MS };
+    put(&f.op[0].hist, 2 * MS, 100);
+    f.snap.op = f.op;
+    f.snap.nops = 1;
+    f.text.stats = &stats;
+    f.text.sql = f.text.db_debug = true;
+    sb_text_final(&f.text, &f.report);
+    CHECK(strstr(text(&f),
+        "Workload (ms)       events     per sec.     errors   restarts"
+        "     failed        min        avg        95%        max\n"
+        "shop                   100        50.00          5          4"
+        "          1      1.000      2.000      2.001      3.000\n"
+        "\n"));
+    CHECK(!strstr(text(&f), "Operation (ms)"));
+    // Events are not queries.
+    CHECK(strstr(text(&f),
+        "DEBUG: Query execution statistics:\n"
+        "DEBUG:     min:                                0.0000s\n"));
+    teardown(&f);
+}
+
 static void operations(void)
 {
     static struct sb_stats stats;
@@ -213,6 +251,7 @@ static void failed_events(void)
 int main(void)
 {
     RUN(open_loop);
+    RUN(workloads);
     RUN(operations);
     RUN(errors);
     RUN(cut_sample);
