@@ -43,22 +43,16 @@ void sb_app_mix_done(struct sb_app *a)
 // Loading ---------------------------------------------------------------------
 
 // Which options of the program a component can have for itself: random
-// distributions, and what is below a driver.
+// distributions, the driver and what is below it. All others are those of the
+// run.
 static bool allowed(void *arg, const struct sb_opt_view *view)
 {
-    const struct sb_opt_table *const common[] = { &sb_run_opt_table,
-        &sb_text_opt_table, &sb_report_opt_table, &sb_db_opt_table,
-        &sb_sampler_opt_table, &sb_app_opt_table };
+    const struct sb_app *a = arg;
 
-    (void)arg;
-    if (strcmp(view->opt->name, "db-driver") == 0)
-        return true;
-    if (strcmp(view->opt->name, "rand-seed") == 0)
-        return false;
-    for (size_t i = 0; i < sizeof(common) / sizeof(common[0]); i++)
-        if (view->table == common[i])
-            return false;
-    return true;
+    if (view->table == &sb_dist_opt_table)
+        return strcmp(view->opt->name, "rand-seed") != 0;
+    return strcmp(view->opt->name, "db-driver") == 0 ||
+           sb_drivers_of(a->drivers, view->table) != NULL;
 }
 
 // Finds the component's own value of an option of the program.
@@ -77,11 +71,11 @@ static int load_own(struct sb_app *a, unsigned i, struct sb_err *err)
     const char *title = sb_script_title(a->mix->part[i].script);
     const char *name = a->run.mix.part[i].name;
     struct sb_opt_view view;
-    int rc = sb_opts_own(a->opts, title, name, allowed, NULL, err);
+    int rc = sb_opts_own(a->opts, title, name, allowed, a, err);
 
     if (rc == 0 && find_own(a, i, "db-driver", &view) && view.text[0])
         rc = sb_drivers_need(a->drivers, view.text, err);
-    return rc ? rc : sb_opts_own(a->opts, title, name, allowed, NULL, err);
+    return rc ? rc : sb_opts_own(a->opts, title, name, allowed, a, err);
 }
 
 static void share_random(struct sb_app *a, struct component *c)
@@ -115,7 +109,7 @@ static int load_one(struct sb_app *a, unsigned i, struct sb_err *err)
 
 int sb_app_mix_load(struct sb_app *a, struct sb_err *err)
 {
-    int rc = sb_app_mix_parse(a, err); // a sweep may have changed it
+    int rc = sb_app_mix_parse(a, err); // a sweep may have changed --mix-by
 
     if (rc)
         return rc;
@@ -179,7 +173,7 @@ static int collect_one(void *arg, const struct sb_opt_view *view)
         k->own_dist = true;
     } else if (strcmp(view->plain, "db-driver") == 0) {
         c->db.driver = text_of(view);
-    } else if (allowed(NULL, &of)) {
+    } else if (allowed(k->a, &of)) {
         const char *driver = sb_drivers_of(k->a->drivers, of.table);
 
         k->several = k->several || (k->driver && k->driver != driver);
@@ -259,13 +253,6 @@ bool sb_app_mix_has_command(const struct sb_app *a, const char *command)
     return false;
 }
 
-static void unknown(const struct sb_app *a)
-{
-    for (unsigned i = 0; i < a->run.mix.n; i++)
-        sb_log(SB_LOG_USAGE, "'%s' does not implement the '%s' command.",
-            a->run.mix.part[i].name, a->command);
-}
-
 int sb_app_mix_perform(struct sb_app *a)
 {
     unsigned done = 0;
@@ -297,7 +284,8 @@ int sb_app_mix_perform(struct sb_app *a)
             "without --mix.");
     if (done)
         return status;
-    unknown(a);
+    sb_log(SB_LOG_USAGE, "no workload of --mix implements the '%s' command.",
+        a->command);
     return SB_EXIT_FAILED;
 }
 

@@ -206,10 +206,30 @@ static bool text_given(const struct sb_app *a)
     return false;
 }
 
+static int is_mix(void *arg, const char *text)
+{
+    (void)arg;
+    return strncmp(text, "mix=", 4) == 0;
+}
+
+// Without --mix and without a test, the command would be taken for the test.
+static bool sweeps_mix(const struct sb_app *a)
+{
+    struct sb_opt_view view;
+
+    return !a->command && sb_opts_find(a->opts, "sweep", &view) &&
+           view.source > SB_SRC_DEFAULT &&
+           sb_opts_values(a->opts, "sweep", view.source, is_mix, NULL);
+}
+
 enum sb_sweep_role sb_app_sweep(struct sb_app *a, int *status)
 {
     struct sb_err err = { 0 };
 
+    if (sweeps_mix(a)) {
+        sb_log(SB_LOG_USAGE, SB__SWEEP_MIX);
+        return end(status, SB_EXIT_FAILED);
+    }
     if (!sb_sweep_wanted(a->opts) || !a->command ||
         strcmp(a->command, "run") != 0 || a->o.print_config || a->o.list)
         return SB_SWEEP_NONE;
@@ -221,6 +241,7 @@ enum sb_sweep_role sb_app_sweep(struct sb_app *a, int *status)
     a->sweep->text = text_given(a);
     a->sweep->plan_rc = sb_sweep_plan_init(&a->sweep->plan, &a->sweep_opts,
         a->opts, a->random.seed, &a->sweep->plan_err);
+    a->sweep->plan.test = a->test;
     sb_app_children_start(&a->sweep->children);
     enum sb_sweep_role role = check(a, status);
 

@@ -66,6 +66,20 @@ static int check_stages(
             : "set it in one of both");
 }
 
+// A script may have an option --mix, which can be swept.
+static int check_mix(const struct sb_app *a, struct sb_err *err)
+{
+    const struct sb_sweep_plan *p = &a->sweep->plan;
+    struct sb_opt_view view;
+
+    if (!sb_opts_find(a->opts, "mix", &view) || view.table != &sb_app_opt_table)
+        return 0;
+    for (unsigned i = 0; i < p->noptions; i++)
+        if (p->option[i].name && strcmp(p->option[i].name, "mix") == 0)
+            return sb_err_set(err, SB_EUSAGE, SB__SWEEP_MIX);
+    return 0;
+}
+
 // Values may be wrong only together: --rate-limit without --rate=max.
 static int check_point(struct sb_app *a, unsigned point, struct sb_err *err)
 {
@@ -101,10 +115,12 @@ static int check_commands(const struct sb_app *a, const char *option,
 static int check_all(struct sb_app *a, struct sb_err *err)
 {
     struct sb_app_sweep *s = a->sweep;
-    int rc = s->plan_rc;
+    int rc = check_mix(a, err);
 
-    if (rc)
+    if (rc == 0) {
+        rc = s->plan_rc;
         *err = s->plan_err;
+    }
     for (unsigned i = 0; rc == 0 && i < s->plan.noptions; i++)
         rc = check_name(a, s->plan.option[i].name, err);
     // The options of drivers, some of which are secret, are known now.

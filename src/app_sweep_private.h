@@ -43,6 +43,11 @@ struct sb_app_sweep {
     struct sb_fact swept[SB_SWEEP_OPTIONS_MAX];
 };
 
+// --mix names what is measured, as a test does.
+#define SB__SWEEP_MIX                                                        \
+    "--sweep: --mix cannot be swept; measure each mix in a run of its own, " \
+    "and compare the results"
+
 // app_sweep_check.c -----------------------------------------------------------
 
 // Called in that process before the test is loaded: gives it the values of the

@@ -205,7 +205,18 @@ static int load_script(struct sb_app *a, struct sb_err *err)
     struct sb_script_env env;
 
     sb_app_script_env(a, &env);
-    return sb_app_load_script(a, &a->script, &env, a->test, err);
+    int rc = sb_app_load_script(a, &a->script, &env, a->test, err);
+
+    if (rc == SB_ENOTFOUND && a->o.mix[0] && !a->o.test[0])
+        rc = sb_err_set(err, SB_EUSAGE,
+            "--mix names the workloads, and one command follows: "
+            "'%.100s %.100s' cannot be given",
+            a->test, a->command ? a->command : "");
+    // In 1.0, --mix was a global of such a script.
+    if (rc == 0 && a->o.mix[0] && sb_script_is_legacy(a->script))
+        rc = sb_opts_add_script(a->opts, sb_script_title(a->script), "mix", "",
+            SB_OPT_STRING, "", err);
+    return rc;
 }
 
 // --mix was given with a test that has no option of this name.
@@ -256,6 +267,7 @@ int sb_app_finish_options(struct sb_app *a, struct sb_err *err)
     bool requests = sb_opts_given(a->opts, "max-requests", false);
     bool time = sb_opts_given(a->opts, "time", false) ||
                 sb_opts_given(a->opts, "max-time", false);
+    a->run.mix.by = a->o.mix_by; // a sweep changes it
     int rc = sb_run_opts_finish(&a->run, time, requests, err);
 
     if (rc == 0)

@@ -362,12 +362,10 @@ json_t *sb_sweep_plan_json(const struct sb_sweep_plan *p, struct sb_opts *opts)
         json_decref(sweep);
         return NULL;
     }
-    const char *test = sb_opts_positional(opts, 0);
-
     return json_pack("{s:s,s:i,s:o,s:o,s:o,s:i,s:b,s:s}", "format",
-        "sysbench-sweep", "version", 1, "test", sb_json_text(test ? test : ""),
-        "sweep", sweep, "settings", settings, "repeat", (int)p->rounds,
-        "random", p->random, "seed", seed);
+        "sysbench-sweep", "version", 1, "test",
+        sb_json_text(p->test ? p->test : ""), "sweep", sweep, "settings",
+        settings, "repeat", (int)p->rounds, "random", p->random, "seed", seed);
 }
 
 static const char *text_of(const json_t *o, const char *name)

@@ -32,6 +32,9 @@ extern const struct sb_opt_table sb_sweep_opt_table;
 struct sb_sweep_plan {
     struct sb_sweep_list option[SB_SWEEP_OPTIONS_MAX];
     unsigned noptions;
+    // Set by the caller, who owns it: a test or the workloads of a mix. NULL:
+    // no name.
+    const char *test;
     unsigned npoints, rounds, nruns; // nruns = npoints * rounds
     uint64_t seed;                   // of the order
     bool random;
@@ -74,8 +77,8 @@ void sb_sweep_raw_values(
 void sb_sweep_text(
     const struct sb_fact *swept, unsigned n, char *out, size_t size);
 
-// The plan and the given options as JSON, kept to continue the sweep; secrets
-// are masked. NULL if out of memory.
+// The plan with the name of the test and the given options as JSON, kept to
+// continue the sweep; secrets are masked. NULL if out of memory.
 json_t *sb_sweep_plan_json(const struct sb_sweep_plan *p, struct sb_opts *opts);
 // Whether a JSON value, which may be NULL, is a plan that was kept.
 bool sb_sweep_plan_is(const json_t *kept);

@@ -200,6 +200,11 @@ const char *sb_script_title(const struct sb_script *s)
     return s->title;
 }
 
+bool sb_script_is_legacy(const struct sb_script *s)
+{
+    return s->legacy;
+}
+
 bool sb_script_own_loop(const struct sb_script *s)
 {
     return sb__state_has(s->main, NULL, "thread_run");

@@ -68,6 +68,8 @@ int sb_script_ready(struct sb_script *s, struct sb_err *err);
 const char *sb_script_name(const struct sb_script *s); // "oltp_read_write"
 // The title of its options in the registry.
 const char *sb_script_title(const struct sb_script *s);
+// True if the script declares no options: settings become globals.
+bool sb_script_is_legacy(const struct sb_script *s);
 // True if the script has an event loop of its own, thread_run().
 bool sb_script_own_loop(const struct sb_script *s);
 bool sb_script_from_stdin(const struct sb_script *s);

@@ -2,7 +2,7 @@ SPDX-License-Identifier: GPL-2.0-or-later
 
 A mix of workloads: --mix.
 
-  $ cat >read.lua <<'END'
+  $ cat >view.lua <<'END'
   > sysbench.cmdline.options = {
   >    tables = { "Number of tables", 1 }, word = { "A word", "x" }
   > }
@@ -13,11 +13,11 @@ A mix of workloads: --mix.
   >    sysbench.op.finish(op)
   > end
   > function prepare()
-  >    print("read: prepare", sysbench.opt.tables, sysbench.opt.word)
+  >    print("view: prepare", sysbench.opt.tables, sysbench.opt.word)
   > end
   > function thread_done() con:disconnect() end
   > END
-  $ cat >write.lua <<'END'
+  $ cat >edit.lua <<'END'
   > sysbench.cmdline.options = { tables = { "Number of tables", 2 } }
   > local hits = sysbench.metric and sysbench.metric("hits")
   > function thread_init() con = sysbench.sql.driver():connect() end
@@ -26,34 +26,34 @@ A mix of workloads: --mix.
   >    con:query("UPDATE t SET x = 2")
   >    hits:add(1)
   > end
-  > function prepare() print("write: prepare", sysbench.opt.tables) end
+  > function prepare() print("edit: prepare", sysbench.opt.tables) end
   > sysbench.hooks.report_line = function(r)
-  >    return "write: hits " .. (r.metrics.hits and r.metrics.hits.sum or 0)
+  >    return "edit: hits " .. (r.metrics.hits and r.metrics.hits.sum or 0)
   > end
   > END
 
 Each workload has its own figures. The seed decides which events are whose: of 9000,
 981 is within what chance allows for one in nine.
 
-  $ sysbench --mix=read.lua:8,write:1 --db-driver=null --events=9000 \
+  $ sysbench --mix=view.lua:8,edit:1 --db-driver=null --events=9000 \
   >     --rand-seed=5 --report-operations --report=json=a.json run >out
   $ grep '^Mix' out
-  Mix by events: read.lua:8,write:1
+  Mix by events: view.lua:8,edit:1
   $ table() { sed -n "/^$1/,/^\$/p" | awk '{ print $1, $2, $4 }'; }
   $ table Workload <out
   Workload (ms) per
-  read 8019 0
-  write 981 0
+  view 8019 0
+  edit 981 0
     
   $ table Operation <out
   Operation (ms) per
-  read/select 8019 0
-  read/part 8019 0
-  write/update 1962 0
+  view/select 8019 0
+  view/part 8019 0
+  edit/update 1962 0
     
   $ grep hits out | awk '{ print $1, $2, $3 }'
-  write/hits 981 * (glob)
-  write: hits 981
+  edit/hits 981 * (glob)
+  edit: hits 981
   $ grep 'total number of events' out
       total number of events:              9000
 
@@ -72,38 +72,38 @@ By shares of users; each user has the connections of its workload only.
 
 Options: of one workload, of all that declare them, from sections of a file.
 
-  $ sysbench --mix=read.lua,write --tables=4 --write.tables=7 --read.word=w prepare |
+  $ sysbench --mix=view.lua,edit --tables=4 --edit.tables=7 --view.word=w prepare |
   >     grep prepare
-  read: prepare\t4\tw (esc)
-  write: prepare\t7 (esc)
+  view: prepare\t4\tw (esc)
+  edit: prepare\t7 (esc)
   $ cat >mix.cnf <<'END'
-  > mix=read.lua:8,w=write.lua:1
+  > mix=view.lua:8,w=edit.lua:1
   > db-driver=null
-  > [read]
+  > [view]
   > tables=11
-  > [write]
+  > [edit]
   > tables=5
   > END
   $ sysbench --config-file=mix.cnf prepare
   sysbench * (glob)
   
-  Workload read:
-  read: prepare\t11\tx (esc)
+  Workload view:
+  view: prepare\t11\tx (esc)
   
   Workload w:
-  write: prepare\t5 (esc)
+  edit: prepare\t5 (esc)
   
-  $ sysbench --config-file=mix.cnf --w.tables=6 --read.rand-type=zipfian \
+  $ sysbench --config-file=mix.cnf --w.tables=6 --view.rand-type=zipfian \
   >     --print-config prepare | grep -e '^mix' -e 'tables=' -e 'rand-type'
-  mix=read.lua:8,w=write.lua:1     # mix.cnf:1
+  mix=view.lua:8,w=edit.lua:1      # mix.cnf:1
   #rand-type=special               # default
-  read.tables=11                   # mix.cnf:4
-  read.rand-type=zipfian           # command line
+  view.tables=11                   # mix.cnf:4
+  view.rand-type=zipfian           # command line
   w.tables=6                       # command line
 
 The same workload twice, with names. Drivers of their own. A secret is not shown.
 
-  $ sysbench --mix=a=read.lua,b=read.lua --a.db-driver=null \
+  $ sysbench --mix=a=view.lua,b=view.lua --a.db-driver=null \
   >     --b.db-driver=sqlite --b.sqlite-db=b.db --events=100 --rand-seed=1 \
   >     --report=json=b.json run | table Workload | sed 's/[1-9][0-9]* 0$/N 0/'
   Workload (ms) per
@@ -115,29 +115,29 @@ The same workload twice, with names. Drivers of their own. A secret is not shown
   $ grep -o '"driver":"[a-z]*"' b.json | sort -u
   "driver":"null"
   "driver":"sqlite"
-  $ sysbench --mix=a=read.lua --a.mysql-password=geheim --print-config run |
+  $ sysbench --mix=a=view.lua --a.mysql-password=geheim --print-config run |
   >     grep 'a.mysql-password'
   #a.mysql-password=*** * (glob)
 
 Weights by stages. Result files have the mix in force and are read back.
 
-  $ sysbench --mix=read.lua,write.lua --db-driver=null \
-  >     --stages='mix=read for 0.3s; both: mix=read:1/write:3 for 0.3s' \
+  $ sysbench --mix=view.lua,edit.lua --db-driver=null \
+  >     --stages='mix=view for 0.3s; both: mix=view:1/edit:3 for 0.3s' \
   >     --report=json=s.json run >out
   $ grep -o '"mix":"[^"]*"' s.json
-  "mix":"read:1"
-  "mix":"read:1/write:3"
+  "mix":"view:1"
+  "mix":"view:1/edit:3"
   $ sysbench show s.json | sed -n '/^Workload/,$p' | awk '{ print $1 }'
   Workload
-  read
-  write
+  view
+  edit
   
   Stages
-  mix=read
+  mix=view
   both
   
   Counter
-  write/hits
+  edit/hits
   
 
 By users, one of two changes its workload: it comes again. On a busy machine that may
@@ -146,8 +146,9 @@ take longer than a stage.
   $ for s in 0.2 1 5 25; do
   >     sysbench --mix=one.lua,two --mix-by=users --threads=2 --report-operations \
   >         --stages="mix=one for $s; mix=one/two for $s" run >out
-  >     ! grep -q '^two' out || break
+  >     if grep -q '^two$' out; then break; fi
   > done
+  $ grep -q '^two$' out || echo "no user has changed its workload within $s s"
   $ grep -e '^one$' -e '^two$' out
   one
   one
@@ -158,30 +159,47 @@ take longer than a stage.
 
 Limits of one workload. Restarts and failed events are counted for each.
 
-  $ sysbench --mix=read.lua,write.lua --db-driver=null --events=100 \
-  >     --assert='read.count>20, write/update.errors==0, read.p95<1s' run |
+  $ sysbench --mix=view.lua,edit.lua --db-driver=null --events=100 \
+  >     --assert='view.count>20, edit/update.errors==0, view.p95<1s' run |
   >     sed -n '/^Limits/,$p' | awk '{ print $1, $NF }'
   Limits: Limits:
-  read.count>20 kept
-  write/update.errors==0 kept
-  read.p95<1s kept
+  view.count>20 kept
+  edit/update.errors==0 kept
+  view.p95<1s kept
    
+Metrics of scripts may be called as the columns of this table.
+
   $ cat >retry.lua <<'END'
   > local n = 0
+  > local restarts = sysbench.metric and sysbench.metric("restarts")
+  > local failed = sysbench.metric and sysbench.metric("failed", { kind = "gauge" })
   > function event()
   >    n = n + 1
+  >    failed:set(7)
   >    if n % 4 == 0 then
+  >       restarts:add(1)
   >       error({ errcode = sysbench.error.RESTART_EVENT })
   >    end
   > end
   > sysbench.hooks.report_cumulative = function() print("not called") end
   > END
-  $ sysbench --mix=retry.lua,read.lua --db-driver=null --events=90 \
-  >     --rand-seed=2 --restart-backoff=0 run 2>err >out
-  $ n=$(awk '$1 == "retry" { print $2 " " $4 }' out)
-  $ awk '$1 == "retry/restarts" { print $2 }' out >restarts
-  $ echo $n $(cat restarts) | awk '{ print ($2 == $3 && $2 == int(($1 + $2) / 4)) }'
-  1
+  $ sysbench --mix=retry.lua,view.lua --db-driver=null --events=90 \
+  >     --rand-seed=2 --restart-backoff=0 --report=text --report=json=r.json run 2>err >out
+  $ sed -n '/^Workload/,/^$/p' out >table
+  $ awk '$1 == "retry" { print $4 == $5 && $5 == int(($2 + $5) / 4), $6 }' table
+  1 0
+  $ n=$(awk '$1 == "retry" { print $5 }' table)
+  $ test "$n" -gt 0
+  $ grep '^retry/[rf]' out | awk -v n="$n" '{ print $1, $2 == n, $2 == 7 }'
+  retry/restarts 1 0
+  retry/failed 0 1
+  $ sysbench show r.json 2>err2 | sed -n '/^Workload/,/^$/p' | diff table -
+  $ "$SB_SRCDIR/tests/check-result" r.json
+  $ echo 'local n = 0 function event() n = n + 1 if n > 5 then ' \
+  >     'error({ errcode = sysbench.error.RESTART_EVENT }) end end' >giveup.lua
+  $ sysbench --mix=giveup.lua --events=9 --max-restarts=1 --restart-backoff=0 \
+  >     run 2>err2 | awk '$1 == "giveup" { print $2, $4, $5, $6 }'
+  5 8 4 4
   $ grep WARNING err
   WARNING: the report hooks of 'retry' are not called in a mix
 
@@ -198,14 +216,14 @@ ends its user.
   >    end
   > end
   > END
-  $ sysbench --mix=own.lua,read.lua --db-driver=null --events=10 run >out
+  $ sysbench --mix=own.lua,view.lua --db-driver=null --events=10 run >out
   --mix: 'own' has an event loop of its own, thread_run(): use --mix-by=users
   [1]
-  $ sysbench --mix=own.lua,read.lua --mix-by=users --threads=2 \
+  $ sysbench --mix=own.lua,view.lua --mix-by=users --threads=2 \
   >     --db-driver=null --events=10 run | grep 'total number'
       total number of events:              10
   $ echo 'local n = 0 function event() n = n + 1 return n > 5 end' >end.lua
-  $ sysbench --mix=end.lua,read.lua --db-driver=null --time=1h run |
+  $ sysbench --mix=end.lua,view.lua --db-driver=null --time=1h run |
   >     awk '$1 == "end" { print $1, $2 }'
   end 5
 
@@ -216,7 +234,7 @@ Old scripts, which declare no options, get all settings that the program does no
   >    if not told then print(size, word, flag, bare) told = 1 end
   > end
   > END
-  $ sysbench --mix=old.lua,read.lua --size=5 --old.word=a --old.flag --bare \
+  $ sysbench --mix=old.lua,view.lua --size=5 --old.word=a --old.flag --bare \
   >     --tables=3 --db-driver=null --events=50 --verbosity=1 run
   5\ta\ton\ton (esc)
 
@@ -258,38 +276,58 @@ Tables: each workload prepares, checks and removes its own.
 Errors.
 
   $ mix() { sysbench "$@" --db-driver=null --time=1 run >out; }
-  $ mix --mix=read.lua:0
-  Invalid value for the 'mix' option: workload 1, 'read.lua:0': the weight must be above 0 and at most 1000000000
+  $ mix --mix=view.lua:0
+  Invalid value for the 'mix' option: workload 1, 'view.lua:0': the weight must be above 0 and at most 1000000000
   [1]
-  $ mix --mix=read.lua,read.lua:2
-  Invalid value for the 'mix' option: workload 2, 'read.lua:2': this name occurs twice; give other names: a=WORKLOAD,b=WORKLOAD
+  $ mix --mix=view.lua,view.lua:2
+  Invalid value for the 'mix' option: workload 2, 'view.lua:2': this name occurs twice; give other names: a=WORKLOAD,b=WORKLOAD
   [1]
-  $ mix --mix=read.lua,nosuch
+  $ mix --mix=view.lua,nosuch
   FATAL: Cannot find benchmark 'nosuch': no such built-in test, file or module
   [1]
-  $ mix --mix=read.lua,cpu
+  $ mix --mix=view.lua,cpu
   --mix: 'cpu' is a built-in test; only scripts can be mixed
   [1]
-  $ mix --mix=read.lua,write --read.tabels=3
-  invalid option: --read.tabels (did you mean --read.tables?)
+  $ mix --mix=view.lua,edit --view.tabels=3
+  invalid option: --view.tabels (did you mean --view.tables?)
   [1]
-  $ mix --mix=read.lua,write --read.threads=3
-  --read.threads: --threads applies to all workloads of a mix
+  $ mix --mix=view.lua,edit --view.threads=3
+  --view.threads: --threads applies to all workloads of a mix
   [1]
-  $ mix --mix=read.lua:8,write --mix-by=users --threads=4
+  $ for name in threads report-operations verbosity report debug repeat sweep \
+  >     db-debug db-ps-mode server-stats config-file mix rand-seed; do
+  >     mix --mix=view.lua,edit --view.$name=1 2>&1 | grep -q 'applies to all' ||
+  >         echo "--$name is accepted"
+  > done
+  $ sysbench --mix=view.lua,edit --view.rand-type=uniform --edit.sqlite-db=x.db \
+  >     --edit.db-driver=sqlite --print-config run | grep '^[a-z]*\.' | cut -d' ' -f1
+  view.rand-type=uniform
+  edit.sqlite-db=x.db
+  edit.db-driver=sqlite
+  $ mix --mix=view.lua:8,edit --mix-by=users --threads=4
   --mix-by=users: 4 users are too few for each workload to have one; with these weights the minimum is --threads=5
   [1]
-  $ mix --mix=read.lua,write --stages='mix=read:1/other:2 for 1s'
-  Invalid value for the 'stages' option: stage 1, character 1, 'mix=read:1/other:2': 'other' is not in --mix, which has read, write
+  $ mix --mix=view.lua:8,edit --mix-by=users --stages='threads=1..4 for 1s'
+  --mix-by=users: the users of the stages are too few for the workload 'edit' to have one in any of them
   [1]
-  $ sysbench --mix=read.lua write.lua run >out
-  --mix names the workloads: 'write.lua' cannot be given, too
+  $ mix --mix=view.lua:8,edit --mix-by=users --time=0.01 \
+  >     --stages='threads=4 for 1s; threads=2, mix=view/edit for 1s'
+  $ mix --mix=view.lua,read.lua
+  Invalid value for the 'mix' option: workload 2, 'read.lua': this name has another meaning in limits and figures; another one can be given: NAME=WORKLOAD
   [1]
-  $ sysbench --mix=read.lua,write check >out
-  'read' does not implement the 'check' command.
-  'write' does not implement the 'check' command.
+  $ mix --mix=view.lua,edit --stages='mix=view:1/other:2 for 1s'
+  Invalid value for the 'stages' option: stage 1, character 1, 'mix=view:1/other:2': 'other' is not in --mix, which has view, edit
   [1]
-  $ sysbench --mix=read.lua,write >out
+  $ sysbench --mix=view.lua edit.lua run >out
+  --mix names the workloads: 'edit.lua' cannot be given, too
+  [1]
+  $ sysbench --mix=view.lua prepare run >out
+  --mix names the workloads, and one command follows: 'prepare run' cannot be given
+  [1]
+  $ sysbench --mix=view.lua,edit check >out
+  no workload of --mix implements the 'check' command.
+  [1]
+  $ sysbench --mix=view.lua,edit >out
   --mix requires a command, such as prepare, run or cleanup
   [1]
 
@@ -301,6 +339,11 @@ A script for 1.0 may have an option of that name.
   > END
   $ sysbench mix.lua --mix=9:x --db-driver=null --events=1 --verbosity=1 run
   9:x
+  $ echo 'function event() if not told then print(mix, kind) told = 1 end end' >global.lua
+  $ sysbench --test=global.lua --mix=3 --kind=x --events=1 --verbosity=0 run
+  3\tx (esc)
+  $ sysbench global.lua --mix=3 --events=1 --verbosity=0 run
+  3\tnil (esc)
 
 A sweep over a mix. The commands between the runs are those of its workloads.
 
@@ -308,13 +351,45 @@ A sweep over a mix. The commands between the runs are those of its workloads.
   > function event() end
   > function prepare() local f = io.open("noted", "a") f:write("x\n") f:close() end
   > END
-  $ sysbench --mix=note.lua,write --db-driver=null --events=20 \
+  $ sysbench --mix=note.lua,edit --db-driver=null --events=20 \
   >     --sweep=threads=1,2 --sweep-before=prepare run | grep -c '^\['
   2
   $ cat noted
   x
   x
-  $ sysbench --mix=note.lua,write --db-driver=null --events=20 \
+  $ sysbench --mix=note.lua,edit --db-driver=null --events=20 \
   >     --sweep=threads=1,2 --sweep-before=nosuch --verbosity=0 run
-  --sweep-before: 'note.lua,write' test does not implement the 'nosuch' command.
+  --sweep-before: 'note.lua,edit' test does not implement the 'nosuch' command.
   [1]
+  $ sysbench --mix=note.lua,edit --db-driver=null --threads=2 --events=20 \
+  >     --sweep=mix-by=events,users run | grep -c '^\['
+  2
+  $ sysbench --mix=note.lua:3,edit --db-driver=null --threads=2 --events=20 \
+  >     --sweep=mix-by=events,users run >out
+  --mix-by=users: 2 users are too few for each workload to have one; with these weights the minimum is --threads=3
+  [1]
+  $ grep '^\[' out
+  [1]
+
+A mix cannot be swept; an option of a script of this name can.
+
+  $ sysbench --sweep=mix=note.lua,edit --verbosity=0 run
+  --sweep: --mix cannot be swept; measure each mix in a run of its own, and compare the results
+  [1]
+  $ sysbench --mix=note.lua --sweep=mix=note.lua,edit --verbosity=0 run
+  --sweep: --mix cannot be swept; measure each mix in a run of its own, and compare the results
+  [1]
+  $ sysbench mix.lua --events=1 --sweep=mix=a,b run | grep -c '^\['
+  2
+
+A sweep continues with the same workloads only.
+
+  $ echo 'function event() if io.open("no") then error("no") end end' >fail.lua
+  $ touch no
+  $ sweep() { sysbench "$@" --events=1 --sweep=threads=1,2 --report=json=f.json run; }
+  $ sweep --mix=fail.lua >out 2>err
+  [1]
+  $ rm no
+  $ sweep --mix=note.lua --sweep-resume 2>&1 >out | sed 's/.*: //'
+  the test differs from that of the interrupted sweep
+  $ sweep --mix=fail.lua --sweep-resume >out

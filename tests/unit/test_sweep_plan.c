@@ -136,6 +136,8 @@ static const char *continued(char **before, char **now)
 
     CHECK_INT(fill(&a, before), 0);
     CHECK_INT(fill(&b, now), 0);
+    a.plan.test = sb_opts_positional(a.opts, 0);
+    b.plan.test = sb_opts_positional(b.opts, 0);
     json_t *kept = sb_sweep_plan_json(&a.plan, a.opts);
     json_t *new = sb_sweep_plan_json(&b.plan, b.opts);
 
