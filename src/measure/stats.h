@@ -261,7 +261,7 @@ void sb_rec_settle(struct sb_rec *r, enum sb_fate last,
     const struct sb_err *err, uint64_t now_ns);
 
 // Counts an event that failed, or another try of an event, for the run and for
-// r->workload. A failure is a change for sb_rec_enter().
+// r->workload. Both are changes for sb_rec_enter().
 void sb_rec_failed(struct sb_rec *r, bool cut_short);
 void sb_rec_restarted(struct sb_rec *r);
 

@@ -461,7 +461,11 @@ int sb_user_restart(struct sb_user *u)
     u->restarts++;
     sb_rec_settle(u->rec, SB_FATE_RESTARTED, NULL, sb_clock_now(&u->clock));
     back_off(u, u->restarts);
-    sb_rec_restarted(u->rec);
+    // The last report may be reading.
+    if (sb_rec_enter(u->rec)) {
+        sb_rec_restarted(u->rec);
+        sb_rec_leave(u->rec);
+    }
     return 1;
 }
 
