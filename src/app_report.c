@@ -306,6 +306,7 @@ void sb__app_listen(struct sb_app *a, struct sb_workload *w,
         .stop = on_stop,
         .partial = a->reporters.n > 0,
         .operations = a->reporters.n > 0 ||
+                      (a->mix && a->run.report_interval > 0) ||
                       sb_asserts_need_operations(&a->asserts),
     };
     sb__app_rate_listen(a, l);

@@ -254,6 +254,7 @@ static int add_stage(struct merge *m, unsigned n, struct sb_err *err)
     to->interval_s = seconds;
     to->stage_name = first->stage_name;
     to->stage_mix = first->stage_mix;
+    to->stats = &m->stats;
     for (unsigned k = 0; k < 2; k++) {
         for (unsigned i = 0; i < m->nruns; i++) {
             users[k] += m->run[i]->report.stages[n].stage_users[k];

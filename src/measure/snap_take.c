@@ -136,10 +136,11 @@ static void take_users(struct sb_snap *out, const struct sb_stats *s)
 }
 
 // Distributes the events of the latency histogram among the users. A user gets
-// the events recorded before the histogram was read, or all of its shard if it
-// has one of its own, and never fewer than in the earlier snapshot. The rest
-// was recorded while the histogram was read; it is given to users that have
-// completed more events than they were given.
+// the events recorded before the histogram was read, or all of its own shard,
+// and never fewer than in the earlier snapshot. own: NULL if users share
+// shards, or if the events are counted by workload. The rest was recorded while
+// the histogram was read; it is given to users that have completed more events
+// than they were given.
 static void share_out(struct sb_snap *out, const struct sb_stats *s,
     const struct sb_snap *earlier, const struct mark *before,
     const uint64_t *own)
@@ -149,7 +150,7 @@ static void share_out(struct sb_snap *out, const struct sb_stats *s,
     uint64_t sum = 0, *events = out->user_events;
 
     for (unsigned i = 0; i < s->users; i++) {
-        events[i] = s->users == s->shards ? own[i] : before[i].n;
+        events[i] = own ? own[i] : before[i].n;
         events[i] = at_least(events[i], was ? was[i] : 0);
         sum += events[i];
     }
@@ -239,6 +240,25 @@ static int take_ops(struct sb_snap *out, const struct sb_stats *s, bool live,
         rc = take_op(&out->op[i], s, i, live,
             earlier && i < earlier->nops ? &earlier->op[i] : NULL);
     return rc;
+}
+
+// In a mix, each event belongs to a workload: of the events, those are counted
+// that the workloads have, so that the figures of workloads add up. Returns 1
+// if there are workloads, 0 if not, or SB_ENOMEM.
+static int count_by_workload(struct sb_snap *out, const struct sb_stats *s)
+{
+    struct sb_hist_snap *h = s->open_loop ? &out->response : &out->service;
+    int rc = 0, any = 0;
+
+    for (unsigned i = 0; rc == 0 && i < out->nops; i++) {
+        if (s->op[i].kind != SB_OP_WORKLOAD)
+            continue;
+        if (!any)
+            sb_hist_snap_done(h);
+        any = 1;
+        rc = sb_hist_snap_add(h, &out->op[i].hist);
+    }
+    return rc ? rc : any;
 }
 
 static int add_code(struct sb_snap *s, const struct sb_code_tally *t)
@@ -342,6 +362,7 @@ static int take_live(struct sb_snap *out, const struct sb_stats *s,
 {
     struct mark *before = malloc(s->users * sizeof(*before));
     uint64_t *own = malloc(s->shards * sizeof(*own));
+    bool shared = s->users != s->shards;
     int rc = before && own ? new_users(out, s) : SB_ENOMEM;
 
     for (unsigned i = 0; rc == 0 && i < s->users; i++)
@@ -350,10 +371,12 @@ static int take_live(struct sb_snap *out, const struct sb_stats *s,
         rc = take_hists(out, s, own);
     if (rc == 0)
         rc = take_ops(out, s, true, earlier);
-    if (rc == 0) {
+    if (rc == 0)
+        rc = count_by_workload(out, s);
+    if (rc >= 0) {
         take_tallies(out, s);
         take_users(out, s);
-        share_out(out, s, earlier, before, own);
+        share_out(out, s, earlier, before, rc || shared ? NULL : own);
         share_times(out, s, earlier, before);
         out->c.completed = s->open_loop ? out->response.total
                                         : out->service.total;

@@ -367,8 +367,12 @@ static json_t *users(const struct sb_snap *s)
     return sb__json_complete(o, ok);
 }
 
-static json_t *operation(
-    const struct sb_snap_op *op, const char *name, enum sb_op_kind kind)
+const char *sb__json_latency_kind(const struct sb_report *r)
+{
+    return r->open_loop ? "response" : "service";
+}
+
+static json_t *operation(const struct sb_report *r, unsigned i)
 {
     static const char *const kinds[] = {
         [SB_OP_READ] = "read",
@@ -378,13 +382,20 @@ static json_t *operation(
         [SB_OP_CUSTOM] = "custom",
         [SB_OP_WORKLOAD] = "workload",
     };
+    const struct sb_snap_op *op = &r->snap->op[i];
+    const struct sb_op *of = &r->stats->op[i];
+    // A workload of a mix has whole events.
+    const char *times = of->kind == SB_OP_WORKLOAD ? sb__json_latency_kind(r)
+                                                   : "service";
     json_t *o = json_object();
-    bool ok =
-        set_text(o, "name", name) && set_text(o, "kind", kinds[kind]) &&
-        set_count(o, "errors", op->errors) && set_count(o, "hits", op->hits) &&
-        set_count(o, "misses", op->misses) && set_count(o, "rows", op->rows) &&
-        sb__json_set(o, "latency",
-            sb_json_latency("service", &op->hist, op->min, op->ns, op->max));
+    bool ok = set_text(o, "name", of->name) &&
+              set_text(o, "kind", kinds[of->kind]) &&
+              set_count(o, "errors", op->errors) &&
+              set_count(o, "hits", op->hits) &&
+              set_count(o, "misses", op->misses) &&
+              set_count(o, "rows", op->rows) &&
+              sb__json_set(o, "latency",
+                  sb_json_latency(times, &op->hist, op->min, op->ns, op->max));
 
     if (kind == SB_OP_WORKLOAD)
         ok = ok && set_count(o, "failed", op->failed) &&
@@ -398,12 +409,9 @@ static json_t *operations(const struct sb_report *r)
     json_t *a = json_array();
     bool ok = a != NULL;
 
-    for (unsigned i = 0; ok && s->op && r->stats && i < s->nops; i++) {
-        const struct sb_op *op = &r->stats->op[i];
-
+    for (unsigned i = 0; ok && s->op && r->stats && i < s->nops; i++)
         if (s->op[i].count || s->op[i].errors)
-            ok = append(a, operation(&s->op[i], op->name, op->kind));
-    }
+            ok = append(a, operation(r, i));
     return sb__json_complete(a, ok);
 }
 
@@ -439,8 +447,8 @@ json_t *sb_json_totals(const struct sb_report *r)
     bool ok = sb__json_set(o, "counters", sb__json_counters(r)) &&
               sb__json_set(o, "warmup", json_boolean(r->warmup)) &&
               sb__json_set(o, "latency",
-                  sb_json_latency(r->open_loop ? "response" : "service",
-                      r->latency, r->lat_min, r->lat_sum, r->lat_max)) &&
+                  sb_json_latency(sb__json_latency_kind(r), r->latency,
+                      r->lat_min, r->lat_sum, r->lat_max)) &&
               sb__json_set(o, "service",
                   r->open_loop
                       ? sb_json_latency("service", &s->service, s->service_min,

@@ -11,6 +11,8 @@
 bool sb__json_set(json_t *object, const char *name, json_t *value);
 // Returns the value if everything in it was set, and otherwise frees it.
 json_t *sb__json_complete(json_t *value, bool ok);
+// What the latencies of events are in this report: "response" or "service".
+const char *sb__json_latency_kind(const struct sb_report *r);
 // The counters of a run or a stage: an object.
 json_t *sb__json_counters(const struct sb_report *r);
 // json_stages.c: the totals of each stage, an array.

@@ -12,9 +12,40 @@ static json_t *range(double from, double to)
     return sb__json_complete(a, ok);
 }
 
+static json_t *workload(
+    const struct sb_report *r, const struct sb_snap_op *op, const char *name)
+{
+    json_t *o = json_object();
+    bool ok = sb__json_set(o, "name", sb_json_text(name)) &&
+              sb__json_set(o, "errors", sb_json_count(op->errors)) &&
+              sb__json_set(o, "latency",
+                  sb_json_latency(sb__json_latency_kind(r), &op->hist, op->min,
+                      op->ns, op->max));
+
+    return sb__json_complete(o, ok);
+}
+
+// The workloads of a mix that had events in the stage.
+static json_t *workloads(const struct sb_report *r)
+{
+    const struct sb_snap *s = r->snap;
+    json_t *a = json_array();
+    bool ok = a != NULL;
+
+    for (unsigned i = 0; ok && s->op && r->stats && i < s->nops; i++) {
+        const struct sb_op *op = &r->stats->op[i];
+
+        if (op->kind == SB_OP_WORKLOAD && (s->op[i].count || s->op[i].errors))
+            ok = json_array_append_new(a, workload(r, &s->op[i], op->name)) ==
+                 0;
+    }
+    return sb__json_complete(a, ok);
+}
+
 static json_t *stage(const struct sb_report *r)
 {
     json_t *o = json_object();
+    bool mix = r->stage_mix && r->stage_mix[0];
     bool ok = sb__json_set(o, "name", sb_json_text(r->stage_name)) &&
               sb__json_set(
                   o, "start", sb_json_number(r->total_s - r->interval_s)) &&
@@ -24,12 +55,12 @@ static json_t *stage(const struct sb_report *r)
               sb__json_set(o, "rate",
                   r->open_loop ? range(r->stage_rate[0], r->stage_rate[1])
                                : json_null()) &&
-              (!r->stage_mix || !r->stage_mix[0] ||
-                  sb__json_set(o, "mix", sb_json_text(r->stage_mix))) &&
+              (!mix || sb__json_set(o, "mix", sb_json_text(r->stage_mix))) &&
               sb__json_set(o, "counters", sb__json_counters(r)) &&
               sb__json_set(o, "latency",
-                  sb_json_latency(r->open_loop ? "response" : "service",
-                      r->latency, r->lat_min, r->lat_sum, r->lat_max));
+                  sb_json_latency(sb__json_latency_kind(r), r->latency,
+                      r->lat_min, r->lat_sum, r->lat_max)) &&
+              (!mix || sb__json_set(o, "workloads", workloads(r)));
 
     return sb__json_complete(o, ok);
 }

@@ -329,19 +329,39 @@ static void latencies(struct writer *w, const struct sb_report *r)
 
 // Operations and metrics ------------------------------------------------------
 
-// workloads: of the workloads of a mix; else of all operations.
-static void operation_counter(struct writer *w, const struct sb_report *r,
-    const char *name, const char *help, bool workloads, size_t offset)
+// Executions of operations, or events of the workloads of a mix.
+struct part {
+    const char *label;
+    bool workloads;
+};
+
+static bool is_part(const struct part *p, const struct sb_report *r, unsigned i)
+{
+    return (r->stats->op[i].kind == SB_OP_WORKLOAD) == p->workloads;
+}
+
+static bool any_part(const struct part *p, const struct sb_report *r)
+{
+    unsigned i = 0;
+
+    if (!r->snap->op || !r->stats)
+        return false;
+    while (i < r->snap->nops && !is_part(p, r, i))
+        i++;
+    return i < r->snap->nops;
+}
+
+static void part_counter(struct writer *w, const struct part *p,
+    const struct sb_report *r, const char *name, const char *help,
+    size_t offset)
 {
     family(w, name, "counter", "", help);
     for (unsigned i = 0; i < r->snap->nops; i++) {
-        const struct sb_op *op = &r->stats->op[i];
-        const struct label labels[] = {
-            { workloads ? "workload" : "operation", op->name }, { NULL, NULL }
-        };
+        const struct label labels[] = { { p->label, r->stats->op[i].name },
+            { NULL, NULL } };
         uint64_t n;
 
-        if (workloads && op->kind != SB_OP_WORKLOAD)
+        if (!is_part(p, r, i))
             continue;
         memcpy(&n, (const char *)&r->snap->op[i] + offset, sizeof(n));
         sample(w, name, "_total", labels, NULL);
@@ -349,42 +369,53 @@ static void operation_counter(struct writer *w, const struct sb_report *r,
     }
 }
 
-static bool has_workloads(const struct sb_report *r)
+static void part_times(struct writer *w, const struct part *p,
+    const struct sb_report *r, const char *name, const char *help)
 {
-    for (unsigned i = 0; i < r->snap->nops; i++)
-        if (r->stats->op[i].kind == SB_OP_WORKLOAD)
-            return true;
-    return false;
+    const struct sb_snap *s = r->snap;
+
+    family(w, name, "histogram", "seconds", help);
+    for (unsigned i = 0; i < s->nops; i++) {
+        const struct label labels[] = { { p->label, r->stats->op[i].name },
+            { NULL, NULL } };
+
+        if (is_part(p, r, i))
+            put_times(w, name, labels, &s->op[i].hist, s->op[i].ns);
+    }
 }
 
 static void operations(struct writer *w, const struct sb_report *r)
 {
-    const struct sb_snap *s = r->snap;
+    const struct part p = { .label = "operation" };
 
-    if (!s->op || s->nops == 0 || !r->stats)
+    if (!any_part(&p, r))
         return;
-    operation_counter(w, r, "operation_errors",
-        "Failed executions of operations.", false,
+    part_counter(w, &p, r, "operation_errors",
+        "Failed executions of operations.",
         offsetof(struct sb_snap_op, errors));
-    operation_counter(w, r, "operation_rows",
-        "Rows that operations returned or changed.", false,
+    part_counter(w, &p, r, "operation_rows",
+        "Rows that operations returned or changed.",
         offsetof(struct sb_snap_op, rows));
-    if (has_workloads(r)) {
-        operation_counter(w, r, "workload_failed_events",
-            "Failed events of workloads.", true,
-            offsetof(struct sb_snap_op, failed));
-        operation_counter(w, r, "workload_restarts",
-            "Restarts of events of workloads.", true,
-            offsetof(struct sb_snap_op, restarts));
-    }
-    family(w, "operation_seconds", "histogram", "seconds",
-        "Service times of operations.");
-    for (unsigned i = 0; i < s->nops; i++) {
-        const struct label labels[] = { { "operation", r->stats->op[i].name },
-            { NULL, NULL } };
+    part_times(w, &p, r, "operation_seconds", "Service times of operations.");
+}
 
-        put_times(w, "operation_seconds", labels, &s->op[i].hist, s->op[i].ns);
-    }
+static void workloads(struct writer *w, const struct sb_report *r)
+{
+    const struct part p = { .label = "workload", .workloads = true };
+
+    if (!any_part(&p, r))
+        return;
+    part_counter(w, &p, r, "workload_errors",
+        "Errors of the events of a workload.",
+        offsetof(struct sb_snap_op, errors));
+    part_counter(w, &p, r, "workload_failed_events",
+        "Failed events of a workload.", offsetof(struct sb_snap_op, failed));
+    part_counter(w, &p, r, "workload_restarts",
+        "Restarts of events of a workload.",
+        offsetof(struct sb_snap_op, restarts));
+    part_times(w, &p, r, "workload_latency_seconds",
+        r->open_loop ? "Response times of the events of a workload."
+                     : "Service times of the events of a workload.");
 }
 
 static void metric_sample(struct writer *w, const char *family_name,
@@ -464,6 +495,7 @@ void sb_openmetrics_text(struct sb_buf *out, enum sb_openmetrics_format format,
     codes(&w, r->snap);
     states(&w, r);
     latencies(&w, r);
+    workloads(&w, r);
     operations(&w, r);
     metrics(&w, r);
     group(&w, row, "server", "server_value",

@@ -287,6 +287,49 @@ static unsigned users_of(double n)
     return n > 0 && n < 1e9 ? (unsigned)n : 0;
 }
 
+// Returns the number of a workload of the run, or nops: a stage has no others.
+static unsigned find_workload(const struct sb_result_run *r, const char *name)
+{
+    unsigned i = 0;
+
+    while (
+        i < r->snap.nops && (r->stats.op[i].kind != SB_OP_WORKLOAD || !name ||
+                                strcmp(r->stats.op[i].name, name) != 0))
+        i++;
+    return i;
+}
+
+// The workloads of a mix in a stage.
+static int read_workloads(const struct sb_result_run *r, struct sb_snap *s,
+    const json_t *list, struct sb_err *err)
+{
+    int rc = 0;
+
+    if (json_array_size(list) == 0)
+        return 0;
+    s->nops = r->snap.nops;
+    s->op = calloc(s->nops + 1, sizeof(*s->op));
+    if (!s->op)
+        return SB_ENOMEM;
+    for (size_t i = 0; rc == 0 && i < json_array_size(list); i++) {
+        const json_t *o = json_array_get(list, i);
+        const json_t *latency = json_object_get(o, "latency");
+        unsigned n = find_workload(
+            r, json_string_value(json_object_get(o, "name")));
+        struct sb_snap_op *op = &s->op[n];
+        const struct times t = { &op->min, &op->max, &op->ns, &op->hist };
+
+        if (n == s->nops || op->hist.total > 0)
+            continue;
+        rc = member(latency, "count", &op->count, err);
+        if (rc == 0)
+            rc = member(o, "errors", &op->errors, err);
+        if (rc == 0)
+            rc = read_times(latency, &t, err);
+    }
+    return rc;
+}
+
 static int read_stage(struct sb_result_run *r, unsigned i, const json_t *o,
     bool open_loop, struct sb_err *err)
 {
@@ -307,6 +350,9 @@ static int read_stage(struct sb_result_run *r, unsigned i, const json_t *o,
     if (rc == 0)
         rc = read_times(json_object_get(o, "latency"),
             open_loop ? &response : &service, err);
+    if (rc == 0)
+        rc = read_workloads(
+            r, &r->stage_snap[i], json_object_get(o, "workloads"), err);
     sb_report_fill(
         p, &r->stage_snap[i], r->report.threads, open_loop, start + seconds);
     p->interval_s = seconds;

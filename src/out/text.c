@@ -197,6 +197,17 @@ static void interval_plain(const struct sb_text *t, const struct sb_report *r)
         sb_units_ms_decimals(ms, 2), ms);
 }
 
+static void interval_workloads(
+    const struct sb_text *t, const struct sb_report *r)
+{
+    for (unsigned i = 0; r->snap->op && i < r->snap->nops; i++) {
+        if (!sb__text_is_workload(t, i))
+            continue;
+        stamp(t, r);
+        sb__text_workload_line(t, r, i);
+    }
+}
+
 void sb_text_interval(struct sb_text *t, const struct sb_report *r)
 {
     if (silent(t))
@@ -215,6 +226,7 @@ void sb_text_interval(struct sb_text *t, const struct sb_report *r)
                 "queue length: %" PRIu64 "%s concurrency: %" PRIu64 "\n",
                 r->queue, t->sql ? "," : "", r->concurrency);
         }
+        interval_workloads(t, r);
     }
     fflush(t->out);
 }

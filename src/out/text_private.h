@@ -17,6 +17,12 @@ void sb__text_operations(const struct sb_text *t, const struct sb_report *r);
 bool sb__text_is_workload(const struct sb_text *t, unsigned i);
 // Prints the figures of each workload of a mix. Prints nothing without a mix.
 void sb__text_workloads(const struct sb_text *t, const struct sb_report *r);
+// True if operation i has the events of a workload of a mix.
+bool sb__text_is_workload(const struct sb_text *t, unsigned i);
+// Prints the figures of that workload in an interval: a line without the time
+// at its beginning.
+void sb__text_workload_line(
+    const struct sb_text *t, const struct sb_report *r, unsigned i);
 // Prints tables of the metrics of the script, if it has any.
 void sb__text_metrics(const struct sb_text *t, const struct sb_report *r);
 // Prints the error codes to t->err. Prints nothing if there are none.
@@ -26,7 +32,8 @@ void sb__text_errors(const struct sb_text *t, const struct sb_report *r);
 void sb__text_open_loop(const struct sb_text *t, const struct sb_report *r);
 // Prints how the run found its rate. Prints nothing if it was given.
 void sb__text_search(const struct sb_text *t, const struct sb_report *r);
-// Prints the figures of each stage of --stages. Prints nothing without stages.
+// Prints the figures of each stage of --stages, with a mix also those of each
+// workload in it. Prints nothing without stages.
 void sb__text_stages(const struct sb_text *t, const struct sb_report *r);
 
 #endif

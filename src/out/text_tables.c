@@ -76,46 +76,6 @@ void sb__text_open_loop(const struct sb_text *t, const struct sb_report *r)
 // Room for a name of 63 bytes, each of them escaped.
 #define NAME 256
 
-static int stages_width(const struct sb_report *r)
-{
-    int width = (int)strlen("Stages (ms)");
-    char name[NAME];
-
-    for (unsigned i = 0; i < r->nstages; i++) {
-        int n = (int)sb_escape_line(
-            name, sizeof(name), r->stages[i].stage_name);
-
-        width = n > width ? n : width;
-    }
-    return width;
-}
-
-void sb__text_stages(const struct sb_text *t, const struct sb_report *r)
-{
-    int width = stages_width(r);
-    char name[NAME];
-
-    if (r->nstages == 0)
-        return;
-    fprintf(t->out, "%-*s %10s %10s %12s %12s %10s", width, "Stages (ms)",
-        "start (s)", "end (s)", "events", "per sec.", "errors");
-    time_heads(t);
-    fprintf(t->out, "\n");
-    for (unsigned i = 0; i < r->nstages; i++) {
-        const struct sb_report *a = &r->stages[i];
-        uint64_t n = a->snap->c.completed;
-        double seconds = a->interval_s > 0 ? a->interval_s : 1;
-
-        sb_escape_line(name, sizeof(name), a->stage_name);
-        fprintf(t->out, "%-*s %10.3f %10.3f %12" PRIu64 " %12.2f %10" PRIu64,
-            width, name, a->total_s - a->interval_s, a->total_s, n,
-            (double)n / seconds, a->errors);
-        time_cells(t, a->latency, a->lat_min, a->lat_sum, a->lat_max);
-        fprintf(t->out, "\n");
-    }
-    fprintf(t->out, "\n");
-}
-
 static void op_name(
     const struct sb_text *t, unsigned i, char *name, size_t size)
 {
@@ -128,6 +88,85 @@ static void op_name(
 bool sb__text_is_workload(const struct sb_text *t, unsigned i)
 {
     return t->stats && i < SB_OPS_MAX && t->stats->op[i].kind == SB_OP_WORKLOAD;
+}
+
+// The rows of workloads below their stage are indented.
+#define INDENT 2
+
+static int widest(int width, int indent, const char *name)
+{
+    int n = indent + (int)strlen(name);
+
+    return n > width ? n : width;
+}
+
+static int stages_width(const struct sb_text *t, const struct sb_report *r)
+{
+    int width = (int)strlen("Stages (ms)");
+    char name[NAME];
+
+    for (unsigned i = 0; i < r->nstages; i++) {
+        sb_escape_line(name, sizeof(name), r->stages[i].stage_name);
+        width = widest(width, 0, name);
+    }
+    for (unsigned i = 0; i < r->snap->nops; i++) {
+        if (!sb__text_is_workload(t, i))
+            continue;
+        op_name(t, i, name, sizeof(name));
+        width = widest(width, INDENT, name);
+    }
+    return width;
+}
+
+static double stage_seconds(const struct sb_report *stage)
+{
+    return stage->interval_s > 0 ? stage->interval_s : 1;
+}
+
+// Rows of the workloads that had events in a stage.
+static void stage_workloads(
+    const struct sb_text *t, const struct sb_report *stage, int width)
+{
+    char name[NAME];
+
+    for (unsigned i = 0; stage->snap->op && i < stage->snap->nops; i++) {
+        const struct sb_snap_op *op = &stage->snap->op[i];
+
+        if (!sb__text_is_workload(t, i) || op->count + op->errors == 0)
+            continue;
+        op_name(t, i, name, sizeof(name));
+        fprintf(t->out, "%*s%-*s %10s %10s %12" PRIu64 " %12.2f %10" PRIu64,
+            INDENT, "", width - INDENT, name, "", "", op->count,
+            (double)op->count / stage_seconds(stage), op->errors);
+        time_cells(t, &op->hist, op->min, op->ns, op->max);
+        fprintf(t->out, "\n");
+    }
+}
+
+void sb__text_stages(const struct sb_text *t, const struct sb_report *r)
+{
+    int width = stages_width(t, r);
+    char name[NAME];
+
+    if (r->nstages == 0)
+        return;
+    fprintf(t->out, "%-*s %10s %10s %12s %12s %10s", width, "Stages (ms)",
+        "start (s)", "end (s)", "events", "per sec.", "errors");
+    time_heads(t);
+    fprintf(t->out, "\n");
+    for (unsigned i = 0; i < r->nstages; i++) {
+        const struct sb_report *a = &r->stages[i];
+        uint64_t n = a->snap->c.completed;
+
+        sb_escape_line(name, sizeof(name), a->stage_name);
+        fprintf(t->out, "%-*s %10.3f %10.3f %12" PRIu64 " %12.2f %10" PRIu64,
+            width, name, a->total_s - a->interval_s, a->total_s, n,
+            (double)n / stage_seconds(a), a->errors);
+        time_cells(t, a->latency, a->lat_min, a->lat_sum, a->lat_max);
+        fprintf(t->out, "\n");
+        stage_workloads(t, a, width);
+    }
+    fprintf(t->out, "\n");
 }
 
 static int name_width(
@@ -161,6 +200,21 @@ static void op_cells(
     if (sb__text_is_workload(t, i))
         fprintf(t->out, " %10" PRIu64 " %10" PRIu64, op->restarts, op->failed);
     time_cells(t, &op->hist, op->min, op->ns, op->max);
+}
+
+void sb__text_workload_line(
+    const struct sb_text *t, const struct sb_report *r, unsigned i)
+{
+    const struct sb_snap_op *op = &r->snap->op[i];
+    double seconds = r->interval_s > 0 ? r->interval_s : 1, ms = 0;
+    char name[NAME];
+
+    if (t->npct)
+        ms = sb_hist_snap_percentile(&op->hist, t->classic_pct, op->max) / 1e6;
+    op_name(t, i, name, sizeof(name));
+    fprintf(t->out, "  %s: eps: %4.2f lat (ms,%g%%): %4.*f err/s: %4.2f\n",
+        name, (double)op->count / seconds, t->classic_pct,
+        sb_units_ms_decimals(ms, 2), ms, (double)op->errors / seconds);
 }
 
 void sb__text_workloads(const struct sb_text *t, const struct sb_report *r)

@@ -57,6 +57,35 @@ Each workload has its own figures. The seed decides which events are whose: of 9
   $ grep 'total number of events' out
       total number of events:              9000
 
+Each interval has a line for each workload, and so has the warm-up.
+
+  $ sysbench --mix=view.lua,edit --db-driver=null --warmup-time=0.3 --time=0.3 \
+  >     --report-interval=0.1 run | grep '^\[' | sed 's/[0-9][0-9.]*/N/g' | sort -u
+  [ Ns ]   view: eps: N lat (ms,N%): N err/s: N
+  [ Ns ]   edit: eps: N lat (ms,N%): N err/s: N
+  [ Ns ] (warm-up)   view: eps: N lat (ms,N%): N err/s: N
+  [ Ns ] (warm-up)   edit: eps: N lat (ms,N%): N err/s: N
+  [ Ns ] (warm-up) thds: N tps: N qps: N (r/w/o: N/N/N) lat (ms,N%): N err/s: N reconn/s: N
+  [ Ns ] (warm-up) edit: hits N
+  [ Ns ] thds: N tps: N qps: N (r/w/o: N/N/N) lat (ms,N%): N err/s: N reconn/s: N
+  [ Ns ] edit: hits N
+
+The rows of files have them, too, and the times are response times in an open loop.
+
+  $ sysbench --mix=view.lua,edit --db-driver=null --rate=500 --time=1 \
+  >     --report=none,json=i.json,ndjson=i.ndjson,csv=i.csv run
+  $ cut -d, -f3,4 i.csv | sort -u | grep operation
+  operation,view
+  operation,view/part
+  operation,view/select
+  operation,edit
+  operation,edit/update
+  $ grep -q '"operation":{.*"edit":{"count":[1-9]' i.ndjson
+  $ grep -o '"name":"[^"]*","kind":"workload".*"kind":"[a-z]*"' i.json |
+  >     grep -o '"kind":"response"' | sort -u
+  "kind":"response"
+  $ "$SB_SRCDIR/tests/check-result" i.json
+
 By shares of users; each user has the connections of its workload only.
 
   $ for name in one two; do
@@ -127,18 +156,38 @@ Weights by stages. Result files have the mix in force and are read back.
   $ grep -o '"mix":"[^"]*"' s.json
   "mix":"view:1"
   "mix":"view:1/edit:3"
-  $ sysbench show s.json | sed -n '/^Workload/,$p' | awk '{ print $1 }'
+  $ sysbench show s.json >shown
+  $ sed -n '/^Workload/,/^Counter/p' out >printed
+  $ sed -n '/^Workload/,/^Counter/p' shown | diff printed -
+  $ sed -n '/^Workload/,/hits/p' shown | awk '{ print $1 }' |
+  >     sed '/^mix=view/,/^both/{/^edit$/d}'
   Workload
   view
   edit
   
   Stages
   mix=view
+  view
   both
+  view
+  edit
   
   Counter
   edit/hits
-  
+
+Results of several processes are added, also by workload.
+
+  $ for seed in 1 2; do
+  >     sysbench --mix=view.lua,edit.lua --db-driver=null --rand-seed=$seed \
+  >         --stages='mix=view for 0.2s; both: mix=view:1/edit:3 for 0.2s' \
+  >         --report=none,json=p$seed.json run
+  > done
+  $ sysbench merge --output=p.json p1.json p2.json
+  $ "$SB_SRCDIR/tests/check-result" p1.json p2.json p.json
+  $ sysbench show p.json | grep -A 2 '^both' | awk '{ print $1 }'
+  both
+  view
+  edit
 
 By users, one of two changes its workload: it comes again. On a busy machine that may
 take longer than a stage.
@@ -312,8 +361,8 @@ Errors.
   [1]
   $ mix --mix=view.lua:8,edit --mix-by=users --time=0.01 \
   >     --stages='threads=4 for 1s; threads=2, mix=view/edit for 1s'
-  $ mix --mix=view.lua,read.lua
-  Invalid value for the 'mix' option: workload 2, 'read.lua': this name has another meaning in limits and figures; another one can be given: NAME=WORKLOAD
+  $ mix --mix=view.lua,view.lua
+  Invalid value for the 'mix' option: workload 2, 'view.lua': this name has another meaning in limits and figures; another one can be given: NAME=WORKLOAD
   [1]
   $ mix --mix=view.lua,edit --stages='mix=view:1/other:2 for 1s'
   Invalid value for the 'stages' option: stage 1, character 1, 'mix=view:1/other:2': 'other' is not in --mix, which has view, edit

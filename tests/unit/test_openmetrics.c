@@ -250,7 +250,7 @@ static void operations_have_labels(void)
     end(&r);
 }
 
-static void workloads_of_a_mix(void)
+static void workloads_have_restarts(void)
 {
     struct run r;
 
@@ -267,6 +267,39 @@ static void workloads_of_a_mix(void)
         has(t, "sysbench_workload_failed_events_total{workload=\"INSERT\"} 3"));
     CHECK(has(t, "sysbench_workload_restarts_total{workload=\"INSERT\"} 2"));
     CHECK(!strstr(t, "sysbench_workload_restarts_total{workload=\"SELECT"));
+    free(t);
+    end(&r);
+}
+
+// Workloads of a mix are not operations: sums over operations count each
+// statement once.
+static void workloads_are_apart(void)
+{
+    struct run r;
+
+    begin(&r, true);
+    names.op[1].kind = SB_OP_WORKLOAD;
+    put(&r.op[1].hist, 2 * MS, 3);
+    r.op[1].ns = 6 * MS;
+    char *t = text_of(&r, SB_OPENMETRICS);
+    CHECK(has(t, "# HELP sysbench_workload_latency_seconds Response times of "
+                 "the events of a workload."));
+    CHECK(has(
+        t, "sysbench_workload_latency_seconds_count{workload=\"INSERT\"} 3"));
+    CHECK(has(t, "sysbench_workload_latency_seconds_sum{workload=\"INSERT\"} "
+                 "0.006000000"));
+    CHECK(has(t, "sysbench_workload_errors_total{workload=\"INSERT\"} 4"));
+    CHECK(strstr(t, "operation=\"INSERT\"") == NULL);
+    CHECK(strstr(t, "sysbench_operation_seconds_count") != NULL);
+    free(t);
+    sb_hist_snap_done(&r.op[1].hist);
+    names.op[0].kind = SB_OP_WORKLOAD;
+    t = text_of(&r, SB_OPENMETRICS);
+    CHECK(strstr(t, "sysbench_operation") == NULL);
+    free(t);
+    names.op[0].kind = names.op[1].kind = SB_OP_READ;
+    t = text_of(&r, SB_OPENMETRICS);
+    CHECK(strstr(t, "sysbench_workload") == NULL);
     free(t);
     end(&r);
 }
@@ -347,7 +380,8 @@ int main(void)
     RUN(bounds_belong_to_their_buckets);
     RUN(an_open_loop_has_three_times);
     RUN(operations_have_labels);
-    RUN(workloads_of_a_mix);
+    RUN(workloads_have_restarts);
+    RUN(workloads_are_apart);
     RUN(metrics_of_scripts);
     RUN(both_formats);
     RUN(families_are_whole);

@@ -16,6 +16,7 @@ struct part {
     _Atomic uint64_t events;
     bool ends;  // its loop ends in its third event
     bool waits; // its loop begins when that of the other one has ended
+    bool fast;  // events without a pause, also in stages
 };
 
 static struct part part[PARTS];
@@ -56,7 +57,7 @@ static int part_run(
             return 0;
         }
         p->events++;
-        if (p->s->o.rate > 0 || p->s->o.stages.n)
+        if (p->s->o.rate > 0 || (p->s->o.stages.n && !part[0].fast))
             nap(MS / 10);
         sb_user_op_record(u, sb_user_op(u, "step"), sb_user_now(u));
     }
@@ -91,47 +92,67 @@ static const struct sb_workload_ops part_ops = {
     .cancel = part_cancel,
 };
 
-// What the final report had.
-static uint64_t op_count(
-    const struct sb_report *r, const char *name, enum sb_op_kind kind)
+// What reports had.
+static uint64_t op_count(const struct sb_report *r, const struct sb_snap *s,
+    const char *name, enum sb_op_kind kind)
 {
-    for (unsigned i = 0; i < r->whole->nops; i++)
+    for (unsigned i = 0; i < s->nops; i++)
         if (strcmp(r->stats->op[i].name, name) == 0) {
             CHECK_INT(r->stats->op[i].kind, kind);
-            return r->whole->op[i].count;
+            CHECK_INT(s->op[i].count, s->op[i].hist.total);
+            return s->op[i].count;
         }
     return 0;
 }
 
 static struct {
     uint64_t a, b, a_steps, b_steps, queue;
+    uint64_t stages_a, stages_b; // sums over the stages
 } figures;
+
+// In each stage, the workloads have the events of the stage.
+static void stage(void *data, const struct sb_report *r)
+{
+    uint64_t a = op_count(r, r->snap, "a", SB_OP_WORKLOAD);
+    uint64_t b = op_count(r, r->snap, "b", SB_OP_WORKLOAD);
+
+    CHECK_INT(a + b, r->snap->c.completed);
+    CHECK_INT(a + b, r->latency->total);
+    figures.stages_a += a;
+    figures.stages_b += b;
+    on_stage(data, r);
+}
 
 static void final(void *data, const struct sb_report *r)
 {
-    figures.a = op_count(r, "a", SB_OP_WORKLOAD);
-    figures.b = op_count(r, "b", SB_OP_WORKLOAD);
-    figures.a_steps = op_count(r, "a/step", SB_OP_CUSTOM);
-    figures.b_steps = op_count(r, "b/step", SB_OP_CUSTOM);
+    figures.a = op_count(r, r->whole, "a", SB_OP_WORKLOAD);
+    figures.b = op_count(r, r->whole, "b", SB_OP_WORKLOAD);
+    figures.a_steps = op_count(r, r->whole, "a/step", SB_OP_CUSTOM);
+    figures.b_steps = op_count(r, r->whole, "b/step", SB_OP_CUSTOM);
+    if (r->nstages) {
+        CHECK_INT(figures.stages_a, figures.a);
+        CHECK_INT(figures.stages_b, figures.b);
+    }
     on_final(data, r);
 }
 
 static int perform_mix(struct seen *s, const char *mix, int by)
 {
     struct sb_workload w[PARTS];
-    const struct sb_listener l = {
-        .data = s, .stage = on_stage, .final = final
-    };
+    const struct sb_listener l = { .data = s, .stage = stage, .final = final };
     struct sb_mixed m = { .mix = &s->o.mix };
     struct sb_err err;
 
     CHECK_INT(sb_mix_parse(&s->o.mix, mix, &err), 0);
     s->o.mix.by = by;
     norder = 0;
+    figures.stages_a = figures.stages_b = 0;
     for (int i = 0; i < PARTS; i++) {
-        bool ends = part[i].ends, waits = part[i].waits;
+        const struct part was = part[i];
 
-        part[i] = (struct part){ .s = s, .ends = ends, .waits = waits };
+        part[i] = (struct part){
+            .s = s, .ends = was.ends, .waits = was.waits, .fast = was.fast
+        };
         w[i] = (struct sb_workload){ .ops = &part_ops, .data = &part[i] };
         m.part[i] = &w[i];
     }
@@ -312,6 +333,26 @@ static void users_change_their_component(void)
     CHECK_INT(s.connects, 4);
 }
 
+// The figures of stages are taken while users complete events, thousands of
+// them per millisecond.
+static void stages_add_up(void)
+{
+    struct seen s;
+
+    part[0].fast = true;
+    for (int open = 0; open <= 1; open++) {
+        prepare(&s, 4);
+        s.o.rate = open ? 100000 : 0;
+        set_stages(&s,
+            "mix=a for 1s; mix=a/b for 1s; mix=b for 1s; mix=a/b for 1s; "
+            "mix=a:3/b for 1s; mix=a/b for 1s",
+            20 * MS);
+        CHECK_INT(perform_mix(&s, "a,b", SB_MIX_EVENTS), 0);
+        CHECK_INT(s.stage_events, s.whole.completed);
+    }
+    part[0].fast = false;
+}
+
 int main(void)
 {
     RUN(by_events);
@@ -321,5 +362,6 @@ int main(void)
     RUN(loops_that_end);
     RUN(stages_change_the_mix);
     RUN(users_change_their_component);
+    RUN(stages_add_up);
     return check_done();
 }

@@ -118,6 +118,94 @@ static void operations(void)
     teardown(&f);
 }
 
+// Two workloads of a mix and an operation of one of them.
+static void set_workloads(struct fixture *f, struct sb_stats *stats)
+{
+    static const char *const names[] = { "a", "a/select", "longer_name" };
+
+    for (int i = 0; i < 3; i++) {
+        snprintf(stats->op[i].name, sizeof(stats->op[i].name), "%s", names[i]);
+        stats->op[i].kind = i == 1 ? SB_OP_READ : SB_OP_WORKLOAD;
+    }
+    f->op[0] = (struct sb_snap_op){
+        .count = 150, .errors = 1, .ns = 300 * MS, .min = 1 * MS, .max = 3 * MS
+    };
+    put(&f->op[0].hist, 2 * MS, 150);
+    f->op[1] = (struct sb_snap_op){ .count = 150 };
+    f->snap.op = f->op;
+    f->snap.nops = 3;
+    f->text.stats = stats;
+}
+
+// Workloads have lines of their own behind those of all events, also those
+// without events. Operations have none.
+static void workloads_of_an_interval(void)
+{
+    static struct sb_stats stats;
+    struct sb_text_opts o = defaults();
+    struct fixture f;
+
+    setup(&f, &o);
+    f.text.interval_ns = 2000 * MS;
+    set_workloads(&f, &stats);
+    f.report.final = false;
+    sb_text_interval(&f.text, &f.report);
+    CHECK_STR(text(&f),
+        "[ 2s ] thds: 2 eps: 100.00 lat (ms,95%): 10.00\n"
+        "[ 2s ]   a: eps: 75.00 lat (ms,95%): 2.00 err/s: 0.50\n"
+        "[ 2s ]   longer_name: eps: 0.00 lat (ms,95%): 0.00 err/s: 0.00\n");
+    teardown(&f);
+    setup(&f, &o);
+    set_workloads(&f, &stats);
+    f.text.interval_ns = 2000 * MS;
+    f.report.warmup = true;
+    f.text.npct = 0;
+    f.text.classic_pct = 0;
+    sb_text_interval(&f.text, &f.report);
+    CHECK(strstr(text(&f), "[ 2s ] (warm-up)   a: eps: 75.00 lat (ms,0%): 0.00 "
+                           "err/s: 0.50\n"));
+    teardown(&f);
+}
+
+// Below each stage: the workloads that had events in it.
+static void stages_of_a_mix(void)
+{
+    static struct sb_stats stats;
+    struct sb_text_opts o = defaults();
+    struct sb_report stage[2];
+    struct sb_snap none;
+    struct fixture f;
+
+    setup(&f, &o);
+    set_workloads(&f, &stats);
+    stage[0] = stage[1] = f.report;
+    stage[0].stage_name = "one";
+    stage[1].stage_name = "two";
+    stage[1].total_s = 4.00041;
+    none = f.snap;
+    none.nops = 0;
+    none.op = NULL;
+    stage[1].snap = &none;
+    f.report.stages = stage;
+    f.report.nstages = 2;
+    sb_text_final(&f.text, &f.report);
+    CHECK(strstr(text(&f),
+        "Stages (ms)    start (s)    end (s)       events     per sec.     "
+        "errors        min        avg        95%        max\n"
+        "one                0.000      2.000          200       100.00         "
+        " "
+        "6      1.000      1.900      9.998     10.000\n"
+        "  a                                          150        75.00         "
+        " "
+        "1      1.000      2.000      2.001      3.000\n"
+        "two                2.000      4.000          200       100.00         "
+        " "
+        "6      1.000      1.900      9.998     10.000\n"
+        "\n"));
+    CHECK(strstr(text(&f), "a/select") == NULL);
+    teardown(&f);
+}
+
 static void errors(void)
 {
     struct sb_text_opts o = defaults();
@@ -253,6 +341,8 @@ int main(void)
     RUN(open_loop);
     RUN(workloads);
     RUN(operations);
+    RUN(workloads_of_an_interval);
+    RUN(stages_of_a_mix);
     RUN(errors);
     RUN(cut_sample);
     RUN(error_of_a_hostile_server);

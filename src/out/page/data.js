@@ -237,11 +237,22 @@ class Run {
     // What happened and when: of the document, otherwise from the rows. The
     // failure of the run is one of them.
     get marks() {
-        const list = this.doc.marks || this.rowMarks;
+        const list = this.withMix(this.doc.marks || this.rowMarks);
         const failure = (this.doc.end || {}).failure;
         return !failure || list.some(m => m.kind === "failure") ? list
             : [...list, { time: this.duration, kind: "failure",
                 text: failure }];
+    }
+
+    // Marks of stages with the weights of the mix that a stage brings.
+    withMix(list) {
+        const stages = this.doc.stages || [];
+        let i = 0;
+        return list.map(m => {
+            const { mix } = m.kind === "stage" && stages[i++] || {};
+            return !mix || m.text.includes("mix=") ? m
+                : { ...m, text: `${m.text}: ${mix}` };
+        });
     }
 
     get rowMarks() {

@@ -99,6 +99,7 @@ function build() {
         list => { page.chosen = list; build(); });
     detailSection(main, runs, run);
     timelineSection(main, runs, run, chosen);
+    workloadsSection(main, run);
     stagesSection(main, run);
     stabilitySection(main, run);
     curveSection(main, runs, run, chosen);

@@ -371,26 +371,31 @@ function stagesSection(main, run) {
         const v = x.latency.count ? percentile(x.latency, pct) / 1e6 : NaN;
         return value(v, ms(v));
     };
+    const mix = list.some(x => x.mix);
+    // Below a stage: the workloads that had events in it.
+    const below = x => (x.workloads || []).map(o => [`\u2003${o.name}`, "", "",
+        "", ...(open ? [""] : []), "", ...workloadCells(o, x.seconds)]);
     section(main, "stages", "Stages", table(
-        `Stages; p50 to max: ${open ? "response time" : "latency"}`,
+        `Stages; p50 to max: ${timesText(run)}`,
         [{ text: "stage", t: true }, { text: "start", n: true },
             { text: "length", n: true }, { text: "threads", n: true },
             ...(open ? [{ text: "rate, /s", n: true }] : []),
+            ...(mix ? [{ text: "mix", t: true }] : []),
             { text: "events", n: true }, { text: "events/s", n: true },
             { text: "errors", n: true }, { text: "p50", n: true },
             { text: "p95", n: true }, { text: "p99", n: true },
             { text: "max", n: true }],
-        list.map(x => {
+        list.flatMap(x => {
             const c = x.counters || {};
             const rate = x.seconds > 0 ? c.completed / x.seconds : NaN;
             const errors = (c.err_ignored || 0) + (c.err_restarted || 0) +
                 (c.err_givenup || 0);
-            return [x.name, value(x.start, clock(x.start)),
+            return [[x.name, value(x.start, clock(x.start)),
                 value(x.seconds, clock(x.seconds)), range(x.threads),
-                ...(open ? [range(x.rate)] : []),
+                ...(open ? [range(x.rate)] : []), ...(mix ? [x.mix] : []),
                 value(c.completed, whole(c.completed)),
                 value(rate, num(rate)), value(errors, whole(errors)),
-                p(x, 50), p(x, 95), p(x, 99), p(x, 100)];
+                p(x, 50), p(x, 95), p(x, 99), p(x, 100)], ...below(x)];
         })));
 }
 
@@ -628,8 +633,12 @@ function liveTable(make) {
     return place;
 }
 
+function operationsOf(run) {
+    return (run.doc.operations || []).filter(o => !isWorkload(o));
+}
+
 function operationsTable(run) {
-    const list = run.doc.operations || [];
+    const list = operationsOf(run);
     const dur = run.duration;
     const rows = list.map(o => {
         const l = o.latency || {};
@@ -656,12 +665,14 @@ function operationsTable(run) {
 }
 
 function operationsSection(main, run) {
-    const list = run.doc.operations || [];
+    const list = operationsOf(run);
     if (!list.length)
         return;
     const s = section(main, "operations", "Operations");
     s.append(liveTable(() => operationsTable(run)));
-    const names = run.names("operation");
+    const mixed = new Set((run.doc.operations || []).filter(isWorkload)
+        .map(o => o.name));
+    const names = run.names("operation").filter(n => !mixed.has(n));
     if (!names.length || !run.drawn)
         return;
     const has = new Set(names);
