@@ -84,7 +84,7 @@ struct sb_app {
     bool leave;              // threads are still running: end by _exit()
 };
 
-extern const struct sb_opt_table sb_app_opt_table;
+extern const struct sb_opt_table sb_app_opt_table, sb_mix_opt_table;
 
 // "sysbench 2.0.0", and the first line of every output, which begins with it.
 const char *sb_app_version(void);

@@ -52,6 +52,10 @@ void sb_app_workload_hint(
     if (g.near.best)
         snprintf(out, size, " (did you mean %s%s?)", g.near.best,
             lua && !sb_builtin_find(g.near.best) ? ".lua" : "");
+    else
+        snprintf(out, size,
+            " (searched: the current folder, the Lua path, %.160s)",
+            a->paths.workloads);
 }
 
 // Commands --------------------------------------------------------------------

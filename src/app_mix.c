@@ -9,6 +9,33 @@
 #include "base/log.h"
 #include "base/opts_component.h"
 
+#define AT(field) offsetof(struct sb_app_opts, field)
+
+static const char *const mix_by[] = { "events", "users", NULL };
+
+static const struct sb_opt mix_options[] = {
+    { .name = "mix",
+        .type = SB_OPT_STRING,
+        .offset = AT(mix),
+        .flags = SB_OPT_YIELDS,
+        .help = "run several workloads, with weights and names: "
+                "oltp_read_write:8,report=my.lua:1. Their own options are "
+                "--NAME.OPTION, such as --report.tables=2" },
+    { .name = "mix-by",
+        .type = SB_OPT_ENUM,
+        .offset = AT(mix_by),
+        .def = "events",
+        .choices = mix_by,
+        .flags = SB_OPT_YIELDS,
+        .help = "with --mix: weights are shares of events, or of users" },
+    { 0 },
+};
+
+const struct sb_opt_table sb_mix_opt_table = {
+    .title = "Mix options",
+    .opts = mix_options,
+};
+
 struct component {
     struct sb_script *script;
     struct sb_random_shared random; // with its own distribution

@@ -55,11 +55,13 @@ int sb_app_help(struct sb_app *a, struct sb_err *err)
 {
     const struct sb_opt_table *tables[] = { &sb_run_opt_table,
         &sb_dist_opt_table, &sb_text_opt_table, &sb_report_opt_table,
-        &sb_sweep_opt_table, &sb_db_opt_table, &sb_sampler_opt_table,
-        &sb_app_opt_table };
+        &sb_mix_opt_table, &sb_sweep_opt_table, &sb_db_opt_table,
+        &sb_sampler_opt_table, &sb_app_opt_table };
 
     (void)err;
-    printf("Usage:\n  sysbench [options]... [testname] [command]\n\n"
+    printf("Usage:\n  sysbench [options]... [testname] [command]\n"
+           "  sysbench [options]... --mix=TEST:WEIGHT,... [command]\n"
+           "  sysbench compare|merge|report|show [options]... FILE...\n\n"
            "Commands implemented by most tests: prepare run cleanup help\n\n");
     for (size_t i = 0; i < sizeof(tables) / sizeof(tables[0]); i++) {
         sb_opts_help(a->opts, tables[i], stdout);

@@ -13,8 +13,6 @@ extern char **environ;
 
 #define AT(field) offsetof(struct sb_app_opts, field)
 
-static const char *const mix_by[] = { "events", "users", NULL };
-
 static const struct sb_opt app_options[] = {
     { .name = "test",
         .type = SB_OPT_STRING,
@@ -22,20 +20,6 @@ static const struct sb_opt app_options[] = {
         .flags = SB_OPT_HIDDEN,
         .help = "script or built-in test to run; same as giving its name "
                 "as the first argument" },
-    { .name = "mix",
-        .type = SB_OPT_STRING,
-        .offset = AT(mix),
-        .flags = SB_OPT_YIELDS,
-        .help = "run several workloads, with weights and names: "
-                "oltp_read_write:8,report=my.lua:1. Their own options are "
-                "--NAME.OPTION, such as --report.tables=2" },
-    { .name = "mix-by",
-        .type = SB_OPT_ENUM,
-        .offset = AT(mix_by),
-        .def = "events",
-        .choices = mix_by,
-        .flags = SB_OPT_YIELDS,
-        .help = "with --mix: weights are shares of events, or of users" },
     { .name = "config-file",
         .type = SB_OPT_STRING,
         .offset = AT(config_file),
@@ -98,6 +82,8 @@ static int read_settings(struct sb_app *a, struct sb_err *err)
         rc = sb_opts_env(a->opts, environ, err);
     if (rc == 0)
         rc = sb_opts_add(a->opts, &sb_app_opt_table, &a->o, err);
+    if (rc == 0)
+        rc = sb_opts_add(a->opts, &sb_mix_opt_table, &a->o, err);
     if (rc == 0 && a->o.config_file[0])
         rc = sb_app_read_config(a, err);
     else if (rc == 0)
@@ -339,6 +325,13 @@ static int set_up(struct sb_app *a, struct sb_err *err)
     return a->drivers ? 0 : sb_err_set(err, SB_ENOMEM, "out of memory");
 }
 
+// 'sysbench help', unless a script has that name.
+static bool is_help(const struct sb_app *a, const struct sb_err *err)
+{
+    return err->code == SB_ENOTFOUND && a->test && !a->command &&
+           strcmp(a->test, "help") == 0;
+}
+
 static int load_and_perform(
     struct sb_app *a, enum sb_sweep_role role, struct sb_err *err)
 {
@@ -347,7 +340,7 @@ static int load_and_perform(
         return fail_usage(err);
     // A script may declare an option `list` of its own.
     if (load_test(a, err) && !a->o.list)
-        return fail_usage(err);
+        return is_help(a, err) ? sb_app_help(a, err) : fail_usage(err);
     if (role == SB_SWEEP_CHECK)
         return sb_app_sweep_check(a);
     if (a->o.list)

@@ -327,6 +327,23 @@ int sb_units_ms_decimals(double ms, int usual)
     return n > usual ? n : usual;
 }
 
+const char *sb_units_percent(char *buf, double n, double of)
+{
+    double percent = of > 0 ? 100 * n / of : NAN;
+
+    if (percent < 100 && percent >= 99.95)
+        percent = 99.9;
+    if (!isfinite(percent))
+        snprintf(buf, SB_UNITS_PERCENT, "-");
+    else if (percent == 0 || percent >= 99.95)
+        snprintf(buf, SB_UNITS_PERCENT, "%.0f", fmin(percent, 1e9));
+    else if (percent >= 0.0001)
+        snprintf(buf, SB_UNITS_PERCENT, "%#.3g", percent);
+    else
+        snprintf(buf, SB_UNITS_PERCENT, "< 0.0001");
+    return buf;
+}
+
 void sb_units_format_duration(int64_t ns, char *buf, size_t size)
 {
     static const struct unit whole[] = { { "d", D }, { "h", H }, { "m", M } };

@@ -37,4 +37,13 @@ void sb_units_format_size(int64_t bytes, char *buf, size_t size);
 // nanosecond).
 int sb_units_ms_decimals(double ms, int usual);
 
+#define SB_UNITS_PERCENT 16 // room for a percentage
+
+// Formats a share of n among `of` as a percentage for users, without the sign:
+// three significant digits ("0.0435", "4.35", "43.5", "100"). "0" and "100"
+// mean none and all: a share near them is "99.9" or "< 0.0001". "-" if `of` is
+// not above 0 or the share is not a number. Returns buf, SB_UNITS_PERCENT
+// bytes.
+const char *sb_units_percent(char *buf, double n, double of);
+
 #endif

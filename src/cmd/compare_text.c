@@ -4,6 +4,7 @@
 #include <math.h>
 #include <string.h>
 
+#include "base/units.h"
 #include "base/escape.h"
 #include "cmd/cmd_private.h"
 #include "cmd/compare_private.h"
@@ -71,15 +72,14 @@ static void print_work(const struct sb__comparison *c)
 {
     for (unsigned i = 0; i < SB__WORKS; i++) {
         const struct sb__work *w = &c->work[i];
-        char name[64], a[32], b[32];
+        char name[64], a[SB_UNITS_PERCENT], b[SB_UNITS_PERCENT];
 
         if (!(w->a > 0) && !(w->b > 0))
             continue;
         snprintf(name, sizeof(name), "%s, %% of %s", w->name, w->of);
         fprintf(c->args->out, "%-32s %10s %10s %10s  %24s %s\n", name,
-            sb__compare_number(a, sizeof(a), w->a),
-            sb__compare_number(b, sizeof(b), w->b), "", "",
-            w->differs ? "differs" : "similar");
+            sb_units_percent(a, w->a, 100), sb_units_percent(b, w->b, 100), "",
+            "", w->differs ? "differs" : "similar");
     }
 }
 

@@ -4,6 +4,7 @@
 // statements fail or find nothing is fast, but says nothing about speed.
 #include <math.h>
 
+#include "base/units.h"
 #include "cmd/compare_private.h"
 
 // Rates differ if they are this many percentage points apart, the greater one
@@ -92,13 +93,13 @@ void sb__compare_work_note(const struct sb__comparison *c, FILE *out)
         before = "The sides differ in restarts: ";
     for (int i = 0; i < SB__WORKS; i++) {
         const struct sb__work *w = &c->work[i];
-        char a[32], b[32];
+        char a[SB_UNITS_PERCENT], b[SB_UNITS_PERCENT];
 
         if (!w->differs)
             continue;
         fprintf(out, "%s%s in %s / %s %% of %s", before, w->name,
-            sb__compare_number(a, sizeof(a), w->a),
-            sb__compare_number(b, sizeof(b), w->b), w->of);
+            sb_units_percent(a, w->a, 100), sb_units_percent(b, w->b, 100),
+            w->of);
         before = ", ";
     }
     if (*before == ',')

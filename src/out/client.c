@@ -4,6 +4,8 @@
 #include <math.h>
 #include <stdio.h>
 
+#include "base/units.h"
+
 // Shares from which processors or threads count as saturated, and from which
 // waiting for a processor counts.
 #define SATURATED 0.9
@@ -79,6 +81,7 @@ bool sb_client_is_bottleneck(const struct sb_client_usage *u,
     const struct sb_client_limits *limits, char *why, size_t size)
 {
     double busy = busy_share(u, limits->threads);
+    char percent[SB_UNITS_PERCENT];
 
     if (u->cpu >= SATURATED * limits->processors) {
         snprintf(why, size, "it used %.2f of %.4g processor%s", u->cpu,
@@ -87,8 +90,9 @@ bool sb_client_is_bottleneck(const struct sb_client_usage *u,
     }
     if (busy >= SATURATED) {
         snprintf(why, size,
-            "its %u thread%s ran or waited for a processor %.0f %% of the time",
-            limits->threads, limits->threads == 1 ? "" : "s", 100 * busy);
+            "its %u thread%s ran or waited for a processor %s %% of the time",
+            limits->threads, limits->threads == 1 ? "" : "s",
+            sb_units_percent(percent, busy, 1));
         return true;
     }
     // A server on the same machine would use the rest of the processors.
@@ -97,7 +101,7 @@ bool sb_client_is_bottleneck(const struct sb_client_usage *u,
         return false;
     snprintf(why, size,
         "its machine used %.2f of %.4g processors, and its threads waited "
-        "for one %.0f %% of the time that they were ready to run",
-        u->machine, limits->machine, 100 * u->wait);
+        "for one %s %% of the time that they were ready to run",
+        u->machine, limits->machine, sb_units_percent(percent, u->wait, 1));
     return true;
 }

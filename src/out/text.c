@@ -426,11 +426,12 @@ static void failure(const struct sb_text *t, const struct sb_report *r)
 static void failed_events(const struct sb_text *t, const struct sb_counters *c)
 {
     uint64_t failed = sb_counters_failed(c), ended = c->completed + failed;
+    char percent[SB_UNITS_PERCENT];
 
     if (failed > 0)
-        fprintf(t->out,
-            "Failed events: %" PRIu64 " of %" PRIu64 " (%.2f %%)\n\n", failed,
-            ended, 100 * (double)failed / (double)ended);
+        fprintf(t->out, "Failed events: %" PRIu64 " of %" PRIu64 " (%s %%)\n\n",
+            failed, ended,
+            sb_units_percent(percent, (double)failed, (double)ended));
 }
 
 // Omits the classic percentile, because parsers expect it in one line only.

@@ -267,14 +267,12 @@ void sb__text_operations(const struct sb_text *t, const struct sb_report *r)
     fprintf(t->out, "\n");
 }
 
-// Percentage of executions that found nothing; 0 if below the limits.
-static double misses(const struct sb_snap_op *op)
+// True if this many executions found nothing that it must be reported.
+static bool misses_many(const struct sb_snap_op *op)
 {
     double pct = 100 * (double)op->misses / (double)(op->hits + op->misses);
 
-    if (op->misses < MISSES_MIN || pct <= MISSES_PERCENT)
-        return 0;
-    return floor(pct * 10) / 10; // rounded down: 100 means all of them
+    return op->misses >= MISSES_MIN && pct > MISSES_PERCENT;
 }
 
 void sb_text_found(const struct sb_text *t, const struct sb_report *r)
@@ -286,12 +284,16 @@ void sb_text_found(const struct sb_text *t, const struct sb_report *r)
     if (!s->op || t->o.verbosity < SB_LOG_WARNING)
         return;
     for (unsigned i = 0; i < s->nops; i++) {
-        double pct = misses(&s->op[i]);
+        const struct sb_snap_op *op = &s->op[i];
+        char percent[SB_UNITS_PERCENT];
 
-        if (pct <= 0)
+        if (!misses_many(op))
             continue;
         op_name(t, i, name, sizeof(name));
-        fprintf(t->err, "%s%.1f %% of %s", before, pct, name);
+        fprintf(t->err, "%s%s %% of %s", before,
+            sb_units_percent(
+                percent, (double)op->misses, (double)(op->hits + op->misses)),
+            name);
         before = ", ";
     }
     if (before[0] == ',')

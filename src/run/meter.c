@@ -7,6 +7,7 @@
 #include <string.h>
 
 #include "base/log.h"
+#include "base/units.h"
 #include "run/run_private.h"
 
 // Maximum number of arrivals to count: 2^32 take half a minute.
@@ -430,6 +431,7 @@ static int check_failed(const struct sb_run_opts *o,
     unsigned long long failed = sb_counters_failed(c);
     unsigned long long n = failed + c->completed;
     double percent = n ? 100 * (double)failed / (double)n : 0;
+    char text[SB_UNITS_PERCENT];
 
     if (n > 0 && failed == n)
         return sb_err_set(err, SB_ELIMIT,
@@ -437,9 +439,9 @@ static int check_failed(const struct sb_run_opts *o,
     if (failed == 0 || percent <= o->max_failed)
         return 0;
     return sb_err_set(err, SB_ELIMIT,
-        "%llu of %llu events failed (%.4g %%), more than --max-failed=%.10g "
+        "%llu of %llu events failed (%s %%), more than --max-failed=%.10g "
         "allows",
-        failed, n, percent, o->max_failed);
+        failed, n, sb_units_percent(text, percent, 100), o->max_failed);
 }
 
 // Decides whether the run was successful, from the figures of the whole run,

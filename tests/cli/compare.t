@@ -145,14 +145,14 @@ lookups that find nothing. Restarts are only named.
   >     grep -e differs -e ^Verdict -e ^The.sides out
   > done
   4
-  errors, % of events                      50          0                                      differs
+  errors, % of events                    50.0          0                                      differs
   Verdict: none, the sides did different work (throughput +*). (glob)
-  The sides did different work: errors in 50 / 0 % of events. Their speeds cannot be compared.
+  The sides did different work: errors in 50.0 / 0 % of events. Their speeds cannot be compared.
   4
-  errors, % of events                  0.9901          0                                      differs
-  failed events, % of events           0.9901          0                                      differs
+  errors, % of events                   0.990          0                                      differs
+  failed events, % of events            0.990          0                                      differs
   Verdict: none, the sides did different work (throughput +*). (glob)
-  The sides did different work: errors in 0.9901 / 0 % of events, failed events in 0.9901 / 0 % of events. Their speeds cannot be compared.
+  The sides did different work: errors in 0.990 / 0 % of events, failed events in 0.990 / 0 % of events. Their speeds cannot be compared.
   4
   found nothing, % of lookups             100          0                                      differs
   Verdict: none, the sides did different work (throughput +*). (glob)
@@ -162,11 +162,11 @@ lookups that find nothing. Restarts are only named.
   > print(c['verdict'], c['different_work'], c['work'][3])"
   none True {'name': 'found nothing', 'of': 'lookups', 'unit': '%', 'a': 100, 'b': 0, 'differs': True}
   $ sysbench compare restarts.json a1.json >out; grep -e differs -e ^Verdict -e ^The.sides out
-  restarts, % of events                    25          0                                      differs
+  restarts, % of events                  25.0          0                                      differs
   Verdict: B is faster than A: * (glob)
-  The sides differ in restarts: restarts in 25 / 0 % of events.
+  The sides differ in restarts: restarts in 25.0 / 0 % of events.
   $ sysbench compare few.json a1.json >out; grep -e ^errors -e ^Verdict out
-  errors, % of events                    0.45          0                                      similar
+  errors, % of events                   0.450          0                                      similar
   Verdict: B is faster than A: * (glob)
 
 The same run is no repeat.

@@ -45,19 +45,19 @@ its events failed or more than --max-failed allows.
   >     return $status
   > }
   $ sb some.lua
-  Failed events: 3 of 9 (33.33 %)
+  Failed events: 3 of 9 (33.3 %)
   $ sb some.lua --max-failed=33.4
-  Failed events: 3 of 9 (33.33 %)
+  Failed events: 3 of 9 (33.3 %)
   $ sb some.lua --max-failed=33
-  The run failed after N s: 3 of 9 events failed (33.33 %), more than --max-failed=33 allows
-  Failed events: 3 of 9 (33.33 %)
-  FATAL: 3 of 9 events failed (33.33 %), more than --max-failed=33 allows
+  The run failed after N s: 3 of 9 events failed (33.3 %), more than --max-failed=33 allows
+  Failed events: 3 of 9 (33.3 %)
+  FATAL: 3 of 9 events failed (33.3 %), more than --max-failed=33 allows
   [1]
   $ sb e.lua --max-failed=0
   $ null="--db-driver=null --null-failure-rate=1"
   $ sb oltp_read_write $null --max-restarts=2
   The run failed after N s: all 9 events failed
-  Failed events: 9 of 9 (100.00 %)
+  Failed events: 9 of 9 (100 %)
   FATAL: all 9 events failed
   [1]
   $ grep -E 'transactions:|number of events' out

@@ -9,6 +9,7 @@ SPDX-License-Identifier: GPL-2.0-or-later
   Pseudo-Random Numbers Generator options:
   Log options:
   Report options:
+  Mix options:
   Sweep options:
   General database options:
   Server statistics options:
@@ -25,6 +26,26 @@ SPDX-License-Identifier: GPL-2.0-or-later
    --config-file=FILENAME read options from this file, one name=value per line; lines below [WORKLOAD] apply to that workload only
   $ sysbench cpu run --help | cmp - help
   $ sysbench -h | cmp - help
+
+The usage names each form; 'help' alone is the same, unless a script has that name.
+
+  $ sed -n '/^Usage/,/^$/p' help
+  Usage:
+    sysbench [options]... [testname] [command]
+    sysbench [options]... --mix=TEST:WEIGHT,... [command]
+    sysbench compare|merge|report|show [options]... FILE...
+  
+  $ mkdir empty; cd empty
+  $ sysbench help | sed 1,2d | cmp - ../help
+  $ sysbench help run
+  sysbench * (glob)
+  
+  FATAL: Cannot find benchmark 'help': no such built-in test, file or module (searched: *) (glob)
+  [1]
+  $ echo 'print("a script")' >help.lua
+  $ sysbench help | tail -n 1
+  a script
+  $ cd ..
 
 --help and --list work in any position and with any other arguments.
 

@@ -29,6 +29,17 @@ workload, of each built-in test and of each command on result files.
   >     in_page "$name" | diff want - || echo "$name"
   > done <names
 
+It shows how to use a mix, a sweep, the search for a rate, and the live view.
+
+  $ sed -n '/^.SH EXAMPLES/,$p' "$page" | grep -o '[a-z-]*=[a-z]*' | tr -d '\\' |
+  >     grep -e mix= -e sweep= -e rate= -e web= | sort
+  -mix=oltp
+  -rate=max
+  -sweep=threads
+  web=
+  $ sed -n '/^.SH SYNOPSIS/,/^.SH D/p' "$page" | grep -c 'mix=\|compare|'
+  2
+
 Programs can format it.
 
   $ if command -v groff >/dev/null; then

@@ -332,7 +332,7 @@ Errors.
   Invalid value for the 'mix' option: workload 2, 'view.lua:2': this name occurs twice; give other names: a=WORKLOAD,b=WORKLOAD
   [1]
   $ mix --mix=view.lua,nosuch
-  FATAL: Cannot find benchmark 'nosuch': no such built-in test, file or module
+  FATAL: Cannot find benchmark 'nosuch': no such built-in test, file or module (searched: the current folder, the Lua path, *) (glob)
   [1]
   $ mix --mix=view.lua,cpu
   --mix: 'cpu' is a built-in test; only scripts can be mixed

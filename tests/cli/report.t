@@ -285,7 +285,7 @@ error; standard output does not change. INSERT and BEGIN are not counted.
           total:                           60
       transactions:                        20     (N per sec.)
   $ cat err
-  found nothing: 100.0 % of select
+  found nothing: 100 % of select
   $ sysbench miss.lua run --db-driver=null --time=0 --events=20 2>&1 >/dev/null
 
 If there are only a few, or below the verbosity of warnings, no line is printed.
@@ -294,7 +294,7 @@ If there are only a few, or below the verbosity of warnings, no line is printed.
   >     --verbosity=2
   $ sysbench miss.lua run --db-driver=null --null-rows=0 --time=0 --events=10 \
   >     --verbosity=2
-  found nothing: 100.0 % of select
+  found nothing: 100 % of select
   $ sysbench miss.lua run --db-driver=null --null-rows=0 --time=0 --events=10 \
   >     --verbosity=1
 
@@ -306,4 +306,4 @@ A script that prints the report itself does not hide it.
   $ sysbench miss.lua run --db-driver=null --null-rows=0 --time=0 --events=20 \
   >     2>&1 | tail -n 2
   mine
-  found nothing: 100.0 % of select
+  found nothing: 100 % of select

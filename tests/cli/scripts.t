@@ -62,7 +62,7 @@ exist, with a notice.
 A script that does not exist, cannot be read, or is not valid Lua.
 
   $ sysbench none.lua run 2>&1 >out
-  FATAL: Cannot find benchmark 'none.lua': no such built-in test, file or module
+  FATAL: Cannot find benchmark 'none.lua': no such built-in test, file or module (searched: the current folder, the Lua path, *) (glob)
   [1]
   $ printf 'local x = 1\nfunction event( end\n' >broken.lua
   $ sysbench broken.lua run 2>&1 >out

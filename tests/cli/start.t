@@ -26,5 +26,5 @@ Wrong usage is reported on standard error, with exit status 1.
   Invalid value for the 'threads' option: 'x' (must be a whole number)
   [1]
   $ sysbench nosuch run 2>&1 >out
-  FATAL: Cannot find benchmark 'nosuch': no such built-in test, file or module
+  FATAL: Cannot find benchmark 'nosuch': no such built-in test, file or module (searched: the current folder, the Lua path, *) (glob)
   [1]

@@ -108,7 +108,7 @@ Combinations of options.
 Tests, commands and drivers that do not exist.
 
   $ sb nosuch run
-  FATAL: Cannot find benchmark 'nosuch': no such built-in test, file or module
+  FATAL: Cannot find benchmark 'nosuch': no such built-in test, file or module (searched: the current folder, the Lua path, *) (glob)
   [1]
   $ sb oltp_raed_write run
   FATAL: Cannot find benchmark 'oltp_raed_write': no such built-in test, file or module (did you mean oltp_read_write?)

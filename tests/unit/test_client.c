@@ -106,7 +106,7 @@ static void threads_never_wait_for_the_server(void)
 {
     CHECK(judge(0.95, 0.01, 1.5, 1, false));
     CHECK_STR(
-        why, "its 1 thread ran or waited for a processor 96 % of the time");
+        why, "its 1 thread ran or waited for a processor 96.0 % of the time");
     CHECK(!judge(0.88, 0.01, 1.5, 1, false));
     CHECK(!judge(0.95, 0.01, 1.5, 2, false));
     // Other processes use the processors that it is ready to use.
@@ -120,7 +120,7 @@ static void machine_is_saturated(void)
     CHECK(judge(1.5, 0.3, 3.9, 64, true));
     CHECK_STR(why,
         "its machine used 3.90 of 4 processors, and its threads waited for "
-        "one 30 % of the time that they were ready to run");
+        "one 30.0 % of the time that they were ready to run");
     CHECK(!judge(1.5, 0.3, 3, 64, true));
     CHECK(!judge(1.5, 0.1, 3.9, 64, true));
     CHECK(!judge(1.5, NAN, 3.9, 64, true));

@@ -38,24 +38,23 @@ static char *found(int64_t verbosity, uint64_t hits, uint64_t misses)
 
 static void names_and_shares(void)
 {
-    PRINTS("found nothing: 90.0 % of select, 100.0 % of delete\n", 3, 10, 90);
+    PRINTS("found nothing: 90.0 % of select, 100 % of delete\n", 3, 10, 90);
     // 100 % is printed only if all executions found nothing.
-    PRINTS(
-        "found nothing: 99.9 % of select, 100.0 % of delete\n", 3, 1, 999999);
+    PRINTS("found nothing: 99.9 % of select, 100 % of delete\n", 3, 1, 999999);
 }
 
 static void a_few_are_not_reported(void)
 {
     PRINTS("", 3, 0, 9);
     PRINTS("", 3, 0, 0);
-    PRINTS("found nothing: 100.0 % of delete\n", 3, 990, 10);
-    PRINTS("found nothing: 1.0 % of select, 100.0 % of delete\n", 3, 989, 10);
+    PRINTS("found nothing: 100 % of delete\n", 3, 990, 10);
+    PRINTS("found nothing: 1.00 % of select, 100 % of delete\n", 3, 989, 10);
 }
 
 // The line is not part of the report, so the verbosity applies.
 static void verbosity(void)
 {
-    PRINTS("found nothing: 100.0 % of delete\n", 2, 1000000, 10);
+    PRINTS("found nothing: 100 % of delete\n", 2, 1000000, 10);
     PRINTS("", 1, 0, 1000);
 }
 

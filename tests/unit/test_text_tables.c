@@ -332,7 +332,7 @@ static void failed_events(void)
     f.snap.c.failed = 50;
     sb_text_checkpoint(&f.text, &f.report);
     CHECK_STR(text(&f), "[ 2s ] Checkpoint report:\n" GENERAL LATENCY FAIRNESS
-                        "Failed events: 50 of 250 (20.00 %)\n\n");
+                        "Failed events: 50 of 250 (20.0 %)\n\n");
     teardown(&f);
 }
 

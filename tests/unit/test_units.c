@@ -260,6 +260,25 @@ static void decimals_of_milliseconds(void)
     }
 }
 
+static void percentages(void)
+{
+    static const struct {
+        double n, of;
+        const char *text;
+    } samples[] = { { 0, 7, "0" }, { 7, 7, "100" }, { 1, 2, "50.0" },
+        { 1, 3, "33.3" }, { 1, 12, "8.33" }, { 87, 200000, "0.0435" },
+        { 44, 100, "44.0" }, { 0.00996, 1, "0.996" }, { 0.09996, 1, "10.0" },
+        { 999999, 1000000, "99.9" }, { 9994, 10000, "99.9" },
+        { 1, 100000000, "< 0.0001" }, { 3, 2, "150" }, { 3, 0, "-" },
+        { NAN, 1, "-" }, { 1, NAN, "-" }, { INFINITY, 1, "-" },
+        { 1e300, 1, "1000000000" } };
+    char text[SB_UNITS_PERCENT];
+
+    for (size_t i = 0; i < COUNT(samples); i++)
+        CHECK_STR(sb_units_percent(text, samples[i].n, samples[i].of),
+            samples[i].text);
+}
+
 int main(void)
 {
     RUN(counts);
@@ -270,5 +289,6 @@ int main(void)
     RUN(format_durations);
     RUN(format_sizes);
     RUN(decimals_of_milliseconds);
+    RUN(percentages);
     return check_done();
 }
