@@ -72,7 +72,7 @@ static int check_mix(const struct sb_app *a, struct sb_err *err)
     const struct sb_sweep_plan *p = &a->sweep->plan;
     struct sb_opt_view view;
 
-    if (!sb_opts_find(a->opts, "mix", &view) || view.table != &sb_app_opt_table)
+    if (!sb_opts_find(a->opts, "mix", &view) || view.table != &sb_mix_opt_table)
         return 0;
     for (unsigned i = 0; i < p->noptions; i++)
         if (p->option[i].name && strcmp(p->option[i].name, "mix") == 0)

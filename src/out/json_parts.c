@@ -384,9 +384,9 @@ static json_t *operation(const struct sb_report *r, unsigned i)
     };
     const struct sb_snap_op *op = &r->snap->op[i];
     const struct sb_op *of = &r->stats->op[i];
-    // A workload of a mix has whole events.
-    const char *times = of->kind == SB_OP_WORKLOAD ? sb__json_latency_kind(r)
-                                                   : "service";
+    // Those of a mix: whole events.
+    bool workload = of->kind == SB_OP_WORKLOAD;
+    const char *times = workload ? sb__json_latency_kind(r) : "service";
     json_t *o = json_object();
     bool ok = set_text(o, "name", of->name) &&
               set_text(o, "kind", kinds[of->kind]) &&
@@ -397,7 +397,7 @@ static json_t *operation(const struct sb_report *r, unsigned i)
               sb__json_set(o, "latency",
                   sb_json_latency(times, &op->hist, op->min, op->ns, op->max));
 
-    if (kind == SB_OP_WORKLOAD)
+    if (workload)
         ok = ok && set_count(o, "failed", op->failed) &&
              set_count(o, "restarts", op->restarts);
     return sb__json_complete(o, ok);

@@ -13,8 +13,6 @@ void sb__text_hist(const struct sb_hist_snap *h, FILE *out);
 // Prints name, count, rate, errors, times and rows of operations. Prints
 // nothing if the report has none.
 void sb__text_operations(const struct sb_text *t, const struct sb_report *r);
-// True if operation i is the events of a workload of a mix.
-bool sb__text_is_workload(const struct sb_text *t, unsigned i);
 // Prints the figures of each workload of a mix. Prints nothing without a mix.
 void sb__text_workloads(const struct sb_text *t, const struct sb_report *r);
 // True if operation i has the events of a workload of a mix.
