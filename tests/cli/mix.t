@@ -61,25 +61,25 @@ Each interval has a line for each workload, and so has the warm-up.
 
   $ sysbench --mix=view.lua,edit --db-driver=null --warmup-time=0.3 --time=0.3 \
   >     --report-interval=0.1 run | grep '^\[' | sed 's/[0-9][0-9.]*/N/g' | sort -u
-  [ Ns ]   view: eps: N lat (ms,N%): N err/s: N
   [ Ns ]   edit: eps: N lat (ms,N%): N err/s: N
-  [ Ns ] (warm-up)   view: eps: N lat (ms,N%): N err/s: N
+  [ Ns ]   view: eps: N lat (ms,N%): N err/s: N
   [ Ns ] (warm-up)   edit: eps: N lat (ms,N%): N err/s: N
-  [ Ns ] (warm-up) thds: N tps: N qps: N (r/w/o: N/N/N) lat (ms,N%): N err/s: N reconn/s: N
+  [ Ns ] (warm-up)   view: eps: N lat (ms,N%): N err/s: N
   [ Ns ] (warm-up) edit: hits N
-  [ Ns ] thds: N tps: N qps: N (r/w/o: N/N/N) lat (ms,N%): N err/s: N reconn/s: N
+  [ Ns ] (warm-up) thds: N tps: N qps: N (r/w/o: N/N/N) lat (ms,N%): N err/s: N reconn/s: N
   [ Ns ] edit: hits N
+  [ Ns ] thds: N tps: N qps: N (r/w/o: N/N/N) lat (ms,N%): N err/s: N reconn/s: N
 
 The rows of files have them, too, and the times are response times in an open loop.
 
   $ sysbench --mix=view.lua,edit --db-driver=null --rate=500 --time=1 \
   >     --report=none,json=i.json,ndjson=i.ndjson,csv=i.csv run
   $ cut -d, -f3,4 i.csv | sort -u | grep operation
+  operation,edit
+  operation,edit/update
   operation,view
   operation,view/part
   operation,view/select
-  operation,edit
-  operation,edit/update
   $ grep -q '"operation":{.*"edit":{"count":[1-9]' i.ndjson
   $ grep -o '"name":"[^"]*","kind":"workload".*"kind":"[a-z]*"' i.json |
   >     grep -o '"kind":"response"' | sort -u
@@ -361,8 +361,8 @@ Errors.
   [1]
   $ mix --mix=view.lua:8,edit --mix-by=users --time=0.01 \
   >     --stages='threads=4 for 1s; threads=2, mix=view/edit for 1s'
-  $ mix --mix=view.lua,view.lua
-  Invalid value for the 'mix' option: workload 2, 'view.lua': this name has another meaning in limits and figures; another one can be given: NAME=WORKLOAD
+  $ mix --mix=view.lua,read.lua
+  Invalid value for the 'mix' option: workload 2, 'read.lua': this name has another meaning in limits and figures; another one can be given: NAME=WORKLOAD
   [1]
   $ mix --mix=view.lua,edit --stages='mix=view:1/other:2 for 1s'
   Invalid value for the 'stages' option: stage 1, character 1, 'mix=view:1/other:2': 'other' is not in --mix, which has view, edit
@@ -440,5 +440,5 @@ A sweep continues with the same workloads only.
   [1]
   $ rm no
   $ sweep --mix=note.lua --sweep-resume 2>&1 >out | sed 's/.*: //'
-  the test differs from that of the interrupted sweep
+  the test differs from that of the interrupted sweep; give the same options, or remove the folder and begin again without --sweep-resume
   $ sweep --mix=fail.lua --sweep-resume >out
