@@ -217,11 +217,10 @@ static int perform(struct sb__comparison *c)
     if (read_sides(c))
         return SB_CMD_FAILED;
     choose_figures(c);
-    if (compare_all(c)) {
+    if (compare_all(c) || sb__compare_work(c)) {
         sb_log(SB_LOG_FATAL, "out of memory");
         return SB_CMD_FAILED;
     }
-    sb__compare_work(c);
     c->differences = sb__compare_differences(&c->a, &c->b);
     if (!c->differences) {
         sb_log(SB_LOG_FATAL, "out of memory");

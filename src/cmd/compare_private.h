@@ -20,8 +20,8 @@ struct sb__compare_opts {
 // How often something other than the usual work happened, percent of `of`.
 struct sb__work {
     const char *name, *of; // "errors", "events"
-    double a, b;           // NAN: there were none
-    bool differs;          // by more than chance and rounding
+    double a, b;           // NAN: `of` is 0
+    bool differs;          // by more than chance, and enough to matter
 };
 
 enum {
@@ -62,8 +62,8 @@ void sb__compare_notes(const struct sb__comparison *c, FILE *out);
 
 // compare_work.c --------------------------------------------------------------
 
-// Fills work and other_work.
-void sb__compare_work(struct sb__comparison *c);
+// Fills work and other_work. 0 or SB_ENOMEM.
+int sb__compare_work(struct sb__comparison *c);
 // Writes which rates differ, a line, or nothing.
 void sb__compare_work_note(const struct sb__comparison *c, FILE *out);
 

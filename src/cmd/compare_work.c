@@ -3,86 +3,177 @@
 // Whether both sides of a comparison did the same work: an event whose
 // statements fail or find nothing is fast, but says nothing about speed.
 #include <math.h>
+#include <stdlib.h>
 
+#include "base/err.h"
 #include "base/units.h"
 #include "cmd/compare_private.h"
+#include "measure/shares.h"
 
-// Rates differ if they are this many percentage points apart, the greater one
-// is that many times the smaller one, and there were that many occurrences or
-// most events are affected.
+// Rates differ if chance is an unlikely reason, and if they are also this many
+// percentage points apart and the greater one is that many times the smaller
+// one; or if most events are affected, however few there are.
+#define CHANCE      0.001
 #define POINTS_MIN  0.1
 #define TIMES_MIN   1.2
-#define COUNT_MIN   10.0
 #define POINTS_MOST 50.0
 
-struct sums {
-    double events, errors, failed, restarts, looked, misses;
-};
+// How much rates vary is seen from the runs of a side if there are so many,
+// otherwise from stretches of its runs, which are longer than the disturbances
+// that one interval after the other shares.
+#define RUNS_MIN  3u
+#define STRETCHES 10u
 
-static void add_run(struct sums *s, const struct sb_result_run *r)
+// What happened ---------------------------------------------------------------
+
+static double errors(const struct sb_counters *c)
 {
-    const struct sb_counters *c = &r->snap.c;
-
-    s->events += (double)c->completed + (double)sb_counters_failed(c);
     // Restarted errors are counted as restarts.
-    s->errors += (double)c->err_ignored + (double)c->err_givenup +
-                 (double)c->err_fatal;
-    s->failed += (double)sb_counters_failed(c);
-    s->restarts += (double)c->restarts;
+    return (double)c->err_ignored + (double)c->err_givenup +
+           (double)c->err_fatal;
+}
+
+static struct sb_share lookups(const struct sb_result_run *r)
+{
+    struct sb_share s = { 0, 0 };
+
     for (unsigned i = 0; i < r->snap.nops; i++) {
         const struct sb_snap_op *op = &r->snap.op[i];
 
-        s->looked += (double)op->hits + (double)op->misses;
-        s->misses += (double)op->misses;
+        s.n += (double)op->misses;
+        s.of += (double)op->hits + (double)op->misses;
     }
+    return s;
 }
 
-static double percent(double n, double of)
+static struct sb_share in_run(const struct sb_result_run *r, unsigned work)
 {
-    return of > 0 ? 100 * n / of : NAN;
+    const struct sb_counters *c = &r->snap.c;
+    double failed = (double)sb_counters_failed(c);
+    double n = 0;
+
+    switch (work) {
+    case SB__WORK_MISSES:
+        return lookups(r);
+    case SB__WORK_ERRORS:
+        n = errors(c);
+        break;
+    case SB__WORK_FAILED:
+        n = failed;
+        break;
+    case SB__WORK_RESTARTS:
+        n = (double)c->restarts;
+        break;
+    default:
+        break;
+    }
+    return (struct sb_share){ n, (double)c->completed + failed };
 }
 
-static void set(struct sb__work *w, const char *name, const char *of,
-    const double n[2], const double all[2])
+// Adds the stretches of a run. Returns their number.
+static size_t add_stretches(
+    const struct sb_result_run *r, unsigned work, struct sb_share *part)
 {
-    double high, low;
+    static const char *const column[] = { [SB__WORK_ERRORS] = "errors",
+        [SB__WORK_FAILED] = "failed",
+        [SB__WORK_RESTARTS] = "restarts" };
+    unsigned time = sb_result_column(r, "run", "", "time");
+    unsigned events = sb_result_column(r, "run", "", "events");
+    unsigned failed = sb_result_column(r, "run", "", "failed");
 
-    *w = (struct sb__work){ .name = name,
-        .of = of,
-        .a = percent(n[0], all[0]),
-        .b = percent(n[1], all[1]) };
-    // Without lookups there is nothing to compare.
+    // Intervals do not have lookups.
+    if (work == SB__WORK_MISSES)
+        return 0;
+    unsigned n = sb_result_column(r, "run", "", column[work]);
+
+    for (size_t i = 0; i < r->intervals->nrows; i++) {
+        struct sb_share *p = &part[i * STRETCHES / r->intervals->nrows];
+
+        if (!(sb_result_value(r, i, time) > 0)) // warm-up
+            continue;
+        p->n += sb_result_value(r, i, n);
+        p->of += sb_result_value(r, i, events) + sb_result_value(r, i, failed);
+    }
+    return STRETCHES;
+}
+
+// The rates -------------------------------------------------------------------
+
+// part: cleared, nruns * STRETCHES entries.
+static struct sb_share_side side_share(
+    const struct sb_side *s, unsigned work, bool by_run, struct sb_share *part)
+{
+    struct sb_share_side share = { .part = part };
+
+    for (unsigned i = 0; i < s->nruns; i++) {
+        struct sb_share run = in_run(s->run[i], work);
+
+        share.total.n += run.n;
+        share.total.of += run.of;
+        if (by_run)
+            part[share.nparts++] = run;
+        else
+            share.nparts += add_stretches(s->run[i], work, part + share.nparts);
+    }
+    return share;
+}
+
+static double percent(const struct sb_share *s)
+{
+    return s->of > 0 ? 100 * s->n / s->of : NAN;
+}
+
+static bool differ(const struct sb__work *w, double p)
+{
+    double high = fmax(w->a, w->b), low = fmin(w->a, w->b);
+
+    // Only one side looked for something.
     if (isnan(w->a) || isnan(w->b))
-        return;
-    high = fmax(w->a, w->b);
-    low = fmin(w->a, w->b);
-    w->differs = high - low >= POINTS_MIN && high >= TIMES_MIN * low &&
-                 ((w->a > w->b ? n[0] : n[1]) >= COUNT_MIN ||
-                     high - low >= POINTS_MOST);
+        return high >= POINTS_MIN;
+    if (high - low < POINTS_MIN || high < TIMES_MIN * low)
+        return false;
+    return p < CHANCE || high - low >= POINTS_MOST;
 }
 
-void sb__compare_work(struct sb__comparison *c)
+static int compare_rate(struct sb__comparison *c, unsigned work)
 {
-    struct sums s[2] = { 0 };
+    struct sb__work *w = &c->work[work];
+    bool by_run = c->a.nruns >= RUNS_MIN && c->b.nruns >= RUNS_MIN;
+    struct sb_share *a = calloc((size_t)c->a.nruns * STRETCHES, sizeof(*a));
+    struct sb_share *b = calloc((size_t)c->b.nruns * STRETCHES, sizeof(*b));
 
-    for (unsigned i = 0; i < c->a.nruns; i++)
-        add_run(&s[0], c->a.run[i]);
-    for (unsigned i = 0; i < c->b.nruns; i++)
-        add_run(&s[1], c->b.run[i]);
-    const double events[] = { s[0].events, s[1].events };
-    const double looked[] = { s[0].looked, s[1].looked };
+    if (a && b) {
+        struct sb_share_side side[] = { side_share(&c->a, work, by_run, a),
+            side_share(&c->b, work, by_run, b) };
 
-    set(&c->work[SB__WORK_ERRORS], "errors", "events",
-        (const double[]){ s[0].errors, s[1].errors }, events);
-    set(&c->work[SB__WORK_FAILED], "failed events", "events",
-        (const double[]){ s[0].failed, s[1].failed }, events);
-    set(&c->work[SB__WORK_RESTARTS], "restarts", "events",
-        (const double[]){ s[0].restarts, s[1].restarts }, events);
-    set(&c->work[SB__WORK_MISSES], "found nothing", "lookups",
-        (const double[]){ s[0].misses, s[1].misses }, looked);
-    // A restarted event has done its work in the end.
-    for (int i = 0; i < SB__WORKS; i++)
-        c->other_work |= c->work[i].differs && i != SB__WORK_RESTARTS;
+        w->a = percent(&side[0].total);
+        w->b = percent(&side[1].total);
+        w->differs = differ(w, sb_share_p(&side[0], &side[1]));
+        // A restarted event has done its work in the end.
+        c->other_work |= w->differs && work != SB__WORK_RESTARTS;
+    }
+    int rc = a && b ? 0 : SB_ENOMEM;
+
+    free(a);
+    free(b);
+    return rc;
+}
+
+int sb__compare_work(struct sb__comparison *c)
+{
+    static const struct sb__work kinds[SB__WORKS] = {
+        [SB__WORK_ERRORS] = { .name = "errors", .of = "events" },
+        [SB__WORK_FAILED] = { .name = "failed events", .of = "events" },
+        [SB__WORK_RESTARTS] = { .name = "restarts", .of = "events" },
+        [SB__WORK_MISSES] = { .name = "found nothing", .of = "lookups" },
+    };
+    int rc = 0;
+
+    for (unsigned i = 0; rc == 0 && i < SB__WORKS; i++) {
+        c->work[i] = kinds[i];
+        rc = compare_rate(c, i);
+    }
+    return rc;
 }
 
 void sb__compare_work_note(const struct sb__comparison *c, FILE *out)

@@ -169,6 +169,19 @@ lookups that find nothing. Restarts are only named.
   errors, % of events                   0.450          0                                      similar
   Verdict: B is faster than A: * (glob)
 
+Rates that only chance makes different do not count, and neither do those that
+come in a burst; a side that looks for nothing differs from one that does.
+
+  $ change b1.json some.json 'c["err_ignored"] = 8'
+  $ change b1.json more.json 'c["err_ignored"] = 22'
+  $ sysbench compare some.json more.json | grep ^errors
+  errors, % of events                     0.4        1.1                                      similar
+  $ change b1.json none.json 'op["hits"] = 0'
+  $ sysbench compare empty.json none.json >out
+  [4]
+  $ grep '^found nothing' out
+  found nothing, % of lookups             100          -                                      differs
+
 The same run is no repeat.
 
   $ sysbench compare a1.json,a2.json,a1.json b1.json
