@@ -157,12 +157,12 @@ int sb_live_intervals(struct sb_live_text *t, const struct sb_live *l,
         return err->code;
     json_t *columns = sb_json_columns(&s->series);
     json_t *totals = s->has_report ? sb_json_totals(&s->report) : NULL;
-    fprintf(out, "{\"run\":0,\"from\":%llu,\"rows\":[\n",
-        (unsigned long long)first);
+    fprintf(out, "{\"run\":0,\"from\":%" PRIu64 ",\"rows\":[\n", first);
     insert(&w, 0, out);
     fputs("],\n\"histograms\":[\n", out);
     insert(&w, 1, out);
     fputs("]\n", out);
+    write_member(out, "started", json_object_get(s->facts, "started"));
     write_member(out, "columns", columns);
     if (s->missing)
         fprintf(out, ",\"missing\":%" PRIu64, s->missing);

@@ -58,6 +58,8 @@ the folder of finished runs is removed.
   Peak: N events/s at threads=* (glob)
   Knee: threads=* (glob)
   $ "$SB_SRCDIR"/tests/check-result s.json
+  $ of '*["%d/%d" % (x["place"], x["places"]) for x in r]'
+  1/6 2/6 3/6 4/6 5/6 6/6
   $ values
   1/1 2/1 4/1 1/2 2/2 4/2
   $ of 'd["sweep"]["axis"], [p["runs"] for p in d["sweep"]["points"]]'

@@ -100,7 +100,7 @@ static void same_shares_are_seldom_different(void)
 static void different_shares_are_found(void)
 {
     static const struct world worlds[] = {
-        { 0.01, 2, 167, 0, 1, 0 },     // 100 and 200 occurrences
+        { 0.01, 2, 167, 0, 1, 0 },      // 100 and 200 occurrences
         { 0.002, 20, 500, 0.1, 20, 3 }, // also with outages
     };
 

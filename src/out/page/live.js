@@ -37,7 +37,8 @@ function liveState(state, text) {
 // Appends the rows of an answer. Returns false if the answer belongs to another
 // run, or if the page has missed rows.
 function liveAppend(run, more) {
-    if (more.from !== run.rows.n || more.run !== page.runs.length - 1)
+    if (more.from !== run.rows.n || more.run !== page.runs.length - 1 ||
+        more.started !== run.doc.started)
         return false;
     run.rows.add(more.rows);
     run.hists.add(more.histograms || []);
@@ -93,12 +94,11 @@ function liveText(run, state) {
 }
 
 // Whether no other run follows at this address. Each run of a sweep is a process
-// of its own; nothing says that a run is the last one if its place is unknown.
+// of its own.
 function liveLast(run) {
-    const place = sweepPlace(run);
-    const [, i, n] = /^run (\d+) of (\d+)/i.exec(place) || [];
-    return !place || i !== undefined && i === n ||
-        (run.doc.end || {}).reason === "signal";
+    const { swept, place, places, end } = run.doc;
+    return !swept || place !== undefined && place === places ||
+        (end || {}).reason === "signal";
 }
 
 // Waits until another run answers. Returns its document, null if none does.
@@ -159,9 +159,8 @@ async function live() {
             failures = 0;
             liveState("running", known ? liveText(known, "running") : "");
         } catch (error) {
+            // What is shown stays: the next answer may be of the same run.
             failures++;
-            // Another run may answer the next request.
-            known = null;
             if (failures >= LIVE_GIVE_UP)
                 liveState("lost", "The program does not answer; what is " +
                     "shown is what it last reported.");
