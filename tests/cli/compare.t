@@ -175,7 +175,7 @@ come in a burst; a side that looks for nothing differs from one that does.
   $ change b1.json some.json 'c["err_ignored"] = 8'
   $ change b1.json more.json 'c["err_ignored"] = 22'
   $ sysbench compare some.json more.json | grep ^errors
-  errors, % of events                     0.4        1.1                                      similar
+  errors, % of events                   0.400       1.10                                      similar
   $ change b1.json none.json 'op["hits"] = 0'
   $ sysbench compare empty.json none.json >out
   [4]
