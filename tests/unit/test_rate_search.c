@@ -181,13 +181,19 @@ static void a_limit_that_is_never_kept(void)
 {
     struct seen s;
 
-    got.answer = false;
-    set_up(&s, 40 * MS);
-    s.o.rate_search = true;
-    CHECK_INT(go(&s, &slow), 0);
+    int64_t ns = 40 * MS;
+
+    // On a busy machine, a short probe completes too few events.
+    for (;; ns *= 4) {
+        got.answer = false;
+        set_up(&s, ns);
+        s.o.rate_search = true;
+        if (go(&s, &slow) == 0 || ns > LONGEST)
+            break;
+    }
     CHECK_INT(got.last.result.end, SB_SEARCH_BELOW);
     CHECK_INT(got.last.result.kept, 0);
-    CHECK_NEAR(got.last.lowest, 10 / 0.04, 1e-6);
+    CHECK_NEAR(got.last.lowest, 1e10 / (double)ns, 1e-6);
     CHECK(isnan(got.last.result.safe));
     CHECK_NEAR(got.last.rate, got.last.lowest, 1e-9);
     // Each trial, and the measured part at the end.
@@ -227,14 +233,15 @@ static void a_limit_that_is_always_kept(void)
     CHECK(got.last.rate > got.last.max);
 }
 
-// The rate at which the answer changes is found.
+// The rate at which the answer changes is found. Also a busy machine can keep
+// it.
 static void the_threshold_is_found(void)
 {
     struct seen s;
 
     for (int64_t ns = 100 * MS; ns <= LONGEST; ns *= 4) {
         set_up(&s, ns);
-        got.threshold = 1000;
+        got.threshold = 400;
         s.o.rate_search = true;
         CHECK_INT(go(&s, &slow), 0);
         if (got.last.result.end == SB_SEARCH_FOUND &&
@@ -242,7 +249,7 @@ static void the_threshold_is_found(void)
             break;
     }
     CHECK_INT(got.last.result.end, SB_SEARCH_FOUND);
-    CHECK_NEAR(got.last.result.rate, 1000, 100);
+    CHECK_NEAR(got.last.result.rate, 400, 40);
     CHECK(got.last.result.high <= got.last.result.low * 1.1001);
     // The measured part is to keep the limit.
     CHECK_NEAR(got.last.rate, got.last.result.safe, 0);
