@@ -4,8 +4,8 @@
 #include <math.h>
 #include <string.h>
 
-#include "base/units.h"
 #include "base/escape.h"
+#include "base/units.h"
 #include "cmd/cmd_private.h"
 #include "cmd/compare_private.h"
 

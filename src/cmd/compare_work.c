@@ -118,6 +118,15 @@ static struct sb_share_side side_share(
     return share;
 }
 
+// An event may have several errors and restarts, but fails once.
+static double p_of(
+    unsigned work, const struct sb_share_side *a, const struct sb_share_side *b)
+{
+    if (work == SB__WORK_ERRORS || work == SB__WORK_RESTARTS)
+        return sb_rate_p(a, b);
+    return sb_share_p(a, b);
+}
+
 static double percent(const struct sb_share *s)
 {
     return s->of > 0 ? 100 * s->n / s->of : NAN;
@@ -148,7 +157,7 @@ static int compare_rate(struct sb__comparison *c, unsigned work)
 
         w->a = percent(&side[0].total);
         w->b = percent(&side[1].total);
-        w->differs = differ(w, sb_share_p(&side[0], &side[1]));
+        w->differs = differ(w, p_of(work, &side[0], &side[1]));
         // A restarted event has done its work in the end.
         c->other_work |= w->differs && work != SB__WORK_RESTARTS;
     }

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 //
-// Comparison of shares: how many events had errors, how many lookups found
-// nothing. docs/internals/compare.md describes the method. Pure; any thread.
+// Comparison of shares (how many events failed, how many lookups found nothing)
+// and of rates (errors per event, of which one event may have several).
+// docs/internals/compare.md describes the method. Pure; any thread.
 #ifndef SB_SHARES_H
 #define SB_SHARES_H
 
@@ -26,5 +27,8 @@ struct sb_share_side {
 // have. 1 if nothing or everything occurred on both sides. NaN if a side has
 // none of what it counts (`of` is 0).
 double sb_share_p(const struct sb_share_side *a, const struct sb_share_side *b);
+// The same for rates, which may exceed 1: a quasi-Poisson test. 1 if nothing
+// occurred on both sides.
+double sb_rate_p(const struct sb_share_side *a, const struct sb_share_side *b);
 
 #endif

@@ -169,6 +169,19 @@ lookups that find nothing. Restarts are only named.
   errors, % of events                   0.450          0                                      similar
   Verdict: B is faster than A: * (glob)
 
+An event may have several errors and restarts: their rates may exceed 100 %.
+
+  $ change b1.json over.json 'c["err_ignored"] = 2400'
+  $ change b1.json above.json 'c["err_ignored"] = 3000'
+  $ change b1.json again.json 'c["restarts"] = c["err_restarted"] = 2400'
+  $ change b1.json oftener.json 'c["restarts"] = c["err_restarted"] = 3000'
+  $ sysbench compare over.json above.json >out
+  [4]
+  $ grep ^errors out
+  errors, % of events                     120        150                                      differs
+  $ sysbench compare again.json oftener.json | grep ^restarts
+  restarts, % of events                   120        150                                      differs
+
 Rates that only chance makes different do not count, and neither do those that
 come in a burst; a side that looks for nothing differs from one that does.
 

@@ -145,6 +145,28 @@ static void ends_have_values(void)
     CHECK(isnan(sb_share_p(&nothing, &none)));
 }
 
+// An event may have several errors.
+static void rates_may_exceed_one(void)
+{
+    const struct sb_share even[] = { { 600, 500 }, { 600, 500 } };
+    const struct sb_share uneven[] = { { 100, 500 }, { 1100, 500 } };
+    struct sb_share_side a = { .total = { 1200, 1000 } };
+    struct sb_share_side b = { .total = { 1500, 1000 } };
+    struct sb_share_side none = { .total = { 0, 1000 } };
+    struct sb_share_side nothing = { .total = { 0, 0 } };
+    double z = 0.3 / sqrt(1.35 * 2 / 1000);
+
+    CHECK_NEAR(sb_rate_p(&a, &b), erfc(z / sqrt(2)), 1e-9);
+    CHECK_NEAR(sb_rate_p(&b, &a), erfc(z / sqrt(2)), 1e-9);
+    CHECK_NEAR(sb_rate_p(&none, &none), 1, 0);
+    CHECK(isnan(sb_rate_p(&a, &nothing)));
+    a.part = even;
+    a.nparts = 2;
+    CHECK_NEAR(sb_rate_p(&a, &b), erfc(z / sqrt(2)), 1e-9);
+    a.part = uneven;
+    CHECK(sb_rate_p(&a, &b) > 0.3);
+}
+
 int main(void)
 {
     RUN(same_shares_are_seldom_different);
@@ -152,5 +174,6 @@ int main(void)
     RUN(without_parts_occurrences_are_independent);
     RUN(parts_that_vary_raise_the_p_value);
     RUN(ends_have_values);
+    RUN(rates_may_exceed_one);
     return check_done();
 }
