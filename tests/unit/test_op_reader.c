@@ -73,6 +73,31 @@ static void an_interval_has_what_was_new(void)
     teardown();
 }
 
+// Failed events and restarts are those of workloads. The cache line that has
+// them is not read for other operations.
+static void only_workloads_have_failed_events(void)
+{
+    setup(2, 1);
+    CHECK_INT(sb_stats_op(&s, "a", SB_OP_WORKLOAD), 0);
+    CHECK_INT(sb_stats_op(&s, "a/select", SB_OP_READ), 1);
+    s.rec[0].workload = s.rec[1].workload = 1 + 0;
+    sb_rec_failed(&s.rec[0], false);
+    sb_rec_restarted(&s.rec[1]);
+    CHECK_INT(sb_op_reader_take(&reader), 0);
+    CHECK_INT(reader.op[0].failed, 1);
+    CHECK_INT(reader.op[0].restarts, 1);
+    sb_rec_restarted(&s.rec[0]);
+    sb_rec_restarted(&s.rec[1]);
+    sb_tally_add(&s.op[1].tally[0].failed, 1);
+    sb_tally_add(&s.op[1].tally[1].restarts, 1);
+    CHECK_INT(sb_op_reader_take(&reader), 0);
+    CHECK_INT(reader.op[0].failed, 0);
+    CHECK_INT(reader.op[0].restarts, 2);
+    CHECK_INT(reader.op[1].failed, 0);
+    CHECK_INT(reader.op[1].restarts, 0);
+    teardown();
+}
+
 // A reader of intervals clears flags; complete snapshots still have everything.
 static void snapshots_stay_complete(void)
 {
@@ -226,6 +251,7 @@ static void done_accepts_zeroed_struct(void)
 int main(void)
 {
     RUN(an_interval_has_what_was_new);
+    RUN(only_workloads_have_failed_events);
     RUN(snapshots_stay_complete);
     RUN(users_with_their_own_histograms);
     RUN(users_that_share_histograms);
