@@ -136,17 +136,18 @@ static int sub_codes(struct sb_snap *out, const struct sb_snap *later,
         const struct sb_snap_code *a = &later->code[i];
         const struct sb_snap_code *b = sb__snap_code_find(
             earlier, a->native, a->state, a->driver);
-        uint64_t was = b ? b->count : 0;
+        uint64_t was = b ? b->count : 0, lost = b ? b->lost : 0;
         struct sb_snap_code *c;
 
-        if (a->count == was)
+        // An error may be counted before a snapshot, and as a loss behind it.
+        if (a->count == was && a->lost == lost)
             continue;
         c = sb__snap_code_new(out);
         if (!c)
             return SB_ENOMEM;
         *c = *a;
         c->count = a->count - was;
-        c->lost = a->lost - (b ? b->lost : 0);
+        c->lost = a->lost - lost;
     }
     return 0;
 }

@@ -16,6 +16,12 @@ struct sb_snap_op {
     struct sb_hist_snap hist;
 };
 
+// Whether the operation was executed, failed, or restarted an event. Pure.
+static inline bool sb_snap_op_occurred(const struct sb_snap_op *op)
+{
+    return op->count || op->errors || op->failed || op->restarts;
+}
+
 struct sb_snap_code {
     int native;
     char state[8], driver[16], sample[96];

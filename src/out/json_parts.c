@@ -403,6 +403,8 @@ static json_t *operation(const struct sb_report *r, unsigned i)
     return sb__json_complete(o, ok);
 }
 
+// Operations that occurred, and all workloads of a mix: one without events says
+// something.
 static json_t *operations(const struct sb_report *r)
 {
     const struct sb_snap *s = r->snap;
@@ -410,7 +412,8 @@ static json_t *operations(const struct sb_report *r)
     bool ok = a != NULL;
 
     for (unsigned i = 0; ok && s->op && r->stats && i < s->nops; i++)
-        if (s->op[i].count || s->op[i].errors)
+        if (r->stats->op[i].kind == SB_OP_WORKLOAD ||
+            sb_snap_op_occurred(&s->op[i]))
             ok = append(a, operation(r, i));
     return sb__json_complete(a, ok);
 }
@@ -436,7 +439,8 @@ static json_t *errors(const struct sb_report *r)
     bool ok = a != NULL;
 
     for (unsigned i = 0; ok && i < r->snap->ncodes; i++)
-        ok = append(a, error(&r->snap->code[i], r->start_ns));
+        if (r->snap->code[i].count > 0)
+            ok = append(a, error(&r->snap->code[i], r->start_ns));
     return sb__json_complete(a, ok);
 }
 

@@ -18,6 +18,8 @@ static json_t *workload(
     json_t *o = json_object();
     bool ok = sb__json_set(o, "name", sb_json_text(name)) &&
               sb__json_set(o, "errors", sb_json_count(op->errors)) &&
+              sb__json_set(o, "failed", sb_json_count(op->failed)) &&
+              sb__json_set(o, "restarts", sb_json_count(op->restarts)) &&
               sb__json_set(o, "latency",
                   sb_json_latency(sb__json_latency_kind(r), &op->hist, op->min,
                       op->ns, op->max));
@@ -25,7 +27,7 @@ static json_t *workload(
     return sb__json_complete(o, ok);
 }
 
-// The workloads of a mix that had events in the stage.
+// The workloads of a mix that did something in the stage.
 static json_t *workloads(const struct sb_report *r)
 {
     const struct sb_snap *s = r->snap;
@@ -35,7 +37,7 @@ static json_t *workloads(const struct sb_report *r)
     for (unsigned i = 0; ok && s->op && r->stats && i < s->nops; i++) {
         const struct sb_op *op = &r->stats->op[i];
 
-        if (op->kind == SB_OP_WORKLOAD && (s->op[i].count || s->op[i].errors))
+        if (op->kind == SB_OP_WORKLOAD && sb_snap_op_occurred(&s->op[i]))
             ok = json_array_append_new(a, workload(r, &s->op[i], op->name)) ==
                  0;
     }

@@ -325,6 +325,10 @@ static int read_workloads(const struct sb_result_run *r, struct sb_snap *s,
         if (rc == 0)
             rc = member(o, "errors", &op->errors, err);
         if (rc == 0)
+            rc = member(o, "failed", &op->failed, err);
+        if (rc == 0)
+            rc = member(o, "restarts", &op->restarts, err);
+        if (rc == 0)
             rc = read_times(latency, &t, err);
     }
     return rc;

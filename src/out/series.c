@@ -307,7 +307,7 @@ static int set_operations(struct sb_series *s, const struct sb_report *r)
     for (unsigned i = 0; rc == 0 && d->op && r->stats && i < d->nops; i++) {
         const struct sb_snap_op *op = &d->op[i];
 
-        if (s->op[i] == 0 && op->count == 0 && op->errors == 0)
+        if (s->op[i] == 0 && !sb_snap_op_occurred(op))
             continue;
         if (s->op[i] == 0)
             s->op[i] = s->ncols;

@@ -123,7 +123,23 @@ static double stage_seconds(const struct sb_report *stage)
     return stage->interval_s > 0 ? stage->interval_s : 1;
 }
 
-// Rows of the workloads that had events in a stage.
+// Restarts and failed events, of which only a run of workloads has columns.
+static void workload_cells(
+    const struct sb_text *t, uint64_t restarts, uint64_t failed)
+{
+    fprintf(t->out, " %10" PRIu64 " %10" PRIu64, restarts, failed);
+}
+
+static bool has_workloads(const struct sb_text *t, const struct sb_snap *s)
+{
+    bool any = false;
+
+    for (unsigned i = 0; s->op && i < s->nops; i++)
+        any = any || sb__text_is_workload(t, i);
+    return any;
+}
+
+// Rows of the workloads that did something in a stage.
 static void stage_workloads(
     const struct sb_text *t, const struct sb_report *stage, int width)
 {
@@ -132,12 +148,13 @@ static void stage_workloads(
     for (unsigned i = 0; stage->snap->op && i < stage->snap->nops; i++) {
         const struct sb_snap_op *op = &stage->snap->op[i];
 
-        if (!sb__text_is_workload(t, i) || op->count + op->errors == 0)
+        if (!sb__text_is_workload(t, i) || !sb_snap_op_occurred(op))
             continue;
         op_name(t, i, name, sizeof(name));
         fprintf(t->out, "%*s%-*s %10s %10s %12" PRIu64 " %12.2f %10" PRIu64,
             INDENT, "", width - INDENT, name, "", "", op->count,
             (double)op->count / stage_seconds(stage), op->errors);
+        workload_cells(t, op->restarts, op->failed);
         time_cells(t, &op->hist, op->min, op->ns, op->max);
         fprintf(t->out, "\n");
     }
@@ -146,12 +163,15 @@ static void stage_workloads(
 void sb__text_stages(const struct sb_text *t, const struct sb_report *r)
 {
     int width = stages_width(t, r);
+    bool mix = has_workloads(t, r->snap);
     char name[NAME];
 
     if (r->nstages == 0)
         return;
     fprintf(t->out, "%-*s %10s %10s %12s %12s %10s", width, "Stages (ms)",
         "start (s)", "end (s)", "events", "per sec.", "errors");
+    if (mix)
+        fprintf(t->out, " %10s %10s", "restarts", "failed");
     time_heads(t);
     fprintf(t->out, "\n");
     for (unsigned i = 0; i < r->nstages; i++) {
@@ -162,6 +182,8 @@ void sb__text_stages(const struct sb_text *t, const struct sb_report *r)
         fprintf(t->out, "%-*s %10.3f %10.3f %12" PRIu64 " %12.2f %10" PRIu64,
             width, name, a->total_s - a->interval_s, a->total_s, n,
             (double)n / stage_seconds(a), a->errors);
+        if (mix)
+            workload_cells(t, a->snap->c.restarts, a->snap->c.failed);
         time_cells(t, a->latency, a->lat_min, a->lat_sum, a->lat_max);
         fprintf(t->out, "\n");
         stage_workloads(t, a, width);
@@ -198,7 +220,7 @@ static void op_cells(
     fprintf(t->out, "%-*s %12" PRIu64 " %12.2f %10" PRIu64, width, name,
         op->count, (double)op->count / seconds, op->errors);
     if (sb__text_is_workload(t, i))
-        fprintf(t->out, " %10" PRIu64 " %10" PRIu64, op->restarts, op->failed);
+        workload_cells(t, op->restarts, op->failed);
     time_cells(t, &op->hist, op->min, op->ns, op->max);
 }
 
@@ -259,7 +281,7 @@ void sb__text_operations(const struct sb_text *t, const struct sb_report *r)
     for (unsigned i = 0; i < s->nops; i++) {
         const struct sb_snap_op *op = &s->op[i];
 
-        if (sb__text_is_workload(t, i) || (op->count == 0 && op->errors == 0))
+        if (sb__text_is_workload(t, i) || !sb_snap_op_occurred(op))
             continue;
         op_cells(t, r, i, width);
         fprintf(t->out, " %12" PRIu64 "\n", op->rows);
@@ -327,7 +349,8 @@ void sb__text_errors(const struct sb_text *t, const struct sb_report *r)
     fprintf(t->err, "Errors:\n    %-10s %8s %-6s %10s %12s  %s\n", "driver",
         "code", "state", "count", "first seen", "sample");
     for (unsigned i = 0; i < s->ncodes; i++)
-        error_row(t, &s->code[i]);
+        if (s->code[i].count > 0)
+            error_row(t, &s->code[i]);
     fprintf(t->err,
         "    ignored: %" PRIu64 ", restarted: %" PRIu64 ", given up: %" PRIu64
         ", fatal: %" PRIu64 "; failed events: %" PRIu64 "\n",

@@ -14,8 +14,10 @@
 
 _Static_assert(DBL_MAX_10_EXP < 1000, "weights have exponents of three digits");
 
-// Names of limits and operations that stand for something else: `read.p95`,
-// `lag.max`, `connect`.
+// Names that stand for something else in limits (`read.p95`, `lag.max`), and
+// that of an operation of the program, `connect`: limits, columns of files and
+// charts name an operation without its kind, so one name would have two
+// meanings.
 static const char *const reserved[] = { "read", "write", "other", "service",
     "response", "lag", "connect" };
 

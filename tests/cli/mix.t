@@ -244,6 +244,15 @@ Metrics of scripts may be called as the columns of this table.
   retry/failed 0 1
   $ sysbench show r.json 2>err2 | sed -n '/^Workload/,/^$/p' | diff table -
   $ "$SB_SRCDIR/tests/check-result" r.json
+  $ sysbench --mix=retry.lua,view.lua --db-driver=null --restart-backoff=0 \
+  >     --stages='for 0.3s; both: mix=retry:3/view for 0.3s' \
+  >     --report=text --report=json=q.json run 2>err2 >out
+  $ sed -n '/^Stages (/,/^$/p' out >table
+  $ awk '$1 == "retry" { print $4 == $5, ($5 > 0), $6 }' table
+  1 1 0
+  1 1 0
+  $ sysbench show q.json 2>err2 | sed -n '/^Stages (/,/^$/p' | diff table -
+  $ "$SB_SRCDIR/tests/check-result" q.json
   $ echo 'local n = 0 function event() n = n + 1 if n > 5 then ' \
   >     'error({ errcode = sysbench.error.RESTART_EVENT }) end end' >giveup.lua
   $ sysbench --mix=giveup.lua --events=9 --max-restarts=1 --restart-backoff=0 \
@@ -251,6 +260,19 @@ Metrics of scripts may be called as the columns of this table.
   5 8 4 4
   $ grep WARNING err
   WARNING: the report hooks of 'retry' are not called in a mix
+
+A workload without events is listed, also by files.
+
+  $ sysbench --mix=view.lua:1e9,edit.lua:1e-6 --db-driver=null --events=5 \
+  >     --report=text --report=json=z.json run >out
+  $ sed -n '/^Workload/,/^$/p' out >table
+  $ awk '{ print $1, $2 }' table
+  Workload (ms)
+  view 5
+  edit 0
+   
+  $ sysbench show z.json | sed -n '/^Workload/,/^$/p' | diff table -
+  $ "$SB_SRCDIR/tests/check-result" z.json
 
 A workload with an event loop of its own can be used by users only. A loop that ends
 ends its user.

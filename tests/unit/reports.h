@@ -18,7 +18,7 @@ struct fixture {
     struct sb_text text;
     uint64_t events[2], ns[2], min[2], max[2];
     struct sb_snap_op op[3];
-    struct sb_snap_code code[2];
+    struct sb_snap_code code[3];
     char *got;
     size_t size;
 };

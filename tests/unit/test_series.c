@@ -160,12 +160,15 @@ static void workloads_have_columns(void)
     CHECK_INT(sb_stats_init(&stats, 1, 1, false), 0);
     int op = sb_stats_op(&stats, "shop", SB_OP_WORKLOAD);
     int step = sb_stats_op(&stats, "shop/step", SB_OP_CUSTOM);
+    int failing = sb_stats_op(&stats, "failing", SB_OP_WORKLOAD);
     stats.rec[0].workload = 1 + op;
     sb_rec_op(&stats.rec[0], op, 3 * MS);
     sb_rec_op(&stats.rec[0], step, 3 * MS);
     sb_rec_failed(&stats.rec[0], false);
     sb_rec_restarted(&stats.rec[0]);
     sb_rec_restarted(&stats.rec[0]);
+    stats.rec[0].workload = 1 + failing;
+    sb_rec_failed(&stats.rec[0], false);
     CHECK_INT(sb_snap_take(&snap, &stats, SB_SNAP_FINAL, 1, NULL), 0);
     sb_report_fill(&r, &snap, 1, false, 1);
     r.stats = &stats;
@@ -173,6 +176,7 @@ static void workloads_have_columns(void)
     CHECK_INT(sb_series_row(&s, &r), 0);
     CHECK_NEAR(sb_series_get(&s, "operation", "shop", "failed"), 1, 0);
     CHECK_NEAR(sb_series_get(&s, "operation", "shop", "restarts"), 2, 0);
+    CHECK_NEAR(sb_series_get(&s, "operation", "failing", "failed"), 1, 0);
     CHECK_NEAR(sb_series_get(&s, "operation", "shop/step", "count"), 1, 0);
     CHECK(isnan(sb_series_get(&s, "operation", "shop/step", "failed")));
     sb_series_done(&s);

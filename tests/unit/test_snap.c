@@ -105,6 +105,28 @@ static void intervals_add_up(void)
     sb_stats_done(&s);
 }
 
+// A user counts an error, then that it is a loss; a snapshot may come between.
+static void a_loss_is_counted_behind_its_error(void)
+{
+    struct sb_snap a, b, diff;
+    struct sb_err e;
+
+    sb_stats_init(&s, 1, 1, false);
+    sb_err_native(&e, SB_EQUERY, 7, "40001", "gone");
+    sb_rec_code(&s.rec[0], "x", &e, 60);
+    take(&a, 1000, 0);
+    sb_tally_add(&s.rec[0].codes[0].lost, 1);
+    take(&b, 2000, 0);
+    CHECK_INT(sb_snap_sub(&diff, &b, &a), 0);
+    CHECK_INT(diff.ncodes, 1);
+    CHECK_INT(diff.code[0].count, 0);
+    CHECK_INT(diff.code[0].lost, 1);
+    sb_snap_done(&diff);
+    sb_snap_done(&a);
+    sb_snap_done(&b);
+    sb_stats_done(&s);
+}
+
 static void first_interval_is_exact(void)
 {
     struct sb_snap a, b, diff;
@@ -233,6 +255,7 @@ int main(void)
 {
     RUN(empty_run);
     RUN(intervals_add_up);
+    RUN(a_loss_is_counted_behind_its_error);
     RUN(first_interval_is_exact);
     RUN(dropped_event_is_reported_once);
     RUN(broken_sums_are_named);

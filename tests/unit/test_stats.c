@@ -93,7 +93,8 @@ static void operations_have_one_number(void)
     sb_stats_done(&s);
 }
 
-// A component of a mix may have the name of an operation of the program.
+// Names of workloads are checked (mix.c: reserved). If one is that of another
+// operation all the same, the two do not count in one tally.
 static void workloads_have_names_of_their_own(void)
 {
     sb_stats_init(&s, 1, 1, false);

@@ -127,9 +127,13 @@ static void set_workloads(struct fixture *f, struct sb_stats *stats)
         snprintf(stats->op[i].name, sizeof(stats->op[i].name), "%s", names[i]);
         stats->op[i].kind = i == 1 ? SB_OP_READ : SB_OP_WORKLOAD;
     }
-    f->op[0] = (struct sb_snap_op){
-        .count = 150, .errors = 1, .ns = 300 * MS, .min = 1 * MS, .max = 3 * MS
-    };
+    f->op[0] = (struct sb_snap_op){ .count = 150,
+        .errors = 1,
+        .failed = 7,
+        .restarts = 8,
+        .ns = 300 * MS,
+        .min = 1 * MS,
+        .max = 3 * MS };
     put(&f->op[0].hist, 2 * MS, 150);
     f->op[1] = (struct sb_snap_op){ .count = 150 };
     f->snap.op = f->op;
@@ -172,35 +176,38 @@ static void stages_of_a_mix(void)
 {
     static struct sb_stats stats;
     struct sb_text_opts o = defaults();
+    struct sb_snap_op rare[3] = { { .failed = 1 } };
     struct sb_report stage[2];
     struct sb_snap none;
     struct fixture f;
 
     setup(&f, &o);
     set_workloads(&f, &stats);
+    f.snap.c.failed = 9;
+    f.snap.c.restarts = 10;
     stage[0] = stage[1] = f.report;
     stage[0].stage_name = "one";
     stage[1].stage_name = "two";
     stage[1].total_s = 4.00041;
     none = f.snap;
-    none.nops = 0;
-    none.op = NULL;
+    none.nops = 3;
+    none.op = rare;
     stage[1].snap = &none;
     f.report.stages = stage;
     f.report.nstages = 2;
     sb_text_final(&f.text, &f.report);
     CHECK(strstr(text(&f),
         "Stages (ms)    start (s)    end (s)       events     per sec.     "
-        "errors        min        avg        95%        max\n"
+        "errors   restarts     failed        min        avg        95%        "
+        "max\n"
         "one                0.000      2.000          200       100.00         "
-        " "
-        "6      1.000      1.900      9.998     10.000\n"
+        " 6         10          9      1.000      1.900      9.998     10.000\n"
         "  a                                          150        75.00         "
-        " "
-        "1      1.000      2.000      2.001      3.000\n"
+        " 1          8          7      1.000      2.000      2.001      3.000\n"
         "two                2.000      4.000          200       100.00         "
-        " "
-        "6      1.000      1.900      9.998     10.000\n"
+        " 6         10          9      1.000      1.900      9.998     10.000\n"
+        "  a                                            0         0.00         "
+        " 0          0          1          -          -          -          -\n"
         "\n"));
     CHECK(strstr(text(&f), "a/select") == NULL);
     teardown(&f);
@@ -221,8 +228,10 @@ static void errors(void)
     f.code[1] = (struct sb_snap_code){
         .driver = "script", .count = 1, .sample = "counted by the script"
     };
+    // Known as a loss only; the error itself was counted before.
+    f.code[2] = (struct sb_snap_code){ .driver = "mysql", .lost = 1 };
     f.snap.code = f.code;
-    f.snap.ncodes = 2;
+    f.snap.ncodes = 3;
     f.text.start_ns = 7000 * MS;
     sb_text_final(&f.text, &f.report);
     CHECK_STR(text(&f), GENERAL LATENCY FAIRNESS

@@ -382,9 +382,9 @@ function stagesSection(main, run) {
             ...(open ? [{ text: "rate, /s", n: true }] : []),
             ...(mix ? [{ text: "mix", t: true }] : []),
             { text: "events", n: true }, { text: "events/s", n: true },
-            { text: "errors", n: true }, { text: "p50", n: true },
-            { text: "p95", n: true }, { text: "p99", n: true },
-            { text: "max", n: true }],
+            { text: "errors", n: true }, ...(mix ? workloadHeads : []),
+            { text: "p50", n: true }, { text: "p95", n: true },
+            { text: "p99", n: true }, { text: "max", n: true }],
         list.flatMap(x => {
             const c = x.counters || {};
             const rate = x.seconds > 0 ? c.completed / x.seconds : NaN;
@@ -395,6 +395,7 @@ function stagesSection(main, run) {
                 ...(open ? [range(x.rate)] : []), ...(mix ? [x.mix] : []),
                 value(c.completed, whole(c.completed)),
                 value(rate, num(rate)), value(errors, whole(errors)),
+                ...(mix ? workloadCounts(c) : []),
                 p(x, 50), p(x, 95), p(x, 99), p(x, 100)], ...below(x)];
         })));
 }

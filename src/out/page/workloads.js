@@ -11,6 +11,15 @@ function timesText(run) {
     return run.doc.open_loop ? "response time" : "latency";
 }
 
+// Of the tables of workloads, and of stages with workloads.
+const workloadHeads = [{ text: "restarts", n: true },
+    { text: "failed", n: true }];
+
+function workloadCounts(o) {
+    const { restarts = NaN, failed = NaN } = o || {};
+    return [value(restarts, whole(restarts)), value(failed, whole(failed))];
+}
+
 // Errors and percentiles of a workload, in a run or in a stage.
 function workloadCells(o, seconds) {
     const l = o.latency || {};
@@ -20,7 +29,8 @@ function workloadCells(o, seconds) {
     };
     const rate = seconds > 0 ? l.count / seconds : NaN;
     return [value(l.count, whole(l.count)), value(rate, num(rate)),
-        value(o.errors, whole(o.errors)), p(50), p(95), p(99), p(100)];
+        value(o.errors, whole(o.errors)), ...workloadCounts(o),
+        p(50), p(95), p(99), p(100)];
 }
 
 function workloadsTable(run) {
@@ -29,7 +39,8 @@ function workloadsTable(run) {
     return table(`Workloads of the mix; p50 to max: ${timesText(run)}`,
         [{ text: "workload", t: true }, { text: "share", n: true },
             { text: "events", n: true }, { text: "events/s", n: true },
-            { text: "errors", n: true }, { text: "p50", n: true },
+            { text: "errors", n: true }, ...workloadHeads,
+            { text: "p50", n: true },
             { text: "p95", n: true }, { text: "p99", n: true },
             { text: "max", n: true }],
         list.map(o => {
