@@ -40,11 +40,11 @@ void sb__app_context(const struct sb__listening *t);
 int sb__app_finish_reports(
     struct sb__listening *t, const struct sb_run_result *res, int status);
 
-// app_rate.c: --rate=80% and --rate=max. Adds the callbacks to *l.
 // Whether to show how the run is going: --progress, on a terminal.
 bool sb__app_has_progress(const struct sb_app *a);
 // Shows a line of progress, with the number of the run in its sweep.
 void sb__app_show_progress(const struct sb_app *a, const char *line);
+// app_rate.c: --rate=80% and --rate=max. Adds the callbacks to *l.
 void sb__app_rate_listen(struct sb_app *a, struct sb_listener *l);
 // The line of "Running the test with following options" on the rate.
 void sb__app_rate_mode(const struct sb_app *a);
