@@ -26,7 +26,29 @@ static bool is_complete(const struct sb_app_sweep *s)
 {
     return sb__sweep_count(s, SB_SWEEP_OPEN) == 0 &&
            sb__sweep_count(s, SB_SWEEP_FAILED) == 0 &&
-           sb__sweep_unclean(s) == 0;
+           sb__sweep_count_after(s, SB__AFTER_OPEN) == 0 &&
+           sb__sweep_count_after(s, SB__AFTER_FAILED) == 0;
+}
+
+// The commands after runs. Returns what is to do with them, NULL: nothing.
+static const char *explain_after(const struct sb_app_sweep *s)
+{
+    unsigned open = sb__sweep_count_after(s, SB__AFTER_OPEN);
+    unsigned failed = sb__sweep_count_after(s, SB__AFTER_FAILED);
+
+    if (failed)
+        sb_log(SB_LOG_ALERT,
+            "the commands after %u of %u runs failed; the figures of these "
+            "runs are kept",
+            failed, s->plan.nruns);
+    if (open)
+        sb_log(SB_LOG_ALERT,
+            "the commands after %u of %u runs were not completed; the figures "
+            "of these runs are kept",
+            open, s->plan.nruns);
+    if (failed)
+        return "repeat";
+    return open ? "execute" : NULL;
 }
 
 // written: the results are.
@@ -34,7 +56,6 @@ static void explain(const struct sb_app_sweep *s, bool written)
 {
     unsigned open = sb__sweep_count(s, SB_SWEEP_OPEN);
     unsigned failed = sb__sweep_count(s, SB_SWEEP_FAILED);
-    unsigned unclean = sb__sweep_unclean(s);
 
     if (open)
         sb_log(SB_LOG_ALERT,
@@ -42,11 +63,8 @@ static void explain(const struct sb_app_sweep *s, bool written)
             s->plan.nruns - open - failed, s->plan.nruns);
     else if (failed)
         sb_log(SB_LOG_ALERT, "%u of %u runs failed", failed, s->plan.nruns);
-    if (unclean)
-        sb_log(SB_LOG_ALERT,
-            "the commands after %u of %u runs failed; the figures of these "
-            "runs are kept",
-            unclean, s->plan.nruns);
+    const char *todo = explain_after(s);
+
     if (s->state.temporary)
         return;
     if (open || failed)
@@ -54,11 +72,11 @@ static void explain(const struct sb_app_sweep *s, bool written)
             "the finished runs are in %s; add --sweep-resume to measure the "
             "others",
             s->state.dir);
-    else if (unclean)
+    else if (todo)
         sb_log(SB_LOG_ALERT,
-            "the finished runs are in %s; add --sweep-resume to repeat only "
-            "these commands",
-            s->state.dir);
+            "the finished runs are in %s; add --sweep-resume to %s only these "
+            "commands",
+            s->state.dir, todo);
     else if (!written)
         sb_log(SB_LOG_ALERT,
             "all runs are finished and kept in %s; add --sweep-resume to write "
@@ -156,6 +174,14 @@ static enum sb_sweep_role without_owned(
     return status ? SB_SWEEP_DONE : SB_SWEEP_RUN;
 }
 
+// The counterpart of share().
+static void unshare_owned(struct sb_app_sweep *s)
+{
+    if (s->owned)
+        munmap(s->owned, sizeof(*s->owned));
+    s->owned = NULL;
+}
+
 static int share(struct sb_app_sweep *s, struct sb_err *err)
 {
     void *p = mmap(NULL, sizeof(*s->owned), PROT_READ | PROT_WRITE,
@@ -187,8 +213,7 @@ static enum sb_sweep_role check(struct sb_app *a, int *status)
     if (rc)
         return end(status, failure(&err));
     owns = *s->owned;
-    munmap(s->owned, sizeof(*s->owned));
-    s->owned = NULL;
+    unshare_owned(s);
     return without_owned(a, &owns, *status);
 }
 
@@ -256,6 +281,7 @@ void sb_app_sweep_done(struct sb_app *a)
 {
     if (!a->sweep)
         return;
+    unshare_owned(a->sweep);
     sb_sweep_files_leave(&a->sweep->files);
     sb_sweep_plan_done(&a->sweep->plan);
     sb_sweep_figures_done(&a->sweep->figures);

@@ -52,8 +52,7 @@ static int check_stages(
 {
     const struct sb_stages *s = &a->run.stages;
     bool sets = (strcmp(name, "threads") == 0 && s->sets_users) ||
-                (strcmp(name, "rate") == 0 && s->sets_rate) ||
-                (strcmp(name, "mix") == 0 && s->sets_mix);
+                (strcmp(name, "rate") == 0 && s->sets_rate);
 
     if (s->n == 0 || !sets)
         return 0;

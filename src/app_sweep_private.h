@@ -20,6 +20,13 @@ struct sb__sweep_owned {
     bool sweep, repeat;
 };
 
+// The commands after a run.
+enum sb__sweep_after {
+    SB__AFTER_DONE,   // successful, or there are none
+    SB__AFTER_OPEN,   // not executed, or interrupted
+    SB__AFTER_FAILED, // one failed in this attempt
+};
+
 struct sb_app_sweep {
     struct sb_sweep_plan plan;
     struct sb_err plan_err; // of the plan, if plan_rc
@@ -35,8 +42,9 @@ struct sb_app_sweep {
     // Of each run, as sb_sweep_state_read() says. A run that failed in an
     // earlier attempt is open until it is executed again.
     enum sb_sweep_outcome outcome[SB_SWEEP_RUNS_MAX];
-    // The commands after the run, which is finished, were not successful.
-    bool unclean[SB_SWEEP_RUNS_MAX];
+    // Of each run that is finished; of others SB__AFTER_DONE.
+    enum sb__sweep_after after[SB_SWEEP_RUNS_MAX];
+    bool left_failed; // a command that an earlier attempt has left
     // In the process of a run.
     int child_rc;
     struct sb_err child_err;
@@ -56,7 +64,8 @@ void sb__sweep_check_begin(struct sb_app *a);
 
 // app_sweep_run.c -------------------------------------------------------------
 
-// Executes all runs that are not finished. Returns 1 in the process of a run,
+// Executes the commands that earlier attempts have left, then all runs that are
+// not finished. Returns 1 in the process of a run,
 // otherwise 0 or SB_E*.
 int sb__sweep_runs(struct sb_app *a, struct sb_err *err);
 
@@ -66,8 +75,9 @@ int sb__sweep_runs(struct sb_app *a, struct sb_err *err);
 bool sb__sweep_finished(enum sb_sweep_outcome outcome);
 unsigned sb__sweep_count(
     const struct sb_app_sweep *s, enum sb_sweep_outcome outcome);
-// The number of runs that are finished, but not the commands after them.
-unsigned sb__sweep_unclean(const struct sb_app_sweep *s);
+// The number of finished runs whose commands ended so.
+unsigned sb__sweep_count_after(
+    const struct sb_app_sweep *s, enum sb__sweep_after after);
 // Writes the values of a run: "threads=4 rate=100", "" without swept options.
 void sb__sweep_name(
     const struct sb_app_sweep *s, unsigned run, char *out, size_t size);

@@ -23,12 +23,13 @@ unsigned sb__sweep_count(
     return n;
 }
 
-unsigned sb__sweep_unclean(const struct sb_app_sweep *s)
+unsigned sb__sweep_count_after(
+    const struct sb_app_sweep *s, enum sb__sweep_after after)
 {
     unsigned n = 0;
 
     for (unsigned i = 0; i < s->plan.nruns; i++)
-        n += s->unclean[i];
+        n += s->after[i] == after;
     return n;
 }
 
@@ -76,6 +77,11 @@ void sb__sweep_print_run(const struct sb_app *a, unsigned number, unsigned run,
     int status, const struct sb_result_file *f, bool kept)
 {
     const struct sb_app_sweep *s = a->sweep;
+    static const char *const after[] = {
+        [SB__AFTER_DONE] = "",
+        [SB__AFTER_OPEN] = ", the commands after it were not completed",
+        [SB__AFTER_FAILED] = ", a command after it failed",
+    };
     enum sb_sweep_outcome outcome = s->outcome[run];
     char name[400];
 
@@ -89,8 +95,7 @@ void sb__sweep_print_run(const struct sb_app *a, unsigned number, unsigned run,
         print_figures(&f->run[0]);
     printf("%s%s%s\n",
         outcome == SB_SWEEP_MISSED ? ", a limit was not kept" : "",
-        s->unclean[run] ? ", a command after it failed" : "",
-        kept ? " (measured before)" : "");
+        after[s->after[run]], kept ? " (measured before)" : "");
     fflush(stdout);
 }
 

@@ -21,6 +21,16 @@ static unsigned place_of(const struct sb_sweep_plan *p, unsigned run)
     return i;
 }
 
+// The runs that are still to be measured, from this place on.
+static unsigned following(const struct sb_app_sweep *s, unsigned place)
+{
+    unsigned n = 0;
+
+    for (; place < s->plan.nruns; place++)
+        n += !sb__sweep_finished(s->outcome[s->plan.order[place]]);
+    return n;
+}
+
 // Turns this process into that of a command with the options of a run.
 static int take_options(struct sb_app *a, unsigned run, const char *command,
     const char *reports, struct sb_err *err)
@@ -42,6 +52,7 @@ static int take_options(struct sb_app *a, unsigned run, const char *command,
     a->round = run / p->npoints + 1;
     a->place = place_of(p, run) + 1;
     a->places = p->nruns;
+    a->following = following(s, a->place);
     return rc;
 }
 
@@ -57,10 +68,12 @@ static int execute(struct sb_app *a, unsigned run, const char *command,
     return rc;
 }
 
-// when: "before" or "after" the run.
+// when: "before" or "after" the run. A command that a signal interrupts has not
+// failed.
 static int execute_list(struct sb_app *a, unsigned run, const char *when,
     const struct sb_opt_list *commands, int *status, struct sb_err *err)
 {
+    struct sb_app_children *c = &a->sweep->children;
     char name[400];
 
     sb__sweep_name(a->sweep, run, name, sizeof(name));
@@ -68,7 +81,7 @@ static int execute_list(struct sb_app *a, unsigned run, const char *when,
         int rc = execute(a, run, commands->item[i],
             a->sweep->text ? "text" : "none", status, err);
 
-        if (rc)
+        if (rc || sb_app_children_seen(c))
             return rc;
         if (*status)
             sb_log(SB_LOG_ALERT, "%s %s the run%s%s failed, exit status %d",
@@ -91,8 +104,8 @@ static int execute_steps(struct sb_app *a, unsigned run, const char *reports,
     return rc;
 }
 
-// Executes the commands after a run that is over. If they fail, they and not
-// the run are repeated.
+// Executes the commands after a run that is over. If they fail or a signal
+// comes, they and not the run are repeated.
 static int execute_after(struct sb_app *a, unsigned run, struct sb_err *err)
 {
     struct sb_app_sweep *s = a->sweep;
@@ -102,9 +115,12 @@ static int execute_after(struct sb_app *a, unsigned run, struct sb_err *err)
         return 0;
     int rc = execute_list(a, run, "after", &a->sweep_opts.after, &status, err);
 
-    if (rc == 0 && status == 0 && !sb_app_children_seen(&s->children))
+    if (rc || sb_app_children_seen(&s->children))
+        return rc;
+    if (status == 0)
         sb_sweep_state_after_done(&s->state, run);
-    return rc;
+    s->after[run] = status ? SB__AFTER_FAILED : SB__AFTER_DONE;
+    return 0;
 }
 
 // Executes a run with what belongs to it. The file of a run that is interrupted
@@ -121,6 +137,7 @@ static int execute_run(
 
     if (rc == 0)
         rc = execute_steps(a, run, reports, status, err);
+    s->after[run] = SB__AFTER_OPEN;
     if (rc == 0 && !sb_app_children_seen(&s->children))
         rc = sb_sweep_state_settle(
             &s->state, run, *status, a->sweep_opts.after.count > 0, err);
@@ -161,10 +178,13 @@ static int measure(
                : execute_run(a, run, status, err);
 }
 
-static bool is_unclean(const struct sb_app_sweep *s, unsigned run)
+// Sets `after` of a run whose outcome is known. failed: in this attempt.
+static void find_after(struct sb_app_sweep *s, unsigned run, bool failed)
 {
-    return sb__sweep_finished(s->outcome[run]) &&
-           sb_sweep_state_after(&s->state, run);
+    s->after[run] = SB__AFTER_DONE;
+    if (sb__sweep_finished(s->outcome[run]) &&
+        sb_sweep_state_after(&s->state, run))
+        s->after[run] = failed ? SB__AFTER_FAILED : SB__AFTER_OPEN;
 }
 
 static int next_run(struct sb_app *a, unsigned number, struct sb_err *err)
@@ -174,14 +194,12 @@ static int next_run(struct sb_app *a, unsigned number, struct sb_err *err)
     struct sb_result_file f = { 0 };
     bool kept = sb__sweep_finished(s->outcome[run]);
     int status = 0;
-    int rc = !kept             ? measure(a, run, &status, err)
-             : s->unclean[run] ? execute_after(a, run, err)
-                               : 0;
+    int rc = kept ? 0 : measure(a, run, &status, err);
 
     if (rc)
         return rc;
     s->outcome[run] = sb_sweep_state_read(&s->state, run, &f);
-    s->unclean[run] = is_unclean(s, run);
+    find_after(s, run, s->after[run] == SB__AFTER_FAILED);
     // Of an interrupted run nothing is known.
     if (s->outcome[run] != SB_SWEEP_OPEN)
         sb__sweep_print_run(a, number, run, status, &f, kept);
@@ -198,32 +216,52 @@ static void find_finished(struct sb_app_sweep *s)
         s->outcome[i] = sb_sweep_state_read(&s->state, i, &f);
         if (s->outcome[i] == SB_SWEEP_FAILED)
             s->outcome[i] = SB_SWEEP_OPEN;
-        s->unclean[i] = is_unclean(s, i);
+        find_after(s, i, false);
         sb_result_done(&f);
     }
 }
 
-// Whether a command after one of the runs up to the nth, which were all tried,
-// failed.
-static bool failed_after(const struct sb_app_sweep *s, unsigned n)
+// Whether --sweep-stop ends the sweep here.
+static bool stops(const struct sb_app *a)
 {
-    bool failed = false;
+    const struct sb_app_sweep *s = a->sweep;
 
-    for (unsigned i = 0; i < n; i++)
-        failed = failed || s->unclean[s->plan.order[i]];
-    return failed;
+    return a->sweep_opts.stop &&
+           (s->left_failed || sb__sweep_count(s, SB_SWEEP_FAILED) ||
+               sb__sweep_count_after(s, SB__AFTER_FAILED));
+}
+
+// Executes the commands that earlier attempts have left, also those of a run
+// that failed and is repeated. No run begins before: the commands before a run
+// may need what these commands remove.
+static int execute_left(struct sb_app *a, struct sb_err *err)
+{
+    struct sb_app_sweep *s = a->sweep;
+    int rc = 0;
+
+    for (unsigned i = 0; rc == 0 && i < s->plan.nruns && !stops(a); i++) {
+        unsigned run = s->plan.order[i];
+
+        if (!sb_sweep_state_after(&s->state, run))
+            continue;
+        rc = execute_after(a, run, err);
+        s->left_failed = s->left_failed || s->after[run] == SB__AFTER_FAILED;
+        find_after(s, run, s->after[run] == SB__AFTER_FAILED);
+    }
+    return rc;
 }
 
 int sb__sweep_runs(struct sb_app *a, struct sb_err *err)
 {
     struct sb_app_sweep *s = a->sweep;
-    int rc = 0;
+    int rc;
 
     find_finished(s);
+    rc = execute_left(a, err);
     for (unsigned i = 0; rc == 0 && i < s->plan.nruns; i++) {
-        if (sb_app_children_seen(&s->children) ||
-            (a->sweep_opts.stop &&
-                (sb__sweep_count(s, SB_SWEEP_FAILED) || failed_after(s, i))))
+        bool kept = sb__sweep_finished(s->outcome[s->plan.order[i]]);
+
+        if (sb_app_children_seen(&s->children) || (!kept && stops(a)))
             break;
         rc = next_run(a, i, err);
     }

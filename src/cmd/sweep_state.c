@@ -124,8 +124,8 @@ static int refuse_folder(
             s->dir);
     return sb_err_set(err, SB_EUSAGE,
         "%.300s/plan.json is missing or damaged, so the sweep cannot be "
-        "continued: rename the folder, whose run-*.json are complete results, "
-        "and begin again without --sweep-resume",
+        "continued: rename the folder, whose run-NNNN.json are complete "
+        "results, and begin again without --sweep-resume",
         s->dir);
 }
 

@@ -55,6 +55,7 @@ struct sb_facts {
     unsigned nswept;
     unsigned round;         // of the sweep, from 1; 0: not part of a sweep
     unsigned place, places; // the run is the place-th, from 1, of the sweep
+    unsigned following;     // runs that the sweep has yet to measure after it
 };
 
 // Exit status of a run that failed, and of one that did not keep a limit of

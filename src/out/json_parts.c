@@ -237,7 +237,8 @@ json_t *sb_json_facts(const struct sb_facts *f)
         ok = sb__json_set(o, "swept", fact_object(f->swept, f->nswept)) &&
              set_count(o, "round", f->round) &&
              set_count(o, "place", f->place) &&
-             set_count(o, "places", f->places) && ok;
+             set_count(o, "places", f->places) &&
+             set_count(o, "following", f->following) && ok;
 
     return sb__json_complete(o, ok);
 }

@@ -176,7 +176,7 @@ static int mix_setting(struct parse *p, struct sb_stage *st, struct seen *seen)
     if (rc)
         return fail(p, rc, "%s", why);
     sb_mix_text(p->mix, st->mix, st->mix_text, sizeof(st->mix_text));
-    seen->mix = p->s->sets_mix = true;
+    seen->mix = true;
     see(p, seen);
     return 0;
 }

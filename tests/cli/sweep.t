@@ -257,6 +257,74 @@ repeats only the command. A command before a run that fails: there is no run.
   ALERT: the commands after 1 of 2 runs failed; the figures of these runs are kept
   $ rm broken
 
+With --sweep-resume the commands that are left come first, also those after a run
+that failed: here no run can begin while there is a table.
+
+  $ cat >table.lua <<'EOF'
+  > local threads = sysbench.opt.threads
+  > local function is(name) return io.open(name) ~= nil end
+  > function event() if is("bad" .. threads) then error("bad run") end end
+  > function prepare()
+  >     if is("table") then error("there is a table") end
+  >     io.open("table", "w"):close()
+  > end
+  > function cleanup()
+  >     if is("broken" .. threads) then error("no cleanup") end
+  >     os.remove("table")
+  > end
+  > EOF
+  $ tables() {
+  >     sysbench table.lua --events=5 --sweep=threads=1,2 --report=json=s.json \
+  >         --sweep-before=prepare --sweep-after=cleanup "$@" run 2>err |
+  >         grep '^\[' | lines
+  > }
+  $ touch bad1 broken2; tables
+  [1/2] threads=1: failed, exit status 1
+  [2/2] threads=2: FIGURES, a command after it failed
+  $ rm bad1; tables --sweep-resume --sweep-stop
+  $ grep ALERT err
+  ALERT: cleanup after the run threads=2 failed, exit status 1
+  ALERT: the sweep ended early: 1 of 2 runs are measured
+  ALERT: the commands after 1 of 2 runs failed; the figures of these runs are kept
+  ALERT: the finished runs are in s.json.sweep; add --sweep-resume to measure the others
+  $ rm broken2; tables --sweep-resume
+  [1/2] threads=1: FIGURES
+  [2/2] threads=2: FIGURES (measured before)
+  $ touch bad1 broken1 broken2; tables
+  [1/2] threads=1: failed, exit status 1
+  [2/2] threads=2: failed, exit status 1
+  $ rm bad1 broken1 broken2; tables --sweep-resume
+  [1/2] threads=1: FIGURES
+  [2/2] threads=2: FIGURES
+
+A signal during a command after a run: the command has not failed, and
+--sweep-resume executes it.
+
+  $ cat >slow.lua <<'EOF'
+  > local ffi = require("ffi")
+  > ffi.cdef("int usleep(unsigned int)")
+  > function event() end
+  > function cleanup()
+  >     io.open("cleaning", "w"):close()
+  >     while not io.open("go") do ffi.C.usleep(1000) end
+  > end
+  > EOF
+  $ slow() { exec sysbench slow.lua --events=5 --sweep=threads=1,2 --report=json=s.json --sweep-after=cleanup "$@" run; }
+  $ (slow >out 2>err) & pid=$!
+  $ for _ in $(seq 1200); do [ -e cleaning ] && break; sleep 0.05; done
+  $ kill -INT $pid; wait $pid
+  [130]
+  $ grep '^\[' out | lines
+  [1/2] threads=1: FIGURES, the commands after it were not completed
+  $ grep ALERT err
+  ALERT: the sweep ended early: 1 of 2 runs are measured
+  ALERT: the commands after 1 of 2 runs were not completed; the figures of these runs are kept
+  ALERT: the finished runs are in s.json.sweep; add --sweep-resume to measure the others
+  $ touch go; (slow --sweep-resume 2>err) | grep '^\[' | lines
+  [1/2] threads=1: FIGURES (measured before)
+  [2/2] threads=2: FIGURES
+  $ cat err; rm go cleaning
+
 A script that ends the process when it is loaded: its exit status has no meaning for
 the sweep, and no run is made.
 
@@ -403,7 +471,7 @@ A plan that is damaged or gone: the message says what to do, and no run is lost.
   $ head -c 20 d.json.sweep/plan.json >cut; mv cut d.json.sweep/plan.json
   $ damaged() { sweep --sweep=fail=0,1 --report=json=d.json "$@" >/dev/null; tail -1 err; }
   $ damaged --sweep-resume
-  FATAL: d.json.sweep/plan.json is missing or damaged, so the sweep cannot be continued: rename the folder, whose run-*.json are complete results, and begin again without --sweep-resume
+  FATAL: d.json.sweep/plan.json is missing or damaged, so the sweep cannot be continued: rename the folder, whose run-NNNN.json are complete results, and begin again without --sweep-resume
   $ damaged | cut -d, -f1
   FATAL: d.json.sweep/plan.json is missing or damaged
   $ rm d.json.sweep/plan.json; damaged --sweep-resume | cut -d, -f1

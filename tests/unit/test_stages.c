@@ -280,18 +280,12 @@ static void what_stages_set_is_known(void)
         { "for 1s; threads=..9 for 1s", true, false },
         { "rate=50% for 1s; rate=0..100% for 1s", false, false },
         { "rate=50% for 1s; rate=0..10 for 1s", false, true } };
-    struct sb_mix m;
-    struct sb_err e;
 
     for (size_t i = 0; i < sizeof(some) / sizeof(some[0]); i++) {
         CHECK_INT(parse(some[i].text), 0);
         CHECK_INT(s.sets_users, some[i].users);
         CHECK_INT(s.sets_rate, some[i].rate);
-        CHECK(!s.sets_mix);
     }
-    CHECK_INT(sb_mix_parse(&m, "a,b", &e), 0);
-    CHECK_INT(sb_stages_parse(&s, "mix=a for 1s", 1, 0, &m, &e), 0);
-    CHECK(s.sets_mix);
 }
 
 int main(void)

@@ -107,12 +107,13 @@ static void a_folder_with_other_files_is_refused(void)
         bool ours = i == 1 || i == 3;
 
         CHECK_STR(f.err.msg,
-            ours ? "u.json.sweep/plan.json is missing or damaged, so the sweep "
-                   "cannot be continued: rename the folder, whose run-*.json "
-                   "are complete results, and begin again without "
-                   "--sweep-resume"
-                 : "u.json.sweep has files, but is not the folder of a sweep: "
-                   "move it, or choose another result file");
+            ours
+                ? "u.json.sweep/plan.json is missing or damaged, so the sweep "
+                  "cannot be continued: rename the folder, whose run-NNNN.json "
+                  "are complete results, and begin again without "
+                  "--sweep-resume"
+                : "u.json.sweep has files, but is not the folder of a sweep: "
+                  "move it, or choose another result file");
         sb_sweep_state_done(&s, true);
         CHECK_INT(open_state(&s, &f, true, "u.json"), SB_EUSAGE);
         sb_sweep_state_done(&s, true);

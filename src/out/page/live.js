@@ -94,11 +94,12 @@ function liveText(run, state) {
 }
 
 // Whether no other run follows at this address. Each run of a sweep is a process
-// of its own.
+// of its own. A limit that was not kept (status 3) is no failure.
 function liveLast(run) {
-    const { swept, place, places, end } = run.doc;
-    return !swept || place !== undefined && place === places ||
-        (end || {}).reason === "signal";
+    const { swept, following } = run.doc;
+    const { reason, status } = run.doc.end || {};
+    return !swept || following === 0 || reason === "signal" ||
+        run.option("sweep-stop") === "on" && status > 0 && status !== 3;
 }
 
 // Waits until another run answers. Returns its document, null if none does.
