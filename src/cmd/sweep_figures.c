@@ -147,6 +147,15 @@ static double due(const struct sb_sweep_figures *f,
     return n;
 }
 
+// Whether the user set the rate. --rate=80% measures the maximum first, so that
+// the throughput says what the system can do.
+static bool is_given(const struct sb_result_run *run)
+{
+    const struct sb_rate_search *s = run->report.search;
+
+    return run->report.open_loop && !(s && !s->limit);
+}
+
 static int add_figures(const struct sb_sweep_figures *f,
     struct sb_sweep_point *p, const struct sb_result_run *run)
 {
@@ -162,7 +171,7 @@ static int add_figures(const struct sb_sweep_figures *f,
     add_found(p, run, &p->run[SB_SWEEP_FOUND][p->runs],
         &p->run[SB_SWEEP_SAFE][p->runs]);
     p->runs++;
-    p->open += run->report.open_loop;
+    p->given += is_given(run);
     p->due += due(f, p, run);
     p->completed += (double)run->snap.c.completed;
     p->errors += count_errors(run);
@@ -232,17 +241,17 @@ static bool only_numbers(const struct sb_sweep_figures *f, unsigned option)
 
 static void find_peak_of(struct sb_sweep_figures *f)
 {
-    unsigned runs = 0, open = 0, searched = 0;
+    unsigned runs = 0, given = 0, searched = 0;
 
     for (unsigned i = 0; i < f->npoints; i++) {
         runs += f->point[i].runs;
-        open += f->point[i].open;
+        given += f->point[i].given;
         searched += f->point[i].searched;
     }
     f->searched = searched > 0;
     f->peak = runs == 0          ? SB_SWEEP_PEAK_RATE
               : searched == runs ? SB_SWEEP_PEAK_FOUND
-              : open == runs     ? SB_SWEEP_PEAK_NONE
+              : given == runs    ? SB_SWEEP_PEAK_NONE
                                  : SB_SWEEP_PEAK_RATE;
 }
 

@@ -27,7 +27,7 @@ enum {
 enum sb_sweep_peak {
     SB_SWEEP_PEAK_RATE,  // throughput
     SB_SWEEP_PEAK_FOUND, // all runs searched a rate: SB_SWEEP_FOUND
-    SB_SWEEP_PEAK_NONE,  // in an open loop the throughput is given
+    SB_SWEEP_PEAK_NONE,  // the rate is given, and with it the throughput
 };
 
 // A rate was reached if this share of its arrivals was completed.
@@ -40,7 +40,7 @@ struct sb_sweep_point {
     struct sb_mean *run[SB_SWEEP_N];            // of each run with figures
     unsigned runs, failed; // runs with figures; failed runs, which have none
     unsigned missed;       // of `runs`: a limit of --assert was not kept
-    unsigned open;         // of `runs`: open loops
+    unsigned given;        // of `runs`: open loops without --rate=80%
     unsigned searched;     // of `runs`: with --rate=max
     unsigned unfound;      // of `searched`: no rate was found
     double found_low, found_high; // interval of the last rate that was found

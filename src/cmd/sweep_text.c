@@ -183,7 +183,7 @@ static void print_reached(
 static void print_found(const struct sb_sweep_figures *f, FILE *out)
 {
     if (f->peak == SB_SWEEP_PEAK_NONE && !sb_sweep_has_reached(f))
-        fprintf(out, "No peak: --rate sets the throughput.\n");
+        fprintf(out, "No peak: the rate is given.\n");
     for (unsigned i = 0; i < f->ngroups; i++) {
         const struct sb_sweep_group *g = &f->group[i];
 

@@ -252,7 +252,7 @@ static void an_open_loop_has_no_peak(void)
     add_open(&f, "{\"threads\":\"2\"}", 110, 0);
     CHECK_INT(sb_sweep_figures_compute(&f), 0);
     text = printed(&f);
-    CHECK(strstr(text, "\nNo peak: --rate sets the throughput.\n") != NULL);
+    CHECK(strstr(text, "\nNo peak: the rate is given.\n") != NULL);
     CHECK(strstr(text, "Knee") == NULL);
     free(text);
     sb_sweep_figures_done(&f);
@@ -290,6 +290,33 @@ static void add_search(
     more = text;
     CHECK_INT(add(f, swept, 50, 0), 0);
     more = "";
+}
+
+// With --rate=80% the throughput is a share of what was measured.
+static void a_share_of_the_maximum_has_a_peak(void)
+{
+    struct sb_sweep_figures f;
+
+    for (int given = 0; given < 2; given++) {
+        sb_sweep_figures_init(&f);
+        for (int i = 0; i < 2; i++) {
+            more = given ? "\"open_loop\":true,"
+                         : "\"open_loop\":true,\"search\":{\"percent\":80,"
+                           "\"maximum\":900,\"rate\":50},";
+            CHECK_INT(add(&f, i ? "{\"threads\":\"2\"}" : "{\"threads\":\"1\"}",
+                          100 * (i + 1), 0),
+                0);
+            more = "";
+        }
+        CHECK_INT(sb_sweep_figures_compute(&f), 0);
+        CHECK_INT(f.peak, given ? SB_SWEEP_PEAK_NONE : SB_SWEEP_PEAK_RATE);
+        char *text = printed(&f);
+        CHECK_INT(strstr(text, "\nPeak: 200.00 events/s at threads=2") != NULL,
+            !given);
+        CHECK_INT(strstr(text, "No peak: the rate is given.\n") != NULL, given);
+        free(text);
+        sb_sweep_figures_done(&f);
+    }
 }
 
 static void found_rates_are_shown(void)
@@ -374,6 +401,7 @@ int main(void)
     RUN(failed_runs_have_no_figures);
     RUN(an_open_loop_has_no_peak);
     RUN(a_number_of_events_reaches_no_rate);
+    RUN(a_share_of_the_maximum_has_a_peak);
     RUN(found_rates_are_shown);
     RUN(figures_have_three_digits);
     RUN(other_runs_are_no_sweep);

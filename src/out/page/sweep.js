@@ -66,12 +66,14 @@ function sweepPoint(group, name, value, figure, get) {
     const options = { ...group.options, [name]: value };
     const known = group.sweep && (group.sweep.points || []).find(p =>
         sameOptions(p.options, options));
-    const f = known && known[figure];
+    const f = known && (figure === "found" ? (known.search || {}).highest
+        : known[figure]);
     if (f && f.value !== null)
         return { n: known.runs, mean: f.value, low: f.low ?? NaN,
             high: f.high ?? NaN };
     const { n, mean, error } = meanError(group.points.get(value)
-        .filter(r => r.completed).map(get));
+        .filter(r => r.completed).map(get)
+        .filter(v => figure !== "found" || !Number.isNaN(v)));
     return { n, mean, low: mean - error, high: mean + error };
 }
 
@@ -97,9 +99,33 @@ function sweepFound(group) {
     return list.find(g => sameOptions(g.options, group.options)) || {};
 }
 
-// In an open loop the rate is given, so that the throughput has no peak of its
-// own.
-const isOpen = runs => runs.every(r => r.doc.open_loop);
+// The rate that the search of a run found, otherwise NaN.
+function foundRate(run) {
+    const { end, highest } = run.doc.search || {};
+    return ["found", "exhausted"].includes(end) ? highest ?? NaN : NaN;
+}
+
+// What peak and knee are those of: "throughput"; "search", the rates that
+// searches found; null, nothing: the rate is given, and with it the throughput.
+// As the documents say, otherwise as their runs are.
+function peakOf(runs) {
+    const said = new Set(runs.map(r => (r.sweep || {}).peak_of));
+    if (said.size === 1 && !said.has(undefined))
+        return [...said][0];
+    if (runs.every(r => (r.doc.search || {}).limit))
+        return "search";
+    // --rate=80% is a share of a maximum that was measured.
+    return runs.every(r => r.doc.open_loop && !r.doc.search) ? null
+        : "throughput";
+}
+
+// The figure of peak and knee: its name in the document, how to get it from a
+// run, and words for it.
+const MAIN_FIGURES = {
+    throughput: { figure: "throughput", get: r => r.mean, peak: "peak",
+        sentence: "Peak" },
+    search: { figure: "found", get: foundRate, peak: "highest rate",
+        sentence: "Highest rate that keeps the limit" } };
 
 // The highest value of the axis up to which the rate was reached: as the document
 // says, otherwise the throughput was at least KEPT_UP of the rate. "" if there is
@@ -146,24 +172,29 @@ function margin(f, text) {
 
 const MOST_TILES = 4; // groups
 
-// Peak and knee of each group, and the latency there.
-function peakTiles(g, name) {
+// Peak and knee of each group, and the latency there. main: peakOf().
+function peakTiles(g, name, main) {
     const { peak, knee } = sweepFound(g);
+    const { figure, get, peak: top } = MAIN_FIGURES[main];
     const of = g.key ? `, ${g.key}` : "";
     const out = [];
     const same_ = peak && knee && peak.value === knee.value;
-    for (const [what, at] of same_ ? [["peak and knee", peak]]
-        : [["peak", peak], ["knee", knee]]) {
+    for (const [what, at] of same_ ? [[`${top} and knee`, peak]]
+        : [[top, peak], ["knee", knee]]) {
         if (!at || !g.points.has(at.value))
             continue;
-        const f = sweepPoint(g, name, at.value, "throughput", r => r.mean);
+        const f = sweepPoint(g, name, at.value, figure, get);
+        const t = sweepPoint(g, name, at.value, "throughput", r => r.mean);
         const l = sweepPoint(g, name, at.value, "p95", r => r.percentile(95));
         const range_ = at.low === at.high ? ""
             : ` (within the margins: ${at.low} to ${at.high})`;
         out.push(tile(`${what}${of}`, [num(f.mean), " ", h("small", null,
             "events/s")], f.mean, [`at ${name}=${at.value}${range_}`,
             margin(f, num)].filter(Boolean).join("; ")),
-        tile(`p95 at the ${what}${of}`, ms(l.mean), l.mean, margin(l, ms)));
+        tile(`p95 at the ${what}${of}`, ms(l.mean), l.mean, [margin(l, ms),
+            // A search is followed by a measured part of another rate.
+            main === "search" ? `measured with ${num(t.mean)} events/s` : ""]
+            .filter(Boolean).join("; ")));
     }
     return out;
 }
@@ -191,9 +222,9 @@ function sweepTiles(runs) {
     if (!name)
         return [];
     const scale = sweepScale(runs, name);
-    const open = isOpen(runs);
+    const main = peakOf(runs);
     const list = sweepGroups(runs, name, names).slice(0, MOST_TILES).flatMap(g =>
-        open ? openTiles(g, name, scale) : peakTiles(g, name));
+        main ? peakTiles(g, name, main) : openTiles(g, name, scale));
     const failed = runs.filter(r => endings(r).length).length;
     const text = names.map(n => `${n}=${[...new Set(runs.map(r =>
         optionOf(r, n)))].join(",")}`).join("; ");
@@ -203,24 +234,25 @@ function sweepTiles(runs) {
         "Main figures of the sweep" }, list) : null];
 }
 
-function sweepSentence(group, name) {
+function sweepSentence(group, name, main) {
     const { peak, knee } = sweepFound(group);
+    const words = MAIN_FIGURES[main];
     if (!peak || !knee)
         return "";
     const of = group.key ? ` of ${group.key}` : "";
     const span = (x, text) => peak.estimated || x.low === x.high ? ""
         : ` (${text} ${x.low} to ${x.high})`;
-    return `Peak${of}: ${name}=${peak.value}${
+    return `${words.sentence}${of}: ${name}=${peak.value}${
         span(peak, "no difference seen from")}${peak.still_rising
         ? "; still rising at the highest value" : ""}. Knee: ${name}=${
-        knee.value}, the lowest with ${short(100 * knee.share)} % of the peak${
+        knee.value}, the lowest with ${short(100 * knee.share)} % of the ${words.peak}${
         span(knee, "within the error margins from")}.${peak.estimated
         ? " There are no error margins: measure longer or use --repeat." : ""}`;
 }
 
 // Dashed lines with a name at peak and knee of a single line; of several, the
 // names at their points in their colours, where they do not cover each other.
-function paintFound(u, series, scale) {
+function paintFound(u, series, scale, peakName) {
     const c = u.ctx, k = devicePixelRatio;
     const { left, top, width, height } = u.bbox;
     const taken = [];
@@ -231,10 +263,10 @@ function paintFound(u, series, scale) {
     for (const s of series) {
         const found = sweepFound(s.group);
         const at = new Map();
-        for (const what of ["knee", "peak"]) {
+        for (const [what, text] of [["knee", "knee"], ["peak", peakName]]) {
             if (found[what])
                 at.set(found[what].value, [...(at.get(found[what].value) || []),
-                    what]);
+                    text]);
         }
         for (const [value, names] of at) {
             const x = Math.round(u.valToPos(scale.of(value), "x", true)) + 0.5;
@@ -280,31 +312,37 @@ function sweepCharts(main, runs, more = {}) {
     const groups = sweepGroups(runs, name, names);
     if (groups.length > MOST_GROUPS || !groups.some(g => g.points.size > 1))
         return;
-    const open = isOpen(runs);
+    const peak = peakOf(runs);
+    const open = peak === null;
+    const first = peak === "search" ? "sweep-found" : "sweep-throughput";
     const found = groups.map(g => open ? keptUpSentence(g, name, scale)
-        : sweepSentence(g, name)).filter(Boolean);
+        : sweepSentence(g, name, peak)).filter(Boolean);
     const chart = (title, unit, id, figures) => {
         const series = sweepSeries(groups, name, scale, figures);
         const repeats = Math.max(...series.flatMap(s => s.runs)) > 1;
         const bars = series.some(s => s.low.some(v => !Number.isNaN(v)));
-        const marked = !open && id === "sweep-throughput";
+        const marked = !open && id === first;
         const c = new Chart({ id: id + (more.suffix || ""), unit, series,
             title: `${title} over ${name}${more.of || ""}`,
             points: true, errors: true,
             found: open ? [] : groups.map(sweepFound),
             summary: () => series.map(s => {
                 let best = 0;
-                s.y.forEach((v, i) => { if (v > s.y[best]) best = i; });
+                s.y.forEach((v, i) => {
+                    if (v > s.y[best] || Number.isNaN(s.y[best]))
+                        best = i;
+                });
                 return `${s.label}: highest ${withUnit(s.y[best], unit)} at ` +
                     `${name}=${scale.text(s.x[best])}.`;
             }).join(" "),
-            note: [id === "sweep-throughput" ? found.join(" ") : "",
+            note: [id === first ? found.join(" ") : "",
                 repeats ? "A point is the mean of the repeats." : "",
                 bars ? "Bars are 95 % confidence intervals." : ""]
                 .filter(Boolean).join(" "),
             paint: (u, chart_) => {
                 chart_.foundLabels = marked || !open && groups.length === 1
-                    ? paintFound(u, marked ? series : series.slice(0, 1), scale)
+                    ? paintFound(u, marked ? series : series.slice(0, 1), scale,
+                        MAIN_FIGURES[peak].peak)
                     : [];
             },
             x: { format: v => `${name} ${scale.text(v)}`,
@@ -318,14 +356,18 @@ function sweepCharts(main, runs, more = {}) {
     };
     const throughput = () => chart("Throughput", "events/s", "sweep-throughput",
         [["events/s", "throughput", r => r.mean]]);
-    // In an open loop the latency is what the rate changes.
-    if (!open)
+    const searched = peak === "search";
+    if (searched)
+        chart("Highest rate that keeps the limit", "events/s", first,
+            [["highest rate", "found", foundRate]]);
+    // With a given rate the latency is what the rate changes.
+    if (!open && !searched)
         throughput();
-    chart(open ? "Response time" : "Latency", "ms", "sweep-latency",
+    chart(runs.every(r => r.doc.open_loop) ? "Response time" : "Latency", "ms", "sweep-latency",
         [["p50", "p50", r => r.percentile(50)],
             ["p95", "p95", r => r.percentile(95)],
             ["p99", "p99", r => r.percentile(99)]]);
-    if (open)
+    if (open || searched)
         throughput();
 }
 
