@@ -41,6 +41,7 @@ void sb__app_facts(struct sb_app *a)
         .round = a->round,
         .place = a->place,
         .places = a->places,
+        .following = a->following,
     };
     // Of a run that does not start.
     clock_gettime(CLOCK_REALTIME, &f->started);
@@ -354,11 +355,14 @@ int sb__app_finish_reports(
 
     status = sb__app_limits_status(a, status);
     // Documents have the status with which the program will end.
-    if (status == SB_EXIT_OK && (fflush(stdout) || ferror(stdout)))
+    bool unwritten = status == SB_EXIT_OK && (fflush(stdout) || ferror(stdout));
+
+    if (unwritten)
         status = SB_EXIT_FAILED;
     const struct sb_outcome o = {
         .reason = reason(res->end),
         .status = status,
+        .unwritten = unwritten,
         .failure = res->err.code ? res->err.msg : NULL,
         .limit = a->asserts.by ? a->asserts.why : NULL,
     };

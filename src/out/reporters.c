@@ -337,7 +337,7 @@ static void finish_form(struct sb_reporters *rs, const struct sb_outcome *o,
             !r->kind->finish)
             continue;
         now.status = sb_reporters_status(rs, o->status);
-        now.unwritten = now.status != o->status;
+        now.unwritten = o->unwritten || now.status != o->status;
         if (r->kind->finish(r, &now, &err))
             worsen(rs, r, SB_REPORTER_ENDED, &err, "");
     }

@@ -24,11 +24,13 @@ Limits that are kept.
    failed<1% N % kept
 
 Standard output that is full: a limit that was not kept is still status 3, because
-stderr names it; a successful run has failed. The result file says the same.
+stderr names it; a successful run has failed. The result file says the same, and
+JUnit says what failed.
 
-  $ full() { run "$@" --report=text,json=full.json >/dev/full; echo "$?"
+  $ full() { run "$@" --report=text,json=full.json,junit=full.xml >/dev/full; echo "$?"
   >     python3 -c 'import json
-  > print(json.load(open("full.json"))["runs"][0]["end"]["status"])'; }
+  > print(json.load(open("full.json"))["runs"][0]["end"]["status"])'
+  >     grep -o '<error .*' full.xml; }
   $ full --assert='events==0'
   limit not kept: events==0: 20
   FATAL: cannot write to standard output: No space left on device

@@ -244,12 +244,13 @@ class Run {
                 text: failure }];
     }
 
-    // Marks of stages with the weights of the mix that a stage brings.
+    // Marks of stages with the weights of the mix that a stage brings. Those of a
+    // document are all stages in their order; others have the number of theirs.
     withMix(list) {
         const stages = this.doc.stages || [];
         let i = 0;
         return list.map(m => {
-            const { mix } = m.kind === "stage" && stages[i++] || {};
+            const { mix } = m.kind === "stage" && stages[m.stage ?? i++] || {};
             return !mix || m.text.includes("mix=") ? m
                 : { ...m, text: `${m.text}: ${mix}` };
         });
@@ -263,7 +264,7 @@ class Run {
         for (let i = 0; i < time.length; i++) {
             if (i > 0 && stage[i] !== stage[i - 1] && stage[i] >= 0)
                 out.push({ time: time[i] - sec[i], kind: "stage",
-                    text: `stage ${stage[i]}` });
+                    stage: stage[i], text: `stage ${stage[i]}` });
             if (lost[i] > 0)
                 out.push({ time: time[i], kind: "reconnect",
                     text: plural(lost[i], "reconnect") });
