@@ -97,7 +97,12 @@ static void redirect(int fd, int flags)
 // on once. A second one would end the child at once.
 static void become_child(struct sb_app_children *c, pid_t parent, bool quiet)
 {
+    // Shells let jobs in the background ignore SIGINT. The parent acts on it
+    // all the same, so a child that does not handle it must end.
+    struct sigaction end = { .sa_handler = SIG_DFL };
+
     setpgid(0, 0);
+    sigaction(SIGINT, &end, NULL);
     sb_app_children_stop(c);
 #ifdef __linux__
     prctl(PR_SET_PDEATHSIG, SIGTERM);

@@ -160,17 +160,21 @@ static void add_target(
         sb__sampler_tried(t);
 }
 
-static void find_targets(struct sb_sampler *s)
+static void find_insts(struct sb_sampler *s)
 {
-    size_t first = s->ninsts;
-
     s->ninsts += sb__insts_used(
         s->setup.drivers, s->inst, s->ninsts, TARGETS_MAX);
-    for (size_t i = first; i < s->ninsts; i++) {
-        uint64_t n = sb__probe_servers(s->inst[i]);
+}
+
+static void find_targets(struct sb_sampler *s)
+{
+    find_insts(s);
+    for (; s->searched_insts < s->ninsts; s->searched_insts++) {
+        struct sb__inst *inst = s->inst[s->searched_insts];
+        uint64_t n = sb__probe_servers(inst);
 
         for (uint64_t k = 0; k < n && s->ntargets < TARGETS_MAX; k++)
-            add_target(s, s->inst[i], k);
+            add_target(s, inst, k);
     }
 }
 
@@ -310,6 +314,9 @@ struct sb_sampler *sb_sampler_start(
         sampler_free(s);
         return NULL;
     }
+    // A run may end, and with it the use of an instance, before the thread
+    // looks.
+    find_insts(s);
     if (start_thread(s, &s->finder, finder_main, s)) {
         sb_err_set(err, SB_ESYS, "cannot start a thread for server statistics");
         sampler_free(s);

@@ -66,9 +66,10 @@ struct sb_sampler {
     // The server whose counters have plain names. It stays the same, also if an
     // earlier one answers later.
     const struct sb__sampler_target *plain;
-    // Instances that have targets, with a reference each. Used by the finder.
+    // Instances with a reference each; the first `searched_insts` have targets.
+    // Used by the finder.
     struct sb__inst *inst[TARGETS_MAX];
-    size_t ninsts;
+    size_t ninsts, searched_insts;
     struct sb__process process;         // used by the finder
     struct sb__sampler_rebased rebased; // of the process
     bool base; // its sample in progress is the first one of the measured part

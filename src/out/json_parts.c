@@ -211,6 +211,15 @@ static json_t *wall_time(const struct timespec *t)
     return json_string(text);
 }
 
+// The place of a run in its sweep.
+static bool set_swept(json_t *o, const struct sb_facts *f)
+{
+    return sb__json_set(o, "swept", fact_object(f->swept, f->nswept)) &&
+           set_count(o, "round", f->round) && set_count(o, "place", f->place) &&
+           set_count(o, "places", f->places) &&
+           set_count(o, "following", f->following);
+}
+
 json_t *sb_json_facts(const struct sb_facts *f)
 {
     char seed[24];
@@ -234,11 +243,7 @@ json_t *sb_json_facts(const struct sb_facts *f)
     if (f->block)
         ok = set_text(o, "block", f->block) && ok;
     if (f->round)
-        ok = sb__json_set(o, "swept", fact_object(f->swept, f->nswept)) &&
-             set_count(o, "round", f->round) &&
-             set_count(o, "place", f->place) &&
-             set_count(o, "places", f->places) &&
-             set_count(o, "following", f->following) && ok;
+        ok = set_swept(o, f) && ok;
 
     return sb__json_complete(o, ok);
 }

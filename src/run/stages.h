@@ -27,8 +27,8 @@ struct sb_stage {
 struct sb_stages {
     unsigned n;     // 0: no stages
     bool open_loop; // with rates
-    // A stage sets them itself, so they are not those of the options: users, and
-    // a rate above 0 that is no percentage of --rate.
+    // A stage sets them itself, so they are not those of the options: users,
+    // and a rate above 0 that is no percentage of --rate.
     bool sets_users, sets_rate;
     uint32_t max_users; // at least 1
     uint64_t ns;        // sum of lengths

@@ -36,10 +36,12 @@ JUnit says what failed.
   FATAL: cannot write to standard output: No space left on device
   3
   3
+  [1]
   $ full --assert='events==20'
   FATAL: cannot write to standard output: No space left on device
   1
   1
+  <error type="report" message="the run itself was successful, but a report could not be written completely"/>
 
 Limits that are not kept: the value, a line on stderr, status 3. A figure
 without a value is not kept.

@@ -261,15 +261,15 @@ With --sweep-resume the commands that are left come first, also those after a ru
 that failed: here no run can begin while there is a table.
 
   $ cat >table.lua <<'EOF'
-  > local threads = sysbench.opt.threads
   > local function is(name) return io.open(name) ~= nil end
-  > function event() if is("bad" .. threads) then error("bad run") end end
+  > local function run_is(name) return is(name .. sysbench.opt.threads) end
+  > function event() if run_is("bad") then error("bad run") end end
   > function prepare()
   >     if is("table") then error("there is a table") end
   >     io.open("table", "w"):close()
   > end
   > function cleanup()
-  >     if is("broken" .. threads) then error("no cleanup") end
+  >     if run_is("broken") then error("no cleanup") end
   >     os.remove("table")
   > end
   > EOF
