@@ -1,5 +1,7 @@
 SPDX-License-Identifier: GPL-2.0-or-later
 
+Not with tsan: one thread.
+
 Built-in tests that end by themselves do not warn of an endless test.
 
   $ sb() { sysbench "$@" 2>&1 >out; }

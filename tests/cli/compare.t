@@ -1,5 +1,7 @@
 SPDX-License-Identifier: GPL-2.0-or-later
 
+Not with tsan: one thread.
+
 `sysbench compare A B`, with simulated runs: 60 intervals, noise of 1 %.
 
   $ make() {  # FILE MEAN SEED [OPTION...]

@@ -1,5 +1,7 @@
 SPDX-License-Identifier: GPL-2.0-or-later
 
+Not with tsan: one thread.
+
 `sysbench compare --html=FILE`. tests/page/test_compare opens the page in a
 browser.
 

@@ -1,5 +1,7 @@
 SPDX-License-Identifier: GPL-2.0-or-later
 
+Not with tsan: one thread.
+
 Completion in a real, interactive bash. What both shells have in common is in
 completions.
 

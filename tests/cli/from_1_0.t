@@ -1,5 +1,7 @@
 SPDX-License-Identifier: GPL-2.0-or-later
 
+Not with tsan: one thread.
+
 The page for users of sysbench 1.0 lists every option of the program, and no
 other. A new option belongs in its table "New options".
 

@@ -1,5 +1,7 @@
 SPDX-License-Identifier: GPL-2.0-or-later
 
+Not with tsan: one thread.
+
 The same work with the command lines of sysbench 0.4, 0.5 and 1.0, with the
 driver that needs no database: 20 queries per transaction, 21 in 0.4.
 

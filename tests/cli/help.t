@@ -1,5 +1,7 @@
 SPDX-License-Identifier: GPL-2.0-or-later
 
+Not with tsan: one thread.
+
 --help and --list, and the help of a test.
 
   $ sysbench --help >help

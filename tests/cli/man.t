@@ -1,5 +1,7 @@
 SPDX-License-Identifier: GPL-2.0-or-later
 
+Not with tsan: one thread.
+
 The manual page has every option: of the program and its drivers, of each
 workload, of each built-in test and of each command on result files.
 

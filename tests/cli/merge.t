@@ -1,5 +1,7 @@
 SPDX-License-Identifier: GPL-2.0-or-later
 
+Not with tsan: one thread.
+
 `sysbench merge` adds the results of processes that ran at the same time.
 
   $ check="$SB_SRCDIR/tests/check-result"

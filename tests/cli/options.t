@@ -1,5 +1,7 @@
 SPDX-License-Identifier: GPL-2.0-or-later
 
+Not with tsan: one thread.
+
 Sources of options and their precedence, units of values, the config file,
 --print-config, and values that are never shown.
 

@@ -1,5 +1,7 @@
 SPDX-License-Identifier: GPL-2.0-or-later
 
+Not with tsan: one thread.
+
 Wrong usage: one sentence on standard error names the option and the limit,
 nothing else is printed, and the exit status is 1.
 

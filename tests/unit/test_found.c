@@ -2,6 +2,7 @@
 //
 // Hits and misses: the results that count as one or the other, for each kind of
 // statement and each way to execute it.
+// Not with tsan: one thread.
 #include "fake_doc.h"
 
 static const struct sb_result nothing = { .kind = SB_RESULT_NONE };

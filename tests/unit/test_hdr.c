@@ -2,6 +2,7 @@
 //
 // test_hdr write FOLDER: writes a log, a percentile table, and what a reader
 // must find in the log, for tests/db/test_hdr.
+// Not with tsan: one thread.
 #include "out/hdr.h"
 
 #include <stdlib.h>

@@ -1,4 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
+//
+// Not with tsan: one thread.
 #include <stdlib.h>
 
 #include "check.h"

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 //
 // tests/cli/limits.t reads documents with an XML parser.
+// Not with tsan: one thread.
 #include "out/junit.h"
 
 #include "check.h"

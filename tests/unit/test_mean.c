@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 //
 // How often the intervals are right is tested in test_compare.c.
+// Not with tsan: one thread.
 #include "measure/mean.h"
 
 #include "check.h"

@@ -2,6 +2,7 @@
 //
 // With arguments, a tool for tests/page: `test_page PAGE CHARTS [--live]
 // [RESULT]...` writes the page with these results to stdout.
+// Not with tsan: one thread.
 #include "out/page.h"
 
 #include <stdlib.h>

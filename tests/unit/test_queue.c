@@ -11,6 +11,7 @@
 // 4 standard errors of theory (by chance 1 of 15,000 right runs would not),
 // and the standard error itself must be below 2 % of the mean, so that a
 // model that is wrong by a tenth cannot pass.
+// Not with tsan: one thread.
 #include "measure/hist.h"
 #include "measure/pace.h"
 

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 //
 // Simulated searches with fixed seeds.
+// Not with tsan: one thread.
 #include "measure/search.h"
 
 #include <math.h>

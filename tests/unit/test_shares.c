@@ -2,6 +2,7 @@
 //
 // How often the test of shares errs is measured with simulated runs, from fixed
 // seeds: occurrences that are independent, and such that come in clusters.
+// Not with tsan: one thread.
 #include "measure/shares.h"
 
 #include <math.h>

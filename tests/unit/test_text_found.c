@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 //
 // The line about operations that found nothing.
+// Not with tsan: one thread.
 #include <stdlib.h>
 
 #include "check.h"

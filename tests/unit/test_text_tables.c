@@ -2,6 +2,7 @@
 //
 // Additions to the classic report: tables of the open loop, of operations and
 // of errors; lines about failures.
+// Not with tsan: one thread.
 #include "reports.h"
 
 static void open_loop(void)
