@@ -12,11 +12,13 @@
 
 // Rates differ if chance is an unlikely reason, and if they are also this many
 // percentage points apart and the greater one is that many times the smaller
-// one; or if most events are affected, however few there are.
-#define CHANCE      0.001
-#define POINTS_MIN  0.1
-#define TIMES_MIN   1.2
-#define POINTS_MOST 50.0
+// one; or if they are so far apart that only on one side most events are
+// affected, however few there are.
+#define CHANCE       0.001
+#define POINTS_MIN   0.1
+#define TIMES_MIN    1.2
+#define POINTS_MOST  50.0
+#define PERCENT_MOST 50.0
 
 // How much rates vary is seen from the runs of a side if there are so many,
 // otherwise from stretches of its runs, which are longer than the disturbances
@@ -70,6 +72,35 @@ static struct sb_share in_run(const struct sb_result_run *r, unsigned work)
     return (struct sb_share){ n, (double)c->completed + failed };
 }
 
+// Failures in the last stretch of events that only the end of the run cut
+// short: intervals count them, the totals of in_run() do not. Those behind the
+// last interval are in neither.
+static double cut_short(const struct sb_result_run *r, double in_intervals)
+{
+    uint64_t failed = sb_counters_failed(&r->snap.c);
+    double more = in_intervals - (double)failed;
+
+    return more > 0 ? fmin(more, (double)(r->snap.c.failed - failed)) : 0;
+}
+
+static void without_cut_short(
+    const struct sb_result_run *r, unsigned work, struct sb_share *part)
+{
+    struct sb_share *last = &part[STRETCHES - 1];
+    unsigned failed = sb_result_column(r, "run", "", "failed");
+    unsigned time = sb_result_column(r, "run", "", "time");
+    double sum = 0;
+
+    for (size_t i = 0; i < r->intervals->nrows; i++)
+        if (sb_result_value(r, i, time) > 0)
+            sum += sb_result_value(r, i, failed);
+    double cut = cut_short(r, sum);
+
+    last->of -= cut;
+    if (work == SB__WORK_FAILED)
+        last->n -= cut;
+}
+
 // Adds the stretches of a run. Returns their number.
 static size_t add_stretches(
     const struct sb_result_run *r, unsigned work, struct sb_share *part)
@@ -80,6 +111,7 @@ static size_t add_stretches(
     unsigned time = sb_result_column(r, "run", "", "time");
     unsigned events = sb_result_column(r, "run", "", "events");
     unsigned failed = sb_result_column(r, "run", "", "failed");
+    unsigned restarts = sb_result_column(r, "run", "", "restarts");
 
     // Intervals do not have lookups.
     if (work == SB__WORK_MISSES)
@@ -93,7 +125,15 @@ static size_t add_stretches(
             continue;
         p->n += sb_result_value(r, i, n);
         p->of += sb_result_value(r, i, events) + sb_result_value(r, i, failed);
+        // The errors of an interval include restarted ones, one per restart.
+        if (work == SB__WORK_ERRORS)
+            p->n -= sb_result_value(r, i, restarts);
     }
+    without_cut_short(r, work, part);
+    // The restart may be counted one interval after its error.
+    for (size_t i = 0; i < STRETCHES; i++)
+        if (part[i].n < 0)
+            part[i].n = 0;
     return STRETCHES;
 }
 
@@ -119,12 +159,15 @@ static struct sb_share_side side_share(
 }
 
 // An event may have several errors and restarts, but fails once.
+static bool is_rate(unsigned work)
+{
+    return work == SB__WORK_ERRORS || work == SB__WORK_RESTARTS;
+}
+
 static double p_of(
     unsigned work, const struct sb_share_side *a, const struct sb_share_side *b)
 {
-    if (work == SB__WORK_ERRORS || work == SB__WORK_RESTARTS)
-        return sb_rate_p(a, b);
-    return sb_share_p(a, b);
+    return is_rate(work) ? sb_rate_p(a, b) : sb_share_p(a, b);
 }
 
 static double percent(const struct sb_share *s)
@@ -132,16 +175,18 @@ static double percent(const struct sb_share *s)
     return s->of > 0 ? 100 * s->n / s->of : NAN;
 }
 
-static bool differ(const struct sb__work *w, double p)
+static bool differ(unsigned work, const struct sb__work *w, double p)
 {
     double high = fmax(w->a, w->b), low = fmin(w->a, w->b);
+    // Shares that are so far apart are below 50 % on one side.
+    bool few = !is_rate(work) || low < PERCENT_MOST;
 
     // Only one side looked for something.
     if (isnan(w->a) || isnan(w->b))
         return high >= POINTS_MIN;
     if (high - low < POINTS_MIN || high < TIMES_MIN * low)
         return false;
-    return p < CHANCE || high - low >= POINTS_MOST;
+    return p < CHANCE || (few && high - low >= POINTS_MOST);
 }
 
 static int compare_rate(struct sb__comparison *c, unsigned work)
@@ -157,7 +202,7 @@ static int compare_rate(struct sb__comparison *c, unsigned work)
 
         w->a = percent(&side[0].total);
         w->b = percent(&side[1].total);
-        w->differs = differ(w, p_of(work, &side[0], &side[1]));
+        w->differs = differ(work, w, p_of(work, &side[0], &side[1]));
         // A restarted event has done its work in the end.
         c->other_work |= w->differs && work != SB__WORK_RESTARTS;
     }

@@ -185,12 +185,73 @@ An event may have several errors and restarts: their rates may exceed 100 %.
   restarts, % of events                   120        150                                      differs
 
 Rates that only chance makes different do not count, and neither do those that
-come in a burst; a side that looks for nothing differs from one that does.
+come in a burst.
 
   $ change b1.json some.json 'c["err_ignored"] = 8'
   $ change b1.json more.json 'c["err_ignored"] = 22'
   $ sysbench compare some.json more.json | grep ^errors
   errors, % of events                   0.400       1.10                                      similar
+
+The errors of an interval include restarted ones, and its failures those of
+events that the end of the run cut short; neither belongs to these rates.
+
+  $ rows() {  # FROM TO CODE: values of columns, each a function of the row
+  >     /usr/bin/python3 - "$@" <<'EOF'
+  > import json, sys
+  > d = json.load(open(sys.argv[1]))
+  > r = d["runs"][0]
+  > c = r["counters"]
+  > names = [(x["group"], x["figure"]) for x in r["intervals"]["columns"]]
+  > def burst(n):
+  >     return lambda i: n if i == 30 else 0
+  > def even(n):
+  >     return lambda i: n
+  > def both(f, g):
+  >     return lambda i: f(i) + g(i)
+  > column = dict.fromkeys(("errors", "failed", "restarts"), even(0))
+  > exec(sys.argv[3])
+  > for figure, f in column.items():
+  >     for i, row in enumerate(r["intervals"]["rows"]):
+  >         row[names.index(("run", figure))] = f(i)
+  > json.dump(d, open(sys.argv[2], "w"))
+  > EOF
+  > }
+  $ rows b1.json zero.json ''
+  $ rows b1.json burst.json 'c["err_ignored"] = 22
+  > column["restarts"] = even(180); column["errors"] = both(even(180), burst(22))'
+  $ sysbench compare zero.json burst.json | grep ^errors
+  errors, % of events                       0       1.10                                      similar
+  $ rows b1.json steady.json 'c["err_ignored"] = 60
+  > column["restarts"] = burst(600); column["errors"] = both(even(1), burst(600))'
+  $ sysbench compare zero.json steady.json >out
+  [4]
+  $ grep ^errors out
+  errors, % of events                       0       3.00                                      differs
+  $ rows b1.json cut.json 'c["failed"] = c["err_givenup"] = 70
+  > c["cut_short"] = 40; c["started"] += 70
+  > column["failed"] = lambda i: 40 * (i == 59) + i % 2'
+  $ sysbench compare zero.json cut.json >out
+  [4]
+  $ grep ^failed out
+  failed events, % of events                0       1.48                                      differs
+
+Bursts do not count above 100 % either. A few events of which most are affected do.
+
+  $ rows b1.json thrice.json 'c["err_ignored"] = 6000
+  > column["errors"] = both(even(2000), burst(60000))'
+  $ rows b1.json often.json 'c["err_ignored"] = 7400
+  > column["errors"] = both(even(2000), burst(90000))'
+  $ sysbench compare thrice.json often.json | grep ^errors
+  errors, % of events                     300        370                                      similar
+  $ rows b1.json most.json 'c["err_ignored"] = 1200
+  > column["errors"] = burst(10000)'
+  $ sysbench compare zero.json most.json >out
+  [4]
+  $ grep ^errors out
+  errors, % of events                       0       60.0                                      differs
+
+A side that looks for nothing differs from one that does.
+
   $ change b1.json none.json 'op["hits"] = 0'
   $ sysbench compare empty.json none.json >out
   [4]
