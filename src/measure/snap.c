@@ -140,7 +140,8 @@ static int sub_codes(struct sb_snap *out, const struct sb_snap *later,
         struct sb_snap_code *c;
 
         // An error may be counted before a snapshot, and as a loss behind it.
-        if (a->count == was && a->lost == lost)
+        // Then it belongs to a mark of the interval, but to no list of errors.
+        if (a->count == was && (later->user_events || a->lost == lost))
             continue;
         c = sb__snap_code_new(out);
         if (!c)

@@ -90,8 +90,9 @@ int sb_snap_take(struct sb_snap *out, const struct sb_stats *s,
 void sb_snap_done(struct sb_snap *s); // {0} allowed
 // out = later - earlier; {0} as earlier is the start of the run. unfinished,
 // running and queue are those of the later snapshot. Codes without an
-// occurrence in between are left out. Extremes are exact if earlier has no
-// completed event; otherwise they come from the histograms.
+// occurrence in between are left out; of SB_SNAP_CODES those with a loss are
+// kept. Extremes are exact if earlier has no completed event; otherwise they
+// come from the histograms.
 int sb_snap_sub(struct sb_snap *out, const struct sb_snap *later,
     const struct sb_snap *earlier);
 // Checks every identity listed in stats.h. pending: arrivals due and not

@@ -139,6 +139,9 @@ static int add_codes(
         struct sb_snap_code *c = (struct sb_snap_code *)sb__snap_code_find(
             to, f->native, f->state, f->driver);
 
+        // A loss alone belongs to an interval: see sb_snap_sub().
+        if (!c && f->count == 0)
+            continue;
         if (!c) {
             c = sb__snap_code_new(to);
             if (!c)

@@ -445,8 +445,7 @@ static json_t *errors(const struct sb_report *r)
     bool ok = a != NULL;
 
     for (unsigned i = 0; ok && i < r->snap->ncodes; i++)
-        if (r->snap->code[i].count > 0)
-            ok = append(a, error(&r->snap->code[i], r->start_ns));
+        ok = append(a, error(&r->snap->code[i], r->start_ns));
     return sb__json_complete(a, ok);
 }
 

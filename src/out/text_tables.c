@@ -349,8 +349,7 @@ void sb__text_errors(const struct sb_text *t, const struct sb_report *r)
     fprintf(t->err, "Errors:\n    %-10s %8s %-6s %10s %12s  %s\n", "driver",
         "code", "state", "count", "first seen", "sample");
     for (unsigned i = 0; i < s->ncodes; i++)
-        if (s->code[i].count > 0)
-            error_row(t, &s->code[i]);
+        error_row(t, &s->code[i]);
     fprintf(t->err,
         "    ignored: %" PRIu64 ", restarted: %" PRIu64 ", given up: %" PRIu64
         ", fatal: %" PRIu64 "; failed events: %" PRIu64 "\n",
