@@ -147,13 +147,13 @@ static double due(const struct sb_sweep_figures *f,
     return n;
 }
 
-// Whether the user set the rate. --rate=80% measures the maximum first, so that
-// the throughput says what the system can do.
-static bool is_given(const struct sb_result_run *run)
+// --rate=80% measures the maximum first, so that the throughput says what the
+// system can do.
+static bool is_share(const struct sb_result_run *run)
 {
     const struct sb_rate_search *s = run->report.search;
 
-    return run->report.open_loop && !(s && !s->limit);
+    return run->report.open_loop && s && !s->limit;
 }
 
 static int add_figures(const struct sb_sweep_figures *f,
@@ -171,7 +171,8 @@ static int add_figures(const struct sb_sweep_figures *f,
     add_found(p, run, &p->run[SB_SWEEP_FOUND][p->runs],
         &p->run[SB_SWEEP_SAFE][p->runs]);
     p->runs++;
-    p->given += is_given(run);
+    p->shares += is_share(run);
+    p->given += run->report.open_loop && !is_share(run);
     p->due += due(f, p, run);
     p->completed += (double)run->snap.c.completed;
     p->errors += count_errors(run);
@@ -239,13 +240,28 @@ static bool only_numbers(const struct sb_sweep_figures *f, unsigned option)
     return true;
 }
 
+// Whether the points are compared over shares of the maximum: only the rate
+// tells them apart.
+static bool over_shares(const struct sb_sweep_figures *f)
+{
+    bool rate = false;
+
+    for (unsigned i = 0; i < f->noptions; i++) {
+        if (only_numbers(f, i))
+            return false;
+        rate = rate || strcmp(f->name[i], "rate") == 0;
+    }
+    return rate;
+}
+
 static void find_peak_of(struct sb_sweep_figures *f)
 {
     unsigned runs = 0, given = 0, searched = 0;
+    bool set = over_shares(f);
 
     for (unsigned i = 0; i < f->npoints; i++) {
         runs += f->point[i].runs;
-        given += f->point[i].given;
+        given += f->point[i].given + (set ? f->point[i].shares : 0);
         searched += f->point[i].searched;
     }
     f->searched = searched > 0;

@@ -40,7 +40,8 @@ struct sb_sweep_point {
     struct sb_mean *run[SB_SWEEP_N];            // of each run with figures
     unsigned runs, failed; // runs with figures; failed runs, which have none
     unsigned missed;       // of `runs`: a limit of --assert was not kept
-    unsigned given;        // of `runs`: open loops without --rate=80%
+    unsigned shares;       // of `runs`: with --rate=80%
+    unsigned given;        // of `runs`: other open loops
     unsigned searched;     // of `runs`: with --rate=max
     unsigned unfound;      // of `searched`: no rate was found
     double found_low, found_high; // interval of the last rate that was found

@@ -319,6 +319,34 @@ static void a_share_of_the_maximum_has_a_peak(void)
     }
 }
 
+// The user set the shares; over another option the throughput has a peak.
+static void swept_shares_have_no_peak(void)
+{
+    static const char *const swept[][2] = {
+        { "{\"rate\":\"20%\"}", "{\"rate\":\"80%\"}" },
+        { "{\"rate\":\"20%\",\"threads\":\"1\"}",
+            "{\"rate\":\"20%\",\"threads\":\"2\"}" },
+    };
+
+    for (int over = 0; over < 2; over++) {
+        struct sb_sweep_figures f;
+
+        sb_sweep_figures_init(&f);
+        more = "\"open_loop\":true,\"search\":{\"percent\":80,"
+               "\"maximum\":900,\"rate\":50},";
+        for (int i = 0; i < 2; i++)
+            CHECK_INT(add(&f, swept[over][i], 100 * (i + 1), 0), 0);
+        more = "";
+        CHECK_INT(sb_sweep_figures_compute(&f), 0);
+        CHECK_INT(f.peak, over ? SB_SWEEP_PEAK_RATE : SB_SWEEP_PEAK_NONE);
+        char *text = printed(&f);
+        CHECK_INT(strstr(text, "No peak: the rate is given.\n") != NULL, !over);
+        CHECK_INT(strstr(text, "Peak: ") != NULL, over);
+        free(text);
+        sb_sweep_figures_done(&f);
+    }
+}
+
 static void found_rates_are_shown(void)
 {
     struct sb_sweep_figures f;
@@ -402,6 +430,7 @@ int main(void)
     RUN(an_open_loop_has_no_peak);
     RUN(a_number_of_events_reaches_no_rate);
     RUN(a_share_of_the_maximum_has_a_peak);
+    RUN(swept_shares_have_no_peak);
     RUN(found_rates_are_shown);
     RUN(figures_have_three_digits);
     RUN(other_runs_are_no_sweep);

@@ -86,8 +86,10 @@ function comparisonHeader(top, c, runs) {
     const first = c.figures[0] || {};
     const v = c.different_work ? VERDICTS.none : verdictOf(first);
     const title = c.different_work
-        ? "No verdict: the sides did different work" : c.verdict === "same" && first.within_margin
-        ? `No difference beyond ${short(c.margin)} %` : HEADLINES[c.verdict];
+        ? "No verdict: the sides did different work"
+        : c.verdict === "same" && first.within_margin
+            ? `No difference beyond ${short(c.margin)} %`
+            : HEADLINES[c.verdict];
     const boxes = c.sides.map((s, i) =>
         sideBox(i, s, runs.filter(r => r.side === SIDES[i])));
     top.replaceChildren(

@@ -285,8 +285,8 @@ function lookOf(runs, chosen, r) {
     return r.side ? SIDES.indexOf(r.side) : chosen.indexOf(runs.indexOf(r));
 }
 
-// The runs that are drawn at first: of both sides, the first ones; of many, one of each option value, evenly
-// spread.
+// The runs that are drawn at first: of both sides, the first ones; of many, one
+// of each option value, evenly spread.
 function firstChosen(runs) {
     let list = runs.map((r, i) => i);
     if (runs[0].side)
@@ -457,7 +457,8 @@ function marksTable(main, run) {
     if (!list.length)
         return;
     main.append(h("p", { class: "note" }, "Marks: S stage, L lost " +
-        "connections, R reconnect, r restart, x interrupt, ! failure."), h("details", { open: list.length <= 5 },
+        "connections, R reconnect, r restart, x interrupt, ! failure."),
+    h("details", { open: list.length <= 5 },
         h("summary", null, plural(list.length, "mark")),
         table("What happened during the run",
             [{ text: "time", n: true }, { text: "kind" },

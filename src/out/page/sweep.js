@@ -55,6 +55,8 @@ function sweepGroups(runs, name, names) {
         const { points } = groups.get(key), v = optionOf(r, name);
         points.set(v, [...(points.get(v) || []), r]);
     }
+    for (const g of groups.values())
+        g.peak = groupPeak(g, name);
     return [...groups.values()];
 }
 
@@ -72,8 +74,7 @@ function sweepPoint(group, name, value, figure, get) {
         return { n: known.runs, mean: f.value, low: f.low ?? NaN,
             high: f.high ?? NaN };
     const { n, mean, error } = meanError(group.points.get(value)
-        .filter(r => r.completed).map(get)
-        .filter(v => figure !== "found" || !Number.isNaN(v)));
+        .filter(r => r.completed).map(get));
     return { n, mean, low: mean - error, high: mean + error };
 }
 
@@ -105,19 +106,30 @@ function foundRate(run) {
     return ["found", "exhausted"].includes(end) ? highest ?? NaN : NaN;
 }
 
-// What peak and knee are those of: "throughput"; "search", the rates that
-// searches found; null, nothing: the rate is given, and with it the throughput.
-// As the documents say, otherwise as their runs are.
-function peakOf(runs) {
-    const said = new Set(runs.map(r => (r.sweep || {}).peak_of));
-    if (said.size === 1 && !said.has(undefined))
-        return [...said][0];
+// What peak and knee of a group are those of: "throughput"; "search", the rates
+// that searches found; null, nothing: the rate is given, and with it the
+// throughput. As its document says, otherwise as its runs are.
+function groupPeak(group, name) {
+    const said = (group.sweep || {}).peak_of;
+    if (said !== undefined)
+        return said;
+    const runs = [...group.points.values()].flat();
     if (runs.every(r => (r.doc.search || {}).limit))
         return "search";
-    // --rate=80% is a share of a maximum that was measured.
-    return runs.every(r => r.doc.open_loop && !r.doc.search) ? null
-        : "throughput";
+    // --rate=80% is a share of a maximum that was measured, but is given if
+    // the shares are what is compared.
+    return runs.every(r => r.doc.open_loop && (!r.doc.search ||
+        name === "rate" && !r.doc.search.limit)) ? null : "throughput";
 }
+
+// What the charts of all groups show first.
+function peakOf(groups) {
+    const all = new Set(groups.map(g => g.peak));
+    return all.size === 1 ? [...all][0] : "throughput";
+}
+
+// Peak and knee of a group in a chart of this figure.
+const marksOf = (group, main) => group.peak === main ? sweepFound(group) : {};
 
 // The figure of peak and knee: its name in the document, how to get it from a
 // run, and words for it.
@@ -172,10 +184,10 @@ function margin(f, text) {
 
 const MOST_TILES = 4; // groups
 
-// Peak and knee of each group, and the latency there. main: peakOf().
-function peakTiles(g, name, main) {
+// Peak and knee of a group, and the latency there.
+function peakTiles(g, name) {
     const { peak, knee } = sweepFound(g);
-    const { figure, get, peak: top } = MAIN_FIGURES[main];
+    const { figure, get, peak: top } = MAIN_FIGURES[g.peak];
     const of = g.key ? `, ${g.key}` : "";
     const out = [];
     const same_ = peak && knee && peak.value === knee.value;
@@ -193,7 +205,7 @@ function peakTiles(g, name, main) {
             margin(f, num)].filter(Boolean).join("; ")),
         tile(`p95 at the ${what}${of}`, ms(l.mean), l.mean, [margin(l, ms),
             // A search is followed by a measured part of another rate.
-            main === "search" ? `measured with ${num(t.mean)} events/s` : ""]
+            g.peak === "search" ? `measured with ${num(t.mean)} events/s` : ""]
             .filter(Boolean).join("; ")));
     }
     return out;
@@ -222,9 +234,8 @@ function sweepTiles(runs) {
     if (!name)
         return [];
     const scale = sweepScale(runs, name);
-    const main = peakOf(runs);
     const list = sweepGroups(runs, name, names).slice(0, MOST_TILES).flatMap(g =>
-        main ? peakTiles(g, name, main) : openTiles(g, name, scale));
+        g.peak ? peakTiles(g, name) : openTiles(g, name, scale));
     const failed = runs.filter(r => endings(r).length).length;
     const text = names.map(n => `${n}=${[...new Set(runs.map(r =>
         optionOf(r, n)))].join(",")}`).join("; ");
@@ -235,7 +246,7 @@ function sweepTiles(runs) {
 }
 
 function sweepSentence(group, name, main) {
-    const { peak, knee } = sweepFound(group);
+    const { peak, knee } = marksOf(group, main);
     const words = MAIN_FIGURES[main];
     if (!peak || !knee)
         return "";
@@ -252,7 +263,8 @@ function sweepSentence(group, name, main) {
 
 // Dashed lines with a name at peak and knee of a single line; of several, the
 // names at their points in their colours, where they do not cover each other.
-function paintFound(u, series, scale, peakName) {
+// main: the figure of the chart.
+function paintFound(u, series, scale, main) {
     const c = u.ctx, k = devicePixelRatio;
     const { left, top, width, height } = u.bbox;
     const taken = [];
@@ -261,9 +273,10 @@ function paintFound(u, series, scale, peakName) {
     c.textBaseline = "top";
     c.lineWidth = k;
     for (const s of series) {
-        const found = sweepFound(s.group);
+        const found = marksOf(s.group, main);
         const at = new Map();
-        for (const [what, text] of [["knee", "knee"], ["peak", peakName]]) {
+        for (const [what, text] of [["knee", "knee"],
+            ["peak", MAIN_FIGURES[main].peak]]) {
             if (found[what])
                 at.set(found[what].value, [...(at.get(found[what].value) || []),
                     text]);
@@ -312,7 +325,7 @@ function sweepCharts(main, runs, more = {}) {
     const groups = sweepGroups(runs, name, names);
     if (groups.length > MOST_GROUPS || !groups.some(g => g.points.size > 1))
         return;
-    const peak = peakOf(runs);
+    const peak = peakOf(groups);
     const open = peak === null;
     const first = peak === "search" ? "sweep-found" : "sweep-throughput";
     const found = groups.map(g => open ? keptUpSentence(g, name, scale)
@@ -325,7 +338,7 @@ function sweepCharts(main, runs, more = {}) {
         const c = new Chart({ id: id + (more.suffix || ""), unit, series,
             title: `${title} over ${name}${more.of || ""}`,
             points: true, errors: true,
-            found: open ? [] : groups.map(sweepFound),
+            found: open ? [] : groups.map(g => marksOf(g, peak)),
             summary: () => series.map(s => {
                 let best = 0;
                 s.y.forEach((v, i) => {
@@ -342,7 +355,7 @@ function sweepCharts(main, runs, more = {}) {
             paint: (u, chart_) => {
                 chart_.foundLabels = marked || !open && groups.length === 1
                     ? paintFound(u, marked ? series : series.slice(0, 1), scale,
-                        MAIN_FIGURES[peak].peak)
+                        peak)
                     : [];
             },
             x: { format: v => `${name} ${scale.text(v)}`,
@@ -363,8 +376,8 @@ function sweepCharts(main, runs, more = {}) {
     // With a given rate the latency is what the rate changes.
     if (!open && !searched)
         throughput();
-    chart(runs.every(r => r.doc.open_loop) ? "Response time" : "Latency", "ms", "sweep-latency",
-        [["p50", "p50", r => r.percentile(50)],
+    chart(runs.every(r => r.doc.open_loop) ? "Response time" : "Latency", "ms",
+        "sweep-latency", [["p50", "p50", r => r.percentile(50)],
             ["p95", "p95", r => r.percentile(95)],
             ["p99", "p99", r => r.percentile(99)]]);
     if (open || searched)
