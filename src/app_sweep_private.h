@@ -65,8 +65,7 @@ void sb__sweep_check_begin(struct sb_app *a);
 // app_sweep_run.c -------------------------------------------------------------
 
 // Executes the commands that earlier attempts have left, then all runs that are
-// not finished. Returns 1 in the process of a run,
-// otherwise 0 or SB_E*.
+// not finished. Returns 1 in the process of a run, otherwise 0 or SB_E*.
 int sb__sweep_runs(struct sb_app *a, struct sb_err *err);
 
 // app_sweep_result.c ----------------------------------------------------------

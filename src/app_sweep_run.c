@@ -124,23 +124,25 @@ static int execute_after(struct sb_app *a, unsigned run, struct sb_err *err)
 }
 
 // Executes a run with what belongs to it. The file of a run that is interrupted
-// does not count.
+// does not count; that of one that had ended before the signal does.
 static int execute_run(
     struct sb_app *a, unsigned run, int *status, struct sb_err *err)
 {
     struct sb_app_sweep *s = a->sweep;
     char path[4200], reports[REPORTS_SIZE];
 
-    sb_sweep_state_begin(&s->state, run, path, sizeof(path));
-    int rc = sb_sweep_names_reports(
-        &s->names, run, s->text, path, reports, sizeof(reports), err);
+    int rc = sb_sweep_state_begin(
+        &s->state, run, a->sweep_opts.after.count > 0, path, sizeof(path), err);
 
+    if (rc == 0)
+        rc = sb_sweep_names_reports(
+            &s->names, run, s->text, path, reports, sizeof(reports), err);
     if (rc == 0)
         rc = execute_steps(a, run, reports, status, err);
     s->after[run] = SB__AFTER_OPEN;
-    if (rc == 0 && !sb_app_children_seen(&s->children))
-        rc = sb_sweep_state_settle(
-            &s->state, run, *status, a->sweep_opts.after.count > 0, err);
+    if (rc == 0)
+        rc = sb_sweep_state_settle(&s->state, run, *status,
+            sb_app_children_seen(&s->children) != 0, err);
     return rc ? rc : execute_after(a, run, err);
 }
 
@@ -232,8 +234,8 @@ static bool stops(const struct sb_app *a)
 }
 
 // Executes the commands that earlier attempts have left, also those of a run
-// that failed and is repeated. No run begins before: the commands before a run
-// may need what these commands remove.
+// that failed or was interrupted and is repeated. No run begins before: the
+// commands before a run may need what these commands remove.
 static int execute_left(struct sb_app *a, struct sb_err *err)
 {
     struct sb_app_sweep *s = a->sweep;

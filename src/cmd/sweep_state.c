@@ -4,6 +4,7 @@
 #include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>
+#include <signal.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/file.h>
@@ -286,15 +287,22 @@ int sb_sweep_state_open(struct sb_sweep_state *s, const char *target,
 
 // Runs ------------------------------------------------------------------------
 
-void sb_sweep_state_begin(
-    const struct sb_sweep_state *s, unsigned run, char *out, size_t size)
+int sb_sweep_state_begin(const struct sb_sweep_state *s, unsigned run,
+    bool after, char *out, size_t size, struct sb_err *err)
 {
-    static const char *const kinds[] = { "", ".failed", ".after", ".new" };
+    static const char *const kinds[] = { "", ".failed", ".new" };
 
     for (size_t i = 0; i < sizeof(kinds) / sizeof(kinds[0]); i++) {
         path_of_run(s, run, kinds[i], out, size);
         unlink(out);
     }
+    // Now, so that the commands are not forgotten however the run ends.
+    path_of_run(s, run, ".after", out, size);
+    unlink(out);
+    if (after && write_file(out, ""))
+        return system_error(out, err);
+    path_of_run(s, run, ".new", out, size);
+    return 0;
 }
 
 static enum sb_sweep_outcome outcome_of(int status)
@@ -322,20 +330,29 @@ static enum sb_sweep_outcome read_file(
         (int)json_integer_value(json_object_get(ending, "status")));
 }
 
+// Whether a run had ended by itself when a signal came: its file, which is
+// written before the page of the live view has its end, says so.
+static bool had_ended(enum sb_sweep_outcome said, int status)
+{
+    return (said == SB_SWEEP_GOOD || said == SB_SWEEP_MISSED) &&
+           (said == outcome_of(status) || status == 128 + SIGINT ||
+               status == 128 + SIGTERM);
+}
+
 int sb_sweep_state_settle(const struct sb_sweep_state *s, unsigned run,
-    int status, bool after, struct sb_err *err)
+    int status, bool signaled, struct sb_err *err)
 {
     char from[4200], to[4200];
     struct sb_result_file f;
 
     path_of_run(s, run, ".new", from, sizeof(from));
-    bool agrees = read_file(from, &f) == outcome_of(status);
+    enum sb_sweep_outcome said = read_file(from, &f);
+    bool agrees = signaled ? had_ended(said, status)
+                           : said == outcome_of(status);
 
     sb_result_done(&f);
-    // First, so that the commands are not forgotten if the program is killed.
-    path_of_run(s, run, ".after", to, sizeof(to));
-    if (after && write_file(to, ""))
-        return system_error(to, err);
+    if (signaled && !agrees)
+        return 0;
     path_of_run(s, run, agrees ? "" : ".failed", to, sizeof(to));
     if (rename(from, to) == 0)
         return 0;

@@ -7,8 +7,8 @@
 //     plan.json             what is measured
 //     run-0001.new.json     written by a run; its commands are not done yet
 //     run-0001.json         the result file of a finished run
-//     run-0001.after.json   empty; the commands after the run were not
-//                           successful yet
+//     run-0001.after.json   empty; the run or a command before it began, and
+//                           the commands after it were not successful yet
 //     run-0001.failed.json  of a run that failed, but whose file does not say
 //                           so; empty if it wrote none
 #ifndef SB_SWEEP_STATE_H
@@ -47,16 +47,19 @@ int sb_sweep_state_open(struct sb_sweep_state *s, const char *target,
 void sb_sweep_state_file(
     const struct sb_sweep_state *s, unsigned run, char *out, size_t size);
 
-// Removes what is left of an earlier attempt, and writes the path of the file
-// that the run will write.
-void sb_sweep_state_begin(
-    const struct sb_sweep_state *s, unsigned run, char *out, size_t size);
+// A run or the first command before it is about to begin. Removes what is left
+// of an earlier attempt, and writes the path of the file that the run will
+// write. after: there are commands after it. SB_ESYS.
+int sb_sweep_state_begin(const struct sb_sweep_state *s, unsigned run,
+    bool after, char *out, size_t size, struct sb_err *err);
 // The run and the commands before it are over, with this exit status: 0, that
 // of the run or that of a command that failed. The file is kept as that of a
-// finished run if it says the same. after: commands follow. SB_ESYS.
+// finished run if it says the same. signaled: a signal that ends the sweep has
+// come; then only a run that had ended by itself counts, also if the signal
+// killed its process after that. SB_ESYS.
 int sb_sweep_state_settle(const struct sb_sweep_state *s, unsigned run,
-    int status, bool after, struct sb_err *err);
-// Whether the commands after a run that is over were not successful yet.
+    int status, bool signaled, struct sb_err *err);
+// Whether the commands after a run that has begun were not successful yet.
 bool sb_sweep_state_after(const struct sb_sweep_state *s, unsigned run);
 // They were.
 void sb_sweep_state_after_done(const struct sb_sweep_state *s, unsigned run);

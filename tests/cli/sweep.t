@@ -325,6 +325,64 @@ A signal during a command after a run: the command has not failed, and
   [2/2] threads=2: FIGURES
   $ cat err; rm go cleaning
 
+A signal during a run, or during a command before it: what they have created is
+removed first, and --sweep-resume succeeds at once. A signal when the run has ended,
+but not its process, which here waits when its state is closed: the run counts.
+
+  $ cat >hold.lua <<'EOF'
+  > local ffi = require("ffi")
+  > ffi.cdef("int usleep(unsigned int)")
+  > local function is(name) return io.open(name) ~= nil end
+  > local function hold(where)
+  >     if sysbench.opt.threads ~= 2 or not is("hold-" .. where) then return end
+  >     io.open("held", "w"):close()
+  >     while is("hold-" .. where) do ffi.C.usleep(1000) end
+  > end
+  > function prepare()
+  >     if is("table") then error("there is a table") end
+  >     io.open("table", "w"):close()
+  >     hold("prepare")
+  > end
+  > function init()
+  >     kept = ffi.gc(ffi.new("char[1]"), function() hold("end") end)
+  > end
+  > function event() hold("event") end
+  > function cleanup() os.remove("table") end
+  > EOF
+  $ hold() {
+  >     exec sysbench hold.lua --events=5 --sweep=threads=1,2,3 --report=json=s.json \
+  >         --sweep-before=prepare --sweep-after=cleanup --shutdown-grace=0.1 "$@" run
+  > }
+  $ interrupt() {
+  >     touch "hold-$1"
+  >     (hold >out 2>err) & pid=$!
+  >     for _ in $(seq 1200); do [ -e held ] && break; sleep 0.05; done
+  >     kill -INT $pid; wait $pid
+  >     echo "status $?"; grep '^\[' out | lines
+  >     rm "hold-$1" held
+  >     (hold --sweep-resume 2>err) | grep '^\[' | lines
+  >     ls -d table s.json.sweep 2>/dev/null || true
+  > }
+  $ interrupt event
+  status 130
+  [1/3] threads=1: FIGURES
+  [1/3] threads=1: FIGURES (measured before)
+  [2/3] threads=2: FIGURES
+  [3/3] threads=3: FIGURES
+  $ interrupt prepare
+  status 130
+  [1/3] threads=1: FIGURES
+  [1/3] threads=1: FIGURES (measured before)
+  [2/3] threads=2: FIGURES
+  [3/3] threads=3: FIGURES
+  $ interrupt end
+  status 130
+  [1/3] threads=1: FIGURES
+  [2/3] threads=2: FIGURES, the commands after it were not completed
+  [1/3] threads=1: FIGURES (measured before)
+  [2/3] threads=2: FIGURES (measured before)
+  [3/3] threads=3: FIGURES
+
 A script that ends the process when it is loaded: its exit status has no meaning for
 the sweep, and no run is made.
 

@@ -151,11 +151,12 @@ static void links_are_not_followed(void)
 
 // Writes what a run writes.
 static void put_run(
-    const struct sb_sweep_state *s, const char *reason, int status)
+    const struct sb_sweep_state *s, const char *reason, int status, bool after)
 {
+    struct sb_err err = { 0 };
     char path[4200];
 
-    sb_sweep_state_begin(s, 0, path, sizeof(path));
+    CHECK_INT(sb_sweep_state_begin(s, 0, after, path, sizeof(path), &err), 0);
     FILE *file = fopen(path, "w");
 
     fprintf(file,
@@ -205,9 +206,10 @@ static void the_file_and_the_processes_must_agree(void)
     CHECK_INT(fill(&f, ARGS("--sweep=threads=1,2", "cpu", "run")), 0);
     CHECK_INT(open_state(&s, &f, false, "e.json"), 0);
     for (size_t i = 0; i < sizeof(ends) / sizeof(ends[0]); i++) {
-        sb_sweep_state_begin(&s, 0, path, sizeof(path));
+        CHECK_INT(
+            sb_sweep_state_begin(&s, 0, false, path, sizeof(path), &f.err), 0);
         if (ends[i].reason)
-            put_run(&s, ends[i].reason, ends[i].in_file);
+            put_run(&s, ends[i].reason, ends[i].in_file, false);
         CHECK_INT(outcome(&s, &files), SB_SWEEP_OPEN);
         CHECK_INT(
             sb_sweep_state_settle(&s, 0, ends[i].of_processes, false, &f.err),
@@ -221,7 +223,51 @@ static void the_file_and_the_processes_must_agree(void)
     empty(&f);
 }
 
-// A run is finished although the commands after it are not.
+// A signal that comes when a run has ended by itself, but not its process, does
+// not make it an interrupted one.
+static void a_signal_discards_only_what_it_ended(void)
+{
+    static const struct {
+        const char *reason; // NULL: no file
+        int in_file, of_process;
+        enum sb_sweep_outcome outcome;
+    } ends[] = {
+        { "limit", 0, 0, SB_SWEEP_GOOD },
+        { "limit", 0, 130, SB_SWEEP_GOOD },
+        { "limit", 0, 143, SB_SWEEP_GOOD },
+        { "limit", 3, 3, SB_SWEEP_MISSED },
+        { "limit", 3, 130, SB_SWEEP_MISSED },
+        { "signal", 130, 130, SB_SWEEP_OPEN },
+        { "limit", 0, 1, SB_SWEEP_OPEN },
+        { "limit", 0, 137, SB_SWEEP_OPEN },
+        { "failed", 1, 1, SB_SWEEP_OPEN },
+        { "failed", 1, 130, SB_SWEEP_OPEN },
+        { NULL, 0, 130, SB_SWEEP_OPEN },
+        { NULL, 0, 0, SB_SWEEP_OPEN },
+    };
+    struct fixture f;
+    struct sb_sweep_state s;
+    unsigned files;
+    char path[4200];
+
+    CHECK_INT(fill(&f, ARGS("--sweep=threads=1,2", "cpu", "run")), 0);
+    CHECK_INT(open_state(&s, &f, false, "i.json"), 0);
+    for (size_t i = 0; i < sizeof(ends) / sizeof(ends[0]); i++) {
+        CHECK_INT(
+            sb_sweep_state_begin(&s, 0, false, path, sizeof(path), &f.err), 0);
+        if (ends[i].reason)
+            put_run(&s, ends[i].reason, ends[i].in_file, false);
+        CHECK_INT(
+            sb_sweep_state_settle(&s, 0, ends[i].of_process, true, &f.err), 0);
+        CHECK_INT(outcome(&s, &files), ends[i].outcome);
+    }
+    sb_sweep_state_done(&s, true);
+    CHECK(!there("i.json.sweep"));
+    empty(&f);
+}
+
+// They are known as soon as the run begins, and a run is finished although they
+// are not.
 static void commands_after_a_run_are_remembered(void)
 {
     struct fixture f;
@@ -231,8 +277,10 @@ static void commands_after_a_run_are_remembered(void)
 
     CHECK_INT(fill(&f, ARGS("--sweep=threads=1,2", "cpu", "run")), 0);
     CHECK_INT(open_state(&s, &f, false, "a.json"), 0);
-    put_run(&s, "limit", 0);
-    CHECK_INT(sb_sweep_state_settle(&s, 0, 0, true, &f.err), 0);
+    put_run(&s, "limit", 0, true);
+    CHECK(sb_sweep_state_after(&s, 0));
+    CHECK_INT(outcome(&s, &files), SB_SWEEP_OPEN);
+    CHECK_INT(sb_sweep_state_settle(&s, 0, 0, false, &f.err), 0);
     CHECK_INT(outcome(&s, &files), SB_SWEEP_GOOD);
     sb_sweep_state_done(&s, false);
     CHECK_INT(open_state(&s, &f, true, "a.json"), 0);
@@ -240,9 +288,11 @@ static void commands_after_a_run_are_remembered(void)
     CHECK_INT(outcome(&s, &files), SB_SWEEP_GOOD);
     sb_sweep_state_after_done(&s, 0);
     CHECK(!sb_sweep_state_after(&s, 0));
-    CHECK_INT(sb_sweep_state_settle(&s, 0, 1, true, &f.err), 0);
-    // Another attempt begins with nothing.
-    sb_sweep_state_begin(&s, 0, path, sizeof(path));
+    CHECK_INT(sb_sweep_state_begin(&s, 0, true, path, sizeof(path), &f.err), 0);
+    CHECK(sb_sweep_state_after(&s, 0));
+    // Another attempt, without commands, begins with nothing.
+    CHECK_INT(
+        sb_sweep_state_begin(&s, 0, false, path, sizeof(path), &f.err), 0);
     CHECK(!sb_sweep_state_after(&s, 0));
     sb_sweep_state_done(&s, true);
     CHECK(!there("a.json.sweep"));
@@ -306,6 +356,7 @@ int main(void)
     RUN(a_folder_with_other_files_is_refused);
     RUN(links_are_not_followed);
     RUN(the_file_and_the_processes_must_agree);
+    RUN(a_signal_discards_only_what_it_ended);
     RUN(commands_after_a_run_are_remembered);
     RUN(a_folder_has_one_user);
     RUN(without_a_result_file_the_folder_is_temporary);
