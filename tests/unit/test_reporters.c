@@ -2,10 +2,19 @@
 #include <jansson.h>
 #include <signal.h>
 #include <sys/resource.h>
+#include <unistd.h>
 
 #include "check.h"
 #include "check_folder.h"
 #include "out/reporter.h"
+
+// Intervals. Sanitizers keep what was freed.
+#define MINUTES 2000
+#if defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__)
+#define DAY 4000
+#else
+#define DAY 86400
+#endif
 
 static int init(struct sb_reporters *rs, const char *const *list, size_t n,
     struct sb_err *err)
@@ -290,14 +299,15 @@ static void check_document(void)
     json_decref(doc);
 }
 
+static const struct sb_facts facts = { .version = "2",
+    .luajit = "",
+    .test = "t",
+    .command = "run",
+    .labels = &no_labels };
+
 static void a_document_keeps_its_totals(void)
 {
     const struct sb_report_opts o = { .report = { list_json, 1 } };
-    const struct sb_facts facts = { .version = "2",
-        .luajit = "",
-        .test = "t",
-        .command = "run",
-        .labels = &no_labels };
     const struct sb_outcome outcome = { .reason = "limit" };
     struct sb_snap snap = { .c.completed = 65 };
     struct sb_reporters rs;
@@ -316,6 +326,69 @@ static void a_document_keeps_its_totals(void)
     check_document();
 }
 
+// Bytes of memory that this process uses.
+static long used_memory(void)
+{
+    FILE *f = fopen("/proc/self/statm", "r");
+    long pages = 0;
+
+    if (f && fscanf(f, "%*d %ld", &pages) != 1)
+        pages = 0;
+    if (f)
+        fclose(f);
+    return pages * sysconf(_SC_PAGESIZE);
+}
+
+// Adds intervals of one second with 1,000 events, reconnects, and values of
+// servers.
+static void add_intervals(struct sb_reporters *rs, unsigned from, unsigned to)
+{
+    static const char *const counter[] = { "a", "b", "c", "d", "e" };
+    struct sb_snap snap = { .ns = 1000000000 };
+    struct sb_report r;
+
+    for (uint64_t ms = 1; ms <= 10; ms++)
+        CHECK_INT(
+            sb_hist_snap_put(&snap.service, sb_hist_index(ms * 1000000), 100),
+            0);
+    snap.c.completed = snap.c.started = 1000;
+    for (unsigned i = from; i < to; i++) {
+        snap.c.reconnects = i % 7 == 0;
+        sb_report_fill(&r, &snap, 1, false, i + 1);
+        struct sb_series *row = sb_reporters_row(rs, &r);
+
+        CHECK(row != NULL);
+        for (size_t k = 0; row && k < sizeof(counter) / sizeof(counter[0]); k++)
+            sb_series_set(row, "server", counter[k], "value", "/s", i * k / 3.);
+        sb_reporters_interval(rs, &r);
+    }
+    sb_hist_snap_done(&snap.service);
+}
+
+// Rows are kept in files, so a day needs no more memory than some minutes. Rows
+// and histograms of this day in memory would be some 12 MB.
+static void a_day_needs_no_more_memory(void)
+{
+    static const char *const day[] = { "json=day.json", "csv=day.csv",
+        "ndjson=day.ndjson" };
+    const struct sb_report_opts o = { .report = { day, 3 } };
+    struct sb_reporters rs;
+    struct sb_err err = { 0 };
+
+    CHECK_INT(sb_reporters_init(&rs, &o, &err), 0);
+    CHECK_INT(sb_reporters_open(&rs, &facts, &err), 0);
+    add_intervals(&rs, 0, MINUTES);
+    long before = used_memory();
+
+    CHECK(before > 0);
+    add_intervals(&rs, MINUTES, DAY);
+    if (DAY == 86400)
+        CHECK(used_memory() - before < 2000000);
+    CHECK_INT(rs.rows.intervals.lines, DAY);
+    CHECK(!rs.failed);
+    sb_reporters_done(&rs);
+}
+
 int main(void)
 {
     check_folder();
@@ -328,5 +401,6 @@ int main(void)
     RUN(only_views_go_on_without_totals);
     RUN(a_late_failure_is_in_later_reports);
     RUN(a_document_keeps_its_totals);
+    RUN(a_day_needs_no_more_memory);
     return check_done();
 }
