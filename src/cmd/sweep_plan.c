@@ -64,7 +64,8 @@ static const struct sb_opt sweep_options[] = {
         .offset = AT(stop),
         .def = "off",
         .flags = SB_OPT_YIELDS,
-        .help = "end a sweep after the first failed run" },
+        .help = "end a sweep after the first run that failed, or whose "
+                "commands failed" },
     { .name = "sweep-resume",
         .type = SB_OPT_BOOL,
         .offset = AT(resume),
