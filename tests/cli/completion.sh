@@ -25,6 +25,8 @@ same_as_listed() {
 for need in "$shell" /usr/bin/python3; do
     command -v "$need" >/dev/null || { echo "no $need"; exit 80; }
 done
+/usr/bin/python3 -c 'import pty; pty.openpty()' 2>/dev/null ||
+    { echo "no pseudo terminals"; exit 80; }
 
 # The script would leave a trace if it was executed. It also has the name of a
 # built-in test and of a workload.

@@ -1,9 +1,13 @@
 SPDX-License-Identifier: GPL-2.0-or-later
 
 --report=web=ADDR:PORT: a page and figures during the run. tests/page/ opens it
-in a browser; tests/fault/test_web asks for it.
+in a browser; tests/fault/test_web asks for it. Nothing here needs the charts library.
 
-  $ run() { sysbench oltp_read_only --db-driver=null "$@" run; }
+  $ run() {
+  >     sysbench oltp_read_only --db-driver=null "$@" run 2>log; status=$?
+  >     grep -v 'the charts library is missing' log >&2
+  >     return $status
+  > }
   $ if run --events=1 --report=none,web=0 2>&1 | grep 'without libmicrohttpd'; then
   >     exit 80
   > fi
@@ -59,10 +63,10 @@ Temporary files for the rows.
 
 The disk is full: the run goes on, says so once, and fails.
 
-  $ { (ulimit -f 1; run --null-latency=1ms --report-interval=0.1 --time=1 \
-  >     --report=web=0); echo "status $?"; } 2>err |
+  $ { (ulimit -f 1; sysbench oltp_read_only --db-driver=null --null-latency=1ms \
+  >     --report-interval=0.1 --time=1 --report=web=0 run); echo "status $?"; } 2>err |
   >     grep -o 'total number of events\|status.*'
   total number of events
   status 1
-  $ sed 1d err
+  $ grep -v -e 'Live view' -e 'the charts library is missing' err
   ALERT: --report=web: cannot keep the figures of an interval: File too large; the run continues, and this report lacks intervals
