@@ -14,6 +14,7 @@ _Static_assert(sizeof(_Atomic uint64_t) == sizeof(uint64_t),
     "a bucket is one plain word, so that fresh pages are valid counters");
 _Static_assert(SB_HIST_BUCKETS % SB_HIST_CHUNK == 0, "chunks are whole");
 _Static_assert(SB_HIST_CHUNK == 64 * SB_HIST_LINE, "a chunk has 64 flags");
+_Static_assert(SB_HIST_CHUNKS <= 2 * 64, "all pairs of chunks have flags");
 
 // mmap rather than calloc: malloc may return recycled memory, which calloc has
 // to clear, so that every page of it would be resident at once.
@@ -91,11 +92,13 @@ static struct sb_hist_chunk *chunk_get(struct sb_hist_snap *s, uint32_t c)
     return s->chunk[c];
 }
 
-static bool is_touched(const struct sb_hist *h, uint32_t c)
+// The flags of all lines that may have counts.
+static uint64_t lines_used(const struct sb_hist *h, uint32_t c)
 {
     // With acquire: whoever cleared the flags has set touched before.
-    return atomic_load_explicit(&h->fresh[c], memory_order_acquire) ||
-           atomic_load_explicit(&h->touched[c], memory_order_relaxed);
+    uint64_t fresh = atomic_load_explicit(&h->fresh[c], memory_order_acquire);
+
+    return fresh | atomic_load_explicit(&h->touched[c], memory_order_relaxed);
 }
 
 // Copies a line of live buckets, so that the compiler can use vectors for what
@@ -107,9 +110,10 @@ static void line_copy(uint64_t *to, const _Atomic uint64_t *from)
 }
 
 static void chunk_add_live(
-    struct sb_hist_chunk *to, const _Atomic uint64_t *from)
+    struct sb_hist_chunk *to, const _Atomic uint64_t *from, uint64_t lines)
 {
-    for (uint32_t l = 0; l < 64; l++) {
+    for (; lines; lines &= lines - 1) {
+        uint32_t l = first_line(lines);
         uint64_t now[SB_HIST_LINE], sum = 0;
 
         line_copy(now, from + l * SB_HIST_LINE);
@@ -129,16 +133,17 @@ static void chunk_add_live(
 int sb_hist_snap_add_live(struct sb_hist_snap *s, const struct sb_hist *h)
 {
     for (uint32_t c = 0; c < SB_HIST_CHUNKS; c++) {
-        if (!is_touched(h, c))
+        uint64_t lines = lines_used(h, c);
+
+        if (!lines)
             continue;
-        _Atomic uint64_t *from = h->bucket + c * SB_HIST_CHUNK;
         struct sb_hist_chunk *to = chunk_get(s, c);
         uint64_t before;
 
         if (!to)
             return SB_ENOMEM;
         before = to->total;
-        chunk_add_live(to, from);
+        chunk_add_live(to, h->bucket + c * SB_HIST_CHUNK, lines);
         s->total += to->total - before;
     }
     return 0;
@@ -398,14 +403,14 @@ void sb_hist_reader_done(struct sb_hist_reader *r)
 static unsigned lines_take(struct sb_hist_reader *r, struct sb_hist *h,
     uint32_t c, bool all, uint16_t *list, unsigned n)
 {
-    uint64_t lines = atomic_load_explicit(&h->fresh[c], memory_order_relaxed);
+    uint64_t lines = atomic_load_explicit(&h->fresh[c], memory_order_seq_cst);
 
     if (lines) {
-        atomic_store_explicit(&h->touched[c], 1, memory_order_relaxed);
-        lines = atomic_exchange_explicit(&h->fresh[c], 0, memory_order_acq_rel);
+        atomic_fetch_or_explicit(&h->touched[c], lines, memory_order_relaxed);
+        atomic_fetch_and_explicit(&h->fresh[c], ~lines, memory_order_acq_rel);
     }
-    if (all && is_touched(h, c))
-        lines = UINT64_MAX;
+    if (all)
+        lines = lines_used(h, c);
     // A page that is read first is mapped twice, and the second time the kernel
     // interrupts the processors of all users.
     if (lines && !r->used[c]) {
@@ -413,7 +418,26 @@ static unsigned lines_take(struct sb_hist_reader *r, struct sb_hist *h,
         r->used[c] = true;
     }
     for (; lines; lines &= lines - 1)
-        list[n++] = (uint16_t)(c * 64 + (uint32_t)__builtin_ctzll(lines));
+        list[n++] = (uint16_t)(c * 64 + first_line(lines));
+    return n;
+}
+
+// Fills `list` with the numbers of the lines that must be read; returns how
+// many there are.
+static unsigned list_lines(
+    struct sb_hist_reader *r, struct sb_hist *h, bool all, uint16_t *list)
+{
+    uint64_t pairs = atomic_load_explicit(
+        &h->fresh_pairs, memory_order_relaxed);
+    unsigned n = 0;
+
+    if (pairs)
+        pairs = atomic_exchange_explicit(
+            &h->fresh_pairs, 0, memory_order_seq_cst);
+    for (uint32_t c = 0; c < SB_HIST_CHUNKS; c++) {
+        if (all || (pairs & sb__hist_pair(c)))
+            n = lines_take(r, h, c, all, list, n);
+    }
     return n;
 }
 
@@ -453,10 +477,8 @@ int sb_hist_reader_take(struct sb_hist_reader *r, struct sb_hist *h, bool all,
     struct sb_hist_snap *to)
 {
     uint16_t list[SB_HIST_BUCKETS / SB_HIST_LINE];
-    unsigned n = 0;
+    unsigned n = list_lines(r, h, all, list);
 
-    for (uint32_t c = 0; c < SB_HIST_CHUNKS; c++)
-        n = lines_take(r, h, c, all, list, n);
     for (unsigned i = 0; i < n && i < AHEAD; i++)
         line_request(r, h, list[i]);
     for (unsigned i = 0; i < n; i++) {

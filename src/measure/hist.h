@@ -29,7 +29,9 @@ struct sb_hist {
     // A flag per line of buckets: counts were added since the last
     // sb_hist_reader_take(). What that has cleared is kept in touched.
     _Atomic uint64_t fresh[SB_HIST_CHUNKS];
-    _Atomic uint8_t touched[SB_HIST_CHUNKS];
+    _Atomic uint64_t touched[SB_HIST_CHUNKS];
+    // A flag per pair of chunks: one of their lines is fresh.
+    _Atomic uint64_t fresh_pairs;
 };
 
 int sb_hist_init(struct sb_hist *h, bool shared); // 0 or SB_ENOMEM
@@ -50,13 +52,31 @@ static inline uint32_t sb_hist_index(uint64_t ns)
 uint64_t sb_hist_low(uint32_t index);
 uint64_t sb_hist_width(uint32_t index);
 
+static inline uint64_t sb__hist_pair(uint32_t chunk)
+{
+    return UINT64_C(1) << chunk / 2;
+}
+
+// Flags a line of buckets for sb_hist_reader_take(). With seq_cst: either the
+// reader sees the flag of the line, or this sees that the flag of the pair was
+// cleared.
+static inline void sb__hist_flag(
+    struct sb_hist *h, uint32_t chunk, uint64_t line)
+{
+    uint64_t pair = sb__hist_pair(chunk);
+
+    atomic_fetch_or_explicit(&h->fresh[chunk], line, memory_order_seq_cst);
+    if (!(atomic_load_explicit(&h->fresh_pairs, memory_order_seq_cst) & pair))
+        atomic_fetch_or_explicit(&h->fresh_pairs, pair, memory_order_seq_cst);
+}
+
 // Counts a value. A reader that sees the count also sees what the writer did
 // before (release).
 static inline void sb_hist_record(struct sb_hist *h, uint64_t ns)
 {
     uint32_t i = sb_hist_index(ns);
-    _Atomic uint64_t *fresh = &h->fresh[i / SB_HIST_CHUNK];
-    uint64_t flag = UINT64_C(1) << (i / SB_HIST_LINE) % 64;
+    uint32_t chunk = i / SB_HIST_CHUNK;
+    uint64_t line = UINT64_C(1) << (i / SB_HIST_LINE) % 64;
 
     if (h->shared) {
         atomic_fetch_add_explicit(&h->bucket[i], 1, memory_order_release);
@@ -69,8 +89,8 @@ static inline void sb_hist_record(struct sb_hist *h, uint64_t ns)
     atomic_signal_fence(memory_order_seq_cst);
     // Loaded before it is changed: a change each time would move the cache line
     // of the flags between the writers of a shared histogram.
-    if (!(atomic_load_explicit(fresh, memory_order_relaxed) & flag))
-        atomic_fetch_or_explicit(fresh, flag, memory_order_relaxed);
+    if (!(atomic_load_explicit(&h->fresh[chunk], memory_order_relaxed) & line))
+        sb__hist_flag(h, chunk, line);
 }
 
 // A plain copy for arithmetic: the sum of several live histograms, or the

@@ -90,10 +90,8 @@ static void sum_up(
     sum->min = sum->min == UINT64_MAX ? 0 : sum->min;
 }
 
-// What only workloads have. It is in a cache line of its own, which is not read
-// for other operations.
 static void sum_up_workload(
-    struct sb_snap_op *sum, const struct sb_op_tally *t, unsigned users)
+    struct sb_snap_op *sum, const struct sb_workload_tally *t, unsigned users)
 {
     for (unsigned i = 0; i < users; i++) {
         sum->failed += load(&t[i].failed);
@@ -107,8 +105,8 @@ static void take_sums(struct sb_snap_op *op, struct sb_snap_op *last,
     struct sb_snap_op sum = { 0 };
 
     sum_up(&sum, of->tally, users);
-    if (of->kind == SB_OP_WORKLOAD)
-        sum_up_workload(&sum, of->tally, users);
+    if (of->workload)
+        sum_up_workload(&sum, of->workload, users);
     // The time of an execution that is not counted yet belongs to the next
     // interval. With others in between, it is only a part of their sum.
     if (sum.count == last->count)

@@ -215,10 +215,10 @@ static int take_op(struct sb_snap_op *op, const struct sb_stats *s, unsigned n,
         op->ns += load(&t[i].ns);
         widen(&op->min, &op->max, &t[i].min, &t[i].max);
     }
-    // In a cache line of their own, which others do not have to read.
-    for (unsigned i = 0; s->op[n].kind == SB_OP_WORKLOAD && i < s->users; i++) {
-        op->failed += load(&t[i].failed);
-        op->restarts += load(&t[i].restarts);
+    const struct sb_workload_tally *w = s->op[n].workload;
+    for (unsigned i = 0; w && i < s->users; i++) {
+        op->failed += load(&w[i].failed);
+        op->restarts += load(&w[i].restarts);
     }
     op->min = none_is_zero(op->min);
     if (live) {

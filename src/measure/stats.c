@@ -9,8 +9,9 @@
 #define SHARDS_MIN 8
 #define SHARDS_MAX 64
 
-_Static_assert(
-    sizeof(struct sb_rec) % 64 == 0 && sizeof(struct sb_op_tally) % 64 == 0,
+_Static_assert(sizeof(struct sb_rec) % 64 == 0 &&
+                   sizeof(struct sb_op_tally) == 64 &&
+                   sizeof(struct sb_workload_tally) == 64,
     "users must not share a cache line of counters");
 _Static_assert(SB_OPS_MAX < 0xff, "operations have a byte in sb_rec.later");
 
@@ -128,6 +129,7 @@ void sb_stats_done(struct sb_stats *s)
     for (unsigned i = 0; i < SB_OPS_MAX; i++) {
         hists_free(s->op[i].shard, s->shards);
         free(s->op[i].tally);
+        free(s->op[i].workload);
     }
     hists_free(s->service, s->shards);
     hists_free(s->response, s->shards);
@@ -186,8 +188,11 @@ static int op_add(
     struct sb_hist *h = n < SB_OPS_MAX - 1 ? hists_new(s) : NULL;
     struct sb_op_tally *t = h ? tallies_new(s) : NULL;
 
-    if (!t) {
+    if (t && kind == SB_OP_WORKLOAD)
+        op->workload = lines_alloc(s->users * sizeof(*op->workload));
+    if (!t || (kind == SB_OP_WORKLOAD && !op->workload)) {
         hists_free(h, s->shards);
+        free(t);
         h = s->others;
         t = s->others_tally;
         s->others = NULL;
@@ -368,18 +373,32 @@ void sb_rec_settle(struct sb_rec *r, enum sb_fate last,
     r->open_errors = 0;
 }
 
+// NULL without a mix, or if the workload is counted under SB_OPS_REST.
+static struct sb_workload_tally *workload_tally(const struct sb_rec *r)
+{
+    struct sb_workload_tally *w = NULL;
+
+    if (r->workload)
+        w = r->stats->op[r->workload - 1].workload;
+    return w ? &w[r->user] : NULL;
+}
+
 void sb_rec_failed(struct sb_rec *r, bool cut_short)
 {
-    if (r->workload)
-        sb_tally_add(&sb_rec_op_tally(r, r->workload - 1)->failed, 1);
+    struct sb_workload_tally *w = workload_tally(r);
+
+    if (w)
+        sb_tally_add(&w->failed, 1);
     sb_tally_add(&r->tally.failed, 1);
     sb_tally_add(&r->tally.cut_short, cut_short);
 }
 
 void sb_rec_restarted(struct sb_rec *r)
 {
-    if (r->workload)
-        sb_tally_add(&sb_rec_op_tally(r, r->workload - 1)->restarts, 1);
+    struct sb_workload_tally *w = workload_tally(r);
+
+    if (w)
+        sb_tally_add(&w->restarts, 1);
     sb_tally_add(&r->tally.restarts, 1);
     sb_tally_add(&r->tally.tries, 1);
 }

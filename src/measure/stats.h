@@ -105,14 +105,18 @@ enum sb_found {
     SB_FOUND_NOTHING, // a miss
 };
 
-// One user's part of an operation, in cache lines of its own. The second one is
-// only used by SB_OP_WORKLOAD.
+// One user's part of an operation, in a cache line of its own.
 struct sb_op_tally {
     _Alignas(64) _Atomic uint64_t count;
     _Atomic uint64_t errors, ns, min, max;
     _Atomic uint64_t hits, misses;
-    _Atomic uint64_t rows;             // returned or changed
-    _Atomic uint64_t failed, restarts; // events
+    _Atomic uint64_t rows; // returned or changed
+};
+
+// What else a user counts for SB_OP_WORKLOAD: events.
+struct sb_workload_tally {
+    _Alignas(64) _Atomic uint64_t failed;
+    _Atomic uint64_t restarts;
 };
 
 // An error code as counted by one user; n is published with release.
@@ -175,6 +179,8 @@ struct sb_op {
     enum sb_op_kind kind;  // as registered; reads, writes, others count results
     struct sb_hist *shard; // one per shard
     struct sb_op_tally *tally; // one per user
+    // One per user; NULL if the kind is not SB_OP_WORKLOAD.
+    struct sb_workload_tally *workload;
 };
 
 struct sb_stats {

@@ -104,13 +104,13 @@ static void workloads_have_names_of_their_own(void)
     CHECK_INT(sb_stats_op(&s, "connect", SB_OP_READ), 1);
     sb_rec_failed(&s.rec[0], false);
     sb_rec_restarted(&s.rec[0]);
-    CHECK_INT(s.op[0].tally[0].failed, 0);
+    CHECK_INT(s.op[0].workload[0].failed, 0);
     s.rec[0].workload = 1 + 0;
     sb_rec_failed(&s.rec[0], true);
     sb_rec_restarted(&s.rec[0]);
     sb_rec_restarted(&s.rec[0]);
-    CHECK_INT(s.op[0].tally[0].failed, 1);
-    CHECK_INT(s.op[0].tally[0].restarts, 2);
+    CHECK_INT(s.op[0].workload[0].failed, 1);
+    CHECK_INT(s.op[0].workload[0].restarts, 2);
     CHECK_INT(s.rec[0].tally.failed, 2);
     CHECK_INT(s.rec[0].tally.cut_short, 1);
     CHECK_INT(s.rec[0].tally.restarts, 3);
