@@ -327,6 +327,24 @@ size_t sb_dist_varstring(struct sb_rng *r, size_t min, size_t max, char *out)
     return len;
 }
 
+void sb_dist_alphanumeric(struct sb_rng *r, size_t len, char *out)
+{
+    static const char set[] = "0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZ"
+                              "abcdefghijklmnopqrstuvwxyz";
+    enum { N = sizeof(set) - 1 };
+    struct pool p = { .rng = r };
+    size_t i = 0;
+
+    for (; i + 1 < len; i += 2) {
+        unsigned two = pool_take(&p, N * N, 12);
+
+        out[i] = set[two / N];
+        out[i + 1] = set[two % N];
+    }
+    if (i < len)
+        out[i] = set[pool_take(&p, N, 6)];
+}
+
 enum time_kind { CONSTANT, UNIFORM, EXPONENTIAL, NORMAL, PARETO };
 
 #define TIME_MAX 1e18

@@ -83,6 +83,9 @@ void sb_dist_string(struct sb_rng *r, const char *fmt, size_t len, char *out);
 // max] (max if min > max). Returns len. out holds max bytes and gets no
 // terminator.
 size_t sb_dist_varstring(struct sb_rng *r, size_t min, size_t max, char *out);
+// Fills out with len random digits and letters A-Z and a-z, without a
+// terminator.
+void sb_dist_alphanumeric(struct sb_rng *r, size_t len, char *out);
 
 // A distribution of times as an option value: "2ms" (constant),
 // "uniform:1ms,3ms", "exp:2ms" (mean), "normal:2ms,0.5ms" (mean, deviation;

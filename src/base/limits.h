@@ -5,6 +5,7 @@
 #define SB_BASE_LIMITS_H
 
 #include <errno.h>
+#include <math.h>
 #include <stdio.h>
 #include <sys/resource.h>
 
@@ -21,8 +22,29 @@ static inline void sb_limit_of_files(char *out, size_t size)
             (unsigned long long)lim.rlim_cur);
 }
 
-// The same for a failed write: the limit on file size if it is the reason
-// (errno EFBIG), otherwise "".
+// Raises the soft limit on open files to the hard one, if the system allows it.
+static inline void sb_raise_limit_of_files(void)
+{
+    struct rlimit lim;
+
+    if (getrlimit(RLIMIT_NOFILE, &lim) || lim.rlim_cur == lim.rlim_max)
+        return;
+    lim.rlim_cur = lim.rlim_max;
+    setrlimit(RLIMIT_NOFILE, &lim);
+}
+
+// Returns the limit on open files; HUGE_VAL if there is none.
+static inline double sb_limit_files(void)
+{
+    struct rlimit lim;
+
+    if (getrlimit(RLIMIT_NOFILE, &lim) || lim.rlim_cur == RLIM_INFINITY)
+        return HUGE_VAL;
+    return (double)lim.rlim_cur;
+}
+
+// As sb_limit_of_files() for a failed write: the limit on file size if it is
+// the reason (errno EFBIG), otherwise "".
 static inline void sb_limit_of_size(int no, char *out, size_t size)
 {
     struct rlimit lim;

@@ -2,6 +2,7 @@
 //
 // Parsing of files in /proc, this process and the machine. For the tree of a
 // server's processes see proctree.c.
+#define _GNU_SOURCE // getdents64()
 #include "base/procstat.h"
 
 #include <dirent.h>
@@ -182,30 +183,41 @@ int sb_procstat_machine(struct sb_proc_machine *out, struct sb_err *err)
     return rc;
 }
 
+static void add_thread(struct sb_proc_self *out, const char *id)
+{
+    char path[64], text[128];
+    uint64_t run, wait;
+
+    snprintf(path, sizeof(path), "/proc/self/task/%.20s/schedstat", id);
+    if (id[0] == '.' || sb__proc_read(path, text, sizeof(text)) < 0 ||
+        !sb_procstat_parse_sched(text, &run, &wait))
+        return;
+    out->run_ns += run;
+    out->wait_ns += wait;
+    out->threads++;
+}
+
 // Threads are listed in the order of their ids, so the oldest ones come first,
-// and the same ones are read each time.
+// and the same ones are read each time. The kernel lists as many threads as
+// there is room for; readdir() has room for 1,000, which takes it 2 ms.
 static int read_threads(struct sb_proc_self *out)
 {
-    DIR *dir = opendir("/proc/self/task");
-    struct dirent *e;
+    _Alignas(struct dirent64) char list[SB_PROC_THREADS * 32];
+    int fd = open("/proc/self/task", O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+    ssize_t len = 1;
 
-    if (!dir)
+    if (fd < 0)
         return -errno;
-    while (out->threads < SB_PROC_THREADS && (e = readdir(dir)) != NULL) {
-        char path[64], text[128];
-        uint64_t run, wait;
+    while (len > 0 && out->threads < SB_PROC_THREADS) {
+        len = getdents64(fd, list, sizeof(list));
+        for (ssize_t at = 0; at < len && out->threads < SB_PROC_THREADS;) {
+            const struct dirent64 *e = (const void *)(list + at);
 
-        snprintf(
-            path, sizeof(path), "/proc/self/task/%.20s/schedstat", e->d_name);
-        if (e->d_name[0] == '.' ||
-            sb__proc_read(path, text, sizeof(text)) < 0 ||
-            !sb_procstat_parse_sched(text, &run, &wait))
-            continue;
-        out->run_ns += run;
-        out->wait_ns += wait;
-        out->threads++;
+            add_thread(out, e->d_name);
+            at += e->d_reclen;
+        }
     }
-    closedir(dir);
+    close(fd);
     return 0;
 }
 

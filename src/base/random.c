@@ -70,6 +70,40 @@ double sb_random_zipfian(struct sb_random *r, double a, double b)
         &r->shared->dist, &r->zipf, &r->rng, whole(a), whole(b));
 }
 
+// Stores the lower bound in *low and returns the number of values from a to b.
+static uint64_t width(double a, double b, int64_t *low)
+{
+    int64_t x = whole(a), y = whole(b);
+    uint64_t span = x < y ? (uint64_t)y - (uint64_t)x
+                          : (uint64_t)x - (uint64_t)y;
+
+    *low = x < y ? x : y;
+    return span == UINT64_MAX ? span : span + 1;
+}
+
+double sb_random_scrambled_zipfian(struct sb_random *r, double a, double b)
+{
+    int64_t low;
+    uint64_t n = width(a, b, &low);
+
+    return (
+        double)(low + (int64_t)sb_ycsb_scrambled(&r->scrambled, &r->rng, n));
+}
+
+double sb_random_latest(struct sb_random *r, double a, double b)
+{
+    int64_t low;
+    uint64_t n = width(a, b, &low);
+
+    return (double)(low +
+                    (int64_t)(n - 1 - sb_ycsb_zipfian(&r->latest, &r->rng, n)));
+}
+
+int64_t sb_random_fnv(double v)
+{
+    return sb_ycsb_hash((uint64_t)whole(v));
+}
+
 double sb_random_scatter(
     struct sb_random *r, double v, double a, double b, double key)
 {
@@ -118,6 +152,11 @@ size_t sb_random_varstring(
     struct sb_random *r, size_t min, size_t max, char *out)
 {
     return sb_dist_varstring(&r->rng, min, max, out);
+}
+
+void sb_random_alphanumeric(struct sb_random *r, size_t len, char *out)
+{
+    sb_dist_alphanumeric(&r->rng, len, out);
 }
 
 void sb_random_row(struct sb_random *r, uint32_t table, double id)

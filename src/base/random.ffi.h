@@ -19,6 +19,13 @@ SB_FFI double sb_random_gaussian(struct sb_random *r, double a, double b);
 SB_FFI double sb_random_special(struct sb_random *r, double a, double b);
 SB_FFI double sb_random_pareto(struct sb_random *r, double a, double b);
 SB_FFI double sb_random_zipfian(struct sb_random *r, double a, double b);
+// As in YCSB: the hash of a zipfian number, modulo the width of the range.
+SB_FFI double sb_random_scrambled_zipfian(
+    struct sb_random *r, double a, double b);
+// As in YCSB: zipfian, with the greatest value as the most frequent one.
+SB_FFI double sb_random_latest(struct sb_random *r, double a, double b);
+// As in YCSB: the FNV-1a hash of an integer, from 0 to 2^63 - 1. Thread-safe.
+SB_FFI int64_t sb_random_fnv(double v);
 // Returns the value that replaces v in a permutation of [a, b], which depends
 // only on the key; key 0 is the permutation of --rand-scatter. Returns v if it
 // is outside of the range.
@@ -36,6 +43,8 @@ SB_FFI void sb_random_string(
 // Fills out with min to max characters '0' to 'z'; returns their number.
 SB_FFI size_t sb_random_varstring(
     struct sb_random *r, size_t min, size_t max, char *out);
+// Fills out with len digits and letters A-Z and a-z.
+SB_FFI void sb_random_alphanumeric(struct sb_random *r, size_t len, char *out);
 // From now on, numbers depend only on (run seed, table, id), until
 // sb_random_resume() continues the user's own stream.
 SB_FFI void sb_random_row(struct sb_random *r, uint32_t table, double id);

@@ -9,6 +9,7 @@
 
 #include "base/dist.h"
 #include "base/random.ffi.h"
+#include "base/ycsb.h"
 
 // Shared by all users of a run; read-only except for the counter.
 struct sb_random_shared {
@@ -23,6 +24,7 @@ struct sb_random {
     struct sb_rng rng; // the stream in use
     struct sb_rng own; // the user's stream, saved while a row's is in use
     struct sb_zipf zipf;
+    struct sb_ycsb_zipf latest, scrambled;
     struct sb_random_shared *shared;
     bool in_row;
 };

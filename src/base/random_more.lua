@@ -25,6 +25,19 @@ return function(rand)
       return C.sb_random_zipfian(r, a, b)
    end
 
+   -- The distributions and the hash of YCSB.
+   function rand.scrambled_zipfian(a, b)
+      return C.sb_random_scrambled_zipfian(r, a, b)
+   end
+
+   function rand.latest(a, b)
+      return C.sb_random_latest(r, a, b)
+   end
+
+   function rand.fnv(v)
+      return C.sb_random_fnv(v)
+   end
+
    -- Returns the value that replaces v in a permutation of [a, b].
    function rand.scatter(v, a, b, key)
       return C.sb_random_scatter(r, v, a, b, key or 0)
@@ -41,6 +54,14 @@ return function(rand)
    function rand.varstring(min, max)
       local out = room(math.max(min, max))
       return ffi.string(out, C.sb_random_varstring(r, min, max, out))
+   end
+
+   -- Returns min to max digits and letters.
+   function rand.alphanumeric(min, max)
+      local n = C.sb_random_uniform(r, min, max)
+      local out = room(n)
+      C.sb_random_alphanumeric(r, n, out)
+      return ffi.string(out, n)
    end
 
    -- Until rand.resume(), numbers depend only on the seed, the table and the

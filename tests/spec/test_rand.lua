@@ -7,7 +7,8 @@ local rand = sysbench.rand
 
 local function ranges()
    for _, name in ipairs{"default", "uniform", "gaussian", "special",
-                         "pareto", "zipfian"} do
+                         "pareto", "zipfian", "scrambled_zipfian",
+                         "latest"} do
       local inside, seen = true, {}
       for _ = 1, 2000 do
          local v = rand[name](5, 14)
@@ -44,7 +45,24 @@ local function forms()
    local v = rand.varstring(3, 6)
    tap.ok(#v >= 3 and #v <= 6 and v:find("^[0-z]+$"), "varstring()", v)
    tap.is(#rand.varstring(400, 400), 400, "a long varstring()")
+   v = rand.alphanumeric(3, 6)
+   tap.ok(#v >= 3 and #v <= 6 and v:find("^%w+$"), "alphanumeric()", v)
+   tap.is(#rand.alphanumeric(400, 400), 400, "a long alphanumeric()")
    tap.is(rand.nosuch, nil, "an unknown function")
+end
+
+local function ycsb()
+   tap.is(rand.fnv(0), 6284781860667377211LL, "fnv()")
+   tap.is(("user%d"):format(rand.fnv(1)), "user8517097267634966620",
+      "the text of a hash")
+   local hot, last = 0, 0
+   for _ = 1, 2000 do
+      hot = hot + (rand.scrambled_zipfian(1, 1000) ==
+         6284781860667377211LL % 1000 + 1 and 1 or 0)
+      last = last + (rand.latest(1, 1000) == 1000 and 1 or 0)
+   end
+   tap.ok(hot > 40 and hot < 120, "scrambled_zipfian() prefers one value", hot)
+   tap.ok(last > 180 and last < 340, "latest() prefers the last value", last)
 end
 
 local function rows()
@@ -168,6 +186,7 @@ function event()
    tap.run(function()
       ranges()
       forms()
+      ycsb()
       rows()
       seeds()
       scatter()

@@ -473,6 +473,31 @@ static void varstring(void)
     CHECK_INT(sb_dist_varstring(&r, 9, 4, out), 4);
 }
 
+static void alphanumeric(void)
+{
+    enum { N = 50000 };
+    static const char set[] = "0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZ"
+                              "abcdefghijklmnopqrstuvwxyz";
+    uint64_t seen[3][62] = { { 0 } };
+    double share[62];
+    char out[4] = "!!!";
+    struct sb_rng r;
+
+    sb_rng_init(&r, 1, 0);
+    sb_dist_alphanumeric(&r, 0, out);
+    CHECK(out[0] == '!');
+    for (int n = 0; n < N; n++) {
+        sb_dist_alphanumeric(&r, 3, out);
+        CHECK(out[3] == '\0' && strspn(out, set) == 3);
+        for (size_t i = 0; i < 3; i++)
+            seen[i][strcspn(set, (char[]){ out[i], '\0' }) % 62]++;
+    }
+    for (int i = 0; i < 62; i++)
+        share[i] = 1 / 62.0;
+    for (int i = 0; i < 3; i++)
+        CHECK(stat_chi2(seen[i], share, 62, N) < 1);
+}
+
 static double time_mean(const char *text, double *deviation)
 {
     enum { N = 100000 };
@@ -565,6 +590,7 @@ int main(void)
     RUN(string_is_uniform);
     RUN(string_keeps_other_characters);
     RUN(varstring);
+    RUN(alphanumeric);
     RUN(times_have_mean_and_deviation);
     RUN(time_zero);
     RUN(time_rejects);
