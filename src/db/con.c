@@ -66,19 +66,25 @@ void sb__con_cancelable(struct sb_con_priv *c, bool on)
 static void list_add(struct sb_con_priv *c)
 {
     pthread_mutex_lock(&c->ctx->lock);
+    c->prev = NULL;
     c->next = c->ctx->cons;
+    if (c->next)
+        c->next->prev = c;
     c->ctx->cons = c;
+    c->ctx->held++;
     pthread_mutex_unlock(&c->ctx->lock);
 }
 
 static void list_remove(struct sb_con_priv *c)
 {
-    struct sb_con_priv **p = &c->ctx->cons;
-
     pthread_mutex_lock(&c->ctx->lock);
-    while (*p != c)
-        p = &(*p)->next;
-    *p = c->next;
+    if (c->next)
+        c->next->prev = c->prev;
+    if (c->prev)
+        c->prev->next = c->next;
+    else
+        c->ctx->cons = c->next;
+    c->ctx->held--;
     pthread_mutex_unlock(&c->ctx->lock);
 }
 
@@ -120,6 +126,7 @@ static void con_release(struct sb_con_priv *c)
     c->inst = NULL;
     sb_buf_done(&c->bulk);
     sb__pipeline_done(c);
+    sb__session_done(c);
     free(c->doc_body.data);
     c->doc_body = (struct sb__bytes){ 0 };
     free(c->failed_sql);
@@ -227,11 +234,42 @@ static int get_instance(struct sb_db_ctx *ctx, struct sb_db *db,
     return rc;
 }
 
+// Counts a connection that was opened in an event.
+static void count_opened(struct sb_con_priv *c, uint64_t since)
+{
+    struct sb_rec *rec = sb__rec(c);
+
+    if (rec)
+        sb_rec_op(rec, sb__op_of_connect(c->ctx, rec), sb__now(c) - since);
+}
+
+int sb_con_refused(struct sb_db_ctx *ctx, struct sb_db *db)
+{
+    struct sb_rec *rec = ctx->rec ? *ctx->rec : NULL;
+    int op;
+
+    switch (ctx->err.code) {
+    case SB_EUSAGE:
+    case SB_ENOMEM:
+    case SB_EDRIVER:
+    case SB_ECANCELED:
+        return 0;
+    default:
+        break;
+    }
+    if (!rec)
+        return 1;
+    op = sb__op_of_connect(ctx, rec);
+    sb_tally_add(&sb_rec_op_tally(rec, op)->errors, 1);
+    sb_rec_code(rec, db->drv->name, &ctx->err, sb_clock_now(ctx->clock));
+    return 1;
+}
+
 struct sb_con *sb_con_open(struct sb_db_ctx *ctx, struct sb_db *db,
     const char *const *names, const char *const *values, size_t n)
 {
     struct sb_con_priv *c = con_new(ctx, db);
-    uint64_t turns = ctx->turns;
+    uint64_t turns = ctx->turns, since = 0;
     int rc;
 
     sb_err_clear(&ctx->err);
@@ -240,6 +278,8 @@ struct sb_con *sb_con_open(struct sb_db_ctx *ctx, struct sb_db *db,
         return NULL;
     }
     rc = get_instance(ctx, db, names, values, n, &c->inst, &ctx->err);
+    if (sb__rec(c))
+        since = sb__now(c);
     if (rc == 0)
         rc = con_connect(c, &ctx->err);
     if (rc) {
@@ -249,7 +289,13 @@ struct sb_con *sb_con_open(struct sb_db_ctx *ctx, struct sb_db *db,
         con_release(c);
         return NULL;
     }
+    count_opened(c, since);
     return &c->pub;
+}
+
+unsigned sb_con_held(const struct sb_db_ctx *ctx)
+{
+    return ctx->held;
 }
 
 int sb_con_retry(struct sb_db_ctx *ctx)

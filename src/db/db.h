@@ -141,6 +141,7 @@ struct sb_db_ctx {
     struct sb_stmt_handle *orphans;    // of connections that were freed
     struct sb_err err;                 // of sb_db_get() and sb_con_open()
     unsigned opened, freed;            // connections so far
+    unsigned held;                     // connections in `cons`
     uint64_t turns;            // connections to the next of several databases
     unsigned failed_at;        // `freed` at the last failed connect
     struct sb_stats *op_stats; // where op[] is registered, NULL at first

@@ -22,7 +22,7 @@
 #include "base/err.h"
 #include "base/option.h"
 
-#define SB_DRIVER_ABI 4u
+#define SB_DRIVER_ABI 5u
 
 // Functions of the core that a driver may call. Passed to env_init() and
 // connect(); valid until the process ends.
@@ -133,6 +133,10 @@ struct sb_generic_ops {
     // Called after an event failed: rolls back an open transaction, so that
     // the retry starts clean. Optional.
     int (*reset)(struct sb_conn *conn, struct sb_err *err);
+    // Returns the descriptor of the socket to the server, so that the core can
+    // find out whether the server has closed an idle connection; -1: none.
+    // Optional.
+    int (*socket)(const struct sb_conn *conn);
 };
 
 // One statement of a pipeline: text, or a prepared statement with its values.
@@ -205,6 +209,12 @@ struct sb_bulk_ops {
         uint32_t nrows, struct sb_err *err);
     // commit = false: rolls back what was not committed yet.
     int (*end)(struct sb_conn *conn, bool commit, struct sb_err *err);
+    // The same as begin() for a load of few rows by one of several connections
+    // that load at once: takes no lock that an INSERT would not take, and
+    // begins fast. rows() and end() may then return SB_ERESTART or SB_EIGNORE,
+    // because end() undoes the whole load. Optional: begin() does this, too.
+    int (*begin_short)(struct sb_conn *conn, const char *table,
+        const char *columns, uint32_t ncolumns, struct sb_err *err);
 };
 
 // The server at the other end of a connection. Texts that are too long are cut.

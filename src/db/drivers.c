@@ -339,6 +339,16 @@ const char *sb_db_error(struct sb_db_ctx *ctx)
     return ctx->err.msg;
 }
 
+int sb_db_errno(const struct sb_db_ctx *ctx)
+{
+    return ctx->err.native;
+}
+
+const char *sb_db_state(const struct sb_db_ctx *ctx)
+{
+    return ctx->err.state;
+}
+
 const char *sb_db_name(const struct sb_db *db)
 {
     return db->drv->name;

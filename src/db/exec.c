@@ -30,13 +30,14 @@ static const struct {
     { "call", SB_OP_OTHER },
     { "with", SB_OP_READ },
     // These are not first words of SQL texts. They are for sb__op_of_prepare(),
-    // sb__op_of_next() and sb__op_of_reconnect().
+    // sb__op_of_next(), sb__op_of_reconnect() and sb__op_of_connect().
     { "prepare", SB_OP_CUSTOM },
     { "next_result", SB_OP_OTHER },
     { "reconnect", SB_OP_CUSTOM },
+    { "connect", SB_OP_CUSTOM },
 };
 #define KEYWORDS ((int)(sizeof(keywords) / sizeof(keywords[0])))
-#define WORDS    (KEYWORDS - 3)
+#define WORDS    (KEYWORDS - 4)
 
 _Static_assert(sizeof(keywords) / sizeof(keywords[0]) <= SB_DB_KEYWORDS,
     "every keyword has a place in the context");
@@ -112,6 +113,11 @@ int sb__op_of_next(struct sb_db_ctx *ctx, struct sb_rec *rec)
 int sb__op_of_reconnect(struct sb_db_ctx *ctx, struct sb_rec *rec)
 {
     return op_of_keyword(ctx, rec, WORDS + 2);
+}
+
+int sb__op_of_connect(struct sb_db_ctx *ctx, struct sb_rec *rec)
+{
+    return op_of_keyword(ctx, rec, WORDS + 3);
 }
 
 // An UPDATE or DELETE is recognized by the kind of the operation, because some
@@ -319,6 +325,17 @@ int sb__con_run(struct sb_con_priv *c, const char *sql, size_t len, int op)
     if (rec)
         sb__count_result(rec, op, &c->res, end - start, end);
     return 0;
+}
+
+int sb__con_execute(struct sb_con_priv *c, const char *sql, size_t len)
+{
+    int rc = sb__con_begin(c);
+
+    if (rc == 0)
+        rc = sb__con_run(c, sql, len, -1);
+    if (rc == 0)
+        sb__con_result(c, NULL);
+    return rc;
 }
 
 struct sb_rs *sb__con_result(struct sb_con_priv *c, struct sb_stmt_handle *st)

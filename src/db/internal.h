@@ -14,6 +14,7 @@
 #include "db/placeholder.h"
 
 struct sb__feed;
+struct sb__init_sql;
 
 // An instance: a driver with one set of option values, shared by its
 // connections. Protected by the lock of struct sb_drivers.
@@ -96,8 +97,8 @@ struct sb_con_priv {
     const struct sb_sql_ops *sql;
     struct sb_conn *conn;
     struct sb_conn_info info;
-    struct sb_con_priv *next; // in the context, protected by its lock
-    bool idle;                // freed, waiting to be reused
+    struct sb_con_priv *next, *prev; // in the context, protected by its lock
+    bool idle;                       // freed, waiting to be reused
     bool open;
     bool cancelable; // protected by the context's lock
     bool debug, emulate;
@@ -110,6 +111,7 @@ struct sb_con_priv {
     struct sb_stmt_handle *statement; // source of the result, NULL: SQL text
     struct sb_err err;
     struct sb_stmt_handle *stmts;
+    bool late_stmts;         // some of them were freed during a pipeline
     struct sb__lru prepared; // statements that exist on the server
     struct sb_load *loads;   // list, protected by the context's lock
     struct sb_load *load;    // the one with exclusive use of the connection
@@ -123,9 +125,10 @@ struct sb_con_priv {
     uint64_t events, refresh_event, refresh_at;
     uint64_t event_seen; // the event of the last statement
     struct sb__pipe pipe;
-    bool doc_result;           // res comes from a document command
-    struct sb__bytes doc_body; // such a command with its values (doc_op.c)
-    struct sb__doc_kept *docs; // compiled commands and bulks (doc.h)
+    bool doc_result;               // res comes from a document command
+    struct sb__bytes doc_body;     // such a command with its values (doc_op.c)
+    struct sb__doc_kept *docs;     // compiled commands and bulks (doc.h)
+    struct sb__init_sql *init_sql; // statements of sb_con_init_sql()
     char *failed_sql; // beginning of the last failed statement, or NULL
 };
 
@@ -200,6 +203,10 @@ int sb__con_connect(struct sb_con_priv *c, struct sb_err *err);
 // Applies --db-isolation and --db-init-sql to a new connection. 0 or SB_E*.
 int sb__session_begin(
     const struct sb_db *db, struct sb_conn *conn, struct sb_err *err);
+// The same after a reconnect, and the statements of sb_con_init_sql().
+int sb__session_again(struct sb_con_priv *c, struct sb_err *err);
+// Frees the statements of sb_con_init_sql().
+void sb__session_done(struct sb_con_priv *c);
 // Reconnects a lost connection, trying until it succeeds. Returns 0 also if
 // the run ends before that, with the connection still lost; SB_ELOST after
 // --db-reconnect-timeout.
@@ -252,11 +259,12 @@ int sb__op_named(const struct sb_db_ctx *ctx, struct sb_rec *rec,
 int sb__op_of_text(
     struct sb_db_ctx *ctx, struct sb_rec *rec, const char *sql, size_t len);
 enum sb_op_kind sb__kind_of_text(const char *sql, size_t len);
-// The operations for the results after a statement's first one, for preparing
-// and for reconnecting.
+// The operations for the results after a statement's first one, for preparing,
+// reconnecting and connecting.
 int sb__op_of_next(struct sb_db_ctx *ctx, struct sb_rec *rec);
 int sb__op_of_prepare(struct sb_db_ctx *ctx, struct sb_rec *rec);
 int sb__op_of_reconnect(struct sb_db_ctx *ctx, struct sb_rec *rec);
+int sb__op_of_connect(struct sb_db_ctx *ctx, struct sb_rec *rec);
 // Counts an execution of op that took ns and ended at end_ns: by its result as
 // a read, a write or another query, and as a hit or a miss.
 void sb__count_result(struct sb_rec *rec, int op, const struct sb_result *res,
@@ -264,6 +272,8 @@ void sb__count_result(struct sb_rec *rec, int op, const struct sb_result *res,
 // Runs SQL text as sb_con_query() does, after sb__con_begin(). op < 0: the
 // operation of its first word. 0 or SB_E*.
 int sb__con_run(struct sb_con_priv *c, const char *sql, size_t len, int op);
+// Runs SQL text whose rows are not needed. 0 or SB_E*.
+int sb__con_execute(struct sb_con_priv *c, const char *sql, size_t len);
 // Returns the result set of the call that has just succeeded; NULL if it has
 // no rows. st: the statement executed, NULL for SQL text.
 struct sb_rs *sb__con_result(struct sb_con_priv *c, struct sb_stmt_handle *st);

@@ -20,6 +20,8 @@ struct sb_load {
     struct sb_con_priv *con; // NULL: the connection was closed
     struct sb_load *next;    // of the same connection
     enum way way;
+    bool private; // one transaction on the connection, no feed
+    bool begun;   // private, WAY_TEXT: the transaction is open
     struct sb__feed *feed;
     char *table, *columns;
     uint32_t ncolumns;
@@ -84,11 +86,35 @@ static void drop_feed(struct sb_load *ld)
         sb__feed_put(f);
 }
 
+static int text_run(struct sb_load *ld, const char *sql, size_t len)
+{
+    ld->failed = sb__con_execute(ld->con, sql, len);
+    ld->why = ld->con->err;
+    return ld->failed;
+}
+
+// Undoes the transaction of a private load by text. The error of the load, if
+// any, stays that of the connection.
+static void text_undo(struct sb_load *ld)
+{
+    struct sb_con_priv *c = ld->con;
+    struct sb_err unused;
+
+    if (!ld->begun)
+        return;
+    ld->begun = false;
+    if (c->has_result)
+        sb__result_end(c);
+    if (c->open && !c->lost && c->drv->generic->reset)
+        c->drv->generic->reset(c->conn, &unused);
+}
+
 static void give_up(struct sb_load *ld)
 {
     struct sb_con_priv *c = ld->con;
     struct sb_err err;
 
+    text_undo(ld);
     if (ld->feed)
         sb__feed_abandon(ld->feed, ld->table);
     if (c->load != ld)
@@ -118,10 +144,11 @@ static int load_fail(struct sb_load *ld, bool report)
     return ld->failed;
 }
 
-// A load cannot be restarted, because some of its rows may be committed.
+// A load cannot be restarted, because some of its rows may be committed, unless
+// it is private.
 static int load_fatal(struct sb_load *ld, bool report)
 {
-    if (ld->con->err.code == SB_ERESTART)
+    if (ld->con->err.code == SB_ERESTART && !ld->private)
         ld->con->err.code = SB_EQUERY;
     return load_fail(ld, report);
 }
@@ -138,15 +165,18 @@ bool sb__load_wait(int rc, int tries, const char *table)
     return true;
 }
 
+// A private load does not wait: the event is restarted instead.
 static int own_begin(struct sb_load *ld)
 {
     struct sb_con_priv *c = ld->con;
+    const struct sb_bulk_ops *ops = c->drv->bulk;
+    bool is_short = ld->private && ops->begin_short;
     int rc, tries = 0;
 
     do {
-        rc = c->drv->bulk->begin(
+        rc = (is_short ? ops->begin_short : ops->begin)(
             c->conn, ld->table, ld->columns, ld->ncolumns, &c->err);
-    } while (sb__load_wait(rc, ++tries, ld->table));
+    } while (!ld->private && sb__load_wait(rc, ++tries, ld->table));
     if (rc)
         return rc;
     sb_err_clear(&c->err);
@@ -159,7 +189,7 @@ static int choose_way(struct sb_load *ld)
     struct sb_con_priv *c = ld->con;
     int rc = SB_EUNSUPPORTED;
 
-    if (c->drv->bulk && (c->drv->caps & SB_CAP_ONE_LOADER)) {
+    if (c->drv->bulk && (c->drv->caps & SB_CAP_ONE_LOADER) && !ld->private) {
         ld->way = WAY_FEED;
         return sb__feed_get(c, ld->table, &ld->feed, &c->err);
     }
@@ -170,7 +200,8 @@ static int choose_way(struct sb_load *ld)
     if (rc == SB_EUNSUPPORTED && c->sql) {
         sb_err_clear(&c->err);
         ld->way = WAY_TEXT;
-        rc = 0;
+        rc = ld->private ? text_run(ld, "BEGIN", 5) : 0;
+        ld->begun = ld->private && rc == 0;
     }
     return rc;
 }
@@ -194,8 +225,8 @@ static void list_remove(struct sb_con_priv *c, struct sb_load *ld)
     pthread_mutex_unlock(&c->ctx->lock);
 }
 
-struct sb_load *sb_load_open(
-    struct sb_con *con, const char *table, const char *columns)
+static struct sb_load *open_load(
+    struct sb_con *con, const char *table, const char *columns, bool private)
 {
     struct sb_con_priv *c = (struct sb_con_priv *)con;
     struct sb_load *ld;
@@ -210,15 +241,29 @@ struct sb_load *sb_load_open(
         return NULL;
     }
     ld->con = c;
+    ld->private = private;
     rc = choose_way(ld);
     if (rc) {
         c->err.code = rc;
-        load_fatal(ld, true);
+        if (!ld->failed)
+            load_fatal(ld, true);
         load_free(ld);
         return NULL;
     }
     list_add(c, ld);
     return ld;
+}
+
+struct sb_load *sb_load_open(
+    struct sb_con *con, const char *table, const char *columns)
+{
+    return open_load(con, table, columns, false);
+}
+
+struct sb_load *sb_load_open_private(
+    struct sb_con *con, const char *table, const char *columns)
+{
+    return open_load(con, table, columns, true);
 }
 
 static int send_bulk(struct sb_load *ld)
@@ -228,7 +273,7 @@ static int send_bulk(struct sb_load *ld)
     int rc = ops->rows(c->conn, ld->values, ld->rows, &c->err);
 
     ld->uncommitted += ld->rows;
-    if (rc == 0 && ld->uncommitted >= COMMIT_ROWS &&
+    if (rc == 0 && ld->uncommitted >= COMMIT_ROWS && !ld->private &&
         !(c->drv->caps & SB_CAP_ONE_COMMIT)) {
         c->load = NULL;
         ld->uncommitted = 0;
@@ -246,38 +291,26 @@ static int build_text(struct sb_load *ld)
 {
     struct sb__quoting q = sb__con_quoting(ld->con);
     struct sb_buf *b = &ld->text;
-    const struct sb_value *v = ld->values;
 
     sb_buf_clear(b);
     sb_buf_addf(b, "INSERT INTO %s (%s) VALUES ", ld->table, ld->columns);
-    for (uint32_t r = 0; r < ld->rows; r++) {
-        for (uint32_t i = 0; i < ld->ncolumns; i++) {
-            sb_buf_adds(b, i ? "," : r ? "),(" : "(");
-            int rc = sb__quote_value(b, &q, v++, &ld->con->err);
-
-            if (rc)
-                return rc;
-        }
-    }
-    sb_buf_adds(b, ")");
-    return b->failed ? sb_err_set(&ld->con->err, SB_ENOMEM, "out of memory")
-                     : 0;
+    return sb__quote_rows(
+        b, &q, ld->values, ld->rows, ld->ncolumns, &ld->con->err);
 }
 
 static int send_text(struct sb_load *ld)
 {
     struct sb_con_priv *c = ld->con;
-    int rc = sb__con_begin(c);
 
-    if (rc == 0 && build_text(ld))
-        rc = sb__con_failed(c);
-    if (rc == 0)
-        rc = sb__con_run(c, ld->text.data, ld->text.len, -1);
-    if (rc == 0)
-        sb__con_result(c, NULL);
-    ld->failed = rc;
-    ld->why = c->err;
-    return rc;
+    if (build_text(ld)) {
+        ld->failed = sb__con_failed(c);
+        ld->why = c->err;
+    } else {
+        text_run(ld, ld->text.data, ld->text.len);
+    }
+    if (ld->failed)
+        text_undo(ld);
+    return ld->failed;
 }
 
 static int send_feed(struct sb_load *ld)
@@ -516,6 +549,12 @@ static int commit(struct sb_load *ld)
         c->load = NULL;
         rc = c->drv->bulk->end(c->conn, true, &c->err);
         c->err.code = rc;
+    } else if (ld->begun) {
+        rc = text_run(ld, "COMMIT", 6);
+        if (rc)
+            text_undo(ld);
+        ld->begun = false;
+        return rc;
     }
     return rc ? load_fatal(ld, first) : 0;
 }

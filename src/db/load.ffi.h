@@ -18,6 +18,10 @@ struct sb_load;
 // the connection have the reason, as for every function here.
 SB_FFI struct sb_load *sb_load_open(
     struct sb_con *con, const char *table, const char *columns);
+// The same, but the load shares nothing with others: it is one transaction on
+// con, which sb_load_close() commits. Until then con executes nothing else.
+SB_FFI struct sb_load *sb_load_open_private(
+    struct sb_con *con, const char *table, const char *columns);
 // Returns 1 if the connection was closed, reset or reconnected since.
 SB_FFI int sb_load_detached(const struct sb_load *ld);
 // Sets the maximum number of rows (1 to 1,000) that are sent at a time.

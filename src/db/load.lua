@@ -8,6 +8,7 @@ local ffi, C = sb.ffi, sb.C
 
 assert(sb.sysbench.rand) -- declares struct sb_random
 sb.cdef("load")
+sb.cdef("random", "sb_random_alphanumeric")
 
 local random = sb.random_ptr
 local raise = sb.sql.raise
@@ -36,8 +37,27 @@ local function drop(handle)
    C.sb_load_close(handle, 0)
 end
 
-function load.open(con, name, columns)
-   local handle = C.sb_load_open(con, name, columns)
+local known = { private = true }
+
+-- Returns whether the load is private.
+local function check_options(options)
+   if options == nil then
+      return false
+   elseif type(options) ~= "table" then
+      error("the options of load() must be a table", 3)
+   end
+   for name in pairs(options) do
+      if not known[name] then
+         error("load() has no option '" .. tostring(name) .. "'", 3)
+      end
+   end
+   return options.private
+end
+
+function load.open(con, name, columns, options)
+   local open = check_options(options) and C.sb_load_open_private or
+      C.sb_load_open
+   local handle = open(con, name, columns)
    local what = "<load " .. name .. ">"
    if handle == nil then
       raise(con, what, 2)
@@ -113,6 +133,16 @@ function methods:random_text(format)
       check(-1, self)
    end
    C.sb_random_string(random, format, n, room)
+end
+
+-- Random digits and letters: min to max characters.
+function methods:random_alphanumeric(min, max)
+   local n = C.sb_random_uniform(random, min, max)
+   local room = C.sb_load_room(self.handle, n)
+   if room == nil then
+      check(-1, self)
+   end
+   C.sb_random_alphanumeric(random, n, room)
 end
 
 -- Sets the maximum number of rows (1 to 1,000) that are sent at a time.

@@ -201,6 +201,22 @@ int sb__quote_value(struct sb_buf *b, const struct sb__quoting *q,
     return sb_err_set(err, SB_ENOMEM, "out of memory");
 }
 
+int sb__quote_rows(struct sb_buf *b, const struct sb__quoting *q,
+    const struct sb_value *v, uint32_t nrows, uint32_t n, struct sb_err *err)
+{
+    for (uint32_t r = 0; r < nrows; r++) {
+        for (uint32_t i = 0; i < n; i++) {
+            sb_buf_adds(b, i ? "," : r ? "),(" : "(");
+            int rc = sb__quote_value(b, q, v++, err);
+
+            if (rc)
+                return rc;
+        }
+    }
+    sb_buf_adds(b, ")");
+    return b->failed ? sb_err_set(err, SB_ENOMEM, "out of memory") : 0;
+}
+
 int sb__marks_fill(struct sb_buf *b, const struct sb__marks *m, const char *sql,
     size_t len, const struct sb__quoting *q, const struct sb_value *values,
     struct sb_err *err)

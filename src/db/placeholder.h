@@ -39,6 +39,11 @@ size_t sb__quote_plain(const char *text, size_t len, char *out, size_t size);
 int sb__quote_value(struct sb_buf *b, const struct sb__quoting *q,
     const struct sb_value *v, struct sb_err *err);
 
+// Appends nrows * n values as the rows of an INSERT: "(1,'a'),(2,'b')". Errors
+// as sb__quote_value().
+int sb__quote_rows(struct sb_buf *b, const struct sb__quoting *q,
+    const struct sb_value *v, uint32_t nrows, uint32_t n, struct sb_err *err);
+
 // Clears b and writes sql to it, with values[i] instead of placeholder i; there
 // are m->n values. Errors as sb__quote_value().
 int sb__marks_fill(struct sb_buf *b, const struct sb__marks *m, const char *sql,

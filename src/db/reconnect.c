@@ -37,7 +37,7 @@ static int attempt(struct sb_con_priv *c)
     }
     if (rc == 0) {
         c->open = true;
-        rc = sb__session_begin(c->inst->db, c->conn, &c->err);
+        rc = sb__session_again(c, &c->err);
     }
     if (rc) {
         sb__con_cancelable(c, false);

@@ -1,7 +1,16 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 //
-// Initializes every new connection: --db-isolation and --db-init-sql.
+// Initializes every new connection: --db-isolation, --db-init-sql and, after a
+// reconnect, the statements of the script.
+#include <stdlib.h>
+
 #include "db/internal.h"
+
+// A statement of sb_con_init_sql().
+struct sb__init_sql {
+    struct sb__init_sql *next;
+    char sql[];
+};
 
 static const char *const levels[] = {
     [SB_DB_READ_UNCOMMITTED] = "READ UNCOMMITTED",
@@ -69,4 +78,46 @@ int sb__session_begin(
             "--db-init-sql: the %s driver does not support SQL", drv->name);
     rc = run(drv->sql, conn, o->init_sql, err);
     return rc ? failed("--db-init-sql", o->init_sql, rc, err) : 0;
+}
+
+int sb_con_init_sql(struct sb_con *con, const char *sql, size_t len)
+{
+    struct sb_con_priv *c = (struct sb_con_priv *)con;
+    struct sb__init_sql *own = malloc(sizeof(*own) + len + 1);
+    struct sb__init_sql **last = &c->init_sql;
+
+    if (!own) {
+        sb_err_set(&c->err, SB_ENOMEM, "out of memory for a statement");
+        return sb__con_failed(c);
+    }
+    own->next = NULL;
+    memcpy(own->sql, sql, len);
+    own->sql[len] = '\0';
+    while (*last)
+        last = &(*last)->next;
+    *last = own;
+    return 0;
+}
+
+int sb__session_again(struct sb_con_priv *c, struct sb_err *err)
+{
+    int rc = sb__session_begin(c->inst->db, c->conn, err);
+
+    for (struct sb__init_sql *own = c->init_sql; rc == 0 && own;
+         own = own->next) {
+        rc = run(c->sql, c->conn, own->sql, err);
+        if (rc)
+            rc = failed("the script's statement", own->sql, rc, err);
+    }
+    return rc;
+}
+
+void sb__session_done(struct sb_con_priv *c)
+{
+    while (c->init_sql) {
+        struct sb__init_sql *own = c->init_sql;
+
+        c->init_sql = own->next;
+        free(own);
+    }
 }

@@ -60,6 +60,9 @@ struct sb_db_ctx; // the user a connection belongs to (db/db.h)
 // failure; sb_db_error(ctx) returns the message.
 SB_FFI struct sb_db *sb_db_get(struct sb_db_ctx *ctx, const char *name);
 SB_FFI const char *sb_db_error(struct sb_db_ctx *ctx);
+// The database's number and SQLSTATE of the same error; 0 and "" if none.
+SB_FFI int sb_db_errno(const struct sb_db_ctx *ctx);
+SB_FFI const char *sb_db_state(const struct sb_db_ctx *ctx);
 SB_FFI const char *sb_db_name(const struct sb_db *db);
 SB_FFI const char *sb_db_dialect(const struct sb_db *db);
 // Return the driver's option for the database, such as "mysql-db", and its
@@ -68,19 +71,34 @@ SB_FFI const char *sb_db_dialect(const struct sb_db *db);
 SB_FFI const char *sb_db_databases_option(const struct sb_db *db);
 SB_FFI const char *sb_db_databases(const struct sb_db *db);
 
-// Connects. names/values: n option overrides ("db", "host" or the full
-// "sqlite-db"); n = 0 for none. Several databases are used round-robin:
-// consecutive users begin with consecutive databases, and each further
-// connection of a user uses the next one. NULL on failure, see sb_db_error().
+// Connects, as the operation `connect` of the event in progress. names/values:
+// n option overrides ("db", "host" or the full "sqlite-db"); n = 0 for none.
+// Several databases are used round-robin: consecutive users begin with
+// consecutive databases, and each further connection of a user uses the next
+// one. NULL on failure, see sb_db_error().
 SB_FFI struct sb_con *sb_con_open(struct sb_db_ctx *ctx, struct sb_db *db,
     const char *const *names, const char *const *values, size_t n);
 // Disconnects; the handle stays valid until sb_con_free(). 0 or SB_E*.
 SB_FFI int sb_con_close(struct sb_con *con);
 SB_FFI int sb_con_reconnect(struct sb_con *con);
+// Has each reconnect execute a statement that the caller has executed, after
+// --db-init-sql: it sets something for the session. 0 or SB_ENOMEM.
+SB_FFI int sb_con_init_sql(struct sb_con *con, const char *sql, size_t len);
 SB_FFI void sb_con_free(struct sb_con *con);
 // True if sb_con_open(), which has failed, may succeed if it is called again:
 // it was not canceled, and open connections were freed after the failure.
 SB_FFI int sb_con_retry(struct sb_db_ctx *ctx);
+// Called once for a failure of sb_con_open(): counts it under its code in the
+// event in progress. False if the caller caused the failure (wrong usage, a
+// cancel, no memory), which is not counted.
+SB_FFI int sb_con_refused(struct sb_db_ctx *ctx, struct sb_db *db);
+// Number of connections that were opened and not freed.
+SB_FFI unsigned sb_con_held(const struct sb_db_ctx *ctx);
+// False if the connection is closed, or the server has closed it. Sends
+// nothing: a server that hangs, or that vanished, is not detected.
+SB_FFI int sb_con_alive(const struct sb_con *con);
+// True if the last call failed because it was canceled.
+SB_FFI int sb_con_canceled(const struct sb_con *con);
 // Writes one line about the server to out; returns the length as snprintf()
 // does.
 SB_FFI int sb_con_server(struct sb_con *con, char *out, size_t size);

@@ -36,8 +36,9 @@ local sql = {
 local last -- luacheck: ignore 231
 
 -- Connections opened since the last full collection and not closed. The
--- collector does not see how much memory the driver uses for each of them.
-local MANY = 8
+-- collector does not see how much memory the driver uses for each of them. At
+-- `many`, there is another collection.
+local many = 8
 local opened = 0
 
 -- Errors ------------------------------------------------------------------
@@ -210,24 +211,29 @@ end
 
 local driver = {}
 
--- options: name -> value, for this connection only.
-function driver:connect(options)
+-- may_fail: returns nil if the server refuses the connection.
+local function open(db, options, may_fail)
    local con
-   own(self, "driver", "connect")
    opened = opened + 1
-   if opened > MANY then
+   if opened > many then
       opened = 0
-      collectgarbage()
+      many = sb.module("sql_more").collect()
    end
    if options then
-      con = sb.module("sql_more").open(self, options)
+      con = sb.module("sql_more").open(db, options)
    else
-      con = C.sb_con_open(ctx, self, nil, nil, 0)
+      con = C.sb_con_open(ctx, db, nil, nil, 0)
    end
    if con == nil then
-      con = sb.module("sql_more").open_again(self, options)
+      con = sb.module("sql_more").open_again(db, options, may_fail)
    end
-   return ffi.gc(con, C.sb_con_free)
+   return con
+end
+
+-- options: name -> value, for this connection only.
+function driver:connect(options)
+   own(self, "driver", "connect")
+   return ffi.gc(open(self, options), C.sb_con_free)
 end
 
 -- name: nil for the driver that the run uses.
@@ -273,7 +279,8 @@ setmetatable(statement, extended)
 sb.sql = {
    ctx = ctx, driver = driver, connection = connection, param = param,
    statement = statement, result = result, raise = raise, check = check,
-   own = own, text = text, keep = function(con) last = con end
+   own = own, text = text, open = open,
+   keep = function(con) last = con end
 }
 
 return sql

@@ -6,11 +6,13 @@ local sb = ...
 local ffi, C, sysbench = sb.ffi, sb.C, sb.sysbench
 local errors = {}
 
-sb.cdef("sql", "sb_db_error sb_con_failed_sql")
+sb.cdef("sql", "sb_db_error sb_con_failed_sql sb_con_canceled")
 
 local function ignorable(con, desc)
    if con.error == sysbench.sql.error.IGNORABLE then
       return true
+   elseif C.sb_con_canceled(con) ~= 0 then
+      return false -- the run ends
    end
    local hook = sysbench.hooks.sql_error_ignorable
    return type(hook) == "function" and hook(desc) == true

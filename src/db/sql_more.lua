@@ -8,7 +8,7 @@ local ffi, C = sb.ffi, sb.C
 local driver, connection = sb.sql.driver, sb.sql.connection
 local statement = sb.sql.statement
 local raise, check, keep = sb.sql.raise, sb.sql.check, sb.sql.keep
-local own, text = sb.sql.own, sb.sql.text
+local own, text, open = sb.sql.own, sb.sql.text, sb.sql.open
 local NONE = 0
 
 sb.cdef("sql")
@@ -100,11 +100,11 @@ function connection:next_result()
    end
 end
 
-function connection:load(name, columns)
+function connection:load(name, columns, options)
    own(self, "connection", "load")
    text(name, "load")
    text(columns, "load")
-   return sb.module("load").open(self, name, columns)
+   return sb.module("load").open(self, name, columns, options)
 end
 
 function connection:affected()
@@ -208,6 +208,20 @@ function connection:reconnect()
    return NONE
 end
 
+-- Executes a statement that sets something for the session now, and after each
+-- reconnect.
+function connection:init_sql(query)
+   own(self, "connection", "init_sql")
+   text(query, "init_sql")
+   local rs = C.sb_con_query_now(self, query, #query)
+   if rs ~= nil then
+      rs:free()
+   elseif self.error ~= NONE then
+      raise(self, query, 2)
+   end
+   check(C.sb_con_init_sql(self, query, #query), self, query)
+end
+
 -- Key of the SQL dialect: "mysql", "pgsql", "sqlite" ...
 function driver:dialect()
    own(self, "driver", "dialect")
@@ -291,18 +305,52 @@ function more.open(db, options)
    return con
 end
 
--- Called after a failed connect: collects connections that the script has
--- dropped, and tries again if there were some. Raises the error otherwise.
-function more.open_again(db, options)
-   local con
+-- Closes the connections that the script has dropped. Returns how many more may
+-- be opened before the next time: as many as are open, so that a user with
+-- thousands of connections does not collect thousands of times.
+function more.collect()
    collectgarbage()
-   if C.sb_con_retry(sb.sql.ctx) ~= 0 then
+   return math.max(8, C.sb_con_held(sb.sql.ctx))
+end
+
+-- Called after a failed connect. If may_fail is true and the server has refused
+-- the connection, returns nil. Otherwise collects connections that the script
+-- has dropped, and tries again if there were some, or raises the error.
+function more.open_again(db, options, may_fail)
+   local ctx, con = sb.sql.ctx, nil
+   if not may_fail then
+      collectgarbage()
+   end
+   if C.sb_con_retry(ctx) ~= 0 then
       con = more.open(db, options)
    end
-   if con == nil then
-      sb.module("sql_error").raise_driver("connection creation failed", 4)
+   if con == nil and not (C.sb_con_refused(ctx, db) ~= 0 and may_fail) then
+      sb.module("sql_error").raise_driver("connection creation failed", 5)
    end
    return con
+end
+
+-- As connect(), but if the server refuses the connection, returns nil and a
+-- table with sql_errno, sql_state and sql_errmsg.
+function driver:try_connect(options)
+   own(self, "driver", "try_connect")
+   local con = open(self, options, true)
+   if con ~= nil then
+      return ffi.gc(con, C.sb_con_free)
+   end
+   local ctx = sb.sql.ctx
+   return nil, {
+      sql_errno = C.sb_db_errno(ctx),
+      sql_state = ffi.string(C.sb_db_state(ctx)),
+      sql_errmsg = ffi.string(C.sb_db_error(ctx))
+   }
+end
+
+-- False if the connection is closed, or the server has closed it. Sends
+-- nothing.
+function connection:is_alive()
+   own(self, "connection", "is_alive")
+   return C.sb_con_alive(self) ~= 0
 end
 
 return more

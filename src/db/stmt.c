@@ -539,8 +539,10 @@ void sb_stmt_free(struct sb_stmt_handle *st)
     if (!st || st->idle)
         return;
     st->late = st->con && (st->con->pipe.open || st->con->pipe.sent);
-    if (st->late)
+    if (st->late) {
+        st->con->late_stmts = true;
         return;
+    }
     detach(st);
     unlink_stmt(st);
     stmt_retire(st);
@@ -548,8 +550,9 @@ void sb_stmt_free(struct sb_stmt_handle *st)
 
 void sb__stmts_free_late(struct sb_con_priv *c)
 {
-    struct sb_stmt_handle *st = c->stmts;
+    struct sb_stmt_handle *st = c->late_stmts ? c->stmts : NULL;
 
+    c->late_stmts = false;
     while (st) {
         struct sb_stmt_handle *next = st->next;
 

@@ -136,8 +136,41 @@ end]], "--time=0 --events=50 run")
    like(out, "rows: 50", "each event has inserted one row")
 end
 
+-- Statements of init_sql() are executed again by every way to reconnect.
+local function init_sql()
+   local text = [[
+function thread_init()
+   con = sysbench.sql.driver():connect()
+   con:init_sql("PRAGMA cache_size = 1234")
+   con:init_sql("PRAGMA busy_timeout = 77")
+end
+function event()
+   local size = con:query_row("PRAGMA cache_size")
+   local timeout = con:query_row("PRAGMA busy_timeout")
+   print("settings: " .. size .. " " .. timeout)
+   if reconnect then con:reconnect() end
+end
+]]
+   local run = " --db-driver=sqlite --events=3 --time=0 run"
+   for _, how in ipairs{"--db-refresh-events=1", ""} do
+      local own = how == "" and text .. "reconnect = true" or text
+      local out, err, rc = tap.with(own, how .. run)
+      is(rc, 0, "init_sql(): " .. err)
+      like(out, "reconnects: *[1-9]", "the connection was opened again")
+      local _, n = out:gsub("settings: 1234 77\n", "")
+      is(n, 3, "each connection has the settings")
+   end
+   local _, err, rc = tap.with([[
+function event()
+   sysbench.sql.driver():connect():init_sql("PRAGMA nix nix")
+end]], run)
+   is(rc, 1, "an error in init_sql()")
+   like(err, "syntax error", "is raised")
+end
+
 function event()
    tap.run(function()
+      init_sql()
       several()
       lost()
       ignored()

@@ -153,6 +153,7 @@ local function loading()
       ld:int(1000 + i)
       ld:double(i / 2)
       if i == 1 then ld:null() elseif i == 2 then ld:text("it's")
+      elseif i == 4 then ld:random_alphanumeric(5, 9)
       else ld:random_text("###") end
    end
    ld:close()
@@ -164,6 +165,8 @@ local function loading()
    is(con:query_row("SELECT c IS NULL FROM t WHERE a=1001"), "1", "null()")
    like(con:query_row("SELECT c FROM t WHERE a=1003"), "^%d%d%d$",
         "random_text()")
+   like(con:query_row("SELECT c FROM t WHERE a=1004"), "^%w%w%w%w%w+$",
+        "random_alphanumeric()")
    is(con:query_row("SELECT b FROM t WHERE a=1100"), "50.0", "double()")
    tap.raises(function()
       local bad = con:load("nosuch", "a")

@@ -99,7 +99,7 @@ static void others(void)
 // Conversions that only the server can do.
 static void conversions(void)
 {
-    for (int f = PGSQL_FIELD_TEXT_ONLY; f <= PGSQL_FIELD_BYTES; f++) {
+    for (int f = PGSQL_FIELD_TEXT_ONLY; f <= PGSQL_FIELD_NUMERIC; f++) {
         if (f != PGSQL_FIELD_CHARS)
             CHECK_STR(coded(f, bytes(SB_VALUE_TEXT, "12", 2)), "");
         if (f != PGSQL_FIELD_BYTES)
@@ -108,8 +108,60 @@ static void conversions(void)
     CHECK_STR(coded(PGSQL_FIELD_INT4, real(3)), "");
     CHECK_STR(coded(PGSQL_FIELD_BYTES, whole(3)), "");
     CHECK_STR(coded(PGSQL_FIELD_BYTES, real(3)), "");
-    CHECK_INT(pgsql_field_of(1114), PGSQL_FIELD_TEXT_ONLY); // timestamp
+    CHECK_INT(pgsql_field_of(1184), PGSQL_FIELD_TEXT_ONLY); // timestamptz
     CHECK_INT(pgsql_field_of(0), PGSQL_FIELD_TEXT_ONLY);
+}
+
+// Number of digits, weight, sign, scale; digits of base 10,000. The same as
+// numeric_send() of a server for the same text.
+static void numerics(void)
+{
+    static const double text_only[] = { 0.00001, 1.23456, 1e10, -1e300,
+        INFINITY, NAN, 0.1 + 0.2 };
+
+    CHECK_STR(coded(PGSQL_FIELD_NUMERIC, whole(0)), "000000080000000000000000");
+    CHECK_STR(
+        coded(PGSQL_FIELD_NUMERIC, whole(-10)), "0000000a0001000040000000000a");
+    CHECK_STR(coded(PGSQL_FIELD_NUMERIC, whole(300000)),
+        "0000000a0001000100000000001e");
+    CHECK_STR(coded(PGSQL_FIELD_NUMERIC, real(0)), "000000080000000000000000");
+    CHECK_STR(
+        coded(PGSQL_FIELD_NUMERIC, real(0.05)), "0000000a0001ffff0000000201f4");
+    CHECK_STR(coded(PGSQL_FIELD_NUMERIC, real(-123.4)),
+        "0000000c0002000040000001007b0fa0");
+    CHECK_STR(coded(PGSQL_FIELD_NUMERIC, real(9999999999.9999)),
+        "000000100004000200000004006"
+        "3270f270f270f");
+    for (size_t i = 0; i < sizeof(text_only) / sizeof(text_only[0]); i++)
+        CHECK_STR(coded(PGSQL_FIELD_NUMERIC, real(text_only[i])), "");
+    CHECK_STR(coded(PGSQL_FIELD_NUMERIC, whole(INT64_MIN)), "");
+    CHECK_INT(pgsql_field_of(1700), PGSQL_FIELD_NUMERIC);
+}
+
+static const char *stamp(const char *text)
+{
+    return coded(
+        PGSQL_FIELD_TIMESTAMP, bytes(SB_VALUE_TEXT, text, strlen(text)));
+}
+
+// Microseconds since 2000-01-01.
+static void timestamps(void)
+{
+    static const char *const text_only[] = { "", "2026-01-01",
+        "2026-01-01T00:00:00", "2026-01-01 00:00:00.5", "2026-13-01 00:00:00",
+        "2026-00-01 00:00:00", "2026-01-00 00:00:00", "2026-01-29 00:00:00",
+        "2026-01-01 24:00:00", "2026-01-01 00:60:00", "2026-01-01 00:00:60",
+        "0000-01-01 00:00:00", "20a6-01-01 00:00:00", "2026-01-01 00:00-00" };
+
+    CHECK_STR(stamp("2000-01-01 00:00:00"), "000000080000000000000000");
+    CHECK_STR(stamp("2000-01-01 00:00:01"), "0000000800000000000f4240");
+    CHECK_STR(stamp("1999-12-28 23:59:59"), "00000008ffffffc3a66a9dc0");
+    CHECK_STR(stamp("2000-03-01 00:00:00"), "00000008000004b6fe7a8000");
+    CHECK_STR(stamp("2026-01-01 12:30:45"), "000000080002ea5187cc8740");
+    CHECK_STR(stamp("0001-01-01 00:00:00"), "00000008ff1fe2ffc59c6000");
+    for (size_t i = 0; i < sizeof(text_only) / sizeof(text_only[0]); i++)
+        CHECK_STR(stamp(text_only[i]), "");
+    CHECK_INT(pgsql_field_of(1114), PGSQL_FIELD_TIMESTAMP);
 }
 
 static void frame(void)
@@ -132,6 +184,8 @@ int main(void)
     RUN(limits);
     RUN(others);
     RUN(conversions);
+    RUN(numerics);
+    RUN(timestamps);
     RUN(frame);
     return check_done();
 }

@@ -218,6 +218,23 @@ static void lines_become_sentences(void)
     CHECK_STR(out, "long.");
 }
 
+static void states_are_taken_from_messages(void)
+{
+    char state[6] = "08001";
+    char two[] = "a failed: FATAL:  28000: no TLS\nLOCATION:  f, a.c:1\n"
+                 "b failed: FATAL:  53300: too many clients\n"
+                 "LOCATION:  g, b.c:2";
+    char none[] = "connection refused\n\tIs it there?\nFATAL:  5330: x";
+
+    pgsql_take_state(none, state);
+    CHECK_STR(none, "connection refused\n\tIs it there?\nFATAL:  5330: x");
+    CHECK_STR(state, "08001");
+    pgsql_take_state(two, state);
+    CHECK_STR(two, "a failed: FATAL:  no TLS\n"
+                   "b failed: FATAL:  too many clients");
+    CHECK_STR(state, "53300");
+}
+
 int main(void)
 {
     RUN(defaults);
@@ -229,5 +246,6 @@ int main(void)
     RUN(valid_values_are_accepted);
     RUN(required_authentication);
     RUN(lines_become_sentences);
+    RUN(states_are_taken_from_messages);
     return check_done();
 }

@@ -148,6 +148,13 @@ static int reset(struct sb_conn *conn, struct sb_err *err)
     return rc;
 }
 
+// The library may have several sockets, one for each server of a cluster.
+// Commands go to the one written to last.
+static int socket_of(const struct sb_conn *conn)
+{
+    return sbmo_stream_socket((const struct sbmo_conn *)conn);
+}
+
 const struct sb_generic_ops sbmo_generic_ops = {
     .env_init = sbmo_env_init,
     .env_done = sbmo_env_done,
@@ -155,4 +162,5 @@ const struct sb_generic_ops sbmo_generic_ops = {
     .disconnect = disconnect_mongodb,
     .cancel = cancel,
     .reset = reset,
+    .socket = socket_of,
 };

@@ -148,6 +148,8 @@ mongoc_stream_t *sbmo_stream(const mongoc_uri_t *uri,
 void sbmo_streams_cancel(struct sbmo_conn *c);
 // "host:port" of the socket that was written to last, or NULL.
 const char *sbmo_stream_last(const struct sbmo_conn *c);
+// The descriptor of that socket, or -1.
+int sbmo_stream_socket(const struct sbmo_conn *c);
 
 // fail.c
 

@@ -85,6 +85,11 @@ const char *sbmo_stream_last(const struct sbmo_conn *c)
     return c->last_name[0] ? c->last_name : NULL;
 }
 
+int sbmo_stream_socket(const struct sbmo_conn *c)
+{
+    return c->last ? c->last->fd : -1;
+}
+
 // Reading and writing --------------------------------------------------------
 
 static struct timeval limit(int32_t ms)

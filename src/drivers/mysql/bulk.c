@@ -36,8 +36,9 @@ struct sbmy_bulk {
     struct sbmy_conn *c;
     char *sql;
     uint32_t ncolumns;
-    uint64_t sent;  // rows of this statement
-    uint64_t bytes; // of this statement, passed to the library
+    uint64_t sent;   // rows of this statement
+    uint64_t bytes;  // of this statement, passed to the library
+    bool short_load; // keeps the settings of the session
     bool old_unique, old_foreign, strict;
     struct block fill; // owned by the pushing thread
     // Shared by the two threads, protected by lock:
@@ -253,6 +254,8 @@ static void restore(struct sbmy_conn *c, const struct sbmy_bulk *b)
 {
     char sql[80];
 
+    if (b->short_load)
+        return;
     snprintf(sql, sizeof(sql), "SET unique_checks=%d, foreign_key_checks=%d",
         b->old_unique, b->old_foreign);
     sbmy_simple(c, sql, NULL);
@@ -329,7 +332,8 @@ static int begin_load(
 
     if (rc)
         return rc;
-    rc = sbmy_simple(c, "SET unique_checks=0, foreign_key_checks=0", err);
+    if (!b->short_load)
+        rc = sbmy_simple(c, "SET unique_checks=0, foreign_key_checks=0", err);
     if (rc == 0)
         rc = sbmy_simple(c, "START TRANSACTION", err);
     if (rc == 0)
@@ -343,10 +347,9 @@ static int begin_load(
     return rc;
 }
 
-static int begin(struct sb_conn *conn, const char *table, const char *columns,
-    uint32_t ncolumns, struct sb_err *err)
+static int begin_any(struct sbmy_conn *c, bool short_load, const char *table,
+    const char *columns, uint32_t ncolumns, struct sb_err *err)
 {
-    struct sbmy_conn *c = sbmy_own(conn);
     struct sb_err why = { 0 };
     struct sbmy_bulk *b;
     int rc;
@@ -361,6 +364,7 @@ static int begin(struct sb_conn *conn, const char *table, const char *columns,
     b = bulk_new(c, table, columns, ncolumns);
     if (!b)
         return sbmy_end(c, sb_err_set(err, SB_ENOMEM, "out of memory"));
+    b->short_load = short_load;
     attach(c, b);
     rc = begin_load(c, b, &why);
     if (rc == 0)
@@ -372,6 +376,18 @@ static int begin(struct sb_conn *conn, const char *table, const char *columns,
     if (err)
         *err = why;
     return sbmy_end(c, rc);
+}
+
+static int begin(struct sb_conn *conn, const char *table, const char *columns,
+    uint32_t ncolumns, struct sb_err *err)
+{
+    return begin_any(sbmy_own(conn), false, table, columns, ncolumns, err);
+}
+
+static int begin_short(struct sb_conn *conn, const char *table,
+    const char *columns, uint32_t ncolumns, struct sb_err *err)
+{
+    return begin_any(sbmy_own(conn), true, table, columns, ncolumns, err);
 }
 
 static int failure(struct sbmy_bulk *b, struct sb_err *err)
@@ -580,4 +596,5 @@ const struct sb_bulk_ops sbmy_bulk_ops = {
     .begin = begin,
     .rows = rows,
     .end = end,
+    .begin_short = begin_short,
 };

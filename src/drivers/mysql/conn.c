@@ -329,6 +329,13 @@ static int reset(struct sb_conn *conn, struct sb_err *err)
     return sbmy_end(c, sbmy_simple(c, "ROLLBACK", err));
 }
 
+static int socket_of(const struct sb_conn *conn)
+{
+    const struct sbmy_conn *c = (const struct sbmy_conn *)conn;
+
+    return c->my ? c->wire.fd : -1;
+}
+
 const struct sb_generic_ops sbmy_generic_ops = {
     .env_init = sbmy_env_init,
     .env_done = sbmy_env_done,
@@ -337,4 +344,5 @@ const struct sb_generic_ops sbmy_generic_ops = {
     .reconnect = reconnect,
     .cancel = cancel,
     .reset = reset,
+    .socket = socket_of,
 };

@@ -13,6 +13,8 @@ enum {
     OID_FLOAT8 = 701,
     OID_BPCHAR = 1042,
     OID_VARCHAR = 1043,
+    OID_TIMESTAMP = 1114,
+    OID_NUMERIC = 1700,
 };
 
 enum pgsql_field pgsql_field_of(unsigned oid)
@@ -32,6 +34,10 @@ enum pgsql_field pgsql_field_of(unsigned oid)
         return PGSQL_FIELD_CHARS;
     case OID_BYTEA:
         return PGSQL_FIELD_BYTES;
+    case OID_TIMESTAMP:
+        return PGSQL_FIELD_TIMESTAMP;
+    case OID_NUMERIC:
+        return PGSQL_FIELD_NUMERIC;
     default:
         return PGSQL_FIELD_TEXT_ONLY;
     }
@@ -92,6 +98,106 @@ static size_t put_bytes(char *out, const char *s, size_t len)
     return 4 + len;
 }
 
+// A numeric is a list of digits of base 10,000, of which the first has the
+// weight 10,000^weight; scale: decimals that are shown, up to 4.
+static size_t put_numeric(char *out, bool negative, uint64_t units, int scale)
+{
+    uint32_t digits[6], n = 0, first = 0;
+    int weight = -2;
+    char *p;
+
+    for (uint64_t left = units; left > 0; left /= 10000) {
+        digits[n++] = (uint32_t)(left % 10000);
+        weight++;
+    }
+    while (first < n && digits[first] == 0) // zeros at the end are not sent
+        first++;
+    p = pgsql_put32(out, 8 + 2 * (n - first));
+    p = pgsql_put16(p, n - first);
+    p = pgsql_put16(p, n ? (uint32_t)weight : 0);
+    p = pgsql_put16(p, negative && n ? 0x4000 : 0);
+    p = pgsql_put16(p, (uint32_t)scale);
+    for (uint32_t i = n; i > first; i--)
+        p = pgsql_put16(p, digits[i - 1]);
+    return (size_t)(p - out);
+}
+
+static size_t numeric_int(char *out, uint64_t value, bool negative)
+{
+    return value <= 900000000000000
+               ? put_numeric(out, negative, value * 10000, 0)
+               : 0;
+}
+
+// Doubles that are the nearest ones to a number with up to four decimals: the
+// server would get the same number as text. Others are sent as text.
+static size_t numeric_double(char *out, double d)
+{
+    double abs = d < 0 ? -d : d;
+    uint64_t units;
+    int scale = 4;
+
+    if (!(abs < 1e10))
+        return 0;
+    units = (uint64_t)(abs * 10000 + 0.5);
+    if ((double)units / 10000 != abs)
+        return 0;
+    for (uint64_t u = units; scale > 0 && u % 10 == 0; u /= 10)
+        scale--;
+    return put_numeric(out, d < 0, units, scale);
+}
+
+// Days from 2000-01-01 to a date of the Gregorian calendar.
+static int64_t days_from_2000(int year, int month, int day)
+{
+    int y = month > 2 ? year : year - 1; // years begin in March
+    int64_t era = y / 400, of_era = y - era * 400;
+    int64_t of_year = (153 * (month > 2 ? month - 3 : month + 9) + 2) / 5 + day;
+
+    return era * 146097 + of_era * 365 + of_era / 4 - of_era / 100 + of_year -
+           730426;
+}
+
+// Reads year, month, day, hour, minute and second from "2026-01-31 12:00:00".
+static bool read_parts(const char *s, size_t len, int *part)
+{
+    static const char form[] = "dddd-dd-dd dd:dd:dd";
+
+    if (len != sizeof(form) - 1)
+        return false;
+    for (size_t i = 0; i < len; i++) {
+        if (form[i] != 'd' && s[i] != form[i])
+            return false;
+        if (form[i] != 'd')
+            part++;
+        else if (s[i] < '0' || s[i] > '9')
+            return false;
+        else
+            *part = *part * 10 + s[i] - '0';
+    }
+    return true;
+}
+
+// The server converts texts in other forms, and reports those that are no date.
+static size_t timestamp_text(char *out, const char *s, size_t len)
+{
+    static const int min[] = { 1, 1, 1, 0, 0, 0 };
+    // Later days of a month may not exist.
+    static const int max[] = { 9999, 12, 28, 23, 59, 59 };
+    int part[6] = { 0 };
+    int64_t seconds;
+
+    if (!read_parts(s, len, part))
+        return 0;
+    for (int i = 0; i < 6; i++) {
+        if (part[i] < min[i] || part[i] > max[i])
+            return 0;
+    }
+    seconds = days_from_2000(part[0], part[1], part[2]) * 86400 +
+              part[3] * 3600 + part[4] * 60 + part[5];
+    return put_int8(out, seconds * 1000000);
+}
+
 size_t pgsql_binary_size(const struct sb_value *v)
 {
     return 4 + (v->type < SB_VALUE_TEXT ? PGSQL_NUMBER : (size_t)v->len);
@@ -112,6 +218,9 @@ static size_t int_value(char *out, enum pgsql_field field, int64_t i)
         return put_float8(out, (double)i);
     case PGSQL_FIELD_CHARS:
         return put_bytes(out, digits, pgsql_put_int(digits, i));
+    case PGSQL_FIELD_NUMERIC:
+        return numeric_int(out, i < 0 ? -(uint64_t)i : (uint64_t)i, i < 0);
+    case PGSQL_FIELD_TIMESTAMP:
     case PGSQL_FIELD_BYTES:
     case PGSQL_FIELD_TEXT_ONLY:
     default:
@@ -139,6 +248,8 @@ static size_t double_value(char *out, enum pgsql_field field, double d)
         return put_float8(out, d);
     if (field == PGSQL_FIELD_CHARS)
         return put_bytes(out, digits, pgsql_put_double(digits, d));
+    if (field == PGSQL_FIELD_NUMERIC)
+        return numeric_double(out, d);
     return 0;
 }
 
@@ -156,6 +267,8 @@ size_t pgsql_binary_value(
         return double_value(out, field, v->d);
     case SB_VALUE_TEXT:
     case SB_VALUE_TIME:
+        if (field == PGSQL_FIELD_TIMESTAMP)
+            return timestamp_text(out, v->s, v->len);
         return chars && v->len <= INT32_MAX ? put_bytes(out, v->s, v->len) : 0;
     case SB_VALUE_BLOB:
         return field == PGSQL_FIELD_BYTES && v->len <= INT32_MAX

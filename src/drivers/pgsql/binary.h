@@ -16,6 +16,8 @@ enum pgsql_field {
     PGSQL_FIELD_FLOAT8,
     PGSQL_FIELD_CHARS,
     PGSQL_FIELD_BYTES,
+    PGSQL_FIELD_TIMESTAMP,
+    PGSQL_FIELD_NUMERIC,
 };
 
 // Returns the format of a column whose type has this OID (of a domain: its base

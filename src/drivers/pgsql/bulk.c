@@ -240,14 +240,16 @@ static bool roll_back(struct pgsql_conn *c, int *rc, struct sb_err *err)
     return *rc == 0;
 }
 
+// A short load sends text: asking for the types would take longer.
 static int begin_any(struct pgsql_conn *c, const char *table,
     const char *columns, struct sb_err *err)
 {
-    int rc = begin_frozen(c, table, columns, err);
+    int rc = c->short_load ? begin_plain(c, table, columns, err)
+                           : begin_frozen(c, table, columns, err);
 
     // The first way fails if the table has rows, is partitioned, foreign or
     // referenced, or if the user may not lock it. COPY alone requires less.
-    if (roll_back(c, &rc, err))
+    if (!c->short_load && roll_back(c, &rc, err))
         rc = begin_plain(c, table, columns, err);
     if (c->binary && roll_back(c, &rc, err)) {
         c->binary = false;
@@ -261,10 +263,9 @@ static int begin_any(struct pgsql_conn *c, const char *table,
                                                           : rc;
 }
 
-static int begin(struct sb_conn *conn, const char *table, const char *columns,
-    uint32_t ncolumns, struct sb_err *err)
+static int begin_load(struct pgsql_conn *c, const char *table,
+    const char *columns, uint32_t ncolumns, struct sb_err *err)
 {
-    struct pgsql_conn *c = pgsql_own(conn);
     struct sb_err why = { 0 };
     uint8_t *field;
     int rc;
@@ -285,9 +286,30 @@ static int begin(struct sb_conn *conn, const char *table, const char *columns,
     return rc;
 }
 
-// Rows that were sent cannot be sent again, so no error is retried or ignored.
-static int not_retryable(int rc, struct sb_err *err)
+static int begin(struct sb_conn *conn, const char *table, const char *columns,
+    uint32_t ncolumns, struct sb_err *err)
 {
+    struct pgsql_conn *c = pgsql_own(conn);
+
+    c->short_load = false;
+    return begin_load(c, table, columns, ncolumns, err);
+}
+
+static int begin_short(struct sb_conn *conn, const char *table,
+    const char *columns, uint32_t ncolumns, struct sb_err *err)
+{
+    struct pgsql_conn *c = pgsql_own(conn);
+
+    c->short_load = true;
+    return begin_load(c, table, columns, ncolumns, err);
+}
+
+// Rows that were sent cannot be sent again, so no error is retried or ignored,
+// unless the load is short.
+static int not_retryable(const struct pgsql_conn *c, int rc, struct sb_err *err)
+{
+    if (c->short_load)
+        return rc;
     if (rc != SB_ERESTART && rc != SB_EIGNORE)
         return rc;
     if (err)
@@ -388,7 +410,7 @@ static int rows(struct sb_conn *conn, const struct sb_value *values,
     for (uint32_t i = 0; i < nrows && rc == 0; i++)
         rc = add_row(c, values + (size_t)i * c->columns, err);
     pgsql_call_end(c);
-    return not_retryable(rc, err);
+    return not_retryable(c, rc, err);
 }
 
 // Ending -------------------------------------------------------------------
@@ -406,14 +428,15 @@ static int end(struct sb_conn *conn, bool commit, struct sb_err *err)
     pgsql_text_done(&c->rows);
     pgsql_call_end(c);
     if (commit && rc == 0)
-        return not_retryable(pgsql_run(c, "COMMIT", err), err);
+        return not_retryable(c, pgsql_run(c, "COMMIT", err), err);
     if (!pgsql_gone(c))
         pgsql_run(c, "ROLLBACK", NULL);
-    return not_retryable(rc, err);
+    return not_retryable(c, rc, err);
 }
 
 const struct sb_bulk_ops pgsql_bulk_ops = {
     .begin = begin,
     .rows = rows,
     .end = end,
+    .begin_short = begin_short,
 };

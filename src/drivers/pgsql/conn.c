@@ -37,15 +37,17 @@ static const char *hint(const char *text, char *room, size_t size)
 
 static int refused(struct pgsql_conn *c, struct sb_err *err)
 {
-    char text[400], room[80];
+    char raw[1000], text[400], room[80], state[6] = "08001";
 
-    pgsql_sentences(PQerrorMessage(c->db), text, sizeof(text));
+    snprintf(raw, sizeof(raw), "%s", PQerrorMessage(c->db));
+    pgsql_take_state(raw, state);
+    pgsql_sentences(raw, text, sizeof(text));
     // The contents of a connection string are not shown: see conninfo.c.
     if (c->env->conninfo && strncmp(text, "invalid ", 8) == 0)
         pgsql_cut_quotes(text);
     sb_err_set(err, SB_ECONNECT, "%s%s", text, hint(text, room, sizeof(room)));
     if (err)
-        snprintf(err->state, sizeof(err->state), "08001");
+        snprintf(err->state, sizeof(err->state), "%s", state);
     return SB_ECONNECT;
 }
 
@@ -145,10 +147,13 @@ static int connect_pgsql(struct sb_conn *conn, struct sb_driver_env *env,
     if (!c->db)
         return pgsql_no_memory(err);
     PQsetNoticeReceiver(c->db, notice, c);
+    // Only messages in this form have the SQLSTATE of a refused connection.
+    PQsetErrorVerbosity(c->db, PQERRORS_VERBOSE);
     rc = PQstatus(c->db) == CONNECTION_BAD ? refused(c, err)
                                            : finish_connect(c, err);
     if (rc)
         return rc;
+    PQsetErrorVerbosity(c->db, PQERRORS_DEFAULT);
     c->fd = PQsocket(c->db);
     c->local = sb_sock_is_local(c->fd);
 #ifdef LIBPQ_HAS_PIPELINING // this libpq also reports GSSAPI encryption
@@ -222,6 +227,13 @@ static int reset(struct sb_conn *conn, struct sb_err *err)
     }
 }
 
+static int socket_of(const struct sb_conn *conn)
+{
+    const struct pgsql_conn *c = (const struct pgsql_conn *)conn;
+
+    return c->db ? c->fd : -1;
+}
+
 const struct sb_generic_ops pgsql_generic_ops = {
     .env_init = pgsql_env_init,
     .env_done = pgsql_env_done,
@@ -229,4 +241,5 @@ const struct sb_generic_ops pgsql_generic_ops = {
     .disconnect = disconnect_pgsql,
     .cancel = pgsql_cancel,
     .reset = reset,
+    .socket = socket_of,
 };

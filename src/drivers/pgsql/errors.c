@@ -99,3 +99,34 @@ size_t pgsql_sentences(const char *text, char *out, size_t size)
     }
     return trim(out, n, size);
 }
+
+static bool is_state(const char *text)
+{
+    for (int i = 0; i < 5; i++) {
+        if (!(text[i] >= '0' && text[i] <= '9') &&
+            !(text[i] >= 'A' && text[i] <= 'Z'))
+            return false;
+    }
+    return text[5] == ':' && text[6] == ' ';
+}
+
+void pgsql_take_state(char *text, char state[6])
+{
+    char *at = text, *end;
+
+    while ((at = strstr(at, ":  ")) != NULL) {
+        at += 3;
+        if (!is_state(at))
+            continue;
+        memcpy(state, at, 5);
+        state[5] = '\0';
+        memmove(at, at + 7, strlen(at + 7) + 1);
+    }
+    while ((at = strstr(text, "\nLOCATION:  ")) != NULL) {
+        end = strchr(at + 1, '\n');
+        if (end)
+            memmove(at, end, strlen(end) + 1);
+        else
+            *at = '\0';
+    }
+}

@@ -29,4 +29,10 @@ size_t pgsql_one_line(const char *text, char *out, size_t size);
 // of which end with a full stop.
 size_t pgsql_sentences(const char *text, char *out, size_t size);
 
+// Removes the SQLSTATE and the line LOCATION from messages of the server that
+// libpq formatted with PQERRORS_VERBOSE: "FATAL:  53300: sorry, too many
+// clients already". Stores the last SQLSTATE in `state`, which does not change
+// if there is none.
+void pgsql_take_state(char *text, char state[6]);
+
 #endif

@@ -124,7 +124,8 @@ struct pgsql_conn {
     struct pgsql_text rows; // rows to send
     uint8_t *field;         // enum pgsql_field, one per column
     uint32_t columns;
-    bool binary; // the format of the rows
+    bool binary;     // the format of the rows
+    bool short_load; // began by begin_short()
 };
 
 // The fields of an error; "" for missing ones.

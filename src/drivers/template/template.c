@@ -133,6 +133,13 @@ static int reset(struct sb_conn *conn, struct sb_err *err)
     return 0;
 }
 
+// Returns the descriptor of the socket, for the core's check whether the server
+// has closed an idle connection. -1: there is none.
+static int socket_of(const struct sb_conn *conn)
+{
+    return -1;
+}
+
 static const struct sb_generic_ops generic_ops = {
     .env_init = env_init,
     .env_done = env_done,
@@ -141,6 +148,7 @@ static const struct sb_generic_ops generic_ops = {
     .reconnect = NULL, // the core disconnects and connects
     .cancel = cancel,
     .reset = reset,
+    .socket = socket_of,
 };
 
 // SQL ------------------------------------------------------------------------
