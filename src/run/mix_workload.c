@@ -105,6 +105,21 @@ static int user_done(
     return rc;
 }
 
+static bool user_connected(struct sb_workload *w, const struct sb_user *u)
+{
+    struct sb_mixed *m = mixed(w);
+    bool any = false;
+
+    for (unsigned i = 0; i < m->mix->n; i++) {
+        const struct sb_workload_ops *o = m->part[i]->ops;
+
+        any = any ||
+              (has(m, u->priv->component, i) &&
+                  (!o->user_connected || o->user_connected(m->part[i], u)));
+    }
+    return any;
+}
+
 static void user_free(struct sb_workload *w, struct sb_user *u)
 {
     struct sb_mixed *m = mixed(w);
@@ -139,6 +154,16 @@ static int end(struct sb_workload *w, struct sb_err *err)
     return rc;
 }
 
+static void failed(struct sb_workload *w, const char *why)
+{
+    struct sb_mixed *m = mixed(w);
+
+    for (unsigned i = 0; i < m->mix->n; i++) {
+        if (m->part[i]->ops->failed)
+            m->part[i]->ops->failed(m->part[i], why);
+    }
+}
+
 static const struct sb_workload_ops ops = {
     .begin = begin,
     .check = check,
@@ -146,9 +171,11 @@ static const struct sb_workload_ops ops = {
     .user_init = user_init,
     .user_run = user_run,
     .user_done = user_done,
+    .user_connected = user_connected,
     .user_free = user_free,
     .cancel = cancel,
     .end = end,
+    .failed = failed,
 };
 
 void sb_mixed_init(struct sb_mixed *m)

@@ -10,8 +10,8 @@ local op = {}
 local Op = {}
 Op.__index = Op
 
-function Op:start()
-   return op.start(self.name)
+function Op:start(ago)
+   return op.start(self.name, ago)
 end
 
 function Op.finish(_, token)
@@ -49,9 +49,15 @@ local function number(name)
    return n
 end
 
--- Returns a token for op.finish(); operations may overlap.
-function op.start(name)
-   return { op = numbers[name] or number(name), start = C.sb_user_now(u) }
+-- Returns a token for op.finish(); operations may overlap. ago: how many
+-- seconds ago the operation started.
+function op.start(name, ago)
+   local token = { op = numbers[name] or number(name),
+      start = C.sb_user_now(u) }
+   if ago and ago > 0 then
+      token.start = token.start - ffi.cast("uint64_t", ago * 1e9)
+   end
+   return token
 end
 
 function op.finish(token)

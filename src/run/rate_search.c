@@ -289,7 +289,7 @@ bool sb__rate_search(struct sb_run *run, struct sb_meter *m)
     f->limit = o->rate_search ? o->rate_limit : NULL;
     f->unit = run->l->judge_unit;
     // Until the first part begins, there are no events.
-    run->t0 = sb_clock_monotonic();
+    run->began = run->t0 = sb_clock_monotonic();
     run->warm_end = run->deadline = UINT64_MAX;
     m->interval = 0; // no intervals before the measured part
     sb__meter_start(m);

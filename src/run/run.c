@@ -83,7 +83,7 @@ static void release(struct sb_run *run, struct sb_meter *m)
     uint64_t warm = (uint64_t)o->warmup_time;
 
     pthread_mutex_lock(&run->lock);
-    run->t0 = sb_clock_monotonic();
+    run->began = run->t0 = sb_clock_monotonic();
     run->warm_end = run->t0 + warm;
     run->deadline = o->time > 0 ? run->warm_end + (uint64_t)o->time
                                 : UINT64_MAX;
@@ -351,6 +351,19 @@ static int finish(struct sb_run *run, struct sb_run_result *res)
     return rc;
 }
 
+static void end_workload(struct sb_workload *w, struct sb_run_result *res)
+{
+    if (res->unjoined || res->err.code) {
+        if (w->ops->failed)
+            w->ops->failed(
+                w, res->err.code ? res->err.msg : "users are still busy");
+        return;
+    }
+    // What done() finds must not be hidden by a signal.
+    if (w->ops->end && w->ops->end(w, &res->err))
+        res->end = SB_END_FAILED;
+}
+
 int sb_run(struct sb_workload *w, const struct sb_run_opts *o,
     struct sb_random_shared *random, const struct sb_listener *l,
     struct sb_run_result *res)
@@ -374,8 +387,7 @@ int sb_run(struct sb_workload *w, const struct sb_run_opts *o,
     sb__meter_init(&meter, run);
     if (sb__check_data(run, res) == 0 && sb__start_users(run, res) == 0) {
         res->unjoined = !perform(run, &meter, res);
-        if (!res->unjoined && res->err.code == 0 && w->ops->end)
-            w->ops->end(w, &res->err);
+        end_workload(w, res);
     }
     sb_signals_stop(&signals);
     sb__meter_done(&meter);

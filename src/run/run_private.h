@@ -37,6 +37,7 @@ struct sb_user_priv {
     _Atomic uint64_t skipped;
     uint64_t leave;  // when the user goes; UINT64_MAX: it stays
     bool gone;       // its loop has ended because of that
+    bool last;       // the script wants no further event
     uint64_t before; // takes only arrivals before this time
     bool chained;    // the end of an event is the start of the next
     // Of a mix: the component whose code runs, and a random stream. An event
@@ -63,7 +64,8 @@ struct sb_run {
 
     uint64_t start_at; // creation of the first thread
     // Fixed when the users are released.
-    uint64_t t0;       // start
+    uint64_t began;    // first release of the users
+    uint64_t t0;       // start; in a search for the rate, of each part
     uint64_t warm_end; // t0 without warm-up
     uint64_t deadline; // UINT64_MAX without a time limit
     bool open_loop, limited;
@@ -149,6 +151,11 @@ void sb__user_failed(struct sb_user *u, const struct sb_err *err);
 void sb__user_settle(struct sb_user *u);
 // Called once by the user's thread when the run is released.
 void sb__user_start(struct sb_user *u);
+// Converts the pause of a script to ns; at most a year.
+static inline uint64_t sb__pause_ns(double ns)
+{
+    return ns < 3.2e16 ? (uint64_t)ns : (uint64_t)3.2e16;
+}
 // Waits until the given time or a stop; returns the current time.
 uint64_t sb__user_wait(struct sb_user *u, uint64_t until);
 // For a user that is away: waits until the given time. Returns false if the run

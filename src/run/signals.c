@@ -5,6 +5,7 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "run/beside.h"
 #include "run/run_private.h"
 
 // SIGUSR2, sent only to the waiting thread, ends it.
@@ -28,8 +29,10 @@ static void *wait_for_signals(void *arg)
             return NULL;
         if (sig == SIGUSR2)
             continue;
-        if (atomic_load(&s->seen))
+        if (atomic_load(&s->seen)) {
+            sb_beside_kill();
             _exit(128 + sig);
+        }
         atomic_store(&s->seen, sig);
         sem_post(&s->wake);
     }

@@ -17,9 +17,6 @@
 // starts. On virtual machines, timers are late by 0.1 ms and more; 99 % are
 // late by less than this.
 #define SPIN_NS 400000u
-// Maximum think time of a script: a year.
-#define PAUSE_MAX_NS 3.2e16
-
 // What next_of_part() returns for an event of another component of a mix.
 #define OTHER 2
 
@@ -250,6 +247,8 @@ static int next_of_part(struct sb_user *u, uint64_t now)
     struct sb_run *run = u->run;
     uint64_t arrival, leave;
 
+    if (u->priv->last)
+        return 0;
     if (now >= u->clock.anchor_ns)
         now = now_anchored(u);
     leave = first(u->priv->leave, run->deadline);
@@ -413,6 +412,12 @@ static void give_up(struct sb_user *u, enum sb_fate fate,
     sb_rec_leave(u->rec);
 }
 
+void sb_user_fail(struct sb_user *u)
+{
+    if (atomic_load_explicit(&u->in_event, memory_order_relaxed))
+        give_up(u, SB_FATE_IGNORED, NULL, false);
+}
+
 void sb__user_failed(struct sb_user *u, const struct sb_err *err)
 {
     if (atomic_load_explicit(&u->in_event, memory_order_relaxed))
@@ -473,9 +478,11 @@ void sb_user_think(struct sb_user *u, double ns)
 {
     if (!(ns > 0))
         return;
-    u->pause = ns < PAUSE_MAX_NS ? (uint64_t)ns : (uint64_t)PAUSE_MAX_NS;
-    // Outside of an event, the pause starts now.
-    if (!atomic_load_explicit(&u->in_event, memory_order_relaxed))
+    u->pause = sb__pause_ns(ns);
+    // Between events, the pause starts now; before the first one, when the user
+    // starts. Only this thread changes the state.
+    if (!atomic_load_explicit(&u->in_event, memory_order_relaxed) &&
+        u->priv->state == SB_USER_RUNNING)
         think(u, sb_clock_now(&u->clock));
     set_boundary(u, 0);
     u->priv->chained = false;
@@ -487,6 +494,14 @@ void sb__user_start(struct sb_user *u)
     set_boundary(u, 0);
     u->clock = u->run->clock;
     sb_clock_anchor(&u->clock);
+    u->priv->last = false;
+    if (u->pause == 0)
+        return;
+    // A thread may start late: all pauses begin at the same moment.
+    u->resume = u->pause + (u->priv->state == SB_USER_READY
+                                   ? u->run->t0
+                                   : sb_clock_now(&u->clock));
+    u->pause = 0;
 }
 
 static void init_common(

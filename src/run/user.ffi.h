@@ -32,9 +32,23 @@ SB_FFI void sb_user_drop(struct sb_user *u);
 // back-off. 1: call event() again. 0: the event was given up and counts as
 // failed; sb_user_next() continues with the next one.
 SB_FFI int sb_user_restart(struct sb_user *u);
+// The event in progress counts as failed, without another try. Has no effect
+// outside of an event.
+SB_FFI void sb_user_fail(struct sb_user *u);
 // Think time: the next event starts at least ns after the end of this one. Not
 // part of any latency.
 SB_FFI void sb_user_think(struct sb_user *u, double ns);
+// Sleeps ns, in or outside of an event. Returns 1; 0 if the run, or the stage
+// of this user, ends before that.
+SB_FFI int sb_user_pause(struct sb_user *u, double ns);
+// The event in progress, or the next one, is the last one of this user.
+SB_FFI void sb_user_stop(struct sb_user *u);
+// Returns the seconds since the start of the measured part: negative before it,
+// by a large number if its start is not known yet; 0 outside of a run.
+SB_FFI double sb_user_time(struct sb_user *u);
+// Returns the seconds since the start of the run, with all that precedes the
+// measured part; 0 outside of a run.
+SB_FFI double sb_user_run_time(struct sb_user *u);
 // Adds n to the counter with this number in enum sb_counter_type of 1.0.
 SB_FFI void sb_user_count(struct sb_user *u, int type, uint64_t n);
 SB_FFI uint64_t sb_user_counted(const struct sb_user *u, int type);

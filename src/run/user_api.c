@@ -9,6 +9,8 @@
 #include "run/metric.ffi.h"
 #include "run/run_private.h"
 
+#define FAR 1e9 // seconds, more than a search for the rate takes
+
 // enum sb_counter_type of sysbench 1.x; scripts use numbers or names.
 enum { OTHER, READ, WRITE, EVENT, ERROR, RECONNECT, BYTES_READ, BYTES_WRITTEN };
 
@@ -134,6 +136,55 @@ void sb_user_metric_put(struct sb_user *u, int metric, double value)
     if ((uint32_t)metric < sb_metrics_count(m) &&
         (u->rec || m->metric[metric].kind == SB_METRIC_GAUGE))
         sb_metric_put(m, (uint32_t)metric, u->id, value);
+}
+
+int sb_user_pause(struct sb_user *u, double ns)
+{
+    bool runs = u->run && !u->run->task && u->priv->state == SB_USER_RUNNING;
+    uint64_t end = UINT64_MAX, now = sb_clock_now(&u->clock);
+    uint64_t until = now + (ns > 0 ? sb__pause_ns(ns) : 0);
+
+    if (runs)
+        end = u->priv->leave < u->run->deadline ? u->priv->leave
+                                                : u->run->deadline;
+    if (u->rec)
+        sb_rec_flush(u->rec);
+    now = sb__user_wait(u, until < end ? until : end);
+    if (now >= end) // a user whose stage has ended may come again
+        u->priv->gone = now >= u->priv->leave;
+    return now < end && !(u->run && atomic_load(&u->run->stop));
+}
+
+void sb_user_stop(struct sb_user *u)
+{
+    if (!u->run || u->run->task)
+        return;
+    u->priv->last = true;
+    // The next call of sb_user_next() takes the slow path.
+    atomic_store_explicit(&u->boundary, 0, memory_order_relaxed);
+}
+
+// While the rate is being found, the start of the measured part is not known.
+double sb_user_time(struct sb_user *u)
+{
+    const struct sb_run *run = u->run;
+
+    if (!run || run->task || u->priv->state != SB_USER_RUNNING)
+        return 0;
+    uint64_t now = sb_clock_now(&u->clock);
+    if (run->searching)
+        return (double)(int64_t)(now - run->began) / 1e9 - FAR;
+    return (double)(int64_t)(now - run->warm_end) / 1e9;
+}
+
+double sb_user_run_time(struct sb_user *u)
+{
+    const struct sb_run *run = u->run;
+
+    if (!run || run->task || u->priv->state != SB_USER_RUNNING)
+        return 0;
+    uint64_t now = sb_clock_now(&u->clock);
+    return now > run->began ? (double)(now - run->began) / 1e9 : 0;
 }
 
 int sb_user_barrier(struct sb_user *u)

@@ -126,8 +126,12 @@ static void count_connect(struct sb_run *run, struct sb_user *u, uint64_t ns)
 {
     struct sb_stats *s = &run->stats[SB_PHASE_MEASURED];
     struct sb_rec *rec = &s->rec[u->id];
-    int op = sb_stats_op(s, "connect", SB_OP_CUSTOM);
+    const struct sb_workload_ops *ops = run->w->ops;
+    int op;
 
+    if (ops->user_connected && !ops->user_connected(run->w, u))
+        return;
+    op = sb_stats_op(s, "connect", SB_OP_CUSTOM);
     if (!sb_rec_enter(rec))
         return;
     sb_rec_op(rec, op, ns);
@@ -140,6 +144,7 @@ static int come(struct sb_run *run, struct sb_user *u, struct sb_err *err)
     uint64_t since = sb_clock_monotonic();
     int rc = 0;
 
+    u->pause = 0;      // of its last event, when it was here before
     sb__user_start(u); // it may wait for a server
     if (run->w->ops->user_init)
         rc = run->w->ops->user_init(run->w, u, err);
@@ -178,7 +183,7 @@ static bool stay(
 {
     u->priv->leave = u->priv->before = until;
     u->priv->gone = false;
-    u->resume = u->pause = 0;
+    u->resume = 0;
     bool more = loop(run, u, err);
     u->rec = NULL;
     if (more) {

@@ -32,6 +32,9 @@ struct sb_workload_ops {
     // In the user's thread, after a loop that did not fail. Optional.
     int (*user_done)(
         struct sb_workload *w, struct sb_user *u, struct sb_err *err);
+    // Whether user_init has opened connections: the time that such a user takes
+    // to come is the operation `connect`. NULL: yes.
+    bool (*user_connected)(struct sb_workload *w, const struct sb_user *u);
     // Frees what user_init set, also after a failure. In the user's thread.
     void (*user_free)(struct sb_workload *w, struct sb_user *u);
     // Makes a blocking call of this user return soon. Any thread, while
@@ -39,6 +42,9 @@ struct sb_workload_ops {
     void (*cancel)(struct sb_workload *w, struct sb_user *u);
     // Main thread, after the final report: done() of a script. Optional.
     int (*end)(struct sb_workload *w, struct sb_err *err);
+    // The same, instead of end(), of a run that has failed, or some of whose
+    // users did not return. why: the reason. Optional.
+    void (*failed)(struct sb_workload *w, const char *why);
 };
 
 struct sb_workload {

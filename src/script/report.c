@@ -97,15 +97,69 @@ static void add_metrics(
     lua_setfield(L, -2, "metrics");
 }
 
+// stat.operations[name].percentile(rank): valid while the hook runs. Upvalues:
+// the script, the number of the operation.
+static int op_percentile(lua_State *L)
+{
+    const struct sb_script *s = lua_touserdata(L, lua_upvalueindex(1));
+    size_t i = (size_t)lua_tointeger(L, lua_upvalueindex(2));
+    double rank = luaL_checknumber(L, 1);
+    const struct sb_snap_op *op;
+
+    if (!s->reported || !s->reported->snap->op || i >= s->reported->snap->nops)
+        return luaL_error(L, "percentile() was called outside of the hook");
+    if (!(rank >= 0 && rank <= 100))
+        return luaL_error(L, "the rank of a percentile must be from 0 to 100");
+    op = &s->reported->snap->op[i];
+    lua_pushnumber(L, sb_hist_snap_percentile(&op->hist, rank, op->max) / 1e9);
+    return 1;
+}
+
+static void push_op(
+    lua_State *L, struct sb_script *s, const struct sb_snap_op *op, size_t i)
+{
+    lua_createtable(L, 0, 8);
+    add(L, "count", (double)op->count);
+    add(L, "errors", (double)op->errors);
+    add(L, "sum", (double)op->ns / 1e9);
+    add(L, "avg", op->count ? (double)op->ns / (double)op->count / 1e9 : 0);
+    add(L, "min", (double)op->min / 1e9);
+    add(L, "max", (double)op->max / 1e9);
+    lua_pushlightuserdata(L, s);
+    lua_pushinteger(L, (lua_Integer)i);
+    lua_pushcclosure(L, op_percentile, 2);
+    lua_setfield(L, -2, "percentile");
+}
+
+// Adds the table of operations by name, which is nil if the report has none.
+static void add_operations(
+    lua_State *L, struct sb_script *s, const struct sb_report *r)
+{
+    const struct sb_snap *d = r->snap;
+
+    if (!d->op || !r->stats)
+        return;
+    lua_createtable(L, 0, (int)d->nops);
+    for (size_t i = 0; i < d->nops; i++) {
+        const char *name = own_name(s, r->stats->op[i].name);
+
+        if (!name || (d->op[i].count == 0 && d->op[i].errors == 0))
+            continue;
+        push_op(L, s, &d->op[i], i);
+        lua_setfield(L, -2, name);
+    }
+    lua_setfield(L, -2, "operations");
+}
+
 static void push_stat(
-    lua_State *L, const struct sb_script *s, const struct sb_report *r)
+    lua_State *L, struct sb_script *s, const struct sb_report *r)
 {
     const struct sb_counters *c = &r->snap->c;
     double pct = s->env.npercentiles
                      ? sb_report_percentile(r, s->env.percentiles[0])
                      : 0;
 
-    lua_createtable(L, 0, 22);
+    lua_createtable(L, 0, 23);
     // No user is running at the time of the final report.
     add(L, "threads_running", r->final ? r->threads : r->running);
     add(L, "time_interval", r->interval_s);
@@ -130,6 +184,7 @@ static void push_stat(
     add(L, "latency_sum", (double)r->lat_sum / 1e9);
     push_text(L, "failure", r->failure);
     add_metrics(L, s, r);
+    add_operations(L, s, r);
 }
 
 // Pushes sysbench.hooks[name].
@@ -162,10 +217,13 @@ static int call_hook(struct sb_script *s, const struct sb_report *r,
 
     if (rc)
         return rc;
+    s->reported = r;
     push_hook(s->report->L, hook);
     push_stat(s->report->L, s, r);
     lua_pushboolean(s->report->L, r->final);
-    return sb__state_call(s->report, hook, 2, nresults, err);
+    rc = sb__state_call(s->report, hook, 2, nresults, err);
+    s->reported = NULL;
+    return rc;
 }
 
 int sb_script_report(

@@ -95,6 +95,9 @@ int sb_script_task(
 // The script as a workload. ->begin returns SB_ESCRIPT if event() is missing.
 struct sb_workload *sb_script_workload(struct sb_script *s);
 
+// Whether the run ends without limits, as sysbench.hooks.ends_by_itself says;
+// false if there is no such hook or it fails. Main thread, after init().
+bool sb_script_ends(struct sb_script *s);
 // True if the script set the hook (checked once, after its body ran).
 bool sb_script_has_report_hook(const struct sb_script *s, bool final);
 // To be called before the final report: ends the array that

@@ -147,9 +147,6 @@ bool sb__lazy_unsupported(const char *code, size_t len);
 void sb__libs_init(lua_State *L);
 void sb__libs_ffi(lua_State *L);
 
-// Makes the first areas for machine code small (mcode.c).
-void sb__mcode_init(lua_State *L);
-
 // The script --------------------------------------------------------------
 
 // The value of an option for states.
@@ -179,6 +176,7 @@ struct sb_script {
     size_t text_len;
     bool from_stdin, legacy, ready;
     bool report_interval, report_final, report_line; // the hook is set
+    const struct sb_report *reported;                // while a report hook runs
     struct sb__value *values;
     size_t nvalues;
     // Of a component of a mix: the random numbers of its users, which continue

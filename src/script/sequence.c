@@ -10,6 +10,10 @@
 
 struct sb_sequence {
     _Alignas(LINE) _Atomic int64_t last;
+    _Alignas(LINE) _Atomic int64_t finished;
+    // SB_SEQUENCE_WINDOW places: number n is in place n % SB_SEQUENCE_WINDOW
+    // once it is finished. NULL: no number is finished yet.
+    _Atomic(_Atomic int64_t *) window;
     struct sb_sequence *next;
     char name[];
 };
@@ -27,6 +31,7 @@ void sb_sequences_done(struct sb_sequences *all)
             struct sb_sequence *q = all->bucket[i];
 
             all->bucket[i] = q->next;
+            free(atomic_load_explicit(&q->window, memory_order_relaxed));
             free(q);
         }
     }
@@ -52,19 +57,19 @@ static struct sb_sequence *make(struct sb_sequence **list, const char *name)
     if (!q)
         return NULL;
     atomic_init(&q->last, 0);
+    atomic_init(&q->finished, 0);
+    atomic_init(&q->window, NULL);
     memcpy(q->name, name, len);
     q->next = *list;
     *list = q;
     return q;
 }
 
-static void skip_to(struct sb_sequence *q, int64_t after)
+static void skip_to(_Atomic int64_t *number, int64_t after)
 {
-    int64_t last = atomic_load_explicit(&q->last, memory_order_relaxed);
+    int64_t last = atomic_load(number);
 
-    while (
-        last < after && !atomic_compare_exchange_weak_explicit(&q->last, &last,
-                            after, memory_order_relaxed, memory_order_relaxed))
+    while (last < after && !atomic_compare_exchange_weak(number, &last, after))
         ;
 }
 
@@ -80,8 +85,14 @@ struct sb_sequence *sb_sequence_get(
         q = make(list, name);
     pthread_mutex_unlock(&all->lock);
     if (q)
-        skip_to(q, (int64_t)after);
+        sb_sequence_raise(q, after);
     return q;
+}
+
+void sb_sequence_raise(struct sb_sequence *q, double number)
+{
+    skip_to(&q->last, (int64_t)number);
+    skip_to(&q->finished, (int64_t)number);
 }
 
 double sb_sequence_next(struct sb_sequence *q, double n)
@@ -91,7 +102,61 @@ double sb_sequence_next(struct sb_sequence *q, double n)
            1;
 }
 
+double sb_sequence_next_below(struct sb_sequence *q, double n, double max)
+{
+    int64_t last = atomic_load_explicit(&q->last, memory_order_relaxed);
+
+    do {
+        if ((double)last + n > max)
+            return 0;
+    } while (!atomic_compare_exchange_weak_explicit(&q->last, &last,
+        last + (int64_t)n, memory_order_relaxed, memory_order_relaxed));
+    return (double)last + 1;
+}
+
 double sb_sequence_last(const struct sb_sequence *q)
 {
     return (double)atomic_load_explicit(&q->last, memory_order_relaxed);
+}
+
+static _Atomic int64_t *window_of(struct sb_sequence *q)
+{
+    _Atomic int64_t *w = atomic_load_explicit(&q->window, memory_order_acquire);
+    _Atomic int64_t *fresh;
+
+    if (w)
+        return w;
+    fresh = calloc(SB_SEQUENCE_WINDOW, sizeof(*fresh));
+    if (fresh && !atomic_compare_exchange_strong(&q->window, &w, fresh)) {
+        free((void *)fresh); // another thread was faster
+        return w;
+    }
+    return fresh;
+}
+
+// Each thread stores its number before it reads those of the others, in one
+// order for all threads: so the last one to store sees all numbers up to a gap.
+int sb_sequence_finish(struct sb_sequence *q, double number)
+{
+    _Atomic int64_t *w = window_of(q);
+    int64_t n = (int64_t)number, done;
+
+    if (!w)
+        return -1;
+    // Its place may belong to a number that is greater by the window.
+    if (n <= atomic_load(&q->finished))
+        return 0;
+    skip_to(&w[n & (SB_SEQUENCE_WINDOW - 1)], n);
+    skip_to(&q->finished, n - SB_SEQUENCE_WINDOW);
+    done = atomic_load(&q->finished);
+    while (atomic_load(&w[(done + 1) & (SB_SEQUENCE_WINDOW - 1)]) == done + 1) {
+        if (atomic_compare_exchange_weak(&q->finished, &done, done + 1))
+            done++;
+    }
+    return 0;
+}
+
+double sb_sequence_finished(const struct sb_sequence *q)
+{
+    return (double)atomic_load_explicit(&q->finished, memory_order_acquire);
 }

@@ -15,9 +15,22 @@ struct sb_sequence;  // valid as long as its struct sb_sequences
 // memory.
 SB_FFI struct sb_sequence *sb_sequence_get(
     struct sb_sequences *all, const char *name, double after);
+// Skips all numbers up to this one.
+SB_FFI void sb_sequence_raise(struct sb_sequence *q, double number);
 // Takes n >= 1 consecutive numbers and returns the first. Exact up to 2^53.
 SB_FFI double sb_sequence_next(struct sb_sequence *q, double n);
+// The same, but takes nothing and returns 0 if one of the numbers would be
+// greater than max.
+SB_FFI double sb_sequence_next_below(
+    struct sb_sequence *q, double n, double max);
 // The greatest number returned or skipped so far; initially 0.
 SB_FFI double sb_sequence_last(const struct sb_sequence *q);
+// Declares that the work for a number is finished. Returns -1 if memory is
+// missing.
+SB_FFI int sb_sequence_finish(struct sb_sequence *q, double number);
+// The greatest number up to which the work for all numbers is finished. Numbers
+// that were skipped are finished. A number that is not finished when another
+// one is that is greater by SB_SEQUENCE_WINDOW counts as finished.
+SB_FFI double sb_sequence_finished(const struct sb_sequence *q);
 
 #endif

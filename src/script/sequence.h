@@ -10,6 +10,8 @@
 
 #define SB_SEQUENCE_BUCKETS 256
 
+#define SB_SEQUENCE_WINDOW 16384 // a power of two
+
 struct sb_sequences {
     pthread_mutex_t lock; // protects the lists; the numbers are atomic
     struct sb_sequence *bucket[SB_SEQUENCE_BUCKETS];

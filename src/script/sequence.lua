@@ -18,19 +18,47 @@ local function own(self, name)
    end
 end
 
--- Takes n numbers and returns the first.
-function sequence:next(n)
+-- Takes n numbers and returns the first. With max, takes none and returns nil
+-- if one of them would be greater.
+function sequence:next(n, max)
    own(self, "next")
    n = n or 1
    if n < 1 or n ~= n then
       error("sequence:next(): the minimum is 1 number", 2)
    end
+   if max then
+      local first = C.sb_sequence_next_below(self, n, max)
+      return first > 0 and first or nil
+   end
    return C.sb_sequence_next(self, n)
+end
+
+-- Skips all numbers up to n.
+function sequence:raise(n)
+   own(self, "raise")
+   if type(n) ~= "number" or n ~= n then
+      error("sequence:raise() requires a number", 2)
+   end
+   C.sb_sequence_raise(self, n)
 end
 
 function sequence:last()
    own(self, "last")
    return C.sb_sequence_last(self)
+end
+
+-- Declares that the work for number n is finished.
+function sequence:finish(n)
+   own(self, "finish")
+   if C.sb_sequence_finish(self, n) ~= 0 then
+      error("out of memory", 2)
+   end
+end
+
+-- Returns the greatest number up to which all numbers are finished.
+function sequence:finished()
+   own(self, "finished")
+   return C.sb_sequence_finished(self)
 end
 
 ffi.metatype("struct sb_sequence", {

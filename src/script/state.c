@@ -6,6 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/limits.h"
 #include "base/log.h"
 #include "script/abi.ffi.h"
 #include "script/bson.h"
@@ -208,6 +209,8 @@ static int api_more(lua_State *L)
         lua_pushstring(L, s->given ? s->given : "-");
     else if (strcmp(name, "version") == 0)
         lua_pushstring(L, SB_SCRIPT_VERSION);
+    else if (strcmp(name, "max_open_files") == 0)
+        lua_pushnumber(L, sb_limit_files());
     else if (strcmp(name, "sequences") == 0)
         lua_pushlightuserdata(L, &s->sequences);
     else
@@ -286,7 +289,6 @@ static int build(lua_State *L)
         luaL_openlibs(L);
     sb__codes_begin(L);
     sb__libs_init(L);
-    sb__mcode_init(L);
     set_loading(L, st);
     add_private(L, st);
     lua_pushlightuserdata(L, st);

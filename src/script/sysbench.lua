@@ -34,6 +34,8 @@ sysbench.cmdline = setmetatable({
    command = sb.command,
    -- Options are declared in one state, before those of the users are created.
    main_state = not sb.user,
+   -- True for the users of run, which execute events.
+   run_state = sb.user and sb.command == "run" or false,
    PARALLEL_COMMAND = true
 }, {
    __index = function(self, name)

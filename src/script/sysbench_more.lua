@@ -20,7 +20,8 @@ local values = {
    version = sb.version,
    version_string = "sysbench " .. sb.version,
    error = { NONE = 0, RESTART_EVENT = 1 },
-   warning = sb.warning
+   warning = sb.warning,
+   max_open_files = sb.max_open_files
 }
 
 function more.field(name)

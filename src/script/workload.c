@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 //
 // The script as a workload: implements workload.h with its hooks.
+#include "base/log.h"
 #include "script/script_private.h"
 
 static int begin(struct sb_workload *w, struct sb_err *err)
@@ -87,6 +88,13 @@ static int user_done(
     return sb__state_hook(u->part[w->slot], "thread_done", err);
 }
 
+static bool user_connected(struct sb_workload *w, const struct sb_user *u)
+{
+    const struct sb__state *st = u->part[w->slot];
+
+    return st && st->ctx.opened > 0;
+}
+
 static void user_free(struct sb_workload *w, struct sb_user *u)
 {
     struct sb_script *s = w->data;
@@ -126,6 +134,37 @@ static int end(struct sb_workload *w, struct sb_err *err)
     return sb__state_call(s->main, "done", 0, 0, err);
 }
 
+bool sb_script_ends(struct sb_script *s)
+{
+    struct sb_err err = { 0 };
+
+    if (!sb__state_push(s->main, "hooks", "ends_by_itself"))
+        return false;
+    if (sb__state_call(s->main, "ends_by_itself", 0, 1, &err)) {
+        sb_log(SB_LOG_WARNING, "%s", err.msg);
+        return false;
+    }
+    bool ends = lua_toboolean(s->main->L, -1);
+
+    lua_pop(s->main->L, 1);
+    return ends;
+}
+
+// Its own errors are only logged, because the run has failed already.
+static void failed(struct sb_workload *w, const char *why)
+{
+    struct sb_script *s = w->data;
+    struct sb_err err = { 0 };
+
+    sb__state_free(s->report);
+    s->report = NULL;
+    if (!sb__state_push(s->main, "hooks", "run_failed"))
+        return;
+    lua_pushstring(s->main->L, why);
+    if (sb__state_call(s->main, "run_failed", 1, 0, &err))
+        sb_log(SB_LOG_FATAL, "%s", err.msg);
+}
+
 const struct sb_workload_ops sb__script_ops = {
     .begin = begin,
     .check = check,
@@ -133,7 +172,9 @@ const struct sb_workload_ops sb__script_ops = {
     .user_init = user_init,
     .user_run = user_run,
     .user_done = user_done,
+    .user_connected = user_connected,
     .user_free = user_free,
     .cancel = cancel,
     .end = end,
+    .failed = failed,
 };

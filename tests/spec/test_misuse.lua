@@ -33,7 +33,7 @@ local function methods(con)
       {drv, "connect name dialect"}, {rs, "fetch_row column free"},
       {stmt, "bind_create bind_param execute next_result close"},
       {p, "set set_rand_str"}, {con:load("t", "a"),
-         "int double text null random_text block close"},
+         "int double text null random_text random_alphanumeric block close"},
       {sysbench.sequence("s"), "next last"},
       {sysbench.histogram.new(10, 1, 10), "update print"}
    }
@@ -43,7 +43,7 @@ local function functions()
    local sb = sysbench
    return {
       {sb.sql, "driver"}, {sb.rand, "default uniform gaussian special " ..
-         "pareto zipfian string varstring row"},
+         "pareto zipfian string varstring alphanumeric row"},
       {sb.op, "start finish begin"}, {sb.user, "think"},
       {sb.parallel, "ticket progress"}, {sb, "sequence report_csv"},
       {sb.histogram, "new"}

@@ -185,6 +185,31 @@ end}, key = {function() sysbench.parallel.ticket(64) end, true} }]]
    tap.like(err, "0 to 63", "a wrong key")
 end
 
+local function operations_of_hooks()
+   local out, err, rc = tap.with([[
+ffi.cdef("int usleep(unsigned);")
+local n = 0
+function event()
+   local t = sysbench.op.start("long")
+   n = n + 1
+   ffi.C.usleep(n % 5 == 0 and 20000 or 1000)
+   sysbench.op.finish(t)
+end
+function sysbench.hooks.report_line(stat)
+   local op = stat.operations.long
+   return table.concat({op.count, op.errors,
+      tostring(op.min <= op.percentile(50) and op.percentile(50) < 0.02),
+      tostring(op.percentile(90) >= 0.019),
+      tostring(op.percentile(100) == op.max and op.avg < op.max),
+      tostring(math.abs(op.sum - op.avg * op.count) < 1e-9),
+      tostring(pcall(op.percentile, 101)), tostring(pcall(op.percentile)),
+      tostring(stat.operations.other)}, " ")
+end]], "run --time=0 --events=30")
+   tap.like(out, "\n30 0 true true true true false false nil\n",
+      "operations of a report", err)
+   tap.is(rc, 0, "in a run that succeeds")
+end
+
 local function operations()
    local out, err, rc = tap.with([[
 ffi.cdef("int usleep(unsigned);")
@@ -234,6 +259,7 @@ function event()
       histograms()
       together()
       operations()
+      operations_of_hooks()
       thinking()
    end)
    return true

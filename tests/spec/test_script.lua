@@ -144,6 +144,36 @@ print(dofile(dir .. "helper.lua"), require("helper"),
       "dofile() and require()")
 end
 
+-- Which states the fields of cmdline identify.
+local function states()
+   local text = [[
+local cmdline = sysbench.cmdline
+io.write(("[%d %s %s]"):format(sysbench.tid, tostring(cmdline.main_state),
+   tostring(cmdline.run_state)))
+if cmdline.run_state then
+   function event() return true end
+   return
+end
+cmdline.commands = {swarm = {function() end, cmdline.PARALLEL_COMMAND}}
+function event() error("the rest of the script was executed") end
+]]
+   local function seen(args)
+      local out, err, rc = tap.with(text, args)
+      local list = {}
+      for state in out:gmatch("%[(.-)%]") do
+         list[#list + 1] = state
+      end
+      table.sort(list)
+      return table.concat(list, ", ") .. " " .. rc .. err
+   end
+   tap.is(seen("run --threads=2 --events=2"),
+          "0 false true, 0 true false, 1 false true 0",
+          "run_state is true in the states of the users of run")
+   tap.is(seen("swarm --threads=2"),
+          "0 false false, 0 true false, 1 false false 0",
+          "but not in those of other commands")
+end
+
 local function api_table()
    local out = tap.with([[
 print(sysbench.version:match("^%d+%.%d+") ~= nil,
@@ -210,6 +240,7 @@ function event()
       body_only()
       errors()
       commands()
+      states()
       finding()
       api_table()
       warnings()

@@ -26,6 +26,21 @@ local function alone()
    tap.raises(function() s:next(0) end, "minimum is 1", "next(0)")
    tap.raises(function() s:next(0 / 0) end, "minimum is 1",
       "next() of NaN")
+   tap.is(sysbench.sequence("limit", 7):next(3, 9), nil,
+      "next(n, max) takes nothing above max")
+   tap.is(sysbench.sequence("limit"):last(), 7, "and leaves the numbers")
+   tap.is(sysbench.sequence("limit"):next(3, 10), 8, "it takes them up to max")
+   tap.is(sysbench.sequence("limit"):last(), 10, "once")
+   local raised = sysbench.sequence("raised")
+   raised:raise(40.9)
+   tap.is(raised:last(), 40, "raise() skips numbers")
+   raised:raise(7)
+   raised:raise(-7)
+   tap.is(raised:last(), 40, "a lower one has no effect")
+   tap.is(raised:finished(), 40, "numbers that were skipped are finished")
+   tap.raises(function() raised.raise(3) end, "with a colon", "raise(3)")
+   tap.raises(function() raised:raise(0 / 0) end, "requires a number",
+      "raise() of NaN")
    for i = 1, 2000 do -- more than there are hash buckets
       sysbench.sequence("many" .. i, i)
    end
@@ -64,6 +79,61 @@ function done() print("last", sysbench.sequence("ids"):last()) end]],
    tap.ok(seen["101"] and seen["40099"] and not seen["99"],
           "numbers begin after the start value, and none is lost")
    tap.like(out, "last\t40100\n", "the main state shares the sequence")
+end
+
+local function finished()
+   local s = sysbench.sequence("work", 10)
+   tap.is(s:finished(), 10, "numbers that were skipped are finished")
+   s:next(5)
+   s:finish(12)
+   s:finish(13)
+   tap.is(s:finished(), 10, "finished() stops before a gap")
+   s:finish(11)
+   tap.is(s:finished(), 13, "and continues when the gap is closed")
+   s:finish(13)
+   tap.is(s:finished(), 13, "finishing a number twice has no effect")
+   s:next(20000)
+   s:finish(15)
+   for i = 16, 14 + 16384 do
+      s:finish(i)
+   end
+   tap.is(s:finished(), 14 + 16384, "16,384 numbers later, a gap is ignored")
+   s:finish(16 + 16384)
+   s:finish(16)
+   s:finish(15 + 16384)
+   tap.is(s:finished(), 16 + 16384,
+      "a number that is finished too late removes no later one")
+   sysbench.sequence("work", 50000)
+   tap.is(s:finished(), 50000, "a new start value skips unfinished numbers")
+   local out, err, rc = tap.with([[
+local q
+function thread_init() q = sysbench.sequence("jobs") end
+local held = {}
+function event()
+   local before = q:finished()
+   held[#held + 1] = q:next()
+   -- Finishes numbers late and not in their order.
+   if #held > 5 then
+      q:finish(table.remove(held, sysbench.rand.uniform(1, #held)))
+   end
+   local least = held[1]
+   for i = 2, #held do least = math.min(least, held[i]) end
+   local now = q:finished()
+   if now < before or now >= least then
+      error(("finished() is %d after %d, but %d is not"):format(now, before,
+         least))
+   end
+end
+function thread_done()
+   for _, n in ipairs(held) do q:finish(n) end
+end
+function done() print("finished", sysbench.sequence("jobs"):finished()) end]],
+      -- Fewer than 16,384 numbers: a user that gets no processor for a while
+      -- holds a gap, which must not be ignored.
+      "run --threads=4 --events=16000 --time=0")
+   tap.is(rc, 0, "finished() only grows, and not beyond unfinished numbers",
+      err)
+   tap.like(out, "finished\t16000\n", "all are finished at the end")
 end
 
 local function lines()
@@ -107,6 +177,7 @@ function event()
    tap.run(function()
       alone()
       shared()
+      finished()
       lines()
    end)
    return true

@@ -57,7 +57,25 @@ static int fail_loop(
     return 0;
 }
 
-static const struct sb_workload_ops failing = { .user_run = fail_loop };
+// Calls of end() and failed().
+static int ended, failed;
+static char reason[100];
+
+static int count_end(struct sb_workload *w, struct sb_err *err)
+{
+    ended++;
+    return 0;
+}
+
+static void keep_reason(struct sb_workload *w, const char *why)
+{
+    failed++;
+    snprintf(reason, sizeof(reason), "%s", why);
+}
+
+static const struct sb_workload_ops failing = {
+    .user_run = fail_loop, .end = count_end, .failed = keep_reason
+};
 
 // The first event hangs until it is canceled.
 static int hang_loop(
@@ -338,7 +356,11 @@ static void a_failure_ends_the_run_with_its_report(void)
     struct seen s;
 
     prepare(&s, 3);
+    ended = failed = 0;
     CHECK_INT(perform(&s, &failing), SB_ESCRIPT);
+    CHECK_INT(ended, 0);
+    CHECK_INT(failed, 1);
+    CHECK_STR(reason, "script.lua:3: boom");
     CHECK_INT(s.res.end, SB_END_FAILED);
     CHECK_STR(s.res.err.msg, "script.lua:3: boom");
     CHECK_INT(s.finals, 1);

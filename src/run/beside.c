@@ -1,0 +1,494 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+#define _GNU_SOURCE // asprintf(), posix_spawn_file_actions_addclosefrom_np()
+#include "run/beside.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <pthread.h>
+#include <signal.h>
+#include <spawn.h>
+#include <stdatomic.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/resource.h>
+#include <sys/wait.h>
+#include <time.h>
+#include <unistd.h>
+
+#include "base/clock.h"
+#include "base/log.h"
+
+#define SECOND UINT64_C(1000000000)
+// How long processes that the command left behind may take to end.
+#define LEFT_NS (2 * SECOND)
+#define STEP_NS (SECOND / 100)
+// The maximum of the default of --beside-start.
+#define START_MAX ((int64_t)(30 * SECOND))
+
+extern char **environ;
+
+#define AT(field) offsetof(struct sb_beside_opts, field)
+
+static const struct sb_opt options[] = {
+    { .name = "beside",
+        .type = SB_OPT_STRING,
+        .offset = AT(command),
+        .def = "",
+        .flags = SB_OPT_YIELDS | SB_OPT_SECRET,
+        .help = "shell command that runs beside the workload, such as a dump "
+                "or a backup; the figures before, during and after it are "
+                "compared" },
+    { .name = "beside-name",
+        .type = SB_OPT_STRING,
+        .offset = AT(name),
+        .def = "",
+        .flags = SB_OPT_YIELDS,
+        .help = "with --beside: name of the command in reports; by default "
+                "its first word" },
+    { .name = "beside-start",
+        .type = SB_OPT_DURATION,
+        .offset = AT(start),
+        .given = AT(start_given),
+        .min = 0,
+        .max = 1e7,
+        .flags = SB_OPT_YIELDS,
+        .help = "with --beside: start the command this long after the begin "
+                "of the measured part; by default after a quarter of --time, "
+                "at most 30 s" },
+    { .name = "beside-output",
+        .type = SB_OPT_STRING,
+        .offset = AT(output),
+        .def = "",
+        .flags = SB_OPT_YIELDS | SB_OPT_FILENAME,
+        .help =
+            "with --beside: file for the output of the command, by "
+            "default its name and .beside.log; - for the output of sysbench" },
+    { .name = "beside-alone",
+        .type = SB_OPT_BOOL,
+        .offset = AT(alone),
+        .def = "off",
+        .flags = SB_OPT_YIELDS,
+        .help = "with --beside: also run the command before the run, without "
+                "load, and compare the times" },
+    { .name = "beside-wait",
+        .type = SB_OPT_BOOL,
+        .offset = AT(wait),
+        .def = "off",
+        .flags = SB_OPT_YIELDS,
+        .help = "with --beside: end the run in the interval in which the "
+                "command ends, at the latest after --time" },
+    { 0 },
+};
+
+const struct sb_opt_table sb_beside_opt_table = {
+    .title = "Options of a command beside the run",
+    .opts = options,
+};
+
+struct sb_beside {
+    const struct sb_beside_opts *o;
+    char name[SB_BESIDE_NAME];
+    char *path;  // of the output; NULL: fd is -1
+    int fd;      // output; -1: those of the program
+    uint64_t at; // time of the start
+    pthread_t thread;
+    // Protected by the mutex.
+    pthread_mutex_t lock;
+    pthread_cond_t changed;
+    bool has_thread;
+    bool stop; // the command is or will be stopped
+    bool over; // the command has ended or was not started
+    pid_t pid; // 0: not started
+    struct sb_beside_state state;
+};
+
+// The group of the command, for sb_beside_kill(), which has no argument because
+// it is called when the process is about to end; 0: none.
+static _Atomic pid_t running_group;
+
+int64_t sb_beside_start_time(const struct sb_beside_opts *o, int64_t time)
+{
+    if (o->start_given)
+        return o->start;
+    return time / 4 < START_MAX ? time / 4 : START_MAX;
+}
+
+int sb_beside_check(const struct sb_beside_opts *o, bool others, int64_t time,
+    struct sb_err *err)
+{
+    if (!*o->command && others)
+        return sb_err_set(err, SB_EUSAGE,
+            "the options --beside-... require a command: --beside='COMMAND'");
+    if (*o->command && o->start_given && time > 0 && o->start >= time)
+        return sb_err_set(err, SB_EUSAGE,
+            "--beside-start: %g s is too late; the run ends after %g s",
+            (double)o->start / 1e9, (double)time / 1e9);
+    if (strlen(o->name) >= SB_BESIDE_NAME || strchr(o->name, '/'))
+        return sb_err_set(err, SB_EUSAGE,
+            "--beside-name: '%.100s' is not a name of at most %d bytes "
+            "without '/'",
+            o->name, SB_BESIDE_NAME - 1);
+    return 0;
+}
+
+// Output ---------------------------------------------------------------------
+
+// The names differ from those that other programs use, because what the file
+// contains is deleted.
+static int make_path(struct sb_beside *b, unsigned number, bool alone)
+{
+    const char *path = b->o->output;
+    int rc;
+
+    if (*path)
+        rc = asprintf(&b->path, "%s%s", path, alone ? ".alone" : "");
+    else if (number)
+        rc = asprintf(&b->path, "%s%s-%u.beside.log", b->name,
+            alone ? "-alone" : "", number);
+    else
+        rc = asprintf(
+            &b->path, "%s%s.beside.log", b->name, alone ? "-alone" : "");
+    if (rc < 0)
+        b->path = NULL;
+    return rc < 0 ? SB_ENOMEM : 0;
+}
+
+static int open_output(
+    struct sb_beside *b, unsigned number, bool alone, struct sb_err *err)
+{
+    b->fd = -1;
+    if (strcmp(b->o->output, "-") == 0)
+        return 0;
+    if (make_path(b, number, alone))
+        return sb_err_set(err, SB_ENOMEM, "out of memory");
+    b->fd = open(
+        b->path, O_WRONLY | O_CREAT | O_TRUNC | O_APPEND | O_CLOEXEC, 0666);
+    if (b->fd < 0)
+        return sb_err_set(err, SB_ESYS,
+            "--beside-output: cannot write to '%s': %s", b->path,
+            strerror(errno));
+    return 0;
+}
+
+int sb_beside_create(struct sb_beside **out, const struct sb_beside_opts *o,
+    unsigned number, bool alone, struct sb_err *err)
+{
+    struct sb_beside *b = calloc(1, sizeof(*b));
+    pthread_condattr_t attr;
+
+    *out = NULL;
+    if (!b)
+        return sb_err_set(err, SB_ENOMEM, "out of memory");
+    b->o = o;
+    sb_beside_name(o, b->name);
+    int rc = open_output(b, number, alone, err);
+
+    if (rc) {
+        free(b->path);
+        free(b);
+        return rc;
+    }
+    pthread_mutex_init(&b->lock, NULL);
+    pthread_condattr_init(&attr);
+    pthread_condattr_setclock(&attr, CLOCK_MONOTONIC);
+    pthread_cond_init(&b->changed, &attr);
+    pthread_condattr_destroy(&attr);
+    *out = b;
+    return 0;
+}
+
+// The lock is held. Returns false at or after this time.
+static bool wait_until(struct sb_beside *b, uint64_t ns)
+{
+    struct timespec t = { .tv_sec = (time_t)(ns / SECOND),
+        .tv_nsec = (long)(ns % SECOND) };
+
+    return pthread_cond_timedwait(&b->changed, &b->lock, &t) == 0;
+}
+
+// The process -----------------------------------------------------------------
+
+// Without a terminal, a command that asks for a password fails. In a group of
+// its own in the background of the terminal, it would be stopped.
+#ifdef POSIX_SPAWN_SETSID
+#define GROUP POSIX_SPAWN_SETSID
+#else
+#define GROUP POSIX_SPAWN_SETPGROUP
+#endif
+
+static void set_attributes(posix_spawnattr_t *attr)
+{
+    sigset_t none, all;
+
+    sigemptyset(&none);
+    sigfillset(&all);
+    posix_spawnattr_setflags(
+        attr, GROUP | POSIX_SPAWN_SETSIGMASK | POSIX_SPAWN_SETSIGDEF);
+    posix_spawnattr_setpgroup(attr, 0);
+    posix_spawnattr_setsigmask(attr, &none);
+    posix_spawnattr_setsigdefault(attr, &all);
+}
+
+// Connections of the program that the command inherits would stay open as long
+// as the command runs.
+static void set_files(posix_spawn_file_actions_t *files, int fd)
+{
+    posix_spawn_file_actions_addopen(
+        files, STDIN_FILENO, "/dev/null", O_RDONLY, 0);
+    if (fd >= 0) {
+        posix_spawn_file_actions_adddup2(files, fd, STDOUT_FILENO);
+        posix_spawn_file_actions_adddup2(files, fd, STDERR_FILENO);
+    }
+#if defined(__GLIBC__) && __GLIBC_PREREQ(2, 34)
+    posix_spawn_file_actions_addclosefrom_np(files, STDERR_FILENO + 1);
+#endif
+}
+
+// 0 or an error number.
+static int start_process(const struct sb_beside *b, pid_t *pid)
+{
+    char *argv[] = { (char *)"sh", (char *)"-c", (char *)b->o->command, NULL };
+    posix_spawn_file_actions_t files;
+    posix_spawnattr_t attr;
+
+    posix_spawnattr_init(&attr);
+    posix_spawn_file_actions_init(&files);
+    set_attributes(&attr);
+    set_files(&files, b->fd);
+    int rc = posix_spawn(pid, "/bin/sh", &files, &attr, argv, environ);
+
+    posix_spawn_file_actions_destroy(&files);
+    posix_spawnattr_destroy(&attr);
+    return rc;
+}
+
+static uint64_t time_ns(const struct timeval *t)
+{
+    return (uint64_t)t->tv_sec * SECOND + (uint64_t)t->tv_usec * 1000;
+}
+
+// The result, if the system reports it.
+static void take_result(pid_t pid, struct sb_beside_state *s)
+{
+    struct rusage u = { 0 };
+    int raw = 0;
+
+    s->status = -1;
+    if (wait4(pid, &raw, 0, &u) != pid)
+        return;
+    s->status = WIFEXITED(raw) ? WEXITSTATUS(raw) : -1;
+    s->signal = WIFSIGNALED(raw) ? WTERMSIG(raw) : 0;
+    s->cpu_user_ns = time_ns(&u.ru_utime);
+    s->cpu_system_ns = time_ns(&u.ru_stime);
+    s->rss = (uint64_t)u.ru_maxrss * 1024;
+}
+
+static void warn_failed(
+    const struct sb_beside *b, const struct sb_beside_state *s)
+{
+    double seconds = (double)(s->end_ns - s->start_ns) / 1e9;
+
+    if (s->stopped || s->status == 0)
+        return;
+    if (s->signal)
+        sb_log(SB_LOG_ALERT, "--beside: %s was ended by signal %d after %.3f s",
+            b->name, s->signal, seconds);
+    else if (s->status < 0)
+        sb_log(SB_LOG_ALERT,
+            "--beside: the exit status of %s is unknown: the system does not "
+            "report it",
+            b->name);
+    else
+        sb_log(SB_LOG_ALERT,
+            "--beside: %s failed after %.3f s: exit status %d%s%s", b->name,
+            seconds, s->status, b->path ? "; its output is in " : "",
+            b->path ? b->path : "");
+}
+
+// The process is reaped with the lock held: signals are never sent to another
+// process with the same number.
+static void wait_for_process(struct sb_beside *b)
+{
+    siginfo_t info;
+
+    while (
+        waitid(P_PID, (id_t)b->pid, &info, WEXITED | WNOWAIT) && errno == EINTR)
+        ;
+    uint64_t end = sb_clock_monotonic();
+
+    pthread_mutex_lock(&b->lock);
+    take_result(b->pid, &b->state);
+    b->state.end_ns = end;
+    b->state.ended = true;
+    b->state.stopped = b->stop;
+    b->over = true;
+    // Otherwise sb_beside_stop() looks for processes that are left.
+    if (!b->stop)
+        atomic_store(&running_group, 0);
+    const struct sb_beside_state s = b->state;
+
+    pthread_cond_broadcast(&b->changed);
+    pthread_mutex_unlock(&b->lock);
+    warn_failed(b, &s);
+}
+
+// Returns whether the command was started.
+static bool start_in_time(struct sb_beside *b)
+{
+    int rc = 0;
+
+    pthread_mutex_lock(&b->lock);
+    while (!b->stop && sb_clock_monotonic() < b->at)
+        wait_until(b, b->at);
+    if (!b->stop) {
+        uint64_t now = sb_clock_monotonic();
+
+        rc = start_process(b, &b->pid);
+        b->state.start_ns = now;
+        b->state.started = rc == 0;
+        if (rc == 0)
+            atomic_store(&running_group, b->pid);
+    }
+    b->over = !b->state.started;
+    pthread_cond_broadcast(&b->changed);
+    bool started = b->state.started;
+
+    pthread_mutex_unlock(&b->lock);
+    if (rc)
+        sb_log(SB_LOG_ALERT, "--beside: %s was not started: %s", b->name,
+            strerror(rc));
+    return started;
+}
+
+static void *thread_main(void *arg)
+{
+    struct sb_beside *b = arg;
+
+    if (start_in_time(b))
+        wait_for_process(b);
+    return NULL;
+}
+
+// Interface -------------------------------------------------------------------
+
+// If the program was started with SIGCHLD ignored, the system reports no exit
+// status.
+static void receive_exit_status(void)
+{
+    struct sigaction a;
+
+    if (sigaction(SIGCHLD, NULL, &a) == 0 &&
+        (a.sa_handler == SIG_IGN || (a.sa_flags & SA_NOCLDWAIT)))
+        signal(SIGCHLD, SIG_DFL);
+}
+
+// The thread blocks all signals: they are left to the thread that waits for
+// them.
+int sb_beside_start(struct sb_beside *b, uint64_t ns, struct sb_err *err)
+{
+    sigset_t all, old;
+
+    receive_exit_status();
+    b->at = ns;
+    sigfillset(&all);
+    pthread_sigmask(SIG_SETMASK, &all, &old);
+    pthread_mutex_lock(&b->lock);
+    int rc = pthread_create(&b->thread, NULL, thread_main, b);
+
+    b->has_thread = rc == 0;
+    pthread_mutex_unlock(&b->lock);
+    pthread_sigmask(SIG_SETMASK, &old, NULL);
+    if (rc)
+        return sb_err_set(err, SB_ESYS,
+            "--beside: cannot start the thread of the command: %s",
+            strerror(rc));
+    return 0;
+}
+
+void sb_beside_state(struct sb_beside *b, struct sb_beside_state *state)
+{
+    pthread_mutex_lock(&b->lock);
+    *state = b->state;
+    pthread_mutex_unlock(&b->lock);
+}
+
+bool sb_beside_wait(struct sb_beside *b, uint64_t ns)
+{
+    pthread_mutex_lock(&b->lock);
+    while (!b->over && sb_clock_monotonic() < ns)
+        wait_until(b, ns);
+    bool over = b->over;
+
+    pthread_mutex_unlock(&b->lock);
+    return over;
+}
+
+// Processes that the command started may end later than the command. As long as
+// there is one, the number of the group is not used again.
+static void stop_left(pid_t group, uint64_t until)
+{
+    uint64_t now = sb_clock_monotonic();
+    bool left;
+
+    if (until > now + LEFT_NS)
+        until = now + LEFT_NS;
+    while (
+        (left = kill(-group, 0) == 0) && (now = sb_clock_monotonic()) < until)
+        sb_clock_sleep_until(now + STEP_NS);
+    if (left)
+        kill(-group, SIGKILL);
+    atomic_store(&running_group, 0);
+}
+
+// A stopped process ends only when it continues.
+static void terminate(pid_t group)
+{
+    kill(-group, SIGTERM);
+    kill(-group, SIGCONT);
+}
+
+void sb_beside_stop(struct sb_beside *b, uint64_t grace_ns)
+{
+    uint64_t until = sb_clock_monotonic() + grace_ns;
+
+    pthread_mutex_lock(&b->lock);
+    bool running = b->state.started && !b->over;
+
+    b->stop = true;
+    pthread_cond_broadcast(&b->changed);
+    if (running)
+        terminate(b->pid);
+    while (b->has_thread && !b->over && sb_clock_monotonic() < until)
+        wait_until(b, until);
+    if (!b->over && b->state.started)
+        kill(-b->pid, SIGKILL);
+    while (b->has_thread && !b->over)
+        pthread_cond_wait(&b->changed, &b->lock);
+    pthread_mutex_unlock(&b->lock);
+    if (running)
+        stop_left(b->pid, until);
+}
+
+void sb_beside_kill(void)
+{
+    pid_t group = atomic_load(&running_group);
+
+    if (group > 0)
+        kill(-group, SIGKILL);
+}
+
+void sb_beside_destroy(struct sb_beside *b)
+{
+    if (!b)
+        return;
+    sb_beside_stop(b, 0);
+    if (b->has_thread)
+        pthread_join(b->thread, NULL);
+    if (b->fd >= 0)
+        close(b->fd);
+    free(b->path);
+    pthread_cond_destroy(&b->changed);
+    pthread_mutex_destroy(&b->lock);
+    free(b);
+}
