@@ -18,6 +18,7 @@
 #include "out/progress.h"
 #include "out/reporter.h"
 #include "out/text.h"
+#include "run/beside.h"
 #include "run/run.h"
 #include "script/script.h"
 
@@ -54,13 +55,15 @@ struct sb_app {
     struct sb_db_opts db;
     struct sb_sampler_opts sampler_opts;
     struct sb_sweep_opts sweep_opts;
-    struct sb_app_sweep *sweep;  // NULL: not part of a sweep
-    const struct sb_cmd *cmd;    // on result files; NULL: another command
-    const struct sb_fact *swept; // of the run of a sweep
-    unsigned nswept, round;      // round: from 1; 0: not part of a sweep
-    unsigned place, places;      // number of the run, from 1, of so many
-    unsigned following;          // runs that are to be measured after it
-    struct sb_sampler *sampler;  // during a run, or NULL
+    struct sb_beside_opts beside_opts;
+    struct sb__app_beside *beside; // during a run with --beside, or NULL
+    struct sb_app_sweep *sweep;    // NULL: not part of a sweep
+    const struct sb_cmd *cmd;      // on result files; NULL: another command
+    const struct sb_fact *swept;   // of the run of a sweep
+    unsigned nswept, round;        // round: from 1; 0: not part of a sweep
+    unsigned place, places;        // number of the run, from 1, of so many
+    unsigned following;            // runs that are to be measured after it
+    struct sb_sampler *sampler;    // during a run, or NULL
     struct sb_text text;
     struct sb_reporters reporters;
     struct sb_facts facts;
@@ -150,6 +153,11 @@ void sb_app_server_measured(struct sb_app *a, int64_t warmup_ns);
 void sb_app_server_interval(struct sb_app *a, struct sb_series *row);
 void sb_app_server_stop(struct sb_app *a);
 void sb_app_server_done(struct sb_app *a); // frees the facts about servers
+
+// app_beside.c: checks the options of --beside; SB_EUSAGE. Frees what belongs
+// to the command.
+int sb_app_beside_check(const struct sb_app *a, struct sb_err *err);
+void sb_app_beside_done(struct sb_app *a);
 
 // app_rate.c: parses --rate-limit. SB_EUSAGE.
 int sb_app_rate_init(struct sb_app *a, struct sb_err *err);

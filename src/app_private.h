@@ -53,6 +53,20 @@ void sb__app_rate_mode(const struct sb_app *a);
 // until then.
 void sb__app_measured(struct sb_app *a, int64_t warmup_ns);
 
+// app_beside.c: --beside. Opens the output of the command, and runs it alone if
+// asked for. Returns the exit status: not 0 if there is nothing to run.
+int sb__app_beside_begin(struct sb_app *a);
+// The measured part begins in warmup_ns: the command starts --beside-start
+// later.
+void sb__app_beside_measured(struct sb_app *a, int64_t warmup_ns);
+void sb__app_beside_interval(struct sb_app *a, const struct sb_report *r);
+// Whether the run ends because of --beside-wait.
+bool sb__app_beside_stop(const struct sb_app *a);
+// The run is over: stops the command, and prints its figures if the report was
+// printed. Returns the exit status: `status`, or SB_EXIT_FAILED if it is 0 and
+// the command failed or was not started.
+int sb__app_beside_end(struct sb_app *a, bool printed, int status);
+
 // app_limits.c: --assert. Checks an interval, and logs which limit ends the
 // run.
 void sb__app_limits_interval(struct sb_app *a, const struct sb_report *r);

@@ -65,6 +65,7 @@ void sb__app_measured(struct sb_app *a, int64_t warmup_ns)
 {
     set_start(a, warmup_ns);
     sb_app_server_measured(a, warmup_ns);
+    sb__app_beside_measured(a, warmup_ns);
     sb_app_client_start(a);
 }
 
@@ -218,6 +219,7 @@ static void on_interval(void *data, const struct sb_report *r)
     sb_app_client_interval(t->a, r, row);
     sb_reporters_interval(&t->a->reporters, r);
     sb__app_limits_interval(t->a, r);
+    sb__app_beside_interval(t->a, r);
     print_interval(t, r);
     show_progress(t, r);
 }
@@ -226,7 +228,7 @@ static bool on_stop(void *data)
 {
     const struct sb__listening *t = data;
 
-    return t->a->asserts.by != NULL;
+    return t->a->asserts.by != NULL || sb__app_beside_stop(t->a);
 }
 
 static void on_checkpoint(void *data, const struct sb_report *r)
@@ -300,12 +302,12 @@ void sb__app_listen(struct sb_app *a, struct sb_workload *w,
         .checkpoint = on_checkpoint,
         .final = on_final,
         // Scripts may measure a server: the client is watched (app_client.c).
-        .interval_ns = a->script || a->mix || a->reporters.n ||
+        .interval_ns = a->script || a->mix || a->beside || a->reporters.n ||
                                sb_asserts_abort(&a->asserts) || t->progress
                            ? FILE_INTERVAL
                            : 0,
         .stop = on_stop,
-        .partial = a->reporters.n > 0,
+        .partial = a->reporters.n > 0 || a->beside,
         .operations = a->reporters.n > 0 ||
                       (a->mix && a->run.report_interval > 0) ||
                       sb_asserts_need_operations(&a->asserts),

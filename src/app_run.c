@@ -92,11 +92,13 @@ static void print_initializing(const struct sb_app *a)
 }
 
 // The events of a script may end the run, but only the script knows: without
-// limits, a script counts as endless.
+// limits, a script that does not say so counts as endless, and so does a mix.
 static bool is_endless(const struct sb_app *a)
 {
     if (a->run.time > 0 || a->run.events > 0)
         return false;
+    if (a->script)
+        return !sb_script_ends(a->script);
     return !a->builtin || !a->builtin->ends ||
            !a->builtin->ends(a->builtin_opts);
 }
@@ -131,12 +133,20 @@ int sb__app_run_workload(struct sb_app *a, struct sb_workload *w)
         sb_log(SB_LOG_FATAL, "%s", err.msg);
         return SB_EXIT_FAILED;
     }
+    int begun = sb__app_beside_begin(a);
+
+    if (begun) {
+        sb_reporters_done(&a->reporters);
+        return begun;
+    }
     sb__app_listen(a, w, &t, &l);
     sb_run(w, &a->run, &a->random, &l, &res);
     sb_app_server_stop(a);
     sb__app_context(&t);
     int status = exit_status(a, &res);
-    return sb__app_finish_reports(&t, &res, status ? status : t.status);
+
+    status = sb__app_beside_end(a, t.printed, status ? status : t.status);
+    return sb__app_finish_reports(&t, &res, status);
 }
 
 // Built-in tests -------------------------------------------------------------

@@ -67,7 +67,12 @@ static void explain(const struct sb_app_sweep *s, bool written)
 
     if (s->state.temporary)
         return;
-    if (open || failed)
+    if (open + failed == s->plan.nruns)
+        sb_log(SB_LOG_ALERT,
+            "no run is finished; begin again, or add --sweep-resume to "
+            "continue the sweep in %s",
+            s->state.dir);
+    else if (open || failed)
         sb_log(SB_LOG_ALERT,
             "the finished runs are in %s; add --sweep-resume to measure the "
             "others",

@@ -7,6 +7,7 @@
 #include <unistd.h>
 
 #include "app.h"
+#include "base/limits.h"
 #include "base/log.h"
 
 extern char **environ;
@@ -104,6 +105,7 @@ static int add_core_tables(struct sb_app *a, struct sb_err *err)
         { &sb_db_opt_table, &a->db },
         { &sb_sampler_opt_table, &a->sampler_opts },
         { &sb_sweep_opt_table, &a->sweep_opts },
+        { &sb_beside_opt_table, &a->beside_opts },
     };
 
     for (size_t i = 0; i < sizeof(t) / sizeof(t[0]); i++) {
@@ -261,6 +263,8 @@ int sb_app_finish_options(struct sb_app *a, struct sb_err *err)
     if (rc == 0)
         rc = sb_sampler_check(&a->sampler_opts, err);
     if (rc == 0)
+        rc = sb_app_beside_check(a, err);
+    if (rc == 0)
         rc = sb_dist_prepare(&a->random.dist, &a->dist, err);
     if (rc == 0 && a->dist.seed)
         a->random.seed = (uint64_t)a->dist.seed;
@@ -379,6 +383,7 @@ static int show_or_perform(struct sb_app *a, struct sb_err *err)
 static void clean_up(struct sb_app *a)
 {
     sb_app_sweep_done(a);
+    sb_app_beside_done(a);
     sb_asserts_done(&a->asserts);
     sb_asserts_done(&a->rate_limits);
     sb_script_free(a->script);
@@ -406,6 +411,9 @@ int main(int argc, char **argv)
 
     if (sb_app_open_streams(&err))
         return fail(&err);
+    // Each connection is an open file. Many systems have a soft limit of 1,024,
+    // for old programs that use select(), and a much higher hard limit.
+    sb_raise_limit_of_files();
     // libmongoc initializes itself as soon as its library is loaded, before the
     // driver is called. It would keep counters in a file in /dev/shm, which
     // stays if the process is killed, and print a warning on stderr if such a

@@ -29,6 +29,9 @@ void sb__merge_warn_of_options(
 
 // Prints the table of limits, if the run had any.
 void sb__show_limits(const struct sb_result_run *run, FILE *out);
+// Prints the figures of the command of --beside, if there was one; of a merged
+// run those of each run with one.
+void sb__show_beside(const struct sb_result_run *run, FILE *out);
 // Prints how the run ended, if early.
 void sb__show_end(const struct sb_result_run *run, struct sb_text *text);
 

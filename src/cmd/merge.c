@@ -344,11 +344,12 @@ static json_t *all_databases(const struct merge *m)
     return all;
 }
 
-// What each of the runs was.
+// What each of the runs was. The figures of a command beside one of them are
+// not those of the sum.
 static json_t *members(const struct merge *m)
 {
     static const char *const kept[] = { "started", "seed", "threads", "labels",
-        "host", "end" };
+        "host", "end", "beside" };
     json_t *all = json_array();
 
     for (unsigned i = 0; i < m->nruns; i++) {

@@ -75,6 +75,8 @@ static void print_run(const struct sb_cmd_args *args,
         sb__show_limits(run, args->out);
     if (o->report_context && o->verbosity >= SB_LOG_NOTICE)
         sb_context_print(run->json, args->out);
+    if (o->verbosity >= SB_LOG_NOTICE)
+        sb__show_beside(run, args->out);
     sb__show_end(run, &text);
 }
 

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 //
-// What sysbench show prints behind the figures of a run: its limits, and how it
-// ended.
+// What sysbench show prints behind the figures of a run: its limits, the
+// command of --beside, and how it ended.
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
@@ -11,6 +11,7 @@
 #include "base/units.h"
 #include "cmd/cmd_private.h"
 #include "out/assert.h"
+#include "out/beside_report.h"
 #include "out/facts.h"
 
 static const char *text_of(const json_t *o, const char *name)
@@ -87,6 +88,29 @@ void sb__show_limits(const struct sb_result_run *run, FILE *out)
     take_verdicts(&a, list);
     print_table(&a, out);
     sb_asserts_done(&a);
+}
+
+static void show_command(const json_t *member, FILE *out)
+{
+    struct sb_beside_summary s;
+
+    if (sb_beside_read(&s, member))
+        sb_beside_print(&s, out);
+}
+
+void sb__show_beside(const struct sb_result_run *run, FILE *out)
+{
+    const json_t *merged = json_object_get(run->json, "merged");
+
+    show_command(json_object_get(run->json, "beside"), out);
+    for (size_t i = 0; i < json_array_size(merged); i++) {
+        const json_t *o = json_object_get(json_array_get(merged, i), "beside");
+
+        if (!o)
+            continue;
+        fprintf(out, "Run %zu of %zu:\n", i + 1, json_array_size(merged));
+        show_command(o, out);
+    }
 }
 
 void sb__show_end(const struct sb_result_run *run, struct sb_text *text)

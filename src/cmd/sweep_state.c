@@ -62,11 +62,51 @@ static bool is_ours(const char *name)
            strcmp(name, "plan.json.part") == 0;
 }
 
+static enum sb_sweep_outcome outcome_of(int status)
+{
+    if (status == 0)
+        return SB_SWEEP_GOOD;
+    return status == SB_STATUS_LIMITS ? SB_SWEEP_MISSED : SB_SWEEP_FAILED;
+}
+
+// What a file says.
+static enum sb_sweep_outcome read_file(
+    const char *path, struct sb_result_file *f)
+{
+    struct sb_err err = { 0 };
+
+    memset(f, 0, sizeof(*f));
+    if (access(path, R_OK) || sb_result_read(f, path, &err) || f->nruns != 1)
+        return SB_SWEEP_OPEN;
+    json_t *ending = json_object_get(f->run[0].json, "end");
+    const char *reason = json_string_value(json_object_get(ending, "reason"));
+
+    if (!reason || strcmp(reason, "signal") == 0)
+        return SB_SWEEP_OPEN;
+    return outcome_of(
+        (int)json_integer_value(json_object_get(ending, "status")));
+}
+
 struct content {
     bool finished; // files of finished runs
     bool runs;     // files of any runs
     bool others;   // files that no sweep writes
 };
+
+// Whether a file is that of a run that did not fail. It is, if it is damaged.
+static bool is_finished(const char *dir, const char *name)
+{
+    char path[4200];
+    struct sb_result_file f;
+
+    if (!is_run(name) || strlen(name) != RUN_NAME_LEN)
+        return false;
+    snprintf(path, sizeof(path), "%.4095s/%.100s", dir, name);
+    bool failed = read_file(path, &f) == SB_SWEEP_FAILED;
+
+    sb_result_done(&f);
+    return !failed;
+}
 
 static void look(const char *dir, struct content *c)
 {
@@ -78,8 +118,7 @@ static void look(const char *dir, struct content *c)
         if (strcmp(e->d_name, ".") == 0 || strcmp(e->d_name, "..") == 0)
             continue;
         c->runs = c->runs || is_run(e->d_name);
-        c->finished = c->finished ||
-                      (is_run(e->d_name) && strlen(e->d_name) == RUN_NAME_LEN);
+        c->finished = c->finished || is_finished(dir, e->d_name);
         c->others = c->others || !is_ours(e->d_name);
     }
     if (d)
@@ -233,7 +272,7 @@ static int check_resume(
             "--sweep-resume: there is no interrupted sweep in %s: begin one "
             "without --sweep-resume",
             s->dir);
-    // Without any run there is nothing to lose.
+    // Without any finished run there is nothing to lose.
     if (!resume && c.finished)
         return sb_err_set(err, SB_EUSAGE,
             "%s has finished runs of an interrupted sweep: continue it with "
@@ -303,31 +342,6 @@ int sb_sweep_state_begin(const struct sb_sweep_state *s, unsigned run,
         return system_error(out, err);
     path_of_run(s, run, ".new", out, size);
     return 0;
-}
-
-static enum sb_sweep_outcome outcome_of(int status)
-{
-    if (status == 0)
-        return SB_SWEEP_GOOD;
-    return status == SB_STATUS_LIMITS ? SB_SWEEP_MISSED : SB_SWEEP_FAILED;
-}
-
-// What a file says.
-static enum sb_sweep_outcome read_file(
-    const char *path, struct sb_result_file *f)
-{
-    struct sb_err err = { 0 };
-
-    memset(f, 0, sizeof(*f));
-    if (access(path, R_OK) || sb_result_read(f, path, &err) || f->nruns != 1)
-        return SB_SWEEP_OPEN;
-    json_t *ending = json_object_get(f->run[0].json, "end");
-    const char *reason = json_string_value(json_object_get(ending, "reason"));
-
-    if (!reason || strcmp(reason, "signal") == 0)
-        return SB_SWEEP_OPEN;
-    return outcome_of(
-        (int)json_integer_value(json_object_get(ending, "status")));
 }
 
 // Whether a run had ended by itself when a signal came: its file, which is

@@ -13,6 +13,7 @@
 #include "base/opts.h"
 
 struct sb_asserts;
+struct sb_beside_figures;
 
 struct sb_fact {
     const char *name, *value;
@@ -50,8 +51,9 @@ struct sb_facts {
     unsigned ndatabases;
     const struct sb_server_total *totals; // known at the end only
     unsigned ntotals;
-    const struct sb_asserts *limits; // --assert; may be NULL
-    const struct sb_fact *swept;     // values of the options of --sweep
+    const struct sb_asserts *limits;        // --assert; may be NULL
+    const struct sb_beside_figures *beside; // --beside, at the end; or NULL
+    const struct sb_fact *swept;            // values of the options of --sweep
     unsigned nswept;
     unsigned round;         // of the sweep, from 1; 0: not part of a sweep
     unsigned place, places; // the run is the place-th, from 1, of the sweep

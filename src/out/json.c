@@ -90,6 +90,10 @@ int sb__json_document(struct sb_reporter *r, const struct sb_outcome *o,
     };
     int rc;
 
+    if (f->beside && !sb_marks_beside(run.marks, f->beside)) {
+        json_decref(run.marks);
+        run.marks = NULL;
+    }
     sb_document_begin(out, program);
     rc = sb_document_run(out, &run, true, err);
     sb_document_end(out);

@@ -8,6 +8,7 @@
 
 #include "base/escape.h"
 #include "out/assert.h"
+#include "out/beside_report.h"
 
 // Values ----------------------------------------------------------------------
 
@@ -220,6 +221,23 @@ static bool set_swept(json_t *o, const struct sb_facts *f)
            set_count(o, "following", f->following);
 }
 
+// Members that not every run has.
+static bool optional_facts(json_t *o, const struct sb_facts *f)
+{
+    bool ok = true;
+
+    if (f->ntotals)
+        ok = sb__json_set(o, "server_totals", sb_json_server_totals(f)) && ok;
+    if (f->beside)
+        ok = sb__json_set(o, "beside", sb_beside_json(f->beside)) && ok;
+    if (f->block)
+        ok = set_text(o, "block", f->block) && ok;
+    if (f->round)
+        ok = set_swept(o, f) && ok;
+
+    return ok;
+}
+
 json_t *sb_json_facts(const struct sb_facts *f)
 {
     char seed[24];
@@ -238,13 +256,7 @@ json_t *sb_json_facts(const struct sb_facts *f)
               sb__json_set(o, "databases", sb_json_databases(f)) &&
               sb__json_set(o, "options", options(f->opts));
 
-    if (f->ntotals)
-        ok = sb__json_set(o, "server_totals", sb_json_server_totals(f)) && ok;
-    if (f->block)
-        ok = set_text(o, "block", f->block) && ok;
-    if (f->round)
-        ok = set_swept(o, f) && ok;
-
+    ok = optional_facts(o, f) && ok;
     return sb__json_complete(o, ok);
 }
 

@@ -5,6 +5,7 @@
 #include <math.h>
 #include <string.h>
 
+#include "out/beside_report.h"
 #include "out/json_private.h"
 
 static json_t *mark(double time, const char *kind, const char *text)
@@ -132,4 +133,15 @@ json_t *sb_marks_json(const struct sb_marks *m, const json_t *stages,
     if (ok && o && o->failure)
         ok = insert(list, mark(seconds, "failure", o->failure));
     return sb__json_complete(list, ok);
+}
+
+static bool add_beside(
+    void *arg, double time, const char *kind, const char *text)
+{
+    return insert(arg, mark(time, kind, text));
+}
+
+bool sb_marks_beside(json_t *list, const struct sb_beside_figures *f)
+{
+    return list && sb_beside_marks(f, add_beside, list);
 }

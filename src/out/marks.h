@@ -6,6 +6,7 @@
 
 #include <jansson.h>
 
+#include "out/beside_figures.h"
 #include "out/facts.h"
 #include "measure/snap.h"
 
@@ -34,5 +35,9 @@ void sb_marks_done(struct sb_marks *m); // {0} allowed
 // seconds: its length.
 json_t *sb_marks_json(const struct sb_marks *m, const json_t *stages,
     const struct sb_outcome *o, double seconds);
+
+// Adds the start and the end of the command of --beside. list may be NULL.
+// False if out of memory.
+bool sb_marks_beside(json_t *list, const struct sb_beside_figures *f);
 
 #endif

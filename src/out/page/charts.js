@@ -555,6 +555,7 @@ function zoom(from, to) {
 
 const MARK = { lost: ["L", "--bad"], reconnect: ["R", "--c3"],
     restart: ["r", "--c5"], stage: ["S", "--faint"],
+    beside: ["B", "--c2"], "beside-end": ["b", "--c2"],
     interrupt: ["x", "--c1"], failure: ["!", "--bad"] };
 
 // A vertical line for each mark, with a letter. Marks of a kind that are less

@@ -106,6 +106,7 @@ function build() {
     operationsSection(main, run);
     limitsSection(main, run);
     rateSection(main, run);
+    besideSection(main, run);
     errorsSection(main, run);
     serverSection(main, run);
     clientSection(main, run);

@@ -457,7 +457,8 @@ function marksTable(main, run) {
     if (!list.length)
         return;
     main.append(h("p", { class: "note" }, "Marks: S stage, L lost " +
-        "connections, R reconnect, r restart, x interrupt, ! failure."),
+        "connections, R reconnect, r restart, B and b start and end of a command " +
+        "beside the run, x interrupt, ! failure."),
     h("details", { open: list.length <= 5 },
         h("summary", null, plural(list.length, "mark")),
         table("What happened during the run",
