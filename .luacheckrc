@@ -38,7 +38,7 @@ for _, file in ipairs{"oltp_*", "select_random_*"} do
 end
 
 -- Looks whether a script has put its own in their place.
-files["tests/lua/sb/commands.lua"] = {read_globals = oltp}
+files["tests/lua/sb/oltp_commands.lua"] = {read_globals = oltp}
 
 files["tests/lua/sb/older_common.lua"] = {globals = {"check_reconnect"}}
 

@@ -3,53 +3,118 @@
 --
 -- The insert benchmark: batches of rows into a table with up to three
 -- secondary indexes. An event is a transaction that inserts --rows-per-commit
--- rows or, in the --query-threads, one query.
+-- rows or, in the --query-threads, one query. The tables, their values and the
+-- options are in sb/iibench.lua.
 
-local purchases = require("sb.purchases")
-
-sysbench.cmdline.options = purchases.declarations()
-
+local dialect = require("sb.dialect")
+local iibench = require("sb.iibench")
 local rand = sysbench.rand
+
 local opt -- the settings
+local con, d, sequence
 
-require("sb.own_commands").declare("sb.purchases_commands", purchases.normalize)
+-- Queries --------------------------------------------------------------------
 
--- Publishes the sizes of the tables to all users.
-function init()
-   require("sb.purchases_commands").measure(purchases.normalize(sysbench.opt))
+local function draw_price()
+   local _, price = iibench.customer_and_price(opt)
+   return price / 100
 end
 
-function sysbench.hooks.report_line(stat, final)
-   return require("sb.purchases_report").line(stat, final)
+local function draw_register()
+   return rand.uniform(0, opt.cashregisters - 1)
 end
 
-local con, d, text, begin, commit, sequence
+local function draw_id(t)
+   return rand.uniform(t.deleted:last(), t.inserted:last())
+end
+
+local function prepare_query(op, from, columns, kind, draw)
+   local first = columns:match("^%w+")
+   local q = {draw = draw, stmt = con:prepare(string.format(
+      "SELECT %s FROM %s WHERE %s >= ? ORDER BY %s LIMIT %d",
+      columns, from, first, columns, opt.rows_per_query), op)}
+   q.from = q.stmt:bind_create(kind)
+   q.stmt:bind_param(q.from)
+   return q
+end
+
+local function prepare_queries(n)
+   local kind = sysbench.sql.type
+   local name, list = iibench.name(opt, n), {}
+   for i = 1, opt.query_pk_only and 0 or opt.num_secondary_indexes do
+      local index = iibench.indexes[i]
+      local by_register = index.columns:match("^cash")
+      list[i] = prepare_query(index.name .. "_queries",
+         d.through(name, iibench.index_name(opt, n, index)), index.columns,
+         by_register and kind.INT or kind.DOUBLE,
+         by_register and draw_register or draw_price)
+   end
+   if #list == 0 then
+      list[1] = prepare_query("pk_queries", name, iibench.key, kind.BIGINT,
+         draw_id)
+   end
+   return list
+end
+
+-- Reads rows in the order of an index, starting at a random value.
+local function query(t)
+   local q = t.queries[rand.uniform(1, #t.queries)]
+   q.from:set(q.draw(t))
+   q.stmt:execute()
+end
+
+-- Tables ---------------------------------------------------------------------
+
+local opened = {}   -- by number: the tables with prepared statements
+local to_close = {} -- the same, without numbers
+
+-- Returns table n: table_state() of sb/iibench.lua and
+--   delete       statement, with the parameter `first`
+--   queries      list of {stmt =, from = its parameter, draw = function(t) that
+--                returns a value for it}
+local function open(n)
+   local t = opened[n]
+   if t then
+      return t
+   end
+   t = iibench.table_state(opt, n)
+   t.delete = con:prepare(d.delete_first(t.name, iibench.key), "deletes")
+   t.first = t.delete:bind_create(sysbench.sql.type.BIGINT)
+   t.delete:bind_param(t.first)
+   t.queries = prepare_queries(n)
+   opened[n] = t
+   to_close[#to_close + 1] = t
+   return t
+end
+
+local function close(t)
+   t.delete:close()
+   for _, q in ipairs(t.queries) do
+      q.stmt:close()
+   end
+end
+
+-- Users ----------------------------------------------------------------------
+
+local begin, commit, insert_text
 local queries_only -- true for the --query-threads
 
--- Statements on table n, prepared at first use.
-local tables = setmetatable({}, {__index = function(list, n)
-   local t = purchases.statements(con, d, opt, n)
-   list[n] = t
-   return t
-end})
-
 function thread_init(id)
-   opt = purchases.normalize(sysbench.opt)
    local drv = sysbench.sql.driver()
-   con = drv:connect()
-   d = require("sb.dialect_more").of(drv)
-   sequence = purchases.sequences(opt)
+   opt = sysbench.opt
+   con, d = drv:connect(), dialect.of(drv)
+   sequence = iibench.sequences()
    queries_only = id >= opt.threads - opt.query_threads
    if not queries_only then
-      text = require("sb.purchases_text").new(opt)
+      insert_text = require("sb.iibench_text").new(opt)
       begin = con:prepare(d.begin_write, "begin")
       commit = con:prepare(d.commit, "commit")
    end
 end
 
 function thread_done()
-   for _, t in pairs(tables) do
-      purchases.close(t)
+   for _, t in ipairs(to_close) do
+      close(t)
    end
    if begin then
       begin:close()
@@ -58,53 +123,12 @@ function thread_done()
    con:disconnect()
 end
 
--- Rows of --max-rows that this user has reserved and not inserted yet.
-local reserved = 0
-
--- Returns the number of rows of the next transaction; 0 if --max-rows is
--- reached. A transaction that is retried keeps its reservation.
-local function reserve_rows()
-   local n = opt.rows_per_commit
-   if reserved == 0 and opt.max_rows > 0 then
-      local first = sequence.taken:next(n)
-      reserved = math.max(math.min(n, opt.max_rows - first + 1), 0)
-   elseif reserved == 0 then
-      reserved = n
-   end
-   return reserved
-end
-
 local function insert(t, rows)
    while rows > 0 do
       local n = math.min(rows, opt.rows_per_insert)
-      con:query(text:insert(t.name, n))
+      con:query(insert_text(t.name, n))
       rows = rows - n
    end
-end
-
--- Returns how many of the oldest rows to delete when `rows` rows are inserted.
--- At most twice as many are deleted as inserted, so a table that is too large
--- shrinks gradually. Rows that a user plans to delete are not planned by other
--- users, and the plan stays valid if the transaction is retried.
-local function rows_to_delete(t, rows)
-   if opt.delete_per_insert then
-      return rows
-   elseif opt.with_max_table_rows and t.owed == 0 then
-      local size = t.inserted:last() + rows - t.planned:last() -
-         t.gaps:last()
-      t.owed = math.max(math.min(size - opt.max_table_rows, 2 * rows), 0)
-      if t.owed > 0 then
-         t.planned:next(t.owed)
-      end
-   end
-   return t.owed
-end
-
--- Reads rows in the order of an index, starting at a random value.
-local function query(t)
-   local q = t.queries[rand.uniform(1, #t.queries)]
-   q.from:set(q.draw(opt, t))
-   q.stmt:execute()
 end
 
 -- Inserts `rows` rows and deletes the `old` oldest ones. Returns how many were
@@ -142,7 +166,7 @@ local function receive()
 end
 
 local function transaction(t, rows)
-   local old = rows_to_delete(t, rows)
+   local old = iibench.rows_to_delete(opt, t, rows)
    if opt.pipeline then
       con:pipeline_begin()
    end
@@ -155,27 +179,41 @@ local function transaction(t, rows)
    elseif opt.pipeline then
       con:pipeline_run()
    end
-   reserved, t.owed = 0, 0
-   t.inserted:next(rows)
-   sequence.inserted:next(rows)
-   if deleted > 0 then
-      t.deleted:next(deleted)
-      sequence.deleted:next(deleted)
-   end
+   iibench.done(sequence, t, rows, deleted)
 end
 
 function event()
-   local t = tables[rand.uniform(1, opt.tables)]
+   local t = open(rand.uniform(1, opt.tables))
    if queries_only then
-      if opt.max_rows > 0 and sequence.inserted:last() >= opt.max_rows then
+      if iibench.all_inserted(opt, sequence) then
          return true
       end
       query(t)
       return
    end
-   local rows = reserve_rows()
+   local rows = iibench.reserve(opt, sequence)
    if rows == 0 then
       return true
    end
    transaction(t, rows)
 end
+
+if sysbench.cmdline.run_state then
+   return -- the rest is for the main state and the commands
+end
+
+local commands = require("sb.iibench_commands")
+
+if sysbench.cmdline.main_state then
+   sysbench.cmdline.options = commands.declarations()
+end
+
+require("sb.own_commands").declare(commands, commands.normalize)
+
+-- Publishes the sizes of the tables to all users.
+function init()
+   commands.measure(commands.normalize(sysbench.opt))
+end
+
+sysbench.hooks.report_line = iibench.report_line
+sysbench.hooks.ends_by_itself = iibench.ends_by_itself

@@ -6,7 +6,7 @@
 -- differences from sysbench 0.4.
 
 local dialect = require("sb.dialect")
-local makers = require("sb.makers")
+local makers = require("sb.mix_makers")
 local mix = require("sb.mix")
 local old_names = require("sb.old_names")
 local options = require("sb.options")
@@ -95,7 +95,7 @@ local function cmd_check()
    if opt.mode == "nontrx" and opt.nontrx == "insert" then
       opt.table_size = 0 -- the run starts with an empty table
    end
-   require("sb.check_rows").check(opt)
+   require("sb.oltp_check").check(opt)
 end
 
 local parallel_command = sysbench.cmdline.PARALLEL_COMMAND

@@ -16,32 +16,32 @@ sysbench.cmdline.options = options.declarations("oltp")
 -- Statements and parameters live in the globals con, stmt and param.
 local m = mix.new(mix.globals, mix.prepared)
 
--- Commands. Their code is in sb/commands.lua, which the users of a run do not
--- load.
+-- Commands. Their code is in sb/oltp_commands.lua, which the users of a run do
+-- not load.
 
 local own -- functions of this file that scripts may replace
 
 function cmd_prepare()
-   require("sb.commands").prepare(own)
+   require("sb.oltp_commands").prepare(own)
 end
 
 function cmd_warmup()
-   require("sb.commands").warmup()
+   require("sb.oltp_commands").warmup()
 end
 
 cmd_prewarm = cmd_warmup
 
 local function cmd_check()
-   require("sb.commands").check(own)
+   require("sb.oltp_commands").check(own)
 end
 
 function cleanup()
-   require("sb.commands").cleanup()
+   require("sb.oltp_commands").cleanup()
 end
 
 -- Creates, fills and indexes table number table_num over `connection`.
 function create_table(driver, connection, table_num)
-   require("sb.commands").create_table(own, driver, connection, table_num)
+   require("sb.oltp_commands").create_table(own, driver, connection, table_num)
 end
 
 function get_c_value()

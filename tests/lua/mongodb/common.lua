@@ -46,22 +46,22 @@ local function settings()
       bulk_size = oltp_bulk_size, create_secondary = true}
 end
 
-local function tables()
-   return require("sb.doc_tables").derive{}
+local function collections()
+   return require("sb.mongodb.collections").derive{}
 end
 
 -- Creates, fills and indexes collection sbtest<n>.
 function create_insert(n)
    local opt = settings()
    opt.tables = n
-   require("sb.doc_commands").build(tables(), opt, n, 1)
+   require("sb.mongodb.commands").build(collections(), opt, n, 1)
 end
 
 function prepare()
-   require("sb.doc_commands").build(tables(), settings(), 1, 1)
+   require("sb.mongodb.commands").build(collections(), settings(), 1, 1)
    return 0
 end
 
 function cleanup()
-   require("sb.doc_commands").of(tables()).cleanup(settings())
+   require("sb.mongodb.commands").of(collections()).cleanup(settings())
 end

@@ -4,9 +4,7 @@
 -- $in: reads or updates many documents with one command, by their ids or by
 -- values of the indexed field k.
 
-local workload = require("sb.doc_workload")
-
-local some = {0, 1e6}
+local workload = require("sb.mongodb.workload")
 
 local function draw(list, opt)
    for i = 1, opt.in_size do
@@ -27,23 +25,6 @@ local function verify(list, found)
 end
 
 workload.declare{
-   commands = "sb.doc_oltp_commands",
-   bounds = {in_size = {1, 1e5}, in_selects = some, in_k_selects = some,
-      in_updates = some, limit = {1, 1e6}},
-
-   options = function(kind)
-      return {
-         in_size = kind.int("Number of values in a list", 10),
-         in_selects = kind.int("Finds by a list of ids per event", 10),
-         in_k_selects = kind.int("Finds by a list of values of k per event", 1),
-         in_updates = kind.int("Updates by a list of ids per event", 1),
-         limit = kind.int("Maximum number of documents that a find by k " ..
-            "returns", 100),
-         verify = kind.bool("Compare the size of each result with the " ..
-            "number of different ids in its list", false),
-      }
-   end,
-
    open = function(db, opt)
       local arg = sysbench.mongodb.arg
       local ids, ks = {_id = {["$in"] = arg(1)}}, {k = {["$in"] = arg(1)}}
@@ -80,5 +61,29 @@ workload.declare{
             verify(list, done.matched)
          end
       end
+   end,
+}
+
+if sysbench.cmdline.run_state then
+   return -- the rest is for the main state and the commands
+end
+
+local some = {0, 1e6}
+
+require("sb.mongodb.commands").declare{
+   bounds = {in_size = {1, 1e5}, in_selects = some, in_k_selects = some,
+      in_updates = some, limit = {1, 1e6}},
+
+   options = function(kind)
+      return {
+         in_size = kind.int("Number of values in a list", 10),
+         in_selects = kind.int("Finds by a list of ids per event", 10),
+         in_k_selects = kind.int("Finds by a list of values of k per event", 1),
+         in_updates = kind.int("Updates by a list of ids per event", 1),
+         limit = kind.int("Maximum number of documents that a find by k " ..
+            "returns", 100),
+         verify = kind.bool("Compare the size of each result with the " ..
+            "number of different ids in its list", false),
+      }
    end,
 }

@@ -7,15 +7,41 @@
 -- {"$arg": 3} and {"$arg": 4} are random strings of 119 and 59 characters.
 
 local schema = require("sb.schema")
-local values = require("sb.doc_values")
+local values = require("sb.mongodb.values")
 
 local function ids(opt, n, after)
    return sysbench.sequence("mongodb/generic " .. schema.name(opt, n), after)
 end
 
-require("sb.doc_workload").declare{
-   commands = "sb.doc_generic_commands",
+require("sb.mongodb.workload").declare{
+   open = function(db, opt)
+      local own = {opt = opt}
+      for n = 1, opt.tables do
+         own[n] = values.compile("--document", 4,
+            db:collection(schema.name(opt, n)), "insert_one", opt.document)
+      end
+      return own
+   end,
+
+   event = function(self, n)
+      local opt, rand = self.opt, sysbench.rand
+      self[n]:execute(ids(opt, n):next(),
+         rand.default(1, math.max(opt.table_size, 1)),
+         rand.string(schema.c_format), rand.string(schema.pad_format))
+   end,
+}
+
+if sysbench.cmdline.run_state then
+   return -- the rest is for the main state and the commands
+end
+
+require("sb.mongodb.commands").declare{
    fields = {},
+   -- The documents may be any, so check only counts them.
+   collections = {
+      new_rows = true,
+      wrong = function() end,
+   },
 
    options = function(kind)
       return {document = kind.text("Document to insert, as JSON; " ..
@@ -32,21 +58,5 @@ require("sb.doc_workload").declare{
             {sort = {_id = -1}, projection = {_id = 1}})
          ids(opt, n, last and math.max(last._id, 0) or 0)
       end
-   end,
-
-   open = function(db, opt)
-      local own = {opt = opt}
-      for n = 1, opt.tables do
-         own[n] = values.compile("--document", 4,
-            db:collection(schema.name(opt, n)), "insert_one", opt.document)
-      end
-      return own
-   end,
-
-   event = function(self, n)
-      local opt, rand = self.opt, sysbench.rand
-      self[n]:execute(ids(opt, n):next(),
-         rand.default(1, math.max(opt.table_size, 1)),
-         rand.string(schema.c_format), rand.string(schema.pad_format))
    end,
 }

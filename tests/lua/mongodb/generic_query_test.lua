@@ -8,26 +8,9 @@
 -- to find().
 
 local schema = require("sb.schema")
-local values = require("sb.doc_values")
+local values = require("sb.mongodb.values")
 
-require("sb.doc_workload").declare{
-   commands = "sb.doc_generic_commands",
-   fields = {},
-   bounds = {range_size = {1, 2147483647}, limit = {0, 2147483647}},
-
-   options = function(kind)
-      return {
-         query = kind.text("Filter, as JSON; empty: all documents; " ..
-            "{\"$arg\": n} with n = 1: a random id, 2: the last id of the " ..
-            "range that starts there, 3: a random k",
-            '{"_id": {"$arg": 1}}'),
-         fields = kind.text("Fields to return, as JSON; empty: all", ""),
-         sort = kind.text("Sort order, as JSON; empty: none", ""),
-         limit = kind.int("Maximum number of documents to return; 0: all", 0),
-         range_size = kind.int("Number of ids in a range", 100),
-      }
-   end,
-
+require("sb.mongodb.workload").declare{
    open = function(db, opt)
       local own = {opt = opt}
       for n = 1, opt.tables do
@@ -47,5 +30,33 @@ require("sb.doc_workload").declare{
       local size = math.max(opt.table_size, 1)
       local id = rand.default(1, size)
       self[n]:execute(id, id + opt.range_size - 1, rand.default(1, size))
+   end,
+}
+
+if sysbench.cmdline.run_state then
+   return -- the rest is for the main state and the commands
+end
+
+require("sb.mongodb.commands").declare{
+   fields = {},
+   -- The documents may be any, so check only counts them.
+   collections = {
+      new_rows = true,
+      wrong = function() end,
+   },
+
+   bounds = {range_size = {1, 2147483647}, limit = {0, 2147483647}},
+
+   options = function(kind)
+      return {
+         query = kind.text("Filter, as JSON; empty: all documents; " ..
+            "{\"$arg\": n} with n = 1: a random id, 2: the last id of the " ..
+            "range that starts there, 3: a random k",
+            '{"_id": {"$arg": 1}}'),
+         fields = kind.text("Fields to return, as JSON; empty: all", ""),
+         sort = kind.text("Sort order, as JSON; empty: none", ""),
+         limit = kind.int("Maximum number of documents to return; 0: all", 0),
+         range_size = kind.int("Number of ids in a range", 100),
+      }
    end,
 }

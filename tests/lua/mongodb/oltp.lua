@@ -3,4 +3,4 @@
 --
 -- The classic OLTP mix on documents: reads by id, ranges and writes.
 
-require("sb.doc_oltp").declare{reads = true, ranges = true, writes = true}
+require("sb.mongodb.oltp").declare{reads = true, ranges = true, writes = true}

@@ -3,4 +3,4 @@
 --
 -- The reads of the classic OLTP mix on documents: by id and by range.
 
-require("sb.doc_oltp").declare{reads = true, ranges = true}
+require("sb.mongodb.oltp").declare{reads = true, ranges = true}

@@ -9,8 +9,7 @@
 -- Thread t creates collections t + 1, t + 1 + N and so on. The prepare command,
 -- here and in all other scripts, distributes the work better.
 
-require("sb.doc_workload").declare{
-   commands = "sb.doc_oltp_commands",
+require("sb.mongodb.commands").declare{
    options = function() return {} end,
 }
 
@@ -18,7 +17,8 @@ function init()
 end
 
 require("sb.once").declare(function()
-   local opt = require("sb.doc_options").normalize(sysbench.opt)
-   require("sb.doc_commands").build(require("sb.doc_tables").derive{}, opt,
-      sysbench.tid + 1, opt.threads)
+   local opt = require("sb.mongodb.options").normalize(sysbench.opt)
+   require("sb.mongodb.commands").build(
+      require("sb.mongodb.collections").derive{}, opt, sysbench.tid + 1,
+      opt.threads)
 end)

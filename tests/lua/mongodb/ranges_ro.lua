@@ -3,4 +3,4 @@
 --
 -- Reads, sums, sorts and finds distinct values of ranges of documents.
 
-require("sb.doc_oltp").declare{ranges = true}
+require("sb.mongodb.oltp").declare{ranges = true}

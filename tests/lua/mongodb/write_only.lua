@@ -3,4 +3,4 @@
 --
 -- The writes of the classic OLTP mix on documents: updates and upserts.
 
-require("sb.doc_oltp").declare{writes = true}
+require("sb.mongodb.oltp").declare{writes = true}

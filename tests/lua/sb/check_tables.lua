@@ -2,11 +2,11 @@
 --
 -- A quick check of the tables before the users of a run start: if tables are
 -- missing or empty, or do not match the options, statements find no rows and
--- look fast. Only the main state loads this. docs/workloads.md says what is an
+-- look fast. No user of a run loads this. docs/workloads.md says what is an
 -- error and what is a warning.
 
 local databases = require("sb.databases")
-local dialect_more = require("sb.dialect_more")
+local dialect = require("sb.dialect")
 local options = require("sb.options")
 local schema = require("sb.schema")
 
@@ -128,6 +128,28 @@ function M.require_tables(con, d, count, name, command)
    if n then
       error(string.format("table '%s' does not exist: create it with '%s'",
          name(n), command), 0)
+   end
+end
+
+-- Raises an error unless all indexes exist; an interrupted prepare leaves
+-- tables without them. list: of {table = its name, index = the index's name} or
+-- {table = , column = the first column of any index}. command: as for
+-- require_tables().
+function M.require_indexes(con, d, list, command)
+   if d.indexes == false then
+      return
+   end
+   for _, want in ipairs(list) do
+      local find = want.index and d.find_index or
+         want.column and d.index_of
+      local found = find and con:query_row(find:format(want.table,
+         want.index or want.column))
+      if find and (not found or found == "0") then
+         error(string.format("table '%s' has no index %s: was prepare " ..
+            "interrupted? Run 'cleanup', then '%s'", want.table,
+            want.index and "'" .. want.index .. "'" or "on " .. want.column,
+            command), 0)
+      end
    end
 end
 
@@ -285,7 +307,7 @@ function M.check(opt, need)
       return
    end
    local drv = sysbench.sql.driver()
-   local d = dialect_more.of(drv)
+   local d = dialect.of(drv)
    if not d.find_table then
       return -- the null driver, or an unknown database
    end

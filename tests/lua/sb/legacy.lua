@@ -5,7 +5,7 @@
 -- with declare().
 
 local dialect = require("sb.dialect")
-local makers = require("sb.makers")
+local makers = require("sb.mix_makers")
 local mix = require("sb.mix")
 local old_names = require("sb.old_names")
 local options = require("sb.options")
@@ -43,7 +43,7 @@ local function cmd_warmup()
 end
 
 local function cmd_check()
-   require("sb.check_rows").check(settings())
+   require("sb.oltp_check").check(settings())
 end
 
 -- Sets the hooks of a script. w.statements(env) prepares its statements

@@ -2,8 +2,8 @@
 --
 -- The statements of the OLTP workloads and the loops that execute them, for
 -- all generations of scripts. This file has the part for point selects. The
--- rest is in sb/mix_more.lua and is loaded at first use, because each of
--- thousands of users holds a copy in memory.
+-- rest is in sb/mix_transactions.lua and is loaded at first use, because each
+-- of thousands of users holds a copy in memory.
 
 local schema = require("sb.schema")
 
@@ -25,7 +25,7 @@ M.statements = {
 -- A maker: (con, sql, types, op) returns an object with execute() and close(),
 -- and the list of its parameters, which have set(value) and
 -- set_rand_str(format). This one prepares the statement on the server;
--- sb/makers.lua has others.
+-- sb/mix_makers.lua has others.
 function M.prepared(con, sql, types, op)
    local stmt = con:prepare(sql, op)
    local params = {}
@@ -136,16 +136,16 @@ end
 
 Mix.by_id = M.by_id
 
--- Loads sb/mix_more.lua at the first access to a statement or method that is
--- not in this file.
-local function load_more(self, name)
+-- Loads sb/mix_transactions.lua at the first access to a statement or method
+-- that is not in this file.
+local function load_rest(self, name)
    setmetatable(M.statements, nil)
    setmetatable(Mix, nil)
-   require("sb.mix_more")
+   require("sb.mix_transactions")
    return self[name]
 end
 
-setmetatable(M.statements, {__index = load_more})
-setmetatable(Mix, {__index = load_more})
+setmetatable(M.statements, {__index = load_rest})
+setmetatable(Mix, {__index = load_rest})
 
 return M

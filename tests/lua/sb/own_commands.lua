@@ -1,17 +1,21 @@
 -- SPDX-License-Identifier: GPL-2.0-or-later
 --
--- Declares commands of a workload whose code is in a separate module, which the
--- users of a run do not load.
+-- Declares the commands of a workload.
 
 local M = {}
 
--- Declares prepare, warmup, prewarm, check and the global cleanup(). module:
--- the name of a module with functions of these names; their argument is
+-- Declares prepare, warmup, prewarm, check and the global cleanup(). commands:
+-- a table with functions of these names, or the name of a module that returns
+-- it; it is loaded when a command is executed. The argument of the functions is
 -- normalize(sysbench.opt).
-function M.declare(module, normalize)
+function M.declare(commands, normalize)
    require("sb.options").need_command("check, ")
    local function call(name)
-      require(module)[name](normalize(sysbench.opt))
+      local list = commands
+      if type(list) == "string" then
+         list = require(list)
+      end
+      list[name](normalize(sysbench.opt))
    end
    sysbench.cmdline.commands = {}
    for _, name in ipairs{"prepare", "warmup", "prewarm", "check"} do

@@ -14,8 +14,10 @@ local M = {}
 local BLOCK = 2000
 
 -- Counters of sysbench.parallel.ticket().
-local TABLE_KEY, BLOCK_KEY, INDEX_KEY, WARM_KEY, FAIL_KEY = 0, 1, 2, 3, 4
+local TABLE_KEY, BLOCK_KEY, INDEX_KEY, WARM_KEY, FAIL_KEY, LINK_KEY,
+   ANALYZE_KEY, BEGIN_KEY = 0, 1, 2, 3, 4, 5, 6, 7
 local VOTE_KEY = 8 -- the first of several, one per phase
+local LOAD_KEY = 19
 
 -- Ticket numbers continue from one database to the next. By key: the tickets
 -- that are used up, and the next ticket, which this user already holds.
@@ -55,15 +57,26 @@ local function with_retries(con, f, ...)
    end
 end
 
--- Calls f(n) for every n in 1..count that no other user has taken. May be
--- called repeatedly, if all users pass the same count.
+-- Returns the next number of a counter: 1, 2, 3 ... The counters with numbers
+-- are few; those of tables have names.
+local function take(key)
+   if type(key) == "number" then
+      return sysbench.parallel.ticket(key) + 1
+   end
+   sysbench.parallel.ticket(LOAD_KEY) -- raises an error after an interruption
+   return sysbench.sequence(key):next()
+end
+
+-- Calls f(n) for every n in 1..count that no other user has taken. key: a
+-- number for sysbench.parallel.ticket(), or any text. May be called repeatedly,
+-- if all users pass the same count.
 function M.share(key, count, f)
    local before = used[key] or 0
-   local n = held[key] or sysbench.parallel.ticket(key) + 1
+   local n = held[key] or take(key)
    held[key] = nil
    while n - before <= count do
       f(n - before)
-      n = sysbench.parallel.ticket(key) + 1
+      n = take(key)
    end
    used[key], held[key] = before + count, n
 end
@@ -135,26 +148,124 @@ function Job:close_loader(commit)
    end
 end
 
-function Job:load_block(block, per_table)
+-- Returns the number of rows of table n. Tables may have different sizes.
+function Job:rows(n)
+   local rows = self.tables.rows
+   return rows and rows(self.opt, n) or self.opt.table_size
+end
+
+-- Returns the number of all rows.
+function Job:all_rows()
+   if not self.tables.rows then
+      return self.opt.table_size * self.opt.tables
+   end
+   local all = 0
+   for n = 1, self.opt.tables do
+      all = all + self:rows(n)
+   end
+   return all
+end
+
+-- Sets the order of the tables: those of different sizes by size, the largest
+-- one first.
+function Job:sort_tables()
+   self.order = {}
+   if not self.tables.rows then
+      return
+   end
+   local weights = {}
+   for n = 1, self.opt.tables do
+      local weight = self.tables.weight
+      self.order[n] = n
+      weights[n] = weight and weight(self.opt, n) or self:rows(n)
+   end
+   table.sort(self.order, function(a, b)
+      if weights[a] ~= weights[b] then
+         return weights[a] > weights[b]
+      end
+      return a < b
+   end)
+end
+
+-- Returns how many rows of table n a user takes at a time.
+function Job:block(n)
+   local block = self.tables.block
+   return block and block(self.opt, n) or BLOCK
+end
+
+function Job:blocks(n)
+   return math.ceil(self:rows(n) / self:block(n))
+end
+
+-- Loads block `part` of table n.
+function Job:load_block(n, part)
    local opt = self.opt
-   local n = math.floor((block - 1) / per_table) + 1
-   local first = (block - 1) % per_table * self.block + 1
-   local last = math.min(first + self.block - 1, opt.table_size)
+   local size = self:block(n)
+   local first = (part - 1) * size + 1
+   local last = math.min(first + size - 1, self:rows(n))
    if first == 1 then
       self.tables.announce_rows(opt, n)
    end
    self:open_loader(n)
    self.tables.fill(self.loader, opt, n, first, last, self.c, self.pad)
-   sysbench.parallel.progress("rows", last - first + 1,
-      opt.table_size * opt.tables)
+   sysbench.parallel.progress("rows", last - first + 1, self.total)
+end
+
+-- Loads blocks of all tables, which have the same size, one table after the
+-- other. A user takes blocks in ascending order.
+function Job:load_sequence()
+   local per_table = self:blocks(1)
+   return self:phase(BLOCK_KEY, per_table * self.opt.tables, function(block)
+      self:load_block(math.floor((block - 1) / per_table) + 1,
+         (block - 1) % per_table + 1)
+   end)
+end
+
+-- Returns the counter of the blocks of the table at this place of the order.
+local function blocks_key(i)
+   return "prepare blocks " .. i
+end
+
+-- Loads the blocks of the table at this place of the order that no other user
+-- takes. Each user calls it once per table.
+function Job:load_table(i)
+   local n = self.order[i]
+   self.drained[i] = true
+   return self:phase(blocks_key(i), self:blocks(n), function(part)
+      self:load_block(n, part)
+   end)
+end
+
+-- Loads tables of different sizes: each user begins with another table, because
+-- users that load the same one wait for each other's locks in the server. When
+-- all tables have a user, it helps with those that are not complete.
+function Job:load_by_table()
+   local count, ok = self.opt.tables, true
+   self.drained = {}
+   local function load(i)
+      if ok then
+         ok = self:load_table(i)
+      end
+   end
+   self:phase(BEGIN_KEY, count, load)
+   for i = 1, count do
+      if not self.drained[i] and ok then
+         load(i)
+      elseif not self.drained[i] then
+         share(blocks_key(i), self:blocks(self.order[i]), function() end)
+      end
+   end
+   return ok
 end
 
 function Job:load_rows()
-   local per_table = math.ceil(self.opt.table_size / self.block)
-   local ok = self:phase(BLOCK_KEY, per_table * self.opt.tables,
-      function(block)
-         self:load_block(block, per_table)
-      end)
+   self.total = self:all_rows()
+   local ok
+   if self.tables.rows then
+      ok = self:load_by_table()
+   else
+      ok = self:load_sequence()
+   end
    if not ok then
       sysbench.rand.resume()
    end
@@ -165,11 +276,34 @@ function Job:load_rows()
    return self:end_phase()
 end
 
-function Job:finish_tables()
-   self:phase(INDEX_KEY, self.opt.tables, function(n)
-      with_retries(self.con, self.tables.finish, self.d, self.opt, n)
+-- A phase that calls f(con, d, opt, n, tables) for each table, the largest one
+-- first, so that no user begins with it when the others have ended.
+function Job:each_table(key, f)
+   self:phase(key, self.opt.tables, function(i)
+      with_retries(self.con, f, self.d, self.opt, self.order[i] or i,
+         self.tables)
    end)
    return self:end_phase()
+end
+
+function Job:finish_tables()
+   return self:each_table(INDEX_KEY, self.tables.finish)
+end
+
+-- Creates what refers to several tables, if there is any.
+function Job:link_tables()
+   return not self.tables.link or self:each_table(LINK_KEY, self.tables.link)
+end
+
+local function analyze(con, d, opt, n, tables)
+   con:query(d.analyze:format(tables.name(opt, n)))
+end
+
+-- Computes the statistics for the optimizer. Otherwise the server does so some
+-- time after the load, and plans change during a run.
+function Job:analyze_tables()
+   return not (self.tables.analyze and self.d.analyze) or
+      self:each_table(ANALYZE_KEY, analyze)
 end
 
 -- Drops table n. Returns true if it no longer exists. Retries, because another
@@ -207,6 +341,7 @@ end
 
 -- Runs all phases. Returns true if all users completed them.
 function Job:run()
+   self:sort_tables()
    if not self:create_tables() then
       return false
    end
@@ -215,21 +350,28 @@ function Job:run()
       return false
    end
    self.loaded = now()
-   if not self:finish_tables() then
+   if not self:finish_tables() or not self:link_tables() then
       return false
    end
    self.ended = now()
+   if not self:analyze_tables() then
+      return false
+   end
+   self.analyzed = now()
    return true
 end
 
 local function summary(job)
-   local rows = job.opt.table_size * job.opt.tables
+   local rows = job.tables.loaded and job.tables.loaded() or job.total
    local seconds = job.loaded - job.began
    local rate = seconds > 0 and rows / seconds or 0
    build.print_line("Prepared %d %s(s): %.0f %s in %.2f seconds " ..
-      "(%.0f %s per second), indexes in %.2f seconds",
+      "(%.0f %s per second), indexes in %.2f seconds%s",
       job.opt.tables, job.tables.table_word, rows, job.tables.rows_word,
-      seconds, rate, job.tables.rows_word, job.ended - job.loaded)
+      seconds, rate, job.tables.rows_word, job.ended - job.loaded,
+      job.tables.analyze and job.d.analyze and
+      string.format(", statistics in %.2f seconds",
+         job.analyzed - job.ended) or "")
 end
 
 -- Creates, fills and indexes all tables of `opt`; all users of a parallel
@@ -239,9 +381,8 @@ end
 -- raises the error.
 function M.prepare(con, d, opt, c, pad, tables, database)
    local job = setmetatable({con = con, d = d, opt = opt, c = c, pad = pad,
-      tables = tables or build, created = {}, phases = 0, database = database},
-      Job)
-   job.block = job.tables.block and job.tables.block(opt) or BLOCK
+      tables = tables or build, created = {}, phases = 0,
+      database = database}, Job)
    local whole, done = pcall(job.run, job)
    if whole and done then
       jobs = jobs + 1

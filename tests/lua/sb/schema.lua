@@ -14,7 +14,8 @@ M.columns = "id,k,c,pad"
 
 -- Returns the name of table n.
 function M.name(opt, n)
-   return opt.table_name or "sbtest" .. n
+   local name = opt.table_name or "sbtest"
+   return opt.table_name and opt.tables == 1 and name or name .. n
 end
 
 -- Returns whether the server assigns the ids of new rows.

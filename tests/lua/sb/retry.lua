@@ -1,0 +1,27 @@
+-- SPDX-License-Identifier: GPL-2.0-or-later
+--
+-- Whether an event is another try of one that failed, which then must do the
+-- same again: if each try drew what it does, operations that fail often would
+-- be less frequent than their weights say.
+
+local M = {}
+
+local tries, again = 0, false
+
+function sysbench.hooks.before_restart_event()
+   local max = sysbench.opt.max_restarts
+   tries = tries + 1
+   again = max == 0 or tries <= max
+end
+
+-- To be called once by each event. Returns true if it is another try.
+function M.again()
+   local is_retry = again
+   if not is_retry then
+      tries = 0
+   end
+   again = false
+   return is_retry
+end
+
+return M
