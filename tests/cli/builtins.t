@@ -10,7 +10,7 @@ Built-in tests that end by themselves do not warn of an endless test.
   Total operations: 1024 
   $ sb mutex run --time=0 --mutex-locks=10
 
-Built-in tests that do not end and all scripts warn of it.
+Built-in tests that do not end, and scripts that do not say that they end, warn of it.
 
   $ warned() {
   >     : >err
@@ -27,6 +27,16 @@ Built-in tests that do not end and all scripts warn of it.
   $ echo 'function event() return true end' >ends.lua
   $ warned ends.lua
   WARNING: Both event and time limits are disabled, running an endless test
+  $ cat >>ends.lua <<'EOF'
+  > sysbench.cmdline.options = { count = {"", 0} }
+  > function sysbench.hooks.ends_by_itself() return sysbench.opt.count > 0 end
+  > EOF
+  $ warned ends.lua
+  WARNING: Both event and time limits are disabled, running an endless test
+  $ sb ends.lua --count=1 --time=0 run
+  $ sb --db-driver=null iibench --max-rows=1 --time=0 --verbosity=2 run | grep -c endless
+  0
+  [1]
 
 Below verbosity 3 their commands print nothing.
 

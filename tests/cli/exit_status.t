@@ -16,6 +16,15 @@ limit of --assert that was not kept (limits.t), 130 and 143 interrupted.
   $ sysbench done.lua run --events=1 >out 2>&1
   [1]
 
+The same if a signal ended the run: what done() finds is not lost.
+
+  $ : >out
+  $ (exec sysbench done.lua run --time=60 --rate=10 >out 2>err) & pid=$!
+  $ while ! grep -q started out; do sleep 0.1; done; kill -INT $pid; wait $pid
+  [1]
+  $ grep -v '^SIGINT: stopping' err
+  FATAL: `done' function failed: done.lua:1: no
+
 The report of a failed run begins with a line that says so.
 
   $ sysbench bad.lua run --events=9 2>err |
@@ -131,3 +140,33 @@ A second signal ends the program at once, long before the end of the grace time.
   $ grep -c 'number of events' out
   0
   [1]
+
+A run that fails, or that leaves users behind, calls the hook run_failed instead of
+done(), once for each workload of a mix. An error of the hook is only logged.
+
+  $ cat >fails.lua <<'EOF'
+  > function event() error("broken", 0) end
+  > function done() print("done") end
+  > function sysbench.hooks.run_failed(why)
+  >    print("failed: " .. why:match("[^:]*$"))
+  >    error("second error", 0)
+  > end
+  > EOF
+  $ sed 's/error("broken", 0)/return true/' fails.lua >works.lua
+  $ sed 's/error("broken", 0)/while true do end/' fails.lua >hangs.lua
+  $ sysbench --verbosity=1 fails.lua run >out 2>err
+  [1]
+  $ cat out
+  failed:  broken
+  $ grep FATAL err
+  FATAL: `run_failed' function failed: second error
+  FATAL: `thread_run' function failed: broken
+  $ sysbench --verbosity=1 works.lua run
+  done
+  $ cp fails.lua too.lua
+  $ sysbench --verbosity=1 --mix=fails.lua,too.lua run 2>&1 | grep -c 'failed:  broken'
+  2
+  $ sysbench --verbosity=1 hangs.lua run --time=1 --shutdown-grace=1 >out 2>err
+  [2]
+  $ cut -c 1-35 out
+  failed: 1 of 1 users are still busy

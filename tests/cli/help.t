@@ -13,6 +13,7 @@ Not with tsan: one thread.
   Report options:
   Mix options:
   Sweep options:
+  Options of a command beside the run:
   General database options:
   Server statistics options:
   Program options:

@@ -189,11 +189,12 @@ Results of several processes are added, also by workload.
   view
   edit
 
-By users, one of two changes its workload: it comes again. On a busy machine that may
-take longer than a stage.
+By users, one of two changes its workload: it comes again, and connects. On a busy
+machine that may take longer than a stage.
 
+  $ echo 'function thread_init() print("two") sysbench.sql.driver():connect() end' >>two.lua
   $ for s in 0.2 1 5 25; do
-  >     sysbench --mix=one.lua,two --mix-by=users --threads=2 --report-operations \
+  >     sysbench --mix=one.lua,two --mix-by=users --threads=2 --report-operations --db-driver=null \
   >         --stages="mix=one for $s; mix=one/two for $s" run >out
   >     if grep -q '^two$' out; then break; fi
   > done

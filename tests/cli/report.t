@@ -307,3 +307,33 @@ A script that prints the report itself does not hide it.
   >     2>&1 | tail -n 2
   mine
   found nothing: 100 % of select
+
+A hook whose last call is a function in C, and whose machine code does not fit
+into the area that is in use: LuaJIT reads beyond the stack if trace events have
+a handler.
+
+  $ cat >tail.lua <<'EOF'
+  > require("jit.opt").start("hotloop=2", "sizemcode=4")
+  > local calls, f = 0, nil
+  > local function long(i)
+  >    local body = {"local x = ... "}
+  >    for k = 1, 60 do
+  >       body[#body + 1] = ("x = (x + %d.5) * 1.%d "):format(k, i + k)
+  >    end
+  >    body[#body + 1] = "return string.format('line %d', x % 7)"
+  >    return assert(loadstring(table.concat(body)))
+  > end
+  > require("ffi").cdef"int usleep(unsigned);"
+  > function event()
+  >    require("ffi").C.usleep(1000)
+  > end
+  > function sysbench.hooks.report_line()
+  >    if calls % 4 == 0 then
+  >       f = long(calls)
+  >    end
+  >    calls = calls + 1
+  >    return f(calls)
+  > end
+  > EOF
+  $ sysbench tail.lua run --time=2 --report-interval=0.01 >out
+  $ [ "$(grep -c '] line' out)" -gt 8 ]

@@ -65,8 +65,13 @@ Stages and metrics; units are in the columns.
   > local n = sysbench.metric("hits", {kind = "counter", unit = "ms"})
   > local g = sysbench.metric("depth", "gauge")
   > local d = sysbench.metric("size", {kind = "distribution", unit = "rows"})
+  > local scan = sysbench.op("scan")
   > function thread_init() g:set(1.5) end
-  > function event() n:add(2.25) d:record(sysbench.rand.uniform(1, 1000)) end
+  > function event()
+  >    local token = scan:start()
+  >    n:add(2.25) d:record(sysbench.rand.uniform(1, 1000))
+  >    scan:finish(token)
+  > end
   > EOF
   $ sysbench m.lua --stages='first: threads=1..2 for 0.4s; threads=1 for 1.2s;
   >     spike: threads=3 for 0.2s' --think-time=1ms --percentile=50,99 \
@@ -144,8 +149,8 @@ Text of a file cannot control the terminal.
   > json.dump(d, open("h3.json", "w"))
   > EOF
   $ sysbench show h.json h1.json h3.json --report-operations >out 2>&1
-  $ grep -c -e '^h.json: m.lua.x1b' -e '^first.x1b' -e '^hits.x1b' -e '^connect.x1b' \
-  >     -e '^b.x1b' -e '    x.x1b' -e 'of connect.x1b' -e 'The run failed.*f.x1b' \
+  $ grep -c -e '^h.json: m.lua.x1b' -e '^first.x1b' -e '^hits.x1b' -e '^scan.x1b' \
+  >     -e '^b.x1b' -e '    x.x1b' -e 'of scan.x1b' -e 'The run failed.*f.x1b' \
   >     -e 'no figures: f.x1b' out
   16
   $ sysbench compare h1.json h2.json >>out 2>&1

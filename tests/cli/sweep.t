@@ -425,6 +425,29 @@ A run that fails is reported, and the sweep goes on. Its folder stays, and
   [1/2] fail=1: failed, exit status 1
   $ rm -r s.json.sweep
 
+A sweep whose runs all failed has nothing to keep: the next one replaces it, with
+--sweep-resume it is continued.
+
+  $ sweep --fail=1 --sweep=threads=1,2 --report=json=s.json >/dev/null
+  [1]
+  $ grep ALERT err
+  ALERT: 2 of 2 runs failed
+  ALERT: no run is finished; begin again, or add --sweep-resume to continue the sweep in s.json.sweep
+  $ ls s.json.sweep | grep run
+  run-0001.json
+  run-0002.json
+  $ sweep --fail=1 --sweep=threads=1,2 --report=json=s.json --sweep-resume | grep '^\[' | lines
+  [1/2] threads=1: failed, exit status 1
+  [2/2] threads=2: failed, exit status 1
+  $ sweep --sweep=fail=0,1 --report=json=s.json | grep '^\[' | lines
+  [1/2] fail=0: FIGURES
+  [2/2] fail=1: failed, exit status 1
+  $ sweep --sweep=fail=0,1 --report=json=s.json >/dev/null
+  [1]
+  $ cat err
+  FATAL: s.json.sweep has finished runs of an interrupted sweep: continue it with --sweep-resume, or remove the folder
+  $ rm -r s.json.sweep
+
 A limit that is not kept: status 3, without a failure.
 
   $ sweep --sweep=threads=1,2 --assert='events==0' --report=json=s.json >out

@@ -97,6 +97,11 @@ counts() {
         counted other) $(counted errors)"
 }
 
+# drop_index database index table
+drop_index() {
+    ask "DROP INDEX $2$([ "$1" != mariadb ] || echo " ON $3")"
+}
+
 have_sqlite() {
     "$SYSBENCH" --db-driver=help >drivers 2>&1
     grep -qi sqlite drivers && command -v sqlite3 >/dev/null

@@ -11,11 +11,15 @@ export SB_SERVERS_FETCH=no
 # Do not wait long for name servers that do not answer.
 export RES_OPTIONS='timeout:1 attempts:1'
 started='' own=''
-if [ -z "${SB_SERVERS_DIR:-}" ]; then
+
+# Servers that are started from now on are those of this test alone.
+private_servers() {
+    [ -z "$own" ] || return 0
     # The users that servers run as have no access to TMPDIR.
     own=$(mktemp -d /tmp/sb-servers.XXXXXX) && chmod 711 "$own" || exit 1
     export SB_SERVERS_DIR="$own"
-fi
+}
+[ -n "${SB_SERVERS_DIR:-}" ] || private_servers
 
 stop_servers() {
     for s in $started; do

@@ -4,9 +4,16 @@
 # A PostgreSQL server.
 . "$servers/lib/tls.sh"
 
-# Uses the newest installed version.
+# Uses the programs in the folder SB_PGSQL_BIN or, without it, the newest
+# installed version.
 pgsql_needs() {
     local bin
+    if [ -n "${SB_PGSQL_BIN:-}" ]; then
+        # Tests call it without this folder in PATH.
+        command -v psql >/dev/null || missing postgresql-client psql
+        PATH=$SB_PGSQL_BIN:$PATH
+        return
+    fi
     for bin in $(printf '%s\n' /usr/lib/postgresql/*/bin /usr/pgsql-*/bin \
         /usr/libexec/postgresql* | sort -rV); do
         [ -x "$bin/postgres" ] || continue
@@ -76,6 +83,14 @@ pgsql_options() {
     ADMIN="psql -XqAt -d postgresql://postgres:sbtest@/postgres?$at"
 }
 
+# Servers of third_party/get-pgvector are built without TLS.
+pgsql_tls() {
+    CA='' CERT='' KEY=''
+    case ${SB_PGSQL_BIN:+$(pg_config --configure)} in
+    '' | *--with-openssl* | *--with-ssl*) make_tls ;;
+    esac
+}
+
 # pgsql_place: sets the variables and creates the files of a new server.
 pgsql_place() {
     owner postgres
@@ -84,7 +99,7 @@ pgsql_place() {
     free_port PORT
     SOCKET=$state/.s.PGSQL.$PORT
     DATADIR=$state/data
-    make_tls
+    pgsql_tls
     pgsql_options
 }
 
