@@ -1,0 +1,63 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+# shellcheck shell=bash
+#
+# Many connections to MariaDB from one process, for bench/run. The server has a
+# pool of threads, so that they do not need a thread each.
+
+# Prints the connections per user of 1,000 users: at most 16, and as many as the
+# limit of open files allows for the program and for the server, which keeps
+# 1,500 for tables.
+per_user() {
+    local limit
+    limit=$(ulimit -Hn)
+    [ "$limit" != unlimited ] || limit=100000
+    limit=$(((limit - 1500) / 1000))
+    echo $((limit > 16 ? 16 : limit < 1 ? 1 : limit))
+}
+
+many_up() { # connections
+    OPTS=$("$servers_dir/up" mariadb --name=bench-many -- \
+        "max_connections=$(($1 + 200))" thread_handling=pool-of-threads \
+        back_log=4096 table_open_cache=400 2>up.err) || {
+        cat up.err >&2
+        return 1
+    }
+    started="$started bench-many"
+    # shellcheck source=/dev/null
+    . /dev/stdin <<<"$("$servers_dir/env" bench-many)"
+    floor floor_connect $(pkg-config --cflags --libs libmariadb) -lpthread
+}
+
+many_connect() { # connections-per-user
+    # shellcheck disable=SC2086
+    "$SB" connect $OPTS --threads=1000 --connections-per-user="$1" \
+        --time=300 --hold-time=0 --require-all run >out 2>&1
+}
+
+bench_connections() {
+    local n
+    n=$(per_user)
+    many_up $((1000 * n)) || return
+    : >new && : >bare && : >r && : >lost && : >wall
+    for i in $(seq "$REPS"); do
+        [ $((i % 2)) = 1 ] || many_floor "$n"
+        wall_of many_connect "$n" >>wall
+        sed -n 's/^connect: .* made in \([0-9.]*\) s .*/\1/p' out >now
+        sed -n 's/^connect: \([0-9]*\) .*; \([0-9]*\) lost.*/\1 \2/p' out >>lost
+        cat now >>new
+        [ $((i % 2)) = 0 ] || many_floor "$n"
+        ratio "$(cat now)" "$(tail -n 1 bare)" >>r
+    done
+    row "mariadb: $n,000 connections of 1,000 users, s" "$(median <new)" \
+        "$(median <bare)" "$(median <r)" "at most 1.3"
+    row "  made and lost, fewest and most" "$(sort -n lost | head -n 1)" \
+        "$(sort -n -k2 lost | tail -n 1)" "" "$n,000 made, 0 lost"
+    row "  the whole run, with a query on each, s" "$(median <wall)" "" "" ""
+}
+
+many_floor() { # connections-per-user
+    MYSQL_PWD=sbtest ./floor_connect "$SOCKET" sbtest sbtest 1000 "$1" |
+        awk -v n="$((1000 * $1))" '$1 != n || $2 != 0 {
+            print "bare loop: " $1 " made, " $2 " lost" >"/dev/stderr" }
+            { print $3 }' >>bare
+}
