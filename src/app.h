@@ -61,8 +61,8 @@ struct sb_app {
     const struct sb_cmd *cmd;      // on result files; NULL: another command
     const struct sb_fact *swept;   // of the run of a sweep
     unsigned nswept, round;        // round: from 1; 0: not part of a sweep
-    unsigned place, places;        // number of the run, from 1, of so many
-    unsigned following;            // runs that are to be measured after it
+    unsigned place, places;        // the run is number `place` of `places`
+    unsigned following;            // number of runs to be measured after it
     struct sb_sampler *sampler;    // during a run, or NULL
     struct sb_text text;
     struct sb_reporters reporters;

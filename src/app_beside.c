@@ -106,7 +106,8 @@ static void release_signals(const struct sb__app_beside *b)
     pthread_sigmask(SIG_SETMASK, &b->mask, NULL);
 }
 
-// Runs the command alone. Returns the exit status; a failed command is none.
+// Runs the command without load. Returns SB_EXIT_OK, SB_EXIT_FAILED if the
+// command failed or could not start, or 128 + the signal that stopped it.
 static int run_alone(struct sb_app *a, struct sb__app_beside *b)
 {
     struct stopped alone = { .grace = grace(a) };

@@ -43,8 +43,8 @@ static inline double sb_limit_files(void)
     return (double)lim.rlim_cur;
 }
 
-// As sb_limit_of_files() for a failed write: the limit on file size if it is
-// the reason (errno EFBIG), otherwise "".
+// The same for a failed write: writes the limit on file size to `out` if that
+// limit is the reason (errno EFBIG), otherwise "".
 static inline void sb_limit_of_size(int no, char *out, size_t size)
 {
     struct rlimit lim;

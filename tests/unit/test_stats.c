@@ -122,7 +122,7 @@ static void a_full_table_collects_the_rest(void)
 {
     char name[16];
 
-    sb_stats_init(&s, 1, 1, false);
+    sb_stats_init(&s, 2, 1, false);
     for (int i = 0; i < SB_OPS_MAX - 1; i++) {
         snprintf(name, sizeof(name), "op%d", i);
         CHECK_INT(sb_stats_op(&s, name, SB_OP_READ), i);
@@ -133,6 +133,13 @@ static void a_full_table_collects_the_rest(void)
     CHECK_STR(s.op[SB_OPS_MAX - 1].name, "(others)");
     CHECK_INT(s.nops, SB_OPS_MAX);
     sb_rec_op(&s.rec[0], SB_OPS_MAX - 1, 1);
+    // A workload that has no line of its own counts in the run only.
+    s.rec[1].workload = 1 + sb_stats_op(&s, "w", SB_OP_WORKLOAD);
+    CHECK_INT(s.rec[1].workload, SB_OPS_MAX);
+    sb_rec_failed(&s.rec[1], false);
+    sb_rec_restarted(&s.rec[1]);
+    CHECK_INT(s.rec[1].tally.failed, 1);
+    CHECK_INT(s.rec[1].tally.restarts, 1);
     sb_stats_done(&s);
 }
 

@@ -133,8 +133,8 @@ static int reset(struct sb_conn *conn, struct sb_err *err)
     return 0;
 }
 
-// Returns the descriptor of the socket, for the core's check whether the server
-// has closed an idle connection. -1: there is none.
+// Returns the descriptor of the socket, or -1 if there is none. The core uses
+// it to find out whether the server has closed an idle connection.
 static int socket_of(const struct sb_conn *conn)
 {
     return -1;

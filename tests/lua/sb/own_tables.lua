@@ -9,8 +9,9 @@ local parallel = require("sb.prepare")
 
 local M = {}
 
--- Counter of sysbench.parallel.ticket() for commands that are not prepare.
+-- Counters of sysbench.parallel.ticket() for commands that are not prepare.
 local TABLE_KEY = 0
+local WAIT_KEY = 1
 
 local TURN_EVERY = 1000 -- microseconds between two looks whose turn it is
 
@@ -147,6 +148,7 @@ function M.commands(workload, t, check, warm)
       each(opt, function(con, d, _, n)
          local ok, text = pcall(check, con, d, opt, n)
          while printed:finished() < n - 1 do
+            sysbench.parallel.ticket(WAIT_KEY) -- raises after an interruption
             ffi.C.usleep(TURN_EVERY)
          end
          if ok and text then
