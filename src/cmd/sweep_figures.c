@@ -7,6 +7,7 @@
 
 #include "base/escape.h"
 #include "cmd/sides.h"
+#include "cmd/sweep_private.h"
 
 // Degrees of freedom of an interval that is no estimate from few values.
 #define KNOWN     1e6
@@ -156,8 +157,8 @@ static bool is_share(const struct sb_result_run *run)
     return run->report.open_loop && s && !s->limit;
 }
 
-static int add_figures(const struct sb_sweep_figures *f,
-    struct sb_sweep_point *p, const struct sb_result_run *run)
+static int add_figures(struct sb_sweep_figures *f, struct sb_sweep_point *p,
+    const struct sb_result_run *run)
 {
     for (int k = 0; k < SB_SWEEP_N; k++) {
         struct sb_mean *m = realloc(p->run[k], (p->runs + 1) * sizeof(*m));
@@ -176,6 +177,7 @@ static int add_figures(const struct sb_sweep_figures *f,
     p->due += due(f, p, run);
     p->completed += (double)run->snap.c.completed;
     p->errors += count_errors(run);
+    sb__sweep_add_metrics(f, p, run);
     return 0;
 }
 

@@ -33,6 +33,13 @@ enum sb_sweep_peak {
 // A rate was reached if this share of its arrivals was completed.
 #define SB_SWEEP_REACHED 0.99
 
+#define SB_SWEEP_METRICS_MAX 4
+
+// A distribution of the script, of which the table has the average.
+struct sb_sweep_metric {
+    char name[64], unit[16];
+};
+
 struct sb_sweep_point {
     struct sb_fact swept[SB_SWEEP_OPTIONS_MAX]; // owned copies
     unsigned group;                             // of struct sb_sweep_figures
@@ -48,6 +55,8 @@ struct sb_sweep_point {
     double errors;                // of all runs
     double due, completed;        // arrivals of all runs, and their events
     struct sb_estimate figure[SB_SWEEP_N]; // events/s, ms
+    // Of sb_sweep_figures.metric, over all runs: sums and numbers of values.
+    double metric_sum[SB_SWEEP_METRICS_MAX], metric_count[SB_SWEEP_METRICS_MAX];
 };
 
 // The points that differ only in the option of the axis.
@@ -65,6 +74,8 @@ struct sb_sweep_group {
 struct sb_sweep_figures {
     const char *name[SB_SWEEP_OPTIONS_MAX]; // of the swept options
     unsigned noptions;
+    struct sb_sweep_metric metric[SB_SWEEP_METRICS_MAX];
+    unsigned nmetrics;
     struct sb_sweep_point *point; // in the order in which they were added
     unsigned npoints;
     int axis; // the option with the loads: in open loops `rate`, otherwise

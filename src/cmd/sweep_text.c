@@ -6,7 +6,7 @@
 #include <string.h>
 
 #include "cmd/json.h"
-#include "cmd/sweep_figures.h"
+#include "cmd/sweep_private.h"
 #include "out/json_parts.h"
 
 #define KNEE_PERCENT 95
@@ -39,8 +39,7 @@ int sb_sweep_decimals(double value)
     return n;
 }
 
-// Writes a figure, or "-" for no value.
-static const char *number(char *out, size_t size, double value)
+const char *sb__sweep_number(char *out, size_t size, double value)
 {
     if (isfinite(value))
         snprintf(out, size, "%.*f", sb_sweep_decimals(value), value);
@@ -72,16 +71,19 @@ static void print_point(
     for (unsigned i = 0; i < f->noptions; i++)
         fprintf(out, "%*s  ", column_width(f, i), p->swept[i].value);
     snprintf(runs, sizeof(runs), "%u", p->runs);
-    fprintf(out, "%4s %12s %7s", runs, number(a, sizeof(a), rate->value),
+    fprintf(out, "%4s %12s %7s", runs,
+        sb__sweep_number(a, sizeof(a), rate->value),
         margin(b, sizeof(b), rate));
     if (f->searched)
-        fprintf(out, " %12s %7s", number(a, sizeof(a), found->value),
+        fprintf(out, " %12s %7s", sb__sweep_number(a, sizeof(a), found->value),
             margin(b, sizeof(b), found));
     fprintf(out, " %10s %10s %7s %10s %8.0f",
-        number(b, sizeof(b), p->figure[SB_SWEEP_P50].value),
-        number(c, sizeof(c), p->figure[SB_SWEEP_P95].value),
+        sb__sweep_number(b, sizeof(b), p->figure[SB_SWEEP_P50].value),
+        sb__sweep_number(c, sizeof(c), p->figure[SB_SWEEP_P95].value),
         margin(d, sizeof(d), &p->figure[SB_SWEEP_P95]),
-        number(e, sizeof(e), p->figure[SB_SWEEP_P99].value), p->errors);
+        sb__sweep_number(e, sizeof(e), p->figure[SB_SWEEP_P99].value),
+        p->errors);
+    sb__sweep_print_metrics(f, p, out);
     if (p->failed)
         fprintf(out, "  %u failed", p->failed);
     if (p->unfound)
@@ -124,7 +126,7 @@ static void print_peak(
     char value[32], text[400];
 
     sb_sweep_text(p->swept, f->noptions, text, sizeof(text));
-    number(value, sizeof(value),
+    sb__sweep_number(value, sizeof(value),
         p->figure[found ? SB_SWEEP_FOUND : SB_SWEEP_RATE].value);
     fprintf(out, "%s: %s events/s at %s",
         found ? "Highest rate that keeps the limit" : "Peak", value, text);
@@ -204,8 +206,10 @@ void sb_sweep_figures_print(const struct sb_sweep_figures *f, FILE *out)
     fprintf(out, "%4s %12s %7s", "runs", "events/s", "+/-");
     if (f->searched)
         fprintf(out, " %12s %7s", "highest/s", "+/-");
-    fprintf(out, " %10s %10s %7s %10s %8s\n", "p50 ms", "p95 ms", "+/-",
-        "p99 ms", "errors");
+    fprintf(out, " %10s %10s %7s %10s %8s", "p50 ms", "p95 ms", "+/-", "p99 ms",
+        "errors");
+    sb__sweep_print_metric_names(f, out);
+    fprintf(out, "\n");
     for (unsigned i = 0; i < f->npoints; i++)
         print_point(f, &f->point[i], out);
     fprintf(out, "\n");
@@ -239,6 +243,11 @@ static json_t *point_json(
         sb_estimate_json(&p->figure[SB_SWEEP_P99], false));
     const struct sb_estimate *found = &p->figure[SB_SWEEP_FOUND];
 
+    if (o && f->nmetrics &&
+        json_object_set_new(o, "metrics", sb__sweep_metrics_json(f, p))) {
+        json_decref(o);
+        return NULL;
+    }
     if (o && p->searched &&
         json_object_set_new(o, "search",
             json_pack("{s:o,s:o,s:i}", "highest",

@@ -710,3 +710,25 @@ With SQLite, each run has connections of its own.
   [1/2] db-ps-mode=auto: FIGURES
   [2/2] db-ps-mode=disable: FIGURES
   $ "$SB_SRCDIR"/tests/check-result s.json
+
+Distributions of the script are columns, with the average of all repeats.
+
+  $ cat >m.lua <<'EOF'
+  > sysbench.cmdline.options = {effort = {"a number", 1}}
+  > local recall = sysbench.metric("recall", {kind = "distribution"})
+  > local hits = sysbench.metric("hits")
+  > local n = 0
+  > function event()
+  >     n = n + 1
+  >     hits:add(1)
+  >     recall:record(sysbench.opt.effort / 8 + n % 2 / 4)
+  > end
+  > EOF
+  $ sysbench m.lua --events=20 --sweep=effort=2,4 --repeat=2 --report=json=s.json run |
+  >     awk '/^effort/ { print $NF; n = 3 } n-- > 0 && !/effort/ { print $1, $NF }'
+  recall
+  2 0.375
+  4 0.625
+  $ of '*[p["metrics"] for p in d["sweep"]["points"]]'
+  {'recall': 0.375} {'recall': 0.625}
+  $ "$SB_SRCDIR"/tests/check-result s.json

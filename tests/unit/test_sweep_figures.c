@@ -393,6 +393,52 @@ static void found_rates_are_shown(void)
     sb_sweep_figures_done(&f);
 }
 
+// The average is that of all values of all repeats.
+static void distributions_have_columns(void)
+{
+    struct sb_sweep_figures f;
+    char *text;
+
+    sb_sweep_figures_init(&f);
+    more = "\"metrics\":[{\"name\":\"hits\",\"kind\":\"counter\",\"sum\":5},"
+           "{\"name\":\"fo\\nund\",\"kind\":\"distribution\",\"unit\":\"ms\","
+           "\"scale\":1,\"count\":10,\"sum\":20,\"histogram\":[[2,2,10]]}],";
+    CHECK_INT(add(&f, "{\"threads\":\"1\"}", 1000, 0), 0);
+    more = "\"metrics\":[{\"name\":\"fo\\nund\",\"kind\":\"distribution\","
+           "\"scale\":1,\"count\":30,\"sum\":180,\"histogram\":[[6,6,30]]}],";
+    CHECK_INT(add(&f, "{\"threads\":\"1\"}", 1000, 0), 0);
+    more = "";
+    CHECK_INT(add(&f, "{\"threads\":\"2\"}", 1000, 0), 0);
+    CHECK_INT(sb_sweep_figures_compute(&f), 0);
+    CHECK_INT(f.nmetrics, 1);
+    text = printed(&f);
+    CHECK(strstr(text, "errors  fo und ms\n") != NULL);
+    CHECK(strstr(text, "        6       5.00\n") != NULL);
+    CHECK(strstr(text, "        3          -\n") != NULL);
+    free(text);
+    json_t *o = sb_sweep_figures_json(&f);
+    const json_t *points = json_object_get(o, "points");
+    const json_t *m = json_object_get(json_array_get(points, 0), "metrics");
+
+    CHECK_NEAR(json_number_value(json_object_get(m, "fo und")), 5, 1e-9);
+    CHECK(json_is_null(json_object_get(
+        json_object_get(json_array_get(points, 1), "metrics"), "fo und")));
+    json_decref(o);
+    sb_sweep_figures_done(&f);
+    // There is room for some.
+    sb_sweep_figures_init(&f);
+    more = "\"metrics\":["
+#define D(name)                                         \
+    "{\"name\":\"" name "\",\"kind\":\"distribution\"," \
+    "\"scale\":1,\"count\":1,\"sum\":1,\"histogram\":[[1,1,1]]}"
+        D("a") "," D("b") "," D("c") "," D("d") "," D("e") "],";
+#undef D
+    CHECK_INT(add(&f, "{\"threads\":\"1\"}", 1000, 0), 0);
+    CHECK_INT(f.nmetrics, SB_SWEEP_METRICS_MAX);
+    more = "";
+    sb_sweep_figures_done(&f);
+}
+
 static void figures_have_three_digits(void)
 {
     static const struct {
@@ -432,6 +478,7 @@ int main(void)
     RUN(a_share_of_the_maximum_has_a_peak);
     RUN(swept_shares_have_no_peak);
     RUN(found_rates_are_shown);
+    RUN(distributions_have_columns);
     RUN(figures_have_three_digits);
     RUN(other_runs_are_no_sweep);
     return check_done();

@@ -316,6 +316,14 @@ function paintFound(u, series, scale, main) {
 }
 
 // more: {suffix of the ids, of: behind the titles}.
+const avgOf = (run, metric) => ((run.doc.metrics || [])
+    .find(m => m.name === metric.name) || { avg: NaN }).avg;
+
+// The distributions of the script: the first ones, as in the program's table.
+const distributions = runs => (runs.map(r => (r.doc.metrics || [])
+    .filter(m => m.kind === "distribution")).find(l => l.length) || [])
+    .slice(0, 4);
+
 function sweepCharts(main, runs, more = {}) {
     const names = sweptNames(runs);
     const name = sweepAxis(runs, names);
@@ -382,6 +390,8 @@ function sweepCharts(main, runs, more = {}) {
             ["p99", "p99", r => r.percentile(99)]]);
     if (open || searched)
         throughput();
+    distributions(runs).forEach((m, i) => chart(`Average ${m.name}`,
+        m.unit || "", `sweep-metric-${i + 1}`, [[m.name, null, r => avgOf(r, m)]]));
 }
 
 // The range of an axis, with room beside the first and last point.

@@ -1,0 +1,26 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+//
+// Shared by the files that compute and print the figures of a sweep.
+#ifndef SB_SWEEP_PRIVATE_H
+#define SB_SWEEP_PRIVATE_H
+
+#include "cmd/sweep_figures.h"
+
+#define SB_SWEEP_METRIC_TEXT (2 * sizeof(struct sb_sweep_metric))
+
+// Adds the distributions of the script of this run. Those beyond
+// SB_SWEEP_METRICS_MAX are left out.
+void sb__sweep_add_metrics(struct sb_sweep_figures *f, struct sb_sweep_point *p,
+    const struct sb_result_run *run);
+// Print the columns of the metrics: their names, the averages of a point.
+void sb__sweep_print_metric_names(const struct sb_sweep_figures *f, FILE *out);
+void sb__sweep_print_metrics(const struct sb_sweep_figures *f,
+    const struct sb_sweep_point *p, FILE *out);
+// {"recall": 0.97}; NULL if out of memory.
+json_t *sb__sweep_metrics_json(
+    const struct sb_sweep_figures *f, const struct sb_sweep_point *p);
+
+// Writes a figure, or "-" for no value. Returns out.
+const char *sb__sweep_number(char *out, size_t size, double value);
+
+#endif
