@@ -96,7 +96,10 @@ struct sb_result {
     uint64_t nrows;
     uint64_t affected;
     uint64_t insert_id; // 0 if none
-    void *priv;         // the driver's
+    // An UPDATE found rows but changed none, because they had these values.
+    // Only of servers that do not count such rows in `affected`.
+    bool matched;
+    void *priv; // the driver's
 };
 
 // Operations ---------------------------------------------------------------

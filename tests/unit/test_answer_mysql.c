@@ -33,6 +33,10 @@ static const char mariadb_rows[] =
 static const char insert[] =
     "2e00000100020002000000265265636f7264733a203220204475706c6963617465733a2030"
     "20205761726e696e67733a2030";
+// An UPDATE that found one row, which had the new values.
+static const char update[] =
+    "300000010000000200000028526f7773206d6174636865643a203120204368616e6765643a"
+    "203020205761726e696e67733a2030";
 // An error instead of the first row.
 static const char mysql_error[] =
     "010000010135000002036465660000001f2853454c45435420692046524f4d207265632057"
@@ -52,7 +56,7 @@ static const char no_eof[] = "0100000101"
                              "07000004fe000002000100";
 
 static const char *const all[] = { mysql_rows, mariadb_rows, insert,
-    mysql_error, mariadb_error, no_eof };
+    mysql_error, mariadb_error, no_eof, update };
 #define ALL (sizeof(all) / sizeof(all[0]))
 
 static size_t bytes_of(const char *hex, uint8_t *out)
@@ -107,12 +111,27 @@ static void whole_answers(void)
     CHECK_INT(read_hex(insert, in, &a), SBMY_STEP_DONE);
     CHECK_INT(a.nfields, 0);
     CHECK_INT(a.affected, 2);
+    CHECK(!a.matched);
     CHECK_INT(a.insert_id, 0);
     CHECK_INT(a.status, 2);
+    CHECK_INT(read_hex(update, in, &a), SBMY_STEP_DONE);
+    CHECK_INT(a.affected, 0);
+    CHECK(a.matched);
     CHECK_INT(read_hex(no_eof, in, &a), SBMY_STEP_DONE);
     CHECK_INT(a.nrows, 1);
     CHECK_INT(a.status, 2);
     CHECK_INT(a.warnings, 1);
+}
+
+// The server's text may be in any language.
+static void rows_that_matched(void)
+{
+    CHECK(!sbmy_matched(NULL, 0));
+    CHECK(!sbmy_matched("x", 0));
+    CHECK(!sbmy_matched("Rows matched: ", 14));
+    CHECK(!sbmy_matched("Rows matched: 0  Changed: 0  Warnings: 3", 41));
+    CHECK(sbmy_matched("Rows matched: 20  Changed: 0  Warnings: 0", 42));
+    CHECK(sbmy_matched("Datensätze gefunden: 3  Geändert: 0", 37));
 }
 
 static void errors(void)
@@ -388,6 +407,7 @@ static void numbers(void)
 int main(void)
 {
     RUN(whole_answers);
+    RUN(rows_that_matched);
     RUN(errors);
     RUN(in_pieces);
     RUN(changed_bytes);

@@ -54,6 +54,15 @@ static enum sbmy_step take_error(
     return SBMY_STEP_DONE;
 }
 
+bool sbmy_matched(const char *text, size_t len)
+{
+    size_t i = 0;
+
+    while (i < len && (text[i] < '0' || text[i] > '9'))
+        i++;
+    return i < len && text[i] != '0';
+}
+
 static enum sbmy_step take_ok(
     struct sbmy_answer *a, const uint8_t *p, size_t len)
 {
@@ -66,6 +75,9 @@ static enum sbmy_step take_ok(
         return SBMY_STEP_BAD;
     a->status = (uint16_t)sbmy_get16(p);
     a->warnings = (uint16_t)sbmy_get16(p + 2);
+    // The text follows, with or without a byte for its length.
+    if (a->affected == 0 && end - p > 5)
+        a->matched = sbmy_matched((const char *)p + 5, (size_t)(end - p) - 5);
     return SBMY_STEP_DONE;
 }
 

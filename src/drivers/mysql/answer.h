@@ -44,6 +44,7 @@ struct sbmy_answer {
     bool agreed;    // the server may omit definitions that it sent before
     bool remembers; // this answer says whether definitions were omitted
     bool file;      // the server requests a local file instead
+    bool matched;   // see sbmy_matched()
 };
 
 // Begins a new answer at the start of the buffer, with packet number seq.
@@ -74,6 +75,11 @@ static inline uint32_t sbmy_get32(const uint8_t *p)
 // if it is truncated or invalid.
 const uint8_t *sbmy_get_number(
     const uint8_t *p, const uint8_t *end, uint64_t *out);
+
+// Returns whether the server's text about a statement that changed no row says
+// that an UPDATE found rows: "Rows matched: 1  Changed: 0  Warnings: 0", in any
+// language. `text` may be NULL.
+bool sbmy_matched(const char *text, size_t len);
 
 // An error packet.
 struct sbmy_problem {

@@ -226,6 +226,9 @@ void sbmy_trace(struct sbmy_conn *c, const char *fmt, ...) SB_PRINTF(2, 3);
 extern const struct sb_sql_ops sbmy_sql_ops;
 // Stores the answer that has just arrived in *res and c->res.
 int sbmy_take(struct sbmy_conn *c, struct sb_result *res, struct sb_err *err);
+// Fills the result of a statement without rows that the library has executed.
+void sbmy_changed(struct sbmy_conn *c, struct sb_result *res, uint64_t rows,
+    uint64_t insert_id);
 // Frees the current result and discards those that follow it.
 void sbmy_drop_result(struct sbmy_conn *c);
 // Discards the results of a text statement that follow the current one.

@@ -2,15 +2,26 @@
 //
 // Text statements, and the operations on results of all kinds.
 #include <stdlib.h>
+#include <string.h>
 
 #include "drivers/mysql/mysql_priv.h"
+
+void sbmy_changed(struct sbmy_conn *c, struct sb_result *res, uint64_t rows,
+    uint64_t insert_id)
+{
+    const char *text = rows ? NULL : mysql_info(c->my);
+
+    res->affected = rows;
+    res->insert_id = insert_id;
+    res->matched = text && sbmy_matched(text, strlen(text));
+    res->kind = rows ? SB_RESULT_WRITE : SB_RESULT_NONE;
+}
 
 int sbmy_take(struct sbmy_conn *c, struct sb_result *res, struct sb_err *err)
 {
     if (mysql_field_count(c->my) == 0) {
-        res->affected = mysql_affected_rows(c->my);
-        res->insert_id = mysql_insert_id(c->my);
-        res->kind = res->affected ? SB_RESULT_WRITE : SB_RESULT_NONE;
+        sbmy_changed(
+            c, res, mysql_affected_rows(c->my), mysql_insert_id(c->my));
         return 0;
     }
     c->res = mysql_store_result(c->my);

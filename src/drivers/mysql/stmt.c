@@ -219,9 +219,8 @@ static int take(struct sbmy_conn *c, struct sbmy_stmt *p, struct sb_result *res,
     c->stmt_rows = 0;
     c->rows.bound = false;
     if (nfields == 0) {
-        res->affected = mysql_stmt_affected_rows(p->st);
-        res->insert_id = mysql_stmt_insert_id(p->st);
-        res->kind = res->affected ? SB_RESULT_WRITE : SB_RESULT_NONE;
+        sbmy_changed(c, res, mysql_stmt_affected_rows(p->st),
+            mysql_stmt_insert_id(p->st));
         return 0;
     }
     if (mysql_stmt_store_result(p->st))

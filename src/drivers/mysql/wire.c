@@ -483,6 +483,7 @@ static void describe(struct sbmy_conn *c, struct sb_result *res)
     }
     res->affected = a->affected;
     res->insert_id = a->insert_id;
+    res->matched = a->matched;
     res->kind = a->affected ? SB_RESULT_WRITE : SB_RESULT_NONE;
 }
 
