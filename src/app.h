@@ -195,6 +195,8 @@ int sb_app_mix_load(struct sb_app *a, struct sb_err *err);
 int sb_app_mix_ready(struct sb_app *a, struct sb_err *err);
 // Carries out a->command and returns the exit status.
 int sb_app_mix_perform(struct sb_app *a);
+// Whether all workloads of the mix end by themselves: sb_script_ends().
+bool sb_app_mix_ends(const struct sb_app *a);
 // Whether a workload of the mix has a command.
 bool sb_app_mix_has_command(const struct sb_app *a, const char *command);
 // Calls print() with each script of a mix, if there is one.

@@ -271,6 +271,14 @@ static int run(struct sb_app *a)
     return sb__app_run_workload(a, &m->workload);
 }
 
+bool sb_app_mix_ends(const struct sb_app *a)
+{
+    for (unsigned i = 0; i < a->run.mix.n; i++)
+        if (!sb_script_ends(a->mix->part[i].script))
+            return false;
+    return true;
+}
+
 bool sb_app_mix_has_command(const struct sb_app *a, const char *command)
 {
     for (unsigned i = 0; i < a->run.mix.n; i++)

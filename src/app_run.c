@@ -92,11 +92,13 @@ static void print_initializing(const struct sb_app *a)
 }
 
 // The events of a script may end the run, but only the script knows: without
-// limits, a script that does not say so counts as endless, and so does a mix.
+// limits, a script that does not say so counts as endless.
 static bool is_endless(const struct sb_app *a)
 {
     if (a->run.time > 0 || a->run.events > 0)
         return false;
+    if (a->mix)
+        return !sb_app_mix_ends(a);
     if (a->script)
         return !sb_script_ends(a->script);
     return !a->builtin || !a->builtin->ends ||

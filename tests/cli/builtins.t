@@ -34,6 +34,17 @@ Built-in tests that do not end, and scripts that do not say that they end, warn 
   $ warned ends.lua
   WARNING: Both event and time limits are disabled, running an endless test
   $ sb ends.lua --count=1 --time=0 run
+
+A mix warns if one of its workloads does not say that it ends.
+
+  $ warned --mix=ends.lua,b=ends.lua --b.count=1
+  WARNING: Both event and time limits are disabled, running an endless test
+  $ cat >one.lua <<'EOF'
+  > function event() sysbench.user.stop() end
+  > function sysbench.hooks.ends_by_itself() return true end
+  > EOF
+  $ sb --mix=one.lua,b=one.lua --time=0 run
+  $ rm one.lua
   $ sb --db-driver=null iibench --max-rows=1 --time=0 --verbosity=2 run | grep -c endless
   0
   [1]
