@@ -35,12 +35,16 @@ one_reason() {
     [ "$(grep -c FATAL err)" = 1 ] && ! says accounting
 }
 
-# await seconds command...: repeats the command until it succeeds.
+# await seconds command...: repeats the command until it succeeds. A TAP comment
+# tells when it did not.
 await() {
-    local end=$((SECONDS + $1))
+    local seconds=$1 end=$((SECONDS + $1))
     shift
     until "$@"; do
-        [ $SECONDS -lt $end ] || return 1
+        [ $SECONDS -lt $end ] || {
+            echo "# not within $seconds s: $*"
+            return 1
+        }
         sleep 0.05
     done
 }
