@@ -87,9 +87,9 @@ batches_of() { # kind workload statements rows options...
 }
 
 bench_ingest() {
-    batches_of "$1" ingest $((SECS * 600)) 50 --tables=16
+    batches_of "$1" ingest $((SECS * 2000)) 50 --tables=16
 }
 
 bench_iibench() {
-    batches_of "$1" iibench $((SECS * 20)) 1000 --tables=1
+    batches_of "$1" iibench $((SECS * 80)) 1000 --tables=1
 }

@@ -38,6 +38,9 @@ bench_connections() {
     local n
     n=$(per_user)
     many_up $((1000 * n)) || return
+    # The first connections after the start of a server take longer: it has to
+    # allocate their memory.
+    many_floor "$n"
     : >new && : >bare && : >r && : >lost && : >wall
     for i in $(seq "$REPS"); do
         [ $((i % 2)) = 1 ] || many_floor "$n"

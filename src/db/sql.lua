@@ -38,7 +38,7 @@ local last -- luacheck: ignore 231
 -- Connections opened since the last full collection and not closed. The
 -- collector does not see how much memory the driver uses for each of them. At
 -- `many`, there is another collection.
-local many = 8
+local many = 16
 local opened = 0
 
 -- Errors ------------------------------------------------------------------

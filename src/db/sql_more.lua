@@ -310,7 +310,7 @@ end
 -- thousands of connections does not collect thousands of times.
 function more.collect()
    collectgarbage()
-   return math.max(8, C.sb_con_held(sb.sql.ctx))
+   return math.max(16, C.sb_con_held(sb.sql.ctx))
 end
 
 -- Called after a failed connect. If may_fail is true and the server has refused

@@ -12,8 +12,9 @@ if cmdline.command == nil then
 end
 
 -- How often a user checks whether the server has closed one of its idle
--- connections, and whether all users are ready, in seconds.
-local LOOK_EVERY, READY_EVERY = 1, 0.2
+-- connections, and whether all users are ready, in seconds. Many users look
+-- less often: while some are connecting, the others must not use processors.
+local LOOK_EVERY, READY_EVERY, READY_PER_SECOND = 1, 0.2, 1000
 
 -- Numbers that all users share.
 local sequences = {}
@@ -182,8 +183,9 @@ local function look()
 end
 
 local function hold()
-   local next_look = 0
-   local every = hold_time >= 0 and READY_EVERY or LOOK_EVERY
+   local next_look = user.run_time() + LOOK_EVERY
+   local every = hold_time < 0 and LOOK_EVERY or
+      math.max(READY_EVERY, opt.threads / READY_PER_SECOND)
    while held > 0 and not over() and user.wait(every) do
       if user.run_time() >= next_look then
          look()

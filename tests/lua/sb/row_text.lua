@@ -4,6 +4,8 @@
 -- statement creates only one Lua string. The functions write at a position and
 -- return the position after it.
 
+ffi.cdef("int sb_decimal(char *out, double value, int digits);")
+
 local C, copy = ffi.C, ffi.copy
 local floor = math.floor
 
@@ -11,7 +13,6 @@ local M = {}
 
 local buffer
 local buffer_size = 0
-local scratch = ffi.new("char[24]")
 
 local QUOTE, POINT = 39, 46
 
@@ -34,15 +35,7 @@ end
 
 -- Writes an integer from 0 with at least `min` digits.
 local function put_digits(at, value, min)
-   local from = 24
-   repeat
-      local rest = floor(value / 10)
-      from = from - 1
-      scratch[from] = 48 + (value - rest * 10)
-      value = rest
-   until value == 0 and 24 - from >= min
-   copy(buffer + at, scratch + from, 24 - from)
-   return at + 24 - from
+   return at + C.sb_decimal(buffer + at, value, min)
 end
 
 M.char = put_char

@@ -407,13 +407,29 @@ function tables.create(con, d, opt, n)
    end
 end
 
+-- The loop over the rows of a table. Each table has a copy of this code:
+-- LuaJIT compiles the loop for the first function that it calls, and would
+-- interpret those of most other tables.
+local LOOP = [[
+local put, row = ...
+return function(ld, opt, n, first, last)
+   local rows = 0
+   for id = first, last do
+      row(n, id)
+      rows = rows + (put(ld, opt, id, n) or 1)
+   end
+   return rows
+end]]
+
+local fill = {} -- by name
+
+for name, f in pairs(put) do
+   fill[name] = assert(loadstring(LOOP, "=fill " .. name))(f, rand.row)
+end
+
 function tables.fill(ld, opt, n, first, last)
    local _, name = table_of(n)
-   local f, rows = put[name], 0
-   for id = first, last do
-      rand.row(n, id)
-      rows = rows + (f(ld, opt, id, n) or 1)
-   end
+   local rows = fill[name](ld, opt, n, first, last)
    rand.resume()
    loaded:next(rows)
 end
