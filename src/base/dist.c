@@ -310,14 +310,16 @@ static const char two_digits[] = "00010203040506070809"
 #define ANY(c)    DIGITS(c) CAPITALS(c) LETTERS(c)
 #define FOR_LETTERS(M)                                                        \
     M("a")                                                                    \
-    M("b") M("c") M("d") M("e") M("f") M("g") M("h") M("i") M("j") M("k")     \
-        M("l") M("m") M("n") M("o") M("p") M("q") M("r") M("s") M("t") M("u") \
-            M("v") M("w") M("x") M("y") M("z")
+    M("b")                                                                    \
+    M("c") M("d") M("e") M("f") M("g") M("h") M("i") M("j") M("k") M("l")     \
+        M("m") M("n") M("o") M("p") M("q") M("r") M("s") M("t") M("u") M("v") \
+            M("w") M("x") M("y") M("z")
 #define FOR_CAPITALS(M)                                                       \
     M("A")                                                                    \
-    M("B") M("C") M("D") M("E") M("F") M("G") M("H") M("I") M("J") M("K")     \
-        M("L") M("M") M("N") M("O") M("P") M("Q") M("R") M("S") M("T") M("U") \
-            M("V") M("W") M("X") M("Y") M("Z")
+    M("B")                                                                    \
+    M("C") M("D") M("E") M("F") M("G") M("H") M("I") M("J") M("K") M("L")     \
+        M("M") M("N") M("O") M("P") M("Q") M("R") M("S") M("T") M("U") M("V") \
+            M("W") M("X") M("Y") M("Z")
 #define FOR_DIGITS(M) \
     M("0") M("1") M("2") M("3") M("4") M("5") M("6") M("7") M("8") M("9")
 
