@@ -308,20 +308,20 @@ static const char two_digits[] = "00010203040506070809"
       "Y" c "Z"
 #define DIGITS(c) c "0" c "1" c "2" c "3" c "4" c "5" c "6" c "7" c "8" c "9"
 #define ANY(c)    DIGITS(c) CAPITALS(c) LETTERS(c)
-#define FOR_LETTERS(M)                                                        \
-    M("a")                                                                    \
-    M("b")                                                                    \
-    M("c") M("d") M("e") M("f") M("g") M("h") M("i") M("j") M("k") M("l")     \
-        M("m") M("n") M("o") M("p") M("q") M("r") M("s") M("t") M("u") M("v") \
-            M("w") M("x") M("y") M("z")
-#define FOR_CAPITALS(M)                                                       \
-    M("A")                                                                    \
-    M("B")                                                                    \
-    M("C") M("D") M("E") M("F") M("G") M("H") M("I") M("J") M("K") M("L")     \
-        M("M") M("N") M("O") M("P") M("Q") M("R") M("S") M("T") M("U") M("V") \
-            M("W") M("X") M("Y") M("Z")
 #define FOR_DIGITS(M) \
     M("0") M("1") M("2") M("3") M("4") M("5") M("6") M("7") M("8") M("9")
+#define FOR_A_TO_J(M) \
+    M("a") M("b") M("c") M("d") M("e") M("f") M("g") M("h") M("i") M("j")
+#define FOR_K_TO_T(M) \
+    M("k") M("l") M("m") M("n") M("o") M("p") M("q") M("r") M("s") M("t")
+#define FOR_U_TO_Z(M)  M("u") M("v") M("w") M("x") M("y") M("z")
+#define FOR_LETTERS(M) FOR_A_TO_J(M) FOR_K_TO_T(M) FOR_U_TO_Z(M)
+#define FOR_BIG_A_TO_J(M) \
+    M("A") M("B") M("C") M("D") M("E") M("F") M("G") M("H") M("I") M("J")
+#define FOR_BIG_K_TO_T(M) \
+    M("K") M("L") M("M") M("N") M("O") M("P") M("Q") M("R") M("S") M("T")
+#define FOR_BIG_U_TO_Z(M) M("U") M("V") M("W") M("X") M("Y") M("Z")
+#define FOR_CAPITALS(M)   FOR_BIG_A_TO_J(M) FOR_BIG_K_TO_T(M) FOR_BIG_U_TO_Z(M)
 
 #define NLETTERS 26
 #define NANY     62 // digits, A to Z, a to z
