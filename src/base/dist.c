@@ -346,6 +346,7 @@ void sb_dist_string(struct sb_rng *r, const char *fmt, size_t len, char *out)
         } else if (fmt[i] == '#') {
             out[i] = (char)('0' + pool_take(&p, 10, 4));
         } else if (fmt[i] == '@' && twice && (p.bits >= 10 || p.bits < 5)) {
+            // 5 to 9 bits that are left make one more letter.
             memcpy(out + i,
                 two_letters + 2 * pool_take(&p, NLETTERS * NLETTERS, 10), 2);
             i++;

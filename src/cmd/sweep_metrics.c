@@ -2,29 +2,30 @@
 //
 // The distributions of a script in the figures of a sweep: their averages.
 #include <math.h>
-#include <stdlib.h>
+#include <stdio.h>
 #include <string.h>
 
 #include "base/escape.h"
 #include "cmd/sweep_private.h"
 #include "out/json_parts.h"
 
-#define WIDTH_MIN 10
+#define WIDTH_MIN   10
+#define HEADING_MAX 200
 
 // Returns the index of the metric, SB_SWEEP_METRICS_MAX if there is no room.
 static unsigned metric_of(
     struct sb_sweep_figures *f, const struct sb_metric *def)
 {
-    struct sb_sweep_metric m;
     unsigned i = 0;
 
-    // The texts are printed, and a file may contain anything.
-    sb_escape_line(m.name, sizeof(m.name), def->name);
-    sb_escape_line(m.unit, sizeof(m.unit), def->unit);
-    while (i < f->nmetrics && strcmp(f->metric[i].name, m.name) != 0)
+    while (i < f->nmetrics && strcmp(f->metric[i].name, def->name) != 0)
         i++;
-    if (i == f->nmetrics && i < SB_SWEEP_METRICS_MAX)
-        f->metric[f->nmetrics++] = m;
+    if (i == f->nmetrics && i < SB_SWEEP_METRICS_MAX) {
+        struct sb_sweep_metric *m = &f->metric[f->nmetrics++];
+
+        snprintf(m->name, sizeof(m->name), "%s", def->name);
+        snprintf(m->unit, sizeof(m->unit), "%s", def->unit);
+    }
     return i;
 }
 
@@ -52,17 +53,22 @@ static double average(const struct sb_sweep_point *p, unsigned metric)
                : NAN;
 }
 
+// Writes the heading of the column of a metric; returns the width of the
+// column. The name is printed, and a file may contain anything.
 static int column(const struct sb_sweep_metric *m, char *out, size_t size)
 {
-    int n = snprintf(
-        out, size, "%s%s%s", m->name, *m->unit ? " " : "", m->unit);
+    char text[sizeof(m->name) + sizeof(m->unit) + 1];
+
+    snprintf(
+        text, sizeof(text), "%s%s%s", m->name, *m->unit ? " " : "", m->unit);
+    int n = (int)sb_escape_line(out, size, text);
 
     return n > WIDTH_MIN ? n : WIDTH_MIN;
 }
 
 void sb__sweep_print_metric_names(const struct sb_sweep_figures *f, FILE *out)
 {
-    char text[SB_SWEEP_METRIC_TEXT];
+    char text[HEADING_MAX];
 
     for (unsigned i = 0; i < f->nmetrics; i++) {
         int width = column(&f->metric[i], text, sizeof(text));
@@ -74,23 +80,30 @@ void sb__sweep_print_metric_names(const struct sb_sweep_figures *f, FILE *out)
 void sb__sweep_print_metrics(
     const struct sb_sweep_figures *f, const struct sb_sweep_point *p, FILE *out)
 {
-    char text[SB_SWEEP_METRIC_TEXT], value[32];
+    char text[HEADING_MAX], value[32];
 
     for (unsigned i = 0; i < f->nmetrics; i++)
         fprintf(out, " %*s", column(&f->metric[i], text, sizeof(text)),
-            sb__sweep_number(value, sizeof(value), average(p, i)));
+            sb__sweep_value(value, sizeof(value), average(p, i)));
 }
 
 json_t *sb__sweep_metrics_json(
     const struct sb_sweep_figures *f, const struct sb_sweep_point *p)
 {
     json_t *o = json_object();
+    int rc = 0;
 
-    for (unsigned i = 0; o && i < f->nmetrics; i++)
-        if (json_object_set_new(
-                o, f->metric[i].name, sb_json_number(average(p, i)))) {
-            json_decref(o);
-            o = NULL;
-        }
+    for (unsigned i = 0; rc == 0 && i < f->nmetrics; i++) {
+        // As in the list of metrics of a run.
+        json_t *name = sb_json_text(f->metric[i].name);
+
+        rc = json_object_set_new(
+            o, json_string_value(name), sb_json_number(average(p, i)));
+        json_decref(name);
+    }
+    if (rc) {
+        json_decref(o);
+        return NULL;
+    }
     return o;
 }

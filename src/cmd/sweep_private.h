@@ -1,12 +1,11 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 //
-// Shared by the files that compute and print the figures of a sweep.
+// Shared by the files that compute and print the figures of a sweep. Main
+// thread.
 #ifndef SB_SWEEP_PRIVATE_H
 #define SB_SWEEP_PRIVATE_H
 
 #include "cmd/sweep_figures.h"
-
-#define SB_SWEEP_METRIC_TEXT (2 * sizeof(struct sb_sweep_metric))
 
 // Adds the distributions of the script of this run. Those beyond
 // SB_SWEEP_METRICS_MAX are left out.
@@ -16,11 +15,11 @@ void sb__sweep_add_metrics(struct sb_sweep_figures *f, struct sb_sweep_point *p,
 void sb__sweep_print_metric_names(const struct sb_sweep_figures *f, FILE *out);
 void sb__sweep_print_metrics(const struct sb_sweep_figures *f,
     const struct sb_sweep_point *p, FILE *out);
-// {"recall": 0.97}; NULL if out of memory.
+// {"recall": 0.97}, owned by the caller; NULL if out of memory.
 json_t *sb__sweep_metrics_json(
     const struct sb_sweep_figures *f, const struct sb_sweep_point *p);
 
 // Writes a figure, or "-" for no value. Returns out.
-const char *sb__sweep_number(char *out, size_t size, double value);
+const char *sb__sweep_value(char *out, size_t size, double value);
 
 #endif

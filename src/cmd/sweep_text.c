@@ -10,7 +10,8 @@
 #include "out/json_parts.h"
 
 #define KNEE_PERCENT 95
-#define DECIMALS_MAX 6 // as times in milliseconds: nanoseconds
+#define LARGE        1e15 // beyond that, values are printed as 1.23e+15
+#define DECIMALS_MAX 6    // as times in milliseconds: nanoseconds
 
 static const char no_margins[] =
     " (no error margins: measure longer or use --repeat)";
@@ -39,9 +40,11 @@ int sb_sweep_decimals(double value)
     return n;
 }
 
-const char *sb__sweep_number(char *out, size_t size, double value)
+const char *sb__sweep_value(char *out, size_t size, double value)
 {
-    if (isfinite(value))
+    if (isfinite(value) && fabs(value) >= LARGE)
+        snprintf(out, size, "%.3g", value);
+    else if (isfinite(value))
         snprintf(out, size, "%.*f", sb_sweep_decimals(value), value);
     else
         snprintf(out, size, "-");
@@ -72,16 +75,15 @@ static void print_point(
         fprintf(out, "%*s  ", column_width(f, i), p->swept[i].value);
     snprintf(runs, sizeof(runs), "%u", p->runs);
     fprintf(out, "%4s %12s %7s", runs,
-        sb__sweep_number(a, sizeof(a), rate->value),
-        margin(b, sizeof(b), rate));
+        sb__sweep_value(a, sizeof(a), rate->value), margin(b, sizeof(b), rate));
     if (f->searched)
-        fprintf(out, " %12s %7s", sb__sweep_number(a, sizeof(a), found->value),
+        fprintf(out, " %12s %7s", sb__sweep_value(a, sizeof(a), found->value),
             margin(b, sizeof(b), found));
     fprintf(out, " %10s %10s %7s %10s %8.0f",
-        sb__sweep_number(b, sizeof(b), p->figure[SB_SWEEP_P50].value),
-        sb__sweep_number(c, sizeof(c), p->figure[SB_SWEEP_P95].value),
+        sb__sweep_value(b, sizeof(b), p->figure[SB_SWEEP_P50].value),
+        sb__sweep_value(c, sizeof(c), p->figure[SB_SWEEP_P95].value),
         margin(d, sizeof(d), &p->figure[SB_SWEEP_P95]),
-        sb__sweep_number(e, sizeof(e), p->figure[SB_SWEEP_P99].value),
+        sb__sweep_value(e, sizeof(e), p->figure[SB_SWEEP_P99].value),
         p->errors);
     sb__sweep_print_metrics(f, p, out);
     if (p->failed)
@@ -126,7 +128,7 @@ static void print_peak(
     char value[32], text[400];
 
     sb_sweep_text(p->swept, f->noptions, text, sizeof(text));
-    sb__sweep_number(value, sizeof(value),
+    sb__sweep_value(value, sizeof(value),
         p->figure[found ? SB_SWEEP_FOUND : SB_SWEEP_RATE].value);
     fprintf(out, "%s: %s events/s at %s",
         found ? "Highest rate that keeps the limit" : "Peak", value, text);

@@ -22,7 +22,7 @@
 #include "base/err.h"
 #include "base/option.h"
 
-#define SB_DRIVER_ABI 5u
+#define SB_DRIVER_ABI 6u
 
 // Functions of the core that a driver may call. Passed to env_init() and
 // connect(); valid until the process ends.

@@ -129,10 +129,10 @@ static enum sb_found found(enum sb_op_kind kind, const struct sb_result *res)
         return SB_FOUND_UNKNOWN;
     if (res->kind == SB_RESULT_ROWS)
         return res->nrows > 0 ? SB_FOUND_ROWS : SB_FOUND_NOTHING;
-    if (res->matched || (res->affected > 0 && res->kind == SB_RESULT_WRITE))
+    if (res->affected > 0 && res->kind == SB_RESULT_WRITE)
         return SB_FOUND_ROWS;
     if (kind == SB_OP_CHANGE && res->kind != SB_RESULT_UNKNOWN)
-        return SB_FOUND_NOTHING;
+        return res->matched ? SB_FOUND_ROWS : SB_FOUND_NOTHING;
     return SB_FOUND_UNKNOWN;
 }
 

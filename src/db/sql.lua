@@ -37,7 +37,7 @@ local last -- luacheck: ignore 231
 
 -- Connections opened since the last full collection and not closed. The
 -- collector does not see how much memory the driver uses for each of them. At
--- `many`, there is another collection.
+-- `many`, there is another collection: see sql_more.lua, collect().
 local many = 16
 local opened = 0
 

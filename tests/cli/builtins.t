@@ -34,6 +34,9 @@ Built-in tests that do not end, and scripts that do not say that they end, warn 
   $ warned ends.lua
   WARNING: Both event and time limits are disabled, running an endless test
   $ sb ends.lua --count=1 --time=0 run
+  $ sb --db-driver=null iibench --max-rows=1 --time=0 --verbosity=2 run | grep -c endless
+  0
+  [1]
 
 A mix warns if one of its workloads does not say that it ends.
 
@@ -45,9 +48,6 @@ A mix warns if one of its workloads does not say that it ends.
   > EOF
   $ sb --mix=one.lua,b=one.lua --time=0 run
   $ rm one.lua
-  $ sb --db-driver=null iibench --max-rows=1 --time=0 --verbosity=2 run | grep -c endless
-  0
-  [1]
 
 Below verbosity 3 their commands print nothing.
 

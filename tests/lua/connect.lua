@@ -12,8 +12,9 @@ if cmdline.command == nil then
 end
 
 -- How often a user checks whether the server has closed one of its idle
--- connections, and whether all users are ready, in seconds. Many users look
--- less often: while some are connecting, the others must not use processors.
+-- connections, and whether all users are ready, in seconds; and how often all
+-- users together check the latter, per second. While some are connecting, the
+-- others must not use processors.
 local LOOK_EVERY, READY_EVERY, READY_PER_SECOND = 1, 0.2, 1000
 
 -- Numbers that all users share.
@@ -131,15 +132,24 @@ local function try(con)
    return pcall(execute, con)
 end
 
--- True if the connections were held for --hold-time.
-local function over()
+-- True if all connections were tried.
+local function all_tried()
    local wanted = shared("planned"):last()
    if opt.events > 0 then
       wanted = math.min(wanted, opt.events)
    end
-   return hold_time >= 0 and shared("tried"):last() >= wanted and
-      user.run_time() >= hold_time +
-         sysbench.sequence("connect end us"):last() / 1e6
+   return shared("tried"):last() >= wanted
+end
+
+-- Returns how long the connections are still to be held, in seconds.
+local function hold_left()
+   return hold_time + sysbench.sequence("connect end us"):last() / 1e6 -
+      user.run_time()
+end
+
+-- True if the connections were held for --hold-time.
+local function over()
+   return hold_time >= 0 and all_tried() and hold_left() <= 0
 end
 
 local function use()
@@ -182,11 +192,20 @@ local function look()
    end
 end
 
+-- Returns the seconds until a user that holds its connections checks again.
+local function until_next_check()
+   local pause = LOOK_EVERY
+   if hold_time >= 0 and all_tried() then
+      pause = math.max(hold_left(), 0.001)
+   elseif hold_time >= 0 then
+      pause = math.max(READY_EVERY, opt.threads / READY_PER_SECOND)
+   end
+   return math.min(pause, LOOK_EVERY)
+end
+
 local function hold()
    local next_look = user.run_time() + LOOK_EVERY
-   local every = hold_time < 0 and LOOK_EVERY or
-      math.max(READY_EVERY, opt.threads / READY_PER_SECOND)
-   while held > 0 and not over() and user.wait(every) do
+   while held > 0 and not over() and user.wait(until_next_check()) do
       if user.run_time() >= next_look then
          look()
          next_look = user.run_time() + LOOK_EVERY

@@ -420,9 +420,9 @@ static void distributions_have_columns(void)
     const json_t *points = json_object_get(o, "points");
     const json_t *m = json_object_get(json_array_get(points, 0), "metrics");
 
-    CHECK_NEAR(json_number_value(json_object_get(m, "fo und")), 5, 1e-9);
+    CHECK_NEAR(json_number_value(json_object_get(m, "fo\nund")), 5, 1e-9);
     CHECK(json_is_null(json_object_get(
-        json_object_get(json_array_get(points, 1), "metrics"), "fo und")));
+        json_object_get(json_array_get(points, 1), "metrics"), "fo\nund")));
     json_decref(o);
     sb_sweep_figures_done(&f);
     // There is room for some.

@@ -63,6 +63,23 @@ bool sbmy_matched(const char *text, size_t len)
     return i < len && text[i] != '0';
 }
 
+// The text follows its length, and may be followed by the state of the session.
+// From servers that do not send that, it has no length and ends the packet.
+static bool matched_in_ok(const uint8_t *p, const uint8_t *end)
+{
+    const uint8_t *text;
+    uint64_t n;
+
+    if (p == end)
+        return false;
+    text = sbmy_get_number(p, end, &n);
+    if (!text || n > (uint64_t)(end - text)) {
+        text = p;
+        n = (uint64_t)(end - p);
+    }
+    return sbmy_matched((const char *)text, (size_t)n);
+}
+
 static enum sbmy_step take_ok(
     struct sbmy_answer *a, const uint8_t *p, size_t len)
 {
@@ -75,9 +92,8 @@ static enum sbmy_step take_ok(
         return SBMY_STEP_BAD;
     a->status = (uint16_t)sbmy_get16(p);
     a->warnings = (uint16_t)sbmy_get16(p + 2);
-    // The text follows, with or without a byte for its length.
-    if (a->affected == 0 && end - p > 5)
-        a->matched = sbmy_matched((const char *)p + 5, (size_t)(end - p) - 5);
+    if (a->affected == 0)
+        a->matched = matched_in_ok(p + 4, end);
     return SBMY_STEP_DONE;
 }
 

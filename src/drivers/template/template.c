@@ -176,6 +176,7 @@ static int unsupported(struct sb_err *err)
 // that the time of a query includes the transfer of its rows. Fills *res:
 //   rows     kind = SB_RESULT_ROWS, nfields, nrows
 //   changes  kind = SB_RESULT_WRITE, affected, insert_id
+//   found    matched: an UPDATE found rows, but changed none
 //   neither  unchanged (SB_RESULT_NONE)
 static int query(struct sb_conn *conn, const char *sql, size_t len,
     struct sb_result *res, struct sb_err *err)

@@ -69,8 +69,9 @@ function sweepPoint(group, name, value, figure, get) {
     const known = group.sweep && (group.sweep.points || []).find(p =>
         sameOptions(p.options, options));
     const f = known && (figure === "found" ? (known.search || {}).highest
+        : figure.metric ? { value: (known.metrics || {})[figure.metric] }
         : known[figure]);
-    if (f && f.value !== null)
+    if (f && Number.isFinite(f.value))
         return { n: known.runs, mean: f.value, low: f.low ?? NaN,
             high: f.high ?? NaN };
     const { n, mean, error } = meanError(group.points.get(value)
@@ -315,15 +316,18 @@ function paintFound(u, series, scale, main) {
     return taken;
 }
 
-// more: {suffix of the ids, of: behind the titles}.
 const avgOf = (run, metric) => ((run.doc.metrics || [])
-    .find(m => m.name === metric.name) || { avg: NaN }).avg;
+    .find(m => m.name === metric.name) || {}).avg ?? NaN;
 
-// The distributions of the script: the first ones, as in the program's table.
-const distributions = runs => (runs.map(r => (r.doc.metrics || [])
-    .filter(m => m.kind === "distribution")).find(l => l.length) || [])
-    .slice(0, 4);
+// The distributions of the scripts: the first ones, as in the program's table.
+function distributions(runs) {
+    const found = new Map(runs.flatMap(r => r.doc.metrics || [])
+        .filter(m => m.kind === "distribution").reverse()
+        .map(m => [m.name, m]));
+    return [...found.values()].reverse().slice(0, 4);
+}
 
+// more: {suffix of the ids, of: behind the titles}.
 function sweepCharts(main, runs, more = {}) {
     const names = sweptNames(runs);
     const name = sweepAxis(runs, names);
@@ -391,7 +395,8 @@ function sweepCharts(main, runs, more = {}) {
     if (open || searched)
         throughput();
     distributions(runs).forEach((m, i) => chart(`Average ${m.name}`,
-        m.unit || "", `sweep-metric-${i + 1}`, [[m.name, null, r => avgOf(r, m)]]));
+        m.unit || "", `sweep-metric-${i + 1}`, [[m.name, { metric: m.name },
+            r => avgOf(r, m)]]));
 }
 
 // The range of an axis, with room beside the first and last point.
