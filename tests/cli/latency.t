@@ -36,7 +36,7 @@ A user waits between its probes: 0.2 s have room for at most 5 of them.
 
 A server whose clock is 5 s ahead. It starts each statement 200 us after the client has
 sent it, works 300 us, and needs 100 us for the way back. Delays may be longer on a busy
-machine, never shorter; so the offset is within its error, and the least times are known.
+machine, never shorter; so the offset is within its error, and the minimum times are known.
 
   $ cat >far.lua <<'EOT'
   > local AHEAD = 5e6

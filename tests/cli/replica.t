@@ -99,8 +99,8 @@ counted.
 
 A replica that never catches up, and a limit.
 
-  $ replica --time=0.3 --catch-up-wait=0.2 run 2>&1 | sed 's/is [0-9]*/is N/; s/y [0-9]*/y N/'
-  FATAL: `done' function failed: replica 1 (db=copy.sqlite) has not caught up in 0.2 s: its last heartbeat is N, that of the primary * (glob)
+  $ replica --time=0.3 --catch-up-wait=0.2 run 2>&1 | sed 's/is [0-9]*/is N/; s/y is [0-9]*/y is N/'
+  FATAL: `done' function failed: replica 1 (db=copy.sqlite) has not caught up in 0.2 s: its last heartbeat is N, that of the primary is * (glob)
   $ replica --time=0.4 --catch-up-wait=0 --caught-up=0.1 --verbosity=3 run 2>&1 |
   >     grep -o 'times more.*'
   times more than 0.1 s behind: 1; behind at the end of the run; it was behind before the run

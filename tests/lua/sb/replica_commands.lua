@@ -122,9 +122,11 @@ local function arrived(r, opt, beat)
    if not ok then
       return false, "it does not answer", false
    end
+   local has = found and
+      string.format("its last heartbeat is %.0f", found) or
+      "it has no heartbeat"
    return (found or -1) >= beat,
-      string.format("its last heartbeat is %s, that of the primary %.0f",
-         found and string.format("%.0f", found) or "none", beat), true
+      string.format("%s, that of the primary is %.0f", has, beat), true
 end
 
 local function look_at(r, opt, beat, alone)
