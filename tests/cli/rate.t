@@ -9,7 +9,7 @@ so 8 users complete at most 800 per second.
   > function event() ffi.C.usleep(10000) end
   > EOF
   $ run() { sysbench s.lua --threads=8 --rate-probe-time=0.4 "$@" run; }
-  $ numbers() { sed -E 's/[0-9]+\.[0-9]+(e[-+][0-9]+)?/N/g'; }
+  $ numbers() { sed -E 's/[0-9]+\.[0-9]+(e[-+][0-9]+)?|[0-9]+( ms)/N\2/g'; }
   $ section() { sed -n '/^Rate/,/^$/p'; }
 
 A percentage of the maximum: 800 per second and at most one event more per user.
@@ -176,9 +176,9 @@ The program says how long a search takes.
 
 A signal ends the search. The figures are those of the last part, here a trial.
 
-  $ sysbench s.lua --threads=8 --rate-probe-time=0.4 --rate=max \
+  $ rm out; sysbench s.lua --threads=8 --rate-probe-time=0.4 --rate=max \
   >     --rate-limit='p99<1s' --report=text,json=int.json run >out 2>err &
-  $ for i in $(seq 600); do grep -q '^Maximum' out && break; sleep 0.1; done
+  $ for i in $(seq 600); do grep -qs '^Maximum' out && break; sleep 0.1; done
   $ kill -TERM $!; wait $!
   [143]
   $ cat err
@@ -192,9 +192,9 @@ A signal ends the search. The figures are those of the last part, here a trial.
 
 In the first part, the maximum is not known yet.
 
-  $ sysbench s.lua --threads=8 --rate-probe-time=1h --rate=80% \
+  $ rm out int.json; sysbench s.lua --threads=8 --rate-probe-time=1h --rate=80% \
   >     --report=text,json=int.json run >out 2>err &
-  $ for i in $(seq 600); do grep -q 'Threads started' out && break; sleep 0.1; done
+  $ for i in $(seq 600); do grep -qs 'Threads started' out && break; sleep 0.1; done
   $ sleep 0.1; kill -TERM $!; wait $!
   [143]
   $ section <out
@@ -225,7 +225,7 @@ A call that hangs in a trial, and cannot be canceled: the message has both facts
   > EOF
   $ sysbench h.lua --rate-probe-time=0.4 --rate-trial-time=0.5 --rate=max \
   >     --rate-limit='p99<1h' --shutdown-grace=0.5 run >out 2>err &
-  $ for i in $(seq 600); do grep -q '^trial 1:' out && break; sleep 0.1; done
+  $ for i in $(seq 600); do grep -qs '^trial 1:' out && break; sleep 0.1; done
   $ touch hang; wait $!
   [2]
   $ grep FATAL err
