@@ -19,6 +19,7 @@
 #include "out/reporter.h"
 #include "out/text.h"
 #include "run/beside.h"
+#include "run/ranks.h"
 #include "run/run.h"
 #include "script/script.h"
 
@@ -56,14 +57,16 @@ struct sb_app {
     struct sb_sampler_opts sampler_opts;
     struct sb_sweep_opts sweep_opts;
     struct sb_beside_opts beside_opts;
-    struct sb__app_beside *beside; // during a run with --beside, or NULL
-    struct sb_app_sweep *sweep;    // NULL: not part of a sweep
-    const struct sb_cmd *cmd;      // on result files; NULL: another command
-    const struct sb_fact *swept;   // of the run of a sweep
-    unsigned nswept, round;        // round: from 1; 0: not part of a sweep
-    unsigned place, places;        // the run is number `place` of `places`
-    unsigned following;            // number of runs to be measured after it
-    struct sb_sampler *sampler;    // during a run, or NULL
+    struct sb_rank_opts rank_opts;
+    struct sb_rank_place rank_place; // ranks 0: not divided
+    struct sb__app_beside *beside;   // during a run with --beside, or NULL
+    struct sb_app_sweep *sweep;      // NULL: not part of a sweep
+    const struct sb_cmd *cmd;        // on result files; NULL: another command
+    const struct sb_fact *swept;     // of the run of a sweep
+    unsigned nswept, round;          // round: from 1; 0: not part of a sweep
+    unsigned place, places;          // the run is number `place` of `places`
+    unsigned following;              // number of runs to be measured after it
+    struct sb_sampler *sampler;      // during a run, or NULL
     struct sb_text text;
     struct sb_reporters reporters;
     struct sb_facts facts;
@@ -161,6 +164,16 @@ void sb_app_beside_done(struct sb_app *a);
 
 // app_rate.c: parses --rate-limit. SB_EUSAGE.
 int sb_app_rate_init(struct sb_app *a, struct sb_err *err);
+
+// app_ranks.c. Called before a test is loaded: finds the place of this process
+// among the ranks.
+void sb_app_ranks_begin(struct sb_app *a);
+// Called before and after sb_run_opts_finish(), when every option has its final
+// value: set the number of threads; divide the run. 0 or SB_E*.
+int sb_app_ranks_threads(struct sb_app *a, struct sb_err *err);
+int sb_app_ranks_finish(struct sb_app *a, struct sb_err *err);
+// Whether a->command is carried out by another rank; prints a notice then.
+bool sb_app_ranks_idle(const struct sb_app *a);
 
 // app_sweep*.c. What a process does:
 enum sb_sweep_role {

@@ -100,7 +100,7 @@ void sb_app_client_final(struct sb_app *a, const struct sb_report *r)
     const struct sb_client_limits limits = {
         .processors = processors(&a->facts.host),
         .machine = a->client.last.processors,
-        .threads = (unsigned)a->run.threads,
+        .threads = (unsigned)a->run.share.users,
         .remote_server = a->client.seen.peers == SB_PEERS_REMOTE,
     };
     struct sb_client_usage u;

@@ -52,6 +52,10 @@ static void print_mode(const struct sb_app *a)
 
     printf("Running the test with following options:\n");
     printf("Number of threads: %lld\n", (long long)o->threads);
+    if (o->share.ranks > 1)
+        printf("Rank %u of %u: threads %llu to %llu\n", o->share.rank,
+            o->share.ranks, (unsigned long long)o->share.first,
+            (unsigned long long)(o->share.first + o->share.users - 1));
     if (o->warmup_time)
         printf("Warmup time: %gs\n", (double)o->warmup_time / s);
     sb__app_rate_mode(a);

@@ -56,7 +56,8 @@ int sb_app_help(struct sb_app *a, struct sb_err *err)
     const struct sb_opt_table *tables[] = { &sb_run_opt_table,
         &sb_dist_opt_table, &sb_text_opt_table, &sb_report_opt_table,
         &sb_mix_opt_table, &sb_sweep_opt_table, &sb_beside_opt_table,
-        &sb_db_opt_table, &sb_sampler_opt_table, &sb_app_opt_table };
+        &sb_rank_opt_table, &sb_db_opt_table, &sb_sampler_opt_table,
+        &sb_app_opt_table };
 
     (void)err;
     printf("Usage:\n  sysbench [options]... [testname] [command]\n"

@@ -106,6 +106,7 @@ static int add_core_tables(struct sb_app *a, struct sb_err *err)
         { &sb_sampler_opt_table, &a->sampler_opts },
         { &sb_sweep_opt_table, &a->sweep_opts },
         { &sb_beside_opt_table, &a->beside_opts },
+        { &sb_rank_opt_table, &a->rank_opts },
     };
 
     for (size_t i = 0; i < sizeof(t) / sizeof(t[0]); i++) {
@@ -256,8 +257,12 @@ int sb_app_finish_options(struct sb_app *a, struct sb_err *err)
     bool time = sb_opts_given(a->opts, "time", false) ||
                 sb_opts_given(a->opts, "max-time", false);
     a->run.mix.by = a->o.mix_by; // a sweep changes it
-    int rc = sb_run_opts_finish(&a->run, time, requests, err);
+    int rc = sb_app_ranks_threads(a, err);
 
+    if (rc == 0)
+        rc = sb_run_opts_finish(&a->run, time, requests, err);
+    if (rc == 0)
+        rc = sb_app_ranks_finish(a, err);
     if (rc == 0)
         rc = sb_app_rate_init(a, err);
     if (rc == 0)
@@ -355,7 +360,7 @@ static int load_and_perform(
     }
     if (sb_app_sweep_misused(a, err))
         return fail_usage(err);
-    return sb_app_perform(a);
+    return sb_app_ranks_idle(a) ? SB_EXIT_OK : sb_app_perform(a);
 }
 
 static int show_or_perform(struct sb_app *a, struct sb_err *err)
@@ -375,6 +380,7 @@ static int show_or_perform(struct sb_app *a, struct sb_err *err)
         sb_log_level() >= SB_LOG_NOTICE)
         sb_app_banner(stdout);
     int status = SB_EXIT_OK;
+    sb_app_ranks_begin(a);
     enum sb_sweep_role role = sb_app_sweep(a, &status);
 
     return role == SB_SWEEP_DONE ? status : load_and_perform(a, role, err);

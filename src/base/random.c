@@ -25,6 +25,8 @@ int sb_random_share(struct sb_random_shared *s, const struct sb_dist_opts *o,
         s->seed = 1;
     atomic_store_explicit(&s->uniques, 0, memory_order_relaxed);
     s->counter = NULL;
+    s->rank = 0;
+    s->ranks = 1;
     return 0;
 }
 
@@ -120,10 +122,12 @@ double sb_random_scatter(
 uint32_t sb_random_unique(struct sb_random *r)
 {
     struct sb_random_shared *s = r->shared;
+    struct sb_random_shared *c = s->counter ? s->counter : s;
     uint32_t x = atomic_fetch_add_explicit(
-        s->counter ? &s->counter->uniques : &s->uniques, 1,
-        memory_order_relaxed);
+        &c->uniques, 1, memory_order_relaxed);
 
+    if (c->ranks > 1)
+        x = x * c->ranks + c->rank;
     // Each step is reversible, so that different numbers stay different.
     x ^= (uint32_t)s->seed;
     x = (x ^ (x >> 16)) * 0x21f0aaadu;

@@ -31,8 +31,9 @@ SB_FFI int64_t sb_random_fnv(double v);
 // is outside of the range.
 SB_FFI double sb_random_scatter(
     struct sb_random *r, double v, double a, double b, double key);
-// Returns a 32-bit number that no other call in this process returns (up to
-// 2^32 calls), in an order that looks random. Thread-safe.
+// Returns a 32-bit number that no other call in a process of this run returns
+// (up to 2^32 calls, divided by the number of ranks, in each), in an order that
+// looks random. Thread-safe.
 SB_FFI uint32_t sb_random_unique(struct sb_random *r);
 SB_FFI uint64_t sb_random_uint64(struct sb_random *r);
 // In [0, 1).

@@ -18,6 +18,8 @@ struct sb_random_shared {
     _Atomic uint32_t uniques; // calls of sb_random_unique() so far
     // Whose `uniques` is used: NULL for its own, in a mix that of the run.
     struct sb_random_shared *counter;
+    // Of this process: numbers of sb_random_unique() differ between ranks.
+    uint32_t rank, ranks;
 };
 
 struct sb_random {
@@ -34,7 +36,7 @@ struct sb_random {
 // sb_dist_prepare().
 int sb_random_share(struct sb_random_shared *s, const struct sb_dist_opts *o,
     uint64_t now_ns, struct sb_err *err);
-// Initializes the stream of user number `user`.
+// Initializes the stream of user number `user`, among the users of all ranks.
 void sb_random_init(
     struct sb_random *r, struct sb_random_shared *s, uint64_t user);
 

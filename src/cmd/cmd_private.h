@@ -27,6 +27,12 @@ void sb__cmd_print_line(FILE *out, const char *text);
 void sb__merge_warn_of_options(
     const struct sb_result_run *const *run, unsigned n);
 
+// Checks runs that are ranks of one run: SB_EUSAGE, after logging why, if they
+// do not belong together. Warns if ranks are missing, or began at different
+// times; offset: of each run, in s.
+int sb__merge_check_ranks(
+    const struct sb_result_run *const *run, const double *offset, unsigned n);
+
 // Prints the table of limits, if the run had any.
 void sb__show_limits(const struct sb_result_run *run, FILE *out);
 // Prints the figures of the command of --beside, if there was one; of a merged

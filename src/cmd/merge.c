@@ -344,12 +344,26 @@ static json_t *all_databases(const struct merge *m)
     return all;
 }
 
+// What shows that one of the runs differs from the others.
+static void add_figures(json_t *o, const json_t *run)
+{
+    json_t *events = json_object_get(
+        json_object_get(run, "counters"), "completed");
+    json_t *percentiles = json_object_get(
+        json_object_get(run, "latency"), "percentiles");
+
+    if (events)
+        json_object_set(o, "events", events);
+    if (percentiles)
+        json_object_set(o, "percentiles", percentiles);
+}
+
 // What each of the runs was. The figures of a command beside one of them are
 // not those of the sum.
 static json_t *members(const struct merge *m)
 {
     static const char *const kept[] = { "started", "seed", "threads", "labels",
-        "host", "end", "beside" };
+        "host", "end", "rank", "beside" };
     json_t *all = json_array();
 
     for (unsigned i = 0; i < m->nruns; i++) {
@@ -361,6 +375,7 @@ static json_t *members(const struct merge *m)
             if (value)
                 json_object_set(o, kept[n], value);
         }
+        add_figures(o, m->run[i]->json);
         json_array_append_new(all, o);
     }
     return all;
@@ -485,6 +500,9 @@ static int perform(struct merge *m)
     if (rc == 0) {
         warn_of_gaps(m);
         warn_of_warmup(m);
+        rc = sb__merge_check_ranks(m->run, m->offset, m->nruns);
+    }
+    if (rc == 0) {
         sb__merge_warn_of_options(m->run, m->nruns);
         rc = add_all(m, &err);
     }

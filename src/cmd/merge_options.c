@@ -12,7 +12,7 @@
 static bool may_differ(const char *name)
 {
     static const char *const names[] = { "report", "label", "rand-seed",
-        "threads" };
+        "threads", "rank" };
 
     for (size_t i = 0; i < sizeof(names) / sizeof(*names); i++)
         if (strcmp(name, names[i]) == 0)

@@ -41,6 +41,7 @@ void sb_pace_init(
     assert(rate > 0);
     p->npieces = 0;
     p->piece = NULL;
+    p->divided = false;
     p->kind = kind;
     p->seed = sb_rng_mix(seed);
     p->gap = fmin(fmax(UNITS_PER_SECOND / rate, 1), 0x1p63);
@@ -151,7 +152,7 @@ static sb_pace_pos constant_place(const struct sb_pace *p, uint64_t n)
 // Positions are computed from their number, so that rounding errors do not
 // accumulate. Where doubles are coarser than the gap, the quotient may be off
 // by a few, so the exact number is searched from there.
-static sb_pace_pos constant_after(const struct sb_pace *p, sb_pace_pos pos)
+static uint64_t constant_number_after(const struct sb_pace *p, sb_pace_pos pos)
 {
     uint64_t n = (uint64_t)fmin((double)pos / p->gap, 0x1.fffffffffffffp63);
 
@@ -159,7 +160,12 @@ static sb_pace_pos constant_after(const struct sb_pace *p, sb_pace_pos pos)
         n--;
     while (constant_place(p, n) <= pos)
         n++;
-    return constant_place(p, n);
+    return n;
+}
+
+static sb_pace_pos constant_after(const struct sb_pace *p, sb_pace_pos pos)
+{
+    return constant_place(p, constant_number_after(p, pos));
 }
 
 static sb_pace_pos poisson_after(const struct sb_pace *p, sb_pace_pos pos)
@@ -183,6 +189,39 @@ sb_pace_pos sb_pace_after(const struct sb_pace *p, sb_pace_pos pos)
                                        : poisson_after(p, pos);
 }
 
+void sb_pace_divide(struct sb_pace *p, const struct sb_share *share)
+{
+    p->divided = share->ranks > 1;
+    p->share = *share;
+}
+
+// Whether the arrival at pos is one of this process. Arrivals are assigned to
+// users, and so to the ranks in proportion to their users. Poisson arrivals are
+// assigned by a hash that is independent of the gaps: so the parts are
+// independent Poisson processes.
+static bool is_own(const struct sb_pace *p, sb_pace_pos pos)
+{
+    const struct sb_share *s = &p->share;
+    uint64_t user;
+
+    if (p->kind == SB_PACE_CONSTANT) {
+        user = sb_share_spread(s, constant_number_after(p, pos) - 2);
+    } else {
+        uint64_t noise = sb_rng_mix(~p->seed ^ sb_rng_mix(pos));
+
+        user = (uint64_t)(((unsigned __int128)noise * s->total) >> 64);
+    }
+    return sb_share_owns(s, user);
+}
+
+static sb_pace_pos own_after(const struct sb_pace *p, sb_pace_pos pos)
+{
+    do
+        pos = sb_pace_after(p, pos);
+    while (SB_UNLIKELY(p->divided) && pos != UINT64_MAX && !is_own(p, pos));
+    return pos;
+}
+
 // Relaxed order is enough: the cursor is the whole state and publishes no
 // other memory (*p was complete before the threads started). The modification
 // order of one atomic is total, and a successful exchange reads the value just
@@ -192,7 +231,7 @@ uint64_t sb_pace_take(const struct sb_pace *p, _Atomic sb_pace_pos *cursor)
     sb_pace_pos pos = atomic_load_explicit(cursor, memory_order_relaxed), next;
 
     do {
-        next = sb_pace_after(p, pos);
+        next = own_after(p, pos);
     } while (!atomic_compare_exchange_weak_explicit(
         cursor, &pos, next, memory_order_relaxed, memory_order_relaxed));
     return sb_pace_time(p, next);
@@ -204,7 +243,7 @@ bool sb_pace_take_before(const struct sb_pace *p, _Atomic sb_pace_pos *cursor,
     sb_pace_pos pos = atomic_load_explicit(cursor, memory_order_relaxed), next;
 
     do {
-        next = sb_pace_after(p, pos);
+        next = own_after(p, pos);
         *ns = sb_pace_time(p, next);
         if (*ns >= limit_ns)
             return false;
@@ -224,7 +263,7 @@ uint64_t sb_pace_walk(const struct sb_pace *p, sb_pace_pos *pos,
         if (next == UINT64_MAX || sb_pace_time(p, next) > until_ns)
             break;
         *pos = next;
-        n++;
+        n += !p->divided || is_own(p, next);
     }
     return n;
 }

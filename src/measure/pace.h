@@ -9,12 +9,18 @@
 // The rate may change over time: then the state is a time on a second clock,
 // which runs at the speed rate / maximum rate. On that clock the rate is
 // constant; only the times of arrivals are converted.
+//
+// Several processes can divide a schedule: each follows all of it, and takes
+// the arrivals that a function of their position assigns to it. So together
+// they have the arrivals of one process, each of them once.
 #ifndef SB_PACE_H
 #define SB_PACE_H
 
 #include <stdatomic.h>
 #include <stdbool.h>
 #include <stdint.h>
+
+#include "measure/share.h"
 
 enum sb_pace_kind { SB_PACE_POISSON, SB_PACE_CONSTANT };
 
@@ -30,6 +36,8 @@ struct sb_pace {
     double gap;     // mean gap in units of 2^-10 ns, at least 1
     uint64_t step;  // the same as a fraction, step / 2^shift, for constant
     unsigned shift; // arrivals: number n is at n * step / 2^shift, rounded
+    bool divided;   // only arrivals of `share` are taken and counted
+    struct sb_share share;
 };
 
 // A position in the schedule: the time of the arrival last taken, in 2^-10 ns
@@ -60,6 +68,11 @@ void sb_pace_done(struct sb_pace *p); // {0} allowed
 // the schedule (208 days). UINT64_MAX follows itself.
 sb_pace_pos sb_pace_after(const struct sb_pace *p, sb_pace_pos pos);
 
+// From now on, only this part of the arrivals is taken and counted: a random
+// part of a Poisson process, which is one, too; of constant arrivals every n-th
+// one, as nearly as the weights allow.
+void sb_pace_divide(struct sb_pace *p, const struct sb_share *share);
+
 // Takes the next arrival from the shared cursor and returns it in nanoseconds
 // since the start. Any number of threads.
 uint64_t sb_pace_take(const struct sb_pace *p, _Atomic sb_pace_pos *cursor);
@@ -77,8 +90,9 @@ static inline uint64_t sb_pace_ns(sb_pace_pos pos)
 // if the rate changes.
 uint64_t sb_pace_time(const struct sb_pace *p, sb_pace_pos pos);
 
-// Returns the number of arrivals after *pos and at or before until_ns, and
-// moves *pos to the last of them. Counts at most `limit`.
+// Returns the number of arrivals of this process after *pos and at or before
+// until_ns, and moves *pos to the last arrival before until_ns. Counts at most
+// `limit`.
 uint64_t sb_pace_walk(const struct sb_pace *p, sb_pace_pos *pos,
     uint64_t until_ns, uint64_t limit);
 

@@ -11,6 +11,7 @@
 
 #include "base/host.h"
 #include "base/opts.h"
+#include "measure/share.h"
 
 struct sb_asserts;
 struct sb_beside_figures;
@@ -42,8 +43,9 @@ struct sb_facts {
     const struct sb_opts *opts;       // main thread only
     const struct sb_opt_list *labels; // "key=value"
     struct sb_host_facts host;
-    unsigned threads;
-    double interval_s; // nominal length of an interval
+    unsigned threads;             // of this process
+    const struct sb_share *share; // the part of this process; NULL: all
+    double interval_s;            // nominal length of an interval
     bool open_loop;
     bool finds_rate;   // before the measured part
     const char *block; // the lines of a built-in test in the report, or NULL

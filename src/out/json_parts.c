@@ -221,6 +221,19 @@ static bool set_swept(json_t *o, const struct sb_facts *f)
            set_count(o, "following", f->following);
 }
 
+// The part of this process in a run of several.
+static json_t *rank_object(const struct sb_share *s)
+{
+    json_t *o = json_object();
+    bool ok = set_count(o, "rank", s->rank) &&
+              set_count(o, "ranks", s->ranks) &&
+              set_count(o, "first_user", s->first) &&
+              set_count(o, "users", s->users) &&
+              set_count(o, "total_users", s->total);
+
+    return sb__json_complete(o, ok);
+}
+
 // Members that not every run has.
 static bool optional_facts(json_t *o, const struct sb_facts *f)
 {
@@ -228,6 +241,8 @@ static bool optional_facts(json_t *o, const struct sb_facts *f)
 
     if (f->ntotals)
         ok = sb__json_set(o, "server_totals", sb_json_server_totals(f)) && ok;
+    if (f->share && f->share->ranks > 1)
+        ok = sb__json_set(o, "rank", rank_object(f->share)) && ok;
     if (f->beside)
         ok = sb__json_set(o, "beside", sb_beside_json(f->beside)) && ok;
     if (f->block)

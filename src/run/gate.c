@@ -10,12 +10,12 @@
 
 static bool all_there(const struct sb_run *run)
 {
-    return run->waiting + run->ended >= (unsigned)run->o->threads;
+    return run->waiting + run->ended >= run->users;
 }
 
 static bool over(struct sb_run *run)
 {
-    return atomic_load(&run->stop) || run->ended >= (unsigned)run->o->threads;
+    return atomic_load(&run->stop) || run->ended >= run->users;
 }
 
 bool sb__gate_wait(struct sb_user *u)
@@ -67,7 +67,7 @@ void sb__gate_open(struct sb_run *run, double rate, uint64_t end,
         sb_pace_init(&run->pace, (enum sb_pace_kind)run->o->arrivals, rate,
             sb_rng_mix(seed));
     atomic_store(&run->cursor, 0);
-    for (unsigned i = 0; i < run->o->threads; i++) {
+    for (unsigned i = 0; i < run->users; i++) {
         run->priv[i].before = later(run->t0, end);
         run->priv[i].leave = later(run->t0, close);
     }
@@ -133,7 +133,7 @@ bool sb__gate_meet(struct sb_run *run, uint64_t limit)
     while (!over(run) && !all_there(run) && sb_clock_monotonic() < limit)
         wait_and_show(run, limit);
     bool go_on = !over(run), met = all_there(run);
-    unsigned busy = (unsigned)run->o->threads - run->waiting - run->ended;
+    unsigned busy = run->users - run->waiting - run->ended;
     pthread_mutex_unlock(&run->lock);
     if (!go_on || met)
         return go_on;
@@ -143,7 +143,7 @@ bool sb__gate_meet(struct sb_run *run, uint64_t limit)
     sb_err_set(&err, SB_ETIMEOUT,
         "%s%u of %u users do not return from their events; the search for the "
         "rate cannot continue (--shutdown-grace)",
-        where, busy, (unsigned)run->o->threads);
+        where, busy, run->users);
     sb__run_fail(run, &err);
     return false;
 }

@@ -144,8 +144,8 @@ static uint64_t scheduled_by(
     m->scheduled += sb_pace_walk(
         &run->pace, &m->walked, until - run->t0, WALK_MAX);
     if (run->limited && m->phase == SB_PHASE_MEASURED &&
-        m->scheduled > (uint64_t)run->o->events)
-        return (uint64_t)run->o->events;
+        m->scheduled > run->events)
+        return run->events;
     return m->scheduled;
 }
 
@@ -153,7 +153,7 @@ static void count_users(const struct sb_meter *m, struct sb_snap *s)
 {
     struct sb_run *run = m->run;
 
-    for (unsigned i = 0; i < run->o->threads; i++) {
+    for (unsigned i = 0; i < run->users; i++) {
         s->unfinished += atomic_load_explicit(&run->user[i].in_event,
                              memory_order_relaxed) == 1 + m->phase;
         if (m->phase == SB_PHASE_MEASURED)
@@ -200,7 +200,7 @@ void sb__meter_report(struct sb_meter *m, struct sb_report *r,
     struct sb_run *run = m->run;
     uint64_t now = s->ns;
 
-    sb_report_fill(r, diff, (unsigned)run->o->threads, run->open_loop,
+    sb_report_fill(r, diff, run->users, run->open_loop,
         (double)(now - m->phase_start) / 1e9);
     r->warmup = m->phase == SB_PHASE_WARMUP;
     r->warmup_s = run->searching ? 0 : (double)run->o->warmup_time / 1e9;
@@ -400,16 +400,15 @@ static uint64_t pending(
     if (pos < m->border)
         pos = m->border; // those of the warm-up were dropped
     uint64_t n = sb_pace_walk(&run->pace, &pos, until - run->t0, WALK_MAX);
-    for (unsigned i = 0; i < run->o->threads; i++) {
+    for (unsigned i = 0; i < run->users; i++) {
         uint64_t held = atomic_load_explicit(
             &run->priv[i].held, memory_order_relaxed);
 
         n += held >= run->warm_end && held != 0 && held <= until;
     }
     uint64_t begun = s->c.started + s->skipped;
-    uint64_t events = (uint64_t)run->o->events;
-    if (run->limited && n > events - begun)
-        n = events - begun; // --events does not allow more
+    if (run->limited && n > run->events - begun)
+        n = run->events - begun; // --events does not allow more
     return n;
 }
 

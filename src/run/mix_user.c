@@ -28,12 +28,13 @@ static const double *weights(const struct sb_run *run, unsigned stage)
     return run->staged ? run->o->stages.stage[stage].mix : run->o->mix.weight;
 }
 
-// The components of users in each stage. Stages with the same weights share
-// them.
+// The components of the users of all ranks in each stage. Any range of users
+// has the shares of the weights, to within two or three users. Stages with the
+// same weights share them.
 static int assign(struct sb_run *run)
 {
     unsigned n = run->staged ? run->o->stages.n : 1;
-    uint32_t users = (uint32_t)run->o->threads;
+    uint32_t users = (uint32_t)run->share.total;
 
     run->mix_of = calloc(n, sizeof(*run->mix_of));
     if (!run->mix_of)
@@ -77,7 +78,7 @@ void sb__mix_done(struct sb_run *run)
 
 void sb__mix_user_init(struct sb_user *u)
 {
-    sb_rng_init(&u->priv->mix, u->run->random->seed, MIX_STREAM + u->id);
+    sb_rng_init(&u->priv->mix, u->run->random->seed, MIX_STREAM + u->number);
 }
 
 // Users -----------------------------------------------------------------------
@@ -87,20 +88,20 @@ unsigned sb__mix_of_user(const struct sb_user *u)
     const struct sb_run *run = u->run;
     uint64_t now = run->released ? sb_clock_monotonic() : 0;
 
-    return run->mix_of[stage_at(run, now)][u->id];
+    return run->mix_of[stage_at(run, now)][u->number];
 }
 
 uint64_t sb__mix_until(const struct sb_run *run, unsigned id, uint64_t ns)
 {
     const struct sb_stages *s = &run->o->stages;
-    uint64_t border = 0;
+    uint64_t border = 0, user = run->share.first + id;
     unsigned now;
 
     if (!by_users(run))
         return UINT64_MAX;
     now = sb_stages_at(s, ns);
     for (unsigned i = 0; i < s->n; border += s->stage[i++].ns)
-        if (i > now && run->mix_of[i][id] != run->mix_of[now][id])
+        if (i > now && run->mix_of[i][user] != run->mix_of[now][user])
             return border;
     return UINT64_MAX;
 }

@@ -185,7 +185,7 @@ static bool observe(struct sb_run *run, struct sb_meter *m, struct trial *t,
     double growth = (double)queue(run, t->end) - (double)t->queue;
     t->late = t->late || late(t, t->end, sb_clock_monotonic());
     double arrivals = out->rate * (double)(t->end - now) / 1e9;
-    out->grew = sb_search_grew(growth, arrivals, (unsigned)run->o->threads);
+    out->grew = sb_search_grew(growth, arrivals, run->users);
     // The users start what has arrived, for as long as the trial lasted.
     if (!sb__gate_meet(run, close + grace(run)))
         return false;

@@ -17,7 +17,7 @@
 void sb__run_stop(struct sb_run *run)
 {
     atomic_store_explicit(&run->stop, true, memory_order_seq_cst);
-    for (unsigned i = 0; i < run->o->threads; i++) {
+    for (unsigned i = 0; i < run->users; i++) {
         struct sb_user *u = &run->user[i];
 
         if (!u->priv)
@@ -65,7 +65,7 @@ void sb__run_wait(struct sb_run *run, uint64_t until)
 
 void sb__run_cancel(struct sb_run *run, uint64_t until)
 {
-    for (unsigned i = 0; i < run->o->threads; i++) {
+    for (unsigned i = 0; i < run->users; i++) {
         if (sb_clock_monotonic() >= until)
             break;
         pthread_mutex_lock(&run->lock);
@@ -180,7 +180,7 @@ static void log_stop(struct sb_run *run, uint64_t now)
 static unsigned count_busy(struct sb_run *run)
 {
     pthread_mutex_lock(&run->lock);
-    unsigned busy = (unsigned)run->o->threads - run->ended;
+    unsigned busy = run->users - run->ended;
     pthread_mutex_unlock(&run->lock);
     return busy;
 }
@@ -215,7 +215,7 @@ static bool step_run(struct sb_run *run, struct sb_meter *m, struct watch *w,
             sb_log(SB_LOG_WARNING,
                 "%u of %u users are still busy %.1f s after the end of the "
                 "run; canceling their calls",
-                count_busy(run), (unsigned)run->o->threads,
+                count_busy(run), run->users,
                 (double)(now - w->stopped_at) / 1e9);
         w->canceled = true;
         w->cancel_at = now + SECOND;
@@ -235,7 +235,7 @@ static bool watch_users(struct sb_run *run, struct sb_meter *m, struct watch *w,
         uint64_t next = next_step(run, m, w);
 
         pthread_mutex_lock(&run->lock);
-        while (!(all = run->ended == run->o->threads) &&
+        while (!(all = run->ended == run->users) &&
                sb_clock_monotonic() < next &&
                (w->stopped_at || !atomic_load(&run->stop)))
             sb__run_wait(run, next);
@@ -256,7 +256,7 @@ static bool watch_users(struct sb_run *run, struct sb_meter *m, struct watch *w,
 
 static bool event_limit_reached(struct sb_run *run)
 {
-    return run->limited && atomic_load(&run->claims) > (uint64_t)run->o->events;
+    return run->limited && atomic_load(&run->claims) > run->events;
 }
 
 static enum sb_run_end why_ended(struct sb_run *run, const struct watch *w)
@@ -279,7 +279,7 @@ static uint64_t schedule_end(
 {
     uint64_t last = run->t0;
 
-    for (unsigned i = 0; i < run->o->threads; i++) {
+    for (unsigned i = 0; i < run->users; i++) {
         uint64_t arrival = atomic_load_explicit(
             &run->user[i].arrival, memory_order_relaxed);
 
@@ -300,8 +300,7 @@ static void set_hung(struct sb_run *run, struct sb_err *err)
         "%.250s%s%u of %u users are still busy although their calls were "
         "canceled; exiting without them (a call that cannot be canceled, or an "
         "event() that does not end)",
-        known ? first.msg : "", known ? "; " : "", count_busy(run),
-        (unsigned)run->o->threads);
+        known ? first.msg : "", known ? "; " : "", count_busy(run), run->users);
 }
 
 // From the release of the users to the final report. Returns true if every
@@ -312,6 +311,7 @@ static bool perform(
     struct watch w = { 0 };
     enum sb_run_end end = SB_END_LIMIT;
 
+    sb__start_wait(run);
     if (run->l->started)
         run->l->started(run->l->data);
     if (run->searching)
@@ -435,10 +435,10 @@ static bool watch_task(struct sb_run *run)
         uint64_t next = now + SB__PROGRESS_EVERY;
 
         pthread_mutex_lock(&run->lock);
-        all = run->ended == run->o->threads;
+        all = run->ended == run->users;
         if (!all)
             sb__run_wait(run, next);
-        all = run->ended == run->o->threads;
+        all = run->ended == run->users;
         bool interrupted = run->signal != 0;
         pthread_mutex_unlock(&run->lock);
         now = sb_clock_monotonic();

@@ -13,6 +13,7 @@
 #include "base/random.h"
 #include "measure/pace.h"
 #include "measure/search.h"
+#include "measure/share.h"
 #include "measure/snap.h"
 #include "run/mix.h"
 #include "run/stages.h"
@@ -41,9 +42,13 @@ struct sb_run_opts {
     double rate_tolerance;   // percent
     const char *stages_text; // "": none
     struct sb_stages stages; // derived; threads and time include theirs
-    struct sb_mix mix;       // of --mix, set by the caller; n = 0: no mix
-    int arrivals;            // enum sb_pace_kind
-    int pace;                // enum sb_pace_mode
+    struct sb_share share; // derived; ranks 0: the whole run. Other numbers of
+                           // this struct are those of the whole run
+    int64_t start_at;      // wall clock, ns since 1970; 0: as soon as all
+                           // users are ready
+    struct sb_mix mix;     // of --mix, set by the caller; n = 0: no mix
+    int arrivals;          // enum sb_pace_kind
+    int pace;              // enum sb_pace_mode
     int64_t report_interval;
     struct sb_opt_list report_checkpoints;
     const char *think_time; // text of a time distribution, "" for none
@@ -168,13 +173,14 @@ struct sb_user {
     // is counted; written by its owner only.
     _Atomic uint8_t in_event;
     uint8_t mark;      // next value of in_event
-    unsigned id;       // 0 ... threads - 1
+    unsigned id;       // among the users of this process, from 0
     uint32_t restarts; // of the event in progress
     uint64_t resume;   // think time: earliest start of the next event
     uint64_t pause;    // set by sb_user_think(); starts at the end of the event
     struct sb_random random;
     struct sb_rng think; // random numbers of think time and back-off: a stream
                          // of their own, so that pacing does not change keys
+    unsigned number;     // among the users of all ranks
     struct sb_run *run;
     void *data;                // the workload's
     struct sb_user_priv *priv; // run/'s own

@@ -58,7 +58,10 @@ struct sb_run {
     int (*task)(struct sb_workload *w, struct sb_user *u, struct sb_err *err);
     const char *command; // name of the parallel command
 
-    struct sb_user *user; // o->threads entries
+    struct sb_share share; // the part of this process
+    unsigned users;        // of this process: share.users
+    uint64_t events;       // its part of --events
+    struct sb_user *user;  // users entries
     struct sb_user_priv *priv;
     struct sb_clock clock; // calibrated; users copy it, main reads it
 
@@ -131,6 +134,8 @@ int sb__check_data(struct sb_run *run, struct sb_run_result *res);
 // Creates the users. Returns 0 if all are ready (in a parallel command:
 // working). Otherwise none of them starts, and *res says how the run ended.
 int sb__start_users(struct sb_run *run, struct sb_run_result *res);
+// Waits until --start-at, or until the run is stopped.
+void sb__start_wait(struct sb_run *run);
 // Shows how many users are ready. since: creation of the first one.
 void sb__start_progress(struct sb_run *run, uint64_t since, uint64_t now);
 

@@ -17,6 +17,12 @@ struct sb_run *sb__run_new(struct sb_workload *w, const struct sb_run_opts *o,
         run->w = w;
         run->o = o;
         run->random = random;
+        if (o->share.ranks)
+            run->share = o->share;
+        else
+            sb_share_whole(&run->share, (uint64_t)o->threads);
+        run->users = (unsigned)run->share.users;
+        run->events = sb_share_of(&run->share, (uint64_t)o->events);
     }
     return run;
 }
@@ -52,7 +58,7 @@ static unsigned processors(void)
 
 static int init_stats(struct sb_run *run)
 {
-    unsigned n = (unsigned)run->o->threads;
+    unsigned n = run->users;
     unsigned shards = sb_stats_shards(n, processors());
     int rc = sb_stats_init(
         &run->stats[SB_PHASE_MEASURED], n, shards, run->open_loop);
@@ -80,6 +86,7 @@ static int init_pace(struct sb_run *run)
         return 0; // see sb__gate_open()
     if (!run->staged) {
         sb_pace_init(&run->pace, kind, run->o->rate, seed);
+        sb_pace_divide(&run->pace, &run->share);
         return 0;
     }
     part[0].ns = (uint64_t)run->o->warmup_time;
@@ -92,14 +99,14 @@ static int init_pace(struct sb_run *run)
 
 int sb__run_init(struct sb_run *run)
 {
-    size_t n = (size_t)run->o->threads;
+    size_t n = run->users;
 
     sb_clock_init(&run->clock);
     run->staged = !run->task && run->o->stages.n > 0;
     run->open_loop = !run->task && sb_run_opts_open_loop(run->o);
     run->searching = !run->task && sb_run_opts_finds_rate(run->o);
     run->limited = !run->task && run->o->events > 0;
-    run->crowded = run->o->threads > (int64_t)processors();
+    run->crowded = run->users > processors();
     run->user = aligned_alloc(64, n * sizeof(*run->user));
     run->priv = calloc(n, sizeof(*run->priv));
     if (run->user)
@@ -125,7 +132,7 @@ int sb__run_init(struct sb_run *run)
 
 void sb__run_free(struct sb_run *run)
 {
-    for (size_t i = 0; run->user && i < (size_t)run->o->threads; i++)
+    for (size_t i = 0; run->user && i < run->users; i++)
         sb__user_done(&run->user[i]);
     sb_stats_done(&run->stats[SB_PHASE_WARMUP]);
     sb_stats_done(&run->stats[SB_PHASE_MEASURED]);

@@ -2,6 +2,8 @@
 //
 // The start of a run: creates users until all of them are ready. If one fails,
 // none of them starts. In the main thread.
+#include <time.h>
+
 #include "base/log.h"
 #include "run/run_private.h"
 
@@ -14,7 +16,7 @@
 
 void sb__start_progress(struct sb_run *run, uint64_t since, uint64_t now)
 {
-    unsigned n = (unsigned)run->o->threads;
+    unsigned n = run->users;
     double passed = (double)(now - since) / 1e9;
 
     pthread_mutex_lock(&run->lock);
@@ -56,7 +58,7 @@ static bool abort_users(struct sb_run *run, uint64_t grace)
 // Members of a parallel command that were not created count as finished.
 static void leave_for_unmade(struct sb_run *run)
 {
-    unsigned n = (unsigned)run->o->threads;
+    unsigned n = run->users;
 
     for (unsigned i = run->made; i < n; i++)
         sb_crew_leave(&run->crew);
@@ -75,7 +77,7 @@ static int interrupted(struct sb_run *run, struct sb_err *err)
     if (sig)
         sb_log(SB_LOG_NOTICE,
             "%s: interrupted during startup, %u of %u users were ready",
-            sb_signals_name(sig), ready, (unsigned)run->o->threads);
+            sb_signals_name(sig), ready, run->users);
     return err->code ? err->code : sb_err_set(err, SB_ECANCELED, "interrupted");
 }
 
@@ -86,14 +88,14 @@ static int too_slow(
         "Worker threads failed to initialize within %lld seconds! (%u of %u "
         "are ready; --thread-init-timeout sets the limit)",
         (long long)(run->o->thread_init_timeout / (int64_t)SECOND), ready,
-        (unsigned)run->o->threads);
+        run->users);
 }
 
 // Waits until every user is ready. Returns SB_ETIMEOUT or the error of the
 // start-up.
 static int wait_for_users(struct sb_run *run, struct sb_err *err)
 {
-    unsigned n = (unsigned)run->o->threads, ready;
+    unsigned n = run->users, ready;
     uint64_t since = run->start_at, now = sb_clock_monotonic();
     uint64_t until = now + (uint64_t)run->o->thread_init_timeout;
     bool over;
@@ -246,4 +248,35 @@ int sb__start_users(struct sb_run *run, struct sb_run_result *res)
             run, res->signal ? INTERRUPT_GRACE : ABORT_GRACE);
     }
     return rc;
+}
+
+static int64_t wall_ns(void)
+{
+    struct timespec ts;
+
+    clock_gettime(CLOCK_REALTIME, &ts);
+    return (int64_t)ts.tv_sec * (int64_t)SECOND + ts.tv_nsec;
+}
+
+// The wall clock may be set meanwhile, so it is read again from time to time.
+void sb__start_wait(struct sb_run *run)
+{
+    int64_t at = run->o->start_at, left = at ? at - wall_ns() : 0;
+
+    if (at && left <= 0)
+        sb_log(SB_LOG_WARNING,
+            "all users were ready %.3g s after --start-at; the run starts now",
+            (double)-left / SECOND);
+    for (; left > 0 && !atomic_load(&run->stop); left = at - wall_ns()) {
+        uint64_t step = left < (int64_t)SECOND ? (uint64_t)left : SECOND;
+        uint64_t until = sb_clock_monotonic() + step;
+
+        sb_log_progress("all users are ready, %.0f s until --start-at",
+            (double)left / SECOND);
+        pthread_mutex_lock(&run->lock);
+        while (!atomic_load(&run->stop) && sb_clock_monotonic() < until)
+            sb__run_wait(run, until);
+        pthread_mutex_unlock(&run->lock);
+    }
+    sb_log_progress_done();
 }

@@ -180,7 +180,7 @@ static void use_up(struct sb_run *run)
 {
     if (!run->staged || atomic_exchange(&run->used_up, true))
         return;
-    for (unsigned i = 0; i < run->o->threads; i++) {
+    for (unsigned i = 0; i < run->users; i++) {
         struct sb_user_priv *p = &run->priv[i];
 
         pthread_mutex_lock(&p->lock);
@@ -195,7 +195,7 @@ static bool claim(struct sb_run *run, uint64_t arrival)
     if (!run->limited || arrival < run->warm_end)
         return true;
     if (atomic_fetch_add_explicit(&run->claims, 1, memory_order_relaxed) <
-        (uint64_t)run->o->events)
+        run->events)
         return true;
     use_up(run);
     return false;
@@ -505,13 +505,13 @@ void sb__user_start(struct sb_user *u)
 }
 
 static void init_common(
-    struct sb_user *u, struct sb_random_shared *random, unsigned id)
+    struct sb_user *u, struct sb_random_shared *random, unsigned number)
 {
-    u->id = id;
-    sb_random_init(&u->random, random, id);
+    u->number = number;
+    sb_random_init(&u->random, random, number);
     // This stream is separate from those of keys, so that waiting does not
     // change keys.
-    sb_rng_init(&u->think, random->seed, (UINT64_C(1) << 40) + id);
+    sb_rng_init(&u->think, random->seed, (UINT64_C(1) << 40) + number);
 }
 
 int sb__user_init(struct sb_user *u, struct sb_run *run, unsigned id)
@@ -521,7 +521,8 @@ int sb__user_init(struct sb_user *u, struct sb_run *run, unsigned id)
     u->run = run;
     u->priv = p;
     u->clock = run->clock;
-    init_common(u, run->random, id);
+    u->id = id;
+    init_common(u, run->random, (unsigned)(run->share.first + id));
     p->crew = &run->crew;
     p->leave = p->before = UINT64_MAX;
     if (run->o->think_time[0])
@@ -555,6 +556,7 @@ int sb_user_init_idle(struct sb_user *u, struct sb_random_shared *random,
     }
     u->priv->crew = crew;
     sb_clock_init(&u->clock);
+    u->id = id;
     init_common(u, random, id);
     if (sb__lock_init(&u->priv->lock, &u->priv->wake)) {
         sb_user_done_idle(u);

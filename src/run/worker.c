@@ -23,10 +23,10 @@ static void move(
     run->ready += state == SB_USER_READY;
     run->running += state == SB_USER_RUNNING;
     run->ended += state == SB_USER_ENDED;
-    if (run->ended == run->o->threads)
+    if (run->ended == run->users)
         run->ended_at = sb_clock_monotonic();
     // The main thread waits for all users: one wake-up, not one per user.
-    if (state == SB_USER_READY ? run->ready == run->o->threads
+    if (state == SB_USER_READY ? run->ready == run->users
                                : run->ended + run->waiting >= run->made)
         pthread_cond_signal(&run->changed);
     pthread_mutex_unlock(&run->lock);
@@ -268,7 +268,7 @@ static int start_failed(struct sb_run *run, int rc, struct sb_err *err)
 
     sb__thread_error(rc, (size_t)run->o->thread_stack_size, why, sizeof(why));
     return sb_err_set(err, SB_ELIMIT, "cannot start thread %u of %lld: %s",
-        run->made + 1, (long long)run->o->threads, why);
+        run->made + 1, (long long)run->users, why);
 }
 
 static int start_one(
@@ -294,7 +294,7 @@ int sb__workers_start(struct sb_run *run, struct sb_err *err)
 
     pthread_attr_init(&attr);
     pthread_attr_setstacksize(&attr, (size_t)run->o->thread_stack_size);
-    while (rc == 0 && run->made < run->o->threads && !atomic_load(&run->stop)) {
+    while (rc == 0 && run->made < run->users && !atomic_load(&run->stop)) {
         uint64_t now = sb_clock_monotonic();
 
         if (!run->task && now - shown > SB__PROGRESS_EVERY)
@@ -309,7 +309,7 @@ bool sb__workers_join(struct sb_run *run)
 {
     bool all = true;
 
-    for (unsigned i = 0; i < run->o->threads; i++) {
+    for (unsigned i = 0; i < run->users; i++) {
         struct sb_user_priv *p = &run->priv[i];
 
         if (!p->has_thread)

@@ -139,7 +139,8 @@ int sb_script_load(struct sb_script **out, const struct sb_script_env *env,
     };
     pthread_mutex_init(&s->lock, NULL);
     sb__codes_init(&s->codes, env->paths->workloads);
-    sb_sequences_init(&s->sequences);
+    sb_sequences_init(
+        &s->sequences, env->run->share.rank, env->run->share.ranks);
     sb_clock_init(&s->clock);
     rc = prepare(s, name, command, err);
     if (rc) {

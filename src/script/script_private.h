@@ -81,7 +81,8 @@ struct sb__state {
     struct sb_random own;
     struct sb_db_ctx ctx;
     struct sb__pool pool;
-    unsigned tid;
+    unsigned tid;       // of all ranks
+    unsigned local_tid; // of this process
     int priv;      // registry references: the table of embedded modules ...
     int run;       // ... and run() of user.lua
     bool canceled; // protected by script->lock

@@ -8,19 +8,24 @@
 
 #define LINE 64 // bytes of a cache line: each sequence has its own
 
+// The numbers of a process are counted 1, 2, 3 ...: their index. Several ranks
+// take turns with blocks of SB_SEQUENCE_BLOCK numbers: see number_of().
 struct sb_sequence {
-    _Alignas(LINE) _Atomic int64_t last;
-    _Alignas(LINE) _Atomic int64_t finished;
-    // SB_SEQUENCE_WINDOW places: number n is in place n % SB_SEQUENCE_WINDOW
-    // once it is finished. NULL: no number is finished yet.
+    _Alignas(LINE) _Atomic int64_t last; // index
+    unsigned rank, ranks;
+    _Alignas(LINE) _Atomic int64_t finished; // index
+    // SB_SEQUENCE_WINDOW places: index n is in place n % SB_SEQUENCE_WINDOW
+    // once its number is finished. NULL: no number is finished yet.
     _Atomic(_Atomic int64_t *) window;
+    // The greatest number that was skipped; it may belong to another rank.
+    _Atomic int64_t skipped;
     struct sb_sequence *next;
     char name[];
 };
 
-void sb_sequences_init(struct sb_sequences *all)
+void sb_sequences_init(struct sb_sequences *all, unsigned rank, unsigned ranks)
 {
-    *all = (struct sb_sequences){ .bucket = { NULL } };
+    *all = (struct sb_sequences){ .rank = rank, .ranks = ranks };
     pthread_mutex_init(&all->lock, NULL);
 }
 
@@ -47,7 +52,8 @@ static struct sb_sequence **place(struct sb_sequences *all, const char *name)
     return &all->bucket[hash % SB_SEQUENCE_BUCKETS];
 }
 
-static struct sb_sequence *make(struct sb_sequence **list, const char *name)
+static struct sb_sequence *make(
+    struct sb_sequence **list, const char *name, unsigned rank, unsigned ranks)
 {
     size_t len = strlen(name) + 1;
     size_t size = sizeof(struct sb_sequence) + len;
@@ -59,6 +65,9 @@ static struct sb_sequence *make(struct sb_sequence **list, const char *name)
     atomic_init(&q->last, 0);
     atomic_init(&q->finished, 0);
     atomic_init(&q->window, NULL);
+    atomic_init(&q->skipped, 0);
+    q->rank = rank;
+    q->ranks = ranks;
     memcpy(q->name, name, len);
     q->next = *list;
     *list = q;
@@ -73,16 +82,47 @@ static void skip_to(_Atomic int64_t *number, int64_t after)
         ;
 }
 
+static int64_t number_of(const struct sb_sequence *q, int64_t index)
+{
+    const int64_t size = SB_SEQUENCE_BLOCK;
+
+    if (q->ranks <= 1 || index == 0)
+        return index;
+    return ((index - 1) / size * q->ranks + q->rank) * size +
+           (index - 1) % size + 1;
+}
+
+// The index of the last number of this process that is not above `number`; 0 if
+// there is none.
+static int64_t index_of(const struct sb_sequence *q, int64_t number)
+{
+    const int64_t size = SB_SEQUENCE_BLOCK;
+
+    if (q->ranks <= 1 || number <= 0)
+        return number;
+    int64_t round = number / (size * q->ranks);
+    int64_t own = number % (size * q->ranks) - q->rank * size;
+
+    return round * size + (own < 0 ? 0 : own > size ? size : own);
+}
+
+static bool is_named(
+    const struct sb_sequence *q, const char *name, unsigned ranks)
+{
+    return q->ranks == ranks && strcmp(q->name, name) == 0;
+}
+
 struct sb_sequence *sb_sequence_get(
-    struct sb_sequences *all, const char *name, double after)
+    struct sb_sequences *all, const char *name, double after, bool local)
 {
     struct sb_sequence **list = place(all, name), *q;
+    unsigned ranks = local ? 0 : all->ranks;
 
     pthread_mutex_lock(&all->lock);
-    for (q = *list; q && strcmp(q->name, name) != 0; q = q->next)
+    for (q = *list; q && !is_named(q, name, ranks); q = q->next)
         ;
     if (!q)
-        q = make(list, name);
+        q = make(list, name, all->rank, ranks);
     pthread_mutex_unlock(&all->lock);
     if (q)
         sb_sequence_raise(q, after);
@@ -91,32 +131,67 @@ struct sb_sequence *sb_sequence_get(
 
 void sb_sequence_raise(struct sb_sequence *q, double number)
 {
-    skip_to(&q->last, (int64_t)number);
-    skip_to(&q->finished, (int64_t)number);
+    int64_t index = index_of(q, (int64_t)number);
+
+    skip_to(&q->last, index);
+    skip_to(&q->finished, index);
+    skip_to(&q->skipped, (int64_t)number);
 }
 
-double sb_sequence_next(struct sb_sequence *q, double n)
+// Index from which n numbers are consecutive, if `last` is the last one taken.
+static int64_t run_after(const struct sb_sequence *q, int64_t last, double n)
 {
-    return (double)atomic_fetch_add_explicit(
-               &q->last, (int64_t)n, memory_order_relaxed) +
-           1;
+    int64_t left = SB_SEQUENCE_BLOCK - last % SB_SEQUENCE_BLOCK;
+
+    return q->ranks <= 1 || n <= (double)left ? last + 1 : last + left + 1;
+}
+
+// Numbers at the end of a block that were not enough will not be taken.
+static void finish_skipped(struct sb_sequence *q, int64_t from, int64_t to)
+{
+    for (; from < to; from++)
+        sb_sequence_finish(q, (double)number_of(q, from));
 }
 
 double sb_sequence_next_below(struct sb_sequence *q, double n, double max)
 {
-    int64_t last = atomic_load_explicit(&q->last, memory_order_relaxed);
+    int64_t last = atomic_load_explicit(&q->last, memory_order_relaxed), first;
 
     do {
-        if ((double)last + n > max)
+        first = run_after(q, last, n);
+        if ((double)number_of(q, first) + n - 1 > max)
             return 0;
     } while (!atomic_compare_exchange_weak_explicit(&q->last, &last,
-        last + (int64_t)n, memory_order_relaxed, memory_order_relaxed));
-    return (double)last + 1;
+        first - 1 + (int64_t)n, memory_order_relaxed, memory_order_relaxed));
+    finish_skipped(q, last + 1, first);
+    return (double)number_of(q, first);
+}
+
+double sb_sequence_next(struct sb_sequence *q, double n)
+{
+    if (q->ranks <= 1)
+        return (double)atomic_fetch_add_explicit(
+                   &q->last, (int64_t)n, memory_order_relaxed) +
+               1;
+    return sb_sequence_next_below(q, n, 0x1p63);
+}
+
+double sb_sequence_most(const struct sb_sequence *q)
+{
+    return q->ranks <= 1 ? 0x1p53 : SB_SEQUENCE_BLOCK;
+}
+
+static double greatest(const struct sb_sequence *q, int64_t index)
+{
+    int64_t number = number_of(q, index);
+    int64_t skipped = atomic_load_explicit(&q->skipped, memory_order_relaxed);
+
+    return (double)(number > skipped ? number : skipped);
 }
 
 double sb_sequence_last(const struct sb_sequence *q)
 {
-    return (double)atomic_load_explicit(&q->last, memory_order_relaxed);
+    return greatest(q, atomic_load_explicit(&q->last, memory_order_relaxed));
 }
 
 static _Atomic int64_t *window_of(struct sb_sequence *q)
@@ -139,7 +214,7 @@ static _Atomic int64_t *window_of(struct sb_sequence *q)
 int sb_sequence_finish(struct sb_sequence *q, double number)
 {
     _Atomic int64_t *w = window_of(q);
-    int64_t n = (int64_t)number, done;
+    int64_t n = index_of(q, (int64_t)number), done;
 
     if (!w)
         return -1;
@@ -158,5 +233,6 @@ int sb_sequence_finish(struct sb_sequence *q, double number)
 
 double sb_sequence_finished(const struct sb_sequence *q)
 {
-    return (double)atomic_load_explicit(&q->finished, memory_order_acquire);
+    return greatest(
+        q, atomic_load_explicit(&q->finished, memory_order_acquire));
 }

@@ -1,9 +1,13 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 //
 // Sequences of numbers that all Lua states of a script share: each number is
-// returned once, in ascending order. Any thread.
+// returned once, in ascending order. If several processes carry out a run, each
+// of them has blocks of SB_SEQUENCE_BLOCK numbers, so that no number is
+// returned in two of them. Any thread.
 #ifndef SB_SEQUENCE_FFI_H
 #define SB_SEQUENCE_FFI_H
+
+#include <stdbool.h>
 
 #include "base/export.h"
 
@@ -11,13 +15,17 @@ struct sb_sequences; // the sequences of one script, by name
 struct sb_sequence;  // valid as long as its struct sb_sequences
 
 // Returns the sequence `name`; the first call creates it, starting with 1.
-// After the call it returns only numbers greater than `after`. NULL: out of
-// memory.
+// After the call it returns only numbers greater than `after`. local: a
+// sequence of this process, not divided; it is another one than that of the
+// same name. NULL: out of memory.
 SB_FFI struct sb_sequence *sb_sequence_get(
-    struct sb_sequences *all, const char *name, double after);
+    struct sb_sequences *all, const char *name, double after, bool local);
 // Skips all numbers up to this one.
 SB_FFI void sb_sequence_raise(struct sb_sequence *q, double number);
-// Takes n >= 1 consecutive numbers and returns the first. Exact up to 2^53.
+// How many consecutive numbers can be taken at a time.
+SB_FFI double sb_sequence_most(const struct sb_sequence *q);
+// Takes n >= 1 consecutive numbers, at most sb_sequence_most(), and returns the
+// first. Exact up to 2^53.
 SB_FFI double sb_sequence_next(struct sb_sequence *q, double n);
 // The same, but takes nothing and returns 0 if one of the numbers would be
 // greater than max.

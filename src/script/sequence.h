@@ -10,15 +10,19 @@
 
 #define SB_SEQUENCE_BUCKETS 256
 
+#define SB_SEQUENCE_BLOCK  1024
 #define SB_SEQUENCE_WINDOW 16384 // a power of two
 
 struct sb_sequences {
     pthread_mutex_t lock; // protects the lists; the numbers are atomic
     struct sb_sequence *bucket[SB_SEQUENCE_BUCKETS];
+    unsigned rank, ranks;
 };
 
-// Called by the owner before the first and after the last use.
-void sb_sequences_init(struct sb_sequences *all);
+// Called by the owner before the first and after the last use. rank, ranks: of
+// this process, which takes blocks of SB_SEQUENCE_BLOCK numbers; ranks <= 1:
+// all.
+void sb_sequences_init(struct sb_sequences *all, unsigned rank, unsigned ranks);
 void sb_sequences_done(struct sb_sequences *all);
 
 #endif

@@ -26,6 +26,10 @@ function sequence:next(n, max)
    if n < 1 or n ~= n then
       error("sequence:next(): the minimum is 1 number", 2)
    end
+   if n > 1024 and n > C.sb_sequence_most(self) then
+      error(("sequence:next(): with several ranks the maximum is %d numbers " ..
+         "at a time, not %.15g"):format(C.sb_sequence_most(self), n), 2)
+   end
    if max then
       local first = C.sb_sequence_next_below(self, n, max)
       return first > 0 and first or nil
@@ -67,13 +71,25 @@ ffi.metatype("struct sb_sequence", {
 })
 
 -- name: any text. after: the sequence returns only greater numbers from now on.
-return function(name, after)
+local function get(name, after, here)
    if type(name) ~= "string" then
-      error("the name of a sequence must be a string", 2)
+      error("the name of a sequence must be a string", 3)
    end
-   local q = C.sb_sequence_get(all, name, after or 0)
+   local q = C.sb_sequence_get(all, name, after or 0, here)
    if q == nil then
-      error("out of memory", 2)
+      error("out of memory", 3)
    end
    return q
 end
+
+-- Divided among the ranks of a run.
+local function sequence_of_run(name, after)
+   return get(name, after, false)
+end
+
+-- Not divided: for what this process counts.
+local function sequence_of_process(name, after)
+   return get(name, after, true)
+end
+
+return {sequence = sequence_of_run, local_sequence = sequence_of_process}

@@ -211,6 +211,12 @@ static int api_more(lua_State *L)
         lua_pushstring(L, SB_SCRIPT_VERSION);
     else if (strcmp(name, "max_open_files") == 0)
         lua_pushnumber(L, sb_limit_files());
+    else if (strcmp(name, "local_tid") == 0)
+        lua_pushinteger(L, (lua_Integer)st->local_tid);
+    else if (strcmp(name, "rank") == 0)
+        lua_pushinteger(L, (lua_Integer)s->env.run->share.rank);
+    else if (strcmp(name, "ranks") == 0)
+        lua_pushinteger(L, (lua_Integer)s->env.run->share.ranks);
     else if (strcmp(name, "sequences") == 0)
         lua_pushlightuserdata(L, &s->sequences);
     else
@@ -304,7 +310,8 @@ static int build(lua_State *L)
 #define COMPONENT_STREAMS (UINT64_C(1) << 42)
 
 // Returns NULL if out of memory.
-static struct sb_random *random_new(struct sb_script *s, unsigned user)
+// number: of the user, among those of all ranks.
+static struct sb_random *random_new(struct sb_script *s, unsigned number)
 {
     // Users write to it in every event, so it has cache lines of its own.
     size_t size = (sizeof(struct sb_random) + 63) / 64 * 64;
@@ -312,12 +319,15 @@ static struct sb_random *random_new(struct sb_script *s, unsigned user)
 
     if (r)
         sb_random_init(
-            r, s->env.random, s->env.slot * COMPONENT_STREAMS + user);
+            r, s->env.random, s->env.slot * COMPONENT_STREAMS + number);
     return r;
 }
 
-static struct sb_random *random_locked(struct sb_script *s, unsigned user)
+static struct sb_random *random_locked(
+    struct sb_script *s, const struct sb_user *u)
 {
+    size_t user = u->id;
+
     if (user >= s->nrandoms) {
         size_t n = user + 64;
         struct sb_random **grown = realloc(
@@ -330,7 +340,7 @@ static struct sb_random *random_locked(struct sb_script *s, unsigned user)
         s->nrandoms = n;
     }
     if (!s->randoms[user])
-        s->randoms[user] = random_new(s, user);
+        s->randoms[user] = random_new(s, u->number);
     return s->randoms[user];
 }
 
@@ -342,7 +352,7 @@ static struct sb_random *random_of(struct sb_script *s, struct sb_user *u)
     if (!s->env.component)
         return &u->random;
     pthread_mutex_lock(&s->lock);
-    r = random_locked(s, u->id);
+    r = random_locked(s, u);
     pthread_mutex_unlock(&s->lock);
     return r;
 }
@@ -375,7 +385,8 @@ int sb__state_new(struct sb__state **out, struct sb_script *s,
         return sb_err_set(err, SB_ENOMEM, "out of memory");
     st->script = s;
     st->user = user;
-    st->tid = user ? user->id : tid;
+    st->tid = user ? user->number : tid;
+    st->local_tid = user ? user->id : tid;
     st->random = user ? random_of(s, user) : &st->own;
     st->priv = st->run = LUA_NOREF;
     if (!user)

@@ -14,6 +14,7 @@ Not with tsan: one thread.
   Mix options:
   Sweep options:
   Options of a command beside the run:
+  Options for several clients:
   General database options:
   Server statistics options:
   Program options:

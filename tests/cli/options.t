@@ -194,6 +194,7 @@ are set can be read back. It runs nothing.
   threads=2 # my.cnf:3
   #events=0 # default
   time=8 # command line, as --max-time
+  #threads-per-rank=0 # default
   #my-password=*** # command line
   name=env # SYSBENCH_NAME
   parts=c,d # my.cnf:7

@@ -6,6 +6,7 @@
 -- to connect or, with --hold=used, a query on one of the held connections.
 
 local cmdline = sysbench.cmdline
+require("sb.ranks").refuse("connect")
 
 if cmdline.command == nil then
    error("Command is required. Supported commands: run, help", 0)

@@ -8,6 +8,7 @@
 -- a mix: it adds and drops a column and an index; an event is one change.
 
 local ddl = require("sb.ddl")
+require("sb.ranks").refuse("ddl")
 
 sysbench.cmdline.options = ddl.declarations()
 

@@ -7,6 +7,7 @@
 -- must be stored exactly once.
 
 local failover = require("sb.failover")
+require("sb.ranks").refuse("failover")
 
 sysbench.cmdline.options = failover.declarations()
 

@@ -6,6 +6,7 @@
 -- needed to generate them again, and a lost connection ends the run.
 
 local grammar = require("sb.grammar")
+require("sb.ranks").refuse("grammar")
 
 -- before: the statement before, if it failed. since: when this statement began.
 local user = {n = 0, ops = {}, tid = sysbench.tid, before = nil, since = 0}

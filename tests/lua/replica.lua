@@ -9,6 +9,7 @@
 -- measured until the replicas have caught up.
 
 local replica = require("sb.replica")
+require("sb.ranks").refuse("replica")
 
 sysbench.cmdline.options = replica.declarations()
 

@@ -61,7 +61,7 @@ end
 
 -- Returns the shared sequence that counts the rows inserted by this run.
 function M.inserted()
-   return sysbench.sequence("ingest rows")
+   return sysbench.local_sequence("ingest rows")
 end
 
 -- Returns a number that check computes, too, from the other columns of a row.

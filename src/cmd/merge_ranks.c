@@ -1,0 +1,124 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+//
+// Checks whether the runs that sysbench merge adds are the ranks of one run.
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/log.h"
+#include "cmd/cmd_private.h"
+
+// Ranks that began this many seconds apart were not one run for that long.
+#define APART_MAX 1.0
+
+static const json_t *rank_of(const struct sb_result_run *r)
+{
+    return json_object_get(r->json, "rank");
+}
+
+static unsigned count(const struct sb_result_run *r, const char *name)
+{
+    return (unsigned)json_integer_value(json_object_get(rank_of(r), name));
+}
+
+static int refuse(const char *why)
+{
+    sb_log(SB_LOG_FATAL, "the files are not ranks of one run: %s", why);
+    return SB_EUSAGE;
+}
+
+// The first run is a rank.
+static int check_same(
+    const struct sb_result_run *const *run, unsigned n, unsigned ranks)
+{
+    char why[120];
+
+    for (unsigned i = 1; i < n; i++) {
+        if (!rank_of(run[i]))
+            return refuse("some have no rank");
+        if (count(run[i], "ranks") != ranks) {
+            snprintf(why, sizeof(why), "one is of %u ranks, another of %u",
+                ranks, count(run[i], "ranks"));
+            return refuse(why);
+        }
+        if (count(run[i], "total_users") != count(run[0], "total_users"))
+            return refuse("--threads differs");
+        if (strcmp(sb_result_text(run[i], "seed"),
+                sb_result_text(run[0], "seed")) != 0)
+            return refuse("--rand-seed differs");
+    }
+    return 0;
+}
+
+// Warns of ranks without a run.
+static int check_each(
+    const struct sb_result_run *const *run, unsigned n, unsigned ranks)
+{
+    bool *seen = calloc(ranks ? ranks : 1, sizeof(*seen));
+    unsigned missing = 0, first = 0;
+    char why[80];
+
+    if (!seen) {
+        sb_log(SB_LOG_FATAL, "out of memory");
+        return SB_ENOMEM;
+    }
+    for (unsigned i = 0; i < n; i++) {
+        unsigned rank = count(run[i], "rank");
+
+        if (rank >= ranks || seen[rank]) {
+            snprintf(why, sizeof(why), "rank %u occurs twice", rank);
+            free(seen);
+            return refuse(why);
+        }
+        seen[rank] = true;
+    }
+    for (unsigned i = ranks; i-- > 0;)
+        if (!seen[i]) {
+            first = i;
+            missing++;
+        }
+    free(seen);
+    if (missing)
+        sb_log(SB_LOG_WARNING,
+            "%u of %u ranks %s missing (rank %u%s): the totals are not those "
+            "of the whole run",
+            missing, ranks, missing == 1 ? "is" : "are", first,
+            missing > 1 ? ", ..." : "");
+    return 0;
+}
+
+static void warn_of_starts(const double *offset, unsigned n)
+{
+    double last = 0;
+
+    for (unsigned i = 0; i < n; i++)
+        last = fmax(last, offset[i]);
+    if (last > APART_MAX)
+        sb_log(SB_LOG_WARNING,
+            "the ranks began up to %.3g s apart (--start-at lets all begin at "
+            "the same time)",
+            last);
+}
+
+int sb__merge_check_ranks(
+    const struct sb_result_run *const *run, const double *offset, unsigned n)
+{
+    unsigned ranks, with = 0;
+
+    for (unsigned i = 0; i < n; i++)
+        with += rank_of(run[i]) != NULL;
+    if (with == 0)
+        return 0;
+    if (!rank_of(run[0]))
+        return refuse("some have no rank");
+    ranks = count(run[0], "ranks");
+    if (ranks > 100000)
+        return refuse("the number of ranks is not valid");
+    int rc = check_same(run, n, ranks);
+
+    if (rc == 0)
+        rc = check_each(run, n, ranks);
+    if (rc == 0)
+        warn_of_starts(offset, n);
+    return rc;
+}

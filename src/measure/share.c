@@ -1,0 +1,113 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+#include "measure/share.h"
+
+#include <math.h>
+
+static uint64_t divide(uint64_t n, uint64_t part, uint64_t whole)
+{
+    return (uint64_t)((unsigned __int128)n * part / whole);
+}
+
+static uint64_t gcd(uint64_t a, uint64_t b)
+{
+    while (b) {
+        uint64_t rest = a % b;
+
+        a = b;
+        b = rest;
+    }
+    return a;
+}
+
+// Multiples of the golden ratio fill a circle evenly, however many of them.
+static uint64_t golden_step(uint64_t total)
+{
+    uint64_t step = (uint64_t)((double)total * 0.6180339887498949);
+
+    if (step == 0)
+        step = 1;
+    while (gcd(step, total) != 1)
+        step++;
+    return step;
+}
+
+void sb_share_whole(struct sb_share *s, uint64_t total)
+{
+    *s = (struct sb_share){
+        .ranks = 1, .users = total, .total = total, .step = 1
+    };
+}
+
+// Sums are computed in the same order in every rank, so they are equal to the
+// last bit.
+static uint64_t users_before(
+    unsigned rank, unsigned ranks, const double *weight, uint64_t total)
+{
+    double sum = 0, before = 0;
+
+    if (!weight || rank == ranks)
+        return divide(total, rank, ranks);
+    for (unsigned i = 0; i < ranks; i++) {
+        if (i == rank)
+            before = sum;
+        sum += weight[i];
+    }
+    double users = floor((double)total * (before / sum));
+    return users < (double)total ? (uint64_t)users : total;
+}
+
+int sb_share_init(struct sb_share *s, unsigned rank, unsigned ranks,
+    const double *weight, uint64_t total, struct sb_err *err)
+{
+    uint64_t from = 0;
+
+    sb_share_whole(s, total);
+    s->rank = rank;
+    s->ranks = ranks;
+    s->step = weight ? golden_step(total) : 0;
+    for (unsigned i = 0; i < ranks; i++) {
+        uint64_t to = users_before(i + 1, ranks, weight, total);
+
+        if (to <= from)
+            return sb_err_set(err, SB_ERANGE,
+                "rank %u would have no user: %llu user%s for %u ranks%s "
+                "(--threads is the total of all ranks)",
+                i, (unsigned long long)total, total == 1 ? "" : "s", ranks,
+                weight ? " with these weights" : "");
+        if (i == rank) {
+            s->first = from;
+            s->users = to - from;
+        }
+        from = to;
+    }
+    return 0;
+}
+
+uint64_t sb_share_of(const struct sb_share *s, uint64_t n)
+{
+    return divide(n, s->first + s->users, s->total) -
+           divide(n, s->first, s->total);
+}
+
+// Each rank has `each` users or one more.
+static uint64_t in_turn(const struct sb_share *s, uint64_t n)
+{
+    uint64_t each = s->total / s->ranks, more = s->total % s->ranks;
+    uint64_t rank = n % s->ranks, i = n / s->ranks;
+
+    if (i >= each) {
+        uint64_t k = n - each * s->ranks; // among the ranks with one more
+
+        rank = ((k + 1) * s->ranks + more - 1) / more - 1;
+        i = each;
+    }
+    return divide(s->total, rank, s->ranks) + i;
+}
+
+uint64_t sb_share_spread(const struct sb_share *s, uint64_t n)
+{
+    n %= s->total;
+    if (s->step == 0)
+        return in_turn(s, n);
+    return (uint64_t)((unsigned __int128)n * s->step % s->total);
+}

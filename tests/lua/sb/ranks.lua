@@ -1,0 +1,16 @@
+-- SPDX-License-Identifier: GPL-2.0-or-later
+--
+-- Runs that several processes carry out together (--ranks).
+
+local M = {}
+
+-- Raises an error in such a run. For workloads whose users share a state that
+-- several processes cannot share. name: of the workload.
+function M.refuse(name)
+   if sysbench.ranks > 1 then
+      error(name .. ": this workload cannot be divided among ranks yet " ..
+         "(--ranks)", 0)
+   end
+end
+
+return M
