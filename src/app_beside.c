@@ -41,6 +41,10 @@ int sb_app_beside_check(const struct sb_app *a, struct sb_err *err)
         !a->sweep)
         return sb_err_set(err, SB_EUSAGE,
             "--beside only applies to the command run, not to %s", a->command);
+    if (a->run.share.ranks > 1 && a->beside_opts.alone)
+        return sb_err_set(err, SB_EUSAGE,
+            "--beside-alone cannot be combined with --ranks: the other ranks "
+            "would be running");
     return sb_beside_check(&a->beside_opts, others, a->run.time, err);
 }
 
@@ -176,7 +180,8 @@ static int prepare(struct sb_app *a, struct sb__app_beside *b)
 
 int sb__app_beside_begin(struct sb_app *a)
 {
-    if (!*a->beside_opts.command)
+    // One rank starts the command of the whole run.
+    if (!*a->beside_opts.command || a->run.share.rank > 0)
         return SB_EXIT_OK;
     a->beside = calloc(1, sizeof(*a->beside));
     if (!a->beside) {

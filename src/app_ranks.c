@@ -81,17 +81,15 @@ int sb_app_ranks_finish(struct sb_app *a, struct sb_err *err)
 {
     int rc = divide(a, err);
 
-    if (rc == 0 && a->rank_opts.start_at[0] && !is_run(a) && a->command)
-        rc = sb_err_set(err, SB_EUSAGE,
-            "--start-at only applies to the command run, not to %s",
-            a->command);
     if (rc == 0 && a->rank_opts.start_at[0] && a->sweep)
         rc = sb_err_set(err, SB_EUSAGE,
             "--start-at cannot be combined with --sweep or --repeat: all runs "
             "would start at this time");
-    return rc ? rc
-              : sb_ranks_start_at(
-                    a->rank_opts.start_at, wall_ns(), &a->run.start_at, err);
+    // The same options may be given for all commands.
+    if (rc || !is_run(a))
+        return rc;
+    return sb_ranks_start_at(
+        a->rank_opts.start_at, wall_ns(), &a->run.start_at, err);
 }
 
 bool sb_app_ranks_idle(const struct sb_app *a)

@@ -179,7 +179,7 @@ static void show_progress(struct sb__listening *t, const struct sb_report *r)
 {
     const struct sb_progress_plan plan = {
         .seconds = (double)t->a->run.time / 1e9,
-        .events = (uint64_t)t->a->run.events,
+        .events = sb_share_of(&t->a->run.share, (uint64_t)t->a->run.events),
         .pct = t->a->text.npct ? t->a->text.classic_pct : 0,
     };
     char line[200];

@@ -31,6 +31,7 @@ static int refuse(const char *why)
 static int check_same(
     const struct sb_result_run *const *run, unsigned n, unsigned ranks)
 {
+    static const char *const divided[] = { "rate", "events", "rank-weight" };
     char why[120];
 
     for (unsigned i = 1; i < n; i++) {
@@ -43,6 +44,15 @@ static int check_same(
         }
         if (count(run[i], "total_users") != count(run[0], "total_users"))
             return refuse("--threads differs");
+        for (size_t k = 0; k < sizeof(divided) / sizeof(*divided); k++) {
+            const char *a = sb_result_option(run[0], divided[k]);
+            const char *b = sb_result_option(run[i], divided[k]);
+
+            if (a && b && strcmp(a, b) == 0)
+                continue;
+            snprintf(why, sizeof(why), "--%s differs", divided[k]);
+            return refuse(why);
+        }
         if (strcmp(sb_result_text(run[i], "seed"),
                 sb_result_text(run[0], "seed")) != 0)
             return refuse("--rand-seed differs");
@@ -65,7 +75,11 @@ static int check_each(
     for (unsigned i = 0; i < n; i++) {
         unsigned rank = count(run[i], "rank");
 
-        if (rank >= ranks || seen[rank]) {
+        if (rank >= ranks) {
+            free(seen);
+            return refuse("the number of a rank is not valid");
+        }
+        if (seen[rank]) {
             snprintf(why, sizeof(why), "rank %u occurs twice", rank);
             free(seen);
             return refuse(why);

@@ -52,8 +52,13 @@ static uint64_t users_before(
             before = sum;
         sum += weight[i];
     }
-    double users = floor((double)total * (before / sum));
-    return users < (double)total ? (uint64_t)users : total;
+    double users = (double)total * before / sum, whole = nearbyint(users);
+
+    // Decimal weights are not exact: 55 users with the weights 0.3 and 0.8 are
+    // 15 and 40.
+    if (fabs(users - whole) > 1e-9 * whole)
+        whole = floor(users);
+    return whole < (double)total ? (uint64_t)whole : total;
 }
 
 int sb_share_init(struct sb_share *s, unsigned rank, unsigned ranks,

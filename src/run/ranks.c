@@ -170,11 +170,15 @@ int sb_ranks_threads(struct sb_run_opts *run, const struct sb_rank_opts *o,
         return sb_err_set(err, SB_EUSAGE,
             "--threads (of all ranks) and --threads-per-rank cannot be "
             "combined");
-    if (p->ranks > 1 && !threads_given)
-        run->threads = p->ranks *
-                       (o->threads_per_rank > 0 ? o->threads_per_rank : 1);
-    else if (o->threads_per_rank > 0)
-        run->threads = o->threads_per_rank;
+    if (o->threads_per_rank > 0 && o->weights.count)
+        return sb_err_set(err, SB_EUSAGE,
+            "--threads-per-rank and --rank-weight cannot be combined: the "
+            "first "
+            "gives all ranks the same number of threads");
+    if (o->threads_per_rank > 0)
+        run->threads = p->ranks * o->threads_per_rank;
+    else if (!threads_given && run->threads < p->ranks)
+        run->threads = p->ranks; // a script may have another default
     if (run->threads > 1000000)
         return sb_err_set(err, SB_ERANGE,
             "--threads-per-rank=%lld of %u ranks are %lld threads; the maximum "
@@ -242,6 +246,9 @@ int sb_ranks_divide(struct sb_run_opts *run, const struct sb_rank_opts *o,
 
 // --start-at ------------------------------------------------------------------
 
+// The year 2255; nanoseconds have 63 bits.
+#define SECONDS_MAX 9e9
+
 // "Z", "+01:00" or "-0530": seconds east of UTC.
 static bool parse_zone(const char *text, int *seconds)
 {
@@ -276,8 +283,14 @@ static bool parse_date(const char *text, int64_t *ns)
         fraction = strtod(rest, &rest);
     if (!rest || !parse_zone(rest, &east))
         return false;
-    *ns = ((int64_t)timegm(&tm) - east) * 1000000000 +
-          (int64_t)(fraction * 1e9);
+    const struct tm given = tm;
+    int64_t seconds = (int64_t)timegm(&tm);
+
+    // February 30 would become a day in March.
+    if (tm.tm_mday != given.tm_mday || tm.tm_sec != given.tm_sec ||
+        seconds < 0 || seconds >= (int64_t)SECONDS_MAX)
+        return false;
+    *ns = (seconds - east) * 1000000000 + (int64_t)(fraction * 1e9);
     return true;
 }
 
@@ -286,7 +299,7 @@ static bool parse_seconds(const char *text, int64_t *ns)
     char *end;
     double seconds = strtod(text, &end);
 
-    if (end == text || *end || !(seconds >= 0 && seconds < 9e9))
+    if (end == text || *end || !(seconds >= 0 && seconds < SECONDS_MAX))
         return false;
     // A double has a quarter of a microsecond here.
     *ns = (int64_t)(seconds * 1e6) * 1000;
@@ -304,9 +317,11 @@ int sb_ranks_start_at(
             "Invalid value for the 'start-at' option: '%.100s' "
             "(2026-11-23T12:00:00Z, or seconds since 1970)",
             text);
-    if (*ns <= now_ns)
-        return sb_err_set(err, SB_EUSAGE,
-            "--start-at=%.100s is %.3g s in the past by the clock of this host",
-            text, (double)(now_ns - *ns) / 1e9);
-    return 0;
+    if (*ns > now_ns)
+        return 0;
+    double late = (double)(now_ns - *ns) / 1e9;
+    bool days = late >= 86400;
+    return sb_err_set(err, SB_EUSAGE,
+        "--start-at=%.100s is %.4g %s in the past by the clock of this host",
+        text, days ? late / 86400 : late, days ? "days" : "s");
 }

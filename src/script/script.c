@@ -185,6 +185,9 @@ int sb_script_ready(struct sb_script *s, struct sb_err *err)
     if (rc)
         return rc;
     s->ready = true;
+    // A script may have options of its own with the names of those of ranks.
+    s->sequences.rank = s->env.run->share.rank;
+    s->sequences.ranks = s->env.run->share.ranks;
     // The seed is known only now.
     sb_random_init(&s->main->own, s->env.random, UINT64_MAX);
     s->main->ctx.seed = s->env.random->seed;

@@ -110,6 +110,9 @@ A rank that is missing, or belongs to another run, is named.
   $ sed 's/"ranks":3/"ranks":4/' 1.json >other.json
   $ sysbench merge 0.json other.json 2.json --output=sum.json 2>&1 | grep ranks.of
   FATAL: the files are not ranks of one run: one is of 3 ranks, another of 4
+  $ sed 's/"rank-weight","value":""/"rank-weight","value":"1,1,2"/' 1.json >other.json
+  $ sysbench merge 0.json other.json 2.json --output=sum.json 2>&1 | grep ranks.of
+  FATAL: the files are not ranks of one run: --rank-weight differs
   $ one s.lua --events=5 --time=0 --report=none,json=alone.json
   $ sysbench merge 0.json alone.json --output=sum.json 2>&1 | grep ranks.of
   FATAL: the files are not ranks of one run: some have no rank
@@ -159,6 +162,21 @@ Other commands are those of rank 0.
   $ grep -c Prepared out
   1
 
+Rank 0 starts the command beside the run.
+
+  $ for i in 0 1; do
+  >     one s.lua --ranks=2 --rank=$i --time=0.5 --report=none --beside-start=0 \
+  >         --beside='echo started >>beside' >/dev/null
+  > done
+  $ cat beside
+  started
+
+Options of the run may be given for other commands, too.
+
+  $ sysbench oltp_insert --db-driver=null --ranks=2 --rank=0 --start-at=1 prepare >out
+  $ grep -c Prepared out
+  1
+
 Wrong options.
 
   $ one s.lua --rank=1 2>&1 >/dev/null
@@ -179,6 +197,20 @@ Wrong options.
   $ one s.lua --ranks=2 --rank=1 --rank-weight=1,0 2>&1 >/dev/null
   --rank-weight: '0' is not a number from 1e-6 to 1e6
   [1]
+  $ one s.lua --ranks=2 --rank=1 --rank-weight=1,2 --threads-per-rank=2 2>&1 >/dev/null
+  --threads-per-rank and --rank-weight cannot be combined: the first gives all ranks the same number of threads
+  [1]
+  $ one s.lua --ranks=2 --rank=1 --beside=true --beside-alone 2>&1 >/dev/null
+  --beside-alone cannot be combined with --ranks: the other ranks would be running
+  [1]
+  $ for w in 'ycsb --workload=d' 'ingest --batch-size=2000' 'bulk_insert --tables=1' crud; do
+  >     one $w --ranks=2 --rank=1 --threads=4 --db-driver=null 2>&1 >/dev/null |
+  >         grep -o 'cannot be divided.*' | sort -u
+  > done
+  cannot be divided among ranks if it inserts records (--ranks)
+  cannot be divided among ranks with --batch-size above 1024 (--ranks)
+  cannot be divided among ranks if --tables is less than --threads (--ranks)
+  cannot be divided among ranks yet (--ranks)
   $ one s.lua --rank-weight=1 2>&1 >/dev/null
   --rank-weight is only used with --ranks
   [1]
@@ -211,6 +243,14 @@ A script may use these names for its own options.
   > EOF
   $ sysbench own.lua --rank=7 --ranks=abc --events=1 run | grep abc
   7\tabc (esc)
+  $ cat >numbers.lua <<'EOF'
+  > sysbench.cmdline.options = { rank = {"", 3}, ranks = {"", 4} }
+  > function event()
+  >    print("own", sysbench.sequence("a"):next(), sysbench.ranks, sysbench.opt.rank)
+  > end
+  > EOF
+  $ sysbench numbers.lua --rank=1 --ranks=3 --events=1 run | grep own
+  own\t1\t1\t1 (esc)
 
 A run that is stopped before --start-at, and users that are ready too late.
 

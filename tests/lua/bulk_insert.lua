@@ -64,6 +64,9 @@ end
 
 function thread_init()
    local opt = settings()
+   -- Threads of a rank that starts later would find rows of the others.
+   require("sb.ranks").refuse_if(opt.tables < opt.threads, "bulk_insert",
+      "if --tables is less than --threads")
    con = sysbench.sql.driver():connect()
    name = "sbtest" .. sysbench.tid % opt.tables + 1
    -- The ids of threads that share a table are interleaved. They start after

@@ -9,6 +9,7 @@ local crud = require("sb.crud")
 
 local rand, kind = sysbench.rand, sysbench.sql.type
 local retry = require("sb.retry")
+require("sb.ranks").refuse("crud")
 local opt -- the settings
 local con, choose
 

@@ -8,7 +8,6 @@
 
 local dialect = require("sb.dialect")
 local iibench = require("sb.iibench")
-require("sb.ranks").refuse("iibench")
 local rand = sysbench.rand
 
 local opt -- the settings

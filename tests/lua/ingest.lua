@@ -154,7 +154,10 @@ require("sb.own_commands").declare("sb.ingest_commands", ingest.normalize)
 
 -- New ids continue after the highest existing id.
 function init()
-   require("sb.ingest_commands").continue_ids(ingest.normalize(sysbench.opt))
+   local settings = ingest.normalize(sysbench.opt)
+   require("sb.ranks").refuse_if(settings.batch_size > 1024, "ingest",
+      "with --batch-size above 1024")
+   require("sb.ingest_commands").continue_ids(settings)
 end
 
 local before = 0 -- rows inserted before this interval

@@ -324,6 +324,7 @@ function thread_init()
    draw_record = drawer(shares[3] / total)
    draw_length = ycsb.drawer(opt.scan_length_distribution,
       opt.min_scan_length, opt.max_scan_length)
+   require("sb.ranks").refuse_if(shares[3] > 0, "ycsb", "if it inserts records")
    choose = require("sb.weights").chooser(shares)
 end
 

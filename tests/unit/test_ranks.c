@@ -96,7 +96,8 @@ static void wrong_starts_are_named(void)
 {
     static const char *const texts[] = { "x", "12:00", "2026-11-23",
         "2026-11-23T12:00:00", "2026-11-23T12:00:00+1", "1e10", "-5",
-        "2026-11-23T12:00:00Zx", "nan", "2026-13-01T00:00:00Z" };
+        "2026-11-23T12:00:00Zx", "nan", "2026-13-01T00:00:00Z",
+        "2026-02-30T00:00:00Z", "2926-01-01T00:00:00Z" };
     struct sb_err err;
     int64_t ns;
 
@@ -106,6 +107,9 @@ static void wrong_starts_are_named(void)
     }
     CHECK_INT(sb_ranks_start_at("100", 105 * NS, &ns, &err), SB_EUSAGE);
     CHECK(strstr(err.msg, "--start-at=100 is 5 s in the past"));
+    CHECK_INT(
+        sb_ranks_start_at("100", (100 + 3 * 86400) * NS, &ns, &err), SB_EUSAGE);
+    CHECK(strstr(err.msg, "--start-at=100 is 3 days in the past"));
 }
 
 // Without --threads, each rank has one user, or as many as asked for.
@@ -121,11 +125,17 @@ static void threads_are_totals(void)
     run.threads = 10;
     CHECK_INT(sb_ranks_threads(&run, &o, &four, true, &err), 0);
     CHECK_INT(run.threads, 10);
+    run.threads = 16; // the default of a script
+    CHECK_INT(sb_ranks_threads(&run, &o, &four, false, &err), 0);
+    CHECK_INT(run.threads, 16);
     o.threads_per_rank = 8;
     CHECK_INT(sb_ranks_threads(&run, &o, &four, false, &err), 0);
     CHECK_INT(run.threads, 32);
     CHECK_INT(sb_ranks_threads(&run, &o, &four, true, &err), SB_EUSAGE);
     CHECK_INT(sb_ranks_threads(&run, &o, &none, false, &err), SB_EUSAGE);
+    o.weights.count = 4;
+    CHECK_INT(sb_ranks_threads(&run, &o, &four, false, &err), SB_EUSAGE);
+    o.weights.count = 0;
     o.threads_per_rank = 1000000;
     CHECK_INT(sb_ranks_threads(&run, &o, &four, false, &err), SB_ERANGE);
 }

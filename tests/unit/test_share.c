@@ -66,6 +66,21 @@ static void users_follow_weights(void)
     }
 }
 
+// Products of weights are not rounded down.
+static void weights_are_exact(void)
+{
+    static const double weights[][2] = { { 1, 48 }, { 3, 8 }, { 0.3, 0.8 },
+        { 0.1, 0.2 } };
+    static const uint64_t totals[] = { 49, 55, 55, 30 };
+    static const uint64_t first[] = { 1, 15, 15, 10 };
+
+    for (size_t i = 0; i < 4; i++) {
+        struct sb_share s = part(0, 2, weights[i], totals[i]);
+
+        CHECK_INT(s.users, first[i]);
+    }
+}
+
 static void each_rank_has_a_user(void)
 {
     static const double weights[] = { 1, 1e-3, 1 };
@@ -252,6 +267,7 @@ int main(void)
 {
     RUN(parts_are_exact);
     RUN(users_follow_weights);
+    RUN(weights_are_exact);
     RUN(each_rank_has_a_user);
     RUN(users_take_turns);
     RUN(ranks_have_all_arrivals);

@@ -7,6 +7,8 @@ local schema = require("sb.schema")
 local rand = sysbench.rand
 local floor = math.floor
 
+require("sb.ranks").refuse("iibench")
+
 local M = {
    columns = "dateandtime, cashregisterid, customerid, productid, price, data",
    key = "transactionid",

@@ -13,4 +13,13 @@ function M.refuse(name)
    end
 end
 
+-- The same, if a condition of the options applies. what: ends the sentence
+-- "cannot be divided among ranks ...".
+function M.refuse_if(condition, name, what)
+   if condition and sysbench.ranks > 1 then
+      error(("%s: this workload cannot be divided among ranks %s (--ranks)")
+         :format(name, what), 0)
+   end
+end
+
 return M
