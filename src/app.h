@@ -11,6 +11,7 @@
 #include "bench/builtin.h"
 #include "cmd/cmd.h"
 #include "cmd/sweep_plan.h"
+#include "job/job.h"
 #include "db/db.h"
 #include "db/sampler.h"
 #include "out/assert.h"
@@ -59,14 +60,20 @@ struct sb_app {
     struct sb_beside_opts beside_opts;
     struct sb_rank_opts rank_opts;
     struct sb_rank_place rank_place; // ranks 0: not divided
-    struct sb__app_beside *beside;   // during a run with --beside, or NULL
-    struct sb_app_sweep *sweep;      // NULL: not part of a sweep
-    const struct sb_cmd *cmd;        // on result files; NULL: another command
-    const struct sb_fact *swept;     // of the run of a sweep
-    unsigned nswept, round;          // round: from 1; 0: not part of a sweep
-    unsigned place, places;          // the run is number `place` of `places`
-    unsigned following;              // number of runs to be measured after it
-    struct sb_sampler *sampler;      // during a run, or NULL
+    struct sb_job *job;              // with other ranks over MPI, or NULL
+    struct sb_job_files *files;      // of rank 0, for the others; or NULL
+    struct sb_buf setup;             // of rank 0: what the others need
+    char **setup_argv;               // of another rank: from rank 0
+    uint64_t setup_seed;
+    char *setup_workloads;         // the folder of rank 0
+    struct sb__app_beside *beside; // during a run with --beside, or NULL
+    struct sb_app_sweep *sweep;    // NULL: not part of a sweep
+    const struct sb_cmd *cmd;      // on result files; NULL: another command
+    const struct sb_fact *swept;   // of the run of a sweep
+    unsigned nswept, round;        // round: from 1; 0: not part of a sweep
+    unsigned place, places;        // the run is number `place` of `places`
+    unsigned following;            // number of runs to be measured after it
+    struct sb_sampler *sampler;    // during a run, or NULL
     struct sb_text text;
     struct sb_reporters reporters;
     struct sb_facts facts;
@@ -174,6 +181,20 @@ int sb_app_ranks_threads(struct sb_app *a, struct sb_err *err);
 int sb_app_ranks_finish(struct sb_app *a, struct sb_err *err);
 // Whether a->command is carried out by another rank; prints a notice then.
 bool sb_app_ranks_idle(const struct sb_app *a);
+
+// app_job.c. Called first: joins the job of the launcher that started this
+// process. The other ranks wait for the command line of rank 0, which becomes
+// theirs. 0 or SB_E*; SB_ECANCELED: rank 0 has failed, and has said so.
+int sb_app_job_begin(struct sb_app *a, struct sb_err *err);
+// Rank 0 has loaded the test: the others may do so.
+void sb_app_job_loaded(struct sb_app *a);
+// Whether this is another rank than 0, which prints nothing by itself.
+bool sb_app_job_follows(const struct sb_app *a);
+// Another rank tells rank 0 why it has failed. False: it could not.
+bool sb_app_job_told(struct sb_app *a, const char *why);
+// Leaves the job, if there is one. status: the exit status.
+// Returns the exit status: 0 for a rank that told rank 0 how it ended.
+int sb_app_job_end(struct sb_app *a, int status);
 
 // app_sweep*.c. What a process does:
 enum sb_sweep_role {

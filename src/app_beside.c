@@ -43,7 +43,8 @@ int sb_app_beside_check(const struct sb_app *a, struct sb_err *err)
             "--beside only applies to the command run, not to %s", a->command);
     if (a->run.share.ranks > 1 && a->beside_opts.alone)
         return sb_err_set(err, SB_EUSAGE,
-            "--beside-alone cannot be combined with --ranks: the other ranks "
+            "--beside-alone cannot be combined with several ranks: the other "
+            "ranks "
             "would be running");
     return sb_beside_check(&a->beside_opts, others, a->run.time, err);
 }

@@ -16,13 +16,29 @@ static bool is_run(const struct sb_app *a)
     return a->command && strcmp(a->command, "run") == 0;
 }
 
+// Sets a->rank_place: that in the job, or what the options say.
+static int find_place(struct sb_app *a, struct sb_err *err)
+{
+    int rc = sb_ranks_place(&a->rank_place, &a->rank_opts, environ, err);
+
+    if (rc || !a->job)
+        return rc;
+    if (a->rank_place.ranks)
+        return sb_err_set(err, SB_EUSAGE,
+            "--ranks and --rank cannot be combined with MPI, which gives both "
+            "(--mpi=off)");
+    a->rank_place.rank = a->job->rank;
+    a->rank_place.ranks = a->job->ranks;
+    return 0;
+}
+
 // Called before scripts are loaded, which may declare options with these names:
 // errors are found by sb_app_ranks_finish().
 void sb_app_ranks_begin(struct sb_app *a)
 {
     struct sb_err err;
 
-    if (sb_ranks_place(&a->rank_place, &a->rank_opts, environ, &err))
+    if (find_place(a, &err))
         a->rank_place = (struct sb_rank_place){ 0 };
     sb_share_whole(&a->run.share, 1);
     if (a->rank_place.ranks <= 1 || !is_run(a))
@@ -43,11 +59,15 @@ static int check_test(const struct sb_app *a, struct sb_err *err)
 {
     if (a->sweep)
         return sb_err_set(err, SB_EUSAGE,
-            "--sweep and --repeat cannot be combined with --ranks: the runs of "
+            "--sweep and --repeat cannot be combined with several ranks: the "
+            "runs of "
             "the ranks would not begin at the same time");
+    if (a->run.job && a->run.report_checkpoints.count)
+        return sb_err_set(err, SB_EUSAGE,
+            "--report-checkpoints cannot be combined with several ranks yet");
     if (a->builtin)
         return sb_err_set(err, SB_EUSAGE,
-            "the built-in test '%s' cannot be divided (--ranks)",
+            "the built-in test '%s' cannot be divided among ranks",
             a->builtin->name);
     return 0;
 }
@@ -60,7 +80,7 @@ static int divide(struct sb_app *a, struct sb_err *err)
 
     if (rc == 0)
         rc = sb_ranks_divide(&a->run, &a->rank_opts,
-            run ? &a->rank_place : &one, a->dist.seed != 0, err);
+            run ? &a->rank_place : &one, a->job || a->dist.seed != 0, err);
     a->random.rank = a->run.share.rank;
     a->random.ranks = a->run.share.ranks;
     return rc;
@@ -70,8 +90,9 @@ int sb_app_ranks_threads(struct sb_app *a, struct sb_err *err)
 {
     bool given = sb_opts_given(a->opts, "threads", false) ||
                  sb_opts_given(a->opts, "num-threads", false);
-    int rc = sb_ranks_place(&a->rank_place, &a->rank_opts, environ, err);
+    int rc = find_place(a, err);
 
+    a->run.job = is_run(a) && a->rank_place.ranks > 1 ? a->job : NULL;
     return rc ? rc
               : sb_ranks_threads(
                     &a->run, &a->rank_opts, &a->rank_place, given, err);
@@ -95,7 +116,7 @@ int sb_app_ranks_finish(struct sb_app *a, struct sb_err *err)
 bool sb_app_ranks_idle(const struct sb_app *a)
 {
     if (a->rank_place.rank == 0 || is_run(a) || !a->command ||
-        strcmp(a->command, "help") == 0)
+        (!a->job && strcmp(a->command, "help") == 0))
         return false;
     sb_log(SB_LOG_NOTICE, "rank %u has nothing to do: rank 0 carries out '%s'",
         a->rank_place.rank, a->command);

@@ -31,8 +31,9 @@ void sb__app_facts(struct sb_app *a)
         .seed = a->random.seed,
         .opts = a->opts,
         .labels = &a->report_opts.labels,
-        .threads = (unsigned)a->run.share.users,
-        .share = &a->run.share,
+        .threads = (unsigned)(a->run.job ? (uint64_t)a->run.threads
+                                         : a->run.share.users),
+        .share = a->run.job ? NULL : &a->run.share,
         .interval_s = (double)file_interval(a) / 1e9,
         .open_loop = sb_run_opts_open_loop(&a->run),
         .finds_rate = sb_run_opts_finds_rate(&a->run),
@@ -179,7 +180,9 @@ static void show_progress(struct sb__listening *t, const struct sb_report *r)
 {
     const struct sb_progress_plan plan = {
         .seconds = (double)t->a->run.time / 1e9,
-        .events = sb_share_of(&t->a->run.share, (uint64_t)t->a->run.events),
+        .events = t->a->run.job ? (uint64_t)t->a->run.events
+                                : sb_share_of(&t->a->run.share,
+                                      (uint64_t)t->a->run.events),
         .pct = t->a->text.npct ? t->a->text.classic_pct : 0,
     };
     char line[200];

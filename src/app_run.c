@@ -11,7 +11,8 @@
 static int exit_status(struct sb_app *a, const struct sb_run_result *res)
 {
     a->leave = a->leave || res->unjoined;
-    if (res->err.code && res->end != SB_END_SIGNAL)
+    if (res->err.code && res->end != SB_END_SIGNAL &&
+        !sb_app_job_told(a, res->err.msg))
         sb_log(SB_LOG_FATAL, "%s", res->err.msg);
     switch (res->end) {
     case SB_END_LIMIT:
@@ -52,7 +53,9 @@ static void print_mode(const struct sb_app *a)
 
     printf("Running the test with following options:\n");
     printf("Number of threads: %lld\n", (long long)o->threads);
-    if (o->share.ranks > 1)
+    if (o->job)
+        printf("Number of ranks: %u\n", o->share.ranks);
+    else if (o->share.ranks > 1)
         printf("Rank %u of %u: threads %llu to %llu\n", o->share.rank,
             o->share.ranks, (unsigned long long)o->share.first,
             (unsigned long long)(o->share.first + o->share.users - 1));
@@ -122,6 +125,17 @@ void sb__app_print_mode(struct sb_app *a, struct sb_workload *w)
     print_initializing(a);
 }
 
+// Another rank than 0 reports nothing by itself. Its intervals have what rank 0
+// may need.
+static int follow(struct sb_app *a, struct sb_workload *w)
+{
+    const struct sb_listener l = { .operations = true };
+    struct sb_run_result res;
+
+    sb_run(w, &a->run, &a->random, &l, &res);
+    return exit_status(a, &res);
+}
+
 int sb__app_run_workload(struct sb_app *a, struct sb_workload *w)
 {
     struct sb__listening t;
@@ -129,6 +143,8 @@ int sb__app_run_workload(struct sb_app *a, struct sb_workload *w)
     struct sb_run_result res;
     struct sb_err err = { 0 };
 
+    if (sb_app_job_follows(a))
+        return follow(a, w);
     if (a->reporters.omitted)
         sb_log(SB_LOG_NOTICE,
             "The text report is omitted, because standard output has another "

@@ -263,6 +263,11 @@ enum sb_sweep_role sb_app_sweep(struct sb_app *a, int *status)
     if (!sb_sweep_wanted(a->opts) || !a->command ||
         strcmp(a->command, "run") != 0 || a->o.print_config || a->o.list)
         return SB_SWEEP_NONE;
+    if (a->job) {
+        sb_log(SB_LOG_USAGE,
+            "--sweep and --repeat cannot be combined with MPI yet");
+        return end(status, SB_EXIT_FAILED);
+    }
     a->sweep = calloc(1, sizeof(*a->sweep));
     if (!a->sweep) {
         sb_err_set(&err, SB_ENOMEM, "out of memory");

@@ -247,6 +247,9 @@ static int prepare_options(struct sb_app *a, struct sb_err *err)
     if (rc == 0)
         rc = init_text(a, err);
     sb_log_set_level(a->run.debug ? SB_LOG_DEBUG : (int)a->text_opts.verbosity);
+    // Rank 0 prints warnings about options.
+    if (sb_app_job_follows(a) && sb_log_level() > SB_LOG_ALERT)
+        sb_log_set_level(SB_LOG_ALERT);
     sb_opts_warn(a->opts);
     return rc;
 }
@@ -273,6 +276,8 @@ int sb_app_finish_options(struct sb_app *a, struct sb_err *err)
         rc = sb_dist_prepare(&a->random.dist, &a->dist, err);
     if (rc == 0 && a->dist.seed)
         a->random.seed = (uint64_t)a->dist.seed;
+    else if (rc == 0 && sb_app_job_follows(a))
+        a->random.seed = a->setup_seed;
     return rc ? rc : init_text(a, err);
 }
 
@@ -302,19 +307,20 @@ static int load_test(struct sb_app *a, struct sb_err *err)
     return rc;
 }
 
-static int fail(const struct sb_err *err)
+static int fail(struct sb_app *a, const struct sb_err *err)
 {
-    if (err->msg[0])
+    if (err->msg[0] && !sb_app_job_told(a, err->msg))
         sb_log(SB_LOG_FATAL, "%s", err->msg);
     return SB_EXIT_FAILED;
 }
 
 // As in 1.0, errors of the option parser have no "FATAL: " prefix.
-static int fail_usage(const struct sb_err *err)
+static int fail_usage(struct sb_app *a, const struct sb_err *err)
 {
     if (err->code != SB_EUSAGE && err->code != SB_ERANGE)
-        return fail(err);
-    sb_log(SB_LOG_USAGE, "%s", err->msg);
+        return fail(a, err);
+    if (!sb_app_job_told(a, err->msg))
+        sb_log(SB_LOG_USAGE, "%s", err->msg);
     return SB_EXIT_FAILED;
 }
 
@@ -324,6 +330,9 @@ static int set_up(struct sb_app *a, struct sb_err *err)
     if (!a->opts)
         return sb_err_set(err, SB_ENOMEM, "out of memory");
     int rc = sb_paths_find(&a->paths, err);
+    if (a->setup_workloads)
+        snprintf(a->paths.workloads, sizeof(a->paths.workloads), "%s",
+            a->setup_workloads);
     if (rc == 0)
         rc = read_settings(a, err);
     if (rc == 0)
@@ -346,36 +355,42 @@ static int load_and_perform(
 {
     // The run of a sweep has options and a seed of its own.
     if (role == SB_SWEEP_RUN && prepare_options(a, err))
-        return fail_usage(err);
+        return fail_usage(a, err);
     // A script may declare an option `list` of its own.
     if (load_test(a, err) && !a->o.list)
-        return is_help(a, err) ? sb_app_help(a, err) : fail_usage(err);
+        return is_help(a, err) ? sb_app_help(a, err) : fail_usage(a, err);
     if (role == SB_SWEEP_CHECK)
         return sb_app_sweep_check(a);
     if (a->o.list)
-        return sb_app_list(a, err) ? fail(err) : SB_EXIT_OK;
+        return sb_app_list(a, err) ? fail(a, err) : SB_EXIT_OK;
     if (a->o.print_config) {
         sb_opts_print_config(a->opts, stdout);
         return SB_EXIT_OK;
     }
     if (sb_app_sweep_misused(a, err))
-        return fail_usage(err);
+        return fail_usage(a, err);
+    // Rank 0 carries out other commands alone.
+    if (a->command && strcmp(a->command, "run") == 0)
+        sb_app_job_loaded(a);
+    if (sb_app_job_follows(a))
+        sb_log_set_level(
+            sb_log_level() < SB_LOG_ALERT ? sb_log_level() : SB_LOG_WARNING);
     return sb_app_ranks_idle(a) ? SB_EXIT_OK : sb_app_perform(a);
 }
 
 static int show_or_perform(struct sb_app *a, struct sb_err *err)
 {
     if (a->o.help && !sb_app_cmd(a))
-        return sb_app_help(a, err) ? fail(err) : SB_EXIT_OK;
+        return sb_app_help(a, err) ? fail(a, err) : SB_EXIT_OK;
     if (prepare_options(a, err))
-        return fail_usage(err);
+        return fail_usage(a, err);
     a->cmd = sb_app_cmd(a);
     if (a->cmd)
         return sb_app_run_cmd(a, a->cmd);
     if (read_positionals(a, err))
-        return fail_usage(err);
+        return fail_usage(a, err);
     if ((a->o.list && !a->test) || strcmp(a->db.driver, "help") == 0)
-        return sb_app_list(a, err) ? fail(err) : SB_EXIT_OK;
+        return sb_app_list(a, err) ? fail(a, err) : SB_EXIT_OK;
     if (!a->o.print_config && !a->o.list && !a->reporters.no_text &&
         sb_log_level() >= SB_LOG_NOTICE)
         sb_app_banner(stdout);
@@ -416,7 +431,7 @@ int main(int argc, char **argv)
     int status;
 
     if (sb_app_open_streams(&err))
-        return fail(&err);
+        return fail(&a, &err);
     // Each connection is an open file. Many systems have a soft limit of 1,024,
     // for old programs that use select(), and a much higher hard limit.
     sb_raise_limit_of_files();
@@ -425,8 +440,8 @@ int main(int argc, char **argv)
     // stays if the process is killed, and print a warning on stderr if such a
     // file exists already.
     setenv("MONGOC_DISABLE_SHM", "1", 0);
-    if (set_up(&a, &err)) {
-        status = fail_usage(&err);
+    if (sb_app_job_begin(&a, &err) || set_up(&a, &err)) {
+        status = fail_usage(&a, &err);
     } else if (a.o.version) {
         printf("%s\n", sb_app_version());
         status = SB_EXIT_OK;
@@ -434,10 +449,11 @@ int main(int argc, char **argv)
         status = show_or_perform(&a, &err);
     }
     if (sb_app_flush_output(&err)) {
-        fail(&err);
+        fail(&a, &err);
         status = without_output(&a, status);
     }
     sb_log_flush();
+    status = sb_app_job_end(&a, status);
     // Threads that did not return still use what clean_up() would free.
     if (a.leave)
         _exit(status);

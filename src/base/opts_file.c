@@ -5,6 +5,7 @@
 #include <errno.h>
 
 #include "base/buf.h"
+#include "base/files.h"
 #include "base/opts_private.h"
 
 #define FILE_MAX (16u << 20)
@@ -171,12 +172,13 @@ static int read_all(FILE *f, struct sb_buf *b)
 
 int sb_opts_file(struct sb_opts *o, const char *path, struct sb_err *err)
 {
+    char copy[SB_FILE_PATH];
     struct sb_buf b;
     FILE *f;
     int rc;
 
     sb_buf_init(&b, FILE_MAX);
-    f = fopen(path, "re");
+    f = fopen(sb_file_path(path, copy), "re");
     rc = f ? read_all(f, &b) : SB_ESYS;
     if (rc == SB_ESYS) {
         int native = errno;

@@ -90,7 +90,9 @@ static bool find_build_tree(struct sb_paths *p, const char *dir)
 {
     char modules[PATH_SIZE];
 
-    if (!join(modules, dir, "/drivers") || !join(p->drivers, modules, "/.libs"))
+    if (!join(modules, dir, "/drivers") ||
+        !join(p->drivers, modules, "/.libs") ||
+        !join(p->mpi, dir, "/mpi/.libs"))
         return false;
     if (is_own_build(dir) && source_tree(p, SB_ABS_TOP_SRCDIR))
         return true;
@@ -156,7 +158,10 @@ int sb_paths_from(struct sb_paths *p, const char *exe, struct sb_err *err)
         return sb_err_set(err, SB_ESYS, "%s: the path is too long", exe);
     tidy(p->page);
     tidy(p->charts);
-    overridden(p->drivers, "SYSBENCH_DRIVER_DIR");
+    bool moved_drivers = overridden(p->drivers, "SYSBENCH_DRIVER_DIR");
+    if ((!p->build_tree || moved_drivers) && !join(p->mpi, p->drivers, "/mpi"))
+        return sb_err_set(err, SB_ESYS, "%s: the path is too long", exe);
+    tidy(p->mpi);
     overridden(p->workloads, "SYSBENCH_LUA_DIR");
     return 0;
 }

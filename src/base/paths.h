@@ -11,6 +11,7 @@
 
 struct sb_paths {
     char drivers[4096];   // folder of the driver modules
+    char mpi[4096];       // folder of the modules for MPI; may be missing
     char workloads[4096]; // folder of the Lua workloads
     char page[4096];      // folder of the HTML report's files
     char charts[4096];    // folder of its charts library; may be missing

@@ -5,6 +5,7 @@
 #ifndef SB_SNAP_H
 #define SB_SNAP_H
 
+#include "measure/rank_figures.h"
 #include "measure/stats.h"
 
 struct sb_rate_search;
@@ -144,6 +145,9 @@ struct sb_report {
     // Final report: a report for each stage that began, in order; else 0.
     const struct sb_report *stages;
     unsigned nstages;
+    // Final report of a run of several ranks, by number; else 0.
+    const struct sb_rank_figures *ranks;
+    unsigned nranks;
     // Final report of a run that found its rate itself (measure/search.h); else
     // NULL.
     const struct sb_rate_search *search;

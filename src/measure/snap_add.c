@@ -63,6 +63,10 @@ static int append(
 static int add_users(struct sb_snap *to, const struct sb_snap *from)
 {
     unsigned n = to->users, more = from->users;
+
+    // Intervals have no users.
+    if (!to->user_events && !from->user_events)
+        return 0;
     int rc = append(&to->user_events, n, from->user_events, more);
 
     if (rc == 0)
@@ -110,22 +114,27 @@ static int add_operation(struct sb_snap_op *to, const struct sb_snap_op *from)
     return sb_hist_snap_add(&to->hist, &from->hist);
 }
 
+int sb_snap_add_op(struct sb_snap *to, struct sb_stats *to_stats,
+    const char *name, enum sb_op_kind kind, const struct sb_snap_op *from)
+{
+    int n = sb_stats_op(to_stats, name, kind);
+    struct sb_snap_op *list = at_least(
+        to->op, &to->nops, (unsigned)n + 1, sizeof(*list));
+
+    if (!list)
+        return SB_ENOMEM;
+    to->op = list;
+    return add_operation(&list[n], from);
+}
+
 static int add_operations(struct sb_snap *to, struct sb_stats *to_stats,
     const struct sb_snap *from, const struct sb_stats *from_stats)
 {
     int rc = 0;
 
-    for (unsigned i = 0; rc == 0 && from->op && i < from->nops; i++) {
-        const struct sb_op *op = &from_stats->op[i];
-        int n = sb_stats_op(to_stats, op->name, op->kind);
-        struct sb_snap_op *list = at_least(
-            to->op, &to->nops, (unsigned)n + 1, sizeof(*list));
-
-        if (!list)
-            return SB_ENOMEM;
-        to->op = list;
-        rc = add_operation(&list[n], &from->op[i]);
-    }
+    for (unsigned i = 0; rc == 0 && from->op && i < from->nops; i++)
+        rc = sb_snap_add_op(to, to_stats, from_stats->op[i].name,
+            from_stats->op[i].kind, &from->op[i]);
     return rc;
 }
 

@@ -20,6 +20,11 @@ int sb_snap_add(struct sb_snap *to, struct sb_stats *to_stats,
     const struct sb_snap *from, const struct sb_stats *from_stats,
     uint64_t later_ns, struct sb_err *err);
 
+// Adds the executions of an operation, which is registered on first use. Not
+// min and max if op->count is 0. 0 or SB_ENOMEM.
+int sb_snap_add_op(struct sb_snap *to, struct sb_stats *to_stats,
+    const char *name, enum sb_op_kind kind, const struct sb_snap_op *from);
+
 // Adds the values of a metric, which is registered on first use. Errors as
 // above.
 int sb_snap_add_metric(struct sb_snap *to, struct sb_stats *to_stats,

@@ -500,6 +500,8 @@ json_t *sb_json_totals(const struct sb_report *r)
               sb__json_set(o, "metrics", sb_json_metrics(r)) &&
               sb__json_set(o, "stages", sb__json_stages(r));
 
+    if (r->nranks)
+        ok = sb__json_set(o, "ranks", sb__json_ranks(r)) && ok;
     if (r->search)
         ok = sb__json_set(o, "search", sb__json_search(r->search)) && ok;
     return sb__json_complete(o, ok);

@@ -17,6 +17,8 @@ const char *sb__json_latency_kind(const struct sb_report *r);
 json_t *sb__json_counters(const struct sb_report *r);
 // json_stages.c: the totals of each stage, an array.
 json_t *sb__json_stages(const struct sb_report *whole);
+// json_ranks.c: what each rank did, an array.
+json_t *sb__json_ranks(const struct sb_report *whole);
 // How the run found its rate: the member "search".
 json_t *sb__json_search(const struct sb_rate_search *f);
 // Triples of lowest value, highest value and count.

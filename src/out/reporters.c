@@ -298,6 +298,8 @@ void sb_reporters_whole(struct sb_report *w, const struct sb_report *r)
     w->whole = r->whole;
     w->stages = r->stages;
     w->nstages = r->nstages;
+    w->ranks = r->ranks;
+    w->nranks = r->nranks;
     w->search = r->search;
 }
 

@@ -49,6 +49,13 @@ static const struct sb_opt text_options[] = {
         .flags = SB_OPT_YIELDS,
         .help = "print a table of error codes on stderr if there "
                 "were errors" },
+    { .name = "report-per-rank",
+        .type = SB_OPT_BOOL,
+        .offset = OPT(report_per_rank),
+        .def = "off",
+        .flags = SB_OPT_YIELDS,
+        .help = "with MPI: add a line for each rank to the final report: host, "
+                "events, latency, CPU" },
     { .name = "report-context",
         .type = SB_OPT_BOOL,
         .offset = OPT(report_context),
@@ -361,6 +368,11 @@ static void fairness(const struct sb_text *t, const struct sb_snap *s)
 {
     double events = 0, events_dev = 0, ns = 0, ns_dev = 0;
 
+    // A run that has lost a process has no figures of users.
+    if (!s->user_events && s->c.completed) {
+        fprintf(t->out, "\n");
+        return;
+    }
     if (s->user_events && s->user_ns) {
         sb_report_mean(s->user_events, s->users, &events, &events_dev);
         sb_report_mean(s->user_ns, s->users, &ns, &ns_dev);
@@ -458,6 +470,7 @@ static void report(struct sb_text *t, const struct sb_report *r)
     sb__text_search(t, r);
     sb__text_workloads(t, r);
     sb__text_stages(t, r);
+    sb__text_ranks(t, r);
     if (t->o.report_operations)
         sb__text_operations(t, r);
     sb__text_metrics(t, r);

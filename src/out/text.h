@@ -18,7 +18,8 @@ struct sb_text_opts {
     bool report_operations; // adds a table of operations
     bool report_errors; // adds a table of error codes, on stderr, if there were
                         // errors
-    bool report_context; // adds what was measured; printed by out/context.h
+    bool report_per_rank; // adds a line for each rank
+    bool report_context;  // adds what was measured; printed by out/context.h
 };
 
 extern const struct sb_opt_table sb_text_opt_table;

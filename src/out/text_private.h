@@ -30,6 +30,8 @@ void sb__text_errors(const struct sb_text *t, const struct sb_report *r);
 void sb__text_open_loop(const struct sb_text *t, const struct sb_report *r);
 // Prints how the run found its rate. Prints nothing if it was given.
 void sb__text_search(const struct sb_text *t, const struct sb_report *r);
+// Prints a line for each rank with --report-per-rank. Nothing without ranks.
+void sb__text_ranks(const struct sb_text *t, const struct sb_report *r);
 // Prints the figures of each stage of --stages, with a mix also those of each
 // workload in it. Prints nothing without stages.
 void sb__text_stages(const struct sb_text *t, const struct sb_report *r);

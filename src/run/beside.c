@@ -245,18 +245,46 @@ static void set_files(posix_spawn_file_actions_t *files, int fd)
 #endif
 }
 
+// The environment without what a launcher of MPI has set: a command that uses
+// MPI itself would take the place of this process. Ends with NULL; the caller
+// frees the list. NULL if out of memory.
+static char **own_environment(void)
+{
+    static const char *const launcher[] = { "OMPI_", "PMIX_", "PMI_", "HYD" };
+    size_t n = 0, k = 0;
+    char **list;
+
+    while (environ[n])
+        n++;
+    list = calloc(n + 1, sizeof(*list));
+    for (size_t i = 0; list && i < n; i++) {
+        bool skip = false;
+
+        for (size_t p = 0; p < sizeof(launcher) / sizeof(launcher[0]); p++)
+            skip |= strncmp(environ[i], launcher[p], strlen(launcher[p])) == 0;
+        if (!skip)
+            list[k++] = environ[i];
+    }
+    return list;
+}
+
 // 0 or an error number.
 static int start_process(const struct sb_beside *b, pid_t *pid)
 {
     char *argv[] = { (char *)"sh", (char *)"-c", (char *)b->o->command, NULL };
     posix_spawn_file_actions_t files;
     posix_spawnattr_t attr;
+    char **env = own_environment();
 
+    if (!env)
+        return ENOMEM;
     posix_spawnattr_init(&attr);
     posix_spawn_file_actions_init(&files);
     set_attributes(&attr);
     set_files(&files, b->fd);
-    int rc = posix_spawn(pid, "/bin/sh", &files, &attr, argv, environ);
+    int rc = posix_spawn(pid, "/bin/sh", &files, &attr, argv, env);
+
+    free(env);
 
     posix_spawn_file_actions_destroy(&files);
     posix_spawnattr_destroy(&attr);

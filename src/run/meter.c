@@ -8,10 +8,12 @@
 
 #include "base/log.h"
 #include "base/units.h"
-#include "run/run_private.h"
+#include "run/joint.h"
 
 // Maximum number of arrivals to count: 2^32 take half a minute.
 #define WALK_MAX (UINT64_C(1) << 32)
+// Interval of a job without --report-interval.
+#define JOINT_INTERVAL UINT64_C(1000000000)
 
 void sb__meter_init(struct sb_meter *m, struct sb_run *run)
 {
@@ -21,6 +23,9 @@ void sb__meter_init(struct sb_meter *m, struct sb_run *run)
                                  ? run->o->report_interval
                              : run->l ? run->l->interval_ns
                                       : 0);
+    // Rank 0 keeps the intervals of all ranks, in case one is lost.
+    if (run->joint && m->interval == 0)
+        m->interval = JOINT_INTERVAL;
     m->next_tick = m->next_checkpoint = m->next_stage = UINT64_MAX;
 }
 
@@ -48,7 +53,8 @@ static void read_operations(struct sb_meter *m)
     struct sb_run *run = m->run;
 
     sb_op_reader_done(&m->ops);
-    if (run->l->operations && m->next_tick != UINT64_MAX &&
+    // What rank 0 keeps of a job has all of them.
+    if ((run->l->operations || run->joint) && m->next_tick != UINT64_MAX &&
         sb_op_reader_init(&m->ops, &run->stats[m->phase]))
         sb_log(SB_LOG_WARNING, "no operations in intervals: out of memory");
 }
@@ -60,12 +66,15 @@ static void enter_phase(struct sb_meter *m, enum sb_phase phase, uint64_t at)
     m->next_tick = m->interval ? at + m->interval : UINT64_MAX;
     sb_snap_done(&m->last);
     m->last.ns = m->checkpoint.ns = at;
+    m->key = at - m->run->t0;
     m->border = m->walked;
     m->scheduled = 0;
     set_next_checkpoint(m);
     read_operations(m);
     if (phase == SB_PHASE_MEASURED)
         sb__meter_stages_start(m);
+    if (m->run->joint)
+        sb__joint_end_start(m->run->joint);
 }
 
 void sb__meter_start(struct sb_meter *m)
@@ -194,18 +203,27 @@ static void add_queue(struct sb_report *r, const struct sb_snap *s)
     r->running = s->running;
 }
 
+// What names the operations and metrics of reports.
+static const struct sb_stats *stats_of(const struct sb_meter *m)
+{
+    const struct sb_run *run = m->run;
+
+    return run->joint ? &run->joint->names : &run->stats[m->phase];
+}
+
 void sb__meter_report(struct sb_meter *m, struct sb_report *r,
     const struct sb_snap *diff, const struct sb_snap *s)
 {
     struct sb_run *run = m->run;
     uint64_t now = s->ns;
 
-    sb_report_fill(r, diff, run->users, run->open_loop,
+    sb_report_fill(r, diff,
+        (unsigned)(run->joint ? run->o->threads : run->users), run->open_loop,
         (double)(now - m->phase_start) / 1e9);
     r->warmup = m->phase == SB_PHASE_WARMUP;
     r->warmup_s = run->searching ? 0 : (double)run->o->warmup_time / 1e9;
     r->start_ns = m->phase_start;
-    r->stats = &run->stats[m->phase];
+    r->stats = stats_of(m);
     add_queue(r, s);
     // At the time limit, users have just ended their loops. They count as
     // running, because they ran during this interval.
@@ -228,18 +246,37 @@ static int take_interval(struct sb_meter *m, struct sb_snap *s,
     return rc ? rc : sb_snap_sub(diff, s, &m->last);
 }
 
-// Reports an interval. Its operations stay in the memory of their reader.
-static void tell_interval(
-    struct sb_meter *m, struct sb_snap *diff, const struct sb_report *r)
+static void tell_interval(struct sb_meter *m, const struct sb_report *r)
 {
-    diff->op = m->ops.op;
-    diff->nops = m->ops.nops;
     if (m->run->l->interval)
         m->run->l->interval(m->run->l->data, r);
     if (m->run->l->stop && m->run->l->stop(m->run->l->data))
         sb__run_stop(m->run);
-    diff->op = NULL;
-    diff->nops = 0;
+}
+
+// Gives an interval to the other ranks. Its planned end is the last one before
+// `now`; that of the rest of an interval is the next one.
+static void share_interval(
+    struct sb_meter *m, const struct sb_snap *diff, uint64_t now, bool partial)
+{
+    struct sb_run *run = m->run;
+    uint64_t end = m->next_tick;
+
+    uint64_t limit = m->phase == SB_PHASE_WARMUP ? run->warm_end
+                                                 : run->deadline;
+
+    while (!partial && end + m->interval <= now && end + m->interval <= limit)
+        end += m->interval;
+    if (partial && m->phase == SB_PHASE_WARMUP && now >= run->warm_end)
+        end = run->warm_end;
+    else if (partial && run->deadline < end)
+        end = run->deadline;
+    // Events that ended after the time limit.
+    if (end - run->t0 <= m->key)
+        end = run->t0 + m->key + 1;
+    sb__joint_part(
+        run, diff, &run->stats[m->phase], m->key, end - run->t0, !partial);
+    m->key = end - run->t0;
 }
 
 // until: arrivals due by then count as scheduled.
@@ -249,12 +286,21 @@ static void interval(
     struct sb_snap s = { 0 }, diff = { 0 };
     struct sb_report r;
 
+    // Its operations stay in the memory of their reader.
     if (take_interval(m, &s, &diff, now, until)) {
         sb_log(SB_LOG_WARNING, "no interval report: out of memory");
     } else {
-        sb__meter_report(m, &r, &diff, &s);
-        r.partial = partial;
-        tell_interval(m, &diff, &r);
+        diff.op = m->ops.op;
+        diff.nops = m->ops.nops;
+        if (m->run->joint) {
+            share_interval(m, &diff, now, partial);
+        } else {
+            sb__meter_report(m, &r, &diff, &s);
+            r.partial = partial;
+            tell_interval(m, &r);
+        }
+        diff.op = NULL;
+        diff.nops = 0;
         sb_snap_done(&m->last);
         m->last = s;
         memset(&s, 0, sizeof(s));
@@ -266,7 +312,9 @@ static void interval(
 // Reports what has happened since the last interval, if that was asked for.
 static void rest(struct sb_meter *m, uint64_t now, uint64_t until)
 {
-    if (m->run->l->partial && m->interval && now > m->last.ns)
+    bool wanted = m->run->joint || m->run->l->partial;
+
+    if (wanted && m->interval && now > m->last.ns)
         interval(m, now, until, true);
 }
 
@@ -305,6 +353,8 @@ static void cumulative(struct sb_meter *m, struct sb_snap *s,
     if (final) {
         r.stages = m->stages;
         r.nstages = m->nstages;
+        r.ranks = m->run->joint ? m->run->joint->figures : NULL;
+        r.nranks = m->run->joint ? m->run->joint->job->ranks : 0;
         add_search(m, &r);
     }
     if (tell)
@@ -445,8 +495,10 @@ static int check_failed(const struct sb_run_opts *o,
 
 // Decides whether the run was successful, from the figures of the whole run,
 // s, and those to be printed, diff.
+// left: arrivals that were due and not started. Figures of users that are still
+// busy may change, so they are not checked.
 static void check_success(struct sb_meter *m, const struct sb_snap *s,
-    const struct sb_snap *diff, uint64_t until, bool all_ended,
+    const struct sb_snap *diff, uint64_t left, bool all_ended,
     struct sb_run_result *res)
 {
     struct sb_run *run = m->run;
@@ -454,12 +506,10 @@ static void check_success(struct sb_meter *m, const struct sb_snap *s,
 
     if (res->err.code)
         return;
-    // Figures of users that are still busy may change, so they are not checked.
     if (all_ended)
         check_printed(m, diff);
     if (all_ended && !m->broken.code && m->phase == SB_PHASE_MEASURED)
-        sb_snap_check(
-            s, &run->stats[m->phase], pending(m, until, s), &m->broken);
+        sb_snap_check(s, stats_of(m), left, &m->broken);
     rc = m->broken.code;
     if (rc)
         res->err = m->broken;
@@ -469,6 +519,31 @@ static void check_success(struct sb_meter *m, const struct sb_snap *s,
         rc = check_failed(run->o, &s->c, &res->err);
     if (rc)
         res->end = SB_END_FAILED;
+}
+
+// The figures of all ranks. From now on, this rank has nothing to send.
+static void joint_final(struct sb_meter *m, const struct sb_snap *mine,
+    uint64_t left, bool all_ended, struct sb_run_result *res)
+{
+    struct sb_run *run = m->run;
+    struct sb__joint_end e = { .pending = left,
+        .all_ended = all_ended,
+        .end = res->end,
+        .signal = res->signal,
+        .err = res->err };
+    struct sb_snap end;
+
+    sb__joint_part(run, mine, NULL, 0, SB__JOINT_END, false);
+    if (!sb__joint_final(run, mine, &run->stats[m->phase], &e))
+        return;
+    res->end = e.end;
+    res->signal = e.signal;
+    res->err = e.err;
+    check_success(m, &e.sum, &e.sum, e.pending, e.all_ended, res);
+    end = e.sum;
+    end.ns = m->phase_start + e.sum.ns;
+    cumulative(m, &end, &e.sum, run->l->final, true,
+        res->err.code ? res->err.msg : NULL);
 }
 
 void sb__meter_final(struct sb_meter *m, uint64_t now, uint64_t until,
@@ -499,8 +574,10 @@ void sb__meter_final(struct sb_meter *m, uint64_t now, uint64_t until,
         rc = sb__meter_stage_end(m, &s);
     if (rc == 0)
         rc = sb_snap_sub(&diff, &s, &m->checkpoint);
-    if (rc == 0) {
-        check_success(m, &s, &diff, until, all_ended, res);
+    if (rc == 0 && run->joint) {
+        joint_final(m, &diff, pending(m, until, &s), all_ended, res);
+    } else if (rc == 0) {
+        check_success(m, &s, &diff, pending(m, until, &s), all_ended, res);
         cumulative(m, &s, &diff, run->l->final, true,
             res->err.code ? res->err.msg : NULL);
     } else if (!res->err.code) {

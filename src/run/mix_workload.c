@@ -164,8 +164,30 @@ static void failed(struct sb_workload *w, const char *why)
     }
 }
 
+static void share(struct sb_workload *w, struct sb_buf *b)
+{
+    struct sb_mixed *m = mixed(w);
+
+    for (unsigned i = 0; i < m->mix->n; i++)
+        if (m->part[i]->ops->share)
+            m->part[i]->ops->share(m->part[i], b);
+}
+
+static int adopt(struct sb_workload *w, struct sb_wire *r, struct sb_err *err)
+{
+    struct sb_mixed *m = mixed(w);
+    int rc = 0;
+
+    for (unsigned i = 0; rc == 0 && i < m->mix->n; i++)
+        if (m->part[i]->ops->adopt)
+            rc = m->part[i]->ops->adopt(m->part[i], r, err);
+    return rc;
+}
+
 static const struct sb_workload_ops ops = {
     .begin = begin,
+    .share = share,
+    .adopt = adopt,
     .check = check,
     .cancel_check = cancel_check,
     .user_init = user_init,

@@ -12,7 +12,17 @@
 
 #define AT(field) offsetof(struct sb_rank_opts, field)
 
+static const char *const mpi[] = { "auto", "on", "off", NULL };
+
 static const struct sb_opt options[] = {
+    { .name = "mpi",
+        .type = SB_OPT_ENUM,
+        .offset = AT(mpi),
+        .def = "auto",
+        .choices = mpi,
+        .flags = SB_OPT_NOFILE | SB_OPT_YIELDS,
+        .help = "carry out one command with all processes that mpirun started: "
+                "auto does so if there are several" },
     { .name = "ranks",
         .type = SB_OPT_STRING,
         .offset = AT(ranks),
@@ -161,11 +171,11 @@ int sb_ranks_threads(struct sb_run_opts *run, const struct sb_rank_opts *o,
     const struct sb_rank_place *p, bool threads_given, struct sb_err *err)
 {
     if (p->ranks == 0 && o->threads_per_rank > 0)
-        return sb_err_set(
-            err, SB_EUSAGE, "--threads-per-rank is only used with --ranks");
+        return sb_err_set(err, SB_EUSAGE,
+            "--threads-per-rank is only used with several ranks");
     if (p->ranks == 0 && o->weights.count)
         return sb_err_set(
-            err, SB_EUSAGE, "--rank-weight is only used with --ranks");
+            err, SB_EUSAGE, "--rank-weight is only used with several ranks");
     if (o->threads_per_rank > 0 && threads_given)
         return sb_err_set(err, SB_EUSAGE,
             "--threads (of all ranks) and --threads-per-rank cannot be "
@@ -207,11 +217,12 @@ static int read_weights(double *weight, const struct sb_rank_opts *o,
 static int check_divisible(const struct sb_run_opts *run, struct sb_err *err)
 {
     if (run->stages.n)
-        return sb_err_set(
-            err, SB_EUSAGE, "--stages cannot be combined with --ranks yet");
+        return sb_err_set(err, SB_EUSAGE,
+            "--stages cannot be combined with several ranks yet");
     if (sb_run_opts_finds_rate(run))
         return sb_err_set(err, SB_EUSAGE,
-            "--rate=%s cannot be combined with --ranks: a rank does not know "
+            "--rate=%s cannot be combined with several ranks: a rank does not "
+            "know "
             "the rates of the others; give the rate as a number",
             run->rate_search ? "max" : "N%");
     return 0;

@@ -3,16 +3,19 @@
 // Controls a run: releases the users when all are ready (start.c), watches and
 // stops them, and has reports printed. All of this is in the main thread.
 #include <math.h>
+#include <signal.h>
 #include <stdlib.h>
 #include <string.h>
 #include <time.h>
 
 #include "base/log.h"
-#include "run/run_private.h"
+#include "run/joint.h"
 
 #define SECOND UINT64_C(1000000000)
 // Larger than the difference between the clocks of two threads.
 #define CLOCK_SKEW (SECOND / 1000)
+// Time for calls to end after SIGTERM, in a run of several processes.
+#define JOINT_GRACE (SECOND * 4 / 10)
 
 void sb__run_stop(struct sb_run *run)
 {
@@ -57,6 +60,14 @@ static void on_signal(void *arg, int sig)
 
 void sb__run_wait(struct sb_run *run, uint64_t until)
 {
+    if (run->joint) {
+        uint64_t next = sb_clock_monotonic() + SB_JOB_POLL;
+
+        pthread_mutex_unlock(&run->lock);
+        sb__joint_poll(run);
+        pthread_mutex_lock(&run->lock);
+        until = until < next ? until : next;
+    }
     struct timespec ts = { .tv_sec = (time_t)(until / SECOND),
         .tv_nsec = (long)(until % SECOND) };
 
@@ -77,13 +88,14 @@ void sb__run_cancel(struct sb_run *run, uint64_t until)
     sb_crew_let_go(&run->crew);
 }
 
-static void release(struct sb_run *run, struct sb_meter *m)
+// at: the start that the ranks of a job have agreed on; 0: now.
+static void release(struct sb_run *run, struct sb_meter *m, uint64_t at)
 {
     const struct sb_run_opts *o = run->o;
     uint64_t warm = (uint64_t)o->warmup_time;
 
     pthread_mutex_lock(&run->lock);
-    run->began = run->t0 = sb_clock_monotonic();
+    run->began = run->t0 = at ? at : sb_clock_monotonic();
     run->warm_end = run->t0 + warm;
     run->deadline = o->time > 0 ? run->warm_end + (uint64_t)o->time
                                 : UINT64_MAX;
@@ -126,6 +138,9 @@ static void note_stop(struct sb_run *run, struct watch *w, uint64_t now)
     // five times the time of its slowest event.
     if (grace < (uint64_t)run->o->shutdown_grace)
         grace = (uint64_t)run->o->shutdown_grace;
+    // The launcher of a job kills all processes a second after SIGTERM.
+    if (run->joint && run->signal == SIGTERM && grace > JOINT_GRACE)
+        grace = JOINT_GRACE;
     w->stopped_at = now < run->deadline ? now : run->deadline;
     w->cancel_at = now + grace / 2;
     w->leave_at = now + grace;
@@ -310,14 +325,18 @@ static bool perform(
 {
     struct watch w = { 0 };
     enum sb_run_end end = SB_END_LIMIT;
+    uint64_t at = run->joint ? run->joint->began : 0;
 
-    sb__start_wait(run);
-    if (run->l->started)
+    if (!run->joint)
+        sb__start_wait(run);
+    if (!run->joint && run->l->started)
         run->l->started(run->l->data);
+    if (at)
+        sb__joint_wait_until(run, at);
     if (run->searching)
         sb__rate_search(run, m);
     else
-        release(run, m);
+        release(run, m, at);
     bool all = watch_users(run, m, &w, &end);
     uint64_t now = sb_clock_monotonic();
 
@@ -346,7 +365,9 @@ static int finish(struct sb_run *run, struct sb_run_result *res)
 {
     int rc = res->err.code;
 
-    if (!res->unjoined)
+    if (res->unjoined)
+        sb__joint_done(run);
+    else
         sb__run_free(run);
     return rc;
 }
@@ -362,6 +383,23 @@ static void end_workload(struct sb_workload *w, struct sb_run_result *res)
     // What done() finds must not be hidden by a signal.
     if (w->ops->end && w->ops->end(w, &res->err))
         res->end = SB_END_FAILED;
+}
+
+// init() and done() of a script run on rank 0 of a job.
+static int begin_workload(struct sb_run *run, struct sb_err *err)
+{
+    const struct sb_workload_ops *ops = run->w->ops;
+
+    return sb__joint_follows(run) || !ops->begin ? 0 : ops->begin(run->w, err);
+}
+
+static int start(struct sb_run *run, struct sb_run_result *res)
+{
+    int rc = sb__joint_follows(run) ? 0 : sb__check_data(run, res);
+
+    if (rc == 0 && !sb__joint_go(run))
+        return sb__start_interrupted(run, res);
+    return rc ? rc : sb__start_users(run, res);
 }
 
 int sb_run(struct sb_workload *w, const struct sb_run_opts *o,
@@ -380,14 +418,15 @@ int sb_run(struct sb_workload *w, const struct sb_run_opts *o,
     if (sb__run_init(run))
         sb_err_set(&res->err, SB_ENOMEM, "out of memory for %lld users",
             (long long)o->threads);
-    else if (!w->ops->begin || w->ops->begin(w, &res->err) == 0)
+    else if (begin_workload(run, &res->err) == 0)
         sb_signals_start(&signals, on_signal, run, &res->err);
     if (!signals.running)
         return finish(run, res);
     sb__meter_init(&meter, run);
-    if (sb__check_data(run, res) == 0 && sb__start_users(run, res) == 0) {
+    if (start(run, res) == 0) {
         res->unjoined = !perform(run, &meter, res);
-        end_workload(w, res);
+        if (!sb__joint_follows(run))
+            end_workload(w, res);
     }
     sb_signals_stop(&signals);
     sb__meter_done(&meter);

@@ -20,6 +20,8 @@
 #include "run/user.ffi.h"
 #include "run/workload.h"
 
+struct sb_job;
+
 enum sb_pace_mode { SB_PACE_SLEEP, SB_PACE_SPIN };
 
 // The options of a run, filled from sb_run_opt_table. Durations in
@@ -46,6 +48,8 @@ struct sb_run_opts {
                            // this struct are those of the whole run
     int64_t start_at;      // wall clock, ns since 1970; 0: as soon as all
                            // users are ready
+    struct sb_job *job;    // the other ranks, over MPI; set by the caller, or
+                           // NULL
     struct sb_mix mix;     // of --mix, set by the caller; n = 0: no mix
     int arrivals;          // enum sb_pace_kind
     int pace;              // enum sb_pace_mode

@@ -50,6 +50,8 @@ struct sb_user_priv {
     struct sb_crew *crew; // the run's, or an idle user's own
 };
 
+struct sb__joint;
+
 struct sb_run {
     struct sb_workload *w;
     const struct sb_run_opts *o;
@@ -58,10 +60,11 @@ struct sb_run {
     int (*task)(struct sb_workload *w, struct sb_user *u, struct sb_err *err);
     const char *command; // name of the parallel command
 
-    struct sb_share share; // the part of this process
-    unsigned users;        // of this process: share.users
-    uint64_t events;       // its part of --events
-    struct sb_user *user;  // users entries
+    struct sb__joint *joint; // with the other ranks of a job, or NULL
+    struct sb_share share;   // the part of this process
+    unsigned users;          // of this process: share.users
+    uint64_t events;         // its part of --events
+    struct sb_user *user;    // users entries
     struct sb_user_priv *priv;
     struct sb_clock clock; // calibrated; users copy it, main reads it
 
@@ -134,6 +137,9 @@ int sb__check_data(struct sb_run *run, struct sb_run_result *res);
 // Creates the users. Returns 0 if all are ready (in a parallel command:
 // working). Otherwise none of them starts, and *res says how the run ended.
 int sb__start_users(struct sb_run *run, struct sb_run_result *res);
+// The run was stopped before its users were created: *res says how it ended.
+// Returns SB_E*.
+int sb__start_interrupted(struct sb_run *run, struct sb_run_result *res);
 // Waits until --start-at, or until the run is stopped.
 void sb__start_wait(struct sb_run *run);
 // Shows how many users are ready. since: creation of the first one.
@@ -225,6 +231,7 @@ struct sb_meter {
     enum sb_phase phase;
     uint64_t interval; // ns between interval reports, 0: none
     uint64_t next_tick, next_checkpoint;
+    uint64_t key; // of a job: planned end of the last interval, since the start
     size_t checkpoint_no;
     sb_pace_pos border;   // last position of the schedule before this phase
     sb_pace_pos walked;   // position up to which arrivals were counted

@@ -6,7 +6,7 @@
 #include <time.h>
 #include <unistd.h>
 
-#include "run/run_private.h"
+#include "run/joint.h"
 
 struct sb_run *sb__run_new(struct sb_workload *w, const struct sb_run_opts *o,
     struct sb_random_shared *random)
@@ -127,11 +127,12 @@ int sb__run_init(struct sb_run *run)
     // Before the first thread, because that may have to stop all users.
     for (unsigned i = 0; rc == 0 && i < n; i++)
         rc = sb__user_init(&run->user[i], run, i);
-    return rc;
+    return rc ? rc : sb__joint_init(run);
 }
 
 void sb__run_free(struct sb_run *run)
 {
+    sb__joint_done(run);
     for (size_t i = 0; run->user && i < run->users; i++)
         sb__user_done(&run->user[i]);
     sb_stats_done(&run->stats[SB_PHASE_WARMUP]);

@@ -5,7 +5,7 @@
 #include <time.h>
 
 #include "base/log.h"
-#include "run/run_private.h"
+#include "run/joint.h"
 
 #define SECOND UINT64_C(1000000000)
 // How long to wait for users to return after a failed start-up, while their
@@ -231,6 +231,15 @@ int sb__check_data(struct sb_run *run, struct sb_run_result *res)
     return rc;
 }
 
+int sb__start_interrupted(struct sb_run *run, struct sb_run_result *res)
+{
+    int rc = interrupted(run, &res->err);
+
+    sb__joint_poll(run); // tells the others
+    set_end(res, rc, signal_of(run));
+    return rc;
+}
+
 int sb__start_users(struct sb_run *run, struct sb_run_result *res)
 {
     int rc;
@@ -242,6 +251,10 @@ int sb__start_users(struct sb_run *run, struct sb_run_result *res)
         leave_for_unmade(run);
     else if (rc == 0)
         rc = wait_for_users(run, &res->err);
+    if (rc == 0 && !run->task && run->joint && !sb__joint_agree(run))
+        rc = interrupted(run, &res->err);
+    if (rc && run->joint)
+        sb__joint_poll(run); // tells the others
     if (rc) {
         set_end(res, rc, signal_of(run));
         res->unjoined = !abort_users(

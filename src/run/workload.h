@@ -8,7 +8,7 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-#include "base/err.h"
+#include "base/wire.h"
 
 struct sb_user;
 struct sb_workload;
@@ -16,6 +16,10 @@ struct sb_workload;
 struct sb_workload_ops {
     // Main thread, before any user exists: init() of a script. Optional.
     int (*begin)(struct sb_workload *w, struct sb_err *err);
+    // Of a run of several processes: what begin() has left for the others, who
+    // read it instead of begin(). Main thread. Optional.
+    void (*share)(struct sb_workload *w, struct sb_buf *b);
+    int (*adopt)(struct sb_workload *w, struct sb_wire *r, struct sb_err *err);
     // After begin(), before any user exists, if w->check_name: checks whether
     // the data that the workload needs exists. In a thread of its own, while
     // the main thread waits for it, for signals and for --thread-init-timeout.

@@ -10,6 +10,7 @@
 #include <sys/stat.h>
 
 #include "base/buf.h"
+#include "base/files.h"
 #include "base/limits.h"
 #include "script/embed.h"
 #include "script/script_private.h"
@@ -169,9 +170,50 @@ static bool is_own(const struct sb__codes *c, const char *path)
            strncmp(path + len, "/sb/", 4) == 0;
 }
 
-static int load_file(lua_State *L, const char *path)
+struct chunk {
+    FILE *file;
+    bool begun;
+    char data[4096];
+};
+
+// The first line of a script may be for the shell; its end is kept, so that the
+// lines have their numbers.
+static const char *read_chunk(lua_State *L, void *arg, size_t *size)
 {
-    int rc = luaL_loadfile(L, path);
+    struct chunk *c = arg;
+
+    (void)L;
+    if (!c->begun) {
+        int first = getc(c->file);
+
+        c->begun = true;
+        while (first == '#' && (first = getc(c->file)) != EOF && first != '\n')
+            first = '#';
+        ungetc(first, c->file);
+    }
+    *size = fread(c->data, 1, sizeof(c->data), c->file);
+    return *size ? c->data : NULL;
+}
+
+// Loads a copy of a file; messages have the name of the original.
+static int load_copy(lua_State *L, const char *path, const char *copy)
+{
+    struct chunk c = { .file = fopen(copy, "re") };
+
+    if (!c.file) {
+        lua_pushfstring(L, "cannot open %s: %s", path, strerror(errno));
+        return LUA_ERRFILE;
+    }
+    lua_pushfstring(L, "@%s", path);
+    int rc = lua_load(L, read_chunk, &c, lua_tostring(L, -1));
+    lua_remove(L, -2);
+    fclose(c.file);
+    return rc;
+}
+
+static int load_file(lua_State *L, const char *path, const char *copy)
+{
+    int rc = copy == path ? luaL_loadfile(L, path) : load_copy(L, path, copy);
     char limit[80];
 
     if (rc == LUA_ERRFILE && strstr(lua_tostring(L, -1), strerror(EMFILE))) {
@@ -185,15 +227,17 @@ static int load_file(lua_State *L, const char *path)
 int sb__codes_file(struct sb__codes *c, lua_State *L, const char *path)
 {
     const struct sb__code *code;
+    char room[SB_FILE_PATH];
+    const char *copy = sb_file_path(path, room);
     struct stat st;
     int rc;
 
-    if (stat(path, &st))
-        return load_file(L, path); // for its error message
+    if (stat(copy, &st))
+        return load_file(L, path, path); // for its error message
     code = lookup(c, path, &st.st_mtim);
     if (code)
         return load(L, code, path);
-    rc = load_file(L, path);
+    rc = load_file(L, path, copy);
     if (rc)
         return rc;
     code = keep(c, L, path, &st.st_mtim, false, is_own(c, path));

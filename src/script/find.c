@@ -7,6 +7,7 @@
 #include <sys/stat.h>
 
 #include "base/buf.h"
+#include "base/files.h"
 #include "script/script_private.h"
 
 // The order is that of sysbench 1.0.
@@ -64,9 +65,10 @@ int sb__find_path(const char *workloads, char **out)
 
 static bool is_file(const char *path)
 {
+    char copy[SB_FILE_PATH];
     struct stat st;
 
-    return stat(path, &st) == 0 && !S_ISDIR(st.st_mode);
+    return stat(sb_file_path(path, copy), &st) == 0 && !S_ISDIR(st.st_mode);
 }
 
 static bool try_file(char *path, size_t size, const char *dir, const char *name,

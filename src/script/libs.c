@@ -4,7 +4,9 @@
 // print at the same time, and ffi.load(), because the garbage collection before
 // the start of a run would unload libraries that scripts still use.
 #include <stdio.h>
+#include <string.h>
 
+#include "base/files.h"
 #include "script/script_private.h"
 
 // The libraries that ffi.load() has loaded globally, by name.
@@ -67,10 +69,48 @@ static int load_library(lua_State *L)
     return 1;
 }
 
+// io.open(name, mode) and io.lines(name, ...) of files that another process
+// has. Only for reading: what a script writes stays on this host. Upvalue 1:
+// the original function; 2: whether it has a mode.
+static int open_file(lua_State *L)
+{
+    const char *path = lua_type(L, 1) == LUA_TSTRING ? lua_tostring(L, 1)
+                                                     : NULL;
+    const char *mode = lua_toboolean(L, lua_upvalueindex(2)) &&
+                               lua_type(L, 2) == LUA_TSTRING
+                           ? lua_tostring(L, 2)
+                           : "r";
+    char copy[SB_FILE_PATH];
+    int n = lua_gettop(L);
+
+    if (path && mode[0] == 'r' && !strchr(mode, '+')) {
+        lua_pushstring(L, sb_file_path(path, copy));
+        lua_replace(L, 1);
+    }
+    lua_pushvalue(L, lua_upvalueindex(1));
+    lua_insert(L, 1);
+    lua_call(L, n, LUA_MULTRET);
+    return lua_gettop(L);
+}
+
+static void wrap(lua_State *L, const char *name, bool has_mode)
+{
+    lua_getfield(L, -1, name);
+    lua_pushboolean(L, has_mode);
+    lua_pushcclosure(L, open_file, 2);
+    lua_setfield(L, -2, name);
+}
+
 void sb__libs_init(lua_State *L)
 {
     lua_pushcfunction(L, print);
     lua_setglobal(L, "print");
+    if (!sb_files_are_remote())
+        return;
+    lua_getglobal(L, "io");
+    wrap(L, "open", true);
+    wrap(L, "lines", false);
+    lua_pop(L, 1);
 }
 
 void sb__libs_ffi(lua_State *L)

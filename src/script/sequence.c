@@ -236,3 +236,36 @@ double sb_sequence_finished(const struct sb_sequence *q)
     return greatest(
         q, atomic_load_explicit(&q->finished, memory_order_acquire));
 }
+
+// A name and a position for each sequence, and an empty name.
+void sb_sequences_write(struct sb_sequences *all, struct sb_buf *b)
+{
+    pthread_mutex_lock(&all->lock);
+    for (unsigned i = 0; i < SB_SEQUENCE_BUCKETS; i++)
+        for (const struct sb_sequence *q = all->bucket[i]; q; q = q->next) {
+            if (q->ranks <= 1 || !q->name[0])
+                continue;
+            sb_wire_put_text(b, q->name);
+            sb_wire_put(b, (uint64_t)sb_sequence_last(q));
+        }
+    pthread_mutex_unlock(&all->lock);
+    sb_wire_put_text(b, "");
+}
+
+int sb_sequences_read(
+    struct sb_sequences *all, struct sb_wire *w, struct sb_err *err)
+{
+    char name[1024];
+
+    for (;;) {
+        sb_wire_get_text(w, name, sizeof(name));
+        if (w->bad)
+            return sb_err_set(err, SB_EINTERNAL, "invalid data of rank 0");
+        if (!name[0])
+            return 0;
+        double last = (double)sb_wire_get(w);
+
+        if (!sb_sequence_get(all, name, last, false))
+            return sb_err_set(err, SB_ENOMEM, "out of memory");
+    }
+}

@@ -6,6 +6,7 @@
 
 #include <pthread.h>
 
+#include "base/wire.h"
 #include "script/sequence.ffi.h"
 
 #define SB_SEQUENCE_BUCKETS 256
@@ -24,5 +25,12 @@ struct sb_sequences {
 // all.
 void sb_sequences_init(struct sb_sequences *all, unsigned rank, unsigned ranks);
 void sb_sequences_done(struct sb_sequences *all);
+
+// The positions of all sequences of the run, for the other ranks: they only
+// return greater numbers then. A failure is in b->failed.
+void sb_sequences_write(struct sb_sequences *all, struct sb_buf *b);
+// SB_ENOMEM; SB_EINTERNAL: invalid data.
+int sb_sequences_read(
+    struct sb_sequences *all, struct sb_wire *w, struct sb_err *err);
 
 #endif

@@ -18,6 +18,21 @@ static int begin(struct sb_workload *w, struct sb_err *err)
     return sb__state_call(s->main, "init", 0, 0, err);
 }
 
+// What init() leaves for users, who have states of their own, is the sequences.
+static void share(struct sb_workload *w, struct sb_buf *b)
+{
+    struct sb_script *s = w->data;
+
+    sb_sequences_write(&s->sequences, b);
+}
+
+static int adopt(struct sb_workload *w, struct sb_wire *r, struct sb_err *err)
+{
+    struct sb_script *s = w->data;
+
+    return sb_sequences_read(&s->sequences, r, err);
+}
+
 // Runs in a thread of its own. It can use the main state, because the main
 // thread waits.
 static int check(struct sb_workload *w, struct sb_err *err)
@@ -167,6 +182,8 @@ static void failed(struct sb_workload *w, const char *why)
 
 const struct sb_workload_ops sb__script_ops = {
     .begin = begin,
+    .share = share,
+    .adopt = adopt,
     .check = check,
     .cancel_check = cancel_check,
     .user_init = user_init,

@@ -201,33 +201,33 @@ Wrong options.
   --threads-per-rank and --rank-weight cannot be combined: the first gives all ranks the same number of threads
   [1]
   $ one s.lua --ranks=2 --rank=1 --beside=true --beside-alone 2>&1 >/dev/null
-  --beside-alone cannot be combined with --ranks: the other ranks would be running
+  --beside-alone cannot be combined with several ranks: the other ranks would be running
   [1]
   $ for w in 'ycsb --workload=d' 'ingest --batch-size=2000' 'bulk_insert --tables=1' crud; do
   >     one $w --ranks=2 --rank=1 --threads=4 --db-driver=null 2>&1 >/dev/null |
   >         grep -o 'cannot be divided.*' | sort -u
   > done
-  cannot be divided among ranks if it inserts records (--ranks)
-  cannot be divided among ranks with --batch-size above 1024 (--ranks)
-  cannot be divided among ranks if --tables is less than --threads (--ranks)
-  cannot be divided among ranks yet (--ranks)
+  cannot be divided among ranks if it inserts records
+  cannot be divided among ranks with --batch-size above 1024
+  cannot be divided among ranks if --tables is less than --threads
+  cannot be divided among ranks yet
   $ one s.lua --rank-weight=1 2>&1 >/dev/null
-  --rank-weight is only used with --ranks
+  --rank-weight is only used with several ranks
   [1]
   $ one s.lua --ranks=2 --rank=1 --rate=50% 2>&1 >/dev/null
-  --rate=N% cannot be combined with --ranks: a rank does not know the rates of the others; give the rate as a number
+  --rate=N% cannot be combined with several ranks: a rank does not know the rates of the others; give the rate as a number
   [1]
   $ one s.lua --ranks=2 --rank=1 --stages='threads=2 for 1s' 2>&1 >/dev/null
-  --stages cannot be combined with --ranks yet
+  --stages cannot be combined with several ranks yet
   [1]
   $ one cpu --ranks=2 --rank=1 2>&1 >/dev/null
-  the built-in test 'cpu' cannot be divided (--ranks)
+  the built-in test 'cpu' cannot be divided among ranks
   [1]
   $ one s.lua --ranks=2 --rank=1 --repeat=2 2>&1 >/dev/null
-  --sweep and --repeat cannot be combined with --ranks: the runs of the ranks would not begin at the same time
+  --sweep and --repeat cannot be combined with several ranks: the runs of the ranks would not begin at the same time
   [1]
   $ one connect --ranks=2 --rank=1 --db-driver=null 2>&1 >/dev/null | grep -o 'connect: .*'
-  connect: this workload cannot be divided among ranks yet (--ranks)
+  connect: this workload cannot be divided among ranks yet
   $ one s.lua --start-at=tomorrow 2>&1 >/dev/null
   Invalid value for the 'start-at' option: 'tomorrow' (2026-11-23T12:00:00Z, or seconds since 1970)
   [1]

@@ -1,6 +1,6 @@
 -- SPDX-License-Identifier: GPL-2.0-or-later
 --
--- Runs that several processes carry out together (--ranks).
+-- Runs that several processes carry out together.
 
 local M = {}
 
@@ -8,8 +8,7 @@ local M = {}
 -- several processes cannot share. name: of the workload.
 function M.refuse(name)
    if sysbench.ranks > 1 then
-      error(name .. ": this workload cannot be divided among ranks yet " ..
-         "(--ranks)", 0)
+      error(name .. ": this workload cannot be divided among ranks yet", 0)
    end
 end
 
@@ -17,7 +16,7 @@ end
 -- "cannot be divided among ranks ...".
 function M.refuse_if(condition, name, what)
    if condition and sysbench.ranks > 1 then
-      error(("%s: this workload cannot be divided among ranks %s (--ranks)")
+      error(("%s: this workload cannot be divided among ranks %s")
          :format(name, what), 0)
    end
 end

@@ -1,0 +1,79 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+#include "job/module.h"
+
+#include <dlfcn.h>
+#include <stdlib.h>
+#include <unistd.h>
+
+// In the order in which they are looked for: Hydra, MPICH's launcher, sets
+// PMI_SIZE, as others do.
+static const struct sb_job_family families[] = {
+    { "openmpi", "Open MPI", "OMPI_COMM_WORLD_SIZE" },
+    { "mpich", "MPICH", "PMI_SIZE" },
+};
+
+#define FAMILIES (sizeof(families) / sizeof(families[0]))
+
+static const char *variable(char *const *env, const char *name)
+{
+    size_t len = strlen(name);
+
+    for (; *env; env++)
+        if (strncmp(*env, name, len) == 0 && (*env)[len] == '=')
+            return *env + len + 1;
+    return NULL;
+}
+
+const struct sb_job_family *sb_job_launched(
+    char *const *env, unsigned *processes)
+{
+    for (size_t i = 0; i < FAMILIES; i++) {
+        const char *size = variable(env, families[i].size);
+        long n = size ? strtol(size, NULL, 10) : 0;
+
+        if (n < 1)
+            continue;
+        *processes = (unsigned)n;
+        return &families[i];
+    }
+    return NULL;
+}
+
+static int load(struct sb_transport *t, const char *file, struct sb_err *err)
+{
+    // MPI libraries load components of their own, which look for the symbols
+    // of the library.
+    void *handle = dlopen(file, RTLD_NOW | RTLD_GLOBAL | RTLD_NODELETE);
+
+    if (!handle)
+        return sb_err_set(
+            err, SB_EDRIVER, "%s cannot be loaded: %s", file, dlerror());
+    t->ops = dlsym(handle, "sb_transport_ops");
+    if (!t->ops || t->ops->abi != SB_TRANSPORT_ABI)
+        return sb_err_set(
+            err, SB_EDRIVER, "%s belongs to another build of sysbench", file);
+    return t->ops->open(t, err);
+}
+
+static bool find(char *file, size_t size, const char *dir,
+    const struct sb_job_family *family)
+{
+    snprintf(file, size, "%s/%s.so", dir, family->module);
+    return access(file, F_OK) == 0;
+}
+
+int sb_job_open(struct sb_transport *t, const char *dir,
+    const struct sb_job_family *family, struct sb_err *err)
+{
+    char file[4200];
+
+    *t = (struct sb_transport){ 0 };
+    for (size_t i = 0; i < FAMILIES; i++)
+        if ((!family || family == &families[i]) &&
+            find(file, sizeof(file), dir, &families[i]))
+            return load(t, file, err);
+    return sb_err_set(err, SB_ENOTFOUND,
+        "there is no module for %s in %.300s (install its development files "
+        "and build again)",
+        family ? family->name : "MPI", dir);
+}

@@ -1,0 +1,28 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+//
+// The modules for MPI: finds the one for the launcher that started this
+// process, and loads it.
+#ifndef SB_JOB_MODULE_H
+#define SB_JOB_MODULE_H
+
+#include "job/transport.h"
+
+// A family of MPI libraries, whose binaries are compatible.
+struct sb_job_family {
+    const char *module; // name of its module, "openmpi"
+    const char *name;   // for users, "Open MPI"
+    const char *size;   // variable with the number of processes
+};
+
+// Returns the family of the launcher that started this process with others,
+// and their number; NULL if none did. env: ends with NULL.
+const struct sb_job_family *sb_job_launched(
+    char *const *env, unsigned *processes);
+
+// Loads the module and joins the job. family: NULL for the first module that
+// is there. SB_ENOTFOUND: there is no such module; SB_EDRIVER: it cannot be
+// used; SB_ESYS: MPI reports an error.
+int sb_job_open(struct sb_transport *t, const char *dir,
+    const struct sb_job_family *family, struct sb_err *err);
+
+#endif

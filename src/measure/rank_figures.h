@@ -1,0 +1,32 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+//
+// What a report says about each rank of a run that several processes carried
+// out together: it shows ranks that are slower than others, and clients that
+// are the limit.
+#ifndef SB_RANK_FIGURES_H
+#define SB_RANK_FIGURES_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#define SB_RANK_PERCENTILES 4
+
+struct sb_rank_figures {
+    char host[256];
+    // Lost: the figures are those that rank 0 knew, without latencies.
+    bool lost;
+    unsigned users;
+    uint64_t events, failed;
+    // Latency of its events, of the same kind as in the report, ns.
+    double mean, max;
+    double percentile[SB_RANK_PERCENTILES]; // sb_rank_percentiles
+    double cpu_s;        // CPU time of the process during the measured part
+    unsigned processors; // that the process may use
+    int64_t offset_ns;   // its clock is so much ahead of that of rank 0
+    uint64_t error_ns;   // maximum error of the offset
+};
+
+static const double sb_rank_percentiles[SB_RANK_PERCENTILES] = { 50, 95, 99,
+    99.9 };
+
+#endif

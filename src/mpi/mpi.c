@@ -1,0 +1,283 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+//
+// The transport over MPI. Compiled once for each family of MPI libraries, whose
+// binaries are not compatible. All calls that may wait for another process are
+// in open() and close(); a receive that has begun is tested, not waited for.
+// docs/internals/job.md.
+#include <mpi.h>
+#include <signal.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/export.h"
+#include "job/transport.h"
+
+// Receives that may be in progress: a rank that is slow or lost during a large
+// message does not delay the others.
+#define RECEIVES 64
+
+struct request {
+    MPI_Request mpi;
+    char *data;
+    size_t len;
+    unsigned peer;
+    bool done;
+};
+
+struct mpi {
+    MPI_Comm comm;
+    struct request *sending;
+    size_t nsending, room;
+    struct request receiving[RECEIVES]; // in the order of their begin
+    unsigned nreceiving;
+};
+
+static int failed(struct sb_err *err, const char *call, int code)
+{
+    char text[MPI_MAX_ERROR_STRING] = "";
+    int len = 0;
+
+    MPI_Error_string(code, text, &len);
+    return sb_err_set(err, SB_ESYS, "%s: %.300s", call, text);
+}
+
+// The threads of the library inherit the mask: the program waits for these
+// signals itself, so they must not end the process in a thread of the library.
+static int init(int *provided)
+{
+    sigset_t mask, before;
+
+    sigfillset(&mask);
+    pthread_sigmask(SIG_SETMASK, &mask, &before);
+    int rc = MPI_Init_thread(NULL, NULL, MPI_THREAD_FUNNELED, provided);
+    pthread_sigmask(SIG_SETMASK, &before, NULL);
+    return rc;
+}
+
+static int start(struct sb_transport *t, struct mpi *m, struct sb_err *err)
+{
+    int provided, rank, ranks;
+    int rc = init(&provided);
+
+    if (rc)
+        return failed(err, "MPI_Init_thread", rc);
+    if (provided < MPI_THREAD_FUNNELED)
+        return sb_err_set(
+            err, SB_EUNSUPPORTED, "this MPI library does not allow threads");
+    rc = MPI_Comm_dup(MPI_COMM_WORLD, &m->comm);
+    if (rc)
+        return failed(err, "MPI_Comm_dup", rc);
+    MPI_Comm_set_errhandler(m->comm, MPI_ERRORS_RETURN);
+    MPI_Comm_rank(m->comm, &rank);
+    MPI_Comm_size(m->comm, &ranks);
+    t->rank = (unsigned)rank;
+    t->ranks = (unsigned)ranks;
+    return 0;
+}
+
+static int mpi_open(struct sb_transport *t, struct sb_err *err)
+{
+    struct mpi *m = calloc(1, sizeof(*m));
+
+    if (!m)
+        return sb_err_set(err, SB_ENOMEM, "out of memory");
+    int rc = start(t, m, err);
+    if (rc) {
+        free(m);
+        return rc;
+    }
+    t->priv = m;
+    return 0;
+}
+
+// The libraries describe themselves in several lines.
+static void mpi_library(char *out, size_t size)
+{
+    char text[MPI_MAX_LIBRARY_VERSION_STRING] = "";
+    int len = 0;
+
+    MPI_Get_library_version(text, &len);
+    text[strcspn(text, ",\n")] = '\0';
+    for (char *c = text; *c; c++)
+        if (*c == '\t')
+            *c = ' ';
+    snprintf(out, size, "%s%s",
+        strncmp(text, "Open MPI v", 10) ? "" : "Open MPI ",
+        strncmp(text, "Open MPI v", 10) ? text : text + 10);
+}
+
+static struct request *new_send(struct mpi *m)
+{
+    if (m->nsending == m->room) {
+        size_t room = m->room ? 2 * m->room : 16;
+        struct request *p = realloc(m->sending, room * sizeof(*p));
+
+        if (!p)
+            return NULL;
+        m->sending = p;
+        m->room = room;
+    }
+    return &m->sending[m->nsending];
+}
+
+static int mpi_send(struct sb_transport *t, unsigned to, const void *data,
+    size_t len, struct sb_err *err)
+{
+    struct mpi *m = t->priv;
+    struct request *r = new_send(m);
+    char *copy = malloc(len ? len : 1);
+
+    if (len > INT32_MAX) {
+        free(copy);
+        return sb_err_set(
+            err, SB_ERANGE, "a message of %zu bytes is too long for MPI", len);
+    }
+    if (!r || !copy) {
+        free(copy);
+        return sb_err_set(err, SB_ENOMEM, "out of memory for a message");
+    }
+    memcpy(copy, data, len);
+    *r = (struct request){ .data = copy, .len = len, .peer = to };
+    int rc = MPI_Isend(copy, (int)len, MPI_BYTE, (int)to, 0, m->comm, &r->mpi);
+    if (rc) {
+        free(copy);
+        return failed(err, "MPI_Isend", rc);
+    }
+    m->nsending++;
+    return 0;
+}
+
+// Frees what has been sent. An error belongs to a rank that is lost; the loss
+// is noticed by its silence.
+static void advance_sending(struct mpi *m)
+{
+    size_t left = 0;
+
+    for (size_t i = 0; i < m->nsending; i++) {
+        struct request *r = &m->sending[i];
+        int done = 0;
+
+        if (MPI_Test(&r->mpi, &done, MPI_STATUS_IGNORE) || done)
+            free(r->data);
+        else
+            m->sending[left++] = *r;
+    }
+    m->nsending = left;
+}
+
+static int begin_receive(struct mpi *m, MPI_Message *message,
+    const MPI_Status *status, struct sb_err *err)
+{
+    struct request *r = &m->receiving[m->nreceiving];
+    int len = 0;
+
+    MPI_Get_count(status, MPI_BYTE, &len);
+    *r = (struct request){ .data = malloc(len > 0 ? (size_t)len : 1),
+        .len = (size_t)len,
+        .peer = (unsigned)status->MPI_SOURCE };
+    if (!r->data)
+        return sb_err_set(err, SB_ENOMEM, "out of memory for a message");
+    int rc = MPI_Imrecv(r->data, len, MPI_BYTE, message, &r->mpi);
+    if (rc) {
+        free(r->data);
+        return failed(err, "MPI_Imrecv", rc);
+    }
+    m->nreceiving++;
+    return 0;
+}
+
+static int begin_receives(struct mpi *m, struct sb_err *err)
+{
+    int rc = 0, found = 1;
+
+    while (rc == 0 && found && m->nreceiving < RECEIVES) {
+        MPI_Message message;
+        MPI_Status status;
+
+        rc = MPI_Improbe(
+            MPI_ANY_SOURCE, MPI_ANY_TAG, m->comm, &found, &message, &status);
+        if (rc)
+            return failed(err, "MPI_Improbe", rc);
+        if (found)
+            rc = begin_receive(m, &message, &status, err);
+    }
+    return rc;
+}
+
+// Whether an earlier message of the same process is not complete.
+static bool is_next(const struct mpi *m, unsigned i)
+{
+    for (unsigned k = 0; k < i; k++)
+        if (m->receiving[k].peer == m->receiving[i].peer)
+            return false;
+    return true;
+}
+
+static void forget(struct mpi *m, unsigned i)
+{
+    struct request *r = &m->receiving[i];
+
+    free(r->data);
+    m->nreceiving--;
+    memmove(r, r + 1, (m->nreceiving - i) * sizeof(*r));
+}
+
+static bool take(struct mpi *m, struct sb_transport_message *out)
+{
+    for (unsigned i = 0; i < m->nreceiving; i++) {
+        struct request *r = &m->receiving[i];
+        int done = r->done;
+
+        if (!done && MPI_Test(&r->mpi, &done, MPI_STATUS_IGNORE)) {
+            // Of a rank that is lost.
+            forget(m, i--);
+            continue;
+        }
+        r->done = done;
+        if (!done || !is_next(m, i))
+            continue;
+        *out = (struct sb_transport_message){ r->peer, r->data, r->len };
+        r->data = NULL;
+        forget(m, i);
+        return true;
+    }
+    return false;
+}
+
+static int mpi_receive(struct sb_transport *t, struct sb_transport_message *out,
+    struct sb_err *err)
+{
+    struct mpi *m = t->priv;
+    int rc = begin_receives(m, err);
+
+    advance_sending(m);
+    return rc ? rc : take(m, out);
+}
+
+static bool mpi_sending(struct sb_transport *t)
+{
+    const struct mpi *m = t->priv;
+
+    return m->nsending > 0;
+}
+
+static void mpi_close(struct sb_transport *t)
+{
+    struct mpi *m = t->priv;
+
+    MPI_Comm_free(&m->comm);
+    MPI_Finalize();
+    free(m->sending);
+    free(m);
+    t->priv = NULL;
+}
+
+SB_FFI const struct sb_transport_ops sb_transport_ops = {
+    .abi = SB_TRANSPORT_ABI,
+    .open = mpi_open,
+    .library = mpi_library,
+    .send = mpi_send,
+    .receive = mpi_receive,
+    .sending = mpi_sending,
+    .close = mpi_close,
+};

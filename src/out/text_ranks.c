@@ -1,0 +1,41 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+//
+// --report-per-rank: a line for each rank of a run.
+#include <inttypes.h>
+
+#include "base/escape.h"
+#include "out/text_private.h"
+
+static double ms(double ns)
+{
+    return ns / 1e6;
+}
+
+static void line(const struct sb_text *t, const struct sb_report *r, unsigned i)
+{
+    const struct sb_rank_figures *f = &r->ranks[i];
+    double seconds = r->interval_s > 0 ? r->interval_s : 1;
+    char host[260];
+
+    sb_escape_line(host, sizeof(host), f->host);
+    fprintf(t->out, "%6u  %-20s %8u %12" PRIu64 " %12.2f %10" PRIu64, i, host,
+        f->users, f->events, (double)f->events / seconds, f->failed);
+    if (f->lost)
+        fprintf(t->out, "  lost; events up to its last message\n");
+    else
+        fprintf(t->out, " %10.4g %10.4g %10.4g %7.1f\n", ms(f->mean),
+            ms(f->percentile[1]), ms(f->percentile[2]),
+            100 * f->cpu_s / seconds / (f->processors ? f->processors : 1));
+}
+
+void sb__text_ranks(const struct sb_text *t, const struct sb_report *r)
+{
+    if (!t->o.report_per_rank || r->nranks == 0)
+        return;
+    fprintf(t->out, "%6s  %-20s %8s %12s %12s %10s %10s %10s %10s %7s\n",
+        "Rank", "host", "threads", "events", "per sec.", "failed", "avg (ms)",
+        "95%", "99%", "CPU %");
+    for (unsigned i = 0; i < r->nranks; i++)
+        line(t, r, i);
+    fprintf(t->out, "\n");
+}

@@ -1,0 +1,208 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+#include "run/joint.h"
+
+#include <stdlib.h>
+#include <time.h>
+
+#include "base/log.h"
+
+#define SECOND      UINT64_C(1000000000)
+#define STATE_EVERY SECOND
+// A rank that was not heard for so long is lost: all send a message each
+// second.
+#define SILENCE (10 * SECOND)
+// Rank 0 may be held up by its reports.
+#define SILENCE_OF_0 (60 * SECOND)
+#define NAP_NS       50000
+
+bool sb__joint_follows(const struct sb_run *run)
+{
+    return run->joint && run->joint->job->rank > 0;
+}
+
+int sb__joint_init(struct sb_run *run)
+{
+    struct sb__joint *j;
+    int rc;
+
+    if (!run->o->job || run->task)
+        return 0;
+    j = calloc(1, sizeof(*j));
+    if (!j)
+        return SB_ENOMEM;
+    run->joint = j;
+    j->run = run;
+    j->job = run->o->job;
+    if (j->job->rank == 0) {
+        j->of = calloc(j->job->ranks, sizeof(*j->of));
+        j->figures = calloc(j->job->ranks, sizeof(*j->figures));
+        if (!j->of || !j->figures)
+            return SB_ENOMEM;
+    }
+    rc = sb__joint_intervals_init(j);
+    sb__joint_start_handlers(j);
+    sb__joint_end_handlers(j);
+    return rc;
+}
+
+void sb__joint_done(struct sb_run *run)
+{
+    struct sb__joint *j = run->joint;
+
+    if (!j)
+        return;
+    for (int what = SB_JOB_GO; what < SB_JOB_FAILED; what++)
+        sb_job_on(j->job, (enum sb_job_what)what, NULL, NULL);
+    for (unsigned i = 0; j->of && i < j->job->ranks; i++)
+        sb_buf_done(&j->of[i].body);
+    sb__joint_intervals_done(j);
+    free(j->of);
+    free(j->figures);
+    free(j);
+    run->joint = NULL;
+}
+
+// A rank that has failed ends the run; rank 0 says why.
+static void look_for_failures(struct sb__joint *j)
+{
+    const struct sb_job_rank *r;
+    struct sb_err err;
+    unsigned n;
+
+    if (j->told_error)
+        return;
+    r = j->of ? sb_job_failed(j->job, &n) : NULL;
+    if (j->job->broken.code)
+        err = j->job->broken;
+    else if (r)
+        sb_err_set(
+            &err, SB_ECONNECT, "rank %u (%.60s): %s", n, r->host, r->why);
+    else if (j->job->quit)
+        sb_err_set(&err, SB_ECANCELED, "rank 0 has left the job");
+    else
+        return;
+    j->told_error = true;
+    sb__run_fail(j->run, &err);
+}
+
+// The first rank that rank 0 has not heard for a while; 0: none.
+static unsigned silent_rank(const struct sb__joint *j, uint64_t now)
+{
+    for (unsigned i = 1; i < j->job->ranks; i++) {
+        uint64_t heard = j->job->of[i].heard;
+
+        heard = heard > j->awake ? heard : j->awake;
+        if (!j->of[i].final && now > heard + SILENCE)
+            return i;
+    }
+    return 0;
+}
+
+static void look_for_silence(struct sb__joint *j, uint64_t now)
+{
+    struct sb_err err;
+
+    // Messages that came while this process was held up are not read yet.
+    if (!j->started || now > j->polled + SECOND)
+        j->awake = now;
+    j->polled = now;
+    if (!j->started)
+        return;
+    if (j->of)
+        j->lost = silent_rank(j, now);
+    if (j->told_error)
+        return;
+    if (j->lost)
+        sb__joint_name_lost(j, j->lost, now, &err);
+    else if (!j->of && now > j->heard + SILENCE_OF_0 &&
+             now > j->awake + SILENCE_OF_0)
+        sb_err_set(&err, SB_ELOST, "rank 0 was lost: no message for %.1f s",
+            (double)(now - (j->heard ? j->heard : j->began)) / 1e9);
+    else
+        return;
+    j->told_error = true;
+    j->job->lost |= !j->of;
+    sb__run_fail(j->run, &err);
+}
+
+// Shows that this rank lives, and tells rank 0 its figures so far.
+static void tell_state(struct sb__joint *j, uint64_t now)
+{
+    const struct sb_stats *s = &j->run->stats[SB_PHASE_MEASURED];
+    uint64_t completed = 0, errors = 0;
+    struct sb_buf b;
+
+    if (!j->started || now < j->told_state + STATE_EVERY)
+        return;
+    j->told_state = now;
+    if (j->of) {
+        sb_job_tell_all(j->job, SB_JOB_STATE, NULL);
+        return;
+    }
+    for (unsigned i = 0; i < s->users; i++) {
+        const struct sb_tally *t = &s->rec[i].tally;
+
+        completed += atomic_load_explicit(&t->completed, memory_order_relaxed);
+        errors += atomic_load_explicit(&t->failed, memory_order_relaxed);
+    }
+    sb_buf_init(&b, 0);
+    sb_wire_put(&b, completed);
+    sb_wire_put(&b, errors);
+    sb_job_send(j->job, 0, SB_JOB_STATE, &b);
+    sb_buf_done(&b);
+}
+
+// Rank 0 stops all others; another rank tells rank 0 that it must stop.
+static void pass_on_stop(struct sb__joint *j)
+{
+    struct sb_run *run = j->run;
+    struct sb_buf b;
+
+    if (j->told_stop || !atomic_load(&run->stop))
+        return;
+    pthread_mutex_lock(&run->lock);
+    int sig = run->signal;
+    struct sb_err err = run->err;
+    pthread_mutex_unlock(&run->lock);
+    j->told_stop = true;
+    if (j->of) {
+        sb_job_tell_all(j->job, SB_JOB_STOP, NULL);
+        return;
+    }
+    if (err.code && err.code != SB_ECANCELED)
+        sb_job_fail(j->job, err.msg);
+    if (!sig)
+        return;
+    sb_buf_init(&b, 0);
+    sb_wire_put(&b, (uint64_t)sig);
+    sb_job_send(j->job, 0, SB_JOB_STOP, &b);
+    sb_buf_done(&b);
+}
+
+void sb__joint_poll(struct sb_run *run)
+{
+    struct sb__joint *j = run->joint;
+
+    sb_job_poll(j->job);
+    uint64_t now = sb_clock_monotonic();
+
+    look_for_failures(j);
+    look_for_silence(j, now);
+    pass_on_stop(j);
+    tell_state(j, now);
+}
+
+bool sb__joint_wait(
+    struct sb_run *run, bool (*done)(struct sb__joint *j), uint64_t until)
+{
+    const struct timespec nap = { .tv_nsec = NAP_NS };
+
+    for (;;) {
+        sb__joint_poll(run);
+        if (done(run->joint))
+            return true;
+        if (atomic_load(&run->stop) || sb_clock_monotonic() >= until)
+            return false;
+        nanosleep(&nap, NULL);
+    }
+}

@@ -1,0 +1,289 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+//
+// Intervals of several ranks. Each rank adds those of the ranks below it to its
+// own and sends the sum to the rank above it, as soon as all parts have come: a
+// slow rank delays a line, never the load.
+#include <stdlib.h>
+
+#include "base/log.h"
+#include "measure/snap_add.h"
+#include "measure/snap_wire.h"
+#include "run/joint.h"
+
+static unsigned parent(const struct sb__joint *j)
+{
+    return (j->job->rank - 1) / SB__JOINT_FANOUT;
+}
+
+static void on_interval(void *arg, unsigned from, struct sb_wire *w);
+
+int sb__joint_intervals_init(struct sb__joint *j)
+{
+    unsigned first = j->job->rank * SB__JOINT_FANOUT + 1, n = 0;
+
+    if (first < j->job->ranks)
+        n = j->job->ranks - first;
+    j->child = first;
+    j->children = n < SB__JOINT_FANOUT ? n : SB__JOINT_FANOUT;
+    j->reached = calloc(1 + j->children, sizeof(*j->reached));
+    if (!j->reached || sb_stats_init(&j->names, 1, 1, j->run->open_loop))
+        return SB_ENOMEM;
+    j->has_names = true;
+    sb_job_on(j->job, SB_JOB_INTERVAL, on_interval, j);
+    return 0;
+}
+
+static void slot_free(struct sb__joint_slot *s)
+{
+    sb_snap_done(&s->sum);
+    free(s);
+}
+
+void sb__joint_intervals_done(struct sb__joint *j)
+{
+    while (j->slots) {
+        struct sb__joint_slot *s = j->slots;
+
+        j->slots = s->next;
+        slot_free(s);
+    }
+    if (j->has_names)
+        sb_stats_done(&j->names);
+    sb_snap_done(&j->sofar);
+    free(j->reached);
+    free(j->span);
+}
+
+// Returns the slot with this key; NULL if out of memory.
+static struct sb__joint_slot *slot_at(struct sb__joint *j, uint64_t key)
+{
+    struct sb__joint_slot **at = &j->slots, *s;
+
+    while (*at && (*at)->key < key)
+        at = &(*at)->next;
+    if (*at && (*at)->key == key)
+        return *at;
+    s = calloc(1, sizeof(*s));
+    if (!s)
+        return NULL;
+    s->key = key;
+    s->next = *at;
+    *at = s;
+    return s;
+}
+
+static int add_span(struct sb__joint *j, uint64_t from, uint64_t to)
+{
+    struct sb__joint_span *p = realloc(j->span, (j->nspans + 1) * sizeof(*p));
+
+    if (!p)
+        return SB_ENOMEM;
+    j->span = p;
+    p[j->nspans++] = (struct sb__joint_span){ from, to };
+    return 0;
+}
+
+// Whether a part covers the time before and after the key; forgets parts that
+// are over.
+static bool is_inside(struct sb__joint *j, uint64_t key)
+{
+    bool inside = false;
+    unsigned left = 0;
+
+    for (unsigned i = 0; i < j->nspans; i++) {
+        const struct sb__joint_span s = j->span[i];
+
+        inside |= s.from < key && key < s.to;
+        if (s.to > key)
+            j->span[left++] = s;
+    }
+    j->nspans = left;
+    return inside;
+}
+
+static bool is_complete(const struct sb__joint *j, uint64_t key)
+{
+    for (unsigned i = 0; i <= j->children; i++)
+        if (j->reached[i] < key)
+            return false;
+    return true;
+}
+
+bool sb__joint_all_intervals(const struct sb__joint *j)
+{
+    return is_complete(j, SB__JOINT_END);
+}
+
+// Passing on ------------------------------------------------------------------
+
+static void put_header(
+    struct sb_buf *b, struct sb__joint *j, uint64_t key, bool full)
+{
+    sb_wire_put(b, j->sent);
+    sb_wire_put(b, key);
+    sb_wire_put(b, full);
+    sb_wire_put(b, j->began);
+}
+
+static void pass_up(struct sb__joint *j, const struct sb__joint_slot *s)
+{
+    struct sb_buf b;
+
+    sb_buf_init(&b, 0);
+    put_header(&b, j, s->key, s->full);
+    sb_snap_write(&b, &s->sum, &j->names);
+    sb_job_send(j->job, parent(j), SB_JOB_INTERVAL, &b);
+    sb_buf_done(&b);
+}
+
+static void report(struct sb__joint *j, const struct sb__joint_slot *s)
+{
+    struct sb_run *run = j->run;
+    const struct sb_listener *l = run->l;
+    uint64_t warm = run->warm_end - run->t0;
+    struct sb_report r;
+
+    if (!s->full && (!l->partial || s->sum.ns == 0))
+        return;
+    bool warmup = s->key <= warm;
+    // The rest of an interval ends before its planned end.
+    uint64_t end = s->full || j->sent + s->sum.ns > s->key
+                       ? s->key
+                       : j->sent + s->sum.ns;
+    sb_report_fill(&r, &s->sum, (unsigned)run->o->threads, run->open_loop,
+        (double)(end - (warmup ? 0 : warm)) / 1e9);
+    r.warmup = warmup;
+    r.warmup_s = (double)run->o->warmup_time / 1e9;
+    r.start_ns = warmup ? run->t0 : run->warm_end;
+    r.stats = &j->names;
+    r.queue = s->sum.queue;
+    r.concurrency = s->sum.unfinished;
+    r.running = s->sum.running;
+    r.partial = !s->full;
+    if (run->t0 + s->key >= run->deadline)
+        r.running = r.threads;
+    if (l->interval)
+        l->interval(l->data, &r);
+    if (l->stop && l->stop(l->data))
+        sb__run_stop(run);
+}
+
+static void keep(struct sb__joint *j, const struct sb__joint_slot *s)
+{
+    if (s->key <= j->run->warm_end - j->run->t0)
+        return;
+    if (sb_snap_add_interval(&j->sofar, &s->sum))
+        sb_err_set(&j->broken, SB_ENOMEM, "out of memory for intervals");
+}
+
+// Makes the slot a part of the next one, which covers the time of both.
+static void join_next(struct sb__joint *j, struct sb__joint_slot *s)
+{
+    struct sb__joint_slot *next = s->next;
+
+    if (sb_snap_add_interval(&s->sum, &next->sum))
+        sb_err_set(&j->broken, SB_ENOMEM, "out of memory for intervals");
+    struct sb_snap sum = next->sum;
+
+    next->sum = s->sum;
+    next->sum.ns = next->key - j->sent;
+    s->sum = sum;
+}
+
+static void pass_on(struct sb__joint *j)
+{
+    struct sb__joint_slot *s;
+
+    while ((s = j->slots) != NULL && is_complete(j, s->key)) {
+        bool inside = is_inside(j, s->key);
+
+        // Parts of late ranks are longer than the others.
+        if (s->full && !inside)
+            s->sum.ns = s->key - j->sent;
+
+        if (inside && !s->next)
+            return;
+        if (inside) {
+            join_next(j, s);
+        } else if (j->of) {
+            keep(j, s);
+            report(j, s);
+        } else {
+            pass_up(j, s);
+        }
+        if (!inside)
+            j->sent = s->key;
+        j->slots = s->next;
+        slot_free(s);
+    }
+}
+
+// The end of all ranks below this one is a part without figures.
+static void pass_end(struct sb__joint *j)
+{
+    const struct sb__joint_slot end = { .key = SB__JOINT_END };
+
+    if (j->of || j->sent == SB__JOINT_END || j->slots ||
+        !is_complete(j, SB__JOINT_END))
+        return;
+    pass_up(j, &end);
+    j->sent = SB__JOINT_END;
+}
+
+// Parts -----------------------------------------------------------------------
+
+// who: 0 is this rank, then the children. Returns the slot, to which the
+// figures are added; NULL: there is none.
+static struct sb__joint_slot *arrive(
+    struct sb__joint *j, unsigned who, uint64_t from, uint64_t key, bool full)
+{
+    struct sb__joint_slot *s;
+
+    j->reached[who] = key;
+    if (key == SB__JOINT_END)
+        return NULL;
+    s = slot_at(j, key);
+    if (!s || add_span(j, from, key)) {
+        sb_err_set(&j->broken, SB_ENOMEM, "out of memory for intervals");
+        return NULL;
+    }
+    s->full |= full;
+    return s;
+}
+
+static void after_part(struct sb__joint *j)
+{
+    pass_on(j);
+    pass_end(j);
+    if (j->broken.code && !j->told_error) {
+        j->told_error = true;
+        sb__run_fail(j->run, &j->broken);
+    }
+}
+
+void sb__joint_part(struct sb_run *run, const struct sb_snap *diff,
+    const struct sb_stats *stats, uint64_t from, uint64_t key, bool full)
+{
+    struct sb__joint *j = run->joint;
+    struct sb__joint_slot *s = arrive(j, 0, from, key, full);
+
+    if (s)
+        sb_snap_add(&s->sum, &j->names, diff, stats, 0, &j->broken);
+    after_part(j);
+}
+
+static void on_interval(void *arg, unsigned from, struct sb_wire *w)
+{
+    struct sb__joint *j = arg;
+    uint64_t since = sb_wire_get(w), key = sb_wire_get(w);
+    bool full = sb_wire_get(w) != 0;
+    uint64_t began = sb_wire_get(w);
+
+    if (from < j->child || from >= j->child + j->children || w->bad)
+        return;
+    struct sb__joint_slot *s = arrive(j, 1 + from - j->child, since, key, full);
+
+    if (s)
+        sb_snap_read_add(w, &s->sum, &j->names, j->began - began, &j->broken);
+    after_part(j);
+}

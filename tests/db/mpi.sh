@@ -1,0 +1,51 @@
+# shellcheck shell=sh
+# SPDX-License-Identifier: GPL-2.0-or-later
+#
+# Starts the program over MPI, once with each family of libraries.
+
+# Open MPI does not run as root without these.
+export OMPI_ALLOW_RUN_AS_ROOT=1 OMPI_ALLOW_RUN_AS_ROOT_CONFIRM=1
+
+# mpi_families: those that have a module in this build and a launcher.
+mpi_families() {
+    for family in openmpi mpich; do
+        if [ -e "$SB_BUILDDIR/src/mpi/.libs/$family.so" ] &&
+            command -v mpirun.$family >/dev/null; then
+            echo $family
+        fi
+    done
+}
+
+# mpi family ranks arguments...: the command line to start the ranks.
+mpi() {
+    launcher=mpirun.$1
+    ranks=$2
+    shift 2
+    case $launcher in
+    *openmpi) set -- --oversubscribe -n "$ranks" "$@" ;;
+    *) set -- -n "$ranks" "$@" ;;
+    esac
+    timeout -k 5 90 "$launcher" "$@"
+}
+
+# mpi_sb family ranks arguments...: runs sysbench; its output goes to `out`.
+mpi_sb() {
+    family_=$1 ranks_=$2
+    shift 2
+    mpi "$family_" "$ranks_" "$SYSBENCH" "$@" >out 2>&1
+}
+
+# mpi_pid rank: the process of a rank, among those of this test.
+mpi_pid() {
+    for environ in /proc/[0-9]*/environ; do
+        pid=${environ#/proc/}
+        pid=${pid%/environ}
+        if [ "$(readlink "/proc/$pid/cwd" 2>/dev/null)" = "$PWD" ] &&
+            [ "$(readlink "/proc/$pid/exe" 2>/dev/null)" = \
+                "$(readlink -f "$SYSBENCH")" ] &&
+            tr '\0' '\n' <"$environ" 2>/dev/null |
+            grep -qE "^(OMPI_COMM_WORLD_RANK|PMI_RANK)=$1\$"; then
+            echo "$pid"
+        fi
+    done
+}

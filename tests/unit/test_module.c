@@ -1,0 +1,52 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+//
+// Not with tsan: one thread.
+#include "check.h"
+#include "job/module.h"
+
+static const char *launcher(char *const *env, unsigned *n)
+{
+    const struct sb_job_family *f = sb_job_launched(env, n);
+
+    return f ? f->module : "none";
+}
+
+static void launchers_are_known(void)
+{
+    char *const none[] = { "HOME=/root", "OMPI_COMM_WORLD_SIZEX=3",
+        "SLURM_NTASKS=4", "SLURM_PROCID=0", NULL };
+    char *const openmpi[] = { "PMI_SIZE=9", "OMPI_COMM_WORLD_SIZE=4", NULL };
+    char *const hydra[] = { "PMI_RANK=0", "PMI_SIZE=3", NULL };
+    char *const bad[] = { "PMI_SIZE=many", NULL };
+    unsigned n = 0;
+
+    // Tasks of Slurm without MPI are independent.
+    CHECK_STR(launcher(none, &n), "none");
+    CHECK_STR(launcher(bad, &n), "none");
+    CHECK_STR(launcher(openmpi, &n), "openmpi");
+    CHECK_INT(n, 4);
+    CHECK_STR(launcher(hydra, &n), "mpich");
+    CHECK_INT(n, 3);
+}
+
+static void a_missing_module_is_named(void)
+{
+    char *const hydra[] = { "PMI_RANK=0", "PMI_SIZE=3", NULL };
+    struct sb_transport t;
+    struct sb_err err;
+    unsigned n;
+
+    CHECK_INT(sb_job_open(&t, "/nowhere", sb_job_launched(hydra, &n), &err),
+        SB_ENOTFOUND);
+    CHECK_STR(err.msg,
+        "there is no module for MPICH in /nowhere (install its development "
+        "files and build again)");
+    CHECK_INT(sb_job_open(&t, "/nowhere", NULL, &err), SB_ENOTFOUND);
+}
+
+int main(void)
+{
+    RUN(launchers_are_known);
+    RUN(a_missing_module_is_named);
+    return check_done();
+}
