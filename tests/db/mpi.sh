@@ -5,12 +5,16 @@
 
 # Open MPI does not run as root without these.
 export OMPI_ALLOW_RUN_AS_ROOT=1 OMPI_ALLOW_RUN_AS_ROOT_CONFIRM=1
+# It asks for ssh even if all processes are on this host.
+export OMPI_MCA_plm_rsh_agent=false
 
-# mpi_families: those that have a module in this build and a launcher.
+# mpi_families: those that have a module in this build, and a launcher that
+# starts processes on this machine.
 mpi_families() {
     for family in openmpi mpich; do
         if [ -e "$SB_BUILDDIR/src/mpi/.libs/$family.so" ] &&
-            command -v mpirun.$family >/dev/null; then
+            command -v mpirun.$family >/dev/null &&
+            mpi $family 2 true >/dev/null 2>&1; then
             echo $family
         fi
     done
@@ -43,8 +47,8 @@ mpi_pid() {
         if [ "$(readlink "/proc/$pid/cwd" 2>/dev/null)" = "$PWD" ] &&
             [ "$(readlink "/proc/$pid/exe" 2>/dev/null)" = \
                 "$(readlink -f "$SYSBENCH")" ] &&
-            tr '\0' '\n' <"$environ" 2>/dev/null |
-            grep -qE "^(OMPI_COMM_WORLD_RANK|PMI_RANK)=$1\$"; then
+            grep -qzE "^(OMPI_COMM_WORLD_RANK|PMI_RANK)=$1\$" \
+                "$environ" 2>/dev/null; then
             echo "$pid"
         fi
     done
