@@ -97,7 +97,7 @@ bool sb_job_wait(
 
 // Another rank cannot go on: tells rank 0.
 void sb_job_fail(struct sb_job *j, const char *why);
-// Of rank 0: the first rank that has failed; NULL if there is none.
+// Only on rank 0: returns the first rank that has failed, or NULL.
 const struct sb_job_rank *sb_job_failed(
     const struct sb_job *j, unsigned *number);
 

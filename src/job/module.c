@@ -14,7 +14,7 @@ static const struct sb_job_family families[] = {
 
 #define FAMILIES (sizeof(families) / sizeof(families[0]))
 
-static const char *variable(char *const *env, const char *name)
+const char *sb_job_variable(char *const *env, const char *name)
 {
     size_t len = strlen(name);
 
@@ -28,7 +28,7 @@ const struct sb_job_family *sb_job_launched(
     char *const *env, unsigned *processes)
 {
     for (size_t i = 0; i < FAMILIES; i++) {
-        const char *size = variable(env, families[i].size);
+        const char *size = sb_job_variable(env, families[i].size);
         long n = size ? strtol(size, NULL, 10) : 0;
 
         if (n < 1)

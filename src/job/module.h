@@ -14,6 +14,9 @@ struct sb_job_family {
     const char *size;   // variable with the number of processes
 };
 
+// The value of a variable in env, which ends with NULL; NULL if it is not set.
+const char *sb_job_variable(char *const *env, const char *name);
+
 // Returns the family of the launcher that started this process with others,
 // and their number; NULL if none did. env: ends with NULL.
 const struct sb_job_family *sb_job_launched(

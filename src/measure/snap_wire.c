@@ -44,14 +44,19 @@ static void put_hist(struct sb_buf *b, const struct sb_hist_snap *h)
     sb_wire_put(b, 0);
 }
 
+static void put_numbers(struct sb_buf *b, const uint64_t *v, size_t n)
+{
+    for (size_t i = 0; i < n; i++)
+        sb_wire_put(b, v[i]);
+}
+
 static void put_events(struct sb_buf *b, const struct sb_snap *s)
 {
     const uint64_t numbers[] = { s->ns, s->scheduled, s->skipped, s->unfinished,
         s->queue, s->running, s->service_min, s->service_max, s->response_min,
         s->response_max, s->lag_min, s->lag_max };
 
-    for (size_t i = 0; i < sizeof(numbers) / sizeof(numbers[0]); i++)
-        sb_wire_put(b, numbers[i]);
+    put_numbers(b, numbers, sizeof(numbers) / sizeof(numbers[0]));
 #define X(name) sb_wire_put(b, s->c.name);
     SB_COUNTER_MAP(X)
 #undef X
@@ -97,8 +102,7 @@ static void put_operation(
 
     sb_wire_put_text(b, of->name);
     sb_wire_put(b, of->kind);
-    for (size_t i = 0; i < sizeof(numbers) / sizeof(numbers[0]); i++)
-        sb_wire_put(b, numbers[i]);
+    put_numbers(b, numbers, sizeof(numbers) / sizeof(numbers[0]));
     put_hist(b, &op->hist);
 }
 

@@ -232,8 +232,8 @@ static void pass_end(struct sb__joint *j)
 
 // Parts -----------------------------------------------------------------------
 
-// who: 0 is this rank, then the children. Returns the slot, to which the
-// figures are added; NULL: there is none.
+// who: 0 is this rank, then the children. Returns the slot to add the figures
+// to, or NULL.
 static struct sb__joint_slot *arrive(
     struct sb__joint *j, unsigned who, uint64_t from, uint64_t key, bool full)
 {

@@ -152,7 +152,6 @@ static bool too_slow(struct sb_run *run, const char *what)
 
 // The offset of this clock from that of rank 0: both halves of the fastest
 // answer took the same time, or the error is at most one of them.
-
 static bool compare_clocks(struct sb_run *run)
 {
     struct sb__joint *j = run->joint;

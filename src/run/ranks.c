@@ -9,6 +9,7 @@
 #include <time.h>
 
 #include "base/units.h"
+#include "job/module.h"
 
 #define AT(field) offsetof(struct sb_rank_opts, field)
 
@@ -84,16 +85,6 @@ static const struct {
     { "SLURM_PROCID", "SLURM_NTASKS" },
 };
 
-static const char *variable(char *const *env, const char *name)
-{
-    size_t len = strlen(name);
-
-    for (; *env; env++)
-        if (strncmp(*env, name, len) == 0 && (*env)[len] == '=')
-            return *env + len + 1;
-    return NULL;
-}
-
 static bool number(const char *text, int64_t min, int64_t max, unsigned *out)
 {
     int64_t value;
@@ -108,8 +99,8 @@ static int place_of_launcher(
     struct sb_rank_place *p, char *const *env, struct sb_err *err)
 {
     for (size_t i = 0; i < sizeof(launchers) / sizeof(launchers[0]); i++) {
-        const char *rank = variable(env, launchers[i].rank);
-        const char *ranks = variable(env, launchers[i].ranks);
+        const char *rank = sb_job_variable(env, launchers[i].rank);
+        const char *ranks = sb_job_variable(env, launchers[i].ranks);
 
         if (!rank || !ranks)
             continue;
@@ -121,7 +112,7 @@ static int place_of_launcher(
             "of ranks",
             launchers[i].rank, rank, launchers[i].ranks, ranks);
     }
-    if (variable(env, "JOB_COMPLETION_INDEX"))
+    if (sb_job_variable(env, "JOB_COMPLETION_INDEX"))
         return sb_err_set(err, SB_EUSAGE,
             "--ranks=auto: a Kubernetes Job gives each process a number, but "
             "not how many there are: use --rank=$JOB_COMPLETION_INDEX and "

@@ -92,8 +92,8 @@ static int64_t number_of(const struct sb_sequence *q, int64_t index)
            (index - 1) % size + 1;
 }
 
-// The index of the last number of this process that is not above `number`; 0 if
-// there is none.
+// The index of the last number of this process that is not above `number`, or
+// 0.
 static int64_t index_of(const struct sb_sequence *q, int64_t number)
 {
     const int64_t size = SB_SEQUENCE_BLOCK;
