@@ -47,6 +47,18 @@ void sb_app_ranks_begin(struct sb_app *a)
     a->run.share.ranks = a->rank_place.ranks;
 }
 
+// Over MPI, the ranks share a parallel command if each has a user. A mix
+// carries out the commands of its workloads one after the other, on rank 0.
+static bool is_divided(const struct sb_app *a)
+{
+    if (a->rank_place.ranks <= 1)
+        return false;
+    return is_run(a) || (a->job && a->script && a->command && !a->mix &&
+                            sb_script_command(a->script, a->command) ==
+                                SB_COMMAND_PARALLEL &&
+                            a->run.threads >= a->rank_place.ranks);
+}
+
 static int64_t wall_ns(void)
 {
     struct timespec ts;
@@ -62,7 +74,7 @@ static int check_test(const struct sb_app *a, struct sb_err *err)
             "--sweep and --repeat cannot be combined with several ranks: the "
             "runs of "
             "the ranks would not begin at the same time");
-    if (a->run.job && a->run.report_checkpoints.count)
+    if (a->job && a->run.report_checkpoints.count)
         return sb_err_set(err, SB_EUSAGE,
             "--report-checkpoints cannot be combined with several ranks yet");
     if (a->builtin)
@@ -75,12 +87,13 @@ static int check_test(const struct sb_app *a, struct sb_err *err)
 static int divide(struct sb_app *a, struct sb_err *err)
 {
     struct sb_rank_place one = { 0 };
-    bool run = is_run(a) && a->rank_place.ranks > 1;
-    int rc = run ? check_test(a, err) : 0;
+    bool divided = is_divided(a);
+    int rc = divided && is_run(a) ? check_test(a, err) : 0;
 
     if (rc == 0)
         rc = sb_ranks_divide(&a->run, &a->rank_opts,
-            run ? &a->rank_place : &one, a->job || a->dist.seed != 0, err);
+            divided ? &a->rank_place : &one, a->job || a->dist.seed != 0, err);
+    a->run.job = divided ? a->job : NULL;
     a->random.rank = a->run.share.rank;
     a->random.ranks = a->run.share.ranks;
     return rc;
@@ -92,7 +105,6 @@ int sb_app_ranks_threads(struct sb_app *a, struct sb_err *err)
                  sb_opts_given(a->opts, "num-threads", false);
     int rc = find_place(a, err);
 
-    a->run.job = is_run(a) && a->rank_place.ranks > 1 ? a->job : NULL;
     return rc ? rc
               : sb_ranks_threads(
                     &a->run, &a->rank_opts, &a->rank_place, given, err);
@@ -115,7 +127,7 @@ int sb_app_ranks_finish(struct sb_app *a, struct sb_err *err)
 
 bool sb_app_ranks_idle(const struct sb_app *a)
 {
-    if (a->rank_place.rank == 0 || is_run(a) || !a->command ||
+    if (a->rank_place.rank == 0 || is_run(a) || a->run.job || !a->command ||
         (!a->job && strcmp(a->command, "help") == 0))
         return false;
     sb_log(SB_LOG_NOTICE, "rank %u has nothing to do: rank 0 carries out '%s'",

@@ -11,7 +11,9 @@
 static int exit_status(struct sb_app *a, const struct sb_run_result *res)
 {
     a->leave = a->leave || res->unjoined;
-    if (res->err.code && res->end != SB_END_SIGNAL &&
+    bool stopped = sb_app_job_follows(a) && res->err.code == SB_ECANCELED;
+
+    if (res->err.code && res->end != SB_END_SIGNAL && !stopped &&
         !sb_app_job_told(a, res->err.msg))
         sb_log(SB_LOG_FATAL, "%s", res->err.msg);
     switch (res->end) {

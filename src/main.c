@@ -370,7 +370,7 @@ static int load_and_perform(
     if (sb_app_sweep_misused(a, err))
         return fail_usage(a, err);
     // Rank 0 carries out other commands alone.
-    if (a->command && strcmp(a->command, "run") == 0)
+    if (a->run.job)
         sb_app_job_loaded(a);
     if (sb_app_job_follows(a))
         sb_log_set_level(

@@ -30,6 +30,12 @@ enum sb_job_what {
     SB_JOB_INTERVAL, // to the parent: figures of an interval
     SB_JOB_STOP,     // from 0: end the run
     SB_JOB_FINAL,    // to 0: all figures of a rank
+    // Of parallel commands, in both directions:
+    SB_JOB_BARRIER,  // all users of a rank are there; it opens
+    SB_JOB_TICKET,   // a user waits for one; its number
+    SB_JOB_SETTLED,  // after a stop: the users of a rank, of all have no calls
+    SB_JOB_PROGRESS, // to 0: what a rank has done
+    SB_JOB_ENDED,    // to 0: the users of a rank have ended
     SB_JOB_FAILED,   // to 0: why a rank cannot go on
     SB_JOB_QUIT,     // from 0: leave the job
     SB_JOB_BYE,      // to 0: a rank leaves the job

@@ -1,9 +1,18 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
+#define _GNU_SOURCE // tdestroy()
 #include "run/crew.h"
 
 #include <assert.h>
+#include <search.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
+
+// A counter of tickets.
+struct counter {
+    double value;
+    char name[];
+};
 
 int sb_crew_init(struct sb_crew *c, unsigned size)
 {
@@ -24,17 +33,34 @@ void sb_crew_done(struct sb_crew *c)
         return;
     pthread_cond_destroy(&c->moved);
     pthread_mutex_destroy(&c->lock);
+    tdestroy(c->tickets, free);
+    c->tickets = NULL;
     c->size = 0;
+}
+
+static void wake_main(const struct sb_crew *c)
+{
+    if (c->wake)
+        c->wake(c->wake_arg);
+}
+
+static void open_barrier(struct sb_crew *c)
+{
+    c->arrived = 0;
+    c->generation++;
+    pthread_cond_broadcast(&c->moved);
+}
+
+static bool is_full(const struct sb_crew *c)
+{
+    assert(c->arrived + c->gone <= c->size);
+    return c->arrived + c->gone == c->size;
 }
 
 static void open_if_full(struct sb_crew *c)
 {
-    assert(c->arrived + c->gone <= c->size);
-    if (c->arrived + c->gone == c->size) {
-        c->arrived = 0;
-        c->generation++;
-        pthread_cond_broadcast(&c->moved);
-    }
+    if (is_full(c) && !c->wake)
+        open_barrier(c);
 }
 
 int sb_crew_barrier(struct sb_crew *c)
@@ -43,6 +69,11 @@ int sb_crew_barrier(struct sb_crew *c)
     uint64_t mine = c->generation;
     c->arrived++;
     open_if_full(c);
+    if (c->wake && is_full(c)) {
+        pthread_mutex_unlock(&c->lock);
+        wake_main(c);
+        pthread_mutex_lock(&c->lock);
+    }
     while (mine == c->generation && !c->canceled)
         pthread_cond_wait(&c->moved, &c->lock);
     bool canceled = c->canceled;
@@ -59,6 +90,7 @@ void sb_crew_leave(struct sb_crew *c)
     open_if_full(c);
     pthread_cond_broadcast(&c->moved); // wakes members in sb_crew_settle()
     pthread_mutex_unlock(&c->lock);
+    wake_main(c);
 }
 
 void sb_crew_cancel(struct sb_crew *c)
@@ -72,7 +104,9 @@ void sb_crew_cancel(struct sb_crew *c)
 // Call with c->lock held.
 static bool all_settled(const struct sb_crew *c)
 {
-    return c->let_go || c->settled + c->gone >= c->size;
+    bool here = c->settled + c->gone >= c->size;
+
+    return c->let_go || (c->wake ? c->settle_all : here);
 }
 
 void sb_crew_settle(struct sb_crew *c)
@@ -105,14 +139,69 @@ void sb_crew_let_go(struct sb_crew *c)
     pthread_mutex_unlock(&c->lock);
 }
 
-double sb_crew_ticket(struct sb_crew *c, int key)
+static int by_name(const void *a, const void *b)
 {
-    if (key < 0 || key >= SB_CREW_TICKETS)
+    const struct counter *x = a, *y = b;
+
+    return strcmp(x->name, y->name);
+}
+
+// Returns the counter, which is created on first use; NULL if out of memory.
+static struct counter *counter_of(struct sb_crew *c, const char *name)
+{
+    size_t len = strlen(name) + 1;
+    struct counter *one = calloc(1, sizeof(*one) + len), **found;
+
+    if (!one)
+        return NULL;
+    memcpy(one->name, name, len);
+    found = tsearch(one, &c->tickets, by_name);
+    struct counter *is = found ? *found : NULL;
+    if (is != one)
+        free(one);
+    return is;
+}
+
+// Adds to a counter of the process that counts. Call with c->lock held.
+static double add_elsewhere(struct sb_crew *c, const char *name, double n)
+{
+    struct sb_crew_request r = { .n = n }, **at = &c->first;
+
+    snprintf(r.name, sizeof(r.name), "%s", name);
+    while (*at)
+        at = &(*at)->next;
+    *at = &r;
+    pthread_mutex_unlock(&c->lock);
+    wake_main(c);
+    pthread_mutex_lock(&c->lock);
+    while (!r.answered && !c->canceled)
+        pthread_cond_wait(&c->moved, &c->lock);
+    for (at = &c->first; *at != &r; at = &(*at)->next)
+        ;
+    *at = r.next;
+    return r.answered ? r.number : SB_ECANCELED;
+}
+
+double sb_crew_add(struct sb_crew *c, const char *name, double n)
+{
+    double number;
+
+    if (strlen(name) >= SB_CREW_NAME)
         return SB_ERANGE;
-    if (c->canceled)
-        return SB_ECANCELED;
-    return (double)atomic_fetch_add_explicit(
-        &c->ticket[key], 1, memory_order_relaxed);
+    pthread_mutex_lock(&c->lock);
+    if (c->canceled) {
+        number = SB_ECANCELED;
+    } else if (c->wake && !c->root) {
+        number = add_elsewhere(c, name, n);
+    } else {
+        struct counter *counter = counter_of(c, name);
+
+        number = counter ? counter->value : SB_ENOMEM;
+        if (counter)
+            counter->value += n;
+    }
+    pthread_mutex_unlock(&c->lock);
+    return number;
 }
 
 void sb_crew_progress(struct sb_crew *c, const char *title, double n,
@@ -125,6 +214,7 @@ void sb_crew_progress(struct sb_crew *c, const char *title, double n,
         c->since_ns = now_ns;
     }
     c->done += n;
+    c->added += n;
     if (total > 0)
         c->total = total;
     pthread_mutex_unlock(&c->lock);
@@ -147,6 +237,96 @@ bool sb_crew_progress_line(
                 (c->total - c->done) / rate);
         some = true;
     }
+    pthread_mutex_unlock(&c->lock);
+    return some;
+}
+
+// Several processes -----------------------------------------------------------
+
+void sb_crew_share(
+    struct sb_crew *c, bool root, void (*wake)(void *arg), void *arg)
+{
+    c->root = root;
+    c->wake = wake;
+    c->wake_arg = arg;
+}
+
+bool sb_crew_full(struct sb_crew *c, uint64_t *barrier, bool *gone)
+{
+    pthread_mutex_lock(&c->lock);
+    bool full = is_full(c);
+    *barrier = c->generation;
+    *gone = c->gone == c->size;
+    pthread_mutex_unlock(&c->lock);
+    return full;
+}
+
+void sb_crew_open(struct sb_crew *c, uint64_t barrier)
+{
+    pthread_mutex_lock(&c->lock);
+    if (c->generation == barrier)
+        open_barrier(c);
+    pthread_mutex_unlock(&c->lock);
+}
+
+bool sb_crew_wanted(struct sb_crew *c, char name[SB_CREW_NAME], double *n)
+{
+    struct sb_crew_request *r;
+
+    pthread_mutex_lock(&c->lock);
+    for (r = c->first; r && r->sent; r = r->next)
+        ;
+    if (r) {
+        r->sent = true;
+        memcpy(name, r->name, SB_CREW_NAME);
+        *n = r->n;
+    }
+    pthread_mutex_unlock(&c->lock);
+    return r != NULL;
+}
+
+void sb_crew_answer(
+    struct sb_crew *c, const char *name, double n, double number)
+{
+    struct sb_crew_request *r;
+
+    pthread_mutex_lock(&c->lock);
+    for (r = c->first; r; r = r->next)
+        if (r->sent && !r->answered && r->n == n && strcmp(r->name, name) == 0)
+            break;
+    if (r) {
+        r->answered = true;
+        r->number = number;
+        pthread_cond_broadcast(&c->moved);
+    }
+    pthread_mutex_unlock(&c->lock);
+}
+
+bool sb_crew_settled(struct sb_crew *c)
+{
+    pthread_mutex_lock(&c->lock);
+    bool settled = c->settled + c->gone >= c->size;
+    pthread_mutex_unlock(&c->lock);
+    return settled;
+}
+
+void sb_crew_settle_all(struct sb_crew *c)
+{
+    pthread_mutex_lock(&c->lock);
+    c->settle_all = true;
+    pthread_cond_broadcast(&c->moved);
+    pthread_mutex_unlock(&c->lock);
+}
+
+bool sb_crew_take_progress(
+    struct sb_crew *c, char title[64], double *n, double *total)
+{
+    pthread_mutex_lock(&c->lock);
+    bool some = c->added > 0;
+    memcpy(title, c->title, sizeof(c->title));
+    *n = c->added;
+    *total = c->total;
+    c->added = 0;
     pthread_mutex_unlock(&c->lock);
     return some;
 }

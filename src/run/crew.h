@@ -1,7 +1,9 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 //
 // Coordinates the users of a parallel command: a barrier, tickets, progress.
-// If one fails, the waiting of the others ends.
+// If one fails, the waiting of the others ends. If several processes carry out
+// the command, each has a crew of its own users; the main thread exchanges what
+// they wait for (run/joint_crew.c).
 #ifndef SB_CREW_H
 #define SB_CREW_H
 
@@ -12,7 +14,16 @@
 
 #include "base/err.h"
 
-#define SB_CREW_TICKETS 64
+#define SB_CREW_NAME 96 // room for the name of a counter of tickets
+
+// A user waits for a counter of another process.
+struct sb_crew_request {
+    struct sb_crew_request *next;
+    char name[SB_CREW_NAME];
+    double n; // to be added
+    bool sent, answered;
+    double number;
+};
 
 struct sb_crew {
     pthread_mutex_t lock;
@@ -22,13 +33,20 @@ struct sb_crew {
     uint64_t generation;    // of the barrier
     _Atomic bool canceled;
     unsigned
-        settled; // under lock, as the next two: members in sb_crew_settle()
-    bool held;   // sb_crew_settle() does not return
-    bool let_go; // sb_crew_settle() returns without waiting for others
-    _Atomic uint64_t ticket[SB_CREW_TICKETS];
-    char title[64]; // of the progress line, under lock
-    double done, total;
-    uint64_t since_ns; // start of `title`
+        settled;   // under lock, as the next two: members in sb_crew_settle()
+    bool held;     // sb_crew_settle() does not return
+    bool let_go;   // sb_crew_settle() returns without waiting for others
+    void *tickets; // counters by name, for tsearch(); under lock
+    // Several processes: called without the lock when the main thread has
+    // something to exchange; NULL: there is one process.
+    void (*wake)(void *arg);
+    void *wake_arg;
+    bool root;                     // this process counts the tickets of all
+    bool settle_all;               // the users of all processes have settled
+    struct sb_crew_request *first; // waiting users
+    char title[64];                // of the progress line, under lock
+    double done, total, added;     // added: since sb_crew_take_progress()
+    uint64_t since_ns;             // start of `title`
 };
 
 int sb_crew_init(struct sb_crew *c, unsigned size);
@@ -51,14 +69,39 @@ void sb_crew_settle(struct sb_crew *c);
 // sb_crew_let_go() was called, or all members have reached sb_crew_settle().
 bool sb_crew_hold(struct sb_crew *c);
 void sb_crew_let_go(struct sb_crew *c); // allowed without hold, too
-// Returns 0, 1, 2 ... for each key; SB_ECANCELED (negative) if canceled,
-// SB_ERANGE for an invalid key.
-double sb_crew_ticket(struct sb_crew *c, int key);
+// Adds n >= 0 to the counter of this name and returns what it was before, so
+// that with n = 1 each number is returned once. SB_ECANCELED (negative) if
+// canceled, SB_ERANGE if the name is too long, SB_ENOMEM. Exact up to 2^53.
+double sb_crew_add(struct sb_crew *c, const char *name, double n);
 void sb_crew_progress(struct sb_crew *c, const char *title, double n,
     double total, uint64_t now_ns);
 // Writes a line for the terminal: "loading: 120000 of 1000000 (12 %), 85000/s,
 // 10 s left"; returns false if there is nothing to show.
 bool sb_crew_progress_line(
     struct sb_crew *c, uint64_t now_ns, char *out, size_t size);
+
+// Several processes. The main thread calls the functions below.
+
+// Before there are members. root: this process counts the tickets.
+void sb_crew_share(
+    struct sb_crew *c, bool root, void (*wake)(void *arg), void *arg);
+// Whether all members here are at the barrier or have finished, and the number
+// of the barrier; gone: all have finished.
+bool sb_crew_full(struct sb_crew *c, uint64_t *barrier, bool *gone);
+// Opens this barrier: the members of all processes are there.
+void sb_crew_open(struct sb_crew *c, uint64_t barrier);
+// What a member wants to add to a counter; false: there is nothing that was not
+// returned before.
+bool sb_crew_wanted(struct sb_crew *c, char name[SB_CREW_NAME], double *n);
+// Gives the first member that waits for this the answer.
+void sb_crew_answer(
+    struct sb_crew *c, const char *name, double n, double number);
+// Whether all members here have settled or finished; the members of all
+// processes have.
+bool sb_crew_settled(struct sb_crew *c);
+void sb_crew_settle_all(struct sb_crew *c);
+// What progress was added since the last call; false: none.
+bool sb_crew_take_progress(
+    struct sb_crew *c, char title[64], double *n, double *total);
 
 #endif

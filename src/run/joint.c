@@ -25,7 +25,7 @@ int sb__joint_init(struct sb_run *run)
     struct sb__joint *j;
     int rc;
 
-    if (!run->o->job || run->task)
+    if (!run->o->job)
         return 0;
     j = calloc(1, sizeof(*j));
     if (!j)
@@ -40,6 +40,8 @@ int sb__joint_init(struct sb_run *run)
             return SB_ENOMEM;
     }
     rc = sb__joint_intervals_init(j);
+    if (rc == 0 && run->task)
+        sb__joint_crew_init(j);
     sb__joint_start_handlers(j);
     sb__joint_end_handlers(j);
     return rc;
@@ -189,6 +191,8 @@ void sb__joint_poll(struct sb_run *run)
     look_for_failures(j);
     look_for_silence(j, now);
     pass_on_stop(j);
+    if (run->task)
+        sb__joint_crew_poll(j, now);
     tell_state(j, now);
 }
 

@@ -32,7 +32,9 @@ struct sb__joint_span {
 
 // What rank 0 knows about a rank.
 struct sb__joint_rank {
-    bool ready, synced, final;
+    bool ready, synced, final, settled;
+    uint64_t barrier; // of a parallel command: number + 1 of the one where its
+                      // users are
     unsigned users;
     int64_t offset_ns;          // its clock is so much ahead of that of rank 0
     uint64_t error_ns;          // maximum error of the offset
@@ -62,6 +64,9 @@ struct sb__joint {
     uint64_t sent;            // key of the last interval that was passed on
     struct sb_snap sofar;     // rank 0: all intervals of the measured part
     struct sb_err broken;     // an interval could not be added
+    // Parallel commands:
+    uint64_t barrier, opened, told_progress;
+    bool told_settled;
     // End:
     bool told_stop, told_error;
     uint64_t heard;         // another rank: time of the last message of rank 0
@@ -126,5 +131,11 @@ void sb__joint_end_start(struct sb__joint *j); // the measured part begins
 void sb__joint_name_lost(const struct sb__joint *j, unsigned rank, uint64_t now,
     struct sb_err *failure);
 void sb__joint_end_handlers(struct sb__joint *j);
+
+// joint_crew.c: parallel commands. Exchanges what users wait for.
+void sb__joint_crew_init(struct sb__joint *j);
+void sb__joint_crew_poll(struct sb__joint *j, uint64_t now);
+// The users of this rank have ended; rank 0 waits for those of the others.
+void sb__joint_crew_end(struct sb_run *run);
 
 #endif

@@ -8,25 +8,29 @@ local ffi, C = sb.ffi, sb.C
 local parallel = {}
 
 if not sb.user then
-   local tickets = {}
+   local counters = {}
    function parallel.barrier() end
    function parallel.settle() end
    function parallel.progress() end
+   function parallel.add(key, n)
+      local before = counters[key] or 0
+      counters[key] = before + n
+      return before
+   end
    function parallel.ticket(key)
-      local n = tickets[key] or 0
-      tickets[key] = n + 1
-      return n
+      return parallel.add(key, 1)
    end
    return parallel
 end
 
-sb.cdef("user", "sb_user_barrier sb_user_ticket sb_user_settle " ..
+sb.cdef("user", "sb_user_barrier sb_user_add sb_user_settle " ..
    "sb_user_progress")
 
 local u = ffi.cast("struct sb_user *", sb.user)
 
 -- Thrown if another user has failed or the command was interrupted: not an
 -- error of this user.
+local ERANGE = -5
 local canceled = { canceled = true, message = "canceled" }
 
 function parallel.barrier()
@@ -35,15 +39,19 @@ function parallel.barrier()
    end
 end
 
-function parallel.ticket(key)
-   if key < 0 or key > 63 then
-      error("the key of a ticket must be a number from 0 to 63", 2)
-   end
-   local n = C.sb_user_ticket(u, key)
-   if n < 0 then
+-- Adds n to a counter that all users share; returns what it was before.
+function parallel.add(key, n)
+   local before = C.sb_user_add(u, tostring(key), n)
+   if before == ERANGE then
+      error("the key of a counter has at most 95 bytes", 2)
+   elseif before < 0 then
       error(canceled)
    end
-   return n
+   return before
+end
+
+function parallel.ticket(key)
+   return parallel.add(key, 1)
 end
 
 -- Called after the command was interrupted, before a user removes what it

@@ -445,9 +445,10 @@ static bool step_task(
     if (!w->stopped_at) {
         if (grace < (uint64_t)run->o->shutdown_grace)
             grace = (uint64_t)run->o->shutdown_grace;
-        sb_log(SB_LOG_NOTICE,
-            "%s: interrupting '%s'; a second signal exits at once.",
-            sb_signals_name(run->signal), run->command);
+        if (run->signal)
+            sb_log(SB_LOG_NOTICE,
+                "%s: interrupting '%s'; a second signal exits at once.",
+                sb_signals_name(run->signal), run->command);
         w->stopped_at = now;
         w->cancel_at = now + (grace < 2 * SECOND ? grace / 2 : SECOND);
         w->force_at = now + grace;
@@ -478,7 +479,8 @@ static bool watch_task(struct sb_run *run)
         if (!all)
             sb__run_wait(run, next);
         all = run->ended == run->users;
-        bool interrupted = run->signal != 0;
+        bool interrupted = run->signal != 0 ||
+                           (run->joint && atomic_load(&run->stop));
         pthread_mutex_unlock(&run->lock);
         now = sb_clock_monotonic();
         w.force_at += extend_limits(&w, next, now);
@@ -521,6 +523,8 @@ int sb_run_parallel(struct sb_workload *w, const char *command,
                 count_busy(run), (unsigned)o->threads, command);
         else
             sb__workers_join(run);
+        if (run->joint)
+            sb__joint_crew_end(run);
         pthread_mutex_lock(&run->lock);
         res->err = run->err;
         res->signal = run->signal;

@@ -61,9 +61,10 @@ SB_FFI void sb_user_op_record(struct sb_user *u, int op, uint64_t start_ns);
 // Coordination of commands that all users run at the same time (prepare).
 // Waits until every user has called it. 0, or SB_ECANCELED if one failed.
 SB_FFI int sb_user_barrier(struct sb_user *u);
-// Returns the next value, from 0, of the shared counter `key` (0 to 63).
-// SB_ECANCELED (negative) if a user failed or the run was interrupted.
-SB_FFI double sb_user_ticket(struct sb_user *u, int key);
+// Adds n to the counter with this name, which all users share, and returns what
+// it was before. SB_ECANCELED (negative) if a user failed or the run was
+// interrupted; SB_ERANGE if the name has more than 95 bytes.
+SB_FFI double sb_user_add(struct sb_user *u, const char *name, double n);
 // After the command was interrupted: waits until no other user has a call in
 // progress, or their calls are no longer waited for. Otherwise returns at
 // once.

@@ -192,9 +192,9 @@ int sb_user_barrier(struct sb_user *u)
     return sb_crew_barrier(u->priv->crew);
 }
 
-double sb_user_ticket(struct sb_user *u, int key)
+double sb_user_add(struct sb_user *u, const char *name, double n)
 {
-    return sb_crew_ticket(u->priv->crew, key);
+    return sb_crew_add(u->priv->crew, name, n);
 }
 
 void sb_user_settle(struct sb_user *u)

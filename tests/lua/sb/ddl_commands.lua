@@ -265,20 +265,20 @@ end
 -- the error if it was this user and it is the first to fail. Raises an error
 -- only if the command is interrupted.
 local function create_all(con, d, opt)
-   local failures, first = sysbench.sequence("ddl failures"), nil
+   local FAILURES, first = "ddl failures", nil -- a counter of all users
    for i, step in ipairs(ddl.steps(d, opt, {"create"})) do
       local ok, err = pcall(parallel.share, FIRST_KEY + i, step.count,
          function(n)
-            if failures:last() == 0 then
+            if sysbench.parallel.add(FAILURES, 0) == 0 then
                create(con, d, opt, step, n)
                sysbench.parallel.progress(step.kind, 1, step.count)
             end
          end)
-      if not ok and failures:next() == 1 then
+      if not ok and sysbench.parallel.add(FAILURES, 1) == 0 then
          first = require("sb.check_tables").message(con, err)
       end
       sysbench.parallel.barrier()
-      if failures:last() > 0 then
+      if sysbench.parallel.add(FAILURES, 0) > 0 then
          return false, first
       end
    end

@@ -17,7 +17,6 @@ local BLOCK = 2000
 local TABLE_KEY, BLOCK_KEY, INDEX_KEY, WARM_KEY, FAIL_KEY, LINK_KEY,
    ANALYZE_KEY, BEGIN_KEY = 0, 1, 2, 3, 4, 5, 6, 7
 local VOTE_KEY = 8 -- the first of several, one per phase
-local LOAD_KEY = 19
 
 -- Ticket numbers continue from one database to the next. By key: the tickets
 -- that are used up, and the next ticket, which this user already holds.
@@ -57,14 +56,9 @@ local function with_retries(con, f, ...)
    end
 end
 
--- Returns the next number of a counter: 1, 2, 3 ... The counters with numbers
--- are few; those of tables have names.
+-- Returns the next number of a counter: 1, 2, 3 ...
 local function take(key)
-   if type(key) == "number" then
-      return sysbench.parallel.ticket(key) + 1
-   end
-   sysbench.parallel.ticket(LOAD_KEY) -- raises an error after an interruption
-   return sysbench.sequence(key):next()
+   return sysbench.parallel.ticket(key) + 1
 end
 
 -- Calls f(n) for every n in 1..count that no other user has taken. key: a

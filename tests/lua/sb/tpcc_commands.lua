@@ -364,7 +364,7 @@ end
 local tables = setmetatable({name = name_of, analyze = true},
    {__index = build})
 
-local loaded = sysbench.sequence("tpcc rows loaded")
+local ROWS_LOADED = "tpcc rows loaded" -- a counter of all users
 
 -- Returns the number of rows of table n; of order_line, that of its orders.
 function tables.rows(opt, n)
@@ -431,7 +431,7 @@ function tables.fill(ld, opt, n, first, last)
    local _, name = table_of(n)
    local rows = fill[name](ld, opt, n, first, last)
    rand.resume()
-   loaded:next(rows)
+   sysbench.parallel.add(ROWS_LOADED, rows)
 end
 
 function tables.finish(con, d, opt, n)
@@ -496,8 +496,10 @@ function M.prepare(opt)
       if d.check_engine then
          d.check_engine(con, opt)
       end
-      local before = loaded:last()
-      tables.loaded = function() return loaded:last() - before end
+      local before = sysbench.parallel.add(ROWS_LOADED, 0)
+      tables.loaded = function()
+         return sysbench.parallel.add(ROWS_LOADED, 0) - before
+      end
       return parallel.prepare(con, d, own, nil, nil, tables, name)
    end)
 end

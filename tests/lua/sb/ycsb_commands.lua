@@ -302,7 +302,9 @@ local function name_missing(access, opt, first, last)
    end
 end
 
-local function check_block(access, opt, first, last, found)
+local FOUND, LAST = "ycsb found", "ycsb last" -- counters of all users
+
+local function check_block(access, opt, first, last)
    local count, wrong, why = access:verify(keys_of(opt, first, last))
    if wrong then
       error(string.format("%s: the record %s %s", opt.table_name, wrong, why),
@@ -313,7 +315,7 @@ local function check_block(access, opt, first, last, found)
       name_missing(access, opt, first, required)
    end
    if count > 0 then
-      found:next(count)
+      sysbench.parallel.add(FOUND, count)
    end
 end
 
@@ -327,20 +329,17 @@ function M.check(opt)
       error(name .. " has no index on " .. ycsb.KEY, 0)
    end
    if sysbench.parallel.ticket(FIRST_KEY) == 0 then
-      sysbench.sequence("ycsb last", count_records(access, opt,
-         opt.table_size))
+      sysbench.parallel.add(LAST, count_records(access, opt, opt.table_size))
    end
    sysbench.parallel.barrier()
-   local total = sysbench.sequence("ycsb last"):last()
-   local found = sysbench.sequence("ycsb found")
+   local total = sysbench.parallel.add(LAST, 0)
    parallel.share(BLOCK_KEY, math.ceil(total / BLOCK), function(n)
       local first = (n - 1) * BLOCK
-      check_block(access, opt, first, math.min(first + BLOCK, total) - 1,
-         found)
+      check_block(access, opt, first, math.min(first + BLOCK, total) - 1)
    end)
    sysbench.parallel.barrier()
    if sysbench.parallel.ticket(LAST_KEY) == 0 then
-      local all, known = access:count(), found:last()
+      local all, known = access:count(), sysbench.parallel.add(FOUND, 0)
       if all ~= known then
          error(string.format("%s: %.0f records have keys that this workload " ..
             "does not insert with --insert-order=%s and --zero-padding=%d",
