@@ -9,6 +9,7 @@
 #include "app_private.h"
 #include "base/log.h"
 #include "out/context.h"
+#include "out/division.h"
 #include "out/json_parts.h"
 
 // Interval of files without --report-interval.
@@ -286,6 +287,7 @@ static void on_final(void *data, const struct sb_report *r)
         .warmup = r->warmup };
     sb_text_found(&t->a->text, r);
     sb_app_client_final(t->a, r);
+    sb_division_warn(r->ranks, r->nranks);
     keep_block(t->a, r);
     sb__app_limits_final(t->a, r);
     sb_reporters_final(&t->a->reporters, r);

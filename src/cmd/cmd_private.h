@@ -32,6 +32,10 @@ void sb__merge_warn_of_options(
 // times; offset: of each run, in s.
 int sb__merge_check_ranks(
     const struct sb_result_run *const *run, const double *offset, unsigned n);
+// Logs a warning if the division of an open loop among them matters, and sets
+// the member "division" of facts. Nothing if they are not all ranks of a run.
+void sb__merge_division(
+    const struct sb_result_run *const *run, unsigned n, json_t *facts);
 
 // Prints the table of limits, if the run had any.
 void sb__show_limits(const struct sb_result_run *run, FILE *out);

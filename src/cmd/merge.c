@@ -399,6 +399,7 @@ static json_t *merged_facts(const struct merge *m)
     json_object_set_new(o, "labels", common_labels(m));
     json_object_set_new(o, "databases", all_databases(m));
     json_object_set_new(o, "merged", members(m));
+    sb__merge_division(m->run, m->nruns, o);
     return o;
 }
 

@@ -7,6 +7,8 @@
 
 #include "base/log.h"
 #include "cmd/cmd_private.h"
+#include "out/division.h"
+#include "out/json_parts.h"
 
 // Ranks that began this many seconds apart were not one run for that long.
 #define APART_MAX 1.0
@@ -135,4 +137,33 @@ int sb__merge_check_ranks(
     if (rc == 0)
         warn_of_starts(offset, n);
     return rc;
+}
+
+static struct sb_rank_figures figures_of(const struct sb_result_run *run)
+{
+    const struct sb_report *r = &run->report;
+    struct sb_rank_figures f = {
+        .users = r->threads, .events = run->snap.c.completed, .mean = r->lat_avg
+    };
+
+    if (r->open_loop)
+        sb_report_rank_open(&f, &run->snap, r->interval_s);
+    return f;
+}
+
+void sb__merge_division(
+    const struct sb_result_run *const *run, unsigned n, json_t *facts)
+{
+    struct sb_rank_figures *f;
+
+    if (!rank_of(run[0]) || count(run[0], "ranks") != n)
+        return;
+    f = calloc(n, sizeof(*f));
+    for (unsigned i = 0; f && i < n; i++)
+        f[i] = figures_of(run[i]);
+    if (!f)
+        return;
+    sb_division_warn(f, n);
+    json_object_set_new(facts, "division", sb_json_division(f, n));
+    free(f);
 }

@@ -20,6 +20,9 @@ struct sb_rank_figures {
     // Latency of its events, of the same kind as in the report, ns.
     double mean, max;
     double percentile[SB_RANK_PERCENTILES]; // sb_rank_percentiles
+    // Open loop, else 0: mean lag, mean service time, ns; arrivals per second
+    // times the mean service time in seconds.
+    double lag, service, load;
     double cpu_s;        // CPU time of the process during the measured part
     unsigned processors; // that the process may use
     int64_t offset_ns;   // its clock is so much ahead of that of rank 0

@@ -435,6 +435,21 @@ void sb_report_fill(struct sb_report *r, const struct sb_snap *diff,
         r->lat_avg = (double)r->lat_sum / (double)c->completed;
 }
 
+void sb_report_rank_open(
+    struct sb_rank_figures *f, const struct sb_snap *s, double seconds)
+{
+    double n = (double)s->c.completed;
+
+    if (n == 0 || seconds <= 0)
+        return;
+    f->lag = (double)s->c.lag_ns / n;
+    f->service = (double)s->c.service_ns / n;
+    // Arrivals, not events: a rank that cannot keep up has more load than
+    // users.
+    f->load = ((double)s->scheduled - (double)s->skipped) / seconds *
+              f->service / 1e9;
+}
+
 double sb_report_percentile(const struct sb_report *r, double pct)
 {
     return sb_hist_snap_percentile(r->latency, pct, r->lat_max);

@@ -161,6 +161,10 @@ void sb_report_fill(struct sb_report *r, const struct sb_snap *diff,
 double sb_snap_metric_percentile(const struct sb_snap_metric *m, double pct);
 // Percentile of the report's latency, in nanoseconds.
 double sb_report_percentile(const struct sb_report *r, double pct);
+// Sets what a rank has more in an open loop: lag, service and load. *s: all
+// that it did, in this many seconds.
+void sb_report_rank_open(
+    struct sb_rank_figures *f, const struct sb_snap *s, double seconds);
 // Mean and population standard deviation of n values; both 0 if n = 0.
 void sb_report_mean(const uint64_t *v, unsigned n, double *mean, double *dev);
 

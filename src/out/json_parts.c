@@ -501,7 +501,10 @@ json_t *sb_json_totals(const struct sb_report *r)
               sb__json_set(o, "stages", sb__json_stages(r));
 
     if (r->nranks)
-        ok = sb__json_set(o, "ranks", sb__json_ranks(r)) && ok;
+        ok = sb__json_set(o, "ranks", sb__json_ranks(r)) &&
+             sb__json_set(
+                 o, "division", sb_json_division(r->ranks, r->nranks)) &&
+             ok;
     if (r->search)
         ok = sb__json_set(o, "search", sb__json_search(r->search)) && ok;
     return sb__json_complete(o, ok);

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 //
 // The ranks of a run in a result file.
+#include "out/division.h"
 #include "out/json_private.h"
 
 static json_t *ms(double ns)
@@ -49,4 +50,19 @@ json_t *sb__json_ranks(const struct sb_report *whole)
     for (unsigned i = 0; ok && i < whole->nranks; i++)
         ok = json_array_append_new(a, rank(&whole->ranks[i], i)) == 0;
     return sb__json_complete(a, ok);
+}
+
+json_t *sb_json_division(const struct sb_rank_figures *f, unsigned n)
+{
+    struct sb_division d;
+
+    if (!sb_division_of(&d, f, n))
+        return json_null();
+    json_t *o = json_object();
+    bool ok = sb__json_set(o, "load", sb_json_number(d.load)) &&
+              sb__json_set(o, "wait", ms(d.wait)) &&
+              sb__json_set(o, "wait_undivided", ms(d.wait_undivided)) &&
+              sb__json_set(o, "cost", ms(d.cost));
+
+    return sb__json_complete(o, ok);
 }

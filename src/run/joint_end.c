@@ -242,6 +242,8 @@ static void note_final(struct sb__joint *j, unsigned rank,
     for (unsigned i = 0; i < SB_RANK_PERCENTILES; i++)
         f->percentile[i] = sb_hist_snap_percentile(
             open ? &s->response : &s->service, sb_rank_percentiles[i], max);
+    if (open)
+        sb_report_rank_open(f, s, (double)s->ns / 1e9);
     f->cpu_s = cpu_s;
     f->processors = cpus;
 }
