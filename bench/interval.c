@@ -6,14 +6,13 @@
 //
 // usage: interval USERS OPERATIONS EXECUTIONS INTERVALS PROCESSORS
 //     USERS: even. EXECUTIONS: per interval. Prints the median in milliseconds.
-#include <math.h>
 #include <pthread.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <time.h>
 
-#include "base/rng.h"
+#include "times.h"
 #include "measure/op_reader.h"
 
 #define THREADS 2
@@ -21,18 +20,6 @@
 static struct sb_stats stats;
 static unsigned users, ops;
 static uint64_t executions, seed;
-
-// Times around 1 ms, different for each operation: most within a factor of 20,
-// one of 100 is 10 times longer.
-static uint64_t time_of(struct sb_rng *r, unsigned op)
-{
-    double n = 0;
-
-    for (int i = 0; i < 12; i++)
-        n += (double)(sb_rng_next(r) >> 11) / 0x1p53;
-    n = exp((n - 6) * 0.7) * 1e6 * (1 + op % 7);
-    return (uint64_t)(sb_rng_below(r, 100) ? n : 10 * n);
-}
 
 static void *record(void *arg)
 {
@@ -51,14 +38,6 @@ static void *record(void *arg)
     for (unsigned user = me; user < users; user += THREADS)
         sb_rec_flush(&stats.rec[user]);
     return NULL;
-}
-
-static double cpu_ms(void)
-{
-    struct timespec t;
-
-    clock_gettime(CLOCK_THREAD_CPUTIME_ID, &t);
-    return (double)t.tv_sec * 1e3 + (double)t.tv_nsec / 1e6;
 }
 
 static double figures(const struct sb_snap_op *op)
@@ -88,13 +67,6 @@ static double interval(
     sb_snap_done(last);
     *last = snap;
     return cpu_ms() - start;
-}
-
-static int ascending(const void *a, const void *b)
-{
-    double x = *(const double *)a, y = *(const double *)b;
-
-    return (x > y) - (x < y);
 }
 
 int main(int argc, char **argv)

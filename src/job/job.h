@@ -12,7 +12,10 @@
 #include "base/wire.h"
 #include "job/transport.h"
 
-#define SB_JOB_POLL UINT64_C(2000000) // ns between looks for messages
+// ns between looks for messages: in a run; in a parallel command, whose users
+// wait for answers.
+#define SB_JOB_POLL         UINT64_C(5000000)
+#define SB_JOB_POLL_COMMAND UINT64_C(2000000)
 
 // What a message is; its first byte.
 enum sb_job_what {

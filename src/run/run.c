@@ -61,7 +61,8 @@ static void on_signal(void *arg, int sig)
 void sb__run_wait(struct sb_run *run, uint64_t until)
 {
     if (run->joint) {
-        uint64_t next = sb_clock_monotonic() + SB_JOB_POLL;
+        uint64_t next = sb_clock_monotonic() +
+                        (run->task ? SB_JOB_POLL_COMMAND : SB_JOB_POLL);
 
         pthread_mutex_unlock(&run->lock);
         sb__joint_poll(run);
