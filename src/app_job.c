@@ -263,7 +263,13 @@ int sb_app_job_end(struct sb_app *a, int status)
         return status;
     uint64_t limit = a->job->lost ? LEAVE_LOST_NS : LEAVE_NS;
 
-    a->leave |= !sb_job_leave(a->job, limit);
+    bool together = sb_job_leave(a->job, limit);
+
+    if (!together && !follows) {
+        sb_log_flush();
+        a->job->t.ops->abandon(&a->job->t, status);
+    }
+    a->leave |= !together;
     if (a->leave)
         return follows ? SB_EXIT_OK : status;
     sb_job_files_free(a->files);

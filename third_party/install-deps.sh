@@ -20,7 +20,8 @@ apt_build='gcc libc6-dev make autoconf automake libtool pkg-config
     libmariadb-dev libpq-dev libmongoc-dev libmicrohttpd-dev'
 apt_test='python3-cram python3-jsonschema sqlite3 shellcheck lua-check pmccabe
     clang-format-14 clang-14 libclang-rt-14-dev xz-utils zsh
-    libopenmpi-dev openmpi-bin libmpich-dev mpich'
+    libopenmpi-dev openmpi-bin libmpich-dev mpich
+    openssh-client openssh-server iproute2'
 apt_servers='mariadb-server galera-4 rsync iproute2 postgresql pgbouncer
     haproxy openssl procps maven libaio1 default-jdk-headless'
 apt_browser='chromium chromium-driver python3 maven prometheus'
@@ -29,7 +30,8 @@ dnf_build='gcc make autoconf automake libtool pkgconf-pkg-config
     mariadb-connector-c-devel libpq-devel mongo-c-driver-devel
     libmicrohttpd-devel'
 dnf_test='python3-cram sqlite ShellCheck clang
-    clang-tools-extra compiler-rt zsh openmpi-devel mpich-devel'
+    clang-tools-extra compiler-rt zsh openmpi-devel mpich-devel
+    openssh-clients openssh-server iproute'
 dnf_servers='mariadb-server mariadb-server-galera rsync iproute
     postgresql-server pgbouncer haproxy openssl procps-ng maven libaio
     java-latest-openjdk-devel golang'
@@ -38,7 +40,8 @@ apk_build='build-base autoconf automake libtool pkgconf luajit-dev
     ck-dev jansson-dev zlib-dev sqlite-dev mariadb-connector-c-dev libpq-dev
     mongo-c-driver-dev libmicrohttpd-dev linux-headers'
 apk_test='sqlite shellcheck luacheck clang
-    clang-extra-tools compiler-rt bash zsh openmpi-dev mpich-dev'
+    clang-extra-tools compiler-rt bash zsh openmpi-dev mpich-dev
+    openssh-client openssh-server iproute2'
 apk_servers='mariadb mariadb-client rsync iproute2 postgresql pgbouncer
     haproxy openssl procps setpriv bash maven openjdk17-jdk go'
 apk_browser='chromium chromium-chromedriver python3 npm prometheus'
@@ -148,7 +151,7 @@ no_services() {
 not_at_boot() {
     command -v systemctl >/dev/null || return 0
     for service in mariadb:mariadb-server postgresql:postgresql \
-        pgbouncer:pgbouncer haproxy:haproxy prometheus:prometheus; do
+        pgbouncer:pgbouncer haproxy:haproxy prometheus:prometheus ssh:openssh-server; do
         case " $missing " in
         *" ${service#*:} "*)
             $become systemctl disable "${service%:*}" >/dev/null 2>&1 || : ;;

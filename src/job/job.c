@@ -149,7 +149,7 @@ void sb_job_tell_all(
     struct sb_job *j, enum sb_job_what what, const struct sb_buf *body)
 {
     for (unsigned i = 1; i < j->ranks; i++)
-        if (!j->of[i].left)
+        if (!j->of[i].left && j->of[i].heard >= j->wary_since)
             sb_job_send(j, i, what, body);
 }
 

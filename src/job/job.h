@@ -70,7 +70,9 @@ struct sb_job {
     struct sb_job_rank *of; // of rank 0: ranks entries; else NULL
     bool quit, end;         // QUIT, END has arrived
     bool lost;              // a rank is silent: do not wait for it at the end
-    struct sb_err broken;   // the transport does not work any more
+    // tell_all() leaves out ranks that were not heard since this time, ns.
+    uint64_t wary_since;
+    struct sb_err broken; // the transport does not work any more
 };
 
 // Makes a job of a transport that is open, and takes it over. host: the name of
@@ -93,7 +95,7 @@ void sb_job_each_poll(struct sb_job *j, void (*call)(void *arg), void *arg);
 // j->broken says why, and nothing is sent any more.
 void sb_job_send(struct sb_job *j, unsigned to, enum sb_job_what what,
     const struct sb_buf *body);
-// From rank 0 to all others that have not left.
+// From rank 0 to all others that have not left; see wary_since.
 void sb_job_tell_all(
     struct sb_job *j, enum sb_job_what what, const struct sb_buf *body);
 

@@ -12,7 +12,7 @@
 #include "base/err.h"
 
 // Changes with struct sb_transport_ops: a module of another build is refused.
-#define SB_TRANSPORT_ABI 1
+#define SB_TRANSPORT_ABI 2
 
 struct sb_transport {
     const struct sb_transport_ops *ops;
@@ -45,9 +45,12 @@ struct sb_transport_ops {
         struct sb_err *err);
     // Whether messages that were sent still need receive() to be called.
     bool (*sending)(struct sb_transport *t);
-    // Leaves the job; waits until every process does so. If a process does not
-    // answer, the others exit without this, and the launcher ends them all.
+    // Leaves the job; may wait until every process does so. If a process does
+    // not answer, the others exit without this.
     void (*close)(struct sb_transport *t);
+    // Rank 0 will exit with this status, without close(): makes the launcher
+    // end the others. Its output must have been flushed.
+    void (*abandon)(struct sb_transport *t, int status);
 };
 
 // What a module exports, with the name "sb_transport_ops".

@@ -5,9 +5,15 @@
 // in open() and close(); a receive that has begun is tested, not waited for.
 // docs/internals/job.md.
 #include <mpi.h>
+#include <poll.h>
 #include <signal.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/ioctl.h>
+#include <sys/socket.h>
+#include <sys/stat.h>
+#include <time.h>
+#include <unistd.h>
 
 #include "base/export.h"
 #include "job/transport.h"
@@ -261,12 +267,101 @@ static bool mpi_sending(struct sb_transport *t)
     return m->nsending > 0;
 }
 
+// Messages to Hydra, the launcher of MPICH, in its protocol PMI 1
+// ---------------
+
+#ifdef MPICH_NUMVERSION
+// Returns the connection to Hydra, or -1 if the command cannot be sent.
+static int tell_hydra(const char *command)
+{
+    const char *number = getenv("PMI_FD");
+    int fd = number ? (int)strtol(number, NULL, 10) : -1;
+    size_t len = strlen(command);
+
+    return fd >= 0 && send(fd, command, len, MSG_NOSIGNAL) == (ssize_t)len ? fd
+                                                                           : -1;
+}
+
+// Hydra may drop what it has not read when a job is aborted.
+static void wait_for_reader(int fd)
+{
+    const struct timespec nap = { .tv_nsec = 1000000 };
+    struct stat st;
+    int unread;
+
+    if (fstat(fd, &st) || !S_ISFIFO(st.st_mode))
+        return;
+    for (int i = 0; i < 1000; i++) {
+        if (ioctl(fd, FIONREAD, &unread) || unread == 0)
+            return;
+        nanosleep(&nap, NULL);
+    }
+}
+
+// If a process exits without MPI_Finalize(), Hydra ends only those of its host.
+static void mpi_abandon(struct sb_transport *t, int status)
+{
+    char command[64];
+
+    (void)t;
+    wait_for_reader(STDOUT_FILENO);
+    wait_for_reader(STDERR_FILENO);
+    snprintf(command, sizeof(command), "cmd=abort exitcode=%d\n", status);
+    tell_hydra(command);
+}
+
+static bool hangs_at_the_end(void)
+{
+    char text[MPI_MAX_LIBRARY_VERSION_STRING] = "";
+    int len = 0;
+
+    MPI_Get_library_version(text, &len);
+    return MPICH_NUMVERSION < 40200000 && strstr(text, "ch4:ucx");
+}
+
+// MPI_Finalize() of MPICH before 4.2 hangs over TCP: a process that has
+// disconnected waits for the others at the launcher, and no longer answers
+// those that still disconnect from it (MPICH's pull request 6596). All messages
+// have arrived here, so only Hydra must get the message that this is no crash.
+// Returns false if it does not answer.
+static bool end_without_finalize(void)
+{
+    static const char answer[] = "cmd=finalize_ack\n";
+    char got[sizeof(answer)] = "";
+    size_t n = 0;
+    int fd = hangs_at_the_end() ? tell_hydra("cmd=finalize\n") : -1;
+    struct pollfd readable = { .fd = fd, .events = POLLIN };
+
+    while (fd >= 0 && n < sizeof(got) - 1 && poll(&readable, 1, 10000) == 1) {
+        ssize_t k = recv(fd, got + n, sizeof(got) - 1 - n, 0);
+
+        if (k <= 0)
+            break;
+        n += (size_t)k;
+    }
+    return strcmp(got, answer) == 0;
+}
+#else
+// Open MPI ends all processes if the status is not 0.
+static void mpi_abandon(struct sb_transport *t, int status)
+{
+    (void)t, (void)status;
+}
+
+static bool end_without_finalize(void)
+{
+    return false;
+}
+#endif
+
 static void mpi_close(struct sb_transport *t)
 {
     struct mpi *m = t->priv;
 
-    MPI_Comm_free(&m->comm);
-    MPI_Finalize();
+    if (!end_without_finalize()) {
+        MPI_Comm_free(&m->comm);
+        MPI_Finalize();
+    }
     free(m->sending);
     free(m);
     t->priv = NULL;
@@ -280,4 +375,5 @@ SB_FFI const struct sb_transport_ops sb_transport_ops = {
     .receive = mpi_receive,
     .sending = mpi_sending,
     .close = mpi_close,
+    .abandon = mpi_abandon,
 };

@@ -1,15 +1,17 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 #include "run/joint.h"
 
+#include <signal.h>
 #include <stdlib.h>
 #include <time.h>
 
 #include "base/log.h"
 
-#define SECOND      UINT64_C(1000000000)
-#define STATE_EVERY SECOND
-// A rank that was not heard for so long is lost: all send a message each
-// second.
+#define SECOND UINT64_C(1000000000)
+// Shorter than the time that is left after SIGTERM.
+#define STATE_EVERY (SECOND / 10)
+#define STOP_EVERY  (SECOND / 50)
+// A rank that was not heard for so long is lost.
 #define SILENCE (10 * SECOND)
 // Rank 0 may be held up by its reports.
 #define SILENCE_OF_0 (60 * SECOND)
@@ -127,20 +129,17 @@ static void look_for_silence(struct sb__joint *j, uint64_t now)
     sb__run_fail(j->run, &err);
 }
 
-// Shows that this rank lives, and tells rank 0 its figures so far.
+// Shows that this rank lives, and tells rank 0, which answers, its figures so
+// far.
 static void tell_state(struct sb__joint *j, uint64_t now)
 {
     const struct sb_stats *s = &j->run->stats[SB_PHASE_MEASURED];
     uint64_t completed = 0, errors = 0;
     struct sb_buf b;
 
-    if (!j->started || now < j->told_state + STATE_EVERY)
+    if (j->of || !j->started || now < j->told_state + STATE_EVERY)
         return;
     j->told_state = now;
-    if (j->of) {
-        sb_job_tell_all(j->job, SB_JOB_STATE, NULL);
-        return;
-    }
     for (unsigned i = 0; i < s->users; i++) {
         const struct sb_tally *t = &s->rec[i].tally;
 
@@ -154,13 +153,24 @@ static void tell_state(struct sb__joint *j, uint64_t now)
     sb_buf_done(&b);
 }
 
-// Rank 0 stops all others; another rank tells rank 0 that it must stop.
-static void pass_on_stop(struct sb__joint *j)
+// Rank 0 stops all others. Open MPI blocks a process that sends to one that was
+// killed on another host; its launcher has then sent SIGTERM to the others.
+static void stop_all(struct sb__joint *j, int sig, uint64_t now)
+{
+    if (sig == SIGTERM && j->started && !j->job->wary_since)
+        j->job->wary_since = now;
+    sb_job_tell_all(j->job, SB_JOB_STOP, NULL);
+    j->stop_again = j->job->wary_since ? now + STOP_EVERY : UINT64_MAX;
+}
+
+// Another rank tells rank 0 that it must stop.
+static void pass_on_stop(struct sb__joint *j, uint64_t now)
 {
     struct sb_run *run = j->run;
     struct sb_buf b;
 
-    if (j->told_stop || !atomic_load(&run->stop))
+    if (!atomic_load(&run->stop) ||
+        (j->told_stop && (!j->of || now < j->stop_again)))
         return;
     pthread_mutex_lock(&run->lock);
     int sig = run->signal;
@@ -168,7 +178,7 @@ static void pass_on_stop(struct sb__joint *j)
     pthread_mutex_unlock(&run->lock);
     j->told_stop = true;
     if (j->of) {
-        sb_job_tell_all(j->job, SB_JOB_STOP, NULL);
+        stop_all(j, sig, now);
         return;
     }
     if (err.code && err.code != SB_ECANCELED)
@@ -190,7 +200,7 @@ void sb__joint_poll(struct sb_run *run)
 
     look_for_failures(j);
     look_for_silence(j, now);
-    pass_on_stop(j);
+    pass_on_stop(j, now);
     if (run->task)
         sb__joint_crew_poll(j, now);
     tell_state(j, now);

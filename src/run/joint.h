@@ -39,6 +39,7 @@ struct sb__joint_rank {
     int64_t offset_ns;          // its clock is so much ahead of that of rank 0
     uint64_t error_ns;          // maximum error of the offset
     uint64_t completed, errors; // so far
+    uint64_t answered;          // when rank 0 last answered its figures
     struct sb_buf body;         // of FINAL
 };
 
@@ -69,6 +70,7 @@ struct sb__joint {
     bool told_settled;
     // End:
     bool told_stop, told_error;
+    uint64_t stop_again;    // rank 0: when it sends STOP again
     uint64_t heard;         // another rank: time of the last message of rank 0
     uint64_t polled, awake; // last look for messages; since when without a gap
     unsigned lost;          // rank 0: a rank that is silent; 0: none

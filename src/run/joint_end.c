@@ -15,6 +15,9 @@
 #include "run/joint.h"
 
 #define SECOND UINT64_C(1000000000)
+// Rank 0 shows a rank that it lives: in answers, because Open MPI blocks a
+// process that sends to one that was killed on another host.
+#define ANSWER_EVERY SECOND
 // After SIGTERM, the launcher soon ends all processes.
 #define HURRY_NS (SECOND * 3 / 10)
 // The last intervals come another way than the final figures.
@@ -32,6 +35,12 @@ static void on_state(void *arg, unsigned from, struct sb_wire *w)
     }
     j->of[from].completed = sb_wire_get(w);
     j->of[from].errors = sb_wire_get(w);
+    uint64_t now = sb_clock_monotonic();
+
+    if (now < j->of[from].answered + ANSWER_EVERY)
+        return;
+    j->of[from].answered = now;
+    sb_job_send(j->job, from, SB_JOB_STATE, NULL);
 }
 
 static void on_stop(void *arg, unsigned from, struct sb_wire *w)
