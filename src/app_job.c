@@ -25,6 +25,8 @@ static const char *setting(const struct sb_app *a)
 {
     const char *value = getenv("SYSBENCH_MPI");
 
+    if (!value && getenv("SYSBENCH_RANKS"))
+        value = "off";
     for (int i = 1; i < a->argc; i++) {
         if (strncmp(a->argv[i], "--mpi=", 6) == 0)
             value = a->argv[i] + 6;
@@ -41,7 +43,7 @@ static int no_module(const struct sb_job_family *family, unsigned n,
     return sb_err_set(err, why->code,
         "this is one of %u processes that %s started, but they cannot carry "
         "out one run: %.250s; --mpi=off runs them independently",
-        n, family->name, why->msg);
+        n, family->launcher, why->msg);
 }
 
 static int join(struct sb_app *a, const struct sb_job_family *family,

@@ -18,10 +18,11 @@ set -eu
 apt_build='gcc libc6-dev make autoconf automake libtool pkg-config
     libluajit-5.1-dev libck-dev libjansson-dev zlib1g-dev libsqlite3-dev
     libmariadb-dev libpq-dev libmongoc-dev libmicrohttpd-dev'
-apt_test='python3-cram python3-jsonschema sqlite3 shellcheck lua-check pmccabe
+apt_test='python3-cram python3-jsonschema python3-yaml sqlite3 shellcheck lua-check pmccabe
     clang-format-14 clang-14 libclang-rt-14-dev xz-utils zsh
     libopenmpi-dev openmpi-bin libmpich-dev mpich
-    openssh-client openssh-server iproute2'
+    openssh-client openssh-server iproute2
+    slurmctld slurmd slurm-client munge'
 apt_servers='mariadb-server galera-4 rsync iproute2 postgresql pgbouncer
     haproxy openssl procps maven libaio1 default-jdk-headless'
 apt_browser='chromium chromium-driver python3 maven prometheus'
@@ -151,7 +152,8 @@ no_services() {
 not_at_boot() {
     command -v systemctl >/dev/null || return 0
     for service in mariadb:mariadb-server postgresql:postgresql \
-        pgbouncer:pgbouncer haproxy:haproxy prometheus:prometheus ssh:openssh-server; do
+        pgbouncer:pgbouncer haproxy:haproxy prometheus:prometheus \
+        ssh:openssh-server munge:munge slurmctld:slurmctld slurmd:slurmd; do
         case " $missing " in
         *" ${service#*:} "*)
             $become systemctl disable "${service%:*}" >/dev/null 2>&1 || : ;;

@@ -5,11 +5,16 @@
 #include <stdlib.h>
 #include <unistd.h>
 
-// In the order in which they are looked for: Hydra, MPICH's launcher, sets
-// PMI_SIZE, as others do.
+// In the order in which they are looked for. Hydra, MPICH's launcher, sets
+// PMI_SIZE, as srun --mpi=pmi2 does. srun --mpi=pmix sets no variable of MPI
+// that has a size. Launchers of MPI start their own processes with srun, so
+// Slurm's variables come last. A batch script has no SLURM_STEP_NUM_TASKS: what
+// it starts without srun is one process.
 static const struct sb_job_family families[] = {
-    { "openmpi", "Open MPI", "OMPI_COMM_WORLD_SIZE" },
-    { "mpich", "MPICH", "PMI_SIZE" },
+    { "openmpi", "Open MPI", "Open MPI", "OMPI_COMM_WORLD_SIZE", NULL },
+    { "mpich", "MPICH", "MPICH", "PMI_SIZE", NULL },
+    { "openmpi", "Open MPI", "Slurm", "SLURM_STEP_NUM_TASKS", "PMIX_RANK" },
+    { NULL, "MPI", "Slurm", "SLURM_STEP_NUM_TASKS", NULL },
 };
 
 #define FAMILIES (sizeof(families) / sizeof(families[0]))
@@ -31,7 +36,8 @@ const struct sb_job_family *sb_job_launched(
         const char *size = sb_job_variable(env, families[i].size);
         long n = size ? strtol(size, NULL, 10) : 0;
 
-        if (n < 1)
+        if (n < 1 || (families[i].mark &&
+                         !sb_job_variable(env, families[i].mark)))
             continue;
         *processes = (unsigned)n;
         return &families[i];
@@ -68,8 +74,12 @@ int sb_job_open(struct sb_transport *t, const char *dir,
     char file[4200];
 
     *t = (struct sb_transport){ 0 };
+    if (family && !family->module)
+        return sb_err_set(err, SB_ENOTFOUND,
+            "srun was called without --mpi=pmix (for Open MPI) or --mpi=pmi2 "
+            "(for MPICH); without MPI, use --ranks=auto");
     for (size_t i = 0; i < FAMILIES; i++)
-        if ((!family || family == &families[i]) &&
+        if ((!family || family == &families[i]) && families[i].module &&
             find(file, sizeof(file), dir, &families[i]))
             return load(t, file, err);
     return sb_err_set(err, SB_ENOTFOUND,

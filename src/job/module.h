@@ -7,11 +7,14 @@
 
 #include "job/transport.h"
 
-// A family of MPI libraries, whose binaries are compatible.
+// A family of MPI libraries, whose binaries are compatible, and a launcher that
+// starts processes for it.
 struct sb_job_family {
-    const char *module; // name of its module, "openmpi"
-    const char *name;   // for users, "Open MPI"
-    const char *size;   // variable with the number of processes
+    const char *module;   // name of its module, "openmpi"; NULL: not for MPI
+    const char *name;     // for users, "Open MPI"
+    const char *launcher; // for users, "Slurm"
+    const char *size;     // variable with the number of processes
+    const char *mark;     // variable that must also be set, or NULL
 };
 
 // The value of a variable in env, which ends with NULL; NULL if it is not set.

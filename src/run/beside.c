@@ -250,7 +250,8 @@ static void set_files(posix_spawn_file_actions_t *files, int fd)
 // frees the list. NULL if out of memory.
 static char **own_environment(void)
 {
-    static const char *const launcher[] = { "OMPI_", "PMIX_", "PMI_", "HYD" };
+    static const char *const launcher[] = { "OMPI_", "PMIX_", "PMI_", "HYD",
+        "SLURM_STEP_NUM_TASKS=" };
     size_t n = 0, k = 0;
     char **list;
 
