@@ -36,8 +36,8 @@ const struct sb_job_family *sb_job_launched(
         const char *size = sb_job_variable(env, families[i].size);
         long n = size ? strtol(size, NULL, 10) : 0;
 
-        if (n < 1 || (families[i].mark &&
-                         !sb_job_variable(env, families[i].mark)))
+        if (n < 1 ||
+            (families[i].mark && !sb_job_variable(env, families[i].mark)))
             continue;
         *processes = (unsigned)n;
         return &families[i];

@@ -58,8 +58,7 @@ static void tasks_of_slurm(void)
     CHECK_INT(n, 3);
     CHECK_INT(sb_job_open(&t, "/nowhere", f, &err), SB_ENOTFOUND);
     CHECK(strstr(err.msg, "srun was called without --mpi=pmix") != NULL);
-    CHECK_INT(
-        sb_job_open(&t, "/nowhere", sb_job_launched(pmix, &n), &err),
+    CHECK_INT(sb_job_open(&t, "/nowhere", sb_job_launched(pmix, &n), &err),
         SB_ENOTFOUND);
     CHECK(strstr(err.msg, "there is no module for Open MPI") != NULL);
 }
