@@ -2,7 +2,8 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 #
 # A private cluster of Slurm in the folder slurm/: munged with a key of its own,
-# slurmctld, and one slurmd for each node, all on this host.
+# slurmctld, and one slurmd for each node. All are on this host, but each node
+# has a host name: MPI libraries name files in /tmp and /dev/shm after it.
 
 slurm_pids=
 
@@ -17,6 +18,10 @@ slurm_up() {
     done
     if [ "$(id -u)" != 0 ]; then
         echo "slurmd must run as root" >out
+        return 77
+    fi
+    if ! unshare --uts true 2>/dev/null; then
+        echo "unshare --uts is not permitted" >out
         return 77
     fi
     slurm=$PWD/slurm
@@ -81,7 +86,7 @@ EOF
         node=0
         for port; do
             mkdir -p "$slurm/spool.n$node" "$slurm/tmp.n$node"
-            echo "NodeName=n$node NodeHostname=$host NodeAddr=127.0.0.1" \
+            echo "NodeName=n$node NodeAddr=127.0.0.1" \
                 "Port=$port CPUs=2 State=UNKNOWN"
             node=$((node + 1))
         done
@@ -92,7 +97,9 @@ EOF
     slurm_pids="$slurm_pids $!"
     node=0
     while [ $node -lt "$nodes" ]; do
-        slurmd -D -N n$node -f "$SLURM_CONF" >"$slurm/slurmd.n$node.out" 2>&1 &
+        # shellcheck disable=SC2016 # variables of the shell inside
+        unshare --uts sh -c 'hostname "$1" && exec slurmd -D -N "$1"' sh \
+            n$node >"$slurm/slurmd.n$node.out" 2>&1 &
         slurm_pids="$slurm_pids $!"
         node=$((node + 1))
     done
@@ -111,14 +118,19 @@ slurm_wait() {
     return 1
 }
 
-# Cancels what runs, and ends the daemons that slurm_up started.
-slurm_down() {
-    [ -n "$slurm_pids" ] || return 0
-    timeout 10 scancel --state=RUNNING >/dev/null 2>&1
+# Cancels all jobs, and waits until they have ended.
+slurm_cancel() {
+    timeout 10 scancel --full --user="$(id -un)" >/dev/null 2>&1
     for _ in $(seq 100); do
         [ -n "$(timeout 10 squeue -h 2>/dev/null)" ] || break
         sleep 0.1
     done
+}
+
+# Ends the daemons that slurm_up started.
+slurm_down() {
+    [ -n "$slurm_pids" ] || return 0
+    slurm_cancel
     # shellcheck disable=SC2086 # numbers
     kill $slurm_pids 2>/dev/null
     for _ in $(seq 100); do
