@@ -47,6 +47,19 @@ static int failed(struct sb_err *err, const char *call, int code)
     return sb_err_set(err, SB_ESYS, "%s: %.300s", call, text);
 }
 
+// srun --mpi=pmix carries out fences with and without data in different ways.
+// On a busy host, the second fence of Open MPI's start, which has no data,
+// ended before the first one in some processes: they crashed in the library,
+// because messages of others came too early. So no fence has data; Open MPI
+// then asks for the addresses of other processes when it needs them.
+static void avoid_fences_with_data(void)
+{
+#ifdef OPEN_MPI
+    if (getenv("PMIX_RANK") && !getenv("OMPI_COMM_WORLD_SIZE"))
+        setenv("OMPI_MCA_pmix_base_collect_data", "0", 0);
+#endif
+}
+
 // The threads of the library inherit the mask: the program waits for these
 // signals itself, so they must not end the process in a thread of the library.
 static int init(int *provided)
@@ -63,6 +76,8 @@ static int init(int *provided)
 static int start(struct sb_transport *t, struct mpi *m, struct sb_err *err)
 {
     int provided, rank, ranks;
+
+    avoid_fences_with_data();
     int rc = init(&provided);
 
     if (rc)

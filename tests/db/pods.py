@@ -9,7 +9,8 @@
 #
 # The processes run in the folder $PODS; each has the arguments and variables of
 # its pod. Only the times and sizes of the load differ, the driver is null, and
-# the launcher of MPI starts all ranks on this host.
+# the launcher of MPI starts all ranks on this host. Ranks without MPI start at
+# once: how long they take to connect depends on the speed of the host.
 import json
 import os
 import re
@@ -116,7 +117,8 @@ def start(container, folder, extra):
         pod[variable["name"]] = "of-" + secret["name"] if secret else variable["value"]
     argv = [smaller(re.sub(r"\$\(([A-Za-z_]\w*)\)",
                            lambda m: pod.get(m.group(1), m.group(0)), word), folder)
-            for word in container["command"] + container.get("args", [])]
+            for word in container["command"] + container.get("args", [])
+            if not word.startswith("--start-at=")]
     with open(folder + "/log", "w") as log:
         return subprocess.Popen(
             argv, cwd=folder, env=dict(os.environ, **dict(pod, SYSBENCH_DB_DRIVER="null")),
