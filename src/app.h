@@ -24,6 +24,8 @@
 #include "run/run.h"
 #include "script/script.h"
 
+struct sb_app_children;
+
 // Exit status of the program; 128 + signal when interrupted.
 enum {
     SB_EXIT_OK = 0,
@@ -62,8 +64,14 @@ struct sb_app {
     struct sb_rank_place rank_place; // ranks 0: not divided
     struct sb_job *job;              // with other ranks over MPI, or NULL
     struct sb_job_files *files;      // of rank 0, for the others; or NULL
+    struct sb_relay *relay;          // for the runs of a sweep; or NULL
     struct sb_buf setup;             // of rank 0: what the others need
-    char **setup_argv;               // of another rank: from rank 0
+    // Of a run of a sweep over several ranks: the swept options.
+    struct sb_fact given[SB_SWEEP_OPTIONS_MAX];
+    unsigned ngiven;
+    bool is_given;             // another rank: by rank 0,
+    const char *given_command; // and this command is to be carried out
+    char **setup_argv;         // of another rank: from rank 0
     uint64_t setup_seed;
     char *setup_workloads;         // the folder of rank 0
     struct sb__app_beside *beside; // during a run with --beside, or NULL
@@ -186,6 +194,19 @@ bool sb_app_ranks_idle(const struct sb_app *a);
 // process. The other ranks wait for the command line of rank 0, which becomes
 // theirs. 0 or SB_E*; SB_ECANCELED: rank 0 has failed, and has said so.
 int sb_app_job_begin(struct sb_app *a, struct sb_err *err);
+// app_job_runs.c. As sb_app_child(): over several ranks, each of them creates a
+// process, and these have a job of their own. If that failed in the new
+// process, *err is set there.
+int sb_app_job_child(struct sb_app *a, struct sb_app_children *c, bool quiet,
+    int *status, struct sb_err *err);
+// Another rank: creates the process of a run that rank 0 has begun. Returns 1
+// in this process, where *err is set if it has no job, and 0 in the parent when
+// it has ended.
+int sb_app_job_follow_run(struct sb_app *a, struct sb_err *err);
+// This process was forked to look at the options only: it takes no part in the
+// job.
+void sb_app_job_detach(struct sb_app *a);
+
 // Rank 0 has loaded the test: the others may do so.
 void sb_app_job_loaded(struct sb_app *a);
 // Whether this is another rank than 0, which prints nothing by itself.

@@ -7,6 +7,7 @@
 #include <string.h>
 #include <sys/time.h>
 #include <sys/wait.h>
+#include <time.h>
 #include <unistd.h>
 
 #ifdef __linux__
@@ -118,13 +119,32 @@ static void become_child(struct sb_app_children *c, pid_t parent, bool quiet)
     clearerr(stdout);
 }
 
+// Returns the next signal; 0: none in time, if there is something to do
+// meanwhile.
+static int next_signal(struct sb_app_children *c)
+{
+    struct timespec limit = { 0 };
+    int sig = 0;
+
+    if (!c->idle)
+        return sigwait(&c->watched, &sig) ? 0 : sig;
+    uint64_t ns = c->idle(c->idle_arg);
+
+    limit.tv_sec = (time_t)(ns / 1000000000);
+    limit.tv_nsec = (long)(ns % 1000000000);
+    sig = sigtimedwait(&c->watched, NULL, &limit);
+    return sig > 0 ? sig : 0;
+}
+
 static void wait_for(struct sb_app_children *c, pid_t pid, int *status)
 {
     int raw = 0, sig;
     pid_t got;
 
+    c->pid = pid;
     while ((got = waitpid(pid, &raw, WNOHANG)) == 0) {
-        if (sigwait(&c->watched, &sig) || !ends_sweep(sig))
+        sig = next_signal(c);
+        if (sig == 0 || !ends_sweep(sig))
             continue;
         if (!c->seen)
             c->seen = sig;

@@ -9,6 +9,7 @@
 #include <signal.h>
 #include <stdbool.h>
 #include <stdint.h>
+#include <sys/types.h>
 
 #include "base/err.h"
 
@@ -16,6 +17,11 @@ struct sb_app_children {
     sigset_t watched, old;
     struct sigaction old_child;
     int seen; // the first signal that ends the sweep, 0 before
+    // Called again and again while a child runs; returns how long to sleep, in
+    // ns. NULL: nothing.
+    uint64_t (*idle)(void *arg);
+    void *idle_arg;
+    pid_t pid; // the child
 };
 
 // Blocks the signals that the following functions receive: SIGINT, SIGTERM, and

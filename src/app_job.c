@@ -12,6 +12,7 @@
 #include "job/job_files.h"
 #include "job/job.h"
 #include "job/module.h"
+#include "job/relay.h"
 
 extern char **environ;
 
@@ -147,6 +148,26 @@ static void hide_arguments(struct sb_app *a)
     }
 }
 
+static void write_given(const struct sb_app *a, struct sb_buf *b)
+{
+    sb_wire_put_text(b, a->command);
+    sb_wire_put(b, a->ngiven);
+    for (unsigned i = 0; i < a->ngiven; i++) {
+        sb_wire_put_text(b, a->given[i].name);
+        sb_wire_put_text(b, a->given[i].value);
+    }
+}
+
+static void read_given(struct sb_app *a, struct sb_wire *w)
+{
+    a->given_command = get_string(w);
+    uint64_t n = sb_wire_get(w);
+
+    for (; a->ngiven < n && a->ngiven < SB_SWEEP_OPTIONS_MAX; a->ngiven++)
+        a->given[a->ngiven] = (struct sb_fact){ .name = get_string(w),
+            .value = get_string(w) };
+}
+
 // The arguments and variables live as long as the program.
 static int use_setup(struct sb_app *a, struct sb_wire *w, struct sb_err *err)
 {
@@ -168,6 +189,9 @@ static int use_setup(struct sb_app *a, struct sb_wire *w, struct sb_err *err)
         putenv(get_string(w));
     a->setup_seed = sb_wire_get(w);
     a->setup_workloads = get_string(w);
+    a->is_given = sb_wire_get(w) != 0;
+    if (a->is_given)
+        read_given(a, w);
     if (w->bad)
         return sb_err_set(err, SB_EINTERNAL, "invalid data of rank 0");
     hide_arguments(a);
@@ -195,20 +219,33 @@ static bool is_here(void *arg)
 {
     const struct setup *s = arg;
 
-    return s->here;
+    return s->here || (s->a->relay && sb_relay_begun(s->a->relay));
 }
 
-// Waits for the command line of rank 0. SB_ECANCELED: rank 0 has failed, and
-// has said so.
+// Waits for the command line of rank 0. Every run of a sweep is carried out by
+// a process that is forked here. SB_ECANCELED: rank 0 has failed, and has said
+// so, or it carries out its command alone.
 static int follow(struct sb_app *a, struct sb_err *err)
 {
     struct setup s = { .a = a };
+    int rc = 0;
 
-    sb_job_on(a->job, SB_JOB_SETUP, on_setup, &s);
-    bool here = sb_job_wait(a->job, is_here, &s, UINT64_MAX);
-    sb_job_on(a->job, SB_JOB_SETUP, NULL, NULL);
-    if (!here)
-        return sb_err_set(err, SB_ECANCELED, "rank 0 has left the job");
+    a->relay = sb_relay_new(a->job);
+    if (!a->relay)
+        return sb_err_set(err, SB_ENOMEM, "out of memory");
+    while (rc >= 0 && !s.here) {
+        sb_job_on(a->job, SB_JOB_SETUP, on_setup, &s);
+        if (!sb_job_wait(a->job, is_here, &s, UINT64_MAX))
+            rc = sb_err_set(err, SB_ECANCELED, "rank 0 has left the job");
+        else if (!s.here)
+            rc = sb_app_job_follow_run(a, err);
+        if (rc == 1 && err->code)
+            rc = err->code;
+        // The process of a run has a job of its own.
+        sb_job_on(a->job, SB_JOB_SETUP, NULL, NULL);
+    }
+    if (rc < 0)
+        return rc;
     *err = s.err;
     return err->code;
 }
@@ -240,6 +277,9 @@ void sb_app_job_loaded(struct sb_app *a)
         return;
     sb_wire_put(&a->setup, a->random.seed);
     sb_wire_put_text(&a->setup, a->paths.workloads);
+    sb_wire_put(&a->setup, a->sweep != NULL);
+    if (a->sweep)
+        write_given(a, &a->setup);
     sb_job_tell_all(a->job, SB_JOB_SETUP, &a->setup);
 }
 

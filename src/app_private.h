@@ -40,6 +40,10 @@ void sb__app_context(const struct sb__listening *t);
 int sb__app_finish_reports(
     struct sb__listening *t, const struct sb_run_result *res, int status);
 
+// app_alone.c. Carries out the run of another rank than 0.
+void sb__app_follow(
+    struct sb_app *a, struct sb_workload *w, struct sb_run_result *res);
+
 // Whether to show how the run is going: --progress, on a terminal.
 bool sb__app_has_progress(const struct sb_app *a);
 // Shows a line of progress, with the number of the run in its sweep.

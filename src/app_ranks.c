@@ -69,14 +69,10 @@ static int64_t wall_ns(void)
 
 static int check_test(const struct sb_app *a, struct sb_err *err)
 {
-    if (a->sweep)
+    if (a->sweep && !a->job)
         return sb_err_set(err, SB_EUSAGE,
-            "--sweep and --repeat cannot be combined with several ranks: the "
-            "runs of "
-            "the ranks would not begin at the same time");
-    if (a->job && a->run.report_checkpoints.count)
-        return sb_err_set(err, SB_EUSAGE,
-            "--report-checkpoints cannot be combined with several ranks yet");
+            "--sweep and --repeat cannot be combined with --ranks: the runs of "
+            "the ranks would not begin at the same time; use MPI");
     if (a->builtin)
         return sb_err_set(err, SB_EUSAGE,
             "the built-in test '%s' cannot be divided among ranks",
@@ -92,7 +88,8 @@ static int divide(struct sb_app *a, struct sb_err *err)
 
     if (rc == 0)
         rc = sb_ranks_divide(&a->run, &a->rank_opts,
-            divided ? &a->rank_place : &one, a->job || a->dist.seed != 0, err);
+            divided ? &a->rank_place : &one, a->job != NULL, a->dist.seed != 0,
+            err);
     a->run.job = divided ? a->job : NULL;
     a->random.rank = a->run.share.rank;
     a->random.ranks = a->run.share.ranks;

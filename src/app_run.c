@@ -127,17 +127,6 @@ void sb__app_print_mode(struct sb_app *a, struct sb_workload *w)
     print_initializing(a);
 }
 
-// Another rank than 0 reports nothing by itself. Its intervals have what rank 0
-// may need.
-static int follow(struct sb_app *a, struct sb_workload *w)
-{
-    const struct sb_listener l = { .operations = true };
-    struct sb_run_result res;
-
-    sb_run(w, &a->run, &a->random, &l, &res);
-    return exit_status(a, &res);
-}
-
 int sb__app_run_workload(struct sb_app *a, struct sb_workload *w)
 {
     struct sb__listening t;
@@ -145,8 +134,10 @@ int sb__app_run_workload(struct sb_app *a, struct sb_workload *w)
     struct sb_run_result res;
     struct sb_err err = { 0 };
 
-    if (sb_app_job_follows(a))
-        return follow(a, w);
+    if (sb_app_job_follows(a)) {
+        sb__app_follow(a, w, &res);
+        return exit_status(a, &res);
+    }
     if (a->reporters.omitted)
         sb_log(SB_LOG_NOTICE,
             "The text report is omitted, because standard output has another "

@@ -212,6 +212,7 @@ static enum sb_sweep_role check(struct sb_app *a, int *status)
     if (rc == 0)
         rc = sb_app_child(&s->children, true, status, &err);
     if (rc == 1) {
+        sb_app_job_detach(a);
         sb__sweep_check_begin(a);
         return SB_SWEEP_CHECK;
     }
@@ -252,10 +253,24 @@ static bool sweeps_mix(const struct sb_app *a)
            sb_opts_values(a->opts, "sweep", view.source, is_mix, NULL);
 }
 
+// Another rank: this is the process of a run, or of a command before or after
+// it, whose options rank 0 has given.
+static int take_given(struct sb_app *a, struct sb_err *err)
+{
+    int rc = 0;
+
+    for (unsigned i = 0; rc == 0 && i < a->ngiven; i++)
+        rc = sb_opts_give(a->opts, a->given[i].name, a->given[i].value, err);
+    a->command = a->given_command;
+    return rc;
+}
+
 enum sb_sweep_role sb_app_sweep(struct sb_app *a, int *status)
 {
     struct sb_err err = { 0 };
 
+    if (a->is_given)
+        return take_given(a, &err) ? end(status, failure(&err)) : SB_SWEEP_RUN;
     if (sweeps_mix(a)) {
         sb_log(SB_LOG_USAGE, SB__SWEEP_MIX);
         return end(status, SB_EXIT_FAILED);
@@ -263,11 +278,6 @@ enum sb_sweep_role sb_app_sweep(struct sb_app *a, int *status)
     if (!sb_sweep_wanted(a->opts) || !a->command ||
         strcmp(a->command, "run") != 0 || a->o.print_config || a->o.list)
         return SB_SWEEP_NONE;
-    if (a->job) {
-        sb_log(SB_LOG_USAGE,
-            "--sweep and --repeat cannot be combined with MPI yet");
-        return end(status, SB_EXIT_FAILED);
-    }
     a->sweep = calloc(1, sizeof(*a->sweep));
     if (!a->sweep) {
         sb_err_set(&err, SB_ENOMEM, "out of memory");

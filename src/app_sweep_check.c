@@ -159,7 +159,7 @@ int sb_app_sweep_misused(const struct sb_app *a, struct sb_err *err)
 
     for (size_t i = 0; i < sizeof(names) / sizeof(names[0]); i++)
         if (a->command && strcmp(a->command, "run") != 0 && !a->sweep &&
-            sb_opts_find(a->opts, names[i], &view) &&
+            !a->is_given && sb_opts_find(a->opts, names[i], &view) &&
             view.table == &sb_sweep_opt_table && view.source == SB_SRC_CMDLINE)
             return sb_err_set(err, SB_EUSAGE,
                 "--%s only applies to the command run, not to %s", names[i],

@@ -47,6 +47,8 @@ static int take_options(struct sb_app *a, unsigned run, const char *command,
     if (rc == 0)
         rc = sb_opts_give(a->opts, "report", reports, err);
     a->command = command;
+    memcpy(a->given, value, sizeof(value));
+    a->ngiven = p->noptions;
     a->swept = s->swept;
     a->nswept = p->noptions;
     a->round = run / p->npoints + 1;
@@ -61,10 +63,14 @@ static int execute(struct sb_app *a, unsigned run, const char *command,
     const char *reports, int *status, struct sb_err *err)
 {
     struct sb_app_sweep *s = a->sweep;
-    int rc = sb_app_child(&s->children, !s->text, status, err);
+    int rc = sb_app_job_child(a, &s->children, !s->text, status, err);
 
-    if (rc == 1)
-        s->child_rc = take_options(a, run, command, reports, &s->child_err);
+    if (rc != 1)
+        return rc;
+    s->child_err = *err;
+    s->child_rc = err->code
+                      ? err->code
+                      : take_options(a, run, command, reports, &s->child_err);
     return rc;
 }
 

@@ -255,8 +255,10 @@ static int add_stage(struct merge *m, unsigned n, struct sb_err *err)
     to->stage_name = first->stage_name;
     to->stage_mix = first->stage_mix;
     to->stats = &m->stats;
+    // Each rank of a run has the numbers of the whole.
+    unsigned parts = json_object_get(first_run(m)->json, "rank") ? 1 : m->nruns;
     for (unsigned k = 0; k < 2; k++) {
-        for (unsigned i = 0; i < m->nruns; i++) {
+        for (unsigned i = 0; i < parts; i++) {
             users[k] += m->run[i]->report.stages[n].stage_users[k];
             to->stage_rate[k] += m->run[i]->report.stages[n].stage_rate[k];
         }

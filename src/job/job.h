@@ -31,8 +31,14 @@ enum sb_job_what {
     SB_JOB_START,    // from 0: when the run begins
     SB_JOB_STATE,    // to 0: figures of a rank so far
     SB_JOB_INTERVAL, // to the parent: figures of an interval
+    SB_JOB_PART,     // from 0: a part of a search begins; to 0: its figures
+    SB_JOB_SECTION,  // to 0: figures of a stage, or up to a checkpoint
     SB_JOB_STOP,     // from 0: end the run
     SB_JOB_FINAL,    // to 0: all figures of a rank
+    // Of sweeps (job/relay.h):
+    SB_JOB_RUN,     // from 0: fork for a run
+    SB_JOB_RELAY,   // a message between the processes of a run
+    SB_JOB_RUN_END, // its process has ended
     // Of parallel commands, in both directions:
     SB_JOB_BARRIER,  // all users of a rank are there; it opens
     SB_JOB_TICKET,   // a user waits for one; its number
@@ -90,6 +96,10 @@ void sb_job_on(
 
 // Calls call() at the end of each sb_job_poll(); NULL: nothing.
 void sb_job_each_poll(struct sb_job *j, void (*call)(void *arg), void *arg);
+
+// In a process that was forked and is no rank: from now on nothing is sent and
+// nothing received.
+void sb_job_detach(struct sb_job *j);
 
 // Sends a message. body: its content, or NULL. If the transport fails,
 // j->broken says why, and nothing is sent any more.

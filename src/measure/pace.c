@@ -19,6 +19,7 @@ struct sb_pace_piece {
     uint64_t start; // time at its start
     uint64_t length;
     double speed, change;
+    double users_from, users_to;
 };
 
 // step / 2^shift is the gap, exact to the last bit of the double.
@@ -80,6 +81,8 @@ int sb_pace_init_parts(struct sb_pace *p, enum sb_pace_kind kind,
         a->length = units_of(part[i].ns);
         a->speed = from;
         a->change = length > 0 ? (to - from) / length : 0;
+        a->users_from = (double)part[i].users_from;
+        a->users_to = (double)part[i].users_to;
         next->start = sum_or_end(a->start, length);
         next->pos = sum_or_end(a->pos, nearbyint((from + to) / 2 * length));
     }
@@ -195,6 +198,28 @@ void sb_pace_divide(struct sb_pace *p, const struct sb_share *share)
     p->share = *share;
 }
 
+// The number of users that can take the arrival at pos. In a ramp, at least
+// one is left out: it has just come, or is about to go.
+static uint64_t takers(const struct sb_pace *p, sb_pace_pos pos)
+{
+    uint64_t total = p->share.total;
+
+    if (p->npieces == 0)
+        return total;
+    const struct sb_pace_piece *a = piece_of(p, pos);
+    // After the last part, every rank has some, so that it finds one soon.
+    if (a == &p->piece[p->npieces - 1])
+        return total;
+    double passed = (double)(piece_time(a, pos) - a->start) / (double)a->length;
+    double change = a->users_to - a->users_from;
+    double n = floor(a->users_from + change * passed);
+
+    if (change < 0 && n > 1)
+        n--;
+    // Without users, arrivals wait for those of a later part.
+    return n >= 1 && n < (double)total ? (uint64_t)n : total;
+}
+
 // Whether the arrival at pos is one of this process. Arrivals are assigned to
 // users, and so to the ranks in proportion to their users. Poisson arrivals are
 // assigned by a hash that is independent of the gaps: so the parts are
@@ -202,23 +227,29 @@ void sb_pace_divide(struct sb_pace *p, const struct sb_share *share)
 static bool is_own(const struct sb_pace *p, sb_pace_pos pos)
 {
     const struct sb_share *s = &p->share;
-    uint64_t user;
+    uint64_t users = takers(p, pos), user;
 
     if (p->kind == SB_PACE_CONSTANT) {
-        user = sb_share_spread(s, constant_number_after(p, pos) - 2);
+        user = sb_share_spread(s, (constant_number_after(p, pos) - 2) % users);
     } else {
         uint64_t noise = sb_rng_mix(~p->seed ^ sb_rng_mix(pos));
 
-        user = (uint64_t)(((unsigned __int128)noise * s->total) >> 64);
+        user = (uint64_t)(((unsigned __int128)noise * users) >> 64);
+        if (p->npieces)
+            user = sb_share_spread(s, user);
     }
     return sb_share_owns(s, user);
 }
 
-static sb_pace_pos own_after(const struct sb_pace *p, sb_pace_pos pos)
+// The next arrival of this process, or any one at or after limit_ns: where a
+// rank has no users, it may have none for a long time.
+static sb_pace_pos own_after(
+    const struct sb_pace *p, sb_pace_pos pos, uint64_t limit_ns)
 {
     do
         pos = sb_pace_after(p, pos);
-    while (SB_UNLIKELY(p->divided) && pos != UINT64_MAX && !is_own(p, pos));
+    while (SB_UNLIKELY(p->divided) && pos != UINT64_MAX && !is_own(p, pos) &&
+           sb_pace_time(p, pos) < limit_ns);
     return pos;
 }
 
@@ -231,7 +262,7 @@ uint64_t sb_pace_take(const struct sb_pace *p, _Atomic sb_pace_pos *cursor)
     sb_pace_pos pos = atomic_load_explicit(cursor, memory_order_relaxed), next;
 
     do {
-        next = own_after(p, pos);
+        next = own_after(p, pos, UINT64_MAX);
     } while (!atomic_compare_exchange_weak_explicit(
         cursor, &pos, next, memory_order_relaxed, memory_order_relaxed));
     return sb_pace_time(p, next);
@@ -243,7 +274,7 @@ bool sb_pace_take_before(const struct sb_pace *p, _Atomic sb_pace_pos *cursor,
     sb_pace_pos pos = atomic_load_explicit(cursor, memory_order_relaxed), next;
 
     do {
-        next = own_after(p, pos);
+        next = own_after(p, pos, limit_ns);
         *ns = sb_pace_time(p, next);
         if (*ns >= limit_ns)
             return false;

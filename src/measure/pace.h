@@ -49,6 +49,8 @@ typedef uint64_t sb_pace_pos;
 struct sb_pace_part {
     uint64_t ns;     // length
     double from, to; // arrivals per second at its start and at its end
+    // Users that run then; they change linearly. Only for divided schedules.
+    uint64_t users_from, users_to;
 };
 
 // rate: arrivals per second, > 0, fractions allowed.
@@ -70,7 +72,9 @@ sb_pace_pos sb_pace_after(const struct sb_pace *p, sb_pace_pos pos);
 
 // From now on, only this part of the arrivals is taken and counted: a random
 // part of a Poisson process, which is one, too; of constant arrivals every n-th
-// one, as nearly as the weights allow.
+// one, as nearly as the weights allow. In a schedule of parts, the ranks get
+// arrivals in proportion to the users that they have at that time, in the order
+// of sb_share_spread().
 void sb_pace_divide(struct sb_pace *p, const struct sb_share *share);
 
 // Takes the next arrival from the shared cursor and returns it in nanoseconds

@@ -116,3 +116,51 @@ uint64_t sb_share_spread(const struct sb_share *s, uint64_t n)
         return in_turn(s, n);
     return (uint64_t)((unsigned __int128)n * s->step % s->total);
 }
+
+// The rank of a user, if the ranks have equal weights: users_before() is the
+// inverse.
+static uint64_t rank_of(const struct sb_share *s, uint64_t user)
+{
+    uint64_t rank = divide(user, s->ranks, s->total);
+
+    while (divide(s->total, rank + 1, s->ranks) <= user)
+        rank++;
+    return rank;
+}
+
+static uint64_t turn_of(const struct sb_share *s, uint64_t user)
+{
+    uint64_t each = s->total / s->ranks, rank = rank_of(s, user);
+    uint64_t before = divide(s->total, rank, s->ranks), i = user - before;
+
+    // Ranks with one more have turns after all others.
+    return i < each ? i * s->ranks + rank
+                    : each * s->ranks + before - each * rank;
+}
+
+// Returns x with a * x = 1 modulo m; a and m have no common divisor.
+static uint64_t inverse(uint64_t a, uint64_t m)
+{
+    int64_t x = 1, next = 0;
+    uint64_t b = m;
+
+    while (b) {
+        int64_t quotient = (int64_t)(a / b), t = x - quotient * next;
+        uint64_t rest = a % b;
+
+        x = next;
+        next = t;
+        a = b;
+        b = rest;
+    }
+    return (uint64_t)(x < 0 ? x + (int64_t)m : x);
+}
+
+uint64_t sb_share_turn(const struct sb_share *s, uint64_t user)
+{
+    if (s->step == 0)
+        return turn_of(s, user);
+    uint64_t back = inverse(s->step, s->total);
+
+    return (uint64_t)((unsigned __int128)user * back % s->total);
+}

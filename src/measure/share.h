@@ -40,6 +40,10 @@ uint64_t sb_share_of(const struct sb_share *s, uint64_t n);
 // be larger: the order repeats.
 uint64_t sb_share_spread(const struct sb_share *s, uint64_t n);
 
+// The inverse for n < total: which number a user has if the users of all ranks
+// take turns.
+uint64_t sb_share_turn(const struct sb_share *s, uint64_t user);
+
 // Whether the user with this number belongs to this rank.
 static inline bool sb_share_owns(const struct sb_share *s, uint64_t user)
 {

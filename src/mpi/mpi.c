@@ -282,12 +282,12 @@ static bool mpi_sending(struct sb_transport *t)
     return m->nsending > 0;
 }
 
-// Messages to Hydra, the launcher of MPICH, in its protocol PMI 1
-// ---------------
+// Messages to the launcher of MPICH, Hydra or Slurm, by the protocol PMI 1
+// -----
 
 #ifdef MPICH_NUMVERSION
-// Returns the connection to Hydra, or -1 if the command cannot be sent.
-static int tell_hydra(const char *command)
+// Returns the connection to it, or -1 if the command cannot be sent.
+static int tell_launcher(const char *command)
 {
     const char *number = getenv("PMI_FD");
     int fd = number ? (int)strtol(number, NULL, 10) : -1;
@@ -322,7 +322,7 @@ static void mpi_abandon(struct sb_transport *t, int status)
     wait_for_reader(STDOUT_FILENO);
     wait_for_reader(STDERR_FILENO);
     snprintf(command, sizeof(command), "cmd=abort exitcode=%d\n", status);
-    tell_hydra(command);
+    tell_launcher(command);
 }
 
 static bool hangs_at_the_end(void)
@@ -337,24 +337,25 @@ static bool hangs_at_the_end(void)
 // MPI_Finalize() of MPICH before 4.2 hangs over TCP: a process that has
 // disconnected waits for the others at the launcher, and no longer answers
 // those that still disconnect from it (MPICH's pull request 6596). All messages
-// have arrived here, so only Hydra must get the message that this is no crash.
+// have arrived here, so only the launcher must know that this is no crash.
 // Returns false if it does not answer.
 static bool end_without_finalize(void)
 {
-    static const char answer[] = "cmd=finalize_ack\n";
-    char got[sizeof(answer)] = "";
+    static const char answer[] = "cmd=finalize_ack";
+    char got[64] = ""; // Slurm adds rc=0
     size_t n = 0;
-    int fd = hangs_at_the_end() ? tell_hydra("cmd=finalize\n") : -1;
+    int fd = hangs_at_the_end() ? tell_launcher("cmd=finalize\n") : -1;
     struct pollfd readable = { .fd = fd, .events = POLLIN };
 
-    while (fd >= 0 && n < sizeof(got) - 1 && poll(&readable, 1, 10000) == 1) {
+    while (fd >= 0 && n < sizeof(got) - 1 && !strchr(got, '\n') &&
+           poll(&readable, 1, 10000) == 1) {
         ssize_t k = recv(fd, got + n, sizeof(got) - 1 - n, 0);
 
         if (k <= 0)
             break;
         n += (size_t)k;
     }
-    return strcmp(got, answer) == 0;
+    return strncmp(got, answer, strlen(answer)) == 0;
 }
 #else
 // Open MPI ends all processes if the status is not 0.

@@ -50,22 +50,26 @@ static void set_measured(struct sb_run *run)
     run->deadline = time > 0 ? run->t0 + time : UINT64_MAX;
 }
 
-void sb__gate_open(struct sb_run *run, double rate, uint64_t end,
-    uint64_t close, bool measured)
+void sb__gate_open(struct sb_run *run, const struct sb__part *part,
+    uint64_t end, uint64_t close)
 {
+    bool measured = part->kind == SB__PART_MEASURED;
+    double rate = part->rate;
     // Each trial has arrivals of its own; those of the measured part are those
     // of a run with this rate.
     uint64_t seed = run->random->seed + (measured ? 0 : run->part);
 
     pthread_mutex_lock(&run->lock);
-    run->t0 = sb_clock_monotonic();
+    run->t0 = part->at ? part->at : sb_clock_monotonic();
     run->warm_end = run->deadline = UINT64_MAX;
     if (measured)
         set_measured(run);
     run->open_loop = rate > 0;
-    if (rate > 0)
+    if (rate > 0) {
         sb_pace_init(&run->pace, (enum sb_pace_kind)run->o->arrivals, rate,
             sb_rng_mix(seed));
+        sb_pace_divide(&run->pace, &run->share);
+    }
     atomic_store(&run->cursor, 0);
     for (unsigned i = 0; i < run->users; i++) {
         run->priv[i].before = later(run->t0, end);

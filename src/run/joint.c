@@ -8,13 +8,16 @@
 #include "base/log.h"
 
 #define SECOND UINT64_C(1000000000)
-// Shorter than the time that is left after SIGTERM.
-#define STATE_EVERY (SECOND / 10)
+// Rank 0 gets at most 1,000 messages per second, if a rank sends one each
+// second. Of a few ranks, it hears all in the time that is left after SIGTERM.
+#define STATE_MIN   (SECOND / 10)
+#define STATE_MAX   SECOND
+#define STATE_RANKS (SECOND / 1000)
 #define STOP_EVERY  (SECOND / 50)
 // A rank that was not heard for so long is lost.
 #define SILENCE (10 * SECOND)
 // Rank 0 may be held up by its reports.
-#define SILENCE_OF_0 (60 * SECOND)
+#define SILENCE_OF_0 (30 * SECOND)
 #define NAP_NS       50000
 
 bool sb__joint_follows(const struct sb_run *run)
@@ -42,8 +45,11 @@ int sb__joint_init(struct sb_run *run)
             return SB_ENOMEM;
     }
     rc = sb__joint_intervals_init(j);
+    if (rc == 0)
+        rc = sb__joint_sections_init(j);
     if (rc == 0 && run->task)
         sb__joint_crew_init(j);
+    sb__joint_parts_init(j);
     sb__joint_start_handlers(j);
     sb__joint_end_handlers(j);
     return rc;
@@ -60,10 +66,20 @@ void sb__joint_done(struct sb_run *run)
     for (unsigned i = 0; j->of && i < j->job->ranks; i++)
         sb_buf_done(&j->of[i].body);
     sb__joint_intervals_done(j);
+    sb__joint_sections_done(j);
+    sb__joint_parts_done(j);
     free(j->of);
     free(j->figures);
     free(j);
     run->joint = NULL;
+}
+
+void sb__joint_fail_if_broken(struct sb__joint *j)
+{
+    if (!j->broken.code || j->told_error)
+        return;
+    j->told_error = true;
+    sb__run_fail(j->run, &j->broken);
 }
 
 // A rank that has failed ends the run; rank 0 says why.
@@ -129,6 +145,14 @@ static void look_for_silence(struct sb__joint *j, uint64_t now)
     sb__run_fail(j->run, &err);
 }
 
+static uint64_t state_every(const struct sb__joint *j)
+{
+    uint64_t every = j->job->ranks * STATE_RANKS;
+
+    every = every < STATE_MIN ? STATE_MIN : every;
+    return every < STATE_MAX ? every : STATE_MAX;
+}
+
 // Shows that this rank lives, and tells rank 0, which answers, its figures so
 // far.
 static void tell_state(struct sb__joint *j, uint64_t now)
@@ -137,7 +161,7 @@ static void tell_state(struct sb__joint *j, uint64_t now)
     uint64_t completed = 0, errors = 0;
     struct sb_buf b;
 
-    if (j->of || !j->started || now < j->told_state + STATE_EVERY)
+    if (j->of || !j->started || now < j->told_state + state_every(j))
         return;
     j->told_state = now;
     for (unsigned i = 0; i < s->users; i++) {
@@ -158,7 +182,8 @@ static void tell_state(struct sb__joint *j, uint64_t now)
 static void stop_all(struct sb__joint *j, int sig, uint64_t now)
 {
     if (sig == SIGTERM && j->started && !j->job->wary_since)
-        j->job->wary_since = now;
+        // A rank that told the signal is one of those that live.
+        j->job->wary_since = j->signaled ? j->signaled : now;
     sb_job_tell_all(j->job, SB_JOB_STOP, NULL);
     j->stop_again = j->job->wary_since ? now + STOP_EVERY : UINT64_MAX;
 }
@@ -176,6 +201,8 @@ static void pass_on_stop(struct sb__joint *j, uint64_t now)
     int sig = run->signal;
     struct sb_err err = run->err;
     pthread_mutex_unlock(&run->lock);
+    if (!j->told_stop)
+        j->stopped_at = now;
     j->told_stop = true;
     if (j->of) {
         stop_all(j, sig, now);

@@ -16,6 +16,14 @@
 // rank r to (r - 1) / 8.
 #define SB__JOINT_FANOUT 8u
 
+struct sb__joint_section;
+
+enum sb__joint_section_kind {
+    SB__JOINT_STAGE,      // by its number
+    SB__JOINT_CHECKPOINT, // what precedes a checkpoint, by its number
+    SB__JOINT_SECTION_KINDS
+};
+
 // An interval of all ranks below this one, while parts are missing.
 struct sb__joint_slot {
     struct sb__joint_slot *next; // by key
@@ -46,6 +54,7 @@ struct sb__joint_rank {
 struct sb__joint {
     struct sb_run *run;
     struct sb_job *job;
+    struct sb_meter *meter;    // set by sb__meter_init()
     struct sb__joint_rank *of; // rank 0 only: job->ranks entries
     // Start:
     bool go, sync, started;
@@ -64,14 +73,26 @@ struct sb__joint {
     uint64_t *reached;        // own, then the children's: keys
     uint64_t sent;            // key of the last interval that was passed on
     struct sb_snap sofar;     // rank 0: all intervals of the measured part
-    struct sb_err broken;     // an interval could not be added
+    struct sb_err broken;     // figures could not be added
+    // A search for the rate:
+    struct sb__part part; // another rank: the one that begins
+    bool has_part;
+    struct sb__part_figures part_sum; // rank 0: of the ranks that have sent it
+    unsigned part_ranks;
+    // Sections, on rank 0:
+    struct sb__joint_section *sections;
+    // By kind and rank: the number of the last one that has arrived + 1.
+    unsigned *sections_of[SB__JOINT_SECTION_KINDS];
     // Parallel commands:
     uint64_t barrier, opened, told_progress;
     bool told_settled;
     // End:
     bool told_stop, told_error;
+    uint64_t stopped_at;    // when this rank passed its stop on
     uint64_t stop_again;    // rank 0: when it sends STOP again
+    uint64_t signaled;      // rank 0: when another rank told it of a signal
     uint64_t heard;         // another rank: time of the last message of rank 0
+    bool stopped;           // another rank: rank 0 has told it to stop
     uint64_t polled, awake; // last look for messages; since when without a gap
     unsigned lost;          // rank 0: a rank that is silent; 0: none
     uint64_t told_state;
@@ -89,7 +110,8 @@ void sb__joint_poll(struct sb_run *run);
 // Returns done().
 bool sb__joint_wait(
     struct sb_run *run, bool (*done)(struct sb__joint *j), uint64_t until);
-bool sb__joint_follows(const struct sb_run *run); // not rank 0
+bool sb__joint_follows(const struct sb_run *run);   // not rank 0
+void sb__joint_fail_if_broken(struct sb__joint *j); // fails the run for that
 
 // joint_start.c. Before users are created: the other ranks wait until rank 0
 // has called init(). Returns false if the run is over.
@@ -97,7 +119,9 @@ bool sb__joint_go(struct sb_run *run);
 // All users of this rank are ready: agrees on the start, j->began. Returns
 // false if the run is over.
 bool sb__joint_agree(struct sb_run *run);
-// Waits for this start, or a stop of the run.
+// From the choice of a start to it: messages to all ranks must arrive by then.
+uint64_t sb__joint_lead_ns(const struct sb__joint *j);
+// Waits for a start, or a stop of the run.
 void sb__joint_wait_until(struct sb_run *run, uint64_t at);
 void sb__joint_start_handlers(struct sb__joint *j);
 
@@ -112,21 +136,51 @@ void sb__joint_intervals_done(struct sb__joint *j);
 // Whether rank 0 has the last intervals of all ranks.
 bool sb__joint_all_intervals(const struct sb__joint *j);
 
+// joint_parts.c: a search for the rate. Rank 0: a part begins; sets part->at.
+void sb__joint_part_begin(struct sb_run *run, struct sb__part *part);
+// Waits for the figures of the other ranks and adds them. Returns false if the
+// run is over.
+bool sb__joint_part_sum(struct sb_run *run, struct sb__part_figures *f);
+// Another rank: waits for the next part; false if the run is over.
+bool sb__joint_part_next(struct sb_run *run, struct sb__part *part);
+void sb__joint_part_send(struct sb_run *run, const struct sb__part_figures *f);
+void sb__joint_parts_init(struct sb__joint *j);
+void sb__joint_parts_done(struct sb__joint *j);
+
+// joint_sections.c. A section of this rank has ended: its figures, as a
+// difference of SB_SNAP_FULL. Sections of a kind end in the order of their
+// numbers; some may be left out.
+void sb__joint_section(struct sb_run *run, enum sb__joint_section_kind kind,
+    unsigned number, const struct sb_snap *diff, const struct sb_stats *stats);
+// Rank 0: reports sections of which all ranks have sent their figures, or have
+// ended.
+void sb__joint_sections_report(struct sb__joint *j);
+int sb__joint_sections_init(struct sb__joint *j);
+void sb__joint_sections_done(struct sb__joint *j);
+
 // How a run has ended: in this rank, or in all of them.
 struct sb__joint_end {
     struct sb_snap sum; // rank 0: figures of all; the caller frees it
-    uint64_t pending;   // arrivals that were due and not started
-    bool all_ended;     // every user has ended, so the figures are final
+    // The same since the last checkpoint; empty without checkpoints.
+    struct sb_snap since;
+    uint64_t pending; // arrivals that were due and not started
+    bool all_ended;   // every user has ended, so the figures are final
     enum sb_run_end end;
     int signal; // SB_END_SIGNAL
     struct sb_err err;
 };
 
 // joint_end.c. The users of this rank have ended: whole is its final snapshot,
-// *e how it ended. On rank 0, *e becomes the end of all ranks, and true is
-// returned. Another rank sends its figures, waits until the ranks below it have
-// ended, and returns false.
-bool sb__joint_final(struct sb_run *run, const struct sb_snap *whole,
+// since the same from the last checkpoint on, or NULL without checkpoints, *e
+// how it ended. On rank 0, *e becomes the end of all ranks. Another rank sends
+// its figures and waits until the ranks below it have ended.
+enum sb__joint_report {
+    SB__JOINT_ALL,  // rank 0 reports *e
+    SB__JOINT_NONE, // rank 0 reports the figures of this rank
+    SB__JOINT_ALONE // rank 0 is lost: this rank reports its own figures
+};
+enum sb__joint_report sb__joint_final(struct sb_run *run,
+    const struct sb_snap *whole, const struct sb_snap *since,
     const struct sb_stats *stats, struct sb__joint_end *e);
 void sb__joint_end_start(struct sb__joint *j); // the measured part begins
 // Says that a rank has failed, or was not heard.

@@ -20,6 +20,8 @@
 #define ANSWER_EVERY SECOND
 // After SIGTERM, the launcher soon ends all processes.
 #define HURRY_NS (SECOND * 3 / 10)
+// After a stop, rank 0 answers within this time. The rest is for the file.
+#define ANSWER_NS (SECOND * 7 / 10)
 // The last intervals come another way than the final figures.
 #define TREE_NS SECOND
 // The others have stopped when a rank is lost.
@@ -49,14 +51,16 @@ static void on_stop(void *arg, unsigned from, struct sb_wire *w)
     struct sb_run *run = j->run;
     int sig = j->of ? (int)sb_wire_get(w) : 0;
 
-    (void)from;
     if (sig) {
+        if (!j->signaled)
+            j->signaled = j->job->of[from].heard;
         pthread_mutex_lock(&run->lock);
         run->signal = run->signal ? run->signal : sig;
         pthread_mutex_unlock(&run->lock);
     }
     // What rank 0 orders is not passed on.
     j->told_stop |= !j->of;
+    j->stopped |= !j->of;
     sb__run_stop(run);
 }
 
@@ -121,7 +125,8 @@ void sb__joint_end_start(struct sb__joint *j)
 }
 
 static void send_final(struct sb__joint *j, const struct sb_snap *whole,
-    const struct sb_stats *stats, const struct sb__joint_end *e)
+    const struct sb_snap *since, const struct sb_stats *stats,
+    const struct sb__joint_end *e)
 {
     struct sb_buf b;
 
@@ -135,6 +140,9 @@ static void send_final(struct sb__joint *j, const struct sb_snap *whole,
     sb_wire_put_double(&b, cpu_seconds() - j->cpu_s);
     sb_wire_put(&b, j->processors);
     sb_snap_write(&b, whole, stats);
+    sb_wire_put(&b, since != NULL);
+    if (since)
+        sb_snap_write(&b, since, stats);
     sb_job_send(j->job, 0, SB_JOB_FINAL, &b);
     sb_buf_done(&b);
 }
@@ -295,6 +303,8 @@ static int add(struct sb__joint *j, unsigned rank, struct sb__joint_end *e,
     }
     if (rc == 0 && figures)
         rc = sb_snap_add(&e->sum, &j->names, &one, &j->names, 0, err);
+    if (rc == 0 && figures && sb_wire_get(&w))
+        rc = sb_snap_read_add(&w, &e->since, &j->names, j->began - began, err);
     sb_snap_done(&one);
     return rc;
 }
@@ -316,13 +326,16 @@ static void look_again(struct sb_run *run, struct sb__joint_end *e)
 }
 
 static void sum_up(struct sb__joint *j, const struct sb_snap *whole,
-    const struct sb_stats *stats, struct sb__joint_end *e)
+    const struct sb_snap *since, const struct sb_stats *stats,
+    struct sb__joint_end *e)
 {
     struct sb_err lost = { 0 }, err = { 0 };
     bool all = collect(j, &lost);
     int rc = 0;
 
     look_again(j->run, e);
+    j->of[0].final = true;
+    sb__joint_sections_report(j);
     for (unsigned i = 0; i < j->job->ranks; i++)
         note_state(j, i);
     note_final(j, 0, whole, cpu_seconds() - j->cpu_s, j->processors);
@@ -330,6 +343,8 @@ static void sum_up(struct sb__joint *j, const struct sb_snap *whole,
         rc = sb_snap_add(&e->sum, &j->names, whole, stats, 0, &err);
     else
         rc = sb_snap_add_interval(&e->sum, &j->sofar);
+    if (rc == 0 && all && since)
+        rc = sb_snap_add(&e->since, &j->names, since, stats, 0, &err);
     for (unsigned i = 1; rc == 0 && i < j->job->ranks; i++)
         if (j->of[i].final)
             rc = add(j, i, e, all, &err);
@@ -355,17 +370,43 @@ static void pass_on_the_rest(struct sb__joint *j)
     }
 }
 
-bool sb__joint_final(struct sb_run *run, const struct sb_snap *whole,
+// After SIGTERM, which the launcher sends to all ranks if one is lost: whether
+// rank 0 answers.
+static bool answers(struct sb__joint *j)
+{
+    const struct timespec nap = { .tv_nsec = 1000000 };
+    uint64_t limit = sb_clock_monotonic() + HURRY_NS;
+
+    limit = limit > j->stopped_at + ANSWER_NS ? limit
+                                              : j->stopped_at + ANSWER_NS;
+    while (!j->stopped && !j->job->quit && !j->job->broken.code &&
+           sb_clock_monotonic() < limit) {
+        sb__joint_poll(j->run);
+        nanosleep(&nap, NULL);
+    }
+    return j->stopped || j->job->quit;
+}
+
+static bool is_alone(struct sb__joint *j)
+{
+    // If it is not lost but slow, this rank leaves the job in order, with a
+    // file that was not needed.
+    return j->job->broken.code || j->job->lost ||
+           (terminated(j->run) && !answers(j));
+}
+
+enum sb__joint_report sb__joint_final(struct sb_run *run,
+    const struct sb_snap *whole, const struct sb_snap *since,
     const struct sb_stats *stats, struct sb__joint_end *e)
 {
     struct sb__joint *j = run->joint;
 
     if (j->of) {
-        sum_up(j, whole, stats, e);
-        return true;
+        sum_up(j, whole, since, stats, e);
+        return SB__JOINT_ALL;
     }
     sb__joint_poll(run); // tells why this rank has failed
-    send_final(j, whole, stats, e);
+    send_final(j, whole, since, stats, e);
     pass_on_the_rest(j);
-    return false;
+    return is_alone(j) ? SB__JOINT_ALONE : SB__JOINT_NONE;
 }

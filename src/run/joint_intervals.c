@@ -150,18 +150,8 @@ static void report(struct sb__joint *j, const struct sb__joint_slot *s)
     uint64_t end = s->full || j->sent + s->sum.ns > s->key
                        ? s->key
                        : j->sent + s->sum.ns;
-    sb_report_fill(&r, &s->sum, (unsigned)run->o->threads, run->open_loop,
-        (double)(end - (warmup ? 0 : warm)) / 1e9);
-    r.warmup = warmup;
-    r.warmup_s = (double)run->o->warmup_time / 1e9;
-    r.start_ns = warmup ? run->t0 : run->warm_end;
-    r.stats = &j->names;
-    r.queue = s->sum.queue;
-    r.concurrency = s->sum.unfinished;
-    r.running = s->sum.running;
+    sb__meter_sum_report(run, &r, &s->sum, run->t0 + end, warmup);
     r.partial = !s->full;
-    if (run->t0 + s->key >= run->deadline)
-        r.running = r.threads;
     if (l->interval)
         l->interval(l->data, &r);
     if (l->stop && l->stop(l->data))
@@ -255,10 +245,7 @@ static void after_part(struct sb__joint *j)
 {
     pass_on(j);
     pass_end(j);
-    if (j->broken.code && !j->told_error) {
-        j->told_error = true;
-        sb__run_fail(j->run, &j->broken);
-    }
+    sb__joint_fail_if_broken(j);
 }
 
 void sb__joint_part(struct sb_run *run, const struct sb_snap *diff,

@@ -8,9 +8,7 @@
 #include "base/log.h"
 #include "run/joint.h"
 
-#define SECOND UINT64_C(1000000000)
-// Time from the choice of the start to the start: messages to all ranks must
-// arrive by then.
+#define SECOND       UINT64_C(1000000000)
 #define LEAD_NS      (SECOND / 20)
 #define LEAD_RANK_NS (SECOND / 20000)
 // A clock is compared this often; the fastest answer counts.
@@ -108,6 +106,11 @@ void sb__joint_start_handlers(struct sb__joint *j)
     sb_job_on(j->job, SB_JOB_PONG, on_pong, j);
     sb_job_on(j->job, SB_JOB_SYNC, on_sync, j);
     sb_job_on(j->job, SB_JOB_START, on_start, j);
+}
+
+uint64_t sb__joint_lead_ns(const struct sb__joint *j)
+{
+    return LEAD_NS + j->job->ranks * LEAD_RANK_NS;
 }
 
 static bool may_go(struct sb__joint *j)
@@ -271,7 +274,7 @@ static bool lead(struct sb_run *run)
         sb__joint_poll(run);
     if (!all_synced(j))
         return too_slow(run, "not all ranks have compared their clocks");
-    j->began = sb_clock_monotonic() + LEAD_NS + j->job->ranks * LEAD_RANK_NS;
+    j->began = sb_clock_monotonic() + sb__joint_lead_ns(j);
     for (unsigned i = 1; i < j->job->ranks; i++)
         send_two(j, i, SB_JOB_START, 0, j->began);
     j->started = true;

@@ -26,6 +26,8 @@ void sb__meter_init(struct sb_meter *m, struct sb_run *run)
     // Rank 0 keeps the intervals of all ranks, in case one is lost.
     if (run->joint && m->interval == 0)
         m->interval = JOINT_INTERVAL;
+    if (run->joint)
+        run->joint->meter = m;
     m->next_tick = m->next_checkpoint = m->next_stage = UINT64_MAX;
 }
 
@@ -203,6 +205,23 @@ static void add_queue(struct sb_report *r, const struct sb_snap *s)
     r->running = s->running;
 }
 
+unsigned sb__meter_users_at_end(const struct sb_run *run)
+{
+    uint64_t last = run->deadline - run->warm_end - 1;
+    unsigned n = 0;
+
+    if (!run->staged)
+        return (unsigned)(run->joint ? run->o->threads : run->users);
+    if (run->joint)
+        return sb_stages_users(&run->o->stages, last);
+    for (unsigned i = 0; i < run->users; i++) {
+        uint64_t until;
+
+        n += sb_stages_user(&run->o->stages, run->priv[i].turn, last, &until);
+    }
+    return n;
+}
+
 // What names the operations and metrics of reports.
 static const struct sb_stats *stats_of(const struct sb_meter *m)
 {
@@ -228,10 +247,8 @@ void sb__meter_report(struct sb_meter *m, struct sb_report *r,
     // At the time limit, users have just ended their loops. They count as
     // running, because they ran during this interval.
     if (now >= run->deadline)
-        r->running = run->staged ? sb_stages_users(&run->o->stages,
-                                       run->deadline - run->warm_end - 1)
-                                 : r->threads;
-    sb__meter_stage_of(m, r, now);
+        r->running = sb__meter_users_at_end(run);
+    sb__meter_stage_of(run, r, now);
 }
 
 // Makes *s the snapshot at the end of an interval, and *diff the interval.
@@ -254,31 +271,6 @@ static void tell_interval(struct sb_meter *m, const struct sb_report *r)
         sb__run_stop(m->run);
 }
 
-// Gives an interval to the other ranks. Its planned end is the last one before
-// `now`; that of the rest of an interval is the next one.
-static void share_interval(
-    struct sb_meter *m, const struct sb_snap *diff, uint64_t now, bool partial)
-{
-    struct sb_run *run = m->run;
-    uint64_t end = m->next_tick;
-
-    uint64_t limit = m->phase == SB_PHASE_WARMUP ? run->warm_end
-                                                 : run->deadline;
-
-    while (!partial && end + m->interval <= now && end + m->interval <= limit)
-        end += m->interval;
-    if (partial && m->phase == SB_PHASE_WARMUP && now >= run->warm_end)
-        end = run->warm_end;
-    else if (partial && run->deadline < end)
-        end = run->deadline;
-    // Events that ended after the time limit.
-    if (end - run->t0 <= m->key)
-        end = run->t0 + m->key + 1;
-    sb__joint_part(
-        run, diff, &run->stats[m->phase], m->key, end - run->t0, !partial);
-    m->key = end - run->t0;
-}
-
 // until: arrivals due by then count as scheduled.
 static void interval(
     struct sb_meter *m, uint64_t now, uint64_t until, bool partial)
@@ -293,7 +285,7 @@ static void interval(
         diff.op = m->ops.op;
         diff.nops = m->ops.nops;
         if (m->run->joint) {
-            share_interval(m, &diff, now, partial);
+            sb__meter_share_interval(m, &diff, now, partial);
         } else {
             sb__meter_report(m, &r, &diff, &s);
             r.partial = partial;
@@ -333,10 +325,7 @@ static void add_search(struct sb_meter *m, struct sb_report *r)
         f->kept = m->run->l->judge(m->run->l->data, r, &f->value, &missed);
 }
 
-// Reports what has happened since the last checkpoint: diff, which ends at s.
-// s becomes the start of the next checkpoint. failure: for a final report, why
-// the run failed.
-static void cumulative(struct sb_meter *m, struct sb_snap *s,
+void sb__meter_cumulative(struct sb_meter *m, struct sb_snap *s,
     const struct sb_snap *diff,
     void (*tell)(void *data, const struct sb_report *r), bool final,
     const char *failure)
@@ -364,8 +353,7 @@ static void cumulative(struct sb_meter *m, struct sb_snap *s,
     memset(s, 0, sizeof(*s));
 }
 
-// A checkpoint with inconsistent figures fails the run at its end.
-static void check_printed(struct sb_meter *m, const struct sb_snap *diff)
+void sb__meter_check_printed(struct sb_meter *m, const struct sb_snap *diff)
 {
     if (!m->broken.code)
         sb_snap_check_printed(diff, m->run->open_loop, &m->broken);
@@ -379,9 +367,11 @@ static void checkpoint(struct sb_meter *m, uint64_t now)
             m, &s, SB_SNAP_FULL, &m->checkpoint, now, report_end(m, now)) ||
         sb_snap_sub(&diff, &s, &m->checkpoint)) {
         sb_log(SB_LOG_WARNING, "no checkpoint report: out of memory");
+    } else if (m->run->joint) {
+        sb__meter_share_checkpoint(m, &s, &diff);
     } else {
-        check_printed(m, &diff);
-        cumulative(m, &s, &diff, m->run->l->checkpoint, false, NULL);
+        sb__meter_check_printed(m, &diff);
+        sb__meter_cumulative(m, &s, &diff, m->run->l->checkpoint, false, NULL);
     }
     sb_snap_done(&diff);
     sb_snap_done(&s);
@@ -493,11 +483,7 @@ static int check_failed(const struct sb_run_opts *o,
         failed, n, sb_units_percent(text, percent, 100), o->max_failed);
 }
 
-// Decides whether the run was successful, from the figures of the whole run,
-// s, and those to be printed, diff.
-// left: arrivals that were due and not started. Figures of users that are still
-// busy may change, so they are not checked.
-static void check_success(struct sb_meter *m, const struct sb_snap *s,
+void sb__meter_check_success(struct sb_meter *m, const struct sb_snap *s,
     const struct sb_snap *diff, uint64_t left, bool all_ended,
     struct sb_run_result *res)
 {
@@ -507,7 +493,7 @@ static void check_success(struct sb_meter *m, const struct sb_snap *s,
     if (res->err.code)
         return;
     if (all_ended)
-        check_printed(m, diff);
+        sb__meter_check_printed(m, diff);
     if (all_ended && !m->broken.code && m->phase == SB_PHASE_MEASURED)
         sb_snap_check(s, stats_of(m), left, &m->broken);
     rc = m->broken.code;
@@ -519,31 +505,6 @@ static void check_success(struct sb_meter *m, const struct sb_snap *s,
         rc = check_failed(run->o, &s->c, &res->err);
     if (rc)
         res->end = SB_END_FAILED;
-}
-
-// The figures of all ranks. From now on, this rank has nothing to send.
-static void joint_final(struct sb_meter *m, const struct sb_snap *mine,
-    uint64_t left, bool all_ended, struct sb_run_result *res)
-{
-    struct sb_run *run = m->run;
-    struct sb__joint_end e = { .pending = left,
-        .all_ended = all_ended,
-        .end = res->end,
-        .signal = res->signal,
-        .err = res->err };
-    struct sb_snap end;
-
-    sb__joint_part(run, mine, NULL, 0, SB__JOINT_END, false);
-    if (!sb__joint_final(run, mine, &run->stats[m->phase], &e))
-        return;
-    res->end = e.end;
-    res->signal = e.signal;
-    res->err = e.err;
-    check_success(m, &e.sum, &e.sum, e.pending, e.all_ended, res);
-    end = e.sum;
-    end.ns = m->phase_start + e.sum.ns;
-    cumulative(m, &end, &e.sum, run->l->final, true,
-        res->err.code ? res->err.msg : NULL);
 }
 
 void sb__meter_final(struct sb_meter *m, uint64_t now, uint64_t until,
@@ -574,13 +535,15 @@ void sb__meter_final(struct sb_meter *m, uint64_t now, uint64_t until,
         rc = sb__meter_stage_end(m, &s);
     if (rc == 0)
         rc = sb_snap_sub(&diff, &s, &m->checkpoint);
-    if (rc == 0 && run->joint) {
-        joint_final(m, &diff, pending(m, until, &s), all_ended, res);
-    } else if (rc == 0) {
-        check_success(m, &s, &diff, pending(m, until, &s), all_ended, res);
-        cumulative(m, &s, &diff, run->l->final, true,
+    if (rc == 0 && run->joint)
+        rc = sb__meter_joint_end(
+            m, &s, &diff, pending(m, until, &s), all_ended, res);
+    if (rc == 0 && !run->joint) {
+        sb__meter_check_success(
+            m, &s, &diff, pending(m, until, &s), all_ended, res);
+        sb__meter_cumulative(m, &s, &diff, run->l->final, true,
             res->err.code ? res->err.msg : NULL);
-    } else if (!res->err.code) {
+    } else if (rc && !res->err.code) {
         sb_err_set(&res->err, rc, "no final report: out of memory");
         res->end = SB_END_FAILED;
     }

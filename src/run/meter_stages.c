@@ -5,24 +5,27 @@
 #include <string.h>
 
 #include "base/log.h"
-#include "run/run_private.h"
+#include "run/joint.h"
 
 static const struct sb_stages *stages_of(const struct sb_meter *m)
 {
     return &m->run->o->stages;
 }
 
+static uint64_t start_of(const struct sb_meter *m, unsigned stage)
+{
+    uint64_t start = m->run->warm_end;
+
+    for (unsigned i = 0; i < stage; i++)
+        start += stages_of(m)->stage[i].ns;
+    return start;
+}
+
 // Time at which the stage in progress ends; the last one ends with the run.
 static uint64_t end_of_stage(const struct sb_meter *m)
 {
-    const struct sb_stages *s = stages_of(m);
-    uint64_t end = m->run->warm_end;
-
-    if (m->stage + 1 >= s->n)
-        return UINT64_MAX;
-    for (unsigned i = 0; i <= m->stage; i++)
-        end += s->stage[i].ns;
-    return end;
+    return m->stage + 1 < stages_of(m)->n ? start_of(m, m->stage + 1)
+                                          : UINT64_MAX;
 }
 
 void sb__meter_stages_start(struct sb_meter *m)
@@ -47,9 +50,9 @@ void sb__meter_stages_done(struct sb_meter *m)
     m->nstages = 0;
 }
 
-static void name(const struct sb_meter *m, struct sb_report *r, unsigned stage)
+static void name(const struct sb_run *run, struct sb_report *r, unsigned stage)
 {
-    const struct sb_stage *s = &stages_of(m)->stage[stage];
+    const struct sb_stage *s = &run->o->stages.stage[stage];
 
     r->stage = stage;
     r->stage_name = s->name;
@@ -61,14 +64,49 @@ static void name(const struct sb_meter *m, struct sb_report *r, unsigned stage)
 }
 
 void sb__meter_stage_of(
-    const struct sb_meter *m, struct sb_report *r, uint64_t now)
+    const struct sb_run *run, struct sb_report *r, uint64_t now)
 {
-    uint64_t start = m->run->warm_end;
+    uint64_t start = run->warm_end;
     uint64_t middle = now - r->snap->ns / 2;
 
-    if (m->run->staged)
-        name(m, r,
-            sb_stages_at(stages_of(m), middle > start ? middle - start : 0));
+    if (run->staged)
+        name(run, r,
+            sb_stages_at(&run->o->stages, middle > start ? middle - start : 0));
+}
+
+static void tell(struct sb_meter *m, const struct sb_report *r)
+{
+    if (m->run->l->stage)
+        m->run->l->stage(m->run->l->data, r);
+}
+
+void sb__meter_stage_sum(
+    struct sb_meter *m, unsigned stage, struct sb_snap *sum)
+{
+    struct sb_report *r;
+
+    if (!m->stages || !m->stage_diff || stage >= stages_of(m)->n)
+        return;
+    struct sb_snap *diff = &m->stage_diff[m->nstages];
+
+    r = &m->stages[m->nstages++];
+    *diff = *sum;
+    memset(sum, 0, sizeof(*sum));
+    sb__meter_sum_report(m->run, r, diff, start_of(m, stage) + diff->ns, false);
+    name(m->run, r, stage);
+    tell(m, r);
+}
+
+static int share(struct sb_meter *m, const struct sb_snap *s)
+{
+    struct sb_snap diff = { 0 };
+    int rc = sb_snap_sub(&diff, s, &m->stage_snap);
+
+    if (rc == 0)
+        sb__joint_section(
+            m->run, SB__JOINT_STAGE, m->stage, &diff, &m->run->stats[m->phase]);
+    sb_snap_done(&diff);
+    return rc;
 }
 
 int sb__meter_stage_end(struct sb_meter *m, const struct sb_snap *s)
@@ -77,6 +115,8 @@ int sb__meter_stage_end(struct sb_meter *m, const struct sb_snap *s)
         return 0;
     if (!m->stages || !m->stage_diff)
         return SB_ENOMEM;
+    if (m->run->joint)
+        return share(m, s);
 
     struct sb_snap *diff = &m->stage_diff[m->nstages];
     struct sb_report *r = &m->stages[m->nstages];
@@ -86,9 +126,8 @@ int sb__meter_stage_end(struct sb_meter *m, const struct sb_snap *s)
         return rc;
     m->nstages++;
     sb__meter_report(m, r, diff, s);
-    name(m, r, m->stage);
-    if (m->run->l->stage)
-        m->run->l->stage(m->run->l->data, r);
+    name(m->run, r, m->stage);
+    tell(m, r);
     return 0;
 }
 

@@ -204,23 +204,24 @@ static int read_weights(double *weight, const struct sb_rank_opts *o,
     return 0;
 }
 
-// What needs an exchange between the ranks during the run.
-static int check_divisible(const struct sb_run_opts *run, struct sb_err *err)
+// What needs an exchange between the ranks.
+static int check_without_job(
+    const struct sb_run_opts *run, bool seed_given, struct sb_err *err)
 {
-    if (run->stages.n)
+    if (!seed_given)
         return sb_err_set(err, SB_EUSAGE,
-            "--stages cannot be combined with several ranks yet");
+            "--ranks requires --rand-seed: all ranks must use the same seed");
     if (sb_run_opts_finds_rate(run))
         return sb_err_set(err, SB_EUSAGE,
-            "--rate=%s cannot be combined with several ranks: a rank does not "
-            "know "
-            "the rates of the others; give the rate as a number",
+            "--rate=%s cannot be combined with --ranks: a rank does not know "
+            "the rates of the others; use MPI, or give the rate as a number",
             run->rate_search ? "max" : "N%");
     return 0;
 }
 
 int sb_ranks_divide(struct sb_run_opts *run, const struct sb_rank_opts *o,
-    const struct sb_rank_place *p, bool seed_given, struct sb_err *err)
+    const struct sb_rank_place *p, bool job, bool seed_given,
+    struct sb_err *err)
 {
     double *weight = NULL;
     int rc = 0;
@@ -228,10 +229,7 @@ int sb_ranks_divide(struct sb_run_opts *run, const struct sb_rank_opts *o,
     sb_share_whole(&run->share, (uint64_t)run->threads);
     if (p->ranks <= 1)
         return 0;
-    if (!seed_given)
-        return sb_err_set(err, SB_EUSAGE,
-            "--ranks requires --rand-seed: all ranks must use the same seed");
-    rc = check_divisible(run, err);
+    rc = job ? 0 : check_without_job(run, seed_given, err);
     if (rc)
         return rc;
     if (o->weights.count) {

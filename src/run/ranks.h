@@ -31,9 +31,11 @@ int sb_ranks_place(struct sb_rank_place *p, const struct sb_rank_opts *o,
 
 // Divides the run: sets run->share and, with --threads-per-rank or without
 // --threads, run->threads. threads_given, seed_given: the user gave these
-// options. Called after sb_run_opts_finish(). SB_EUSAGE / SB_ERANGE.
+// options. job: the ranks exchange messages, over MPI. Called after
+// sb_run_opts_finish(). SB_EUSAGE / SB_ERANGE.
 int sb_ranks_divide(struct sb_run_opts *run, const struct sb_rank_opts *o,
-    const struct sb_rank_place *p, bool seed_given, struct sb_err *err);
+    const struct sb_rank_place *p, bool job, bool seed_given,
+    struct sb_err *err);
 // Sets run->threads; called before sb_run_opts_finish(). SB_EUSAGE / SB_ERANGE.
 int sb_ranks_threads(struct sb_run_opts *run, const struct sb_rank_opts *o,
     const struct sb_rank_place *p, bool threads_given, struct sb_err *err);

@@ -1,18 +1,13 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 //
 // --rate=80% and --rate=max: finds the rate of the measured part, with its
-// users and connections. docs/internals/search.md. In the main thread.
+// users and connections. docs/internals/search.md. In the main thread; rank 0
+// of a job decides, the others follow.
 #include <math.h>
 #include <stdlib.h>
 
-#include "run/run_private.h"
+#include "run/joint.h"
 
-// Part of a probe or trial that is not counted, as a divisor: the server and
-// its queue get used to the new rate.
-#define SETTLE 4
-// A probe continues for this part of its length, so that the users still run
-// if the main thread is late to count.
-#define PROBE_REST 10
 // Bounds of the search, relative to the maximum of the closed loop. Above it
 // the queue grows, but a cold cache or a busy machine may have made it too low.
 #define LOWEST  1e-3
@@ -24,32 +19,6 @@
 // Minimum number of arrivals in a trial, and at the maximum.
 #define EVENTS_MIN     10
 #define EVENTS_MAXIMUM 20
-#define WALK_MAX       (UINT64_C(1) << 32)
-
-struct trial {
-    struct sb_snap before, after, diff;
-    uint64_t queue; // at the start of what counts
-    uint64_t settled, end;
-    bool late; // the main thread did not count in time
-};
-
-uint64_t sb_rate_search_ns(const struct sb_run_opts *o)
-{
-    uint64_t trial = (uint64_t)o->rate_trial_time;
-    uint64_t probe = (uint64_t)o->rate_probe_time;
-    uint64_t trials = o->rate_search ? (uint64_t)o->rate_trials : 0;
-
-    return (uint64_t)o->warmup_time + probe + probe / PROBE_REST +
-           trials * (trial + trial / SETTLE);
-}
-
-static uint64_t grace(const struct sb_run *run)
-{
-    uint64_t longest = 5 * sb__longest_event(run);
-    uint64_t minimum = (uint64_t)run->o->shutdown_grace;
-
-    return longest > minimum ? longest : minimum;
-}
 
 static bool fail(struct sb_run *run, const struct sb_err *err)
 {
@@ -57,59 +26,34 @@ static bool fail(struct sb_run *run, const struct sb_err *err)
     return false;
 }
 
-static bool no_memory(struct sb_run *run)
+// Carries out a part on all ranks; *f are the figures of all. The caller frees
+// f->sum.
+static bool carry_out(struct sb_run *run, struct sb_meter *m,
+    enum sb__part_kind kind, double rate, struct sb__part_figures *f)
 {
-    struct sb_err err;
+    struct sb__part part = { .kind = kind, .rate = rate };
 
-    sb_err_set(&err, SB_ENOMEM, "out of memory for the search of the rate");
-    return fail(run, &err);
+    if (run->joint)
+        sb__joint_part_begin(run, &part);
+    return sb__rate_part(run, m, &part, f) &&
+           (!run->joint || sb__joint_part_sum(run, f));
 }
 
-static bool warm_up(struct sb_run *run)
+static bool warm_up(struct sb_run *run, struct sb_meter *m)
 {
-    uint64_t ns = (uint64_t)run->o->warmup_time;
+    struct sb__part_figures f;
 
-    if (ns == 0)
-        return true;
-    sb__gate_open(run, 0, ns, ns, false);
-    if (run->l->warmup)
-        run->l->warmup(run->l->data, run->o->warmup_time);
-    return sb__gate_sleep(run, run->t0 + ns) &&
-           sb__gate_meet(run, run->t0 + ns + grace(run));
+    return run->o->warmup_time == 0 ||
+           carry_out(run, m, SB__PART_WARMUP, 0, &f);
 }
 
-static uint64_t completed(const struct sb_run *run)
-{
-    const struct sb_stats *s = &run->stats[SB_PHASE_WARMUP];
-    uint64_t n = 0;
-
-    for (unsigned i = 0; i < s->users; i++)
-        n += atomic_load_explicit(
-            &s->rec[i].tally.completed, memory_order_relaxed);
-    return n;
-}
-
-// Measures how many events per second the users complete in a closed loop.
 static bool probe(struct sb_run *run, struct sb_meter *m)
 {
-    uint64_t ns = (uint64_t)run->o->rate_probe_time;
-    uint64_t close = ns + ns / PROBE_REST;
+    struct sb__part_figures f;
+    bool done = carry_out(run, m, SB__PART_PROBE, 0, &f);
 
-    if (sb__meter_part(m))
-        return no_memory(run);
-    sb__gate_open(run, 0, close, close, false);
-    if (!sb__gate_sleep(run, run->t0 + ns / SETTLE))
-        return false;
-    uint64_t from = sb_clock_monotonic(), first = completed(run);
-    if (!sb__gate_sleep(run, run->t0 + ns))
-        return false;
-    uint64_t to = sb_clock_monotonic(), n = completed(run) - first;
-
-    if (to > run->t0 + close)
-        to = run->t0 + close;
-    if (to > from)
-        run->found.max = (double)n * 1e9 / (double)(to - from);
-    return sb__gate_meet(run, run->t0 + close + grace(run));
+    run->found.max = f.rate;
+    return done;
 }
 
 static bool check_probe(struct sb_run *run)
@@ -134,85 +78,33 @@ static bool check_probe(struct sb_run *run)
     return true;
 }
 
-// Returns the number of arrivals that were due by this time and no user took.
-static uint64_t queue(struct sb_run *run, uint64_t until)
-{
-    sb_pace_pos pos = atomic_load(&run->cursor);
-
-    return sb_pace_walk(&run->pace, &pos, until - run->t0, WALK_MAX);
-}
-
-// What happened between the two snapshots of a trial.
-static bool judge(struct sb_run *run, struct sb_meter *m, struct trial *t,
+// Whether the limits were kept: the figures are those of the part of a trial
+// that counts.
+static void judge(struct sb_run *run, const struct sb__part_figures *f,
     struct sb_search_trial *out)
 {
     struct sb_report r;
+    unsigned users = (unsigned)(run->joint ? run->o->threads : run->users);
 
-    if (sb_snap_sub(&t->diff, &t->after, &t->before))
-        return no_memory(run);
-    sb__meter_report(m, &r, &t->diff, &t->after);
+    out->grew = sb_search_grew(f->growth, f->arrivals, users) || f->left > 0;
+    sb__meter_sum_report(run, &r, &f->sum, run->part_end, true);
     out->value = NAN;
     out->missed = SB_SEARCH_NONE;
     out->kept = run->l->judge(run->l->data, &r, &out->value, &out->missed) &&
                 !out->grew;
-    return true;
-}
-
-// True if the main thread woke up when half of what counts was over: the queue
-// is not known for that time, and the figures are those of few events.
-static bool late(const struct trial *t, uint64_t due, uint64_t now)
-{
-    return now > due && now - due > (t->end - t->settled) / 2;
-}
-
-// The part of a trial that counts: all arrivals from settled to end.
-static bool observe(struct sb_run *run, struct sb_meter *m, struct trial *t,
-    struct sb_search_trial *out)
-{
-    uint64_t close = 2 * t->end - run->t0, now;
-
-    if (!sb__gate_sleep(run, t->settled))
-        return false;
-    now = sb_clock_monotonic();
-    t->late = late(t, t->settled, now);
-    if (now >= t->end)
-        now = t->end - 1;
-    if (sb__meter_snapshot(m, &t->before, SB_SNAP_FULL, NULL, now, now))
-        return no_memory(run);
-    t->queue = queue(run, now);
-    if (!sb__gate_sleep(run, t->end))
-        return false;
-    double growth = (double)queue(run, t->end) - (double)t->queue;
-    t->late = t->late || late(t, t->end, sb_clock_monotonic());
-    double arrivals = out->rate * (double)(t->end - now) / 1e9;
-    out->grew = sb_search_grew(growth, arrivals, run->users);
-    // The users start what has arrived, for as long as the trial lasted.
-    if (!sb__gate_meet(run, close + grace(run)))
-        return false;
-    out->grew = out->grew || queue(run, t->end) > 0;
-    return sb__meter_snapshot(
-               m, &t->after, SB_SNAP_FULL, &t->before, t->end, t->end) == 0 ||
-           no_memory(run);
 }
 
 // Sets *again if the trial has no outcome and must be repeated.
 static bool perform(struct sb_run *run, struct sb_meter *m,
     struct sb_search_trial *out, bool *again)
 {
-    uint64_t ns = (uint64_t)run->o->rate_trial_time, all = ns + ns / SETTLE;
-    struct trial t = { .queue = 0 };
+    struct sb__part_figures f;
+    bool go_on = carry_out(run, m, SB__PART_TRIAL, out->rate, &f);
 
-    if (sb__meter_part(m))
-        return no_memory(run);
-    sb__gate_open(run, out->rate, all, 2 * all, false);
-    t.settled = run->t0 + ns / SETTLE;
-    t.end = run->t0 + all;
-    bool go_on = observe(run, m, &t, out);
-    *again = t.late;
-    go_on = go_on && (t.late || judge(run, m, &t, out));
-    sb_snap_done(&t.diff);
-    sb_snap_done(&t.after);
-    sb_snap_done(&t.before);
+    *again = f.late;
+    if (go_on && !f.late)
+        judge(run, &f, out);
+    sb_snap_done(&f.sum);
     return go_on;
 }
 
@@ -274,35 +166,60 @@ static bool search(struct sb_run *run, struct sb_meter *m)
             o->rate_tolerance / 100, (unsigned)o->rate_trials) == 0)
         found = search_with(run, m, &s);
     else
-        no_memory(run);
+        sb__rate_no_memory(run);
     sb_search_done(&s);
     return found;
 }
 
-bool sb__rate_search(struct sb_run *run, struct sb_meter *m)
+static bool lead(struct sb_run *run, struct sb_meter *m)
 {
     const struct sb_run_opts *o = run->o;
     struct sb_rate_search *f = &run->found;
-    uint64_t interval = m->interval;
+    struct sb__part_figures none;
 
     f->percent = o->rate_percent;
     f->limit = o->rate_search ? o->rate_limit : NULL;
     f->unit = run->l->judge_unit;
+    if (!warm_up(run, m) || !probe(run, m) || !check_probe(run))
+        return false;
+    if (o->rate_search && !search(run, m))
+        return false;
+    if (!o->rate_search)
+        f->rate = f->max * f->percent / 100;
+    if (!carry_out(run, m, SB__PART_MEASURED, f->rate, &none))
+        return false;
+    if (run->l->measured)
+        run->l->measured(run->l->data, f);
+    return true;
+}
+
+// Another rank: carries out the parts that rank 0 begins.
+static bool follow(struct sb_run *run, struct sb_meter *m)
+{
+    struct sb__part part = { .kind = SB__PART_WARMUP };
+    struct sb__part_figures f;
+    bool go_on = true;
+
+    while (go_on && part.kind != SB__PART_MEASURED) {
+        go_on = sb__joint_part_next(run, &part) &&
+                sb__rate_part(run, m, &part, &f);
+        if (go_on)
+            sb__joint_part_send(run, &f);
+        if (go_on)
+            sb_snap_done(&f.sum);
+    }
+    return go_on;
+}
+
+bool sb__rate_search(struct sb_run *run, struct sb_meter *m)
+{
+    uint64_t interval = m->interval;
+
     // Until the first part begins, there are no events.
     run->began = run->t0 = sb_clock_monotonic();
     run->warm_end = run->deadline = UINT64_MAX;
     m->interval = 0; // no intervals before the measured part
     sb__meter_start(m);
     m->interval = interval;
-    if (!warm_up(run) || !probe(run, m) || !check_probe(run))
-        return false;
-    if (o->rate_search && !search(run, m))
-        return false;
-    if (!o->rate_search)
-        f->rate = f->max * f->percent / 100;
-    sb__gate_open(run, f->rate, UINT64_MAX, UINT64_MAX, true);
-    sb__meter_measured(m);
-    if (run->l->measured)
-        run->l->measured(run->l->data, f);
-    return true;
+    return sb__joint_follows(run) ? follow(run, m) : lead(run, m);
 }

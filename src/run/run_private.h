@@ -35,6 +35,7 @@ struct sb_user_priv {
     _Atomic uint64_t held; // an arrival taken and not started, 0 if none
     // Arrivals of the measured part whose event() returned true.
     _Atomic uint64_t skipped;
+    uint32_t turn;   // of --stages: its place among the users of all ranks
     uint64_t leave;  // when the user goes; UINT64_MAX: it stays
     bool gone;       // its loop has ended because of that
     bool last;       // the script wants no further event
@@ -191,16 +192,47 @@ bool sb__mix_here(struct sb_user *u, uint64_t arrival, uint64_t now);
 void sb__mix_started(struct sb_user *u);
 void sb__mix_completed(struct sb_user *u, uint64_t now);
 
+// A part of a search for the rate.
+enum sb__part_kind {
+    SB__PART_WARMUP,
+    SB__PART_PROBE, // of the maximum, in a closed loop
+    SB__PART_TRIAL,
+    SB__PART_MEASURED // no search any more
+};
+
+struct sb__part {
+    enum sb__part_kind kind;
+    double rate; // 0: a closed loop
+    uint64_t at; // its start; 0: now
+};
+
+// Of this process, or the sum of all ranks.
+struct sb__part_figures {
+    double rate; // of a probe: events that were completed per second
+    // Of a trial:
+    bool late;       // the main thread did not count in time: no outcome
+    double growth;   // of the queue while it counted,
+    double arrivals; // and expected arrivals meanwhile
+    uint64_t left;   // arrivals that no user has started
+    struct sb_snap sum;
+};
+
+// rate_part.c. Carries out a part, from its start until all users are at the
+// gate again (SB__PART_MEASURED: only its start). Returns false if the run is
+// over. The caller frees f->sum.
+bool sb__rate_part(struct sb_run *run, struct sb_meter *m,
+    const struct sb__part *part, struct sb__part_figures *f);
+bool sb__rate_no_memory(struct sb_run *run); // fails the run; false
+
 // gate.c: users wait there between the parts of a search, while the main thread
 // changes what they use. Called by a user that has nothing to do in this part.
 // Returns true if the next part has begun, false if the run is over for it.
 bool sb__gate_wait(struct sb_user *u);
 // Lets the users go, for arrivals before `end`, and events that begin before
-// `close`. ns: times in ns from now; UINT64_MAX: no limit. rate: 0 is a closed
-// loop. measured: this is the measured part, no search any more. Main thread,
-// as the following.
-void sb__gate_open(struct sb_run *run, double rate, uint64_t end,
-    uint64_t close, bool measured);
+// `close`: times in ns since the start of the part; UINT64_MAX: no limit. Main
+// thread, as the following.
+void sb__gate_open(struct sb_run *run, const struct sb__part *part,
+    uint64_t end, uint64_t close);
 // Waits until the time. Returns false if the run is over.
 bool sb__gate_sleep(struct sb_run *run, uint64_t until);
 // Waits until all users are at the gate; at most until the time. Returns false
@@ -277,15 +309,58 @@ int sb__meter_snapshot(struct sb_meter *m, struct sb_snap *s,
 void sb__meter_report(struct sb_meter *m, struct sb_report *r,
     const struct sb_snap *diff, const struct sb_snap *s);
 
+// Reports what has happened since the last checkpoint: diff, which ends at s.
+// s becomes the start of the next checkpoint. failure: for a final report, why
+// the run failed.
+void sb__meter_cumulative(struct sb_meter *m, struct sb_snap *s,
+    const struct sb_snap *diff,
+    void (*tell)(void *data, const struct sb_report *r), bool final,
+    const char *failure);
+// Inconsistent figures fail the run at its end.
+void sb__meter_check_printed(struct sb_meter *m, const struct sb_snap *diff);
+// Decides whether the run was successful, from the figures of the whole run,
+// s, and those to be printed, diff. left: arrivals that were due and not
+// started. Figures of users that are still busy may change, so they are not
+// checked.
+void sb__meter_check_success(struct sb_meter *m, const struct sb_snap *s,
+    const struct sb_snap *diff, uint64_t left, bool all_ended,
+    struct sb_run_result *res);
+// The users of this process, or of all ranks of a job, that run until the end.
+unsigned sb__meter_users_at_end(const struct sb_run *run);
+
+// meter_joint.c, only for a job. Gives an interval of this rank to the others.
+// partial: the rest of one.
+void sb__meter_share_interval(
+    struct sb_meter *m, const struct sb_snap *diff, uint64_t now, bool partial);
+// Gives what precedes a checkpoint to rank 0: diff, which ends at s. s becomes
+// the start of the next one.
+void sb__meter_share_checkpoint(
+    struct sb_meter *m, struct sb_snap *s, const struct sb_snap *diff);
+// Fills in a report of figures that ended at `now`: of the sum over all ranks,
+// or without a job, of this process. Also called without a job.
+void sb__meter_sum_report(struct sb_run *run, struct sb_report *r,
+    const struct sb_snap *sum, uint64_t now, bool warmup);
+// Reports the sum over all ranks of what precedes a checkpoint.
+void sb__meter_checkpoint_sum(
+    struct sb_meter *m, unsigned number, const struct sb_snap *sum);
+// The final report of all ranks, with the figures of this one: s, and the
+// difference to the last checkpoint. 0 or SB_ENOMEM.
+int sb__meter_joint_end(struct sb_meter *m, const struct sb_snap *s,
+    const struct sb_snap *diff, uint64_t left, bool all_ended,
+    struct sb_run_result *res);
+
 // meter_stages.c. Called when the measured part begins.
 void sb__meter_stages_start(struct sb_meter *m);
 void sb__meter_stages_done(struct sb_meter *m);
 // Fills in the stage of a report that ended at `now`.
 void sb__meter_stage_of(
-    const struct sb_meter *m, struct sb_report *r, uint64_t now);
+    const struct sb_run *run, struct sb_report *r, uint64_t now);
 // Ends the stage in progress, if any, at snapshot s: makes its report and
 // passes it to the listener. 0 or SB_ENOMEM.
 int sb__meter_stage_end(struct sb_meter *m, const struct sb_snap *s);
+// Of a job: the sum over all ranks of a stage that has ended. Takes over *sum.
+void sb__meter_stage_sum(
+    struct sb_meter *m, unsigned stage, struct sb_snap *sum);
 // The end of a stage is due. until: as for sb__meter_snapshot().
 void sb__meter_stage_due(struct sb_meter *m, uint64_t now, uint64_t until);
 

@@ -91,10 +91,15 @@ static int init_pace(struct sb_run *run)
     }
     part[0].ns = (uint64_t)run->o->warmup_time;
     part[0].from = part[0].to = s->stage[0].rate_from;
+    part[0].users_from = part[0].users_to = s->stage[0].users_from;
     for (unsigned i = 0; i < s->n; i++)
         part[i + 1] = (struct sb_pace_part){ s->stage[i].ns,
-            s->stage[i].rate_from, s->stage[i].rate_to };
-    return sb_pace_init_parts(&run->pace, kind, part, s->n + 1, seed);
+            s->stage[i].rate_from, s->stage[i].rate_to, s->stage[i].users_from,
+            s->stage[i].users_to };
+    if (sb_pace_init_parts(&run->pace, kind, part, s->n + 1, seed))
+        return SB_ENOMEM;
+    sb_pace_divide(&run->pace, &run->share);
+    return 0;
 }
 
 int sb__run_init(struct sb_run *run)

@@ -53,11 +53,11 @@ int sb_stages_parse(struct sb_stages *s, const char *text, uint32_t users,
 // last one.
 unsigned sb_stages_at(const struct sb_stages *s, uint64_t ns);
 
-// Returns whether user `id` runs at this time, and sets *until to the time at
-// which that changes: UINT64_MAX if never. A stage with n users runs users 0 to
-// n - 1. In a ramp users come, in the order of their numbers, and go, in the
-// opposite order, at equal distances. After the end of the last stage nothing
-// changes any more.
+// Returns whether user `id` (of several ranks: its turn, measure/share.h) runs
+// at this time, and sets *until to the time at which that changes: UINT64_MAX
+// if never. A stage with n users runs users 0 to n - 1. In a ramp users come,
+// in the order of their numbers, and go, in the opposite order, at equal
+// distances. After the end of the last stage nothing changes any more.
 bool sb_stages_user(
     const struct sb_stages *s, uint32_t id, uint64_t ns, uint64_t *until);
 // Returns the number of users that run at this time.

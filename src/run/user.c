@@ -524,6 +524,7 @@ int sb__user_init(struct sb_user *u, struct sb_run *run, unsigned id)
     u->id = id;
     init_common(u, run->random, (unsigned)(run->share.first + id));
     p->crew = &run->crew;
+    p->turn = (uint32_t)sb_share_turn(&run->share, u->number);
     p->leave = p->before = UINT64_MAX;
     if (run->o->think_time[0])
         sb_dist_time_parse(run->o->think_time, &p->think, NULL);

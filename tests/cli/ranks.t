@@ -97,6 +97,29 @@ The sum of the results is the result of the whole run: the events are exact.
   0 2 250 .* (re)
   1 3 375 .* (re)
 
+A stage has as many users in all ranks together as it says.
+
+  $ for i in 0 1; do
+  >     one s.lua --threads=6 --ranks=2 --rank=$i --report=none,json=st$i.json \
+  >         --stages='low: threads=2 rate=60 for 1s; high: threads=6 for 1s' &
+  > done; wait
+  $ sysbench merge st0.json st1.json --output=sum.json 2>err
+  $ "$check" st0.json st1.json sum.json
+  $ python3 - <<'EOF'
+  > import json
+  > runs = [json.load(open(f))["runs"][0] for f in
+  >     ("st0.json", "st1.json", "sum.json")]
+  > for s in runs[2]["stages"]:
+  >     print(s["name"], s["threads"], s["rate"])
+  > n = [[s["counters"]["completed"] for s in r["stages"]] for r in runs]
+  > print([a + b - c for a, b, c in zip(*n)], min(map(min, n)) > 0)
+  > print(runs[2]["counters"]["completed"] == runs[2]["counters"]["scheduled"])
+  > EOF
+  low [2, 2] [60, 60]
+  high [6, 6] [60, 60]
+  [0, 0] True
+  True
+
 A rank that is missing, or belongs to another run, is named.
 
   $ sysbench merge 2.json 0.json 2>&1 >/dev/null | grep missing
@@ -215,16 +238,13 @@ Wrong options.
   --rank-weight is only used with several ranks
   [1]
   $ one s.lua --ranks=2 --rank=1 --rate=50% 2>&1 >/dev/null
-  --rate=N% cannot be combined with several ranks: a rank does not know the rates of the others; give the rate as a number
-  [1]
-  $ one s.lua --ranks=2 --rank=1 --stages='threads=2 for 1s' 2>&1 >/dev/null
-  --stages cannot be combined with several ranks yet
+  --rate=N% cannot be combined with --ranks: a rank does not know the rates of the others; use MPI, or give the rate as a number
   [1]
   $ one cpu --ranks=2 --rank=1 2>&1 >/dev/null
   the built-in test 'cpu' cannot be divided among ranks
   [1]
   $ one s.lua --ranks=2 --rank=1 --repeat=2 2>&1 >/dev/null
-  --sweep and --repeat cannot be combined with several ranks: the runs of the ranks would not begin at the same time
+  --sweep and --repeat cannot be combined with --ranks: the runs of the ranks would not begin at the same time; use MPI
   [1]
   $ one connect --ranks=2 --rank=1 --db-driver=null 2>&1 >/dev/null | grep -o 'connect: .*'
   connect: this workload cannot be divided among ranks yet

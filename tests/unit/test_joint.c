@@ -1,146 +1,9 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 #include "run/joint.h"
 
-#include "base/clock.h"
-#include "check.h"
-#include "loopback.h"
+#include "joint_ranks.h"
 
-#define SECOND UINT64_C(1000000000)
-#define RANKS  12 // rank 1 has children of its own
-
-struct reports {
-    unsigned n;
-    struct {
-        double total_s, interval_s;
-        uint64_t events, queries;
-        unsigned running, nops;
-        bool partial, warmup;
-        char op[32];
-    } row[32];
-};
-
-// A rank without users: what it has recorded is given by the test.
-struct rank {
-    struct sb_run_opts o;
-    struct sb_run run;
-    struct sb_user user[2];
-    struct sb_listener l;
-    struct reports reports;
-    struct sb_stats stats;
-    struct sb_workload w;
-    uint64_t agreed, shared, adopted;
-};
-
-static void on_report(void *data, const struct sb_report *r)
-{
-    struct reports *all = data;
-    unsigned n = all->n++;
-
-    all->row[n].total_s = r->total_s;
-    all->row[n].interval_s = r->interval_s;
-    all->row[n].events = r->snap->c.completed;
-    all->row[n].running = r->running;
-    all->row[n].partial = r->partial;
-    all->row[n].warmup = r->warmup;
-    for (unsigned i = 0; i < r->snap->nops; i++) {
-        if (r->snap->op[i].count == 0)
-            continue;
-        all->row[n].nops++;
-        snprintf(all->row[n].op, sizeof(all->row[n].op), "%.31s",
-            r->stats->op[i].name);
-    }
-}
-
-static struct rank *of_workload(struct sb_workload *w)
-{
-    return w->data;
-}
-
-static void share(struct sb_workload *w, struct sb_buf *b)
-{
-    sb_wire_put(b, of_workload(w)->shared);
-}
-
-static int adopt(struct sb_workload *w, struct sb_wire *r, struct sb_err *err)
-{
-    (void)err;
-    of_workload(w)->adopted = sb_wire_get(r);
-    return 0;
-}
-
-static const struct sb_workload_ops workload_ops = { .share = share,
-    .adopt = adopt };
-
-static void rank_init(struct rank *r, unsigned number, unsigned ranks)
-{
-    static const char *const hosts[] = { "alpha", "beta", "gamma" };
-
-    *r = (struct rank){ 0 };
-    r->o.job = loopback_job(number, ranks, hosts[number % 3]);
-    r->o.threads = 2 * ranks;
-    r->o.thread_init_timeout = 10 * (int64_t)SECOND;
-    r->l = (struct sb_listener){
-        .data = &r->reports, .interval = on_report, .partial = true
-    };
-    r->w = (struct sb_workload){ .ops = &workload_ops, .data = r };
-    r->run.o = &r->o;
-    r->run.l = &r->l;
-    r->run.w = &r->w;
-    r->run.users = 2;
-    r->run.user = r->user;
-    r->run.deadline = UINT64_MAX;
-    r->run.start_at = sb_clock_monotonic();
-    r->run.has_lock = sb__lock_init(&r->run.lock, &r->run.changed) == 0;
-    pthread_cond_init(&r->run.go, NULL);
-    sb_crew_init(&r->run.crew, 2);
-    sb_stats_init(&r->stats, 2, 2, false);
-    CHECK_INT(sb__joint_init(&r->run), 0);
-}
-
-static void rank_done(struct rank *r)
-{
-    sb__joint_done(&r->run);
-    sb_job_free(r->o.job);
-    sb_stats_done(&r->stats);
-    sb_crew_done(&r->run.crew);
-    pthread_cond_destroy(&r->run.go);
-    pthread_cond_destroy(&r->run.changed);
-    pthread_mutex_destroy(&r->run.lock);
-}
-
-// What a rank did in an interval: n events of 1 ms, with an operation.
-static void part(struct rank *r, uint64_t from, uint64_t key, unsigned n,
-    const char *op, bool full)
-{
-    struct sb_stats s;
-    struct sb_snap snap = { 0 };
-
-    sb_stats_init(&s, 2, 2, false);
-    int number = sb_stats_op(&s, op, SB_OP_READ);
-    for (unsigned i = 0; i < n; i++) {
-        sb_rec_event(&s.rec[0], 0, 0, 1000000);
-        sb_rec_op(&s.rec[1], number, 5);
-    }
-    sb_snap_take(&snap, &s, SB_SNAP_FINAL, 0, NULL);
-    snap.ns = (key - from) * SECOND;
-    snap.running = 2;
-    sb__joint_part(&r->run, &snap, &s, from * SECOND, key * SECOND, full);
-    sb_snap_done(&snap);
-    sb_stats_done(&s);
-}
-
-static void end(struct rank *r)
-{
-    sb__joint_part(&r->run, NULL, NULL, 0, SB__JOINT_END, false);
-}
-
-// Until all messages have arrived, also those that they caused.
-static void poll_all(struct rank *r, unsigned n)
-{
-    for (int turn = 0; turn < 4; turn++)
-        for (unsigned i = n; i-- > 0;)
-            sb__joint_poll(&r[i].run);
-}
+#define RANKS 12 // rank 1 has children of its own
 
 static void lines_wait_for_all_ranks(void)
 {
@@ -307,7 +170,7 @@ static void a_failure_ends_the_start(void)
 struct final {
     struct rank *r;
     struct sb__joint_end e;
-    bool reports;
+    enum sb__joint_report report;
 };
 
 static void *finish(void *arg)
@@ -322,7 +185,7 @@ static void *finish(void *arg)
         sb_rec_event(&s.rec[1], 0, 0, n * 1000000);
     sb_snap_take(&snap, &s, SB_SNAP_FINAL, 0, NULL);
     end(f->r);
-    f->reports = sb__joint_final(&f->r->run, &snap, &s, &f->e);
+    f->report = sb__joint_final(&f->r->run, &snap, NULL, &s, &f->e);
     sb_snap_done(&snap);
     sb_stats_done(&s);
     return NULL;
@@ -343,8 +206,9 @@ static void finals_are_added(void)
         pthread_create(&thread[i], NULL, finish, &f[i]);
     for (unsigned i = 0; i < 3; i++)
         pthread_join(thread[i], NULL);
-    CHECK(f[0].reports);
-    CHECK(!f[1].reports && !f[2].reports);
+    CHECK_INT(f[0].report, SB__JOINT_ALL);
+    CHECK_INT(f[1].report, SB__JOINT_NONE);
+    CHECK_INT(f[2].report, SB__JOINT_NONE);
     CHECK_INT(f[0].e.err.code, 0);
     CHECK_INT(f[0].e.sum.c.completed, 6);
     CHECK_INT(f[0].e.pending, 3);
@@ -407,13 +271,38 @@ static void lost_ranks_leave_their_intervals(void)
     poll_all(r, 2);
     r[0].run.signal = 15;
     finish(&f);
-    CHECK(f.reports);
+    CHECK_INT(f.report, SB__JOINT_ALL);
     CHECK_INT(f.e.err.code, SB_ELOST);
     CHECK(strstr(f.e.err.msg, "rank 1 (beta) was lost") != NULL);
     CHECK_INT(f.e.sum.c.completed, 8);
     CHECK(r[0].run.joint->figures[1].lost);
     CHECK(r[0].o.job->lost);
     sb_snap_done(&f.e.sum);
+    for (unsigned i = 0; i < 2; i++)
+        rank_done(&r[i]);
+    loopback_reset();
+}
+
+// Without rank 0, another rank reports its own figures.
+static void a_rank_without_rank_0_is_alone(void)
+{
+    struct rank r[2];
+    struct final f = { .r = &r[1] };
+
+    for (unsigned i = 0; i < 2; i++)
+        rank_init(&r[i], i, 2);
+    r[1].o.job->lost = true;
+    finish(&f);
+    CHECK_INT(f.report, SB__JOINT_ALONE);
+    // SIGTERM: rank 0 has sent nothing since.
+    r[1].o.job->lost = false;
+    r[1].run.signal = 15;
+    finish(&f);
+    CHECK_INT(f.report, SB__JOINT_ALONE);
+    r[1].o.job->lost = false;
+    sb_job_tell_all(r[0].o.job, SB_JOB_STOP, NULL);
+    finish(&f);
+    CHECK_INT(f.report, SB__JOINT_NONE);
     for (unsigned i = 0; i < 2; i++)
         rank_done(&r[i]);
     loopback_reset();
@@ -448,6 +337,7 @@ int main(void)
     RUN(finals_are_added);
     RUN(failures_at_the_end_count);
     RUN(lost_ranks_leave_their_intervals);
+    RUN(a_rank_without_rank_0_is_alone);
     RUN(stops_are_passed_on);
     return check_done();
 }

@@ -272,10 +272,10 @@ static void share_schedule(const struct sb_pace *p)
 
 static void takers_share_one_schedule(void)
 {
-    static const struct sb_pace_part ramp[] = {
-        { UINT64_C(10000000000), 0, 4000 }, { UINT64_C(10000000000), 4000, 0 },
-        { UINT64_C(10000000000), 100, 100 }
-    };
+    static const struct sb_pace_part ramp[] = { { UINT64_C(10000000000), 0,
+                                                    4000, 0, 0 },
+        { UINT64_C(10000000000), 4000, 0, 0, 0 },
+        { UINT64_C(10000000000), 100, 100, 0, 0 } };
     struct sb_pace p;
 
     sb_pace_init(&p, SB_PACE_POISSON, 1000, 3);
@@ -289,8 +289,9 @@ static void takers_share_one_schedule(void)
 
 #define S UINT64_C(1000000000)
 
-static const struct sb_pace_part parts[] = { { S, 100, 100 },
-    { 2 * S, 100, 500 }, { S, 0, 0 }, { S, 700, 300 }, { 2 * S, 0, 200 } };
+static const struct sb_pace_part parts[] = { { S, 100, 100, 0, 0 },
+    { 2 * S, 100, 500, 0, 0 }, { S, 0, 0, 0, 0 }, { S, 700, 300, 0, 0 },
+    { 2 * S, 0, 200, 0, 0 } };
 enum { PARTS = sizeof(parts) / sizeof(parts[0]), RUNS = 2000 };
 
 // The integral of the rate from the start of the part.
@@ -409,7 +410,7 @@ static void constant_parts_are_exact(void)
 
 static void one_part_is_a_constant_rate(void)
 {
-    static const struct sb_pace_part part = { 5 * S, 777, 777 };
+    static const struct sb_pace_part part = { 5 * S, 777, 777, 0, 0 };
 
     for (int kind = SB_PACE_POISSON; kind <= SB_PACE_CONSTANT; kind++) {
         struct sb_pace p, q;
@@ -430,8 +431,8 @@ static void one_part_is_a_constant_rate(void)
 
 static void parts_that_end_with_rate_0(void)
 {
-    static const struct sb_pace_part stop[] = { { 0, 5, 5 }, { S, 0, 0 },
-        { S, 50, 50 }, { S, 100, 0 } };
+    static const struct sb_pace_part stop[] = { { 0, 5, 5, 0, 0 },
+        { S, 0, 0, 0, 0 }, { S, 50, 50, 0, 0 }, { S, 100, 0, 0, 0 } };
     struct sb_pace p;
     sb_pace_pos pos = 0;
     uint64_t last = 0;
@@ -452,8 +453,8 @@ static void parts_that_end_with_rate_0(void)
 // A day of slow rates after a fast one, and the end of time.
 static void long_parts(void)
 {
-    static const struct sb_pace_part slow[] = { { S, 1e6, 1e6 },
-        { 86400 * S, 1, 3 }, { S, 3, 0.001 } };
+    static const struct sb_pace_part slow[] = { { S, 1e6, 1e6, 0, 0 },
+        { 86400 * S, 1, 3, 0, 0 }, { S, 3, 0.001, 0, 0 } };
     struct sb_pace p;
     sb_pace_pos pos = 0;
     _Atomic sb_pace_pos cursor = SATURATED;

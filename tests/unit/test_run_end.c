@@ -504,7 +504,7 @@ static int task(struct sb_workload *w, struct sb_user *u, struct sb_err *err)
         return sb_err_set(err, SB_ECANCELED, "canceled");
     if (task_before != 4)
         return sb_err_set(err, SB_EINTERNAL, "the barrier opened early");
-    while ((n = sb_user_ticket(u, 3)) >= 0 && n < 100)
+    while ((n = sb_user_add(u, "pages", 1)) >= 0 && n < 100)
         atomic_fetch_add(&task_sum, (int)n);
     return n < 0 ? sb_err_set(err, SB_ECANCELED, "canceled") : 0;
 }
@@ -518,7 +518,7 @@ static int bad_task(
         return sb_err_set(err, SB_ECANCELED, "canceled");
     // The barrier does not wait for members that left. The next ticket reports
     // that the command was canceled.
-    while (sb_user_ticket(u, 0) >= 0)
+    while (sb_user_add(u, "pages", 1) >= 0)
         ;
     return sb_err_set(err, SB_ECANCELED, "canceled");
 }
@@ -558,7 +558,7 @@ static void outside_a_run_there_are_no_events(void)
     sb_user_count(&u, 1, 5);
     CHECK_INT(sb_user_counted(&u, 1), 0);
     CHECK_INT(sb_user_barrier(&u), 0);
-    CHECK_INT(sb_user_ticket(&u, 0), 0);
+    CHECK_INT(sb_user_add(&u, "pages", 1), 0);
     sb_user_done_idle(&u);
     sb_user_done_idle(&u);
 }

@@ -145,9 +145,9 @@ static void start(struct ranks *r, enum sb_pace_kind kind, bool changes)
 {
     static const double weights[RANKS] = { 1, 2, 4 };
     static const struct sb_pace_part parts[] = {
-        { S, 500, 2000 },
-        { S / 2, 0, 0 },
-        { S, 1000, 1000 },
+        { S, 500, 2000, 0, 0 },
+        { S / 2, 0, 0, 0, 0 },
+        { S, 1000, 1000, 0, 0 },
     };
 
     for (unsigned i = 0; i <= RANKS; i++) {
@@ -263,6 +263,87 @@ static void poisson_parts_are_independent(void)
     CHECK_NEAR(product / SLOTS / PER_SLOT, 0, 4 / sqrt(SLOTS));
 }
 
+// sb_share_turn() is the inverse of sb_share_spread().
+static void turns_are_the_inverse(void)
+{
+    static const double weights[] = { 1, 1, 2, 0.5, 3 };
+
+    for (unsigned ranks = 1; ranks <= 9; ranks++)
+        for (uint64_t total = ranks; total < 80; total++) {
+            struct sb_share s = part(ranks - 1, ranks, NULL, total);
+
+            for (uint64_t n = 0; n < total; n++)
+                CHECK_INT(sb_share_turn(&s, sb_share_spread(&s, n)), n);
+        }
+    for (uint64_t total = 15; total < 100; total++) {
+        struct sb_share s = part(3, 5, weights, total);
+
+        for (uint64_t n = 0; n < total; n++)
+            CHECK_INT(sb_share_turn(&s, sb_share_spread(&s, n)), n);
+    }
+}
+
+// In a schedule of parts, only ranks with users have arrivals, in proportion to
+// them; together they have all. After the end, every rank has some.
+static void arrivals_follow_the_users(int kind)
+{
+    enum { THREE = 3 };
+    static const struct sb_pace_part parts[] = {
+        { 10 * S, 100, 100, 2, 2 }, // users 0 and 4: of ranks 0 and 1
+        { 10 * S, 100, 300, 3, 12 },
+        { 10 * S, 90, 90, 0, 0 }, // those of later users
+        { 10 * S, 120, 120, 12, 12 },
+        { 10 * S, 100, 100, 1, 1 },
+    };
+    uint64_t n[5][THREE] = { 0 }, after[THREE], all[5] = { 0 };
+    struct sb_pace whole;
+    sb_pace_pos pos = 0;
+
+    sb_pace_init_parts(&whole, (enum sb_pace_kind)kind, parts, 5, 3);
+    for (unsigned i = 0; i < 5; i++)
+        all[i] = sb_pace_walk(&whole, &pos, (i + 1) * 10 * S, UINT64_MAX);
+    for (unsigned r = 0; r < THREE; r++) {
+        struct sb_share s = part(r, THREE, NULL, 12);
+        struct sb_pace p;
+        _Atomic sb_pace_pos cursor;
+        uint64_t ns;
+
+        pos = 0;
+        sb_pace_init_parts(&p, (enum sb_pace_kind)kind, parts, 5, 3);
+        sb_pace_divide(&p, &s);
+        for (unsigned i = 0; i < 5; i++)
+            n[i][r] = sb_pace_walk(&p, &pos, (i + 1) * 10 * S, UINT64_MAX);
+        atomic_init(&cursor, pos);
+        after[r] = sb_pace_take(&p, &cursor);
+        CHECK(after[r] < 51 * S);
+        // Where it has none, the walk ends at the limit.
+        atomic_init(&cursor, 0);
+        CHECK_INT(sb_pace_take_before(&p, &cursor, 9 * S, &ns), n[0][r] > 0);
+        sb_pace_done(&p);
+    }
+    for (unsigned i = 0; i < 5; i++)
+        CHECK_INT(n[i][0] + n[i][1] + n[i][2], all[i]);
+    CHECK_INT(n[0][2] + n[4][1] + n[4][2], 0);
+    for (unsigned r = 0; r < THREE; r++) {
+        CHECK_NEAR((double)n[2][r] / (double)all[2], 1.0 / THREE, 0.06);
+        CHECK_NEAR((double)n[3][r] / (double)all[3], 1.0 / THREE, 0.06);
+        // Of 4 users, rank 0 has two; of 5, ranks 0 and 1.
+        CHECK_NEAR((double)n[1][r] / (double)all[1], 1.0 / THREE, 0.1);
+    }
+    CHECK_NEAR((double)n[0][0] / (double)all[0], 0.5, 0.06);
+    sb_pace_done(&whole);
+}
+
+static void constant_arrivals_follow_the_users(void)
+{
+    arrivals_follow_the_users(SB_PACE_CONSTANT);
+}
+
+static void poisson_arrivals_follow_the_users(void)
+{
+    arrivals_follow_the_users(SB_PACE_POISSON);
+}
+
 int main(void)
 {
     RUN(parts_are_exact);
@@ -273,5 +354,8 @@ int main(void)
     RUN(ranks_have_all_arrivals);
     RUN(constant_arrivals_alternate);
     RUN(poisson_parts_are_independent);
+    RUN(turns_are_the_inverse);
+    RUN(constant_arrivals_follow_the_users);
+    RUN(poisson_arrivals_follow_the_users);
     return check_done();
 }

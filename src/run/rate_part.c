@@ -1,0 +1,172 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+//
+// The parts of a search for the rate, in this process: warm-up, probe, trials.
+#include "run/joint.h"
+
+// Part of a probe or trial that is not counted, as a divisor: the server and
+// its queue get used to the new rate.
+#define SETTLE 4
+// A probe continues for this part of its length, so that the users still run
+// if the main thread is late to count.
+#define PROBE_REST 10
+#define WALK_MAX   (UINT64_C(1) << 32)
+
+struct trial {
+    struct sb_snap before, after;
+    uint64_t settled, end;
+};
+
+uint64_t sb_rate_search_ns(const struct sb_run_opts *o)
+{
+    uint64_t trial = (uint64_t)o->rate_trial_time;
+    uint64_t probe = (uint64_t)o->rate_probe_time;
+    uint64_t trials = o->rate_search ? (uint64_t)o->rate_trials : 0;
+
+    return (uint64_t)o->warmup_time + probe + probe / PROBE_REST +
+           trials * (trial + trial / SETTLE);
+}
+
+static uint64_t grace(const struct sb_run *run)
+{
+    uint64_t longest = 5 * sb__longest_event(run);
+    uint64_t minimum = (uint64_t)run->o->shutdown_grace;
+
+    return longest > minimum ? longest : minimum;
+}
+
+bool sb__rate_no_memory(struct sb_run *run)
+{
+    struct sb_err err;
+
+    sb_err_set(&err, SB_ENOMEM, "out of memory for the search of the rate");
+    sb__run_fail(run, &err);
+    return false;
+}
+
+static bool warm_up(struct sb_run *run, const struct sb__part *part)
+{
+    uint64_t ns = (uint64_t)run->o->warmup_time;
+
+    sb__gate_open(run, part, ns, ns);
+    if (run->l->warmup)
+        run->l->warmup(run->l->data, run->o->warmup_time);
+    return sb__gate_sleep(run, run->t0 + ns) &&
+           sb__gate_meet(run, run->t0 + ns + grace(run));
+}
+
+static uint64_t completed(const struct sb_run *run)
+{
+    const struct sb_stats *s = &run->stats[SB_PHASE_WARMUP];
+    uint64_t n = 0;
+
+    for (unsigned i = 0; i < s->users; i++)
+        n += atomic_load_explicit(
+            &s->rec[i].tally.completed, memory_order_relaxed);
+    return n;
+}
+
+// Measures how many events per second the users complete in a closed loop.
+static bool probe(
+    struct sb_run *run, const struct sb__part *part, struct sb__part_figures *f)
+{
+    uint64_t ns = (uint64_t)run->o->rate_probe_time;
+    uint64_t close = ns + ns / PROBE_REST;
+
+    sb__gate_open(run, part, close, close);
+    if (!sb__gate_sleep(run, run->t0 + ns / SETTLE))
+        return false;
+    uint64_t from = sb_clock_monotonic(), first = completed(run);
+    if (!sb__gate_sleep(run, run->t0 + ns))
+        return false;
+    uint64_t to = sb_clock_monotonic(), n = completed(run) - first;
+
+    if (to > run->t0 + close)
+        to = run->t0 + close;
+    if (to > from)
+        f->rate = (double)n * 1e9 / (double)(to - from);
+    return sb__gate_meet(run, run->t0 + close + grace(run));
+}
+
+// Returns the number of arrivals that were due by this time and no user took.
+static uint64_t queue(struct sb_run *run, uint64_t until)
+{
+    sb_pace_pos pos = atomic_load(&run->cursor);
+
+    return sb_pace_walk(&run->pace, &pos, until - run->t0, WALK_MAX);
+}
+
+// True if the main thread woke up when half of what counts was over: the queue
+// is not known for that time, and the figures are those of few events.
+static bool late(const struct trial *t, uint64_t due, uint64_t now)
+{
+    return now > due && now - due > (t->end - t->settled) / 2;
+}
+
+// The part of a trial that counts: all arrivals from settled to end.
+static bool observe(struct sb_run *run, struct sb_meter *m, struct trial *t,
+    double rate, struct sb__part_figures *f)
+{
+    uint64_t close = 2 * t->end - run->t0, now, waiting;
+    double part = (double)run->share.users / (double)run->share.total;
+
+    if (!sb__gate_sleep(run, t->settled))
+        return false;
+    now = sb_clock_monotonic();
+    f->late = late(t, t->settled, now);
+    if (now >= t->end)
+        now = t->end - 1;
+    if (sb__meter_snapshot(m, &t->before, SB_SNAP_FULL, NULL, now, now))
+        return sb__rate_no_memory(run);
+    waiting = queue(run, now);
+    if (!sb__gate_sleep(run, t->end))
+        return false;
+    f->growth = (double)queue(run, t->end) - (double)waiting;
+    f->late = f->late || late(t, t->end, sb_clock_monotonic());
+    f->arrivals = part * rate * (double)(t->end - now) / 1e9;
+    // The users start what has arrived, for as long as the trial lasted.
+    if (!sb__gate_meet(run, close + grace(run)))
+        return false;
+    f->left = queue(run, t->end);
+    return sb__meter_snapshot(
+               m, &t->after, SB_SNAP_FULL, &t->before, t->end, t->end) == 0 ||
+           sb__rate_no_memory(run);
+}
+
+static bool trial(struct sb_run *run, struct sb_meter *m,
+    const struct sb__part *part, struct sb__part_figures *f)
+{
+    uint64_t ns = (uint64_t)run->o->rate_trial_time, all = ns + ns / SETTLE;
+    struct trial t = { .settled = 0 };
+
+    sb__gate_open(run, part, all, 2 * all);
+    t.settled = run->t0 + ns / SETTLE;
+    t.end = run->t0 + all;
+    bool go_on = observe(run, m, &t, part->rate, f);
+    if (go_on && !f->late && sb_snap_sub(&f->sum, &t.after, &t.before))
+        go_on = sb__rate_no_memory(run);
+    sb_snap_done(&t.after);
+    sb_snap_done(&t.before);
+    return go_on;
+}
+
+bool sb__rate_part(struct sb_run *run, struct sb_meter *m,
+    const struct sb__part *part, struct sb__part_figures *f)
+{
+    bool first = part->kind == SB__PART_WARMUP;
+
+    *f = (struct sb__part_figures){ .late = false };
+    if (part->at)
+        sb__joint_wait_until(run, part->at);
+    if (part->kind == SB__PART_MEASURED) {
+        sb__gate_open(run, part, UINT64_MAX, UINT64_MAX);
+        if (run->joint)
+            run->joint->began = run->t0;
+        sb__meter_measured(m);
+        return true;
+    }
+    if (!first && sb__meter_part(m))
+        return sb__rate_no_memory(run);
+    return first                          ? warm_up(run, part)
+           : part->kind == SB__PART_PROBE ? probe(run, part, f)
+                                          : trial(run, m, part, f);
+}
