@@ -66,6 +66,7 @@ static int write_result(
         rc = sb_reporters_open(&files, &a->facts, &err);
     if (rc) {
         sb_log(SB_LOG_ALERT, "%s", err.msg);
+        sb_reporters_done(&files);
         return rc;
     }
     sb_reporters_final(&files, r);

@@ -194,7 +194,6 @@ static int use_setup(struct sb_app *a, struct sb_wire *w, struct sb_err *err)
         read_given(a, w);
     if (w->bad)
         return sb_err_set(err, SB_EINTERNAL, "invalid data of rank 0");
-    hide_arguments(a);
     a->argc = (int)argc;
     a->argv = a->setup_argv;
     return 0;
@@ -230,6 +229,7 @@ static int follow(struct sb_app *a, struct sb_err *err)
     struct setup s = { .a = a };
     int rc = 0;
 
+    hide_arguments(a);
     a->relay = sb_relay_new(a->job);
     if (!a->relay)
         return sb_err_set(err, SB_ENOMEM, "out of memory");
@@ -314,6 +314,7 @@ int sb_app_job_end(struct sb_app *a, int status)
     a->leave |= !together;
     if (a->leave)
         return follows ? SB_EXIT_OK : status;
+    sb_relay_free(a->relay);
     sb_job_files_free(a->files);
     sb_job_free(a->job);
     a->job = NULL;

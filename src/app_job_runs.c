@@ -36,8 +36,10 @@ static uint64_t pass_on(void *arg)
     bool moved = sb_relay_step(p->relay);
     uint64_t now = sb_clock_monotonic(), over = sb_relay_over(p->relay);
 
-    // It writes its figures if it does not know that rank 0 has ended.
-    if (over && now > over + SECOND && !p->asked) {
+    // It writes its figures if it does not know that rank 0 has ended. That of
+    // rank 0 must not wait for a rank that has no process.
+    bool ask = (over && now > over + SECOND) || sb_relay_failed(p->relay);
+    if (ask && !p->asked) {
         p->asked = true;
         kill(p->children->pid, SIGTERM);
     }

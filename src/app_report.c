@@ -287,7 +287,9 @@ static void on_final(void *data, const struct sb_report *r)
         .warmup = r->warmup };
     sb_text_found(&t->a->text, r);
     sb_app_client_final(t->a, r);
-    sb_division_warn(r->ranks, r->nranks);
+    // Erlang's formula is that of a constant load.
+    if (r->nstages == 0)
+        sb_division_warn(r->ranks, r->nranks);
     keep_block(t->a, r);
     sb__app_limits_final(t->a, r);
     sb_reporters_final(&t->a->reporters, r);

@@ -156,7 +156,8 @@ void sb__merge_division(
 {
     struct sb_rank_figures *f;
 
-    if (!rank_of(run[0]) || count(run[0], "ranks") != n)
+    if (!rank_of(run[0]) || count(run[0], "ranks") != n ||
+        run[0]->report.nstages)
         return;
     f = calloc(n, sizeof(*f));
     for (unsigned i = 0; f && i < n; i++)

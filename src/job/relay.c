@@ -204,6 +204,7 @@ static void on_run(void *arg, unsigned from, struct sb_wire *w)
     r->run = sb_wire_get(w);
     r->begun = true;
     r->over = 0;
+    end_done(&r->end);
     end_init(&r->end, -1);
 }
 
@@ -295,6 +296,7 @@ int sb_relay_accept(struct sb_relay *r, struct sb_err *err)
 int sb_relay_begin(struct sb_relay *r, struct sb_err *err)
 {
     r->run++;
+    end_done(&r->end);
     end_init(&r->end, -1);
     int rc = sb_relay_accept(r, err);
 
@@ -313,6 +315,13 @@ bool sb_relay_begun(const struct sb_relay *r)
 uint64_t sb_relay_over(const struct sb_relay *r)
 {
     return r->over;
+}
+
+bool sb_relay_failed(const struct sb_relay *r)
+{
+    unsigned rank;
+
+    return r->job->of && sb_job_failed(r->job, &rank);
 }
 
 // Passes a message of the process on to another rank.
@@ -341,6 +350,9 @@ bool sb_relay_step(struct sb_relay *r)
         r->child = -1;
     }
     sb_job_poll(r->job);
+    // Without rank 0, the run is over.
+    if (r->job->rank > 0 && !r->over && (r->job->quit || r->job->broken.code))
+        r->over = sb_clock_monotonic();
     moved = flush(&r->end) > 0;
     if (r->end.fd < 0)
         return moved;
@@ -358,7 +370,8 @@ static bool all_ended(void *arg)
     const struct sb_relay *r = arg;
 
     for (unsigned i = 1; i < r->job->ranks; i++)
-        if (r->ended[i] != r->run && !r->job->of[i].left)
+        if (r->ended[i] != r->run && !r->job->of[i].left &&
+            !r->job->of[i].failed)
             return false;
     return true;
 }
@@ -368,7 +381,14 @@ static int wait_for_all(
 {
     uint64_t until = sb_clock_monotonic() + limit_ns;
 
-    if (sb_job_wait(r->job, all_ended, r, until))
+    unsigned rank = 0;
+    bool all = sb_job_wait(r->job, all_ended, r, until);
+    const struct sb_job_rank *failed = sb_job_failed(r->job, &rank);
+
+    if (failed)
+        return sb_err_set(err, SB_ESYS, "rank %u (%.60s): %s", rank,
+            failed->host, failed->why);
+    if (all)
         return 0;
     if (r->job->broken.code) {
         *err = r->job->broken;

@@ -28,9 +28,11 @@ void sb_relay_child(struct sb_relay *r, struct sb_transport *t);
 // In the parent, while the process runs: passes on messages. Returns whether
 // there were some.
 bool sb_relay_step(struct sb_relay *r);
-// Another rank: since when the process of rank 0 has ended, in monotonic time;
-// 0: it has not.
+// Another rank: since when the process of rank 0 has ended, or rank 0 is gone,
+// in monotonic time; 0: it has not.
 uint64_t sb_relay_over(const struct sb_relay *r);
+// Rank 0: whether a rank has no process for this run.
+bool sb_relay_failed(const struct sb_relay *r);
 // The process has ended; status: its exit status. Rank 0 waits until those of
 // all ranks have, at most limit_ns, and returns SB_ELOST naming one that has
 // not. Another rank tells rank 0 of it.

@@ -214,8 +214,11 @@ static uint64_t takers(const struct sb_pace *p, sb_pace_pos pos)
     double change = a->users_to - a->users_from;
     double n = floor(a->users_from + change * passed);
 
-    if (change < 0 && n > 1)
+    if (change < 0)
         n--;
+    // A ramp from or to 0 always has the first user.
+    if (n < 1 && (a->users_from > 0 || a->users_to > 0))
+        return 1;
     // Without users, arrivals wait for those of a later part.
     return n >= 1 && n < (double)total ? (uint64_t)n : total;
 }

@@ -212,6 +212,7 @@ void sb_crew_progress(struct sb_crew *c, const char *title, double n,
         snprintf(c->title, sizeof(c->title), "%s", title);
         c->done = 0;
         c->since_ns = now_ns;
+        c->added = 0;
     }
     c->done += n;
     c->added += n;

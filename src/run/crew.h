@@ -32,11 +32,11 @@ struct sb_crew {
     unsigned arrived, gone; // at the barrier; finished
     uint64_t generation;    // of the barrier
     _Atomic bool canceled;
-    unsigned
-        settled;   // under lock, as the next two: members in sb_crew_settle()
-    bool held;     // sb_crew_settle() does not return
-    bool let_go;   // sb_crew_settle() returns without waiting for others
-    void *tickets; // counters by name, for tsearch(); under lock
+    // Under lock:
+    unsigned settled; // members in sb_crew_settle()
+    bool held;        // sb_crew_settle() does not return
+    bool let_go;      // sb_crew_settle() returns without waiting for others
+    void *tickets;    // counters by name, for tsearch()
     // Several processes: called without the lock when the main thread has
     // something to exchange; NULL: there is one process.
     void (*wake)(void *arg);

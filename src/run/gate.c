@@ -6,7 +6,7 @@
 #include <stdio.h>
 
 #include "base/log.h"
-#include "run/run_private.h"
+#include "run/joint.h"
 
 static bool all_there(const struct sb_run *run)
 {
@@ -60,7 +60,9 @@ void sb__gate_open(struct sb_run *run, const struct sb__part *part,
     uint64_t seed = run->random->seed + (measured ? 0 : run->part);
 
     pthread_mutex_lock(&run->lock);
-    run->t0 = part->at ? part->at : sb_clock_monotonic();
+    run->t0 = sb_clock_monotonic();
+    if (part->at && part->at < run->t0) // a stop may come before the start
+        run->t0 = part->at;
     run->warm_end = run->deadline = UINT64_MAX;
     if (measured)
         set_measured(run);
@@ -141,8 +143,8 @@ bool sb__gate_meet(struct sb_run *run, uint64_t limit)
     pthread_mutex_unlock(&run->lock);
     if (!go_on || met)
         return go_on;
-    // Before the first trial, the loop is closed.
-    if (run->open_loop)
+    // Before the first trial, the loop is closed. Rank 0 counts them.
+    if (run->open_loop && !sb__joint_follows(run))
         snprintf(where, sizeof(where), "trial %u: ", run->found.trials + 1);
     sb_err_set(&err, SB_ETIMEOUT,
         "%s%u of %u users do not return from their events; the search for the "

@@ -105,6 +105,14 @@ static void look_for_failures(struct sb__joint *j)
     sb__run_fail(j->run, &err);
 }
 
+// In a parallel command, ranks begin when they have loaded the script.
+static uint64_t silence_of(const struct sb__joint *j, unsigned rank)
+{
+    return j->run->task && !j->of[rank].answered
+               ? (uint64_t)j->run->o->thread_init_timeout
+               : SILENCE;
+}
+
 // The first rank that rank 0 has not heard for a while; 0: none.
 static unsigned silent_rank(const struct sb__joint *j, uint64_t now)
 {
@@ -112,7 +120,7 @@ static unsigned silent_rank(const struct sb__joint *j, uint64_t now)
         uint64_t heard = j->job->of[i].heard;
 
         heard = heard > j->awake ? heard : j->awake;
-        if (!j->of[i].final && now > heard + SILENCE)
+        if (!j->of[i].final && now > heard + silence_of(j, i))
             return i;
     }
     return 0;

@@ -160,11 +160,11 @@ void sb__joint_sections_done(struct sb__joint *j);
 
 // How a run has ended: in this rank, or in all of them.
 struct sb__joint_end {
-    struct sb_snap sum; // rank 0: figures of all; the caller frees it
-    // The same since the last checkpoint; empty without checkpoints.
-    struct sb_snap since;
-    uint64_t pending; // arrivals that were due and not started
-    bool all_ended;   // every user has ended, so the figures are final
+    struct sb_snap sum;   // rank 0: figures of all; the caller frees it
+    bool has_since;       // it may have checkpoints; then
+    struct sb_snap since; // the same since the last one
+    uint64_t pending;     // arrivals that were due and not started
+    bool all_ended;       // every user has ended, so the figures are final
     enum sb_run_end end;
     int signal; // SB_END_SIGNAL
     struct sb_err err;

@@ -8,9 +8,6 @@
 #include "run/joint.h"
 
 #define SECOND UINT64_C(1000000000)
-// After a stop, rank 0 waits for the others at most this long, in terms of the
-// grace time that each of them gives its own calls.
-#define GRACE_TIMES 3
 
 static void send_counter(
     struct sb__joint *j, unsigned to, const char *name, double n, double number)
@@ -211,12 +208,32 @@ void sb__joint_crew_poll(struct sb__joint *j, uint64_t now)
     tell_progress(j, now);
 }
 
+// A rank that has failed removes what it created; one that failed before it
+// had users sends no figures.
+static bool has_ended(const struct sb__joint *j, unsigned rank)
+{
+    const struct sb__joint_rank *r = &j->of[rank];
+
+    return r->final || rank == j->lost ||
+           (j->job->of[rank].failed && !r->answered);
+}
+
 static bool all_ended(const struct sb__joint *j)
 {
     for (unsigned i = 1; i < j->job->ranks; i++)
-        if (!j->of[i].final && i != j->lost && !j->job->of[i].failed)
+        if (!has_ended(j, i))
             return false;
     return true;
+}
+
+// The other ranks may take as long to remove what they created as it took to
+// create it: see step_task() in run.c.
+static uint64_t removal_ns(const struct sb__joint *j)
+{
+    uint64_t grace = (uint64_t)j->run->o->shutdown_grace;
+    uint64_t took = j->stopped_at - j->began;
+
+    return 2 * (took > grace ? took : grace) + grace;
 }
 
 void sb__joint_crew_end(struct sb_run *run)
@@ -234,8 +251,8 @@ void sb__joint_crew_end(struct sb_run *run)
         sb__joint_poll(run);
         uint64_t now = sb_clock_monotonic();
 
-        if (limit == UINT64_MAX && atomic_load(&run->stop))
-            limit = now + GRACE_TIMES * (uint64_t)run->o->shutdown_grace;
+        if (limit == UINT64_MAX && j->told_stop)
+            limit = j->stopped_at + removal_ns(j);
         if (now > limit)
             break;
         nanosleep(&nap, NULL);

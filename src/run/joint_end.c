@@ -167,9 +167,11 @@ void sb__joint_name_lost(const struct sb__joint *j, unsigned rank, uint64_t now,
             failure, SB_ECONNECT, "rank %u (%.60s): %s", rank, r->host, r->why);
     else
         sb_err_set(failure, SB_ELOST,
-            "rank %u (%.60s) was lost: its last message came %.1f s ago; the "
-            "figures are those of the intervals until then",
-            rank, r->host, (double)(now - (r->heard ? r->heard : now)) / 1e9);
+            "rank %u (%.60s) was lost: its last message came %.1f s ago%s",
+            rank, r->host, (double)(now - (r->heard ? r->heard : now)) / 1e9,
+            j->run->task ? ""
+                         : "; the figures are those of the intervals until "
+                           "then");
 }
 
 static bool terminated(struct sb_run *run)
@@ -343,7 +345,8 @@ static void sum_up(struct sb__joint *j, const struct sb_snap *whole,
         rc = sb_snap_add(&e->sum, &j->names, whole, stats, 0, &err);
     else
         rc = sb_snap_add_interval(&e->sum, &j->sofar);
-    if (rc == 0 && all && since)
+    e->has_since = all && since;
+    if (rc == 0 && e->has_since)
         rc = sb_snap_add(&e->since, &j->names, since, stats, 0, &err);
     for (unsigned i = 1; rc == 0 && i < j->job->ranks; i++)
         if (j->of[i].final)
@@ -387,8 +390,21 @@ static bool answers(struct sb__joint *j)
     return j->stopped || j->job->quit;
 }
 
+// Until rank 0 has written its report, this rank may be needed.
+static void wait_for_root(struct sb__joint *j)
+{
+    const struct timespec nap = { .tv_nsec = SB_JOB_POLL };
+
+    while (!j->job->quit && !j->job->broken.code && !j->job->lost &&
+           !terminated(j->run)) {
+        sb_job_poll(j->job);
+        nanosleep(&nap, NULL);
+    }
+}
+
 static bool is_alone(struct sb__joint *j)
 {
+    wait_for_root(j);
     // If it is not lost but slow, this rank leaves the job in order, with a
     // file that was not needed.
     return j->job->broken.code || j->job->lost ||

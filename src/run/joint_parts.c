@@ -60,9 +60,18 @@ void sb__joint_part_begin(struct sb_run *run, struct sb__part *part)
     sb_buf_done(&b);
 }
 
-static bool all_there(struct sb__joint *j)
+static bool all_there(const struct sb__joint *j)
 {
     return j->part_ranks == j->job->ranks;
+}
+
+// A script may end the users of a rank during the search.
+static bool is_over(struct sb__joint *j)
+{
+    for (unsigned i = 1; i < j->job->ranks; i++)
+        if (j->of[i].final)
+            return true;
+    return all_there(j);
 }
 
 bool sb__joint_part_sum(struct sb_run *run, struct sb__part_figures *f)
@@ -72,7 +81,7 @@ bool sb__joint_part_sum(struct sb_run *run, struct sb__part_figures *f)
     struct sb_snap own = f->sum;
     struct sb_err err = { 0 };
 
-    if (!sb__joint_wait(run, all_there, UINT64_MAX))
+    if (!sb__joint_wait(run, is_over, UINT64_MAX) || !all_there(j))
         return false;
     int rc = sb_snap_add(
         &sum->sum, &j->names, &own, &run->stats[SB_PHASE_WARMUP], 0, &err);
@@ -84,7 +93,9 @@ bool sb__joint_part_sum(struct sb_run *run, struct sb__part_figures *f)
     sum->left += f->left;
     *f = *sum;
     sum->sum = (struct sb_snap){ 0 };
-    return rc == 0 || sb__rate_no_memory(run);
+    if (rc)
+        sb__run_fail(run, &err);
+    return rc == 0;
 }
 
 static bool has_part(struct sb__joint *j)

@@ -251,6 +251,25 @@ void sb__meter_report(struct sb_meter *m, struct sb_report *r,
     sb__meter_stage_of(run, r, now);
 }
 
+void sb__meter_sum_report(struct sb_run *run, struct sb_report *r,
+    const struct sb_snap *sum, uint64_t now, bool warmup)
+{
+    uint64_t start = warmup ? run->t0 : run->warm_end;
+    unsigned users = (unsigned)(run->joint ? run->o->threads : run->users);
+    enum sb_phase phase = warmup ? SB_PHASE_WARMUP : SB_PHASE_MEASURED;
+
+    sb_report_fill(r, sum, users, run->open_loop, (double)(now - start) / 1e9);
+    r->warmup = warmup;
+    r->warmup_s = run->searching ? 0 : (double)run->o->warmup_time / 1e9;
+    r->start_ns = start;
+    r->stats = run->joint ? &run->joint->names : &run->stats[phase];
+    r->queue = sum->queue;
+    r->concurrency = sum->unfinished;
+    r->running = now >= run->deadline ? sb__meter_users_at_end(run)
+                                      : sum->running;
+    sb__meter_stage_of(run, r, now);
+}
+
 // Makes *s the snapshot at the end of an interval, and *diff the interval.
 static int take_interval(struct sb_meter *m, struct sb_snap *s,
     struct sb_snap *diff, uint64_t now, uint64_t until)

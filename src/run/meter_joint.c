@@ -7,25 +7,6 @@
 
 #include "run/joint.h"
 
-void sb__meter_sum_report(struct sb_run *run, struct sb_report *r,
-    const struct sb_snap *sum, uint64_t now, bool warmup)
-{
-    uint64_t start = warmup ? run->t0 : run->warm_end;
-    unsigned users = (unsigned)(run->joint ? run->o->threads : run->users);
-    enum sb_phase phase = warmup ? SB_PHASE_WARMUP : SB_PHASE_MEASURED;
-
-    sb_report_fill(r, sum, users, run->open_loop, (double)(now - start) / 1e9);
-    r->warmup = warmup;
-    r->warmup_s = run->searching ? 0 : (double)run->o->warmup_time / 1e9;
-    r->start_ns = start;
-    r->stats = run->joint ? &run->joint->names : &run->stats[phase];
-    r->queue = sum->queue;
-    r->concurrency = sum->unfinished;
-    r->running = now >= run->deadline ? sb__meter_users_at_end(run)
-                                      : sum->running;
-    sb__meter_stage_of(run, r, now);
-}
-
 // The planned end of an interval is the last one before `now`; that of the rest
 // of an interval is the next one.
 void sb__meter_share_interval(
@@ -119,8 +100,8 @@ static void joint_final(struct sb_meter *m, const struct sb_snap *mine,
     end = e.sum;
     end.ns = m->phase_start + e.sum.ns;
     // After the loss of a rank, only the whole is known.
-    sb__meter_cumulative(m, &end, e.since.ns ? &e.since : &e.sum, run->l->final,
-        true, res->err.code ? res->err.msg : NULL);
+    sb__meter_cumulative(m, &end, e.has_since ? &e.since : &e.sum,
+        run->l->final, true, res->err.code ? res->err.msg : NULL);
     sb_snap_done(&e.since);
 }
 

@@ -88,13 +88,16 @@ unsigned sb__mix_of_user(const struct sb_user *u)
     const struct sb_run *run = u->run;
     uint64_t now = run->released ? sb_clock_monotonic() : 0;
 
-    return run->mix_of[stage_at(run, now)][u->number];
+    // Of the users of a stage, who come by turns, any range has the right
+    // shares.
+    return run
+        ->mix_of[stage_at(run, now)][run->staged ? u->priv->turn : u->number];
 }
 
 uint64_t sb__mix_until(const struct sb_run *run, unsigned id, uint64_t ns)
 {
     const struct sb_stages *s = &run->o->stages;
-    uint64_t border = 0, user = run->share.first + id;
+    uint64_t border = 0, user = run->priv[id].turn;
     unsigned now;
 
     if (!by_users(run))

@@ -7,12 +7,19 @@ local sb = ...
 local ffi, C = sb.ffi, sb.C
 local parallel = {}
 
+local function check(n)
+   if n < 0 or n ~= n then
+      error("the number to add to a counter must be 0 or more", 3)
+   end
+end
+
 if not sb.user then
    local counters = {}
    function parallel.barrier() end
    function parallel.settle() end
    function parallel.progress() end
    function parallel.add(key, n)
+      check(n)
       local before = counters[key] or 0
       counters[key] = before + n
       return before
@@ -30,7 +37,7 @@ local u = ffi.cast("struct sb_user *", sb.user)
 
 -- Thrown if another user has failed or the command was interrupted: not an
 -- error of this user.
-local ERANGE = -5
+local ERANGE, ECANCELED = -5, -13
 local canceled = { canceled = true, message = "canceled" }
 
 function parallel.barrier()
@@ -41,11 +48,14 @@ end
 
 -- Adds n to a counter that all users share; returns what it was before.
 function parallel.add(key, n)
+   check(n)
    local before = C.sb_user_add(u, tostring(key), n)
    if before == ERANGE then
       error("the key of a counter has at most 95 bytes", 2)
-   elseif before < 0 then
+   elseif before == ECANCELED then
       error(canceled)
+   elseif before < 0 then
+      error("out of memory for a counter")
    end
    return before
 end

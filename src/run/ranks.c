@@ -22,8 +22,8 @@ static const struct sb_opt options[] = {
         .def = "auto",
         .choices = mpi,
         .flags = SB_OPT_NOFILE | SB_OPT_YIELDS,
-        .help = "carry out one command with all processes that mpirun started: "
-                "auto does so if there are several" },
+        .help = "carry out one command with all processes that the launcher "
+                "started: auto does so if there are several" },
     { .name = "ranks",
         .type = SB_OPT_STRING,
         .offset = AT(ranks),

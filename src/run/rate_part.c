@@ -3,28 +3,12 @@
 // The parts of a search for the rate, in this process: warm-up, probe, trials.
 #include "run/joint.h"
 
-// Part of a probe or trial that is not counted, as a divisor: the server and
-// its queue get used to the new rate.
-#define SETTLE 4
-// A probe continues for this part of its length, so that the users still run
-// if the main thread is late to count.
-#define PROBE_REST 10
-#define WALK_MAX   (UINT64_C(1) << 32)
+#define WALK_MAX (UINT64_C(1) << 32)
 
 struct trial {
     struct sb_snap before, after;
     uint64_t settled, end;
 };
-
-uint64_t sb_rate_search_ns(const struct sb_run_opts *o)
-{
-    uint64_t trial = (uint64_t)o->rate_trial_time;
-    uint64_t probe = (uint64_t)o->rate_probe_time;
-    uint64_t trials = o->rate_search ? (uint64_t)o->rate_trials : 0;
-
-    return (uint64_t)o->warmup_time + probe + probe / PROBE_REST +
-           trials * (trial + trial / SETTLE);
-}
 
 static uint64_t grace(const struct sb_run *run)
 {
@@ -70,10 +54,10 @@ static bool probe(
     struct sb_run *run, const struct sb__part *part, struct sb__part_figures *f)
 {
     uint64_t ns = (uint64_t)run->o->rate_probe_time;
-    uint64_t close = ns + ns / PROBE_REST;
+    uint64_t close = ns + ns / SB__PROBE_REST;
 
     sb__gate_open(run, part, close, close);
-    if (!sb__gate_sleep(run, run->t0 + ns / SETTLE))
+    if (!sb__gate_sleep(run, run->t0 + ns / SB__SETTLE))
         return false;
     uint64_t from = sb_clock_monotonic(), first = completed(run);
     if (!sb__gate_sleep(run, run->t0 + ns))
@@ -135,11 +119,11 @@ static bool observe(struct sb_run *run, struct sb_meter *m, struct trial *t,
 static bool trial(struct sb_run *run, struct sb_meter *m,
     const struct sb__part *part, struct sb__part_figures *f)
 {
-    uint64_t ns = (uint64_t)run->o->rate_trial_time, all = ns + ns / SETTLE;
+    uint64_t ns = (uint64_t)run->o->rate_trial_time, all = ns + ns / SB__SETTLE;
     struct trial t = { .settled = 0 };
 
     sb__gate_open(run, part, all, 2 * all);
-    t.settled = run->t0 + ns / SETTLE;
+    t.settled = run->t0 + ns / SB__SETTLE;
     t.end = run->t0 + all;
     bool go_on = observe(run, m, &t, part->rate, f);
     if (go_on && !f->late && sb_snap_sub(&f->sum, &t.after, &t.before))

@@ -20,6 +20,16 @@
 #define EVENTS_MIN     10
 #define EVENTS_MAXIMUM 20
 
+uint64_t sb_rate_search_ns(const struct sb_run_opts *o)
+{
+    uint64_t trial = (uint64_t)o->rate_trial_time;
+    uint64_t probe = (uint64_t)o->rate_probe_time;
+    uint64_t trials = o->rate_search ? (uint64_t)o->rate_trials : 0;
+
+    return (uint64_t)o->warmup_time + probe + probe / SB__PROBE_REST +
+           trials * (trial + trial / SB__SETTLE);
+}
+
 static bool fail(struct sb_run *run, const struct sb_err *err)
 {
     sb__run_fail(run, err);
@@ -208,6 +218,7 @@ static bool follow(struct sb_run *run, struct sb_meter *m)
         if (go_on)
             sb_snap_done(&f.sum);
     }
+    run->found.rate = part.rate;
     return go_on;
 }
 
@@ -221,5 +232,10 @@ bool sb__rate_search(struct sb_run *run, struct sb_meter *m)
     m->interval = 0; // no intervals before the measured part
     sb__meter_start(m);
     m->interval = interval;
-    return sb__joint_follows(run) ? follow(run, m) : lead(run, m);
+    bool found = sb__joint_follows(run) ? follow(run, m) : lead(run, m);
+
+    // The other ranks wait for the next part.
+    if (!found && run->joint)
+        sb__run_stop(run);
+    return found;
 }

@@ -96,7 +96,10 @@ static void release(struct sb_run *run, struct sb_meter *m, uint64_t at)
     uint64_t warm = (uint64_t)o->warmup_time;
 
     pthread_mutex_lock(&run->lock);
-    run->began = run->t0 = at ? at : sb_clock_monotonic();
+    run->began = run->t0 = sb_clock_monotonic();
+    // A stop may come before the start.
+    if (at && at < run->t0)
+        run->began = run->t0 = at;
     run->warm_end = run->t0 + warm;
     run->deadline = o->time > 0 ? run->warm_end + (uint64_t)o->time
                                 : UINT64_MAX;
@@ -451,9 +454,12 @@ static bool step_task(
                 "%s: interrupting '%s'; a second signal exits at once.",
                 sb_signals_name(run->signal), run->command);
         w->stopped_at = now;
+        w->leave_at = now + 2 * grace;
+        // The launcher of a job kills all processes a second after SIGTERM.
+        if (run->joint && run->signal == SIGTERM && grace > JOINT_GRACE)
+            grace = JOINT_GRACE;
         w->cancel_at = now + (grace < 2 * SECOND ? grace / 2 : SECOND);
         w->force_at = now + grace;
-        w->leave_at = now + 2 * grace;
     } else if (now >= w->leave_at) {
         return false;
     } else if (now >= w->cancel_at) {
@@ -469,6 +475,7 @@ static bool watch_task(struct sb_run *run)
 {
     uint64_t since = sb_clock_monotonic(), now = since;
     struct watch w = { 0 };
+    uint64_t shown = 0;
     char line[160];
     bool all = false, go_on = true;
 
@@ -487,8 +494,11 @@ static bool watch_task(struct sb_run *run)
         w.force_at += extend_limits(&w, next, now);
         if (interrupted && !all)
             go_on = step_task(run, &w, since, now);
-        if (!all && sb_crew_progress_line(&run->crew, now, line, sizeof(line)))
+        if (!all && now >= shown + SB__PROGRESS_EVERY / 2 &&
+            sb_crew_progress_line(&run->crew, now, line, sizeof(line))) {
             sb_log_progress("%s", line);
+            shown = now;
+        }
     }
     sb_log_progress_done();
     return all;
@@ -521,7 +531,7 @@ int sb_run_parallel(struct sb_workload *w, const char *command,
             sb_log(SB_LOG_WARNING,
                 "%u of %u users of '%s' are still busy; exiting without them; "
                 "what they created is not removed",
-                count_busy(run), (unsigned)o->threads, command);
+                count_busy(run), run->users, command);
         else
             sb__workers_join(run);
         if (run->joint)
@@ -533,6 +543,8 @@ int sb_run_parallel(struct sb_workload *w, const char *command,
         res->end = run->signal     ? SB_END_SIGNAL
                    : run->err.code ? SB_END_FAILED
                                    : SB_END_SCRIPT;
+    } else if (run->joint) {
+        sb__joint_crew_end(run);
     }
     sb_signals_stop(&signals);
     return finish(run, res);

@@ -192,7 +192,15 @@ bool sb__mix_here(struct sb_user *u, uint64_t arrival, uint64_t now);
 void sb__mix_started(struct sb_user *u);
 void sb__mix_completed(struct sb_user *u, uint64_t now);
 
-// A part of a search for the rate.
+// Parts of a search for the rate ---------------------------------------------
+
+// Part of a probe or trial that is not counted, as a divisor: the server and
+// its queue get used to the new rate.
+#define SB__SETTLE 4
+// A probe continues for this part of its length, so that the users still run
+// if the main thread is late to count.
+#define SB__PROBE_REST 10
+
 enum sb__part_kind {
     SB__PART_WARMUP,
     SB__PART_PROBE, // of the maximum, in a closed loop
@@ -325,6 +333,10 @@ void sb__meter_check_printed(struct sb_meter *m, const struct sb_snap *diff);
 void sb__meter_check_success(struct sb_meter *m, const struct sb_snap *s,
     const struct sb_snap *diff, uint64_t left, bool all_ended,
     struct sb_run_result *res);
+// Fills in a report of figures that ended at `now`: of the sum over all ranks,
+// or without a job, of this process.
+void sb__meter_sum_report(struct sb_run *run, struct sb_report *r,
+    const struct sb_snap *sum, uint64_t now, bool warmup);
 // The users of this process, or of all ranks of a job, that run until the end.
 unsigned sb__meter_users_at_end(const struct sb_run *run);
 
@@ -336,10 +348,6 @@ void sb__meter_share_interval(
 // the start of the next one.
 void sb__meter_share_checkpoint(
     struct sb_meter *m, struct sb_snap *s, const struct sb_snap *diff);
-// Fills in a report of figures that ended at `now`: of the sum over all ranks,
-// or without a job, of this process. Also called without a job.
-void sb__meter_sum_report(struct sb_run *run, struct sb_report *r,
-    const struct sb_snap *sum, uint64_t now, bool warmup);
 // Reports the sum over all ranks of what precedes a checkpoint.
 void sb__meter_checkpoint_sum(
     struct sb_meter *m, unsigned number, const struct sb_snap *sum);

@@ -144,7 +144,7 @@ launch() {
     mpich) set -- -hosts "load0,load1,load2" -launcher ssh \
         -launcher-exec /run/ssh/ssh "$@" ;;
     esac
-    on_host 0 timeout -k 5 60 "mpirun.$family" "$@"
+    on_host 0 timeout -k 5 120 "mpirun.$family" "$@"
 }
 
 # ranks_on number: prints the processes of sysbench on a host.

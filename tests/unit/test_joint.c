@@ -186,6 +186,9 @@ static void *finish(void *arg)
     sb_snap_take(&snap, &s, SB_SNAP_FINAL, 0, NULL);
     end(f->r);
     f->report = sb__joint_final(&f->r->run, &snap, NULL, &s, &f->e);
+    // The others wait until rank 0 has reported.
+    if (f->r->o.job->of)
+        sb_job_tell_all(f->r->o.job, SB_JOB_QUIT, NULL);
     sb_snap_done(&snap);
     sb_stats_done(&s);
     return NULL;

@@ -11,7 +11,7 @@ local M = {}
 
 -- Counters of sysbench.parallel.ticket() for commands that are not prepare.
 local TABLE_KEY = 0
-local WAIT_KEY = 1
+local PRINTED = "tables that were checked"
 
 local TURN_EVERY = 1000 -- microseconds between two looks whose turn it is
 
@@ -144,17 +144,16 @@ function M.commands(workload, t, check, warm)
 
    -- The lines are in the order of the tables, whatever each of them takes.
    function commands.check(opt)
-      local printed = sysbench.sequence("check " .. t.name(opt, 1))
       each(opt, function(con, d, _, n)
          local ok, text = pcall(check, con, d, opt, n)
-         while printed:finished() < n - 1 do
-            sysbench.parallel.ticket(WAIT_KEY) -- raises after an interruption
+         -- Raises after an interruption.
+         while sysbench.parallel.add(PRINTED, 0) < n - 1 do
             ffi.C.usleep(TURN_EVERY)
          end
          if ok and text then
             build.print_line("%s", text)
          end
-         printed:finish(n)
+         sysbench.parallel.add(PRINTED, 1)
          if not ok then
             error(text, 0)
          end
