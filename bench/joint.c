@@ -81,6 +81,22 @@ static const struct sb_transport_ops transport_ops = {
     .abi = SB_TRANSPORT_ABI, .send = send_message, .receive = receive_message
 };
 
+// As in meter.c and joint.c.
+void sb__meter_sum_report(struct sb_run *run, struct sb_report *r,
+    const struct sb_snap *sum, uint64_t now, bool warmup)
+{
+    (void)warmup;
+    sb_report_fill(r, sum, (unsigned)run->o->threads, run->open_loop,
+        (double)(now - run->t0) / 1e9);
+    r->stats = &run->joint->names;
+}
+
+void sb__joint_fail_if_broken(struct sb__joint *j)
+{
+    if (j->broken.code)
+        sb__run_fail(j->run, &j->broken);
+}
+
 void sb__run_stop(struct sb_run *run)
 {
     (void)run;
