@@ -87,7 +87,7 @@ mpi_throughput() { # family
 # main_thread pid: CPU time of its main thread, in ns.
 main_thread() { cut -d' ' -f1 "/proc/$1/task/$1/schedstat"; }
 
-# A workload for main_cpu(): an event executes so many operations, with
+# A workload for main_cpu(): each event executes --ops operations, with
 # different times.
 cat_operations() {
     cat <<'LUA'

@@ -12,7 +12,7 @@
 
 #define SECOND UINT64_C(1000000000)
 
-// The file of --report=json=FILE; NULL: there is none.
+// Returns FILE of --report=json=FILE, or NULL without such a report.
 static const char *result_file(const struct sb_app *a)
 {
     for (unsigned i = 0; i < a->reporters.n; i++) {

@@ -14,7 +14,8 @@
 #include "job/relay.h"
 
 #define SECOND UINT64_C(1000000000)
-// After the process of rank 0 has ended, those of the others get so much time.
+// Time that the processes of the other ranks get after that of rank 0 has
+// ended.
 #define END_NS (15 * SECOND)
 // Messages come in groups: after one, the parent waits for the next without
 // naps, then with short ones. Clocks are compared through the parents.
@@ -109,7 +110,7 @@ int sb_app_job_follow_run(struct sb_app *a, struct sb_err *err)
     sb_app_children_start(&children);
     int rc = fork_and_pass_on(a, &children, false, &status, err);
 
-    if (rc == 0)
+    if (rc != 1)
         sb_app_children_stop(&children);
     return rc;
 }

@@ -53,8 +53,12 @@ static bool warm_up(struct sb_run *run, struct sb_meter *m)
 {
     struct sb__part_figures f;
 
-    return run->o->warmup_time == 0 ||
-           carry_out(run, m, SB__PART_WARMUP, 0, &f);
+    if (run->o->warmup_time == 0)
+        return true;
+    bool done = carry_out(run, m, SB__PART_WARMUP, 0, &f);
+
+    sb_snap_done(&f.sum);
+    return done;
 }
 
 static bool probe(struct sb_run *run, struct sb_meter *m)
@@ -63,6 +67,7 @@ static bool probe(struct sb_run *run, struct sb_meter *m)
     bool done = carry_out(run, m, SB__PART_PROBE, 0, &f);
 
     run->found.max = f.rate;
+    sb_snap_done(&f.sum);
     return done;
 }
 
@@ -196,11 +201,12 @@ static bool lead(struct sb_run *run, struct sb_meter *m)
         return false;
     if (!o->rate_search)
         f->rate = f->max * f->percent / 100;
-    if (!carry_out(run, m, SB__PART_MEASURED, f->rate, &none))
-        return false;
-    if (run->l->measured)
+    bool begun = carry_out(run, m, SB__PART_MEASURED, f->rate, &none);
+
+    sb_snap_done(&none.sum);
+    if (begun && run->l->measured)
         run->l->measured(run->l->data, f);
-    return true;
+    return begun;
 }
 
 // Another rank: carries out the parts that rank 0 begins.
@@ -213,12 +219,14 @@ static bool follow(struct sb_run *run, struct sb_meter *m)
     while (go_on && part.kind != SB__PART_MEASURED) {
         go_on = sb__joint_part_next(run, &part) &&
                 sb__rate_part(run, m, &part, &f);
-        if (go_on)
-            sb__joint_part_send(run, &f);
-        if (go_on)
-            sb_snap_done(&f.sum);
+        if (!go_on)
+            break;
+        sb__joint_part_send(run, &f);
+        sb_snap_done(&f.sum);
     }
-    run->found.rate = part.rate;
+    // For the report of this rank, if rank 0 is lost.
+    if (go_on)
+        run->found.rate = part.rate;
     return go_on;
 }
 
