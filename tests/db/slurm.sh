@@ -24,6 +24,10 @@ slurm_up() {
         echo "unshare --uts is not permitted" >out
         return 77
     fi
+    if ! grep -q ' /sys/fs/cgroup' /proc/self/mounts; then
+        echo "slurmd requires control groups, which are not mounted here" >out
+        return 77
+    fi
     slurm=$PWD/slurm
     # Another process may take a port first.
     for _ in 1 2 3; do
