@@ -128,18 +128,21 @@ function heatScale() {
 }
 
 function heatChart(run) {
-    const range = heatRange(run);
-    if (!range)
+    if (!heatRange(run))
         return null;
-    const low = Math.max(bucketLow(range[0], run.octave), 100) / 1e6;
-    const high = bucketLow(range[1] + 1, run.octave) / 1e6;
+    // The range of a run in progress grows.
+    const limits = () => {
+        const [first, last] = heatRange(run);
+        return [Math.max(bucketLow(first, run.octave), 100) / 1e6,
+            bucketLow(last + 1, run.octave) / 1e6];
+    };
     const scale = heatScale();
     return new Chart({ id: "heat", title: "Latency heat map", unit: "ms",
         time: true, height: 280, marks: true, keyed: true, extra: scale.element,
         series: [line("p99", 1, run, r => r.column("run", "", "p99"))],
-        scale: { distr: 3, log: 10, range: () => [low, high] },
-        summary: () => `Latencies from ${ms(low)} to ${ms(high)}; the ` +
+        scale: { distr: 3, log: 10, range: limits },
+        summary: () => `Latencies from ${limits().map(ms).join(" to ")}; the ` +
             "timeline of percentiles shows the same events.",
         note: "Each column shows the shares of its own events.",
-        paint: u => { scale.paint(); paintHeat(u, run, range); } });
+        paint: u => { scale.paint(); paintHeat(u, run, heatRange(run)); } });
 }
