@@ -11,6 +11,10 @@
 #include "out/target.h"
 
 #define SECOND UINT64_C(1000000000)
+// How long a rank stays after it has written its figures. A launcher ends all
+// others when the first one leaves, and they may detect the loss a moment
+// later.
+#define STAY_S 5
 
 // Returns FILE of --report=json=FILE, or NULL without such a report.
 static const char *result_file(const struct sb_app *a)
@@ -86,10 +90,12 @@ static void on_final(void *data, const struct sb_report *r)
     if (!file)
         return;
     snprintf(path, sizeof(path), "%.4000s.rank%u", file, a->job->rank);
-    if (write_result(a, r, path) == 0)
-        sb_log(SB_LOG_ALERT,
-            "rank 0 does not answer: the figures of rank %u are in %s",
-            a->job->rank, path);
+    if (write_result(a, r, path))
+        return;
+    sb_log(SB_LOG_ALERT,
+        "rank 0 does not answer: the figures of rank %u are in %s",
+        a->job->rank, path);
+    nanosleep(&(const struct timespec){ .tv_sec = STAY_S }, NULL);
 }
 
 void sb__app_follow(
