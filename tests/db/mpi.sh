@@ -29,7 +29,7 @@ mpi() {
     *openmpi) set -- --oversubscribe -n "$ranks" "$@" ;;
     *) set -- -n "$ranks" "$@" ;;
     esac
-    timeout -k 5 90 "$launcher" "$@"
+    timeout -k 5 300 "$launcher" "$@"
 }
 
 # mpi_sb family ranks arguments...: runs sysbench; its output goes to `out`.
