@@ -14,7 +14,7 @@
 // How long a rank stays after it has written its figures. A launcher ends all
 // others when the first one leaves, and they may detect the loss a moment
 // later.
-#define STAY_S 5
+#define STAY_S 8
 
 // Returns FILE of --report=json=FILE, or NULL without such a report.
 static const char *result_file(const struct sb_app *a)

@@ -18,7 +18,10 @@
 #define SILENCE (10 * SECOND)
 // Rank 0 may be held up by its reports.
 #define SILENCE_OF_0 (30 * SECOND)
-#define NAP_NS       50000
+// A rank that was held up itself reads the messages that have come meanwhile,
+// and gets an answer, within this time.
+#define CATCH_UP (3 * SECOND)
+#define NAP_NS   50000
 
 bool sb__joint_follows(const struct sb_run *run)
 {
@@ -143,7 +146,7 @@ static void look_for_silence(struct sb__joint *j, uint64_t now)
     if (j->lost)
         sb__joint_name_lost(j, j->lost, now, &err);
     else if (!j->of && now > j->heard + SILENCE_OF_0 &&
-             now > j->awake + SILENCE_OF_0)
+             now > j->awake + CATCH_UP)
         sb_err_set(&err, SB_ELOST, "rank 0 was lost: no message for %.1f s",
             (double)(now - (j->heard ? j->heard : j->began)) / 1e9);
     else
