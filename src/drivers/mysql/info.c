@@ -51,7 +51,7 @@ static int server(struct sb_conn *conn, char *out, size_t size)
     if (c->o->dry_run)
         return snprintf(out, size, "none (dry run)");
     if (sbmy_call_begin(c, NULL))
-        return snprintf(out, size, "not connected");
+        return snprintf(out, size, c->bulk ? "loading" : "not connected");
     n = one_line(c, out, size);
     return sbmy_call_end(c, n);
 }

@@ -73,8 +73,8 @@ bool sbmy_socket_receive(
 {
     bool wait = s->polls && *len == 0;
 
-    assert(*len < want && want <= cap);
-    while (*len < want) {
+    assert(want <= cap);
+    do {
         ssize_t n;
 
         if (wait && !wait_for(s, POLLIN, s->read_ms))
@@ -85,6 +85,6 @@ bool sbmy_socket_receive(
             *len += (size_t)n;
         else if (n == 0 || !(wait || errno == EINTR))
             return false;
-    }
+    } while (*len < want);
     return true;
 }

@@ -266,8 +266,6 @@ static bool grow(uint8_t **buf, size_t *cap, size_t want)
 
     while (size < want)
         size *= 2;
-    if (size == *cap)
-        return true;
     p = realloc(*buf, size);
     if (!p)
         return false;
@@ -286,7 +284,7 @@ static int send_execute(struct sbmy_conn *c, struct sbmy_stmt *p,
     if (room > OUT_MOST)
         return sbmy_fail_with(c, CR_TOO_LARGE, NO_STATE,
             "Got packet bigger than 'max_allowed_packet' bytes", err);
-    if (!grow(&w->out, &w->out_cap, room))
+    if (room > w->out_cap && !grow(&w->out, &w->out_cap, room))
         return sbmy_no_memory(err);
     out = put(w->out + SBMY_HEAD, STMT_EXECUTE, 1);
     out = put(out, p->st->stmt_id, 4);
@@ -311,14 +309,16 @@ static int receive_answer(struct sbmy_conn *c, uint8_t seq, struct sb_err *err)
     enum sbmy_step step;
 
     sbmy_answer_begin(a, seq, w->may_omit);
-    while ((step = sbmy_answer_read(a, w->in, w->len)) == SBMY_STEP_MORE) {
-        if (!grow(&w->in, &w->cap, a->want)) {
+    do {
+        if (a->want > w->cap && !grow(&w->in, &w->cap, a->want)) {
             sbmy_call_hang_up(c);
             return sbmy_no_memory(err);
         }
-        if (!sbmy_socket_receive(&c->socket, w->in, &w->len, a->want, w->cap))
+        if (a->want > w->len &&
+            !sbmy_socket_receive(&c->socket, w->in, &w->len, a->want, w->cap))
             return lost_waiting(c, err);
-    }
+        step = sbmy_answer_read(a, w->in, w->len);
+    } while (step == SBMY_STEP_MORE);
     return step == SBMY_STEP_BAD ? lost_by_malformed(c, err) : 0;
 }
 
@@ -439,7 +439,7 @@ int sbmy_wire_execute(struct sbmy_conn *c, struct sbmy_stmt *p,
     int rc, native;
     uint8_t seq = 0;
 
-    assert(c->wire.plain && p->types && c->result == &sbmy_no_result);
+    assert(c->wire.plain);
     c->wire.len = 0;
     rc = send_execute(c, p, values, &seq, err);
     if (rc == 0)
