@@ -5,7 +5,7 @@
 // hands over, and refuse every other file.
 #include <stdio.h>
 
-#include "drivers/mysql/bulk.h"
+#include "drivers/mysql/bulk_priv.h"
 
 #define CR_REFUSED 2068 // LOAD DATA LOCAL of the client library
 
@@ -14,6 +14,7 @@ static int infile_init(void **ptr, const char *name, void *userdata)
     struct sbmy_conn *c = userdata;
     struct sbmy_bulk *b = c->bulk;
 
+    *ptr = NULL; // Oracle's library does not initialize it
     // Refuse a file that the server requests while no LOAD DATA is being
     // started, for example in reply to the settings query of a load that is
     // about to begin.

@@ -2,8 +2,8 @@
 //
 // A load: what the thread that pushes rows (bulk.c) and the library, which
 // pulls them in the thread of the statement (infile.c), share.
-#ifndef MYSQL_BULK_H
-#define MYSQL_BULK_H
+#ifndef MYSQL_BULK_PRIV_H
+#define MYSQL_BULK_PRIV_H
 
 #include "drivers/mysql/mysql_priv.h"
 
