@@ -324,6 +324,29 @@ static void warning(void)
     check_load(1062, "Duplicate");
 }
 
+// The statement of the load uses the connection.
+static void no_call_during_a_load(void)
+{
+    const struct sb_value one = { .type = SB_VALUE_INT, .i = 1 };
+    struct sb_result res = { 0 };
+    char line[100];
+
+    answer_load();
+    answer_ok(); // SHOW WARNINGS
+    answer_ok(); // ROLLBACK
+    answer_ok(); // SET
+    connected();
+    CHECK_INT(begin(), 0);
+    sb_driver.info->server(conn, line, sizeof(line));
+    CHECK_STR(line, "loading");
+    CHECK_INT(sb_driver.sql->query(conn, "DO 1", 4, &res, &err), SB_EUSAGE);
+    CHECK_STR(err.msg, "the connection is loading a table");
+    CHECK_INT(sb_driver.bulk->rows(conn, &one, 1, &err), 0);
+    CHECK_INT(sb_driver.bulk->end(conn, true, &err), SB_EQUERY);
+    CHECK_STR(err.msg, SKIPPED);
+    finish();
+}
+
 static void warning_of_one_column(void)
 {
     answer_load();
@@ -363,6 +386,7 @@ int main(void)
     RUN(file_for_settings);
     RUN(file_for_a_setting);
     RUN(warning);
+    RUN(no_call_during_a_load);
     RUN(warning_of_one_column);
     RUN(warning_of_null);
     RUN(warning_of_no_result);

@@ -285,8 +285,8 @@ static void omitting_was_not_agreed(void)
 static void ready_with_timeout_of_1_s(void)
 {
     ready_with("mysql-read-timeout", "60s");
-    CHECK_INT(room.own.wire.read_ms, 60000);
-    room.own.wire.read_ms = 1000;
+    CHECK_INT(room.own.socket.read_ms, 60000);
+    room.own.socket.read_ms = 1000;
 }
 
 static void read_timeout(void)

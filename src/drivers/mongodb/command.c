@@ -284,13 +284,3 @@ int sbmo_command(struct sb_conn *conn, const uint8_t *body, size_t len,
     sbmo_end(c);
     return rc;
 }
-
-const uint8_t *sbmo_reply(struct sb_conn *conn, size_t *len)
-{
-    struct sbmo_conn *c = sbmo_own(conn);
-
-    if (!c->has_reply || c->result.n == 0)
-        return NULL;
-    *len = c->result.batch[0]->len;
-    return bson_get_data(c->result.batch[0]);
-}

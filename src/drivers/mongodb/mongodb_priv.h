@@ -4,6 +4,7 @@
 #ifndef MONGODB_PRIV_H
 #define MONGODB_PRIV_H
 
+#include <assert.h>
 #include <mongoc/mongoc.h>
 #include <stdatomic.h>
 
@@ -129,6 +130,9 @@ void sbmo_env_done(struct sb_driver_env *env);
 
 // conn.c
 extern const struct sb_generic_ops sbmo_generic_ops;
+
+// call.c
+
 // Called before and after every call in which the library communicates with
 // servers. begin: SB_ELOST if there is no connection.
 int sbmo_begin(struct sbmo_conn *c, struct sb_err *err);
@@ -171,7 +175,6 @@ int sbmo_run(struct sbmo_conn *c, const struct sbmo_command *cmd,
     const bson_t *body, struct sb_err *err);
 int sbmo_command(struct sb_conn *conn, const uint8_t *body, size_t len,
     struct sb_result *res, struct sb_err *err);
-const uint8_t *sbmo_reply(struct sb_conn *conn, size_t *len);
 
 // result.c
 void sbmo_result_clear(struct sbmo_result *r);
@@ -192,6 +195,9 @@ int sbmo_result_ready(
     struct sbmo_result *r, struct sb_result *res, struct sb_err *err);
 int sbmo_next(struct sb_conn *conn, struct sb_result *res, const uint8_t **doc,
     size_t *len, struct sb_err *err);
+const uint8_t *sbmo_reply(struct sb_conn *conn, size_t *len);
+
+// room.c
 uint8_t *sbmo_room(struct sbmo_room *m, size_t more); // NULL: no memory
 bool sbmo_room_add(struct sbmo_room *m, const void *p, size_t len);
 

@@ -1,38 +1,9 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 //
-// The documents of a result, one after another.
+// The replies of a result, and its documents, one after another.
 #include <stdlib.h>
 
 #include "drivers/mongodb/mongodb_priv.h"
-
-uint8_t *sbmo_room(struct sbmo_room *m, size_t more)
-{
-    size_t cap = m->cap ? m->cap : 256;
-    uint8_t *p;
-
-    while (cap - m->len < more)
-        cap *= 2;
-    if (cap != m->cap) {
-        p = realloc(m->p, cap);
-        if (!p)
-            return NULL;
-        m->p = p;
-        m->cap = cap;
-    }
-    return m->p + m->len;
-}
-
-bool sbmo_room_add(struct sbmo_room *m, const void *p, size_t len)
-{
-    uint8_t *at = sbmo_room(m, len);
-
-    if (!at)
-        return false;
-    if (len)
-        memcpy(at, p, len);
-    m->len += len;
-    return true;
-}
 
 void sbmo_result_clear(struct sbmo_result *r)
 {
@@ -176,6 +147,16 @@ int sbmo_result_ready(
     if (res->kind == SB_RESULT_ROWS)
         res->nrows = (uint64_t)n;
     return 0;
+}
+
+const uint8_t *sbmo_reply(struct sb_conn *conn, size_t *len)
+{
+    struct sbmo_conn *c = sbmo_own(conn);
+
+    if (!c->has_reply || c->result.n == 0)
+        return NULL;
+    *len = c->result.batch[0]->len;
+    return bson_get_data(c->result.batch[0]);
 }
 
 static int next_value(struct sbmo_result *r, const uint8_t **doc, size_t *len)

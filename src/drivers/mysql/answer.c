@@ -18,7 +18,11 @@ enum stage { FIRST, COLUMNS, BEHIND_COLUMNS, ROWS };
 
 void sbmy_answer_begin(struct sbmy_answer *a, uint8_t seq, bool may_omit)
 {
-    *a = (struct sbmy_answer){ .seq = seq, .agreed = may_omit };
+    *a = (struct sbmy_answer){
+        .seq = seq,
+        .agreed = may_omit,
+        .want = SBMY_HEAD,
+    };
 }
 
 const uint8_t *sbmy_get_number(

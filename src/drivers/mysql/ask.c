@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 //
-// Internal queries of the driver. A server or proxy may return anything: rows
+// Statements of the driver itself. A server or proxy may return anything: rows
 // or columns may be missing, and values may be NULL unexpectedly.
 #include "drivers/mysql/mysql_priv.h"
 
@@ -13,11 +13,28 @@ static int no_rows(
         sql, have, want);
 }
 
+int sbmy_ask_nothing(struct sbmy_conn *c, const char *sql, struct sb_err *err)
+{
+    MYSQL_RES *res;
+
+    assert(sbmy_in_call(c));
+    if (c->o->debug)
+        sbmy_trace(c, "mysql_real_query(%s)", sql);
+    if (mysql_real_query(c->my, sql, (unsigned long)strlen(sql)))
+        return sbmy_fail(c, err);
+    res = mysql_store_result(c->my);
+    if (res)
+        mysql_free_result(res);
+    sbmy_text_drain(c);
+    return 0;
+}
+
 int sbmy_ask(struct sbmy_conn *c, const char *sql, unsigned ncolumns,
     MYSQL_RES **res, struct sb_err *err)
 {
     unsigned n;
 
+    assert(sbmy_in_call(c));
     *res = NULL;
     if (c->o->debug)
         sbmy_trace(c, "mysql_real_query(%s)", sql);
@@ -27,7 +44,7 @@ int sbmy_ask(struct sbmy_conn *c, const char *sql, unsigned ncolumns,
     *res = mysql_store_result(c->my);
     if (!*res && mysql_errno(c->my))
         return sbmy_fail(c, err);
-    sbmy_drop_texts(c);
+    sbmy_text_drain(c);
     if (*res && n >= ncolumns)
         return 0;
     if (*res)

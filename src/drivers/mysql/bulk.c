@@ -3,161 +3,38 @@
 // Bulk load by LOAD DATA LOCAL INFILE without a file. The library pulls the
 // data and the core pushes rows, so the statement runs in a thread of its own,
 // which takes blocks of encoded rows from the pushing thread: one block is
-// filled while the previous one is sent.
+// filled while the previous one is sent. This is the pushing thread.
 #include <stdio.h>
 #include <stdlib.h>
 
+#include "drivers/mysql/bulk_priv.h"
 #include "drivers/mysql/encode.h"
-#include "drivers/mysql/mysql_priv.h"
 
 #define BLOCK_BYTES  (1024u * 1024)
 #define THREAD_STACK (256u * 1024)
-#define CR_REFUSED   2068 // LOAD DATA LOCAL of the client library
-#define SETTINGS     5u   // columns of the query in ask()
-#define WARNING      3u   // columns of SHOW WARNINGS: level, number, text
+#define SETTINGS     5u // columns of the query in read_settings()
+#define WARNING      3u // columns of SHOW WARNINGS: level, number, text
 // A server that cannot store more rows (its disk is full) reports this only at
 // the end of the statement, after it has read all data. Statements of limited
 // size detect the error earlier.
 #define STATEMENT_BYTES (256u * 1024 * 1024)
 
-enum state {
-    IDLE,     // no statement was sent yet
-    STARTING, // the server has not requested data yet
-    LOADING,
-    DONE, // the statement ended with rc and err
-};
-
-struct block {
-    char *data;
-    size_t len, cap;
-};
-
-struct sbmy_bulk {
-    struct sbmy_conn *c;
-    char *sql;
-    uint32_t ncolumns;
-    uint64_t sent;   // rows of this statement
-    uint64_t bytes;  // of this statement, passed to the library
-    bool short_load; // keeps the settings of the session
-    bool old_unique, old_foreign, strict;
-    struct block fill; // owned by the pushing thread
-    // Shared by the two threads, protected by lock:
-    pthread_mutex_t lock;
-    pthread_cond_t changed;
-    pthread_t thread;
-    bool running; // the thread must be joined
-    enum state state;
-    bool full;    // `ready` has data and belongs to the library
-    bool no_more; // no more rows
-    bool give_up; // the statement is to fail
-    struct block ready;
-    // Owned by the pulling thread: whether it reads `ready`, and its position
-    // there.
-    bool taking;
-    size_t at;
-    // The outcome of the statement, valid when DONE:
-    int rc;
-    struct sb_err err;
-    uint64_t loaded;
-    unsigned warnings;
-};
-
-// The pulling thread: callbacks of the library, in the statement's thread.
-
-static void tell(struct sbmy_bulk *b)
-{
-    pthread_cond_broadcast(&b->changed);
-}
-
-static int infile_init(void **ptr, const char *name, void *userdata)
-{
-    struct sbmy_conn *c = userdata;
-    struct sbmy_bulk *b = c->bulk;
-
-    // Refuse a file that the server requests while no LOAD DATA is being
-    // started, for example in reply to the settings query of a load that is
-    // about to begin.
-    if (!b || b->state != STARTING)
-        return 1;
-    pthread_mutex_lock(&b->lock);
-    b->state = LOADING;
-    tell(b);
-    pthread_mutex_unlock(&b->lock);
-    *ptr = b;
-    return 0;
-}
-
-// Gives back the block that was read, if any, and waits for the next one.
-// Returns 1, 0 if there are no more blocks, -1 if the load is aborted.
-static int next_block(struct sbmy_bulk *b)
-{
-    int have;
-
-    pthread_mutex_lock(&b->lock);
-    if (b->taking) {
-        b->ready.len = 0;
-        b->full = false;
-        tell(b);
-    }
-    while (!b->full && !b->no_more && !b->give_up)
-        pthread_cond_wait(&b->changed, &b->lock);
-    have = b->give_up ? -1 : b->full;
-    b->taking = have == 1;
-    b->at = 0;
-    pthread_mutex_unlock(&b->lock);
-    return have;
-}
-
-static int infile_read(void *ptr, char *out, unsigned size)
-{
-    struct sbmy_bulk *b = ptr;
-    int have = b->taking && b->at < b->ready.len ? 1 : next_block(b);
-    size_t n;
-
-    if (have <= 0)
-        return have;
-    n = b->ready.len - b->at;
-    if (n > size)
-        n = size;
-    memcpy(out, b->ready.data + b->at, n);
-    b->at += n;
-    return (int)n;
-}
-
-static void infile_end(void *ptr)
-{
-}
-
-static int infile_error(void *ptr, char *text, unsigned size)
-{
-    snprintf(text, size, "%s",
-        ptr ? "the load was aborted"
-            : "the server requested a local file, which is refused");
-    return CR_REFUSED;
-}
-
-void sbmy_bulk_guard(struct sbmy_conn *c, MYSQL *my)
-{
-    mysql_set_local_infile_handler(
-        my, infile_init, infile_read, infile_end, infile_error, c);
-}
-
-static void *run(void *arg)
+static void *run_statement(void *arg)
 {
     struct sbmy_bulk *b = arg;
     struct sbmy_conn *c = b->c;
     int rc;
 
     sbmy_thread();
-    rc = sbmy_simple(c, b->sql, &b->err);
+    rc = sbmy_ask_nothing(c, b->sql, &b->err);
     pthread_mutex_lock(&b->lock);
     if (rc == 0) {
         b->loaded = mysql_affected_rows(c->my);
         b->warnings = mysql_warning_count(c->my);
     }
     b->rc = rc;
-    b->state = DONE;
-    tell(b);
+    b->state = SBMY_BULK_DONE;
+    sbmy_bulk_wake(b);
     pthread_mutex_unlock(&b->lock);
     return NULL;
 }
@@ -174,14 +51,14 @@ static void bulk_free(struct sbmy_bulk *b)
     free(b);
 }
 
-static char *statement(const char *table, const char *columns)
+static char *statement_text(const char *table, const char *columns)
 {
     static const char form[] =
         "LOAD DATA LOCAL INFILE 'sysbench' INTO TABLE %s CHARACTER SET binary "
         "FIELDS TERMINATED BY '\\t' ESCAPED BY '\\\\' "
         "LINES TERMINATED BY '\\n' (%s)";
-    // In the mode NO_BACKSLASH_ESCAPES, '\\t' would be two characters. ask()
-    // rejects this mode.
+    // In the mode NO_BACKSLASH_ESCAPES, '\\t' would be two characters.
+    // read_settings() rejects this mode.
     size_t size = sizeof(form) + strlen(table) + strlen(columns);
     char *sql = malloc(size);
 
@@ -201,7 +78,7 @@ static struct sbmy_bulk *bulk_new(struct sbmy_conn *c, const char *table,
     b->ncolumns = ncolumns;
     pthread_mutex_init(&b->lock, NULL);
     pthread_cond_init(&b->changed, NULL);
-    b->sql = statement(table, columns);
+    b->sql = statement_text(table, columns);
     b->fill.cap = b->ready.cap = BLOCK_BYTES + 4096;
     b->fill.data = malloc(b->fill.cap);
     b->ready.data = malloc(b->ready.cap);
@@ -223,7 +100,8 @@ static int no_load(const char *why, struct sb_err *err)
 
 // Reads the settings of the session. SB_EUNSUPPORTED: it does not support
 // loads.
-static int ask(struct sbmy_conn *c, struct sbmy_bulk *b, struct sb_err *err)
+static int read_settings(
+    struct sbmy_conn *c, struct sbmy_bulk *b, struct sb_err *err)
 {
     static const char sql[] =
         "SELECT @@local_infile, @@unique_checks, @@foreign_key_checks, "
@@ -250,7 +128,7 @@ static int ask(struct sbmy_conn *c, struct sbmy_bulk *b, struct sb_err *err)
     return rc;
 }
 
-static void restore(struct sbmy_conn *c, const struct sbmy_bulk *b)
+static void restore_settings(struct sbmy_conn *c, const struct sbmy_bulk *b)
 {
     char sql[80];
 
@@ -258,11 +136,11 @@ static void restore(struct sbmy_conn *c, const struct sbmy_bulk *b)
         return;
     snprintf(sql, sizeof(sql), "SET unique_checks=%d, foreign_key_checks=%d",
         b->old_unique, b->old_foreign);
-    sbmy_simple(c, sql, NULL);
+    sbmy_ask_nothing(c, sql, NULL);
 }
 
 // Logs once that the slower method is used.
-static int refused(struct sbmy_conn *c, const struct sb_err *why)
+static int log_refused(struct sbmy_conn *c, const struct sb_err *why)
 {
     char text[700];
 
@@ -277,25 +155,25 @@ static int refused(struct sbmy_conn *c, const struct sb_err *why)
     return SB_EUNSUPPORTED;
 }
 
-static int start(struct sbmy_bulk *b, struct sb_err *err)
+static int start_statement(struct sbmy_bulk *b, struct sb_err *err)
 {
     pthread_attr_t attr;
     int rc;
 
-    b->state = STARTING;
+    b->state = SBMY_BULK_STARTING;
     pthread_attr_init(&attr);
     pthread_attr_setstacksize(&attr, THREAD_STACK);
-    rc = pthread_create(&b->thread, &attr, run, b);
+    rc = pthread_create(&b->thread, &attr, run_statement, b);
     pthread_attr_destroy(&attr);
     b->running = rc == 0;
     if (rc)
-        b->state = IDLE;
+        b->state = SBMY_BULK_IDLE;
     return rc ? sb_err_set(err, SB_ESYS, "cannot start a loading thread: %s",
                     strerror(rc))
               : 0;
 }
 
-static void attach(struct sbmy_conn *c, struct sbmy_bulk *b)
+static void attach_load(struct sbmy_conn *c, struct sbmy_bulk *b)
 {
     pthread_mutex_lock(&c->lock);
     c->bulk = b;
@@ -308,9 +186,9 @@ static int await_start(struct sbmy_bulk *b, struct sb_err *err)
     bool loading;
 
     pthread_mutex_lock(&b->lock);
-    while (b->state == STARTING)
+    while (b->state == SBMY_BULK_STARTING)
         pthread_cond_wait(&b->changed, &b->lock);
-    loading = b->state == LOADING;
+    loading = b->state == SBMY_BULK_LOADING;
     pthread_mutex_unlock(&b->lock);
     if (loading)
         return 0;
@@ -325,24 +203,25 @@ static int await_start(struct sbmy_bulk *b, struct sb_err *err)
                : b->rc;
 }
 
-static int begin_load(
+static int begin_statements(
     struct sbmy_conn *c, struct sbmy_bulk *b, struct sb_err *err)
 {
-    int rc = ask(c, b, err);
+    int rc = read_settings(c, b, err);
 
     if (rc)
         return rc;
     if (!b->short_load)
-        rc = sbmy_simple(c, "SET unique_checks=0, foreign_key_checks=0", err);
+        rc = sbmy_ask_nothing(
+            c, "SET unique_checks=0, foreign_key_checks=0", err);
     if (rc == 0)
-        rc = sbmy_simple(c, "START TRANSACTION", err);
+        rc = sbmy_ask_nothing(c, "START TRANSACTION", err);
     if (rc == 0)
-        rc = start(b, err);
+        rc = start_statement(b, err);
     if (rc == 0)
         rc = await_start(b, err);
     if (rc) {
-        sbmy_simple(c, "ROLLBACK", NULL);
-        restore(c, b);
+        sbmy_ask_nothing(c, "ROLLBACK", NULL);
+        restore_settings(c, b);
     }
     return rc;
 }
@@ -358,39 +237,39 @@ static int begin_any(struct sbmy_conn *c, bool short_load, const char *table,
         atomic_load_explicit(&c->env->no_load, memory_order_relaxed))
         return sb_err_set(
             err, SB_EUNSUPPORTED, "LOAD DATA LOCAL is not available");
-    rc = sbmy_begin(c, err);
+    rc = sbmy_call_begin(c, err);
     if (rc)
         return rc;
     b = bulk_new(c, table, columns, ncolumns);
     if (!b)
-        return sbmy_end(c, sb_err_set(err, SB_ENOMEM, "out of memory"));
+        return sbmy_call_end(c, sbmy_no_memory(err));
     b->short_load = short_load;
-    attach(c, b);
-    rc = begin_load(c, b, &why);
+    attach_load(c, b);
+    rc = begin_statements(c, b, &why);
     if (rc == 0)
-        return 0; // the call is in progress until end()
-    attach(c, NULL);
+        return 0; // the call is in progress until end_load()
+    attach_load(c, NULL);
     bulk_free(b);
     if (rc == SB_EUNSUPPORTED)
-        refused(c, &why);
+        log_refused(c, &why);
     if (err)
         *err = why;
-    return sbmy_end(c, rc);
+    return sbmy_call_end(c, rc);
 }
 
-static int begin(struct sb_conn *conn, const char *table, const char *columns,
-    uint32_t ncolumns, struct sb_err *err)
+static int begin_load(struct sb_conn *conn, const char *table,
+    const char *columns, uint32_t ncolumns, struct sb_err *err)
 {
     return begin_any(sbmy_own(conn), false, table, columns, ncolumns, err);
 }
 
-static int begin_short(struct sb_conn *conn, const char *table,
+static int begin_short_load(struct sb_conn *conn, const char *table,
     const char *columns, uint32_t ncolumns, struct sb_err *err)
 {
     return begin_any(sbmy_own(conn), true, table, columns, ncolumns, err);
 }
 
-static int failure(struct sbmy_bulk *b, struct sb_err *err)
+static int statement_failure(struct sbmy_bulk *b, struct sb_err *err)
 {
     *err = b->err;
     if (b->rc == 0) // ended before all rows were sent
@@ -404,25 +283,25 @@ static int hand_over(struct sbmy_bulk *b, struct sb_err *err)
     int rc = 0;
 
     pthread_mutex_lock(&b->lock);
-    while (b->full && b->state != DONE)
+    while (b->full && b->state != SBMY_BULK_DONE)
         pthread_cond_wait(&b->changed, &b->lock);
-    if (b->state == DONE) {
-        rc = failure(b, err);
+    if (b->state == SBMY_BULK_DONE) {
+        rc = statement_failure(b, err);
     } else {
-        struct block sent = b->fill;
+        struct sbmy_block sent = b->fill;
 
         b->fill = b->ready;
         b->fill.len = 0;
         b->ready = sent;
         b->bytes += sent.len;
         b->full = true;
-        tell(b);
+        sbmy_bulk_wake(b);
     }
     pthread_mutex_unlock(&b->lock);
     return rc;
 }
 
-static bool grow(struct block *f, size_t need)
+static bool grow_block(struct sbmy_block *f, size_t need)
 {
     size_t cap = f->cap;
     char *p;
@@ -442,14 +321,14 @@ static bool grow(struct block *f, size_t need)
 static int add_row(
     struct sbmy_bulk *b, const struct sb_value *v, struct sb_err *err)
 {
-    struct block *f = &b->fill;
+    struct sbmy_block *f = &b->fill;
     size_t need = 0;
     char *out;
 
     for (uint32_t i = 0; i < b->ncolumns; i++)
         need += sbmy_encode_room(&v[i]);
-    if (!grow(f, need))
-        return sb_err_set(err, SB_ENOMEM, "out of memory");
+    if (!grow_block(f, need))
+        return sbmy_no_memory(err);
     out = f->data + f->len;
     for (uint32_t i = 0; i < b->ncolumns; i++)
         out = sbmy_encode(out, &v[i], i + 1 < b->ncolumns ? '\t' : '\n');
@@ -459,7 +338,7 @@ static int add_row(
 }
 
 // Ends the statement and joins its thread.
-static void finish(struct sbmy_bulk *b, bool give_up)
+static void finish_statement(struct sbmy_bulk *b, bool give_up)
 {
     struct sb_err unused;
 
@@ -470,7 +349,7 @@ static void finish(struct sbmy_bulk *b, bool give_up)
     pthread_mutex_lock(&b->lock);
     b->no_more = true;
     b->give_up = b->give_up || give_up; // or canceled
-    tell(b);
+    sbmy_bulk_wake(b);
     pthread_mutex_unlock(&b->lock);
     pthread_join(b->thread, NULL);
     b->running = false;
@@ -499,14 +378,14 @@ static int first_warning(
     return SB_EQUERY;
 }
 
-static int again(struct sbmy_bulk *b, struct sb_err *err)
+static int start_again(struct sbmy_bulk *b, struct sb_err *err)
 {
     int rc;
 
     b->full = b->no_more = false;
     b->at = b->ready.len = 0;
     b->sent = b->bytes = 0;
-    rc = start(b, err);
+    rc = start_statement(b, err);
     if (rc == 0)
         rc = await_start(b, err);
     return rc == SB_EUNSUPPORTED ? SB_EQUERY : rc;
@@ -519,19 +398,19 @@ static int next_statement(
 {
     int rc;
 
-    finish(b, false);
-    rc = b->rc ? failure(b, err) : first_warning(c, b, err);
+    finish_statement(b, false);
+    rc = b->rc ? statement_failure(b, err) : first_warning(c, b, err);
     if (rc == 0)
-        rc = again(b, err);
+        rc = start_again(b, err);
     if (rc) {
-        b->state = DONE;
+        b->state = SBMY_BULK_DONE;
         b->rc = rc;
         b->err = *err;
     }
     return rc;
 }
 
-static int rows(struct sb_conn *conn, const struct sb_value *values,
+static int add_rows(struct sb_conn *conn, const struct sb_value *values,
     uint32_t nrows, struct sb_err *err)
 {
     struct sbmy_conn *c = sbmy_own(conn);
@@ -545,7 +424,7 @@ static int rows(struct sb_conn *conn, const struct sb_value *values,
     return rc;
 }
 
-static int settle(
+static int end_transaction(
     struct sbmy_conn *c, struct sbmy_bulk *b, bool commit, struct sb_err *err)
 {
     int rc = b->rc;
@@ -555,14 +434,14 @@ static int settle(
     if (commit && rc == 0)
         rc = first_warning(c, b, err);
     if (commit && rc == 0)
-        rc = sbmy_simple(c, "COMMIT", err);
+        rc = sbmy_ask_nothing(c, "COMMIT", err);
     if (!commit || rc)
-        sbmy_simple(c, "ROLLBACK", NULL);
-    restore(c, b);
+        sbmy_ask_nothing(c, "ROLLBACK", NULL);
+    restore_settings(c, b);
     return commit ? rc : 0;
 }
 
-static int end(struct sb_conn *conn, bool commit, struct sb_err *err)
+static int end_load(struct sb_conn *conn, bool commit, struct sb_err *err)
 {
     struct sbmy_conn *c = sbmy_own(conn);
     struct sbmy_bulk *b = c->bulk;
@@ -570,18 +449,18 @@ static int end(struct sb_conn *conn, bool commit, struct sb_err *err)
 
     if (!b)
         return 0;
-    finish(b, !commit);
-    rc = settle(c, b, commit, err);
-    attach(c, NULL);
+    finish_statement(b, !commit);
+    rc = end_transaction(c, b, commit, err);
+    attach_load(c, NULL);
     bulk_free(b);
-    return sbmy_end(c, rc);
+    return sbmy_call_end(c, rc);
 }
 
 void sbmy_bulk_cancel(struct sbmy_bulk *b)
 {
     pthread_mutex_lock(&b->lock);
     b->give_up = true;
-    tell(b);
+    sbmy_bulk_wake(b);
     pthread_mutex_unlock(&b->lock);
 }
 
@@ -589,12 +468,12 @@ void sbmy_bulk_drop(struct sbmy_conn *c)
 {
     struct sb_err unused;
 
-    end((struct sb_conn *)c, false, &unused);
+    end_load((struct sb_conn *)c, false, &unused);
 }
 
 const struct sb_bulk_ops sbmy_bulk_ops = {
-    .begin = begin,
-    .rows = rows,
-    .end = end,
-    .begin_short = begin_short,
+    .begin = begin_load,
+    .rows = add_rows,
+    .end = end_load,
+    .begin_short = begin_short_load,
 };

@@ -6,85 +6,9 @@
 #include "base/limits.h"
 #include "drivers/mysql/mysql_priv.h"
 
-#define CR_GONE           2006
 #define CR_SSL_ERROR      2026
 #define CR_OF_CLIENT      2000 // first error number of the client library
 #define CR_PLUGIN_REFUSED 5010
-
-// Calls --------------------------------------------------------------------
-
-void sbmy_trace(struct sbmy_conn *c, const char *fmt, ...)
-{
-    char line[1024];
-    int n = snprintf(line, sizeof(line), "mysql: %p: ", (void *)c);
-    va_list ap;
-
-    va_start(ap, fmt);
-    vsnprintf(line + n, sizeof(line) - (size_t)n, fmt, ap);
-    va_end(ap);
-    c->host->log(3, line);
-}
-
-int sbmy_begin(struct sbmy_conn *c, struct sb_err *err)
-{
-    if (!c->my)
-        return sb_err_native(err, SB_ELOST, CR_GONE, "HY000", "not connected");
-    atomic_store_explicit(&c->canceled, false, memory_order_relaxed);
-    if (c->wire.gone)
-        return sbmy_fail_with(c, CR_GONE, "HY000",
-            *c->wire.why ? c->wire.why : "not connected", err);
-    sbmy_thread();
-    atomic_store_explicit(&c->busy, true, memory_order_release);
-    return 0;
-}
-
-int sbmy_end(struct sbmy_conn *c, int rc)
-{
-    atomic_store_explicit(&c->busy, false, memory_order_release);
-    return rc;
-}
-
-int sbmy_fail_with(struct sbmy_conn *c, int native, const char *state,
-    const char *text, struct sb_err *err)
-{
-    bool canceled = atomic_load_explicit(&c->canceled, memory_order_relaxed);
-    int code = canceled ? SB_ECANCELED
-                        : sbmy_classify(&c->env->ignore, native, state);
-    const char *hint = sbmy_hint(native);
-    size_t n;
-
-    if (c->o->debug)
-        sbmy_trace(c, "error %d (%s): %s", native, state, text);
-    sb_err_native(err, code, native, state, text);
-    if (err && *hint) {
-        n = strlen(err->msg);
-        snprintf(err->msg + n, sizeof(err->msg) - n, " (%s)", hint);
-    }
-    return code;
-}
-
-int sbmy_fail(struct sbmy_conn *c, struct sb_err *err)
-{
-    return sbmy_fail_with(c, (int)mysql_errno(c->my), mysql_sqlstate(c->my),
-        mysql_error(c->my), err);
-}
-
-int sbmy_simple(struct sbmy_conn *c, const char *sql, struct sb_err *err)
-{
-    MYSQL_RES *res;
-
-    if (c->o->debug)
-        sbmy_trace(c, "mysql_real_query(%s)", sql);
-    if (mysql_real_query(c->my, sql, (unsigned long)strlen(sql)))
-        return sbmy_fail(c, err);
-    res = mysql_store_result(c->my);
-    if (res)
-        mysql_free_result(res);
-    sbmy_drop_texts(c);
-    return 0;
-}
-
-// Connecting -----------------------------------------------------------------
 
 static int descriptor(MYSQL *my)
 {
@@ -177,7 +101,7 @@ static int dial(
     if (rc)
         return rc;
     sbmy_auth(my, o, p, mode);
-    sbmy_bulk_guard(c, my);
+    sbmy_infile_guard(c, my);
     errno = 0;
     if (o->debug)
         sbmy_trace(c, "mysql_real_connect(%s, %s, ..., %s, %u, %s)",
@@ -202,16 +126,17 @@ static int try_mode(struct sbmy_conn *c, enum sbmy_tls mode, struct sb_err *err)
     int rc;
 
     if (!my)
-        return sb_err_set(err, SB_ENOMEM, "out of memory");
+        return sbmy_no_memory(err);
     rc = dial(c, my, mode, err);
     if (rc) {
         mysql_close(my);
         return rc;
     }
     c->my = my;
-    c->wire.fd = descriptor(my);
+    c->gone = false;
+    c->why[0] = '\0';
+    c->socket.fd = descriptor(my);
     sbmy_wire_open(c);
-    atomic_store_explicit(&c->fd, c->wire.fd, memory_order_release);
     return 0;
 }
 
@@ -220,15 +145,19 @@ static int connect_place(struct sbmy_conn *c, struct sb_err *err)
     enum sbmy_tls mode = sbmy_tls(c->o);
     int rc;
 
+    assert(!c->my && c->result == &sbmy_no_result);
     if (c->o->dry_run)
         return 0;
-    sbmy_thread();
+    sbmy_apart_begin(c);
     rc = try_mode(c, mode, err);
     // Most libraries can only require encryption or disable it, so "preferred"
     // is two attempts.
     if (rc == SB_ECONNECT && mode == SBMY_TLS_PREFERRED && err &&
         err->native == CR_SSL_ERROR)
         rc = try_mode(c, SBMY_TLS_DISABLED, err);
+    sbmy_apart_end(c);
+    if (rc == 0)
+        atomic_store_explicit(&c->fd, c->socket.fd, memory_order_release);
     return rc;
 }
 
@@ -241,6 +170,7 @@ static int connect_first(struct sb_conn *conn, struct sb_driver_env *env,
     c->o = opts;
     c->host = env->host;
     c->place = info->number;
+    c->result = &sbmy_no_result;
     atomic_store_explicit(&c->fd, -1, memory_order_relaxed);
     if (!c->has_lock)
         pthread_mutex_init(&c->lock, NULL);
@@ -248,26 +178,27 @@ static int connect_first(struct sb_conn *conn, struct sb_driver_env *env,
     return connect_place(c, err);
 }
 
-static void hang_up(struct sbmy_conn *c)
+static void close_handle(struct sbmy_conn *c)
 {
     if (!c->my)
         return;
-    sbmy_thread();
     sbmy_bulk_drop(c);
-    sbmy_drop_result(c);
+    sbmy_apart_begin(c);
+    sbmy_result_drop(c);
     c->piped = 0;
     atomic_store_explicit(&c->fd, -1, memory_order_relaxed);
     if (c->o->debug)
         sbmy_trace(c, "mysql_close()");
     mysql_close(c->my);
     c->my = NULL;
+    sbmy_apart_end(c);
 }
 
 static void disconnect(struct sb_conn *conn)
 {
     struct sbmy_conn *c = sbmy_own(conn);
 
-    hang_up(c);
+    close_handle(c);
     sbmy_rows_done(&c->rows);
     sbmy_wire_done(&c->wire);
     if (c->has_lock)
@@ -282,7 +213,7 @@ static int reconnect(struct sb_conn *conn, struct sb_err *err)
     uint64_t places = sbmy_places_count(&c->env->places);
     int rc;
 
-    hang_up(c);
+    close_handle(c);
     if (!c->has_lock)
         pthread_mutex_init(&c->lock, NULL);
     c->has_lock = true;
@@ -320,20 +251,20 @@ static int reset(struct sb_conn *conn, struct sb_err *err)
 
     if (c->o->dry_run)
         return 0;
-    rc = sbmy_begin(c, err);
+    rc = sbmy_call_begin(c, err);
     if (rc)
         return rc;
-    sbmy_drop_result(c);
+    sbmy_result_drop(c);
     if (!(c->my->server_status & SERVER_STATUS_IN_TRANS))
-        return sbmy_end(c, 0);
-    return sbmy_end(c, sbmy_simple(c, "ROLLBACK", err));
+        return sbmy_call_end(c, 0);
+    return sbmy_call_end(c, sbmy_ask_nothing(c, "ROLLBACK", err));
 }
 
 static int socket_of(const struct sb_conn *conn)
 {
     const struct sbmy_conn *c = (const struct sbmy_conn *)conn;
 
-    return c->my ? c->wire.fd : -1;
+    return c->my ? c->socket.fd : -1;
 }
 
 const struct sb_generic_ops sbmy_generic_ops = {

@@ -208,11 +208,11 @@ int sbmy_counters(
 
     if (c->o->dry_run)
         return 0;
-    rc = sbmy_begin(c, err);
+    rc = sbmy_call_begin(c, err);
     if (rc)
         return rc;
     for (size_t i = 0; rc == 0 && i < sizeof(sources) / sizeof(sources[0]); i++)
         if (wants_source(&sources[i], to))
             rc = read_source(c, &sources[i], to, err);
-    return sbmy_end(c, rc);
+    return sbmy_call_end(c, rc);
 }

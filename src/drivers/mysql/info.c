@@ -50,10 +50,10 @@ static int server(struct sb_conn *conn, char *out, size_t size)
 
     if (c->o->dry_run)
         return snprintf(out, size, "none (dry run)");
-    if (sbmy_begin(c, NULL))
-        return snprintf(out, size, "not connected");
+    if (sbmy_call_begin(c, NULL))
+        return snprintf(out, size, c->bulk ? "loading" : "not connected");
     n = one_line(c, out, size);
-    return sbmy_end(c, n);
+    return sbmy_call_end(c, n);
 }
 
 static int client(char *out, size_t size)
@@ -121,10 +121,10 @@ static int describe(struct sb_conn *conn, struct sb_server *out,
         snprintf(out->name, sizeof(out->name), "none (dry run)");
         return 0;
     }
-    rc = sbmy_begin(c, err);
+    rc = sbmy_call_begin(c, err);
     if (rc)
         return rc;
-    sb_sock_peer(c->wire.fd, out->address, sizeof(out->address));
+    sb_sock_peer(c->socket.fd, out->address, sizeof(out->address));
     out->bypass = c->wire.plain;
     rc = sbmy_ask(c, settings_sql, 2, &res, err);
     if (rc == 0) {
@@ -136,7 +136,7 @@ static int describe(struct sb_conn *conn, struct sb_server *out,
     snprintf(out->name, sizeof(out->name), "%s %s",
         product(mysql_get_server_info(c->my), a.comment),
         mysql_get_server_info(c->my));
-    return sbmy_end(c, rc);
+    return sbmy_call_end(c, rc);
 }
 
 static uint64_t servers(const struct sb_driver_env *env)

@@ -5,6 +5,7 @@
 #ifndef MYSQL_PRIV_H
 #define MYSQL_PRIV_H
 
+#include <assert.h>
 #include <mysql.h>
 #include <pthread.h>
 #include <stdatomic.h>
@@ -73,6 +74,7 @@ struct sbmy_env {
 
 struct sbmy_stmt;
 struct sbmy_bulk;
+struct sbmy_conn;
 
 // The buffer for one column of a row of a prepared statement. It grows.
 struct sbmy_column {
@@ -89,20 +91,20 @@ struct sbmy_rows {
     bool bound; // bind is in effect for the current result
 };
 
+// The library's socket, for what the driver itself sends and receives.
+struct sbmy_socket {
+    int fd;
+    bool polls;            // waits in poll(), not in recv()
+    bool late;             // the last wait timed out
+    int read_ms, write_ms; // timeouts; -1: none
+};
+
 // The state of executions that bypass the library (wire.c): buffers, the
 // current answer, and the position in it.
 struct sbmy_wire {
-    int fd;
-    bool plain;              // the connection can be used without the library
-    bool gone;               // connection lost; the library has not detected it
-    bool late;               // the last wait timed out
-    char why[200];           // lost between two calls: error of the next call
-    bool more;               // more results follow the current one
-    bool decoded;            // the columns of the answer are in `shape`
-    bool polls;              // waits in poll(), not in recv()
-    bool may_omit;           // see sbmy_answer_begin()
-    int read_ms, write_ms;   // timeouts; -1: none
-    struct sbmy_stmt *shown; // statement of the current answer, or NULL
+    bool plain;    // the connection can be used without the library
+    bool decoded;  // the columns of the answer are in `shape`
+    bool may_omit; // see sbmy_answer_begin()
     uint8_t *in, *out;
     size_t len, cap, out_cap;
     struct sbmy_answer answer;
@@ -117,6 +119,21 @@ struct sbmy_wire {
     size_t cap_name;
 };
 
+// The operations on a current result. They depend on where it comes from: a
+// text statement, a statement of a pipeline, a prepared statement executed by
+// the library, or one executed without it. The function that begins a result
+// selects them.
+struct sbmy_result_ops {
+    // As in struct sb_sql_ops.
+    int (*fetch)(struct sbmy_conn *c, struct sb_result *res,
+        struct sb_cell *cells, struct sb_err *err);
+    const char *(*column)(struct sbmy_conn *c, uint32_t i); // i < nfields
+    // Ends the result and receives the one that follows it. Only if c->more.
+    int (*next)(struct sbmy_conn *c, struct sb_result *res, struct sb_err *err);
+    // Ends the result and discards those that follow it.
+    void (*free)(struct sbmy_conn *c);
+};
+
 // The connection: struct sb_conn in this driver.
 struct sbmy_conn {
     MYSQL *my; // NULL: not connected, or a dry run
@@ -128,15 +145,20 @@ struct sbmy_conn {
     _Atomic int fd;    // -1: none
     _Atomic bool busy; // a call is in progress
     _Atomic bool canceled;
+    bool apart;    // a call that cancel() does not interrupt is in progress
+    bool gone;     // connection lost; the library has not detected it
+    char why[200]; // lost between two calls: error of the next call
     bool has_lock;
     pthread_mutex_t lock; // guards the pointer bulk
     struct sbmy_bulk *bulk;
-    // The current result: of a text statement (res) or of a prepared statement
-    // (stmt).
-    MYSQL_RES *res;
-    struct sbmy_stmt *stmt;
-    uint64_t stmt_rows; // number of rows that the library holds
+    // The current result.
+    const struct sbmy_result_ops *result; // never NULL after connect()
+    bool more;              // other results of the statement follow
+    struct sbmy_stmt *stmt; // its prepared statement, or NULL
+    MYSQL_RES *res;         // the rows of a text statement
+    uint64_t stmt_rows;     // number of rows of `stmt` that the library holds
     struct sbmy_rows rows;
+    struct sbmy_socket socket;
     struct sbmy_wire wire;
     uint32_t piped; // results of a pipeline not received yet
     bool first;     // no result of the pipeline was received yet
@@ -208,38 +230,175 @@ int sbmy_settings(MYSQL *my, const struct sbmy_env *e, enum sbmy_tls mode,
 void sbmy_auth(MYSQL *my, const struct sbmy_opts *o, struct sbmy_place p,
     enum sbmy_tls mode);
 
-// conn.c
+// The files below are in layers: each one calls only those above it.
 
-extern const struct sb_generic_ops sbmy_generic_ops;
-// Begins a call. Returns 0, or an error code if there is no connection.
-int sbmy_begin(struct sbmy_conn *c, struct sb_err *err);
-// Ends a call, successful or not. Returns rc.
-int sbmy_end(struct sbmy_conn *c, int rc);
+// fail.c: errors, and the log of calls
+
 // Fills err from an error of the server or the library, and classifies it.
 // Returns the code.
 int sbmy_fail_with(struct sbmy_conn *c, int native, const char *state,
     const char *text, struct sb_err *err);
 int sbmy_fail(struct sbmy_conn *c, struct sb_err *err); // mysql_error()
-// Runs a statement and discards its result.
-int sbmy_simple(struct sbmy_conn *c, const char *sql, struct sb_err *err);
+int sbmy_fail_stmt(
+    struct sbmy_conn *c, struct sbmy_stmt *p, struct sb_err *err);
+int sbmy_no_memory(struct sb_err *err);
+// True if an execution that failed with this error may be retried once after
+// the statement was prepared again.
+bool sbmy_stmt_forgotten(const struct sbmy_conn *c, int native);
 // Logs a call (--mysql-debug).
 void sbmy_trace(struct sbmy_conn *c, const char *fmt, ...) SB_PRINTF(2, 3);
 
-// query.c
+// call.c: calls, in which the library or the driver waits for the server
 
-extern const struct sb_sql_ops sbmy_sql_ops;
-// Stores the answer that has just arrived in *res and c->res.
-int sbmy_take(struct sbmy_conn *c, struct sb_result *res, struct sb_err *err);
+// Returns the error of a call that cannot begin.
+int sbmy_call_refused(struct sbmy_conn *c, struct sb_err *err);
+// Closes the connection during a call. The library detects this when it closes
+// the handle. Calls that follow fail with the text in c->why.
+void sbmy_call_hang_up(struct sbmy_conn *c);
+
+static inline bool sbmy_in_call(const struct sbmy_conn *c)
+{
+    return c->apart || atomic_load_explicit(&c->busy, memory_order_relaxed);
+}
+
+// Begins a call that ends what an earlier one began. It cannot fail.
+static inline void sbmy_call_resume(struct sbmy_conn *c)
+{
+    assert(!sbmy_in_call(c));
+    atomic_store_explicit(&c->busy, true, memory_order_release);
+}
+
+// Begins a call. Returns 0, or an error code if there is no connection or it
+// is loading.
+static inline int sbmy_call_begin(struct sbmy_conn *c, struct sb_err *err)
+{
+    if (!c->my || c->gone || c->bulk)
+        return sbmy_call_refused(c, err);
+    atomic_store_explicit(&c->canceled, false, memory_order_relaxed);
+    sbmy_thread();
+    sbmy_call_resume(c);
+    return 0;
+}
+
+// Ends a call, successful or not. Returns rc.
+static inline int sbmy_call_end(struct sbmy_conn *c, int rc)
+{
+    assert(sbmy_in_call(c) && !c->apart);
+    atomic_store_explicit(&c->busy, false, memory_order_release);
+    return rc;
+}
+
+// The same for calls that cancel() does not interrupt: connecting, closing a
+// statement or the connection.
+static inline void sbmy_apart_begin(struct sbmy_conn *c)
+{
+    assert(!c->apart);
+    sbmy_thread();
+    c->apart = true;
+}
+
+static inline void sbmy_apart_end(struct sbmy_conn *c)
+{
+    assert(c->apart);
+    c->apart = false;
+}
+
+// socket.c: the only file in which the driver itself waits
+
+// The socket of a new connection. Timeouts in s; 0: none.
+void sbmy_socket_init(
+    struct sbmy_socket *s, unsigned read_timeout, unsigned write_timeout);
+// Sends all len bytes. Returns false if the connection is lost, or if the
+// server received nothing until the timeout (s->late).
+bool sbmy_socket_send(struct sbmy_socket *s, const uint8_t *p, size_t len);
+// Receives until at least `want` bytes are in the buffer, of which *len are
+// there already; at most cap. Returns false as sbmy_socket_send() does.
+bool sbmy_socket_receive(
+    struct sbmy_socket *s, uint8_t *in, size_t *len, size_t want, size_t cap);
+
+// meta.c: the columns of a prepared statement
+
+// Returns the description of the columns; NULL if out of memory.
+MYSQL_FIELD *sbmy_meta_fields(struct sbmy_stmt *p);
+void sbmy_meta_drop(struct sbmy_stmt *p);
+
+// result.c: the current result
+
+extern const struct sbmy_result_ops sbmy_no_result;
+// Makes an answer that has just arrived the current result. stmt: its prepared
+// statement, or NULL.
+static inline void sbmy_result_set(struct sbmy_conn *c,
+    const struct sbmy_result_ops *ops, struct sbmy_stmt *stmt)
+{
+    assert(c->result == &sbmy_no_result && !c->more && !c->stmt);
+    c->result = ops;
+    c->stmt = stmt;
+}
+
+// There is no result: what it held was freed.
+static inline void sbmy_result_unset(struct sbmy_conn *c)
+{
+    assert(!c->res);
+    c->result = &sbmy_no_result;
+    c->stmt = NULL;
+    c->more = false;
+}
+
 // Fills the result of a statement without rows that the library has executed.
-void sbmy_changed(struct sbmy_conn *c, struct sb_result *res, uint64_t rows,
-    uint64_t insert_id);
-// Frees the current result and discards those that follow it.
-void sbmy_drop_result(struct sbmy_conn *c);
-// Discards the results of a text statement that follow the current one.
-void sbmy_drop_texts(struct sbmy_conn *c);
+void sbmy_result_changed(struct sbmy_conn *c, struct sb_result *res,
+    uint64_t rows, uint64_t insert_id);
+// Frees the current result and discards those that follow it. In a call.
+void sbmy_result_drop(struct sbmy_conn *c);
+// Operations of struct sb_sql_ops.
+int sbmy_result_fetch(struct sb_conn *conn, struct sb_result *res,
+    struct sb_cell *cells, struct sb_err *err);
+const char *sbmy_result_column(
+    struct sb_conn *conn, struct sb_result *res, uint32_t i);
+int sbmy_result_next(
+    struct sb_conn *conn, struct sb_result *res, struct sb_err *err);
+void sbmy_result_free(struct sb_conn *conn, struct sb_result *res);
 
-// ask.c: internal queries of the driver
+// text.c: results of text statements
 
+// Makes the answer that has just arrived the current result. piped: answers of
+// other statements follow, which are received one by one.
+int sbmy_text_begin(
+    struct sbmy_conn *c, bool piped, struct sb_result *res, struct sb_err *err);
+// Discards the results that follow.
+void sbmy_text_drain(struct sbmy_conn *c);
+
+// rows.c: rows of prepared statements as text
+
+int sbmy_rows_fetch(struct sbmy_conn *c, struct sb_result *res,
+    struct sb_cell *cells, struct sb_err *err);
+void sbmy_rows_done(struct sbmy_rows *r); // {0} allowed
+
+// stored.c: results of prepared statements that the library executed
+
+// Makes the answer that has just arrived the current result.
+int sbmy_stored_begin(struct sbmy_conn *c, struct sbmy_stmt *p,
+    struct sb_result *res, struct sb_err *err);
+
+// wire_rows.c: the operations fetch and column for results without the library
+
+int sbmy_wire_fetch(struct sbmy_conn *c, struct sb_result *res,
+    struct sb_cell *cells, struct sb_err *err);
+const char *sbmy_wire_column(struct sbmy_conn *c, uint32_t i);
+
+// wire.c: execution of prepared statements without the library
+
+// To be called for a new connection: decides whether it can be used without
+// the library.
+void sbmy_wire_open(struct sbmy_conn *c);
+// {0} allowed
+void sbmy_wire_done(struct sbmy_wire *w);
+int sbmy_wire_execute(struct sbmy_conn *c, struct sbmy_stmt *p,
+    const struct sb_value *values, struct sb_result *res, struct sb_err *err);
+
+// ask.c: statements of the driver itself
+
+// Runs a statement and discards its result.
+int sbmy_ask_nothing(struct sbmy_conn *c, const char *sql, struct sb_err *err);
 // Runs a query. Stores its rows, which have at least ncolumns columns, in *res;
 // the caller frees them by mysql_free_result(). *res is NULL after an error. An
 // answer without such rows is SB_EQUERY without a native number.
@@ -257,56 +416,6 @@ int sbmy_execute(struct sb_conn *conn, struct sb_stmt *stmt,
     const struct sb_value *values, uint32_t n, struct sb_result *res,
     struct sb_err *err);
 void sbmy_close(struct sb_conn *conn, struct sb_stmt *stmt);
-// The operation next_result for the result of a prepared statement.
-int sbmy_stmt_next(
-    struct sbmy_conn *c, struct sb_result *res, struct sb_err *err);
-// Frees the result of c->stmt and discards those that follow it.
-void sbmy_stmt_drop(struct sbmy_conn *c);
-int sbmy_stmt_fail(
-    struct sbmy_conn *c, struct sbmy_stmt *p, struct sb_err *err);
-// True if an execution that failed with this error may be retried once after
-// the statement was prepared again.
-bool sbmy_stmt_forgotten(const struct sbmy_conn *c, int native);
-// Returns the description of the columns; NULL if out of memory.
-MYSQL_FIELD *sbmy_stmt_fields(struct sbmy_stmt *p);
-
-// rows.c: rows of prepared statements as text
-
-int sbmy_rows_fetch(
-    struct sbmy_conn *c, struct sb_cell *cells, struct sb_err *err);
-void sbmy_rows_done(struct sbmy_rows *r); // {0} allowed
-
-// wire.c: execution of prepared statements without the library
-
-// To be called for a new connection: decides whether it can be used without
-// the library.
-void sbmy_wire_open(struct sbmy_conn *c);
-// {0} allowed
-void sbmy_wire_done(struct sbmy_wire *w);
-int sbmy_wire_execute(struct sbmy_conn *c, struct sbmy_stmt *p,
-    const struct sb_value *values, struct sb_result *res, struct sb_err *err);
-// The operation next_result, if more results follow.
-int sbmy_wire_next(
-    struct sbmy_conn *c, struct sb_result *res, struct sb_err *err);
-// Ends the current result and discards those that follow it.
-void sbmy_wire_drop(struct sbmy_conn *c);
-
-// wire_rows.c: the operations fetch and column for the current result
-
-int sbmy_wire_fetch(
-    struct sbmy_conn *c, struct sb_cell *cells, struct sb_err *err);
-const char *sbmy_wire_column(struct sbmy_conn *c, uint32_t i);
-
-// bulk.c
-
-extern const struct sb_bulk_ops sbmy_bulk_ops;
-// Wakes the threads that wait in a load. Any thread; the caller holds c->lock.
-void sbmy_bulk_cancel(struct sbmy_bulk *b);
-// To be called when the connection is closed: aborts a load that was not ended.
-void sbmy_bulk_drop(struct sbmy_conn *c);
-// To be called for a new handle: makes the library refuse every file that the
-// server requests, except the rows of a load of c.
-void sbmy_bulk_guard(struct sbmy_conn *c, MYSQL *my);
 
 // pipeline.c
 
@@ -315,6 +424,23 @@ int sbmy_pipeline_send(struct sb_conn *conn, const struct sb_item *items,
 int sbmy_pipeline_receive(
     struct sb_conn *conn, struct sb_result *res, struct sb_err *err);
 int sbmy_pipeline_end(struct sb_conn *conn, struct sb_err *err);
+
+// query.c
+extern const struct sb_sql_ops sbmy_sql_ops;
+
+// infile.c: the library's side of a load
+
+// To be called for a new handle: makes the library refuse every file that the
+// server requests, except the rows of a load of c.
+void sbmy_infile_guard(struct sbmy_conn *c, MYSQL *my);
+
+// bulk.c
+
+extern const struct sb_bulk_ops sbmy_bulk_ops;
+// Wakes the threads that wait in a load. Any thread; the caller holds c->lock.
+void sbmy_bulk_cancel(struct sbmy_bulk *b);
+// To be called when the connection is closed: aborts a load that was not ended.
+void sbmy_bulk_drop(struct sbmy_conn *c);
 
 // counters.c
 
@@ -333,5 +459,8 @@ int sbmy_counters(
 
 // info.c
 extern const struct sb_info_ops sbmy_info_ops;
+
+// conn.c
+extern const struct sb_generic_ops sbmy_generic_ops;
 
 #endif

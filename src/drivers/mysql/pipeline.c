@@ -19,7 +19,8 @@ static size_t trimmed(const struct sb_item *item)
 }
 
 // Joins the statements by "\n;". The newline ends a comment.
-static char *join(const struct sb_item *items, uint32_t n, size_t *len)
+static char *join_statements(
+    const struct sb_item *items, uint32_t n, size_t *len)
 {
     size_t at = 0, size = 1;
     char *text;
@@ -51,12 +52,13 @@ int sbmy_pipeline_send(struct sb_conn *conn, const struct sb_item *items,
 
     if (c->o->dry_run)
         return 0;
-    rc = sbmy_begin(c, err);
+    rc = sbmy_call_begin(c, err);
     if (rc)
         return rc;
-    text = join(items, n, &len);
+    assert(c->piped == 0);
+    text = join_statements(items, n, &len);
     if (!text)
-        return sbmy_end(c, sb_err_set(err, SB_ENOMEM, "out of memory"));
+        return sbmy_call_end(c, sbmy_no_memory(err));
     if (c->o->debug)
         sbmy_trace(c, "mysql_send_query(%.*s)", (int)len, text);
     rc = mysql_send_query(c->my, text, (unsigned long)len) ? sbmy_fail(c, err)
@@ -64,7 +66,7 @@ int sbmy_pipeline_send(struct sb_conn *conn, const struct sb_item *items,
     free(text);
     c->piped = rc ? 0 : n;
     c->first = true;
-    return sbmy_end(c, rc);
+    return sbmy_call_end(c, rc);
 }
 
 // Waits for the next answer. Returns 0, or the library's error code.
@@ -87,7 +89,7 @@ int sbmy_pipeline_receive(
         return sbmy_dry(res);
     if (c->piped == 0)
         return sb_err_set(err, SB_EUSAGE, "no more pipeline results");
-    rc = sbmy_begin(c, err);
+    rc = sbmy_call_begin(c, err);
     if (rc)
         return rc;
     rc = await_answer(c);
@@ -98,8 +100,8 @@ int sbmy_pipeline_receive(
         rc = sb_err_set(
             err, SB_EQUERY, "the server sent fewer results than statements");
     else
-        rc = sbmy_take(c, res, err);
-    return sbmy_end(c, rc);
+        rc = sbmy_text_begin(c, c->piped > 0, res, err);
+    return sbmy_call_end(c, rc);
 }
 
 int sbmy_pipeline_end(struct sb_conn *conn, struct sb_err *err)
@@ -108,14 +110,15 @@ int sbmy_pipeline_end(struct sb_conn *conn, struct sb_err *err)
 
     if (c->o->dry_run || !c->my)
         return 0;
-    atomic_store_explicit(&c->busy, true, memory_order_release);
+    sbmy_call_resume(c);
     if (c->piped > 0 && c->first) {
         struct sb_result unused = { 0 };
 
         if (await_answer(c) == 0)
-            sbmy_take(c, &unused, NULL);
+            sbmy_text_begin(c, false, &unused, NULL);
     }
     c->piped = 0;
-    sbmy_drop_result(c);
-    return sbmy_end(c, 0);
+    sbmy_result_drop(c);
+    sbmy_text_drain(c);
+    return sbmy_call_end(c, 0);
 }

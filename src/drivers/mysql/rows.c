@@ -67,7 +67,7 @@ static size_t first_room(const MYSQL_FIELD *f)
     }
 }
 
-static void point(struct sbmy_rows *r, uint32_t i)
+static void bind_column(struct sbmy_rows *r, uint32_t i)
 {
     struct sbmy_column *col = &r->column[i];
 
@@ -81,25 +81,20 @@ static void point(struct sbmy_rows *r, uint32_t i)
     };
 }
 
-static int no_memory(struct sb_err *err)
-{
-    return sb_err_set(err, SB_ENOMEM, "out of memory");
-}
-
-static int bind(struct sbmy_conn *c, uint32_t n, struct sb_err *err)
+static int bind_columns(struct sbmy_conn *c, uint32_t n, struct sb_err *err)
 {
     struct sbmy_rows *r = &c->rows;
-    MYSQL_FIELD *fields = sbmy_stmt_fields(c->stmt);
+    MYSQL_FIELD *fields = sbmy_meta_fields(c->stmt);
 
     if (!fields || !grow_columns(r, n))
-        return no_memory(err);
+        return sbmy_no_memory(err);
     for (uint32_t i = 0; i < n; i++) {
         if (!grow_cell(&r->column[i], first_room(&fields[i])))
-            return no_memory(err);
-        point(r, i);
+            return sbmy_no_memory(err);
+        bind_column(r, i);
     }
     if (mysql_stmt_bind_result(c->stmt->st, r->bind))
-        return sbmy_stmt_fail(c, c->stmt, err);
+        return sbmy_fail_stmt(c, c->stmt, err);
     r->bound = true;
     return 0;
 }
@@ -113,7 +108,7 @@ static bool grow_row(struct sbmy_rows *r, uint32_t n, bool *grown)
             continue;
         if (!grow_cell(col, col->len + 1))
             return false;
-        point(r, i);
+        bind_column(r, i);
         *grown = true;
     }
     return true;
@@ -121,7 +116,7 @@ static bool grow_row(struct sbmy_rows *r, uint32_t n, bool *grown)
 
 // If values are longer than their buffers, the buffers grow, and the row is
 // read again. (mysql_stmt_fetch_column() does nothing in some versions.)
-static int complete(
+static int complete_row(
     struct sbmy_conn *c, uint32_t n, MYSQL_ROW_OFFSET row, struct sb_err *err)
 {
     MYSQL_STMT *st = c->stmt->st;
@@ -129,25 +124,25 @@ static int complete(
     int rc;
 
     if (!grow_row(&c->rows, n, &grown))
-        return no_memory(err);
+        return sbmy_no_memory(err);
     if (!grown)
         return 0;
     if (mysql_stmt_bind_result(st, c->rows.bind))
-        return sbmy_stmt_fail(c, c->stmt, err);
+        return sbmy_fail_stmt(c, c->stmt, err);
     mysql_stmt_row_seek(st, row);
     rc = mysql_stmt_fetch(st);
     return rc == 0 || rc == MYSQL_DATA_TRUNCATED
                ? 0
-               : sbmy_stmt_fail(c, c->stmt, err);
+               : sbmy_fail_stmt(c, c->stmt, err);
 }
 
-int sbmy_rows_fetch(
-    struct sbmy_conn *c, struct sb_cell *cells, struct sb_err *err)
+int sbmy_rows_fetch(struct sbmy_conn *c, struct sb_result *res,
+    struct sb_cell *cells, struct sb_err *err)
 {
     struct sbmy_rows *r = &c->rows;
     MYSQL_STMT *st = c->stmt->st;
     uint32_t n = mysql_stmt_field_count(st);
-    int rc = r->bound ? 0 : bind(c, n, err);
+    int rc = r->bound ? 0 : bind_columns(c, n, err);
     MYSQL_ROW_OFFSET row;
 
     if (rc)
@@ -157,8 +152,8 @@ int sbmy_rows_fetch(
     if (rc == MYSQL_NO_DATA)
         return 0;
     if (rc != 0 && rc != MYSQL_DATA_TRUNCATED)
-        return sbmy_stmt_fail(c, c->stmt, err);
-    rc = complete(c, n, row, err);
+        return sbmy_fail_stmt(c, c->stmt, err);
+    rc = complete_row(c, n, row, err);
     if (rc)
         return rc;
     for (uint32_t i = 0; i < n; i++) {

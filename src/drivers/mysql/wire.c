@@ -7,13 +7,9 @@
 // prepares and closes the statements.
 //
 // COM_STMT_EXECUTE is the only packet sent; answer.c parses the answer.
-#include <errno.h>
-#include <fcntl.h>
-#include <poll.h>
+#include <stdio.h>
 #include <stdlib.h>
-#include <sys/socket.h>
 
-#include "base/sock.h"
 #include "drivers/mysql/mysql_priv.h"
 
 #define IN_START  1024u          // bytes; grows as answers need it
@@ -34,26 +30,15 @@
 #define ZSTD_COMPRESSION (1ul << 26)
 #define QUERY_ATTRIBUTES (1ul << 27) // MySQL: parameters have names
 
-static int no_memory(struct sb_err *err)
-{
-    return sb_err_set(err, SB_ENOMEM, "out of memory");
-}
-
 // net.compress is set for compressed connections in all libraries.
 static bool is_plain(const struct sbmy_conn *c)
 {
     unsigned long agreed = c->my->client_flag & c->my->server_capabilities;
 
-    return c->o->bypass && !c->o->debug && c->wire.fd >= 0 &&
+    return c->o->bypass && !c->o->debug && c->socket.fd >= 0 &&
            !mysql_get_ssl_cipher(c->my) && !c->my->net.compress &&
            c->my->server_capabilities & PROTOCOL_41 &&
            !(agreed & (OPTIONAL_COLUMNS | ZSTD_COMPRESSION | QUERY_ATTRIBUTES));
-}
-
-static int milliseconds(unsigned seconds)
-{
-    return seconds == 0 || seconds > INT32_MAX / 1000 ? -1
-                                                      : (int)seconds * 1000;
 }
 
 // True if the server may omit column definitions that did not change. Oracle's
@@ -74,26 +59,14 @@ static bool may_omit(struct sbmy_conn *c)
 void sbmy_wire_open(struct sbmy_conn *c)
 {
     struct sbmy_wire *w = &c->wire;
-    int flags;
 
-    w->gone = w->more = w->late = false;
-    w->why[0] = '\0';
-    w->shown = NULL;
     w->plain = is_plain(c);
     if (!w->plain)
         return;
     w->may_omit = may_omit(c);
     // Reads the timeouts from the handle, because option files may set them.
-    w->read_ms = milliseconds(c->my->options.read_timeout);
-    w->write_ms = milliseconds(c->my->options.write_timeout);
-    w->polls = w->read_ms >= 0 || sb_sock_is_local(w->fd);
-    if (w->polls || w->write_ms >= 0)
-        return;
-    // Some libraries leave the socket non-blocking, which costs a poll() before
-    // each recv(). Without timeouts this is not necessary.
-    flags = fcntl(w->fd, F_GETFL);
-    if (flags >= 0 && flags & O_NONBLOCK)
-        fcntl(w->fd, F_SETFL, flags & ~O_NONBLOCK);
+    sbmy_socket_init(
+        &c->socket, c->my->options.read_timeout, c->my->options.write_timeout);
 }
 
 void sbmy_wire_done(struct sbmy_wire *w)
@@ -108,19 +81,12 @@ void sbmy_wire_done(struct sbmy_wire *w)
 
 // Losing the connection ------------------------------------------------------
 
-// Closes the connection, because the rest of an answer would be read as the
-// next one. The library detects this when it closes the handle.
-static void hang_up(struct sbmy_conn *c)
-{
-    c->wire.gone = true;
-    c->wire.more = false;
-    shutdown(c->wire.fd, SHUT_RDWR);
-}
-
+// The connection is closed, because the rest of an answer would be read as the
+// next one.
 static int lost_by(
     struct sbmy_conn *c, int native, const char *text, struct sb_err *err)
 {
-    hang_up(c);
+    sbmy_call_hang_up(c);
     return sbmy_fail_with(c, native, NO_STATE, text, err);
 }
 
@@ -128,10 +94,10 @@ static int lost_sending(struct sbmy_conn *c, struct sb_err *err)
 {
     char text[100] = "Server has gone away";
 
-    if (c->wire.late)
+    if (c->socket.late)
         snprintf(text, sizeof(text),
             "Server has gone away: it received nothing for %d s",
-            c->wire.write_ms / 1000);
+            c->socket.write_ms / 1000);
     return lost_by(c, CR_GONE, text, err);
 }
 
@@ -139,14 +105,14 @@ static int lost_waiting(struct sbmy_conn *c, struct sb_err *err)
 {
     char text[100] = "Lost connection to server during query";
 
-    if (c->wire.late)
+    if (c->socket.late)
         snprintf(text, sizeof(text),
             "Lost connection to server during query: no answer for %d s",
-            c->wire.read_ms / 1000);
+            c->socket.read_ms / 1000);
     return lost_by(c, CR_LOST, text, err);
 }
 
-static int lost_the_thread(struct sbmy_conn *c, struct sb_err *err)
+static int lost_by_malformed(struct sbmy_conn *c, struct sb_err *err)
 {
     return lost_by(c, CR_LOST,
         "Lost connection to server during query: malformed answer", err);
@@ -156,54 +122,21 @@ static int lost_the_thread(struct sbmy_conn *c, struct sb_err *err)
 // connection is closed. They may contain the server's reason for closing it.
 static void hang_up_on(struct sbmy_conn *c, const uint8_t *in, size_t len)
 {
-    struct sbmy_wire *w = &c->wire;
     struct sbmy_answer a;
     struct sbmy_problem e = { 0 };
 
     sbmy_answer_begin(&a, 0, false);
     if (sbmy_answer_read(&a, in, len) == SBMY_STEP_DONE && a.error &&
         sbmy_problem_read(in + a.error, a.error_len, &e))
-        snprintf(w->why, sizeof(w->why), "Server has gone away: error %d: %.*s",
+        snprintf(c->why, sizeof(c->why), "Server has gone away: error %d: %.*s",
             e.native, (int)(e.len < 150 ? e.len : 150), e.text);
     else
-        snprintf(w->why, sizeof(w->why),
+        snprintf(c->why, sizeof(c->why),
             "Server has gone away: it sent unexpected data");
-    hang_up(c);
+    sbmy_call_hang_up(c);
 }
 
 // Sending --------------------------------------------------------------------
-
-static bool wait_for(struct sbmy_wire *w, short what, int ms)
-{
-    struct pollfd p = { .fd = w->fd, .events = what };
-    int n;
-
-    do
-        n = poll(&p, 1, ms);
-    while (n < 0 && errno == EINTR);
-    w->late = n == 0;
-    return n > 0;
-}
-
-static bool send_bytes(struct sbmy_wire *w, const uint8_t *p, size_t len)
-{
-    int flags = MSG_NOSIGNAL | (w->write_ms < 0 ? 0 : MSG_DONTWAIT);
-
-    while (len > 0) {
-        ssize_t n = send(w->fd, p, len, flags);
-
-        if (n > 0) {
-            p += n;
-            len -= (size_t)n;
-        } else if (n < 0 && (errno == EAGAIN || errno == EWOULDBLOCK)) {
-            if (!wait_for(w, POLLOUT, w->write_ms))
-                return false;
-        } else if (n == 0 || errno != EINTR) {
-            return false;
-        }
-    }
-    return true;
-}
 
 static uint8_t *put(uint8_t *out, uint64_t v, unsigned bytes)
 {
@@ -215,21 +148,21 @@ static uint8_t *put(uint8_t *out, uint64_t v, unsigned bytes)
 // Sends the command of len bytes that follows the first header in w->out.
 // Longer commands are split into packets, of which the last is not full. *seq:
 // the number of the answer's first packet.
-static bool send_command(struct sbmy_wire *w, size_t len, uint8_t *seq)
+static bool send_command(struct sbmy_conn *c, size_t len, uint8_t *seq)
 {
-    uint8_t *p = w->out;
+    uint8_t *p = c->wire.out;
 
     *seq = 0;
     while (len >= SBMY_PACKET_FULL) {
         // The header overwrites bytes that were already sent.
         put(put(p, SBMY_PACKET_FULL, 3), (*seq)++, 1);
-        if (!send_bytes(w, p, SBMY_HEAD + SBMY_PACKET_FULL))
+        if (!sbmy_socket_send(&c->socket, p, SBMY_HEAD + SBMY_PACKET_FULL))
             return false;
         p += SBMY_PACKET_FULL;
         len -= SBMY_PACKET_FULL;
     }
     put(put(p, len, 3), (*seq)++, 1);
-    return send_bytes(w, p, SBMY_HEAD + len);
+    return sbmy_socket_send(&c->socket, p, SBMY_HEAD + len);
 }
 
 static uint16_t type_of(const struct sb_value *v)
@@ -333,8 +266,6 @@ static bool grow(uint8_t **buf, size_t *cap, size_t want)
 
     while (size < want)
         size *= 2;
-    if (size == *cap)
-        return true;
     p = realloc(*buf, size);
     if (!p)
         return false;
@@ -353,63 +284,42 @@ static int send_execute(struct sbmy_conn *c, struct sbmy_stmt *p,
     if (room > OUT_MOST)
         return sbmy_fail_with(c, CR_TOO_LARGE, NO_STATE,
             "Got packet bigger than 'max_allowed_packet' bytes", err);
-    if (!grow(&w->out, &w->out_cap, room))
-        return no_memory(err);
+    if (room > w->out_cap && !grow(&w->out, &w->out_cap, room))
+        return sbmy_no_memory(err);
     out = put(w->out + SBMY_HEAD, STMT_EXECUTE, 1);
     out = put(out, p->st->stmt_id, 4);
     out = put(out, 0, 1); // no cursor
     out = put(out, 1, 4); // once
     if (p->nparams > 0)
         out = put_params(out, p, set_types(p, v), v);
-    if (!send_command(w, (size_t)(out - w->out) - SBMY_HEAD, seq))
+    assert((size_t)(out - w->out) <= room); // see room_for()
+    if (!send_command(c, (size_t)(out - w->out) - SBMY_HEAD, seq))
         return lost_sending(c, err);
     return 0;
 }
 
 // Receiving ------------------------------------------------------------------
 
-// Reads once. Returns 0, SB_ELOST or SB_ENOMEM. It first polls only for the
-// beginning of an answer, because the rest of one may have arrived already.
-static int read_more(struct sbmy_wire *w)
-{
-    bool wait = w->polls && w->len == 0;
-    ssize_t n;
-
-    if (!grow(&w->in, &w->cap, w->answer.want))
-        return SB_ENOMEM;
-    do {
-        if (wait && !wait_for(w, POLLIN, w->read_ms))
-            return SB_ELOST;
-        n = recv(w->fd, w->in + w->len, w->cap - w->len,
-            w->polls ? MSG_DONTWAIT : 0);
-        wait = n < 0 && (errno == EAGAIN || errno == EWOULDBLOCK);
-    } while (wait || (n < 0 && errno == EINTR));
-    if (n <= 0)
-        return SB_ELOST;
-    w->len += (size_t)n;
-    return 0;
-}
-
 // Receives one answer into the start of w->in, of which w->len bytes have
 // already arrived.
-static int receive(struct sbmy_conn *c, uint8_t seq, struct sb_err *err)
+static int receive_answer(struct sbmy_conn *c, uint8_t seq, struct sb_err *err)
 {
     struct sbmy_wire *w = &c->wire;
+    struct sbmy_answer *a = &w->answer;
     enum sbmy_step step;
 
-    sbmy_answer_begin(&w->answer, seq, w->may_omit);
-    while ((step = sbmy_answer_read(&w->answer, w->in, w->len)) ==
-           SBMY_STEP_MORE) {
-        int rc = read_more(w);
-
-        if (rc == SB_ENOMEM) {
-            hang_up(c);
-            return no_memory(err);
+    sbmy_answer_begin(a, seq, w->may_omit);
+    do {
+        if (a->want > w->cap && !grow(&w->in, &w->cap, a->want)) {
+            sbmy_call_hang_up(c);
+            return sbmy_no_memory(err);
         }
-        if (rc)
+        if (a->want > w->len &&
+            !sbmy_socket_receive(&c->socket, w->in, &w->len, a->want, w->cap))
             return lost_waiting(c, err);
-    }
-    return step == SBMY_STEP_BAD ? lost_the_thread(c, err) : 0;
+        step = sbmy_answer_read(a, w->in, w->len);
+    } while (step == SBMY_STEP_MORE);
+    return step == SBMY_STEP_BAD ? lost_by_malformed(c, err) : 0;
 }
 
 static int server_error(struct sbmy_conn *c, struct sb_err *err)
@@ -431,14 +341,14 @@ static int refuse_file(struct sbmy_conn *c, struct sb_err *err)
     uint8_t empty[SBMY_HEAD] = { 0, 0, 0, w->answer.seq };
     int rc;
 
-    if (!send_bytes(w, empty, sizeof(empty)))
+    if (!sbmy_socket_send(&c->socket, empty, sizeof(empty)))
         return lost_sending(c, err);
     w->len = 0;
-    rc = receive(c, (uint8_t)(w->answer.seq + 1), err);
+    rc = receive_answer(c, (uint8_t)(w->answer.seq + 1), err);
     if (rc)
         return rc;
     if (w->answer.file || w->answer.status & SBMY_MORE_RESULTS)
-        return lost_the_thread(c, err);
+        return lost_by_malformed(c, err);
     return sbmy_fail_with(c, CR_REFUSED, NO_STATE,
         "the server requested a local file, which is refused", err);
 }
@@ -463,7 +373,7 @@ static int keep_defs(
     uint8_t *defs = len == p->defs_len ? p->defs : realloc(p->defs, len);
 
     if (!defs)
-        return no_memory(err);
+        return sbmy_no_memory(err);
     memcpy(defs, w->in + w->answer.columns, len);
     p->defs = defs;
     p->defs_len = len;
@@ -471,7 +381,7 @@ static int keep_defs(
     return 0;
 }
 
-static void describe(struct sbmy_conn *c, struct sb_result *res)
+static void describe_result(struct sbmy_conn *c, struct sb_result *res)
 {
     const struct sbmy_answer *a = &c->wire.answer;
 
@@ -487,13 +397,16 @@ static void describe(struct sbmy_conn *c, struct sb_result *res)
     res->kind = a->affected ? SB_RESULT_WRITE : SB_RESULT_NONE;
 }
 
+static const struct sbmy_result_ops wire_result;
+
 // Makes the answer that has just arrived the current result of p.
-static int take(struct sbmy_conn *c, struct sbmy_stmt *p, struct sb_result *res,
-    struct sb_err *err)
+static int begin_result(struct sbmy_conn *c, struct sbmy_stmt *p,
+    struct sb_result *res, struct sb_err *err)
 {
     struct sbmy_wire *w = &c->wire;
     const struct sbmy_answer *a = &w->answer;
 
+    assert(a->at <= w->len);
     if (!(a->status & SBMY_MORE_RESULTS) && w->len > a->at)
         hang_up_on(c, w->in + a->at, w->len - a->at);
     if (a->file)
@@ -501,19 +414,22 @@ static int take(struct sbmy_conn *c, struct sbmy_stmt *p, struct sb_result *res,
     if (a->error)
         return server_error(c, err);
     if (!columns_known(a, p))
-        return lost_the_thread(c, err);
+        return lost_by_malformed(c, err);
     // The library needs the state of the transaction, but must not look for
     // more results, which it cannot read.
     c->my->server_status = a->status & ~SBMY_MORE_RESULTS;
     c->my->warning_count = a->warnings;
-    w->more = a->status & SBMY_MORE_RESULTS;
-    w->shown = p;
+    // The server will not send definitions again that the driver lost.
+    if (a->remembers && a->columns && keep_defs(c, p, err)) {
+        sbmy_call_hang_up(c);
+        return SB_ENOMEM;
+    }
+    sbmy_result_set(c, &wire_result, p);
+    c->more = a->status & SBMY_MORE_RESULTS;
     w->row = a->rows;
     w->rows_left = a->nrows;
     w->decoded = false;
-    if (a->remembers && a->columns && keep_defs(c, p, err))
-        return SB_ENOMEM;
-    describe(c, res);
+    describe_result(c, res);
     return 0;
 }
 
@@ -523,42 +439,44 @@ int sbmy_wire_execute(struct sbmy_conn *c, struct sbmy_stmt *p,
     int rc, native;
     uint8_t seq = 0;
 
+    assert(c->wire.plain);
     c->wire.len = 0;
     rc = send_execute(c, p, values, &seq, err);
     if (rc == 0)
-        rc = receive(c, seq, err);
+        rc = receive_answer(c, seq, err);
     if (rc == 0)
-        rc = take(c, p, res, err);
+        rc = begin_result(c, p, res, err);
     p->bound = rc == 0;
     if (rc == 0)
         return 0;
     native = err ? err->native : 0;
-    return rc != SB_ECANCELED && !c->wire.gone && sbmy_stmt_forgotten(c, native)
+    return rc != SB_ECANCELED && !c->gone && sbmy_stmt_forgotten(c, native)
                ? SB_EUNSUPPORTED
                : rc;
 }
 
-int sbmy_wire_next(
+static int next_result(
     struct sbmy_conn *c, struct sb_result *res, struct sb_err *err)
 {
     struct sbmy_wire *w = &c->wire;
-    struct sbmy_stmt *p = w->shown;
+    struct sbmy_stmt *p = c->stmt;
     size_t past = w->answer.at;
     int rc;
 
-    w->more = false;
+    assert(c->more && past <= w->len);
+    sbmy_result_unset(c);
     w->len -= past;
     memmove(w->in, w->in + past, w->len);
     *res = (struct sb_result){ 0 };
-    rc = receive(c, w->answer.seq, err);
+    rc = receive_answer(c, w->answer.seq, err);
     if (rc == 0)
-        rc = take(c, p, res, err);
+        rc = begin_result(c, p, res, err);
     return rc ? rc : 1;
 }
 
 // Frees the buffer of an unusually long statement, so that users do not keep
 // it.
-static void trim(uint8_t **buf, size_t *cap)
+static void trim_buffer(uint8_t **buf, size_t *cap)
 {
     if (*cap <= KEEP_MOST)
         return;
@@ -567,15 +485,22 @@ static void trim(uint8_t **buf, size_t *cap)
     *cap = 0;
 }
 
-void sbmy_wire_drop(struct sbmy_conn *c)
+static void free_result(struct sbmy_conn *c)
 {
     struct sbmy_wire *w = &c->wire;
     struct sb_result unused;
 
-    while (w->more && sbmy_wire_next(c, &unused, NULL) > 0)
+    while (c->more && next_result(c, &unused, NULL) > 0)
         continue;
-    w->shown = NULL;
+    sbmy_result_unset(c);
     w->len = 0;
-    trim(&w->in, &w->cap);
-    trim(&w->out, &w->out_cap);
+    trim_buffer(&w->in, &w->cap);
+    trim_buffer(&w->out, &w->out_cap);
 }
+
+static const struct sbmy_result_ops wire_result = {
+    .fetch = sbmy_wire_fetch,
+    .column = sbmy_wire_column,
+    .next = next_result,
+    .free = free_result,
+};

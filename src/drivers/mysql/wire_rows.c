@@ -7,11 +7,6 @@
 
 #define CR_MALFORMED 2027
 
-static int no_memory(struct sb_err *err)
-{
-    return sb_err_set(err, SB_ENOMEM, "out of memory");
-}
-
 static int malformed(struct sbmy_conn *c, struct sb_err *err)
 {
     return sbmy_fail_with(c, CR_MALFORMED, "HY000", "Malformed packet", err);
@@ -30,18 +25,21 @@ static const uint8_t *column_at(const uint8_t *p, struct sbmy_column_def *out)
 
 // Returns the definitions of the columns of the answer (columns_known() in
 // wire.c). NULL: they are those of the preparation, which the library has.
-static const uint8_t *definitions(const struct sbmy_wire *w)
+static const uint8_t *definitions(const struct sbmy_conn *c)
 {
-    return w->answer.columns ? w->in + w->answer.columns : w->shown->defs;
+    const struct sbmy_wire *w = &c->wire;
+
+    return w->answer.columns ? w->in + w->answer.columns : c->stmt->defs;
 }
 
-static bool shapes_of_library(struct sbmy_wire *w, uint32_t n)
+static bool shapes_of_library(
+    struct sbmy_wire *w, struct sbmy_stmt *p, uint32_t n)
 {
     const MYSQL_FIELD *f;
 
-    if (mysql_stmt_field_count(w->shown->st) != n)
+    if (mysql_stmt_field_count(p->st) != n)
         return false;
-    f = sbmy_stmt_fields(w->shown);
+    f = sbmy_meta_fields(p);
     for (uint32_t i = 0; f && i < n; i++)
         w->shape[i] = (struct sbmy_shape){
             .type = (uint8_t)f[i].type,
@@ -81,10 +79,10 @@ static bool make_room(char **buf, size_t *cap, size_t bytes)
     return true;
 }
 
-static int decode(struct sbmy_conn *c, struct sb_err *err)
+static int decode_columns(struct sbmy_conn *c, struct sb_err *err)
 {
     struct sbmy_wire *w = &c->wire;
-    const uint8_t *defs = definitions(w);
+    const uint8_t *defs = definitions(c);
     uint32_t n = w->answer.nfields;
     size_t room = 0;
 
@@ -92,16 +90,16 @@ static int decode(struct sbmy_conn *c, struct sb_err *err)
         struct sbmy_shape *shape = realloc(w->shape, n * sizeof(*shape));
 
         if (!shape)
-            return no_memory(err);
+            return sbmy_no_memory(err);
         w->shape = shape;
         w->cap_shapes = n;
     }
-    if (!(defs ? shapes_of(w, defs, n) : shapes_of_library(w, n)))
+    if (!(defs ? shapes_of(w, defs, n) : shapes_of_library(w, c->stmt, n)))
         return malformed(c, err);
     for (uint32_t i = 0; i < n; i++)
         room += sbmy_binary_room(&w->shape[i]);
     if (!make_room(&w->text, &w->cap_text, room))
-        return no_memory(err);
+        return sbmy_no_memory(err);
     w->decoded = true;
     return 0;
 }
@@ -122,14 +120,16 @@ static const uint8_t *whole_row(struct sbmy_wire *w, size_t *len)
         next += SBMY_HEAD + part;
     }
     w->row = (size_t)(next - w->in);
+    // Otherwise answer.c has counted a row that did not arrive.
+    assert(w->row <= w->len);
     return row;
 }
 
-int sbmy_wire_fetch(
-    struct sbmy_conn *c, struct sb_cell *cells, struct sb_err *err)
+int sbmy_wire_fetch(struct sbmy_conn *c, struct sb_result *res,
+    struct sb_cell *cells, struct sb_err *err)
 {
     struct sbmy_wire *w = &c->wire;
-    int rc = w->decoded || w->rows_left == 0 ? 0 : decode(c, err);
+    int rc = w->decoded || w->rows_left == 0 ? 0 : decode_columns(c, err);
     const uint8_t *row;
     size_t len;
 
@@ -145,13 +145,13 @@ int sbmy_wire_fetch(
 const char *sbmy_wire_column(struct sbmy_conn *c, uint32_t i)
 {
     struct sbmy_wire *w = &c->wire;
-    const uint8_t *p = definitions(w);
+    const uint8_t *p = definitions(c);
     struct sbmy_column_def def = { 0 };
     MYSQL_FIELD *fields;
 
     if (!p) {
-        fields = sbmy_stmt_fields(w->shown);
-        return fields && i < mysql_stmt_field_count(w->shown->st)
+        fields = sbmy_meta_fields(c->stmt);
+        return fields && i < mysql_stmt_field_count(c->stmt->st)
                    ? fields[i].name
                    : NULL;
     }

@@ -195,7 +195,7 @@ extern const struct sb_generic_ops pgsql_generic_ops;
 // cancel.c: as sb_generic_ops.cancel.
 void pgsql_cancel(struct sb_conn *conn);
 
-// result.c
+// fail.c
 
 // True if the connection is lost.
 bool pgsql_gone(const struct pgsql_conn *c);
@@ -210,6 +210,9 @@ int pgsql_fail_with(
 // classifies it. Returns the code.
 int pgsql_fail(struct pgsql_conn *c, const PGresult *r, struct sb_err *err);
 int pgsql_no_memory(struct sb_err *err);
+
+// result.c
+
 // Receives all results of what was sent into c->result. If one of them is an
 // error, returns it and keeps no result.
 int pgsql_collect(struct pgsql_conn *c, struct sb_err *err);
@@ -240,8 +243,17 @@ int pgsql_next_result(
     struct sb_conn *conn, struct sb_result *res, struct sb_err *err);
 void pgsql_free_result(struct sb_conn *conn, struct sb_result *res);
 
-// stmt.c
+// query.c
 extern const struct sb_sql_ops pgsql_sql_ops;
+
+// stmt.c
+
+int pgsql_prepare(struct sb_conn *conn, struct sb_stmt *stmt, const char *sql,
+    size_t len, uint32_t *nparams, struct sb_err *err);
+int pgsql_execute(struct sb_conn *conn, struct sb_stmt *stmt,
+    const struct sb_value *values, uint32_t n, struct sb_result *res,
+    struct sb_err *err);
+void pgsql_close(struct sb_conn *conn, struct sb_stmt *stmt);
 // Returns a NUL-terminated copy for libpq, valid until the next call; NULL with
 // *err filled after an error.
 const char *pgsql_terminated(

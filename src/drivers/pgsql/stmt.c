@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 //
-// Statements. Parameters are sent as text, and the server infers their types,
-// so that an integer fits a column of any number type.
+// Prepared statements. Parameters are sent as text, and the server infers their
+// types, so that an integer fits a column of any number type.
 #include <stdlib.h>
 
 #include "drivers/pgsql/pgsql_priv.h"
@@ -29,21 +29,6 @@ const char *pgsql_terminated(
     memcpy(p, sql, len);
     p[len] = '\0';
     return p;
-}
-
-static int query(struct sb_conn *conn, const char *sql, size_t len,
-    struct sb_result *res, struct sb_err *err)
-{
-    struct pgsql_conn *c = pgsql_own(conn);
-    const char *text = pgsql_terminated(c, sql, len, err);
-    int rc;
-
-    if (!text)
-        return err ? err->code : SB_EQUERY;
-    rc = pgsql_run(c, text, err);
-    if (rc == 0)
-        pgsql_describe(c, res);
-    return rc;
 }
 
 // Preparing ----------------------------------------------------------------
@@ -95,14 +80,14 @@ static uint64_t hash(const char *s)
 // With a pooler, another client may use the same name on the same server
 // connection. A hash of the text is part of the name, so that the same name
 // means the same statement.
-static void name(struct pgsql_conn *c, struct pgsql_stmt *st)
+static void name_stmt(struct pgsql_conn *c, struct pgsql_stmt *st)
 {
     st->name_len = (uint32_t)snprintf(st->name, sizeof(st->name),
         "s%llx_%016llx", (unsigned long long)c->prepared++,
         (unsigned long long)hash(st->sql));
 }
 
-static bool reserve(struct pgsql_conn *c, uint32_t n)
+static bool reserve_params(struct pgsql_conn *c, uint32_t n)
 {
     void *value, *length, *format;
 
@@ -138,7 +123,7 @@ static int translate(struct pgsql_conn *c, struct pgsql_stmt *st,
     *nparams = pgsql_number_marks(sql, len, room);
     fit = realloc(room, strlen(room) + 1);
     st->sql = fit ? fit : room;
-    return reserve(c, *nparams) ? 0 : pgsql_no_memory(err);
+    return reserve_params(c, *nparams) ? 0 : pgsql_no_memory(err);
 }
 
 static int send_prepare(
@@ -146,7 +131,7 @@ static int send_prepare(
 {
     int rc;
 
-    name(c, st);
+    name_stmt(c, st);
     pgsql_clear(c);
     pgsql_call_begin(c);
     rc = PQsendPrepare(c->db, st->name, st->sql, 0, NULL)
@@ -163,14 +148,14 @@ static int send_prepare(
     return pgsql_transaction(c) == PQTRANS_INERROR ? SB_ERESTART : 0;
 }
 
-static void drop(struct pgsql_stmt *st)
+static void drop_stmt(struct pgsql_stmt *st)
 {
     free(st->sql);
     free(st->columns);
     *st = (struct pgsql_stmt){ 0 };
 }
 
-static int prepare(struct sb_conn *conn, struct sb_stmt *stmt, const char *sql,
+int pgsql_prepare(struct sb_conn *conn, struct sb_stmt *stmt, const char *sql,
     size_t len, uint32_t *nparams, struct sb_err *err)
 {
     struct pgsql_conn *c = pgsql_own(conn);
@@ -184,14 +169,14 @@ static int prepare(struct sb_conn *conn, struct sb_stmt *stmt, const char *sql,
     }
     if (rc == 0)
         return 0;
-    drop(st);
+    drop_stmt(st);
     why.code = rc;
     if (err)
         *err = why;
     return rc;
 }
 
-static void close_stmt(struct sb_conn *conn, struct sb_stmt *stmt)
+void pgsql_close(struct sb_conn *conn, struct sb_stmt *stmt)
 {
     struct pgsql_conn *c = pgsql_own(conn);
     struct pgsql_stmt *st = (struct pgsql_stmt *)stmt;
@@ -204,7 +189,7 @@ static void close_stmt(struct sb_conn *conn, struct sb_stmt *stmt)
         c->closed.len += (size_t)snprintf(p, 64, "DEALLOCATE %s;", st->name);
         c->nclosed++;
     }
-    drop(st);
+    drop_stmt(st);
 }
 
 // Executing ----------------------------------------------------------------
@@ -261,11 +246,12 @@ static char *put_value(
     }
 }
 
-static bool bind(struct pgsql_conn *c, const struct sb_value *v, uint32_t n)
+static bool bind_values(
+    struct pgsql_conn *c, const struct sb_value *v, uint32_t n)
 {
     char *out = pgsql_text_room(&c->bound, room_for(v, n));
 
-    if (!out || !reserve(c, n))
+    if (!out || !reserve_params(c, n))
         return false;
     for (uint32_t i = 0; i < n; i++)
         out = put_value(c, i, &v[i], out);
@@ -277,7 +263,7 @@ int pgsql_send_stmt(struct pgsql_conn *c, const struct pgsql_stmt *st,
 {
     int sent;
 
-    if (!bind(c, values, n))
+    if (!bind_values(c, values, n))
         return pgsql_no_memory(err);
     if (st->name[0] && !text_only(c))
         sent = PQsendQueryPrepared(
@@ -328,7 +314,7 @@ static int execute_once(struct pgsql_conn *c, struct pgsql_stmt *st,
     return rc;
 }
 
-static int execute(struct sb_conn *conn, struct sb_stmt *stmt,
+int pgsql_execute(struct sb_conn *conn, struct sb_stmt *stmt,
     const struct sb_value *values, uint32_t n, struct sb_result *res,
     struct sb_err *err)
 {
@@ -346,30 +332,3 @@ static int execute(struct sb_conn *conn, struct sb_stmt *stmt,
         pgsql_describe(c, res);
     return rc;
 }
-
-static size_t quote(
-    struct sb_conn *conn, const char *text, size_t len, char *out, size_t size)
-{
-    const char *standard = PQparameterStatus(
-        pgsql_own(conn)->db, "standard_conforming_strings");
-
-    return pgsql_put_literal(
-        text, len, !standard || strcmp(standard, "on") != 0, out, size);
-}
-
-const struct sb_sql_ops pgsql_sql_ops = {
-    .query = query,
-    .prepare = prepare,
-    .execute = execute,
-    .close = close_stmt,
-    .fetch = pgsql_fetch,
-    .column = pgsql_column,
-    .next_result = pgsql_next_result,
-    .free_result = pgsql_free_result,
-    .quote = quote,
-#ifdef LIBPQ_HAS_PIPELINING
-    .pipeline_send = pgsql_pipeline_send,
-    .pipeline_receive = pgsql_pipeline_receive,
-    .pipeline_end = pgsql_pipeline_end,
-#endif
-};

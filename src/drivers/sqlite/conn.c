@@ -1,5 +1,4 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-#include <errno.h>
 #include <inttypes.h>
 #include <stdlib.h>
 #include <string.h>
@@ -7,120 +6,10 @@
 #include <time.h>
 #include <unistd.h>
 
-#include "base/limits.h"
 #include "drivers/sqlite/sqlite_priv.h"
 
 #define MEMORY     ":memory:"
 #define MEMORY_URI "file:/sbtest?vfs=memdb"
-
-static int64_t now_ns(void)
-{
-    struct timespec t;
-
-    clock_gettime(CLOCK_MONOTONIC, &t);
-    return (int64_t)t.tv_sec * 1000000000 + t.tv_nsec;
-}
-
-// Errors -------------------------------------------------------------------
-
-static const char *state_of(int code)
-{
-    switch (code) {
-    case SQLITE_CONSTRAINT_UNIQUE:
-    case SQLITE_CONSTRAINT_PRIMARYKEY:
-    case SQLITE_CONSTRAINT_ROWID:
-        return "23505";
-    case SQLITE_CONSTRAINT_NOTNULL:
-        return "23502";
-    case SQLITE_CONSTRAINT_FOREIGNKEY:
-        return "23503";
-    default:
-        break;
-    }
-    switch (code & 0xff) {
-    case SQLITE_BUSY:
-    case SQLITE_LOCKED:
-        return "40001";
-    case SQLITE_INTERRUPT:
-        return "57014";
-    case SQLITE_FULL:
-        return "53100";
-    case SQLITE_NOMEM:
-        return "53200";
-    case SQLITE_READONLY:
-        return "25006";
-    case SQLITE_CONSTRAINT:
-        return "23000";
-    default:
-        return "HY000";
-    }
-}
-
-// Appends the system's error, because "disk I/O error" alone does not help.
-// SQLite keeps it until the next system error.
-static void io_reason(sqlite3 *db, const char *text, struct sb_err *err)
-{
-    int e = sqlite3_system_errno(db);
-    char limit[80];
-
-    if (!err || e == 0)
-        return;
-    sb_limit_of_size(e, limit, sizeof(limit));
-    snprintf(
-        err->msg, sizeof(err->msg), "%.250s: %s%s", text, strerror(e), limit);
-}
-
-// The same for "unable to open" and "readonly".
-static void file_reason(
-    const struct sqlite_conn *c, const char *text, struct sb_err *err)
-{
-    char why[240];
-
-    if (c->env->memory)
-        return;
-    sqlite_file_reason(c->db, c->o->db, why, sizeof(why));
-    if (*why)
-        snprintf(err->msg, sizeof(err->msg), "%.220s%s", text, why);
-}
-
-int sqlite_fail(struct sqlite_conn *c, int rc, struct sb_err *err)
-{
-    int code = c->db ? sqlite3_extended_errcode(c->db) : rc;
-    const char *text = c->db ? sqlite3_errmsg(c->db) : sqlite3_errstr(rc);
-    int kind = SB_EQUERY;
-
-    // Not every call stores its error in the connection.
-    if ((code & 0xff) != (rc & 0xff)) {
-        code = rc;
-        text = sqlite3_errstr(rc);
-    }
-    if ((code & 0xff) == SQLITE_BUSY || (code & 0xff) == SQLITE_LOCKED)
-        kind = atomic_load_explicit(&c->canceled, memory_order_relaxed)
-                   ? SB_ECANCELED
-                   : SB_ERESTART;
-    else if ((code & 0xff) == SQLITE_INTERRUPT)
-        kind = SB_ECANCELED;
-    sb_err_native(err, kind, code, state_of(code), text);
-    if (c->db && (code & 0xff) == SQLITE_IOERR)
-        io_reason(c->db, text, err);
-    else if (c->db && err)
-        file_reason(c, text, err);
-    if (err && strncmp(text, "no such table", 13) == 0) {
-        snprintf(err->state, sizeof(err->state), "42S02");
-        snprintf(err->msg, sizeof(err->msg), "%.250s (%s)", text,
-            c->env->memory ? "a database in memory is empty in each new process"
-                             "; 'prepare' needs --sqlite-db=FILE"
-                           : "was the 'prepare' command run for this "
-                             "database?");
-    }
-    return kind;
-}
-
-void sqlite_call_begin(struct sqlite_conn *c)
-{
-    atomic_store_explicit(&c->canceled, false, memory_order_relaxed);
-    sqlite_count(c);
-}
 
 // Waits for another connection's lock: 50 us at first, up to 2 ms, with a
 // random part, so that two connections that wait for each other do not wait
@@ -128,7 +17,7 @@ void sqlite_call_begin(struct sqlite_conn *c)
 static int on_busy(void *arg, int count)
 {
     struct sqlite_conn *c = arg;
-    int64_t now = now_ns(), wait;
+    int64_t now = sqlite_now_ns(), wait;
 
     if (count == 0)
         c->busy_since = now;
@@ -141,13 +30,6 @@ static int on_busy(void *arg, int count)
     wait -= (now ^ (int64_t)((uintptr_t)c >> 4)) % (wait / 4);
     nanosleep(&(struct timespec){ .tv_nsec = (long)wait }, NULL);
     return 1;
-}
-
-int sqlite_simple(struct sqlite_conn *c, const char *sql, struct sb_err *err)
-{
-    int rc = sqlite3_exec(c->db, sql, NULL, NULL, NULL);
-
-    return rc == SQLITE_OK ? 0 : sqlite_fail(c, rc, err);
 }
 
 // Environment ----------------------------------------------------------------
@@ -241,37 +123,6 @@ static int keep_open(struct sqlite_env *e, struct sb_err *err)
     return rc;
 }
 
-// Retries until the busy timeout: changing the mode requires exclusive access
-// for a moment, and SQLite does not always call the busy handler for it.
-static int set_journal(struct sqlite_conn *c, struct sb_err *err)
-{
-    char sql[64];
-    int64_t start = now_ns();
-    int rc;
-
-    // The mode of a read-only file cannot be changed.
-    if (c->env->memory || sqlite3_db_readonly(c->db, "main") == 1)
-        return 0;
-    snprintf(sql, sizeof(sql), "PRAGMA journal_mode=%s",
-        sqlite_journal_modes[c->o->journal_mode]);
-    pthread_mutex_lock(&c->env->lock);
-    do {
-        rc = sqlite_simple(c, sql, err);
-        if (rc == SB_ERESTART)
-            nanosleep(&(struct timespec){ .tv_nsec = 1000000 }, NULL);
-    } while (rc == SB_ERESTART && now_ns() - start < c->o->busy_timeout);
-    pthread_mutex_unlock(&c->env->lock);
-    c->journal_pending = rc != 0;
-    return rc;
-}
-
-int sqlite_before_write(struct sqlite_conn *c, struct sb_err *err)
-{
-    if (!c->journal_pending || !sqlite3_get_autocommit(c->db))
-        return 0;
-    return set_journal(c, err);
-}
-
 static int set_pragmas(struct sqlite_conn *c, struct sb_err *err)
 {
     const struct sqlite_opts *o = c->o;
@@ -327,7 +178,7 @@ static int connect_db(struct sb_conn *conn, struct sb_driver_env *env,
     sqlite3_busy_handler(c->db, on_busy, c);
     rc = set_pragmas(c, err);
     if (rc == 0 && !c->journal_pending)
-        rc = set_journal(c, err);
+        rc = sqlite_set_journal(c, err);
     if (rc)
         return add_db_name(c, err);
     sqlite_count_begin(c);

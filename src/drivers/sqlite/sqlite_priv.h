@@ -90,18 +90,25 @@ struct sqlite_prepared {
     sqlite3_stmt *stmt;
 };
 
-// conn.c
+// fail.c
 
 // Fills err from the connection's last error and classifies it.
 int sqlite_fail(struct sqlite_conn *c, int rc, struct sb_err *err);
 // To be called at the beginning of a call: resets an earlier cancel.
 void sqlite_call_begin(struct sqlite_conn *c);
-// To be called before the first write: applies the journal mode to a file
-// that did not exist when it was opened.
-int sqlite_before_write(struct sqlite_conn *c, struct sb_err *err);
 // Runs a statement and discards its result.
 int sqlite_simple(struct sqlite_conn *c, const char *sql, struct sb_err *err);
 
+// journal.c
+
+int64_t sqlite_now_ns(void);
+// Sets the journal mode that was selected.
+int sqlite_set_journal(struct sqlite_conn *c, struct sb_err *err);
+// To be called before the first write: applies the journal mode to a file
+// that did not exist when it was opened.
+int sqlite_before_write(struct sqlite_conn *c, struct sb_err *err);
+
+// conn.c
 extern const struct sb_generic_ops sqlite_generic_ops;
 
 // info.c

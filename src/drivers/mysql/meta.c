@@ -1,0 +1,21 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+#include "drivers/mysql/mysql_priv.h"
+
+void sbmy_meta_drop(struct sbmy_stmt *p)
+{
+    if (p->meta)
+        mysql_free_result(p->meta);
+    p->meta = NULL;
+}
+
+MYSQL_FIELD *sbmy_meta_fields(struct sbmy_stmt *p)
+{
+    assert(p->st);
+    // After a change of the table, the server prepared the statement again on
+    // its own.
+    if (p->meta && mysql_num_fields(p->meta) != mysql_stmt_field_count(p->st))
+        sbmy_meta_drop(p);
+    if (!p->meta)
+        p->meta = mysql_stmt_result_metadata(p->st);
+    return p->meta ? mysql_fetch_fields(p->meta) : NULL;
+}

@@ -1,0 +1,97 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+//
+// Errors of the server and of libpq.
+#include <stdlib.h>
+
+#include "drivers/pgsql/pgsql_priv.h"
+
+int pgsql_no_memory(struct sb_err *err)
+{
+    return sb_err_set(err, SB_ENOMEM, "out of memory");
+}
+
+static const char *field(const PGresult *r, int code)
+{
+    const char *s = r ? PQresultErrorField(r, code) : NULL;
+
+    return s ? s : "";
+}
+
+bool pgsql_gone(const struct pgsql_conn *c)
+{
+    return c->gone || PQstatus(c->db) != CONNECTION_OK;
+}
+
+void pgsql_keep_closing(
+    struct pgsql_conn *c, const char *state, const char *text)
+{
+    if (!c->closing)
+        c->closing = malloc(sizeof(*c->closing));
+    if (!c->closing)
+        return;
+    snprintf(c->closing->state, sizeof(c->closing->state), "%s", state);
+    pgsql_one_line(text, c->closing->text, sizeof(c->closing->text));
+}
+
+// Writes "text (detail)" as one line.
+static void join(const char *text, const char *detail, char *out, size_t size)
+{
+    size_t n = pgsql_one_line(text, out, size);
+
+    if (!detail[0] || n + 8 >= size)
+        return;
+    memcpy(out + n, " (", 2);
+    n += 2 + pgsql_one_line(detail, out + n + 2, size - n - 4);
+    memcpy(out + n, ")", 2);
+}
+
+int pgsql_fail_with(
+    struct pgsql_conn *c, const struct pgsql_problem *p, struct sb_err *err)
+{
+    int code = pgsql_classify(p->state);
+    const char *state = p->state, *detail = p->detail, *said = p->text;
+    char text[sizeof(err->msg)];
+
+    if (pgsql_gone(c)) {
+        code = SB_ELOST;
+        // The descriptor may soon be reused.
+        atomic_store_explicit(&c->socket, 0, memory_order_release);
+        if (!state[0] && c->closing) {
+            state = c->closing->state;
+            said = c->closing->text;
+        }
+    }
+    if (code == SB_ELOST && !state[0])
+        state = PGSQL_LOST;
+    if ((code == SB_ELOST || strcmp(state, PGSQL_CANCELED) == 0) &&
+        atomic_load_explicit(&c->canceled, memory_order_relaxed)) {
+        atomic_store_explicit(&c->canceled, false, memory_order_relaxed);
+        code = SB_ECANCELED;
+    }
+    if (strcmp(state, PGSQL_NO_TABLE) == 0)
+        detail = "was the 'prepare' command run for this database?";
+    join(said, detail, text, sizeof(text));
+    return sb_err_native(err, code, 0, state, text);
+}
+
+int pgsql_fail(struct pgsql_conn *c, const PGresult *r, struct sb_err *err)
+{
+    struct pgsql_problem p = {
+        .state = field(r, PG_DIAG_SQLSTATE),
+        .text = field(r, PG_DIAG_MESSAGE_PRIMARY),
+        .detail = field(r, PG_DIAG_MESSAGE_DETAIL),
+    };
+    char said[400];
+
+    // Errors of libpq itself have no fields.
+    if (!p.text[0]) {
+        const char *own = r ? PQresultErrorMessage(r) : "";
+
+        pgsql_sentences(
+            own[0] ? own : PQerrorMessage(c->db), said, sizeof(said));
+        p.text = said[0]         ? said
+                 : pgsql_gone(c) ? "connection lost"
+                                 : "the server sent no result";
+    }
+    return pgsql_fail_with(c, &p, err);
+}
