@@ -6,7 +6,10 @@
 #include <stdio.h>
 
 #include "base/log.h"
-#include "run/joint.h"
+#include "run/gate.h"
+#include "run/user_private.h"
+
+#define SHOW_EVERY UINT64_C(1000000000) // ns between calls of searching()
 
 static bool all_there(const struct sb_run *run)
 {
@@ -103,7 +106,7 @@ static void show(const struct sb_run *run, uint64_t now)
 // going. May return early.
 static void wait_and_show(struct sb_run *run, uint64_t until)
 {
-    uint64_t now, next = run->shown + SB__SHOW_EVERY;
+    uint64_t now, next = run->shown + SHOW_EVERY;
 
     if (!run->l || !run->l->searching) {
         sb__run_wait(run, until);
@@ -144,7 +147,7 @@ bool sb__gate_meet(struct sb_run *run, uint64_t limit)
     if (!go_on || met)
         return go_on;
     // Before the first trial, the loop is closed. Rank 0 counts them.
-    if (run->open_loop && !sb__joint_follows(run))
+    if (run->open_loop && !sb__run_follows(run))
         snprintf(where, sizeof(where), "trial %u: ", run->found.trials + 1);
     sb_err_set(&err, SB_ETIMEOUT,
         "%s%u of %u users do not return from their events; the search for the "

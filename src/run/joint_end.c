@@ -12,7 +12,11 @@
 #include "base/log.h"
 #include "measure/snap_add.h"
 #include "measure/snap_wire.h"
-#include "run/joint.h"
+#include "run/joint_end.h"
+#include "run/joint_fail.h"
+#include "run/joint_intervals.h"
+#include "run/joint_poll.h"
+#include "run/joint_sections.h"
 
 #define SECOND UINT64_C(1000000000)
 // Rank 0 shows a rank that it lives: in answers, because Open MPI blocks a
@@ -157,23 +161,6 @@ static unsigned missing(const struct sb__joint *j, bool alive)
     return 0;
 }
 
-void sb__joint_name_lost(const struct sb__joint *j, unsigned rank, uint64_t now,
-    struct sb_err *failure)
-{
-    const struct sb_job_rank *r = &j->job->of[rank];
-
-    if (r->failed)
-        sb_err_set(
-            failure, SB_ECONNECT, "rank %u (%.60s): %s", rank, r->host, r->why);
-    else
-        sb_err_set(failure, SB_ELOST,
-            "rank %u (%.60s) was lost: its last message came %.1f s ago%s",
-            rank, r->host, (double)(now - (r->heard ? r->heard : now)) / 1e9,
-            j->run->task ? ""
-                         : "; the figures are those of the intervals until "
-                           "then");
-}
-
 static bool terminated(struct sb_run *run)
 {
     pthread_mutex_lock(&run->lock);
@@ -188,7 +175,7 @@ static void wait_for_intervals(struct sb__joint *j)
     const struct timespec nap = { .tv_nsec = 1000000 };
     uint64_t limit = sb_clock_monotonic() + TREE_NS;
 
-    while (!sb__joint_all_intervals(j) && !j->job->broken.code &&
+    while (!sb__joint_intervals_complete(j) && !j->job->broken.code &&
            sb_clock_monotonic() < limit) {
         sb__joint_poll(j->run);
         nanosleep(&nap, NULL);
@@ -226,7 +213,7 @@ static bool collect(struct sb__joint *j, struct sb_err *failure)
         wait_for_intervals(j);
     if (rank) {
         j->job->lost = true;
-        sb__joint_name_lost(
+        sb__joint_fail_lost(
             j, j->lost ? j->lost : rank, sb_clock_monotonic(), failure);
     }
     return rank == 0;
@@ -411,7 +398,7 @@ static bool is_alone(struct sb__joint *j)
            (terminated(j->run) && !answers(j));
 }
 
-enum sb__joint_report sb__joint_final(struct sb_run *run,
+enum sb__joint_report sb__joint_end_final(struct sb_run *run,
     const struct sb_snap *whole, const struct sb_snap *since,
     const struct sb_stats *stats, struct sb__joint_end *e)
 {

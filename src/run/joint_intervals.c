@@ -5,10 +5,11 @@
 // slow rank delays a line, never the load.
 #include <stdlib.h>
 
-#include "base/log.h"
 #include "measure/snap_add.h"
 #include "measure/snap_wire.h"
-#include "run/joint.h"
+#include "run/joint_fail.h"
+#include "run/joint_intervals.h"
+#include "run/run_report.h"
 
 static unsigned parent(const struct sb__joint *j)
 {
@@ -109,7 +110,7 @@ static bool is_complete(const struct sb__joint *j, uint64_t key)
     return true;
 }
 
-bool sb__joint_all_intervals(const struct sb__joint *j)
+bool sb__joint_intervals_complete(const struct sb__joint *j)
 {
     return is_complete(j, SB__JOINT_END);
 }
@@ -150,7 +151,7 @@ static void report(struct sb__joint *j, const struct sb__joint_slot *s)
     uint64_t end = s->full || j->sent + s->sum.ns > s->key
                        ? s->key
                        : j->sent + s->sum.ns;
-    sb__meter_sum_report(run, &r, &s->sum, run->t0 + end, warmup);
+    sb__run_report_fill(run, &r, &s->sum, run->t0 + end, warmup);
     r.partial = !s->full;
     if (l->interval)
         l->interval(l->data, &r);
@@ -248,7 +249,7 @@ static void after_part(struct sb__joint *j)
     sb__joint_fail_if_broken(j);
 }
 
-void sb__joint_part(struct sb_run *run, const struct sb_snap *diff,
+void sb__joint_intervals_add(struct sb_run *run, const struct sb_snap *diff,
     const struct sb_stats *stats, uint64_t from, uint64_t key, bool full)
 {
     struct sb__joint *j = run->joint;

@@ -5,10 +5,10 @@
 // rank 0, which reports the sum when those of all ranks have come.
 #include <stdlib.h>
 
-#include "base/log.h"
 #include "measure/snap_add.h"
 #include "measure/snap_wire.h"
-#include "run/joint.h"
+#include "run/joint_fail.h"
+#include "run/joint_sections.h"
 
 // A section of which figures are missing.
 struct sb__joint_section {
@@ -100,12 +100,19 @@ void sb__joint_sections_report(struct sb__joint *j)
             continue;
         }
         *at = s->next;
-        if (s->kind == SB__JOINT_STAGE)
-            sb__meter_stage_sum(j->meter, s->number, &s->sum);
-        else
-            sb__meter_checkpoint_sum(j->meter, s->number, &s->sum);
+        if (j->on_section)
+            j->on_section(j->on_section_arg, s->kind, s->number, &s->sum);
         section_free(s);
     }
+}
+
+void sb__joint_sections_on(struct sb__joint *j,
+    void (*told)(void *arg, enum sb__joint_section_kind kind, unsigned number,
+        struct sb_snap *sum),
+    void *arg)
+{
+    j->on_section = told;
+    j->on_section_arg = arg;
 }
 
 // Notes that a rank has ended this section. Returns where to add its figures.
@@ -134,7 +141,7 @@ static void on_section(void *arg, unsigned from, struct sb_wire *w)
     uint64_t kind = sb_wire_get(w), number = sb_wire_get(w);
     uint64_t began = sb_wire_get(w);
 
-    if (w->bad || !j->of || !j->meter || kind >= SB__JOINT_SECTION_KINDS)
+    if (w->bad || !j->of || !j->on_section || kind >= SB__JOINT_SECTION_KINDS)
         return;
     struct sb_snap *sum = arrive(
         j, from, (enum sb__joint_section_kind)kind, (unsigned)number);
@@ -143,8 +150,9 @@ static void on_section(void *arg, unsigned from, struct sb_wire *w)
     after_part(j);
 }
 
-void sb__joint_section(struct sb_run *run, enum sb__joint_section_kind kind,
-    unsigned number, const struct sb_snap *diff, const struct sb_stats *stats)
+void sb__joint_sections_add(struct sb_run *run,
+    enum sb__joint_section_kind kind, unsigned number,
+    const struct sb_snap *diff, const struct sb_stats *stats)
 {
     struct sb__joint *j = run->joint;
     struct sb_buf b;

@@ -5,7 +5,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "run/run_private.h"
+#include "run/mix_user.h"
+#include "run/user_private.h"
 
 // Stream of the random numbers that choose components; see also init_common().
 #define MIX_STREAM (UINT64_C(1) << 41)
@@ -53,7 +54,7 @@ static int assign(struct sb_run *run)
     return 0;
 }
 
-int sb__mix_init(struct sb_run *run)
+int sb__mix_user_register(struct sb_run *run)
 {
     const struct sb_mix *m = &run->o->mix;
 
@@ -66,7 +67,7 @@ int sb__mix_init(struct sb_run *run)
     return by_users(run) ? assign(run) : 0;
 }
 
-void sb__mix_done(struct sb_run *run)
+void sb__mix_user_unregister(struct sb_run *run)
 {
     unsigned n = run->staged ? run->o->stages.n : 1;
 
@@ -83,7 +84,7 @@ void sb__mix_user_init(struct sb_user *u)
 
 // Users -----------------------------------------------------------------------
 
-unsigned sb__mix_of_user(const struct sb_user *u)
+unsigned sb__mix_user_component(const struct sb_user *u)
 {
     const struct sb_run *run = u->run;
     uint64_t now = run->released ? sb_clock_monotonic() : 0;
@@ -94,7 +95,7 @@ unsigned sb__mix_of_user(const struct sb_user *u)
         ->mix_of[stage_at(run, now)][run->staged ? u->priv->turn : u->number];
 }
 
-uint64_t sb__mix_until(const struct sb_run *run, unsigned id, uint64_t ns)
+uint64_t sb__mix_user_until(const struct sb_run *run, unsigned id, uint64_t ns)
 {
     const struct sb_stages *s = &run->o->stages;
     uint64_t border = 0, user = run->priv[id].turn;
@@ -111,7 +112,7 @@ uint64_t sb__mix_until(const struct sb_run *run, unsigned id, uint64_t ns)
 
 // Events ----------------------------------------------------------------------
 
-bool sb__mix_here(struct sb_user *u, uint64_t arrival, uint64_t now)
+bool sb__mix_user_keeps(struct sb_user *u, uint64_t arrival, uint64_t now)
 {
     struct sb_user_priv *p = u->priv;
     const struct sb_run *run = u->run;
@@ -133,12 +134,12 @@ bool sb__mix_here(struct sb_user *u, uint64_t arrival, uint64_t now)
     return false;
 }
 
-void sb__mix_started(struct sb_user *u)
+void sb__mix_user_started(struct sb_user *u)
 {
     u->rec->workload = 1 + u->run->mix_op[u->priv->component];
 }
 
-void sb__mix_completed(struct sb_user *u, uint64_t now)
+void sb__mix_user_completed(struct sb_user *u, uint64_t now)
 {
     uint64_t since = u->run->open_loop ? atomic_load_explicit(
                                              &u->arrival, memory_order_relaxed)

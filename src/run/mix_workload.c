@@ -1,7 +1,9 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 //
 // The workload of a mix: calls the workloads of its components.
+#include "run/mix_user.h"
 #include "run/run_private.h"
+#include "run/user_private.h"
 
 static struct sb_mixed *mixed(struct sb_workload *w)
 {
@@ -59,7 +61,7 @@ static int user_init(
     int rc = 0;
 
     if (m->mix->by == SB_MIX_USERS)
-        u->priv->component = sb__mix_of_user(u);
+        u->priv->component = sb__mix_user_component(u);
     unsigned own = u->priv->component;
     for (unsigned i = 0; rc == 0 && i < m->mix->n; i++) {
         if (!has(m, own, i))

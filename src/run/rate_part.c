@@ -1,9 +1,12 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 //
 // The parts of a search for the rate, in this process: warm-up, probe, trials.
-#include "run/joint.h"
+#include "run/rate_part_private.h"
 
-#define WALK_MAX (UINT64_C(1) << 32)
+#include "run/gate.h"
+#include "run/joint.h"
+#include "run/joint_start.h"
+#include "run/meter_snap.h"
 
 struct trial {
     struct sb_snap before, after;
@@ -12,13 +15,13 @@ struct trial {
 
 static uint64_t grace(const struct sb_run *run)
 {
-    uint64_t longest = 5 * sb__longest_event(run);
+    uint64_t longest = 5 * sb__run_longest_event(run);
     uint64_t minimum = (uint64_t)run->o->shutdown_grace;
 
     return longest > minimum ? longest : minimum;
 }
 
-bool sb__rate_no_memory(struct sb_run *run)
+bool sb__rate_part_no_memory(struct sb_run *run)
 {
     struct sb_err err;
 
@@ -54,10 +57,10 @@ static bool probe(
     struct sb_run *run, const struct sb__part *part, struct sb__part_figures *f)
 {
     uint64_t ns = (uint64_t)run->o->rate_probe_time;
-    uint64_t close = ns + ns / SB__PROBE_REST;
+    uint64_t close = ns + ns / SB__PART_PROBE_REST;
 
     sb__gate_open(run, part, close, close);
-    if (!sb__gate_sleep(run, run->t0 + ns / SB__SETTLE))
+    if (!sb__gate_sleep(run, run->t0 + ns / SB__PART_SETTLE))
         return false;
     uint64_t from = sb_clock_monotonic(), first = completed(run);
     if (!sb__gate_sleep(run, run->t0 + ns))
@@ -76,7 +79,7 @@ static uint64_t queue(struct sb_run *run, uint64_t until)
 {
     sb_pace_pos pos = atomic_load(&run->cursor);
 
-    return sb_pace_walk(&run->pace, &pos, until - run->t0, WALK_MAX);
+    return sb_pace_walk(&run->pace, &pos, until - run->t0, SB__RUN_WALK_MAX);
 }
 
 // True if the main thread woke up when half of what counts was over: the queue
@@ -99,8 +102,8 @@ static bool observe(struct sb_run *run, struct sb_meter *m, struct trial *t,
     f->late = late(t, t->settled, now);
     if (now >= t->end)
         now = t->end - 1;
-    if (sb__meter_snapshot(m, &t->before, SB_SNAP_FULL, NULL, now, now))
-        return sb__rate_no_memory(run);
+    if (sb__meter_snap_take(m, &t->before, SB_SNAP_FULL, NULL, now, now))
+        return sb__rate_part_no_memory(run);
     waiting = queue(run, now);
     if (!sb__gate_sleep(run, t->end))
         return false;
@@ -111,23 +114,24 @@ static bool observe(struct sb_run *run, struct sb_meter *m, struct trial *t,
     if (!sb__gate_meet(run, close + grace(run)))
         return false;
     f->left = queue(run, t->end);
-    return sb__meter_snapshot(
+    return sb__meter_snap_take(
                m, &t->after, SB_SNAP_FULL, &t->before, t->end, t->end) == 0 ||
-           sb__rate_no_memory(run);
+           sb__rate_part_no_memory(run);
 }
 
 static bool trial(struct sb_run *run, struct sb_meter *m,
     const struct sb__part *part, struct sb__part_figures *f)
 {
-    uint64_t ns = (uint64_t)run->o->rate_trial_time, all = ns + ns / SB__SETTLE;
+    uint64_t ns = (uint64_t)run->o->rate_trial_time,
+             all = ns + ns / SB__PART_SETTLE;
     struct trial t = { .settled = 0 };
 
     sb__gate_open(run, part, all, 2 * all);
-    t.settled = run->t0 + ns / SB__SETTLE;
+    t.settled = run->t0 + ns / SB__PART_SETTLE;
     t.end = run->t0 + all;
     bool go_on = observe(run, m, &t, part->rate, f);
     if (go_on && !f->late && sb_snap_sub(&f->sum, &t.after, &t.before))
-        go_on = sb__rate_no_memory(run);
+        go_on = sb__rate_part_no_memory(run);
     sb_snap_done(&t.after);
     sb_snap_done(&t.before);
     return go_on;
@@ -140,7 +144,7 @@ bool sb__rate_part(struct sb_run *run, struct sb_meter *m,
 
     *f = (struct sb__part_figures){ .late = false };
     if (part->at)
-        sb__joint_wait_until(run, part->at);
+        sb__joint_start_wait(run, part->at);
     if (part->kind == SB__PART_MEASURED) {
         sb__gate_open(run, part, UINT64_MAX, UINT64_MAX);
         if (run->joint)
@@ -149,7 +153,7 @@ bool sb__rate_part(struct sb_run *run, struct sb_meter *m,
         return true;
     }
     if (!first && sb__meter_part(m))
-        return sb__rate_no_memory(run);
+        return sb__rate_part_no_memory(run);
     return first                          ? warm_up(run, part)
            : part->kind == SB__PART_PROBE ? probe(run, part, f)
                                           : trial(run, m, part, f);

@@ -6,7 +6,10 @@
 #include <math.h>
 #include <stdlib.h>
 
-#include "run/joint.h"
+#include "run/joint_parts.h"
+#include "run/rate_part_private.h"
+#include "run/rate_search.h"
+#include "run/run_report.h"
 
 // Bounds of the search, relative to the maximum of the closed loop. Above it
 // the queue grows, but a cold cache or a busy machine may have made it too low.
@@ -26,8 +29,8 @@ uint64_t sb_rate_search_ns(const struct sb_run_opts *o)
     uint64_t probe = (uint64_t)o->rate_probe_time;
     uint64_t trials = o->rate_search ? (uint64_t)o->rate_trials : 0;
 
-    return (uint64_t)o->warmup_time + probe + probe / SB__PROBE_REST +
-           trials * (trial + trial / SB__SETTLE);
+    return (uint64_t)o->warmup_time + probe + probe / SB__PART_PROBE_REST +
+           trials * (trial + trial / SB__PART_SETTLE);
 }
 
 static bool fail(struct sb_run *run, const struct sb_err *err)
@@ -44,9 +47,9 @@ static bool carry_out(struct sb_run *run, struct sb_meter *m,
     struct sb__part part = { .kind = kind, .rate = rate };
 
     if (run->joint)
-        sb__joint_part_begin(run, &part);
+        sb__joint_parts_begin(run, &part);
     return sb__rate_part(run, m, &part, f) &&
-           (!run->joint || sb__joint_part_sum(run, f));
+           (!run->joint || sb__joint_parts_sum(run, f));
 }
 
 static bool warm_up(struct sb_run *run, struct sb_meter *m)
@@ -99,10 +102,10 @@ static void judge(struct sb_run *run, const struct sb__part_figures *f,
     struct sb_search_trial *out)
 {
     struct sb_report r;
-    unsigned users = (unsigned)(run->joint ? run->o->threads : run->users);
+    unsigned users = sb__run_report_users(run);
 
     out->grew = sb_search_grew(f->growth, f->arrivals, users) || f->left > 0;
-    sb__meter_sum_report(run, &r, &f->sum, run->part_end, true);
+    sb__run_report_fill(run, &r, &f->sum, run->part_end, true);
     out->value = NAN;
     out->missed = SB_SEARCH_NONE;
     out->kept = run->l->judge(run->l->data, &r, &out->value, &out->missed) &&
@@ -181,7 +184,7 @@ static bool search(struct sb_run *run, struct sb_meter *m)
             o->rate_tolerance / 100, (unsigned)o->rate_trials) == 0)
         found = search_with(run, m, &s);
     else
-        sb__rate_no_memory(run);
+        sb__rate_part_no_memory(run);
     sb_search_done(&s);
     return found;
 }
@@ -217,11 +220,11 @@ static bool follow(struct sb_run *run, struct sb_meter *m)
     bool go_on = true;
 
     while (go_on && part.kind != SB__PART_MEASURED) {
-        go_on = sb__joint_part_next(run, &part) &&
+        go_on = sb__joint_parts_next(run, &part) &&
                 sb__rate_part(run, m, &part, &f);
         if (!go_on)
             break;
-        sb__joint_part_send(run, &f);
+        sb__joint_parts_send(run, &f);
         sb_snap_done(&f.sum);
     }
     // For the report of this rank, if rank 0 is lost.
@@ -240,7 +243,7 @@ bool sb__rate_search(struct sb_run *run, struct sb_meter *m)
     m->interval = 0; // no intervals before the measured part
     sb__meter_start(m);
     m->interval = interval;
-    bool found = sb__joint_follows(run) ? follow(run, m) : lead(run, m);
+    bool found = sb__run_follows(run) ? follow(run, m) : lead(run, m);
 
     // The other ranks wait for the next part.
     if (!found && run->joint)

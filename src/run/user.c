@@ -9,7 +9,12 @@
 #include <string.h>
 #include <time.h>
 
+#include "base/likely.h"
+#include "run/gate.h"
+#include "run/lock.h"
+#include "run/mix_user.h"
 #include "run/run_private.h"
+#include "run/user_private.h"
 
 // Maximum wait before a restart of an event.
 #define BACKOFF_MAX_NS 100000000u
@@ -134,10 +139,10 @@ static int start_mixed(struct sb_user *u, uint64_t arrival, uint64_t now)
         p->handed = false;
         if (u->run->open_loop)
             atomic_store_explicit(&p->held, 0, memory_order_relaxed);
-    } else if (!sb__mix_here(u, arrival, now)) {
+    } else if (!sb__mix_user_keeps(u, arrival, now)) {
         return OTHER;
     }
-    sb__mix_started(u);
+    sb__mix_user_started(u);
     return start_event(u, arrival, now);
 }
 
@@ -302,7 +307,7 @@ static void complete_late(struct sb_user *u, uint64_t now)
     sb_rec_event(r, atomic_load_explicit(&u->arrival, memory_order_relaxed),
         u->start, now);
     if (u->run->mixed)
-        sb__mix_completed(u, now);
+        sb__mix_user_completed(u, now);
     if (r->open_errors)
         sb_rec_settle(r, SB_FATE_IGNORED, NULL, now);
     atomic_store_explicit(&u->in_event, 0, memory_order_relaxed);
@@ -326,7 +331,7 @@ static void complete(struct sb_user *u, uint64_t now)
             atomic_load_explicit(&u->arrival, memory_order_relaxed), u->start,
             now);
         if (SB_UNLIKELY(u->run->mixed))
-            sb__mix_completed(u, now);
+            sb__mix_user_completed(u, now);
     }
     if (SB_UNLIKELY(u->rec->open_errors))
         sb_rec_settle(u->rec, SB_FATE_IGNORED, NULL, now);
@@ -426,7 +431,7 @@ void sb__user_failed(struct sb_user *u, const struct sb_err *err)
         sb_rec_settle(u->rec, SB_FATE_FATAL, err, sb_clock_now(&u->clock));
 }
 
-void sb__user_settle(struct sb_user *u)
+void sb__user_ignore_errors(struct sb_user *u)
 {
     if (!u->rec)
         return;
@@ -478,7 +483,7 @@ void sb_user_think(struct sb_user *u, double ns)
 {
     if (!(ns > 0))
         return;
-    u->pause = sb__pause_ns(ns);
+    u->pause = sb__user_pause_ns(ns);
     // Between events, the pause starts now; before the first one, when the user
     // starts. Only this thread changes the state.
     if (!atomic_load_explicit(&u->in_event, memory_order_relaxed) &&

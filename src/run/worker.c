@@ -8,7 +8,11 @@
 #include <sys/prctl.h>
 #include <unistd.h>
 
-#include "run/run_private.h"
+#include "base/log.h"
+#include "run/mix_user.h"
+#include "run/thread_error.h"
+#include "run/user_private.h"
+#include "run/worker.h"
 
 // Maximum delay of timers; the kernel's default is 50 us.
 #define TIMER_SLACK_NS 1
@@ -54,7 +58,7 @@ static bool loop(struct sb_run *run, struct sb_user *u, struct sb_err *err)
     rc = ops->user_run(run->w, u, err);
     if (rc == SB_ECANCELED && atomic_load(&run->stop)) {
         // The end of the run interrupted this event: it stays unfinished.
-        sb__user_settle(u);
+        sb__user_ignore_errors(u);
         return false;
     }
     if (rc) {
@@ -63,7 +67,7 @@ static bool loop(struct sb_run *run, struct sb_user *u, struct sb_err *err)
         sb_user_drop(u); // the script's own loop ended during an event
         rc = ops->user_done ? ops->user_done(run->w, u, err) : 0;
     }
-    sb__user_settle(u);
+    sb__user_ignore_errors(u);
     if (rc)
         sb__run_fail(run, err);
     return rc == 0 && u->priv->gone && !atomic_load(&run->stop);
@@ -167,7 +171,7 @@ static bool has_user(
     uint64_t now = sb_clock_monotonic();
     uint64_t ns = now > run->warm_end ? now - run->warm_end : 0;
     bool has = sb_stages_user(&run->o->stages, u->priv->turn, ns, until);
-    uint64_t change = sb__mix_until(run, u->id, ns);
+    uint64_t change = sb__mix_user_until(run, u->id, ns);
 
     if (has && change < *until)
         *until = change; // it comes again, with another workload
@@ -262,6 +266,23 @@ static void *worker(void *arg)
     return NULL;
 }
 
+void sb__worker_progress(struct sb_run *run, uint64_t since, uint64_t now)
+{
+    unsigned n = run->users;
+    double passed = (double)(now - since) / 1e9;
+
+    pthread_mutex_lock(&run->lock);
+    unsigned ready = run->ready;
+    pthread_mutex_unlock(&run->lock);
+    double rate = ready / (passed > 0 ? passed : 1);
+
+    if (rate > 0)
+        sb_log_progress("starting users: %u of %u ready, %.0f/s, %.0f s left",
+            ready, n, rate, (n - ready) / rate);
+    else
+        sb_log_progress("starting users: %u of %u ready", ready, n);
+}
+
 static int start_failed(struct sb_run *run, int rc, struct sb_err *err)
 {
     char why[200];
@@ -286,7 +307,7 @@ static int start_one(
     return 0;
 }
 
-int sb__workers_start(struct sb_run *run, struct sb_err *err)
+int sb__worker_start_all(struct sb_run *run, struct sb_err *err)
 {
     uint64_t shown = run->start_at = sb_clock_monotonic();
     pthread_attr_t attr;
@@ -297,15 +318,15 @@ int sb__workers_start(struct sb_run *run, struct sb_err *err)
     while (rc == 0 && run->made < run->users && !atomic_load(&run->stop)) {
         uint64_t now = sb_clock_monotonic();
 
-        if (!run->task && now - shown > SB__PROGRESS_EVERY)
-            sb__start_progress(run, run->start_at, shown = now);
+        if (!run->task && now - shown > SB__RUN_PROGRESS_EVERY)
+            sb__worker_progress(run, run->start_at, shown = now);
         rc = start_one(run, &attr, err);
     }
     pthread_attr_destroy(&attr);
     return rc;
 }
 
-bool sb__workers_join(struct sb_run *run)
+bool sb__worker_join_ended(struct sb_run *run)
 {
     bool all = true;
 
