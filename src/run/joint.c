@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 #include "run/joint.h"
 
+#include <assert.h>
 #include <stdlib.h>
 
 #include "run/joint_crew.h"
@@ -16,6 +17,7 @@ int sb__joint_init(struct sb_run *run)
     struct sb__joint *j;
     int rc;
 
+    assert(!run->joint && !run->poll);
     if (!run->o->job)
         return 0;
     j = calloc(1, sizeof(*j));

@@ -92,7 +92,7 @@ static void on_ended(void *arg, unsigned from, struct sb_wire *w)
         j->of[from].final = true;
 }
 
-static void wake(void *arg)
+static void wake_main_thread(void *arg)
 {
     struct sb_run *run = arg;
 
@@ -108,7 +108,7 @@ void sb__joint_crew_init(struct sb__joint *j)
     sb_job_on(j->job, SB_JOB_SETTLED, on_settled, j);
     sb_job_on(j->job, SB_JOB_PROGRESS, on_progress, j);
     sb_job_on(j->job, SB_JOB_ENDED, on_ended, j);
-    sb_crew_share(&j->run->crew, j->of != NULL, wake, j->run);
+    sb_crew_share(&j->run->crew, j->of != NULL, wake_main_thread, j->run);
     // Every rank shows that it lives from now on.
     j->began = sb_clock_monotonic();
     j->heard = j->began;

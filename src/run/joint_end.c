@@ -153,7 +153,7 @@ static void send_final(struct sb__joint *j, const struct sb_snap *whole,
 
 // The first rank whose figures have not come; 0: none. alive: not the one that
 // is lost.
-static unsigned missing(const struct sb__joint *j, bool alive)
+static unsigned first_missing_rank(const struct sb__joint *j, bool alive)
 {
     for (unsigned i = 1; i < j->job->ranks; i++)
         if (!j->of[i].final && !(alive && i == j->lost))
@@ -189,7 +189,7 @@ static void wait_for_finals(struct sb__joint *j)
     uint64_t limit = UINT64_MAX;
     unsigned rank;
 
-    while ((rank = missing(j, true)) != 0 && !j->job->broken.code) {
+    while ((rank = first_missing_rank(j, true)) != 0 && !j->job->broken.code) {
         sb__joint_poll(j->run);
         uint64_t now = sb_clock_monotonic();
 
@@ -204,10 +204,10 @@ static void wait_for_finals(struct sb__joint *j)
 }
 
 // Returns false if the figures of a rank are missing.
-static bool collect(struct sb__joint *j, struct sb_err *failure)
+static bool collect_finals(struct sb__joint *j, struct sb_err *failure)
 {
     wait_for_finals(j);
-    unsigned rank = missing(j, false);
+    unsigned rank = first_missing_rank(j, false);
 
     if (rank == 0)
         wait_for_intervals(j);
@@ -268,8 +268,8 @@ static void merge_end(struct sb__joint *j, unsigned rank,
 }
 
 // Adds the figures of a rank; with figures = false, only notes them.
-static int add(struct sb__joint *j, unsigned rank, struct sb__joint_end *e,
-    bool figures, struct sb_err *err)
+static int add_final(struct sb__joint *j, unsigned rank,
+    struct sb__joint_end *e, bool figures, struct sb_err *err)
 {
     const struct sb_buf *b = &j->of[rank].body;
     struct sb_wire w = sb_wire_of(b->data, b->len);
@@ -319,7 +319,7 @@ static void sum_up(struct sb__joint *j, const struct sb_snap *whole,
     struct sb__joint_end *e)
 {
     struct sb_err lost = { 0 }, err = { 0 };
-    bool all = collect(j, &lost);
+    bool all = collect_finals(j, &lost);
     int rc = 0;
 
     look_again(j->run, e);
@@ -337,7 +337,7 @@ static void sum_up(struct sb__joint *j, const struct sb_snap *whole,
         rc = sb_snap_add(&e->since, &j->names, since, stats, 0, &err);
     for (unsigned i = 1; rc == 0 && i < j->job->ranks; i++)
         if (j->of[i].final)
-            rc = add(j, i, e, all, &err);
+            rc = add_final(j, i, e, all, &err);
     e->all_ended &= all;
     if (!all && (!e->err.code || e->err.code == SB_ECANCELED))
         e->err = lost;
@@ -362,7 +362,7 @@ static void pass_on_the_rest(struct sb__joint *j)
 
 // After SIGTERM, which the launcher sends to all ranks if one is lost: whether
 // rank 0 answers.
-static bool answers(struct sb__joint *j)
+static bool root_answers(struct sb__joint *j)
 {
     const struct timespec nap = { .tv_nsec = 1000000 };
     uint64_t limit = sb_clock_monotonic() + HURRY_NS;
@@ -395,7 +395,7 @@ static bool is_alone(struct sb__joint *j)
     // If it is not lost but slow, this rank leaves the job in order, with a
     // file that was not needed.
     return j->job->broken.code || j->job->lost ||
-           (terminated(j->run) && !answers(j));
+           (terminated(j->run) && !root_answers(j));
 }
 
 enum sb__joint_report sb__joint_end_final(struct sb_run *run,

@@ -3,6 +3,7 @@
 // Intervals of several ranks. Each rank adds those of the ranks below it to its
 // own and sends the sum to the rank above it, as soon as all parts have come: a
 // slow rank delays a line, never the load.
+#include <assert.h>
 #include <stdlib.h>
 
 #include "measure/snap_add.h"
@@ -11,7 +12,7 @@
 #include "run/joint_intervals.h"
 #include "run/run_report.h"
 
-static unsigned parent(const struct sb__joint *j)
+static unsigned parent_rank(const struct sb__joint *j)
 {
     return (j->job->rank - 1) / SB__JOINT_FANOUT;
 }
@@ -133,11 +134,11 @@ static void pass_up(struct sb__joint *j, const struct sb__joint_slot *s)
     sb_buf_init(&b, 0);
     put_header(&b, j, s->key, s->full);
     sb_snap_write(&b, &s->sum, &j->names);
-    sb_job_send(j->job, parent(j), SB_JOB_INTERVAL, &b);
+    sb_job_send(j->job, parent_rank(j), SB_JOB_INTERVAL, &b);
     sb_buf_done(&b);
 }
 
-static void report(struct sb__joint *j, const struct sb__joint_slot *s)
+static void report_interval(struct sb__joint *j, const struct sb__joint_slot *s)
 {
     struct sb_run *run = j->run;
     const struct sb_listener *l = run->l;
@@ -159,7 +160,7 @@ static void report(struct sb__joint *j, const struct sb__joint_slot *s)
         sb__run_stop(run);
 }
 
-static void keep(struct sb__joint *j, const struct sb__joint_slot *s)
+static void keep_for_losses(struct sb__joint *j, const struct sb__joint_slot *s)
 {
     if (s->key <= j->run->warm_end - j->run->t0)
         return;
@@ -197,8 +198,8 @@ static void pass_on(struct sb__joint *j)
         if (inside) {
             join_next(j, s);
         } else if (j->of) {
-            keep(j, s);
-            report(j, s);
+            keep_for_losses(j, s);
+            report_interval(j, s);
         } else {
             pass_up(j, s);
         }
@@ -225,11 +226,12 @@ static void pass_end(struct sb__joint *j)
 
 // who: 0 is this rank, then the children. Returns the slot to add the figures
 // to, or NULL.
-static struct sb__joint_slot *arrive(
+static struct sb__joint_slot *note_arrival(
     struct sb__joint *j, unsigned who, uint64_t from, uint64_t key, bool full)
 {
     struct sb__joint_slot *s;
 
+    assert(who <= j->children);
     j->reached[who] = key;
     if (key == SB__JOINT_END)
         return NULL;
@@ -242,7 +244,7 @@ static struct sb__joint_slot *arrive(
     return s;
 }
 
-static void after_part(struct sb__joint *j)
+static void finish_arrival(struct sb__joint *j)
 {
     pass_on(j);
     pass_end(j);
@@ -253,11 +255,13 @@ void sb__joint_intervals_add(struct sb_run *run, const struct sb_snap *diff,
     const struct sb_stats *stats, uint64_t from, uint64_t key, bool full)
 {
     struct sb__joint *j = run->joint;
-    struct sb__joint_slot *s = arrive(j, 0, from, key, full);
+
+    assert(from < key);
+    struct sb__joint_slot *s = note_arrival(j, 0, from, key, full);
 
     if (s)
         sb_snap_add(&s->sum, &j->names, diff, stats, 0, &j->broken);
-    after_part(j);
+    finish_arrival(j);
 }
 
 static void on_interval(void *arg, unsigned from, struct sb_wire *w)
@@ -269,9 +273,10 @@ static void on_interval(void *arg, unsigned from, struct sb_wire *w)
 
     if (from < j->child || from >= j->child + j->children || w->bad)
         return;
-    struct sb__joint_slot *s = arrive(j, 1 + from - j->child, since, key, full);
+    struct sb__joint_slot *s = note_arrival(
+        j, 1 + from - j->child, since, key, full);
 
     if (s)
         sb_snap_read_add(w, &s->sum, &j->names, j->began - began, &j->broken);
-    after_part(j);
+    finish_arrival(j);
 }

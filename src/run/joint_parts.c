@@ -6,6 +6,8 @@
 #include "measure/snap_wire.h"
 #include "run/joint_fail.h"
 #include "run/joint_parts.h"
+
+#include <assert.h>
 #include "run/joint_poll.h"
 #include "run/joint_start.h"
 
@@ -49,6 +51,7 @@ void sb__joint_parts_begin(struct sb_run *run, struct sb__part *part)
     struct sb__joint *j = run->joint;
     struct sb_buf b;
 
+    assert(j->of);
     sb_snap_done(&j->part_sum.sum);
     j->part_sum = (struct sb__part_figures){ .late = false };
     j->part_ranks = 1;
@@ -108,6 +111,7 @@ bool sb__joint_parts_next(struct sb_run *run, struct sb__part *part)
 {
     struct sb__joint *j = run->joint;
 
+    assert(!j->of);
     if (!sb__joint_poll_until(run, has_part, UINT64_MAX))
         return false;
     j->has_part = false;

@@ -3,6 +3,7 @@
 // Sections of a run of several ranks that have figures of their own: stages,
 // and the time between checkpoints. Each rank sends all figures of a section to
 // rank 0, which reports the sum when those of all ranks have come.
+#include <assert.h>
 #include <stdlib.h>
 
 #include "measure/snap_add.h"
@@ -92,6 +93,7 @@ void sb__joint_sections_report(struct sb__joint *j)
 {
     struct sb__joint_section **at = &j->sections;
 
+    assert(j->of);
     while (*at) {
         struct sb__joint_section *s = *at;
 
@@ -116,7 +118,7 @@ void sb__joint_sections_on(struct sb__joint *j,
 }
 
 // Notes that a rank has ended this section. Returns where to add its figures.
-static struct sb_snap *arrive(struct sb__joint *j, unsigned rank,
+static struct sb_snap *note_arrival(struct sb__joint *j, unsigned rank,
     enum sb__joint_section_kind kind, unsigned number)
 {
     struct sb__joint_section *s = section_at(j, kind, number);
@@ -129,7 +131,7 @@ static struct sb_snap *arrive(struct sb__joint *j, unsigned rank,
     return &s->sum;
 }
 
-static void after_part(struct sb__joint *j)
+static void finish_arrival(struct sb__joint *j)
 {
     sb__joint_sections_report(j);
     sb__joint_fail_if_broken(j);
@@ -143,11 +145,11 @@ static void on_section(void *arg, unsigned from, struct sb_wire *w)
 
     if (w->bad || !j->of || !j->on_section || kind >= SB__JOINT_SECTION_KINDS)
         return;
-    struct sb_snap *sum = arrive(
+    struct sb_snap *sum = note_arrival(
         j, from, (enum sb__joint_section_kind)kind, (unsigned)number);
     if (sum)
         sb_snap_read_add(w, sum, &j->names, j->began - began, &j->broken);
-    after_part(j);
+    finish_arrival(j);
 }
 
 void sb__joint_sections_add(struct sb_run *run,
@@ -158,11 +160,11 @@ void sb__joint_sections_add(struct sb_run *run,
     struct sb_buf b;
 
     if (j->of) {
-        struct sb_snap *sum = arrive(j, 0, kind, number);
+        struct sb_snap *sum = note_arrival(j, 0, kind, number);
 
         if (sum)
             sb_snap_add(sum, &j->names, diff, stats, 0, &j->broken);
-        after_part(j);
+        finish_arrival(j);
         return;
     }
     sb_buf_init(&b, 0);

@@ -3,6 +3,7 @@
 // The start of a run of several ranks: rank 0 waits until the users of all are
 // ready, each compares its clock with that of rank 0, and rank 0 chooses the
 // moment.
+#include <assert.h>
 #include <time.h>
 
 #include "base/log.h"
@@ -193,7 +194,7 @@ static bool has_started(struct sb__joint *j)
     return j->started;
 }
 
-static bool follow(struct sb_run *run)
+static bool follow_start(struct sb_run *run)
 {
     struct sb__joint *j = run->joint;
     struct sb_buf b;
@@ -210,7 +211,7 @@ static bool follow(struct sb_run *run)
            too_slow(run, "rank 0 does not start the run");
 }
 
-static unsigned count(const struct sb__joint *j, bool synced)
+static unsigned count_ranks(const struct sb__joint *j, bool synced)
 {
     unsigned n = 0;
 
@@ -221,12 +222,12 @@ static unsigned count(const struct sb__joint *j, bool synced)
 
 static bool all_ready(struct sb__joint *j)
 {
-    return count(j, false) == j->job->ranks - 1;
+    return count_ranks(j, false) == j->job->ranks - 1;
 }
 
 static bool all_synced(struct sb__joint *j)
 {
-    return count(j, true) == j->job->ranks - 1;
+    return count_ranks(j, true) == j->job->ranks - 1;
 }
 
 static bool wait_for_ranks(struct sb_run *run)
@@ -246,23 +247,24 @@ static bool wait_for_ranks(struct sb_run *run)
             sb_err_set(&err, SB_ETIMEOUT,
                 "%u of %u ranks have no users that are ready after %lld s "
                 "(--thread-init-timeout)",
-                j->job->ranks - 1 - count(j, false), j->job->ranks,
+                j->job->ranks - 1 - count_ranks(j, false), j->job->ranks,
                 (long long)(run->o->thread_init_timeout / (int64_t)SECOND));
             sb__run_fail(run, &err);
             return false;
         }
-        sb_log_progress("starting ranks: %u of %u ready", 1 + count(j, false),
-            j->job->ranks);
+        sb_log_progress("starting ranks: %u of %u ready",
+            1 + count_ranks(j, false), j->job->ranks);
     }
     sb_log_progress_done();
     return true;
 }
 
 // Rank 0 answers without naps while clocks are compared.
-static bool lead(struct sb_run *run)
+static bool lead_start(struct sb_run *run)
 {
     struct sb__joint *j = run->joint;
 
+    assert(!j->started);
     if (!wait_for_ranks(run))
         return false;
     sb__start_at_wait(run);
@@ -286,7 +288,7 @@ static bool lead(struct sb_run *run)
 
 bool sb__joint_start_agree(struct sb_run *run)
 {
-    return run->joint->of ? lead(run) : follow(run);
+    return run->joint->of ? lead_start(run) : follow_start(run);
 }
 
 void sb__joint_start_wait(struct sb_run *run, uint64_t at)

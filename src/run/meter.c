@@ -3,6 +3,7 @@
 // The reporting side of a run: takes snapshots, subtracts them, and passes
 // reports to the listener. Runs in the main thread; never writes to what
 // workers write.
+#include <assert.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -66,6 +67,7 @@ static void read_operations(struct sb_meter *m)
 
 static void enter_phase(struct sb_meter *m, enum sb_phase phase, uint64_t at)
 {
+    assert(phase >= m->phase);
     m->phase = phase;
     m->phase_start = at;
     m->next_tick = m->interval ? at + m->interval : UINT64_MAX;
@@ -90,7 +92,7 @@ void sb__meter_start(struct sb_meter *m)
     enter_phase(m, warm ? SB_PHASE_WARMUP : SB_PHASE_MEASURED, run->t0);
 }
 
-static int replace(struct sb_meter *m, struct sb_snap *old,
+static int replace_snap(struct sb_meter *m, struct sb_snap *old,
     enum sb_snap_detail detail, uint64_t now)
 {
     struct sb_snap s = { 0 };
@@ -108,15 +110,17 @@ static int replace(struct sb_meter *m, struct sb_snap *old,
 
 int sb__meter_part(struct sb_meter *m)
 {
+    assert(m->run->searching && m->phase == SB_PHASE_WARMUP);
     uint64_t now = sb_clock_monotonic();
-    int rc = replace(m, &m->checkpoint, SB_SNAP_FULL, now);
+    int rc = replace_snap(m, &m->checkpoint, SB_SNAP_FULL, now);
 
     m->phase_start = now;
-    return rc ? rc : replace(m, &m->last, SB_SNAP_LIGHT, now);
+    return rc ? rc : replace_snap(m, &m->last, SB_SNAP_LIGHT, now);
 }
 
 void sb__meter_measured(struct sb_meter *m)
 {
+    assert(!m->run->searching && m->phase == SB_PHASE_WARMUP);
     m->walked = 0; // the schedule is a new one
     sb_snap_done(&m->checkpoint);
     enter_phase(m, SB_PHASE_MEASURED, m->run->t0);
@@ -167,7 +171,7 @@ static void tell_interval(struct sb_meter *m, const struct sb_report *r)
 }
 
 // until: arrivals due by then count as scheduled.
-static void interval(
+static void end_interval(
     struct sb_meter *m, uint64_t now, uint64_t until, bool partial)
 {
     struct sb_snap s = { 0 }, diff = { 0 };
@@ -197,15 +201,15 @@ static void interval(
 }
 
 // Reports what has happened since the last interval, if that was asked for.
-static void rest(struct sb_meter *m, uint64_t now, uint64_t until)
+static void end_rest(struct sb_meter *m, uint64_t now, uint64_t until)
 {
     bool wanted = m->run->joint || m->run->l->partial;
 
     if (wanted && m->interval && now > m->last.ns)
-        interval(m, now, until, true);
+        end_interval(m, now, until, true);
 }
 
-static void checkpoint(struct sb_meter *m, uint64_t now)
+static void end_checkpoint(struct sb_meter *m, uint64_t now)
 {
     struct sb_snap s = { 0 }, diff = { 0 };
 
@@ -256,17 +260,17 @@ void sb__meter_tick(struct sb_meter *m, uint64_t now)
     warn_full(m);
     // A late report covers the longer interval.
     if (m->next_tick <= now) {
-        interval(m, now, report_end(m, now), false);
+        end_interval(m, now, report_end(m, now), false);
         do
             m->next_tick += m->interval;
         while (m->next_tick <= now);
     }
     if (m->next_checkpoint <= now)
-        checkpoint(m, now);
+        end_checkpoint(m, now);
     if (m->next_stage <= now)
         sb__meter_stages_due(m, now, report_end(m, now));
     if (m->phase == SB_PHASE_WARMUP && now >= run->warm_end) {
-        rest(m, run->warm_end, run->warm_end - 1);
+        end_rest(m, run->warm_end, run->warm_end - 1);
         // The schedule continues; arrivals so far belong to the warm-up.
         sb_pace_walk(&run->pace, &m->walked, run->warm_end - 1 - run->t0,
             run->open_loop ? SB__RUN_WALK_MAX : 0);
@@ -306,7 +310,7 @@ void sb__meter_final(struct sb_meter *m, uint64_t now, uint64_t until,
         close_recorders(m);
     // Arrivals that an interval line has counted stay scheduled.
     until = until > m->until ? until : m->until;
-    rest(m, now, until);
+    end_rest(m, now, until);
     rc = sb__meter_snap_take(m, &s, SB_SNAP_FINAL, NULL, now, until);
     if (rc == 0)
         rc = sb__meter_stages_end(m, &s);

@@ -44,6 +44,7 @@ int sb__meter_snap_take(struct sb_meter *m, struct sb_snap *s,
 {
     struct sb_run *run = m->run;
 
+    assert(until >= run->t0);
     int rc = sb_snap_take(s, &run->stats[m->phase], detail, now, earlier);
     if (rc)
         return rc;

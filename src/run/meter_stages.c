@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 //
 // The figures of stages: the differences of snapshots at their borders.
+#include <assert.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -54,7 +55,7 @@ void sb__meter_stages_done(struct sb_meter *m)
     m->nstages = 0;
 }
 
-static void tell(struct sb_meter *m, const struct sb_report *r)
+static void tell_stage(struct sb_meter *m, const struct sb_report *r)
 {
     if (m->run->l->stage)
         m->run->l->stage(m->run->l->data, r);
@@ -74,10 +75,10 @@ void sb__meter_stages_sum(
     memset(sum, 0, sizeof(*sum));
     sb__run_report_fill(m->run, r, diff, start_of(m, stage) + diff->ns, false);
     sb__run_report_stage(m->run, r, stage);
-    tell(m, r);
+    tell_stage(m, r);
 }
 
-static int share(struct sb_meter *m, const struct sb_snap *s)
+static int share_stage(struct sb_meter *m, const struct sb_snap *s)
 {
     struct sb_snap diff = { 0 };
     int rc = sb_snap_sub(&diff, s, &m->stage_snap);
@@ -96,8 +97,9 @@ int sb__meter_stages_end(struct sb_meter *m, const struct sb_snap *s)
     if (!m->stages || !m->stage_diff)
         return SB_ENOMEM;
     if (m->run->joint)
-        return share(m, s);
+        return share_stage(m, s);
 
+    assert(m->nstages <= m->stage && m->stage < stages_of(m)->n);
     struct sb_snap *diff = &m->stage_diff[m->nstages];
     struct sb_report *r = &m->stages[m->nstages];
     int rc = sb_snap_sub(diff, s, &m->stage_snap);
@@ -107,7 +109,7 @@ int sb__meter_stages_end(struct sb_meter *m, const struct sb_snap *s)
     m->nstages++;
     sb__meter_report_fill(m, r, diff, s);
     sb__run_report_stage(m->run, r, m->stage);
-    tell(m, r);
+    tell_stage(m, r);
     return 0;
 }
 

@@ -24,7 +24,7 @@ static unsigned stage_at(const struct sb_run *run, uint64_t now)
         &run->o->stages, now > run->warm_end ? now - run->warm_end : 0);
 }
 
-static const double *weights(const struct sb_run *run, unsigned stage)
+static const double *weights_of_stage(const struct sb_run *run, unsigned stage)
 {
     return run->staged ? run->o->stages.stage[stage].mix : run->o->mix.weight;
 }
@@ -32,7 +32,7 @@ static const double *weights(const struct sb_run *run, unsigned stage)
 // The components of the users of all ranks in each stage. Any range of users
 // has the shares of the weights, to within two or three users. Stages with the
 // same weights share them.
-static int assign(struct sb_run *run)
+static int assign_components(struct sb_run *run)
 {
     unsigned n = run->staged ? run->o->stages.n : 1;
     uint32_t users = (uint32_t)run->share.total;
@@ -41,15 +41,17 @@ static int assign(struct sb_run *run)
     if (!run->mix_of)
         return SB_ENOMEM;
     for (unsigned i = 0; i < n; i++) {
-        if (i > 0 && memcmp(weights(run, i), weights(run, i - 1),
-                         sizeof(run->o->mix.weight)) == 0) {
+        if (i > 0 &&
+            memcmp(weights_of_stage(run, i), weights_of_stage(run, i - 1),
+                sizeof(run->o->mix.weight)) == 0) {
             run->mix_of[i] = run->mix_of[i - 1];
             continue;
         }
         run->mix_of[i] = malloc(users);
         if (!run->mix_of[i])
             return SB_ENOMEM;
-        sb_mix_assign(weights(run, i), run->o->mix.n, run->mix_of[i], users);
+        sb_mix_assign(
+            weights_of_stage(run, i), run->o->mix.n, run->mix_of[i], users);
     }
     return 0;
 }
@@ -64,7 +66,7 @@ int sb__mix_user_register(struct sb_run *run)
     for (unsigned i = 0; i < m->n; i++)
         run->mix_op[i] = sb_stats_op(
             &run->stats[SB_PHASE_MEASURED], m->part[i].name, SB_OP_WORKLOAD);
-    return by_users(run) ? assign(run) : 0;
+    return by_users(run) ? assign_components(run) : 0;
 }
 
 void sb__mix_user_unregister(struct sb_run *run)
@@ -120,8 +122,8 @@ bool sb__mix_user_keeps(struct sb_user *u, uint64_t arrival, uint64_t now)
 
     if (run->o->mix.by == SB_MIX_USERS)
         return true;
-    k = sb_mix_draw(weights(run, stage_at(run, arrival)), run->o->mix.n,
-        sb_rng_double(&p->mix));
+    k = sb_mix_draw(weights_of_stage(run, stage_at(run, arrival)),
+        run->o->mix.n, sb_rng_double(&p->mix));
     if (k == p->component)
         return true;
     p->handed = true;

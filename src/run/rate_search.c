@@ -3,6 +3,7 @@
 // --rate=80% and --rate=max: finds the rate of the measured part, with its
 // users and connections. docs/internals/search.md. In the main thread; rank 0
 // of a job decides, the others follow.
+#include <assert.h>
 #include <math.h>
 #include <stdlib.h>
 
@@ -33,7 +34,7 @@ uint64_t sb_rate_search_ns(const struct sb_run_opts *o)
            trials * (trial + trial / SB__PART_SETTLE);
 }
 
-static bool fail(struct sb_run *run, const struct sb_err *err)
+static bool fail_run(struct sb_run *run, const struct sb_err *err)
 {
     sb__run_fail(run, err);
     return false;
@@ -64,7 +65,7 @@ static bool warm_up(struct sb_run *run, struct sb_meter *m)
     return done;
 }
 
-static bool probe(struct sb_run *run, struct sb_meter *m)
+static bool find_maximum(struct sb_run *run, struct sb_meter *m)
 {
     struct sb__part_figures f;
     bool done = carry_out(run, m, SB__PART_PROBE, 0, &f);
@@ -90,7 +91,7 @@ static bool check_probe(struct sb_run *run)
             "(--rate-trial-time)",
             trial, run->found.max * trial, EVENTS_MAXIMUM);
     if (err.code)
-        return fail(run, &err);
+        return fail_run(run, &err);
     if (run->l->rate_found)
         run->l->rate_found(run->l->data, &run->found);
     return true;
@@ -98,7 +99,7 @@ static bool check_probe(struct sb_run *run)
 
 // Whether the limits were kept: the figures are those of the part of a trial
 // that counts.
-static void judge(struct sb_run *run, const struct sb__part_figures *f,
+static void judge_trial(struct sb_run *run, const struct sb__part_figures *f,
     struct sb_search_trial *out)
 {
     struct sb_report r;
@@ -113,7 +114,7 @@ static void judge(struct sb_run *run, const struct sb__part_figures *f,
 }
 
 // Sets *again if the trial has no outcome and must be repeated.
-static bool perform(struct sb_run *run, struct sb_meter *m,
+static bool perform_trial(struct sb_run *run, struct sb_meter *m,
     struct sb_search_trial *out, bool *again)
 {
     struct sb__part_figures f;
@@ -121,7 +122,7 @@ static bool perform(struct sb_run *run, struct sb_meter *m,
 
     *again = f.late;
     if (go_on && !f.late)
-        judge(run, &f, out);
+        judge_trial(run, &f, out);
     sb_snap_done(&f.sum);
     return go_on;
 }
@@ -134,7 +135,7 @@ static bool try_rate(
     bool again = true;
 
     for (unsigned i = 0; i <= REPEATS && again; i++)
-        if (!perform(run, m, t, &again))
+        if (!perform_trial(run, m, t, &again))
             return false;
     if (!again)
         return true;
@@ -142,7 +143,7 @@ static bool try_rate(
         "this machine is too busy for trials of %g s: %d after each other were "
         "not counted in time (--rate-trial-time)",
         (double)run->o->rate_trial_time / 1e9, REPEATS + 1);
-    return fail(run, &err);
+    return fail_run(run, &err);
 }
 
 static bool search_with(
@@ -153,6 +154,7 @@ static bool search_with(
     while (f->result.end == SB_SEARCH_GOES_ON) {
         struct sb_search_trial *t = &run->trials[f->trials];
 
+        assert(f->trials < (unsigned)run->o->rate_trials);
         t->rate = sb_search_next(s);
         if (!try_rate(run, m, t))
             return false;
@@ -166,7 +168,7 @@ static bool search_with(
     return true;
 }
 
-static bool search(struct sb_run *run, struct sb_meter *m)
+static bool search_rate(struct sb_run *run, struct sb_meter *m)
 {
     const struct sb_run_opts *o = run->o;
     struct sb_rate_search *f = &run->found;
@@ -189,7 +191,7 @@ static bool search(struct sb_run *run, struct sb_meter *m)
     return found;
 }
 
-static bool lead(struct sb_run *run, struct sb_meter *m)
+static bool lead_search(struct sb_run *run, struct sb_meter *m)
 {
     const struct sb_run_opts *o = run->o;
     struct sb_rate_search *f = &run->found;
@@ -198,9 +200,9 @@ static bool lead(struct sb_run *run, struct sb_meter *m)
     f->percent = o->rate_percent;
     f->limit = o->rate_search ? o->rate_limit : NULL;
     f->unit = run->l->judge_unit;
-    if (!warm_up(run, m) || !probe(run, m) || !check_probe(run))
+    if (!warm_up(run, m) || !find_maximum(run, m) || !check_probe(run))
         return false;
-    if (o->rate_search && !search(run, m))
+    if (o->rate_search && !search_rate(run, m))
         return false;
     if (!o->rate_search)
         f->rate = f->max * f->percent / 100;
@@ -213,7 +215,7 @@ static bool lead(struct sb_run *run, struct sb_meter *m)
 }
 
 // Another rank: carries out the parts that rank 0 begins.
-static bool follow(struct sb_run *run, struct sb_meter *m)
+static bool follow_search(struct sb_run *run, struct sb_meter *m)
 {
     struct sb__part part = { .kind = SB__PART_WARMUP };
     struct sb__part_figures f;
@@ -243,7 +245,8 @@ bool sb__rate_search(struct sb_run *run, struct sb_meter *m)
     m->interval = 0; // no intervals before the measured part
     sb__meter_start(m);
     m->interval = interval;
-    bool found = sb__run_follows(run) ? follow(run, m) : lead(run, m);
+    bool found = sb__run_follows(run) ? follow_search(run, m)
+                                      : lead_search(run, m);
 
     // The other ranks wait for the next part.
     if (!found && run->joint)

@@ -2,6 +2,7 @@
 //
 // A run that is in progress, as all parts of run/ use it: stop, failure,
 // waiting.
+#include <assert.h>
 #include <time.h>
 
 #include "job/job.h"
@@ -32,6 +33,7 @@ void sb__run_stop(struct sb_run *run)
 
 void sb__run_fail(struct sb_run *run, const struct sb_err *err)
 {
+    assert(err->code < 0);
     pthread_mutex_lock(&run->lock);
     // Users that were canceled because of the first failure add no
     // information.
@@ -45,6 +47,7 @@ void sb__run_on_signal(void *arg, int sig)
 {
     struct sb_run *run = arg;
 
+    assert(sig > 0);
     pthread_mutex_lock(&run->lock);
     run->signal = sig;
     pthread_mutex_unlock(&run->lock);
@@ -100,6 +103,7 @@ uint64_t sb__run_longest_event(const struct sb_run *run)
 unsigned sb__run_busy(struct sb_run *run)
 {
     pthread_mutex_lock(&run->lock);
+    assert(run->ended <= run->users);
     unsigned busy = run->users - run->ended;
     pthread_mutex_unlock(&run->lock);
     return busy;

@@ -2,6 +2,7 @@
 //
 // The course of a run: releases the users when all are ready (start.c), watches
 // and stops them, and has reports printed. All of this is in the main thread.
+#include <assert.h>
 #include <string.h>
 
 #include "base/log.h"
@@ -21,12 +22,13 @@
 #define CLOCK_SKEW (SECOND / 1000)
 
 // at: the start that the ranks of a job have agreed on; 0: now.
-static void release(struct sb_run *run, struct sb_meter *m, uint64_t at)
+static void release_users(struct sb_run *run, struct sb_meter *m, uint64_t at)
 {
     const struct sb_run_opts *o = run->o;
     uint64_t warm = (uint64_t)o->warmup_time;
 
     pthread_mutex_lock(&run->lock);
+    assert(run->ready == run->users && !run->released);
     run->began = run->t0 = sb_clock_monotonic();
     // A stop may come before the start.
     if (at && at < run->t0)
@@ -180,7 +182,7 @@ static void set_hung(struct sb_run *run, struct sb_err *err)
 
 // From the release of the users to the final report. Returns true if every
 // user was joined.
-static bool perform(
+static bool perform_run(
     struct sb_run *run, struct sb_meter *m, struct sb_run_result *res)
 {
     struct sb__watch w = { 0 };
@@ -196,11 +198,12 @@ static bool perform(
     if (run->searching)
         sb__rate_search(run, m);
     else
-        release(run, m, at);
+        release_users(run, m, at);
     bool all = watch_users(run, m, &w, &end);
     uint64_t now = sb_clock_monotonic();
 
     pthread_mutex_lock(&run->lock);
+    assert(!all || run->running == 0);
     if (all)
         now = run->ended_at;
     res->err = run->err;
@@ -241,7 +244,7 @@ static int begin_workload(struct sb_run *run, struct sb_err *err)
     return sb__run_follows(run) || !ops->begin ? 0 : ops->begin(run->w, err);
 }
 
-static int start(struct sb_run *run, struct sb_run_result *res)
+static int start_users(struct sb_run *run, struct sb_run_result *res)
 {
     int rc = sb__run_follows(run) ? 0 : sb__start_check_data(run, res);
 
@@ -271,8 +274,8 @@ int sb_run(struct sb_workload *w, const struct sb_run_opts *o,
     if (!signals.running)
         return sb__run_state_end(run, res);
     sb__meter_init(&meter, run);
-    if (start(run, res) == 0) {
-        res->unjoined = !perform(run, &meter, res);
+    if (start_users(run, res) == 0) {
+        res->unjoined = !perform_run(run, &meter, res);
         if (!sb__run_follows(run))
             end_workload(w, res);
     }

@@ -119,8 +119,10 @@ int sb__run_state_init(struct sb_run *run)
 static void free_run(struct sb_run *run)
 {
     sb__joint_done(run);
-    for (size_t i = 0; run->user && i < run->users; i++)
+    for (size_t i = 0; run->user && i < run->users; i++) {
+        assert(!run->priv || !run->priv[i].has_thread); // it uses the run
         sb__user_done(&run->user[i]);
+    }
     sb_stats_done(&run->stats[SB_PHASE_WARMUP]);
     sb_stats_done(&run->stats[SB_PHASE_MEASURED]);
     sb__mix_user_unregister(run);

@@ -4,6 +4,8 @@
 // none of them starts. In the main thread.
 #include "run/start.h"
 
+#include <assert.h>
+
 #include "base/log.h"
 #include "run/joint_poll.h"
 #include "run/joint_start.h"
@@ -36,6 +38,7 @@ static bool abort_users(struct sb_run *run, uint64_t grace)
         if (run->ended < run->made)
             sb__run_wait(run, next < until ? next : until);
     }
+    assert(run->ended <= run->made);
     bool all = run->ended == run->made;
     pthread_mutex_unlock(&run->lock);
     // If some did not return, the process exits without joining any.
@@ -47,6 +50,7 @@ static void leave_for_unmade(struct sb_run *run)
 {
     unsigned n = run->users;
 
+    assert(run->made <= n);
     for (unsigned i = run->made; i < n; i++)
         sb_crew_leave(&run->crew);
     pthread_mutex_lock(&run->lock);
@@ -54,7 +58,7 @@ static void leave_for_unmade(struct sb_run *run)
     pthread_mutex_unlock(&run->lock);
 }
 
-static int interrupted(struct sb_run *run, struct sb_err *err)
+static int name_interruption(struct sb_run *run, struct sb_err *err)
 {
     pthread_mutex_lock(&run->lock);
     unsigned ready = run->ready;
@@ -102,7 +106,7 @@ static int wait_for_users(struct sb_run *run, struct sb_err *err)
     pthread_mutex_unlock(&run->lock);
     sb_log_progress_done();
     if (over)
-        return interrupted(run, err);
+        return name_interruption(run, err);
     if (ready < n)
         return too_slow(run, ready, err);
     return 0;
@@ -199,7 +203,7 @@ int sb__start_check_data(struct sb_run *run, struct sb_run_result *res)
     int sig = signal_of(run);
 
     if (atomic_load(&run->stop))
-        rc = interrupted(run, &res->err);
+        rc = name_interruption(run, &res->err);
     else if (!done)
         rc = sb_err_set(&res->err, SB_ETIMEOUT,
             "%s took longer than %g seconds (--thread-init-timeout)",
@@ -220,7 +224,7 @@ int sb__start_check_data(struct sb_run *run, struct sb_run_result *res)
 
 int sb__start_interrupted(struct sb_run *run, struct sb_run_result *res)
 {
-    int rc = interrupted(run, &res->err);
+    int rc = name_interruption(run, &res->err);
 
     sb__joint_poll(run); // tells the others
     set_end(res, rc, signal_of(run));
@@ -239,7 +243,7 @@ int sb__start_users(struct sb_run *run, struct sb_run_result *res)
     else if (rc == 0)
         rc = wait_for_users(run, &res->err);
     if (rc == 0 && !run->task && run->joint && !sb__joint_start_agree(run))
-        rc = interrupted(run, &res->err);
+        rc = name_interruption(run, &res->err);
     if (rc && run->joint)
         sb__joint_poll(run); // tells the others
     if (rc) {
