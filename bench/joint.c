@@ -18,7 +18,9 @@
 
 #include "measure/snap_add.h"
 #include "measure/snap_wire.h"
-#include "run/joint.h"
+#include "run/joint_fail.h"
+#include "run/joint_intervals.h"
+#include "run/run_report.h"
 #include "times.h"
 
 #define SECOND UINT64_C(1000000000)
@@ -81,8 +83,8 @@ static const struct sb_transport_ops transport_ops = {
     .abi = SB_TRANSPORT_ABI, .send = send_message, .receive = receive_message
 };
 
-// As in meter.c and joint.c.
-void sb__meter_sum_report(struct sb_run *run, struct sb_report *r,
+// As in run_report.c, joint_fail.c and run.c.
+void sb__run_report_fill(struct sb_run *run, struct sb_report *r,
     const struct sb_snap *sum, uint64_t now, bool warmup)
 {
     (void)warmup;
@@ -173,7 +175,8 @@ static double interval(unsigned rank, uint64_t key)
     diff.op = reader.op;
     diff.nops = reader.nops;
     sb_job_poll(all[rank].j.job);
-    sb__joint_part(&all[rank].run, &diff, &stats, key - SECOND, key, true);
+    sb__joint_intervals_add(
+        &all[rank].run, &diff, &stats, key - SECOND, key, true);
     diff.op = NULL;
     diff.nops = 0;
     sb_snap_done(&diff);

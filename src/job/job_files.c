@@ -74,7 +74,7 @@ static void on_get(void *arg, unsigned from, struct sb_wire *w)
 
 // Other ranks -----------------------------------------------------------------
 
-static struct file *find(const struct sb_job_files *f, const char *path)
+static struct file *find_file(const struct sb_job_files *f, const char *path)
 {
     struct file *p = f->first;
 
@@ -86,7 +86,7 @@ static struct file *find(const struct sb_job_files *f, const char *path)
 // Returns the file, which is asked for if it is new; NULL if out of memory.
 static struct file *want(struct sb_job_files *f, const char *path)
 {
-    struct file *p = find(f, path);
+    struct file *p = find_file(f, path);
     size_t len = strlen(path) + 1;
 
     if (p)

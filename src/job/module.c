@@ -61,7 +61,7 @@ static int load(struct sb_transport *t, const char *file, struct sb_err *err)
     return t->ops->open(t, err);
 }
 
-static bool find(char *file, size_t size, const char *dir,
+static bool find_module(char *file, size_t size, const char *dir,
     const struct sb_job_family *family)
 {
     snprintf(file, size, "%s/%s.so", dir, family->module);
@@ -80,7 +80,7 @@ int sb_job_open(struct sb_transport *t, const char *dir,
             "(for MPICH); without MPI, use --ranks=auto");
     for (size_t i = 0; i < FAMILIES; i++)
         if ((!family || family == &families[i]) && families[i].module &&
-            find(file, sizeof(file), dir, &families[i]))
+            find_module(file, sizeof(file), dir, &families[i]))
             return load(t, file, err);
     return sb_err_set(err, SB_ENOTFOUND,
         "there is no module for %s in %.300s (install its development files "

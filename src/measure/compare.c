@@ -32,7 +32,7 @@ static bool counts(
 }
 
 // The variance of the sum of two independent estimates (Welch, Satterthwaite).
-static struct variance add(struct variance a, struct variance b)
+static struct variance add_variances(struct variance a, struct variance b)
 {
     double v = a.v + b.v;
 
@@ -113,7 +113,7 @@ static struct variance one_and_many(
     double between = many->between / (many->value * many->value);
 
     if (single.df > 0 && single.v > between)
-        return add(several, single);
+        return add_variances(several, single);
     return (struct variance){ several.v + between, several.df };
 }
 
@@ -123,14 +123,14 @@ static struct variance unpaired(
     struct variance assumed = { 2 * run_deviation * run_deviation, INFINITY };
 
     if (!a->single && !b->single)
-        return add(relative(a), relative(b));
+        return add_variances(relative(a), relative(b));
     if (!a->single)
         return one_and_many(b, a);
     if (!b->single)
         return one_and_many(a, b);
     if (a->mean.df <= 0 || b->mean.df <= 0)
         return (struct variance){ NAN, 0 };
-    return add(add(relative(a), relative(b)), assumed);
+    return add_variances(add_variances(relative(a), relative(b)), assumed);
 }
 
 // What happens to both runs of a pair cancels out.
@@ -168,8 +168,9 @@ static double drift_allowance(const struct side *a, const struct side *b)
     rise = b->single->drift / b->value - a->single->drift / a->value;
     error = hypot(
         b->single->drift_error / b->value, a->single->drift_error / a->value);
-    if (rise == 0 || !(sb_student_p(rise / error,
-                           add(relative(a), relative(b)).df) < DRIFT_P))
+    if (rise == 0 ||
+        !(sb_student_p(rise / error,
+              add_variances(relative(a), relative(b)).df) < DRIFT_P))
         return 0;
     return fabs(rise) / 2;
 }
@@ -182,8 +183,8 @@ static double p_value(double beyond, struct variance v)
     return v.v > 0 ? sb_student_p(beyond / sqrt(v.v), v.df) : 0;
 }
 
-static void judge(struct sb_compare *c, struct variance v, double allowance,
-    const struct sb_compare_opts *o, double alpha)
+static void judge_change(struct sb_compare *c, struct variance v,
+    double allowance, const struct sb_compare_opts *o, double alpha)
 {
     double d = log1p(c->difference);
     double half = allowance + sb_student_t(alpha, v.df) * sqrt(v.v);
@@ -226,7 +227,7 @@ void sb_compare(const struct sb_mean *a, size_t na, const struct sb_mean *b,
         return;
     allowance = drift_allowance(&x, &y);
     c->drifts_differ = allowance > 0;
-    judge(c, v, allowance, o, alpha);
+    judge_change(c, v, allowance, o, alpha);
 }
 
 struct rank {

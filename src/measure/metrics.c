@@ -77,7 +77,7 @@ void sb_metrics_twin(struct sb_metrics *primary, struct sb_metrics *twin)
     twin->primary = primary;
 }
 
-static int find(const struct sb_metrics *m, const char *name)
+static int find_metric(const struct sb_metrics *m, const char *name)
 {
     uint32_t n = sb_metrics_count(m);
 
@@ -148,7 +148,7 @@ static void publish(struct sb_metrics *m, uint32_t n)
 }
 
 // Call with the lock held. Registers in both twins.
-static int add(struct sb_metrics *m, const struct sb_metric_def *def)
+static int add_metric(struct sb_metrics *m, const struct sb_metric_def *def)
 {
     uint32_t n = atomic_load_explicit(&m->n, memory_order_relaxed);
     bool good;
@@ -179,9 +179,9 @@ int sb_metrics_add(
 
     m = m->primary ? m->primary : m;
     pthread_mutex_lock(&m->lock);
-    i = find(m, def->name);
+    i = find_metric(m, def->name);
     if (i < 0)
-        i = add(m, def);
+        i = add_metric(m, def);
     pthread_mutex_unlock(&m->lock);
     x = &m->metric[i];
     if (x->kind == def->kind || x->kind == SB_METRIC_REST)

@@ -26,7 +26,7 @@ static void add_cell(struct sb_snap_metric *to, const struct sb_metric_cell *c)
     to->value += load(&c->value);
 }
 
-static int take(struct sb_snap_metric *to, const struct sb_metric *m,
+static int take_metric(struct sb_snap_metric *to, const struct sb_metric *m,
     const struct sb_stats *s, bool live)
 {
     int rc = 0;
@@ -55,7 +55,7 @@ int sb__snap_take_metrics(
         return SB_ENOMEM;
     out->nmetrics = n;
     for (uint32_t i = 0; rc == 0 && i < n; i++)
-        rc = take(&out->metric[i], &s->metrics.metric[i], s, live);
+        rc = take_metric(&out->metric[i], &s->metrics.metric[i], s, live);
     return rc;
 }
 

@@ -73,7 +73,7 @@ static struct mark mark_of(const struct sb_tally *t)
 }
 
 // Interpolates the value for n on the line from (n0, v0) to (n1, v1).
-static uint64_t share(
+static uint64_t share_of_users(
     uint64_t n, uint64_t n0, uint64_t v0, uint64_t n1, uint64_t v1)
 {
     if (n >= n1 || n1 <= n0)
@@ -183,11 +183,12 @@ static void share_times(struct sb_snap *out, const struct sb_stats *s,
         struct mark b = mark_of(&s->rec[i].tally);
         uint64_t n = out->user_events[i];
 
-        out->user_ns[i] = at_least(share(n, a->n, a->service, b.n, b.service),
+        out->user_ns[i] = at_least(
+            share_of_users(n, a->n, a->service, b.n, b.service),
             earlier->user_ns ? earlier->user_ns[i] : 0);
         c->service_ns += out->user_ns[i];
-        c->response_ns += share(n, a->n, a->response, b.n, b.response);
-        c->lag_ns += share(n, a->n, a->lag, b.n, b.lag);
+        c->response_ns += share_of_users(n, a->n, a->response, b.n, b.response);
+        c->lag_ns += share_of_users(n, a->n, a->lag, b.n, b.lag);
     }
     c->response_ns = at_least(c->response_ns, earlier->c.response_ns);
     c->lag_ns = at_least(c->lag_ns, earlier->c.lag_ns);
@@ -222,7 +223,8 @@ static int take_op(struct sb_snap_op *op, const struct sb_stats *s, unsigned n,
     }
     op->min = none_is_zero(op->min);
     if (live) {
-        op->ns = at_least(share(op->hist.total, count, ns, op->count, op->ns),
+        op->ns = at_least(
+            share_of_users(op->hist.total, count, ns, op->count, op->ns),
             earlier ? earlier->ns : 0);
         op->count = op->hist.total;
     }

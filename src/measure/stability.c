@@ -21,7 +21,7 @@ static double length(const struct sb_values *s, size_t i)
 }
 
 // The number of intervals without an incomplete last one.
-static size_t complete(const struct sb_values *s)
+static size_t complete_values(const struct sb_values *s)
 {
     if (s->n >= 2 && length(s, s->n - 1) < length(s, s->n - 2) / 2)
         return s->n - 1;
@@ -45,7 +45,7 @@ static void choose_stretch(const struct sb_values *s, size_t n,
     out->to = fmax(fmin(out->to, total), out->from);
 }
 
-static size_t collect(const struct sb_values *s, size_t n,
+static size_t collect_values(const struct sb_values *s, size_t n,
     const struct sb_stability *o, struct part *part)
 {
     double at = 0;
@@ -161,7 +161,7 @@ static void figures(struct part *part, struct part *sorted,
 int sb_stability(const struct sb_values *s, const struct sb_stability_opts *o,
     struct sb_stability *out)
 {
-    size_t n = complete(s);
+    size_t n = complete_values(s);
     struct part *part = malloc((2 * n + 1) * sizeof(*part));
 
     *out = (struct sb_stability){ .q1 = NAN,
@@ -177,9 +177,9 @@ int sb_stability(const struct sb_values *s, const struct sb_stability_opts *o,
     if (!part)
         return SB_ENOMEM;
     choose_stretch(s, n, o, out);
-    out->n = collect(s, n, out, part);
+    out->n = collect_values(s, n, out, part);
     if (out->n > 0) {
-        collect(s, n, out, part + out->n);
+        collect_values(s, n, out, part + out->n);
         figures(part, part + out->n, o, out);
     }
     free(part);

@@ -3,17 +3,21 @@
 // The gate of a search: users wait there between its parts. While all of them
 // wait, the main thread may change what they read without a lock: the schedule,
 // the kind of loop, the limits of time.
+#include <assert.h>
 #include <stdio.h>
 
 #include "base/log.h"
-#include "run/joint.h"
+#include "run/gate.h"
+#include "run/user_private.h"
+
+#define SHOW_EVERY UINT64_C(1000000000) // ns between calls of searching()
 
 static bool all_there(const struct sb_run *run)
 {
     return run->waiting + run->ended >= run->users;
 }
 
-static bool over(struct sb_run *run)
+static bool run_is_over(struct sb_run *run)
 {
     return atomic_load(&run->stop) || run->ended >= run->users;
 }
@@ -27,6 +31,7 @@ bool sb__gate_wait(struct sb_user *u)
     pthread_mutex_lock(&run->lock);
     uint64_t part = run->part;
     run->waiting++;
+    assert(run->waiting <= run->users);
     if (all_there(run))
         pthread_cond_signal(&run->changed);
     while (run->part == part && !atomic_load(&run->stop))
@@ -36,7 +41,7 @@ bool sb__gate_wait(struct sb_user *u)
     return next;
 }
 
-static uint64_t later(uint64_t now, uint64_t ns)
+static uint64_t time_after(uint64_t now, uint64_t ns)
 {
     return ns < UINT64_MAX - now ? now + ns : UINT64_MAX;
 }
@@ -60,6 +65,8 @@ void sb__gate_open(struct sb_run *run, const struct sb__part *part,
     uint64_t seed = run->random->seed + (measured ? 0 : run->part);
 
     pthread_mutex_lock(&run->lock);
+    // Otherwise a user might read what changes here.
+    assert(run->searching && (!run->released || all_there(run)));
     run->t0 = sb_clock_monotonic();
     if (part->at && part->at < run->t0) // a stop may come before the start
         run->t0 = part->at;
@@ -74,19 +81,19 @@ void sb__gate_open(struct sb_run *run, const struct sb__part *part,
     }
     atomic_store(&run->cursor, 0);
     for (unsigned i = 0; i < run->users; i++) {
-        run->priv[i].before = later(run->t0, end);
-        run->priv[i].leave = later(run->t0, close);
+        run->priv[i].before = time_after(run->t0, end);
+        run->priv[i].leave = time_after(run->t0, close);
     }
     run->waiting = 0;
     run->part++;
     run->part_rate = rate;
-    run->part_end = later(run->t0, end);
+    run->part_end = time_after(run->t0, end);
     run->released = true;
     pthread_cond_broadcast(&run->go);
     pthread_mutex_unlock(&run->lock);
 }
 
-static void show(const struct sb_run *run, uint64_t now)
+static void show_search(const struct sb_run *run, uint64_t now)
 {
     const struct sb_searching s = {
         .warmup = run->part == 1 && run->o->warmup_time > 0,
@@ -103,7 +110,7 @@ static void show(const struct sb_run *run, uint64_t now)
 // going. May return early.
 static void wait_and_show(struct sb_run *run, uint64_t until)
 {
-    uint64_t now, next = run->shown + SB__SHOW_EVERY;
+    uint64_t now, next = run->shown + SHOW_EVERY;
 
     if (!run->l || !run->l->searching) {
         sb__run_wait(run, until);
@@ -116,16 +123,16 @@ static void wait_and_show(struct sb_run *run, uint64_t until)
         return;
     run->shown = now;
     pthread_mutex_unlock(&run->lock);
-    show(run, now);
+    show_search(run, now);
     pthread_mutex_lock(&run->lock);
 }
 
 bool sb__gate_sleep(struct sb_run *run, uint64_t until)
 {
     pthread_mutex_lock(&run->lock);
-    while (!over(run) && sb_clock_monotonic() < until)
+    while (!run_is_over(run) && sb_clock_monotonic() < until)
         wait_and_show(run, until);
-    bool go_on = !over(run);
+    bool go_on = !run_is_over(run);
     pthread_mutex_unlock(&run->lock);
     return go_on;
 }
@@ -136,15 +143,15 @@ bool sb__gate_meet(struct sb_run *run, uint64_t limit)
     struct sb_err err;
 
     pthread_mutex_lock(&run->lock);
-    while (!over(run) && !all_there(run) && sb_clock_monotonic() < limit)
+    while (!run_is_over(run) && !all_there(run) && sb_clock_monotonic() < limit)
         wait_and_show(run, limit);
-    bool go_on = !over(run), met = all_there(run);
+    bool go_on = !run_is_over(run), met = all_there(run);
     unsigned busy = run->users - run->waiting - run->ended;
     pthread_mutex_unlock(&run->lock);
     if (!go_on || met)
         return go_on;
     // Before the first trial, the loop is closed. Rank 0 counts them.
-    if (run->open_loop && !sb__joint_follows(run))
+    if (run->open_loop && !sb__run_follows(run))
         snprintf(where, sizeof(where), "trial %u: ", run->found.trials + 1);
     sb_err_set(&err, SB_ETIMEOUT,
         "%s%u of %u users do not return from their events; the search for the "

@@ -8,6 +8,7 @@
 #define SB_JOINT_H
 
 #include "job/job.h"
+#include "run/part.h"
 #include "run/run_private.h"
 
 // The key of a part after which a rank sends no more.
@@ -54,7 +55,6 @@ struct sb__joint_rank {
 struct sb__joint {
     struct sb_run *run;
     struct sb_job *job;
-    struct sb_meter *meter;    // set by sb__meter_init()
     struct sb__joint_rank *of; // rank 0 only: job->ranks entries
     // Start:
     bool go, sync, started;
@@ -81,6 +81,9 @@ struct sb__joint {
     unsigned part_ranks;
     // Sections, on rank 0:
     struct sb__joint_section *sections;
+    void (*on_section)(void *arg, enum sb__joint_section_kind kind,
+        unsigned number, struct sb_snap *sum); // reports a sum
+    void *on_section_arg;
     // By kind and rank: the number of the last one that has arrived + 1.
     unsigned *sections_of[SB__JOINT_SECTION_KINDS];
     // Parallel commands:
@@ -101,97 +104,8 @@ struct sb__joint {
     struct sb_rank_figures *figures; // rank 0: job->ranks entries
 };
 
-// joint.c. Prepares run->joint for the job of run->o. 0 or SB_ENOMEM.
+// Prepares run->joint for the job of run->o. 0 or SB_ENOMEM.
 int sb__joint_init(struct sb_run *run);
 void sb__joint_done(struct sb_run *run);
-// Handles messages, and passes on a stop of the run.
-void sb__joint_poll(struct sb_run *run);
-// Waits, handling messages, until done(joint), a stop of the run or the time.
-// Returns done().
-bool sb__joint_wait(
-    struct sb_run *run, bool (*done)(struct sb__joint *j), uint64_t until);
-bool sb__joint_follows(const struct sb_run *run);   // not rank 0
-void sb__joint_fail_if_broken(struct sb__joint *j); // fails the run for that
-
-// joint_start.c. Before users are created: the other ranks wait until rank 0
-// has called init(). Returns false if the run is over.
-bool sb__joint_go(struct sb_run *run);
-// All users of this rank are ready: agrees on the start, j->began. Returns
-// false if the run is over.
-bool sb__joint_agree(struct sb_run *run);
-// From the choice of a start to it: messages to all ranks must arrive by then.
-uint64_t sb__joint_lead_ns(const struct sb__joint *j);
-// Waits for a start, or a stop of the run.
-void sb__joint_wait_until(struct sb_run *run, uint64_t at);
-void sb__joint_start_handlers(struct sb__joint *j);
-
-// joint_intervals.c. This rank has recorded *diff since the last call. from,
-// key: the planned end of the last interval and of this one; full: see
-// sb__joint_slot.
-void sb__joint_part(struct sb_run *run, const struct sb_snap *diff,
-    const struct sb_stats *stats, uint64_t from, uint64_t key, bool full);
-int sb__joint_intervals_init(struct sb__joint *j);
-void sb__joint_intervals_done(struct sb__joint *j);
-
-// Whether rank 0 has the last intervals of all ranks.
-bool sb__joint_all_intervals(const struct sb__joint *j);
-
-// joint_parts.c: a search for the rate. Rank 0: a part begins; sets part->at.
-void sb__joint_part_begin(struct sb_run *run, struct sb__part *part);
-// Waits for the figures of the other ranks and adds them. Returns false if the
-// run is over.
-bool sb__joint_part_sum(struct sb_run *run, struct sb__part_figures *f);
-// Another rank: waits for the next part; false if the run is over.
-bool sb__joint_part_next(struct sb_run *run, struct sb__part *part);
-void sb__joint_part_send(struct sb_run *run, const struct sb__part_figures *f);
-void sb__joint_parts_init(struct sb__joint *j);
-void sb__joint_parts_done(struct sb__joint *j);
-
-// joint_sections.c. A section of this rank has ended: its figures, as a
-// difference of SB_SNAP_FULL. Sections of a kind end in the order of their
-// numbers; some may be left out.
-void sb__joint_section(struct sb_run *run, enum sb__joint_section_kind kind,
-    unsigned number, const struct sb_snap *diff, const struct sb_stats *stats);
-// Rank 0: reports sections of which all ranks have sent their figures, or have
-// ended.
-void sb__joint_sections_report(struct sb__joint *j);
-int sb__joint_sections_init(struct sb__joint *j);
-void sb__joint_sections_done(struct sb__joint *j);
-
-// How a run has ended: in this rank, or in all of them.
-struct sb__joint_end {
-    struct sb_snap sum;   // rank 0: figures of all; the caller frees it
-    bool has_since;       // it may have checkpoints; then
-    struct sb_snap since; // the same since the last one
-    uint64_t pending;     // arrivals that were due and not started
-    bool all_ended;       // every user has ended, so the figures are final
-    enum sb_run_end end;
-    int signal; // SB_END_SIGNAL
-    struct sb_err err;
-};
-
-// joint_end.c. The users of this rank have ended: whole is its final snapshot,
-// since the same from the last checkpoint on, or NULL without checkpoints, *e
-// how it ended. On rank 0, *e becomes the end of all ranks. Another rank sends
-// its figures and waits until the ranks below it have ended.
-enum sb__joint_report {
-    SB__JOINT_ALL,  // rank 0 reports *e
-    SB__JOINT_NONE, // rank 0 reports the figures of this rank
-    SB__JOINT_ALONE // rank 0 is lost: this rank reports its own figures
-};
-enum sb__joint_report sb__joint_final(struct sb_run *run,
-    const struct sb_snap *whole, const struct sb_snap *since,
-    const struct sb_stats *stats, struct sb__joint_end *e);
-void sb__joint_end_start(struct sb__joint *j); // the measured part begins
-// Says that a rank has failed, or was not heard.
-void sb__joint_name_lost(const struct sb__joint *j, unsigned rank, uint64_t now,
-    struct sb_err *failure);
-void sb__joint_end_handlers(struct sb__joint *j);
-
-// joint_crew.c: parallel commands. Exchanges what users wait for.
-void sb__joint_crew_init(struct sb__joint *j);
-void sb__joint_crew_poll(struct sb__joint *j, uint64_t now);
-// The users of this rank have ended; rank 0 waits for those of the others.
-void sb__joint_crew_end(struct sb_run *run);
 
 #endif

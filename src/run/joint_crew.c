@@ -2,12 +2,7 @@
 //
 // Parallel commands of several ranks: barriers, tickets and progress of all
 // users. Rank 0 counts tickets and opens barriers.
-#include <time.h>
-
-#include "base/log.h"
-#include "run/joint.h"
-
-#define SECOND UINT64_C(1000000000)
+#include "run/joint_crew.h"
 
 static void send_counter(
     struct sb__joint *j, unsigned to, const char *name, double n, double number)
@@ -97,7 +92,7 @@ static void on_ended(void *arg, unsigned from, struct sb_wire *w)
         j->of[from].final = true;
 }
 
-static void wake(void *arg)
+static void wake_main_thread(void *arg)
 {
     struct sb_run *run = arg;
 
@@ -113,7 +108,7 @@ void sb__joint_crew_init(struct sb__joint *j)
     sb_job_on(j->job, SB_JOB_SETTLED, on_settled, j);
     sb_job_on(j->job, SB_JOB_PROGRESS, on_progress, j);
     sb_job_on(j->job, SB_JOB_ENDED, on_ended, j);
-    sb_crew_share(&j->run->crew, j->of != NULL, wake, j->run);
+    sb_crew_share(&j->run->crew, j->of != NULL, wake_main_thread, j->run);
     // Every rank shows that it lives from now on.
     j->began = sb_clock_monotonic();
     j->heard = j->began;
@@ -181,7 +176,7 @@ static void tell_progress(struct sb__joint *j, uint64_t now)
     double n, total;
     struct sb_buf b;
 
-    if (j->of || now < j->told_progress + SB__PROGRESS_EVERY)
+    if (j->of || now < j->told_progress + SB__RUN_PROGRESS_EVERY)
         return;
     j->told_progress = now;
     if (!sb_crew_take_progress(&j->run->crew, title, &n, &total))
@@ -206,56 +201,4 @@ void sb__joint_crew_poll(struct sb__joint *j, uint64_t now)
         send_counter(j, 0, name, n, 0);
     tell_settled(j);
     tell_progress(j, now);
-}
-
-// A rank that has failed removes what it created; one that failed before it
-// had users sends no figures.
-static bool has_ended(const struct sb__joint *j, unsigned rank)
-{
-    const struct sb__joint_rank *r = &j->of[rank];
-
-    return r->final || rank == j->lost ||
-           (j->job->of[rank].failed && !r->answered);
-}
-
-static bool all_ended(const struct sb__joint *j)
-{
-    for (unsigned i = 1; i < j->job->ranks; i++)
-        if (!has_ended(j, i))
-            return false;
-    return true;
-}
-
-// The other ranks may take as long to remove what they created as it took to
-// create it: see step_task() in run.c.
-static uint64_t removal_ns(const struct sb__joint *j)
-{
-    uint64_t grace = (uint64_t)j->run->o->shutdown_grace;
-    uint64_t took = j->stopped_at - j->began;
-
-    return 2 * (took > grace ? took : grace) + grace;
-}
-
-void sb__joint_crew_end(struct sb_run *run)
-{
-    const struct timespec nap = { .tv_nsec = 1000000 };
-    struct sb__joint *j = run->joint;
-    uint64_t limit = UINT64_MAX;
-
-    sb__joint_poll(run);
-    if (!j->of) {
-        sb_job_send(j->job, 0, SB_JOB_ENDED, NULL);
-        return;
-    }
-    while (!all_ended(j) && !j->job->broken.code) {
-        sb__joint_poll(run);
-        uint64_t now = sb_clock_monotonic();
-
-        if (limit == UINT64_MAX && j->told_stop)
-            limit = j->stopped_at + removal_ns(j);
-        if (now > limit)
-            break;
-        nanosleep(&nap, NULL);
-    }
-    j->job->lost |= !all_ended(j) || j->lost;
 }

@@ -12,7 +12,11 @@
 #include "base/log.h"
 #include "measure/snap_add.h"
 #include "measure/snap_wire.h"
-#include "run/joint.h"
+#include "run/joint_end.h"
+#include "run/joint_fail.h"
+#include "run/joint_intervals.h"
+#include "run/joint_poll.h"
+#include "run/joint_sections.h"
 
 #define SECOND UINT64_C(1000000000)
 // Rank 0 shows a rank that it lives: in answers, because Open MPI blocks a
@@ -149,29 +153,12 @@ static void send_final(struct sb__joint *j, const struct sb_snap *whole,
 
 // The first rank whose figures have not come; 0: none. alive: not the one that
 // is lost.
-static unsigned missing(const struct sb__joint *j, bool alive)
+static unsigned first_missing_rank(const struct sb__joint *j, bool alive)
 {
     for (unsigned i = 1; i < j->job->ranks; i++)
         if (!j->of[i].final && !(alive && i == j->lost))
             return i;
     return 0;
-}
-
-void sb__joint_name_lost(const struct sb__joint *j, unsigned rank, uint64_t now,
-    struct sb_err *failure)
-{
-    const struct sb_job_rank *r = &j->job->of[rank];
-
-    if (r->failed)
-        sb_err_set(
-            failure, SB_ECONNECT, "rank %u (%.60s): %s", rank, r->host, r->why);
-    else
-        sb_err_set(failure, SB_ELOST,
-            "rank %u (%.60s) was lost: its last message came %.1f s ago%s",
-            rank, r->host, (double)(now - (r->heard ? r->heard : now)) / 1e9,
-            j->run->task ? ""
-                         : "; the figures are those of the intervals until "
-                           "then");
 }
 
 static bool terminated(struct sb_run *run)
@@ -188,7 +175,7 @@ static void wait_for_intervals(struct sb__joint *j)
     const struct timespec nap = { .tv_nsec = 1000000 };
     uint64_t limit = sb_clock_monotonic() + TREE_NS;
 
-    while (!sb__joint_all_intervals(j) && !j->job->broken.code &&
+    while (!sb__joint_intervals_complete(j) && !j->job->broken.code &&
            sb_clock_monotonic() < limit) {
         sb__joint_poll(j->run);
         nanosleep(&nap, NULL);
@@ -202,7 +189,7 @@ static void wait_for_finals(struct sb__joint *j)
     uint64_t limit = UINT64_MAX;
     unsigned rank;
 
-    while ((rank = missing(j, true)) != 0 && !j->job->broken.code) {
+    while ((rank = first_missing_rank(j, true)) != 0 && !j->job->broken.code) {
         sb__joint_poll(j->run);
         uint64_t now = sb_clock_monotonic();
 
@@ -217,16 +204,16 @@ static void wait_for_finals(struct sb__joint *j)
 }
 
 // Returns false if the figures of a rank are missing.
-static bool collect(struct sb__joint *j, struct sb_err *failure)
+static bool collect_finals(struct sb__joint *j, struct sb_err *failure)
 {
     wait_for_finals(j);
-    unsigned rank = missing(j, false);
+    unsigned rank = first_missing_rank(j, false);
 
     if (rank == 0)
         wait_for_intervals(j);
     if (rank) {
         j->job->lost = true;
-        sb__joint_name_lost(
+        sb__joint_fail_lost(
             j, j->lost ? j->lost : rank, sb_clock_monotonic(), failure);
     }
     return rank == 0;
@@ -281,8 +268,8 @@ static void merge_end(struct sb__joint *j, unsigned rank,
 }
 
 // Adds the figures of a rank; with figures = false, only notes them.
-static int add(struct sb__joint *j, unsigned rank, struct sb__joint_end *e,
-    bool figures, struct sb_err *err)
+static int add_final(struct sb__joint *j, unsigned rank,
+    struct sb__joint_end *e, bool figures, struct sb_err *err)
 {
     const struct sb_buf *b = &j->of[rank].body;
     struct sb_wire w = sb_wire_of(b->data, b->len);
@@ -332,7 +319,7 @@ static void sum_up(struct sb__joint *j, const struct sb_snap *whole,
     struct sb__joint_end *e)
 {
     struct sb_err lost = { 0 }, err = { 0 };
-    bool all = collect(j, &lost);
+    bool all = collect_finals(j, &lost);
     int rc = 0;
 
     look_again(j->run, e);
@@ -350,7 +337,7 @@ static void sum_up(struct sb__joint *j, const struct sb_snap *whole,
         rc = sb_snap_add(&e->since, &j->names, since, stats, 0, &err);
     for (unsigned i = 1; rc == 0 && i < j->job->ranks; i++)
         if (j->of[i].final)
-            rc = add(j, i, e, all, &err);
+            rc = add_final(j, i, e, all, &err);
     e->all_ended &= all;
     if (!all && (!e->err.code || e->err.code == SB_ECANCELED))
         e->err = lost;
@@ -375,7 +362,7 @@ static void pass_on_the_rest(struct sb__joint *j)
 
 // After SIGTERM, which the launcher sends to all ranks if one is lost: whether
 // rank 0 answers.
-static bool answers(struct sb__joint *j)
+static bool root_answers(struct sb__joint *j)
 {
     const struct timespec nap = { .tv_nsec = 1000000 };
     uint64_t limit = sb_clock_monotonic() + HURRY_NS;
@@ -408,10 +395,10 @@ static bool is_alone(struct sb__joint *j)
     // If it is not lost but slow, this rank leaves the job in order, with a
     // file that was not needed.
     return j->job->broken.code || j->job->lost ||
-           (terminated(j->run) && !answers(j));
+           (terminated(j->run) && !root_answers(j));
 }
 
-enum sb__joint_report sb__joint_final(struct sb_run *run,
+enum sb__joint_report sb__joint_end_final(struct sb_run *run,
     const struct sb_snap *whole, const struct sb_snap *since,
     const struct sb_stats *stats, struct sb__joint_end *e)
 {

@@ -3,14 +3,16 @@
 // Intervals of several ranks. Each rank adds those of the ranks below it to its
 // own and sends the sum to the rank above it, as soon as all parts have come: a
 // slow rank delays a line, never the load.
+#include <assert.h>
 #include <stdlib.h>
 
-#include "base/log.h"
 #include "measure/snap_add.h"
 #include "measure/snap_wire.h"
-#include "run/joint.h"
+#include "run/joint_fail.h"
+#include "run/joint_intervals.h"
+#include "run/run_report.h"
 
-static unsigned parent(const struct sb__joint *j)
+static unsigned parent_rank(const struct sb__joint *j)
 {
     return (j->job->rank - 1) / SB__JOINT_FANOUT;
 }
@@ -109,7 +111,7 @@ static bool is_complete(const struct sb__joint *j, uint64_t key)
     return true;
 }
 
-bool sb__joint_all_intervals(const struct sb__joint *j)
+bool sb__joint_intervals_complete(const struct sb__joint *j)
 {
     return is_complete(j, SB__JOINT_END);
 }
@@ -132,11 +134,11 @@ static void pass_up(struct sb__joint *j, const struct sb__joint_slot *s)
     sb_buf_init(&b, 0);
     put_header(&b, j, s->key, s->full);
     sb_snap_write(&b, &s->sum, &j->names);
-    sb_job_send(j->job, parent(j), SB_JOB_INTERVAL, &b);
+    sb_job_send(j->job, parent_rank(j), SB_JOB_INTERVAL, &b);
     sb_buf_done(&b);
 }
 
-static void report(struct sb__joint *j, const struct sb__joint_slot *s)
+static void report_interval(struct sb__joint *j, const struct sb__joint_slot *s)
 {
     struct sb_run *run = j->run;
     const struct sb_listener *l = run->l;
@@ -150,7 +152,7 @@ static void report(struct sb__joint *j, const struct sb__joint_slot *s)
     uint64_t end = s->full || j->sent + s->sum.ns > s->key
                        ? s->key
                        : j->sent + s->sum.ns;
-    sb__meter_sum_report(run, &r, &s->sum, run->t0 + end, warmup);
+    sb__run_report_fill(run, &r, &s->sum, run->t0 + end, warmup);
     r.partial = !s->full;
     if (l->interval)
         l->interval(l->data, &r);
@@ -158,7 +160,7 @@ static void report(struct sb__joint *j, const struct sb__joint_slot *s)
         sb__run_stop(run);
 }
 
-static void keep(struct sb__joint *j, const struct sb__joint_slot *s)
+static void keep_for_losses(struct sb__joint *j, const struct sb__joint_slot *s)
 {
     if (s->key <= j->run->warm_end - j->run->t0)
         return;
@@ -196,8 +198,8 @@ static void pass_on(struct sb__joint *j)
         if (inside) {
             join_next(j, s);
         } else if (j->of) {
-            keep(j, s);
-            report(j, s);
+            keep_for_losses(j, s);
+            report_interval(j, s);
         } else {
             pass_up(j, s);
         }
@@ -224,11 +226,12 @@ static void pass_end(struct sb__joint *j)
 
 // who: 0 is this rank, then the children. Returns the slot to add the figures
 // to, or NULL.
-static struct sb__joint_slot *arrive(
+static struct sb__joint_slot *note_arrival(
     struct sb__joint *j, unsigned who, uint64_t from, uint64_t key, bool full)
 {
     struct sb__joint_slot *s;
 
+    assert(who <= j->children);
     j->reached[who] = key;
     if (key == SB__JOINT_END)
         return NULL;
@@ -241,22 +244,24 @@ static struct sb__joint_slot *arrive(
     return s;
 }
 
-static void after_part(struct sb__joint *j)
+static void finish_arrival(struct sb__joint *j)
 {
     pass_on(j);
     pass_end(j);
     sb__joint_fail_if_broken(j);
 }
 
-void sb__joint_part(struct sb_run *run, const struct sb_snap *diff,
+void sb__joint_intervals_add(struct sb_run *run, const struct sb_snap *diff,
     const struct sb_stats *stats, uint64_t from, uint64_t key, bool full)
 {
     struct sb__joint *j = run->joint;
-    struct sb__joint_slot *s = arrive(j, 0, from, key, full);
+
+    assert(from < key);
+    struct sb__joint_slot *s = note_arrival(j, 0, from, key, full);
 
     if (s)
         sb_snap_add(&s->sum, &j->names, diff, stats, 0, &j->broken);
-    after_part(j);
+    finish_arrival(j);
 }
 
 static void on_interval(void *arg, unsigned from, struct sb_wire *w)
@@ -268,9 +273,10 @@ static void on_interval(void *arg, unsigned from, struct sb_wire *w)
 
     if (from < j->child || from >= j->child + j->children || w->bad)
         return;
-    struct sb__joint_slot *s = arrive(j, 1 + from - j->child, since, key, full);
+    struct sb__joint_slot *s = note_arrival(
+        j, 1 + from - j->child, since, key, full);
 
     if (s)
         sb_snap_read_add(w, &s->sum, &j->names, j->began - began, &j->broken);
-    after_part(j);
+    finish_arrival(j);
 }

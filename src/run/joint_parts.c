@@ -2,11 +2,14 @@
 //
 // The parts of a search for the rate over all ranks: rank 0 chooses what a part
 // is and when it begins, the others send their figures of it.
-#include <stdlib.h>
-
 #include "measure/snap_add.h"
 #include "measure/snap_wire.h"
-#include "run/joint.h"
+#include "run/joint_fail.h"
+#include "run/joint_parts.h"
+
+#include <assert.h>
+#include "run/joint_poll.h"
+#include "run/joint_start.h"
 
 // Another rank: a part begins. Rank 0: the figures of a rank have come.
 static void on_part(void *arg, unsigned from, struct sb_wire *w)
@@ -43,15 +46,16 @@ void sb__joint_parts_done(struct sb__joint *j)
     sb_snap_done(&j->part_sum.sum);
 }
 
-void sb__joint_part_begin(struct sb_run *run, struct sb__part *part)
+void sb__joint_parts_begin(struct sb_run *run, struct sb__part *part)
 {
     struct sb__joint *j = run->joint;
     struct sb_buf b;
 
+    assert(j->of);
     sb_snap_done(&j->part_sum.sum);
     j->part_sum = (struct sb__part_figures){ .late = false };
     j->part_ranks = 1;
-    part->at = sb_clock_monotonic() + sb__joint_lead_ns(j);
+    part->at = sb_clock_monotonic() + sb__joint_start_lead_ns(j);
     sb_buf_init(&b, 0);
     sb_wire_put(&b, part->kind);
     sb_wire_put_double(&b, part->rate);
@@ -74,14 +78,14 @@ static bool is_over(struct sb__joint *j)
     return all_there(j);
 }
 
-bool sb__joint_part_sum(struct sb_run *run, struct sb__part_figures *f)
+bool sb__joint_parts_sum(struct sb_run *run, struct sb__part_figures *f)
 {
     struct sb__joint *j = run->joint;
     struct sb__part_figures *sum = &j->part_sum;
     struct sb_snap own = f->sum;
     struct sb_err err = { 0 };
 
-    if (!sb__joint_wait(run, is_over, UINT64_MAX) || !all_there(j))
+    if (!sb__joint_poll_until(run, is_over, UINT64_MAX) || !all_there(j))
         return false;
     int rc = sb_snap_add(
         &sum->sum, &j->names, &own, &run->stats[SB_PHASE_WARMUP], 0, &err);
@@ -103,18 +107,19 @@ static bool has_part(struct sb__joint *j)
     return j->has_part;
 }
 
-bool sb__joint_part_next(struct sb_run *run, struct sb__part *part)
+bool sb__joint_parts_next(struct sb_run *run, struct sb__part *part)
 {
     struct sb__joint *j = run->joint;
 
-    if (!sb__joint_wait(run, has_part, UINT64_MAX))
+    assert(!j->of);
+    if (!sb__joint_poll_until(run, has_part, UINT64_MAX))
         return false;
     j->has_part = false;
     *part = j->part;
     return true;
 }
 
-void sb__joint_part_send(struct sb_run *run, const struct sb__part_figures *f)
+void sb__joint_parts_send(struct sb_run *run, const struct sb__part_figures *f)
 {
     struct sb__joint *j = run->joint;
     struct sb_buf b;

@@ -3,12 +3,13 @@
 // Sections of a run of several ranks that have figures of their own: stages,
 // and the time between checkpoints. Each rank sends all figures of a section to
 // rank 0, which reports the sum when those of all ranks have come.
+#include <assert.h>
 #include <stdlib.h>
 
-#include "base/log.h"
 #include "measure/snap_add.h"
 #include "measure/snap_wire.h"
-#include "run/joint.h"
+#include "run/joint_fail.h"
+#include "run/joint_sections.h"
 
 // A section of which figures are missing.
 struct sb__joint_section {
@@ -92,6 +93,7 @@ void sb__joint_sections_report(struct sb__joint *j)
 {
     struct sb__joint_section **at = &j->sections;
 
+    assert(j->of);
     while (*at) {
         struct sb__joint_section *s = *at;
 
@@ -100,16 +102,23 @@ void sb__joint_sections_report(struct sb__joint *j)
             continue;
         }
         *at = s->next;
-        if (s->kind == SB__JOINT_STAGE)
-            sb__meter_stage_sum(j->meter, s->number, &s->sum);
-        else
-            sb__meter_checkpoint_sum(j->meter, s->number, &s->sum);
+        if (j->on_section)
+            j->on_section(j->on_section_arg, s->kind, s->number, &s->sum);
         section_free(s);
     }
 }
 
+void sb__joint_sections_on(struct sb__joint *j,
+    void (*told)(void *arg, enum sb__joint_section_kind kind, unsigned number,
+        struct sb_snap *sum),
+    void *arg)
+{
+    j->on_section = told;
+    j->on_section_arg = arg;
+}
+
 // Notes that a rank has ended this section. Returns where to add its figures.
-static struct sb_snap *arrive(struct sb__joint *j, unsigned rank,
+static struct sb_snap *note_arrival(struct sb__joint *j, unsigned rank,
     enum sb__joint_section_kind kind, unsigned number)
 {
     struct sb__joint_section *s = section_at(j, kind, number);
@@ -122,7 +131,7 @@ static struct sb_snap *arrive(struct sb__joint *j, unsigned rank,
     return &s->sum;
 }
 
-static void after_part(struct sb__joint *j)
+static void finish_arrival(struct sb__joint *j)
 {
     sb__joint_sections_report(j);
     sb__joint_fail_if_broken(j);
@@ -134,27 +143,28 @@ static void on_section(void *arg, unsigned from, struct sb_wire *w)
     uint64_t kind = sb_wire_get(w), number = sb_wire_get(w);
     uint64_t began = sb_wire_get(w);
 
-    if (w->bad || !j->of || !j->meter || kind >= SB__JOINT_SECTION_KINDS)
+    if (w->bad || !j->of || !j->on_section || kind >= SB__JOINT_SECTION_KINDS)
         return;
-    struct sb_snap *sum = arrive(
+    struct sb_snap *sum = note_arrival(
         j, from, (enum sb__joint_section_kind)kind, (unsigned)number);
     if (sum)
         sb_snap_read_add(w, sum, &j->names, j->began - began, &j->broken);
-    after_part(j);
+    finish_arrival(j);
 }
 
-void sb__joint_section(struct sb_run *run, enum sb__joint_section_kind kind,
-    unsigned number, const struct sb_snap *diff, const struct sb_stats *stats)
+void sb__joint_sections_add(struct sb_run *run,
+    enum sb__joint_section_kind kind, unsigned number,
+    const struct sb_snap *diff, const struct sb_stats *stats)
 {
     struct sb__joint *j = run->joint;
     struct sb_buf b;
 
     if (j->of) {
-        struct sb_snap *sum = arrive(j, 0, kind, number);
+        struct sb_snap *sum = note_arrival(j, 0, kind, number);
 
         if (sum)
             sb_snap_add(sum, &j->names, diff, stats, 0, &j->broken);
-        after_part(j);
+        finish_arrival(j);
         return;
     }
     sb_buf_init(&b, 0);

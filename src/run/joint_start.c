@@ -3,10 +3,13 @@
 // The start of a run of several ranks: rank 0 waits until the users of all are
 // ready, each compares its clock with that of rank 0, and rank 0 chooses the
 // moment.
+#include <assert.h>
 #include <time.h>
 
 #include "base/log.h"
-#include "run/joint.h"
+#include "run/joint_poll.h"
+#include "run/joint_start.h"
+#include "run/start_at.h"
 
 #define SECOND       UINT64_C(1000000000)
 #define LEAD_NS      (SECOND / 20)
@@ -108,7 +111,7 @@ void sb__joint_start_handlers(struct sb__joint *j)
     sb_job_on(j->job, SB_JOB_START, on_start, j);
 }
 
-uint64_t sb__joint_lead_ns(const struct sb__joint *j)
+uint64_t sb__joint_start_lead_ns(const struct sb__joint *j)
 {
     return LEAD_NS + j->job->ranks * LEAD_RANK_NS;
 }
@@ -118,14 +121,14 @@ static bool may_go(struct sb__joint *j)
     return j->go;
 }
 
-bool sb__joint_go(struct sb_run *run)
+bool sb__joint_start_go(struct sb_run *run)
 {
     struct sb__joint *j = run->joint;
 
     if (!j)
         return true;
     if (!j->of)
-        return sb__joint_wait(run, may_go, UINT64_MAX);
+        return sb__joint_poll_until(run, may_go, UINT64_MAX);
     struct sb_buf b;
 
     sb_buf_init(&b, 0);
@@ -168,7 +171,7 @@ static bool compare_clocks(struct sb_run *run)
         // Without naps, which would be part of the answer's time.
         while (!j->pong && sb_clock_monotonic() < sent + SECOND / 100)
             sb_job_poll(j->job);
-        if (!j->pong && !sb__joint_wait(run, got_pong, sent + PONG_LIMIT))
+        if (!j->pong && !sb__joint_poll_until(run, got_pong, sent + PONG_LIMIT))
             return too_slow(run, "rank 0 does not answer");
         uint64_t took = j->pong_here - sent;
         if (took >= fastest)
@@ -191,7 +194,7 @@ static bool has_started(struct sb__joint *j)
     return j->started;
 }
 
-static bool follow(struct sb_run *run)
+static bool follow_start(struct sb_run *run)
 {
     struct sb__joint *j = run->joint;
     struct sb_buf b;
@@ -200,14 +203,15 @@ static bool follow(struct sb_run *run)
     sb_wire_put(&b, run->users);
     sb_job_send(j->job, 0, SB_JOB_READY, &b);
     sb_buf_done(&b);
-    if (!sb__joint_wait(run, may_sync, UINT64_MAX) || !compare_clocks(run))
+    if (!sb__joint_poll_until(run, may_sync, UINT64_MAX) ||
+        !compare_clocks(run))
         return false;
-    return sb__joint_wait(
+    return sb__joint_poll_until(
                run, has_started, sb_clock_monotonic() + SYNC_LIMIT) ||
            too_slow(run, "rank 0 does not start the run");
 }
 
-static unsigned count(const struct sb__joint *j, bool synced)
+static unsigned count_ranks(const struct sb__joint *j, bool synced)
 {
     unsigned n = 0;
 
@@ -218,12 +222,12 @@ static unsigned count(const struct sb__joint *j, bool synced)
 
 static bool all_ready(struct sb__joint *j)
 {
-    return count(j, false) == j->job->ranks - 1;
+    return count_ranks(j, false) == j->job->ranks - 1;
 }
 
 static bool all_synced(struct sb__joint *j)
 {
-    return count(j, true) == j->job->ranks - 1;
+    return count_ranks(j, true) == j->job->ranks - 1;
 }
 
 static bool wait_for_ranks(struct sb_run *run)
@@ -235,7 +239,7 @@ static bool wait_for_ranks(struct sb_run *run)
     while (!all_ready(j)) {
         uint64_t now = sb_clock_monotonic();
 
-        if (sb__joint_wait(run, all_ready, now + SB__PROGRESS_EVERY))
+        if (sb__joint_poll_until(run, all_ready, now + SB__RUN_PROGRESS_EVERY))
             break;
         if (atomic_load(&run->stop))
             return false;
@@ -243,26 +247,27 @@ static bool wait_for_ranks(struct sb_run *run)
             sb_err_set(&err, SB_ETIMEOUT,
                 "%u of %u ranks have no users that are ready after %lld s "
                 "(--thread-init-timeout)",
-                j->job->ranks - 1 - count(j, false), j->job->ranks,
+                j->job->ranks - 1 - count_ranks(j, false), j->job->ranks,
                 (long long)(run->o->thread_init_timeout / (int64_t)SECOND));
             sb__run_fail(run, &err);
             return false;
         }
-        sb_log_progress("starting ranks: %u of %u ready", 1 + count(j, false),
-            j->job->ranks);
+        sb_log_progress("starting ranks: %u of %u ready",
+            1 + count_ranks(j, false), j->job->ranks);
     }
     sb_log_progress_done();
     return true;
 }
 
 // Rank 0 answers without naps while clocks are compared.
-static bool lead(struct sb_run *run)
+static bool lead_start(struct sb_run *run)
 {
     struct sb__joint *j = run->joint;
 
+    assert(!j->started);
     if (!wait_for_ranks(run))
         return false;
-    sb__start_wait(run);
+    sb__start_at_wait(run);
     // Before the start is chosen: the listener may need some time.
     if (run->l->started)
         run->l->started(run->l->data);
@@ -274,19 +279,19 @@ static bool lead(struct sb_run *run)
         sb__joint_poll(run);
     if (!all_synced(j))
         return too_slow(run, "not all ranks have compared their clocks");
-    j->began = sb_clock_monotonic() + sb__joint_lead_ns(j);
+    j->began = sb_clock_monotonic() + sb__joint_start_lead_ns(j);
     for (unsigned i = 1; i < j->job->ranks; i++)
         send_two(j, i, SB_JOB_START, 0, j->began);
     j->started = true;
     return true;
 }
 
-bool sb__joint_agree(struct sb_run *run)
+bool sb__joint_start_agree(struct sb_run *run)
 {
-    return run->joint->of ? lead(run) : follow(run);
+    return run->joint->of ? lead_start(run) : follow_start(run);
 }
 
-void sb__joint_wait_until(struct sb_run *run, uint64_t at)
+void sb__joint_start_wait(struct sb_run *run, uint64_t at)
 {
     const struct timespec nap = { .tv_nsec = SPIN_NS / 4 };
     uint64_t now = sb_clock_monotonic();

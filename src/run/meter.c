@@ -3,15 +3,19 @@
 // The reporting side of a run: takes snapshots, subtracts them, and passes
 // reports to the listener. Runs in the main thread; never writes to what
 // workers write.
+#include <assert.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "base/log.h"
-#include "base/units.h"
-#include "run/joint.h"
+#include "run/joint_end.h"
+#include "run/meter.h"
+#include "run/meter_check.h"
+#include "run/meter_joint_private.h"
+#include "run/meter_report_private.h"
+#include "run/meter_snap.h"
+#include "run/meter_stages_private.h"
 
-// Maximum number of arrivals to count: 2^32 take half a minute.
-#define WALK_MAX (UINT64_C(1) << 32)
 // Interval of a job without --report-interval.
 #define JOINT_INTERVAL UINT64_C(1000000000)
 
@@ -27,7 +31,7 @@ void sb__meter_init(struct sb_meter *m, struct sb_run *run)
     if (run->joint && m->interval == 0)
         m->interval = JOINT_INTERVAL;
     if (run->joint)
-        run->joint->meter = m;
+        sb__meter_joint_init(m);
     m->next_tick = m->next_checkpoint = m->next_stage = UINT64_MAX;
 }
 
@@ -63,6 +67,7 @@ static void read_operations(struct sb_meter *m)
 
 static void enter_phase(struct sb_meter *m, enum sb_phase phase, uint64_t at)
 {
+    assert(phase >= m->phase);
     m->phase = phase;
     m->phase_start = at;
     m->next_tick = m->interval ? at + m->interval : UINT64_MAX;
@@ -87,11 +92,11 @@ void sb__meter_start(struct sb_meter *m)
     enter_phase(m, warm ? SB_PHASE_WARMUP : SB_PHASE_MEASURED, run->t0);
 }
 
-static int replace(struct sb_meter *m, struct sb_snap *old,
+static int replace_snap(struct sb_meter *m, struct sb_snap *old,
     enum sb_snap_detail detail, uint64_t now)
 {
     struct sb_snap s = { 0 };
-    int rc = sb__meter_snapshot(
+    int rc = sb__meter_snap_take(
         m, &s, detail, detail == SB_SNAP_FULL ? old : NULL, now, now);
 
     if (rc == 0) {
@@ -105,15 +110,17 @@ static int replace(struct sb_meter *m, struct sb_snap *old,
 
 int sb__meter_part(struct sb_meter *m)
 {
+    assert(m->run->searching && m->phase == SB_PHASE_WARMUP);
     uint64_t now = sb_clock_monotonic();
-    int rc = replace(m, &m->checkpoint, SB_SNAP_FULL, now);
+    int rc = replace_snap(m, &m->checkpoint, SB_SNAP_FULL, now);
 
     m->phase_start = now;
-    return rc ? rc : replace(m, &m->last, SB_SNAP_LIGHT, now);
+    return rc ? rc : replace_snap(m, &m->last, SB_SNAP_LIGHT, now);
 }
 
 void sb__meter_measured(struct sb_meter *m)
 {
+    assert(!m->run->searching && m->phase == SB_PHASE_WARMUP);
     m->walked = 0; // the schedule is a new one
     sb_snap_done(&m->checkpoint);
     enter_phase(m, SB_PHASE_MEASURED, m->run->t0);
@@ -143,133 +150,6 @@ static uint64_t report_end(const struct sb_meter *m, uint64_t now)
     return now < end ? now : end;
 }
 
-// Returns the number of arrivals of this phase that were due by `until`.
-static uint64_t scheduled_by(
-    struct sb_meter *m, uint64_t until, const struct sb_snap *s)
-{
-    struct sb_run *run = m->run;
-
-    if (!run->open_loop || run->searching)
-        return s->c.started;
-    m->until = until;
-    m->scheduled += sb_pace_walk(
-        &run->pace, &m->walked, until - run->t0, WALK_MAX);
-    if (run->limited && m->phase == SB_PHASE_MEASURED &&
-        m->scheduled > run->events)
-        return run->events;
-    return m->scheduled;
-}
-
-static void count_users(const struct sb_meter *m, struct sb_snap *s)
-{
-    struct sb_run *run = m->run;
-
-    for (unsigned i = 0; i < run->users; i++) {
-        s->unfinished += atomic_load_explicit(&run->user[i].in_event,
-                             memory_order_relaxed) == 1 + m->phase;
-        if (m->phase == SB_PHASE_MEASURED)
-            s->skipped += atomic_load_explicit(
-                &run->priv[i].skipped, memory_order_relaxed);
-    }
-    pthread_mutex_lock(&run->lock);
-    s->running = run->running;
-    pthread_mutex_unlock(&run->lock);
-}
-
-int sb__meter_snapshot(struct sb_meter *m, struct sb_snap *s,
-    enum sb_snap_detail detail, const struct sb_snap *earlier, uint64_t now,
-    uint64_t until)
-{
-    struct sb_run *run = m->run;
-
-    int rc = sb_snap_take(s, &run->stats[m->phase], detail, now, earlier);
-    if (rc)
-        return rc;
-    count_users(m, s);
-    // Users are writing: a full snapshot is consistent all the same.
-    if (detail == SB_SNAP_FULL)
-        s->c.started = s->c.completed + s->c.failed + s->unfinished;
-    s->scheduled = scheduled_by(m, until, s);
-    if (detail == SB_SNAP_FULL && s->scheduled < s->c.started + s->skipped)
-        s->scheduled = s->c.started + s->skipped;
-    return 0;
-}
-
-// Adds the queue length at this moment, not the growth during the interval.
-static void add_queue(struct sb_report *r, const struct sb_snap *s)
-{
-    uint64_t begun = s->c.started + s->skipped;
-
-    r->queue = s->scheduled > begun ? s->scheduled - begun : 0;
-    r->concurrency = s->unfinished;
-    r->running = s->running;
-}
-
-unsigned sb__meter_users_at_end(const struct sb_run *run)
-{
-    uint64_t last = run->deadline - run->warm_end - 1;
-    unsigned n = 0;
-
-    if (!run->staged)
-        return (unsigned)(run->joint ? run->o->threads : run->users);
-    if (run->joint)
-        return sb_stages_users(&run->o->stages, last);
-    for (unsigned i = 0; i < run->users; i++) {
-        uint64_t until;
-
-        n += sb_stages_user(&run->o->stages, run->priv[i].turn, last, &until);
-    }
-    return n;
-}
-
-// What names the operations and metrics of reports.
-static const struct sb_stats *stats_of(const struct sb_meter *m)
-{
-    const struct sb_run *run = m->run;
-
-    return run->joint ? &run->joint->names : &run->stats[m->phase];
-}
-
-void sb__meter_report(struct sb_meter *m, struct sb_report *r,
-    const struct sb_snap *diff, const struct sb_snap *s)
-{
-    struct sb_run *run = m->run;
-    uint64_t now = s->ns;
-
-    sb_report_fill(r, diff,
-        (unsigned)(run->joint ? run->o->threads : run->users), run->open_loop,
-        (double)(now - m->phase_start) / 1e9);
-    r->warmup = m->phase == SB_PHASE_WARMUP;
-    r->warmup_s = run->searching ? 0 : (double)run->o->warmup_time / 1e9;
-    r->start_ns = m->phase_start;
-    r->stats = stats_of(m);
-    add_queue(r, s);
-    // At the time limit, users have just ended their loops. They count as
-    // running, because they ran during this interval.
-    if (now >= run->deadline)
-        r->running = sb__meter_users_at_end(run);
-    sb__meter_stage_of(run, r, now);
-}
-
-void sb__meter_sum_report(struct sb_run *run, struct sb_report *r,
-    const struct sb_snap *sum, uint64_t now, bool warmup)
-{
-    uint64_t start = warmup ? run->t0 : run->warm_end;
-    unsigned users = (unsigned)(run->joint ? run->o->threads : run->users);
-    enum sb_phase phase = warmup ? SB_PHASE_WARMUP : SB_PHASE_MEASURED;
-
-    sb_report_fill(r, sum, users, run->open_loop, (double)(now - start) / 1e9);
-    r->warmup = warmup;
-    r->warmup_s = run->searching ? 0 : (double)run->o->warmup_time / 1e9;
-    r->start_ns = start;
-    r->stats = run->joint ? &run->joint->names : &run->stats[phase];
-    r->queue = sum->queue;
-    r->concurrency = sum->unfinished;
-    r->running = now >= run->deadline ? sb__meter_users_at_end(run)
-                                      : sum->running;
-    sb__meter_stage_of(run, r, now);
-}
-
 // Makes *s the snapshot at the end of an interval, and *diff the interval.
 static int take_interval(struct sb_meter *m, struct sb_snap *s,
     struct sb_snap *diff, uint64_t now, uint64_t until)
@@ -278,7 +158,7 @@ static int take_interval(struct sb_meter *m, struct sb_snap *s,
     int rc = m->ops.stats ? sb_op_reader_take(&m->ops) : 0;
 
     if (rc == 0)
-        rc = sb__meter_snapshot(m, s, detail, NULL, now, until);
+        rc = sb__meter_snap_take(m, s, detail, NULL, now, until);
     return rc ? rc : sb_snap_sub(diff, s, &m->last);
 }
 
@@ -291,7 +171,7 @@ static void tell_interval(struct sb_meter *m, const struct sb_report *r)
 }
 
 // until: arrivals due by then count as scheduled.
-static void interval(
+static void end_interval(
     struct sb_meter *m, uint64_t now, uint64_t until, bool partial)
 {
     struct sb_snap s = { 0 }, diff = { 0 };
@@ -304,9 +184,9 @@ static void interval(
         diff.op = m->ops.op;
         diff.nops = m->ops.nops;
         if (m->run->joint) {
-            sb__meter_share_interval(m, &diff, now, partial);
+            sb__meter_joint_interval(m, &diff, now, partial);
         } else {
-            sb__meter_report(m, &r, &diff, &s);
+            sb__meter_report_fill(m, &r, &diff, &s);
             r.partial = partial;
             tell_interval(m, &r);
         }
@@ -321,76 +201,28 @@ static void interval(
 }
 
 // Reports what has happened since the last interval, if that was asked for.
-static void rest(struct sb_meter *m, uint64_t now, uint64_t until)
+static void end_rest(struct sb_meter *m, uint64_t now, uint64_t until)
 {
     bool wanted = m->run->joint || m->run->l->partial;
 
     if (wanted && m->interval && now > m->last.ns)
-        interval(m, now, until, true);
+        end_interval(m, now, until, true);
 }
 
-// How the rate was found, and whether the measured part keeps the limits.
-static void add_search(struct sb_meter *m, struct sb_report *r)
-{
-    struct sb_rate_search *f = &m->run->found;
-    unsigned missed;
-
-    if (!sb_run_opts_finds_rate(m->run->o))
-        return;
-    r->search = f;
-    f->judged = m->run->o->rate_search && m->run->l->judge &&
-                !m->run->searching;
-    if (f->judged)
-        f->kept = m->run->l->judge(m->run->l->data, r, &f->value, &missed);
-}
-
-void sb__meter_cumulative(struct sb_meter *m, struct sb_snap *s,
-    const struct sb_snap *diff,
-    void (*tell)(void *data, const struct sb_report *r), bool final,
-    const char *failure)
-{
-    struct sb_report r;
-
-    sb__meter_report(m, &r, diff, s);
-    r.final = final;
-    // A search that was interrupted: parts with different loads are not added.
-    r.whole = !final ? NULL : m->run->searching ? diff : s;
-    r.failure = failure;
-    if (final && !m->run->staged)
-        r.running = r.threads;
-    if (final) {
-        r.stages = m->stages;
-        r.nstages = m->nstages;
-        r.ranks = m->run->joint ? m->run->joint->figures : NULL;
-        r.nranks = m->run->joint ? m->run->joint->job->ranks : 0;
-        add_search(m, &r);
-    }
-    if (tell)
-        tell(m->run->l->data, &r);
-    sb_snap_done(&m->checkpoint);
-    m->checkpoint = *s;
-    memset(s, 0, sizeof(*s));
-}
-
-void sb__meter_check_printed(struct sb_meter *m, const struct sb_snap *diff)
-{
-    if (!m->broken.code)
-        sb_snap_check_printed(diff, m->run->open_loop, &m->broken);
-}
-
-static void checkpoint(struct sb_meter *m, uint64_t now)
+static void end_checkpoint(struct sb_meter *m, uint64_t now)
 {
     struct sb_snap s = { 0 }, diff = { 0 };
 
-    if (sb__meter_snapshot(
+    if (sb__meter_snap_take(
             m, &s, SB_SNAP_FULL, &m->checkpoint, now, report_end(m, now)) ||
         sb_snap_sub(&diff, &s, &m->checkpoint)) {
         sb_log(SB_LOG_WARNING, "no checkpoint report: out of memory");
     } else if (m->run->joint) {
-        sb__meter_share_checkpoint(m, &s, &diff);
+        sb__meter_joint_checkpoint(m, &s, &diff);
     } else {
         sb__meter_check_printed(m, &diff);
-        sb__meter_cumulative(m, &s, &diff, m->run->l->checkpoint, false, NULL);
+        sb__meter_report_cumulative(
+            m, &s, &diff, m->run->l->checkpoint, false, NULL);
     }
     sb_snap_done(&diff);
     sb_snap_done(&s);
@@ -428,47 +260,22 @@ void sb__meter_tick(struct sb_meter *m, uint64_t now)
     warn_full(m);
     // A late report covers the longer interval.
     if (m->next_tick <= now) {
-        interval(m, now, report_end(m, now), false);
+        end_interval(m, now, report_end(m, now), false);
         do
             m->next_tick += m->interval;
         while (m->next_tick <= now);
     }
     if (m->next_checkpoint <= now)
-        checkpoint(m, now);
+        end_checkpoint(m, now);
     if (m->next_stage <= now)
-        sb__meter_stage_due(m, now, report_end(m, now));
+        sb__meter_stages_due(m, now, report_end(m, now));
     if (m->phase == SB_PHASE_WARMUP && now >= run->warm_end) {
-        rest(m, run->warm_end, run->warm_end - 1);
+        end_rest(m, run->warm_end, run->warm_end - 1);
         // The schedule continues; arrivals so far belong to the warm-up.
         sb_pace_walk(&run->pace, &m->walked, run->warm_end - 1 - run->t0,
-            run->open_loop ? WALK_MAX : 0);
+            run->open_loop ? SB__RUN_WALK_MAX : 0);
         enter_phase(m, SB_PHASE_MEASURED, run->warm_end);
     }
-}
-
-// Returns the number of arrivals of the measured part that were due by `until`
-// and not started: no user took them, or the run was over when one did.
-static uint64_t pending(
-    struct sb_meter *m, uint64_t until, const struct sb_snap *s)
-{
-    struct sb_run *run = m->run;
-    sb_pace_pos pos = atomic_load_explicit(&run->cursor, memory_order_relaxed);
-
-    if (!run->open_loop)
-        return 0;
-    if (pos < m->border)
-        pos = m->border; // those of the warm-up were dropped
-    uint64_t n = sb_pace_walk(&run->pace, &pos, until - run->t0, WALK_MAX);
-    for (unsigned i = 0; i < run->users; i++) {
-        uint64_t held = atomic_load_explicit(
-            &run->priv[i].held, memory_order_relaxed);
-
-        n += held >= run->warm_end && held != 0 && held <= until;
-    }
-    uint64_t begun = s->c.started + s->skipped;
-    if (run->limited && n > run->events - begun)
-        n = run->events - begun; // --events does not allow more
-    return n;
 }
 
 // Users that did not return in time may return now. From now on, what they do
@@ -479,51 +286,6 @@ static void close_recorders(struct sb_meter *m)
 
     for (unsigned i = 0; i < s->users; i++)
         sb_rec_close(&s->rec[i]);
-}
-
-// Fails the run if more events failed than --max-failed allows, or all of
-// them.
-static int check_failed(const struct sb_run_opts *o,
-    const struct sb_counters *c, struct sb_err *err)
-{
-    unsigned long long failed = sb_counters_failed(c);
-    unsigned long long n = failed + c->completed;
-    double percent = n ? 100 * (double)failed / (double)n : 0;
-    char text[SB_UNITS_PERCENT];
-
-    if (n > 0 && failed == n)
-        return sb_err_set(err, SB_ELIMIT,
-            n == 1 ? "the only event failed" : "all %llu events failed", n);
-    if (failed == 0 || percent <= o->max_failed)
-        return 0;
-    return sb_err_set(err, SB_ELIMIT,
-        "%llu of %llu events failed (%s %%), more than --max-failed=%.10g "
-        "allows",
-        failed, n, sb_units_percent(text, percent, 100), o->max_failed);
-}
-
-void sb__meter_check_success(struct sb_meter *m, const struct sb_snap *s,
-    const struct sb_snap *diff, uint64_t left, bool all_ended,
-    struct sb_run_result *res)
-{
-    struct sb_run *run = m->run;
-    int rc;
-
-    if (res->err.code)
-        return;
-    if (all_ended)
-        sb__meter_check_printed(m, diff);
-    if (all_ended && !m->broken.code && m->phase == SB_PHASE_MEASURED)
-        sb_snap_check(s, stats_of(m), left, &m->broken);
-    rc = m->broken.code;
-    if (rc)
-        res->err = m->broken;
-    // SB_END_SIGNAL, SB_END_FORCED and SB_END_HUNG have an exit status of
-    // their own.
-    else if (res->end == SB_END_LIMIT || res->end == SB_END_SCRIPT)
-        rc = check_failed(run->o, &s->c, &res->err);
-    if (rc)
-        res->end = SB_END_FAILED;
 }
 
 void sb__meter_final(struct sb_meter *m, uint64_t now, uint64_t until,
@@ -548,19 +310,19 @@ void sb__meter_final(struct sb_meter *m, uint64_t now, uint64_t until,
         close_recorders(m);
     // Arrivals that an interval line has counted stay scheduled.
     until = until > m->until ? until : m->until;
-    rest(m, now, until);
-    rc = sb__meter_snapshot(m, &s, SB_SNAP_FINAL, NULL, now, until);
+    end_rest(m, now, until);
+    rc = sb__meter_snap_take(m, &s, SB_SNAP_FINAL, NULL, now, until);
     if (rc == 0)
-        rc = sb__meter_stage_end(m, &s);
+        rc = sb__meter_stages_end(m, &s);
     if (rc == 0)
         rc = sb_snap_sub(&diff, &s, &m->checkpoint);
     if (rc == 0 && run->joint)
-        rc = sb__meter_joint_end(
-            m, &s, &diff, pending(m, until, &s), all_ended, res);
+        rc = sb__meter_joint_final(
+            m, &s, &diff, sb__meter_snap_pending(m, until, &s), all_ended, res);
     if (rc == 0 && !run->joint) {
         sb__meter_check_success(
-            m, &s, &diff, pending(m, until, &s), all_ended, res);
-        sb__meter_cumulative(m, &s, &diff, run->l->final, true,
+            m, &s, &diff, sb__meter_snap_pending(m, until, &s), all_ended, res);
+        sb__meter_report_cumulative(m, &s, &diff, run->l->final, true,
             res->err.code ? res->err.msg : NULL);
     } else if (rc && !res->err.code) {
         sb_err_set(&res->err, rc, "no final report: out of memory");

@@ -5,11 +5,18 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "run/joint.h"
+#include "run/joint_end.h"
+#include "run/joint_intervals.h"
+#include "run/joint_sections.h"
+#include "run/meter_check.h"
+#include "run/meter_joint_private.h"
+#include "run/meter_report_private.h"
+#include "run/meter_stages_private.h"
+#include "run/run_report.h"
 
 // The planned end of an interval is the last one before `now`; that of the rest
 // of an interval is the next one.
-void sb__meter_share_interval(
+void sb__meter_joint_interval(
     struct sb_meter *m, const struct sb_snap *diff, uint64_t now, bool partial)
 {
     struct sb_run *run = m->run;
@@ -27,22 +34,22 @@ void sb__meter_share_interval(
     // Events that ended after the time limit.
     if (end - run->t0 <= m->key)
         end = run->t0 + m->key + 1;
-    sb__joint_part(
+    sb__joint_intervals_add(
         run, diff, &run->stats[m->phase], m->key, end - run->t0, !partial);
     m->key = end - run->t0;
 }
 
-void sb__meter_share_checkpoint(
+void sb__meter_joint_checkpoint(
     struct sb_meter *m, struct sb_snap *s, const struct sb_snap *diff)
 {
-    sb__joint_section(m->run, SB__JOINT_CHECKPOINT, (unsigned)m->checkpoint_no,
-        diff, &m->run->stats[m->phase]);
+    sb__joint_sections_add(m->run, SB__JOINT_CHECKPOINT,
+        (unsigned)m->checkpoint_no, diff, &m->run->stats[m->phase]);
     sb_snap_done(&m->checkpoint);
     m->checkpoint = *s;
     memset(s, 0, sizeof(*s));
 }
 
-void sb__meter_checkpoint_sum(
+static void report_checkpoint(
     struct sb_meter *m, unsigned number, const struct sb_snap *sum)
 {
     struct sb_run *run = m->run;
@@ -51,9 +58,23 @@ void sb__meter_checkpoint_sum(
     struct sb_report r;
 
     sb__meter_check_printed(m, sum);
-    sb__meter_sum_report(run, &r, sum, at, false);
+    sb__run_report_fill(run, &r, sum, at, false);
     if (run->l->checkpoint)
         run->l->checkpoint(run->l->data, &r);
+}
+
+static void report_section(void *arg, enum sb__joint_section_kind kind,
+    unsigned number, struct sb_snap *sum)
+{
+    if (kind == SB__JOINT_STAGE)
+        sb__meter_stages_sum(arg, number, sum);
+    else
+        report_checkpoint(arg, number, sum);
+}
+
+void sb__meter_joint_init(struct sb_meter *m)
+{
+    sb__joint_sections_on(m->run->joint, report_section, m);
 }
 
 // Rank 0 is lost: the report of this rank, as that of a run of its own.
@@ -68,7 +89,8 @@ static void report_alone(struct sb_meter *m, const struct sb_snap *mine)
         return;
     end.ns = m->phase_start + mine->ns;
     run->joint = NULL;
-    sb__meter_cumulative(m, &end, mine, run->l->final, true, "rank 0 was lost");
+    sb__meter_report_cumulative(
+        m, &end, mine, run->l->final, true, "rank 0 was lost");
     run->joint = j;
 }
 
@@ -86,8 +108,8 @@ static void joint_final(struct sb_meter *m, const struct sb_snap *mine,
         .err = res->err };
     struct sb_snap end;
 
-    sb__joint_part(run, mine, NULL, 0, SB__JOINT_END, false);
-    enum sb__joint_report report = sb__joint_final(
+    sb__joint_intervals_add(run, mine, NULL, 0, SB__JOINT_END, false);
+    enum sb__joint_report report = sb__joint_end_final(
         run, mine, since, &run->stats[m->phase], &e);
     if (report == SB__JOINT_ALONE)
         report_alone(m, mine);
@@ -100,12 +122,12 @@ static void joint_final(struct sb_meter *m, const struct sb_snap *mine,
     end = e.sum;
     end.ns = m->phase_start + e.sum.ns;
     // After the loss of a rank, only the whole is known.
-    sb__meter_cumulative(m, &end, e.has_since ? &e.since : &e.sum,
+    sb__meter_report_cumulative(m, &end, e.has_since ? &e.since : &e.sum,
         run->l->final, true, res->err.code ? res->err.msg : NULL);
     sb_snap_done(&e.since);
 }
 
-int sb__meter_joint_end(struct sb_meter *m, const struct sb_snap *s,
+int sb__meter_joint_final(struct sb_meter *m, const struct sb_snap *s,
     const struct sb_snap *diff, uint64_t left, bool all_ended,
     struct sb_run_result *res)
 {

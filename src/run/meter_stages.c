@@ -1,11 +1,16 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 //
 // The figures of stages: the differences of snapshots at their borders.
+#include <assert.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "base/log.h"
-#include "run/joint.h"
+#include "run/joint_sections.h"
+#include "run/meter_report_private.h"
+#include "run/meter_snap.h"
+#include "run/meter_stages_private.h"
+#include "run/run_report.h"
 
 static const struct sb_stages *stages_of(const struct sb_meter *m)
 {
@@ -50,37 +55,13 @@ void sb__meter_stages_done(struct sb_meter *m)
     m->nstages = 0;
 }
 
-static void name(const struct sb_run *run, struct sb_report *r, unsigned stage)
-{
-    const struct sb_stage *s = &run->o->stages.stage[stage];
-
-    r->stage = stage;
-    r->stage_name = s->name;
-    r->stage_users[0] = s->users_from;
-    r->stage_users[1] = s->users_to;
-    r->stage_rate[0] = s->rate_from;
-    r->stage_rate[1] = s->rate_to;
-    r->stage_mix = s->mix_text;
-}
-
-void sb__meter_stage_of(
-    const struct sb_run *run, struct sb_report *r, uint64_t now)
-{
-    uint64_t start = run->warm_end;
-    uint64_t middle = now - r->snap->ns / 2;
-
-    if (run->staged)
-        name(run, r,
-            sb_stages_at(&run->o->stages, middle > start ? middle - start : 0));
-}
-
-static void tell(struct sb_meter *m, const struct sb_report *r)
+static void tell_stage(struct sb_meter *m, const struct sb_report *r)
 {
     if (m->run->l->stage)
         m->run->l->stage(m->run->l->data, r);
 }
 
-void sb__meter_stage_sum(
+void sb__meter_stages_sum(
     struct sb_meter *m, unsigned stage, struct sb_snap *sum)
 {
     struct sb_report *r;
@@ -92,32 +73,33 @@ void sb__meter_stage_sum(
     r = &m->stages[m->nstages++];
     *diff = *sum;
     memset(sum, 0, sizeof(*sum));
-    sb__meter_sum_report(m->run, r, diff, start_of(m, stage) + diff->ns, false);
-    name(m->run, r, stage);
-    tell(m, r);
+    sb__run_report_fill(m->run, r, diff, start_of(m, stage) + diff->ns, false);
+    sb__run_report_stage(m->run, r, stage);
+    tell_stage(m, r);
 }
 
-static int share(struct sb_meter *m, const struct sb_snap *s)
+static int share_stage(struct sb_meter *m, const struct sb_snap *s)
 {
     struct sb_snap diff = { 0 };
     int rc = sb_snap_sub(&diff, s, &m->stage_snap);
 
     if (rc == 0)
-        sb__joint_section(
+        sb__joint_sections_add(
             m->run, SB__JOINT_STAGE, m->stage, &diff, &m->run->stats[m->phase]);
     sb_snap_done(&diff);
     return rc;
 }
 
-int sb__meter_stage_end(struct sb_meter *m, const struct sb_snap *s)
+int sb__meter_stages_end(struct sb_meter *m, const struct sb_snap *s)
 {
     if (!m->run->staged || m->phase == SB_PHASE_WARMUP)
         return 0;
     if (!m->stages || !m->stage_diff)
         return SB_ENOMEM;
     if (m->run->joint)
-        return share(m, s);
+        return share_stage(m, s);
 
+    assert(m->nstages <= m->stage && m->stage < stages_of(m)->n);
     struct sb_snap *diff = &m->stage_diff[m->nstages];
     struct sb_report *r = &m->stages[m->nstages];
     int rc = sb_snap_sub(diff, s, &m->stage_snap);
@@ -125,15 +107,15 @@ int sb__meter_stage_end(struct sb_meter *m, const struct sb_snap *s)
     if (rc)
         return rc;
     m->nstages++;
-    sb__meter_report(m, r, diff, s);
-    name(m->run, r, m->stage);
-    tell(m, r);
+    sb__meter_report_fill(m, r, diff, s);
+    sb__run_report_stage(m->run, r, m->stage);
+    tell_stage(m, r);
     return 0;
 }
 
 // If the report is so late that a whole stage has passed, that stage is part of
 // the one before it.
-void sb__meter_stage_due(struct sb_meter *m, uint64_t now, uint64_t until)
+void sb__meter_stages_due(struct sb_meter *m, uint64_t now, uint64_t until)
 {
     const struct sb_run *run = m->run;
     struct sb_snap s = { 0 };
@@ -142,8 +124,8 @@ void sb__meter_stage_due(struct sb_meter *m, uint64_t now, uint64_t until)
     m->next_stage = UINT64_MAX;
     if (now >= run->deadline)
         return;
-    if (sb__meter_snapshot(m, &s, SB_SNAP_FULL, &m->stage_snap, now, until) ||
-        sb__meter_stage_end(m, &s)) {
+    if (sb__meter_snap_take(m, &s, SB_SNAP_FULL, &m->stage_snap, now, until) ||
+        sb__meter_stages_end(m, &s)) {
         sb_log(SB_LOG_WARNING, "no figures of a stage: out of memory");
         sb_snap_done(&s);
     } else {

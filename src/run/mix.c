@@ -29,7 +29,7 @@ struct piece {
     struct sb_err *err;
 };
 
-static int fail(const struct piece *p, int code, const char *why)
+static int fail_piece(const struct piece *p, int code, const char *why)
 {
     char part[128], shown[512];
 
@@ -93,7 +93,7 @@ static size_t default_name(const char **text, size_t len)
     return len;
 }
 
-static int find(const struct sb_mix *m, const char *name, size_t len)
+static int find_part(const struct sb_mix *m, const char *name, size_t len)
 {
     for (unsigned i = 0; i < m->n; i++)
         if (strlen(m->part[i].name) == len &&
@@ -116,27 +116,27 @@ static int set_name(struct sb_mix *m, const struct piece *p, const char *name,
     struct sb_mix_part *part = &m->part[m->n];
 
     if (!is_name(name, len))
-        return fail(p, SB_EUSAGE,
+        return fail_piece(p, SB_EUSAGE,
             given ? "a name has only letters, digits, '-' and '_'"
                   : "this needs a name of letters, digits, '-' and '_': "
                     "NAME=WORKLOAD");
     if (len >= sizeof(part->name))
-        return fail(p, SB_ERANGE,
+        return fail_piece(p, SB_ERANGE,
             "the maximum length of a name is 31; another one can be given: "
             "NAME=WORKLOAD");
     if (is_reserved(name, len))
-        return fail(p, SB_EUSAGE,
+        return fail_piece(p, SB_EUSAGE,
             "this name has another meaning in limits and figures; another one "
             "can be given: NAME=WORKLOAD");
-    if (find(m, name, len) >= 0)
-        return fail(p, SB_EUSAGE,
+    if (find_part(m, name, len) >= 0)
+        return fail_piece(p, SB_EUSAGE,
             "this name occurs twice; give other names: a=WORKLOAD,b=WORKLOAD");
     snprintf(part->name, sizeof(part->name), "%.*s", (int)len, name);
     snprintf(part->prefix, sizeof(part->prefix), "%.*s/", (int)len, name);
     return 0;
 }
 
-static int add(struct sb_mix *m, const struct piece *p)
+static int add_part(struct sb_mix *m, const struct piece *p)
 {
     size_t len = workload_length(p), named = strcspn(p->at, "=/:");
     struct sb_mix_part *part = &m->part[m->n];
@@ -145,13 +145,13 @@ static int add(struct sb_mix *m, const struct piece *p)
     size_t name_len = named;
 
     if (m->n == SB_MIX_MAX)
-        return fail(p, SB_ERANGE, "the maximum is 16 workloads");
+        return fail_piece(p, SB_ERANGE, "the maximum is 16 workloads");
     m->weight[m->n] = 1;
     if (len < p->len)
         wrong = read_weight(
             p->at + len + 1, p->len - len - 1, false, &m->weight[m->n]);
     if (wrong)
-        return fail(p, SB_ERANGE, wrong);
+        return fail_piece(p, SB_ERANGE, wrong);
     if (given) {
         workload += named + 1;
         len -= named + 1;
@@ -160,9 +160,9 @@ static int add(struct sb_mix *m, const struct piece *p)
         name_len = default_name(&name, len);
     }
     if (len == 0)
-        return fail(p, SB_EUSAGE, "the name of the workload is missing");
+        return fail_piece(p, SB_EUSAGE, "the name of the workload is missing");
     if (len >= sizeof(part->workload))
-        return fail(p, SB_ERANGE, "the name of the workload is too long");
+        return fail_piece(p, SB_ERANGE, "the name of the workload is too long");
     snprintf(
         part->workload, sizeof(part->workload), "%.*s", (int)len, workload);
     int rc = set_name(m, p, name, name_len, given);
@@ -185,8 +185,9 @@ int sb_mix_parse(struct sb_mix *m, const char *text, struct sb_err *err)
         p.len = end > p.at ? (size_t)(end - p.at) : 0;
         while (p.len && strchr(BLANKS, p.at[p.len - 1]))
             p.len--;
-        rc = p.len ? add(m, &p)
-                   : fail(&p, SB_EUSAGE, "the name of a workload is missing");
+        rc = p.len ? add_part(m, &p)
+                   : fail_piece(
+                         &p, SB_EUSAGE, "the name of a workload is missing");
         if (rc || !*end)
             return rc;
         p.at = end + 1;
@@ -220,7 +221,7 @@ static int one_weight(const struct sb_mix *m, const char *text, size_t len,
 {
     const char *colon = memchr(text, ':', len), *wrong = NULL;
     size_t name = colon ? (size_t)(colon - text) : len;
-    int i = find(m, text, name);
+    int i = find_part(m, text, name);
 
     if (i < 0)
         return no_such_part(m, text, name, why, size);

@@ -5,7 +5,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "run/run_private.h"
+#include "run/mix_user.h"
+#include "run/user_private.h"
 
 // Stream of the random numbers that choose components; see also init_common().
 #define MIX_STREAM (UINT64_C(1) << 41)
@@ -23,7 +24,7 @@ static unsigned stage_at(const struct sb_run *run, uint64_t now)
         &run->o->stages, now > run->warm_end ? now - run->warm_end : 0);
 }
 
-static const double *weights(const struct sb_run *run, unsigned stage)
+static const double *weights_of_stage(const struct sb_run *run, unsigned stage)
 {
     return run->staged ? run->o->stages.stage[stage].mix : run->o->mix.weight;
 }
@@ -31,7 +32,7 @@ static const double *weights(const struct sb_run *run, unsigned stage)
 // The components of the users of all ranks in each stage. Any range of users
 // has the shares of the weights, to within two or three users. Stages with the
 // same weights share them.
-static int assign(struct sb_run *run)
+static int assign_components(struct sb_run *run)
 {
     unsigned n = run->staged ? run->o->stages.n : 1;
     uint32_t users = (uint32_t)run->share.total;
@@ -40,20 +41,22 @@ static int assign(struct sb_run *run)
     if (!run->mix_of)
         return SB_ENOMEM;
     for (unsigned i = 0; i < n; i++) {
-        if (i > 0 && memcmp(weights(run, i), weights(run, i - 1),
-                         sizeof(run->o->mix.weight)) == 0) {
+        if (i > 0 &&
+            memcmp(weights_of_stage(run, i), weights_of_stage(run, i - 1),
+                sizeof(run->o->mix.weight)) == 0) {
             run->mix_of[i] = run->mix_of[i - 1];
             continue;
         }
         run->mix_of[i] = malloc(users);
         if (!run->mix_of[i])
             return SB_ENOMEM;
-        sb_mix_assign(weights(run, i), run->o->mix.n, run->mix_of[i], users);
+        sb_mix_assign(
+            weights_of_stage(run, i), run->o->mix.n, run->mix_of[i], users);
     }
     return 0;
 }
 
-int sb__mix_init(struct sb_run *run)
+int sb__mix_user_register(struct sb_run *run)
 {
     const struct sb_mix *m = &run->o->mix;
 
@@ -63,10 +66,10 @@ int sb__mix_init(struct sb_run *run)
     for (unsigned i = 0; i < m->n; i++)
         run->mix_op[i] = sb_stats_op(
             &run->stats[SB_PHASE_MEASURED], m->part[i].name, SB_OP_WORKLOAD);
-    return by_users(run) ? assign(run) : 0;
+    return by_users(run) ? assign_components(run) : 0;
 }
 
-void sb__mix_done(struct sb_run *run)
+void sb__mix_user_unregister(struct sb_run *run)
 {
     unsigned n = run->staged ? run->o->stages.n : 1;
 
@@ -83,7 +86,7 @@ void sb__mix_user_init(struct sb_user *u)
 
 // Users -----------------------------------------------------------------------
 
-unsigned sb__mix_of_user(const struct sb_user *u)
+unsigned sb__mix_user_component(const struct sb_user *u)
 {
     const struct sb_run *run = u->run;
     uint64_t now = run->released ? sb_clock_monotonic() : 0;
@@ -94,7 +97,7 @@ unsigned sb__mix_of_user(const struct sb_user *u)
         ->mix_of[stage_at(run, now)][run->staged ? u->priv->turn : u->number];
 }
 
-uint64_t sb__mix_until(const struct sb_run *run, unsigned id, uint64_t ns)
+uint64_t sb__mix_user_until(const struct sb_run *run, unsigned id, uint64_t ns)
 {
     const struct sb_stages *s = &run->o->stages;
     uint64_t border = 0, user = run->priv[id].turn;
@@ -111,7 +114,7 @@ uint64_t sb__mix_until(const struct sb_run *run, unsigned id, uint64_t ns)
 
 // Events ----------------------------------------------------------------------
 
-bool sb__mix_here(struct sb_user *u, uint64_t arrival, uint64_t now)
+bool sb__mix_user_keeps(struct sb_user *u, uint64_t arrival, uint64_t now)
 {
     struct sb_user_priv *p = u->priv;
     const struct sb_run *run = u->run;
@@ -119,8 +122,8 @@ bool sb__mix_here(struct sb_user *u, uint64_t arrival, uint64_t now)
 
     if (run->o->mix.by == SB_MIX_USERS)
         return true;
-    k = sb_mix_draw(weights(run, stage_at(run, arrival)), run->o->mix.n,
-        sb_rng_double(&p->mix));
+    k = sb_mix_draw(weights_of_stage(run, stage_at(run, arrival)),
+        run->o->mix.n, sb_rng_double(&p->mix));
     if (k == p->component)
         return true;
     p->handed = true;
@@ -133,12 +136,12 @@ bool sb__mix_here(struct sb_user *u, uint64_t arrival, uint64_t now)
     return false;
 }
 
-void sb__mix_started(struct sb_user *u)
+void sb__mix_user_started(struct sb_user *u)
 {
     u->rec->workload = 1 + u->run->mix_op[u->priv->component];
 }
 
-void sb__mix_completed(struct sb_user *u, uint64_t now)
+void sb__mix_user_completed(struct sb_user *u, uint64_t now)
 {
     uint64_t since = u->run->open_loop ? atomic_load_explicit(
                                              &u->arrival, memory_order_relaxed)

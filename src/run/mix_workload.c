@@ -1,23 +1,25 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 //
 // The workload of a mix: calls the workloads of its components.
+#include "run/mix_user.h"
 #include "run/run_private.h"
+#include "run/user_private.h"
 
-static struct sb_mixed *mixed(struct sb_workload *w)
+static struct sb_mixed *mixed_of(struct sb_workload *w)
 {
     return w->data;
 }
 
 // The code of component k runs next.
-static void enter(struct sb_mixed *m, struct sb_user *u, unsigned k)
+static void enter_component(struct sb_mixed *m, struct sb_user *u, unsigned k)
 {
     u->priv->component = k;
     u->prefix = m->mix->part[k].prefix;
 }
 
-static int begin(struct sb_workload *w, struct sb_err *err)
+static int begin_parts(struct sb_workload *w, struct sb_err *err)
 {
-    struct sb_mixed *m = mixed(w);
+    struct sb_mixed *m = mixed_of(w);
     int rc = 0;
 
     for (unsigned i = 0; rc == 0 && i < m->mix->n; i++)
@@ -26,9 +28,9 @@ static int begin(struct sb_workload *w, struct sb_err *err)
     return rc;
 }
 
-static int check(struct sb_workload *w, struct sb_err *err)
+static int check_parts(struct sb_workload *w, struct sb_err *err)
 {
-    struct sb_mixed *m = mixed(w);
+    struct sb_mixed *m = mixed_of(w);
     int rc = 0;
 
     for (unsigned i = 0; rc == 0 && i < m->mix->n; i++)
@@ -39,7 +41,7 @@ static int check(struct sb_workload *w, struct sb_err *err)
 
 static void cancel_check(struct sb_workload *w)
 {
-    struct sb_mixed *m = mixed(w);
+    struct sb_mixed *m = mixed_of(w);
 
     for (unsigned i = 0; i < m->mix->n; i++)
         if (m->part[i]->check_name)
@@ -47,7 +49,7 @@ static void cancel_check(struct sb_workload *w)
 }
 
 // Returns whether a user that has component `own` has component k, too.
-static bool has(const struct sb_mixed *m, unsigned own, unsigned k)
+static bool has_workload(const struct sb_mixed *m, unsigned own, unsigned k)
 {
     return m->mix->by == SB_MIX_EVENTS || own == k;
 }
@@ -55,16 +57,16 @@ static bool has(const struct sb_mixed *m, unsigned own, unsigned k)
 static int user_init(
     struct sb_workload *w, struct sb_user *u, struct sb_err *err)
 {
-    struct sb_mixed *m = mixed(w);
+    struct sb_mixed *m = mixed_of(w);
     int rc = 0;
 
     if (m->mix->by == SB_MIX_USERS)
-        u->priv->component = sb__mix_of_user(u);
+        u->priv->component = sb__mix_user_component(u);
     unsigned own = u->priv->component;
     for (unsigned i = 0; rc == 0 && i < m->mix->n; i++) {
-        if (!has(m, own, i))
+        if (!has_workload(m, own, i))
             continue;
-        enter(m, u, i);
+        enter_component(m, u, i);
         rc = m->part[i]->ops->user_init(m->part[i], u, err);
     }
     return rc;
@@ -74,11 +76,11 @@ static int user_init(
 static int user_run(
     struct sb_workload *w, struct sb_user *u, struct sb_err *err)
 {
-    struct sb_mixed *m = mixed(w);
+    struct sb_mixed *m = mixed_of(w);
     unsigned k = u->priv->component;
 
     for (;;) {
-        enter(m, u, k);
+        enter_component(m, u, k);
         int rc = m->part[k]->ops->user_run(m->part[k], u, err);
 
         // A loop that has ended without taking its event has ended for good.
@@ -91,14 +93,14 @@ static int user_run(
 static int user_done(
     struct sb_workload *w, struct sb_user *u, struct sb_err *err)
 {
-    struct sb_mixed *m = mixed(w);
+    struct sb_mixed *m = mixed_of(w);
     unsigned own = u->priv->component;
     int rc = 0;
 
     for (unsigned i = 0; rc == 0 && i < m->mix->n; i++) {
-        if (!has(m, own, i))
+        if (!has_workload(m, own, i))
             continue;
-        enter(m, u, i);
+        enter_component(m, u, i);
         if (m->part[i]->ops->user_done)
             rc = m->part[i]->ops->user_done(m->part[i], u, err);
     }
@@ -107,14 +109,14 @@ static int user_done(
 
 static bool user_connected(struct sb_workload *w, const struct sb_user *u)
 {
-    struct sb_mixed *m = mixed(w);
+    struct sb_mixed *m = mixed_of(w);
     bool any = false;
 
     for (unsigned i = 0; i < m->mix->n; i++) {
         const struct sb_workload_ops *o = m->part[i]->ops;
 
         any = any ||
-              (has(m, u->priv->component, i) &&
+              (has_workload(m, u->priv->component, i) &&
                   (!o->user_connected || o->user_connected(m->part[i], u)));
     }
     return any;
@@ -122,25 +124,25 @@ static bool user_connected(struct sb_workload *w, const struct sb_user *u)
 
 static void user_free(struct sb_workload *w, struct sb_user *u)
 {
-    struct sb_mixed *m = mixed(w);
+    struct sb_mixed *m = mixed_of(w);
 
     for (unsigned i = 0; i < m->mix->n; i++)
         m->part[i]->ops->user_free(m->part[i], u);
 }
 
 // Components that this user does not have ignore it.
-static void cancel(struct sb_workload *w, struct sb_user *u)
+static void cancel_user(struct sb_workload *w, struct sb_user *u)
 {
-    struct sb_mixed *m = mixed(w);
+    struct sb_mixed *m = mixed_of(w);
 
     for (unsigned i = 0; i < m->mix->n; i++)
         m->part[i]->ops->cancel(m->part[i], u);
 }
 
 // Every component ends, also if one fails; the first error is returned.
-static int end(struct sb_workload *w, struct sb_err *err)
+static int end_parts(struct sb_workload *w, struct sb_err *err)
 {
-    struct sb_mixed *m = mixed(w);
+    struct sb_mixed *m = mixed_of(w);
     struct sb_err later;
     int rc = 0;
 
@@ -154,9 +156,9 @@ static int end(struct sb_workload *w, struct sb_err *err)
     return rc;
 }
 
-static void failed(struct sb_workload *w, const char *why)
+static void tell_parts_failed(struct sb_workload *w, const char *why)
 {
-    struct sb_mixed *m = mixed(w);
+    struct sb_mixed *m = mixed_of(w);
 
     for (unsigned i = 0; i < m->mix->n; i++) {
         if (m->part[i]->ops->failed)
@@ -164,18 +166,19 @@ static void failed(struct sb_workload *w, const char *why)
     }
 }
 
-static void share(struct sb_workload *w, struct sb_buf *b)
+static void share_parts(struct sb_workload *w, struct sb_buf *b)
 {
-    struct sb_mixed *m = mixed(w);
+    struct sb_mixed *m = mixed_of(w);
 
     for (unsigned i = 0; i < m->mix->n; i++)
         if (m->part[i]->ops->share)
             m->part[i]->ops->share(m->part[i], b);
 }
 
-static int adopt(struct sb_workload *w, struct sb_wire *r, struct sb_err *err)
+static int adopt_parts(
+    struct sb_workload *w, struct sb_wire *r, struct sb_err *err)
 {
-    struct sb_mixed *m = mixed(w);
+    struct sb_mixed *m = mixed_of(w);
     int rc = 0;
 
     for (unsigned i = 0; rc == 0 && i < m->mix->n; i++)
@@ -185,19 +188,19 @@ static int adopt(struct sb_workload *w, struct sb_wire *r, struct sb_err *err)
 }
 
 static const struct sb_workload_ops ops = {
-    .begin = begin,
-    .share = share,
-    .adopt = adopt,
-    .check = check,
+    .begin = begin_parts,
+    .share = share_parts,
+    .adopt = adopt_parts,
+    .check = check_parts,
     .cancel_check = cancel_check,
     .user_init = user_init,
     .user_run = user_run,
     .user_done = user_done,
     .user_connected = user_connected,
     .user_free = user_free,
-    .cancel = cancel,
-    .end = end,
-    .failed = failed,
+    .cancel = cancel_user,
+    .end = end_parts,
+    .failed = tell_parts_failed,
 };
 
 void sb_mixed_init(struct sb_mixed *m)

@@ -85,7 +85,8 @@ static const struct {
     { "SLURM_PROCID", "SLURM_NTASKS" },
 };
 
-static bool number(const char *text, int64_t min, int64_t max, unsigned *out)
+static bool read_number(
+    const char *text, int64_t min, int64_t max, unsigned *out)
 {
     int64_t value;
 
@@ -104,8 +105,8 @@ static int place_of_launcher(
 
         if (!rank || !ranks)
             continue;
-        if (number(ranks, 1, SB_RANKS_MAX, &p->ranks) &&
-            number(rank, 0, (int64_t)p->ranks - 1, &p->rank))
+        if (read_number(ranks, 1, SB_RANKS_MAX, &p->ranks) &&
+            read_number(rank, 0, (int64_t)p->ranks - 1, &p->rank))
             return 0;
         return sb_err_set(err, SB_EUSAGE,
             "--ranks=auto: %s=%.40s and %s=%.40s are not a rank and a number "
@@ -139,7 +140,7 @@ int sb_ranks_place(struct sb_rank_place *p, const struct sb_rank_opts *o,
                 (long long)o->rank);
         return place_of_launcher(p, env, err);
     }
-    if (!number(o->ranks, 1, SB_RANKS_MAX, &p->ranks))
+    if (!read_number(o->ranks, 1, SB_RANKS_MAX, &p->ranks))
         return sb_err_set(err, SB_EUSAGE,
             "Invalid value for the 'ranks' option: '%.100s' (1 to %d, or auto)",
             o->ranks, SB_RANKS_MAX);

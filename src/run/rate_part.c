@@ -1,24 +1,29 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 //
 // The parts of a search for the rate, in this process: warm-up, probe, trials.
-#include "run/joint.h"
+#include <assert.h>
 
-#define WALK_MAX (UINT64_C(1) << 32)
+#include "run/rate_part_private.h"
+
+#include "run/gate.h"
+#include "run/joint.h"
+#include "run/joint_start.h"
+#include "run/meter_snap.h"
 
 struct trial {
     struct sb_snap before, after;
     uint64_t settled, end;
 };
 
-static uint64_t grace(const struct sb_run *run)
+static uint64_t grace_of_users(const struct sb_run *run)
 {
-    uint64_t longest = 5 * sb__longest_event(run);
+    uint64_t longest = 5 * sb__run_longest_event(run);
     uint64_t minimum = (uint64_t)run->o->shutdown_grace;
 
     return longest > minimum ? longest : minimum;
 }
 
-bool sb__rate_no_memory(struct sb_run *run)
+bool sb__rate_part_no_memory(struct sb_run *run)
 {
     struct sb_err err;
 
@@ -27,7 +32,7 @@ bool sb__rate_no_memory(struct sb_run *run)
     return false;
 }
 
-static bool warm_up(struct sb_run *run, const struct sb__part *part)
+static bool carry_out_warmup(struct sb_run *run, const struct sb__part *part)
 {
     uint64_t ns = (uint64_t)run->o->warmup_time;
 
@@ -35,10 +40,10 @@ static bool warm_up(struct sb_run *run, const struct sb__part *part)
     if (run->l->warmup)
         run->l->warmup(run->l->data, run->o->warmup_time);
     return sb__gate_sleep(run, run->t0 + ns) &&
-           sb__gate_meet(run, run->t0 + ns + grace(run));
+           sb__gate_meet(run, run->t0 + ns + grace_of_users(run));
 }
 
-static uint64_t completed(const struct sb_run *run)
+static uint64_t count_completed(const struct sb_run *run)
 {
     const struct sb_stats *s = &run->stats[SB_PHASE_WARMUP];
     uint64_t n = 0;
@@ -50,45 +55,45 @@ static uint64_t completed(const struct sb_run *run)
 }
 
 // Measures how many events per second the users complete in a closed loop.
-static bool probe(
+static bool measure_maximum(
     struct sb_run *run, const struct sb__part *part, struct sb__part_figures *f)
 {
     uint64_t ns = (uint64_t)run->o->rate_probe_time;
-    uint64_t close = ns + ns / SB__PROBE_REST;
+    uint64_t close = ns + ns / SB__PART_PROBE_REST;
 
     sb__gate_open(run, part, close, close);
-    if (!sb__gate_sleep(run, run->t0 + ns / SB__SETTLE))
+    if (!sb__gate_sleep(run, run->t0 + ns / SB__PART_SETTLE))
         return false;
-    uint64_t from = sb_clock_monotonic(), first = completed(run);
+    uint64_t from = sb_clock_monotonic(), first = count_completed(run);
     if (!sb__gate_sleep(run, run->t0 + ns))
         return false;
-    uint64_t to = sb_clock_monotonic(), n = completed(run) - first;
+    uint64_t to = sb_clock_monotonic(), n = count_completed(run) - first;
 
     if (to > run->t0 + close)
         to = run->t0 + close;
     if (to > from)
         f->rate = (double)n * 1e9 / (double)(to - from);
-    return sb__gate_meet(run, run->t0 + close + grace(run));
+    return sb__gate_meet(run, run->t0 + close + grace_of_users(run));
 }
 
 // Returns the number of arrivals that were due by this time and no user took.
-static uint64_t queue(struct sb_run *run, uint64_t until)
+static uint64_t queue_at(struct sb_run *run, uint64_t until)
 {
     sb_pace_pos pos = atomic_load(&run->cursor);
 
-    return sb_pace_walk(&run->pace, &pos, until - run->t0, WALK_MAX);
+    return sb_pace_walk(&run->pace, &pos, until - run->t0, SB__RUN_WALK_MAX);
 }
 
 // True if the main thread woke up when half of what counts was over: the queue
 // is not known for that time, and the figures are those of few events.
-static bool late(const struct trial *t, uint64_t due, uint64_t now)
+static bool woke_late(const struct trial *t, uint64_t due, uint64_t now)
 {
     return now > due && now - due > (t->end - t->settled) / 2;
 }
 
 // The part of a trial that counts: all arrivals from settled to end.
-static bool observe(struct sb_run *run, struct sb_meter *m, struct trial *t,
-    double rate, struct sb__part_figures *f)
+static bool observe_trial(struct sb_run *run, struct sb_meter *m,
+    struct trial *t, double rate, struct sb__part_figures *f)
 {
     uint64_t close = 2 * t->end - run->t0, now, waiting;
     double part = (double)run->share.users / (double)run->share.total;
@@ -96,38 +101,39 @@ static bool observe(struct sb_run *run, struct sb_meter *m, struct trial *t,
     if (!sb__gate_sleep(run, t->settled))
         return false;
     now = sb_clock_monotonic();
-    f->late = late(t, t->settled, now);
+    f->late = woke_late(t, t->settled, now);
     if (now >= t->end)
         now = t->end - 1;
-    if (sb__meter_snapshot(m, &t->before, SB_SNAP_FULL, NULL, now, now))
-        return sb__rate_no_memory(run);
-    waiting = queue(run, now);
+    if (sb__meter_snap_take(m, &t->before, SB_SNAP_FULL, NULL, now, now))
+        return sb__rate_part_no_memory(run);
+    waiting = queue_at(run, now);
     if (!sb__gate_sleep(run, t->end))
         return false;
-    f->growth = (double)queue(run, t->end) - (double)waiting;
-    f->late = f->late || late(t, t->end, sb_clock_monotonic());
+    f->growth = (double)queue_at(run, t->end) - (double)waiting;
+    f->late = f->late || woke_late(t, t->end, sb_clock_monotonic());
     f->arrivals = part * rate * (double)(t->end - now) / 1e9;
     // The users start what has arrived, for as long as the trial lasted.
-    if (!sb__gate_meet(run, close + grace(run)))
+    if (!sb__gate_meet(run, close + grace_of_users(run)))
         return false;
-    f->left = queue(run, t->end);
-    return sb__meter_snapshot(
+    f->left = queue_at(run, t->end);
+    return sb__meter_snap_take(
                m, &t->after, SB_SNAP_FULL, &t->before, t->end, t->end) == 0 ||
-           sb__rate_no_memory(run);
+           sb__rate_part_no_memory(run);
 }
 
-static bool trial(struct sb_run *run, struct sb_meter *m,
+static bool carry_out_trial(struct sb_run *run, struct sb_meter *m,
     const struct sb__part *part, struct sb__part_figures *f)
 {
-    uint64_t ns = (uint64_t)run->o->rate_trial_time, all = ns + ns / SB__SETTLE;
+    uint64_t ns = (uint64_t)run->o->rate_trial_time,
+             all = ns + ns / SB__PART_SETTLE;
     struct trial t = { .settled = 0 };
 
     sb__gate_open(run, part, all, 2 * all);
-    t.settled = run->t0 + ns / SB__SETTLE;
+    t.settled = run->t0 + ns / SB__PART_SETTLE;
     t.end = run->t0 + all;
-    bool go_on = observe(run, m, &t, part->rate, f);
+    bool go_on = observe_trial(run, m, &t, part->rate, f);
     if (go_on && !f->late && sb_snap_sub(&f->sum, &t.after, &t.before))
-        go_on = sb__rate_no_memory(run);
+        go_on = sb__rate_part_no_memory(run);
     sb_snap_done(&t.after);
     sb_snap_done(&t.before);
     return go_on;
@@ -138,9 +144,11 @@ bool sb__rate_part(struct sb_run *run, struct sb_meter *m,
 {
     bool first = part->kind == SB__PART_WARMUP;
 
+    assert(run->searching);
+    assert((part->kind > SB__PART_PROBE) == (part->rate > 0));
     *f = (struct sb__part_figures){ .late = false };
     if (part->at)
-        sb__joint_wait_until(run, part->at);
+        sb__joint_start_wait(run, part->at);
     if (part->kind == SB__PART_MEASURED) {
         sb__gate_open(run, part, UINT64_MAX, UINT64_MAX);
         if (run->joint)
@@ -149,8 +157,8 @@ bool sb__rate_part(struct sb_run *run, struct sb_meter *m,
         return true;
     }
     if (!first && sb__meter_part(m))
-        return sb__rate_no_memory(run);
-    return first                          ? warm_up(run, part)
-           : part->kind == SB__PART_PROBE ? probe(run, part, f)
-                                          : trial(run, m, part, f);
+        return sb__rate_part_no_memory(run);
+    return first                          ? carry_out_warmup(run, part)
+           : part->kind == SB__PART_PROBE ? measure_maximum(run, part, f)
+                                          : carry_out_trial(run, m, part, f);
 }

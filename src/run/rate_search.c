@@ -3,10 +3,14 @@
 // --rate=80% and --rate=max: finds the rate of the measured part, with its
 // users and connections. docs/internals/search.md. In the main thread; rank 0
 // of a job decides, the others follow.
+#include <assert.h>
 #include <math.h>
 #include <stdlib.h>
 
-#include "run/joint.h"
+#include "run/joint_parts.h"
+#include "run/rate_part_private.h"
+#include "run/rate_search.h"
+#include "run/run_report.h"
 
 // Bounds of the search, relative to the maximum of the closed loop. Above it
 // the queue grows, but a cold cache or a busy machine may have made it too low.
@@ -26,11 +30,11 @@ uint64_t sb_rate_search_ns(const struct sb_run_opts *o)
     uint64_t probe = (uint64_t)o->rate_probe_time;
     uint64_t trials = o->rate_search ? (uint64_t)o->rate_trials : 0;
 
-    return (uint64_t)o->warmup_time + probe + probe / SB__PROBE_REST +
-           trials * (trial + trial / SB__SETTLE);
+    return (uint64_t)o->warmup_time + probe + probe / SB__PART_PROBE_REST +
+           trials * (trial + trial / SB__PART_SETTLE);
 }
 
-static bool fail(struct sb_run *run, const struct sb_err *err)
+static bool fail_run(struct sb_run *run, const struct sb_err *err)
 {
     sb__run_fail(run, err);
     return false;
@@ -44,9 +48,9 @@ static bool carry_out(struct sb_run *run, struct sb_meter *m,
     struct sb__part part = { .kind = kind, .rate = rate };
 
     if (run->joint)
-        sb__joint_part_begin(run, &part);
+        sb__joint_parts_begin(run, &part);
     return sb__rate_part(run, m, &part, f) &&
-           (!run->joint || sb__joint_part_sum(run, f));
+           (!run->joint || sb__joint_parts_sum(run, f));
 }
 
 static bool warm_up(struct sb_run *run, struct sb_meter *m)
@@ -61,7 +65,7 @@ static bool warm_up(struct sb_run *run, struct sb_meter *m)
     return done;
 }
 
-static bool probe(struct sb_run *run, struct sb_meter *m)
+static bool find_maximum(struct sb_run *run, struct sb_meter *m)
 {
     struct sb__part_figures f;
     bool done = carry_out(run, m, SB__PART_PROBE, 0, &f);
@@ -87,7 +91,7 @@ static bool check_probe(struct sb_run *run)
             "(--rate-trial-time)",
             trial, run->found.max * trial, EVENTS_MAXIMUM);
     if (err.code)
-        return fail(run, &err);
+        return fail_run(run, &err);
     if (run->l->rate_found)
         run->l->rate_found(run->l->data, &run->found);
     return true;
@@ -95,14 +99,14 @@ static bool check_probe(struct sb_run *run)
 
 // Whether the limits were kept: the figures are those of the part of a trial
 // that counts.
-static void judge(struct sb_run *run, const struct sb__part_figures *f,
+static void judge_trial(struct sb_run *run, const struct sb__part_figures *f,
     struct sb_search_trial *out)
 {
     struct sb_report r;
-    unsigned users = (unsigned)(run->joint ? run->o->threads : run->users);
+    unsigned users = sb__run_report_users(run);
 
     out->grew = sb_search_grew(f->growth, f->arrivals, users) || f->left > 0;
-    sb__meter_sum_report(run, &r, &f->sum, run->part_end, true);
+    sb__run_report_fill(run, &r, &f->sum, run->part_end, true);
     out->value = NAN;
     out->missed = SB_SEARCH_NONE;
     out->kept = run->l->judge(run->l->data, &r, &out->value, &out->missed) &&
@@ -110,7 +114,7 @@ static void judge(struct sb_run *run, const struct sb__part_figures *f,
 }
 
 // Sets *again if the trial has no outcome and must be repeated.
-static bool perform(struct sb_run *run, struct sb_meter *m,
+static bool perform_trial(struct sb_run *run, struct sb_meter *m,
     struct sb_search_trial *out, bool *again)
 {
     struct sb__part_figures f;
@@ -118,7 +122,7 @@ static bool perform(struct sb_run *run, struct sb_meter *m,
 
     *again = f.late;
     if (go_on && !f.late)
-        judge(run, &f, out);
+        judge_trial(run, &f, out);
     sb_snap_done(&f.sum);
     return go_on;
 }
@@ -131,7 +135,7 @@ static bool try_rate(
     bool again = true;
 
     for (unsigned i = 0; i <= REPEATS && again; i++)
-        if (!perform(run, m, t, &again))
+        if (!perform_trial(run, m, t, &again))
             return false;
     if (!again)
         return true;
@@ -139,7 +143,7 @@ static bool try_rate(
         "this machine is too busy for trials of %g s: %d after each other were "
         "not counted in time (--rate-trial-time)",
         (double)run->o->rate_trial_time / 1e9, REPEATS + 1);
-    return fail(run, &err);
+    return fail_run(run, &err);
 }
 
 static bool search_with(
@@ -150,6 +154,7 @@ static bool search_with(
     while (f->result.end == SB_SEARCH_GOES_ON) {
         struct sb_search_trial *t = &run->trials[f->trials];
 
+        assert(f->trials < (unsigned)run->o->rate_trials);
         t->rate = sb_search_next(s);
         if (!try_rate(run, m, t))
             return false;
@@ -163,7 +168,7 @@ static bool search_with(
     return true;
 }
 
-static bool search(struct sb_run *run, struct sb_meter *m)
+static bool search_rate(struct sb_run *run, struct sb_meter *m)
 {
     const struct sb_run_opts *o = run->o;
     struct sb_rate_search *f = &run->found;
@@ -181,12 +186,12 @@ static bool search(struct sb_run *run, struct sb_meter *m)
             o->rate_tolerance / 100, (unsigned)o->rate_trials) == 0)
         found = search_with(run, m, &s);
     else
-        sb__rate_no_memory(run);
+        sb__rate_part_no_memory(run);
     sb_search_done(&s);
     return found;
 }
 
-static bool lead(struct sb_run *run, struct sb_meter *m)
+static bool lead_search(struct sb_run *run, struct sb_meter *m)
 {
     const struct sb_run_opts *o = run->o;
     struct sb_rate_search *f = &run->found;
@@ -195,9 +200,9 @@ static bool lead(struct sb_run *run, struct sb_meter *m)
     f->percent = o->rate_percent;
     f->limit = o->rate_search ? o->rate_limit : NULL;
     f->unit = run->l->judge_unit;
-    if (!warm_up(run, m) || !probe(run, m) || !check_probe(run))
+    if (!warm_up(run, m) || !find_maximum(run, m) || !check_probe(run))
         return false;
-    if (o->rate_search && !search(run, m))
+    if (o->rate_search && !search_rate(run, m))
         return false;
     if (!o->rate_search)
         f->rate = f->max * f->percent / 100;
@@ -210,18 +215,18 @@ static bool lead(struct sb_run *run, struct sb_meter *m)
 }
 
 // Another rank: carries out the parts that rank 0 begins.
-static bool follow(struct sb_run *run, struct sb_meter *m)
+static bool follow_search(struct sb_run *run, struct sb_meter *m)
 {
     struct sb__part part = { .kind = SB__PART_WARMUP };
     struct sb__part_figures f;
     bool go_on = true;
 
     while (go_on && part.kind != SB__PART_MEASURED) {
-        go_on = sb__joint_part_next(run, &part) &&
+        go_on = sb__joint_parts_next(run, &part) &&
                 sb__rate_part(run, m, &part, &f);
         if (!go_on)
             break;
-        sb__joint_part_send(run, &f);
+        sb__joint_parts_send(run, &f);
         sb_snap_done(&f.sum);
     }
     // For the report of this rank, if rank 0 is lost.
@@ -240,7 +245,8 @@ bool sb__rate_search(struct sb_run *run, struct sb_meter *m)
     m->interval = 0; // no intervals before the measured part
     sb__meter_start(m);
     m->interval = interval;
-    bool found = sb__joint_follows(run) ? follow(run, m) : lead(run, m);
+    bool found = sb__run_follows(run) ? follow_search(run, m)
+                                      : lead_search(run, m);
 
     // The other ranks wait for the next part.
     if (!found && run->joint)

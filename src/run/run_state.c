@@ -1,15 +1,18 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-//
-// The state of a run: created before its first thread, freed after the last.
+#include "run/run_state.h"
+
+#include <assert.h>
 #include <stdlib.h>
 #include <string.h>
-#include <time.h>
 #include <unistd.h>
 
 #include "run/joint.h"
+#include "run/lock.h"
+#include "run/mix_user.h"
+#include "run/user_private.h"
 
-struct sb_run *sb__run_new(struct sb_workload *w, const struct sb_run_opts *o,
-    struct sb_random_shared *random)
+struct sb_run *sb__run_state_new(struct sb_workload *w,
+    const struct sb_run_opts *o, struct sb_random_shared *random)
 {
     struct sb_run *run = calloc(1, sizeof(*run));
 
@@ -25,28 +28,6 @@ struct sb_run *sb__run_new(struct sb_workload *w, const struct sb_run_opts *o,
         run->events = sb_share_of(&run->share, (uint64_t)o->events);
     }
     return run;
-}
-
-static int init_cond(pthread_cond_t *cond)
-{
-    pthread_condattr_t attr;
-
-    pthread_condattr_init(&attr);
-    pthread_condattr_setclock(&attr, CLOCK_MONOTONIC);
-    int rc = pthread_cond_init(cond, &attr);
-    pthread_condattr_destroy(&attr);
-    return rc ? SB_ENOMEM : 0;
-}
-
-int sb__lock_init(pthread_mutex_t *lock, pthread_cond_t *cond)
-{
-    if (pthread_mutex_init(lock, NULL))
-        return SB_ENOMEM;
-    if (init_cond(cond)) {
-        pthread_mutex_destroy(lock);
-        return SB_ENOMEM;
-    }
-    return 0;
 }
 
 static unsigned processors(void)
@@ -102,7 +83,7 @@ static int init_pace(struct sb_run *run)
     return 0;
 }
 
-int sb__run_init(struct sb_run *run)
+int sb__run_state_init(struct sb_run *run)
 {
     size_t n = run->users;
 
@@ -119,7 +100,7 @@ int sb__run_init(struct sb_run *run)
     if (!run->user || !run->priv || sb__lock_init(&run->lock, &run->changed))
         return SB_ENOMEM;
     run->has_lock = true;
-    if (init_cond(&run->go))
+    if (sb__lock_init_cond(&run->go))
         return SB_ENOMEM;
     run->has_go = true;
     if (sb_crew_init(&run->crew, (unsigned)n))
@@ -128,21 +109,23 @@ int sb__run_init(struct sb_run *run)
         return SB_ENOMEM;
     int rc = run->task ? 0 : init_stats(run);
     if (rc == 0)
-        rc = sb__mix_init(run);
+        rc = sb__mix_user_register(run);
     // Before the first thread, because that may have to stop all users.
     for (unsigned i = 0; rc == 0 && i < n; i++)
         rc = sb__user_init(&run->user[i], run, i);
     return rc ? rc : sb__joint_init(run);
 }
 
-void sb__run_free(struct sb_run *run)
+static void free_run(struct sb_run *run)
 {
     sb__joint_done(run);
-    for (size_t i = 0; run->user && i < run->users; i++)
+    for (size_t i = 0; run->user && i < run->users; i++) {
+        assert(!run->priv || !run->priv[i].has_thread); // it uses the run
         sb__user_done(&run->user[i]);
+    }
     sb_stats_done(&run->stats[SB_PHASE_WARMUP]);
     sb_stats_done(&run->stats[SB_PHASE_MEASURED]);
-    sb__mix_done(run);
+    sb__mix_user_unregister(run);
     sb_crew_done(&run->crew);
     sb_pace_done(&run->pace);
     if (run->has_go)
@@ -155,4 +138,16 @@ void sb__run_free(struct sb_run *run)
     free(run->priv);
     free(run->user);
     free(run);
+}
+
+// Users that are still running use the run, so it is not freed.
+int sb__run_state_end(struct sb_run *run, const struct sb_run_result *res)
+{
+    int rc = res->err.code;
+
+    if (res->unjoined)
+        sb__joint_done(run);
+    else
+        free_run(run);
+    return rc;
 }

@@ -6,7 +6,7 @@
 #include <unistd.h>
 
 #include "run/beside.h"
-#include "run/run_private.h"
+#include "run/thread_error.h"
 
 // SIGUSR2, sent only to the waiting thread, ends it.
 static void watched(sigset_t *set)

@@ -29,10 +29,10 @@ struct parse {
     struct sb_err *err;
 };
 
-static int fail(struct parse *p, int code, const char *format, ...)
+static int fail_stage(struct parse *p, int code, const char *format, ...)
     __attribute__((format(printf, 3, 4)));
 
-static int fail(struct parse *p, int code, const char *format, ...)
+static int fail_stage(struct parse *p, int code, const char *format, ...)
 {
     char why[320], name[4 * TOKEN], part[TOKEN];
     va_list ap;
@@ -70,7 +70,7 @@ static bool token_is(const struct parse *p, const char *word)
 }
 
 // Copies len characters; false if there are too many.
-static bool copy(char *out, size_t size, const char *from, size_t len)
+static bool copy_text(char *out, size_t size, const char *from, size_t len)
 {
     if (len >= size)
         return false;
@@ -84,9 +84,10 @@ static int users_value(struct parse *p, const char *text, double *out)
     int64_t n;
 
     if (sb_units_count(text, &n))
-        return fail(p, SB_EUSAGE, "'%s' is not a number of threads", text);
+        return fail_stage(
+            p, SB_EUSAGE, "'%s' is not a number of threads", text);
     if (n < 0 || n > USERS_MAX)
-        return fail(
+        return fail_stage(
             p, SB_ERANGE, "%s threads; the range is 0 to %d", text, USERS_MAX);
     *out = (double)n;
     return 0;
@@ -100,14 +101,14 @@ static int rate_value(struct parse *p, char *text, double *out)
     if (percent)
         text[len - 1] = '\0';
     if (percent && p->base_rate <= 0)
-        return fail(p, SB_EUSAGE, "a percentage requires --rate");
+        return fail_stage(p, SB_EUSAGE, "a percentage requires --rate");
     if (sb_units_number(text, out))
-        return fail(p, SB_EUSAGE, "'%s' is not a rate", text);
+        return fail_stage(p, SB_EUSAGE, "'%s' is not a rate", text);
     if (percent)
         *out *= p->base_rate / 100;
     p->s->sets_rate = p->s->sets_rate || (!percent && *out > 0);
     if (!(*out >= 0 && *out <= RATE_MAX))
-        return fail(p, SB_ERANGE,
+        return fail_stage(p, SB_ERANGE,
             "%.10g events per second; the range is 0 to "
             "%.0f",
             *out, RATE_MAX);
@@ -116,15 +117,15 @@ static int rate_value(struct parse *p, char *text, double *out)
     return 0;
 }
 
-static int value(struct parse *p, bool rate, char *text, double *out)
+static int read_value(struct parse *p, bool rate, char *text, double *out)
 {
     if (text[0] == '\0')
-        return fail(p, SB_EUSAGE, "a value is missing");
+        return fail_stage(p, SB_EUSAGE, "a value is missing");
     return rate ? rate_value(p, text, out) : users_value(p, text, out);
 }
 
 // Parses "5", "5..10" or "..10". *from: what the stage before ended with.
-static int range(
+static int read_range(
     struct parse *p, bool rate, const char *text, double *from, double *to)
 {
     const char *dots = strstr(text, "..");
@@ -133,17 +134,17 @@ static int range(
 
     if (!dots) {
         snprintf(part, sizeof(part), "%s", text);
-        rc = value(p, rate, part, to);
+        rc = read_value(p, rate, part, to);
         *from = *to;
         return rc;
     }
-    copy(part, sizeof(part), text, (size_t)(dots - text));
+    copy_text(part, sizeof(part), text, (size_t)(dots - text));
     if (part[0])
-        rc = value(p, rate, part, from);
+        rc = read_value(p, rate, part, from);
     if (rc)
         return rc;
     snprintf(part, sizeof(part), "%s", dots + 2);
-    return value(p, rate, part, to);
+    return read_value(p, rate, part, to);
 }
 
 // What the settings of a stage have set so far.
@@ -152,7 +153,7 @@ struct seen {
     const char *first, *end; // text of the settings
 };
 
-static void see(const struct parse *p, struct seen *seen)
+static void note_seen(const struct parse *p, struct seen *seen)
 {
     if (!seen->first)
         seen->first = p->token;
@@ -170,18 +171,18 @@ static int mix_setting(struct parse *p, struct sb_stage *st, struct seen *seen)
     int rc;
 
     if (seen->mix)
-        return fail(p, SB_EUSAGE, "mix is set twice in this stage");
+        return fail_stage(p, SB_EUSAGE, "mix is set twice in this stage");
     rc = sb_mix_weights(p->mix ? p->mix : &none, p->token + skip, p->len - skip,
         st->mix, why, sizeof(why));
     if (rc)
-        return fail(p, rc, "%s", why);
+        return fail_stage(p, rc, "%s", why);
     sb_mix_text(p->mix, st->mix, st->mix_text, sizeof(st->mix_text));
     seen->mix = true;
-    see(p, seen);
+    note_seen(p, seen);
     return 0;
 }
 
-static int setting(struct parse *p, struct sb_stage *st, struct seen *seen)
+static int read_setting(struct parse *p, struct sb_stage *st, struct seen *seen)
 {
     double from, to;
     char text[TOKEN];
@@ -189,24 +190,24 @@ static int setting(struct parse *p, struct sb_stage *st, struct seen *seen)
 
     if (p->len >= strlen(MIX) && strncmp(p->token, MIX, strlen(MIX)) == 0)
         return mix_setting(p, st, seen);
-    if (!copy(text, sizeof(text), p->token, p->len))
-        return fail(p, SB_EUSAGE, "too long");
+    if (!copy_text(text, sizeof(text), p->token, p->len))
+        return fail_stage(p, SB_EUSAGE, "too long");
     char *equals = strchr(text, '=');
     if (!equals)
-        return fail(p, SB_EUSAGE,
+        return fail_stage(p, SB_EUSAGE,
             "expected threads=N, rate=N, mix=... or 'for' and the length of "
             "the "
             "stage");
     *equals = '\0';
     bool rate = strcmp(text, "rate") == 0;
     if (!rate && strcmp(text, "threads") != 0)
-        return fail(p, SB_EUSAGE,
+        return fail_stage(p, SB_EUSAGE,
             "there is no setting '%s'; a stage has threads, rate and mix",
             text);
     if (rate ? seen->rate : seen->users)
-        return fail(p, SB_EUSAGE, "%s is set twice in this stage", text);
+        return fail_stage(p, SB_EUSAGE, "%s is set twice in this stage", text);
     from = rate ? st->rate_from : st->users_from;
-    rc = range(p, rate, equals + 1, &from, &to);
+    rc = read_range(p, rate, equals + 1, &from, &to);
     if (rc)
         return rc;
     if (rate) {
@@ -218,7 +219,7 @@ static int setting(struct parse *p, struct sb_stage *st, struct seen *seen)
         st->users_to = (uint32_t)to;
         seen->users = p->s->sets_users = true;
     }
-    see(p, seen);
+    note_seen(p, seen);
     return 0;
 }
 
@@ -232,8 +233,8 @@ static int stage_name(struct parse *p, struct sb_stage *st)
         n++;
     if (n == 0 || n == p->len || p->token[n] != ':')
         return 0;
-    if (!copy(st->name, sizeof(st->name), p->token, n))
-        return fail(p, SB_ERANGE, "the maximum length of a name is %d",
+    if (!copy_text(st->name, sizeof(st->name), p->token, n))
+        return fail_stage(p, SB_ERANGE, "the maximum length of a name is %d",
             SB_STAGE_NAME - 1);
     p->at = p->token + n + 1;
     next_token(p);
@@ -247,19 +248,20 @@ static int length(struct parse *p, struct sb_stage *st)
 
     next_token(p);
     if (p->len == 0)
-        return fail(
+        return fail_stage(
             p, SB_EUSAGE, "expected the length of the stage, such as 10s");
-    if (!copy(text, sizeof(text), p->token, p->len) ||
+    if (!copy_text(text, sizeof(text), p->token, p->len) ||
         sb_units_duration(text, SECOND, &ns))
-        return fail(p, SB_EUSAGE, "not a time");
+        return fail_stage(p, SB_EUSAGE, "not a time");
     if (ns <= 0 || ns > TIME_MAX - (int64_t)p->s->ns)
-        return fail(p, SB_ERANGE,
+        return fail_stage(p, SB_ERANGE,
             "the length of a stage must be above 0, and the sum at most %lld s",
             (long long)(TIME_MAX / SECOND));
     st->ns = (uint64_t)ns;
     next_token(p);
     if (p->len > 0)
-        return fail(p, SB_EUSAGE, "expected ';' after the length of the stage");
+        return fail_stage(
+            p, SB_EUSAGE, "expected ';' after the length of the stage");
     return 0;
 }
 
@@ -283,7 +285,8 @@ static int stage(struct parse *p)
     int rc;
 
     if (s->n == SB_STAGES_MAX)
-        return fail(p, SB_ERANGE, "the maximum is %d stages", SB_STAGES_MAX);
+        return fail_stage(
+            p, SB_ERANGE, "the maximum is %d stages", SB_STAGES_MAX);
     st->name[0] = '\0';
     if (s->n > 0) {
         st->users_from = st->users_to = st[-1].users_to;
@@ -293,13 +296,13 @@ static int stage(struct parse *p)
     }
     rc = stage_name(p, st);
     while (rc == 0 && p->len > 0 && !token_is(p, "for")) {
-        rc = setting(p, st, &seen);
+        rc = read_setting(p, st, &seen);
         next_token(p);
     }
     if (rc)
         return rc;
     if (p->len == 0)
-        return fail(p, SB_EUSAGE,
+        return fail_stage(p, SB_EUSAGE,
             "expected 'for' and the length of the stage, such as 'for 10s'");
     rc = length(p, st);
     if (rc)
@@ -354,7 +357,7 @@ int sb_stages_parse(struct sb_stages *s, const char *text, uint32_t users,
     }
     next_token(&p);
     if (p.len == 0 && *p.at == '\0')
-        return fail(&p, SB_EUSAGE, "no stages");
+        return fail_stage(&p, SB_EUSAGE, "no stages");
     while (p.len > 0 || *p.at == ';') {
         int rc = stage(&p);
 
@@ -380,7 +383,7 @@ unsigned sb_stages_at(const struct sb_stages *s, uint64_t ns)
 
 // Returns the part of a ramp's length after which `done` of `all` users have
 // come or gone.
-static uint64_t part(uint64_t ns, uint32_t done, uint32_t all)
+static uint64_t part_of_time(uint64_t ns, uint32_t done, uint32_t all)
 {
     return (uint64_t)((unsigned __int128)ns * done / all);
 }
@@ -399,9 +402,9 @@ static void presence(
     if (id >= a && id >= b)
         *off = 0;
     else if (id < b)
-        *on = part(st->ns, id - a, b - a);
+        *on = part_of_time(st->ns, id - a, b - a);
     else
-        *off = part(st->ns, a - id, a - b);
+        *off = part_of_time(st->ns, a - id, a - b);
 }
 
 bool sb_stages_user(

@@ -2,10 +2,16 @@
 //
 // The start of a run: creates users until all of them are ready. If one fails,
 // none of them starts. In the main thread.
-#include <time.h>
+#include "run/start.h"
+
+#include <assert.h>
 
 #include "base/log.h"
-#include "run/joint.h"
+#include "run/joint_poll.h"
+#include "run/joint_start.h"
+#include "run/signals.h"
+#include "run/thread_error.h"
+#include "run/worker.h"
 
 #define SECOND UINT64_C(1000000000)
 // How long to wait for users to return after a failed start-up, while their
@@ -13,23 +19,6 @@
 #define ABORT_GRACE     (3 * SECOND)
 #define INTERRUPT_GRACE (SECOND / 4)
 #define CANCEL_EVERY    (SECOND / 10)
-
-void sb__start_progress(struct sb_run *run, uint64_t since, uint64_t now)
-{
-    unsigned n = run->users;
-    double passed = (double)(now - since) / 1e9;
-
-    pthread_mutex_lock(&run->lock);
-    unsigned ready = run->ready;
-    pthread_mutex_unlock(&run->lock);
-    double rate = ready / (passed > 0 ? passed : 1);
-
-    if (rate > 0)
-        sb_log_progress("starting users: %u of %u ready, %.0f/s, %.0f s left",
-            ready, n, rate, (n - ready) / rate);
-    else
-        sb_log_progress("starting users: %u of %u ready", ready, n);
-}
 
 // Ends and joins users that must not start. Returns false if some did not
 // return.
@@ -49,10 +38,11 @@ static bool abort_users(struct sb_run *run, uint64_t grace)
         if (run->ended < run->made)
             sb__run_wait(run, next < until ? next : until);
     }
+    assert(run->ended <= run->made);
     bool all = run->ended == run->made;
     pthread_mutex_unlock(&run->lock);
     // If some did not return, the process exits without joining any.
-    return all && sb__workers_join(run);
+    return all && sb__worker_join_ended(run);
 }
 
 // Members of a parallel command that were not created count as finished.
@@ -60,6 +50,7 @@ static void leave_for_unmade(struct sb_run *run)
 {
     unsigned n = run->users;
 
+    assert(run->made <= n);
     for (unsigned i = run->made; i < n; i++)
         sb_crew_leave(&run->crew);
     pthread_mutex_lock(&run->lock);
@@ -67,7 +58,7 @@ static void leave_for_unmade(struct sb_run *run)
     pthread_mutex_unlock(&run->lock);
 }
 
-static int interrupted(struct sb_run *run, struct sb_err *err)
+static int name_interruption(struct sb_run *run, struct sb_err *err)
 {
     pthread_mutex_lock(&run->lock);
     unsigned ready = run->ready;
@@ -102,20 +93,20 @@ static int wait_for_users(struct sb_run *run, struct sb_err *err)
 
     pthread_mutex_lock(&run->lock);
     while (!(over = atomic_load(&run->stop)) && run->ready < n && now < until) {
-        uint64_t next = now + SB__PROGRESS_EVERY;
+        uint64_t next = now + SB__RUN_PROGRESS_EVERY;
 
         sb__run_wait(run, next < until ? next : until);
         now = sb_clock_monotonic();
         pthread_mutex_unlock(&run->lock);
-        if (now - since > SB__PROGRESS_EVERY)
-            sb__start_progress(run, since, now);
+        if (now - since > SB__RUN_PROGRESS_EVERY)
+            sb__worker_progress(run, since, now);
         pthread_mutex_lock(&run->lock);
     }
     ready = run->ready;
     pthread_mutex_unlock(&run->lock);
     sb_log_progress_done();
     if (over)
-        return interrupted(run, err);
+        return name_interruption(run, err);
     if (ready < n)
         return too_slow(run, ready, err);
     return 0;
@@ -198,7 +189,7 @@ static int start_check(
         run->w->check_name, why);
 }
 
-int sb__check_data(struct sb_run *run, struct sb_run_result *res)
+int sb__start_check_data(struct sb_run *run, struct sb_run_result *res)
 {
     uint64_t limit = (uint64_t)run->o->thread_init_timeout;
     pthread_t thread;
@@ -212,7 +203,7 @@ int sb__check_data(struct sb_run *run, struct sb_run_result *res)
     int sig = signal_of(run);
 
     if (atomic_load(&run->stop))
-        rc = interrupted(run, &res->err);
+        rc = name_interruption(run, &res->err);
     else if (!done)
         rc = sb_err_set(&res->err, SB_ETIMEOUT,
             "%s took longer than %g seconds (--thread-init-timeout)",
@@ -233,7 +224,7 @@ int sb__check_data(struct sb_run *run, struct sb_run_result *res)
 
 int sb__start_interrupted(struct sb_run *run, struct sb_run_result *res)
 {
-    int rc = interrupted(run, &res->err);
+    int rc = name_interruption(run, &res->err);
 
     sb__joint_poll(run); // tells the others
     set_end(res, rc, signal_of(run));
@@ -246,13 +237,13 @@ int sb__start_users(struct sb_run *run, struct sb_run_result *res)
 
     if (run->l && run->l->connecting)
         run->l->connecting(run->l->data);
-    rc = sb__workers_start(run, &res->err);
+    rc = sb__worker_start_all(run, &res->err);
     if (rc == 0 && run->task)
         leave_for_unmade(run);
     else if (rc == 0)
         rc = wait_for_users(run, &res->err);
-    if (rc == 0 && !run->task && run->joint && !sb__joint_agree(run))
-        rc = interrupted(run, &res->err);
+    if (rc == 0 && !run->task && run->joint && !sb__joint_start_agree(run))
+        rc = name_interruption(run, &res->err);
     if (rc && run->joint)
         sb__joint_poll(run); // tells the others
     if (rc) {
@@ -261,35 +252,4 @@ int sb__start_users(struct sb_run *run, struct sb_run_result *res)
             run, res->signal ? INTERRUPT_GRACE : ABORT_GRACE);
     }
     return rc;
-}
-
-static int64_t wall_ns(void)
-{
-    struct timespec ts;
-
-    clock_gettime(CLOCK_REALTIME, &ts);
-    return (int64_t)ts.tv_sec * (int64_t)SECOND + ts.tv_nsec;
-}
-
-// The wall clock may be set meanwhile, so it is read again from time to time.
-void sb__start_wait(struct sb_run *run)
-{
-    int64_t at = run->o->start_at, left = at ? at - wall_ns() : 0;
-
-    if (at && left <= 0)
-        sb_log(SB_LOG_WARNING,
-            "all users were ready %.3g s after --start-at; the run starts now",
-            (double)-left / SECOND);
-    for (; left > 0 && !atomic_load(&run->stop); left = at - wall_ns()) {
-        uint64_t step = left < (int64_t)SECOND ? (uint64_t)left : SECOND;
-        uint64_t until = sb_clock_monotonic() + step;
-
-        sb_log_progress("all users are ready, %.0f s until --start-at",
-            (double)left / SECOND);
-        pthread_mutex_lock(&run->lock);
-        while (!atomic_load(&run->stop) && sb_clock_monotonic() < until)
-            sb__run_wait(run, until);
-        pthread_mutex_unlock(&run->lock);
-    }
-    sb_log_progress_done();
 }

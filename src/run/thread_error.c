@@ -5,6 +5,7 @@
 // afterwards.
 #include <errno.h>
 #include <limits.h>
+#include <stdbool.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -12,7 +13,7 @@
 #include <unistd.h>
 
 #include "base/limits.h"
-#include "run/run_private.h"
+#include "run/thread_error.h"
 
 // Process ids that the kernel does not assign to threads, and a margin.
 #define IDS_RESERVED 512

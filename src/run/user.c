@@ -9,7 +9,12 @@
 #include <string.h>
 #include <time.h>
 
+#include "base/likely.h"
+#include "run/gate.h"
+#include "run/lock.h"
+#include "run/mix_user.h"
 #include "run/run_private.h"
+#include "run/user_private.h"
 
 // Maximum wait before a restart of an event.
 #define BACKOFF_MAX_NS 100000000u
@@ -134,10 +139,10 @@ static int start_mixed(struct sb_user *u, uint64_t arrival, uint64_t now)
         p->handed = false;
         if (u->run->open_loop)
             atomic_store_explicit(&p->held, 0, memory_order_relaxed);
-    } else if (!sb__mix_here(u, arrival, now)) {
+    } else if (!sb__mix_user_keeps(u, arrival, now)) {
         return OTHER;
     }
-    sb__mix_started(u);
+    sb__mix_user_started(u);
     return start_event(u, arrival, now);
 }
 
@@ -190,7 +195,7 @@ static void use_up(struct sb_run *run)
 }
 
 // Returns false if --events is used up. Warm-up events do not count.
-static bool claim(struct sb_run *run, uint64_t arrival)
+static bool claim_event(struct sb_run *run, uint64_t arrival)
 {
     if (!run->limited || arrival < run->warm_end)
         return true;
@@ -201,7 +206,7 @@ static bool claim(struct sb_run *run, uint64_t arrival)
     return false;
 }
 
-static uint64_t first(uint64_t a, uint64_t b)
+static uint64_t earlier(uint64_t a, uint64_t b)
 {
     return a < b ? a : b;
 }
@@ -215,14 +220,14 @@ static bool next_arrival(struct sb_user *u, uint64_t *arrival, uint64_t *now)
     if (!take_arrival(u, *now, arrival)) {
         if (run->searching)
             return false;
-        *now = sb__user_wait(u, first(u->priv->leave, run->deadline));
+        *now = sb__user_wait(u, earlier(u->priv->leave, run->deadline));
         return false;
     }
-    if (!claim(run, *arrival))
+    if (!claim_event(run, *arrival))
         return false;
     atomic_store_explicit(&u->priv->held, *arrival, memory_order_relaxed);
     // Without a further arrival, the run still lasts until its deadline.
-    uint64_t until = first(*arrival, run->deadline);
+    uint64_t until = earlier(*arrival, run->deadline);
     *now = sb__user_wait(u, until);
     if (until == run->deadline || *now >= run->deadline || stopped(u))
         return false;
@@ -251,9 +256,9 @@ static int next_of_part(struct sb_user *u, uint64_t now)
         return 0;
     if (now >= u->clock.anchor_ns)
         now = now_anchored(u);
-    leave = first(u->priv->leave, run->deadline);
+    leave = earlier(u->priv->leave, run->deadline);
     if (now < u->resume)
-        now = sb__user_wait(u, first(u->resume, leave));
+        now = sb__user_wait(u, earlier(u->resume, leave));
     if (stopped(u) || now >= leave)
         return end_loop(u, now);
     if (run->open_loop) {
@@ -261,7 +266,7 @@ static int next_of_part(struct sb_user *u, uint64_t now)
             return end_loop(u, now);
     } else {
         arrival = now;
-        if (!claim(run, arrival))
+        if (!claim_event(run, arrival))
             return 0;
         uint64_t b = now < run->warm_end ? run->warm_end : leave;
         bool every = run->limited || !u->priv->chained;
@@ -297,19 +302,20 @@ static void complete_late(struct sb_user *u, uint64_t now)
 {
     struct sb_rec *r = u->rec;
 
+    assert(stopped(u));
     if (!sb_rec_enter(r))
         return;
     sb_rec_event(r, atomic_load_explicit(&u->arrival, memory_order_relaxed),
         u->start, now);
     if (u->run->mixed)
-        sb__mix_completed(u, now);
+        sb__mix_user_completed(u, now);
     if (r->open_errors)
         sb_rec_settle(r, SB_FATE_IGNORED, NULL, now);
     atomic_store_explicit(&u->in_event, 0, memory_order_relaxed);
     sb_rec_leave(r);
 }
 
-static void complete(struct sb_user *u, uint64_t now)
+static void complete_event(struct sb_user *u, uint64_t now)
 {
     // A stop sets the boundary to 0.
     if (SB_UNLIKELY(
@@ -326,14 +332,14 @@ static void complete(struct sb_user *u, uint64_t now)
             atomic_load_explicit(&u->arrival, memory_order_relaxed), u->start,
             now);
         if (SB_UNLIKELY(u->run->mixed))
-            sb__mix_completed(u, now);
+            sb__mix_user_completed(u, now);
     }
     if (SB_UNLIKELY(u->rec->open_errors))
         sb_rec_settle(u->rec, SB_FATE_IGNORED, NULL, now);
     atomic_store_explicit(&u->in_event, 0, memory_order_relaxed);
 }
 
-static void think(struct sb_user *u, uint64_t now)
+static void begin_pause(struct sb_user *u, uint64_t now)
 {
     uint64_t pause = u->pause;
 
@@ -348,9 +354,9 @@ int sb_user_next(struct sb_user *u)
     uint64_t now = sb_clock_now(&u->clock);
 
     if (SB_LIKELY(atomic_load_explicit(&u->in_event, memory_order_relaxed))) {
-        complete(u, now);
+        complete_event(u, now);
         if (SB_UNLIKELY(!u->priv->chained))
-            think(u, now);
+            begin_pause(u, now);
     }
     if (SB_LIKELY(
             now < atomic_load_explicit(&u->boundary, memory_order_relaxed)))
@@ -373,8 +379,8 @@ void sb_user_end(struct sb_user *u)
     if (!atomic_load_explicit(&u->in_event, memory_order_relaxed))
         return;
     uint64_t now = sb_clock_now(&u->clock);
-    complete(u, now);
-    think(u, now);
+    complete_event(u, now);
+    begin_pause(u, now);
 }
 
 // Decrements a counter for an event that turned out not to be one. A
@@ -426,7 +432,7 @@ void sb__user_failed(struct sb_user *u, const struct sb_err *err)
         sb_rec_settle(u->rec, SB_FATE_FATAL, err, sb_clock_now(&u->clock));
 }
 
-void sb__user_settle(struct sb_user *u)
+void sb__user_ignore_errors(struct sb_user *u)
 {
     if (!u->rec)
         return;
@@ -478,18 +484,19 @@ void sb_user_think(struct sb_user *u, double ns)
 {
     if (!(ns > 0))
         return;
-    u->pause = sb__pause_ns(ns);
+    u->pause = sb__user_pause_ns(ns);
     // Between events, the pause starts now; before the first one, when the user
     // starts. Only this thread changes the state.
     if (!atomic_load_explicit(&u->in_event, memory_order_relaxed) &&
         u->priv->state == SB_USER_RUNNING)
-        think(u, sb_clock_now(&u->clock));
+        begin_pause(u, sb_clock_now(&u->clock));
     set_boundary(u, 0);
     u->priv->chained = false;
 }
 
 void sb__user_start(struct sb_user *u)
 {
+    assert(u->priv->state == SB_USER_READY || u->priv->state == SB_USER_AWAY);
     // The first event takes the slow path, which sets the right boundary.
     set_boundary(u, 0);
     u->clock = u->run->clock;

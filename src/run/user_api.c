@@ -8,6 +8,7 @@
 #include "base/log.h"
 #include "run/metric.ffi.h"
 #include "run/run_private.h"
+#include "run/user_private.h"
 
 #define FAR 1e9 // seconds, more than a search for the rate takes
 
@@ -142,7 +143,7 @@ int sb_user_pause(struct sb_user *u, double ns)
 {
     bool runs = u->run && !u->run->task && u->priv->state == SB_USER_RUNNING;
     uint64_t end = UINT64_MAX, now = sb_clock_now(&u->clock);
-    uint64_t until = now + (ns > 0 ? sb__pause_ns(ns) : 0);
+    uint64_t until = now + (ns > 0 ? sb__user_pause_ns(ns) : 0);
 
     if (runs)
         end = u->priv->leave < u->run->deadline ? u->priv->leave

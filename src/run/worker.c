@@ -2,27 +2,47 @@
 //
 // Worker threads: each runs one user from its creation to its end.
 #define _GNU_SOURCE // pthread_getattr_np
+#include <assert.h>
 #include <stdint.h>
 #include <stdio.h>
 #include <sys/mman.h>
 #include <sys/prctl.h>
 #include <unistd.h>
 
-#include "run/run_private.h"
+#include "base/log.h"
+#include "run/mix_user.h"
+#include "run/thread_error.h"
+#include "run/user_private.h"
+#include "run/worker.h"
 
 // Maximum delay of timers; the kernel's default is 50 us.
 #define TIMER_SLACK_NS 1
 
-static void move(
+// Bits: the states that may follow.
+static const uint8_t next_states[] = {
+    [SB_USER_NEW] = 1 << SB_USER_READY | 1 << SB_USER_RUNNING |
+                    1 << SB_USER_ENDED,
+    [SB_USER_READY] = 1 << SB_USER_RUNNING | 1 << SB_USER_ENDED,
+    [SB_USER_RUNNING] = 1 << SB_USER_AWAY | 1 << SB_USER_ENDED,
+    [SB_USER_AWAY] = 1 << SB_USER_RUNNING | 1 << SB_USER_ENDED,
+    [SB_USER_ENDED] = 0,
+};
+
+static void move_user(
     struct sb_run *run, struct sb_user *u, enum sb_user_state state)
 {
     pthread_mutex_lock(&run->lock);
-    if (u->priv->state == SB_USER_RUNNING)
+    assert(next_states[u->priv->state] >> state & 1);
+    if (u->priv->state == SB_USER_RUNNING) {
+        assert(run->running > 0);
         run->running--;
+    }
     u->priv->state = state;
     run->ready += state == SB_USER_READY;
     run->running += state == SB_USER_RUNNING;
     run->ended += state == SB_USER_ENDED;
+    assert(run->ready <= run->users);
+    assert(run->running + run->ended <= run->users);
     if (run->ended == run->users)
         run->ended_at = sb_clock_monotonic();
     // The main thread waits for all users: one wake-up, not one per user.
@@ -44,17 +64,18 @@ static bool wait_for_release(struct sb_run *run)
 }
 
 // Runs the events of a user. Returns true if the user may come again.
-static bool loop(struct sb_run *run, struct sb_user *u, struct sb_err *err)
+static bool run_events(
+    struct sb_run *run, struct sb_user *u, struct sb_err *err)
 {
     const struct sb_workload_ops *ops = run->w->ops;
     int rc;
 
     sb__user_start(u);
-    move(run, u, SB_USER_RUNNING);
+    move_user(run, u, SB_USER_RUNNING);
     rc = ops->user_run(run->w, u, err);
     if (rc == SB_ECANCELED && atomic_load(&run->stop)) {
         // The end of the run interrupted this event: it stays unfinished.
-        sb__user_settle(u);
+        sb__user_ignore_errors(u);
         return false;
     }
     if (rc) {
@@ -63,7 +84,7 @@ static bool loop(struct sb_run *run, struct sb_user *u, struct sb_err *err)
         sb_user_drop(u); // the script's own loop ended during an event
         rc = ops->user_done ? ops->user_done(run->w, u, err) : 0;
     }
-    sb__user_settle(u);
+    sb__user_ignore_errors(u);
     if (rc)
         sb__run_fail(run, err);
     return rc == 0 && u->priv->gone && !atomic_load(&run->stop);
@@ -95,7 +116,8 @@ static void trim_stack(void)
 #endif
 }
 
-static int init(struct sb_run *run, struct sb_user *u, struct sb_err *err)
+static int create_user(
+    struct sb_run *run, struct sb_user *u, struct sb_err *err)
 {
     const struct sb_workload_ops *ops = run->w->ops;
     int rc = 0;
@@ -111,7 +133,7 @@ static int init(struct sb_run *run, struct sb_user *u, struct sb_err *err)
     if (rc)
         sb__run_fail(run, err);
     trim_stack();
-    move(run, u, SB_USER_READY);
+    move_user(run, u, SB_USER_READY);
     return rc;
 }
 
@@ -139,7 +161,8 @@ static void count_connect(struct sb_run *run, struct sb_user *u, uint64_t ns)
 }
 
 // A user comes while the run is in progress.
-static int come(struct sb_run *run, struct sb_user *u, struct sb_err *err)
+static int create_late_user(
+    struct sb_run *run, struct sb_user *u, struct sb_err *err)
 {
     uint64_t since = sb_clock_monotonic();
     int rc = 0;
@@ -167,7 +190,7 @@ static bool has_user(
     uint64_t now = sb_clock_monotonic();
     uint64_t ns = now > run->warm_end ? now - run->warm_end : 0;
     bool has = sb_stages_user(&run->o->stages, u->priv->turn, ns, until);
-    uint64_t change = sb__mix_until(run, u->id, ns);
+    uint64_t change = sb__mix_user_until(run, u->id, ns);
 
     if (has && change < *until)
         *until = change; // it comes again, with another workload
@@ -178,17 +201,18 @@ static bool has_user(
 
 // The events of a user while its stage has it. Returns true if it may come
 // again.
-static bool stay(
+static bool run_visit(
     struct sb_run *run, struct sb_user *u, uint64_t until, struct sb_err *err)
 {
+    assert(!u->rec); // it has left the last visit behind
     u->priv->leave = u->priv->before = until;
     u->priv->gone = false;
     u->resume = 0;
-    bool more = loop(run, u, err);
+    bool more = run_events(run, u, err);
     u->rec = NULL;
     if (more) {
         sb_metrics_leave(&run->stats[SB_PHASE_MEASURED].metrics, u->id);
-        move(run, u, SB_USER_AWAY);
+        move_user(run, u, SB_USER_AWAY);
     }
     return more;
 }
@@ -203,16 +227,16 @@ static void come_and_go(
     bool more = true;
 
     if (!here)
-        move(run, u, SB_USER_READY);
+        move_user(run, u, SB_USER_READY);
     else
-        more = init(run, u, err) == 0;
+        more = create_user(run, u, err) == 0;
     more = more && wait_for_release(run);
     while (more) {
         bool has = has_user(run, u, &until);
 
         if (has) {
-            more = here || come(run, u, err) == 0;
-            more = more && stay(run, u, until, err);
+            more = here || create_late_user(run, u, err) == 0;
+            more = more && run_visit(run, u, until, err);
         }
         if (has || here)
             free_data(run, u);
@@ -232,7 +256,7 @@ static void run_user(struct sb_run *run, struct sb_user *u)
     int rc;
 
     if (run->task) {
-        move(run, u, SB_USER_RUNNING);
+        move_user(run, u, SB_USER_RUNNING);
         rc = run->task(run->w, u, &err);
         if (rc)
             sb__run_fail(run, &err);
@@ -241,14 +265,14 @@ static void run_user(struct sb_run *run, struct sb_user *u)
     } else if (run->staged) {
         come_and_go(run, u, &err);
     } else {
-        rc = init(run, u, &err);
+        rc = create_user(run, u, &err);
         if (rc == 0 && wait_for_release(run))
-            loop(run, u, &err);
+            run_events(run, u, &err);
         free_data(run, u);
     }
 }
 
-static void *worker(void *arg)
+static void *worker_main(void *arg)
 {
     struct sb_user *u = arg;
     struct sb_run *run = u->run;
@@ -258,8 +282,25 @@ static void *worker(void *arg)
     prctl(PR_SET_NAME, name);
     prctl(PR_SET_TIMERSLACK, TIMER_SLACK_NS);
     run_user(run, u);
-    move(run, u, SB_USER_ENDED);
+    move_user(run, u, SB_USER_ENDED);
     return NULL;
+}
+
+void sb__worker_progress(struct sb_run *run, uint64_t since, uint64_t now)
+{
+    unsigned n = run->users;
+    double passed = (double)(now - since) / 1e9;
+
+    pthread_mutex_lock(&run->lock);
+    unsigned ready = run->ready;
+    pthread_mutex_unlock(&run->lock);
+    double rate = ready / (passed > 0 ? passed : 1);
+
+    if (rate > 0)
+        sb_log_progress("starting users: %u of %u ready, %.0f/s, %.0f s left",
+            ready, n, rate, (n - ready) / rate);
+    else
+        sb_log_progress("starting users: %u of %u ready", ready, n);
 }
 
 static int start_failed(struct sb_run *run, int rc, struct sb_err *err)
@@ -275,7 +316,9 @@ static int start_one(
     struct sb_run *run, const pthread_attr_t *attr, struct sb_err *err)
 {
     struct sb_user *u = &run->user[run->made];
-    int rc = pthread_create(&u->priv->thread, attr, worker, u);
+
+    assert(run->made < run->users && u->priv->state == SB_USER_NEW);
+    int rc = pthread_create(&u->priv->thread, attr, worker_main, u);
 
     if (rc)
         return start_failed(run, rc, err);
@@ -286,7 +329,7 @@ static int start_one(
     return 0;
 }
 
-int sb__workers_start(struct sb_run *run, struct sb_err *err)
+int sb__worker_start_all(struct sb_run *run, struct sb_err *err)
 {
     uint64_t shown = run->start_at = sb_clock_monotonic();
     pthread_attr_t attr;
@@ -297,15 +340,15 @@ int sb__workers_start(struct sb_run *run, struct sb_err *err)
     while (rc == 0 && run->made < run->users && !atomic_load(&run->stop)) {
         uint64_t now = sb_clock_monotonic();
 
-        if (!run->task && now - shown > SB__PROGRESS_EVERY)
-            sb__start_progress(run, run->start_at, shown = now);
+        if (!run->task && now - shown > SB__RUN_PROGRESS_EVERY)
+            sb__worker_progress(run, run->start_at, shown = now);
         rc = start_one(run, &attr, err);
     }
     pthread_attr_destroy(&attr);
     return rc;
 }
 
-bool sb__workers_join(struct sb_run *run)
+bool sb__worker_join_ended(struct sb_run *run)
 {
     bool all = true;
 

@@ -9,6 +9,9 @@
 #include "check.h"
 #include "loopback.h"
 #include "run/joint.h"
+#include "run/joint_intervals.h"
+#include "run/joint_poll.h"
+#include "run/lock.h"
 
 #define SECOND UINT64_C(1000000000)
 
@@ -127,14 +130,15 @@ static inline void part(struct rank *r, uint64_t from, uint64_t key, unsigned n,
     sb_snap_take(&snap, &s, SB_SNAP_FINAL, 0, NULL);
     snap.ns = (key - from) * SECOND;
     snap.running = 2;
-    sb__joint_part(&r->run, &snap, &s, from * SECOND, key * SECOND, full);
+    sb__joint_intervals_add(
+        &r->run, &snap, &s, from * SECOND, key * SECOND, full);
     sb_snap_done(&snap);
     sb_stats_done(&s);
 }
 
 static inline void end(struct rank *r)
 {
-    sb__joint_part(&r->run, NULL, NULL, 0, SB__JOINT_END, false);
+    sb__joint_intervals_add(&r->run, NULL, NULL, 0, SB__JOINT_END, false);
 }
 
 // Until all messages have arrived, also those that they caused.

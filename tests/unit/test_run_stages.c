@@ -4,6 +4,7 @@
 // test that requires that users ran repeats the run with longer stages until
 // they did.
 #include "run/run_private.h"
+#include "run/user_private.h"
 #include "runs.h"
 
 #define USERS 8

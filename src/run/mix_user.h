@@ -1,0 +1,28 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+//
+// A user in a mix: which component its next event or its visit has, and the
+// figures of components.
+#ifndef SB_MIX_USER_H
+#define SB_MIX_USER_H
+
+#include "run/run_private.h"
+
+// Registers the components of a mix, after the recorders were made. 0 or
+// SB_ENOMEM; call sb__mix_user_unregister() in either case.
+int sb__mix_user_register(struct sb_run *run);
+void sb__mix_user_unregister(struct sb_run *run);
+void sb__mix_user_init(struct sb_user *u);
+// By users: the component of this user now. The user's thread.
+unsigned sb__mix_user_component(const struct sb_user *u);
+// When that changes for user id, in ns since the start of the first stage, from
+// ns on; UINT64_MAX: never.
+uint64_t sb__mix_user_until(const struct sb_run *run, unsigned id, uint64_t ns);
+// Called when an event is due, by the loop of a component: chooses the
+// component of the event. Returns false if it is another one, and hands the
+// event over to it.
+bool sb__mix_user_keeps(struct sb_user *u, uint64_t arrival, uint64_t now);
+// The event in progress has started, or was completed.
+void sb__mix_user_started(struct sb_user *u);
+void sb__mix_user_completed(struct sb_user *u, uint64_t now);
+
+#endif

@@ -1,0 +1,41 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+//
+// --start-at: the users are ready and wait for a moment.
+#include "run/start_at.h"
+
+#include <time.h>
+
+#include "base/log.h"
+
+#define SECOND UINT64_C(1000000000)
+
+static int64_t wall_ns(void)
+{
+    struct timespec ts;
+
+    clock_gettime(CLOCK_REALTIME, &ts);
+    return (int64_t)ts.tv_sec * (int64_t)SECOND + ts.tv_nsec;
+}
+
+// The wall clock may be set meanwhile, so it is read again from time to time.
+void sb__start_at_wait(struct sb_run *run)
+{
+    int64_t at = run->o->start_at, left = at ? at - wall_ns() : 0;
+
+    if (at && left <= 0)
+        sb_log(SB_LOG_WARNING,
+            "all users were ready %.3g s after --start-at; the run starts now",
+            (double)-left / SECOND);
+    for (; left > 0 && !atomic_load(&run->stop); left = at - wall_ns()) {
+        uint64_t step = left < (int64_t)SECOND ? (uint64_t)left : SECOND;
+        uint64_t until = sb_clock_monotonic() + step;
+
+        sb_log_progress("all users are ready, %.0f s until --start-at",
+            (double)left / SECOND);
+        pthread_mutex_lock(&run->lock);
+        while (!atomic_load(&run->stop) && sb_clock_monotonic() < until)
+            sb__run_wait(run, until);
+        pthread_mutex_unlock(&run->lock);
+    }
+    sb_log_progress_done();
+}

@@ -1,0 +1,13 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+//
+// Why a thread could not be created.
+#ifndef SB_THREAD_ERROR_H
+#define SB_THREAD_ERROR_H
+
+#include <stddef.h>
+
+// Writes the likely reason why pthread_create() failed: rc is its return value,
+// stack the requested stack size in bytes.
+void sb__thread_error(int rc, size_t stack, char *out, size_t size);
+
+#endif

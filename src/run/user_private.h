@@ -1,0 +1,66 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+//
+// What only run/ knows of a user, and uses of it.
+#ifndef SB_USER_PRIVATE_H
+#define SB_USER_PRIVATE_H
+
+#include <pthread.h>
+
+#include "run/crew.h"
+#include "run/run.h"
+
+// The state of a user; changes under run->lock.
+enum sb_user_state {
+    SB_USER_NEW,
+    SB_USER_READY,   // initialized, waits for the start
+    SB_USER_RUNNING, // inside its loop or task
+    SB_USER_AWAY,    // its stage has fewer users: without connections
+    SB_USER_ENDED,   // its thread is about to return
+};
+
+struct sb_user_priv {
+    pthread_t thread;
+    bool has_thread;
+    enum sb_user_state state;
+    pthread_mutex_t lock; // for `wake`
+    pthread_cond_t wake;  // CLOCK_MONOTONIC; signaled when the run stops
+    struct sb_dist_time think;
+    _Atomic uint64_t held; // an arrival taken and not started, 0 if none
+    // Arrivals of the measured part whose event() returned true.
+    _Atomic uint64_t skipped;
+    uint32_t turn;   // of --stages: its place among the users of all ranks
+    uint64_t leave;  // when the user goes; UINT64_MAX: it stays
+    bool gone;       // its loop has ended because of that
+    bool last;       // the script wants no further event
+    uint64_t before; // takes only arrivals before this time
+    bool chained;    // the end of an event is the start of the next
+    // Of a mix: the component whose code runs, and a random stream. An event
+    // of next_component was begun by another component's loop: it starts with
+    // these times.
+    unsigned component, next_component;
+    bool handed;
+    uint64_t handed_arrival, handed_start;
+    struct sb_rng mix;
+    struct sb_crew *crew; // the run's, or an idle user's own
+};
+
+int sb__user_init(struct sb_user *u, struct sb_run *run, unsigned id);
+void sb__user_done(struct sb_user *u);
+// An error ended the loop of this user, possibly during an event.
+void sb__user_failed(struct sb_user *u, const struct sb_err *err);
+// Marks errors as ignored that no event will settle.
+void sb__user_ignore_errors(struct sb_user *u);
+// Called once by the user's thread when the run is released.
+void sb__user_start(struct sb_user *u);
+// Converts the pause of a script to ns; at most a year.
+static inline uint64_t sb__user_pause_ns(double ns)
+{
+    return ns < 3.2e16 ? (uint64_t)ns : (uint64_t)3.2e16;
+}
+// Waits until the given time or a stop; returns the current time.
+uint64_t sb__user_wait(struct sb_user *u, uint64_t until);
+// For a user that is away: waits until the given time. Returns false if the run
+// is over, or all of --events are used up.
+bool sb__user_await(struct sb_user *u, uint64_t until);
+
+#endif
