@@ -26,14 +26,12 @@ void sb__run_stop(struct sb_run *run)
         if (!u->priv)
             continue;
         atomic_store_explicit(&u->boundary, 0, memory_order_seq_cst);
-        pthread_mutex_lock(&u->priv->lock);
-        pthread_cond_broadcast(&u->priv->wake);
-        pthread_mutex_unlock(&u->priv->lock);
+        sb_waiter_wake(&u->priv->waiter);
     }
     sb_crew_cancel(&run->crew);
     pthread_mutex_lock(&run->lock);
     pthread_cond_broadcast(&run->changed);
-    pthread_cond_broadcast(&run->go); // users at the gate
+    sb_wait_list_wake(&run->go); // users at the gate
     pthread_mutex_unlock(&run->lock);
 }
 
@@ -104,7 +102,7 @@ static void release(struct sb_run *run, struct sb_meter *m, uint64_t at)
     run->deadline = o->time > 0 ? run->warm_end + (uint64_t)o->time
                                 : UINT64_MAX;
     run->released = true;
-    pthread_cond_broadcast(&run->go);
+    sb_wait_list_wake(&run->go);
     pthread_mutex_unlock(&run->lock);
     if (warm && run->l->warmup)
         run->l->warmup(run->l->data, o->warmup_time);

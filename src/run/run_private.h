@@ -7,6 +7,8 @@
 #include <pthread.h>
 
 #include "base/likely.h"
+#include "loop/alarm.h"
+#include "loop/waiter.h"
 #include "measure/op_reader.h"
 #include "run/crew.h"
 #include "run/run.h"
@@ -24,13 +26,15 @@ enum sb_user_state {
 };
 
 struct sb_meter;
+struct sb__loop_worker;
 
 struct sb_user_priv {
     pthread_t thread;
     bool has_thread;
     enum sb_user_state state;
-    pthread_mutex_t lock; // for `wake`
-    pthread_cond_t wake;  // CLOCK_MONOTONIC; signaled when the run stops
+    struct sb_waiter waiter; // woken when the run stops
+    struct sb_alarm alarm;   // of a user with a thread
+    uint64_t slice;          // when its worker last ran the others
     struct sb_dist_time think;
     _Atomic uint64_t held; // an arrival taken and not started, 0 if none
     // Arrivals of the measured part whose event() returned true.
@@ -66,6 +70,8 @@ struct sb_run {
     unsigned users;          // of this process: share.users
     uint64_t events;         // its part of --events
     struct sb_user *user;    // users entries
+    unsigned workers;        // with event loops; 0: each user has a thread
+    struct sb__loop_worker *worker; // `workers` entries
     struct sb_user_priv *priv;
     struct sb_clock clock; // calibrated; users copy it, main reads it
 
@@ -96,8 +102,8 @@ struct sb_run {
 
     pthread_mutex_t lock;   // for everything below
     pthread_cond_t changed; // the main thread waits here
-    pthread_cond_t go;      // users that are ready wait here
-    bool has_lock, has_go;
+    struct sb_wait_list go; // users that are ready wait here
+    bool has_lock;
     bool released; // users may start
     bool aborted;  // users must not start
     unsigned made; // number of started threads
@@ -260,6 +266,19 @@ int sb__workers_start(struct sb_run *run, struct sb_err *err);
 void sb__thread_error(int rc, size_t stack, char *out, size_t size);
 // Joins every user that has ended; returns true if all have.
 bool sb__workers_join(struct sb_run *run);
+// Names the calling thread, "user-12" or "worker-1", and makes its timers exact.
+void sb__worker_begin(const char *what, unsigned number);
+// Runs a user from its creation to its end.
+void sb__worker_user(struct sb_user *u);
+// Marks a user as ended that will not run.
+void sb__worker_user_ended(struct sb_user *u);
+
+// loops.c. The same as sb__workers_*() for a run with event loops.
+int sb__loops_start(
+    struct sb_run *run, const pthread_attr_t *attr, struct sb_err *err);
+bool sb__loops_join(struct sb_run *run);
+// Frees the stacks of users and the loops. No worker is running.
+void sb__loops_free(struct sb_run *run);
 
 // The reporting side of a run, in the main thread.
 struct sb_meter {

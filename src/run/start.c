@@ -40,7 +40,7 @@ static bool abort_users(struct sb_run *run, uint64_t grace)
     sb__run_stop(run);
     pthread_mutex_lock(&run->lock);
     run->aborted = true;
-    pthread_cond_broadcast(&run->go);
+    sb_wait_list_wake(&run->go);
     while (run->ended < run->made && sb_clock_monotonic() < until) {
         pthread_mutex_unlock(&run->lock);
         sb__run_cancel(run, until);

@@ -33,11 +33,12 @@ static void move(
 }
 
 // Returns false if the run was aborted before its start.
-static bool wait_for_release(struct sb_run *run)
+static bool wait_for_release(struct sb_run *run, struct sb_user *u)
 {
     pthread_mutex_lock(&run->lock);
     while (!run->released && !run->aborted)
-        pthread_cond_wait(&run->go, &run->lock);
+        sb_wait_list_wait(
+            &run->go, &run->lock, &u->priv->waiter, SB_FOREVER);
     bool go = !run->aborted;
     pthread_mutex_unlock(&run->lock);
     return go;
@@ -72,8 +73,12 @@ static bool loop(struct sb_run *run, struct sb_user *u, struct sb_err *err)
 // Returns the unused pages of this thread's stack to the system. Creating a
 // user (parsing declarations, connecting) needs far more stack than its
 // events, and a thousand users would keep all of it.
-static void trim_stack(void)
+static void trim_stack(const struct sb_user *u)
 {
+    if (u->priv->waiter.fiber) {
+        sb_fiber_trim(u->priv->waiter.fiber);
+        return;
+    }
 #ifdef __GLIBC__
     uintptr_t page = (uintptr_t)sysconf(_SC_PAGESIZE);
     pthread_attr_t attr;
@@ -110,7 +115,7 @@ static int init(struct sb_run *run, struct sb_user *u, struct sb_err *err)
     // to be ready starts the run.
     if (rc)
         sb__run_fail(run, err);
-    trim_stack();
+    trim_stack(u);
     move(run, u, SB_USER_READY);
     return rc;
 }
@@ -155,7 +160,7 @@ static int come(struct sb_run *run, struct sb_user *u, struct sb_err *err)
         sb__run_fail(run, err);
     else
         count_connect(run, u, sb_clock_monotonic() - since);
-    trim_stack();
+    trim_stack(u);
     return rc;
 }
 
@@ -206,7 +211,7 @@ static void come_and_go(
         move(run, u, SB_USER_READY);
     else
         more = init(run, u, err) == 0;
-    more = more && wait_for_release(run);
+    more = more && wait_for_release(run, u);
     while (more) {
         bool has = has_user(run, u, &until);
 
@@ -242,23 +247,38 @@ static void run_user(struct sb_run *run, struct sb_user *u)
         come_and_go(run, u, &err);
     } else {
         rc = init(run, u, &err);
-        if (rc == 0 && wait_for_release(run))
+        if (rc == 0 && wait_for_release(run, u))
             loop(run, u, &err);
         free_data(run, u);
     }
 }
 
+void sb__worker_begin(const char *what, unsigned number)
+{
+    char name[16];
+
+    snprintf(name, sizeof(name), "%s-%u", what, number);
+    prctl(PR_SET_NAME, name);
+    prctl(PR_SET_TIMERSLACK, TIMER_SLACK_NS);
+}
+
+void sb__worker_user(struct sb_user *u)
+{
+    run_user(u->run, u);
+    move(u->run, u, SB_USER_ENDED);
+}
+
+void sb__worker_user_ended(struct sb_user *u)
+{
+    move(u->run, u, SB_USER_ENDED);
+}
+
 static void *worker(void *arg)
 {
     struct sb_user *u = arg;
-    struct sb_run *run = u->run;
-    char name[16];
 
-    snprintf(name, sizeof(name), "user-%u", u->id);
-    prctl(PR_SET_NAME, name);
-    prctl(PR_SET_TIMERSLACK, TIMER_SLACK_NS);
-    run_user(run, u);
-    move(run, u, SB_USER_ENDED);
+    sb__worker_begin("user", u->id);
+    sb__worker_user(u);
     return NULL;
 }
 
@@ -294,6 +314,11 @@ int sb__workers_start(struct sb_run *run, struct sb_err *err)
 
     pthread_attr_init(&attr);
     pthread_attr_setstacksize(&attr, (size_t)run->o->thread_stack_size);
+    if (run->workers > 0) {
+        rc = sb__loops_start(run, &attr, err);
+        pthread_attr_destroy(&attr);
+        return rc;
+    }
     while (rc == 0 && run->made < run->users && !atomic_load(&run->stop)) {
         uint64_t now = sb_clock_monotonic();
 
@@ -309,6 +334,8 @@ bool sb__workers_join(struct sb_run *run)
 {
     bool all = true;
 
+    if (run->workers > 0)
+        return sb__loops_join(run);
     for (unsigned i = 0; i < run->users; i++) {
         struct sb_user_priv *p = &run->priv[i];
 
