@@ -70,7 +70,7 @@ static struct sb_workload *create(
         sb_err_set(err, SB_ENOMEM, "cpu: out of memory");
         return NULL;
     }
-    t->w = (struct sb_workload){ .ops = &cpu_ops, .data = t };
+    t->w = (struct sb_workload){ .ops = &cpu_ops, .data = t, .blocks = true };
     t->o = opts;
     return &t->w;
 }

@@ -93,7 +93,7 @@ static struct sb_workload *create(
         sb_err_set(err, SB_ENOMEM, "mutex: out of memory");
         return NULL;
     }
-    t->w = (struct sb_workload){ .ops = &mutex_ops, .data = t };
+    t->w = (struct sb_workload){ .ops = &mutex_ops, .data = t, .blocks = true };
     t->o = o;
     for (int64_t i = 0; i < o->num; i++) {
         pthread_mutex_init(&t->slot[i].lock, NULL);

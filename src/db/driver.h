@@ -20,6 +20,7 @@
 #include <stdint.h>
 
 #include "base/err.h"
+#include "base/exchange.h"
 #include "base/option.h"
 
 #define SB_DRIVER_ABI 7u
@@ -31,6 +32,23 @@ struct sb_host {
     // Writes a line to stderr for the user; level as in enum sb_log_level
     // (0 fatal ... 3 notice ... 5 debug).
     void (*log)(int level, const char *text);
+    // Where a driver waits. The user that calls may be one of many in its
+    // thread: others run meanwhile, so a driver neither holds a lock nor relies
+    // on thread-local state across these calls. Only in the thread and on the
+    // stack of the operation in progress; callbacks of client libraries are
+    // fine. docs/driver-api.md describes each.
+    //
+    // Waits until one of the events of poll() happens on fd, or until the
+    // deadline, a time of CLOCK_MONOTONIC in ns (UINT64_MAX: none). Returns the
+    // events, 0 after the deadline, or -errno.
+    int (*wait)(int fd, short events, uint64_t deadline);
+    // Sends all of x->out, then receives at least one byte. Returns the number
+    // of bytes received, 0 if the peer has closed the connection, or -errno:
+    // -ETIMEDOUT after the deadline. Not for requests whose answers the server
+    // begins to send before it has read them.
+    ssize_t (*exchange)(const struct sb_exchange *x);
+    // Sleeps until a time of CLOCK_MONOTONIC in ns.
+    void (*sleep)(uint64_t until);
 };
 
 // The state that the connections of one configured instance of a driver share.
@@ -357,6 +375,9 @@ enum sb_driver_caps {
     // The driver uses no server: the database runs inside this process, or does
     // not exist (db/con.c).
     SB_CAP_EMBEDDED = 1u << 10,
+    // The driver waits only in functions of struct sb_host, so that one thread
+    // can run many users (db/con.c).
+    SB_CAP_LOOP = 1u << 11,
 };
 
 struct sb_driver {

@@ -4,6 +4,7 @@
 
 #include "base/near.h"
 #include "db/internal.h"
+#include "loop/io.h"
 
 #define FALLBACK "sqlite"
 
@@ -22,7 +23,11 @@ struct sb_drivers *sb_drivers_new(
     d->dir = dir;
     d->o = o;
     d->opts = opts;
-    d->host = (struct sb_host){ .abi = SB_DRIVER_ABI, .log = host_log };
+    d->host = (struct sb_host){ .abi = SB_DRIVER_ABI,
+        .log = host_log,
+        .wait = sb_io_wait,
+        .exchange = sb_io_exchange,
+        .sleep = sb_io_sleep };
     pthread_mutex_init(&d->lock, NULL);
     pthread_mutex_init(&d->feed_lock, NULL);
     return d;

@@ -19,10 +19,6 @@ int sb_crew_init(struct sb_crew *c, unsigned size)
     memset(c, 0, sizeof(*c));
     if (pthread_mutex_init(&c->lock, NULL))
         return SB_ENOMEM;
-    if (pthread_cond_init(&c->moved, NULL)) {
-        pthread_mutex_destroy(&c->lock);
-        return SB_ENOMEM;
-    }
     c->size = size;
     return 0;
 }
@@ -31,7 +27,6 @@ void sb_crew_done(struct sb_crew *c)
 {
     if (c->size == 0)
         return;
-    pthread_cond_destroy(&c->moved);
     pthread_mutex_destroy(&c->lock);
     tdestroy(c->tickets, free);
     c->tickets = NULL;
@@ -48,7 +43,7 @@ static void open_barrier(struct sb_crew *c)
 {
     c->arrived = 0;
     c->generation++;
-    pthread_cond_broadcast(&c->moved);
+    sb_wait_list_wake(&c->moved);
 }
 
 static bool is_full(const struct sb_crew *c)
@@ -63,7 +58,7 @@ static void open_if_full(struct sb_crew *c)
         open_barrier(c);
 }
 
-int sb_crew_barrier(struct sb_crew *c)
+int sb_crew_barrier(struct sb_crew *c, struct sb_waiter *w)
 {
     pthread_mutex_lock(&c->lock);
     uint64_t mine = c->generation;
@@ -75,7 +70,7 @@ int sb_crew_barrier(struct sb_crew *c)
         pthread_mutex_lock(&c->lock);
     }
     while (mine == c->generation && !c->canceled)
-        pthread_cond_wait(&c->moved, &c->lock);
+        sb_wait_list_wait(&c->moved, &c->lock, w, SB_FOREVER);
     bool canceled = c->canceled;
     if (mine == c->generation)
         c->arrived--; // canceled before all had arrived
@@ -88,7 +83,7 @@ void sb_crew_leave(struct sb_crew *c)
     pthread_mutex_lock(&c->lock);
     c->gone++;
     open_if_full(c);
-    pthread_cond_broadcast(&c->moved); // wakes members in sb_crew_settle()
+    sb_wait_list_wake(&c->moved); // wakes members in sb_crew_settle()
     pthread_mutex_unlock(&c->lock);
     wake_main(c);
 }
@@ -97,7 +92,7 @@ void sb_crew_cancel(struct sb_crew *c)
 {
     pthread_mutex_lock(&c->lock);
     c->canceled = true;
-    pthread_cond_broadcast(&c->moved);
+    sb_wait_list_wake(&c->moved);
     pthread_mutex_unlock(&c->lock);
 }
 
@@ -109,14 +104,14 @@ static bool all_settled(const struct sb_crew *c)
     return c->let_go || (c->wake ? c->settle_all : here);
 }
 
-void sb_crew_settle(struct sb_crew *c)
+void sb_crew_settle(struct sb_crew *c, struct sb_waiter *w)
 {
     pthread_mutex_lock(&c->lock);
     if (c->canceled) {
         c->settled++;
-        pthread_cond_broadcast(&c->moved);
+        sb_wait_list_wake(&c->moved);
         while (c->held || !all_settled(c))
-            pthread_cond_wait(&c->moved, &c->lock);
+            sb_wait_list_wait(&c->moved, &c->lock, w, SB_FOREVER);
     }
     pthread_mutex_unlock(&c->lock);
 }
@@ -135,7 +130,7 @@ void sb_crew_let_go(struct sb_crew *c)
     pthread_mutex_lock(&c->lock);
     c->held = false;
     c->let_go = true;
-    pthread_cond_broadcast(&c->moved);
+    sb_wait_list_wake(&c->moved);
     pthread_mutex_unlock(&c->lock);
 }
 
@@ -163,7 +158,8 @@ static struct counter *counter_of(struct sb_crew *c, const char *name)
 }
 
 // Adds to a counter of the process that counts. Call with c->lock held.
-static double add_elsewhere(struct sb_crew *c, const char *name, double n)
+static double add_elsewhere(
+    struct sb_crew *c, struct sb_waiter *w, const char *name, double n)
 {
     struct sb_crew_request r = { .n = n }, **at = &c->first;
 
@@ -175,14 +171,15 @@ static double add_elsewhere(struct sb_crew *c, const char *name, double n)
     wake_main(c);
     pthread_mutex_lock(&c->lock);
     while (!r.answered && !c->canceled)
-        pthread_cond_wait(&c->moved, &c->lock);
+        sb_wait_list_wait(&c->moved, &c->lock, w, SB_FOREVER);
     for (at = &c->first; *at != &r; at = &(*at)->next)
         ;
     *at = r.next;
     return r.answered ? r.number : SB_ECANCELED;
 }
 
-double sb_crew_add(struct sb_crew *c, const char *name, double n)
+double sb_crew_add(
+    struct sb_crew *c, struct sb_waiter *w, const char *name, double n)
 {
     double number;
 
@@ -192,7 +189,7 @@ double sb_crew_add(struct sb_crew *c, const char *name, double n)
     if (c->canceled) {
         number = SB_ECANCELED;
     } else if (c->wake && !c->root) {
-        number = add_elsewhere(c, name, n);
+        number = add_elsewhere(c, w, name, n);
     } else {
         struct counter *counter = counter_of(c, name);
 
@@ -298,7 +295,7 @@ void sb_crew_answer(
     if (r) {
         r->answered = true;
         r->number = number;
-        pthread_cond_broadcast(&c->moved);
+        sb_wait_list_wake(&c->moved);
     }
     pthread_mutex_unlock(&c->lock);
 }
@@ -315,7 +312,7 @@ void sb_crew_settle_all(struct sb_crew *c)
 {
     pthread_mutex_lock(&c->lock);
     c->settle_all = true;
-    pthread_cond_broadcast(&c->moved);
+    sb_wait_list_wake(&c->moved);
     pthread_mutex_unlock(&c->lock);
 }
 

@@ -13,6 +13,7 @@
 #include <stdint.h>
 
 #include "base/err.h"
+#include "loop/waiter.h"
 
 #define SB_CREW_NAME 96 // room for the name of a counter of tickets
 
@@ -27,7 +28,7 @@ struct sb_crew_request {
 
 struct sb_crew {
     pthread_mutex_t lock;
-    pthread_cond_t moved;
+    struct sb_wait_list moved;
     unsigned size;          // members
     unsigned arrived, gone; // at the barrier; finished
     uint64_t generation;    // of the barrier
@@ -52,10 +53,11 @@ struct sb_crew {
 int sb_crew_init(struct sb_crew *c, unsigned size);
 void sb_crew_done(struct sb_crew *c); // {0} allowed
 
-// All functions below: any thread.
+// All functions below: any thread. w: of the user that calls; NULL where the
+// crew is of one process.
 
 // Waits for all members that have not finished. 0 or SB_ECANCELED.
-int sb_crew_barrier(struct sb_crew *c);
+int sb_crew_barrier(struct sb_crew *c, struct sb_waiter *w);
 // Called when a member has finished its task, successfully or not.
 void sb_crew_leave(struct sb_crew *c);
 // Ends all waiting, now and later; tickets return SB_ECANCELED.
@@ -63,7 +65,7 @@ void sb_crew_cancel(struct sb_crew *c);
 // Called after a cancel, before a member removes what it created: waits until
 // all members have called this or have finished, so that no call in progress
 // creates it again, or until sb_crew_let_go().
-void sb_crew_settle(struct sb_crew *c);
+void sb_crew_settle(struct sb_crew *c, struct sb_waiter *w);
 // Keeps sb_crew_settle() from returning until sb_crew_let_go(), so that calls
 // that remove things are not canceled. Returns false if nothing is held:
 // sb_crew_let_go() was called, or all members have reached sb_crew_settle().
@@ -72,7 +74,8 @@ void sb_crew_let_go(struct sb_crew *c); // allowed without hold, too
 // Adds n >= 0 to the counter of this name and returns what it was before, so
 // that with n = 1 each number is returned once. SB_ECANCELED (negative) if
 // canceled, SB_ERANGE if the name is too long, SB_ENOMEM. Exact up to 2^53.
-double sb_crew_add(struct sb_crew *c, const char *name, double n);
+double sb_crew_add(
+    struct sb_crew *c, struct sb_waiter *w, const char *name, double n);
 void sb_crew_progress(struct sb_crew *c, const char *title, double n,
     double total, uint64_t now_ns);
 // Writes a line for the terminal: "loading: 120000 of 1000000 (12 %), 85000/s,

@@ -35,7 +35,8 @@ bool sb__gate_wait(struct sb_user *u)
     if (all_there(run))
         pthread_cond_signal(&run->changed);
     while (run->part == part && !atomic_load(&run->stop))
-        pthread_cond_wait(&run->go, &run->lock);
+        sb_wait_list_wait(
+            &run->go, &run->lock, &u->priv->waiter, SB_FOREVER);
     bool next = run->part != part && !atomic_load(&run->stop);
     pthread_mutex_unlock(&run->lock);
     return next;
@@ -89,7 +90,7 @@ void sb__gate_open(struct sb_run *run, const struct sb__part *part,
     run->part_rate = rate;
     run->part_end = time_after(run->t0, end);
     run->released = true;
-    pthread_cond_broadcast(&run->go);
+    sb_wait_list_wake(&run->go);
     pthread_mutex_unlock(&run->lock);
 }
 

@@ -206,6 +206,8 @@ static const struct sb_workload_ops ops = {
 void sb_mixed_init(struct sb_mixed *m)
 {
     m->workload = (struct sb_workload){ .ops = &ops, .data = m };
+    for (unsigned i = 0; i < m->mix->n; i++)
+        m->workload.blocks |= m->part[i]->blocks;
     for (unsigned i = 0; i < m->mix->n; i++) {
         m->part[i]->slot = i;
         if (m->part[i]->check_name)

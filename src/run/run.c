@@ -20,14 +20,12 @@ void sb__run_stop(struct sb_run *run)
         if (!u->priv)
             continue;
         atomic_store_explicit(&u->boundary, 0, memory_order_seq_cst);
-        pthread_mutex_lock(&u->priv->lock);
-        pthread_cond_broadcast(&u->priv->wake);
-        pthread_mutex_unlock(&u->priv->lock);
+        sb_waiter_wake(&u->priv->waiter);
     }
     sb_crew_cancel(&run->crew);
     pthread_mutex_lock(&run->lock);
     pthread_cond_broadcast(&run->changed);
-    pthread_cond_broadcast(&run->go); // users at the gate
+    sb_wait_list_wake(&run->go); // users at the gate
     pthread_mutex_unlock(&run->lock);
 }
 

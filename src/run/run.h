@@ -22,12 +22,14 @@
 
 struct sb_job;
 
-enum sb_pace_mode { SB_PACE_SLEEP, SB_PACE_SPIN };
+enum sb_pace_mode { SB_PACE_AUTO, SB_PACE_SLEEP, SB_PACE_SPIN };
 
 // The options of a run, filled from sb_run_opt_table. Durations in
 // nanoseconds.
 struct sb_run_opts {
     int64_t threads;
+    const char *workers; // "users": a thread for each; "auto", a number
+    int event_loop;      // enum sb_loop_kind
     int64_t events; // 0: no limit
     int64_t time;   // 0: no limit
     int64_t warmup_time;
@@ -72,6 +74,11 @@ extern const struct sb_opt_table sb_run_opt_table;
 // SB_ERANGE.
 int sb_run_opts_finish(struct sb_run_opts *o, bool time_given,
     bool requests_given, struct sb_err *err);
+
+// The number of workers with event loops for so many users; 0: each user has a
+// thread of its own.
+unsigned sb_run_opts_workers(
+    const struct sb_run_opts *o, unsigned users, unsigned processors);
 
 // Whether a run measures the maximum, or searches its rate, before its measured
 // part; and whether its measured part is an open loop.

@@ -37,7 +37,7 @@ static void release_users(struct sb_run *run, struct sb_meter *m, uint64_t at)
     run->deadline = o->time > 0 ? run->warm_end + (uint64_t)o->time
                                 : UINT64_MAX;
     run->released = true;
-    pthread_cond_broadcast(&run->go);
+    sb_wait_list_wake(&run->go);
     pthread_mutex_unlock(&run->lock);
     if (warm && run->l->warmup)
         run->l->warmup(run->l->data, o->warmup_time);
@@ -215,7 +215,7 @@ static bool perform_run(
     else if (all && w.canceled)
         sb_log(SB_LOG_NOTICE, "All canceled calls have returned.");
     if (all)
-        sb__worker_join_ended(run);
+        sb__start_join_ended(run);
     if (all && event_limit_reached(run))
         sb_log(SB_LOG_INFO, "Event limit exceeded, exiting...");
     sb_log(SB_LOG_INFO, "Done.");

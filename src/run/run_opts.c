@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
+#include <errno.h>
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
@@ -8,9 +9,12 @@
 #include "run/run.h"
 
 #define SECOND 1000000000
+#define WORKERS_MAX  10000
+#define WORKERS_AUTO (WORKERS_MAX + 1)
 
 static const char *const arrivals[] = { "poisson", "constant", NULL };
-static const char *const pace[] = { "sleep", "spin", NULL };
+static const char *const event_loops[] = { "auto", "io_uring", "epoll", NULL };
+static const char *const pace[] = { "auto", "sleep", "spin", NULL };
 
 #define AT(field) offsetof(struct sb_run_opts, field)
 
@@ -22,6 +26,22 @@ static const struct sb_opt options[] = {
         .min = 1,
         .max = 1000000,
         .help = "number of threads to use" },
+    { .name = "workers",
+        .type = SB_OPT_STRING,
+        .offset = AT(workers),
+        .def = "users",
+        .flags = SB_OPT_YIELDS,
+        .help = "number of operating system threads that run the users given "
+                "by --threads, 'auto' for one per processor, or 'users' for a "
+                "thread of its own for each user" },
+    { .name = "event-loop",
+        .type = SB_OPT_ENUM,
+        .offset = AT(event_loop),
+        .def = "auto",
+        .choices = event_loops,
+        .flags = SB_OPT_YIELDS,
+        .help = "with --workers: how workers wait for servers; 'auto' is "
+                "io_uring if the system allows it, otherwise epoll" },
     { .name = "events",
         .type = SB_OPT_INT,
         .offset = AT(events),
@@ -136,11 +156,12 @@ static const struct sb_opt options[] = {
     { .name = "pace",
         .type = SB_OPT_ENUM,
         .offset = AT(pace),
-        .def = "sleep",
+        .def = "auto",
         .choices = pace,
         .flags = SB_OPT_YIELDS,
-        .help = "with --rate: wait for the next event by sleeping, or spin "
-                "just before it is due (more precise, uses CPU)" },
+        .help = "with --rate: how to wait for the next event; 'auto' sleeps "
+                "and busy-waits for the time by which timers of this machine "
+                "are late, 'sleep' only sleeps, 'spin' busy-waits longer" },
     { .name = "think-time",
         .type = SB_OPT_STRING,
         .offset = AT(think_time),
@@ -434,6 +455,42 @@ static int finish_mix(const struct sb_run_opts *o, struct sb_err *err)
                : 0;
 }
 
+// Returns the number of --workers: 0 for "users", WORKERS_AUTO for "auto", and
+// SB_ERANGE for anything else that is not a number from 1.
+static int64_t workers_of(const char *text)
+{
+    char *end;
+    long n;
+
+    if (!text || strcmp(text, "users") == 0)
+        return 0;
+    if (strcmp(text, "auto") == 0)
+        return WORKERS_AUTO;
+    errno = 0;
+    n = strtol(text, &end, 10);
+    return *end || end == text || errno || n < 1 || n > WORKERS_MAX ? SB_ERANGE
+                                                                    : n;
+}
+
+static int finish_workers(const struct sb_run_opts *o, struct sb_err *err)
+{
+    if (workers_of(o->workers) >= 0)
+        return 0;
+    return sb_err_set(err, SB_ERANGE,
+        "--workers: '%.100s' is not 'users', 'auto' or a number from 1 to %d",
+        o->workers, WORKERS_MAX);
+}
+
+unsigned sb_run_opts_workers(
+    const struct sb_run_opts *o, unsigned users, unsigned processors)
+{
+    int64_t n = workers_of(o->workers);
+
+    if (n == WORKERS_AUTO)
+        n = processors;
+    return n < users ? (unsigned)n : users;
+}
+
 int sb_run_opts_finish(struct sb_run_opts *o, bool time_given,
     bool requests_given, struct sb_err *err)
 {
@@ -455,5 +512,7 @@ int sb_run_opts_finish(struct sb_run_opts *o, bool time_given,
         rc = finish_checkpoints(o, err);
     if (rc == 0)
         rc = finish_think_time(o, err);
+    if (rc == 0)
+        rc = finish_workers(o, err);
     return rc;
 }

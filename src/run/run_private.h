@@ -7,12 +7,14 @@
 
 #include <pthread.h>
 
+#include "loop/waiter.h"
 #include "run/crew.h"
 #include "run/run.h"
 
 enum sb_phase { SB_PHASE_WARMUP, SB_PHASE_MEASURED, SB_PHASES };
 
 struct sb_user_priv;
+struct sb__loop_worker;
 struct sb__joint;
 
 struct sb_run {
@@ -32,6 +34,8 @@ struct sb_run {
     unsigned users;               // of this process: share.users
     uint64_t events;              // its part of --events
     struct sb_user *user;         // users entries
+    unsigned workers; // with event loops; 0: each user has a thread of its own
+    struct sb__loop_worker *worker; // `workers` entries
     struct sb_user_priv *priv;
     struct sb_clock clock; // calibrated; users copy it, main reads it
 
@@ -62,8 +66,8 @@ struct sb_run {
 
     pthread_mutex_t lock;   // for everything below
     pthread_cond_t changed; // the main thread waits here
-    pthread_cond_t go;      // users that are ready wait here
-    bool has_lock, has_go;
+    struct sb_wait_list go; // users that are ready wait here
+    bool has_lock;
     bool released; // users may start
     bool aborted;  // users must not start
     unsigned made; // number of started threads

@@ -7,6 +7,7 @@
 #include <unistd.h>
 
 #include "run/joint.h"
+#include "run/loops.h"
 #include "run/lock.h"
 #include "run/mix_user.h"
 #include "run/user_private.h"
@@ -92,6 +93,8 @@ int sb__run_state_init(struct sb_run *run)
     run->open_loop = !run->task && sb_run_opts_open_loop(run->o);
     run->searching = !run->task && sb_run_opts_finds_rate(run->o);
     run->limited = !run->task && run->o->events > 0;
+    if (!run->task && !run->w->blocks)
+        run->workers = sb_run_opts_workers(run->o, run->users, processors());
     run->crowded = run->users > processors();
     run->user = aligned_alloc(64, n * sizeof(*run->user));
     run->priv = calloc(n, sizeof(*run->priv));
@@ -100,9 +103,6 @@ int sb__run_state_init(struct sb_run *run)
     if (!run->user || !run->priv || sb__lock_init(&run->lock, &run->changed))
         return SB_ENOMEM;
     run->has_lock = true;
-    if (sb__lock_init_cond(&run->go))
-        return SB_ENOMEM;
-    run->has_go = true;
     if (sb_crew_init(&run->crew, (unsigned)n))
         return SB_ENOMEM;
     if (run->open_loop && init_pace(run))
@@ -119,6 +119,7 @@ int sb__run_state_init(struct sb_run *run)
 static void free_run(struct sb_run *run)
 {
     sb__joint_done(run);
+    sb__loops_free(run);
     for (size_t i = 0; run->user && i < run->users; i++) {
         assert(!run->priv || !run->priv[i].has_thread); // it uses the run
         sb__user_done(&run->user[i]);
@@ -128,8 +129,6 @@ static void free_run(struct sb_run *run)
     sb__mix_user_unregister(run);
     sb_crew_done(&run->crew);
     sb_pace_done(&run->pace);
-    if (run->has_go)
-        pthread_cond_destroy(&run->go);
     if (run->has_lock) {
         pthread_cond_destroy(&run->changed);
         pthread_mutex_destroy(&run->lock);

@@ -11,6 +11,7 @@
 #include "run/joint_start.h"
 #include "run/signals.h"
 #include "run/thread_error.h"
+#include "run/loops.h"
 #include "run/worker.h"
 
 #define SECOND UINT64_C(1000000000)
@@ -19,6 +20,12 @@
 #define ABORT_GRACE     (3 * SECOND)
 #define INTERRUPT_GRACE (SECOND / 4)
 #define CANCEL_EVERY    (SECOND / 10)
+
+bool sb__start_join_ended(struct sb_run *run)
+{
+    return run->workers > 0 ? sb__loops_join_ended(run)
+                            : sb__worker_join_ended(run);
+}
 
 // Ends and joins users that must not start. Returns false if some did not
 // return.
@@ -29,7 +36,7 @@ static bool abort_users(struct sb_run *run, uint64_t grace)
     sb__run_stop(run);
     pthread_mutex_lock(&run->lock);
     run->aborted = true;
-    pthread_cond_broadcast(&run->go);
+    sb_wait_list_wake(&run->go);
     while (run->ended < run->made && sb_clock_monotonic() < until) {
         pthread_mutex_unlock(&run->lock);
         sb__run_cancel(run, until);
@@ -42,7 +49,7 @@ static bool abort_users(struct sb_run *run, uint64_t grace)
     bool all = run->ended == run->made;
     pthread_mutex_unlock(&run->lock);
     // If some did not return, the process exits without joining any.
-    return all && sb__worker_join_ended(run);
+    return all && sb__start_join_ended(run);
 }
 
 // Members of a parallel command that were not created count as finished.
@@ -237,7 +244,8 @@ int sb__start_users(struct sb_run *run, struct sb_run_result *res)
 
     if (run->l && run->l->connecting)
         run->l->connecting(run->l->data);
-    rc = sb__worker_start_all(run, &res->err);
+    rc = run->workers > 0 ? sb__loops_start(run, &res->err)
+                          : sb__worker_start_all(run, &res->err);
     if (rc == 0 && run->task)
         leave_for_unmade(run);
     else if (rc == 0)

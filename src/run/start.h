@@ -16,4 +16,7 @@ int sb__start_users(struct sb_run *run, struct sb_run_result *res);
 // Returns SB_E*.
 int sb__start_interrupted(struct sb_run *run, struct sb_run_result *res);
 
+// Joins the threads of all users that have ended. Returns true if all have.
+bool sb__start_join_ended(struct sb_run *run);
+
 #endif

@@ -22,6 +22,9 @@
 // starts. On virtual machines, timers are late by 0.1 ms and more; 99 % are
 // late by less than this.
 #define SPIN_NS 400000u
+// On an event loop: how long a user whose events do not wait may run before the
+// others of its worker do.
+#define SLICE_NS 100000u
 // What next_of_part() returns for an event of another component of a mix.
 #define OTHER 2
 
@@ -53,28 +56,42 @@ static uint64_t now_anchored(struct sb_user *u)
 
 static void sleep_until(struct sb_user *u, uint64_t until)
 {
-    struct sb_user_priv *p = u->priv;
-    struct timespec ts = { .tv_sec = (time_t)(until / 1000000000u),
-        .tv_nsec = (long)(until % 1000000000u) };
-    int rc = 0;
+    while (!stopped(u) && sb_waiter_sleep(&u->priv->waiter, until))
+        ;
+}
 
-    pthread_mutex_lock(&p->lock);
-    while (!stopped(u) && rc == 0)
-        rc = pthread_cond_timedwait(&p->wake, &p->lock, &ts);
-    pthread_mutex_unlock(&p->lock);
+// How long before the end of a wait the user's thread begins to busy-wait. A
+// loop does that itself.
+static uint64_t spin_ns(const struct sb_user *u)
+{
+    int pace = u->run ? u->run->o->pace : SB_PACE_SLEEP;
+
+    if (u->priv->waiter.fiber || pace == SB_PACE_SLEEP)
+        return 0;
+    return pace == SB_PACE_SPIN ? SPIN_NS : sb_alarm_margin(&u->priv->alarm);
+}
+
+// Sleeps until a time and learns how late the thread wakes up.
+static uint64_t sleep_and_learn(struct sb_user *u, uint64_t until)
+{
+    sleep_until(u, until);
+
+    uint64_t now = now_anchored(u);
+    if (now >= until)
+        sb_alarm_learn(&u->priv->alarm, now - until);
+    return now;
 }
 
 uint64_t sb__user_wait(struct sb_user *u, uint64_t until)
 {
-    bool spin = u->run && u->run->o->pace == SB_PACE_SPIN;
-    uint64_t now = now_anchored(u);
+    uint64_t spin = spin_ns(u), now = now_anchored(u);
 
     while (now < until && !stopped(u)) {
-        if (!spin)
-            sleep_until(u, until);
-        else if (until - now > SPIN_NS)
-            sleep_until(u, until - SPIN_NS);
-        else if (u->run->crowded)
+        if (until - now > spin) {
+            now = sleep_and_learn(u, until - spin);
+            continue;
+        }
+        if (u->run->crowded)
             sched_yield(); // a user that is due may need this processor
         else
             ck_pr_stall();
@@ -85,16 +102,11 @@ uint64_t sb__user_wait(struct sb_user *u, uint64_t until)
 
 bool sb__user_await(struct sb_user *u, uint64_t until)
 {
-    struct sb_user_priv *p = u->priv;
-    struct timespec ts = { .tv_sec = (time_t)(until / 1000000000u),
-        .tv_nsec = (long)(until % 1000000000u) };
     bool over;
-    int rc = 0;
 
-    pthread_mutex_lock(&p->lock);
-    while (!(over = stopped(u) || atomic_load(&u->run->used_up)) && rc == 0)
-        rc = pthread_cond_timedwait(&p->wake, &p->lock, &ts);
-    pthread_mutex_unlock(&p->lock);
+    while (!(over = stopped(u) || atomic_load(&u->run->used_up)) &&
+           sb_waiter_sleep(&u->priv->waiter, until))
+        ;
     return !over;
 }
 
@@ -185,13 +197,8 @@ static void use_up(struct sb_run *run)
 {
     if (!run->staged || atomic_exchange(&run->used_up, true))
         return;
-    for (unsigned i = 0; i < run->users; i++) {
-        struct sb_user_priv *p = &run->priv[i];
-
-        pthread_mutex_lock(&p->lock);
-        pthread_cond_broadcast(&p->wake);
-        pthread_mutex_unlock(&p->lock);
-    }
+    for (unsigned i = 0; i < run->users; i++)
+        sb_waiter_wake(&run->priv[i].waiter);
 }
 
 // Returns false if --events is used up. Warm-up events do not count.
@@ -236,6 +243,18 @@ static bool next_arrival(struct sb_user *u, uint64_t *arrival, uint64_t *now)
     return true;
 }
 
+// Lets the other users of the worker run, if this one has not waited for a while.
+static uint64_t take_turns(struct sb_user *u, uint64_t now)
+{
+    struct sb_fiber *f = u->priv->waiter.fiber;
+
+    if (!f || now - u->priv->slice < SLICE_NS ||
+        now - sb_fiber_reported(f) < SLICE_NS)
+        return now;
+    sb_fiber_yield(f);
+    return u->priv->slice = now_anchored(u);
+}
+
 // Ends the loop of a user. Only here it is known whether the user goes because
 // of its stage or the script has ended the loop: a later reading of the clock
 // could differ from `now`.
@@ -256,6 +275,7 @@ static int next_of_part(struct sb_user *u, uint64_t now)
         return 0;
     if (now >= u->clock.anchor_ns)
         now = now_anchored(u);
+    now = take_turns(u, now);
     leave = earlier(u->priv->leave, run->deadline);
     if (now < u->resume)
         now = sb__user_wait(u, earlier(u->resume, leave));
@@ -270,9 +290,9 @@ static int next_of_part(struct sb_user *u, uint64_t now)
             return 0;
         uint64_t b = now < run->warm_end ? run->warm_end : leave;
         bool every = run->limited || !u->priv->chained;
-        set_boundary(u, every                    ? 0
-                        : b < u->clock.anchor_ns ? b
-                                                 : u->clock.anchor_ns);
+        if (u->priv->waiter.fiber)
+            b = earlier(b, now + SLICE_NS);
+        set_boundary(u, every ? 0 : earlier(b, u->clock.anchor_ns));
     }
     enter_phase(u, arrival);
     return SB_UNLIKELY(run->mixed) ? start_mixed(u, arrival, now)
@@ -538,15 +558,14 @@ int sb__user_init(struct sb_user *u, struct sb_run *run, unsigned id)
     p->chained = sb_dist_time_is_zero(&p->think) && !run->open_loop &&
                  !run->mixed;
     sb__mix_user_init(u);
-    return sb__lock_init(&p->lock, &p->wake);
+    return sb_waiter_init(&p->waiter);
 }
 
 void sb__user_done(struct sb_user *u)
 {
     if (!u->priv)
         return;
-    pthread_cond_destroy(&u->priv->wake);
-    pthread_mutex_destroy(&u->priv->lock);
+    sb_waiter_done(&u->priv->waiter);
     u->priv = NULL;
 }
 
@@ -566,7 +585,7 @@ int sb_user_init_idle(struct sb_user *u, struct sb_random_shared *random,
     sb_clock_init(&u->clock);
     u->id = id;
     init_common(u, random, id);
-    if (sb__lock_init(&u->priv->lock, &u->priv->wake)) {
+    if (sb_waiter_init(&u->priv->waiter)) {
         sb_user_done_idle(u);
         return sb_err_set(err, SB_ENOMEM, "out of memory for a user");
     }

@@ -190,17 +190,17 @@ double sb_user_run_time(struct sb_user *u)
 
 int sb_user_barrier(struct sb_user *u)
 {
-    return sb_crew_barrier(u->priv->crew);
+    return sb_crew_barrier(u->priv->crew, &u->priv->waiter);
 }
 
 double sb_user_add(struct sb_user *u, const char *name, double n)
 {
-    return sb_crew_add(u->priv->crew, name, n);
+    return sb_crew_add(u->priv->crew, &u->priv->waiter, name, n);
 }
 
 void sb_user_settle(struct sb_user *u)
 {
-    sb_crew_settle(u->priv->crew);
+    sb_crew_settle(u->priv->crew, &u->priv->waiter);
 }
 
 void sb_user_progress(

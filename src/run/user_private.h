@@ -6,6 +6,8 @@
 
 #include <pthread.h>
 
+#include "loop/alarm.h"
+#include "loop/waiter.h"
 #include "run/crew.h"
 #include "run/run.h"
 
@@ -22,8 +24,9 @@ struct sb_user_priv {
     pthread_t thread;
     bool has_thread;
     enum sb_user_state state;
-    pthread_mutex_t lock; // for `wake`
-    pthread_cond_t wake;  // CLOCK_MONOTONIC; signaled when the run stops
+    struct sb_waiter waiter; // woken when the run stops
+    struct sb_alarm alarm;   // of a user with a thread
+    uint64_t slice;          // when its worker last ran the others
     struct sb_dist_time think;
     _Atomic uint64_t held; // an arrival taken and not started, 0 if none
     // Arrivals of the measured part whose event() returned true.

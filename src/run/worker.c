@@ -53,11 +53,12 @@ static void move_user(
 }
 
 // Returns false if the run was aborted before its start.
-static bool wait_for_release(struct sb_run *run)
+static bool wait_for_release(struct sb_run *run, struct sb_user *u)
 {
     pthread_mutex_lock(&run->lock);
     while (!run->released && !run->aborted)
-        pthread_cond_wait(&run->go, &run->lock);
+        sb_wait_list_wait(
+            &run->go, &run->lock, &u->priv->waiter, SB_FOREVER);
     bool go = !run->aborted;
     pthread_mutex_unlock(&run->lock);
     return go;
@@ -93,8 +94,12 @@ static bool run_events(
 // Returns the unused pages of this thread's stack to the system. Creating a
 // user (parsing declarations, connecting) needs far more stack than its
 // events, and a thousand users would keep all of it.
-static void trim_stack(void)
+static void trim_stack(const struct sb_user *u)
 {
+    if (u->priv->waiter.fiber) {
+        sb_fiber_trim(u->priv->waiter.fiber);
+        return;
+    }
 #ifdef __GLIBC__
     uintptr_t page = (uintptr_t)sysconf(_SC_PAGESIZE);
     pthread_attr_t attr;
@@ -132,7 +137,7 @@ static int create_user(
     // to be ready starts the run.
     if (rc)
         sb__run_fail(run, err);
-    trim_stack();
+    trim_stack(u);
     move_user(run, u, SB_USER_READY);
     return rc;
 }
@@ -178,7 +183,7 @@ static int create_late_user(
         sb__run_fail(run, err);
     else
         count_connect(run, u, sb_clock_monotonic() - since);
-    trim_stack();
+    trim_stack(u);
     return rc;
 }
 
@@ -230,7 +235,7 @@ static void come_and_go(
         move_user(run, u, SB_USER_READY);
     else
         more = create_user(run, u, err) == 0;
-    more = more && wait_for_release(run);
+    more = more && wait_for_release(run, u);
     while (more) {
         bool has = has_user(run, u, &until);
 
@@ -266,23 +271,38 @@ static void run_user(struct sb_run *run, struct sb_user *u)
         come_and_go(run, u, &err);
     } else {
         rc = create_user(run, u, &err);
-        if (rc == 0 && wait_for_release(run))
+        if (rc == 0 && wait_for_release(run, u))
             run_events(run, u, &err);
         free_data(run, u);
     }
 }
 
+void sb__worker_begin(const char *what, unsigned number)
+{
+    char name[16];
+
+    snprintf(name, sizeof(name), "%s-%u", what, number);
+    prctl(PR_SET_NAME, name);
+    prctl(PR_SET_TIMERSLACK, TIMER_SLACK_NS);
+}
+
+void sb__worker_run(struct sb_user *u)
+{
+    run_user(u->run, u);
+    sb__worker_end(u);
+}
+
+void sb__worker_end(struct sb_user *u)
+{
+    move_user(u->run, u, SB_USER_ENDED);
+}
+
 static void *worker_main(void *arg)
 {
     struct sb_user *u = arg;
-    struct sb_run *run = u->run;
-    char name[16];
 
-    snprintf(name, sizeof(name), "user-%u", u->id);
-    prctl(PR_SET_NAME, name);
-    prctl(PR_SET_TIMERSLACK, TIMER_SLACK_NS);
-    run_user(run, u);
-    move_user(run, u, SB_USER_ENDED);
+    sb__worker_begin("user", u->id);
+    sb__worker_run(u);
     return NULL;
 }
 

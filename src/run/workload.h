@@ -57,6 +57,9 @@ struct sb_workload {
     // What check() is called in messages; NULL: there is no check().
     const char *check_name;
     unsigned slot; // in sb_user.part
+    // Its users compute, or wait in other ways than sb_user_sleep() and drivers
+    // do: each needs a thread of its own.
+    bool blocks;
 };
 
 #endif

@@ -1,21 +1,35 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 #include <string.h>
 
+#include "loop/loop.h"
 #include "script/compat.ffi.h"
 #include "script/script_private.h"
 
-// The only exception to the rule that nothing identifies the caller by OS
-// thread: these functions of 1.x have no context parameter.
-static _Thread_local struct sb__state *current;
+// An exception to the rule that nothing identifies the caller by OS thread: these
+// functions of 1.x have no context parameter. A user on an event loop is
+// identified by its fiber.
+static _Thread_local void *of_thread;
+
+static void **place(void)
+{
+    struct sb_fiber *f = sb_fiber_current();
+
+    return f ? sb_fiber_local(f) : &of_thread;
+}
 
 void sb__compat_enter(struct sb__state *st)
 {
-    current = st;
+    *place() = st;
+}
+
+static const struct sb__state *current(void)
+{
+    return *place();
 }
 
 static struct sb_user *user(void)
 {
-    return current ? current->user : NULL;
+    return current() ? current()->user : NULL;
 }
 
 uint64_t sb_counter_val(int thread_id, sb_counter_type type)
@@ -61,7 +75,7 @@ void sb_event_stop(int thread_id)
 #define RAND(name)                                                         \
     uint32_t sb_rand_##name(uint32_t a, uint32_t b)                        \
     {                                                                      \
-        return current ? (uint32_t)sb_random_##name(current->random, a, b) \
+        return current() ? (uint32_t)sb_random_##name(current()->random, a, b) \
                        : 0;                                                \
     }
 
@@ -74,28 +88,28 @@ RAND(zipfian)
 
 uint32_t sb_rand_unique(void)
 {
-    return current ? sb_random_unique(current->random) : 0;
+    return current() ? sb_random_unique(current()->random) : 0;
 }
 
 uint64_t sb_rand_uniform_uint64(void)
 {
-    return current ? sb_random_uint64(current->random) : 0;
+    return current() ? sb_random_uint64(current()->random) : 0;
 }
 
 double sb_rand_uniform_double(void)
 {
-    return current ? sb_random_double(current->random) : 0;
+    return current() ? sb_random_double(current()->random) : 0;
 }
 
 void sb_rand_str(const char *fmt, char *buf)
 {
-    if (current)
-        sb_random_string(current->random, fmt, strlen(fmt), buf);
+    if (current())
+        sb_random_string(current()->random, fmt, strlen(fmt), buf);
 }
 
 uint32_t sb_rand_varstr(char *buf, uint32_t min_len, uint32_t max_len)
 {
-    return current ? (uint32_t)sb_random_varstring(
-                         current->random, min_len, max_len, buf)
+    return current() ? (uint32_t)sb_random_varstring(
+                         current()->random, min_len, max_len, buf)
                    : 0;
 }

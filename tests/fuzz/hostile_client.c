@@ -8,6 +8,7 @@
 #include <stdlib.h>
 
 #include "db/internal.h"
+#include "loop/io.h"
 #include "hostile.h"
 
 #define VARIANTS   4u
@@ -388,7 +389,10 @@ static unsigned course(const struct hostile_program *p, unsigned variant,
     };
     c->owner.o = opts[variant];
     c->owner.opts = &c->o;
-    c->owner.host = (struct sb_host){ .abi = SB_DRIVER_ABI, .log = no_log };
+    c->owner.host = (struct sb_host){ .abi = SB_DRIVER_ABI, .log = no_log,
+        .wait = sb_io_wait,
+        .exchange = sb_io_exchange,
+        .sleep = sb_io_sleep };
     pthread_mutex_init(&c->owner.lock, NULL);
     pthread_mutex_init(&c->owner.feed_lock, NULL);
     c->db = (struct sb_db){ .owner = &c->owner, .drv = p->driver };

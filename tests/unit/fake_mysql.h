@@ -12,6 +12,7 @@
 #include <unistd.h>
 
 #include "base/opts.h"
+#include "loop/io.h"
 #include "check.h"
 #include "drivers/mysql/mysql_priv.h"
 
@@ -159,7 +160,10 @@ static inline void quiet(int level, const char *text)
 {
 }
 
-static const struct sb_host host = { .abi = SB_DRIVER_ABI, .log = quiet };
+static const struct sb_host host = { .abi = SB_DRIVER_ABI, .log = quiet,
+    .wait = sb_io_wait,
+    .exchange = sb_io_exchange,
+    .sleep = sb_io_sleep };
 
 static char socket_path[64];
 

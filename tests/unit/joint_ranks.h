@@ -97,7 +97,6 @@ static inline void rank_init(struct rank *r, unsigned number, unsigned ranks)
     r->run.deadline = UINT64_MAX;
     r->run.start_at = sb_clock_monotonic();
     r->run.has_lock = sb__lock_init(&r->run.lock, &r->run.changed) == 0;
-    pthread_cond_init(&r->run.go, NULL);
     sb_crew_init(&r->run.crew, 2);
     sb_stats_init(&r->stats, 2, 2, false);
     CHECK_INT(sb__joint_init(&r->run), 0);
@@ -109,7 +108,6 @@ static inline void rank_done(struct rank *r)
     sb_job_free(r->o.job);
     sb_stats_done(&r->stats);
     sb_crew_done(&r->run.crew);
-    pthread_cond_destroy(&r->run.go);
     pthread_cond_destroy(&r->run.changed);
     pthread_mutex_destroy(&r->run.lock);
 }

@@ -1,113 +1,176 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-#include <stdlib.h>
+#define _GNU_SOURCE
+#include "loop/context.h"
+
+#include <errno.h>
+#include <sys/mman.h>
+#include <unistd.h>
 
 #include "check.h"
-#include "out/context.h"
 
-// Returns what is printed for a run; the caller frees it.
-static char *printed(const char *json)
+#define STACK 65536
+
+struct steps {
+    struct sb_context c;
+    int n;
+    double x; // kept in a register over the switches
+};
+
+static void count_up(void *arg)
 {
-    json_t *run = json_loads(json, 0, NULL);
-    char *text = NULL;
-    size_t len;
-    FILE *out = open_memstream(&text, &len);
+    struct steps *s = arg;
+    double x = 0.5;
 
-    CHECK(run != NULL);
-    sb_context_print(run, out);
-    fclose(out);
-    json_decref(run);
-    return text;
+    for (int i = 0; i < 3; i++) {
+        s->n++;
+        x *= 2;
+        errno = 1000 + i;
+        sb_context_leave(&s->c);
+        CHECK_INT(errno, 1000 + i);
+    }
+    s->x = x;
 }
 
-static void check_printed(const char *json, const char *want)
+static void continues_where_it_left(void)
 {
-    char *got = printed(json);
+    struct steps s = { 0 };
 
-    CHECK_STR(got, want);
-    free(got);
+    CHECK_INT(sb_context_init(&s.c, STACK, count_up, &s), 0);
+    for (int i = 0; i < 3; i++) {
+        errno = 7;
+        sb_context_resume(&s.c);
+        CHECK_INT(errno, 7);
+        CHECK_INT(s.n, i + 1);
+        CHECK(!s.c.over);
+    }
+    sb_context_resume(&s.c);
+    CHECK(s.c.over);
+    CHECK_NEAR(s.x, 4, 0);
+    sb_context_done(&s.c);
+    sb_context_done(&s.c);
 }
 
-static void everything(void)
+static void a_context_in_the_middle_is_freed(void)
 {
-    check_printed(
-        "{\"test\": \"oltp_read_only\", \"started\": \"2026-11-22T11:50:00Z\","
-        " \"seed\": \"12\", \"labels\": {\"disk\": \"nvme\"},"
-        " \"host\": {\"name\": \"load1\", \"cpu\": \"Xeon\","
-        "  \"processors\": 2, \"memory_bytes\": 25165824000,"
-        "  \"kernel\": \"Linux 6.1\","
-        "  \"container\": {\"cpus\": 1, \"memory_bytes\": 536870912}},"
-        " \"databases\": [{\"driver\": \"pgsql\", \"client\": \"libpq 15\","
-        "  \"server\": \"PostgreSQL 15.8\", \"address\": \"10.0.0.1:5432\","
-        "  \"bypass\": true,"
-        "  \"settings\": {\"shared_buffers\": \"128MB\", \"fsync\": \"on\"}}]}",
-        "Context:\n"
-        "    workload:                            oltp_read_only\n"
-        "    started:                             2026-11-22T11:50:00Z\n"
-        "    seed:                                12\n"
-        "    label disk:                          nvme\n"
-        "    host:                                load1\n"
-        "    processor:                           Xeon\n"
-        "    machine:                             2 processors, 23.44 GiB of "
-        "memory\n"
-        "    limits of the container:             1 processor, 0.5 GiB of "
-        "memory\n"
-        "    system:                              Linux 6.1\n"
-        "\n"
-        "Server:\n"
-        "    name:                                PostgreSQL 15.8\n"
-        "    address:                             10.0.0.1:5432\n"
-        "    driver:                              pgsql\n"
-        "    client library:                      libpq 15\n"
-        "    statements:                          sent without the client "
-        "library\n"
-        "    settings:\n"
-        "        shared_buffers:                  128MB\n"
-        "        fsync:                           on\n"
-        "\n");
+    struct steps s = { 0 };
+
+    CHECK_INT(sb_context_init(&s.c, STACK, count_up, &s), 0);
+    sb_context_resume(&s.c);
+    sb_context_done(&s.c);
+    CHECK(!s.c.base);
 }
 
-static void missing_members(void)
+struct nested {
+    struct sb_context outer, inner;
+    int depth;
+};
+
+static void be_inner(void *arg)
 {
-    check_printed("{}", "Context:\n\n");
-    check_printed("{\"test\": null, \"labels\": {}, \"host\": {\"name\": \"\","
-                  " \"processors\": 0, \"container\": {\"cpus\": null}},"
-                  " \"databases\": []}",
-        "Context:\n\n");
-    check_printed("{\"databases\": [{\"driver\": \"mysql\", \"server\": \"\","
-                  " \"bypass\": false, \"settings\": {}}, {\"server\": \"S\","
-                  " \"bypass\": false}]}",
-        "Context:\n"
-        "\n"
-        "Server:\n"
-        "    name:                                unknown: it did not answer\n"
-        "    driver:                              mysql\n"
-        "\n"
-        "Server:\n"
-        "    name:                                S\n"
-        "    statements:                          sent by the client library\n"
-        "\n");
+    struct nested *n = arg;
+
+    n->depth = 2;
+    sb_context_leave(&n->inner);
+    n->depth = 3;
 }
 
-// Control characters would write to the terminal of the reader.
-static void texts_stay_on_their_lines(void)
+static void be_outer(void *arg)
 {
-    check_printed("{\"test\": \"a\\nb\\u001b[1m\","
-                  " \"labels\": {\"x\\ny\": \"1\"}}",
-        "Context:\n"
-        "    workload:                            a b\\x1b[1m\n"
-        "    label x y:                           1\n"
-        "\n");
-    check_printed("{\"labels\": {\"a_name_that_is_longer_than_the_column_is\":"
-                  " \"1\"}}",
-        "Context:\n"
-        "    label a_name_that_is_longer_than_the_column_is: 1\n"
-        "\n");
+    struct nested *n = arg;
+
+    n->depth = 1;
+    sb_context_resume(&n->inner);
+    sb_context_leave(&n->outer);
+    sb_context_resume(&n->inner);
+}
+
+static void contexts_nest(void)
+{
+    struct nested n = { 0 };
+
+    CHECK_INT(sb_context_init(&n.outer, STACK, be_outer, &n), 0);
+    CHECK_INT(sb_context_init(&n.inner, STACK, be_inner, &n), 0);
+    sb_context_resume(&n.outer);
+    CHECK_INT(n.depth, 2);
+    sb_context_resume(&n.outer);
+    CHECK_INT(n.depth, 3);
+    CHECK(n.outer.over && n.inner.over);
+    sb_context_done(&n.outer);
+    sb_context_done(&n.inner);
+}
+
+static void the_guard_is_below_the_stack(void)
+{
+    struct steps s = { 0 };
+    size_t page = (size_t)sysconf(_SC_PAGESIZE);
+    unsigned char resident;
+
+    CHECK_INT(sb_context_init(&s.c, STACK, count_up, &s), 0);
+    CHECK(sb_context_guards(&s.c, s.c.base));
+    CHECK(sb_context_guards(&s.c, s.c.base + page - 1));
+    CHECK(!sb_context_guards(&s.c, s.c.base + page));
+    CHECK(!sb_context_guards(&s.c, s.c.base - 1));
+    CHECK(s.c.size >= STACK + page);
+    // An access is an error: write() reports it instead of a signal.
+    CHECK_INT(write(1, s.c.base, 0), 0);
+    CHECK(mincore(s.c.base + page, page, &resident) == 0);
+    sb_context_done(&s.c);
+}
+
+struct deep {
+    struct sb_context c;
+    int before, after; // resident pages
+};
+
+static int resident_pages(const struct sb_context *c)
+{
+    size_t page = (size_t)sysconf(_SC_PAGESIZE), n = c->size / page - 1;
+    unsigned char vec[1024];
+    int pages = 0;
+
+    if (n > sizeof(vec) || mincore(c->base + page, n * page, vec))
+        return -1;
+    for (size_t i = 0; i < n; i++)
+        pages += vec[i] & 1;
+    return pages;
+}
+
+static __attribute__((noinline)) int use_stack(void)
+{
+    volatile char room[200000];
+
+    for (size_t i = 0; i < sizeof(room); i += 512)
+        room[i] = (char)i;
+    return room[1024];
+}
+
+static void go_deep(void *arg)
+{
+    struct deep *d = arg;
+
+    use_stack();
+    d->before = resident_pages(&d->c);
+    sb_context_trim(&d->c);
+    d->after = resident_pages(&d->c);
+}
+
+static void unused_pages_are_given_back(void)
+{
+    struct deep d = { 0 };
+
+    CHECK_INT(sb_context_init(&d.c, 512 * 1024, go_deep, &d), 0);
+    sb_context_resume(&d.c);
+    CHECK(d.before >= 40);
+    CHECK(d.after <= 8);
+    sb_context_done(&d.c);
 }
 
 int main(void)
 {
-    RUN(everything);
-    RUN(missing_members);
-    RUN(texts_stay_on_their_lines);
+    RUN(continues_where_it_left);
+    RUN(a_context_in_the_middle_is_freed);
+    RUN(contexts_nest);
+    RUN(the_guard_is_below_the_stack);
+    RUN(unused_pages_are_given_back);
     return check_done();
 }

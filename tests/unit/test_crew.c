@@ -4,6 +4,7 @@
 #include <time.h>
 
 #include "check.h"
+#include "crew_member.h"
 
 static void tickets_count_by_key(void)
 {
@@ -11,16 +12,16 @@ static void tickets_count_by_key(void)
     char name[SB_CREW_NAME + 1];
 
     CHECK_INT(sb_crew_init(&c, 1), 0);
-    CHECK_INT(sb_crew_add(&c, "a", 1), 0);
-    CHECK_INT(sb_crew_add(&c, "a", 1), 1);
-    CHECK_INT(sb_crew_add(&c, "b", 1), 0);
+    CHECK_INT(add_to(&c, "a", 1), 0);
+    CHECK_INT(add_to(&c, "a", 1), 1);
+    CHECK_INT(add_to(&c, "b", 1), 0);
     memset(name, 'x', sizeof(name) - 1);
     name[sizeof(name) - 1] = '\0';
-    CHECK_INT(sb_crew_add(&c, name, 1), SB_ERANGE);
+    CHECK_INT(add_to(&c, name, 1), SB_ERANGE);
     name[sizeof(name) - 2] = '\0';
-    CHECK_INT(sb_crew_add(&c, name, 1), 0);
+    CHECK_INT(add_to(&c, name, 1), 0);
     sb_crew_cancel(&c);
-    CHECK_INT(sb_crew_add(&c, "a", 1), SB_ECANCELED);
+    CHECK_INT(add_to(&c, "a", 1), SB_ECANCELED);
     sb_crew_done(&c);
 }
 
@@ -34,9 +35,9 @@ static void *wait_twice(void *arg)
 {
     struct member *m = arg;
 
-    m->rc = sb_crew_barrier(m->crew);
+    m->rc = wait_at_barrier(m->crew);
     if (m->rc == 0)
-        m->rc = sb_crew_barrier(m->crew);
+        m->rc = wait_at_barrier(m->crew);
     sb_crew_leave(m->crew);
     return NULL;
 }
@@ -66,7 +67,7 @@ static void barrier_ignores_members_that_left(void)
 
     CHECK_INT(sb_crew_init(&c, 2), 0);
     sb_crew_leave(&c);
-    CHECK_INT(sb_crew_barrier(&c), 0);
+    CHECK_INT(wait_at_barrier(&c), 0);
     sb_crew_done(&c);
 }
 
@@ -81,7 +82,7 @@ static void cancel_ends_waiting(void)
     sb_crew_cancel(&c);
     pthread_join(t, NULL);
     CHECK_INT(m.rc, SB_ECANCELED);
-    CHECK_INT(sb_crew_barrier(&c), SB_ECANCELED);
+    CHECK_INT(wait_at_barrier(&c), SB_ECANCELED);
     sb_crew_done(&c);
 }
 
@@ -89,7 +90,7 @@ static void *settle(void *arg)
 {
     struct member *m = arg;
 
-    sb_crew_settle(m->crew);
+    settle_with(m->crew);
     atomic_store(&m->back, true);
     return NULL;
 }
@@ -107,13 +108,13 @@ static void undo_waits_for_all_members(void)
     pthread_t t;
 
     CHECK_INT(sb_crew_init(&c, 3), 0);
-    sb_crew_settle(&c); // returns at once: the crew is not canceled
+    settle_with(&c); // returns at once: the crew is not canceled
     sb_crew_cancel(&c);
     pthread_create(&t, NULL, settle, &m);
     CHECK(!is_back(&m));
     sb_crew_leave(&c);
     CHECK(!is_back(&m));
-    sb_crew_settle(&c); // the last member
+    settle_with(&c); // the last member
     pthread_join(t, NULL);
     CHECK(!sb_crew_hold(&c));
     sb_crew_done(&c);
@@ -135,7 +136,7 @@ static void undo_waits_until_calls_are_canceled(void)
     pthread_join(t[0], NULL);
     pthread_join(t[1], NULL);
     CHECK(!sb_crew_hold(&c));
-    sb_crew_settle(&c); // returns at once: all have settled
+    settle_with(&c); // returns at once: all have settled
     sb_crew_done(&c);
 }
 
@@ -169,7 +170,7 @@ static void *barrier_once(void *arg)
 {
     struct member *m = arg;
 
-    m->rc = sb_crew_barrier(m->crew);
+    m->rc = wait_at_barrier(m->crew);
     atomic_store(&m->back, true);
     return NULL;
 }
@@ -215,7 +216,7 @@ static void *add_to_rows(void *arg)
 {
     struct adder *a = arg;
 
-    a->before = sb_crew_add(a->crew, "rows", a->n);
+    a->before = add_to(a->crew, "rows", a->n);
     return NULL;
 }
 
@@ -239,7 +240,7 @@ static void shared_counters_are_asked_for(void)
         while (!sb_crew_wanted(&c, name, &n))
             nanosleep(&(struct timespec){ .tv_nsec = 1000000 }, NULL);
         CHECK_STR(name, "rows");
-        before[n == 20] = sb_crew_add(&root, name, n);
+        before[n == 20] = add_to(&root, name, n);
     }
     CHECK(!sb_crew_wanted(&c, name, &n)); // each once
     sb_crew_answer(&c, "other", 1, 7);
@@ -249,7 +250,7 @@ static void shared_counters_are_asked_for(void)
     pthread_join(t[0], NULL);
     CHECK(a.before == before[0]);
     CHECK(b.before == before[1]);
-    CHECK_INT(sb_crew_add(&root, "rows", 0), 21);
+    CHECK_INT(add_to(&root, "rows", 0), 21);
     // A cancel ends the wait.
     pthread_create(&t[0], NULL, add_to_rows, &a);
     while (!sb_crew_wanted(&c, name, &n))

@@ -31,10 +31,11 @@ static void reset(void)
         .searching = true };
     sb_share_whole(&run.share, USERS);
     CHECK_INT(sb__lock_init(&run.lock, &run.changed), 0);
-    CHECK_INT(sb__lock_init_cond(&run.go), 0);
     sb_crew_init(&run.crew, USERS);
     for (unsigned i = 0; i < USERS; i++)
-        user[i] = (struct sb_user){ .id = i, .run = &run };
+        user[i] = (struct sb_user){ .id = i, .run = &run, .priv = &priv[i] };
+    for (unsigned i = 0; i < USERS; i++)
+        CHECK_INT(sb_waiter_init(&priv[i].waiter), 0);
     atomic_store(&passed, 0);
 }
 
@@ -42,7 +43,8 @@ static void done(void)
 {
     sb_crew_done(&run.crew);
     sb_pace_done(&run.pace);
-    pthread_cond_destroy(&run.go);
+    for (unsigned i = 0; i < USERS; i++)
+        sb_waiter_done(&priv[i].waiter);
     pthread_cond_destroy(&run.changed);
     pthread_mutex_destroy(&run.lock);
 }

@@ -3,6 +3,7 @@
 // A parallel command of several ranks: what the users of one wait for comes
 // from all.
 #include "run/joint_crew.h"
+#include "crew_member.h"
 #include "joint_ranks.h"
 #include "joint_tasks.h"
 
@@ -27,7 +28,7 @@ static void *barrier(void *arg)
 {
     struct rank *r = arg;
 
-    r->agreed = 1 + (sb_crew_barrier(&r->run.crew) == 0);
+    r->agreed = 1 + (wait_at_barrier(&r->run.crew) == 0);
     return NULL;
 }
 
@@ -59,7 +60,7 @@ static void *add_five(void *arg)
 {
     struct rank *r = arg;
 
-    r->agreed = 1 + (uint64_t)sb_crew_add(&r->run.crew, "rows", 5);
+    r->agreed = 1 + (uint64_t)add_to(&r->run.crew, "rows", 5);
     return NULL;
 }
 
@@ -68,10 +69,10 @@ static void rank_0_counts_the_tickets_of_all(void)
     pthread_t thread;
 
     world_init();
-    CHECK(sb_crew_add(&all[0].run.crew, "rows", 2) == 0);
+    CHECK(add_to(&all[0].run.crew, "rows", 2) == 0);
     for (unsigned i = 1; i < RANKS; i++) {
         pthread_create(&thread, NULL, add_five, &all[i]);
-        while (sb_crew_add(&all[0].run.crew, "rows", 0) < 2 + 5 * i)
+        while (add_to(&all[0].run.crew, "rows", 0) < 2 + 5 * i)
             poll_all(all, RANKS);
         poll_all(all, RANKS);
         pthread_join(thread, NULL);

@@ -8,6 +8,7 @@
 #include <sys/un.h>
 #include <unistd.h>
 
+#include "loop/io.h"
 #include "check.h"
 #include "check_folder.h"
 #include "base/opts.h"
@@ -164,7 +165,10 @@ static void quiet(int level, const char *text)
 {
 }
 
-static const struct sb_host host = { .abi = SB_DRIVER_ABI, .log = quiet };
+static const struct sb_host host = { .abi = SB_DRIVER_ABI, .log = quiet,
+    .wait = sb_io_wait,
+    .exchange = sb_io_exchange,
+    .sleep = sb_io_sleep };
 
 static int listen_here(void)
 {

@@ -3,6 +3,7 @@
 // Options and URL of the MongoDB driver as the client library gets them.
 #include <stdlib.h>
 
+#include "loop/io.h"
 #include "check.h"
 #include "check_folder.h"
 #include "drivers/mongodb/mongodb_priv.h"
@@ -11,7 +12,10 @@ static void quiet(int level, const char *text)
 {
 }
 
-static const struct sb_host host = { .abi = SB_DRIVER_ABI, .log = quiet };
+static const struct sb_host host = { .abi = SB_DRIVER_ABI, .log = quiet,
+    .wait = sb_io_wait,
+    .exchange = sb_io_exchange,
+    .sleep = sb_io_sleep };
 static struct sbmo_opts o;
 static struct sb_err err;
 static struct sb_driver_env env;

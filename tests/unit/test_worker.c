@@ -68,7 +68,7 @@ static void finish(bool release)
     run->deadline = UINT64_MAX;
     run->released = release;
     run->aborted = !release;
-    pthread_cond_broadcast(&run->go);
+    sb_wait_list_wake(&run->go);
     while (run->ended < run->made)
         sb__run_wait(run, sb_clock_monotonic() + 1000 * MS);
     CHECK_INT(run->running, 0);

@@ -7,7 +7,6 @@
 
 #include "drivers/null/null_priv.h"
 
-#define SPIN_NS  60000         // typical delay of the kernel in waking a thread
 #define SLICE_NS 5000000       // interval of checks of the cancel flag
 #define MOST_NS  (86400 * 1e9) // a day
 
@@ -146,15 +145,8 @@ static int64_t now_ns(void)
     return (int64_t)t.tv_sec * 1000000000 + t.tv_nsec;
 }
 
-static void sleep_until(int64_t ns)
-{
-    struct timespec t = { .tv_sec = ns / 1000000000,
-        .tv_nsec = ns % 1000000000 };
-
-    clock_nanosleep(CLOCK_MONOTONIC, TIMER_ABSTIME, &t, NULL);
-}
-
-int null_sleep(int64_t ns, const _Atomic bool *canceled)
+int null_sleep(
+    const struct sb_host *host, int64_t ns, const _Atomic bool *canceled)
 {
     int64_t now = now_ns(), until = now + ns;
 
@@ -163,10 +155,7 @@ int null_sleep(int64_t ns, const _Atomic bool *canceled)
 
         if (atomic_load_explicit(canceled, memory_order_relaxed))
             return SB_ECANCELED;
-        if (left > SLICE_NS + SPIN_NS)
-            sleep_until(now + SLICE_NS);
-        else if (left > SPIN_NS)
-            sleep_until(until - SPIN_NS);
+        host->sleep((uint64_t)(left > SLICE_NS ? now + SLICE_NS : until));
         now = now_ns();
     }
     return 0;

@@ -16,6 +16,7 @@ struct null_env {
 struct null_conn {
     const struct null_opts *o;
     const struct null_env *env;
+    const struct sb_host *host;
     uint64_t random;  // state
     uint64_t calls;   // number of statements so far
     uint64_t samples; // calls of counters()
@@ -68,10 +69,11 @@ static int connect_null(struct sb_conn *conn, struct sb_driver_env *env,
 
     c->o = opts_in;
     c->env = env->shared;
+    c->host = env->host;
     c->random = info->seed;
     c->plain = null_time_none(&c->env->latency) && c->o->failure_rate <= 0 &&
                c->o->hang_after == 0;
-    if (null_sleep(
+    if (null_sleep(c->host,
             null_time_draw(&c->env->connect_latency, &c->random), &c->canceled))
         return sb_err_native(
             err, SB_ECANCELED, 0, "57014", "the connect was canceled");
@@ -124,12 +126,13 @@ static int delay_or_fail(struct null_conn *c, struct sb_err *err)
     atomic_store_explicit(&c->canceled, false, memory_order_relaxed);
     c->calls++;
     if (c->o->hang_after && c->calls > (uint64_t)c->o->hang_after) {
-        while (null_sleep(1000000000, &c->canceled) == 0)
+        while (null_sleep(c->host, 1000000000, &c->canceled) == 0)
             continue;
         return canceled(err);
     }
     if (!null_time_none(&c->env->latency) &&
-        null_sleep(null_time_draw(&c->env->latency, &c->random), &c->canceled))
+        null_sleep(c->host, null_time_draw(&c->env->latency, &c->random),
+            &c->canceled))
         return canceled(err);
     if (c->o->failure_rate > 0 && null_random(&c->random) < c->o->failure_rate)
         return fail(c, err);
@@ -337,7 +340,7 @@ SB_DRIVER_EXPORT const struct sb_driver sb_driver = {
     .dialect = "null",
     .opts = &null_opt_table,
     .opts_size = sizeof(struct null_opts),
-    .caps = SB_CAP_CANCEL_CONNECT | SB_CAP_UNSIGNED | SB_CAP_NAN |
+    .caps = SB_CAP_CANCEL_CONNECT | SB_CAP_LOOP | SB_CAP_UNSIGNED | SB_CAP_NAN |
             SB_CAP_INFINITY | SB_CAP_EMBEDDED,
     .conn_size = sizeof(struct null_conn),
     .stmt_size = sizeof(struct null_stmt),

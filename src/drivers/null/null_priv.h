@@ -43,6 +43,7 @@ double null_random(uint64_t *state);
 
 // Sleeps for ns, precise to a microsecond. Returns SB_ECANCELED when *canceled
 // becomes true.
-int null_sleep(int64_t ns, const _Atomic bool *canceled);
+int null_sleep(
+    const struct sb_host *host, int64_t ns, const _Atomic bool *canceled);
 
 #endif

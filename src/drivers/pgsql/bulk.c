@@ -55,7 +55,7 @@ static int copy_start(struct pgsql_conn *c, struct sb_err *err)
         return rc;
     if (!PQsendQuery(c->db, statement(c)))
         return pgsql_fail(c, NULL, err);
-    r = PQgetResult(c->db);
+    r = pgsql_next(c);
     if (r && PQresultStatus(r) == PGRES_COPY_IN) {
         PQclear(r);
         return 0;
@@ -71,7 +71,7 @@ static int send(struct pgsql_conn *c, struct sb_err *err)
     size_t len = c->rows.len;
 
     c->rows.len = 0;
-    if (len == 0 || PQputCopyData(c->db, c->rows.s, (int)len) == 1)
+    if (len == 0 || pgsql_put_copy(c, c->rows.s, (int)len) == 0)
         return 0;
     return pgsql_fail(c, NULL, err);
 }
@@ -98,7 +98,7 @@ static int copy_end(struct pgsql_conn *c, const char *why, struct sb_err *err)
 
     if (rc)
         why = "the client could not send all rows";
-    if (PQputCopyEnd(c->db, why) != 1)
+    if (pgsql_put_copy_end(c, why))
         return rc ? rc : pgsql_fail(c, NULL, err);
     ended = pgsql_collect(c, rc ? NULL : err);
     pgsql_clear(c);

@@ -74,17 +74,18 @@ static int64_t libpq_timeout(struct pgsql_conn *c)
 // SB_ESYS.
 static int wait_socket(struct pgsql_conn *c, short what, int64_t deadline)
 {
-    struct pollfd p = { .fd = PQsocket(c->db), .events = what };
-
     for (;;) {
-        int n = poll(&p, 1, TICK_MS);
+        int64_t tick = now_ns() + TICK_MS * 1000000;
+        int n = c->host->wait(PQsocket(c->db), what, (uint64_t)tick);
 
         if (was_canceled(c))
             return SB_ECANCELED;
         if (n > 0)
             return 0;
-        if (n < 0 && errno != EINTR)
+        if (n < 0) {
+            errno = -n;
             return SB_ESYS;
+        }
         if (deadline && now_ns() >= deadline)
             return SB_ETIMEOUT;
     }
@@ -154,6 +155,7 @@ static int connect_pgsql(struct sb_conn *conn, struct sb_driver_env *env,
     if (rc)
         return rc;
     PQsetErrorVerbosity(c->db, PQERRORS_DEFAULT);
+    PQsetnonblocking(c->db, 1); // see wait.c
     c->fd = PQsocket(c->db);
     c->local = sb_sock_is_local(c->fd);
 #ifdef LIBPQ_HAS_PIPELINING // this libpq also reports GSSAPI encryption

@@ -66,6 +66,8 @@ struct pgsql_stmt {
 
 // The answer to an execution without libpq (wire.c).
 struct pgsql_wire {
+    const char *out; // a request that was not sent yet: out_len bytes
+    size_t out_len;
     char *in;
     size_t len, cap;
     size_t at; // offset of the next message
@@ -278,6 +280,21 @@ void pgsql_wire_describe(const struct pgsql_conn *c, struct sb_result *res);
 int pgsql_wire_fetch(struct pgsql_conn *c, struct sb_result *res,
     struct sb_cell *cells, struct sb_err *err);
 void pgsql_wire_clear(struct pgsql_conn *c);
+
+// wait.c
+
+// Waits for events of poll() on libpq's socket. False after an error.
+bool pgsql_wait(struct pgsql_conn *c, short events);
+// Sends what libpq has not sent yet, and reads what arrives meanwhile. 0, or -1
+// with libpq's error.
+int pgsql_flush(struct pgsql_conn *c);
+// As PQgetResult().
+PGresult *pgsql_next(struct pgsql_conn *c);
+// As PQputCopyData() and PQputCopyEnd(), but 0 if successful, otherwise -1.
+int pgsql_put_copy(struct pgsql_conn *c, const char *data, int len);
+int pgsql_put_copy_end(struct pgsql_conn *c, const char *why);
+// Reads and discards the rows of COPY TO STDOUT. 0, or -1 if they do not end.
+int pgsql_skip_copy(struct pgsql_conn *c);
 
 // pipeline.c
 int pgsql_pipeline_send(struct sb_conn *conn, const struct sb_item *items,

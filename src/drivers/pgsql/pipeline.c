@@ -1,32 +1,16 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 //
-// Pipelines: statements sent together. During sending, the socket does not
-// block: a server that cannot send its answers would stop reading.
-#include <poll.h>
-
+// Pipelines: statements sent together.
 #include "drivers/pgsql/pgsql_priv.h"
 
 #ifdef LIBPQ_HAS_PIPELINING
-
-static int flush(struct pgsql_conn *c, struct sb_err *err)
-{
-    struct pollfd p = { .fd = c->fd, .events = POLLIN | POLLOUT };
-    int n;
-
-    while ((n = PQflush(c->db)) == 1) {
-        if (poll(&p, 1, -1) > 0 && (p.revents & ~POLLOUT) &&
-            !PQconsumeInput(c->db))
-            return pgsql_fail(c, NULL, err);
-    }
-    return n < 0 ? pgsql_fail(c, NULL, err) : 0;
-}
 
 static int send_sync(struct pgsql_conn *c, struct sb_err *err)
 {
     if (!PQpipelineSync(c->db))
         return pgsql_fail(c, NULL, err);
     c->synced = true;
-    return flush(c, err);
+    return pgsql_flush(c) ? pgsql_fail(c, NULL, err) : 0;
 }
 
 static int send_text(
@@ -50,7 +34,7 @@ static int send_all(struct pgsql_conn *c, const struct sb_item *items,
 {
     int rc = 0;
 
-    if (!PQenterPipelineMode(c->db) || PQsetnonblocking(c->db, 1) != 0)
+    if (!PQenterPipelineMode(c->db))
         return pgsql_fail(c, NULL, err);
     for (uint32_t i = 0; i < n && rc == 0; i++) {
         const struct sb_item *item = &items[i];
@@ -111,7 +95,7 @@ static int drain(struct pgsql_conn *c, struct sb_err *err)
     int nothing = 0, rc = 0;
 
     while (!pgsql_gone(c) && nothing < 2) {
-        PGresult *r = PQgetResult(c->db);
+        PGresult *r = pgsql_next(c);
         ExecStatusType status = r ? PQresultStatus(r) : PGRES_EMPTY_QUERY;
 
         nothing = r ? 0 : nothing + 1;
@@ -140,7 +124,6 @@ int pgsql_pipeline_end(struct sb_conn *conn, struct sb_err *err)
         rc = drain(c, err);
     if (!PQexitPipelineMode(c->db) && rc == 0)
         rc = pgsql_fail(c, NULL, err);
-    PQsetnonblocking(c->db, 0);
     pgsql_call_end(c);
     return rc;
 }

@@ -35,25 +35,14 @@ static int keep(struct pgsql_conn *c, PGresult *r, struct sb_err *err)
     return 0;
 }
 
-// Discards the rows of COPY TO STDOUT. Returns false if they do not end.
-static bool drain_copy(struct pgsql_conn *c)
-{
-    char *row;
-    int n;
-
-    while ((n = PQgetCopyData(c->db, &row, 0)) > 0)
-        PQfreemem(row);
-    return n == -1;
-}
-
 static bool end_copy(struct pgsql_conn *c, ExecStatusType status)
 {
     switch (status) {
     case PGRES_COPY_OUT:
-        return drain_copy(c);
+        return pgsql_skip_copy(c) == 0;
     case PGRES_COPY_IN:
-        return PQputCopyEnd(c->db,
-                   "COPY FROM STDIN is not supported: use con:load()") == 1;
+        return pgsql_put_copy_end(c,
+                   "COPY FROM STDIN is not supported: use con:load()") == 0;
     default:
         return status != PGRES_COPY_BOTH;
     }
@@ -124,7 +113,7 @@ int pgsql_collect(struct pgsql_conn *c, struct sb_err *err)
     PGresult *r;
     int rc = 0;
 
-    while ((r = PQgetResult(c->db)) != NULL)
+    while ((r = pgsql_next(c)) != NULL)
         rc = take(c, r, rc, err);
     if (rc)
         pgsql_clear(c);

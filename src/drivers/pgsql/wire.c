@@ -118,31 +118,6 @@ static char *put_all(char *out, const struct pgsql_stmt *st,
     return out + sizeof(rest);
 }
 
-static bool wait_for(int fd, short what)
-{
-    struct pollfd p = { .fd = fd, .events = what };
-
-    return poll(&p, 1, -1) > 0 || errno == EINTR;
-}
-
-static bool send_bytes(int fd, const char *p, size_t len)
-{
-    while (len > 0) {
-        ssize_t n = send(fd, p, len, MSG_NOSIGNAL);
-
-        if (n > 0) {
-            p += n;
-            len -= (size_t)n;
-        } else if (errno == EAGAIN || errno == EWOULDBLOCK) {
-            if (!wait_for(fd, POLLOUT))
-                return false;
-        } else if (errno != EINTR) {
-            return false;
-        }
-    }
-    return true;
-}
-
 // A blocking socket saves a poll() before each recv(). After a failure, the
 // mode is unchanged.
 void pgsql_wire_set_blocking(struct pgsql_conn *c, bool on)
@@ -173,22 +148,30 @@ static bool grow(struct pgsql_wire *w, size_t want)
     return true;
 }
 
-// Reads once. Returns 0, SB_ELOST or SB_ENOMEM. It polls first only for the
-// beginning of an answer, because the rest of one may have arrived already.
+// Reads once, after it has sent the request if that was not sent yet. Returns 0,
+// SB_ELOST or SB_ENOMEM. It polls first only for the beginning of an answer,
+// because the rest of one may have arrived already.
 static int read_more(struct pgsql_conn *c, size_t want)
 {
     struct pgsql_wire *w = &c->wire;
-    bool wait = !c->blocking && w->len == w->at;
+    struct sb_exchange x = { .fd = c->fd,
+        .poll_first = !c->blocking && w->len == w->at,
+        .out = w->out,
+        .len = w->out_len,
+        .deadline = UINT64_MAX };
     ssize_t n;
 
     if (!grow(w, w->at + want))
         return SB_ENOMEM;
-    do {
-        if (wait && !wait_for(c->fd, POLLIN))
-            return SB_ELOST;
-        n = recv(c->fd, w->in + w->len, w->cap - w->len, 0);
-        wait = n < 0 && (errno == EAGAIN || errno == EWOULDBLOCK);
-    } while (wait || (n < 0 && errno == EINTR));
+    x.in = w->in + w->len;
+    x.cap = w->cap - w->len;
+    w->out_len = 0;
+    n = c->host->exchange(&x);
+    // A server that has closed the connection may have sent the reason.
+    if (x.len > 0 && (n == -EPIPE || n == -ECONNRESET)) {
+        x.len = 0;
+        n = c->host->exchange(&x);
+    }
     if (n <= 0)
         return SB_ELOST;
     w->len += (size_t)n;
@@ -331,13 +314,12 @@ static int need_soon(struct pgsql_conn *c, size_t want, int64_t *until)
     if (!*until)
         *until = now_ms() + REST_MS;
     while (w->len - w->at < want) {
-        struct pollfd p = { .fd = c->fd, .events = POLLIN };
-        int64_t left = *until - now_ms();
+        uint64_t deadline = (uint64_t)*until * 1000000;
         ssize_t n;
 
-        if (left <= 0)
+        if (now_ms() >= *until)
             return SB_ETIMEOUT;
-        if (poll(&p, 1, (int)left) <= 0)
+        if (c->host->wait(c->fd, POLLIN, deadline) <= 0)
             continue;
         n = recv(c->fd, w->in + w->len, w->cap - w->len, MSG_DONTWAIT);
         if (n == 0 || (n < 0 && errno != EINTR && errno != EAGAIN &&
@@ -449,9 +431,8 @@ bool pgsql_wire_ready(const struct pgsql_conn *c, const struct pgsql_stmt *st,
 int pgsql_wire_execute(struct pgsql_conn *c, const struct pgsql_stmt *st,
     const struct sb_value *v, uint32_t n, struct sb_err *err)
 {
-    int rc = SB_ELOST;
-    bool sent;
     char *out;
+    int rc;
 
     c->bound.len = 0;
     out = pgsql_text_room(&c->bound, room_for(st, v, n));
@@ -461,10 +442,9 @@ int pgsql_wire_execute(struct pgsql_conn *c, const struct pgsql_stmt *st,
     if (++c->wire_executions == BLOCK_AFTER && !c->local)
         pgsql_wire_set_blocking(c, true);
     pgsql_set_busy(c, true);
-    sent = send_bytes(c->fd, out, (size_t)(put_all(out, st, v, n) - out));
-    // A server that has closed the connection may have sent the reason.
-    if (sent || errno == EPIPE || errno == ECONNRESET)
-        rc = receive(c);
+    c->wire.out = out;
+    c->wire.out_len = (size_t)(put_all(out, st, v, n) - out);
+    rc = receive(c);
     pgsql_set_busy(c, false);
     if (rc)
         return lost(c, rc, err);

@@ -1,0 +1,203 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+#define _GNU_SOURCE // MAP_NORESERVE
+#include "loop/context.h"
+
+#include <assert.h>
+#include <errno.h>
+#include <stdint.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <unistd.h>
+
+#include "base/err.h"
+
+// Boost.Context has a C interface without a header for C. These declarations
+// are valid from Boost 1.61 on.
+struct transfer {
+    void *from; // the context that was left
+    void *data;
+};
+extern struct transfer jump_fcontext(void *to, void *data);
+extern void *make_fcontext(void *stack, size_t size, void (*run)(struct transfer));
+
+#if defined(__has_feature)
+#if __has_feature(address_sanitizer)
+#define WITH_ASAN 1
+#endif
+#if __has_feature(thread_sanitizer)
+#define WITH_TSAN 1
+#endif
+#endif
+#if defined(__SANITIZE_ADDRESS__)
+#define WITH_ASAN 1
+#endif
+#if defined(__SANITIZE_THREAD__)
+#define WITH_TSAN 1
+#endif
+
+#ifdef WITH_ASAN
+void __sanitizer_start_switch_fiber(
+    void **fake_stack_save, const void *bottom, size_t size);
+void __sanitizer_finish_switch_fiber(
+    void *fake_stack_save, const void **bottom_old, size_t *size_old);
+#endif
+#ifdef WITH_TSAN
+void *__tsan_get_current_fiber(void);
+void *__tsan_create_fiber(unsigned flags);
+void __tsan_destroy_fiber(void *fiber);
+void __tsan_switch_to_fiber(void *fiber, unsigned flags);
+#endif
+
+static size_t page_size(void)
+{
+    return (size_t)sysconf(_SC_PAGESIZE);
+}
+
+static char *stack_bottom(const struct sb_context *c)
+{
+    return c->base + page_size();
+}
+
+// Before the caller's stack is left. The first switch of a context creates its
+// fiber here, because that needs the thread it runs in.
+static void going_in(struct sb_context *c)
+{
+#ifdef WITH_ASAN
+    __sanitizer_start_switch_fiber(
+        &c->caller_fake, stack_bottom(c), c->size - page_size());
+#endif
+#ifdef WITH_TSAN
+    if (!c->own_fiber)
+        c->own_fiber = __tsan_create_fiber(0);
+    c->caller_fiber = __tsan_get_current_fiber();
+    __tsan_switch_to_fiber(c->own_fiber, 0);
+#endif
+    assert(!c->inside);
+    c->inside = true;
+}
+
+// On the context's own stack, after a switch to it.
+static void came_in(struct sb_context *c)
+{
+    (void)c;
+#ifdef WITH_ASAN
+    __sanitizer_finish_switch_fiber(
+        c->own_fake, &c->caller_bottom, &c->caller_size);
+#endif
+}
+
+// On the context's own stack, before it is left.
+static void going_out(struct sb_context *c)
+{
+#ifdef WITH_ASAN
+    __sanitizer_start_switch_fiber(
+        c->over ? NULL : &c->own_fake, c->caller_bottom, c->caller_size);
+#endif
+#ifdef WITH_TSAN
+    __tsan_switch_to_fiber(c->caller_fiber, 0);
+#endif
+    assert(c->inside);
+    c->inside = false;
+}
+
+static void came_out(struct sb_context *c)
+{
+    (void)c;
+#ifdef WITH_ASAN
+    __sanitizer_finish_switch_fiber(c->caller_fake, NULL, NULL);
+#endif
+}
+
+static void first_run(struct transfer t)
+{
+    struct sb_context *c = t.data;
+
+    c->caller = t.from;
+    came_in(c);
+    c->run(c->arg);
+    c->over = true;
+    going_out(c);
+    jump_fcontext(c->caller, NULL);
+    assert(!"a context that is over was resumed");
+}
+
+int sb_context_init(
+    struct sb_context *c, size_t stack, void (*run)(void *arg), void *arg)
+{
+    size_t page = page_size();
+    void *base;
+
+    memset(c, 0, sizeof(*c));
+    stack = (stack + page - 1) & ~(page - 1);
+    base = mmap(NULL, stack + page, PROT_READ | PROT_WRITE,
+        MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE | MAP_STACK, -1, 0);
+    if (base == MAP_FAILED)
+        return SB_ENOMEM;
+    if (mprotect(base, page, PROT_NONE)) {
+        int no = errno;
+
+        munmap(base, stack + page);
+        errno = no;
+        return SB_ENOMEM;
+    }
+    c->base = base;
+    c->size = stack + page;
+    c->run = run;
+    c->arg = arg;
+    c->at = make_fcontext(c->base + c->size, stack, first_run);
+    return 0;
+}
+
+void sb_context_done(struct sb_context *c)
+{
+    if (!c->base)
+        return;
+    assert(!c->inside);
+#ifdef WITH_TSAN
+    if (c->own_fiber)
+        __tsan_destroy_fiber(c->own_fiber);
+#endif
+    munmap(c->base, c->size);
+    c->base = NULL;
+}
+
+void sb_context_resume(struct sb_context *c)
+{
+    int no = errno;
+
+    assert(c->base && !c->over);
+    going_in(c);
+    c->at = jump_fcontext(c->at, c).from;
+    came_out(c);
+    errno = no;
+}
+
+void sb_context_leave(struct sb_context *c)
+{
+    int no = errno;
+
+    going_out(c);
+    c->caller = jump_fcontext(c->caller, NULL).from;
+    came_in(c);
+    errno = no;
+}
+
+void sb_context_trim(const struct sb_context *c)
+{
+    size_t page = page_size();
+    char here = 0;
+    uintptr_t low = (uintptr_t)stack_bottom(c);
+    // One page stays for calls made from here.
+    uintptr_t end = ((uintptr_t)&here - page) & ~(page - 1);
+
+    assert(c->inside);
+    if (end > low && end - low < c->size)
+        madvise(stack_bottom(c), end - low, MADV_DONTNEED);
+}
+
+bool sb_context_guards(const struct sb_context *c, const void *address)
+{
+    const char *a = address;
+
+    return c->base && a >= c->base && a < c->base + page_size();
+}

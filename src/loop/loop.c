@@ -1,0 +1,371 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+#include <assert.h>
+#include <ck_pr.h>
+#include <errno.h>
+#include <stdlib.h>
+
+#include "base/clock.h"
+#include "loop/loop_private.h"
+
+// How long after its deadline an io is canceled again that did not end.
+#define CANCEL_AGAIN_NS UINT64_C(10000000)
+
+// The loop that the thread runs. A fiber never moves to another thread, so this
+// identifies the fiber, too: client libraries call back without a context.
+static _Thread_local struct sb_loop *current;
+
+struct sb_fiber *sb_fiber_current(void)
+{
+    return current ? current->running : NULL;
+}
+
+// Fibers that are ready ------------------------------------------------------
+
+static void queue_add(struct sb_loop *l, struct sb_fiber *f)
+{
+    f->state = SB__FIBER_READY;
+    f->next = NULL;
+    if (l->last)
+        l->last->next = f;
+    else
+        l->first = f;
+    l->last = f;
+    l->ready++;
+}
+
+static struct sb_fiber *queue_remove(struct sb_loop *l)
+{
+    struct sb_fiber *f = l->first;
+
+    assert(f->state == SB__FIBER_READY);
+    l->first = f->next;
+    if (!l->first)
+        l->last = NULL;
+    l->ready--;
+    return f;
+}
+
+// A fiber that slept or waited can run.
+static void make_ready(struct sb_loop *l, struct sb_fiber *f)
+{
+    assert(f->state == SB__FIBER_SLEEPING || f->state == SB__FIBER_WAITING);
+    sb_timers_clear(&l->timers, &f->timer);
+    f->reported = l->now;
+    queue_add(l, f);
+}
+
+static void run_fiber(struct sb_loop *l, struct sb_fiber *f)
+{
+    f->state = SB__FIBER_RUNNING;
+    l->running = f;
+    sb_context_resume(&f->context);
+    l->running = NULL;
+    if (f->context.over) {
+        f->state = SB__FIBER_OVER;
+        l->alive--;
+    }
+    assert(f->state != SB__FIBER_RUNNING);
+}
+
+// Those that become ready meanwhile run in the next round, so that the kernel
+// is asked in between.
+static void run_ready(struct sb_loop *l)
+{
+    for (unsigned n = l->ready; n > 0; n--)
+        run_fiber(l, queue_remove(l));
+}
+
+// Waiting --------------------------------------------------------------------
+
+static void leave_as(struct sb_fiber *f, enum sb__fiber_state state)
+{
+    assert(f->loop->running == f && f->state == SB__FIBER_RUNNING);
+    f->state = state;
+    sb_context_leave(&f->context);
+}
+
+void sb_fiber_yield(struct sb_fiber *f)
+{
+    assert(f->loop->running == f && f->state == SB__FIBER_RUNNING);
+    queue_add(f->loop, f);
+    sb_context_leave(&f->context);
+}
+
+bool sb_fiber_sleep(struct sb_fiber *f, uint64_t until)
+{
+    if (atomic_exchange(&f->token, false))
+        return true;
+    if (until != SB_FOREVER)
+        sb_timers_set(&f->loop->timers, &f->timer, until);
+    leave_as(f, SB__FIBER_SLEEPING);
+    return atomic_exchange(&f->token, false);
+}
+
+int sb__fiber_await(struct sb_fiber *f, uint64_t deadline)
+{
+    f->io.expired = false;
+    if (deadline != SB_FOREVER)
+        sb_timers_set(&f->loop->timers, &f->timer, deadline);
+    f->loop->waiting++;
+    leave_as(f, SB__FIBER_WAITING);
+    f->loop->waiting--;
+    return f->io.expired && f->io.result == -ECANCELED ? -ETIMEDOUT
+                                                       : f->io.result;
+}
+
+void sb__loop_complete(struct sb_fiber *f, int result)
+{
+    assert(f->state == SB__FIBER_WAITING);
+    f->io.result = result;
+    make_ready(f->loop, f);
+}
+
+void sb_fiber_trim(const struct sb_fiber *f)
+{
+    sb_context_trim(&f->context);
+}
+
+void **sb_fiber_local(struct sb_fiber *f)
+{
+    return &f->local;
+}
+
+uint64_t sb_fiber_reported(const struct sb_fiber *f)
+{
+    return f->reported;
+}
+
+// Waking ---------------------------------------------------------------------
+
+void sb_fiber_wake(struct sb_fiber *f)
+{
+    struct sb_loop *l = f->loop;
+
+    atomic_store(&f->token, true);
+    if (current == l) {
+        if (f->state == SB__FIBER_SLEEPING)
+            make_ready(l, f);
+        return;
+    }
+    if (!atomic_exchange(&f->queued, true))
+        ck_stack_push_upmc(&l->woken, &f->woken);
+    if (atomic_exchange(&l->asleep, false))
+        l->poller->notify(l);
+}
+
+// Puts the list in the order of the calls of sb_fiber_wake().
+static ck_stack_entry_t *reversed(ck_stack_entry_t *e)
+{
+    ck_stack_entry_t *done = NULL;
+
+    while (e) {
+        ck_stack_entry_t *next = e->next;
+
+        e->next = done;
+        done = e;
+        e = next;
+    }
+    return done;
+}
+
+static bool is_empty(const ck_stack_t *s)
+{
+    return !ck_pr_load_ptr(&s->head);
+}
+
+static void take_woken(struct sb_loop *l)
+{
+    ck_stack_entry_t *e;
+
+    if (is_empty(&l->woken))
+        return;
+    e = reversed(ck_stack_batch_pop_upmc(&l->woken));
+    while (e) {
+        struct sb_fiber *f = (void *)((char *)e -
+                                      offsetof(struct sb_fiber, woken));
+
+        // The entry can be pushed again as soon as `queued` is false.
+        e = e->next;
+        atomic_store(&f->queued, false);
+        if (f->state == SB__FIBER_SLEEPING && atomic_load(&f->token))
+            make_ready(l, f);
+    }
+}
+
+static void expire(struct sb_loop *l, struct sb_fiber *f)
+{
+    if (f->state == SB__FIBER_SLEEPING) {
+        make_ready(l, f);
+        return;
+    }
+    assert(f->state == SB__FIBER_WAITING);
+    f->io.expired = true;
+    sb_timers_set(&l->timers, &f->timer, l->now + CANCEL_AGAIN_NS);
+    l->poller->cancel(f);
+}
+
+static void expire_timers(struct sb_loop *l)
+{
+    struct sb_timer *t;
+
+    while ((t = sb_timers_first(&l->timers)) && t->at <= l->now)
+        expire(l, (void *)((char *)t - offsetof(struct sb_fiber, timer)));
+}
+
+// When the loop has something to do without the kernel: 0: now.
+static uint64_t next_time(const struct sb_loop *l)
+{
+    const struct sb_timer *t = sb_timers_first(&l->timers);
+
+    if (l->ready > 0)
+        return 0;
+    return t ? t->at : SB_FOREVER;
+}
+
+// If no fiber waits for the kernel, it need not be asked.
+static void busy_wait(struct sb_loop *l, uint64_t until)
+{
+    if (l->waiting > 0) {
+        l->poller->wait(l, 0);
+        return;
+    }
+    while (is_empty(&l->woken) && (l->now = sb_clock_monotonic()) < until)
+        ck_pr_stall();
+}
+
+// Waits for the kernel until the time of the next timer. With exact timers, only
+// until some time before it, or not at all: the loop comes back until then.
+static void wait_until(struct sb_loop *l, uint64_t until)
+{
+    uint64_t margin = sb_alarm_margin(&l->alarm), early;
+
+    if (!l->exact || until == 0 || until == SB_FOREVER) {
+        l->poller->wait(l, until);
+        return;
+    }
+    early = until > margin ? until - margin : 0;
+    if (l->now >= early) {
+        busy_wait(l, until);
+        return;
+    }
+    l->poller->wait(l, early);
+    if (l->now >= early)
+        sb_alarm_learn(&l->alarm, l->now - early);
+}
+
+static void ask_kernel(struct sb_loop *l)
+{
+    uint64_t until = next_time(l);
+
+    // A waker pushes first and reads `asleep` second: either it sees `asleep`,
+    // or this sees what it has pushed.
+    atomic_store(&l->asleep, true);
+    if (!is_empty(&l->woken))
+        until = 0;
+    wait_until(l, until);
+    atomic_store_explicit(&l->asleep, false, memory_order_relaxed);
+}
+
+// The loop -------------------------------------------------------------------
+
+struct sb_loop *sb_loop_new(unsigned max, bool exact)
+{
+    struct sb_loop *l = aligned_alloc(64, sizeof(*l));
+
+    if (!l)
+        return NULL;
+    *l = (struct sb_loop){ .max = max, .exact = exact };
+    ck_stack_init(&l->woken);
+    if (sb_timers_init(&l->timers, max) == 0)
+        return l;
+    free(l);
+    return NULL;
+}
+
+void sb_loop_free(struct sb_loop *l)
+{
+    if (!l)
+        return;
+    assert(!l->poller && current != l);
+    while (l->all) {
+        struct sb_fiber *f = l->all;
+
+        l->all = f->other;
+        sb_context_done(&f->context);
+        free(f);
+    }
+    sb_timers_done(&l->timers);
+    free(l);
+}
+
+struct sb_fiber *sb_loop_add(
+    struct sb_loop *l, size_t stack, void (*run)(void *arg), void *arg)
+{
+    struct sb_fiber *f = calloc(1, sizeof(*f));
+
+    assert(l->alive < l->max);
+    if (!f)
+        return NULL;
+    if (sb_context_init(&f->context, stack, run, arg)) {
+        int no = errno;
+
+        free(f);
+        errno = no;
+        return NULL;
+    }
+    f->loop = l;
+    f->other = l->all;
+    l->all = f;
+    l->alive++;
+    queue_add(l, f);
+    return f;
+}
+
+int sb_loop_open(struct sb_loop *l, enum sb_loop_kind kind, struct sb_err *err)
+{
+    int rc = SB_EUNSUPPORTED;
+
+    assert(!l->poller);
+#ifdef HAVE_LIBURING
+    if (kind != SB_LOOP_EPOLL) {
+        rc = sb__uring.open(l, err);
+        l->poller = rc ? NULL : &sb__uring;
+    }
+#endif
+    if (kind == SB_LOOP_EPOLL || (rc && kind == SB_LOOP_ANY)) {
+        rc = sb__epoll.open(l, err);
+        l->poller = rc ? NULL : &sb__epoll;
+    } else if (rc == SB_EUNSUPPORTED) {
+        sb_err_set(err, rc, "io_uring is not available");
+    }
+    return rc;
+}
+
+void sb_loop_close(struct sb_loop *l)
+{
+    if (!l->poller)
+        return;
+    l->poller->close(l);
+    l->poller = NULL;
+}
+
+const char *sb_loop_kind_name(const struct sb_loop *l)
+{
+    return l->poller->name;
+}
+
+void sb_loop_run(struct sb_loop *l)
+{
+    assert(l->poller && !current);
+    current = l;
+    l->now = sb_clock_monotonic();
+    for (;;) {
+        run_ready(l);
+        if (l->alive == 0)
+            break;
+        ask_kernel(l);
+        take_woken(l);
+        expire_timers(l);
+    }
+    current = NULL;
+}

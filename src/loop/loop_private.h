@@ -1,0 +1,97 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+//
+// Shared by the files of loop/.
+#ifndef SB_LOOP_PRIVATE_H
+#define SB_LOOP_PRIVATE_H
+
+#include <ck_stack.h>
+#include <stdatomic.h>
+#include <sys/types.h>
+
+#include "loop/alarm.h"
+#include "loop/context.h"
+#include "loop/loop.h"
+#include "loop/timers.h"
+
+enum sb__fiber_state {
+    SB__FIBER_READY,    // in the queue
+    SB__FIBER_RUNNING,  // the loop runs it
+    SB__FIBER_SLEEPING, // until its timer or a wake-up
+    SB__FIBER_WAITING,  // until its io is complete
+    SB__FIBER_OVER,
+};
+
+// What a fiber waits for: one at a time.
+struct sb__io {
+    int fd;
+    int result;   // as of the system call: a number, or -errno
+    bool expired; // its deadline has passed, and it was canceled
+};
+
+struct sb_fiber {
+    struct sb_context context;
+    struct sb_loop *loop;
+    struct sb_fiber *next; // in the queue of the loop
+    struct sb_fiber *other; // in the list of all fibers
+    enum sb__fiber_state state;
+    struct sb_timer timer;
+    struct sb__io io;
+    uint64_t reported;
+    void *local; // its owner's
+    // Written by other threads:
+    _Atomic bool token;  // a wake-up that no sleep has consumed
+    _Atomic bool queued; // in loop->woken
+    ck_stack_entry_t woken;
+};
+
+// How a loop waits for the kernel. io: of a fiber in state WAITING. After
+// start_*() returned 0, complete() is called once for it, in wait().
+struct sb__poller {
+    const char *name;
+    int (*open)(struct sb_loop *l, struct sb_err *err);
+    void (*close)(struct sb_loop *l);
+    // Waits for events of poll() on fd; the result is those that happened. 0 or
+    // -errno.
+    int (*start_poll)(struct sb_fiber *f, int fd, short events);
+    // Sends out[0..len-1] completely and then receives at most `cap` bytes; the
+    // result is the number received. NULL: the poller cannot do that.
+    int (*start_exchange)(struct sb_fiber *f, int fd, const void *out,
+        size_t len, void *in, size_t cap);
+    // Has the io end early, with -ECANCELED. It may be too late for that, or
+    // too early: the caller repeats it.
+    void (*cancel)(struct sb_fiber *f);
+    // Waits until something is complete, the time is reached, or notify() is
+    // called. until 0: does not wait.
+    void (*wait)(struct sb_loop *l, uint64_t until);
+    // Ends a wait(). Any thread.
+    void (*notify)(struct sb_loop *l);
+};
+
+struct sb_loop {
+    const struct sb__poller *poller; // NULL: not open
+    void *kernel;                    // the poller's own
+    unsigned max, alive, waiting; // fibers: at most, not over, with an io
+    struct sb_fiber *all;          // list
+    struct sb_fiber *running;      // or NULL
+    struct sb_fiber *first, *last; // that are ready
+    unsigned ready;
+    struct sb_timers timers;
+    bool exact;
+    struct sb_alarm alarm;
+    uint64_t now; // when the kernel was asked last
+    _Alignas(64) ck_stack_t woken; // by other threads
+    _Atomic bool asleep;           // in wait(): notify() is needed
+};
+
+extern const struct sb__poller sb__epoll;
+#ifdef HAVE_LIBURING
+extern const struct sb__poller sb__uring;
+#endif
+
+// Called by the poller: the fiber's io is complete.
+void sb__loop_complete(struct sb_fiber *f, int result);
+// The fiber, which has started an io, waits until it is complete, or until the
+// deadline. Returns the result; -ETIMEDOUT after the deadline.
+int sb__fiber_await(struct sb_fiber *f, uint64_t deadline);
+
+#endif

@@ -1,0 +1,34 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+//
+// Timers of one loop, earliest first: a heap with four children per node, in
+// which each timer knows its place. Pure: times come in and go out. One thread.
+#ifndef SB_LOOP_TIMERS_H
+#define SB_LOOP_TIMERS_H
+
+#include <stdint.h>
+
+struct sb_timer {
+    uint64_t at;    // ns
+    uint32_t place; // in the heap, from 1; 0: not set
+};
+
+struct sb_timers {
+    struct sb_timer **heap;
+    uint32_t n, cap;
+};
+
+// cap: the largest number of timers that are set at once, so that setting one
+// never allocates. 0 or SB_ENOMEM.
+int sb_timers_init(struct sb_timers *t, uint32_t cap);
+void sb_timers_done(struct sb_timers *t); // {0} allowed
+// Sets a timer, or moves one that is set. At most `cap` are set at once.
+void sb_timers_set(struct sb_timers *t, struct sb_timer *timer, uint64_t at);
+// Does nothing if it is not set.
+void sb_timers_clear(struct sb_timers *t, struct sb_timer *timer);
+// The earliest timer; NULL: none is set.
+static inline struct sb_timer *sb_timers_first(const struct sb_timers *t)
+{
+    return t->n > 0 ? t->heap[0] : (struct sb_timer *)0;
+}
+
+#endif

@@ -1,0 +1,154 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+#include "loop/waiter.h"
+
+#include <assert.h>
+#include <errno.h>
+#include <time.h>
+
+#define SECOND UINT64_C(1000000000)
+
+// An entry is on the stack of the user that waits.
+struct sb_wait_entry {
+    struct sb_wait_entry *next, *prev;
+    struct sb_waiter *waiter;
+};
+
+static int init_cond(pthread_cond_t *cond)
+{
+    pthread_condattr_t attr;
+    int rc;
+
+    if (pthread_condattr_init(&attr))
+        return SB_ENOMEM;
+    pthread_condattr_setclock(&attr, CLOCK_MONOTONIC);
+    rc = pthread_cond_init(cond, &attr);
+    pthread_condattr_destroy(&attr);
+    return rc ? SB_ENOMEM : 0;
+}
+
+int sb_waiter_init(struct sb_waiter *w)
+{
+    *w = (struct sb_waiter){ 0 };
+    if (pthread_mutex_init(&w->lock, NULL))
+        return SB_ENOMEM;
+    if (init_cond(&w->moved) == 0)
+        return 0;
+    pthread_mutex_destroy(&w->lock);
+    return SB_ENOMEM;
+}
+
+void sb_waiter_done(struct sb_waiter *w)
+{
+    pthread_cond_destroy(&w->moved);
+    pthread_mutex_destroy(&w->lock);
+}
+
+static bool thread_sleep(struct sb_waiter *w, uint64_t until)
+{
+    struct timespec ts = { .tv_sec = (time_t)(until / SECOND),
+        .tv_nsec = (long)(until % SECOND) };
+    bool woken;
+    int rc = 0;
+
+    pthread_mutex_lock(&w->lock);
+    while (!w->token && rc == 0)
+        rc = until == SB_FOREVER
+                 ? pthread_cond_wait(&w->moved, &w->lock)
+                 : pthread_cond_timedwait(&w->moved, &w->lock, &ts);
+    woken = w->token;
+    w->token = false;
+    pthread_mutex_unlock(&w->lock);
+    return woken;
+}
+
+bool sb_waiter_sleep(struct sb_waiter *w, uint64_t until)
+{
+    if (!w->fiber)
+        return thread_sleep(w, until);
+    assert(w->fiber == sb_fiber_current());
+    return sb_fiber_sleep(w->fiber, until);
+}
+
+void sb_waiter_wake(struct sb_waiter *w)
+{
+    if (w->fiber) {
+        sb_fiber_wake(w->fiber);
+        return;
+    }
+    pthread_mutex_lock(&w->lock);
+    w->token = true;
+    pthread_cond_signal(&w->moved);
+    pthread_mutex_unlock(&w->lock);
+}
+
+static void list_add(struct sb_wait_list *l, struct sb_wait_entry *e)
+{
+    e->prev = l->last;
+    if (l->last)
+        l->last->next = e;
+    else
+        l->first = e;
+    l->last = e;
+}
+
+static void list_remove(struct sb_wait_list *l, struct sb_wait_entry *e)
+{
+    if (e->prev)
+        e->prev->next = e->next;
+    else
+        l->first = e->next;
+    if (e->next)
+        e->next->prev = e->prev;
+    else
+        l->last = e->prev;
+}
+
+bool sb_wait_list_wait(struct sb_wait_list *l, pthread_mutex_t *lock,
+    struct sb_waiter *w, uint64_t until)
+{
+    struct sb_wait_entry mine = { .waiter = w };
+    bool woken;
+
+    list_add(l, &mine);
+    pthread_mutex_unlock(lock);
+    woken = sb_waiter_sleep(w, until);
+    pthread_mutex_lock(lock);
+    list_remove(l, &mine);
+    return woken;
+}
+
+void sb_wait_list_wake(const struct sb_wait_list *l)
+{
+    for (const struct sb_wait_entry *e = l->first; e; e = e->next)
+        sb_waiter_wake(e->waiter);
+}
+
+int sb_wait_lock_init(struct sb_wait_lock *l)
+{
+    *l = (struct sb_wait_lock){ 0 };
+    return pthread_mutex_init(&l->lock, NULL) ? SB_ENOMEM : 0;
+}
+
+void sb_wait_lock_done(struct sb_wait_lock *l)
+{
+    assert(!l->held && !l->waiting.first);
+    pthread_mutex_destroy(&l->lock);
+}
+
+void sb_wait_lock_take(struct sb_wait_lock *l, struct sb_waiter *w)
+{
+    pthread_mutex_lock(&l->lock);
+    while (l->held)
+        sb_wait_list_wait(&l->waiting, &l->lock, w, SB_FOREVER);
+    l->held = true;
+    pthread_mutex_unlock(&l->lock);
+}
+
+void sb_wait_lock_release(struct sb_wait_lock *l)
+{
+    pthread_mutex_lock(&l->lock);
+    assert(l->held);
+    l->held = false;
+    sb_wait_list_wake(&l->waiting);
+    pthread_mutex_unlock(&l->lock);
+}

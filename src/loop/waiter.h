@@ -1,0 +1,58 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+//
+// How one user waits for a time, or for what another thread does: in its fiber
+// or in its thread. And lists of waiting users, as condition variables are for
+// threads.
+#ifndef SB_LOOP_WAITER_H
+#define SB_LOOP_WAITER_H
+
+#include <pthread.h>
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "loop/loop.h"
+
+struct sb_waiter {
+    struct sb_fiber *fiber; // NULL: the user has a thread of its own
+    pthread_mutex_t lock;   // of `token`
+    pthread_cond_t moved;   // CLOCK_MONOTONIC
+    bool token;             // a wake-up that no sleep has consumed
+};
+
+// 0 or SB_ENOMEM. The owner sets `fiber` before the user runs, or leaves NULL.
+int sb_waiter_init(struct sb_waiter *w);
+void sb_waiter_done(struct sb_waiter *w);
+// Sleeps until a time of CLOCK_MONOTONIC in ns, or SB_FOREVER. Returns true if
+// sb_waiter_wake() ended it, also one that was called before: the caller then
+// looks for the reason and sleeps again if there is none. Only the user itself.
+bool sb_waiter_sleep(struct sb_waiter *w, uint64_t until);
+// Any thread, until sb_waiter_done().
+void sb_waiter_wake(struct sb_waiter *w);
+
+// Users that wait for something that a mutex protects. {0}: none waits.
+struct sb_wait_list {
+    struct sb_wait_entry *first, *last; // in the order in which they came
+};
+
+// As pthread_cond_timedwait(): with `lock` held, which it releases while the
+// user waits. May return early; the caller checks what it waits for. until: as
+// above. Returns false after that time.
+bool sb_wait_list_wait(struct sb_wait_list *l, pthread_mutex_t *lock,
+    struct sb_waiter *w, uint64_t until);
+// With the lock held.
+void sb_wait_list_wake(const struct sb_wait_list *l);
+
+// A lock that a user may hold while it waits for a server: other users of the
+// same thread can run and wait for it.
+struct sb_wait_lock {
+    pthread_mutex_t lock; // of `held`
+    bool held;
+    struct sb_wait_list waiting;
+};
+
+int sb_wait_lock_init(struct sb_wait_lock *l); // 0 or SB_ENOMEM
+void sb_wait_lock_done(struct sb_wait_lock *l);
+void sb_wait_lock_take(struct sb_wait_lock *l, struct sb_waiter *w);
+void sb_wait_lock_release(struct sb_wait_lock *l);
+
+#endif

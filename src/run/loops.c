@@ -1,0 +1,175 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+#include "run/loops.h"
+
+#include <assert.h>
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "loop/loop.h"
+#include "run/thread_error.h"
+#include "run/user_private.h"
+#include "run/worker.h"
+
+struct sb__loop_worker {
+    struct sb_run *run;
+    struct sb_loop *loop;
+    unsigned number;
+    pthread_t thread;
+    bool has_thread;
+    bool ended; // under run->lock: the thread is about to return
+};
+
+// Users are dealt in turn, so that each worker has its share of every stage and
+// component.
+static struct sb__loop_worker *worker_of(struct sb_run *run, unsigned user)
+{
+    return &run->worker[user % run->workers];
+}
+
+static unsigned users_of(const struct sb__loop_worker *w)
+{
+    const struct sb_run *run = w->run;
+
+    return (run->users - w->number + run->workers - 1) / run->workers;
+}
+
+static void run_user(void *arg)
+{
+    sb__worker_run(arg);
+}
+
+// The users of a loop that cannot be used do not start.
+static void end_users(struct sb__loop_worker *w)
+{
+    for (unsigned i = w->number; i < w->run->users; i += w->run->workers)
+        sb__worker_end(&w->run->user[i]);
+}
+
+static void *run_loop(void *arg)
+{
+    struct sb__loop_worker *w = arg;
+    struct sb_run *run = w->run;
+    struct sb_err err = { 0 };
+
+    sb__worker_begin("worker", w->number);
+    if (sb_loop_open(w->loop, (enum sb_loop_kind)run->o->event_loop, &err)) {
+        sb__run_fail(run, &err);
+        end_users(w);
+    } else {
+        sb_loop_run(w->loop);
+        sb_loop_close(w->loop);
+    }
+    pthread_mutex_lock(&run->lock);
+    w->ended = true;
+    pthread_mutex_unlock(&run->lock);
+    return NULL;
+}
+
+static int no_memory(const struct sb_run *run, unsigned i, struct sb_err *err)
+{
+    return sb_err_set(err, SB_ELIMIT,
+        "cannot create user %u of %u: %s (a stack of %lld KiB; "
+        "vm.max_map_count limits the number of mappings of a process)",
+        i + 1, run->users, strerror(errno),
+        (long long)run->o->thread_stack_size / 1024);
+}
+
+static int add_users(struct sb_run *run, struct sb_err *err)
+{
+    for (unsigned i = 0; i < run->users; i++) {
+        struct sb_user *u = &run->user[i];
+
+        u->priv->waiter.fiber = sb_loop_add(worker_of(run, i)->loop,
+            (size_t)run->o->thread_stack_size, run_user, u);
+        if (!u->priv->waiter.fiber)
+            return no_memory(run, i, err);
+    }
+    return 0;
+}
+
+static int start_thread(struct sb__loop_worker *w, const pthread_attr_t *attr,
+    struct sb_err *err)
+{
+    struct sb_run *run = w->run;
+    int rc = pthread_create(&w->thread, attr, run_loop, w);
+    char why[200];
+
+    if (rc) {
+        sb__thread_error(
+            rc, (size_t)run->o->thread_stack_size, why, sizeof(why));
+        return sb_err_set(err, SB_ELIMIT, "cannot start worker %u of %u: %s",
+            w->number + 1, run->workers, why);
+    }
+    w->has_thread = true;
+    pthread_mutex_lock(&run->lock);
+    run->made += users_of(w);
+    pthread_mutex_unlock(&run->lock);
+    return 0;
+}
+
+static int create_loops(struct sb_run *run, struct sb_err *err)
+{
+    run->worker = calloc(run->workers, sizeof(*run->worker));
+    if (!run->worker)
+        return sb_err_set(err, SB_ENOMEM, "out of memory for workers");
+    for (unsigned i = 0; i < run->workers; i++) {
+        struct sb__loop_worker *w = &run->worker[i];
+
+        w->run = run;
+        w->number = i;
+        w->loop = sb_loop_new(
+            users_of(w), run->o->pace != SB_PACE_SLEEP);
+        if (!w->loop)
+            return sb_err_set(err, SB_ENOMEM, "out of memory for workers");
+    }
+    return 0;
+}
+
+int sb__loops_start(struct sb_run *run, struct sb_err *err)
+{
+    pthread_attr_t attr;
+    int rc = create_loops(run, err);
+
+    assert(run->workers > 0 && run->workers <= run->users && !run->task);
+    run->start_at = sb_clock_monotonic();
+    if (rc == 0)
+        rc = add_users(run, err);
+    pthread_attr_init(&attr);
+    pthread_attr_setstacksize(&attr, (size_t)run->o->thread_stack_size);
+    for (unsigned i = 0; rc == 0 && i < run->workers; i++)
+        rc = start_thread(&run->worker[i], &attr, err);
+    pthread_attr_destroy(&attr);
+    return rc;
+}
+
+bool sb__loops_join_ended(struct sb_run *run)
+{
+    bool all = true;
+
+    for (unsigned i = 0; run->worker && i < run->workers; i++) {
+        struct sb__loop_worker *w = &run->worker[i];
+
+        if (!w->has_thread)
+            continue;
+        pthread_mutex_lock(&run->lock);
+        // The last user ends a moment before its thread.
+        bool ended = w->ended || run->ended == run->users;
+        pthread_mutex_unlock(&run->lock);
+        if (ended) {
+            pthread_join(w->thread, NULL);
+            w->has_thread = false;
+        } else {
+            all = false;
+        }
+    }
+    return all;
+}
+
+void sb__loops_free(struct sb_run *run)
+{
+    for (unsigned i = 0; run->worker && i < run->workers; i++)
+        sb_loop_free(run->worker[i].loop);
+    free(run->worker);
+    run->worker = NULL;
+}

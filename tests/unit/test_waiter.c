@@ -1,0 +1,202 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+#include "loop/waiter.h"
+
+#include <stdatomic.h>
+
+#include "base/clock.h"
+#include "check.h"
+
+#define STACK (256 * 1024)
+#define MS    UINT64_C(1000000)
+
+static uint64_t soon(void)
+{
+    return sb_clock_monotonic() + MS;
+}
+
+static void a_wake_up_is_kept(void)
+{
+    struct sb_waiter w;
+
+    CHECK_INT(sb_waiter_init(&w), 0);
+    sb_waiter_wake(&w);
+    sb_waiter_wake(&w);
+    CHECK(sb_waiter_sleep(&w, SB_FOREVER));
+    CHECK(!sb_waiter_sleep(&w, soon()));
+    sb_waiter_done(&w);
+}
+
+static void *wake_it(void *arg)
+{
+    sb_waiter_wake(arg);
+    return NULL;
+}
+
+static void another_thread_wakes_a_thread(void)
+{
+    struct sb_waiter w;
+    pthread_t thread;
+
+    CHECK_INT(sb_waiter_init(&w), 0);
+    CHECK_INT(pthread_create(&thread, NULL, wake_it, &w), 0);
+    CHECK(sb_waiter_sleep(&w, SB_FOREVER));
+    pthread_join(thread, NULL);
+    sb_waiter_done(&w);
+}
+
+// Lists ----------------------------------------------------------------------
+
+#define USERS 5
+
+// Users that wait at a barrier, several times: some in fibers of one loop, some
+// in threads.
+struct barrier {
+    pthread_mutex_t lock;
+    struct sb_wait_list waiting;
+    int arrived, generation, users;
+};
+
+struct user {
+    struct sb_waiter w;
+    struct barrier *b;
+    int passed;
+};
+
+static void meet(struct user *u)
+{
+    struct barrier *b = u->b;
+
+    pthread_mutex_lock(&b->lock);
+    int mine = b->generation;
+    if (++b->arrived == b->users) {
+        b->arrived = 0;
+        b->generation++;
+        sb_wait_list_wake(&b->waiting);
+    }
+    while (b->generation == mine)
+        sb_wait_list_wait(&b->waiting, &b->lock, &u->w, SB_FOREVER);
+    pthread_mutex_unlock(&b->lock);
+    u->passed++;
+}
+
+static void meet_often(void *arg)
+{
+    for (int i = 0; i < 200; i++)
+        meet(arg);
+}
+
+static void *meet_in_thread(void *arg)
+{
+    meet_often(arg);
+    return NULL;
+}
+
+static void fibers_and_threads_wait_in_one_list(void)
+{
+    struct barrier b = { .users = USERS };
+    struct user u[USERS] = { 0 };
+    struct sb_loop *l = sb_loop_new(USERS, false);
+    pthread_t thread[2];
+    struct sb_err err;
+
+    pthread_mutex_init(&b.lock, NULL);
+    for (int i = 0; i < USERS; i++) {
+        u[i].b = &b;
+        CHECK_INT(sb_waiter_init(&u[i].w), 0);
+    }
+    for (int i = 2; i < USERS; i++)
+        u[i].w.fiber = sb_loop_add(l, STACK, meet_often, &u[i]);
+    for (int i = 0; i < 2; i++)
+        pthread_create(&thread[i], NULL, meet_in_thread, &u[i]);
+    CHECK_INT(sb_loop_open(l, SB_LOOP_ANY, &err), 0);
+    sb_loop_run(l);
+    sb_loop_close(l);
+    for (int i = 0; i < 2; i++)
+        pthread_join(thread[i], NULL);
+    for (int i = 0; i < USERS; i++) {
+        CHECK_INT(u[i].passed, 200);
+        sb_waiter_done(&u[i].w);
+    }
+    CHECK(!b.waiting.first && !b.waiting.last);
+    sb_loop_free(l);
+    pthread_mutex_destroy(&b.lock);
+}
+
+static void waiting_in_a_list_has_a_limit(void)
+{
+    struct sb_wait_list list = { 0 };
+    pthread_mutex_t lock;
+    struct sb_waiter w;
+
+    pthread_mutex_init(&lock, NULL);
+    CHECK_INT(sb_waiter_init(&w), 0);
+    pthread_mutex_lock(&lock);
+    CHECK(!sb_wait_list_wait(&list, &lock, &w, soon()));
+    CHECK(!list.first && !list.last);
+    CHECK(pthread_mutex_trylock(&lock) != 0); // it is held again
+    pthread_mutex_unlock(&lock);
+    pthread_mutex_destroy(&lock);
+    sb_waiter_done(&w);
+}
+
+// Locks ----------------------------------------------------------------------
+
+struct shared {
+    struct sb_wait_lock lock;
+    int inside, max, done;
+};
+
+struct holder {
+    struct sb_waiter w;
+    struct shared *s;
+};
+
+static void hold(void *arg)
+{
+    struct holder *h = arg;
+    struct shared *s = h->s;
+
+    for (int i = 0; i < 20; i++) {
+        sb_wait_lock_take(&s->lock, &h->w);
+        if (++s->inside > s->max)
+            s->max = s->inside;
+        sb_fiber_yield(h->w.fiber); // others of this thread run and wait
+        s->inside--;
+        sb_wait_lock_release(&s->lock);
+    }
+    s->done++;
+}
+
+static void a_lock_is_held_while_its_holder_waits(void)
+{
+    struct shared s = { 0 };
+    struct holder h[USERS] = { 0 };
+    struct sb_loop *l = sb_loop_new(USERS, false);
+    struct sb_err err;
+
+    CHECK_INT(sb_wait_lock_init(&s.lock), 0);
+    for (int i = 0; i < USERS; i++) {
+        CHECK_INT(sb_waiter_init(&h[i].w), 0);
+        h[i].s = &s;
+        h[i].w.fiber = sb_loop_add(l, STACK, hold, &h[i]);
+    }
+    CHECK_INT(sb_loop_open(l, SB_LOOP_ANY, &err), 0);
+    sb_loop_run(l);
+    sb_loop_close(l);
+    CHECK_INT(s.max, 1);
+    CHECK_INT(s.done, USERS);
+    for (int i = 0; i < USERS; i++)
+        sb_waiter_done(&h[i].w);
+    sb_wait_lock_done(&s.lock);
+    sb_loop_free(l);
+}
+
+int main(void)
+{
+    RUN(a_wake_up_is_kept);
+    RUN(another_thread_wakes_a_thread);
+    RUN(fibers_and_threads_wait_in_one_list);
+    RUN(waiting_in_a_list_has_a_limit);
+    RUN(a_lock_is_held_while_its_holder_waits);
+    return check_done();
+}
