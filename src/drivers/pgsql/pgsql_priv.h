@@ -4,6 +4,7 @@
 #ifndef PGSQL_PRIV_H
 #define PGSQL_PRIV_H
 
+#include <assert.h>
 #include <libpq-fe.h>
 #include <stdatomic.h>
 

@@ -75,6 +75,7 @@ int pgsql_pipeline_receive(
     rc = pgsql_collect(c, &why);
     pgsql_call_end(c);
     if (rc == 0) {
+        assert(c->unfinished > 0);
         c->unfinished--;
         pgsql_describe(c, res);
         return 0;

@@ -20,6 +20,7 @@ void pgsql_clear(struct pgsql_conn *c)
 
 static int keep(struct pgsql_conn *c, PGresult *r, struct sb_err *err)
 {
+    assert(!c->wire_stmt && c->nresults <= c->cap_results);
     if (c->nresults == c->cap_results) {
         uint32_t cap = c->cap_results ? 2 * c->cap_results : 2;
         PGresult **p = realloc(c->result, cap * sizeof(*p));

@@ -434,6 +434,7 @@ int pgsql_wire_execute(struct pgsql_conn *c, const struct pgsql_stmt *st,
     char *out;
     int rc;
 
+    assert(!c->wire_stmt && st->name_len > 0);
     c->bound.len = 0;
     out = pgsql_text_room(&c->bound, room_for(st, v, n));
     if (!out)
@@ -492,6 +493,7 @@ static int read_row(
         p += len;
     }
     w->at = (size_t)(end - w->in);
+    assert(w->at <= w->len); // receive_one() received the whole message
     return fits ? 1 : sb_err_set(err, SB_EQUERY, "malformed row");
 }
 

@@ -77,6 +77,7 @@ static int insert(struct sqlite_conn *c, sqlite3_stmt *st,
 {
     int n = (int)(nrows * c->bulk_columns), rc = SQLITE_OK;
 
+    assert(n == sqlite3_bind_parameter_count(st));
     for (int i = 0; rc == SQLITE_OK && i < n; i++)
         rc = sqlite_bind_value(st, i + 1, &values[i]);
     if (rc == SQLITE_OK)
@@ -96,6 +97,7 @@ static int rows(struct sb_conn *conn, const struct sb_value *values,
     struct sqlite_conn *c = (struct sqlite_conn *)conn;
     int rc = 0;
 
+    assert(c->many && c->one);
     sqlite_call_begin(c);
     while (rc == 0 && nrows > 0) {
         uint32_t n = nrows >= c->bulk_rows ? c->bulk_rows : 1;

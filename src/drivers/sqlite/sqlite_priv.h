@@ -4,6 +4,7 @@
 #ifndef SQLITE_PRIV_H
 #define SQLITE_PRIV_H
 
+#include <assert.h>
 #include <pthread.h>
 #include <sqlite3.h>
 #include <stdatomic.h>

@@ -373,6 +373,7 @@ static int fetch(struct sb_conn *conn, struct sb_result *res,
 
     if (c->next >= c->ncells)
         return 0;
+    assert(res->nfields <= c->ncells - c->next); // rows are kept whole
     for (uint32_t i = 0; i < res->nfields; i++) {
         const struct sqlite_cell *cell = &c->cell[c->next++];
 
