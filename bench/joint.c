@@ -16,6 +16,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "measure/op_reader.h"
 #include "measure/snap_add.h"
 #include "measure/snap_wire.h"
 #include "run/joint_fail.h"

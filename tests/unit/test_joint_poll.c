@@ -45,6 +45,7 @@ static void silent_ranks_are_lost(void)
 
     for (unsigned i = 0; i < 3; i++)
         rank_init(&r[i], i, 3);
+    poll_all(r, 3); // the first messages of all
     let_pass(&r[0], 2, 5);
     sb__joint_poll(&r[0].run);
     CHECK_INT(r[0].run.err.code, 0);
@@ -65,6 +66,7 @@ static void a_rank_that_was_held_up_waits(void)
 
     for (unsigned i = 0; i < 2; i++)
         rank_init(&r[i], i, 2);
+    poll_all(r, 2);
     let_pass(&r[0], 1, 11);
     r[0].run.joint->polled -= 5 * SECOND;
     sb__joint_poll(&r[0].run);
@@ -80,6 +82,7 @@ static void rank_0_has_more_time(void)
 
     for (unsigned i = 0; i < 2; i++)
         rank_init(&r[i], i, 2);
+    poll_all(r, 2);
     let_pass(&r[1], 0, 20);
     sb__joint_poll(&r[1].run);
     CHECK_INT(r[1].run.err.code, 0);
