@@ -5,8 +5,8 @@
 local sb = ...
 local ffi, C = sb.ffi, sb.C
 
--- Other functions are in random_more.lua, because declarations and code use
--- memory in every user.
+-- Other functions are in random_*.lua, because declarations and code use memory
+-- in every user.
 sb.cdef("random", "sb_random_default sb_random_uniform sb_random_unique " ..
         "sb_random_string")
 
@@ -43,10 +43,6 @@ end
 
 sb.random_ptr, sb.random_room = r, room
 
-return setmetatable(rand, {
-   __index = function(self, name)
-      setmetatable(self, nil)
-      sb.module("random_more")(self)
-      return rawget(self, name)
-   end
+return setmetatable(rand, sb.extended{
+   [rand] = "random_dist random_key random_text"
 })

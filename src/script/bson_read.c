@@ -56,7 +56,7 @@ static void push_array(
 // Pushes a value of a type that Lua does not have.
 static void push_other(lua_State *L, const struct sb_elem *e)
 {
-    sb__bson_function(L, "bson_more", "value");
+    sb__bson_function(L, "bson_value", "value");
     lua_pushinteger(L, e->type);
     lua_pushlstring(L, (const char *)e->value, e->len);
     lua_call(L, 2, 1);
@@ -144,7 +144,7 @@ static void push_document(
     struct sb_elem e;
 
     if (exact) {
-        sb__bson_function(L, "bson_more", "doc");
+        sb__bson_function(L, "bson_value", "doc");
         lua_call(L, 0, 1);
     } else {
         lua_createtable(L, 0, n);

@@ -44,7 +44,7 @@ int sb__bson_fail(lua_State *L, const struct sb__place *at, const char *what,
     int key, int value)
 {
     luaL_checkstack(L, 10, "document");
-    sb__bson_function(L, "bson_more", "fail");
+    sb__bson_function(L, "bson_error", "raise");
     lua_pushstring(L, what);
     push_names(L, at);
     lua_pushboolean(L, at->depth > NAMED + 1);
@@ -201,7 +201,7 @@ void sb__bson_put_json(
 static void put_cdata(
     lua_State *L, struct sb__bson *w, const struct sb__place *at, int value)
 {
-    sb__bson_function(L, "bson_more", "int64");
+    sb__bson_function(L, "bson_value", "int64");
     lua_pushvalue(L, value);
     lua_call(L, 1, 1);
     if (!lua_isstring(L, -1))

@@ -4,7 +4,8 @@
 // scripts call, and the options. Their metatables fill them when a script uses
 // them. A script can tell them from full tables if it enumerates them or
 // bypasses their metatables. If its code contains the name of a function that
-// does so, the tables are filled.
+// does so, the tables are filled. The classes of the API are also lazy, in all
+// states: scripts have no access to their tables.
 #define _GNU_SOURCE // memmem
 #include <stdlib.h>
 #include <string.h>
@@ -198,6 +199,47 @@ void sb__lazy_options(lua_State *L, const struct sb_script *s)
     lua_setmetatable(L, -2);
     lua_pushvalue(L, -1);
     lua_setfield(L, LUA_REGISTRYINDEX, OPTIONS);
+}
+
+// Methods -----------------------------------------------------------------
+
+// Upvalue 1: class -> names of modules; upvalue 2: sb.module().
+static int method_index(lua_State *L)
+{
+    const char *p;
+
+    lua_settop(L, 2);
+    lua_pushvalue(L, 1);
+    lua_rawget(L, lua_upvalueindex(1));
+    for (p = lua_tostring(L, 3); p && *p; p += *p == ' ') {
+        size_t len = strcspn(p, " ");
+
+        lua_pushvalue(L, lua_upvalueindex(2));
+        lua_pushlstring(L, p, len);
+        lua_call(L, 1, 0);
+        lua_pushvalue(L, 2);
+        lua_rawget(L, 1);
+        if (!lua_isnil(L, -1))
+            return 1;
+        lua_pop(L, 1);
+        p += len;
+    }
+    lua_pushnil(L);
+    lua_setmetatable(L, 1);
+    return 0;
+}
+
+int sb__lazy_methods(lua_State *L, int api)
+{
+    luaL_checktype(L, 1, LUA_TTABLE);
+    lua_createtable(L, 0, 1);
+    lua_pushvalue(L, 1);
+    lua_rawgeti(L, LUA_REGISTRYINDEX, api);
+    lua_getfield(L, -1, "module");
+    lua_remove(L, -2);
+    lua_pushcclosure(L, method_index, 2);
+    lua_setfield(L, -2, "__index");
+    return 1;
 }
 
 // Filling the tables ------------------------------------------------------

@@ -1,15 +1,11 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 //
-// Options between the registry and Lua: the options that scripts declare,
-// sysbench.opt, and the globals of old scripts.
+// Values of options from the registry to Lua: sysbench.opt.
 #include <ctype.h>
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
-#include "base/buf.h"
-#include "base/log.h"
-#include "base/opts_component.h"
 #include "script/script_private.h"
 
 // A component of a mix has options of its own, some instead of those of the
@@ -66,8 +62,7 @@ static int add_value(void *arg, const struct sb_opt_view *view)
     return 0;
 }
 
-// Finds an option of this script, or of the program.
-static bool find_option(
+bool sb__options_find(
     const struct sb_script *s, const char *name, struct sb_opt_view *view)
 {
     char full[320];
@@ -78,17 +73,6 @@ static bool find_option(
            sb_opts_find(s->env.opts, name, view);
 }
 
-// Declares an option of this script.
-static int declare(struct sb_script *s, const char *name, const char *help,
-    enum sb_opt_type type, const char *def, struct sb_err *err)
-{
-    if (s->env.component)
-        return sb_opts_add_component(s->env.opts, s->title, s->env.component,
-            name, help, type, def, err);
-    return sb_opts_add_script(
-        s->env.opts, s->title, name, help, type, def, err);
-}
-
 // As add_value(), unless the script has declared an option of the same name.
 static int add_idle_value(void *arg, const struct sb_opt_view *view)
 {
@@ -97,7 +81,7 @@ static int add_idle_value(void *arg, const struct sb_opt_view *view)
     size_t n = s->nvalues;
     int rc = 0;
 
-    if (!find_option(s, view->opt->name, &declared))
+    if (!sb__options_find(s, view->opt->name, &declared))
         rc = add_value(arg, view);
     if (s->nvalues > n)
         s->values[n].idle = true;
@@ -215,253 +199,9 @@ void sb__options_push(lua_State *L, const struct sb_script *s)
     }
 }
 
-// A setting that no option declares, which becomes a global of a legacy script.
-struct undeclared {
-    char *name, *value;
-    bool bare; // without a value: "on"
-    enum sb_opt_source source;
-    bool typed; // on the command line or in a config file: may be a typo
-    struct undeclared *next;
-};
-
-static int collect_undeclared(void *arg, const char *name, const char *value,
-    enum sb_opt_source source, const char *origin)
-{
-    struct undeclared ***end = arg;
-    struct undeclared *l = calloc(1, sizeof(*l));
-
-    if (!l)
-        return SB_ENOMEM;
-    **end = l;
-    *end = &l->next;
-    l->name = strdup(name);
-    l->value = strdup(value ? value : "on");
-    l->bare = !value;
-    l->source = source;
-    l->typed = source == SB_SRC_CMDLINE || source == SB_SRC_FILE;
-    return l->name && l->value ? 0 : SB_ENOMEM;
-}
-
-struct sb_opts *sb_script_options_of(
-    const struct sb_script_env *env, const char *script)
-{
-    struct sb_script_env apart = *env;
-    struct sb_script *s = NULL;
-    struct sb_err err;
-    struct sb_buf path;
-
-    sb_buf_init(&path, 0);
-    sb_buf_addf(&path, "%s/%s.lua", env->paths->workloads, script);
-    apart.opts = path.failed ? NULL : sb_opts_new();
-    bool ok = apart.opts &&
-              sb_script_load(&s, &apart, path.data, "help", &err) == 0 &&
-              sb_script_add_options(s, &err) == 0;
-    sb_script_free(s);
-    sb_buf_done(&path);
-    if (ok)
-        return apart.opts;
-    sb_opts_free(apart.opts);
-    return NULL;
-}
-
-// The workloads that declare the options of 1.0 and 0.5. Old scripts use the
-// names of these options for their globals.
-static const char *const classics[] = { "oltp_common", "oltp" };
-
-#define CLASSICS (sizeof(classics) / sizeof(classics[0]))
-
-// Warns of a name that is similar to that of an option. This is not an error,
-// because a script may have a global with a similar name.
-static void warn_near(const struct sb_opts *o, struct sb_opts *const *known,
-    const struct undeclared *l)
-{
-    const char *near = sb_opts_nearest(o, l->name);
-    struct sb_opt_view view;
-    char spelt[80];
-
-    // An option of exactly this name exists; the script may redeclare it.
-    if (sb_opts_find(o, l->name, &view))
-        return;
-    for (size_t i = 0; i < CLASSICS; i++) {
-        if (known[i] && sb_opts_find(known[i], l->name, &view))
-            return;
-        if (known[i] && !near)
-            near = sb_opts_nearest(known[i], l->name);
-    }
-    if (!near)
-        return;
-    snprintf(spelt, sizeof(spelt), "%s", near);
-    for (char *p = spelt; *p; p++)
-        if (*p == '_' && !strchr(l->name, '_'))
-            *p = '-';
-    sb_log(SB_LOG_WARNING,
-        "unknown option --%s is passed to the script as a global; did you "
-        "mean --%s?",
-        l->name, spelt);
-}
-
-static void warn_all(const struct sb_script *s, const struct undeclared *l)
-{
-    struct sb_opts *known[CLASSICS] = { NULL };
-
-    while (l && !l->typed)
-        l = l->next;
-    if (!l)
-        return;
-    for (size_t i = 0; i < CLASSICS; i++)
-        known[i] = sb_script_options_of(&s->env, classics[i]);
-    for (; l; l = l->next)
-        if (l->typed)
-            warn_near(s->env.opts, known, l);
-    for (size_t i = 0; i < CLASSICS; i++)
-        sb_opts_free(known[i]);
-}
-
-static int add_string(
-    struct sb_script *s, const struct undeclared *l, struct sb_err *err)
-{
-    int rc = declare(s, l->name, "", SB_OPT_STRING, l->value, err);
-    struct sb_opt_view view;
-
-    // Its name is longer in a mix.
-    if (rc == 0 && l->bare && find_option(s, l->name, &view))
-        rc = sb_opts_set(s->env.opts, view.opt->name, l->value, l->source, err);
-    return rc;
-}
-
-static int add_undeclared(struct sb_script *s, struct sb_err *err)
-{
-    struct undeclared *first = NULL, **end = &first;
-    int rc = s->env.component
-                 ? sb_opts_undeclared(
-                       s->env.opts, s->env.component, collect_undeclared, &end)
-                 : sb_opts_unclaimed(s->env.opts, collect_undeclared, &end);
-
-    if (rc)
-        sb_err_set(err, rc, "out of memory");
-    if (rc == 0)
-        warn_all(s, first);
-    for (struct undeclared *l = first; l && rc == 0; l = l->next)
-        rc = add_string(s, l, err);
-    while (first) {
-        struct undeclared *l = first;
-
-        first = l->next;
-        free(l->name);
-        free(l->value);
-        free(l);
-    }
-    return rc;
-}
-
-static const char *field(lua_State *L, const char *name)
-{
-    const char *text;
-
-    lua_getfield(L, -1, name);
-    text = lua_tostring(L, -1);
-    lua_pop(L, 1); // the table keeps it
-    return text;
-}
-
-// Calls the validation function of an option that the script declares with the
-// value that the user gave. The declaration is on the stack top.
-static int validate(struct sb_script *s, const char *name, struct sb_err *err)
-{
-    lua_State *L = s->main->L;
-    struct sb_opt_view view;
-    int rc;
-
-    lua_getfield(L, -1, "validate");
-    if (lua_isnil(L, -1) || !find_option(s, name, &view) ||
-        view.source == SB_SRC_DEFAULT) {
-        lua_pop(L, 1);
-        return 0;
-    }
-    lua_pushstring(L, name);
-    // view.text may be masked (a password), but the script gets the value.
-    lua_pushstring(L, view.opt->type == SB_OPT_STRING
-                          ? *(const char *const *)view.value
-                          : view.text);
-    rc = sb__state_call(s->main, "validate", 2, 1, err);
-    if (rc)
-        return rc;
-    if (!lua_toboolean(L, -1))
-        rc = sb_err_set(
-            err, SB_EUSAGE, "invalid option: --%s=%s", name, view.text);
-    lua_pop(L, 1);
-    return rc;
-}
-
-static int add_one(struct sb_script *s, struct sb_err *err)
-{
-    lua_State *L = s->main->L;
-    const char *name = field(L, "name");
-    int rc;
-
-    lua_getfield(L, -1, "type");
-    enum sb_opt_type type = (enum sb_opt_type)lua_tointeger(L, -1);
-    lua_pop(L, 1);
-    rc = declare(s, name, field(L, "help"), type, field(L, "default"), err);
-    return rc ? rc : validate(s, name, err);
-}
-
-// Adds the declared options in the list on the stack top, from cmdline.lua.
-static int add_declared(struct sb_script *s, struct sb_err *err)
-{
-    lua_State *L = s->main->L;
-    int n = (int)lua_objlen(L, -1), rc = 0;
-
-    for (int i = 1; i <= n && rc == 0; i++) {
-        lua_rawgeti(L, -1, i);
-        rc = add_one(s, err);
-        lua_pop(L, 1);
-    }
-    return rc;
-}
-
 void sb__options_help(const struct sb_script *s)
 {
     fflush(stdout);
     sb_opts_script_help(s->env.opts, s->title, stdout);
     printf("\n");
-}
-
-static void add_types(lua_State *L)
-{
-    static const struct {
-        const char *name;
-        enum sb_opt_type type;
-    } types[] = {
-        { "BOOL", SB_OPT_BOOL },
-        { "INT", SB_OPT_INT },
-        { "SIZE", SB_OPT_SIZE },
-        { "DOUBLE", SB_OPT_DOUBLE },
-        { "STRING", SB_OPT_STRING },
-        { "LIST", SB_OPT_LIST },
-    };
-
-    lua_createtable(L, 0, 6);
-    for (size_t i = 0; i < sizeof(types) / sizeof(types[0]); i++) {
-        lua_pushinteger(L, types[i].type);
-        lua_setfield(L, -2, types[i].name);
-    }
-}
-
-int sb_script_add_options(struct sb_script *s, struct sb_err *err)
-{
-    lua_State *L = s->main->L;
-    int rc = sb__state_module(s->main, "cmdline", "declared", err);
-
-    if (rc)
-        return rc;
-    add_types(L);
-    rc = sb__state_call(
-        s->main, "sysbench.cmdline.read_cmdline_options", 1, 1, err);
-    if (rc)
-        return rc;
-    s->legacy = !lua_istable(L, -1);
-    rc = s->legacy ? add_undeclared(s, err) : add_declared(s, err);
-    lua_settop(L, 0);
-    return rc;
 }

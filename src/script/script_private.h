@@ -137,6 +137,11 @@ int sb__driver_chunk(struct sb__state *st);
 // are filled when a script uses them. Raise Lua errors.
 void sb__lazy_libs(lua_State *L);
 void sb__lazy_options(lua_State *L, const struct sb_script *s);
+// Argument 1 is a table: class -> names of modules, separated by blanks. Pushes
+// the metatable of these classes, which are tables of methods. It loads the
+// modules, in this order, until one of them has defined the method. api: the
+// registry reference of the private table. Returns 1. Raises Lua errors.
+int sb__lazy_methods(lua_State *L, int api);
 // Fills the lazy tables of the state, if it has any. Returns a Lua status, and
 // pushes the error if it is not 0.
 int sb__lazy_fill(lua_State *L);
@@ -194,13 +199,16 @@ void sb__options_done(struct sb_script *s);
 void sb__options_push(lua_State *L, const struct sb_script *s);
 // True for an option of a driver that is not loaded; name with '_'.
 bool sb__options_idle(const struct sb_script *s, const char *name);
+// Finds an option of this script, or of the program.
+bool sb__options_find(
+    const struct sb_script *s, const char *name, struct sb_opt_view *view);
 // Pushes the value of s->values[i].
 void sb__options_push_one(lua_State *L, const struct sb_script *s, size_t i);
+// Prints the options that the script declares, for its `help` command.
+void sb__options_help(const struct sb_script *s);
 
 // commands.c. Frees the result of sb_script_commands().
 void sb__commands_done(struct sb_script *s);
-// Prints the options that the script declares, for its `help` command.
-void sb__options_help(const struct sb_script *s);
 
 // Creates the state of a user, sets u->part[] and runs the body of the script.
 // u->part[] is set also if the body fails. Called by the user's thread. 0 or

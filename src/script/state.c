@@ -182,12 +182,18 @@ static void add_string(lua_State *L, const char *name, const char *text)
     lua_setfield(L, -2, name);
 }
 
+static int api_extended(lua_State *L)
+{
+    return sb__lazy_methods(L, self(L)->priv);
+}
+
 // __index of the private table: fields that few states need.
 static int api_more(lua_State *L)
 {
     static const luaL_Reg functions[] = {
         { "argv", api_argv },
         { "bson", api_bson },
+        { "extended", api_extended },
         { "help", api_help },
         { "driver_chunk", api_driver_chunk },
         { "idle_option", api_idle_option },

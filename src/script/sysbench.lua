@@ -12,7 +12,7 @@ assert(C.sb_script_abi() == C.SB_SCRIPT_ABI,
        "the embedded Lua modules belong to another build")
 
 -- Loads fields when they are first used; those that few scripts use are in
--- sysbench_more.lua.
+-- sysbench_fields.lua.
 local sysbench = setmetatable({ tid = sb.tid, hooks = {} }, {
    __index = function(self, name)
       local value
@@ -21,7 +21,7 @@ local sysbench = setmetatable({ tid = sb.tid, hooks = {} }, {
       elseif name == "rand" then
          value = sb.module("random")
       elseif name ~= "opt" then
-         value = sb.module("sysbench_more").field(name)
+         value = sb.module("sysbench_fields")(name)
       end
       if value ~= nil then
          rawset(self, name, value)
@@ -42,7 +42,7 @@ sysbench.cmdline = setmetatable({
       if name == "options" or name == "commands" then
          return nil
       end
-      local value = sb.module("sysbench_more").cmdline(name)
+      local value = sb.module("cmdline_fields")(name)
       if value ~= nil then
          rawset(self, name, value)
       end

@@ -1,10 +1,9 @@
 -- SPDX-License-Identifier: GPL-2.0-or-later
 --
--- Fields of sysbench and of sysbench.cmdline that few scripts use: created when
--- they are first used, see sysbench.lua.
+-- Fields of sysbench that few scripts use: created when they are first used, see
+-- sysbench.lua.
 
 local sb = ...
-local more = {}
 
 -- Field of sysbench -> embedded module.
 local modules = {
@@ -26,7 +25,7 @@ local values = {
    local_tid = sb.local_tid, rank = sb.rank, ranks = sb.ranks
 }
 
-function more.field(name)
+return function(name)
    if modules[name] then
       return sb.module(modules[name])
    elseif sequences[name] then
@@ -36,20 +35,3 @@ function more.field(name)
    end
    return values[name]
 end
-
-local constants = {
-   script_path = sb.given,
-   ARG_NULL = 0, ARG_BOOL = 1, ARG_INT = 2, ARG_SIZE = 3, ARG_DOUBLE = 4,
-   ARG_STRING = 5, ARG_LIST = 6, ARG_FILE = 7, ARG_MAX = 8
-}
-
-function more.cmdline(name)
-   if constants[name] ~= nil then
-      return constants[name]
-   elseif name == "argv" then
-      return sb.argv()
-   end
-   return sb.module("cmdline")[name]
-end
-
-return more

@@ -20,29 +20,24 @@ local NULL, INT, DOUBLE, TEXT, BOOL = 0, 1, 2, 3, 4
 local int64 = ffi.typeof("int64_t")
 local new_values = ffi.typeof("struct sb_doc_value[?]")
 
--- Returns the methods and the metatable of a class. Methods that are not in
--- this module are looked up in these modules, in this order.
-local function class(...)
-   local methods, homes, at = {}, { ... }, 0
-   return methods, {
-      __index = setmetatable(methods, {
-         __index = function(self, name)
-            while homes[at + 1] and rawget(self, name) == nil do
-               at = at + 1
-               sb.module(homes[at])
-            end
-            if not homes[at + 1] then
-               setmetatable(self, nil)
-            end
-            return rawget(self, name)
-         end
-      })
-   }
+local database, collection, result = {}, {}, {}
+
+-- The modules that have the other methods of a class: loaded in this order until
+-- the method is found.
+local extended = sb.extended{
+   [database] = "mongodb_command mongodb_collections mongodb_transaction",
+   [collection] = "mongodb_call mongodb_read mongodb_insert mongodb_bulk " ..
+      "mongodb_modify mongodb_index mongodb_collections",
+   [result] = "mongodb_result"
+}
+
+-- Returns the metatable of the objects of a class.
+local function class(methods)
+   return { __index = setmetatable(methods, extended) }
 end
 
-local database, database_meta = class("mongodb_more")
-local collection, collection_meta = class("mongodb_call", "mongodb_more")
-local result, result_meta = class("mongodb_more")
+local database_meta, collection_meta = class(database), class(collection)
+local result_meta = class(result)
 local statement_meta = {}
 
 local function fail(text)
@@ -204,15 +199,15 @@ end
 
 function collection:compile(method, ...)
    local module = build()
-   if not module.methods[method] then
-      sb.module("mongodb_more") -- adds to it
-   end
-   if not module.methods[method] then
+   -- The module that defines a method also has what writes its command.
+   local write = module.methods[method] or
+      self[method] and module.methods[method]
+   if not write then
       fail("compile() does not support the method " .. tostring(method))
    end
    local options = select(module.options_at[method], ...)
    sb.module("bson").begin(self.db.con, true)
-   return compile(self.db, module.methods[method](self, ...),
+   return compile(self.db, write(self, ...),
                   options and options.op,
                   endings[method] or sb.module("mongodb_call").endings[method])
 end
@@ -239,7 +234,7 @@ local mongodb = setmetatable({}, {
          value = sb.module("bson_types").make[name]
       end
       if value == nil then
-         value = sb.module("mongodb_more")[name]
+         value = sb.module("mongodb_document")[name]
       end
       rawset(self, name, value)
       return value

@@ -5,7 +5,7 @@
 local sb = ...
 local bson = sb.module("bson")
 local make = sb.module("bson_types").make
-local index = {}
+local collection = sb.mongodb.collection
 
 -- The server's names of options.
 local renamed = {
@@ -72,32 +72,30 @@ local function create(coll, list, options)
    return names
 end
 
-function index.create_index(coll, keys, options)
+function collection:create_index(keys, options)
    options = options or {}
-   return create(coll, { definition(coll.db, keys, options) }, options)[1]
+   return create(self, { definition(self.db, keys, options) }, options)[1]
 end
 
-function index.create_indexes(coll, list, options)
+function collection:create_indexes(list, options)
    local defs = {}
    for i, one in ipairs(list) do
-      defs[i] = definition(coll.db, one.keys, one)
+      defs[i] = definition(self.db, one.keys, one)
    end
-   return create(coll, defs, options or {})
+   return create(self, defs, options or {})
 end
 
-function index.list_indexes(coll)
-   return coll.db:command("listIndexes", coll.name):all()
+function collection:list_indexes()
+   return self.db:command("listIndexes", self.name):all()
 end
 
-function index.drop_index(coll, which)
+function collection:drop_index(which)
    if type(which) ~= "string" or which:find("^%s*{") then
-      which = keys_of(coll.db, which)
+      which = keys_of(self.db, which)
    end
-   coll.db:command("dropIndexes", coll.name, { index = which })
+   self.db:command("dropIndexes", self.name, { index = which })
 end
 
-function index.drop_indexes(coll)
-   coll.db:command("dropIndexes", coll.name, { index = "*" })
+function collection:drop_indexes()
+   self.db:command("dropIndexes", self.name, { index = "*" })
 end
-
-return index

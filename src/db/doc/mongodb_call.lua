@@ -9,7 +9,7 @@ local my = sb.mongodb
 local bson = sb.module("bson")
 local build = my.build()
 local methods, options_at = build.methods, build.options_at
-local call = { build = build } -- kept: mongodb_more.lua adds methods to it
+local call = { build = build } -- kept: other modules add methods to it
 
 jit.off(true, true) -- see mongodb.lua
 

@@ -107,8 +107,6 @@ function bulk:result()
    }
 end
 
-local module = {}
-
 -- Other options are an error, because they would be ignored.
 local function check_options(options)
    for name, value in pairs(options or {}) do
@@ -119,20 +117,18 @@ local function check_options(options)
    end
 end
 
-function module.bulk(coll, options)
-   local con = coll.db.con
+function my.collection:bulk(options)
+   local con = self.db.con
    check_options(options)
    local mode = (not options or options.ordered ~= false) and 1 or 0
    if options and options.op == "" then
       mode = mode + 2 -- not counted, see sb_doc_bulk_add() in doc.ffi.h
    end
-   local handle = C.sb_doc_bulk_open(con, coll.name, mode)
+   local handle = C.sb_doc_bulk_open(con, self.name, mode)
    if handle == nil then
       my.raise(con)
    end
    return setmetatable({
-      db = coll.db, con = con, handle = ffi.gc(handle, C.sb_doc_bulk_free)
+      db = self.db, con = con, handle = ffi.gc(handle, C.sb_doc_bulk_free)
    }, bulk_meta)
 end
-
-return module

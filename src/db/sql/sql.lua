@@ -37,7 +37,7 @@ local last -- luacheck: ignore 231
 
 -- Connections opened since the last full collection and not closed. The
 -- collector does not see how much memory the driver uses for each of them. At
--- `many`, there is another collection: see sql_more.lua, collect().
+-- `many`, there is another collection: see sql_open.lua, collect().
 local many = 16
 local opened = 0
 
@@ -217,15 +217,15 @@ local function open(db, options, may_fail)
    opened = opened + 1
    if opened > many then
       opened = 0
-      many = sb.module("sql_more").collect()
+      many = sb.module("sql_open").collect()
    end
    if options then
-      con = sb.module("sql_more").open(db, options)
+      con = sb.module("sql_open").open(db, options)
    else
       con = C.sb_con_open(ctx, db, nil, nil, 0)
    end
    if con == nil then
-      con = sb.module("sql_more").open_again(db, options, may_fail)
+      con = sb.module("sql_open").open_again(db, options, may_fail)
    end
    return con
 end
@@ -247,18 +247,12 @@ end
 
 -- Classes -----------------------------------------------------------------
 
--- The module that has the other methods of a class.
-local home = {
-   [param] = "sql_param", [result] = "sql_result", [driver] = "sql_more",
-   [statement] = "sql_more", [connection] = "sql_more"
-}
-
-local extended = {
-   __index = function(methods, name)
-      setmetatable(methods, nil)
-      sb.module(home[methods])
-      return rawget(methods, name)
-   end
+-- The modules that have the other methods of a class: loaded in this order until
+-- the method is found.
+local extended = sb.extended{
+   [param] = "sql_param", [result] = "sql_result", [driver] = "sql_driver",
+   [statement] = "sql_result_sets",
+   [connection] = "sql_connection sql_result_sets sql_pipeline sql_bulk"
 }
 
 local function class(struct, methods, name)
