@@ -10,8 +10,6 @@
 #include "out/json_parts.h"
 
 #define KNEE_PERCENT 95
-#define LARGE        1e15 // beyond that, values are printed as 1.23e+15
-#define DECIMALS_MAX 6    // as times in milliseconds: nanoseconds
 
 static const char no_margins[] =
     " (no error margins: measure longer or use --repeat)";
@@ -28,27 +26,6 @@ static int column_width(const struct sb_sweep_figures *f, unsigned option)
         width = n > width ? n : width;
     }
     return (int)width;
-}
-
-int sb_sweep_decimals(double value)
-{
-    int n = 2;
-
-    // Values that round to 1.00 have three digits with two decimals.
-    for (double v = value; n < DECIMALS_MAX && v > 0 && v < 0.9995; v *= 10)
-        n++;
-    return n;
-}
-
-const char *sb__sweep_value(char *out, size_t size, double value)
-{
-    if (isfinite(value) && fabs(value) >= LARGE)
-        snprintf(out, size, "%.3g", value);
-    else if (isfinite(value))
-        snprintf(out, size, "%.*f", sb_sweep_decimals(value), value);
-    else
-        snprintf(out, size, "-");
-    return out;
 }
 
 // Half the width of the interval, in percent of the value. The interval of a

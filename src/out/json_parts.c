@@ -6,86 +6,18 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "base/escape.h"
 #include "out/assert.h"
 #include "out/beside_report.h"
-
-// Values ----------------------------------------------------------------------
-
-json_t *sb_json_text(const char *text)
-{
-    json_t *value = json_string(text);
-
-    if (value)
-        return value;
-    // Not UTF-8: such bytes become \xNN.
-    size_t size = 4 * strlen(text) + 1;
-    char *clean = malloc(size);
-    if (!clean)
-        return NULL;
-    sb_escape(clean, size, text);
-    value = json_string(clean);
-    free(clean);
-    return value;
-}
-
-json_t *sb_json_count(uint64_t n)
-{
-    char text[24];
-
-    if (n <= UINT64_C(1) << 53)
-        return json_integer((json_int_t)n);
-    snprintf(text, sizeof(text), "%" PRIu64, n);
-    return json_string(text);
-}
-
-json_t *sb_json_number(double value)
-{
-    if (!isfinite(value))
-        return json_null();
-    if (value == floor(value) && fabs(value) < 9e15)
-        return json_integer((json_int_t)value);
-    return json_real(value);
-}
-
-bool sb__json_set(json_t *object, const char *name, json_t *value)
-{
-    return json_object_set_new(object, name, value) == 0;
-}
-
-static bool set_text(json_t *object, const char *name, const char *text)
-{
-    return sb__json_set(object, name, text ? sb_json_text(text) : json_null());
-}
-
-static bool set_count(json_t *object, const char *name, uint64_t n)
-{
-    return sb__json_set(object, name, sb_json_count(n));
-}
-
-json_t *sb__json_complete(json_t *object, bool ok)
-{
-    if (ok)
-        return object;
-    json_decref(object);
-    return NULL;
-}
-
-// Appends to an array that may be NULL. Takes the reference.
-static bool append(json_t *array, json_t *value)
-{
-    return json_array_append_new(array, value) == 0;
-}
 
 // Facts -----------------------------------------------------------------------
 
 json_t *sb_json_program(const struct sb_facts *f)
 {
     json_t *p = json_object();
-    bool ok = set_text(p, "name", "sysbench") &&
-              set_text(p, "version", f->version) &&
-              set_text(p, "luajit", f->luajit) &&
-              set_text(p, "compiler", __VERSION__);
+    bool ok = sb__json_set_text(p, "name", "sysbench") &&
+              sb__json_set_text(p, "version", f->version) &&
+              sb__json_set_text(p, "luajit", f->luajit) &&
+              sb__json_set_text(p, "compiler", __VERSION__);
 
     return sb__json_complete(p, ok);
 }
@@ -99,10 +31,11 @@ static json_t *host(const struct sb_host_facts *h)
               sb__json_set(c, "memory_bytes",
                   h->container_memory ? sb_json_count(h->container_memory)
                                       : json_null()) &&
-              set_text(o, "name", h->name) && set_text(o, "cpu", h->cpu) &&
-              set_count(o, "processors", h->processors) &&
-              set_count(o, "memory_bytes", h->memory) &&
-              set_text(o, "kernel", h->kernel);
+              sb__json_set_text(o, "name", h->name) &&
+              sb__json_set_text(o, "cpu", h->cpu) &&
+              sb__json_set_count(o, "processors", h->processors) &&
+              sb__json_set_count(o, "memory_bytes", h->memory) &&
+              sb__json_set_text(o, "kernel", h->kernel);
 
     ok = sb__json_set(o, "container", c) && ok;
     return sb__json_complete(o, ok);
@@ -114,17 +47,17 @@ static json_t *fact_object(const struct sb_fact *fact, unsigned n)
     bool ok = o != NULL;
 
     for (unsigned i = 0; ok && i < n; i++)
-        ok = set_text(o, fact[i].name, fact[i].value);
+        ok = sb__json_set_text(o, fact[i].name, fact[i].value);
     return sb__json_complete(o, ok);
 }
 
 static json_t *database(const struct sb_database_facts *d)
 {
     json_t *o = json_object();
-    bool ok = set_text(o, "driver", d->driver) &&
-              set_text(o, "client", d->client) &&
-              set_text(o, "server", d->server) &&
-              set_text(o, "address", d->address) &&
+    bool ok = sb__json_set_text(o, "driver", d->driver) &&
+              sb__json_set_text(o, "client", d->client) &&
+              sb__json_set_text(o, "server", d->server) &&
+              sb__json_set_text(o, "address", d->address) &&
               sb__json_set(o, "bypass", json_boolean(d->bypass));
 
     ok = sb__json_set(o, "settings", fact_object(d->settings, d->nsettings)) &&
@@ -138,7 +71,7 @@ json_t *sb_json_databases(const struct sb_facts *f)
     bool ok = a != NULL;
 
     for (unsigned i = 0; ok && i < f->ndatabases; i++)
-        ok = append(a, database(&f->databases[i]));
+        ok = sb__json_append(a, database(&f->databases[i]));
     return sb__json_complete(a, ok);
 }
 
@@ -163,7 +96,7 @@ static json_t *labels(const struct sb_opt_list *list)
         char *key = strndup(list->item[i], (size_t)(sign - list->item[i]));
         json_t *clean = key ? sb_json_text(key) : NULL;
 
-        ok = clean && set_text(o, json_string_value(clean), sign + 1);
+        ok = clean && sb__json_set_text(o, json_string_value(clean), sign + 1);
         json_decref(clean);
         free(key);
     }
@@ -179,10 +112,10 @@ static int add_option(void *arg, const struct sb_opt_view *view)
         [SB_SRC_CMDLINE] = "command line",
     };
     json_t *a = arg, *o = json_object();
-    bool ok = set_text(o, "name", view->opt->name) &&
-              set_text(o, "value", view->text) &&
-              set_text(o, "source", sources[view->source]) &&
-              set_text(o, "origin", view->origin);
+    bool ok = sb__json_set_text(o, "name", view->opt->name) &&
+              sb__json_set_text(o, "value", view->text) &&
+              sb__json_set_text(o, "source", sources[view->source]) &&
+              sb__json_set_text(o, "origin", view->origin);
 
     // An alias shows its target, which is listed itself.
     if (view->opt->alias_of) {
@@ -190,7 +123,7 @@ static int add_option(void *arg, const struct sb_opt_view *view)
         return 0;
     }
     o = sb__json_complete(o, ok);
-    return o && append(a, o) ? 0 : SB_ENOMEM;
+    return o && sb__json_append(a, o) ? 0 : SB_ENOMEM;
 }
 
 static json_t *options(const struct sb_opts *opts)
@@ -216,20 +149,21 @@ static json_t *wall_time(const struct timespec *t)
 static bool set_swept(json_t *o, const struct sb_facts *f)
 {
     return sb__json_set(o, "swept", fact_object(f->swept, f->nswept)) &&
-           set_count(o, "round", f->round) && set_count(o, "place", f->place) &&
-           set_count(o, "places", f->places) &&
-           set_count(o, "following", f->following);
+           sb__json_set_count(o, "round", f->round) &&
+           sb__json_set_count(o, "place", f->place) &&
+           sb__json_set_count(o, "places", f->places) &&
+           sb__json_set_count(o, "following", f->following);
 }
 
 // The part of this process in a run of several.
 static json_t *rank_object(const struct sb_share *s)
 {
     json_t *o = json_object();
-    bool ok = set_count(o, "rank", s->rank) &&
-              set_count(o, "ranks", s->ranks) &&
-              set_count(o, "first_user", s->first) &&
-              set_count(o, "users", s->users) &&
-              set_count(o, "total_users", s->total);
+    bool ok = sb__json_set_count(o, "rank", s->rank) &&
+              sb__json_set_count(o, "ranks", s->ranks) &&
+              sb__json_set_count(o, "first_user", s->first) &&
+              sb__json_set_count(o, "users", s->users) &&
+              sb__json_set_count(o, "total_users", s->total);
 
     return sb__json_complete(o, ok);
 }
@@ -246,7 +180,7 @@ static bool optional_facts(json_t *o, const struct sb_facts *f)
     if (f->beside)
         ok = sb__json_set(o, "beside", sb_beside_json(f->beside)) && ok;
     if (f->block)
-        ok = set_text(o, "block", f->block) && ok;
+        ok = sb__json_set_text(o, "block", f->block) && ok;
     if (f->round)
         ok = set_swept(o, f) && ok;
 
@@ -259,12 +193,12 @@ json_t *sb_json_facts(const struct sb_facts *f)
     json_t *o = json_object();
 
     snprintf(seed, sizeof(seed), "%" PRIu64, f->seed);
-    bool ok = set_text(o, "test", f->test) &&
-              set_text(o, "command", f->command) &&
+    bool ok = sb__json_set_text(o, "test", f->test) &&
+              sb__json_set_text(o, "command", f->command) &&
               sb__json_set(o, "started", wall_time(&f->started)) &&
-              set_text(o, "seed", seed) &&
+              sb__json_set_text(o, "seed", seed) &&
               sb__json_set(o, "labels", labels(f->labels)) &&
-              set_count(o, "threads", f->threads) &&
+              sb__json_set_count(o, "threads", f->threads) &&
               sb__json_set(o, "interval", sb_json_number(f->interval_s)) &&
               sb__json_set(o, "open_loop", json_boolean(f->open_loop)) &&
               sb__json_set(o, "host", host(&f->host)) &&
@@ -278,106 +212,17 @@ json_t *sb_json_facts(const struct sb_facts *f)
 json_t *sb_json_outcome(const struct sb_outcome *o, double seconds)
 {
     json_t *end = json_object();
-    bool ok = set_text(end, "reason", o->reason) &&
+    bool ok = sb__json_set_text(end, "reason", o->reason) &&
               sb__json_set(end, "status", json_integer(o->status)) &&
               sb__json_set(end, "seconds", sb_json_number(seconds)) &&
-              set_text(end, "failure", o->failure);
+              sb__json_set_text(end, "failure", o->failure);
 
     if (ok && o->limit)
-        ok = set_text(end, "limit", o->limit);
+        ok = sb__json_set_text(end, "limit", o->limit);
     return sb__json_complete(end, ok);
 }
 
 // Totals ----------------------------------------------------------------------
-
-static const struct {
-    const char *name;
-    double pct;
-} percentiles[] = {
-    { "1", 1 },
-    { "5", 5 },
-    { "10", 10 },
-    { "25", 25 },
-    { "50", 50 },
-    { "75", 75 },
-    { "90", 90 },
-    { "95", 95 },
-    { "99", 99 },
-    { "99.9", 99.9 },
-    { "99.99", 99.99 },
-    { "99.999", 99.999 },
-    { "100", 100 },
-};
-
-static json_t *percentile_object(const struct sb_hist_snap *h, uint64_t max)
-{
-    json_t *o = json_object();
-    bool ok = o != NULL;
-
-    for (size_t i = 0; ok && i < sizeof(percentiles) / sizeof(percentiles[0]);
-         i++)
-        ok = sb__json_set(o, percentiles[i].name,
-            h->total ? sb_json_number(round(
-                           sb_hist_snap_percentile(h, percentiles[i].pct, max)))
-                     : json_null());
-    return sb__json_complete(o, ok);
-}
-
-struct buckets {
-    json_t *array;
-    bool ok;
-};
-
-static void add_bucket(void *arg, uint64_t low, uint64_t width, uint64_t count)
-{
-    struct buckets *b = arg;
-    json_t *triple = json_array();
-
-    b->ok = b->ok && append(triple, sb_json_count(low)) &&
-            append(triple, sb_json_count(low + width - 1)) &&
-            append(triple, sb_json_count(count));
-    b->ok = append(b->array, triple) && b->ok;
-}
-
-json_t *sb__json_histogram(const struct sb_hist_snap *h)
-{
-    struct buckets b = { json_array(), true };
-
-    sb_hist_snap_each(h, add_bucket, &b);
-    return sb__json_complete(b.array, b.ok);
-}
-
-json_t *sb_json_latency(const char *kind, const struct sb_hist_snap *h,
-    uint64_t min, uint64_t sum, uint64_t max)
-{
-    json_t *o = json_object();
-    uint64_t n = h->total;
-    bool ok = set_text(o, "kind", kind) && set_count(o, "count", n) &&
-              sb__json_set(o, "min", n ? sb_json_count(min) : json_null()) &&
-              sb__json_set(o, "avg",
-                  n ? sb_json_number((double)sum / (double)n) : json_null()) &&
-              sb__json_set(o, "max", n ? sb_json_count(max) : json_null()) &&
-              set_count(o, "sum", sum) &&
-              sb__json_set(o, "percentiles", percentile_object(h, max)) &&
-              sb__json_set(o, "histogram", sb__json_histogram(h));
-
-    return sb__json_complete(o, ok);
-}
-
-json_t *sb__json_counters(const struct sb_report *r)
-{
-    const struct sb_snap *s = r->snap;
-    json_t *o = json_object();
-    bool ok = set_count(o, "scheduled", s->scheduled) &&
-              set_count(o, "skipped", s->skipped) &&
-              set_count(o, "unfinished", s->unfinished) &&
-              set_count(o, "queue", r->queue);
-
-#define X(name) ok = ok && set_count(o, #name, s->c.name);
-    SB_COUNTER_MAP(X)
-#undef X
-    return sb__json_complete(o, ok);
-}
 
 static json_t *numbers(const uint64_t *v, unsigned n)
 {
@@ -385,7 +230,7 @@ static json_t *numbers(const uint64_t *v, unsigned n)
     bool ok = a != NULL;
 
     for (unsigned i = 0; ok && v && i < n; i++)
-        ok = append(a, sb_json_count(v[i]));
+        ok = sb__json_append(a, sb_json_count(v[i]));
     return sb__json_complete(a, ok);
 }
 
@@ -398,11 +243,6 @@ static json_t *users(const struct sb_snap *s)
               sb__json_set(o, "max_ns", numbers(s->user_max, s->users));
 
     return sb__json_complete(o, ok);
-}
-
-const char *sb__json_latency_kind(const struct sb_report *r)
-{
-    return r->open_loop ? "response" : "service";
 }
 
 static json_t *operation(const struct sb_report *r, unsigned i)
@@ -421,18 +261,18 @@ static json_t *operation(const struct sb_report *r, unsigned i)
     bool workload = of->kind == SB_OP_WORKLOAD;
     const char *times = workload ? sb__json_latency_kind(r) : "service";
     json_t *o = json_object();
-    bool ok = set_text(o, "name", of->name) &&
-              set_text(o, "kind", kinds[of->kind]) &&
-              set_count(o, "errors", op->errors) &&
-              set_count(o, "hits", op->hits) &&
-              set_count(o, "misses", op->misses) &&
-              set_count(o, "rows", op->rows) &&
+    bool ok = sb__json_set_text(o, "name", of->name) &&
+              sb__json_set_text(o, "kind", kinds[of->kind]) &&
+              sb__json_set_count(o, "errors", op->errors) &&
+              sb__json_set_count(o, "hits", op->hits) &&
+              sb__json_set_count(o, "misses", op->misses) &&
+              sb__json_set_count(o, "rows", op->rows) &&
               sb__json_set(o, "latency",
                   sb_json_latency(times, &op->hist, op->min, op->ns, op->max));
 
     if (workload)
-        ok = ok && set_count(o, "failed", op->failed) &&
-             set_count(o, "restarts", op->restarts);
+        ok = ok && sb__json_set_count(o, "failed", op->failed) &&
+             sb__json_set_count(o, "restarts", op->restarts);
     return sb__json_complete(o, ok);
 }
 
@@ -447,7 +287,7 @@ static json_t *operations(const struct sb_report *r)
     for (unsigned i = 0; ok && s->op && r->stats && i < s->nops; i++)
         if (r->stats->op[i].kind == SB_OP_WORKLOAD ||
             sb_snap_op_occurred(&s->op[i]))
-            ok = append(a, operation(r, i));
+            ok = sb__json_append(a, operation(r, i));
     return sb__json_complete(a, ok);
 }
 
@@ -455,13 +295,13 @@ static json_t *error(const struct sb_snap_code *c, uint64_t start_ns)
 {
     json_t *o = json_object();
     uint64_t first = c->first_ns > start_ns ? c->first_ns - start_ns : 0;
-    bool ok = set_text(o, "driver", c->driver) &&
+    bool ok = sb__json_set_text(o, "driver", c->driver) &&
               sb__json_set(o, "code", json_integer(c->native)) &&
-              set_text(o, "state", c->state) &&
-              set_count(o, "count", c->count) &&
+              sb__json_set_text(o, "state", c->state) &&
+              sb__json_set_count(o, "count", c->count) &&
               sb__json_set(
                   o, "first_seen", sb_json_number((double)first / 1e9)) &&
-              set_text(o, "sample", c->sample);
+              sb__json_set_text(o, "sample", c->sample);
 
     return sb__json_complete(o, ok);
 }
@@ -472,7 +312,7 @@ static json_t *errors(const struct sb_report *r)
     bool ok = a != NULL;
 
     for (unsigned i = 0; ok && i < r->snap->ncodes; i++)
-        ok = append(a, error(&r->snap->code[i], r->start_ns));
+        ok = sb__json_append(a, error(&r->snap->code[i], r->start_ns));
     return sb__json_complete(a, ok);
 }
 
@@ -513,15 +353,15 @@ json_t *sb_json_totals(const struct sb_report *r)
 static json_t *limit(const struct sb_limit *l)
 {
     json_t *o = json_object();
-    bool ok = set_text(o, "limit", l->text) &&
+    bool ok = sb__json_set_text(o, "limit", l->text) &&
               sb__json_set(o, "value",
                   l->verdict.known ? sb_json_number(l->verdict.value)
                                    : json_null()) &&
-              set_text(o, "unit", sb_assert_unit(l)) &&
+              sb__json_set_text(o, "unit", sb_assert_unit(l)) &&
               sb__json_set(o, "passed", json_boolean(l->verdict.passed));
 
     if (ok && *l->verdict.why)
-        ok = set_text(o, "why", l->verdict.why);
+        ok = sb__json_set_text(o, "why", l->verdict.why);
     return sb__json_complete(o, ok);
 }
 
@@ -531,7 +371,7 @@ json_t *sb_json_limits(const struct sb_asserts *limits)
     bool ok = a != NULL;
 
     for (unsigned i = 0; ok && limits && i < limits->n; i++)
-        ok = append(a, limit(&limits->limit[i]));
+        ok = sb__json_append(a, limit(&limits->limit[i]));
     return sb__json_complete(a, ok);
 }
 
@@ -545,12 +385,12 @@ json_t *sb_json_columns(const struct sb_series *s)
     for (unsigned i = 0; ok && i < s->ncols; i++) {
         const struct sb_column *c = &s->col[i];
         json_t *o = json_object();
-        bool set_all = set_text(o, "group", c->group) &&
-                       set_text(o, "name", c->name) &&
-                       set_text(o, "figure", c->figure) &&
-                       set_text(o, "unit", c->unit);
+        bool set_all = sb__json_set_text(o, "group", c->group) &&
+                       sb__json_set_text(o, "name", c->name) &&
+                       sb__json_set_text(o, "figure", c->figure) &&
+                       sb__json_set_text(o, "unit", c->unit);
 
-        ok = append(a, sb__json_complete(o, set_all));
+        ok = sb__json_append(a, sb__json_complete(o, set_all));
     }
     return sb__json_complete(a, ok);
 }

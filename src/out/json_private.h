@@ -7,21 +7,28 @@
 
 #include "out/json_parts.h"
 
-// Sets a member; false if out of memory. Takes the reference.
+// json_value.c. Set a member or append to an array, which may be NULL; false if
+// out of memory. Take the reference. text: NULL becomes null.
 bool sb__json_set(json_t *object, const char *name, json_t *value);
+bool sb__json_set_text(json_t *object, const char *name, const char *text);
+bool sb__json_set_count(json_t *object, const char *name, uint64_t n);
+bool sb__json_append(json_t *array, json_t *value);
 // Returns the value if everything in it was set, and otherwise frees it.
 json_t *sb__json_complete(json_t *value, bool ok);
-// What the latencies of events are in this report: "response" or "service".
+
+// json_latency.c. What the latencies of events are in this report: "response"
+// or "service".
 const char *sb__json_latency_kind(const struct sb_report *r);
 // The counters of a run or a stage: an object.
 json_t *sb__json_counters(const struct sb_report *r);
+// Triples of lowest value, highest value and count.
+json_t *sb__json_histogram(const struct sb_hist_snap *h);
+
 // json_stages.c: the totals of each stage, an array.
 json_t *sb__json_stages(const struct sb_report *whole);
 // json_ranks.c: what each rank did, an array.
 json_t *sb__json_ranks(const struct sb_report *whole);
 // How the run found its rate: the member "search".
 json_t *sb__json_search(const struct sb_rate_search *f);
-// Triples of lowest value, highest value and count.
-json_t *sb__json_histogram(const struct sb_hist_snap *h);
 
 #endif

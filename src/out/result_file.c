@@ -175,13 +175,6 @@ static int find_block(struct sb_result_file *f, const json_t *run,
     return convert(f, rows) ? 0 : SB_ENOMEM;
 }
 
-static const char *text_of(const json_t *o, const char *name)
-{
-    const char *text = json_string_value(json_object_get(o, name));
-
-    return text ? text : "";
-}
-
 static int read_columns(struct sb_result_run *r)
 {
     json_t *list = json_object_get(
@@ -194,8 +187,9 @@ static int read_columns(struct sb_result_run *r)
     for (size_t i = 0; i < n; i++) {
         const json_t *c = json_array_get(list, i);
 
-        r->col[i] = (struct sb_result_column){ text_of(c, "group"),
-            text_of(c, "name"), text_of(c, "figure"), text_of(c, "unit") };
+        r->col[i] = (struct sb_result_column){ sb__result_member(c, "group"),
+            sb__result_member(c, "name"), sb__result_member(c, "figure"),
+            sb__result_member(c, "unit") };
     }
     r->ncols = (unsigned)n;
     return 0;
@@ -270,7 +264,7 @@ int sb_result_read_from(
     rc = load(f, in, err);
     if (rc)
         return rc;
-    if (strcmp(text_of(f->json, "format"), "sysbench-result") != 0)
+    if (strcmp(sb__result_member(f->json, "format"), "sysbench-result") != 0)
         return not_a_result(path, err);
     f->version = (int)json_integer_value(json_object_get(f->json, "version"));
     if (f->version < 1)
@@ -295,45 +289,4 @@ void sb_result_done(struct sb_result_file *f)
     free_blocks(f);
     json_decref(f->json);
     memset(f, 0, sizeof(*f));
-}
-
-// Access ----------------------------------------------------------------------
-
-unsigned sb_result_column(const struct sb_result_run *r, const char *group,
-    const char *name, const char *figure)
-{
-    unsigned i = 0;
-
-    while (i < r->ncols && (strcmp(r->col[i].figure, figure) != 0 ||
-                               strcmp(r->col[i].name, name) != 0 ||
-                               strcmp(r->col[i].group, group) != 0))
-        i++;
-    return i;
-}
-
-double sb_result_value(const struct sb_result_run *r, size_t row, unsigned col)
-{
-    const struct sb_rows *rows = r->intervals;
-
-    if (row >= rows->nrows || col >= rows->first[row + 1] - rows->first[row])
-        return NAN;
-    return rows->value[rows->first[row] + col];
-}
-
-const char *sb_result_text(const struct sb_result_run *r, const char *name)
-{
-    return text_of(r->json, name);
-}
-
-const char *sb_result_option(const struct sb_result_run *r, const char *name)
-{
-    json_t *options = json_object_get(r->json, "options");
-
-    for (size_t i = 0; i < json_array_size(options); i++) {
-        const json_t *o = json_array_get(options, i);
-
-        if (strcmp(text_of(o, "name"), name) == 0)
-            return text_of(o, "value");
-    }
-    return NULL;
 }

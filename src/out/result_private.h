@@ -17,10 +17,20 @@ void sb__rows_done(struct sb_rows *r);
 // text ends with NUL. SB_EUSAGE: not written by out/json.c. SB_ENOMEM.
 int sb__rows_read(struct sb_rows *r, const char **p);
 
+// result_run.c. The text of a member, "" if it has none.
+const char *sb__result_member(const json_t *o, const char *name);
+
 // result_totals.c. Fills snap, stats and report of a run. SB_EUSAGE names the
 // member that is wrong.
 int sb__result_totals(struct sb_result_run *r, struct sb_err *err);
-// Reads "histogram" and "count" of an object.
+
+// result_counts.c. Reads an integer, or text of digits; false for others.
+bool sb__result_is_count(const json_t *value, uint64_t *n);
+// Reads a member. A missing one is 0: files may be older than the member.
+// SB_EUSAGE.
+int sb__result_count(
+    const json_t *o, const char *name, uint64_t *n, struct sb_err *err);
+// Reads "histogram" and "count" of an object. SB_EUSAGE.
 int sb__result_buckets(const json_t *o, struct sb_hist_snap *h, uint64_t *count,
     struct sb_err *err);
 

@@ -2,73 +2,12 @@
 //
 // Reads the totals of a run back into the structures that reports are made
 // from. A file may come from anywhere, so every value is checked.
-#include <errno.h>
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "out/json_parts.h"
 #include "out/result_private.h"
-
-// Reads a count: an integer, or text of digits.
-static bool get_count(const json_t *value, uint64_t *n)
-{
-    const char *text = json_string_value(value);
-    char *end;
-
-    if (json_is_integer(value) && json_integer_value(value) >= 0) {
-        *n = (uint64_t)json_integer_value(value);
-        return true;
-    }
-    if (!text || *text < '0' || *text > '9')
-        return false;
-    errno = 0;
-    *n = strtoull(text, &end, 10);
-    return *end == '\0' && errno == 0;
-}
-
-// Reads a member. A missing one is 0: files may be older than the member.
-static int member(
-    const json_t *o, const char *name, uint64_t *n, struct sb_err *err)
-{
-    const json_t *value = json_object_get(o, name);
-
-    *n = 0;
-    if (!value || json_is_null(value) || get_count(value, n))
-        return 0;
-    return sb_err_set(err, SB_EUSAGE, "\"%s\" is not a count", name);
-}
-
-static int read_bucket(
-    struct sb_hist_snap *h, const json_t *triple, struct sb_err *err)
-{
-    uint64_t low, high, count;
-
-    if (!get_count(json_array_get(triple, 0), &low) ||
-        !get_count(json_array_get(triple, 1), &high) ||
-        !get_count(json_array_get(triple, 2), &count))
-        return sb_err_set(err, SB_EUSAGE,
-            "a histogram has an entry that is not of the form [low, high, "
-            "count]");
-    uint32_t index = sb_hist_index(low);
-    if (sb_hist_low(index) != low || low + sb_hist_width(index) - 1 != high)
-        return sb_err_set(err, SB_EUSAGE,
-            "a histogram has a bucket from %llu to %llu ns, which sysbench "
-            "does not use",
-            (unsigned long long)low, (unsigned long long)high);
-    return sb_hist_snap_put(h, index, count);
-}
-
-int sb__result_buckets(const json_t *o, struct sb_hist_snap *h, uint64_t *count,
-    struct sb_err *err)
-{
-    const json_t *buckets = json_object_get(o, "histogram");
-    int rc = member(o, "count", count, err);
-
-    for (size_t i = 0; rc == 0 && i < json_array_size(buckets); i++)
-        rc = read_bucket(h, json_array_get(buckets, i), err);
-    return rc;
-}
 
 struct times {
     uint64_t *min, *max, *sum;
@@ -79,29 +18,29 @@ static int read_times(
     const json_t *o, const struct times *t, struct sb_err *err)
 {
     uint64_t count; // the histogram has it
-    int rc = member(o, "min", t->min, err);
+    int rc = sb__result_count(o, "min", t->min, err);
 
     if (rc == 0)
-        rc = member(o, "max", t->max, err);
+        rc = sb__result_count(o, "max", t->max, err);
     if (rc == 0)
-        rc = member(o, "sum", t->sum, err);
+        rc = sb__result_count(o, "sum", t->sum, err);
     return rc ? rc : sb__result_buckets(o, t->hist, &count, err);
 }
 
 static int read_counters(
     struct sb_snap *s, const json_t *counters, struct sb_err *err)
 {
-    int rc = member(counters, "scheduled", &s->scheduled, err);
+    int rc = sb__result_count(counters, "scheduled", &s->scheduled, err);
 
     if (rc == 0)
-        rc = member(counters, "skipped", &s->skipped, err);
+        rc = sb__result_count(counters, "skipped", &s->skipped, err);
     if (rc == 0)
-        rc = member(counters, "unfinished", &s->unfinished, err);
+        rc = sb__result_count(counters, "unfinished", &s->unfinished, err);
     if (rc == 0)
-        rc = member(counters, "queue", &s->queue, err);
+        rc = sb__result_count(counters, "queue", &s->queue, err);
 #define X(name)  \
     if (rc == 0) \
-        rc = member(counters, #name, &s->c.name, err);
+        rc = sb__result_count(counters, #name, &s->c.name, err);
     SB_COUNTER_MAP(X)
 #undef X
     return rc;
@@ -136,7 +75,7 @@ static int read_numbers(const json_t *users, const char *name, uint64_t **list,
     if (!*list)
         return SB_ENOMEM;
     for (unsigned i = 0; i < n; i++)
-        if (!get_count(json_array_get(a, i), &(*list)[i]))
+        if (!sb__result_is_count(json_array_get(a, i), &(*list)[i]))
             return sb_err_set(err, SB_EUSAGE,
                 "\"users\": \"%s\" has no number for user %u", name, i);
     return 0;
@@ -177,22 +116,22 @@ static int read_operation(
     int n = sb_stats_op(&r->stats, name ? name : "", kind_of(op));
     struct sb_snap_op *o = &r->snap.op[n];
     const struct times t = { &o->min, &o->max, &o->ns, &o->hist };
-    int rc = member(latency, "count", &o->count, err);
+    int rc = sb__result_count(latency, "count", &o->count, err);
 
     if ((unsigned)n >= r->snap.nops)
         r->snap.nops = (unsigned)n + 1;
     if (rc == 0)
-        rc = member(op, "errors", &o->errors, err);
+        rc = sb__result_count(op, "errors", &o->errors, err);
     if (rc == 0)
-        rc = member(op, "hits", &o->hits, err);
+        rc = sb__result_count(op, "hits", &o->hits, err);
     if (rc == 0)
-        rc = member(op, "misses", &o->misses, err);
+        rc = sb__result_count(op, "misses", &o->misses, err);
     if (rc == 0)
-        rc = member(op, "rows", &o->rows, err);
+        rc = sb__result_count(op, "rows", &o->rows, err);
     if (rc == 0)
-        rc = member(op, "failed", &o->failed, err);
+        rc = sb__result_count(op, "failed", &o->failed, err);
     if (rc == 0)
-        rc = member(op, "restarts", &o->restarts, err);
+        rc = sb__result_count(op, "restarts", &o->restarts, err);
     return rc ? rc : read_times(latency, &t, err);
 }
 
@@ -236,7 +175,7 @@ static int read_errors(struct sb_result_run *r, struct sb_err *err)
         double first = json_number_value(json_object_get(o, "first_seen"));
         if (first > 0 && first < 1e9)
             c->first_ns = (uint64_t)llround(first * 1e9);
-        rc = member(o, "count", &c->count, err);
+        rc = sb__result_count(o, "count", &c->count, err);
         r->snap.ncodes = (unsigned)i + 1;
     }
     return rc;
@@ -321,13 +260,13 @@ static int read_workloads(const struct sb_result_run *r, struct sb_snap *s,
 
         if (n == s->nops || op->hist.total > 0)
             continue;
-        rc = member(latency, "count", &op->count, err);
+        rc = sb__result_count(latency, "count", &op->count, err);
         if (rc == 0)
-            rc = member(o, "errors", &op->errors, err);
+            rc = sb__result_count(o, "errors", &op->errors, err);
         if (rc == 0)
-            rc = member(o, "failed", &op->failed, err);
+            rc = sb__result_count(o, "failed", &op->failed, err);
         if (rc == 0)
-            rc = member(o, "restarts", &op->restarts, err);
+            rc = sb__result_count(o, "restarts", &op->restarts, err);
         if (rc == 0)
             rc = read_times(latency, &t, err);
     }

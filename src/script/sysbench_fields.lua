@@ -1,7 +1,7 @@
 -- SPDX-License-Identifier: GPL-2.0-or-later
 --
--- Fields of sysbench that few scripts use: created when they are first used, see
--- sysbench.lua.
+-- Fields of sysbench that few scripts use: created when they are first used,
+-- see sysbench.lua.
 
 local sb = ...
 

@@ -22,8 +22,8 @@ local new_values = ffi.typeof("struct sb_doc_value[?]")
 
 local database, collection, result = {}, {}, {}
 
--- The modules that have the other methods of a class: loaded in this order until
--- the method is found.
+-- The modules that have the other methods of a class: loaded in this order
+-- until the method is found.
 local extended = sb.extended{
    [database] = "mongodb_command mongodb_collections mongodb_transaction",
    [collection] = "mongodb_call mongodb_read mongodb_insert mongodb_bulk " ..

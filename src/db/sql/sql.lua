@@ -247,8 +247,8 @@ end
 
 -- Classes -----------------------------------------------------------------
 
--- The modules that have the other methods of a class: loaded in this order until
--- the method is found.
+-- The modules that have the other methods of a class: loaded in this order
+-- until the method is found.
 local extended = sb.extended{
    [param] = "sql_param", [result] = "sql_result", [driver] = "sql_driver",
    [statement] = "sql_result_sets",
