@@ -324,17 +324,26 @@ static int fail_usage(struct sb_app *a, const struct sb_err *err)
     return SB_EXIT_FAILED;
 }
 
+// Finds the folders of the program, and sets what client libraries read from
+// the environment: before there are threads, also those of a library for MPI.
+static int begin_process(struct sb_app *a, struct sb_err *err)
+{
+    int rc = sb_paths_find(&a->paths, err);
+
+    if (rc == 0)
+        sb_environ_set(a->paths.drivers);
+    return rc;
+}
+
 static int set_up(struct sb_app *a, struct sb_err *err)
 {
     a->opts = sb_opts_new();
     if (!a->opts)
         return sb_err_set(err, SB_ENOMEM, "out of memory");
-    int rc = sb_paths_find(&a->paths, err);
     if (a->setup_workloads)
         snprintf(a->paths.workloads, sizeof(a->paths.workloads), "%s",
             a->setup_workloads);
-    if (rc == 0)
-        rc = read_settings(a, err);
+    int rc = read_settings(a, err);
     if (rc == 0)
         rc = add_core_tables(a, err);
     if (rc)
@@ -435,12 +444,8 @@ int main(int argc, char **argv)
     // Each connection is an open file. Many systems have a soft limit of 1,024,
     // for old programs that use select(), and a much higher hard limit.
     sb_raise_limit_of_files();
-    // libmongoc initializes itself as soon as its library is loaded, before the
-    // driver is called. It would keep counters in a file in /dev/shm, which
-    // stays if the process is killed, and print a warning on stderr if such a
-    // file exists already.
-    setenv("MONGOC_DISABLE_SHM", "1", 0);
-    if (sb_app_job_begin(&a, &err) || set_up(&a, &err)) {
+    if (begin_process(&a, &err) || sb_app_job_begin(&a, &err) ||
+        set_up(&a, &err)) {
         status = fail_usage(&a, &err);
     } else if (a.o.version) {
         printf("%s\n", sb_app_version());

@@ -21,16 +21,6 @@ enum sb_sqlscan_flags {
     SB_SQLSCAN_NEST = 1 << 4,      // /* */ nest
 };
 
-// The flags for the dialect of a driver ("mysql", "pgsql", ...).
-static inline unsigned sb_sqlscan_dialect(const char *name)
-{
-    if (name && strcmp(name, "mysql") == 0)
-        return SB_SQLSCAN_BACKSLASH | SB_SQLSCAN_HASH | SB_SQLSCAN_BANG;
-    if (name && strcmp(name, "pgsql") == 0)
-        return SB_SQLSCAN_DOLLAR | SB_SQLSCAN_NEST;
-    return 0;
-}
-
 // Each of these functions takes the position of an element and returns the
 // position after it, or `len` if the element has no end.
 

@@ -44,6 +44,11 @@ struct sb_db_opts {
 
 extern const struct sb_opt_table sb_db_opt_table;
 
+// Sets the environment variables that client libraries read when they are
+// loaded: those that the modules with options in this folder name, unless they
+// are set. Main thread, before there are others and before a driver is loaded.
+void sb_environ_set(const char *dir);
+
 // All drivers of the process. Opaque; created by main(), outlives all contexts.
 struct sb_drivers;
 

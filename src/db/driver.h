@@ -22,7 +22,7 @@
 #include "base/err.h"
 #include "base/option.h"
 
-#define SB_DRIVER_ABI 6u
+#define SB_DRIVER_ABI 7u
 
 // Functions of the core that a driver may call. Passed to env_init() and
 // connect(); valid until the process ends.
@@ -368,6 +368,8 @@ struct sb_driver {
     const char *isolation; // beginning of the statement that sets the isolation
                            // level of a session, before "READ COMMITTED";
                            // NULL: levels cannot be set
+    uint32_t scan; // enum sb_sqlscan_flags (base/sqlscan.h): how the core finds
+                   // placeholders in SQL texts
     uint64_t caps;
     const struct sb_opt_table *opts; // names begin with the option prefix;
                                      // NULL: no options
@@ -397,15 +399,22 @@ struct sb_driver_options {
     const char *name; // of the driver
     const struct sb_opt_table *opts;
     size_t opts_size;
+    // "NAME=value", up to NULL: environment variables that the client library
+    // reads when it is loaded. The core sets them before it loads any driver
+    // (db/environ.c), unless the user has set them. NULL: none.
+    const char *const *environment;
 };
 
 extern SB_DRIVER_EXPORT const struct sb_driver_options sb_driver_options;
 
 // driver: its name. table: a struct sb_opt_table. type: the struct that the
 // table fills.
-#define SB_DRIVER_OPTIONS(driver, table, type)                            \
+#define SB_DRIVER_OPTIONS(driver, table, type) \
+    SB_DRIVER_OPTIONS_ENVIRONMENT(driver, table, type, NULL)
+// The same with `environment`.
+#define SB_DRIVER_OPTIONS_ENVIRONMENT(driver, table, type, environment)   \
     SB_DRIVER_EXPORT const struct sb_driver_options sb_driver_options = { \
-        SB_DRIVER_ABI, driver, &(table), sizeof(type)                     \
+        SB_DRIVER_ABI, driver, &(table), sizeof(type), environment        \
     }
 
 #endif

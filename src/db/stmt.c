@@ -79,8 +79,7 @@ static int fill(struct sb_stmt_handle *st, const struct sb_con_priv *c,
     st->sql = malloc(len + 1);
     st->stmt = calloc(1, c->drv->stmt_size ? c->drv->stmt_size : 1);
     if (!st->sql || !st->stmt ||
-        sb__marks_scan(
-            &st->marks, sql, len, sb_sqlscan_dialect(c->drv->dialect)))
+        sb__marks_scan(&st->marks, sql, len, c->drv->scan))
         return SB_ENOMEM;
     memcpy(st->sql, sql, len);
     st->sql[len] = '\0';

@@ -54,14 +54,16 @@ static void fill(const struct sb__marks *m, const char *sql, size_t len)
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
-    static const char *const dialects[] = { "", "mysql", "pgsql", "sqlite" };
+    static const unsigned scan[] = { 0,
+        SB_SQLSCAN_BACKSLASH | SB_SQLSCAN_HASH | SB_SQLSCAN_BANG,
+        SB_SQLSCAN_DOLLAR | SB_SQLSCAN_NEST, 0 };
     const char *sql = (const char *)data + 1;
     size_t len = size - 1, last = 0;
     struct sb__marks m;
 
     if (size < 1)
         return 0;
-    if (sb__marks_scan(&m, sql, len, sb_sqlscan_dialect(dialects[data[0] & 3])))
+    if (sb__marks_scan(&m, sql, len, scan[data[0] & 3]))
         return 0;
     for (uint32_t i = 0; i < m.n; i++) {
         const char *text = m.sql ? m.sql : sql;

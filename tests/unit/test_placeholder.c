@@ -6,6 +6,15 @@
 #include "base/sqlscan.h"
 #include "check.h"
 
+static unsigned scan_of(const char *dialect)
+{
+    if (strcmp(dialect, "mysql") == 0)
+        return SB_SQLSCAN_BACKSLASH | SB_SQLSCAN_HASH | SB_SQLSCAN_BANG;
+    if (strcmp(dialect, "pgsql") == 0)
+        return SB_SQLSCAN_DOLLAR | SB_SQLSCAN_NEST;
+    return 0;
+}
+
 // Returns the text with '@' for each placeholder.
 static const char *marked(const char *sql, const char *dialect)
 {
@@ -13,8 +22,7 @@ static const char *marked(const char *sql, const char *dialect)
     struct sb__marks m;
 
     snprintf(out, sizeof(out), "%s", sql);
-    CHECK_INT(
-        sb__marks_scan(&m, sql, strlen(sql), sb_sqlscan_dialect(dialect)), 0);
+    CHECK_INT(sb__marks_scan(&m, sql, strlen(sql), scan_of(dialect)), 0);
     if (m.sql) {
         CHECK_INT(strlen(m.sql), m.len);
         snprintf(out, sizeof(out), "%s", m.sql);

@@ -7,6 +7,7 @@ local ffi, C, sysbench = sb.ffi, sb.C, sb.sysbench
 local errors = {}
 
 sb.cdef("sql", "sb_db_error sb_con_failed_sql sb_con_canceled")
+sb.cdef("doc", "sb_doc_has")
 
 local function ignorable(con, desc)
    if con.error == sysbench.sql.error.IGNORABLE then
@@ -40,8 +41,7 @@ function errors.raise(con, query, level)
       error(desc)
    end
    -- Document databases have no SQLSTATE; for others the text is that of 1.x.
-   local documents = desc.sql_state == "" and
-      con.driver:dialect() == "mongodb"
+   local documents = desc.sql_state == "" and C.sb_doc_has(con) ~= 0
    local text = (documents and "database error, errno = %d%s: %s" or
       "SQL error, errno = %d, state = '%s': %s"):format(
       desc.sql_errno, desc.sql_state, desc.sql_errmsg)

@@ -144,4 +144,11 @@ const struct sb_opt_table sbmo_opt_table = {
     .opts = opts,
 };
 
-SB_DRIVER_OPTIONS("mongodb", sbmo_opt_table, struct sbmo_opts);
+// libmongoc initializes itself as soon as its library is loaded, before the
+// driver is called. It would keep counters in a file in /dev/shm, which stays
+// if the process is killed, and print a warning on stderr if such a file exists
+// already.
+static const char *const environment[] = { "MONGOC_DISABLE_SHM=1", NULL };
+
+SB_DRIVER_OPTIONS_ENVIRONMENT(
+    "mongodb", sbmo_opt_table, struct sbmo_opts, environment);

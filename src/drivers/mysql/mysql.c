@@ -6,6 +6,7 @@ SB_DRIVER_EXPORT const struct sb_driver sb_driver = {
     .name = "mysql",
     .title = "MySQL, MariaDB and compatible servers",
     .dialect = "mysql",
+    .scan = SBMY_SCAN,
     .isolation = "SET SESSION TRANSACTION ISOLATION LEVEL",
     .caps = SB_CAP_ONE_LOADER | SB_CAP_ONE_COMMIT | SB_CAP_TEXT_PIPELINE |
             SB_CAP_UNSIGNED,

@@ -9,6 +9,7 @@
 #include <pthread.h>
 #include <stdatomic.h>
 
+#include "base/sqlscan.h"
 #include "db/driver.h"
 #include "drivers/mysql/answer.h"
 #include "drivers/mysql/binary.h"
@@ -53,6 +54,9 @@ struct sbmy_opts {
 };
 
 #define SBMY_ZLIB "zlib"
+
+// How statements are read.
+#define SBMY_SCAN (SB_SQLSCAN_BACKSLASH | SB_SQLSCAN_HASH | SB_SQLSCAN_BANG)
 
 extern const struct sb_opt_table sbmy_opt_table;
 extern const char *const sbmy_ssl_words[];

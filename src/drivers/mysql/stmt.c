@@ -25,7 +25,7 @@ int sbmy_stmt_fail(struct sbmy_conn *c, struct sbmy_stmt *p, struct sb_err *err)
 
 static uint32_t count_marks(const char *sql, size_t len)
 {
-    unsigned flags = sb_sqlscan_dialect("mysql");
+    unsigned flags = SBMY_SCAN;
     size_t at = sb_sqlscan_next(sql, len, 0, flags);
     uint32_t n = 0;
 

@@ -187,7 +187,7 @@ size_t pgsql_put_literal(
 
 uint32_t pgsql_number_marks(const char *sql, size_t len, char *out)
 {
-    unsigned flags = sb_sqlscan_dialect("pgsql");
+    unsigned flags = PGSQL_SCAN;
     uint32_t count = 0;
     size_t from = 0, n = 0, at;
 
@@ -216,7 +216,7 @@ bool pgsql_several(const char *sql, size_t len, char *scratch)
 
     for (size_t i = 0; i < len; i++)
         scratch[i] = sql[i] == ';' ? '?' : sql[i] == '?' ? ' ' : sql[i];
-    at = sb_sqlscan_mark(scratch, len, 0, sb_sqlscan_dialect("pgsql"));
+    at = sb_sqlscan_mark(scratch, len, 0, PGSQL_SCAN);
     while (at < len && strchr("? \n\r\t", scratch[at]))
         at++;
     return at < len;

@@ -5,10 +5,14 @@
 #ifndef PGSQL_ENCODE_H
 #define PGSQL_ENCODE_H
 
+#include "base/sqlscan.h"
 #include "db/driver.h"
 
 // Maximum size of a number as text, including the NUL.
 #define PGSQL_NUMBER 32u
+
+// How statements are read.
+#define PGSQL_SCAN (SB_SQLSCAN_DOLLAR | SB_SQLSCAN_NEST)
 
 // A growing buffer; {0} is an empty one.
 struct pgsql_text {

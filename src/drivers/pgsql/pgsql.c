@@ -6,6 +6,7 @@ SB_DRIVER_EXPORT const struct sb_driver sb_driver = {
     .name = "pgsql",
     .title = "PostgreSQL and compatible servers",
     .dialect = "pgsql",
+    .scan = PGSQL_SCAN,
     .isolation = "SET SESSION CHARACTERISTICS AS TRANSACTION ISOLATION LEVEL",
     .caps = SB_CAP_ONE_LOADER | SB_CAP_CANCEL_CONNECT | SB_CAP_ONE_COMMIT |
             SB_CAP_ESCAPED_MARKS | SB_CAP_UNSIGNED | SB_CAP_NAN |

@@ -306,6 +306,7 @@ SB_DRIVER_EXPORT const struct sb_driver sb_driver = {
     .name = "template", // template.so
     .title = "template for drivers",
     .dialect = "template", // key in tests/lua/dialect.lua
+    .scan = 0,             // strings, names and comments as in standard SQL
     .caps = SB_CAP_EMBEDDED,
     .opts = &opt_table,
     .opts_size = sizeof(struct template_opts),
