@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 //
-// The program: what main.c, app_show.c and app_run.c share.
+// The program: what main.c and the app_*.c share.
 #ifndef SB_APP_H
 #define SB_APP_H
 
@@ -112,6 +112,9 @@ extern const struct sb_opt_table sb_app_opt_table, sb_mix_opt_table;
 const char *sb_app_version(void);
 void sb_app_banner(FILE *out);
 
+// app_options.c. Sets what the body of a script needs: random numbers, log
+// level, output. 0 or SB_E*.
+int sb_app_prepare_options(struct sb_app *a, struct sb_err *err);
 // Derives values from the core's options, and checks how they fit together.
 // Called after all settings and the defaults set by a script are known. 0 or
 // SB_E*.
@@ -130,10 +133,17 @@ int sb_app_list(struct sb_app *a, struct sb_err *err);
 // Prints the options of a built-in test. Scripts print their own help.
 void sb_app_builtin_help(const struct sb_app *a);
 
-// Calls visit() for each Lua file in base/sub, sorted by name, with its name
-// ("oltp_insert", "mongodb/oltp") and its path. sub: "" or "mongodb/".
+// app_workloads.c. Calls visit() for each Lua file in base/sub, sorted by name,
+// with its name ("oltp_insert", "mongodb/oltp") and its path. sub: "" or a name
+// with a slash behind it.
 void sb_app_each_workload(const char *base, const char *sub,
     void (*visit)(void *arg, const char *name, const char *path), void *arg);
+// The same for all installed workloads.
+void sb_app_each_installed(const struct sb_app *a,
+    void (*visit)(void *arg, const char *name, const char *path), void *arg);
+// The part of the path that is the name of the workload: without folders,
+// except one that belongs to the names of installed workloads.
+const char *sb_app_workload_name(const char *path);
 
 // app_config.c: reads --config-file and applies the sections of the selected
 // workload. 0 or SB_E*.
@@ -235,7 +245,7 @@ int sb_app_sweep_check(struct sb_app *a);
 int sb_app_sweep_misused(const struct sb_app *a, struct sb_err *err);
 void sb_app_sweep_done(struct sb_app *a);
 
-// Fills what all scripts can use.
+// app_load.c. Fills what all scripts can use.
 void sb_app_script_env(struct sb_app *a, struct sb_script_env *env);
 // Loads a script with its options; env: of sb_app_script_env(). 0 or SB_E*.
 int sb_app_load_script(struct sb_app *a, struct sb_script **out,
@@ -248,8 +258,6 @@ int sb_app_mix_parse(struct sb_app *a, struct sb_err *err);
 int sb_app_mix_load(struct sb_app *a, struct sb_err *err);
 // Called when every option has its final value. 0 or SB_E*.
 int sb_app_mix_ready(struct sb_app *a, struct sb_err *err);
-// Carries out a->command and returns the exit status.
-int sb_app_mix_perform(struct sb_app *a);
 // Whether all workloads of the mix end by themselves: sb_script_ends().
 bool sb_app_mix_ends(const struct sb_app *a);
 // Whether a workload of the mix has a command.
@@ -259,7 +267,10 @@ void sb_app_mix_lines(const struct sb_app *a,
     void (*print)(void *arg, struct sb_script *s), void *arg);
 void sb_app_mix_done(struct sb_app *a);
 
-// app_run.c: carries out a->command and returns the exit status.
+// app_mix_run.c. Carries out a->command and returns the exit status.
+int sb_app_mix_perform(struct sb_app *a);
+
+// app_perform.c: carries out a->command and returns the exit status.
 int sb_app_perform(struct sb_app *a);
 // Whether the loaded test implements a command.
 bool sb_app_has_command(const struct sb_app *a, const char *command);

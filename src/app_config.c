@@ -15,13 +15,9 @@
 // because that is the script that "oltp" selects.
 static void list_name(const char *given, char *out)
 {
-    const char *base = strrchr(given, '/');
-    size_t len;
+    const char *base = sb_app_workload_name(given);
+    size_t len = strlen(base);
 
-    base = base ? base + 1 : given;
-    if (base - given >= 8 && strncmp(base - 8, "mongodb/", 8) == 0)
-        base -= 8;
-    len = strlen(base);
     if (len > 4 && strcmp(base + len - 4, ".lua") == 0)
         len -= 4;
     else if (sb_script_is_old_oltp(given))
@@ -52,8 +48,7 @@ static void try_all(const struct sb_app *a, struct search *s)
     }
     for (size_t i = 0; i < sb_builtin_count; i++)
         try_workload(s, sb_builtins[i]->name, NULL);
-    sb_app_each_workload(a->paths.workloads, "", try_workload, s);
-    sb_app_each_workload(a->paths.workloads, "mongodb/", try_workload, s);
+    sb_app_each_installed(a, try_workload, s);
     sb_app_each_workload(".", "", try_workload, s);
 }
 

@@ -45,8 +45,7 @@ void sb_app_workload_hint(
     sb_near_init(&g.near, bare);
     for (size_t i = 0; i < sb_builtin_count; i++)
         try_name(&g, sb_builtins[i]->name);
-    sb_app_each_workload(a->paths.workloads, "", try_workload, &g);
-    sb_app_each_workload(a->paths.workloads, "mongodb/", try_workload, &g);
+    sb_app_each_installed(a, try_workload, &g);
     sb_app_each_workload(".", "", try_workload, &g);
     out[0] = '\0';
     if (g.near.best)

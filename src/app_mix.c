@@ -1,12 +1,10 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 //
-// --mix: loads the workloads of a mix with their own options, and carries out
-// commands for each of them.
+// --mix: loads the workloads of a mix with their own options.
 #include <stdlib.h>
 #include <string.h>
 
 #include "app_private.h"
-#include "base/log.h"
 #include "base/opts_component.h"
 
 #define AT(field) offsetof(struct sb_app_opts, field)
@@ -243,32 +241,16 @@ int sb_app_mix_ready(struct sb_app *a, struct sb_err *err)
     return rc;
 }
 
-// Commands --------------------------------------------------------------------
+// Scripts ---------------------------------------------------------------------
 
-// Their figures are those of all events, which a script would print as its own.
-static void warn_hooks(const struct sb_app *a)
+struct sb_script *sb__app_mix_script(const struct sb_app *a, unsigned i)
 {
-    for (unsigned i = 0; i < a->run.mix.n; i++) {
-        const struct sb_script *s = a->mix->part[i].script;
-
-        if (sb_script_has_report_hook(s, false) ||
-            sb_script_has_report_hook(s, true))
-            sb_log(SB_LOG_WARNING,
-                "the report hooks of '%s' are not called in a mix",
-                a->run.mix.part[i].name);
-    }
+    return a->mix->part[i].script;
 }
 
-static int run(struct sb_app *a)
+struct sb_mixed *sb__app_mix_mixed(struct sb_app *a)
 {
-    struct sb_mixed *m = &a->mix->mixed;
-
-    warn_hooks(a);
-    m->mix = &a->run.mix;
-    for (unsigned i = 0; i < a->run.mix.n; i++)
-        m->part[i] = sb_script_workload(a->mix->part[i].script);
-    sb_mixed_init(m);
-    return sb__app_run_workload(a, &m->workload);
+    return &a->mix->mixed;
 }
 
 bool sb_app_mix_ends(const struct sb_app *a)
@@ -286,42 +268,6 @@ bool sb_app_mix_has_command(const struct sb_app *a, const char *command)
             SB_COMMAND_NONE)
             return true;
     return false;
-}
-
-int sb_app_mix_perform(struct sb_app *a)
-{
-    unsigned done = 0;
-    int status = SB_EXIT_OK;
-
-    if (!a->command) {
-        sb_log(SB_LOG_USAGE,
-            "--mix requires a command, such as prepare, run or cleanup");
-        return SB_EXIT_FAILED;
-    }
-    if (strcmp(a->command, "run") == 0)
-        return run(a);
-    for (unsigned i = 0; status == SB_EXIT_OK && i < a->run.mix.n; i++) {
-        struct sb_script *s = a->mix->part[i].script;
-
-        if (sb_script_command(s, a->command) == SB_COMMAND_NONE)
-            continue;
-        if (!sb__app_quiet(a))
-            printf("Workload %s:\n", a->run.mix.part[i].name);
-        status = sb__app_command(a, s);
-        if (!sb__app_quiet(a))
-            printf("\n");
-        done++;
-    }
-    if (status == SB_EXIT_FAILED && done > 1 &&
-        strcmp(a->command, "prepare") == 0)
-        sb_log(SB_LOG_NOTICE,
-            "Workloads that use the same tables are prepared by one of them, "
-            "without --mix.");
-    if (done)
-        return status;
-    sb_log(SB_LOG_USAGE, "no workload of --mix implements the '%s' command.",
-        a->command);
-    return SB_EXIT_FAILED;
 }
 
 void sb_app_mix_lines(const struct sb_app *a,

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 //
-// Shared by app_run.c and app_report.c.
+// Shared by the app_*.c that carry out a command.
 #ifndef SB_APP_PRIVATE_H
 #define SB_APP_PRIVATE_H
 
@@ -17,14 +17,23 @@ struct sb__listening {
     struct sb_text_times times; // of the run
 };
 
-// True if only scripts write to stdout: below --verbosity=3, or --report=none.
+// app_stdio.c. True if only scripts write to stdout: below --verbosity=3, or
+// --report=none.
 bool sb__app_quiet(const struct sb_app *a);
-// app_run.c. Runs the workload with all reports, and carries out a->command of
-// a script that implements it. Return the exit status.
+// app_run.c. Runs the workload with all reports. Returns the exit status.
 int sb__app_run_workload(struct sb_app *a, struct sb_workload *w);
+// The exit status of a run or a command that has ended; logs its error.
+int sb__app_exit_status(struct sb_app *a, const struct sb_run_result *res);
+// app_script.c. Carries out a->command of a script that implements it. Returns
+// the exit status.
 int sb__app_command(struct sb_app *a, struct sb_script *s);
-// Prints the block "Running the test with following options".
+// app_mode.c. Prints the block "Running the test with following options".
 void sb__app_print_mode(struct sb_app *a, struct sb_workload *w);
+void sb__app_print_initializing(const struct sb_app *a);
+
+// app_mix.c. The script of a workload of the mix; what runs them all.
+struct sb_script *sb__app_mix_script(const struct sb_app *a, unsigned i);
+struct sb_mixed *sb__app_mix_mixed(struct sb_app *a);
 
 // app_report.c. Fills a->facts, but for the start of the run.
 void sb__app_facts(struct sb_app *a);
@@ -44,7 +53,8 @@ int sb__app_finish_reports(
 void sb__app_follow(
     struct sb_app *a, struct sb_workload *w, struct sb_run_result *res);
 
-// Whether to show how the run is going: --progress, on a terminal.
+// app_progress.c. Whether to show how the run is going: --progress, on a
+// terminal.
 bool sb__app_has_progress(const struct sb_app *a);
 // Shows a line of progress, with the number of the run in its sweep.
 void sb__app_show_progress(const struct sb_app *a, const char *line);
@@ -52,9 +62,9 @@ void sb__app_show_progress(const struct sb_app *a, const char *line);
 void sb__app_rate_listen(struct sb_app *a, struct sb_listener *l);
 // The line of "Running the test with following options" on the rate.
 void sb__app_rate_mode(const struct sb_app *a);
-// Called when the measured part begins, by whatever came before it: takes its
-// time, and lets the values of servers and of this process begin. warmup_ns:
-// until then.
+// app_measured.c. Called when the measured part begins, by whatever came before
+// it: takes its time, and lets the values of servers and of this process begin.
+// warmup_ns: until then.
 void sb__app_measured(struct sb_app *a, int64_t warmup_ns);
 
 // app_beside.c: --beside. Opens the output of the command, and runs it alone if

@@ -4,7 +4,6 @@
 // script, and passes reports to the reporters of --report.
 #include <luajit.h>
 #include <stdlib.h>
-#include <unistd.h>
 
 #include "app_private.h"
 #include "base/log.h"
@@ -51,28 +50,6 @@ void sb__app_facts(struct sb_app *a)
     sb_host_facts(&f->host);
 }
 
-// The start of the measured part on the wall clock.
-static void set_start(struct sb_app *a, int64_t warmup_ns)
-{
-    struct timespec now;
-    int64_t ns;
-
-    clock_gettime(CLOCK_REALTIME, &now);
-    ns = now.tv_nsec + warmup_ns % 1000000000;
-    a->facts.started.tv_sec = now.tv_sec + (time_t)(warmup_ns / 1000000000) +
-                              (time_t)(ns / 1000000000);
-    a->facts.started.tv_nsec = (long)(ns % 1000000000);
-}
-
-void sb__app_measured(struct sb_app *a, int64_t warmup_ns)
-{
-    set_start(a, warmup_ns);
-    sb_app_server_measured(a, warmup_ns);
-    sb__app_beside_measured(a, warmup_ns);
-    sb_app_client_start(a);
-}
-
-// Called after the init() of the script, so that its output comes first.
 static void on_connecting(void *data)
 {
     const struct sb__listening *t = data;
@@ -157,24 +134,6 @@ static void print_script_line(
     if (t->a->script)
         print_line(&l, t->a->script);
     sb_app_mix_lines(t->a, print_line, &l);
-}
-
-// --progress is on by default if no interval lines show how the run is going.
-bool sb__app_has_progress(const struct sb_app *a)
-{
-    if (sb_log_level() < SB_LOG_NOTICE || !a->report_opts.progress ||
-        !isatty(STDERR_FILENO))
-        return false;
-    return a->run.report_interval == 0 ||
-           sb_opts_given(a->opts, "progress", false);
-}
-
-void sb__app_show_progress(const struct sb_app *a, const char *line)
-{
-    if (a->places)
-        sb_log_progress("run %u/%u, %s", a->place, a->places, line);
-    else
-        sb_log_progress("%s", line);
 }
 
 static void show_progress(struct sb__listening *t, const struct sb_report *r)

@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 //
 // Commands that only print something: --help, --version, --list.
-#include <dirent.h>
 #include <luajit.h>
 #include <stdlib.h>
 #include <string.h>
@@ -126,28 +125,6 @@ static bool read_summary(const char *path, char *out, size_t size)
     return out[0] != '\0';
 }
 
-void sb_app_each_workload(const char *base, const char *sub,
-    void (*visit)(void *arg, const char *name, const char *path), void *arg)
-{
-    char dir[4200], path[4500], full[300];
-    struct dirent **entry = NULL;
-
-    snprintf(dir, sizeof(dir), "%s/%s", base, sub);
-    int n = scandir(dir, &entry, NULL, alphasort);
-    for (int i = 0; i < n; i++) {
-        const char *name = entry[i]->d_name, *dot = strrchr(name, '.');
-
-        snprintf(path, sizeof(path), "%s/%s", dir, name);
-        if (dot && strcmp(dot, ".lua") == 0) {
-            snprintf(
-                full, sizeof(full), "%s%.*s", sub, (int)(dot - name), name);
-            visit(arg, full, path);
-        }
-        free(entry[i]);
-    }
-    free(entry);
-}
-
 static void list_one(void *arg, const char *name, const char *path)
 {
     char summary[256];
@@ -163,8 +140,7 @@ int sb_app_list(struct sb_app *a, struct sb_err *err)
 {
     (void)err;
     printf("Workloads (%s):\n", a->paths.workloads);
-    sb_app_each_workload(a->paths.workloads, "", list_one, NULL);
-    sb_app_each_workload(a->paths.workloads, "mongodb/", list_one, NULL);
+    sb_app_each_installed(a, list_one, NULL);
     printf("\nDatabase drivers (%s):\n", a->paths.drivers);
     sb_drivers_each(a->drivers, show_driver, stdout);
     printf("\nBuilt-in tests:\n");

@@ -8,7 +8,8 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "app.h"
+#include "app_private.h"
+#include "base/log.h"
 #include "base/limits.h"
 #include "base/log.h"
 
@@ -67,4 +68,9 @@ int sb_app_flush_output(struct sb_err *err)
     sb_limit_of_size(no, limit, sizeof(limit));
     return sb_err_set(err, SB_ESYS, "cannot write to standard output: %s%s",
         no ? strerror(no) : "some output was lost", limit);
+}
+
+bool sb__app_quiet(const struct sb_app *a)
+{
+    return sb_log_level() < SB_LOG_NOTICE || a->reporters.no_text;
 }

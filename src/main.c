@@ -3,7 +3,6 @@
 // Connects the layers: reads the settings, loads the test, runs the command.
 #include <stdlib.h>
 #include <string.h>
-#include <time.h>
 #include <unistd.h>
 
 #include "app.h"
@@ -11,67 +10,6 @@
 #include "base/log.h"
 
 extern char **environ;
-
-#define AT(field) offsetof(struct sb_app_opts, field)
-
-static const struct sb_opt app_options[] = {
-    { .name = "test",
-        .type = SB_OPT_STRING,
-        .offset = AT(test),
-        .flags = SB_OPT_HIDDEN,
-        .help = "script or built-in test to run; same as giving its name "
-                "as the first argument" },
-    { .name = "config-file",
-        .type = SB_OPT_STRING,
-        .offset = AT(config_file),
-        .flags = SB_OPT_NOFILE | SB_OPT_FILENAME,
-        .help = "read options from this file, one name=value per line; "
-                "lines below [WORKLOAD] apply to that workload only" },
-    { .name = "config-strict",
-        .type = SB_OPT_BOOL,
-        .offset = AT(config_strict),
-        .flags = SB_OPT_YIELDS,
-        .help = "treat unknown options in --config-file as errors; always "
-                "on for files with [WORKLOAD] sections" },
-    { .name = "print-config",
-        .type = SB_OPT_BOOL,
-        .offset = AT(print_config),
-        .flags = SB_OPT_NOFILE | SB_OPT_YIELDS,
-        .help = "print all options with their values and sources, and exit" },
-    { .name = "list",
-        .type = SB_OPT_BOOL,
-        .offset = AT(list),
-        .flags = SB_OPT_NOFILE | SB_OPT_YIELDS,
-        .help = "print the workloads, drivers and built-in tests, and exit" },
-    { .name = "luajit-cmd",
-        .type = SB_OPT_STRING,
-        .offset = AT(luajit_cmd),
-        .help = "LuaJIT command, same as luajit -j: on, off, v, p=..." },
-    { .name = "help",
-        .type = SB_OPT_BOOL,
-        .offset = AT(help),
-        .flags = SB_OPT_NOFILE,
-        .help = "print help and exit" },
-    { .name = "version",
-        .type = SB_OPT_BOOL,
-        .offset = AT(version),
-        .flags = SB_OPT_NOFILE,
-        .help = "print version and exit" },
-    { 0 },
-};
-
-const struct sb_opt_table sb_app_opt_table = {
-    .title = "Program options",
-    .opts = app_options,
-};
-
-static uint64_t wall_ns(void)
-{
-    struct timespec ts;
-
-    clock_gettime(CLOCK_REALTIME, &ts);
-    return (uint64_t)ts.tv_sec * 1000000000u + (uint64_t)ts.tv_nsec;
-}
 
 // The options of the program come first, because --config-file names another
 // source of settings.
@@ -155,40 +93,6 @@ static int load_builtin(struct sb_app *a, struct sb_err *err)
     return sb_opts_add(a->opts, a->builtin->opts, a->builtin_opts, err);
 }
 
-void sb_app_script_env(struct sb_app *a, struct sb_script_env *env)
-{
-    *env = (struct sb_script_env){
-        .opts = a->opts,
-        .paths = &a->paths,
-        .run = &a->run,
-        .random = &a->random,
-        .drivers = a->drivers,
-        .percentiles = a->text.npct ? &a->text.classic_pct : NULL,
-        .npercentiles = a->text.npct ? 1 : 0,
-        .argc = a->argc,
-        .argv = a->argv,
-        .luajit_cmd = a->o.luajit_cmd,
-    };
-}
-
-int sb_app_load_script(struct sb_app *a, struct sb_script **out,
-    const struct sb_script_env *env, const char *name, struct sb_err *err)
-{
-    // Some scripts require a command; "help" has no side effects.
-    const char *command = a->command || !a->o.print_config ? a->command
-                                                           : "help";
-    int rc = sb_script_load(out, env, name, command, err);
-
-    if (rc == 0)
-        return sb_script_add_options(*out, err);
-    if (rc == SB_ENOTFOUND) {
-        size_t len = strlen(err->msg);
-
-        sb_app_workload_hint(a, name, err->msg + len, sizeof(err->msg) - len);
-    }
-    return rc;
-}
-
 static int load_script(struct sb_app *a, struct sb_err *err)
 {
     struct sb_script_env env;
@@ -221,64 +125,6 @@ static int check_mix(const struct sb_app *a, struct sb_err *err)
 static void warn(const char *text)
 {
     sb_log(SB_LOG_WARNING, "%s", text);
-}
-
-static int init_text(struct sb_app *a, struct sb_err *err)
-{
-    int rc = sb_text_init(&a->text, &a->text_opts, stdout, err);
-
-    a->text.debug = a->run.debug;
-    a->text.db_debug = a->db.debug;
-    if (rc == 0)
-        rc = sb_reporters_init(&a->reporters, &a->report_opts, err);
-    // Called again when the defaults of the script are known.
-    sb_asserts_done(&a->asserts);
-    if (rc == 0)
-        rc = sb_asserts_init(&a->asserts, a->report_opts.limits, err);
-    a->text.none = a->reporters.no_text;
-    return rc;
-}
-
-// Sets what the body of a script needs: random numbers, log level, output.
-static int prepare_options(struct sb_app *a, struct sb_err *err)
-{
-    int rc = sb_random_share(&a->random, &a->dist, wall_ns(), err);
-
-    if (rc == 0)
-        rc = init_text(a, err);
-    sb_log_set_level(a->run.debug ? SB_LOG_DEBUG : (int)a->text_opts.verbosity);
-    // Rank 0 prints warnings about options.
-    if (sb_app_job_follows(a) && sb_log_level() > SB_LOG_ALERT)
-        sb_log_set_level(SB_LOG_ALERT);
-    sb_opts_warn(a->opts);
-    return rc;
-}
-
-int sb_app_finish_options(struct sb_app *a, struct sb_err *err)
-{
-    bool requests = sb_opts_given(a->opts, "max-requests", false);
-    bool time = sb_opts_given(a->opts, "time", false) ||
-                sb_opts_given(a->opts, "max-time", false);
-    a->run.mix.by = a->o.mix_by; // a sweep changes it
-    int rc = sb_app_ranks_threads(a, err);
-
-    if (rc == 0)
-        rc = sb_run_opts_finish(&a->run, time, requests, err);
-    if (rc == 0)
-        rc = sb_app_ranks_finish(a, err);
-    if (rc == 0)
-        rc = sb_app_rate_init(a, err);
-    if (rc == 0)
-        rc = sb_sampler_check(&a->sampler_opts, err);
-    if (rc == 0)
-        rc = sb_app_beside_check(a, err);
-    if (rc == 0)
-        rc = sb_dist_prepare(&a->random.dist, &a->dist, err);
-    if (rc == 0 && a->dist.seed)
-        a->random.seed = (uint64_t)a->dist.seed;
-    else if (rc == 0 && sb_app_job_follows(a))
-        a->random.seed = a->setup_seed;
-    return rc ? rc : init_text(a, err);
 }
 
 static int load_test(struct sb_app *a, struct sb_err *err)
@@ -363,7 +209,7 @@ static int load_and_perform(
     struct sb_app *a, enum sb_sweep_role role, struct sb_err *err)
 {
     // The run of a sweep has options and a seed of its own.
-    if (role == SB_SWEEP_RUN && prepare_options(a, err))
+    if (role == SB_SWEEP_RUN && sb_app_prepare_options(a, err))
         return fail_usage(a, err);
     // A script may declare an option `list` of its own.
     if (load_test(a, err) && !a->o.list)
@@ -391,7 +237,7 @@ static int show_or_perform(struct sb_app *a, struct sb_err *err)
 {
     if (a->o.help && !sb_app_cmd(a))
         return sb_app_help(a, err) ? fail(a, err) : SB_EXIT_OK;
-    if (prepare_options(a, err))
+    if (sb_app_prepare_options(a, err))
         return fail_usage(a, err);
     a->cmd = sb_app_cmd(a);
     if (a->cmd)

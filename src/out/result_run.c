@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 //
 // Access to a run of a result file: members, options, values of its rows.
+#include <assert.h>
 #include <math.h>
 #include <string.h>
 
@@ -29,7 +30,10 @@ double sb_result_value(const struct sb_result_run *r, size_t row, unsigned col)
 {
     const struct sb_rows *rows = r->intervals;
 
-    if (row >= rows->nrows || col >= rows->first[row + 1] - rows->first[row])
+    if (row >= rows->nrows)
+        return NAN;
+    assert(rows->first[row] <= rows->first[row + 1]);
+    if (col >= rows->first[row + 1] - rows->first[row])
         return NAN;
     return rows->value[rows->first[row] + col];
 }

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 #include "out/series.h"
 
+#include <assert.h>
 #include <inttypes.h>
 #include <math.h>
 #include <stdio.h>
@@ -44,6 +45,7 @@ static unsigned *slot_of(const struct sb_series *s, const char *group,
 {
     unsigned i = hash(hash(hash(2166136261u, group), name), figure);
 
+    assert(s->ncols < s->nslots && (s->nslots & (s->nslots - 1)) == 0);
     for (;; i++) {
         unsigned *slot = &s->slot[i & (s->nslots - 1)];
 
@@ -146,6 +148,7 @@ int sb_series_set(struct sb_series *s, const char *group, const char *name,
         if (add_column(s, group, name, figure, unit))
             return SB_ENOMEM;
     }
+    assert(i < s->ncols);
     s->value[i] = value;
     s->next = i + 1;
     return 0;

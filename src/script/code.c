@@ -3,6 +3,7 @@
 // Parsed code. Every user runs the same files in its own state. The files are
 // parsed once and the states load the bytecode, which takes less time and has a
 // much lower peak of memory.
+#include <assert.h>
 #include <ctype.h>
 #include <errno.h>
 #include <stdlib.h>
@@ -89,6 +90,7 @@ static int dump(lua_State *L, struct sb_buf *out, bool strip)
     size_t len;
     int rc = SB_ENOMEM;
 
+    assert(lua_isfunction(L, -1));
     if (!strip)
         return lua_dump(L, append, out);
     lua_getfield(L, LUA_REGISTRYINDEX, DUMP);

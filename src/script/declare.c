@@ -3,6 +3,7 @@
 // Adds the options that a script declares to the registry. A script that
 // declares none is an old one: settings without a declaration become its
 // globals.
+#include <assert.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -219,6 +220,7 @@ static int add_declared(struct sb_script *s, struct sb_err *err)
     lua_State *L = s->main->L;
     int n = (int)lua_objlen(L, -1), rc = 0;
 
+    assert(s->main && lua_istable(L, -1));
     for (int i = 1; i <= n && rc == 0; i++) {
         lua_rawgeti(L, -1, i);
         rc = add_one(s, err);

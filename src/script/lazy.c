@@ -7,6 +7,7 @@
 // does so, the tables are filled. The classes of the API are also lazy, in all
 // states: scripts have no access to their tables.
 #define _GNU_SOURCE // memmem
+#include <assert.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -211,7 +212,8 @@ static int method_index(lua_State *L)
     lua_settop(L, 2);
     lua_pushvalue(L, 1);
     lua_rawget(L, lua_upvalueindex(1));
-    for (p = lua_tostring(L, 3); p && *p; p += *p == ' ') {
+    assert(lua_isstring(L, 3)); // every class with this metatable has modules
+    for (p = lua_tostring(L, 3); *p; p += *p == ' ') {
         size_t len = strcspn(p, " ");
 
         lua_pushvalue(L, lua_upvalueindex(2));

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 //
 // Values of options from the registry to Lua: sysbench.opt.
+#include <assert.h>
 #include <ctype.h>
 #include <math.h>
 #include <stdlib.h>
@@ -182,6 +183,7 @@ static void push_value(lua_State *L, const struct sb__value *v)
 
 void sb__options_push_one(lua_State *L, const struct sb_script *s, size_t i)
 {
+    assert(i < s->nvalues);
     // One number, as in 1.x, because report hooks print it: the first
     // percentile, which is also the one in the classic lines.
     if (strcmp(s->values[i].name, "percentile") == 0)

@@ -3,6 +3,7 @@
 // Lua states: one for the main thread, one for every user, one for report
 // hooks. The C functions and values of a state are in its private table, which
 // embedded modules get as their argument.
+#include <assert.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -454,6 +455,7 @@ int sb__state_call(struct sb__state *st, const char *what, int nargs,
     int base = lua_gettop(L) - nargs;
     int rc;
 
+    assert(base > 0 && !lua_isnil(L, base)); // the function
     lua_pushcfunction(L, sb__on_error);
     lua_insert(L, base);
     sb__compat_enter(st);

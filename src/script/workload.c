@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 //
 // The script as a workload: implements workload.h with its hooks.
+#include <assert.h>
+
 #include "base/log.h"
 #include "script/script_private.h"
 
@@ -93,6 +95,7 @@ static int user_run(
 {
     struct sb__state *st = u->part[w->slot];
 
+    assert(st && st->user == u && st->run != LUA_NOREF);
     lua_rawgeti(st->L, LUA_REGISTRYINDEX, st->run);
     return sb__state_call(st, "thread_run", 0, 0, err);
 }

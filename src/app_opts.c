@@ -1,0 +1,57 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+//
+// The options of the program itself.
+#include "app.h"
+
+#define AT(field) offsetof(struct sb_app_opts, field)
+
+static const struct sb_opt app_options[] = {
+    { .name = "test",
+        .type = SB_OPT_STRING,
+        .offset = AT(test),
+        .flags = SB_OPT_HIDDEN,
+        .help = "script or built-in test to run; same as giving its name "
+                "as the first argument" },
+    { .name = "config-file",
+        .type = SB_OPT_STRING,
+        .offset = AT(config_file),
+        .flags = SB_OPT_NOFILE | SB_OPT_FILENAME,
+        .help = "read options from this file, one name=value per line; "
+                "lines below [WORKLOAD] apply to that workload only" },
+    { .name = "config-strict",
+        .type = SB_OPT_BOOL,
+        .offset = AT(config_strict),
+        .flags = SB_OPT_YIELDS,
+        .help = "treat unknown options in --config-file as errors; always "
+                "on for files with [WORKLOAD] sections" },
+    { .name = "print-config",
+        .type = SB_OPT_BOOL,
+        .offset = AT(print_config),
+        .flags = SB_OPT_NOFILE | SB_OPT_YIELDS,
+        .help = "print all options with their values and sources, and exit" },
+    { .name = "list",
+        .type = SB_OPT_BOOL,
+        .offset = AT(list),
+        .flags = SB_OPT_NOFILE | SB_OPT_YIELDS,
+        .help = "print the workloads, drivers and built-in tests, and exit" },
+    { .name = "luajit-cmd",
+        .type = SB_OPT_STRING,
+        .offset = AT(luajit_cmd),
+        .help = "LuaJIT command, same as luajit -j: on, off, v, p=..." },
+    { .name = "help",
+        .type = SB_OPT_BOOL,
+        .offset = AT(help),
+        .flags = SB_OPT_NOFILE,
+        .help = "print help and exit" },
+    { .name = "version",
+        .type = SB_OPT_BOOL,
+        .offset = AT(version),
+        .flags = SB_OPT_NOFILE,
+        .help = "print version and exit" },
+    { 0 },
+};
+
+const struct sb_opt_table sb_app_opt_table = {
+    .title = "Program options",
+    .opts = app_options,
+};
