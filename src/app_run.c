@@ -6,7 +6,7 @@
 
 #include "app_private.h"
 #include "base/log.h"
-#include "base/units.h"
+#include "kit/units.h"
 
 static int exit_status(struct sb_app *a, const struct sb_run_result *res)
 {

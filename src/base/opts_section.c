@@ -3,7 +3,7 @@
 // Sections of config files: settings below [headers] are kept until the
 // workload is known.
 
-#include "base/buf.h"
+#include "kit/buf.h"
 #include "base/opts_private.h"
 
 struct section {

@@ -7,7 +7,7 @@
 #include <string.h>
 
 #include "base/log.h"
-#include "base/units.h"
+#include "kit/units.h"
 #include "run/joint.h"
 
 // Maximum number of arrivals to count: 2^32 take half a minute.

@@ -7,6 +7,7 @@
 #include <pthread.h>
 
 #include "base/likely.h"
+#include "kit/timedist.h"
 #include "measure/op_reader.h"
 #include "run/crew.h"
 #include "run/run.h"
@@ -31,7 +32,7 @@ struct sb_user_priv {
     enum sb_user_state state;
     pthread_mutex_t lock; // for `wake`
     pthread_cond_t wake;  // CLOCK_MONOTONIC; signaled when the run stops
-    struct sb_dist_time think;
+    struct sb_timedist think;
     _Atomic uint64_t held; // an arrival taken and not started, 0 if none
     // Arrivals of the measured part whose event() returned true.
     _Atomic uint64_t skipped;
