@@ -156,16 +156,15 @@ void pgsql_wire_set_blocking(struct pgsql_conn *c, bool on)
 
 // Receiving ----------------------------------------------------------------
 
-// Makes room for `want` bytes from w->at on.
-static bool make_room(struct pgsql_wire *w, size_t want)
+// Makes room for `want` bytes from w->at on, which are more than there are.
+static inline bool make_room(struct pgsql_wire *w, size_t want)
 {
-    size_t have = w->in.len - w->at;
-    size_t more = want > have ? want - have : 0;
+    size_t more = want - (w->in.len - w->at);
 
-    assert(w->at <= w->in.len);
-    if (!w->in.data && more < IN_START)
-        more = IN_START - 1;
-    return sb_buf_room(&w->in, more);
+    assert(w->at <= w->in.len && want > w->in.len - w->at);
+    if (more < w->in.cap - w->in.len)
+        return true;
+    return sb_buf_grow(&w->in, more < IN_START ? IN_START - 1 : more) == 0;
 }
 
 // The bytes of room for recv(); the NUL that the buffer has room for is unused.
@@ -536,6 +535,7 @@ void pgsql_wire_clear(struct pgsql_conn *c)
     struct pgsql_wire *w = &c->wire;
 
     c->wire_stmt = NULL;
-    w->at = 0;
-    sb_buf_trim(&w->in, IN_KEEP);
+    w->in.len = w->at = 0;
+    if (w->in.cap > IN_KEEP)
+        sb_buf_trim(&w->in, IN_KEEP);
 }
