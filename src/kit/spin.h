@@ -8,7 +8,16 @@
 
 #include <ck_spinlock.h>
 
-#if defined(__SANITIZE_THREAD__)
+// gcc's name, and clang's.
+#if defined(__has_feature)
+#if __has_feature(thread_sanitizer)
+#define SB__SPIN_TSAN
+#endif
+#elif defined(__SANITIZE_THREAD__)
+#define SB__SPIN_TSAN
+#endif
+
+#ifdef SB__SPIN_TSAN
 #include <sanitizer/tsan_interface.h>
 #define SB__SPIN_ACQUIRED(s)  __tsan_acquire(s)
 #define SB__SPIN_RELEASING(s) __tsan_release(s)

@@ -2,6 +2,7 @@
 #include "kit/spin.h"
 
 #include <pthread.h>
+#include <sched.h>
 
 #include "check.h"
 
@@ -10,13 +11,15 @@
 
 static struct sb_spin lock;
 static uint64_t count;
-static int inside, wrong; // under the lock
+static volatile int inside, wrong; // under the lock
 
 static void *increment(void *arg)
 {
     for (int i = 0; i < TIMES; i++) {
         sb_spin_lock(&lock);
         wrong += inside++ != 0;
+        if (i % 1000 == 0) // gives the others a chance to be wrong
+            sched_yield();
         count++;
         inside--;
         sb_spin_unlock(&lock);
