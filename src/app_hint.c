@@ -7,7 +7,7 @@
 #include <string.h>
 
 #include "app.h"
-#include "base/buf.h"
+#include "kit/buf.h"
 #include "base/log.h"
 #include "base/near.h"
 

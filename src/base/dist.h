@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 //
 // Distributions over inclusive ranges [a, b] of 64-bit signed integers, named
-// as in sysbench, and distributions of times (real numbers). Pure.
+// as in sysbench. Pure.
 #ifndef SB_DIST_H
 #define SB_DIST_H
 
@@ -11,7 +11,7 @@
 
 #include "base/err.h"
 #include "base/option.h"
-#include "base/rng.h"
+#include "kit/rng.h"
 #include "base/scatter.h"
 
 enum sb_dist_type {
@@ -73,9 +73,6 @@ int64_t sb_dist_zipfian(const struct sb_dist *d, struct sb_zipf *cache,
 int64_t sb_dist_default(const struct sb_dist *d, struct sb_zipf *cache,
     struct sb_rng *r, int64_t a, int64_t b);
 
-// Exponential with the given mean, > 0.
-double sb_dist_exponential(struct sb_rng *r, double mean);
-
 // Fills out with exactly len bytes, without a terminator: '#' in fmt becomes a
 // digit, '@' a letter a-z, any other character is copied.
 void sb_dist_string(struct sb_rng *r, const char *fmt, size_t len, char *out);
@@ -86,24 +83,5 @@ size_t sb_dist_varstring(struct sb_rng *r, size_t min, size_t max, char *out);
 // Fills out with len random digits and letters A-Z and a-z, without a
 // terminator.
 void sb_dist_alphanumeric(struct sb_rng *r, size_t len, char *out);
-
-// A distribution of times as an option value: "2ms" (constant),
-// "uniform:1ms,3ms", "exp:2ms" (mean), "normal:2ms,0.5ms" (mean, deviation;
-// cut at 0), "pareto:1ms,1.5" (minimum, shape). A number without a unit is in
-// seconds. Used by --think-time and --null-latency.
-struct sb_dist_time {
-    int kind; // private
-    double a, b;
-};
-// 0, SB_EUSAGE (syntax error) or SB_ERANGE (parameters out of range). On
-// failure, *out is unchanged.
-int sb_dist_time_parse(
-    const char *text, struct sb_dist_time *out, struct sb_err *err);
-// Returns one random time in nanoseconds, from 0 to 10^18.
-int64_t sb_dist_time_draw(const struct sb_dist_time *t, struct sb_rng *r);
-static inline bool sb_dist_time_is_zero(const struct sb_dist_time *t)
-{
-    return t->kind == 0 && t->a <= 0;
-}
 
 #endif

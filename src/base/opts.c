@@ -4,86 +4,9 @@
 
 #include <assert.h>
 #include <ctype.h>
-#include <stdlib.h>
 
 #include "base/log.h"
 #include "base/opts_private.h"
-
-struct sb__opts_mem {
-    struct sb__opts_mem *next;
-    max_align_t data[];
-};
-
-void *sb__opts_alloc(struct sb_opts *o, size_t size)
-{
-    struct sb__opts_mem *m = calloc(1, sizeof(*m) + size);
-
-    if (!m)
-        return NULL;
-    m->next = o->mem;
-    o->mem = m;
-    return m->data;
-}
-
-char *sb__opts_strndup(struct sb_opts *o, const char *text, size_t len)
-{
-    char *copy = sb__opts_alloc(o, len + 1);
-
-    if (copy)
-        memcpy(copy, text, len);
-    return copy;
-}
-
-char *sb__opts_strdup(struct sb_opts *o, const char *text)
-{
-    return sb__opts_strndup(o, text, strlen(text));
-}
-
-int sb__opts_push(struct sb__opts_list *list, void *item)
-{
-    if (list->len == list->cap) {
-        size_t cap = list->cap ? list->cap * 2 : 16;
-        void **grown = realloc(list->item, cap * sizeof(*grown));
-
-        if (!grown)
-            return SB_ENOMEM;
-        list->item = grown;
-        list->cap = cap;
-    }
-    list->item[list->len++] = item;
-    return 0;
-}
-
-struct sb_opts *sb_opts_new(void)
-{
-    return calloc(1, sizeof(struct sb_opts));
-}
-
-void sb_opts_free(struct sb_opts *o)
-{
-    if (!o)
-        return;
-    for (size_t i = 0; i < o->scripts.len; i++)
-        free(((struct sb__opts_script *)o->scripts.item[i])->opts.item);
-    sb__opts_sections_done(o);
-    while (o->mem) {
-        struct sb__opts_mem *next = o->mem->next;
-
-        free(o->mem);
-        o->mem = next;
-    }
-    free(o->settings.item);
-    free(o->decls.item);
-    free(o->positions.item);
-    free(o->deprecated.item);
-    free(o->scripts.item);
-    free(o);
-}
-
-int sb__opts_no_memory(struct sb_err *err)
-{
-    return sb_err_set(err, SB_ENOMEM, "out of memory reading the options");
-}
 
 bool sb__opts_same(const char *a, const char *b)
 {
@@ -220,7 +143,7 @@ static int warn_deprecated(struct sb_opts *o, struct sb__opts_decl *d)
         return 0;
     d->warned = true;
     if (!o->warns)
-        return sb__opts_push(&o->deprecated, d);
+        return sb__opts_push(o, &o->deprecated, d);
     log_deprecated(d);
     return 0;
 }
@@ -335,7 +258,7 @@ int sb__opts_add_setting(
     s->value = given->value ? sb__opts_strdup(o, given->value) : NULL;
     if (!s->name || !s->origin || (given->value && !s->value))
         return sb__opts_no_memory(err);
-    if (sb__opts_push(&o->settings, s))
+    if (sb__opts_push(o, &o->settings, s))
         return sb__opts_no_memory(err);
     // No table has declared it yet, so its name and value decide what is
     // hidden.
@@ -381,7 +304,7 @@ struct sb__opts_decl *sb__opts_new_decl(struct sb_opts *o,
 {
     struct sb__opts_decl *d = sb__opts_alloc(o, sizeof(*d));
 
-    if (!d || sb__opts_push(&o->decls, d))
+    if (!d || sb__opts_push(o, &o->decls, d))
         return NULL;
     d->table = table;
     d->opt = opt;

@@ -4,7 +4,7 @@
 
 #include <errno.h>
 
-#include "base/buf.h"
+#include "kit/buf.h"
 #include "base/files.h"
 #include "base/opts_private.h"
 

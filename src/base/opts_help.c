@@ -2,7 +2,7 @@
 //
 // Printing: --help and --print-config.
 
-#include "base/buf.h"
+#include "kit/buf.h"
 #include "base/opts_private.h"
 
 // Returns the type hint that sysbench prints, such as "=N".

@@ -9,7 +9,7 @@
 #include <stdlib.h>
 #include <strings.h>
 
-#include "base/buf.h"
+#include "kit/buf.h"
 #include "base/opts_private.h"
 
 // A text and a flag per byte: hidden or not.

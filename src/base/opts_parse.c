@@ -6,9 +6,9 @@
 #include <math.h>
 #include <strings.h>
 
-#include "base/buf.h"
+#include "kit/buf.h"
 #include "base/opts_private.h"
-#include "base/units.h"
+#include "kit/units.h"
 
 #define NS_PER_SEC 1000000000.0
 

@@ -41,7 +41,7 @@ struct sb__opts_decl {
     bool warned; // a warning of its use was logged
 };
 
-struct sb__opts_list { // growing array of pointers
+struct sb__opts_list { // growing array of pointers; opts_mem.c
     void **item;
     size_t len, cap;
 };
@@ -79,13 +79,16 @@ union sb__opts_value {
     int e;
 };
 
-// Allocates zeroed memory that lives as long as the registry, or returns NULL.
+// opts_mem.c: allocates zeroed memory that lives as long as the registry, or
+// returns NULL.
 void *sb__opts_alloc(struct sb_opts *o, size_t size);
 // The same for a copy of len bytes, or of a string; NUL-terminated.
 char *sb__opts_strndup(struct sb_opts *o, const char *text, size_t len);
 char *sb__opts_strdup(struct sb_opts *o, const char *text);
 // Appends an item. 0 or SB_ENOMEM.
-int sb__opts_push(struct sb__opts_list *list, void *item);
+int sb__opts_push(struct sb_opts *o, struct sb__opts_list *list, void *item);
+// Sets the error and returns SB_ENOMEM.
+int sb__opts_no_memory(struct sb_err *err);
 
 // Compares names; '-' and '_' are the same.
 bool sb__opts_same(const char *a, const char *b);
@@ -94,8 +97,6 @@ bool sb__opts_same(const char *a, const char *b);
 bool sb__opts_means(const struct sb__opts_setting *s, const char *name);
 struct sb__opts_decl *sb__opts_lookup(
     const struct sb_opts *o, const char *name);
-// Sets the error and returns SB_ENOMEM.
-int sb__opts_no_memory(struct sb_err *err);
 // opts.c, for options of scripts: adds a declaration without a value (NULL: out
 // of memory), removes one, stores its default or a value with its text, applies
 // the settings received so far to a table.
@@ -131,13 +132,12 @@ int sb__opts_new_default(struct sb_opts *o, struct sb__opts_decl *d,
     const char *def, struct sb_err *err);
 void sb__opts_view(const struct sb__opts_decl *d, struct sb_opt_view *view);
 
-// opts_section.c: starts a section, adds a setting to the last section started
-// (both copy their arguments), and frees all sections. SB_ENOMEM.
+// opts_section.c: starts a section, and adds a setting to the last section
+// started; both copy their arguments. SB_ENOMEM.
 int sb__opts_section(struct sb_opts *o, const char *name, const char *origin,
     struct sb_err *err);
 int sb__opts_add_to_section(
     struct sb_opts *o, const struct sb__opts_setting *s, struct sb_err *err);
-void sb__opts_sections_done(struct sb_opts *o);
 // Warns of sections that name no workload.
 void sb__opts_sections_warn(
     const struct sb_opts *o, void (*warn)(const char *text));

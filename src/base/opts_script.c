@@ -33,7 +33,7 @@ struct sb__opts_script *sb__opts_script_of(struct sb_opts *o, const char *title)
         return NULL;
     s->table.title = sb__opts_strdup(o, title);
     s->table.opts = no_opts;
-    if (!s->table.title || sb__opts_push(&o->scripts, s))
+    if (!s->table.title || sb__opts_push(o, &o->scripts, s))
         return NULL;
     return s;
 }
@@ -78,7 +78,7 @@ struct sb_opt *sb__opts_script_opt(struct sb_opts *o, struct sb__opts_script *s,
     opt->def = def ? sb__opts_strdup(o, def) : NULL;
     if (!opt->name || !opt->help || (def && !opt->def))
         return NULL;
-    return sb__opts_push(&s->opts, opt) ? NULL : opt;
+    return sb__opts_push(o, &s->opts, opt) ? NULL : opt;
 }
 
 int sb__opts_declare(struct sb_opts *o, struct sb__opts_script *s,

@@ -3,9 +3,7 @@
 // Sections of config files: settings below [headers] are kept until the
 // workload is known.
 
-#include <stdlib.h>
-
-#include "base/buf.h"
+#include "kit/buf.h"
 #include "base/opts_private.h"
 
 struct section {
@@ -24,7 +22,7 @@ int sb__opts_section(
         c->name = sb__opts_strdup(o, name);
         c->origin = sb__opts_strdup(o, origin);
     }
-    if (!c || !c->name || !c->origin || sb__opts_push(&o->sections, c))
+    if (!c || !c->name || !c->origin || sb__opts_push(o, &o->sections, c))
         return sb_err_set(err, SB_ENOMEM, "out of memory");
     return 0;
 }
@@ -42,16 +40,9 @@ int sb__opts_add_to_section(
         s->origin = sb__opts_strdup(o, given->origin);
     }
     if (!s || !s->name || !s->origin || (given->value && !s->value) ||
-        sb__opts_push(&c->settings, s))
+        sb__opts_push(o, &c->settings, s))
         return sb_err_set(err, SB_ENOMEM, "out of memory");
     return 0;
-}
-
-void sb__opts_sections_done(struct sb_opts *o)
-{
-    for (size_t i = 0; i < o->sections.len; i++)
-        free(((struct section *)o->sections.item[i])->settings.item);
-    free(o->sections.item);
 }
 
 static int apply_all(

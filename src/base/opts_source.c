@@ -45,7 +45,7 @@ static int read_argument(struct sb_opts *o, char *arg, struct sb_err *err)
     if (arg[0] == '-' && arg[1])
         return bad_argument(o, arg, "options begin with two dashes", err);
     copy = sb__opts_strdup(o, arg);
-    if (!copy || sb__opts_push(&o->positions, copy))
+    if (!copy || sb__opts_push(o, &o->positions, copy))
         return sb_err_set(err, SB_ENOMEM, "out of memory");
     return 0;
 }

@@ -4,11 +4,11 @@
 // uses little by itself.
 #include <dirent.h>
 #include <errno.h>
-#include <stdlib.h>
 #include <unistd.h>
 
 #include "base/procstat.h"
 #include "base/procstat_private.h"
+#include "kit/array.h"
 
 struct list {
     struct sb_proc_stat *p;
@@ -17,15 +17,12 @@ struct list {
 
 static bool list_add(struct list *l, const struct sb_proc_stat *s)
 {
-    struct sb_proc_stat *more;
+    struct sb_proc_stat *more = sb_array_room(
+        l->p, &l->cap, l->n, 1, sizeof(*more));
 
-    if (l->n == l->cap) {
-        l->cap = l->cap ? l->cap * 2 : 256;
-        more = realloc(l->p, l->cap * sizeof(*more));
-        if (!more)
-            return false;
-        l->p = more;
-    }
+    if (!more)
+        return false;
+    l->p = more;
     l->p[l->n++] = *s;
     return true;
 }

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 #include "base/scatter.h"
 
-#include "base/rng.h"
+#include "kit/rng.h"
 
 // No other stream uses this number, so a key may equal the seed of the run.
 #define STREAM (UINT64_C(1) << 63)

@@ -6,7 +6,7 @@
 #ifndef SB_WIRE_H
 #define SB_WIRE_H
 
-#include "base/buf.h"
+#include "kit/buf.h"
 
 // Append a value. Numbers take 1 byte below 128 and 10 bytes at most. A NULL
 // text is an empty one.

@@ -3,6 +3,8 @@
 
 #include <math.h>
 
+#include "kit/hash.h"
+
 #define THETA SB_YCSB_THETA
 
 // The number of items of the scrambled distribution.
@@ -13,11 +15,10 @@
 
 int64_t sb_ycsb_hash(uint64_t v)
 {
-    uint64_t hash = UINT64_C(0xcbf29ce484222325);
+    uint64_t hash = SB_HASH_START;
 
     for (int i = 0; i < 8; i++) {
-        hash ^= v & 0xff;
-        hash *= UINT64_C(1099511628211);
+        hash = sb_hash_byte(hash, (unsigned char)v);
         v >>= 8;
     }
     if (hash >> 63)

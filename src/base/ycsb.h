@@ -8,7 +8,7 @@
 
 #include <stdint.h>
 
-#include "base/rng.h"
+#include "kit/rng.h"
 
 // The exponent of its zipfian distributions.
 #define SB_YCSB_THETA 0.99

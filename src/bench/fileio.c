@@ -8,7 +8,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "base/units.h"
+#include "kit/units.h"
 
 static const char *const io_modes[] = { "sync", "async", "mmap", NULL };
 static const char *const fsync_modes[] = { "fsync", "fdatasync", NULL };

@@ -5,7 +5,7 @@
 #include <string.h>
 
 #include "base/escape.h"
-#include "base/units.h"
+#include "kit/units.h"
 #include "cmd/cmd_private.h"
 #include "cmd/compare_private.h"
 

@@ -6,7 +6,7 @@
 #include <stdlib.h>
 
 #include "base/err.h"
-#include "base/units.h"
+#include "kit/units.h"
 #include "cmd/compare_private.h"
 #include "measure/shares.h"
 

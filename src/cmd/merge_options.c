@@ -3,7 +3,7 @@
 // Options in which the runs that sysbench merge adds differ.
 #include <string.h>
 
-#include "base/buf.h"
+#include "kit/buf.h"
 #include "base/log.h"
 #include "cmd/cmd_private.h"
 

@@ -6,9 +6,9 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "base/buf.h"
+#include "kit/buf.h"
 #include "base/log.h"
-#include "base/units.h"
+#include "kit/units.h"
 #include "cmd/cmd_private.h"
 #include "out/assert.h"
 #include "out/beside_report.h"

@@ -5,7 +5,7 @@
 #ifndef SB_SIDES_H
 #define SB_SIDES_H
 
-#include "base/buf.h"
+#include "kit/buf.h"
 #include "base/option.h"
 #include "measure/compare.h"
 #include "out/result_file.h"

@@ -7,7 +7,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "base/units.h"
+#include "kit/units.h"
 
 #define ITEM_SIZE 256
 

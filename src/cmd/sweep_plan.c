@@ -5,7 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "base/rng.h"
+#include "kit/rng.h"
 #include "out/json_parts.h"
 
 #define AT(field) offsetof(struct sb_sweep_opts, field)

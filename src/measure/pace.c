@@ -7,7 +7,7 @@
 
 #include "base/err.h"
 #include "base/likely.h"
-#include "base/rng.h"
+#include "kit/rng.h"
 
 #define UNITS_PER_SECOND (1e9 * (1 << SB_PACE_FRACTION_BITS))
 

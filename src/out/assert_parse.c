@@ -8,7 +8,7 @@
 #include <string.h>
 
 #include "base/near.h"
-#include "base/units.h"
+#include "kit/units.h"
 #include "out/assert_private.h"
 
 #define SPACES  " \t\r\n"

@@ -4,7 +4,7 @@
 #include <math.h>
 #include <string.h>
 
-#include "base/units.h"
+#include "kit/units.h"
 #include "out/assert_private.h"
 
 const char *sb_assert_unit(const struct sb_limit *l)

@@ -4,7 +4,7 @@
 #include <math.h>
 #include <stdio.h>
 
-#include "base/units.h"
+#include "kit/units.h"
 
 // Shares from which processors or threads count as saturated, and from which
 // waiting for a processor counts.

@@ -9,7 +9,7 @@
 
 #include <stdio.h>
 
-#include "base/buf.h"
+#include "kit/buf.h"
 #include "measure/hist.h"
 
 // The HdrHistogram that has the buckets of sb_hist: values from 1 ns (and 0) to

@@ -6,7 +6,7 @@
 #include <math.h>
 #include <string.h>
 
-#include "base/units.h"
+#include "kit/units.h"
 #include "out/hdr.h"
 
 #define TICKS    5 // rows for each halving of the distance to 100 %

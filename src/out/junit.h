@@ -8,7 +8,7 @@
 #include <stdio.h>
 #include <time.h>
 
-#include "base/buf.h"
+#include "kit/buf.h"
 #include "out/assert.h"
 
 struct sb_junit_run {

@@ -6,7 +6,7 @@
 #ifndef SB_OPENMETRICS_H
 #define SB_OPENMETRICS_H
 
-#include "base/buf.h"
+#include "kit/buf.h"
 #include "out/series.h"
 
 enum sb_openmetrics_format {

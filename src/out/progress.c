@@ -6,8 +6,8 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "base/buf.h"
-#include "base/units.h"
+#include "kit/buf.h"
+#include "kit/units.h"
 
 // Whole seconds as "1:02:03", or "2:03" below an hour.
 static void add_clock(struct sb_buf *b, double seconds)

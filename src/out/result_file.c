@@ -6,7 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "base/buf.h"
+#include "kit/buf.h"
 #include "out/json_parts.h"
 #include "out/result_private.h"
 

@@ -7,7 +7,7 @@
 #ifndef SB_SERIES_H
 #define SB_SERIES_H
 
-#include "base/buf.h"
+#include "kit/buf.h"
 #include "measure/snap.h"
 
 // Enough for all operations, metrics and server counters that a run can have;

@@ -8,7 +8,7 @@
 
 #include "base/escape.h"
 #include "base/log.h"
-#include "base/units.h"
+#include "kit/units.h"
 
 // Right edge of the latency block.
 #define EDGE 53

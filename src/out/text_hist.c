@@ -4,7 +4,7 @@
 #include <inttypes.h>
 #include <math.h>
 
-#include "base/units.h"
+#include "kit/units.h"
 
 #define ROWS   1024
 #define MIN_MS 0.001

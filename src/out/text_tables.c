@@ -7,7 +7,7 @@
 
 #include "base/escape.h"
 #include "base/log.h"
-#include "base/units.h"
+#include "kit/units.h"
 
 // Width of a column of times, and maximum length of a label like "99.9999%".
 #define TIME  11

@@ -8,7 +8,7 @@
 #include <string.h>
 
 #include "base/escape.h"
-#include "base/units.h"
+#include "kit/units.h"
 
 #define BLANKS " \t\r\n"
 

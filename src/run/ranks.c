@@ -8,7 +8,7 @@
 #include <string.h>
 #include <time.h>
 
-#include "base/units.h"
+#include "kit/units.h"
 #include "job/module.h"
 
 #define AT(field) offsetof(struct sb_rank_opts, field)

@@ -4,8 +4,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "base/dist.h"
-#include "base/units.h"
+#include "kit/timedist.h"
+#include "kit/units.h"
 #include "run/run.h"
 
 #define SECOND 1000000000
@@ -315,11 +315,11 @@ static int finish_checkpoints(const struct sb_run_opts *o, struct sb_err *err)
 
 static int finish_think_time(const struct sb_run_opts *o, struct sb_err *err)
 {
-    struct sb_dist_time think;
+    struct sb_timedist think;
     struct sb_err why;
 
     if (o->think_time[0] == '\0' ||
-        sb_dist_time_parse(o->think_time, &think, &why) == 0)
+        sb_timedist_parse(o->think_time, &think, &why) == 0)
         return 0;
     return sb_err_set(err, SB_EUSAGE,
         "Invalid value for the 'think-time' option: '%s' (%.200s)",

@@ -7,7 +7,7 @@
 #include <string.h>
 
 #include "base/escape.h"
-#include "base/units.h"
+#include "kit/units.h"
 
 #define SECOND    INT64_C(1000000000)
 #define USERS_MAX 1000000             // as --threads

@@ -363,8 +363,8 @@ static void begin_pause(struct sb_user *u, uint64_t now)
 {
     uint64_t pause = u->pause;
 
-    if (!sb_dist_time_is_zero(&u->priv->think))
-        pause += (uint64_t)sb_dist_time_draw(&u->priv->think, &u->think);
+    if (!sb_timedist_is_zero(&u->priv->think))
+        pause += (uint64_t)sb_timedist_draw(&u->priv->think, &u->think);
     u->pause = 0;
     u->resume = now + pause;
 }
@@ -554,8 +554,8 @@ int sb__user_init(struct sb_user *u, struct sb_run *run, unsigned id)
     p->turn = (uint32_t)sb_share_turn(&run->share, u->number);
     p->leave = p->before = UINT64_MAX;
     if (run->o->think_time[0])
-        sb_dist_time_parse(run->o->think_time, &p->think, NULL);
-    p->chained = sb_dist_time_is_zero(&p->think) && !run->open_loop &&
+        sb_timedist_parse(run->o->think_time, &p->think, NULL);
+    p->chained = sb_timedist_is_zero(&p->think) && !run->open_loop &&
                  !run->mixed;
     sb__mix_user_init(u);
     return sb_waiter_init(&p->waiter);

@@ -6,6 +6,7 @@
 
 #include <pthread.h>
 
+#include "kit/timedist.h"
 #include "loop/alarm.h"
 #include "loop/waiter.h"
 #include "run/crew.h"
@@ -27,7 +28,7 @@ struct sb_user_priv {
     struct sb_waiter waiter; // woken when the run stops
     struct sb_alarm alarm;   // of a user with a thread
     uint64_t slice;          // when its worker last ran the others
-    struct sb_dist_time think;
+    struct sb_timedist think;
     _Atomic uint64_t held; // an arrival taken and not started, 0 if none
     // Arrivals of the measured part whose event() returned true.
     _Atomic uint64_t skipped;

@@ -2,7 +2,6 @@
 //
 // The functions with which Lua modules write BSON. A document is written
 // element by element: begin(), put() etc., finish().
-#include <stdlib.h>
 #include <string.h>
 
 #include "script/bson.h"
@@ -23,15 +22,10 @@ static int bson_begin(lua_State *L)
     w->placeholders = lua_toboolean(L, 2);
     lua_settop(L, 1);
     lua_setfield(L, lua_upvalueindex(SB__BSON_TABLE), "con");
-    if (w->cap > KEEP) {
-        free(w->p);
-        w->p = NULL;
-        w->cap = 0;
-    }
-    w->len = 0;
+    sb_buf_trim(&w->out, KEEP);
     w->begun++;
     sb__bson_room(L, w, 4);
-    w->len = 4;
+    w->out.len = 4;
     w->start[0] = 0;
     w->open = 1;
     return 0;
@@ -127,7 +121,7 @@ static int bson_finish(lua_State *L)
     if (w->open == 0)
         return luaL_error(L, "no document was begun");
     sb__bson_finish(L, w, w->start[--w->open]);
-    lua_pushinteger(L, (lua_Integer)w->len);
+    lua_pushinteger(L, (lua_Integer)w->out.len);
     return 1;
 }
 
@@ -153,7 +147,7 @@ static int bson_root(lua_State *L)
 
         lua_getfield(L, 1, "bytes");
         const char *bytes = luaL_checklstring(L, -1, &n);
-        w->len = 0;
+        w->out.len = 0;
         sb__bson_bytes(L, w, bytes, n);
     } else if (code == SB__BSON_ORDERED) {
         sb__bson_put_ordered(L, w, NULL, 1);
@@ -166,7 +160,7 @@ static int bson_root(lua_State *L)
             L, &at, "an array or another value instead of a document", 0, 0);
     }
     check_begun(L, w, begun);
-    lua_pushinteger(L, (lua_Integer)w->len);
+    lua_pushinteger(L, (lua_Integer)w->out.len);
     return 1;
 }
 
@@ -175,18 +169,18 @@ static int bson_reopen(lua_State *L)
 {
     struct sb__bson *w = self(L);
 
-    if (w->open != 0 || w->len < SB_BSON_EMPTY)
+    if (w->open != 0 || w->out.len < SB_BSON_EMPTY)
         return luaL_error(L, "no document was finished");
     w->start[0] = 0;
     w->open = 1;
-    w->len--;
+    w->out.len--;
     return 0;
 }
 
 // length(): the length so far
 static int bson_length(lua_State *L)
 {
-    lua_pushinteger(L, (lua_Integer)self(L)->len);
+    lua_pushinteger(L, (lua_Integer)self(L)->out.len);
     return 1;
 }
 
@@ -194,7 +188,7 @@ static int bson_length(lua_State *L)
 // of this file
 static int bson_buffer(lua_State *L)
 {
-    lua_pushlightuserdata(L, self(L)->p);
+    lua_pushlightuserdata(L, self(L)->out.data);
     return 1;
 }
 
@@ -203,7 +197,7 @@ static int bson_bytes(lua_State *L)
 {
     struct sb__bson *w = self(L);
 
-    lua_pushlstring(L, (const char *)w->p, w->len);
+    lua_pushlstring(L, w->out.data, w->out.len);
     return 1;
 }
 
@@ -211,9 +205,7 @@ static int release(lua_State *L)
 {
     struct sb__bson *w = lua_touserdata(L, 1);
 
-    free(w->p);
-    w->p = NULL;
-    w->len = w->cap = 0;
+    sb_buf_done(&w->out);
     return 0;
 }
 
@@ -247,6 +239,7 @@ void sb__bson_open(lua_State *L)
     struct sb__bson *w = lua_newuserdata(L, sizeof(*w));
 
     memset(w, 0, sizeof(*w));
+    sb_buf_init(&w->out, INT32_MAX);
     lua_createtable(L, 0, 1);
     lua_pushcfunction(L, release);
     lua_setfield(L, -2, "__gc");

@@ -10,7 +10,8 @@
 #include <lauxlib.h>
 #include <lua.h>
 
-#include "db/doc_bson.h"
+#include "kit/bson.h"
+#include "kit/buf.h"
 
 // The upvalues of all functions: a struct sb__bson, and the table that bson.lua
 // returns, with these fields:
@@ -35,10 +36,9 @@ struct sb__place {
     unsigned depth; // 1: in the outermost document
 };
 
-// The buffer of a state; it is reused and grows.
+// What a state writes; the buffer is reused and grows.
 struct sb__bson {
-    uint8_t *p;
-    size_t len, cap;
+    struct sb_buf out;
     bool placeholders; // placeholders are allowed
     bool reads;        // documents were read in this state
     unsigned begun;    // number of documents begun

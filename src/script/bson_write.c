@@ -2,7 +2,6 @@
 //
 // Converts Lua values to BSON.
 #include <math.h>
-#include <stdlib.h>
 #include <string.h>
 
 #include "script/bson.h"
@@ -11,7 +10,6 @@
 #define MAX_EXACT 9007199254740992.0 // 2^53
 #define DEPTH     100u               // limit of servers and client libraries
 #define NAMED     8u                 // maximum of document names in messages
-#define FIRST     256u
 
 void sb__bson_function(lua_State *L, const char *module, const char *name)
 {
@@ -70,26 +68,15 @@ int sb__bson_raise(lua_State *L, const char *text)
 
 // The buffer -----------------------------------------------------------------
 
-static uint8_t *grow(lua_State *L, struct sb__bson *w, size_t more)
-{
-    size_t cap = w->cap ? 2 * w->cap : FIRST;
-    uint8_t *p;
-
-    if (more > INT32_MAX - w->len)
-        luaL_error(L, "the document has more than 2 GB");
-    if (cap < w->len + more)
-        cap = w->len + more;
-    p = realloc(w->p, cap);
-    if (!p)
-        luaL_error(L, "out of memory");
-    w->p = p;
-    w->cap = cap;
-    return p + w->len;
-}
-
 uint8_t *sb__bson_room(lua_State *L, struct sb__bson *w, size_t more)
 {
-    return more <= w->cap - w->len ? w->p + w->len : grow(L, w, more);
+    char *p = sb_buf_room(&w->out, more);
+
+    if (!p && more > INT32_MAX - w->out.len)
+        luaL_error(L, "the document has more than 2 GB");
+    if (!p)
+        luaL_error(L, "out of memory");
+    return (uint8_t *)p;
 }
 
 void sb__bson_bytes(
@@ -98,7 +85,7 @@ void sb__bson_bytes(
     uint8_t *p = sb__bson_room(L, w, n);
 
     memcpy(p, bytes, n);
-    w->len += n;
+    w->out.len += n;
 }
 
 // Writes the type and the key of an element; returns the place for `more` bytes
@@ -111,7 +98,7 @@ static uint8_t *put_key(lua_State *L, struct sb__bson *w,
     *p = (uint8_t)type;
     memcpy(p + 1, at->key, at->len);
     p[at->len + 1] = '\0';
-    w->len += at->len + 2 + more;
+    w->out.len += at->len + 2 + more;
     return p + at->len + 2;
 }
 
@@ -119,18 +106,18 @@ size_t sb__bson_begin(
     lua_State *L, struct sb__bson *w, const struct sb__place *at, int type)
 {
     put_key(L, w, at, type, 4);
-    return w->len - 4;
+    return w->out.len - 4;
 }
 
 void sb__bson_finish(lua_State *L, struct sb__bson *w, size_t start)
 {
     // A metamethod of the script may have begun another document.
-    if (start + 4 > w->len)
+    if (start + 4 > w->out.len)
         luaL_error(
             L, "another document was started before this one was complete");
     *sb__bson_room(L, w, 1) = '\0';
-    w->len++;
-    sb_put32(w->p + start, (uint32_t)(w->len - start));
+    w->out.len++;
+    sb_put32((uint8_t *)w->out.data + start, (uint32_t)(w->out.len - start));
 }
 
 // Values ---------------------------------------------------------------------
@@ -192,7 +179,7 @@ void sb__bson_put_json(
     } else {
         const char *bytes = lua_tolstring(L, -1, &n);
 
-        w->len = 0;
+        w->out.len = 0;
         sb__bson_bytes(L, w, bytes, n);
         lua_pop(L, 1);
     }

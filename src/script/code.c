@@ -10,7 +10,7 @@
 #include <string.h>
 #include <sys/stat.h>
 
-#include "base/buf.h"
+#include "kit/buf.h"
 #include "base/files.h"
 #include "base/limits.h"
 #include "script/embed.h"

@@ -4,7 +4,7 @@
 // raise strings, tables, nil, or any other value.
 #include <string.h>
 
-#include "base/buf.h"
+#include "kit/buf.h"
 #include "base/log.h"
 #include "script/script_private.h"
 

@@ -6,7 +6,7 @@
 #include <string.h>
 #include <sys/stat.h>
 
-#include "base/buf.h"
+#include "kit/buf.h"
 #include "base/files.h"
 #include "script/script_private.h"
 

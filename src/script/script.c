@@ -6,7 +6,7 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "base/buf.h"
+#include "kit/buf.h"
 #include "base/log.h"
 #include "script/script_private.h"
 

@@ -6,7 +6,7 @@
 
 #include <stdint.h>
 
-#include "base/rng.h"
+#include "kit/rng.h"
 #include "check.h"
 #include "measure/hist.h"
 

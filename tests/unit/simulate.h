@@ -8,7 +8,7 @@
 #include <math.h>
 #include <stddef.h>
 
-#include "base/rng.h"
+#include "kit/rng.h"
 
 enum sim_noise {
     SIM_NORMAL,

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-#include "base/buf.h"
+#include "kit/buf.h"
 
 #include "check.h"
 
@@ -79,6 +79,61 @@ static void rejects_overflow(void)
     sb_buf_done(&b);
 }
 
+// A maximum holds although the capacity grows in steps.
+static void room_up_to_the_maximum(void)
+{
+    struct sb_buf b;
+    char *p;
+
+    sb_buf_init(&b, 100);
+    p = sb_buf_room(&b, 0);
+    CHECK(p && p == b.data);
+    p = sb_buf_room(&b, 70);
+    CHECK(p && b.cap <= 101);
+    memset(p, 'x', 70);
+    b.len = 70;
+    CHECK(sb_buf_room(&b, 30) == b.data + 70);
+    CHECK_INT(b.len, 70);
+    CHECK(!b.failed && !sb_buf_room(&b, 31) && b.failed);
+    CHECK(b.len == 70 && b.data[0] == 'x' && b.data[69] == 'x');
+    sb_buf_clear(&b);
+    CHECK(sb_buf_room(&b, 100) == b.data);
+    sb_buf_done(&b);
+}
+
+// Room for n bytes is room for a NUL behind them, too.
+static void room_includes_the_nul(void)
+{
+    struct sb_buf b = { 0 };
+
+    for (size_t n = 0; n < 300; n++) {
+        CHECK(sb_buf_room(&b, n) == b.data);
+        CHECK(b.cap > n);
+        b.len = n;
+        CHECK_INT(sb_buf_add(&b, "", 0), 0);
+        CHECK(b.data[n] == '\0');
+        sb_buf_done(&b);
+    }
+    CHECK(!sb_buf_room(&b, SIZE_MAX) && !sb_buf_room(&b, SIZE_MAX / 2));
+    CHECK(!b.data && b.cap == 0);
+}
+
+static void trims(void)
+{
+    struct sb_buf b;
+
+    sb_buf_init(&b, 5000);
+    CHECK_INT(sb_buf_adds(&b, "abc"), 0);
+    sb_buf_trim(&b, b.cap);
+    CHECK(b.data && b.len == 0 && b.data[0] == '\0');
+    CHECK(sb_buf_room(&b, 1000) != NULL);
+    CHECK(!sb_buf_room(&b, 6000) && b.failed);
+    sb_buf_trim(&b, 1000);
+    CHECK(!b.data && b.cap == 0 && !b.failed);
+    CHECK_INT(b.max, 5000);
+    sb_buf_done(&b);
+}
+
 int main(void)
 {
     RUN(starts_empty);
@@ -86,5 +141,8 @@ int main(void)
     RUN(grows);
     RUN(keeps_its_maximum);
     RUN(rejects_overflow);
+    RUN(room_up_to_the_maximum);
+    RUN(room_includes_the_nul);
+    RUN(trims);
     return check_done();
 }

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 #include "base/clock.h"
 
-#include "base/rng.h"
+#include "kit/rng.h"
 #include "check.h"
 
 #define US     UINT64_C(1000)

@@ -321,24 +321,6 @@ static void uniform_covers_all_bits(void)
     CHECK(ones == UINT64_MAX && zeros == UINT64_MAX);
 }
 
-static double cdf_exponential(double x, double mean)
-{
-    return -expm1(-x / mean);
-}
-
-static void exponential(void)
-{
-    enum { N = 100000 };
-    static double v[N];
-    struct sb_rng r;
-
-    sb_rng_init(&r, 2, 0);
-    for (int i = 0; i < N; i++)
-        v[i] = sb_dist_exponential(&r, 3e6);
-    CHECK(stat_ks(v, N, cdf_exponential, 3e6) < 1);
-    CHECK(stat_ks(v, N, cdf_exponential, 3.1e6) > 1);
-}
-
 static void prepare_rejects(void)
 {
     struct sb_dist_opts o;
@@ -498,79 +480,6 @@ static void alphanumeric(void)
         CHECK(stat_chi2(seen[i], share, 62, N) < 1);
 }
 
-static double time_mean(const char *text, double *deviation)
-{
-    enum { N = 100000 };
-    struct sb_dist_time t = { 0 };
-    double sum = 0, squares = 0;
-    struct sb_rng r;
-
-    CHECK_INT(sb_dist_time_parse(text, &t, NULL), 0);
-    sb_rng_init(&r, 1, 0);
-    for (int i = 0; i < N; i++) {
-        int64_t ns = sb_dist_time_draw(&t, &r);
-
-        CHECK(ns >= 0);
-        sum += (double)ns;
-        squares += (double)ns * (double)ns;
-    }
-    *deviation = sqrt(squares / N - sum / N * (sum / N));
-    return sum / N;
-}
-
-// Tolerances: 4 standard errors of the mean and of the deviation.
-static void times_have_mean_and_deviation(void)
-{
-    double sd;
-
-    CHECK_NEAR(time_mean("2ms", &sd), 2e6, 0);
-    CHECK_NEAR(time_mean("constant:3us", &sd), 3e3, 0);
-    CHECK_NEAR(time_mean("0.5", &sd), 5e8, 0);
-    CHECK_NEAR(time_mean("uniform:1ms,3ms", &sd), 2e6, 7.3e3);
-    CHECK_NEAR(sd, 2e6 / sqrt(12), 3.3e3);
-    CHECK_NEAR(time_mean("exp:2ms", &sd), 2e6, 25.3e3);
-    CHECK_NEAR(sd, 2e6, 36e3);
-    CHECK_NEAR(time_mean("normal:2ms,0.1ms", &sd), 2e6, 1.3e3);
-    CHECK_NEAR(sd, 1e5, 9e2);
-    // Minimum 1, shape 4: mean 4/3, variance 2/9.
-    CHECK_NEAR(time_mean("pareto:1ms,4", &sd), 4e6 / 3, 6e3);
-    CHECK_NEAR(sd, 1e6 * sqrt(2 / 9.0), 5e4);
-    // Truncated at 0: half of the draws are 0, the mean is sd / sqrt(2 pi).
-    CHECK_NEAR(time_mean("normal:0,1ms", &sd), 1e6 / sqrt(2 * M_PI), 7.4e3);
-    CHECK(time_mean("pareto:1s,0.001", &sd) <= 1e18);
-}
-
-static void time_zero(void)
-{
-    struct sb_dist_time t = { 0 };
-
-    CHECK(sb_dist_time_is_zero(&t));
-    CHECK_INT(sb_dist_time_parse("0", &t, NULL), 0);
-    CHECK(sb_dist_time_is_zero(&t));
-    CHECK_INT(sb_dist_time_parse("exp:0", &t, NULL), 0);
-    CHECK(sb_dist_time_is_zero(&t));
-    CHECK_INT(sb_dist_time_parse("exp:1ms", &t, NULL), 0);
-    CHECK(!sb_dist_time_is_zero(&t));
-}
-
-static void time_rejects(void)
-{
-    static const char *const bad[] = { "", "x", "uniform:", "uniform:1ms",
-        "uniform:1ms,2ms,3ms", "uniform:3ms,1ms", "exp:1ms,2ms",
-        "exp:", "exp:-1ms", "-1ms", "normal:1ms,-1ms", "pareto:1ms,0",
-        "pareto:1ms,x", "gauss:1ms", "2ms,3ms", ":1ms", "exp:nan" };
-    const struct sb_dist_time before = { 77, 1, 2 };
-
-    for (size_t i = 0; i < sizeof(bad) / sizeof(bad[0]); i++) {
-        struct sb_dist_time t = before;
-        struct sb_err err = { 0 };
-
-        CHECK(sb_dist_time_parse(bad[i], &t, &err) < 0);
-        CHECK(t.kind == before.kind && t.a == before.a && t.b == before.b);
-        CHECK(strstr(err.msg, "not a time distribution") != NULL);
-    }
-}
-
 int main(void)
 {
     RUN(uniform);
@@ -584,15 +493,11 @@ int main(void)
     RUN(wide_and_narrow_ranges);
     RUN(both_ends_are_drawn);
     RUN(uniform_covers_all_bits);
-    RUN(exponential);
     RUN(prepare_rejects);
     RUN(option_table);
     RUN(string_is_uniform);
     RUN(string_keeps_other_characters);
     RUN(varstring);
     RUN(alphanumeric);
-    RUN(times_have_mean_and_deviation);
-    RUN(time_zero);
-    RUN(time_rejects);
     return check_done();
 }

@@ -4,7 +4,7 @@
 #include <pthread.h>
 #include <stdlib.h>
 
-#include "base/rng.h"
+#include "kit/rng.h"
 #include "check.h"
 
 #define UNKNOWN UINT64_MAX // the maximum is unknown

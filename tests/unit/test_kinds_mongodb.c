@@ -184,19 +184,19 @@ static void error_messages(void)
 }
 
 // Returns a value as text. value: JSON.
-static struct sbmo_room text;
+static struct sb_buf text;
 static const char *shown(const char *value)
 {
     char line[300];
-    struct sbmo_elem e;
+    struct sb_elem e;
 
     snprintf(line, sizeof(line), "{\"x\": %s}", value);
     json(line);
     text.len = 0;
-    CHECK(sbmo_walk_find(doc, len, "x", &e));
+    CHECK(sb_bson_find(doc, len, "x", &e));
     CHECK(sbmo_value_text(&text, &e));
-    CHECK(sbmo_room_add(&text, "", 1));
-    return (const char *)text.p;
+    CHECK(sbmo_add(&text, "", 1));
+    return text.data;
 }
 
 static void texts(void)
@@ -250,6 +250,6 @@ int main(void)
     RUN(texts);
     RUN(document_to_json);
     free(doc);
-    free(text.p);
+    sb_buf_done(&text);
     return check_done();
 }

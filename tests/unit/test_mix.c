@@ -3,7 +3,7 @@
 
 #include <string.h>
 
-#include "base/rng.h"
+#include "kit/rng.h"
 #include "check.h"
 
 static struct sb_mix m;

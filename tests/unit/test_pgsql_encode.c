@@ -174,19 +174,6 @@ static void lines(void)
     CHECK_STR(out, "");
 }
 
-static void room(void)
-{
-    struct pgsql_text t = { 0 };
-
-    CHECK(pgsql_text_room(&t, 10) != NULL);
-    memcpy(t.s, "0123456789", 10);
-    t.len = 10;
-    CHECK(pgsql_text_room(&t, 100000) == t.s + 10);
-    CHECK(t.cap >= 100010 && memcmp(t.s, "0123456789", 10) == 0);
-    pgsql_text_done(&t);
-    pgsql_text_done(&t);
-}
-
 int main(void)
 {
     RUN(integers);
@@ -197,6 +184,5 @@ int main(void)
     RUN(several_statements);
     RUN(errors);
     RUN(lines);
-    RUN(room);
     return check_done();
 }

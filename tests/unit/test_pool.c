@@ -5,7 +5,7 @@
 
 #include <stdlib.h>
 
-#include "base/rng.h"
+#include "kit/rng.h"
 #include "check.h"
 #include "script/pool.h"
 

@@ -15,7 +15,7 @@
 #include "measure/hist.h"
 #include "measure/pace.h"
 
-#include "base/dist.h"
+#include "kit/timedist.h"
 #include "check.h"
 
 #define EVENTS    1000000
@@ -79,8 +79,9 @@ static uint64_t machine_step(struct machine *m)
     int schedule = m->q->split ? user : 0;
     uint64_t arrival = sb_pace_take(&m->pace[schedule], &m->cursor[schedule]);
     uint64_t start = arrival > m->free_at[user] ? arrival : m->free_at[user];
-    double service = m->q->exponential ? sb_dist_exponential(&m->rng, SERVICE)
-                                       : SERVICE;
+    double service = m->q->exponential
+                         ? sb_timedist_exponential(&m->rng, SERVICE)
+                         : SERVICE;
     uint64_t end = start + (uint64_t)service;
 
     m->free_at[user] = end;

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 //
 // Not with tsan: one thread.
-#include "base/rng.h"
+#include "kit/rng.h"
 
 #include "check.h"
 #include "check_stat.h"

@@ -6,7 +6,7 @@
 
 #include <math.h>
 
-#include "base/rng.h"
+#include "kit/rng.h"
 #include "check.h"
 #include "check_stat.h"
 

@@ -3,7 +3,7 @@
 
 #include <stdlib.h>
 
-#include "base/rng.h"
+#include "kit/rng.h"
 #include "check.h"
 #include "measure/pace.h"
 

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 //
 // Not with tsan: one thread.
-#include "base/units.h"
+#include "kit/units.h"
 
 #include "base/err.h"
 #include "check.h"

@@ -9,20 +9,6 @@
 #define DOCUMENTS 1000u
 #define BYTES     (12u * 1024 * 1024) // servers accept 16 MB
 
-static void put_u32(uint8_t *p, uint32_t n)
-{
-    p[0] = (uint8_t)n;
-    p[1] = (uint8_t)(n >> 8);
-    p[2] = (uint8_t)(n >> 16);
-    p[3] = (uint8_t)(n >> 24);
-}
-
-static void put_u64(uint8_t *p, uint64_t n)
-{
-    put_u32(p, (uint32_t)n);
-    put_u32(p + 4, (uint32_t)(n >> 32));
-}
-
 // Beginning ----------------------------------------------------------------
 
 // Splits the list at commas and trims blanks; each name ends with NUL.
@@ -38,8 +24,8 @@ static int read_columns(
             skip++;
         while (end > skip && list[end - 1] == ' ')
             end--;
-        if (!sbmo_room_add(&c->columns, list + skip, end - skip) ||
-            !sbmo_room_add(&c->columns, "", 1))
+        if (!sbmo_add(&c->columns, list + skip, end - skip) ||
+            !sbmo_add(&c->columns, "", 1))
             return sbmo_no_memory(err);
         c->ncolumns++;
         list += len + (list[len] == ',');
@@ -63,7 +49,7 @@ static int write_head(
     bson_append_array_end(&body, &list);
     c->head.len = 0;
     // Without the ends of the array and of the command.
-    done = sbmo_room_add(&c->head, bson_get_data(&body), body.len - 2);
+    done = sbmo_add(&c->head, bson_get_data(&body), body.len - 2);
     bson_destroy(&body);
     return done ? 0 : sbmo_no_memory(err);
 }
@@ -72,7 +58,7 @@ static bool begin_command(struct sbmo_conn *c)
 {
     c->bulk.len = 0;
     c->nrows = 0;
-    return sbmo_room_add(&c->bulk, c->head.p, c->head.len);
+    return sbmo_add(&c->bulk, c->head.data, c->head.len);
 }
 
 static int bulk_begin(struct sb_conn *conn, const char *table,
@@ -115,34 +101,34 @@ static uint8_t *put_value(
     switch (v->type) {
     case SB_VALUE_INT:
         if (v->i >= INT32_MIN && v->i <= INT32_MAX) {
-            p = put_name(p, SBMO_INT32, name, len);
-            put_u32(p, (uint32_t)v->i);
+            p = put_name(p, SB_BSON_INT32, name, len);
+            sb_put32(p, (uint32_t)v->i);
             return p + 4;
         }
-        p = put_name(p, SBMO_INT64, name, len);
-        put_u64(p, (uint64_t)v->i);
+        p = put_name(p, SB_BSON_INT64, name, len);
+        sb_put64(p, (uint64_t)v->i);
         return p + 8;
     case SB_VALUE_DOUBLE:
-        p = put_name(p, SBMO_DOUBLE, name, len);
+        p = put_name(p, SB_BSON_DOUBLE, name, len);
         memcpy(&bits, &v->d, sizeof(bits));
-        put_u64(p, bits);
+        sb_put64(p, bits);
         return p + 8;
     case SB_VALUE_TEXT:
     case SB_VALUE_TIME:
-        p = put_name(p, SBMO_UTF8, name, len);
-        put_u32(p, v->len + 1);
+        p = put_name(p, SB_BSON_TEXT, name, len);
+        sb_put32(p, v->len + 1);
         memcpy(p + 4, v->s, v->len);
         p[4 + v->len] = 0;
         return p + 5 + v->len;
     case SB_VALUE_BLOB:
-        p = put_name(p, SBMO_BINARY, name, len);
-        put_u32(p, v->len);
+        p = put_name(p, SB_BSON_BINARY, name, len);
+        sb_put32(p, v->len);
         p[4] = 0; // subtype: generic
         memcpy(p + 5, v->s, v->len);
         return p + 5 + v->len;
     case SB_VALUE_NULL:
     default:
-        return put_name(p, SBMO_NULL, name, len);
+        return put_name(p, SB_BSON_NULL, name, len);
     }
 }
 
@@ -168,12 +154,12 @@ static size_t row_room(const struct sbmo_conn *c, const struct sb_value *v)
 
 static bool add_row(struct sbmo_conn *c, const struct sb_value *v, size_t room)
 {
-    const char *name = (const char *)c->columns.p;
-    uint8_t *p = sbmo_room(&c->bulk, room), *doc;
+    const char *name = c->columns.data;
+    uint8_t *p = (uint8_t *)sb_buf_room(&c->bulk, room), *doc;
 
     if (!p)
         return false;
-    *p++ = SBMO_DOCUMENT;
+    *p++ = SB_BSON_DOCUMENT;
     p += put_index(p, c->nrows);
     doc = p;
     p += 4;
@@ -184,8 +170,8 @@ static bool add_row(struct sbmo_conn *c, const struct sb_value *v, size_t room)
         name += len;
     }
     *p++ = 0;
-    put_u32(doc, (uint32_t)(p - doc));
-    c->bulk.len = (size_t)(p - c->bulk.p);
+    sb_put32(doc, (uint32_t)(p - doc));
+    c->bulk.len = (size_t)((char *)p - c->bulk.data);
     c->nrows++;
     return true;
 }
@@ -196,16 +182,18 @@ static int transmit(struct sbmo_conn *c, struct sb_err *err)
 {
     size_t array = c->head.len - 4; // position of its length
     struct sb_result res = { 0 };
+    uint8_t *p;
     int rc;
 
     if (c->nrows == 0)
         return 0;
-    if (!sbmo_room_add(&c->bulk, "\0", 2))
+    if (!sbmo_add(&c->bulk, "\0", 2))
         return sbmo_no_memory(err);
-    put_u32(c->bulk.p + array, (uint32_t)(c->bulk.len - 1 - array));
-    put_u32(c->bulk.p, (uint32_t)c->bulk.len);
+    p = (uint8_t *)c->bulk.data;
+    sb_put32(p + array, (uint32_t)(c->bulk.len - 1 - array));
+    sb_put32(p, (uint32_t)c->bulk.len);
     c->loading = true;
-    rc = sbmo_command((struct sb_conn *)c, c->bulk.p, c->bulk.len, &res, err);
+    rc = sbmo_command((struct sb_conn *)c, p, c->bulk.len, &res, err);
     c->loading = false;
     if (!begin_command(c) && rc == 0)
         rc = sbmo_no_memory(err);

@@ -146,7 +146,7 @@ static bson_t *cursor_opts(struct sbmo_conn *c)
 static void split(const struct sbmo_cursor *at, char *db, size_t size,
     const char **collection)
 {
-    const char *ns = sbmo_text(&at->ns, NULL), *dot = strchr(ns, '.');
+    const char *ns = sb_elem_text(&at->ns, NULL), *dot = strchr(ns, '.');
 
     snprintf(db, size, "%.*s", (int)(dot ? dot - ns : 0), ns);
     *collection = dot ? dot + 1 : "";
@@ -236,20 +236,20 @@ static uint64_t count_affected(
 {
     const bson_t *reply = c->result.batch[0];
     const uint8_t *doc = bson_get_data(reply);
-    struct sbmo_elem e, last;
-    struct sbmo_walk w;
+    struct sb_elem e, last;
+    struct sb_walk w;
     int64_t n = 0;
 
     if (!c->has_reply)
         return rc ? 0 : cmd->statements;
     if (cmd->kind->writes) {
-        if (sbmo_walk_find(doc, reply->len, "n", &e))
-            n = sbmo_number(&e);
-    } else if (sbmo_walk_find(doc, reply->len, "lastErrorObject", &last)) {
-        sbmo_walk_into(&w, &last);
-        while (sbmo_walk_next(&w, &e)) {
-            if (sbmo_is(&e, "n"))
-                n = sbmo_number(&e);
+        if (sb_bson_find(doc, reply->len, "n", &e))
+            n = sb_elem_int(&e);
+    } else if (sb_bson_find(doc, reply->len, "lastErrorObject", &last)) {
+        sb_walk_into(&w, &last);
+        while (sb_walk_more(&w, &e)) {
+            if (sb_elem_is(&e, "n"))
+                n = sb_elem_int(&e);
         }
     }
     return n > 0 ? (uint64_t)n : 0;

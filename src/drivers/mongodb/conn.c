@@ -28,7 +28,7 @@ static int try_without_answers(struct sbmo_conn *c, struct sb_err *err)
     bson_t *body = BCON_NEW("ping", BCON_INT32(1));
     bson_t *who = BCON_NEW("isMaster", BCON_INT32(1));
     bson_t opts = BSON_INITIALIZER, reply;
-    struct sbmo_elem e;
+    struct sb_elem e;
     bool fine;
 
     mongoc_write_concern_append(c->env->write_concern, &opts);
@@ -38,7 +38,7 @@ static int try_without_answers(struct sbmo_conn *c, struct sb_err *err)
     if (fine) {
         fine = mongoc_client_command_with_opts(
             c->client, c->env->db, who, NULL, NULL, &reply, NULL);
-        fine = fine && sbmo_walk_find(bson_get_data(&reply), reply.len,
+        fine = fine && sb_bson_find(bson_get_data(&reply), reply.len,
                            "maxWireVersion", &e);
         bson_destroy(&reply);
     }
@@ -100,9 +100,9 @@ static void disconnect_mongodb(struct sb_conn *conn)
     if (c->client)
         leave(c);
     sbmo_result_done(&c->result);
-    free(c->bulk.p);
-    free(c->head.p);
-    free(c->columns.p);
+    sb_buf_done(&c->bulk);
+    sb_buf_done(&c->head);
+    sb_buf_done(&c->columns);
     memset(c, 0, sizeof(*c));
 }
 

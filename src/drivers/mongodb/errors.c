@@ -67,33 +67,32 @@ const char *sbmo_hint(int native)
 }
 
 // Reads an error document: code, errmsg, codeName.
-static void take(struct sbmo_complaint *c, const struct sbmo_elem *doc)
+static void take(struct sbmo_complaint *c, const struct sb_elem *doc)
 {
-    struct sbmo_walk w;
-    struct sbmo_elem e;
+    struct sb_walk w;
+    struct sb_elem e;
 
-    sbmo_walk_into(&w, doc);
-    while (sbmo_walk_next(&w, &e)) {
-        if (sbmo_is(&e, "code"))
-            c->native = (int)sbmo_number(&e);
-        else if (sbmo_is(&e, "errmsg"))
-            c->text = sbmo_text(&e, &c->len);
-        else if (sbmo_is(&e, "codeName"))
-            c->name = sbmo_text(&e, NULL);
+    sb_walk_into(&w, doc);
+    while (sb_walk_more(&w, &e)) {
+        if (sb_elem_is(&e, "code"))
+            c->native = (int)sb_elem_int(&e);
+        else if (sb_elem_is(&e, "errmsg"))
+            c->text = sb_elem_text(&e, &c->len);
+        else if (sb_elem_is(&e, "codeName"))
+            c->name = sb_elem_text(&e, NULL);
     }
     if (c->native == 0)
         c->native = 8; // UnknownError
 }
 
-static void take_labels(
-    struct sbmo_complaint *c, const struct sbmo_elem *labels)
+static void take_labels(struct sbmo_complaint *c, const struct sb_elem *labels)
 {
-    struct sbmo_walk w;
-    struct sbmo_elem e;
+    struct sb_walk w;
+    struct sb_elem e;
 
-    sbmo_walk_into(&w, labels);
-    while (sbmo_walk_next(&w, &e)) {
-        const char *label = sbmo_text(&e, NULL);
+    sb_walk_into(&w, labels);
+    while (sb_walk_more(&w, &e)) {
+        const char *label = sb_elem_text(&e, NULL);
 
         if (strcmp(label, "TransientTransactionError") == 0)
             c->transient = true;
@@ -104,41 +103,41 @@ static void take_labels(
     }
 }
 
-static void take_first(struct sbmo_complaint *c, const struct sbmo_elem *list)
+static void take_first(struct sbmo_complaint *c, const struct sb_elem *list)
 {
-    struct sbmo_walk w;
-    struct sbmo_elem e;
+    struct sb_walk w;
+    struct sb_elem e;
 
-    sbmo_walk_into(&w, list);
-    if (!sbmo_walk_next(&w, &e))
+    sb_walk_into(&w, list);
+    if (!sb_walk_more(&w, &e))
         return;
     take(c, &e);
     c->write_concern = false;
-    while (sbmo_walk_next(&w, &e))
+    while (sb_walk_more(&w, &e))
         c->others++;
 }
 
 bool sbmo_complains(struct sbmo_complaint *c, const uint8_t *reply, size_t len)
 {
-    struct sbmo_elem whole = {
-        .type = SBMO_DOCUMENT, .value = reply, .len = (uint32_t)len
+    struct sb_elem whole = {
+        .type = SB_BSON_DOCUMENT, .value = reply, .len = (uint32_t)len
     };
     bool bad = false, concern = false, writes = false;
-    struct sbmo_elem e, at_concern = { 0 }, at_writes = { 0 };
-    struct sbmo_walk w;
+    struct sb_elem e, at_concern = { 0 }, at_writes = { 0 };
+    struct sb_walk w;
 
     *c = (struct sbmo_complaint){ .text = "", .name = "" };
-    sbmo_walk_init(&w, reply, len);
-    while (sbmo_walk_next(&w, &e)) {
-        if (sbmo_is(&e, "ok")) {
-            bad = sbmo_number(&e) == 0;
-        } else if (sbmo_is(&e, "writeErrors")) {
+    sb_walk_open(&w, reply, len);
+    while (sb_walk_more(&w, &e)) {
+        if (sb_elem_is(&e, "ok")) {
+            bad = sb_elem_int(&e) == 0;
+        } else if (sb_elem_is(&e, "writeErrors")) {
             writes = true;
             at_writes = e;
-        } else if (sbmo_is(&e, "writeConcernError")) {
+        } else if (sb_elem_is(&e, "writeConcernError")) {
             concern = true;
             at_concern = e;
-        } else if (sbmo_is(&e, "errorLabels")) {
+        } else if (sb_elem_is(&e, "errorLabels")) {
             take_labels(c, &e);
         }
     }

@@ -6,7 +6,7 @@
 
 #include <stdint.h>
 
-#include "drivers/mongodb/walk.h"
+#include "kit/bson.h"
 
 // Server numbers for errors that have no number in the client library.
 #define SBMO_HOST_UNREACHABLE 6
@@ -25,7 +25,7 @@ const char *sbmo_hint(int native);
 struct sbmo_complaint {
     int native;       // 0: no error
     const char *text; // len bytes
-    uint32_t len;
+    size_t len;
     const char *name;   // codeName, or ""
     uint32_t others;    // number of errors of further statements
     bool write_concern; // applied, but not acknowledged as requested

@@ -21,24 +21,24 @@ static bool ask(
 }
 
 static const char *text_of(
-    const bson_t *doc, const char *key, struct sbmo_elem *room)
+    const bson_t *doc, const char *key, struct sb_elem *room)
 {
-    return sbmo_walk_find(bson_get_data(doc), doc->len, key, room)
-               ? sbmo_text(room, NULL)
+    return sb_bson_find(bson_get_data(doc), doc->len, key, room)
+               ? sb_elem_text(room, NULL)
                : "";
 }
 
 // "MongoDB 6.0.6", or the product that only reports MongoDB's version.
 static int product(const bson_t *build, char *out, size_t size)
 {
-    struct sbmo_elem e, own, other;
+    struct sb_elem e, own, other;
     const char *version = text_of(build, "version", &e), *ferret;
 
     ferret = text_of(build, "ferretdbVersion", &other);
-    if (sbmo_walk_find(bson_get_data(build), build->len, "ferretdb", &own) &&
-        own.type == SBMO_DOCUMENT &&
-        sbmo_walk_find(own.value, own.len, "version", &other))
-        ferret = sbmo_text(&other, NULL);
+    if (sb_bson_find(bson_get_data(build), build->len, "ferretdb", &own) &&
+        own.type == SB_BSON_DOCUMENT &&
+        sb_bson_find(own.value, own.len, "version", &other))
+        ferret = sb_elem_text(&other, NULL);
     if (*ferret)
         return snprintf(out, size, "FerretDB %s (as MongoDB %s)",
             ferret + (*ferret == 'v'), version);
@@ -47,7 +47,7 @@ static int product(const bson_t *build, char *out, size_t size)
 
 static int topology(const bson_t *hello, char *out, size_t size)
 {
-    struct sbmo_elem e;
+    struct sb_elem e;
     const char *set = text_of(hello, "setName", &e);
 
     if (*set)
@@ -107,24 +107,24 @@ static void tell(struct about *a, const char *name, const char *value)
 static void tell_value(
     struct about *a, const bson_t *doc, const char *key, const char *name)
 {
-    struct sbmo_room text = { 0 };
-    struct sbmo_elem e;
+    struct sb_buf text = { 0 };
+    struct sb_elem e;
 
-    if (!sbmo_walk_find(bson_get_data(doc), doc->len, key, &e))
+    if (!sb_bson_find(bson_get_data(doc), doc->len, key, &e))
         return;
-    if (sbmo_value_text(&text, &e) && sbmo_room_add(&text, "", 1))
-        tell(a, name, (const char *)text.p);
-    free(text.p);
+    if (sbmo_value_text(&text, &e) && sbmo_add(&text, "", 1))
+        tell(a, name, text.data);
+    sb_buf_done(&text);
 }
 
 static void tell_inner(struct about *a, const bson_t *doc, const char *part,
     const char *key, const char *name)
 {
-    struct sbmo_elem e;
+    struct sb_elem e;
     bson_t inner;
 
-    if (sbmo_walk_find(bson_get_data(doc), doc->len, part, &e) &&
-        e.type == SBMO_DOCUMENT && bson_init_static(&inner, e.value, e.len))
+    if (sb_bson_find(bson_get_data(doc), doc->len, part, &e) &&
+        e.type == SB_BSON_DOCUMENT && bson_init_static(&inner, e.value, e.len))
         tell_value(a, &inner, key, name);
 }
 
@@ -279,21 +279,21 @@ static void classify(struct sb_counter *c)
         c->unit = "bytes";
 }
 
-static bool is_number(const struct sbmo_elem *e)
+static bool is_number(const struct sb_elem *e)
 {
-    return e->type == SBMO_INT32 || e->type == SBMO_INT64 ||
-           e->type == SBMO_DOUBLE;
+    return e->type == SB_BSON_INT32 || e->type == SB_BSON_INT64 ||
+           e->type == SB_BSON_DOUBLE;
 }
 
-static int visit_number(const struct sbmo_elem *e, const char *name,
-    const struct sb_counter_sink *to)
+static int visit_number(
+    const struct sb_elem *e, const char *name, const struct sb_counter_sink *to)
 {
     struct sb_counter c = { .name = name };
 
     if (!to->wanted(to->arg, name))
         return 0;
-    c.value = e->type == SBMO_DOUBLE ? sbmo_f64(e->value)
-                                     : (double)sbmo_number(e);
+    c.value = e->type == SB_BSON_DOUBLE ? sb_get_double(e->value)
+                                        : (double)sb_elem_int(e);
     classify(&c);
     return to->take(to->arg, &c);
 }
@@ -302,7 +302,7 @@ static int visit_number(const struct sbmo_elem *e, const char *name,
 
 // One document that is being visited, and the length of its name.
 struct place {
-    struct sbmo_walk walk;
+    struct sb_walk walk;
     size_t len;
 };
 
@@ -310,16 +310,16 @@ struct place {
 static int visit_all(const bson_t *status, const struct sb_counter_sink *to)
 {
     struct place at[DEPTH];
-    struct sbmo_elem e;
+    struct sb_elem e;
     char name[160];
     int n = 1, rc = 0;
 
-    sbmo_walk_init(&at[0].walk, bson_get_data(status), status->len);
+    sb_walk_open(&at[0].walk, bson_get_data(status), status->len);
     at[0].len = 0;
     while (rc == 0 && n > 0) {
         struct place *p = &at[n - 1];
 
-        if (!sbmo_walk_next(&p->walk, &e)) {
+        if (!sb_walk_more(&p->walk, &e)) {
             n--;
             continue;
         }
@@ -327,9 +327,9 @@ static int visit_all(const bson_t *status, const struct sb_counter_sink *to)
             e.key);
         if (is_number(&e)) {
             rc = visit_number(&e, name, to);
-        } else if (e.type == SBMO_DOCUMENT && n < DEPTH) {
+        } else if (e.type == SB_BSON_DOCUMENT && n < DEPTH) {
             at[n].len = strlen(name);
-            sbmo_walk_into(&at[n++].walk, &e);
+            sb_walk_into(&at[n++].walk, &e);
         }
     }
     return rc;

@@ -66,9 +66,9 @@ char *sbmo_to_json(
     return out;
 }
 
-static bool add_text(struct sbmo_room *m, const char *fmt, ...) SB_PRINTF(2, 3);
+static bool add_text(struct sb_buf *m, const char *fmt, ...) SB_PRINTF(2, 3);
 
-static bool add_text(struct sbmo_room *m, const char *fmt, ...)
+static bool add_text(struct sb_buf *m, const char *fmt, ...)
 {
     char text[80];
     va_list ap;
@@ -77,21 +77,21 @@ static bool add_text(struct sbmo_room *m, const char *fmt, ...)
     va_start(ap, fmt);
     n = vsnprintf(text, sizeof(text), fmt, ap);
     va_end(ap);
-    return n >= 0 && sbmo_room_add(m, text, (size_t)n);
+    return n >= 0 && sbmo_add(m, text, (size_t)n);
 }
 
 // Writes the fewest digits that read back as the same number.
-static bool add_double(struct sbmo_room *m, double d)
+static bool add_double(struct sb_buf *m, double d)
 {
     char text[40];
 
     snprintf(text, sizeof(text), "%.15g", d);
     if (strtod(text, NULL) != d)
         snprintf(text, sizeof(text), "%.17g", d);
-    return sbmo_room_add(m, text, strlen(text));
+    return sbmo_add(m, text, strlen(text));
 }
 
-static bool add_date(struct sbmo_room *m, int64_t ms)
+static bool add_date(struct sb_buf *m, int64_t ms)
 {
     int64_t part = ms % 1000;
     time_t s = (time_t)(ms / 1000);
@@ -108,7 +108,7 @@ static bool add_date(struct sbmo_room *m, int64_t ms)
     return add_text(m, "%s.%03d", text, (int)part);
 }
 
-static bool add_oid(struct sbmo_room *m, const uint8_t *p)
+static bool add_oid(struct sb_buf *m, const uint8_t *p)
 {
     for (int i = 0; i < 12; i++) {
         if (!add_text(m, "%02x", p[i]))
@@ -117,32 +117,30 @@ static bool add_oid(struct sbmo_room *m, const uint8_t *p)
     return true;
 }
 
-static bool add_decimal(struct sbmo_room *m, const uint8_t *p)
+static bool add_decimal(struct sb_buf *m, const uint8_t *p)
 {
-    bson_decimal128_t d = { .low = (uint64_t)sbmo_i64(p),
-        .high = (uint64_t)sbmo_i64(p + 8) };
+    bson_decimal128_t d = { .low = sb_get64(p), .high = sb_get64(p + 8) };
     char text[BSON_DECIMAL128_STRING];
 
     bson_decimal128_to_string(&d, text);
-    return sbmo_room_add(m, text, strlen(text));
+    return sbmo_add(m, text, strlen(text));
 }
 
 // Formats a document with this one field and takes the text after its name.
-static bool add_json(struct sbmo_room *m, const struct sbmo_elem *e)
+static bool add_json(struct sb_buf *m, const struct sb_elem *e)
 {
-    uint32_t len = 4 + 1 + 2 + e->len + 1;
-    struct sbmo_room doc = { 0 };
+    uint32_t len = (uint32_t)(4 + 1 + 2 + e->len + 1);
+    struct sb_buf doc = { 0 };
     uint8_t head[] = { (uint8_t)len, (uint8_t)(len >> 8), (uint8_t)(len >> 16),
         (uint8_t)(len >> 24), e->type, 'v', 0 };
-    bool done = sbmo_room_add(&doc, head, sizeof(head)) &&
-                sbmo_room_add(&doc, e->value, e->len) &&
-                sbmo_room_add(&doc, "", 1);
+    bool done = sbmo_add(&doc, head, sizeof(head)) &&
+                sbmo_add(&doc, e->value, e->len) && sbmo_add(&doc, "", 1);
     char *text = NULL, *from, *to;
     size_t n = 0;
 
     if (done)
-        text = sbmo_to_json(doc.p, doc.len, &n, NULL);
-    free(doc.p);
+        text = sbmo_to_json((const uint8_t *)doc.data, doc.len, &n, NULL);
+    sb_buf_done(&doc);
     from = text ? strchr(text, ':') : NULL;
     to = text ? strrchr(text, '}') : NULL;
     if (!from || !to || to <= from) {
@@ -153,35 +151,35 @@ static bool add_json(struct sbmo_room *m, const struct sbmo_elem *e)
         continue;
     while (to > from && to[-1] == ' ')
         to--;
-    done = sbmo_room_add(m, from, (size_t)(to - from));
+    done = sbmo_add(m, from, (size_t)(to - from));
     free(text);
     return done;
 }
 
-bool sbmo_value_text(struct sbmo_room *m, const struct sbmo_elem *e)
+bool sbmo_value_text(struct sb_buf *m, const struct sb_elem *e)
 {
     const char *text;
-    uint32_t len;
+    size_t len;
 
     switch (e->type) {
-    case SBMO_UTF8:
-        text = sbmo_text(e, &len);
-        return sbmo_room_add(m, text, len);
-    case SBMO_INT32:
-    case SBMO_INT64:
-        return add_text(m, "%" PRId64, sbmo_number(e));
-    case SBMO_DOUBLE:
-        return add_double(m, sbmo_f64(e->value));
-    case SBMO_BOOL:
+    case SB_BSON_TEXT:
+        text = sb_elem_text(e, &len);
+        return sbmo_add(m, text, len);
+    case SB_BSON_INT32:
+    case SB_BSON_INT64:
+        return add_text(m, "%" PRId64, sb_elem_int(e));
+    case SB_BSON_DOUBLE:
+        return add_double(m, sb_get_double(e->value));
+    case SB_BSON_BOOL:
         return add_text(m, "%s", e->value[0] ? "true" : "false");
-    case SBMO_DATE:
-        return add_date(m, sbmo_i64(e->value));
-    case SBMO_OID:
+    case SB_BSON_DATE:
+        return add_date(m, (int64_t)sb_get64(e->value));
+    case SB_BSON_OID:
         return add_oid(m, e->value);
-    case SBMO_DECIMAL:
+    case SB_BSON_DECIMAL:
         return add_decimal(m, e->value);
-    case SBMO_BINARY:
-        return sbmo_room_add(m, e->value + 5, e->len - 5);
+    case SB_BSON_BINARY:
+        return sbmo_add(m, e->value + 5, e->len - 5);
     default:
         return add_json(m, e);
     }

@@ -49,24 +49,24 @@ static const struct sbmo_kind *find(const char *name)
     return &table[0];
 }
 
-static const char *first_key(const struct sbmo_elem *doc)
+static const char *first_key(const struct sb_elem *doc)
 {
-    struct sbmo_walk w;
-    struct sbmo_elem e;
+    struct sb_walk w;
+    struct sb_elem e;
 
-    sbmo_walk_into(&w, doc);
-    return sbmo_walk_next(&w, &e) ? e.key : "";
+    sb_walk_into(&w, doc);
+    return sb_walk_more(&w, &e) ? e.key : "";
 }
 
 static void look_at_pipeline(
-    struct sbmo_command *c, const struct sbmo_elem *pipeline)
+    struct sbmo_command *c, const struct sb_elem *pipeline)
 {
-    struct sbmo_walk w;
-    struct sbmo_elem e;
+    struct sb_walk w;
+    struct sb_elem e;
     const char *key = "";
 
-    sbmo_walk_into(&w, pipeline);
-    while (sbmo_walk_next(&w, &e)) {
+    sb_walk_into(&w, pipeline);
+    while (sb_walk_more(&w, &e)) {
         key = first_key(&e);
         if (strcmp(key, "$changeStream") == 0)
             c->tailable = true;
@@ -76,31 +76,31 @@ static void look_at_pipeline(
 }
 
 // Reads an element of "updates" or "deletes".
-static bool is_multi(const struct sbmo_elem *statement)
+static bool is_multi(const struct sb_elem *statement)
 {
-    struct sbmo_walk w;
-    struct sbmo_elem e;
+    struct sb_walk w;
+    struct sb_elem e;
     bool multi = false;
 
-    sbmo_walk_into(&w, statement);
-    while (sbmo_walk_next(&w, &e)) {
-        if (sbmo_is(&e, "multi"))
-            multi = sbmo_number(&e) != 0;
-        else if (sbmo_is(&e, "limit"))
-            multi = sbmo_number(&e) != 1;
+    sb_walk_into(&w, statement);
+    while (sb_walk_more(&w, &e)) {
+        if (sb_elem_is(&e, "multi"))
+            multi = sb_elem_int(&e) != 0;
+        else if (sb_elem_is(&e, "limit"))
+            multi = sb_elem_int(&e) != 1;
     }
     return multi;
 }
 
 static void look_at_statements(
-    struct sbmo_command *c, const struct sbmo_elem *list)
+    struct sbmo_command *c, const struct sb_elem *list)
 {
     bool plain = strcmp(c->kind->writes, "documents") == 0;
-    struct sbmo_walk w;
-    struct sbmo_elem e;
+    struct sb_walk w;
+    struct sb_elem e;
 
-    sbmo_walk_into(&w, list);
-    while (sbmo_walk_next(&w, &e)) {
+    sb_walk_into(&w, list);
+    while (sb_walk_more(&w, &e)) {
         c->statements++;
         if (!plain && is_multi(&e))
             c->multi = true;
@@ -108,63 +108,63 @@ static void look_at_statements(
 }
 
 static void look_at_concern(
-    struct sbmo_command *c, const struct sbmo_elem *concern)
+    struct sbmo_command *c, const struct sb_elem *concern)
 {
-    struct sbmo_walk w;
-    struct sbmo_elem e;
+    struct sb_walk w;
+    struct sb_elem e;
 
     c->own_write_concern = true;
-    sbmo_walk_into(&w, concern);
-    while (sbmo_walk_next(&w, &e)) {
-        if (sbmo_is(&e, "w") && e.type != SBMO_UTF8)
-            c->unacknowledged = sbmo_number(&e) == 0;
+    sb_walk_into(&w, concern);
+    while (sb_walk_more(&w, &e)) {
+        if (sb_elem_is(&e, "w") && e.type != SB_BSON_TEXT)
+            c->unacknowledged = sb_elem_int(&e) == 0;
     }
 }
 
-static int64_t batch_size(const struct sbmo_elem *cursor)
+static int64_t batch_size(const struct sb_elem *cursor)
 {
-    struct sbmo_walk w;
-    struct sbmo_elem e;
+    struct sb_walk w;
+    struct sb_elem e;
 
-    sbmo_walk_into(&w, cursor);
-    while (sbmo_walk_next(&w, &e)) {
-        if (sbmo_is(&e, "batchSize"))
-            return sbmo_number(&e);
+    sb_walk_into(&w, cursor);
+    while (sb_walk_more(&w, &e)) {
+        if (sb_elem_is(&e, "batchSize"))
+            return sb_elem_int(&e);
     }
     return 0;
 }
 
-static void look_at(struct sbmo_command *c, const struct sbmo_elem *e)
+static void look_at(struct sbmo_command *c, const struct sb_elem *e)
 {
-    if (c->kind->writes && sbmo_is(e, c->kind->writes))
+    if (c->kind->writes && sb_elem_is(e, c->kind->writes))
         look_at_statements(c, e);
-    else if (sbmo_is(e, "pipeline"))
+    else if (sb_elem_is(e, "pipeline"))
         look_at_pipeline(c, e);
-    else if (sbmo_is(e, "batchSize"))
-        c->batch = sbmo_number(e);
-    else if (sbmo_is(e, "cursor"))
+    else if (sb_elem_is(e, "batchSize"))
+        c->batch = sb_elem_int(e);
+    else if (sb_elem_is(e, "cursor"))
         c->batch = batch_size(e);
-    else if (sbmo_is(e, "tailable"))
-        c->tailable = sbmo_number(e) != 0;
-    else if (sbmo_is(e, "readConcern"))
+    else if (sb_elem_is(e, "tailable"))
+        c->tailable = sb_elem_int(e) != 0;
+    else if (sb_elem_is(e, "readConcern"))
         c->own_read_concern = true;
-    else if (sbmo_is(e, "writeConcern"))
+    else if (sb_elem_is(e, "writeConcern"))
         look_at_concern(c, e);
-    else if (sbmo_is(e, "$db"))
-        c->db = sbmo_text(e, NULL);
+    else if (sb_elem_is(e, "$db"))
+        c->db = sb_elem_text(e, NULL);
 }
 
 bool sbmo_look(struct sbmo_command *c, const uint8_t *body, size_t len)
 {
-    struct sbmo_walk w;
-    struct sbmo_elem e;
+    struct sb_walk w;
+    struct sb_elem e;
 
     *c = (struct sbmo_command){ .kind = &table[0], .name = "" };
-    if (!sbmo_walk_init(&w, body, len) || !sbmo_walk_next(&w, &e))
+    if (!sb_walk_open(&w, body, len) || !sb_walk_more(&w, &e))
         return false;
     c->name = e.key;
     c->kind = find(e.key);
-    while (sbmo_walk_next(&w, &e))
+    while (sb_walk_more(&w, &e))
         look_at(c, &e);
     return true;
 }

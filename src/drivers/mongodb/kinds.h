@@ -4,7 +4,7 @@
 #ifndef SBMO_KINDS_H
 #define SBMO_KINDS_H
 
-#include "drivers/mongodb/walk.h"
+#include "kit/bson.h"
 
 // How the library sends the command.
 enum sbmo_way {

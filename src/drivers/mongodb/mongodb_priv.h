@@ -11,7 +11,9 @@
 #include "db/driver.h"
 #include "drivers/mongodb/errors.h"
 #include "drivers/mongodb/kinds.h"
-#include "drivers/mongodb/walk.h"
+#include "kit/bson.h"
+#include "kit/buf.h"
+#include "kit/spin.h"
 
 struct sbmo_opts {
     const char *url, *db, *user, *password, *password_file, *auth_source;
@@ -52,28 +54,23 @@ struct sbmo_env {
     int32_t connect_ms;
 };
 
-// A growing buffer that is reused.
-struct sbmo_room {
-    uint8_t *p;
-    size_t len, cap;
-};
-
 struct sbmo_result {
-    bson_t **batch; // replies of the server, the first of them to the
-                    // command itself; the array is reused
-    uint32_t n, cap;
+    bson_t **batch;  // replies of the server, the first of them to the
+                     // command itself; the array is reused
+    uint32_t n, cap; // of replies, and of memory for them
+    size_t room;     // of the array
     enum sbmo_shape shape;
-    bool given;            // the reply itself was returned as the only document
-    uint32_t at;           // the batch that `walk` iterates over
-    struct sbmo_walk walk; // documents not returned yet
-    struct sbmo_room values; // of distinct: consecutive documents
+    bool given;           // the reply itself was returned as the only document
+    uint32_t at;          // the batch that `walk` iterates over
+    struct sb_walk walk;  // documents not returned yet
+    struct sb_buf values; // of distinct: consecutive documents
     size_t value_at;
     // Rows for SQL calls.
-    bool rows;                // the caller reads rows
-    struct sbmo_room names;   // of the columns, each with its NUL
-    struct sbmo_room offsets; // uint32_t each: where a name begins
-    struct sbmo_room text;    // of the columns of a row
-    struct sbmo_room spans;   // position of each column
+    bool rows;             // the caller reads rows
+    struct sb_buf names;   // of the columns, each with its NUL
+    struct sb_buf offsets; // uint32_t each: where a name begins
+    struct sb_buf text;    // of the columns of a row
+    struct sb_buf spans;   // position of each column
 };
 
 struct sbmo_sock; // stream.c
@@ -95,12 +92,12 @@ struct sbmo_conn {
     bool loading; // a load is in progress; its writes are always acknowledged
     bool leaving; // disconnecting: use short timeouts
     struct sbmo_result result;
-    struct sbmo_room bulk, head; // rows to send; the bytes before them
-    struct sbmo_room columns; // names of the loaded columns, each with its NUL
+    struct sb_buf bulk, head; // rows to send; the bytes before them
+    struct sb_buf columns;    // names of the loaded columns, each with its NUL
     uint32_t ncolumns, nrows;
     // For cancel(), which another thread calls:
     _Atomic bool connected, busy, canceled;
-    atomic_flag guard; // guards the list; held for at most a few system calls
+    struct sb_spin guard; // guards the list
     struct sbmo_sock *socks;
     struct sbmo_sock *last; // the socket written to last; NULL: it has been
                             // closed
@@ -113,6 +110,12 @@ struct sbmo_conn {
 static inline struct sbmo_conn *sbmo_own(struct sb_conn *conn)
 {
     return (struct sbmo_conn *)conn;
+}
+
+// Appends to a buffer. False: no memory.
+static inline bool sbmo_add(struct sb_buf *b, const void *data, size_t len)
+{
+    return sb_buf_add(b, data, len) == 0;
 }
 
 static inline bool sbmo_canceled(struct sbmo_conn *c)
@@ -185,7 +188,7 @@ bson_t *sbmo_result_batch(struct sbmo_result *r);
 // Reads the cursor in batch i: its documents, its id, its namespace. False if
 // there is none.
 struct sbmo_cursor {
-    struct sbmo_elem documents, ns;
+    struct sb_elem documents, ns;
     int64_t id;
 };
 bool sbmo_result_cursor(
@@ -196,10 +199,6 @@ int sbmo_result_ready(
 int sbmo_next(struct sb_conn *conn, struct sb_result *res, const uint8_t **doc,
     size_t *len, struct sb_err *err);
 const uint8_t *sbmo_reply(struct sb_conn *conn, size_t *len);
-
-// room.c
-uint8_t *sbmo_room(struct sbmo_room *m, size_t more); // NULL: no memory
-bool sbmo_room_add(struct sbmo_room *m, const void *p, size_t len);
 
 // rows.c
 extern const struct sb_sql_ops sbmo_sql_ops;
@@ -221,7 +220,7 @@ char *sbmo_to_json(
     const uint8_t *doc, size_t len, size_t *json_len, struct sb_err *err);
 // Appends the text of a value to m: numbers and texts unchanged, documents and
 // arrays as JSON. False: no memory.
-bool sbmo_value_text(struct sbmo_room *m, const struct sbmo_elem *e);
+bool sbmo_value_text(struct sb_buf *m, const struct sb_elem *e);
 
 // bulk.c, info.c
 extern const struct sb_bulk_ops sbmo_bulk_ops;

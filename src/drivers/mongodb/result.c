@@ -4,6 +4,7 @@
 #include <stdlib.h>
 
 #include "drivers/mongodb/mongodb_priv.h"
+#include "kit/array.h"
 
 void sbmo_result_clear(struct sbmo_result *r)
 {
@@ -12,7 +13,7 @@ void sbmo_result_clear(struct sbmo_result *r)
     r->n = r->at = 0;
     r->given = true;
     r->rows = false;
-    r->walk = (struct sbmo_walk){ 0 };
+    r->walk = (struct sb_walk){ 0 };
     r->values.len = r->value_at = 0;
     r->names.len = r->offsets.len = r->text.len = 0;
 }
@@ -23,11 +24,11 @@ void sbmo_result_done(struct sbmo_result *r)
     for (uint32_t i = 0; i < r->cap; i++)
         free(r->batch[i]);
     free(r->batch);
-    free(r->values.p);
-    free(r->names.p);
-    free(r->offsets.p);
-    free(r->text.p);
-    free(r->spans.p);
+    sb_buf_done(&r->values);
+    sb_buf_done(&r->names);
+    sb_buf_done(&r->offsets);
+    sb_buf_done(&r->text);
+    sb_buf_done(&r->spans);
     *r = (struct sbmo_result){ 0 };
 }
 
@@ -40,7 +41,7 @@ bson_t *sbmo_result_batch(struct sbmo_result *r)
         bson_init(r->batch[r->n]);
         return r->batch[r->n++];
     }
-    p = realloc(r->batch, (r->cap + 1) * sizeof(*p));
+    p = sb_array_room(r->batch, &r->room, r->cap, 1, sizeof(*p));
     if (!p)
         return NULL;
     r->batch = p;
@@ -55,20 +56,20 @@ bson_t *sbmo_result_batch(struct sbmo_result *r)
 bool sbmo_result_cursor(
     const struct sbmo_result *r, uint32_t i, struct sbmo_cursor *out)
 {
-    struct sbmo_elem cursor, e;
-    struct sbmo_walk w;
+    struct sb_elem cursor, e;
+    struct sb_walk w;
 
     *out = (struct sbmo_cursor){ 0 };
-    if (i >= r->n || !sbmo_walk_find(bson_get_data(r->batch[i]),
-                         r->batch[i]->len, "cursor", &cursor))
+    if (i >= r->n || !sb_bson_find(bson_get_data(r->batch[i]), r->batch[i]->len,
+                         "cursor", &cursor))
         return false;
-    sbmo_walk_into(&w, &cursor);
-    while (sbmo_walk_next(&w, &e)) {
-        if (sbmo_is(&e, "id"))
-            out->id = sbmo_number(&e);
-        else if (sbmo_is(&e, "ns"))
+    sb_walk_into(&w, &cursor);
+    while (sb_walk_more(&w, &e)) {
+        if (sb_elem_is(&e, "id"))
+            out->id = sb_elem_int(&e);
+        else if (sb_elem_is(&e, "ns"))
             out->ns = e;
-        else if (sbmo_is(&e, "firstBatch") || sbmo_is(&e, "nextBatch"))
+        else if (sb_elem_is(&e, "firstBatch") || sb_elem_is(&e, "nextBatch"))
             out->documents = e;
     }
     return out->documents.value != NULL;
@@ -82,48 +83,47 @@ static bool enter(struct sbmo_result *r, uint32_t i)
     r->at = i;
     if (!sbmo_result_cursor(r, i, &at))
         return false;
-    sbmo_walk_into(&r->walk, &at.documents);
+    sb_walk_into(&r->walk, &at.documents);
     return true;
 }
 
 static uint64_t count_documents(struct sbmo_result *r)
 {
-    struct sbmo_elem e;
+    struct sb_elem e;
     uint64_t n = 0;
 
     for (uint32_t i = 0; i < r->n && enter(r, i); i++) {
-        while (sbmo_walk_next(&r->walk, &e))
+        while (sb_walk_more(&r->walk, &e))
             n++;
     }
     return n;
 }
 
 // Converts an element to {"value": ...}.
-static bool add_value(struct sbmo_room *m, const struct sbmo_elem *e)
+static bool add_value(struct sb_buf *m, const struct sb_elem *e)
 {
     static const char key[] = "value";
-    uint32_t len = 4 + 1 + sizeof(key) + e->len + 1;
+    uint32_t len = (uint32_t)(4 + 1 + sizeof(key) + e->len + 1);
     uint8_t head[5] = { (uint8_t)len, (uint8_t)(len >> 8), (uint8_t)(len >> 16),
         (uint8_t)(len >> 24), e->type };
 
-    return sbmo_room_add(m, head, sizeof(head)) &&
-           sbmo_room_add(m, key, sizeof(key)) &&
-           sbmo_room_add(m, e->value, e->len) && sbmo_room_add(m, "", 1);
+    return sbmo_add(m, head, sizeof(head)) && sbmo_add(m, key, sizeof(key)) &&
+           sbmo_add(m, e->value, e->len) && sbmo_add(m, "", 1);
 }
 
 // Converts each value that distinct returned to a document. Returns their
 // number, or -1.
 static int64_t make_values(struct sbmo_result *r)
 {
-    struct sbmo_elem list, e;
-    struct sbmo_walk w;
+    struct sb_elem list, e;
+    struct sb_walk w;
     int64_t n = 0;
 
-    if (!sbmo_walk_find(
+    if (!sb_bson_find(
             bson_get_data(r->batch[0]), r->batch[0]->len, "values", &list))
         return 0;
-    sbmo_walk_into(&w, &list);
-    for (; sbmo_walk_next(&w, &e); n++) {
+    sb_walk_into(&w, &list);
+    for (; sb_walk_more(&w, &e); n++) {
         if (!add_value(&r->values, &e))
             return -1;
     }
@@ -163,8 +163,8 @@ static int next_value(struct sbmo_result *r, const uint8_t **doc, size_t *len)
 {
     if (r->value_at >= r->values.len)
         return 0;
-    *doc = r->values.p + r->value_at;
-    *len = sbmo_u32(*doc);
+    *doc = (const uint8_t *)r->values.data + r->value_at;
+    *len = sb_get32(*doc);
     r->value_at += *len;
     return 1;
 }
@@ -174,7 +174,7 @@ int sbmo_next(struct sb_conn *conn, struct sb_result *res, const uint8_t **doc,
 {
     struct sbmo_conn *c = sbmo_own(conn);
     struct sbmo_result *r = &c->result;
-    struct sbmo_elem e;
+    struct sb_elem e;
 
     if (r->shape == SBMO_VALUES)
         return next_value(r, doc, len);
@@ -184,7 +184,7 @@ int sbmo_next(struct sb_conn *conn, struct sb_result *res, const uint8_t **doc,
         return *doc != NULL;
     }
     while (r->shape == SBMO_CURSOR && r->n > 0) {
-        if (sbmo_walk_next(&r->walk, &e) && e.type == SBMO_DOCUMENT) {
+        if (sb_walk_more(&r->walk, &e) && e.type == SB_BSON_DOCUMENT) {
             *doc = e.value;
             *len = e.len;
             return 1;

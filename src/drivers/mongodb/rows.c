@@ -6,12 +6,12 @@
 
 #include "drivers/mongodb/mongodb_priv.h"
 
-static bool add_column(struct sbmo_result *r, const char *name, uint32_t len)
+static bool add_column(struct sbmo_result *r, const char *name, size_t len)
 {
     uint32_t at = (uint32_t)r->names.len;
 
-    return sbmo_room_add(&r->offsets, &at, sizeof(at)) &&
-           sbmo_room_add(&r->names, name, len + 1);
+    return sbmo_add(&r->offsets, &at, sizeof(at)) &&
+           sbmo_add(&r->names, name, len + 1);
 }
 
 static uint32_t columns(const struct sbmo_result *r)
@@ -23,23 +23,23 @@ static const char *name_of(const struct sbmo_result *r, uint32_t i)
 {
     uint32_t at;
 
-    memcpy(&at, r->offsets.p + i * sizeof(at), sizeof(at));
-    return (const char *)r->names.p + at;
+    memcpy(&at, r->offsets.data + i * sizeof(at), sizeof(at));
+    return r->names.data + at;
 }
 
 // Returns the first document without consuming it.
-static bool peek(struct sbmo_result *r, struct sbmo_walk *fields)
+static bool peek(struct sbmo_result *r, struct sb_walk *fields)
 {
-    struct sbmo_walk w;
+    struct sb_walk w;
     struct sbmo_cursor at;
-    struct sbmo_elem e;
+    struct sb_elem e;
 
     for (uint32_t i = 0; i < r->n; i++) {
         if (!sbmo_result_cursor(r, i, &at))
             return false;
-        sbmo_walk_into(&w, &at.documents);
-        if (sbmo_walk_next(&w, &e)) {
-            sbmo_walk_into(fields, &e);
+        sb_walk_into(&w, &at.documents);
+        if (sb_walk_more(&w, &e)) {
+            sb_walk_into(fields, &e);
             return true;
         }
     }
@@ -48,8 +48,8 @@ static bool peek(struct sbmo_result *r, struct sbmo_walk *fields)
 
 static int find_columns(struct sbmo_result *r, struct sb_err *err)
 {
-    struct sbmo_walk fields;
-    struct sbmo_elem e;
+    struct sb_walk fields;
+    struct sb_elem e;
     bool done = true;
 
     if (r->shape == SBMO_COUNT)
@@ -57,7 +57,7 @@ static int find_columns(struct sbmo_result *r, struct sb_err *err)
     else if (r->shape == SBMO_VALUES)
         done = add_column(r, "value", 5);
     else if (r->shape == SBMO_CURSOR && peek(r, &fields))
-        while (done && sbmo_walk_next(&fields, &e))
+        while (done && sb_walk_more(&fields, &e))
             done = add_column(r, e.key, e.key_len);
     return done ? 0 : sbmo_no_memory(err);
 }
@@ -97,17 +97,16 @@ static struct span *spans(struct sbmo_result *r, uint32_t n)
     size_t size = n * sizeof(struct span);
 
     r->spans.len = 0;
-    if (!sbmo_room(&r->spans, size))
+    if (!sb_buf_room(&r->spans, size))
         return NULL;
     if (size)
-        memset(r->spans.p, 0, size);
-    return (struct span *)(void *)r->spans.p;
+        memset(r->spans.data, 0, size);
+    return (struct span *)(void *)r->spans.data;
 }
 
-static bool put(
-    struct sbmo_result *r, struct span *s, const struct sbmo_elem *e)
+static bool put(struct sbmo_result *r, struct span *s, const struct sb_elem *e)
 {
-    if (s->set || e->type == SBMO_NULL || e->type == SBMO_UNDEFINED)
+    if (s->set || e->type == SB_BSON_NULL || e->type == SB_BSON_UNDEFINED)
         return true;
     s->set = true;
     s->at = r->text.len;
@@ -120,14 +119,14 @@ static bool put(
 // Returns the column of a field. Tries `guess` first, because most documents
 // have their fields in the order of the first one.
 static uint32_t place(
-    const struct sbmo_result *r, const struct sbmo_elem *e, uint32_t guess)
+    const struct sbmo_result *r, const struct sb_elem *e, uint32_t guess)
 {
     uint32_t n = columns(r);
 
     for (uint32_t i = 0; i < n; i++) {
         uint32_t at = guess + i < n ? guess + i : guess + i - n;
 
-        if (sbmo_is(e, name_of(r, at)))
+        if (sb_elem_is(e, name_of(r, at)))
             return at;
     }
     return n;
@@ -137,12 +136,12 @@ static bool fill(struct sbmo_result *r, struct span *at, uint32_t n,
     const uint8_t *doc, size_t len)
 {
     uint32_t guess = 0;
-    struct sbmo_walk w;
-    struct sbmo_elem e;
+    struct sb_walk w;
+    struct sb_elem e;
 
     r->text.len = 0;
-    sbmo_walk_init(&w, doc, len);
-    while (sbmo_walk_next(&w, &e)) {
+    sb_walk_open(&w, doc, len);
+    while (sb_walk_more(&w, &e)) {
         uint32_t i = place(r, &e, guess);
 
         if (i == n)
@@ -166,10 +165,10 @@ static int fetch(struct sb_conn *conn, struct sb_result *res,
     if (!r->rows || sbmo_next(conn, res, &doc, &len, err) != 1)
         return 0;
     at = spans(r, n);
-    if (!at || !fill(r, at, n, doc, len) || !sbmo_room(&r->text, 1))
+    if (!at || !fill(r, at, n, doc, len) || !sb_buf_room(&r->text, 1))
         return sbmo_no_memory(err);
     for (uint32_t i = 0; i < n; i++) {
-        cells[i].s = at[i].set ? (const char *)r->text.p + at[i].at : NULL;
+        cells[i].s = at[i].set ? r->text.data + at[i].at : NULL;
         cells[i].len = at[i].len;
     }
     return 1;

@@ -264,18 +264,18 @@ static void times(struct sbmo_env *e)
 static void name_hosts(struct sbmo_env *e)
 {
     const mongoc_host_list_t *h = mongoc_uri_get_hosts(e->uri);
-    struct sbmo_room m = { 0 };
+    struct sb_buf m = { 0 };
 
     for (; h && m.len < 200; h = h->next) {
         if (m.len)
-            sbmo_room_add(&m, ", ", 2);
-        sbmo_room_add(&m, h->host_and_port, strlen(h->host_and_port));
+            sbmo_add(&m, ", ", 2);
+        sbmo_add(&m, h->host_and_port, strlen(h->host_and_port));
     }
     if (m.len == 0 && mongoc_uri_get_srv_hostname(e->uri))
-        sbmo_room_add(&m, mongoc_uri_get_srv_hostname(e->uri),
+        sbmo_add(&m, mongoc_uri_get_srv_hostname(e->uri),
             strlen(mongoc_uri_get_srv_hostname(e->uri)));
-    sbmo_room_add(&m, "", 1);
-    e->where = (char *)m.p;
+    sbmo_add(&m, "", 1);
+    e->where = m.data;
 }
 
 static int choose(struct sbmo_env *e, struct sb_err *err)

@@ -6,7 +6,6 @@
 // only one system call to send and one to receive.
 #include <errno.h>
 #include <poll.h>
-#include <sched.h>
 #include <stdlib.h>
 #include <sys/socket.h>
 #include <sys/time.h>
@@ -41,43 +40,32 @@ static struct sbmo_sock *own(mongoc_stream_t *stream)
 
 // The list -------------------------------------------------------------------
 
-static void lock(struct sbmo_conn *c)
-{
-    while (atomic_flag_test_and_set_explicit(&c->guard, memory_order_acquire))
-        sched_yield();
-}
-
-static void unlock(struct sbmo_conn *c)
-{
-    atomic_flag_clear_explicit(&c->guard, memory_order_release);
-}
-
 static void list_add(struct sbmo_sock *s)
 {
-    lock(s->c);
+    sb_spin_lock(&s->c->guard);
     s->next = s->c->socks;
     s->c->socks = s;
-    unlock(s->c);
+    sb_spin_unlock(&s->c->guard);
 }
 
 static void list_remove(struct sbmo_sock *s)
 {
     struct sbmo_sock **p = &s->c->socks;
 
-    lock(s->c);
+    sb_spin_lock(&s->c->guard);
     while (*p && *p != s)
         p = &(*p)->next;
     if (*p)
         *p = s->next;
-    unlock(s->c);
+    sb_spin_unlock(&s->c->guard);
 }
 
 void sbmo_streams_cancel(struct sbmo_conn *c)
 {
-    lock(c);
+    sb_spin_lock(&c->guard);
     for (struct sbmo_sock *s = c->socks; s; s = s->next)
         shutdown(s->fd, SHUT_RDWR);
-    unlock(c);
+    sb_spin_unlock(&c->guard);
 }
 
 const char *sbmo_stream_last(const struct sbmo_conn *c)

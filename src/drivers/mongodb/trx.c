@@ -116,12 +116,12 @@ static int no_transactions(struct sbmo_conn *c, struct sb_err *err)
 }
 
 static bool set_read_concern(
-    mongoc_transaction_opt_t *o, const struct sbmo_elem *e)
+    mongoc_transaction_opt_t *o, const struct sb_elem *e)
 {
     mongoc_read_concern_t *rc = mongoc_read_concern_new();
-    struct sbmo_elem level;
-    bool done = sbmo_walk_find(e->value, e->len, "level", &level) &&
-                mongoc_read_concern_set_level(rc, sbmo_text(&level, NULL));
+    struct sb_elem level;
+    bool done = sb_bson_find(e->value, e->len, "level", &level) &&
+                mongoc_read_concern_set_level(rc, sb_elem_text(&level, NULL));
 
     if (done)
         mongoc_transaction_opts_set_read_concern(o, rc);
@@ -130,22 +130,22 @@ static bool set_read_concern(
 }
 
 static void set_write_concern(
-    mongoc_transaction_opt_t *o, const struct sbmo_elem *e)
+    mongoc_transaction_opt_t *o, const struct sb_elem *e)
 {
     mongoc_write_concern_t *wc = mongoc_write_concern_new();
-    struct sbmo_walk w;
-    struct sbmo_elem f;
+    struct sb_walk w;
+    struct sb_elem f;
 
-    sbmo_walk_into(&w, e);
-    while (sbmo_walk_next(&w, &f)) {
-        if (sbmo_is(&f, "w") && f.type == SBMO_UTF8)
-            mongoc_write_concern_set_wtag(wc, sbmo_text(&f, NULL));
-        else if (sbmo_is(&f, "w"))
-            mongoc_write_concern_set_w(wc, (int32_t)sbmo_number(&f));
-        else if (sbmo_is(&f, "j"))
-            mongoc_write_concern_set_journal(wc, sbmo_number(&f) != 0);
-        else if (sbmo_is(&f, "wtimeout"))
-            mongoc_write_concern_set_wtimeout_int64(wc, sbmo_number(&f));
+    sb_walk_into(&w, e);
+    while (sb_walk_more(&w, &f)) {
+        if (sb_elem_is(&f, "w") && f.type == SB_BSON_TEXT)
+            mongoc_write_concern_set_wtag(wc, sb_elem_text(&f, NULL));
+        else if (sb_elem_is(&f, "w"))
+            mongoc_write_concern_set_w(wc, (int32_t)sb_elem_int(&f));
+        else if (sb_elem_is(&f, "j"))
+            mongoc_write_concern_set_journal(wc, sb_elem_int(&f) != 0);
+        else if (sb_elem_is(&f, "wtimeout"))
+            mongoc_write_concern_set_wtimeout_int64(wc, sb_elem_int(&f));
     }
     mongoc_transaction_opts_set_write_concern(o, wc);
     mongoc_write_concern_destroy(wc);
@@ -155,19 +155,19 @@ static void set_write_concern(
 static int read_options(mongoc_transaction_opt_t *o, const uint8_t *doc,
     size_t len, struct sb_err *err)
 {
-    struct sbmo_walk w;
-    struct sbmo_elem e;
+    struct sb_walk w;
+    struct sb_elem e;
 
-    sbmo_walk_init(&w, doc, len);
-    while (sbmo_walk_next(&w, &e)) {
-        bool nested = e.type == SBMO_DOCUMENT, fine = true;
+    sb_walk_open(&w, doc, len);
+    while (sb_walk_more(&w, &e)) {
+        bool nested = e.type == SB_BSON_DOCUMENT, fine = true;
 
-        if (sbmo_is(&e, "readConcern") && nested)
+        if (sb_elem_is(&e, "readConcern") && nested)
             fine = set_read_concern(o, &e);
-        else if (sbmo_is(&e, "writeConcern") && nested)
+        else if (sb_elem_is(&e, "writeConcern") && nested)
             set_write_concern(o, &e);
-        else if (sbmo_is(&e, "maxCommitTimeMS"))
-            mongoc_transaction_opts_set_max_commit_time_ms(o, sbmo_number(&e));
+        else if (sb_elem_is(&e, "maxCommitTimeMS"))
+            mongoc_transaction_opts_set_max_commit_time_ms(o, sb_elem_int(&e));
         else
             fine = false;
         if (!fine)

@@ -10,18 +10,19 @@
 #include "drivers/null/null_priv.h"
 
 struct null_env {
-    struct null_time latency, connect_latency;
+    struct sb_timedist latency, connect_latency;
 };
 
 struct null_conn {
     const struct null_opts *o;
     const struct null_env *env;
     const struct sb_host *host;
-    uint64_t random;  // state
-    uint64_t calls;   // number of statements so far
-    uint64_t samples; // calls of counters()
-    uint64_t row;     // next row to fetch
-    bool plain;       // no latency, no failures, no hanging
+    struct sb_rng random; // of the latencies
+    uint64_t chance;      // state of chance()
+    uint64_t calls;       // number of statements so far
+    uint64_t samples;     // calls of counters()
+    uint64_t row;         // next row to fetch
+    bool plain;           // no latency, no failures, no hanging
     _Atomic bool canceled;
 };
 
@@ -70,9 +71,10 @@ static int connect_null(struct sb_conn *conn, struct sb_driver_env *env,
     c->o = opts_in;
     c->env = env->shared;
     c->host = env->host;
-    c->random = info->seed;
-    c->plain = null_time_none(&c->env->latency) && c->o->failure_rate <= 0 &&
-               c->o->hang_after == 0;
+    sb_rng_init(&c->random, info->seed, 0);
+    c->chance = info->seed;
+    c->plain = sb_timedist_is_zero(&c->env->latency) &&
+               c->o->failure_rate <= 0 && c->o->hang_after == 0;
     if (null_sleep(c->host,
             null_time_draw(&c->env->connect_latency, &c->random), &c->canceled))
         return sb_err_native(
@@ -121,6 +123,16 @@ static int fail(const struct null_conn *c, struct sb_err *err)
     }
 }
 
+// Returns a number in [0, 1). The failures of a seed must not depend on the
+// latencies, so they have a sequence of their own: that of splitmix64.
+static double chance(struct null_conn *c)
+{
+    uint64_t x = sb_rng_mix(c->chance);
+
+    c->chance += SB_RNG_STEP;
+    return (double)(x >> 11) * 0x1.0p-53;
+}
+
 static int delay_or_fail(struct null_conn *c, struct sb_err *err)
 {
     atomic_store_explicit(&c->canceled, false, memory_order_relaxed);
@@ -130,11 +142,11 @@ static int delay_or_fail(struct null_conn *c, struct sb_err *err)
             continue;
         return canceled(err);
     }
-    if (!null_time_none(&c->env->latency) &&
+    if (!sb_timedist_is_zero(&c->env->latency) &&
         null_sleep(c->host, null_time_draw(&c->env->latency, &c->random),
             &c->canceled))
         return canceled(err);
-    if (c->o->failure_rate > 0 && null_random(&c->random) < c->o->failure_rate)
+    if (c->o->failure_rate > 0 && chance(c) < c->o->failure_rate)
         return fail(c, err);
     return 0;
 }

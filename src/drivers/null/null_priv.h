@@ -7,6 +7,7 @@
 #include <stdatomic.h>
 
 #include "db/driver.h"
+#include "kit/timedist.h"
 
 enum null_failure { FAIL_RESTART, FAIL_FATAL, FAIL_LOST };
 
@@ -20,26 +21,12 @@ struct null_opts {
 
 extern const struct sb_opt_table null_opt_table;
 
-// A distribution of times in nanoseconds. Each call draws one.
-struct null_time {
-    int kind; // private to latency.c; 0: constant
-    double a, b;
-};
-
-// Parses "2ms", "uniform:1ms,3ms", "exp:2ms", "normal:2ms,0.5ms" or
-// "pareto:1ms,1.5", the forms of --think-time. Returns SB_EUSAGE if it is
-// invalid.
+// Parses a time in the forms of --think-time, at most a day. Returns SB_EUSAGE
+// if it is invalid.
 int null_time_parse(
-    const char *text, struct null_time *out, struct sb_err *err);
-static inline bool null_time_none(const struct null_time *t)
-{
-    return t->kind == 0 && t->a <= 0;
-}
-// Draws a time. state: the state of the random generator, initially any value.
-int64_t null_time_draw(const struct null_time *t, uint64_t *state);
-
-// Returns a random number, uniform in [0, 1), by splitmix64.
-double null_random(uint64_t *state);
+    const char *text, struct sb_timedist *out, struct sb_err *err);
+// Draws a time, in nanoseconds; at most a day.
+int64_t null_time_draw(const struct sb_timedist *t, struct sb_rng *r);
 
 // Sleeps for ns, precise to a microsecond. Returns SB_ECANCELED when *canceled
 // becomes true.

@@ -17,7 +17,7 @@
 // bytes; NULL if out of memory.
 static char *room(struct pgsql_conn *c, size_t more, struct sb_err *err)
 {
-    char *p = pgsql_text_room(&c->rows, more);
+    char *p = sb_buf_room(&c->rows, more);
 
     if (!p)
         pgsql_no_memory(err);
@@ -39,7 +39,7 @@ static int put_header(struct pgsql_conn *c, struct sb_err *err)
 // text, its NUL, and the one for binary.
 static const char *statement(const struct pgsql_conn *c)
 {
-    return c->binary ? c->copy.s + strlen(c->copy.s) + 1 : c->copy.s;
+    return c->binary ? c->copy.data + strlen(c->copy.data) + 1 : c->copy.data;
 }
 
 // Sends the COPY statement. Returns 0 once the server waits for rows.
@@ -71,7 +71,7 @@ static int send(struct pgsql_conn *c, struct sb_err *err)
     size_t len = c->rows.len;
 
     c->rows.len = 0;
-    if (len == 0 || pgsql_put_copy(c, c->rows.s, (int)len) == 0)
+    if (len == 0 || pgsql_put_copy(c, c->rows.data, (int)len) == 0)
         return 0;
     return pgsql_fail(c, NULL, err);
 }
@@ -113,7 +113,7 @@ static bool make_statements(
     int n;
 
     c->copy.len = 0;
-    p = pgsql_text_room(&c->copy, size);
+    p = sb_buf_room(&c->copy, size);
     if (!p)
         return false;
     n = snprintf(p, size, "COPY %s (%s) FROM STDIN%s", table, columns,
@@ -138,7 +138,7 @@ __attribute__((format(printf, 3, 4))) static int run(
     va_copy(again, args);
     n = vsnprintf(NULL, 0, format, args);
     va_end(args);
-    p = n < 0 ? NULL : pgsql_text_room(&c->sql, (size_t)n + 1);
+    p = n < 0 ? NULL : sb_buf_room(&c->sql, (size_t)n + 1);
     if (p)
         vsnprintf(p, (size_t)n + 1, format, again);
     va_end(again);
@@ -425,7 +425,7 @@ static int end(struct sb_conn *conn, bool commit, struct sb_err *err)
         rc = copy_end(c, NULL, err);
     else if (pgsql_transaction(c) == PQTRANS_ACTIVE)
         copy_end(c, "the load was aborted", NULL);
-    pgsql_text_done(&c->rows);
+    sb_buf_done(&c->rows);
     pgsql_call_end(c);
     if (commit && rc == 0)
         return not_retryable(c, pgsql_run(c, "COMMIT", err), err);

@@ -175,17 +175,17 @@ static void disconnect_pgsql(struct sb_conn *conn)
     pgsql_clear(c);
     PQfinish(c->db);
     free(c->result);
-    free(c->wire.in);
+    sb_buf_done(&c->wire.in);
     free(c->closing);
     free(c->value);
     free(c->length);
     free(c->format);
     free(c->field);
-    pgsql_text_done(&c->sql);
-    pgsql_text_done(&c->bound);
-    pgsql_text_done(&c->closed);
-    pgsql_text_done(&c->copy);
-    pgsql_text_done(&c->rows);
+    sb_buf_done(&c->sql);
+    sb_buf_done(&c->bound);
+    sb_buf_done(&c->closed);
+    sb_buf_done(&c->copy);
+    sb_buf_done(&c->rows);
     memset(c, 0, sizeof(*c));
 }
 

@@ -6,31 +6,6 @@
 
 #include "base/sqlscan.h"
 
-// Buffer -------------------------------------------------------------------
-
-void pgsql_text_done(struct pgsql_text *t)
-{
-    free(t->s);
-    *t = (struct pgsql_text){ 0 };
-}
-
-char *pgsql_text_room(struct pgsql_text *t, size_t more)
-{
-    size_t cap = t->cap ? t->cap : 256;
-    char *p;
-
-    if (t->cap - t->len >= more && t->s)
-        return t->s + t->len;
-    while (cap - t->len < more)
-        cap *= 2;
-    p = realloc(t->s, cap);
-    if (!p)
-        return NULL;
-    t->s = p;
-    t->cap = cap;
-    return p + t->len;
-}
-
 // Numbers ------------------------------------------------------------------
 
 static const char pairs[] =

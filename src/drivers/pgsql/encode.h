@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 //
 // Values in PostgreSQL's formats: parameters and rows of COPY as text, numbers
-// of the protocol. Pure, except for the memory of the buffer.
+// of the protocol. Pure.
 #ifndef PGSQL_ENCODE_H
 #define PGSQL_ENCODE_H
 
@@ -13,18 +13,6 @@
 
 // How statements are read.
 #define PGSQL_SCAN (SB_SQLSCAN_DOLLAR | SB_SQLSCAN_NEST)
-
-// A growing buffer; {0} is an empty one.
-struct pgsql_text {
-    char *s;
-    size_t len, cap; // bytes
-};
-
-// Frees; {0} allowed.
-void pgsql_text_done(struct pgsql_text *t);
-// Ensures room for `more` bytes after len, which does not change. Returns the
-// position at len; NULL if out of memory.
-char *pgsql_text_room(struct pgsql_text *t, size_t more);
 
 // Writes 16 or 32 bits in network byte order. Returns the position after them.
 static inline char *pgsql_put16(char *out, uint32_t v)

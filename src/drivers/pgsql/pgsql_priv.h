@@ -12,6 +12,7 @@
 #include "drivers/pgsql/binary.h"
 #include "drivers/pgsql/encode.h"
 #include "drivers/pgsql/errors.h"
+#include "kit/buf.h"
 
 struct pgsql_opts {
     struct sb_opt_list host, port; // in the form of libpq
@@ -69,8 +70,7 @@ struct pgsql_stmt {
 struct pgsql_wire {
     const char *out; // a request that was not sent yet: out_len bytes
     size_t out_len;
-    char *in;
-    size_t len, cap;
+    struct sb_buf in;
     size_t at; // offset of the next message
     uint64_t nrows, affected;
     size_t error; // offset of the error message, SIZE_MAX: none
@@ -100,10 +100,11 @@ struct pgsql_conn {
     struct pgsql_env *env;
     const struct pgsql_stmt *wire_stmt; // statement of the answer in `wire`, or
                                         // NULL
-    struct pgsql_text bound;            // parameters to send
+    struct sb_buf bound;                // parameters to send
     struct pgsql_wire wire;
-    uint32_t nresults, cap_results; // libpq's results of the last call
-    PGresult **result;
+    PGresult **result; // libpq's results of the last call
+    size_t cap_results;
+    uint32_t nresults;
     uint32_t current; // index of the current result
     uint64_t row;     // its next row to fetch
     PGconn *db;
@@ -112,20 +113,20 @@ struct pgsql_conn {
     // For cancel(), which another thread calls.
     _Atomic(PGcancel *) cancel; // NULL: not connected, or used by cancel()
     _Atomic int socket;         // descriptor + 1; 0: not connected
-    struct pgsql_text sql;      // a NUL-terminated statement
+    struct sb_buf sql;          // a NUL-terminated statement
     // Parameters for libpq; allocated for cap_params.
     const char **value;
     int *length, *format;
     uint32_t cap_params;
-    uint64_t prepared;        // number of statements so far, for their names
-    struct pgsql_text closed; // DEALLOCATE statements for closed statements
+    uint64_t prepared;    // number of statements so far, for their names
+    struct sb_buf closed; // DEALLOCATE statements for closed statements
     unsigned nclosed;
     bool synced;         // the end of the pipeline was sent
     uint32_t unfinished; // its statements that have not succeeded yet
     // Bulk load.
-    struct pgsql_text copy; // the COPY statements: see bulk.c
-    struct pgsql_text rows; // rows to send
-    uint8_t *field;         // enum pgsql_field, one per column
+    struct sb_buf copy; // the COPY statements: see bulk.c
+    struct sb_buf rows; // rows to send
+    uint8_t *field;     // enum pgsql_field, one per column
     uint32_t columns;
     bool binary;     // the format of the rows
     bool short_load; // began by begin_short()

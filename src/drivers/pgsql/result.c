@@ -5,6 +5,7 @@
 #include <sys/socket.h>
 
 #include "drivers/pgsql/pgsql_priv.h"
+#include "kit/array.h"
 
 // Keeping ------------------------------------------------------------------
 
@@ -20,18 +21,15 @@ void pgsql_clear(struct pgsql_conn *c)
 
 static int keep(struct pgsql_conn *c, PGresult *r, struct sb_err *err)
 {
-    assert(!c->wire_stmt && c->nresults <= c->cap_results);
-    if (c->nresults == c->cap_results) {
-        uint32_t cap = c->cap_results ? 2 * c->cap_results : 2;
-        PGresult **p = realloc(c->result, cap * sizeof(*p));
+    PGresult **p = sb_array_room(
+        c->result, &c->cap_results, c->nresults, 1, sizeof(*p));
 
-        if (!p) {
-            PQclear(r);
-            return pgsql_no_memory(err);
-        }
-        c->result = p;
-        c->cap_results = cap;
+    assert(!c->wire_stmt && c->nresults <= c->cap_results);
+    if (!p) {
+        PQclear(r);
+        return pgsql_no_memory(err);
     }
+    c->result = p;
     c->result[c->nresults++] = r;
     return 0;
 }

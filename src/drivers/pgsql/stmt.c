@@ -5,6 +5,7 @@
 #include <stdlib.h>
 
 #include "drivers/pgsql/pgsql_priv.h"
+#include "kit/hash.h"
 
 #define CLOSE_TOGETHER 32u   // statements that are deallocated together
 #define CLOSE_MOST     1024u // maximum number of names kept for that
@@ -17,7 +18,7 @@ const char *pgsql_terminated(
     char *p;
 
     c->sql.len = 0;
-    p = pgsql_text_room(&c->sql, len + 1);
+    p = sb_buf_room(&c->sql, len + 1);
     if (!p) {
         pgsql_no_memory(err);
         return NULL;
@@ -62,19 +63,10 @@ static void free_names(struct pgsql_conn *c)
     if (c->nclosed < CLOSE_TOGETHER || text_only(c) ||
         (now != PQTRANS_IDLE && !full))
         return;
-    pgsql_run(c, c->closed.s, NULL);
+    pgsql_run(c, c->closed.data, NULL);
     pgsql_clear(c);
     c->closed.len = 0;
     c->nclosed = 0;
-}
-
-static uint64_t hash(const char *s)
-{
-    uint64_t h = 0xcbf29ce484222325u;
-
-    for (; *s; s++)
-        h = (h ^ (unsigned char)*s) * 0x100000001b3u;
-    return h;
 }
 
 // With a pooler, another client may use the same name on the same server
@@ -84,7 +76,7 @@ static void name_stmt(struct pgsql_conn *c, struct pgsql_stmt *st)
 {
     st->name_len = (uint32_t)snprintf(st->name, sizeof(st->name),
         "s%llx_%016llx", (unsigned long long)c->prepared++,
-        (unsigned long long)hash(st->sql));
+        (unsigned long long)sb_hash_text(st->sql));
 }
 
 static bool reserve_params(struct pgsql_conn *c, uint32_t n)
@@ -181,7 +173,7 @@ void pgsql_close(struct sb_conn *conn, struct sb_stmt *stmt)
     struct pgsql_conn *c = pgsql_own(conn);
     struct pgsql_stmt *st = (struct pgsql_stmt *)stmt;
     bool later = st->name[0] && !text_only(c) && c->nclosed < CLOSE_MOST;
-    char *p = later ? pgsql_text_room(&c->closed, 64) : NULL;
+    char *p = later ? sb_buf_room(&c->closed, 64) : NULL;
 
     if (c->wire_stmt == st)
         pgsql_clear(c);
@@ -249,7 +241,7 @@ static char *put_value(
 static bool bind_values(
     struct pgsql_conn *c, const struct sb_value *v, uint32_t n)
 {
-    char *out = pgsql_text_room(&c->bound, room_for(v, n));
+    char *out = sb_buf_room(&c->bound, room_for(v, n));
 
     if (!out || !reserve_params(c, n))
         return false;

@@ -9,10 +9,10 @@
 // The messages are those of the frontend/backend protocol 3.0: Bind, Execute,
 // Sync; BindComplete, DataRow..., CommandComplete or ErrorResponse,
 // ReadyForQuery.
+#include <assert.h>
 #include <errno.h>
 #include <fcntl.h>
 #include <poll.h>
-#include <stdlib.h>
 #include <sys/socket.h>
 #include <time.h>
 
@@ -131,21 +131,21 @@ void pgsql_wire_set_blocking(struct pgsql_conn *c, bool on)
 
 // Receiving ----------------------------------------------------------------
 
-static bool grow(struct pgsql_wire *w, size_t want)
+// Makes room for `want` bytes from w->at on, which are more than there are.
+static inline bool make_room(struct pgsql_wire *w, size_t want)
 {
-    size_t cap = w->cap ? w->cap : IN_START;
-    char *p;
+    size_t more = want - (w->in.len - w->at);
 
-    while (cap < want)
-        cap *= 2;
-    if (cap == w->cap)
+    assert(w->at <= w->in.len && want > w->in.len - w->at);
+    if (more < w->in.cap - w->in.len)
         return true;
-    p = realloc(w->in, cap);
-    if (!p)
-        return false;
-    w->in = p;
-    w->cap = cap;
-    return true;
+    return sb_buf_grow(&w->in, more < IN_START ? IN_START - 1 : more) == 0;
+}
+
+// The bytes of room for recv(); the NUL that the buffer has room for is unused.
+static size_t room_left(const struct pgsql_wire *w)
+{
+    return w->in.cap - 1 - w->in.len;
 }
 
 // Reads once, after it has sent the request if that was not sent yet. Returns 0,
@@ -155,16 +155,16 @@ static int read_more(struct pgsql_conn *c, size_t want)
 {
     struct pgsql_wire *w = &c->wire;
     struct sb_exchange x = { .fd = c->fd,
-        .poll_first = !c->blocking && w->len == w->at,
+        .poll_first = !c->blocking && w->in.len == w->at,
         .out = w->out,
         .len = w->out_len,
         .deadline = UINT64_MAX };
     ssize_t n;
 
-    if (!grow(w, w->at + want))
+    if (!make_room(w, want))
         return SB_ENOMEM;
-    x.in = w->in + w->len;
-    x.cap = w->cap - w->len;
+    x.in = w->in.data + w->in.len;
+    x.cap = room_left(w);
     w->out_len = 0;
     n = c->host->exchange(&x);
     // A server that has closed the connection may have sent the reason.
@@ -174,7 +174,7 @@ static int read_more(struct pgsql_conn *c, size_t want)
     }
     if (n <= 0)
         return SB_ELOST;
-    w->len += (size_t)n;
+    w->in.len += (size_t)n;
     return 0;
 }
 
@@ -183,7 +183,7 @@ static inline int need(struct pgsql_conn *c, size_t want)
 {
     int rc = 0;
 
-    while (rc == 0 && c->wire.len - c->wire.at < want)
+    while (rc == 0 && c->wire.in.len - c->wire.at < want)
         rc = read_more(c, want);
     return rc;
 }
@@ -237,7 +237,7 @@ static void take_error(struct pgsql_conn *c, const char *body, const char *end)
 static bool take(struct pgsql_conn *c, char type, size_t len)
 {
     struct pgsql_wire *w = &c->wire;
-    char *body = w->in + w->at + HEAD;
+    char *body = w->in.data + w->at + HEAD;
 
     switch (type) {
     case 'D':
@@ -273,7 +273,7 @@ static int receive_one(struct pgsql_conn *c)
 {
     struct pgsql_wire *w = &c->wire;
     int rc = need(c, HEAD);
-    uint32_t size = rc ? 0 : get32(w->in + w->at + 1);
+    uint32_t size = rc ? 0 : get32(w->in.data + w->at + 1);
 
     if (rc)
         return rc;
@@ -282,7 +282,7 @@ static int receive_one(struct pgsql_conn *c)
     rc = need(c, 1 + (size_t)size);
     if (rc)
         return rc;
-    if (!take(c, w->in[w->at], size - 4))
+    if (!take(c, w->in.data[w->at], size - 4))
         return SB_ELOST;
     w->at += 1 + (size_t)size;
     return 0;
@@ -309,11 +309,11 @@ static int need_soon(struct pgsql_conn *c, size_t want, int64_t *until)
 {
     struct pgsql_wire *w = &c->wire;
 
-    if (!grow(w, w->at + want))
+    if (!make_room(w, want))
         return SB_ENOMEM;
     if (!*until)
         *until = now_ms() + REST_MS;
-    while (w->len - w->at < want) {
+    while (w->in.len - w->at < want) {
         uint64_t deadline = (uint64_t)*until * 1000000;
         ssize_t n;
 
@@ -321,12 +321,12 @@ static int need_soon(struct pgsql_conn *c, size_t want, int64_t *until)
             return SB_ETIMEOUT;
         if (c->host->wait(c->fd, POLLIN, deadline) <= 0)
             continue;
-        n = recv(c->fd, w->in + w->len, w->cap - w->len, MSG_DONTWAIT);
+        n = recv(c->fd, w->in.data + w->in.len, room_left(w), MSG_DONTWAIT);
         if (n == 0 || (n < 0 && errno != EINTR && errno != EAGAIN &&
                           errno != EWOULDBLOCK))
             return SB_ELOST;
         if (n > 0)
-            w->len += (size_t)n;
+            w->in.len += (size_t)n;
     }
     return 0;
 }
@@ -341,9 +341,9 @@ static int receive_behind(struct pgsql_conn *c)
     int64_t until = 0;
     int rc = 0;
 
-    while (rc == 0 && w->at < w->len) {
-        const char *head = w->in + w->at;
-        size_t have = w->len - w->at, size = HEAD;
+    while (rc == 0 && w->at < w->in.len) {
+        const char *head = w->in.data + w->at;
+        size_t have = w->in.len - w->at, size = HEAD;
 
         if (!memchr(types, head[0], sizeof(types)))
             return SB_EQUERY;
@@ -368,7 +368,7 @@ static int receive(struct pgsql_conn *c)
     struct pgsql_wire *w = &c->wire;
     int rc = 0;
 
-    w->len = w->at = 0;
+    w->in.len = w->at = 0;
     w->nrows = w->affected = 0;
     w->counted = w->ready = false;
     w->error = SIZE_MAX;
@@ -382,7 +382,7 @@ static int receive(struct pgsql_conn *c)
             pgsql_keep_closing(c, PGSQL_VIOLATION,
                 "the server sent unexpected data after an answer");
         close_socket(c);
-        w->len = w->at;
+        w->in.len = w->at;
     }
     w->at = 0;
     return 0;
@@ -393,8 +393,8 @@ static int receive(struct pgsql_conn *c)
 static int server_error(struct pgsql_conn *c, struct sb_err *err)
 {
     const struct pgsql_wire *w = &c->wire;
-    const char *body = w->in + w->error + HEAD;
-    const char *end = body + get32(w->in + w->error + 1) - 4;
+    const char *body = w->in.data + w->error + HEAD;
+    const char *end = body + get32(w->in.data + w->error + 1) - 4;
     struct pgsql_problem p = {
         .state = field(body, end, 'C'),
         .text = field(body, end, 'M'),
@@ -436,7 +436,7 @@ int pgsql_wire_execute(struct pgsql_conn *c, const struct pgsql_stmt *st,
 
     assert(!c->wire_stmt && st->name_len > 0);
     c->bound.len = 0;
-    out = pgsql_text_room(&c->bound, room_for(st, v, n));
+    out = sb_buf_room(&c->bound, room_for(st, v, n));
     if (!out)
         return pgsql_no_memory(err);
     c->wire.error = SIZE_MAX;
@@ -473,8 +473,8 @@ void pgsql_wire_describe(const struct pgsql_conn *c, struct sb_result *res)
 static int read_row(
     struct pgsql_wire *w, uint32_t n, struct sb_cell *cells, struct sb_err *err)
 {
-    const char *p = w->in + w->at + HEAD;
-    const char *end = w->in + w->at + 1 + get32(w->in + w->at + 1);
+    const char *p = w->in.data + w->at + HEAD;
+    const char *end = w->in.data + w->at + 1 + get32(w->in.data + w->at + 1);
     bool fits = get16(p) == n;
 
     p += 2;
@@ -492,8 +492,8 @@ static int read_row(
         cells[i] = (struct sb_cell){ .s = p, .len = len };
         p += len;
     }
-    w->at = (size_t)(end - w->in);
-    assert(w->at <= w->len); // receive_one() received the whole message
+    w->at = (size_t)(end - w->in.data);
+    assert(w->at <= w->in.len); // receive_one() received the whole message
     return fits ? 1 : sb_err_set(err, SB_EQUERY, "malformed row");
 }
 
@@ -502,9 +502,12 @@ int pgsql_wire_fetch(struct pgsql_conn *c, struct sb_result *res,
 {
     struct pgsql_wire *w = &c->wire;
 
-    for (; w->at < w->len; w->at += 1 + (size_t)get32(w->in + w->at + 1)) {
-        if (w->in[w->at] == 'D')
+    while (w->at < w->in.len) {
+        const char *head = w->in.data + w->at;
+
+        if (head[0] == 'D')
             return read_row(w, res->nfields, cells, err);
+        w->at += 1 + (size_t)get32(head + 1);
     }
     return 0;
 }
@@ -514,10 +517,7 @@ void pgsql_wire_clear(struct pgsql_conn *c)
     struct pgsql_wire *w = &c->wire;
 
     c->wire_stmt = NULL;
-    w->len = w->at = 0;
-    if (w->cap <= IN_KEEP)
-        return;
-    free(w->in);
-    w->in = NULL;
-    w->cap = 0;
+    w->in.len = w->at = 0;
+    if (w->in.cap > IN_KEEP)
+        sb_buf_trim(&w->in, IN_KEEP);
 }

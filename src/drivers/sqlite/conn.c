@@ -195,7 +195,7 @@ static void disconnect_db(struct sb_conn *conn)
     sqlite_bulk_done(c);
     sqlite_count_end(c);
     sqlite3_close_v2(c->db);
-    free(c->bytes);
+    sb_buf_done(&c->bytes);
     free(c->cell);
     memset(c, 0, sizeof(*c));
 }

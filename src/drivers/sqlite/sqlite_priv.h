@@ -10,6 +10,7 @@
 #include <stdatomic.h>
 
 #include "db/driver.h"
+#include "kit/buf.h"
 
 struct sqlite_opts {
     const char *db;
@@ -73,8 +74,7 @@ struct sqlite_conn {
     unsigned asked;        // value of env->asked when the counts were added
     int64_t busy_since;    // ns
     // The result: all rows, copied out of SQLite.
-    char *bytes;
-    size_t len, cap;
+    struct sb_buf bytes;
     struct sqlite_cell *cell;
     size_t ncells, cap_cells;
     size_t next;         // index of the next cell to fetch

@@ -6,6 +6,8 @@
 #include <stdlib.h>
 
 #include "drivers/sqlite/sqlite_priv.h"
+#include "kit/array.h"
+#include "kit/hash.h"
 
 #define REAL_ROOM 40
 
@@ -22,37 +24,7 @@ static void result_clear(struct sqlite_conn *c)
         sqlite3_finalize(c->names);
     c->names = NULL;
     c->names_owned = false;
-    c->len = c->ncells = c->next = 0;
-}
-
-static bool grow_bytes(struct sqlite_conn *c, size_t more)
-{
-    size_t cap = c->cap ? c->cap : 4096;
-    char *p;
-
-    while (cap - c->len < more)
-        cap *= 2;
-    p = realloc(c->bytes, cap);
-    if (!p)
-        return false;
-    c->bytes = p;
-    c->cap = cap;
-    return true;
-}
-
-static bool grow_cells(struct sqlite_conn *c, size_t more)
-{
-    size_t cap = c->cap_cells ? c->cap_cells : 64;
-    struct sqlite_cell *p;
-
-    while (cap - c->ncells < more)
-        cap *= 2;
-    p = realloc(c->cell, cap * sizeof(*p));
-    if (!p)
-        return false;
-    c->cell = p;
-    c->cap_cells = cap;
-    return true;
+    c->bytes.len = c->ncells = c->next = 0;
 }
 
 // Returns a value as text; NULL for SQL NULL. SQLite writes a real number with
@@ -74,23 +46,26 @@ static const char *text_of(
 
 static bool keep_row(struct sqlite_conn *c, sqlite3_stmt *st, int n)
 {
-    struct sqlite_cell *cell;
+    struct sqlite_cell *cell = sb_array_room(
+        c->cell, &c->cap_cells, c->ncells, (size_t)n, sizeof(*cell));
 
-    if (c->cap_cells - c->ncells < (size_t)n && !grow_cells(c, (size_t)n))
+    if (!cell)
         return false;
-    cell = c->cell + c->ncells;
+    c->cell = cell;
+    cell += c->ncells;
     for (int i = 0; i < n; i++, cell++) {
         char room[REAL_ROOM];
         int len;
         const char *s = text_of(st, i, room, &len);
+        char *to = sb_buf_room(&c->bytes, (size_t)len);
 
-        if (c->cap - c->len < (size_t)len && !grow_bytes(c, (size_t)len))
+        if (!to)
             return false;
         if (len > 0)
-            memcpy(c->bytes + c->len, s, (size_t)len);
-        cell->at = c->len;
+            memcpy(to, s, (size_t)len);
+        cell->at = c->bytes.len;
         cell->len = s || sqlite3_column_type(st, i) != SQLITE_NULL ? len : -1;
-        c->len += (size_t)len;
+        c->bytes.len += (size_t)len;
     }
     c->ncells += (size_t)n;
     return true;
@@ -137,7 +112,7 @@ static int run(struct sqlite_conn *c, sqlite3_stmt *st, struct sb_result *res,
             return rc;
     }
     if (n > 0) {
-        c->len = c->ncells = c->next = 0;
+        c->bytes.len = c->ncells = c->next = 0;
         res->nrows = 0;
     }
     rc = step_all(c, st, n, res);
@@ -161,18 +136,9 @@ static int run(struct sqlite_conn *c, sqlite3_stmt *st, struct sb_result *res,
 // replaces another one only when it occurs twice in a row in its slot, so texts
 // that contain values rarely do.
 
-static uint64_t hash(const char *s, size_t len)
-{
-    uint64_t h = 0xcbf29ce484222325u ^ len;
-
-    for (size_t i = 0; i < len; i++)
-        h = (h ^ (unsigned char)s[i]) * 0x100000001b3u;
-    return h ^ (h >> 32);
-}
-
 static struct sqlite_text *text_slot(struct sqlite_conn *c, uint64_t h)
 {
-    return &c->text[h % SQLITE_TEXTS];
+    return &c->text[(h ^ (h >> 32)) % SQLITE_TEXTS];
 }
 
 static sqlite3_stmt *text_find(
@@ -269,7 +235,7 @@ static int query(struct sb_conn *conn, const char *sql, size_t len,
 {
     struct sqlite_conn *c = own(conn);
     const char *end = sql + len;
-    uint64_t h = len <= SQLITE_TEXT_BYTES ? hash(sql, len) : 0;
+    uint64_t h = len <= SQLITE_TEXT_BYTES ? sb_hash(sql, len) : 0;
     sqlite3_stmt *kept = h ? text_find(c, sql, len, h) : NULL;
     int rc = 0;
 
@@ -342,7 +308,7 @@ static int execute(struct sb_conn *conn, struct sb_stmt *stmt,
 
     if (c->names_owned)
         result_clear(c);
-    c->len = c->ncells = c->next = 0;
+    c->bytes.len = c->ncells = c->next = 0;
     c->names = st;
     sqlite_call_begin(c);
     for (uint32_t i = 0; i < n; i++) {
@@ -378,7 +344,7 @@ static int fetch(struct sb_conn *conn, struct sb_result *res,
         const struct sqlite_cell *cell = &c->cell[c->next++];
 
         cells[i].s = cell->len < 0 ? NULL
-                     : cell->len   ? c->bytes + cell->at
+                     : cell->len   ? c->bytes.data + cell->at
                                    : "";
         cells[i].len = cell->len < 0 ? 0 : (uint64_t)cell->len;
     }

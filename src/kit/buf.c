@@ -1,9 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 
-#include "base/buf.h"
+#include "kit/buf.h"
 
-#include <assert.h>
-#include <stdlib.h>
+#define FIRST 64u // bytes
 
 void sb_buf_init(struct sb_buf *b, size_t max)
 {
@@ -16,30 +15,25 @@ void sb_buf_done(struct sb_buf *b)
     *b = (struct sb_buf){ 0 };
 }
 
-void sb_buf_clear(struct sb_buf *b)
+// The capacity never exceeds the maximum and the NUL: so whatever has room in
+// it is allowed, and sb_buf_room() has one comparison to make.
+int sb_buf_grow(struct sb_buf *b, size_t more)
 {
-    b->len = 0;
-    b->failed = false;
-    if (b->data)
-        b->data[0] = '\0';
-}
-
-// Makes room for `more` bytes and the NUL.
-static int reserve(struct sb_buf *b, size_t more)
-{
-    size_t need, cap;
+    size_t most = b->max ? b->max : SIZE_MAX / 4, cap;
     char *grown;
 
-    if (more > SIZE_MAX / 4 - b->len || (b->max && b->len + more > b->max)) {
+    assert(b->len <= b->cap);
+    if (b->len > most || more > most - b->len) {
         b->failed = true;
         return SB_ELIMIT;
     }
-    need = b->len + more + 1;
-    if (need <= b->cap)
+    if (b->len + more < b->cap)
         return 0;
-    cap = b->cap ? b->cap * 2 : 64;
-    if (cap < need)
-        cap = need;
+    cap = b->cap ? b->cap * 2 : FIRST;
+    if (cap > most + 1)
+        cap = most + 1;
+    if (cap < b->len + more + 1)
+        cap = b->len + more + 1;
     grown = realloc(b->data, cap);
     if (!grown) {
         b->failed = true;
@@ -52,10 +46,12 @@ static int reserve(struct sb_buf *b, size_t more)
 
 int sb_buf_add(struct sb_buf *b, const void *data, size_t len)
 {
-    int rc = reserve(b, len);
+    if (len >= b->cap - b->len) {
+        int rc = sb_buf_grow(b, len);
 
-    if (rc)
-        return rc;
+        if (rc)
+            return rc;
+    }
     assert(b->len + len < b->cap);
     if (len)
         memcpy(b->data + b->len, data, len);
@@ -81,7 +77,7 @@ int sb_buf_addf(struct sb_buf *b, const char *fmt, ...)
         b->failed = true;
         return SB_EINTERNAL;
     }
-    rc = reserve(b, (size_t)n);
+    rc = sb_buf_grow(b, (size_t)n);
     if (rc)
         return rc;
     va_start(ap, fmt);

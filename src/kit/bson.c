@@ -1,7 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-//
-// Reads BSON (bsonspec.org) that may be malformed, never beyond its end.
-#include "db/doc.h"
+#include "kit/bson.h"
 
 #define BAD SIZE_MAX
 
@@ -74,10 +72,10 @@ static size_t code_size(const uint8_t *p, size_t left)
 static size_t fixed_size(uint8_t type)
 {
     switch (type) {
-    case 0x06: // undefined
+    case SB_BSON_UNDEFINED:
     case SB_BSON_NULL:
-    case 0x7f: // max key
-    case 0xff: // min key
+    case SB_BSON_MAX_KEY:
+    case SB_BSON_MIN_KEY:
         return 0;
     case SB_BSON_BOOL:
         return 1;
@@ -85,12 +83,12 @@ static size_t fixed_size(uint8_t type)
         return 4;
     case SB_BSON_DOUBLE:
     case SB_BSON_DATE:
-    case 0x11: // timestamp
+    case SB_BSON_TIMESTAMP:
     case SB_BSON_INT64:
         return 8;
-    case 0x07: // object id
+    case SB_BSON_OID:
         return 12;
-    case 0x13: // decimal
+    case SB_BSON_DECIMAL:
         return 16;
     default:
         return BAD;
@@ -103,19 +101,19 @@ size_t sb_bson_size(uint8_t type, const uint8_t *p, size_t left)
 
     switch (type) {
     case SB_BSON_TEXT:
-    case 0x0d: // code
-    case 0x0e: // symbol
+    case SB_BSON_CODE:
+    case SB_BSON_SYMBOL:
         return text_size(p, left);
     case SB_BSON_DOCUMENT:
     case SB_BSON_ARRAY:
         return document_size(p, left);
-    case 0x05:
+    case SB_BSON_BINARY:
         return binary_size(p, left);
-    case 0x0b:
+    case SB_BSON_REGEX:
         return regex_size(p, left);
-    case 0x0c:
+    case SB_BSON_POINTER:
         return pointer_size(p, left);
-    case 0x0f:
+    case SB_BSON_CODE_SCOPE:
         return code_size(p, left);
     default:
         n = fixed_size(type);
@@ -123,18 +121,24 @@ size_t sb_bson_size(uint8_t type, const uint8_t *p, size_t left)
     }
 }
 
-void sb_walk_begin(struct sb_walk *w, const uint8_t *doc, size_t len)
+bool sb_walk_open(struct sb_walk *w, const uint8_t *doc, size_t len)
 {
-    w->at = doc + 4;
-    w->end = doc + len - 1;
+    bool framed = sb_bson_framed(doc, len);
+
+    *w = (struct sb_walk){ 0 };
+    if (framed)
+        sb_walk_begin(w, doc, len);
+    return framed;
 }
 
 int sb_walk_next(struct sb_walk *w, struct sb_elem *e)
 {
-    const uint8_t *key = w->at + 1, *stop;
+    const uint8_t *key, *stop;
 
     if (w->at == w->end)
         return 0;
+    assert(w->at < w->end);
+    key = w->at + 1;
     stop = memchr(key, '\0', (size_t)(w->end - key));
     if (!stop)
         return -1;
@@ -154,11 +158,9 @@ bool sb_bson_find(
 {
     struct sb_walk w;
 
-    if (!sb_bson_framed(doc, len))
-        return false;
-    sb_walk_begin(&w, doc, len);
-    while (sb_walk_next(&w, e) == 1) {
-        if (strcmp(e->key, key) == 0)
+    sb_walk_open(&w, doc, len);
+    while (sb_walk_more(&w, e)) {
+        if (sb_elem_is(e, key))
             return true;
     }
     return false;
@@ -166,9 +168,6 @@ bool sb_bson_find(
 
 double sb_elem_number(const struct sb_elem *e)
 {
-    uint64_t bits;
-    double d;
-
     switch (e->type) {
     case SB_BSON_BOOL:
         return e->value[0] != 0;
@@ -177,10 +176,28 @@ double sb_elem_number(const struct sb_elem *e)
     case SB_BSON_INT64:
         return (double)(int64_t)sb_get64(e->value);
     case SB_BSON_DOUBLE:
-        bits = sb_get64(e->value);
-        memcpy(&d, &bits, sizeof(d));
-        return d;
+        return sb_get_double(e->value);
     default:
         return 0;
     }
+}
+
+int64_t sb_elem_int(const struct sb_elem *e)
+{
+    double d;
+
+    if (e->type == SB_BSON_INT64)
+        return (int64_t)sb_get64(e->value);
+    d = sb_elem_number(e);
+    return d > -9.2e18 && d < 9.2e18 ? (int64_t)d : 0;
+}
+
+const char *sb_elem_text(const struct sb_elem *e, size_t *len)
+{
+    bool text = e->type == SB_BSON_TEXT;
+
+    assert(!text || e->len >= 5);
+    if (len)
+        *len = text ? e->len - 5 : 0;
+    return text ? (const char *)e->value + 4 : "";
 }

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-#include "base/rng.h"
+#include "kit/rng.h"
 
 // The first two words determine a and b, so different pairs never share a
 // state; the mixer removes the arithmetic relation between the words. The bit

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 
-#include "base/units.h"
+#include "kit/units.h"
 
 #include <assert.h>
 #include <ctype.h>
