@@ -10,7 +10,7 @@
 #include <lauxlib.h>
 #include <lua.h>
 
-#include "db/doc_bson.h"
+#include "db/doc/doc_bson.h"
 
 // The upvalues of all functions: a struct sb__bson, and the table that bson.lua
 // returns, with these fields:

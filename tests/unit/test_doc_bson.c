@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 //
 // Reading BSON: elements, their sizes, and malformed documents.
-#include "db/doc_bson.h"
+#include "db/doc/doc_bson.h"
 
 #include <string.h>
 

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 //
 // Reads BSON (bsonspec.org) that may be malformed, never beyond its end.
-#include "db/doc.h"
+#include "db/doc/doc.h"
 
 #define BAD SIZE_MAX
 
