@@ -45,28 +45,27 @@ void sb__call_complete_error(struct sb_con_priv *c, int rc)
     c->err.code = rc;
 }
 
-int sb__call_failed(
-    struct sb__call *call, int rc, const struct sb__call_text *t)
+int sb__call_failed(struct sb__call call, int rc, const struct sb__call_text *t)
 {
-    sb__call_count_error(call);
-    sb__call_complete_error(call->con, rc);
-    return sb__error_report(call->con, t->what, t->sql, t->len);
+    sb__call_count_error(&call);
+    sb__call_complete_error(call.con, rc);
+    return sb__error_report(call.con, t->what, t->sql, t->len);
 }
 
-int sb__call_end(struct sb__call *call, int rc, const struct sb__call_text *t)
+int sb__call_end(struct sb__call call, int rc, const struct sb__call_text *t)
 {
-    struct sb_con_priv *c = call->con;
+    struct sb_con_priv *c = call.con;
 
-    sb__call_stop(call);
-    assert(!call->timed || call->end >= call->start);
+    sb__call_stop(&call);
+    assert(call.end >= call.start);
     if (c->debug)
         sb__debug_stmt(
-            c, call->end - call->start, t->sql, t->len, t->values, t->nvalues);
+            c, call.end - call.start, t->sql, t->len, t->values, t->nvalues);
     if (rc)
         return sb__call_failed(call, rc, t);
-    if (call->op >= 0)
+    if (call.op >= 0)
         sb__call_count(
-            call->rec, call->op, &c->res, call->end - call->start, call->end);
+            call.rec, call.op, &c->res, call.end - call.start, call.end);
     return 0;
 }
 

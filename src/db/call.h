@@ -8,8 +8,9 @@
 //     ...
 //     call = sb__call_begin(c, rec, op);
 //     rc = ...(c->conn, ..., &c->res, &c->err);
-//     return sb__call_ends_well(&call, rc) ? 0 : sb__call_end(&call, rc,
-//     &text);
+//     if (sb__call_ends_well(&call, rc))
+//         return 0;
+//     return sb__call_end(call, rc, &text);
 #ifndef SB_CALL_H
 #define SB_CALL_H
 
@@ -32,8 +33,8 @@ struct sb__call {
     struct sb_con_priv *con;
     struct sb_rec *rec; // NULL: not counted
     int op;             // -1: neither its time nor its result is counted
-    bool timed;
-    uint64_t start, end; // end: 0 until the call has ended
+    uint64_t start;     // 0: it is not timed
+    uint64_t end;       // 0 until it has ended
 };
 
 // What was executed, for messages.
@@ -51,44 +52,39 @@ struct sb__call_text {
 int sb__call_ready(struct sb_con_priv *c);
 // Logs and counts the failure of a call. Returns the code of its error.
 int sb__call_failed(
-    struct sb__call *call, int rc, const struct sb__call_text *text);
+    struct sb__call call, int rc, const struct sb__call_text *text);
 // Counts an execution of op that took ns and ended at end_ns: by its result as
 // a read, a write or another query, and as a hit or a miss.
 void sb__call_count(struct sb_rec *rec, int op, const struct sb_result *res,
     uint64_t ns, uint64_t end_ns);
 // Ends a call with what the driver returned. 0 or SB_E*, as the error of the
-// connection.
+// connection. `call` is a value, so that it stays in registers where the common
+// case does not come here.
 int sb__call_end(
-    struct sb__call *call, int rc, const struct sb__call_text *text);
+    struct sb__call call, int rc, const struct sb__call_text *text);
 // Completes the error of a connection, in case the driver did not fill it.
 void sb__call_complete_error(struct sb_con_priv *c, int rc);
 
-// A call that began at `since`, or earlier than now. rec: NULL if it is not to
+// A call that began at `since`; 0: it is not timed. rec: NULL if it is not to
 // be counted.
 static inline struct sb__call sb__call_since(
     struct sb_con_priv *c, struct sb_rec *rec, int op, uint64_t since)
 {
-    return (struct sb__call){
-        .con = c, .rec = rec, .op = op, .timed = rec || c->debug, .start = since
-    };
+    return (struct sb__call){ .con = c, .rec = rec, .op = op, .start = since };
 }
 
 // Begins a call that leaves a result in c->res.
 static inline struct sb__call sb__call_begin(
     struct sb_con_priv *c, struct sb_rec *rec, int op)
 {
-    struct sb__call call = sb__call_since(c, rec, op, 0);
-
     c->res = (struct sb_result){ 0 };
-    if (call.timed)
-        call.start = sb__now(c);
-    return call;
+    return sb__call_since(c, rec, op, rec || c->debug ? sb__now(c) : 0);
 }
 
 // The call has ended now, unless it is known already when it did.
 static inline void sb__call_stop(struct sb__call *call)
 {
-    if (call->timed && call->end == 0)
+    if (call->start && call->end == 0)
         call->end = sb__now(call->con);
 }
 

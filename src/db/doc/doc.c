@@ -213,10 +213,10 @@ static char *text_of(
 
 // Ends a call with the text of the command, for the log.
 static int end_with_text(
-    struct sb__call *call, const struct content *content, int rc)
+    struct sb__call call, const struct content *content, int rc)
 {
     struct sb__call_text t = { .what = content->what, .sql = "" };
-    char *text = text_of(call->con, content, &t.len);
+    char *text = text_of(call.con, content, &t.len);
 
     if (text)
         t.sql = text;
@@ -233,7 +233,7 @@ static int end_call(
     struct sb_con_priv *c = call->con;
 
     if (!sb__call_ends_well(call, rc))
-        rc = end_with_text(call, content, rc);
+        rc = end_with_text(*call, content, rc);
     if (SB_UNLIKELY(rc)) { // the driver may have allocated a result
         c->outcome = sb__con_lost(c) ? SB__OUTCOME_NONE : SB__OUTCOME_DROPPED;
         return rc;

@@ -182,7 +182,7 @@ static int receive(struct sb_con_priv *c, const struct sb__pipe_item *item)
     if (sb__call_ends_well(&call, rc))
         return 0;
     text = text_of(c, item);
-    return sb__call_end(&call, rc, &text);
+    return sb__call_end(call, rc, &text);
 }
 
 // Gets the next answer. After a failure the pipeline is dropped.

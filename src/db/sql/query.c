@@ -21,7 +21,7 @@ int sb__query_run(struct sb_con_priv *c, const char *sql, size_t len, int op)
     rc = c->sql->query(c->conn, sql, len, &c->res, &c->err);
     if (sb__call_ends_well(&call, rc))
         return 0;
-    return sb__call_end(&call, rc,
+    return sb__call_end(call, rc,
         &(struct sb__call_text){ .what = "query", .sql = sql, .len = len });
 }
 

@@ -68,7 +68,7 @@ int sb_rs_more(struct sb_con *con)
     call = sb__call_since(c, rec, -1, rec ? sb__now(c) : 0);
     rc = c->sql->next_result(c->conn, &c->res, &c->err);
     if (rc < 0)
-        return sb__call_failed(&call, rc, &text);
+        return sb__call_failed(call, rc, &text);
     if (rc == 0) {
         sb__result_end(c);
         return 0;

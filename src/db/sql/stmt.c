@@ -252,7 +252,7 @@ static int prepare_failed(
         st->sql);
     c->err.code = rc;
     memset(st->stmt, 0, c->drv->stmt_size);
-    return sb__call_failed(call, rc, &text);
+    return sb__call_failed(*call, rc, &text);
 }
 
 static int check_count(struct sb_stmt_handle *st, uint32_t nparams)
@@ -424,7 +424,7 @@ static int execute(struct sb_stmt_handle *st)
     }
     if (sb__call_ends_well(&call, rc))
         return 0;
-    return sb__call_end(&call, rc,
+    return sb__call_end(call, rc,
         &(struct sb__call_text){
             "query", st->sql, st->len, st->value, st->nbound });
 }
