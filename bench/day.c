@@ -11,7 +11,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "base/rng.h"
+#include "kit/rng.h"
 #include "out/series.h"
 
 #define OPS      10

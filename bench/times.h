@@ -7,7 +7,7 @@
 #include <math.h>
 #include <time.h>
 
-#include "base/rng.h"
+#include "kit/rng.h"
 
 // Times around 1 ms, different for each operation: most within a factor of 20,
 // one of 100 is 10 times longer.

@@ -5,7 +5,7 @@
 #include <errno.h>
 #include <poll.h>
 
-#include "db/internal.h"
+#include "db/con.h"
 
 int sb_con_alive(const struct sb_con *con)
 {
@@ -18,7 +18,7 @@ int sb_con_alive(const struct sb_con *con)
     // To cancel a call, a driver may have closed the socket itself.
     if (c->err.code == SB_ECANCELED)
         return 1;
-    if (!c->open || c->lost)
+    if (!sb__con_connected(c) || sb__con_lost(c))
         return 0;
     if (c->drv->generic->socket)
         p.fd = c->drv->generic->socket(c->conn);

@@ -3,8 +3,10 @@
 // Contexts, and opening and closing of connections.
 #include <stdlib.h>
 
-#include "base/rng.h"
-#include "db/internal.h"
+#include "kit/rng.h"
+#include "db/call.h"
+#include "db/link.h"
+#include "db/op.h"
 
 static struct sb_con_priv *priv(struct sb_con *con)
 {
@@ -35,8 +37,8 @@ void sb_db_ctx_done(struct sb_db_ctx *c)
         c->idle_cons = con->next;
         free(con);
     }
-    sb__stmts_done(c);
-    sb__docs_done(c);
+    sb__children_free(&c->orphans);
+    sb__children_free(&c->idle_stmts);
     if (c->drivers)
         pthread_mutex_destroy(&c->lock);
     c->drivers = NULL;
@@ -48,22 +50,12 @@ void sb_db_ctx_cancel(struct sb_db_ctx *ctx)
     for (struct sb_con_priv *c = ctx->cons; c; c = c->next) {
         if (c->cancelable && c->drv->generic->cancel)
             c->drv->generic->cancel(c->conn);
-        sb__loads_cancel(c);
+        sb__children_cancel(c);
     }
     pthread_mutex_unlock(&ctx->lock);
 }
 
-// Only this function and the next two write to `cancelable` and the list, so
-// that cancel() is not called for a connection that is being opened or closed,
-// unless the driver supports it (SB_CAP_CANCEL_CONNECT).
-void sb__con_cancelable(struct sb_con_priv *c, bool on)
-{
-    pthread_mutex_lock(&c->ctx->lock);
-    c->cancelable = on;
-    pthread_mutex_unlock(&c->ctx->lock);
-}
-
-static void list_add(struct sb_con_priv *c)
+static void enlist(struct sb_con_priv *c)
 {
     pthread_mutex_lock(&c->ctx->lock);
     c->prev = NULL;
@@ -75,7 +67,7 @@ static void list_add(struct sb_con_priv *c)
     pthread_mutex_unlock(&c->ctx->lock);
 }
 
-static void list_remove(struct sb_con_priv *c)
+static void delist(struct sb_con_priv *c)
 {
     pthread_mutex_lock(&c->ctx->lock);
     if (c->next)
@@ -108,6 +100,7 @@ static struct sb_con_priv *con_new(struct sb_db_ctx *ctx, struct sb_db *db)
         .drv = drv,
         .sql = drv->sql,
         .conn = conn,
+        .state = SB__CON_CLOSED,
         .pub = { .driver = db, .sql_state = "", .sql_errmsg = "" },
         .debug = db->owner->opts->debug,
         .emulate = db->owner->opts->ps_mode == SB_DB_PS_DISABLE,
@@ -115,7 +108,6 @@ static struct sb_con_priv *con_new(struct sb_db_ctx *ctx, struct sb_db *db)
         .prepared = { .most = (uint32_t)db->owner->opts->statement_cache },
     };
     sb_buf_init(&c->bulk, 0);
-    sb_buf_init(&c->pipe.bytes, 0);
     return c;
 }
 
@@ -125,7 +117,6 @@ static void con_release(struct sb_con_priv *c)
         sb__inst_put(c->inst);
     c->inst = NULL;
     sb_buf_done(&c->bulk);
-    sb__pipeline_done(c);
     sb__session_done(c);
     free(c->doc_body.data);
     c->doc_body = (struct sb__bytes){ 0 };
@@ -133,21 +124,10 @@ static void con_release(struct sb_con_priv *c)
     c->failed_sql = NULL;
     free(c->conn);
     c->conn = NULL;
-    c->idle = true;
+    assert(!c->children && !c->cancelables && c->outcome == SB__OUTCOME_NONE);
+    sb__con_enter(c, SB__CON_SPARE);
     c->next = c->ctx->idle_cons;
     c->ctx->idle_cons = c;
-}
-
-int sb__con_connect(struct sb_con_priv *c, struct sb_err *err)
-{
-    const struct sb_generic_ops *g = c->drv->generic;
-    int rc;
-
-    if (c->drv->caps & SB_CAP_CANCEL_CONNECT)
-        sb__con_cancelable(c, true);
-    rc = g->connect(c->conn, &c->inst->env, c->inst->opts, &c->info, err);
-    sb__con_cancelable(c, rc == 0);
-    return rc;
 }
 
 static int con_connect(struct sb_con_priv *c, struct sb_err *err)
@@ -162,22 +142,19 @@ static int con_connect(struct sb_con_priv *c, struct sb_err *err)
         .seed = sb_rng_mix(c->ctx->seed ^ sb_rng_mix(stream)),
         .user = c->ctx->user,
     };
-    list_add(c);
-    rc = sb__con_connect(c, err);
-    if (rc == 0)
-        rc = sb__session_begin(c->inst->db, c->conn, err);
-    if (rc) {
-        sb__con_cancelable(c, false);
-        c->drv->generic->disconnect(c->conn);
+    enlist(c);
+    rc = sb__link_open(c, err);
+    if (rc == 0) {
+        sb__con_enter(c, SB__CON_OPEN);
+    } else {
         err->code = rc;
-        rc = sb__con_await(c, err);
+        rc = sb__reconnect_new(c, err);
     }
     if (rc) {
-        list_remove(c);
+        delist(c);
         return rc;
     }
-    c->open = true;
-    sb__refresh_init(c);
+    sb__reconnect_often(c);
     atomic_store_explicit(&c->inst->used, true, memory_order_relaxed);
     atomic_store_explicit(&d->used, true, memory_order_relaxed);
     if (!c->drv->doc)
@@ -238,9 +215,12 @@ static int get_instance(struct sb_db_ctx *ctx, struct sb_db *db,
 static void count_opened(struct sb_con_priv *c, uint64_t since)
 {
     struct sb_rec *rec = sb__rec(c);
+    struct sb__call call;
 
-    if (rec)
-        sb_rec_op(rec, sb__op_of_connect(c->ctx, rec), sb__now(c) - since);
+    if (!rec)
+        return;
+    call = sb__call_since(c, rec, sb__op_of_connect(c->ctx, rec), since);
+    sb__call_record(&call);
 }
 
 int sb_con_refused(struct sb_db_ctx *ctx, struct sb_db *db)
@@ -305,27 +285,24 @@ int sb_con_retry(struct sb_db_ctx *ctx)
 
 static void con_shut(struct sb_con_priv *c)
 {
-    sb__loads_drop(c);
-    sb__pipeline_drop(c);
+    sb__children_abandon(c);
     sb__result_end(c);
-    sb__stmts_reset(c);
-    sb__con_cancelable(c, false);
-    c->drv->generic->disconnect(c->conn);
-    c->open = c->lost = false;
+    sb__children_reset(c);
+    sb__link_close(c);
+    sb__con_enter(c, SB__CON_CLOSED);
 }
 
 int sb_con_close(struct sb_con *con)
 {
     struct sb_con_priv *c = priv(con);
 
-    if (c->lost && !c->open) {
-        c->lost = false; // already closed by the server
+    if (c->state == SB__CON_AWAY) {
+        sb__con_enter(c, SB__CON_CLOSED); // already closed by the server
         return 0;
     }
-    if (!c->open) {
+    if (!sb__con_connected(c)) {
         sb_log(SB_LOG_ALERT, "attempt to close an already closed connection");
-        sb_err_set(&c->err, SB_EUSAGE, "the connection is closed already");
-        return sb__con_failed(c);
+        return sb__error_usage(c, "the connection is closed already");
     }
     con_shut(c);
     return 0;
@@ -335,16 +312,28 @@ void sb_con_free(struct sb_con *con)
 {
     struct sb_con_priv *c = priv(con);
 
-    if (!con || c->idle)
+    if (!con || c->state == SB__CON_SPARE)
         return;
-    if (c->open) {
+    if (sb__con_connected(c)) {
         con_shut(c);
         c->ctx->freed++;
     }
-    sb__stmts_orphan(c);
-    sb__docs_orphan(c);
-    list_remove(c);
+    sb__children_orphan(c);
+    delist(c);
     con_release(c);
+}
+
+int sb_con_reconnect(struct sb_con *con)
+{
+    struct sb_con_priv *c = priv(con);
+    int rc;
+
+    if (c->state == SB__CON_LOADING)
+        sb__children_abandon(c);
+    if (!sb__con_lost(c) && (rc = sb__call_ready(c)) != 0)
+        return rc;
+    sb__children_abandon(c);
+    return sb__reconnect_now(c);
 }
 
 int sb_con_server(struct sb_con *con, char *out, size_t size)
@@ -353,19 +342,9 @@ int sb_con_server(struct sb_con *con, char *out, size_t size)
 
     if (size > 0)
         out[0] = '\0';
-    if (!c->open || !c->drv->info)
+    if (!sb__con_connected(c) || !c->drv->info)
         return 0;
     return c->drv->info->server(c->conn, out, size);
-}
-
-size_t sb_con_quote(
-    struct sb_con *con, const char *text, size_t len, char *out, size_t size)
-{
-    struct sb_con_priv *c = priv(con);
-
-    if (c->open && c->sql && c->sql->quote)
-        return c->sql->quote(c->conn, text, len, out, size);
-    return sb__quote_plain(text, len, out, size);
 }
 
 int sb_con_reset(struct sb_con *con)
@@ -373,25 +352,22 @@ int sb_con_reset(struct sb_con *con)
     struct sb_con_priv *c = priv(con);
     int rc;
 
-    sb__pipeline_drop(c);
-    if (c->lost) {
-        sb__loads_drop(c);
-        return sb__con_regain(c);
-    }
-    if (!c->open)
+    sb__children_abandon(c);
+    if (sb__con_lost(c))
+        return sb__reconnect_lost(c);
+    if (!sb__con_connected(c))
         return 0;
-    sb__loads_drop(c);
-    rc = sb__con_begin(c);
+    rc = sb__call_ready(c);
     if (rc == 0 && c->drv->generic->reset)
         rc = c->drv->generic->reset(c->conn, &c->err);
     if (rc == SB_ELOST || rc == SB_ERECONNECT) {
         c->err.code = rc;
-        rc = sb__con_error(c, "rollback", "", 0);
-        return rc == SB_ERECONNECT ? sb__con_regain(c) : rc;
+        rc = sb__error_report(c, "rollback", "", 0);
+        return rc == SB_ERECONNECT ? sb__reconnect_lost(c) : rc;
     }
     // This error is neither counted nor logged, because the error that caused
     // the reset was.
-    return rc ? sb__con_failed(c) : 0;
+    return rc ? sb__error_show(c) : 0;
 }
 
 void sb_con_reset_others(struct sb_con *con)
@@ -400,7 +376,7 @@ void sb_con_reset_others(struct sb_con *con)
 
     // No lock is needed, because only this thread changes the list.
     for (struct sb_con_priv *c = self->ctx->cons; c; c = c->next) {
-        if (c != self && c->open && !c->lost)
+        if (c != self && sb__con_connected(c) && !sb__con_lost(c))
             sb_con_reset(&c->pub);
     }
 }

@@ -117,8 +117,7 @@ struct sb_db_own {
     size_t n;
 };
 
-#define SB_DB_DOC_NAMES 16 // hash buckets for names of document operations
-#define SB_DB_KEYWORDS  20 // first words of SQL texts that have operations
+#define SB_DB_KEYWORDS 20 // first words of SQL texts that have operations
 
 // The user that connections belong to. Owned by the caller, one per Lua state.
 // The recorder may change between calls (warm-up, then the measured run), but
@@ -141,19 +140,17 @@ struct sb_db_ctx {
     void *wait_arg;       // of both
     pthread_mutex_t lock; // protects `cons`: cancel comes from other threads
     struct sb_con_priv *cons;
-    struct sb_con_priv *idle_cons;     // freed, to be reused
-    struct sb_stmt_handle *idle_stmts; // freed, to be reused
-    struct sb_stmt_handle *orphans;    // of connections that were freed
-    struct sb_err err;                 // of sb_db_get() and sb_con_open()
-    unsigned opened, freed;            // connections so far
-    unsigned held;                     // connections in `cons`
+    struct sb_con_priv *idle_cons; // freed, to be reused
+    struct sb__child *idle_stmts;  // freed, to be reused
+    struct sb__child *orphans;     // children without a connection
+    struct sb_err err;             // of sb_db_get() and sb_con_open()
+    unsigned opened, freed;        // connections so far
+    unsigned held;                 // connections in `cons`
     uint64_t turns;            // connections to the next of several databases
     unsigned failed_at;        // `freed` at the last failed connect
     struct sb_stats *op_stats; // where op[] is registered, NULL at first
     int op[SB_DB_KEYWORDS];    // -1: not registered yet
-    struct sb_doc_name *doc_names[SB_DB_DOC_NAMES]; // by hash
-    unsigned ndoc_names;
-    struct sb__doc_kept *doc_orphans; // of connections that were freed
+    struct sb__doc_names *doc_names; // one of the orphans; NULL: none yet
 };
 
 void sb_db_ctx_init(struct sb_db_ctx *c, struct sb_drivers *d,

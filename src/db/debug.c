@@ -3,17 +3,11 @@
 // --db-debug: logs each execution with its time and its bound values.
 #include <inttypes.h>
 
-#include "db/internal.h"
+#include "db/call.h"
 
 #define SQL_MAX    1024 // maximum bytes of a statement in a line
 #define VALUES_MAX 1024 // no further value after this number of bytes
 #define TEXT_MAX   64   // maximum bytes of a text value
-
-void sb__debug_line(
-    struct sb_con_priv *c, uint64_t ns, const char *sql, size_t len)
-{
-    sb__debug_stmt(c, ns, sql, len, NULL, 0);
-}
 
 // Writes a text as in SQL, but control characters as \xNN: a value must not end
 // the line.
@@ -70,7 +64,7 @@ static void add_value(struct sb_buf *b, const struct sb_value *v)
     }
 }
 
-void sb__debug_stmt(struct sb_con_priv *c, uint64_t ns, const char *sql,
+void sb__debug_stmt(const struct sb_con_priv *c, uint64_t ns, const char *sql,
     size_t len, const struct sb_value *values, uint32_t n)
 {
     int shown = (int)(len < SQL_MAX ? len : SQL_MAX);

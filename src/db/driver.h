@@ -349,25 +349,25 @@ struct sb_doc_ops {
 // Capabilities. Each comment names the file of the core that checks it.
 enum sb_driver_caps {
     // Loading is fastest with one connection per table: all loading threads
-    // pass their rows to it (db/load.c).
+    // pass their rows to it (db/load/load.c).
     SB_CAP_ONE_LOADER = 1u << 0,
     // All connections of a run write under one lock, so loading several tables
-    // at once through several connections is not faster (db/load.c).
+    // at once through several connections is not faster (db/load/load.c).
     SB_CAP_ONE_WRITER = 1u << 1,
     // cancel() may be called during connect(), as soon as conn is zeroed, and
-    // makes it return (db/con.c).
+    // makes it return (db/link.c, db/load/feed.c).
     SB_CAP_CANCEL_CONNECT = 1u << 2,
     // Loading is fastest with one transaction per table: the core commits only
-    // at the end (db/load.c).
+    // at the end (db/load/load.c).
     SB_CAP_ONE_COMMIT = 1u << 3,
     // Pipelines accept SQL texts only: the core writes the values of prepared
-    // statements into their texts (db/pipeline.c).
+    // statements into their texts (db/sql/stmt.c).
     SB_CAP_TEXT_PIPELINE = 1u << 4,
     // prepare() accepts '??' for a literal '?'. Without this capability the
-    // core sends such statements as SQL texts (db/stmt.c).
+    // core sends such statements as SQL texts (db/sql/stmt.c).
     SB_CAP_ESCAPED_MARKS = 1u << 5,
     // Values that the driver can send unchanged. Without the capability the
-    // core rejects them (db/param.c) and does not pass them to the driver.
+    // core rejects them (db/sql/param.c) and does not pass them to the driver.
     SB_CAP_UNSIGNED = 1u << 6,   // SB_VALUE_UINT
     SB_CAP_NAN = 1u << 7,        // NaN as SB_VALUE_DOUBLE
     SB_CAP_INFINITY = 1u << 8,   // infinities as SB_VALUE_DOUBLE
@@ -375,9 +375,15 @@ enum sb_driver_caps {
     // The driver uses no server: the database runs inside this process, or does
     // not exist (db/con.c).
     SB_CAP_EMBEDDED = 1u << 10,
+    // Literals that are no numbers and no texts are casts of texts:
+    // '\x00'::bytea rather than X'00', 'NaN'::float8 (db/sql/query.c).
+    SB_CAP_CAST_LITERALS = 1u << 11,
+    // A number beyond the range of a double is a literal for infinity: 9e999
+    // (db/sql/query.c).
+    SB_CAP_HUGE_LITERALS = 1u << 12,
     // The driver waits only in functions of struct sb_host, so that one thread
-    // can run many users (db/con.c).
-    SB_CAP_LOOP = 1u << 11,
+    // can run many users (db/link.c).
+    SB_CAP_LOOP = 1u << 13,
 };
 
 struct sb_driver {

@@ -6,12 +6,13 @@
 
 #include "db/internal.h"
 
-#define CAPS_KNOWN                                               \
-    ((uint64_t)(SB_CAP_ONE_LOADER | SB_CAP_ONE_WRITER |          \
-                SB_CAP_CANCEL_CONNECT | SB_CAP_ONE_COMMIT |      \
-                SB_CAP_TEXT_PIPELINE | SB_CAP_ESCAPED_MARKS |    \
-                SB_CAP_UNSIGNED | SB_CAP_NAN | SB_CAP_INFINITY | \
-                SB_CAP_SIGNED_IDS | SB_CAP_EMBEDDED | SB_CAP_LOOP))
+#define CAPS_KNOWN                                                           \
+    ((uint64_t)(SB_CAP_ONE_LOADER | SB_CAP_ONE_WRITER |                      \
+                SB_CAP_CANCEL_CONNECT | SB_CAP_ONE_COMMIT |                  \
+                SB_CAP_TEXT_PIPELINE | SB_CAP_ESCAPED_MARKS |                \
+                SB_CAP_UNSIGNED | SB_CAP_NAN | SB_CAP_INFINITY |             \
+                SB_CAP_SIGNED_IDS | SB_CAP_EMBEDDED | SB_CAP_CAST_LITERALS | \
+                SB_CAP_HUGE_LITERALS | SB_CAP_LOOP))
 
 // These functions return the first problem of a driver, or NULL.
 static const char *generic_problem(const struct sb_driver *d)

@@ -4,85 +4,42 @@
 // --db-refresh-*.
 #include <time.h>
 
-#include "base/rng.h"
-#include "db/internal.h"
+#include "kit/rng.h"
+#include "db/call.h"
+#include "db/link.h"
+#include "db/op.h"
 
 // The delay between two attempts doubles up to the maximum. Half of it is
 // random, so that users do not all reconnect to a restarted server at once.
 #define TRY_FIRST_NS UINT64_C(10000000)
 #define TRY_MAX_NS   UINT64_C(1000000000)
 
-// Makes one attempt. After a failure the connection is marked as lost, and can
-// be tried again.
-static int attempt(struct sb_con_priv *c)
-{
-    const struct sb_generic_ops *g = c->drv->generic;
-    bool was_open = c->open;
-    int rc;
-
-    sb__stmts_reset(c);
-    sb__con_cancelable(c, false);
-    c->open = false;
-    if (!c->lost)
-        c->lost_at = sb__now(c);
-    c->lost = true;
-    if (was_open && g->reconnect) {
-        rc = g->reconnect(c->conn, &c->err);
-        sb__con_cancelable(c, rc == 0);
-    } else {
-        if (was_open)
-            g->disconnect(c->conn);
-        memset(c->conn, 0, c->drv->conn_size);
-        rc = sb__con_connect(c, &c->err);
-    }
-    if (rc == 0) {
-        c->open = true;
-        rc = sb__session_again(c, &c->err);
-    }
-    if (rc) {
-        sb__con_cancelable(c, false);
-        g->disconnect(c->conn);
-        c->open = false;
-        if (c->err.code == 0)
-            sb_err_set(&c->err, rc, "%s", sb_err_text(rc));
-        c->err.code = rc;
-        return rc;
-    }
-    c->lost = false;
-    return 0;
-}
-
 // Counts a reconnect, and records the time since the old connection was lost or
 // closed as an operation.
 static void record(struct sb_con_priv *c, uint64_t since)
 {
     struct sb_rec *rec = sb__rec(c);
+    struct sb__call call;
 
-    if (rec) {
-        sb_tally_add(&rec->tally.reconnects, 1);
-        sb_rec_op(rec, sb__op_of_reconnect(c->ctx, rec), sb__now(c) - since);
-    }
+    if (!rec)
+        return;
+    sb_tally_add(&rec->tally.reconnects, 1);
+    call = sb__call_since(c, rec, sb__op_of_reconnect(c->ctx, rec), since);
+    sb__call_record(&call);
 }
 
-int sb_con_reconnect(struct sb_con *con)
+int sb__reconnect_now(struct sb_con_priv *c)
 {
-    struct sb_con_priv *c = (struct sb_con_priv *)con;
     uint64_t since = sb__now(c);
-    int rc;
 
-    sb__loads_drop(c);
-    if (!c->lost && (rc = sb__con_begin(c)) != 0)
-        return rc;
-    sb__pipeline_drop(c);
-    sb__result_end(c);
-    if (attempt(c))
-        return sb__con_error(c, "reconnect", "", 0);
-    sb__con_clear(c);
+    if (sb__link_again(c))
+        return sb__error_report(c, "reconnect", "", 0);
+    sb__error_clear(c);
     record(c, since);
     return 0;
 }
 
-static bool wait(struct sb_con_priv *c, uint64_t ns)
+static bool wait_ns(struct sb_con_priv *c, uint64_t ns)
 {
     struct timespec ts = { .tv_sec = (time_t)(ns / 1000000000u),
         .tv_nsec = (long)(ns % 1000000000u) };
@@ -126,10 +83,10 @@ static void log_back(struct sb_con_priv *c, bool back, uint64_t since)
 
 // Makes one attempt and counts its error by code. Does not log the error,
 // because the caller retries.
-static int try(struct sb_con_priv *c)
+static int try_again(struct sb_con_priv *c)
 {
     struct sb_rec *rec = sb__rec(c);
-    int rc = attempt(c);
+    int rc = sb__link_again(c);
 
     if (rc && rec && rc != SB_ECANCELED)
         sb_rec_code(rec, c->drv->name, &c->err, sb__now(c));
@@ -148,11 +105,11 @@ static int keep_trying(struct sb_con_priv *c, uint64_t since, uint64_t limit)
         if (limit && sb__now(c) - since >= limit)
             return SB_ELOST;
         draw = sb_rng_mix(draw);
-        if (!wait(c, most / 2 + draw % (most / 2 + 1)))
+        if (!wait_ns(c, most / 2 + draw % (most / 2 + 1)))
             return 0;
         most = most * 2 < TRY_MAX_NS ? most * 2 : TRY_MAX_NS;
         move_on(c);
-        rc = try(c);
+        rc = try_again(c);
     } while (rc && rc != SB_ECANCELED);
     return 0;
 }
@@ -169,29 +126,29 @@ static void gave_up(struct sb_con_priv *c, uint64_t since)
     c->err.code = SB_ELOST;
 }
 
-int sb__con_regain(struct sb_con_priv *c)
+int sb__reconnect_lost(struct sb_con_priv *c)
 {
     const struct sb_db_opts *o = c->inst->db->owner->opts;
     uint64_t limit = (uint64_t)o->reconnect_timeout;
     uint64_t since = c->lost_at;
-    int rc = try(c);
+    int rc = try_again(c);
 
     if (rc && rc != SB_ECANCELED) {
         log_lost(c);
         rc = keep_trying(c, since, limit);
-        log_back(c, c->open, since);
+        log_back(c, sb__con_connected(c), since);
     }
-    if (c->open) {
-        sb__con_clear(c);
+    if (sb__con_connected(c)) {
+        sb__error_clear(c);
         record(c, since);
     } else if (rc && rc != SB_ECANCELED) {
         gave_up(c, since);
-        return sb__con_failed(c);
+        return sb__error_show(c);
     }
     return 0;
 }
 
-static bool waits(const struct sb_con_priv *c, int rc)
+static bool may_wait(const struct sb_con_priv *c, int rc)
 {
     const struct sb_db_ctx *ctx = c->ctx;
 
@@ -200,49 +157,30 @@ static bool waits(const struct sb_con_priv *c, int rc)
            ctx->late(ctx->wait_arg);
 }
 
-int sb__con_await(struct sb_con_priv *c, struct sb_err *err)
+int sb__reconnect_new(struct sb_con_priv *c, struct sb_err *err)
 {
     const struct sb_db_opts *o = c->inst->db->owner->opts;
     uint64_t since;
     int rc;
 
-    if (!waits(c, err->code))
+    if (!may_wait(c, err->code))
         return err->code;
     c->err = *err;
-    c->lost = true;
+    sb__con_enter(c, SB__CON_AWAY);
     c->lost_at = since = sb__now(c);
     log_lost(c);
     rc = keep_trying(c, since, (uint64_t)o->reconnect_timeout);
-    log_back(c, c->open, since);
+    log_back(c, sb__con_connected(c), since);
     if (rc)
         gave_up(c, since);
-    else if (!c->open)
+    else if (!sb__con_connected(c))
         sb_err_set(&c->err, SB_ECANCELED, "the run has ended");
     *err = c->err;
-    if (!c->open)
+    if (!sb__con_connected(c))
         return err->code;
-    sb__con_clear(c);
+    sb__error_clear(c);
     sb_err_clear(err);
     return 0;
-}
-
-void sb__refresh_init(struct sb_con_priv *c)
-{
-    const struct sb_db_opts *o = c->inst->db->owner->opts;
-
-    c->refresh = o->refresh_events > 0 || o->refresh_ns > 0;
-    if (!c->refresh)
-        return;
-    // The first reconnect is at a random point of the period, so that users do
-    // not all reconnect at once.
-    uint64_t draw = sb_rng_mix(c->info.seed ^ 1);
-    uint64_t events = (uint64_t)o->refresh_events;
-    uint64_t ns = (uint64_t)o->refresh_ns;
-
-    c->refresh_event = events ? draw % events + 1 : UINT64_MAX;
-    c->refresh_at = ns ? sb__now(c) + draw % ns : UINT64_MAX;
-    c->event_seen = UINT64_MAX;
-    c->events = 0;
 }
 
 // Number of the user's current event, in warm-up or in the measured run.
@@ -251,30 +189,54 @@ static uint64_t event_of(const struct sb_rec *rec)
     return atomic_load_explicit(&rec->tally.tries, memory_order_relaxed);
 }
 
-int sb__refresh(struct sb_con_priv *c)
+// Reconnects only before the first statement of an event, so that no
+// transaction is interrupted.
+static int refresh(struct sb__child *child)
 {
+    struct sb_con_priv *c = child->con;
     const struct sb_db_opts *o = c->inst->db->owner->opts;
+    struct sb__refresh *r = &c->refresh;
     struct sb_rec *rec = sb__rec(c);
     uint64_t now, event;
     int rc;
 
-    // Reconnects only before the first statement of an event, so that no
-    // transaction is interrupted.
-    if (!rec || (event = event_of(rec)) == 0 || event == c->event_seen)
+    if (!rec || (event = event_of(rec)) == 0 || event == r->seen)
         return 0;
-    c->event_seen = event;
-    if (c->events++ < c->refresh_event && sb__now(c) < c->refresh_at)
+    r->seen = event;
+    if (r->events++ < r->at_event && sb__now(c) < r->at_ns)
         return 0;
     now = sb__now(c);
-    c->events = 1;
-    c->refresh_event = o->refresh_events ? (uint64_t)o->refresh_events
-                                         : UINT64_MAX;
-    c->refresh_at = o->refresh_ns ? now + (uint64_t)o->refresh_ns : UINT64_MAX;
-    rc = attempt(c);
+    r->events = 1;
+    r->at_event = o->refresh_events ? (uint64_t)o->refresh_events : UINT64_MAX;
+    r->at_ns = o->refresh_ns ? now + (uint64_t)o->refresh_ns : UINT64_MAX;
+    rc = sb__link_again(c);
     if (rc) {
         c->err.code = rc == SB_ECANCELED ? rc : SB_ELOST;
-        return sb__con_error(c, "reconnect", "", 0);
+        return sb__error_report(c, "reconnect", "", 0);
     }
     record(c, now);
     return 0;
+}
+
+void sb__reconnect_often(struct sb_con_priv *c)
+{
+    static const struct sb__child_ops ops = { .settle = refresh,
+        .orphan = sb__child_remove };
+    const struct sb_db_opts *o = c->inst->db->owner->opts;
+    uint64_t events = (uint64_t)o->refresh_events;
+    uint64_t ns = (uint64_t)o->refresh_ns;
+    // The first reconnect is at a random point of the period, so that users do
+    // not all reconnect at once.
+    uint64_t draw = sb_rng_mix(c->info.seed ^ 1);
+
+    if (!events && !ns)
+        return;
+    c->refresh = (struct sb__refresh){
+        .child = { .ops = &ops },
+        .at_event = events ? draw % events + 1 : UINT64_MAX,
+        .at_ns = ns ? sb__now(c) + draw % ns : UINT64_MAX,
+        .seen = UINT64_MAX,
+    };
+    sb__child_add(c, &c->refresh.child);
+    c->unsettled++;
 }

@@ -15,99 +15,11 @@
 // The minimum time between two samples. With shorter intervals, some get no
 // values.
 #define PERIOD_MIN_NS UINT64_C(100000000)
-// Samples are taken this long before the end of an interval, or twice as long
-// as the last one took, but at most half of the period.
-#define LEAD_NS UINT64_C(50000000)
 // How long sb_sampler_stop() waits: for samples in progress, and after it has
 // canceled them.
 #define FINISH_NS UINT64_C(50000000)
 #define CANCEL_NS UINT64_C(100000000)
 #define STOP_NS   UINT64_C(1500000000)
-
-// Time -----------------------------------------------------------------------
-
-static uint64_t lead(const struct sb_sampler *s, uint64_t took)
-{
-    uint64_t most = s->period / 2;
-    uint64_t ns = took * 2 > LEAD_NS ? took * 2 : LEAD_NS;
-
-    return ns < most ? ns : most;
-}
-
-// Returns the time of the sample after one that began at `last` and took so
-// long.
-static uint64_t next_sample(
-    const struct sb_sampler *s, uint64_t last, uint64_t took)
-{
-    uint64_t period = s->period;
-    uint64_t first = s->phase % period + period - lead(s, took);
-    uint64_t after = last + period / 4;
-
-    return after + (period - (after - first % period) % period);
-}
-
-static void wait_until(struct sb_sampler *s, uint64_t ns)
-{
-    struct timespec t = { .tv_sec = (time_t)(ns / 1000000000u),
-        .tv_nsec = (long)(ns % 1000000000u) };
-
-    pthread_cond_timedwait(&s->changed, &s->lock, &t);
-}
-
-static uint64_t earlier(uint64_t a, uint64_t b)
-{
-    return a < b ? a : b;
-}
-
-bool sb__sampler_is_base(
-    struct sb_sampler *s, struct sb__sampler_rebased *r, uint64_t now)
-{
-    pthread_mutex_lock(&s->lock);
-    bool measured = now >= s->measured_at;
-    pthread_mutex_unlock(&s->lock);
-    // A server that does not answer is tried once, then in the next interval.
-    r->tried = r->tried || measured;
-    return measured && !r->done;
-}
-
-bool sb__sampler_wait_next(struct sb_sampler *s,
-    const struct sb__sampler_target *t, uint64_t last, uint64_t limit)
-{
-    const struct sb__sampler_rebased *r = t ? &t->rebased : &s->rebased;
-    uint64_t took = sb_clock_monotonic() - last, next;
-    bool go;
-
-    pthread_mutex_lock(&s->lock);
-    while (!s->stop && !(t && s->last && !t->last)) {
-        next = earlier(next_sample(s, last, took), limit);
-        if (!r->tried)
-            next = earlier(next, s->measured_at);
-        if (sb_clock_monotonic() >= next)
-            break;
-        wait_until(s, next);
-    }
-    go = !s->stop;
-    pthread_mutex_unlock(&s->lock);
-    return go;
-}
-
-bool sb__sampler_stopped(struct sb_sampler *s)
-{
-    bool stop;
-
-    pthread_mutex_lock(&s->lock);
-    stop = s->stop;
-    pthread_mutex_unlock(&s->lock);
-    return stop;
-}
-
-void sb__sampler_thread_ends(struct sb_sampler *s)
-{
-    pthread_mutex_lock(&s->lock);
-    s->running--;
-    pthread_cond_broadcast(&s->changed);
-    pthread_mutex_unlock(&s->lock);
-}
 
 // Finding servers ------------------------------------------------------------
 
@@ -176,29 +88,6 @@ static void find_targets(struct sb_sampler *s)
         for (uint64_t k = 0; k < n && s->ntargets < TARGETS_MAX; k++)
             add_target(s, inst, k);
     }
-}
-
-void sb__sampler_check_found(struct sb_sampler *s, unsigned samples)
-{
-    char list[400];
-    bool ready = s->samples, any = false;
-    size_t n = 0;
-
-    pthread_mutex_lock(&s->lock);
-    for (size_t i = 0; i < s->ntargets; i++) {
-        const struct sb__sampler_target *t = s->target[i];
-
-        ready = ready && (t->same || t->samples >= samples);
-        any = any || t->samples > 0;
-    }
-    ready = ready && any && !s->found_warned;
-    if (ready)
-        n = sb__picks_unknown(
-            &s->setup.opts->stats, s->found, list, sizeof(list));
-    s->found_warned = s->found_warned || ready;
-    pthread_mutex_unlock(&s->lock);
-    if (n > 0)
-        sb_log(SB_LOG_WARNING, "--server-stats: no counter matches %s", list);
 }
 
 // The process of --server-pid -------------------------------------------------
@@ -410,7 +299,7 @@ void sb_sampler_last(struct sb_sampler *s, uint64_t ns)
     s->last = true;
     pthread_cond_broadcast(&s->changed);
     while (!has_last(s) && sb_clock_monotonic() < until)
-        wait_until(s, until);
+        sb__sampler_wait_until(s, until);
     pthread_mutex_unlock(&s->lock);
 }
 
@@ -460,7 +349,7 @@ void sb_sampler_wait(struct sb_sampler *s, uint64_t ns)
 
     pthread_mutex_lock(&s->lock);
     while (!all_tried(s) && sb_clock_monotonic() < until)
-        wait_until(s, until);
+        sb__sampler_wait_until(s, until);
     pthread_mutex_unlock(&s->lock);
 }
 
@@ -468,7 +357,7 @@ void sb_sampler_wait(struct sb_sampler *s, uint64_t ns)
 static bool wait_threads(struct sb_sampler *s, uint64_t until)
 {
     while (s->running > 0 && sb_clock_monotonic() < until)
-        wait_until(s, until);
+        sb__sampler_wait_until(s, until);
     return s->running == 0;
 }
 

@@ -76,6 +76,10 @@ struct sb_sampler {
     pthread_t finder;
 };
 
+// sampler_time.c -------------------------------------------------------------
+
+// Waits for a change of the sampler, at most until ns. The lock is held.
+void sb__sampler_wait_until(struct sb_sampler *s, uint64_t ns);
 // Waits for the sample of t after one that began at `last` and ends now, at
 // most until `limit`. t may be NULL. Returns false if the sampler is stopped.
 bool sb__sampler_wait_next(struct sb_sampler *s,
@@ -89,11 +93,12 @@ bool sb__sampler_stopped(struct sb_sampler *s);
 // Called last by each thread of the sampler.
 void sb__sampler_thread_ends(struct sb_sampler *s);
 
+// sampler_target.c -----------------------------------------------------------
+
 // Warns, once, of patterns of --server-stats that match no counter, if each
 // server has been sampled `samples` times, and at least one was.
 void sb__sampler_check_found(struct sb_sampler *s, unsigned samples);
-
-// sampler_target.c. Whether two targets are connected to the same server.
+// Whether two targets are connected to the same server.
 bool sb__sampler_same(
     const struct sb_server_facts *a, const struct sb_server_facts *b);
 // Returns the first server that has an address, which the null driver has not;

@@ -165,6 +165,29 @@ static void sink_missing(
         t->facts.server.address, why->msg);
 }
 
+void sb__sampler_check_found(struct sb_sampler *s, unsigned samples)
+{
+    char list[400];
+    bool ready = s->samples, any = false;
+    size_t n = 0;
+
+    pthread_mutex_lock(&s->lock);
+    for (size_t i = 0; i < s->ntargets; i++) {
+        const struct sb__sampler_target *t = s->target[i];
+
+        ready = ready && (t->same || t->samples >= samples);
+        any = any || t->samples > 0;
+    }
+    ready = ready && any && !s->found_warned;
+    if (ready)
+        n = sb__picks_unknown(
+            &s->setup.opts->stats, s->found, list, sizeof(list));
+    s->found_warned = s->found_warned || ready;
+    pthread_mutex_unlock(&s->lock);
+    if (n > 0)
+        sb_log(SB_LOG_WARNING, "--server-stats: no counter matches %s", list);
+}
+
 // Some counters appear with their first use, so the first sample does not show
 // which patterns are wrong.
 static void sampled(struct sb__sampler_target *t)

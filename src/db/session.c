@@ -4,7 +4,8 @@
 // reconnect, the statements of the script.
 #include <stdlib.h>
 
-#include "db/internal.h"
+#include "db/call.h"
+#include "db/link.h"
 
 // A statement of sb_con_init_sql().
 struct sb__init_sql {
@@ -20,7 +21,7 @@ static const char *const levels[] = {
 };
 
 // Runs sql and reads all of its results.
-static int run(const struct sb_sql_ops *ops, struct sb_conn *conn,
+static int run_sql(const struct sb_sql_ops *ops, struct sb_conn *conn,
     const char *sql, struct sb_err *err)
 {
     struct sb_result res = { 0 };
@@ -35,7 +36,7 @@ static int run(const struct sb_sql_ops *ops, struct sb_conn *conn,
 }
 
 // Adds to the error which option the failed statement came from.
-static int failed(
+static int name_option(
     const char *option, const char *sql, int rc, struct sb_err *err)
 {
     char was[sizeof(err->msg)];
@@ -58,8 +59,8 @@ static int isolate(const struct sb_driver *drv, struct sb_conn *conn, int level,
             "--db-isolation: the %s driver does not support isolation levels",
             drv->name);
     snprintf(sql, sizeof(sql), "%s %s", drv->isolation, levels[level]);
-    rc = run(drv->sql, conn, sql, err);
-    return rc ? failed("--db-isolation", sql, rc, err) : 0;
+    rc = run_sql(drv->sql, conn, sql, err);
+    return rc ? name_option("--db-isolation", sql, rc, err) : 0;
 }
 
 int sb__session_begin(
@@ -76,8 +77,8 @@ int sb__session_begin(
     if (!drv->sql)
         return sb_err_set(err, SB_EUSAGE,
             "--db-init-sql: the %s driver does not support SQL", drv->name);
-    rc = run(drv->sql, conn, o->init_sql, err);
-    return rc ? failed("--db-init-sql", o->init_sql, rc, err) : 0;
+    rc = run_sql(drv->sql, conn, o->init_sql, err);
+    return rc ? name_option("--db-init-sql", o->init_sql, rc, err) : 0;
 }
 
 int sb_con_init_sql(struct sb_con *con, const char *sql, size_t len)
@@ -88,7 +89,7 @@ int sb_con_init_sql(struct sb_con *con, const char *sql, size_t len)
 
     if (!own) {
         sb_err_set(&c->err, SB_ENOMEM, "out of memory for a statement");
-        return sb__con_failed(c);
+        return sb__error_show(c);
     }
     own->next = NULL;
     memcpy(own->sql, sql, len);
@@ -105,9 +106,9 @@ int sb__session_again(struct sb_con_priv *c, struct sb_err *err)
 
     for (struct sb__init_sql *own = c->init_sql; rc == 0 && own;
          own = own->next) {
-        rc = run(c->sql, c->conn, own->sql, err);
+        rc = run_sql(c->sql, c->conn, own->sql, err);
         if (rc)
-            rc = failed("the script's statement", own->sql, rc, err);
+            rc = name_option("the script's statement", own->sql, rc, err);
     }
     return rc;
 }

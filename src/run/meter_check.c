@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 #include "run/meter_check.h"
 
-#include "base/units.h"
+#include "kit/units.h"
 #include "run/run_report.h"
 
 void sb__meter_check_printed(struct sb_meter *m, const struct sb_snap *diff)

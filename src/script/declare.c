@@ -7,7 +7,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "base/buf.h"
+#include "kit/buf.h"
 #include "base/log.h"
 #include "base/opts_component.h"
 #include "script/script_private.h"

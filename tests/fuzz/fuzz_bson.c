@@ -8,7 +8,7 @@
 #include <string.h>
 
 #include "base/log.h"
-#include "db/doc.h"
+#include "db/doc/doc.h"
 #include "fuzz.h"
 
 static const uint8_t *given;
@@ -94,9 +94,11 @@ static void execute(struct sb_doc_op *op, unsigned choice)
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
     struct sb_db_ctx ctx = { .clock = &still };
-    struct sb_con_priv c = {
-        .ctx = &ctx, .inst = &inst, .drv = &drv, .sql = &sql_ops, .open = true
-    };
+    struct sb_con_priv c = { .ctx = &ctx,
+        .inst = &inst,
+        .drv = &drv,
+        .sql = &sql_ops,
+        .state = SB__CON_OPEN };
     struct sb_doc_op *op;
 
     if (size < 1)
@@ -109,15 +111,16 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
     op = sb_doc_compile(&c.pub, given, given_len, NULL);
     assert(!op || sound);
     assert(op || c.err.code == SB_EUSAGE);
-    c.has_result = false;
+    c.outcome = SB__OUTCOME_NONE;
     if (op)
         execute(op, data[0]);
-    c.has_result = false; // this driver has no result to free
+    c.outcome = SB__OUTCOME_NONE; // this driver has no result to free
     sb_doc_command(&c.pub, given, given_len, NULL);
     sb_doc_op_free(op);
     free(c.failed_sql);
     free(c.doc_body.data);
-    sb__docs_orphan(&c);
-    sb__docs_done(&ctx);
+    sb__children_orphan(&c);
+    sb__children_free(&ctx.orphans);
+    ctx.doc_names = NULL;
     return 0;
 }

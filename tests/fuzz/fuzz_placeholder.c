@@ -6,7 +6,7 @@
 #include <stdlib.h>
 
 #include "base/sqlscan.h"
-#include "db/placeholder.h"
+#include "db/sql/placeholder.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 
@@ -34,7 +34,7 @@ static void check_literal(const char *s, size_t len)
 static void fill(const struct sb__marks *m, const char *sql, size_t len)
 {
     struct sb_value *v = calloc(m->n + 1, sizeof(*v));
-    struct sb__quoting q = { .pgsql = len & 1, .overflow = len & 2 };
+    struct sb__quoting q = { .casts = len & 1, .huge = len & 2 };
     struct sb_err err;
     struct sb_buf b;
 

@@ -7,7 +7,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 
-#include "db/internal.h"
+#include "db/con.h"
 #include "loop/io.h"
 #include "hostile.h"
 
@@ -239,7 +239,8 @@ static bool ask_server(struct client *cl, bool counters)
         return true;
     }
     // The facade has no call for these.
-    return !c->open || c->drv->info->counters(c->conn, &to, &err) == 0;
+    return !sb__con_connected(c) ||
+           c->drv->info->counters(c->conn, &to, &err) == 0;
 }
 
 static bool act(struct client *cl, const struct hostile_step *s, unsigned round)

@@ -10,7 +10,7 @@
 
 #include "base/clock.h"
 #include "check.h"
-#include "db/internal.h"
+#include "db/call.h"
 
 static char log_text[1024];
 static int forget; // number of executions that fail: no such statement
@@ -142,19 +142,19 @@ static inline void start(void)
         .drv = &drv,
         .sql = &sql_ops,
         .conn = (struct sb_conn *)own,
-        .open = true,
+        .state = SB__CON_OPEN,
         .debug = opts.debug,
         .prepared = { .most = (uint32_t)opts.statement_cache } };
     c.pub.sql_state = c.pub.sql_errmsg = "";
-    sb_buf_init(&c.pipe.bytes, 0);
     log_text[0] = '\0';
 }
 
 static inline void finish(void)
 {
-    sb__pipeline_done(&c);
-    sb__stmts_orphan(&c);
-    sb__stmts_done(&ctx);
+    sb__children_abandon(&c);
+    sb__children_orphan(&c);
+    sb__children_free(&ctx.orphans);
+    sb__children_free(&ctx.idle_stmts);
     free(c.failed_sql);
     pthread_mutex_destroy(&ctx.lock);
 }

@@ -6,7 +6,7 @@
 #ifndef FAKE_DOC_H
 #define FAKE_DOC_H
 
-#include "db/doc.h"
+#include "db/doc/doc.h"
 #include "fake.h"
 
 // Documents ------------------------------------------------------------------
@@ -281,8 +281,9 @@ static inline void start_docs(void)
 static inline void finish_docs(void)
 {
     free(c.doc_body.data);
-    sb__docs_orphan(&c);
-    sb__docs_done(&ctx);
+    sb__children_orphan(&c);
+    sb__children_free(&ctx.orphans);
+    ctx.doc_names = NULL;
     sb_buf_done(&last);
     finish();
     sb_stats_done(&stats);

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 #include "loop/alarm.h"
 
-#include "base/rng.h"
+#include "kit/rng.h"
 #include "check.h"
 
 // The share of wake-ups that come later than the margin, after it has settled,

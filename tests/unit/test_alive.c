@@ -63,9 +63,9 @@ static void data_before_the_end(void)
 static void closed_here(void)
 {
     open_pair(&with_socket);
-    c.open = false;
+    c.state = SB__CON_CLOSED;
     CHECK(!sb_con_alive(&c.pub));
-    c.open = c.lost = true;
+    c.state = SB__CON_BROKEN;
     CHECK(!sb_con_alive(&c.pub));
     close_pair();
 }

@@ -95,7 +95,7 @@ static void many_names(void)
         CHECK_INT(run_doc(command(name)), 0);
         commands();
     }
-    CHECK(ctx.ndoc_names <= 257);
+    CHECK(ctx.doc_names->n <= 257);
     CHECK(op_count(SB_OPS_REST) > 700);
     CHECK_INT(rec->tally.others, 1000);
     finish_docs();
@@ -214,9 +214,9 @@ static void lost_and_reconnected(void)
     next_answer(SB_ELOST, 6);
     CHECK_INT(run_doc(command("find")), SB_ERECONNECT);
     CHECK_INT(c.pub.error, SB_SQL_IGNORABLE);
-    CHECK(c.lost && !c.has_result); // the next one has nothing to free
+    CHECK(sb__con_lost(&c) && !c.outcome); // the next one has nothing to free
     CHECK_INT(sb_con_reset(&c.pub), 0);
-    CHECK(!c.lost && connects == 1);
+    CHECK(!sb__con_lost(&c) && connects == 1);
     CHECK_INT(run_doc(command("find")), 0);
     CHECK_INT(rec->tally.reconnects, 1);
     opts.reconnect = false;
@@ -224,11 +224,12 @@ static void lost_and_reconnected(void)
     CHECK_INT(run_doc(command("find")), SB_ELOST);
     CHECK_INT(c.pub.error, SB_SQL_FATAL);
     // The connection was closed after the loss.
-    c.open = false;
+    c.outcome = SB__OUTCOME_NONE;
+    sb__con_enter(&c, SB__CON_AWAY);
     CHECK_INT(run_doc(command("find")), SB_ELOST);
     CHECK_STR(c.pub.sql_errmsg, "the connection was lost");
     CHECK(sb_doc_reply(&c.pub, &len) == NULL);
-    c.lost = false;
+    sb__con_enter(&c, SB__CON_CLOSED);
     CHECK_INT(run_doc(command("find")), SB_EUSAGE);
     CHECK_STR(c.pub.sql_errmsg, "the connection is closed");
     CHECK(sb_doc_compile(&c.pub, d.data, d.len, NULL) == NULL);
@@ -261,9 +262,9 @@ static void rejected_commands(void)
     command("find");
     CHECK(strstr(rejected(d.data, d.len), "a pipeline is open"));
     sb_con_pipeline_drop(&c.pub);
-    c.load = (struct sb_load *)&d;
+    sb__con_enter(&c, SB__CON_LOADING);
     CHECK(strstr(rejected(d.data, d.len), "loading a table"));
-    c.load = NULL;
+    sb__con_enter(&c, SB__CON_OPEN);
     CHECK(sb_doc_has(&c.pub));
     drv.doc = NULL;
     CHECK(!sb_doc_has(&c.pub));

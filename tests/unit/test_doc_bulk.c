@@ -385,7 +385,7 @@ static void rejected_input(void)
     CHECK(strstr(c.pub.sql_errmsg, "are not a BSON document"));
     CHECK(sb_doc_bulk_count(b) == 0);
     add(b, 'i', 1);
-    sb__docs_orphan(&c);
+    sb__children_orphan(&c);
     CHECK_INT(sb_doc_bulk_add(b, 'i', d.data, d.len), SB_EUSAGE);
     CHECK_INT(sb_doc_bulk_execute(b), SB_EUSAGE);
     CHECK(sb_doc_bulk_count(b) == 0);

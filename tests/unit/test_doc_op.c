@@ -370,12 +370,12 @@ static void outlives_its_connection(void)
     b = compile(&d);
     sb_doc_op_free(a);
     a = compile(&d);
-    sb__docs_orphan(&c);
-    CHECK(c.docs == NULL);
+    sb__children_orphan(&c);
+    CHECK(c.children == NULL);
     CHECK_INT(sb_doc_execute(a, NULL, 0), SB_EUSAGE);
     CHECK_INT(ncommands, 0);
     sb_doc_op_free(a);
-    CHECK(ctx.doc_orphans == (struct sb__doc_kept *)b);
+    CHECK(ctx.orphans == (struct sb__child *)b);
     finish_docs();
 }
 

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 //
 // Loading and choosing drivers, and recording, with the null driver.
+#include "db/call.h"
 #include "world.h"
 
 // Broken drivers -------------------------------------------------------------
@@ -246,7 +247,7 @@ static void results_are_counted_by_kind(void)
     CHECK_INT(count_of(&w, "begin"), 1);
     CHECK_INT(count_of(&w, "query"), 1);
     // An UPDATE that changed no row does not count as a write.
-    sb__count_result(
+    sb__call_count(
         w.rec, 0, &(struct sb_result){ .kind = SB_RESULT_WRITE }, 1, 1);
     CHECK_INT(w.rec->tally.writes, 1);
     CHECK_INT(w.rec->tally.others, 3);
@@ -364,7 +365,7 @@ static void handles_are_reused(void)
         if (!first)
             first = con;
         CHECK(con == first);
-        CHECK(!((struct sb_con_priv *)con)->idle);
+        CHECK(((struct sb_con_priv *)con)->state != SB__CON_SPARE);
         sb_stmt_free(sb_stmt_open(con, "SELECT 1", 8, NULL));
         sb_con_free(con);
         sb_con_free(con); // as a late finalizer does

@@ -185,7 +185,7 @@ static void lost(void)
     start_pipelines();
     CHECK(sb_con_query(&c.pub, "l", 1) == NULL);
     CHECK_INT(c.pub.error, SB_SQL_FATAL);
-    CHECK(c.lost);
+    CHECK(sb__con_lost(&c));
     finish();
 }
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-#include "db/placeholder.h"
+#include "db/sql/placeholder.h"
 
 #include <math.h>
 
@@ -89,7 +89,7 @@ static void escapes(void)
 static const char *filled(const char *sql, bool pgsql, const struct sb_value *v)
 {
     static struct sb_buf b;
-    struct sb__quoting q = { .pgsql = pgsql };
+    struct sb__quoting q = { .casts = pgsql };
     struct sb__marks m;
     struct sb_err err;
 
@@ -152,8 +152,8 @@ static void numbers(void)
         { INFINITY, "", "'Infinity'::float8", "9e999" },
         { -INFINITY, "", "'-Infinity'::float8", "(-9e999)" },
     };
-    const struct sb__quoting plain = { 0 }, pgsql = { .pgsql = true },
-                             sqlite = { .overflow = true };
+    const struct sb__quoting plain = { 0 }, pgsql = { .casts = true },
+                             sqlite = { .huge = true };
 
     for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
         struct sb_value v = { .type = SB_VALUE_DOUBLE, .d = cases[i].d };

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 //
 // Reconnecting, with a clock that advances only when the code waits.
+#include "db/link.h"
 #include "fake.h"
 
 #define SECOND UINT64_C(1000000000)
@@ -54,7 +55,7 @@ static void start_reconnect(void)
     lost_at_reset = canceled = false;
     failing_attempts = 0;
     start();
-    sb__refresh_init(&c);
+    sb__reconnect_often(&c);
 }
 
 static void finish_reconnect(void)
@@ -95,7 +96,7 @@ static void failed_attempts_are_counted(void)
         CHECK(sb_con_query(&c.pub, "l", 1) == NULL);
         failing_attempts = n;
         CHECK_INT(sb_con_reset(&c.pub), 0);
-        CHECK(c.open && !c.lost);
+        CHECK_INT(c.state, SB__CON_OPEN);
         CHECK_INT(counted(8), 1);
         CHECK_INT(counted(2002), n);
         CHECK_INT(rec->tally.reconnects, 1);
@@ -136,7 +137,7 @@ static int open_new(void)
 
     if (!con)
         return ctx.err.code;
-    CHECK(!((struct sb_con_priv *)con)->lost);
+    CHECK(!sb__con_lost((struct sb_con_priv *)con));
     sb_con_free(con);
     return 0;
 }
@@ -189,7 +190,7 @@ static void canceled_attempts(void)
         canceled = true;
         failing_attempts = n;
         CHECK_INT(sb_con_reset(&c.pub), 0);
-        CHECK(c.lost);
+        CHECK(sb__con_lost(&c));
         CHECK_INT(counted(2002), n - 1);
         CHECK_INT(rec->tally.reconnects, 0);
         finish_reconnect();
@@ -253,9 +254,10 @@ static void refresh_by_time(void)
 {
     opts.refresh_ns = (int64_t)(10 * SECOND);
     start_reconnect();
-    CHECK(c.refresh_at >= fake.ns0 && c.refresh_at < fake.ns0 + 10 * SECOND);
+    CHECK(c.refresh.at_ns >= fake.ns0 &&
+          c.refresh.at_ns < fake.ns0 + 10 * SECOND);
     next_event();
-    fake.ns0 = c.refresh_at - 1;
+    fake.ns0 = c.refresh.at_ns - 1;
     CHECK_INT(statement(), 0);
     CHECK_STR(logged(), "query(a) ");
     fake.ns0 += 1;
@@ -265,7 +267,7 @@ static void refresh_by_time(void)
     CHECK_INT(statement(), 0);
     CHECK_INT(statement(), 0);
     CHECK_STR(logged(), "connect query(a) query(a) ");
-    CHECK_INT(c.refresh_at, fake.ns0 + 10 * SECOND);
+    CHECK_INT(c.refresh.at_ns, fake.ns0 + 10 * SECOND);
     next_event();
     fake.ns0 += 10 * SECOND - 1;
     CHECK_INT(statement(), 0);
@@ -287,7 +289,7 @@ static void lost_at_rollback(void)
     failing_attempts = 2;
     CHECK_INT(sb_con_reset(&c.pub), 0);
     CHECK_STR(logged(), "reset connect connect connect ");
-    CHECK(c.open && !c.lost);
+    CHECK_INT(c.state, SB__CON_OPEN);
     CHECK_INT(counted(2013), 1);
     CHECK_INT(counted(2002), 2);
     CHECK_INT(rec->tally.reconnects, 1);
@@ -303,7 +305,7 @@ static void lost_at_rollback_without_reconnect(void)
     CHECK_STR(logged(), "reset ");
     CHECK_INT(c.pub.error, SB_SQL_FATAL);
     CHECK_INT(counted(2013), 1);
-    CHECK(c.lost);
+    CHECK(sb__con_lost(&c));
     finish_reconnect();
 }
 

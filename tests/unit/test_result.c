@@ -1,211 +1,76 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 //
-// Statements with several results, on a fake driver in this file.
-#include <stdlib.h>
+// The result that a connection has: one at a time, in one of four places.
+#include "fake.h"
 
-#include "check.h"
-#include "db/internal.h"
-
-// The driver's results, one letter per result: r rows, w changes, n nothing,
-// e an error.
-static const char *results;
-static int freed;
-
-static int step(struct sb_result *res, struct sb_err *err)
+static struct sb_rs *next_rows(uint64_t nrows)
 {
-    char kind = *results;
-
-    *res = (struct sb_result){ 0 };
-    if (kind)
-        results++;
-    if (kind == 'e')
-        return sb_err_native(err, SB_EQUERY, 7, "HY000", "broken");
-    if (kind == 'r')
-        *res = (struct sb_result){
-            .kind = SB_RESULT_ROWS, .nrows = 1, .nfields = 1
-        };
-    else if (kind == 'w')
-        *res = (struct sb_result){ .kind = SB_RESULT_WRITE, .affected = 2 };
-    return kind ? 1 : 0;
-}
-
-static int query(struct sb_conn *conn, const char *sql, size_t len,
-    struct sb_result *res, struct sb_err *err)
-{
-    int rc;
-
-    results = sql;
-    rc = step(res, err);
-    return rc < 0 ? rc : 0;
-}
-
-static int next_result(
-    struct sb_conn *conn, struct sb_result *res, struct sb_err *err)
-{
-    return step(res, err);
-}
-
-static int fetch(struct sb_conn *conn, struct sb_result *res,
-    struct sb_cell *cells, struct sb_err *err)
-{
-    cells[0] = (struct sb_cell){ "x", 1 };
-    return 1;
-}
-
-static void free_result(struct sb_conn *conn, struct sb_result *res)
-{
-    freed++;
-}
-
-static const struct sb_sql_ops sql_ops = {
-    .query = query,
-    .fetch = fetch,
-    .next_result = next_result,
-    .free_result = free_result,
-};
-static const struct sb_driver drv = { .name = "fake", .sql = &sql_ops };
-static struct sb_db_ctx ctx;
-static const struct sb_db_opts opts;
-static struct sb_drivers owner = { .opts = &opts };
-static struct sb_db db = { .owner = &owner, .drv = &drv };
-static struct sb__inst inst = { .db = &db };
-
-static struct sb_con_priv c;
-
-static struct sb_rs *start(const char *text)
-{
-    free(c.failed_sql);
-    c = (struct sb_con_priv){
-        .ctx = &ctx, .inst = &inst, .drv = &drv, .sql = &sql_ops, .open = true
+    c.res = (struct sb_result){
+        .kind = SB_RESULT_ROWS, .nrows = nrows, .nfields = 1, .insert_id = 7
     };
-    c.pub.sql_state = c.pub.sql_errmsg = "";
-    freed = 0;
-    return sb_con_query(&c.pub, text, strlen(text));
+    return sb__result_new(&c, NULL);
 }
 
-// Reads all results as scripts of 1.1 do. Returns one letter per result: r for
-// rows, - for none. ask: calls more_results(); release: frees each result.
-static const char *walk(const char *text, bool ask, bool release)
+static void places_are_reused(void)
 {
-    static char out[32];
-    struct sb_rs *rs = start(text);
-    size_t n = 0;
+    struct sb_rs *first, *rs;
 
-    while (n < sizeof(out) - 1) {
-        out[n++] = rs ? 'r' : '-';
-        if (rs && release)
-            sb_rs_free(rs);
-        if (ask && sb_rs_more(&c.pub) != 1)
-            break;
-        rs = sb_rs_next(&c.pub);
-        if (!ask && !rs)
-            break;
+    start();
+    first = next_rows(1);
+    CHECK_INT(first->nrows, 1);
+    CHECK_INT(first->insert_id, 7);
+    CHECK(first->connection == &c.pub);
+    for (unsigned i = 1; i < SB__RESULTS; i++) {
+        rs = next_rows(i + 1);
+        CHECK(rs != first && first->nrows == 1);
     }
-    out[n] = '\0';
-    return out;
+    CHECK(next_rows(9) == first && first->nrows == 9);
+    finish();
 }
 
-static void several(void)
+static void only_rows_have_a_place(void)
 {
-    CHECK_STR(walk("r", true, false), "r");
-    CHECK_STR(walk("rrr", true, false), "rrr");
-    CHECK_STR(walk("rwr", true, false), "r-r");
-    CHECK_STR(walk("wnr", true, false), "--r");
-    CHECK_STR(walk("rwr", true, true), "r-r");
-    CHECK_STR(walk("rr", false, true), "rr");
-    CHECK_INT(freed, 1);
-    CHECK(!c.has_result);
+    unsigned place;
+
+    start();
+    place = c.rs_now;
+    c.res = (struct sb_result){ .kind = SB_RESULT_WRITE, .affected = 2 };
+    CHECK(sb__result_new(&c, NULL) == NULL);
+    CHECK_INT(c.rs_now, place);
+    CHECK_INT(c.outcome, SB__OUTCOME_SQL); // the driver may have to free it
+    finish();
 }
 
-static void looking_ahead(void)
-{
-    struct sb_sql_cell cell;
-    struct sb_rs *rs = start("rrw");
+static int ended;
 
-    CHECK_INT(sb_rs_fetch(rs, &cell), 1);
-    CHECK_INT(sb_rs_more(&c.pub), 1);
-    CHECK_INT(sb_rs_more(&c.pub), 1);
-    // The previous result has ended, and the next one was not requested yet.
-    CHECK_INT(sb_rs_fetch(rs, &cell), SB_EUSAGE);
-    rs = sb_rs_next(&c.pub);
-    CHECK(rs != NULL);
-    CHECK_INT(sb_rs_fetch(rs, &cell), 1);
-    CHECK_INT(sb_rs_more(&c.pub), 1);
-    CHECK(sb_rs_next(&c.pub) == NULL);
-    CHECK_INT(sb_con_affected(&c.pub), 2);
-    CHECK_INT(sb_rs_more(&c.pub), 0);
-    CHECK_INT(freed, 1);
-    // The next statement discards the results that were not requested.
-    start("rr");
-    CHECK_INT(sb_rs_more(&c.pub), 1);
-    CHECK(sb_con_query(&c.pub, "r", 1) != NULL);
-    CHECK_INT(sb_rs_more(&c.pub), 0);
+static void count_end(struct sb_conn *conn, struct sb_result *res)
+{
+    ended++;
 }
 
-static void freeing(void)
+static void ends_once(void)
 {
-    struct sb_sql_cell cell;
-    struct sb_rs *rs = start("rr");
-
-    sb_rs_free(rs);
-    CHECK_INT(freed, 0);
-    CHECK_INT(sb_rs_fetch(rs, &cell), SB_EUSAGE);
-    rs = sb_rs_next(&c.pub);
-    CHECK(rs != NULL);
-    CHECK_INT(sb_rs_fetch(rs, &cell), 1);
-    CHECK(sb_con_query(&c.pub, "w", 1) == NULL);
-    CHECK_INT(freed, 1);
-}
-
-static void failing(void)
-{
-    CHECK(start("re") != NULL);
-    CHECK_INT(sb_rs_more(&c.pub), SB_EQUERY);
-    CHECK_INT(c.pub.error, SB_SQL_FATAL);
-    CHECK_INT(c.pub.sql_errno, 7);
-    CHECK(start("re") != NULL);
-    CHECK(sb_rs_next(&c.pub) == NULL);
-    CHECK_INT(c.pub.error, SB_SQL_FATAL);
-    start("w");
-    CHECK_INT(c.pub.error, SB_SQL_NONE);
-}
-
-// The statement as error messages show it.
-static void failed_statement(void)
-{
-    char text[400], want[300];
-
-    start("e");
-    CHECK_STR(sb_con_failed_sql(&c.pub), "e");
-    start("e  \n\tSELECT 1");
-    CHECK_STR(sb_con_failed_sql(&c.pub), "e SELECT 1");
-    memset(text, 'e', sizeof(text));
-    text[200] = '\0';
-    start(text);
-    CHECK_STR(sb_con_failed_sql(&c.pub), text);
-    text[200] = 'e';
-    text[201] = '\0';
-    start(text);
-    snprintf(want, sizeof(want), "%.200s...", text);
-    CHECK_STR(sb_con_failed_sql(&c.pub), want);
-    // A three-byte character at the limit is removed as a whole.
-    memcpy(text + 198, "\xe2\x82\xac", 3);
-    start(text);
-    snprintf(want, sizeof(want), "%.198s...", text);
-    CHECK_STR(sb_con_failed_sql(&c.pub), want);
-    // The next statement clears it.
-    CHECK(sb_con_query(&c.pub, "r", 1) != NULL);
-    CHECK_STR(sb_con_failed_sql(&c.pub), "");
+    start();
+    sql_ops.free_result = count_end;
+    sb__result_end(&c);
+    CHECK_INT(ended, 0);
+    next_rows(1);
+    sb__result_end(&c);
+    CHECK_INT(ended, 1);
+    CHECK_INT(c.outcome, SB__OUTCOME_NONE);
+    sb__result_end(&c);
+    CHECK_INT(ended, 1);
+    c.outcome = SB__OUTCOME_DROPPED;
+    sb__result_end(&c);
+    CHECK_INT(ended, 2);
+    sql_ops.free_result = free_result;
+    finish();
 }
 
 int main(void)
 {
-    sb_log_set_level(SB_LOG_FATAL);
-    RUN(several);
-    RUN(looking_ahead);
-    RUN(freeing);
-    RUN(failing);
-    RUN(failed_statement);
-    free(c.failed_sql);
+    RUN(places_are_reused);
+    RUN(only_rows_have_a_place);
+    RUN(ends_once);
     return check_done();
 }

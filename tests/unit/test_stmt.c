@@ -54,7 +54,7 @@ static void least_recently_used(void)
     sb_stmt_free(a);
     run(d);
     CHECK_STR(logged(), "close(a) prepare(d) execute() ");
-    sb__stmts_reset(&c);
+    sb__children_reset(&c);
     CHECK_INT(c.prepared.n, 0);
     finish();
     opts.statement_cache = 0;

@@ -11,7 +11,7 @@
 #include <unistd.h>
 
 #include "check.h"
-#include "db/internal.h"
+#include "db/con.h"
 
 static char modules[4096], folder[] = "/tmp/test_loader.XXXXXX";
 

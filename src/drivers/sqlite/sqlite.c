@@ -6,8 +6,8 @@ SB_DRIVER_EXPORT const struct sb_driver sb_driver = {
     .name = "sqlite",
     .title = "SQLite, embedded: requires no server",
     .dialect = "sqlite",
-    .caps = SB_CAP_INFINITY | SB_CAP_ONE_LOADER | SB_CAP_ONE_WRITER |
-            SB_CAP_SIGNED_IDS | SB_CAP_EMBEDDED,
+    .caps = SB_CAP_HUGE_LITERALS | SB_CAP_INFINITY | SB_CAP_ONE_LOADER |
+            SB_CAP_ONE_WRITER | SB_CAP_SIGNED_IDS | SB_CAP_EMBEDDED,
     .opts = &sqlite_opt_table,
     .opts_size = sizeof(struct sqlite_opts),
     .conn_size = sizeof(struct sqlite_conn),

@@ -4,7 +4,7 @@
 // it is sent from, so a document is copied only once.
 #include <stdlib.h>
 
-#include "db/doc.h"
+#include "db/doc/doc.h"
 
 #define OPS_MAX   1000u
 #define BYTES_MAX (12u << 20) // of a command with more than one document
@@ -37,7 +37,7 @@ struct part {
 };
 
 struct sb_doc_bulk {
-    struct sb__doc_kept kept; // first
+    struct sb__child child; // first
     bool ordered;
     struct sb_doc_name *name; // NULL: the names of the commands
     char *collection;
@@ -179,11 +179,11 @@ static void empty(struct sb_doc_bulk *bulk)
     bulk->count = 0;
 }
 
-static void bulk_free(struct sb__doc_kept *k)
+static void bulk_free(struct sb__child *k)
 {
     struct sb_doc_bulk *bulk = (struct sb_doc_bulk *)k;
 
-    sb__doc_unkeep(k);
+    sb__child_unlink(k);
     for (int i = 0; i < KINDS; i++) {
         free(bulk->part[i].body.data);
         free(bulk->part[i].batch);
@@ -195,37 +195,39 @@ static void bulk_free(struct sb__doc_kept *k)
 struct sb_doc_bulk *sb_doc_bulk_open(
     struct sb_con *con, const char *collection, int ordered)
 {
+    static const struct sb__child_ops ops = { .orphan = sb__doc_orphan,
+        .free = bulk_free };
     struct sb_con_priv *c = (struct sb_con_priv *)con;
     struct sb_doc_bulk *bulk;
 
     if (sb__doc_ready(c))
         return NULL;
     if (!collection || !*collection) {
-        sb__doc_usage(c, "a bulk requires the name of a collection");
+        sb__error_usage(c, "a bulk requires the name of a collection");
         return NULL;
     }
     bulk = calloc(1, sizeof(*bulk));
     if (!bulk) {
-        sb__doc_no_memory(c);
+        sb__error_no_memory(c);
         return NULL;
     }
-    bulk->kept.free = bulk_free;
-    sb__doc_keep(c, &bulk->kept);
+    bulk->child.ops = &ops;
+    sb__child_add(c, &bulk->child);
     bulk->ordered = ordered & 1;
     bulk->collection = strdup(collection);
     if (ordered & 2)
         bulk->name = sb_doc_name(con, "");
     if (bulk->collection && (bulk->name || !(ordered & 2)))
         return bulk;
-    bulk_free(&bulk->kept);
-    sb__doc_no_memory(c);
+    bulk_free(&bulk->child);
+    sb__error_no_memory(c);
     return NULL;
 }
 
 void sb_doc_bulk_free(struct sb_doc_bulk *bulk)
 {
     if (bulk)
-        bulk_free(&bulk->kept);
+        bulk_free(&bulk->child);
 }
 
 double sb_doc_bulk_count(const struct sb_doc_bulk *bulk)
@@ -258,7 +260,7 @@ static struct part *part_of(
         *kind = (enum kind)i;
         return &bulk->part[bulk->ordered ? 0 : i];
     }
-    sb__doc_usage(bulk->kept.con,
+    sb__error_usage(bulk->child.con,
         "a bulk does not support operations of kind %d", letter);
     return NULL;
 }
@@ -266,7 +268,7 @@ static struct part *part_of(
 int sb_doc_bulk_add(
     struct sb_doc_bulk *bulk, int kind, const uint8_t *a, size_t len)
 {
-    struct sb_con_priv *c = bulk->kept.con;
+    struct sb_con_priv *c = bulk->child.con;
     struct part *p;
     enum kind k;
     uint8_t *out;
@@ -277,11 +279,11 @@ int sb_doc_bulk_add(
     if (!p)
         return c->err.code;
     if (!a || !sb_bson_framed(a, len))
-        return sb__doc_usage(
+        return sb__error_usage(
             c, "the %zu bytes given to a bulk are not a BSON document", len);
     out = place(bulk, p, k, len);
     if (!out)
-        return sb__doc_no_memory(c);
+        return sb__error_no_memory(c);
     memcpy(out, a, len);
     placed(bulk, p, out + len);
     return 0;
@@ -290,7 +292,7 @@ int sb_doc_bulk_add(
 int sb_doc_bulk_add_op(struct sb_doc_bulk *bulk, int kind, struct sb_doc_op *op,
     const struct sb_doc_value *values, uint32_t n)
 {
-    struct sb_con_priv *c = bulk->kept.con;
+    struct sb_con_priv *c = bulk->child.con;
     struct part *p;
     enum kind k;
     size_t len, room;
@@ -307,7 +309,7 @@ int sb_doc_bulk_add_op(struct sb_doc_bulk *bulk, int kind, struct sb_doc_op *op,
         return rc;
     out = place(bulk, p, k, room);
     if (!out)
-        return sb__doc_no_memory(c);
+        return sb__error_no_memory(c);
     len = sb__doc_op_write(op, c, values, out);
     if (!len)
         return c->err.code;
@@ -408,7 +410,7 @@ static int report_first(struct sb_con_priv *c, struct first *f)
     c->err = f->err;
     free(c->failed_sql);
     c->failed_sql = f->sql;
-    return sb__con_failed(c);
+    return sb__error_show(c);
 }
 
 // Runs one command. *on: whether the bulk continues after a failure. It does if
@@ -418,7 +420,7 @@ static int run_batch(
     struct sb_doc_bulk *bulk, const struct part *p, uint32_t i, bool *on)
 {
     const struct batch *b = &p->batch[i];
-    struct sb_con_priv *c = bulk->kept.con;
+    struct sb_con_priv *c = bulk->child.con;
     struct said said;
     int rc = sb__doc_begin(c);
 
@@ -427,7 +429,7 @@ static int run_batch(
         return rc;
     rc = sb__doc_run(
         c, p->body.data + b->at, sb_get32(p->body.data + b->at), bulk->name);
-    if (rc == 0 || !c->lost) {
+    if (rc == 0 || !sb__con_lost(c)) {
         read_reply(c, &said);
         if (rc == 0 || said.ok)
             add_result(&bulk->result, b->kind, &said);
@@ -451,14 +453,14 @@ static int run_part(
         if (rc && !on)
             return rc;
         if (rc)
-            keep_first(bulk->kept.con, first);
+            keep_first(bulk->child.con, first);
     }
     return 0;
 }
 
 int sb_doc_bulk_execute(struct sb_doc_bulk *bulk)
 {
-    struct sb_con_priv *c = bulk->kept.con;
+    struct sb_con_priv *c = bulk->child.con;
     struct first first = { .err = { 0 } };
     int rc = 0;
 
@@ -468,7 +470,7 @@ int sb_doc_bulk_execute(struct sb_doc_bulk *bulk)
         return closed();
     }
     if (bulk->count == 0 && c->pub.error)
-        sb__con_clear(c);
+        sb__error_clear(c);
     for (int i = 0; rc == 0 && i < KINDS; i++)
         rc = run_part(bulk, &bulk->part[i], &first);
     empty(bulk);

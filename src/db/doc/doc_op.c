@@ -4,7 +4,7 @@
 // execution copies each piece and performs the step that follows it.
 #include <stdlib.h>
 
-#include "db/doc.h"
+#include "db/doc/doc.h"
 
 #define ARGS_MAX 65535u
 #define KEEP_MAX (1u << 20) // of the buffer kept between executions
@@ -24,7 +24,7 @@ struct piece {
 };
 
 struct sb_doc_op {
-    struct sb__doc_kept kept; // first
+    struct sb__child child;   // first
     struct sb_doc_name *name; // NULL: the name of the command
     uint8_t *raw;
     uint32_t len;
@@ -53,7 +53,7 @@ static int add_piece(
         struct piece *grown = realloc(op->piece, cap * sizeof(*grown));
 
         if (!grown)
-            return sb__doc_no_memory(x->con);
+            return sb__error_no_memory(x->con);
         op->piece = grown;
         op->cap = cap;
     }
@@ -84,18 +84,18 @@ static int want_of(struct compiler *x, struct sb_walk *w, unsigned number)
 
     while ((more = sb_walk_next(w, &e)) == 1) {
         if (strcmp(e.key, "type") != 0)
-            return sb__doc_usage(x->con,
+            return sb__error_usage(x->con,
                 "placeholder %u has a key '%.40s'; only \"type\" is supported",
                 number, e.key);
         if (e.type == SB_BSON_TEXT)
             want = sb__want_named((const char *)e.value + 4, e.len - 5);
         if (e.type != SB_BSON_TEXT || want < 0)
-            return sb__doc_usage(x->con,
+            return sb__error_usage(x->con,
                 "the type of placeholder %u is not one of int32, int64, "
                 "double, string, bool, date, any",
                 number);
     }
-    return more < 0 ? sb__doc_usage(
+    return more < 0 ? sb__error_usage(
                           x->con, "placeholder %u is malformed BSON", number)
                     : want;
 }
@@ -110,7 +110,7 @@ static int add_placeholder(struct compiler *x, const struct sb_elem *e,
 
     if (!(n >= 1 && n <= ARGS_MAX) || n != (uint32_t)n ||
         number->type == SB_BSON_BOOL)
-        return sb__doc_usage(x->con,
+        return sb__error_usage(x->con,
             "a placeholder {\"$arg\": n} requires a number n from 1 to %u",
             ARGS_MAX);
     want = want_of(x, w, (unsigned)n);
@@ -131,7 +131,7 @@ static int add_placeholder(struct compiler *x, const struct sb_elem *e,
 
 static int malformed(struct compiler *x, const uint8_t *at)
 {
-    return sb__doc_usage(x->con, "the document is malformed BSON at byte %zu",
+    return sb__error_usage(x->con, "the document is malformed BSON at byte %zu",
         (size_t)(at - x->op->raw));
 }
 
@@ -145,7 +145,7 @@ static int compile(
     int rc, more;
 
     if (depth > SB_BSON_DEPTH)
-        return sb__doc_usage(x->con,
+        return sb__error_usage(x->con,
             "the document has more than %u levels of documents", SB_BSON_DEPTH);
     rc = add_piece(x, THEN_OPEN, doc + 4, 0);
     sb_walk_begin(&w, doc, len);
@@ -172,14 +172,14 @@ static int count_uses(struct compiler *x)
 
     op->uses = calloc(op->nargs ? op->nargs : 1, sizeof(*op->uses));
     if (!op->uses)
-        return sb__doc_no_memory(x->con);
+        return sb__error_no_memory(x->con);
     for (uint32_t i = 0; i < op->npieces; i++) {
         const struct piece *p = &op->piece[i];
 
         if (p->then != THEN_VALUE)
             continue;
         if (op->uses[p->arg] == UINT16_MAX)
-            return sb__doc_usage(x->con,
+            return sb__error_usage(x->con,
                 "placeholder %u is used more than %u times in the document",
                 p->arg + 1u, (unsigned)UINT16_MAX);
         op->uses[p->arg]++;
@@ -196,22 +196,22 @@ static int build(struct compiler *x, const uint8_t *body, size_t len)
 
     op->raw = malloc(len);
     if (!op->raw)
-        return sb__doc_no_memory(x->con);
+        return sb__error_no_memory(x->con);
     memcpy(op->raw, body, len);
     op->len = (uint32_t)len;
     sb_walk_begin(&w, op->raw, len);
     if (sb_walk_next(&w, &first) == 1 && strcmp(first.key, "$arg") == 0)
-        return sb__doc_usage(x->con,
+        return sb__error_usage(x->con,
             "a placeholder can replace a value, but not the whole document");
     rc = compile(x, op->raw, len, 1);
     return rc ? rc : count_uses(x);
 }
 
-static void op_free(struct sb__doc_kept *k)
+static void op_free(struct sb__child *k)
 {
     struct sb_doc_op *op = (struct sb_doc_op *)k;
 
-    sb__doc_unkeep(k);
+    sb__child_unlink(k);
     free(op->raw);
     free(op->uses);
     free(op->piece);
@@ -222,26 +222,28 @@ struct sb_doc_op *sb_doc_compile(
     struct sb_con *con, const uint8_t *body, size_t len, const char *name)
 {
     struct sb_con_priv *c = (struct sb_con_priv *)con;
+    static const struct sb__child_ops ops = { .orphan = sb__doc_orphan,
+        .free = op_free };
     struct compiler x = { .con = c };
 
     if (sb__doc_ready(c))
         return NULL;
     if (!body || !sb_bson_framed(body, len)) {
-        sb__doc_usage(c, "the %zu bytes given are not a BSON document", len);
+        sb__error_usage(c, "the %zu bytes given are not a BSON document", len);
         return NULL;
     }
     x.op = calloc(1, sizeof(*x.op));
     if (!x.op) {
-        sb__doc_no_memory(c);
+        sb__error_no_memory(c);
         return NULL;
     }
-    x.op->kept.free = op_free;
-    sb__doc_keep(c, &x.op->kept);
+    x.op->child.ops = &ops;
+    sb__child_add(c, &x.op->child);
     if (name && !(x.op->name = sb_doc_name(con, name)))
-        sb__doc_no_memory(c);
+        sb__error_no_memory(c);
     else if (build(&x, body, len) == 0)
         return x.op;
-    op_free(&x.op->kept);
+    op_free(&x.op->child);
     return NULL;
 }
 
@@ -253,7 +255,7 @@ uint32_t sb_doc_op_nargs(const struct sb_doc_op *op)
 void sb_doc_op_free(struct sb_doc_op *op)
 {
     if (op)
-        op_free(&op->kept);
+        op_free(&op->child);
 }
 
 // Executing ------------------------------------------------------------------
@@ -264,14 +266,14 @@ int sb__doc_op_room(const struct sb_doc_op *op, struct sb_con_priv *c,
     size_t need = op->len;
 
     if (SB_UNLIKELY(n != op->nargs))
-        return sb__doc_usage(c,
+        return sb__error_usage(c,
             "the compiled document has %u placeholder%s, but %u value%s given",
             op->nargs, op->nargs == 1 ? "" : "s", n,
             n == 1 ? " was" : "s were");
     for (uint32_t i = 0; i < n; i++)
         need += sb__value_room(&values[i]) * op->uses[i];
     if (SB_UNLIKELY(need > INT32_MAX))
-        return sb__doc_usage(
+        return sb__error_usage(
             c, "a document with these values would have more than 2 GB");
     *room = need;
     return 0;
@@ -279,7 +281,7 @@ int sb__doc_op_room(const struct sb_doc_op *op, struct sb_con_priv *c,
 
 static size_t value_failed(struct sb_con_priv *c, unsigned number)
 {
-    sb__doc_usage(c, "value %u %.400s", number, c->err.msg);
+    sb__error_usage(c, "value %u %.400s", number, c->err.msg);
     return 0;
 }
 
@@ -318,7 +320,7 @@ size_t sb__doc_op_write(const struct sb_doc_op *op, struct sb_con_priv *c,
     return (size_t)(p - out);
 }
 
-static int execute(struct sb_doc_op *op, struct sb_con_priv *c,
+static int send_filled(struct sb_doc_op *op, struct sb_con_priv *c,
     const struct sb_doc_value *values, uint32_t n)
 {
     struct sb__bytes *b = &c->doc_body;
@@ -330,7 +332,7 @@ static int execute(struct sb_doc_op *op, struct sb_con_priv *c,
         return rc;
     out = sb__bytes_room(b, need);
     if (!out)
-        return sb__doc_no_memory(c);
+        return sb__error_no_memory(c);
     len = sb__doc_op_write(op, c, values, out);
     if (!len)
         return c->err.code;
@@ -345,7 +347,7 @@ static int execute(struct sb_doc_op *op, struct sb_con_priv *c,
 int sb_doc_execute(
     struct sb_doc_op *op, const struct sb_doc_value *values, uint32_t n)
 {
-    struct sb_con_priv *c = op->kept.con;
+    struct sb_con_priv *c = op->child.con;
     int rc;
 
     if (!c) {
@@ -359,5 +361,5 @@ int sb_doc_execute(
         return sb__doc_check(c, op->raw, op->len);
     if (op->nargs == 0 && n == 0)
         return sb__doc_run(c, op->raw, op->len, op->name);
-    return execute(op, c, values, n);
+    return send_filled(op, c, values, n);
 }

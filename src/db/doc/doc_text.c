@@ -3,7 +3,7 @@
 // Commands as text, for errors and for --db-debug.
 #include <stdlib.h>
 
-#include "db/doc.h"
+#include "db/doc/doc.h"
 
 // Maximum bytes of a command that are converted to JSON: the text is longer
 // than any message.

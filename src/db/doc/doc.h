@@ -5,36 +5,35 @@
 #define SB_DOC_H
 
 #include "db/doc.ffi.h"
-#include "db/doc_bson.h"
+#include "kit/bson.h"
 #include "db/doc_type.h"
-#include "db/internal.h"
+#include "db/call.h"
 
-// Part of an object that belongs to a connection and may be freed after it:
-// then the object stays in a list of the context, and `con` is NULL.
-struct sb__doc_kept {
-    struct sb_con_priv *con;
-    struct sb__doc_kept *next, **prev;
-    void (*free)(struct sb__doc_kept *k);
+#define SB__DOC_BUCKETS 16
+
+// The names of operations of a context.
+struct sb__doc_names {
+    struct sb__child child; // first
+    unsigned n;
+    struct sb_doc_name *bucket[SB__DOC_BUCKETS]; // by hash
 };
 
 // doc.c ----------------------------------------------------------------------
 
-void sb__doc_keep(struct sb_con_priv *c, struct sb__doc_kept *k);
-void sb__doc_unkeep(struct sb__doc_kept *k);
 // Checks that documents can be prepared on the connection, without a call to
 // the server. The current result stays. 0 or SB_E*.
 int sb__doc_ready(struct sb_con_priv *c);
-// As sb__con_begin(), for a command.
+// As sb__call_ready(), for a command.
 int sb__doc_begin(struct sb_con_priv *c);
-// Fail the call and return SB_EUSAGE or SB_ENOMEM.
-int sb__doc_usage(struct sb_con_priv *c, const char *fmt, ...) SB_PRINTF(2, 3);
-int sb__doc_no_memory(struct sb_con_priv *c);
 // Checks that the command is framed and has a name. 0 or SB_EUSAGE.
 int sb__doc_check(struct sb_con_priv *c, const uint8_t *body, size_t len);
 // Runs a checked command, after sb__doc_begin(). name: the operation, NULL for
 // the name of the command. 0 or SB_E*.
 int sb__doc_run(struct sb_con_priv *c, const uint8_t *body, size_t len,
     struct sb_doc_name *name);
+// Called when the connection of a compiled command or a bulk is freed: the
+// object stays valid for the function that frees it.
+void sb__doc_orphan(struct sb__child *k);
 // Makes room for `more` bytes and returns b->data + b->len; NULL: out of
 // memory.
 uint8_t *sb__bytes_room(struct sb__bytes *b, size_t more);

@@ -3,7 +3,7 @@
 // Converts values to the types that their placeholders require.
 #include <math.h>
 
-#include "db/doc.h"
+#include "db/doc/doc.h"
 
 #define EXACT  9007199254740992.0    // 2^53: all integers below are exact
 #define INT_63 9223372036854775808.0 // 2^63

@@ -5,7 +5,7 @@
 #ifndef SB_PLACEHOLDER_H
 #define SB_PLACEHOLDER_H
 
-#include "base/buf.h"
+#include "kit/buf.h"
 #include "db/driver.h"
 
 // The placeholders of a text.
@@ -26,8 +26,8 @@ struct sb__quoting {
     struct sb_conn *conn; // first argument of quote
     size_t (*quote)(struct sb_conn *conn, const char *text, size_t len,
         char *out, size_t size); // NULL: doubled single quotes
-    bool pgsql;                  // '\x00'::bytea, not X'00'; 'NaN'::float8
-    bool overflow; // infinities as 9e999: there is no other literal for them
+    bool casts;                  // '\x00'::bytea, not X'00'; 'NaN'::float8
+    bool huge; // infinities as 9e999: there is no other literal for them
 };
 
 // Quotes text with single quotes, doubling those in it; returns the required

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-#include "db/placeholder.h"
+#include "db/sql/placeholder.h"
 
 #include <inttypes.h>
 #include <math.h>
@@ -117,14 +117,14 @@ static int add_blob(
 {
     static const char digit[] = "0123456789abcdef";
 
-    sb_buf_adds(b, q->pgsql ? "'\\x" : "X'");
+    sb_buf_adds(b, q->casts ? "'\\x" : "X'");
     for (size_t i = 0; i < len; i++) {
         unsigned char c = (unsigned char)s[i];
         char hex[2] = { digit[c >> 4], digit[c & 15] };
 
         sb_buf_add(b, hex, 2);
     }
-    sb_buf_adds(b, q->pgsql ? "'::bytea" : "'");
+    sb_buf_adds(b, q->casts ? "'::bytea" : "'");
     return b->failed ? SB_ENOMEM : 0;
 }
 
@@ -139,13 +139,13 @@ static int add_int(struct sb_buf *b, int64_t i)
 static const char *special(const struct sb__quoting *q, double d)
 {
     if (isnan(d))
-        return q->pgsql ? "'NaN'::float8" : NULL;
-    if (isinf(d) && q->pgsql)
+        return q->casts ? "'NaN'::float8" : NULL;
+    if (isinf(d) && q->casts)
         return d < 0 ? "'-Infinity'::float8" : "'Infinity'::float8";
-    if (isinf(d) && q->overflow)
+    if (isinf(d) && q->huge)
         return d < 0 ? "(-9e999)" : "9e999";
     if (d == 0) // -0.0, which is not an integer
-        return q->pgsql ? "'-0'::float8" : "(-0e0)";
+        return q->casts ? "'-0'::float8" : "(-0e0)";
     return NULL;
 }
 

@@ -5,7 +5,7 @@
 #include <inttypes.h>
 #include <stdlib.h>
 
-#include "db/internal.h"
+#include "db/sql/sql.h"
 
 struct param {
     struct sb_param pub; // first: the handle Lua holds

@@ -5,17 +5,17 @@
 #include <stdlib.h>
 
 #include "base/sqlscan.h"
-#include "db/internal.h"
+#include "db/op.h"
+#include "db/sql/sql.h"
 
 enum mode { MODE_NEW, MODE_SERVER, MODE_EMULATED };
 
 struct sb_stmt_handle {
-    struct sb_con_priv *con; // NULL: it or this statement was freed
+    struct sb__child child; // first; con is NULL: it or this was freed
     struct sb_db_ctx *ctx;
     bool idle;    // freed, waiting to be reused
     bool late;    // freed by its owner while a pipeline may still need it
     bool surplus; // the warning about too many parameters was logged
-    struct sb_stmt_handle *next, **prev;
     char *sql;
     size_t len;
     char *op_name;
@@ -57,23 +57,7 @@ static char *fold_digits(const char *sql, size_t len)
     return out;
 }
 
-static void link_stmt(struct sb_stmt_handle **list, struct sb_stmt_handle *st)
-{
-    st->next = *list;
-    st->prev = list;
-    if (st->next)
-        st->next->prev = &st->next;
-    *list = st;
-}
-
-static void unlink_stmt(struct sb_stmt_handle *st)
-{
-    *st->prev = st->next;
-    if (st->next)
-        st->next->prev = st->prev;
-}
-
-static int fill(struct sb_stmt_handle *st, const struct sb_con_priv *c,
+static int fill_stmt(struct sb_stmt_handle *st, const struct sb_con_priv *c,
     const char *sql, size_t len, const char *op)
 {
     st->sql = malloc(len + 1);
@@ -113,18 +97,24 @@ static void stmt_strip(struct sb_stmt_handle *st)
     *st = (struct sb_stmt_handle){ .ctx = st->ctx };
 }
 
-static void stmt_retire(struct sb_stmt_handle *st)
+static const struct sb__child_ops handle_ops;
+
+// Puts a handle without a connection into a list of its context.
+static void stmt_retire(struct sb_stmt_handle *st, struct sb__child **list)
 {
-    st->idle = true;
-    link_stmt(&st->ctx->idle_stmts, st);
+    assert(!st->child.con && !st->sql);
+    st->idle = list == &st->ctx->idle_stmts;
+    st->child.ops = &handle_ops;
+    sb__child_link(list, &st->child);
 }
 
 static struct sb_stmt_handle *stmt_new(struct sb_db_ctx *ctx)
 {
-    struct sb_stmt_handle *st = ctx->idle_stmts;
+    struct sb_stmt_handle *st = (struct sb_stmt_handle *)ctx->idle_stmts;
 
     if (st) {
-        unlink_stmt(st);
+        assert(st->idle && !st->sql);
+        sb__child_unlink(&st->child);
         st->idle = false;
     } else {
         st = calloc(1, sizeof(*st));
@@ -134,10 +124,10 @@ static struct sb_stmt_handle *stmt_new(struct sb_db_ctx *ctx)
     return st;
 }
 
-static void *failed(struct sb_con_priv *c, int code, const char *text)
+static void *fail_open(struct sb_con_priv *c, int code, const char *text)
 {
     sb_err_set(&c->err, code, "%s", text);
-    sb__con_failed(c);
+    sb__error_show(c);
     return NULL;
 }
 
@@ -147,21 +137,22 @@ struct sb_stmt_handle *sb_stmt_open(
     struct sb_con_priv *c = (struct sb_con_priv *)con;
     struct sb_stmt_handle *st;
 
-    if (sb__con_begin(c))
+    if (sb__call_ready(c))
         return NULL;
     if (!c->sql)
-        return failed(c, SB_EUNSUPPORTED, "the driver has no SQL operations");
+        return fail_open(
+            c, SB_EUNSUPPORTED, "the driver has no SQL operations");
     st = stmt_new(c->ctx);
     if (!st)
-        return failed(c, SB_ENOMEM, "out of memory");
-    if (fill(st, c, sql, len, op)) {
+        return fail_open(c, SB_ENOMEM, "out of memory");
+    if (fill_stmt(st, c, sql, len, op)) {
         stmt_strip(st);
-        stmt_retire(st);
-        return failed(c, SB_ENOMEM, "out of memory");
+        stmt_retire(st, &st->ctx->idle_stmts);
+        return fail_open(c, SB_ENOMEM, "out of memory");
     }
     sb_buf_init(&st->text, 0);
-    st->con = c;
-    link_stmt(&c->stmts, st);
+    st->child.ops = &handle_ops;
+    sb__child_add(c, &st->child);
     return st;
 }
 
@@ -170,12 +161,12 @@ struct sb_param *sb_stmt_param(
 {
     struct sb_param *p;
 
-    if (!st->con)
+    if (!st->child.con)
         return NULL;
-    sb_err_clear(&st->con->err);
-    p = sb__param_new(type, max_len, &st->con->err);
+    sb_err_clear(&st->child.con->err);
+    p = sb__param_new(type, max_len, &st->child.con->err);
     if (!p)
-        sb__con_failed(st->con);
+        sb__error_show(st->child.con);
     return p;
 }
 
@@ -195,7 +186,7 @@ static void warn_surplus(struct sb_stmt_handle *st, size_t n)
 int sb_stmt_bind(
     struct sb_stmt_handle *st, struct sb_param *const *params, size_t n)
 {
-    struct sb_con_priv *c = st->con;
+    struct sb_con_priv *c = st->child.con;
     struct sb_param **bound;
     struct sb_value *value;
 
@@ -206,14 +197,13 @@ int sb_stmt_bind(
         n = st->marks.n;
     }
     if (sb__params_check(params, n, st->marks.n, st->sql, &c->err))
-        return sb__con_failed(c);
+        return sb__error_show(c);
     bound = malloc((n + 1) * sizeof(*bound));
     value = calloc(n + 1, sizeof(*value));
     if (!bound || !value) {
         free(bound);
         free(value);
-        failed(c, SB_ENOMEM, "out of memory");
-        return SB_ENOMEM;
+        return sb__error_no_memory(c);
     }
     for (size_t i = 0; i < n; i++)
         bound[i] = sb__param_keep(params[i]);
@@ -249,9 +239,11 @@ static inline void take_value(struct sb_value *v, const struct sb_param *p)
     }
 }
 
-static int prepare_failed(struct sb_stmt_handle *st, int rc)
+static int prepare_failed(
+    struct sb_stmt_handle *st, struct sb__call *call, int rc)
 {
-    struct sb_con_priv *c = st->con;
+    const struct sb__call_text text = { "prepare", st->sql, st->len, NULL, 0 };
+    struct sb_con_priv *c = st->child.con;
     char was[sizeof(c->err.msg)];
 
     memcpy(was, c->err.msg, sizeof(was));
@@ -259,22 +251,22 @@ static int prepare_failed(struct sb_stmt_handle *st, int rc)
         st->sql);
     c->err.code = rc;
     memset(st->stmt, 0, c->drv->stmt_size);
-    return sb__con_error(c, "prepare", st->sql, st->len);
+    return sb__call_failed(*call, rc, &text);
 }
 
 static int check_count(struct sb_stmt_handle *st, uint32_t nparams)
 {
     if (nparams == st->marks.n)
         return 0;
-    st->con->sql->close(st->con->conn, st->stmt);
-    return sb_err_set(&st->con->err, SB_EUSAGE,
+    st->child.con->sql->close(st->child.con->conn, st->stmt);
+    return sb_err_set(&st->child.con->err, SB_EUSAGE,
         "the server found %u parameters, but the statement has %u placeholders",
         nparams, st->marks.n);
 }
 
 static void stmt_reset(struct sb_stmt_handle *st)
 {
-    struct sb_con_priv *c = st->con;
+    struct sb_con_priv *c = st->child.con;
 
     if (st->mode == MODE_SERVER) {
         c->sql->close(c->conn, st->stmt);
@@ -293,7 +285,7 @@ void sb__stmts_make_room(struct sb_con_priv *c, uint32_t more)
 {
     struct sb__lru *l = &c->prepared;
 
-    if (!l->full || c->pipe.open || c->pipe.sent)
+    if (!l->full || c->pipe.state != SB__PIPE_NONE)
         return;
     while (l->oldest && l->n + more > l->most)
         stmt_reset(handle_of(l->oldest));
@@ -308,7 +300,7 @@ void sb__stmts_make_room(struct sb_con_priv *c, uint32_t more)
 // A statement with '??' can be prepared only if the driver supports it.
 static bool has_server_side(const struct sb_stmt_handle *st)
 {
-    const struct sb_con_priv *c = st->con;
+    const struct sb_con_priv *c = st->child.con;
 
     return c->sql->prepare && !c->emulate &&
            (!st->marks.sql || (c->drv->caps & SB_CAP_ESCAPED_MARKS));
@@ -318,13 +310,13 @@ static bool has_server_side(const struct sb_stmt_handle *st)
 // operation, so that it is not part of the latency of the first query.
 static int prepare(struct sb_stmt_handle *st)
 {
-    struct sb_con_priv *c = st->con;
+    struct sb_con_priv *c = st->child.con;
     struct sb_rec *rec = sb__rec(c);
-    int op = rec ? sb__op_of_prepare(c->ctx, rec) : 0;
-    uint64_t start = sb__timed(c) ? sb__now(c) : 0;
+    struct sb__call call;
     uint32_t nparams = 0;
     int rc = SB_EUNSUPPORTED;
 
+    call = sb__call_begin(c, rec, rec ? sb__op_of_prepare(c->ctx, rec) : -1);
     if (has_server_side(st)) {
         sb__stmts_make_room(c, 1);
         rc = c->sql->prepare(
@@ -338,13 +330,9 @@ static int prepare(struct sb_stmt_handle *st)
     }
     if (rc == 0)
         rc = check_count(st, nparams);
-    if (rc) {
-        if (rec)
-            sb_tally_add(&sb_rec_op_tally(rec, op)->errors, 1);
-        return prepare_failed(st, rc);
-    }
-    if (rec)
-        sb_rec_op(rec, op, sb__now(c) - start);
+    if (rc)
+        return prepare_failed(st, &call, rc);
+    sb__call_record(&call);
     st->mode = MODE_SERVER;
     sb__lru_add(&c->prepared, &st->cached);
     return 0;
@@ -353,29 +341,35 @@ static int prepare(struct sb_stmt_handle *st)
 static int op_of(struct sb_stmt_handle *st, struct sb_rec *rec)
 {
     if (st->op_stats != rec->stats) {
-        st->op = sb__op_named(
-            st->con->ctx, rec, st->op_name, sb__kind_of_text(st->sql, st->len));
+        st->op = sb__op_named(st->child.con->ctx, rec, st->op_name,
+            sb__op_kind(st->sql, st->len));
         st->op_stats = rec->stats;
     }
     return st->op;
 }
 
-static int emulate(struct sb_stmt_handle *st, int op)
+static int fill_text(struct sb_stmt_handle *st)
 {
-    struct sb_con_priv *c = st->con;
-    struct sb__quoting q = sb__con_quoting(c);
+    struct sb_con_priv *c = st->child.con;
+    struct sb__quoting q = sb__query_quoting(c);
     int rc = sb__marks_fill(
         &st->text, &st->marks, st->sql, st->len, &q, st->value, &c->err);
 
-    return rc ? sb__con_failed(c)
-              : sb__con_run(c, st->text.data, st->text.len, op);
+    return rc ? sb__error_show(c) : 0;
 }
 
-static int call_execute(struct sb_stmt_handle *st)
+static int emulate(struct sb_stmt_handle *st, int op)
 {
-    struct sb_con_priv *c = st->con;
+    int rc = fill_text(st);
 
-    c->res = (struct sb_result){ 0 };
+    return rc ? rc
+              : sb__query_run(st->child.con, st->text.data, st->text.len, op);
+}
+
+static inline int call_execute(struct sb_stmt_handle *st)
+{
+    struct sb_con_priv *c = st->child.con;
+
     return c->sql->execute(
         c->conn, st->stmt, st->value, st->nbound, &c->res, &c->err);
 }
@@ -386,20 +380,22 @@ static int call_execute(struct sb_stmt_handle *st)
 // already.
 static int execute_again(struct sb_stmt_handle *st, int op, bool *counted)
 {
+    struct sb_con_priv *c = st->child.con;
     int rc;
 
     *counted = true;
-    sb_err_clear(&st->con->err);
+    sb_err_clear(&c->err);
     stmt_reset(st);
     rc = prepare(st);
     if (rc)
         return rc;
     if (st->mode == MODE_SERVER) {
+        c->res = (struct sb_result){ 0 };
         rc = call_execute(st);
         *counted = rc == SB_EUNSUPPORTED;
         if (!*counted)
             return rc;
-        sb_err_clear(&st->con->err);
+        sb_err_clear(&c->err);
         stmt_reset(st);
         st->mode = MODE_EMULATED;
     }
@@ -408,16 +404,15 @@ static int execute_again(struct sb_stmt_handle *st, int op, bool *counted)
 
 static int execute(struct sb_stmt_handle *st)
 {
-    struct sb_con_priv *c = st->con;
+    struct sb_con_priv *c = st->child.con;
     struct sb_rec *rec = sb__rec(c);
-    int op = rec ? op_of(st, rec) : -1;
-    uint64_t start = 0, end = 0;
-    int rc;
+    int op = rec ? op_of(st, rec) : -1, rc;
+    struct sb__call call;
 
     if (st->mode == MODE_EMULATED)
         return emulate(st, op);
-    if (sb__timed(c))
-        start = sb__now(c);
+    assert(st->mode == MODE_SERVER);
+    call = sb__call_begin(c, rec, op);
     rc = call_execute(st);
     if (SB_UNLIKELY(rc == SB_EUNSUPPORTED)) {
         bool counted;
@@ -426,32 +421,23 @@ static int execute(struct sb_stmt_handle *st)
         if (counted)
             return rc;
     }
-    if (sb__timed(c))
-        end = sb__now(c);
-    if (c->debug)
-        sb__debug_stmt(c, end - start, st->sql, st->len, st->value, st->nbound);
-    if (rc) {
-        if (rec)
-            sb_tally_add(&sb_rec_op_tally(rec, op)->errors, 1);
-        c->err.code = rc;
-        return sb__con_error(c, "query", st->sql, st->len);
-    }
-    if (rec)
-        sb__count_result(rec, op, &c->res, end - start, end);
-    return 0;
+    if (sb__call_ends_well(&call, rc))
+        return 0;
+    return sb__call_end(call, rc,
+        &(struct sb__call_text){
+            "query", st->sql, st->len, st->value, st->nbound });
 }
 
 // Prepares the statement, if necessary, and takes its values from the
 // parameters.
-static int ready(struct sb_stmt_handle *st)
+static int make_ready(struct sb_stmt_handle *st)
 {
-    struct sb_con_priv *c = st->con;
+    struct sb_con_priv *c = st->child.con;
 
     if (SB_UNLIKELY(st->nbound != st->marks.n)) {
-        failed(c, SB_EUSAGE, "the parameters are not bound");
-        return SB_EUSAGE;
+        return sb__error_usage(c, "the parameters are not bound");
     }
-    if (SB_UNLIKELY(st->mode == MODE_NEW) && !sb__pipeline_of_texts(c) &&
+    if (SB_UNLIKELY(st->mode == MODE_NEW) && !sb__pipe_of_texts(c) &&
         prepare(st))
         return c->err.code;
     if (SB_UNLIKELY(c->prepared.full) && st->mode == MODE_SERVER)
@@ -462,53 +448,49 @@ static int ready(struct sb_stmt_handle *st)
         take_value(v, st->bound[i]);
         if (SB_UNLIKELY(sb__value_is_special(v)) &&
             sb__value_check(c->drv, v, &c->err))
-            return sb__con_failed(c);
+            return sb__error_show(c);
     }
     return 0;
 }
 
+// Adds the statement to a pipeline: as its text, if the driver does not have it
+// prepared.
+static void collect(struct sb_stmt_handle *st)
+{
+    struct sb_con_priv *c = st->child.con;
+    struct sb_rec *rec = sb__rec(c);
+    int op = rec ? op_of(st, rec) : -1;
+
+    if (st->mode == MODE_SERVER && !sb__pipe_of_texts(c))
+        sb__pipe_add_stmt(c, st, st->value, st->nbound, op);
+    else if (fill_text(st) == 0)
+        sb__pipe_add_text(c, st->text.data, st->text.len, op);
+}
+
 struct sb_rs *sb_stmt_execute(struct sb_stmt_handle *st)
 {
-    struct sb_con_priv *c = st->con;
+    struct sb_con_priv *c = st->child.con;
 
     if (!c || st->late) {
         sb_log(SB_LOG_ALERT, "attempt to use an already closed connection");
         return NULL;
     }
-    if (sb__con_begin(c) || ready(st))
+    if (sb__call_ready(c) || make_ready(st))
         return NULL;
-    if (SB_UNLIKELY(c->pipe.open)) {
-        sb__pipeline_execute(c, st);
+    if (SB_UNLIKELY(c->pipe.state == SB__PIPE_OPEN)) {
+        collect(st);
         return NULL;
     }
-    if (execute(st))
-        return NULL;
-    return sb__con_result(c, st);
+    return execute(st) ? NULL : sb__result_new(c, st);
 }
 
-void sb__stmt_view(struct sb_stmt_handle *st, struct sb__stmt_view *out)
+void sb__stmt_view(const struct sb_stmt_handle *st, struct sb__stmt_view *out)
 {
-    struct sb_rec *rec = sb__rec(st->con);
-
     *out = (struct sb__stmt_view){
         .sql = st->sql,
         .len = st->len,
         .stmt = st->mode == MODE_SERVER ? st->stmt : NULL,
-        .value = st->value,
-        .nvalues = st->nbound,
-        .op = rec ? op_of(st, rec) : -1,
     };
-}
-
-int sb__stmt_text(struct sb_stmt_handle *st, struct sb_buf *out)
-{
-    struct sb__quoting q = sb__con_quoting(st->con);
-    int rc = sb__marks_fill(
-        &st->text, &st->marks, st->sql, st->len, &q, st->value, &st->con->err);
-
-    if (rc == 0)
-        sb_buf_add(out, st->text.data, st->text.len);
-    return rc;
 }
 
 int sb__stmt_run(struct sb_stmt_handle *st, const struct sb_value *value)
@@ -520,72 +502,68 @@ int sb__stmt_run(struct sb_stmt_handle *st, const struct sb_value *value)
 
 static void detach(struct sb_stmt_handle *st)
 {
-    struct sb_con_priv *c = st->con;
+    struct sb_con_priv *c = st->child.con;
 
-    if (!c)
-        return;
-    if (c->has_result && c->statement == st)
+    if (c->outcome != SB__OUTCOME_NONE && c->statement == st)
         sb__result_end(c);
-    if (c->open)
+    if (sb__con_connected(c))
         stmt_reset(st);
-    unlink_stmt(st);
+    assert(st->mode != MODE_SERVER);
+    sb__child_remove(&st->child);
     stmt_strip(st);
-    link_stmt(&st->ctx->orphans, st);
 }
 
 void sb_stmt_free(struct sb_stmt_handle *st)
 {
-    if (!st || st->idle)
+    struct sb_con_priv *c;
+
+    if (!st || st->idle || st->late)
         return;
-    st->late = st->con && (st->con->pipe.open || st->con->pipe.sent);
-    if (st->late) {
-        st->con->late_stmts = true;
+    c = st->child.con;
+    if (c && c->pipe.state != SB__PIPE_NONE) {
+        st->late = true;
+        sb__child_unlink(&st->child);
+        sb__child_link(&c->pipe.late, &st->child);
         return;
     }
-    detach(st);
-    unlink_stmt(st);
-    stmt_retire(st);
+    if (c)
+        detach(st);
+    else
+        sb__child_unlink(&st->child); // from the orphans
+    stmt_retire(st, &st->ctx->idle_stmts);
 }
 
 void sb__stmts_free_late(struct sb_con_priv *c)
 {
-    struct sb_stmt_handle *st = c->late_stmts ? c->stmts : NULL;
+    assert(c->pipe.state == SB__PIPE_NONE);
+    while (c->pipe.late) {
+        struct sb_stmt_handle *st = (struct sb_stmt_handle *)c->pipe.late;
 
-    c->late_stmts = false;
-    while (st) {
-        struct sb_stmt_handle *next = st->next;
-
-        if (st->late)
-            sb_stmt_free(st);
-        st = next;
+        st->late = false;
+        sb_stmt_free(st);
     }
 }
 
-void sb__stmts_reset(struct sb_con_priv *c)
+static void reset_child(struct sb__child *k)
 {
-    for (struct sb_stmt_handle *st = c->stmts; st; st = st->next)
-        stmt_reset(st);
+    stmt_reset((struct sb_stmt_handle *)k);
 }
 
-void sb__stmts_orphan(struct sb_con_priv *c)
+// Keeps only the handle, for sb_stmt_free().
+static void orphan_child(struct sb__child *k)
 {
-    while (c->stmts)
-        detach(c->stmts);
+    struct sb_stmt_handle *st = (struct sb_stmt_handle *)k;
+
+    detach(st);
+    stmt_retire(st, &st->ctx->orphans);
 }
 
-static void free_list(struct sb_stmt_handle *st)
+static void free_child(struct sb__child *k)
 {
-    while (st) {
-        struct sb_stmt_handle *next = st->next;
-
-        free(st);
-        st = next;
-    }
+    sb__child_unlink(k);
+    free(k);
 }
 
-void sb__stmts_done(struct sb_db_ctx *ctx)
-{
-    free_list(ctx->orphans);
-    free_list(ctx->idle_stmts);
-    ctx->orphans = ctx->idle_stmts = NULL;
-}
+static const struct sb__child_ops handle_ops = {
+    .reset = reset_child, .orphan = orphan_child, .free = free_child
+};

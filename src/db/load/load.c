@@ -1,13 +1,12 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 #include <stdlib.h>
 
-#include "db/internal.h"
+#include "db/load/load_private.h"
+#include "db/sql/sql.h"
 
 #define BLOCK_ROWS  1000u
 #define BLOCK_BYTES (256u * 1024)
 #define COMMIT_ROWS 100000u
-// Attempts to begin a load of a locked database; the driver waits in between.
-#define BEGIN_TRIES 60
 
 // The ways to load, fastest first.
 enum way {
@@ -17,12 +16,12 @@ enum way {
 };
 
 struct sb_load {
-    struct sb_con_priv *con; // NULL: the connection was closed
-    struct sb_load *next;    // of the same connection
+    struct sb__child child; // first; con is NULL: the connection was closed
     enum way way;
-    bool private; // one transaction on the connection, no feed
-    bool begun;   // private, WAY_TEXT: the transaction is open
-    struct sb__feed *feed;
+    bool private;         // one transaction on the connection, no feed
+    bool begun;           // private, WAY_TEXT: the transaction is open
+    bool alone;           // WAY_BULK: a load is open on the connection
+    struct sb__seat seat; // WAY_FEED; protected by the context's lock
     char *table, *columns;
     uint32_t ncolumns;
     struct sb_value *values; // BLOCK_ROWS * ncolumns
@@ -77,19 +76,38 @@ static struct sb_load *load_new(const char *table, const char *columns)
 
 static void drop_feed(struct sb_load *ld)
 {
-    struct sb__feed *f = ld->feed;
+    struct sb__feed *f = ld->seat.feed;
+    pthread_mutex_t *lock = &ld->child.con->ctx->lock;
 
-    pthread_mutex_lock(&ld->con->ctx->lock);
-    ld->feed = NULL;
-    pthread_mutex_unlock(&ld->con->ctx->lock);
+    pthread_mutex_lock(lock);
+    ld->seat.feed = NULL;
+    pthread_mutex_unlock(lock);
     if (f)
         sb__feed_put(f);
 }
 
+// Takes the connection, for this load alone, or releases it.
+static void take_connection(struct sb_load *ld)
+{
+    assert(!ld->alone);
+    ld->alone = true;
+    sb__con_enter(ld->child.con, SB__CON_LOADING);
+}
+
+static void release_connection(struct sb_load *ld)
+{
+    struct sb_con_priv *c = ld->child.con;
+
+    assert(ld->alone);
+    ld->alone = false;
+    if (c->state == SB__CON_LOADING) // otherwise it was lost
+        sb__con_enter(c, SB__CON_OPEN);
+}
+
 static int text_run(struct sb_load *ld, const char *sql, size_t len)
 {
-    ld->failed = sb__con_execute(ld->con, sql, len);
-    ld->why = ld->con->err;
+    ld->failed = sb__query_execute(ld->child.con, sql, len);
+    ld->why = ld->child.con->err;
     return ld->failed;
 }
 
@@ -97,29 +115,28 @@ static int text_run(struct sb_load *ld, const char *sql, size_t len)
 // any, stays that of the connection.
 static void text_undo(struct sb_load *ld)
 {
-    struct sb_con_priv *c = ld->con;
+    struct sb_con_priv *c = ld->child.con;
     struct sb_err unused;
 
     if (!ld->begun)
         return;
     ld->begun = false;
-    if (c->has_result)
-        sb__result_end(c);
-    if (c->open && !c->lost && c->drv->generic->reset)
+    sb__result_end(c);
+    if (c->state == SB__CON_OPEN && c->drv->generic->reset)
         c->drv->generic->reset(c->conn, &unused);
 }
 
 static void give_up(struct sb_load *ld)
 {
-    struct sb_con_priv *c = ld->con;
+    struct sb_con_priv *c = ld->child.con;
     struct sb_err err;
 
     text_undo(ld);
-    if (ld->feed)
-        sb__feed_abandon(ld->feed, ld->table);
-    if (c->load != ld)
+    if (ld->seat.feed)
+        sb__feed_abandon(ld->seat.feed, ld->table);
+    if (!ld->alone)
         return;
-    c->load = NULL;
+    release_connection(ld);
     c->drv->bulk->end(c->conn, false, &err);
 }
 
@@ -128,14 +145,14 @@ static void give_up(struct sb_load *ld)
 // because the script may never close the load.
 static int load_fail(struct sb_load *ld, bool report)
 {
-    struct sb_con_priv *c = ld->con;
+    struct sb_con_priv *c = ld->child.con;
     char what[160];
 
     if (report) {
         snprintf(what, sizeof(what), "loading table '%.100s'", ld->table);
-        sb__con_error(c, what, "", 0);
+        sb__error_report(c, what, "", 0);
     } else {
-        sb__con_failed(c);
+        sb__error_show(c);
     }
     ld->failed = c->err.code;
     ld->why = c->err;
@@ -148,27 +165,15 @@ static int load_fail(struct sb_load *ld, bool report)
 // it is private.
 static int load_fatal(struct sb_load *ld, bool report)
 {
-    if (ld->con->err.code == SB_ERESTART && !ld->private)
-        ld->con->err.code = SB_EQUERY;
+    if (ld->child.con->err.code == SB_ERESTART && !ld->private)
+        ld->child.con->err.code = SB_EQUERY;
     return load_fail(ld, report);
-}
-
-bool sb__load_wait(int rc, int tries, const char *table)
-{
-    if (rc != SB_ERESTART || tries == BEGIN_TRIES)
-        return false;
-    if (tries == 1)
-        sb_log(SB_LOG_NOTICE,
-            "loading table '%s': waiting for another process or connection "
-            "that holds a lock on the database",
-            table);
-    return true;
 }
 
 // A private load does not wait: the event is restarted instead.
 static int own_begin(struct sb_load *ld)
 {
-    struct sb_con_priv *c = ld->con;
+    struct sb_con_priv *c = ld->child.con;
     const struct sb_bulk_ops *ops = c->drv->bulk;
     bool is_short = ld->private && ops->begin_short;
     int rc, tries = 0;
@@ -176,22 +181,27 @@ static int own_begin(struct sb_load *ld)
     do {
         rc = (is_short ? ops->begin_short : ops->begin)(
             c->conn, ld->table, ld->columns, ld->ncolumns, &c->err);
-    } while (!ld->private && sb__load_wait(rc, ++tries, ld->table));
+    } while (!ld->private && sb__busy_again(rc, ++tries, ld->table));
     if (rc)
         return rc;
     sb_err_clear(&c->err);
-    c->load = ld;
+    take_connection(ld);
     return 0;
 }
 
 static int choose_way(struct sb_load *ld)
 {
-    struct sb_con_priv *c = ld->con;
+    struct sb_con_priv *c = ld->child.con;
     int rc = SB_EUNSUPPORTED;
 
     if (c->drv->bulk && (c->drv->caps & SB_CAP_ONE_LOADER) && !ld->private) {
         ld->way = WAY_FEED;
-        return sb__feed_get(c, ld->table, &ld->feed, &c->err);
+        rc = sb__feed_get(c, ld->table, &ld->seat, &c->err);
+        if (rc == 0)
+            rc = sb__feed_open(&ld->seat, c, &c->err);
+        if (rc) // before the failure of this load ends those of others
+            drop_feed(ld);
+        return rc;
     }
     if (c->drv->bulk) {
         ld->way = WAY_BULK;
@@ -206,24 +216,32 @@ static int choose_way(struct sb_load *ld)
     return rc;
 }
 
-static void list_add(struct sb_con_priv *c, struct sb_load *ld)
+static void detach(struct sb_load *ld)
 {
-    pthread_mutex_lock(&c->ctx->lock);
-    ld->next = c->loads;
-    c->loads = ld;
-    pthread_mutex_unlock(&c->ctx->lock);
+    drop_feed(ld);
+    assert(!ld->alone && !ld->begun);
+    sb__child_remove(&ld->child);
 }
 
-static void list_remove(struct sb_con_priv *c, struct sb_load *ld)
+static void abandon_child(struct sb__child *k)
 {
-    struct sb_load **p = &c->loads;
+    struct sb_load *ld = (struct sb_load *)k;
 
-    pthread_mutex_lock(&c->ctx->lock);
-    while (*p != ld)
-        p = &(*p)->next;
-    *p = ld->next;
-    pthread_mutex_unlock(&c->ctx->lock);
+    give_up(ld);
+    detach(ld);
 }
+
+static void cancel_child(struct sb__child *k)
+{
+    struct sb_load *ld = (struct sb_load *)k;
+
+    if (ld->seat.feed)
+        sb__feed_cancel(&ld->seat);
+}
+
+static const struct sb__child_ops load_ops = {
+    .abandon = abandon_child, .orphan = abandon_child, .cancel = cancel_child
+};
 
 static struct sb_load *open_load(
     struct sb_con *con, const char *table, const char *columns, bool private)
@@ -232,25 +250,25 @@ static struct sb_load *open_load(
     struct sb_load *ld;
     int rc;
 
-    if (sb__con_begin(c) || sb__pipeline_refuse(c, "load()"))
+    if (sb__call_ready(c) || sb__pipe_refuse(c, "load()"))
         return NULL;
     ld = load_new(table, columns);
     if (!ld) {
-        sb_err_set(&c->err, SB_ENOMEM, "out of memory");
-        sb__con_failed(c);
+        sb__error_no_memory(c);
         return NULL;
     }
-    ld->con = c;
     ld->private = private;
+    ld->child.ops = &load_ops;
+    sb__child_add(c, &ld->child); // from now on it can be canceled
     rc = choose_way(ld);
     if (rc) {
         c->err.code = rc;
         if (!ld->failed)
             load_fatal(ld, true);
+        detach(ld);
         load_free(ld);
         return NULL;
     }
-    list_add(c, ld);
     return ld;
 }
 
@@ -268,14 +286,14 @@ struct sb_load *sb_load_open_private(
 
 static int send_bulk(struct sb_load *ld)
 {
-    struct sb_con_priv *c = ld->con;
+    struct sb_con_priv *c = ld->child.con;
     const struct sb_bulk_ops *ops = c->drv->bulk;
     int rc = ops->rows(c->conn, ld->values, ld->rows, &c->err);
 
     ld->uncommitted += ld->rows;
     if (rc == 0 && ld->uncommitted >= COMMIT_ROWS && !ld->private &&
         !(c->drv->caps & SB_CAP_ONE_COMMIT)) {
-        c->load = NULL;
+        release_connection(ld);
         ld->uncommitted = 0;
         rc = ops->end(c->conn, true, &c->err);
         if (rc == 0)
@@ -289,21 +307,21 @@ static int send_bulk(struct sb_load *ld)
 
 static int build_text(struct sb_load *ld)
 {
-    struct sb__quoting q = sb__con_quoting(ld->con);
+    struct sb__quoting q = sb__query_quoting(ld->child.con);
     struct sb_buf *b = &ld->text;
 
     sb_buf_clear(b);
     sb_buf_addf(b, "INSERT INTO %s (%s) VALUES ", ld->table, ld->columns);
     return sb__quote_rows(
-        b, &q, ld->values, ld->rows, ld->ncolumns, &ld->con->err);
+        b, &q, ld->values, ld->rows, ld->ncolumns, &ld->child.con->err);
 }
 
 static int send_text(struct sb_load *ld)
 {
-    struct sb_con_priv *c = ld->con;
+    struct sb_con_priv *c = ld->child.con;
 
     if (build_text(ld)) {
-        ld->failed = sb__con_failed(c);
+        ld->failed = sb__error_show(c);
         ld->why = c->err;
     } else {
         text_run(ld, ld->text.data, ld->text.len);
@@ -318,12 +336,12 @@ static int send_feed(struct sb_load *ld)
     struct sb__block b = { ld->table, ld->columns, ld->ncolumns, ld->rows,
         ld->values };
     bool first;
-    int rc = sb__feed_rows(ld->feed, &b, &ld->con->err, &first);
+    int rc = sb__feed_rows(ld->seat.feed, &b, &ld->child.con->err, &first);
 
     if (rc != SB_EUNSUPPORTED)
         return rc ? load_fatal(ld, first) : 0;
     drop_feed(ld);
-    sb_err_clear(&ld->con->err);
+    sb_err_clear(&ld->child.con->err);
     ld->way = WAY_TEXT;
     return send_text(ld);
 }
@@ -369,7 +387,7 @@ static int send_block(struct sb_load *ld)
 // before the first value of the next block.
 static struct sb_value *next_value(struct sb_load *ld)
 {
-    if (!ld || ld->failed || !ld->con)
+    if (!ld || ld->failed || !ld->child.con)
         return NULL;
     if (ld->column == 0 && ld->rows > 0 &&
         (ld->rows >= ld->block_rows || ld->len >= BLOCK_BYTES) &&
@@ -394,18 +412,18 @@ static int value_done(struct sb_load *ld)
 
 int sb_load_detached(const struct sb_load *ld)
 {
-    return ld && !ld->con;
+    return ld && !ld->child.con;
 }
 
 static int refused(struct sb_load *ld)
 {
     if (!ld || !ld->failed)
         return SB_EUSAGE;
-    if (!ld->con)
+    if (!ld->child.con)
         return ld->failed;
     // Restores the error, which later calls on the connection have cleared.
-    ld->con->err = ld->why;
-    return sb__con_failed(ld->con);
+    ld->child.con->err = ld->why;
+    return sb__error_show(ld->child.con);
 }
 
 static int no_integer(struct sb_load *ld, double value)
@@ -414,7 +432,7 @@ static int no_integer(struct sb_load *ld, double value)
 
     if (value == value)
         snprintf(text, sizeof(text), "%.17g", value);
-    sb_err_set(&ld->con->err, SB_ERANGE,
+    sb_err_set(&ld->child.con->err, SB_ERANGE,
         "%s is not a 64-bit integer (a value for table '%s')", text, ld->table);
     return load_fail(ld, true);
 }
@@ -423,8 +441,8 @@ int sb_load_refuse(struct sb_load *ld, const char *why)
 {
     if (!next_value(ld))
         return refused(ld);
-    sb_err_set(&ld->con->err, SB_ERANGE, "%s (a value for table '%s')", why,
-        ld->table);
+    sb_err_set(&ld->child.con->err, SB_ERANGE, "%s (a value for table '%s')",
+        why, ld->table);
     return load_fail(ld, true);
 }
 
@@ -434,7 +452,7 @@ static int add_value(struct sb_load *ld, struct sb_value value)
 
     if (!v)
         return refused(ld);
-    if (sb__value_check(ld->con->drv, &value, &ld->con->err))
+    if (sb__value_check(ld->child.con->drv, &value, &ld->child.con->err))
         return load_fail(ld, true);
     *v = value;
     return value_done(ld);
@@ -501,7 +519,7 @@ char *sb_load_room(struct sb_load *ld, size_t len)
     if (!v)
         return NULL;
     if (len > INT32_MAX || !grow(ld, len)) {
-        sb_err_set(&ld->con->err, SB_ENOMEM,
+        sb_err_set(&ld->child.con->err, SB_ENOMEM,
             "no memory for a value of %zu bytes", len);
         load_fail(ld, true);
         return NULL;
@@ -527,7 +545,7 @@ int sb_load_text(struct sb_load *ld, const char *text, size_t len)
 
 static int commit(struct sb_load *ld)
 {
-    struct sb_con_priv *c = ld->con;
+    struct sb_con_priv *c = ld->child.con;
     bool first = true;
     int rc = 0;
 
@@ -538,7 +556,7 @@ static int commit(struct sb_load *ld)
     if (send_block(ld))
         return ld->failed;
     if (ld->way == WAY_FEED) {
-        rc = sb__feed_commit(ld->feed, &c->err, &first);
+        rc = sb__feed_commit(ld->seat.feed, &c->err, &first);
         // Another thread detected that the server does not support loads. This
         // one had not sent a row yet, so nothing is missing.
         if (rc == SB_EUNSUPPORTED) {
@@ -546,7 +564,7 @@ static int commit(struct sb_load *ld)
             rc = 0;
         }
     } else if (ld->way == WAY_BULK) {
-        c->load = NULL;
+        release_connection(ld);
         rc = c->drv->bulk->end(c->conn, true, &c->err);
         c->err.code = rc;
     } else if (ld->begun) {
@@ -559,42 +577,17 @@ static int commit(struct sb_load *ld)
     return rc ? load_fatal(ld, first) : 0;
 }
 
-static void detach(struct sb_load *ld)
-{
-    list_remove(ld->con, ld);
-    drop_feed(ld);
-    ld->con = NULL;
-}
-
 int sb_load_close(struct sb_load *ld, int do_commit)
 {
     int rc = 0; // a rollback never fails
 
     if (do_commit)
-        rc = ld->con && !ld->failed ? commit(ld) : refused(ld);
-    if (ld->con) {
+        rc = ld->child.con && !ld->failed ? commit(ld) : refused(ld);
+    if (ld->child.con) {
         if (!do_commit)
             give_up(ld);
         detach(ld);
     }
     load_free(ld);
     return rc;
-}
-
-void sb__loads_drop(struct sb_con_priv *c)
-{
-    while (c->loads) {
-        struct sb_load *ld = c->loads;
-
-        give_up(ld);
-        detach(ld);
-    }
-}
-
-void sb__loads_cancel(struct sb_con_priv *c)
-{
-    for (struct sb_load *ld = c->loads; ld; ld = ld->next) {
-        if (ld->feed)
-            sb__feed_cancel(ld->feed);
-    }
 }

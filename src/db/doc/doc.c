@@ -5,7 +5,8 @@
 #include <stdarg.h>
 #include <stdlib.h>
 
-#include "db/doc.h"
+#include "db/doc/doc.h"
+#include "db/op.h"
 
 #define NAMES_MAX 256 // maximum of commands with their own operations
 
@@ -21,54 +22,36 @@ static struct sb_con_priv *priv(const struct sb_con *con)
     return (struct sb_con_priv *)con;
 }
 
-// Failures -------------------------------------------------------------------
-
-int sb__doc_usage(struct sb_con_priv *c, const char *fmt, ...)
-{
-    char text[sizeof(c->err.msg)];
-    va_list ap;
-
-    va_start(ap, fmt);
-    vsnprintf(text, sizeof(text), fmt, ap);
-    va_end(ap);
-    sb_err_set(&c->err, SB_EUSAGE, "%s", text);
-    return sb__con_failed(c);
-}
-
-int sb__doc_no_memory(struct sb_con_priv *c)
-{
-    sb_err_set(&c->err, SB_ENOMEM, "out of memory");
-    return sb__con_failed(c);
-}
+// Checks ---------------------------------------------------------------------
 
 static int no_operations(struct sb_con_priv *c)
 {
-    return sb__doc_usage(
+    return sb__error_usage(
         c, "the %s driver does not support documents", c->drv->name);
 }
 
 int sb__doc_ready(struct sb_con_priv *c)
 {
     if (c->pub.error)
-        sb__con_clear(c);
+        sb__error_clear(c);
     if (!c->drv->doc)
         return no_operations(c);
-    if (c->open || c->lost)
+    if (c->state != SB__CON_CLOSED)
         return 0;
     sb_log(SB_LOG_ALERT, "attempt to use an already closed connection");
-    return sb__doc_usage(c, "the connection is closed");
+    return sb__error_usage(c, "the connection is closed");
 }
 
 int sb__doc_begin(struct sb_con_priv *c)
 {
-    int rc = sb__con_begin(c);
+    int rc = sb__call_ready(c);
 
     if (SB_UNLIKELY(rc))
         return rc;
     if (SB_UNLIKELY(!c->drv->doc))
         return no_operations(c);
-    if (SB_UNLIKELY(c->pipe.open))
-        return sb__doc_usage(
+    if (SB_UNLIKELY(c->pipe.state == SB__PIPE_OPEN))
+        return sb__error_usage(
             c, "a pipeline is open; it does not support document commands");
     return 0;
 }
@@ -76,22 +59,14 @@ int sb__doc_begin(struct sb_con_priv *c)
 int sb__doc_check(struct sb_con_priv *c, const uint8_t *body, size_t len)
 {
     if (SB_UNLIKELY(!body || !sb_bson_framed(body, len)))
-        return sb__doc_usage(c,
+        return sb__error_usage(c,
             "the %zu bytes given are not a BSON document, which begins with "
             "its length and ends with a NUL",
             len);
     if (SB_UNLIKELY(len == SB_BSON_EMPTY || body[5] == '\0'))
-        return sb__doc_usage(c,
+        return sb__error_usage(c,
             "the first key of a command is its name; this document has none");
     return 0;
-}
-
-// Completes *err, in case the driver did not fill it.
-static void complete_error(struct sb_con_priv *c, int rc)
-{
-    if (c->err.code == 0)
-        sb_err_set(&c->err, rc, "%s", sb_err_text(rc));
-    c->err.code = rc;
 }
 
 // Names of operations --------------------------------------------------------
@@ -121,15 +96,49 @@ static enum sb_op_kind kind_of(const char *command)
     return SB_OP_OTHER;
 }
 
+static void free_names(struct sb__child *k)
+{
+    struct sb__doc_names *names = (struct sb__doc_names *)k;
+
+    sb__child_unlink(k);
+    for (int i = 0; i < SB__DOC_BUCKETS; i++) {
+        while (names->bucket[i]) {
+            struct sb_doc_name *name = names->bucket[i];
+
+            names->bucket[i] = name->next;
+            free(name);
+        }
+    }
+    free(names);
+}
+
+// The names of a context live as long as it does. NULL: out of memory.
+static struct sb__doc_names *names_of(struct sb_db_ctx *ctx)
+{
+    static const struct sb__child_ops ops = { .free = free_names };
+
+    if (ctx->doc_names)
+        return ctx->doc_names;
+    ctx->doc_names = calloc(1, sizeof(*ctx->doc_names));
+    if (ctx->doc_names) {
+        ctx->doc_names->child.ops = &ops;
+        sb__child_link(&ctx->orphans, &ctx->doc_names->child);
+    }
+    return ctx->doc_names;
+}
+
 static struct sb_doc_name *name_of(struct sb_db_ctx *ctx, const char *text)
 {
+    struct sb__doc_names *names = names_of(ctx);
     struct sb_doc_name **list, *name;
     unsigned hash = 0;
     size_t len;
 
+    if (!names)
+        return NULL;
     for (const char *p = text; *p; p++)
         hash = hash * 31 + (unsigned char)*p;
-    list = &ctx->doc_names[hash % SB_DB_DOC_NAMES];
+    list = &names->bucket[hash % SB__DOC_BUCKETS];
     for (name = *list; name; name = name->next) {
         if (strcmp(name->text, text) == 0)
             return name;
@@ -143,7 +152,7 @@ static struct sb_doc_name *name_of(struct sb_db_ctx *ctx, const char *text)
     memcpy(name->text, text, len + 1);
     name->next = *list;
     *list = name;
-    ctx->ndoc_names++;
+    names->n++;
     return name;
 }
 
@@ -164,7 +173,8 @@ static int op_of(struct sb_con_priv *c, struct sb_rec *rec,
     if (!name) {
         // Limits the number of names, because a script can call any number of
         // different commands.
-        bool many = c->ctx->ndoc_names >= NAMES_MAX;
+        const struct sb__doc_names *names = c->ctx->doc_names;
+        bool many = names && names->n >= NAMES_MAX;
 
         name = name_of(c->ctx, many ? SB_OPS_REST : command);
         if (!name)
@@ -181,89 +191,68 @@ static int op_of(struct sb_con_priv *c, struct sb_rec *rec,
 
 // Commands -------------------------------------------------------------------
 
-// A call of the driver, to be counted and described in messages.
-struct call {
+// What a call of the driver executes.
+struct content {
     const char *what;
     const uint8_t *body; // NULL: a step of a transaction
     size_t len;
-    const char *text; // name of the step
-    struct sb_rec *rec;
-    int op; // -1: not counted
-    uint64_t start, end;
+    const char *step;
 };
 
-static void begin_call(struct sb_con_priv *c, struct call *call)
-{
-    c->res = (struct sb_result){ 0 };
-    call->start = call->rec || c->debug ? sb__now(c) : 0;
-}
-
 static char *text_of(
-    struct sb_con_priv *c, const struct call *call, size_t *len)
+    struct sb_con_priv *c, const struct content *content, size_t *len)
 {
     char *text;
 
-    if (call->body)
-        return sb__doc_text(c, call->body, call->len, len);
-    text = strdup(call->text);
+    if (content->body)
+        return sb__doc_text(c, content->body, content->len, len);
+    text = strdup(content->step);
     *len = text ? strlen(text) : 0;
     return text;
 }
 
-static void debug_line(struct sb_con_priv *c, const struct call *call)
+// Ends a call with the text of the command, for the log.
+static int end_with_text(
+    struct sb__call call, const struct content *content, int rc)
 {
-    size_t len = 0;
-    char *text = text_of(c, call, &len);
+    struct sb__call_text t = { .what = content->what, .sql = "" };
+    char *text = text_of(call.con, content, &t.len);
 
     if (text)
-        sb__debug_line(c, call->end - call->start, text, len);
+        t.sql = text;
+    else
+        t.len = 0;
+    rc = sb__call_end(call, rc, &t);
     free(text);
-}
-
-static int failed(struct sb_con_priv *c, const struct call *call, int rc)
-{
-    size_t len = 0;
-    char *text = text_of(c, call, &len);
-
-    if (call->op >= 0)
-        sb_tally_add(&sb_rec_op_tally(call->rec, call->op)->errors, 1);
-    complete_error(c, rc);
-    rc = sb__con_error(c, call->what, text ? text : "", text ? len : 0);
-    free(text);
-    // The driver may have allocated a result.
-    c->has_result = !c->lost;
-    c->freed = false;
-    c->statement = NULL;
     return rc;
 }
 
-static int end_call(struct sb_con_priv *c, struct call *call, int rc)
+static int end_call(
+    struct sb__call *call, const struct content *content, int rc)
 {
-    call->end = call->rec || c->debug ? sb__now(c) : 0;
-    if (SB_UNLIKELY(c->debug))
-        debug_line(c, call);
-    if (SB_UNLIKELY(rc))
-        return failed(c, call, rc);
-    if (call->op >= 0)
-        sb__count_result(
-            call->rec, call->op, &c->res, call->end - call->start, call->end);
-    sb__con_result(c, NULL);
-    c->doc_result = true;
+    struct sb_con_priv *c = call->con;
+
+    if (!sb__call_ends_well(call, rc))
+        rc = end_with_text(*call, content, rc);
+    if (SB_UNLIKELY(rc)) { // the driver may have allocated a result
+        c->outcome = sb__con_lost(c) ? SB__OUTCOME_NONE : SB__OUTCOME_DROPPED;
+        return rc;
+    }
+    sb__result_new(c, NULL);
+    c->outcome = SB__OUTCOME_DOCS;
     return 0;
 }
 
 int sb__doc_run(struct sb_con_priv *c, const uint8_t *body, size_t len,
     struct sb_doc_name *name)
 {
-    struct call call = {
-        .what = "command", .body = body, .len = len, .rec = sb__rec(c), .op = -1
-    };
+    const struct content content = { "command", body, len, NULL };
+    struct sb_rec *rec = sb__rec(c);
+    struct sb__call call = sb__call_begin(
+        c, rec, rec ? op_of(c, rec, name, command_of(body)) : -1);
 
-    if (call.rec)
-        call.op = op_of(c, call.rec, name, command_of(body));
-    begin_call(c, &call);
-    return end_call(
-        c, &call, c->drv->doc->command(c->conn, body, len, &c->res, &c->err));
+    return end_call(&call, &content,
+        c->drv->doc->command(c->conn, body, len, &c->res, &c->err));
 }
 
 int sb_doc_command(
@@ -282,25 +271,24 @@ int sb_doc_transaction(
 {
     static const char *const steps[] = { "begin", "commit", "abort" };
     struct sb_con_priv *c = priv(con);
-    struct call call = { .what = "transaction", .op = -1 };
+    struct content content = { .what = "transaction" };
+    struct sb_rec *rec = sb__rec(c);
+    struct sb__call call;
     int rc = sb__doc_begin(c);
 
     if (rc)
         return rc;
     if (!c->drv->doc->transaction)
-        return sb__doc_usage(
+        return sb__error_usage(
             c, "the %s driver does not support transactions", c->drv->name);
     if (step < SB_DOC_BEGIN || step > SB_DOC_ABORT)
-        return sb__doc_usage(c, "unknown step of a transaction: %d", step);
+        return sb__error_usage(c, "unknown step of a transaction: %d", step);
     if (options && !sb_bson_framed(options, len))
-        return sb__doc_usage(
+        return sb__error_usage(
             c, "the options of a transaction are not a BSON document");
-    call.text = steps[step];
-    call.rec = sb__rec(c);
-    if (call.rec)
-        call.op = op_of(c, call.rec, NULL, call.text);
-    begin_call(c, &call);
-    return end_call(c, &call,
+    content.step = steps[step];
+    call = sb__call_begin(c, rec, rec ? op_of(c, rec, NULL, steps[step]) : -1);
+    return end_call(&call, &content,
         c->drv->doc->transaction(
             c->conn, (enum sb_doc_step)step, options, len, &c->err));
 }
@@ -327,18 +315,18 @@ int sb_doc_next(struct sb_con *con, const uint8_t **doc, size_t *len)
     struct sb_con_priv *c = priv(con);
     int rc;
 
-    if (SB_UNLIKELY(!c->doc_result || !c->has_result || !c->open)) {
+    if (SB_UNLIKELY(c->outcome != SB__OUTCOME_DOCS)) {
         if (!c->drv->doc)
             return no_operations(c);
-        return sb__doc_usage(c,
+        return sb__error_usage(c,
             "the result is no longer available: the command failed, the "
             "connection was closed, or it executed another statement");
     }
     rc = c->drv->doc->next(c->conn, &c->res, doc, len, &c->err);
     if (SB_LIKELY(rc >= 0))
         return rc;
-    complete_error(c, rc);
-    return sb__con_error(c, "next", "", 0);
+    sb__call_complete_error(c, rc);
+    return sb__error_report(c, "next", "", 0);
 }
 
 const uint8_t *sb_doc_reply(struct sb_con *con, size_t *len)
@@ -346,7 +334,9 @@ const uint8_t *sb_doc_reply(struct sb_con *con, size_t *len)
     struct sb_con_priv *c = priv(con);
 
     *len = 0;
-    return c->open && c->drv->doc ? c->drv->doc->reply(c->conn, len) : NULL;
+    return sb__con_connected(c) && c->drv->doc
+               ? c->drv->doc->reply(c->conn, len)
+               : NULL;
 }
 
 double sb_doc_reply_number(struct sb_con *con, const char *name)
@@ -371,8 +361,8 @@ double sb_doc_reply_number(struct sb_con *con, const char *name)
 
 static int json_failed(struct sb_con_priv *c)
 {
-    complete_error(c, c->err.code ? c->err.code : SB_EUSAGE);
-    return sb__con_failed(c);
+    sb__call_complete_error(c, c->err.code ? c->err.code : SB_EUSAGE);
+    return sb__error_show(c);
 }
 
 int sb_doc_from_json(struct sb_con *con, const char *json, size_t len,
@@ -399,7 +389,7 @@ int sb_doc_to_json(struct sb_con *con, const uint8_t *doc, size_t len,
     if (!c->drv->doc)
         return no_operations(c);
     if (!doc || !sb_bson_framed(doc, len))
-        return sb__doc_usage(
+        return sb__error_usage(
             c, "the %zu bytes given are not a BSON document", len);
     sb_err_clear(&c->err);
     *out = c->drv->doc->to_json(doc, len, out_len, &c->err);
@@ -413,52 +403,12 @@ void sb_doc_free(void *memory)
 
 // Objects of connections -----------------------------------------------------
 
-static void link_kept(struct sb__doc_kept **list, struct sb__doc_kept *k)
+void sb__doc_orphan(struct sb__child *k)
 {
-    k->next = *list;
-    k->prev = list;
-    if (k->next)
-        k->next->prev = &k->next;
-    *list = k;
-}
+    struct sb_db_ctx *ctx = k->con->ctx;
 
-void sb__doc_keep(struct sb_con_priv *c, struct sb__doc_kept *k)
-{
-    k->con = c;
-    link_kept(&c->docs, k);
-}
-
-void sb__doc_unkeep(struct sb__doc_kept *k)
-{
-    *k->prev = k->next;
-    if (k->next)
-        k->next->prev = k->prev;
-}
-
-void sb__docs_orphan(struct sb_con_priv *c)
-{
-    while (c->docs) {
-        struct sb__doc_kept *k = c->docs;
-
-        sb__doc_unkeep(k);
-        k->con = NULL;
-        link_kept(&c->ctx->doc_orphans, k);
-    }
-}
-
-void sb__docs_done(struct sb_db_ctx *ctx)
-{
-    while (ctx->doc_orphans)
-        ctx->doc_orphans->free(ctx->doc_orphans);
-    for (int i = 0; i < SB_DB_DOC_NAMES; i++) {
-        while (ctx->doc_names[i]) {
-            struct sb_doc_name *name = ctx->doc_names[i];
-
-            ctx->doc_names[i] = name->next;
-            free(name);
-        }
-    }
-    ctx->ndoc_names = 0;
+    sb__child_remove(k);
+    sb__child_link(&ctx->orphans, k);
 }
 
 uint8_t *sb__bytes_room(struct sb__bytes *b, size_t more)

@@ -1,0 +1,148 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+//
+// A call of a driver: everything that is executed on a connection begins and
+// ends here. This is the only place that reads the clock for it, counts it,
+// and turns what the driver returned into the error that a script reads.
+//
+//     rc = sb__call_ready(c);
+//     ...
+//     call = sb__call_begin(c, rec, op);
+//     rc = ...(c->conn, ..., &c->res, &c->err);
+//     if (sb__call_ends_well(&call, rc))
+//         return 0;
+//     return sb__call_end(call, rc, &text);
+#ifndef SB_CALL_H
+#define SB_CALL_H
+
+#include "base/likely.h"
+#include "base/log.h"
+#include "db/con.h"
+
+// The current recorder, or NULL.
+static inline struct sb_rec *sb__rec(const struct sb_con_priv *c)
+{
+    return c->ctx->rec ? *c->ctx->rec : NULL;
+}
+
+static inline uint64_t sb__now(const struct sb_con_priv *c)
+{
+    return sb_clock_now(c->ctx->clock);
+}
+
+struct sb__call {
+    struct sb_con_priv *con;
+    struct sb_rec *rec; // NULL: not counted
+    int op;             // -1: neither its time nor its result is counted
+    uint64_t start;     // 0: it is not timed
+    uint64_t end;       // 0 until it has ended
+};
+
+// What was executed, for messages.
+struct sb__call_text {
+    const char *what; // "query", "command"
+    const char *sql;
+    size_t len;
+    const struct sb_value *values;
+    uint32_t nvalues;
+};
+
+// Prepares the connection for another call: ends the last result, clears the
+// last error, and lets the children settle. 0, SB_EUSAGE (which is logged) if
+// the connection is not open or is loading, or the error of a child.
+int sb__call_ready(struct sb_con_priv *c);
+// Logs and counts the failure of a call. Returns the code of its error.
+int sb__call_failed(
+    struct sb__call call, int rc, const struct sb__call_text *text);
+// Counts an execution of op that took ns and ended at end_ns: by its result as
+// a read, a write or another query, and as a hit or a miss.
+void sb__call_count(struct sb_rec *rec, int op, const struct sb_result *res,
+    uint64_t ns, uint64_t end_ns);
+// Ends a call with what the driver returned. 0 or SB_E*, as the error of the
+// connection. `call` is a value, so that it stays in registers where the common
+// case does not come here.
+int sb__call_end(
+    struct sb__call call, int rc, const struct sb__call_text *text);
+// Completes the error of a connection, in case the driver did not fill it.
+void sb__call_complete_error(struct sb_con_priv *c, int rc);
+
+// A call that began at `since`; 0: it is not timed. rec: NULL if it is not to
+// be counted.
+static inline struct sb__call sb__call_since(
+    struct sb_con_priv *c, struct sb_rec *rec, int op, uint64_t since)
+{
+    return (struct sb__call){ .con = c, .rec = rec, .op = op, .start = since };
+}
+
+// Begins a call that leaves a result in c->res.
+static inline struct sb__call sb__call_begin(
+    struct sb_con_priv *c, struct sb_rec *rec, int op)
+{
+    c->res = (struct sb_result){ 0 };
+    return sb__call_since(c, rec, op, rec || c->debug ? sb__now(c) : 0);
+}
+
+// The call has ended now, unless it is known already when it did.
+static inline void sb__call_stop(struct sb__call *call)
+{
+    if (call->start && call->end == 0)
+        call->end = sb__now(call->con);
+}
+
+// Counts a failed call of its operation.
+static inline void sb__call_count_error(const struct sb__call *call)
+{
+    if (call->op >= 0)
+        sb_tally_add(&sb_rec_op_tally(call->rec, call->op)->errors, 1);
+}
+
+// As sb__call_end(), if that needs no text: the call has succeeded, and is not
+// to be logged. Otherwise returns false.
+static inline bool sb__call_ends_well(struct sb__call *call, int rc)
+{
+    sb__call_stop(call);
+    if (SB_UNLIKELY(rc || call->con->debug))
+        return false;
+    if (call->op >= 0)
+        sb__call_count(call->rec, call->op, &call->con->res,
+            call->end - call->start, call->end);
+    return true;
+}
+
+// Ends a call without a result, such as preparing: records its time.
+static inline void sb__call_record(struct sb__call *call)
+{
+    sb__call_stop(call);
+    if (call->op >= 0)
+        sb_rec_op(call->rec, call->op, call->end - call->start);
+}
+
+// error.c --------------------------------------------------------------------
+
+// Clears the last error.
+void sb__error_clear(struct sb_con_priv *c);
+// Copies the error in c->err to the fields that scripts read. Returns its code.
+int sb__error_show(struct sb_con_priv *c);
+// Set the error, and return its code as sb__error_show().
+int sb__error_usage(struct sb_con_priv *c, const char *fmt, ...)
+    SB_PRINTF(2, 3);
+int sb__error_no_memory(struct sb_con_priv *c);
+// As sb__error_show(); also counts the error and, if it is fatal, logs
+// "<driver>: <what> failed ... for query '<sql>'". Returns the code.
+int sb__error_report(
+    struct sb_con_priv *c, const char *what, const char *sql, size_t len);
+
+// result.c -------------------------------------------------------------------
+
+// Returns the result set of the call that has just succeeded; NULL if it has
+// no rows. st: the statement executed, NULL for SQL text.
+struct sb_rs *sb__result_new(struct sb_con_priv *c, struct sb_stmt_handle *st);
+// Ends the result, if there is one.
+void sb__result_end(struct sb_con_priv *c);
+
+// debug.c --------------------------------------------------------------------
+
+// --db-debug: logs a statement, with its n values, and its time.
+void sb__debug_stmt(const struct sb_con_priv *c, uint64_t ns, const char *sql,
+    size_t len, const struct sb_value *values, uint32_t n);
+
+#endif

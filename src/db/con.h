@@ -1,0 +1,143 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+//
+// A connection, for the files of db/ and its folders.
+#ifndef SB_CON_H
+#define SB_CON_H
+
+#include <assert.h>
+
+#include "kit/buf.h"
+#include "db/child.h"
+#include "db/internal.h"
+#include "db/sql/lru.h"
+
+struct sb__init_sql;
+struct sb__pipe_item;
+
+// In this order, a connection is connected from SB__CON_LOADING on, and accepts
+// calls from SB__CON_BROKEN on.
+enum sb__con_state {
+    SB__CON_SPARE,   // freed, waiting to be reused
+    SB__CON_CLOSED,  // not opened yet, or closed by its owner
+    SB__CON_AWAY,    // lost, and disconnected: it is to be reconnected
+    SB__CON_LOADING, // a load uses it alone
+    SB__CON_BROKEN,  // the server is gone; conn is still to be disconnected
+    SB__CON_OPEN,
+};
+
+// What a connection keeps of its last call. From SB__OUTCOME_DROPPED on, the
+// driver has a result that is to be freed.
+enum sb__outcome {
+    SB__OUTCOME_NONE,
+    SB__OUTCOME_DROPPED, // its owner has no use for it, but others may follow
+    SB__OUTCOME_AHEAD,   // the next result, which was not requested yet
+    SB__OUTCOME_SQL,     // of a statement
+    SB__OUTCOME_DOCS,    // of a document command
+};
+
+// Places for result sets of a connection. Lua holds plain pointers to them: a
+// pointer to an earlier result set is rejected until its place is reused.
+#define SB__RESULTS 4u
+
+enum sb__pipe_state {
+    SB__PIPE_NONE,
+    SB__PIPE_OPEN, // statements are collected, not executed
+    SB__PIPE_SENT, // answers are being received
+};
+
+// Statements collected to be sent together (sql/pipe.c).
+struct sb__pipe {
+    struct sb__child child; // in the connection from the first use on
+    enum sb__pipe_state state;
+    uint32_t n, cap;
+    uint32_t next; // the item whose answer is next
+    struct sb__pipe_item *item;
+    uint32_t nvalues, values_cap, out_cap;
+    struct sb_value *value;
+    struct sb_item *out; // the items as the driver takes them
+    struct sb_buf bytes; // texts of statements and values
+    uint64_t start;      // when the items were sent
+    // Statements that were freed while the pipeline may need them.
+    struct sb__child *late;
+};
+
+// --db-refresh-*: reconnects at this number of events, or at this time.
+struct sb__refresh {
+    struct sb__child child;
+    uint64_t events, at_event, at_ns;
+    uint64_t seen; // the event of the last statement
+};
+
+// A growing array of bytes; `data` may move when it grows.
+struct sb__bytes {
+    uint8_t *data;
+    size_t len, cap;
+};
+
+// Handles of connections and statements stay readable until their context
+// ends, and are reused: Lua may hold a result set longer than the connection
+// it came from, and finalizers run in any order.
+struct sb_con_priv {
+    struct sb_con pub; // first: the handle Lua holds
+    struct sb_db_ctx *ctx;
+    struct sb__inst *inst;
+    const struct sb_driver *drv;
+    const struct sb_sql_ops *sql;
+    struct sb_conn *conn;
+    enum sb__con_state state;
+    enum sb__outcome outcome;
+    uint32_t unsettled; // children with something to do before the next call
+    bool debug, emulate;
+    struct sb_result res;
+    struct sb_rs rs[SB__RESULTS];
+    unsigned rs_now;                  // the only one that may be valid
+    struct sb_stmt_handle *statement; // source of the result, NULL: SQL text
+    struct sb__lru prepared;          // statements that exist on the server
+    struct sb_err err;
+    struct sb_conn_info info;
+    struct sb_con_priv *next, *prev; // in the context, protected by its lock
+    bool cancelable;                 // protected by the context's lock
+    struct sb__child *children;
+    struct sb__child *cancelables; // children with cancel(); changed with the
+                                   // context's lock
+    uint64_t lost_at;              // when the loss was detected
+    struct sb__pipe pipe;
+    struct sb__refresh refresh;
+    struct sb_buf bulk; // INSERT text being collected
+    size_t bulk_head;   // length before the rows; 0: no bulk insert
+    uint32_t bulk_rows;
+    struct sb__bytes doc_body;     // a command with its values (doc/op.c)
+    struct sb__init_sql *init_sql; // statements of sb_con_init_sql()
+    char *failed_sql; // beginning of the last failed statement, or NULL
+};
+
+static inline bool sb__con_connected(const struct sb_con_priv *c)
+{
+    return c->state >= SB__CON_LOADING;
+}
+
+static inline bool sb__con_lost(const struct sb_con_priv *c)
+{
+    return c->state == SB__CON_AWAY || c->state == SB__CON_BROKEN;
+}
+
+// Changes the state. No other function may do so, except for a new connection.
+static inline void sb__con_enter(struct sb_con_priv *c, enum sb__con_state to)
+{
+    static const unsigned may[] = {
+        [SB__CON_SPARE] = 0,
+        [SB__CON_CLOSED] = 1u << SB__CON_SPARE | 1u << SB__CON_AWAY |
+                           1u << SB__CON_OPEN,
+        [SB__CON_AWAY] = 1u << SB__CON_SPARE | 1u << SB__CON_CLOSED |
+                         1u << SB__CON_OPEN,
+        [SB__CON_LOADING] = 1u << SB__CON_BROKEN | 1u << SB__CON_OPEN,
+        [SB__CON_BROKEN] = 1u << SB__CON_CLOSED | 1u << SB__CON_AWAY,
+        [SB__CON_OPEN] = 1u << SB__CON_CLOSED | 1u << SB__CON_AWAY |
+                         1u << SB__CON_LOADING | 1u << SB__CON_BROKEN,
+    };
+
+    assert(may[c->state] & 1u << to);
+    c->state = to;
+}
+
+#endif

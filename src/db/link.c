@@ -1,0 +1,80 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+#include "db/link.h"
+
+#include "db/call.h"
+
+// Only this function and those that change the list of connections write to
+// `cancelable` and that list, so that cancel() is not called for a connection
+// that is being opened or closed, unless the driver supports it
+// (SB_CAP_CANCEL_CONNECT).
+static void set_cancelable(struct sb_con_priv *c, bool on)
+{
+    pthread_mutex_lock(&c->ctx->lock);
+    c->cancelable = on;
+    pthread_mutex_unlock(&c->ctx->lock);
+}
+
+static int connect_conn(struct sb_con_priv *c, struct sb_err *err)
+{
+    const struct sb_generic_ops *g = c->drv->generic;
+    int rc;
+
+    if (c->drv->caps & SB_CAP_CANCEL_CONNECT)
+        set_cancelable(c, true);
+    rc = g->connect(c->conn, &c->inst->env, c->inst->opts, &c->info, err);
+    set_cancelable(c, rc == 0);
+    return rc;
+}
+
+void sb__link_close(struct sb_con_priv *c)
+{
+    assert(c->outcome == SB__OUTCOME_NONE && c->prepared.n == 0);
+    set_cancelable(c, false);
+    c->drv->generic->disconnect(c->conn);
+}
+
+int sb__link_open(struct sb_con_priv *c, struct sb_err *err)
+{
+    int rc = connect_conn(c, err);
+
+    assert(!sb__con_connected(c));
+    if (rc == 0)
+        rc = sb__session_begin(c->inst->db, c->conn, err);
+    if (rc)
+        sb__link_close(c);
+    return rc;
+}
+
+int sb__link_again(struct sb_con_priv *c)
+{
+    const struct sb_generic_ops *g = c->drv->generic;
+    bool was_connected = sb__con_connected(c);
+    int rc;
+
+    if (!sb__con_lost(c))
+        c->lost_at = sb__now(c);
+    if (was_connected) {
+        sb__result_end(c);
+        sb__children_reset(c);
+        sb__con_enter(c, SB__CON_AWAY);
+    }
+    set_cancelable(c, false);
+    if (was_connected && g->reconnect) {
+        rc = g->reconnect(c->conn, &c->err);
+        set_cancelable(c, rc == 0);
+    } else {
+        if (was_connected)
+            g->disconnect(c->conn);
+        memset(c->conn, 0, c->drv->conn_size);
+        rc = connect_conn(c, &c->err);
+    }
+    if (rc == 0)
+        rc = sb__session_again(c, &c->err);
+    if (rc) {
+        sb__link_close(c);
+        sb__call_complete_error(c, rc);
+        return rc;
+    }
+    sb__con_enter(c, SB__CON_OPEN);
+    return 0;
+}

@@ -1,0 +1,115 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+#include "db/op.h"
+
+#include <stdio.h>
+#include <string.h>
+
+static const struct {
+    char word[12];
+    enum sb_op_kind kind;
+} keywords[] = {
+    { "query", SB_OP_OTHER }, // any other word
+    { "select", SB_OP_READ },
+    { "insert", SB_OP_WRITE },
+    { "update", SB_OP_CHANGE },
+    { "delete", SB_OP_CHANGE },
+    { "replace", SB_OP_WRITE },
+    { "begin", SB_OP_OTHER },
+    { "start", SB_OP_OTHER },
+    { "commit", SB_OP_OTHER },
+    { "rollback", SB_OP_OTHER },
+    { "create", SB_OP_OTHER },
+    { "drop", SB_OP_OTHER },
+    { "set", SB_OP_OTHER },
+    { "call", SB_OP_OTHER },
+    { "with", SB_OP_READ },
+    // These are not first words of SQL texts. They are for sb__op_of_prepare(),
+    // sb__op_of_next(), sb__op_of_reconnect() and sb__op_of_connect().
+    { "prepare", SB_OP_CUSTOM },
+    { "next_result", SB_OP_OTHER },
+    { "reconnect", SB_OP_CUSTOM },
+    { "connect", SB_OP_CUSTOM },
+};
+#define KEYWORDS ((int)(sizeof(keywords) / sizeof(keywords[0])))
+#define WORDS    (KEYWORDS - 4)
+
+_Static_assert(sizeof(keywords) / sizeof(keywords[0]) <= SB_DB_KEYWORDS,
+    "every keyword has a place in the context");
+
+// Returns the index of the first word of sql in keywords; 0: any other word.
+static int keyword(const char *sql, size_t len)
+{
+    char word[sizeof(keywords[0].word)] = "";
+    size_t i = 0, n = 0;
+
+    while (i < len && (sql[i] == ' ' || sql[i] == '\n' || sql[i] == '\t' ||
+                          sql[i] == '\r' || sql[i] == '('))
+        i++;
+    for (; i < len && n < sizeof(word) - 1; i++, n++) {
+        char c = (char)(sql[i] | 32);
+
+        if (c < 'a' || c > 'z')
+            break;
+        word[n] = c;
+    }
+    for (int k = 1; n > 0 && k < WORDS; k++) {
+        if (word[0] == keywords[k].word[0] && word[1] == keywords[k].word[1] &&
+            strcmp(word, keywords[k].word) == 0)
+            return k;
+    }
+    return 0;
+}
+
+enum sb_op_kind sb__op_kind(const char *sql, size_t len)
+{
+    return keywords[keyword(sql, len)].kind;
+}
+
+int sb__op_named(const struct sb_db_ctx *ctx, struct sb_rec *rec,
+    const char *name, enum sb_op_kind kind)
+{
+    char full[4 * sizeof(((struct sb_op *)0)->name)];
+
+    if (!ctx->own)
+        return sb_stats_op(rec->stats, name, kind);
+    snprintf(full, sizeof(full), "%s%s", ctx->own->prefix, name);
+    return sb_stats_op(rec->stats, full, kind);
+}
+
+static int op_of_keyword(struct sb_db_ctx *ctx, struct sb_rec *rec, int k)
+{
+    if (ctx->op_stats != rec->stats) {
+        ctx->op_stats = rec->stats;
+        for (int i = 0; i < KEYWORDS; i++)
+            ctx->op[i] = -1;
+    }
+    if (ctx->op[k] < 0)
+        ctx->op[k] = sb__op_named(ctx, rec, keywords[k].word, keywords[k].kind);
+    return ctx->op[k];
+}
+
+int sb__op_of_text(
+    struct sb_db_ctx *ctx, struct sb_rec *rec, const char *sql, size_t len)
+{
+    return op_of_keyword(ctx, rec, keyword(sql, len));
+}
+
+int sb__op_of_prepare(struct sb_db_ctx *ctx, struct sb_rec *rec)
+{
+    return op_of_keyword(ctx, rec, WORDS);
+}
+
+int sb__op_of_next(struct sb_db_ctx *ctx, struct sb_rec *rec)
+{
+    return op_of_keyword(ctx, rec, WORDS + 1);
+}
+
+int sb__op_of_reconnect(struct sb_db_ctx *ctx, struct sb_rec *rec)
+{
+    return op_of_keyword(ctx, rec, WORDS + 2);
+}
+
+int sb__op_of_connect(struct sb_db_ctx *ctx, struct sb_rec *rec)
+{
+    return op_of_keyword(ctx, rec, WORDS + 3);
+}

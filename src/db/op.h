@@ -1,0 +1,24 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+//
+// The operations under which calls are counted.
+#ifndef SB_OP_H
+#define SB_OP_H
+
+#include "db/db.h"
+
+// Returns the operation of this name, registered with rec's stats. In a mix its
+// name begins with that of the component.
+int sb__op_named(const struct sb_db_ctx *ctx, struct sb_rec *rec,
+    const char *name, enum sb_op_kind kind);
+// Returns the operation for the first word of sql.
+int sb__op_of_text(
+    struct sb_db_ctx *ctx, struct sb_rec *rec, const char *sql, size_t len);
+enum sb_op_kind sb__op_kind(const char *sql, size_t len);
+// The operations for the results after a statement's first one, for preparing,
+// reconnecting and connecting.
+int sb__op_of_next(struct sb_db_ctx *ctx, struct sb_rec *rec);
+int sb__op_of_prepare(struct sb_db_ctx *ctx, struct sb_rec *rec);
+int sb__op_of_reconnect(struct sb_db_ctx *ctx, struct sb_rec *rec);
+int sb__op_of_connect(struct sb_db_ctx *ctx, struct sb_rec *rec);
+
+#endif

@@ -1,0 +1,144 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+//
+// Calls: their times, their counters, their errors.
+#include "fake.h"
+
+#define EPOCH (UINT64_C(1) << 62) // of the fake clock
+
+static struct sb_stats stats;
+static struct sb_rec *rec;
+static int op;
+static const struct sb__call_text text = { "query", "SELECT 1", 8, NULL, 0 };
+
+static void start_calls(void)
+{
+    start();
+    CHECK_INT(sb_stats_init(&stats, 1, 1, false), 0);
+    rec = &stats.rec[0];
+    ctx.rec = &rec;
+    op = sb_stats_op(&stats, "op", SB_OP_READ);
+    fake.ns0 = EPOCH + 1000;
+}
+
+static void finish_calls(void)
+{
+    finish();
+    sb_stats_done(&stats);
+    ctx.rec = NULL;
+}
+
+static const struct sb_op_tally *tally(void)
+{
+    sb_rec_flush(rec);
+    return sb_rec_op_tally(rec, op);
+}
+
+static void timed_and_counted(void)
+{
+    struct sb__call call;
+
+    start_calls();
+    call = sb__call_begin(&c, rec, op);
+    CHECK_INT(call.start, EPOCH + 1000);
+    fake.ns0 = EPOCH + 1700;
+    c.res = (struct sb_result){ .kind = SB_RESULT_ROWS, .nrows = 3 };
+    CHECK(sb__call_ends_well(&call, 0));
+    CHECK_INT(tally()->count, 1);
+    CHECK_INT(tally()->ns, 700);
+    CHECK_INT(tally()->rows, 3);
+    CHECK_INT(tally()->hits, 1);
+    CHECK_INT(rec->tally.reads, 1);
+    finish_calls();
+}
+
+// A loop that waits for several connections knows when an answer arrived.
+static void ended_earlier(void)
+{
+    struct sb__call call;
+
+    start_calls();
+    call = sb__call_begin(&c, rec, op);
+    call.end = EPOCH + 1200;
+    fake.ns0 = EPOCH + 9000;
+    CHECK(sb__call_ends_well(&call, 0));
+    CHECK_INT(tally()->ns, 200);
+    finish_calls();
+}
+
+static void failed(void)
+{
+    struct sb__call call;
+
+    start_calls();
+    call = sb__call_begin(&c, rec, op);
+    CHECK(!sb__call_ends_well(&call, SB_EQUERY));
+    sb_err_clear(&c.err);
+    CHECK_INT(sb__call_end(call, SB_EQUERY, &text), SB_EQUERY);
+    CHECK_INT(c.pub.error, SB_SQL_FATAL);
+    CHECK_STR(c.pub.sql_errmsg, sb_err_text(SB_EQUERY));
+    CHECK_STR(sb_con_failed_sql(&c.pub), "SELECT 1");
+    CHECK_INT(tally()->count, 0);
+    CHECK_INT(tally()->errors, 1);
+    finish_calls();
+}
+
+static void not_counted(void)
+{
+    struct sb__call call;
+
+    start_calls();
+    call = sb__call_begin(&c, NULL, -1);
+    CHECK_INT(call.start, 0);
+    CHECK(sb__call_ends_well(&call, 0));
+    sb__call_record(&call);
+    CHECK_INT(sb__call_end(call, 0, &text), 0);
+    CHECK_INT(tally()->count, 0);
+    finish_calls();
+}
+
+static void recorded_since(void)
+{
+    struct sb__call call;
+
+    start_calls();
+    call = sb__call_since(&c, rec, op, EPOCH + 400);
+    sb__call_record(&call);
+    CHECK_INT(tally()->ns, 600);
+    CHECK_INT(rec->tally.others, 0); // not a query
+    finish_calls();
+}
+
+static void refused(void)
+{
+    static const struct {
+        enum sb__con_state state;
+        int code;
+        const char *text;
+    } cases[] = {
+        { SB__CON_CLOSED, SB_EUSAGE, "the connection is closed" },
+        { SB__CON_AWAY, SB_ELOST, "the connection was lost" },
+        { SB__CON_LOADING, SB_EUSAGE, "the connection is loading a table" },
+        { SB__CON_BROKEN, 0, "" },
+        { SB__CON_OPEN, 0, "" },
+    };
+
+    start_calls();
+    for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
+        c.state = cases[i].state;
+        CHECK_INT(sb__call_ready(&c), cases[i].code);
+        CHECK_STR(c.pub.sql_errmsg, cases[i].text);
+    }
+    finish_calls();
+}
+
+int main(void)
+{
+    sb_log_set_level(SB_LOG_FATAL - 1);
+    RUN(timed_and_counted);
+    RUN(ended_earlier);
+    RUN(failed);
+    RUN(not_counted);
+    RUN(recorded_since);
+    RUN(refused);
+    return check_done();
+}
