@@ -4,6 +4,7 @@
 // the notice that the client was the bottleneck.
 #include <math.h>
 #include <string.h>
+#include <unistd.h>
 
 #include "app.h"
 #include "base/clock.h"
@@ -95,12 +96,22 @@ static double processors(const struct sb_host_facts *host)
     return host->container_cpus > 0 ? fmin(n, host->container_cpus) : n;
 }
 
+// The threads that run users.
+static unsigned threads_of_users(const struct sb_app *a)
+{
+    unsigned users = (unsigned)a->run.share.users;
+    unsigned workers = sb_run_opts_workers(
+        &a->run, users, (unsigned)sysconf(_SC_NPROCESSORS_ONLN));
+
+    return workers > 0 ? workers : users;
+}
+
 void sb_app_client_final(struct sb_app *a, const struct sb_report *r)
 {
     const struct sb_client_limits limits = {
         .processors = processors(&a->facts.host),
         .machine = a->client.last.processors,
-        .threads = (unsigned)a->run.share.users,
+        .threads = threads_of_users(a),
         .remote_server = a->client.seen.peers == SB_PEERS_REMOTE,
     };
     struct sb_client_usage u;

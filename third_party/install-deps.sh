@@ -17,7 +17,8 @@ set -eu
 
 apt_build='gcc libc6-dev make autoconf automake libtool pkg-config
     libluajit-5.1-dev libck-dev libjansson-dev zlib1g-dev libsqlite3-dev
-    libmariadb-dev libpq-dev libmongoc-dev libmicrohttpd-dev'
+    libmariadb-dev libpq-dev libmongoc-dev libmicrohttpd-dev
+    libboost-context-dev liburing-dev'
 apt_test='python3-cram python3-jsonschema python3-yaml sqlite3 shellcheck lua-check pmccabe
     clang-format-14 clang-14 libclang-rt-14-dev xz-utils zsh
     libopenmpi-dev openmpi-bin libmpich-dev mpich
@@ -29,7 +30,7 @@ apt_browser='chromium chromium-driver python3 maven prometheus'
 dnf_build='gcc make autoconf automake libtool pkgconf-pkg-config
     luajit-devel ck-devel jansson-devel zlib-devel sqlite-devel
     mariadb-connector-c-devel libpq-devel mongo-c-driver-devel
-    libmicrohttpd-devel'
+    libmicrohttpd-devel boost-devel liburing-devel'
 dnf_test='python3-cram sqlite ShellCheck clang
     clang-tools-extra compiler-rt zsh openmpi-devel mpich-devel
     openssh-clients openssh-server iproute'
@@ -39,7 +40,8 @@ dnf_servers='mariadb-server mariadb-server-galera rsync iproute
 dnf_browser='chromium chromedriver python3 nodejs-npm'
 apk_build='build-base autoconf automake libtool pkgconf luajit-dev
     ck-dev jansson-dev zlib-dev sqlite-dev mariadb-connector-c-dev libpq-dev
-    mongo-c-driver-dev libmicrohttpd-dev linux-headers'
+    mongo-c-driver-dev libmicrohttpd-dev linux-headers boost-dev
+    liburing-dev'
 apk_test='sqlite shellcheck luacheck clang
     clang-extra-tools compiler-rt bash zsh openmpi-dev mpich-dev
     openssh-client openssh-server iproute2'
@@ -48,7 +50,7 @@ apk_servers='mariadb mariadb-client rsync iproute2 postgresql pgbouncer
 apk_browser='chromium chromium-chromedriver python3 npm prometheus'
 brew_build='autoconf automake libtool pkg-config luajit concurrencykit
     jansson zlib sqlite mariadb-connector-c libpq mongo-c-driver
-    libmicrohttpd'
+    libmicrohttpd boost'
 brew_test='cram shellcheck luacheck pmccabe clang-format zsh'
 brew_servers='mariadb postgresql pgbouncer haproxy openssl maven openjdk go'
 brew_browser='chromedriver python3 node prometheus'

@@ -366,7 +366,8 @@ static struct sb_workload *create(
         sb_err_set(err, SB_ENOMEM, "fileio: out of memory");
         return NULL;
     }
-    t->w = (struct sb_workload){ .ops = &fileio_ops, .data = t, .blocks = true };
+    t->w =
+        (struct sb_workload){ .ops = &fileio_ops, .data = t, .blocks = true };
     t->o = opts;
     t->threads = run->threads;
     t->events = run->events;

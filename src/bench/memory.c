@@ -250,7 +250,8 @@ static struct sb_workload *create(
         sb_err_set(err, SB_ENOMEM, "memory: out of memory");
         return NULL;
     }
-    t->w = (struct sb_workload){ .ops = &memory_ops, .data = t, .blocks = true };
+    t->w =
+        (struct sb_workload){ .ops = &memory_ops, .data = t, .blocks = true };
     t->o = o;
     t->run = run;
     if (o->scope == SCOPE_GLOBAL)

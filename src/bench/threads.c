@@ -74,7 +74,8 @@ static struct sb_workload *create(
         sb_err_set(err, SB_ENOMEM, "threads: out of memory");
         return NULL;
     }
-    t->w = (struct sb_workload){ .ops = &threads_ops, .data = t, .blocks = true };
+    t->w =
+        (struct sb_workload){ .ops = &threads_ops, .data = t, .blocks = true };
     t->o = o;
     for (int64_t i = 0; i < o->locks; i++)
         pthread_mutex_init(&t->lock[i], NULL);

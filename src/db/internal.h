@@ -30,7 +30,8 @@ struct sb_db {
     const struct sb_driver *drv;
     void *handle; // from dlopen()
     char *file;
-    bool given; // some of its options were given by the user
+    bool given;          // some of its options were given by the user
+    _Atomic bool blocks; // the notice that it blocks workers was logged
     struct sb__inst base;
     struct sb__inst *more; // with overrides
     struct sb_db *next;

@@ -2,6 +2,7 @@
 #include "db/link.h"
 
 #include "db/call.h"
+#include "loop/fiber.h"
 
 // Only this function and those that change the list of connections write to
 // `cancelable` and that list, so that cancel() is not called for a connection
@@ -14,11 +15,25 @@ static void set_cancelable(struct sb_con_priv *c, bool on)
     pthread_mutex_unlock(&c->ctx->lock);
 }
 
+// A driver that waits on its own holds up the other users of its worker.
+static void notice_blocking(struct sb_con_priv *c)
+{
+    if ((c->drv->caps & SB_CAP_LOOP) || !sb_fiber_current() ||
+        atomic_exchange_explicit(
+            &c->inst->db->blocks, true, memory_order_relaxed))
+        return;
+    sb_log(SB_LOG_NOTICE,
+        "the %s driver blocks its worker while it waits: other users of the "
+        "worker wait, too (--workers=users gives each user a thread)",
+        c->drv->name);
+}
+
 static int connect_conn(struct sb_con_priv *c, struct sb_err *err)
 {
     const struct sb_generic_ops *g = c->drv->generic;
     int rc;
 
+    notice_blocking(c);
     if (c->drv->caps & SB_CAP_CANCEL_CONNECT)
         set_cancelable(c, true);
     rc = g->connect(c->conn, &c->inst->env, c->inst->opts, &c->info, err);

@@ -18,7 +18,8 @@ struct transfer {
     void *data;
 };
 extern struct transfer jump_fcontext(void *to, void *data);
-extern void *make_fcontext(void *stack, size_t size, void (*run)(struct transfer));
+extern void *make_fcontext(
+    void *stack, size_t size, void (*run)(struct transfer));
 
 #if defined(__has_feature)
 #if __has_feature(address_sanitizer)

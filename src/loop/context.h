@@ -32,8 +32,8 @@ struct sb_context {
 
 // Maps a stack of at least `stack` bytes with a guard below it. run(arg) begins
 // with the first sb_context_resume(). 0, or SB_ENOMEM with errno set.
-int sb_context_init(struct sb_context *c, size_t stack, void (*run)(void *arg),
-    void *arg);
+int sb_context_init(
+    struct sb_context *c, size_t stack, void (*run)(void *arg), void *arg);
 // Frees the stack. The context is not inside; what its function has on its
 // stack is dropped. {0} is allowed.
 void sb_context_done(struct sb_context *c);

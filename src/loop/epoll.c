@@ -88,7 +88,7 @@ static void epoll_cancel(struct sb_fiber *f)
     struct epoll_event e = { .events = EPOLLONESHOT, .data = { .ptr = f } };
 
     epoll_ctl(epoll_of(f->loop)->fd, EPOLL_CTL_MOD, f->io.fd, &e);
-    sb__loop_complete(f, -ECANCELED);
+    sb__fiber_complete(f, -ECANCELED);
 }
 
 static int wait_ms(
@@ -102,8 +102,7 @@ static int wait_ms(
                             : (int)left);
 }
 
-static int wait_events(
-    struct epoll *p, struct epoll_event *e, uint64_t until)
+static int wait_events(struct epoll *p, struct epoll_event *e, uint64_t until)
 {
     uint64_t now = until == 0 || until == SB_FOREVER ? 0 : sb_clock_monotonic();
 #ifdef HAVE_EPOLL_PWAIT2
@@ -133,7 +132,7 @@ static void epoll_await(struct sb_loop *l, uint64_t until)
     l->now = sb_clock_monotonic();
     for (int i = 0; i < n; i++) {
         if (e[i].data.ptr)
-            sb__loop_complete(e[i].data.ptr, (int)e[i].events);
+            sb__fiber_complete(e[i].data.ptr, (int)e[i].events);
         else
             while (read(p->notify, &count, sizeof(count)) > 0)
                 ;

@@ -24,8 +24,8 @@ int sb_io_wait(int fd, short events, uint64_t deadline);
 // not be used to send more than the peer reads without being read from.
 ssize_t sb_io_exchange(const struct sb_exchange *x);
 
-// Sleeps until a time of CLOCK_MONOTONIC in ns, exactly: a thread busy-waits for
-// the last part. A fiber may return early.
+// Sleeps until a time of CLOCK_MONOTONIC in ns, exactly: a thread busy-waits
+// for the last part. A fiber may return early.
 void sb_io_sleep(uint64_t until);
 
 #endif

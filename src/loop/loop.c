@@ -1,4 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
+#include "loop/loop.h"
+
 #include <assert.h>
 #include <ck_pr.h>
 #include <errno.h>
@@ -10,49 +12,7 @@
 // How long after its deadline an io is canceled again that did not end.
 #define CANCEL_AGAIN_NS UINT64_C(10000000)
 
-// The loop that the thread runs. A fiber never moves to another thread, so this
-// identifies the fiber, too: client libraries call back without a context.
-static _Thread_local struct sb_loop *current;
-
-struct sb_fiber *sb_fiber_current(void)
-{
-    return current ? current->running : NULL;
-}
-
-// Fibers that are ready ------------------------------------------------------
-
-static void queue_add(struct sb_loop *l, struct sb_fiber *f)
-{
-    f->state = SB__FIBER_READY;
-    f->next = NULL;
-    if (l->last)
-        l->last->next = f;
-    else
-        l->first = f;
-    l->last = f;
-    l->ready++;
-}
-
-static struct sb_fiber *queue_remove(struct sb_loop *l)
-{
-    struct sb_fiber *f = l->first;
-
-    assert(f->state == SB__FIBER_READY);
-    l->first = f->next;
-    if (!l->first)
-        l->last = NULL;
-    l->ready--;
-    return f;
-}
-
-// A fiber that slept or waited can run.
-static void make_ready(struct sb_loop *l, struct sb_fiber *f)
-{
-    assert(f->state == SB__FIBER_SLEEPING || f->state == SB__FIBER_WAITING);
-    sb_timers_clear(&l->timers, &f->timer);
-    f->reported = l->now;
-    queue_add(l, f);
-}
+// Fibers ---------------------------------------------------------------------
 
 static void run_fiber(struct sb_loop *l, struct sb_fiber *f)
 {
@@ -72,86 +32,10 @@ static void run_fiber(struct sb_loop *l, struct sb_fiber *f)
 static void run_ready(struct sb_loop *l)
 {
     for (unsigned n = l->ready; n > 0; n--)
-        run_fiber(l, queue_remove(l));
+        run_fiber(l, sb__fiber_next(l));
 }
 
-// Waiting --------------------------------------------------------------------
-
-static void leave_as(struct sb_fiber *f, enum sb__fiber_state state)
-{
-    assert(f->loop->running == f && f->state == SB__FIBER_RUNNING);
-    f->state = state;
-    sb_context_leave(&f->context);
-}
-
-void sb_fiber_yield(struct sb_fiber *f)
-{
-    assert(f->loop->running == f && f->state == SB__FIBER_RUNNING);
-    queue_add(f->loop, f);
-    sb_context_leave(&f->context);
-}
-
-bool sb_fiber_sleep(struct sb_fiber *f, uint64_t until)
-{
-    if (atomic_exchange(&f->token, false))
-        return true;
-    if (until != SB_FOREVER)
-        sb_timers_set(&f->loop->timers, &f->timer, until);
-    leave_as(f, SB__FIBER_SLEEPING);
-    return atomic_exchange(&f->token, false);
-}
-
-int sb__fiber_await(struct sb_fiber *f, uint64_t deadline)
-{
-    f->io.expired = false;
-    if (deadline != SB_FOREVER)
-        sb_timers_set(&f->loop->timers, &f->timer, deadline);
-    f->loop->waiting++;
-    leave_as(f, SB__FIBER_WAITING);
-    f->loop->waiting--;
-    return f->io.expired && f->io.result == -ECANCELED ? -ETIMEDOUT
-                                                       : f->io.result;
-}
-
-void sb__loop_complete(struct sb_fiber *f, int result)
-{
-    assert(f->state == SB__FIBER_WAITING);
-    f->io.result = result;
-    make_ready(f->loop, f);
-}
-
-void sb_fiber_trim(const struct sb_fiber *f)
-{
-    sb_context_trim(&f->context);
-}
-
-void **sb_fiber_local(struct sb_fiber *f)
-{
-    return &f->local;
-}
-
-uint64_t sb_fiber_reported(const struct sb_fiber *f)
-{
-    return f->reported;
-}
-
-// Waking ---------------------------------------------------------------------
-
-void sb_fiber_wake(struct sb_fiber *f)
-{
-    struct sb_loop *l = f->loop;
-
-    atomic_store(&f->token, true);
-    if (current == l) {
-        if (f->state == SB__FIBER_SLEEPING)
-            make_ready(l, f);
-        return;
-    }
-    if (!atomic_exchange(&f->queued, true))
-        ck_stack_push_upmc(&l->woken, &f->woken);
-    if (atomic_exchange(&l->asleep, false))
-        l->poller->notify(l);
-}
+// Wake-ups and timers --------------------------------------------------------
 
 // Puts the list in the order of the calls of sb_fiber_wake().
 static ck_stack_entry_t *reversed(ck_stack_entry_t *e)
@@ -188,14 +72,14 @@ static void take_woken(struct sb_loop *l)
         e = e->next;
         atomic_store(&f->queued, false);
         if (f->state == SB__FIBER_SLEEPING && atomic_load(&f->token))
-            make_ready(l, f);
+            sb__fiber_make_ready(f);
     }
 }
 
 static void expire(struct sb_loop *l, struct sb_fiber *f)
 {
     if (f->state == SB__FIBER_SLEEPING) {
-        make_ready(l, f);
+        sb__fiber_make_ready(f);
         return;
     }
     assert(f->state == SB__FIBER_WAITING);
@@ -211,6 +95,8 @@ static void expire_timers(struct sb_loop *l)
     while ((t = sb_timers_first(&l->timers)) && t->at <= l->now)
         expire(l, (void *)((char *)t - offsetof(struct sb_fiber, timer)));
 }
+
+// The kernel -----------------------------------------------------------------
 
 // When the loop has something to do without the kernel: 0: now.
 static uint64_t next_time(const struct sb_loop *l)
@@ -233,8 +119,9 @@ static void busy_wait(struct sb_loop *l, uint64_t until)
         ck_pr_stall();
 }
 
-// Waits for the kernel until the time of the next timer. With exact timers, only
-// until some time before it, or not at all: the loop comes back until then.
+// Waits for the kernel until the time of the next timer. With exact timers,
+// only until some time before it, or not at all: the loop comes back until
+// then.
 static void wait_until(struct sb_loop *l, uint64_t until)
 {
     uint64_t margin = sb_alarm_margin(&l->alarm), early;
@@ -286,7 +173,7 @@ void sb_loop_free(struct sb_loop *l)
 {
     if (!l)
         return;
-    assert(!l->poller && current != l);
+    assert(!l->poller);
     while (l->all) {
         struct sb_fiber *f = l->all;
 
@@ -317,7 +204,7 @@ struct sb_fiber *sb_loop_add(
     f->other = l->all;
     l->all = f;
     l->alive++;
-    queue_add(l, f);
+    sb__fiber_queue(f);
     return f;
 }
 
@@ -356,8 +243,8 @@ const char *sb_loop_kind_name(const struct sb_loop *l)
 
 void sb_loop_run(struct sb_loop *l)
 {
-    assert(l->poller && !current);
-    current = l;
+    assert(l->poller);
+    sb__fiber_enter(l);
     l->now = sb_clock_monotonic();
     for (;;) {
         run_ready(l);
@@ -367,5 +254,5 @@ void sb_loop_run(struct sb_loop *l)
         take_woken(l);
         expire_timers(l);
     }
-    current = NULL;
+    sb__fiber_enter(NULL);
 }

@@ -15,9 +15,9 @@
 
 #include <stdbool.h>
 #include <stddef.h>
-#include <stdint.h>
 
 #include "base/err.h"
+#include "loop/fiber.h"
 
 enum sb_loop_kind {
     SB_LOOP_ANY,   // io_uring if the system allows it, otherwise epoll
@@ -26,9 +26,6 @@ enum sb_loop_kind {
 };
 
 struct sb_loop;
-struct sb_fiber;
-
-#define SB_FOREVER UINT64_MAX // as a time: no limit
 
 // max: the largest number of fibers. exact: sleeping ends at its time and not,
 // as timers do, some time later; the thread busy-waits for the last part. NULL:
@@ -51,26 +48,5 @@ void sb_loop_run(struct sb_loop *l);
 void sb_loop_close(struct sb_loop *l);
 // "io_uring" or "epoll", after sb_loop_open().
 const char *sb_loop_kind_name(const struct sb_loop *l);
-
-// The fiber that the calling thread runs; NULL: it runs none. Only this layer
-// and the functions that client libraries call without a context may ask.
-struct sb_fiber *sb_fiber_current(void);
-
-// The functions below, up to sb_fiber_wake(): called by the fiber itself.
-
-// Lets the other fibers that are ready run.
-void sb_fiber_yield(struct sb_fiber *f);
-// Sleeps until a time of CLOCK_MONOTONIC in ns, or SB_FOREVER. Returns true if
-// sb_fiber_wake() ended it, also one that was called before.
-bool sb_fiber_sleep(struct sb_fiber *f, uint64_t until);
-// Gives unused pages of the stack back to the system.
-void sb_fiber_trim(const struct sb_fiber *f);
-// A place for one pointer of the fiber's owner, NULL at first.
-void **sb_fiber_local(struct sb_fiber *f);
-// When the kernel reported what the fiber waited for last, in ns of
-// CLOCK_MONOTONIC. The fiber may have run later, because others ran first.
-uint64_t sb_fiber_reported(const struct sb_fiber *f);
-// Ends sb_fiber_sleep(). Any thread, as long as the loop exists.
-void sb_fiber_wake(struct sb_fiber *f);
 
 #endif

@@ -10,6 +10,7 @@
 
 #include "loop/alarm.h"
 #include "loop/context.h"
+#include "loop/fiber.h"
 #include "loop/loop.h"
 #include "loop/timers.h"
 
@@ -31,7 +32,7 @@ struct sb__io {
 struct sb_fiber {
     struct sb_context context;
     struct sb_loop *loop;
-    struct sb_fiber *next; // in the queue of the loop
+    struct sb_fiber *next;  // in the queue of the loop
     struct sb_fiber *other; // in the list of all fibers
     enum sb__fiber_state state;
     struct sb_timer timer;
@@ -70,15 +71,15 @@ struct sb__poller {
 struct sb_loop {
     const struct sb__poller *poller; // NULL: not open
     void *kernel;                    // the poller's own
-    unsigned max, alive, waiting; // fibers: at most, not over, with an io
-    struct sb_fiber *all;          // list
-    struct sb_fiber *running;      // or NULL
-    struct sb_fiber *first, *last; // that are ready
+    unsigned max, alive, waiting;    // fibers: at most, not over, with an io
+    struct sb_fiber *all;            // list
+    struct sb_fiber *running;        // or NULL
+    struct sb_fiber *first, *last;   // that are ready
     unsigned ready;
     struct sb_timers timers;
     bool exact;
     struct sb_alarm alarm;
-    uint64_t now; // when the kernel was asked last
+    uint64_t now;                  // when the kernel was asked last
     _Alignas(64) ck_stack_t woken; // by other threads
     _Atomic bool asleep;           // in wait(): notify() is needed
 };
@@ -88,8 +89,15 @@ extern const struct sb__poller sb__epoll;
 extern const struct sb__poller sb__uring;
 #endif
 
+// fiber.c. Sets the loop that the calling thread runs; NULL: none any more.
+void sb__fiber_enter(struct sb_loop *l);
+// Adds the fiber to those that are ready; removes the first of them.
+void sb__fiber_queue(struct sb_fiber *f);
+struct sb_fiber *sb__fiber_next(struct sb_loop *l);
+// A fiber that sleeps or waits can run.
+void sb__fiber_make_ready(struct sb_fiber *f);
 // Called by the poller: the fiber's io is complete.
-void sb__loop_complete(struct sb_fiber *f, int result);
+void sb__fiber_complete(struct sb_fiber *f, int result);
 // The fiber, which has started an io, waits until it is complete, or until the
 // deadline. Returns the result; -ETIMEDOUT after the deadline.
 int sb__fiber_await(struct sb_fiber *f, uint64_t deadline);

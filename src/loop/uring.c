@@ -181,10 +181,10 @@ static void complete(struct sb_loop *l, const struct io_uring_cqe *q)
 
     switch ((enum tag)(q->user_data & (TAGS - 1))) {
     case TAG_RESULT:
-        sb__loop_complete(f, q->res);
+        sb__fiber_complete(f, q->res);
         break;
     case TAG_SEND:
-        sb__loop_complete(f, send_failed(f, q->res));
+        sb__fiber_complete(f, send_failed(f, q->res));
         break;
     case TAG_NOTIFY:
         while (read(uring_of(l)->notify, &n, sizeof(n)) > 0)

@@ -10,7 +10,8 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-#include "loop/loop.h"
+#include "base/err.h"
+#include "loop/fiber.h"
 
 struct sb_waiter {
     struct sb_fiber *fiber; // NULL: the user has a thread of its own

@@ -35,8 +35,7 @@ bool sb__gate_wait(struct sb_user *u)
     if (all_there(run))
         pthread_cond_signal(&run->changed);
     while (run->part == part && !atomic_load(&run->stop))
-        sb_wait_list_wait(
-            &run->go, &run->lock, &u->priv->waiter, SB_FOREVER);
+        sb_wait_list_wait(&run->go, &run->lock, &u->priv->waiter, SB_FOREVER);
     bool next = run->part != part && !atomic_load(&run->stop);
     pthread_mutex_unlock(&run->lock);
     return next;

@@ -55,7 +55,8 @@ static void on_ticket(void *arg, unsigned from, struct sb_wire *w)
     if (w->bad)
         return;
     if (j->of)
-        send_counter(j, from, name, n, sb_crew_add(&j->run->crew, NULL, name, n));
+        send_counter(
+            j, from, name, n, sb_crew_add(&j->run->crew, NULL, name, n));
     else
         sb_crew_answer(&j->run->crew, name, n, number);
 }

@@ -88,8 +88,8 @@ static int add_users(struct sb_run *run, struct sb_err *err)
     return 0;
 }
 
-static int start_thread(struct sb__loop_worker *w, const pthread_attr_t *attr,
-    struct sb_err *err)
+static int start_thread(
+    struct sb__loop_worker *w, const pthread_attr_t *attr, struct sb_err *err)
 {
     struct sb_run *run = w->run;
     int rc = pthread_create(&w->thread, attr, run_loop, w);
@@ -118,8 +118,7 @@ static int create_loops(struct sb_run *run, struct sb_err *err)
 
         w->run = run;
         w->number = i;
-        w->loop = sb_loop_new(
-            users_of(w), run->o->pace != SB_PACE_SLEEP);
+        w->loop = sb_loop_new(users_of(w), run->o->pace != SB_PACE_SLEEP);
         if (!w->loop)
             return sb_err_set(err, SB_ENOMEM, "out of memory for workers");
     }

@@ -30,8 +30,8 @@ struct sb_run_opts {
     int64_t threads;
     const char *workers; // "users": a thread for each; "auto", a number
     int event_loop;      // enum sb_loop_kind
-    int64_t events; // 0: no limit
-    int64_t time;   // 0: no limit
+    int64_t events;      // 0: no limit
+    int64_t time;        // 0: no limit
     int64_t warmup_time;
     const char *forced_shutdown; // "off", "N" seconds, "N%" of time
     int64_t forced_shutdown_ns;  // derived; < 0: off

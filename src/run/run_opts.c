@@ -8,7 +8,7 @@
 #include "kit/units.h"
 #include "run/run.h"
 
-#define SECOND 1000000000
+#define SECOND       1000000000
 #define WORKERS_MAX  10000
 #define WORKERS_AUTO (WORKERS_MAX + 1)
 

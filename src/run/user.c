@@ -2,12 +2,8 @@
 //
 // The events of one user: what happens between two calls of event().
 #include <assert.h>
-#include <ck_pr.h>
-#include <errno.h>
-#include <sched.h>
 #include <stdlib.h>
 #include <string.h>
-#include <time.h>
 
 #include "base/likely.h"
 #include "run/gate.h"
@@ -18,20 +14,8 @@
 
 // Maximum wait before a restart of an event.
 #define BACKOFF_MAX_NS 100000000u
-// --pace=spin: the time before an arrival at which sleeping ends and spinning
-// starts. On virtual machines, timers are late by 0.1 ms and more; 99 % are
-// late by less than this.
-#define SPIN_NS 400000u
-// On an event loop: how long a user whose events do not wait may run before the
-// others of its worker do.
-#define SLICE_NS 100000u
 // What next_of_part() returns for an event of another component of a mix.
 #define OTHER 2
-
-static bool stopped(const struct sb_user *u)
-{
-    return u->run && atomic_load_explicit(&u->run->stop, memory_order_acquire);
-}
 
 static void set_boundary(struct sb_user *u, uint64_t ns)
 {
@@ -41,84 +25,6 @@ static void set_boundary(struct sb_user *u, uint64_t ns)
     // sequentially consistent.
     if (u->run && atomic_load_explicit(&u->run->stop, memory_order_seq_cst))
         atomic_store_explicit(&u->boundary, 0, memory_order_relaxed);
-}
-
-static uint64_t now_anchored(struct sb_user *u)
-{
-    uint64_t now = sb_clock_now(&u->clock);
-
-    if (now >= u->clock.anchor_ns) {
-        sb_clock_anchor(&u->clock);
-        now = sb_clock_now(&u->clock);
-    }
-    return now;
-}
-
-static void sleep_until(struct sb_user *u, uint64_t until)
-{
-    while (!stopped(u) && sb_waiter_sleep(&u->priv->waiter, until))
-        ;
-}
-
-// How long before the end of a wait the user's thread begins to busy-wait. A
-// loop does that itself.
-static uint64_t spin_ns(const struct sb_user *u)
-{
-    int pace = u->run ? u->run->o->pace : SB_PACE_SLEEP;
-
-    if (u->priv->waiter.fiber || pace == SB_PACE_SLEEP)
-        return 0;
-    return pace == SB_PACE_SPIN ? SPIN_NS : sb_alarm_margin(&u->priv->alarm);
-}
-
-// Sleeps until a time and learns how late the thread wakes up.
-static uint64_t sleep_and_learn(struct sb_user *u, uint64_t until)
-{
-    sleep_until(u, until);
-
-    uint64_t now = now_anchored(u);
-    if (now >= until)
-        sb_alarm_learn(&u->priv->alarm, now - until);
-    return now;
-}
-
-uint64_t sb__user_wait(struct sb_user *u, uint64_t until)
-{
-    uint64_t spin = spin_ns(u), now = now_anchored(u);
-
-    while (now < until && !stopped(u)) {
-        if (until - now > spin) {
-            now = sleep_and_learn(u, until - spin);
-            continue;
-        }
-        if (u->run->crowded)
-            sched_yield(); // a user that is due may need this processor
-        else
-            ck_pr_stall();
-        now = now_anchored(u);
-    }
-    return now;
-}
-
-bool sb__user_await(struct sb_user *u, uint64_t until)
-{
-    bool over;
-
-    while (!(over = stopped(u) || atomic_load(&u->run->used_up)) &&
-           sb_waiter_sleep(&u->priv->waiter, until))
-        ;
-    return !over;
-}
-
-bool sb_user_sleep(struct sb_user *u, uint64_t ns)
-{
-    uint64_t now = now_anchored(u);
-    uint64_t end = u->run ? u->run->deadline : UINT64_MAX;
-    uint64_t until = ns < end && now < end - ns ? now + ns : end;
-
-    if (u->rec)
-        sb_rec_flush(u->rec);
-    return sb__user_wait(u, until) < end && !stopped(u);
 }
 
 bool sb_user_late(const struct sb_user *u)
@@ -236,23 +142,11 @@ static bool next_arrival(struct sb_user *u, uint64_t *arrival, uint64_t *now)
     // Without a further arrival, the run still lasts until its deadline.
     uint64_t until = earlier(*arrival, run->deadline);
     *now = sb__user_wait(u, until);
-    if (until == run->deadline || *now >= run->deadline || stopped(u))
+    if (until == run->deadline || *now >= run->deadline || sb__user_stopped(u))
         return false;
     assert(*now >= *arrival);
     atomic_store_explicit(&u->priv->held, 0, memory_order_relaxed);
     return true;
-}
-
-// Lets the other users of the worker run, if this one has not waited for a while.
-static uint64_t take_turns(struct sb_user *u, uint64_t now)
-{
-    struct sb_fiber *f = u->priv->waiter.fiber;
-
-    if (!f || now - u->priv->slice < SLICE_NS ||
-        now - sb_fiber_reported(f) < SLICE_NS)
-        return now;
-    sb_fiber_yield(f);
-    return u->priv->slice = now_anchored(u);
 }
 
 // Ends the loop of a user. Only here it is known whether the user goes because
@@ -274,12 +168,12 @@ static int next_of_part(struct sb_user *u, uint64_t now)
     if (u->priv->last)
         return 0;
     if (now >= u->clock.anchor_ns)
-        now = now_anchored(u);
-    now = take_turns(u, now);
+        now = sb__user_now(u);
+    now = sb__user_take_turns(u, now);
     leave = earlier(u->priv->leave, run->deadline);
     if (now < u->resume)
         now = sb__user_wait(u, earlier(u->resume, leave));
-    if (stopped(u) || now >= leave)
+    if (sb__user_stopped(u) || now >= leave)
         return end_loop(u, now);
     if (run->open_loop) {
         if (!next_arrival(u, &arrival, &now))
@@ -291,7 +185,7 @@ static int next_of_part(struct sb_user *u, uint64_t now)
         uint64_t b = now < run->warm_end ? run->warm_end : leave;
         bool every = run->limited || !u->priv->chained;
         if (u->priv->waiter.fiber)
-            b = earlier(b, now + SLICE_NS);
+            b = earlier(b, now + SB__USER_SLICE_NS);
         set_boundary(u, every ? 0 : earlier(b, u->clock.anchor_ns));
     }
     enter_phase(u, arrival);
@@ -322,7 +216,7 @@ static void complete_late(struct sb_user *u, uint64_t now)
 {
     struct sb_rec *r = u->rec;
 
-    assert(stopped(u));
+    assert(sb__user_stopped(u));
     if (!sb_rec_enter(r))
         return;
     sb_rec_event(r, atomic_load_explicit(&u->arrival, memory_order_relaxed),
@@ -340,7 +234,7 @@ static void complete_event(struct sb_user *u, uint64_t now)
     // A stop sets the boundary to 0.
     if (SB_UNLIKELY(
             now >= atomic_load_explicit(&u->boundary, memory_order_relaxed)) &&
-        stopped(u)) {
+        sb__user_stopped(u)) {
         complete_late(u, now);
         return;
     }
@@ -388,7 +282,7 @@ int sb_user_begin(struct sb_user *u)
 {
     // The last event stayed unfinished: see complete_late().
     if (atomic_load_explicit(&u->in_event, memory_order_relaxed)) {
-        assert(stopped(u));
+        assert(sb__user_stopped(u));
         return 0;
     }
     return sb_user_next(u);
@@ -473,7 +367,7 @@ static void back_off(struct sb_user *u, uint32_t n)
         max_wait = BACKOFF_MAX_NS;
     if (max_wait > 0)
         sb__user_wait(
-            u, now_anchored(u) + sb_rng_below(&u->think, max_wait + 1));
+            u, sb__user_now(u) + sb_rng_below(&u->think, max_wait + 1));
 }
 
 int sb_user_restart(struct sb_user *u)
@@ -483,7 +377,8 @@ int sb_user_restart(struct sb_user *u)
     // Scripts with their own loop can call this outside of an event.
     if (!atomic_load_explicit(&u->in_event, memory_order_relaxed))
         return 0;
-    bool over = stopped(u) || sb_clock_now(&u->clock) >= u->run->deadline;
+    bool over = sb__user_stopped(u) ||
+                sb_clock_now(&u->clock) >= u->run->deadline;
 
     if (over || (max > 0 && u->restarts >= max)) {
         give_up(u, SB_FATE_GIVENUP, NULL, over);

@@ -10,7 +10,7 @@
 #include "loop/alarm.h"
 #include "loop/waiter.h"
 #include "run/crew.h"
-#include "run/run.h"
+#include "run/run_private.h"
 
 // The state of a user; changes under run->lock.
 enum sb_user_state {
@@ -61,10 +61,33 @@ static inline uint64_t sb__user_pause_ns(double ns)
 {
     return ns < 3.2e16 ? (uint64_t)ns : (uint64_t)3.2e16;
 }
-// Waits until the given time or a stop; returns the current time.
+// Whether the run was stopped. Any thread.
+static inline bool sb__user_stopped(const struct sb_user *u)
+{
+    return u->run && atomic_load_explicit(&u->run->stop, memory_order_acquire);
+}
+// The current time, from a clock that is anchored often enough.
+static inline uint64_t sb__user_now(struct sb_user *u)
+{
+    uint64_t now = sb_clock_now(&u->clock);
+
+    if (now >= u->clock.anchor_ns) {
+        sb_clock_anchor(&u->clock);
+        now = sb_clock_now(&u->clock);
+    }
+    return now;
+}
+
+// user_wait.c. Waits until the given time or a stop; returns the current time.
 uint64_t sb__user_wait(struct sb_user *u, uint64_t until);
 // For a user that is away: waits until the given time. Returns false if the run
 // is over, or all of --events are used up.
 bool sb__user_await(struct sb_user *u, uint64_t until);
+// On an event loop: how long a user whose events do not wait may run before the
+// others of its worker do.
+#define SB__USER_SLICE_NS 100000u
+// Lets the other users of the worker run, if this one has not waited for that
+// long. Returns the current time.
+uint64_t sb__user_take_turns(struct sb_user *u, uint64_t now);
 
 #endif

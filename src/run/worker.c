@@ -57,8 +57,7 @@ static bool wait_for_release(struct sb_run *run, struct sb_user *u)
 {
     pthread_mutex_lock(&run->lock);
     while (!run->released && !run->aborted)
-        sb_wait_list_wait(
-            &run->go, &run->lock, &u->priv->waiter, SB_FOREVER);
+        sb_wait_list_wait(&run->go, &run->lock, &u->priv->waiter, SB_FOREVER);
     bool go = !run->aborted;
     pthread_mutex_unlock(&run->lock);
     return go;

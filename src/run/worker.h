@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 //
-// A user from its creation to its end; and worker threads that run one user each
+// A user from its creation to its end; and worker threads that run one user
+// each
 // (--workers=users).
 #ifndef SB_WORKER_H
 #define SB_WORKER_H
@@ -11,7 +12,8 @@
 // or SB_ELIMIT naming the limit. A stop of the run ends it early: run->made is
 // the number of threads then.
 int sb__worker_start_all(struct sb_run *run, struct sb_err *err);
-// Names the calling thread, "user-12" or "worker-1", and makes its timers exact.
+// Names the calling thread, "user-12" or "worker-1", and makes its timers
+// exact.
 void sb__worker_begin(const char *what, unsigned number);
 // Runs a user from its creation to its end.
 void sb__worker_run(struct sb_user *u);

@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 #include <string.h>
 
-#include "loop/loop.h"
+#include "loop/fiber.h"
 #include "script/compat.ffi.h"
 #include "script/script_private.h"
 
-// An exception to the rule that nothing identifies the caller by OS thread: these
-// functions of 1.x have no context parameter. A user on an event loop is
+// An exception to the rule that nothing identifies the caller by OS thread:
+// these functions of 1.x have no context parameter. A user on an event loop is
 // identified by its fiber.
 static _Thread_local void *of_thread;
 
@@ -72,11 +72,11 @@ void sb_event_stop(int thread_id)
 }
 
 // sb_rand_uniform(a, b) etc.
-#define RAND(name)                                                         \
-    uint32_t sb_rand_##name(uint32_t a, uint32_t b)                        \
-    {                                                                      \
+#define RAND(name)                                                             \
+    uint32_t sb_rand_##name(uint32_t a, uint32_t b)                            \
+    {                                                                          \
         return current() ? (uint32_t)sb_random_##name(current()->random, a, b) \
-                       : 0;                                                \
+                         : 0;                                                  \
     }
 
 RAND(default)
@@ -110,6 +110,6 @@ void sb_rand_str(const char *fmt, char *buf)
 uint32_t sb_rand_varstr(char *buf, uint32_t min_len, uint32_t max_len)
 {
     return current() ? (uint32_t)sb_random_varstring(
-                         current()->random, min_len, max_len, buf)
-                   : 0;
+                           current()->random, min_len, max_len, buf)
+                     : 0;
 }

@@ -390,7 +390,8 @@ static unsigned course(const struct hostile_program *p, unsigned variant,
     };
     c->owner.o = opts[variant];
     c->owner.opts = &c->o;
-    c->owner.host = (struct sb_host){ .abi = SB_DRIVER_ABI, .log = no_log,
+    c->owner.host = (struct sb_host){ .abi = SB_DRIVER_ABI,
+        .log = no_log,
         .wait = sb_io_wait,
         .exchange = sb_io_exchange,
         .sleep = sb_io_sleep };

@@ -160,7 +160,8 @@ static inline void quiet(int level, const char *text)
 {
 }
 
-static const struct sb_host host = { .abi = SB_DRIVER_ABI, .log = quiet,
+static const struct sb_host host = { .abi = SB_DRIVER_ABI,
+    .log = quiet,
     .wait = sb_io_wait,
     .exchange = sb_io_exchange,
     .sleep = sb_io_sleep };

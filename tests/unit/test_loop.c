@@ -243,7 +243,8 @@ static void each_kind_has_a_name(void)
     struct sb_err err = { 0 };
 
     CHECK_INT(sb_loop_open(l, kind, &err), 0);
-    CHECK_STR(sb_loop_kind_name(l), kind == SB_LOOP_EPOLL ? "epoll" : "io_uring");
+    CHECK_STR(
+        sb_loop_kind_name(l), kind == SB_LOOP_EPOLL ? "epoll" : "io_uring");
     sb_loop_close(l);
     sb_loop_close(l);
     sb_loop_free(l);

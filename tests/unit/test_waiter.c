@@ -4,6 +4,7 @@
 #include <stdatomic.h>
 
 #include "base/clock.h"
+#include "loop/loop.h"
 #include "check.h"
 
 #define STACK (256 * 1024)

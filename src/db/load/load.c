@@ -3,6 +3,7 @@
 
 #include "db/load/load_private.h"
 #include "db/sql/sql.h"
+#include "loop/fiber.h"
 
 #define BLOCK_ROWS  1000u
 #define BLOCK_BYTES (256u * 1024)
@@ -194,7 +195,9 @@ static int choose_way(struct sb_load *ld)
     struct sb_con_priv *c = ld->child.con;
     int rc = SB_EUNSUPPORTED;
 
-    if (c->drv->bulk && (c->drv->caps & SB_CAP_ONE_LOADER) && !ld->private) {
+    // Users of one thread cannot share a loader, which has a lock.
+    if (c->drv->bulk && (c->drv->caps & SB_CAP_ONE_LOADER) && !ld->private &&
+        !sb_fiber_current()) {
         ld->way = WAY_FEED;
         rc = sb__feed_get(c, ld->table, &ld->seat, &c->err);
         if (rc == 0)

@@ -40,8 +40,8 @@ static bool end_copy(struct pgsql_conn *c, ExecStatusType status)
     case PGRES_COPY_OUT:
         return pgsql_skip_copy(c) == 0;
     case PGRES_COPY_IN:
-        return pgsql_put_copy_end(c,
-                   "COPY FROM STDIN is not supported: use con:load()") == 0;
+        return pgsql_put_copy_end(
+                   c, "COPY FROM STDIN is not supported: use con:load()") == 0;
     default:
         return status != PGRES_COPY_BOTH;
     }

@@ -148,8 +148,8 @@ static size_t room_left(const struct pgsql_wire *w)
     return w->in.cap - 1 - w->in.len;
 }
 
-// Reads once, after it has sent the request if that was not sent yet. Returns 0,
-// SB_ELOST or SB_ENOMEM. It polls first only for the beginning of an answer,
+// Reads once, after it has sent the request if that was not sent yet. Returns
+// 0, SB_ELOST or SB_ENOMEM. It polls first only for the beginning of an answer,
 // because the rest of one may have arrived already.
 static int read_more(struct pgsql_conn *c, size_t want)
 {

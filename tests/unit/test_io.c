@@ -166,11 +166,9 @@ static void wait_for_nothing(void *arg)
     int *fd = arg;
     uint64_t until = after(3);
     char in[10];
-    struct sb_exchange x = { .fd = fd[0],
-        .out = "x",
-        .len = 1,
-        .in = in,
-        .cap = sizeof(in) };
+    struct sb_exchange x = {
+        .fd = fd[0], .out = "x", .len = 1, .in = in, .cap = sizeof(in)
+    };
 
     CHECK_INT(sb_io_wait(fd[0], POLLIN, until), 0);
     CHECK(sb_clock_monotonic() >= until);
@@ -229,10 +227,9 @@ static void receive_end(void *arg)
 {
     int *fd = arg;
     char in[10];
-    struct sb_exchange x = { .fd = fd[0],
-        .in = in,
-        .cap = sizeof(in),
-        .deadline = SB_FOREVER };
+    struct sb_exchange x = {
+        .fd = fd[0], .in = in, .cap = sizeof(in), .deadline = SB_FOREVER
+    };
 
     CHECK_INT(sb_io_exchange(&x), 0);
     x.out = "x";

@@ -1,0 +1,138 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+#include "loop/fiber.h"
+
+#include <assert.h>
+#include <errno.h>
+
+#include "loop/loop_private.h"
+
+// The loop that the thread runs. A fiber never moves to another thread, so this
+// identifies the fiber, too: client libraries call back without a context.
+static _Thread_local struct sb_loop *current;
+
+void sb__fiber_enter(struct sb_loop *l)
+{
+    assert(!l || !current);
+    current = l;
+}
+
+struct sb_fiber *sb_fiber_current(void)
+{
+    return current ? current->running : NULL;
+}
+
+// Fibers that are ready ------------------------------------------------------
+
+void sb__fiber_queue(struct sb_fiber *f)
+{
+    struct sb_loop *l = f->loop;
+
+    f->state = SB__FIBER_READY;
+    f->next = NULL;
+    if (l->last)
+        l->last->next = f;
+    else
+        l->first = f;
+    l->last = f;
+    l->ready++;
+}
+
+struct sb_fiber *sb__fiber_next(struct sb_loop *l)
+{
+    struct sb_fiber *f = l->first;
+
+    assert(f->state == SB__FIBER_READY);
+    l->first = f->next;
+    if (!l->first)
+        l->last = NULL;
+    l->ready--;
+    return f;
+}
+
+void sb__fiber_make_ready(struct sb_fiber *f)
+{
+    struct sb_loop *l = f->loop;
+
+    assert(f->state == SB__FIBER_SLEEPING || f->state == SB__FIBER_WAITING);
+    sb_timers_clear(&l->timers, &f->timer);
+    f->reported = l->now;
+    sb__fiber_queue(f);
+}
+
+// Waiting --------------------------------------------------------------------
+
+static void leave_as(struct sb_fiber *f, enum sb__fiber_state state)
+{
+    assert(f->loop->running == f && f->state == SB__FIBER_RUNNING);
+    f->state = state;
+    sb_context_leave(&f->context);
+}
+
+void sb_fiber_yield(struct sb_fiber *f)
+{
+    assert(f->loop->running == f && f->state == SB__FIBER_RUNNING);
+    sb__fiber_queue(f);
+    sb_context_leave(&f->context);
+}
+
+bool sb_fiber_sleep(struct sb_fiber *f, uint64_t until)
+{
+    if (atomic_exchange(&f->token, false))
+        return true;
+    if (until != SB_FOREVER)
+        sb_timers_set(&f->loop->timers, &f->timer, until);
+    leave_as(f, SB__FIBER_SLEEPING);
+    return atomic_exchange(&f->token, false);
+}
+
+int sb__fiber_await(struct sb_fiber *f, uint64_t deadline)
+{
+    f->io.expired = false;
+    if (deadline != SB_FOREVER)
+        sb_timers_set(&f->loop->timers, &f->timer, deadline);
+    f->loop->waiting++;
+    leave_as(f, SB__FIBER_WAITING);
+    f->loop->waiting--;
+    return f->io.expired && f->io.result == -ECANCELED ? -ETIMEDOUT
+                                                       : f->io.result;
+}
+
+void sb__fiber_complete(struct sb_fiber *f, int result)
+{
+    assert(f->state == SB__FIBER_WAITING);
+    f->io.result = result;
+    sb__fiber_make_ready(f);
+}
+
+void sb_fiber_trim(const struct sb_fiber *f)
+{
+    sb_context_trim(&f->context);
+}
+
+void **sb_fiber_local(struct sb_fiber *f)
+{
+    return &f->local;
+}
+
+uint64_t sb_fiber_reported(const struct sb_fiber *f)
+{
+    return f->reported;
+}
+
+// Waking ---------------------------------------------------------------------
+
+void sb_fiber_wake(struct sb_fiber *f)
+{
+    struct sb_loop *l = f->loop;
+
+    atomic_store(&f->token, true);
+    if (current == l) {
+        if (f->state == SB__FIBER_SLEEPING)
+            sb__fiber_make_ready(f);
+        return;
+    }
+    if (!atomic_exchange(&f->queued, true))
+        ck_stack_push_upmc(&l->woken, &f->woken);
+    if (atomic_exchange(&l->asleep, false))
+        l->poller->notify(l);
+}

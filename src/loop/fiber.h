@@ -1,0 +1,35 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+//
+// The fibers of an event loop (loop.h): how one waits, and how others wake it.
+#ifndef SB_LOOP_FIBER_H
+#define SB_LOOP_FIBER_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+struct sb_fiber;
+
+#define SB_FOREVER UINT64_MAX // as a time: no limit
+
+// The fiber that the calling thread runs; NULL: it runs none. Only this layer
+// and the functions that client libraries call without a context may ask.
+struct sb_fiber *sb_fiber_current(void);
+
+// The functions below, up to sb_fiber_wake(): called by the fiber itself.
+
+// Lets the other fibers that are ready run.
+void sb_fiber_yield(struct sb_fiber *f);
+// Sleeps until a time of CLOCK_MONOTONIC in ns, or SB_FOREVER. Returns true if
+// sb_fiber_wake() ended it, also one that was called before.
+bool sb_fiber_sleep(struct sb_fiber *f, uint64_t until);
+// Gives unused pages of the stack back to the system.
+void sb_fiber_trim(const struct sb_fiber *f);
+// A place for one pointer of the fiber's owner, NULL at first.
+void **sb_fiber_local(struct sb_fiber *f);
+// When the kernel reported what the fiber waited for last, in ns of
+// CLOCK_MONOTONIC. The fiber may have run later, because others ran first.
+uint64_t sb_fiber_reported(const struct sb_fiber *f);
+// Ends sb_fiber_sleep(). Any thread, as long as the loop exists.
+void sb_fiber_wake(struct sb_fiber *f);
+
+#endif

@@ -1,0 +1,91 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+//
+// How a user waits for a time, and for others of its worker.
+#include <ck_pr.h>
+#include <sched.h>
+
+#include "run/run_private.h"
+#include "run/user_private.h"
+
+// --pace=spin: the time before an arrival at which sleeping ends and spinning
+// starts. On virtual machines, timers are late by 0.1 ms and more; 99 % are
+// late by less than this.
+#define SPIN_NS 400000u
+
+static void sleep_until(struct sb_user *u, uint64_t until)
+{
+    while (!sb__user_stopped(u) && sb_waiter_sleep(&u->priv->waiter, until))
+        ;
+}
+
+// How long before the end of a wait the user's thread begins to busy-wait. A
+// loop does that itself.
+static uint64_t spin_ns(const struct sb_user *u)
+{
+    int pace = u->run ? u->run->o->pace : SB_PACE_SLEEP;
+
+    if (u->priv->waiter.fiber || pace == SB_PACE_SLEEP)
+        return 0;
+    return pace == SB_PACE_SPIN ? SPIN_NS : sb_alarm_margin(&u->priv->alarm);
+}
+
+// Sleeps until a time and learns how late the thread wakes up.
+static uint64_t sleep_and_learn(struct sb_user *u, uint64_t until)
+{
+    sleep_until(u, until);
+
+    uint64_t now = sb__user_now(u);
+    if (now >= until)
+        sb_alarm_learn(&u->priv->alarm, now - until);
+    return now;
+}
+
+uint64_t sb__user_wait(struct sb_user *u, uint64_t until)
+{
+    uint64_t spin = spin_ns(u), now = sb__user_now(u);
+
+    while (now < until && !sb__user_stopped(u)) {
+        if (until - now > spin) {
+            now = sleep_and_learn(u, until - spin);
+            continue;
+        }
+        if (u->run->crowded)
+            sched_yield(); // a user that is due may need this processor
+        else
+            ck_pr_stall();
+        now = sb__user_now(u);
+    }
+    return now;
+}
+
+bool sb__user_await(struct sb_user *u, uint64_t until)
+{
+    bool over;
+
+    while (!(over = sb__user_stopped(u) || atomic_load(&u->run->used_up)) &&
+           sb_waiter_sleep(&u->priv->waiter, until))
+        ;
+    return !over;
+}
+
+bool sb_user_sleep(struct sb_user *u, uint64_t ns)
+{
+    uint64_t now = sb__user_now(u);
+    uint64_t end = u->run ? u->run->deadline : UINT64_MAX;
+    uint64_t until = ns < end && now < end - ns ? now + ns : end;
+
+    if (u->rec)
+        sb_rec_flush(u->rec);
+    return sb__user_wait(u, until) < end && !sb__user_stopped(u);
+}
+
+uint64_t sb__user_take_turns(struct sb_user *u, uint64_t now)
+{
+    struct sb_fiber *f = u->priv->waiter.fiber;
+
+    if (!f || now - u->priv->slice < SB__USER_SLICE_NS ||
+        now - sb_fiber_reported(f) < SB__USER_SLICE_NS)
+        return now;
+    sb_fiber_yield(f);
+    return u->priv->slice = sb__user_now(u);
+}
