@@ -47,7 +47,8 @@ AS_IF([test "$sb_have_mysql" = yes],
     AC_CHECK_DECLS([MYSQL_OPT_SSL_MODE, MYSQL_OPT_SSL_ENFORCE,
         MYSQL_OPT_GET_SERVER_PUBLIC_KEY, MYSQL_OPT_COMPRESSION_ALGORITHMS,
         MYSQL_ENABLE_CLEARTEXT_PLUGIN, MYSQL_SECURE_AUTH,
-        MARIADB_OPT_RESTRICTED_AUTH], [], [], [[#include <mysql.h>]])
+        MARIADB_OPT_RESTRICTED_AUTH, MARIADB_OPT_IO_WAIT], [], [],
+        [[#include <mysql.h>]])
     AC_CHECK_HEADERS([mysql/client_plugin.h], [], [], [[#include <mysql.h>]])])
 CPPFLAGS=$sb_save_CPPFLAGS
 LIBS=$sb_save_LIBS])

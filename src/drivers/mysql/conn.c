@@ -102,6 +102,7 @@ static int dial(
         return rc;
     sbmy_auth(my, o, p, mode);
     sbmy_infile_guard(c, my);
+    sbmy_socket_library(my, c->host);
     errno = 0;
     if (o->debug)
         sbmy_trace(c, "mysql_real_connect(%s, %s, ..., %s, %u, %s)",

@@ -29,6 +29,13 @@ typedef bool sbmy_bool;
 #define SBMY_MARIADB 0
 #endif
 
+// The library can be told where to wait: sbmy_socket_library().
+#if HAVE_DECL_MARIADB_OPT_IO_WAIT
+#define SBMY_LOOP 1
+#else
+#define SBMY_LOOP 0
+#endif
+
 // In the order of the words of --mysql-ssl; see sbmy_tls().
 enum sbmy_tls {
     SBMY_TLS_DISABLED,
@@ -94,8 +101,12 @@ struct sbmy_rows {
 // The library's socket, for what the driver itself sends and receives.
 struct sbmy_socket {
     int fd;
+    const struct sb_host *host;
     bool polls;            // waits in poll(), not in recv()
     bool late;             // the last wait timed out
+    bool unsent;           // the last receive could not send the request
+    const uint8_t *out;    // a request that the next receive sends
+    size_t out_len;        // 0: none
     int read_ms, write_ms; // timeouts; -1: none
 };
 
@@ -306,15 +317,21 @@ static inline void sbmy_apart_end(struct sbmy_conn *c)
 // socket.c: the only file in which the driver itself waits
 
 // The socket of a new connection. Timeouts in s; 0: none.
-void sbmy_socket_init(
-    struct sbmy_socket *s, unsigned read_timeout, unsigned write_timeout);
+void sbmy_socket_init(struct sbmy_socket *s, const struct sb_host *host,
+    unsigned read_timeout, unsigned write_timeout);
 // Sends all len bytes. Returns false if the connection is lost, or if the
 // server received nothing until the timeout (s->late).
 bool sbmy_socket_send(struct sbmy_socket *s, const uint8_t *p, size_t len);
+// The same, but may leave the sending to the next sbmy_socket_receive(), until
+// which the bytes must be valid: both are then one operation of the core.
+bool sbmy_socket_request(struct sbmy_socket *s, const uint8_t *p, size_t len);
 // Receives until at least `want` bytes are in the buffer, of which *len are
 // there already; at most cap. Returns false as sbmy_socket_send() does.
+// s->unsent: because the connection was closed before the request was sent.
 bool sbmy_socket_receive(
     struct sbmy_socket *s, uint8_t *in, size_t *len, size_t want, size_t cap);
+// Makes the library wait by host->wait(), if it can be told where to wait.
+void sbmy_socket_library(MYSQL *my, const struct sb_host *host);
 
 // meta.c: the columns of a prepared statement
 

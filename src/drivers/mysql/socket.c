@@ -1,14 +1,19 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 //
-// What the driver itself sends and receives on the library's socket. No other
-// file of the driver waits for the server, except by calling the library.
+// What the driver itself sends and receives on the library's socket, and where
+// the library waits. No other file of the driver waits for the server, except
+// by calling the library. The core waits, and may run other users meanwhile.
 #include <errno.h>
 #include <fcntl.h>
 #include <poll.h>
 #include <sys/socket.h>
+#include <time.h>
 
 #include "base/sock.h"
 #include "drivers/mysql/mysql_priv.h"
+
+#define MS      UINT64_C(1000000)
+#define AT_ONCE 16384u // bytes that the empty buffer of any socket takes
 
 static int milliseconds(unsigned seconds)
 {
@@ -16,12 +21,14 @@ static int milliseconds(unsigned seconds)
                                                       : (int)seconds * 1000;
 }
 
-void sbmy_socket_init(
-    struct sbmy_socket *s, unsigned read_timeout, unsigned write_timeout)
+void sbmy_socket_init(struct sbmy_socket *s, const struct sb_host *host,
+    unsigned read_timeout, unsigned write_timeout)
 {
     int flags;
 
-    s->late = false;
+    s->host = host;
+    s->late = s->unsent = false;
+    s->out_len = 0;
     s->read_ms = milliseconds(read_timeout);
     s->write_ms = milliseconds(write_timeout);
     s->polls = s->read_ms >= 0 || sb_sock_is_local(s->fd);
@@ -34,24 +41,32 @@ void sbmy_socket_init(
         fcntl(s->fd, F_SETFL, flags & ~O_NONBLOCK);
 }
 
+static uint64_t now_ns(void)
+{
+    struct timespec t;
+
+    clock_gettime(CLOCK_MONOTONIC, &t);
+    return (uint64_t)t.tv_sec * 1000 * MS + (uint64_t)t.tv_nsec;
+}
+
+static uint64_t deadline_in(int ms)
+{
+    return ms < 0 ? UINT64_MAX : now_ns() + (uint64_t)ms * MS;
+}
+
 static bool wait_for(struct sbmy_socket *s, short what, int ms)
 {
-    struct pollfd p = { .fd = s->fd, .events = what };
-    int n;
+    int n = s->host->wait(s->fd, what, deadline_in(ms));
 
-    do
-        n = poll(&p, 1, ms);
-    while (n < 0 && errno == EINTR);
     s->late = n == 0;
     return n > 0;
 }
 
 bool sbmy_socket_send(struct sbmy_socket *s, const uint8_t *p, size_t len)
 {
-    int flags = MSG_NOSIGNAL | (s->write_ms < 0 ? 0 : MSG_DONTWAIT);
-
+    assert(s->out_len == 0);
     while (len > 0) {
-        ssize_t n = send(s->fd, p, len, flags);
+        ssize_t n = send(s->fd, p, len, MSG_NOSIGNAL | MSG_DONTWAIT);
 
         if (n > 0) {
             p += n;
@@ -66,25 +81,85 @@ bool sbmy_socket_send(struct sbmy_socket *s, const uint8_t *p, size_t len)
     return true;
 }
 
+// The time for an answer begins when the request is sent. For a request that
+// may take long to send, or with a timeout for sending, it is sent on its own.
+bool sbmy_socket_request(struct sbmy_socket *s, const uint8_t *p, size_t len)
+{
+    s->out_len = 0;
+    if (s->write_ms >= 0 || (s->read_ms >= 0 && len > AT_ONCE))
+        return sbmy_socket_send(s, p, len);
+    s->out = p;
+    s->out_len = len;
+    return true;
+}
+
+// Sends the request, if there is one, and receives once.
+static ssize_t receive_some(
+    struct sbmy_socket *s, uint8_t *in, size_t cap, bool first)
+{
+    struct sb_exchange x = { .fd = s->fd,
+        .poll_first = s->polls && first,
+        .out = s->out,
+        .len = s->out_len,
+        .in = in,
+        .cap = cap,
+        .deadline = deadline_in(s->read_ms) };
+    ssize_t n;
+
+    s->out_len = 0;
+    // With a deadline and no request, exchange() tries to receive first.
+    if (x.len == 0 && x.poll_first && s->read_ms >= 0 &&
+        !wait_for(s, POLLIN, s->read_ms))
+        return 0;
+    n = s->host->exchange(&x);
+    // The network has timeouts, too.
+    s->late = n == -ETIMEDOUT && now_ns() >= x.deadline;
+    s->unsent = n == -EPIPE && x.len > 0;
+    return n;
+}
+
 // Polls first only for the beginning of an answer, because the rest of one may
 // have arrived already.
 bool sbmy_socket_receive(
     struct sbmy_socket *s, uint8_t *in, size_t *len, size_t want, size_t cap)
 {
-    bool wait = s->polls && *len == 0;
-
-    assert(want <= cap);
+    assert(*len < want && want <= cap);
     do {
-        ssize_t n;
+        ssize_t n = receive_some(s, in + *len, cap - *len, *len == 0);
 
-        if (wait && !wait_for(s, POLLIN, s->read_ms))
+        if (n <= 0)
             return false;
-        n = recv(s->fd, in + *len, cap - *len, s->polls ? MSG_DONTWAIT : 0);
-        wait = n < 0 && (errno == EAGAIN || errno == EWOULDBLOCK);
-        if (n > 0)
-            *len += (size_t)n;
-        else if (n == 0 || !(wait || errno == EINTR))
-            return false;
+        *len += (size_t)n;
     } while (*len < want);
     return true;
 }
+
+#if SBMY_LOOP
+// The library's function for waiting has no argument for it. It is the same for
+// the whole process and valid until that ends.
+static const struct sb_host *_Atomic library_host;
+
+// Waits as the library does by default: 0 is no timeout, either.
+static int library_wait(my_socket fd, my_bool is_read, int timeout_ms)
+{
+    const struct sb_host *host = atomic_load_explicit(
+        &library_host, memory_order_relaxed);
+    int n = host->wait((int)fd, is_read ? POLLIN : POLLOUT,
+        deadline_in(timeout_ms > 0 ? timeout_ms : -1));
+
+    if (n > 0)
+        return 1;
+    errno = n == 0 ? ETIMEDOUT : -n;
+    return n == 0 ? 0 : -1;
+}
+
+void sbmy_socket_library(MYSQL *my, const struct sb_host *host)
+{
+    atomic_store_explicit(&library_host, host, memory_order_relaxed);
+    mysql_optionsv(my, MARIADB_OPT_IO_WAIT, library_wait);
+}
+#else
+void sbmy_socket_library(MYSQL *my, const struct sb_host *host)
+{
+}
+#endif

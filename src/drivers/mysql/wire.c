@@ -65,8 +65,8 @@ void sbmy_wire_open(struct sbmy_conn *c)
         return;
     w->may_omit = may_omit(c);
     // Reads the timeouts from the handle, because option files may set them.
-    sbmy_socket_init(
-        &c->socket, c->my->options.read_timeout, c->my->options.write_timeout);
+    sbmy_socket_init(&c->socket, c->host, c->my->options.read_timeout,
+        c->my->options.write_timeout);
 }
 
 void sbmy_wire_done(struct sbmy_wire *w)
@@ -110,6 +110,11 @@ static int lost_waiting(struct sbmy_conn *c, struct sb_err *err)
             "Lost connection to server during query: no answer for %d s",
             c->socket.read_ms / 1000);
     return lost_by(c, CR_LOST, text, err);
+}
+
+static int lost_receiving(struct sbmy_conn *c, struct sb_err *err)
+{
+    return c->socket.unsent ? lost_sending(c, err) : lost_waiting(c, err);
 }
 
 static int lost_by_malformed(struct sbmy_conn *c, struct sb_err *err)
@@ -162,7 +167,7 @@ static bool send_command(struct sbmy_conn *c, size_t len, uint8_t *seq)
         len -= SBMY_PACKET_FULL;
     }
     put(put(p, len, 3), (*seq)++, 1);
-    return sbmy_socket_send(&c->socket, p, SBMY_HEAD + len);
+    return sbmy_socket_request(&c->socket, p, SBMY_HEAD + len);
 }
 
 static uint16_t type_of(const struct sb_value *v)
@@ -316,7 +321,7 @@ static int receive_answer(struct sbmy_conn *c, uint8_t seq, struct sb_err *err)
         }
         if (a->want > w->len &&
             !sbmy_socket_receive(&c->socket, w->in, &w->len, a->want, w->cap))
-            return lost_waiting(c, err);
+            return lost_receiving(c, err);
         step = sbmy_answer_read(a, w->in, w->len);
     } while (step == SBMY_STEP_MORE);
     return step == SBMY_STEP_BAD ? lost_by_malformed(c, err) : 0;
@@ -341,7 +346,7 @@ static int refuse_file(struct sbmy_conn *c, struct sb_err *err)
     uint8_t empty[SBMY_HEAD] = { 0, 0, 0, w->answer.seq };
     int rc;
 
-    if (!sbmy_socket_send(&c->socket, empty, sizeof(empty)))
+    if (!sbmy_socket_request(&c->socket, empty, sizeof(empty)))
         return lost_sending(c, err);
     w->len = 0;
     rc = receive_answer(c, (uint8_t)(w->answer.seq + 1), err);
