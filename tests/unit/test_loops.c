@@ -8,17 +8,6 @@
 #define WORKERS "2"
 #include "users_of_run.h"
 
-static int start_users(struct sb_run *r, struct sb_err *err)
-{
-    CHECK_INT(r->workers, 2);
-    return sb__loops_start(r, err);
-}
-
-static bool join_users(struct sb_run *r)
-{
-    return sb__loops_join_ended(r);
-}
-
 // Two users of the same worker wait for each other, and for a time.
 static _Atomic int met;
 
@@ -42,7 +31,8 @@ static void users_of_a_worker_run_while_others_wait(void)
     s.o.workers = WORKERS;
     run = sb__run_state_new(&mw, &s.o, &s.random);
     CHECK_INT(sb__run_state_init(run), 0);
-    CHECK_INT(start_users(run, &s.res.err), 0);
+    CHECK_INT(run->workers, 2);
+    CHECK_INT(sb__loops_start(run, &s.res.err), 0);
     pthread_mutex_lock(&run->lock);
     run->t0 = run->warm_end = sb_clock_monotonic();
     run->deadline = UINT64_MAX;
@@ -52,13 +42,13 @@ static void users_of_a_worker_run_while_others_wait(void)
         sb__run_wait(run, sb_clock_monotonic() + 1000 * MS);
     pthread_mutex_unlock(&run->lock);
     CHECK_INT(atomic_load(&met), USERS);
-    CHECK(join_users(run));
+    CHECK(sb__loops_join_ended(run));
     CHECK_INT(sb__run_state_end(run, &s.res), 0);
 }
 
 int main(void)
 {
-    run_tests_of_users();
+    run_tests_of_users(sb__loops_start, sb__loops_join_ended);
     RUN(users_of_a_worker_run_while_others_wait);
     return check_done();
 }

@@ -6,18 +6,8 @@
 #define WORKERS "users"
 #include "users_of_run.h"
 
-static int start_users(struct sb_run *r, struct sb_err *err)
-{
-    return sb__worker_start_all(r, err);
-}
-
-static bool join_users(struct sb_run *r)
-{
-    return sb__worker_join_ended(r);
-}
-
 int main(void)
 {
-    run_tests_of_users();
+    run_tests_of_users(sb__worker_start_all, sb__worker_join_ended);
     return check_done();
 }

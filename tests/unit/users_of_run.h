@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 //
 // Users of a run, from their creation to their end, without what controls a
-// run. The file that includes this defines how they are started and joined, and
-// WORKERS, the value of --workers.
+// run. The file that includes this says how they are started and joined, and
+// defines WORKERS, the value of --workers.
 #ifndef USERS_OF_RUN_H
 #define USERS_OF_RUN_H
 
@@ -15,8 +15,8 @@
 #define WORKERS "users"
 #endif
 
-static int start_users(struct sb_run *r, struct sb_err *err);
-static bool join_users(struct sb_run *r);
+static int (*start_users)(struct sb_run *r, struct sb_err *err);
+static bool (*join_users)(struct sb_run *r);
 
 static struct seen s;
 static struct sb_run *run;
@@ -124,8 +124,12 @@ static void an_error_in_a_loop_fails_the_run(void)
     CHECK_INT(s.res.err.code, SB_ELOST);
 }
 
-static inline void run_tests_of_users(void)
+static inline void run_tests_of_users(
+    int (*start)(struct sb_run *r, struct sb_err *err),
+    bool (*join)(struct sb_run *r))
 {
+    start_users = start;
+    join_users = join;
     RUN(users_run_when_released);
     RUN(no_user_runs_after_an_abort);
     RUN(a_user_that_cannot_start_fails_the_run);
