@@ -1,30 +1,38 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 //
-// A lock for a few instructions, without a call of the system: ck_spinlock_fas,
-// and what the thread sanitizer must know of it, because it does not see into
-// the library's assembler code. Not for sections that wait for anything.
+// A lock for a few instructions, without a call of the system: ck_spinlock_fas.
+// Not for sections that wait for anything. The thread sanitizer sees neither
+// into the library's assembler code nor, with its compiler builtins, which
+// accesses are atomic, so its build has a lock of C11 atomics.
 #ifndef SB_SPIN_H
 #define SB_SPIN_H
 
-#include <ck_spinlock.h>
+#include "kit/tsan.h"
 
-// gcc's name, and clang's.
-#if defined(__has_feature)
-#if __has_feature(thread_sanitizer)
-#define SB__SPIN_TSAN
-#endif
-#elif defined(__SANITIZE_THREAD__)
-#define SB__SPIN_TSAN
-#endif
+#ifdef SB_TSAN
 
-#ifdef SB__SPIN_TSAN
-#include <sanitizer/tsan_interface.h>
-#define SB__SPIN_ACQUIRED(s)  __tsan_acquire(s)
-#define SB__SPIN_RELEASING(s) __tsan_release(s)
+#include <sched.h>
+#include <stdatomic.h>
+#include <stdbool.h>
+
+struct sb_spin {
+    _Atomic bool held; // {0}: free
+};
+
+static inline void sb_spin_lock(struct sb_spin *s)
+{
+    while (atomic_exchange_explicit(&s->held, true, memory_order_acquire))
+        sched_yield();
+}
+
+static inline void sb_spin_unlock(struct sb_spin *s)
+{
+    atomic_store_explicit(&s->held, false, memory_order_release);
+}
+
 #else
-#define SB__SPIN_ACQUIRED(s)  (void)0
-#define SB__SPIN_RELEASING(s) (void)0
-#endif
+
+#include <ck_spinlock.h>
 
 struct sb_spin {
     ck_spinlock_fas_t lock; // {0}: free
@@ -33,13 +41,13 @@ struct sb_spin {
 static inline void sb_spin_lock(struct sb_spin *s)
 {
     ck_spinlock_fas_lock(&s->lock);
-    SB__SPIN_ACQUIRED(s);
 }
 
 static inline void sb_spin_unlock(struct sb_spin *s)
 {
-    SB__SPIN_RELEASING(s);
     ck_spinlock_fas_unlock(&s->lock);
 }
+
+#endif
 
 #endif

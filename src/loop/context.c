@@ -10,6 +10,7 @@
 #include <unistd.h>
 
 #include "base/err.h"
+#include "kit/tsan.h"
 
 // Boost.Context has a C interface without a header for C. These declarations
 // are valid from Boost 1.61 on.
@@ -25,15 +26,8 @@ extern void *make_fcontext(
 #if __has_feature(address_sanitizer)
 #define WITH_ASAN 1
 #endif
-#if __has_feature(thread_sanitizer)
-#define WITH_TSAN 1
-#endif
-#endif
-#if defined(__SANITIZE_ADDRESS__)
+#elif defined(__SANITIZE_ADDRESS__)
 #define WITH_ASAN 1
-#endif
-#if defined(__SANITIZE_THREAD__)
-#define WITH_TSAN 1
 #endif
 
 #ifdef WITH_ASAN
@@ -42,7 +36,8 @@ void __sanitizer_start_switch_fiber(
 void __sanitizer_finish_switch_fiber(
     void *fake_stack_save, const void **bottom_old, size_t *size_old);
 #endif
-#ifdef WITH_TSAN
+
+#ifdef SB_TSAN
 void *__tsan_get_current_fiber(void);
 void *__tsan_create_fiber(unsigned flags);
 void __tsan_destroy_fiber(void *fiber);
@@ -60,14 +55,17 @@ static char *stack_bottom(const struct sb_context *c)
 }
 
 // Before the caller's stack is left. The first switch of a context creates its
-// fiber here, because that needs the thread it runs in.
-static void going_in(struct sb_context *c)
+// fiber here, because that needs the thread it runs in. The thread sanitizer
+// has a stack of calls for each fiber, so no function may return between its
+// switch and that of the stack: this one and the next but one are always
+// inlined.
+static inline __attribute__((always_inline)) void going_in(struct sb_context *c)
 {
 #ifdef WITH_ASAN
     __sanitizer_start_switch_fiber(
         &c->caller_fake, stack_bottom(c), c->size - page_size());
 #endif
-#ifdef WITH_TSAN
+#ifdef SB_TSAN
     if (!c->own_fiber)
         c->own_fiber = __tsan_create_fiber(0);
     c->caller_fiber = __tsan_get_current_fiber();
@@ -88,13 +86,14 @@ static void came_in(struct sb_context *c)
 }
 
 // On the context's own stack, before it is left.
-static void going_out(struct sb_context *c)
+static inline __attribute__((always_inline)) void going_out(
+    struct sb_context *c)
 {
 #ifdef WITH_ASAN
     __sanitizer_start_switch_fiber(
         c->over ? NULL : &c->own_fake, c->caller_bottom, c->caller_size);
 #endif
-#ifdef WITH_TSAN
+#ifdef SB_TSAN
     __tsan_switch_to_fiber(c->caller_fiber, 0);
 #endif
     assert(c->inside);
@@ -154,7 +153,7 @@ void sb_context_done(struct sb_context *c)
     if (!c->base)
         return;
     assert(!c->inside);
-#ifdef WITH_TSAN
+#ifdef SB_TSAN
     if (c->own_fiber)
         __tsan_destroy_fiber(c->own_fiber);
 #endif

@@ -121,6 +121,19 @@ uint64_t sb_fiber_reported(const struct sb_fiber *f)
 
 // Waking ---------------------------------------------------------------------
 
+static void add_woken(struct sb_loop *l, struct sb_fiber *f)
+{
+    sb_spin_lock(&l->woken_lock);
+    f->woken_next = NULL;
+    if (l->woken_last)
+        l->woken_last->woken_next = f;
+    else
+        l->woken_first = f;
+    l->woken_last = f;
+    atomic_store(&l->woken, true);
+    sb_spin_unlock(&l->woken_lock);
+}
+
 void sb_fiber_wake(struct sb_fiber *f)
 {
     struct sb_loop *l = f->loop;
@@ -132,7 +145,7 @@ void sb_fiber_wake(struct sb_fiber *f)
         return;
     }
     if (!atomic_exchange(&f->queued, true))
-        ck_stack_push_upmc(&l->woken, &f->woken);
+        add_woken(l, f);
     if (atomic_exchange(&l->asleep, false))
         l->poller->notify(l);
 }

@@ -37,42 +37,31 @@ static void run_ready(struct sb_loop *l)
 
 // Wake-ups and timers --------------------------------------------------------
 
-// Puts the list in the order of the calls of sb_fiber_wake().
-static ck_stack_entry_t *reversed(ck_stack_entry_t *e)
+static struct sb_fiber *remove_woken(struct sb_loop *l)
 {
-    ck_stack_entry_t *done = NULL;
+    struct sb_fiber *f;
 
-    while (e) {
-        ck_stack_entry_t *next = e->next;
-
-        e->next = done;
-        done = e;
-        e = next;
-    }
-    return done;
+    sb_spin_lock(&l->woken_lock);
+    f = l->woken_first;
+    l->woken_first = l->woken_last = NULL;
+    atomic_store(&l->woken, false);
+    sb_spin_unlock(&l->woken_lock);
+    return f;
 }
 
-static bool is_empty(const ck_stack_t *s)
+// Those that other threads woke can run, if they sleep.
+static void run_woken(struct sb_loop *l)
 {
-    return !ck_pr_load_ptr(&s->head);
-}
+    struct sb_fiber *f = atomic_load(&l->woken) ? remove_woken(l) : NULL;
 
-static void take_woken(struct sb_loop *l)
-{
-    ck_stack_entry_t *e;
+    while (f) {
+        struct sb_fiber *next = f->woken_next;
 
-    if (is_empty(&l->woken))
-        return;
-    e = reversed(ck_stack_batch_pop_upmc(&l->woken));
-    while (e) {
-        struct sb_fiber *f = (void *)((char *)e -
-                                      offsetof(struct sb_fiber, woken));
-
-        // The entry can be pushed again as soon as `queued` is false.
-        e = e->next;
+        // As soon as `queued` is false, the fiber can be added again.
         atomic_store(&f->queued, false);
         if (f->state == SB__FIBER_SLEEPING && atomic_load(&f->token))
             sb__fiber_make_ready(f);
+        f = next;
     }
 }
 
@@ -115,7 +104,7 @@ static void busy_wait(struct sb_loop *l, uint64_t until)
         l->poller->wait(l, 0);
         return;
     }
-    while (is_empty(&l->woken) && (l->now = sb_clock_monotonic()) < until)
+    while (!atomic_load(&l->woken) && (l->now = sb_clock_monotonic()) < until)
         ck_pr_stall();
 }
 
@@ -147,7 +136,7 @@ static void ask_kernel(struct sb_loop *l)
     // A waker pushes first and reads `asleep` second: either it sees `asleep`,
     // or this sees what it has pushed.
     atomic_store(&l->asleep, true);
-    if (!is_empty(&l->woken))
+    if (atomic_load(&l->woken))
         until = 0;
     wait_until(l, until);
     atomic_store_explicit(&l->asleep, false, memory_order_relaxed);
@@ -162,7 +151,6 @@ struct sb_loop *sb_loop_new(unsigned max, bool exact)
     if (!l)
         return NULL;
     *l = (struct sb_loop){ .max = max, .exact = exact };
-    ck_stack_init(&l->woken);
     if (sb_timers_init(&l->timers, max) == 0)
         return l;
     free(l);
@@ -251,7 +239,7 @@ void sb_loop_run(struct sb_loop *l)
         if (l->alive == 0)
             break;
         ask_kernel(l);
-        take_woken(l);
+        run_woken(l);
         expire_timers(l);
     }
     sb__fiber_enter(NULL);

@@ -4,10 +4,10 @@
 #ifndef SB_LOOP_PRIVATE_H
 #define SB_LOOP_PRIVATE_H
 
-#include <ck_stack.h>
 #include <stdatomic.h>
 #include <sys/types.h>
 
+#include "kit/spin.h"
 #include "loop/alarm.h"
 #include "loop/context.h"
 #include "loop/fiber.h"
@@ -40,9 +40,9 @@ struct sb_fiber {
     uint64_t reported;
     void *local; // its owner's
     // Written by other threads:
-    _Atomic bool token;  // a wake-up that no sleep has consumed
-    _Atomic bool queued; // in loop->woken
-    ck_stack_entry_t woken;
+    _Atomic bool token;          // a wake-up that no sleep has consumed
+    _Atomic bool queued;         // in the list of the loop
+    struct sb_fiber *woken_next; // under loop->woken_lock
 };
 
 // How a loop waits for the kernel. io: of a fiber in state WAITING. After
@@ -79,9 +79,12 @@ struct sb_loop {
     struct sb_timers timers;
     bool exact;
     struct sb_alarm alarm;
-    uint64_t now;                  // when the kernel was asked last
-    _Alignas(64) ck_stack_t woken; // by other threads
-    _Atomic bool asleep;           // in wait(): notify() is needed
+    uint64_t now; // when the kernel was asked last
+    // Written by other threads: fibers to wake.
+    _Alignas(64) struct sb_spin woken_lock;
+    struct sb_fiber *woken_first, *woken_last;
+    _Atomic bool woken;  // there are some
+    _Atomic bool asleep; // in wait(): notify() is needed
 };
 
 extern const struct sb__poller sb__epoll;
