@@ -204,6 +204,40 @@ void sb__lazy_options(lua_State *L, const struct sb_script *s)
 
 // Methods -----------------------------------------------------------------
 
+// Copies the fields of the table at index `from` to the one at `to`.
+static void copy_fields(lua_State *L, int from, int to)
+{
+    lua_pushnil(L);
+    while (lua_next(L, from)) {
+        lua_pushvalue(L, -2);
+        lua_insert(L, -2);
+        lua_rawset(L, to);
+    }
+}
+
+// Loads a module that adds methods to the class at index 1, once, even if it
+// returns nothing. Methods that a script has replaced stay replaced. Upvalue 2:
+// sb.module().
+static void load_methods(lua_State *L, const char *name, size_t len)
+{
+    int before;
+
+    lua_newtable(L);
+    before = lua_gettop(L);
+    copy_fields(L, 1, before);
+    lua_pushvalue(L, lua_upvalueindex(2));
+    lua_pushlstring(L, name, len);
+    lua_call(L, 1, 1);
+    if (lua_isnil(L, -1)) {
+        luaL_findtable(L, LUA_REGISTRYINDEX, "sysbench.modules", 8);
+        lua_pushlstring(L, name, len);
+        lua_pushboolean(L, 1);
+        lua_rawset(L, -3);
+    }
+    copy_fields(L, before, 1);
+    lua_settop(L, before - 1);
+}
+
 // Upvalue 1: class -> names of modules; upvalue 2: sb.module().
 static int method_index(lua_State *L)
 {
@@ -216,9 +250,7 @@ static int method_index(lua_State *L)
     for (p = lua_tostring(L, 3); *p; p += *p == ' ') {
         size_t len = strcspn(p, " ");
 
-        lua_pushvalue(L, lua_upvalueindex(2));
-        lua_pushlstring(L, p, len);
-        lua_call(L, 1, 0);
+        load_methods(L, p, len);
         lua_pushvalue(L, 2);
         lua_rawget(L, 1);
         if (!lua_isnil(L, -1))

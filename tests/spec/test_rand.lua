@@ -182,6 +182,19 @@ local function scatter()
       "other distributions are scattered, too")
 end
 
+-- Functions are loaded by subject. What a script has replaced stays replaced.
+local function replaced()
+   local own = function() return 0.25 end
+   local before = rand.uniform_double
+   rand.uniform_double = own
+   rand.resume = own
+   rand.row(1, 1) -- of another subject, with resume()
+   rand.varstring(1, 2)
+   tap.ok(rand.uniform_double == own, "a function that was replaced is kept")
+   tap.ok(rand.resume == own, "also if its subject is loaded later")
+   rand.uniform_double = before
+end
+
 function event()
    tap.run(function()
       ranges()
@@ -190,6 +203,7 @@ function event()
       rows()
       seeds()
       scatter()
+      replaced()
    end)
    return true
 end

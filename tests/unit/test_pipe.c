@@ -9,7 +9,7 @@
 // the buffers.
 static void copies(void)
 {
-    char text[16];
+    char text[32];
     struct sb_value v[2] = { { .type = SB_VALUE_INT },
         { .type = SB_VALUE_TEXT, .s = text } };
     struct sb__pipe *p = &c.pipe;
