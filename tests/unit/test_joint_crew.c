@@ -28,7 +28,10 @@ static void *barrier(void *arg)
 {
     struct rank *r = arg;
 
-    r->agreed = 1 + (wait_at_barrier(&r->run.crew) == 0);
+    uint64_t passed = 1 + (wait_at_barrier(&r->run.crew) == 0);
+
+    // Two users of a rank store the same.
+    __atomic_store_n(&r->agreed, passed, __ATOMIC_RELAXED);
     return NULL;
 }
 
@@ -44,7 +47,7 @@ static void barriers_wait_for_the_users_of_all(void)
         while (all[i].run.joint->barrier == 0)
             poll_all(all, RANKS);
     CHECK_INT(all[0].run.joint->opened, 0);
-    CHECK_INT(all[1].agreed, 0);
+    CHECK_INT(__atomic_load_n(&all[1].agreed, __ATOMIC_RELAXED), 0);
     pthread_create(&thread[5], NULL, barrier, &all[2]);
     while (all[0].run.joint->opened == 0)
         poll_all(all, RANKS);
