@@ -185,10 +185,11 @@ void sb_context_leave(struct sb_context *c)
 void sb_context_trim(const struct sb_context *c)
 {
     size_t page = page_size();
-    char here = 0;
     uintptr_t low = (uintptr_t)stack_bottom(c);
-    // One page stays for calls made from here.
-    uintptr_t end = ((uintptr_t)&here - page) & ~(page - 1);
+    // One page stays for calls made from here. The address of a variable would
+    // not do: the address sanitizer moves variables.
+    uintptr_t end = ((uintptr_t)__builtin_frame_address(0) - page) &
+                    ~(page - 1);
 
     assert(c->inside);
     if (end > low && end - low < c->size)
