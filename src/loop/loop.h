@@ -45,6 +45,7 @@ struct sb_fiber *sb_loop_add(
 int sb_loop_open(struct sb_loop *l, enum sb_loop_kind kind, struct sb_err *err);
 // Runs the fibers until all of them are over.
 void sb_loop_run(struct sb_loop *l);
+// Any thread, after sb_loop_run(), when no thread wakes the fibers any more.
 void sb_loop_close(struct sb_loop *l);
 // "io_uring" or "epoll", after sb_loop_open().
 const char *sb_loop_kind_name(const struct sb_loop *l);

@@ -122,33 +122,3 @@ void sb_wait_list_wake(const struct sb_wait_list *l)
     for (const struct sb_wait_entry *e = l->first; e; e = e->next)
         sb_waiter_wake(e->waiter);
 }
-
-int sb_wait_lock_init(struct sb_wait_lock *l)
-{
-    *l = (struct sb_wait_lock){ 0 };
-    return pthread_mutex_init(&l->lock, NULL) ? SB_ENOMEM : 0;
-}
-
-void sb_wait_lock_done(struct sb_wait_lock *l)
-{
-    assert(!l->held && !l->waiting.first);
-    pthread_mutex_destroy(&l->lock);
-}
-
-void sb_wait_lock_take(struct sb_wait_lock *l, struct sb_waiter *w)
-{
-    pthread_mutex_lock(&l->lock);
-    while (l->held)
-        sb_wait_list_wait(&l->waiting, &l->lock, w, SB_FOREVER);
-    l->held = true;
-    pthread_mutex_unlock(&l->lock);
-}
-
-void sb_wait_lock_release(struct sb_wait_lock *l)
-{
-    pthread_mutex_lock(&l->lock);
-    assert(l->held);
-    l->held = false;
-    sb_wait_list_wake(&l->waiting);
-    pthread_mutex_unlock(&l->lock);
-}

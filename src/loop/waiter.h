@@ -24,8 +24,9 @@ struct sb_waiter {
 int sb_waiter_init(struct sb_waiter *w);
 void sb_waiter_done(struct sb_waiter *w);
 // Sleeps until a time of CLOCK_MONOTONIC in ns, or SB_FOREVER. Returns true if
-// sb_waiter_wake() ended it, also one that was called before: the caller then
-// looks for the reason and sleeps again if there is none. Only the user itself.
+// sb_waiter_wake() ended it, even if that was called before. A wake-up may have
+// no reason any more, so callers check what they wait for. Only the user
+// itself.
 bool sb_waiter_sleep(struct sb_waiter *w, uint64_t until);
 // Any thread, until sb_waiter_done().
 void sb_waiter_wake(struct sb_waiter *w);
@@ -42,18 +43,5 @@ bool sb_wait_list_wait(struct sb_wait_list *l, pthread_mutex_t *lock,
     struct sb_waiter *w, uint64_t until);
 // With the lock held.
 void sb_wait_list_wake(const struct sb_wait_list *l);
-
-// A lock that a user may hold while it waits for a server: other users of the
-// same thread can run and wait for it.
-struct sb_wait_lock {
-    pthread_mutex_t lock; // of `held`
-    bool held;
-    struct sb_wait_list waiting;
-};
-
-int sb_wait_lock_init(struct sb_wait_lock *l); // 0 or SB_ENOMEM
-void sb_wait_lock_done(struct sb_wait_lock *l);
-void sb_wait_lock_take(struct sb_wait_lock *l, struct sb_waiter *w);
-void sb_wait_lock_release(struct sb_wait_lock *l);
 
 #endif

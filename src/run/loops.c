@@ -57,8 +57,7 @@ static void *run_loop(void *arg)
         sb__run_fail(run, &err);
         end_users(w);
     } else {
-        sb_loop_run(w->loop);
-        sb_loop_close(w->loop);
+        sb_loop_run(w->loop); // closed at the end: another thread may wake it
     }
     pthread_mutex_lock(&run->lock);
     w->ended = true;
@@ -167,8 +166,12 @@ bool sb__loops_join_ended(struct sb_run *run)
 
 void sb__loops_free(struct sb_run *run)
 {
-    for (unsigned i = 0; run->worker && i < run->workers; i++)
+    for (unsigned i = 0; run->worker && i < run->workers; i++) {
+        assert(!run->worker[i].has_thread);
+        if (run->worker[i].loop)
+            sb_loop_close(run->worker[i].loop);
         sb_loop_free(run->worker[i].loop);
+    }
     free(run->worker);
     run->worker = NULL;
 }

@@ -75,8 +75,8 @@ extern const struct sb_opt_table sb_run_opt_table;
 int sb_run_opts_finish(struct sb_run_opts *o, bool time_given,
     bool requests_given, struct sb_err *err);
 
-// The number of workers with event loops for so many users; 0: each user has a
-// thread of its own.
+// Returns the number of workers with event loops for this number of users; 0:
+// each user has a thread.
 unsigned sb_run_opts_workers(
     const struct sb_run_opts *o, unsigned users, unsigned processors);
 

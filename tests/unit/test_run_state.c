@@ -38,7 +38,7 @@ static void every_user_is_new(void)
         CHECK(run->priv[i].crew == &run->crew);
     }
     CHECK_INT(run->stats[SB_PHASE_MEASURED].users, 3);
-    CHECK_INT(run->stats[SB_PHASE_WARMUP].users, 0); // there is none
+    CHECK_INT(run->stats[SB_PHASE_WARMUP].users, 0); // not initialized
     CHECK(!run->poll && !run->joint);
     CHECK_INT(sb__run_state_end(run, &res), 0);
 }

@@ -140,64 +140,11 @@ static void waiting_in_a_list_has_a_limit(void)
     sb_waiter_done(&w);
 }
 
-// Locks ----------------------------------------------------------------------
-
-struct shared {
-    struct sb_wait_lock lock;
-    int inside, max, done;
-};
-
-struct holder {
-    struct sb_waiter w;
-    struct shared *s;
-};
-
-static void hold(void *arg)
-{
-    struct holder *h = arg;
-    struct shared *s = h->s;
-
-    for (int i = 0; i < 20; i++) {
-        sb_wait_lock_take(&s->lock, &h->w);
-        if (++s->inside > s->max)
-            s->max = s->inside;
-        sb_fiber_yield(h->w.fiber); // others of this thread run and wait
-        s->inside--;
-        sb_wait_lock_release(&s->lock);
-    }
-    s->done++;
-}
-
-static void a_lock_is_held_while_its_holder_waits(void)
-{
-    struct shared s = { 0 };
-    struct holder h[USERS] = { 0 };
-    struct sb_loop *l = sb_loop_new(USERS, false);
-    struct sb_err err;
-
-    CHECK_INT(sb_wait_lock_init(&s.lock), 0);
-    for (int i = 0; i < USERS; i++) {
-        CHECK_INT(sb_waiter_init(&h[i].w), 0);
-        h[i].s = &s;
-        h[i].w.fiber = sb_loop_add(l, STACK, hold, &h[i]);
-    }
-    CHECK_INT(sb_loop_open(l, SB_LOOP_ANY, &err), 0);
-    sb_loop_run(l);
-    sb_loop_close(l);
-    CHECK_INT(s.max, 1);
-    CHECK_INT(s.done, USERS);
-    for (int i = 0; i < USERS; i++)
-        sb_waiter_done(&h[i].w);
-    sb_wait_lock_done(&s.lock);
-    sb_loop_free(l);
-}
-
 int main(void)
 {
     RUN(a_wake_up_is_kept);
     RUN(another_thread_wakes_a_thread);
     RUN(fibers_and_threads_wait_in_one_list);
     RUN(waiting_in_a_list_has_a_limit);
-    RUN(a_lock_is_held_while_its_holder_waits);
     return check_done();
 }

@@ -66,8 +66,8 @@ struct sb__stmt_view {
 void sb__stmt_view(const struct sb_stmt_handle *st, struct sb__stmt_view *out);
 // Executes it with these values and counts the execution. 0 or SB_E*.
 int sb__stmt_run(struct sb_stmt_handle *st, const struct sb_value *value);
-// Closes the least recently used statements on the server until there is room
-// for `more` under --db-statement-cache. Not while a pipeline needs them.
+// Closes the least recently used statements on the server, so that `more` fit
+// under --db-statement-cache. Not while a pipeline needs them.
 void sb__stmts_make_room(struct sb_con_priv *c, uint32_t more);
 // Frees the statements that the script freed while a pipeline needed them.
 void sb__stmts_free_late(struct sb_con_priv *c);
