@@ -5,7 +5,8 @@
 // them. A script can tell them from full tables if it enumerates them or
 // bypasses their metatables. If its code contains the name of a function that
 // does so, the tables are filled. The classes of the API are also lazy, in all
-// states: scripts have no access to their tables.
+// states. A script that enumerates one sees the methods that were used; one
+// that replaces a method keeps its own.
 #define _GNU_SOURCE // memmem
 #include <assert.h>
 #include <stdlib.h>
@@ -215,16 +216,43 @@ static void copy_fields(lua_State *L, int from, int to)
     }
 }
 
-// Loads a module that adds methods to the class at index 1, once, even if it
-// returns nothing. Methods that a script has replaced stay replaced. Upvalue 2:
+// Upvalue 1 has the classes as keys. Pushes a table: class -> copy of its
+// fields.
+static void save_classes(lua_State *L)
+{
+    int saved;
+
+    lua_newtable(L);
+    saved = lua_gettop(L);
+    lua_pushnil(L);
+    while (lua_next(L, lua_upvalueindex(1))) {
+        lua_pop(L, 1); // stays: the class
+        lua_pushvalue(L, -1);
+        lua_newtable(L);
+        copy_fields(L, saved + 1, saved + 3);
+        lua_rawset(L, saved);
+    }
+}
+
+// Undoes what has replaced fields of the classes since save_classes(), which
+// left its table at the index.
+static void restore_classes(lua_State *L, int saved)
+{
+    lua_pushnil(L);
+    while (lua_next(L, saved)) {
+        copy_fields(L, saved + 2, saved + 1);
+        lua_pop(L, 1);
+    }
+}
+
+// Loads a module that adds methods to classes, once, even if it returns
+// nothing. Methods that a script has replaced stay replaced. Upvalue 2:
 // sb.module().
 static void load_methods(lua_State *L, const char *name, size_t len)
 {
-    int before;
+    int saved = lua_gettop(L) + 1;
 
-    lua_newtable(L);
-    before = lua_gettop(L);
-    copy_fields(L, 1, before);
+    save_classes(L);
     lua_pushvalue(L, lua_upvalueindex(2));
     lua_pushlstring(L, name, len);
     lua_call(L, 1, 1);
@@ -234,8 +262,9 @@ static void load_methods(lua_State *L, const char *name, size_t len)
         lua_pushboolean(L, 1);
         lua_rawset(L, -3);
     }
-    copy_fields(L, before, 1);
-    lua_settop(L, before - 1);
+    lua_settop(L, saved);
+    restore_classes(L, saved);
+    lua_settop(L, saved - 1);
 }
 
 // Upvalue 1: class -> names of modules; upvalue 2: sb.module().

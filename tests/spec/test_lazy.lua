@@ -119,6 +119,21 @@ end]])
    tap.like(out, "code\ttrue", "a trace of more than a page")
 end
 
+-- A module may have methods of several classes.
+local function replaced()
+   local con = sysbench.sql.driver("sqlite"):connect{ db = "replaced.sqlite" }
+   local stmt = con:prepare("SELECT 1")
+   local methods = getmetatable(stmt).__index
+   local own = function() return "mine" end
+   methods.next_result = own
+   con:query("SELECT 1")
+   con:more_results()
+   tap.ok(methods.next_result == own,
+      "a method that was replaced is kept when another class needs its module")
+   methods.next_result = nil
+   con:disconnect()
+end
+
 function event()
    tap.run(function()
       libraries()
@@ -126,6 +141,7 @@ function event()
       options()
       memory()
       machine_code()
+      replaced()
    end)
    return true
 end
