@@ -184,8 +184,28 @@ local function libraries()
    end
 end
 
+-- A load on a connection whose loss the script has caught.
+local LOST = [[
+function event()
+   local con = sysbench.sql.driver():connect()
+   print("query", pcall(con.query, con, "SELECT 1"))
+   local ran, err = pcall(con.load, con, "t", "a")
+   print("load", ran, type(err) == "table" and err.sql_errmsg or err)
+end
+]]
+
+local function lost()
+   local out, err, rc = tap.sysbench(tap.script(LOST) .. " --db-driver=null " ..
+      "--null-bulk=on --null-failure=lost --null-failure-rate=1 " ..
+      "--events=1 --time=0 run")
+   is(rc, 0, "a load on a lost connection does not end the process: " .. err)
+   like(out, "query%s+false", "the loss is caught")
+   like(out, "load%s+false%s+.*the connection was lost", "the load fails")
+end
+
 function event()
    tap.run(function()
+      lost()
       local drv = sysbench.sql.driver("sqlite")
       everything()
       colons(drv:connect{db = "misuse1.sqlite"})

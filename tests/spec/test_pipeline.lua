@@ -100,6 +100,24 @@ local function failures()
    is(con:query_row("SELECT 10"), "10", "closes the pipeline")
 end
 
+-- A statement that is prepared for a pipeline leaves the numbers of the last
+-- result as they are.
+local function numbers_stay()
+   con:query("CREATE TABLE n(id INTEGER PRIMARY KEY, v INTEGER)")
+   con:query("INSERT INTO n VALUES (41, 1)")
+   local id = con:insert_id()
+   local stmt = con:prepare("INSERT INTO n VALUES (?, 1)")
+   local value = stmt:bind_create(t.INT)
+   stmt:bind_param(value)
+   value:set(42)
+   con:pipeline_begin()
+   stmt:execute()
+   is(tostring(con:insert_id()), tostring(id), "preparing keeps insert_id()")
+   is(con:affected(), 1, "preparing keeps affected()")
+   con:pipeline_run()
+   is(con:query_row("SELECT COUNT(*) FROM n"), "2", "the pipeline runs")
+end
+
 function event()
    tap.run(function()
       con = sysbench.sql.driver("sqlite"):connect{ db = "pipeline.sqlite" }
@@ -108,6 +126,7 @@ function event()
       answers()
       closed_early()
       failures()
+      numbers_stay()
    end)
    return true
 end

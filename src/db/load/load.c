@@ -179,6 +179,8 @@ static int own_begin(struct sb_load *ld)
     bool is_short = ld->private && ops->begin_short;
     int rc, tries = 0;
 
+    if (sb__con_lost(c)) // begin() may not send anything
+        return sb_err_set(&c->err, SB_ELOST, "the connection was lost");
     do {
         rc = (is_short ? ops->begin_short : ops->begin)(
             c->conn, ld->table, ld->columns, ld->ncolumns, &c->err);

@@ -316,7 +316,9 @@ static int prepare(struct sb_stmt_handle *st)
     uint32_t nparams = 0;
     int rc = SB_EUNSUPPORTED;
 
-    call = sb__call_begin(c, rec, rec ? sb__op_of_prepare(c->ctx, rec) : -1);
+    // Not sb__call_begin(): the numbers of the last result stay.
+    call = sb__call_since(c, rec, rec ? sb__op_of_prepare(c->ctx, rec) : -1,
+        rec ? sb__now(c) : 0);
     if (has_server_side(st)) {
         sb__stmts_make_room(c, 1);
         rc = c->sql->prepare(
