@@ -47,8 +47,10 @@ struct sb__call_text {
 };
 
 // Prepares the connection for another call: ends the last result, clears the
-// last error, and lets the children settle. 0, SB_EUSAGE (which is logged) if
-// the connection is not open or is loading, or the error of a child.
+// last error, and lets the children settle. 0, also if the server is gone but
+// the connection was not closed yet: the call then fails. SB_EUSAGE if the
+// connection is loading, or closed (which is logged); if it was lost and
+// closed, the error of a loss, which is counted; or the error of a child.
 int sb__call_ready(struct sb_con_priv *c);
 // Logs and counts the failure of a call. Returns the code of its error.
 int sb__call_failed(

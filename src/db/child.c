@@ -24,14 +24,15 @@ void sb__child_unlink(struct sb__child *k)
     k->prev = NULL;
 }
 
-// Other threads read the list of children with cancel(). The other list needs
+// Other threads read the list of children with cancel(). The other lists need
 // no lock, so that a statement is opened without one.
 void sb__child_add(struct sb_con_priv *c, struct sb__child *k)
 {
     assert(!k->prev && c->state != SB__CON_SPARE);
+    assert(!k->ops->cancel || !k->ops->settle);
     k->con = c;
     if (!k->ops->cancel) {
-        sb__child_link(&c->children, k);
+        sb__child_link(k->ops->settle ? &c->settlers : &c->children, k);
         return;
     }
     pthread_mutex_lock(&c->ctx->lock);
@@ -55,43 +56,55 @@ int sb__children_settle(struct sb_con_priv *c)
 {
     int rc = 0;
 
-    assert(!c->cancelables || !c->cancelables->ops->settle);
-    for (struct sb__child *k = c->children, *next; k && rc == 0; k = next) {
+    for (struct sb__child *k = c->settlers, *next; k && rc == 0; k = next) {
         next = k->next;
-        if (k->ops->settle)
-            rc = k->ops->settle(k);
+        rc = k->ops->settle(k);
     }
     return rc;
 }
 
-void sb__children_abandon(struct sb_con_priv *c)
+static void abandon(struct sb__child *k)
 {
-    for (struct sb__child *k = c->cancelables, *next; k; k = next) {
-        next = k->next;
-        if (k->ops->abandon)
-            k->ops->abandon(k);
-    }
-    for (struct sb__child *k = c->children, *next; k; k = next) {
+    for (struct sb__child *next; k; k = next) {
         next = k->next;
         if (k->ops->abandon)
             k->ops->abandon(k);
     }
 }
 
-void sb__children_reset(struct sb_con_priv *c)
+void sb__children_abandon(struct sb_con_priv *c)
 {
-    for (struct sb__child *k = c->children; k; k = k->next) {
+    abandon(c->cancelables);
+    abandon(c->settlers);
+    abandon(c->children);
+}
+
+static void reset(struct sb__child *k)
+{
+    for (; k; k = k->next) {
         if (k->ops->reset)
             k->ops->reset(k);
     }
 }
 
+void sb__children_reset(struct sb_con_priv *c)
+{
+    reset(c->cancelables);
+    reset(c->settlers);
+    reset(c->children);
+}
+
+static void orphan(struct sb__child **list)
+{
+    while (*list)
+        (*list)->ops->orphan(*list);
+}
+
 void sb__children_orphan(struct sb_con_priv *c)
 {
-    while (c->cancelables)
-        c->cancelables->ops->orphan(c->cancelables);
-    while (c->children)
-        c->children->ops->orphan(c->children);
+    orphan(&c->cancelables);
+    orphan(&c->settlers);
+    orphan(&c->children);
 }
 
 void sb__children_cancel(struct sb_con_priv *c)

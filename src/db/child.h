@@ -14,7 +14,8 @@ struct sb_db_ctx;
 // but no other one.
 struct sb__child_ops {
     // Called before another call begins on the connection, while
-    // con->unsettled is not 0. 0 or SB_E* as the error of the connection.
+    // con->unsettled is not 0. 0 or SB_E* as the error of the connection. A
+    // child has this or cancel(), but not both.
     int (*settle)(struct sb__child *k);
     // Ends what is in progress and not complete, and ignores its errors.
     void (*abandon)(struct sb__child *k);
@@ -42,8 +43,9 @@ void sb__child_remove(struct sb__child *k);
 void sb__child_link(struct sb__child **list, struct sb__child *k);
 void sb__child_unlink(struct sb__child *k);
 
-// Each calls the function of this name for every child, the newest first; of
-// those with cancel() first. settle() ends with the first failure.
+// Each calls the function of this name for every child that has it: first those
+// with cancel(), then those with settle(), then the others, in each of these
+// groups the newest first. settle() ends with the first failure.
 int sb__children_settle(struct sb_con_priv *c);
 void sb__children_abandon(struct sb_con_priv *c);
 void sb__children_reset(struct sb_con_priv *c);

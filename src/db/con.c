@@ -118,8 +118,7 @@ static void con_release(struct sb_con_priv *c)
     c->inst = NULL;
     sb_buf_done(&c->bulk);
     sb__session_done(c);
-    free(c->doc_body.data);
-    c->doc_body = (struct sb__bytes){ 0 };
+    sb_buf_done(&c->doc_body);
     free(c->failed_sql);
     c->failed_sql = NULL;
     free(c->conn);

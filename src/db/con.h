@@ -49,10 +49,11 @@ enum sb__pipe_state {
 struct sb__pipe {
     struct sb__child child; // in the connection from the first use on
     enum sb__pipe_state state;
-    uint32_t n, cap;
+    uint32_t n;
     uint32_t next; // the item whose answer is next
     struct sb__pipe_item *item;
-    uint32_t nvalues, values_cap, out_cap;
+    uint32_t nvalues;
+    size_t items_cap, values_cap, out_cap;
     struct sb_value *value;
     struct sb_item *out; // the items as the driver takes them
     struct sb_buf bytes; // texts of statements and values
@@ -66,12 +67,6 @@ struct sb__refresh {
     struct sb__child child;
     uint64_t events, at_event, at_ns;
     uint64_t seen; // the event of the last statement
-};
-
-// A growing array of bytes; `data` may move when it grows.
-struct sb__bytes {
-    uint8_t *data;
-    size_t len, cap;
 };
 
 // Handles of connections and statements stay readable until their context
@@ -97,16 +92,17 @@ struct sb_con_priv {
     struct sb_conn_info info;
     struct sb_con_priv *next, *prev; // in the context, protected by its lock
     bool cancelable;                 // protected by the context's lock
-    struct sb__child *children;
-    struct sb__child *cancelables; // children with cancel(); changed with the
-                                   // context's lock
-    uint64_t lost_at;              // when the loss was detected
+    struct sb__child *cancelables;   // children with cancel(); changed with the
+                                     // context's lock
+    struct sb__child *settlers;      // those with settle(), which are few
+    struct sb__child *children;      // the others
+    uint64_t lost_at;                // when the loss was detected
     struct sb__pipe pipe;
     struct sb__refresh refresh;
     struct sb_buf bulk; // INSERT text being collected
     size_t bulk_head;   // length before the rows; 0: no bulk insert
     uint32_t bulk_rows;
-    struct sb__bytes doc_body;     // a command with its values (doc/op.c)
+    struct sb_buf doc_body;        // a command with its values (doc/doc_op.c)
     struct sb__init_sql *init_sql; // statements of sb_con_init_sql()
     char *failed_sql; // beginning of the last failed statement, or NULL
 };

@@ -138,7 +138,7 @@ struct sb_db_ctx {
     // --db-reconnect=on it waits for a server that is away. NULL: never.
     bool (*late)(void *arg);
     void *wait_arg;       // of both
-    pthread_mutex_t lock; // protects `cons`: cancel comes from other threads
+    pthread_mutex_t lock; // of `cons` and what other threads cancel
     struct sb_con_priv *cons;
     struct sb_con_priv *idle_cons; // freed, to be reused
     struct sb__child *idle_stmts;  // freed, to be reused

@@ -82,7 +82,7 @@ static void find_by_id(void)
     CHECK_INT(sb_doc_execute(op, ints, 1), 0);
     CHECK_INT(last.len, sizeof(want));
     CHECK(memcmp(last.data, want, sizeof(want)) == 0);
-    body = c.doc_body.data;
+    body = (uint8_t *)c.doc_body.data;
     CHECK_INT(sb_doc_execute(op, texts, 1), 0);
     CHECK_STR(commands(), "{find:'t',filter:{_id:42},limit:1} "
                           "{find:'t',filter:{_id:'abcdef'},limit:1} ");
@@ -91,7 +91,7 @@ static void find_by_id(void)
     // The buffer is not allocated again once it is large enough.
     for (int i = 0; i < 100; i++)
         CHECK_INT(sb_doc_execute(op, ints, 1), 0);
-    CHECK(c.doc_body.data == body);
+    CHECK((uint8_t *)c.doc_body.data == body);
     CHECK_INT(rec->tally.others, 101);
     sb_doc_op_free(op);
     finish_docs();

@@ -2,7 +2,6 @@
 //
 // Runs commands of document databases: times and counts them, handles their
 // errors and their results.
-#include <stdarg.h>
 #include <stdlib.h>
 
 #include "db/doc/doc.h"
@@ -36,7 +35,7 @@ int sb__doc_ready(struct sb_con_priv *c)
         sb__error_clear(c);
     if (!c->drv->doc)
         return no_operations(c);
-    if (c->state != SB__CON_CLOSED)
+    if (c->state > SB__CON_CLOSED)
         return 0;
     sb_log(SB_LOG_ALERT, "attempt to use an already closed connection");
     return sb__error_usage(c, "the connection is closed");
@@ -409,25 +408,4 @@ void sb__doc_orphan(struct sb__child *k)
 
     sb__child_remove(k);
     sb__child_link(&ctx->orphans, k);
-}
-
-uint8_t *sb__bytes_room(struct sb__bytes *b, size_t more)
-{
-    size_t cap = b->cap * 2;
-    uint8_t *grown;
-
-    if (SB_LIKELY(more <= b->cap - b->len))
-        return b->data + b->len;
-    if (more > SIZE_MAX / 4 - b->len)
-        return NULL;
-    if (cap < b->len + more)
-        cap = b->len + more;
-    if (cap < 256)
-        cap = 256;
-    grown = realloc(b->data, cap);
-    if (!grown)
-        return NULL;
-    b->data = grown;
-    b->cap = cap;
-    return grown + b->len;
 }

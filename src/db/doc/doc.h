@@ -34,9 +34,6 @@ int sb__doc_run(struct sb_con_priv *c, const uint8_t *body, size_t len,
 // Called when the connection of a compiled command or a bulk is freed: the
 // object stays valid for the function that frees it.
 void sb__doc_orphan(struct sb__child *k);
-// Makes room for `more` bytes and returns b->data + b->len; NULL: out of
-// memory.
-uint8_t *sb__bytes_room(struct sb__bytes *b, size_t more);
 
 // doc_text.c -----------------------------------------------------------------
 

@@ -5,6 +5,7 @@
 #include <stdlib.h>
 
 #include "db/doc/doc.h"
+#include "kit/array.h"
 
 #define OPS_MAX   1000u
 #define BYTES_MAX (12u << 20) // of a command with more than one document
@@ -31,9 +32,10 @@ struct batch {
 
 // A buffer of consecutive commands.
 struct part {
-    struct sb__bytes body;
+    struct sb_buf body;
     struct batch *batch;
-    uint32_t nbatches, cap;
+    uint32_t nbatches;
+    size_t cap;
 };
 
 struct sb_doc_bulk {
@@ -48,29 +50,29 @@ struct sb_doc_bulk {
 
 // Building commands ----------------------------------------------------------
 
-static void add_bytes(struct sb__bytes *b, const void *data, size_t len)
+static void add_bytes(struct sb_buf *b, const void *data, size_t len)
 {
     memcpy(b->data + b->len, data, len);
     b->len += len;
 }
 
-static void add_key(struct sb__bytes *b, uint8_t type, const char *key)
+static void add_key(struct sb_buf *b, uint8_t type, const char *key)
 {
-    b->data[b->len++] = type;
+    b->data[b->len++] = (char)type;
     add_bytes(b, key, strlen(key) + 1);
 }
 
-static void add_int32(struct sb__bytes *b, uint32_t v)
+static void add_int32(struct sb_buf *b, uint32_t v)
 {
-    sb_put32(b->data + b->len, v);
+    sb_put32((uint8_t *)b->data + b->len, v);
     b->len += 4;
 }
 
 // Ends the document that began at `at`.
-static void close_document(struct sb__bytes *b, size_t at)
+static void close_document(struct sb_buf *b, size_t at)
 {
     b->data[b->len++] = '\0';
-    sb_put32(b->data + at, (uint32_t)(b->len - at));
+    sb_put32((uint8_t *)b->data + at, (uint32_t)(b->len - at));
 }
 
 // Begins a command: {insert: "collection", ordered: true, documents: [
@@ -78,19 +80,14 @@ static bool open_batch(
     const struct sb_doc_bulk *bulk, struct part *p, enum kind kind)
 {
     size_t name = strlen(bulk->collection) + 1;
-    struct sb__bytes *b = &p->body;
-    struct batch *batch;
+    struct sb_buf *b = &p->body;
+    struct batch *batch = sb_array_room(
+        p->batch, &p->cap, p->nbatches, 1, sizeof(*batch));
 
-    if (p->nbatches == p->cap) {
-        uint32_t cap = p->cap ? p->cap * 2 : 4;
-        struct batch *grown = realloc(p->batch, cap * sizeof(*grown));
-
-        if (!grown)
-            return false;
-        p->batch = grown;
-        p->cap = cap;
-    }
-    if (!sb__bytes_room(b, name + 64))
+    if (!batch)
+        return false;
+    p->batch = batch;
+    if (!sb_buf_room(b, name + 64))
         return false;
     batch = &p->batch[p->nbatches++];
     *batch = (struct batch){ .at = b->len, .kind = kind };
@@ -138,7 +135,7 @@ static uint8_t *place(
     const struct sb_doc_bulk *bulk, struct part *p, enum kind kind, size_t room)
 {
     struct batch *batch = p->nbatches ? &p->batch[p->nbatches - 1] : NULL;
-    struct sb__bytes *b = &p->body;
+    struct sb_buf *b = &p->body;
     uint8_t *out;
 
     if (!batch || batch->closed || batch->kind != kind || batch->n == OPS_MAX ||
@@ -148,7 +145,7 @@ static uint8_t *place(
             return NULL;
         batch = &p->batch[p->nbatches - 1];
     }
-    out = sb__bytes_room(b, room + 7);
+    out = (uint8_t *)sb_buf_room(b, room + 7);
     if (!out)
         return NULL;
     *out = SB_BSON_DOCUMENT;
@@ -157,7 +154,7 @@ static uint8_t *place(
 
 static void placed(struct sb_doc_bulk *bulk, struct part *p, const uint8_t *end)
 {
-    p->body.len = (size_t)(end - p->body.data);
+    p->body.len = (size_t)(end - (const uint8_t *)p->body.data);
     p->batch[p->nbatches - 1].n++;
     bulk->count++;
 }
@@ -170,11 +167,7 @@ static void empty(struct sb_doc_bulk *bulk)
         struct part *p = &bulk->part[i];
 
         p->nbatches = 0;
-        p->body.len = 0;
-        if (p->body.cap > KEEP_MAX) {
-            free(p->body.data);
-            p->body = (struct sb__bytes){ 0 };
-        }
+        sb_buf_trim(&p->body, KEEP_MAX);
     }
     bulk->count = 0;
 }
@@ -185,7 +178,7 @@ static void bulk_free(struct sb__child *k)
 
     sb__child_unlink(k);
     for (int i = 0; i < KINDS; i++) {
-        free(bulk->part[i].body.data);
+        sb_buf_done(&bulk->part[i].body);
         free(bulk->part[i].batch);
     }
     free(bulk->collection);
@@ -422,13 +415,13 @@ static int run_batch(
     const struct batch *b = &p->batch[i];
     struct sb_con_priv *c = bulk->child.con;
     struct said said;
+    const uint8_t *body = (const uint8_t *)p->body.data + b->at;
     int rc = sb__doc_begin(c);
 
     *on = false;
     if (rc)
         return rc;
-    rc = sb__doc_run(
-        c, p->body.data + b->at, sb_get32(p->body.data + b->at), bulk->name);
+    rc = sb__doc_run(c, body, sb_get32(body), bulk->name);
     if (rc == 0 || !sb__con_lost(c)) {
         read_reply(c, &said);
         if (rc == 0 || said.ok)

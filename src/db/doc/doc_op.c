@@ -5,9 +5,11 @@
 #include <stdlib.h>
 
 #include "db/doc/doc.h"
+#include "kit/array.h"
 
 #define ARGS_MAX 65535u
 #define KEEP_MAX (1u << 20) // of the buffer kept between executions
+#define ROOM_MIN 256u       // of it: values of later executions may be longer
 
 enum then {
     THEN_END,   // nothing
@@ -31,7 +33,8 @@ struct sb_doc_op {
     uint32_t nargs, nvalues; // nvalues > nargs if arguments are used twice
     uint16_t *uses;          // number of uses of each argument
     struct piece *piece;
-    uint32_t npieces, cap;
+    uint32_t npieces;
+    size_t cap;
 };
 
 // Compiling ------------------------------------------------------------------
@@ -47,16 +50,12 @@ static int add_piece(
 {
     struct sb_doc_op *op = x->op;
     uint32_t at = (uint32_t)(up_to - op->raw);
+    struct piece *grown = sb_array_room(
+        op->piece, &op->cap, op->npieces, 1, sizeof(*grown));
 
-    if (op->npieces == op->cap) {
-        uint32_t cap = op->cap ? op->cap * 2 : 8;
-        struct piece *grown = realloc(op->piece, cap * sizeof(*grown));
-
-        if (!grown)
-            return sb__error_no_memory(x->con);
-        op->piece = grown;
-        op->cap = cap;
-    }
+    if (!grown)
+        return sb__error_no_memory(x->con);
+    op->piece = grown;
     op->piece[op->npieces++] = (struct piece){
         .at = x->from, .len = at - x->from, .then = (uint8_t)then
     };
@@ -323,24 +322,21 @@ size_t sb__doc_op_write(const struct sb_doc_op *op, struct sb_con_priv *c,
 static int send_filled(struct sb_doc_op *op, struct sb_con_priv *c,
     const struct sb_doc_value *values, uint32_t n)
 {
-    struct sb__bytes *b = &c->doc_body;
+    struct sb_buf *b = &c->doc_body;
     size_t need, len;
     uint8_t *out;
     int rc = sb__doc_op_room(op, c, values, n, &need);
 
     if (rc)
         return rc;
-    out = sb__bytes_room(b, need);
+    out = (uint8_t *)sb_buf_room(b, need > ROOM_MIN ? need : ROOM_MIN);
     if (!out)
         return sb__error_no_memory(c);
     len = sb__doc_op_write(op, c, values, out);
     if (!len)
         return c->err.code;
     rc = sb__doc_run(c, out, len, op->name);
-    if (SB_UNLIKELY(b->cap > KEEP_MAX)) {
-        free(b->data);
-        *b = (struct sb__bytes){ 0 };
-    }
+    sb_buf_trim(b, KEEP_MAX);
     return rc;
 }
 

@@ -4,28 +4,13 @@
 #include <stdlib.h>
 
 #include "db/sql/sql.h"
-
-void *sb__pipe_room(
-    void *array, uint32_t n, uint32_t more, uint32_t *cap, size_t size)
-{
-    uint32_t want = *cap ? *cap : 32;
-    void *p;
-
-    if (n + more <= *cap)
-        return array;
-    while (want < n + more)
-        want *= 2;
-    p = realloc(array, want * size);
-    if (p)
-        *cap = want;
-    return p;
-}
+#include "kit/array.h"
 
 static struct sb__pipe_item *add_item(struct sb_con_priv *c)
 {
     struct sb__pipe *p = &c->pipe;
-    struct sb__pipe_item *item = sb__pipe_room(
-        p->item, p->n, 1, &p->cap, sizeof(*item));
+    struct sb__pipe_item *item = sb_array_room(
+        p->item, &p->items_cap, p->n, 1, sizeof(*item));
 
     if (!item)
         return NULL;
@@ -38,10 +23,10 @@ static struct sb__pipe_item *add_item(struct sb_con_priv *c)
 static bool add_values(struct sb__pipe *p, struct sb__pipe_item *item,
     const struct sb_value *value, uint32_t n)
 {
-    struct sb_value *v = sb__pipe_room(
-        p->value, p->nvalues, n, &p->values_cap, sizeof(*v));
+    struct sb_value *v = sb_array_room(
+        p->value, &p->values_cap, p->nvalues, n, sizeof(*v));
 
-    if (!v && n > 0)
+    if (!v)
         return false;
     p->value = v;
     item->value = p->nvalues;

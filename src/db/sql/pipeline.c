@@ -4,6 +4,7 @@
 // Drivers without pipelines execute each statement when its answer is
 // requested, so scripts work with every driver.
 #include "db/sql/sql.h"
+#include "kit/array.h"
 
 static bool has_ops(const struct sb_con_priv *c)
 {
@@ -97,8 +98,8 @@ int sb_con_pipeline(struct sb_con *con)
 static int send_items(struct sb_con_priv *c)
 {
     struct sb__pipe *p = &c->pipe;
-    struct sb_item *items = sb__pipe_room(
-        p->out, 0, p->n, &p->out_cap, sizeof(*items));
+    struct sb_item *items = sb_array_room(
+        p->out, &p->out_cap, 0, p->n, sizeof(*items));
 
     if (!items)
         return sb__error_no_memory(c);

@@ -42,9 +42,6 @@ void sb__pipe_clear(struct sb__pipe *p);
 void sb__pipe_settle(struct sb__pipe *p);
 // Frees what the pipe has collected.
 void sb__pipe_done(struct sb__pipe *p);
-// Returns the array of n members with room for `more`; NULL: out of memory.
-void *sb__pipe_room(
-    void *array, uint32_t n, uint32_t more, uint32_t *cap, size_t size);
 // Fails with SB_EUSAGE, as the error of the connection, while a pipeline is
 // open: `what` would be done before the collected statements. Otherwise 0.
 int sb__pipe_refuse(struct sb_con_priv *c, const char *what);
