@@ -21,6 +21,7 @@ struct sb_exchange {
     size_t cap;        // at least 1
     uint64_t deadline; // of the whole: a time of CLOCK_MONOTONIC in ns;
                        // UINT64_MAX: none
+    bool unsent;       // result: an error occurred before all was sent
 };
 
 #endif

@@ -44,9 +44,10 @@ struct sb_host {
     int (*wait)(int fd, short events, uint64_t deadline);
     // Sends all of x->out, then receives at least one byte. Returns the number
     // of bytes received, 0 if the peer has closed the connection, or -errno:
-    // -ETIMEDOUT after the deadline. Not for requests whose answers the server
+    // -ETIMEDOUT after the deadline; x->unsent then says whether all was sent.
+    // Not for requests whose answers the server
     // begins to send before it has read them.
-    ssize_t (*exchange)(const struct sb_exchange *x);
+    ssize_t (*exchange)(struct sb_exchange *x);
     // Sleeps until a time of CLOCK_MONOTONIC in ns.
     void (*sleep)(uint64_t until);
 };
@@ -384,6 +385,10 @@ enum sb_driver_caps {
     // The driver waits only in functions of struct sb_host, so that one thread
     // can run many users (db/link.c).
     SB_CAP_LOOP = 1u << 13,
+    // Bulk operations wait in other ways: a user on an event loop sends INSERTs
+    // instead, because others of its thread may hold what the load waits for
+    // (db/load/load.c).
+    SB_CAP_BULK_BLOCKS = 1u << 14,
 };
 
 struct sb_driver {

@@ -195,10 +195,3 @@ void sb_context_trim(const struct sb_context *c)
     if (end > low && end - low < c->size)
         madvise(stack_bottom(c), end - low, MADV_DONTNEED);
 }
-
-bool sb_context_guards(const struct sb_context *c, const void *address)
-{
-    const char *a = address;
-
-    return c->base && a >= c->base && a < c->base + page_size();
-}

@@ -46,7 +46,4 @@ void sb_context_leave(struct sb_context *c);
 // Called by run(): returns the pages of the stack below the caller's frame to
 // the system. They are zero when they are used again.
 void sb_context_trim(const struct sb_context *c);
-// True if the address is in the guard of this context: its stack overflowed.
-bool sb_context_guards(const struct sb_context *c, const void *address);
-
 #endif

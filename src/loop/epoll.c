@@ -85,9 +85,8 @@ static int epoll_start_poll(struct sb_fiber *f, int fd, short events)
 
 static void epoll_cancel(struct sb_fiber *f)
 {
-    struct epoll_event e = { .events = EPOLLONESHOT, .data = { .ptr = f } };
-
-    epoll_ctl(epoll_of(f->loop)->fd, EPOLL_CTL_MOD, f->io.fd, &e);
+    // A registration without events would still report errors.
+    epoll_ctl(epoll_of(f->loop)->fd, EPOLL_CTL_DEL, f->io.fd, NULL);
     sb__fiber_complete(f, -ECANCELED);
 }
 

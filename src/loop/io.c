@@ -125,30 +125,35 @@ static ssize_t receive(const struct sb_exchange *x, int flags, bool first)
     }
 }
 
-static ssize_t by_calls(const struct sb_exchange *x, bool blocks)
+static ssize_t by_calls(struct sb_exchange *x, bool blocks)
 {
     int flags = blocks ? 0 : MSG_DONTWAIT;
     int rc = x->len > 0 ? send_all(x, flags) : 0;
 
+    x->unsent = rc != 0;
     // The answer to a request that was just sent has not arrived.
     return rc ? rc : receive(x, flags, blocks ? x->poll_first : x->len > 0);
 }
 
-ssize_t sb_io_exchange(const struct sb_exchange *x)
+ssize_t sb_io_exchange(struct sb_exchange *x)
 {
     struct sb_fiber *f = sb_fiber_current();
     const struct sb__poller *poller = f ? f->loop->poller : NULL;
     ssize_t n;
 
     assert(x->cap > 0);
+    x->unsent = false;
     if (!f)
         return by_calls(x, x->deadline == SB_FOREVER);
     if (!poller->start_exchange ||
         poller->start_exchange(f, x->fd, x->out, x->len, x->in, x->cap))
         return by_calls(x, false);
     n = sb__fiber_await(f, x->deadline);
+    x->unsent = f->io.unsent;
     // Kernels that do not wait for a socket that is set to non-blocking.
-    return n == -EAGAIN ? receive(x, MSG_DONTWAIT, true) : n;
+    if (n != -EAGAIN)
+        return n;
+    return x->unsent ? by_calls(x, false) : receive(x, MSG_DONTWAIT, true);
 }
 
 void sb_io_sleep(uint64_t until)

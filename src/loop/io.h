@@ -22,7 +22,7 @@ int sb_io_wait(int fd, short events, uint64_t deadline);
 // bytes received, 0 if the peer has closed the connection, or -errno:
 // -ETIMEDOUT after the deadline. Both buffers are used until it returns. Must
 // not be used to send more than the peer reads without being read from.
-ssize_t sb_io_exchange(const struct sb_exchange *x);
+ssize_t sb_io_exchange(struct sb_exchange *x);
 
 // Sleeps until a time of CLOCK_MONOTONIC in ns, exactly: a thread busy-waits
 // for the last part. A fiber may return early.

@@ -198,7 +198,8 @@ struct sb_fiber *sb_loop_add(
 
 int sb_loop_open(struct sb_loop *l, enum sb_loop_kind kind, struct sb_err *err)
 {
-    int rc = SB_EUNSUPPORTED;
+    int rc = sb_err_set(err, SB_EUNSUPPORTED,
+        "io_uring is not available: sysbench was built without liburing");
 
     assert(!l->poller);
 #ifdef HAVE_LIBURING
@@ -210,9 +211,9 @@ int sb_loop_open(struct sb_loop *l, enum sb_loop_kind kind, struct sb_err *err)
     if (kind == SB_LOOP_EPOLL || (rc && kind == SB_LOOP_ANY)) {
         rc = sb__epoll.open(l, err);
         l->poller = rc ? NULL : &sb__epoll;
-    } else if (rc == SB_EUNSUPPORTED) {
-        sb_err_set(err, rc, "io_uring is not available");
     }
+    if (rc == 0)
+        sb_err_clear(err); // of another kind
     return rc;
 }
 

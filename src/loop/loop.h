@@ -40,8 +40,8 @@ struct sb_fiber *sb_loop_add(
 
 // The functions below: in the thread of the loop.
 
-// 0; SB_EUNSUPPORTED; SB_ELIMIT or SB_ESYS if the system refuses descriptors or
-// memory.
+// 0; SB_EUNSUPPORTED; SB_ENOMEM, or SB_ELIMIT if the system refuses descriptors
+// or memory.
 int sb_loop_open(struct sb_loop *l, enum sb_loop_kind kind, struct sb_err *err);
 // Runs the fibers until all of them are over.
 void sb_loop_run(struct sb_loop *l);

@@ -27,6 +27,7 @@ struct sb__io {
     int fd;
     int result;   // as of the system call: a number, or -errno
     bool expired; // its deadline has passed, and it was canceled
+    bool unsent;  // of an exchange: it failed before all was sent
 };
 
 struct sb_fiber {

@@ -140,6 +140,7 @@ static int uring_start_exchange(struct sb_fiber *f, int fd, const void *out,
     struct io_uring *ring = with_room(uring_of(f->loop), 2);
     struct io_uring_sqe *s;
 
+    f->io.unsent = false;
     if (len > 0) {
         s = io_uring_get_sqe(ring);
         io_uring_prep_send(s, fd, out, len, MSG_NOSIGNAL | MSG_WAITALL);
@@ -184,6 +185,7 @@ static void complete(struct sb_loop *l, const struct io_uring_cqe *q)
         sb__fiber_complete(f, q->res);
         break;
     case TAG_SEND:
+        f->io.unsent = true;
         sb__fiber_complete(f, send_failed(f, q->res));
         break;
     case TAG_NOTIFY:

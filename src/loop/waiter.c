@@ -71,8 +71,10 @@ bool sb_waiter_sleep(struct sb_waiter *w, uint64_t until)
 
 void sb_waiter_wake(struct sb_waiter *w)
 {
-    if (w->fiber) {
-        sb_fiber_wake(w->fiber);
+    struct sb_fiber *f = w->fiber;
+
+    if (f) {
+        sb_fiber_wake(f);
         return;
     }
     pthread_mutex_lock(&w->lock);

@@ -7,6 +7,7 @@
 #define SB_LOOP_WAITER_H
 
 #include <pthread.h>
+#include <stdatomic.h>
 #include <stdbool.h>
 #include <stdint.h>
 
@@ -14,10 +15,10 @@
 #include "loop/fiber.h"
 
 struct sb_waiter {
-    struct sb_fiber *fiber; // NULL: the user has a thread of its own
-    pthread_mutex_t lock;   // of `token`
-    pthread_cond_t moved;   // CLOCK_MONOTONIC
-    bool token;             // a wake-up that no sleep has consumed
+    struct sb_fiber *_Atomic fiber; // NULL: the user has a thread of its own
+    pthread_mutex_t lock;           // of `token`
+    pthread_cond_t moved;           // CLOCK_MONOTONIC
+    bool token;                     // a wake-up that no sleep has consumed
 };
 
 // 0 or SB_ENOMEM. The owner sets `fiber` before the user runs, or leaves NULL.

@@ -7,7 +7,7 @@
 
 #include "base/err.h"
 
-int sb__lock_init_cond(pthread_cond_t *cond)
+static int init_cond(pthread_cond_t *cond)
 {
     pthread_condattr_t attr;
 
@@ -22,7 +22,7 @@ int sb__lock_init(pthread_mutex_t *lock, pthread_cond_t *cond)
 {
     if (pthread_mutex_init(lock, NULL))
         return SB_ENOMEM;
-    if (sb__lock_init_cond(cond)) {
+    if (init_cond(cond)) {
         pthread_mutex_destroy(lock);
         return SB_ENOMEM;
     }

@@ -6,9 +6,7 @@
 
 #include <pthread.h>
 
-// Initializes the condition with the monotonic clock. 0 or SB_ENOMEM.
-int sb__lock_init_cond(pthread_cond_t *cond);
-// The same for both.
+// Initializes both, the condition with the monotonic clock. 0 or SB_ENOMEM.
 int sb__lock_init(pthread_mutex_t *lock, pthread_cond_t *cond);
 
 #endif

@@ -6,6 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/log.h"
 #include "loop/loop.h"
 #include "run/thread_error.h"
 #include "run/user_private.h"
@@ -57,6 +58,8 @@ static void *run_loop(void *arg)
         sb__run_fail(run, &err);
         end_users(w);
     } else {
+        sb_log(SB_LOG_DEBUG, "worker %u: %u users, %s", w->number, users_of(w),
+            sb_loop_kind_name(w->loop));
         sb_loop_run(w->loop); // closed at the end: another thread may wake it
     }
     pthread_mutex_lock(&run->lock);
@@ -152,7 +155,7 @@ bool sb__loops_join_ended(struct sb_run *run)
             continue;
         pthread_mutex_lock(&run->lock);
         // The last user ends a moment before its thread.
-        bool ended = w->ended || run->ended == run->users;
+        bool ended = w->ended || run->ended == run->made;
         pthread_mutex_unlock(&run->lock);
         if (ended) {
             pthread_join(w->thread, NULL);

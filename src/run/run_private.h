@@ -70,7 +70,7 @@ struct sb_run {
     bool has_lock;
     bool released; // users may start
     bool aborted;  // users must not start
-    unsigned made; // number of started threads
+    unsigned made; // users whose thread was started
     unsigned ready, running, ended;
     unsigned waiting; // users at the gate
     uint64_t part;    // of the search; its number changes to open the gate

@@ -141,7 +141,7 @@ static bool next_arrival(struct sb_user *u, uint64_t *arrival, uint64_t *now)
     atomic_store_explicit(&u->priv->held, *arrival, memory_order_relaxed);
     // Without a further arrival, the run still lasts until its deadline.
     uint64_t until = earlier(*arrival, run->deadline);
-    *now = sb__user_wait(u, until);
+    *now = sb__user_wait_arrival(u, until);
     if (until == run->deadline || *now >= run->deadline || sb__user_stopped(u))
         return false;
     assert(*now >= *arrival);

@@ -80,6 +80,8 @@ static inline uint64_t sb__user_now(struct sb_user *u)
 
 // user_wait.c. Waits until the given time or a stop; returns the current time.
 uint64_t sb__user_wait(struct sb_user *u, uint64_t until);
+// The same for the arrival of an event, exactly (--pace).
+uint64_t sb__user_wait_arrival(struct sb_user *u, uint64_t until);
 // For a user that is away: waits until the given time. Returns false if the run
 // is over, or all of --events are used up.
 bool sb__user_await(struct sb_user *u, uint64_t until);

@@ -19,14 +19,16 @@ static void sleep_until(struct sb_user *u, uint64_t until)
 }
 
 // How long before the end of a wait the user's thread begins to busy-wait. A
-// loop does that itself.
-static uint64_t spin_ns(const struct sb_user *u)
+// loop does that itself. With --pace=auto, only arrivals are worth that.
+static uint64_t spin_ns(const struct sb_user *u, bool arrival)
 {
     int pace = u->run ? u->run->o->pace : SB_PACE_SLEEP;
 
     if (u->priv->waiter.fiber || pace == SB_PACE_SLEEP)
         return 0;
-    return pace == SB_PACE_SPIN ? SPIN_NS : sb_alarm_margin(&u->priv->alarm);
+    if (pace == SB_PACE_SPIN)
+        return SPIN_NS;
+    return arrival ? sb_alarm_margin(&u->priv->alarm) : 0;
 }
 
 // Sleeps until a time and learns how late the thread wakes up.
@@ -40,9 +42,9 @@ static uint64_t sleep_and_learn(struct sb_user *u, uint64_t until)
     return now;
 }
 
-uint64_t sb__user_wait(struct sb_user *u, uint64_t until)
+static uint64_t wait_until(struct sb_user *u, uint64_t until, uint64_t spin)
 {
-    uint64_t spin = spin_ns(u), now = sb__user_now(u);
+    uint64_t now = sb__user_now(u);
 
     while (now < until && !sb__user_stopped(u)) {
         if (until - now > spin) {
@@ -56,6 +58,16 @@ uint64_t sb__user_wait(struct sb_user *u, uint64_t until)
         now = sb__user_now(u);
     }
     return now;
+}
+
+uint64_t sb__user_wait(struct sb_user *u, uint64_t until)
+{
+    return wait_until(u, until, spin_ns(u, false));
+}
+
+uint64_t sb__user_wait_arrival(struct sb_user *u, uint64_t until)
+{
+    return wait_until(u, until, spin_ns(u, true));
 }
 
 bool sb__user_await(struct sb_user *u, uint64_t until)

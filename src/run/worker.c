@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 //
-// Worker threads: each runs one user from its creation to its end.
+// A user from its creation to its end; and threads that run one user each.
 #define _GNU_SOURCE // pthread_getattr_np
 #include <assert.h>
 #include <stdint.h>

@@ -180,6 +180,7 @@ static void wait_for_nothing(void *arg)
     x.len = 0;
     x.deadline = SB_FOREVER;
     CHECK_INT(sb_io_exchange(&x), 4);
+    CHECK(!x.unsent);
     CHECK(memcmp(in, "late", 4) == 0);
 }
 
@@ -191,6 +192,32 @@ static void deadlines_end_waiting(void)
         CHECK_INT(socketpair(AF_UNIX, SOCK_STREAM, 0, fd[i]), 0);
     run_in(wait_for_nothing, fd, sizeof(fd[0]), 4);
     for (int i = 0; i < 8; i++)
+        close(fd[i / 2][i % 2]);
+}
+
+// After a wait that has timed out, what happens to its socket is not reported
+// to the fiber, which waits for something else.
+static void time_out_and_sleep(void *arg)
+{
+    int *fd = arg;
+    uint64_t until = after(2);
+
+    CHECK_INT(sb_io_wait(fd[0], POLLIN, until), 0);
+    shutdown(fd[0], SHUT_RDWR);
+    until = after(3);
+    sb_io_sleep(until);
+    CHECK(sb_clock_monotonic() >= until);
+    CHECK(sb_io_wait(fd[0], POLLIN, SB_FOREVER) & POLLHUP);
+}
+
+static void a_wait_that_timed_out_is_over(void)
+{
+    int fd[3][2];
+
+    for (int i = 0; i < 3; i++)
+        CHECK_INT(socketpair(AF_UNIX, SOCK_STREAM, 0, fd[i]), 0);
+    run_in(time_out_and_sleep, fd, sizeof(fd[0]), 3);
+    for (int i = 0; i < 6; i++)
         close(fd[i / 2][i % 2]);
 }
 
@@ -235,6 +262,7 @@ static void receive_end(void *arg)
     x.out = "x";
     x.len = 1;
     CHECK_INT(sb_io_exchange(&x), -EPIPE);
+    CHECK(x.unsent);
     CHECK(sb_io_wait(fd[0], POLLIN, SB_FOREVER) & POLLHUP);
 }
 
@@ -325,6 +353,7 @@ static void run_all(void)
     RUN(long_requests_are_sent_whole);
     RUN(non_blocking_sockets_are_waited_for);
     RUN(deadlines_end_waiting);
+    RUN(a_wait_that_timed_out_is_over);
     RUN(a_send_that_is_not_read_ends);
     RUN(the_end_of_a_connection_is_seen);
     RUN(files_are_always_ready);

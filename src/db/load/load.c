@@ -208,7 +208,8 @@ static int choose_way(struct sb_load *ld)
             drop_feed(ld);
         return rc;
     }
-    if (c->drv->bulk) {
+    if (c->drv->bulk &&
+        !(sb_fiber_current() && (c->drv->caps & SB_CAP_BULK_BLOCKS))) {
         ld->way = WAY_BULK;
         rc = own_begin(ld);
     }

@@ -9,7 +9,8 @@ SB_DRIVER_EXPORT const struct sb_driver sb_driver = {
     .scan = SBMY_SCAN,
     .isolation = "SET SESSION TRANSACTION ISOLATION LEVEL",
     .caps = SB_CAP_ONE_LOADER | SB_CAP_ONE_COMMIT | SB_CAP_TEXT_PIPELINE |
-            SB_CAP_UNSIGNED | (SBMY_LOOP ? SB_CAP_LOOP : 0),
+            SB_CAP_UNSIGNED | SB_CAP_BULK_BLOCKS |
+            (SBMY_LOOP ? SB_CAP_LOOP : 0),
     .opts = &sbmy_opt_table,
     .opts_size = sizeof(struct sbmy_opts),
     .conn_size = sizeof(struct sbmy_conn),

@@ -114,7 +114,7 @@ static ssize_t receive_some(
     n = s->host->exchange(&x);
     // The network has timeouts, too.
     s->late = n == -ETIMEDOUT && now_ns() >= x.deadline;
-    s->unsent = n == -EPIPE && x.len > 0;
+    s->unsent = x.unsent;
     return n;
 }
 

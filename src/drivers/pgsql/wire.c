@@ -168,7 +168,7 @@ static int read_more(struct pgsql_conn *c, size_t want)
     w->out_len = 0;
     n = c->host->exchange(&x);
     // A server that has closed the connection may have sent the reason.
-    if (x.len > 0 && (n == -EPIPE || n == -ECONNRESET)) {
+    if (x.unsent && (n == -EPIPE || n == -ECONNRESET)) {
         x.len = 0;
         n = c->host->exchange(&x);
     }
