@@ -96,32 +96,38 @@ static double processors(const struct sb_host_facts *host)
     return host->container_cpus > 0 ? fmin(n, host->container_cpus) : n;
 }
 
-// The threads that run users.
-static unsigned threads_of_users(const struct sb_app *a)
+// The number of threads with event loops; 0: users have threads.
+static unsigned workers_of(const struct sb_app *a)
 {
-    unsigned users = (unsigned)a->run.share.users;
-    unsigned workers = sb_run_opts_workers(
-        &a->run, users, (unsigned)sysconf(_SC_NPROCESSORS_ONLN));
+    return sb_run_opts_workers(&a->run, (unsigned)a->run.share.users,
+        (unsigned)sysconf(_SC_NPROCESSORS_ONLN));
+}
 
-    return workers > 0 ? workers : users;
+// Whether users, or their workers, use processors while they wait for times.
+static bool waits_busily(const struct sb_app *a, unsigned workers)
+{
+    if (a->facts.open_loop && a->run.pace == SB_PACE_SPIN)
+        return true;
+    return workers > 0 && a->run.pace != SB_PACE_SLEEP &&
+           (a->facts.open_loop || a->run.think_time[0]);
 }
 
 void sb_app_client_final(struct sb_app *a, const struct sb_report *r)
 {
+    unsigned workers = workers_of(a);
     const struct sb_client_limits limits = {
         .processors = processors(&a->facts.host),
         .machine = a->client.last.processors,
-        .threads = threads_of_users(a),
+        .threads = workers > 0 ? workers : (unsigned)a->run.share.users,
+        .loops = workers > 0,
         .remote_server = a->client.seen.peers == SB_PEERS_REMOTE,
     };
     struct sb_client_usage u;
     char why[200];
 
-    // A database inside this process is what was measured. --pace=spin uses
-    // processors also while users wait for arrivals.
+    // A database inside this process is what was measured.
     if (!sb_drivers_used_server(a->drivers) || r->warmup ||
-        r->total_s < SECONDS_MIN ||
-        (a->facts.open_loop && a->run.pace == SB_PACE_SPIN))
+        r->total_s < SECONDS_MIN || waits_busily(a, workers))
         return;
     sb_client_usage(measured(a), &u);
     if (sb_client_is_bottleneck(&u, &limits, why, sizeof(why)))

@@ -68,11 +68,14 @@ void sb_client_usage(
 }
 
 // The share of their time that the threads of users were running or ready to
-// run. What threads besides those of users do is counted as theirs.
-static double busy_share(const struct sb_client_usage *u, unsigned threads)
+// run. What threads besides those of users do is counted as theirs. A thread
+// that runs many users has one that is ready even if the server is what takes
+// long, so there only running counts.
+static double busy_share(
+    const struct sb_client_usage *u, const struct sb_client_limits *limits)
 {
-    double wait = u->wait < 1 ? u->wait : 0;
-    double busy = u->cpu / (1 - wait) / threads;
+    double wait = u->wait < 1 && !limits->loops ? u->wait : 0;
+    double busy = u->cpu / (1 - wait) / limits->threads;
 
     return busy > 1 ? 1 : busy;
 }
@@ -80,7 +83,7 @@ static double busy_share(const struct sb_client_usage *u, unsigned threads)
 bool sb_client_is_bottleneck(const struct sb_client_usage *u,
     const struct sb_client_limits *limits, char *why, size_t size)
 {
-    double busy = busy_share(u, limits->threads);
+    double busy = busy_share(u, limits);
     char percent[SB_UNITS_PERCENT];
 
     if (u->cpu >= SATURATED * limits->processors) {
@@ -89,9 +92,10 @@ bool sb_client_is_bottleneck(const struct sb_client_usage *u,
         return true;
     }
     if (busy >= SATURATED) {
-        snprintf(why, size,
-            "its %u thread%s ran or waited for a processor %s %% of the time",
-            limits->threads, limits->threads == 1 ? "" : "s",
+        snprintf(why, size, "its %u %s%s ran%s %s %% of the time",
+            limits->threads, limits->loops ? "worker" : "thread",
+            limits->threads == 1 ? "" : "s",
+            limits->loops ? "" : " or waited for a processor",
             sb_units_percent(percent, busy, 1));
         return true;
     }

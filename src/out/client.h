@@ -54,6 +54,7 @@ struct sb_client_limits {
     double processors;  // that the process can use
     double machine;     // processors of the machine, 0: unknown
     unsigned threads;   // of users
+    bool loops;         // each runs many users: one is always ready under load
     bool remote_server; // all servers are known to be on other machines
 };
 

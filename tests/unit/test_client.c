@@ -143,6 +143,20 @@ static void containers_have_fewer_processors(void)
     CHECK(!sb_client_is_bottleneck(&idle, &limits, why, sizeof(why)));
 }
 
+// A worker that runs many users waits for a processor whenever another process
+// has it, but only one that runs all the time is the bottleneck.
+static void waiting_workers_are_no_bottleneck(void)
+{
+    const struct sb_client_limits limits = {
+        .processors = 4, .machine = 4, .threads = 2, .loops = true
+    };
+    const struct sb_client_usage waits = { 1, 0.6, 3 }, runs = { 1.9, 0.1, 3 };
+
+    CHECK(!sb_client_is_bottleneck(&waits, &limits, why, sizeof(why)));
+    CHECK(sb_client_is_bottleneck(&runs, &limits, why, sizeof(why)));
+    CHECK_STR(why, "its 2 workers ran 95.0 % of the time");
+}
+
 int main(void)
 {
     RUN(use_between_samples);
@@ -150,6 +164,7 @@ int main(void)
     RUN(process_uses_all_processors);
     RUN(threads_never_wait_for_the_server);
     RUN(machine_is_saturated);
+    RUN(waiting_workers_are_no_bottleneck);
     RUN(containers_have_fewer_processors);
     return check_done();
 }
