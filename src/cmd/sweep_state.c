@@ -11,6 +11,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "out/spool.h"
 #include "out/target.h"
 
 static int system_error(const char *path, struct sb_err *err)
@@ -58,6 +59,7 @@ static bool is_run(const char *name)
 static bool is_ours(const char *name)
 {
     return is_run(name) || strcmp(name, "lock") == 0 ||
+           strncmp(name, SB_SPOOL_NAME, strlen(SB_SPOOL_NAME)) == 0 ||
            strcmp(name, "plan.json") == 0 ||
            strcmp(name, "plan.json.part") == 0;
 }

@@ -28,7 +28,7 @@ static int init_cond(pthread_cond_t *cond)
 
 int sb_waiter_init(struct sb_waiter *w)
 {
-    *w = (struct sb_waiter){ 0 };
+    *w = (struct sb_waiter){ .fiber = NULL };
     if (pthread_mutex_init(&w->lock, NULL))
         return SB_ENOMEM;
     if (init_cond(&w->moved) == 0)

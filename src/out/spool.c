@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-#define _GNU_SOURCE // mkostemp()
+#define _GNU_SOURCE // mkostemp(), O_TMPFILE
 #include "out/spool.h"
 
 #include <errno.h>
@@ -9,18 +9,31 @@
 #include <string.h>
 #include <unistd.h>
 
-int sb_spool_open(struct sb_spool *s, const char *dir, struct sb_err *err)
+// A file without a name: nothing of it stays if the process is killed. File
+// systems without such files (overlayfs, some of the network) have it with a
+// name for a moment.
+static int open_file(const char *dir)
 {
     char path[PATH_MAX];
-    int fd;
+    int fd = open(dir, O_TMPFILE | O_RDWR | O_CLOEXEC, 0600);
+
+    if (fd >= 0)
+        return fd;
+    snprintf(path, sizeof(path), "%s/" SB_SPOOL_NAME "XXXXXX", dir);
+    fd = mkostemp(path, O_CLOEXEC);
+    if (fd >= 0)
+        unlink(path);
+    return fd;
+}
+
+int sb_spool_open(struct sb_spool *s, const char *dir, struct sb_err *err)
+{
+    int fd = open_file(dir);
 
     memset(s, 0, sizeof(*s));
-    snprintf(path, sizeof(path), "%s/.sysbench-XXXXXX", dir);
-    fd = mkostemp(path, O_CLOEXEC);
     if (fd < 0)
         return sb_err_set(err, SB_ESYS,
             "cannot create a temporary file in %s: %s", dir, strerror(errno));
-    unlink(path);
     s->file = fdopen(fd, "w+");
     if (!s->file) {
         close(fd);

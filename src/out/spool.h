@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 //
-// Text that grows during a run and is read at its end: an unlinked temporary
-// file, so that memory does not grow with the length of the run. Main thread.
+// Text that grows during a run and is read at its end: a temporary file without
+// a name, so that memory does not grow with the length of the run. Main thread.
 #ifndef SB_SPOOL_H
 #define SB_SPOOL_H
 
@@ -10,6 +10,10 @@
 #include <stdio.h>
 
 #include "base/err.h"
+
+// The start of a name that the file has for a moment, where it needs one. A
+// killed process may leave such a file.
+#define SB_SPOOL_NAME ".sysbench-"
 
 struct sb_spool {
     FILE *file;

@@ -51,9 +51,11 @@ static void finished_runs_are_kept_until_the_sweep_is_complete(void)
     sb_sweep_state_done(&s, false);
     CHECK(access(path, F_OK) == 0);
     touch("r.json.sweep/mine");
+    touch("r.json.sweep/.sysbench-a1b2c3");
     CHECK_INT(open_state(&s, &f, true, "r.json"), 0);
     sb_sweep_state_done(&s, true);
-    // Other files stay.
+    // Other files stay; a run that was killed leaves its temporary file.
+    CHECK(access("r.json.sweep/.sysbench-a1b2c3", F_OK) != 0);
     CHECK(access(path, F_OK) != 0);
     CHECK(access("r.json.sweep/mine", F_OK) == 0);
     unlink("r.json.sweep/mine");
