@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 # shellcheck shell=bash
 #
-# Many connections to MariaDB from one process, for bench/run. The server has a
+# Many connections and users to MariaDB from one process, for bench/run. The server has a
 # pool of threads, so that they do not need a thread each.
 
 # Prints the connections per user of 1,000 users: at most 16, and as many as the
@@ -63,4 +63,47 @@ many_floor() { # connections-per-user
         awk -v n="$((1000 * $1))" '$1 != n || $2 != 0 {
             print "bare loop: " $1 " made, " $2 " lost" >"/dev/stderr" }
             { print $3 }' >>bare
+}
+
+# Users on workers, each with a connection. The bare loop connects with 8
+# threads.
+bench_many() {
+    local n few many
+    n=$(per_user)
+    many_up $((1000 * n)) || return
+    # shellcheck disable=SC2086
+    "$SB" oltp_read_write $OPTS --table-size=$SIZE prepare >/dev/null 2>&1
+    MYSQL_PWD=sbtest ./floor_connect "$SOCKET" sbtest sbtest 8 \
+        $((125 * n)) >/dev/null
+    : >new && : >bare && : >r && : >rss && : >cpu && : >cpu64 && : >rc
+    for _ in $(seq "$REPS"); do
+        a=$(started_after many_users $((1000 * n)) $((1000 * n)))
+        b=$(MYSQL_PWD=sbtest ./floor_connect "$SOCKET" sbtest sbtest 8 \
+            $((125 * n)) | awk '{ print $3 }')
+        echo "$a" >>new
+        echo "$b" >>bare
+        ratio "$a" "$b" >>r
+        # shellcheck disable=SC2086
+        rss_of "$SB" oltp_point_select $OPTS --table-size=$SIZE \
+            --threads=$((1000 * n)) --workers=auto --events=$((20000 * n)) \
+            --time=0 run >>rss
+        few=$((20000 * n)) many=$((20000 * n + SECS * 30000))
+        a=$(steady_cpu $few $many many_users $((1000 * n)) EVENTS)
+        b=$(steady_cpu 20000 $((20000 + SECS * 30000)) many_users 64 EVENTS)
+        echo "$a" >>cpu
+        echo "$b" >>cpu64
+        ratio "$a" "$b" >>rc
+    done
+    row "mariadb: $n,000 users on workers: MB resident" \
+        "$(awk -v k="$(median <rss)" 'BEGIN { printf "%.1f", k / 1024 }')" \
+        "" "" "at most 2,200 with 16,000"
+    row "  start until running, s (bare: 8 threads)" "$(median <new)" \
+        "$(median <bare)" "$(median <r)" "at most 1.2"
+    row "  CPU per query, us, over 64 users" "$(median <cpu)" \
+        "$(median <cpu64)" "$(median <rc)" "at most 1.5"
+}
+
+many_users() { # users events
+    # shellcheck disable=SC2086
+    point_select "$SB" "$1" "$2" $OPTS --workers=auto
 }

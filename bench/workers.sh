@@ -1,0 +1,217 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+# shellcheck shell=bash
+#
+# Benchmarks of workers that carry many users, for bench/run: without a server
+# (workers, workers_lag, workers_md1) and with one (waiting, waiting_rate).
+
+NULL_EVENT='function thread_init() con = sysbench.sql.driver():connect() end
+function event() con:query("SELECT 1") end'
+
+bench_workers() {
+    local script users
+    echo 'function event() end' >empty.lua
+    echo "$NULL_EVENT" >null.lua
+    for script in empty null; do
+        for users in 1 64; do
+            : >new && : >old && : >r
+            for _ in $(seq "$REPS"); do
+                a=$(null_rate $script $users 1)
+                b=$(null_rate $script $users users)
+                echo "$a" >>new
+                echo "$b" >>old
+                ratio "$a" "$b" >>r
+            done
+            row "$script.lua, $users users: 1 worker, threads" \
+                "$(median <new)" "$(median <old)" "$(median <r)" \
+                "$([ $users = 1 ] && echo at least 0.9)"
+        done
+    done
+}
+
+null_rate() { # script users workers
+    "$SB" "$1.lua" --db-driver=null --threads="$2" --workers="$3" \
+        --time="$SECS" run 2>/dev/null | rate_of
+}
+
+bench_workers_lag() {
+    echo "$NULL_EVENT" >null.lua
+    : >lag && : >cpu
+    for _ in $(seq "$REPS"); do
+        cpu_of "$SB" null.lua --db-driver=null --rate=20000 --threads=64 \
+            --workers=1 --time="$SECS" --percentile=50,95,99 run >>cpu
+        "$SB" null.lua --db-driver=null --rate=20000 --threads=64 \
+            --workers=1 --time="$SECS" --percentile=50,95,99 run >out \
+            2>/dev/null
+        awk -v x="$(column lag 5 out)" 'BEGIN { print x * 1000 }' >>lag
+    done
+    row "--rate=20000, 64 users on 1 worker: lag p99, us" "$(median <lag)" \
+        "" "" "at most 100"
+    row "  its CPU, % of a core" \
+        "$(awk -v c="$(median <cpu)" -v s="$SECS" \
+            'BEGIN { printf "%.3g", c / s * 100 }')" "" "" ""
+}
+
+# M/D/1 with the default pace. The theory is Lindley's recursion over the same
+# arrivals with the measured mean service time: the arrivals depend on the seed
+# only, and a run of events that take no time, which spins, notes them.
+bench_workers_md1() {
+    local rate target secs=$((SECS * 6)) mode
+    echo "$NULL_EVENT" >null.lua
+    cat >arrivals.lua <<'LUA'
+local ffi = require("ffi")
+ffi.cdef("typedef struct { long s, ns; } bench_time;" ..
+         "int clock_gettime(int, bench_time *);")
+local t, at, n = ffi.new("bench_time"), ffi.new("double[?]", 200000), 0
+function event()
+    ffi.C.clock_gettime(1, t)
+    at[n], n = tonumber(t.s) * 1e3 + tonumber(t.ns) / 1e6, n + 1
+end
+function thread_done()
+    local file = io.open("arrivals", "w")
+    for i = 0, n - 1 do file:write(("%.6f\n"):format(at[i])) end
+    file:close()
+end
+LUA
+    for rate in 1000 1600; do
+        "$SB" arrivals.lua --rate=$rate --rand-seed=7 --pace=spin \
+            --time=$secs run >/dev/null 2>&1
+        for mode in users 1; do
+            : >r
+            for _ in $(seq "$REPS"); do
+                "$SB" null.lua --db-driver=null --null-latency=0.5ms \
+                    --rate=$rate --rand-seed=7 --workers=$mode --time=$secs \
+                    run >out 2>/dev/null
+                awk -v resp="$(column 'response time' 2 out)" \
+                    -v s="$(column 'service time' 2 out)" 'NR > 1 {
+                        w += s - ($1 - last); if (w < 0) w = 0 }
+                    { last = $1; sum += w + s }
+                    END { print resp / (sum / NR) }' arrivals >>r
+            done
+            target="within 0.02 of 1"
+            [ $rate = 1000 ] || target="within 0.03 of 1"
+            row "M/D/1, $rate/s, --workers=$mode, over Lindley" \
+                "$(median <r)" "" "" "$target"
+        done
+    done
+    : >r
+    for _ in $(seq "$REPS"); do
+        cpu_of "$SB" null.lua --db-driver=null --rate=1000 --time="$SECS" run |
+            awk -v s="$SECS" '{ print $1 / s * 100 }' >>r
+    done
+    row "waiting for 1,000 arrivals/s: CPU, % of a core" "$(median <r)" "" "" \
+        "at most 10"
+}
+
+# Prints the CPU time (user and system) per query in us, from the difference
+# between a long and a short run.
+steady_cpu() { # few many command...
+    local few=$1 many=$2 a b
+    shift 2
+    a=$(cpu_of "${@/EVENTS/$many}")
+    b=$(cpu_of "${@/EVENTS/$few}")
+    awk -v a="$a" -v b="$b" -v n=$((many - few)) \
+        'BEGIN { printf "%.4f\n", (a - b) / n * 1e6 }'
+}
+
+floor_up() { # kind
+    [ "$1" = pgsql ] || return 0
+    floor floor_loop $(pkg-config --cflags --libs libpq liburing) -lpthread
+}
+
+# The bare loops, by their way of waiting. There is none with io_uring for
+# MariaDB.
+bare_loop() { # way users events
+    ./floor_loop "$1" "$2" "$3" "host=${SOCKET%/*} port=$PORT user=sbtest \
+password=sbtest dbname=sbtest" $SIZE
+}
+
+bench_waiting() {
+    local users few many targets
+    floor_up "$1"
+    for users in 64 512; do
+        few=$((users * 300)) many=$((users * 300 + SECS * 30000))
+        : >new && : >threads && : >rt && : >uring && : >ru
+        for _ in $(seq "$REPS"); do
+            # shellcheck disable=SC2086
+            a=$(steady_cpu $few $many point_select "$SB" $users EVENTS $OPTS \
+                --workers=1)
+            echo "$a" >>new
+            if [ "$1" = pgsql ]; then
+                b=$(steady_cpu $few $many bare_loop threads $users EVENTS)
+                c=$(steady_cpu $few $many bare_loop uring $users EVENTS)
+                echo "$c" >>uring
+                ratio "$a" "$c" >>ru
+            else
+                b=$(steady_cpu $few $many bare $users EVENTS)
+            fi
+            echo "$b" >>threads
+            ratio "$a" "$b" >>rt
+        done
+        targets=$(waiting_target "$1" $users)
+        row "$1: CPU per query, us, $users users, bare threads" \
+            "$(median <new)" "$(median <threads)" "$(median <rt)" "$targets"
+        [ "$1" = pgsql ] || continue
+        row "  over a bare loop on io_uring" "$(median <new)" \
+            "$(median <uring)" "$(median <ru)" \
+            "$([ $users = 64 ] && echo at most 1.5)"
+    done
+}
+
+waiting_target() { # kind users
+    case $1:$2 in
+    mariadb:64) echo "at most 0.65" ;;
+    pgsql:64) echo "at most 0.7, or 1.5 x io_uring over threads" ;;
+    pgsql:512) echo "at most 0.6" ;;
+    esac
+}
+
+loop_rate() { # way users
+    bare_loop "$1" "$2" $((SECS * 20000)) | sed 's/.*queries\/s=//'
+}
+
+# Events per second without the start: users compile their scripts first.
+steady_rate() { # program users options...
+    local program=$1 users=$2 few many a b
+    shift 2
+    few=$((users * 300)) many=$((users * 300 + SECS * 20000))
+    a=$(point_select "$program" "$users" $few "$@" 2>/dev/null | total_time)
+    b=$(point_select "$program" "$users" $many "$@" 2>/dev/null | total_time)
+    awk -v a="$a" -v b="$b" -v n=$((many - few)) 'BEGIN { print n / (b - a) }'
+}
+
+total_time() { awk '/total time:/ { sub("s", "", $NF); print $NF }'; }
+
+bench_waiting_rate() {
+    local users
+    floor_up "$1"
+    : >r8
+    for _ in $(seq "$REPS"); do
+        # shellcheck disable=SC2086
+        ratio "$(steady_rate "$SB" 8 $OPTS --workers=1)" \
+            "$(steady_rate "$SB" 8 $OPTS --workers=users)" >>r8
+    done
+    row "$1: 8 users, 1 worker over threads" "" "" "$(median <r8)" \
+        "at least 1.0"
+    for users in 64 512; do
+        : >new && : >uring && : >ru && : >old && : >ro
+        for _ in $(seq "$REPS"); do
+            # shellcheck disable=SC2086
+            a=$(steady_rate "$SB" $users $OPTS --workers=1)
+            echo "$a" >>new
+            if [ "$1" = pgsql ]; then
+                b=$(loop_rate uring $users)
+                echo "$b" >>uring
+                ratio "$a" "$b" >>ru
+            fi
+            [ -n "$OLD" ] || continue
+            # shellcheck disable=SC2086
+            b=$(steady_rate "$OLD" $users $OLD_OPTS)
+            echo "$b" >>old
+            ratio "$a" "$b" >>ro
+        done
+        [ "$1" != pgsql ] || row "$1: point selects/s, $users users, io_uring" \
+            "$(median <new)" "$(median <uring)" "$(median <ru)" "at least 0.9"
+        row "$1: point selects/s, $users users, 1.0" "$(median <new)" \
+            "$(median <old)" "$(median <ro)" "at least 1.15"
+    done
+}
