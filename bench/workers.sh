@@ -128,7 +128,7 @@ password=sbtest dbname=sbtest" $SIZE
 bench_waiting() {
     local users few many targets
     floor_up "$1"
-    for users in 64 512; do
+    for users in ${USERS:-64 512}; do
         few=$((users * 300)) many=$((users * 300 + SECS * 30000))
         : >new && : >threads && : >rt && : >uring && : >ru
         for _ in $(seq "$REPS"); do
@@ -192,7 +192,7 @@ bench_waiting_rate() {
     done
     row "$1: 8 users, 1 worker over threads" "" "" "$(median <r8)" \
         "at least 1.0"
-    for users in 64 512; do
+    for users in ${USERS:-64 512}; do
         : >new && : >uring && : >ru && : >old && : >ro
         for _ in $(seq "$REPS"); do
             # shellcheck disable=SC2086

@@ -52,6 +52,20 @@ void sb__child_remove(struct sb__child *k)
     k->con = NULL;
 }
 
+void sb__child_free_later(struct sb__child *k)
+{
+    assert(k->ops->free_late && !k->ops->settle && !k->ops->cancel);
+    sb__child_unlink(k);
+    sb__child_link(&k->con->late, k);
+}
+
+void sb__children_free_late(struct sb_con_priv *c)
+{
+    assert(c->pipe.state == SB__PIPE_NONE && c->state != SB__CON_LOADING);
+    while (c->late)
+        c->late->ops->free_late(c->late);
+}
+
 int sb__children_settle(struct sb_con_priv *c)
 {
     int rc = 0;
@@ -92,6 +106,7 @@ void sb__children_reset(struct sb_con_priv *c)
     reset(c->cancelables);
     reset(c->settlers);
     reset(c->children);
+    reset(c->late);
 }
 
 static void orphan(struct sb__child **list)

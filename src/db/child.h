@@ -26,6 +26,8 @@ struct sb__child_ops {
     // Makes a call in progress return soon. Any thread, with the lock of the
     // context held.
     void (*cancel)(struct sb__child *k);
+    // Frees a child for which sb__child_free_later() was called.
+    void (*free_late)(struct sb__child *k);
     // Frees a child that has no connection any more: its context ends.
     void (*free)(struct sb__child *k);
 };
@@ -42,6 +44,13 @@ void sb__child_remove(struct sb__child *k);
 // The same for other lists, such as those of a context.
 void sb__child_link(struct sb__child **list, struct sb__child *k);
 void sb__child_unlink(struct sb__child *k);
+
+// For a child that is neither in the list with settle() nor in that with
+// cancel(), and that its owner has freed while a pipeline or a load uses the
+// connection: sb__children_free_late(), which they call at their ends, frees
+// it.
+void sb__child_free_later(struct sb__child *k);
+void sb__children_free_late(struct sb_con_priv *c);
 
 // Each calls the function of this name for every child that has it: first those
 // with cancel(), then those with settle(), then the others, in each of these

@@ -58,8 +58,6 @@ struct sb__pipe {
     struct sb_item *out; // the items as the driver takes them
     struct sb_buf bytes; // texts of statements and values
     uint64_t start;      // when the items were sent
-    // Statements that were freed while the pipeline may need them.
-    struct sb__child *late;
 };
 
 // --db-refresh-*: reconnects at this number of events, or at this time.
@@ -96,6 +94,7 @@ struct sb_con_priv {
                                      // context's lock
     struct sb__child *settlers;      // those with settle(), which are few
     struct sb__child *children;      // the others
+    struct sb__child *late;          // of sb__child_free_later()
     uint64_t lost_at;                // when the loss was detected
     struct sb__pipe pipe;
     struct sb__refresh refresh;

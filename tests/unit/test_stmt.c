@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 //
 // The number of prepared statements that a connection keeps on the server.
+#include "db/load.ffi.h"
 #include "fake.h"
 
 static struct sb_stmt_handle *open_stmt(const char *sql)
@@ -148,6 +149,71 @@ static void in_pipelines_one_by_one(void)
     opts.statement_cache = 0;
 }
 
+static int bulk_begin(struct sb_conn *conn, const char *table,
+    const char *columns, uint32_t ncolumns, struct sb_err *err)
+{
+    note("begin ");
+    return 0;
+}
+
+static int bulk_rows(struct sb_conn *conn, const struct sb_value *values,
+    uint32_t nrows, struct sb_err *err)
+{
+    return 0;
+}
+
+static int bulk_end(struct sb_conn *conn, bool commit, struct sb_err *err)
+{
+    note("end ");
+    return 0;
+}
+
+// The finalizer of a statement may run during a load, whose connection accepts
+// nothing else.
+static void freed_during_a_load(void)
+{
+    static const struct sb_bulk_ops bulk = { bulk_begin, bulk_rows, bulk_end,
+        NULL };
+    struct sb_stmt_handle *st;
+    struct sb_load *ld;
+
+    start();
+    drv.bulk = &bulk;
+    run(st = open_stmt("a"));
+    ld = sb_load_open_private(&c.pub, "t", "id");
+    CHECK(ld != NULL);
+    sb_stmt_free(st);
+    CHECK(sb_stmt_execute(st) == NULL);
+    CHECK_INT(sb_load_close(ld, true), 0);
+    CHECK_STR(logged(), "prepare(a) execute() begin end close(a) ");
+
+    // The load is abandoned.
+    run(st = open_stmt("b"));
+    ld = sb_load_open_private(&c.pub, "t", "id");
+    sb_stmt_free(st);
+    CHECK_INT(sb_load_close(ld, false), 0);
+    CHECK_STR(logged(), "prepare(b) execute() begin end close(b) ");
+    drv.bulk = NULL;
+    finish();
+}
+
+// The connection is lost and opened again: its statements do not exist any
+// more.
+static void freed_before_a_reset(void)
+{
+    struct sb_stmt_handle *st;
+
+    start();
+    run(st = open_stmt("a"));
+    CHECK_INT(sb_con_pipeline(&c.pub), 0);
+    sb_stmt_free(st);
+    sb__children_reset(&c);
+    CHECK_STR(logged(), "prepare(a) execute() close(a) ");
+    sb__children_abandon(&c);
+    CHECK_STR(logged(), "");
+    finish();
+}
+
 int main(void)
 {
     sb_log_set_level(SB_LOG_FATAL);
@@ -156,5 +222,7 @@ int main(void)
     RUN(forgotten_by_the_server);
     RUN(in_pipelines);
     RUN(in_pipelines_one_by_one);
+    RUN(freed_during_a_load);
+    RUN(freed_before_a_reset);
     return check_done();
 }

@@ -87,7 +87,7 @@ static void drop_feed(struct sb_load *ld)
         sb__feed_put(f);
 }
 
-// Takes the connection, for this load alone, or releases it.
+// Takes the connection, for this load alone.
 static void take_connection(struct sb_load *ld)
 {
     assert(!ld->alone);
@@ -95,7 +95,9 @@ static void take_connection(struct sb_load *ld)
     sb__con_enter(ld->child.con, SB__CON_LOADING);
 }
 
-static void release_connection(struct sb_load *ld)
+// Releases the connection and ends the driver's load, with or without the rows
+// since the last commit.
+static int end_bulk(struct sb_load *ld, bool commit, struct sb_err *err)
 {
     struct sb_con_priv *c = ld->child.con;
 
@@ -103,6 +105,10 @@ static void release_connection(struct sb_load *ld)
     ld->alone = false;
     if (c->state == SB__CON_LOADING) // otherwise it was lost
         sb__con_enter(c, SB__CON_OPEN);
+    int rc = c->drv->bulk->end(c->conn, commit, err);
+
+    sb__children_free_late(c);
+    return rc;
 }
 
 static int text_run(struct sb_load *ld, const char *sql, size_t len)
@@ -129,16 +135,13 @@ static void text_undo(struct sb_load *ld)
 
 static void give_up(struct sb_load *ld)
 {
-    struct sb_con_priv *c = ld->child.con;
     struct sb_err err;
 
     text_undo(ld);
     if (ld->seat.feed)
         sb__feed_abandon(ld->seat.feed, ld->table);
-    if (!ld->alone)
-        return;
-    release_connection(ld);
-    c->drv->bulk->end(c->conn, false, &err);
+    if (ld->alone)
+        end_bulk(ld, false, &err);
 }
 
 // Ends the load with the error in con->err. report: logs and counts it (not if
@@ -299,9 +302,8 @@ static int send_bulk(struct sb_load *ld)
     ld->uncommitted += ld->rows;
     if (rc == 0 && ld->uncommitted >= COMMIT_ROWS && !ld->private &&
         !(c->drv->caps & SB_CAP_ONE_COMMIT)) {
-        release_connection(ld);
         ld->uncommitted = 0;
-        rc = ops->end(c->conn, true, &c->err);
+        rc = end_bulk(ld, true, &c->err);
         if (rc == 0)
             rc = own_begin(ld);
     }
@@ -570,8 +572,7 @@ static int commit(struct sb_load *ld)
             rc = 0;
         }
     } else if (ld->way == WAY_BULK) {
-        release_connection(ld);
-        rc = c->drv->bulk->end(c->conn, true, &c->err);
+        rc = end_bulk(ld, true, &c->err);
         c->err.code = rc;
     } else if (ld->begun) {
         rc = text_run(ld, "COMMIT", 6);

@@ -73,7 +73,7 @@ int sb__pipe_add_stmt(struct sb_con_priv *c, struct sb_stmt_handle *st,
 
 void sb__pipe_clear(struct sb__pipe *p)
 {
-    assert(p->state == SB__PIPE_NONE && !p->late);
+    assert(p->state == SB__PIPE_NONE);
     p->n = p->next = p->nvalues = 0;
     sb_buf_clear(&p->bytes);
 }
@@ -88,7 +88,7 @@ void sb__pipe_settle(struct sb__pipe *p)
 
 void sb__pipe_done(struct sb__pipe *p)
 {
-    assert(p->state == SB__PIPE_NONE && !p->late);
+    assert(p->state == SB__PIPE_NONE);
     sb_buf_done(&p->bytes);
     free(p->item);
     free(p->value);

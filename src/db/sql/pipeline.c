@@ -34,7 +34,7 @@ static int end_sent(struct sb__child *k)
     set_state(c, SB__PIPE_NONE);
     if (has_ops(c))
         rc = c->sql->pipeline_end(c->conn, &c->err);
-    sb__stmts_free_late(c);
+    sb__children_free_late(c);
     if (rc == 0)
         return 0;
     c->err.code = rc;
@@ -56,7 +56,7 @@ static void drop(struct sb__child *k)
     // The caller reports an earlier error, so that of this call is ignored.
     if (sent && has_ops(c) && sb__con_connected(c))
         c->sql->pipeline_end(c->conn, &why);
-    sb__stmts_free_late(c);
+    sb__children_free_late(c);
 }
 
 static void orphan(struct sb__child *k)
@@ -131,7 +131,7 @@ int sb_con_pipeline_send(struct sb_con *con)
         return sb__error_usage(c, "no pipeline is open");
     if (p->n == 0) {
         set_state(c, SB__PIPE_NONE);
-        sb__stmts_free_late(c);
+        sb__children_free_late(c);
         return 0;
     }
     sb__pipe_settle(p);

@@ -66,8 +66,6 @@ int sb__stmt_run(struct sb_stmt_handle *st, const struct sb_value *value);
 // Closes the least recently used statements on the server, so that `more` fit
 // under --db-statement-cache. Not while a pipeline needs them.
 void sb__stmts_make_room(struct sb_con_priv *c, uint32_t more);
-// Frees the statements that the script freed while a pipeline needed them.
-void sb__stmts_free_late(struct sb_con_priv *c);
 
 // param.c --------------------------------------------------------------------
 

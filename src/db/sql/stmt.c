@@ -14,7 +14,7 @@ struct sb_stmt_handle {
     struct sb__child child; // first; con is NULL: it or this was freed
     struct sb_db_ctx *ctx;
     bool idle;    // freed, waiting to be reused
-    bool late;    // freed by its owner while a pipeline may still need it
+    bool late;    // freed by its owner: see sb__child_free_later()
     bool surplus; // the warning about too many parameters was logged
     char *sql;
     size_t len;
@@ -522,10 +522,9 @@ void sb_stmt_free(struct sb_stmt_handle *st)
     if (!st || st->idle || st->late)
         return;
     c = st->child.con;
-    if (c && c->pipe.state != SB__PIPE_NONE) {
+    if (c && (c->pipe.state != SB__PIPE_NONE || c->state == SB__CON_LOADING)) {
         st->late = true;
-        sb__child_unlink(&st->child);
-        sb__child_link(&c->pipe.late, &st->child);
+        sb__child_free_later(&st->child);
         return;
     }
     if (c)
@@ -535,15 +534,12 @@ void sb_stmt_free(struct sb_stmt_handle *st)
     stmt_retire(st, &st->ctx->idle_stmts);
 }
 
-void sb__stmts_free_late(struct sb_con_priv *c)
+static void free_late(struct sb__child *k)
 {
-    assert(c->pipe.state == SB__PIPE_NONE);
-    while (c->pipe.late) {
-        struct sb_stmt_handle *st = (struct sb_stmt_handle *)c->pipe.late;
+    struct sb_stmt_handle *st = (struct sb_stmt_handle *)k;
 
-        st->late = false;
-        sb_stmt_free(st);
-    }
+    st->late = false;
+    sb_stmt_free(st);
 }
 
 static void reset_child(struct sb__child *k)
@@ -567,5 +563,8 @@ static void free_child(struct sb__child *k)
 }
 
 static const struct sb__child_ops handle_ops = {
-    .reset = reset_child, .orphan = orphan_child, .free = free_child
+    .reset = reset_child,
+    .orphan = orphan_child,
+    .free_late = free_late,
+    .free = free_child,
 };
