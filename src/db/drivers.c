@@ -4,6 +4,7 @@
 
 #include "base/near.h"
 #include "db/internal.h"
+#include "loop/helper.h"
 #include "loop/io.h"
 
 #define FALLBACK "sqlite"
@@ -27,7 +28,9 @@ struct sb_drivers *sb_drivers_new(
         .log = host_log,
         .wait = sb_io_wait,
         .exchange = sb_io_exchange,
-        .sleep = sb_io_sleep };
+        .sleep = sb_io_sleep,
+        .apart = sb_helper_run,
+        .shared = sb_helper_shared };
     pthread_mutex_init(&d->lock, NULL);
     pthread_mutex_init(&d->feed_lock, NULL);
     return d;

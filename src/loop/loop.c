@@ -196,6 +196,11 @@ struct sb_fiber *sb_loop_add(
     return f;
 }
 
+void sb_loop_helpers(struct sb_loop *l, struct sb_helpers *h)
+{
+    l->helpers = h;
+}
+
 int sb_loop_open(struct sb_loop *l, enum sb_loop_kind kind, struct sb_err *err)
 {
     int rc = sb_err_set(err, SB_EUNSUPPORTED,

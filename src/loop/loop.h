@@ -26,11 +26,16 @@ enum sb_loop_kind {
 };
 
 struct sb_loop;
+struct sb_helpers;
 
 // max: the largest number of fibers. exact: sleeping ends at its time and not,
 // as timers do, some time later; the thread busy-waits for the last part. NULL:
 // out of memory.
 struct sb_loop *sb_loop_new(unsigned max, bool exact);
+// Gives the loop threads for what blocks (helper.h); several loops may share
+// them. Before sb_loop_run(). The helpers outlive the fibers, but not the loop:
+// their threads wake its fibers.
+void sb_loop_helpers(struct sb_loop *l, struct sb_helpers *h);
 // The loop is not running. Frees its fibers. NULL is allowed.
 void sb_loop_free(struct sb_loop *l);
 // Adds a fiber, which is ready to run run(arg) on a stack of `stack` bytes.

@@ -77,6 +77,7 @@ struct sb_loop {
     struct sb_fiber *running;        // or NULL
     struct sb_fiber *first, *last;   // that are ready
     unsigned ready;
+    struct sb_helpers *helpers; // or NULL
     struct sb_timers timers;
     bool exact;
     struct sb_alarm alarm;

@@ -7,10 +7,15 @@
 #include <string.h>
 
 #include "base/log.h"
+#include "loop/helper.h"
 #include "loop/loop.h"
 #include "run/thread_error.h"
 #include "run/user_private.h"
 #include "run/worker.h"
+
+// Threads of the run for what blocks: enough to keep servers on one machine
+// busy with logins, and few compared with a thread per user.
+#define HELPERS 32
 
 struct sb__loop_worker {
     struct sb_run *run;
@@ -113,7 +118,8 @@ static int start_thread(
 static int create_loops(struct sb_run *run, struct sb_err *err)
 {
     run->worker = calloc(run->workers, sizeof(*run->worker));
-    if (!run->worker)
+    run->helpers = sb_helpers_new(HELPERS);
+    if (!run->worker || !run->helpers)
         return sb_err_set(err, SB_ENOMEM, "out of memory for workers");
     for (unsigned i = 0; i < run->workers; i++) {
         struct sb__loop_worker *w = &run->worker[i];
@@ -123,6 +129,7 @@ static int create_loops(struct sb_run *run, struct sb_err *err)
         w->loop = sb_loop_new(users_of(w), run->o->pace != SB_PACE_SLEEP);
         if (!w->loop)
             return sb_err_set(err, SB_ENOMEM, "out of memory for workers");
+        sb_loop_helpers(w->loop, run->helpers);
     }
     return 0;
 }
@@ -169,6 +176,8 @@ bool sb__loops_join_ended(struct sb_run *run)
 
 void sb__loops_free(struct sb_run *run)
 {
+    sb_helpers_free(run->helpers); // their threads may still use the loops
+    run->helpers = NULL;
     for (unsigned i = 0; run->worker && i < run->workers; i++) {
         assert(!run->worker[i].has_thread);
         if (run->worker[i].loop)

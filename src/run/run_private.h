@@ -36,6 +36,7 @@ struct sb_run {
     struct sb_user *user;         // users entries
     unsigned workers; // with event loops; 0: each user has a thread of its own
     struct sb__loop_worker *worker; // `workers` entries
+    struct sb_helpers *helpers;     // of all workers, or NULL
     struct sb_user_priv *priv;
     struct sb_clock clock; // calibrated; users copy it, main reads it
 

@@ -8,6 +8,7 @@
 #include <stdlib.h>
 
 #include "db/con.h"
+#include "loop/helper.h"
 #include "loop/io.h"
 #include "hostile.h"
 
@@ -394,7 +395,9 @@ static unsigned course(const struct hostile_program *p, unsigned variant,
         .log = no_log,
         .wait = sb_io_wait,
         .exchange = sb_io_exchange,
-        .sleep = sb_io_sleep };
+        .sleep = sb_io_sleep,
+        .apart = sb_helper_run,
+        .shared = sb_helper_shared };
     pthread_mutex_init(&c->owner.lock, NULL);
     pthread_mutex_init(&c->owner.feed_lock, NULL);
     c->db = (struct sb_db){ .owner = &c->owner, .drv = p->driver };

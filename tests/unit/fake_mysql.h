@@ -12,6 +12,7 @@
 #include <unistd.h>
 
 #include "base/opts.h"
+#include "loop/helper.h"
 #include "loop/io.h"
 #include "check.h"
 #include "drivers/mysql/mysql_priv.h"
@@ -164,7 +165,9 @@ static const struct sb_host host = { .abi = SB_DRIVER_ABI,
     .log = quiet,
     .wait = sb_io_wait,
     .exchange = sb_io_exchange,
-    .sleep = sb_io_sleep };
+    .sleep = sb_io_sleep,
+    .apart = sb_helper_run,
+    .shared = sb_helper_shared };
 
 static char socket_path[64];
 

@@ -8,6 +8,7 @@
 #include <sys/un.h>
 #include <unistd.h>
 
+#include "loop/helper.h"
 #include "loop/io.h"
 #include "check.h"
 #include "check_folder.h"
@@ -169,7 +170,9 @@ static const struct sb_host host = { .abi = SB_DRIVER_ABI,
     .log = quiet,
     .wait = sb_io_wait,
     .exchange = sb_io_exchange,
-    .sleep = sb_io_sleep };
+    .sleep = sb_io_sleep,
+    .apart = sb_helper_run,
+    .shared = sb_helper_shared };
 
 static int listen_here(void)
 {

@@ -5,6 +5,7 @@
 
 #include "db/link.h"
 #include "db/load/load_private.h"
+#include "loop/fiber.h"
 
 #define COMMIT_ROWS 100000u
 
@@ -77,6 +78,9 @@ int sb__feed_get(struct sb_con_priv *c, const char *table,
     const char *key = c->drv->caps & SB_CAP_ONE_WRITER ? NULL : table;
     struct sb__feed *f;
 
+    // The lock of a loader is held while its connection waits. A fiber that
+    // wants it would block the one that holds it.
+    assert(!sb_fiber_current());
     pthread_mutex_lock(&d->feed_lock);
     f = c->inst->feeds;
     while (f && !same_key(f->key, key))

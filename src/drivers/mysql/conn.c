@@ -141,25 +141,65 @@ static int try_mode(struct sbmy_conn *c, enum sbmy_tls mode, struct sb_err *err)
     return 0;
 }
 
-static int connect_place(struct sbmy_conn *c, struct sb_err *err)
-{
-    enum sbmy_tls mode = sbmy_tls(c->o);
+struct attempt {
+    struct sbmy_conn *c;
+    struct sb_err *err;
     int rc;
+};
 
-    assert(!c->my && c->result == &sbmy_no_result);
-    if (c->o->dry_run)
-        return 0;
-    sbmy_apart_begin(c);
-    rc = try_mode(c, mode, err);
+static void try_place(void *arg)
+{
+    struct attempt *a = arg;
+    enum sbmy_tls mode = sbmy_tls(a->c->o);
+
+    sbmy_apart_begin(a->c);
+    a->rc = try_mode(a->c, mode, a->err);
     // Most libraries can only require encryption or disable it, so "preferred"
     // is two attempts.
-    if (rc == SB_ECONNECT && mode == SBMY_TLS_PREFERRED && err &&
-        err->native == CR_SSL_ERROR)
-        rc = try_mode(c, SBMY_TLS_DISABLED, err);
-    sbmy_apart_end(c);
-    if (rc == 0)
-        atomic_store_explicit(&c->fd, c->socket.fd, memory_order_release);
-    return rc;
+    if (a->rc == SB_ECONNECT && mode == SBMY_TLS_PREFERRED && a->err &&
+        a->err->native == CR_SSL_ERROR)
+        a->rc = try_mode(a->c, SBMY_TLS_DISABLED, a->err);
+    sbmy_apart_end(a->c);
+}
+
+// Whether the library waits only where it was told to wait while it connects.
+// It blocks the thread to look up a name, during the handshake of TLS, and when
+// the queue of a Unix socket is full: then it sleeps up to a second at a time.
+static bool waits_as_told(const struct sbmy_conn *c)
+{
+    return SBMY_LOOP && sbmy_tls(c->o) == SBMY_TLS_DISABLED &&
+           !sbmy_from_files(c->o) && sbmy_place_is_address(place_of(c));
+}
+
+static int no_turn(const struct sbmy_conn *c, struct sb_err *err)
+{
+    char where[260];
+
+    name_place(place_of(c), where, sizeof(where));
+    return sb_err_set(err, SB_ECONNECT,
+        "unable to connect to MySQL server %s: too many other connections were "
+        "being made for longer than --mysql-connect-timeout",
+        where);
+}
+
+static int connect_place(struct sbmy_conn *c, struct sb_err *err)
+{
+    struct attempt a = { .c = c, .err = err };
+
+    assert(!c->my && c->result == &sbmy_no_result);
+    c->socket.tells = false;
+    if (c->o->dry_run)
+        return 0;
+    if (waits_as_told(c))
+        try_place(&a);
+    else if (!c->host->apart(try_place, &a, sbmy_socket_deadline(c)))
+        return no_turn(c, err);
+    if (a.rc)
+        return a.rc;
+    if (c->host->shared() && mysql_get_ssl_cipher(c->my))
+        sbmy_socket_library_tls(c);
+    atomic_store_explicit(&c->fd, c->socket.fd, memory_order_release);
+    return 0;
 }
 
 static int connect_first(struct sb_conn *conn, struct sb_driver_env *env,

@@ -105,6 +105,7 @@ struct sbmy_socket {
     bool polls;            // waits in poll(), not in recv()
     bool late;             // the last wait timed out
     bool unsent;           // the last receive could not send the request
+    bool tells;            // calls tell which connection waits: see library_tls
     const uint8_t *out;    // a request that the next receive sends
     size_t out_len;        // 0: none
     int read_ms, write_ms; // timeouts; -1: none
@@ -272,10 +273,16 @@ static inline bool sbmy_in_call(const struct sbmy_conn *c)
     return c->apart || atomic_load_explicit(&c->busy, memory_order_relaxed);
 }
 
+// socket.c: this connection is the one for which the library waits next, in the
+// calling thread. To be called if c->socket.tells.
+void sbmy_socket_tell(struct sbmy_conn *c);
+
 // Begins a call that ends what an earlier one began. It cannot fail.
 static inline void sbmy_call_resume(struct sbmy_conn *c)
 {
     assert(!sbmy_in_call(c));
+    if (c->socket.tells)
+        sbmy_socket_tell(c);
     atomic_store_explicit(&c->busy, true, memory_order_release);
 }
 
@@ -305,6 +312,8 @@ static inline void sbmy_apart_begin(struct sbmy_conn *c)
 {
     assert(!c->apart);
     sbmy_thread();
+    if (c->socket.tells)
+        sbmy_socket_tell(c);
     c->apart = true;
 }
 
@@ -330,8 +339,12 @@ bool sbmy_socket_request(struct sbmy_socket *s, const uint8_t *p, size_t len);
 // s->unsent: because the connection was closed before the request was sent.
 bool sbmy_socket_receive(
     struct sbmy_socket *s, uint8_t *in, size_t *len, size_t want, size_t cap);
+// Returns the time of --mysql-connect-timeout for an attempt that begins now.
+uint64_t sbmy_socket_deadline(const struct sbmy_conn *c);
 // Makes the library wait by host->wait(), if it can be told where to wait.
 void sbmy_socket_library(MYSQL *my, const struct sb_host *host);
+// The same for a new connection with TLS, after its handshake.
+void sbmy_socket_library_tls(struct sbmy_conn *c);
 
 // meta.c: the columns of a prepared statement
 

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 #include "drivers/mysql/place.h"
 
+#include <arpa/inet.h>
 #include <stdlib.h>
 
 // Returns 0 if the port is invalid.
@@ -51,4 +52,13 @@ struct sbmy_place sbmy_places_get(const struct sbmy_places *p, uint64_t number)
     if (p->ports->count)
         place.port = port_number(p->ports->item[n % nports]);
     return place;
+}
+
+bool sbmy_place_is_address(struct sbmy_place p)
+{
+    struct in6_addr unused;
+
+    return !p.socket && p.host &&
+           (inet_pton(AF_INET, p.host, &unused) == 1 ||
+               inet_pton(AF_INET6, p.host, &unused) == 1);
 }

@@ -5,6 +5,7 @@
 #ifndef MYSQL_PLACE_H
 #define MYSQL_PLACE_H
 
+#include <stdbool.h>
 #include <stdint.h>
 
 #include "base/err.h"
@@ -28,5 +29,7 @@ uint64_t sbmy_places_count(const struct sbmy_places *p);
 // there are any; otherwise all ports of the first host, then those of the next.
 // The strings belong to the lists.
 struct sbmy_place sbmy_places_get(const struct sbmy_places *p, uint64_t number);
+// True if the place is an IP address: no name has to be looked up.
+bool sbmy_place_is_address(struct sbmy_place p);
 
 #endif

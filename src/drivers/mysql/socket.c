@@ -54,6 +54,13 @@ static uint64_t deadline_in(int ms)
     return ms < 0 ? UINT64_MAX : now_ns() + (uint64_t)ms * MS;
 }
 
+uint64_t sbmy_socket_deadline(const struct sbmy_conn *c)
+{
+    int64_t ns = c->o->connect_timeout;
+
+    return ns > 0 ? now_ns() + (uint64_t)ns : UINT64_MAX;
+}
+
 static bool wait_for(struct sbmy_socket *s, short what, int ms)
 {
     int n = s->host->wait(s->fd, what, deadline_in(ms));
@@ -158,8 +165,55 @@ void sbmy_socket_library(MYSQL *my, const struct sb_host *host)
     atomic_store_explicit(&library_host, host, memory_order_relaxed);
     mysql_optionsv(my, MARIADB_OPT_IO_WAIT, library_wait);
 }
+
+// The connection whose call the thread executes. Users take turns in a thread
+// only while one of them waits, so library_tls() sets it again after that.
+static _Thread_local struct sbmy_conn *teller;
+
+void sbmy_socket_tell(struct sbmy_conn *c)
+{
+    teller = c;
+}
+
+// With TLS the library always says that it waits for data to read, and passes
+// timeouts in s. What it does, and the timeouts, are in its handle.
+static int library_tls(my_socket fd, my_bool unused_is_read, int unused_timeout)
+{
+    struct sbmy_conn *c = teller;
+    bool writes = c->my->net.reading_or_writing == 2;
+    const struct st_mysql_options *o = &c->my->options;
+    int ms = milliseconds(writes ? o->write_timeout : o->read_timeout);
+    int n;
+
+    assert(c->socket.fd == (int)fd);
+    n = c->host->wait((int)fd, writes ? POLLOUT : POLLIN, deadline_in(ms));
+    teller = c;
+    if (n > 0)
+        return 1;
+    errno = n == 0 ? ETIMEDOUT : -n;
+    return n == 0 ? 0 : -1;
+}
+
+// The library waits only on a socket that does not block.
+void sbmy_socket_library_tls(struct sbmy_conn *c)
+{
+    int flags = fcntl(c->socket.fd, F_GETFL);
+
+    if (flags < 0 || fcntl(c->socket.fd, F_SETFL, flags | O_NONBLOCK))
+        return;
+    mysql_optionsv(c->my, MARIADB_OPT_IO_WAIT, library_tls);
+    c->socket.tells = true;
+}
 #else
 void sbmy_socket_library(MYSQL *my, const struct sb_host *host)
+{
+}
+
+void sbmy_socket_tell(struct sbmy_conn *c)
+{
+}
+
+void sbmy_socket_library_tls(struct sbmy_conn *c)
 {
 }
 #endif

@@ -186,11 +186,26 @@ bool pgsql_is_host(const char *s, size_t len);
 // Sets *t to the connection parameters of connection number `number`.
 void pgsql_target_fill(
     struct pgsql_target *t, const struct pgsql_env *env, uint64_t number);
+// Which names libpq looks up to connect.
+enum pgsql_names {
+    PGSQL_NO_NAME,  // none: addresses, Unix sockets
+    PGSQL_ONE_NAME, // one, before it connects
+    PGSQL_NAMES,    // several, or none that is known here; maybe later
+};
+enum pgsql_names pgsql_target_names(const struct pgsql_target *t);
 // True if libpq supports a connection setting of this name.
 bool pgsql_has_setting(const char *keyword);
 int pgsql_env_init(
     struct sb_driver_env *env, const void *opts, struct sb_err *err);
 void pgsql_env_done(struct sb_driver_env *env);
+
+// dial.c
+
+// Connects c->db, until the connect timeout or a cancel. If the queue of the
+// server's Unix socket is full, it tries again. 0 or SB_E*; c->db is then to be
+// finished, if it is not NULL.
+int pgsql_dial(
+    struct pgsql_conn *c, const struct pgsql_target *t, struct sb_err *err);
 
 // conn.c
 PGTransactionStatusType pgsql_transaction(const struct pgsql_conn *c);

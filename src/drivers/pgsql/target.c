@@ -3,6 +3,7 @@
 // Connection parameters: from the driver's options, the connection string, and
 // the environment and service files that libpq reads. For their precedence, see
 // choose().
+#include <arpa/inet.h>
 #include <errno.h>
 #include <stdlib.h>
 
@@ -104,6 +105,45 @@ void pgsql_target_fill(
     if (find(t, "client_encoding") < 0 && !getenv("PGCLIENTENCODING"))
         set(t, "client_encoding", "UTF8");
     set(t, "fallback_application_name", "sysbench");
+}
+
+static bool is_name(const char *s, size_t len)
+{
+    struct in6_addr unused;
+    char text[INET6_ADDRSTRLEN];
+
+    if (len == 0 || s[0] == '/' || s[0] == '@')
+        return false;
+    if (len >= sizeof(text))
+        return true;
+    memcpy(text, s, len);
+    text[len] = '\0';
+    return inet_pton(AF_INET, text, &unused) != 1 &&
+           inet_pton(AF_INET6, text, &unused) != 1;
+}
+
+enum pgsql_names pgsql_target_names(const struct pgsql_target *t)
+{
+    int host = find(t, "host"), address = find(t, "hostaddr");
+    bool some = false;
+    const char *p;
+
+    if (address >= 0 && t->value[address][0])
+        return PGSQL_NO_NAME;
+    if (host < 0)
+        return PGSQL_NAMES; // of a service or the environment
+    p = t->value[host];
+    for (;;) {
+        size_t len = strcspn(p, ",");
+
+        some = some || is_name(p, len);
+        if (!p[len])
+            break;
+        p += len + 1;
+    }
+    if (!some)
+        return PGSQL_NO_NAME;
+    return strchr(t->value[host], ',') ? PGSQL_NAMES : PGSQL_ONE_NAME;
 }
 
 // Environment ----------------------------------------------------------------

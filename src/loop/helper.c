@@ -1,0 +1,198 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+#include "loop/helper.h"
+
+#include <assert.h>
+#include <pthread.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <sys/prctl.h>
+
+#include "loop/loop_private.h"
+
+// Name services and TLS libraries need more than fibers do.
+#define STACK (1024u * 1024)
+
+enum state { QUEUED, RUNNING, DONE };
+
+// A call, on the stack of the fiber that waits for it.
+struct job {
+    struct job *next; // in the queue
+    void (*run)(void *arg);
+    void *arg;
+    struct sb_fiber *fiber;
+    enum state state;
+};
+
+struct sb_helpers {
+    pthread_mutex_t lock; // of all that follows
+    pthread_cond_t added; // a job, or `over`
+    struct job *first, *last;
+    unsigned queued;
+    bool over;
+    unsigned most, threads, idle;
+    pthread_t thread[];
+};
+
+struct sb_helpers *sb_helpers_new(unsigned most)
+{
+    struct sb_helpers *h;
+
+    assert(most > 0);
+    h = calloc(1, sizeof(*h) + most * sizeof(h->thread[0]));
+    if (!h)
+        return NULL;
+    h->most = most;
+    pthread_mutex_init(&h->lock, NULL);
+    pthread_cond_init(&h->added, NULL);
+    return h;
+}
+
+void sb_helpers_free(struct sb_helpers *h)
+{
+    if (!h)
+        return;
+    pthread_mutex_lock(&h->lock);
+    assert(!h->first);
+    h->over = true;
+    pthread_cond_broadcast(&h->added);
+    pthread_mutex_unlock(&h->lock);
+    for (unsigned i = 0; i < h->threads; i++)
+        pthread_join(h->thread[i], NULL);
+    pthread_cond_destroy(&h->added);
+    pthread_mutex_destroy(&h->lock);
+    free(h);
+}
+
+unsigned sb_helpers_threads(struct sb_helpers *h)
+{
+    pthread_mutex_lock(&h->lock);
+    unsigned n = h->threads;
+    pthread_mutex_unlock(&h->lock);
+    return n;
+}
+
+// The functions below, up to help(): with the lock held.
+
+static void add(struct sb_helpers *h, struct job *j)
+{
+    if (h->last)
+        h->last->next = j;
+    else
+        h->first = j;
+    h->last = j;
+    h->queued++;
+}
+
+static void drop(struct sb_helpers *h, struct job *j)
+{
+    struct job **p = &h->first, *before = NULL;
+
+    while (*p != j) {
+        before = *p;
+        p = &before->next;
+    }
+    *p = j->next;
+    if (h->last == j)
+        h->last = before;
+    h->queued--;
+}
+
+static void run_job(struct sb_helpers *h, struct job *j)
+{
+    struct sb_fiber *f = j->fiber; // the job is gone when its state is DONE
+
+    drop(h, j);
+    j->state = RUNNING;
+    pthread_mutex_unlock(&h->lock);
+    j->run(j->arg);
+    pthread_mutex_lock(&h->lock);
+    j->state = DONE;
+    sb_fiber_wake(f);
+}
+
+static void *help(void *arg)
+{
+    struct sb_helpers *h = arg;
+
+    prctl(PR_SET_NAME, "helper");
+    pthread_mutex_lock(&h->lock);
+    while (!h->over) {
+        if (h->first) {
+            run_job(h, h->first);
+            continue;
+        }
+        h->idle++;
+        pthread_cond_wait(&h->added, &h->lock);
+        h->idle--;
+    }
+    pthread_mutex_unlock(&h->lock);
+    return NULL;
+}
+
+static bool start_thread(struct sb_helpers *h)
+{
+    pthread_attr_t attr;
+    int rc;
+
+    pthread_attr_init(&attr);
+    pthread_attr_setstacksize(&attr, STACK);
+    rc = pthread_create(&h->thread[h->threads], &attr, help, h);
+    pthread_attr_destroy(&attr);
+    h->threads += rc == 0;
+    return rc == 0;
+}
+
+// Finds a thread for the jobs in the queue. Returns false if there is none.
+static bool find_thread(struct sb_helpers *h)
+{
+    // Threads that were told of a job before may still count as idle.
+    if (h->queued <= h->idle || h->threads == h->most || !start_thread(h))
+        pthread_cond_signal(&h->added);
+    return h->threads > 0;
+}
+
+// Waits until the job is done. Returns false if it was not begun in time.
+static bool await(struct sb_helpers *h, struct job *j, uint64_t deadline)
+{
+    pthread_mutex_lock(&h->lock);
+    while (j->state != DONE) {
+        bool begun = j->state == RUNNING;
+
+        pthread_mutex_unlock(&h->lock);
+        bool woken = sb_fiber_sleep(j->fiber, begun ? SB_FOREVER : deadline);
+        pthread_mutex_lock(&h->lock);
+        if (!woken && j->state == QUEUED) {
+            drop(h, j);
+            break;
+        }
+    }
+    bool done = j->state == DONE;
+    pthread_mutex_unlock(&h->lock);
+    return done;
+}
+
+bool sb_helper_run(void (*run)(void *arg), void *arg, uint64_t deadline)
+{
+    struct sb_fiber *f = sb_fiber_current();
+    struct sb_helpers *h = f ? f->loop->helpers : NULL;
+    struct job j = { .run = run, .arg = arg, .fiber = f };
+    bool found = false;
+
+    if (h) {
+        pthread_mutex_lock(&h->lock);
+        add(h, &j);
+        found = find_thread(h);
+        if (!found)
+            drop(h, &j);
+        pthread_mutex_unlock(&h->lock);
+    }
+    if (found)
+        return await(h, &j, deadline);
+    run(arg);
+    return true;
+}
+
+bool sb_helper_shared(void)
+{
+    return sb_fiber_current() != NULL;
+}

@@ -1,0 +1,35 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+//
+// Threads that run what blocks and cannot be made to wait in a fiber: looking
+// up the name of a host, or a client library that connects. The fiber waits
+// until it is done, and its worker runs others meanwhile.
+#ifndef SB_LOOP_HELPER_H
+#define SB_LOOP_HELPER_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "loop/fiber.h"
+
+struct sb_helpers;
+
+// most: the largest number of threads, at least 1. They are started when they
+// are needed. NULL: out of memory.
+struct sb_helpers *sb_helpers_new(unsigned most);
+// Ends the threads. Nothing runs in them. NULL is allowed.
+void sb_helpers_free(struct sb_helpers *h);
+// Any thread. Returns how many threads were started.
+unsigned sb_helpers_threads(struct sb_helpers *h);
+
+// Calls run(arg) in a thread of the caller's loop (sb_loop_helpers()), in the
+// order of the calls, and waits until it has returned. Returns false if all
+// threads were busy until the deadline, a time of CLOCK_MONOTONIC in ns, or
+// SB_FOREVER: then run() was not called. A call that has begun has no deadline.
+// Without a fiber, and if there are no helpers, calls run(arg) at once.
+bool sb_helper_run(void (*run)(void *arg), void *arg, uint64_t deadline);
+
+// True if other users may run in this thread while the caller waits in a
+// function of struct sb_host.
+bool sb_helper_shared(void);
+
+#endif

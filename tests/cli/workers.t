@@ -1,0 +1,48 @@
+SPDX-License-Identifier: GPL-2.0-or-later
+
+Many users on few threads (--workers).
+
+  $ run() { sysbench --db-driver=null --workers=2 "$@" run >out 2>err; }
+
+Thousands of users connect at the same time, and need no threads for that.
+
+  $ cat >threads.lua <<'END'
+  > function thread_init()
+  >    con = sysbench.sql.driver():connect()
+  >    local status = assert(io.open("/proc/self/status")):read("*a")
+  >    local threads = tonumber(status:match("Threads:%s*(%d+)"))
+  >    assert(threads < 20, threads .. " threads")
+  > end
+  > function event()
+  >    con:query("SELECT 1")
+  > end
+  > END
+  $ run threads.lua --threads=2000 --null-connect-latency=10ms --events=4000 --time=0 ||
+  >     cat err
+  $ grep 'total number of events' out
+      total number of events:              4000
+
+The rate of the workload connect holds: the last of 60 connections is due 0.98 s after
+the first.
+
+  $ took() { sed -n 's/^connect: .* in \([0-9]\.[0-9]\).*/\1/p' out; }
+  $ run connect --threads=30 --connections-per-user=2 --connect-rate=60 --hold-time=0 \
+  >     --time=100 || cat err
+  $ sed -n 's/ in [0-9.]* s ([0-9]* per second)//; /^connect: /p' out
+  connect: 60 of 60 connections were made; 0 lost; 60 answered at the end
+  $ awk -v t="$(took)" 'BEGIN { print (t >= 0.9) }'
+  1
+
+Users reconnect during the run while others of their worker run.
+
+  $ run oltp_point_select --threads=500 --null-connect-latency=5ms \
+  >     --db-refresh-events=2 --events=3000 --time=0 || cat err
+  $ grep -c 'reconnects:  *[1-9]' out
+  1
+
+A driver that cannot wait without its worker says so once.
+
+  $ sysbench connect --db-driver=sqlite --threads=4 --workers=2 --hold-time=0 \
+  >     --time=100 run >out 2>err || cat err
+  $ grep -c 'the sqlite driver blocks its worker' err
+  1

@@ -1,0 +1,201 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+//
+// A driver connects in a fiber, to a name whose lookup takes long or to a Unix
+// socket whose queue is full. Another fiber of the same thread ends that: if
+// the connect holds up its thread, the test hangs, and alarm() ends it. The
+// server closes every connection at once.
+#ifndef SLOW_CONNECT_H
+#define SLOW_CONNECT_H
+
+#define _GNU_SOURCE // RTLD_NEXT
+#include <arpa/inet.h>
+#include <dlfcn.h>
+#include <errno.h>
+#include <fcntl.h>
+#include <netdb.h>
+#include <pthread.h>
+#include <stdatomic.h>
+#include <stdlib.h>
+#include <sys/socket.h>
+#include <sys/un.h>
+#include <time.h>
+#include <unistd.h>
+
+#include "base/clock.h"
+#include "base/opts.h"
+#include "check.h"
+#include "db/driver.h"
+#include "loop/helper.h"
+#include "loop/io.h"
+#include "loop/loop.h"
+
+#define HANGS     120 // seconds after which the program counts as hung
+#define SLOW_NAME "slow.test"
+#define MS        UINT64_C(1000000)
+#define FILLERS   16
+
+// The name server -------------------------------------------------------------
+
+static _Atomic bool looking, answers;
+static pthread_t looker; // before `looking`
+
+// Replaces that of the C library, also for the client libraries.
+__attribute__((visibility("default"))) int getaddrinfo(const char *name,
+    const char *service, const struct addrinfo *hints, struct addrinfo **out)
+{
+    int (*real)(const char *, const char *, const struct addrinfo *,
+        struct addrinfo **);
+
+    *(void **)&real = dlsym(RTLD_NEXT, "getaddrinfo");
+    if (name && strcmp(name, SLOW_NAME) == 0) {
+        looker = pthread_self();
+        looking = true;
+        while (!answers)
+            nanosleep(&(struct timespec){ .tv_nsec = 100000 }, NULL);
+        name = "127.0.0.1";
+    }
+    return real(name, service, hints, out);
+}
+
+// The server
+// -------------------------------------------------------------------
+
+static int listener, filler[FILLERS], fillers;
+
+static inline int listen_on(int family, const struct sockaddr *a, socklen_t len)
+{
+    int fd = socket(family, SOCK_STREAM | SOCK_NONBLOCK, 0);
+
+    CHECK_INT(bind(fd, a, len), 0);
+    CHECK_INT(listen(fd, 0), 0);
+    return fd;
+}
+
+static inline unsigned listen_tcp(void)
+{
+    struct sockaddr_in a = { .sin_family = AF_INET,
+        .sin_addr.s_addr = htonl(INADDR_LOOPBACK) };
+    socklen_t len = sizeof(a);
+
+    listener = listen_on(AF_INET, (struct sockaddr *)&a, len);
+    getsockname(listener, (struct sockaddr *)&a, &len);
+    return ntohs(a.sin_port);
+}
+
+// Listens with a queue that is full.
+static inline void listen_full(const char *path)
+{
+    struct sockaddr_un a = { .sun_family = AF_UNIX };
+
+    memcpy(a.sun_path, path, strlen(path) + 1);
+    unlink(path);
+    listener = listen_on(AF_UNIX, (struct sockaddr *)&a, sizeof(a));
+    for (fillers = 0; fillers < FILLERS; fillers++) {
+        filler[fillers] = socket(AF_UNIX, SOCK_STREAM | SOCK_NONBLOCK, 0);
+        if (connect(filler[fillers], (struct sockaddr *)&a, sizeof(a)))
+            break;
+    }
+    CHECK(fillers < FILLERS && errno == EAGAIN);
+}
+
+static inline void close_all(void)
+{
+    for (int i = 0; i < fillers; i++)
+        close(filler[i]);
+    fillers = 0;
+    close(listener);
+}
+
+// The client -----------------------------------------------------------------
+
+static inline void quiet(int level, const char *text)
+{
+}
+
+static const struct sb_host host = { .abi = SB_DRIVER_ABI,
+    .log = quiet,
+    .wait = sb_io_wait,
+    .exchange = sb_io_exchange,
+    .sleep = sb_io_sleep,
+    .apart = sb_helper_run,
+    .shared = sb_helper_shared };
+
+// What the fibers share.
+static struct client {
+    struct sb_conn *conn;
+    size_t size; // of conn
+    const void *options;
+    struct sb_driver_env env;
+    int rc;
+    struct sb_err err;
+    bool done;
+    bool (*released)(void); // the wait has ended: the server accepts
+    struct sb_fiber *other;
+    bool other_ran; // before `done`
+} client;
+
+static inline void connect_in_fiber(void *arg)
+{
+    struct sb_conn_info info = { 0 };
+
+    memset(client.conn, 0, client.size);
+    memset(&client.err, 0, sizeof(client.err));
+    client.rc = sb_driver.generic->connect(
+        client.conn, &client.env, client.options, &info, &client.err);
+    sb_driver.generic->disconnect(client.conn);
+    client.done = true;
+}
+
+static inline void end_the_wait(void *arg)
+{
+    client.other_ran = !client.done;
+    while (!client.done) {
+        int fd = client.released() ? accept(listener, NULL, NULL) : -1;
+
+        if (fd >= 0)
+            close(fd);
+        sb_fiber_sleep(client.other, sb_clock_monotonic() + MS);
+    }
+}
+
+static inline bool at_once(void)
+{
+    return true;
+}
+
+static inline bool never(void)
+{
+    return false;
+}
+
+static inline bool after_lookup(void)
+{
+    if (looking)
+        answers = true;
+    return looking;
+}
+
+// Connects in one of two fibers; the outcome is in client.
+static inline void connect_beside(bool (*released)(void))
+{
+    struct sb_loop *l = sb_loop_new(2, false);
+    struct sb_helpers *h = sb_helpers_new(1);
+    struct sb_err err = { 0 };
+
+    looking = answers = false;
+    client.done = false;
+    client.released = released;
+    sb_loop_helpers(l, h);
+    sb_loop_add(l, 256 * 1024, connect_in_fiber, NULL);
+    client.other = sb_loop_add(l, 256 * 1024, end_the_wait, NULL);
+    CHECK_INT(sb_loop_open(l, SB_LOOP_ANY, &err), 0);
+    alarm(HANGS);
+    sb_loop_run(l);
+    alarm(0);
+    sb_helpers_free(h);
+    sb_loop_close(l);
+    sb_loop_free(l);
+    CHECK(client.other_ran);
+}
+
+#endif

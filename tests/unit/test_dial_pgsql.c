@@ -1,0 +1,172 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+//
+// What would block a worker while the driver connects: a name, a Unix socket
+// whose queue is full.
+#include "slow_connect.h"
+
+#include "drivers/pgsql/pgsql_priv.h"
+
+extern const struct sb_driver sb_driver;
+
+static struct sb_opts *opts;
+static struct pgsql_opts values;
+static union {
+    struct pgsql_conn own;
+    max_align_t align;
+} room;
+
+static void set(const char *option, const char *value)
+{
+    struct sb_err err = { 0 };
+
+    CHECK_INT(sb_opts_set(opts, option, value, SB_SRC_CMDLINE, &err), 0);
+    CHECK_STR(err.msg, "");
+}
+
+static void start(const char *host_name)
+{
+    struct sb_err err = { 0 };
+
+    opts = sb_opts_new();
+    sb_opts_add(opts, &pgsql_opt_table, &values, &err);
+    set("pgsql-host", host_name);
+    client.env = (struct sb_driver_env){ .host = &host };
+    client.conn = (struct sb_conn *)&room;
+    client.size = sizeof(room);
+    client.options = &values;
+    CHECK_INT(sb_driver.generic->env_init(&client.env, &values, &err), 0);
+}
+
+static void finish(void)
+{
+    sb_driver.generic->env_done(&client.env);
+    sb_opts_free(opts);
+    close_all();
+}
+
+static void start_full(void)
+{
+    char here[512];
+
+    CHECK(getcwd(here, sizeof(here)) != NULL);
+    listen_full(".s.PGSQL.5432");
+    start(here);
+}
+
+static bool says(const char *text)
+{
+    return strstr(client.err.msg, text) != NULL;
+}
+
+static void a_name(void)
+{
+    char port[16];
+
+    snprintf(port, sizeof(port), "%u", listen_tcp());
+    start(SLOW_NAME);
+    set("pgsql-port", port);
+    connect_beside(after_lookup);
+    CHECK_INT(client.rc, SB_ECONNECT);
+    CHECK(says("closed the connection"));
+    CHECK(!pthread_equal(looker, pthread_self()));
+    finish();
+}
+
+// libpq looks up the second name after it could not connect to the first.
+static void a_list_of_names(void)
+{
+    struct sb_err err = { 0 };
+    char text[160];
+
+    snprintf(text, sizeof(text), "host=127.0.0.1,%s port=1,%u", SLOW_NAME,
+        listen_tcp());
+    start("");
+    set("pgsql-host", "");
+    set("pgsql-conninfo", text);
+    sb_driver.generic->env_done(&client.env);
+    CHECK_INT(sb_driver.generic->env_init(&client.env, &values, &err), 0);
+    connect_beside(after_lookup);
+    CHECK_INT(client.rc, SB_ECONNECT);
+    CHECK(says("closed the connection"));
+    CHECK(!pthread_equal(looker, pthread_self()));
+    finish();
+}
+
+static void a_full_queue(void)
+{
+    start_full();
+    connect_beside(at_once);
+    CHECK_INT(client.rc, SB_ECONNECT);
+    CHECK(says("closed the connection"));
+    CHECK(!says("temporarily unavailable"));
+    finish();
+}
+
+static void a_full_queue_for_too_long(void)
+{
+    start_full();
+    set("pgsql-connect-timeout", "0.05");
+    connect_beside(never);
+    CHECK_INT(client.rc, SB_ECONNECT);
+    CHECK(says("temporarily unavailable"));
+    finish();
+}
+
+static bool cancels(void)
+{
+    sb_driver.generic->cancel(client.conn);
+    return false;
+}
+
+static void a_full_queue_until_a_cancel(void)
+{
+    start_full();
+    connect_beside(cancels);
+    CHECK_INT(client.rc, SB_ECANCELED);
+    finish();
+}
+
+static void names(void)
+{
+    static const struct {
+        const char *host, *address;
+        enum pgsql_names names;
+    } c[] = {
+        { "/tmp", NULL, PGSQL_NO_NAME },
+        { "@abstract", NULL, PGSQL_NO_NAME },
+        { "", NULL, PGSQL_NO_NAME },
+        { "127.0.0.1", NULL, PGSQL_NO_NAME },
+        { "::1,127.0.0.1,/tmp", NULL, PGSQL_NO_NAME },
+        { "db", NULL, PGSQL_ONE_NAME },
+        { "127.1", NULL, PGSQL_ONE_NAME },
+        { "::1,db", NULL, PGSQL_NAMES },
+        { "db", "10.0.0.1", PGSQL_NO_NAME },
+        { "db", "", PGSQL_ONE_NAME },
+        { NULL, NULL, PGSQL_NAMES },
+    };
+
+    for (size_t i = 0; i < sizeof(c) / sizeof(c[0]); i++) {
+        struct pgsql_target t = { 0 };
+
+        if (c[i].host) {
+            t.key[t.n] = "host";
+            t.value[t.n++] = c[i].host;
+        }
+        if (c[i].address) {
+            t.key[t.n] = "hostaddr";
+            t.value[t.n++] = c[i].address;
+        }
+        CHECK_INT(pgsql_target_names(&t), c[i].names);
+    }
+}
+
+int main(void)
+{
+    RUN(names);
+    RUN(a_name);
+    RUN(a_list_of_names);
+    RUN(a_full_queue);
+    RUN(a_full_queue_for_too_long);
+    RUN(a_full_queue_until_a_cancel);
+    return check_done();
+}
