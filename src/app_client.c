@@ -122,15 +122,20 @@ void sb_app_client_final(struct sb_app *a, const struct sb_report *r)
         .loops = workers > 0,
         .remote_server = a->client.seen.peers == SB_PEERS_REMOTE,
     };
+    const struct sb_counters *c = &r->whole->c;
+    const struct sb_client_delays delays = { c->client_delays,
+        c->client_delay_ns, c->service_ns };
     struct sb_client_usage u;
     char why[200];
 
     // A database inside this process is what was measured.
     if (!sb_drivers_used_server(a->drivers) || r->warmup ||
-        r->total_s < SECONDS_MIN || waits_busily(a, workers))
+        r->total_s < SECONDS_MIN)
         return;
     sb_client_usage(measured(a), &u);
-    if (sb_client_is_bottleneck(&u, &limits, why, sizeof(why)))
+    if ((!waits_busily(a, workers) &&
+            sb_client_is_bottleneck(&u, &limits, why, sizeof(why))) ||
+        sb_client_delays_matter(&delays, &u, &limits, why, sizeof(why)))
         sb_log(SB_LOG_WARNING,
             "the client was the bottleneck, not the server: %s", why);
 }

@@ -34,7 +34,8 @@ struct sb__call {
     struct sb_rec *rec; // NULL: not counted
     int op;             // -1: neither its time nor its result is counted
     uint64_t start;     // 0: it is not timed
-    uint64_t end;       // 0 until it has ended
+    uint64_t end;       // 0 until it has ended; without the client delay
+    uint64_t waits;     // of the user's fiber when the call began
 };
 
 // What was executed, for messages.
@@ -67,12 +68,29 @@ int sb__call_end(
 // Completes the error of a connection, in case the driver did not fill it.
 void sb__call_complete_error(struct sb_con_priv *c, int rc);
 
+// Returns the client delay of a call on an event loop: how long its user did
+// not run although the kernel had reported the answer. Only the last wait
+// counts; 0 if the call did not wait. Records it, once for each wait. waits: as
+// in struct sb__call. took: from the start of the call to end_ns, in ns.
+uint64_t sb__call_delay(const struct sb_con_priv *c, struct sb_rec *rec,
+    uint64_t waits, uint64_t took, uint64_t end_ns);
+
+// The number of waits of the user so far; 0 without an event loop.
+static inline uint64_t sb__call_waits(const struct sb_con_priv *c)
+{
+    return SB_UNLIKELY(c->ctx->waits != NULL) ? c->ctx->waits->count : 0;
+}
+
 // A call that began at `since`; 0: it is not timed. rec: NULL if it is not to
 // be counted.
 static inline struct sb__call sb__call_since(
     struct sb_con_priv *c, struct sb_rec *rec, int op, uint64_t since)
 {
-    return (struct sb__call){ .con = c, .rec = rec, .op = op, .start = since };
+    return (struct sb__call){ .con = c,
+        .rec = rec,
+        .op = op,
+        .start = since,
+        .waits = sb__call_waits(c) };
 }
 
 // Begins a call that leaves a result in c->res.
@@ -86,8 +104,12 @@ static inline struct sb__call sb__call_begin(
 // The call has ended now, unless it is known already when it did.
 static inline void sb__call_stop(struct sb__call *call)
 {
-    if (call->start && call->end == 0)
+    if (call->start && call->end == 0) {
         call->end = sb__now(call->con);
+        if (SB_UNLIKELY(call->con->ctx->waits != NULL))
+            call->end -= sb__call_delay(call->con, call->rec, call->waits,
+                call->end - call->start, call->end);
+    }
 }
 
 // Counts a failed call of its operation.

@@ -211,15 +211,12 @@ static int get_instance(struct sb_db_ctx *ctx, struct sb_db *db,
 }
 
 // Counts a connection that was opened in an event.
-static void count_opened(struct sb_con_priv *c, uint64_t since)
+static void count_opened(struct sb__call *call)
 {
-    struct sb_rec *rec = sb__rec(c);
-    struct sb__call call;
-
-    if (!rec)
+    if (!call->rec)
         return;
-    call = sb__call_since(c, rec, sb__op_of_connect(c->ctx, rec), since);
-    sb__call_record(&call);
+    call->op = sb__op_of_connect(call->con->ctx, call->rec);
+    sb__call_record(call);
 }
 
 int sb_con_refused(struct sb_db_ctx *ctx, struct sb_db *db)
@@ -248,7 +245,8 @@ struct sb_con *sb_con_open(struct sb_db_ctx *ctx, struct sb_db *db,
     const char *const *names, const char *const *values, size_t n)
 {
     struct sb_con_priv *c = con_new(ctx, db);
-    uint64_t turns = ctx->turns, since = 0;
+    uint64_t turns = ctx->turns;
+    struct sb__call call;
     int rc;
 
     sb_err_clear(&ctx->err);
@@ -257,8 +255,7 @@ struct sb_con *sb_con_open(struct sb_db_ctx *ctx, struct sb_db *db,
         return NULL;
     }
     rc = get_instance(ctx, db, names, values, n, &c->inst, &ctx->err);
-    if (sb__rec(c))
-        since = sb__now(c);
+    call = sb__call_since(c, sb__rec(c), -1, sb__rec(c) ? sb__now(c) : 0);
     if (rc == 0)
         rc = con_connect(c, &ctx->err);
     if (rc) {
@@ -268,7 +265,7 @@ struct sb_con *sb_con_open(struct sb_db_ctx *ctx, struct sb_db *db,
         con_release(c);
         return NULL;
     }
-    count_opened(c, since);
+    count_opened(&call);
     return &c->pub;
 }
 

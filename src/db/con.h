@@ -58,6 +58,7 @@ struct sb__pipe {
     struct sb_item *out; // the items as the driver takes them
     struct sb_buf bytes; // texts of statements and values
     uint64_t start;      // when the items were sent
+    uint64_t waits;      // of the user's fiber, then
 };
 
 // --db-refresh-*: reconnects at this number of events, or at this time.

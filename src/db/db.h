@@ -15,6 +15,7 @@
 #include "db/driver.h"
 #include "db/load.ffi.h"
 #include "db/sql.ffi.h"
+#include "loop/fiber.h"
 #include "measure/stats.h"
 
 enum sb_db_ps_mode { SB_DB_PS_AUTO, SB_DB_PS_DISABLE };
@@ -137,7 +138,12 @@ struct sb_db_ctx {
     // True if the user is coming while the run is in progress: with
     // --db-reconnect=on it waits for a server that is away. NULL: never.
     bool (*late)(void *arg);
-    void *wait_arg;       // of both
+    void *wait_arg; // of both
+    // How the waits of the user's fiber ended; NULL: it has a thread of its
+    // own. Set by the owner after init. delayed: the number of the wait whose
+    // delay was recorded last.
+    const struct sb_fiber_waits *waits;
+    uint64_t delayed;
     pthread_mutex_t lock; // of `cons` and what other threads cancel
     struct sb_con_priv *cons;
     struct sb_con_priv *idle_cons; // freed, to be reused

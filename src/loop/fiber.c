@@ -4,6 +4,7 @@
 #include <assert.h>
 #include <errno.h>
 
+#include "base/clock.h"
 #include "loop/loop_private.h"
 
 // The loop that the thread runs. A fiber never moves to another thread, so this
@@ -66,6 +67,8 @@ static void leave_as(struct sb_fiber *f, enum sb__fiber_state state)
     assert(f->loop->running == f && f->state == SB__FIBER_RUNNING);
     f->state = state;
     sb_context_leave(&f->context);
+    f->waits.count++;
+    f->waits.late = sb_clock_monotonic() - f->reported;
 }
 
 void sb_fiber_yield(struct sb_fiber *f)
@@ -117,6 +120,11 @@ void **sb_fiber_local(struct sb_fiber *f)
 uint64_t sb_fiber_reported(const struct sb_fiber *f)
 {
     return f->reported;
+}
+
+const struct sb_fiber_waits *sb_fiber_waits(const struct sb_fiber *f)
+{
+    return &f->waits;
 }
 
 // Waking ---------------------------------------------------------------------

@@ -27,8 +27,16 @@ void sb_fiber_trim(const struct sb_fiber *f);
 // A place for one pointer of the fiber's owner, NULL at first.
 void **sb_fiber_local(struct sb_fiber *f);
 // When the kernel reported what the fiber waited for last, in ns of
-// CLOCK_MONOTONIC. The fiber may have run later, because others ran first.
+// CLOCK_MONOTONIC; of a sleep that was not ended early, the time until which it
+// was to last. The fiber may have run later, because others ran first.
 uint64_t sb_fiber_reported(const struct sb_fiber *f);
+// How the waits of a fiber ended, other than those of sb_fiber_yield(). Only
+// the fiber reads it, as long as it exists.
+struct sb_fiber_waits {
+    uint64_t count; // waits that have ended
+    uint64_t late;  // of the last one: ns from sb_fiber_reported() until it ran
+};
+const struct sb_fiber_waits *sb_fiber_waits(const struct sb_fiber *f);
 // Ends sb_fiber_sleep(). Any thread, as long as the loop exists.
 void sb_fiber_wake(struct sb_fiber *f);
 

@@ -68,7 +68,10 @@ static void run_woken(struct sb_loop *l)
 static void expire(struct sb_loop *l, struct sb_fiber *f)
 {
     if (f->state == SB__FIBER_SLEEPING) {
+        uint64_t at = f->timer.at;
+
         sb__fiber_make_ready(f);
+        f->reported = at;
         return;
     }
     assert(f->state == SB__FIBER_WAITING);

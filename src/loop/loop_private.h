@@ -39,6 +39,7 @@ struct sb_fiber {
     struct sb_timer timer;
     struct sb__io io;
     uint64_t reported;
+    struct sb_fiber_waits waits;
     void *local; // its owner's
     // Written by other threads:
     _Atomic bool token;          // a wake-up that no sleep has consumed

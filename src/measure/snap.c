@@ -39,6 +39,7 @@ void sb_snap_done(struct sb_snap *s)
     sb_hist_snap_done(&s->service);
     sb_hist_snap_done(&s->response);
     sb_hist_snap_done(&s->lag);
+    sb_hist_snap_done(&s->client_delay);
     for (unsigned i = 0; s->op && i < s->nops; i++)
         sb_hist_snap_done(&s->op[i].hist);
     free(s->op);
@@ -164,11 +165,16 @@ static int sub_hists(struct sb_snap *out, const struct sb_snap *later,
             &out->response, &later->response, &earlier->response);
     if (rc == 0)
         rc = sb_hist_snap_sub(&out->lag, &later->lag, &earlier->lag);
+    if (rc == 0)
+        rc = sb_hist_snap_sub(
+            &out->client_delay, &later->client_delay, &earlier->client_delay);
     if (rc)
         return rc;
     sb__snap_bounds(&out->service, &out->service_min, &out->service_max);
     sb__snap_bounds(&out->response, &out->response_min, &out->response_max);
     sb__snap_bounds(&out->lag, &out->lag_min, &out->lag_max);
+    sb__snap_bounds(
+        &out->client_delay, &out->client_delay_min, &out->client_delay_max);
     return 0;
 }
 
@@ -212,6 +218,9 @@ static void sub_scalars(struct sb_snap *out, const struct sb_snap *later,
     out->response_max = later->response_max;
     out->lag_min = later->lag_min;
     out->lag_max = later->lag_max;
+    out->client_delay_min = later->client_delay_min;
+    out->client_delay_max = later->client_delay_max;
+    out->has_client_delay = later->has_client_delay;
 }
 
 uint64_t sb_counters_failed(const struct sb_counters *c)
@@ -292,6 +301,9 @@ static int check_hists(
             err, "completed = response times", n, s->response.total);
     if (rc == 0 && open_loop)
         rc = check_equal(err, "completed = lags", n, s->lag.total);
+    if (rc == 0)
+        rc = check_equal(err, "client delays = their histogram",
+            s->c.client_delays, s->client_delay.total);
     return rc;
 }
 

@@ -51,9 +51,11 @@ struct sb_snap {
                           // set by sb_snap_sub()
     unsigned running;     // users inside their loop
     struct sb_counters c; // sums over users
+    // Exact, since the start; min is 0 if there is none.
     uint64_t service_min, service_max, response_min, response_max, lag_min,
-        lag_max; // exact, since the start; min is 0 if there is none
-    struct sb_hist_snap service, response, lag;
+        lag_max, client_delay_min, client_delay_max;
+    struct sb_hist_snap service, response, lag, client_delay;
+    bool has_client_delay; // of a sum: of some of its parts
     unsigned users;
     // Per user; NULL in light snapshots. Times are service times; extremes are
     // since the start, 0 if there is none.

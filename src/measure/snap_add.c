@@ -27,8 +27,13 @@ static int add_events(struct sb_snap *to, const struct sb_snap *from)
     widen(&to->response_min, &to->response_max, from->response_min,
         from->response_max);
     widen(&to->lag_min, &to->lag_max, from->lag_min, from->lag_max);
+    widen(&to->client_delay_min, &to->client_delay_max, from->client_delay_min,
+        from->client_delay_max);
+    to->has_client_delay |= from->has_client_delay;
     if (rc == 0)
         rc = sb_hist_snap_add(&to->response, &from->response);
+    if (rc == 0)
+        rc = sb_hist_snap_add(&to->client_delay, &from->client_delay);
     return rc ? rc : sb_hist_snap_add(&to->lag, &from->lag);
 }
 

@@ -39,6 +39,8 @@ static void add_tally(struct sb_snap *s, const struct sb_tally *t)
     widen(
         &s->response_min, &s->response_max, &t->response_min, &t->response_max);
     widen(&s->lag_min, &s->lag_max, &t->lag_min, &t->lag_max);
+    widen(&s->client_delay_min, &s->client_delay_max, &t->client_delay_min,
+        &t->client_delay_max);
 }
 
 static uint64_t none_is_zero(uint64_t min)
@@ -109,6 +111,8 @@ static int take_hists(
         rc = add_hists(&out->service, s->service, s->shards);
     if (rc == 0)
         rc = add_hists(&out->lag, s->lag, s->shards);
+    if (rc == 0)
+        rc = add_hists(&out->client_delay, s->client_delay, s->shards);
     return rc;
 }
 
@@ -192,6 +196,37 @@ static void share_times(struct sb_snap *out, const struct sb_stats *s,
     }
     c->response_ns = at_least(c->response_ns, earlier->c.response_ns);
     c->lag_ns = at_least(c->lag_ns, earlier->c.lag_ns);
+}
+
+// The client delays that are in the histograms.
+struct delays {
+    uint64_t n, ns;
+};
+
+static struct delays delays_of(const struct sb_stats *s)
+{
+    struct delays d = { 0 };
+
+    for (unsigned i = 0; s->client_delay && i < s->users; i++) {
+        const struct sb_tally *t = &s->rec[i].tally;
+
+        d.ns += load_first(&t->client_delay_ns);
+        d.n += load_first(&t->client_delays);
+    }
+    return d;
+}
+
+// Computes the time of the delays that the histogram has.
+static void share_delays(struct sb_snap *out, const struct sb_snap *earlier,
+    const struct delays *before)
+{
+    struct sb_counters *c = &out->c;
+
+    c->client_delay_ns = at_least(
+        share_of_users(out->client_delay.total, before->n, before->ns,
+            c->client_delays, c->client_delay_ns),
+        earlier->c.client_delay_ns);
+    c->client_delays = out->client_delay.total;
 }
 
 // live: users are writing. earlier: the same operation, earlier; may be NULL.
@@ -326,6 +361,12 @@ static int take_later(struct sb_snap *out, const struct sb_rec *r, unsigned u)
     for (uint32_t i = 0; rc == 0 && i < n; i++) {
         struct sb__later v = sb__rec_later_of(load(&r->later[i]));
 
+        if (v.op == SB__LATER_DELAY) {
+            out->c.client_delays++;
+            rc = add_time(&out->client_delay, &out->c.client_delay_ns,
+                &out->client_delay_min, &out->client_delay_max, v.ns);
+            continue;
+        }
         if (v.op > out->nops)
             continue;
         if (v.op > 0) {
@@ -352,11 +393,13 @@ static int take_later(struct sb_snap *out, const struct sb_rec *r, unsigned u)
 static void take_tallies(struct sb_snap *out, const struct sb_stats *s)
 {
     out->service_min = out->response_min = out->lag_min = UINT64_MAX;
+    out->client_delay_min = UINT64_MAX;
     for (unsigned i = 0; i < s->users; i++)
         add_tally(out, &s->rec[i].tally);
     out->service_min = none_is_zero(out->service_min);
     out->response_min = none_is_zero(out->response_min);
     out->lag_min = none_is_zero(out->lag_min);
+    out->client_delay_min = none_is_zero(out->client_delay_min);
 }
 
 // For users that are writing. Counters are read before and after the
@@ -368,6 +411,7 @@ static int take_live(struct sb_snap *out, const struct sb_stats *s,
     struct mark *before = malloc(s->users * sizeof(*before));
     uint64_t *own = malloc(s->shards * sizeof(*own));
     bool shared = s->users != s->shards;
+    struct delays delays = delays_of(s);
     int rc = before && own ? new_users(out, s) : SB_ENOMEM;
 
     for (unsigned i = 0; rc == 0 && i < s->users; i++)
@@ -383,6 +427,7 @@ static int take_live(struct sb_snap *out, const struct sb_stats *s,
         take_users(out, s);
         share_out(out, s, earlier, before, rc || shared ? NULL : own);
         share_times(out, s, earlier, before);
+        share_delays(out, earlier, &delays);
         out->c.completed = s->open_loop ? out->response.total
                                         : out->service.total;
         rc = take_codes(out, s);
@@ -421,6 +466,7 @@ int sb_snap_take(struct sb_snap *out, const struct sb_stats *s,
     memset(out, 0, sizeof(*out));
     out->ns = ns;
     out->users = s->users;
+    out->has_client_delay = s->client_delay != NULL;
     if (detail == SB_SNAP_FINAL) {
         rc = take_final(out, s);
     } else if (detail == SB_SNAP_FULL) {

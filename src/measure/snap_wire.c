@@ -54,7 +54,8 @@ static void put_events(struct sb_buf *b, const struct sb_snap *s)
 {
     const uint64_t numbers[] = { s->ns, s->scheduled, s->skipped, s->unfinished,
         s->queue, s->running, s->service_min, s->service_max, s->response_min,
-        s->response_max, s->lag_min, s->lag_max };
+        s->response_max, s->lag_min, s->lag_max, s->client_delay_min,
+        s->client_delay_max, s->has_client_delay };
 
     put_numbers(b, numbers, sizeof(numbers) / sizeof(numbers[0]));
 #define X(name) sb_wire_put(b, s->c.name);
@@ -63,6 +64,7 @@ static void put_events(struct sb_buf *b, const struct sb_snap *s)
     put_hist(b, &s->service);
     put_hist(b, &s->response);
     put_hist(b, &s->lag);
+    put_hist(b, &s->client_delay);
 }
 
 static void put_users(struct sb_buf *b, const struct sb_snap *s)
@@ -172,7 +174,8 @@ static int get_events(struct sb_wire *w, struct sb_snap *s)
 {
     uint64_t *const numbers[] = { &s->ns, &s->scheduled, &s->skipped,
         &s->unfinished, &s->queue, NULL, &s->service_min, &s->service_max,
-        &s->response_min, &s->response_max, &s->lag_min, &s->lag_max };
+        &s->response_min, &s->response_max, &s->lag_min, &s->lag_max,
+        &s->client_delay_min, &s->client_delay_max };
 
     for (size_t i = 0; i < sizeof(numbers) / sizeof(numbers[0]); i++) {
         uint64_t v = sb_wire_get(w);
@@ -182,13 +185,16 @@ static int get_events(struct sb_wire *w, struct sb_snap *s)
         else
             s->running = (unsigned)v;
     }
+    s->has_client_delay = sb_wire_get(w) != 0;
 #define X(name) s->c.name = sb_wire_get(w);
     SB_COUNTER_MAP(X)
 #undef X
     int rc = get_hist(w, &s->service);
     if (rc == 0)
         rc = get_hist(w, &s->response);
-    return rc ? rc : get_hist(w, &s->lag);
+    if (rc == 0)
+        rc = get_hist(w, &s->lag);
+    return rc ? rc : get_hist(w, &s->client_delay);
 }
 
 static int get_users(struct sb_wire *w, struct sb_snap *s)

@@ -13,7 +13,8 @@ _Static_assert(sizeof(struct sb_rec) % 64 == 0 &&
                    sizeof(struct sb_op_tally) == 64 &&
                    sizeof(struct sb_workload_tally) == 64,
     "users must not share a cache line of counters");
-_Static_assert(SB_OPS_MAX < 0xff, "operations have a byte in sb_rec.later");
+_Static_assert(
+    SB_OPS_MAX < SB__LATER_DELAY, "operations have a byte in sb_rec.later");
 
 static void hists_free(struct sb_hist *h, unsigned n)
 {
@@ -72,6 +73,7 @@ static void rec_init(struct sb_rec *r, struct sb_stats *s, unsigned user)
     atomic_init(&r->tally.service_min, UINT64_MAX);
     atomic_init(&r->tally.response_min, UINT64_MAX);
     atomic_init(&r->tally.lag_min, UINT64_MAX);
+    atomic_init(&r->tally.client_delay_min, UINT64_MAX);
 }
 
 static int hists_init(struct sb_stats *s)
@@ -122,6 +124,17 @@ out:
     return rc;
 }
 
+int sb_stats_add_delays(struct sb_stats *s)
+{
+    assert(!s->client_delay);
+    s->client_delay = hists_new(s);
+    if (!s->client_delay)
+        return SB_ENOMEM;
+    for (unsigned i = 0; i < s->users; i++)
+        s->rec[i].client_delay = &s->client_delay[s->rec[i].shard];
+    return 0;
+}
+
 void sb_stats_done(struct sb_stats *s)
 {
     if (s->users == 0)
@@ -134,6 +147,7 @@ void sb_stats_done(struct sb_stats *s)
     hists_free(s->service, s->shards);
     hists_free(s->response, s->shards);
     hists_free(s->lag, s->shards);
+    hists_free(s->client_delay, s->shards);
     hists_free(s->others, s->shards);
     free(s->others_tally);
     sb_metrics_done(&s->metrics);
@@ -284,7 +298,9 @@ static void record_later(struct sb_rec *r, uint32_t n)
         struct sb__later v = sb__rec_later_of(
             atomic_load_explicit(&r->later[i], memory_order_relaxed));
 
-        if (v.op) {
+        if (v.op == SB__LATER_DELAY) {
+            sb__rec_delay(r, v.ns);
+        } else if (v.op) {
             sb__rec_op(r, (int)v.op - 1, v.found, v.rows, v.ns);
         } else {
             sb__rec_time(r->service, &t->service_ns, &t->service_min,

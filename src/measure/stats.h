@@ -14,8 +14,9 @@
 //     errors    = ignored + restarted + given up + fatal = sum over codes
 //     sums over users = totals; sum over histogram buckets = completed;
 //     count of each operation = count of its histogram, and is not less than
-//     hits + misses; count of each distribution = count of its histogram;
-//     in a mix: completed, failed and restarts = sums over its workloads
+//     hits + misses; client delays = count of their histogram; count of each
+//     distribution = count of its histogram; in a mix: completed, failed and
+//     restarts = sums over its workloads
 #ifndef SB_STATS_H
 #define SB_STATS_H
 
@@ -34,26 +35,28 @@
 #define SB_OPS_REST "(others)"
 
 // Single-writer cumulative counters. Times in nanoseconds.
-#define SB_COUNTER_MAP(X)                                                 \
-    X(started)       /* events that were started */                       \
-    X(completed)     /* events that returned and are counted */           \
-    X(failed)        /* events given up or ended by a fatal error */      \
-    X(cut_short)     /* failed because the run ended before a retry */    \
-    X(tries)         /* calls of event(), restarts included */            \
-    X(restarts)      /* tries after the first */                          \
-    X(reads)         /* queries that returned rows */                     \
-    X(writes)        /* queries that changed rows */                      \
-    X(others)        /* all other queries */                              \
-    X(err_ignored)   /* errors after which the event continued */         \
-    X(err_restarted) /* errors that restarted their event */              \
-    X(err_givenup)   /* errors after which the event was given up */      \
-    X(err_fatal)     /* errors that ended the run */                      \
-    X(reconnects)    /* lost connections that were opened again */        \
-    X(bytes_read)    /* by scripts and built-in tests that count bytes */ \
-    X(bytes_written) /* by scripts and built-in tests that count bytes */ \
-    X(service_ns)    /* sum of service times of completed events */       \
-    X(response_ns)   /* sum of response times; open loop only */          \
-    X(lag_ns)        /* sum of lags; open loop only */
+#define SB_COUNTER_MAP(X)                                                   \
+    X(started)         /* events that were started */                       \
+    X(completed)       /* events that returned and are counted */           \
+    X(failed)          /* events given up or ended by a fatal error */      \
+    X(cut_short)       /* failed because the run ended before a retry */    \
+    X(tries)           /* calls of event(), restarts included */            \
+    X(restarts)        /* tries after the first */                          \
+    X(reads)           /* queries that returned rows */                     \
+    X(writes)          /* queries that changed rows */                      \
+    X(others)          /* all other queries */                              \
+    X(err_ignored)     /* errors after which the event continued */         \
+    X(err_restarted)   /* errors that restarted their event */              \
+    X(err_givenup)     /* errors after which the event was given up */      \
+    X(err_fatal)       /* errors that ended the run */                      \
+    X(reconnects)      /* lost connections that were opened again */        \
+    X(bytes_read)      /* by scripts and built-in tests that count bytes */ \
+    X(bytes_written)   /* by scripts and built-in tests that count bytes */ \
+    X(service_ns)      /* sum of service times of completed events */       \
+    X(response_ns)     /* sum of response times; open loop only */          \
+    X(lag_ns)          /* sum of lags; open loop only */                    \
+    X(client_delays)   /* answers whose client delay is known */            \
+    X(client_delay_ns) /* sum of client delays */
 
 struct sb_counters { // plain copy
 #define X(name) uint64_t name;
@@ -69,6 +72,7 @@ struct sb_tally { // live counters
     _Atomic uint64_t service_min, service_max;
     _Atomic uint64_t response_min, response_max;
     _Atomic uint64_t lag_min, lag_max;
+    _Atomic uint64_t client_delay_min, client_delay_max;
     // Completed events whose times are in the histograms. Written after the
     // histograms, with release, so it never exceeds what they hold.
     _Atomic uint64_t recorded;
@@ -147,6 +151,10 @@ struct sb_rec {
     struct sb_stats *stats;
     struct sb_hist *service;        // this user's, or its shard
     struct sb_hist *response, *lag; // NULL in a closed loop
+    struct sb_hist *client_delay;   // NULL if the user has a thread of its own
+    // Owner only: sum of all client delays, and of those before the event in
+    // progress.
+    uint64_t delayed, delayed_before;
     unsigned user, shard;
     struct sb_code_tally *codes; // SB_CODES_MAX; the last one collects the rest
     _Atomic uint32_t ncodes;
@@ -158,7 +166,8 @@ struct sb_rec {
     // its own, which is cold after a call to a server. Recording several at
     // once is faster, because the cache misses overlap. An entry is
     //     rows << 50 | found << 48 | (op + 1) << 40 | ns
-    // where op + 1 = 0 stands for the service time of an event.
+    // where op + 1 = 0 stands for the service time of an event, and
+    // SB__LATER_DELAY for a client delay.
     _Atomic uint32_t nlater;
     // Which side may change or read the recorder, enum sb_rec_gate.
     _Atomic uint32_t gate;
@@ -188,6 +197,7 @@ struct sb_stats {
     bool open_loop;
     struct sb_rec *rec;                       // one per user
     struct sb_hist *service, *response, *lag; // one per shard
+    struct sb_hist *client_delay;             // the same; NULL: not known
     // Allocated for SB_OPS_REST until it is registered.
     struct sb_hist *others;
     struct sb_op_tally *others_tally;
@@ -210,6 +220,9 @@ unsigned sb_stats_shards(unsigned users, unsigned processors);
 int sb_stats_init(
     struct sb_stats *s, unsigned users, unsigned shards, bool open_loop);
 void sb_stats_done(struct sb_stats *s); // {0} allowed
+// Client delays will be known: users share threads. Before anything is
+// recorded. 0 or SB_ENOMEM.
+int sb_stats_add_delays(struct sb_stats *s);
 
 // Makes both assign the same numbers to operations, so that a user can move
 // from one to the other (from warm-up to the measured part) with its
@@ -239,6 +252,19 @@ static inline void sb_rec_op_later(
 // returned or changed.
 static inline void sb_rec_op_found(struct sb_rec *r, int op,
     enum sb_found found, uint64_t rows, uint64_t ns, uint64_t end_ns);
+// Records how long an answer waited for its user (client delay), which ran at
+// now_ns. Only after sb_stats_add_delays(). May be held back, too.
+static inline void sb_rec_delay(struct sb_rec *r, uint64_t ns, uint64_t now_ns);
+// The event that begins now has no client delay yet.
+static inline void sb_rec_no_delay(struct sb_rec *r)
+{
+    r->delayed_before = r->delayed;
+}
+// The client delays of the event in progress, in ns.
+static inline uint64_t sb_rec_delayed(const struct sb_rec *r)
+{
+    return r->delayed - r->delayed_before;
+}
 // Records a completed event of a closed loop. The time may be held back, too.
 static inline void sb_rec_event_later(
     struct sb_rec *r, uint64_t start, uint64_t end);
@@ -331,6 +357,8 @@ static inline void sb_rec_op(struct sb_rec *r, int op, uint64_t ns)
 // Bits of an entry of r->later: the time has 18 minutes, rows 16383.
 #define SB__LATER_NS   40
 #define SB__LATER_ROWS 14
+// Instead of an operation: a client delay.
+#define SB__LATER_DELAY 0xffu
 
 static inline void sb__rec_later(
     struct sb_rec *r, uint64_t tag, uint64_t ns, uint64_t end_ns)
@@ -340,7 +368,9 @@ static inline void sb__rec_later(
     atomic_store_explicit(
         &r->later[n], tag << SB__LATER_NS | ns, memory_order_relaxed);
     atomic_store_explicit(&r->nlater, n + 1, memory_order_release);
-    if (n + 1 == SB_REC_LATER || end_ns - r->flushed_ns >= SB_REC_LATER_NS) {
+    // With client delays, an end may be earlier than the one before it.
+    if (n + 1 == SB_REC_LATER ||
+        (int64_t)(end_ns - r->flushed_ns) >= (int64_t)SB_REC_LATER_NS) {
         r->flushed_ns = end_ns;
         sb_rec_flush(r);
     }
@@ -365,7 +395,8 @@ static inline void sb_rec_op_later(
 // An entry of r->later, decoded.
 struct sb__later {
     uint64_t ns, rows;
-    unsigned op; // number + 1; 0: the service time of an event
+    // Number + 1; 0: the service time of an event; or SB__LATER_DELAY.
+    unsigned op;
     enum sb_found found;
 };
 
@@ -388,6 +419,24 @@ static inline void sb_rec_event_later(
     }
     sb_tally_add(&r->tally.completed, 1);
     sb__rec_later(r, 0, end - start, end);
+}
+
+static inline void sb__rec_delay(struct sb_rec *r, uint64_t ns)
+{
+    struct sb_tally *t = &r->tally;
+
+    sb__rec_time(r->client_delay, &t->client_delay_ns, &t->client_delay_min,
+        &t->client_delay_max, ns);
+    sb_tally_publish(&t->client_delays, 1);
+}
+
+static inline void sb_rec_delay(struct sb_rec *r, uint64_t ns, uint64_t now_ns)
+{
+    r->delayed += ns;
+    if (ns >> SB__LATER_NS)
+        sb__rec_delay(r, ns);
+    else
+        sb__rec_later(r, SB__LATER_DELAY, ns, now_ns);
 }
 
 #endif

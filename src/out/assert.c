@@ -54,6 +54,11 @@ static void of_times(
         s->min = n->service_min;
         s->sum = n->c.service_ns;
         s->max = n->service_max;
+    } else if (of == SB_ASSERT_DELAY) {
+        s->times = n->has_client_delay ? &n->client_delay : NULL;
+        s->min = n->client_delay_min;
+        s->sum = n->c.client_delay_ns;
+        s->max = n->client_delay_max;
     } else if (!r->open_loop) {
         s->times = NULL;
     } else if (of == SB_ASSERT_RESPONSE) {
@@ -227,15 +232,24 @@ static bool holds(const struct sb_limit *l, double value)
     return false;
 }
 
+// Why there are no times: they are not measured, or there was nothing.
+static const char *no_times(const struct sb_limit *l, const struct source *s)
+{
+    if (l->of == SB_ASSERT_DELAY)
+        return s->times ? "no user waited for an answer"
+                        : "it is only known with --workers";
+    if (!s->times)
+        return "it is only measured with --rate";
+    return s->r ? "no event was completed" : "it was not executed";
+}
+
 static void judge(
     const struct sb_limit *l, const struct source *s, struct sb_verdict *v)
 {
     bool time = l->figure->unit == SB_ASSERT_MS;
 
-    if (time && !s->times) {
-        no_value(v, "it is only measured with --rate");
-    } else if (time && s->times->total == 0) {
-        no_value(v, s->r ? "no event was completed" : "it was not executed");
+    if (time && (!s->times || s->times->total == 0)) {
+        no_value(v, no_times(l, s));
     } else {
         v->value = figure_of(l, s);
         v->known = isfinite(v->value);

@@ -44,6 +44,7 @@ static const struct {
     { "service.", SB_ASSERT_SERVICE },
     { "response.", SB_ASSERT_RESPONSE },
     { "lag.", SB_ASSERT_LAG },
+    { "client_delay.", SB_ASSERT_DELAY },
 };
 
 static const struct {

@@ -10,6 +10,10 @@
 // waiting for a processor counts.
 #define SATURATED 0.9
 #define WAITING   0.2
+// Client delay matters from this share of the time of events on, if that many
+// answers show it. About as much again is not known: see docs/measurement.md.
+#define DELAY       0.2
+#define ANSWERS_MIN 100u
 // The use of the machine is known to a tick or two for each processor.
 #define TICKS_MIN 20
 
@@ -78,6 +82,26 @@ static double busy_share(
     double busy = u->cpu / (1 - wait) / limits->threads;
 
     return busy > 1 ? 1 : busy;
+}
+
+bool sb_client_delays_matter(const struct sb_client_delays *d,
+    const struct sb_client_usage *u, const struct sb_client_limits *limits,
+    char *why, size_t size)
+{
+    double delay = (double)d->delay_ns, whole = delay + (double)d->service_ns;
+    char percent[SB_UNITS_PERCENT];
+    double ms;
+
+    if (d->answers < ANSWERS_MIN || !(delay >= DELAY * whole) ||
+        (!limits->remote_server && u->wait >= WAITING))
+        return false;
+    ms = delay / (double)d->answers / 1e6;
+    snprintf(why, size,
+        "answers waited for their users %s %% of the time of events, %.*f ms "
+        "on average; use more --workers, or more machines for the client",
+        sb_units_percent(percent, delay, whole), sb_units_ms_decimals(ms, 2),
+        ms);
+    return true;
 }
 
 bool sb_client_is_bottleneck(const struct sb_client_usage *u,

@@ -58,6 +58,19 @@ struct sb_client_limits {
     bool remote_server; // all servers are known to be on other machines
 };
 
+// Sums over the answers and the completed events of a run on event loops.
+struct sb_client_delays {
+    uint64_t answers;    // that users waited for
+    uint64_t delay_ns;   // client delay
+    uint64_t service_ns; // service time of events, without it
+};
+
+// Returns true if answers waited for their users for a considerable part of the
+// time of events, and writes how long. Not if the server may be what keeps the
+// workers from running.
+bool sb_client_delays_matter(const struct sb_client_delays *d,
+    const struct sb_client_usage *u, const struct sb_client_limits *limits,
+    char *why, size_t size);
 // Returns true if the client was the bottleneck, and writes the reason: "it
 // used 3.70 of 4 processors".
 bool sb_client_is_bottleneck(const struct sb_client_usage *u,

@@ -15,7 +15,7 @@ static const char *const figures[] = { "stage", "events", "failed", "errors",
     "rows", "restarts", "reconnects", "reads", "writes", "others", "running",
     "queue", "concurrency", "scheduled", "min", "avg", "p50", "p75", "p90",
     "p95", "p99", "p999", "max", "service_avg", "service_p99", "lag_avg",
-    "lag_p99", "value" };
+    "lag_p99", "client_delay_avg", "client_delay_p99", "value" };
 
 #define FIGURES (sizeof(figures) / sizeof(figures[0]))
 

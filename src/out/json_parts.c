@@ -320,25 +320,30 @@ json_t *sb_json_totals(const struct sb_report *r)
 {
     const struct sb_snap *s = r->snap;
     json_t *o = json_object();
-    bool ok = sb__json_set(o, "counters", sb__json_counters(r)) &&
-              sb__json_set(o, "warmup", json_boolean(r->warmup)) &&
-              sb__json_set(o, "latency",
-                  sb_json_latency(sb__json_latency_kind(r), r->latency,
-                      r->lat_min, r->lat_sum, r->lat_max)) &&
-              sb__json_set(o, "service",
-                  r->open_loop
-                      ? sb_json_latency("service", &s->service, s->service_min,
-                            s->c.service_ns, s->service_max)
-                      : json_null()) &&
-              sb__json_set(o, "lag",
-                  r->open_loop ? sb_json_latency("lag", &s->lag, s->lag_min,
-                                     s->c.lag_ns, s->lag_max)
-                               : json_null()) &&
-              sb__json_set(o, "users", users(s)) &&
-              sb__json_set(o, "operations", operations(r)) &&
-              sb__json_set(o, "errors", errors(r)) &&
-              sb__json_set(o, "metrics", sb_json_metrics(r)) &&
-              sb__json_set(o, "stages", sb__json_stages(r));
+    bool ok =
+        sb__json_set(o, "counters", sb__json_counters(r)) &&
+        sb__json_set(o, "warmup", json_boolean(r->warmup)) &&
+        sb__json_set(o, "latency",
+            sb_json_latency(sb__json_latency_kind(r), r->latency, r->lat_min,
+                r->lat_sum, r->lat_max)) &&
+        sb__json_set(o, "service",
+            r->open_loop ? sb_json_latency("service", &s->service,
+                               s->service_min, s->c.service_ns, s->service_max)
+                         : json_null()) &&
+        sb__json_set(o, "lag",
+            r->open_loop ? sb_json_latency("lag", &s->lag, s->lag_min,
+                               s->c.lag_ns, s->lag_max)
+                         : json_null()) &&
+        sb__json_set(o, "client_delay",
+            s->has_client_delay ? sb_json_latency("client_delay",
+                                      &s->client_delay, s->client_delay_min,
+                                      s->c.client_delay_ns, s->client_delay_max)
+                                : json_null()) &&
+        sb__json_set(o, "users", users(s)) &&
+        sb__json_set(o, "operations", operations(r)) &&
+        sb__json_set(o, "errors", errors(r)) &&
+        sb__json_set(o, "metrics", sb_json_metrics(r)) &&
+        sb__json_set(o, "stages", sb__json_stages(r));
 
     if (r->nranks)
         ok = sb__json_set(o, "ranks", sb__json_ranks(r)) &&

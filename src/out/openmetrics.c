@@ -319,6 +319,10 @@ static void latencies(struct writer *w, const struct sb_report *r)
     times(w, "latency_seconds",
         r->open_loop ? "Response times of events." : "Service times of events.",
         r->latency, r->open_loop ? s->c.response_ns : s->c.service_ns);
+    if (s->has_client_delay)
+        times(w, "client_delay_seconds",
+            "Times for which answers waited for their users.", &s->client_delay,
+            s->c.client_delay_ns);
     if (!r->open_loop)
         return;
     times(w, "service_seconds", "Service times of events.", &s->service,

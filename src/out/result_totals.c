@@ -56,11 +56,18 @@ static int read_latencies(
     const struct times lag = { &s->lag_min, &s->lag_max, &s->c.lag_ns,
         &s->lag };
     const json_t *latency = json_object_get(run, "latency");
-    int rc;
+    const struct times delay = { &s->client_delay_min, &s->client_delay_max,
+        &s->c.client_delay_ns, &s->client_delay };
+    const json_t *client = json_object_get(run, "client_delay");
+    int rc = 0;
 
-    if (!open_loop)
+    s->has_client_delay = json_is_object(client);
+    if (s->has_client_delay)
+        rc = read_times(client, &delay, err);
+    if (rc == 0 && !open_loop)
         return read_times(latency, &service, err);
-    rc = read_times(latency, &response, err);
+    if (rc == 0)
+        rc = read_times(latency, &response, err);
     if (rc == 0)
         rc = read_times(json_object_get(run, "service"), &service, err);
     return rc ? rc : read_times(json_object_get(run, "lag"), &lag, err);

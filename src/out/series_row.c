@@ -99,6 +99,17 @@ static int set_open_loop(struct sb_series *s, const struct sb_report *r)
     return rc ? rc : set_run(s, "scheduled", "", (double)d->scheduled);
 }
 
+static int set_client_delay(struct sb_series *s, const struct sb_report *r)
+{
+    const struct sb_snap *d = r->snap;
+    int rc = set_run(s, "client_delay_avg", "ms",
+        mean_ms(d->c.client_delay_ns, d->c.client_delays));
+
+    return rc ? rc
+              : set_run(s, "client_delay_p99", "ms",
+                    percentile_ms(&d->client_delay, 99, d->client_delay_max));
+}
+
 // workload: the operation is a component of a mix.
 static int set_operation(struct sb_series *s, const char *name, bool workload,
     const struct sb_snap_op *op)
@@ -189,6 +200,8 @@ int sb_series_row(struct sb_series *s, const struct sb_report *r)
         rc = set_latency(s, r);
     if (rc == 0 && r->open_loop)
         rc = set_open_loop(s, r);
+    if (rc == 0 && r->snap->has_client_delay)
+        rc = set_client_delay(s, r);
     if (rc == 0)
         rc = set_operations(s, r);
     return rc ? rc : sb__series_metrics(s, r);

@@ -467,6 +467,7 @@ static void report(struct sb_text *t, const struct sb_report *r)
     percentiles(t, r);
     if (r->open_loop)
         sb__text_open_loop(t, r);
+    sb__text_client_delay(t, r);
     sb__text_search(t, r);
     sb__text_workloads(t, r);
     sb__text_stages(t, r);

@@ -28,6 +28,9 @@ void sb__text_errors(const struct sb_text *t, const struct sb_report *r);
 // Prints response time, service time and lag of an open loop, and the counts
 // of its schedule.
 void sb__text_open_loop(const struct sb_text *t, const struct sb_report *r);
+// Prints how long answers waited for their users on event loops. Prints nothing
+// if users had threads of their own.
+void sb__text_client_delay(const struct sb_text *t, const struct sb_report *r);
 // Prints how the run found its rate. Prints nothing if it was given.
 void sb__text_search(const struct sb_text *t, const struct sb_report *r);
 // Prints a line for each rank with --report-per-rank. Nothing without ranks.

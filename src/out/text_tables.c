@@ -73,6 +73,21 @@ void sb__text_open_loop(const struct sb_text *t, const struct sb_report *r)
         s->scheduled, s->c.started, s->skipped, r->queue, r->concurrency);
 }
 
+void sb__text_client_delay(const struct sb_text *t, const struct sb_report *r)
+{
+    const struct sb_snap *s = r->snap;
+
+    if (!s->has_client_delay)
+        return;
+    fprintf(t->out, "Event loops (ms):   ");
+    time_heads(t);
+    fprintf(t->out, "\n    client delay    ");
+    time_cells(t, &s->client_delay, s->client_delay_min, s->c.client_delay_ns,
+        s->client_delay_max);
+    fprintf(t->out, "\n    answers that users waited for: %" PRIu64 "\n\n",
+        s->c.client_delays);
+}
+
 // Room for a name of 63 bytes, each of them escaped.
 #define NAME 256
 

@@ -19,7 +19,7 @@ _Static_assert(DBL_MAX_10_EXP < 1000, "weights have exponents of three digits");
 // charts name an operation without its kind, so one name would have two
 // meanings.
 static const char *const reserved[] = { "read", "write", "other", "service",
-    "response", "lag", "connect" };
+    "response", "lag", "client_delay", "connect" };
 
 // One part of the text of --mix, without blanks around it.
 struct piece {

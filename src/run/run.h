@@ -20,6 +20,7 @@
 #include "run/user.ffi.h"
 #include "run/workload.h"
 
+struct sb_fiber_waits;
 struct sb_job;
 
 enum sb_pace_mode { SB_PACE_AUTO, SB_PACE_SLEEP, SB_PACE_SPIN };
@@ -203,6 +204,10 @@ struct sb_user {
 // Sleeps ns, or until the run ends; returns false if it is over. Only in the
 // user's thread.
 bool sb_user_sleep(struct sb_user *u, uint64_t ns);
+
+// How the waits of its fiber ended, for the client delays of its calls; NULL if
+// it has a thread of its own. Only in the user's thread.
+const struct sb_fiber_waits *sb_user_waits(const struct sb_user *u);
 
 // True while the user is being created because a stage needs it and the run is
 // in progress. Only in the user's thread.

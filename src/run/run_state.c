@@ -46,9 +46,13 @@ static int init_stats(struct sb_run *run)
         &run->stats[SB_PHASE_MEASURED], n, shards, run->open_loop);
 
     bool warm = run->o->warmup_time > 0 || run->searching;
+    if (rc == 0 && run->workers > 0)
+        rc = sb_stats_add_delays(&run->stats[SB_PHASE_MEASURED]);
     if (rc == 0 && warm)
         rc = sb_stats_init(
             &run->stats[SB_PHASE_WARMUP], n, shards, run->open_loop);
+    if (rc == 0 && warm && run->workers > 0)
+        rc = sb_stats_add_delays(&run->stats[SB_PHASE_WARMUP]);
     if (rc == 0 && warm)
         sb_stats_twin(
             &run->stats[SB_PHASE_MEASURED], &run->stats[SB_PHASE_WARMUP]);

@@ -74,6 +74,7 @@ static void enter_phase(struct sb_user *u, uint64_t arrival)
 
     if (u->rec != rec && u->rec)
         sb_rec_flush(u->rec);
+    sb_rec_no_delay(rec);
     u->rec = rec;
     u->mark = (uint8_t)(1 + phase);
 }
@@ -210,23 +211,47 @@ static int next_slow(struct sb_user *u, uint64_t now)
     return rc == OTHER ? 0 : rc;
 }
 
+// When the event in progress ended, if its call of event() returned at `now`:
+// without the times for which answers waited for the user on its event loop.
+static uint64_t end_of_event(const struct sb_user *u, uint64_t now)
+{
+    uint64_t delays = sb_rec_delayed(u->rec);
+
+    return delays < now - u->start ? now - delays : u->start;
+}
+
 // After the end of the run, the last report may be in progress: either it
 // counts this event, or the event stays unfinished.
 static void complete_late(struct sb_user *u, uint64_t now)
 {
     struct sb_rec *r = u->rec;
+    uint64_t end = end_of_event(u, now);
 
     assert(sb__user_stopped(u));
     if (!sb_rec_enter(r))
         return;
     sb_rec_event(r, atomic_load_explicit(&u->arrival, memory_order_relaxed),
-        u->start, now);
+        u->start, end);
     if (u->run->mixed)
-        sb__mix_user_completed(u, now);
+        sb__mix_user_completed(u, end);
+    sb_rec_no_delay(r);
     if (r->open_errors)
         sb_rec_settle(r, SB_FATE_IGNORED, NULL, now);
     atomic_store_explicit(&u->in_event, 0, memory_order_relaxed);
     sb_rec_leave(r);
+}
+
+static void record_event(struct sb_user *u, uint64_t end)
+{
+    if (u->priv->chained) {
+        sb_rec_event_later(u->rec, u->start, end);
+        return;
+    }
+    sb_rec_flush(u->rec);
+    sb_rec_event(u->rec,
+        atomic_load_explicit(&u->arrival, memory_order_relaxed), u->start, end);
+    if (SB_UNLIKELY(u->run->mixed))
+        sb__mix_user_completed(u, end);
 }
 
 static void complete_event(struct sb_user *u, uint64_t now)
@@ -238,15 +263,11 @@ static void complete_event(struct sb_user *u, uint64_t now)
         complete_late(u, now);
         return;
     }
-    if (SB_LIKELY(u->priv->chained)) {
+    if (SB_LIKELY(u->priv->plain)) {
         sb_rec_event_later(u->rec, u->start, now);
     } else {
-        sb_rec_flush(u->rec);
-        sb_rec_event(u->rec,
-            atomic_load_explicit(&u->arrival, memory_order_relaxed), u->start,
-            now);
-        if (SB_UNLIKELY(u->run->mixed))
-            sb__mix_user_completed(u, now);
+        record_event(u, end_of_event(u, now));
+        sb_rec_no_delay(u->rec);
     }
     if (SB_UNLIKELY(u->rec->open_errors))
         sb_rec_settle(u->rec, SB_FATE_IGNORED, NULL, now);
@@ -285,6 +306,8 @@ int sb_user_begin(struct sb_user *u)
         assert(sb__user_stopped(u));
         return 0;
     }
+    if (u->rec)
+        sb_rec_no_delay(u->rec);
     return sb_user_next(u);
 }
 
@@ -316,6 +339,7 @@ void sb_user_drop(struct sb_user *u)
         sb_tally_add(&u->priv->skipped, 1);
     if (u->rec->open_errors)
         sb_rec_settle(u->rec, SB_FATE_IGNORED, NULL, u->start);
+    sb_rec_no_delay(u->rec);
     atomic_store_explicit(&u->in_event, 0, memory_order_relaxed);
     sb_rec_leave(u->rec);
 }
@@ -328,6 +352,7 @@ static void give_up(struct sb_user *u, enum sb_fate fate,
         return;
     sb_rec_settle(u->rec, fate, err, sb_clock_now(&u->clock));
     sb_rec_failed(u->rec, cut_short);
+    sb_rec_no_delay(u->rec);
     atomic_store_explicit(&u->in_event, 0, memory_order_relaxed);
     sb_rec_leave(u->rec);
 }
@@ -406,7 +431,7 @@ void sb_user_think(struct sb_user *u, double ns)
         u->priv->state == SB_USER_RUNNING)
         begin_pause(u, sb_clock_now(&u->clock));
     set_boundary(u, 0);
-    u->priv->chained = false;
+    u->priv->chained = u->priv->plain = false;
 }
 
 void sb__user_start(struct sb_user *u)
@@ -452,6 +477,7 @@ int sb__user_init(struct sb_user *u, struct sb_run *run, unsigned id)
         sb_timedist_parse(run->o->think_time, &p->think, NULL);
     p->chained = sb_timedist_is_zero(&p->think) && !run->open_loop &&
                  !run->mixed;
+    p->plain = p->chained && run->workers == 0;
     sb__mix_user_init(u);
     return sb_waiter_init(&p->waiter);
 }

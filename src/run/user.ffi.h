@@ -18,7 +18,7 @@ struct sb_user;
 // time, and starts the next event. 1: an event has started. 0: the run is over
 // for this user, or the next event belongs to another workload of a mix: leave
 // the loop. Without a wait, the end time of an event is the start time of
-// the next.
+// the next; on an event loop, the client delays of the event lie between them.
 SB_FFI int sb_user_next(struct sb_user *u);
 // The same in two steps, for scripts with their own thread_run:
 // sb_user_begin() returns 1 or 0 like sb_user_next(); sb_user_end() completes
@@ -53,7 +53,8 @@ SB_FFI double sb_user_run_time(struct sb_user *u);
 SB_FFI void sb_user_count(struct sb_user *u, int type, uint64_t n);
 SB_FFI uint64_t sb_user_counted(const struct sb_user *u, int type);
 // Operations of a script (sysbench.op): returns the number for a name; returns
-// the current time; records an operation that started at start_ns.
+// the current time, without the client delays so far; records an operation that
+// started at start_ns of that time.
 SB_FFI int sb_user_op(struct sb_user *u, const char *name);
 SB_FFI uint64_t sb_user_now(struct sb_user *u);
 SB_FFI void sb_user_op_record(struct sb_user *u, int op, uint64_t start_ns);

@@ -90,7 +90,15 @@ int sb_user_op(struct sb_user *u, const char *name)
 
 uint64_t sb_user_now(struct sb_user *u)
 {
-    return sb_clock_now(&u->clock);
+    return sb_clock_now(&u->clock) - (u->rec ? u->rec->delayed : 0);
+}
+
+// The client delays of a new phase may be greater than those before it.
+static uint64_t since(struct sb_user *u, uint64_t start_ns)
+{
+    uint64_t now = sb_user_now(u);
+
+    return now > start_ns ? now - start_ns : 0;
 }
 
 void sb_user_op_record(struct sb_user *u, int op, uint64_t start_ns)
@@ -100,7 +108,7 @@ void sb_user_op_record(struct sb_user *u, int op, uint64_t start_ns)
                         : 0;
 
     if ((uint32_t)op < n)
-        sb_rec_op(u->rec, op, sb_clock_now(&u->clock) - start_ns);
+        sb_rec_op(u->rec, op, since(u, start_ns));
 }
 
 int sb_user_metric(struct sb_user *u, const char *name, int kind,

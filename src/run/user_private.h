@@ -37,7 +37,10 @@ struct sb_user_priv {
     bool gone;       // its loop has ended because of that
     bool last;       // the script wants no further event
     uint64_t before; // takes only arrivals before this time
-    bool chained;    // the end of an event is the start of the next
+    // Nothing is asked between two events: the end of an event is the start of
+    // the next, unless its answer has waited for the user.
+    bool chained;
+    bool plain; // chained, and no answer waits: the user has a thread
     // Of a mix: the component whose code runs, and a random stream. An event
     // of next_component was begun by another component's loop: it starts with
     // these times.

@@ -91,6 +91,13 @@ bool sb_user_sleep(struct sb_user *u, uint64_t ns)
     return sb__user_wait(u, until) < end && !sb__user_stopped(u);
 }
 
+const struct sb_fiber_waits *sb_user_waits(const struct sb_user *u)
+{
+    struct sb_fiber *f = u->priv->waiter.fiber;
+
+    return f ? sb_fiber_waits(f) : NULL;
+}
+
 uint64_t sb__user_take_turns(struct sb_user *u, uint64_t now)
 {
     struct sb_fiber *f = u->priv->waiter.fiber;

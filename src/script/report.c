@@ -151,6 +151,18 @@ static void add_operations(
     lua_setfield(L, -2, "operations");
 }
 
+// Times of answers that waited for their users; nil without event loops.
+static void add_client_delay(lua_State *L, const struct sb_snap *s)
+{
+    uint64_t n = s->c.client_delays;
+
+    if (!s->has_client_delay)
+        return;
+    add(L, "client_delay_avg",
+        n ? (double)s->c.client_delay_ns / (double)n / 1e9 : 0);
+    add(L, "client_delay_max", (double)s->client_delay_max / 1e9);
+}
+
 static void push_stat(
     lua_State *L, struct sb_script *s, const struct sb_report *r)
 {
@@ -159,7 +171,7 @@ static void push_stat(
                      ? sb_report_percentile(r, s->env.percentiles[0])
                      : 0;
 
-    lua_createtable(L, 0, 23);
+    lua_createtable(L, 0, 25);
     // No user is running at the time of the final report.
     add(L, "threads_running", r->final ? r->threads : r->running);
     add(L, "time_interval", r->interval_s);
@@ -182,6 +194,7 @@ static void push_stat(
     add(L, "latency_max", (double)r->lat_max / 1e9);
     add(L, "latency_avg", r->lat_avg / 1e9);
     add(L, "latency_sum", (double)r->lat_sum / 1e9);
+    add_client_delay(L, r->snap);
     push_text(L, "failure", r->failure);
     add_metrics(L, s, r);
     add_operations(L, s, r);

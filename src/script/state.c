@@ -87,8 +87,7 @@ static int api_bson(lua_State *L)
     return 0;
 }
 
-// driver_chunk(name) -> the driver's Lua module as a function, the driver's
-// file
+// driver_chunk(name) -> the driver's Lua module as a function, and its file
 static int api_driver_chunk(lua_State *L)
 {
     return sb__driver_chunk(self(L));
@@ -403,6 +402,7 @@ int sb__state_new(struct sb__state **out, struct sb_script *s,
     st->ctx.wait = user ? wait_user : NULL;
     st->ctx.late = user ? late_user : NULL;
     st->ctx.wait_arg = user;
+    st->ctx.waits = user ? sb_user_waits(user) : NULL;
     st->ctx.own = s->env.db;
     if (!st->random) {
         sb__state_free(st);

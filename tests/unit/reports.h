@@ -85,6 +85,7 @@ static inline void teardown(struct fixture *f)
     sb_hist_snap_done(&f->snap.service);
     sb_hist_snap_done(&f->snap.response);
     sb_hist_snap_done(&f->snap.lag);
+    sb_hist_snap_done(&f->snap.client_delay);
     for (int i = 0; i < 3; i++)
         sb_hist_snap_done(&f->op[i].hist);
 }

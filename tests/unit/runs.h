@@ -30,7 +30,9 @@ struct seen {
     bool operations; // intervals have operations
     // Executions of the first operation, and errors with a code.
     uint64_t warm_ops, interval_ops, interval_codes, ops;
-    uint64_t lat_max, lag_max, queue;
+    uint64_t lat_min, lat_max, lag_max, queue;
+    uint64_t op_ns; // of the first operation
+    bool has_client_delay;
     double total_s;
     int finals, checkpoints;
     unsigned stages, final_stages; // reported when they ended, and at the end
@@ -92,6 +94,9 @@ static void on_final(void *data, const struct sb_report *r)
     s->whole = r->whole->c;
     s->scheduled = r->snap->scheduled;
     s->unfinished = r->snap->unfinished;
+    s->op_ns = r->whole->nops > 0 ? r->whole->op[0].ns : 0;
+    s->has_client_delay = r->snap->has_client_delay;
+    s->lat_min = r->lat_min;
     s->lat_max = r->lat_max;
     s->lag_max = r->snap->lag_max;
     s->queue = r->queue;

@@ -128,6 +128,7 @@ static void names_have_dots_and_quotes(void)
     check_name("lag.p99.9<1", SB_ASSERT_LAG, "", 99.9);
     check_name("service.max<1", SB_ASSERT_SERVICE, "", 0);
     check_name("response.avg<1", SB_ASSERT_RESPONSE, "", 0);
+    check_name("client_delay.avg<1", SB_ASSERT_DELAY, "", 0);
     check_name("\"lag\".p99<1", SB_ASSERT_OP, "lag", 99);
     check_name("a.b.p99.9<1", SB_ASSERT_OP, "a.b", 99.9);
     check_name("a.p99.p50<1", SB_ASSERT_OP, "a.p99", 50);
@@ -315,6 +316,7 @@ static void teardown(struct fixture *f)
     sb_hist_snap_done(&f->snap.service);
     sb_hist_snap_done(&f->snap.response);
     sb_hist_snap_done(&f->snap.lag);
+    sb_hist_snap_done(&f->snap.client_delay);
     for (int i = 0; i < 4; i++)
         sb_hist_snap_done(&f->op[i].hist);
     free(f->stats);
@@ -373,6 +375,10 @@ static void figures_of_an_open_loop(void)
     CHECK(!verdict(&f, "lag.p99<9")->known);
     CHECK_STR(verdict(&f, "lag.p99<9")->why, "it is only measured with --rate");
     CHECK(!verdict(&f, "response.p99<9")->known);
+    CHECK(!verdict(&f, "client_delay.p99<9")->known);
+    f.snap.has_client_delay = true;
+    count(&f.snap.client_delay, 0, 9);
+    CHECK(verdict(&f, "client_delay.p99<9")->known);
     teardown(&f);
     setup(&f, true);
     VALUE("p99<9", 50.0);

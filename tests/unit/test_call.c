@@ -108,6 +108,64 @@ static void recorded_since(void)
     finish_calls();
 }
 
+// A user in a fiber: a call without a wait, and calls whose answer waited.
+static void answers_that_waited_for_their_user(void)
+{
+    struct sb_fiber_waits waits = { .count = 5, .late = 300 };
+    struct sb__call call;
+
+    start_calls();
+    CHECK_INT(sb_stats_add_delays(&stats), 0);
+    ctx.waits = &waits;
+    call = sb__call_begin(&c, rec, op);
+    fake.ns0 = EPOCH + 1700;
+    CHECK(sb__call_ends_well(&call, 0));
+    CHECK_INT(tally()->ns, 700);
+    CHECK_INT(rec->tally.client_delays, 0);
+    call = sb__call_begin(&c, rec, op);
+    fake.ns0 = EPOCH + 2700;
+    waits = (struct sb_fiber_waits){ 8, 400 }; // earlier waits do not count
+    CHECK(sb__call_ends_well(&call, 0));
+    CHECK_INT(tally()->ns, 700 + 600);
+    CHECK_INT(rec->tally.client_delays, 1);
+    CHECK_INT(rec->tally.client_delay_ns, 400);
+    // A call that fails delays its event as well. No call ends before it began.
+    call = sb__call_begin(&c, rec, op);
+    fake.ns0 = EPOCH + 2800;
+    waits = (struct sb_fiber_waits){ 9, 5000 };
+    CHECK(!sb__call_ends_well(&call, SB_EQUERY));
+    CHECK_INT(call.end, call.start);
+    CHECK_INT(sb__call_end(call, SB_EQUERY, &text), SB_EQUERY);
+    tally();
+    CHECK_INT(rec->tally.client_delays, 2);
+    CHECK_INT(sb_rec_delayed(rec), 400 + 100);
+    ctx.waits = NULL;
+    finish_calls();
+}
+
+// Two answers that one wait brought: each is earlier by its delay, which is
+// that of one wait.
+static void one_wait_for_two_answers(void)
+{
+    struct sb_fiber_waits waits = { 1, 0 };
+    struct sb__call call[2];
+
+    start_calls();
+    CHECK_INT(sb_stats_add_delays(&stats), 0);
+    ctx.waits = &waits;
+    ctx.delayed = 0;
+    call[0] = call[1] = sb__call_since(&c, rec, op, EPOCH + 1000);
+    waits = (struct sb_fiber_waits){ 2, 100 };
+    fake.ns0 = EPOCH + 1500;
+    CHECK(sb__call_ends_well(&call[0], 0));
+    CHECK(sb__call_ends_well(&call[1], 0));
+    CHECK_INT(tally()->ns, 2 * 400);
+    CHECK_INT(rec->tally.client_delays, 1);
+    CHECK_INT(sb_rec_delayed(rec), 100);
+    ctx.waits = NULL;
+    finish_calls();
+}
+
 static void refused(void)
 {
     static const struct {
@@ -139,6 +197,8 @@ int main(void)
     RUN(failed);
     RUN(not_counted);
     RUN(recorded_since);
+    RUN(answers_that_waited_for_their_user);
+    RUN(one_wait_for_two_answers);
     RUN(refused);
     return check_done();
 }

@@ -77,6 +77,33 @@ static void reports_are_not_later_than_running(void)
         CHECK(m[i].reported >= m[i - 1].reported);
 }
 
+// A time that has passed 5 ms ago ends a sleep as soon as the loop comes to it;
+// only waits count.
+static void wait_in_vain(void *arg)
+{
+    struct member *m = arg;
+    const struct sb_fiber_waits *w = sb_fiber_waits(m->self);
+    uint64_t at = sb_clock_monotonic() - 5 * MS;
+
+    CHECK_INT(w->count, 0);
+    sb_fiber_yield(m->self);
+    CHECK_INT(w->count, 0);
+    sb_fiber_sleep(m->self, at);
+    CHECK_INT(w->count, 1);
+    CHECK_INT(sb_fiber_reported(m->self), at);
+    CHECK(w->late >= 5 * MS && w->late <= sb_clock_monotonic() - at);
+    sb_fiber_wake(m->self);
+    CHECK(sb_fiber_sleep(m->self, SB_FOREVER));
+    CHECK_INT(w->count, 1); // it did not have to wait
+}
+
+static void waits_tell_how_late_they_ended(void)
+{
+    struct member m[N] = { 0 };
+
+    run_fibers(wait_in_vain, m);
+}
+
 static void use_and_trim(void *arg)
 {
     struct member *m = arg;
@@ -101,6 +128,7 @@ int main(void)
 {
     RUN(each_has_its_own_pointer);
     RUN(reports_are_not_later_than_running);
+    RUN(waits_tell_how_late_they_ended);
     RUN(trimming_keeps_what_is_used);
     return check_done();
 }

@@ -156,6 +156,7 @@ static void figures_of_a_run(void)
     CHECK(has(t, "sysbench_client_value{name=\"cpu\",unit=\"\"} 0.25"));
     CHECK(!strstr(t, "gone"));
     CHECK(!strstr(t, "sysbench_lag_seconds"));
+    CHECK(!strstr(t, "sysbench_client_delay_seconds"));
     free(t);
     end(&r);
 }
@@ -226,7 +227,9 @@ static void an_open_loop_has_three_times(void)
     struct run r;
 
     begin(&r, true);
+    r.snap.has_client_delay = true;
     char *t = text_of(&r, SB_OPENMETRICS);
+    CHECK(has(t, "sysbench_client_delay_seconds_count 0"));
     CHECK(has(t, "# HELP sysbench_latency_seconds Response times of events."));
     CHECK(has(t, "sysbench_latency_seconds_count 220"));
     CHECK(has(t, "sysbench_service_seconds_count 0"));

@@ -323,6 +323,95 @@ static void a_stall_shows_in_response_time(void)
     CHECK_INT(s.c.response_ns, s.c.lag_ns + s.c.service_ns);
 }
 
+// Of the 2 ms of each event, an answer waits for its user 1 ms. Every fourth
+// event fails after an answer that waited much longer.
+static int delayed_loop(
+    struct sb_workload *w, struct sb_user *u, struct sb_err *err)
+{
+    int op = sb_user_op(u, "part");
+
+    while (sb_user_next(u)) {
+        uint64_t since = sb_user_now(u);
+
+        nap(2 * MS);
+        sb_rec_delay(u->rec, MS, sb_clock_now(&u->clock));
+        sb_user_op_record(u, op, since);
+        if (atomic_fetch_add(&seen_of(w)->calls, 1) % 4 == 3) {
+            sb_rec_delay(u->rec, 1000 * MS, sb_clock_now(&u->clock));
+            sb_user_fail(u);
+        }
+    }
+    return 0;
+}
+
+static const struct sb_workload_ops delayed = { .user_run = delayed_loop };
+
+// Quick events, one after the other without asking what is next. Before each
+// one that completes, one fails or is dropped after a long client delay.
+static int quick_loop(
+    struct sb_workload *w, struct sb_user *u, struct sb_err *err)
+{
+    for (int i = 0; i < 4000 && sb_user_next(u); i++) {
+        for (volatile int n = 0; n < 1000; n++)
+            ;
+        if (i == 3999)
+            sb_user_stop(u);
+        if (i % 2 == 0)
+            sb_rec_delay(u->rec, 1000 * MS, sb_clock_now(&u->clock));
+        if (i % 4 == 0)
+            sb_user_fail(u);
+        else if (i % 4 == 2)
+            sb_user_drop(u);
+    }
+    sb_user_next(u);
+    return 0;
+}
+
+static const struct sb_workload_ops quick = { .user_run = quick_loop };
+
+static void client_delays_belong_to_their_event(void)
+{
+    struct seen s;
+
+    prepare(&s, 1);
+    s.o.workers = "1";
+    CHECK_INT(perform(&s, &quick), 0);
+    CHECK_INT(s.c.completed, 2000);
+    CHECK_INT(s.c.failed, 1000);
+    CHECK(s.lat_min > 0);
+}
+
+static void client_delays_are_not_in_latencies(void)
+{
+    struct seen s;
+
+    for (int rate = 0; rate <= 1000; rate += 1000) {
+        prepare(&s, 1);
+        s.o.workers = "1";
+        s.o.events = 8;
+        s.o.rate = rate;
+        CHECK_INT(perform(&s, &delayed), 0);
+        CHECK_INT(s.c.completed, 6);
+        CHECK_INT(s.c.failed, 2);
+        CHECK(s.has_client_delay);
+        CHECK_INT(s.c.client_delays, 8 + 2);
+        CHECK_INT(s.c.client_delay_ns, 8 * MS + 2 * 1000 * MS);
+        // The delay of a failed event does not shorten the next one. nap() uses
+        // another clock.
+        CHECK(s.lat_min > MS - MS / 50);
+        double whole = s.total_s * 1e9;
+        CHECK((double)(s.c.service_ns + 6 * MS) <= whole);
+        CHECK(s.op_ns >= 8 * (MS - MS / 50));
+        CHECK((double)(s.op_ns + 8 * MS) <= whole);
+        if (rate)
+            CHECK_INT(s.c.response_ns, s.c.lag_ns + s.c.service_ns);
+    }
+    prepare(&s, 1);
+    s.o.events = 8;
+    CHECK_INT(perform(&s, &empty), 0);
+    CHECK(!s.has_client_delay);
+}
+
 static void think_time_is_not_in_latencies(void)
 {
     struct seen s;
@@ -367,6 +456,8 @@ int main(void)
     RUN(rate_with_an_event_limit);
     RUN(a_rate_too_low_for_one_event_still_lasts);
     RUN(a_stall_shows_in_response_time);
+    RUN(client_delays_belong_to_their_event);
+    RUN(client_delays_are_not_in_latencies);
     RUN(think_time_is_not_in_latencies);
     RUN(the_same_seed_gives_the_same_keys);
     return check_done();

@@ -59,6 +59,29 @@ static void figures_of_an_interval(void)
     CHECK_NEAR(run_figure(&s, "p99"), 99, 0.1);
     CHECK_NEAR(run_figure(&s, "max"), 100, 0);
     CHECK(isnan(run_figure(&s, "lag_avg"))); // a closed loop has no lag
+    CHECK(isnan(run_figure(&s, "client_delay_avg"))); // users have threads
+    sb_series_done(&s);
+    done(&f);
+}
+
+// There may be more answers than events.
+static void client_delay_of_an_interval(void)
+{
+    struct fixture f;
+    struct sb_series s;
+
+    fill(&f, 2);
+    f.snap.has_client_delay = true;
+    f.snap.client_delay_max = 3000000;
+    f.snap.c.client_delays = 4;
+    f.snap.c.client_delay_ns = 6000000;
+    for (int i = 0; i < 4; i++)
+        sb_hist_snap_put(
+            &f.snap.client_delay, sb_hist_index(i < 2 ? 0 : 3000000), 1);
+    sb_series_init(&s);
+    CHECK_INT(sb_series_row(&s, &f.report), 0);
+    CHECK_NEAR(run_figure(&s, "client_delay_avg"), 1.5, 0);
+    CHECK_NEAR(run_figure(&s, "client_delay_p99"), 3, 0.01);
     sb_series_done(&s);
     done(&f);
 }
@@ -310,6 +333,7 @@ static void metrics_have_units(void)
 int main(void)
 {
     RUN(figures_of_an_interval);
+    RUN(client_delay_of_an_interval);
     RUN(nothing_is_no_value);
     RUN(warm_up_times_are_negative);
     RUN(columns_are_added_at_the_end);

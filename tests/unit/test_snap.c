@@ -211,6 +211,7 @@ static void broken_sums_are_named(void)
     BROKEN(b.service.total++, "service times");
     BROKEN(b.response.total++, "response times");
     BROKEN(b.lag.total++, "lags");
+    BROKEN(b.c.client_delays++, "client delays");
     BROKEN(b.op[0].count++, "operation");
     BROKEN(b.op[0].hits += 2, "hits + misses");
     BROKEN(b.op[0].misses += 2, "hits + misses");

@@ -30,6 +30,7 @@ static void record(struct sb_rec *r, uint64_t n, uint64_t now)
     sb_rec_op_found(
         r, 0, n % 3 ? SB_FOUND_ROWS : SB_FOUND_NOTHING, n % 3, ns / 2, now);
     sb_rec_op(r, 1, ns / 3);
+    sb_rec_delay(r, ns / 5, now);
     if (s.open_loop)
         sb_rec_event(r, now, now + ns / 4, now + ns);
     else
@@ -53,12 +54,16 @@ static void *user(void *arg)
 // Sums of the figures printed so far.
 struct printed {
     uint64_t events, ops[OPS], hist, ns, user_events[USERS];
+    uint64_t delays, delay_hist, delay_ns;
 };
 
 static void add(struct printed *p, const struct sb_snap *diff)
 {
     p->events += diff->c.completed;
     p->ns += diff->c.service_ns;
+    p->delays += diff->c.client_delays;
+    p->delay_hist += diff->client_delay.total;
+    p->delay_ns += diff->c.client_delay_ns;
     p->hist += s.open_loop ? diff->response.total : diff->service.total;
     for (unsigned i = 0; i < OPS; i++)
         p->ops[i] += diff->op[i].count;
@@ -85,7 +90,9 @@ static bool print(
         good = good && diff.user_events[u] <= snap.user_events[u] &&
                diff.user_ns[u] <= snap.user_ns[u];
     good = good && diff.c.service_ns <= snap.c.service_ns &&
-           diff.op[0].ns <= snap.op[0].ns;
+           diff.op[0].ns <= snap.op[0].ns &&
+           diff.c.client_delay_ns <= snap.c.client_delay_ns &&
+           diff.c.client_delays == diff.client_delay.total;
     add(p, &diff);
     sb_snap_done(&diff);
     sb_snap_done(earlier);
@@ -102,6 +109,7 @@ static void live(unsigned shards, bool open_loop)
     bool good = true;
 
     CHECK_INT(sb_stats_init(&s, USERS, shards, open_loop), 0);
+    CHECK_INT(sb_stats_add_delays(&s), 0);
     sb_stats_op(&s, "select", SB_OP_READ);
     sb_stats_op(&s, "custom", SB_OP_CUSTOM);
     atomic_store(&stop, false);
@@ -123,6 +131,9 @@ static void live(unsigned shards, bool open_loop)
     CHECK_INT(p.events, earlier.c.completed);
     CHECK_INT(p.ns, earlier.c.service_ns);
     CHECK_INT(p.hist, earlier.c.completed);
+    CHECK_INT(p.delays, earlier.c.completed);
+    CHECK_INT(p.delay_hist, earlier.c.completed);
+    CHECK_INT(p.delay_ns, earlier.c.client_delay_ns);
     for (unsigned i = 0; i < OPS; i++)
         CHECK_INT(p.ops[i], earlier.c.completed);
     for (unsigned u = 0; u < USERS; u++)

@@ -33,6 +33,7 @@ static void record(struct rank *p, const char *own, uint64_t ms)
     struct sb_err error = { .code = SB_ELOST, .native = -7, .msg = "seven" };
 
     sb_stats_init(&p->stats, 2, 2, true);
+    sb_stats_add_delays(&p->stats);
     sb_stats_op(&p->stats, "never executed", SB_OP_READ);
     int a = sb_stats_op(&p->stats, own, SB_OP_READ);
     int b = sb_stats_op(&p->stats, "both", SB_OP_WRITE);
@@ -44,6 +45,7 @@ static void record(struct rank *p, const char *own, uint64_t ms)
             sb_rec_event(r, 0, i * MS / 7, (i * ms + user) * MS);
             sb_rec_op_found(r, a, SB_FOUND_ROWS, 3, i * ms * MS, 0);
             sb_rec_op(r, b, 1);
+            sb_rec_delay(r, ms * i, 0);
         }
         r->workload = 1 + w;
         sb_rec_failed(r, false);
@@ -101,6 +103,11 @@ static void check_events(const struct sb_snap *a, const struct sb_snap *b)
     CHECK(same_hist(&a->service, &b->service));
     CHECK(same_hist(&a->response, &b->response));
     CHECK(same_hist(&a->lag, &b->lag));
+    CHECK(a->has_client_delay && b->has_client_delay);
+    CHECK_INT(a->client_delay_min, b->client_delay_min);
+    CHECK_INT(a->client_delay_max, b->client_delay_max);
+    CHECK(same_hist(&a->client_delay, &b->client_delay));
+    CHECK(a->client_delay.total > 0);
     CHECK(same_users(a, b));
 }
 

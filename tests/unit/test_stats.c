@@ -278,6 +278,49 @@ static void buffered_times(void)
     sb_stats_done(&s);
 }
 
+// Client delays are buffered like other times; those of an event are known at
+// once.
+static void client_delays(void)
+{
+    struct sb_snap snap;
+    struct sb_rec *r;
+    struct sb_err err;
+
+    CHECK_INT(sb_stats_init(&s, 2, 1, false), 0);
+    r = &s.rec[1];
+    CHECK(!r->client_delay);
+    CHECK_INT(sb_stats_add_delays(&s), 0);
+    CHECK(r->client_delay == &s.client_delay[0] && r->client_delay->shared);
+    sb_rec_delay(r, 70, 100);
+    sb_rec_delay(r, 30, 200);
+    CHECK_INT(sb_rec_delayed(r), 100);
+    sb_rec_no_delay(r);
+    CHECK_INT(sb_rec_delayed(r), 0);
+    CHECK_INT(r->tally.client_delays, 0);
+    CHECK_INT(sb_snap_take(&snap, &s, SB_SNAP_FULL, 1, NULL), 0);
+    CHECK_INT(snap.c.client_delays, 0);
+    sb_snap_done(&snap);
+    // The last report includes what is buffered.
+    CHECK_INT(sb_snap_take(&snap, &s, SB_SNAP_FINAL, 1, NULL), 0);
+    CHECK(snap.has_client_delay);
+    CHECK_INT(snap.c.client_delays, 2);
+    CHECK_INT(snap.c.client_delay_ns, 100);
+    CHECK_INT(snap.client_delay_min, 30);
+    CHECK_INT(snap.client_delay_max, 70);
+    CHECK_INT(snap.client_delay.total, 2);
+    CHECK_INT(snap.service.total, 0);
+    sb_snap_done(&snap);
+    sb_rec_flush(r);
+    CHECK_INT(r->tally.client_delays, 2);
+    sb_rec_delay(r, UINT64_C(1) << 45, 300); // too long for the buffer
+    CHECK_INT(r->tally.client_delay_max, UINT64_C(1) << 45);
+    CHECK_INT(sb_snap_take(&snap, &s, SB_SNAP_FINAL, 1, NULL), 0);
+    CHECK_INT(snap.c.client_delays, 3);
+    CHECK_INT(sb_snap_check(&snap, &s, 0, &err), 0);
+    sb_snap_done(&snap);
+    sb_stats_done(&s);
+}
+
 // Hits and misses of the last row of the table, through the buffer
 // sb_rec.later.
 static void buffered_hits_and_misses(void)
@@ -426,6 +469,7 @@ int main(void)
     RUN(codes_are_counted_separately);
     RUN(errors_are_settled);
     RUN(buffered_times);
+    RUN(client_delays);
     RUN(buffered_hits_and_misses);
     RUN(closed_recorder);
     RUN(closing_waits);

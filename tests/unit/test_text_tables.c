@@ -30,6 +30,31 @@ static void open_loop(void)
     teardown(&f);
 }
 
+static void event_loops(void)
+{
+    struct sb_text_opts o = defaults();
+    struct fixture f;
+
+    setup(&f, &o);
+    sb_text_final(&f.text, &f.report);
+    CHECK(!strstr(text(&f), "client delay"));
+    teardown(&f);
+    setup(&f, &o);
+    f.snap.has_client_delay = true;
+    f.snap.client_delay_max = 3 * MS;
+    f.snap.c.client_delays = 40;
+    f.snap.c.client_delay_ns = 30 * MS;
+    put(&f.snap.client_delay, 0, 30);
+    put(&f.snap.client_delay, 3 * MS, 10);
+    sb_text_final(&f.text, &f.report);
+    CHECK(strstr(text(&f), FAIRNESS
+        "Event loops (ms):           min        avg        95%        max\n"
+        "    client delay          0.000      0.750      3.000      3.000\n"
+        "    answers that users waited for: 40\n"
+        "\n"));
+    teardown(&f);
+}
+
 // A table of workloads; that of operations has no heading without rows.
 static void workloads(void)
 {
@@ -347,6 +372,7 @@ static void failed_events(void)
 int main(void)
 {
     RUN(open_loop);
+    RUN(event_loops);
     RUN(workloads);
     RUN(operations);
     RUN(workloads_of_an_interval);

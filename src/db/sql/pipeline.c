@@ -136,6 +136,7 @@ int sb_con_pipeline_send(struct sb_con *con)
     }
     sb__pipe_settle(p);
     p->start = sb__rec(c) || c->debug ? sb__now(c) : 0;
+    p->waits = sb__call_waits(c);
     set_state(c, SB__PIPE_SENT);
     if (has_ops(c))
         rc = send_items(c);
@@ -178,6 +179,7 @@ static int receive(struct sb_con_priv *c, const struct sb__pipe_item *item)
     struct sb__call_text text;
     int rc;
 
+    call.waits = c->pipe.waits;
     c->res = (struct sb_result){ 0 };
     rc = c->sql->pipeline_receive(c->conn, &c->res, &c->err);
     if (sb__call_ends_well(&call, rc))

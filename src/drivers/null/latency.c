@@ -40,14 +40,15 @@ static int64_t now_ns(void)
 int null_sleep(
     const struct sb_host *host, int64_t ns, const _Atomic bool *canceled)
 {
-    int64_t now = now_ns(), until = now + ns;
+    int64_t now = now_ns(), until = now + ns, to = until;
 
-    while (now < until) {
-        int64_t left = until - now;
-
+    // The last sleep is the one until the end, even if an earlier one lasted
+    // longer: its end is when the answer is there.
+    while (now < until || to < until) {
+        to = until - now > SLICE_NS ? now + SLICE_NS : until;
         if (atomic_load_explicit(canceled, memory_order_relaxed))
             return SB_ECANCELED;
-        host->sleep((uint64_t)(left > SLICE_NS ? now + SLICE_NS : until));
+        host->sleep((uint64_t)to);
         now = now_ns();
     }
     return 0;

@@ -329,6 +329,8 @@ function timelineSection(main, runs, run, chosen) {
         s.append(heat.figure);
     if (open)
         s.append(openLoop(run));
+    if (run.has("run", "", "client_delay_p99"))
+        s.append(clientDelay(run));
     const bad = ["errors", "restarts", "reconnects", "failed"]
         .map((f, i) => ({ label: f, look: [1, 5, 3, 4][i],
             get x() { return run.trouble(f).x; },
@@ -406,6 +408,15 @@ function openLoop(run) {
         ["service_p99", "service time, p99", 3]]
         .filter(([f]) => run.has("run", "", f));
     return new Chart({ id: "lag", title: "Lag and service time", unit: "ms",
+        time: true, log: true, height: 200, marks: true,
+        series: list.map(([f, label, look]) => line(label, look, run, r =>
+            r.column("run", "", f))) }).figure;
+}
+
+function clientDelay(run) {
+    const list = [["client_delay_avg", "mean", 0],
+        ["client_delay_p99", "p99", 1]];
+    return new Chart({ id: "delay", title: "Client delay", unit: "ms",
         time: true, log: true, height: 200, marks: true,
         series: list.map(([f, label, look]) => line(label, look, run, r =>
             r.column("run", "", f))) }).figure;
@@ -622,6 +633,7 @@ function curveSection(main, runs, run, chosen) {
             row("service time", run.doc.service);
             row("lag", run.doc.lag);
         }
+        row("client delay of answers", run.doc.client_delay);
     }
     s.append(table("Percentiles of all events of the run", [{ text: "times" },
         { text: "min", n: true }, { text: "mean", n: true },
