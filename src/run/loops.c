@@ -8,6 +8,8 @@
 
 #include "base/log.h"
 #include "loop/loop.h"
+#include "run/holds.h"
+#include "run/overflow.h"
 #include "run/thread_error.h"
 #include "run/user_private.h"
 #include "run/worker.h"
@@ -123,6 +125,7 @@ static int create_loops(struct sb_run *run, struct sb_err *err)
         w->loop = sb_loop_new(users_of(w), run->o->pace != SB_PACE_SLEEP);
         if (!w->loop)
             return sb_err_set(err, SB_ENOMEM, "out of memory for workers");
+        sb_loop_watch(w->loop, sb__holds_held);
     }
     return 0;
 }
@@ -134,6 +137,7 @@ int sb__loops_start(struct sb_run *run, struct sb_err *err)
 
     assert(run->workers > 0 && run->workers <= run->users && !run->task);
     run->start_at = sb_clock_monotonic();
+    sb__overflow_catch(run);
     if (rc == 0)
         rc = add_users(run, err);
     pthread_attr_init(&attr);
