@@ -10,7 +10,13 @@
 #include <unistd.h>
 
 #include "base/err.h"
+#include "kit/asan.h"
 #include "kit/tsan.h"
+
+// A multiple of every size of pages. It must be larger than the variables of
+// any function, which may not touch all of them: Lua's functions on strings
+// have 8 KiB, those of client libraries more.
+#define GUARD ((size_t)65536)
 
 // Boost.Context has a C interface without a header for C. These declarations
 // are valid from Boost 1.61 on.
@@ -22,15 +28,7 @@ extern struct transfer jump_fcontext(void *to, void *data);
 extern void *make_fcontext(
     void *stack, size_t size, void (*run)(struct transfer));
 
-#if defined(__has_feature)
-#if __has_feature(address_sanitizer)
-#define WITH_ASAN 1
-#endif
-#elif defined(__SANITIZE_ADDRESS__)
-#define WITH_ASAN 1
-#endif
-
-#ifdef WITH_ASAN
+#ifdef SB_ASAN
 void __sanitizer_start_switch_fiber(
     void **fake_stack_save, const void *bottom, size_t size);
 void __sanitizer_finish_switch_fiber(
@@ -51,7 +49,7 @@ static size_t page_size(void)
 
 static char *stack_bottom(const struct sb_context *c)
 {
-    return c->base + page_size();
+    return c->base + GUARD;
 }
 
 // Before the caller's stack is left. The first switch of a context creates its
@@ -61,9 +59,9 @@ static char *stack_bottom(const struct sb_context *c)
 // inlined.
 static inline __attribute__((always_inline)) void going_in(struct sb_context *c)
 {
-#ifdef WITH_ASAN
+#ifdef SB_ASAN
     __sanitizer_start_switch_fiber(
-        &c->caller_fake, stack_bottom(c), c->size - page_size());
+        &c->caller_fake, stack_bottom(c), c->size - GUARD);
 #endif
 #ifdef SB_TSAN
     if (!c->own_fiber)
@@ -79,7 +77,7 @@ static inline __attribute__((always_inline)) void going_in(struct sb_context *c)
 static void came_in(struct sb_context *c)
 {
     (void)c;
-#ifdef WITH_ASAN
+#ifdef SB_ASAN
     __sanitizer_finish_switch_fiber(
         c->own_fake, &c->caller_bottom, &c->caller_size);
 #endif
@@ -89,7 +87,7 @@ static void came_in(struct sb_context *c)
 static inline __attribute__((always_inline)) void going_out(
     struct sb_context *c)
 {
-#ifdef WITH_ASAN
+#ifdef SB_ASAN
     __sanitizer_start_switch_fiber(
         c->over ? NULL : &c->own_fake, c->caller_bottom, c->caller_size);
 #endif
@@ -103,7 +101,7 @@ static inline __attribute__((always_inline)) void going_out(
 static void came_out(struct sb_context *c)
 {
     (void)c;
-#ifdef WITH_ASAN
+#ifdef SB_ASAN
     __sanitizer_finish_switch_fiber(c->caller_fake, NULL, NULL);
 #endif
 }
@@ -129,19 +127,19 @@ int sb_context_init(
 
     memset(c, 0, sizeof(*c));
     stack = (stack + page - 1) & ~(page - 1);
-    base = mmap(NULL, stack + page, PROT_READ | PROT_WRITE,
+    base = mmap(NULL, stack + GUARD, PROT_READ | PROT_WRITE,
         MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE | MAP_STACK, -1, 0);
     if (base == MAP_FAILED)
         return SB_ENOMEM;
-    if (mprotect(base, page, PROT_NONE)) {
+    if (mprotect(base, GUARD, PROT_NONE)) {
         int no = errno;
 
-        munmap(base, stack + page);
+        munmap(base, stack + GUARD);
         errno = no;
         return SB_ENOMEM;
     }
     c->base = base;
-    c->size = stack + page;
+    c->size = stack + GUARD;
     c->run = run;
     c->arg = arg;
     c->at = make_fcontext(c->base + c->size, stack, first_run);
@@ -159,6 +157,13 @@ void sb_context_done(struct sb_context *c)
 #endif
     munmap(c->base, c->size);
     c->base = NULL;
+}
+
+bool sb_context_guards(const struct sb_context *c, const void *address)
+{
+    uintptr_t at = (uintptr_t)address, low = (uintptr_t)c->base;
+
+    return at >= low && at < (uintptr_t)stack_bottom(c);
 }
 
 void sb_context_resume(struct sb_context *c)

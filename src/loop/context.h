@@ -37,6 +37,9 @@ int sb_context_init(
 // Frees the stack. The context is not inside; what its function has on its
 // stack is dropped. {0} is allowed.
 void sb_context_done(struct sb_context *c);
+// Whether an address is in the guard: an access to it overflows the stack.
+// Async-signal-safe.
+bool sb_context_guards(const struct sb_context *c, const void *address);
 // Continues run() until it calls sb_context_leave() or returns. errno belongs
 // to the side that runs: both functions leave it as it was for their caller.
 void sb_context_resume(struct sb_context *c);

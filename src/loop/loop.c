@@ -25,12 +25,15 @@ static void run_fiber(struct sb_loop *l, struct sb_fiber *f)
         l->alive--;
     }
     assert(f->state != SB__FIBER_RUNNING);
+    if (l->turns.until)
+        sb__turns_switched(l, f);
 }
 
 // Those that become ready meanwhile run in the next round, so that the kernel
 // is asked in between.
 static void run_ready(struct sb_loop *l)
 {
+    l->turns.from = l->now;
     for (unsigned n = l->ready; n > 0; n--)
         run_fiber(l, sb__fiber_next(l));
 }
@@ -134,8 +137,12 @@ static void wait_until(struct sb_loop *l, uint64_t until)
 
 static void ask_kernel(struct sb_loop *l)
 {
-    uint64_t until = next_time(l);
+    uint64_t until = next_time(l), from = l->now, to = 0;
 
+    // The end of the round. If the loop does not wait, the time of the answer
+    // is near enough.
+    if (until != 0)
+        to = sb_clock_monotonic();
     // A waker pushes first and reads `asleep` second: either it sees `asleep`,
     // or this sees what it has pushed.
     atomic_store(&l->asleep, true);
@@ -143,6 +150,7 @@ static void ask_kernel(struct sb_loop *l)
         until = 0;
     wait_until(l, until);
     atomic_store_explicit(&l->asleep, false, memory_order_relaxed);
+    sb__turns_round(l, from, to ? to : l->now);
 }
 
 // The loop -------------------------------------------------------------------
@@ -242,6 +250,8 @@ void sb_loop_run(struct sb_loop *l)
 {
     assert(l->poller);
     sb__fiber_enter(l);
+    sb__overflow_begin(l);
+    sb__turns_begin(l);
     l->now = sb_clock_monotonic();
     for (;;) {
         run_ready(l);
@@ -251,5 +261,7 @@ void sb_loop_run(struct sb_loop *l)
         run_woken(l);
         expire_timers(l);
     }
+    sb__turns_end(l);
+    sb__overflow_end(l);
     sb__fiber_enter(NULL);
 }

@@ -11,6 +11,7 @@
 #include "loop/alarm.h"
 #include "loop/context.h"
 #include "loop/fiber.h"
+#include "loop/hold.h"
 #include "loop/loop.h"
 #include "loop/timers.h"
 
@@ -70,6 +71,24 @@ struct sb__poller {
     void (*notify)(struct sb_loop *l);
 };
 
+// Of the loop's thread since its start, in ns.
+struct sb__account {
+    uint64_t at;    // when it was taken
+    uint64_t cpu;   // time with a processor
+    uint64_t delay; // time ready, without a processor
+    bool has_delay;
+    long preempted; // how often it lost its processor; < 0: not known
+};
+
+// The turns of fibers: hold.c.
+struct sb__turns {
+    void (*held)(void *arg, const struct sb_hold *hold); // or NULL
+    uint64_t until; // they are timed until then; 0: they are not
+    uint64_t from;  // when the last one began, if they are timed
+    struct sb__account before;
+    int schedstat; // the file of the thread, or -1
+};
+
 struct sb_loop {
     const struct sb__poller *poller; // NULL: not open
     void *kernel;                    // the poller's own
@@ -83,6 +102,8 @@ struct sb_loop {
     bool exact;
     struct sb_alarm alarm;
     uint64_t now; // when the kernel was asked last
+    struct sb__turns turns;
+    void *fault_stack; // on which its thread handles faults, or NULL
     // Written by other threads: fibers to wake.
     _Alignas(64) struct sb_spin woken_lock;
     struct sb_fiber *woken_first, *woken_last;
@@ -107,5 +128,17 @@ void sb__fiber_complete(struct sb_fiber *f, int result);
 // The fiber, which has started an io, waits until it is complete, or until the
 // deadline. Returns the result; -ETIMEDOUT after the deadline.
 int sb__fiber_await(struct sb_fiber *f, uint64_t deadline);
+
+// hold.c. The calling thread runs the fibers of the loop in between.
+void sb__turns_begin(struct sb_loop *l);
+void sb__turns_end(struct sb_loop *l);
+// A round has ended: between these times the fibers ran.
+void sb__turns_round(struct sb_loop *l, uint64_t from, uint64_t to);
+// The loop has switched back from a fiber, while turns are timed.
+void sb__turns_switched(struct sb_loop *l, struct sb_fiber *f);
+
+// overflow.c. The calling thread runs the fibers of the loop in between.
+void sb__overflow_begin(struct sb_loop *l);
+void sb__overflow_end(struct sb_loop *l);
 
 #endif

@@ -9,6 +9,8 @@
 #include "base/log.h"
 #include "loop/helper.h"
 #include "loop/loop.h"
+#include "run/holds.h"
+#include "run/overflow.h"
 #include "run/thread_error.h"
 #include "run/user_private.h"
 #include "run/worker.h"
@@ -130,6 +132,7 @@ static int create_loops(struct sb_run *run, struct sb_err *err)
         if (!w->loop)
             return sb_err_set(err, SB_ENOMEM, "out of memory for workers");
         sb_loop_helpers(w->loop, run->helpers);
+        sb_loop_watch(w->loop, sb__holds_held);
     }
     return 0;
 }
@@ -141,6 +144,7 @@ int sb__loops_start(struct sb_run *run, struct sb_err *err)
 
     assert(run->workers > 0 && run->workers <= run->users && !run->task);
     run->start_at = sb_clock_monotonic();
+    sb__overflow_catch(run);
     if (rc == 0)
         rc = add_users(run, err);
     pthread_attr_init(&attr);

@@ -107,6 +107,16 @@ static int user_done(
     return rc;
 }
 
+static enum sb_held user_held(struct sb_workload *w, struct sb_user *u,
+    const struct sb_hold *hold, char *what, size_t size)
+{
+    struct sb_workload *part = mixed_of(w)->part[u->priv->component];
+
+    return part->ops->user_held
+               ? part->ops->user_held(part, u, hold, what, size)
+               : SB_HELD_UNKNOWN;
+}
+
 static bool user_connected(struct sb_workload *w, const struct sb_user *u)
 {
     struct sb_mixed *m = mixed_of(w);
@@ -196,6 +206,7 @@ static const struct sb_workload_ops ops = {
     .user_init = user_init,
     .user_run = user_run,
     .user_done = user_done,
+    .user_held = user_held,
     .user_connected = user_connected,
     .user_free = user_free,
     .cancel = cancel_user,

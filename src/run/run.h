@@ -208,6 +208,19 @@ bool sb_user_sleep(struct sb_user *u, uint64_t ns);
 // How the waits of its fiber ended, for the client delays of its calls; NULL if
 // it has a thread of its own. Only in the user's thread.
 const struct sb_fiber_waits *sb_user_waits(const struct sb_user *u);
+// Called by a workload, which supports user_held, when sb_user_next() has
+// returned 0. The loop may have been ended only so that the workload can begin
+// or end to note which line runs: it does so and calls sb_user_next() again.
+// Only in the user's thread.
+enum sb_user_lines { SB_LINES_OVER, SB_LINES_BEGIN, SB_LINES_END };
+int sb_user_lines(struct sb_user *u);
+// When the worker began to run the user last, in ns of CLOCK_MONOTONIC; 0 if
+// it does not know. Between BEGIN and END it knows. Only in the user's thread.
+uint64_t sb_user_turn(const struct sb_user *u);
+
+// Ends the run with an error, unless it has failed before. The user may go on
+// with its event. Only in the user's thread, in a run or a parallel command.
+void sb_user_fail_run(struct sb_user *u, const struct sb_err *err);
 
 // True while the user is being created because a stage needs it and the run is
 // in progress. Only in the user's thread.

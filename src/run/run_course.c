@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "base/log.h"
+#include "run/holds.h"
 #include "run/joint.h"
 #include "run/joint_start.h"
 #include "run/meter.h"
@@ -201,6 +202,8 @@ static bool perform_run(
         release_users(run, m, at);
     bool all = watch_users(run, m, &w, &end);
     uint64_t now = sb_clock_monotonic();
+
+    sb__holds_end(run);
 
     pthread_mutex_lock(&run->lock);
     assert(!all || run->running == 0);

@@ -17,6 +17,19 @@ struct sb_user_priv;
 struct sb__loop_worker;
 struct sb__joint;
 
+// What has held workers: holds.c. {0} at first. Under run->lock, except for
+// `known`.
+#define SB__HOLD_LINES 8
+struct sb__holds {
+    unsigned count, watches; // holds that were found; users that were watched
+    uint64_t longest;        // hold, in ns
+    unsigned others;         // users that waited for the last one
+    char who[192];           // what held, without a line
+    char line[SB__HOLD_LINES][192]; // "" from the first unused one on
+    unsigned seen[SB__HOLD_LINES];  // how often each held
+    _Atomic bool known;             // the warning was given
+};
+
 struct sb_run {
     struct sb_workload *w;
     const struct sb_run_opts *o;
@@ -85,6 +98,7 @@ struct sb_run {
     int check_rc;                   // its result
     struct sb_err check_err;
     struct sb_err err; // the first failure
+    struct sb__holds holds;
 };
 
 #define SB__RUN_PROGRESS_EVERY UINT64_C(250000000) // ns between progress lines

@@ -7,6 +7,7 @@
 
 #include "base/likely.h"
 #include "run/gate.h"
+#include "run/holds.h"
 #include "run/lock.h"
 #include "run/mix_user.h"
 #include "run/run_private.h"
@@ -14,8 +15,9 @@
 
 // Maximum wait before a restart of an event.
 #define BACKOFF_MAX_NS 100000000u
-// What next_of_part() returns for an event of another component of a mix.
-#define OTHER 2
+// What next_of_part() returns if the loop has to be left for now: the event is
+// of another component of a mix, or lines are to be watched.
+#define LEAVE 2
 
 static void set_boundary(struct sb_user *u, uint64_t ns)
 {
@@ -58,7 +60,7 @@ static int start_mixed(struct sb_user *u, uint64_t arrival, uint64_t now)
         if (u->run->open_loop)
             atomic_store_explicit(&p->held, 0, memory_order_relaxed);
     } else if (!sb__mix_user_keeps(u, arrival, now)) {
-        return OTHER;
+        return LEAVE;
     }
     sb__mix_user_started(u);
     return start_event(u, arrival, now);
@@ -160,7 +162,7 @@ static int end_loop(struct sb_user *u, uint64_t now)
 }
 
 // Returns 0 if this user has no further event, or none in this part of a
-// search, and OTHER if the event belongs to another component.
+// search, and LEAVE.
 static int next_of_part(struct sb_user *u, uint64_t now)
 {
     struct sb_run *run = u->run;
@@ -171,6 +173,8 @@ static int next_of_part(struct sb_user *u, uint64_t now)
     if (now >= u->clock.anchor_ns)
         now = sb__user_now(u);
     now = sb__user_take_turns(u, now);
+    if (SB_UNLIKELY(u->priv->lines) && sb__holds_leave(u, now))
+        return LEAVE;
     leave = earlier(u->priv->leave, run->deadline);
     if (now < u->resume)
         now = sb__user_wait(u, earlier(u->resume, leave));
@@ -208,7 +212,7 @@ static int next_slow(struct sb_user *u, uint64_t now)
     int rc = next_of_part(u, now);
     while (rc == 0 && run->searching && sb__gate_wait(u))
         rc = next_of_part(u, sb_clock_now(&u->clock));
-    return rc == OTHER ? 0 : rc;
+    return rc == LEAVE ? 0 : rc;
 }
 
 // When the event in progress ended, if its call of event() returned at `now`:

@@ -29,10 +29,13 @@ local function events()
    local event, tid, again = event, sb.tid, false
    while true do
       local ok, err = xpcall(loop, sb.on_error, event, tid, again)
-      if ok then
+      if not ok then
+         again = sb.module("restart").prepare(err)
+      elseif sb.watch_lines() then
+         again = false
+      else
          return
       end
-      again = sb.module("restart").prepare(err)
    end
 end
 

@@ -6,6 +6,7 @@
 #include <stdio.h>
 
 #include "base/log.h"
+#include "loop/hold.h"
 #include "run/metric.ffi.h"
 #include "run/run_private.h"
 #include "run/user_private.h"
@@ -86,6 +87,31 @@ int sb_user_op(struct sb_user *u, const char *name)
         return 0;
     return sb_stats_op(&u->run->stats[SB_PHASE_MEASURED],
         full_name(u, name, buf, sizeof(buf)), SB_OP_CUSTOM);
+}
+
+int sb_user_lines(struct sb_user *u)
+{
+    enum sb__lines was = u->priv->lines;
+
+    if (was == SB__LINES_BEGIN) {
+        u->priv->lines = SB__LINES_ON;
+        return SB_LINES_BEGIN;
+    }
+    u->priv->lines = SB__LINES_NONE;
+    return was == SB__LINES_END ? SB_LINES_END : SB_LINES_OVER;
+}
+
+uint64_t sb_user_turn(const struct sb_user *u)
+{
+    struct sb_fiber *f = u->priv->waiter.fiber;
+
+    return f ? sb_fiber_turn(f) : 0;
+}
+
+void sb_user_fail_run(struct sb_user *u, const struct sb_err *err)
+{
+    if (u->run)
+        sb__run_fail(u->run, err);
 }
 
 uint64_t sb_user_now(struct sb_user *u)

@@ -21,6 +21,15 @@ enum sb_user_state {
     SB_USER_ENDED,   // its thread is about to return
 };
 
+// The watch of a user's lines: holds.c.
+enum sb__lines {
+    SB__LINES_NONE,
+    SB__LINES_WANTED,
+    SB__LINES_BEGIN, // the user's loop ends for it
+    SB__LINES_ON,
+    SB__LINES_END, // the same, at its end
+};
+
 struct sb_user_priv {
     pthread_t thread;
     bool has_thread;
@@ -41,6 +50,9 @@ struct sb_user_priv {
     // the next, unless its answer has waited for the user.
     bool chained;
     bool plain; // chained, and no answer waits: the user has a thread
+    bool in_loop;    // the workload runs the user's events
+    enum sb__lines lines;
+    uint64_t lines_until; // when the watch ends
     // Of a mix: the component whose code runs, and a random stream. An event
     // of next_component was begun by another component's loop: it starts with
     // these times.

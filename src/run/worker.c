@@ -72,7 +72,9 @@ static bool run_events(
 
     sb__user_start(u);
     move_user(run, u, SB_USER_RUNNING);
+    u->priv->in_loop = true;
     rc = ops->user_run(run->w, u, err);
+    u->priv->in_loop = false;
     if (rc == SB_ECANCELED && atomic_load(&run->stop)) {
         // The end of the run interrupted this event: it stays unfinished.
         sb__user_ignore_errors(u);

@@ -6,12 +6,16 @@
 #define SB_WORKLOAD_H
 
 #include <stdbool.h>
+#include <stddef.h>
 #include <stdint.h>
 
 #include "base/wire.h"
 
+struct sb_hold;
 struct sb_user;
 struct sb_workload;
+
+enum sb_held { SB_HELD_UNKNOWN, SB_HELD_FUNCTION, SB_HELD_LINE };
 
 struct sb_workload_ops {
     // Main thread, before any user exists: init() of a script. Optional.
@@ -36,6 +40,13 @@ struct sb_workload_ops {
     // In the user's thread, after a loop that did not fail. Optional.
     int (*user_done)(
         struct sb_workload *w, struct sb_user *u, struct sb_err *err);
+    // The user, which is in user_run, has held its worker. Writes what did so
+    // to `what`: the line ("x.lua:12") or the function. UNKNOWN: its lines
+    // cannot be noted, so sb_user_next() must not end its loop. In the user's
+    // thread, but not in the user's turn: must not wait. Optional; only of a
+    // workload that calls sb_user_lines().
+    enum sb_held (*user_held)(struct sb_workload *w, struct sb_user *u,
+        const struct sb_hold *hold, char *what, size_t size);
     // Whether user_init has opened connections: the time that such a user takes
     // to come is the operation `connect`. NULL: yes.
     bool (*user_connected)(struct sb_workload *w, const struct sb_user *u);

@@ -71,6 +71,18 @@ int sb__on_error(lua_State *L)
     return 1;
 }
 
+// Called by Lua: there is no way back to the program, which could not go on
+// with this state.
+int sb__on_panic(lua_State *L)
+{
+    const char *text = lua_tostring(L, -1);
+
+    sb_log(SB_LOG_FATAL, "a Lua state has failed outside of the script: %s",
+        text ? text : "error without a message");
+    sb_log_flush();
+    return 0; // LuaJIT ends the process with status 1
+}
+
 // Pushes a field of the table at the index, without using its metatable.
 static void push_raw(lua_State *L, int table, const char *name)
 {

@@ -41,9 +41,20 @@ static size_t fitting(const struct sb__pool *pool, size_t n)
     return 0;
 }
 
+// As realloc().
+static void *request(struct sb__pool *pool, void *old, size_t size)
+{
+    void *p = realloc(old, size);
+
+    if (p || !pool->refused)
+        return p;
+    pool->refused(pool->arg);
+    return realloc(old, size);
+}
+
 static bool grow(struct sb__pool *pool)
 {
-    char *chunk = malloc(CHUNK);
+    char *chunk = request(pool, NULL, CHUNK);
 
     if (!chunk)
         return false;
@@ -62,7 +73,7 @@ static void *get(struct sb__pool *pool, size_t size)
     char *p;
 
     if (size > SB__POOL_SMALL)
-        return malloc(size);
+        return request(pool, NULL, size);
     size_t found = fitting(pool, n);
     if (found) {
         p = take(pool, found);
@@ -98,7 +109,7 @@ void *sb__pool_alloc(void *arg, void *p, size_t old, size_t size)
     if (!p)
         return get(pool, size);
     if (old > SB__POOL_SMALL && size > SB__POOL_SMALL)
-        return realloc(p, size);
+        return request(pool, p, size);
     if (size <= SB__POOL_SMALL && units(old) == units(size))
         return p;
     q = get(pool, size);

@@ -19,6 +19,10 @@ struct sb__pool {
     char *next;                    // rest of the newest chunk
     size_t left;
     void *chunks; // list; the first word of each is the next one
+    // Called if the system refuses memory, which the pool then requests once
+    // more. NULL: it does not.
+    void (*refused)(void *arg);
+    void *arg;
 };
 
 // A lua_Alloc. arg: the pool, initially {0}. One thread at a time.

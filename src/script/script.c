@@ -138,6 +138,7 @@ int sb_script_load(struct sb_script **out, const struct sb_script_env *env,
         .ops = &sb__script_ops, .data = s, .slot = env->slot
     };
     pthread_mutex_init(&s->lock, NULL);
+    sb__memory_init(s);
     sb__codes_init(&s->codes, env->paths->workloads);
     sb_sequences_init(
         &s->sequences, env->run->share.rank, env->run->share.ranks);
@@ -164,7 +165,8 @@ void sb_script_free(struct sb_script *s)
     sb__state_free(s->main);
     sb__compat_enter(NULL);
     sb__options_done(s);
-    sb__state_randoms_done(s);
+    sb__randoms_done(s);
+    sb__memory_done(s);
     sb__codes_done(&s->codes);
     sb_sequences_done(&s->sequences);
     pthread_mutex_destroy(&s->lock);

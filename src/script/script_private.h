@@ -10,6 +10,7 @@
 #include <lualib.h>
 
 #include <pthread.h>
+#include <stdatomic.h>
 #include <stdbool.h>
 #include <stddef.h>
 
@@ -86,6 +87,9 @@ struct sb__state {
     int priv;      // registry references: the table of embedded modules ...
     int run;       // ... and run() of user.lua
     bool canceled; // protected by script->lock
+    bool own_loop; // the script has a thread_run()
+    bool refused;  // memory, without a reserve, and this was reported
+    struct sb__lines *lines; // while they are watched, or NULL
 };
 
 // Creates a state with the API loaded; the body of the script has not run yet.
@@ -93,7 +97,15 @@ struct sb__state {
 int sb__state_new(struct sb__state **out, struct sb_script *s,
     struct sb_user *user, unsigned tid, struct sb_err *err);
 void sb__state_free(struct sb__state *st); // NULL is allowed
-void sb__state_randoms_done(struct sb_script *s);
+// randoms.c. The random numbers of a user. NULL if out of memory.
+struct sb_random *sb__random_of(struct sb_script *s, struct sb_user *u);
+void sb__randoms_done(struct sb_script *s);
+// memory.c. Memory for the states of users when the system refuses more.
+void sb__memory_init(struct sb_script *s);
+void sb__memory_done(struct sb_script *s);
+// Called by the pool of a user's state (struct sb__state): ends the run, with
+// the reserve for what the user still needs to end its event.
+void sb__memory_refused(void *state);
 // Runs the script's body. 0 or SB_E*.
 int sb__state_body(struct sb__state *st, struct sb_err *err);
 // Makes the values of options available to the script. 0 or SB_E*.
@@ -110,6 +122,9 @@ int sb__state_call(struct sb__state *st, const char *what, int nargs,
 // Message handler of every protected call: adds the position, and logs the
 // traceback if --debug is set.
 int sb__on_error(lua_State *L);
+// For an error outside of protected calls, such as memory that was needed
+// there: writes a message. Then LuaJIT ends the process.
+int sb__on_panic(lua_State *L);
 // Returns the error value on the stack top as text for the user. Pushes values;
 // the text is valid while they are on the stack.
 const char *sb__error_text(lua_State *L);
@@ -124,6 +139,15 @@ int sb__state_module(struct sb__state *st, const char *module,
 bool sb__state_push(struct sb__state *st, const char *table, const char *name);
 // True if sb__state_push() would push a function.
 bool sb__state_has(struct sb__state *st, const char *table, const char *name);
+
+// Lines (lines.c): to find the one that holds up the other users of a worker.
+// Called when the loop of a user's events has ended: begins or ends to note
+// which line runs, if sb_user_lines() asks for it. Returns true if the loop has
+// to run again. Only outside of compiled code, so from a function of Lua's API.
+bool sb__lines_switch(struct sb__state *st);
+// user_held of struct sb_workload_ops, for the state.
+enum sb_held sb__lines_held(
+    struct sb__state *st, const struct sb_hold *hold, char *what, size_t size);
 
 // Sets the state that runs in this thread, for the C functions of 1.x without a
 // context parameter (compat.c).
@@ -189,6 +213,7 @@ struct sb_script {
     // when a user comes again; made on first use, protected by the lock.
     struct sb_random **randoms;
     size_t nrandoms;
+    _Atomic uintptr_t reserve; // memory for users (memory.c), or 0
 };
 
 // Copies the values of all options from the registry, and the default values of

@@ -182,6 +182,13 @@ static void add_string(lua_State *L, const char *name, const char *text)
     lua_setfield(L, -2, name);
 }
 
+// watch_lines() -> whether the loop of events has ended only for that
+static int api_watch_lines(lua_State *L)
+{
+    lua_pushboolean(L, sb__lines_switch(self(L)));
+    return 1;
+}
+
 static int api_extended(lua_State *L)
 {
     return sb__lazy_methods(L, self(L)->priv);
@@ -199,6 +206,7 @@ static int api_more(lua_State *L)
         { "idle_option", api_idle_option },
         { "notice", api_notice },
         { "warning", api_warning },
+        { "watch_lines", api_watch_lines },
     };
     struct sb__state *st = self(L);
     struct sb_script *s = st->script;
@@ -311,65 +319,6 @@ static int build(lua_State *L)
     return 0;
 }
 
-// Streams of the components of a mix; those of the first one are the streams of
-// users without a mix.
-#define COMPONENT_STREAMS (UINT64_C(1) << 42)
-
-// Returns NULL if out of memory.
-// number: of the user, among those of all ranks.
-static struct sb_random *random_new(struct sb_script *s, unsigned number)
-{
-    // Users write to it in every event, so it has cache lines of its own.
-    size_t size = (sizeof(struct sb_random) + 63) / 64 * 64;
-    struct sb_random *r = aligned_alloc(64, size);
-
-    if (r)
-        sb_random_init(
-            r, s->env.random, s->env.slot * COMPONENT_STREAMS + number);
-    return r;
-}
-
-static struct sb_random *random_locked(
-    struct sb_script *s, const struct sb_user *u)
-{
-    size_t user = u->id;
-
-    if (user >= s->nrandoms) {
-        size_t n = user + 64;
-        struct sb_random **grown = realloc(
-            s->randoms, n * sizeof(struct sb_random *));
-
-        if (!grown)
-            return NULL;
-        memset(grown + s->nrandoms, 0, (n - s->nrandoms) * sizeof(*grown));
-        s->randoms = grown;
-        s->nrandoms = n;
-    }
-    if (!s->randoms[user])
-        s->randoms[user] = random_new(s, u->number);
-    return s->randoms[user];
-}
-
-// The random numbers of a user. NULL if out of memory.
-static struct sb_random *random_of(struct sb_script *s, struct sb_user *u)
-{
-    struct sb_random *r;
-
-    if (!s->env.component)
-        return &u->random;
-    pthread_mutex_lock(&s->lock);
-    r = random_locked(s, u);
-    pthread_mutex_unlock(&s->lock);
-    return r;
-}
-
-void sb__state_randoms_done(struct sb_script *s)
-{
-    for (size_t i = 0; i < s->nrandoms; i++)
-        free(s->randoms[i]);
-    free(s->randoms);
-}
-
 static bool wait_user(void *user, uint64_t ns)
 {
     return sb_user_sleep(user, ns);
@@ -393,7 +342,7 @@ int sb__state_new(struct sb__state **out, struct sb_script *s,
     st->user = user;
     st->tid = user ? user->number : tid;
     st->local_tid = user ? user->id : tid;
-    st->random = user ? random_of(s, user) : &st->own;
+    st->random = user ? sb__random_of(s, user) : &st->own;
     st->priv = st->run = LUA_NOREF;
     if (!user)
         sb_random_init(&st->own, s->env.random, MAIN_STREAM - tid);
@@ -408,6 +357,8 @@ int sb__state_new(struct sb__state **out, struct sb_script *s,
         sb__state_free(st);
         return sb_err_set(err, SB_ENOMEM, "out of memory for a user");
     }
+    st->pool.refused = user ? sb__memory_refused : NULL;
+    st->pool.arg = st;
     st->L = lua_newstate(sb__pool_alloc, &st->pool);
     if (!st->L) // LuaJIT with 32-bit references allows only its own allocator
         st->L = luaL_newstate();
@@ -415,6 +366,7 @@ int sb__state_new(struct sb__state **out, struct sb_script *s,
         sb__state_free(st);
         return sb_err_set(err, SB_ENOMEM, "out of memory for a Lua state");
     }
+    lua_atpanic(st->L, sb__on_panic);
     lua_pushcfunction(st->L, build);
     lua_pushlightuserdata(st->L, st);
     rc = sb__state_call(st, "sysbench", 1, 0, err);
@@ -433,6 +385,7 @@ void sb__state_free(struct sb__state *st)
     // Lua finalizers free connections, so the context must still exist.
     if (st->L)
         lua_close(st->L);
+    free(st->lines);
     sb__pool_done(&st->pool);
     sb_db_ctx_done(&st->ctx);
     free(st);

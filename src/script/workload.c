@@ -86,6 +86,7 @@ static int user_init(
     if (rc)
         return rc;
     st->run = luaL_ref(st->L, LUA_REGISTRYINDEX);
+    st->own_loop = sb__state_has(st, NULL, "thread_run");
     sb__state_trim(st);
     return 0;
 }
@@ -104,6 +105,12 @@ static int user_done(
     struct sb_workload *w, struct sb_user *u, struct sb_err *err)
 {
     return sb__state_hook(u->part[w->slot], "thread_done", err);
+}
+
+static enum sb_held user_held(struct sb_workload *w, struct sb_user *u,
+    const struct sb_hold *hold, char *what, size_t size)
+{
+    return sb__lines_held(u->part[w->slot], hold, what, size);
 }
 
 static bool user_connected(struct sb_workload *w, const struct sb_user *u)
@@ -192,6 +199,7 @@ const struct sb_workload_ops sb__script_ops = {
     .user_init = user_init,
     .user_run = user_run,
     .user_done = user_done,
+    .user_held = user_held,
     .user_connected = user_connected,
     .user_free = user_free,
     .cancel = cancel,

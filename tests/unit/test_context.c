@@ -102,17 +102,23 @@ static void contexts_nest(void)
 static void the_guard_is_below_the_stack(void)
 {
     struct steps s = { 0 };
-    size_t page = (size_t)sysconf(_SC_PAGESIZE);
+    char *low;
     int fd[2];
 
     CHECK_INT(pipe(fd), 0);
     CHECK_INT(sb_context_init(&s.c, STACK, count_up, &s), 0);
-    CHECK(s.c.size >= STACK + page);
+    CHECK(s.c.size >= STACK + 32768);
+    low = s.c.base + s.c.size - STACK;
+    CHECK(sb_context_guards(&s.c, s.c.base));
+    CHECK(!sb_context_guards(&s.c, s.c.base - 1));
+    CHECK(sb_context_guards(&s.c, low - 1));
+    CHECK(!sb_context_guards(&s.c, low));
     // The system reports an access to the guard instead of sending a signal.
     errno = 0;
-    CHECK_INT(write(fd[1], s.c.base + page - 1, 1), -1);
+    CHECK_INT(write(fd[1], s.c.base, 1), -1);
     CHECK_INT(errno, EFAULT);
-    CHECK_INT(write(fd[1], s.c.base + page, 1), 1);
+    CHECK_INT(write(fd[1], low - 1, 1), -1);
+    CHECK_INT(write(fd[1], low, 1), 1);
     close(fd[0]);
     close(fd[1]);
     sb_context_done(&s.c);

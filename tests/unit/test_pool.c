@@ -5,7 +5,9 @@
 
 #include <stdlib.h>
 
+#include "kit/asan.h"
 #include "kit/rng.h"
+#include "kit/tsan.h"
 #include "check.h"
 #include "script/pool.h"
 
@@ -104,10 +106,41 @@ static void serves_lua(void)
     sb__pool_done(&pool);
 }
 
+static void count(void *arg)
+{
+    ++*(int *)arg;
+}
+
+// More memory than any system has.
+static void asks_once_more_if_memory_is_refused(void)
+{
+    const size_t large = SIZE_MAX / 2;
+    int n = 0;
+    struct sb__pool pool = { .refused = count, .arg = &n };
+    void *p;
+
+    CHECK(!sb__pool_alloc(&pool, NULL, 0, large));
+    CHECK_INT(n, 1);
+    p = sb__pool_alloc(&pool, NULL, 0, 5000);
+    memset(p, 'x', 5000);
+    CHECK(!sb__pool_alloc(&pool, p, 5000, large));
+    CHECK_INT(n, 2);
+    CHECK_INT(((char *)p)[4999], 'x');
+    sb__pool_alloc(&pool, p, 5000, 0);
+    CHECK_INT(n, 2);
+    sb__pool_done(&pool);
+}
+
 int main(void)
 {
     RUN(keeps_contents);
     RUN(wastes_nothing);
     RUN(serves_lua);
+#if !defined(SB_ASAN) && !defined(SB_TSAN) // they end the program instead
+    RUN(asks_once_more_if_memory_is_refused);
+#else
+    (void)asks_once_more_if_memory_is_refused;
+    (void)count;
+#endif
     return check_done();
 }

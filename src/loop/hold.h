@@ -1,0 +1,38 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+//
+// Fibers that keep their thread for too long: what they call blocks it, or they
+// compute. The others of the thread have to wait meanwhile.
+//
+// A loop reads the clock once per round anyway. Only after a round that took
+// too long, for some seconds, it also does so between two fibers, to find the
+// one that holds the thread.
+#ifndef SB_LOOP_HOLD_H
+#define SB_LOOP_HOLD_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+struct sb_fiber;
+struct sb_loop;
+
+#define SB_HOLD_NS UINT64_C(10000000) // longer is too long
+
+// From a switch to a fiber to the next switch. Times of CLOCK_MONOTONIC in ns.
+struct sb_hold {
+    uint64_t from, to;
+    // How long the fiber held its thread. Time in which the thread was ready,
+    // but had no processor, does not count.
+    uint64_t ns;
+    bool computed; // for most of this time
+};
+
+// Has held(arg, hold) called for each hold that is found, in the loop's thread
+// and between two fibers. arg: of the fiber, see sb_loop_add(). Before
+// sb_loop_run().
+void sb_loop_watch(
+    struct sb_loop *l, void (*held)(void *arg, const struct sb_hold *hold));
+// When the loop switched to the fiber last: `from` of a hold. 0: the clock is
+// not read between fibers at present. Called by the fiber itself.
+uint64_t sb_fiber_turn(const struct sb_fiber *f);
+
+#endif

@@ -1,0 +1,24 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+//
+// Users on an event loop whose events hold the worker, so that its others wait
+// (loop/hold.h): finds out what does so and warns once.
+//
+// A user that has held its worker is watched during its next events: its
+// workload notes which line runs. For that, the user's loop in the workload
+// ends and begins again, and the same when the watch is over.
+#ifndef SB_HOLDS_H
+#define SB_HOLDS_H
+
+#include "loop/hold.h"
+#include "run/run_private.h"
+
+// Called by the loop of a worker: `user` has held it.
+void sb__holds_held(void *user, const struct sb_hold *hold);
+// Between two events: whether the user's loop has to end because a watch begins
+// or ends. now: a recent time. Only the user's thread.
+bool sb__holds_leave(struct sb_user *u, uint64_t now);
+// At the end of a run: warns if there were holds, but no line was found. Main
+// thread.
+void sb__holds_end(struct sb_run *run);
+
+#endif

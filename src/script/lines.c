@@ -1,0 +1,177 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+//
+// Finds the line of a script that holds up the other users of a worker.
+// Compiled code calls no hooks, so LuaJIT does not compile while lines are
+// watched, and what it has compiled is dropped.
+#include <luajit.h>
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/clock.h"
+#include "loop/hold.h"
+#include "script/script_private.h"
+
+// In one turn. Events that compute execute many lines, and each call of the
+// hook takes 0.2 us.
+#define CALLS_MAX 100000u
+
+struct line {
+    char file[LUA_IDSIZE];
+    int number;
+};
+
+struct sb__lines {
+    uint64_t turn;    // of the user: what follows is about it
+    struct line now;  // that runs
+    uint64_t since;   // when it began, or the turn
+    struct line most; // that has taken the longest time
+    uint64_t most_ns; // the time
+    struct line
+        passed;     // that ran when the turn became too long; number 0: none
+    unsigned calls; // of the hook
+    bool compiles;  // LuaJIT did so before
+};
+
+static const char key = 0; // of the registry
+
+// The line that runs has taken time up to now.
+static void count_time(struct sb__lines *n, uint64_t turn, uint64_t now)
+{
+    if (turn != n->turn) {
+        n->turn = n->since = turn;
+        n->most_ns = 0;
+        n->passed.number = 0;
+        n->calls = 0;
+    }
+    if (now - n->since > n->most_ns) {
+        n->most_ns = now - n->since;
+        n->most = n->now;
+    }
+    if (n->passed.number == 0 && now - turn > SB_HOLD_NS)
+        n->passed = n->now;
+}
+
+// The modules of the program have no lines: their time is that of the script's
+// line that called them.
+static void on_line(lua_State *L, lua_Debug *ar)
+{
+    struct sb__state *st;
+
+    lua_pushlightuserdata(L, (void *)&key);
+    lua_rawget(L, LUA_REGISTRYINDEX);
+    st = lua_touserdata(L, -1);
+    lua_pop(L, 1);
+    struct sb__lines *n = st ? st->lines : NULL;
+    uint64_t turn = n ? sb_user_turn(st->user) : 0;
+
+    if (turn == 0 || ar->currentline <= 0)
+        return;
+    uint64_t now = sb_clock_monotonic();
+
+    count_time(n, turn, now);
+    lua_getinfo(L, "S", ar);
+    memcpy(n->now.file, ar->short_src, sizeof(n->now.file));
+    n->now.number = ar->currentline;
+    n->since = now;
+    if (++n->calls > CALLS_MAX)
+        lua_sethook(L, NULL, 0, 0);
+}
+
+// Whether LuaJIT compiles: jit.status().
+static bool compiles(lua_State *L)
+{
+    int top = lua_gettop(L);
+    bool on = false;
+
+    lua_getfield(L, LUA_REGISTRYINDEX, "_LOADED");
+    lua_getfield(L, -1, LUA_JITLIBNAME);
+    if (lua_istable(L, -1)) {
+        lua_getfield(L, -1, "status");
+        on = lua_pcall(L, 0, 1, 0) == 0 && lua_toboolean(L, -1);
+    }
+    lua_settop(L, top);
+    return on;
+}
+
+static void set_state(lua_State *L, struct sb__state *st)
+{
+    lua_pushlightuserdata(L, (void *)&key);
+    if (st)
+        lua_pushlightuserdata(L, st);
+    else
+        lua_pushnil(L);
+    lua_rawset(L, LUA_REGISTRYINDEX);
+}
+
+// A script that has a hook of its own keeps it.
+static void begin(struct sb__state *st)
+{
+    lua_State *L = st->L;
+
+    if (st->lines || lua_gethook(L))
+        return;
+    st->lines = calloc(1, sizeof(*st->lines));
+    if (!st->lines)
+        return;
+    st->lines->compiles = compiles(L);
+    set_state(L, st);
+    luaJIT_setmode(L, 0, LUAJIT_MODE_ENGINE | LUAJIT_MODE_FLUSH);
+    luaJIT_setmode(L, 0, LUAJIT_MODE_ENGINE | LUAJIT_MODE_OFF);
+    lua_sethook(L, on_line, LUA_MASKLINE, 0);
+}
+
+static void end(struct sb__state *st)
+{
+    lua_State *L = st->L;
+
+    if (!st->lines)
+        return;
+    if (lua_gethook(L) == on_line)
+        lua_sethook(L, NULL, 0, 0);
+    if (st->lines->compiles)
+        luaJIT_setmode(L, 0, LUAJIT_MODE_ENGINE | LUAJIT_MODE_ON);
+    free(st->lines);
+    st->lines = NULL;
+    set_state(L, NULL);
+}
+
+bool sb__lines_switch(struct sb__state *st)
+{
+    int what = sb_user_lines(st->user);
+
+    if (what == SB_LINES_BEGIN)
+        begin(st);
+    else
+        end(st);
+    return what != SB_LINES_OVER;
+}
+
+// Returns the line that held the worker in the turn `hold`, or NULL.
+static const struct line *line_of(struct sb__lines *n, const struct sb_hold *h)
+{
+    if (n->now.number == 0)
+        return NULL;
+    count_time(n, h->from, h->to);
+    if (n->most_ns > SB_HOLD_NS)
+        return &n->most;
+    // No line alone took so long: one of those that computed.
+    return h->computed && n->passed.number ? &n->passed : NULL;
+}
+
+enum sb_held sb__lines_held(
+    struct sb__state *st, const struct sb_hold *hold, char *what, size_t size)
+{
+    const struct line *line = st && st->lines ? line_of(st->lines, hold) : NULL;
+
+    if (line) {
+        snprintf(what, size, "%s:%d", line->file, line->number);
+        return SB_HELD_LINE;
+    }
+    if (!st)
+        return SB_HELD_UNKNOWN;
+    snprintf(what, size, "%s() of %s", st->own_loop ? "thread_run" : "event",
+        st->script->path);
+    return st->own_loop ? SB_HELD_UNKNOWN : SB_HELD_FUNCTION;
+}

@@ -1,0 +1,111 @@
+SPDX-License-Identifier: GPL-2.0-or-later
+Not with asan, tsan: they handle faults and memory themselves.
+
+  $ ulimit -c 0
+  $ bench() { sysbench --workers=1 --threads=4 --time=0 "$@" run >out 2>err; }
+  $ cat >block.lua <<'EOF'
+  > local ffi = require("ffi")
+  > ffi.cdef("int usleep(unsigned);")
+  > local function slow(n)
+  >    ffi.C.usleep(n)
+  > end
+  > function event()
+  >    local n = 0
+  >    for i = 1, 100 do
+  >       n = n + i
+  >    end
+  >    slow(20000)
+  > end
+  > EOF
+
+A line that blocks the worker of several users is named, once. The events all
+run, and are all counted.
+
+  $ bench --events=40 block.lua
+  $ cat err
+  WARNING: block.lua:4 held a worker for * ms, and its 3 other users waited; use --workers=users for scripts that block or compute (glob)
+  $ grep 'number of events' out
+      total number of events:              40
+  $ bench --events=40 --warmup-time=0 --rate=10000 block.lua; grep -c 'block.lua:4 held' err
+  1
+  $ bench --events=40 --event-loop=epoll --luajit-cmd=off block.lua
+  $ grep -c 'block.lua:4 held' err
+  1
+
+The same if the event computes.
+
+  $ cat >compute.lua <<'EOF'
+  > local clock = os.clock
+  > function event()
+  >    local sum, stop = 0, clock() + 0.03
+  >    while clock() < stop do
+  >       for i = 1, 1000 do sum = sum + i end
+  >    end
+  > end
+  > EOF
+  $ bench --events=40 compute.lua
+  $ cat err
+  WARNING: compute.lua:[45] held a worker for \d+ ms, and its 3 other users waited; use --workers=users for scripts that block or compute (re)
+
+A user alone on its worker, or with a thread of its own, holds up no other.
+
+  $ bench --events=20 --threads=1 block.lua; cat err
+  $ bench --events=20 --workers=users block.lua; cat err
+
+Before and after their events, users may block. Waiting by functions of the
+program holds nothing up.
+
+  $ cat >waits.lua <<'EOF'
+  > local ffi = require("ffi")
+  > ffi.cdef("int usleep(unsigned);")
+  > function thread_init() ffi.C.usleep(20000) end
+  > function event() sysbench.user.wait(0.02) end
+  > function thread_done() ffi.C.usleep(20000) end
+  > EOF
+  $ bench --events=40 waits.lua; cat err
+
+A loop of the script's own is named without a line.
+
+  $ cat >own.lua <<'EOF'
+  > local ffi = require("ffi")
+  > ffi.cdef("int usleep(unsigned);")
+  > function thread_run(id)
+  >    while ffi.C.sb_more_events(id) do
+  >       ffi.C.usleep(20000)
+  >       ffi.C.sb_event_stop(id)
+  >    end
+  > end
+  > EOF
+  $ bench --events=20 own.lua; cat err
+  WARNING: thread_run() of own.lua held a worker for * ms, and its 3 other users waited (which line did so is not known); use --workers=users for scripts that block or compute (glob)
+
+A stack that overflows is named.
+
+  $ cat >deep.lua <<'EOF'
+  > local function deep(n)
+  >    return n and (string.gsub("x", "x", function() deep(n > 1 and n - 1) end))
+  > end
+  > function event() deep(300) end
+  > EOF
+  $ bench --events=20 deep.lua
+  [1]
+  $ sed 's/user [0-3]/user N/' err
+  
+  FATAL: the stack of user N overflowed (256 KiB): functions in C called each other too deeply, for example string.gsub() with a function that calls it again; use fewer levels or a larger --thread-stack-size
+  $ bench --events=20 --thread-stack-size=16M deep.lua; cat err
+
+If the system refuses memory, the run ends, and its users do so in order.
+
+  $ cat >memory.lua <<'EOF'
+  > local t = {}
+  > function event()
+  >    t[#t + 1] = string.rep(tostring(#t), 200000)
+  > end
+  > function thread_done(id) print("done", id) end
+  > EOF
+  $ (ulimit -v 400000; bench --events=100000000 memory.lua)
+  [1]
+  $ grep FATAL err
+  FATAL: out of memory: the Lua state of user [0-3] has \d+ MiB, and the system refuses more (re)
+  $ grep -c '^done' out
+  4

@@ -1,0 +1,155 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+//
+// What is done about users that hold their worker. No worker runs: the test
+// reports the holds.
+#include "run/holds.h"
+
+#include "run/run_state.h"
+#include "run/user_private.h"
+#include "runs.h"
+
+#define USERS 40
+
+static struct seen s;
+static struct sb_run *run;
+static enum sb_held held;
+static const char *text;
+
+static enum sb_held user_held(struct sb_workload *w, struct sb_user *u,
+    const struct sb_hold *hold, char *what, size_t size)
+{
+    (void)w;
+    CHECK(u->run == run);
+    CHECK(hold->ns > SB_HOLD_NS);
+    snprintf(what, size, "%s", text);
+    return held;
+}
+
+static const struct sb_workload_ops ops = { .user_held = user_held };
+static struct sb_workload w = { .ops = &ops };
+
+static void begin(void)
+{
+    prepare(&s, USERS);
+    s.o.workers = "2";
+    run = sb__run_state_new(&w, &s.o, &s.random);
+    CHECK_INT(sb__run_state_init(run), 0);
+    CHECK_INT(run->workers, 2);
+    for (int i = 0; i < USERS; i++)
+        run->priv[i].in_loop = true;
+}
+
+static void end(void)
+{
+    sb__run_state_end(run, &s.res);
+}
+
+static void hold(unsigned user, enum sb_held by, const char *what)
+{
+    const struct sb_hold h = { .from = 1, .to = 1 + 12 * MS, .ns = 12 * MS };
+
+    held = by;
+    text = what;
+    sb__holds_held(&run->user[user], &h);
+}
+
+static void a_user_is_watched_after_a_hold(void)
+{
+    struct sb_user *u;
+
+    begin();
+    u = &run->user[3];
+    CHECK(!sb__holds_leave(u, 0));
+    hold(3, SB_HELD_FUNCTION, "event()");
+    CHECK(!sb__holds_leave(&run->user[4], 0));
+    CHECK(sb__holds_leave(u, 5 * MS));
+    CHECK_INT(sb_user_lines(u), SB_LINES_BEGIN);
+    // Another hold while it is watched, without a line.
+    hold(3, SB_HELD_FUNCTION, "event()");
+    CHECK(!sb__holds_leave(u, 1004 * MS));
+    CHECK(sb__holds_leave(u, 1005 * MS));
+    CHECK_INT(sb_user_lines(u), SB_LINES_END);
+    CHECK(!sb__holds_leave(u, 2000 * MS));
+    CHECK_INT(sb_user_lines(u), SB_LINES_OVER);
+    CHECK_INT(run->holds.count, 2);
+    CHECK_INT(run->holds.others, USERS / 2 - 1);
+    end();
+}
+
+static void a_loop_that_ends_ends_its_watch(void)
+{
+    struct sb_user *u;
+
+    begin();
+    u = &run->user[0];
+    hold(0, SB_HELD_FUNCTION, "event()");
+    CHECK(sb__holds_leave(u, 1));
+    CHECK_INT(sb_user_lines(u), SB_LINES_BEGIN);
+    CHECK_INT(sb_user_lines(u), SB_LINES_OVER);
+    CHECK(!sb__holds_leave(u, 5000 * MS));
+    end();
+}
+
+static void a_line_is_named_when_it_has_held_twice(void)
+{
+    begin();
+    hold(0, SB_HELD_FUNCTION, "event()");
+    CHECK(sb__holds_leave(&run->user[0], 1));
+    CHECK_INT(sb_user_lines(&run->user[0]), SB_LINES_BEGIN);
+    hold(0, SB_HELD_LINE, "x.lua:1");
+    hold(1, SB_HELD_LINE, "x.lua:2");
+    CHECK(!run->holds.known);
+    CHECK(!sb__holds_leave(&run->user[0], 2));
+    hold(2, SB_HELD_LINE, "x.lua:2");
+    CHECK(run->holds.known);
+    // That ends the watch, and no other begins.
+    CHECK(sb__holds_leave(&run->user[0], 2));
+    hold(5, SB_HELD_FUNCTION, "event()");
+    CHECK(!sb__holds_leave(&run->user[5], 3));
+    CHECK_INT(run->holds.count, 4);
+    end();
+}
+
+static void few_users_are_watched(void)
+{
+    int n = 0;
+
+    begin();
+    for (unsigned i = 0; i < USERS; i++) {
+        hold(i, SB_HELD_FUNCTION, "event()");
+        n += sb__holds_leave(&run->user[i], 1);
+    }
+    CHECK_INT(n, 16);
+    CHECK_INT(run->holds.count, USERS);
+    end();
+}
+
+static void a_loop_of_its_own_does_not_end(void)
+{
+    begin();
+    hold(0, SB_HELD_UNKNOWN, "thread_run()");
+    CHECK(!sb__holds_leave(&run->user[0], 1));
+    CHECK_STR(run->holds.who, "thread_run()");
+    end();
+}
+
+static void outside_of_events_users_may_block(void)
+{
+    begin();
+    run->priv[0].in_loop = false;
+    hold(0, SB_HELD_FUNCTION, "event()");
+    CHECK_INT(run->holds.count, 0);
+    CHECK(!sb__holds_leave(&run->user[0], 1));
+    end();
+}
+
+int main(void)
+{
+    RUN(a_user_is_watched_after_a_hold);
+    RUN(a_loop_that_ends_ends_its_watch);
+    RUN(a_line_is_named_when_it_has_held_twice);
+    RUN(few_users_are_watched);
+    RUN(a_loop_of_its_own_does_not_end);
+    RUN(outside_of_events_users_may_block);
+    return check_done();
+}

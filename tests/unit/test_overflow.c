@@ -1,0 +1,135 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+//
+// Faults in fibers. Each is in a process of its own.
+#include "loop/overflow.h"
+
+#include <signal.h>
+#include <stdlib.h>
+#include <sys/resource.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include "kit/asan.h"
+#include "kit/tsan.h"
+#include "loop/loop.h"
+#include "check.h"
+
+#define STACK (256 * 1024)
+
+static int told = -1;
+
+static void say(void *arg)
+{
+    const char *text = arg;
+
+    if (write(told, text, strlen(text)) < 0)
+        _exit(99);
+}
+
+// Needs more than any stack. depth: enough for that, and unknown to compilers.
+static int recurse(volatile int *depth)
+{
+    volatile char frame[2000];
+
+    frame[0] = (char)*depth;
+    if (--*depth <= 0)
+        return frame[0];
+    return recurse(depth) + frame[0];
+}
+
+static void overflow(void *arg)
+{
+    volatile int depth = 1000000;
+
+    (void)arg;
+    _exit(recurse(&depth) ? 98 : 97);
+}
+
+static void write_nowhere(void *arg)
+{
+    volatile char *volatile nowhere = NULL;
+
+    (void)arg;
+    *nowhere = 1;
+}
+
+static void send_signal(void *arg)
+{
+    (void)arg;
+    kill(getpid(), SIGSEGV);
+}
+
+static void run_fiber(void (*run)(void *arg))
+{
+    struct sb_loop *l = sb_loop_new(1, false);
+    struct rlimit none = { 0 };
+    struct sb_err err = { 0 };
+
+    setrlimit(RLIMIT_CORE, &none);
+    sb_overflow_catch(say);
+    if (!l || !sb_loop_add(l, STACK, run, "too deep") ||
+        sb_loop_open(l, SB_LOOP_EPOLL, &err))
+        _exit(96);
+    sb_loop_run(l);
+    _exit(95);
+}
+
+// Runs a fiber in a process. text: for what it says. Returns the process's
+// status.
+static int status_of(void (*run)(void *arg), char *text, size_t size)
+{
+    int fd[2], status = -1;
+    pid_t pid;
+    ssize_t n;
+
+    CHECK_INT(pipe(fd), 0);
+    pid = fork();
+    if (pid == 0) {
+        told = fd[1];
+        run_fiber(run);
+    }
+    close(fd[1]);
+    n = read(fd[0], text, size - 1);
+    text[n > 0 ? n : 0] = '\0';
+    close(fd[0]);
+    CHECK(waitpid(pid, &status, 0) == pid);
+    return status;
+}
+
+static void an_overflow_is_told(void)
+{
+    char text[100];
+    int status = status_of(overflow, text, sizeof(text));
+
+    CHECK_STR(text, "too deep");
+    CHECK(WIFEXITED(status));
+    CHECK_INT(WEXITSTATUS(status), EXIT_FAILURE);
+}
+
+static void other_faults_have_their_signal(void)
+{
+    void (*faults[])(void *arg) = { write_nowhere, send_signal };
+
+    for (size_t i = 0; i < sizeof(faults) / sizeof(faults[0]); i++) {
+        char text[100];
+        int status = status_of(faults[i], text, sizeof(text));
+
+        CHECK_STR(text, "");
+        CHECK(WIFSIGNALED(status));
+        CHECK_INT(WTERMSIG(status), SIGSEGV);
+    }
+}
+
+int main(void)
+{
+#if defined(SB_ASAN) || defined(SB_TSAN)
+    puts("1..0 # SKIP sanitizers handle faults themselves");
+    (void)an_overflow_is_told;
+    (void)other_faults_have_their_signal;
+    return 0;
+#else
+    RUN(an_overflow_is_told);
+    RUN(other_faults_have_their_signal);
+    return check_done();
+#endif
+}
