@@ -144,7 +144,8 @@ ssize_t sb_io_exchange(struct sb_exchange *x)
     assert(x->cap > 0);
     x->unsent = false;
     if (!f)
-        return by_calls(x, x->deadline == SB_FOREVER);
+        return by_calls(
+            x, x->deadline == SB_FOREVER || (x->times_out && x->len == 0));
     if (!poller->start_exchange ||
         poller->start_exchange(f, x->fd, x->out, x->len, x->in, x->cap))
         return by_calls(x, false);

@@ -10,6 +10,7 @@
 #include <signal.h>
 #include <stdlib.h>
 #include <sys/socket.h>
+#include <sys/time.h>
 #include <unistd.h>
 
 #include "base/clock.h"
@@ -195,6 +196,41 @@ static void deadlines_end_waiting(void)
         close(fd[i / 2][i % 2]);
 }
 
+// With SO_RCVTIMEO, in a thread recv() itself waits.
+static void receive_nothing(void *arg)
+{
+    int *fd = arg;
+    struct timeval t = { .tv_usec = 3000 };
+    char in[10];
+    struct sb_exchange x = {
+        .fd = fd[0], .times_out = true, .in = in, .cap = sizeof(in)
+    };
+
+    CHECK_INT(setsockopt(fd[0], SOL_SOCKET, SO_RCVTIMEO, &t, sizeof(t)), 0);
+    x.deadline = after(3);
+    CHECK_INT(sb_io_exchange(&x), -ETIMEDOUT);
+    CHECK(sb_clock_monotonic() >= x.deadline);
+    // It ends earlier than the deadline: the rest is waited for.
+    x.deadline = after(9);
+    CHECK_INT(sb_io_exchange(&x), -ETIMEDOUT);
+    CHECK(sb_clock_monotonic() >= x.deadline);
+    CHECK_INT(send(fd[1], "late", 4, 0), 4);
+    x.deadline = after(60000);
+    CHECK_INT(sb_io_exchange(&x), 4);
+    CHECK(memcmp(in, "late", 4) == 0);
+}
+
+static void sockets_may_time_out_by_themselves(void)
+{
+    int fd[4][2];
+
+    for (int i = 0; i < 4; i++)
+        CHECK_INT(socketpair(AF_UNIX, SOCK_STREAM, 0, fd[i]), 0);
+    run_in(receive_nothing, fd, sizeof(fd[0]), 4);
+    for (int i = 0; i < 8; i++)
+        close(fd[i / 2][i % 2]);
+}
+
 // After a wait that has timed out, what happens to its socket is not reported
 // to the fiber, which waits for something else.
 static void time_out_and_sleep(void *arg)
@@ -353,6 +389,7 @@ static void run_all(void)
     RUN(long_requests_are_sent_whole);
     RUN(non_blocking_sockets_are_waited_for);
     RUN(deadlines_end_waiting);
+    RUN(sockets_may_time_out_by_themselves);
     RUN(a_wait_that_timed_out_is_over);
     RUN(a_send_that_is_not_read_ends);
     RUN(the_end_of_a_connection_is_seen);

@@ -53,6 +53,28 @@ static int try_without_answers(struct sbmo_conn *c, struct sb_err *err)
         sbmo_stream_last(c) ? sbmo_stream_last(c) : c->env->where);
 }
 
+// Older libraries block the thread while they wait before they try the servers
+// again.
+#if MONGOC_CHECK_VERSION(1, 26, 0)
+static void sleep_us(int64_t us, void *host)
+{
+    const struct sb_host *h = host;
+
+    h->sleep(sbmo_now() + (us > 0 ? (uint64_t)us * 1000 : 0));
+}
+
+static void let_others_run(struct sbmo_conn *c)
+{
+    mongoc_client_set_usleep_impl(
+        c->client, sleep_us, (void *)(uintptr_t)c->host);
+}
+#else
+static void let_others_run(struct sbmo_conn *c)
+{
+    (void)c;
+}
+#endif
+
 static int connect_mongodb(struct sb_conn *conn, struct sb_driver_env *env,
     const void *opts, const struct sb_conn_info *info, struct sb_err *err)
 {
@@ -68,6 +90,7 @@ static int connect_mongodb(struct sb_conn *conn, struct sb_driver_env *env,
         return sbmo_no_connection(c, &error, err);
     mongoc_client_set_error_api(c->client, MONGOC_ERROR_API_VERSION_2);
     mongoc_client_set_stream_initiator(c->client, sbmo_stream, c);
+    let_others_run(c);
     // This driver adds the options that each command supports.
     mongoc_client_set_read_concern(c->client, e->no_read_concern);
     mongoc_client_set_write_concern(c->client, e->no_write_concern);

@@ -6,7 +6,6 @@
 #include <netdb.h>
 #include <netinet/in.h>
 #include <netinet/tcp.h>
-#include <poll.h>
 #include <sys/socket.h>
 #include <sys/un.h>
 #include <unistd.h>
@@ -14,34 +13,27 @@
 #include "drivers/mongodb/mongodb_priv.h"
 
 // Interval at which a connect in progress checks for a cancel.
-#define TICK_MS 50
-
-static int64_t now_ms(void)
-{
-    struct timespec t;
-
-    clock_gettime(CLOCK_MONOTONIC, &t);
-    return (int64_t)t.tv_sec * 1000 + t.tv_nsec / 1000000;
-}
+#define TICK_NS UINT64_C(50000000)
 
 // Waits until the connection is established. 0 or errno.
 static int wait_connected(struct sbmo_conn *c, int fd)
 {
-    int64_t end = now_ms() + c->env->connect_ms;
-    struct pollfd p = { .fd = fd, .events = POLLOUT };
+    uint64_t end = sbmo_now() + (uint64_t)c->env->connect_ms * 1000000;
     socklen_t len = sizeof(int);
     int why = 0, n;
     bool late;
 
     do {
-        late = now_ms() >= end;
-        n = poll(&p, 1, TICK_MS);
+        uint64_t now = sbmo_now();
+
+        late = now >= end;
+        n = c->host->wait(fd, POLLOUT, now + TICK_NS);
         if (sbmo_canceled(c))
             return ECANCELED;
-        if (n < 0 && errno != EINTR)
-            return errno;
-    } while (n <= 0 && !late);
-    if (n <= 0)
+        if (n < 0)
+            return -n;
+    } while (n == 0 && !late);
+    if (n == 0)
         return ETIMEDOUT;
     return getsockopt(fd, SOL_SOCKET, SO_ERROR, &why, &len) ? errno : why;
 }

@@ -6,6 +6,7 @@
 
 #include <assert.h>
 #include <mongoc/mongoc.h>
+#include <poll.h>
 #include <stdatomic.h>
 
 #include "db/driver.h"
@@ -140,6 +141,21 @@ extern const struct sb_generic_ops sbmo_generic_ops;
 // servers. begin: SB_ELOST if there is no connection.
 int sbmo_begin(struct sbmo_conn *c, struct sb_err *err);
 void sbmo_end(struct sbmo_conn *c);
+
+// wait.c
+
+// The time of CLOCK_MONOTONIC in ns.
+uint64_t sbmo_now(void);
+// Whether a timeout of the library in ms limits a wait; if not, it is negative
+// or very long.
+bool sbmo_is_limit(int32_t ms);
+// When a wait with this timeout ends that begins now, for struct sb_host.
+uint64_t sbmo_deadline(int32_t ms);
+// As poll(), with a timeout of the library, but other users of the thread may
+// run meanwhile. Returns the number of descriptors with events, or -1 with
+// errno. host: NULL if n is 0.
+int sbmo_poll(
+    const struct sb_host *host, struct pollfd *p, size_t n, int32_t timeout);
 
 // dial.c
 

@@ -1,11 +1,10 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 //
 // The sockets that the library uses. They belong to the driver, so that another
-// thread can shut them down to end a hanging call. They are blocking, have
-// timeouts (SO_RCVTIMEO, SO_SNDTIMEO), and read ahead, so that a command needs
-// only one system call to send and one to receive.
+// thread can shut them down to end a hanging call. The core waits for them and
+// may run other users meanwhile. They read ahead, so that a command needs only
+// one system call to send and one to receive.
 #include <errno.h>
-#include <poll.h>
 #include <stdlib.h>
 #include <sys/socket.h>
 #include <sys/time.h>
@@ -23,13 +22,13 @@
 struct sbmo_sock {
     mongoc_stream_t base; // first: the library's handle
     struct sbmo_conn *c;
-    struct sbmo_sock *next;      // of the connection, under its guard
-    int fd;                      // -1: closed
-    int32_t receive_ms, send_ms; // the socket's timeouts
-    bool local;                  // a unix socket (base/sock.h)
-    bool timed_out, again;       // how the last call failed
-    char *name;                  // "host:port"
-    size_t at, len;              // unread bytes of ahead[]
+    struct sbmo_sock *next; // of the connection, under its guard
+    int fd;                 // -1: closed
+    int32_t receive_ms;     // its SO_RCVTIMEO; 0: none
+    bool local;             // a unix socket (base/sock.h)
+    bool timed_out, again;  // how the last call failed
+    char *name;             // "host:port"
+    size_t at, len;         // unread bytes of ahead[]
     uint8_t ahead[AHEAD];
 };
 
@@ -80,10 +79,17 @@ int sbmo_stream_socket(const struct sbmo_conn *c)
 
 // Reading and writing --------------------------------------------------------
 
-static struct timeval limit(int32_t ms)
+// In a thread of its own, a recv() that ends by itself saves a poll() before
+// it. The library passes a timeout with each call; it rarely changes.
+static void set_limit(struct sbmo_sock *s, int32_t ms)
 {
-    return (struct timeval){ .tv_sec = ms / 1000,
+    struct timeval t = { .tv_sec = ms / 1000,
         .tv_usec = (suseconds_t)(ms % 1000) * 1000 };
+
+    if (ms == s->receive_ms)
+        return;
+    setsockopt(s->fd, SOL_SOCKET, SO_RCVTIMEO, &t, sizeof(t));
+    s->receive_ms = ms;
 }
 
 static int32_t allowed(const struct sbmo_sock *s, int32_t ms)
@@ -91,20 +97,14 @@ static int32_t allowed(const struct sbmo_sock *s, int32_t ms)
     return s->c->leaving && (ms < 0 || ms > LEAVE_MS) ? LEAVE_MS : ms;
 }
 
-// The library passes a timeout with each call; it rarely changes.
-static void set_limit(struct sbmo_sock *s, int which, int32_t ms, int32_t *now)
+static bool would_block(int no)
 {
-    struct timeval t = limit(ms > 0 ? ms : 0);
-
-    if (ms == *now)
-        return;
-    setsockopt(s->fd, SOL_SOCKET, which, &t, sizeof(t));
-    *now = ms;
+    return no == EAGAIN || no == EWOULDBLOCK;
 }
 
 static void note_failure(struct sbmo_sock *s, int32_t timeout)
 {
-    bool none = errno == EAGAIN || errno == EWOULDBLOCK;
+    bool none = would_block(errno);
 
     s->again = none && timeout == 0;
     s->timed_out = none && timeout != 0;
@@ -137,6 +137,32 @@ static void set_last(struct sbmo_sock *s)
     snprintf(s->c->last_name, sizeof(s->c->last_name), "%s", s->name);
 }
 
+// Waits until more can be sent. False: errno is set, EAGAIN after the timeout.
+static bool wait_writable(struct sbmo_sock *s, int32_t timeout)
+{
+    int n = s->c->host->wait(s->fd, POLLOUT, sbmo_deadline(timeout));
+
+    if (n <= 0)
+        errno = n < 0 ? -n : EAGAIN;
+    return n > 0;
+}
+
+// Sends some bytes. Returns their number, or -1 with errno.
+static ssize_t send_some(
+    struct sbmo_sock *s, mongoc_iovec_t *iov, size_t n, int32_t timeout)
+{
+    struct msghdr m = { .msg_iov = (struct iovec *)iov,
+        .msg_iovlen = n < 64 ? n : 64 };
+    ssize_t sent;
+
+    do {
+        sent = sendmsg(s->fd, &m, MSG_NOSIGNAL | MSG_DONTWAIT);
+    } while (
+        sent < 0 && (errno == EINTR || (would_block(errno) && timeout != 0 &&
+                                           wait_writable(s, timeout))));
+    return sent;
+}
+
 static ssize_t stream_writev(
     mongoc_stream_t *stream, mongoc_iovec_t *iov, size_t n, int32_t timeout)
 {
@@ -147,15 +173,9 @@ static ssize_t stream_writev(
     timeout = allowed(s, timeout);
     s->timed_out = s->again = false;
     set_last(s);
-    set_limit(s, SO_SNDTIMEO, timeout, &s->send_ms);
     while (more) {
-        struct msghdr m = { .msg_iov = (struct iovec *)iov,
-            .msg_iovlen = n < 64 ? n : 64 };
-        ssize_t done = sendmsg(
-            s->fd, &m, MSG_NOSIGNAL | (timeout == 0 ? MSG_DONTWAIT : 0));
+        ssize_t done = send_some(s, iov, n, timeout);
 
-        if (done < 0 && errno == EINTR)
-            continue;
         if (done < 0) {
             note_failure(s, timeout);
             return sum > 0 && s->again ? sum : -1;
@@ -167,7 +187,7 @@ static ssize_t stream_writev(
 }
 
 // Copies bytes that were read ahead into iov.
-static size_t take(struct sbmo_sock *s, mongoc_iovec_t *iov)
+static size_t take_ahead(struct sbmo_sock *s, mongoc_iovec_t *iov)
 {
     size_t n = s->len < iov->iov_len ? s->len : iov->iov_len;
 
@@ -177,45 +197,59 @@ static size_t take(struct sbmo_sock *s, mongoc_iovec_t *iov)
     return n;
 }
 
-// Waits in poll(), because recvmsg() on a Unix socket would wake up twice. True
-// for data, end of stream or an error.
-static bool readable(struct sbmo_sock *s, int32_t timeout)
+// Receives without waiting.
+static ssize_t receive_now(struct sbmo_sock *s, void *in, size_t cap)
 {
-    struct pollfd p = { .fd = s->fd, .events = POLLIN };
-    int n;
+    ssize_t n;
 
     do {
-        n = poll(&p, 1, timeout > 0 ? timeout : -1);
+        n = recv(s->fd, in, cap, MSG_DONTWAIT);
     } while (n < 0 && errno == EINTR);
-    if (n == 0)
-        errno = EAGAIN;
-    return n > 0;
+    return n;
 }
 
-// Fills iov, and ahead[], which is empty, with further bytes. Returns the bytes
-// in iov; 0: closed by the peer; -1: error.
+// Waits until at least one byte has arrived. -1: errno, EAGAIN after the
+// timeout, which the kernel's own ETIMEDOUT is not.
+static ssize_t receive_within(
+    struct sbmo_sock *s, void *in, size_t cap, int32_t timeout)
+{
+    struct sb_exchange x = { .fd = s->fd,
+        .poll_first = s->local,
+        .times_out = true,
+        .in = in,
+        .cap = cap,
+        .deadline = sbmo_deadline(timeout) };
+    ssize_t n;
+
+    set_limit(s, sbmo_is_limit(timeout) ? timeout : 0);
+    n = s->c->host->exchange(&x);
+    if (n >= 0)
+        return n;
+    errno = n == -ETIMEDOUT && sbmo_now() >= x.deadline ? EAGAIN : (int)-n;
+    return -1;
+}
+
+// Fills iov with further bytes: the rest of a long answer directly, others by
+// way of ahead[], which is empty. Returns the bytes in iov; 0: closed by the
+// peer; -1: error.
 static ssize_t receive(
     struct sbmo_sock *s, mongoc_iovec_t *iov, int32_t timeout)
 {
-    struct iovec both[2] = { { iov->iov_base, iov->iov_len },
-        { s->ahead, AHEAD } };
-    struct msghdr m = { .msg_iov = both, .msg_iovlen = 2 };
+    bool direct = iov->iov_len >= AHEAD;
+    void *in = direct ? iov->iov_base : s->ahead;
+    size_t cap = direct ? iov->iov_len : AHEAD;
     ssize_t n;
 
-    if (s->local && timeout != 0 && !readable(s, timeout)) {
-        note_failure(s, timeout);
-        return -1;
-    }
-    do {
-        n = recvmsg(s->fd, &m, timeout == 0 ? MSG_DONTWAIT : 0);
-    } while (n < 0 && errno == EINTR);
+    assert(s->len == 0);
+    n = timeout == 0 ? receive_now(s, in, cap)
+                     : receive_within(s, in, cap, timeout);
     if (n < 0)
         note_failure(s, timeout);
-    if (n <= (ssize_t)iov->iov_len)
+    if (n <= 0 || direct)
         return n;
     s->at = 0;
-    s->len = (size_t)n - iov->iov_len;
-    return (ssize_t)iov->iov_len;
+    s->len = (size_t)n;
+    return (ssize_t)take_ahead(s, iov);
 }
 
 static ssize_t stream_readv(mongoc_stream_t *stream, mongoc_iovec_t *iov,
@@ -227,10 +261,9 @@ static ssize_t stream_readv(mongoc_stream_t *stream, mongoc_iovec_t *iov,
 
     timeout = allowed(s, timeout);
     s->timed_out = s->again = false;
-    if (timeout != 0)
-        set_limit(s, SO_RCVTIMEO, timeout, &s->receive_ms);
     while (more) {
-        ssize_t got = s->len ? (ssize_t)take(s, iov) : receive(s, iov, timeout);
+        ssize_t got = s->len ? (ssize_t)take_ahead(s, iov)
+                             : receive(s, iov, timeout);
 
         if (got <= 0) {
             if (got == 0) {
@@ -295,7 +328,7 @@ static ssize_t stream_poll(
             timeout = 0;
         timeout = allowed(s, timeout);
     }
-    rc = poll(p, (nfds_t)n, timeout);
+    rc = sbmo_poll(n ? own(streams[0].stream)->c->host : NULL, p, n, timeout);
     // Without this, the library would keep waiting.
     if (rc == 0 && n > 0 && timeout == LEAVE_MS)
         stop_leaving(own(streams[0].stream)->c);
@@ -391,7 +424,6 @@ static struct sbmo_sock *sock_new(
     s->fd = fd;
     s->local = sb_sock_is_local(fd);
     s->name = copy;
-    s->receive_ms = s->send_ms = 0;
     list_add(s);
     return s;
 }

@@ -1,0 +1,97 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+//
+// Waiting with the library's timeouts: the core waits, which may run other
+// users meanwhile.
+#include <errno.h>
+#include <sys/epoll.h>
+#include <time.h>
+#include <unistd.h>
+
+#include "drivers/mongodb/mongodb_priv.h"
+
+// Timeouts of at least this are none (settings.c sets such a one): 20 days.
+#define NO_LIMIT_MS 1728000000
+
+uint64_t sbmo_now(void)
+{
+    struct timespec t;
+
+    clock_gettime(CLOCK_MONOTONIC, &t);
+    return (uint64_t)t.tv_sec * 1000000000 + (uint64_t)t.tv_nsec;
+}
+
+bool sbmo_is_limit(int32_t ms)
+{
+    return ms >= 0 && ms < NO_LIMIT_MS;
+}
+
+uint64_t sbmo_deadline(int32_t ms)
+{
+    return sbmo_is_limit(ms) ? sbmo_now() + (uint64_t)ms * 1000000 : UINT64_MAX;
+}
+
+// The core waits for one descriptor, and several are one to epoll. Returns an
+// epoll descriptor, or -errno.
+static int gather(const struct pollfd *p, size_t n)
+{
+    int all = epoll_create1(EPOLL_CLOEXEC);
+
+    if (all < 0)
+        return -errno;
+    for (size_t i = 0; i < n; i++) {
+        // The values of POLLIN etc. are those of EPOLLIN etc.
+        struct epoll_event e = {
+            .events = (uint32_t)(unsigned short)p[i].events
+        };
+        int no = epoll_ctl(all, EPOLL_CTL_ADD, p[i].fd, &e) ? errno : 0;
+
+        if (no) {
+            close(all);
+            return -no;
+        }
+    }
+    return all;
+}
+
+// The library waits for several sockets while it looks for the servers of a
+// cluster. Returns the number with events, or -errno.
+static int wait_several(
+    const struct sb_host *host, struct pollfd *p, size_t n, uint64_t deadline)
+{
+    int all = gather(p, n);
+    int rc;
+
+    if (all < 0)
+        return all;
+    rc = host->wait(all, POLLIN, deadline);
+    close(all);
+    if (rc <= 0)
+        return rc;
+    rc = poll(p, (nfds_t)n, 0);
+    return rc < 0 ? -errno : rc;
+}
+
+static int wait_one(
+    const struct sb_host *host, struct pollfd *p, uint64_t deadline)
+{
+    int rc = host->wait(p->fd, p->events, deadline);
+
+    p->revents = (short)(rc > 0 ? rc : 0);
+    return rc > 0 ? 1 : rc;
+}
+
+int sbmo_poll(
+    const struct sb_host *host, struct pollfd *p, size_t n, int32_t timeout)
+{
+    uint64_t deadline = sbmo_deadline(timeout);
+    int rc;
+
+    if (n == 0 || timeout == 0)
+        return poll(p, (nfds_t)n, timeout);
+    rc = n == 1 ? wait_one(host, p, deadline)
+                : wait_several(host, p, n, deadline);
+    if (rc >= 0)
+        return rc;
+    errno = -rc;
+    return -1;
+}
