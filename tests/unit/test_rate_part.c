@@ -4,6 +4,8 @@
 // fast the users and the main thread are.
 #include "run/rate_part_private.h"
 
+#include <sched.h>
+
 #include "base/clock.h"
 #include "check.h"
 #include "run/gate.h"
@@ -29,6 +31,13 @@ static void on_warmup(void *data, int64_t ns)
 {
     CHECK_INT(ns, 2 * MS);
     warmups++;
+}
+
+// Keeps the main thread from counting in time.
+static void on_searching(void *data, const struct sb_searching *now)
+{
+    while (sb_clock_monotonic() < run.t0 + 50 * MS)
+        sched_yield();
 }
 
 static void *pass(void *arg)
@@ -166,6 +175,20 @@ static void a_trial_counts_arrivals(void)
     end();
 }
 
+static void a_late_count_has_no_figures(void)
+{
+    struct sb__part_figures f;
+
+    begin();
+    l.searching = on_searching;
+    CHECK(carry_out(SB__PART_TRIAL, 1000, &f));
+    CHECK(f.late);
+    CHECK_INT(f.sum.ns, 0);
+    CHECK(f.sum.user_events == NULL);
+    sb_snap_done(&f.sum);
+    end();
+}
+
 static void the_measured_part_only_begins(void)
 {
     struct sb__part_figures f;
@@ -210,6 +233,7 @@ int main(void)
     RUN(the_warmup_is_not_counted);
     RUN(a_probe_counts_events);
     RUN(a_trial_counts_arrivals);
+    RUN(a_late_count_has_no_figures);
     RUN(the_measured_part_only_begins);
     RUN(a_run_that_is_over_has_no_further_part);
     RUN(a_lack_of_memory_ends_the_run);

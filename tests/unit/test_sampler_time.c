@@ -34,7 +34,7 @@ static void end(void)
 // interval, by half of the period after a sample that took so long.
 static bool is_due(const struct sb__sampler_target *t, int due_in)
 {
-    uint64_t now = sb_clock_monotonic(), limit = now + 60 * SECOND;
+    uint64_t now = sb_clock_monotonic(), limit = now + 10 * SECOND;
 
     s.phase = now + PERIOD / 2 + (uint64_t)(PERIOD_S + due_in) * SECOND;
     if (due_in > 0)
