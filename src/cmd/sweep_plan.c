@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 #include "cmd/sweep_plan.h"
 
+#include <assert.h>
 #include <inttypes.h>
 #include <stdlib.h>
 #include <string.h>
@@ -214,6 +215,7 @@ static int count_runs(struct sb_sweep_plan *p, struct sb_err *err)
 {
     double runs = p->rounds;
 
+    assert(p->rounds > 0);
     p->npoints = 1;
     for (unsigned i = 0; i < p->noptions; i++)
         runs *= p->option[i].n;
@@ -263,6 +265,7 @@ void sb_sweep_plan_order(struct sb_sweep_plan *p)
 {
     struct sb_rng rng;
 
+    assert(p->nruns <= SB_SWEEP_RUNS_MAX && p->nruns == p->npoints * p->rounds);
     sb_rng_init(&rng, p->seed, 0);
     for (unsigned i = 0; i < p->nruns; i++)
         p->order[i] = i;
@@ -281,6 +284,7 @@ void sb_sweep_plan_order(struct sb_sweep_plan *p)
 static void find_values(const struct sb_sweep_plan *p, unsigned run, bool shown,
     struct sb_fact *fact)
 {
+    assert(run < p->nruns);
     unsigned rest = run % p->npoints;
 
     // The last option changes fastest.

@@ -11,33 +11,7 @@
 #include <unistd.h>
 
 #include "check.h"
-
-static FILE *sink;
-static int saved = -1;
-
-// Redirects stderr to a file until captured() is called.
-static void capture(void)
-{
-    sink = tmpfile();
-    fflush(stderr);
-    saved = dup(STDERR_FILENO);
-    dup2(fileno(sink), STDERR_FILENO);
-}
-
-static const char *captured(void)
-{
-    static char text[65536];
-    size_t n;
-
-    fflush(stderr);
-    dup2(saved, STDERR_FILENO);
-    close(saved);
-    rewind(sink);
-    n = fread(text, 1, sizeof(text) - 1, sink);
-    text[n] = '\0';
-    fclose(sink);
-    return text;
-}
+#include "check_log.h"
 
 static void prefixes(void)
 {
@@ -188,7 +162,8 @@ static void progress(void)
         return;
     }
     fflush(stderr);
-    saved = dup(STDERR_FILENO);
+    int saved = dup(STDERR_FILENO);
+
     dup2(slave, STDERR_FILENO);
     sb_log_progress("%d%%", 10);
     sb_log_progress("%s", "2\n0%\033");

@@ -157,6 +157,7 @@ static bool add_row(struct sbmo_conn *c, const struct sb_value *v, size_t room)
     const char *name = c->columns.data;
     uint8_t *p = (uint8_t *)sb_buf_room(&c->bulk, room), *doc;
 
+    assert(c->nrows < DOCUMENTS);
     if (!p)
         return false;
     *p++ = SB_BSON_DOCUMENT;
@@ -171,6 +172,7 @@ static bool add_row(struct sbmo_conn *c, const struct sb_value *v, size_t room)
     }
     *p++ = 0;
     sb_put32(doc, (uint32_t)(p - doc));
+    assert((size_t)((char *)p - c->bulk.data) - c->bulk.len <= room);
     c->bulk.len = (size_t)((char *)p - c->bulk.data);
     c->nrows++;
     return true;
@@ -185,6 +187,7 @@ static int transmit(struct sbmo_conn *c, struct sb_err *err)
     uint8_t *p;
     int rc;
 
+    assert(!c->loading);
     if (c->nrows == 0)
         return 0;
     if (!sbmo_add(&c->bulk, "\0", 2))

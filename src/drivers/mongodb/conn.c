@@ -83,6 +83,7 @@ static int connect_mongodb(struct sb_conn *conn, struct sb_driver_env *env,
     bson_error_t error = { 0 };
     int rc;
 
+    assert(!c->client); // the core has zeroed it
     c->env = e;
     c->host = env->host;
     c->client = mongoc_client_new_from_uri_with_error(e->uri, &error);

@@ -37,6 +37,7 @@ bson_t *sbmo_result_batch(struct sbmo_result *r)
     bson_t **p;
     void *batch;
 
+    assert(r->n <= r->cap);
     if (r->n < r->cap) {
         bson_init(r->batch[r->n]);
         return r->batch[r->n++];
@@ -119,6 +120,7 @@ static int64_t make_values(struct sbmo_result *r)
     struct sb_walk w;
     int64_t n = 0;
 
+    assert(r->n > 0); // the reply
     if (!sb_bson_find(
             bson_get_data(r->batch[0]), r->batch[0]->len, "values", &list))
         return 0;
@@ -166,6 +168,7 @@ static int next_value(struct sbmo_result *r, const uint8_t **doc, size_t *len)
     *doc = (const uint8_t *)r->values.data + r->value_at;
     *len = sb_get32(*doc);
     r->value_at += *len;
+    assert(r->value_at <= r->values.len); // add_value() wrote the lengths
     return 1;
 }
 

@@ -10,6 +10,7 @@ static bool add_column(struct sbmo_result *r, const char *name, size_t len)
 {
     uint32_t at = (uint32_t)r->names.len;
 
+    assert(name[len] == '\0');
     return sbmo_add(&r->offsets, &at, sizeof(at)) &&
            sbmo_add(&r->names, name, len + 1);
 }

@@ -78,6 +78,7 @@ int sbmo_sessions_init(struct sbmo_conn *c, struct sb_err *err)
     bool twice = mongoc_uri_get_option_as_bool(
         c->env->uri, MONGOC_URI_RETRYWRITES, true);
 
+    assert(!c->session && !c->numbered);
     c->session = session_new(c);
     // The library uses the numbers of the first session for findAndModify and
     // transactions, so numbered writes need another session.
@@ -239,6 +240,7 @@ int sbmo_abort(struct sbmo_conn *c, struct sb_err *err)
     bson_error_t e = { 0 };
     bool was_open = c->in_trx;
 
+    assert(!was_open || c->session);
     c->in_trx = false;
     // A transaction that the server never received, or has ended, is not a
     // failure.
