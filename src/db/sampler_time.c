@@ -27,7 +27,7 @@ static uint64_t next_sample(
     uint64_t first = s->phase % period + period - lead(s, took);
     uint64_t after = last + period / 4;
 
-    return after + (period - (after - first % period) % period);
+    return after + period - (after + period - first % period) % period;
 }
 
 void sb__sampler_wait_until(struct sb_sampler *s, uint64_t ns)

@@ -149,7 +149,7 @@ static void a_probe_counts_events(void)
     end();
 }
 
-// Nobody takes the arrivals: 1,000 per second for 40 ms, and 10 ms before.
+// No user takes the arrivals: 1,000 per second for 40 ms, and 10 ms before.
 static void a_trial_counts_arrivals(void)
 {
     struct sb__part_figures f;
