@@ -16,7 +16,7 @@ answers after 10 ms, but run when it has finished.
   > EOF
   $ run() {
   >     sysbench hog.lua --db-driver=null --null-latency=10ms --threads=4 \
-  >         --events=12 --time=0 "$@" run
+  >         --events=12 --time=0 "$@" run 2>err
   > }
   $ run --workers=1 --report=text,json=loop.json,csv=loop.csv \
   >     --report-interval=1 --assert='client_delay.max>=20ms' >out
@@ -68,7 +68,7 @@ starting is lag.
 
 If each user has a thread, it is not known how long an answer waited.
 
-  $ run --report=text,json=threads.json --assert='client_delay.p99<1s' >out 2>err
+  $ run --report=text,json=threads.json --assert='client_delay.p99<1s' >out
   [3]
   $ cat err
   limit not kept: client_delay.p99<1s: no value (it is only known with --workers)
