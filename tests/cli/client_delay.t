@@ -36,7 +36,6 @@ that user.
   > assert d['kind'] == 'client_delay' and d['count'] == 12 == o['count']
   > assert o['min'] >= 9e6, o
   > assert d['max'] >= 20e6, d
-  > assert d['percentiles']['50'] > o['percentiles']['50'], (d, o)
   > assert d['sum'] == r['counters']['client_delay_ns']
   > assert r['latency']['sum'] >= o['sum']
   > assert r['latency']['sum'] + d['sum'] <= 4 * r['end']['seconds'] * 1e9"
