@@ -88,8 +88,8 @@ bench_many() {
             --threads=$((1000 * n)) --workers=auto --events=$((20000 * n)) \
             --time=0 run >>rss
         few=$((20000 * n)) many=$((20000 * n + SECS * 30000))
-        a=$(steady_cpu $few $many many_users $((1000 * n)) EVENTS)
-        b=$(steady_cpu 20000 $((20000 + SECS * 30000)) many_users 64 EVENTS)
+        a=$(steady cpu_of $few $many many_users $((1000 * n)) EVENTS)
+        b=$(steady cpu_of 20000 $((20000 + SECS * 30000)) many_users 64 EVENTS)
         echo "$a" >>cpu
         echo "$b" >>cpu64
         ratio "$a" "$b" >>rc

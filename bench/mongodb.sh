@@ -85,10 +85,10 @@ bench_mongodb_cpu() {
         : >bare
         for what in compiled tables; do : >$what && : >r_$what; done
         for _ in $(seq "$REPS"); do
-            b=$(steady $few $many bare_find $threads EVENTS)
+            b=$(steady user_of $few $many bare_find $threads EVENTS)
             echo "$b" >>bare
             for what in compiled tables; do
-                a=$(steady $few $many mongodb_find $what $threads EVENTS)
+                a=$(steady user_of $few $many mongodb_find $what $threads EVENTS)
                 echo "$a" >>$what
                 ratio "$a" "$b" >>r_$what
             done

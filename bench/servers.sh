@@ -59,13 +59,13 @@ bare() { # threads events
     esac
 }
 
-# Prints the user CPU time per query in us, from the difference between a long
-# and a short run.
-steady() { # few many command...
-    local few=$1 many=$2 a b
-    shift 2
-    a=$(user_of "${@/EVENTS/$many}")
-    b=$(user_of "${@/EVENTS/$few}")
+# Prints the CPU time per query in us, from the difference between a long and a
+# short run. time: user_of, or cpu_of with that of the system.
+steady() { # time few many command...
+    local time=$1 few=$2 many=$3 a b
+    shift 3
+    a=$("$time" "${@/EVENTS/$many}")
+    b=$("$time" "${@/EVENTS/$few}")
     awk -v a="$a" -v b="$b" -v n=$((many - few)) \
         'BEGIN { printf "%.4f\n", (a - b) / n * 1e6 }'
 }
@@ -83,14 +83,14 @@ bench_cpu() {
         : >new && : >bare && : >old && : >r && : >ro
         for _ in $(seq "$REPS"); do
             # shellcheck disable=SC2086
-            a=$(steady $few $many point_select "$SB" $threads EVENTS $OPTS)
-            b=$(steady $few $many bare $threads EVENTS)
+            a=$(steady user_of $few $many point_select "$SB" $threads EVENTS $OPTS)
+            b=$(steady user_of $few $many bare $threads EVENTS)
             echo "$a" >>new
             echo "$b" >>bare
             ratio "$a" "$b" >>r
             [ -n "$OLD" ] || continue
             # shellcheck disable=SC2086
-            ratio "$(steady $few $many point_select "$OLD" $threads EVENTS \
+            ratio "$(steady user_of $few $many point_select "$OLD" $threads EVENTS \
                 $OLD_OPTS)" "$b" >>ro
         done
         target="at most 1.15"

@@ -102,24 +102,12 @@ LUA
         "at most 10"
 }
 
-# Prints the CPU time (user and system) per query in us, from the difference
-# between a long and a short run.
-steady_cpu() { # few many command...
-    local few=$1 many=$2 a b
-    shift 2
-    a=$(cpu_of "${@/EVENTS/$many}")
-    b=$(cpu_of "${@/EVENTS/$few}")
-    awk -v a="$a" -v b="$b" -v n=$((many - few)) \
-        'BEGIN { printf "%.4f\n", (a - b) / n * 1e6 }'
-}
-
 floor_up() { # kind
     [ "$1" = pgsql ] || return 0
     floor floor_loop $(pkg-config --cflags --libs libpq liburing) -lpthread
 }
 
-# The bare loops, by their way of waiting. There is none with io_uring for
-# MariaDB.
+# Bare loops for PostgreSQL, one for each way to wait.
 bare_loop() { # way users events
     ./floor_loop "$1" "$2" "$3" "host=${SOCKET%/*} port=$PORT user=sbtest \
 password=sbtest dbname=sbtest" $SIZE
@@ -133,16 +121,16 @@ bench_waiting() {
         : >new && : >threads && : >rt && : >uring && : >ru
         for _ in $(seq "$REPS"); do
             # shellcheck disable=SC2086
-            a=$(steady_cpu $few $many point_select "$SB" $users EVENTS $OPTS \
+            a=$(steady cpu_of $few $many point_select "$SB" $users EVENTS $OPTS \
                 --workers=1)
             echo "$a" >>new
             if [ "$1" = pgsql ]; then
-                b=$(steady_cpu $few $many bare_loop threads $users EVENTS)
-                c=$(steady_cpu $few $many bare_loop uring $users EVENTS)
+                b=$(steady cpu_of $few $many bare_loop threads $users EVENTS)
+                c=$(steady cpu_of $few $many bare_loop uring $users EVENTS)
                 echo "$c" >>uring
                 ratio "$a" "$c" >>ru
             else
-                b=$(steady_cpu $few $many bare $users EVENTS)
+                b=$(steady cpu_of $few $many bare $users EVENTS)
             fi
             echo "$b" >>threads
             ratio "$a" "$b" >>rt

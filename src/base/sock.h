@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 //
-// Sockets: how to wait for data, and the address of the peer.
+// Sockets: how to wait for data, and addresses.
 #ifndef SB_BASE_SOCK_H
 #define SB_BASE_SOCK_H
 
@@ -25,6 +25,16 @@ static inline bool sb_sock_is_local(int fd)
 
     return getsockname(fd, (struct sockaddr *)&a, &len) == 0 &&
            a.ss_family == AF_UNIX;
+}
+
+// Returns whether a host is a numeric address of IPv4 or IPv6, which needs no
+// lookup.
+static inline bool sb_sock_is_numeric(const char *host)
+{
+    struct in6_addr unused;
+
+    return inet_pton(AF_INET, host, &unused) == 1 ||
+           inet_pton(AF_INET6, host, &unused) == 1;
 }
 
 // Writes the address that fd is connected to: "10.0.0.1:5432", "[::1]:5432",

@@ -142,7 +142,8 @@ static bool start_thread(struct sb_helpers *h)
     return rc == 0;
 }
 
-// Finds a thread for the jobs in the queue. Returns false if there is none.
+// Wakes or starts a thread for the jobs in the queue. Returns false if no
+// thread exists and none can be started.
 static bool find_thread(struct sb_helpers *h)
 {
     // Threads that were told of a job before may still count as idle.

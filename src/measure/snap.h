@@ -51,7 +51,7 @@ struct sb_snap {
                           // set by sb_snap_sub()
     unsigned running;     // users inside their loop
     struct sb_counters c; // sums over users
-    // Exact, since the start; min is 0 if there is none.
+    // Exact, since the start; min is 0 if nothing was recorded.
     uint64_t service_min, service_max, response_min, response_max, lag_min,
         lag_max, client_delay_min, client_delay_max;
     struct sb_hist_snap service, response, lag, client_delay;

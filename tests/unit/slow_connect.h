@@ -134,6 +134,37 @@ static struct client {
     bool other_ran; // before `done`
 } client;
 
+static struct sb_opts *opts;
+
+static inline void set(const char *option, const char *value)
+{
+    struct sb_err err = { 0 };
+
+    CHECK_INT(sb_opts_set(opts, option, value, SB_SRC_CMDLINE, &err), 0);
+    CHECK_STR(err.msg, "");
+}
+
+// values: where the options of `table` are stored. conn: of `size` bytes.
+static inline void begin_client(
+    const struct sb_opt_table *table, void *values, void *conn, size_t size)
+{
+    struct sb_err err = { 0 };
+
+    opts = sb_opts_new();
+    sb_opts_add(opts, table, values, &err);
+    client.env = (struct sb_driver_env){ .host = &host };
+    client.conn = conn;
+    client.size = size;
+    client.options = values;
+}
+
+static inline void finish(void)
+{
+    sb_driver.generic->env_done(&client.env);
+    sb_opts_free(opts);
+    close_all();
+}
+
 static inline void connect_in_fiber(void *arg)
 {
     struct sb_conn_info info = { 0 };

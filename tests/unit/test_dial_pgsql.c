@@ -8,40 +8,18 @@
 
 extern const struct sb_driver sb_driver;
 
-static struct sb_opts *opts;
 static struct pgsql_opts values;
 static union {
     struct pgsql_conn own;
     max_align_t align;
 } room;
 
-static void set(const char *option, const char *value)
-{
-    struct sb_err err = { 0 };
-
-    CHECK_INT(sb_opts_set(opts, option, value, SB_SRC_CMDLINE, &err), 0);
-    CHECK_STR(err.msg, "");
-}
-
 static void start(const char *host_name)
 {
-    struct sb_err err = { 0 };
-
-    opts = sb_opts_new();
-    sb_opts_add(opts, &pgsql_opt_table, &values, &err);
+    begin_client(&pgsql_opt_table, &values, &room, sizeof(room));
     set("pgsql-host", host_name);
-    client.env = (struct sb_driver_env){ .host = &host };
-    client.conn = (struct sb_conn *)&room;
-    client.size = sizeof(room);
-    client.options = &values;
-    CHECK_INT(sb_driver.generic->env_init(&client.env, &values, &err), 0);
-}
-
-static void finish(void)
-{
-    sb_driver.generic->env_done(&client.env);
-    sb_opts_free(opts);
-    close_all();
+    CHECK_INT(
+        sb_driver.generic->env_init(&client.env, &values, &client.err), 0);
 }
 
 static void start_full(void)

@@ -3,6 +3,7 @@
 // Pipelines, and statements that the server forgets.
 #include <unistd.h>
 
+#include "check_log.h"
 #include "fake.h"
 
 static bool text_only; // the driver accepts only text
@@ -189,27 +190,6 @@ static void lost(void)
     finish();
 }
 
-// Returns what the program logs while f() runs.
-static const char *logged_by(void (*f)(void))
-{
-    static char text[512];
-    int err = dup(2);
-    FILE *log = tmpfile();
-    size_t n;
-
-    fflush(stderr);
-    dup2(fileno(log), 2);
-    f();
-    fflush(stderr);
-    dup2(err, 2);
-    close(err);
-    rewind(log);
-    n = fread(text, 1, sizeof(text) - 1, log);
-    text[n] = '\0';
-    fclose(log);
-    return text;
-}
-
 static void run_logged(void)
 {
     struct sb_stmt_handle *st = open_select();
@@ -228,9 +208,11 @@ static void debug_lines(void)
         text_only = texts;
         start_pipelines();
         sb_log_set_level(SB_LOG_NOTICE);
-        CHECK_STR(logged_by(run_logged), "fake: user 0: 0.000 ms: insert one\n"
-                                         "fake: user 0: 0.000 ms: select\n"
-                                         "fake: user 0: 0.000 ms: error\n");
+        capture();
+        run_logged();
+        CHECK_STR(captured(), "fake: user 0: 0.000 ms: insert one\n"
+                              "fake: user 0: 0.000 ms: select\n"
+                              "fake: user 0: 0.000 ms: error\n");
         sb_log_set_level(SB_LOG_FATAL);
         finish();
     }

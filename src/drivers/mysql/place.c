@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 #include "drivers/mysql/place.h"
 
-#include <arpa/inet.h>
 #include <stdlib.h>
+
+#include "base/sock.h"
 
 // Returns 0 if the port is invalid.
 static unsigned port_number(const char *text)
@@ -56,9 +57,5 @@ struct sbmy_place sbmy_places_get(const struct sbmy_places *p, uint64_t number)
 
 bool sbmy_place_is_address(struct sbmy_place p)
 {
-    struct in6_addr unused;
-
-    return !p.socket && p.host &&
-           (inet_pton(AF_INET, p.host, &unused) == 1 ||
-               inet_pton(AF_INET6, p.host, &unused) == 1);
+    return !p.socket && p.host && sb_sock_is_numeric(p.host);
 }

@@ -3,10 +3,10 @@
 // Connection parameters: from the driver's options, the connection string, and
 // the environment and service files that libpq reads. For their precedence, see
 // choose().
-#include <arpa/inet.h>
 #include <errno.h>
 #include <stdlib.h>
 
+#include "base/sock.h"
 #include "drivers/pgsql/pgsql_priv.h"
 
 static int find(const struct pgsql_target *t, const char *key)
@@ -109,7 +109,6 @@ void pgsql_target_fill(
 
 static bool is_name(const char *s, size_t len)
 {
-    struct in6_addr unused;
     char text[INET6_ADDRSTRLEN];
 
     if (len == 0 || s[0] == '/' || s[0] == '@')
@@ -118,8 +117,7 @@ static bool is_name(const char *s, size_t len)
         return true;
     memcpy(text, s, len);
     text[len] = '\0';
-    return inet_pton(AF_INET, text, &unused) != 1 &&
-           inet_pton(AF_INET6, text, &unused) != 1;
+    return !sb_sock_is_numeric(text);
 }
 
 enum pgsql_names pgsql_target_names(const struct pgsql_target *t)
