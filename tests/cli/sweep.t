@@ -466,7 +466,7 @@ nothing.
   $ finished() { for _ in $(seq 1200); do grep -q "^.$1/3" out && return; sleep 0.05; done; cat out err; }
   $ long() { exec sysbench e.lua --sweep=threads=1,2,3 --events=0 --time=1 --report=json=s.json "$@" run; }
   $ rm -f s.json
-  $ (long >out 2>err) & pid=$!
+  $ : >out; (long >out 2>err) & pid=$!
   $ finished 1; sleep 0.2; kill -INT $pid; wait $pid
   [130]
   $ grep '^\[' out | lines
@@ -486,7 +486,7 @@ nothing.
 
 Killed by SIGKILL: the run in progress ends, too, and no finished run is lost.
 
-  $ (long --sweep-resume >out 2>err) & pid=$!
+  $ : >out; (long --sweep-resume >out 2>err) & pid=$!
   $ finished 2; kill -KILL $pid; wait $pid 2>/dev/null
   [137]
   $ flock -w 60 s.json.sweep/plan.json true
@@ -520,7 +520,7 @@ the file `gone` exists.
   > EOF
   $ mkdir tmp
   $ waits() { exec env TMPDIR=tmp sysbench wait.lua --sweep=threads=1,2,3 --events=1 run 2>err; }
-  $ (waits >out) & pid=$!
+  $ : >out; (waits >out) & pid=$!
   $ finished 1; ls tmp | wc -l; kill -HUP $pid; touch gone; wait $pid
   1
   [129]
