@@ -34,6 +34,7 @@ int sb__app_run_workload(struct sb_app *a, struct sb_workload *w)
     struct sb_run_result res;
     struct sb_err err = { 0 };
 
+    sb__app_choose_workers(a);
     if (sb_app_job_follows(a)) {
         sb__app_follow(a, w, &res);
         return sb__app_exit_status(a, &res);

@@ -5,6 +5,7 @@
 
 #include "kit/rng.h"
 #include "db/call.h"
+#include "db/slots.h"
 #include "db/link.h"
 #include "db/op.h"
 
@@ -47,6 +48,8 @@ void sb_db_ctx_done(struct sb_db_ctx *c)
 void sb_db_ctx_cancel(struct sb_db_ctx *ctx)
 {
     pthread_mutex_lock(&ctx->lock);
+    if (ctx->slot_wait)
+        sb__slot_cancel(ctx->slot_wait);
     for (struct sb_con_priv *c = ctx->cons; c; c = c->next) {
         if (c->cancelable && c->drv->generic->cancel)
             c->drv->generic->cancel(c->conn);
@@ -210,11 +213,16 @@ static int get_instance(struct sb_db_ctx *ctx, struct sb_db *db,
     return rc;
 }
 
-// Counts a connection that was opened in an event.
+// Counts a connection that was opened in an event. Waiting for
+// --connect-parallel is not part of the operation.
 static void count_opened(struct sb__call *call)
 {
     if (!call->rec)
         return;
+    if (call->con->queued_ns) {
+        call->start += call->con->queued_ns;
+        call->waits = call->con->queued_waits;
+    }
     call->op = sb__op_of_connect(call->con->ctx, call->rec);
     sb__call_record(call);
 }

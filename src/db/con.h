@@ -97,6 +97,8 @@ struct sb_con_priv {
     struct sb__child *children;      // the others
     struct sb__child *late;          // of sb__child_free_later()
     uint64_t lost_at;                // when the loss was detected
+    uint64_t queued_ns;    // how long it has waited for --connect-parallel
+    uint64_t queued_waits; // of the user's fiber when that ended
     struct sb__pipe pipe;
     struct sb__refresh refresh;
     struct sb_buf bulk; // INSERT text being collected

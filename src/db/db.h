@@ -41,6 +41,7 @@ struct sb_db_opts {
     const char *init_sql;             // "" for none
     int isolation;                    // enum sb_db_isolation
     int64_t statement_cache;          // --db-statement-cache, 0: no limit
+    int64_t connect_parallel;         // --connect-parallel, 0: no limit
 };
 
 extern const struct sb_opt_table sb_db_opt_table;
@@ -95,6 +96,9 @@ int sb_drivers_idle(struct sb_drivers *d,
 // --db-driver=help (a name that sb_drivers_claim() accepts).
 void sb_drivers_list(struct sb_drivers *d, FILE *out);
 
+// True if drivers are loaded, and none of them blocks its worker while it waits
+// (SB_CAP_LOOP). Main thread, before workers start.
+bool sb_drivers_wait(const struct sb_drivers *d);
 // True after sb_con_open() has opened a connection: the report then shows SQL
 // statistics. Any thread.
 bool sb_drivers_used(const struct sb_drivers *d);
@@ -144,7 +148,8 @@ struct sb_db_ctx {
     // delay was recorded last.
     const struct sb_fiber_waits *waits;
     uint64_t delayed;
-    pthread_mutex_t lock; // of `cons` and what other threads cancel
+    pthread_mutex_t lock; // of the next two and what other threads cancel
+    struct sb__slot_wait *slot_wait; // in progress, for --connect-parallel
     struct sb_con_priv *cons;
     struct sb_con_priv *idle_cons; // freed, to be reused
     struct sb__child *idle_stmts;  // freed, to be reused

@@ -28,6 +28,16 @@ static const struct sb_opt db_opts[] = {
         .help = "maximum number of prepared statements that a connection "
                 "keeps on the server, 0: no limit. The least recently used "
                 "one is closed, and prepared again when it is executed next" },
+    { .name = "connect-parallel",
+        .type = SB_OPT_INT,
+        .offset = offsetof(struct sb_db_opts, connect_parallel),
+        .def = "0",
+        .min = 0,
+        .max = 1e9,
+        .flags = SB_OPT_YIELDS,
+        .help = "maximum number of connections that the users of this process "
+                "open at the same time, 0: no limit. Further users wait for "
+                "their turn" },
     { .name = "db-debug",
         .type = SB_OPT_BOOL,
         .offset = offsetof(struct sb_db_opts, debug),

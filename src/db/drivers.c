@@ -33,6 +33,7 @@ struct sb_drivers *sb_drivers_new(
         .shared = sb_helper_shared };
     pthread_mutex_init(&d->lock, NULL);
     pthread_mutex_init(&d->feed_lock, NULL);
+    sb__slots_init(&d->slots);
     return d;
 }
 
@@ -57,6 +58,7 @@ void sb_drivers_free(struct sb_drivers *d)
     sb__idle_done(d);
     pthread_mutex_destroy(&d->lock);
     pthread_mutex_destroy(&d->feed_lock);
+    sb__slots_done(&d->slots);
     free(d);
 }
 
@@ -375,6 +377,14 @@ const struct sb_driver *sb_db_driver(const struct sb_db *db)
 const char *sb_db_file(const struct sb_db *db)
 {
     return db->file;
+}
+
+bool sb_drivers_wait(const struct sb_drivers *d)
+{
+    for (const struct sb_db *db = d->dbs; db; db = db->next)
+        if (!(db->drv->caps & SB_CAP_LOOP))
+            return false;
+    return d->dbs != NULL;
 }
 
 bool sb_drivers_used(const struct sb_drivers *d)

@@ -7,6 +7,7 @@
 #include "kit/buf.h"
 #include "base/log.h"
 #include "db/db.h"
+#include "db/slots.h"
 
 struct sb__feed;
 
@@ -44,8 +45,9 @@ struct sb_drivers {
     struct sb_opts *o;
     const struct sb_db_opts *opts;
     struct sb_host host;
-    pthread_mutex_t lock;      // protects what follows except the atomics
+    pthread_mutex_t lock;      // of what follows, except slots and the atomics
     pthread_mutex_t feed_lock; // protects the lists of shared loaders
+    struct sb__slots slots;    // of --connect-parallel
     struct sb_db *dbs;         // in order of loading
     struct sb__idle *idle;     // unloaded drivers, see sb_drivers_idle()
     bool noticed;              // the chosen default driver was logged

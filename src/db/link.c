@@ -2,6 +2,7 @@
 #include "db/link.h"
 
 #include "db/call.h"
+#include "db/slots.h"
 #include "loop/fiber.h"
 
 // Only this function and those that change the list of connections write to
@@ -41,6 +42,45 @@ static int connect_conn(struct sb_con_priv *c, struct sb_err *err)
     return rc;
 }
 
+static void set_slot_wait(struct sb_db_ctx *ctx, struct sb__slot_wait *w)
+{
+    pthread_mutex_lock(&ctx->lock);
+    ctx->slot_wait = w;
+    pthread_mutex_unlock(&ctx->lock);
+}
+
+// Waits until --connect-parallel allows another connect. 0, SB_ECANCELED or
+// SB_ENOMEM.
+static int take_slot(struct sb_con_priv *c, struct sb_err *err)
+{
+    struct sb_drivers *d = c->inst->db->owner;
+    int64_t most = d->opts->connect_parallel;
+    uint64_t since = sb__now(c);
+    struct sb__slot_wait w;
+    int rc;
+
+    if (most == 0)
+        return 0;
+    rc = sb__slot_wait_init(&w, &d->slots, err);
+    if (rc)
+        return rc;
+    set_slot_wait(c->ctx, &w);
+    rc = sb__slot_take(&w, (uint64_t)most, err);
+    set_slot_wait(c->ctx, NULL);
+    sb__slot_wait_done(&w);
+    c->queued_ns += sb__now(c) - since;
+    c->queued_waits = c->ctx->waits ? c->ctx->waits->count : 0;
+    return rc;
+}
+
+static void release_slot(struct sb_con_priv *c)
+{
+    struct sb_drivers *d = c->inst->db->owner;
+
+    if (d->opts->connect_parallel > 0)
+        sb__slot_release(&d->slots);
+}
+
 void sb__link_close(struct sb_con_priv *c)
 {
     assert(c->outcome == SB__OUTCOME_NONE && c->prepared.n == 0);
@@ -50,9 +90,13 @@ void sb__link_close(struct sb_con_priv *c)
 
 int sb__link_open(struct sb_con_priv *c, struct sb_err *err)
 {
-    int rc = connect_conn(c, err);
+    int rc = take_slot(c, err);
 
     assert(!sb__con_connected(c));
+    if (rc)
+        return rc;
+    rc = connect_conn(c, err);
+    release_slot(c);
     if (rc == 0)
         rc = sb__session_begin(c->inst->db, c->conn, err);
     if (rc)
@@ -60,10 +104,26 @@ int sb__link_open(struct sb_con_priv *c, struct sb_err *err)
     return rc;
 }
 
-int sb__link_again(struct sb_con_priv *c)
+// Opens the connection again. was_connected: it was not disconnected yet.
+static int connect_again(struct sb_con_priv *c, bool was_connected)
 {
     const struct sb_generic_ops *g = c->drv->generic;
-    bool was_connected = sb__con_connected(c);
+    int rc;
+
+    if (was_connected && g->reconnect) {
+        rc = g->reconnect(c->conn, &c->err);
+        set_cancelable(c, rc == 0);
+        return rc;
+    }
+    if (was_connected)
+        g->disconnect(c->conn);
+    memset(c->conn, 0, c->drv->conn_size);
+    return connect_conn(c, &c->err);
+}
+
+int sb__link_again(struct sb_con_priv *c)
+{
+    bool was_connected = sb__con_connected(c), has_conn = was_connected;
     int rc;
 
     if (!sb__con_lost(c))
@@ -74,19 +134,17 @@ int sb__link_again(struct sb_con_priv *c)
         sb__con_enter(c, SB__CON_AWAY);
     }
     set_cancelable(c, false);
-    if (was_connected && g->reconnect) {
-        rc = g->reconnect(c->conn, &c->err);
-        set_cancelable(c, rc == 0);
-    } else {
-        if (was_connected)
-            g->disconnect(c->conn);
-        memset(c->conn, 0, c->drv->conn_size);
-        rc = connect_conn(c, &c->err);
+    rc = take_slot(c, &c->err);
+    if (rc == 0) {
+        has_conn = true;
+        rc = connect_again(c, was_connected);
+        release_slot(c);
     }
     if (rc == 0)
         rc = sb__session_again(c, &c->err);
     if (rc) {
-        sb__link_close(c);
+        if (has_conn)
+            sb__link_close(c);
         sb__call_complete_error(c, rc);
         return rc;
     }

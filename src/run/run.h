@@ -29,7 +29,10 @@ enum sb_pace_mode { SB_PACE_AUTO, SB_PACE_SLEEP, SB_PACE_SPIN };
 // nanoseconds.
 struct sb_run_opts {
     int64_t threads;
-    const char *workers; // "users": a thread for each; "auto", a number
+    const char *workers; // "users": a thread for each; "auto", "processors",
+                         // or a number
+    bool auto_loops;     // what "auto" means, set before the run: event loops,
+                         // one per processor, or a thread for each user
     int event_loop;      // enum sb_loop_kind
     int64_t events;      // 0: no limit
     int64_t time;        // 0: no limit

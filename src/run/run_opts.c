@@ -11,6 +11,7 @@
 #define SECOND       1000000000
 #define WORKERS_MAX  10000
 #define WORKERS_AUTO (WORKERS_MAX + 1)
+#define WORKERS_PROCESSORS (WORKERS_MAX + 2)
 
 static const char *const arrivals[] = { "poisson", "constant", NULL };
 static const char *const event_loops[] = { "auto", "io_uring", "epoll", NULL };
@@ -29,11 +30,12 @@ static const struct sb_opt options[] = {
     { .name = "workers",
         .type = SB_OPT_STRING,
         .offset = AT(workers),
-        .def = "users",
+        .def = "auto",
         .flags = SB_OPT_YIELDS,
         .help = "number of operating system threads that run the users given "
-                "by --threads, 'auto' for one per processor, or 'users' for a "
-                "thread of its own for each user" },
+                "by --threads, 'processors' for one per processor, 'users' for "
+                "a thread of its own for each user, or 'auto': 'processors' if "
+                "there are many users, none of which blocks its worker" },
     { .name = "event-loop",
         .type = SB_OPT_ENUM,
         .offset = AT(event_loop),
@@ -455,8 +457,9 @@ static int finish_mix(const struct sb_run_opts *o, struct sb_err *err)
                : 0;
 }
 
-// Returns the number of --workers: 0 for "users", WORKERS_AUTO for "auto", and
-// SB_ERANGE for anything else that is not a number from 1.
+// Returns the number of --workers: 0 for "users", WORKERS_AUTO for "auto",
+// WORKERS_PROCESSORS for "processors", and SB_ERANGE for anything else that is
+// not a number from 1.
 static int64_t workers_of(const char *text)
 {
     char *end;
@@ -466,6 +469,8 @@ static int64_t workers_of(const char *text)
         return 0;
     if (strcmp(text, "auto") == 0)
         return WORKERS_AUTO;
+    if (strcmp(text, "processors") == 0)
+        return WORKERS_PROCESSORS;
     errno = 0;
     n = strtol(text, &end, 10);
     return *end || end == text || errno || n < 1 || n > WORKERS_MAX ? SB_ERANGE
@@ -477,7 +482,8 @@ static int finish_workers(const struct sb_run_opts *o, struct sb_err *err)
     if (workers_of(o->workers) >= 0)
         return 0;
     return sb_err_set(err, SB_ERANGE,
-        "--workers: '%.100s' is not 'users', 'auto' or a number from 1 to %d",
+        "--workers: '%.100s' is not 'auto', 'users', 'processors' or a number "
+        "from 1 to %d",
         o->workers, WORKERS_MAX);
 }
 
@@ -486,8 +492,10 @@ unsigned sb_run_opts_workers(
 {
     int64_t n = workers_of(o->workers);
 
-    if (n == WORKERS_AUTO)
+    if (n == WORKERS_PROCESSORS || (n == WORKERS_AUTO && o->auto_loops))
         n = processors;
+    else if (n == WORKERS_AUTO)
+        n = 0;
     return n < users ? (unsigned)n : users;
 }
 

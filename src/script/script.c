@@ -216,6 +216,19 @@ bool sb_script_own_loop(const struct sb_script *s)
     return sb__state_has(s->main, NULL, "thread_run");
 }
 
+bool sb_script_is_installed(const struct sb_script *s)
+{
+    char *dir = realpath(s->env.paths->workloads, NULL);
+    char *path = realpath(s->path, NULL);
+    size_t len = dir ? strlen(dir) : 0;
+    bool installed = dir && path && strncmp(path, dir, len) == 0 &&
+                     path[len] == '/';
+
+    free(dir);
+    free(path);
+    return installed;
+}
+
 bool sb_script_from_stdin(const struct sb_script *s)
 {
     return s->from_stdin;

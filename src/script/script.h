@@ -72,6 +72,8 @@ const char *sb_script_title(const struct sb_script *s);
 bool sb_script_is_legacy(const struct sb_script *s);
 // True if the script has an event loop of its own, thread_run().
 bool sb_script_own_loop(const struct sb_script *s);
+// True if it is one of the installed workloads.
+bool sb_script_is_installed(const struct sb_script *s);
 bool sb_script_from_stdin(const struct sb_script *s);
 
 // How this script implements a command.

@@ -22,6 +22,35 @@ Thousands of users connect at the same time, and need no threads for that.
   $ grep 'total number of events' out
       total number of events:              4000
 
+With --connect-parallel=1 they connect one after the other; waiting for that is not part
+of a connect. So all connects together take less time than the run. The same with threads.
+
+  $ one_by_one() {
+  >     run connect --threads=30 --connections-per-user=1 --hold-time=0 --time=100 \
+  >         --null-connect-latency=10ms --connect-parallel=1 --report=json=j.json "$@"
+  > }
+  $ connects() {
+  >     python3 - <<'END'
+  > import json
+  > run = json.load(open("j.json"))["runs"][0]
+  > op = [o for o in run["operations"] if o["name"] == "connect"][0]["latency"]
+  > print(op["count"], 0.29e9 < op["sum"] < run["end"]["seconds"] * 1e9)
+  > END
+  > }
+  $ one_by_one && connects || cat err
+  30 True
+  $ one_by_one --workers=users && connects || cat err
+  30 True
+
+The end of a run reaches users that wait for their turn, which count as canceled calls.
+
+  $ run connect --threads=30 --null-connect-latency=1000s --connect-parallel=2 --time=1 \
+  >     --shutdown-grace=2
+  [2]
+  $ sed 's/still busy .* s after/still busy after/' err
+  WARNING: 30 of 30 users are still busy after the end of the run; canceling their calls
+  All canceled calls have returned.
+
 The rate of the workload connect holds: the last of 60 connections is due 0.98 s after
 the first.
 

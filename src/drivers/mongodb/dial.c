@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 //
-// Connects sockets in small steps, so that another thread can cancel it.
+// Connects sockets in small steps, so that another thread can cancel it and
+// other users can run meanwhile.
 #include <errno.h>
 #include <fcntl.h>
 #include <netdb.h>
@@ -10,6 +11,7 @@
 #include <sys/un.h>
 #include <unistd.h>
 
+#include "base/sock.h"
 #include "drivers/mongodb/mongodb_priv.h"
 
 // Interval at which a connect in progress checks for a cancel.
@@ -81,23 +83,51 @@ int sbmo_no_socket(const char *where, bson_error_t *error)
     return -1;
 }
 
+struct lookup {
+    const mongoc_host_list_t *host;
+    struct addrinfo *list;
+    int rc; // of getaddrinfo()
+};
+
+static void look_up(void *arg)
+{
+    struct lookup *l = arg;
+    struct addrinfo hints = { .ai_family = l->host->family,
+        .ai_socktype = SOCK_STREAM };
+    char port[8];
+
+    snprintf(port, sizeof(port), "%u", (unsigned)l->host->port);
+    l->rc = getaddrinfo(l->host->host, port, &hints, &l->list);
+}
+
+// The addresses of a host, to be freed with freeaddrinfo(); NULL: *error.
+// Looking up a name blocks, so a helper thread does it.
+static struct addrinfo *addresses_of(
+    struct sbmo_conn *c, const mongoc_host_list_t *host, bson_error_t *error)
+{
+    uint64_t end = sbmo_now() + (uint64_t)c->env->connect_ms * 1000000;
+    struct lookup l = { .host = host, .rc = EAI_AGAIN };
+
+    if (sb_sock_is_numeric(host->host))
+        look_up(&l);
+    else
+        c->host->apart(look_up, &l, end);
+    if (l.rc == 0)
+        return l.list;
+    bson_set_error(error, MONGOC_ERROR_STREAM,
+        MONGOC_ERROR_STREAM_NAME_RESOLUTION, "%s: %s", host->host_and_port,
+        gai_strerror(l.rc));
+    return NULL;
+}
+
 static int dial_tcp(
     struct sbmo_conn *c, const mongoc_host_list_t *host, bson_error_t *error)
 {
-    struct addrinfo hints = { .ai_family = host->family,
-        .ai_socktype = SOCK_STREAM };
-    struct addrinfo *list;
-    char port[8];
-    int fd = -1, rc;
+    struct addrinfo *list = addresses_of(c, host, error);
+    int fd = -1;
 
-    snprintf(port, sizeof(port), "%u", (unsigned)host->port);
-    rc = getaddrinfo(host->host, port, &hints, &list);
-    if (rc) {
-        bson_set_error(error, MONGOC_ERROR_STREAM,
-            MONGOC_ERROR_STREAM_NAME_RESOLUTION, "%s: %s", host->host_and_port,
-            gai_strerror(rc));
+    if (!list)
         return -1;
-    }
     for (struct addrinfo *a = list; a && fd < 0; a = a->ai_next) {
         if (sbmo_canceled(c))
             errno = ECANCELED;

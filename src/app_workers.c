@@ -1,0 +1,29 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+//
+// --workers=auto: event loops, or a thread for each user.
+#include <unistd.h>
+
+#include "app_private.h"
+
+// With fewer users for each processor, threads are as good (bench/RESULTS.md).
+#define FEW_USERS 8
+
+// Scripts of others may block their worker, with functions that are not ours.
+static bool all_installed(const struct sb_app *a)
+{
+    if (!a->mix)
+        return a->script && sb_script_is_installed(a->script);
+    for (unsigned i = 0; i < a->run.mix.n; i++)
+        if (!sb_script_is_installed(sb__app_mix_script(a, i)))
+            return false;
+    return true;
+}
+
+void sb__app_choose_workers(struct sb_app *a)
+{
+    long processors = sysconf(_SC_NPROCESSORS_ONLN);
+
+    a->run.auto_loops = a->run.share.users >=
+                            (uint64_t)processors * FEW_USERS &&
+                        all_installed(a) && sb_drivers_wait(a->drivers);
+}

@@ -1,0 +1,112 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+#include "db/slots.h"
+
+#include <assert.h>
+
+void sb__slots_init(struct sb__slots *s)
+{
+    *s = (struct sb__slots){ .taken = 0 };
+    pthread_mutex_init(&s->lock, NULL);
+}
+
+void sb__slots_done(struct sb__slots *s)
+{
+    assert(s->taken == 0 && !s->first);
+    pthread_mutex_destroy(&s->lock);
+}
+
+int sb__slot_wait_init(
+    struct sb__slot_wait *w, struct sb__slots *s, struct sb_err *err)
+{
+    *w = (struct sb__slot_wait){ .slots = s };
+    if (sb_waiter_init(&w->waiter))
+        return sb_err_set(err, SB_ENOMEM, "out of memory");
+    w->waiter.fiber = sb_fiber_current();
+    return 0;
+}
+
+void sb__slot_wait_done(struct sb__slot_wait *w)
+{
+    assert(!w->queued);
+    sb_waiter_done(&w->waiter);
+}
+
+static void join_queue(struct sb__slots *s, struct sb__slot_wait *w)
+{
+    w->next = NULL;
+    if (s->last)
+        s->last->next = w;
+    else
+        s->first = w;
+    s->last = w;
+    w->queued = true;
+}
+
+static void leave_queue(struct sb__slots *s, struct sb__slot_wait *w)
+{
+    struct sb__slot_wait **p = &s->first, *before = NULL;
+
+    while (*p != w) {
+        before = *p;
+        p = &before->next;
+    }
+    *p = w->next;
+    if (s->last == w)
+        s->last = before;
+    w->queued = false;
+}
+
+int sb__slot_take(struct sb__slot_wait *w, uint64_t most, struct sb_err *err)
+{
+    struct sb__slots *s = w->slots;
+    bool taken, canceled;
+
+    assert(most > 0);
+    pthread_mutex_lock(&s->lock);
+    taken = !w->canceled && s->taken < most;
+    if (taken)
+        s->taken++;
+    else if (!w->canceled)
+        join_queue(s, w);
+    while (w->queued && !w->canceled) {
+        pthread_mutex_unlock(&s->lock);
+        sb_waiter_sleep(&w->waiter, SB_FOREVER);
+        pthread_mutex_lock(&s->lock);
+        taken = !w->queued; // sb__slot_release() has removed it
+    }
+    if (w->queued)
+        leave_queue(s, w);
+    canceled = w->canceled;
+    pthread_mutex_unlock(&s->lock);
+    if (taken && canceled)
+        sb__slot_release(s);
+    return canceled ? sb_err_set(err, SB_ECANCELED, "connecting was canceled")
+                    : 0;
+}
+
+void sb__slot_cancel(struct sb__slot_wait *w)
+{
+    pthread_mutex_lock(&w->slots->lock);
+    w->canceled = true;
+    pthread_mutex_unlock(&w->slots->lock);
+    sb_waiter_wake(&w->waiter);
+}
+
+// The slot passes to the first user in the queue, so that users that come later
+// cannot take it first.
+void sb__slot_release(struct sb__slots *s)
+{
+    struct sb__slot_wait *first;
+
+    pthread_mutex_lock(&s->lock);
+    assert(s->taken > 0);
+    first = s->first;
+    if (first) {
+        leave_queue(s, first);
+        // With the lock: the user may end its wait as soon as it sees this.
+        sb_waiter_wake(&first->waiter);
+    } else {
+        s->taken--;
+    }
+    pthread_mutex_unlock(&s->lock);
+}
