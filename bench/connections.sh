@@ -85,7 +85,7 @@ bench_many() {
         ratio "$a" "$b" >>r
         # shellcheck disable=SC2086
         rss_of "$SB" oltp_point_select $OPTS --table-size=$SIZE \
-            --threads=$((1000 * n)) --workers=auto --events=$((20000 * n)) \
+            --threads=$((1000 * n)) --workers=processors --events=$((20000 * n)) \
             --time=0 run >>rss
         few=$((20000 * n)) many=$((20000 * n + SECS * 30000))
         a=$(steady cpu_of $few $many many_users $((1000 * n)) EVENTS)
@@ -105,5 +105,5 @@ bench_many() {
 
 many_users() { # users events
     # shellcheck disable=SC2086
-    point_select "$SB" "$1" "$2" $OPTS --workers=auto
+    point_select "$SB" "$1" "$2" $OPTS --workers=processors
 }

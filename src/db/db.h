@@ -142,7 +142,11 @@ struct sb_db_ctx {
     // True if the user is coming while the run is in progress: with
     // --db-reconnect=on it waits for a server that is away. NULL: never.
     bool (*late)(void *arg);
-    void *wait_arg; // of both
+    // The user's waiter, and whether the run was stopped, which wakes it. NULL:
+    // there is no run.
+    struct sb_waiter *waiter;
+    bool (*over)(void *arg);
+    void *wait_arg; // of these three
     // How the waits of the user's fiber ended; NULL: it has a thread of its
     // own. Set by the owner after init. delayed: the number of the wait whose
     // delay was recorded last.

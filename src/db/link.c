@@ -49,27 +49,41 @@ static void set_slot_wait(struct sb_db_ctx *ctx, struct sb__slot_wait *w)
     pthread_mutex_unlock(&ctx->lock);
 }
 
+static int take_slot_with(
+    struct sb_con_priv *c, struct sb_waiter *waiter, struct sb_err *err)
+{
+    struct sb_drivers *d = c->inst->db->owner;
+    struct sb_db_ctx *ctx = c->ctx;
+    uint64_t since = sb__now(c);
+    struct sb__slot_wait w = { .slots = &d->slots,
+        .waiter = waiter,
+        .over = ctx->over,
+        .arg = ctx->wait_arg };
+    int rc;
+
+    set_slot_wait(ctx, &w);
+    rc = sb__slot_take(&w, (uint64_t)d->opts->connect_parallel, err);
+    set_slot_wait(ctx, NULL);
+    c->queued_ns += sb__now(c) - since;
+    c->queued_waits = ctx->waits ? ctx->waits->count : 0;
+    return rc;
+}
+
 // Waits until --connect-parallel allows another connect. 0, SB_ECANCELED or
 // SB_ENOMEM.
 static int take_slot(struct sb_con_priv *c, struct sb_err *err)
 {
-    struct sb_drivers *d = c->inst->db->owner;
-    int64_t most = d->opts->connect_parallel;
-    uint64_t since = sb__now(c);
-    struct sb__slot_wait w;
+    struct sb_waiter own;
     int rc;
 
-    if (most == 0)
+    if (c->inst->db->owner->opts->connect_parallel == 0)
         return 0;
-    rc = sb__slot_wait_init(&w, &d->slots, err);
-    if (rc)
-        return rc;
-    set_slot_wait(c->ctx, &w);
-    rc = sb__slot_take(&w, (uint64_t)most, err);
-    set_slot_wait(c->ctx, NULL);
-    sb__slot_wait_done(&w);
-    c->queued_ns += sb__now(c) - since;
-    c->queued_waits = c->ctx->waits ? c->ctx->waits->count : 0;
+    if (c->ctx->waiter)
+        return take_slot_with(c, c->ctx->waiter, err);
+    if (sb_waiter_init(&own))
+        return sb_err_set(err, SB_ENOMEM, "out of memory");
+    rc = take_slot_with(c, &own, err);
+    sb_waiter_done(&own);
     return rc;
 }
 

@@ -15,22 +15,6 @@ void sb__slots_done(struct sb__slots *s)
     pthread_mutex_destroy(&s->lock);
 }
 
-int sb__slot_wait_init(
-    struct sb__slot_wait *w, struct sb__slots *s, struct sb_err *err)
-{
-    *w = (struct sb__slot_wait){ .slots = s };
-    if (sb_waiter_init(&w->waiter))
-        return sb_err_set(err, SB_ENOMEM, "out of memory");
-    w->waiter.fiber = sb_fiber_current();
-    return 0;
-}
-
-void sb__slot_wait_done(struct sb__slot_wait *w)
-{
-    assert(!w->queued);
-    sb_waiter_done(&w->waiter);
-}
-
 static void join_queue(struct sb__slots *s, struct sb__slot_wait *w)
 {
     w->next = NULL;
@@ -56,32 +40,43 @@ static void leave_queue(struct sb__slots *s, struct sb__slot_wait *w)
     w->queued = false;
 }
 
+// Waits in the queue until a slot passes to this user (true), it is canceled,
+// or it gives up. With the lock held.
+static bool await_slot(struct sb__slots *s, struct sb__slot_wait *w)
+{
+    join_queue(s, w);
+    while (w->queued && !w->canceled && !(w->over && w->over(w->arg))) {
+        pthread_mutex_unlock(&s->lock);
+        sb_waiter_sleep(w->waiter, SB_FOREVER);
+        pthread_mutex_lock(&s->lock);
+    }
+    if (!w->queued)
+        return true;
+    leave_queue(s, w);
+    return false;
+}
+
 int sb__slot_take(struct sb__slot_wait *w, uint64_t most, struct sb_err *err)
 {
     struct sb__slots *s = w->slots;
     bool taken, canceled;
 
-    assert(most > 0);
+    assert(most > 0 && !w->queued);
     pthread_mutex_lock(&s->lock);
-    taken = !w->canceled && s->taken < most;
-    if (taken)
-        s->taken++;
-    else if (!w->canceled)
-        join_queue(s, w);
-    while (w->queued && !w->canceled) {
-        pthread_mutex_unlock(&s->lock);
-        sb_waiter_sleep(&w->waiter, SB_FOREVER);
-        pthread_mutex_lock(&s->lock);
-        taken = !w->queued; // sb__slot_release() has removed it
-    }
-    if (w->queued)
-        leave_queue(s, w);
     canceled = w->canceled;
+    taken = !canceled && s->taken < most;
+    if (taken) {
+        s->taken++;
+    } else if (!canceled) {
+        taken = await_slot(s, w);
+        canceled = w->canceled;
+    }
     pthread_mutex_unlock(&s->lock);
-    if (taken && canceled)
+    if (taken && !canceled)
+        return 0;
+    if (taken)
         sb__slot_release(s);
-    return canceled ? sb_err_set(err, SB_ECANCELED, "connecting was canceled")
-                    : 0;
+    return sb_err_set(err, SB_ECANCELED, "connecting was canceled");
 }
 
 void sb__slot_cancel(struct sb__slot_wait *w)
@@ -89,7 +84,7 @@ void sb__slot_cancel(struct sb__slot_wait *w)
     pthread_mutex_lock(&w->slots->lock);
     w->canceled = true;
     pthread_mutex_unlock(&w->slots->lock);
-    sb_waiter_wake(&w->waiter);
+    sb_waiter_wake(w->waiter);
 }
 
 // The slot passes to the first user in the queue, so that users that come later
@@ -104,7 +99,7 @@ void sb__slot_release(struct sb__slots *s)
     if (first) {
         leave_queue(s, first);
         // With the lock: the user may end its wait as soon as it sees this.
-        sb_waiter_wake(&first->waiter);
+        sb_waiter_wake(first->waiter);
     } else {
         s->taken--;
     }

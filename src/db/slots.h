@@ -24,7 +24,9 @@ struct sb__slots {
 struct sb__slot_wait {
     struct sb__slot_wait *next;
     struct sb__slots *slots;
-    struct sb_waiter waiter;
+    struct sb_waiter *waiter;
+    bool (*over)(void *arg); // the user gives up, and is woken then; NULL: no
+    void *arg;
     bool queued; // protected by the lock of the slots, like `canceled`
     bool canceled;
 };
@@ -33,15 +35,12 @@ void sb__slots_init(struct sb__slots *s);
 // No slot may be taken.
 void sb__slots_done(struct sb__slots *s);
 
-// By the user that will wait, which may be a fiber. 0 or SB_ENOMEM.
-int sb__slot_wait_init(
-    struct sb__slot_wait *w, struct sb__slots *s, struct sb_err *err);
-void sb__slot_wait_done(struct sb__slot_wait *w);
-// Takes one of `most` slots (at least 1), after all users that came earlier.
-// Returns 0, or SB_ECANCELED without a slot.
+// Takes one of `most` slots (at least 1), after all users that came earlier. Of
+// *w, slots, waiter, over and arg are set. Returns 0, or SB_ECANCELED without a
+// slot.
 int sb__slot_take(struct sb__slot_wait *w, uint64_t most, struct sb_err *err);
-// Ends sb__slot_take(), also if called before. Any thread, between
-// sb__slot_wait_init() and sb__slot_wait_done().
+// Ends sb__slot_take(), also if called before. Any thread, as long as *w
+// exists.
 void sb__slot_cancel(struct sb__slot_wait *w);
 // Returns a slot. Any thread.
 void sb__slot_release(struct sb__slots *s);

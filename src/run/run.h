@@ -208,6 +208,9 @@ struct sb_user {
 // user's thread.
 bool sb_user_sleep(struct sb_user *u, uint64_t ns);
 
+// What wakes the user, and whether its run was stopped, which does so.
+struct sb_waiter *sb_user_waiter(const struct sb_user *u);
+bool sb_user_stopped(const struct sb_user *u); // any thread
 // How the waits of its fiber ended, for the client delays of its calls; NULL if
 // it has a thread of its own. Only in the user's thread.
 const struct sb_fiber_waits *sb_user_waits(const struct sb_user *u);

@@ -91,6 +91,16 @@ bool sb_user_sleep(struct sb_user *u, uint64_t ns)
     return sb__user_wait(u, until) < end && !sb__user_stopped(u);
 }
 
+struct sb_waiter *sb_user_waiter(const struct sb_user *u)
+{
+    return &u->priv->waiter;
+}
+
+bool sb_user_stopped(const struct sb_user *u)
+{
+    return sb__user_stopped(u);
+}
+
 const struct sb_fiber_waits *sb_user_waits(const struct sb_user *u)
 {
     struct sb_fiber *f = u->priv->waiter.fiber;

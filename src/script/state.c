@@ -329,6 +329,11 @@ static bool late_user(void *user)
     return sb_user_late(user);
 }
 
+static bool user_over(void *user)
+{
+    return sb_user_stopped(user);
+}
+
 int sb__state_new(struct sb__state **out, struct sb_script *s,
     struct sb_user *user, unsigned tid, struct sb_err *err)
 {
@@ -350,6 +355,8 @@ int sb__state_new(struct sb__state **out, struct sb_script *s,
         user ? &user->clock : &s->clock, st->tid, s->env.random->seed);
     st->ctx.wait = user ? wait_user : NULL;
     st->ctx.late = user ? late_user : NULL;
+    st->ctx.over = user ? user_over : NULL;
+    st->ctx.waiter = user ? sb_user_waiter(user) : NULL;
     st->ctx.wait_arg = user;
     st->ctx.waits = user ? sb_user_waits(user) : NULL;
     st->ctx.own = s->env.db;
@@ -417,7 +424,8 @@ int sb__state_call(struct sb__state *st, const char *what, int nargs,
     if (rc == 0)
         return 0;
     rc = rc == LUA_ERRMEM ? SB_ENOMEM : SB_ESCRIPT;
-    if (was_canceled(st))
+    // A user that waited to connect gives up at the end of the run.
+    if (was_canceled(st) || st->ctx.err.code == SB_ECANCELED)
         rc = SB_ECANCELED;
     if (lua_istable(L, -1)) {
         lua_pushstring(L, "canceled");

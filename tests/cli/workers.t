@@ -42,13 +42,14 @@ of a connect. So all connects together take less time than the run. The same wit
   $ one_by_one --workers=users && connects || cat err
   30 True
 
-The end of a run reaches users that wait for their turn, which count as canceled calls.
+At the end of a run, users that wait for their turn give up; only those that are
+connecting are canceled.
 
   $ run connect --threads=30 --null-connect-latency=1000s --connect-parallel=2 --time=1 \
   >     --shutdown-grace=2
   [2]
   $ sed 's/still busy .* s after/still busy after/' err
-  WARNING: 30 of 30 users are still busy after the end of the run; canceling their calls
+  WARNING: 2 of 30 users are still busy after the end of the run; canceling their calls
   All canceled calls have returned.
 
 The rate of the workload connect holds: the last of 60 connections is due 0.98 s after

@@ -22,6 +22,7 @@ static void nap(void)
 // releases it.
 struct user {
     struct sb__slot_wait wait;
+    struct sb_waiter waiter;
     struct sb_err err;
     pthread_t thread;
     _Atomic int rc; // 1: it waits
@@ -29,6 +30,13 @@ struct user {
 };
 
 static _Atomic int served;
+
+static _Atomic bool is_over;
+
+static bool over(void *arg)
+{
+    return is_over;
+}
 
 static void *use(void *arg)
 {
@@ -60,7 +68,10 @@ static void queue(struct user *u)
     unsigned n = in_queue();
 
     *u = (struct user){ .rc = 1 };
-    CHECK_INT(sb__slot_wait_init(&u->wait, &slots, &u->err), 0);
+    CHECK_INT(sb_waiter_init(&u->waiter), 0);
+    u->wait.slots = &slots;
+    u->wait.waiter = &u->waiter;
+    u->wait.over = over;
     CHECK_INT(pthread_create(&u->thread, NULL, use, u), 0);
     while (in_queue() == n)
         nap();
@@ -69,24 +80,23 @@ static void queue(struct user *u)
 static void end(struct user *u)
 {
     pthread_join(u->thread, NULL);
-    sb__slot_wait_done(&u->wait);
+    sb_waiter_done(&u->waiter);
 }
 
 // Takes one of `most` slots; one of them is free.
 static void take(uint64_t most)
 {
-    struct sb__slot_wait t;
+    struct sb__slot_wait w = { .slots = &slots };
     struct sb_err err = { 0 };
 
-    CHECK_INT(sb__slot_wait_init(&t, &slots, &err), 0);
-    CHECK_INT(sb__slot_take(&t, most, &err), 0);
-    sb__slot_wait_done(&t);
+    CHECK_INT(sb__slot_take(&w, most, &err), 0);
 }
 
 static void begin(void)
 {
     sb__slots_init(&slots);
     served = 0;
+    is_over = false;
 }
 
 static void free_slots(void)
@@ -150,20 +160,67 @@ static void canceled_users_leave_the_queue(void)
     sb__slots_done(&slots);
 }
 
+// A user is canceled when it has got a slot and does not run yet: the slot
+// passes on.
+static void canceled_with_a_slot(void)
+{
+    struct user u, later;
+
+    begin();
+    take(1);
+    queue(&u);
+    queue(&later);
+    pthread_mutex_lock(&slots.lock); // holds up both users
+    u.wait.canceled = true;
+    slots.first = &later.wait;
+    u.wait.queued = false;
+    pthread_mutex_unlock(&slots.lock);
+    sb_waiter_wake(&u.waiter);
+    end(&u);
+    end(&later);
+    CHECK_INT(u.rc, SB_ECANCELED);
+    CHECK_INT(later.rc, 0);
+    CHECK_INT(slots.taken, 0);
+    sb__slots_done(&slots);
+}
+
+static void the_end_of_the_run(void)
+{
+    struct user u[3];
+
+    begin();
+    take(1);
+    for (int i = 0; i < 3; i++)
+        queue(&u[i]);
+    is_over = true;
+    for (int i = 0; i < 3; i++)
+        sb_waiter_wake(&u[i].waiter);
+    for (int i = 0; i < 3; i++) {
+        end(&u[i]);
+        CHECK_INT(u[i].rc, SB_ECANCELED);
+    }
+    CHECK_INT(slots.taken, 1);
+    sb__slot_release(&slots);
+    take(1); // a slot that is free can be taken after the end, too
+    sb__slot_release(&slots);
+    sb__slots_done(&slots);
+}
+
 static void canceled_before(void)
 {
-    struct sb__slot_wait t;
+    struct sb__slot_wait w = { .slots = &slots };
+    struct sb_waiter waiter;
     struct sb_err err = { 0 };
 
     begin();
-    CHECK_INT(sb__slot_wait_init(&t, &slots, &err), 0);
-    sb__slot_cancel(&t);
-    CHECK_INT(sb__slot_take(&t, 1, &err), SB_ECANCELED);
+    CHECK_INT(sb_waiter_init(&waiter), 0);
+    w.waiter = &waiter;
+    sb__slot_cancel(&w);
+    CHECK_INT(sb__slot_take(&w, 1, &err), SB_ECANCELED);
     CHECK_INT(slots.taken, 0);
     take(1);
-    CHECK_INT(sb__slot_take(&t, 1, &err), SB_ECANCELED);
+    CHECK_INT(sb__slot_take(&w, 1, &err), SB_ECANCELED);
     CHECK_INT(in_queue(), 0);
-    sb__slot_wait_done(&t);
     sb__slot_release(&slots);
     sb__slots_done(&slots);
 }
@@ -177,19 +234,21 @@ static struct {
 static void visit(void *arg)
 {
     struct sb_fiber **self = arg;
-    struct sb__slot_wait t;
+    struct sb_waiter waiter;
+    struct sb__slot_wait w = { .slots = &slots, .waiter = &waiter };
     struct sb_err err = { 0 };
 
-    CHECK_INT(sb__slot_wait_init(&t, &slots, &err), 0);
+    CHECK_INT(sb_waiter_init(&waiter), 0);
+    waiter.fiber = *self;
     for (int i = 0; i < 3; i++) {
-        CHECK_INT(sb__slot_take(&t, 2, &err), 0);
+        CHECK_INT(sb__slot_take(&w, 2, &err), 0);
         if (++f.inside > f.most)
             f.most = f.inside;
         sb_fiber_yield(*self);
         f.inside--;
         sb__slot_release(&slots);
     }
-    sb__slot_wait_done(&t);
+    sb_waiter_done(&waiter);
     f.done++;
 }
 
@@ -216,6 +275,8 @@ int main(void)
     RUN(free_slots);
     RUN(slots_pass_in_order);
     RUN(canceled_users_leave_the_queue);
+    RUN(canceled_with_a_slot);
+    RUN(the_end_of_the_run);
     RUN(canceled_before);
     RUN(fibers_wait_without_their_thread);
     return check_done();

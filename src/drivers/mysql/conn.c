@@ -133,6 +133,7 @@ static int try_mode(struct sbmy_conn *c, enum sbmy_tls mode, struct sb_err *err)
         mysql_close(my);
         return rc;
     }
+    sbmy_settings_forget(my);
     c->my = my;
     c->gone = false;
     c->why[0] = '\0';

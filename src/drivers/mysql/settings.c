@@ -25,6 +25,17 @@ static void set_timeout(MYSQL *my, enum mysql_option option, int64_t ns)
         mysql_options(my, option, &value);
 }
 
+// The buffer of each connection grows with its largest packet, so thousands of
+// users with small ones need not begin with the library's 8 KiB.
+static void set_buffer(MYSQL *my)
+{
+#ifdef MARIADB_BASE_VERSION
+    static const size_t size = 1024;
+
+    mysql_optionsv(my, MYSQL_OPT_NET_BUFFER_LENGTH, &size);
+#endif
+}
+
 static int set_compression(
     MYSQL *my, const struct sbmy_opts *o, struct sb_err *err)
 {
@@ -132,6 +143,14 @@ static int set_tls(
     return set_mode(my, o, mode, e);
 }
 
+void sbmy_settings_forget(MYSQL *my)
+{
+#ifdef MARIADB_BASE_VERSION
+    mysql_options(my, MYSQL_OPT_CONNECT_ATTR_RESET, NULL);
+#endif
+    (void)my;
+}
+
 int sbmy_settings(
     MYSQL *my, const struct sbmy_env *e, enum sbmy_tls mode, struct sb_err *err)
 {
@@ -146,6 +165,7 @@ int sbmy_settings(
     set_timeout(my, MYSQL_OPT_CONNECT_TIMEOUT, o->connect_timeout);
     set_timeout(my, MYSQL_OPT_READ_TIMEOUT, o->read_timeout);
     set_timeout(my, MYSQL_OPT_WRITE_TIMEOUT, o->write_timeout);
+    set_buffer(my);
     // This does not let the server read files: see the handlers in bulk.c.
     mysql_options(my, MYSQL_OPT_LOCAL_INFILE, &on);
     rc = set_compression(my, o, err);
