@@ -5,6 +5,7 @@
 #ifndef SB_RUN_H
 #define SB_RUN_H
 
+#include <pthread.h>
 #include <stdatomic.h>
 #include <stdbool.h>
 
@@ -202,6 +203,9 @@ struct sb_user {
     // In a mix: what names of operations and metrics begin with; else NULL.
     const char *prefix;
     void *part[SB_MIX_MAX]; // data of scripts, by slot
+    // Protects `part` from cancel() of the scripts. It is the user's own, so
+    // that canceling a user that is slow to return holds up no other.
+    pthread_mutex_t part_lock;
 };
 
 // Sleeps ns, or until the run ends; returns false if it is over. Only in the

@@ -459,6 +459,7 @@ static void init_common(
     struct sb_user *u, struct sb_random_shared *random, unsigned number)
 {
     u->number = number;
+    pthread_mutex_init(&u->part_lock, NULL);
     sb_random_init(&u->random, random, number);
     // This stream is separate from those of keys, so that waiting does not
     // change keys.
@@ -491,6 +492,7 @@ void sb__user_done(struct sb_user *u)
     if (!u->priv)
         return;
     sb_waiter_done(&u->priv->waiter);
+    pthread_mutex_destroy(&u->part_lock);
     u->priv = NULL;
 }
 

@@ -84,11 +84,11 @@ struct sb__state {
     struct sb__pool pool;
     unsigned tid;       // of all ranks
     unsigned local_tid; // of this process
-    int priv;      // registry references: the table of embedded modules ...
-    int run;       // ... and run() of user.lua
-    bool canceled; // protected by script->lock
-    bool own_loop; // the script has a thread_run()
-    bool refused;  // memory, without a reserve, and this was reported
+    int priv; // registry references: the table of embedded modules ...
+    int run;  // ... and run() of user.lua
+    _Atomic bool canceled;
+    bool own_loop;           // the script has a thread_run()
+    bool refused;            // memory, without a reserve, and this was reported
     struct sb__lines *lines; // while they are watched, or NULL
 };
 
@@ -192,7 +192,7 @@ struct sb_script {
     struct sb_workload workload;
     struct sb_clock clock; // of the main and the report state
     struct sb__codes codes;
-    pthread_mutex_t lock; // protects u->part[] and `canceled` of every user
+    pthread_mutex_t lock; // protects `randoms`
     struct sb_sequences sequences;
     struct sb__state *main, *report;
     char *given;       // the name as typed, NULL for standard input
@@ -210,7 +210,7 @@ struct sb_script {
     struct sb__value *values;
     size_t nvalues;
     // Of a component of a mix: the random numbers of its users, which continue
-    // when a user comes again; made on first use, protected by the lock.
+    // when a user comes again; made on first use.
     struct sb_random **randoms;
     size_t nrandoms;
     _Atomic uintptr_t reserve; // memory for users (memory.c), or 0

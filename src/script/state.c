@@ -398,16 +398,6 @@ void sb__state_free(struct sb__state *st)
     free(st);
 }
 
-static bool was_canceled(struct sb__state *st)
-{
-    bool canceled;
-
-    pthread_mutex_lock(&st->script->lock);
-    canceled = st->canceled;
-    pthread_mutex_unlock(&st->script->lock);
-    return canceled;
-}
-
 int sb__state_call(struct sb__state *st, const char *what, int nargs,
     int nresults, struct sb_err *err)
 {
@@ -425,7 +415,7 @@ int sb__state_call(struct sb__state *st, const char *what, int nargs,
         return 0;
     rc = rc == LUA_ERRMEM ? SB_ENOMEM : SB_ESCRIPT;
     // A user that waited to connect gives up at the end of the run.
-    if (was_canceled(st) || st->ctx.err.code == SB_ECANCELED)
+    if (atomic_load(&st->canceled) || st->ctx.err.code == SB_ECANCELED)
         rc = SB_ECANCELED;
     if (lua_istable(L, -1)) {
         lua_pushstring(L, "canceled");

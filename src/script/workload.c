@@ -51,10 +51,8 @@ static void cancel_check(struct sb_workload *w)
 {
     struct sb_script *s = w->data;
 
-    pthread_mutex_lock(&s->lock);
-    s->main->canceled = true;
+    atomic_store(&s->main->canceled, true);
     sb_db_ctx_cancel(&s->main->ctx);
-    pthread_mutex_unlock(&s->lock);
 }
 
 int sb__workload_attach(struct sb_script *s, struct sb_user *u,
@@ -66,9 +64,9 @@ int sb__workload_attach(struct sb_script *s, struct sb_user *u,
     *out = NULL;
     if (rc)
         return rc;
-    pthread_mutex_lock(&s->lock);
+    pthread_mutex_lock(&u->part_lock);
     u->part[s->workload.slot] = st;
-    pthread_mutex_unlock(&s->lock);
+    pthread_mutex_unlock(&u->part_lock);
     *out = st;
     return sb__state_body(st, err);
 }
@@ -122,28 +120,25 @@ static bool user_connected(struct sb_workload *w, const struct sb_user *u)
 
 static void user_free(struct sb_workload *w, struct sb_user *u)
 {
-    struct sb_script *s = w->data;
     struct sb__state *st;
 
-    pthread_mutex_lock(&s->lock);
+    pthread_mutex_lock(&u->part_lock);
     st = u->part[w->slot];
     u->part[w->slot] = NULL;
-    pthread_mutex_unlock(&s->lock);
+    pthread_mutex_unlock(&u->part_lock);
     sb__state_free(st);
     sb__compat_enter(NULL);
 }
 
 static void cancel(struct sb_workload *w, struct sb_user *u)
 {
-    struct sb_script *s = w->data;
-
-    pthread_mutex_lock(&s->lock);
+    pthread_mutex_lock(&u->part_lock);
     struct sb__state *st = u->part[w->slot];
     if (st) {
-        st->canceled = true;
+        atomic_store(&st->canceled, true);
         sb_db_ctx_cancel(&st->ctx);
     }
-    pthread_mutex_unlock(&s->lock);
+    pthread_mutex_unlock(&u->part_lock);
 }
 
 static int end(struct sb_workload *w, struct sb_err *err)
