@@ -116,8 +116,9 @@ static void busy_wait(struct sb_loop *l, uint64_t until)
 
 // Waits for the kernel until the time of the next timer. With exact timers,
 // only until some time before it, or not at all: the loop comes back until
-// then.
-static void wait_until(struct sb_loop *l, uint64_t until)
+// then. now: the current time, if there is a timer; l->now is that before the
+// round.
+static void wait_until(struct sb_loop *l, uint64_t until, uint64_t now)
 {
     uint64_t margin = sb_alarm_margin(&l->alarm), early;
 
@@ -126,7 +127,7 @@ static void wait_until(struct sb_loop *l, uint64_t until)
         return;
     }
     early = until > margin ? until - margin : 0;
-    if (l->now >= early) {
+    if (now >= early) { // how late a wake-up would be is not seen
         busy_wait(l, until);
         return;
     }
@@ -148,7 +149,7 @@ static void ask_kernel(struct sb_loop *l)
     atomic_store(&l->asleep, true);
     if (atomic_load(&l->woken))
         until = 0;
-    wait_until(l, until);
+    wait_until(l, until, to);
     atomic_store_explicit(&l->asleep, false, memory_order_relaxed);
     sb__turns_round(l, from, to ? to : l->now);
 }

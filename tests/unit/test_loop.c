@@ -9,6 +9,7 @@
 
 #include "base/clock.h"
 #include "check.h"
+#include "loop/loop_private.h"
 
 #define STACK (256 * 1024)
 #define MS    UINT64_C(1000000)
@@ -104,6 +105,62 @@ static void sleeping_ends_in_the_order_of_time(void)
     CHECK_INT(t.n, N);
     for (int i = 1; i < t.n; i++)
         CHECK(m[t.who[i - 1]].until <= m[t.who[i]].until);
+}
+
+// On a busy machine, many sleeps may be late.
+static void sleep_until_in_time(void *arg)
+{
+    struct member *m = arg;
+    uint64_t start = sb_clock_monotonic(), late, until;
+
+    do {
+        until = sb_clock_monotonic() + MS / 2;
+        sb_fiber_sleep(m->self, until);
+        late = sb_clock_monotonic() - until;
+    } while (late > MS * 4 / 10 && until - start < 30000 * MS);
+    CHECK(late <= MS * 4 / 10);
+}
+
+// Not only to a millisecond.
+static void sleeping_ends_in_time(void)
+{
+    struct sb_loop *l = sb_loop_new(1, exact);
+    struct member m = { 0 };
+
+    m.self = sb_loop_add(l, STACK, sleep_until_in_time, &m);
+    run_loop(l);
+}
+
+static void sleep_a_moment(void *arg)
+{
+    struct member *m = arg;
+
+    m->until = sb_clock_monotonic() + MS;
+    sb_fiber_sleep(m->self, m->until);
+}
+
+static void work_until(void *arg)
+{
+    const struct member *m = arg;
+
+    while (sb_clock_monotonic() <= m->until)
+        ;
+}
+
+// A timer that expires while fibers run has woken no fiber too late.
+static void only_wake_ups_are_learned_from(void)
+{
+    struct sb_loop *l = sb_loop_new(2, exact);
+    struct member m = { 0 };
+    struct sb_err err = { 0 };
+
+    m.self = sb_loop_add(l, STACK, sleep_a_moment, &m);
+    sb_loop_add(l, STACK, work_until, &m);
+    CHECK_INT(sb_loop_open(l, kind, &err), 0);
+    sb_loop_run(l);
+    CHECK_INT(l->alarm.margin, 0);
+    sb_loop_close(l);
+    sb_loop_free(l);
 }
 
 struct pair {
@@ -256,6 +313,8 @@ static void run_tests(void)
     RUN(each_kind_has_a_name);
     RUN(fibers_take_turns);
     RUN(sleeping_ends_in_the_order_of_time);
+    RUN(sleeping_ends_in_time);
+    RUN(only_wake_ups_are_learned_from);
     RUN(a_fiber_wakes_another);
     RUN(a_wake_up_before_the_sleep_is_kept_once);
     RUN(another_thread_wakes_a_fiber);
