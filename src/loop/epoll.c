@@ -2,7 +2,7 @@
 //
 // Waits with epoll, where io_uring is refused: in many containers, and by
 // kernels before 6.1.
-#define _GNU_SOURCE // epoll_pwait2
+#define _GNU_SOURCE // epoll_pwait2, ppoll
 #include <assert.h>
 #include <errno.h>
 #include <poll.h>
@@ -17,7 +17,6 @@
 
 #define BATCH  256
 #define SECOND UINT64_C(1000000000)
-#define MS     UINT64_C(1000000)
 
 struct epoll {
     int fd, notify;
@@ -90,35 +89,37 @@ static void epoll_cancel(struct sb_fiber *f)
     sb__fiber_complete(f, -ECANCELED);
 }
 
-static int wait_ms(
-    const struct epoll *p, struct epoll_event *e, uint64_t until, uint64_t now)
+// The timeout of epoll_wait() is in ms, so a wake-up would be up to a
+// millisecond too early or too late. That of ppoll() is in ns.
+static int wait_by_poll(
+    const struct epoll *p, struct epoll_event *e, const struct timespec *left)
 {
-    uint64_t left = until > now ? (until - now + MS - 1) / MS : 0;
+    struct pollfd fd = { .fd = p->fd, .events = POLLIN };
 
-    return epoll_wait(p->fd, e, BATCH,
-        until == SB_FOREVER ? -1
-        : left > 3600000    ? 3600000
-                            : (int)left);
+    ppoll(&fd, 1, left, NULL);
+    return epoll_wait(p->fd, e, BATCH, 0);
 }
 
 static int wait_events(struct epoll *p, struct epoll_event *e, uint64_t until)
 {
-    uint64_t now = until == 0 || until == SB_FOREVER ? 0 : sb_clock_monotonic();
-#ifdef HAVE_EPOLL_PWAIT2
+    if (until == 0 || until == SB_FOREVER)
+        return epoll_wait(p->fd, e, BATCH, until == 0 ? 0 : -1);
+
+    uint64_t now = sb_clock_monotonic();
     uint64_t left = until > now ? until - now : 0;
     struct timespec ts = { .tv_sec = (time_t)(left / SECOND),
         .tv_nsec = (long)(left % SECOND) };
-    int n;
-
+#ifdef HAVE_EPOLL_PWAIT2
     if (!p->no_pwait2) {
-        n = epoll_pwait2(
-            p->fd, e, BATCH, until == SB_FOREVER ? NULL : &ts, NULL);
-        if (n >= 0 || errno != ENOSYS)
+        int n = epoll_pwait2(p->fd, e, BATCH, &ts, NULL);
+
+        // EPERM: a container refuses calls that it does not know.
+        if (n >= 0 || (errno != ENOSYS && errno != EPERM))
             return n;
         p->no_pwait2 = true;
     }
 #endif
-    return wait_ms(p, e, until, now);
+    return wait_by_poll(p, e, &ts);
 }
 
 static void epoll_await(struct sb_loop *l, uint64_t until)

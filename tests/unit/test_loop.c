@@ -4,8 +4,14 @@
 #include "loop/loop.h"
 
 #include <errno.h>
+#include <linux/filter.h>
+#include <linux/seccomp.h>
 #include <pthread.h>
+#include <stddef.h>
 #include <stdlib.h>
+#include <sys/prctl.h>
+#include <sys/syscall.h>
+#include <unistd.h>
 
 #include "base/clock.h"
 #include "check.h"
@@ -342,6 +348,26 @@ static int has(enum sb_loop_kind k)
     return rc == 0;
 }
 
+// From now on, as on kernels before 5.11. Returns whether that is so.
+static bool refuse_pwait2(void)
+{
+#ifdef SYS_epoll_pwait2
+    struct sock_filter code[] = {
+        BPF_STMT(BPF_LD | BPF_W | BPF_ABS, offsetof(struct seccomp_data, nr)),
+        BPF_JUMP(BPF_JMP | BPF_JEQ | BPF_K, SYS_epoll_pwait2, 0, 1),
+        BPF_STMT(BPF_RET | BPF_K, SECCOMP_RET_ERRNO | ENOSYS),
+        BPF_STMT(BPF_RET | BPF_K, SECCOMP_RET_ALLOW),
+    };
+    struct sock_fprog filter = { .len = sizeof(code) / sizeof(code[0]),
+        .filter = code };
+
+    return prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0) == 0 &&
+           prctl(PR_SET_SECCOMP, SECCOMP_MODE_FILTER, &filter) == 0;
+#else
+    return true;
+#endif
+}
+
 int main(void)
 {
     kind = SB_LOOP_EPOLL;
@@ -352,5 +378,11 @@ int main(void)
     } else {
         printf("ok %d - io_uring # SKIP refused\n", ++check_tests);
     }
+    kind = SB_LOOP_EPOLL;
+    if (refuse_pwait2())
+        run_all();
+    else
+        printf("ok %d - no epoll_pwait2() # SKIP no filter of system calls\n",
+            ++check_tests);
     return check_done();
 }
