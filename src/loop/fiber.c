@@ -148,8 +148,10 @@ void sb_fiber_wake(struct sb_fiber *f)
 
     atomic_store(&f->token, true);
     if (current == l) {
-        if (f->state == SB__FIBER_SLEEPING)
+        if (f->state == SB__FIBER_SLEEPING) {
             sb__fiber_make_ready(f);
+            f->reported = sb_clock_monotonic(); // not before the cause
+        }
         return;
     }
     if (!atomic_exchange(&f->queued, true))

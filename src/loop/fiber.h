@@ -26,9 +26,10 @@ bool sb_fiber_sleep(struct sb_fiber *f, uint64_t until);
 void sb_fiber_trim(const struct sb_fiber *f);
 // A place for one pointer of the fiber's owner, NULL at first.
 void **sb_fiber_local(struct sb_fiber *f);
-// When the kernel reported what the fiber waited for last, in ns of
-// CLOCK_MONOTONIC; of a sleep that was not ended early, the time until which it
-// was to last. The fiber may have run later, because others ran first.
+// When the kernel reported what the fiber waited for last, or another fiber of
+// its loop woke it, in ns of CLOCK_MONOTONIC; of a sleep that was not ended
+// early, the time until which it was to last. The fiber may have run later,
+// because others ran first.
 uint64_t sb_fiber_reported(const struct sb_fiber *f);
 // How the waits of a fiber ended, other than those of sb_fiber_yield(). Only
 // the fiber reads it, as long as it exists.

@@ -203,6 +203,37 @@ static void a_fiber_wakes_another(void)
     CHECK_INT(p.woken, 100);
 }
 
+struct woken {
+    struct sb_fiber *sleeper;
+    uint64_t at;
+};
+
+static void sleep_until_woken(void *arg)
+{
+    struct woken *w = arg;
+
+    CHECK(sb_fiber_sleep(w->sleeper, SB_FOREVER));
+    CHECK(sb_fiber_reported(w->sleeper) >= w->at);
+}
+
+static void wake_at_once(void *arg)
+{
+    struct woken *w = arg;
+
+    w->at = sb_clock_monotonic();
+    sb_fiber_wake(w->sleeper);
+}
+
+static void a_wake_up_has_the_time_of_its_cause(void)
+{
+    struct sb_loop *l = sb_loop_new(2, exact);
+    struct woken w = { 0 };
+
+    w.sleeper = sb_loop_add(l, STACK, sleep_until_woken, &w);
+    sb_loop_add(l, STACK, wake_at_once, &w);
+    run_loop(l);
+}
+
 static void a_wake_up_before_the_sleep_is_kept_once(void)
 {
     // The waker runs first, twice per round of the sleeper.
@@ -322,6 +353,7 @@ static void run_tests(void)
     RUN(sleeping_ends_in_time);
     RUN(only_wake_ups_are_learned_from);
     RUN(a_fiber_wakes_another);
+    RUN(a_wake_up_has_the_time_of_its_cause);
     RUN(a_wake_up_before_the_sleep_is_kept_once);
     RUN(another_thread_wakes_a_fiber);
     RUN(a_busy_fiber_starves_none);
