@@ -102,7 +102,7 @@ uint64_t sb__user_wait_arrival(struct sb_user *u, uint64_t until);
 bool sb__user_await(struct sb_user *u, uint64_t until);
 // On an event loop: how long a user whose events do not wait may run before the
 // others of its worker do.
-#define SB__USER_SLICE_NS 100000u
+#define SB__USER_SLICE_NS 100000
 // Lets the other users of the worker run, if this one has not waited for that
 // long. Returns the current time.
 uint64_t sb__user_take_turns(struct sb_user *u, uint64_t now);

@@ -31,13 +31,14 @@ static uint64_t spin_ns(const struct sb_user *u, bool arrival)
     return arrival ? sb_alarm_margin(&u->priv->alarm) : 0;
 }
 
-// Sleeps until a time and learns how late the thread wakes up.
+// Sleeps until a time and learns how late the thread wakes up. A loop learns
+// that itself.
 static uint64_t sleep_and_learn(struct sb_user *u, uint64_t until)
 {
     sleep_until(u, until);
 
     uint64_t now = sb__user_now(u);
-    if (now >= until)
+    if (now >= until && !u->priv->waiter.fiber)
         sb_alarm_learn(&u->priv->alarm, now - until);
     return now;
 }
@@ -112,8 +113,10 @@ uint64_t sb__user_take_turns(struct sb_user *u, uint64_t now)
 {
     struct sb_fiber *f = u->priv->waiter.fiber;
 
-    if (!f || now - u->priv->slice < SB__USER_SLICE_NS ||
-        now - sb_fiber_reported(f) < SB__USER_SLICE_NS)
+    if (!f || now - u->priv->slice < SB__USER_SLICE_NS)
+        return now;
+    // Signed: the loop has another clock, which may be a little ahead.
+    if ((int64_t)(now - sb_fiber_reported(f)) < SB__USER_SLICE_NS)
         return now;
     sb_fiber_yield(f);
     return u->priv->slice = sb__user_now(u);

@@ -22,14 +22,16 @@ static int meet(struct sb_workload *wl, struct sb_user *u, struct sb_err *e)
     return 0;
 }
 
-static void users_of_a_worker_run_while_others_wait(void)
+// From the start of the users to their end.
+static void run_users(
+    int (*loop)(struct sb_workload *w, struct sb_user *u, struct sb_err *err))
 {
-    static const struct sb_workload_ops meet_ops = { .user_run = meet };
-    struct sb_workload mw = { .ops = &meet_ops };
+    const struct sb_workload_ops loop_ops = { .user_run = loop };
+    struct sb_workload lw = { .ops = &loop_ops };
 
     prepare(&s, USERS);
     s.o.workers = WORKERS;
-    run = sb__run_state_new(&mw, &s.o, &s.random);
+    run = sb__run_state_new(&lw, &s.o, &s.random);
     CHECK_INT(sb__run_state_init(run), 0);
     CHECK_INT(run->workers, 2);
     CHECK_INT(sb__loops_start(run, &s.res.err), 0);
@@ -41,14 +43,44 @@ static void users_of_a_worker_run_while_others_wait(void)
     while (run->ended < USERS)
         sb__run_wait(run, sb_clock_monotonic() + 1000 * MS);
     pthread_mutex_unlock(&run->lock);
-    CHECK_INT(atomic_load(&met), USERS);
     CHECK(sb__loops_join_ended(run));
     CHECK_INT(sb__run_state_end(run, &s.res), 0);
+}
+
+static void users_of_a_worker_run_while_others_wait(void)
+{
+    run_users(meet);
+    CHECK_INT(atomic_load(&met), USERS);
+}
+
+// Waits, and says what the user's clock shows then.
+static int wait_once(
+    struct sb_workload *wl, struct sb_user *u, struct sb_err *e)
+{
+    uint64_t reported;
+
+    (void)wl;
+    (void)e;
+    sb__user_wait(u, sb_clock_monotonic() + MS);
+    // The loop learns how late its timers are.
+    CHECK_INT(u->priv->alarm.margin, 0);
+    reported = sb_fiber_reported(u->priv->waiter.fiber);
+    u->priv->slice = 0;
+    CHECK_INT(sb__user_take_turns(u, reported + 5), reported + 5);
+    CHECK_INT(sb__user_take_turns(u, reported - 5), reported - 5);
+    CHECK(sb__user_take_turns(u, UINT64_MAX / 4) != UINT64_MAX / 4);
+    return 0;
+}
+
+static void a_user_that_has_waited_does_not_yield(void)
+{
+    run_users(wait_once);
 }
 
 int main(void)
 {
     run_tests_of_users(sb__loops_start, sb__loops_join_ended);
     RUN(users_of_a_worker_run_while_others_wait);
+    RUN(a_user_that_has_waited_does_not_yield);
     return check_done();
 }
