@@ -5,8 +5,8 @@
 // report what fibers wait for.
 //
 //     sb_loop_new() in any thread; sb_loop_add() for each fiber;
-//     sb_loop_open(), sb_loop_run() and sb_loop_close() in its own thread;
-//     sb_loop_free() after that.
+//     sb_loop_open() and sb_loop_run() in its own thread;
+//     sb_loop_close() and sb_loop_free() after that.
 //
 // Fibers that are ready run in the order in which they became ready, each once
 // before any of them runs again.
@@ -43,6 +43,10 @@ void sb_loop_free(struct sb_loop *l);
 struct sb_fiber *sb_loop_add(
     struct sb_loop *l, size_t stack, void (*run)(void *arg), void *arg);
 
+// Any thread, after sb_loop_run(), when no thread wakes the fibers any more. A
+// loop that is not open is allowed.
+void sb_loop_close(struct sb_loop *l);
+
 // The functions below: in the thread of the loop.
 
 // 0; SB_EUNSUPPORTED; SB_ENOMEM, or SB_ELIMIT if the system refuses descriptors
@@ -50,8 +54,6 @@ struct sb_fiber *sb_loop_add(
 int sb_loop_open(struct sb_loop *l, enum sb_loop_kind kind, struct sb_err *err);
 // Runs the fibers until all of them are over.
 void sb_loop_run(struct sb_loop *l);
-// Any thread, after sb_loop_run(), when no thread wakes the fibers any more.
-void sb_loop_close(struct sb_loop *l);
 // "io_uring" or "epoll", after sb_loop_open().
 const char *sb_loop_kind_name(const struct sb_loop *l);
 

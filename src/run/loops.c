@@ -140,9 +140,10 @@ static int create_loops(struct sb_run *run, struct sb_err *err)
 int sb__loops_start(struct sb_run *run, struct sb_err *err)
 {
     pthread_attr_t attr;
-    int rc = create_loops(run, err);
+    int rc;
 
     assert(run->workers > 0 && run->workers <= run->users && !run->task);
+    rc = create_loops(run, err);
     run->start_at = sb_clock_monotonic();
     sb__overflow_catch(run);
     if (rc == 0)

@@ -28,8 +28,8 @@ struct sb__lines {
     uint64_t since;   // when it began, or the turn
     struct line most; // that has taken the longest time
     uint64_t most_ns; // the time
-    struct line
-        passed;     // that ran when the turn became too long; number 0: none
+    // That ran when the turn became too long; number 0: none.
+    struct line passed;
     unsigned calls; // of the hook
     bool compiles;  // LuaJIT did so before
 };
