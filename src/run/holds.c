@@ -24,6 +24,16 @@ static void warn(const struct sb__holds *h, const char *what, const char *note)
         note);
 }
 
+// A watched user is slower, so its holds are not counted, and it may compute
+// for too long only because of that.
+static void count_hold(struct sb__holds *h, const struct sb_hold *hold)
+{
+    h->count++;
+    h->computed += hold->computed;
+    if (hold->ns > h->longest)
+        h->longest = hold->ns;
+}
+
 // Counts a line. Returns true if it has held often enough to be named.
 static bool count_line(struct sb__holds *h, const char *line)
 {
@@ -49,21 +59,24 @@ static void note_hold(struct sb_user *u, const struct sb_hold *hold,
     enum sb_held held, const char *what)
 {
     struct sb__holds *h = &u->run->holds;
+    struct sb_user_priv *p = u->priv;
 
-    h->count++;
-    // A watched user is slower.
-    if (u->priv->lines != SB__LINES_ON && hold->ns > h->longest)
-        h->longest = hold->ns;
+    if (p->lines != SB__LINES_ON)
+        count_hold(h, hold);
     h->others = others_of_worker(u);
     if (held != SB_HELD_LINE)
         snprintf(h->who, sizeof(h->who), "%s", what);
-    if (held == SB_HELD_LINE && count_line(h, what)) {
-        atomic_store(&h->known, true);
-        warn(h, what, "");
-    } else if (held == SB_HELD_FUNCTION && u->priv->lines == SB__LINES_NONE &&
-               h->watches < WATCHES_MAX) {
+    if (held == SB_HELD_LINE) {
+        if (hold->computed && h->computed < HOLDS_MIN)
+            return;
+        if (count_line(h, what)) {
+            atomic_store(&h->known, true);
+            warn(h, what, "");
+        }
+    } else if (held == SB_HELD_FUNCTION && p->lines == SB__LINES_NONE &&
+               h->count >= HOLDS_MIN && h->watches < WATCHES_MAX) {
         h->watches++;
-        u->priv->lines = SB__LINES_WANTED;
+        p->lines = SB__LINES_WANTED;
     }
 }
 

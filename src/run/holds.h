@@ -3,9 +3,10 @@
 // Users on an event loop whose events hold the worker, so that its others wait
 // (loop/hold.h): finds out what does so and warns once.
 //
-// A user that has held its worker is watched during its next events: its
-// workload notes which line runs. For that, the user's loop in the workload
-// ends and begins again, and the same when the watch is over.
+// A user that has held its worker is watched during its next events, unless
+// that was the first hold of the run: its workload notes which line runs. For
+// that, the user's loop in the workload ends and begins again, and the same
+// when the watch is over.
 #ifndef SB_HOLDS_H
 #define SB_HOLDS_H
 

@@ -21,10 +21,12 @@ struct sb__joint;
 // `known`.
 #define SB__HOLD_LINES 8
 struct sb__holds {
-    unsigned count, watches; // holds that were found; users that were watched
-    uint64_t longest;        // hold, in ns
-    unsigned others;         // users that waited for the last one
-    char who[192];           // what held, without a line
+    unsigned count;                 // holds by users that were not watched
+    unsigned computed;              // those in which the user computed
+    unsigned watches;               // users that were watched
+    uint64_t longest;               // hold of those counted, in ns
+    unsigned others;                // users that waited for the last one
+    char who[192];                  // what held, without a line
     char line[SB__HOLD_LINES][192]; // "" from the first unused one on
     unsigned seen[SB__HOLD_LINES];  // how often each held
     _Atomic bool known;             // the warning was given

@@ -44,16 +44,31 @@ static void end(void)
     sb__run_state_end(run, &s.res);
 }
 
-static void hold(unsigned user, enum sb_held by, const char *what)
+static void hold_as(unsigned user, enum sb_held by, const char *what, bool cpu)
 {
-    const struct sb_hold h = { .from = 1, .to = 1 + 12 * MS, .ns = 12 * MS };
+    const struct sb_hold h = {
+        .from = 1, .to = 1 + 12 * MS, .ns = 12 * MS, .computed = cpu
+    };
 
     held = by;
     text = what;
     sb__holds_held(&run->user[user], &h);
 }
 
-static void a_user_is_watched_after_a_hold(void)
+static void hold(unsigned user, enum sb_held by, const char *what)
+{
+    hold_as(user, by, what, false);
+}
+
+// The next hold is not the first one, so its user is watched.
+static void begin_with_a_hold(void)
+{
+    begin();
+    hold(USERS - 1, SB_HELD_FUNCTION, "event()");
+    CHECK(!sb__holds_leave(&run->user[USERS - 1], 1));
+}
+
+static void a_user_is_watched_after_two_holds(void)
 {
     struct sb_user *u;
 
@@ -61,10 +76,12 @@ static void a_user_is_watched_after_a_hold(void)
     u = &run->user[3];
     CHECK(!sb__holds_leave(u, 0));
     hold(3, SB_HELD_FUNCTION, "event()");
+    CHECK(!sb__holds_leave(u, 1));
+    hold(3, SB_HELD_FUNCTION, "event()");
     CHECK(!sb__holds_leave(&run->user[4], 0));
     CHECK(sb__holds_leave(u, 5 * MS));
     CHECK_INT(sb_user_lines(u), SB_LINES_BEGIN);
-    // Another hold while it is watched, without a line.
+    // Another hold while it is watched, without a line, is not counted.
     hold(3, SB_HELD_FUNCTION, "event()");
     CHECK(!sb__holds_leave(u, 1004 * MS));
     CHECK(sb__holds_leave(u, 1005 * MS));
@@ -80,7 +97,7 @@ static void a_loop_that_ends_ends_its_watch(void)
 {
     struct sb_user *u;
 
-    begin();
+    begin_with_a_hold();
     u = &run->user[0];
     hold(0, SB_HELD_FUNCTION, "event()");
     CHECK(sb__holds_leave(u, 1));
@@ -90,12 +107,19 @@ static void a_loop_that_ends_ends_its_watch(void)
     end();
 }
 
+static void begin_watch(unsigned user)
+{
+    CHECK(sb__holds_leave(&run->user[user], 1));
+    CHECK_INT(sb_user_lines(&run->user[user]), SB_LINES_BEGIN);
+}
+
 static void a_line_is_named_when_it_has_held_twice(void)
 {
-    begin();
-    hold(0, SB_HELD_FUNCTION, "event()");
-    CHECK(sb__holds_leave(&run->user[0], 1));
-    CHECK_INT(sb_user_lines(&run->user[0]), SB_LINES_BEGIN);
+    begin_with_a_hold();
+    for (unsigned i = 0; i < 3; i++) {
+        hold(i, SB_HELD_FUNCTION, "event()");
+        begin_watch(i);
+    }
     hold(0, SB_HELD_LINE, "x.lua:1");
     hold(1, SB_HELD_LINE, "x.lua:2");
     CHECK(!run->holds.known);
@@ -107,6 +131,25 @@ static void a_line_is_named_when_it_has_held_twice(void)
     hold(5, SB_HELD_FUNCTION, "event()");
     CHECK(!sb__holds_leave(&run->user[5], 3));
     CHECK_INT(run->holds.count, 4);
+    end();
+}
+
+// A watched event may compute for long only because it is watched.
+static void a_line_that_computes_needs_events_that_do(void)
+{
+    begin_with_a_hold();
+    hold_as(0, SB_HELD_FUNCTION, "event()", true);
+    begin_watch(0);
+    for (int i = 0; i < 5; i++)
+        hold_as(0, SB_HELD_LINE, "x.lua:1", true);
+    CHECK(!run->holds.known);
+    CHECK_INT(run->holds.count, 2);
+    hold_as(1, SB_HELD_FUNCTION, "event()", true);
+    begin_watch(1);
+    hold_as(1, SB_HELD_LINE, "x.lua:1", true);
+    CHECK(!run->holds.known);
+    hold_as(1, SB_HELD_LINE, "x.lua:1", true);
+    CHECK(run->holds.known);
     end();
 }
 
@@ -145,9 +188,10 @@ static void outside_of_events_users_may_block(void)
 
 int main(void)
 {
-    RUN(a_user_is_watched_after_a_hold);
+    RUN(a_user_is_watched_after_two_holds);
     RUN(a_loop_that_ends_ends_its_watch);
     RUN(a_line_is_named_when_it_has_held_twice);
+    RUN(a_line_that_computes_needs_events_that_do);
     RUN(few_users_are_watched);
     RUN(a_loop_of_its_own_does_not_end);
     RUN(outside_of_events_users_may_block);
