@@ -77,6 +77,8 @@ static void note_hold(struct sb_user *u, const struct sb_hold *hold,
                h->count >= HOLDS_MIN && h->watches < WATCHES_MAX) {
         h->watches++;
         p->lines = SB__LINES_WANTED;
+        p->lines_until = 0;
+        p->lines_of = p->component;
     }
 }
 
@@ -101,14 +103,18 @@ void sb__holds_held(void *user, const struct sb_hold *hold)
 bool sb__holds_leave(struct sb_user *u, uint64_t now)
 {
     struct sb_user_priv *p = u->priv;
+    bool over = (p->lines_until && now >= p->lines_until) ||
+                atomic_load(&u->run->holds.known);
 
-    if (p->lines == SB__LINES_WANTED) {
+    if (p->lines == SB__LINES_WANTED && over)
+        p->lines = SB__LINES_NONE;
+    if (p->lines == SB__LINES_WANTED && p->component == p->lines_of) {
         p->lines = SB__LINES_BEGIN;
-        p->lines_until = now + WATCH_NS;
+        if (p->lines_until == 0)
+            p->lines_until = now + WATCH_NS;
         return true;
     }
-    if (p->lines == SB__LINES_ON &&
-        (now >= p->lines_until || atomic_load(&u->run->holds.known))) {
+    if (p->lines == SB__LINES_ON && over) {
         p->lines = SB__LINES_END;
         return true;
     }

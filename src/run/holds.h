@@ -6,7 +6,8 @@
 // A user that has held its worker is watched during its next events, unless
 // that was the first hold of the run: its workload notes which line runs. For
 // that, the user's loop in the workload ends and begins again, and the same
-// when the watch is over.
+// when the watch is over. In a mix, only events of the component that held are
+// watched.
 #ifndef SB_HOLDS_H
 #define SB_HOLDS_H
 

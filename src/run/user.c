@@ -207,8 +207,11 @@ static int next_slow(struct sb_user *u, uint64_t now)
     // Outside of a run there are no events.
     if (!run || run->task)
         return 0;
-    if (SB_UNLIKELY(u->priv->handed))
+    if (SB_UNLIKELY(u->priv->handed)) {
+        if (SB_UNLIKELY(u->priv->lines) && sb__holds_leave(u, now))
+            return 0;
         return start_mixed(u, u->priv->handed_arrival, u->priv->handed_start);
+    }
     int rc = next_of_part(u, now);
     while (rc == 0 && run->searching && sb__gate_wait(u))
         rc = next_of_part(u, sb_clock_now(&u->clock));

@@ -91,13 +91,19 @@ int sb_user_op(struct sb_user *u, const char *name)
 
 int sb_user_lines(struct sb_user *u)
 {
-    enum sb__lines was = u->priv->lines;
+    struct sb_user_priv *p = u->priv;
+    enum sb__lines was = p->lines;
 
     if (was == SB__LINES_BEGIN) {
-        u->priv->lines = SB__LINES_ON;
+        p->lines = SB__LINES_ON;
         return SB_LINES_BEGIN;
     }
-    u->priv->lines = SB__LINES_NONE;
+    // Another component has the next event. The watch goes on afterwards.
+    if (p->handed && was != SB__LINES_END) {
+        p->lines = was == SB__LINES_ON ? SB__LINES_WANTED : was;
+        return SB_LINES_OVER;
+    }
+    p->lines = SB__LINES_NONE;
     return was == SB__LINES_END ? SB_LINES_END : SB_LINES_OVER;
 }
 

@@ -24,8 +24,8 @@ enum sb_user_state {
 // The watch of a user's lines: holds.c.
 enum sb__lines {
     SB__LINES_NONE,
-    SB__LINES_WANTED,
-    SB__LINES_BEGIN, // the user's loop ends for it
+    SB__LINES_WANTED, // from the next event of the component on
+    SB__LINES_BEGIN,  // the user's loop ends for it
     SB__LINES_ON,
     SB__LINES_END, // the same, at its end
 };
@@ -52,7 +52,8 @@ struct sb_user_priv {
     bool plain;   // chained, and no answer waits: the user has a thread
     bool in_loop; // the workload runs the user's events
     enum sb__lines lines;
-    uint64_t lines_until; // when the watch ends
+    uint64_t lines_until; // when the watch ends; 0: it has not begun
+    unsigned lines_of;    // component that is watched
     // Of a mix: the component whose code runs, and a random stream. An event
     // of next_component was begun by another component's loop: it starts with
     // these times.

@@ -47,6 +47,17 @@ The same if the event computes.
   $ cat err
   WARNING: compute.lua:[45] held a worker for \d+ ms, and its 3 other users waited; use --workers=users for scripts that block or compute (re)
 
+The same in a mix, if the workload that blocks has few of the events.
+
+  $ cat >quick.lua <<'EOF'
+  > function event() end
+  > EOF
+  $ bench --mix=block.lua:1,quick.lua:99 --events=4000 --rand-seed=1
+  $ cat err
+  WARNING: block.lua:4 held a worker for * ms, and its 3 other users waited; use --workers=users for scripts that block or compute (glob)
+  $ grep 'number of events' out
+      total number of events:              4000
+
 A user alone on its worker, or with a thread of its own, holds up no other.
 
   $ bench --events=20 --threads=1 block.lua; cat err

@@ -153,6 +153,39 @@ static void a_line_that_computes_needs_events_that_do(void)
     end();
 }
 
+// The loop of a component ends whenever another one has the next event.
+static void a_component_is_watched_until_the_end(void)
+{
+    struct sb_user *u;
+    struct sb_user_priv *p;
+
+    begin_with_a_hold();
+    u = &run->user[3];
+    p = u->priv;
+    p->component = 1;
+    hold(3, SB_HELD_FUNCTION, "event()");
+    p->handed = true;
+    CHECK_INT(sb_user_lines(u), SB_LINES_OVER);
+    p->component = 0;
+    CHECK(!sb__holds_leave(u, 1));
+    p->component = 1;
+    for (int i = 0; i < 5; i++) {
+        CHECK(sb__holds_leave(u, (uint64_t)(1 + 200 * i) * MS));
+        CHECK_INT(sb_user_lines(u), SB_LINES_BEGIN);
+        CHECK_INT(sb_user_lines(u), SB_LINES_OVER);
+    }
+    CHECK_INT(run->holds.watches, 1);
+    CHECK(!sb__holds_leave(u, 1001 * MS));
+    // Another hold begins another watch, which ends with its last event.
+    hold(3, SB_HELD_FUNCTION, "event()");
+    CHECK(sb__holds_leave(u, 2000 * MS));
+    CHECK_INT(sb_user_lines(u), SB_LINES_BEGIN);
+    CHECK(sb__holds_leave(u, 3000 * MS));
+    CHECK_INT(sb_user_lines(u), SB_LINES_END);
+    CHECK_INT(run->holds.watches, 2);
+    end();
+}
+
 static void few_users_are_watched(void)
 {
     int n = 0;
@@ -192,6 +225,7 @@ int main(void)
     RUN(a_loop_that_ends_ends_its_watch);
     RUN(a_line_is_named_when_it_has_held_twice);
     RUN(a_line_that_computes_needs_events_that_do);
+    RUN(a_component_is_watched_until_the_end);
     RUN(few_users_are_watched);
     RUN(a_loop_of_its_own_does_not_end);
     RUN(outside_of_events_users_may_block);
