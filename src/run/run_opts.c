@@ -8,9 +8,9 @@
 #include "kit/units.h"
 #include "run/run.h"
 
-#define SECOND       1000000000
-#define WORKERS_MAX  10000
-#define WORKERS_AUTO (WORKERS_MAX + 1)
+#define SECOND             1000000000
+#define WORKERS_MAX        10000
+#define WORKERS_AUTO       (WORKERS_MAX + 1)
 #define WORKERS_PROCESSORS (WORKERS_MAX + 2)
 
 static const char *const arrivals[] = { "poisson", "constant", NULL };

@@ -17,8 +17,7 @@ static void a_name(void)
 {
     char url[64];
 
-    snprintf(
-        url, sizeof(url), "mongodb://%s:%u/test", SLOW_NAME, listen_tcp());
+    snprintf(url, sizeof(url), "mongodb://%s:%u/test", SLOW_NAME, listen_tcp());
     begin_client(&sbmo_opt_table, &values, &room, sizeof(room));
     set("mongo-url", url);
     CHECK_INT(

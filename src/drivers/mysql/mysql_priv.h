@@ -234,8 +234,8 @@ enum sbmy_tls sbmy_tls(const struct sbmy_opts *o);
 // one that is tried instead of it.
 int sbmy_settings(MYSQL *my, const struct sbmy_env *e, enum sbmy_tls mode,
     struct sb_err *err);
-// Frees what only the connect needed: the attributes of the connection take 8 KiB
-// in MariaDB's library.
+// Frees what only the connect needed: the attributes of the connection take 8
+// KiB in MariaDB's library.
 void sbmy_settings_forget(MYSQL *my);
 
 // auth.c
