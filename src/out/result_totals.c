@@ -171,6 +171,7 @@ static int read_errors(struct sb_result_run *r, struct sb_err *err)
     r->snap.code = calloc(n ? n : 1, sizeof(*r->snap.code));
     if (!r->snap.code)
         return SB_ENOMEM;
+    r->snap.cap_codes = n ? n : 1;
     for (size_t i = 0; rc == 0 && i < n; i++) {
         const json_t *o = json_array_get(list, i);
         struct sb_snap_code *c = &r->snap.code[i];

@@ -6,6 +6,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "kit/hash.h"
+
 #define LINE 64 // bytes of a cache line: each sequence has its own
 
 // The numbers of a process are counted 1, 2, 3 ...: their index. Several ranks
@@ -45,11 +47,7 @@ void sb_sequences_done(struct sb_sequences *all)
 
 static struct sb_sequence **place(struct sb_sequences *all, const char *name)
 {
-    uint32_t hash = 0;
-
-    for (const char *p = name; *p; p++)
-        hash = hash * 31 + (unsigned char)*p;
-    return &all->bucket[hash % SB_SEQUENCE_BUCKETS];
+    return &all->bucket[sb_hash_text(name) % SB_SEQUENCE_BUCKETS];
 }
 
 static struct sb_sequence *make(
