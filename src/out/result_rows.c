@@ -4,6 +4,7 @@
 // million numbers: Jansson needs two seconds and 400 MB for them, this file a
 // tenth. It reads only what out/json.c writes: one row per line, behind a line
 // that ends with "rows":[ .
+#include <assert.h>
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
@@ -36,6 +37,7 @@ int sb__rows_value(struct sb_rows *r, double value)
     double *v = sb_array_room(
         r->value, &r->value_cap, r->nvalues, 1, sizeof(*v));
 
+    assert(r->nrows > 0); // sb__rows_begin()
     if (!v)
         return SB_ENOMEM;
     r->value = v;

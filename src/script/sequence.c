@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 #include "script/sequence.h"
 
+#include <assert.h>
 #include <stdatomic.h>
 #include <stdint.h>
 #include <stdlib.h>
@@ -9,6 +10,9 @@
 #include "kit/hash.h"
 
 #define LINE 64 // bytes of a cache line: each sequence has its own
+
+_Static_assert((SB_SEQUENCE_WINDOW & (SB_SEQUENCE_WINDOW - 1)) == 0,
+    "the place of an index is a part of its bits");
 
 // The numbers of a process are counted 1, 2, 3 ...: their index. Several ranks
 // take turns with blocks of SB_SEQUENCE_BLOCK numbers: see number_of().
@@ -58,6 +62,7 @@ static struct sb_sequence *make(
     struct sb_sequence *q = aligned_alloc(
         LINE, (size + LINE - 1) & ~(LINE - 1));
 
+    assert(ranks <= 1 || rank < ranks);
     if (!q)
         return NULL;
     atomic_init(&q->last, 0);
