@@ -4,10 +4,10 @@
 // lost, its figures are written to a result file of its own.
 #include <stdio.h>
 #include <string.h>
-#include <time.h>
 
 #include "app_private.h"
 #include "base/log.h"
+#include "kit/clock.h"
 #include "out/target.h"
 
 #define SECOND UINT64_C(1000000000)
@@ -29,18 +29,10 @@ static const char *result_file(const struct sb_app *a)
     return NULL;
 }
 
-static uint64_t nanoseconds(clockid_t clock)
-{
-    struct timespec ts;
-
-    clock_gettime(clock, &ts);
-    return (uint64_t)ts.tv_sec * SECOND + (uint64_t)ts.tv_nsec;
-}
-
 static void set_facts(struct sb_app *a, const struct sb_report *r)
 {
-    uint64_t ago = nanoseconds(CLOCK_MONOTONIC) - r->start_ns;
-    uint64_t began = nanoseconds(CLOCK_REALTIME) - ago;
+    uint64_t ago = sb_clock_monotonic() - r->start_ns;
+    uint64_t began = sb_clock_wall() - ago;
 
     sb__app_facts(a);
     a->facts.started = (struct timespec){ .tv_sec = (time_t)(began / SECOND),

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 //
 // --beside: the command beside a run, alone before it and with it.
+#include <assert.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -184,6 +185,7 @@ int sb__app_beside_begin(struct sb_app *a)
     // One rank starts the command of the whole run.
     if (!*a->beside_opts.command || a->run.share.rank > 0)
         return SB_EXIT_OK;
+    assert(!a->beside);
     a->beside = calloc(1, sizeof(*a->beside));
     if (!a->beside) {
         sb_log(SB_LOG_FATAL, "out of memory");
@@ -204,6 +206,7 @@ void sb__app_beside_measured(struct sb_app *a, int64_t warmup_ns)
 
     if (!b)
         return;
+    assert(b->process); // otherwise there is no run
     b->measured = sb_clock_monotonic() + (uint64_t)warmup_ns;
     if (sb_beside_start(b->process,
             b->measured +

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 #include "app_child.h"
 
+#include <assert.h>
 #include <errno.h>
 #include <fcntl.h>
 #include <stdio.h>
@@ -160,6 +161,8 @@ int sb_app_child(
 {
     pid_t parent = getpid(), pid;
 
+    // Otherwise the end of the process would not be noticed.
+    assert(sigismember(&c->watched, SIGCHLD) == 1);
     // What is buffered would be written twice.
     sb_log_flush();
     fflush(stdout);

@@ -2,6 +2,7 @@
 //
 // Samples how busy this process and its machine are, for result files and for
 // the notice that the client was the bottleneck.
+#include <assert.h>
 #include <math.h>
 #include <string.h>
 #include <unistd.h>
@@ -128,6 +129,7 @@ void sb_app_client_final(struct sb_app *a, const struct sb_report *r)
     struct sb_client_usage u;
     char why[200];
 
+    assert(r->final);
     // A database inside this process is what was measured.
     if (!sb_drivers_used_server(a->drivers) || r->warmup ||
         r->total_s < SECONDS_MIN)

@@ -2,6 +2,7 @@
 //
 // A command that a launcher of MPI has started on several hosts: joins the job,
 // and gives the other ranks the command line of rank 0.
+#include <assert.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
@@ -275,6 +276,7 @@ void sb_app_job_loaded(struct sb_app *a)
 {
     if (!a->job || a->job->rank > 0)
         return;
+    assert(a->setup.len > 0); // see sb_app_job_begin()
     sb_wire_put(&a->setup, a->random.seed);
     sb_wire_put_text(&a->setup, a->paths.workloads);
     sb_wire_put(&a->setup, a->sweep != NULL);

@@ -3,6 +3,7 @@
 // The runs of a sweep over several ranks: each is a process of its own on every
 // rank. Rank 0 says when, and gives its process the options; those of the other
 // ranks get them from it, as at the start of a program.
+#include <assert.h>
 #include <signal.h>
 #include <string.h>
 
@@ -75,6 +76,7 @@ static int fork_and_pass_on(struct sb_app *a, struct sb_app_children *c,
 {
     struct passing p = { a->relay, c, 0, false };
 
+    assert(!c->idle); // a relay serves one process
     c->idle = pass_on;
     c->idle_arg = &p;
     int rc = sb_app_child(c, quiet, status, err);

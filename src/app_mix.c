@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 //
 // --mix: loads the workloads of a mix with their own options.
+#include <assert.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -138,6 +139,7 @@ int sb_app_mix_load(struct sb_app *a, struct sb_err *err)
 
     if (rc)
         return rc;
+    assert(!a->mix && a->run.mix.n > 0);
     a->mix = calloc(1, sizeof(*a->mix));
     if (!a->mix)
         return sb_err_set(err, SB_ENOMEM, "out of memory");
@@ -245,6 +247,7 @@ int sb_app_mix_ready(struct sb_app *a, struct sb_err *err)
 
 struct sb_script *sb__app_mix_script(const struct sb_app *a, unsigned i)
 {
+    assert(a->mix && i < a->run.mix.n);
     return a->mix->part[i].script;
 }
 

@@ -2,18 +2,10 @@
 //
 // What follows from options of the core, when they have their values.
 #include <stdio.h>
-#include <time.h>
 
 #include "app.h"
 #include "base/log.h"
-
-static uint64_t wall_ns(void)
-{
-    struct timespec ts;
-
-    clock_gettime(CLOCK_REALTIME, &ts);
-    return (uint64_t)ts.tv_sec * 1000000000u + (uint64_t)ts.tv_nsec;
-}
+#include "kit/clock.h"
 
 static int init_text(struct sb_app *a, struct sb_err *err)
 {
@@ -33,7 +25,7 @@ static int init_text(struct sb_app *a, struct sb_err *err)
 
 int sb_app_prepare_options(struct sb_app *a, struct sb_err *err)
 {
-    int rc = sb_random_share(&a->random, &a->dist, wall_ns(), err);
+    int rc = sb_random_share(&a->random, &a->dist, sb_clock_wall(), err);
 
     if (rc == 0)
         rc = init_text(a, err);

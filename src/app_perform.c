@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 //
 // Carries out the command: of a built-in test, a mix or a script.
+#include <assert.h>
 #include <string.h>
 
 #include "app_private.h"
@@ -78,6 +79,8 @@ bool sb_app_has_command(const struct sb_app *a, const char *command)
 
 int sb_app_perform(struct sb_app *a)
 {
+    assert(
+        !!a->builtin + !!a->mix + !!a->script == 1); // what load_test() found
     if (a->builtin)
         return perform_builtin(a);
     if (a->mix)

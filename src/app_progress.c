@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 //
 // --progress: whether there is a line of progress, and the line.
+#include <assert.h>
 #include <unistd.h>
 
 #include "app_private.h"
@@ -18,6 +19,7 @@ bool sb__app_has_progress(const struct sb_app *a)
 
 void sb__app_show_progress(const struct sb_app *a, const char *line)
 {
+    assert(a->place <= a->places); // both are 0 without a sweep
     if (a->places)
         sb_log_progress("run %u/%u, %s", a->place, a->places, line);
     else

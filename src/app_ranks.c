@@ -4,10 +4,10 @@
 // process, divides the run, and decides which process carries out the other
 // commands.
 #include <string.h>
-#include <time.h>
 
 #include "app.h"
 #include "base/log.h"
+#include "kit/clock.h"
 
 extern char **environ;
 
@@ -57,14 +57,6 @@ static bool is_divided(const struct sb_app *a)
                             sb_script_command(a->script, a->command) ==
                                 SB_COMMAND_PARALLEL &&
                             a->run.threads >= a->rank_place.ranks);
-}
-
-static int64_t wall_ns(void)
-{
-    struct timespec ts;
-
-    clock_gettime(CLOCK_REALTIME, &ts);
-    return (int64_t)ts.tv_sec * 1000000000 + ts.tv_nsec;
 }
 
 static int check_test(const struct sb_app *a, struct sb_err *err)
@@ -119,7 +111,7 @@ int sb_app_ranks_finish(struct sb_app *a, struct sb_err *err)
     if (rc || !is_run(a))
         return rc;
     return sb_ranks_start_at(
-        a->rank_opts.start_at, wall_ns(), &a->run.start_at, err);
+        a->rank_opts.start_at, (int64_t)sb_clock_wall(), &a->run.start_at, err);
 }
 
 bool sb_app_ranks_idle(const struct sb_app *a)

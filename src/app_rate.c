@@ -2,6 +2,7 @@
 //
 // --rate=80% and --rate=max: judges the trials of a search by --rate-limit, and
 // prints how the search proceeds.
+#include <assert.h>
 #include <math.h>
 
 #include "app_private.h"
@@ -54,6 +55,7 @@ static bool judge(
     struct sb_report whole = *r;
     bool kept = true;
 
+    assert(limits->n > 0);
     if (r->whole)
         sb_reporters_whole(&whole, r);
     for (unsigned i = 0; i < limits->n; i++) {

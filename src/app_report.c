@@ -2,6 +2,7 @@
 //
 // The listener of a run: prints the classic text, calls the report hooks of the
 // script, and passes reports to the reporters of --report.
+#include <assert.h>
 #include <luajit.h>
 #include <stdlib.h>
 
@@ -176,6 +177,7 @@ static void on_interval(void *data, const struct sb_report *r)
 {
     struct sb__listening *t = data;
 
+    assert(!r->final);
     sb_log_progress_done();
     note_loop(t->a, r);
     struct sb_series *row = sb_reporters_row(&t->a->reporters, r);
@@ -231,6 +233,8 @@ static void on_final(void *data, const struct sb_report *r)
     struct sb__listening *t = data;
     struct sb_err err = { 0 };
 
+    assert(r->final && r->whole);
+    assert(!t->printed);
     sb_log_progress_done();
     note_loop(t->a, r);
     prepare_text(t->a, r);

@@ -2,6 +2,7 @@
 //
 // The servers of a run: starts and stops the sampler, and passes what it
 // returns to the result files and, for debugging, to the log.
+#include <assert.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -43,6 +44,7 @@ void sb_app_server_start(struct sb_app *a)
     if (!sb_sampler_samples(setup.opts, setup.wanted) && !shows_facts(a) &&
         !*setup.opts->pid && !debugging())
         return;
+    assert(!a->sampler);
     a->sampler = sb_sampler_start(&setup, &err);
     if (!a->sampler)
         sb_log(SB_LOG_WARNING, "%s", err.msg);
@@ -131,6 +133,7 @@ static void take_facts(struct sb_app *a)
 {
     struct sb_database_facts *list;
 
+    assert(a->sampler);
     free_databases(a);
     sb_sampler_servers(a->sampler, add_database, a);
     list = calloc(a->facts.ndatabases + 1, sizeof(*list));

@@ -3,6 +3,7 @@
 // --sweep and --repeat: the course of a sweep, whose runs are carried out one
 // after the other, each in a child process. docs/internals/sweep.md
 #define _GNU_SOURCE // MAP_ANONYMOUS
+#include <assert.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
@@ -139,6 +140,7 @@ static enum sb_sweep_role carry_out(
 {
     struct sb_app_sweep *s = a->sweep;
 
+    assert(s->plan_rc == 0);
     s->state.lock = -1;
     int rc = perform(a, status, err);
 
@@ -220,7 +222,14 @@ static enum sb_sweep_role check(struct sb_app *a, int *status)
         return end(status, failure(&err));
     owns = *s->owned;
     unshare_owned(s);
-    return without_owned(a, &owns, *status);
+    enum sb_sweep_role role = without_owned(a, &owns, *status);
+
+    // A test that ended this process has kept it from saying so.
+    if (role == SB_SWEEP_RUN && s->plan_rc) {
+        sb_log(SB_LOG_USAGE, "%s", s->plan_err.msg);
+        return end(status, SB_EXIT_FAILED);
+    }
+    return role;
 }
 
 static bool text_given(const struct sb_app *a)

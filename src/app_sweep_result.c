@@ -2,6 +2,7 @@
 //
 // What a sweep prints and writes: a line for each run, the table, the files
 // with all runs.
+#include <assert.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -85,6 +86,7 @@ void sb__sweep_print_run(const struct sb_app *a, unsigned number, unsigned run,
     enum sb_sweep_outcome outcome = s->outcome[run];
     char name[400];
 
+    assert(number < s->plan.nruns && s->plan.order[number] == run);
     if (sb__app_quiet(a))
         return;
     sb__sweep_name(s, run, name, sizeof(name));

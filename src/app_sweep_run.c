@@ -2,6 +2,7 @@
 //
 // The runs of a sweep and the commands before and after them, each in a process
 // of its own.
+#include <assert.h>
 #include <string.h>
 
 #include "app_sweep_private.h"
@@ -18,6 +19,7 @@ static unsigned place_of(const struct sb_sweep_plan *p, unsigned run)
 
     while (p->order[i] != run)
         i++;
+    assert(i < p->nruns);
     return i;
 }
 
@@ -52,6 +54,7 @@ static int take_options(struct sb_app *a, unsigned run, const char *command,
     a->swept = s->swept;
     a->nswept = p->noptions;
     a->round = run / p->npoints + 1;
+    assert(a->round <= p->rounds);
     a->place = place_of(p, run) + 1;
     a->places = p->nruns;
     a->following = following(s, a->place);
@@ -137,6 +140,7 @@ static int execute_run(
     struct sb_app_sweep *s = a->sweep;
     char path[4200], reports[REPORTS_SIZE];
 
+    assert(!sb__sweep_finished(s->outcome[run])); // its file would be removed
     int rc = sb_sweep_state_begin(
         &s->state, run, a->sweep_opts.after.count > 0, path, sizeof(path), err);
 

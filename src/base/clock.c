@@ -19,14 +19,6 @@
 #define KERNEL_SOURCE \
     "/sys/devices/system/clocksource/clocksource0/current_clocksource"
 
-uint64_t sb_clock_monotonic(void)
-{
-    struct timespec t;
-
-    clock_gettime(CLOCK_MONOTONIC, &t);
-    return (uint64_t)t.tv_sec * SECOND + (uint64_t)t.tv_nsec;
-}
-
 void sb_clock_sleep_until(uint64_t ns)
 {
     struct timespec t = { .tv_sec = (time_t)(ns / SECOND),

@@ -13,6 +13,8 @@
 #include <x86intrin.h>
 #endif
 
+#include "kit/clock.h"
+
 struct sb_clock {
     bool tsc;
     uint64_t tsc0; // anchor: value of the counter
@@ -22,9 +24,6 @@ struct sb_clock {
     uint64_t mid_tsc, mid_ns;     // start of the next window
     uint64_t anchor_ns;           // time of the next sb_clock_anchor()
 };
-
-// Reads CLOCK_MONOTONIC by system call or vdso; nanoseconds.
-uint64_t sb_clock_monotonic(void);
 
 // Selects the TSC or clock_gettime and measures the rate of the TSC, which
 // takes about 2 ms. Copy the result to give each thread its own clock.

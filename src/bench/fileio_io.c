@@ -11,6 +11,7 @@
 #include <unistd.h>
 
 #include "base/limits.h"
+#include "kit/hash.h"
 
 // At the end of each sealed block.
 struct seal {
@@ -20,14 +21,10 @@ struct seal {
 
 _Static_assert(sizeof(struct seal) == FILEIO_SEAL, "no padding");
 
-// FNV-1a of everything except the checksum itself.
+// Of everything except the checksum itself.
 static uint64_t checksum(const char *block, size_t size)
 {
-    uint64_t sum = 0xcbf29ce484222325u;
-
-    for (size_t i = 0; i < size - sizeof(uint64_t); i++)
-        sum = (sum ^ (unsigned char)block[i]) * 0x100000001b3u;
-    return sum;
+    return sb_hash(block, size - sizeof(uint64_t));
 }
 
 void sb__fileio_seal(char *buf, size_t size, size_t block, int64_t file,

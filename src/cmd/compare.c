@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 //
 // sysbench compare A B: are two results, or two sets of repeats, different?
+#include <assert.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -146,6 +147,7 @@ static int status_of(const struct sb__comparison *c)
     const struct sb_compare *r = &c->result[0];
     bool lower = r->verdict == SB_VERDICT_LOWER;
 
+    assert(c->n > 0);
     if (c->other_work)
         return SB_CMD_UNDECIDED;
     switch (r->verdict) {

@@ -3,6 +3,7 @@
 // sysbench merge FILE...: the results of processes that ran side by side, as
 // one run.
 #define _GNU_SOURCE // strptime(), timegm()
+#include <assert.h>
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
@@ -94,6 +95,7 @@ static int read_all(struct merge *m)
     for (unsigned i = 0; i < n; i++)
         for (unsigned k = 0; k < m->file[i].nruns; k++)
             m->run[m->nruns++] = m->file[i].run[k];
+    assert(m->nruns == total && total > 0);
     return 0;
 }
 
@@ -245,6 +247,7 @@ static int add_stage(struct merge *m, unsigned n, struct sb_err *err)
     for (unsigned i = 0; rc == 0 && i < m->nruns; i++) {
         const struct sb_report *r = &m->run[i]->report.stages[n];
 
+        assert(n < m->run[i]->report.nstages); // see same_stages()
         rc = sb_snap_add(
             &m->stage_snap[n], &m->stats, r->snap, r->stats, 0, err);
         seconds = fmax(seconds, r->interval_s);

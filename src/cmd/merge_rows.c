@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 #include "cmd/merge_rows.h"
 
+#include <assert.h>
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
@@ -239,6 +240,7 @@ static void add_row(
         enum rule rule = rule_of(&r->col[i]);
         double value = sb_result_value(r, row, i);
 
+        assert(m->to[k][i] < m->ncols);
         add_value(&cell[m->to[k][i]], rule,
             i == time ? value + m->offset[k] : value,
             rule == AVERAGE ? weight_of(r, row, &r->col[i]) : 1);

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 #include "cmd/sides.h"
 
+#include <assert.h>
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
@@ -188,8 +189,10 @@ static const struct sb_result_file *file_of(
 {
     unsigned i = 0;
 
-    while (r < s->file[i].run || r >= s->file[i].run + s->file[i].nruns)
+    while (r < s->file[i].run || r >= s->file[i].run + s->file[i].nruns) {
         i++;
+        assert(i < s->nfiles);
+    }
     return &s->file[i];
 }
 
@@ -213,6 +216,7 @@ int sb_side_leave_out(struct sb_side *s)
 {
     unsigned n = 0, all = s->nruns;
 
+    assert(s->nnotes == 0 && s->left_out == 0); // their notes come first
     for (unsigned i = 0; i < all; i++) {
         const char *why = why_not(s->run[i], reason_of(s->run[i]));
 

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 #include "cmd/sweep_figures.h"
 
+#include <assert.h>
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
@@ -185,6 +186,7 @@ int sb_sweep_figures_add(struct sb_sweep_figures *f,
     const struct sb_fact *swept, unsigned n, const struct sb_result_run *run,
     int status)
 {
+    assert(n <= SB_SWEEP_OPTIONS_MAX);
     if (f->npoints == 0)
         f->noptions = n;
     if (n != f->noptions)
@@ -192,6 +194,7 @@ int sb_sweep_figures_add(struct sb_sweep_figures *f,
     for (unsigned i = 0; f->npoints && i < n; i++)
         if (strcmp(f->point[0].swept[i].name, swept[i].name) != 0)
             return SB_EUSAGE;
+    assert(!f->group); // the figures were not computed yet
     struct sb_sweep_point *p = find_point(f, swept, n);
 
     if (!p)
@@ -310,6 +313,7 @@ static void insert(
 {
     unsigned i = g->npoints++;
 
+    assert(i < f->npoints); // the room of a group
     for (; i > 0 && f->point[g->point[i - 1]].load > f->point[point].load; i--)
         g->point[i] = g->point[i - 1];
     g->point[i] = point;
@@ -325,6 +329,7 @@ static int add_to_group(struct sb_sweep_figures *f, unsigned point)
     if (i == f->ngroups) {
         struct sb_sweep_group *g = &f->group[f->ngroups++];
 
+        assert(f->ngroups <= f->npoints);
         g->point = calloc(f->npoints, sizeof(*g->point));
         g->to_peak = calloc(f->npoints, sizeof(*g->to_peak));
         if (!g->point || !g->to_peak)
@@ -401,6 +406,7 @@ int sb_sweep_figures_compute(struct sb_sweep_figures *f)
 {
     int rc = 0;
 
+    assert(!f->group);
     for (unsigned i = 0; f->npoints && i < f->noptions; i++)
         f->name[i] = f->point[0].swept[i].name;
     find_peak_of(f);

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 #include "cmd/sweep_list.h"
 
+#include <assert.h>
 #include <ctype.h>
 #include <math.h>
 #include <stdbool.h>
@@ -37,6 +38,7 @@ static int add(struct sb_sweep_list *l, const char *value, struct sb_err *err)
             return 0;
     if (l->n == SB_SWEEP_VALUES_MAX)
         return too_many(l, err);
+    assert(!l->shown[l->n]); // masked when all values are known
     l->value[l->n] = strdup(value);
     return l->value[l->n++] ? 0 : out_of_memory(err);
 }

@@ -296,6 +296,7 @@ static void find_values(const struct sb_sweep_plan *p, unsigned run, bool shown,
             shown ? l->shown[k] : l->value[k] };
         rest /= l->n;
     }
+    assert(rest == 0); // npoints is the product of all numbers of values
 }
 
 void sb_sweep_values(

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 #include "cmd/sweep_state.h"
 
+#include <assert.h>
 #include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>
@@ -29,6 +30,7 @@ static void path_of(
 static void path_of_run(const struct sb_sweep_state *s, unsigned run,
     const char *kind, char *out, size_t size)
 {
+    assert(run < SB_SWEEP_RUNS_MAX); // four digits: see is_run()
     snprintf(out, size, "%s/run-%04u%s.json", s->dir, run + 1, kind);
 }
 
@@ -333,6 +335,7 @@ int sb_sweep_state_begin(const struct sb_sweep_state *s, unsigned run,
 {
     static const char *const kinds[] = { "", ".failed", ".new" };
 
+    assert(s->lock >= 0);
     for (size_t i = 0; i < sizeof(kinds) / sizeof(kinds[0]); i++) {
         path_of_run(s, run, kinds[i], out, size);
         unlink(out);
@@ -361,6 +364,7 @@ int sb_sweep_state_settle(const struct sb_sweep_state *s, unsigned run,
     char from[4200], to[4200];
     struct sb_result_file f;
 
+    assert(s->lock >= 0);
     path_of_run(s, run, ".new", from, sizeof(from));
     enum sb_sweep_outcome said = read_file(from, &f);
     bool agrees = signaled ? had_ended(said, status)
@@ -405,6 +409,7 @@ void sb_sweep_state_after_done(const struct sb_sweep_state *s, unsigned run)
 {
     char path[4200];
 
+    assert(s->lock >= 0);
     path_of_run(s, run, ".after", path, sizeof(path));
     unlink(path);
 }

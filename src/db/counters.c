@@ -8,6 +8,8 @@
 #include <string.h>
 
 #include "base/escape.h"
+#include "kit/array.h"
+#include "kit/hash.h"
 
 #define COUNTER_MAX_LEN 160
 // A counter with its server; escaped bytes take four times the room.
@@ -154,19 +156,10 @@ void sb__counters_done(struct sb__counters *t)
     *t = (struct sb__counters){ 0 };
 }
 
-static uint64_t hash_of(const char *name)
-{
-    uint64_t h = UINT64_C(0xcbf29ce484222325);
-
-    for (; *name; name++)
-        h = (h ^ (unsigned char)*name) * UINT64_C(0x100000001b3);
-    return h ^ (h >> 32);
-}
-
 // Returns the slot of the name, or the free one where it belongs.
 static uint32_t *slot_of(const struct sb__counters *t, const char *name)
 {
-    size_t i = hash_of(name) & (t->slots - 1);
+    size_t i = sb_hash_text(name) & (t->slots - 1);
 
     while (t->slot[i] && strcmp(t->entry[t->slot[i] - 1].name, name) != 0)
         i = (i + 1) & (t->slots - 1);
@@ -187,18 +180,6 @@ static bool grow_slots(struct sb__counters *t)
     t->slots = slots;
     for (size_t i = 0; i < t->n; i++)
         *slot_of(t, t->entry[i].name) = (uint32_t)i + 1;
-    return true;
-}
-
-static bool grow_entries(struct sb__counters *t)
-{
-    size_t cap = t->cap ? t->cap * 2 : 32;
-    struct sb__counter_entry *more = realloc(t->entry, cap * sizeof(*more));
-
-    if (!more)
-        return false;
-    t->entry = more;
-    t->cap = cap;
     return true;
 }
 
@@ -230,9 +211,11 @@ static struct sb__counter_entry *entry_add(struct sb__counters *t,
     }
     if (2 * (t->n + 1) > t->slots && !grow_slots(t))
         return NULL;
-    if (t->n == t->cap && !grow_entries(t))
+    e = sb_array_room(t->entry, &t->cap, t->n, 1, sizeof(*e));
+    if (!e)
         return NULL;
-    e = &t->entry[t->n];
+    t->entry = e;
+    e += t->n;
     *e = (struct sb__counter_entry){
         .name = strdup(name), .suffix = suffix, .kind = c->kind
     };

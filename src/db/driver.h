@@ -23,7 +23,7 @@
 #include "base/exchange.h"
 #include "base/option.h"
 
-#define SB_DRIVER_ABI 8u
+#define SB_DRIVER_ABI 9u
 
 // Functions of the core that a driver may call. Passed to env_init() and
 // connect(); valid until the process ends.
@@ -444,6 +444,9 @@ struct sb_driver_options {
     // reads when it is loaded. The core sets them before it loads any driver
     // (db/environ.c), unless the user has set them. NULL: none.
     const char *const *environment;
+    // Used if the user names no driver and gives options of none. Of several
+    // such drivers, the first by name (db/drivers.c).
+    bool fallback;
 };
 
 extern SB_DRIVER_EXPORT const struct sb_driver_options sb_driver_options;
@@ -453,9 +456,14 @@ extern SB_DRIVER_EXPORT const struct sb_driver_options sb_driver_options;
 #define SB_DRIVER_OPTIONS(driver, table, type) \
     SB_DRIVER_OPTIONS_ENVIRONMENT(driver, table, type, NULL)
 // The same with `environment`.
-#define SB_DRIVER_OPTIONS_ENVIRONMENT(driver, table, type, environment)   \
-    SB_DRIVER_EXPORT const struct sb_driver_options sb_driver_options = { \
-        SB_DRIVER_ABI, driver, &(table), sizeof(type), environment        \
+#define SB_DRIVER_OPTIONS_ENVIRONMENT(driver, table, type, environment) \
+    SB_DRIVER_OPTIONS_ALL(driver, table, type, environment, false)
+// The same with `fallback`.
+#define SB_DRIVER_OPTIONS_FALLBACK(driver, table, type) \
+    SB_DRIVER_OPTIONS_ALL(driver, table, type, NULL, true)
+#define SB_DRIVER_OPTIONS_ALL(driver, table, type, environment, fallback)    \
+    SB_DRIVER_EXPORT const struct sb_driver_options sb_driver_options = {    \
+        SB_DRIVER_ABI, driver, &(table), sizeof(type), environment, fallback \
     }
 
 #endif

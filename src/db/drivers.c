@@ -7,8 +7,6 @@
 #include "loop/helper.h"
 #include "loop/io.h"
 
-#define FALLBACK "sqlite"
-
 static void host_log(int level, const char *text)
 {
     sb_log(level, "%s", text);
@@ -280,6 +278,46 @@ static void notice(struct sb_drivers *d, const char *name, const char *why)
     d->noticed = true;
 }
 
+static bool is_fallback(const struct sb_drivers *d, const char *name)
+{
+    void *module;
+    const struct sb_driver_options *o = sb__options_open(d->dir, name, &module);
+    bool yes = o && o->fallback;
+
+    sb__options_close(module);
+    return yes;
+}
+
+// Finds the driver for users who choose none. Only modules with options are
+// opened for this, because those of drivers need client libraries. d->lock is
+// held.
+static int load_fallback(
+    struct sb_drivers *d, struct sb_db **out, struct sb_err *err)
+{
+    struct names l;
+    size_t i = 0;
+    int rc = names_read(&l, d->dir);
+
+    while (rc == 0 && i < l.n && !is_fallback(d, l.name[i]))
+        i++;
+    if (rc) {
+        sb_err_set(err, rc, "out of memory");
+    } else if (i == l.n) {
+        rc = sb_err_set(err, SB_ENOTFOUND,
+            "neither --db-driver nor options of a driver were given, and no "
+            "driver in %.160s is the default one; choose one with --db-driver "
+            "(--db-driver=help lists them)",
+            d->dir);
+    } else {
+        notice(d, l.name[i],
+            "neither --db-driver nor options of a driver were given");
+        rc = db_load(d, l.name[i], &d->fallback, err);
+    }
+    names_done(&l);
+    *out = d->fallback;
+    return rc;
+}
+
 // d->lock is held.
 static int choose(struct sb_drivers *d, struct sb_db **out, struct sb_err *err)
 {
@@ -301,10 +339,11 @@ static int choose(struct sb_drivers *d, struct sb_db **out, struct sb_err *err)
         *out = only;
         return 0;
     }
-    notice(d, FALLBACK,
-        "neither --db-driver nor options of a driver were "
-        "given");
-    return db_load(d, FALLBACK, out, err);
+    if (d->fallback) {
+        *out = d->fallback;
+        return 0;
+    }
+    return load_fallback(d, out, err);
 }
 
 int sb_drivers_need(struct sb_drivers *d, const char *name, struct sb_err *err)

@@ -49,6 +49,7 @@ struct sb_drivers {
     pthread_mutex_t feed_lock; // protects the lists of shared loaders
     struct sb__slots slots;    // of --connect-parallel
     struct sb_db *dbs;         // in order of loading
+    struct sb_db *fallback;    // for users who chose none; NULL: not needed yet
     struct sb__idle *idle;     // unloaded drivers, see sb_drivers_idle()
     bool noticed;              // the chosen default driver was logged
     _Atomic bool used;

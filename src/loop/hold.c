@@ -6,7 +6,6 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <sys/resource.h>
-#include <time.h>
 #include <unistd.h>
 
 #include "base/clock.h"
@@ -47,21 +46,13 @@ static bool read_delay(int fd, uint64_t *ns)
     return true;
 }
 
-static uint64_t cpu_ns(void)
-{
-    struct timespec ts = { 0 };
-
-    clock_gettime(CLOCK_THREAD_CPUTIME_ID, &ts);
-    return (uint64_t)ts.tv_sec * UINT64_C(1000000000) + (uint64_t)ts.tv_nsec;
-}
-
 static void take_account(
     const struct sb__turns *t, struct sb__account *a, uint64_t now)
 {
     struct rusage usage;
 
     a->at = now;
-    a->cpu = cpu_ns();
+    a->cpu = sb_clock_read(CLOCK_THREAD_CPUTIME_ID);
     a->has_delay = read_delay(t->schedstat, &a->delay);
     a->preempted = getrusage(RUSAGE_THREAD, &usage) == 0 ? usage.ru_nivcsw : -1;
 }

@@ -7,6 +7,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "kit/array.h"
+
 const struct sb_snap_code *sb__snap_code_find(
     const struct sb_snap *s, int native, const char *state, const char *driver)
 {
@@ -20,17 +22,14 @@ const struct sb_snap_code *sb__snap_code_find(
     return NULL;
 }
 
-// Adds an entry; the capacity doubles. Returns NULL if out of memory.
 struct sb_snap_code *sb__snap_code_new(struct sb_snap *s)
 {
-    if ((s->ncodes & (s->ncodes - 1)) == 0) {
-        size_t cap = s->ncodes ? 2 * (size_t)s->ncodes : 1;
-        void *p = realloc(s->code, cap * sizeof(*s->code));
+    struct sb_snap_code *p = sb_array_room(
+        s->code, &s->cap_codes, s->ncodes, 1, sizeof(*p));
 
-        if (!p)
-            return NULL;
-        s->code = p;
-    }
+    if (!p)
+        return NULL;
+    s->code = p;
     return &s->code[s->ncodes++];
 }
 

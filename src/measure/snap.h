@@ -65,6 +65,7 @@ struct sb_snap {
     // struct sb_op_reader has them.
     struct sb_snap_op *op;
     unsigned ncodes;
+    size_t cap_codes;          // entries that `code` has room for
     struct sb_snap_code *code; // merged over users; NULL in light snapshots
     unsigned nmetrics;
     struct sb_snap_metric *metric; // nmetrics entries, in every snapshot

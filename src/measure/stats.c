@@ -6,6 +6,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "kit/hash.h"
+
 #define SHARDS_MIN 8
 #define SHARDS_MAX 64
 
@@ -157,15 +159,12 @@ void sb_stats_done(struct sb_stats *s)
     memset(s, 0, sizeof(*s));
 }
 
-// Of as much of a name as is kept (FNV-1a).
+// Of as much of a name as is kept.
 static uint32_t hash_of(const char *name)
 {
-    uint32_t h = 2166136261u;
+    size_t most = sizeof(((struct sb_op *)0)->name) - 1;
 
-    for (size_t i = 0; name[i] && i < sizeof(((struct sb_op *)0)->name) - 1;
-         i++)
-        h = (h ^ (unsigned char)name[i]) * 16777619u;
-    return h;
+    return (uint32_t)sb_hash(name, strnlen(name, most));
 }
 
 static int op_find(const struct sb_stats *s, const char *name,

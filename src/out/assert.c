@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 //
 // Checks the limits of --assert against reports, and prints them.
+#include <assert.h>
 #include <math.h>
 #include <string.h>
 
@@ -165,6 +166,7 @@ static bool of_op(struct source *s, const char *name, const struct sb_report *r,
 // A time in milliseconds; the source has times.
 static double time_of(const struct sb_limit *l, const struct source *s)
 {
+    assert(s->times && s->times->total > 0);
     switch (l->figure->id) {
     case SB__FIGURE_MIN:
         return (double)s->min / 1e6;
@@ -248,6 +250,7 @@ static void judge(
 {
     bool time = l->figure->unit == SB_ASSERT_MS;
 
+    assert(s->r || l->figure->of_op); // see read_left()
     if (time && (!s->times || s->times->total == 0)) {
         no_value(v, no_times(l, s));
     } else {
@@ -318,6 +321,7 @@ static bool exceeded(
 
 bool sb_asserts_interval(struct sb_asserts *a, const struct sb_report *r)
 {
+    assert(!a->done);
     // The rest of a run is too short to judge it.
     if (r->warmup || r->partial)
         return false;
@@ -337,6 +341,7 @@ bool sb_asserts_interval(struct sb_asserts *a, const struct sb_report *r)
 
 void sb_asserts_final(struct sb_asserts *a, const struct sb_report *whole)
 {
+    assert(!a->done); // it would forget which interval has failed
     for (unsigned i = 0; i < a->n; i++) {
         struct sb_limit *l = &a->limit[i];
         struct sb_verdict v;

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 #include "out/beside_figures.h"
 
+#include <assert.h>
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
@@ -70,6 +71,7 @@ int sb_beside_figures_add(
 
     if (reserve(p) || sb_hist_snap_add(&p->latency, r->latency))
         return SB_ENOMEM;
+    assert(p->n < p->room);
     p->value[SB_BESIDE_RATE][p->n] = (double)r->snap->c.completed / length;
     p->value[SB_BESIDE_AVG][p->n] = n ? (double)r->lat_sum / (double)n / 1e6
                                       : NAN;
@@ -94,6 +96,7 @@ double sb_beside_figure(
     const struct sb_beside_phase *p = &f->phase[phase];
     double n = (double)p->latency.total;
 
+    assert(phase < SB_BESIDE_PHASES && value < SB_BESIDE_VALUES);
     if (value == SB_BESIDE_RATE)
         return p->n ? (double)p->events / p->seconds : NAN;
     if (!(n > 0))

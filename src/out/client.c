@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 #include "out/client.h"
 
+#include <assert.h>
 #include <math.h>
 #include <stdio.h>
 
@@ -81,6 +82,7 @@ static double busy_share(
     double wait = u->wait < 1 && !limits->loops ? u->wait : 0;
     double busy = u->cpu / (1 - wait) / limits->threads;
 
+    assert(limits->threads > 0);
     return busy > 1 ? 1 : busy;
 }
 

@@ -89,6 +89,7 @@ static void add_counter(void *arg, uint64_t low, uint64_t width, uint64_t count)
     uint32_t index = sb_hist_index(low), zeros = index - c->next;
 
     (void)width;
+    assert(index >= c->next); // buckets come in ascending order
     if (zeros == 1)
         add_varint(c->out, 0);
     else if (zeros)

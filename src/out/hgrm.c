@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 #include "out/hgrm.h"
 
+#include <assert.h>
 #include <errno.h>
 #include <inttypes.h>
 #include <math.h>
@@ -98,6 +99,7 @@ int sb_hgrm_write(
     fprintf(out, "%12s %14s %10s %14s\n\n", "Value", "Percentile", "TotalCount",
         "1/(1-Percentile)");
     sb_hist_snap_each(hist, visit_row, &t);
+    assert(t.below == t.total);
     if (t.total)
         fprintf(out, "%12.*f %2.12f %10" PRIu64 "\n", t.decimals, t.last, 1.0,
             t.total);

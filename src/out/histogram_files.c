@@ -2,6 +2,7 @@
 //
 // --report=hdr=FILE and --report=hgrm=FILE: histograms for HdrHistogram's
 // tools.
+#include <assert.h>
 #include <stdlib.h>
 
 #include "out/hdr.h"
@@ -181,6 +182,7 @@ static int hgrm_final(
 {
     struct hgrm *h = r->data;
 
+    assert(!h->written); // a second table would follow the first one
     h->written = true;
     return named(
         &h->target, sb_hgrm_write(h->target.file, whole->latency, err), err);

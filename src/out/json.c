@@ -2,6 +2,7 @@
 //
 // --report=json=FILE: the result file. The document is written when the run has
 // ended; until then, sb_row_log has the rows of intervals.
+#include <assert.h>
 #include <stdlib.h>
 
 #include "out/json_document.h"
@@ -50,6 +51,7 @@ static int json_final(
 {
     struct json *j = r->data;
 
+    assert(!j->totals);
     j->seconds = whole->total_s;
     j->totals = sb_json_totals(whole);
     return j->totals ? 0 : sb_err_set(err, SB_ENOMEM, "out of memory");

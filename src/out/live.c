@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 #include "out/live.h"
 
+#include <assert.h>
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
@@ -187,8 +188,10 @@ int sb_live_rows(const struct sb_live *l, uint64_t first, uint64_t end,
     struct sb_live_part *rows, struct sb_live_part *heat, struct sb_err *err)
 {
     uint64_t a[2], b[2];
-    int rc = read_ends(l, first, a, err);
+    int rc;
 
+    assert(first <= end);
+    rc = read_ends(l, first, a, err);
     if (rc == 0)
         rc = read_ends(l, end, b, err);
     if (rc)

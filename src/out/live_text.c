@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 #include "out/live_text.h"
 
+#include <assert.h>
 #include <inttypes.h>
 #include <stdlib.h>
 #include <string.h>
@@ -59,6 +60,8 @@ static int finish(struct sb_live_text *t, FILE *out, struct sb_err *err)
 
     if (fclose(out) || failed)
         return no_memory(err);
+    // For sb_live_text_read().
+    assert(t->insert[0].at <= t->insert[1].at && t->insert[1].at <= t->len);
     t->size = t->len + t->insert[0].part.size + t->insert[1].part.size;
     return 0;
 }
@@ -199,9 +202,11 @@ static ssize_t copy_file(
     const struct sb_live_part *p, uint64_t at, char *to, size_t max)
 {
     uint64_t left = p->size - at;
-    ssize_t n = pread(
-        p->fd, to, left < max ? (size_t)left : max, (off_t)(p->from + at));
+    ssize_t n;
 
+    assert(at < p->size);
+    n = pread(
+        p->fd, to, left < max ? (size_t)left : max, (off_t)(p->from + at));
     return n > 0 ? n : -1;
 }
 

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 #include "out/openmetrics.h"
 
+#include <assert.h>
 #include <inttypes.h>
 #include <math.h>
 #include <stdlib.h>
@@ -184,6 +185,7 @@ static uint64_t put_buckets(struct writer *w, const char *name,
     uint64_t sum = 0;
     char le[32];
 
+    assert(n <= BOUNDS_MAX);
     sb_hist_snap_each(h, add_bucket, &b);
     for (int i = 0; i <= n; i++) {
         sum += b.count[i];

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 #include "out/reporter.h"
 
+#include <assert.h>
 #include <string.h>
 
 #include "base/log.h"
@@ -265,6 +266,7 @@ void sb_reporters_interval(
 {
     int rc = rs->row_rc;
 
+    assert(!report->final);
     if (rc)
         sb_row_log_miss(&rs->rows);
     else
@@ -285,6 +287,7 @@ void sb_reporters_interval(
 
 void sb_reporters_whole(struct sb_report *w, const struct sb_report *r)
 {
+    assert(r->whole);
     sb_report_fill(w, r->whole, r->threads, r->open_loop, r->total_s);
     w->interval_s = r->total_s;
     w->queue = r->queue;

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 #include "out/result_file.h"
 
+#include <assert.h>
 #include <errno.h>
 #include <math.h>
 #include <stdlib.h>
@@ -227,6 +228,7 @@ static int read_runs(struct sb_result_file *f, struct sb_err *err)
     }
     // Blocks do not move any more.
     for (size_t i = 0; rc == 0 && i < n; i++) {
+        assert(block[2 * i] < f->nblocks && block[2 * i + 1] < f->nblocks);
         f->run[i].intervals = &f->block[block[2 * i]];
         f->run[i].histograms = &f->block[block[2 * i + 1]];
         rc = read_run(f, &f->run[i], err);

@@ -4,10 +4,12 @@
 // million numbers: Jansson needs two seconds and 400 MB for them, this file a
 // tenth. It reads only what out/json.c writes: one row per line, behind a line
 // that ends with "rows":[ .
+#include <assert.h>
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
+#include "kit/array.h"
 #include "out/result_private.h"
 
 void sb__rows_done(struct sb_rows *r)
@@ -19,15 +21,12 @@ void sb__rows_done(struct sb_rows *r)
 
 int sb__rows_begin(struct sb_rows *r)
 {
-    if (r->nrows + 2 > r->row_cap) {
-        size_t cap = r->row_cap ? 2 * r->row_cap : 64;
-        size_t *first = realloc(r->first, cap * sizeof(*first));
+    size_t *first = sb_array_room(
+        r->first, &r->row_cap, r->nrows, 2, sizeof(*first));
 
-        if (!first)
-            return SB_ENOMEM;
-        r->first = first;
-        r->row_cap = cap;
-    }
+    if (!first)
+        return SB_ENOMEM;
+    r->first = first;
     r->first[r->nrows++] = r->nvalues;
     r->first[r->nrows] = r->nvalues;
     return 0;
@@ -35,15 +34,13 @@ int sb__rows_begin(struct sb_rows *r)
 
 int sb__rows_value(struct sb_rows *r, double value)
 {
-    if (r->nvalues == r->value_cap) {
-        size_t cap = r->value_cap ? 2 * r->value_cap : 1024;
-        double *v = realloc(r->value, cap * sizeof(*v));
+    double *v = sb_array_room(
+        r->value, &r->value_cap, r->nvalues, 1, sizeof(*v));
 
-        if (!v)
-            return SB_ENOMEM;
-        r->value = v;
-        r->value_cap = cap;
-    }
+    assert(r->nrows > 0); // sb__rows_begin()
+    if (!v)
+        return SB_ENOMEM;
+    r->value = v;
     r->value[r->nvalues++] = value;
     r->first[r->nrows] = r->nvalues;
     return 0;

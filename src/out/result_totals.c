@@ -2,6 +2,7 @@
 //
 // Reads the totals of a run back into the structures that reports are made
 // from. A file may come from anywhere, so every value is checked.
+#include <assert.h>
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
@@ -123,8 +124,10 @@ static int read_operation(
     int n = sb_stats_op(&r->stats, name ? name : "", kind_of(op));
     struct sb_snap_op *o = &r->snap.op[n];
     const struct times t = { &o->min, &o->max, &o->ns, &o->hist };
-    int rc = sb__result_count(latency, "count", &o->count, err);
+    int rc;
 
+    assert(n >= 0 && n < SB_OPS_MAX); // others are SB_OPS_REST
+    rc = sb__result_count(latency, "count", &o->count, err);
     if ((unsigned)n >= r->snap.nops)
         r->snap.nops = (unsigned)n + 1;
     if (rc == 0)
@@ -171,6 +174,7 @@ static int read_errors(struct sb_result_run *r, struct sb_err *err)
     r->snap.code = calloc(n ? n : 1, sizeof(*r->snap.code));
     if (!r->snap.code)
         return SB_ENOMEM;
+    r->snap.cap_codes = n ? n : 1;
     for (size_t i = 0; rc == 0 && i < n; i++) {
         const json_t *o = json_array_get(list, i);
         struct sb_snap_code *c = &r->snap.code[i];

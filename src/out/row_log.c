@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 #include "out/row_log.h"
 
+#include <assert.h>
 #include <string.h>
 
 void sb_row_log_init(struct sb_row_log *r, const struct sb_series *series)
@@ -61,6 +62,7 @@ void sb_row_log_add(struct sb_row_log *r, const struct sb_report *report)
         sb_row_log_miss(r);
     else if (add_both(r, len))
         r->missing++;
+    assert(r->intervals.lines == r->histograms.lines);
 }
 
 void sb_row_log_miss(struct sb_row_log *r)

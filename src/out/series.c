@@ -8,6 +8,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "kit/hash.h"
+
 void sb_series_init(struct sb_series *s)
 {
     memset(s, 0, sizeof(*s));
@@ -31,23 +33,18 @@ static bool is_column(const struct sb_column *c, const char *group,
            strcmp(c->group, group) == 0;
 }
 
-static unsigned hash(unsigned h, const char *text)
-{
-    for (; *text; text++)
-        h = (h ^ (unsigned char)*text) * 16777619u;
-    return h;
-}
-
 // Returns the slot of a column, or the free one where it belongs. There are
 // free slots.
 static unsigned *slot_of(const struct sb_series *s, const char *group,
     const char *name, const char *figure)
 {
-    unsigned i = hash(hash(hash(2166136261u, group), name), figure);
+    uint64_t h = sb_hash_text(name);
 
+    h = sb_hash_more(h, group, strlen(group));
+    h = sb_hash_more(h, figure, strlen(figure));
     assert(s->ncols < s->nslots && (s->nslots & (s->nslots - 1)) == 0);
-    for (;; i++) {
-        unsigned *slot = &s->slot[i & (s->nslots - 1)];
+    for (;; h++) {
+        unsigned *slot = &s->slot[h & (s->nslots - 1)];
 
         if (!*slot || is_column(&s->col[*slot - 1], group, name, figure))
             return slot;

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 //
 // The row of an interval: the figures of the run and of its operations.
+#include <assert.h>
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
@@ -166,6 +167,7 @@ static int set_operations(struct sb_series *s, const struct sb_report *r)
 
         if (s->op[i] == 0 && !sb_snap_op_occurred(op))
             continue;
+        assert(s->ncols > 0); // columns of the run: 0 stands for none
         if (s->op[i] == 0)
             s->op[i] = s->ncols;
         s->next = s->op[i];

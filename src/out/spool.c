@@ -2,6 +2,7 @@
 #define _GNU_SOURCE // mkostemp(), O_TMPFILE
 #include "out/spool.h"
 
+#include <assert.h>
 #include <errno.h>
 #include <fcntl.h>
 #include <limits.h>
@@ -87,6 +88,7 @@ int sb_spool_add(
 
 void sb_spool_drop(struct sb_spool *s)
 {
+    assert(s->lines > 0 && s->last > 0); // the length of one line is known
     s->lines--;
     s->size -= s->last;
     s->last = 0;

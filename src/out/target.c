@@ -2,6 +2,7 @@
 #define _GNU_SOURCE // asprintf()
 #include "out/target.h"
 
+#include <assert.h>
 #include <errno.h>
 #include <fcntl.h>
 #include <stdlib.h>
@@ -177,6 +178,7 @@ static int reason_of_failure(FILE *file)
 
 int sb_target_flush(struct sb_target *t, struct sb_err *err)
 {
+    assert(t->file); // the target was not committed
     errno = 0;
     if (fflush(t->file) == 0 && !ferror(t->file))
         return 0;

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 #include "out/text_private.h"
 
+#include <assert.h>
 #include <inttypes.h>
 #include <math.h>
 #include <stdlib.h>
@@ -140,6 +141,7 @@ int sb_text_init(struct sb_text *t, const struct sb_text_opts *o, FILE *out,
         rc = add_percentile(t, o->percentile.item[i], err);
     if (rc)
         return rc;
+    assert(t->npct > 0);
     t->classic_pct = listed(t, 95) ? 95 : t->pct[0];
     qsort(t->pct, t->npct, sizeof(t->pct[0]), compare);
     return 0;

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 #include "out/text_private.h"
 
+#include <assert.h>
 #include <inttypes.h>
 #include <math.h>
 
@@ -43,6 +44,7 @@ static void add(void *arg, uint64_t low, uint64_t width, uint64_t count)
     struct rows *r = arg;
     int i = row_of(((double)low + (double)(width - 1) / 2) / 1e6);
 
+    assert(i >= 0 && i < ROWS);
     r->count[i] += count;
     if (r->count[i] > r->max)
         r->max = r->count[i];

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 //
 // Tables of the metrics of a script: one for each kind that it uses.
+#include <assert.h>
 #include <inttypes.h>
 #include <math.h>
 #include <string.h>
@@ -12,6 +13,7 @@
 
 static const struct sb_metric *metric_of(const struct sb_text *t, unsigned i)
 {
+    assert(i < SB_METRICS_MAX);
     return &t->stats->metrics.metric[i];
 }
 
@@ -45,6 +47,7 @@ static void heading(const struct sb_text *t, int width, enum sb_metric_kind k)
         [SB_METRIC_DISTRIBUTION] = "count" };
     char pct[24];
 
+    assert(k < sizeof(titles) / sizeof(titles[0])); // see kind_of()
     fprintf(t->out, "%-*s %*s", width, titles[k], NUMBER, first[k]);
     if (k == SB_METRIC_COUNTER)
         fprintf(t->out, " %*s", NUMBER, "per sec.");

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 #include "out/text_private.h"
 
+#include <assert.h>
 #include <inttypes.h>
 #include <math.h>
 #include <string.h>
@@ -246,6 +247,7 @@ void sb__text_workload_line(
     double seconds = r->interval_s > 0 ? r->interval_s : 1, ms = 0;
     char name[NAME];
 
+    assert(i < r->snap->nops && sb__text_is_workload(t, i));
     if (t->npct)
         ms = sb_hist_snap_percentile(&op->hist, t->classic_pct, op->max) / 1e6;
     op_name(t, i, name, sizeof(name));

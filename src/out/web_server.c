@@ -3,6 +3,7 @@
 
 #ifdef HAVE_MICROHTTPD
 
+#include <assert.h>
 #include <errno.h>
 #include <fcntl.h>
 #include <microhttpd.h>
@@ -39,6 +40,7 @@ struct sb__web_con {
 static void set_ending(
     struct sb__web_server *s, struct sb__web_con *c, bool last)
 {
+    assert(!c->last || atomic_load(&s->ending) > 0);
     if (last && !c->last)
         atomic_fetch_add(&s->ending, 1);
     else if (!last && c->last)
@@ -49,6 +51,7 @@ static void set_ending(
 static void stop_watching(struct sb__web_server *s, struct sb__web_con *c)
 {
     set_ending(s, c, false);
+    assert(!c->watches || atomic_load(&s->watching) > 0);
     if (c->watches)
         atomic_fetch_sub(&s->watching, 1);
     c->watches = false;
@@ -114,6 +117,7 @@ static void on_connection(void *arg, struct MHD_Connection *con, void **context,
         *context = add_connection(s, con);
     } else if (c) {
         stop_watching(s, c);
+        assert(c->place >= SB__WEB_CON_MAX || s->con[c->place] == c);
         if (c->place < SB__WEB_CON_MAX)
             s->con[c->place] = NULL;
         free(c);

@@ -3,30 +3,25 @@
 // --start-at: the users are ready and wait for a moment.
 #include "run/start_at.h"
 
-#include <time.h>
-
 #include "base/log.h"
 
 #define SECOND UINT64_C(1000000000)
 
-static int64_t wall_ns(void)
+static int64_t left_until(int64_t at)
 {
-    struct timespec ts;
-
-    clock_gettime(CLOCK_REALTIME, &ts);
-    return (int64_t)ts.tv_sec * (int64_t)SECOND + ts.tv_nsec;
+    return at - (int64_t)sb_clock_wall();
 }
 
 // The wall clock may be set meanwhile, so it is read again from time to time.
 void sb__start_at_wait(struct sb_run *run)
 {
-    int64_t at = run->o->start_at, left = at ? at - wall_ns() : 0;
+    int64_t at = run->o->start_at, left = at ? left_until(at) : 0;
 
     if (at && left <= 0)
         sb_log(SB_LOG_WARNING,
             "all users were ready %.3g s after --start-at; the run starts now",
             (double)-left / SECOND);
-    for (; left > 0 && !atomic_load(&run->stop); left = at - wall_ns()) {
+    for (; left > 0 && !atomic_load(&run->stop); left = left_until(at)) {
         uint64_t step = left < (int64_t)SECOND ? (uint64_t)left : SECOND;
         uint64_t until = sb_clock_monotonic() + step;
 

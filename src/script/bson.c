@@ -2,6 +2,7 @@
 //
 // The functions with which Lua modules write BSON. A document is written
 // element by element: begin(), put() etc., finish().
+#include <assert.h>
 #include <string.h>
 
 #include "script/bson.h"
@@ -40,6 +41,7 @@ static struct sb__place place_of(lua_State *L, const struct sb__bson *w)
     if (w->open == 0)
         sb__bson_raise(L, "document: another document was started before "
                           "this one was complete");
+    assert(w->open <= SB__BSON_OPEN);
     at.up = w->open > 1 ? &w->place[w->open - 2] : NULL;
     at.key = luaL_checklstring(L, 1, &at.len);
     if (memchr(at.key, '\0', at.len))

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 //
 // Converts Lua values to BSON.
+#include <assert.h>
 #include <math.h>
 #include <string.h>
 
@@ -27,6 +28,7 @@ static void push_names(lua_State *L, const struct sb__place *at)
     const struct sb__place *named[NAMED] = { 0 };
 
     for (const struct sb__place *p = at->up; p; p = p->up) {
+        assert(p->depth > 0);
         if (p->depth <= NAMED)
             named[p->depth - 1] = p;
     }

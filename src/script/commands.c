@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 //
 // Lists and runs the commands of a script.
+#include <assert.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -138,6 +139,7 @@ static void keep_commands(struct sb_script *s, lua_State *L)
     size_t n = lua_objlen(L, -1);
     char **names = calloc(n + 1, sizeof(*names));
 
+    assert(!s->commands);
     for (size_t i = 0; names && i < n; i++) {
         lua_rawgeti(L, -1, (int)i + 1);
         names[i] = strdup(lua_tostring(L, -1));

@@ -5,6 +5,7 @@
 // watched, and what it has compiled is dropped.
 #include <luajit.h>
 
+#include <assert.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -139,8 +140,10 @@ static void end(struct sb__state *st)
 
 bool sb__lines_switch(struct sb__state *st)
 {
-    int what = sb_user_lines(st->user);
+    int what;
 
+    assert(st->user); // only the loop of its events calls this
+    what = sb_user_lines(st->user);
     if (what == SB_LINES_BEGIN)
         begin(st);
     else

@@ -4,6 +4,7 @@
 // reports that as an error, which a script may catch; but versions of LuaJIT
 // crash if compiled code needs the memory. So there is a reserve, with which
 // the user ends its event; then the run ends as after any other failure.
+#include <assert.h>
 #include <stdlib.h>
 
 #include "base/log.h"
@@ -38,6 +39,7 @@ void sb__memory_refused(void *state)
 
     if (!st->L) // it is being created, which fails with a message
         return;
+    assert(st->user); // other states have no reserve
     reserve = (void *)atomic_exchange(&st->script->reserve, 0);
     describe(st, &err);
     sb_user_fail_run(st->user, &err);

@@ -7,6 +7,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "kit/array.h"
 #include "script/script_private.h"
 
 // A component of a mix has options of its own, some instead of those of the
@@ -43,14 +44,11 @@ static int add_value(void *arg, const struct sb_opt_view *view)
     if (opt->alias_of || !view->value || strcmp(view->plain, "help") == 0 ||
         !is_mine(s, view) || replace_value(s, view))
         return 0;
-    if (n % 32 == 0) {
-        struct sb__value *v = realloc(
-            s->values, (n + 32) * sizeof(struct sb__value));
-
-        if (!v)
-            return SB_ENOMEM;
-        s->values = v;
-    }
+    struct sb__value *v = sb_array_room(
+        s->values, &s->cap_values, n, 1, sizeof(*v));
+    if (!v)
+        return SB_ENOMEM;
+    s->values = v;
     char *name = strdup(view->plain);
     if (!name)
         return SB_ENOMEM;
@@ -58,7 +56,7 @@ static int add_value(void *arg, const struct sb_opt_view *view)
         if (*p == '-')
             *p = '_';
     }
-    s->values[n] = (struct sb__value){ name, opt, view->value, false };
+    v[n] = (struct sb__value){ name, opt, view->value, false };
     s->nvalues = n + 1;
     return 0;
 }
@@ -91,6 +89,7 @@ static int add_idle_value(void *arg, const struct sb_opt_view *view)
 
 int sb__options_read(struct sb_script *s, struct sb_err *err)
 {
+    assert(!s->ready); // lazy tables have room for so many values
     sb__options_done(s);
     if (sb_opts_each(s->env.opts, add_value, s))
         return sb_err_set(err, SB_ENOMEM, "out of memory");
@@ -114,7 +113,7 @@ void sb__options_done(struct sb_script *s)
         free(s->values[i].name);
     free(s->values);
     s->values = NULL;
-    s->nvalues = 0;
+    s->nvalues = s->cap_values = 0;
 }
 
 static void push_list(lua_State *L, const struct sb_opt_list *list)

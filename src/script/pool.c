@@ -1,11 +1,15 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 #include "script/pool.h"
 
+#include <assert.h>
 #include <stdbool.h>
 #include <stdlib.h>
 #include <string.h>
 
 #define CHUNK 4080 // less than a page, with the header of malloc()
+
+_Static_assert(SB__POOL_UNIT >= sizeof(void *),
+    "a free block of one unit has room for the next one's address");
 
 static size_t units(size_t size)
 {
@@ -14,6 +18,7 @@ static size_t units(size_t size)
 
 static void put(struct sb__pool *pool, void *p, size_t n)
 {
+    assert(n > 0 && n <= SB__POOL_SMALL / SB__POOL_UNIT);
     memcpy(p, &pool->free[n], sizeof(void *));
     pool->free[n] = p;
     pool->some[n / 64] |= UINT64_C(1) << n % 64;

@@ -2,6 +2,7 @@
 //
 // Report hooks: they run in a separate state and get a table of figures.
 // Latencies are in seconds.
+#include <assert.h>
 #include <string.h>
 
 #include "script/script_private.h"
@@ -49,6 +50,7 @@ static void push_metric(lua_State *L, const struct sb_script *s,
         [SB_METRIC_DISTRIBUTION] = "distribution",
         [SB_METRIC_REST] = "counter" };
 
+    assert(m->kind < sizeof(kinds) / sizeof(kinds[0]));
     lua_createtable(L, 0, 8);
     push_text(L, "kind", kinds[m->kind]);
     push_text(L, "unit", def->unit);
@@ -230,6 +232,7 @@ static int call_hook(struct sb_script *s, const struct sb_report *r,
 
     if (rc)
         return rc;
+    assert(!s->reported); // a hook makes no reports
     s->reported = r;
     push_hook(s->report->L, hook);
     push_stat(s->report->L, s, r);

@@ -208,7 +208,7 @@ struct sb_script {
     bool report_interval, report_final, report_line; // the hook is set
     const struct sb_report *reported;                // while a report hook runs
     struct sb__value *values;
-    size_t nvalues;
+    size_t nvalues, cap_values;
     // Of a component of a mix: the random numbers of its users, which continue
     // when a user comes again; made on first use.
     struct sb_random **randoms;

@@ -1,12 +1,18 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 #include "script/sequence.h"
 
+#include <assert.h>
 #include <stdatomic.h>
 #include <stdint.h>
 #include <stdlib.h>
 #include <string.h>
 
+#include "kit/hash.h"
+
 #define LINE 64 // bytes of a cache line: each sequence has its own
+
+_Static_assert((SB_SEQUENCE_WINDOW & (SB_SEQUENCE_WINDOW - 1)) == 0,
+    "the place of an index is a part of its bits");
 
 // The numbers of a process are counted 1, 2, 3 ...: their index. Several ranks
 // take turns with blocks of SB_SEQUENCE_BLOCK numbers: see number_of().
@@ -45,11 +51,7 @@ void sb_sequences_done(struct sb_sequences *all)
 
 static struct sb_sequence **place(struct sb_sequences *all, const char *name)
 {
-    uint32_t hash = 0;
-
-    for (const char *p = name; *p; p++)
-        hash = hash * 31 + (unsigned char)*p;
-    return &all->bucket[hash % SB_SEQUENCE_BUCKETS];
+    return &all->bucket[sb_hash_text(name) % SB_SEQUENCE_BUCKETS];
 }
 
 static struct sb_sequence *make(
@@ -60,6 +62,7 @@ static struct sb_sequence *make(
     struct sb_sequence *q = aligned_alloc(
         LINE, (size + LINE - 1) & ~(LINE - 1));
 
+    assert(ranks <= 1 || rank < ranks);
     if (!q)
         return NULL;
     atomic_init(&q->last, 0);

@@ -389,6 +389,8 @@ void sb__state_free(struct sb__state *st)
 {
     if (!st)
         return;
+    // No other thread can cancel it.
+    assert(!st->user || st->user->part[st->script->workload.slot] != st);
     // Lua finalizers free connections, so the context must still exist.
     if (st->L)
         lua_close(st->L);

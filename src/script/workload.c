@@ -59,12 +59,15 @@ int sb__workload_attach(struct sb_script *s, struct sb_user *u,
     struct sb__state **out, struct sb_err *err)
 {
     struct sb__state *st;
-    int rc = sb__state_new(&st, s, u, 0, err);
+    int rc;
 
+    assert(s->ready); // the state gets the values of options
+    rc = sb__state_new(&st, s, u, 0, err);
     *out = NULL;
     if (rc)
         return rc;
     pthread_mutex_lock(&u->part_lock);
+    assert(!u->part[s->workload.slot]); // of an earlier visit
     u->part[s->workload.slot] = st;
     pthread_mutex_unlock(&u->part_lock);
     *out = st;
@@ -83,6 +86,7 @@ static int user_init(
         rc = sb__state_module(st, "user", "run", err);
     if (rc)
         return rc;
+    assert(lua_isfunction(st->L, -1));
     st->run = luaL_ref(st->L, LUA_REGISTRYINDEX);
     st->own_loop = sb__state_has(st, NULL, "thread_run");
     sb__state_trim(st);
@@ -126,6 +130,7 @@ static void user_free(struct sb_workload *w, struct sb_user *u)
     st = u->part[w->slot];
     u->part[w->slot] = NULL;
     pthread_mutex_unlock(&u->part_lock);
+    assert(!st || st->user == u);
     sb__state_free(st);
     sb__compat_enter(NULL);
 }

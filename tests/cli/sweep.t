@@ -400,6 +400,10 @@ the sweep, and no run is made.
   67 0
   loaded
   3 0
+  $ echo 'os.exit(0)' >exit.lua
+  $ sysbench exit.lua --sweep=threads=1 --sweep=threads=2 run >out
+  --sweep: --threads is swept twice
+  [1]
 
 A run that fails is reported, and the sweep goes on. Its folder stays, and
 --sweep-resume repeats only this run.

@@ -225,6 +225,29 @@ static void agrees_with_the_kernel(void)
     CHECK(good);
 }
 
+static uint64_t reading(clockid_t clock)
+{
+    struct timespec t;
+
+    CHECK(clock_gettime(clock, &t) == 0);
+    return (uint64_t)t.tv_sec * SECOND + (uint64_t)t.tv_nsec;
+}
+
+// Compares with the clocks that the names say: a reading lies between two
+// others of the same clock.
+static void clocks_of_the_system(void)
+{
+    uint64_t before = reading(CLOCK_MONOTONIC), now = sb_clock_monotonic();
+
+    CHECK(before <= now && now <= reading(CLOCK_MONOTONIC));
+    before = reading(CLOCK_THREAD_CPUTIME_ID);
+    now = sb_clock_read(CLOCK_THREAD_CPUTIME_ID);
+    CHECK(before <= now && now <= reading(CLOCK_THREAD_CPUTIME_ID));
+    // The clock of the host may be set meanwhile.
+    CHECK_NEAR(
+        (double)reading(CLOCK_REALTIME), (double)sb_clock_wall(), 3600e9);
+}
+
 static void sleeps_until(void)
 {
     uint64_t until = sb_clock_monotonic() + MS;
@@ -246,6 +269,7 @@ int main(void)
     RUN(ticks_do_not_overflow);
     RUN(never_goes_back);
     RUN(agrees_with_the_kernel);
+    RUN(clocks_of_the_system);
     RUN(sleeps_until);
     return check_done();
 }

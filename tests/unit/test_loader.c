@@ -191,10 +191,25 @@ static void choice_follows_the_options(void)
     CHECK(sb_drivers_claim(w.d, &w.err) == 0);
     db = sb_db_get(&w.ctx, NULL);
     CHECK_STR(db ? sb_db_name(db) : "", "sqlite");
+    CHECK(sb_db_get(&w.ctx, "") == db);
     world_done(&w);
     world_init(&w, "--null-rows=3 --sqlite-db=x");
     CHECK(sb_drivers_claim(w.d, &w.err) == 0);
     CHECK(sb_db_get(&w.ctx, NULL) == NULL);
+    CHECK(strstr(sb_db_error(&w.ctx), "--db-driver"));
+    world_done(&w);
+}
+
+// The core itself names no driver.
+static void no_driver_is_the_default_one(void)
+{
+    struct world w;
+
+    world_init(&w, "");
+    w.d->dir = "/nonexistent";
+    CHECK(sb_drivers_claim(w.d, &w.err) == 0);
+    CHECK(sb_db_get(&w.ctx, NULL) == NULL);
+    CHECK_INT(w.ctx.err.code, SB_ENOTFOUND);
     CHECK(strstr(sb_db_error(&w.ctx), "--db-driver"));
     world_done(&w);
 }
@@ -494,6 +509,7 @@ int main(void)
         return check_done();
     }
     RUN(missing_driver_is_named);
+    RUN(no_driver_is_the_default_one);
     RUN(overrides_reach_one_connection);
     RUN(results_are_counted_by_kind);
     RUN(statements_have_operations);

@@ -460,6 +460,7 @@ static void other_runs_are_no_sweep(void)
     CHECK_INT(add(&f, "null", 100, 0), 0);
     CHECK_INT(f.npoints, 0);
     CHECK_INT(sb_sweep_figures_compute(&f), 0);
+    sb_sweep_figures_done(&f);
     CHECK_INT(add(&f, "{}", 100, 0), 0);
     CHECK_INT(f.npoints, 1);
     sb_sweep_figures_done(&f);

@@ -6,6 +6,7 @@
 
 #include "db/doc/doc.h"
 #include "db/op.h"
+#include "kit/hash.h"
 
 #define NAMES_MAX 256 // maximum of commands with their own operations
 
@@ -130,14 +131,11 @@ static struct sb_doc_name *name_of(struct sb_db_ctx *ctx, const char *text)
 {
     struct sb__doc_names *names = names_of(ctx);
     struct sb_doc_name **list, *name;
-    unsigned hash = 0;
     size_t len;
 
     if (!names)
         return NULL;
-    for (const char *p = text; *p; p++)
-        hash = hash * 31 + (unsigned char)*p;
-    list = &names->bucket[hash % SB__DOC_BUCKETS];
+    list = &names->bucket[sb_hash_text(text) % SB__DOC_BUCKETS];
     for (name = *list; name; name = name->next) {
         if (strcmp(name->text, text) == 0)
             return name;

@@ -3,6 +3,7 @@
 
 #include "db/load/load_private.h"
 #include "db/sql/sql.h"
+#include "kit/array.h"
 #include "loop/fiber.h"
 
 #define BLOCK_ROWS  1000u
@@ -502,43 +503,30 @@ int sb_load_null(struct sb_load *ld)
     return value_done(ld);
 }
 
-static bool grow(struct sb_load *ld, size_t len)
-{
-    size_t cap = ld->cap;
-    char *p;
-
-    while (cap - ld->len < len)
-        cap *= 2;
-    if (cap == ld->cap)
-        return true;
-    p = realloc(ld->bytes, cap);
-    if (!p)
-        return false;
-    ld->bytes = p;
-    ld->cap = cap;
-    return true;
-}
-
 char *sb_load_room(struct sb_load *ld, size_t len)
 {
     struct sb_value *v = next_value(ld);
-    char *room;
+    char *bytes;
 
     if (!v)
         return NULL;
-    if (len > INT32_MAX || !grow(ld, len)) {
+    bytes = len > INT32_MAX
+                ? NULL
+                : sb_array_room(ld->bytes, &ld->cap, ld->len, len, 1);
+    if (!bytes) {
         sb_err_set(&ld->child.con->err, SB_ENOMEM,
             "no memory for a value of %zu bytes", len);
         load_fail(ld, true);
         return NULL;
     }
-    room = ld->bytes + ld->len;
+    ld->bytes = bytes;
+    bytes += ld->len;
     *v = (struct sb_value){
         .type = SB_VALUE_TEXT, .len = (uint32_t)len, .i = (int64_t)ld->len
     };
     ld->len += len;
     value_done(ld);
-    return room;
+    return bytes;
 }
 
 int sb_load_text(struct sb_load *ld, const char *text, size_t len)

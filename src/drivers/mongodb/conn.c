@@ -2,6 +2,7 @@
 #include <stdlib.h>
 
 #include "drivers/mongodb/mongodb_priv.h"
+#include "kit/clock.h"
 
 // Connecting means finding the servers, authenticating, and receiving one
 // answer, so that problems are reported now and not in the first event.
@@ -60,7 +61,7 @@ static void sleep_us(int64_t us, void *host)
 {
     const struct sb_host *h = host;
 
-    h->sleep(sbmo_now() + (us > 0 ? (uint64_t)us * 1000 : 0));
+    h->sleep(sb_clock_monotonic() + (us > 0 ? (uint64_t)us * 1000 : 0));
 }
 
 static void let_others_run(struct sbmo_conn *c)

@@ -13,6 +13,7 @@
 
 #include "base/sock.h"
 #include "drivers/mongodb/mongodb_priv.h"
+#include "kit/clock.h"
 
 // Interval at which a connect in progress checks for a cancel.
 #define TICK_NS UINT64_C(50000000)
@@ -20,13 +21,14 @@
 // Waits until the connection is established. 0 or errno.
 static int wait_connected(struct sbmo_conn *c, int fd)
 {
-    uint64_t end = sbmo_now() + (uint64_t)c->env->connect_ms * 1000000;
+    uint64_t end = sb_clock_monotonic() +
+                   (uint64_t)c->env->connect_ms * 1000000;
     socklen_t len = sizeof(int);
     int why = 0, n;
     bool late;
 
     do {
-        uint64_t now = sbmo_now();
+        uint64_t now = sb_clock_monotonic();
 
         late = now >= end;
         n = c->host->wait(fd, POLLOUT, now + TICK_NS);
@@ -105,7 +107,8 @@ static void look_up(void *arg)
 static struct addrinfo *addresses_of(
     struct sbmo_conn *c, const mongoc_host_list_t *host, bson_error_t *error)
 {
-    uint64_t end = sbmo_now() + (uint64_t)c->env->connect_ms * 1000000;
+    uint64_t end = sb_clock_monotonic() +
+                   (uint64_t)c->env->connect_ms * 1000000;
     struct lookup l = { .host = host, .rc = EAI_AGAIN };
 
     if (sb_sock_is_numeric(host->host))

@@ -144,8 +144,6 @@ void sbmo_end(struct sbmo_conn *c);
 
 // wait.c
 
-// The time of CLOCK_MONOTONIC in ns.
-uint64_t sbmo_now(void);
 // Whether a timeout of the library in ms limits a wait; if not, it is negative
 // or very long.
 bool sbmo_is_limit(int32_t ms);

@@ -13,6 +13,7 @@
 
 #include "base/sock.h"
 #include "drivers/mongodb/mongodb_priv.h"
+#include "kit/clock.h"
 
 #define STREAM_TYPE 0x5b62u // not one of the library's types
 #define AHEAD       16384u
@@ -225,7 +226,8 @@ static ssize_t receive_within(
     n = s->c->host->exchange(&x);
     if (n >= 0)
         return n;
-    errno = n == -ETIMEDOUT && sbmo_now() >= x.deadline ? EAGAIN : (int)-n;
+    errno = n == -ETIMEDOUT && sb_clock_monotonic() >= x.deadline ? EAGAIN
+                                                                  : (int)-n;
     return -1;
 }
 

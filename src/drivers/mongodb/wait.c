@@ -4,21 +4,13 @@
 // users meanwhile.
 #include <errno.h>
 #include <sys/epoll.h>
-#include <time.h>
 #include <unistd.h>
 
 #include "drivers/mongodb/mongodb_priv.h"
+#include "kit/clock.h"
 
 // Timeouts of at least this are none (settings.c sets such a one): 20 days.
 #define NO_LIMIT_MS 1728000000
-
-uint64_t sbmo_now(void)
-{
-    struct timespec t;
-
-    clock_gettime(CLOCK_MONOTONIC, &t);
-    return (uint64_t)t.tv_sec * 1000000000 + (uint64_t)t.tv_nsec;
-}
 
 bool sbmo_is_limit(int32_t ms)
 {
@@ -27,7 +19,8 @@ bool sbmo_is_limit(int32_t ms)
 
 uint64_t sbmo_deadline(int32_t ms)
 {
-    return sbmo_is_limit(ms) ? sbmo_now() + (uint64_t)ms * 1000000 : UINT64_MAX;
+    return sbmo_is_limit(ms) ? sb_clock_monotonic() + (uint64_t)ms * 1000000
+                             : UINT64_MAX;
 }
 
 // The core waits for one descriptor, and several are one to epoll. Returns an

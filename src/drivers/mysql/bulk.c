@@ -9,6 +9,7 @@
 
 #include "drivers/mysql/bulk_priv.h"
 #include "drivers/mysql/encode.h"
+#include "kit/array.h"
 
 #define BLOCK_BYTES  (1024u * 1024)
 #define THREAD_STACK (256u * 1024)
@@ -301,23 +302,6 @@ static int hand_over(struct sbmy_bulk *b, struct sb_err *err)
     return rc;
 }
 
-static bool grow_block(struct sbmy_block *f, size_t need)
-{
-    size_t cap = f->cap;
-    char *p;
-
-    if (cap - f->len >= need)
-        return true;
-    while (cap - f->len < need)
-        cap *= 2;
-    p = realloc(f->data, cap);
-    if (!p)
-        return false;
-    f->data = p;
-    f->cap = cap;
-    return true;
-}
-
 static int add_row(
     struct sbmy_bulk *b, const struct sb_value *v, struct sb_err *err)
 {
@@ -327,9 +311,11 @@ static int add_row(
 
     for (uint32_t i = 0; i < b->ncolumns; i++)
         need += sbmy_encode_room(&v[i]);
-    if (!grow_block(f, need))
+    out = sb_array_room(f->data, &f->cap, f->len, need, 1);
+    if (!out)
         return sbmy_no_memory(err);
-    out = f->data + f->len;
+    f->data = out;
+    out += f->len;
     for (uint32_t i = 0; i < b->ncolumns; i++)
         out = sbmy_encode(out, &v[i], i + 1 < b->ncolumns ? '\t' : '\n');
     f->len = (size_t)(out - f->data);

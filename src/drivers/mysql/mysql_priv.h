@@ -123,8 +123,8 @@ struct sbmy_wire {
     // For fetching rows:
     size_t row; // offset of the next row in `in`
     uint64_t rows_left;
-    struct sbmy_shape *shape; // allocated for cap_shapes columns
-    uint32_t cap_shapes;
+    struct sbmy_shape *shape; // of the columns
+    size_t cap_shapes;
     char *text; // values that had to be converted to text
     size_t cap_text;
     char *name; // column name returned last

@@ -7,10 +7,10 @@
 #include <fcntl.h>
 #include <poll.h>
 #include <sys/socket.h>
-#include <time.h>
 
 #include "base/sock.h"
 #include "drivers/mysql/mysql_priv.h"
+#include "kit/clock.h"
 
 #define MS      UINT64_C(1000000)
 #define AT_ONCE 16384u // bytes that the empty buffer of any socket takes
@@ -41,24 +41,16 @@ void sbmy_socket_init(struct sbmy_socket *s, const struct sb_host *host,
         fcntl(s->fd, F_SETFL, flags & ~O_NONBLOCK);
 }
 
-static uint64_t now_ns(void)
-{
-    struct timespec t;
-
-    clock_gettime(CLOCK_MONOTONIC, &t);
-    return (uint64_t)t.tv_sec * 1000 * MS + (uint64_t)t.tv_nsec;
-}
-
 static uint64_t deadline_in(int ms)
 {
-    return ms < 0 ? UINT64_MAX : now_ns() + (uint64_t)ms * MS;
+    return ms < 0 ? UINT64_MAX : sb_clock_monotonic() + (uint64_t)ms * MS;
 }
 
 uint64_t sbmy_socket_deadline(const struct sbmy_conn *c)
 {
     int64_t ns = c->o->connect_timeout;
 
-    return ns > 0 ? now_ns() + (uint64_t)ns : UINT64_MAX;
+    return ns > 0 ? sb_clock_monotonic() + (uint64_t)ns : UINT64_MAX;
 }
 
 static bool wait_for(struct sbmy_socket *s, short what, int ms)
@@ -120,7 +112,7 @@ static ssize_t receive_some(
         return 0;
     n = s->host->exchange(&x);
     // The network has timeouts, too.
-    s->late = n == -ETIMEDOUT && now_ns() >= x.deadline;
+    s->late = n == -ETIMEDOUT && sb_clock_monotonic() >= x.deadline;
     s->unsent = x.unsent;
     return n;
 }

@@ -1,9 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 //
 // Rows and columns of the answer that wire.c received.
-#include <stdlib.h>
-
 #include "drivers/mysql/mysql_priv.h"
+#include "kit/array.h"
 
 #define CR_MALFORMED 2027
 
@@ -67,39 +66,27 @@ static bool shapes_of(struct sbmy_wire *w, const uint8_t *p, uint32_t n)
     return p != NULL;
 }
 
-static bool make_room(char **buf, size_t *cap, size_t bytes)
-{
-    char *p = bytes <= *cap ? *buf : realloc(*buf, bytes);
-
-    if (!p)
-        return bytes == 0;
-    *buf = p;
-    if (bytes > *cap)
-        *cap = bytes;
-    return true;
-}
-
 static int decode_columns(struct sbmy_conn *c, struct sb_err *err)
 {
     struct sbmy_wire *w = &c->wire;
     const uint8_t *defs = definitions(c);
     uint32_t n = w->answer.nfields;
+    struct sbmy_shape *shape = sb_array_room(
+        w->shape, &w->cap_shapes, 0, n, sizeof(*shape));
     size_t room = 0;
+    char *text;
 
-    if (n > w->cap_shapes) {
-        struct sbmy_shape *shape = realloc(w->shape, n * sizeof(*shape));
-
-        if (!shape)
-            return sbmy_no_memory(err);
-        w->shape = shape;
-        w->cap_shapes = n;
-    }
+    if (!shape)
+        return sbmy_no_memory(err);
+    w->shape = shape;
     if (!(defs ? shapes_of(w, defs, n) : shapes_of_library(w, c->stmt, n)))
         return malformed(c, err);
     for (uint32_t i = 0; i < n; i++)
         room += sbmy_binary_room(&w->shape[i]);
-    if (!make_room(&w->text, &w->cap_text, room))
+    text = sb_array_room(w->text, &w->cap_text, 0, room, 1);
+    if (!text)
         return sbmy_no_memory(err);
+    w->text = text;
     w->decoded = true;
     return 0;
 }
@@ -148,6 +135,7 @@ const char *sbmy_wire_column(struct sbmy_conn *c, uint32_t i)
     const uint8_t *p = definitions(c);
     struct sbmy_column_def def = { 0 };
     MYSQL_FIELD *fields;
+    char *name;
 
     if (!p) {
         fields = sbmy_meta_fields(c->stmt);
@@ -157,9 +145,12 @@ const char *sbmy_wire_column(struct sbmy_conn *c, uint32_t i)
     }
     for (uint32_t k = 0; p && k <= i; k++)
         p = column_at(p, &def);
-    if (!p || !make_room(&w->name, &w->cap_name, def.name_len + 1))
+    name = p ? sb_array_room(w->name, &w->cap_name, 0, def.name_len + 1, 1)
+             : NULL;
+    if (!name)
         return NULL;
-    memcpy(w->name, def.name, def.name_len);
-    w->name[def.name_len] = '\0';
-    return w->name;
+    w->name = name;
+    memcpy(name, def.name, def.name_len);
+    name[def.name_len] = '\0';
+    return name;
 }

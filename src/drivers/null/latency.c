@@ -1,9 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 //
 // The duration of calls of the null driver.
-#include <time.h>
-
 #include "drivers/null/null_priv.h"
+#include "kit/clock.h"
 
 #define SLICE_NS 5000000 // interval of checks of the cancel flag
 #define MOST_NS  (INT64_C(86400) * 1000000000) // a day
@@ -29,27 +28,20 @@ int64_t null_time_draw(const struct sb_timedist *t, struct sb_rng *r)
     return ns < MOST_NS ? ns : MOST_NS;
 }
 
-static int64_t now_ns(void)
-{
-    struct timespec t;
-
-    clock_gettime(CLOCK_MONOTONIC, &t);
-    return (int64_t)t.tv_sec * 1000000000 + t.tv_nsec;
-}
-
 int null_sleep(
     const struct sb_host *host, int64_t ns, const _Atomic bool *canceled)
 {
-    int64_t now = now_ns(), until = now + ns, to = until;
+    uint64_t now = sb_clock_monotonic(), until = now + (uint64_t)ns;
+    uint64_t to = until;
 
     // The last sleep is the one until the end, even if an earlier one lasted
     // longer: its end is when the answer is there.
     while (now < until || to < until) {
-        to = until - now > SLICE_NS ? now + SLICE_NS : until;
+        to = until > now + SLICE_NS ? now + SLICE_NS : until;
         if (atomic_load_explicit(canceled, memory_order_relaxed))
             return SB_ECANCELED;
-        host->sleep((uint64_t)to);
-        now = now_ns();
+        host->sleep(to);
+        now = sb_clock_monotonic();
     }
     return 0;
 }

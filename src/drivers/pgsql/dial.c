@@ -5,33 +5,26 @@
 #include <errno.h>
 #include <poll.h>
 #include <stdlib.h>
-#include <time.h>
 
 #include "base/limits.h"
 #include "drivers/pgsql/pgsql_priv.h"
+#include "kit/clock.h"
 
 // How often a connect in progress checks whether it was canceled.
 #define TICK_MS 50
 // How often to try again if the queue of a Unix socket is full.
 #define AGAIN_MS 10
 
-#define MS INT64_C(1000000)
+#define MS UINT64_C(1000000)
 
 // One connect, with all of its attempts.
 struct dial {
     struct pgsql_conn *c;
     const struct pgsql_target *t;
-    int64_t since, limit, deadline; // ns; limit 0: none, and no deadline
-    PostgresPollingStatusType st;   // of the last step
+    uint64_t since, deadline;     // ns; UINT64_MAX: no deadline
+    int64_t limit;                // ns from `since` to the deadline; 0: none
+    PostgresPollingStatusType st; // of the last step
 };
-
-static int64_t now_ns(void)
-{
-    struct timespec t;
-
-    clock_gettime(CLOCK_MONOTONIC, &t);
-    return (int64_t)t.tv_sec * 1000000000 + t.tv_nsec;
-}
 
 static const char *hint(const char *text, char *room, size_t size)
 {
@@ -82,10 +75,12 @@ static int64_t libpq_timeout(struct pgsql_conn *c)
     return seconds > 0 ? seconds * 1000000000 : 0;
 }
 
-// Returns the earlier of a time and the deadline.
-static uint64_t until(const struct dial *d, int64_t time)
+// Returns the time `ms` from now, or the deadline if it is earlier.
+static uint64_t until(const struct dial *d, unsigned ms)
 {
-    return (uint64_t)(d->limit && d->deadline < time ? d->deadline : time);
+    uint64_t time = sb_clock_monotonic() + ms * MS;
+
+    return d->deadline < time ? d->deadline : time;
 }
 
 // Whether to go on: 0, SB_ECANCELED or SB_ETIMEOUT.
@@ -93,7 +88,7 @@ static int check(const struct dial *d)
 {
     if (was_canceled(d->c))
         return SB_ECANCELED;
-    return d->limit && now_ns() >= d->deadline ? SB_ETIMEOUT : 0;
+    return sb_clock_monotonic() >= d->deadline ? SB_ETIMEOUT : 0;
 }
 
 // Waits until the socket is ready. Returns 0, SB_ECANCELED, SB_ETIMEOUT, or
@@ -104,8 +99,7 @@ static int wait_socket(struct dial *d, short what)
     int n, rc;
 
     do {
-        n = c->host->wait(
-            PQsocket(c->db), what, until(d, now_ns() + TICK_MS * MS));
+        n = c->host->wait(PQsocket(c->db), what, until(d, TICK_MS));
         if (n < 0) {
             errno = -n;
             return SB_ESYS;
@@ -118,7 +112,7 @@ static int wait_socket(struct dial *d, short what)
 static void set_limit(struct dial *d, int64_t limit)
 {
     d->limit = limit;
-    d->deadline = d->since + limit;
+    d->deadline = limit ? d->since + (uint64_t)limit : UINT64_MAX;
 }
 
 // Steps ----------------------------------------------------------------------
@@ -231,13 +225,13 @@ static int attempt(struct dial *d, bool *full, struct sb_err *err)
 int pgsql_dial(
     struct pgsql_conn *c, const struct pgsql_target *t, struct sb_err *err)
 {
-    struct dial d = { .c = c, .t = t, .since = now_ns() };
+    struct dial d = { .c = c, .t = t, .since = sb_clock_monotonic() };
     bool full;
     int rc;
 
     set_limit(&d, c->env->o->connect_timeout);
     while ((rc = attempt(&d, &full, err)) != 0 && full) {
-        c->host->sleep(until(&d, now_ns() + AGAIN_MS * MS));
+        c->host->sleep(until(&d, AGAIN_MS));
         int over = check(&d);
         if (over == SB_ETIMEOUT)
             break; // with the error of libpq

@@ -14,17 +14,17 @@
 #include <fcntl.h>
 #include <poll.h>
 #include <sys/socket.h>
-#include <time.h>
 
 #include "drivers/pgsql/pgsql_priv.h"
+#include "kit/clock.h"
 
 #define IN_START    2048u          // bytes; grows as answers need it
 #define IN_KEEP     (1024u * 1024) // larger buffers are freed after an answer
 #define OUT_MOST    (256u * 1024u * 1024) // longer ones are sent by libpq
 #define HEAD        5u                    // type and length of a message
-#define REST_MS     3000   // timeout for the rest of a message after an answer
-#define BEHIND_MOST 30000u // maximum bytes of such a message, as in libpq
-#define BLOCK_AFTER 8u     // executions after which the socket blocks
+#define BEHIND_MOST 30000u // bytes of a message after an answer, as in libpq
+#define REST_NS     UINT64_C(3000000000) // timeout for the rest of one
+#define BLOCK_AFTER 8u // executions after which the socket blocks
 
 // Numbers ------------------------------------------------------------------
 
@@ -295,31 +295,22 @@ static void close_socket(struct pgsql_conn *c)
     shutdown(c->fd, SHUT_RDWR);
 }
 
-static int64_t now_ms(void)
-{
-    struct timespec t;
-
-    clock_gettime(CLOCK_MONOTONIC, &t);
-    return (int64_t)t.tv_sec * 1000 + t.tv_nsec / 1000000;
-}
-
 // Reads until at least `want` bytes are available from w->at on, or until the
-// time *until (0: it is set to REST_MS from now). Signals may interrupt it.
-static int need_soon(struct pgsql_conn *c, size_t want, int64_t *until)
+// time *until (0: it is set to REST_NS from now). Signals may interrupt it.
+static int need_soon(struct pgsql_conn *c, size_t want, uint64_t *until)
 {
     struct pgsql_wire *w = &c->wire;
 
     if (!make_room(w, want))
         return SB_ENOMEM;
     if (!*until)
-        *until = now_ms() + REST_MS;
+        *until = sb_clock_monotonic() + REST_NS;
     while (w->in.len - w->at < want) {
-        uint64_t deadline = (uint64_t)*until * 1000000;
         ssize_t n;
 
-        if (now_ms() >= *until)
+        if (sb_clock_monotonic() >= *until)
             return SB_ETIMEOUT;
-        if (c->host->wait(c->fd, POLLIN, deadline) <= 0)
+        if (c->host->wait(c->fd, POLLIN, *until) <= 0)
             continue;
         n = recv(c->fd, w->in.data + w->in.len, room_left(w), MSG_DONTWAIT);
         if (n == 0 || (n < 0 && errno != EINTR && errno != EAGAIN &&
@@ -338,7 +329,7 @@ static int receive_behind(struct pgsql_conn *c)
 {
     static const char types[] = { 'E', 'N', 'S', 'A' };
     struct pgsql_wire *w = &c->wire;
-    int64_t until = 0;
+    uint64_t until = 0;
     int rc = 0;
 
     while (rc == 0 && w->at < w->in.len) {

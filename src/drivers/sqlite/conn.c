@@ -7,6 +7,7 @@
 #include <unistd.h>
 
 #include "drivers/sqlite/sqlite_priv.h"
+#include "kit/clock.h"
 
 #define MEMORY     ":memory:"
 #define MEMORY_URI "file:/sbtest?vfs=memdb"
@@ -17,7 +18,7 @@
 static int on_busy(void *arg, int count)
 {
     struct sqlite_conn *c = arg;
-    int64_t now = sqlite_now_ns(), wait;
+    int64_t now = (int64_t)sb_clock_monotonic(), wait;
 
     if (count == 0)
         c->busy_since = now;

@@ -4,21 +4,14 @@
 #include <time.h>
 
 #include "drivers/sqlite/sqlite_priv.h"
-
-int64_t sqlite_now_ns(void)
-{
-    struct timespec t;
-
-    clock_gettime(CLOCK_MONOTONIC, &t);
-    return (int64_t)t.tv_sec * 1000000000 + t.tv_nsec;
-}
+#include "kit/clock.h"
 
 // Retries until the busy timeout: changing the mode requires exclusive access
 // for a moment, and SQLite does not always call the busy handler for it.
 int sqlite_set_journal(struct sqlite_conn *c, struct sb_err *err)
 {
     char sql[64];
-    int64_t start = sqlite_now_ns();
+    uint64_t until = sb_clock_monotonic() + (uint64_t)c->o->busy_timeout;
     int rc;
 
     // The mode of a read-only file cannot be changed.
@@ -31,7 +24,7 @@ int sqlite_set_journal(struct sqlite_conn *c, struct sb_err *err)
         rc = sqlite_simple(c, sql, err);
         if (rc == SB_ERESTART)
             nanosleep(&(struct timespec){ .tv_nsec = 1000000 }, NULL);
-    } while (rc == SB_ERESTART && sqlite_now_ns() - start < c->o->busy_timeout);
+    } while (rc == SB_ERESTART && sb_clock_monotonic() < until);
     pthread_mutex_unlock(&c->env->lock);
     c->journal_pending = rc != 0;
     return rc;

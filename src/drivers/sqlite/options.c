@@ -79,4 +79,5 @@ const struct sb_opt_table sqlite_opt_table = {
     .opts = opts,
 };
 
-SB_DRIVER_OPTIONS("sqlite", sqlite_opt_table, struct sqlite_opts);
+// It needs no server, so that a command without options does something.
+SB_DRIVER_OPTIONS_FALLBACK("sqlite", sqlite_opt_table, struct sqlite_opts);

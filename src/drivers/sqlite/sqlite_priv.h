@@ -102,7 +102,6 @@ int sqlite_simple(struct sqlite_conn *c, const char *sql, struct sb_err *err);
 
 // journal.c
 
-int64_t sqlite_now_ns(void);
 // Sets the journal mode that was selected.
 int sqlite_set_journal(struct sqlite_conn *c, struct sb_err *err);
 // To be called before the first write: applies the journal mode to a file

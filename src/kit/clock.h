@@ -1,0 +1,37 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+//
+// Reads the clocks of the system. Nanoseconds, without a state: any thread, and
+// a user may call it in one thread and again in another.
+#ifndef SB_KIT_CLOCK_H
+#define SB_KIT_CLOCK_H
+
+#include <stdint.h>
+#include <time.h>
+
+// A clock that every kernel has: CLOCK_MONOTONIC, CLOCK_REALTIME,
+// CLOCK_PROCESS_CPUTIME_ID or CLOCK_THREAD_CPUTIME_ID.
+static inline uint64_t sb_clock_read(clockid_t clock)
+{
+    struct timespec t = { 0 };
+
+    clock_gettime(clock, &t);
+    return (uint64_t)t.tv_sec * UINT64_C(1000000000) + (uint64_t)t.tv_nsec;
+}
+
+// The time of deadlines, such as those of struct sb_host: CLOCK_MONOTONIC,
+// which does not jump if the clock of the host is set. Threads of one host may
+// compare their readings, processes also; hosts may not. About 20 ns, mostly
+// without a system call.
+static inline uint64_t sb_clock_monotonic(void)
+{
+    return sb_clock_read(CLOCK_MONOTONIC);
+}
+
+// Since 1970. It jumps if the clock of the host is set, so that deadlines and
+// durations need the other one.
+static inline uint64_t sb_clock_wall(void)
+{
+    return sb_clock_read(CLOCK_REALTIME);
+}
+
+#endif
