@@ -7,7 +7,7 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "app.h"
+#include "app_private.h"
 #include "base/clock.h"
 #include "base/log.h"
 #include "base/procstat.h"
@@ -97,13 +97,6 @@ static double processors(const struct sb_host_facts *host)
     return host->container_cpus > 0 ? fmin(n, host->container_cpus) : n;
 }
 
-// The number of threads with event loops; 0: users have threads.
-static unsigned workers_of(const struct sb_app *a)
-{
-    return sb_run_opts_workers(&a->run, (unsigned)a->run.share.users,
-        (unsigned)sysconf(_SC_NPROCESSORS_ONLN));
-}
-
 // Whether users, or their workers, use processors while they wait for times.
 static bool waits_busily(const struct sb_app *a, unsigned workers)
 {
@@ -115,7 +108,7 @@ static bool waits_busily(const struct sb_app *a, unsigned workers)
 
 void sb_app_client_final(struct sb_app *a, const struct sb_report *r)
 {
-    unsigned workers = workers_of(a);
+    unsigned workers = sb_app_workers(a);
     const struct sb_client_limits limits = {
         .processors = processors(&a->facts.host),
         .machine = a->client.last.processors,

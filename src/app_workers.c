@@ -25,5 +25,13 @@ void sb__app_choose_workers(struct sb_app *a)
 
     a->run.auto_loops = a->run.share.users >=
                             (uint64_t)processors * FEW_USERS &&
-                        all_installed(a) && sb_drivers_wait(a->drivers);
+                        all_installed(a) && sb_drivers_prefer_loops(a->drivers);
+}
+
+unsigned sb_app_workers(const struct sb_app *a)
+{
+    if (a->builtin)
+        return 0;
+    return sb_run_opts_workers(&a->run, (unsigned)a->run.share.users,
+        (unsigned)sysconf(_SC_NPROCESSORS_ONLN));
 }

@@ -96,9 +96,9 @@ int sb_drivers_idle(struct sb_drivers *d,
 // --db-driver=help (a name that sb_drivers_claim() accepts).
 void sb_drivers_list(struct sb_drivers *d, FILE *out);
 
-// True if drivers are loaded, and none of them blocks its worker while it waits
-// (SB_CAP_LOOP). Main thread, before workers start.
-bool sb_drivers_wait(const struct sb_drivers *d);
+// True if drivers are loaded, and all of them prefer event loops
+// (SB_CAP_PREFER_LOOP). Main thread, before workers start.
+bool sb_drivers_prefer_loops(const struct sb_drivers *d);
 // True after sb_con_open() has opened a connection: the report then shows SQL
 // statistics. Any thread.
 bool sb_drivers_used(const struct sb_drivers *d);

@@ -398,6 +398,9 @@ enum sb_driver_caps {
     // instead, because others of its thread may hold what the load waits for
     // (db/load/load.c).
     SB_CAP_BULK_BLOCKS = 1u << 14,
+    // With many users, event loops have at least the throughput of a thread for
+    // each user, as measured: --workers=auto selects them.
+    SB_CAP_PREFER_LOOP = 1u << 15,
 };
 
 struct sb_driver {

@@ -418,10 +418,12 @@ const char *sb_db_file(const struct sb_db *db)
     return db->file;
 }
 
-bool sb_drivers_wait(const struct sb_drivers *d)
+bool sb_drivers_prefer_loops(const struct sb_drivers *d)
 {
+    const unsigned needed = SB_CAP_LOOP | SB_CAP_PREFER_LOOP;
+
     for (const struct sb_db *db = d->dbs; db; db = db->next)
-        if (!(db->drv->caps & SB_CAP_LOOP))
+        if ((db->drv->caps & needed) != needed)
             return false;
     return d->dbs != NULL;
 }

@@ -93,11 +93,12 @@ static int lost_by(
 static int lost_sending(struct sbmy_conn *c, struct sb_err *err)
 {
     char text[100] = "Server has gone away";
+    // Without a write timeout, the read timeout ends the exchange.
+    int ms = c->socket.write_ms < 0 ? c->socket.read_ms : c->socket.write_ms;
 
     if (c->socket.late)
         snprintf(text, sizeof(text),
-            "Server has gone away: it received nothing for %d s",
-            c->socket.write_ms / 1000);
+            "Server has gone away: it received nothing for %d s", ms / 1000);
     return lost_by(c, CR_GONE, text, err);
 }
 

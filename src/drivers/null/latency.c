@@ -4,7 +4,7 @@
 #include "drivers/null/null_priv.h"
 #include "kit/clock.h"
 
-#define SLICE_NS 5000000 // interval of checks of the cancel flag
+#define SLICE_NS 50000000 // interval of checks of the cancel flag
 #define MOST_NS  (INT64_C(86400) * 1000000000) // a day
 
 int null_time_parse(

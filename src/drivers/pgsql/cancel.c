@@ -156,5 +156,8 @@ void pgsql_cancel(struct sb_conn *conn)
         atomic_store_explicit(&c->canceled, true, memory_order_relaxed);
     if (socket == 0 || !busy(c) || by_request(c))
         return;
-    shutdown(socket - 1, SHUT_RDWR);
+    // The request took time: the call may have returned, or lost its socket.
+    socket = atomic_load_explicit(&c->socket, memory_order_acquire);
+    if (socket != 0 && busy(c))
+        shutdown(socket - 1, SHUT_RDWR);
 }

@@ -54,6 +54,7 @@ int pgsql_fail_with(
 
     if (pgsql_gone(c)) {
         code = SB_ELOST;
+        c->gone = true;
         // The descriptor may soon be reused.
         atomic_store_explicit(&c->socket, 0, memory_order_release);
         if (!state[0] && c->closing) {

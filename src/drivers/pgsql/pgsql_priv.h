@@ -91,7 +91,7 @@ struct pgsql_conn {
     int fd;        // libpq's socket
     char status;   // of the transaction: I, T or E; 0: ask libpq
     bool plain;    // the socket can be used without libpq (wire.c)
-    bool gone;     // connection lost; libpq has not detected it
+    bool gone;     // connection lost, which libpq may not have detected
     bool local;    // the socket is a Unix socket (base/sock.h)
     bool blocking; // the socket is blocking (libpq's is non-blocking)
     unsigned wire_executions; // consecutive executions without libpq

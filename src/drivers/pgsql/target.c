@@ -157,13 +157,12 @@ static int read_password(struct pgsql_env *e, struct sb_err *err)
         return 0;
     f = fopen(path, "r");
     if (!f)
-        return sb_err_set(err, SB_ECONNECT,
-            "cannot read password file '%s': %s", path, strerror(errno));
+        return sb_err_set(err, SB_EUSAGE, "cannot read password file '%s': %s",
+            path, strerror(errno));
     n = getline(&e->password, &size, f);
     fclose(f);
     if (n < 0)
-        return sb_err_set(
-            err, SB_ECONNECT, "password file '%s' is empty", path);
+        return sb_err_set(err, SB_EUSAGE, "password file '%s' is empty", path);
     e->password[strcspn(e->password, "\r\n")] = '\0';
     return 0;
 }
