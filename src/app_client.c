@@ -108,7 +108,7 @@ static bool waits_busily(const struct sb_app *a, unsigned workers)
 
 void sb_app_client_final(struct sb_app *a, const struct sb_report *r)
 {
-    unsigned workers = sb_app_workers(a);
+    unsigned workers = sb__app_workers(a);
     const struct sb_client_limits limits = {
         .processors = processors(&a->facts.host),
         .machine = a->client.last.processors,

@@ -27,7 +27,7 @@ int sb__app_exit_status(struct sb_app *a, const struct sb_run_result *res);
 // app_workers.c. Sets what --workers=auto means for the run.
 void sb__app_choose_workers(struct sb_app *a);
 // The number of threads with event loops; 0: users have threads.
-unsigned sb_app_workers(const struct sb_app *a);
+unsigned sb__app_workers(const struct sb_app *a);
 // app_script.c. Carries out a->command of a script that implements it. Returns
 // the exit status.
 int sb__app_command(struct sb_app *a, struct sb_script *s);

@@ -28,7 +28,7 @@ void sb__app_choose_workers(struct sb_app *a)
                         all_installed(a) && sb_drivers_prefer_loops(a->drivers);
 }
 
-unsigned sb_app_workers(const struct sb_app *a)
+unsigned sb__app_workers(const struct sb_app *a)
 {
     if (a->builtin)
         return 0;

@@ -6,37 +6,19 @@
 void sb__slots_init(struct sb__slots *s)
 {
     *s = (struct sb__slots){ .taken = 0 };
+    CK_STAILQ_INIT(&s->queue);
     pthread_mutex_init(&s->lock, NULL);
 }
 
 void sb__slots_done(struct sb__slots *s)
 {
-    assert(s->taken == 0 && !s->first);
+    assert(s->taken == 0 && CK_STAILQ_EMPTY(&s->queue));
     pthread_mutex_destroy(&s->lock);
-}
-
-static void join_queue(struct sb__slots *s, struct sb__slot_wait *w)
-{
-    w->next = NULL;
-    if (s->last)
-        s->last->next = w;
-    else
-        s->first = w;
-    s->last = w;
-    w->queued = true;
 }
 
 static void leave_queue(struct sb__slots *s, struct sb__slot_wait *w)
 {
-    struct sb__slot_wait **p = &s->first, *before = NULL;
-
-    while (*p != w) {
-        before = *p;
-        p = &before->next;
-    }
-    *p = w->next;
-    if (s->last == w)
-        s->last = before;
+    CK_STAILQ_REMOVE(&s->queue, w, sb__slot_wait, next);
     w->queued = false;
 }
 
@@ -44,7 +26,8 @@ static void leave_queue(struct sb__slots *s, struct sb__slot_wait *w)
 // or it gives up. With the lock held.
 static bool await_slot(struct sb__slots *s, struct sb__slot_wait *w)
 {
-    join_queue(s, w);
+    CK_STAILQ_INSERT_TAIL(&s->queue, w, next);
+    w->queued = true;
     while (w->queued && !w->canceled && !(w->over && w->over(w->arg))) {
         pthread_mutex_unlock(&s->lock);
         sb_waiter_sleep(w->waiter, SB_FOREVER);
@@ -95,7 +78,7 @@ void sb__slot_release(struct sb__slots *s)
 
     pthread_mutex_lock(&s->lock);
     assert(s->taken > 0);
-    first = s->first;
+    first = CK_STAILQ_FIRST(&s->queue);
     if (first) {
         leave_queue(s, first);
         // With the lock: the user may end its wait as soon as it sees this.

@@ -5,6 +5,7 @@
 #ifndef SB_SLOTS_H
 #define SB_SLOTS_H
 
+#include <ck_queue.h>
 #include <pthread.h>
 #include <stdbool.h>
 #include <stdint.h>
@@ -17,12 +18,12 @@ struct sb__slot_wait;
 struct sb__slots {
     pthread_mutex_t lock; // of what follows
     uint64_t taken;
-    struct sb__slot_wait *first, *last;
+    CK_STAILQ_HEAD(, sb__slot_wait) queue;
 };
 
 // What a user needs to wait for a slot, on its stack.
 struct sb__slot_wait {
-    struct sb__slot_wait *next;
+    CK_STAILQ_ENTRY(sb__slot_wait) next;
     struct sb__slots *slots;
     struct sb_waiter *waiter;
     bool (*over)(void *arg); // the user gives up, and is woken then; NULL: no

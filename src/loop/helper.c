@@ -2,6 +2,7 @@
 #include "loop/helper.h"
 
 #include <assert.h>
+#include <ck_queue.h>
 #include <pthread.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -16,7 +17,7 @@ enum state { QUEUED, RUNNING, DONE };
 
 // A call, on the stack of the fiber that waits for it.
 struct job {
-    struct job *next; // in the queue
+    CK_STAILQ_ENTRY(job) next;
     void (*run)(void *arg);
     void *arg;
     struct sb_fiber *fiber;
@@ -26,7 +27,7 @@ struct job {
 struct sb_helpers {
     pthread_mutex_t lock; // of all that follows
     pthread_cond_t added; // a job, or `over`
-    struct job *first, *last;
+    CK_STAILQ_HEAD(, job) queue;
     unsigned queued;
     bool over;
     unsigned most, threads, idle;
@@ -42,6 +43,7 @@ struct sb_helpers *sb_helpers_new(unsigned most)
     if (!h)
         return NULL;
     h->most = most;
+    CK_STAILQ_INIT(&h->queue);
     pthread_mutex_init(&h->lock, NULL);
     pthread_cond_init(&h->added, NULL);
     return h;
@@ -52,7 +54,7 @@ void sb_helpers_free(struct sb_helpers *h)
     if (!h)
         return;
     pthread_mutex_lock(&h->lock);
-    assert(!h->first);
+    assert(CK_STAILQ_EMPTY(&h->queue));
     h->over = true;
     pthread_cond_broadcast(&h->added);
     pthread_mutex_unlock(&h->lock);
@@ -75,25 +77,13 @@ unsigned sb_helpers_threads(struct sb_helpers *h)
 
 static void add(struct sb_helpers *h, struct job *j)
 {
-    if (h->last)
-        h->last->next = j;
-    else
-        h->first = j;
-    h->last = j;
+    CK_STAILQ_INSERT_TAIL(&h->queue, j, next);
     h->queued++;
 }
 
 static void drop(struct sb_helpers *h, struct job *j)
 {
-    struct job **p = &h->first, *before = NULL;
-
-    while (*p != j) {
-        before = *p;
-        p = &before->next;
-    }
-    *p = j->next;
-    if (h->last == j)
-        h->last = before;
+    CK_STAILQ_REMOVE(&h->queue, j, job, next);
     h->queued--;
 }
 
@@ -117,8 +107,8 @@ static void *help(void *arg)
     prctl(PR_SET_NAME, "helper");
     pthread_mutex_lock(&h->lock);
     while (!h->over) {
-        if (h->first) {
-            run_job(h, h->first);
+        if (!CK_STAILQ_EMPTY(&h->queue)) {
+            run_job(h, CK_STAILQ_FIRST(&h->queue));
             continue;
         }
         h->idle++;

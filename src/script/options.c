@@ -89,7 +89,7 @@ static int add_idle_value(void *arg, const struct sb_opt_view *view)
 
 int sb__options_read(struct sb_script *s, struct sb_err *err)
 {
-    assert(!s->ready); // lazy tables have room for so many values
+    assert(!s->ready); // lazy tables are sized for the values
     sb__options_done(s);
     if (sb_opts_each(s->env.opts, add_value, s))
         return sb_err_set(err, SB_ENOMEM, "out of memory");

@@ -53,11 +53,12 @@ static void *use(void *arg)
 
 static unsigned in_queue(void)
 {
+    const struct sb__slot_wait *w;
     unsigned n = 0;
 
     pthread_mutex_lock(&slots.lock);
-    for (const struct sb__slot_wait *t = slots.first; t; t = t->next)
-        n++;
+    CK_STAILQ_FOREACH(w, &slots.queue, next)
+    n++;
     pthread_mutex_unlock(&slots.lock);
     return n;
 }
@@ -172,7 +173,7 @@ static void canceled_with_a_slot(void)
     queue(&later);
     pthread_mutex_lock(&slots.lock); // holds up both users
     u.wait.canceled = true;
-    slots.first = &later.wait;
+    CK_STAILQ_REMOVE_HEAD(&slots.queue, next);
     u.wait.queued = false;
     pthread_mutex_unlock(&slots.lock);
     sb_waiter_wake(&u.waiter);
