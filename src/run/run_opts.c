@@ -34,8 +34,9 @@ static const struct sb_opt options[] = {
         .flags = SB_OPT_YIELDS,
         .help = "number of operating system threads that run the users given "
                 "by --threads, 'processors' for one per processor, 'users' for "
-                "a thread of its own for each user, or 'auto': 'processors' if "
-                "there are many users, none of which blocks its worker" },
+                "a thread of its own for each user, or 'auto': 'processors' "
+                "for many users, if the driver prefers that, otherwise "
+                "'users'" },
     { .name = "event-loop",
         .type = SB_OPT_ENUM,
         .offset = AT(event_loop),
