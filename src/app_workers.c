@@ -5,8 +5,8 @@
 
 #include "app_private.h"
 
-// From so many users for each processor on, loops had more throughput; with half
-// of them there was no difference (bench/RESULTS.md).
+// From so many users for each processor on, loops had more throughput; with
+// half of them there was no difference (bench/RESULTS.md).
 #define FEW_USERS 8
 
 // Scripts of others may block their worker, with functions that are not ours.
