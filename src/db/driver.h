@@ -23,7 +23,7 @@
 #include "base/exchange.h"
 #include "base/option.h"
 
-#define SB_DRIVER_ABI 9u
+#define SB_DRIVER_ABI 10u
 
 // Functions of the core that a driver may call. Passed to env_init() and
 // connect(); valid until the process ends.
@@ -50,12 +50,15 @@ struct sb_host {
     ssize_t (*exchange)(struct sb_exchange *x);
     // Sleeps until a time of CLOCK_MONOTONIC in ns.
     void (*sleep)(uint64_t until);
-    // Calls run(arg) and returns true when it has returned. For what blocks its
+    // Calls run(arg) and returns 0 when it has returned. For what blocks its
     // thread, such as looking up the name of a host: where users share a
     // thread, run() is called in another one, in which the functions above
-    // block. False: no thread was free until the deadline, a time of
-    // CLOCK_MONOTONIC in ns (UINT64_MAX: none), and run() was not called.
-    bool (*apart)(void (*run)(void *arg), void *arg, uint64_t deadline);
+    // block. If run() was not called: SB_ETIMEOUT, no thread was free until
+    // the deadline, a time of CLOCK_MONOTONIC in ns (UINT64_MAX: none), or
+    // SB_ECANCELED, canceled(arg), which is called every 0.25 s until then,
+    // returned true. canceled may be NULL.
+    int (*apart)(void (*run)(void *arg), bool (*canceled)(void *arg), void *arg,
+        uint64_t deadline);
     // Returns whether other users may run in this thread while the caller waits
     // in one of these functions.
     bool (*shared)(void);

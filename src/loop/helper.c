@@ -8,6 +8,8 @@
 #include <stdlib.h>
 #include <sys/prctl.h>
 
+#include "base/clock.h"
+#include "base/err.h"
 #include "loop/loop_private.h"
 
 // Name services and TLS libraries need more than fibers do.
@@ -19,6 +21,7 @@ enum state { QUEUED, RUNNING, DONE };
 struct job {
     CK_STAILQ_ENTRY(job) next;
     void (*run)(void *arg);
+    bool (*canceled)(void *arg); // or NULL
     void *arg;
     struct sb_fiber *fiber;
     enum state state;
@@ -142,31 +145,52 @@ static bool find_thread(struct sb_helpers *h)
     return h->threads > 0;
 }
 
-// Waits until the job is done. Returns false if it was not begun in time.
-static bool await(struct sb_helpers *h, struct job *j, uint64_t deadline)
+// Until when a fiber sleeps whose job no thread has begun.
+static uint64_t next_look(const struct job *j, uint64_t deadline)
 {
+    uint64_t tick;
+
+    if (!j->canceled)
+        return deadline;
+    tick = sb_clock_monotonic() + SB_HELPER_TICK_NS;
+    return tick < deadline ? tick : deadline;
+}
+
+// Whether a job that no thread has begun is to be left: 0, SB_ETIMEOUT or
+// SB_ECANCELED.
+static int given_up(const struct job *j, uint64_t deadline)
+{
+    if (j->canceled && j->canceled(j->arg))
+        return SB_ECANCELED;
+    return sb_clock_monotonic() >= deadline ? SB_ETIMEOUT : 0;
+}
+
+// Waits until the job is done, or given up before it was begun. Returns as
+// sb_helper_run().
+static int await(struct sb_helpers *h, struct job *j, uint64_t deadline)
+{
+    int rc = 0;
+
     pthread_mutex_lock(&h->lock);
-    while (j->state != DONE) {
+    while (j->state != DONE && !rc) {
         bool begun = j->state == RUNNING;
 
         pthread_mutex_unlock(&h->lock);
-        bool woken = sb_fiber_sleep(j->fiber, begun ? SB_FOREVER : deadline);
+        sb_fiber_sleep(j->fiber, begun ? SB_FOREVER : next_look(j, deadline));
         pthread_mutex_lock(&h->lock);
-        if (!woken && j->state == QUEUED) {
+        if (j->state == QUEUED && (rc = given_up(j, deadline)) != 0)
             drop(h, j);
-            break;
-        }
     }
-    bool done = j->state == DONE;
     pthread_mutex_unlock(&h->lock);
-    return done;
+    return rc;
 }
 
-bool sb_helper_run(void (*run)(void *arg), void *arg, uint64_t deadline)
+int sb_helper_run(void (*run)(void *arg), bool (*canceled)(void *arg),
+    void *arg, uint64_t deadline)
 {
     struct sb_fiber *f = sb_fiber_current();
     struct sb_helpers *h = f ? f->loop->helpers : NULL;
-    struct job j = { .run = run, .arg = arg, .fiber = f };
+    struct job j = { .run = run, .canceled = canceled, .arg = arg, .fiber = f };
     bool found = false;
 
     if (h) {
@@ -180,7 +204,7 @@ bool sb_helper_run(void (*run)(void *arg), void *arg, uint64_t deadline)
     if (found)
         return await(h, &j, deadline);
     run(arg);
-    return true;
+    return 0;
 }
 
 bool sb_helper_shared(void)

@@ -31,7 +31,7 @@ static struct world {
     unsigned begun;
     unsigned order[MANY];
     // Of the fibers:
-    unsigned ended, refused;
+    unsigned ended, refused, canceled;
     struct sb_fiber *gatekeeper;
 } w;
 
@@ -39,6 +39,7 @@ struct call {
     struct sb_fiber *fiber;
     unsigned number;
     uint64_t deadline;
+    bool left; // it is to be canceled
 };
 
 static void wait_at_gate(void *arg)
@@ -59,13 +60,23 @@ static void wait_at_gate(void *arg)
     pthread_mutex_unlock(&w.lock);
 }
 
+static bool is_left(void *arg)
+{
+    const struct call *c = arg;
+
+    CHECK(sb_fiber_current() == c->fiber);
+    return c->left;
+}
+
 static void make_call(void *arg)
 {
     struct call *c = arg;
 
     CHECK(sb_helper_shared());
-    if (!sb_helper_run(wait_at_gate, c, c->deadline))
-        w.refused++;
+    int rc = sb_helper_run(wait_at_gate, is_left, c, c->deadline);
+    CHECK(rc == 0 || rc == SB_ETIMEOUT || rc == SB_ECANCELED);
+    w.refused += rc == SB_ETIMEOUT;
+    w.canceled += rc == SB_ECANCELED;
     CHECK(sb_fiber_current() == c->fiber);
     w.ended++;
 }
@@ -225,6 +236,37 @@ static void first_come_first_served(void)
         CHECK_INT(w.order[i], i);
 }
 
+static void open_after_a_cancel(void *arg)
+{
+    struct call *c = arg;
+
+    while (begun() == 0)
+        nap();
+    c[0].left = c[1].left = true;
+    while (w.canceled == 0)
+        nap();
+    CHECK_INT(w.ended, 1);
+    open_gate();
+}
+
+// One helper, which is busy with the first call. Of the two that are canceled,
+// only the second one has not begun. The third keeps its turn.
+static void a_call_that_waits_is_canceled(void)
+{
+    struct call c[3];
+
+    start(4, 1);
+    for (unsigned i = 0; i < 3; i++)
+        add(&c[i], i, SB_FOREVER);
+    w.gatekeeper = sb_loop_add(w.loop, STACK, open_after_a_cancel, c);
+    run();
+    CHECK_INT(w.canceled, 1);
+    CHECK_INT(w.refused, 0);
+    CHECK_INT(w.begun, 2);
+    CHECK_INT(w.order[0], 0);
+    CHECK_INT(w.order[1], 2);
+}
+
 // Two loops share helpers.
 static void *run_second(void *arg)
 {
@@ -247,7 +289,7 @@ static void call_many(void *arg)
 
     for (int i = 0; i < 500; i++) {
         where = pthread_self();
-        CHECK(sb_helper_run(here, &where, SB_FOREVER));
+        CHECK_INT(sb_helper_run(here, NULL, &where, SB_FOREVER), 0);
         CHECK(!pthread_equal(where, pthread_self()));
     }
 }
@@ -280,7 +322,7 @@ static void call_here(void *arg)
 {
     pthread_t where;
 
-    CHECK(sb_helper_run(here, &where, 0));
+    CHECK_INT(sb_helper_run(here, NULL, &where, 0), 0);
     CHECK(pthread_equal(where, pthread_self()));
 }
 
@@ -315,6 +357,7 @@ int main(void)
         RUN(many_calls_few_threads);
         RUN(deadlines);
         RUN(a_call_that_has_begun_has_no_deadline);
+        RUN(a_call_that_waits_is_canceled);
         RUN(first_come_first_served);
         RUN(loops_share_helpers);
         RUN(without_helpers_it_is_a_call);

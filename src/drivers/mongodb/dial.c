@@ -114,7 +114,7 @@ static struct addrinfo *addresses_of(
     if (sb_sock_is_numeric(host->host))
         look_up(&l);
     else
-        c->host->apart(look_up, &l, end);
+        c->host->apart(look_up, NULL, &l, end);
     if (l.rc == 0)
         return l.list;
     bson_set_error(error, MONGOC_ERROR_STREAM,

@@ -193,7 +193,7 @@ static int connect_place(struct sbmy_conn *c, struct sb_err *err)
         return 0;
     if (waits_as_told(c))
         try_place(&a);
-    else if (!c->host->apart(try_place, &a, sbmy_socket_deadline(c)))
+    else if (c->host->apart(try_place, NULL, &a, sbmy_socket_deadline(c)))
         return no_turn(c, err);
     if (a.rc)
         return a.rc;

@@ -132,18 +132,22 @@ static void poll_step(void *arg)
     d->st = PQconnectPoll(d->c->db);
 }
 
-// Takes a step, where it does not block other users if it looks up a name. 0 or
-// SB_ETIMEOUT.
+static bool dial_canceled(void *arg)
+{
+    const struct dial *d = arg;
+
+    return was_canceled(d->c);
+}
+
+// Takes a step, where it does not block other users if it looks up a name. 0,
+// SB_ECANCELED or SB_ETIMEOUT.
 static int step(struct dial *d, void (*take)(void *arg), bool looks_up)
 {
     if (!looks_up) {
         take(d);
         return 0;
     }
-    return d->c->host->apart(
-               take, d, d->limit ? (uint64_t)d->deadline : UINT64_MAX)
-               ? 0
-               : SB_ETIMEOUT;
+    return d->c->host->apart(take, dial_canceled, d, d->deadline);
 }
 
 static int take_steps(struct dial *d, enum pgsql_names names)
