@@ -21,8 +21,7 @@
 #define PAUSE 110
 #define STEPS 900
 
-// Values that the script has set are kept. These are all except Lua's defaults
-// (200) and the values that are set for loading (100 and 1000).
+// Values that the script has set are kept.
 static void set_pause(lua_State *L)
 {
     struct sb__bson *b = lua_touserdata(L, lua_upvalueindex(SB__BSON_SELF));
@@ -32,10 +31,10 @@ static void set_pause(lua_State *L)
         return;
     b->reads = true;
     pause = lua_gc(L, LUA_GCSETPAUSE, PAUSE);
-    if (pause != 100 && pause != 200)
+    if (pause != SB__PAUSE && pause != SB__PAUSE_LOADING)
         lua_gc(L, LUA_GCSETPAUSE, pause);
     steps = lua_gc(L, LUA_GCSETSTEPMUL, STEPS);
-    if (steps != 200 && steps != 1000)
+    if (steps != SB__STEPS)
         lua_gc(L, LUA_GCSETSTEPMUL, steps);
 }
 

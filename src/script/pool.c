@@ -6,7 +6,12 @@
 #include <stdlib.h>
 #include <string.h>
 
-#define CHUNK 4080 // less than a page, with the header of malloc()
+// Less than a page, with the header of malloc(): it fits into what larger
+// blocks have left.
+#define CHUNK 4080
+// Every state needs more than this. In threads other than the first one,
+// malloc() extends its heap by what is asked for, with a system call each time.
+#define FIRST_CHUNK 49136
 
 _Static_assert(SB__POOL_UNIT >= sizeof(void *),
     "a free block of one unit has room for the next one's address");
@@ -59,7 +64,8 @@ static void *request(struct sb__pool *pool, void *old, size_t size)
 
 static bool grow(struct sb__pool *pool)
 {
-    char *chunk = request(pool, NULL, CHUNK);
+    size_t size = pool->chunks ? CHUNK : FIRST_CHUNK;
+    char *chunk = request(pool, NULL, size);
 
     if (!chunk)
         return false;
@@ -68,7 +74,7 @@ static bool grow(struct sb__pool *pool)
     memcpy(chunk, &pool->chunks, sizeof(void *));
     pool->chunks = chunk;
     pool->next = chunk + sizeof(void *);
-    pool->left = CHUNK - sizeof(void *);
+    pool->left = size - sizeof(void *);
     return true;
 }
 

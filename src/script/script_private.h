@@ -25,6 +25,15 @@
 #define SB_SCRIPT_VERSION "1.1.0"
 #endif
 
+// LuaJIT's settings of the garbage collector, in percent: how far the heap
+// grows until a collection begins, and how fast that collects.
+#define SB__PAUSE 200
+#define SB__STEPS 200
+// The pause while the state of a user loads the script. Each collection marks
+// all that was loaded before, so there are only two: after the embedded
+// modules, and after the script. A script that leaves much garbage causes more.
+#define SB__PAUSE_LOADING 1000
+
 // Code --------------------------------------------------------------------
 
 // Bytecode of Lua files and embedded modules: parsed in the first state that

@@ -299,9 +299,7 @@ static int build(lua_State *L)
 {
     struct sb__state *st = lua_touserdata(L, 1);
 
-    // Collect often, so that garbage of loading does not enlarge the heap.
-    lua_gc(L, LUA_GCSETPAUSE, 100);
-    lua_gc(L, LUA_GCSETSTEPMUL, 1000);
+    lua_gc(L, LUA_GCSTOP, 0);
     // The main state and the report state need not save memory.
     if (st->user && !sb__codes_need_full(&st->script->codes))
         sb__lazy_libs(L);
@@ -316,6 +314,9 @@ static int build(lua_State *L)
     lua_pushstring(L, "sysbench");
     lua_call(L, 1, 1);
     lua_setglobal(L, "sysbench");
+    if (st->user)
+        lua_gc(L, LUA_GCSETPAUSE, SB__PAUSE_LOADING);
+    lua_gc(L, LUA_GCCOLLECT, 0); // ends the stop
     return 0;
 }
 
@@ -511,10 +512,22 @@ static int body(struct sb__state *st, struct sb_err *err)
     return sb__state_call(st, s->from_stdin ? "stdin" : s->name, 0, 0, err);
 }
 
+// The script is loaded: the garbage is collected, and then as often as usual.
+static void loaded(lua_State *L)
+{
+    int pause = lua_gc(L, LUA_GCSETPAUSE, SB__PAUSE);
+
+    if (pause != SB__PAUSE_LOADING) // set by the script
+        lua_gc(L, LUA_GCSETPAUSE, pause);
+    lua_gc(L, LUA_GCCOLLECT, 0);
+}
+
 int sb__state_body(struct sb__state *st, struct sb_err *err)
 {
     int rc = body(st, err);
 
+    if (st->user)
+        loaded(st->L);
     return rc || !st->script->ready ? rc : sb__state_options(st, err);
 }
 
@@ -541,13 +554,4 @@ int sb__state_options(struct sb__state *st, struct sb_err *err)
 void sb__state_trim(struct sb__state *st)
 {
     lua_gc(st->L, LUA_GCCOLLECT, 0);
-    lua_gc(st->L, LUA_GCCOLLECT, 0);
-    int pause = lua_gc(st->L, LUA_GCSETPAUSE, 200);
-
-    // Keep values other than those of build(): a module or script set them.
-    if (pause != 100)
-        lua_gc(st->L, LUA_GCSETPAUSE, pause);
-    int steps = lua_gc(st->L, LUA_GCSETSTEPMUL, 200);
-    if (steps != 1000)
-        lua_gc(st->L, LUA_GCSETSTEPMUL, steps);
 }

@@ -234,9 +234,32 @@ function event() return true end]], "run")
    tap.unlike(err, "FATAL", "without an error")
 end
 
+-- The garbage collector runs as usual in events, after it has waited during the
+-- start, and also while a script leaves much garbage. What a script sets stays.
+local function garbage()
+   local script = [[
+%s
+local big, most = "", 0
+for i = 1, 300 do
+   big = ("x"):rep(1e5) .. i
+   most = math.max(most, collectgarbage("count"))
+end
+function event()
+   print("pause " .. collectgarbage("setpause", 200),
+         "most " .. (most < 10000 and "small" or most))
+end]]
+   for code, pause in pairs{[""] = 200, ['collectgarbage("setpause", 170)'] = 170}
+   do
+      local out, err = tap.with(script:format(code), "run --time=0 --events=1")
+      tap.like(out, "pause " .. pause .. "\tmost small",
+               "collections with: " .. code .. out .. err)
+   end
+end
+
 function event()
    tap.run(function()
       life()
+      garbage()
       body_only()
       errors()
       commands()
