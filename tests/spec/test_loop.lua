@@ -47,20 +47,33 @@ function sb_watch() require("jit").attach(note, "trace") end
 function thread_done() print("traces", made, loop, aborted, why) end
 ]]
 
-local function compiled(what, text, args)
-   local out, err = tap.with(watch .. text, "run --time=0 " .. args)
-   local made, loop, aborted, why =
-      out:match("traces\t(%d+)\t(%a+)\t(%d+)\t([^\n]*)")
-   tap.ok(tonumber(made or 0) > 0, what .. ": there are traces", out .. err)
-   tap.is(loop, "loop", what .. ": there is a trace of the whole loop")
-   tap.is(tonumber(aborted), 0, what .. ": no trace is aborted" .. (why or ""))
+-- All users of a run have a trace of the loop and no aborted one, if each has a
+-- thread, and if one worker runs them.
+local function compiled(what, text, args, threads)
+   threads = threads or 1
+   for _, workers in ipairs{"users", "1"} do
+      local options = ("run --time=0 --workers=%s --threads=%d %s"):format(
+         workers, threads, args)
+      local out, err = tap.with(watch .. text, options)
+      local users = 0
+      local name = what .. ", --workers=" .. workers
+      for made, loop, aborted, why in
+         out:gmatch("traces\t(%d+)\t(%a+)\t(%d+)\t([^\n]*)")
+      do
+         users = users + 1
+         tap.ok(tonumber(made) > 0, name .. ": there are traces")
+         tap.is(loop, "loop", name .. ": there is a trace of the whole loop")
+         tap.is(tonumber(aborted), 0, name .. ": no trace is aborted" .. why)
+      end
+      tap.is(users, threads, name .. ": all users have ended", out .. err)
+   end
 end
 
 local function loops()
    compiled("empty event", [[
 function thread_init() sb_watch() end
 function event() end]], "--events=100000")
-   compiled("point select", [[
+   local point_select = [[
 local drv, con, stmt, id
 function thread_init()
    drv = sysbench.sql.driver()
@@ -74,7 +87,10 @@ function event()
    id:set(sysbench.rand.default(1, 10000))
    local rs = stmt:execute()
    if rs ~= nil then rs:free() end
-end]], "--events=100000 --db-driver=null")
+end]]
+   compiled("point select", point_select, "--events=100000 --db-driver=null")
+   compiled("a point select that waits", point_select,
+            "--events=2000 --db-driver=null --null-latency=20us", 3)
    compiled("metrics", [[
 local counter, gauge, distribution
 function thread_init()

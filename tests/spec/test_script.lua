@@ -248,8 +248,8 @@ function event()
    print("pause " .. collectgarbage("setpause", 200),
          "most " .. (most < 10000 and "small" or most))
 end]]
-   for code, pause in pairs{[""] = 200, ['collectgarbage("setpause", 170)'] = 170}
-   do
+   local own = 'collectgarbage("setpause", 170)'
+   for code, pause in pairs{[""] = 200, [own] = 170} do
       local out, err = tap.with(script:format(code), "run --time=0 --events=1")
       tap.like(out, "pause " .. pause .. "\tmost small",
                "collections with: " .. code .. out .. err)
