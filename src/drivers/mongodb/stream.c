@@ -98,14 +98,9 @@ static int32_t allowed(const struct sbmo_sock *s, int32_t ms)
     return s->c->leaving && (ms < 0 || ms > LEAVE_MS) ? LEAVE_MS : ms;
 }
 
-static bool would_block(int no)
-{
-    return no == EAGAIN || no == EWOULDBLOCK;
-}
-
 static void note_failure(struct sbmo_sock *s, int32_t timeout)
 {
-    bool none = would_block(errno);
+    bool none = sb_sock_would_block(errno);
 
     s->again = none && timeout == 0;
     s->timed_out = none && timeout != 0;
@@ -158,9 +153,9 @@ static ssize_t send_some(
 
     do {
         sent = sendmsg(s->fd, &m, MSG_NOSIGNAL | MSG_DONTWAIT);
-    } while (
-        sent < 0 && (errno == EINTR || (would_block(errno) && timeout != 0 &&
-                                           wait_writable(s, timeout))));
+    } while (sent < 0 &&
+             (errno == EINTR || (sb_sock_would_block(errno) && timeout != 0 &&
+                                    wait_writable(s, timeout))));
     return sent;
 }
 
@@ -295,7 +290,7 @@ static bool stream_check_closed(mongoc_stream_t *stream)
     if (s->len)
         return false;
     n = recv(s->fd, &byte, 1, MSG_PEEK | MSG_DONTWAIT);
-    if (n > 0 || (n < 0 && (errno == EAGAIN || errno == EWOULDBLOCK)))
+    if (n > 0 || (n < 0 && sb_sock_would_block(errno)))
         return false;
     set_last(s);
     s->c->why = n < 0 ? errno : 0;
