@@ -425,67 +425,6 @@ static struct sbmo_sock *sock_new(
     return s;
 }
 
-#ifdef MONGOC_ENABLE_SSL
-static bool encrypted(const mongoc_uri_t *uri)
-{
-    const char *how = mongoc_uri_get_auth_mechanism(uri);
-
-    return mongoc_uri_get_tls(uri) || (how && strcmp(how, "MONGODB-X509") == 0);
-}
-
-static mongoc_stream_t *encrypt(struct sbmo_sock *s, const mongoc_uri_t *uri,
-    const mongoc_host_list_t *host, bson_error_t *error)
-{
-    bool any = mongoc_uri_get_option_as_bool(
-        uri, MONGOC_URI_TLSINSECURE, false);
-    mongoc_ssl_opt_t o = {
-        .pem_file = mongoc_uri_get_option_as_utf8(
-            uri, MONGOC_URI_TLSCERTIFICATEKEYFILE, NULL),
-        .pem_pwd = mongoc_uri_get_option_as_utf8(
-            uri, MONGOC_URI_TLSCERTIFICATEKEYFILEPASSWORD, NULL),
-        .ca_file = mongoc_uri_get_option_as_utf8(
-            uri, MONGOC_URI_TLSCAFILE, NULL),
-        .weak_cert_validation = mongoc_uri_get_option_as_bool(
-            uri, MONGOC_URI_TLSALLOWINVALIDCERTIFICATES, any),
-        .allow_invalid_hostname = mongoc_uri_get_option_as_bool(
-            uri, MONGOC_URI_TLSALLOWINVALIDHOSTNAMES, any),
-    };
-    mongoc_stream_t *over = mongoc_stream_tls_new_with_hostname(
-        &s->base, host->host, &o, 1);
-    bson_error_t why = { 0 };
-
-    if (!over) {
-        bson_set_error(error, MONGOC_ERROR_STREAM, MONGOC_ERROR_STREAM_CONNECT,
-            "%s: TLS setup failed; are the certificate files "
-            "right?",
-            host->host_and_port);
-        mongoc_stream_destroy(&s->base);
-        return NULL;
-    }
-    if (mongoc_stream_tls_handshake_block(
-            over, host->host, s->c->env->connect_ms, &why))
-        return over;
-    bson_set_error(error, MONGOC_ERROR_STREAM, MONGOC_ERROR_STREAM_CONNECT,
-        "%s: %s", host->host_and_port, why.message);
-    mongoc_stream_destroy(over);
-    return NULL;
-}
-#else
-static bool encrypted(const mongoc_uri_t *uri)
-{
-    return mongoc_uri_get_tls(uri);
-}
-
-static mongoc_stream_t *encrypt(struct sbmo_sock *s, const mongoc_uri_t *uri,
-    const mongoc_host_list_t *host, bson_error_t *error)
-{
-    bson_set_error(error, MONGOC_ERROR_STREAM, MONGOC_ERROR_STREAM_CONNECT,
-        "%s: this client library was built without TLS", host->host_and_port);
-    mongoc_stream_destroy(&s->base);
-    return NULL;
-}
-#endif
-
 mongoc_stream_t *sbmo_stream(const mongoc_uri_t *uri,
     const mongoc_host_list_t *host, void *data, bson_error_t *error)
 {
@@ -504,5 +443,9 @@ mongoc_stream_t *sbmo_stream(const mongoc_uri_t *uri,
     s = sock_new(c, fd, host->host_and_port, error);
     if (!s)
         return NULL;
-    return encrypted(uri) ? encrypt(s, uri, host, error) : &s->base;
+    // A cancel before this line may not have found the socket in the list.
+    if (sbmo_canceled(c))
+        shutdown(fd, SHUT_RDWR);
+    return sbmo_is_encrypted(uri) ? sbmo_encrypt(c, &s->base, uri, host, error)
+                                  : &s->base;
 }
