@@ -195,6 +195,14 @@ static void a_login(void)
     cancel_at(1, "mongodb://me:secret@127.0.0.1:%u/test");
 }
 
+// Old libraries sleep before they look for servers again.
+static void repeated_tries(void)
+{
+#if !MONGOC_CHECK_VERSION(1, 26, 0)
+    cancel_at(1, "mongodb://127.0.0.1:%u/test?serverSelectionTryOnce=false");
+#endif
+}
+
 // The certificates of the system take long to read: for the client, and for
 // each connection.
 static void certificates(void)
@@ -302,6 +310,7 @@ int main(void)
     RUN(no_thread_for_a_domain);
     RUN(a_cancel_while_no_thread_is_free);
     RUN(a_login);
+    RUN(repeated_tries);
     RUN(certificates);
     RUN(a_full_queue);
     RUN(a_full_queue_for_too_long);

@@ -55,8 +55,13 @@ static int try_without_answers(struct sbmo_conn *c, struct sb_err *err)
 }
 
 // Older libraries block the thread while they wait before they try the servers
-// again.
+// again, which they do only without serverSelectionTryOnce.
 #if MONGOC_CHECK_VERSION(1, 26, 0)
+static bool blocks_between_tries(const mongoc_uri_t *uri)
+{
+    return false;
+}
+
 static void sleep_us(int64_t us, void *host)
 {
     const struct sb_host *h = host;
@@ -70,6 +75,12 @@ static void let_others_run(struct sbmo_conn *c)
         c->client, sleep_us, (void *)(uintptr_t)c->host);
 }
 #else
+static bool blocks_between_tries(const mongoc_uri_t *uri)
+{
+    return !mongoc_uri_get_option_as_bool(
+        uri, MONGOC_URI_SERVERSELECTIONTRYONCE, true);
+}
+
 static void let_others_run(struct sbmo_conn *c)
 {
     (void)c;
@@ -129,7 +140,7 @@ static int first_call(struct sbmo_conn *c, struct sb_err *err)
     struct pinging p = { .c = c, .err = err };
     bson_error_t e = { 0 };
 
-    if (!logs_in(c->env->uri))
+    if (!logs_in(c->env->uri) && !blocks_between_tries(c->env->uri))
         return ping(c, err);
     if (sbmo_apart(c, ping_apart, &p, &e))
         return sbmo_no_connection(c, &e, err);
