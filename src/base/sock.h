@@ -5,6 +5,7 @@
 #define SB_BASE_SOCK_H
 
 #include <arpa/inet.h>
+#include <errno.h>
 #include <netinet/in.h>
 #include <stdbool.h>
 #include <stddef.h>
@@ -25,6 +26,12 @@ static inline bool sb_sock_is_local(int fd)
 
     return getsockname(fd, (struct sockaddr *)&a, &len) == 0 &&
            a.ss_family == AF_UNIX;
+}
+
+// Returns whether an errno says that a call would have had to wait.
+static inline bool sb_sock_would_block(int no)
+{
+    return no == EAGAIN || no == EWOULDBLOCK;
 }
 
 // Returns whether a host is a numeric address of IPv4 or IPv6, which needs no

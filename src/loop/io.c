@@ -8,6 +8,7 @@
 #include <sys/socket.h>
 
 #include "base/clock.h"
+#include "base/sock.h"
 #include "loop/loop_private.h"
 
 #define MS UINT64_C(1000000)
@@ -77,11 +78,6 @@ static int await(int fd, short events, uint64_t deadline)
     return n == 0 ? -ETIMEDOUT : 0;
 }
 
-static bool would_block(int no)
-{
-    return no == EAGAIN || no == EWOULDBLOCK;
-}
-
 static int send_all(const struct sb_exchange *x, int flags)
 {
     const char *p = x->out;
@@ -96,7 +92,7 @@ static int send_all(const struct sb_exchange *x, int flags)
             left -= (size_t)n;
         } else if (n == 0) {
             return -EPIPE;
-        } else if (would_block(errno)) {
+        } else if (sb_sock_would_block(errno)) {
             rc = await(x->fd, POLLOUT, x->deadline);
             if (rc)
                 return rc;
@@ -119,9 +115,9 @@ static ssize_t receive(const struct sb_exchange *x, int flags, bool first)
         n = recv(x->fd, x->in, x->cap, flags);
         if (n >= 0)
             return n;
-        if (errno != EINTR && !would_block(errno))
+        if (errno != EINTR && !sb_sock_would_block(errno))
             return -errno;
-        first = would_block(errno);
+        first = sb_sock_would_block(errno);
     }
 }
 

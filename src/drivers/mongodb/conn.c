@@ -55,8 +55,13 @@ static int try_without_answers(struct sbmo_conn *c, struct sb_err *err)
 }
 
 // Older libraries block the thread while they wait before they try the servers
-// again.
+// again, which they do only without serverSelectionTryOnce.
 #if MONGOC_CHECK_VERSION(1, 26, 0)
+static bool blocks_between_tries(const mongoc_uri_t *uri)
+{
+    return false;
+}
+
 static void sleep_us(int64_t us, void *host)
 {
     const struct sb_host *h = host;
@@ -70,11 +75,77 @@ static void let_others_run(struct sbmo_conn *c)
         c->client, sleep_us, (void *)(uintptr_t)c->host);
 }
 #else
+static bool blocks_between_tries(const mongoc_uri_t *uri)
+{
+    return !mongoc_uri_get_option_as_bool(
+        uri, MONGOC_URI_SERVERSELECTIONTRYONCE, true);
+}
+
 static void let_others_run(struct sbmo_conn *c)
 {
     (void)c;
 }
 #endif
+
+struct making {
+    const mongoc_uri_t *uri;
+    mongoc_client_t *client;
+    bson_error_t *error;
+};
+
+static void make_client(void *arg)
+{
+    struct making *m = arg;
+
+    m->client = mongoc_client_new_from_uri_with_error(m->uri, m->error);
+}
+
+// NULL: *error. Making a client looks up the records of a mongodb+srv URL, and
+// with TLS it may read the certificates.
+static mongoc_client_t *new_client(struct sbmo_conn *c, bson_error_t *error)
+{
+    struct making m = { .uri = c->env->uri, .error = error };
+
+    if (mongoc_uri_get_srv_hostname(m.uri))
+        sbmo_look_up(c, "", make_client, &m, error);
+    else if (sbmo_is_encrypted(m.uri))
+        sbmo_apart(c, make_client, &m, error);
+    else
+        make_client(&m);
+    return m.client;
+}
+
+struct pinging {
+    struct sbmo_conn *c;
+    struct sb_err *err;
+    int rc;
+};
+
+static void ping_apart(void *arg)
+{
+    struct pinging *p = arg;
+
+    p->rc = ping(p->c, p->err);
+}
+
+static bool logs_in(const mongoc_uri_t *uri)
+{
+    return mongoc_uri_get_username(uri) || mongoc_uri_get_auth_mechanism(uri);
+}
+
+// With a login, the library computes for long: 16 ms for the 15,000 hashes that
+// SCRAM-SHA-256 usually takes. Others ask services by sockets of the library.
+static int first_call(struct sbmo_conn *c, struct sb_err *err)
+{
+    struct pinging p = { .c = c, .err = err };
+    bson_error_t e = { 0 };
+
+    if (!logs_in(c->env->uri) && !blocks_between_tries(c->env->uri))
+        return ping(c, err);
+    if (sbmo_apart(c, ping_apart, &p, &e))
+        return sbmo_no_connection(c, &e, err);
+    return p.rc;
+}
 
 static int connect_mongodb(struct sb_conn *conn, struct sb_driver_env *env,
     const void *opts, const struct sb_conn_info *info, struct sb_err *err)
@@ -87,7 +158,7 @@ static int connect_mongodb(struct sb_conn *conn, struct sb_driver_env *env,
     assert(!c->client); // the core has zeroed it
     c->env = e;
     c->host = env->host;
-    c->client = mongoc_client_new_from_uri_with_error(e->uri, &error);
+    c->client = new_client(c, &error);
     if (!c->client)
         return sbmo_no_connection(c, &error, err);
     mongoc_client_set_error_api(c->client, MONGOC_ERROR_API_VERSION_2);
@@ -96,7 +167,7 @@ static int connect_mongodb(struct sb_conn *conn, struct sb_driver_env *env,
     // This driver adds the options that each command supports.
     mongoc_client_set_read_concern(c->client, e->no_read_concern);
     mongoc_client_set_write_concern(c->client, e->no_write_concern);
-    rc = ping(c, err);
+    rc = first_call(c, err);
     if (rc == 0 && e->unacknowledged)
         rc = try_without_answers(c, err);
     if (rc == 0)

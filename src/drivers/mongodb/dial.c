@@ -15,48 +15,84 @@
 #include "drivers/mongodb/mongodb_priv.h"
 #include "kit/clock.h"
 
-// Interval at which a connect in progress checks for a cancel.
+// How often a connect in progress checks whether it was canceled.
 #define TICK_NS UINT64_C(50000000)
+// How often to try again if the queue of a Unix socket is full.
+#define AGAIN_NS UINT64_C(10000000)
+
+// Returns the time `ns` from now, or the deadline if it is earlier.
+static uint64_t until(uint64_t deadline, uint64_t ns)
+{
+    uint64_t time = sb_clock_monotonic() + ns;
+
+    return deadline < time ? deadline : time;
+}
+
+// Whether to go on: 0, ECANCELED or ETIMEDOUT.
+static int check(struct sbmo_conn *c, uint64_t deadline)
+{
+    if (sbmo_canceled(c))
+        return ECANCELED;
+    return sb_clock_monotonic() >= deadline ? ETIMEDOUT : 0;
+}
 
 // Waits until the connection is established. 0 or errno.
-static int wait_connected(struct sbmo_conn *c, int fd)
+static int wait_connected(struct sbmo_conn *c, int fd, uint64_t deadline)
 {
-    uint64_t end = sb_clock_monotonic() +
-                   (uint64_t)c->env->connect_ms * 1000000;
     socklen_t len = sizeof(int);
     int why = 0, n;
-    bool late;
 
     do {
-        uint64_t now = sb_clock_monotonic();
-
-        late = now >= end;
-        n = c->host->wait(fd, POLLOUT, now + TICK_NS);
-        if (sbmo_canceled(c))
-            return ECANCELED;
-        if (n < 0)
-            return -n;
-    } while (n == 0 && !late);
-    if (n == 0)
-        return ETIMEDOUT;
+        n = c->host->wait(fd, POLLOUT, until(deadline, TICK_NS));
+        why = n < 0 ? -n : check(c, deadline);
+    } while (n == 0 && why == 0);
+    if (n <= 0 || why == ECANCELED)
+        return why;
     return getsockopt(fd, SOL_SOCKET, SO_ERROR, &why, &len) ? errno : why;
+}
+
+// Connects a Unix socket. 0 or errno: EAGAIN if the server's queue of
+// connections was full until the deadline.
+static int connect_unix(struct sbmo_conn *c, int fd, const struct sockaddr *to,
+    socklen_t len, uint64_t deadline)
+{
+    while (connect(fd, to, len)) {
+        int why = errno, over;
+
+        if (!sb_sock_would_block(why))
+            return why;
+        c->host->sleep(until(deadline, AGAIN_NS));
+        over = check(c, deadline);
+        if (over)
+            return over == ETIMEDOUT ? why : over;
+    }
+    return 0;
+}
+
+// Connects a socket of TCP. 0 or errno.
+static int connect_tcp(struct sbmo_conn *c, int fd, const struct sockaddr *to,
+    socklen_t len, uint64_t deadline)
+{
+    if (connect(fd, to, len) == 0)
+        return 0;
+    return errno == EINPROGRESS || errno == EINTR
+               ? wait_connected(c, fd, deadline)
+               : errno;
 }
 
 // Returns a connected descriptor, or -1 with errno.
 static int dial(struct sbmo_conn *c, int family, int protocol,
     const struct sockaddr *to, socklen_t len)
 {
+    uint64_t deadline = sbmo_deadline(c->env->connect_ms);
     int fd = socket(
         family, SOCK_STREAM | SOCK_CLOEXEC | SOCK_NONBLOCK, protocol);
-    int why = 0;
+    int why;
 
     if (fd < 0)
         return -1;
-    if (connect(fd, to, len)) {
-        why = errno;
-        if (why == EINPROGRESS || why == EINTR)
-            why = wait_connected(c, fd);
-    }
+    why = family == AF_UNIX ? connect_unix(c, fd, to, len, deadline)
+                            : connect_tcp(c, fd, to, len, deadline);
     if (why == 0 && fcntl(fd, F_SETFL, 0))
         why = errno;
     if (why == 0)
@@ -103,18 +139,17 @@ static void look_up(void *arg)
 }
 
 // The addresses of a host, to be freed with freeaddrinfo(); NULL: *error.
-// Looking up a name blocks, so a helper thread does it.
 static struct addrinfo *addresses_of(
     struct sbmo_conn *c, const mongoc_host_list_t *host, bson_error_t *error)
 {
-    uint64_t end = sb_clock_monotonic() +
-                   (uint64_t)c->env->connect_ms * 1000000;
-    struct lookup l = { .host = host, .rc = EAI_AGAIN };
+    struct lookup l = { .host = host };
+    char where[sizeof(host->host_and_port) + 2];
 
+    snprintf(where, sizeof(where), "%s: ", host->host_and_port);
     if (sb_sock_is_numeric(host->host))
         look_up(&l);
-    else
-        c->host->apart(look_up, NULL, &l, end);
+    else if (sbmo_look_up(c, where, look_up, &l, error))
+        return NULL;
     if (l.rc == 0)
         return l.list;
     bson_set_error(error, MONGOC_ERROR_STREAM,
@@ -157,7 +192,14 @@ static int dial_unix(
         memcpy(to.sun_path, host->host, strlen(host->host) + 1);
         fd = dial(c, AF_UNIX, 0, (const struct sockaddr *)&to, sizeof(to));
     }
-    return fd < 0 ? sbmo_no_socket(host->host, error) : fd;
+    if (fd >= 0)
+        return fd;
+    if (!sb_sock_would_block(errno))
+        return sbmo_no_socket(host->host, error);
+    bson_set_error(error, MONGOC_ERROR_STREAM, MONGOC_ERROR_STREAM_CONNECT,
+        "%s: the server's queue of connections was full for %.3g s", host->host,
+        c->env->connect_ms / 1e3);
+    return -1;
 }
 
 int sbmo_dial(

@@ -155,13 +155,34 @@ uint64_t sbmo_deadline(int32_t ms);
 int sbmo_poll(
     const struct sb_host *host, struct pollfd *p, size_t n, int32_t timeout);
 
+// Calls run(arg), which blocks its thread or computes for long, in a helper
+// thread of the core. 0; or SB_ECANCELED with *error, and run() was not called.
+// It may wait for a thread for long, because the calls of all other users come
+// first; but those end.
+int sbmo_apart(struct sbmo_conn *c, void (*run)(void *arg), void *arg,
+    bson_error_t *error);
+// The same for looking up a name; also SB_ETIMEOUT with *error if no thread was
+// free until the connect timeout. where: "db1:27017: " or "", the beginning of
+// *error.
+int sbmo_look_up(struct sbmo_conn *c, const char *where, void (*run)(void *arg),
+    void *arg, bson_error_t *error);
+
 // dial.c
 
-// Connects. Returns a blocking descriptor, or -1 with *error and errno.
+// Connects. Returns a blocking descriptor, or -1 with *error.
 int sbmo_dial(
     struct sbmo_conn *c, const mongoc_host_list_t *host, bson_error_t *error);
-// Puts "where: errno's text" into *error, keeps errno, and returns -1.
+// Puts "where: errno's text" into *error and returns -1.
 int sbmo_no_socket(const char *where, bson_error_t *error);
+
+// tls.c
+
+// Whether connections to the servers of this URL use TLS.
+bool sbmo_is_encrypted(const mongoc_uri_t *uri);
+// Returns a stream on top of `base`, or NULL with *error; then `base` is gone.
+mongoc_stream_t *sbmo_encrypt(struct sbmo_conn *c, mongoc_stream_t *base,
+    const mongoc_uri_t *uri, const mongoc_host_list_t *host,
+    bson_error_t *error);
 
 // stream.c: a mongoc_stream_initiator_t; data: the connection.
 mongoc_stream_t *sbmo_stream(const mongoc_uri_t *uri,

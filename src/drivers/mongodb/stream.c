@@ -98,17 +98,27 @@ static int32_t allowed(const struct sbmo_sock *s, int32_t ms)
     return s->c->leaving && (ms < 0 || ms > LEAVE_MS) ? LEAVE_MS : ms;
 }
 
-static bool would_block(int no)
+// How long a call of the library may take, with all its parts.
+struct limit {
+    int32_t ms; // 0: does not wait
+    uint64_t deadline;
+    bool whole; // no part of the time has been waited for
+};
+
+static struct limit limit_of(const struct sbmo_sock *s, int32_t ms)
 {
-    return no == EAGAIN || no == EWOULDBLOCK;
+    struct limit l = { .ms = allowed(s, ms), .whole = true };
+
+    l.deadline = sbmo_deadline(l.ms);
+    return l;
 }
 
-static void note_failure(struct sbmo_sock *s, int32_t timeout)
+static void note_failure(struct sbmo_sock *s, const struct limit *l)
 {
-    bool none = would_block(errno);
+    bool none = sb_sock_would_block(errno);
 
-    s->again = none && timeout == 0;
-    s->timed_out = none && timeout != 0;
+    s->again = none && l->ms == 0;
+    s->timed_out = none && l->ms != 0;
     if (s->timed_out)
         errno = ETIMEDOUT;
     if (!s->again)
@@ -138,10 +148,10 @@ static void set_last(struct sbmo_sock *s)
     snprintf(s->c->last_name, sizeof(s->c->last_name), "%s", s->name);
 }
 
-// Waits until more can be sent. False: errno is set, EAGAIN after the timeout.
-static bool wait_writable(struct sbmo_sock *s, int32_t timeout)
+// Waits until more can be sent. False: errno is set, EAGAIN after the deadline.
+static bool wait_writable(struct sbmo_sock *s, const struct limit *l)
 {
-    int n = s->c->host->wait(s->fd, POLLOUT, sbmo_deadline(timeout));
+    int n = l->ms == 0 ? 0 : s->c->host->wait(s->fd, POLLOUT, l->deadline);
 
     if (n <= 0)
         errno = n < 0 ? -n : EAGAIN;
@@ -150,7 +160,7 @@ static bool wait_writable(struct sbmo_sock *s, int32_t timeout)
 
 // Sends some bytes. Returns their number, or -1 with errno.
 static ssize_t send_some(
-    struct sbmo_sock *s, mongoc_iovec_t *iov, size_t n, int32_t timeout)
+    struct sbmo_sock *s, mongoc_iovec_t *iov, size_t n, const struct limit *l)
 {
     struct msghdr m = { .msg_iov = (struct iovec *)iov,
         .msg_iovlen = n < 64 ? n : 64 };
@@ -158,9 +168,8 @@ static ssize_t send_some(
 
     do {
         sent = sendmsg(s->fd, &m, MSG_NOSIGNAL | MSG_DONTWAIT);
-    } while (
-        sent < 0 && (errno == EINTR || (would_block(errno) && timeout != 0 &&
-                                           wait_writable(s, timeout))));
+    } while (sent < 0 && (errno == EINTR || (sb_sock_would_block(errno) &&
+                                                wait_writable(s, l))));
     return sent;
 }
 
@@ -168,17 +177,17 @@ static ssize_t stream_writev(
     mongoc_stream_t *stream, mongoc_iovec_t *iov, size_t n, int32_t timeout)
 {
     struct sbmo_sock *s = own(stream);
+    struct limit l = limit_of(s, timeout);
     ssize_t sum = 0;
     bool more = skip(&iov, &n, 0);
 
-    timeout = allowed(s, timeout);
     s->timed_out = s->again = false;
     set_last(s);
     while (more) {
-        ssize_t done = send_some(s, iov, n, timeout);
+        ssize_t done = send_some(s, iov, n, &l);
 
         if (done < 0) {
-            note_failure(s, timeout);
+            note_failure(s, &l);
             return sum > 0 && s->again ? sum : -1;
         }
         sum += done;
@@ -210,19 +219,21 @@ static ssize_t receive_now(struct sbmo_sock *s, void *in, size_t cap)
 }
 
 // Waits until at least one byte has arrived. -1: errno, EAGAIN after the
-// timeout, which the kernel's own ETIMEDOUT is not.
+// deadline, which the kernel's own ETIMEDOUT is not.
 static ssize_t receive_within(
-    struct sbmo_sock *s, void *in, size_t cap, int32_t timeout)
+    struct sbmo_sock *s, void *in, size_t cap, struct limit *l)
 {
     struct sb_exchange x = { .fd = s->fd,
         .poll_first = s->local,
-        .times_out = true,
+        .times_out = l->whole,
         .in = in,
         .cap = cap,
-        .deadline = sbmo_deadline(timeout) };
+        .deadline = l->deadline };
     ssize_t n;
 
-    set_limit(s, sbmo_is_limit(timeout) ? timeout : 0);
+    if (l->whole)
+        set_limit(s, sbmo_is_limit(l->ms) ? l->ms : 0);
+    l->whole = false;
     n = s->c->host->exchange(&x);
     if (n >= 0)
         return n;
@@ -235,7 +246,7 @@ static ssize_t receive_within(
 // way of ahead[], which is empty. Returns the bytes in iov; 0: closed by the
 // peer; -1: error.
 static ssize_t receive(
-    struct sbmo_sock *s, mongoc_iovec_t *iov, int32_t timeout)
+    struct sbmo_sock *s, mongoc_iovec_t *iov, struct limit *l)
 {
     bool direct = iov->iov_len >= AHEAD;
     void *in = direct ? iov->iov_base : s->ahead;
@@ -243,10 +254,9 @@ static ssize_t receive(
     ssize_t n;
 
     assert(s->len == 0);
-    n = timeout == 0 ? receive_now(s, in, cap)
-                     : receive_within(s, in, cap, timeout);
+    n = l->ms == 0 ? receive_now(s, in, cap) : receive_within(s, in, cap, l);
     if (n < 0)
-        note_failure(s, timeout);
+        note_failure(s, l);
     if (n <= 0 || direct)
         return n;
     s->at = 0;
@@ -258,14 +268,14 @@ static ssize_t stream_readv(mongoc_stream_t *stream, mongoc_iovec_t *iov,
     size_t n, size_t min, int32_t timeout)
 {
     struct sbmo_sock *s = own(stream);
+    struct limit l = limit_of(s, timeout);
     size_t sum = 0;
     bool more = skip(&iov, &n, 0);
 
-    timeout = allowed(s, timeout);
     s->timed_out = s->again = false;
     while (more) {
         ssize_t got = s->len ? (ssize_t)take_ahead(s, iov)
-                             : receive(s, iov, timeout);
+                             : receive(s, iov, &l);
 
         if (got <= 0) {
             if (got == 0) {
@@ -295,7 +305,7 @@ static bool stream_check_closed(mongoc_stream_t *stream)
     if (s->len)
         return false;
     n = recv(s->fd, &byte, 1, MSG_PEEK | MSG_DONTWAIT);
-    if (n > 0 || (n < 0 && (errno == EAGAIN || errno == EWOULDBLOCK)))
+    if (n > 0 || (n < 0 && sb_sock_would_block(errno)))
         return false;
     set_last(s);
     s->c->why = n < 0 ? errno : 0;
@@ -430,67 +440,6 @@ static struct sbmo_sock *sock_new(
     return s;
 }
 
-#ifdef MONGOC_ENABLE_SSL
-static bool encrypted(const mongoc_uri_t *uri)
-{
-    const char *how = mongoc_uri_get_auth_mechanism(uri);
-
-    return mongoc_uri_get_tls(uri) || (how && strcmp(how, "MONGODB-X509") == 0);
-}
-
-static mongoc_stream_t *encrypt(struct sbmo_sock *s, const mongoc_uri_t *uri,
-    const mongoc_host_list_t *host, bson_error_t *error)
-{
-    bool any = mongoc_uri_get_option_as_bool(
-        uri, MONGOC_URI_TLSINSECURE, false);
-    mongoc_ssl_opt_t o = {
-        .pem_file = mongoc_uri_get_option_as_utf8(
-            uri, MONGOC_URI_TLSCERTIFICATEKEYFILE, NULL),
-        .pem_pwd = mongoc_uri_get_option_as_utf8(
-            uri, MONGOC_URI_TLSCERTIFICATEKEYFILEPASSWORD, NULL),
-        .ca_file = mongoc_uri_get_option_as_utf8(
-            uri, MONGOC_URI_TLSCAFILE, NULL),
-        .weak_cert_validation = mongoc_uri_get_option_as_bool(
-            uri, MONGOC_URI_TLSALLOWINVALIDCERTIFICATES, any),
-        .allow_invalid_hostname = mongoc_uri_get_option_as_bool(
-            uri, MONGOC_URI_TLSALLOWINVALIDHOSTNAMES, any),
-    };
-    mongoc_stream_t *over = mongoc_stream_tls_new_with_hostname(
-        &s->base, host->host, &o, 1);
-    bson_error_t why = { 0 };
-
-    if (!over) {
-        bson_set_error(error, MONGOC_ERROR_STREAM, MONGOC_ERROR_STREAM_CONNECT,
-            "%s: TLS setup failed; are the certificate files "
-            "right?",
-            host->host_and_port);
-        mongoc_stream_destroy(&s->base);
-        return NULL;
-    }
-    if (mongoc_stream_tls_handshake_block(
-            over, host->host, s->c->env->connect_ms, &why))
-        return over;
-    bson_set_error(error, MONGOC_ERROR_STREAM, MONGOC_ERROR_STREAM_CONNECT,
-        "%s: %s", host->host_and_port, why.message);
-    mongoc_stream_destroy(over);
-    return NULL;
-}
-#else
-static bool encrypted(const mongoc_uri_t *uri)
-{
-    return mongoc_uri_get_tls(uri);
-}
-
-static mongoc_stream_t *encrypt(struct sbmo_sock *s, const mongoc_uri_t *uri,
-    const mongoc_host_list_t *host, bson_error_t *error)
-{
-    bson_set_error(error, MONGOC_ERROR_STREAM, MONGOC_ERROR_STREAM_CONNECT,
-        "%s: this client library was built without TLS", host->host_and_port);
-    mongoc_stream_destroy(&s->base);
-    return NULL;
-}
-#endif
-
 mongoc_stream_t *sbmo_stream(const mongoc_uri_t *uri,
     const mongoc_host_list_t *host, void *data, bson_error_t *error)
 {
@@ -509,5 +458,9 @@ mongoc_stream_t *sbmo_stream(const mongoc_uri_t *uri,
     s = sock_new(c, fd, host->host_and_port, error);
     if (!s)
         return NULL;
-    return encrypted(uri) ? encrypt(s, uri, host, error) : &s->base;
+    // A cancel before this line may not have found the socket in the list.
+    if (sbmo_canceled(c))
+        shutdown(fd, SHUT_RDWR);
+    return sbmo_is_encrypted(uri) ? sbmo_encrypt(c, &s->base, uri, host, error)
+                                  : &s->base;
 }

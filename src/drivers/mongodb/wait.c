@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 //
 // Waiting with the library's timeouts: the core waits, which may run other
-// users meanwhile.
+// users meanwhile, and lends threads for what blocks.
 #include <errno.h>
 #include <sys/epoll.h>
 #include <unistd.h>
@@ -87,4 +87,55 @@ int sbmo_poll(
         return rc;
     errno = -rc;
     return -1;
+}
+
+struct apart {
+    struct sbmo_conn *c;
+    void (*run)(void *arg);
+    void *arg;
+};
+
+static void run_apart(void *arg)
+{
+    struct apart *a = arg;
+
+    a->run(a->arg);
+}
+
+static bool apart_canceled(void *arg)
+{
+    struct apart *a = arg;
+
+    return sbmo_canceled(a->c);
+}
+
+static int lend(struct sbmo_conn *c, void (*run)(void *arg), void *arg,
+    uint64_t deadline, bson_error_t *error)
+{
+    struct apart a = { .c = c, .run = run, .arg = arg };
+    int rc = c->host->apart(run_apart, apart_canceled, &a, deadline);
+
+    if (rc == SB_ECANCELED)
+        bson_set_error(error, MONGOC_ERROR_STREAM, MONGOC_ERROR_STREAM_CONNECT,
+            "connecting was canceled");
+    return rc;
+}
+
+int sbmo_apart(
+    struct sbmo_conn *c, void (*run)(void *arg), void *arg, bson_error_t *error)
+{
+    return lend(c, run, arg, UINT64_MAX, error);
+}
+
+int sbmo_look_up(struct sbmo_conn *c, const char *where, void (*run)(void *arg),
+    void *arg, bson_error_t *error)
+{
+    int32_t ms = c->env->connect_ms;
+    int rc = lend(c, run, arg, sbmo_deadline(ms), error);
+
+    if (rc == SB_ETIMEOUT)
+        bson_set_error(error, MONGOC_ERROR_STREAM, MONGOC_ERROR_STREAM_CONNECT,
+            "%sno thread was free to look up the name within %.3g s", where,
+            ms / 1e3);
+    return rc;
 }
