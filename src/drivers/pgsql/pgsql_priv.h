@@ -75,6 +75,7 @@ struct pgsql_wire {
     uint64_t nrows, affected;
     size_t error; // offset of the error message, SIZE_MAX: none
     bool counted; // the answer contained `affected`
+    bool commit;  // a COMMIT has succeeded
     bool ready;   // the answer is complete
 };
 
@@ -132,6 +133,8 @@ struct pgsql_conn {
     struct sb_buf rows; // rows to send
     uint8_t *field;     // enum pgsql_field, one per column
     uint32_t columns;
+    bool heard;      // the server has sent something during COPY, and libpq has
+                     // read it
     bool binary;     // the format of the rows
     bool short_load; // began by begin_short()
 };
@@ -236,6 +239,10 @@ int pgsql_fail_with(
 // Fills err from r, or from the connection if r is NULL or has no message, and
 // classifies it. Returns the code.
 int pgsql_fail(struct pgsql_conn *c, const PGresult *r, struct sb_err *err);
+// Returns SB_ECANCELED if `tag` is that of a COMMIT whose call was canceled,
+// and otherwise 0.
+int pgsql_check_commit(
+    struct pgsql_conn *c, const char *tag, struct sb_err *err);
 int pgsql_no_memory(struct sb_err *err);
 
 // result.c

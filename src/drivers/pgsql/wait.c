@@ -74,9 +74,14 @@ int pgsql_flush(struct pgsql_conn *c)
 
         // libpq also reads when it cannot send everything.
         c->hidden = c->encrypted;
-        // A server that cannot send its answers stops reading.
-        if (events < 0 || ((events & ~POLLOUT) && !PQconsumeInput(c->db)))
+        if (events < 0)
             return -1;
+        // A server that cannot send its answers stops reading.
+        if (events & ~POLLOUT) {
+            c->heard = true;
+            if (!PQconsumeInput(c->db))
+                return -1;
+        }
     }
     return n;
 }
