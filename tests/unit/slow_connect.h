@@ -177,6 +177,8 @@ static inline void connect_in_fiber(void *arg)
     client.done = true;
 }
 
+static _Atomic bool helper_released;
+
 static inline void end_the_wait(void *arg)
 {
     client.other_ran = !client.done;
@@ -187,6 +189,7 @@ static inline void end_the_wait(void *arg)
             close(fd);
         sb_fiber_sleep(client.other, sb_clock_monotonic() + MS);
     }
+    helper_released = true;
 }
 
 static inline bool at_once(void)
@@ -206,17 +209,31 @@ static inline bool after_lookup(void)
     return looking;
 }
 
-// Connects in one of two fibers; the outcome is in client.
-static inline void connect_beside(bool (*released)(void))
+static inline void block_helper(void *arg)
 {
-    struct sb_loop *l = sb_loop_new(2, false);
+    while (!helper_released)
+        nanosleep(&(struct timespec){ .tv_nsec = 100000 }, NULL);
+}
+
+// Keeps the only helper busy until the connect has ended.
+static inline void occupy_helper(void *arg)
+{
+    sb_helper_run(block_helper, NULL, NULL, UINT64_MAX);
+}
+
+// Connects in one of the fibers; the outcome is in client.
+static inline void connect_in_loop(bool (*released)(void), bool helper_busy)
+{
+    struct sb_loop *l = sb_loop_new(3, false);
     struct sb_helpers *h = sb_helpers_new(1);
     struct sb_err err = { 0 };
 
-    looking = answers = false;
+    looking = answers = helper_released = false;
     client.done = false;
     client.released = released;
     sb_loop_helpers(l, h);
+    if (helper_busy)
+        sb_loop_add(l, 256 * 1024, occupy_helper, NULL);
     sb_loop_add(l, 256 * 1024, connect_in_fiber, NULL);
     client.other = sb_loop_add(l, 256 * 1024, end_the_wait, NULL);
     CHECK_INT(sb_loop_open(l, SB_LOOP_ANY, &err), 0);
@@ -227,6 +244,17 @@ static inline void connect_beside(bool (*released)(void))
     sb_loop_close(l);
     sb_loop_free(l);
     CHECK(client.other_ran);
+}
+
+static inline void connect_beside(bool (*released)(void))
+{
+    connect_in_loop(released, false);
+}
+
+// All helpers are busy until the connect has ended.
+static inline void connect_without_helper(bool (*released)(void))
+{
+    connect_in_loop(released, true);
 }
 
 #endif

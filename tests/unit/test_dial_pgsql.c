@@ -104,6 +104,32 @@ static void a_full_queue_until_a_cancel(void)
     finish();
 }
 
+// The connect has not begun: no helper is free to look up the name.
+static void no_helper_until_a_cancel(void)
+{
+    listen_tcp();
+    start(SLOW_NAME);
+    set("pgsql-connect-timeout", "1000");
+    connect_without_helper(cancels);
+    CHECK_INT(client.rc, SB_ECANCELED);
+    CHECK_STR(client.err.msg, "connecting was canceled");
+    CHECK(!looking);
+    finish();
+}
+
+static void no_helper_for_too_long(void)
+{
+    listen_tcp();
+    start(SLOW_NAME);
+    set("pgsql-connect-timeout", "0.05");
+    connect_without_helper(never);
+    CHECK_INT(client.rc, SB_ECONNECT);
+    CHECK_STR(client.err.msg, "no thread was free within 0.05 s to look up the "
+                              "name of the host");
+    CHECK(!looking);
+    finish();
+}
+
 static void names(void)
 {
     static const struct {
@@ -146,5 +172,7 @@ int main(void)
     RUN(a_full_queue);
     RUN(a_full_queue_for_too_long);
     RUN(a_full_queue_until_a_cancel);
+    RUN(no_helper_until_a_cancel);
+    RUN(no_helper_for_too_long);
     return check_done();
 }

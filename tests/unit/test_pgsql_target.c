@@ -5,6 +5,7 @@
 #include <stdlib.h>
 
 #include "check.h"
+#include "check_folder.h"
 #include "base/opts.h"
 #include "drivers/pgsql/pgsql_priv.h"
 
@@ -166,6 +167,32 @@ static void errors_quote_no_value(void)
     check_error("pgsql-db", "postgresql://u:SECRET@h", "--pgsql-conninfo");
 }
 
+// Not SB_ECONNECT, after which a run would try again.
+static void a_password_file(void)
+{
+    struct sb_opts *o = sb_opts_new();
+    struct sb_driver_env env = { 0 };
+    struct pgsql_opts values;
+    struct sb_err err = { 0 };
+    FILE *f = fopen("file", "w");
+
+    fputs("of the file\r\nnot this\n", f);
+    fclose(f);
+    CHECK_STR(VALUE("password", "pgsql-password-file", "file"), "of the file");
+    CHECK_STR(VALUE("password", "pgsql-password-file", "file", "pgsql-password",
+                  "given"),
+        "given");
+    CHECK_INT(sb_opts_add(o, &pgsql_opt_table, &values, &err), 0);
+    CHECK_INT(
+        sb_opts_set(o, "pgsql-password-file", "nosuch", SB_SRC_CMDLINE, &err),
+        0);
+    CHECK_INT(pgsql_env_init(&env, &values, &err), SB_EUSAGE);
+    CHECK_INT(err.code, SB_EUSAGE);
+    CHECK_STR(err.msg, "--pgsql-password-file: cannot read file 'nosuch': No "
+                       "such file or directory");
+    sb_opts_free(o);
+}
+
 static void valid_values_are_accepted(void)
 {
     static const char *const good[] = {
@@ -237,11 +264,13 @@ static void states_are_taken_from_messages(void)
 
 int main(void)
 {
+    check_folder();
     RUN(defaults);
     RUN(connection_string_over_defaults);
     RUN(given_over_connection_string);
     RUN(service);
     RUN(lists);
+    RUN(a_password_file);
     RUN(errors_quote_no_value);
     RUN(valid_values_are_accepted);
     RUN(required_authentication);

@@ -2,11 +2,11 @@
 //
 // Converts options and URL for the library. Options that were given override
 // the settings in the URL.
-#include <errno.h>
 #include <stdlib.h>
 #include <sys/socket.h>
 
 #include "drivers/mongodb/mongodb_priv.h"
+#include "kit/userfile.h"
 
 #define DEFAULT_URL "mongodb://localhost:27017"
 #define LONGEST_NS  (INT64_C(1000000) * INT32_MAX) // that the library supports
@@ -127,23 +127,16 @@ static int read_preference(struct sbmo_env *e, struct sb_err *err)
 
 // Authentication and TLS -----------------------------------------------------
 
-static int read_password(
-    const struct sbmo_opts *o, char *out, size_t size, struct sb_err *err)
+static int password_of_file(struct sbmo_env *e, struct sb_err *err)
 {
-    FILE *f = fopen(o->password_file, "r");
-    bool read;
+    char *password = NULL;
+    int rc = sb_userfile_password(
+        "--mongo-password-file", e->o->password_file, &password, err);
 
-    if (!f)
-        return sb_err_set(err, SB_EUSAGE,
-            "--mongo-password-file: cannot read file '%s': %s",
-            o->password_file, strerror(errno));
-    read = fgets(out, (int)size, f) != NULL;
-    fclose(f);
-    if (!read)
-        return sb_err_set(err, SB_EUSAGE,
-            "--mongo-password-file: file '%s' is empty", o->password_file);
-    out[strcspn(out, "\r\n")] = '\0';
-    return 0;
+    if (rc == 0 && !mongoc_uri_set_password(e->uri, password))
+        rc = refused("mongo-password-file", err);
+    free(password);
+    return rc;
 }
 
 // Without a password the library crashes.
@@ -159,19 +152,16 @@ static bool lacks_password(const mongoc_uri_t *uri)
 static int who(struct sbmo_env *e, struct sb_err *err)
 {
     const struct sbmo_opts *o = e->o;
-    char line[1024];
-    int rc;
 
     if (*o->user && !mongoc_uri_set_username(e->uri, o->user))
         return refused("mongo-user", err);
     if (*o->password && !mongoc_uri_set_password(e->uri, o->password))
         return refused("mongo-password", err);
     if (*o->password_file && !*o->password) {
-        rc = read_password(o, line, sizeof(line), err);
+        int rc = password_of_file(e, err);
+
         if (rc)
             return rc;
-        if (!mongoc_uri_set_password(e->uri, line))
-            return refused("mongo-password-file", err);
     }
     if ((*o->password || *o->password_file) && !mongoc_uri_get_username(e->uri))
         return sb_err_set(err, SB_EUSAGE,

@@ -7,6 +7,7 @@
 #include <unistd.h>
 
 #include "drivers/mysql/mysql_priv.h"
+#include "kit/userfile.h"
 
 #define MODES (SBMY_TLS_VERIFY_IDENTITY + 1)
 
@@ -23,50 +24,10 @@ enum sbmy_tls sbmy_tls(const struct sbmy_opts *o)
                : SBMY_TLS_REQUIRED;
 }
 
-// Expands a leading "~/" to the user's home folder: shells do not expand it
-// after a '='.
-static char *home_path(const char *path)
-{
-    const char *home = getenv("HOME");
-    size_t size;
-    char *out;
-
-    if (path[0] != '~' || path[1] != '/' || !home)
-        return strdup(path);
-    size = strlen(home) + strlen(path);
-    out = malloc(size);
-    if (out)
-        snprintf(out, size, "%s%s", home, path + 1);
-    return out;
-}
-
 static int no_file(const char *option, const char *path, struct sb_err *err)
 {
     return sb_err_set(err, SB_EUSAGE, "%s: cannot read file '%s': %s", option,
         path, strerror(errno));
-}
-
-static int read_password(struct sbmy_env *e, struct sb_err *err)
-{
-    static const char what[] = "--mysql-password-file";
-    char line[1024] = "", *path = home_path(e->o->password_file);
-    FILE *f = path ? fopen(path, "r") : NULL;
-    int rc = 0;
-
-    if (!f) {
-        rc = no_file(what, e->o->password_file, err);
-    } else if (!fgets(line, sizeof(line), f) && ferror(f)) {
-        rc = no_file(what, path, err);
-    } else {
-        line[strcspn(line, "\r\n")] = '\0';
-        e->password = strdup(line);
-        if (!e->password)
-            rc = sb_err_set(err, SB_ENOMEM, "out of memory");
-    }
-    if (f)
-        fclose(f);
-    free(path);
-    return rc;
 }
 
 bool sbmy_from_files(const struct sbmy_opts *o)
@@ -80,7 +41,8 @@ static int find_password(struct sbmy_env *e, struct sb_err *err)
     const char *text = getenv("MYSQL_PWD");
 
     if (*o->password_file && !*o->password)
-        return read_password(e, err);
+        return sb_userfile_password(
+            "--mysql-password-file", o->password_file, &e->password, err);
     if (*o->password)
         text = o->password;
     else if (!text && sbmy_from_files(o))
@@ -93,7 +55,7 @@ static int find_files(struct sbmy_env *e, struct sb_err *err)
 {
     if (!*e->o->defaults_file)
         return 0;
-    e->defaults_file = home_path(e->o->defaults_file);
+    e->defaults_file = sb_userfile_path(e->o->defaults_file);
     if (!e->defaults_file)
         return sb_err_set(err, SB_ENOMEM, "out of memory");
     if (access(e->defaults_file, R_OK) != 0)

@@ -58,6 +58,7 @@ static int copy_start(struct pgsql_conn *c, struct sb_err *err)
     r = pgsql_next(c);
     if (r && PQresultStatus(r) == PGRES_COPY_IN) {
         PQclear(r);
+        c->heard = false;
         return 0;
     }
     rc = pgsql_fail(c, r, err);
@@ -385,15 +386,15 @@ static int add_row(
     return rc == 0 && c->rows.len >= SEND_BYTES ? send(c, err) : rc;
 }
 
-// While COPY succeeds, the server sends nothing. If it has sent something, ends
-// COPY early to get the error. If that succeeds, it was only a notice, and COPY
-// is started again.
+// While COPY succeeds, the server sends nothing. If it has sent something,
+// which libpq may have read while it sent rows, ends COPY early to get the
+// error. If that succeeds, it was only a notice, and COPY is started again.
 static int check_for_error(struct pgsql_conn *c, struct sb_err *err)
 {
     struct pollfd p = { .fd = c->fd, .events = POLLIN };
     int rc;
 
-    if (poll(&p, 1, 0) <= 0)
+    if (!c->heard && poll(&p, 1, 0) <= 0)
         return 0;
     rc = copy_end(c, NULL, err);
     return rc ? rc : copy_start(c, err);

@@ -21,9 +21,13 @@ static int connect_pgsql(struct sb_conn *conn, struct sb_driver_env *env,
     PQsetnonblocking(c->db, 1); // see wait.c
     c->fd = PQsocket(c->db);
     c->local = sb_sock_is_local(c->fd);
+    c->encrypted = PQsslInUse(c->db);
 #ifdef LIBPQ_HAS_PIPELINING // this libpq also reports GSSAPI encryption
-    c->plain = c->env->o->bypass && !PQsslInUse(c->db) &&
-               !PQgssEncInUse(c->db) && PQprotocolVersion(c->db) == 3;
+    c->encrypted = c->encrypted || PQgssEncInUse(c->db);
+    c->plain = c->env->o->bypass && !c->encrypted &&
+               PQprotocolVersion(c->db) == 3;
+#else
+    c->encrypted = true; // or it may be
 #endif
     atomic_store_explicit(&c->cancel, PQgetCancel(c->db), memory_order_release);
     atomic_store_explicit(&c->socket, c->fd + 1, memory_order_release);

@@ -23,6 +23,7 @@ struct dial {
     const struct pgsql_target *t;
     uint64_t since, deadline;     // ns; UINT64_MAX: no deadline
     int64_t limit;                // ns from `since` to the deadline; 0: none
+    bool unhelped;                // no helper was free until the deadline
     PostgresPollingStatusType st; // of the last step
 };
 
@@ -143,11 +144,15 @@ static bool dial_canceled(void *arg)
 // SB_ECANCELED or SB_ETIMEOUT.
 static int step(struct dial *d, void (*take)(void *arg), bool looks_up)
 {
+    int rc;
+
     if (!looks_up) {
         take(d);
         return 0;
     }
-    return d->c->host->apart(take, dial_canceled, d, d->deadline);
+    rc = d->c->host->apart(take, dial_canceled, d, d->deadline);
+    d->unhelped = rc == SB_ETIMEOUT;
+    return rc;
 }
 
 static int take_steps(struct dial *d, enum pgsql_names names)
@@ -164,18 +169,26 @@ static int take_steps(struct dial *d, enum pgsql_names names)
     return 0;
 }
 
-static int stopped(struct dial *d, int rc, struct sb_err *err)
+static int too_late(const struct dial *d, struct sb_err *err)
 {
-    const char *host = d->c->db ? PQhost(d->c->db) : "the server";
-    const char *port = d->c->db ? PQport(d->c->db) : "";
+    double seconds = (double)d->limit / 1e9;
 
+    if (d->unhelped)
+        return sb_err_set(err, SB_ECONNECT,
+            "no thread was free within %.3g s to look up the name of the host",
+            seconds);
+    return sb_err_set(err, SB_ECONNECT,
+        "connecting to \"%s\" port %s took longer than %.3g s",
+        PQhost(d->c->db), PQport(d->c->db), seconds);
+}
+
+static int stopped(const struct dial *d, int rc, struct sb_err *err)
+{
     switch (rc) {
     case SB_ECANCELED:
         return sb_err_set(err, rc, "connecting was canceled");
     case SB_ETIMEOUT:
-        return sb_err_set(err, SB_ECONNECT,
-            "connecting to \"%s\" port %s took longer than %.3g s", host, port,
-            (double)d->limit / 1e9);
+        return too_late(d, err);
     default:
         return sb_err_set(err, SB_ECONNECT, "cannot wait for the server: %s",
             strerror(errno));

@@ -96,3 +96,16 @@ int pgsql_fail(struct pgsql_conn *c, const PGresult *r, struct sb_err *err)
     }
     return pgsql_fail_with(c, &p, err);
 }
+
+// A COMMIT that waits for a standby succeeds when it is canceled, with a
+// warning: the standby may not have the transaction. So it counts as canceled.
+int pgsql_check_commit(
+    struct pgsql_conn *c, const char *tag, struct sb_err *err)
+{
+    if (strcmp(tag, "COMMIT") != 0 ||
+        !atomic_load_explicit(&c->canceled, memory_order_relaxed))
+        return 0;
+    atomic_store_explicit(&c->canceled, false, memory_order_relaxed);
+    return sb_err_native(err, SB_ECANCELED, 0, PGSQL_CANCELED,
+        "COMMIT was canceled; standbys may not have the transaction");
+}

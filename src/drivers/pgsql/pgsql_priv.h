@@ -75,6 +75,7 @@ struct pgsql_wire {
     uint64_t nrows, affected;
     size_t error; // offset of the error message, SIZE_MAX: none
     bool counted; // the answer contained `affected`
+    bool commit;  // a COMMIT has succeeded
     bool ready;   // the answer is complete
 };
 
@@ -94,6 +95,10 @@ struct pgsql_conn {
     bool gone;     // connection lost, which libpq may not have detected
     bool local;    // the socket is a Unix socket (base/sock.h)
     bool blocking; // the socket is blocking (libpq's is non-blocking)
+    // Of wait.c:
+    bool encrypted;   // by TLS or GSSAPI
+    bool hidden;      // decrypted bytes may be left that libpq has not read
+    uint64_t look_ns; // how long to wait until it looks for such bytes again
     unsigned wire_executions; // consecutive executions without libpq
     _Atomic bool busy;        // a call is in progress
     _Atomic bool canceled;    // reset when a call reports it
@@ -128,6 +133,8 @@ struct pgsql_conn {
     struct sb_buf rows; // rows to send
     uint8_t *field;     // enum pgsql_field, one per column
     uint32_t columns;
+    bool heard;      // the server has sent something during COPY, and libpq has
+                     // read it
     bool binary;     // the format of the rows
     bool short_load; // began by begin_short()
 };
@@ -144,6 +151,8 @@ static inline struct pgsql_conn *pgsql_own(struct sb_conn *conn)
 
 // Sets whether recv() blocks on the connection's socket. wire.c
 void pgsql_wire_set_blocking(struct pgsql_conn *c, bool on);
+// Before the first wait of a call on an encrypted connection. wait.c
+void pgsql_expect_answer(struct pgsql_conn *c);
 
 static inline void pgsql_set_busy(struct pgsql_conn *c, bool on)
 {
@@ -157,6 +166,8 @@ static inline void pgsql_call_begin(struct pgsql_conn *c)
     c->status = 0;
     if (c->blocking)
         pgsql_wire_set_blocking(c, false);
+    if (c->encrypted)
+        pgsql_expect_answer(c);
     pgsql_set_busy(c, true);
 }
 
@@ -228,6 +239,10 @@ int pgsql_fail_with(
 // Fills err from r, or from the connection if r is NULL or has no message, and
 // classifies it. Returns the code.
 int pgsql_fail(struct pgsql_conn *c, const PGresult *r, struct sb_err *err);
+// Returns SB_ECANCELED if `tag` is that of a COMMIT whose call was canceled,
+// and otherwise 0.
+int pgsql_check_commit(
+    struct pgsql_conn *c, const char *tag, struct sb_err *err);
 int pgsql_no_memory(struct sb_err *err);
 
 // result.c
@@ -300,8 +315,9 @@ void pgsql_wire_clear(struct pgsql_conn *c);
 
 // wait.c
 
-// Waits for events of poll() on libpq's socket. False after an error.
-bool pgsql_wait(struct pgsql_conn *c, short events);
+// Waits until libpq can read more, and has it read that. It may have read
+// nothing. False after an error, which libpq reports.
+bool pgsql_receive_more(struct pgsql_conn *c);
 // Sends what libpq has not sent yet, and reads what arrives meanwhile. 0, or -1
 // with libpq's error.
 int pgsql_flush(struct pgsql_conn *c);

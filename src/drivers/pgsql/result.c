@@ -66,26 +66,14 @@ int pgsql_leave_copy(
     return pgsql_fail_with(c, &problem, err);
 }
 
-// A COMMIT that waits for a standby succeeds when it is canceled, with a
-// warning: the standby may not have the transaction. So it counts as canceled.
-static bool commit_canceled(struct pgsql_conn *c, const PGresult *r)
-{
-    return atomic_load_explicit(&c->canceled, memory_order_relaxed) &&
-           strcmp(PQcmdStatus((PGresult *)r), "COMMIT") == 0;
-}
-
 // Handles one result. rc: the code of those before it.
 static int take(struct pgsql_conn *c, PGresult *r, int rc, struct sb_err *err)
 {
     ExecStatusType status = PQresultStatus(r);
     int lost;
 
-    if (rc == 0 && status == PGRES_COMMAND_OK && commit_canceled(c, r)) {
-        atomic_store_explicit(&c->canceled, false, memory_order_relaxed);
-        PQclear(r);
-        return sb_err_native(err, SB_ECANCELED, 0, PGSQL_CANCELED,
-            "COMMIT was canceled; standbys may not have the transaction");
-    }
+    if (rc == 0 && status == PGRES_COMMAND_OK)
+        rc = pgsql_check_commit(c, PQcmdStatus(r), err);
     switch (status) {
     case PGRES_TUPLES_OK:
     case PGRES_COMMAND_OK:

@@ -3,11 +3,11 @@
 // Connection parameters: from the driver's options, the connection string, and
 // the environment and service files that libpq reads. For their precedence, see
 // choose().
-#include <errno.h>
 #include <stdlib.h>
 
 #include "base/sock.h"
 #include "drivers/pgsql/pgsql_priv.h"
+#include "kit/userfile.h"
 
 static int find(const struct pgsql_target *t, const char *key)
 {
@@ -146,27 +146,6 @@ enum pgsql_names pgsql_target_names(const struct pgsql_target *t)
 
 // Environment ----------------------------------------------------------------
 
-static int read_password(struct pgsql_env *e, struct sb_err *err)
-{
-    const char *path = e->o->password_file;
-    size_t size = 0;
-    ssize_t n;
-    FILE *f;
-
-    if (!path[0])
-        return 0;
-    f = fopen(path, "r");
-    if (!f)
-        return sb_err_set(err, SB_EUSAGE, "cannot read password file '%s': %s",
-            path, strerror(errno));
-    n = getline(&e->password, &size, f);
-    fclose(f);
-    if (n < 0)
-        return sb_err_set(err, SB_EUSAGE, "password file '%s' is empty", path);
-    e->password[strcspn(e->password, "\r\n")] = '\0';
-    return 0;
-}
-
 // libpq would quote an invalid address in the error of each connection. If it
 // is a URL, this would show the password.
 static int check_places(const struct pgsql_opts *o, struct sb_err *err)
@@ -224,8 +203,9 @@ int pgsql_env_init(
         rc = check_auth(o, err);
     if (rc == 0 && o->conninfo[0])
         rc = pgsql_conninfo_parse(o->conninfo, &e->conninfo, err);
-    if (rc == 0)
-        rc = read_password(e, err);
+    if (rc == 0 && o->password_file[0])
+        rc = sb_userfile_password(
+            "--pgsql-password-file", o->password_file, &e->password, err);
     if (rc)
         pgsql_env_done(env);
     return rc;

@@ -2,13 +2,66 @@
 //
 // The places where libpq would wait for the server: here the core waits, which
 // may run other users meanwhile. So libpq itself never blocks.
+//
+// An encrypted connection has bytes that its socket does not show. TLS and
+// GSSAPI decrypt a record of up to 16 KB as a whole, and libpq reads only what
+// its buffer has room for, at least 8 KB. libpq's own waits ask the library for
+// the rest, but no function of libpq does. So after each read, what the library
+// may have kept is read before the next wait, while the socket shows nothing:
+// one read has room for all of it. If a record arrived just then, the rest of
+// that one is kept, which nothing shows: therefore waits are limited.
 #include <poll.h>
 
 #include "drivers/pgsql/pgsql_priv.h"
+#include "kit/clock.h"
 
-bool pgsql_wait(struct pgsql_conn *c, short events)
+// How long to wait at most before libpq is told to read again: at first after a
+// read that may have met a new record, and otherwise.
+#define LOOK_SOON_NS UINT64_C(1000000)
+#define LOOK_NS      UINT64_C(1000000000)
+
+void pgsql_expect_answer(struct pgsql_conn *c)
 {
-    return c->host->wait(PQsocket(c->db), events, UINT64_MAX) > 0;
+    c->look_ns = LOOK_NS;
+    // A pipeline or COPY is in progress: its answers may be there already.
+    if (PQtransactionStatus(c->db) != PQTRANS_ACTIVE)
+        c->hidden = false;
+}
+
+static bool socket_shows_more(const struct pgsql_conn *c)
+{
+    struct pollfd p = { .fd = PQsocket(c->db), .events = POLLIN };
+
+    return poll(&p, 1, 0) != 0;
+}
+
+// Waits with a limit and has libpq read, also if the limit was reached.
+static bool read_later(struct pgsql_conn *c)
+{
+    uint64_t until = sb_clock_monotonic() + c->look_ns;
+    int events = c->host->wait(PQsocket(c->db), POLLIN, until);
+
+    assert(c->look_ns > 0);
+    if (events < 0)
+        return false;
+    c->hidden = events > 0;
+    if (c->hidden || c->look_ns > LOOK_NS / 2)
+        c->look_ns = LOOK_NS;
+    else
+        c->look_ns *= 2;
+    return PQconsumeInput(c->db);
+}
+
+bool pgsql_receive_more(struct pgsql_conn *c)
+{
+    if (!c->encrypted)
+        return c->host->wait(PQsocket(c->db), POLLIN, UINT64_MAX) > 0 &&
+               PQconsumeInput(c->db);
+    if (!c->hidden || socket_shows_more(c))
+        return read_later(c);
+    c->hidden = false;
+    c->look_ns = LOOK_SOON_NS;
+    return PQconsumeInput(c->db);
 }
 
 int pgsql_flush(struct pgsql_conn *c)
@@ -19,9 +72,16 @@ int pgsql_flush(struct pgsql_conn *c)
         int fd = PQsocket(c->db);
         int events = c->host->wait(fd, POLLIN | POLLOUT, UINT64_MAX);
 
-        // A server that cannot send its answers stops reading.
-        if (events < 0 || ((events & ~POLLOUT) && !PQconsumeInput(c->db)))
+        // libpq also reads when it cannot send everything.
+        c->hidden = c->encrypted;
+        if (events < 0)
             return -1;
+        // A server that cannot send its answers stops reading.
+        if (events & ~POLLOUT) {
+            c->heard = true;
+            if (!PQconsumeInput(c->db))
+                return -1;
+        }
     }
     return n;
 }
@@ -33,7 +93,7 @@ static void receive_result(struct pgsql_conn *c)
     if (pgsql_flush(c))
         return;
     while (PQisBusy(c->db)) {
-        if (!pgsql_wait(c, POLLIN) || !PQconsumeInput(c->db))
+        if (!pgsql_receive_more(c))
             return;
     }
 }
@@ -74,7 +134,7 @@ int pgsql_skip_copy(struct pgsql_conn *c)
     while ((n = PQgetCopyData(c->db, &row, 1)) >= 0) {
         if (n > 0)
             PQfreemem(row);
-        else if (!pgsql_wait(c, POLLIN) || !PQconsumeInput(c->db))
+        else if (!pgsql_receive_more(c))
             return -1;
     }
     return n == -1 ? 0 : -1;

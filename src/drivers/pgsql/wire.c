@@ -245,6 +245,7 @@ static bool take(struct pgsql_conn *c, char type, size_t len)
         return len >= 2;
     case 'C':
         read_tag(w, body, len);
+        w->commit = len == 7 && memcmp(body, "COMMIT", 7) == 0;
         return len > 0;
     case 'Z':
         c->status = len > 0 ? body[0] : 'E';
@@ -361,7 +362,7 @@ static int receive(struct pgsql_conn *c)
 
     w->in.len = w->at = 0;
     w->nrows = w->affected = 0;
-    w->counted = w->ready = false;
+    w->counted = w->commit = w->ready = false;
     w->error = SIZE_MAX;
     while (rc == 0 && !w->ready)
         rc = receive_one(c);
@@ -442,8 +443,11 @@ int pgsql_wire_execute(struct pgsql_conn *c, const struct pgsql_stmt *st,
         return lost(c, rc, err);
     if (c->wire.error != SIZE_MAX)
         return server_error(c, err);
-    c->wire_stmt = st;
-    return 0;
+    if (c->wire.commit)
+        rc = pgsql_check_commit(c, "COMMIT", err);
+    if (rc == 0)
+        c->wire_stmt = st;
+    return rc;
 }
 
 void pgsql_wire_describe(const struct pgsql_conn *c, struct sb_result *res)
