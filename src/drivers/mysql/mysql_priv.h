@@ -349,8 +349,10 @@ void sbmy_socket_library(MYSQL *my, const struct sb_host *host);
 // The same for a new connection with TLS, after its handshake.
 void sbmy_socket_library_tls(struct sbmy_conn *c);
 
-// meta.c: the columns of a prepared statement
+// meta.c: the parameters and columns of a prepared statement
 
+// Returns the type of a parameter with this value, which is not NULL.
+enum enum_field_types sbmy_meta_type(const struct sb_value *v);
 // Returns the description of the columns; NULL if out of memory.
 MYSQL_FIELD *sbmy_meta_fields(struct sbmy_stmt *p);
 void sbmy_meta_drop(struct sbmy_stmt *p);
