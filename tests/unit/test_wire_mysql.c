@@ -297,7 +297,7 @@ static void read_timeout(void)
     ready_with_timeout_of_1_s();
     check_execute(SB_ELOST, 2013,
         "Lost connection to server during query: no answer for 1 s");
-    check_execute(SB_ELOST, 2006, "not connected");
+    check_execute(SB_ELOST, 2006, "the connection was lost");
     finish();
 }
 

@@ -445,7 +445,8 @@ int sbmy_wire_execute(struct sbmy_conn *c, struct sbmy_stmt *p,
     if (rc == 0)
         return 0;
     native = err ? err->native : 0;
-    return rc != SB_ECANCELED && !c->gone && sbmy_stmt_forgotten(c, native)
+    return rc != SB_ECANCELED && c->end == SBMY_USABLE &&
+                   sbmy_stmt_forgotten(c, native)
                ? SB_EUNSUPPORTED
                : rc;
 }
