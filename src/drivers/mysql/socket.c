@@ -167,13 +167,22 @@ static int library_wait(my_socket fd, my_bool is_read, int timeout_ms)
     return wait_library(host, (int)fd, !is_read, library_deadline(timeout_ms));
 }
 
+// The function of the OpenSSL that the library uses. NULL: it uses another TLS
+// library, or a copy of its own.
+extern void ERR_clear_error(void) __attribute__((weak));
+
 // The connection whose call the thread executes. Users take turns in a thread
 // only while one of them waits, so who waits sets it again after that.
 static _Thread_local struct sbmy_conn *teller;
 
+// The errors of a lost connection stay in OpenSSL's queue, which belongs to the
+// thread. The library does not clear it and would take them for errors of the
+// next connection whose socket is not ready.
 void sbmy_socket_tell(struct sbmy_conn *c)
 {
     teller = c;
+    if (ERR_clear_error)
+        ERR_clear_error();
 }
 
 static int library_connect(my_socket fd, my_bool is_read, int timeout_ms)
