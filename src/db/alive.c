@@ -22,6 +22,8 @@ int sb_con_alive(const struct sb_con *con)
         return 0;
     if (c->drv->generic->socket)
         p.fd = c->drv->generic->socket(c->conn);
+    if (p.fd == SB_ELOST)
+        return 0;
     if (p.fd < 0)
         return 1;
     do

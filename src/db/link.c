@@ -125,6 +125,8 @@ static int connect_again(struct sb_con_priv *c, bool was_connected)
     int rc;
 
     if (was_connected && g->reconnect) {
+        if (c->drv->caps & SB_CAP_CANCEL_CONNECT)
+            set_cancelable(c, true);
         rc = g->reconnect(c->conn, &c->err);
         set_cancelable(c, rc == 0);
         return rc;

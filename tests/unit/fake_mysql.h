@@ -5,6 +5,7 @@
 #ifndef FAKE_MYSQL_H
 #define FAKE_MYSQL_H
 
+#include <poll.h>
 #include <pthread.h>
 #include <stdlib.h>
 #include <sys/socket.h>
@@ -28,6 +29,8 @@ static struct server {
     int listener;
     pthread_t thread;
     bool mariadb; // offers MariaDB's extensions of the protocol
+    bool deaf;    // after the last answer, receives nothing until the client
+                  // hangs up
     // The answers to the requests after login. The server closes the connection
     // after the last one.
     uint8_t answer[ANSWERS][ROOM];
@@ -88,6 +91,14 @@ static inline bool write_all(int fd, const void *from, size_t len)
     "abcdefghijkl\0mysql_native_password"
 #define OK "\0\1\0\2\0\0\0" // one row; no transaction
 
+static inline void await_hang_up(int fd)
+{
+    struct pollfd p = { .fd = fd };
+
+    while (poll(&p, 1, -1) < 0)
+        continue;
+}
+
 static inline void *serve(void *arg)
 {
     static const char welcome[] = "\7\0\0\2\0\0\0\2\0\0";
@@ -102,6 +113,8 @@ static inline void *serve(void *arg)
     for (int i = 0; good && i < server.n; i++)
         good = read_request(fd, server.request[i]) &&
                write_all(fd, server.answer[i], server.len[i]);
+    if (good && server.deaf)
+        await_hang_up(fd);
     close(fd);
     return NULL;
 }

@@ -34,6 +34,11 @@
 #define MS        UINT64_C(1000000)
 #define FILLERS   16
 
+static inline void sleep_a_little(void)
+{
+    nanosleep(&(struct timespec){ .tv_nsec = 100000 }, NULL);
+}
+
 // The name server -------------------------------------------------------------
 
 static _Atomic bool looking, answers;
@@ -51,7 +56,7 @@ __attribute__((visibility("default"))) int getaddrinfo(const char *name,
         looker = pthread_self();
         looking = true;
         while (!answers)
-            nanosleep(&(struct timespec){ .tv_nsec = 100000 }, NULL);
+            sleep_a_little();
         name = "127.0.0.1";
     }
     return real(name, service, hints, out);
@@ -128,7 +133,7 @@ static struct client {
     struct sb_driver_env env;
     int rc;
     struct sb_err err;
-    bool done;
+    _Atomic bool done;
     bool (*released)(void); // the wait has ended: the server accepts
     struct sb_fiber *other;
     bool other_ran; // before `done`
@@ -169,7 +174,6 @@ static inline void connect_in_fiber(void *arg)
 {
     struct sb_conn_info info = { 0 };
 
-    memset(client.conn, 0, client.size);
     memset(&client.err, 0, sizeof(client.err));
     client.rc = sb_driver.generic->connect(
         client.conn, &client.env, client.options, &info, &client.err);
@@ -177,7 +181,16 @@ static inline void connect_in_fiber(void *arg)
     client.done = true;
 }
 
-static _Atomic bool helper_released;
+static inline void until_done(void *arg)
+{
+    while (!client.done)
+        sleep_a_little();
+}
+
+static inline void occupy_helper(void *arg)
+{
+    CHECK_INT(sb_helper_run(until_done, NULL, NULL, SB_FOREVER), 0);
+}
 
 static inline void end_the_wait(void *arg)
 {
@@ -189,7 +202,6 @@ static inline void end_the_wait(void *arg)
             close(fd);
         sb_fiber_sleep(client.other, sb_clock_monotonic() + MS);
     }
-    helper_released = true;
 }
 
 static inline bool at_once(void)
@@ -209,28 +221,43 @@ static inline bool after_lookup(void)
     return looking;
 }
 
-static inline void block_helper(void *arg)
+// Connects in this thread, while another one executes released().
+static inline void *end_the_wait_in_thread(void *arg)
 {
-    while (!helper_released)
-        nanosleep(&(struct timespec){ .tv_nsec = 100000 }, NULL);
+    while (!client.done) {
+        client.released();
+        sleep_a_little();
+    }
+    return NULL;
 }
 
-// Keeps the only helper busy until the connect has ended.
-static inline void occupy_helper(void *arg)
+static inline void connect_in_thread(bool (*released)(void))
 {
-    sb_helper_run(block_helper, NULL, NULL, UINT64_MAX);
+    pthread_t other;
+
+    looking = answers = false;
+    client.done = false;
+    client.released = released;
+    memset(client.conn, 0, client.size);
+    pthread_create(&other, NULL, end_the_wait_in_thread, NULL);
+    alarm(HANGS);
+    connect_in_fiber(NULL);
+    alarm(0);
+    pthread_join(other, NULL);
 }
 
-// Connects in one of the fibers; the outcome is in client.
+// Connects in one of the fibers; the outcome is in client. helper_busy: the
+// only helper is, until the connect has ended.
 static inline void connect_in_loop(bool (*released)(void), bool helper_busy)
 {
     struct sb_loop *l = sb_loop_new(3, false);
     struct sb_helpers *h = sb_helpers_new(1);
     struct sb_err err = { 0 };
 
-    looking = answers = helper_released = false;
+    looking = answers = false;
     client.done = false;
     client.released = released;
+    memset(client.conn, 0, client.size);
     sb_loop_helpers(l, h);
     if (helper_busy)
         sb_loop_add(l, 256 * 1024, occupy_helper, NULL);

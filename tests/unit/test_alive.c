@@ -24,6 +24,13 @@ static void open_pair(const struct sb_generic_ops *generic)
     CHECK_INT(socketpair(AF_UNIX, SOCK_STREAM, 0, pair), 0);
 }
 
+static int socket_lost(const struct sb_conn *conn)
+{
+    return SB_ELOST;
+}
+
+static const struct sb_generic_ops with_lost_socket = { .socket = socket_lost };
+
 static void hang_up(void)
 {
     close(pair[1]);
@@ -44,6 +51,13 @@ static void closed_by_the_server(void)
     CHECK(sb_con_alive(&c.pub));
     hang_up();
     CHECK(!sb_con_alive(&c.pub));
+    CHECK(!sb_con_alive(&c.pub));
+    close_pair();
+}
+
+static void closed_by_the_driver(void)
+{
+    open_pair(&with_lost_socket);
     CHECK(!sb_con_alive(&c.pub));
     close_pair();
 }
@@ -99,6 +113,7 @@ static void no_socket(void)
 int main(void)
 {
     RUN(closed_by_the_server);
+    RUN(closed_by_the_driver);
     RUN(data_before_the_end);
     RUN(closed_here);
     RUN(canceled);

@@ -77,6 +77,17 @@ static void again(void)
     finish();
 }
 
+static void again_until_a_cancel(void)
+{
+    start_link(SB_CAP_CANCEL_CONNECT);
+    generic_ops.reconnect = fake_reconnect;
+    fails = SB_ECANCELED;
+    CHECK_INT(sb__link_again(&c), SB_ECANCELED);
+    CHECK(!c.cancelable);
+    CHECK_STR(logged(), "reconnect! disconnect ");
+    finish();
+}
+
 // A failed attempt leaves it disconnected: the next one connects.
 static void failed_and_tried_again(void)
 {
@@ -117,6 +128,7 @@ int main(void)
 {
     RUN(cancels_only_what_it_may);
     RUN(again);
+    RUN(again_until_a_cancel);
     RUN(failed_and_tried_again);
     RUN(statements_are_closed_first);
     return check_done();

@@ -297,7 +297,7 @@ static void read_timeout(void)
     ready_with_timeout_of_1_s();
     check_execute(SB_ELOST, 2013,
         "Lost connection to server during query: no answer for 1 s");
-    check_execute(SB_ELOST, 2006, "not connected");
+    check_execute(SB_ELOST, 2006, "the connection was lost");
     finish();
 }
 
@@ -311,6 +311,67 @@ static void read_timeout_in_an_answer(void)
     check_execute(SB_ELOST, 2013,
         "Lost connection to server during query: no answer for 1 s");
     finish();
+}
+
+// Which of two timeouts has expired.
+static void read_timeout_beside_a_write_timeout(void)
+{
+    answer_prepare();
+    next_answer();
+    answer_ok();
+    ready_with_timeout_of_1_s();
+    room.own.socket.write_ms = 60000;
+    check_execute(SB_ELOST, 2013,
+        "Lost connection to server during query: no answer for 1 s");
+    finish();
+}
+
+// A statement with a parameter, whose value is longer than what the socket of
+// the connection takes, and a server that does not receive it.
+static void ready_to_send(int read_ms, int write_ms)
+{
+    const int least = 1;
+
+    PACKET(1, "\0\1\0\0\0\0\0\1\0\0\0\0");
+    PACKET(2, COLUMN("?"));
+    PACKET(3, EOF_PACKET);
+    next_answer();
+    server.deaf = true;
+    ready();
+    CHECK_INT(setsockopt(room.own.socket.fd, SOL_SOCKET, SO_SNDBUF, &least,
+                  sizeof(least)),
+        0);
+    room.own.socket.read_ms = read_ms;
+    room.own.socket.write_ms = write_ms;
+}
+
+static void check_send(const char *text)
+{
+    static char long_text[12000];
+    const struct sb_value v = {
+        .type = SB_VALUE_BLOB, .s = long_text, .len = sizeof(long_text)
+    };
+    struct sb_result res = { 0 };
+
+    memset(&err, 0, sizeof(err));
+    CHECK_INT(sb_driver.sql->execute(conn, stmt, &v, 1, &res, &err), SB_ELOST);
+    CHECK_INT(err.native, 2006);
+    CHECK_STR(err.msg, text);
+    finish();
+}
+
+static void write_timeout(void)
+{
+    ready_to_send(60000, 1000);
+    check_send("Server has gone away: it received nothing for 1 s");
+}
+
+// Without a write timeout, the read timeout also limits how long a request
+// takes.
+static void read_timeout_while_sending(void)
+{
+    ready_to_send(1000, -1);
+    check_send("Server has gone away: it received nothing for 1 s");
 }
 
 static void server_closes_the_connection(void)
@@ -372,6 +433,9 @@ int main(void)
     RUN(omitting_was_not_agreed);
     RUN(read_timeout);
     RUN(read_timeout_in_an_answer);
+    RUN(read_timeout_beside_a_write_timeout);
+    RUN(write_timeout);
+    RUN(read_timeout_while_sending);
     RUN(server_closes_the_connection);
     RUN(buffer_is_reused);
     return check_done();

@@ -13,15 +13,23 @@ static int no_rows(
         sql, have, want);
 }
 
-int sbmy_ask_nothing(struct sbmy_conn *c, const char *sql, struct sb_err *err)
+static int run(struct sbmy_conn *c, const char *sql, struct sb_err *err)
 {
-    MYSQL_RES *res;
-
     assert(sbmy_in_call(c));
     if (c->o->debug)
         sbmy_trace(c, "mysql_real_query(%s)", sql);
-    if (mysql_real_query(c->my, sql, (unsigned long)strlen(sql)))
-        return sbmy_fail(c, err);
+    return mysql_real_query(c->my, sql, (unsigned long)strlen(sql))
+               ? sbmy_fail(c, err)
+               : 0;
+}
+
+int sbmy_ask_nothing(struct sbmy_conn *c, const char *sql, struct sb_err *err)
+{
+    MYSQL_RES *res;
+    int rc = run(c, sql, err);
+
+    if (rc)
+        return rc;
     res = mysql_store_result(c->my);
     if (res)
         mysql_free_result(res);
@@ -32,14 +40,12 @@ int sbmy_ask_nothing(struct sbmy_conn *c, const char *sql, struct sb_err *err)
 int sbmy_ask(struct sbmy_conn *c, const char *sql, unsigned ncolumns,
     MYSQL_RES **res, struct sb_err *err)
 {
+    int rc = run(c, sql, err);
     unsigned n;
 
-    assert(sbmy_in_call(c));
     *res = NULL;
-    if (c->o->debug)
-        sbmy_trace(c, "mysql_real_query(%s)", sql);
-    if (mysql_real_query(c->my, sql, (unsigned long)strlen(sql)))
-        return sbmy_fail(c, err);
+    if (rc)
+        return rc;
     n = mysql_field_count(c->my);
     *res = mysql_store_result(c->my);
     if (!*res && mysql_errno(c->my))

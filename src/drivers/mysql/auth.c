@@ -51,12 +51,10 @@ static void restrict_plugins(MYSQL *my, bool all)
 #else
 
 #ifdef REFUSES_PLUGINS
-#define CR_PLUGIN_REFUSED 5010 // the number in MariaDB's library
-
 // Stores the error where the library reads it; conn.c has the text.
 static int refuse(MYSQL_PLUGIN_VIO *vio, MYSQL *my)
 {
-    my->net.last_errno = CR_PLUGIN_REFUSED;
+    my->net.last_errno = SBMY_CR_PLUGIN_REFUSED;
     snprintf(my->net.last_error, sizeof(my->net.last_error), "refused");
     snprintf(my->net.sqlstate, sizeof(my->net.sqlstate), "HY000");
     return CR_ERROR;

@@ -3,22 +3,46 @@
 
 #include "drivers/mysql/mysql_priv.h"
 
-#define CR_GONE 2006
+int sbmy_descriptor(MYSQL *my)
+{
+#ifdef HAVE_MYSQL_GET_SOCKET
+    return (int)mysql_get_socket(my);
+#else
+    return my->net.vio ? (int)my->net.fd : -1;
+#endif
+}
 
 int sbmy_call_refused(struct sbmy_conn *c, struct sb_err *err)
 {
     if (!c->my)
-        return sb_err_native(err, SB_ELOST, CR_GONE, "HY000", "not connected");
+        return sb_err_native(
+            err, SB_ELOST, SBMY_CR_GONE, "HY000", "not connected");
     if (c->bulk)
         return sb_err_set(err, SB_EUSAGE, "the connection is loading a table");
-    atomic_store_explicit(&c->canceled, false, memory_order_relaxed);
-    return sbmy_fail_with(
-        c, CR_GONE, "HY000", *c->why ? c->why : "not connected", err);
+    if (sbmy_take_cancel(c))
+        return sb_err_set(err, SB_ECANCELED, "the call was canceled");
+    return sbmy_fail_with(c, SBMY_CR_GONE, "HY000",
+        *c->why ? c->why : "the connection was lost", err);
+}
+
+static void end(struct sbmy_conn *c)
+{
+    if (c->end == SBMY_USABLE)
+        c->end = SBMY_LOST;
 }
 
 void sbmy_call_hang_up(struct sbmy_conn *c)
 {
     assert(sbmy_in_call(c));
-    c->gone = true;
+    end(c);
     shutdown(c->socket.fd, SHUT_RDWR);
+}
+
+void sbmy_call_check(struct sbmy_conn *c)
+{
+    if (!c->my || sbmy_descriptor(c->my) >= 0)
+        return;
+    atomic_store_explicit(&c->shared_fd, 0, memory_order_release);
+    c->socket.fd = -1;
+    end(c);
 }

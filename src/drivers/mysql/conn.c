@@ -6,18 +6,8 @@
 #include "base/limits.h"
 #include "drivers/mysql/mysql_priv.h"
 
-#define CR_SSL_ERROR      2026
-#define CR_OF_CLIENT      2000 // first error number of the client library
-#define CR_PLUGIN_REFUSED 5010
-
-static int descriptor(MYSQL *my)
-{
-#ifdef HAVE_MYSQL_GET_SOCKET
-    return (int)mysql_get_socket(my);
-#else
-    return (int)my->net.fd;
-#endif
-}
+#define CR_SSL_ERROR 2026
+#define CR_OF_CLIENT 2000 // first error number of the client library
 
 static const char *user_of(const struct sbmy_opts *o)
 {
@@ -52,7 +42,7 @@ static void name_place(struct sbmy_place p, char *out, size_t size)
 // contains a name from memory that was already reused.
 static const char *reason(MYSQL *my)
 {
-    return mysql_errno(my) == CR_PLUGIN_REFUSED
+    return mysql_errno(my) == SBMY_CR_PLUGIN_REFUSED
                ? "the server requested an authentication plugin that is not "
                  "allowed"
                : mysql_error(my);
@@ -91,6 +81,16 @@ static int no_tls(const struct sbmy_conn *c, struct sb_err *err)
         where, sbmy_ssl_words[c->o->ssl]);
 }
 
+// A file can tell MariaDB's library to connect again on its own, to a socket
+// that the driver does not know.
+static void keep_descriptor(MYSQL *my)
+{
+#if SBMY_MARIADB
+    mysql_options(my, MYSQL_OPT_RECONNECT, &(sbmy_bool){ 0 });
+#endif
+    (void)my;
+}
+
 static int dial(
     struct sbmy_conn *c, MYSQL *my, enum sbmy_tls mode, struct sb_err *err)
 {
@@ -102,7 +102,7 @@ static int dial(
         return rc;
     sbmy_auth(my, o, p, mode);
     sbmy_infile_guard(c, my);
-    sbmy_socket_library(my, c->host);
+    sbmy_socket_library_connect(c, my);
     errno = 0;
     if (o->debug)
         sbmy_trace(c, "mysql_real_connect(%s, %s, ..., %s, %u, %s)",
@@ -112,6 +112,7 @@ static int dial(
             *o->db ? o->db : NULL, p.port, p.socket,
             CLIENT_MULTI_STATEMENTS | CLIENT_MULTI_RESULTS))
         return no_connection(c, my, errno, err);
+    keep_descriptor(my);
     // In the libraries, settings of the file override those of the handle.
     if (sbmy_from_files(o) && o->given.charset && *o->charset &&
         mysql_set_character_set(my, o->charset))
@@ -135,9 +136,8 @@ static int try_mode(struct sbmy_conn *c, enum sbmy_tls mode, struct sb_err *err)
     }
     sbmy_settings_forget(my);
     c->my = my;
-    c->gone = false;
     c->why[0] = '\0';
-    c->socket.fd = descriptor(my);
+    c->socket.fd = sbmy_descriptor(my);
     sbmy_wire_open(c);
     return 0;
 }
@@ -172,10 +172,23 @@ static bool waits_as_told(const struct sbmy_conn *c)
            !sbmy_from_files(c->o) && sbmy_place_is_address(place_of(c));
 }
 
-static int no_turn(const struct sbmy_conn *c, struct sb_err *err)
+// Called in the thread of the connection, before it can be used.
+static bool is_canceled(void *arg)
+{
+    return sbmy_take_cancel(((struct attempt *)arg)->c);
+}
+
+static int was_canceled(struct sb_err *err)
+{
+    return sb_err_set(err, SB_ECANCELED, "connecting was canceled");
+}
+
+static int no_turn(const struct sbmy_conn *c, int rc, struct sb_err *err)
 {
     char where[260];
 
+    if (rc == SB_ECANCELED)
+        return was_canceled(err);
     name_place(place_of(c), where, sizeof(where));
     return sb_err_set(err, SB_ECONNECT,
         "unable to connect to MySQL server %s: too many other connections were "
@@ -186,21 +199,34 @@ static int no_turn(const struct sbmy_conn *c, struct sb_err *err)
 static int connect_place(struct sbmy_conn *c, struct sb_err *err)
 {
     struct attempt a = { .c = c, .err = err };
+    int rc = 0;
 
     assert(!c->my && c->result == &sbmy_no_result);
     c->socket.tells = false;
+    c->end = SBMY_USABLE;
     if (c->o->dry_run)
         return 0;
+    if (sbmy_take_cancel(c))
+        return was_canceled(err);
     if (waits_as_told(c))
         try_place(&a);
-    else if (c->host->apart(try_place, NULL, &a, sbmy_socket_deadline(c)))
-        return no_turn(c, err);
-    if (a.rc)
-        return a.rc;
-    if (c->host->shared() && mysql_get_ssl_cipher(c->my))
-        sbmy_socket_library_tls(c);
-    atomic_store_explicit(&c->fd, c->socket.fd, memory_order_release);
-    return 0;
+    else
+        rc = c->host->apart(
+            try_place, is_canceled, &a, sbmy_socket_deadline(c));
+    if (rc)
+        return no_turn(c, rc, err);
+    if (a.rc == 0)
+        sbmy_socket_library(c);
+    // In this order: see cancel().
+    atomic_store(&c->shared_fd, a.rc == 0 ? c->socket.fd + 1 : 0);
+    return sbmy_take_cancel(c) ? was_canceled(err) : a.rc;
+}
+
+static void make_lock(struct sbmy_conn *c)
+{
+    if (!c->has_lock)
+        pthread_mutex_init(&c->lock, NULL);
+    c->has_lock = true;
 }
 
 static int connect_first(struct sb_conn *conn, struct sb_driver_env *env,
@@ -213,10 +239,7 @@ static int connect_first(struct sb_conn *conn, struct sb_driver_env *env,
     c->host = env->host;
     c->place = info->number;
     c->result = &sbmy_no_result;
-    atomic_store_explicit(&c->fd, -1, memory_order_relaxed);
-    if (!c->has_lock)
-        pthread_mutex_init(&c->lock, NULL);
-    c->has_lock = true;
+    make_lock(c);
     return connect_place(c, err);
 }
 
@@ -228,7 +251,7 @@ static void close_handle(struct sbmy_conn *c)
     sbmy_apart_begin(c);
     sbmy_result_drop(c);
     c->piped = 0;
-    atomic_store_explicit(&c->fd, -1, memory_order_relaxed);
+    atomic_store_explicit(&c->shared_fd, 0, memory_order_release);
     if (c->o->debug)
         sbmy_trace(c, "mysql_close()");
     mysql_close(c->my);
@@ -256,9 +279,7 @@ static int reconnect(struct sb_conn *conn, struct sb_err *err)
     int rc;
 
     close_handle(c);
-    if (!c->has_lock)
-        pthread_mutex_init(&c->lock, NULL);
-    c->has_lock = true;
+    make_lock(c);
     for (uint64_t i = 0;; i++) {
         rc = connect_place(c, err);
         if (rc != SB_ECONNECT || i + 1 >= places)
@@ -267,23 +288,33 @@ static int reconnect(struct sb_conn *conn, struct sb_err *err)
     }
 }
 
-// The library may close the descriptor on its own when a call fails. Until
-// c->fd is updated, a new socket of another thread may have the same number,
+static bool is_idle(struct sbmy_conn *c)
+{
+    return atomic_load(&c->shared_fd) != 0 && !atomic_load(&c->busy);
+}
+
+// A connect that ends meanwhile sees the flag, or its descriptor is seen here.
+//
+// The library may close the descriptor on its own when a call fails. Until the
+// end of that call, a new socket of another thread may have the same number,
 // and would be shut down. This is acceptable, because the run is being ended
 // anyway.
 static void cancel(struct sb_conn *conn)
 {
     struct sbmy_conn *c = sbmy_own(conn);
-    int fd = atomic_load_explicit(&c->fd, memory_order_acquire);
+    int socket;
 
-    if (fd < 0 || !atomic_load_explicit(&c->busy, memory_order_acquire))
+    if (is_idle(c))
         return;
-    atomic_store_explicit(&c->canceled, true, memory_order_relaxed);
+    atomic_store(&c->canceled, true);
+    socket = atomic_load(&c->shared_fd);
+    if (socket == 0)
+        return;
     pthread_mutex_lock(&c->lock);
     if (c->bulk)
         sbmy_bulk_cancel(c->bulk);
     pthread_mutex_unlock(&c->lock);
-    shutdown(fd, SHUT_RDWR);
+    shutdown(socket - 1, SHUT_RDWR);
 }
 
 static int reset(struct sb_conn *conn, struct sb_err *err)
@@ -302,11 +333,14 @@ static int reset(struct sb_conn *conn, struct sb_err *err)
     return sbmy_call_end(c, sbmy_ask_nothing(c, "ROLLBACK", err));
 }
 
+// After a cancel that no call has reported, the next one does.
 static int socket_of(const struct sb_conn *conn)
 {
     const struct sbmy_conn *c = (const struct sbmy_conn *)conn;
 
-    return c->my ? c->socket.fd : -1;
+    if (!c->my || atomic_load_explicit(&c->canceled, memory_order_relaxed))
+        return -1;
+    return c->end == SBMY_LOST ? SB_ELOST : c->socket.fd;
 }
 
 const struct sb_generic_ops sbmy_generic_ops = {

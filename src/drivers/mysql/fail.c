@@ -25,12 +25,21 @@ int sbmy_no_memory(struct sb_err *err)
     return sb_err_set(err, SB_ENOMEM, "out of memory");
 }
 
+bool sbmy_take_cancel(struct sbmy_conn *c)
+{
+    if (atomic_load(&c->canceled)) {
+        atomic_store_explicit(&c->canceled, false, memory_order_relaxed);
+        c->end = SBMY_CANCELED;
+    }
+    return c->end == SBMY_CANCELED;
+}
+
 int sbmy_fail_with(struct sbmy_conn *c, int native, const char *state,
     const char *text, struct sb_err *err)
 {
-    bool canceled = atomic_load_explicit(&c->canceled, memory_order_relaxed);
-    int code = canceled ? SB_ECANCELED
-                        : sbmy_classify(&c->env->ignore, native, state);
+    int code = sbmy_take_cancel(c)
+                   ? SB_ECANCELED
+                   : sbmy_classify(&c->env->ignore, native, state);
     const char *hint = sbmy_hint(native);
     size_t n;
 

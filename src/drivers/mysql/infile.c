@@ -7,8 +7,6 @@
 
 #include "drivers/mysql/bulk_priv.h"
 
-#define CR_REFUSED 2068 // LOAD DATA LOCAL of the client library
-
 static int infile_init(void **ptr, const char *name, void *userdata)
 {
     struct sbmy_conn *c = userdata;
@@ -76,7 +74,7 @@ static int infile_error(void *ptr, char *text, unsigned size)
     snprintf(text, size, "%s",
         ptr ? "the load was aborted"
             : "the server requested a local file, which is refused");
-    return CR_REFUSED;
+    return SBMY_CR_FILE_REFUSED;
 }
 
 void sbmy_infile_guard(struct sbmy_conn *c, MYSQL *my)

@@ -1,6 +1,21 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 #include "drivers/mysql/mysql_priv.h"
 
+enum enum_field_types sbmy_meta_type(const struct sb_value *v)
+{
+    switch ((enum sb_value_type)v->type) {
+    case SB_VALUE_INT:
+    case SB_VALUE_UINT:
+        return MYSQL_TYPE_LONGLONG;
+    case SB_VALUE_DOUBLE:
+        return MYSQL_TYPE_DOUBLE;
+    case SB_VALUE_BLOB:
+        return MYSQL_TYPE_BLOB;
+    default:
+        return MYSQL_TYPE_STRING;
+    }
+}
+
 void sbmy_meta_drop(struct sbmy_stmt *p)
 {
     if (p->meta)

@@ -100,7 +100,7 @@ struct sbmy_rows {
 
 // The library's socket, for what the driver itself sends and receives.
 struct sbmy_socket {
-    int fd;
+    int fd; // -1: none, or the library has closed it
     const struct sb_host *host;
     bool polls;            // waits in poll(), not in recv()
     bool late;             // the last wait timed out
@@ -146,6 +146,14 @@ struct sbmy_result_ops {
     void (*free)(struct sbmy_conn *c);
 };
 
+// Whether calls can begin. A connection that cannot be used stays in its state
+// until it is connected again.
+enum sbmy_end {
+    SBMY_USABLE,
+    SBMY_LOST,
+    SBMY_CANCELED, // cancel() has shut its socket down
+};
+
 // The connection: struct sb_conn in this driver.
 struct sbmy_conn {
     MYSQL *my; // NULL: not connected, or a dry run
@@ -153,13 +161,14 @@ struct sbmy_conn {
     const struct sbmy_opts *o;
     const struct sb_host *host;
     uint64_t place; // index of the server: sbmy_places_get()
-    // For cancel(), which another thread calls.
-    _Atomic int fd;    // -1: none
-    _Atomic bool busy; // a call is in progress
-    _Atomic bool canceled;
-    bool apart;    // a call that cancel() does not interrupt is in progress
-    bool gone;     // connection lost; the library has not detected it
-    char why[200]; // lost between two calls: error of the next call
+    // For cancel(), which another thread calls. It may do so as soon as these
+    // are zero.
+    _Atomic int shared_fd; // descriptor of the socket + 1; 0: not connected
+    _Atomic bool busy;     // a call is in progress
+    _Atomic bool canceled; // not reported yet: sbmy_take_cancel()
+    bool apart;            // a call of sbmy_apart_begin() is in progress
+    enum sbmy_end end;     // as the thread of the connection knows
+    char why[200];         // lost between two calls: error of the next call
     bool has_lock;
     pthread_mutex_t lock; // guards the pointer bulk
     struct sbmy_bulk *bulk;
@@ -263,6 +272,10 @@ bool sbmy_stmt_forgotten(const struct sbmy_conn *c, int native);
 // Logs a call (--mysql-debug).
 void sbmy_trace(struct sbmy_conn *c, const char *fmt, ...) SB_PRINTF(2, 3);
 
+// Returns whether cancel() has ended the connection, or its connecting. Its
+// calls fail from then on, whatever the server has answered.
+bool sbmy_take_cancel(struct sbmy_conn *c);
+
 // call.c: calls, in which the library or the driver waits for the server
 
 // Returns the error of a call that cannot begin.
@@ -270,6 +283,12 @@ int sbmy_call_refused(struct sbmy_conn *c, struct sb_err *err);
 // Closes the connection during a call. The library detects this when it closes
 // the handle. Calls that follow fail with the text in c->why.
 void sbmy_call_hang_up(struct sbmy_conn *c);
+// Returns the descriptor of the library's socket; -1: the library has closed
+// it.
+int sbmy_descriptor(MYSQL *my);
+// Finds out whether the library has closed the socket during the call that now
+// ends. Its descriptor may soon be that of another connection.
+void sbmy_call_check(struct sbmy_conn *c);
 
 static inline bool sbmy_in_call(const struct sbmy_conn *c)
 {
@@ -293,9 +312,9 @@ static inline void sbmy_call_resume(struct sbmy_conn *c)
 // is loading.
 static inline int sbmy_call_begin(struct sbmy_conn *c, struct sb_err *err)
 {
-    if (!c->my || c->gone || c->bulk)
+    if (!c->my || c->end != SBMY_USABLE || c->bulk ||
+        atomic_load_explicit(&c->canceled, memory_order_relaxed))
         return sbmy_call_refused(c, err);
-    atomic_store_explicit(&c->canceled, false, memory_order_relaxed);
     sbmy_thread();
     sbmy_call_resume(c);
     return 0;
@@ -305,12 +324,13 @@ static inline int sbmy_call_begin(struct sbmy_conn *c, struct sb_err *err)
 static inline int sbmy_call_end(struct sbmy_conn *c, int rc)
 {
     assert(sbmy_in_call(c) && !c->apart);
+    sbmy_call_check(c);
     atomic_store_explicit(&c->busy, false, memory_order_release);
     return rc;
 }
 
-// The same for calls that cancel() does not interrupt: connecting, closing a
-// statement or the connection.
+// The same for calls whose socket cancel() does not shut down: connecting,
+// closing a statement or the connection.
 static inline void sbmy_apart_begin(struct sbmy_conn *c)
 {
     assert(!c->apart);
@@ -323,6 +343,7 @@ static inline void sbmy_apart_begin(struct sbmy_conn *c)
 static inline void sbmy_apart_end(struct sbmy_conn *c)
 {
     assert(c->apart);
+    sbmy_call_check(c);
     c->apart = false;
 }
 
@@ -344,13 +365,16 @@ bool sbmy_socket_receive(
     struct sbmy_socket *s, uint8_t *in, size_t *len, size_t want, size_t cap);
 // Returns the time of --mysql-connect-timeout for an attempt that begins now.
 uint64_t sbmy_socket_deadline(const struct sbmy_conn *c);
-// Makes the library wait by host->wait(), if it can be told where to wait.
-void sbmy_socket_library(MYSQL *my, const struct sb_host *host);
-// The same for a new connection with TLS, after its handshake.
-void sbmy_socket_library_tls(struct sbmy_conn *c);
+// Makes the library wait by host->wait() while it connects, if it can be told
+// where to wait, and give up when c is canceled. In the thread that connects.
+void sbmy_socket_library_connect(struct sbmy_conn *c, MYSQL *my);
+// The same, without giving up, for a new connection.
+void sbmy_socket_library(struct sbmy_conn *c);
 
-// meta.c: the columns of a prepared statement
+// meta.c: the parameters and columns of a prepared statement
 
+// Returns the type of a parameter with this value, which is not NULL.
+enum enum_field_types sbmy_meta_type(const struct sb_value *v);
 // Returns the description of the columns; NULL if out of memory.
 MYSQL_FIELD *sbmy_meta_fields(struct sbmy_stmt *p);
 void sbmy_meta_drop(struct sbmy_stmt *p);

@@ -134,17 +134,14 @@ bool sbmy_socket_receive(
 }
 
 #if SBMY_LOOP
-// The library's function for waiting has no argument for it. It is the same for
-// the whole process and valid until that ends.
-static const struct sb_host *_Atomic library_host;
+// How often a connect in progress checks whether it was canceled.
+#define TICK_MS 50
 
-// Waits as the library does by default: 0 is no timeout, either.
-static int library_wait(my_socket fd, my_bool is_read, int timeout_ms)
+// Waits for the library. Returns what it expects, with errno.
+static int wait_library(
+    const struct sb_host *host, int fd, bool writes, uint64_t deadline)
 {
-    const struct sb_host *host = atomic_load_explicit(
-        &library_host, memory_order_relaxed);
-    int n = host->wait((int)fd, is_read ? POLLIN : POLLOUT,
-        deadline_in(timeout_ms > 0 ? timeout_ms : -1));
+    int n = host->wait(fd, writes ? POLLOUT : POLLIN, deadline);
 
     if (n > 0)
         return 1;
@@ -152,19 +149,66 @@ static int library_wait(my_socket fd, my_bool is_read, int timeout_ms)
     return n == 0 ? 0 : -1;
 }
 
-void sbmy_socket_library(MYSQL *my, const struct sb_host *host)
+// The library's function for waiting has no argument for it. It is the same for
+// the whole process and valid until that ends.
+static const struct sb_host *_Atomic library_host;
+
+// 0 is no timeout, either, as in the library.
+static uint64_t library_deadline(int timeout_ms)
 {
-    atomic_store_explicit(&library_host, host, memory_order_relaxed);
-    mysql_optionsv(my, MARIADB_OPT_IO_WAIT, library_wait);
+    return deadline_in(timeout_ms > 0 ? timeout_ms : -1);
 }
 
+static int library_wait(my_socket fd, my_bool is_read, int timeout_ms)
+{
+    const struct sb_host *host = atomic_load_explicit(
+        &library_host, memory_order_relaxed);
+
+    return wait_library(host, (int)fd, !is_read, library_deadline(timeout_ms));
+}
+
+// The function of the OpenSSL that the library uses. NULL: it uses another TLS
+// library, or a copy of its own.
+extern void ERR_clear_error(void) __attribute__((weak));
+
 // The connection whose call the thread executes. Users take turns in a thread
-// only while one of them waits, so library_tls() sets it again after that.
+// only while one of them waits, so who waits sets it again after that.
 static _Thread_local struct sbmy_conn *teller;
 
+// The errors of a lost connection stay in OpenSSL's queue, which belongs to the
+// thread. The library does not clear it and would take them for errors of the
+// next connection whose socket is not ready.
 void sbmy_socket_tell(struct sbmy_conn *c)
 {
     teller = c;
+    if (ERR_clear_error)
+        ERR_clear_error();
+}
+
+static int library_connect(my_socket fd, my_bool is_read, int timeout_ms)
+{
+    struct sbmy_conn *c = teller;
+    uint64_t deadline = library_deadline(timeout_ms), tick;
+    int n;
+
+    do {
+        if (sbmy_take_cancel(c)) {
+            errno = ECANCELED;
+            return -1;
+        }
+        tick = deadline_in(TICK_MS);
+        if (tick > deadline)
+            tick = deadline;
+        n = wait_library(c->host, (int)fd, !is_read, tick);
+        sbmy_socket_tell(c);
+    } while (n == 0 && tick < deadline);
+    return n;
+}
+
+void sbmy_socket_library_connect(struct sbmy_conn *c, MYSQL *my)
+{
+    sbmy_socket_tell(c);
+    mysql_optionsv(my, MARIADB_OPT_IO_WAIT, library_connect);
 }
 
 // With TLS the library always says that it waits for data to read, and passes
@@ -178,34 +222,40 @@ static int library_tls(my_socket fd, my_bool unused_is_read, int unused_timeout)
     int n;
 
     assert(c->socket.fd == (int)fd);
-    n = c->host->wait((int)fd, writes ? POLLOUT : POLLIN, deadline_in(ms));
-    teller = c;
-    if (n > 0)
-        return 1;
-    errno = n == 0 ? ETIMEDOUT : -n;
-    return n == 0 ? 0 : -1;
+    n = wait_library(c->host, (int)fd, writes, deadline_in(ms));
+    sbmy_socket_tell(c);
+    return n;
 }
 
-// The library waits only on a socket that does not block.
-void sbmy_socket_library_tls(struct sbmy_conn *c)
+// With TLS the library leaves the socket blocking, and waits only on one that
+// does not block.
+static bool unblock(int fd)
 {
-    int flags = fcntl(c->socket.fd, F_GETFL);
+    int flags = fcntl(fd, F_GETFL);
 
-    if (flags < 0 || fcntl(c->socket.fd, F_SETFL, flags | O_NONBLOCK))
-        return;
-    mysql_optionsv(c->my, MARIADB_OPT_IO_WAIT, library_tls);
-    c->socket.tells = true;
+    return flags >= 0 && !fcntl(fd, F_SETFL, flags | O_NONBLOCK);
+}
+
+void sbmy_socket_library(struct sbmy_conn *c)
+{
+    bool unblocked;
+
+    c->socket.tells = mysql_get_ssl_cipher(c->my) != NULL;
+    unblocked = c->socket.tells && c->host->shared() && unblock(c->socket.fd);
+    atomic_store_explicit(&library_host, c->host, memory_order_relaxed);
+    mysql_optionsv(
+        c->my, MARIADB_OPT_IO_WAIT, unblocked ? library_tls : library_wait);
 }
 #else
-void sbmy_socket_library(MYSQL *my, const struct sb_host *host)
-{
-}
-
 void sbmy_socket_tell(struct sbmy_conn *c)
 {
 }
 
-void sbmy_socket_library_tls(struct sbmy_conn *c)
+void sbmy_socket_library_connect(struct sbmy_conn *c, MYSQL *my)
+{
+}
+
+void sbmy_socket_library(struct sbmy_conn *c)
 {
 }
 #endif

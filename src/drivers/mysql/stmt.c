@@ -127,21 +127,6 @@ void sbmy_close(struct sb_conn *conn, struct sb_stmt *stmt)
 
 // Parameters -----------------------------------------------------------------
 
-static enum enum_field_types type_of(const struct sb_value *v)
-{
-    switch ((enum sb_value_type)v->type) {
-    case SB_VALUE_INT:
-    case SB_VALUE_UINT:
-        return MYSQL_TYPE_LONGLONG;
-    case SB_VALUE_DOUBLE:
-        return MYSQL_TYPE_DOUBLE;
-    case SB_VALUE_BLOB:
-        return MYSQL_TYPE_BLOB;
-    default:
-        return MYSQL_TYPE_STRING;
-    }
-}
-
 // Returns true if the parameters must be bound again. A NULL keeps the type
 // that was bound.
 static bool set_param(
@@ -154,7 +139,7 @@ static bool set_param(
     p->null = v->type == SB_VALUE_NULL;
     if (p->null)
         return false;
-    type = type_of(v);
+    type = sbmy_meta_type(v);
     if (type == MYSQL_TYPE_LONGLONG) {
         p->i = v->i;
     } else if (type == MYSQL_TYPE_DOUBLE) {

@@ -20,10 +20,8 @@
 #define FIXED_OUT        32u     // bytes that are not values, at most
 #define LENGTH_ROOM      9u      // length prefix of a text, at most
 #define TYPE_UNSIGNED    0x8000u // flag in the type of a parameter
-#define CR_GONE          2006
 #define CR_LOST          2013
 #define CR_TOO_LARGE     2020
-#define CR_REFUSED       2068
 #define NO_STATE         "HY000"
 #define PROTOCOL_41      (1ul << 9)
 #define OPTIONAL_COLUMNS (1ul << 25) // MySQL: changes the column count packet
@@ -99,7 +97,7 @@ static int lost_sending(struct sbmy_conn *c, struct sb_err *err)
     if (c->socket.late)
         snprintf(text, sizeof(text),
             "Server has gone away: it received nothing for %d s", ms / 1000);
-    return lost_by(c, CR_GONE, text, err);
+    return lost_by(c, SBMY_CR_GONE, text, err);
 }
 
 static int lost_waiting(struct sbmy_conn *c, struct sb_err *err)
@@ -173,18 +171,9 @@ static bool send_command(struct sbmy_conn *c, size_t len, uint8_t *seq)
 
 static uint16_t type_of(const struct sb_value *v)
 {
-    switch ((enum sb_value_type)v->type) {
-    case SB_VALUE_INT:
-        return MYSQL_TYPE_LONGLONG;
-    case SB_VALUE_UINT:
-        return MYSQL_TYPE_LONGLONG | TYPE_UNSIGNED;
-    case SB_VALUE_DOUBLE:
-        return MYSQL_TYPE_DOUBLE;
-    case SB_VALUE_BLOB:
-        return MYSQL_TYPE_BLOB;
-    default:
-        return MYSQL_TYPE_STRING;
-    }
+    unsigned flag = v->type == SB_VALUE_UINT ? TYPE_UNSIGNED : 0;
+
+    return (uint16_t)(sbmy_meta_type(v) | flag);
 }
 
 // Returns true if the types must be sent to the server. A NULL keeps the type
@@ -355,7 +344,7 @@ static int refuse_file(struct sbmy_conn *c, struct sb_err *err)
         return rc;
     if (w->answer.file || w->answer.status & SBMY_MORE_RESULTS)
         return lost_by_malformed(c, err);
-    return sbmy_fail_with(c, CR_REFUSED, NO_STATE,
+    return sbmy_fail_with(c, SBMY_CR_FILE_REFUSED, NO_STATE,
         "the server requested a local file, which is refused", err);
 }
 
@@ -456,7 +445,8 @@ int sbmy_wire_execute(struct sbmy_conn *c, struct sbmy_stmt *p,
     if (rc == 0)
         return 0;
     native = err ? err->native : 0;
-    return rc != SB_ECANCELED && !c->gone && sbmy_stmt_forgotten(c, native)
+    return rc != SB_ECANCELED && c->end == SBMY_USABLE &&
+                   sbmy_stmt_forgotten(c, native)
                ? SB_EUNSUPPORTED
                : rc;
 }
