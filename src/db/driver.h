@@ -56,7 +56,7 @@ struct sb_host {
     // block. If run() was not called: SB_ETIMEOUT, no thread was free until
     // the deadline, a time of CLOCK_MONOTONIC in ns (UINT64_MAX: none), or
     // SB_ECANCELED, canceled(arg), which is called every 0.25 s until then,
-    // returned true. canceled may be NULL.
+    // returned true and must not wait. canceled may be NULL.
     int (*apart)(void (*run)(void *arg), bool (*canceled)(void *arg), void *arg,
         uint64_t deadline);
     // Returns whether other users may run in this thread while the caller waits
@@ -165,7 +165,8 @@ struct sb_generic_ops {
     // SB_ECANCELED. Does nothing if no call is in progress. Optional.
     void (*cancel)(struct sb_conn *conn);
     // Called after an event failed: rolls back an open transaction, so that
-    // the retry starts clean. Optional.
+    // the retry starts clean. After SB_ERECONNECT the core reconnects.
+    // Optional.
     int (*reset)(struct sb_conn *conn, struct sb_err *err);
     // Returns the descriptor of the socket to the server, so that the core can
     // find out whether the server has closed an idle connection; -1: none;

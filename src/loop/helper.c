@@ -156,29 +156,28 @@ static uint64_t next_look(const struct job *j, uint64_t deadline)
     return tick < deadline ? tick : deadline;
 }
 
-// Whether a job that no thread has begun is to be left: 0, SB_ETIMEOUT or
-// SB_ECANCELED.
-static int given_up(const struct job *j, uint64_t deadline)
-{
-    if (j->canceled && j->canceled(j->arg))
-        return SB_ECANCELED;
-    return sb_clock_monotonic() >= deadline ? SB_ETIMEOUT : 0;
-}
-
 // Waits until the job is done, or given up before it was begun. Returns as
 // sb_helper_run().
 static int await(struct sb_helpers *h, struct job *j, uint64_t deadline)
 {
+    bool canceled = false, begun;
     int rc = 0;
 
     pthread_mutex_lock(&h->lock);
     while (j->state != DONE && !rc) {
-        bool begun = j->state == RUNNING;
-
+        begun = j->state == RUNNING;
         pthread_mutex_unlock(&h->lock);
         sb_fiber_sleep(j->fiber, begun ? SB_FOREVER : next_look(j, deadline));
+        if (!begun && j->canceled)
+            canceled = j->canceled(j->arg);
         pthread_mutex_lock(&h->lock);
-        if (j->state == QUEUED && (rc = given_up(j, deadline)) != 0)
+        if (j->state != QUEUED)
+            continue;
+        if (canceled)
+            rc = SB_ECANCELED;
+        else if (sb_clock_monotonic() >= deadline)
+            rc = SB_ETIMEOUT;
+        if (rc)
             drop(h, j);
     }
     pthread_mutex_unlock(&h->lock);

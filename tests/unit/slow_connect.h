@@ -62,8 +62,7 @@ __attribute__((visibility("default"))) int getaddrinfo(const char *name,
     return real(name, service, hints, out);
 }
 
-// The server
-// -------------------------------------------------------------------
+// The server ------------------------------------------------------------------
 
 static int listener, filler[FILLERS], fillers;
 

@@ -70,7 +70,7 @@ static void check_canceled_for_good(void)
     CHECK_STR(err.msg, "the call was canceled");
     CHECK_INT(query(), SB_ECANCELED);
     memset(&err, 0, sizeof(err));
-    CHECK_INT(sb_driver.generic->reset(conn, &err), SB_ECANCELED);
+    CHECK_INT(sb_driver.generic->reset(conn, &err), SB_ERECONNECT);
 }
 
 static void no_call(void)

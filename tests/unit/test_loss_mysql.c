@@ -93,6 +93,7 @@ static void check_all_refused(void)
     check_refused(sb_driver.generic->reset(conn, &err));
     check_refused(sb_driver.bulk->begin(conn, "t", "id", 1, &err));
     sb_driver.generic->cancel(conn);
+    CHECK(!atomic_load(&room.own.canceled)); // no call was in progress
     finish();
     check_stranger();
 }

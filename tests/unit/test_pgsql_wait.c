@@ -226,6 +226,26 @@ static void the_next_call(void)
     end();
 }
 
+// The next answer of a pipeline arrives in the read that completes one.
+static void the_next_answer(void)
+{
+    begin(true, 1);
+    arrive(1);
+    m.in_read = 1;
+    m.wanted = RECORD;
+    receive();
+    m.state = PQTRANS_ACTIVE;
+    while (m.reads < 3) { // libpq reads while it sends
+        m.in_read = 1;
+        PQconsumeInput(NULL);
+    }
+    pgsql_call_begin(&conn);
+    m.wanted = 2 * RECORD;
+    receive();
+    CHECK_INT(m.expired, 0);
+    end();
+}
+
 // The more time nothing arrives, the more rarely it looks.
 static void limits_grow(void)
 {
@@ -262,6 +282,7 @@ int main(void)
     RUN(a_record_at_the_wrong_time);
     RUN(an_answer_behind_an_unfinished_request);
     RUN(the_next_call);
+    RUN(the_next_answer);
     RUN(limits_grow);
     RUN(without_encryption);
     return check_done();

@@ -106,9 +106,7 @@ static mongoc_client_t *new_client(struct sbmo_conn *c, bson_error_t *error)
 {
     struct making m = { .uri = c->env->uri, .error = error };
 
-    if (mongoc_uri_get_srv_hostname(m.uri))
-        sbmo_look_up(c, "", make_client, &m, error);
-    else if (sbmo_is_encrypted(m.uri))
+    if (mongoc_uri_get_srv_hostname(m.uri) || sbmo_is_encrypted(m.uri))
         sbmo_apart(c, make_client, &m, error);
     else
         make_client(&m);

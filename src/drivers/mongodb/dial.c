@@ -143,12 +143,10 @@ static struct addrinfo *addresses_of(
     struct sbmo_conn *c, const mongoc_host_list_t *host, bson_error_t *error)
 {
     struct lookup l = { .host = host };
-    char where[sizeof(host->host_and_port) + 2];
 
-    snprintf(where, sizeof(where), "%s: ", host->host_and_port);
     if (sb_sock_is_numeric(host->host))
         look_up(&l);
-    else if (sbmo_look_up(c, where, look_up, &l, error))
+    else if (sbmo_apart(c, look_up, &l, error))
         return NULL;
     if (l.rc == 0)
         return l.list;

@@ -158,14 +158,9 @@ int sbmo_poll(
 // Calls run(arg), which blocks its thread or computes for long, in a helper
 // thread of the core. 0; or SB_ECANCELED with *error, and run() was not called.
 // It may wait for a thread for long, because the calls of all other users come
-// first; but those end.
+// first; but those end, and the server is not to blame.
 int sbmo_apart(struct sbmo_conn *c, void (*run)(void *arg), void *arg,
     bson_error_t *error);
-// The same for looking up a name; also SB_ETIMEOUT with *error if no thread was
-// free until the connect timeout. where: "db1:27017: " or "", the beginning of
-// *error.
-int sbmo_look_up(struct sbmo_conn *c, const char *where, void (*run)(void *arg),
-    void *arg, bson_error_t *error);
 
 // dial.c
 

@@ -109,33 +109,14 @@ static bool apart_canceled(void *arg)
     return sbmo_canceled(a->c);
 }
 
-static int lend(struct sbmo_conn *c, void (*run)(void *arg), void *arg,
-    uint64_t deadline, bson_error_t *error)
-{
-    struct apart a = { .c = c, .run = run, .arg = arg };
-    int rc = c->host->apart(run_apart, apart_canceled, &a, deadline);
-
-    if (rc == SB_ECANCELED)
-        bson_set_error(error, MONGOC_ERROR_STREAM, MONGOC_ERROR_STREAM_CONNECT,
-            "connecting was canceled");
-    return rc;
-}
-
 int sbmo_apart(
     struct sbmo_conn *c, void (*run)(void *arg), void *arg, bson_error_t *error)
 {
-    return lend(c, run, arg, UINT64_MAX, error);
-}
+    struct apart a = { .c = c, .run = run, .arg = arg };
+    int rc = c->host->apart(run_apart, apart_canceled, &a, UINT64_MAX);
 
-int sbmo_look_up(struct sbmo_conn *c, const char *where, void (*run)(void *arg),
-    void *arg, bson_error_t *error)
-{
-    int32_t ms = c->env->connect_ms;
-    int rc = lend(c, run, arg, sbmo_deadline(ms), error);
-
-    if (rc == SB_ETIMEOUT)
+    if (rc)
         bson_set_error(error, MONGOC_ERROR_STREAM, MONGOC_ERROR_STREAM_CONNECT,
-            "%sno thread was free to look up the name within %.3g s", where,
-            ms / 1e3);
+            "connecting was canceled");
     return rc;
 }

@@ -3,15 +3,6 @@
 
 #include "drivers/mysql/mysql_priv.h"
 
-int sbmy_descriptor(MYSQL *my)
-{
-#ifdef HAVE_MYSQL_GET_SOCKET
-    return (int)mysql_get_socket(my);
-#else
-    return my->net.vio ? (int)my->net.fd : -1;
-#endif
-}
-
 int sbmy_call_refused(struct sbmy_conn *c, struct sb_err *err)
 {
     if (!c->my)
@@ -25,16 +16,16 @@ int sbmy_call_refused(struct sbmy_conn *c, struct sb_err *err)
         *c->why ? c->why : "the connection was lost", err);
 }
 
-static void end(struct sbmy_conn *c)
+static void mark_lost(struct sbmy_conn *c)
 {
-    if (c->end == SBMY_USABLE)
-        c->end = SBMY_LOST;
+    if (c->state == SBMY_USABLE)
+        c->state = SBMY_LOST;
 }
 
 void sbmy_call_hang_up(struct sbmy_conn *c)
 {
     assert(sbmy_in_call(c));
-    end(c);
+    mark_lost(c);
     shutdown(c->socket.fd, SHUT_RDWR);
 }
 
@@ -42,7 +33,7 @@ void sbmy_call_check(struct sbmy_conn *c)
 {
     if (!c->my || sbmy_descriptor(c->my) >= 0)
         return;
-    atomic_store_explicit(&c->shared_fd, 0, memory_order_release);
+    atomic_store_explicit(&c->shared_fd, -1, memory_order_release);
     c->socket.fd = -1;
-    end(c);
+    mark_lost(c);
 }

@@ -203,7 +203,7 @@ static int connect_place(struct sbmy_conn *c, struct sb_err *err)
 
     assert(!c->my && c->result == &sbmy_no_result);
     c->socket.tells = false;
-    c->end = SBMY_USABLE;
+    c->state = SBMY_USABLE;
     if (c->o->dry_run)
         return 0;
     if (sbmy_take_cancel(c))
@@ -308,7 +308,7 @@ static void cancel(struct sb_conn *conn)
         return;
     atomic_store(&c->canceled, true);
     socket = atomic_load(&c->shared_fd);
-    if (socket == 0)
+    if (socket <= 0)
         return;
     pthread_mutex_lock(&c->lock);
     if (c->bulk)
@@ -324,6 +324,11 @@ static int reset(struct sb_conn *conn, struct sb_err *err)
 
     if (c->o->dry_run)
         return 0;
+    // A call has reported the cancel that has closed the connection. Who calls
+    // this now goes on.
+    if (c->state == SBMY_CANCELED)
+        return sb_err_native(err, SB_ERECONNECT, SBMY_CR_GONE, "HY000",
+            "a cancel has closed the connection");
     rc = sbmy_call_begin(c, err);
     if (rc)
         return rc;
@@ -340,7 +345,7 @@ static int socket_of(const struct sb_conn *conn)
 
     if (!c->my || atomic_load_explicit(&c->canceled, memory_order_relaxed))
         return -1;
-    return c->end == SBMY_LOST ? SB_ELOST : c->socket.fd;
+    return c->state == SBMY_LOST ? SB_ELOST : c->socket.fd;
 }
 
 const struct sb_generic_ops sbmy_generic_ops = {

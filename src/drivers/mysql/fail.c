@@ -29,9 +29,9 @@ bool sbmy_take_cancel(struct sbmy_conn *c)
 {
     if (atomic_load(&c->canceled)) {
         atomic_store_explicit(&c->canceled, false, memory_order_relaxed);
-        c->end = SBMY_CANCELED;
+        c->state = SBMY_CANCELED;
     }
-    return c->end == SBMY_CANCELED;
+    return c->state == SBMY_CANCELED;
 }
 
 int sbmy_fail_with(struct sbmy_conn *c, int native, const char *state,

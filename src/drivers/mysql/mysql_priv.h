@@ -148,7 +148,7 @@ struct sbmy_result_ops {
 
 // Whether calls can begin. A connection that cannot be used stays in its state
 // until it is connected again.
-enum sbmy_end {
+enum sbmy_state {
     SBMY_USABLE,
     SBMY_LOST,
     SBMY_CANCELED, // cancel() has shut its socket down
@@ -163,11 +163,12 @@ struct sbmy_conn {
     uint64_t place; // index of the server: sbmy_places_get()
     // For cancel(), which another thread calls. It may do so as soon as these
     // are zero.
-    _Atomic int shared_fd; // descriptor of the socket + 1; 0: not connected
+    _Atomic int shared_fd; // descriptor of the socket + 1; 0: not connected;
+                           // -1: lost
     _Atomic bool busy;     // a call is in progress
     _Atomic bool canceled; // not reported yet: sbmy_take_cancel()
     bool apart;            // a call of sbmy_apart_begin() is in progress
-    enum sbmy_end end;     // as the thread of the connection knows
+    enum sbmy_state state; // as the thread of the connection knows
     char why[200];         // lost between two calls: error of the next call
     bool has_lock;
     pthread_mutex_t lock; // guards the pointer bulk
@@ -283,9 +284,6 @@ int sbmy_call_refused(struct sbmy_conn *c, struct sb_err *err);
 // Closes the connection during a call. The library detects this when it closes
 // the handle. Calls that follow fail with the text in c->why.
 void sbmy_call_hang_up(struct sbmy_conn *c);
-// Returns the descriptor of the library's socket; -1: the library has closed
-// it.
-int sbmy_descriptor(MYSQL *my);
 // Finds out whether the library has closed the socket during the call that now
 // ends. Its descriptor may soon be that of another connection.
 void sbmy_call_check(struct sbmy_conn *c);
@@ -312,7 +310,7 @@ static inline void sbmy_call_resume(struct sbmy_conn *c)
 // is loading.
 static inline int sbmy_call_begin(struct sbmy_conn *c, struct sb_err *err)
 {
-    if (!c->my || c->end != SBMY_USABLE || c->bulk ||
+    if (!c->my || c->state != SBMY_USABLE || c->bulk ||
         atomic_load_explicit(&c->canceled, memory_order_relaxed))
         return sbmy_call_refused(c, err);
     sbmy_thread();
@@ -363,6 +361,9 @@ bool sbmy_socket_request(struct sbmy_socket *s, const uint8_t *p, size_t len);
 // s->unsent: because the connection was closed before the request was sent.
 bool sbmy_socket_receive(
     struct sbmy_socket *s, uint8_t *in, size_t *len, size_t want, size_t cap);
+// Returns the descriptor of the library's socket; -1: the library has closed
+// it.
+int sbmy_descriptor(MYSQL *my);
 // Returns the time of --mysql-connect-timeout for an attempt that begins now.
 uint64_t sbmy_socket_deadline(const struct sbmy_conn *c);
 // Makes the library wait by host->wait() while it connects, if it can be told

@@ -133,6 +133,15 @@ bool sbmy_socket_receive(
     return true;
 }
 
+int sbmy_descriptor(MYSQL *my)
+{
+#ifdef HAVE_MYSQL_GET_SOCKET
+    return (int)mysql_get_socket(my);
+#else
+    return my->net.vio ? (int)my->net.fd : -1;
+#endif
+}
+
 #if SBMY_LOOP
 // How often a connect in progress checks whether it was canceled.
 #define TICK_MS 50

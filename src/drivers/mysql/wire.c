@@ -445,7 +445,7 @@ int sbmy_wire_execute(struct sbmy_conn *c, struct sbmy_stmt *p,
     if (rc == 0)
         return 0;
     native = err ? err->native : 0;
-    return rc != SB_ECANCELED && c->end == SBMY_USABLE &&
+    return rc != SB_ECANCELED && c->state == SBMY_USABLE &&
                    sbmy_stmt_forgotten(c, native)
                ? SB_EUNSUPPORTED
                : rc;

@@ -175,7 +175,8 @@ static int too_late(const struct dial *d, struct sb_err *err)
 
     if (d->unhelped)
         return sb_err_set(err, SB_ECONNECT,
-            "no thread was free within %.3g s to look up the name of the host",
+            "no thread was free to look up the name of the host before the "
+            "connect timeout of %.3g s",
             seconds);
     return sb_err_set(err, SB_ECONNECT,
         "connecting to \"%s\" port %s took longer than %.3g s",

@@ -23,9 +23,9 @@
 void pgsql_expect_answer(struct pgsql_conn *c)
 {
     c->look_ns = LOOK_NS;
-    // A pipeline or COPY is in progress: its answers may be there already.
-    if (PQtransactionStatus(c->db) != PQTRANS_ACTIVE)
-        c->hidden = false;
+    // A pipeline or COPY is in progress: its answers may be there already, read
+    // while something was sent or with the answer before.
+    c->hidden = PQtransactionStatus(c->db) == PQTRANS_ACTIVE;
 }
 
 static bool socket_shows_more(const struct pgsql_conn *c)
