@@ -5,6 +5,7 @@
 // byte.
 #include <fcntl.h>
 
+#include "check_folder.h"
 #include "fake_mysql.h"
 
 #define LOST     "the connection was lost"
@@ -172,6 +173,7 @@ static void in_the_end_of_a_statement(void)
 
 int main(void)
 {
+    check_folder();
     RUN(in_a_text_statement);
 #if SBMY_MARIADB
     RUN(with_a_library_that_reconnects);
