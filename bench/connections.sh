@@ -87,7 +87,8 @@ bench_many() {
         rss_of "$SB" oltp_point_select $OPTS --table-size=$SIZE \
             --threads=$((1000 * n)) --workers=processors --events=$((20000 * n)) \
             --time=0 run >>rss
-        few=$((20000 * n)) many=$((20000 * n + SECS * 100000))
+        # The loop of a user is compiled in the first 80 events.
+        few=$((80000 * n)) many=$((80000 * n + SECS * 100000))
         a=$(steady cpu_of $few $many many_users $((1000 * n)) EVENTS)
         b=$(steady cpu_of 20000 $((20000 + SECS * 30000)) many_users 64 EVENTS)
         echo "$a" >>cpu
