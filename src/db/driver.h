@@ -55,8 +55,8 @@ struct sb_host {
     // thread, run() is called in another one, in which the functions above
     // block. If run() was not called: SB_ETIMEOUT, no thread was free until
     // the deadline, a time of CLOCK_MONOTONIC in ns (UINT64_MAX: none), or
-    // SB_ECANCELED, canceled(arg), which is called every 0.25 s until then,
-    // returned true and must not wait. canceled may be NULL.
+    // SB_ECANCELED, canceled(arg) returned true. That is called every 0.25 s
+    // until then and must not wait; NULL: never.
     int (*apart)(void (*run)(void *arg), bool (*canceled)(void *arg), void *arg,
         uint64_t deadline);
     // Returns whether other users may run in this thread while the caller waits

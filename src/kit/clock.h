@@ -27,6 +27,15 @@ static inline uint64_t sb_clock_monotonic(void)
     return sb_clock_read(CLOCK_MONOTONIC);
 }
 
+// Returns the time `ns` from now, or the deadline if that is earlier
+// (UINT64_MAX: none).
+static inline uint64_t sb_clock_until(uint64_t deadline, uint64_t ns)
+{
+    uint64_t time = sb_clock_monotonic() + ns;
+
+    return deadline < time ? deadline : time;
+}
+
 // Since 1970. It jumps if the clock of the host is set, so that deadlines and
 // durations need the other one.
 static inline uint64_t sb_clock_wall(void)

@@ -148,12 +148,7 @@ static bool find_thread(struct sb_helpers *h)
 // Until when a fiber sleeps whose job no thread has begun.
 static uint64_t next_look(const struct job *j, uint64_t deadline)
 {
-    uint64_t tick;
-
-    if (!j->canceled)
-        return deadline;
-    tick = sb_clock_monotonic() + SB_HELPER_TICK_NS;
-    return tick < deadline ? tick : deadline;
+    return j->canceled ? sb_clock_until(deadline, SB_HELPER_TICK_NS) : deadline;
 }
 
 // Waits until the job is done, or given up before it was begun. Returns as

@@ -299,7 +299,7 @@ static int build(lua_State *L)
 {
     struct sb__state *st = lua_touserdata(L, 1);
 
-    lua_gc(L, LUA_GCSTOP, 0);
+    lua_gc(L, LUA_GCSTOP, 0); // nearly all that follows stays
     // The main state and the report state need not save memory.
     if (st->user && !sb__codes_need_full(&st->script->codes))
         sb__lazy_libs(L);

@@ -20,14 +20,6 @@
 // How often to try again if the queue of a Unix socket is full.
 #define AGAIN_NS UINT64_C(10000000)
 
-// Returns the time `ns` from now, or the deadline if it is earlier.
-static uint64_t until(uint64_t deadline, uint64_t ns)
-{
-    uint64_t time = sb_clock_monotonic() + ns;
-
-    return deadline < time ? deadline : time;
-}
-
 // Whether to go on: 0, ECANCELED or ETIMEDOUT.
 static int check(struct sbmo_conn *c, uint64_t deadline)
 {
@@ -43,7 +35,7 @@ static int wait_connected(struct sbmo_conn *c, int fd, uint64_t deadline)
     int why = 0, n;
 
     do {
-        n = c->host->wait(fd, POLLOUT, until(deadline, TICK_NS));
+        n = c->host->wait(fd, POLLOUT, sb_clock_until(deadline, TICK_NS));
         why = n < 0 ? -n : check(c, deadline);
     } while (n == 0 && why == 0);
     if (n <= 0 || why == ECANCELED)
@@ -61,7 +53,7 @@ static int connect_unix(struct sbmo_conn *c, int fd, const struct sockaddr *to,
 
         if (!sb_sock_would_block(why))
             return why;
-        c->host->sleep(until(deadline, AGAIN_NS));
+        c->host->sleep(sb_clock_until(deadline, AGAIN_NS));
         over = check(c, deadline);
         if (over)
             return over == ETIMEDOUT ? why : over;

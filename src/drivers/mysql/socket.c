@@ -70,7 +70,7 @@ bool sbmy_socket_send(struct sbmy_socket *s, const uint8_t *p, size_t len)
         if (n > 0) {
             p += n;
             len -= (size_t)n;
-        } else if (n < 0 && (errno == EAGAIN || errno == EWOULDBLOCK)) {
+        } else if (n < 0 && sb_sock_would_block(errno)) {
             if (!wait_for(s, POLLOUT, s->write_ms))
                 return false;
         } else if (n == 0 || errno != EINTR) {

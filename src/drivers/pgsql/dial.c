@@ -76,14 +76,6 @@ static int64_t libpq_timeout(struct pgsql_conn *c)
     return seconds > 0 ? seconds * 1000000000 : 0;
 }
 
-// Returns the time `ms` from now, or the deadline if it is earlier.
-static uint64_t until(const struct dial *d, unsigned ms)
-{
-    uint64_t time = sb_clock_monotonic() + ms * MS;
-
-    return d->deadline < time ? d->deadline : time;
-}
-
 // Whether to go on: 0, SB_ECANCELED or SB_ETIMEOUT.
 static int check(const struct dial *d)
 {
@@ -100,7 +92,8 @@ static int wait_socket(struct dial *d, short what)
     int n, rc;
 
     do {
-        n = c->host->wait(PQsocket(c->db), what, until(d, TICK_MS));
+        n = c->host->wait(
+            PQsocket(c->db), what, sb_clock_until(d->deadline, TICK_MS * MS));
         if (n < 0) {
             errno = -n;
             return SB_ESYS;
@@ -249,7 +242,7 @@ int pgsql_dial(
 
     set_limit(&d, c->env->o->connect_timeout);
     while ((rc = attempt(&d, &full, err)) != 0 && full) {
-        c->host->sleep(until(&d, AGAIN_MS));
+        c->host->sleep(sb_clock_until(d.deadline, AGAIN_MS * MS));
         int over = check(&d);
         if (over == SB_ETIMEOUT)
             break; // with the error of libpq

@@ -15,6 +15,7 @@
 #include <poll.h>
 #include <sys/socket.h>
 
+#include "base/sock.h"
 #include "drivers/pgsql/pgsql_priv.h"
 #include "kit/clock.h"
 
@@ -314,8 +315,7 @@ static int need_soon(struct pgsql_conn *c, size_t want, uint64_t *until)
         if (c->host->wait(c->fd, POLLIN, *until) <= 0)
             continue;
         n = recv(c->fd, w->in.data + w->in.len, room_left(w), MSG_DONTWAIT);
-        if (n == 0 || (n < 0 && errno != EINTR && errno != EAGAIN &&
-                          errno != EWOULDBLOCK))
+        if (n == 0 || (n < 0 && errno != EINTR && !sb_sock_would_block(errno)))
             return SB_ELOST;
         if (n > 0)
             w->in.len += (size_t)n;
