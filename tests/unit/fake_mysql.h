@@ -13,9 +13,8 @@
 #include <unistd.h>
 
 #include "base/opts.h"
-#include "loop/helper.h"
-#include "loop/io.h"
 #include "check.h"
+#include "driver_host.h"
 #include "drivers/mysql/mysql_priv.h"
 
 // The server -----------------------------------------------------------------
@@ -170,17 +169,7 @@ static struct sb_err err;
 // The requests to the server that ended last.
 static uint8_t requests[ANSWERS][SBMY_HEAD + 1];
 
-static inline void quiet(int level, const char *text)
-{
-}
-
-static const struct sb_host host = { .abi = SB_DRIVER_ABI,
-    .log = quiet,
-    .wait = sb_io_wait,
-    .exchange = sb_io_exchange,
-    .sleep = sb_io_sleep,
-    .apart = sb_helper_run,
-    .shared = sb_helper_shared };
+static const struct sb_host host = DRIVER_HOST;
 
 static char socket_path[64];
 

@@ -11,9 +11,8 @@
 #include <sys/un.h>
 #include <unistd.h>
 
-#include "loop/helper.h"
-#include "loop/io.h"
 #include "check.h"
+#include "driver_host.h"
 #include "check_folder.h"
 #include "base/opts.h"
 #include "drivers/pgsql/pgsql_priv.h"
@@ -191,18 +190,8 @@ static struct pgsql_stmt statement;
 static struct sb_stmt *const stmt = (struct sb_stmt *)&statement;
 static struct sb_err err;
 
-static inline void quiet(int level, const char *text)
-{
-}
-
 // Not constant: a test may replace a function.
-static struct sb_host host = { .abi = SB_DRIVER_ABI,
-    .log = quiet,
-    .wait = sb_io_wait,
-    .exchange = sb_io_exchange,
-    .sleep = sb_io_sleep,
-    .apart = sb_helper_run,
-    .shared = sb_helper_shared };
+static struct sb_host host = DRIVER_HOST;
 
 static inline int listen_here(void)
 {

@@ -24,9 +24,8 @@
 #include "base/clock.h"
 #include "base/opts.h"
 #include "check.h"
+#include "driver_host.h"
 #include "db/driver.h"
-#include "loop/helper.h"
-#include "loop/io.h"
 #include "loop/loop.h"
 
 #define HANGS     120 // seconds after which the program counts as hung
@@ -112,17 +111,7 @@ static inline void close_all(void)
 
 // The client -----------------------------------------------------------------
 
-static inline void quiet(int level, const char *text)
-{
-}
-
-static const struct sb_host host = { .abi = SB_DRIVER_ABI,
-    .log = quiet,
-    .wait = sb_io_wait,
-    .exchange = sb_io_exchange,
-    .sleep = sb_io_sleep,
-    .apart = sb_helper_run,
-    .shared = sb_helper_shared };
+static const struct sb_host host = DRIVER_HOST;
 
 // What the fibers share.
 static struct client {

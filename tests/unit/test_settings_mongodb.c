@@ -3,23 +3,12 @@
 // Options and URL of the MongoDB driver as the client library gets them.
 #include <stdlib.h>
 
-#include "loop/helper.h"
-#include "loop/io.h"
 #include "check.h"
+#include "driver_host.h"
 #include "check_folder.h"
 #include "drivers/mongodb/mongodb_priv.h"
 
-static void quiet(int level, const char *text)
-{
-}
-
-static const struct sb_host host = { .abi = SB_DRIVER_ABI,
-    .log = quiet,
-    .wait = sb_io_wait,
-    .exchange = sb_io_exchange,
-    .sleep = sb_io_sleep,
-    .apart = sb_helper_run,
-    .shared = sb_helper_shared };
+static const struct sb_host host = DRIVER_HOST;
 static struct sbmo_opts o;
 static struct sb_err err;
 static struct sb_driver_env env;
