@@ -157,17 +157,15 @@ loop_rate() { # way users
     bare_loop "$1" "$2" $((SECS * 20000)) | sed 's/.*queries\/s=//'
 }
 
-# Events per second without the start: users compile their scripts first.
+# Events per second after the first interval: users compile their scripts first.
 steady_rate() { # program users options...
-    local program=$1 users=$2 few many a b
+    local program=$1 users=$2
     shift 2
-    few=$((users * 300)) many=$((users * 300 + SECS * 20000))
-    a=$(point_select "$program" "$users" $few "$@" 2>/dev/null | total_time)
-    b=$(point_select "$program" "$users" $many "$@" 2>/dev/null | total_time)
-    awk -v a="$a" -v b="$b" -v n=$((many - few)) 'BEGIN { print n / (b - a) }'
+    "$program" oltp_point_select "$@" --table-size=$SIZE --rand-type=uniform \
+        --threads="$users" --time=$((SECS * 3)) --report-interval="$SECS" run \
+        2>/dev/null | awk '/ tps: / { if (n++) sum += $7 }
+            END { print sum / (n - 1) }'
 }
-
-total_time() { awk '/total time:/ { sub("s", "", $NF); print $NF }'; }
 
 bench_waiting_rate() {
     local users

@@ -1,8 +1,10 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
+#define _GNU_SOURCE // SCHED_BATCH
 #include "run/loops.h"
 
 #include <assert.h>
 #include <errno.h>
+#include <sched.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -54,19 +56,34 @@ static void end_users(struct sb__loop_worker *w)
         sb__worker_end(&w->run->user[i]);
 }
 
+// With SCHED_BATCH, an answer does not interrupt what runs on the worker's
+// processor, such as the server that is about to send the next one: the worker
+// then receives several at once. Helper threads get the policy of the worker
+// that starts them. A policy that the program was started with stays. Returns
+// whether the system has set it.
+static bool set_batch(void)
+{
+    const struct sched_param p = { 0 };
+
+    return sched_getscheduler(0) == SCHED_OTHER &&
+           sched_setscheduler(0, SCHED_BATCH, &p) == 0;
+}
+
 static void *run_loop(void *arg)
 {
     struct sb__loop_worker *w = arg;
     struct sb_run *run = w->run;
     struct sb_err err = { 0 };
 
+    bool batch = sb_run_opts_batch(run->o) && set_batch();
+
     sb__worker_begin("worker", w->number);
     if (sb_loop_open(w->loop, (enum sb_loop_kind)run->o->event_loop, &err)) {
         sb__run_fail(run, &err);
         end_users(w);
     } else {
-        sb_log(SB_LOG_DEBUG, "worker %u: %u users, %s", w->number, users_of(w),
-            sb_loop_kind_name(w->loop));
+        sb_log(SB_LOG_DEBUG, "worker %u: %u users, %s%s", w->number,
+            users_of(w), sb_loop_kind_name(w->loop), batch ? ", batch" : "");
         sb_loop_run(w->loop); // closed at the end: another thread may wake it
     }
     pthread_mutex_lock(&run->lock);

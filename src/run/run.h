@@ -25,6 +25,7 @@ struct sb_fiber_waits;
 struct sb_job;
 
 enum sb_pace_mode { SB_PACE_AUTO, SB_PACE_SLEEP, SB_PACE_SPIN };
+enum sb_worker_policy { SB_POLICY_AUTO, SB_POLICY_BATCH, SB_POLICY_NORMAL };
 
 // The options of a run, filled from sb_run_opt_table. Durations in
 // nanoseconds.
@@ -35,6 +36,7 @@ struct sb_run_opts {
     bool auto_loops;     // what "auto" means, set before the run: event loops,
                          // one per processor, or a thread for each user
     int event_loop;      // enum sb_loop_kind
+    int worker_policy;   // enum sb_worker_policy
     int64_t events;      // 0: no limit
     int64_t time;        // 0: no limit
     int64_t warmup_time;
@@ -84,6 +86,9 @@ int sb_run_opts_finish(struct sb_run_opts *o, bool time_given,
 // each user has a thread.
 unsigned sb_run_opts_workers(
     const struct sb_run_opts *o, unsigned users, unsigned processors);
+
+// Whether the scheduling policy of workers is SCHED_BATCH.
+bool sb_run_opts_batch(const struct sb_run_opts *o);
 
 // Whether a run measures the maximum, or searches its rate, before its measured
 // part; and whether its measured part is an open loop.

@@ -15,6 +15,7 @@
 
 static const char *const arrivals[] = { "poisson", "constant", NULL };
 static const char *const event_loops[] = { "auto", "io_uring", "epoll", NULL };
+static const char *const policies[] = { "auto", "batch", "normal", NULL };
 static const char *const pace[] = { "auto", "sleep", "spin", NULL };
 
 #define AT(field) offsetof(struct sb_run_opts, field)
@@ -45,6 +46,15 @@ static const struct sb_opt options[] = {
         .flags = SB_OPT_YIELDS,
         .help = "with --workers: how workers wait for servers; 'auto' is "
                 "io_uring if the system allows it, otherwise epoll" },
+    { .name = "worker-policy",
+        .type = SB_OPT_ENUM,
+        .offset = AT(worker_policy),
+        .def = "auto",
+        .choices = policies,
+        .flags = SB_OPT_YIELDS,
+        .help = "with --workers: scheduling policy of workers; with 'batch', "
+                "an answer does not interrupt a server on this machine; 'auto' "
+                "is 'normal' with a rate or think time, otherwise 'batch'" },
     { .name = "events",
         .type = SB_OPT_INT,
         .offset = AT(events),
@@ -498,6 +508,15 @@ unsigned sb_run_opts_workers(
     else if (n == WORKERS_AUTO)
         n = 0;
     return n < users ? (unsigned)n : users;
+}
+
+// With SCHED_BATCH, a time that users wait for may come late on a busy machine.
+bool sb_run_opts_batch(const struct sb_run_opts *o)
+{
+    if (o->worker_policy != SB_POLICY_AUTO)
+        return o->worker_policy == SB_POLICY_BATCH;
+    return !sb_run_opts_open_loop(o) && !sb_run_opts_finds_rate(o) &&
+           o->think_time[0] == '\0';
 }
 
 int sb_run_opts_finish(struct sb_run_opts *o, bool time_given,

@@ -1,7 +1,10 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 //
 // Users in fibers: three on two workers.
+#define _GNU_SOURCE // SCHED_BATCH
 #include "run/loops.h"
+
+#include <sched.h>
 
 #include "loop/fiber.h"
 
@@ -22,14 +25,13 @@ static int meet(struct sb_workload *wl, struct sb_user *u, struct sb_err *e)
     return 0;
 }
 
-// From the start of the users to their end.
-static void run_users(
+// From the start of the users to their end. s has the options.
+static void run_prepared(
     int (*loop)(struct sb_workload *w, struct sb_user *u, struct sb_err *err))
 {
     const struct sb_workload_ops loop_ops = { .user_run = loop };
     struct sb_workload lw = { .ops = &loop_ops };
 
-    prepare(&s, USERS);
     s.o.workers = WORKERS;
     run = sb__run_state_new(&lw, &s.o, &s.random);
     CHECK_INT(sb__run_state_init(run), 0);
@@ -45,6 +47,13 @@ static void run_users(
     pthread_mutex_unlock(&run->lock);
     CHECK(sb__loops_join_ended(run));
     CHECK_INT(sb__run_state_end(run, &s.res), 0);
+}
+
+static void run_users(
+    int (*loop)(struct sb_workload *w, struct sb_user *u, struct sb_err *err))
+{
+    prepare(&s, USERS);
+    run_prepared(loop);
 }
 
 static void users_of_a_worker_run_while_others_wait(void)
@@ -77,10 +86,58 @@ static void a_user_that_has_waited_does_not_yield(void)
     run_users(wait_once);
 }
 
+static _Atomic int policy;
+
+static int note_policy(
+    struct sb_workload *wl, struct sb_user *u, struct sb_err *e)
+{
+    (void)wl;
+    (void)u;
+    (void)e;
+    policy = sched_getscheduler(0);
+    return 0;
+}
+
+static void workers_leave_the_processor_to_servers(void)
+{
+    const int own = sched_getscheduler(0);
+
+    run_users(note_policy);
+    CHECK_INT(policy, own == SCHED_OTHER ? SCHED_BATCH : own);
+    CHECK_INT(sched_getscheduler(0), own);
+
+    prepare(&s, USERS);
+    s.o.worker_policy = SB_POLICY_NORMAL;
+    run_prepared(note_policy);
+    CHECK_INT(policy, own);
+}
+
+static void workers_that_wait_for_times_do_not(void)
+{
+    static struct sb_run_opts o;
+
+    o.think_time = "";
+    CHECK(sb_run_opts_batch(&o));
+    o.think_time = "10ms";
+    CHECK(!sb_run_opts_batch(&o));
+    o.think_time = "";
+    o.rate_percent = 80;
+    CHECK(!sb_run_opts_batch(&o));
+    o.worker_policy = SB_POLICY_BATCH;
+    CHECK(sb_run_opts_batch(&o));
+    o = (struct sb_run_opts){ .think_time = "", .rate = 10 };
+    CHECK(!sb_run_opts_batch(&o));
+    o.rate = 0;
+    o.worker_policy = SB_POLICY_NORMAL;
+    CHECK(!sb_run_opts_batch(&o));
+}
+
 int main(void)
 {
     run_tests_of_users(sb__loops_start, sb__loops_join_ended);
     RUN(users_of_a_worker_run_while_others_wait);
     RUN(a_user_that_has_waited_does_not_yield);
+    RUN(workers_leave_the_processor_to_servers);
+    RUN(workers_that_wait_for_times_do_not);
     return check_done();
 }
