@@ -19,8 +19,9 @@
 #include "out/web_private.h"
 
 // How long the program stays at the end of a run for pages that do not have the
-// end yet. They ask once per second. A long result takes longer to send.
-#define LINGER_NS  UINT64_C(2000000000)
+// end yet. They ask once per second, on a busy machine some seconds later. A
+// long result takes longer to send.
+#define LINGER_NS  UINT64_C(5000000000)
 #define SENDING_NS UINT64_C(10000000000)
 
 struct web {
