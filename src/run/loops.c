@@ -74,7 +74,6 @@ static void *run_loop(void *arg)
     struct sb__loop_worker *w = arg;
     struct sb_run *run = w->run;
     struct sb_err err = { 0 };
-
     bool batch = sb_run_opts_batch(run->o) && set_batch();
 
     sb__worker_begin("worker", w->number);

@@ -70,6 +70,27 @@ Users reconnect during the run while others of their worker run.
   $ grep -c 'reconnects:  *[1-9]' out
   1
 
+Workers leave the processor to others, unless their users wait for times. A policy that
+the program was started with stays.
+
+  $ policy() {
+  >     "$@" oltp_point_select --db-driver=null --threads=1 --workers=1 --events=1 --time=0 \
+  >         --verbosity=5 $with run 2>&1 |
+  >         sed -nE 's/^DEBUG: worker 0: 1 users, (io_uring|epoll)/policy/p'
+  > }
+  $ policy sysbench
+  policy, batch
+  $ with=--rate=1000 policy sysbench
+  policy
+  $ with=--think-time=1ms policy sysbench
+  policy
+  $ with=--worker-policy=normal policy sysbench
+  policy
+  $ with=--rate=1000\ --worker-policy=batch policy sysbench
+  policy, batch
+  $ policy chrt --batch 0 sysbench
+  policy
+
 A driver that cannot wait without its worker says so once.
 
   $ sysbench connect --db-driver=sqlite --threads=4 --workers=2 --hold-time=0 \
