@@ -200,12 +200,15 @@ struct sbmy_stmt {
     MYSQL_STMT *st; // NULL in a dry run
     MYSQL_RES *meta;
     // Only for a statement that is executed without the library, otherwise
-    // NULL: the type of each parameter, and the column definitions that the
-    // server sent last (kept if it does not send them each time).
+    // NULL and 0: the type of each parameter, the number by which the server
+    // knows the statement, and the column definitions that the server sent last
+    // (kept if it does not send them each time; NULL: those of the
+    // preparation).
     uint16_t *types;
+    uint32_t id;
+    uint32_t ndefs;
     uint8_t *defs; // of ndefs columns
     size_t defs_len;
-    uint32_t ndefs;
     MYSQL_BIND *bind; // nparams elements; param follows in the same block
     struct sbmy_param *param;
     uint32_t nparams;
@@ -318,13 +321,21 @@ static inline int sbmy_call_begin(struct sbmy_conn *c, struct sb_err *err)
     return 0;
 }
 
-// Ends a call, successful or not. Returns rc.
-static inline int sbmy_call_end(struct sbmy_conn *c, int rc)
+// Ends a call in which the library was not used, successful or not. Returns rc.
+// Its structures are not looked at: with many connections they are not in the
+// caches.
+static inline int sbmy_call_end_own(struct sbmy_conn *c, int rc)
 {
     assert(sbmy_in_call(c) && !c->apart);
-    sbmy_call_check(c);
     atomic_store_explicit(&c->busy, false, memory_order_release);
     return rc;
+}
+
+// Ends any other call, successful or not. Returns rc.
+static inline int sbmy_call_end(struct sbmy_conn *c, int rc)
+{
+    sbmy_call_check(c);
+    return sbmy_call_end_own(c, rc);
 }
 
 // The same for calls whose socket cancel() does not shut down: connecting,

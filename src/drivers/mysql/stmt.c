@@ -41,6 +41,8 @@ static bool make_params(const struct sbmy_conn *c, struct sbmy_stmt *p)
     size_t n = p->nparams + 1;
 
     if (c->wire.plain) {
+        p->id = (uint32_t)p->st->stmt_id;
+        p->ndefs = mysql_stmt_field_count(p->st);
         p->types = malloc(n * sizeof(*p->types));
         for (size_t i = 0; p->types && i < n; i++)
             p->types[i] = MYSQL_TYPE_LONGLONG;
@@ -199,7 +201,7 @@ int sbmy_execute(struct sb_conn *conn, struct sb_stmt *stmt,
     if (rc)
         return rc;
     if (p->types)
-        return sbmy_call_end(c, sbmy_wire_execute(c, p, values, res, err));
+        return sbmy_call_end_own(c, sbmy_wire_execute(c, p, values, res, err));
     rc = set_params(c, p, values, n, err);
     if (rc == 0)
         rc = mysql_stmt_execute(p->st) ? not_executed(c, p, err)

@@ -282,7 +282,7 @@ static int send_execute(struct sbmy_conn *c, struct sbmy_stmt *p,
     if (room > w->out_cap && !grow(&w->out, &w->out_cap, room))
         return sbmy_no_memory(err);
     out = put(w->out + SBMY_HEAD, STMT_EXECUTE, 1);
-    out = put(out, p->st->stmt_id, 4);
+    out = put(out, p->id, 4);
     out = put(out, 0, 1); // no cursor
     out = put(out, 1, 4); // once
     if (p->nparams > 0)
@@ -353,9 +353,7 @@ static int refuse_file(struct sbmy_conn *c, struct sb_err *err)
 static bool columns_known(
     const struct sbmy_answer *a, const struct sbmy_stmt *p)
 {
-    if (a->nfields == 0 || a->columns)
-        return true;
-    return a->nfields == (p->defs ? p->ndefs : mysql_stmt_field_count(p->st));
+    return a->nfields == 0 || a->columns || a->nfields == p->ndefs;
 }
 
 // Keeps the definitions; only for servers that send them only when they

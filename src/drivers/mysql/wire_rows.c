@@ -36,7 +36,7 @@ static bool shapes_of_library(
 {
     const MYSQL_FIELD *f;
 
-    if (mysql_stmt_field_count(p->st) != n)
+    if (p->ndefs != n)
         return false;
     f = sbmy_meta_fields(p);
     for (uint32_t i = 0; f && i < n; i++)
