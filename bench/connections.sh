@@ -75,7 +75,9 @@ bench_many() {
     "$SB" oltp_read_write $OPTS --table-size=$SIZE prepare >/dev/null 2>&1
     MYSQL_PWD=sbtest ./floor_connect "$SOCKET" sbtest sbtest 8 \
         $((125 * n)) >/dev/null
+    floor_up mariadb
     : >new && : >bare && : >r && : >rss && : >cpu && : >cpu64 && : >rc
+    : >loop && : >loop64 && : >rl && : >rss_compiled
     for _ in $(seq "$REPS"); do
         a=$(started_after many_users $((1000 * n)) $((1000 * n)))
         b=$(MYSQL_PWD=sbtest ./floor_connect "$SOCKET" sbtest sbtest 8 \
@@ -83,26 +85,41 @@ bench_many() {
         echo "$a" >>new
         echo "$b" >>bare
         ratio "$a" "$b" >>r
-        # shellcheck disable=SC2086
-        rss_of "$SB" oltp_point_select $OPTS --table-size=$SIZE \
-            --threads=$((1000 * n)) --workers=processors --events=$((20000 * n)) \
-            --time=0 run >>rss
         # The loop of a user is compiled in the first 80 events.
+        many_rss $((1000 * n)) $((20000 * n)) >>rss
+        many_rss $((1000 * n)) $((90000 * n)) >>rss_compiled
         few=$((80000 * n)) many=$((80000 * n + SECS * 100000))
         a=$(steady cpu_of $few $many many_users $((1000 * n)) EVENTS)
         b=$(steady cpu_of 20000 $((20000 + SECS * 30000)) many_users 64 EVENTS)
         echo "$a" >>cpu
         echo "$b" >>cpu64
         ratio "$a" "$b" >>rc
+        few=$((2000 * n)) many=$((2000 * n + SECS * 100000))
+        a=$(steady cpu_of $few $many bare_loop mariadb uring $((1000 * n)) EVENTS)
+        b=$(steady cpu_of $few $many bare_loop mariadb uring 64 EVENTS)
+        echo "$a" >>loop
+        echo "$b" >>loop64
+        ratio "$a" "$b" >>rl
     done
     row "mariadb: $n,000 users on workers: MB resident" \
-        "$(awk -v k="$(median <rss)" 'BEGIN { printf "%.1f", k / 1024 }')" \
-        "" "" "at most 2,200 with 16,000"
+        "$(median <rss | megabytes)" "" "" "at most 2,200 with 16,000"
+    row "  with the loops of all users compiled" \
+        "$(median <rss_compiled | megabytes)" "" "" ""
     row "  start until running, s (bare: 8 threads)" "$(median <new)" \
         "$(median <bare)" "$(median <r)" "at most 1.2"
     row "  CPU per query, us, over 64 users" "$(median <cpu)" \
         "$(median <cpu64)" "$(median <rc)" "at most 1.5"
+    row "  the same of a bare loop" "$(median <loop)" "$(median <loop64)" \
+        "$(median <rl)" ""
 }
+
+many_rss() { # users events
+    # shellcheck disable=SC2086
+    rss_of "$SB" oltp_point_select $OPTS --table-size=$SIZE --threads="$1" \
+        --workers=processors --events="$2" --time=0 run
+}
+
+megabytes() { awk '{ printf "%.0f", $1 / 1024 }'; }
 
 many_users() { # users events
     # shellcheck disable=SC2086

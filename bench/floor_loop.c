@@ -1,26 +1,25 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 //
-// The minimum cost of a prepared point select on PostgreSQL by the way in which
-// the client waits for answers. libpq connects and prepares; after that, the
+// The minimum cost of a prepared point select by the way in which the client
+// waits for answers. The client library connects and prepares; after that, the
 // program sends and receives the messages of the protocol itself and looks only
 // at their types and lengths.
 //   threads  a thread per connection, blocking send() and recv()
 //   epoll    all connections on one thread
 //   uring    the same with io_uring: a send linked to the receive after it
 // Prints the queries per second. The table is sbtest1 (id, k, c, pad).
-// usage: floor_loop threads|epoll|uring CONNECTIONS EVENTS CONNINFO TABLE_SIZE
+// usage: floor_loop threads|epoll|uring CONNECTIONS EVENTS TARGET TABLE_SIZE
 //     EVENTS: total of all connections; 0: they only connect
-// build: cc -O2 floor_loop.c -o floor_loop $(pkg-config --cflags --libs libpq
-//        liburing) -lpthread
+//     TARGET: connection string (PostgreSQL) or socket (MySQL)
+// build: cc -O2 floor_loop.c floor_loop_pgsql.c $(pkg-config --cflags --libs
+//        libpq liburing) -lpthread, or with floor_loop_mysql.c and libmariadb
 #define _GNU_SOURCE
-#include <arpa/inet.h>
+#include "floor_loop.h"
+
 #include <errno.h>
 #include <fcntl.h>
-#include <libpq-fe.h>
 #include <liburing.h>
 #include <pthread.h>
-#include <stdbool.h>
-#include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -28,80 +27,31 @@
 #include <sys/socket.h>
 #include <time.h>
 
-#define INT4  23 // OID of the type
 #define BATCH 256
-
-struct connection {
-    int fd;
-    unsigned seed;
-    long events; // that are left; of run_threads()
-    size_t request_len, have;
-    unsigned char request[64], answer[8192];
-};
+#define RING  4096
 
 static unsigned table_size;
 
-static void fail(const char *what)
+void floor_fail(const char *what, const char *why)
 {
-    fprintf(stderr, "floor_loop: %s: %s\n", what, strerror(errno));
+    fprintf(stderr, "floor_loop: %s: %s\n", what, why);
     exit(1);
 }
 
-static unsigned char *put32(unsigned char *to, uint32_t value)
+static void fail(const char *what)
 {
-    value = htonl(value);
-    memcpy(to, &value, sizeof(value));
-    return to + sizeof(value);
+    floor_fail(what, strerror(errno));
 }
 
-// Bind of a binary int4 to statement "s" with a binary result, Execute, Sync.
-static void make_request(struct connection *c)
+void floor_consume(struct connection *c, size_t at)
 {
-    static const unsigned char names[] = { 0, 's', 0 };
-    static const unsigned char formats[] = { 0, 1, 0, 1, 0, 1 };
-    static const unsigned char result_formats[] = { 0, 1, 0, 0 };
-    unsigned char *p = c->request;
-
-    *p++ = 'B';
-    p = put32(p,
-        4 + sizeof(names) + sizeof(formats) + 4 + 4 + sizeof(result_formats));
-    p = mempcpy(p, names, sizeof(names));
-    p = mempcpy(p, formats, sizeof(formats));
-    p = put32(p, 4);
-    p = put32(p, 1 + (unsigned)rand_r(&c->seed) % table_size);
-    p = mempcpy(p, result_formats, sizeof(result_formats));
-    *p++ = 'E';
-    p = put32(p, 9);
-    *p++ = 0;
-    p = put32(p, 0);
-    *p++ = 'S';
-    p = put32(p, 4);
-    c->request_len = (size_t)(p - c->request);
-}
-
-// Consumes the complete messages. Returns true after ReadyForQuery.
-static bool is_answered(struct connection *c)
-{
-    size_t at = 0;
-    bool ready = false;
-
-    while (c->have - at >= 5) {
-        uint32_t len;
-
-        memcpy(&len, c->answer + at + 1, sizeof(len));
-        len = 1 + ntohl(len);
-        if (c->have - at < len)
-            break;
-        if (c->answer[at] == 'E') {
-            errno = EPROTO;
-            fail("the server reports an error");
-        }
-        ready = c->answer[at] == 'Z';
-        at += len;
-    }
     memmove(c->answer, c->answer + at, c->have - at);
     c->have -= at;
-    return ready;
+}
+
+static void make_request(struct connection *c)
+{
+    floor_make_request(c, 1 + (unsigned)rand_r(&c->seed) % table_size);
 }
 
 static void send_request(struct connection *c)
@@ -132,7 +82,7 @@ static void *ask_and_block(void *arg)
         send_request(c);
         do
             add_received(c, receive(c));
-        while (!is_answered(c));
+        while (!floor_is_answered(c));
     }
     return NULL;
 }
@@ -176,7 +126,7 @@ static void run_epoll(struct connection *c, size_t n, long events)
             if (got < 0 && errno == EAGAIN)
                 continue;
             add_received(one, got);
-            if (!is_answered(one))
+            if (!floor_is_answered(one))
                 continue;
             answered++;
             if (sent++ < events)
@@ -185,9 +135,18 @@ static void run_epoll(struct connection *c, size_t n, long events)
     }
 }
 
+// Returns the first of n entries, which the kernel gets in one submission: a
+// link does not reach into the next one.
+static struct io_uring_sqe *entries(struct io_uring *ring, unsigned n)
+{
+    if (io_uring_sq_space_left(ring) < n)
+        io_uring_submit(ring);
+    return io_uring_get_sqe(ring);
+}
+
 static void queue_receive(struct io_uring *ring, struct connection *c)
 {
-    struct io_uring_sqe *s = io_uring_get_sqe(ring);
+    struct io_uring_sqe *s = entries(ring, 1);
 
     io_uring_prep_recv(
         s, c->fd, c->answer + c->have, sizeof(c->answer) - c->have, 0);
@@ -196,7 +155,7 @@ static void queue_receive(struct io_uring *ring, struct connection *c)
 
 static void queue_request(struct io_uring *ring, struct connection *c)
 {
-    struct io_uring_sqe *s = io_uring_get_sqe(ring);
+    struct io_uring_sqe *s = entries(ring, 2);
 
     make_request(c);
     io_uring_prep_send(s, c->fd, c->request, c->request_len, MSG_NOSIGNAL);
@@ -212,7 +171,7 @@ static void run_uring(struct connection *c, size_t n, long events)
     struct io_uring ring;
     long sent = 0, answered = 0;
 
-    errno = -io_uring_queue_init_params(4096, &ring, &params);
+    errno = -io_uring_queue_init_params(RING, &ring, &params);
     if (errno)
         fail("io_uring");
     for (size_t i = 0; i < n && sent < events; i++, sent++)
@@ -229,7 +188,7 @@ static void run_uring(struct connection *c, size_t n, long events)
             seen++;
             errno = -done->res;
             add_received(one, one ? done->res : -1);
-            if (!is_answered(one)) {
+            if (!floor_is_answered(one)) {
                 queue_receive(&ring, one);
                 continue;
             }
@@ -242,23 +201,11 @@ static void run_uring(struct connection *c, size_t n, long events)
     io_uring_queue_exit(&ring);
 }
 
-static void connect_one(
-    struct connection *c, const char *conninfo, unsigned seed, bool wait)
+static void set_blocking(const struct connection *c, bool on)
 {
-    PGconn *db = PQconnectdb(conninfo);
-    PGresult *r = PQprepare(
-        db, "s", "SELECT c FROM sbtest1 WHERE id=$1", 1, (Oid[]){ INT4 });
-
-    if (PQresultStatus(r) != PGRES_COMMAND_OK) {
-        fprintf(stderr, "floor_loop: %s", PQerrorMessage(db));
-        exit(1);
-    }
-    PQclear(r);
-    c->fd = PQsocket(db);
-    c->seed = seed;
     int flags = fcntl(c->fd, F_GETFL);
 
-    fcntl(c->fd, F_SETFL, wait ? flags & ~O_NONBLOCK : flags | O_NONBLOCK);
+    fcntl(c->fd, F_SETFL, on ? flags & ~O_NONBLOCK : flags | O_NONBLOCK);
 }
 
 static double wall(void)
@@ -275,16 +222,20 @@ int main(int argc, char **argv)
     struct connection *c = n ? calloc(n, sizeof(*c)) : NULL;
 
     if (!c || !strchr("teu", argv[1][0])) {
-        fputs("usage: floor_loop threads|epoll|uring CONNECTIONS EVENTS "
-              "CONNINFO TABLE_SIZE\n",
-            stderr);
+        fprintf(stderr,
+            "usage: floor_loop threads|epoll|uring CONNECTIONS EVENTS %s "
+            "TABLE_SIZE\n",
+            floor_target);
         return 2;
     }
     long events = strtol(argv[3], NULL, 10) / (long)n * (long)n;
 
     table_size = (unsigned)strtoul(argv[5], NULL, 10);
-    for (size_t i = 0; i < n; i++)
-        connect_one(&c[i], argv[4], (unsigned)i + 1, argv[1][0] != 'e');
+    for (size_t i = 0; i < n; i++) {
+        c[i].fd = floor_dial(&c[i], argv[4]);
+        c[i].seed = (unsigned)i + 1;
+        set_blocking(&c[i], argv[1][0] != 'e');
+    }
     double start = wall();
 
     (argv[1][0] == 't'      ? run_threads
