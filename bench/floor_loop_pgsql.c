@@ -57,9 +57,8 @@ bool floor_is_answered(struct connection *c)
         len = 1 + ntohl(len);
         if (c->have - at < len)
             break;
-        if (c->answer[at] == 'E') {
+        if (c->answer[at] == 'E')
             floor_fail("query", "the server reports an error");
-        }
         ready = c->answer[at] == 'Z';
         at += len;
     }

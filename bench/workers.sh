@@ -102,8 +102,6 @@ LUA
         "at most 10"
 }
 
-# The bare loop of a server, which waits in one of three ways. With SCHED_BATCH,
-# as the workers of this program, for MariaDB: without it, it is slower.
 floor_up() { # kind
     local library=libpq protocol=pgsql
     [ "$1" = pgsql ] || library=libmariadb protocol=mysql
@@ -111,6 +109,8 @@ floor_up() { # kind
         $(pkg-config --cflags --libs $library liburing) -lpthread
 }
 
+# The bare loop of a server, which waits in one of three ways. With SCHED_BATCH,
+# as the workers of this program, for MariaDB: without it, it is slower.
 bare_loop() { # kind way users events
     case $1 in
     pgsql) ./floor_loop "$2" "$3" "$4" "host=${SOCKET%/*} port=$PORT \
@@ -178,7 +178,7 @@ bench_waiting_rate() { # kind
     local users
     floor_up "$1"
     for users in ${USERS:-8 64 512}; do
-        rm -f rate_* over_*
+        rm -f rate_*
         for _ in $(seq $((REPS * 4))); do
             rate_round "$1" "$users"
         done
