@@ -19,7 +19,9 @@ void sb__fiber_enter(struct sb_loop *l)
 
 struct sb_fiber *sb_fiber_current(void)
 {
-    return current ? current->running : NULL;
+    return current
+               ? atomic_load_explicit(&current->running, memory_order_relaxed)
+               : NULL;
 }
 
 // Fibers that are ready ------------------------------------------------------

@@ -5,7 +5,8 @@
 //
 // A loop reads the clock once per round anyway. Only after a round that took
 // too long, for some seconds, it also does so between two fibers, to find the
-// one that holds the thread.
+// one that holds the thread. A thread that checks the loop meanwhile finds
+// every fiber that blocks for long, also if that happens once.
 #ifndef SB_LOOP_HOLD_H
 #define SB_LOOP_HOLD_H
 
@@ -15,7 +16,8 @@
 struct sb_fiber;
 struct sb_loop;
 
-#define SB_HOLD_NS UINT64_C(10000000) // longer is too long
+#define SB_HOLD_NS       UINT64_C(10000000) // longer is too long
+#define SB_HOLD_CHECK_NS UINT64_C(20000000)
 
 // From a switch to a fiber to the next switch. Times of CLOCK_MONOTONIC in ns.
 struct sb_hold {
@@ -24,6 +26,9 @@ struct sb_hold {
     // but had no processor, does not count.
     uint64_t ns;
     bool computed; // for most of this time
+    // sb_loop_check() saw the thread asleep. Without it, the host or a debugger
+    // may have stopped the thread.
+    bool blocked;
 };
 
 // Has held(arg, hold) called for each hold that is found, in the loop's thread
@@ -31,6 +36,11 @@ struct sb_hold {
 // sb_loop_run().
 void sb_loop_watch(
     struct sb_loop *l, void (*held)(void *arg, const struct sb_hold *hold));
+// Finds out whether a fiber blocks the loop's thread. Called about every
+// SB_HOLD_CHECK_NS, by one thread, not after sb_loop_close(). now: of
+// sb_clock_monotonic(). A fiber that sleeps for three times that is found. The
+// loop reports the hold when the fiber returns.
+void sb_loop_check(struct sb_loop *l, uint64_t now);
 // When the loop switched to the fiber last: `from` of a hold. 0: the clock is
 // not read between fibers at present. Called by the fiber itself.
 uint64_t sb_fiber_turn(const struct sb_fiber *f);

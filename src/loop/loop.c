@@ -17,9 +17,9 @@
 static void run_fiber(struct sb_loop *l, struct sb_fiber *f)
 {
     f->state = SB__FIBER_RUNNING;
-    l->running = f;
+    atomic_store_explicit(&l->running, f, memory_order_relaxed);
     sb_context_resume(&f->context);
-    l->running = NULL;
+    atomic_store_explicit(&l->running, NULL, memory_order_relaxed);
     if (f->context.over) {
         f->state = SB__FIBER_OVER;
         l->alive--;
@@ -34,6 +34,11 @@ static void run_fiber(struct sb_loop *l, struct sb_fiber *f)
 static void run_ready(struct sb_loop *l)
 {
     l->turns.from = l->now;
+    if (l->turns.until)
+        sb__turns_ready(l);
+    atomic_store_explicit(&l->round,
+        atomic_load_explicit(&l->round, memory_order_relaxed) + 1,
+        memory_order_relaxed);
     for (unsigned n = l->ready; n > 0; n--)
         run_fiber(l, sb__fiber_next(l));
 }
@@ -162,7 +167,7 @@ struct sb_loop *sb_loop_new(unsigned max, bool exact)
 
     if (!l)
         return NULL;
-    *l = (struct sb_loop){ .max = max, .exact = exact };
+    *l = (struct sb_loop){ .max = max, .exact = exact, .check.stat = -1 };
     if (sb_timers_init(&l->timers, max) == 0)
         return l;
     free(l);
@@ -240,6 +245,7 @@ void sb_loop_close(struct sb_loop *l)
         return;
     l->poller->close(l);
     l->poller = NULL;
+    sb__turns_close(l);
 }
 
 const char *sb_loop_kind_name(const struct sb_loop *l)

@@ -77,7 +77,8 @@ struct sb__account {
     uint64_t cpu;   // time with a processor
     uint64_t delay; // time ready, without a processor
     bool has_delay;
-    long preempted; // how often it lost its processor; < 0: not known
+    // How often it lost its processor, and gave it up; < 0: not known.
+    long preempted, sleeps;
 };
 
 // The turns of fibers: hold.c.
@@ -86,7 +87,21 @@ struct sb__turns {
     uint64_t until; // they are timed until then; 0: they are not
     uint64_t from;  // when the last one began, if they are timed
     struct sb__account before;
+    long sleeps;   // how often the thread had slept when the round began
     int schedstat; // the file of the thread, or -1
+};
+
+// Whether the thread is blocked, as another thread sees it: hold.c.
+struct sb__check {
+    _Atomic int stat; // the file of the loop's thread, or -1
+    // Of the last check; only the thread that checks.
+    uint64_t at;
+    struct sb_fiber *fiber; // that ran, in this round
+    unsigned round;
+    bool asleep; // in the turn of this fiber, which had lasted for a check
+    // For the loop: the fiber in whose turn the thread slept, and the round.
+    struct sb_fiber *_Atomic blocked;
+    _Atomic unsigned blocked_round;
 };
 
 struct sb_loop {
@@ -94,8 +109,10 @@ struct sb_loop {
     void *kernel;                    // the poller's own
     unsigned max, alive, waiting;    // fibers: at most, not over, with an io
     struct sb_fiber *all;            // list
-    struct sb_fiber *running;        // or NULL
-    struct sb_fiber *first, *last;   // that are ready
+    // Read by the thread that checks the loop:
+    struct sb_fiber *_Atomic running; // or NULL
+    _Atomic unsigned round;           // number of the current one
+    struct sb_fiber *first, *last;    // that are ready
     unsigned ready;
     struct sb_helpers *helpers; // or NULL
     struct sb_timers timers;
@@ -103,6 +120,7 @@ struct sb_loop {
     struct sb_alarm alarm;
     uint64_t now; // when the kernel was asked last
     struct sb__turns turns;
+    struct sb__check check;
     void *fault_stack; // on which its thread handles faults, or NULL
     // Written by other threads: fibers to wake.
     _Alignas(64) struct sb_spin woken_lock;
@@ -132,6 +150,10 @@ int sb__fiber_await(struct sb_fiber *f, uint64_t deadline);
 // hold.c. The calling thread runs the fibers of the loop in between.
 void sb__turns_begin(struct sb_loop *l);
 void sb__turns_end(struct sb_loop *l);
+// The loop is closed: no other thread checks it any more.
+void sb__turns_close(struct sb_loop *l);
+// A round begins, while turns are timed.
+void sb__turns_ready(struct sb_loop *l);
 // A round has ended: between these times the fibers ran.
 void sb__turns_round(struct sb_loop *l, uint64_t from, uint64_t to);
 // The loop has switched back from a fiber, while turns are timed.

@@ -1,8 +1,11 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-#define _GNU_SOURCE // _SC_SIGSTKSZ
+#define _GNU_SOURCE // _SC_SIGSTKSZ, pthread_getattr_np
 #include "loop/overflow.h"
 
+#include <assert.h>
+#include <pthread.h>
 #include <signal.h>
+#include <stdatomic.h>
 #include <stdlib.h>
 #include <unistd.h>
 
@@ -22,6 +25,15 @@
 // Set before any loop runs. The action before ours: the default, as a rule.
 static void (*say_overflow)(void *arg);
 static struct sigaction old;
+static atomic_bool told;
+
+// Of a thread that has called sb_overflow_guard(); {0} otherwise.
+struct guarded {
+    const char *guard, *stack; // the guard ends where the stack begins
+    void *arg;
+    void *fault_stack;
+};
+static _Thread_local struct guarded guarded;
 
 // Faults of other kinds happen again as soon as this returns; signals that
 // were sent do not.
@@ -32,17 +44,33 @@ static void act_as_before(int sig, const siginfo_t *info)
         raise(sig);
 }
 
+// Whether an access to the address overflows the stack of the fiber or thread
+// that runs; *arg: for its message.
+static bool overflows(const char *address, void **arg)
+{
+    const struct sb_fiber *f = sb_fiber_current();
+
+    if (f) {
+        *arg = f->context.arg;
+        return sb_context_guards(&f->context, address);
+    }
+    *arg = guarded.arg;
+    return address >= guarded.guard && address < guarded.stack;
+}
+
 static void on_fault(int sig, siginfo_t *info, void *context)
 {
-    struct sb_fiber *f = sb_fiber_current();
+    void *arg;
 
     (void)context;
-    if (info->si_code <= 0 || !f ||
-        !sb_context_guards(&f->context, info->si_addr)) {
+    if (info->si_code <= 0 || !overflows(info->si_addr, &arg)) {
         act_as_before(sig, info);
         return;
     }
-    say_overflow(f->context.arg);
+    // Another thread that overflows meanwhile waits for the end.
+    while (atomic_exchange(&told, true))
+        pause();
+    say_overflow(arg);
     _exit(EXIT_FAILURE);
 }
 
@@ -70,28 +98,63 @@ static size_t stack_size(void)
     return STACK_MIN;
 }
 
-// Without memory for it, an overflow ends the process without a message.
-void sb__overflow_begin(struct sb_loop *l)
+// Gives the calling thread a stack for the handler. NULL: there is none, and an
+// overflow ends the process without a message.
+static void *fault_stack_new(void)
 {
     stack_t stack = { .ss_size = stack_size() };
 
     if (!say_overflow)
-        return;
+        return NULL;
     stack.ss_sp = malloc(stack.ss_size);
     if (stack.ss_sp && sigaltstack(&stack, NULL)) {
         free(stack.ss_sp);
-        stack.ss_sp = NULL;
+        return NULL;
     }
-    l->fault_stack = stack.ss_sp;
+    return stack.ss_sp;
+}
+
+static void fault_stack_free(void *stack)
+{
+    stack_t none = { .ss_flags = SS_DISABLE };
+
+    if (!stack)
+        return;
+    sigaltstack(&none, NULL);
+    free(stack);
+}
+
+void sb__overflow_begin(struct sb_loop *l)
+{
+    l->fault_stack = fault_stack_new();
 }
 
 void sb__overflow_end(struct sb_loop *l)
 {
-    stack_t none = { .ss_flags = SS_DISABLE };
-
-    if (!l->fault_stack)
-        return;
-    sigaltstack(&none, NULL);
-    free(l->fault_stack);
+    fault_stack_free(l->fault_stack);
     l->fault_stack = NULL;
+}
+
+void sb_overflow_guard(void *arg)
+{
+    pthread_attr_t attr;
+    void *base;
+    size_t size, guard;
+
+    assert(!guarded.fault_stack);
+    if (pthread_getattr_np(pthread_self(), &attr))
+        return;
+    if (pthread_attr_getstack(&attr, &base, &size) == 0 &&
+        pthread_attr_getguardsize(&attr, &guard) == 0)
+        guarded = (struct guarded){ .guard = (char *)base - guard,
+            .stack = base,
+            .arg = arg,
+            .fault_stack = fault_stack_new() };
+    pthread_attr_destroy(&attr);
+}
+
+void sb_overflow_unguard(void)
+{
+    fault_stack_free(guarded.fault_stack);
+    guarded = (struct guarded){ 0 };
 }

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 //
-// A fiber whose stack has overflowed ends the process with a message. Other
-// faults end it as they would without this.
+// A fiber or thread whose stack has overflowed ends the process with a message.
+// Other faults end it as they would without this.
 #ifndef SB_LOOP_OVERFLOW_H
 #define SB_LOOP_OVERFLOW_H
 
@@ -11,5 +11,11 @@
 // effect in builds with sanitizers, which handle faults themselves. Before
 // sb_loop_run(), once or more often.
 void sb_overflow_catch(void (*say)(void *arg));
+// The same for the stack of the calling thread, which runs no loop, until
+// sb_overflow_unguard(): say(arg). The thread calls both. If the system refuses
+// what this needs, an overflow has no message. Overflows that skip the thread's
+// guard (see pthread_attr_setguardsize()) are not found.
+void sb_overflow_guard(void *arg);
+void sb_overflow_unguard(void);
 
 #endif

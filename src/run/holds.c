@@ -11,8 +11,8 @@
 #define WATCH_NS UINT64_C(1000000000)
 // A watch takes compiled code from its user, so there are not many.
 #define WATCHES_MAX 16
-// One hold may have other reasons: the process was stopped, or a first call
-// was slow.
+// One hold in which the user was not seen to block may have other reasons: the
+// process was stopped, or a first call was slow.
 #define HOLDS_MIN 2
 
 static void warn(const struct sb__holds *h, const char *what, const char *note)
@@ -30,6 +30,7 @@ static void count_hold(struct sb__holds *h, const struct sb_hold *hold)
 {
     h->count++;
     h->computed += hold->computed;
+    h->blocked += hold->blocked;
     if (hold->ns > h->longest)
         h->longest = hold->ns;
 }
@@ -126,7 +127,7 @@ void sb__holds_end(struct sb_run *run)
     struct sb__holds *h = &run->holds;
 
     pthread_mutex_lock(&run->lock);
-    if (!atomic_load(&h->known) && h->count >= HOLDS_MIN)
+    if (!atomic_load(&h->known) && (h->count >= HOLDS_MIN || h->blocked))
         warn(h, h->who[0] ? h->who : "event()",
             " (which line did so is not known)");
     atomic_store(&h->known, true);

@@ -195,6 +195,20 @@ bool sb__loops_join_ended(struct sb_run *run)
     return all;
 }
 
+uint64_t sb__loops_check(struct sb_run *run)
+{
+    uint64_t now = sb_clock_monotonic();
+
+    // Without event loops, or with one user for each, no user waits for another
+    // one.
+    if (run->workers == 0 || run->users == run->workers ||
+        atomic_load(&run->holds.known))
+        return UINT64_MAX;
+    for (unsigned i = 0; i < run->workers; i++)
+        sb_loop_check(run->worker[i].loop, now);
+    return now + SB_HOLD_CHECK_NS;
+}
+
 void sb__loops_free(struct sb_run *run)
 {
     sb_helpers_free(run->helpers); // their threads may still use the loops

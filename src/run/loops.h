@@ -12,6 +12,10 @@
 int sb__loops_start(struct sb_run *run, struct sb_err *err);
 // Joins every worker whose users have ended; returns true if all have.
 bool sb__loops_join_ended(struct sb_run *run);
+// Finds workers that are blocked, so that the hold is known even if it is the
+// only one. Returns when to call it again; UINT64_MAX: not needed. Main thread,
+// until every worker is joined.
+uint64_t sb__loops_check(struct sb_run *run);
 // Frees the stacks of users and the loops. No worker is running.
 void sb__loops_free(struct sb_run *run);
 

@@ -9,6 +9,7 @@
 #include "run/holds.h"
 #include "run/joint.h"
 #include "run/joint_start.h"
+#include "run/loops.h"
 #include "run/meter.h"
 #include "run/rate_search.h"
 #include "run/run_state.h"
@@ -114,8 +115,11 @@ static bool watch_users(struct sb_run *run, struct sb_meter *m,
         pthread_mutex_lock(&run->lock);
         while (!(all = run->ended == run->users) &&
                sb_clock_monotonic() < next &&
-               (w->stopped_at || !atomic_load(&run->stop)))
-            sb__run_wait(run, next);
+               (w->stopped_at || !atomic_load(&run->stop))) {
+            uint64_t check = sb__loops_check(run);
+
+            sb__run_wait(run, check < next ? check : next);
+        }
         pthread_mutex_unlock(&run->lock);
         uint64_t now = sb_clock_monotonic();
         sb__watch_extend(w, next, now);

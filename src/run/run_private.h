@@ -23,6 +23,7 @@ struct sb__joint;
 struct sb__holds {
     unsigned count;                 // holds by users that were not watched
     unsigned computed;              // those in which the user computed
+    unsigned blocked;               // those in which it was seen to block
     unsigned watches;               // users that were watched
     uint64_t longest;               // hold of those counted, in ns
     unsigned others;                // users that waited for the last one

@@ -10,13 +10,18 @@
 #include <unistd.h>
 
 #include "base/log.h"
+#include "loop/overflow.h"
 #include "run/mix_user.h"
+#include "run/overflow.h"
 #include "run/thread_error.h"
 #include "run/user_private.h"
 #include "run/worker.h"
 
 // Maximum delay of timers; the kernel's default is 50 us.
 #define TIMER_SLACK_NS 1
+
+// Of stacks: functions with large variables may skip a page.
+#define GUARD_SIZE 65536
 
 // Bits: the states that may follow.
 static const uint8_t next_states[] = {
@@ -303,7 +308,9 @@ static void *worker_main(void *arg)
     struct sb_user *u = arg;
 
     sb__worker_begin("user", u->id);
+    sb_overflow_guard(u);
     sb__worker_run(u);
+    sb_overflow_unguard();
     return NULL;
 }
 
@@ -358,6 +365,8 @@ int sb__worker_start_all(struct sb_run *run, struct sb_err *err)
 
     pthread_attr_init(&attr);
     pthread_attr_setstacksize(&attr, (size_t)run->o->thread_stack_size);
+    pthread_attr_setguardsize(&attr, GUARD_SIZE);
+    sb__overflow_catch(run);
     while (rc == 0 && run->made < run->users && !atomic_load(&run->stop)) {
         uint64_t now = sb_clock_monotonic();
 

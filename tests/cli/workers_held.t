@@ -90,6 +90,26 @@ A loop of the script's own is named without a line.
   $ bench --events=20 own.lua; cat err
   WARNING: thread_run() of own.lua held a worker for * ms, and its 3 other users waited (which line did so is not known); use --workers=users for scripts that block or compute (glob)
 
+So is a user that blocks its worker for long, but once. One that waits by
+functions of the program for the same time is not.
+
+  $ cat >once.lua <<'EOF'
+  > local ffi = require("ffi")
+  > ffi.cdef("int usleep(unsigned);")
+  > local waited = false
+  > function event()
+  >    sysbench.user.wait(0.005)
+  >    if not waited and sysbench.tid == 2 then
+  >       waited = true
+  >       ffi.C.usleep(1000000)
+  >    end
+  > end
+  > EOF
+  $ bench --events=40 once.lua; cat err
+  WARNING: event\(\) of once.lua held a worker for 1\d\d\d ms, and its 3 other users waited \(which line did so is not known\); use --workers=users for scripts that block or compute (re)
+  $ sed -i 's/ffi.C.usleep(1000000)/sysbench.user.wait(1)/' once.lua
+  $ bench --events=40 once.lua; cat err
+
 A stack that overflows is named.
 
   $ cat >deep.lua <<'EOF'
@@ -104,6 +124,10 @@ A stack that overflows is named.
   
   FATAL: the stack of user N overflowed (256 KiB): functions in C called each other too deeply, for example string.gsub() with a function that calls it again; use fewer levels or a larger --thread-stack-size
   $ bench --events=20 --thread-stack-size=16M deep.lua; cat err
+  $ bench --events=20 --workers=users deep.lua
+  [1]
+  $ grep -c 'FATAL: the stack of user [0-3] overflowed (256 KiB)' err
+  1
 
 If the system refuses memory, the run ends, and its users do so in order.
 

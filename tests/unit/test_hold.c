@@ -3,6 +3,9 @@
 // Fibers that hold their thread.
 #include "loop/hold.h"
 
+#include <fcntl.h>
+#include <pthread.h>
+#include <stdatomic.h>
 #include <time.h>
 #include <unistd.h>
 
@@ -134,11 +137,124 @@ static void a_fiber_alone_holds_up_no_other(void)
     CHECK_INT(run_loop(m, 1), 0);
 }
 
+// Holds of a loop that another thread checks.
+static struct {
+    struct sb_loop *loop;
+    struct sb_fiber *other;
+    int pipe[2];
+    _Atomic bool held, over;
+} checked;
+
+// Time passes faster for the checks than it does.
+static void check_some_times(uint64_t *now, int n)
+{
+    for (int i = 0; i < n; i++) {
+        usleep(2000);
+        *now += SB_HOLD_CHECK_NS;
+        sb_loop_check(checked.loop, *now);
+    }
+}
+
+static void *check_loop(void *arg)
+{
+    uint64_t now = sb_clock_monotonic();
+
+    (void)arg;
+    while (!atomic_load(&checked.held))
+        check_some_times(&now, 1);
+    check_some_times(&now, 25);
+    CHECK(write(checked.pipe[1], "x", 1) == 1);
+    while (!atomic_load(&checked.over))
+        check_some_times(&now, 1);
+    return NULL;
+}
+
+static void block_until_checked(void)
+{
+    char c;
+
+    CHECK(read(checked.pipe[0], &c, 1) == 1);
+}
+
+static void compute_until_checked(void)
+{
+    char c;
+
+    fcntl(checked.pipe[0], F_SETFL, O_NONBLOCK);
+    while (read(checked.pipe[0], &c, 1) != 1)
+        ;
+}
+
+static void wait_until_checked(void)
+{
+    uint64_t until = sb_clock_monotonic() + 60 * MS;
+
+    while (sb_fiber_sleep(sb_fiber_current(), until))
+        ;
+}
+
+static void hold_once(void *arg)
+{
+    atomic_store(&checked.held, true);
+    ((void (*)(void))arg)();
+    sb_fiber_yield(sb_fiber_current());
+    sb_fiber_wake(checked.other);
+}
+
+static void wait_for_wakeup(void *arg)
+{
+    (void)arg;
+    while (!sb_fiber_sleep(sb_fiber_current(), SB_FOREVER))
+        ;
+}
+
+// Returns the number of holds in a loop with a fiber that holds it once.
+static int run_checked(void (*until_checked)(void))
+{
+    struct sb_err err = { 0 };
+    pthread_t thread;
+
+    memset(&held, 0, sizeof(held));
+    atomic_store(&checked.held, false);
+    atomic_store(&checked.over, false);
+    checked.loop = sb_loop_new(2, true);
+    CHECK_INT(pipe(checked.pipe), 0);
+    sb_loop_watch(checked.loop, note);
+    sb_loop_add(checked.loop, STACK, hold_once, (void *)until_checked);
+    checked.other = sb_loop_add(checked.loop, STACK, wait_for_wakeup, NULL);
+    CHECK_INT(sb_loop_open(checked.loop, SB_LOOP_ANY, &err), 0);
+    CHECK_INT(pthread_create(&thread, NULL, check_loop, NULL), 0);
+    sb_loop_run(checked.loop);
+    atomic_store(&checked.over, true);
+    CHECK_INT(pthread_join(thread, NULL), 0);
+    sb_loop_close(checked.loop);
+    sb_loop_free(checked.loop);
+    close(checked.pipe[0]);
+    close(checked.pipe[1]);
+    return held.n;
+}
+
+static void a_fiber_that_blocks_once_is_found(void)
+{
+    CHECK_INT(run_checked(block_until_checked), 1);
+    CHECK(held.last.blocked);
+    CHECK(!held.last.computed);
+    CHECK(held.last.ns > SB_HOLD_NS);
+}
+
+static void other_holds_need_two_rounds(void)
+{
+    CHECK_INT(run_checked(compute_until_checked), 0);
+    CHECK_INT(run_checked(wait_until_checked), 0);
+}
+
 int main(void)
 {
     RUN(a_fiber_that_blocks_is_found);
     RUN(a_fiber_that_computes_is_found);
     RUN(a_fiber_that_waits_holds_nothing);
     RUN(a_fiber_alone_holds_up_no_other);
+    RUN(a_fiber_that_blocks_once_is_found);
+    RUN(other_holds_need_two_rounds);
     return check_done();
 }

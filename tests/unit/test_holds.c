@@ -6,6 +6,7 @@
 
 #include "run/run_state.h"
 #include "run/user_private.h"
+#include "check_log.h"
 #include "runs.h"
 
 #define USERS 40
@@ -42,6 +43,17 @@ static void begin(void)
 static void end(void)
 {
     sb__run_state_end(run, &s.res);
+}
+
+static void block(unsigned user, const char *what)
+{
+    const struct sb_hold h = {
+        .from = 1, .to = 1 + 80 * MS, .ns = 80 * MS, .blocked = true
+    };
+
+    held = SB_HELD_FUNCTION;
+    text = what;
+    sb__holds_held(&run->user[user], &h);
 }
 
 static void hold_as(unsigned user, enum sb_held by, const char *what, bool cpu)
@@ -219,6 +231,29 @@ static void outside_of_events_users_may_block(void)
     end();
 }
 
+// Returns what the end of the run says.
+static const char *end_text(void)
+{
+    capture();
+    sb__holds_end(run);
+    end();
+    return captured();
+}
+
+static void one_hold_is_enough_if_it_was_seen(void)
+{
+    begin();
+    hold(0, SB_HELD_FUNCTION, "event()");
+    CHECK_STR(end_text(), "");
+    begin();
+    block(0, "event()");
+    CHECK(!sb__holds_leave(&run->user[0], 1));
+    CHECK_STR(end_text(),
+        "WARNING: event() held a worker for 80 ms, and its 19 other users "
+        "waited (which line did so is not known); use --workers=users for "
+        "scripts that block or compute\n");
+}
+
 int main(void)
 {
     RUN(a_user_is_watched_after_two_holds);
@@ -229,5 +264,6 @@ int main(void)
     RUN(few_users_are_watched);
     RUN(a_loop_of_its_own_does_not_end);
     RUN(outside_of_events_users_may_block);
+    RUN(one_hold_is_enough_if_it_was_seen);
     return check_done();
 }
