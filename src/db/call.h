@@ -17,6 +17,17 @@
 #include "base/likely.h"
 #include "base/log.h"
 #include "db/con.h"
+#include "loop/prefetch.h"
+
+// Says that the user's fiber continues in the code that called the exported
+// function f(): compiled code of a script, of which each user has its own.
+// Lines before the return address are those of a loop around the call.
+#define SB__PREFETCH_CALLER(ctx)                                 \
+    do {                                                         \
+        if (SB_UNLIKELY((ctx)->prefetch != NULL))                \
+            sb_prefetch_set((ctx)->prefetch, SB_PREFETCH_CODE,   \
+                (char *)__builtin_return_address(0) - 192, 320); \
+    } while (0)
 
 // The current recorder, or NULL.
 static inline struct sb_rec *sb__rec(const struct sb_con_priv *c)
@@ -28,6 +39,10 @@ static inline uint64_t sb__now(const struct sb_con_priv *c)
 {
     return sb_clock_now(c->ctx->clock);
 }
+
+// Bytes of a driver's connection that are prefetched. Drivers have what each
+// call uses at the beginning.
+#define SB__DRIVER_HOT 384
 
 struct sb__call {
     struct sb_con_priv *con;
@@ -81,11 +96,31 @@ static inline uint64_t sb__call_waits(const struct sb_con_priv *c)
     return SB_UNLIKELY(c->ctx->waits != NULL) ? c->ctx->waits->count : 0;
 }
 
+// Says what the user's fiber uses when the call has been answered.
+static inline void sb__call_prefetch(
+    const struct sb_con_priv *c, struct sb_rec *rec, int op)
+{
+    struct sb_prefetch *p = c->ctx->prefetch;
+    size_t driver = c->drv->conn_size;
+
+    sb_prefetch_set(
+        p, SB_PREFETCH_CONTEXT, c->ctx, offsetof(struct sb_db_ctx, lock));
+    sb_prefetch_set(
+        p, SB_PREFETCH_CONNECTION, c, offsetof(struct sb_con_priv, pipe.n));
+    sb_prefetch_set(p, SB_PREFETCH_DRIVER_CONNECTION, c->conn,
+        driver < SB__DRIVER_HOT ? driver : SB__DRIVER_HOT);
+    if (op >= 0)
+        sb_prefetch_set(p, SB_PREFETCH_OPERATION, sb_rec_op_tally(rec, op),
+            sizeof(struct sb_op_tally));
+}
+
 // A call that began at `since`; 0: it is not timed. rec: NULL if it is not to
 // be counted.
 static inline struct sb__call sb__call_since(
     struct sb_con_priv *c, struct sb_rec *rec, int op, uint64_t since)
 {
+    if (SB_UNLIKELY(c->ctx->prefetch != NULL))
+        sb__call_prefetch(c, rec, op);
     return (struct sb__call){ .con = c,
         .rec = rec,
         .op = op,

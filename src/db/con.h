@@ -87,6 +87,7 @@ struct sb_con_priv {
     unsigned rs_now;                  // the only one that may be valid
     struct sb_stmt_handle *statement; // source of the result, NULL: SQL text
     struct sb__lru prepared;          // statements that exist on the server
+    struct sb__pipe pipe; // from its `n` on, only a pipeline uses what follows
     struct sb_err err;
     struct sb_conn_info info;
     struct sb_con_priv *next, *prev; // in the context, protected by its lock
@@ -99,7 +100,6 @@ struct sb_con_priv {
     uint64_t lost_at;                // when the loss was detected
     uint64_t queued_ns;    // how long it has waited for --connect-parallel
     uint64_t queued_waits; // of the user's fiber when that ended
-    struct sb__pipe pipe;
     struct sb__refresh refresh;
     struct sb_buf bulk; // INSERT text being collected
     size_t bulk_head;   // length before the rows; 0: no bulk insert

@@ -152,6 +152,7 @@ struct sb_db_ctx {
     // delay was recorded last.
     const struct sb_fiber_waits *waits;
     uint64_t delayed;
+    struct sb_prefetch *prefetch; // of the fiber; NULL as `waits`
     pthread_mutex_t lock; // of the next two and what other threads cancel
     struct sb__slot_wait *slot_wait; // in progress, for --connect-parallel
     struct sb_con_priv *cons;

@@ -12,11 +12,14 @@
 #include "base/err.h"
 #include "kit/asan.h"
 #include "kit/tsan.h"
+#include "loop/prefetch.h"
 
 // A multiple of every size of pages. It must be larger than the variables of
 // any function, which may not touch all of them: Lua's functions on strings
 // have 8 KiB, those of client libraries more.
 #define GUARD ((size_t)65536)
+// Bytes of a stack with the frames between a wait and the loop of the script.
+#define PREFETCHED 1024
 
 // Boost.Context has a C interface without a header for C. These declarations
 // are valid from Boost 1.61 on.
@@ -157,6 +160,11 @@ void sb_context_done(struct sb_context *c)
 #endif
     munmap(c->base, c->size);
     c->base = NULL;
+}
+
+void sb_context_prefetch(const struct sb_context *c)
+{
+    sb_prefetch_lines((uintptr_t)c->at, PREFETCHED / SB_PREFETCH_LINE);
 }
 
 bool sb_context_guards(const struct sb_context *c, const void *address)

@@ -43,6 +43,8 @@ bool sb_context_guards(const struct sb_context *c, const void *address);
 // Continues run() until it calls sb_context_leave() or returns. errno belongs
 // to the side that runs: both functions leave it as it was for their caller.
 void sb_context_resume(struct sb_context *c);
+// Has the processor fetch what the context needs first when it is resumed.
+void sb_context_prefetch(const struct sb_context *c);
 // Called by run(): returns to the caller of sb_context_resume() until the next
 // one.
 void sb_context_leave(struct sb_context *c);

@@ -129,6 +129,11 @@ const struct sb_fiber_waits *sb_fiber_waits(const struct sb_fiber *f)
     return &f->waits;
 }
 
+struct sb_prefetch *sb_fiber_prefetch(struct sb_fiber *f)
+{
+    return &f->prefetch;
+}
+
 // Waking ---------------------------------------------------------------------
 
 static void add_woken(struct sb_loop *l, struct sb_fiber *f)

@@ -8,6 +8,7 @@
 #include <stdint.h>
 
 struct sb_fiber;
+struct sb_prefetch;
 
 #define SB_FOREVER UINT64_MAX // as a time: no limit
 
@@ -38,6 +39,8 @@ struct sb_fiber_waits {
     uint64_t late;  // of the last one: ns from sb_fiber_reported() until it ran
 };
 const struct sb_fiber_waits *sb_fiber_waits(const struct sb_fiber *f);
+// What it uses when it continues. Only the fiber changes it.
+struct sb_prefetch *sb_fiber_prefetch(struct sb_fiber *f);
 // Ends sb_fiber_sleep(). Any thread, as long as the loop exists.
 void sb_fiber_wake(struct sb_fiber *f);
 

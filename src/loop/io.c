@@ -14,6 +14,10 @@
 #define MS UINT64_C(1000000)
 // Typical delay of the kernel in waking a thread.
 #define SPIN_NS 60000u
+// Bytes that are prefetched: of the request, because its buffer is used again,
+// and of the answer.
+#define REQUEST 128
+#define ANSWER  256
 
 // In a thread ----------------------------------------------------------------
 
@@ -142,6 +146,10 @@ ssize_t sb_io_exchange(struct sb_exchange *x)
     if (!f)
         return by_calls(
             x, x->deadline == SB_FOREVER || (x->times_out && x->len == 0));
+    sb_prefetch_set(&f->prefetch, SB_PREFETCH_REQUEST, x->out,
+        x->len < REQUEST ? x->len : REQUEST);
+    sb_prefetch_set(&f->prefetch, SB_PREFETCH_ANSWER, x->in,
+        x->cap < ANSWER ? x->cap : ANSWER);
     if (!poller->start_exchange ||
         poller->start_exchange(f, x->fd, x->out, x->len, x->in, x->cap))
         return by_calls(x, false);

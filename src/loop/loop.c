@@ -29,6 +29,12 @@ static void run_fiber(struct sb_loop *l, struct sb_fiber *f)
         sb__turns_switched(l, f);
 }
 
+static void prefetch(const struct sb_fiber *f)
+{
+    sb_context_prefetch(&f->context);
+    sb_prefetch_all(&f->prefetch);
+}
+
 // Those that become ready meanwhile run in the next round, so that the kernel
 // is asked in between.
 static void run_ready(struct sb_loop *l)
@@ -39,8 +45,13 @@ static void run_ready(struct sb_loop *l)
     atomic_store_explicit(&l->round,
         atomic_load_explicit(&l->round, memory_order_relaxed) + 1,
         memory_order_relaxed);
-    for (unsigned n = l->ready; n > 0; n--)
-        run_fiber(l, sb__fiber_next(l));
+    for (unsigned n = l->ready; n > 0; n--) {
+        struct sb_fiber *f = sb__fiber_next(l);
+
+        if (l->first)
+            prefetch(l->first);
+        run_fiber(l, f);
+    }
 }
 
 // Wake-ups and timers --------------------------------------------------------

@@ -13,6 +13,7 @@
 #include "loop/fiber.h"
 #include "loop/hold.h"
 #include "loop/loop.h"
+#include "loop/prefetch.h"
 #include "loop/timers.h"
 
 enum sb__fiber_state {
@@ -42,6 +43,7 @@ struct sb_fiber {
     uint64_t reported;
     struct sb_fiber_waits waits;
     void *local; // its owner's
+    struct sb_prefetch prefetch;
     // Written by other threads:
     _Atomic bool token;          // a wake-up that no sleep has consumed
     _Atomic bool queued;         // in the list of the loop

@@ -22,6 +22,7 @@
 #include "run/workload.h"
 
 struct sb_fiber_waits;
+struct sb_prefetch;
 struct sb_job;
 
 enum sb_pace_mode { SB_PACE_AUTO, SB_PACE_SLEEP, SB_PACE_SPIN };
@@ -223,6 +224,9 @@ bool sb_user_stopped(const struct sb_user *u); // any thread
 // How the waits of its fiber ended, for the client delays of its calls; NULL if
 // it has a thread of its own. Only in the user's thread.
 const struct sb_fiber_waits *sb_user_waits(const struct sb_user *u);
+// The memory that its fiber uses when it continues; NULL if it has a thread of
+// its own. Only in the user's thread.
+struct sb_prefetch *sb_user_prefetch(const struct sb_user *u);
 // Called by a workload, which supports user_held, when sb_user_next() has
 // returned 0. The loop may have been ended only so that the workload can begin
 // or end to note which line runs: it does so and calls sb_user_next() again.

@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "base/likely.h"
+#include "loop/prefetch.h"
 #include "run/gate.h"
 #include "run/holds.h"
 #include "run/lock.h"
@@ -66,6 +67,20 @@ static int start_mixed(struct sb_user *u, uint64_t arrival, uint64_t now)
     return start_event(u, arrival, now);
 }
 
+// Says what the user's fiber uses at the end of an event and at the start of
+// the next one.
+static void prefetch_user(const struct sb_user *u)
+{
+    struct sb_prefetch *p = sb_user_prefetch(u);
+
+    if (!p)
+        return;
+    sb_prefetch_set(p, SB_PREFETCH_USER, u, offsetof(struct sb_user, part));
+    sb_prefetch_set(p, SB_PREFETCH_USER_PRIV, u->priv, sizeof(*u->priv));
+    sb_prefetch_set(p, SB_PREFETCH_RECORDER, u->rec,
+        offsetof(struct sb_rec, later) + SB_PREFETCH_LINE);
+}
+
 static void enter_phase(struct sb_user *u, uint64_t arrival)
 {
     struct sb_run *run = u->run;
@@ -77,7 +92,10 @@ static void enter_phase(struct sb_user *u, uint64_t arrival)
     if (u->rec != rec && u->rec)
         sb_rec_flush(u->rec);
     sb_rec_no_delay(rec);
-    u->rec = rec;
+    if (u->rec != rec) {
+        u->rec = rec;
+        prefetch_user(u);
+    }
     u->mark = (uint8_t)(1 + phase);
 }
 

@@ -109,6 +109,13 @@ const struct sb_fiber_waits *sb_user_waits(const struct sb_user *u)
     return f ? sb_fiber_waits(f) : NULL;
 }
 
+struct sb_prefetch *sb_user_prefetch(const struct sb_user *u)
+{
+    struct sb_fiber *f = u->priv->waiter.fiber;
+
+    return f ? sb_fiber_prefetch(f) : NULL;
+}
+
 uint64_t sb__user_take_turns(struct sb_user *u, uint64_t now)
 {
     struct sb_fiber *f = u->priv->waiter.fiber;

@@ -360,6 +360,7 @@ int sb__state_new(struct sb__state **out, struct sb_script *s,
     st->ctx.waiter = user ? sb_user_waiter(user) : NULL;
     st->ctx.wait_arg = user;
     st->ctx.waits = user ? sb_user_waits(user) : NULL;
+    st->ctx.prefetch = user ? sb_user_prefetch(user) : NULL;
     st->ctx.own = s->env.db;
     if (!st->random) {
         sb__state_free(st);

@@ -143,6 +143,34 @@ static void answers_that_waited_for_their_user(void)
     finish_calls();
 }
 
+static bool is_range(
+    const struct sb_prefetch *p, enum sb_prefetch_slot slot, const void *start)
+{
+    uintptr_t first = p->range[slot] & ~(uintptr_t)63;
+
+    return first == ((uintptr_t)start & ~(uintptr_t)63) &&
+           (p->range[slot] & 63) > 0;
+}
+
+// A call says what its user's fiber uses when it continues.
+static void what_is_prefetched(void)
+{
+    struct sb_prefetch p = { { 0 } };
+
+    start_calls();
+    sb__call_begin(&c, rec, op);
+    ctx.prefetch = &p;
+    sb__call_begin(&c, rec, -1);
+    CHECK(is_range(&p, SB_PREFETCH_CONTEXT, &ctx));
+    CHECK(is_range(&p, SB_PREFETCH_CONNECTION, &c));
+    CHECK(is_range(&p, SB_PREFETCH_DRIVER_CONNECTION, c.conn));
+    CHECK_INT(p.range[SB_PREFETCH_OPERATION], 0);
+    sb__call_begin(&c, rec, op);
+    CHECK(is_range(&p, SB_PREFETCH_OPERATION, sb_rec_op_tally(rec, op)));
+    ctx.prefetch = NULL;
+    finish_calls();
+}
+
 // Two answers that one wait brought: each is earlier by its delay, which is
 // that of one wait.
 static void one_wait_for_two_answers(void)
@@ -199,6 +227,7 @@ int main(void)
     RUN(recorded_since);
     RUN(answers_that_waited_for_their_user);
     RUN(one_wait_for_two_answers);
+    RUN(what_is_prefetched);
     RUN(refused);
     return check_done();
 }

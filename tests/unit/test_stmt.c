@@ -33,6 +33,25 @@ static void without_a_limit(void)
     finish();
 }
 
+// On an event loop a statement says what its user's fiber uses when it
+// continues.
+static void what_is_prefetched(void)
+{
+    struct sb_prefetch p = { { 0 } };
+    struct sb_stmt_handle *st;
+    uintptr_t line = ~(uintptr_t)63;
+
+    start();
+    ctx.prefetch = &p;
+    run(st = open_stmt("a"));
+    CHECK((p.range[SB_PREFETCH_STATEMENT] & line) == ((uintptr_t)st & line));
+    CHECK(p.range[SB_PREFETCH_DRIVER_STATEMENT] != 0);
+    CHECK(p.range[SB_PREFETCH_CODE] != 0);
+    CHECK_INT(p.range[SB_PREFETCH_VALUES], 0); // it has none
+    ctx.prefetch = NULL;
+    finish();
+}
+
 static void least_recently_used(void)
 {
     struct sb_stmt_handle *a, *b, *d;
@@ -218,6 +237,7 @@ int main(void)
 {
     sb_log_set_level(SB_LOG_FATAL);
     RUN(without_a_limit);
+    RUN(what_is_prefetched);
     RUN(least_recently_used);
     RUN(forgotten_by_the_server);
     RUN(in_pipelines);

@@ -8,6 +8,9 @@
 #include "db/op.h"
 #include "db/sql/sql.h"
 
+// Bytes of a driver's statement that are prefetched.
+#define DRIVER_HOT 128
+
 enum mode { MODE_NEW, MODE_SERVER, MODE_EMULATED };
 
 struct sb_stmt_handle {
@@ -25,8 +28,8 @@ struct sb_stmt_handle {
     struct sb_stmt *stmt;       // stmt_size bytes
     struct sb__lru_node cached; // in con->prepared, if MODE_SERVER
     struct sb__marks marks;
-    struct sb_param **bound; // nbound parameters
     struct sb_value *value;  // nbound values
+    struct sb_param **bound; // nbound parameters, in the same allocation
     uint32_t nbound;
     struct sb_buf text; // for the emulation
 };
@@ -81,8 +84,13 @@ static void unbind(struct sb_stmt_handle *st)
 {
     for (uint32_t i = 0; i < st->nbound; i++)
         sb_param_free(st->bound[i]);
-    free(st->bound);
     free(st->value);
+}
+
+// Of n values and parameters.
+static size_t values_size(size_t n)
+{
+    return n * (sizeof(struct sb_value) + sizeof(struct sb_param *));
 }
 
 // Frees everything except the handle: see struct sb_con_priv.
@@ -198,13 +206,10 @@ int sb_stmt_bind(
     }
     if (sb__params_check(params, n, st->marks.n, st->sql, &c->err))
         return sb__error_show(c);
-    bound = malloc((n + 1) * sizeof(*bound));
-    value = calloc(n + 1, sizeof(*value));
-    if (!bound || !value) {
-        free(bound);
-        free(value);
+    value = calloc(1, values_size(n + 1));
+    if (!value)
         return sb__error_no_memory(c);
-    }
+    bound = (struct sb_param **)(value + n);
     for (size_t i = 0; i < n; i++)
         bound[i] = sb__param_keep(params[i]);
     unbind(st);
@@ -368,6 +373,21 @@ static int emulate(struct sb_stmt_handle *st, int op)
               : sb__query_run(st->child.con, st->text.data, st->text.len, op);
 }
 
+// Says which memory of the statement the user's fiber uses when it is executed
+// again.
+static void prefetch_stmt(const struct sb_stmt_handle *st)
+{
+    struct sb_prefetch *p = st->ctx->prefetch;
+
+    sb_prefetch_set(p, SB_PREFETCH_STATEMENT, st, sizeof(*st));
+    sb_prefetch_set(p, SB_PREFETCH_DRIVER_STATEMENT, st->stmt, DRIVER_HOT);
+    if (st->nbound == 0)
+        return;
+    sb_prefetch_set(p, SB_PREFETCH_VALUES, st->value, values_size(st->nbound));
+    sb_prefetch_set(
+        p, SB_PREFETCH_PARAMETER, st->bound[0], sizeof(**st->bound));
+}
+
 static inline int call_execute(struct sb_stmt_handle *st)
 {
     struct sb_con_priv *c = st->child.con;
@@ -414,6 +434,8 @@ static int execute(struct sb_stmt_handle *st)
     if (st->mode == MODE_EMULATED)
         return emulate(st, op);
     assert(st->mode == MODE_SERVER);
+    if (SB_UNLIKELY(st->ctx->prefetch != NULL))
+        prefetch_stmt(st);
     call = sb__call_begin(c, rec, op);
     rc = call_execute(st);
     if (SB_UNLIKELY(rc == SB_EUNSUPPORTED)) {
@@ -477,6 +499,7 @@ struct sb_rs *sb_stmt_execute(struct sb_stmt_handle *st)
         sb_log(SB_LOG_ALERT, "attempt to use an already closed connection");
         return NULL;
     }
+    SB__PREFETCH_CALLER(c->ctx);
     if (sb__call_ready(c) || make_ready(st))
         return NULL;
     if (SB_UNLIKELY(c->pipe.state == SB__PIPE_OPEN)) {

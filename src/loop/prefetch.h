@@ -1,0 +1,73 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+//
+// Memory that a fiber uses as soon as it continues. The loop has the processor
+// fetch it while the fiber before that one runs. With hundreds of users, none
+// of it is in the caches any more, and without this the processor would wait
+// for each piece in turn: docs/internals/loop.md, Caches.
+//
+// Who owns the memory says where it is, whenever that changes, for the next
+// waits of the fiber. It may be freed later: fetching an address that is not
+// mapped has no effect. One thread, that of the fiber.
+#ifndef SB_LOOP_PREFETCH_H
+#define SB_LOOP_PREFETCH_H
+
+#include <stddef.h>
+#include <stdint.h>
+
+#define SB_PREFETCH_LINE 64u
+#ifndef SB_PREFETCH_FETCH // a test sees the addresses
+#define SB_PREFETCH_FETCH(address) __builtin_prefetch((const void *)(address))
+#endif
+
+// What is in a range. The loop makes no difference.
+enum sb_prefetch_slot {
+    SB_PREFETCH_USER,
+    SB_PREFETCH_USER_PRIV,
+    SB_PREFETCH_RECORDER,
+    SB_PREFETCH_OPERATION,
+    SB_PREFETCH_CONTEXT,
+    SB_PREFETCH_CONNECTION,
+    SB_PREFETCH_DRIVER_CONNECTION,
+    SB_PREFETCH_STATEMENT,
+    SB_PREFETCH_DRIVER_STATEMENT,
+    SB_PREFETCH_VALUES,
+    SB_PREFETCH_PARAMETER,
+    SB_PREFETCH_CODE,
+    SB_PREFETCH_REQUEST,
+    SB_PREFETCH_ANSWER,
+    SB_PREFETCH_SLOTS
+};
+
+struct sb_prefetch {
+    // The address of the first cache line, plus the number of lines.
+    uintptr_t range[SB_PREFETCH_SLOTS];
+};
+
+// size: in bytes; what exceeds 63 cache lines is left out.
+static inline void sb_prefetch_set(struct sb_prefetch *p,
+    enum sb_prefetch_slot slot, const void *start, size_t size)
+{
+    uintptr_t first = (uintptr_t)start & ~(uintptr_t)(SB_PREFETCH_LINE - 1);
+    size_t lines = ((uintptr_t)start + size - first + SB_PREFETCH_LINE - 1) /
+                   SB_PREFETCH_LINE;
+
+    p->range[slot] = first |
+                     (lines < SB_PREFETCH_LINE ? lines : SB_PREFETCH_LINE - 1);
+}
+
+static inline void sb_prefetch_lines(uintptr_t first, unsigned n)
+{
+    for (unsigned i = 0; i < n; i++)
+        SB_PREFETCH_FETCH(first + i * SB_PREFETCH_LINE);
+    // Compilers drop calls of functions that only prefetch.
+    __asm__ volatile("");
+}
+
+static inline void sb_prefetch_all(const struct sb_prefetch *p)
+{
+    for (int i = 0; i < SB_PREFETCH_SLOTS; i++)
+        sb_prefetch_lines(p->range[i] & ~(uintptr_t)(SB_PREFETCH_LINE - 1),
+            p->range[i] & (SB_PREFETCH_LINE - 1));
+}
+
+#endif
