@@ -19,13 +19,28 @@
 #include "db/con.h"
 #include "loop/prefetch.h"
 
-// Says that the user's fiber continues in the code that called the exported
-// function f(): compiled code of a script, of which each user has its own.
-// Lines before the return address are those of a loop around the call.
+// The ranges that the user's fiber uses after a call (loop/prefetch.h).
+enum sb__prefetch {
+    SB__PREFETCH_CONTEXT = SB_PREFETCH_CALLS,
+    SB__PREFETCH_CONNECTION,
+    SB__PREFETCH_DRIVER_CONNECTION,
+    SB__PREFETCH_OPERATION,
+    SB__PREFETCH_STATEMENT,
+    SB__PREFETCH_DRIVER_STATEMENT,
+    SB__PREFETCH_VALUES,
+    SB__PREFETCH_PARAMETER,
+    SB__PREFETCH_CODE
+};
+static_assert(
+    (int)SB__PREFETCH_CODE < (int)SB_PREFETCH_SLOTS, "ranges of calls");
+
+// The user's fiber continues in the code that called the function in which this
+// stands: compiled code of a script, of which each user has its own. Lines
+// before the return address are those of a loop around the call.
 #define SB__PREFETCH_CALLER(ctx)                                 \
     do {                                                         \
         if (SB_UNLIKELY((ctx)->prefetch != NULL))                \
-            sb_prefetch_set((ctx)->prefetch, SB_PREFETCH_CODE,   \
+            sb_prefetch_set((ctx)->prefetch, SB__PREFETCH_CODE,  \
                 (char *)__builtin_return_address(0) - 192, 320); \
     } while (0)
 
@@ -39,10 +54,6 @@ static inline uint64_t sb__now(const struct sb_con_priv *c)
 {
     return sb_clock_now(c->ctx->clock);
 }
-
-// Bytes of a driver's connection that are prefetched. Drivers have what each
-// call uses at the beginning.
-#define SB__DRIVER_HOT 384
 
 struct sb__call {
     struct sb_con_priv *con;
@@ -96,7 +107,7 @@ static inline uint64_t sb__call_waits(const struct sb_con_priv *c)
     return SB_UNLIKELY(c->ctx->waits != NULL) ? c->ctx->waits->count : 0;
 }
 
-// Says what the user's fiber uses when the call has been answered.
+// What the user's fiber uses when the call has been answered.
 static inline void sb__call_prefetch(
     const struct sb_con_priv *c, struct sb_rec *rec, int op)
 {
@@ -104,13 +115,13 @@ static inline void sb__call_prefetch(
     size_t driver = c->drv->conn_size;
 
     sb_prefetch_set(
-        p, SB_PREFETCH_CONTEXT, c->ctx, offsetof(struct sb_db_ctx, lock));
+        p, SB__PREFETCH_CONTEXT, c->ctx, offsetof(struct sb_db_ctx, lock));
     sb_prefetch_set(
-        p, SB_PREFETCH_CONNECTION, c, offsetof(struct sb_con_priv, pipe.n));
-    sb_prefetch_set(p, SB_PREFETCH_DRIVER_CONNECTION, c->conn,
-        driver < SB__DRIVER_HOT ? driver : SB__DRIVER_HOT);
+        p, SB__PREFETCH_CONNECTION, c, offsetof(struct sb_con_priv, pipe.n));
+    sb_prefetch_set(p, SB__PREFETCH_DRIVER_CONNECTION, c->conn,
+        driver < SB_DRIVER_HOT_CONN ? driver : SB_DRIVER_HOT_CONN);
     if (op >= 0)
-        sb_prefetch_set(p, SB_PREFETCH_OPERATION, sb_rec_op_tally(rec, op),
+        sb_prefetch_set(p, SB__PREFETCH_OPERATION, sb_rec_op_tally(rec, op),
             sizeof(struct sb_op_tally));
 }
 

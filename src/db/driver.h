@@ -143,6 +143,13 @@ struct sb_result {
 // reconnected. `conn` points to conn_size bytes, zeroed by the core.
 
 struct sb_conn; // the driver's own; a driver casts to its struct
+
+// What each execution uses belongs at the beginning: these numbers of bytes of
+// a connection and of a statement are prefetched on event loops, before the
+// user continues.
+#define SB_DRIVER_HOT_CONN 384u
+#define SB_DRIVER_HOT_STMT 128u
+
 struct sb_stmt; // also the driver's own: stmt_size bytes zeroed by the core
 
 struct sb_generic_ops {

@@ -12,14 +12,12 @@
 #include "base/err.h"
 #include "kit/asan.h"
 #include "kit/tsan.h"
+#include "loop/overflow.h"
 #include "loop/prefetch.h"
 
-// A multiple of every size of pages. It must be larger than the variables of
-// any function, which may not touch all of them: Lua's functions on strings
-// have 8 KiB, those of client libraries more.
-#define GUARD ((size_t)65536)
 // Bytes of a stack with the frames between a wait and the loop of the script.
 #define PREFETCHED 1024
+#define GUARD      SB_OVERFLOW_GUARD
 
 // Boost.Context has a C interface without a header for C. These declarations
 // are valid from Boost 1.61 on.

@@ -19,15 +19,16 @@ struct sb_loop;
 #define SB_HOLD_NS       UINT64_C(10000000) // longer is too long
 #define SB_HOLD_CHECK_NS UINT64_C(20000000)
 
-// From a switch to a fiber to the next switch. Times of CLOCK_MONOTONIC in ns.
+// From a switch to a fiber to the next switch; if turns were not timed (see
+// sb_fiber_turn()), the whole round. Times of CLOCK_MONOTONIC in ns.
 struct sb_hold {
     uint64_t from, to;
     // How long the fiber held its thread. Time in which the thread was ready,
     // but had no processor, does not count.
     uint64_t ns;
     bool computed; // for most of this time
-    // sb_loop_check() saw the thread asleep. Without it, the host or a debugger
-    // may have stopped the thread.
+    // sb_loop_check() saw the thread asleep. If false, something else may have
+    // stopped the thread, such as a debugger.
     bool blocked;
 };
 
@@ -37,9 +38,9 @@ struct sb_hold {
 void sb_loop_watch(
     struct sb_loop *l, void (*held)(void *arg, const struct sb_hold *hold));
 // Finds out whether a fiber blocks the loop's thread. Called about every
-// SB_HOLD_CHECK_NS, by one thread, not after sb_loop_close(). now: of
-// sb_clock_monotonic(). A fiber that sleeps for three times that is found. The
-// loop reports the hold when the fiber returns.
+// SB_HOLD_CHECK_NS, by one thread, not after sb_loop_close(); calls within half
+// of it are ignored. now: of sb_clock_monotonic(). Three checks in one turn
+// find a thread that sleeps; the loop reports the hold when the fiber returns.
 void sb_loop_check(struct sb_loop *l, uint64_t now);
 // When the loop switched to the fiber last: `from` of a hold. 0: the clock is
 // not read between fibers at present. Called by the fiber itself.

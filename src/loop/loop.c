@@ -17,9 +17,9 @@
 static void run_fiber(struct sb_loop *l, struct sb_fiber *f)
 {
     f->state = SB__FIBER_RUNNING;
-    atomic_store_explicit(&l->running, f, memory_order_relaxed);
+    atomic_store_explicit(&l->running, f, memory_order_release);
     sb_context_resume(&f->context);
-    atomic_store_explicit(&l->running, NULL, memory_order_relaxed);
+    atomic_store_explicit(&l->running, NULL, memory_order_release);
     if (f->context.over) {
         f->state = SB__FIBER_OVER;
         l->alive--;

@@ -8,6 +8,7 @@
 #include <sys/types.h>
 
 #include "kit/spin.h"
+#include "loop/account.h"
 #include "loop/alarm.h"
 #include "loop/context.h"
 #include "loop/fiber.h"
@@ -73,22 +74,12 @@ struct sb__poller {
     void (*notify)(struct sb_loop *l);
 };
 
-// Of the loop's thread since its start, in ns.
-struct sb__account {
-    uint64_t at;    // when it was taken
-    uint64_t cpu;   // time with a processor
-    uint64_t delay; // time ready, without a processor
-    bool has_delay;
-    // How often it lost its processor, and gave it up; < 0: not known.
-    long preempted, sleeps;
-};
-
 // The turns of fibers: hold.c.
 struct sb__turns {
     void (*held)(void *arg, const struct sb_hold *hold); // or NULL
     uint64_t until; // they are timed until then; 0: they are not
     uint64_t from;  // when the last one began, if they are timed
-    struct sb__account before;
+    struct sb_account before;
     long sleeps;   // how often the thread had slept when the round began
     int schedstat; // the file of the thread, or -1
 };

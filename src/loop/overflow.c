@@ -27,7 +27,8 @@ static void (*say_overflow)(void *arg);
 static struct sigaction old;
 static atomic_bool told;
 
-// Of a thread that has called sb_overflow_guard(); {0} otherwise.
+// Of a thread that has called sb_overflow_guard(); {0} otherwise. It identifies
+// the user by the thread, because a signal handler has no other way.
 struct guarded {
     const char *guard, *stack; // the guard ends where the stack begins
     void *arg;

@@ -5,6 +5,13 @@
 #ifndef SB_LOOP_OVERFLOW_H
 #define SB_LOOP_OVERFLOW_H
 
+#include <stddef.h>
+
+// Size of the guards below stacks, a multiple of every size of pages. It must
+// be larger than the variables of any function, which may not touch all of
+// them: Lua's functions on strings have 8 KiB, those of client libraries more.
+#define SB_OVERFLOW_GUARD ((size_t)65536)
+
 // From now on, if the stack of a fiber overflows, say(arg) is called in a
 // signal handler, and then the process ends with status 1. arg: of the fiber,
 // see sb_loop_add(). Only async-signal-safe functions may be used. Has no

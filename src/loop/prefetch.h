@@ -19,23 +19,13 @@
 #define SB_PREFETCH_FETCH(address) __builtin_prefetch((const void *)(address))
 #endif
 
-// What is in a range. The loop makes no difference.
+// Numbers of ranges. Who has several gives them names of its own.
 enum sb_prefetch_slot {
-    SB_PREFETCH_USER,
-    SB_PREFETCH_USER_PRIV,
-    SB_PREFETCH_RECORDER,
-    SB_PREFETCH_OPERATION,
-    SB_PREFETCH_CONTEXT,
-    SB_PREFETCH_CONNECTION,
-    SB_PREFETCH_DRIVER_CONNECTION,
-    SB_PREFETCH_STATEMENT,
-    SB_PREFETCH_DRIVER_STATEMENT,
-    SB_PREFETCH_VALUES,
-    SB_PREFETCH_PARAMETER,
-    SB_PREFETCH_CODE,
-    SB_PREFETCH_REQUEST,
+    SB_PREFETCH_REQUEST, // of io.h
     SB_PREFETCH_ANSWER,
-    SB_PREFETCH_SLOTS
+    SB_PREFETCH_OWNER,                         // of the fiber's owner
+    SB_PREFETCH_CALLS = SB_PREFETCH_OWNER + 3, // of what waits in calls
+    SB_PREFETCH_SLOTS = SB_PREFETCH_CALLS + 9
 };
 
 struct sb_prefetch {
@@ -44,8 +34,8 @@ struct sb_prefetch {
 };
 
 // size: in bytes; what exceeds 63 cache lines is left out.
-static inline void sb_prefetch_set(struct sb_prefetch *p,
-    enum sb_prefetch_slot slot, const void *start, size_t size)
+static inline void sb_prefetch_set(
+    struct sb_prefetch *p, unsigned slot, const void *start, size_t size)
 {
     uintptr_t first = (uintptr_t)start & ~(uintptr_t)(SB_PREFETCH_LINE - 1);
     size_t lines = ((uintptr_t)start + size - first + SB_PREFETCH_LINE - 1) /

@@ -23,6 +23,7 @@
 #include <pthread.h>
 #include <stdatomic.h>
 #include <stdbool.h>
+#include <stddef.h>
 #include <stdint.h>
 
 #include "base/err.h"
@@ -174,6 +175,10 @@ struct sb_rec {
     uint64_t flushed_ns; // time of the last flush; owner only
     _Atomic uint64_t later[SB_REC_LATER];
 };
+
+// Bytes of a recorder, from its beginning, that each event uses; of the times
+// that it holds back, those that are written first.
+#define SB_REC_HOT (offsetof(struct sb_rec, later) + 64)
 
 // The outcome of an error for its event.
 enum sb_fate {

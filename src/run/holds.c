@@ -90,8 +90,10 @@ void sb__holds_held(void *user, const struct sb_hold *hold)
     char what[192] = "event()";
     enum sb_held held = SB_HELD_UNKNOWN;
 
-    // Before and after their events, users may block.
-    if (!u->priv->in_loop || atomic_load(&run->holds.known))
+    // Before and after their events, users may block. A turn may contain the
+    // end of the former.
+    if (!u->priv->in_loop || hold->from < u->priv->loop_since ||
+        atomic_load(&run->holds.known))
         return;
     if (run->w->ops->user_held)
         held = run->w->ops->user_held(run->w, u, hold, what, sizeof(what));

@@ -12,7 +12,6 @@
 #include "loop/helper.h"
 #include "loop/loop.h"
 #include "run/holds.h"
-#include "run/overflow.h"
 #include "run/thread_error.h"
 #include "run/user_private.h"
 #include "run/worker.h"
@@ -161,7 +160,6 @@ int sb__loops_start(struct sb_run *run, struct sb_err *err)
     assert(run->workers > 0 && run->workers <= run->users && !run->task);
     rc = create_loops(run, err);
     run->start_at = sb_clock_monotonic();
-    sb__overflow_catch(run);
     if (rc == 0)
         rc = add_users(run, err);
     pthread_attr_init(&attr);

@@ -234,7 +234,7 @@ struct sb_prefetch *sb_user_prefetch(const struct sb_user *u);
 enum sb_user_lines { SB_LINES_OVER, SB_LINES_BEGIN, SB_LINES_END };
 int sb_user_lines(struct sb_user *u);
 // When the worker began to run the user last, in ns of CLOCK_MONOTONIC; 0 if
-// it does not know. Between BEGIN and END it knows. Only in the user's thread.
+// it does not know. Only in the user's thread.
 uint64_t sb_user_turn(const struct sb_user *u);
 
 // Ends the run with an error, unless it has failed before. The user may go on

@@ -111,15 +111,14 @@ static bool watch_users(struct sb_run *run, struct sb_meter *m,
 
         if (next == UINT64_MAX)
             next = sb_clock_monotonic() + 3600 * SECOND;
+        uint64_t check = sb__loops_check(run);
+        uint64_t until = check < next ? check : next;
 
         pthread_mutex_lock(&run->lock);
         while (!(all = run->ended == run->users) &&
-               sb_clock_monotonic() < next &&
-               (w->stopped_at || !atomic_load(&run->stop))) {
-            uint64_t check = sb__loops_check(run);
-
-            sb__run_wait(run, check < next ? check : next);
-        }
+               sb_clock_monotonic() < until &&
+               (w->stopped_at || !atomic_load(&run->stop)))
+            sb__run_wait(run, until);
         pthread_mutex_unlock(&run->lock);
         uint64_t now = sb_clock_monotonic();
         sb__watch_extend(w, next, now);

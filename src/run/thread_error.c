@@ -13,6 +13,7 @@
 #include <unistd.h>
 
 #include "base/limits.h"
+#include "loop/overflow.h"
 #include "run/thread_error.h"
 
 // Process ids that the kernel does not assign to threads, and a margin.
@@ -32,7 +33,7 @@ static bool read_number(const char *path, long long *n)
 // Maps a stack as the C library does. Returns 0 or errno.
 static int try_stack(size_t stack)
 {
-    size_t guard = (size_t)sysconf(_SC_PAGESIZE);
+    const size_t guard = SB_OVERFLOW_GUARD;
     char *p = mmap(NULL, stack + guard, PROT_NONE,
         MAP_PRIVATE | MAP_ANONYMOUS | MAP_STACK, -1, 0);
 

@@ -67,18 +67,20 @@ static int start_mixed(struct sb_user *u, uint64_t arrival, uint64_t now)
     return start_event(u, arrival, now);
 }
 
-// Says what the user's fiber uses at the end of an event and at the start of
-// the next one.
+// The ranges of a user.
+enum { PREFETCH_USER = SB_PREFETCH_OWNER, PREFETCH_PRIV, PREFETCH_RECORDER };
+
+// What the user's fiber uses at the end of an event and at the start of the
+// next one.
 static void prefetch_user(const struct sb_user *u)
 {
     struct sb_prefetch *p = sb_user_prefetch(u);
 
     if (!p)
         return;
-    sb_prefetch_set(p, SB_PREFETCH_USER, u, offsetof(struct sb_user, part));
-    sb_prefetch_set(p, SB_PREFETCH_USER_PRIV, u->priv, sizeof(*u->priv));
-    sb_prefetch_set(p, SB_PREFETCH_RECORDER, u->rec,
-        offsetof(struct sb_rec, later) + SB_PREFETCH_LINE);
+    sb_prefetch_set(p, PREFETCH_USER, u, offsetof(struct sb_user, part));
+    sb_prefetch_set(p, PREFETCH_PRIV, u->priv, sizeof(*u->priv));
+    sb_prefetch_set(p, PREFETCH_RECORDER, u->rec, SB_REC_HOT);
 }
 
 static void enter_phase(struct sb_user *u, uint64_t arrival)

@@ -49,8 +49,9 @@ struct sb_user_priv {
     // Nothing is asked between two events: the end of an event is the start of
     // the next, unless its answer has waited for the user.
     bool chained;
-    bool plain;   // chained, and no answer waits: the user has a thread
-    bool in_loop; // the workload runs the user's events
+    bool plain;          // chained, and no answer waits: the user has a thread
+    bool in_loop;        // the workload runs the user's events
+    uint64_t loop_since; // when it began to
     enum sb__lines lines;
     uint64_t lines_until; // when the watch ends; 0: it has not begun
     unsigned lines_of;    // component that is watched

@@ -12,16 +12,12 @@
 #include "base/log.h"
 #include "loop/overflow.h"
 #include "run/mix_user.h"
-#include "run/overflow.h"
 #include "run/thread_error.h"
 #include "run/user_private.h"
 #include "run/worker.h"
 
 // Maximum delay of timers; the kernel's default is 50 us.
 #define TIMER_SLACK_NS 1
-
-// Of stacks: functions with large variables may skip a page.
-#define GUARD_SIZE 65536
 
 // Bits: the states that may follow.
 static const uint8_t next_states[] = {
@@ -77,6 +73,7 @@ static bool run_events(
 
     sb__user_start(u);
     move_user(run, u, SB_USER_RUNNING);
+    u->priv->loop_since = sb_clock_monotonic();
     u->priv->in_loop = true;
     rc = ops->user_run(run->w, u, err);
     u->priv->in_loop = false;
@@ -365,8 +362,7 @@ int sb__worker_start_all(struct sb_run *run, struct sb_err *err)
 
     pthread_attr_init(&attr);
     pthread_attr_setstacksize(&attr, (size_t)run->o->thread_stack_size);
-    pthread_attr_setguardsize(&attr, GUARD_SIZE);
-    sb__overflow_catch(run);
+    pthread_attr_setguardsize(&attr, SB_OVERFLOW_GUARD);
     while (rc == 0 && run->made < run->users && !atomic_load(&run->stop)) {
         uint64_t now = sb_clock_monotonic();
 

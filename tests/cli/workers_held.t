@@ -110,6 +110,16 @@ functions of the program for the same time is not.
   $ sed -i 's/ffi.C.usleep(1000000)/sysbench.user.wait(1)/' once.lua
   $ bench --events=40 once.lua; cat err
 
+Users that come later may block before their events, too.
+
+  $ cat >late.lua <<'EOF'
+  > local ffi = require("ffi")
+  > ffi.cdef("int usleep(unsigned);")
+  > function thread_init() ffi.C.usleep(200000) end
+  > function event() sysbench.user.wait(0.005) end
+  > EOF
+  $ bench "--stages=threads=2 for 1s; threads=4 for 1s" late.lua; cat err
+
 A stack that overflows is named.
 
   $ cat >deep.lua <<'EOF'

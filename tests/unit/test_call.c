@@ -144,7 +144,7 @@ static void answers_that_waited_for_their_user(void)
 }
 
 static bool is_range(
-    const struct sb_prefetch *p, enum sb_prefetch_slot slot, const void *start)
+    const struct sb_prefetch *p, unsigned slot, const void *start)
 {
     uintptr_t first = p->range[slot] & ~(uintptr_t)63;
 
@@ -161,12 +161,12 @@ static void what_is_prefetched(void)
     sb__call_begin(&c, rec, op);
     ctx.prefetch = &p;
     sb__call_begin(&c, rec, -1);
-    CHECK(is_range(&p, SB_PREFETCH_CONTEXT, &ctx));
-    CHECK(is_range(&p, SB_PREFETCH_CONNECTION, &c));
-    CHECK(is_range(&p, SB_PREFETCH_DRIVER_CONNECTION, c.conn));
-    CHECK_INT(p.range[SB_PREFETCH_OPERATION], 0);
+    CHECK(is_range(&p, SB__PREFETCH_CONTEXT, &ctx));
+    CHECK(is_range(&p, SB__PREFETCH_CONNECTION, &c));
+    CHECK(is_range(&p, SB__PREFETCH_DRIVER_CONNECTION, c.conn));
+    CHECK_INT(p.range[SB__PREFETCH_OPERATION], 0);
     sb__call_begin(&c, rec, op);
-    CHECK(is_range(&p, SB_PREFETCH_OPERATION, sb_rec_op_tally(rec, op)));
+    CHECK(is_range(&p, SB__PREFETCH_OPERATION, sb_rec_op_tally(rec, op)));
     ctx.prefetch = NULL;
     finish_calls();
 }

@@ -142,6 +142,7 @@ static struct {
     struct sb_loop *loop;
     struct sb_fiber *other;
     int pipe[2];
+    int checks; // while the fiber holds the thread
     _Atomic bool held, over;
 } checked;
 
@@ -161,8 +162,9 @@ static void *check_loop(void *arg)
 
     (void)arg;
     while (!atomic_load(&checked.held))
-        check_some_times(&now, 1);
-    check_some_times(&now, 25);
+        usleep(1000);
+    usleep(20000); // it sleeps now
+    check_some_times(&now, checked.checks);
     CHECK(write(checked.pipe[1], "x", 1) == 1);
     while (!atomic_load(&checked.over))
         check_some_times(&now, 1);
@@ -209,12 +211,13 @@ static void wait_for_wakeup(void *arg)
 }
 
 // Returns the number of holds in a loop with a fiber that holds it once.
-static int run_checked(void (*until_checked)(void))
+static int run_checked(void (*until_checked)(void), int checks)
 {
     struct sb_err err = { 0 };
     pthread_t thread;
 
     memset(&held, 0, sizeof(held));
+    checked.checks = checks;
     atomic_store(&checked.held, false);
     atomic_store(&checked.over, false);
     checked.loop = sb_loop_new(2, true);
@@ -236,7 +239,8 @@ static int run_checked(void (*until_checked)(void))
 
 static void a_fiber_that_blocks_once_is_found(void)
 {
-    CHECK_INT(run_checked(block_until_checked), 1);
+    CHECK_INT(run_checked(block_until_checked, 2), 0);
+    CHECK_INT(run_checked(block_until_checked, 3), 1);
     CHECK(held.last.blocked);
     CHECK(!held.last.computed);
     CHECK(held.last.ns > SB_HOLD_NS);
@@ -244,8 +248,8 @@ static void a_fiber_that_blocks_once_is_found(void)
 
 static void other_holds_need_two_rounds(void)
 {
-    CHECK_INT(run_checked(compute_until_checked), 0);
-    CHECK_INT(run_checked(wait_until_checked), 0);
+    CHECK_INT(run_checked(compute_until_checked, 25), 0);
+    CHECK_INT(run_checked(wait_until_checked, 25), 0);
 }
 
 int main(void)

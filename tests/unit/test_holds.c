@@ -240,6 +240,19 @@ static const char *end_text(void)
     return captured();
 }
 
+// A turn in which the user has begun its events may contain what was before.
+static void before_its_events_a_user_may_block(void)
+{
+    begin();
+    run->priv[0].loop_since = 2;
+    block(0, "event()");
+    CHECK_INT(run->holds.count, 0);
+    run->priv[0].loop_since = 1;
+    block(0, "event()");
+    CHECK_INT(run->holds.count, 1);
+    end();
+}
+
 static void one_hold_is_enough_if_it_was_seen(void)
 {
     begin();
@@ -264,6 +277,7 @@ int main(void)
     RUN(few_users_are_watched);
     RUN(a_loop_of_its_own_does_not_end);
     RUN(outside_of_events_users_may_block);
+    RUN(before_its_events_a_user_may_block);
     RUN(one_hold_is_enough_if_it_was_seen);
     return check_done();
 }

@@ -43,7 +43,7 @@ static void a_range_is_fetched_by_lines(void)
         struct sb_prefetch p = { { 0 } };
 
         sb_prefetch_set(
-            &p, SB_PREFETCH_STATEMENT, (void *)cases[i].start, cases[i].size);
+            &p, SB_PREFETCH_OWNER, (void *)cases[i].start, cases[i].size);
         fetch_all(&p);
         CHECK_INT(n_fetched, cases[i].n);
         for (unsigned k = 0; k < n_fetched; k++)
@@ -58,10 +58,10 @@ static void each_slot_has_its_last_range(void)
     fetch_all(&p);
     CHECK_INT(n_fetched, 0);
     for (int i = 0; i < SB_PREFETCH_SLOTS; i++)
-        sb_prefetch_set(&p, (enum sb_prefetch_slot)i, (void *)0x100, 640);
+        sb_prefetch_set(&p, (unsigned)i, (void *)0x100, 640);
     for (int i = 0; i < SB_PREFETCH_SLOTS; i++)
-        sb_prefetch_set(&p, (enum sb_prefetch_slot)i,
-            (void *)(uintptr_t)(0x1000 + 64 * i), 64);
+        sb_prefetch_set(
+            &p, (unsigned)i, (void *)(uintptr_t)(0x1000 + 64 * i), 64);
     fetch_all(&p);
     CHECK_INT(n_fetched, SB_PREFETCH_SLOTS);
     for (int i = 0; i < SB_PREFETCH_SLOTS; i++)

@@ -33,6 +33,19 @@ static void without_a_limit(void)
     finish();
 }
 
+static void run_with_parameter(const struct sb_prefetch *p)
+{
+    struct sb_stmt_handle *st = sb_stmt_open(&c.pub, "b ?", 3, NULL);
+    struct sb_param *param = sb_stmt_param(st, SB_SQL_TYPE_INT, 0);
+
+    CHECK_INT(sb_stmt_bind(st, &param, 1), 0);
+    run(st);
+    CHECK(p->range[SB__PREFETCH_VALUES] != 0);
+    CHECK((p->range[SB__PREFETCH_PARAMETER] & ~(uintptr_t)63) ==
+          ((uintptr_t)param & ~(uintptr_t)63));
+    sb_param_free(param);
+}
+
 // On an event loop a statement says what its user's fiber uses when it
 // continues.
 static void what_is_prefetched(void)
@@ -44,10 +57,11 @@ static void what_is_prefetched(void)
     start();
     ctx.prefetch = &p;
     run(st = open_stmt("a"));
-    CHECK((p.range[SB_PREFETCH_STATEMENT] & line) == ((uintptr_t)st & line));
-    CHECK(p.range[SB_PREFETCH_DRIVER_STATEMENT] != 0);
-    CHECK(p.range[SB_PREFETCH_CODE] != 0);
-    CHECK_INT(p.range[SB_PREFETCH_VALUES], 0); // it has none
+    CHECK((p.range[SB__PREFETCH_STATEMENT] & line) == ((uintptr_t)st & line));
+    CHECK(p.range[SB__PREFETCH_DRIVER_STATEMENT] != 0);
+    CHECK(p.range[SB__PREFETCH_CODE] != 0);
+    CHECK_INT(p.range[SB__PREFETCH_VALUES], 0); // it has none
+    run_with_parameter(&p);
     ctx.prefetch = NULL;
     finish();
 }

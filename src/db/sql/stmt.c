@@ -8,9 +8,6 @@
 #include "db/op.h"
 #include "db/sql/sql.h"
 
-// Bytes of a driver's statement that are prefetched.
-#define DRIVER_HOT 128
-
 enum mode { MODE_NEW, MODE_SERVER, MODE_EMULATED };
 
 struct sb_stmt_handle {
@@ -373,19 +370,20 @@ static int emulate(struct sb_stmt_handle *st, int op)
               : sb__query_run(st->child.con, st->text.data, st->text.len, op);
 }
 
-// Says which memory of the statement the user's fiber uses when it is executed
-// again.
+// What the user's fiber uses if the statement is the next one, too.
 static void prefetch_stmt(const struct sb_stmt_handle *st)
 {
     struct sb_prefetch *p = st->ctx->prefetch;
+    size_t driver = st->child.con->drv->stmt_size;
 
-    sb_prefetch_set(p, SB_PREFETCH_STATEMENT, st, sizeof(*st));
-    sb_prefetch_set(p, SB_PREFETCH_DRIVER_STATEMENT, st->stmt, DRIVER_HOT);
+    sb_prefetch_set(p, SB__PREFETCH_STATEMENT, st, sizeof(*st));
+    sb_prefetch_set(p, SB__PREFETCH_DRIVER_STATEMENT, st->stmt,
+        driver < SB_DRIVER_HOT_STMT ? driver : SB_DRIVER_HOT_STMT);
     if (st->nbound == 0)
         return;
-    sb_prefetch_set(p, SB_PREFETCH_VALUES, st->value, values_size(st->nbound));
+    sb_prefetch_set(p, SB__PREFETCH_VALUES, st->value, values_size(st->nbound));
     sb_prefetch_set(
-        p, SB_PREFETCH_PARAMETER, st->bound[0], sizeof(**st->bound));
+        p, SB__PREFETCH_PARAMETER, st->bound[0], sizeof(**st->bound));
 }
 
 static inline int call_execute(struct sb_stmt_handle *st)
