@@ -54,6 +54,26 @@ uint64_t sb__call_delay(const struct sb_con_priv *c, struct sb_rec *rec,
     return ns;
 }
 
+void sb__call_prefetch(struct sb_con_priv *c, struct sb_rec *rec, int op)
+{
+    struct sb_db_ctx *ctx = c->ctx;
+    struct sb_prefetch *p = ctx->prefetch;
+    size_t driver = c->drv->conn_size;
+
+    sb_prefetch_set(
+        p, SB__PREFETCH_CONTEXT, ctx, offsetof(struct sb_db_ctx, lock));
+    sb_prefetch_set(
+        p, SB__PREFETCH_CONNECTION, c, offsetof(struct sb_con_priv, pipe.n));
+    sb_prefetch_set(p, SB__PREFETCH_DRIVER_CONNECTION, c->conn,
+        driver < SB_DRIVER_HOT_CONN ? driver : SB_DRIVER_HOT_CONN);
+    if (op >= 0)
+        sb_prefetch_set(p, SB__PREFETCH_OPERATION, sb_rec_op_tally(rec, op),
+            sizeof(struct sb_op_tally));
+    ctx->prefetched.conn = c->conn;
+    ctx->prefetched.rec = rec;
+    ctx->prefetched.op = op;
+}
+
 void sb__call_complete_error(struct sb_con_priv *c, int rc)
 {
     if (c->err.code == 0)

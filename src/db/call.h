@@ -107,22 +107,17 @@ static inline uint64_t sb__call_waits(const struct sb_con_priv *c)
     return SB_UNLIKELY(c->ctx->waits != NULL) ? c->ctx->waits->count : 0;
 }
 
-// What the user's fiber uses when the call has been answered.
-static inline void sb__call_prefetch(
-    const struct sb_con_priv *c, struct sb_rec *rec, int op)
-{
-    struct sb_prefetch *p = c->ctx->prefetch;
-    size_t driver = c->drv->conn_size;
+// Sets what the user's fiber uses when a call has been answered.
+void sb__call_prefetch(struct sb_con_priv *c, struct sb_rec *rec, int op);
 
-    sb_prefetch_set(
-        p, SB__PREFETCH_CONTEXT, c->ctx, offsetof(struct sb_db_ctx, lock));
-    sb_prefetch_set(
-        p, SB__PREFETCH_CONNECTION, c, offsetof(struct sb_con_priv, pipe.n));
-    sb_prefetch_set(p, SB__PREFETCH_DRIVER_CONNECTION, c->conn,
-        driver < SB_DRIVER_HOT_CONN ? driver : SB_DRIVER_HOT_CONN);
-    if (op >= 0)
-        sb_prefetch_set(p, SB__PREFETCH_OPERATION, sb_rec_op_tally(rec, op),
-            sizeof(struct sb_op_tally));
+static inline bool sb__call_is_prefetched(
+    const struct sb_con_priv *c, const struct sb_rec *rec, int op)
+{
+    const struct sb_db_ctx *ctx = c->ctx;
+
+    return !ctx->prefetch ||
+           (ctx->prefetched.conn == c->conn && ctx->prefetched.rec == rec &&
+               ctx->prefetched.op == op);
 }
 
 // A call that began at `since`; 0: it is not timed. rec: NULL if it is not to
@@ -130,7 +125,7 @@ static inline void sb__call_prefetch(
 static inline struct sb__call sb__call_since(
     struct sb_con_priv *c, struct sb_rec *rec, int op, uint64_t since)
 {
-    if (SB_UNLIKELY(c->ctx->prefetch != NULL))
+    if (SB_UNLIKELY(!sb__call_is_prefetched(c, rec, op)))
         sb__call_prefetch(c, rec, op);
     return (struct sb__call){ .con = c,
         .rec = rec,

@@ -153,6 +153,12 @@ struct sb_db_ctx {
     const struct sb_fiber_waits *waits;
     uint64_t delayed;
     struct sb_prefetch *prefetch; // of the fiber; NULL as `waits`
+    // What its ranges belong to: they are set only when that has changed.
+    struct {
+        const void *conn, *stmt, *value;
+        const struct sb_rec *rec;
+        int op;
+    } prefetched;
     pthread_mutex_t lock; // of the next two and what other threads cancel
     struct sb__slot_wait *slot_wait; // in progress, for --connect-parallel
     struct sb_con_priv *cons;

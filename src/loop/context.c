@@ -34,6 +34,7 @@ void __sanitizer_start_switch_fiber(
     void **fake_stack_save, const void *bottom, size_t size);
 void __sanitizer_finish_switch_fiber(
     void *fake_stack_save, const void **bottom_old, size_t *size_old);
+void __asan_unpoison_memory_region(const volatile void *address, size_t size);
 #endif
 
 #ifdef SB_TSAN
@@ -155,6 +156,11 @@ void sb_context_done(struct sb_context *c)
 #ifdef SB_TSAN
     if (c->own_fiber)
         __tsan_destroy_fiber(c->own_fiber);
+#endif
+#ifdef SB_ASAN
+    // Functions that did not return have left marks, and who maps these
+    // addresses next may do so by a system call, which does not remove them.
+    __asan_unpoison_memory_region(c->base, c->size);
 #endif
     munmap(c->base, c->size);
     c->base = NULL;

@@ -370,20 +370,32 @@ static int emulate(struct sb_stmt_handle *st, int op)
               : sb__query_run(st->child.con, st->text.data, st->text.len, op);
 }
 
-// What the user's fiber uses if the statement is the next one, too.
+// Sets what the user's fiber uses if the statement is the next one, too.
 static void prefetch_stmt(const struct sb_stmt_handle *st)
 {
-    struct sb_prefetch *p = st->ctx->prefetch;
+    struct sb_db_ctx *ctx = st->ctx;
+    struct sb_prefetch *p = ctx->prefetch;
     size_t driver = st->child.con->drv->stmt_size;
 
     sb_prefetch_set(p, SB__PREFETCH_STATEMENT, st, sizeof(*st));
     sb_prefetch_set(p, SB__PREFETCH_DRIVER_STATEMENT, st->stmt,
         driver < SB_DRIVER_HOT_STMT ? driver : SB_DRIVER_HOT_STMT);
-    if (st->nbound == 0)
-        return;
-    sb_prefetch_set(p, SB__PREFETCH_VALUES, st->value, values_size(st->nbound));
-    sb_prefetch_set(
-        p, SB__PREFETCH_PARAMETER, st->bound[0], sizeof(**st->bound));
+    if (st->nbound > 0) {
+        sb_prefetch_set(
+            p, SB__PREFETCH_VALUES, st->value, values_size(st->nbound));
+        sb_prefetch_set(
+            p, SB__PREFETCH_PARAMETER, st->bound[0], sizeof(**st->bound));
+    }
+    ctx->prefetched.stmt = st->stmt;
+    ctx->prefetched.value = st->value;
+}
+
+static inline bool is_prefetched(const struct sb_stmt_handle *st)
+{
+    const struct sb_db_ctx *ctx = st->ctx;
+
+    return !ctx->prefetch || (ctx->prefetched.stmt == st->stmt &&
+                                 ctx->prefetched.value == st->value);
 }
 
 static inline int call_execute(struct sb_stmt_handle *st)
@@ -432,7 +444,7 @@ static int execute(struct sb_stmt_handle *st)
     if (st->mode == MODE_EMULATED)
         return emulate(st, op);
     assert(st->mode == MODE_SERVER);
-    if (SB_UNLIKELY(st->ctx->prefetch != NULL))
+    if (SB_UNLIKELY(!is_prefetched(st)))
         prefetch_stmt(st);
     call = sb__call_begin(c, rec, op);
     rc = call_execute(st);
