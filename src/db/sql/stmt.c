@@ -392,10 +392,8 @@ static void prefetch_stmt(const struct sb_stmt_handle *st)
 
 static inline bool is_prefetched(const struct sb_stmt_handle *st)
 {
-    const struct sb_db_ctx *ctx = st->ctx;
-
-    return !ctx->prefetch || (ctx->prefetched.stmt == st->stmt &&
-                                 ctx->prefetched.value == st->value);
+    return !st->ctx->prefetch || (st->ctx->prefetched.stmt == st->stmt &&
+                                     st->ctx->prefetched.value == st->value);
 }
 
 static inline int call_execute(struct sb_stmt_handle *st)
@@ -468,9 +466,8 @@ static int make_ready(struct sb_stmt_handle *st)
 {
     struct sb_con_priv *c = st->child.con;
 
-    if (SB_UNLIKELY(st->nbound != st->marks.n)) {
+    if (SB_UNLIKELY(st->nbound != st->marks.n))
         return sb__error_usage(c, "the parameters are not bound");
-    }
     if (SB_UNLIKELY(st->mode == MODE_NEW) && !sb__pipe_of_texts(c) &&
         prepare(st))
         return c->err.code;
