@@ -87,7 +87,7 @@ struct sb_con_priv {
     unsigned rs_now;                  // the only one that may be valid
     struct sb_stmt_handle *statement; // source of the result, NULL: SQL text
     struct sb__lru prepared;          // statements that exist on the server
-    struct sb__pipe pipe; // from its `n` on, only a pipeline uses what follows
+    struct sb__pipe pipe; // only pipelines use what follows its state
     struct sb_err err;
     struct sb_conn_info info;
     struct sb_con_priv *next, *prev; // in the context, protected by its lock

@@ -144,9 +144,8 @@ struct sb_result {
 
 struct sb_conn; // the driver's own; a driver casts to its struct
 
-// What each execution uses belongs at the beginning: these numbers of bytes of
-// a connection and of a statement are prefetched on event loops, before the
-// user continues.
+// The first bytes of a connection and of a statement that event loops prefetch
+// before a user continues. Drivers put what each execution uses there.
 #define SB_DRIVER_HOT_CONN 384u
 #define SB_DRIVER_HOT_STMT 128u
 

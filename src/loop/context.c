@@ -158,8 +158,9 @@ void sb_context_done(struct sb_context *c)
         __tsan_destroy_fiber(c->own_fiber);
 #endif
 #ifdef SB_ASAN
-    // Functions that did not return have left marks, and who maps these
-    // addresses next may do so by a system call, which does not remove them.
+    // Functions that did not return leave marks in the shadow memory. liburing
+    // maps memory by system calls, which do not clear the marks of an address
+    // that is used again.
     __asan_unpoison_memory_region(c->base, c->size);
 #endif
     munmap(c->base, c->size);

@@ -99,8 +99,9 @@ static size_t stack_size(void)
     return STACK_MIN;
 }
 
-// Gives the calling thread a stack for the handler. NULL: there is none, and an
-// overflow ends the process without a message.
+// Sets up a stack on which the calling thread runs the handler, and returns it.
+// Returns NULL if that fails: an overflow then ends the process without a
+// message.
 static void *fault_stack_new(void)
 {
     stack_t stack = { .ss_size = stack_size() };

@@ -5,9 +5,9 @@
 // of it is in the caches any more, and without this the processor would wait
 // for each piece in turn: docs/internals/loop.md, Caches.
 //
-// Who owns the memory says where it is, whenever that changes, for the next
-// waits of the fiber. It may be freed later: fetching an address that is not
-// mapped has no effect. One thread, that of the fiber.
+// The owner of the memory sets its address whenever that changes. The memory
+// may be freed later: prefetching an address that is not mapped has no effect.
+// Only the thread of the fiber may use these functions.
 #ifndef SB_LOOP_PREFETCH_H
 #define SB_LOOP_PREFETCH_H
 
@@ -19,12 +19,12 @@
 #define SB_PREFETCH_FETCH(address) __builtin_prefetch((const void *)(address))
 #endif
 
-// Numbers of ranges. Who has several gives them names of its own.
+// Numbers of ranges. Modules with several ranges name them themselves.
 enum sb_prefetch_slot {
     SB_PREFETCH_REQUEST, // of io.h
     SB_PREFETCH_ANSWER,
     SB_PREFETCH_OWNER,                         // of the fiber's owner
-    SB_PREFETCH_CALLS = SB_PREFETCH_OWNER + 3, // of what waits in calls
+    SB_PREFETCH_CALLS = SB_PREFETCH_OWNER + 3, // of calls that wait
     SB_PREFETCH_SLOTS = SB_PREFETCH_CALLS + 9
 };
 

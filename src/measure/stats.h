@@ -176,8 +176,8 @@ struct sb_rec {
     _Atomic uint64_t later[SB_REC_LATER];
 };
 
-// Bytes of a recorder, from its beginning, that each event uses; of the times
-// that it holds back, those that are written first.
+// The number of bytes at the beginning of a recorder that events use most,
+// including the first entries of `later`.
 #define SB_REC_HOT (offsetof(struct sb_rec, later) + 64)
 
 // The outcome of an error for its event.
