@@ -28,11 +28,7 @@ bench_empty() {
 
 # CPU time of what an interval needs before it is printed.
 bench_interval() {
-    m=$top/src/measure
-    "${CC:-cc}" -O2 -I"$top/src" -o interval "$here/interval.c" \
-        "$m/hist.c" "$m/stats.c" "$m/snap.c" "$m/snap_take.c" \
-        "$m/snap_metric.c" "$m/metrics.c" "$m/op_reader.c" \
-        "$top/src/base/rng.c" -lm -lpthread || exit 1
+    part interval
     for n in 10000 100000; do
         : >i
         for _ in $(seq "$REPS"); do

@@ -44,6 +44,17 @@ find_old() {
     echo "(sysbench 1.0 is not installed, so there is no comparison with it)"
 }
 
+# Links to a program of this folder that is built with the tests.
+part() { # name
+    local built
+    built=$(dirname "$(dirname "$SB")")/bench/$1
+    if [ ! -x "$built" ]; then
+        echo "bench/run: $built is not built: run make check-programs" >&2
+        exit 1
+    fi
+    ln -sf "$built" "$1"
+}
+
 floor() { # source libs...
     local name=$1
     shift

@@ -196,13 +196,8 @@ mpi_interval() { # family
 # The same without a network, and what else the model in
 # docs/internals/ranks.md needs.
 ranks_joint() {
-    local m=$top/src/measure n case ranks executions intervals kb ms v=(0)
-    "${CC:-cc}" -O2 -I"$top/src" -o joint "$here/joint.c" \
-        "$top/src/run/joint_intervals.c" "$top/src/job/job.c" \
-        "$top"/src/base/{wire,buf,rng,log,escape,clock}.c "$m/hist.c" \
-        "$m/stats.c" "$m/snap.c" "$m/snap_take.c" "$m/snap_add.c" \
-        "$m/snap_metric.c" "$m/snap_wire.c" "$m/metrics.c" "$m/op_reader.c" \
-        -lm -lpthread || exit 1
+    local n case ranks executions intervals kb ms v=(0)
+    part joint
     # Ranks, executions of 100 operations in each and interval, intervals.
     for case in "64 10000 9" "64 100000 3" "1000 10000 1"; do
         read -r ranks executions intervals <<<"$case"

@@ -80,11 +80,7 @@ LUA
 
 # Result files of a day. 500 events with 19 executions each per second.
 bench_day() {
-    m=$top/src/measure
-    "${CC:-cc}" -O2 -I"$top/src" -o day "$here/day.c" "$m/hist.c" \
-        "$m/stats.c" "$m/snap.c" "$m/snap_metric.c" "$m/metrics.c" \
-        "$top/src/out/series.c" "$top/src/out/series_metrics.c" \
-        "$top/src/base/buf.c" "$top/src/base/rng.c" -lm -lpthread || exit 1
+    part day
     ./day 86400 500 1 >a.json && ./day 86400 503 2 >b.json || exit 1
     row "24 h, 10 operations, 20 counters: file, MB" \
         "$(awk -v n="$(wc -c <a.json)" 'BEGIN { print n / 1e6 }')" "" "" \

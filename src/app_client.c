@@ -90,13 +90,6 @@ static const struct sb_client_sum *measured(const struct sb_app *a)
                                                          : &a->client.whole;
 }
 
-static double processors(const struct sb_host_facts *host)
-{
-    double n = host->processors > 0 ? host->processors : 1;
-
-    return host->container_cpus > 0 ? fmin(n, host->container_cpus) : n;
-}
-
 // Whether users, or their workers, use processors while they wait for times.
 static bool waits_busily(const struct sb_app *a, unsigned workers)
 {
@@ -110,7 +103,7 @@ void sb_app_client_final(struct sb_app *a, const struct sb_report *r)
 {
     unsigned workers = sb__app_workers(a);
     const struct sb_client_limits limits = {
-        .processors = processors(&a->facts.host),
+        .processors = sb_host_processors(&a->facts.host),
         .machine = a->client.last.processors,
         .threads = workers > 0 ? workers : (unsigned)a->run.share.users,
         .loops = workers > 0,

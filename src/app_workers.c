@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 //
 // --workers=auto: event loops, or a thread for each user.
-#include <unistd.h>
+#include "base/host.h"
 
 #include "app_private.h"
 
@@ -22,10 +22,8 @@ static bool all_installed(const struct sb_app *a)
 
 void sb__app_choose_workers(struct sb_app *a)
 {
-    long processors = sysconf(_SC_NPROCESSORS_ONLN);
-
     a->run.auto_loops = a->run.share.users >=
-                            (uint64_t)processors * FEW_USERS &&
+                            (uint64_t)sb_host_usable() * FEW_USERS &&
                         all_installed(a) && sb_drivers_prefer_loops(a->drivers);
 }
 
@@ -33,6 +31,6 @@ unsigned sb__app_workers(const struct sb_app *a)
 {
     if (a->builtin)
         return 0;
-    return sb_run_opts_workers(&a->run, (unsigned)a->run.share.users,
-        (unsigned)sysconf(_SC_NPROCESSORS_ONLN));
+    return sb_run_opts_workers(
+        &a->run, (unsigned)a->run.share.users, sb_host_usable());
 }

@@ -5,6 +5,7 @@
 #include <ctype.h>
 #include <inttypes.h>
 #include <limits.h>
+#include <math.h>
 #include <sched.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -158,4 +159,19 @@ void sb_host_facts_below(struct sb_host_facts *f, const char *root)
 void sb_host_facts(struct sb_host_facts *f)
 {
     sb_host_facts_below(f, "");
+}
+
+double sb_host_processors(const struct sb_host_facts *f)
+{
+    double n = f->processors > 0 ? f->processors : 1;
+
+    return f->container_cpus > 0 ? fmin(n, f->container_cpus) : n;
+}
+
+unsigned sb_host_usable(void)
+{
+    struct sb_host_facts f = { .processors = count_processors() };
+
+    read_groups(&f, "");
+    return (unsigned)ceil(sb_host_processors(&f));
 }

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 //
 // A call of a driver: everything that is executed on a connection begins and
-// ends here. This is the only place that reads the clock for it, counts it,
-// and turns what the driver returned into the error that a script reads.
+// ends here: it is timed and counted, and what the driver returned becomes the
+// error that a script reads.
 //
 //     rc = sb__call_ready(c);
 //     ...
@@ -142,7 +142,7 @@ static inline struct sb__call sb__call_begin(
     return sb__call_since(c, rec, op, rec || c->debug ? sb__now(c) : 0);
 }
 
-// The call has ended now, unless it is known already when it did.
+// The call has ended now, if it had not ended before.
 static inline void sb__call_stop(struct sb__call *call)
 {
     if (call->start && call->end == 0) {

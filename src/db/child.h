@@ -40,6 +40,8 @@ struct sb__child { // embedded in its owner
 
 // Adds a child as the first one.
 void sb__child_add(struct sb_con_priv *c, struct sb__child *k);
+// Removes it from its connection, which takes the lock of its context if the
+// child can be canceled. Its con is NULL afterwards.
 void sb__child_remove(struct sb__child *k);
 // The same for other lists, such as those of a context.
 void sb__child_link(struct sb__child **list, struct sb__child *k);

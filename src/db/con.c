@@ -213,16 +213,15 @@ static int get_instance(struct sb_db_ctx *ctx, struct sb_db *db,
     return rc;
 }
 
-// Counts a connection that was opened in an event. Waiting for
-// --connect-parallel is not part of the operation.
+// Counts a connection that was opened in an event. Waiting in this program is
+// not part of the operation.
 static void count_opened(struct sb__call *call)
 {
     if (!call->rec)
         return;
-    if (call->con->queued_ns) {
-        call->start += call->con->queued_ns;
+    call->start += call->con->queued_ns;
+    if (call->con->queued_waits)
         call->waits = call->con->queued_waits;
-    }
     call->op = sb__op_of_connect(call->con->ctx, call->rec);
     sb__call_record(call);
 }

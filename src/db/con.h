@@ -58,7 +58,8 @@ struct sb__pipe {
     struct sb_item *out; // the items as the driver takes them
     struct sb_buf bytes; // texts of statements and values
     uint64_t start;      // when the items were sent
-    uint64_t waits;      // of the user's fiber, then
+    uint64_t waits;      // of the user's fiber before those of the driver
+    uint64_t waited;     // after the driver's last function
 };
 
 // --db-refresh-*: reconnects at this number of events, or at this time.
@@ -98,8 +99,9 @@ struct sb_con_priv {
     struct sb__child *children;      // the others
     struct sb__child *late;          // of sb__child_free_later()
     uint64_t lost_at;                // when the loss was detected
-    uint64_t queued_ns;    // how long it has waited for --connect-parallel
-    uint64_t queued_waits; // of the user's fiber when that ended
+    uint64_t queued_ns; // how long connecting has waited in this program: for
+                        // --connect-parallel and for a helper thread
+    uint64_t queued_waits; // of the user's fiber after the former, or 0
     struct sb__refresh refresh;
     struct sb_buf bulk; // INSERT text being collected
     size_t bulk_head;   // length before the rows; 0: no bulk insert

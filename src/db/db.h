@@ -175,6 +175,9 @@ struct sb_db_ctx {
     struct sb__doc_names *doc_names; // one of the orphans; NULL: none yet
 };
 
+// *c is the context of user number `user`, which alone uses it; what is passed
+// must exist until sb_db_ctx_done(). rec: the user's recorder at the time, or
+// NULL in it: nothing is counted; rec may be NULL, too. seed: of the run.
 void sb_db_ctx_init(struct sb_db_ctx *c, struct sb_drivers *d,
     struct sb_rec *const *rec, const struct sb_clock *clock, unsigned user,
     uint64_t seed);

@@ -10,8 +10,9 @@
 //
 // Threads: one thread at a time uses a connection and everything made from it,
 // but not always the same thread. Only cancel() may be called by another
-// thread while a call is in progress. Drivers have no static mutable state:
-// the state of a configured instance is in struct sb_driver_env.
+// thread while a call is in progress. Drivers have no static mutable state,
+// unless a callback of the client library has no context: the state of a
+// configured instance is in struct sb_driver_env.
 #ifndef SB_DRIVER_H
 #define SB_DRIVER_H
 
@@ -45,10 +46,11 @@ struct sb_host {
     // Sends all of x->out, then receives at least one byte. Returns the number
     // of bytes received, 0 if the peer has closed the connection, or -errno:
     // -ETIMEDOUT after the deadline; x->unsent then says whether all was sent.
-    // Not for requests whose answers the server
-    // begins to send before it has read them.
+    // Not for requests whose answers the server begins to send before it has
+    // read them.
     ssize_t (*exchange)(struct sb_exchange *x);
-    // Sleeps until a time of CLOCK_MONOTONIC in ns.
+    // Sleeps until a time of CLOCK_MONOTONIC in ns. Where users share a thread,
+    // it may return early, and late with --pace=sleep.
     void (*sleep)(uint64_t until);
     // Calls run(arg) and returns 0 when it has returned. For what blocks its
     // thread, such as looking up the name of a host: where users share a
@@ -402,8 +404,8 @@ enum sb_driver_caps {
     // A number beyond the range of a double is a literal for infinity: 9e999
     // (db/sql/query.c).
     SB_CAP_HUGE_LITERALS = 1u << 12,
-    // The driver waits only in functions of struct sb_host, so that one thread
-    // can run many users (db/link.c).
+    // The driver waits only in functions of struct sb_host, or in apart(), so
+    // that one thread can run many users (db/link.c).
     SB_CAP_LOOP = 1u << 13,
     // Bulk operations wait in other ways: a user on an event loop sends INSERTs
     // instead, because others of its thread may hold what the load waits for

@@ -4,6 +4,7 @@
 #include "db/call.h"
 #include "db/slots.h"
 #include "loop/fiber.h"
+#include "loop/helper.h"
 
 // Only this function and those that change the list of connections write to
 // `cancelable` and that list, so that cancel() is not called for a connection
@@ -19,7 +20,7 @@ static void set_cancelable(struct sb_con_priv *c, bool on)
 // A driver that waits on its own holds up the other users of its worker.
 static void notice_blocking(struct sb_con_priv *c)
 {
-    if ((c->drv->caps & SB_CAP_LOOP) || !sb_fiber_current() ||
+    if ((c->drv->caps & SB_CAP_LOOP) || !sb_helper_shared() ||
         atomic_exchange_explicit(
             &c->inst->db->blocks, true, memory_order_relaxed))
         return;
@@ -32,6 +33,8 @@ static void notice_blocking(struct sb_con_priv *c)
 static int connect_conn(struct sb_con_priv *c, struct sb_err *err)
 {
     const struct sb_generic_ops *g = c->drv->generic;
+    const struct sb_fiber_waits *w = c->ctx->waits;
+    uint64_t queued = w ? w->queued : 0;
     int rc;
 
     notice_blocking(c);
@@ -39,6 +42,8 @@ static int connect_conn(struct sb_con_priv *c, struct sb_err *err)
         set_cancelable(c, true);
     rc = g->connect(c->conn, &c->inst->env, c->inst->opts, &c->info, err);
     set_cancelable(c, rc == 0);
+    if (w)
+        c->queued_ns += w->queued - queued;
     return rc;
 }
 
@@ -65,7 +70,7 @@ static int take_slot_with(
     rc = sb__slot_take(&w, (uint64_t)d->opts->connect_parallel, err);
     set_slot_wait(ctx, NULL);
     c->queued_ns += sb__now(c) - since;
-    c->queued_waits = ctx->waits ? ctx->waits->count : 0;
+    c->queued_waits = sb__call_waits(c);
     return rc;
 }
 

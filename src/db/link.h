@@ -9,6 +9,8 @@
 // Connects c->conn, which must be zeroed, and begins its session. After a
 // failure it is disconnected. 0 or SB_E*.
 int sb__link_open(struct sb_con_priv *c, struct sb_err *err);
+// Disconnects c->conn, which other threads can then no longer cancel. The
+// result and the statements have ended before.
 void sb__link_close(struct sb_con_priv *c);
 // Makes one attempt to reconnect. Afterwards the connection is open, or it is
 // away and can be tried again. 0 or SB_E* in c->err.

@@ -13,7 +13,8 @@ struct sb_prefetch;
 #define SB_FOREVER UINT64_MAX // as a time: no limit
 
 // The fiber that the calling thread runs; NULL: it runs none. Only this layer
-// and the functions that client libraries call without a context may ask.
+// and functions that are called without a context (script/compat.c) may ask;
+// others ask sb_helper_shared().
 struct sb_fiber *sb_fiber_current(void);
 
 // The functions below, up to sb_fiber_wake(): called by the fiber itself.
@@ -37,6 +38,7 @@ uint64_t sb_fiber_reported(const struct sb_fiber *f);
 struct sb_fiber_waits {
     uint64_t count; // waits that have ended
     uint64_t late;  // of the last one: ns from sb_fiber_reported() until it ran
+    uint64_t queued; // ns for which sb_helper_run() waited for a thread, in all
 };
 const struct sb_fiber_waits *sb_fiber_waits(const struct sb_fiber *f);
 // What it uses when it continues. Only the fiber changes it.

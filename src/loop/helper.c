@@ -25,6 +25,7 @@ struct job {
     void *arg;
     struct sb_fiber *fiber;
     enum state state;
+    uint64_t begun; // when run() was called
 };
 
 struct sb_helpers {
@@ -96,6 +97,7 @@ static void run_job(struct sb_helpers *h, struct job *j)
 
     drop(h, j);
     j->state = RUNNING;
+    j->begun = sb_clock_monotonic();
     pthread_mutex_unlock(&h->lock);
     j->run(j->arg);
     pthread_mutex_lock(&h->lock);
@@ -145,37 +147,55 @@ static bool find_thread(struct sb_helpers *h)
     return h->threads > 0;
 }
 
-// Until when a fiber sleeps whose job no thread has begun.
+// Until when the fiber sleeps.
 static uint64_t next_look(const struct job *j, uint64_t deadline)
 {
+    if (j->state == RUNNING)
+        return SB_FOREVER;
     return j->canceled ? sb_clock_until(deadline, SB_HELPER_TICK_NS) : deadline;
+}
+
+// Whether to give up a job that no thread has begun: 0, SB_ECANCELED or
+// SB_ETIMEOUT. With the lock held, so that no thread begins it meanwhile.
+static int why_not(const struct job *j, uint64_t deadline)
+{
+    assert(j->state == QUEUED);
+    if (j->canceled && j->canceled(j->arg))
+        return SB_ECANCELED;
+    return sb_clock_monotonic() >= deadline ? SB_ETIMEOUT : 0;
 }
 
 // Waits until the job is done, or given up before it was begun. Returns as
 // sb_helper_run().
 static int await(struct sb_helpers *h, struct job *j, uint64_t deadline)
 {
-    bool canceled = false, begun;
     int rc = 0;
 
     pthread_mutex_lock(&h->lock);
     while (j->state != DONE && !rc) {
-        begun = j->state == RUNNING;
+        uint64_t until = next_look(j, deadline);
+
         pthread_mutex_unlock(&h->lock);
-        sb_fiber_sleep(j->fiber, begun ? SB_FOREVER : next_look(j, deadline));
-        if (!begun && j->canceled)
-            canceled = j->canceled(j->arg);
+        sb_fiber_sleep(j->fiber, until);
         pthread_mutex_lock(&h->lock);
-        if (j->state != QUEUED)
-            continue;
-        if (canceled)
-            rc = SB_ECANCELED;
-        else if (sb_clock_monotonic() >= deadline)
-            rc = SB_ETIMEOUT;
-        if (rc)
-            drop(h, j);
+        if (j->state == QUEUED)
+            rc = why_not(j, deadline);
     }
+    if (rc)
+        drop(h, j);
     pthread_mutex_unlock(&h->lock);
+    return rc;
+}
+
+// Waits as await(), and adds up for how long the fiber's jobs were in the
+// queue.
+static int run_apart(struct sb_helpers *h, struct job *j, uint64_t deadline)
+{
+    uint64_t since = sb_clock_monotonic();
+    int rc = await(h, j, deadline);
+
+    if (rc == 0 && j->begun > since)
+        j->fiber->waits.queued += j->begun - since;
     return rc;
 }
 
@@ -196,7 +216,7 @@ int sb_helper_run(void (*run)(void *arg), bool (*canceled)(void *arg),
         pthread_mutex_unlock(&h->lock);
     }
     if (found)
-        return await(h, &j, deadline);
+        return run_apart(h, &j, deadline);
     run(arg);
     return 0;
 }

@@ -31,9 +31,9 @@ unsigned sb_helpers_threads(struct sb_helpers *h);
 // CLOCK_MONOTONIC in ns, or SB_FOREVER, and SB_ECANCELED if canceled(arg)
 // returned true before a thread was free: then run() was not called.
 // canceled: called every SB_HELPER_TICK_NS in the fiber, while the call waits
-// for a thread; NULL: never. A call that has begun has no deadline and cannot
-// be canceled. Without a fiber, and if there are no helpers, calls run(arg) at
-// once.
+// for a thread, with a lock held, so it must not wait; NULL: never. A call that
+// has begun has no deadline and cannot be canceled. Without a fiber, and if
+// there are no helpers, calls run(arg) at once.
 int sb_helper_run(void (*run)(void *arg), bool (*canceled)(void *arg),
     void *arg, uint64_t deadline);
 

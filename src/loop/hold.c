@@ -153,7 +153,11 @@ static void report_blocked(struct sb_loop *l, uint64_t from, uint64_t to)
 {
     struct sb_fiber *f = take_blocked(l);
     struct sb_hold hold = {
-        .from = from, .to = to, .ns = to - from, .blocked = true
+        .from = from,
+        .to = to,
+        .ns = to - from,
+        .blocked = true,
+        .round = true,
     };
 
     if (f)

@@ -16,7 +16,7 @@
 struct sb_fiber;
 struct sb_loop;
 
-#define SB_HOLD_NS       UINT64_C(10000000) // longer is too long
+#define SB_HOLD_NS       UINT64_C(10000000) // a longer turn is a hold
 #define SB_HOLD_CHECK_NS UINT64_C(20000000)
 
 // From a switch to a fiber to the next switch; if turns were not timed (see
@@ -27,6 +27,7 @@ struct sb_hold {
     // but had no processor, does not count.
     uint64_t ns;
     bool computed; // for most of this time
+    bool round;    // turns were not timed: ns is that of the whole round
     // sb_loop_check() saw the thread asleep. If false, something else may have
     // stopped the thread, such as a debugger.
     bool blocked;

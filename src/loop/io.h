@@ -25,7 +25,8 @@ int sb_io_wait(int fd, short events, uint64_t deadline);
 ssize_t sb_io_exchange(struct sb_exchange *x);
 
 // Sleeps until a time of CLOCK_MONOTONIC in ns, exactly: a thread busy-waits
-// for the last part. A fiber may return early.
+// for the last part. A fiber may return early; it is exact if its loop is, see
+// sb_loop_new().
 void sb_io_sleep(uint64_t until);
 
 #endif

@@ -42,7 +42,7 @@ struct sb_wait_list {
 // above. Returns false after that time.
 bool sb_wait_list_wait(struct sb_wait_list *l, pthread_mutex_t *lock,
     struct sb_waiter *w, uint64_t until);
-// With the lock held.
+// Wakes all that wait, which leave the list on their own. With the lock held.
 void sb_wait_list_wake(const struct sb_wait_list *l);
 
 #endif

@@ -8,6 +8,7 @@
 
 #include "base/log.h"
 #include "run/gate.h"
+#include "run/holds.h"
 #include "run/user_private.h"
 
 #define SHOW_EVERY UINT64_C(1000000000) // ns between calls of searching()
@@ -127,25 +128,38 @@ static void wait_and_show(struct sb_run *run, uint64_t until)
     pthread_mutex_lock(&run->lock);
 }
 
+// Waits until the time or, if meet is set, until all users are there. Returns
+// false if the run is over.
+static bool wait_in_part(struct sb_run *run, bool meet, uint64_t until)
+{
+    bool over, met;
+
+    do {
+        uint64_t check = sb__holds_check(run);
+
+        pthread_mutex_lock(&run->lock);
+        met = meet && all_there(run);
+        if (!run_is_over(run) && !met)
+            wait_and_show(run, check < until ? check : until);
+        over = run_is_over(run);
+        pthread_mutex_unlock(&run->lock);
+    } while (!over && !met && sb_clock_monotonic() < until);
+    return !over;
+}
+
 bool sb__gate_sleep(struct sb_run *run, uint64_t until)
 {
-    pthread_mutex_lock(&run->lock);
-    while (!run_is_over(run) && sb_clock_monotonic() < until)
-        wait_and_show(run, until);
-    bool go_on = !run_is_over(run);
-    pthread_mutex_unlock(&run->lock);
-    return go_on;
+    return wait_in_part(run, false, until);
 }
 
 bool sb__gate_meet(struct sb_run *run, uint64_t limit)
 {
+    bool go_on = wait_in_part(run, true, limit);
     char where[40] = "";
     struct sb_err err;
 
     pthread_mutex_lock(&run->lock);
-    while (!run_is_over(run) && !all_there(run) && sb_clock_monotonic() < limit)
-        wait_and_show(run, limit);
-    bool go_on = !run_is_over(run), met = all_there(run);
+    bool met = all_there(run);
     unsigned busy = run->users - run->waiting - run->ended;
     pthread_mutex_unlock(&run->lock);
     if (!go_on || met)

@@ -15,36 +15,69 @@
 // process was stopped, or a first call was slow.
 #define HOLDS_MIN 2
 
-static void warn(const struct sb__holds *h, const char *what, const char *note)
+// how_long: "12 ms".
+static void warn(const struct sb__holds *h, const char *what,
+    const char *how_long, const char *note)
 {
     sb_log(SB_LOG_WARNING,
-        "%s held a worker for %.0f ms, and its %u other user%s waited%s; use "
+        "%s held a worker for %s, and its %u other user%s waited%s; use "
         "--workers=users for scripts that block or compute",
-        what, (double)h->longest / 1e6, h->others, h->others == 1 ? "" : "s",
-        note);
+        what, how_long, h->others, h->others == 1 ? "" : "s", note);
+}
+
+static void warn_of_line(
+    const struct sb__holds *h, const char *line, uint64_t ns)
+{
+    char how_long[32];
+
+    snprintf(how_long, sizeof(how_long), "%.0f ms", (double)ns / 1e6);
+    warn(h, line, how_long, "");
+}
+
+static void warn_at_end(const struct sb__holds *h)
+{
+    char how_long[32];
+
+    snprintf(how_long, sizeof(how_long), "%s%.0f ms", h->round ? "up to " : "",
+        (double)h->longest / 1e6);
+    warn(h, h->who, how_long, " (which line did so is not known)");
 }
 
 // A watched user is slower, so its holds are not counted, and it may compute
 // for too long only because of that.
-static void count_hold(struct sb__holds *h, const struct sb_hold *hold)
+static void count_hold(
+    struct sb__holds *h, const struct sb_hold *hold, const char *what)
 {
     h->count++;
     h->computed += hold->computed;
     h->blocked += hold->blocked;
-    if (hold->ns > h->longest)
-        h->longest = hold->ns;
+    if (hold->ns <= h->longest)
+        return;
+    h->longest = hold->ns;
+    h->round = hold->round;
+    snprintf(h->who, sizeof(h->who), "%s", what);
 }
 
-// Counts a line. Returns true if it has held often enough to be named.
-static bool count_line(struct sb__holds *h, const char *line)
+// Counts a hold of a line. Returns how long the line held, in ns, or 0 if it
+// has not held often enough to be named.
+static uint64_t count_line(
+    struct sb__holds *h, const struct sb_hold *hold, const char *line)
 {
     for (unsigned i = 0; i < SB__HOLD_LINES; i++) {
-        if (!h->line[i][0])
-            snprintf(h->line[i], sizeof(h->line[i]), "%s", line);
-        if (strcmp(h->line[i], line) == 0)
-            return ++h->seen[i] >= HOLDS_MIN;
+        if (!h->line[i].text[0])
+            snprintf(h->line[i].text, sizeof(h->line[i].text), "%s", line);
+        if (strcmp(h->line[i].text, line) != 0)
+            continue;
+        if (hold->ns > h->line[i].longest)
+            h->line[i].longest = hold->ns;
+        if (++h->line[i].seen < HOLDS_MIN)
+            return 0;
+        // A line that computes took longer only because its user is watched.
+        return hold->computed && h->longest < h->line[i].longest
+                   ? h->longest
+                   : h->line[i].longest;
     }
-    return false;
+    return 0;
 }
 
 static unsigned others_of_worker(const struct sb_user *u)
@@ -63,16 +96,15 @@ static void note_hold(struct sb_user *u, const struct sb_hold *hold,
     struct sb_user_priv *p = u->priv;
 
     if (p->lines != SB__LINES_ON)
-        count_hold(h, hold);
+        count_hold(h, hold, what);
     h->others = others_of_worker(u);
-    if (held != SB_HELD_LINE)
-        snprintf(h->who, sizeof(h->who), "%s", what);
     if (held == SB_HELD_LINE) {
         if (hold->computed && h->computed < HOLDS_MIN)
             return;
-        if (count_line(h, what)) {
+        uint64_t ns = count_line(h, hold, what);
+        if (ns > 0) {
             atomic_store(&h->known, true);
-            warn(h, what, "");
+            warn_of_line(h, what, ns);
         }
     } else if (held == SB_HELD_FUNCTION && p->lines == SB__LINES_NONE &&
                h->count >= HOLDS_MIN && h->watches < WATCHES_MAX) {
@@ -124,14 +156,27 @@ bool sb__holds_leave(struct sb_user *u, uint64_t now)
     return false;
 }
 
+uint64_t sb__holds_check(struct sb_run *run)
+{
+    uint64_t now = sb_clock_monotonic();
+
+    // Without event loops, or with one user for each, no user waits for another
+    // one.
+    if (run->workers == 0 || run->users == run->workers ||
+        atomic_load(&run->holds.known))
+        return UINT64_MAX;
+    for (unsigned i = 0; i < run->workers; i++)
+        sb_loop_check(run->worker[i].loop, now);
+    return now + SB_HOLD_CHECK_NS;
+}
+
 void sb__holds_end(struct sb_run *run)
 {
     struct sb__holds *h = &run->holds;
 
     pthread_mutex_lock(&run->lock);
     if (!atomic_load(&h->known) && (h->count >= HOLDS_MIN || h->blocked))
-        warn(h, h->who[0] ? h->who : "event()",
-            " (which line did so is not known)");
+        warn_at_end(h);
     atomic_store(&h->known, true);
     pthread_mutex_unlock(&run->lock);
 }

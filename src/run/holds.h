@@ -19,6 +19,10 @@ void sb__holds_held(void *user, const struct sb_hold *hold);
 // Between two events: whether the user's loop has to end because a watch begins
 // or ends. now: a recent time. Only the user's thread.
 bool sb__holds_leave(struct sb_user *u, uint64_t now);
+// Finds workers that are blocked, so that the hold is known even if it is the
+// only one. Returns when to call it again; UINT64_MAX: not needed. Main thread,
+// until every worker is joined.
+uint64_t sb__holds_check(struct sb_run *run);
 // At the end of a run: warns if there were holds, but no line was found. Main
 // thread.
 void sb__holds_end(struct sb_run *run);

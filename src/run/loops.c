@@ -20,17 +20,8 @@
 // busy with logins, and few compared with a thread per user.
 #define HELPERS 32
 
-struct sb__loop_worker {
-    struct sb_run *run;
-    struct sb_loop *loop;
-    unsigned number;
-    pthread_t thread;
-    bool has_thread;
-    bool ended; // under run->lock: the thread is about to return
-};
-
-// Users are dealt in turn, so that each worker has its share of every stage and
-// component.
+// User i belongs to worker i modulo their number, so that each worker has its
+// share of every stage and component.
 static struct sb__loop_worker *worker_of(struct sb_run *run, unsigned user)
 {
     return &run->worker[user % run->workers];
@@ -191,20 +182,6 @@ bool sb__loops_join_ended(struct sb_run *run)
         }
     }
     return all;
-}
-
-uint64_t sb__loops_check(struct sb_run *run)
-{
-    uint64_t now = sb_clock_monotonic();
-
-    // Without event loops, or with one user for each, no user waits for another
-    // one.
-    if (run->workers == 0 || run->users == run->workers ||
-        atomic_load(&run->holds.known))
-        return UINT64_MAX;
-    for (unsigned i = 0; i < run->workers; i++)
-        sb_loop_check(run->worker[i].loop, now);
-    return now + SB_HOLD_CHECK_NS;
 }
 
 void sb__loops_free(struct sb_run *run)

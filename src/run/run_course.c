@@ -111,7 +111,7 @@ static bool watch_users(struct sb_run *run, struct sb_meter *m,
 
         if (next == UINT64_MAX)
             next = sb_clock_monotonic() + 3600 * SECOND;
-        uint64_t check = sb__loops_check(run);
+        uint64_t check = sb__holds_check(run);
         uint64_t until = check < next ? check : next;
 
         pthread_mutex_lock(&run->lock);

@@ -36,8 +36,8 @@ static const struct sb_opt options[] = {
         .help = "number of operating system threads that run the users given "
                 "by --threads, 'processors' for one per processor, 'users' for "
                 "a thread of its own for each user, or 'auto': 'processors' "
-                "for many users, if the driver prefers that, otherwise "
-                "'users'" },
+                "for many users of installed workloads, if the driver "
+                "prefers that, otherwise 'users'" },
     { .name = "event-loop",
         .type = SB_OPT_ENUM,
         .offset = AT(event_loop),
@@ -174,7 +174,9 @@ static const struct sb_opt options[] = {
         .flags = SB_OPT_YIELDS,
         .help = "with --rate: how to wait for the next event; 'auto' sleeps "
                 "and busy-waits for the time by which timers of this machine "
-                "are late, 'sleep' only sleeps, 'spin' busy-waits longer" },
+                "are late, 'sleep' only sleeps, 'spin' busy-waits longer; "
+                "with --workers, 'spin' is 'auto', and other waits for a time "
+                "do the same" },
     { .name = "think-time",
         .type = SB_OPT_STRING,
         .offset = AT(think_time),

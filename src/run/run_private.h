@@ -14,23 +14,37 @@
 enum sb_phase { SB_PHASE_WARMUP, SB_PHASE_MEASURED, SB_PHASES };
 
 struct sb_user_priv;
-struct sb__loop_worker;
 struct sb__joint;
 
 // What has held workers: holds.c. {0} at first. Under run->lock, except for
 // `known`.
 #define SB__HOLD_LINES 8
 struct sb__holds {
-    unsigned count;                 // holds by users that were not watched
-    unsigned computed;              // those in which the user computed
-    unsigned blocked;               // those in which it was seen to block
-    unsigned watches;               // users that were watched
-    uint64_t longest;               // hold of those counted, in ns
-    unsigned others;                // users that waited for the last one
-    char who[192];                  // what held, without a line
-    char line[SB__HOLD_LINES][192]; // "" from the first unused one on
-    unsigned seen[SB__HOLD_LINES];  // how often each held
-    _Atomic bool known;             // the warning was given
+    unsigned count;    // holds by users that were not watched
+    unsigned computed; // those in which the user computed
+    unsigned blocked;  // those in which it was seen to block
+    unsigned watches;  // users that were watched
+    unsigned others;   // users that waited for the last one
+    // Of those counted, the longest:
+    uint64_t longest; // in ns
+    bool round;       // of which this is the whole round
+    char who[192];    // what held, without a line
+    struct {
+        char text[192]; // "" from the first unused one on
+        unsigned seen;  // how often it held
+        uint64_t longest;
+    } line[SB__HOLD_LINES];
+    _Atomic bool known; // the warning was given
+};
+
+// A thread with an event loop: loops.c.
+struct sb__loop_worker {
+    struct sb_run *run;
+    struct sb_loop *loop;
+    unsigned number;
+    pthread_t thread;
+    bool has_thread;
+    bool ended; // under run->lock: the thread is about to return
 };
 
 struct sb_run {

@@ -4,8 +4,8 @@
 #include <assert.h>
 #include <stdlib.h>
 #include <string.h>
-#include <unistd.h>
 
+#include "base/host.h"
 #include "run/joint.h"
 #include "run/loops.h"
 #include "run/lock.h"
@@ -31,17 +31,10 @@ struct sb_run *sb__run_state_new(struct sb_workload *w,
     return run;
 }
 
-static unsigned processors(void)
-{
-    long n = sysconf(_SC_NPROCESSORS_ONLN);
-
-    return n > 0 ? (unsigned)n : 1;
-}
-
 static int init_stats(struct sb_run *run)
 {
     unsigned n = run->users;
-    unsigned shards = sb_stats_shards(n, processors());
+    unsigned shards = sb_stats_shards(n, sb_host_usable());
     int rc = sb_stats_init(
         &run->stats[SB_PHASE_MEASURED], n, shards, run->open_loop);
 
@@ -90,6 +83,7 @@ static int init_pace(struct sb_run *run)
 
 int sb__run_state_init(struct sb_run *run)
 {
+    unsigned processors = sb_host_usable();
     size_t n = run->users;
 
     sb_clock_init(&run->clock);
@@ -98,8 +92,8 @@ int sb__run_state_init(struct sb_run *run)
     run->searching = !run->task && sb_run_opts_finds_rate(run->o);
     run->limited = !run->task && run->o->events > 0;
     if (!run->task && !run->w->blocks)
-        run->workers = sb_run_opts_workers(run->o, run->users, processors());
-    run->crowded = run->users > processors();
+        run->workers = sb_run_opts_workers(run->o, run->users, processors);
+    run->crowded = run->users > processors;
     run->user = aligned_alloc(64, n * sizeof(*run->user));
     run->priv = calloc(n, sizeof(*run->priv));
     if (run->user)

@@ -85,7 +85,7 @@ static int too_slow(
 {
     return sb_err_set(err, SB_ETIMEOUT,
         "Worker threads failed to initialize within %lld seconds! (%u of %u "
-        "are ready; --thread-init-timeout sets the limit)",
+        "users are ready; --thread-init-timeout sets the limit)",
         (long long)(run->o->thread_init_timeout / (int64_t)SECOND), ready,
         run->users);
 }

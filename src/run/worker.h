@@ -1,8 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 //
 // A user from its creation to its end; and worker threads that run one user
-// each
-// (--workers=users).
+// each (--workers=users).
 #ifndef SB_WORKER_H
 #define SB_WORKER_H
 

@@ -97,3 +97,10 @@ A driver that cannot wait without its worker says so once.
   >     --time=100 run >out 2>err || cat err
   $ grep -c 'the sqlite driver blocks its worker' err
   1
+
+There are as many workers as processors that the program may use.
+
+  $ one=$(taskset -cp $$ | sed 's/.*: //; s/[,-].*//')
+  $ taskset -c "$one" sysbench threads.lua --db-driver=null --workers=processors \
+  >     --threads=4 --events=4 run | grep 'Number of workers'
+  Number of workers: 1

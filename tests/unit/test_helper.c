@@ -40,6 +40,7 @@ struct call {
     unsigned number;
     uint64_t deadline;
     bool left; // it is to be canceled
+    uint64_t took, queued;
 };
 
 static void wait_at_gate(void *arg)
@@ -73,7 +74,10 @@ static void make_call(void *arg)
     struct call *c = arg;
 
     CHECK(sb_helper_shared());
+    uint64_t since = sb_clock_monotonic();
     int rc = sb_helper_run(wait_at_gate, is_left, c, c->deadline);
+    c->took = sb_clock_monotonic() - since;
+    c->queued = sb_fiber_waits(c->fiber)->queued;
     CHECK(rc == 0 || rc == SB_ETIMEOUT || rc == SB_ECANCELED);
     w.refused += rc == SB_ETIMEOUT;
     w.canceled += rc == SB_ECANCELED;
@@ -236,6 +240,28 @@ static void first_come_first_served(void)
         CHECK_INT(w.order[i], i);
 }
 
+static void open_after_some_time(void *arg)
+{
+    while (begun() == 0)
+        nap();
+    sb_fiber_sleep(w.gatekeeper, sb_clock_monotonic() + 20 * MS);
+    open_gate();
+}
+
+// One helper: the first call takes some time, for which the second one waits.
+static void time_in_the_queue(void)
+{
+    struct call c[2];
+
+    start(3, 1);
+    add(&c[0], 0, SB_FOREVER);
+    add(&c[1], 1, SB_FOREVER);
+    w.gatekeeper = sb_loop_add(w.loop, STACK, open_after_some_time, NULL);
+    run();
+    CHECK(c[0].took - c[0].queued >= 20 * MS);
+    CHECK(c[1].queued >= 20 * MS && c[1].queued <= c[1].took);
+}
+
 static void open_after_a_cancel(void *arg)
 {
     struct call *c = arg;
@@ -359,6 +385,7 @@ int main(void)
         RUN(a_call_that_has_begun_has_no_deadline);
         RUN(a_call_that_waits_is_canceled);
         RUN(first_come_first_served);
+        RUN(time_in_the_queue);
         RUN(loops_share_helpers);
         RUN(without_helpers_it_is_a_call);
     }

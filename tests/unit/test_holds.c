@@ -48,7 +48,11 @@ static void end(void)
 static void block(unsigned user, const char *what)
 {
     const struct sb_hold h = {
-        .from = 1, .to = 1 + 80 * MS, .ns = 80 * MS, .blocked = true
+        .from = 1,
+        .to = 1 + 80 * MS,
+        .ns = 80 * MS,
+        .blocked = true,
+        .round = true,
     };
 
     held = SB_HELD_FUNCTION;
@@ -253,6 +257,47 @@ static void before_its_events_a_user_may_block(void)
     end();
 }
 
+// The time is that of what is named, not of another user.
+static void the_longest_hold_is_named(void)
+{
+    begin();
+    block(0, "a");
+    hold(1, SB_HELD_FUNCTION, "b");
+    CHECK(strncmp(end_text(), "WARNING: a held a worker for up to 80 ms,",
+              40) == 0);
+    begin();
+    capture();
+    block(0, "a");
+    hold(1, SB_HELD_FUNCTION, "b");
+    hold(1, SB_HELD_LINE, "y.lua:1");
+    hold(1, SB_HELD_LINE, "y.lua:1");
+    CHECK_STR(captured(),
+        "WARNING: y.lua:1 held a worker for 12 ms, and its 19 other users "
+        "waited; use --workers=users for scripts that block or compute\n");
+    end();
+}
+
+// Code that is not compiled while its user is watched takes longer.
+static void a_line_that_computes_took_less_before(void)
+{
+    begin();
+    capture();
+    hold_as(0, SB_HELD_FUNCTION, "event()", true);
+    hold_as(0, SB_HELD_FUNCTION, "event()", true);
+    for (unsigned i = 0; i < 2; i++) {
+        const struct sb_hold h = {
+            .from = 1, .to = 1 + 90 * MS, .ns = 90 * MS, .computed = true
+        };
+
+        run->priv[0].lines = SB__LINES_ON;
+        held = SB_HELD_LINE;
+        text = "z.lua:1";
+        sb__holds_held(&run->user[0], &h);
+    }
+    CHECK(strstr(captured(), "z.lua:1 held a worker for 12 ms, "));
+    end();
+}
+
 static void one_hold_is_enough_if_it_was_seen(void)
 {
     begin();
@@ -262,7 +307,8 @@ static void one_hold_is_enough_if_it_was_seen(void)
     block(0, "event()");
     CHECK(!sb__holds_leave(&run->user[0], 1));
     CHECK_STR(end_text(),
-        "WARNING: event() held a worker for 80 ms, and its 19 other users "
+        "WARNING: event() held a worker for up to 80 ms, and its 19 other "
+        "users "
         "waited (which line did so is not known); use --workers=users for "
         "scripts that block or compute\n");
 }
@@ -278,6 +324,8 @@ int main(void)
     RUN(a_loop_of_its_own_does_not_end);
     RUN(outside_of_events_users_may_block);
     RUN(before_its_events_a_user_may_block);
+    RUN(the_longest_hold_is_named);
+    RUN(a_line_that_computes_took_less_before);
     RUN(one_hold_is_enough_if_it_was_seen);
     return check_done();
 }

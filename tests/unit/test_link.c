@@ -5,8 +5,11 @@
 #include "db/link.h"
 
 #include "fake.h"
+#include "loop/fiber.h"
 
 static int fails; // of connect() and reconnect()
+static struct sb_fiber_waits waits;
+static uint64_t queue_ns; // how long connect() waits for a helper thread
 
 static int attempt(const char *what, struct sb_err *err)
 {
@@ -17,6 +20,7 @@ static int attempt(const char *what, struct sb_err *err)
 static int fake_connect(struct sb_conn *conn, struct sb_driver_env *env,
     const void *values, const struct sb_conn_info *info, struct sb_err *err)
 {
+    waits.queued += queue_ns;
     return attempt("connect", err);
 }
 
@@ -60,6 +64,21 @@ static void cancels_only_what_it_may(void)
                               : "disconnect connect disconnect ");
         finish();
     }
+}
+
+static void time_in_the_queue_of_helpers(void)
+{
+    start_link(0);
+    waits.queued = 1000;
+    ctx.waits = &waits;
+    queue_ns = 70;
+    c.state = SB__CON_CLOSED;
+    CHECK_INT(sb__link_open(&c, &c.err), 0);
+    CHECK_INT(c.queued_ns, 70);
+    CHECK_INT(c.queued_waits, 0); // not for --connect-parallel
+    ctx.waits = NULL;
+    queue_ns = 0;
+    finish();
 }
 
 static void again(void)
@@ -127,6 +146,7 @@ static void statements_are_closed_first(void)
 int main(void)
 {
     RUN(cancels_only_what_it_may);
+    RUN(time_in_the_queue_of_helpers);
     RUN(again);
     RUN(again_until_a_cancel);
     RUN(failed_and_tried_again);

@@ -5,10 +5,13 @@
 
 #include "check_log.h"
 #include "fake.h"
+#include "loop/fiber.h"
 
 static bool text_only; // the driver accepts only text
 static char sent_text[200][64];
 static uint32_t received;
+static struct sb_fiber_waits waits;
+static uint64_t late; // of the wait in pipeline_receive(); 0: it does not wait
 
 static int pipeline_send(struct sb_conn *conn, const struct sb_item *items,
     uint32_t n, struct sb_err *err)
@@ -28,6 +31,9 @@ static int pipeline_receive(
     struct sb_conn *conn, struct sb_result *res, struct sb_err *err)
 {
     note("receive ");
+    waits.count += late > 0;
+    if (late > 0)
+        waits.late = late;
     return answer(sent_text[received++], res, err);
 }
 
@@ -115,6 +121,48 @@ static void failing(void)
     CHECK(sb_con_query(&c.pub, "select", 6) != NULL);
     CHECK_STR(logged(), "query(select) ");
     finish();
+}
+
+static const struct sb_tally *next_answer_of(struct sb_rec *rec)
+{
+    fake.ns0 += 1000;
+    CHECK(sb_con_pipeline_next(&c.pub) != NULL);
+    sb_rec_flush(rec);
+    return &rec->tally;
+}
+
+// Client delays are those of the driver's waits, not of what the script has
+// waited for since the pipeline was sent.
+static void delays(void)
+{
+    struct sb_stats stats;
+    struct sb_rec *rec;
+
+    start_pipelines();
+    CHECK_INT(sb_stats_init(&stats, 1, 1, false), 0);
+    CHECK_INT(sb_stats_add_delays(&stats), 0);
+    rec = &stats.rec[0];
+    ctx.rec = &rec;
+    ctx.waits = &waits;
+    sb_con_pipeline(&c.pub);
+    for (int i = 0; i < 4; i++)
+        sb_con_query(&c.pub, "select", 6);
+    CHECK_INT(sb_con_pipeline_send(&c.pub), 4);
+    waits = (struct sb_fiber_waits){ .count = 1, .late = 300 };
+    CHECK_INT(next_answer_of(rec)->client_delays, 0);
+    late = 70;
+    CHECK_INT(next_answer_of(rec)->client_delays, 1);
+    CHECK_INT(rec->tally.client_delay_ns, 70);
+    late = 0; // this answer came with the one before
+    CHECK_INT(next_answer_of(rec)->client_delays, 1);
+    waits = (struct sb_fiber_waits){ .count = 3, .late = 500 };
+    CHECK_INT(next_answer_of(rec)->client_delays, 1);
+    CHECK_INT(
+        sb_rec_op_tally(rec, 0)->ns, 1000 + (2000 - 70) + (3000 - 70) + 4000);
+    ctx.waits = NULL;
+    ctx.rec = NULL;
+    finish();
+    sb_stats_done(&stats);
 }
 
 static void dropped(void)
@@ -225,6 +273,7 @@ int main(void)
     RUN(prepared);
     RUN(texts);
     RUN(failing);
+    RUN(delays);
     RUN(dropped);
     RUN(many);
     RUN(forgotten);

@@ -4,12 +4,15 @@
 #include <stdlib.h>
 
 #include "check.h"
+#include "db/call.h"
 #include "db/con.h"
+#include "loop/fiber.h"
 
 // The driver's results, one letter per result: r rows, w changes, n nothing,
 // e an error.
 static const char *results;
 static int freed;
+static struct sb_fiber_waits *waits_of_next; // NULL: it does not wait
 
 static int step(struct sb_result *res, struct sb_err *err)
 {
@@ -42,6 +45,8 @@ static int query(struct sb_conn *conn, const char *sql, size_t len,
 static int next_result(
     struct sb_conn *conn, struct sb_result *res, struct sb_err *err)
 {
+    if (waits_of_next)
+        waits_of_next->count++;
     return step(res, err);
 }
 
@@ -172,6 +177,30 @@ static void failing(void)
     CHECK_INT(c.pub.error, SB_SQL_NONE);
 }
 
+// A user in a fiber that waits late for a result, which is an error.
+static void failing_late(void)
+{
+    struct sb_fiber_waits waits = { .count = 1 };
+    struct sb_clock clock = { .ns0 = UINT64_C(1) << 62 }; // stands still
+    struct sb_stats stats;
+    struct sb_rec *rec;
+
+    CHECK_INT(sb_stats_init(&stats, 1, 1, false), 0);
+    CHECK_INT(sb_stats_add_delays(&stats), 0);
+    rec = &stats.rec[0];
+    ctx.clock = &clock;
+    ctx.waits = &waits;
+    CHECK(start("re") != NULL);
+    ctx.rec = &rec;
+    waits_of_next = &waits;
+    CHECK_INT(sb_rs_more(&c.pub), SB_EQUERY);
+    sb_rec_flush(rec);
+    CHECK_INT(rec->tally.client_delays, 1);
+    waits_of_next = NULL;
+    ctx = (struct sb_db_ctx){ 0 };
+    sb_stats_done(&stats);
+}
+
 // The statement as error messages show it.
 static void failed_statement(void)
 {
@@ -207,6 +236,7 @@ int main(void)
     RUN(looking_ahead);
     RUN(freeing);
     RUN(failing);
+    RUN(failing_late);
     RUN(failed_statement);
     free(c.failed_sql);
     return check_done();

@@ -5,7 +5,7 @@
 
 #include "db/link.h"
 #include "db/load/load_private.h"
-#include "loop/fiber.h"
+#include "loop/helper.h"
 
 #define COMMIT_ROWS 100000u
 
@@ -80,7 +80,7 @@ int sb__feed_get(struct sb_con_priv *c, const char *table,
 
     // The lock of a loader is held while its connection waits. A fiber that
     // wants it would block the one that holds it.
-    assert(!sb_fiber_current());
+    assert(!sb_helper_shared());
     pthread_mutex_lock(&d->feed_lock);
     f = c->inst->feeds;
     while (f && !same_key(f->key, key))

@@ -4,7 +4,7 @@
 #include "db/load/load_private.h"
 #include "db/sql/sql.h"
 #include "kit/array.h"
-#include "loop/fiber.h"
+#include "loop/helper.h"
 
 #define BLOCK_ROWS  1000u
 #define BLOCK_BYTES (256u * 1024)
@@ -203,7 +203,7 @@ static int choose_way(struct sb_load *ld)
 
     // Users of one thread cannot share a loader, which has a lock.
     if (c->drv->bulk && (c->drv->caps & SB_CAP_ONE_LOADER) && !ld->private &&
-        !sb_fiber_current()) {
+        !sb_helper_shared()) {
         ld->way = WAY_FEED;
         rc = sb__feed_get(c, ld->table, &ld->seat, &c->err);
         if (rc == 0)
@@ -213,7 +213,7 @@ static int choose_way(struct sb_load *ld)
         return rc;
     }
     if (c->drv->bulk &&
-        !(sb_fiber_current() && (c->drv->caps & SB_CAP_BULK_BLOCKS))) {
+        !(sb_helper_shared() && (c->drv->caps & SB_CAP_BULK_BLOCKS))) {
         ld->way = WAY_BULK;
         rc = own_begin(ld);
     }

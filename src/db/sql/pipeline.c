@@ -140,6 +140,7 @@ int sb_con_pipeline_send(struct sb_con *con)
     set_state(c, SB__PIPE_SENT);
     if (has_ops(c))
         rc = send_items(c);
+    p->waited = sb__call_waits(c);
     if (rc == 0)
         return (int)p->n;
     c->err.code = rc;
@@ -170,6 +171,16 @@ static struct sb__call_text text_of(
         item->nvalues ? p->value + item->value : NULL, item->nvalues };
 }
 
+// Returns the waits of the fiber before those of the driver. An answer may have
+// come with the last wait of the driver, but not if the user has waited for
+// something else since.
+static uint64_t driver_waits(struct sb__pipe *p, uint64_t now)
+{
+    if (now != p->waited)
+        p->waits = now;
+    return p->waits;
+}
+
 // The time of an answer is measured from sending the pipeline.
 static int receive(struct sb_con_priv *c, const struct sb__pipe_item *item)
 {
@@ -179,9 +190,10 @@ static int receive(struct sb_con_priv *c, const struct sb__pipe_item *item)
     struct sb__call_text text;
     int rc;
 
-    call.waits = c->pipe.waits;
+    call.waits = driver_waits(&c->pipe, call.waits);
     c->res = (struct sb_result){ 0 };
     rc = c->sql->pipeline_receive(c->conn, &c->res, &c->err);
+    c->pipe.waited = sb__call_waits(c);
     if (sb__call_ends_well(&call, rc))
         return 0;
     text = text_of(c, item);

@@ -67,6 +67,7 @@ int sb_rs_more(struct sb_con *con)
     // Each further result of a statement counts as a query, if there is one.
     call = sb__call_since(c, rec, -1, rec ? sb__now(c) : 0);
     rc = c->sql->next_result(c->conn, &c->res, &c->err);
+    sb__call_stop(&call);
     if (rc < 0)
         return sb__call_failed(call, rc, &text);
     if (rc == 0) {
@@ -74,7 +75,6 @@ int sb_rs_more(struct sb_con *con)
         return 0;
     }
     c->outcome = SB__OUTCOME_AHEAD;
-    sb__call_stop(&call);
     if (rec) {
         call.op = sb__op_of_next(c->ctx, rec);
         sb__call_count(rec, call.op, &c->res, call.end - call.start, call.end);

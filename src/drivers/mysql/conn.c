@@ -172,7 +172,8 @@ static bool waits_as_told(const struct sbmy_conn *c)
            !sbmy_from_files(c->o) && sbmy_place_is_address(place_of(c));
 }
 
-// Called in the thread of the connection, before it can be used.
+// Called in the thread of the connection, while no other one has begun to
+// connect.
 static bool is_canceled(void *arg)
 {
     return sbmy_take_cancel(((struct attempt *)arg)->c);
@@ -324,8 +325,8 @@ static int reset(struct sb_conn *conn, struct sb_err *err)
 
     if (c->o->dry_run)
         return 0;
-    // A call has reported the cancel that has closed the connection. Who calls
-    // this now goes on.
+    // A call has reported the cancel that has closed the connection. The caller
+    // continues, so it must reconnect.
     if (c->state == SBMY_CANCELED)
         return sb_err_native(err, SB_ERECONNECT, SBMY_CR_GONE, "HY000",
             "a cancel has closed the connection");

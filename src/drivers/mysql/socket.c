@@ -181,7 +181,7 @@ static int library_wait(my_socket fd, my_bool is_read, int timeout_ms)
 extern void ERR_clear_error(void) __attribute__((weak));
 
 // The connection whose call the thread executes. Users take turns in a thread
-// only while one of them waits, so who waits sets it again after that.
+// only while one of them waits, so each sets it again after it has waited.
 static _Thread_local struct sbmy_conn *teller;
 
 // The errors of a lost connection stay in OpenSSL's queue, which belongs to the

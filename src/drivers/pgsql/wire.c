@@ -298,7 +298,7 @@ static void close_socket(struct pgsql_conn *c)
 }
 
 // Reads until at least `want` bytes are available from w->at on, or until the
-// time *until (0: it is set to REST_NS from now). Signals may interrupt it.
+// time *until (0: it is set to REST_NS from now).
 static int need_soon(struct pgsql_conn *c, size_t want, uint64_t *until)
 {
     struct pgsql_wire *w = &c->wire;
@@ -309,10 +309,14 @@ static int need_soon(struct pgsql_conn *c, size_t want, uint64_t *until)
         *until = sb_clock_monotonic() + REST_NS;
     while (w->in.len - w->at < want) {
         ssize_t n;
+        int events;
 
         if (sb_clock_monotonic() >= *until)
             return SB_ETIMEOUT;
-        if (c->host->wait(c->fd, POLLIN, *until) <= 0)
+        events = c->host->wait(c->fd, POLLIN, *until);
+        if (events < 0)
+            return SB_ELOST;
+        if (events == 0)
             continue;
         n = recv(c->fd, w->in.data + w->in.len, room_left(w), MSG_DONTWAIT);
         if (n == 0 || (n < 0 && errno != EINTR && !sb_sock_would_block(errno)))
