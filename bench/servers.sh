@@ -253,17 +253,34 @@ started_after() {
             ;;
         esac
     done)
+    if [ -z "$b" ]; then
+        echo "bench/run: did not start: $*" >&2
+        echo nan
+        return
+    fi
     awk -v a="$a" -v b="$b" 'BEGIN { printf "%.4f\n", (b - a) / 1e9 }'
 }
 
+# Replaces the tables of the server.
+tables_of() { # number rows
+    # shellcheck disable=SC2086
+    "$SB" oltp_read_write $OPTS --tables=250 cleanup >out 2>&1 &&
+        "$SB" oltp_read_write $OPTS --tables="$1" --table-size="$2" \
+            --threads=4 prepare >out 2>&1 || tail -n 5 out >&2
+}
+
 bench_connect() {
-    local tables
+    local tables rows=$SIZE
     for tables in 1 250; do
+        if [ $tables -gt 1 ]; then
+            rows=1000
+            tables_of $tables $rows
+        fi
         : >new && : >bare && : >r
         for _ in $(seq "$REPS"); do
             # shellcheck disable=SC2086
             a=$(started_after "$SB" oltp_read_write $OPTS --tables=$tables \
-                --table-size=$SIZE --threads=1000 --events=1 run)
+                --table-size=$rows --threads=1000 --events=1 run)
             b=$(wall_of bare 1000 0)
             echo "$a" >>new
             echo "$b" >>bare
@@ -273,4 +290,5 @@ bench_connect() {
             "$(median <bare)" "+$(median <r)" \
             "at most 1 s more ($(nproc) processors: 1 ms of CPU per user)"
     done
+    tables_of 1 "$SIZE"
 }
