@@ -186,6 +186,19 @@ static int bson_length(lua_State *L)
     return 1;
 }
 
+// cut(length): removes what was written to the open document since the length
+// was that
+static int bson_cut(lua_State *L)
+{
+    struct sb__bson *w = self(L);
+    size_t len = (size_t)luaL_checkinteger(L, 1);
+
+    if (w->open == 0 || len < w->start[w->open - 1] + 4 || len > w->out.len)
+        return luaL_error(L, "nothing to cut");
+    w->out.len = len;
+    return 0;
+}
+
 // buffer(): the address of the buffer, valid until the next call of a function
 // of this file
 static int bson_buffer(lua_State *L)
@@ -220,6 +233,7 @@ static const luaL_Reg functions[] = {
     { "root", bson_root },
     { "reopen", bson_reopen },
     { "length", bson_length },
+    { "cut", bson_cut },
     { "buffer", bson_buffer },
     { "bytes", bson_bytes },
     { NULL, NULL },

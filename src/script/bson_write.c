@@ -176,11 +176,13 @@ void sb__bson_put_json(
     lua_call(L, 2, 2); // bytes, type
     int type = (int)lua_tointeger(L, -1);
     lua_pop(L, 1);
+    const char *bytes = lua_tolstring(L, -1, &n);
     if (at) {
+        // The text was parsed as a part of a larger one.
+        if (sb_bson_size((uint8_t)type, (const uint8_t *)bytes, n) != n)
+            sb__bson_fail(L, at, "JSON that is not one value", 0, 0);
         put_given(L, w, at, type);
     } else {
-        const char *bytes = lua_tolstring(L, -1, &n);
-
         w->out.len = 0;
         sb__bson_bytes(L, w, bytes, n);
         lua_pop(L, 1);
@@ -256,13 +258,6 @@ void sb__bson_put_ordered(
 // Raises an error if an array has keys other than 1 to n.
 static void check_keys(lua_State *L, const struct sb__place *up, int t, int n)
 {
-    if (n > 0)
-        lua_pushinteger(L, n);
-    else
-        lua_pushnil(L);
-    if (!lua_next(L, t))
-        return;
-    lua_pop(L, 2);
     lua_pushnil(L);
     while (lua_next(L, t)) {
         double key = lua_tonumber(L, -2);

@@ -112,6 +112,11 @@ local function inserts()
       "unordered: the next command is sent, too")
    is(coll:delete_many({_id = {["$gte"] = 5000}}).deleted, 1501,
       "delete_many()")
+   local large = ("x"):rep(5 * 1024 * 1024)
+   is(coll:insert_many({
+      {_id = 7001, c = large}, {_id = 7002, c = large}, {_id = 7003, c = large}
+   }).inserted, 3, "insert_many() with more bytes than a command may have")
+   coll:delete_many({_id = {["$gte"] = 7000}})
 end
 
 local function finds()
@@ -161,6 +166,9 @@ local function finds()
    raises(function() coll:find(5) end, "a number instead of a document",
       "a number instead of a filter")
    raises(function() coll:find("{bad") end, "JSON", "invalid JSON")
+   raises(function()
+      coll:find({a = mongodb.json('{"b": 1}, "c": 2')})
+   end, "JSON that is not one value at filter.a", "JSON with a second value")
    is(coll:find_one({_id = 1}).c, "one",
       "the connection can be used after errors")
 end

@@ -232,6 +232,17 @@ local function errors()
       "the key must be a string, not a number at a.%[7%]")
    fails("an array with a key", {a = {1, 2, x = 3}},
       "an array with an invalid key at a.x")
+   for _, name in ipairs{"x", "y", "z", "a", "b"} do
+      local mixed = {x = 1, y = 2, z = 3, a = 4, b = 5}
+      for other in pairs(mixed) do
+         if other ~= name then
+            mixed[other] = nil
+         end
+      end
+      mixed[1] = "first" -- in the place of a key that was removed
+      fails("an array with the key " .. name, {v = mixed},
+         "an array with an invalid key at v." .. name)
+   end
    fails("an array with a hole before its last", {a = {1, [5] = 5}},
       "an array with an invalid key at a.5")
    local copy = setmetatable({a = 1}, getmetatable(doc("a", 1)))

@@ -163,12 +163,23 @@ static void a_login(void)
     cancel_at(1, "mongodb://me:secret@127.0.0.1:%u/test");
 }
 
-// Old libraries sleep before they look for servers again.
+static unsigned sleeps;
+
+static void cancel_in_a_sleep(uint64_t until)
+{
+    sleeps++;
+    cancels();
+}
+
+// Servers are looked for again and again until a cancel.
 static void repeated_tries(void)
 {
-#if !MONGOC_CHECK_VERSION(1, 26, 0)
-    cancel_at(1, "mongodb://127.0.0.1:%u/test?serverSelectionTryOnce=false");
-#endif
+    start("mongodb://127.0.0.1:1/test?serverSelectionTryOnce=false"
+          "&serverSelectionTimeoutMS=600000");
+    own_host.sleep = cancel_in_a_sleep;
+    sleeps = 0;
+    fails_with(SB_ECANCELED, "connecting was canceled");
+    CHECK_INT(sleeps, 1);
 }
 
 // The certificates of the system take long to read: for the client, and for

@@ -98,6 +98,31 @@ static void call_fails(uint32_t domain, const char *message, bool found,
     CHECK_INT(err.native, native);
 }
 
+// The library calls every failure during a login a failed login.
+static void login(void)
+{
+    struct sb_err err = { 0 };
+    bson_error_t e;
+
+    conn.why = ECONNRESET;
+    conn.found_closed = false;
+    snprintf(conn.last_name, sizeof(conn.last_name), "127.0.0.1:7");
+    bson_set_error(&e, MONGOC_ERROR_CLIENT, MONGOC_ERROR_CLIENT_AUTHENTICATE,
+        "Failed to send \"saslStart\"");
+    conn.broken = true;
+    CHECK_INT(sbmo_fail(&conn, &e, NULL, &err), SB_ELOST);
+    CHECK_STR(err.msg,
+        "the connection to 127.0.0.1:7 is lost: Connection reset by peer");
+    CHECK_INT(sbmo_no_connection(&conn, &e, &err), SB_ECONNECT);
+    CHECK_INT(err.native, SBMO_SOCKET);
+    CHECK(strstr(err.msg, UNABLE) == err.msg);
+    conn.broken = false;
+    CHECK_INT(sbmo_fail(&conn, &e, NULL, &err), SB_EQUERY);
+    CHECK_INT(sbmo_no_connection(&conn, &e, &err), SB_ECONNECT);
+    CHECK_INT(err.native, SBMO_AUTH_FAILED);
+    CHECK(strstr(err.msg, "rejects user ''"));
+}
+
 #define REFUSED "127.0.0.1:7: Connection refused"
 
 static void lost_connections(void)
@@ -137,6 +162,7 @@ int main(void)
     RUN(closed_by_server);
     RUN(others);
     RUN(with_tls);
+    RUN(login);
     RUN(lost_connections);
     mongoc_uri_destroy(env.uri);
     return check_done();

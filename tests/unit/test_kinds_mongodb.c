@@ -45,7 +45,7 @@ static void kinds(void)
     c = parse_command(
         "{\"findandmodify\": \"t\", \"writeConcern\": {\"w\": 0}}");
     CHECK_STR(c.kind->name, "findAndModify");
-    CHECK(c.own_write_concern && c.unacknowledged);
+    CHECK(c.own_write_concern);
     c = parse_command("{\"FIND\": \"t\"}");
     CHECK_INT(c.kind->way, SBMO_OTHER);
     c = parse_command("{\"listIndexes\": \"t\"}");

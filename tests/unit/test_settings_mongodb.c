@@ -181,7 +181,7 @@ static void timeouts(void)
     CHECK_INT(
         mongoc_uri_get_option_as_int32(e->uri, MONGOC_URI_SOCKETTIMEOUTMS, 0),
         80);
-    CHECK(!mongoc_uri_has_option(e->uri, MONGOC_URI_SERVERSELECTIONTRYONCE));
+    CHECK_INT(e->selection_ns, 0);
     sbmo_env_done(&env);
     options("mongodb://h:1/?connectTimeoutMS=70&socketTimeoutMS=80");
     o.connect_timeout = o.socket_timeout = 2000000000;
@@ -193,11 +193,20 @@ static void timeouts(void)
     CHECK_INT(
         mongoc_uri_get_option_as_int32(e->uri, MONGOC_URI_SOCKETTIMEOUTMS, 0),
         2000);
-    CHECK_INT(mongoc_uri_get_option_as_int32(
-                  e->uri, MONGOC_URI_SERVERSELECTIONTIMEOUTMS, 0),
-        3);
-    CHECK(!mongoc_uri_get_option_as_bool(
-        e->uri, MONGOC_URI_SERVERSELECTIONTRYONCE, true));
+    CHECK_INT(e->selection_ns, 3000000);
+    // The library itself tries once.
+    CHECK(mongoc_uri_get_option_as_bool(
+        e->uri, MONGOC_URI_SERVERSELECTIONTRYONCE, false));
+    sbmo_env_done(&env);
+    options("mongodb://h:1/?serverSelectionTryOnce=false"
+            "&serverSelectionTimeoutMS=70");
+    e = init_env();
+    CHECK_INT(e->selection_ns, 70000000);
+    CHECK(mongoc_uri_get_option_as_bool(
+        e->uri, MONGOC_URI_SERVERSELECTIONTRYONCE, false));
+    o.given.selection_timeout = true; // 0: once
+    sbmo_env_done(&env);
+    CHECK_INT(init_env()->selection_ns, 0);
     sbmo_env_done(&env);
     // No timeout differs from the library's default.
     options("mongodb://h:1/");

@@ -127,6 +127,23 @@ static struct sb__doc_names *names_of(struct sb_db_ctx *ctx)
     return ctx->doc_names;
 }
 
+static struct sb_doc_name **bucket_of(
+    struct sb__doc_names *names, const char *text)
+{
+    return &names->bucket[sb_hash_text(text) % SB__DOC_BUCKETS];
+}
+
+static struct sb_doc_name *find_name(
+    struct sb__doc_names *names, const char *text)
+{
+    struct sb_doc_name *name = *bucket_of(names, text);
+
+    while (name && strcmp(name->text, text) != 0)
+        name = name->next;
+    return name;
+}
+
+// Returns the name, which is added if it is new. NULL: out of memory.
 static struct sb_doc_name *name_of(struct sb_db_ctx *ctx, const char *text)
 {
     struct sb__doc_names *names = names_of(ctx);
@@ -135,11 +152,10 @@ static struct sb_doc_name *name_of(struct sb_db_ctx *ctx, const char *text)
 
     if (!names)
         return NULL;
-    list = &names->bucket[sb_hash_text(text) % SB__DOC_BUCKETS];
-    for (name = *list; name; name = name->next) {
-        if (strcmp(name->text, text) == 0)
-            return name;
-    }
+    name = find_name(names, text);
+    if (name)
+        return name;
+    list = bucket_of(names, text);
     len = strlen(text);
     name = malloc(sizeof(*name) + len + 1);
     if (!name)
@@ -170,8 +186,9 @@ static int op_of(struct sb_con_priv *c, struct sb_rec *rec,
     if (!name) {
         // Limits the number of names, because a script can call any number of
         // different commands.
-        const struct sb__doc_names *names = c->ctx->doc_names;
-        bool many = names && names->n >= NAMES_MAX;
+        struct sb__doc_names *names = c->ctx->doc_names;
+        bool many = names && names->n >= NAMES_MAX &&
+                    !find_name(names, command);
 
         name = name_of(c->ctx, many ? SB_OPS_REST : command);
         if (!name)

@@ -12,7 +12,7 @@ local put_document, finish = bson.put_document, bson.finish
 local begin = build.begin
 local ARRAY = 4 -- of BSON
 
-sb.cdef("doc", "sb_doc_affected")
+sb.cdef("doc", "sb_doc_affected sb_doc_reply_number")
 
 jit.off(true, true) -- see mongodb.lua
 
@@ -22,16 +22,20 @@ end
 
 local BATCH, BATCH_BYTES = 1000, 12 * 1024 * 1024
 
--- Writes documents from number `first` on, up to the limits of one command;
--- returns the number of the next one.
+-- Writes documents from number `first` on, at least one and up to the limits of
+-- one command; returns the number of the next one.
 local function put_batch(documents, first, stop)
    local i = first
-   while i <= stop and i - first < BATCH and bson.length() < BATCH_BYTES do
-      local value = documents[i]
+   while i <= stop and i - first < BATCH do
+      local value, before = documents[i], bson.length()
       if value == nil then
          fail(("insert_many(): document %d is nil"):format(i))
       end
       put_document(tostring(i - first), value)
+      if i > first and bson.length() > BATCH_BYTES then
+         bson.cut(before)
+         break
+      end
       i = i + 1
    end
    return i
@@ -57,8 +61,9 @@ end
 call.endings.insert_many = call.endings.insert_one
 build.options_at.insert_many = 2
 
--- Unordered: after a failed command the others are sent too, and the first
--- error is raised at the end.
+-- Unordered: if documents were refused, the others are sent too, and the first
+-- error is raised at the end. If the command was not executed, such as after a
+-- cancel or in a transaction that was aborted, nothing else is sent.
 function collection:insert_many(documents, options)
    build.need(documents, "an array of documents")
    if type(documents) == "table" and documents[1] == nil and
@@ -76,7 +81,7 @@ function collection:insert_many(documents, options)
       local ok, err = pcall(call.run, db, length, options and options.op)
       if not ok then
          failed = failed or err
-         if not goes_on then
+         if not goes_on or C.sb_doc_reply_number(db.con, "ok") ~= 1 then
             break
          end
       end

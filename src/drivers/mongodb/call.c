@@ -7,7 +7,7 @@ int sbmo_begin(struct sbmo_conn *c, struct sb_err *err)
         return sb_err_native(err, SB_ELOST, SBMO_SOCKET, NULL, "not connected");
     assert(!atomic_load_explicit(&c->busy, memory_order_relaxed));
     c->why = 0;
-    c->found_closed = false;
+    c->found_closed = c->broken = false;
     atomic_store_explicit(&c->canceled, false, memory_order_relaxed);
     atomic_store_explicit(&c->busy, true, memory_order_release);
     return 0;

@@ -37,7 +37,7 @@ static unsigned choose(
     return with;
 }
 
-static bool transmit(struct sbmo_conn *c, const struct sbmo_command *cmd,
+static bool transmit_once(struct sbmo_conn *c, const struct sbmo_command *cmd,
     const bson_t *body, const bson_t *opts, bson_t *reply, bson_error_t *e)
 {
     const char *db = cmd->db ? cmd->db : c->env->db;
@@ -58,6 +58,19 @@ static bool transmit(struct sbmo_conn *c, const struct sbmo_command *cmd,
         return mongoc_client_command_with_opts(
             c->client, db, body, NULL, opts, reply, e);
     }
+}
+
+static bool transmit(struct sbmo_conn *c, const struct sbmo_command *cmd,
+    const bson_t *body, const bson_t *opts, bson_t *reply, bson_error_t *e)
+{
+    struct sbmo_search search = { .until = 0 };
+    bool fine = transmit_once(c, cmd, body, opts, reply, e);
+
+    while (!fine && sbmo_look_again(c, &search, e)) {
+        bson_destroy(reply);
+        fine = transmit_once(c, cmd, body, opts, reply, e);
+    }
+    return fine;
 }
 
 // True for a write that servers recognize by its number, so that it can be sent

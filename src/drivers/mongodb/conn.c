@@ -11,11 +11,14 @@ static int ping(struct sbmo_conn *c, struct sb_err *err)
     bson_t *body = BCON_NEW("ping", BCON_INT32(1));
     bson_error_t e = { 0 };
     bson_t reply;
+    struct sbmo_search search = { .until = 0 };
     bool fine;
 
-    fine = mongoc_client_command_with_opts(
-        c->client, c->env->db, body, c->env->prefs, NULL, &reply, &e);
-    bson_destroy(&reply);
+    do {
+        fine = mongoc_client_command_with_opts(
+            c->client, c->env->db, body, c->env->prefs, NULL, &reply, &e);
+        bson_destroy(&reply);
+    } while (!fine && sbmo_look_again(c, &search, &e));
     bson_destroy(body);
     return fine ? 0 : sbmo_no_connection(c, &e, err);
 }
@@ -29,16 +32,17 @@ static int try_without_answers(struct sbmo_conn *c, struct sb_err *err)
     bson_t *body = BCON_NEW("ping", BCON_INT32(1));
     bson_t *who = BCON_NEW("isMaster", BCON_INT32(1));
     bson_t opts = BSON_INITIALIZER, reply;
+    bson_error_t error = { 0 };
     struct sb_elem e;
     bool fine;
 
     mongoc_write_concern_append(c->env->write_concern, &opts);
     fine = mongoc_client_write_command_with_opts(
-        c->client, c->env->db, body, &opts, &reply, NULL);
+        c->client, c->env->db, body, &opts, &reply, &error);
     bson_destroy(&reply);
     if (fine) {
         fine = mongoc_client_command_with_opts(
-            c->client, c->env->db, who, NULL, NULL, &reply, NULL);
+            c->client, c->env->db, who, NULL, NULL, &reply, &error);
         fine = fine && sb_bson_find(bson_get_data(&reply), reply.len,
                            "maxWireVersion", &e);
         bson_destroy(&reply);
@@ -48,20 +52,17 @@ static int try_without_answers(struct sbmo_conn *c, struct sb_err *err)
     bson_destroy(body);
     if (fine)
         return 0;
+    if (sbmo_canceled(c))
+        return sbmo_no_connection(c, &error, err);
     return sb_err_set(err, SB_ECONNECT,
         "the server at %s does not support unacknowledged writes: a write "
         "concern of 0 cannot be used with it",
         sbmo_stream_last(c) ? sbmo_stream_last(c) : c->env->where);
 }
 
-// Older libraries block the thread while they wait before they try the servers
-// again, which they do only without serverSelectionTryOnce.
+// If its last attempt is less than half a second ago, the library sleeps before
+// the next one.
 #if MONGOC_CHECK_VERSION(1, 26, 0)
-static bool blocks_between_tries(const mongoc_uri_t *uri)
-{
-    return false;
-}
-
 static void sleep_us(int64_t us, void *host)
 {
     const struct sb_host *h = host;
@@ -75,12 +76,6 @@ static void let_others_run(struct sbmo_conn *c)
         c->client, sleep_us, (void *)(uintptr_t)c->host);
 }
 #else
-static bool blocks_between_tries(const mongoc_uri_t *uri)
-{
-    return !mongoc_uri_get_option_as_bool(
-        uri, MONGOC_URI_SERVERSELECTIONTRYONCE, true);
-}
-
 static void let_others_run(struct sbmo_conn *c)
 {
     (void)c;
@@ -138,7 +133,7 @@ static int first_call(struct sbmo_conn *c, struct sb_err *err)
     struct pinging p = { .c = c, .err = err };
     bson_error_t e = { 0 };
 
-    if (!logs_in(c->env->uri) && !blocks_between_tries(c->env->uri))
+    if (!logs_in(c->env->uri))
         return ping(c, err);
     if (sbmo_apart(c, ping_apart, &p, &e))
         return sbmo_no_connection(c, &e, err);
@@ -165,12 +160,18 @@ static int connect_mongodb(struct sb_conn *conn, struct sb_driver_env *env,
     // This driver adds the options that each command supports.
     mongoc_client_set_read_concern(c->client, e->no_read_concern);
     mongoc_client_set_write_concern(c->client, e->no_write_concern);
+    // Sessions get that of the client for their transactions, which read only
+    // from the primary.
+    mongoc_client_set_read_prefs(c->client, e->primary);
     rc = first_call(c, err);
     if (rc == 0 && e->unacknowledged)
         rc = try_without_answers(c, err);
     if (rc == 0)
         rc = sbmo_sessions_init(c, err);
-    atomic_store_explicit(&c->connected, rc == 0, memory_order_release);
+    // In this order: cancel() sets the flag, or sees that it is too late.
+    atomic_store(&c->connected, rc == 0);
+    if (rc == 0 && sbmo_canceled(c))
+        rc = sb_err_set(err, SB_ECANCELED, "connecting was canceled");
     sbmo_end(c);
     return rc;
 }
@@ -200,7 +201,7 @@ static void disconnect_mongodb(struct sb_conn *conn)
     memset(c, 0, sizeof(*c));
 }
 
-// While connecting, only the flag has an effect, and it stays set.
+// While connecting, the flag stays set.
 static void cancel(struct sb_conn *conn)
 {
     struct sbmo_conn *c = sbmo_own(conn);
@@ -208,7 +209,7 @@ static void cancel(struct sb_conn *conn)
     if (atomic_load_explicit(&c->connected, memory_order_acquire) &&
         !atomic_load_explicit(&c->busy, memory_order_acquire))
         return;
-    atomic_store_explicit(&c->canceled, true, memory_order_relaxed);
+    atomic_store(&c->canceled, true);
     sbmo_streams_cancel(c);
 }
 

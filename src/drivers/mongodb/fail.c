@@ -44,6 +44,21 @@ int sbmo_complain(const struct sbmo_complaint *p, struct sb_err *err)
     return code;
 }
 
+static bool is_login(const bson_error_t *e)
+{
+    return (e->domain == MONGOC_ERROR_CLIENT &&
+               e->code == MONGOC_ERROR_CLIENT_AUTHENTICATE) ||
+           e->domain == MONGOC_ERROR_SASL || e->domain == MONGOC_ERROR_SCRAM ||
+           (e->domain == MONGOC_ERROR_SERVER && e->code == SBMO_AUTH_FAILED);
+}
+
+// Whether the socket failed. The library reports that as a failed login if it
+// happens during one.
+static bool is_network(const struct sbmo_conn *c, const bson_error_t *e)
+{
+    return e->domain == MONGOC_ERROR_STREAM || (is_login(e) && c->broken);
+}
+
 // The number that servers use for this error.
 static int network_number(const struct sbmo_conn *c, const bson_error_t *e)
 {
@@ -157,10 +172,10 @@ static int lost(struct sbmo_conn *c, const bson_error_t *e, struct sb_err *err)
     else if (e->domain == MONGOC_ERROR_SERVER_SELECTION)
         sb_err_set(
             err, SB_ELOST, "no server is available for the command: %s", text);
-    else if (e->domain == MONGOC_ERROR_STREAM && c->why == ETIMEDOUT)
+    else if (is_network(c, e) && c->why == ETIMEDOUT)
         sb_err_set(err, SB_ELOST, "%s did not answer in time",
             last ? last : c->env->where);
-    else if (e->domain == MONGOC_ERROR_STREAM)
+    else if (is_network(c, e))
         sb_err_set(err, SB_ELOST, "the connection to %s is lost: %s",
             last ? last : c->env->where, how);
     else
@@ -186,22 +201,13 @@ int sbmo_fail(struct sbmo_conn *c, const bson_error_t *e, const bson_t *reply,
     if (reply && sbmo_complains(&p, bson_get_data(reply), reply->len) &&
         p.native)
         return sbmo_complain(&p, err);
-    if (e->domain == MONGOC_ERROR_STREAM ||
-        e->domain == MONGOC_ERROR_SERVER_SELECTION ||
+    if (is_network(c, e) || e->domain == MONGOC_ERROR_SERVER_SELECTION ||
         e->domain == MONGOC_ERROR_PROTOCOL)
         return lost(c, e, err);
     sb_err_set(err, SB_EQUERY, "%s", e->message);
     if (err && e->domain == MONGOC_ERROR_SERVER)
         err->native = (int)e->code;
     return SB_EQUERY;
-}
-
-static bool is_login(const bson_error_t *e)
-{
-    return (e->domain == MONGOC_ERROR_CLIENT &&
-               e->code == MONGOC_ERROR_CLIENT_AUTHENTICATE) ||
-           e->domain == MONGOC_ERROR_SASL || e->domain == MONGOC_ERROR_SCRAM ||
-           (e->domain == MONGOC_ERROR_SERVER && e->code == SBMO_AUTH_FAILED);
 }
 
 static void add_limit(const char *text, struct sb_err *err)
@@ -228,7 +234,7 @@ int sbmo_no_connection(
     if (sbmo_canceled(c))
         return sb_err_set(err, SB_ECANCELED, "connecting was canceled");
     reason(c, e->message, text, sizeof(text));
-    if (is_login(e)) {
+    if (is_login(e) && !c->broken) {
         native = SBMO_AUTH_FAILED;
         sb_err_set(err, SB_ECONNECT,
             "the MongoDB server at %s rejects user '%s' of database '%s': %s",

@@ -107,20 +107,6 @@ static void look_at_statements(
     }
 }
 
-static void look_at_concern(
-    struct sbmo_command *c, const struct sb_elem *concern)
-{
-    struct sb_walk w;
-    struct sb_elem e;
-
-    c->own_write_concern = true;
-    sb_walk_into(&w, concern);
-    while (sb_walk_more(&w, &e)) {
-        if (sb_elem_is(&e, "w") && e.type != SB_BSON_TEXT)
-            c->unacknowledged = sb_elem_int(&e) == 0;
-    }
-}
-
 static int64_t batch_size(const struct sb_elem *cursor)
 {
     struct sb_walk w;
@@ -149,7 +135,7 @@ static void look_at(struct sbmo_command *c, const struct sb_elem *e)
     else if (sb_elem_is(e, "readConcern"))
         c->own_read_concern = true;
     else if (sb_elem_is(e, "writeConcern"))
-        look_at_concern(c, e);
+        c->own_write_concern = true;
     else if (sb_elem_is(e, "$db"))
         c->db = sb_elem_text(e, NULL);
 }

@@ -35,7 +35,6 @@ struct sbmo_command {
     const struct sbmo_kind *kind;
     const char *name;                         // of the command
     bool own_read_concern, own_write_concern; // the command has one
-    bool unacknowledged;                      // the command has w: 0
     bool multi;    // changes many documents with one statement
     bool tailable; // its cursor never ends
     uint32_t statements;

@@ -48,11 +48,13 @@ struct sbmo_env {
     mongoc_read_concern_t *read_concern; // for commands that support one
     mongoc_write_concern_t *write_concern;
     mongoc_read_prefs_t *prefs;
+    mongoc_read_prefs_t *primary; // for transactions
     // For the library, which otherwise adds its own.
     mongoc_read_concern_t *no_read_concern;
     mongoc_write_concern_t *no_write_concern;
     bool unacknowledged; // w: 0
     int32_t connect_ms;
+    uint64_t selection_ns; // how long to look for a server; 0: once
 };
 
 struct sbmo_result {
@@ -106,6 +108,7 @@ struct sbmo_conn {
     int why;                // errno of its last failure; 0: none, or the peer
                             // closed it
     bool found_closed;      // the peer closed it before anything was sent
+    bool broken;            // its last function failed, or the peer closed it
 };
 
 static inline struct sbmo_conn *sbmo_own(struct sb_conn *conn)
@@ -155,6 +158,18 @@ uint64_t sbmo_deadline(int32_t ms);
 int sbmo_poll(
     const struct sb_host *host, struct pollfd *p, size_t n, int32_t timeout);
 
+// The attempts to find a server for a call; {0} before the first.
+struct sbmo_search {
+    uint64_t until;   // when they end; 0: not known yet
+    bson_error_t why; // the last error with a reason
+};
+// Called after an attempt that failed: if the library has found no server, and
+// the time for that is not over, waits and returns true; then the call is to be
+// repeated. False also if the call was canceled; *e then has a reason if an
+// earlier one had. The library would block the thread between its attempts, and
+// no cancel would end them.
+bool sbmo_look_again(
+    struct sbmo_conn *c, struct sbmo_search *s, bson_error_t *e);
 // Calls run(arg), which blocks its thread or computes for long, in a helper
 // thread of the core. 0; or SB_ECANCELED with *error, and run() was not called.
 // It may wait for a thread for long, because the calls of all other users come

@@ -135,10 +135,13 @@ static int64_t make_values(struct sbmo_result *r)
 int sbmo_result_ready(
     struct sbmo_result *r, struct sb_result *res, struct sb_err *err)
 {
+    struct sbmo_cursor at;
     int64_t n = 1;
 
-    r->given = r->shape == SBMO_CURSOR || r->shape == SBMO_VALUES;
-    if (r->shape == SBMO_CURSOR) {
+    // The reply of an aggregate with explain has no cursor.
+    r->given = r->shape == SBMO_VALUES ||
+               (r->shape == SBMO_CURSOR && sbmo_result_cursor(r, 0, &at));
+    if (r->shape == SBMO_CURSOR && r->given) {
         n = (int64_t)count_documents(r);
         enter(r, 0);
     } else if (r->shape == SBMO_VALUES) {

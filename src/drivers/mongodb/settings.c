@@ -125,6 +125,18 @@ static int read_preference(struct sbmo_env *e, struct sb_err *err)
     return 0;
 }
 
+// The library completes a concern when it is first written into a command. All
+// connections share these, in several threads, so that is done here.
+static int complete_concerns(struct sbmo_env *e, struct sb_err *err)
+{
+    bson_t o = BSON_INITIALIZER;
+    bool done = mongoc_read_concern_append(e->read_concern, &o) &&
+                mongoc_write_concern_append(e->write_concern, &o);
+
+    bson_destroy(&o);
+    return done ? 0 : sbmo_no_memory(err);
+}
+
 // Authentication and TLS -----------------------------------------------------
 
 static int password_of_file(struct sbmo_env *e, struct sb_err *err)
@@ -232,7 +244,8 @@ static void set_time(
 static void times(struct sbmo_env *e)
 {
     const struct sbmo_opts *o = e->o;
-    bool looks = o->given.selection_timeout;
+    bool once = mongoc_uri_get_option_as_bool(
+        e->uri, MONGOC_URI_SERVERSELECTIONTRYONCE, true);
 
     set_time(e, MONGOC_URI_CONNECTTIMEOUTMS, o->connect_timeout,
         o->given.connect_timeout);
@@ -240,11 +253,15 @@ static void times(struct sbmo_env *e)
     set_time(e, MONGOC_URI_SOCKETTIMEOUTMS,
         o->socket_timeout ? o->socket_timeout : LONGEST_NS,
         o->given.socket_timeout);
-    set_time(e, MONGOC_URI_SERVERSELECTIONTIMEOUTMS, o->selection_timeout,
-        looks && o->selection_timeout > 0);
-    if (looks)
-        mongoc_uri_set_option_as_bool(e->uri, MONGOC_URI_SERVERSELECTIONTRYONCE,
-            o->selection_timeout == 0);
+    // The driver looks again itself: see sbmo_look_again().
+    if (o->given.selection_timeout)
+        e->selection_ns = (uint64_t)o->selection_timeout;
+    else if (!once)
+        e->selection_ns = (uint64_t)mongoc_uri_get_option_as_int32(e->uri,
+                              MONGOC_URI_SERVERSELECTIONTIMEOUTMS, 30000) *
+                          1000000;
+    mongoc_uri_set_option_as_bool(
+        e->uri, MONGOC_URI_SERVERSELECTIONTRYONCE, true);
     e->connect_ms = mongoc_uri_get_option_as_int32(
         e->uri, MONGOC_URI_CONNECTTIMEOUTMS, 10000);
 }
@@ -285,7 +302,10 @@ static int choose(struct sbmo_env *e, struct sb_err *err)
     if (rc == 0)
         rc = read_concern(e, err);
     if (rc == 0)
+        rc = complete_concerns(e, err);
+    if (rc == 0)
         rc = read_preference(e, err);
+    e->primary = mongoc_read_prefs_new(MONGOC_READ_PRIMARY);
     e->no_read_concern = mongoc_read_concern_new();
     e->no_write_concern = mongoc_write_concern_new();
     name_hosts(e);
@@ -369,6 +389,7 @@ void sbmo_env_done(struct sb_driver_env *env)
     mongoc_read_concern_destroy(e->no_read_concern);
     mongoc_write_concern_destroy(e->no_write_concern);
     mongoc_read_prefs_destroy(e->prefs);
+    mongoc_read_prefs_destroy(e->primary);
     mongoc_uri_destroy(e->uri);
     free(e->where);
     free(e);

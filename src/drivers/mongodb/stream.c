@@ -121,8 +121,10 @@ static void note_failure(struct sbmo_sock *s, const struct limit *l)
     s->timed_out = none && l->ms != 0;
     if (s->timed_out)
         errno = ETIMEDOUT;
-    if (!s->again)
-        s->c->why = errno;
+    if (s->again)
+        return;
+    s->c->why = errno;
+    s->c->broken = true;
 }
 
 // Skips `done` bytes; true if more are left.
@@ -280,10 +282,12 @@ static ssize_t stream_readv(mongoc_stream_t *stream, mongoc_iovec_t *iov,
         if (got <= 0) {
             if (got == 0) {
                 s->c->why = 0;
+                s->c->broken = true;
                 errno = ECONNRESET;
             }
             return sum >= min && (sum > 0 || min == 0) ? (ssize_t)sum : -1;
         }
+        s->c->broken = false;
         sum += (size_t)got;
         more = skip(&iov, &n, (size_t)got);
         if (sum >= min && s->len == 0)

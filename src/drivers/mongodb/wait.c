@@ -11,6 +11,10 @@
 
 // Timeouts of at least this are none (settings.c sets such a one): 20 days.
 #define NO_LIMIT_MS 1728000000
+// How long to wait before servers are looked for again, as the library does,
+// and how often to check for a cancel meanwhile.
+#define LOOK_NS UINT64_C(500000000)
+#define TICK_NS UINT64_C(50000000)
 
 bool sbmo_is_limit(int32_t ms)
 {
@@ -87,6 +91,39 @@ int sbmo_poll(
         return rc;
     errno = -rc;
     return -1;
+}
+
+// For five seconds after a failure the library does not try a server again, and
+// gives no reason. With a reason, the message has a list of servers.
+static void keep_reason(struct sbmo_search *s, bson_error_t *e)
+{
+    if (strchr(e->message, '['))
+        s->why = *e;
+    else if (s->why.domain)
+        *e = s->why;
+}
+
+static void sleep_until(struct sbmo_conn *c, uint64_t until)
+{
+    while (sb_clock_monotonic() < until && !sbmo_canceled(c))
+        c->host->sleep(sb_clock_until(until, TICK_NS));
+}
+
+bool sbmo_look_again(
+    struct sbmo_conn *c, struct sbmo_search *s, bson_error_t *e)
+{
+    uint64_t now;
+
+    if (e->domain != MONGOC_ERROR_SERVER_SELECTION || !c->env->selection_ns)
+        return false;
+    keep_reason(s, e);
+    now = sb_clock_monotonic();
+    if (!s->until)
+        s->until = now + c->env->selection_ns;
+    if (now >= s->until)
+        return false;
+    sleep_until(c, sb_clock_until(s->until, LOOK_NS));
+    return !sbmo_canceled(c);
 }
 
 struct apart {
