@@ -39,14 +39,12 @@ void sb__call_count(struct sb_rec *rec, int op, const struct sb_result *res,
 }
 
 uint64_t sb__call_delay(const struct sb_con_priv *c, struct sb_rec *rec,
-    uint64_t waits, uint64_t took, uint64_t end_ns)
+    uint64_t took, uint64_t end_ns)
 {
     struct sb_db_ctx *ctx = c->ctx;
     const struct sb_fiber_waits *w = ctx->waits;
     uint64_t ns = w->late < took ? w->late : took;
 
-    if (w->count == waits)
-        return 0;
     // Several answers of a pipeline may have come at the end of one wait.
     if (w->count != ctx->delayed && rec && rec->client_delay)
         sb_rec_delay(rec, ns, end_ns);

@@ -94,12 +94,12 @@ int sb__call_end(
 // Completes the error of a connection, in case the driver did not fill it.
 void sb__call_complete_error(struct sb_con_priv *c, int rc);
 
-// Returns the client delay of a call on an event loop: how long its user did
-// not run although the kernel had reported the answer. Only the last wait
-// counts; 0 if the call did not wait. Records it, once for each wait. waits: as
-// in struct sb__call. took: from the start of the call to end_ns, in ns.
+// Returns the client delay of a call that has waited on an event loop: how long
+// its user did not run although the kernel had reported the answer. Only the
+// last wait counts. Records it, once for each wait. took: from the start of the
+// call to end_ns, in ns.
 uint64_t sb__call_delay(const struct sb_con_priv *c, struct sb_rec *rec,
-    uint64_t waits, uint64_t took, uint64_t end_ns);
+    uint64_t took, uint64_t end_ns);
 
 // The number of waits of the user so far; 0 without an event loop.
 static inline uint64_t sb__call_waits(const struct sb_con_priv *c)
@@ -147,9 +147,9 @@ static inline void sb__call_stop(struct sb__call *call)
 {
     if (call->start && call->end == 0) {
         call->end = sb__now(call->con);
-        if (SB_UNLIKELY(call->con->ctx->waits != NULL))
-            call->end -= sb__call_delay(call->con, call->rec, call->waits,
-                call->end - call->start, call->end);
+        if (SB_UNLIKELY(sb__call_waits(call->con) != call->waits))
+            call->end -= sb__call_delay(
+                call->con, call->rec, call->end - call->start, call->end);
     }
 }
 

@@ -77,6 +77,19 @@ int sb__children_settle(struct sb_con_priv *c)
     return rc;
 }
 
+static bool any_keeps(const struct sb__child *k)
+{
+    while (k && !(k->ops->keeps && k->ops->keeps(k)))
+        k = k->next;
+    return k != NULL;
+}
+
+bool sb__children_keep(const struct sb_con_priv *c)
+{
+    return any_keeps(c->cancelables) || any_keeps(c->settlers) ||
+           any_keeps(c->children);
+}
+
 static void abandon(struct sb__child *k)
 {
     for (struct sb__child *next; k; k = next) {

@@ -6,6 +6,8 @@
 #ifndef SB_CHILD_H
 #define SB_CHILD_H
 
+#include <stdbool.h>
+
 struct sb__child;
 struct sb_con_priv;
 struct sb_db_ctx;
@@ -17,6 +19,8 @@ struct sb__child_ops {
     // con->unsettled is not 0. 0 or SB_E* as the error of the connection. A
     // child has this or cancel(), but not both.
     int (*settle)(struct sb__child *k);
+    // Whether a new connection to the server would lose what is in progress.
+    bool (*keeps)(const struct sb__child *k);
     // Ends what is in progress and not complete, and ignores its errors.
     void (*abandon)(struct sb__child *k);
     // The connection is about to be closed: ends what exists on the server.
@@ -58,6 +62,8 @@ void sb__children_free_late(struct sb_con_priv *c);
 // with cancel(), then those with settle(), then the others, in each of these
 // groups the newest first. settle() ends with the first failure.
 int sb__children_settle(struct sb_con_priv *c);
+// True if any of them keeps the connection.
+bool sb__children_keep(const struct sb_con_priv *c);
 void sb__children_abandon(struct sb_con_priv *c);
 void sb__children_reset(struct sb_con_priv *c);
 void sb__children_orphan(struct sb_con_priv *c);

@@ -190,7 +190,7 @@ static uint64_t event_of(const struct sb_rec *rec)
 }
 
 // Reconnects only before the first statement of an event, so that no
-// transaction is interrupted.
+// transaction is interrupted, and not while a load is open.
 static int refresh(struct sb__child *child)
 {
     struct sb_con_priv *c = child->con;
@@ -204,6 +204,8 @@ static int refresh(struct sb__child *child)
         return 0;
     r->seen = event;
     if (r->events++ < r->at_event && sb__now(c) < r->at_ns)
+        return 0;
+    if (sb__children_keep(c))
         return 0;
     now = sb__now(c);
     r->events = 1;

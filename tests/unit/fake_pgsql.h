@@ -29,7 +29,9 @@ static struct server {
     char answer[ANSWERS][512];
     size_t len[ANSWERS];
     int n;
-    void (*after[ANSWERS])(int fd); // called when an answer was sent, or NULL
+    // Called when the request was received, and when the answer was sent, or
+    // NULL.
+    void (*before[ANSWERS])(int fd), (*after[ANSWERS])(int fd);
     // The simple queries it received, one per line.
     char queries[1024];
 } server;
@@ -107,8 +109,11 @@ static inline void *serve(void *arg)
 
     // One write, so that the driver reads the answer in one piece.
     for (int i = 0; good && i < server.n; i++) {
-        good = read_request(fd) && write(fd, server.answer[i], server.len[i]) ==
-                                       (ssize_t)server.len[i];
+        good = read_request(fd);
+        if (good && server.before[i])
+            server.before[i](fd);
+        good = good && write(fd, server.answer[i], server.len[i]) ==
+                           (ssize_t)server.len[i];
         if (good && server.after[i])
             server.after[i](fd);
     }

@@ -9,6 +9,7 @@ struct thing {
 };
 
 static int refuses; // settle() of the thing with this name fails
+static int keeper;  // keeps() of this thing is true
 
 static char name_of(const struct sb__child *k)
 {
@@ -33,6 +34,11 @@ static void reset(struct sb__child *k)
     note("reset(%c) ", name_of(k));
 }
 
+static bool keeps(const struct sb__child *k)
+{
+    return name_of(k) == keeper;
+}
+
 static void orphan(struct sb__child *k)
 {
     note("orphan(%c) ", name_of(k));
@@ -52,12 +58,17 @@ static void free_thing(struct sb__child *k)
 }
 
 static const struct sb__child_ops plain = { .settle = settle,
+    .keeps = keeps,
     .abandon = abandon,
     .reset = reset,
     .orphan = orphan,
     .free = free_thing };
 static const struct sb__child_ops cancelable = {
-    .abandon = abandon, .orphan = orphan, .cancel = cancel, .free = free_thing
+    .keeps = keeps,
+    .abandon = abandon,
+    .orphan = orphan,
+    .cancel = cancel,
+    .free = free_thing,
 };
 
 static struct thing a, b, x;
@@ -114,6 +125,18 @@ static void calls_settle_the_unsettled(void)
     finish();
 }
 
+static void one_of_them_keeps_the_connection(void)
+{
+    start_things();
+    CHECK(!sb__children_keep(&c));
+    for (const char *k = "abx"; *k; k++) {
+        keeper = *k;
+        CHECK(sb__children_keep(&c));
+    }
+    keeper = 0;
+    finish();
+}
+
 static void removed(void)
 {
     start_things();
@@ -130,6 +153,7 @@ int main(void)
     RUN(newest_first);
     RUN(a_failure_ends_settling);
     RUN(calls_settle_the_unsettled);
+    RUN(one_of_them_keeps_the_connection);
     RUN(removed);
     return check_done();
 }

@@ -89,10 +89,15 @@ static void a_call_returns_after_the_request(void)
     finish();
 }
 
-// Sets the connection as after a cancel of the call that is made next.
-static void was_canceled(void)
+static void set_canceled(int fd)
 {
-    atomic_store_explicit(&room.own.canceled, true, memory_order_relaxed);
+    atomic_store(&room.own.canceled, true);
+}
+
+// The call that gets the next answer is canceled before that.
+static void canceled_before_the_answer(void)
+{
+    server.before[server.n] = set_canceled;
 }
 
 static void commit_is_canceled(int rc)
@@ -120,29 +125,50 @@ static void a_prepared_commit(void)
     MESSAGE('2', "");
     MESSAGE('n', "");
     done("COMMIT", "I");
+    canceled_before_the_answer();
     succeed_again("COMMIT");
     succeed_again("COMMIT");
+    canceled_before_the_answer();
     MESSAGE('2', "");
     MESSAGE('I', "");
     done(NULL, "I");
     CHECK_INT(start(), 0);
     prepare("COMMIT");
     CHECK_INT(execute(&res), 0);
-    was_canceled();
     commit_is_canceled(execute(&res));
     CHECK_INT(execute(&res), 0);
-    was_canceled();
     CHECK_INT(execute(&res), 0); // without a tag
     finish();
 }
 
 static void a_commit_through_libpq(void)
 {
+    canceled_before_the_answer();
     done("COMMIT", "I");
     done("COMMIT", "I");
     CHECK_INT(start(), 0);
-    was_canceled();
     commit_is_canceled(run_query("COMMIT"));
+    CHECK_INT(run_query("COMMIT"), 0);
+    finish();
+}
+
+// A call that was complete when it was canceled: the next one was not canceled.
+static void the_call_before_was_canceled(void)
+{
+    struct sb_result res;
+
+    answer_prepare();
+    MESSAGE('2', "");
+    MESSAGE('n', "");
+    done("COMMIT", "I");
+    succeed_again("COMMIT");
+    done("COMMIT", "I");
+    CHECK_INT(start(), 0);
+    prepare("COMMIT");
+    CHECK_INT(execute(&res), 0);
+    set_canceled(-1);
+    CHECK_INT(execute(&res), 0);
+    set_canceled(-1);
     CHECK_INT(run_query("COMMIT"), 0);
     finish();
 }
@@ -156,9 +182,9 @@ static void other_statements(void)
     answer_first();
     answer_again("I");
     next_answer();
+    canceled_before_the_answer();
     succeed_again("COMMIT PREPARED");
     ready();
-    was_canceled();
     CHECK_INT(execute(&res), 0);
     CHECK_INT(execute(&res), 0);
     finish();
@@ -206,6 +232,7 @@ int main(void)
     RUN(a_call_returns_after_the_request);
     RUN(a_prepared_commit);
     RUN(a_commit_through_libpq);
+    RUN(the_call_before_was_canceled);
     RUN(other_statements);
     RUN(a_lost_connection_is_not_used);
     return check_done();

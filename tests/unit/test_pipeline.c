@@ -165,6 +165,29 @@ static void delays(void)
     sb_stats_done(&stats);
 }
 
+static int server(struct sb_conn *conn, char *out, size_t size)
+{
+    note("server ");
+    return snprintf(out, size, "1.0");
+}
+
+// A question to the server comes after the answers of the pipeline.
+static void server_info_after_a_pipeline(void)
+{
+    static const struct sb_info_ops info = { .server = server };
+    char out[8];
+
+    start_pipelines();
+    drv.info = &info;
+    sb_con_pipeline(&c.pub);
+    sb_con_query(&c.pub, "a", 1);
+    CHECK_INT(sb_con_pipeline_send(&c.pub), 1);
+    CHECK_INT(sb_con_server(&c.pub, out, sizeof(out)), 3);
+    CHECK_STR(logged(), "send(a) endserver ");
+    drv.info = NULL;
+    finish();
+}
+
 static void dropped(void)
 {
     start_pipelines();
@@ -274,6 +297,7 @@ int main(void)
     RUN(texts);
     RUN(failing);
     RUN(delays);
+    RUN(server_info_after_a_pipeline);
     RUN(dropped);
     RUN(many);
     RUN(forgotten);

@@ -280,6 +280,32 @@ static void refresh_by_time(void)
     finish_reconnect();
 }
 
+static bool keeps(const struct sb__child *k)
+{
+    return true;
+}
+
+// A load is open over several events.
+static void no_refresh_while_a_child_keeps_the_connection(void)
+{
+    static const struct sb__child_ops ops = { .keeps = keeps };
+    struct sb__child load = { .ops = &ops };
+
+    opts.refresh_events = 1;
+    start_reconnect();
+    sb__child_add(&c, &load);
+    for (int i = 0; i < 3; i++) {
+        next_event();
+        CHECK_INT(statement(), 0);
+    }
+    CHECK_STR(logged(), "query(a) query(a) query(a) ");
+    sb__child_remove(&load);
+    next_event();
+    CHECK_INT(statement(), 0);
+    CHECK_STR(logged(), "connect query(a) ");
+    finish_reconnect();
+}
+
 // The ROLLBACK of a failed event is the first statement to detect the loss.
 static void lost_at_rollback(void)
 {
@@ -319,6 +345,7 @@ int main(void)
     RUN(timeout_after_a_refresh);
     RUN(refresh_that_fails_once);
     RUN(refresh_by_time);
+    RUN(no_refresh_while_a_child_keeps_the_connection);
     RUN(lost_at_rollback);
     RUN(lost_at_rollback_without_reconnect);
     return check_done();

@@ -170,17 +170,20 @@ static int load_fail(struct sb_load *ld, bool report)
 // it is private.
 static int load_fatal(struct sb_load *ld, bool report)
 {
-    if (ld->child.con->err.code == SB_ERESTART && !ld->private)
-        ld->child.con->err.code = SB_EQUERY;
+    int *code = &ld->child.con->err.code;
+
+    if (!ld->private && (*code == SB_ERESTART || *code == SB_EIGNORE))
+        *code = SB_EQUERY;
     return load_fail(ld, report);
 }
 
-// A private load does not wait: the event is restarted instead.
+// A private load does not wait: the event is restarted instead. Nor do loads of
+// users that share a thread lock the table: those of others would wait for it.
 static int own_begin(struct sb_load *ld)
 {
     struct sb_con_priv *c = ld->child.con;
     const struct sb_bulk_ops *ops = c->drv->bulk;
-    bool is_short = ld->private && ops->begin_short;
+    bool is_short = ops->begin_short && (ld->private || sb_helper_shared());
     int rc, tries = 0;
 
     if (sb__con_lost(c)) // begin() may not send anything
@@ -249,9 +252,16 @@ static void cancel_child(struct sb__child *k)
         sb__feed_cancel(&ld->seat);
 }
 
-static const struct sb__child_ops load_ops = {
-    .abandon = abandon_child, .orphan = abandon_child, .cancel = cancel_child
-};
+// The rows of a private load by text are in a transaction.
+static bool keeps_connection(const struct sb__child *k)
+{
+    return ((const struct sb_load *)k)->begun;
+}
+
+static const struct sb__child_ops load_ops = { .keeps = keeps_connection,
+    .abandon = abandon_child,
+    .orphan = abandon_child,
+    .cancel = cancel_child };
 
 static struct sb_load *open_load(
     struct sb_con *con, const char *table, const char *columns, bool private)

@@ -42,6 +42,15 @@ static bool add_values(struct sb__pipe *p, struct sb__pipe_item *item,
     return true;
 }
 
+// An item without its bytes is not sent.
+static int count_item(struct sb_con_priv *c)
+{
+    if (c->pipe.bytes.failed)
+        return sb__error_no_memory(c);
+    c->pipe.n++;
+    return 0;
+}
+
 int sb__pipe_add_text(
     struct sb_con_priv *c, const char *sql, size_t len, int op)
 {
@@ -52,8 +61,7 @@ int sb__pipe_add_text(
     sb_buf_add(&c->pipe.bytes, sql, len);
     item->len = len;
     item->op = op;
-    c->pipe.n++;
-    return c->pipe.bytes.failed ? sb__error_no_memory(c) : 0;
+    return count_item(c);
 }
 
 int sb__pipe_add_stmt(struct sb_con_priv *c, struct sb_stmt_handle *st,
@@ -67,8 +75,7 @@ int sb__pipe_add_stmt(struct sb_con_priv *c, struct sb_stmt_handle *st,
     item->st = st;
     if (!add_values(&c->pipe, item, values, n))
         return sb__error_no_memory(c);
-    c->pipe.n++;
-    return c->pipe.bytes.failed ? sb__error_no_memory(c) : 0;
+    return count_item(c);
 }
 
 void sb__pipe_clear(struct sb__pipe *p)

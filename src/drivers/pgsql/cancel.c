@@ -141,6 +141,9 @@ static bool by_request(struct pgsql_conn *c)
         atomic_store_explicit(&c->cancel, cancel, memory_order_release);
         if (has_returned(c))
             return true;
+        // The server may have ended the call, but others use the thread.
+        if (c->shared)
+            return false;
     }
     atomic_fetch_add_explicit(&c->env->failed_cancels, 1, memory_order_relaxed);
     return false;
@@ -149,11 +152,14 @@ static bool by_request(struct pgsql_conn *c)
 void pgsql_cancel(struct sb_conn *conn)
 {
     struct pgsql_conn *c = pgsql_own(conn);
-    int socket = atomic_load_explicit(&c->socket, memory_order_acquire);
+    int socket = atomic_load(&c->socket);
 
-    // While connecting, only the flag is checked.
+    // While connecting, only the flag is checked. A connect that ends meanwhile
+    // sees it, or its socket is seen here.
     if (socket == 0 || busy(c))
-        atomic_store_explicit(&c->canceled, true, memory_order_relaxed);
+        atomic_store(&c->canceled, true);
+    if (socket == 0)
+        socket = atomic_load(&c->socket);
     if (socket == 0 || !busy(c) || by_request(c))
         return;
     // The request took time: the call may have returned, or lost its socket.

@@ -13,6 +13,7 @@ static int connect_pgsql(struct sb_conn *conn, struct sb_driver_env *env,
 
     c->env = env->shared;
     c->host = env->host;
+    c->shared = c->host->shared();
     pgsql_target_fill(&t, c->env, info->number);
     rc = pgsql_dial(c, &t, err);
     if (rc)
@@ -30,8 +31,11 @@ static int connect_pgsql(struct sb_conn *conn, struct sb_driver_env *env,
     c->encrypted = true; // or it may be
 #endif
     atomic_store_explicit(&c->cancel, PQgetCancel(c->db), memory_order_release);
-    atomic_store_explicit(&c->socket, c->fd + 1, memory_order_release);
-    return 0;
+    // In this order: see pgsql_cancel().
+    atomic_store(&c->socket, c->fd + 1);
+    if (!atomic_exchange(&c->canceled, false))
+        return 0;
+    return sb_err_set(err, SB_ECANCELED, "connecting was canceled");
 }
 
 static void disconnect_pgsql(struct sb_conn *conn)

@@ -21,6 +21,7 @@ static const struct {
     { "57P04", SB_ELOST },    // the database was dropped
     { "57P05", SB_ELOST },    // idle for too long
     { "25P03", SB_ELOST },    // idle in a transaction for too long
+    { "25P04", SB_ELOST },    // in a transaction for too long
 };
 
 int pgsql_classify(const char *state)

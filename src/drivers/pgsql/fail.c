@@ -97,6 +97,16 @@ int pgsql_fail(struct pgsql_conn *c, const PGresult *r, struct sb_err *err)
     return pgsql_fail_with(c, &p, err);
 }
 
+int pgsql_fail_fatal(struct pgsql_conn *c, struct sb_err *err)
+{
+    const struct sb_err was = err ? *err : (struct sb_err){ 0 };
+    const struct pgsql_problem p = {
+        .state = was.state, .text = was.msg, .detail = ""
+    };
+
+    return pgsql_fail_with(c, &p, err);
+}
+
 // A COMMIT that waits for a standby succeeds when it is canceled, with a
 // warning: the standby may not have the transaction. So it counts as canceled.
 int pgsql_check_commit(

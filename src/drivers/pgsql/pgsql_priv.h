@@ -94,6 +94,7 @@ struct pgsql_conn {
     bool plain;    // the socket can be used without libpq (wire.c)
     bool gone;     // connection lost, which libpq may not have detected
     bool local;    // the socket is a Unix socket (base/sock.h)
+    bool shared;   // other users run in the thread while the server is awaited
     bool blocking; // the socket is blocking (libpq's is non-blocking)
     // Of wait.c:
     bool encrypted;   // by TLS or GSSAPI
@@ -101,7 +102,7 @@ struct pgsql_conn {
     uint64_t look_ns; // how long to wait until it looks for such bytes again
     unsigned wire_executions; // consecutive executions without libpq
     _Atomic bool busy;        // a call is in progress
-    _Atomic bool canceled;    // reset when a call reports it
+    _Atomic bool canceled;    // reset by the call that reports it, or the next
     struct pgsql_env *env;
     const struct pgsql_stmt *wire_stmt; // statement of the answer in `wire`, or
                                         // NULL
@@ -156,6 +157,9 @@ void pgsql_expect_answer(struct pgsql_conn *c);
 
 static inline void pgsql_set_busy(struct pgsql_conn *c, bool on)
 {
+    // Of a call that was complete when it was canceled.
+    if (on && atomic_load_explicit(&c->canceled, memory_order_relaxed))
+        atomic_store_explicit(&c->canceled, false, memory_order_relaxed);
     atomic_store_explicit(&c->busy, on, memory_order_release);
 }
 
@@ -236,6 +240,9 @@ void pgsql_keep_closing(
 // Classifies an error, fills err and returns the code.
 int pgsql_fail_with(
     struct pgsql_conn *c, const struct pgsql_problem *p, struct sb_err *err);
+// *err is an error of the server after which the connection was found closed:
+// it was fatal for the session. Returns the code of the loss.
+int pgsql_fail_fatal(struct pgsql_conn *c, struct sb_err *err);
 // Fills err from r, or from the connection if r is NULL or has no message, and
 // classifies it. Returns the code.
 int pgsql_fail(struct pgsql_conn *c, const PGresult *r, struct sb_err *err);

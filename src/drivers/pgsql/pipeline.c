@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 //
 // Pipelines: statements sent together.
+#include <sys/socket.h>
+
 #include "drivers/pgsql/pgsql_priv.h"
 
 #ifdef LIBPQ_HAS_PIPELINING
@@ -29,23 +31,40 @@ static int send_text(
     return pgsql_fail(c, NULL, err);
 }
 
+static int send_item(
+    struct pgsql_conn *c, const struct sb_item *item, struct sb_err *err)
+{
+    if (item->stmt)
+        return pgsql_send_stmt(c, (const struct pgsql_stmt *)item->stmt,
+            item->values, item->nvalues, err);
+    return send_text(c, item->sql, item->len, err);
+}
+
+// Items that are queued already would be executed at the sync, although the
+// pipeline has failed. An error makes the server undo them; otherwise it must
+// not receive the sync.
+static void spoil(struct pgsql_conn *c)
+{
+    if (!PQsendQueryParams(c->db, "the pipeline could not be sent", 0, NULL,
+            NULL, NULL, NULL, 0))
+        shutdown(c->fd, SHUT_RDWR);
+}
+
 static int send_all(struct pgsql_conn *c, const struct sb_item *items,
     uint32_t n, struct sb_err *err)
 {
-    int rc = 0;
+    int rc;
 
     if (!PQenterPipelineMode(c->db))
         return pgsql_fail(c, NULL, err);
-    for (uint32_t i = 0; i < n && rc == 0; i++) {
-        const struct sb_item *item = &items[i];
-
-        if (item->stmt)
-            rc = pgsql_send_stmt(c, (const struct pgsql_stmt *)item->stmt,
-                item->values, item->nvalues, err);
-        else
-            rc = send_text(c, item->sql, item->len, err);
+    for (uint32_t i = 0; i < n; i++) {
+        rc = send_item(c, &items[i], err);
+        if (rc && i > 0)
+            spoil(c);
+        if (rc)
+            return rc;
     }
-    return rc ? rc : send_sync(c, err);
+    return send_sync(c, err);
 }
 
 int pgsql_pipeline_send(struct sb_conn *conn, const struct sb_item *items,

@@ -104,7 +104,7 @@ int pgsql_collect(struct pgsql_conn *c, struct sb_err *err)
         rc = take(c, r, rc, err);
     if (rc)
         pgsql_clear(c);
-    return rc;
+    return rc == SB_EQUERY && pgsql_gone(c) ? pgsql_fail_fatal(c, err) : rc;
 }
 
 int pgsql_run(struct pgsql_conn *c, const char *sql, struct sb_err *err)
