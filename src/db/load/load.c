@@ -170,20 +170,17 @@ static int load_fail(struct sb_load *ld, bool report)
 // it is private.
 static int load_fatal(struct sb_load *ld, bool report)
 {
-    int *code = &ld->child.con->err.code;
-
-    if (!ld->private && (*code == SB_ERESTART || *code == SB_EIGNORE))
-        *code = SB_EQUERY;
+    if (ld->child.con->err.code == SB_ERESTART && !ld->private)
+        ld->child.con->err.code = SB_EQUERY;
     return load_fail(ld, report);
 }
 
-// A private load does not wait: the event is restarted instead. Nor do loads of
-// users that share a thread lock the table: those of others would wait for it.
+// A private load does not wait: the event is restarted instead.
 static int own_begin(struct sb_load *ld)
 {
     struct sb_con_priv *c = ld->child.con;
     const struct sb_bulk_ops *ops = c->drv->bulk;
-    bool is_short = ops->begin_short && (ld->private || sb_helper_shared());
+    bool is_short = ld->private && ops->begin_short;
     int rc, tries = 0;
 
     if (sb__con_lost(c)) // begin() may not send anything
