@@ -31,8 +31,11 @@ static void set_pause(lua_State *L)
         return;
     b->reads = true;
     pause = lua_gc(L, LUA_GCSETPAUSE, PAUSE);
+    // The last collection has set when the next one begins, by the old value.
     if (pause != SB__PAUSE && pause != SB__PAUSE_LOADING)
         lua_gc(L, LUA_GCSETPAUSE, pause);
+    else if (lua_gc(L, LUA_GCISRUNNING, 0))
+        lua_gc(L, LUA_GCCOLLECT, 0);
     steps = lua_gc(L, LUA_GCSETSTEPMUL, STEPS);
     if (steps != SB__STEPS)
         lua_gc(L, LUA_GCSETSTEPMUL, steps);

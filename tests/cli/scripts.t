@@ -139,3 +139,23 @@ The output of hooks appears in the same place as in sysbench 1.0.
   thread_done	0
   events	3
   done
+
+Documents are garbage soon. It is collected before the heap has grown much, from the
+first document on.
+
+  $ cat >documents.lua <<'EOF'
+  > function event()
+  >    local mongodb = sysbench.mongodb
+  >    local bytes = mongodb.encode{a = 1, b = {1, 2, 3}, c = "text"}
+  >    collectgarbage()
+  >    local live = collectgarbage("count")
+  >    local most = live
+  >    for i = 1, 20000 do
+  >       mongodb.decode(bytes)
+  >       most = math.max(most, collectgarbage("count"))
+  >    end
+  >    print("heap:", most / live < 1.5)
+  > end
+  > EOF
+  $ sysbench documents.lua run --db-driver=null --events=1 | grep heap
+  heap:	true
