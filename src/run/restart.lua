@@ -30,7 +30,10 @@ function restart.prepare(err)
    end
    -- This has no effect if the hook has rolled back already.
    if desc.connection ~= nil then
-      desc.connection:reset_all()
+      local done, problem = pcall(desc.connection.reset_all, desc.connection)
+      if not done and not restartable(problem) then
+         error(problem, 0)
+      end
    end
    return C.sb_user_restart(u) == 1
 end

@@ -375,9 +375,13 @@ void sb_user_drop(struct sb_user *u)
 static void give_up(struct sb_user *u, enum sb_fate fate,
     const struct sb_err *err, bool cut_short)
 {
+    uint64_t now = sb_clock_now(&u->clock);
+
     if (!sb_rec_enter(u->rec))
         return;
-    sb_rec_settle(u->rec, fate, err, sb_clock_now(&u->clock));
+    if (!u->priv->chained)
+        begin_pause(u, now);
+    sb_rec_settle(u->rec, fate, err, now);
     sb_rec_failed(u->rec, cut_short);
     sb_rec_no_delay(u->rec);
     atomic_store_explicit(&u->in_event, 0, memory_order_relaxed);

@@ -41,7 +41,8 @@ SB_FFI void sb_user_think(struct sb_user *u, double ns);
 // Sleeps ns, in or outside of an event. Returns 1; 0 if the run, or the stage
 // of this user, ends before that.
 SB_FFI int sb_user_pause(struct sb_user *u, double ns);
-// The event in progress, or the next one, is the last one of this user.
+// The event in progress is the last one of this user. No effect in
+// thread_init().
 SB_FFI void sb_user_stop(struct sb_user *u);
 // Returns the seconds since the start of the measured part: negative before it,
 // by a large number if its start is not known yet; 0 outside of a run.

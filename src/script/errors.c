@@ -38,7 +38,10 @@ static const char *after_embedded(const char *text)
 // sb__error_text().
 static void add_where(lua_State *L)
 {
-    const char *text = lua_tostring(L, 1), *rest;
+    // Not of a number, which would become a text: see restart.lua.
+    const char *text = lua_type(L, 1) == LUA_TSTRING ? lua_tostring(L, 1)
+                                                     : NULL;
+    const char *rest;
 
     if (lua_istable(L, 1)) {
         lua_pushstring(L, "where");

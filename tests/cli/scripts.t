@@ -159,3 +159,25 @@ first document on.
   > EOF
   $ sysbench documents.lua run --db-driver=null --events=1 | grep heap
   heap:	true
+
+A script of 0.5 throws the number of the error: the event is restarted.
+
+  $ cat >number.lua <<'EOF'
+  > local tries = 0
+  > function event()
+  >    tries = tries + 1
+  >    if tries == 1 then error(sysbench.error.RESTART_EVENT, 0) end
+  > end
+  > function thread_done() print("tries:", tries) end
+  > EOF
+  $ sysbench number.lua run --db-driver=null --events=2 --time=0 2>err | grep tries
+  tries:	3
+
+The user thinks after an event that was given up, too.
+
+  $ cat >fails.lua <<'EOF'
+  > function event() error({errcode = sysbench.error.RESTART_EVENT}) end
+  > EOF
+  $ sysbench fails.lua run --db-driver=null --events=3 --time=0 --max-restarts=1 \
+  >     --think-time=0.3s 2>err | awk '/total time:/ { print ($3 + 0 >= 0.6) }'
+  1

@@ -203,7 +203,7 @@ end
 function connection:disconnect()
    own(self, "connection", "disconnect")
    check(C.sb_con_close(self), self, "<disconnect>")
-   opened = opened - 1
+   opened = opened > 0 and opened - 1 or 0
    return NONE
 end
 
