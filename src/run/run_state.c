@@ -21,7 +21,6 @@ struct sb_run *sb__run_state_new(struct sb_workload *w,
         run->w = w;
         run->o = o;
         run->random = random;
-        run->deadline = UINT64_MAX; // until a run begins
         if (o->share.ranks)
             run->share = o->share;
         else
