@@ -404,8 +404,8 @@ enum sb_driver_caps {
     // A number beyond the range of a double is a literal for infinity: 9e999
     // (db/sql/query.c).
     SB_CAP_HUGE_LITERALS = 1u << 12,
-    // The driver waits only in functions of struct sb_host, or in apart(), so
-    // that one thread can run many users (db/link.c).
+    // The driver waits only in functions of struct sb_host, so that one thread
+    // can run many users (db/link.c).
     SB_CAP_LOOP = 1u << 13,
     // Bulk operations wait in other ways: a user on an event loop sends INSERTs
     // instead, because others of its thread may hold what the load waits for

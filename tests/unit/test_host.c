@@ -59,6 +59,20 @@ static void lowest_limit_of_the_groups_counts(void)
     CHECK_INT(f.container_memory, 0);
 }
 
+static void a_container_may_use_fewer_processors(void)
+{
+    struct sb_host_facts f = { .processors = 4 };
+
+    CHECK_NEAR(sb_host_processors(&f), 4, 0);
+    f.container_cpus = 1.5;
+    CHECK_NEAR(sb_host_processors(&f), 1.5, 0);
+    f.container_cpus = 8;
+    CHECK_NEAR(sb_host_processors(&f), 4, 0);
+    f = (struct sb_host_facts){ 0 };
+    CHECK_NEAR(sb_host_processors(&f), 1, 0);
+    CHECK(sb_host_usable() >= 1);
+}
+
 static void missing_files_are_no_error(void)
 {
     struct sb_host_facts f;
@@ -73,6 +87,7 @@ int main(void)
     check_folder();
     RUN(facts_of_proc);
     RUN(lowest_limit_of_the_groups_counts);
+    RUN(a_container_may_use_fewer_processors);
     RUN(missing_files_are_no_error);
     return check_done();
 }

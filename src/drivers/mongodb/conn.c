@@ -168,9 +168,9 @@ static int connect_mongodb(struct sb_conn *conn, struct sb_driver_env *env,
         rc = try_without_answers(c, err);
     if (rc == 0)
         rc = sbmo_sessions_init(c, err);
-    // In this order: cancel() sets the flag, or sees that it is too late.
+    // In this order: see cancel().
     atomic_store(&c->connected, rc == 0);
-    if (rc == 0 && sbmo_canceled(c))
+    if (rc == 0 && atomic_load(&c->canceled))
         rc = sb_err_set(err, SB_ECANCELED, "connecting was canceled");
     sbmo_end(c);
     return rc;
@@ -201,16 +201,22 @@ static void disconnect_mongodb(struct sb_conn *conn)
     memset(c, 0, sizeof(*c));
 }
 
-// While connecting, the flag stays set.
+static bool is_idle(struct sbmo_conn *c)
+{
+    return atomic_load(&c->connected) && !atomic_load(&c->busy);
+}
+
+// A connect that ends meanwhile sees the flag, or is seen here to have ended.
+// Then its sockets stay open, as those of a call that has ended.
 static void cancel(struct sb_conn *conn)
 {
     struct sbmo_conn *c = sbmo_own(conn);
 
-    if (atomic_load_explicit(&c->connected, memory_order_acquire) &&
-        !atomic_load_explicit(&c->busy, memory_order_acquire))
+    if (is_idle(c))
         return;
     atomic_store(&c->canceled, true);
-    sbmo_streams_cancel(c);
+    if (!is_idle(c))
+        sbmo_streams_cancel(c);
 }
 
 static int reset(struct sb_conn *conn, struct sb_err *err)
