@@ -244,7 +244,7 @@ int sb_con_refused(struct sb_db_ctx *ctx, struct sb_db *db)
         return 1;
     op = sb__op_of_connect(ctx, rec);
     sb_tally_add(&sb_rec_op_tally(rec, op)->errors, 1);
-    sb_rec_code(rec, db->drv->name, &ctx->err, sb_clock_now(ctx->clock));
+    sb_rec_code(rec, db->drv->name, &ctx->err, 1, sb_clock_now(ctx->clock));
     return 1;
 }
 
@@ -374,13 +374,11 @@ int sb_con_reset(struct sb_con *con)
     return rc ? sb__error_show(c) : 0;
 }
 
-void sb_con_reset_others(struct sb_con *con)
+void sb_con_reset_others(struct sb_db_ctx *ctx, const struct sb_con *con)
 {
-    struct sb_con_priv *self = priv(con);
-
     // No lock is needed, because only this thread changes the list.
-    for (struct sb_con_priv *c = self->ctx->cons; c; c = c->next) {
-        if (c != self && sb__con_connected(c) && !sb__con_lost(c))
+    for (struct sb_con_priv *c = ctx->cons; c; c = c->next) {
+        if (&c->pub != con && sb__con_connected(c) && !sb__con_lost(c))
             sb_con_reset(&c->pub);
     }
 }

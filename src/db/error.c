@@ -116,7 +116,7 @@ int sb__error_report(
 
     keep_sql(c, sql, len);
     if (rec)
-        sb_rec_code(rec, c->drv->name, &c->err, sb__now(c));
+        sb_rec_code(rec, c->drv->name, &c->err, 1, sb__now(c));
     // The caller raises the error in the script, and the event loop logs it
     // once. This line also has the whole statement, and includes errors that
     // the script catches.

@@ -89,7 +89,7 @@ static int try_again(struct sb_con_priv *c)
     int rc = sb__link_again(c);
 
     if (rc && rec && rc != SB_ECANCELED)
-        sb_rec_code(rec, c->drv->name, &c->err, sb__now(c));
+        sb_rec_code(rec, c->drv->name, &c->err, 1, sb__now(c));
     return rc;
 }
 

@@ -107,9 +107,11 @@ SB_FFI size_t sb_con_quote(
     struct sb_con *con, const char *text, size_t len, char *out, size_t size);
 // Rolls back the open transaction of a failed event. 0 or SB_E*.
 SB_FFI int sb_con_reset(struct sb_con *con);
-// The same for all other connections of the user, because the event is retried
-// as a whole. If a rollback fails, the next statement on its connection fails.
-SB_FFI void sb_con_reset_others(struct sb_con *con);
+// The same for all connections of the user except con, because the event is
+// retried as a whole. con may be NULL. If a rollback fails, the next statement
+// on its connection fails.
+SB_FFI void sb_con_reset_others(
+    struct sb_db_ctx *ctx, const struct sb_con *con);
 
 // Runs SQL text. Returns the result set; NULL if the statement has none, or on
 // failure (con->error != 0).

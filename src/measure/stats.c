@@ -339,7 +339,7 @@ static struct sb_code_tally *code_find(
 }
 
 void sb_rec_code(struct sb_rec *r, const char *driver, const struct sb_err *err,
-    uint64_t now_ns)
+    uint64_t times, uint64_t now_ns)
 {
     uint32_t n = atomic_load_explicit(&r->ncodes, memory_order_relaxed);
     struct sb_code_tally *c = code_find(r, driver, err, n);
@@ -357,10 +357,10 @@ void sb_rec_code(struct sb_rec *r, const char *driver, const struct sb_err *err,
         c->first_ns = now_ns;
         atomic_store_explicit(&r->ncodes, n + 1, memory_order_release);
     }
-    sb_tally_add(&c->count, 1);
+    sb_tally_add(&c->count, times);
     if (sb_err_is_loss(err))
-        sb_tally_add(&c->lost, 1);
-    r->open_errors++;
+        sb_tally_add(&c->lost, times);
+    r->open_errors += times;
 }
 
 void sb_rec_settle(struct sb_rec *r, enum sb_fate last,
@@ -378,7 +378,7 @@ void sb_rec_settle(struct sb_rec *r, enum sb_fate last,
     if (r->open_errors == 0) {
         if (last == SB_FATE_IGNORED)
             return;
-        sb_rec_code(r, "script", err ? err : &none, now_ns);
+        sb_rec_code(r, "script", err ? err : &none, 1, now_ns);
     }
     if (r->workload)
         sb_tally_add(

@@ -156,10 +156,10 @@ struct sb_rec {
     // Owner only: sum of all client delays, and of those before the event in
     // progress.
     uint64_t delayed, delayed_before;
+    uint64_t open_errors; // their fate is not decided yet; owner only
     unsigned user, shard;
     struct sb_code_tally *codes; // SB_CODES_MAX; the last one collects the rest
     _Atomic uint32_t ncodes;
-    uint32_t open_errors; // their fate is not decided yet; owner only
     // 1 + operation that counts the errors, the failure and the restarts of
     // this event, 0: none.
     int workload;
@@ -286,9 +286,10 @@ void sb_rec_leave(struct sb_rec *r);
 // between enter and leave, which takes as long as updating a dozen counters.
 // Any thread.
 void sb_rec_close(struct sb_rec *r);
-// Counts an error under its code; sb_rec_settle() decides its fate.
+// Counts an error that occurred so many times under its code; sb_rec_settle()
+// decides its fate.
 void sb_rec_code(struct sb_rec *r, const char *driver, const struct sb_err *err,
-    uint64_t now_ns);
+    uint64_t times, uint64_t now_ns);
 // Decides the fate of the open errors when their event ends or is restarted:
 // the last one gets the given fate, those before it were ignored. If none is
 // open and the fate is not "ignored", the error is the script's own: it is

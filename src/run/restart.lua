@@ -6,8 +6,10 @@ local sb = ...
 local ffi, C, sysbench = sb.ffi, sb.C, sb.sysbench
 
 sb.cdef("user", "sb_user_restart")
+sb.cdef("sql", "sb_con_reset_others")
 
 local u = ffi.cast("struct sb_user *", sb.user)
+local ctx = ffi.cast("struct sb_db_ctx *", sb.ctx)
 local RESTART_EVENT = sysbench.error.RESTART_EVENT
 local restart = {}
 
@@ -29,7 +31,9 @@ function restart.prepare(err)
       hook(desc)
    end
    -- This has no effect if the hook has rolled back already.
-   if desc.connection ~= nil then
+   if desc.connection == nil then -- the script has raised the request
+      C.sb_con_reset_others(ctx, nil)
+   else
       local done, problem = pcall(desc.connection.reset_all, desc.connection)
       if not done and not restartable(problem) then
          error(problem, 0)

@@ -83,6 +83,17 @@ static void prefetch_user(const struct sb_user *u)
     sb_prefetch_set(p, PREFETCH_RECORDER, u->rec, SB_REC_HOT);
 }
 
+static void change_recorder(struct sb_user *u, struct sb_rec *rec)
+{
+    if (u->rec)
+        sb_rec_flush(u->rec);
+    // An operation of the script may have begun with the last recorder, or in
+    // thread_init() without one.
+    rec->delayed = u->rec ? u->rec->delayed : 0;
+    u->rec = rec;
+    prefetch_user(u);
+}
+
 static void enter_phase(struct sb_user *u, uint64_t arrival)
 {
     struct sb_run *run = u->run;
@@ -91,13 +102,9 @@ static void enter_phase(struct sb_user *u, uint64_t arrival)
 
     struct sb_rec *rec = &run->stats[phase].rec[u->id];
 
-    if (u->rec != rec && u->rec)
-        sb_rec_flush(u->rec);
+    if (u->rec != rec)
+        change_recorder(u, rec);
     sb_rec_no_delay(rec);
-    if (u->rec != rec) {
-        u->rec = rec;
-        prefetch_user(u);
-    }
     u->mark = (uint8_t)(1 + phase);
 }
 
@@ -475,10 +482,10 @@ void sb__user_start(struct sb_user *u)
     u->priv->last = false;
     if (u->pause == 0)
         return;
-    // A thread may start late: all pauses begin at the same moment.
-    u->resume = u->pause + (u->priv->state == SB_USER_READY
-                                   ? u->run->t0
-                                   : sb_clock_now(&u->clock));
+    // A thread may start late: the pauses of all users that are there from the
+    // start begin at the same moment.
+    u->resume = u->pause +
+                (u->priv->coming ? sb_clock_now(&u->clock) : u->run->t0);
     u->pause = 0;
 }
 

@@ -45,8 +45,7 @@ void sb_user_count(struct sb_user *u, int type, uint64_t n)
     if (type == ERROR) {
         struct sb_err err = { .code = SB_EIGNORE,
             .msg = "counted by the script" };
-        for (uint64_t i = 0; i < n; i++)
-            sb_rec_code(u->rec, "script", &err, sb_clock_now(&u->clock));
+        sb_rec_code(u->rec, "script", &err, n, sb_clock_now(&u->clock));
         return;
     }
     // Only the loop counts events: others would violate the identities.
@@ -125,7 +124,7 @@ uint64_t sb_user_now(struct sb_user *u)
     return sb_clock_now(&u->clock) - (u->rec ? u->rec->delayed : 0);
 }
 
-// The client delays of a new phase may be greater than those before it.
+// The clock may be set back a little when it is anchored.
 static uint64_t since(struct sb_user *u, uint64_t start_ns)
 {
     uint64_t now = sb_user_now(u);
@@ -181,11 +180,10 @@ void sb_user_metric_put(struct sb_user *u, int metric, double value)
 
 int sb_user_pause(struct sb_user *u, double ns)
 {
-    bool runs = u->run && !u->run->task && u->priv->state == SB_USER_RUNNING;
     uint64_t end = UINT64_MAX, now = sb_clock_now(&u->clock);
     uint64_t until = now + (ns > 0 ? sb__user_pause_ns(ns) : 0);
 
-    if (runs)
+    if (sb__user_is_in_run(u))
         end = u->priv->leave < u->run->deadline ? u->priv->leave
                                                 : u->run->deadline;
     if (u->rec)
@@ -210,7 +208,7 @@ double sb_user_time(struct sb_user *u)
 {
     const struct sb_run *run = u->run;
 
-    if (!run || run->task || u->priv->state != SB_USER_RUNNING)
+    if (!sb__user_is_in_run(u))
         return 0;
     uint64_t now = sb_clock_now(&u->clock);
     if (run->searching)
@@ -222,7 +220,7 @@ double sb_user_run_time(struct sb_user *u)
 {
     const struct sb_run *run = u->run;
 
-    if (!run || run->task || u->priv->state != SB_USER_RUNNING)
+    if (!sb__user_is_in_run(u))
         return 0;
     uint64_t now = sb_clock_now(&u->clock);
     return now > run->began ? (double)(now - run->began) / 1e9 : 0;

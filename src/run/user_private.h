@@ -50,6 +50,7 @@ struct sb_user_priv {
     // the next, unless its answer has waited for the user.
     bool chained;
     bool plain;          // chained, and no answer waits: the user has a thread
+    bool coming;         // its stage began; until its loop begins
     bool in_loop;        // the workload runs the user's events
     uint64_t loop_since; // when it began to
     enum sb__lines lines;
@@ -77,6 +78,13 @@ void sb__user_start(struct sb_user *u);
 static inline uint64_t sb__user_pause_ns(double ns)
 {
     return ns < 3.2e16 ? (uint64_t)ns : (uint64_t)3.2e16;
+}
+// Whether the run has begun for this user: in its loop, and in thread_init() if
+// it comes with a stage.
+static inline bool sb__user_is_in_run(const struct sb_user *u)
+{
+    return u->run && !u->run->task &&
+           (u->priv->state == SB_USER_RUNNING || u->priv->coming);
 }
 // Whether the run was stopped. Any thread.
 static inline bool sb__user_stopped(const struct sb_user *u)

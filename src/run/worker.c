@@ -73,6 +73,7 @@ static bool run_events(
 
     sb__user_start(u);
     move_user(run, u, SB_USER_RUNNING);
+    u->priv->coming = false;
     u->priv->loop_since = sb_clock_monotonic();
     u->priv->in_loop = true;
     rc = ops->user_run(run->w, u, err);
@@ -177,6 +178,8 @@ static int create_late_user(
 
     u->pause = 0;      // of its last event, when it was here before
     sb__user_start(u); // it may wait for a server
+    u->priv->leave = UINT64_MAX;
+    u->priv->coming = true;
     if (run->w->ops->user_init)
         rc = run->w->ops->user_init(run->w, u, err);
     if (rc == SB_ECANCELED &&

@@ -173,6 +173,31 @@ A script of 0.5 throws the number of the error: the event is restarted.
   $ sysbench number.lua run --db-driver=null --events=2 --time=0 2>err | grep tries
   tries:	3
 
+An event that raises the request itself is rolled back on all connections of the user.
+
+  $ cat >again.lua <<'EOF'
+  > local con, tries = nil, 0
+  > function thread_init()
+  >    con = sysbench.sql.driver():connect()
+  >    con:query("CREATE TABLE t (a INTEGER)")
+  > end
+  > function event()
+  >    tries = tries + 1
+  >    con:query("BEGIN")
+  >    con:query("INSERT INTO t VALUES (1)")
+  >    if tries < 3 then
+  >       error({errcode = sysbench.error.RESTART_EVENT})
+  >    end
+  >    con:query("COMMIT")
+  > end
+  > function thread_done()
+  >    print("rows:", con:query_row("SELECT COUNT(*) FROM t"))
+  > end
+  > EOF
+  $ sysbench again.lua run --db-driver=sqlite --sqlite-db=again.db --events=1 --time=0 \
+  >     2>&1 | grep -E 'rows|FATAL'
+  rows:	1
+
 The user thinks after an event that was given up, too.
 
   $ cat >fails.lua <<'EOF'

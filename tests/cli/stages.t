@@ -107,6 +107,35 @@ A user that cannot come fails the run. The report says why.
   $ grep -o '^The run failed after.*: ' out | sed 's/[0-9.]* s/N s/'
   The run failed after N s: `thread_init' function failed: full.lua:2: 
 
+thread_init() of a user that comes during the run: the run has begun, and think time that it
+asks for begins then.
+
+  $ cat >late.lua <<'EOF'
+  > local user = sysbench.user
+  > local since
+  > function thread_init()
+  >    print("init", sysbench.tid, user.run_time() > 0, user.time() > 0)
+  >    user.think(0.3)
+  >    since = user.run_time()
+  > end
+  > function event()
+  >    print("first", sysbench.tid, user.run_time() - since >= 0.3)
+  >    user.stop()
+  > end
+  > EOF
+  $ for w in 1 users; do
+  >     sysbench late.lua run --workers=$w --stages='threads=1 for 0.2s; threads=2 for 1h' \
+  >         --events=2 --report=none | sort
+  > done
+  first	0	true
+  first	1	true
+  init	0	false	false
+  init	1	true	true
+  first	0	true
+  first	1	true
+  init	0	false	false
+  init	1	true	true
+
 fileio writes its files to the disk at the end, not when users go.
 
   $ sysbench fileio --file-num=2 --file-total-size=1M prepare >out

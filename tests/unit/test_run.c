@@ -381,6 +381,41 @@ static void client_delays_belong_to_their_event(void)
     CHECK(s.lat_min > 0);
 }
 
+// An operation begins after a client delay in the warm-up, and ends in the
+// second event of the measured part.
+static int spanning_loop(
+    struct sb_workload *w, struct sb_user *u, struct sb_err *err)
+{
+    int op = sb_user_op(u, "part");
+    int measured = 0;
+
+    sb_user_next(u);
+    sb_rec_delay(u->rec, 100000 * MS, sb_clock_now(&u->clock));
+    uint64_t since = sb_user_now(u);
+    do {
+        nap(MS);
+        if (sb_user_time(u) > 0 && ++measured == 2) {
+            sb_user_op_record(u, op, since);
+            sb_user_stop(u);
+        }
+    } while (sb_user_next(u));
+    return 0;
+}
+
+static const struct sb_workload_ops spanning = { .user_run = spanning_loop };
+
+static void client_delays_of_the_warm_up_are_not_in_later_operations(void)
+{
+    struct seen s;
+
+    prepare(&s, 1);
+    s.o.workers = "1";
+    s.o.warmup_time = 5 * MS;
+    CHECK_INT(perform(&s, &spanning), 0);
+    CHECK(s.op_ns > 0);
+    CHECK((double)s.op_ns < 1e9 * s.total_s + 50000 * MS);
+}
+
 static void client_delays_are_not_in_latencies(void)
 {
     struct seen s;
@@ -457,6 +492,7 @@ int main(void)
     RUN(a_rate_too_low_for_one_event_still_lasts);
     RUN(a_stall_shows_in_response_time);
     RUN(client_delays_belong_to_their_event);
+    RUN(client_delays_of_the_warm_up_are_not_in_later_operations);
     RUN(client_delays_are_not_in_latencies);
     RUN(think_time_is_not_in_latencies);
     RUN(the_same_seed_gives_the_same_keys);

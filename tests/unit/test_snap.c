@@ -52,14 +52,14 @@ static void intervals_add_up(void)
     sb_err_native(&e, SB_ERESTART, 7, "40001", "again");
     event(0, 0, 100, 50100);
     sb_rec_op_found(&s.rec[0], op, SB_FOUND_ROWS, 3, 400, SB_REC_LATER_NS);
-    sb_rec_code(&s.rec[0], "x", &e, 60);
+    sb_rec_code(&s.rec[0], "x", &e, 1, 60);
     sb_rec_settle(&s.rec[0], SB_FATE_IGNORED, NULL, 60);
     take(&a, 1000, 1);
     event(1, 0, 200, 700);
     event(0, 0, 300, 1300);
     sb_rec_op_found(&s.rec[1], op, SB_FOUND_NOTHING, 2, 3000, SB_REC_LATER_NS);
     e.code = SB_ELOST;
-    sb_rec_code(&s.rec[1], "x", &e, 50);
+    sb_rec_code(&s.rec[1], "x", &e, 1, 50);
     sb_rec_settle(&s.rec[1], SB_FATE_IGNORED, NULL, 70);
     take(&b, 3000, 8);
     b.skipped = 1;
@@ -116,7 +116,7 @@ static void a_loss_is_counted_behind_its_error(void)
 
     sb_stats_init(&s, 1, 1, false);
     sb_err_native(&e, SB_EQUERY, 7, "40001", "gone");
-    sb_rec_code(&s.rec[0], "x", &e, 60);
+    sb_rec_code(&s.rec[0], "x", &e, 1, 60);
     take(&a, 1000, 0);
     sb_tally_add(&s.rec[0].codes[0].lost, 1);
     CHECK_INT(sb_snap_take(&b, &s, SB_SNAP_CODES, 2000, NULL), 0);

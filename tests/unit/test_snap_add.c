@@ -33,7 +33,7 @@ static void record(
     sb_rec_restarted(r);
     sb_rec_restarted(r);
     snprintf(error.msg, sizeof(error.msg), "of %s", own);
-    sb_rec_code(r, "driver", &error, ms[0]);
+    sb_rec_code(r, "driver", &error, 1, ms[0]);
     sb_snap_take(&p->snap, &p->stats, SB_SNAP_FINAL, 1, NULL);
     p->snap.scheduled = n;
 }

@@ -49,7 +49,7 @@ static void record(struct rank *p, const char *own, uint64_t ms)
         }
         r->workload = 1 + w;
         sb_rec_failed(r, false);
-        sb_rec_code(r, "driver", &error, ms);
+        sb_rec_code(r, "driver", &error, 1, ms);
         sb_rec_flush(r);
     }
     put_metrics(&p->stats.metrics, (double)ms);

@@ -158,10 +158,10 @@ static void codes_are_counted_separately(void)
 
     sb_stats_init(&s, 1, 1, false);
     r = &s.rec[0];
-    sb_rec_code(r, "mysql", &a, 10);
-    sb_rec_code(r, "mysql", &b, 20);
-    sb_rec_code(r, "mysql", &a, 30);
-    sb_rec_code(r, "pgsql", &a, 40);
+    sb_rec_code(r, "mysql", &a, 1, 10);
+    sb_rec_code(r, "mysql", &b, 1, 20);
+    sb_rec_code(r, "mysql", &a, 1, 30);
+    sb_rec_code(r, "pgsql", &a, 1, 40);
     CHECK_INT(r->ncodes, 3);
     CHECK_INT(r->codes[0].count, 2);
     CHECK_INT(r->codes[0].first_ns, 10);
@@ -172,13 +172,13 @@ static void codes_are_counted_separately(void)
     static const int losses[] = { SB_ELOST, SB_ERECONNECT, SB_ECONNECT };
     for (int i = 0; i < 3; i++) {
         b.code = losses[i];
-        sb_rec_code(r, "mysql", &b, 45);
+        sb_rec_code(r, "mysql", &b, 1, 45);
     }
     CHECK_INT(r->codes[1].count, 4);
     CHECK_INT(r->codes[1].lost, 3);
     for (int i = 0; i < 40; i++) {
         a.native = i;
-        sb_rec_code(r, "mysql", &a, 50);
+        sb_rec_code(r, "mysql", &a, 1, 50);
     }
     CHECK_INT(r->ncodes, SB_CODES_MAX);
     CHECK_STR(r->codes[SB_CODES_MAX - 1].driver, "(others)");
@@ -195,22 +195,28 @@ static void errors_are_settled(void)
     r = &s.rec[0];
     sb_rec_settle(r, SB_FATE_IGNORED, NULL, 1);
     CHECK_INT(r->tally.err_ignored, 0);
-    sb_rec_code(r, "x", &e, 1);
-    sb_rec_code(r, "x", &e, 1);
-    sb_rec_code(r, "x", &e, 1);
+    sb_rec_code(r, "x", &e, 1, 1);
+    sb_rec_code(r, "x", &e, 1, 1);
+    sb_rec_code(r, "x", &e, 1, 1);
     sb_rec_settle(r, SB_FATE_RESTARTED, &e, 1);
     CHECK_INT(r->tally.err_ignored, 2);
     CHECK_INT(r->tally.err_restarted, 1);
     CHECK_INT(r->open_errors, 0);
-    sb_rec_code(r, "x", &e, 1);
+    sb_rec_code(r, "x", &e, 1, 1);
     sb_rec_settle(r, SB_FATE_IGNORED, NULL, 1);
     CHECK_INT(r->tally.err_ignored, 3);
+    // A script counts as many as it likes.
+    sb_rec_code(r, "x", &e, 5000000000, 1);
+    CHECK_INT(r->codes[0].count, 5000000004);
+    sb_rec_settle(r, SB_FATE_IGNORED, NULL, 1);
+    CHECK_INT(r->tally.err_ignored, 5000000003);
     sb_rec_settle(r, SB_FATE_FATAL, NULL, 1);
     sb_rec_settle(r, SB_FATE_GIVENUP, &e, 1);
     CHECK_INT(r->tally.err_fatal, 1);
     CHECK_INT(r->tally.err_givenup, 1);
     CHECK_STR(r->codes[1].driver, "script");
-    CHECK_INT(r->codes[0].count + r->codes[1].count + r->codes[2].count, 6);
+    CHECK_INT(
+        r->codes[0].count + r->codes[1].count + r->codes[2].count, 5000000006);
     sb_stats_done(&s);
 }
 

@@ -5,6 +5,7 @@
 
 local sb = ...
 local ffi, C = sb.ffi, sb.C
+local ctx = ffi.cast("struct sb_db_ctx *", sb.ctx)
 local connection = sb.sql.connection
 local raise, check = sb.sql.raise, sb.sql.check
 local own, text = sb.sql.own, sb.sql.text
@@ -104,7 +105,7 @@ end
 function connection:reset_all()
    own(self, "connection", "reset_all")
    check(C.sb_con_reset(self), self, "<reset>")
-   C.sb_con_reset_others(self)
+   C.sb_con_reset_others(ctx, self)
 end
 
 function connection:reconnect()
