@@ -62,7 +62,7 @@ static double since(uint64_t base, uint64_t ns)
     return ns > base ? (double)(ns - base) / 1e9 : 0;
 }
 
-static void take(
+static void copy_state(
     struct sb_beside_command *c, struct sb_beside *p, uint64_t base)
 {
     struct sb_beside_state s;
@@ -86,7 +86,7 @@ struct stopped {
     uint64_t grace;
 };
 
-static void stop(void *arg, int sig)
+static void stop_for_signal(void *arg, int sig)
 {
     const struct stopped *s = arg;
 
@@ -129,7 +129,7 @@ static int run_alone(struct sb_app *a, struct sb__app_beside *b)
         &alone.process, &a->beside_opts, a->place, true, &err);
 
     if (rc == 0)
-        rc = sb_signals_start(&signals, stop, &alone, &err);
+        rc = sb_signals_start(&signals, stop_for_signal, &alone, &err);
     if (rc == 0) {
         uint64_t now = sb_clock_monotonic();
 
@@ -138,7 +138,7 @@ static int run_alone(struct sb_app *a, struct sb__app_beside *b)
             sb_beside_wait(alone.process, UINT64_MAX / 2);
         sb_signals_stop(&signals);
         sig = atomic_load(&signals.seen);
-        take(c, alone.process, now);
+        copy_state(c, alone.process, now);
     }
     sb_beside_destroy(alone.process);
     b->figures.tried_alone = true;
@@ -222,7 +222,7 @@ void sb__app_beside_interval(struct sb_app *a, const struct sb_report *r)
     if (!b || r->warmup)
         return;
     b->measured = r->start_ns;
-    take(&b->figures.command, b->process, b->measured);
+    copy_state(&b->figures.command, b->process, b->measured);
     if (sb_beside_figures_add(&b->figures, r))
         sb_log(
             SB_LOG_WARNING, "--beside: an interval is missing: out of memory");
@@ -241,7 +241,7 @@ static int stop_in_time(const struct sb_app *a, struct sb__app_beside *b)
     struct sb_signals signals;
     struct sb_err err = { 0 };
 
-    if (sb_signals_start(&signals, stop, &now, &err)) {
+    if (sb_signals_start(&signals, stop_for_signal, &now, &err)) {
         sb_log(SB_LOG_WARNING, "--beside: %s", err.msg);
         sb_beside_stop(b->process, 0);
         return 0;
@@ -251,7 +251,7 @@ static int stop_in_time(const struct sb_app *a, struct sb__app_beside *b)
     return atomic_load(&signals.seen);
 }
 
-static void report(struct sb_app *a, const struct sb__app_beside *b)
+static void report_beside(struct sb_app *a, const struct sb__app_beside *b)
 {
     struct sb_beside_summary summary;
 
@@ -270,12 +270,12 @@ int sb__app_beside_end(struct sb_app *a, bool printed, int status)
     int sig = stop_in_time(a, b);
 
     release_signals(b);
-    take(&b->figures.command, b->process, b->measured);
+    copy_state(&b->figures.command, b->process, b->measured);
     const struct sb_beside_command *c = &b->figures.command;
 
     a->facts.beside = &b->figures;
     if (printed)
-        report(a, b);
+        report_beside(a, b);
     if (status == SB_EXIT_OK && !c->started)
         sb_log(SB_LOG_ALERT, "--beside: %s was not started", b->name);
     if (c->stopped)

@@ -15,7 +15,7 @@
 // Shorter runs do not show saturation.
 #define SECONDS_MIN 1.0
 
-static void take(struct sb_client_sample *s)
+static void take_sample(struct sb_client_sample *s)
 {
     struct sb_proc_self self;
     struct sb_proc_machine machine;
@@ -37,7 +37,7 @@ void sb_app_client_start(struct sb_app *a)
 {
     // There may have been an earlier run.
     memset(&a->client, 0, sizeof(a->client));
-    take(&a->client.last);
+    take_sample(&a->client.last);
     a->client.machine = a->client.last;
     // Users have their connections now, or create them in each event.
     sb_peers_look(&a->client.seen, a->client.last.ns);
@@ -65,7 +65,7 @@ void sb_app_client_interval(
     // Neither a file nor the notice needs it.
     if (!row && !sb_drivers_used_server(a->drivers))
         return;
-    take(&a->client.last);
+    take_sample(&a->client.last);
     if (sb_drivers_used_server(a->drivers))
         sb_peers_look(&a->client.seen, a->client.last.ns);
     bool steady = sb_client_add(&sum, &last, &a->client.last);

@@ -41,7 +41,7 @@ const struct sb_cmd *sb_app_cmd(const struct sb_app *a)
     return cmd;
 }
 
-static int fail(const struct sb_cmd *cmd, const struct sb_err *err)
+static int usage_failed(const struct sb_cmd *cmd, const struct sb_err *err)
 {
     sb_log(SB_LOG_USAGE, "%s", err->msg);
     sb_log(SB_LOG_USAGE, "Usage: sysbench %s", cmd->usage);
@@ -101,5 +101,5 @@ int sb_app_run_cmd(struct sb_app *a, const struct sb_cmd *cmd)
     }
     if (rc == 0)
         rc = collect_files(a, cmd, file, &args.nfiles, &err);
-    return rc ? fail(cmd, &err) : cmd->run(&args);
+    return rc ? usage_failed(cmd, &err) : cmd->run(&args);
 }

@@ -47,7 +47,7 @@ void sb__app_rate_mode(const struct sb_app *a)
 }
 
 // The final report is judged without its checkpoints.
-static bool judge(
+static bool judge_report(
     void *data, const struct sb_report *r, double *value, unsigned *missed)
 {
     const struct sb__listening *t = data;
@@ -133,7 +133,7 @@ static void on_measured(void *data, const struct sb_rate_search *f)
 
 void sb__app_rate_listen(struct sb_app *a, struct sb_listener *l)
 {
-    l->judge = a->run.rate_search ? judge : NULL;
+    l->judge = a->run.rate_search ? judge_report : NULL;
     l->rate_found = on_rate_found;
     l->searching = on_searching;
     l->measured = on_measured;

@@ -11,7 +11,7 @@
 #include "app_sweep_private.h"
 #include "base/log.h"
 
-static enum sb_sweep_role end(int *status, int value)
+static enum sb_sweep_role end_with(int *status, int value)
 {
     *status = value;
     return SB_SWEEP_DONE;
@@ -113,7 +113,7 @@ static int open_files(struct sb_app *a, struct sb_err *err)
     return rc;
 }
 
-static int perform(struct sb_app *a, int *status, struct sb_err *err)
+static int perform_sweep(struct sb_app *a, int *status, struct sb_err *err)
 {
     struct sb_app_sweep *s = a->sweep;
     struct sb_err later = { 0 };
@@ -142,10 +142,11 @@ static enum sb_sweep_role carry_out(
 
     assert(s->plan_rc == 0);
     s->state.lock = -1;
-    int rc = perform(a, status, err);
+    int rc = perform_sweep(a, status, err);
 
     if (rc == 1)
-        return s->child_rc ? end(status, failure(&s->child_err)) : SB_SWEEP_RUN;
+        return s->child_rc ? end_with(status, failure(&s->child_err))
+                           : SB_SWEEP_RUN;
     if (rc)
         *status = failure(err);
     sb_sweep_state_done(&s->state, rc == 0 && is_complete(s));
@@ -181,7 +182,7 @@ static enum sb_sweep_role without_owned(
     return status ? SB_SWEEP_DONE : SB_SWEEP_RUN;
 }
 
-// The counterpart of share().
+// The counterpart of share_memory().
 static void unshare_owned(struct sb_app_sweep *s)
 {
     if (s->owned)
@@ -189,7 +190,7 @@ static void unshare_owned(struct sb_app_sweep *s)
     s->owned = NULL;
 }
 
-static int share(struct sb_app_sweep *s, struct sb_err *err)
+static int share_memory(struct sb_app_sweep *s, struct sb_err *err)
 {
     void *p = mmap(NULL, sizeof(*s->owned), PROT_READ | PROT_WRITE,
         MAP_SHARED | MAP_ANONYMOUS, -1, 0);
@@ -202,7 +203,7 @@ static int share(struct sb_app_sweep *s, struct sb_err *err)
 
 // Executes a process that loads the test and checks all options and values.
 // SB_SWEEP_CHECK in this process; otherwise what to do next.
-static enum sb_sweep_role check(struct sb_app *a, int *status)
+static enum sb_sweep_role check_in_child(struct sb_app *a, int *status)
 {
     struct sb_app_sweep *s = a->sweep;
     struct sb__sweep_owned owns;
@@ -210,7 +211,7 @@ static enum sb_sweep_role check(struct sb_app *a, int *status)
     int rc = check_source(a, &err);
 
     if (rc == 0)
-        rc = share(s, &err);
+        rc = share_memory(s, &err);
     if (rc == 0)
         rc = sb_app_child(&s->children, true, status, &err);
     if (rc == 1) {
@@ -219,7 +220,7 @@ static enum sb_sweep_role check(struct sb_app *a, int *status)
         return SB_SWEEP_CHECK;
     }
     if (rc)
-        return end(status, failure(&err));
+        return end_with(status, failure(&err));
     owns = *s->owned;
     unshare_owned(s);
     enum sb_sweep_role role = without_owned(a, &owns, *status);
@@ -227,7 +228,7 @@ static enum sb_sweep_role check(struct sb_app *a, int *status)
     // A test that ended this process has kept it from saying so.
     if (role == SB_SWEEP_RUN && s->plan_rc) {
         sb_log(SB_LOG_USAGE, "%s", s->plan_err.msg);
-        return end(status, SB_EXIT_FAILED);
+        return end_with(status, SB_EXIT_FAILED);
     }
     return role;
 }
@@ -279,10 +280,11 @@ enum sb_sweep_role sb_app_sweep(struct sb_app *a, int *status)
     struct sb_err err = { 0 };
 
     if (a->is_given)
-        return take_given(a, &err) ? end(status, failure(&err)) : SB_SWEEP_RUN;
+        return take_given(a, &err) ? end_with(status, failure(&err))
+                                   : SB_SWEEP_RUN;
     if (sweeps_mix(a)) {
         sb_log(SB_LOG_USAGE, SB__SWEEP_MIX);
-        return end(status, SB_EXIT_FAILED);
+        return end_with(status, SB_EXIT_FAILED);
     }
     if (!sb_sweep_wanted(a->opts) || !a->command ||
         strcmp(a->command, "run") != 0 || a->o.print_config || a->o.list)
@@ -290,14 +292,14 @@ enum sb_sweep_role sb_app_sweep(struct sb_app *a, int *status)
     a->sweep = calloc(1, sizeof(*a->sweep));
     if (!a->sweep) {
         sb_err_set(&err, SB_ENOMEM, "out of memory");
-        return end(status, failure(&err));
+        return end_with(status, failure(&err));
     }
     a->sweep->text = text_given(a);
     a->sweep->plan_rc = sb_sweep_plan_init(&a->sweep->plan, &a->sweep_opts,
         a->opts, a->random.seed, &a->sweep->plan_err);
     a->sweep->plan.test = a->test;
     sb_app_children_start(&a->sweep->children);
-    enum sb_sweep_role role = check(a, status);
+    enum sb_sweep_role role = check_in_child(a, status);
 
     if (role == SB_SWEEP_RUN)
         role = carry_out(a, status, &err);

@@ -65,7 +65,7 @@ static void print_figures(const struct sb_result_run *r)
 {
     const struct sb_report *p = &r->report;
     double p95 = sb_hist_snap_percentile(p->latency, 95, p->lat_max) / 1e6;
-    double rate = sb_run_throughput(r);
+    double rate = sb_result_run_throughput(r);
 
     printf("%.*f events/s, p95 %.*f ms", sb_sweep_decimals(rate), rate,
         sb_sweep_decimals(p95), p95);

@@ -153,7 +153,7 @@ static int load_test(struct sb_app *a, struct sb_err *err)
     return rc;
 }
 
-static int fail(struct sb_app *a, const struct sb_err *err)
+static int report_error(struct sb_app *a, const struct sb_err *err)
 {
     if (err->msg[0] && !sb_app_job_told(a, err->msg))
         sb_log(SB_LOG_FATAL, "%s", err->msg);
@@ -164,7 +164,7 @@ static int fail(struct sb_app *a, const struct sb_err *err)
 static int fail_usage(struct sb_app *a, const struct sb_err *err)
 {
     if (err->code != SB_EUSAGE && err->code != SB_ERANGE)
-        return fail(a, err);
+        return report_error(a, err);
     if (!sb_app_job_told(a, err->msg))
         sb_log(SB_LOG_USAGE, "%s", err->msg);
     return SB_EXIT_FAILED;
@@ -217,7 +217,7 @@ static int load_and_perform(
     if (role == SB_SWEEP_CHECK)
         return sb_app_sweep_check(a);
     if (a->o.list)
-        return sb_app_list(a, err) ? fail(a, err) : SB_EXIT_OK;
+        return sb_app_list(a, err) ? report_error(a, err) : SB_EXIT_OK;
     if (a->o.print_config) {
         sb_opts_print_config(a->opts, stdout);
         return SB_EXIT_OK;
@@ -236,7 +236,7 @@ static int load_and_perform(
 static int show_or_perform(struct sb_app *a, struct sb_err *err)
 {
     if (a->o.help && !sb_app_cmd(a))
-        return sb_app_help(a, err) ? fail(a, err) : SB_EXIT_OK;
+        return sb_app_help(a, err) ? report_error(a, err) : SB_EXIT_OK;
     if (sb_app_prepare_options(a, err))
         return fail_usage(a, err);
     a->cmd = sb_app_cmd(a);
@@ -245,7 +245,7 @@ static int show_or_perform(struct sb_app *a, struct sb_err *err)
     if (read_positionals(a, err))
         return fail_usage(a, err);
     if ((a->o.list && !a->test) || strcmp(a->db.driver, "help") == 0)
-        return sb_app_list(a, err) ? fail(a, err) : SB_EXIT_OK;
+        return sb_app_list(a, err) ? report_error(a, err) : SB_EXIT_OK;
     if (!a->o.print_config && !a->o.list && !a->reporters.no_text &&
         sb_log_level() >= SB_LOG_NOTICE)
         sb_app_banner(stdout);
@@ -286,7 +286,7 @@ int main(int argc, char **argv)
     int status;
 
     if (sb_app_open_streams(&err))
-        return fail(&a, &err);
+        return report_error(&a, &err);
     // Each connection is an open file. Many systems have a soft limit of 1,024,
     // for old programs that use select(), and a much higher hard limit.
     sb_raise_limit_of_files();
@@ -300,7 +300,7 @@ int main(int argc, char **argv)
         status = show_or_perform(&a, &err);
     }
     if (sb_app_flush_output(&err)) {
-        fail(&a, &err);
+        report_error(&a, &err);
         status = without_output(&a, status);
     }
     sb_log_flush();

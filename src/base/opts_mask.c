@@ -130,7 +130,7 @@ static const char *skip_spaces(const char *p)
 
 // Returns the first or last occurrence of c in [p, end), or NULL. escaped:
 // also match %XX.
-static const char *find(
+static const char *find_char(
     const char *p, const char *end, char c, bool last, bool escaped)
 {
     const char *found = NULL;
@@ -260,12 +260,13 @@ static const char *login_end(const char *p, const char *limit)
     if (space > limit)
         space = limit;
     if (plain < space)
-        at = find(p, plain, '@', true, false);
+        at = find_char(p, plain, '@', true, false);
     if (!at)
-        at = find(p, space, '@', plain >= space, false);
+        at = find_char(p, space, '@', plain >= space, false);
     if (!at)
-        at = find(p, limit, '@', true, false);
-    return at ? at : find(p, plain < limit ? plain : limit, '@', true, true);
+        at = find_char(p, limit, '@', true, false);
+    return at ? at
+              : find_char(p, plain < limit ? plain : limit, '@', true, true);
 }
 
 static bool is_port(const char *p, const char *end)
@@ -289,7 +290,8 @@ static void hide_port(struct masked *m, const char *p, const char *limit)
 
         if (part > end)
             part = end;
-        colon = find(close && close < part ? close : p, part, ':', false, true);
+        colon = find_char(
+            close && close < part ? close : p, part, ':', false, true);
         if (colon && !is_port(behind(colon), part)) {
             hide(m, behind(colon), limit);
             return;
@@ -305,16 +307,16 @@ static void hide_login(struct masked *m, const char *p)
     const char *at = login_end(p, limit), *colon;
 
     // "://" may also be part of the password.
-    if (!at && next && (colon = find(p, next, ':', false, true)) &&
+    if (!at && next && (colon = find_char(p, next, ':', false, true)) &&
         !is_port(behind(colon), next))
-        at = find(next, m->end, '@', true, false);
+        at = find_char(next, m->end, '@', true, false);
     if (!at) {
         hide_port(m, p, limit);
         return;
     }
-    colon = find(p, at, ':', false, false);
+    colon = find_char(p, at, ':', false, false);
     if (!colon)
-        colon = find(p, at, ':', false, true);
+        colon = find_char(p, at, ':', false, true);
     if (colon)
         hide(m, behind(colon), at);
     hide_port(m, behind(at), limit);
@@ -324,8 +326,8 @@ static void hide_login(struct masked *m, const char *p)
 static void hide_bare_login(struct masked *m, const char *p, const char *limit)
 {
     const char *stop = p + strcspn(p, "= \t\r\n\v\f'\"");
-    const char *colon = find(p, stop, ':', false, true);
-    const char *at = colon ? find(colon, limit, '@', true, true) : NULL;
+    const char *colon = find_char(p, stop, ':', false, true);
+    const char *at = colon ? find_char(colon, limit, '@', true, true) : NULL;
 
     if (at)
         hide(m, behind(colon), at);

@@ -44,7 +44,7 @@ struct sb_wire sb_wire_of(const void *data, size_t len)
     return (struct sb_wire){ p, p + len, false };
 }
 
-static void fail(struct sb_wire *w)
+static void mark_bad(struct sb_wire *w)
 {
     w->bad = true;
     w->at = w->end;
@@ -63,7 +63,7 @@ uint64_t sb_wire_get(struct sb_wire *w)
         if (byte < 0x80)
             return v;
     }
-    fail(w);
+    mark_bad(w);
     return 0;
 }
 
@@ -79,7 +79,7 @@ double sb_wire_get_double(struct sb_wire *w)
     double v;
 
     if ((size_t)(w->end - w->at) < sizeof(v)) {
-        fail(w);
+        mark_bad(w);
         return 0;
     }
     memcpy(&v, w->at, sizeof(v));
@@ -94,7 +94,7 @@ const char *sb_wire_get_bytes(struct sb_wire *w, size_t *len)
 
     *len = 0;
     if (n > (size_t)(w->end - w->at)) {
-        fail(w);
+        mark_bad(w);
         return "";
     }
     *len = (size_t)n;
@@ -109,7 +109,7 @@ void sb_wire_get_text(struct sb_wire *w, char *out, size_t size)
 
     out[0] = '\0';
     if (len >= size) {
-        fail(w);
+        mark_bad(w);
         return;
     }
     memcpy(out, data, len);

@@ -301,7 +301,7 @@ static void written_text(const struct prepare *p, uint64_t ns)
             p->written, s, s > 0 ? (double)p->written / 1048576 / s : 0);
 }
 
-static int fill(struct prepare *p, struct sb_err *err)
+static int fill_files(struct prepare *p, struct sb_err *err)
 {
     const struct sb__fileio_opts *o = p->t.o;
     uint64_t start = sb_clock_monotonic();
@@ -338,7 +338,7 @@ static int prepare(const struct sb__fileio_opts *o,
         return sb_err_set(err, SB_ENOMEM, "fileio: out of memory");
     rc = files_new(&p.t, err);
     if (rc == 0)
-        rc = fill(&p, err);
+        rc = fill_files(&p, err);
     sb__fileio_close(&p.t);
     free(p.user.buf);
     return rc;

@@ -61,7 +61,7 @@ int sb__fileio_verify(const char *buf, size_t size, size_t block, int64_t file,
     return 0;
 }
 
-static int failed(const char *action, const struct sb__fileio_req *q, int no,
+static int io_failed(const char *action, const struct sb__fileio_req *q, int no,
     struct sb_err *err)
 {
     char limit[80];
@@ -86,7 +86,7 @@ static int read_all(
         if (n < 0 && errno == EINTR)
             continue;
         if (n <= 0)
-            return failed("read", q, n < 0 ? errno : 0, err);
+            return io_failed("read", q, n < 0 ? errno : 0, err);
         done += (size_t)n;
     }
     return 0;
@@ -102,7 +102,7 @@ static int write_all(
         if (n < 0 && errno == EINTR)
             continue;
         if (n <= 0)
-            return failed("write", q, n < 0 ? errno : ENOSPC, err);
+            return io_failed("write", q, n < 0 ? errno : ENOSPC, err);
         done += (size_t)n;
     }
     return 0;

@@ -169,7 +169,7 @@ static void event(
 }
 
 // Each user has its own share of the total, so that threads share no counter.
-static int64_t share(const struct memory *t, unsigned id)
+static int64_t share_of(const struct memory *t, unsigned id)
 {
     int64_t n = t->o->total / t->o->block, threads = t->run->threads;
 
@@ -194,7 +194,7 @@ static int user_run(
 {
     const struct memory *t = w->data;
     const struct memory_opts *o = t->o;
-    int64_t left = share(t, u->id);
+    int64_t left = share_of(t, u->id);
 
     for (; left > 0 && sb_user_next(u) == 1; left--) {
         event(o, u->data, (size_t)left, &u->random.rng);

@@ -214,7 +214,7 @@ static int read_sides(struct sb__comparison *c)
     return check_pairs(c);
 }
 
-static int perform(struct sb__comparison *c)
+static int perform_comparison(struct sb__comparison *c)
 {
     if (read_sides(c))
         return SB_CMD_FAILED;
@@ -247,7 +247,7 @@ static int compare(const struct sb_cmd_args *args)
     }
     c->args = args;
     c->o = *(const struct sb__compare_opts *)args->o;
-    status = perform(c);
+    status = perform_comparison(c);
     json_decref(c->differences);
     sb_side_done(&c->a);
     sb_side_done(&c->b);

@@ -58,7 +58,7 @@ static json_t *as_text(const json_t *value)
     }
 }
 
-static void add(
+static void add_fact(
     struct facts *f, const char *kind, const char *name, const json_t *value)
 {
     json_t *text, *names, *values;
@@ -84,7 +84,7 @@ static void add_known(struct facts *f, const char *kind, json_t *object)
     json_object_foreach(object, name, value)
     {
         if (!json_is_string(value) || json_string_length(value) > 0)
-            add(f, kind, name, value);
+            add_fact(f, kind, name, value);
     }
 }
 
@@ -94,7 +94,7 @@ static void add_members(struct facts *f, const char *kind, json_t *object)
     const char *name;
     json_t *value;
 
-    json_object_foreach(object, name, value) add(f, kind, name, value);
+    json_object_foreach(object, name, value) add_fact(f, kind, name, value);
 }
 
 static void add_options(struct facts *f, json_t *list)
@@ -108,7 +108,7 @@ static void add_options(struct facts *f, json_t *list)
 
         // Where the results are written says nothing about the run.
         if (name && strcmp(name, "report") != 0 && strcmp(name, "label") != 0)
-            add(f, "option", name, json_object_get(one, "value"));
+            add_fact(f, "option", name, json_object_get(one, "value"));
     }
 }
 
@@ -118,7 +118,7 @@ static void add_run(struct facts *f, json_t *run)
     json_t *container = json_object_get(host, "container");
     size_t i;
 
-    add(f, "workload", "test", json_object_get(run, "test"));
+    add_fact(f, "workload", "test", json_object_get(run, "test"));
     add_options(f, json_object_get(run, "options"));
     json_array_foreach(json_object_get(run, "databases"), i, database)
     {
@@ -126,8 +126,8 @@ static void add_run(struct facts *f, json_t *run)
         add_members(f, "setting", json_object_get(database, "settings"));
     }
     add_members(f, "client", host);
-    add(f, "client", "container cpus", json_object_get(container, "cpus"));
-    add(f, "client", "container memory_bytes",
+    add_fact(f, "client", "container cpus", json_object_get(container, "cpus"));
+    add_fact(f, "client", "container memory_bytes",
         json_object_get(container, "memory_bytes"));
     add_members(f, "label", json_object_get(run, "labels"));
 }

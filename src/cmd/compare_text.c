@@ -176,7 +176,7 @@ static bool overlap(const struct sb_side *a, const struct sb_side *b)
 {
     for (unsigned i = 0; i < a->nruns; i++)
         for (unsigned k = 0; k < b->nruns; k++)
-            if (sb_run_is_same(a->run[i], b->run[k]))
+            if (sb_result_run_is_same(a->run[i], b->run[k]))
                 return true;
     return false;
 }

@@ -483,7 +483,7 @@ static int write_file(struct merge *m, const char *path)
 
 // The command -----------------------------------------------------------------
 
-static int perform(struct merge *m)
+static int perform_merge(struct merge *m)
 {
     const struct merge_opts *o = m->args->o;
     struct sb_err err = { 0 };
@@ -520,7 +520,7 @@ static int perform(struct merge *m)
 static int merge(const struct sb_cmd_args *args)
 {
     struct merge m = { .args = args };
-    int rc = perform(&m);
+    int rc = perform_merge(&m);
 
     sb_merge_rows_done(&m.rows);
     for (unsigned i = 0; i < m.nstages; i++)

@@ -23,7 +23,7 @@ static unsigned count(const struct sb_result_run *r, const char *name)
     return (unsigned)json_integer_value(json_object_get(rank_of(r), name));
 }
 
-static int refuse(const char *why)
+static int refuse_files(const char *why)
 {
     sb_log(SB_LOG_FATAL, "the files are not ranks of one run: %s", why);
     return SB_EUSAGE;
@@ -38,14 +38,14 @@ static int check_same(
 
     for (unsigned i = 1; i < n; i++) {
         if (!rank_of(run[i]))
-            return refuse("some have no rank");
+            return refuse_files("some have no rank");
         if (count(run[i], "ranks") != ranks) {
             snprintf(why, sizeof(why), "one is of %u ranks, another of %u",
                 ranks, count(run[i], "ranks"));
-            return refuse(why);
+            return refuse_files(why);
         }
         if (count(run[i], "total_users") != count(run[0], "total_users"))
-            return refuse("--threads differs");
+            return refuse_files("--threads differs");
         for (size_t k = 0; k < sizeof(divided) / sizeof(*divided); k++) {
             const char *a = sb_result_option(run[0], divided[k]);
             const char *b = sb_result_option(run[i], divided[k]);
@@ -53,11 +53,11 @@ static int check_same(
             if (a && b && strcmp(a, b) == 0)
                 continue;
             snprintf(why, sizeof(why), "--%s differs", divided[k]);
-            return refuse(why);
+            return refuse_files(why);
         }
         if (strcmp(sb_result_text(run[i], "seed"),
                 sb_result_text(run[0], "seed")) != 0)
-            return refuse("--rand-seed differs");
+            return refuse_files("--rand-seed differs");
     }
     return 0;
 }
@@ -79,12 +79,12 @@ static int check_each(
 
         if (rank >= ranks) {
             free(seen);
-            return refuse("the number of a rank is not valid");
+            return refuse_files("the number of a rank is not valid");
         }
         if (seen[rank]) {
             snprintf(why, sizeof(why), "rank %u occurs twice", rank);
             free(seen);
-            return refuse(why);
+            return refuse_files(why);
         }
         seen[rank] = true;
     }
@@ -126,10 +126,10 @@ int sb__merge_check_ranks(
     if (with == 0)
         return 0;
     if (!rank_of(run[0]))
-        return refuse("some have no rank");
+        return refuse_files("some have no rank");
     ranks = count(run[0], "ranks");
     if (ranks > 100000)
-        return refuse("the number of ranks is not valid");
+        return refuse_files("the number of ranks is not valid");
     int rc = check_same(run, n, ranks);
 
     if (rc == 0)

@@ -5,7 +5,7 @@
 #include "base/escape.h"
 #include "cmd/cmd_private.h"
 
-static void print(FILE *out, const char *text,
+static void print_escaped(FILE *out, const char *text,
     size_t (*escape)(char *out, size_t size, const char *text))
 {
     size_t size = 4 * strlen(text) + 1;
@@ -21,10 +21,10 @@ static void print(FILE *out, const char *text,
 
 void sb__cmd_print(FILE *out, const char *text)
 {
-    print(out, text, sb_escape);
+    print_escaped(out, text, sb_escape);
 }
 
 void sb__cmd_print_line(FILE *out, const char *text)
 {
-    print(out, text, sb_escape_line);
+    print_escaped(out, text, sb_escape_line);
 }

@@ -6,7 +6,7 @@
 #include "cmd/cmd_private.h"
 #include "out/json_parts.h"
 
-static int check(const struct sb_result_file *f, const struct sb_err *err)
+static int check_file(const struct sb_result_file *f, const struct sb_err *err)
 {
     if (err->code) {
         char line[4 * sizeof(err->msg)];
@@ -29,7 +29,7 @@ int sb__cmd_read(struct sb_result_file *f, const char *path)
     struct sb_err err = { 0 };
 
     sb_result_read(f, path, &err);
-    return check(f, &err);
+    return check_file(f, &err);
 }
 
 int sb__cmd_read_from(struct sb_result_file *f, FILE *in, const char *path)
@@ -37,7 +37,7 @@ int sb__cmd_read_from(struct sb_result_file *f, FILE *in, const char *path)
     struct sb_err err = { 0 };
 
     sb_result_read_from(f, in, path, &err);
-    return check(f, &err);
+    return check_file(f, &err);
 }
 
 bool sb__cmd_is_output(const char *path, const char *output)

@@ -134,7 +134,7 @@ int sb__cmd_write_page(
     return rc;
 }
 
-static int report(const struct sb_cmd_args *args)
+static int write_page(const struct sb_cmd_args *args)
 {
     const struct report_opts *o = args->o;
     struct sb_page_doc *docs = calloc(args->nfiles, sizeof(*docs));
@@ -173,5 +173,5 @@ const struct sb_cmd sb_cmd_report = {
     .max_files = 100,
     .opts = &option_table,
     .opts_size = sizeof(struct report_opts),
-    .run = report,
+    .run = write_page,
 };

@@ -250,7 +250,7 @@ static const struct sb_snap_op *find_op(
     return NULL;
 }
 
-double sb_run_throughput(const struct sb_result_run *r)
+double sb_result_run_throughput(const struct sb_result_run *r)
 {
     double seconds = r->report.total_s;
 
@@ -265,7 +265,7 @@ static double whole(const struct sb_result_run *r, const struct sb_figure *f)
     uint64_t max = p->lat_max, sum = p->lat_sum;
 
     if (f->figure[0] == 't')
-        return sb_run_throughput(r);
+        return sb_result_run_throughput(r);
     if (strcmp(f->group, "operation") == 0) {
         const struct sb_snap_op *op = find_op(r, f->name);
 
@@ -322,7 +322,7 @@ static size_t collect(const struct sb_result_run *r, const struct sb_figure *f,
     return n;
 }
 
-int sb_run_mean(const struct sb_result_run *r, const struct sb_figure *f,
+int sb_result_run_mean(const struct sb_result_run *r, const struct sb_figure *f,
     struct sb_mean *mean)
 {
     size_t rows = r->intervals->nrows + 1;
@@ -345,6 +345,6 @@ int sb_side_means(
     int rc = 0;
 
     for (unsigned i = 0; rc == 0 && i < s->nruns; i++)
-        rc = sb_run_mean(s->run[i], f, &mean[i]);
+        rc = sb_result_run_mean(s->run[i], f, &mean[i]);
     return rc;
 }

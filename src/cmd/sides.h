@@ -57,7 +57,7 @@ void sb_side_values(const struct sb_side *s, struct sb_buf *out);
 
 // True if start, test, seed, host and totals are the same. A run without a
 // start time is not the same as any other.
-bool sb_run_is_same(
+bool sb_result_run_is_same(
     const struct sb_result_run *a, const struct sb_result_run *b);
 
 // Logs an error if one of n runs is there twice. what: the subject of the
@@ -76,10 +76,10 @@ struct sb_figure {
 
 // Returns the completed events per second of a run that has figures, as its own
 // report shows them; NAN: the run has no length.
-double sb_run_throughput(const struct sb_result_run *r);
+double sb_result_run_throughput(const struct sb_result_run *r);
 // Computes a figure of a run that has figures: its value is that of the whole
 // run, its error follows from the intervals. SB_ENOMEM.
-int sb_run_mean(const struct sb_result_run *r, const struct sb_figure *f,
+int sb_result_run_mean(const struct sb_result_run *r, const struct sb_figure *f,
     struct sb_mean *mean);
 // The same for each run of a side, s->nruns entries.
 // SB_ENOMEM.

@@ -14,7 +14,7 @@ static bool equal(const json_t *a, const json_t *b, const char *name)
     return x == y || (x && y && json_equal(x, y));
 }
 
-bool sb_run_is_same(
+bool sb_result_run_is_same(
     const struct sb_result_run *a, const struct sb_result_run *b)
 {
     // Processes that start together may have the same seed, but they do not
@@ -35,7 +35,7 @@ int sb_runs_check_different(
 {
     for (unsigned i = 0; i < n; i++) {
         for (unsigned k = 0; k < i; k++) {
-            if (!sb_run_is_same(run[i], run[k]))
+            if (!sb_result_run_is_same(run[i], run[k]))
                 continue;
             sb_log(SB_LOG_FATAL,
                 "%s: the run of %s, seed %s, is given twice (runs %u and %u)",

@@ -167,7 +167,8 @@ static int add_figures(struct sb_sweep_figures *f, struct sb_sweep_point *p,
         if (!m)
             return SB_ENOMEM;
         p->run[k] = m;
-        if (k < SB_SWEEP_FOUND && sb_run_mean(run, &figures[k], &m[p->runs]))
+        if (k < SB_SWEEP_FOUND &&
+            sb_result_run_mean(run, &figures[k], &m[p->runs]))
             return SB_ENOMEM;
     }
     add_found(p, run, &p->run[SB_SWEEP_FOUND][p->runs],

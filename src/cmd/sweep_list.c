@@ -31,7 +31,8 @@ static int too_many(const struct sb_sweep_list *l, struct sb_err *err)
         SB_SWEEP_VALUES_MAX);
 }
 
-static int add(struct sb_sweep_list *l, const char *value, struct sb_err *err)
+static int add_value(
+    struct sb_sweep_list *l, const char *value, struct sb_err *err)
 {
     for (unsigned i = 0; i < l->n; i++)
         if (strcmp(l->value[i], value) == 0)
@@ -57,7 +58,7 @@ static int add_number(struct sb_sweep_list *l, double number, int decimals,
     if (decimals > 0 && text[len - 1] == '.')
         len--;
     snprintf(text + len, sizeof(text) - len, "%s", unit);
-    return add(l, strcmp(text, "-0") == 0 ? "0" : text, err);
+    return add_value(l, strcmp(text, "-0") == 0 ? "0" : text, err);
 }
 
 // Parses a number and its unit at *p and moves *p after them.
@@ -162,7 +163,7 @@ static int add_item(
 
     if (read_quantity(&p, &from) && strncmp(p, "..", 2) == 0)
         return add_range(l, item, p + 2, &from, err);
-    return add(l, item, err);
+    return add_value(l, item, err);
 }
 
 // Splits the list at commas. Spaces around items are ignored.

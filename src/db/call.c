@@ -104,7 +104,7 @@ int sb__call_end(struct sb__call call, int rc, const struct sb__call_text *t)
 }
 
 // The connection does not accept calls.
-static int refuse(struct sb_con_priv *c)
+static int refuse_call(struct sb_con_priv *c)
 {
     if (c->state == SB__CON_AWAY) {
         sb_err_set(&c->err, SB_ELOST, "the connection was lost");
@@ -121,7 +121,7 @@ int sb__call_ready(struct sb_con_priv *c)
     if (c->pub.error)
         sb__error_clear(c);
     if (SB_UNLIKELY(c->state < SB__CON_BROKEN))
-        return refuse(c);
+        return refuse_call(c);
     sb__result_end(c);
     // While a pipeline collects statements, nothing is executed.
     return SB_UNLIKELY(c->unsettled) && c->pipe.state != SB__PIPE_OPEN

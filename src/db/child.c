@@ -90,7 +90,7 @@ bool sb__children_keep(const struct sb_con_priv *c)
            any_keeps(c->children);
 }
 
-static void abandon(struct sb__child *k)
+static void abandon_list(struct sb__child *k)
 {
     for (struct sb__child *next; k; k = next) {
         next = k->next;
@@ -101,12 +101,12 @@ static void abandon(struct sb__child *k)
 
 void sb__children_abandon(struct sb_con_priv *c)
 {
-    abandon(c->cancelables);
-    abandon(c->settlers);
-    abandon(c->children);
+    abandon_list(c->cancelables);
+    abandon_list(c->settlers);
+    abandon_list(c->children);
 }
 
-static void reset(struct sb__child *k)
+static void reset_list(struct sb__child *k)
 {
     for (; k; k = k->next) {
         if (k->ops->reset)
@@ -116,13 +116,13 @@ static void reset(struct sb__child *k)
 
 void sb__children_reset(struct sb_con_priv *c)
 {
-    reset(c->cancelables);
-    reset(c->settlers);
-    reset(c->children);
-    reset(c->late);
+    reset_list(c->cancelables);
+    reset_list(c->settlers);
+    reset_list(c->children);
+    reset_list(c->late);
 }
 
-static void orphan(struct sb__child **list)
+static void orphan_list(struct sb__child **list)
 {
     while (*list)
         (*list)->ops->orphan(*list);
@@ -130,9 +130,9 @@ static void orphan(struct sb__child **list)
 
 void sb__children_orphan(struct sb_con_priv *c)
 {
-    orphan(&c->cancelables);
-    orphan(&c->settlers);
-    orphan(&c->children);
+    orphan_list(&c->cancelables);
+    orphan_list(&c->settlers);
+    orphan_list(&c->children);
 }
 
 void sb__children_cancel(struct sb_con_priv *c)

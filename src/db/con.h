@@ -9,7 +9,7 @@
 #include "kit/buf.h"
 #include "db/child.h"
 #include "db/internal.h"
-#include "db/sql/lru.h"
+#include "db/lru.h"
 
 struct sb__init_sql;
 struct sb__pipe_item;
@@ -45,7 +45,7 @@ enum sb__pipe_state {
     SB__PIPE_SENT, // answers are being received
 };
 
-// Statements collected to be sent together (sql/pipe.c).
+// Statements collected to be sent together (sql/pipeline_items.c).
 struct sb__pipe {
     struct sb__child child; // in the connection from the first use on
     enum sb__pipe_state state;

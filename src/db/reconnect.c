@@ -16,7 +16,7 @@
 
 // Counts a reconnect, and records the time since the old connection was lost or
 // closed as an operation.
-static void record(struct sb_con_priv *c, uint64_t since)
+static void record_reconnect(struct sb_con_priv *c, uint64_t since)
 {
     struct sb_rec *rec = sb__rec(c);
     struct sb__call call;
@@ -35,7 +35,7 @@ int sb__reconnect_now(struct sb_con_priv *c)
     if (sb__link_again(c))
         return sb__error_report(c, "reconnect", "", 0);
     sb__error_clear(c);
-    record(c, since);
+    record_reconnect(c, since);
     return 0;
 }
 
@@ -140,7 +140,7 @@ int sb__reconnect_lost(struct sb_con_priv *c)
     }
     if (sb__con_connected(c)) {
         sb__error_clear(c);
-        record(c, since);
+        record_reconnect(c, since);
     } else if (rc && rc != SB_ECANCELED) {
         gave_up(c, since);
         return sb__error_show(c);
@@ -191,7 +191,7 @@ static uint64_t event_of(const struct sb_rec *rec)
 
 // Reconnects only before the first statement of an event, so that no
 // transaction is interrupted, and not while a load is open.
-static int refresh(struct sb__child *child)
+static int refresh_con(struct sb__child *child)
 {
     struct sb_con_priv *c = child->con;
     const struct sb_db_opts *o = c->inst->db->owner->opts;
@@ -216,13 +216,13 @@ static int refresh(struct sb__child *child)
         c->err.code = rc == SB_ECANCELED ? rc : SB_ELOST;
         return sb__error_report(c, "reconnect", "", 0);
     }
-    record(c, now);
+    record_reconnect(c, now);
     return 0;
 }
 
 void sb__reconnect_often(struct sb_con_priv *c)
 {
-    static const struct sb__child_ops ops = { .settle = refresh,
+    static const struct sb__child_ops ops = { .settle = refresh_con,
         .orphan = sb__child_remove };
     const struct sb_db_opts *o = c->inst->db->owner->opts;
     uint64_t events = (uint64_t)o->refresh_events;

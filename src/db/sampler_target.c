@@ -225,7 +225,8 @@ static int sample(struct sb__sampler_target *t, bool first, struct sb_err *err)
 
 // The first failure is logged, unless only the facts are asked for. Later ones
 // are expected: the server may be restarted during the run.
-static void failed(struct sb__sampler_target *t, const struct sb_err *err)
+static void target_failed(
+    struct sb__sampler_target *t, const struct sb_err *err)
 {
     bool first = !t->warned && !t->described;
 
@@ -258,7 +259,7 @@ static void visit_target(struct sb__sampler_target *t)
     if (rc == 0 && !t->same && t->s->samples && !sb__sampler_stopped(t->s))
         rc = sample(t, first, &err);
     if (rc)
-        failed(t, &err);
+        target_failed(t, &err);
     sb__sampler_tried(t);
 }
 

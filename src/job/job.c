@@ -153,7 +153,7 @@ void sb_job_tell_all(
             sb_job_send(j, i, what, body);
 }
 
-static int drop(struct sb_transport *t, unsigned to, const void *data,
+static int drop_message(struct sb_transport *t, unsigned to, const void *data,
     size_t len, struct sb_err *err)
 {
     (void)t, (void)to, (void)data, (void)len, (void)err;
@@ -186,7 +186,7 @@ static void abandon_none(struct sb_transport *t, int status)
 void sb_job_detach(struct sb_job *j)
 {
     static const struct sb_transport_ops none = { .abi = SB_TRANSPORT_ABI,
-        .send = drop,
+        .send = drop_message,
         .receive = receive_none,
         .sending = sends_none,
         .close = close_none,
@@ -198,7 +198,8 @@ void sb_job_detach(struct sb_job *j)
 }
 
 // Takes over the data of the message.
-static void handle(struct sb_job *j, const struct sb_transport_message *m)
+static void handle_message(
+    struct sb_job *j, const struct sb_transport_message *m)
 {
     struct sb_wire w = sb_wire_of(m->data, m->len);
     uint64_t what = sb_wire_get(&w);
@@ -225,7 +226,7 @@ static void handle_early(struct sb_job *j)
         if (!m.data || !j->handler[(unsigned char)m.data[0]].call)
             continue;
         j->early[i].data = NULL;
-        handle(j, &m);
+        handle_message(j, &m);
     }
 }
 
@@ -243,7 +244,7 @@ void sb_job_poll(struct sb_job *j)
     for (int i = 0; i < BURST && !j->broken.code &&
                     j->t.ops->receive(&j->t, &m, &j->broken) == 1;
          i++)
-        handle(j, &m);
+        handle_message(j, &m);
     if (j->each_poll)
         j->each_poll(j->each_poll_arg);
 }

@@ -84,7 +84,7 @@ static struct file *find_file(const struct sb_job_files *f, const char *path)
 }
 
 // Returns the file, which is asked for if it is new; NULL if out of memory.
-static struct file *want(struct sb_job_files *f, const char *path)
+static struct file *want_file(struct sb_job_files *f, const char *path)
 {
     struct file *p = find_file(f, path);
     size_t len = strlen(path) + 1;
@@ -190,7 +190,7 @@ static bool fetch(void *arg, const char *path, char copy[SB_FILE_PATH])
     struct sb_job_files *f = arg;
 
     pthread_mutex_lock(&f->lock);
-    struct file *p = want(f, path);
+    struct file *p = want_file(f, path);
     if (p && !pthread_equal(pthread_self(), f->main)) {
         while (p->state == WANTED || p->state == ASKED)
             pthread_cond_wait(&f->arrived, &f->lock);

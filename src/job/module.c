@@ -45,7 +45,8 @@ const struct sb_job_family *sb_job_launched(
     return NULL;
 }
 
-static int load(struct sb_transport *t, const char *file, struct sb_err *err)
+static int load_library(
+    struct sb_transport *t, const char *file, struct sb_err *err)
 {
     // MPI libraries load components of their own, which look for the symbols
     // of the library.
@@ -81,7 +82,7 @@ int sb_job_open(struct sb_transport *t, const char *dir,
     for (size_t i = 0; i < FAMILIES; i++)
         if ((!family || family == &families[i]) && families[i].module &&
             find_module(file, sizeof(file), dir, &families[i]))
-            return load(t, file, err);
+            return load_library(t, file, err);
     return sb_err_set(err, SB_ENOTFOUND,
         "there is no module for %s in %.300s (install its development files "
         "and build again)",

@@ -54,7 +54,7 @@ static void end_init(struct end *e, int fd)
     e->taken = e->sent = 0;
 }
 
-static int put(struct end *e, unsigned peer, const void *data, size_t len)
+static int put_frame(struct end *e, unsigned peer, const void *data, size_t len)
 {
     const struct frame f = { len, peer };
 
@@ -89,7 +89,7 @@ static ssize_t flush(struct end *e)
 }
 
 // Reads what has arrived. Returns false if the other side is gone.
-static bool fill(struct end *e)
+static bool read_frames(struct end *e)
 {
     char chunk[CHUNK];
     ssize_t n;
@@ -104,8 +104,10 @@ static bool fill(struct end *e)
     return n < 0 && (errno == EAGAIN || errno == EINTR);
 }
 
-// The next frame that is complete: its data lie in e->in until the next fill().
-static bool next(struct end *e, unsigned *peer, const char **data, size_t *len)
+// The next frame that is complete: its data lie in e->in until the next
+// read_frames().
+static bool next_frame(
+    struct end *e, unsigned *peer, const char **data, size_t *len)
 {
     struct frame f;
     size_t left = e->in.len - e->taken;
@@ -134,7 +136,7 @@ static int child_send(struct sb_transport *t, unsigned to, const void *data,
 {
     struct end *e = t->priv;
 
-    if (put(e, to, data, len))
+    if (put_frame(e, to, data, len))
         return sb_err_set(err, SB_ENOMEM, "out of memory for a message");
     return flush(e) < 0 ? parent_gone(err) : 0;
 }
@@ -144,11 +146,11 @@ static int child_receive(
 {
     struct end *e = t->priv;
     const char *data;
-    bool there = fill(e);
+    bool there = read_frames(e);
 
     if (flush(e) < 0)
         there = false;
-    if (!next(e, &m->from, &data, &m->len))
+    if (!next_frame(e, &m->from, &data, &m->len))
         return there ? 0 : parent_gone(err);
     m->data = malloc(m->len + 1);
     if (!m->data)
@@ -216,7 +218,7 @@ static void on_relay(void *arg, unsigned from, struct sb_wire *w)
     size_t len;
     const char *data = sb_wire_get_bytes(w, &len);
 
-    if (!w->bad && run == r->run && put(&r->end, from, data, len))
+    if (!w->bad && run == r->run && put_frame(&r->end, from, data, len))
         sb_err_set(&r->job->broken, SB_ENOMEM, "out of memory for a message");
 }
 
@@ -356,8 +358,8 @@ bool sb_relay_step(struct sb_relay *r)
     moved = flush(&r->end) > 0;
     if (r->end.fd < 0)
         return moved;
-    fill(&r->end);
-    while (next(&r->end, &to, &data, &len)) {
+    read_frames(&r->end);
+    while (next_frame(&r->end, &to, &data, &len)) {
         moved = true;
         if (to < r->job->ranks)
             pass_on(r, to, data, len);

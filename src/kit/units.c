@@ -285,7 +285,7 @@ int sb_units_number(const char *text, double *out)
     return parse_double(text, count_units, out);
 }
 
-static int add(char *buf, size_t size, int at, const char *text)
+static int add_text(char *buf, size_t size, int at, const char *text)
 {
     if ((size_t)at < size)
         snprintf(buf + at, size - (size_t)at, "%s", text);
@@ -310,7 +310,7 @@ static int add_decimal(
         rest %= u->factor;
     }
     *p = '\0';
-    return add(buf, size, add(buf, size, at, text), u->name);
+    return add_text(buf, size, add_text(buf, size, at, text), u->name);
 }
 
 int sb_units_ms_decimals(double ms, int usual)
@@ -350,11 +350,11 @@ void sb_units_format_duration(int64_t ns, char *buf, size_t size)
     static const struct unit small[] = { { "s", S }, { "ms", MS }, { "us", US },
         { "ns", 1 } };
     uint64_t left = ns < 0 ? -(uint64_t)ns : (uint64_t)ns;
-    int at = ns < 0 ? add(buf, size, 0, "-") : 0;
+    int at = ns < 0 ? add_text(buf, size, 0, "-") : 0;
     size_t i = 0;
 
     if (ns == 0 || size == 0) {
-        add(buf, size, 0, "0s");
+        add_text(buf, size, 0, "0s");
         return;
     }
     for (size_t k = 0; k < 3; k++) {

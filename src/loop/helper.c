@@ -79,13 +79,13 @@ unsigned sb_helpers_threads(struct sb_helpers *h)
 
 // The functions below, up to help(): with the lock held.
 
-static void add(struct sb_helpers *h, struct job *j)
+static void add_job(struct sb_helpers *h, struct job *j)
 {
     CK_STAILQ_INSERT_TAIL(&h->queue, j, next);
     h->queued++;
 }
 
-static void drop(struct sb_helpers *h, struct job *j)
+static void remove_job(struct sb_helpers *h, struct job *j)
 {
     CK_STAILQ_REMOVE(&h->queue, j, job, next);
     h->queued--;
@@ -95,7 +95,7 @@ static void run_job(struct sb_helpers *h, struct job *j)
 {
     struct sb_fiber *f = j->fiber; // the job is gone when its state is DONE
 
-    drop(h, j);
+    remove_job(h, j);
     j->state = RUNNING;
     j->begun = sb_clock_monotonic();
     pthread_mutex_unlock(&h->lock);
@@ -182,7 +182,7 @@ static int await(struct sb_helpers *h, struct job *j, uint64_t deadline)
             rc = why_not(j, deadline);
     }
     if (rc)
-        drop(h, j);
+        remove_job(h, j);
     pthread_mutex_unlock(&h->lock);
     return rc;
 }
@@ -209,10 +209,10 @@ int sb_helper_run(void (*run)(void *arg), bool (*canceled)(void *arg),
 
     if (h) {
         pthread_mutex_lock(&h->lock);
-        add(h, &j);
+        add_job(h, &j);
         found = find_thread(h);
         if (!found)
-            drop(h, &j);
+            remove_job(h, &j);
         pthread_mutex_unlock(&h->lock);
     }
     if (found)

@@ -177,7 +177,7 @@ void sb__turns_round(struct sb_loop *l, uint64_t from, uint64_t to)
     }
 }
 
-static void report(
+static void report_turn(
     struct sb_loop *l, struct sb_fiber *f, uint64_t from, uint64_t to)
 {
     struct sb__turns *t = &l->turns;
@@ -202,7 +202,7 @@ void sb__turns_switched(struct sb_loop *l, struct sb_fiber *f)
 
     t->from = sb_clock_monotonic();
     if (t->from - from > SB_HOLD_NS)
-        report(l, f, from, t->from);
+        report_turn(l, f, from, t->from);
     else if (t->from - t->before.at > FRESH_NS)
         sb_account_take(&t->before, t->schedstat, t->from);
 }

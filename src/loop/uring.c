@@ -69,7 +69,7 @@ static unsigned entries_for(unsigned fibers)
     return n;
 }
 
-static int refused(int no, struct sb_err *err)
+static int uring_refused(int no, struct sb_err *err)
 {
     if (no == EMFILE || no == ENFILE || no == ENOMEM)
         return sb_err_set(
@@ -104,7 +104,7 @@ static int uring_open(struct sb_loop *l, struct sb_err *err)
     }
     if (rc) {
         free(u);
-        return refused(-rc, err);
+        return uring_refused(-rc, err);
     }
     io_uring_ring_dontfork(&u->ring);
     l->kernel = u;

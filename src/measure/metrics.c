@@ -107,7 +107,7 @@ double sb_metric_largest(double scale)
 }
 
 // Fills metric n, which is not published yet. False if out of memory.
-static bool fill(struct sb_metrics *m, uint32_t n,
+static bool fill_metric(struct sb_metrics *m, uint32_t n,
     const struct sb_metric_def *def, struct sb_metric_cell *borrowed)
 {
     struct sb_metric *x = &m->metric[n];
@@ -136,7 +136,7 @@ static void add_rest(struct sb_metrics *m, uint32_t n)
     static const struct sb_metric_def rest = { .name = SB_METRICS_REST,
         .kind = SB_METRIC_REST };
 
-    (void)fill(m, n, &rest, m->rest);
+    (void)fill_metric(m, n, &rest, m->rest);
     m->rest = NULL;
 }
 
@@ -155,9 +155,9 @@ static int add_metric(struct sb_metrics *m, const struct sb_metric_def *def)
 
     if (!m->rest)
         return (int)n - 1;
-    good = n < SB_METRICS_MAX - 1 && fill(m, n, def, NULL);
+    good = n < SB_METRICS_MAX - 1 && fill_metric(m, n, def, NULL);
     if (good && m->twin)
-        good = fill(m->twin, n, def,
+        good = fill_metric(m->twin, n, def,
             def->kind == SB_METRIC_GAUGE ? m->metric[n].cell : NULL);
     if (!good) {
         if (m->twin) {
@@ -195,21 +195,21 @@ static void store(_Atomic double *to, double v)
     atomic_store_explicit(to, v, memory_order_relaxed);
 }
 
-static double load(const _Atomic double *from)
+static double load_value(const _Atomic double *from)
 {
     return atomic_load_explicit(from, memory_order_relaxed);
 }
 
-static void record(struct sb_metrics *m, const struct sb_metric *x,
+static void record_value(struct sb_metrics *m, const struct sb_metric *x,
     struct sb_metric_cell *c, unsigned user, double v)
 {
     double units = v * x->scale;
     bool first = atomic_load_explicit(&c->count, memory_order_relaxed) == 0;
 
-    store(&c->value, load(&c->value) + v);
-    if (first || v < load(&c->min))
+    store(&c->value, load_value(&c->value) + v);
+    if (first || v < load_value(&c->min))
         store(&c->min, v);
-    if (v > load(&c->max))
+    if (v > load_value(&c->max))
         store(&c->max, v);
     sb_hist_record(&x->shard[user % m->shards],
         units < 0x1p48 ? (uint64_t)units : UINT64_MAX);
@@ -222,16 +222,16 @@ void sb_metric_put(struct sb_metrics *m, uint32_t i, unsigned user, double v)
 
     switch (x->kind) {
     case SB_METRIC_COUNTER:
-        store(&c->value, load(&c->value) + v);
+        store(&c->value, load_value(&c->value) + v);
         break;
     case SB_METRIC_GAUGE:
         store(&c->value, v);
         break;
     case SB_METRIC_DISTRIBUTION:
-        record(m, x, c, user, v);
+        record_value(m, x, c, user, v);
         break;
     case SB_METRIC_REST:
-        store(&c->value, load(&c->value) + 1);
+        store(&c->value, load_value(&c->value) + 1);
         break;
     }
     // Last, so that the histogram of a distribution holds at least as many.

@@ -56,7 +56,7 @@ void sb_op_reader_done(struct sb_op_reader *r)
     *r = (struct sb_op_reader){ 0 };
 }
 
-static uint64_t load(const _Atomic uint64_t *c)
+static uint64_t load_count(const _Atomic uint64_t *c)
 {
     return atomic_load_explicit(c, memory_order_relaxed);
 }
@@ -79,11 +79,11 @@ static void sum_up(
         sum->hits += load_first(&t[i].hits);
         sum->misses += load_first(&t[i].misses);
         sum->count += load_first(&t[i].count);
-        sum->ns += load(&t[i].ns);
-        sum->errors += load(&t[i].errors);
-        sum->rows += load(&t[i].rows);
-        min = load(&t[i].min);
-        max = load(&t[i].max);
+        sum->ns += load_count(&t[i].ns);
+        sum->errors += load_count(&t[i].errors);
+        sum->rows += load_count(&t[i].rows);
+        min = load_count(&t[i].min);
+        max = load_count(&t[i].max);
         sum->min = min < sum->min ? min : sum->min;
         sum->max = max > sum->max ? max : sum->max;
     }
@@ -94,8 +94,8 @@ static void sum_up_workload(
     struct sb_snap_op *sum, const struct sb_workload_tally *t, unsigned users)
 {
     for (unsigned i = 0; i < users; i++) {
-        sum->failed += load(&t[i].failed);
-        sum->restarts += load(&t[i].restarts);
+        sum->failed += load_count(&t[i].failed);
+        sum->restarts += load_count(&t[i].restarts);
     }
 }
 

@@ -34,7 +34,7 @@ static const double expected[] = { 0.5, 1, 1, 0.7, 0.4, 0.2 };
 #define TRIALS_MIN 8
 #define SAFE       0.95
 
-static double place(const struct sb_search *s, unsigned i)
+static double rate_at(const struct sb_search *s, unsigned i)
 {
     return s->min + i * s->step;
 }
@@ -74,7 +74,7 @@ int sb_search_init(struct sb_search *s, double guess, double min, double max,
     // Heavy tails: a guess that is off by orders of magnitude costs few trials.
     for (size_t k = 0; k < SLOPES; k++)
         for (unsigned i = 0; i < s->points; i++) {
-            double off = (place(s, i) - log(guess)) / GUESS_OFF;
+            double off = (rate_at(s, i) - log(guess)) / GUESS_OFF;
 
             s->weight[k * s->points + i] = expected[k] / (1 + off * off);
         }
@@ -96,9 +96,9 @@ static double quantile(const struct sb_search *s, double q)
     for (unsigned i = 0; i < s->points; i++) {
         below += s->sum[i];
         if (below >= q)
-            return exp(place(s, i));
+            return exp(rate_at(s, i));
     }
-    return exp(place(s, s->points - 1));
+    return exp(rate_at(s, s->points - 1));
 }
 
 // The median divides what is unknown in halves. Rates on both sides of it show
@@ -117,7 +117,7 @@ void sb_search_add(struct sb_search *s, double rate, bool kept)
 
     for (size_t k = 0; k < SLOPES; k++)
         for (unsigned i = 0; i < s->points; i++) {
-            double p = 1 / (1 + exp(slopes[k] * (x - place(s, i))));
+            double p = 1 / (1 + exp(slopes[k] * (x - rate_at(s, i))));
 
             p = LAPSE + (1 - 2 * LAPSE) * p;
             s->weight[k * s->points + i] *= kept ? p : 1 - p;
@@ -136,7 +136,7 @@ static double probability(const struct sb_search *s, double x)
     for (size_t k = 0; k < SLOPES; k++)
         for (unsigned i = 0; i < s->points; i++)
             sum += s->weight[k * s->points + i] /
-                   (1 + exp(slopes[k] * (x - place(s, i))));
+                   (1 + exp(slopes[k] * (x - rate_at(s, i))));
     return sum;
 }
 
@@ -144,23 +144,24 @@ static double find_safe(const struct sb_search *s)
 {
     unsigned low = 0, high = s->points;
 
-    if (probability(s, place(s, 0)) < SAFE)
+    if (probability(s, rate_at(s, 0)) < SAFE)
         return NAN;
     // The probability falls with the rate.
     while (high - low > 1) {
         unsigned middle = low + (high - low) / 2;
 
-        if (probability(s, place(s, middle)) >= SAFE)
+        if (probability(s, rate_at(s, middle)) >= SAFE)
             low = middle;
         else
             high = middle;
     }
-    return exp(place(s, low));
+    return exp(rate_at(s, low));
 }
 
 void sb_search_result(const struct sb_search *s, struct sb_search_result *r)
 {
-    double lowest = exp(place(s, 0)), highest = exp(place(s, s->points - 1));
+    double lowest = exp(rate_at(s, 0)),
+           highest = exp(rate_at(s, s->points - 1));
 
     *r = (struct sb_search_result){ .end = SB_SEARCH_GOES_ON,
         .rate = quantile(s, 0.5),

@@ -6,7 +6,7 @@
 
 #include "measure/snap_private.h"
 
-static double load(const _Atomic double *from)
+static double load_value(const _Atomic double *from)
 {
     return atomic_load_explicit(from, memory_order_relaxed);
 }
@@ -18,12 +18,12 @@ static void add_cell(struct sb_snap_metric *to, const struct sb_metric_cell *c)
 
     if (count == 0)
         return;
-    if (to->count == 0 || load(&c->min) < to->min)
-        to->min = load(&c->min);
-    if (load(&c->max) > to->max)
-        to->max = load(&c->max);
+    if (to->count == 0 || load_value(&c->min) < to->min)
+        to->min = load_value(&c->min);
+    if (load_value(&c->max) > to->max)
+        to->max = load_value(&c->max);
     to->count += count;
-    to->value += load(&c->value);
+    to->value += load_value(&c->value);
 }
 
 static int take_metric(struct sb_snap_metric *to, const struct sb_metric *m,

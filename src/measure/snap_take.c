@@ -8,7 +8,7 @@
 
 #include "measure/snap_private.h"
 
-static uint64_t load(const _Atomic uint64_t *c)
+static uint64_t load_count(const _Atomic uint64_t *c)
 {
     return atomic_load_explicit(c, memory_order_relaxed);
 }
@@ -22,7 +22,7 @@ static uint64_t load_first(const _Atomic uint64_t *c)
 static void widen(uint64_t *min, uint64_t *max, const _Atomic uint64_t *lo,
     const _Atomic uint64_t *hi)
 {
-    uint64_t a = load(lo), b = load(hi);
+    uint64_t a = load_count(lo), b = load_count(hi);
 
     if (a < *min)
         *min = a;
@@ -32,7 +32,7 @@ static void widen(uint64_t *min, uint64_t *max, const _Atomic uint64_t *lo,
 
 static void add_tally(struct sb_snap *s, const struct sb_tally *t)
 {
-#define X(name) s->c.name += load(&t->name);
+#define X(name) s->c.name += load_count(&t->name);
     SB_COUNTER_MAP(X)
 #undef X
     widen(&s->service_min, &s->service_max, &t->service_min, &t->service_max);
@@ -132,10 +132,10 @@ static void take_users(struct sb_snap *out, const struct sb_stats *s)
     for (unsigned i = 0; i < s->users; i++) {
         const struct sb_tally *t = &s->rec[i].tally;
 
-        out->user_events[i] = load(&t->completed);
-        out->user_ns[i] = load(&t->service_ns);
-        out->user_min[i] = none_is_zero(load(&t->service_min));
-        out->user_max[i] = load(&t->service_max);
+        out->user_events[i] = load_count(&t->completed);
+        out->user_ns[i] = load_count(&t->service_ns);
+        out->user_min[i] = none_is_zero(load_count(&t->service_min));
+        out->user_max[i] = load_count(&t->service_max);
     }
 }
 
@@ -159,7 +159,7 @@ static void share_out(struct sb_snap *out, const struct sb_stats *s,
         sum += events[i];
     }
     for (unsigned i = 0; sum < n && i < s->users; i++) {
-        uint64_t max = load(&s->rec[i].tally.completed);
+        uint64_t max = load_count(&s->rec[i].tally.completed);
         uint64_t more = max > events[i] ? max - events[i] : 0;
 
         more = more < n - sum ? more : n - sum;
@@ -245,16 +245,16 @@ static int take_op(struct sb_snap_op *op, const struct sb_stats *s, unsigned n,
     }
     int rc = add_hists(&op->hist, s->op[n].shard, s->shards);
     for (unsigned i = 0; i < s->users; i++) {
-        op->count += load(&t[i].count);
-        op->errors += load(&t[i].errors);
-        op->rows += load(&t[i].rows);
-        op->ns += load(&t[i].ns);
+        op->count += load_count(&t[i].count);
+        op->errors += load_count(&t[i].errors);
+        op->rows += load_count(&t[i].rows);
+        op->ns += load_count(&t[i].ns);
         widen(&op->min, &op->max, &t[i].min, &t[i].max);
     }
     const struct sb_workload_tally *w = s->op[n].workload;
     for (unsigned i = 0; w && i < s->users; i++) {
-        op->failed += load(&w[i].failed);
-        op->restarts += load(&w[i].restarts);
+        op->failed += load_count(&w[i].failed);
+        op->restarts += load_count(&w[i].restarts);
     }
     op->min = none_is_zero(op->min);
     if (live) {
@@ -305,7 +305,7 @@ static int add_code(struct sb_snap *s, const struct sb_code_tally *t)
 {
     struct sb_snap_code *c = (struct sb_snap_code *)sb__snap_code_find(
         s, t->native, t->state, t->driver);
-    uint64_t count = load(&t->count);
+    uint64_t count = load_count(&t->count);
 
     if (!c) {
         c = sb__snap_code_new(s);
@@ -322,7 +322,7 @@ static int add_code(struct sb_snap *s, const struct sb_code_tally *t)
         c->first_ns = t->first_ns;
     }
     c->count += count;
-    c->lost += load(&t->lost);
+    c->lost += load_count(&t->lost);
     return 0;
 }
 
@@ -359,7 +359,7 @@ static int take_later(struct sb_snap *out, const struct sb_rec *r, unsigned u)
     int rc = 0;
 
     for (uint32_t i = 0; rc == 0 && i < n; i++) {
-        struct sb__later v = sb__rec_later_of(load(&r->later[i]));
+        struct sb__later v = sb__rec_later_of(load_count(&r->later[i]));
 
         if (v.op == SB__LATER_DELAY) {
             out->c.client_delays++;

@@ -38,7 +38,7 @@ struct mpi {
     unsigned nreceiving;
 };
 
-static int failed(struct sb_err *err, const char *call, int code)
+static int call_failed(struct sb_err *err, const char *call, int code)
 {
     char text[MPI_MAX_ERROR_STRING] = "";
     int len = 0;
@@ -73,7 +73,7 @@ static int init(int *provided)
     return rc;
 }
 
-static int start(struct sb_transport *t, struct mpi *m, struct sb_err *err)
+static int start_mpi(struct sb_transport *t, struct mpi *m, struct sb_err *err)
 {
     int provided, rank, ranks;
 
@@ -81,13 +81,13 @@ static int start(struct sb_transport *t, struct mpi *m, struct sb_err *err)
     int rc = init(&provided);
 
     if (rc)
-        return failed(err, "MPI_Init_thread", rc);
+        return call_failed(err, "MPI_Init_thread", rc);
     if (provided < MPI_THREAD_FUNNELED)
         return sb_err_set(
             err, SB_EUNSUPPORTED, "this MPI library does not allow threads");
     rc = MPI_Comm_dup(MPI_COMM_WORLD, &m->comm);
     if (rc)
-        return failed(err, "MPI_Comm_dup", rc);
+        return call_failed(err, "MPI_Comm_dup", rc);
     MPI_Comm_set_errhandler(m->comm, MPI_ERRORS_RETURN);
     MPI_Comm_rank(m->comm, &rank);
     MPI_Comm_size(m->comm, &ranks);
@@ -102,7 +102,7 @@ static int mpi_open(struct sb_transport *t, struct sb_err *err)
 
     if (!m)
         return sb_err_set(err, SB_ENOMEM, "out of memory");
-    int rc = start(t, m, err);
+    int rc = start_mpi(t, m, err);
     if (rc) {
         free(m);
         return rc;
@@ -162,7 +162,7 @@ static int mpi_send(struct sb_transport *t, unsigned to, const void *data,
     int rc = MPI_Isend(copy, (int)len, MPI_BYTE, (int)to, 0, m->comm, &r->mpi);
     if (rc) {
         free(copy);
-        return failed(err, "MPI_Isend", rc);
+        return call_failed(err, "MPI_Isend", rc);
     }
     m->nsending++;
     return 0;
@@ -201,7 +201,7 @@ static int begin_receive(struct mpi *m, MPI_Message *message,
     int rc = MPI_Imrecv(r->data, len, MPI_BYTE, message, &r->mpi);
     if (rc) {
         free(r->data);
-        return failed(err, "MPI_Imrecv", rc);
+        return call_failed(err, "MPI_Imrecv", rc);
     }
     m->nreceiving++;
     return 0;
@@ -218,7 +218,7 @@ static int begin_receives(struct mpi *m, struct sb_err *err)
         rc = MPI_Improbe(
             MPI_ANY_SOURCE, MPI_ANY_TAG, m->comm, &found, &message, &status);
         if (rc)
-            return failed(err, "MPI_Improbe", rc);
+            return call_failed(err, "MPI_Improbe", rc);
         if (found)
             rc = begin_receive(m, &message, &status, err);
     }
@@ -243,7 +243,7 @@ static void forget(struct mpi *m, unsigned i)
     memmove(r, r + 1, (m->nreceiving - i) * sizeof(*r));
 }
 
-static bool take(struct mpi *m, struct sb_transport_message *out)
+static bool take_received(struct mpi *m, struct sb_transport_message *out)
 {
     for (unsigned i = 0; i < m->nreceiving; i++) {
         struct request *r = &m->receiving[i];
@@ -272,7 +272,7 @@ static int mpi_receive(struct sb_transport *t, struct sb_transport_message *out,
     int rc = begin_receives(m, err);
 
     advance_sending(m);
-    return rc ? rc : take(m, out);
+    return rc ? rc : take_received(m, out);
 }
 
 static bool mpi_sending(struct sb_transport *t)

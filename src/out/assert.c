@@ -245,7 +245,7 @@ static const char *no_times(const struct sb_limit *l, const struct source *s)
     return s->r ? "no event was completed" : "it was not executed";
 }
 
-static void judge(
+static void judge_limit(
     const struct sb_limit *l, const struct source *s, struct sb_verdict *v)
 {
     bool time = l->figure->unit == SB_ASSERT_MS;
@@ -270,7 +270,7 @@ void sb_assert_check(
     *v = (struct sb_verdict){ 0 };
     if (l->of == SB_ASSERT_OP) {
         if (of_op(&s, l->name, r, v))
-            judge(l, &s, v);
+            judge_limit(l, &s, v);
         sb_hist_snap_done(&s.merged);
         return;
     }
@@ -278,7 +278,7 @@ void sb_assert_check(
         of_events(&s, r);
     else
         of_times(&s, r, l->of);
-    judge(l, &s, v);
+    judge_limit(l, &s, v);
 }
 
 // The course of a run ---------------------------------------------------------

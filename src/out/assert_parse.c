@@ -87,7 +87,7 @@ static size_t limit_length(const char *limit)
 }
 
 // Fails at the current position; what: "expected a number".
-static int fail(const struct parser *p, const char *what)
+static int syntax_error(const struct parser *p, const char *what)
 {
     return sb_err_set(p->err, SB_EUSAGE, "%s: '%.*s', character %d: %s",
         p->option,
@@ -95,7 +95,7 @@ static int fail(const struct parser *p, const char *what)
         p->limit, (int)(p->at - p->text) + 1, what);
 }
 
-static char *copy(const char *text, size_t len)
+static char *copy_text(const char *text, size_t len)
 {
     char *s = malloc(len + 1);
 
@@ -159,7 +159,7 @@ static bool op_figure(struct sb_limit *l, const char *text, size_t len)
         l->figure = find_figure(text + i + 1, len - i - 1, &l->pct);
         if (l->figure && l->figure->of_op) {
             l->of = SB_ASSERT_OP;
-            l->name = copy(text, i);
+            l->name = copy_text(text, i);
             return true;
         }
     }
@@ -177,7 +177,7 @@ static int wrong_figure(const struct parser *p, const char *name, bool of_op)
     else
         snprintf(what, sizeof(what),
             "'%s' is only measured for operations: write NAME.%s", name, name);
-    return fail(p, what);
+    return syntax_error(p, what);
 }
 
 static int unknown_figure(struct parser *p, const char *text, size_t len)
@@ -199,7 +199,7 @@ static int unknown_figure(struct parser *p, const char *text, size_t len)
     if (near.best) {
         snprintf(what, sizeof(what), "unknown figure '%s' (did you mean %s?)",
             name, near.best);
-        return fail(p, what);
+        return syntax_error(p, what);
     }
     snprintf(what, sizeof(what), "unknown figure '%s' (must be one of", name);
     for (size_t i = 0; i < FIGURES - 1; i++) {
@@ -209,7 +209,7 @@ static int unknown_figure(struct parser *p, const char *text, size_t len)
     }
     size_t at = strlen(what);
     snprintf(what + at, sizeof(what) - at, " or a percentile such as p99.9)");
-    return fail(p, what);
+    return syntax_error(p, what);
 }
 
 // A quoted name: "" inside stands for one ". Returns false if it does not end.
@@ -236,14 +236,15 @@ static int read_quoted(struct parser *p, struct sb_limit *l)
         return SB_ENOMEM;
     if (!copy_quoted(p, l->name)) {
         p->at = start;
-        return fail(p, "the name has no closing quote");
+        return syntax_error(p, "the name has no closing quote");
     }
     if (!*l->name) {
         p->at = start;
-        return fail(p, "the name is empty");
+        return syntax_error(p, "the name is empty");
     }
     if (*p->at != '.')
-        return fail(p, "expected a full stop and a figure after the name");
+        return syntax_error(
+            p, "expected a full stop and a figure after the name");
     p->at++;
     return 0;
 }
@@ -262,9 +263,9 @@ static int read_left(struct parser *p, struct sb_limit *l)
     while (len && strchr(SPACES, p->at[len - 1]))
         len--;
     if (len == 0)
-        return fail(p, "expected a figure such as p99, tps or errors");
+        return syntax_error(p, "expected a figure such as p99, tps or errors");
     if (*p->at == '.' && !l->name)
-        return fail(p, "expected a name before the full stop");
+        return syntax_error(p, "expected a name before the full stop");
     if (l->name) {
         l->figure = find_figure(p->at, len, &l->pct);
         if (!l->figure || !l->figure->of_op)
@@ -291,7 +292,7 @@ static int read_compare(struct parser *p, struct sb_limit *l)
             return 0;
         }
     }
-    return fail(p, "expected one of < <= > >= == !=");
+    return syntax_error(p, "expected one of < <= > >= == !=");
 }
 
 // A search assumes that a limit is harder to keep the higher the rate is. Of
@@ -300,17 +301,19 @@ static int read_compare(struct parser *p, struct sb_limit *l)
 static int check_search(struct parser *p, const struct sb_limit *l)
 {
     if (l->figure->unit == SB_ASSERT_PER_S)
-        return fail(p, "a rate cannot be a limit of the search for a rate");
+        return syntax_error(
+            p, "a rate cannot be a limit of the search for a rate");
     if (l->cmp != SB_ASSERT_LT && l->cmp != SB_ASSERT_LE &&
         l->cmp != SB_ASSERT_EQ)
-        return fail(p, "the search requires a maximum: use <, <= or ==0");
+        return syntax_error(
+            p, "the search requires a maximum: use <, <= or ==0");
     return 0;
 }
 
 static int check_search_value(struct parser *p, const struct sb_limit *l)
 {
     if (l->cmp == SB_ASSERT_EQ && l->value != 0)
-        return fail(p, "the search requires a maximum: == only with 0");
+        return syntax_error(p, "the search requires a maximum: == only with 0");
     return 0;
 }
 
@@ -318,16 +321,20 @@ static int bad_value(const struct parser *p, enum sb_assert_unit unit)
 {
     switch (unit) {
     case SB_ASSERT_MS:
-        return fail(p, "expected a time such as 10ms, 500us or 1.5s (ms if "
-                       "it has no unit)");
+        return syntax_error(p,
+            "expected a time such as 10ms, 500us or 1.5s (ms if "
+            "it has no unit)");
     case SB_ASSERT_PERCENT:
-        return fail(p, "expected a percentage from 0 to 100, such as 0.1%");
+        return syntax_error(
+            p, "expected a percentage from 0 to 100, such as 0.1%");
     case SB_ASSERT_PER_S:
-        return fail(p, "expected a rate per second, such as 1000 or 2.5k");
+        return syntax_error(
+            p, "expected a rate per second, such as 1000 or 2.5k");
     case SB_ASSERT_COUNT:
         break;
     }
-    return fail(p, "expected a number that is at least 0, such as 10 or 5k");
+    return syntax_error(
+        p, "expected a number that is at least 0, such as 10 or 5k");
 }
 
 static int number_of(struct sb_limit *l, char *text, size_t len)
@@ -397,25 +404,28 @@ static int read_abort(struct parser *p, struct sb_limit *l)
     if (!*p->at || *p->at == ',')
         return 0;
     if (!read_word(p, "abort"))
-        return fail(p, "expected a comma, 'abort' or the end");
+        return syntax_error(p, "expected a comma, 'abort' or the end");
     l->abort = true;
     if (!can_abort(l)) {
         p->at = start;
-        return fail(p, "a limit with 'abort' on a count that grows must be a "
-                       "maximum: use < or <=");
+        return syntax_error(p,
+            "a limit with 'abort' on a count that grows must be a "
+            "maximum: use < or <=");
     }
     if (!*p->at || *p->at == ',')
         return 0;
     if (!read_word(p, "after"))
-        return fail(p, "expected a comma, 'after' or the end");
+        return syntax_error(p, "expected a comma, 'after' or the end");
     size_t len = strcspn(p->at, SPACES ",");
     snprintf(text, sizeof(text), "%.*s", len < 63 ? (int)len : 63, p->at);
     if (sb_units_duration(text, 1000000000, &ns))
-        return fail(p, "expected a duration such as 10s");
+        return syntax_error(p, "expected a duration such as 10s");
     l->after = (double)ns / 1e9;
     p->at += len;
     skip_spaces(p);
-    return *p->at && *p->at != ',' ? fail(p, "expected a comma or the end") : 0;
+    return *p->at && *p->at != ','
+               ? syntax_error(p, "expected a comma or the end")
+               : 0;
 }
 
 static int read_limit(struct parser *p, struct sb_limit *l)
@@ -439,12 +449,12 @@ static int read_limit(struct parser *p, struct sb_limit *l)
     if (rc == 0 && p->search)
         rc = check_search_value(p, l);
     if (rc == 0 && p->search && *p->at && *p->at != ',')
-        rc = fail(p, "expected a comma or the end");
+        rc = syntax_error(p, "expected a comma or the end");
     if (rc == 0)
         rc = read_abort(p, l);
     if (rc)
         return rc;
-    l->text = copy(p->limit, limit_length(p->limit));
+    l->text = copy_text(p->limit, limit_length(p->limit));
     return l->text ? 0 : SB_ENOMEM;
 }
 

@@ -36,7 +36,7 @@ static unsigned phase_of(
     return SB_BESIDE_EDGES;
 }
 
-static bool grow(double **list, size_t room)
+static bool grow_list(double **list, size_t room)
 {
     double *more = realloc(*list, room * sizeof(**list));
 
@@ -52,8 +52,8 @@ static int reserve(struct sb_beside_phase *p)
     if (p->n < p->room)
         return 0;
     for (unsigned k = 0; ok && k < SB_BESIDE_VALUES; k++)
-        ok = grow(&p->value[k], room);
-    ok = ok && grow(&p->length, room);
+        ok = grow_list(&p->value[k], room);
+    ok = ok && grow_list(&p->length, room);
     p->room = ok ? room : p->room;
     return ok ? 0 : SB_ENOMEM;
 }

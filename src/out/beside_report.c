@@ -301,7 +301,7 @@ bool sb_beside_read(struct sb_beside_summary *s, const json_t *member)
 
 // Marks ----------------------------------------------------------------------
 
-bool sb_beside_marks(const struct sb_beside_figures *f,
+bool sb_beside_each_mark(const struct sb_beside_figures *f,
     bool (*add)(void *arg, double time, const char *kind, const char *text),
     void *arg)
 {

@@ -17,7 +17,7 @@ json_t *sb_beside_json(const struct sb_beside_figures *f);
 bool sb_beside_read(struct sb_beside_summary *s, const json_t *member);
 // Adds the start and the end of the command to the marks of the timeline. False
 // if out of memory.
-bool sb_beside_marks(const struct sb_beside_figures *f,
+bool sb_beside_each_mark(const struct sb_beside_figures *f,
     bool (*add)(void *arg, double time, const char *kind, const char *text),
     void *arg);
 

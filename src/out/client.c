@@ -57,7 +57,7 @@ double sb_client_machine(const struct sb_client_sample *from,
     return fmin(growth(from->busy_ns, to->busy_ns) / ns, to->processors);
 }
 
-static double share(double part, double whole)
+static double share_of(double part, double whole)
 {
     return whole > 0 ? part / whole : NAN;
 }
@@ -66,9 +66,9 @@ void sb_client_usage(
     const struct sb_client_sum *sum, struct sb_client_usage *out)
 {
     *out = (struct sb_client_usage){
-        .cpu = share(sum->cpu_ns, sum->ns),
-        .wait = share(sum->wait_ns, sum->run_ns + sum->wait_ns),
-        .machine = share(sum->busy_ns, sum->machine_ns),
+        .cpu = share_of(sum->cpu_ns, sum->ns),
+        .wait = share_of(sum->wait_ns, sum->run_ns + sum->wait_ns),
+        .machine = share_of(sum->busy_ns, sum->machine_ns),
     };
 }
 

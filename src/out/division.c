@@ -16,7 +16,7 @@ struct sums {
     double events, users, response, lag, service, wait;
 };
 
-static bool add(struct sums *s, const struct sb_rank_figures *f)
+static bool add_rank(struct sums *s, const struct sb_rank_figures *f)
 {
     double n = (double)f->events;
 
@@ -40,7 +40,7 @@ bool sb_division_of(
     double load = 0;
 
     for (unsigned i = 0; i < n; i++) {
-        if (!add(&s, &f[i]))
+        if (!add_rank(&s, &f[i]))
             return false;
         load += f[i].load;
     }

@@ -47,7 +47,7 @@ static int hdr_begin(struct sb_reporter *r, struct sb_err *err)
     return sb_target_begin(&h->target, err);
 }
 
-static int begin(struct sb_reporter *r, struct sb_err *err)
+static int write_head(struct sb_reporter *r, struct sb_err *err)
 {
     struct hdr *h = r->data;
     const struct timespec *started = &r->facts->started;
@@ -65,7 +65,7 @@ static int write_interval(struct sb_reporter *r, double until, double seconds,
     const struct sb_hist_snap *times, struct sb_err *err)
 {
     struct hdr *h = r->data;
-    int rc = begin(r, err);
+    int rc = write_head(r, err);
 
     if (rc == 0)
         rc = sb_hdr_interval(
@@ -95,7 +95,7 @@ static int write_operations(
 {
     struct hdr *h = r->data;
     const struct sb_snap *s = whole->snap;
-    int rc = begin(r, err);
+    int rc = write_head(r, err);
 
     for (unsigned i = 0; rc == 0 && s->op && whole->stats && i < s->nops; i++)
         if (s->op[i].hist.total)
@@ -131,7 +131,7 @@ static int hdr_finish(
     struct hdr *h = r->data;
 
     (void)o;
-    int rc = named(&h->target, begin(r, err), err);
+    int rc = named(&h->target, write_head(r, err), err);
 
     return rc ? rc : sb_target_commit(&h->target, err);
 }

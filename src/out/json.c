@@ -92,7 +92,7 @@ int sb__json_document(struct sb_reporter *r, const struct sb_outcome *o,
     };
     int rc;
 
-    if (f->beside && !sb_marks_beside(run.marks, f->beside)) {
+    if (f->beside && !sb_marks_add_beside(run.marks, f->beside)) {
         json_decref(run.marks);
         run.marks = NULL;
     }

@@ -84,7 +84,7 @@ json_t *sb__json_search(const struct sb_rate_search *f)
 
 // Reading ---------------------------------------------------------------------
 
-static double number(const json_t *o, const char *name)
+static double number_of(const json_t *o, const char *name)
 {
     const json_t *v = json_object_get(o, name);
 
@@ -93,7 +93,7 @@ static double number(const json_t *o, const char *name)
 
 static double positive(const json_t *o, const char *name)
 {
-    double v = number(o, name);
+    double v = number_of(o, name);
 
     return v > 0 ? v : 0;
 }
@@ -121,8 +121,8 @@ static int read_trials(struct sb_result_run *r, const json_t *list)
         const json_t *missed = json_object_get(t, "missed");
 
         r->trials[i] = (struct sb_search_trial){
-            .rate = number(t, "rate"),
-            .value = number(t, "value"),
+            .rate = number_of(t, "rate"),
+            .value = number_of(t, "value"),
             .kept = json_is_true(json_object_get(t, "kept")),
             .grew = json_is_true(json_object_get(t, "queue_grew")),
             .missed = json_is_integer(missed)
@@ -136,7 +136,7 @@ static int read_trials(struct sb_result_run *r, const json_t *list)
     return 0;
 }
 
-int sb__result_search(struct sb_result_run *r)
+int sb__result_read_search(struct sb_result_run *r)
 {
     const json_t *o = json_object_get(r->json, "search");
     const json_t *bounds = json_object_get(o, "bounds");
@@ -155,12 +155,12 @@ int sb__result_search(struct sb_result_run *r)
         .highest = json_number_value(json_array_get(bounds, 1)),
         .judged = json_is_boolean(kept),
         .kept = json_is_true(kept),
-        .value = number(o, "measured_value"),
+        .value = number_of(o, "measured_value"),
         .result = { .end = end_of(o),
-            .rate = number(o, "highest"),
-            .low = number(o, "low"),
-            .high = number(o, "high"),
-            .safe = number(o, "safe") },
+            .rate = number_of(o, "highest"),
+            .low = number_of(o, "low"),
+            .high = number_of(o, "high"),
+            .safe = number_of(o, "safe") },
     };
     r->report.search = &r->search;
     return read_trials(r, json_object_get(o, "trials"));

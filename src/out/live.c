@@ -54,7 +54,7 @@ void sb_live_done(struct sb_live *l)
 
 // Returns news for the main thread to extend: those that the reader has not
 // taken yet, or new ones.
-static struct sb_live_state *begin(struct sb_live *l, struct sb_err *err)
+static struct sb_live_state *take_news(struct sb_live *l, struct sb_err *err)
 {
     struct sb_live_state *s = atomic_exchange(&l->news, NULL);
 
@@ -254,7 +254,7 @@ int sb_live_interval(struct sb_live *l, const struct sb_report *report,
     int rc = add_row(l, report, row, &lost);
 
     l->missing += rc != 0;
-    struct sb_live_state *s = begin(l, err);
+    struct sb_live_state *s = take_news(l, err);
     if (!s)
         return err->code;
     copy_report(s, report);
@@ -281,7 +281,7 @@ int sb_live_final(
     struct sb_live *l, const struct sb_report *whole, struct sb_err *err)
 {
     static const struct sb_snap nothing;
-    struct sb_live_state *s = begin(l, err);
+    struct sb_live_state *s = take_news(l, err);
     int rc;
 
     if (!s)
@@ -302,7 +302,7 @@ int sb_live_final(
 
 int sb_live_facts(struct sb_live *l, json_t *facts, struct sb_err *err)
 {
-    struct sb_live_state *s = begin(l, err);
+    struct sb_live_state *s = take_news(l, err);
 
     if (!s) {
         json_decref(facts);
@@ -316,7 +316,7 @@ int sb_live_facts(struct sb_live *l, json_t *facts, struct sb_err *err)
 int sb_live_end(
     struct sb_live *l, json_t *limits, json_t *end, struct sb_err *err)
 {
-    struct sb_live_state *s = begin(l, err);
+    struct sb_live_state *s = take_news(l, err);
 
     if (!s) {
         json_decref(limits);

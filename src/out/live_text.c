@@ -45,7 +45,7 @@ static int insert_heat(void *arg, FILE *out, struct sb_err *err)
     return 0;
 }
 
-static FILE *begin(struct sb_live_text *t, struct sb_err *err)
+static FILE *open_text(struct sb_live_text *t, struct sb_err *err)
 {
     FILE *out = open_memstream(&t->text, &t->len);
 
@@ -54,7 +54,7 @@ static FILE *begin(struct sb_live_text *t, struct sb_err *err)
     return out;
 }
 
-static int finish(struct sb_live_text *t, FILE *out, struct sb_err *err)
+static int close_text(struct sb_live_text *t, FILE *out, struct sb_err *err)
 {
     bool failed = ferror(out) != 0;
 
@@ -75,7 +75,7 @@ int sb_live_result(struct sb_live_text *t, const struct sb_live *l,
     memset(t, 0, sizeof(*t));
     rc = sb_live_rows(
         l, 0, s->nrows, &t->insert[0].part, &t->insert[1].part, err);
-    FILE *out = rc ? NULL : begin(t, err);
+    FILE *out = rc ? NULL : open_text(t, err);
     if (!out)
         return err->code;
     struct sb_document_run run = {
@@ -98,7 +98,7 @@ int sb_live_result(struct sb_live_text *t, const struct sb_live *l,
         rc = no_memory(err);
     json_decref(run.columns);
     json_decref(run.totals);
-    int failed = finish(t, out, err);
+    int failed = close_text(t, out, err);
     return rc ? rc : failed;
 }
 
@@ -155,7 +155,7 @@ int sb_live_intervals(struct sb_live_text *t, const struct sb_live *l,
     memset(t, 0, sizeof(*t));
     rc = sb_live_rows(
         l, first, end, &t->insert[0].part, &t->insert[1].part, err);
-    FILE *out = rc ? NULL : begin(t, err);
+    FILE *out = rc ? NULL : open_text(t, err);
     if (!out)
         return err->code;
     json_t *columns = sb_json_columns(&s->series);
@@ -177,7 +177,7 @@ int sb_live_intervals(struct sb_live_text *t, const struct sb_live *l,
         rc = no_memory(err);
     json_decref(columns);
     json_decref(totals);
-    int failed = finish(t, out, err);
+    int failed = close_text(t, out, err);
     return rc ? rc : failed;
 }
 

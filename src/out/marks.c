@@ -141,7 +141,7 @@ static bool add_beside(
     return insert(arg, mark(time, kind, text));
 }
 
-bool sb_marks_beside(json_t *list, const struct sb_beside_figures *f)
+bool sb_marks_add_beside(json_t *list, const struct sb_beside_figures *f)
 {
-    return list && sb_beside_marks(f, add_beside, list);
+    return list && sb_beside_each_mark(f, add_beside, list);
 }

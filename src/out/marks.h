@@ -38,6 +38,6 @@ json_t *sb_marks_json(const struct sb_marks *m, const json_t *stages,
 
 // Adds the start and the end of the command of --beside. list may be NULL.
 // False if out of memory.
-bool sb_marks_beside(json_t *list, const struct sb_beside_figures *f);
+bool sb_marks_add_beside(json_t *list, const struct sb_beside_figures *f);
 
 #endif

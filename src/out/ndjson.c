@@ -51,7 +51,7 @@ static int ndjson_begin(struct sb_reporter *r, struct sb_err *err)
     return sb_target_begin(&n->target, err);
 }
 
-static int begin(struct sb_reporter *r, struct sb_err *err)
+static int write_first(struct sb_reporter *r, struct sb_err *err)
 {
     struct ndjson *n = r->data;
     json_t *o;
@@ -73,7 +73,7 @@ static int ndjson_interval(struct sb_reporter *r,
     const struct sb_report *report, const struct sb_series *row,
     struct sb_err *err)
 {
-    int rc = begin(r, err);
+    int rc = write_first(r, err);
 
     (void)report;
     return rc ? rc : write_line(r->data, "interval", sb_json_row(row), err);
@@ -113,7 +113,7 @@ static int ndjson_finish(
     struct sb_reporter *r, const struct sb_outcome *o, struct sb_err *err)
 {
     struct ndjson *n = r->data;
-    int rc = begin(r, err);
+    int rc = write_first(r, err);
 
     if (rc == 0)
         rc = write_line(n, "end", last_line(r, o), err);

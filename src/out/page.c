@@ -53,7 +53,7 @@ static FILE *open_part(
     return f;
 }
 
-static int put(struct writer *w, const void *data, size_t n)
+static int put_bytes(struct writer *w, const void *data, size_t n)
 {
     if (n && fwrite(data, 1, n, w->out) != n)
         return sb_err_set(
@@ -63,7 +63,7 @@ static int put(struct writer *w, const void *data, size_t n)
 
 static int puts_(struct writer *w, const char *text)
 {
-    return put(w, text, strlen(text));
+    return put_bytes(w, text, strlen(text));
 }
 
 // Text in an element or in an attribute in double quotes.
@@ -89,7 +89,7 @@ static int put_text(struct writer *w, const char *text)
         default:
             break;
         }
-        rc = entity ? puts_(w, entity) : put(w, p, 1);
+        rc = entity ? puts_(w, entity) : put_bytes(w, p, 1);
         if (rc)
             return rc;
     }
@@ -106,7 +106,7 @@ static int put_file(struct writer *w, const char *name)
     if (!f)
         return SB_ENOTFOUND;
     while (rc == 0 && (n = fread(buf, 1, sizeof(buf), f)) > 0)
-        rc = put(w, buf, n);
+        rc = put_bytes(w, buf, n);
     if (rc == 0 && ferror(f))
         rc = sb_err_set(w->err, SB_ESYS, "%s: %s", name, strerror(errno));
     fclose(f);
@@ -120,7 +120,7 @@ static int put_json(struct writer *w, const char *data, size_t n)
 
     while (data < end) {
         const char *p = memchr(data, '<', (size_t)(end - data));
-        int rc = put(w, data, (size_t)((p ? p : end) - data));
+        int rc = put_bytes(w, data, (size_t)((p ? p : end) - data));
 
         if (rc == 0 && p)
             rc = puts_(w, "\\u003c");

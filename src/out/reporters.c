@@ -86,7 +86,8 @@ static int unknown(const char *item, size_t len, struct sb_err *err)
         (int)len, item, names);
 }
 
-static int add(struct sb_reporters *rs, const char *item, struct sb_err *err)
+static int add_reporter(
+    struct sb_reporters *rs, const char *item, struct sb_err *err)
 {
     size_t len = strcspn(item, "=");
     const struct sb_reporter_kind *kind = find_kind(item, len);
@@ -151,7 +152,7 @@ int sb_reporters_init(
         else if (strcmp(item, "text") == 0)
             asked = true;
         else
-            rc = add(rs, item, err);
+            rc = add_reporter(rs, item, err);
     }
     omit_text(rs, asked);
     for (size_t i = 0; rc == 0 && i < o->labels.count; i++)

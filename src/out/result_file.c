@@ -111,7 +111,7 @@ static int parse(
         why.line, why.column, why.text);
 }
 
-static int load(struct sb_result_file *f, FILE *in, struct sb_err *err)
+static int load_text(struct sb_result_file *f, FILE *in, struct sb_err *err)
 {
     struct sb_buf text, rest;
     int rc;
@@ -263,7 +263,7 @@ int sb_result_read_from(
     int rc;
 
     *f = (struct sb_result_file){ .path = path };
-    rc = load(f, in, err);
+    rc = load_text(f, in, err);
     if (rc)
         return rc;
     if (strcmp(sb__result_member(f->json, "format"), "sysbench-result") != 0)

@@ -38,6 +38,6 @@ int sb__result_buckets(const json_t *o, struct sb_hist_snap *h, uint64_t *count,
 int sb__result_metrics(struct sb_result_run *r, struct sb_err *err);
 
 // json_search.c. Fills the search of a run and its report: 0 or SB_ENOMEM.
-int sb__result_search(struct sb_result_run *r);
+int sb__result_read_search(struct sb_result_run *r);
 
 #endif

@@ -364,7 +364,7 @@ int sb__result_totals(struct sb_result_run *r, struct sb_err *err)
     fill_report(r);
     rc = read_stages(r, open_loop, err);
     if (rc == 0)
-        rc = sb__result_search(r);
+        rc = sb__result_read_search(r);
     r->has_totals = rc == 0;
     return rc;
 }

@@ -68,7 +68,7 @@ static int grow_slots(struct sb_series *s, unsigned cap)
     return 0;
 }
 
-static int grow(struct sb_series *s)
+static int grow_columns(struct sb_series *s)
 {
     unsigned cap = s->cap ? 2 * s->cap : 64;
     struct sb_column *col = realloc(s->col, cap * sizeof(*col));
@@ -89,7 +89,7 @@ static int grow(struct sb_series *s)
 static int add_column(struct sb_series *s, const char *group, const char *name,
     const char *figure, const char *unit)
 {
-    if (s->ncols == s->cap && grow(s))
+    if (s->ncols == s->cap && grow_columns(s))
         return SB_ENOMEM;
     // One block: the unit is behind the name.
     size_t length = strlen(name) + 1, size = strlen(unit) + 1;
@@ -121,7 +121,7 @@ int sb_series_copy(struct sb_series *to, const struct sb_series *from)
 // Returns the number of the column, ncols if there is none. Values come in the
 // same order in every interval, so the column after the last one is tried
 // first.
-static unsigned find(const struct sb_series *s, unsigned from,
+static unsigned find_column(const struct sb_series *s, unsigned from,
     const char *group, const char *name, const char *figure)
 {
     unsigned slot;
@@ -135,7 +135,7 @@ static unsigned find(const struct sb_series *s, unsigned from,
 int sb_series_set(struct sb_series *s, const char *group, const char *name,
     const char *figure, const char *unit, double value)
 {
-    unsigned i = find(s, s->next, group, name, figure);
+    unsigned i = find_column(s, s->next, group, name, figure);
 
     if (i == s->ncols) {
         if (s->ncols >= SB_COLUMNS_MAX) {
@@ -154,7 +154,7 @@ int sb_series_set(struct sb_series *s, const char *group, const char *name,
 double sb_series_get(const struct sb_series *s, const char *group,
     const char *name, const char *figure)
 {
-    unsigned i = find(s, 0, group, name, figure);
+    unsigned i = find_column(s, 0, group, name, figure);
 
     return i < s->ncols ? s->value[i] : NAN;
 }

@@ -6,7 +6,7 @@
 #include "out/series.h"
 
 // A figure in the unit of the metric.
-static int set(struct sb_series *s, const struct sb_metric *def,
+static int set_figure(struct sb_series *s, const struct sb_metric *def,
     const char *figure, double value)
 {
     return sb_series_set(s, "metric", def->name, figure, def->unit, value);
@@ -20,12 +20,14 @@ static int set_distribution(struct sb_series *s, const struct sb_metric *def,
         s, "metric", def->name, "count", "", (double)m->count);
 
     if (rc == 0)
-        rc = set(s, def, "avg", any ? m->value / (double)m->count : NAN);
+        rc = set_figure(s, def, "avg", any ? m->value / (double)m->count : NAN);
     if (rc == 0)
-        rc = set(s, def, "p50", any ? sb_snap_metric_percentile(m, 50) : NAN);
+        rc = set_figure(
+            s, def, "p50", any ? sb_snap_metric_percentile(m, 50) : NAN);
     if (rc == 0)
-        rc = set(s, def, "p99", any ? sb_snap_metric_percentile(m, 99) : NAN);
-    return rc ? rc : set(s, def, "max", any ? m->max : NAN);
+        rc = set_figure(
+            s, def, "p99", any ? sb_snap_metric_percentile(m, 99) : NAN);
+    return rc ? rc : set_figure(s, def, "max", any ? m->max : NAN);
 }
 
 int sb__series_metrics(struct sb_series *s, const struct sb_report *r)
@@ -40,7 +42,7 @@ int sb__series_metrics(struct sb_series *s, const struct sb_report *r)
         if (m->kind == SB_METRIC_DISTRIBUTION)
             rc = set_distribution(s, def, m);
         else
-            rc = set(
+            rc = set_figure(
                 s, def, m->kind == SB_METRIC_GAUGE ? "value" : "sum", m->value);
     }
     return rc;

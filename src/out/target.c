@@ -24,7 +24,7 @@ static const char *name_of(const struct sb_target *t, char *out, size_t size)
     return out;
 }
 
-static int fail(const struct sb_target *t, struct sb_err *err)
+static int target_failed(const struct sb_target *t, struct sb_err *err)
 {
     int native = errno;
     char name[1024];
@@ -116,7 +116,7 @@ static int open_file(struct sb_target *t, const char *name, struct sb_err *err)
             "cannot write %s: another process is writing it",
             name_of(t, shown, sizeof(shown)));
     if (fd < 0)
-        return fail(t, err);
+        return target_failed(t, err);
     t->file = fdopen(fd, "w");
     if (!t->file) {
         close(fd);
@@ -139,7 +139,7 @@ int sb_target_open(struct sb_target *t, const char *path,
     if (t->real && !sb_target_is_special(path))
         t->real = follow(t->real);
     if (!t->real)
-        return fail(t, err);
+        return target_failed(t, err);
     if (mode == SB_TARGET_WHOLE && !sb_target_is_special(path)) {
         size_t size = strlen(t->real) + sizeof(".part");
 
@@ -159,7 +159,7 @@ int sb_target_begin(struct sb_target *t, struct sb_err *err)
 
     if (!t->own || fstat(fileno(t->file), &st) || !S_ISREG(st.st_mode))
         return 0;
-    return ftruncate(fileno(t->file), 0) ? fail(t, err) : 0;
+    return ftruncate(fileno(t->file), 0) ? target_failed(t, err) : 0;
 }
 
 // Returns the errno of a write that failed earlier: another one fails for the
@@ -185,7 +185,7 @@ int sb_target_flush(struct sb_target *t, struct sb_err *err)
     if (errno == 0)
         errno = reason_of_failure(t->file);
     clearerr(t->file);
-    return fail(t, err);
+    return target_failed(t, err);
 }
 
 // Some file systems report a failed write when the file is closed. The copy of
@@ -197,7 +197,7 @@ static int close_file(struct sb_target *t, int *lock, struct sb_err *err)
     *lock = fcntl(fileno(file), F_DUPFD_CLOEXEC, 0);
     t->own = false;
     t->file = NULL;
-    return fclose(file) ? fail(t, err) : 0;
+    return fclose(file) ? target_failed(t, err) : 0;
 }
 
 int sb_target_commit(struct sb_target *t, struct sb_err *err)
@@ -207,7 +207,7 @@ int sb_target_commit(struct sb_target *t, struct sb_err *err)
     if (rc == 0 && t->own)
         rc = close_file(t, &lock, err);
     if (rc == 0 && t->part && rename(t->part, t->real))
-        rc = fail(t, err);
+        rc = target_failed(t, err);
     if (rc && t->part)
         unlink(t->part);
     free(t->part);

@@ -460,7 +460,7 @@ static void percentiles(const struct sb_text *t, const struct sb_report *r)
     fprintf(t->out, "\n");
 }
 
-static void report(struct sb_text *t, const struct sb_report *r)
+static void write_report(struct sb_text *t, const struct sb_report *r)
 {
     if (r->failure)
         failure(t, r);
@@ -487,13 +487,13 @@ void sb_text_checkpoint(struct sb_text *t, const struct sb_report *r)
     // Whole seconds as in 1.0, tenths if a checkpoint has a fraction.
     int tenths = fabs(r->total_s - round(r->total_s)) >= 0.05;
     fprintf(t->out, "[ %.*fs ] Checkpoint report:\n", tenths, r->total_s);
-    report(t, r);
+    write_report(t, r);
 }
 
 void sb_text_final(struct sb_text *t, const struct sb_report *r)
 {
     if (!silent(t))
-        report(t, r);
+        write_report(t, r);
     if (t->o.report_errors)
         sb__text_errors(t, r);
 }

@@ -39,7 +39,8 @@ static int row_of(double ms)
 }
 
 // Our buckets are narrower than a row: the middle of a bucket selects its row.
-static void add(void *arg, uint64_t low, uint64_t width, uint64_t count)
+static void count_bucket(
+    void *arg, uint64_t low, uint64_t width, uint64_t count)
 {
     struct rows *r = arg;
     int i = row_of(((double)low + (double)(width - 1) / 2) / 1e6);
@@ -56,7 +57,7 @@ void sb__text_hist(const struct sb_hist_snap *h, FILE *out)
     struct rows r = { { 0 }, 0 };
 
     _Static_assert(sizeof(stars) == STARS + 1, "a full bar");
-    sb_hist_snap_each(h, add, &r);
+    sb_hist_snap_each(h, count_bucket, &r);
     fprintf(out, "Latency histogram (values are in milliseconds)\n"
                  "       value  ------------- distribution -------------"
                  " count\n");

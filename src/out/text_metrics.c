@@ -29,7 +29,7 @@ static void label(const struct sb_text *t, unsigned i, char *out, size_t size)
 }
 
 // Integers as they are, otherwise six significant digits.
-static void number(const struct sb_text *t, double v)
+static void write_number(const struct sb_text *t, double v)
 {
     if (v == floor(v) && v < 1e15)
         fprintf(t->out, " %*.0f", NUMBER, v);
@@ -65,12 +65,12 @@ static void heading(const struct sb_text *t, int width, enum sb_metric_kind k)
 static void distribution(
     const struct sb_text *t, const struct sb_snap_metric *m)
 {
-    number(t, (double)m->count);
-    number(t, m->min);
-    number(t, m->count ? m->value / (double)m->count : 0);
+    write_number(t, (double)m->count);
+    write_number(t, m->min);
+    write_number(t, m->count ? m->value / (double)m->count : 0);
     for (unsigned i = 0; i < t->npct; i++)
-        number(t, sb_snap_metric_percentile(m, t->pct[i]));
-    number(t, m->max);
+        write_number(t, sb_snap_metric_percentile(m, t->pct[i]));
+    write_number(t, m->max);
 }
 
 static void row(
@@ -79,7 +79,7 @@ static void row(
     if (m->kind == SB_METRIC_DISTRIBUTION) {
         distribution(t, m);
     } else {
-        number(t, m->value);
+        write_number(t, m->value);
         if (m->kind != SB_METRIC_GAUGE)
             fprintf(t->out, " %*.2f", NUMBER, m->value / seconds);
     }

@@ -11,7 +11,8 @@ static double ms(double ns)
     return ns / 1e6;
 }
 
-static void line(const struct sb_text *t, const struct sb_report *r, unsigned i)
+static void write_rank(
+    const struct sb_text *t, const struct sb_report *r, unsigned i)
 {
     const struct sb_rank_figures *f = &r->ranks[i];
     double seconds = r->interval_s > 0 ? r->interval_s : 1;
@@ -36,6 +37,6 @@ void sb__text_ranks(const struct sb_text *t, const struct sb_report *r)
         "Rank", "host", "threads", "events", "per sec.", "failed", "avg (ms)",
         "95%", "99%", "CPU %");
     for (unsigned i = 0; i < r->nranks; i++)
-        line(t, r, i);
+        write_rank(t, r, i);
     fprintf(t->out, "\n");
 }

@@ -10,7 +10,7 @@
 
 #define ROUNDING 1e-6 // files have fewer digits
 
-static void line(const struct sb_text *t, const char *label, double rate)
+static void write_rate(const struct sb_text *t, const char *label, double rate)
 {
     fprintf(t->out, "    %-37s%.2f per sec.\n", label, rate);
 }
@@ -21,7 +21,7 @@ static void bounded(const struct sb_text *t, const char *label, double rate,
     const struct sb_rate_search *f)
 {
     if (isfinite(rate))
-        line(t, label, rate);
+        write_rate(t, label, rate);
     else if (f->result.end == SB_SEARCH_BELOW)
         fprintf(t->out, "    %-37sunknown (below %.2f per sec.)\n", label,
             f->lowest);
@@ -104,12 +104,12 @@ void sb__text_search(const struct sb_text *t, const struct sb_report *r)
         fprintf(t->out, "Rate (%.10g%% of the maximum):\n", f->percent);
     }
     if (f->max > 0)
-        line(t, "maximum of a closed loop:", f->max);
+        write_rate(t, "maximum of a closed loop:", f->max);
     else
         fprintf(t->out, "    %-37sunknown\n", "maximum of a closed loop:");
     if (f->limit && f->trials > 0)
         trials(t, f);
     if (f->rate > 0)
-        line(t, "rate of the measured part:", f->rate);
+        write_rate(t, "rate of the measured part:", f->rate);
     fprintf(t->out, "\n");
 }

@@ -374,7 +374,7 @@ static bool is_allowed(const struct sb__web_server *s,
 
 // Called at least twice for a request: when its header is there, and at its
 // end. An answer to the first call would close the connection.
-static enum MHD_Result handle(void *arg, struct MHD_Connection *con,
+static enum MHD_Result handle_request(void *arg, struct MHD_Connection *con,
     const char *url, const char *method, const char *version,
     const char *upload, size_t *upload_size, void **request)
 {
@@ -454,7 +454,7 @@ int sb__web_start(struct sb__web_server *s, unsigned *port, struct sb_err *err)
     s->daemon = MHD_start_daemon(
         MHD_USE_AUTO_INTERNAL_THREAD |
             (s->address.addr.ss_family == AF_INET6 ? MHD_USE_IPv6 : 0),
-        0, NULL, NULL, handle, s, MHD_OPTION_LISTEN_SOCKET, fd,
+        0, NULL, NULL, handle_request, s, MHD_OPTION_LISTEN_SOCKET, fd,
         MHD_OPTION_CONNECTION_LIMIT, SB__WEB_CON_MAX,
         MHD_OPTION_CONNECTION_TIMEOUT, IDLE_SECONDS,
         MHD_OPTION_NOTIFY_CONNECTION, on_connection, s,

@@ -33,7 +33,7 @@ if not sb.user then
    return op
 end
 
-sb.cdef("user", "sb_user_op sb_user_now sb_user_op_record")
+sb.cdef("user", "sb_user_op sb_user_op_now sb_user_op_record")
 
 local u = ffi.cast("struct sb_user *", sb.user)
 local numbers, room = {}, 1000 -- only so many names are kept
@@ -53,7 +53,7 @@ end
 -- seconds ago the operation started.
 function op.start(name, ago)
    local token = { op = numbers[name] or number(name),
-      start = C.sb_user_now(u) }
+      start = C.sb_user_op_now(u) }
    if ago and ago > 0 then
       token.start = token.start - ffi.cast("uint64_t", ago * 1e9)
    end

@@ -6,10 +6,8 @@ local sb = ...
 local ffi, C, sysbench = sb.ffi, sb.C, sb.sysbench
 
 sb.cdef("user", "sb_user_restart")
-sb.cdef("sql", "sb_con_reset_others")
 
 local u = ffi.cast("struct sb_user *", sb.user)
-local ctx = ffi.cast("struct sb_db_ctx *", sb.ctx)
 local RESTART_EVENT = sysbench.error.RESTART_EVENT
 local restart = {}
 
@@ -32,7 +30,10 @@ function restart.prepare(err)
    end
    -- This has no effect if the hook has rolled back already.
    if desc.connection == nil then -- the script has raised the request
-      C.sb_con_reset_others(ctx, nil)
+      if sb.sql then
+         sb.module("sql_connection")
+         sb.sql.reset_all()
+      end
    else
       local done, problem = pcall(desc.connection.reset_all, desc.connection)
       if not done and not restartable(problem) then

@@ -12,7 +12,7 @@
 #include "run/signals.h"
 #include "run/thread_error.h"
 #include "run/loops.h"
-#include "run/overflow.h"
+#include "run/overflow_message.h"
 #include "run/worker.h"
 
 #define SECOND UINT64_C(1000000000)
@@ -245,7 +245,7 @@ int sb__start_users(struct sb_run *run, struct sb_run_result *res)
 
     if (run->l && run->l->connecting)
         run->l->connecting(run->l->data);
-    sb__overflow_catch(run);
+    sb__overflow_message_enable(run);
     rc = run->workers > 0 ? sb__loops_start(run, &res->err)
                           : sb__worker_start_all(run, &res->err);
     if (rc == 0 && run->task)

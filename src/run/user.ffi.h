@@ -57,7 +57,7 @@ SB_FFI uint64_t sb_user_counted(const struct sb_user *u, int type);
 // the current time, without the client delays so far; records an operation that
 // started at start_ns of that time.
 SB_FFI int sb_user_op(struct sb_user *u, const char *name);
-SB_FFI uint64_t sb_user_now(struct sb_user *u);
+SB_FFI uint64_t sb_user_op_now(struct sb_user *u);
 SB_FFI void sb_user_op_record(struct sb_user *u, int op, uint64_t start_ns);
 
 // Coordination of commands that all users run at the same time (prepare).

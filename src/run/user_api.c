@@ -119,7 +119,7 @@ void sb_user_fail_run(struct sb_user *u, const struct sb_err *err)
         sb__run_fail(u->run, err);
 }
 
-uint64_t sb_user_now(struct sb_user *u)
+uint64_t sb_user_op_now(struct sb_user *u)
 {
     return sb_clock_now(&u->clock) - (u->rec ? u->rec->delayed : 0);
 }
@@ -127,7 +127,7 @@ uint64_t sb_user_now(struct sb_user *u)
 // The clock may be set back a little when it is anchored.
 static uint64_t since(struct sb_user *u, uint64_t start_ns)
 {
-    uint64_t now = sb_user_now(u);
+    uint64_t now = sb_user_op_now(u);
 
     return now > start_ns ? now - start_ns : 0;
 }

@@ -239,7 +239,8 @@ static const luaL_Reg functions[] = {
     { NULL, NULL },
 };
 
-static void add(lua_State *L, const luaL_Reg *list, int writer, int table)
+static void add_functions(
+    lua_State *L, const luaL_Reg *list, int writer, int table)
 {
     for (; list->name; list++) {
         lua_pushvalue(L, writer);
@@ -260,7 +261,7 @@ void sb__bson_open(lua_State *L)
     lua_pushcfunction(L, release);
     lua_setfield(L, -2, "__gc");
     lua_setmetatable(L, -2);
-    add(L, functions, table + 1, table);
-    add(L, sb__bson_readers, table + 1, table);
+    add_functions(L, functions, table + 1, table);
+    add_functions(L, sb__bson_readers, table + 1, table);
     lua_settop(L, table);
 }

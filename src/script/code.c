@@ -117,7 +117,7 @@ static void check_lazy(struct sb__codes *c, struct sb__code *code, bool own)
 
 // Keeps the bytecode of the function on the stack top and returns it. NULL is
 // not a failure: the next state parses again.
-static const struct sb__code *keep(struct sb__codes *c, lua_State *L,
+static const struct sb__code *keep_code(struct sb__codes *c, lua_State *L,
     const char *key, const struct timespec *mtime, bool strip, bool own)
 {
     struct sb__code *code = calloc(1, sizeof(*code));
@@ -149,7 +149,8 @@ bool sb__codes_need_full(struct sb__codes *c)
     return needs_full;
 }
 
-static int load(lua_State *L, const struct sb__code *code, const char *chunk)
+static int load_code(
+    lua_State *L, const struct sb__code *code, const char *chunk)
 {
     int rc = luaL_loadbuffer(L, code->code.data, code->code.len, chunk);
 
@@ -238,11 +239,11 @@ int sb__codes_file(struct sb__codes *c, lua_State *L, const char *path)
         return load_file(L, path, path); // for its error message
     code = lookup(c, path, &st.st_mtim);
     if (code)
-        return load(L, code, path);
+        return load_code(L, code, path);
     rc = load_file(L, path, copy);
     if (rc)
         return rc;
-    code = keep(c, L, path, &st.st_mtim, false, is_own(c, path));
+    code = keep_code(c, L, path, &st.st_mtim, false, is_own(c, path));
     return after_parsing(L, code);
 }
 
@@ -254,17 +255,17 @@ static int from_text(struct sb__codes *c, lua_State *L, const char *chunk,
     int rc;
 
     if (code)
-        return load(L, code, chunk);
+        return load_code(L, code, chunk);
     rc = luaL_loadbuffer(L, text, len, chunk);
     if (rc)
         return rc;
-    code = keep(c, L, chunk, &never, strip, strip);
+    code = keep_code(c, L, chunk, &never, strip, strip);
     if (!strip || !code)
         return strip ? 0 : after_parsing(L, code);
     // Load the stripped code also in the state that parsed it, so that errors
     // are the same in all states.
     lua_pop(L, 1);
-    return load(L, code, chunk);
+    return load_code(L, code, chunk);
 }
 
 int sb__codes_text(struct sb__codes *c, lua_State *L, const char *chunk,

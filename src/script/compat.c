@@ -10,7 +10,7 @@
 // identified by its fiber.
 static _Thread_local void *of_thread;
 
-static void **place(void)
+static void **state_slot(void)
 {
     struct sb_fiber *f = sb_fiber_current();
 
@@ -19,12 +19,12 @@ static void **place(void)
 
 void sb__compat_enter(struct sb__state *st)
 {
-    *place() = st;
+    *state_slot() = st;
 }
 
 static const struct sb__state *current(void)
 {
-    return *place();
+    return *state_slot();
 }
 
 static struct sb_user *user(void)

@@ -6,7 +6,7 @@
 #include "script/script_private.h"
 
 // Returns nil and the message on the stack top to Lua.
-static int failed(lua_State *L)
+static int push_failure(lua_State *L)
 {
     lua_pushnil(L);
     lua_insert(L, -2);
@@ -22,16 +22,16 @@ int sb__driver_chunk(struct sb__state *st)
     if (!db) {
         lua_pushfstring(
             L, "failed to initialize the DB driver: %s", sb_db_error(&st->ctx));
-        return failed(L);
+        return push_failure(L);
     }
     const char *text = sb_db_driver(db)->lua;
     if (!text) {
         lua_pushfstring(L, "the %s driver has no Lua module", name);
-        return failed(L);
+        return push_failure(L);
     }
     const char *chunk = lua_pushfstring(L, "=[driver %s]", name);
     if (sb__codes_text(&st->script->codes, L, chunk, text, strlen(text)))
-        return failed(L);
+        return push_failure(L);
     lua_pushstring(L, sb_db_file(db));
     return 2;
 }

@@ -107,7 +107,7 @@ static void set_state(lua_State *L, struct sb__state *st)
 }
 
 // A script that has a hook of its own keeps it.
-static void begin(struct sb__state *st)
+static void watch_begin(struct sb__state *st)
 {
     lua_State *L = st->L;
 
@@ -123,7 +123,7 @@ static void begin(struct sb__state *st)
     lua_sethook(L, on_line, LUA_MASKLINE, 0);
 }
 
-static void end(struct sb__state *st)
+static void watch_end(struct sb__state *st)
 {
     lua_State *L = st->L;
 
@@ -145,9 +145,9 @@ bool sb__lines_switch(struct sb__state *st)
     assert(st->user); // only the loop of its events calls this
     what = sb_user_lines(st->user);
     if (what == SB_LINES_BEGIN)
-        begin(st);
+        watch_begin(st);
     else
-        end(st);
+        watch_end(st);
     return what != SB_LINES_OVER;
 }
 

@@ -21,7 +21,7 @@ static size_t units(size_t size)
     return (size + SB__POOL_UNIT - 1) / SB__POOL_UNIT;
 }
 
-static void put(struct sb__pool *pool, void *p, size_t n)
+static void put_block(struct sb__pool *pool, void *p, size_t n)
 {
     assert(n > 0 && n <= SB__POOL_SMALL / SB__POOL_UNIT);
     memcpy(p, &pool->free[n], sizeof(void *));
@@ -29,7 +29,7 @@ static void put(struct sb__pool *pool, void *p, size_t n)
     pool->some[n / 64] |= UINT64_C(1) << n % 64;
 }
 
-static char *take(struct sb__pool *pool, size_t n)
+static char *take_block(struct sb__pool *pool, size_t n)
 {
     char *p = pool->free[n];
 
@@ -52,7 +52,7 @@ static size_t fitting(const struct sb__pool *pool, size_t n)
 }
 
 // As realloc().
-static void *request(struct sb__pool *pool, void *old, size_t size)
+static void *system_alloc(struct sb__pool *pool, void *old, size_t size)
 {
     void *p = realloc(old, size);
 
@@ -62,15 +62,15 @@ static void *request(struct sb__pool *pool, void *old, size_t size)
     return realloc(old, size);
 }
 
-static bool grow(struct sb__pool *pool)
+static bool add_chunk(struct sb__pool *pool)
 {
     size_t size = pool->chunks ? CHUNK : FIRST_CHUNK;
-    char *chunk = request(pool, NULL, size);
+    char *chunk = system_alloc(pool, NULL, size);
 
     if (!chunk)
         return false;
     if (pool->left)
-        put(pool, pool->next, pool->left / SB__POOL_UNIT);
+        put_block(pool, pool->next, pool->left / SB__POOL_UNIT);
     memcpy(chunk, &pool->chunks, sizeof(void *));
     pool->chunks = chunk;
     pool->next = chunk + sizeof(void *);
@@ -78,21 +78,21 @@ static bool grow(struct sb__pool *pool)
     return true;
 }
 
-static void *get(struct sb__pool *pool, size_t size)
+static void *get_block(struct sb__pool *pool, size_t size)
 {
     size_t n = units(size);
     char *p;
 
     if (size > SB__POOL_SMALL)
-        return request(pool, NULL, size);
+        return system_alloc(pool, NULL, size);
     size_t found = fitting(pool, n);
     if (found) {
-        p = take(pool, found);
+        p = take_block(pool, found);
         if (found > n)
-            put(pool, p + n * SB__POOL_UNIT, found - n);
+            put_block(pool, p + n * SB__POOL_UNIT, found - n);
         return p;
     }
-    if (pool->left < n * SB__POOL_UNIT && !grow(pool))
+    if (pool->left < n * SB__POOL_UNIT && !add_chunk(pool))
         return NULL;
     p = pool->next;
     pool->next += n * SB__POOL_UNIT;
@@ -105,7 +105,7 @@ static void give_back(struct sb__pool *pool, void *p, size_t size)
     if (size > SB__POOL_SMALL)
         free(p);
     else if (p)
-        put(pool, p, units(size));
+        put_block(pool, p, units(size));
 }
 
 void *sb__pool_alloc(void *arg, void *p, size_t old, size_t size)
@@ -118,12 +118,12 @@ void *sb__pool_alloc(void *arg, void *p, size_t old, size_t size)
         return NULL;
     }
     if (!p)
-        return get(pool, size);
+        return get_block(pool, size);
     if (old > SB__POOL_SMALL && size > SB__POOL_SMALL)
-        return request(pool, p, size);
+        return system_alloc(pool, p, size);
     if (size <= SB__POOL_SMALL && units(old) == units(size))
         return p;
-    q = get(pool, size);
+    q = get_block(pool, size);
     if (q) {
         memcpy(q, p, old < size ? old : size);
         give_back(pool, p, old);

@@ -29,7 +29,7 @@ static int report_state(struct sb_script *s, struct sb_err *err)
     return rc;
 }
 
-static void add(lua_State *L, const char *name, double value)
+static void add_number(lua_State *L, const char *name, double value)
 {
     lua_pushnumber(L, value);
     lua_setfield(L, -2, name);
@@ -55,16 +55,17 @@ static void push_metric(lua_State *L, const struct sb_script *s,
     push_text(L, "kind", kinds[m->kind]);
     push_text(L, "unit", def->unit);
     if (m->kind != SB_METRIC_DISTRIBUTION) {
-        add(L, m->kind == SB_METRIC_GAUGE ? "value" : "sum", m->value);
+        add_number(L, m->kind == SB_METRIC_GAUGE ? "value" : "sum", m->value);
         return;
     }
-    add(L, "sum", m->value);
-    add(L, "count", (double)m->count);
-    add(L, "avg", m->count ? m->value / (double)m->count : 0);
-    add(L, "min", m->min);
-    add(L, "max", m->max);
+    add_number(L, "sum", m->value);
+    add_number(L, "count", (double)m->count);
+    add_number(L, "avg", m->count ? m->value / (double)m->count : 0);
+    add_number(L, "min", m->min);
+    add_number(L, "max", m->max);
     if (s->env.npercentiles)
-        add(L, "pct", sb_snap_metric_percentile(m, s->env.percentiles[0]));
+        add_number(
+            L, "pct", sb_snap_metric_percentile(m, s->env.percentiles[0]));
 }
 
 // The name that the script gave to a metric. A component of a mix has only its
@@ -121,12 +122,13 @@ static void push_op(
     lua_State *L, struct sb_script *s, const struct sb_snap_op *op, size_t i)
 {
     lua_createtable(L, 0, 8);
-    add(L, "count", (double)op->count);
-    add(L, "errors", (double)op->errors);
-    add(L, "sum", (double)op->ns / 1e9);
-    add(L, "avg", op->count ? (double)op->ns / (double)op->count / 1e9 : 0);
-    add(L, "min", (double)op->min / 1e9);
-    add(L, "max", (double)op->max / 1e9);
+    add_number(L, "count", (double)op->count);
+    add_number(L, "errors", (double)op->errors);
+    add_number(L, "sum", (double)op->ns / 1e9);
+    add_number(
+        L, "avg", op->count ? (double)op->ns / (double)op->count / 1e9 : 0);
+    add_number(L, "min", (double)op->min / 1e9);
+    add_number(L, "max", (double)op->max / 1e9);
     lua_pushlightuserdata(L, s);
     lua_pushinteger(L, (lua_Integer)i);
     lua_pushcclosure(L, op_percentile, 2);
@@ -160,9 +162,9 @@ static void add_client_delay(lua_State *L, const struct sb_snap *s)
 
     if (!s->has_client_delay)
         return;
-    add(L, "client_delay_avg",
+    add_number(L, "client_delay_avg",
         n ? (double)s->c.client_delay_ns / (double)n / 1e9 : 0);
-    add(L, "client_delay_max", (double)s->client_delay_max / 1e9);
+    add_number(L, "client_delay_max", (double)s->client_delay_max / 1e9);
 }
 
 static void push_stat(
@@ -175,27 +177,27 @@ static void push_stat(
 
     lua_createtable(L, 0, 25);
     // No user is running at the time of the final report.
-    add(L, "threads_running", r->final ? r->threads : r->running);
-    add(L, "time_interval", r->interval_s);
-    add(L, "time_total", r->total_s);
-    add(L, "latency_pct", pct / 1e9);
+    add_number(L, "threads_running", r->final ? r->threads : r->running);
+    add_number(L, "time_interval", r->interval_s);
+    add_number(L, "time_total", r->total_s);
+    add_number(L, "latency_pct", pct / 1e9);
     if (s->env.npercentiles)
-        add(L, "latency_pct_rank", s->env.percentiles[0]);
-    add(L, "events", (double)c->completed);
-    add(L, "reads", (double)c->reads);
-    add(L, "writes", (double)c->writes);
-    add(L, "other", (double)c->others);
-    add(L, "failed", (double)c->failed);
-    add(L, "errors", (double)r->errors);
-    add(L, "reconnects", (double)c->reconnects);
-    add(L, "bytes_read", (double)c->bytes_read);
-    add(L, "bytes_written", (double)c->bytes_written);
-    add(L, "queue_length", (double)r->queue);
-    add(L, "concurrency", (double)r->concurrency);
-    add(L, "latency_min", (double)r->lat_min / 1e9);
-    add(L, "latency_max", (double)r->lat_max / 1e9);
-    add(L, "latency_avg", r->lat_avg / 1e9);
-    add(L, "latency_sum", (double)r->lat_sum / 1e9);
+        add_number(L, "latency_pct_rank", s->env.percentiles[0]);
+    add_number(L, "events", (double)c->completed);
+    add_number(L, "reads", (double)c->reads);
+    add_number(L, "writes", (double)c->writes);
+    add_number(L, "other", (double)c->others);
+    add_number(L, "failed", (double)c->failed);
+    add_number(L, "errors", (double)r->errors);
+    add_number(L, "reconnects", (double)c->reconnects);
+    add_number(L, "bytes_read", (double)c->bytes_read);
+    add_number(L, "bytes_written", (double)c->bytes_written);
+    add_number(L, "queue_length", (double)r->queue);
+    add_number(L, "concurrency", (double)r->concurrency);
+    add_number(L, "latency_min", (double)r->lat_min / 1e9);
+    add_number(L, "latency_max", (double)r->lat_max / 1e9);
+    add_number(L, "latency_avg", r->lat_avg / 1e9);
+    add_number(L, "latency_sum", (double)r->lat_sum / 1e9);
     add_client_delay(L, r->snap);
     push_text(L, "failure", r->failure);
     add_metrics(L, s, r);

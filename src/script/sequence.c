@@ -49,12 +49,13 @@ void sb_sequences_done(struct sb_sequences *all)
     pthread_mutex_destroy(&all->lock);
 }
 
-static struct sb_sequence **place(struct sb_sequences *all, const char *name)
+static struct sb_sequence **bucket_of(
+    struct sb_sequences *all, const char *name)
 {
     return &all->bucket[sb_hash_text(name) % SB_SEQUENCE_BUCKETS];
 }
 
-static struct sb_sequence *make(
+static struct sb_sequence *make_sequence(
     struct sb_sequence **list, const char *name, unsigned rank, unsigned ranks)
 {
     size_t len = strlen(name) + 1;
@@ -118,14 +119,14 @@ static bool is_named(
 struct sb_sequence *sb_sequence_get(
     struct sb_sequences *all, const char *name, double after, bool local)
 {
-    struct sb_sequence **list = place(all, name), *q;
+    struct sb_sequence **list = bucket_of(all, name), *q;
     unsigned ranks = local ? 0 : all->ranks;
 
     pthread_mutex_lock(&all->lock);
     for (q = *list; q && !is_named(q, name, ranks); q = q->next)
         ;
     if (!q)
-        q = make(list, name, all->rank, ranks);
+        q = make_sequence(list, name, all->rank, ranks);
     pthread_mutex_unlock(&all->lock);
     if (q)
         sb_sequence_raise(q, after);

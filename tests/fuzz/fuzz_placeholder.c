@@ -31,7 +31,7 @@ static void check_literal(const char *s, size_t len)
     free(quoted);
 }
 
-static void fill(const struct sb__marks *m, const char *sql, size_t len)
+static void fill(const struct sb__placeholders *m, const char *sql, size_t len)
 {
     struct sb_value *v = calloc(m->n + 1, sizeof(*v));
     struct sb__quoting q = { .casts = len & 1, .huge = len & 2 };
@@ -46,7 +46,7 @@ static void fill(const struct sb__marks *m, const char *sql, size_t len)
         if (v[i].type == SB_VALUE_INT)
             v[i].i = -(int64_t)i;
     }
-    if (v && sb__marks_fill(&b, m, sql, len, &q, v, &err) == 0)
+    if (v && sb__placeholders_fill(&b, m, sql, len, &q, v, &err) == 0)
         check(b.len + m->n >= (m->sql ? m->len : len));
     sb_buf_done(&b);
     free(v);
@@ -59,11 +59,11 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
         SB_SQLSCAN_DOLLAR | SB_SQLSCAN_NEST, 0 };
     const char *sql = (const char *)data + 1;
     size_t len = size - 1, last = 0;
-    struct sb__marks m;
+    struct sb__placeholders m;
 
     if (size < 1)
         return 0;
-    if (sb__marks_scan(&m, sql, len, scan[data[0] & 3]))
+    if (sb__placeholders_scan(&m, sql, len, scan[data[0] & 3]))
         return 0;
     for (uint32_t i = 0; i < m.n; i++) {
         const char *text = m.sql ? m.sql : sql;
@@ -74,6 +74,6 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
     }
     fill(&m, sql, len);
     check_literal(sql, len);
-    sb__marks_done(&m);
+    sb__placeholders_done(&m);
     return 0;
 }

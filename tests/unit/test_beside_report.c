@@ -164,7 +164,7 @@ static void check_marks(const struct sb_beside_figures *f, const char *want)
 {
     struct marks m = { "" };
 
-    CHECK(sb_beside_marks(f, add, &m));
+    CHECK(sb_beside_each_mark(f, add, &m));
     CHECK_STR(m.text, want);
 }
 

@@ -27,7 +27,7 @@ static void no_reply(void)
 {
     struct sbmo_complaint c;
 
-    CHECK(!sbmo_complains(&c, (const uint8_t *)"", 0));
+    CHECK(!sbmo_read_complaint(&c, (const uint8_t *)"", 0));
     CHECK_INT(c.native, 0);
     CHECK_STR(c.text, "");
 }

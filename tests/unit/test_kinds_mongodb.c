@@ -112,7 +112,7 @@ static void malformed_commands(void)
 static bool complains(struct sbmo_complaint *c, const char *reply)
 {
     json(reply);
-    return sbmo_complains(c, doc, len);
+    return sbmo_read_complaint(c, doc, len);
 }
 
 static void complaints(void)
@@ -159,7 +159,7 @@ static void labels(void)
     CHECK(complains(&c, "{\"ok\": 0, \"code\": 9, \"errorLabels\": "
                         "[\"TransientTransactionError\"]}"));
     CHECK(c.transient && !c.unknown && !c.retryable);
-    CHECK_INT(sbmo_complain(&c, &err), SB_ERESTART);
+    CHECK_INT(sbmo_set_complaint(&c, &err), SB_ERESTART);
     complains(&c, "{\"errorLabels\": [\"RetryableWriteError\", "
                   "\"UnknownTransactionCommitResult\"]}");
     CHECK(!c.transient && c.unknown && c.retryable);
@@ -171,13 +171,13 @@ static void error_messages(void)
 
     complains(&c, "{\"ok\": 1, \"writeErrors\": [{\"code\": 11000, \"errmsg\": "
                   "\"E11000 twice\"}, {\"code\": 1}]}");
-    CHECK_INT(sbmo_complain(&c, &err), SB_EQUERY);
+    CHECK_INT(sbmo_set_complaint(&c, &err), SB_EQUERY);
     CHECK_INT(err.native, 11000);
     CHECK_STR(err.msg, "E11000 twice; 1 further statements failed as well");
     complains(&c, "{\"ok\": 1, \"writeConcernError\": {\"code\": 100, "
                   "\"errmsg\": \"Not enough\", \"codeName\": "
                   "\"UnsatisfiableWriteConcern\"}}");
-    CHECK_INT(sbmo_complain(&c, &err), SB_EQUERY);
+    CHECK_INT(sbmo_set_complaint(&c, &err), SB_EQUERY);
     CHECK_STR(err.msg,
         "write concern not met: Not enough (UnsatisfiableWriteConcern) (it "
         "requires more servers than exist)");

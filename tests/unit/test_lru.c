@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 #include "check.h"
-#include "db/sql/lru.h"
+#include "db/lru.h"
 
 #define N 4
 

@@ -19,17 +19,17 @@ static unsigned scan_of(const char *dialect)
 static const char *marked(const char *sql, const char *dialect)
 {
     static char out[256];
-    struct sb__marks m;
+    struct sb__placeholders m;
 
     snprintf(out, sizeof(out), "%s", sql);
-    CHECK_INT(sb__marks_scan(&m, sql, strlen(sql), scan_of(dialect)), 0);
+    CHECK_INT(sb__placeholders_scan(&m, sql, strlen(sql), scan_of(dialect)), 0);
     if (m.sql) {
         CHECK_INT(strlen(m.sql), m.len);
         snprintf(out, sizeof(out), "%s", m.sql);
     }
     for (uint32_t i = 0; i < m.n; i++)
         out[m.at[i]] = '@';
-    sb__marks_done(&m);
+    sb__placeholders_done(&m);
     return out;
 }
 
@@ -90,14 +90,14 @@ static const char *filled(const char *sql, bool pgsql, const struct sb_value *v)
 {
     static struct sb_buf b;
     struct sb__quoting q = { .casts = pgsql };
-    struct sb__marks m;
+    struct sb__placeholders m;
     struct sb_err err;
 
     sb_buf_done(&b);
     sb_buf_init(&b, 0);
-    sb__marks_scan(&m, sql, strlen(sql), 0);
-    CHECK_INT(sb__marks_fill(&b, &m, sql, strlen(sql), &q, v, &err), 0);
-    sb__marks_done(&m);
+    sb__placeholders_scan(&m, sql, strlen(sql), 0);
+    CHECK_INT(sb__placeholders_fill(&b, &m, sql, strlen(sql), &q, v, &err), 0);
+    sb__placeholders_done(&m);
     return b.data;
 }
 

@@ -331,7 +331,7 @@ static int delayed_loop(
     int op = sb_user_op(u, "part");
 
     while (sb_user_next(u)) {
-        uint64_t since = sb_user_now(u);
+        uint64_t since = sb_user_op_now(u);
 
         nap(2 * MS);
         sb_rec_delay(u->rec, MS, sb_clock_now(&u->clock));
@@ -391,7 +391,7 @@ static int spanning_loop(
 
     sb_user_next(u);
     sb_rec_delay(u->rec, 100000 * MS, sb_clock_now(&u->clock));
-    uint64_t since = sb_user_now(u);
+    uint64_t since = sb_user_op_now(u);
     do {
         nap(MS);
         if (sb_user_time(u) > 0 && ++measured == 2) {

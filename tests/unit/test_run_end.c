@@ -38,7 +38,7 @@ static int restart_loop(
         if (i % 3)
             continue;
         do
-            sb_rec_code(u->rec, "test", &why, 1, sb_user_now(u));
+            sb_rec_code(u->rec, "test", &why, 1, sb_user_op_now(u));
         while (sb_user_restart(u));
     }
     return 0;
@@ -122,10 +122,10 @@ static int late_loop(
     late.begun = true;
     while (!late.back)
         nap(MS);
-    sb_rec_op_later(u->rec, late.op, 1000, sb_user_now(u));
+    sb_rec_op_later(u->rec, late.op, 1000, sb_user_op_now(u));
     switch (late.way) {
     case GIVE_UP:
-        sb_rec_code(u->rec, "test", &why, 1, sb_user_now(u));
+        sb_rec_code(u->rec, "test", &why, 1, sb_user_op_now(u));
         CHECK(!sb_user_restart(u));
         break;
     case DROP:
@@ -177,7 +177,7 @@ static int late_error(
     struct sb_err why = { .code = SB_EQUERY, .native = 1 };
 
     if (u->rec)
-        sb_rec_code(u->rec, "test", &why, 1, sb_user_now(u));
+        sb_rec_code(u->rec, "test", &why, 1, sb_user_op_now(u));
     return 0;
 }
 

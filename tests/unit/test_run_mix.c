@@ -59,7 +59,7 @@ static int part_run(
         p->events++;
         if (p->s->o.rate > 0 || (p->s->o.stages.n && !part[0].fast))
             nap(MS / 10);
-        sb_user_op_record(u, sb_user_op(u, "step"), sb_user_now(u));
+        sb_user_op_record(u, sb_user_op(u, "step"), sb_user_op_now(u));
     }
     return 0;
 }

@@ -54,7 +54,7 @@ static void measured_intervals_count(void)
     CHECK_INT(sb_side_means(&s, &throughput, m), 0);
     CHECK_INT(m[0].n, 10);
     CHECK_NEAR(m[0].value, 1007 / 10.01, 1e-9);
-    CHECK_NEAR(m[0].value, sb_run_throughput(s.run[0]), 1e-9);
+    CHECK_NEAR(m[0].value, sb_result_run_throughput(s.run[0]), 1e-9);
     CHECK(m[0].error > 0 && m[0].error < 1);
     CHECK_INT(sb_side_means(&s, &p50, m), 0);
     CHECK_NEAR(m[0].value, 2, 0.002);

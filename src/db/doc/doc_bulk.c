@@ -131,7 +131,7 @@ static size_t put_index(uint8_t *out, unsigned i)
 // Returns the place for a document of at most `room` bytes, in the part's last
 // command or in a new one; NULL: out of memory. Its key is written before it,
 // and the buffer has room for the bytes that close the command.
-static uint8_t *place(
+static uint8_t *place_value(
     const struct sb_doc_bulk *bulk, struct part *p, enum kind kind, size_t room)
 {
     struct batch *batch = p->nbatches ? &p->batch[p->nbatches - 1] : NULL;
@@ -274,7 +274,7 @@ int sb_doc_bulk_add(
     if (!a || !sb_bson_framed(a, len))
         return sb__error_usage(
             c, "the %zu bytes given to a bulk are not a BSON document", len);
-    out = place(bulk, p, k, len);
+    out = place_value(bulk, p, k, len);
     if (!out)
         return sb__error_no_memory(c);
     memcpy(out, a, len);
@@ -300,7 +300,7 @@ int sb_doc_bulk_add_op(struct sb_doc_bulk *bulk, int kind, struct sb_doc_op *op,
     rc = sb__doc_op_room(op, c, values, n, &room);
     if (rc)
         return rc;
-    out = place(bulk, p, k, room);
+    out = place_value(bulk, p, k, room);
     if (!out)
         return sb__error_no_memory(c);
     len = sb__doc_op_write(op, c, values, out);

@@ -64,7 +64,7 @@ static void describe(const struct sb_doc_value *v, char *out, size_t size)
     }
 }
 
-static uint8_t *refuse(
+static uint8_t *refuse_value(
     const struct sb_doc_value *v, enum sb__want want, struct sb_err *err)
 {
     char what[80];
@@ -154,7 +154,7 @@ static uint8_t *put_any(const struct sb_doc_value *v, uint8_t *type,
     case SB_DOC_BOOL:
         return put_bool(type, out, v->i != 0);
     default:
-        return refuse(v, SB__WANT_ANY, err);
+        return refuse_value(v, SB__WANT_ANY, err);
     }
 }
 
@@ -188,7 +188,7 @@ static uint8_t *put_element(const struct sb_doc_value *v, enum sb__want want,
         plain.type = SB_DOC_DOUBLE;
         memcpy(&plain.d, &bits, sizeof(bits));
     } else {
-        return refuse(v, want, err);
+        return refuse_value(v, want, err);
     }
     return sb__value_put(&plain, want, type, out, err);
 }
@@ -228,7 +228,7 @@ static uint8_t *put_typed(const struct sb_doc_value *v, enum sb__want want,
     default:
         return put_any(v, type, out, err);
     }
-    return refuse(v, want, err);
+    return refuse_value(v, want, err);
 }
 
 uint8_t *sb__value_put(const struct sb_doc_value *v, enum sb__want want,

@@ -259,7 +259,7 @@ int sb__feed_rows(struct sb__feed *f, const struct sb__block *b,
 }
 
 // Returns whether no other load may send further rows.
-static bool leave(struct sb__feed *f)
+static bool leave_feed(struct sb__feed *f)
 {
     bool last;
 
@@ -277,7 +277,7 @@ int sb__feed_commit(struct sb__feed *f, struct sb_err *err, bool *first)
     pthread_mutex_lock(&f->lock);
     *first = f->err.code == 0;
     rc = f->err.code;
-    bool last = leave(f) || !one_commit(f);
+    bool last = leave_feed(f) || !one_commit(f);
     if (*first && last && (rc = end_part(f, true)) != 0)
         keep_failure(f, rc);
     *err = f->err;

@@ -431,7 +431,7 @@ int sb_load_detached(const struct sb_load *ld)
     return ld && !ld->child.con;
 }
 
-static int refused(struct sb_load *ld)
+static int refused_value(struct sb_load *ld)
 {
     if (!ld || !ld->failed)
         return SB_EUSAGE;
@@ -456,7 +456,7 @@ static int no_integer(struct sb_load *ld, double value)
 int sb_load_refuse(struct sb_load *ld, const char *why)
 {
     if (!next_value(ld))
-        return refused(ld);
+        return refused_value(ld);
     sb_err_set(&ld->child.con->err, SB_ERANGE, "%s (a value for table '%s')",
         why, ld->table);
     return load_fail(ld, true);
@@ -467,7 +467,7 @@ static int add_value(struct sb_load *ld, struct sb_value value)
     struct sb_value *v = next_value(ld);
 
     if (!v)
-        return refused(ld);
+        return refused_value(ld);
     if (sb__value_check(ld->child.con->drv, &value, &ld->child.con->err))
         return load_fail(ld, true);
     *v = value;
@@ -478,7 +478,7 @@ int sb_load_int(struct sb_load *ld, double value)
 {
     if (value >= -0x1p63 && value < 0x1p63 && value == floor(value))
         return sb_load_int64(ld, (int64_t)value);
-    return next_value(ld) ? no_integer(ld, value) : refused(ld);
+    return next_value(ld) ? no_integer(ld, value) : refused_value(ld);
 }
 
 int sb_load_int64(struct sb_load *ld, int64_t value)
@@ -505,7 +505,7 @@ int sb_load_null(struct sb_load *ld)
     struct sb_value *v = next_value(ld);
 
     if (!v)
-        return refused(ld);
+        return refused_value(ld);
     *v = (struct sb_value){ .type = SB_VALUE_NULL };
     return value_done(ld);
 }
@@ -541,7 +541,7 @@ int sb_load_text(struct sb_load *ld, const char *text, size_t len)
     char *room = sb_load_room(ld, len);
 
     if (!room)
-        return refused(ld);
+        return refused_value(ld);
     memcpy(room, text, len);
     return 0;
 }
@@ -584,7 +584,7 @@ int sb_load_close(struct sb_load *ld, int do_commit)
     int rc = 0; // a rollback never fails
 
     if (do_commit)
-        rc = ld->child.con && !ld->failed ? commit(ld) : refused(ld);
+        rc = ld->child.con && !ld->failed ? commit(ld) : refused_value(ld);
     if (ld->child.con) {
         if (!do_commit)
             give_up(ld);

@@ -42,7 +42,7 @@ static int end_sent(struct sb__child *k)
 }
 
 // Ends a pipeline in any state and ignores errors.
-static void drop(struct sb__child *k)
+static void drop_pipeline(struct sb__child *k)
 {
     struct sb_con_priv *c = k->con;
     bool sent = c->pipe.state == SB__PIPE_SENT;
@@ -68,7 +68,7 @@ static void orphan(struct sb__child *k)
 }
 
 static const struct sb__child_ops pipe_ops = {
-    .settle = end_sent, .abandon = drop, .orphan = orphan
+    .settle = end_sent, .abandon = drop_pipeline, .orphan = orphan
 };
 
 int sb_con_pipeline(struct sb_con *con)
@@ -144,7 +144,7 @@ int sb_con_pipeline_send(struct sb_con *con)
     if (rc == 0)
         return (int)p->n;
     c->err.code = rc;
-    drop(&p->child);
+    drop_pipeline(&p->child);
     return sb__error_report(c, "pipeline", "", 0);
 }
 
@@ -210,7 +210,7 @@ static int next_answer(struct sb_con_priv *c)
     assert(p->state == SB__PIPE_SENT && p->next <= p->n);
     rc = has_ops(c) ? receive(c, item) : one_by_one(c, item);
     if (rc)
-        drop(&p->child);
+        drop_pipeline(&p->child);
     return rc;
 }
 
@@ -248,5 +248,5 @@ void sb_con_pipeline_drop(struct sb_con *con)
     struct sb_con_priv *c = (struct sb_con_priv *)con;
 
     if (c->pipe.child.con)
-        drop(&c->pipe.child);
+        drop_pipeline(&c->pipe.child);
 }

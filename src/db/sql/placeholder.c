@@ -10,7 +10,7 @@
 // Makes m->sql, the text without the second '?' of each pair, and sets the
 // offsets of the placeholders.
 static int unescape(
-    struct sb__marks *m, const char *sql, size_t len, unsigned flags)
+    struct sb__placeholders *m, const char *sql, size_t len, unsigned flags)
 {
     size_t from = 0, at;
 
@@ -32,13 +32,13 @@ static int unescape(
     return 0;
 }
 
-int sb__marks_scan(
-    struct sb__marks *m, const char *sql, size_t len, unsigned flags)
+int sb__placeholders_scan(
+    struct sb__placeholders *m, const char *sql, size_t len, unsigned flags)
 {
     bool escapes = false;
     size_t i, n = 0;
 
-    *m = (struct sb__marks){ 0 };
+    *m = (struct sb__placeholders){ 0 };
     for (i = sb_sqlscan_mark(sql, len, 0, flags); i < len;
          i = sb_sqlscan_mark(sql, len, i + 1, flags)) {
         if (sb_sqlscan_escaped(sql, len, i)) {
@@ -59,14 +59,14 @@ int sb__marks_scan(
     return 0;
 }
 
-void sb__marks_done(struct sb__marks *m)
+void sb__placeholders_done(struct sb__placeholders *m)
 {
     free(m->at);
     free(m->sql);
-    *m = (struct sb__marks){ 0 };
+    *m = (struct sb__placeholders){ 0 };
 }
 
-static void put(char *out, size_t size, size_t at, char c)
+static void put_char(char *out, size_t size, size_t at, char c)
 {
     if (at < size)
         out[at] = c;
@@ -76,13 +76,13 @@ size_t sb__quote_plain(const char *text, size_t len, char *out, size_t size)
 {
     size_t n = 0;
 
-    put(out, size, n++, '\'');
+    put_char(out, size, n++, '\'');
     for (size_t i = 0; i < len; i++) {
         if (text[i] == '\'')
-            put(out, size, n++, '\'');
-        put(out, size, n++, text[i]);
+            put_char(out, size, n++, '\'');
+        put_char(out, size, n++, text[i]);
     }
-    put(out, size, n++, '\'');
+    put_char(out, size, n++, '\'');
     if (size > 0)
         out[n < size ? n : size - 1] = '\0';
     return n;
@@ -217,9 +217,9 @@ int sb__quote_rows(struct sb_buf *b, const struct sb__quoting *q,
     return b->failed ? sb_err_set(err, SB_ENOMEM, "out of memory") : 0;
 }
 
-int sb__marks_fill(struct sb_buf *b, const struct sb__marks *m, const char *sql,
-    size_t len, const struct sb__quoting *q, const struct sb_value *values,
-    struct sb_err *err)
+int sb__placeholders_fill(struct sb_buf *b, const struct sb__placeholders *m,
+    const char *sql, size_t len, const struct sb__quoting *q,
+    const struct sb_value *values, struct sb_err *err)
 {
     size_t from = 0;
 

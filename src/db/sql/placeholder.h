@@ -9,7 +9,7 @@
 #include "db/driver.h"
 
 // The placeholders of a text.
-struct sb__marks {
+struct sb__placeholders {
     size_t *at; // n offsets, ascending; in sql, or in the scanned text if NULL
     uint32_t n;
     char *sql; // the text with '?' for each '??'; NULL if it has no '??'
@@ -17,9 +17,9 @@ struct sb__marks {
 };
 
 // flags: enum sb_sqlscan_flags. 0 or SB_ENOMEM.
-int sb__marks_scan(
-    struct sb__marks *m, const char *sql, size_t len, unsigned flags);
-void sb__marks_done(struct sb__marks *m); // {0} allowed
+int sb__placeholders_scan(
+    struct sb__placeholders *m, const char *sql, size_t len, unsigned flags);
+void sb__placeholders_done(struct sb__placeholders *m); // {0} allowed
 
 // Syntax of the literals of a connection.
 struct sb__quoting {
@@ -46,8 +46,8 @@ int sb__quote_rows(struct sb_buf *b, const struct sb__quoting *q,
 
 // Clears b and writes sql to it, with values[i] instead of placeholder i; there
 // are m->n values. Errors as sb__quote_value().
-int sb__marks_fill(struct sb_buf *b, const struct sb__marks *m, const char *sql,
-    size_t len, const struct sb__quoting *q, const struct sb_value *values,
-    struct sb_err *err);
+int sb__placeholders_fill(struct sb_buf *b, const struct sb__placeholders *m,
+    const char *sql, size_t len, const struct sb__quoting *q,
+    const struct sb_value *values, struct sb_err *err);
 
 #endif

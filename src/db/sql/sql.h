@@ -19,7 +19,7 @@ int sb__query_execute(struct sb_con_priv *c, const char *sql, size_t len);
 // The syntax of the literals of a connection.
 struct sb__quoting sb__query_quoting(const struct sb_con_priv *c);
 
-// pipe.c ---------------------------------------------------------------------
+// pipeline_items.c ----------------------------------------------------------
 
 // A collected statement. Its text and values are in the buffers of the pipe,
 // which move as they grow: so it has offsets.

@@ -5,8 +5,7 @@
 
 local sb = ...
 local ffi, C = sb.ffi, sb.C
-local ctx = ffi.cast("struct sb_db_ctx *", sb.ctx)
-local connection = sb.sql.connection
+local connection, ctx = sb.sql.connection, sb.sql.ctx
 local raise, check = sb.sql.raise, sb.sql.check
 local own, text = sb.sql.own, sb.sql.text
 local NONE = 0
@@ -106,6 +105,11 @@ function connection:reset_all()
    own(self, "connection", "reset_all")
    check(C.sb_con_reset(self), self, "<reset>")
    C.sb_con_reset_others(ctx, self)
+end
+
+-- The same for an event whose restart the script has requested.
+function sb.sql.reset_all()
+   C.sb_con_reset_others(ctx, nil)
 end
 
 function connection:reconnect()

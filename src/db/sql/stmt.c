@@ -24,7 +24,7 @@ struct sb_stmt_handle {
     enum mode mode;
     struct sb_stmt *stmt;       // stmt_size bytes
     struct sb__lru_node cached; // in con->prepared, if MODE_SERVER
-    struct sb__marks marks;
+    struct sb__placeholders marks;
     struct sb_value *value;  // nbound values
     struct sb_param **bound; // nbound parameters, in the same allocation
     uint32_t nbound;
@@ -63,7 +63,7 @@ static int fill_stmt(struct sb_stmt_handle *st, const struct sb_con_priv *c,
     st->sql = malloc(len + 1);
     st->stmt = calloc(1, c->drv->stmt_size ? c->drv->stmt_size : 1);
     if (!st->sql || !st->stmt ||
-        sb__marks_scan(&st->marks, sql, len, c->drv->scan))
+        sb__placeholders_scan(&st->marks, sql, len, c->drv->scan))
         return SB_ENOMEM;
     memcpy(st->sql, sql, len);
     st->sql[len] = '\0';
@@ -94,7 +94,7 @@ static size_t values_size(size_t n)
 static void stmt_strip(struct sb_stmt_handle *st)
 {
     unbind(st);
-    sb__marks_done(&st->marks);
+    sb__placeholders_done(&st->marks);
     sb_buf_done(&st->text);
     free(st->stmt);
     free(st->op_name);
@@ -356,7 +356,7 @@ static int fill_text(struct sb_stmt_handle *st)
 {
     struct sb_con_priv *c = st->child.con;
     struct sb__quoting q = sb__query_quoting(c);
-    int rc = sb__marks_fill(
+    int rc = sb__placeholders_fill(
         &st->text, &st->marks, st->sql, st->len, &q, st->value, &c->err);
 
     return rc ? sb__error_show(c) : 0;

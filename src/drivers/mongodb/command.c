@@ -92,7 +92,7 @@ static bool send_numbered(struct sbmo_conn *c, const struct sbmo_command *cmd,
     if (bson_iter_init_find(&at, c->with_number, "txnNumber"))
         bson_iter_overwrite_int64(&at, ++c->number);
     fine = transmit(c, cmd, body, c->with_number, reply, e);
-    sbmo_complains(&p, bson_get_data(reply), reply->len);
+    sbmo_read_complaint(&p, bson_get_data(reply), reply->len);
     if ((fine || e->domain != MONGOC_ERROR_STREAM) && !p.retryable)
         return fine;
     if (sbmo_canceled(c))
@@ -120,8 +120,8 @@ int sbmo_run(struct sbmo_conn *c, const struct sbmo_command *cmd,
     if (!fine)
         return sbmo_fail(c, &e, c->has_reply ? reply : NULL, err);
     if (c->has_reply && cmd->kind->result == SB_RESULT_WRITE &&
-        sbmo_complains(&p, bson_get_data(reply), reply->len))
-        return sbmo_complain(&p, err);
+        sbmo_read_complaint(&p, bson_get_data(reply), reply->len))
+        return sbmo_set_complaint(&p, err);
     return 0;
 }
 

@@ -179,7 +179,7 @@ static int connect_mongodb(struct sb_conn *conn, struct sb_driver_env *env,
 // The library ends its sessions and an open transaction on the server and waits
 // for the answers. If the connection is lost, it even looks for another server.
 // After a reset it drops them instead, and the server ends them later.
-static void leave(struct sbmo_conn *c)
+static void leave_server(struct sbmo_conn *c)
 {
     c->leaving = true;
     if (!c->last || sbmo_canceled(c))
@@ -193,7 +193,7 @@ static void disconnect_mongodb(struct sb_conn *conn)
     struct sbmo_conn *c = sbmo_own(conn);
 
     if (c->client)
-        leave(c);
+        leave_server(c);
     sbmo_result_done(&c->result);
     sb_buf_done(&c->bulk);
     sb_buf_done(&c->head);

@@ -21,7 +21,7 @@
 #define AGAIN_NS UINT64_C(10000000)
 
 // Whether to go on: 0, ECANCELED or ETIMEDOUT.
-static int check(struct sbmo_conn *c, uint64_t deadline)
+static int check_dial(struct sbmo_conn *c, uint64_t deadline)
 {
     if (sbmo_canceled(c))
         return ECANCELED;
@@ -36,7 +36,7 @@ static int wait_connected(struct sbmo_conn *c, int fd, uint64_t deadline)
 
     do {
         n = c->host->wait(fd, POLLOUT, sb_clock_until(deadline, TICK_NS));
-        why = n < 0 ? -n : check(c, deadline);
+        why = n < 0 ? -n : check_dial(c, deadline);
     } while (n == 0 && why == 0);
     if (n <= 0 || why == ECANCELED)
         return why;
@@ -54,7 +54,7 @@ static int connect_unix(struct sbmo_conn *c, int fd, const struct sockaddr *to,
         if (!sb_sock_would_block(why))
             return why;
         c->host->sleep(sb_clock_until(deadline, AGAIN_NS));
-        over = check(c, deadline);
+        over = check_dial(c, deadline);
         if (over)
             return over == ETIMEDOUT ? why : over;
     }

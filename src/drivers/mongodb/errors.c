@@ -43,7 +43,7 @@ static const struct known {
     { 13436, SB_ELOST, "" },    // NotPrimaryOrSecondary
 };
 
-static const struct known *find(int native)
+static const struct known *find_error(int native)
 {
     for (size_t i = 0; i < sizeof(table) / sizeof(table[0]); i++) {
         if (table[i].native == native)
@@ -54,20 +54,20 @@ static const struct known *find(int native)
 
 int sbmo_classify(int native)
 {
-    const struct known *k = find(native);
+    const struct known *k = find_error(native);
 
     return k ? k->code : SB_EQUERY;
 }
 
 const char *sbmo_hint(int native)
 {
-    const struct known *k = find(native);
+    const struct known *k = find_error(native);
 
     return k ? k->hint : "";
 }
 
 // Reads an error document: code, errmsg, codeName.
-static void take(struct sbmo_complaint *c, const struct sb_elem *doc)
+static void read_error(struct sbmo_complaint *c, const struct sb_elem *doc)
 {
     struct sb_walk w;
     struct sb_elem e;
@@ -111,13 +111,14 @@ static void take_first(struct sbmo_complaint *c, const struct sb_elem *list)
     sb_walk_into(&w, list);
     if (!sb_walk_more(&w, &e))
         return;
-    take(c, &e);
+    read_error(c, &e);
     c->write_concern = false;
     while (sb_walk_more(&w, &e))
         c->others++;
 }
 
-bool sbmo_complains(struct sbmo_complaint *c, const uint8_t *reply, size_t len)
+bool sbmo_read_complaint(
+    struct sbmo_complaint *c, const uint8_t *reply, size_t len)
 {
     struct sb_elem whole = {
         .type = SB_BSON_DOCUMENT, .value = reply, .len = (uint32_t)len
@@ -142,13 +143,13 @@ bool sbmo_complains(struct sbmo_complaint *c, const uint8_t *reply, size_t len)
         }
     }
     if (bad) {
-        take(c, &whole);
+        read_error(c, &whole);
         return true;
     }
     if (writes)
         take_first(c, &at_writes);
     if (concern && c->native == 0) {
-        take(c, &at_concern);
+        read_error(c, &at_concern);
         c->write_concern = true;
     }
     return c->native != 0;

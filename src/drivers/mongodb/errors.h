@@ -35,6 +35,7 @@ struct sbmo_complaint {
 };
 // Looks for an error of the command, of its statements, and of the write
 // concern, in this order. False if there is no error.
-bool sbmo_complains(struct sbmo_complaint *c, const uint8_t *reply, size_t len);
+bool sbmo_read_complaint(
+    struct sbmo_complaint *c, const uint8_t *reply, size_t len);
 
 #endif

@@ -11,7 +11,7 @@ int sbmo_no_memory(struct sb_err *err)
     return sb_err_set(err, SB_ENOMEM, "out of memory");
 }
 
-static void add(
+static void append_text(
     struct sb_err *err, const char *before, const char *text, const char *after)
 {
     size_t n;
@@ -22,7 +22,7 @@ static void add(
     snprintf(err->msg + n, sizeof(err->msg) - n, "%s%s%s", before, text, after);
 }
 
-int sbmo_complain(const struct sbmo_complaint *p, struct sb_err *err)
+int sbmo_set_complaint(const struct sbmo_complaint *p, struct sb_err *err)
 {
     int code = p->transient ? SB_ERESTART : sbmo_classify(p->native);
 
@@ -33,13 +33,13 @@ int sbmo_complain(const struct sbmo_complaint *p, struct sb_err *err)
     if (!err)
         return code;
     err->native = p->native;
-    add(err, " (", p->name, ")");
-    add(err, " (", sbmo_hint(p->native), ")");
+    append_text(err, " (", p->name, ")");
+    append_text(err, " (", sbmo_hint(p->native), ")");
     if (p->others) {
         char text[40];
 
         snprintf(text, sizeof(text), "%u", (unsigned)p->others);
-        add(err, "; ", text, " further statements failed as well");
+        append_text(err, "; ", text, " further statements failed as well");
     }
     return code;
 }
@@ -157,7 +157,8 @@ static void reason(
     add_reason(one, &k, out, size);
 }
 
-static int lost(struct sbmo_conn *c, const bson_error_t *e, struct sb_err *err)
+static int lost_con(
+    struct sbmo_conn *c, const bson_error_t *e, struct sb_err *err)
 {
     const char *last = sbmo_stream_last(c);
     const char *how = c->why ? strerror(c->why) : "closed by the server";
@@ -198,12 +199,12 @@ int sbmo_fail(struct sbmo_conn *c, const bson_error_t *e, const bson_t *reply,
 
     if (sbmo_canceled(c))
         return canceled(err);
-    if (reply && sbmo_complains(&p, bson_get_data(reply), reply->len) &&
+    if (reply && sbmo_read_complaint(&p, bson_get_data(reply), reply->len) &&
         p.native)
-        return sbmo_complain(&p, err);
+        return sbmo_set_complaint(&p, err);
     if (is_network(c, e) || e->domain == MONGOC_ERROR_SERVER_SELECTION ||
         e->domain == MONGOC_ERROR_PROTOCOL)
-        return lost(c, e, err);
+        return lost_con(c, e, err);
     sb_err_set(err, SB_EQUERY, "%s", e->message);
     if (err && e->domain == MONGOC_ERROR_SERVER)
         err->native = (int)e->code;
@@ -217,7 +218,7 @@ static void add_limit(const char *text, struct sb_err *err)
     if (!strstr(text, strerror(EMFILE)))
         return;
     sb_limit_of_files(limit, sizeof(limit));
-    add(err, "", limit, "");
+    append_text(err, "", limit, "");
 }
 
 int sbmo_no_connection(

@@ -37,7 +37,7 @@ static const struct sbmo_kind table[] = {
 static const struct sbmo_kind writing = { "aggregate", SBMO_READWRITE,
     SBMO_CURSOR, WRITE, NULL, true, true };
 
-static const struct sbmo_kind *find(const char *name)
+static const struct sbmo_kind *find_kind(const char *name)
 {
     for (size_t i = 1; i < sizeof(table) / sizeof(table[0]); i++) {
         // Servers have always accepted this one in lower case as well.
@@ -149,7 +149,7 @@ bool sbmo_look(struct sbmo_command *c, const uint8_t *body, size_t len)
     if (!sb_walk_open(&w, body, len) || !sb_walk_more(&w, &e))
         return false;
     c->name = e.key;
-    c->kind = find(e.key);
+    c->kind = find_kind(e.key);
     while (sb_walk_more(&w, &e))
         look_at(c, &e);
     return true;

@@ -213,7 +213,7 @@ int sbmo_fail(struct sbmo_conn *c, const bson_error_t *e, const bson_t *reply,
 int sbmo_no_connection(
     struct sbmo_conn *c, const bson_error_t *e, struct sb_err *err);
 // Fills err with the error that the server reported.
-int sbmo_complain(const struct sbmo_complaint *p, struct sb_err *err);
+int sbmo_set_complaint(const struct sbmo_complaint *p, struct sb_err *err);
 int sbmo_no_memory(struct sb_err *err);
 
 // command.c

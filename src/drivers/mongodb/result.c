@@ -77,7 +77,7 @@ bool sbmo_result_cursor(
 }
 
 // Points `walk` at the documents of batch i.
-static bool enter(struct sbmo_result *r, uint32_t i)
+static bool enter_batch(struct sbmo_result *r, uint32_t i)
 {
     struct sbmo_cursor at;
 
@@ -93,7 +93,7 @@ static uint64_t count_documents(struct sbmo_result *r)
     struct sb_elem e;
     uint64_t n = 0;
 
-    for (uint32_t i = 0; i < r->n && enter(r, i); i++) {
+    for (uint32_t i = 0; i < r->n && enter_batch(r, i); i++) {
         while (sb_walk_more(&r->walk, &e))
             n++;
     }
@@ -143,7 +143,7 @@ int sbmo_result_ready(
                (r->shape == SBMO_CURSOR && sbmo_result_cursor(r, 0, &at));
     if (r->shape == SBMO_CURSOR && r->given) {
         n = (int64_t)count_documents(r);
-        enter(r, 0);
+        enter_batch(r, 0);
     } else if (r->shape == SBMO_VALUES) {
         n = make_values(r);
     }
@@ -195,7 +195,7 @@ int sbmo_next(struct sb_conn *conn, struct sb_result *res, const uint8_t **doc,
             *len = e.len;
             return 1;
         }
-        if (r->at + 1 >= r->n || !enter(r, r->at + 1))
+        if (r->at + 1 >= r->n || !enter_batch(r, r->at + 1))
             return 0;
     }
     return 0;

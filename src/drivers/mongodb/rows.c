@@ -105,7 +105,8 @@ static struct span *spans(struct sbmo_result *r, uint32_t n)
     return (struct span *)(void *)r->spans.data;
 }
 
-static bool put(struct sbmo_result *r, struct span *s, const struct sb_elem *e)
+static bool put_cell(
+    struct sbmo_result *r, struct span *s, const struct sb_elem *e)
 {
     if (s->set || e->type == SB_BSON_NULL || e->type == SB_BSON_UNDEFINED)
         return true;
@@ -119,7 +120,7 @@ static bool put(struct sbmo_result *r, struct span *s, const struct sb_elem *e)
 
 // Returns the column of a field. Tries `guess` first, because most documents
 // have their fields in the order of the first one.
-static uint32_t place(
+static uint32_t column_of(
     const struct sbmo_result *r, const struct sb_elem *e, uint32_t guess)
 {
     uint32_t n = columns(r);
@@ -133,7 +134,7 @@ static uint32_t place(
     return n;
 }
 
-static bool fill(struct sbmo_result *r, struct span *at, uint32_t n,
+static bool fill_row(struct sbmo_result *r, struct span *at, uint32_t n,
     const uint8_t *doc, size_t len)
 {
     uint32_t guess = 0;
@@ -143,12 +144,12 @@ static bool fill(struct sbmo_result *r, struct span *at, uint32_t n,
     r->text.len = 0;
     sb_walk_open(&w, doc, len);
     while (sb_walk_more(&w, &e)) {
-        uint32_t i = place(r, &e, guess);
+        uint32_t i = column_of(r, &e, guess);
 
         if (i == n)
             continue;
         guess = i + 1 < n ? i + 1 : 0;
-        if (!put(r, &at[i], &e))
+        if (!put_cell(r, &at[i], &e))
             return false;
     }
     return true;
@@ -166,7 +167,7 @@ static int fetch(struct sb_conn *conn, struct sb_result *res,
     if (!r->rows || sbmo_next(conn, res, &doc, &len, err) != 1)
         return 0;
     at = spans(r, n);
-    if (!at || !fill(r, at, n, doc, len) || !sb_buf_room(&r->text, 1))
+    if (!at || !fill_row(r, at, n, doc, len) || !sb_buf_room(&r->text, 1))
         return sbmo_no_memory(err);
     for (uint32_t i = 0; i < n; i++) {
         cells[i].s = at[i].set ? r->text.data + at[i].at : NULL;

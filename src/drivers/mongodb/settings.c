@@ -35,13 +35,13 @@ static void told(
     host->log(mistake ? 3 : 5, line);
 }
 
-static int refused(const char *option, struct sb_err *err)
+static int refused_option(const char *option, struct sb_err *err)
 {
     return sb_err_set(
         err, SB_EUSAGE, "--%s: the client library rejects the value", option);
 }
 
-static bool number(const char *text, int32_t *out)
+static bool read_number(const char *text, int32_t *out)
 {
     char *end;
     long n = strtol(text, &end, 10);
@@ -72,7 +72,7 @@ static int write_concern(struct sbmo_env *e, struct sb_err *err)
 
     wc = mongoc_write_concern_copy(mongoc_uri_get_write_concern(e->uri));
     e->write_concern = wc;
-    if (number(text, &w))
+    if (read_number(text, &w))
         mongoc_write_concern_set_w(wc, w);
     else if (strcmp(text, "majority") == 0)
         mongoc_write_concern_set_w(wc, MONGOC_WRITE_CONCERN_W_MAJORITY);
@@ -100,7 +100,7 @@ static int read_concern(struct sbmo_env *e, struct sb_err *err)
         mongoc_uri_get_read_concern(e->uri));
     if (e->o->read_concern &&
         !mongoc_read_concern_set_level(e->read_concern, level))
-        return refused("mongo-read-concern", err);
+        return refused_option("mongo-read-concern", err);
     return 0;
 }
 
@@ -121,7 +121,7 @@ static int read_preference(struct sbmo_env *e, struct sb_err *err)
     if (e->o->read_preference)
         mongoc_read_prefs_set_mode(e->prefs, mode);
     if (!mongoc_read_prefs_is_valid(e->prefs))
-        return refused("mongo-read-preference", err);
+        return refused_option("mongo-read-preference", err);
     return 0;
 }
 
@@ -146,7 +146,7 @@ static int password_of_file(struct sbmo_env *e, struct sb_err *err)
         "--mongo-password-file", e->o->password_file, &password, err);
 
     if (rc == 0 && !mongoc_uri_set_password(e->uri, password))
-        rc = refused("mongo-password-file", err);
+        rc = refused_option("mongo-password-file", err);
     free(password);
     return rc;
 }
@@ -166,9 +166,9 @@ static int who(struct sbmo_env *e, struct sb_err *err)
     const struct sbmo_opts *o = e->o;
 
     if (*o->user && !mongoc_uri_set_username(e->uri, o->user))
-        return refused("mongo-user", err);
+        return refused_option("mongo-user", err);
     if (*o->password && !mongoc_uri_set_password(e->uri, o->password))
-        return refused("mongo-password", err);
+        return refused_option("mongo-password", err);
     if (*o->password_file && !*o->password) {
         int rc = password_of_file(e, err);
 
@@ -189,9 +189,9 @@ static int who(struct sbmo_env *e, struct sb_err *err)
             strchr(user, ':') ? "***" : user);
     }
     if (*o->auth_source && !mongoc_uri_set_auth_source(e->uri, o->auth_source))
-        return refused("mongo-auth-source", err);
+        return refused_option("mongo-auth-source", err);
     if (*o->app_name && !mongoc_uri_set_appname(e->uri, o->app_name))
-        return refused("mongo-app-name", err);
+        return refused_option("mongo-app-name", err);
     if (!mongoc_uri_get_appname(e->uri))
         mongoc_uri_set_appname(e->uri, "sysbench");
     return 0;
@@ -214,18 +214,18 @@ static int tls(struct sbmo_env *e, struct sb_err *err)
     const struct sbmo_opts *o = e->o;
 
     if (!set_switch(e, MONGOC_URI_TLS, o->tls))
-        return refused("mongo-tls", err);
+        return refused_option("mongo-tls", err);
     if (!set_text(e, MONGOC_URI_TLSCAFILE, o->tls_ca))
-        return refused("mongo-tls-ca", err);
+        return refused_option("mongo-tls-ca", err);
     if (!set_text(e, MONGOC_URI_TLSCERTIFICATEKEYFILE, o->tls_cert))
-        return refused("mongo-tls-cert", err);
+        return refused_option("mongo-tls-cert", err);
     if (!set_text(e, MONGOC_URI_TLSCERTIFICATEKEYFILEPASSWORD, o->tls_password))
-        return refused("mongo-tls-password", err);
+        return refused_option("mongo-tls-password", err);
     if (!set_switch(
             e, MONGOC_URI_TLSALLOWINVALIDCERTIFICATES, o->tls_allow_invalid) ||
         !set_switch(
             e, MONGOC_URI_TLSALLOWINVALIDHOSTNAMES, o->tls_allow_invalid))
-        return refused("mongo-tls-allow-invalid", err);
+        return refused_option("mongo-tls-allow-invalid", err);
     if ((*o->tls_ca || *o->tls_cert) && !mongoc_uri_get_tls(e->uri))
         return sb_err_set(err, SB_EUSAGE,
             "--mongo-tls-ca and --mongo-tls-cert have no effect: TLS is "

@@ -208,7 +208,7 @@ static bool unknown_outcome(const bson_t *reply)
 {
     struct sbmo_complaint p;
 
-    sbmo_complains(&p, bson_get_data(reply), reply->len);
+    sbmo_read_complaint(&p, bson_get_data(reply), reply->len);
     return p.unknown;
 }
 

@@ -159,7 +159,7 @@ static enum sbmy_step take_row(
 }
 
 // Parses one whole packet, whose body is at `at`. MORE: the answer continues.
-static enum sbmy_step take(
+static enum sbmy_step take_packet(
     struct sbmy_answer *a, size_t at, const uint8_t *p, size_t len)
 {
     if (len == 0)
@@ -220,7 +220,7 @@ enum sbmy_step sbmy_answer_read(
             return SBMY_STEP_BAD;
         a->seq++;
         if (!a->goes_on)
-            step = take(a, at, in + at, size);
+            step = take_packet(a, at, in + at, size);
         a->goes_on = size == SBMY_PACKET_FULL;
         if (a->goes_on && (step != SBMY_STEP_MORE || a->stage != ROWS))
             return SBMY_STEP_BAD; // only rows can be that long

@@ -13,7 +13,7 @@ static int no_rows(
         sql, have, want);
 }
 
-static int run(struct sbmy_conn *c, const char *sql, struct sb_err *err)
+static int run_query(struct sbmy_conn *c, const char *sql, struct sb_err *err)
 {
     assert(sbmy_in_call(c));
     if (c->o->debug)
@@ -26,7 +26,7 @@ static int run(struct sbmy_conn *c, const char *sql, struct sb_err *err)
 int sbmy_ask_nothing(struct sbmy_conn *c, const char *sql, struct sb_err *err)
 {
     MYSQL_RES *res;
-    int rc = run(c, sql, err);
+    int rc = run_query(c, sql, err);
 
     if (rc)
         return rc;
@@ -40,7 +40,7 @@ int sbmy_ask_nothing(struct sbmy_conn *c, const char *sql, struct sb_err *err)
 int sbmy_ask(struct sbmy_conn *c, const char *sql, unsigned ncolumns,
     MYSQL_RES **res, struct sb_err *err)
 {
-    int rc = run(c, sql, err);
+    int rc = run_query(c, sql, err);
     unsigned n;
 
     *res = NULL;

@@ -52,7 +52,7 @@ static void restrict_plugins(MYSQL *my, bool all)
 
 #ifdef REFUSES_PLUGINS
 // Stores the error where the library reads it; conn.c has the text.
-static int refuse(MYSQL_PLUGIN_VIO *vio, MYSQL *my)
+static int refuse_plugin(MYSQL_PLUGIN_VIO *vio, MYSQL *my)
 {
     my->net.last_errno = SBMY_CR_PLUGIN_REFUSED;
     snprintf(my->net.last_error, sizeof(my->net.last_error), "refused");

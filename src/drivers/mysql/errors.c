@@ -84,7 +84,7 @@ static const struct known {
     { 5010, KIND_OTHER, MAY_READ },
 };
 
-static const struct known *find(int native)
+static const struct known *find_error(int native)
 {
     for (size_t i = 0; i < sizeof(table) / sizeof(table[0]); i++) {
         if (table[i].native == native)
@@ -95,12 +95,13 @@ static const struct known *find(int native)
 
 static enum kind kind_of(int native)
 {
-    const struct known *k = find(native);
+    const struct known *k = find_error(native);
 
     return k ? k->kind : KIND_OTHER;
 }
 
-static int add(struct sbmy_ignore *ig, const char *item, struct sb_err *err)
+static int add_code(
+    struct sbmy_ignore *ig, const char *item, struct sb_err *err)
 {
     char *end;
     long code = strtol(item, &end, 10);
@@ -128,7 +129,7 @@ int sbmy_ignore_init(
     if (!ig->code)
         return sb_err_set(err, SB_ENOMEM, "out of memory");
     for (size_t i = 0; rc == 0 && i < list->count; i++)
-        rc = add(ig, list->item[i], err);
+        rc = add_code(ig, list->item[i], err);
     return rc;
 }
 
@@ -153,7 +154,7 @@ static bool listed(const struct sbmy_ignore *ig, int native)
 static enum kind kind_by_state(int native, const char *state)
 {
     enum kind kind = kind_of(native);
-    bool open = !find(native) || kind == KIND_NEITHER;
+    bool open = !find_error(native) || kind == KIND_NEITHER;
 
     return open && strncmp(state, "08", 2) == 0 ? KIND_LOST : kind;
 }
@@ -188,7 +189,7 @@ bool sbmy_refuses_load(int native)
 
 const char *sbmy_hint(int native)
 {
-    const struct known *k = find(native);
+    const struct known *k = find_error(native);
 
     return k ? k->hint : "";
 }

@@ -142,7 +142,7 @@ static void hang_up_on(struct sbmy_conn *c, const uint8_t *in, size_t len)
 
 // Sending --------------------------------------------------------------------
 
-static uint8_t *put(uint8_t *out, uint64_t v, unsigned bytes)
+static uint8_t *put_uint(uint8_t *out, uint64_t v, unsigned bytes)
 {
     for (unsigned i = 0; i < bytes; i++)
         out[i] = (uint8_t)(v >> 8 * i);
@@ -159,13 +159,13 @@ static bool send_command(struct sbmy_conn *c, size_t len, uint8_t *seq)
     *seq = 0;
     while (len >= SBMY_PACKET_FULL) {
         // The header overwrites bytes that were already sent.
-        put(put(p, SBMY_PACKET_FULL, 3), (*seq)++, 1);
+        put_uint(put_uint(p, SBMY_PACKET_FULL, 3), (*seq)++, 1);
         if (!sbmy_socket_send(&c->socket, p, SBMY_HEAD + SBMY_PACKET_FULL))
             return false;
         p += SBMY_PACKET_FULL;
         len -= SBMY_PACKET_FULL;
     }
-    put(put(p, len, 3), (*seq)++, 1);
+    put_uint(put_uint(p, len, 3), (*seq)++, 1);
     return sbmy_socket_request(&c->socket, p, SBMY_HEAD + len);
 }
 
@@ -207,11 +207,11 @@ static uint8_t *put_text(uint8_t *out, const struct sb_value *v)
     if (v->len < 0xfb)
         *out++ = (uint8_t)v->len;
     else if (v->len <= UINT16_MAX)
-        out = put(put(out, 0xfc, 1), v->len, 2);
+        out = put_uint(put_uint(out, 0xfc, 1), v->len, 2);
     else if (v->len <= SBMY_PACKET_FULL)
-        out = put(put(out, 0xfd, 1), v->len, 3);
+        out = put_uint(put_uint(out, 0xfd, 1), v->len, 3);
     else
-        out = put(put(out, 0xfe, 1), v->len, 8);
+        out = put_uint(put_uint(out, 0xfe, 1), v->len, 8);
     if (v->len > 0)
         memcpy(out, v->s, v->len);
     return out + v->len;
@@ -226,10 +226,10 @@ static uint8_t *put_value(uint8_t *out, const struct sb_value *v)
         return out;
     case SB_VALUE_INT:
     case SB_VALUE_UINT:
-        return put(out, v->u, 8);
+        return put_uint(out, v->u, 8);
     case SB_VALUE_DOUBLE:
         memcpy(&bits, &v->d, sizeof(bits));
-        return put(out, bits, 8);
+        return put_uint(out, bits, 8);
     default:
         return put_text(out, v);
     }
@@ -245,7 +245,7 @@ static uint8_t *put_params(uint8_t *out, const struct sbmy_stmt *p, bool tell,
     memset(nulls, 0, (size_t)(out - nulls));
     *out++ = tell;
     for (uint32_t i = 0; tell && i < p->nparams; i++)
-        out = put(out, p->types[i], 2);
+        out = put_uint(out, p->types[i], 2);
     for (uint32_t i = 0; i < p->nparams; i++) {
         if (v[i].type == SB_VALUE_NULL)
             nulls[i / 8] |= (uint8_t)(1u << i % 8);
@@ -254,7 +254,7 @@ static uint8_t *put_params(uint8_t *out, const struct sbmy_stmt *p, bool tell,
     return out;
 }
 
-static bool grow(uint8_t **buf, size_t *cap, size_t want)
+static bool grow_buffer(uint8_t **buf, size_t *cap, size_t want)
 {
     size_t size = *cap ? *cap : IN_START;
     uint8_t *p;
@@ -279,12 +279,12 @@ static int send_execute(struct sbmy_conn *c, struct sbmy_stmt *p,
     if (room > OUT_MOST)
         return sbmy_fail_with(c, CR_TOO_LARGE, NO_STATE,
             "Got packet bigger than 'max_allowed_packet' bytes", err);
-    if (room > w->out_cap && !grow(&w->out, &w->out_cap, room))
+    if (room > w->out_cap && !grow_buffer(&w->out, &w->out_cap, room))
         return sbmy_no_memory(err);
-    out = put(w->out + SBMY_HEAD, STMT_EXECUTE, 1);
-    out = put(out, p->id, 4);
-    out = put(out, 0, 1); // no cursor
-    out = put(out, 1, 4); // once
+    out = put_uint(w->out + SBMY_HEAD, STMT_EXECUTE, 1);
+    out = put_uint(out, p->id, 4);
+    out = put_uint(out, 0, 1); // no cursor
+    out = put_uint(out, 1, 4); // once
     if (p->nparams > 0)
         out = put_params(out, p, set_types(p, v), v);
     assert((size_t)(out - w->out) <= room); // see room_for()
@@ -305,7 +305,7 @@ static int receive_answer(struct sbmy_conn *c, uint8_t seq, struct sb_err *err)
 
     sbmy_answer_begin(a, seq, w->may_omit);
     do {
-        if (a->want > w->cap && !grow(&w->in, &w->cap, a->want)) {
+        if (a->want > w->cap && !grow_buffer(&w->in, &w->cap, a->want)) {
             sbmy_call_hang_up(c);
             return sbmy_no_memory(err);
         }

@@ -107,7 +107,7 @@ static int canceled(struct sb_err *err)
         err, SB_ECANCELED, 0, "57014", "the statement was canceled");
 }
 
-static int fail(const struct null_conn *c, struct sb_err *err)
+static int inject_failure(const struct null_conn *c, struct sb_err *err)
 {
     switch ((enum null_failure)c->o->failure) {
     case FAIL_FATAL:
@@ -147,7 +147,7 @@ static int delay_or_fail(struct null_conn *c, struct sb_err *err)
             &c->canceled))
         return canceled(err);
     if (c->o->failure_rate > 0 && chance(c) < c->o->failure_rate)
-        return fail(c, err);
+        return inject_failure(c, err);
     return 0;
 }
 

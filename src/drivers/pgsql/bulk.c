@@ -67,7 +67,7 @@ static int copy_start(struct pgsql_conn *c, struct sb_err *err)
     return rc;
 }
 
-static int send(struct pgsql_conn *c, struct sb_err *err)
+static int send_rows(struct pgsql_conn *c, struct sb_err *err)
 {
     size_t len = c->rows.len;
 
@@ -89,7 +89,7 @@ static int send_rest(struct pgsql_conn *c, struct sb_err *err)
         pgsql_binary_count(p, -1);
         c->rows.len += PGSQL_BINARY_COUNT;
     }
-    return send(c, err);
+    return send_rows(c, err);
 }
 
 // Ends COPY. why: NULL, or the reason why the server must discard the rows.
@@ -383,7 +383,7 @@ static int add_row(
         if (rc == 0)
             rc = add_text(c, v, err);
     }
-    return rc == 0 && c->rows.len >= SEND_BYTES ? send(c, err) : rc;
+    return rc == 0 && c->rows.len >= SEND_BYTES ? send_rows(c, err) : rc;
 }
 
 // While COPY succeeds, the server sends nothing. If it has sent something,

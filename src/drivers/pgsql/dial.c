@@ -41,7 +41,7 @@ static const char *hint(const char *text, char *room, size_t size)
     return "";
 }
 
-static int refused(struct pgsql_conn *c, struct sb_err *err)
+static int dial_refused(struct pgsql_conn *c, struct sb_err *err)
 {
     char raw[1000], text[400], room[80], state[6] = "08001";
 
@@ -77,7 +77,7 @@ static int64_t libpq_timeout(struct pgsql_conn *c)
 }
 
 // Whether to go on: 0, SB_ECANCELED or SB_ETIMEOUT.
-static int check(const struct dial *d)
+static int check_dial(const struct dial *d)
 {
     if (was_canceled(d->c))
         return SB_ECANCELED;
@@ -98,7 +98,7 @@ static int wait_socket(struct dial *d, short what)
             errno = -n;
             return SB_ESYS;
         }
-        rc = check(d);
+        rc = check_dial(d);
     } while (n == 0 && rc == 0);
     return n > 0 && rc == SB_ETIMEOUT ? 0 : rc;
 }
@@ -111,7 +111,7 @@ static void set_limit(struct dial *d, int64_t limit)
 
 // Steps ----------------------------------------------------------------------
 
-static void start(void *arg)
+static void start_dial(void *arg)
 {
     struct dial *d = arg;
 
@@ -210,7 +210,7 @@ static int attempt(struct dial *d, bool *full, struct sb_err *err)
 {
     enum pgsql_names names = pgsql_target_names(d->t);
     struct pgsql_conn *c = d->c;
-    int rc = step(d, start, names != PGSQL_NO_NAME);
+    int rc = step(d, start_dial, names != PGSQL_NO_NAME);
 
     *full = false;
     if (rc)
@@ -225,12 +225,12 @@ static int attempt(struct dial *d, bool *full, struct sb_err *err)
     if (PQstatus(c->db) == CONNECTION_BAD) {
         // The only cause that libpq has for this: see unix(7), connect().
         *full = strstr(PQerrorMessage(c->db), strerror(EAGAIN)) != NULL;
-        return refused(c, err);
+        return dial_refused(c, err);
     }
     rc = take_steps(d, names);
     if (rc)
         return stopped(d, rc, err);
-    return d->st == PGRES_POLLING_OK ? 0 : refused(c, err);
+    return d->st == PGRES_POLLING_OK ? 0 : dial_refused(c, err);
 }
 
 int pgsql_dial(
@@ -243,7 +243,7 @@ int pgsql_dial(
     set_limit(&d, c->env->o->connect_timeout);
     while ((rc = attempt(&d, &full, err)) != 0 && full) {
         c->host->sleep(sb_clock_until(d.deadline, AGAIN_MS * MS));
-        int over = check(&d);
+        int over = check_dial(&d);
         if (over == SB_ETIMEOUT)
             break; // with the error of libpq
         if (over)

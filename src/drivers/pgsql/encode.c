@@ -131,7 +131,7 @@ size_t pgsql_copy_value(char *out, const struct sb_value *v)
 
 // SQL ----------------------------------------------------------------------
 
-static void put(char *out, size_t size, size_t at, char c)
+static void put_char(char *out, size_t size, size_t at, char c)
 {
     if (at < size)
         out[at] = c;
@@ -145,16 +145,16 @@ size_t pgsql_put_literal(
 
     // The blank separates the E from a word before it.
     if (escapes) {
-        put(out, size, n++, ' ');
-        put(out, size, n++, 'E');
+        put_char(out, size, n++, ' ');
+        put_char(out, size, n++, 'E');
     }
-    put(out, size, n++, '\'');
+    put_char(out, size, n++, '\'');
     for (size_t i = 0; i < len; i++) {
         if (s[i] == '\'' || (escapes && s[i] == '\\'))
-            put(out, size, n++, s[i]);
-        put(out, size, n++, s[i]);
+            put_char(out, size, n++, s[i]);
+        put_char(out, size, n++, s[i]);
     }
-    put(out, size, n++, '\'');
+    put_char(out, size, n++, '\'');
     if (size > 0)
         out[n < size ? n : size - 1] = '\0';
     return n;

@@ -19,7 +19,7 @@ void pgsql_clear(struct pgsql_conn *c)
     c->row = 0;
 }
 
-static int keep(struct pgsql_conn *c, PGresult *r, struct sb_err *err)
+static int keep_result(struct pgsql_conn *c, PGresult *r, struct sb_err *err)
 {
     PGresult **p = sb_array_room(
         c->result, &c->cap_results, c->nresults, 1, sizeof(*p));
@@ -67,7 +67,8 @@ int pgsql_leave_copy(
 }
 
 // Handles one result. rc: the code of those before it.
-static int take(struct pgsql_conn *c, PGresult *r, int rc, struct sb_err *err)
+static int take_result(
+    struct pgsql_conn *c, PGresult *r, int rc, struct sb_err *err)
 {
     ExecStatusType status = PQresultStatus(r);
     int lost;
@@ -79,7 +80,7 @@ static int take(struct pgsql_conn *c, PGresult *r, int rc, struct sb_err *err)
     case PGRES_COMMAND_OK:
     case PGRES_EMPTY_QUERY:
         if (rc == 0)
-            return keep(c, r, err);
+            return keep_result(c, r, err);
         break;
     case PGRES_COPY_OUT:
     case PGRES_COPY_IN:
@@ -101,7 +102,7 @@ int pgsql_collect(struct pgsql_conn *c, struct sb_err *err)
     int rc = 0;
 
     while ((r = pgsql_next(c)) != NULL)
-        rc = take(c, r, rc, err);
+        rc = take_result(c, r, rc, err);
     if (rc)
         pgsql_clear(c);
     return rc == SB_EQUERY && pgsql_gone(c) ? pgsql_fail_fatal(c, err) : rc;

@@ -9,7 +9,7 @@
 #include "drivers/pgsql/pgsql_priv.h"
 #include "kit/userfile.h"
 
-static int find(const struct pgsql_target *t, const char *key)
+static int find_keyword(const struct pgsql_target *t, const char *key)
 {
     for (int i = 0; i < t->n; i++) {
         if (strcmp(t->key[i], key) == 0)
@@ -18,9 +18,10 @@ static int find(const struct pgsql_target *t, const char *key)
     return -1;
 }
 
-static void set(struct pgsql_target *t, const char *key, const char *value)
+static void set_keyword(
+    struct pgsql_target *t, const char *key, const char *value)
 {
-    int i = find(t, key);
+    int i = find_keyword(t, key);
 
     if (i < 0 && t->n + 1 < PGSQL_KEYWORDS)
         i = t->n++;
@@ -34,7 +35,7 @@ static void set_given(
     struct pgsql_target *t, const char *key, const char *value)
 {
     if (value[0])
-        set(t, key, value);
+        set_keyword(t, key, value);
 }
 
 // Options override the environment even with their default values, as in
@@ -44,8 +45,8 @@ static void set_given(
 static void choose(
     struct pgsql_target *t, const char *key, const char *value, bool given)
 {
-    if (given || (find(t, key) < 0 && find(t, "service") < 0))
-        set(t, key, value);
+    if (given || (find_keyword(t, key) < 0 && find_keyword(t, "service") < 0))
+        set_keyword(t, key, value);
 }
 
 static const char *item(
@@ -54,7 +55,7 @@ static const char *item(
     return list->count ? list->item[n % list->count] : def;
 }
 
-static void place(
+static void set_place(
     struct pgsql_target *t, const struct pgsql_opts *o, uint64_t number)
 {
     uint64_t ports = o->port.count ? o->port.count : 1;
@@ -64,9 +65,9 @@ static void place(
     bool host_given = o->given.host && o->host.count;
 
     // libpq would prefer a hostaddr to the given host, so it is cleared.
-    if (host_given && find(t, "hostaddr") >= 0)
-        set(t, "hostaddr", "");
-    if (host_given || find(t, "hostaddr") < 0)
+    if (host_given && find_keyword(t, "hostaddr") >= 0)
+        set_keyword(t, "hostaddr", "");
+    if (host_given || find_keyword(t, "hostaddr") < 0)
         choose(t, "host", host, host_given);
     choose(t, "port", port, o->given.port && o->port.count);
 }
@@ -90,21 +91,21 @@ void pgsql_target_fill(
     *t = (struct pgsql_target){ 0 };
     for (PQconninfoOption *i = env->conninfo; i && i->keyword; i++) {
         if (i->val)
-            set(t, i->keyword, i->val);
+            set_keyword(t, i->keyword, i->val);
     }
     set_given(t, "service", o->service);
-    place(t, o, number);
+    set_place(t, o, number);
     choose(t, "user", o->user, o->given.user);
     choose(t, "dbname", o->db, o->given.db);
     if (env->password)
-        set(t, "password", env->password);
+        set_keyword(t, "password", env->password);
     set_given(t, "password", o->password);
     set_given(t, "options", o->options);
     secure(t, o);
     // Values are UTF-8, independent of the database's encoding.
-    if (find(t, "client_encoding") < 0 && !getenv("PGCLIENTENCODING"))
-        set(t, "client_encoding", "UTF8");
-    set(t, "fallback_application_name", "sysbench");
+    if (find_keyword(t, "client_encoding") < 0 && !getenv("PGCLIENTENCODING"))
+        set_keyword(t, "client_encoding", "UTF8");
+    set_keyword(t, "fallback_application_name", "sysbench");
 }
 
 static bool is_name(const char *s, size_t len)
@@ -122,7 +123,7 @@ static bool is_name(const char *s, size_t len)
 
 enum pgsql_names pgsql_target_names(const struct pgsql_target *t)
 {
-    int host = find(t, "host"), address = find(t, "hostaddr");
+    int host = find_keyword(t, "host"), address = find_keyword(t, "hostaddr");
     bool some = false;
     const char *p;
 

@@ -235,7 +235,7 @@ static void take_error(struct pgsql_conn *c, const char *body, const char *end)
 }
 
 // Handles one complete message. Returns false if it is unexpected here.
-static bool take(struct pgsql_conn *c, char type, size_t len)
+static bool take_message(struct pgsql_conn *c, char type, size_t len)
 {
     struct pgsql_wire *w = &c->wire;
     char *body = w->in.data + w->at + HEAD;
@@ -284,7 +284,7 @@ static int receive_one(struct pgsql_conn *c)
     rc = need(c, 1 + (size_t)size);
     if (rc)
         return rc;
-    if (!take(c, w->in.data[w->at], size - 4))
+    if (!take_message(c, w->in.data[w->at], size - 4))
         return SB_ELOST;
     w->at += 1 + (size_t)size;
     return 0;
@@ -349,7 +349,7 @@ static int receive_behind(struct pgsql_conn *c)
             return SB_EQUERY;
         if (have < HEAD || have < size)
             rc = need_soon(c, size, &until);
-        else if (take(c, head[0], size - HEAD))
+        else if (take_message(c, head[0], size - HEAD))
             w->at += size;
         else
             return SB_EQUERY;
@@ -400,7 +400,7 @@ static int server_error(struct pgsql_conn *c, struct sb_err *err)
     return pgsql_fail_with(c, &p, err);
 }
 
-static int lost(struct pgsql_conn *c, int rc, struct sb_err *err)
+static int lost_con(struct pgsql_conn *c, int rc, struct sb_err *err)
 {
     struct pgsql_problem p = {
         .state = "",
@@ -444,7 +444,7 @@ int pgsql_wire_execute(struct pgsql_conn *c, const struct pgsql_stmt *st,
     rc = receive(c);
     pgsql_set_busy(c, false);
     if (rc)
-        return lost(c, rc, err);
+        return lost_con(c, rc, err);
     if (c->wire.error != SIZE_MAX)
         return server_error(c, err);
     if (c->wire.commit)

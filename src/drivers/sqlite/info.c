@@ -168,7 +168,7 @@ static bool ask(struct sqlite_env *e)
     return n > 0 || first;
 }
 
-static int take(const struct sb_counter_sink *to, const char *name,
+static int pass_counter(const struct sb_counter_sink *to, const char *name,
     double value, int kind, const char *unit)
 {
     struct sb_counter c = {
@@ -205,17 +205,17 @@ static int counters(
     // On a busy machine, users may not run for some time.
     bool fresh = ask(e);
     for (size_t i = 0; fresh && rc == 0 && i < SQLITE_COUNTS; i++)
-        rc = take(to, counts[i].name,
+        rc = pass_counter(to, counts[i].name,
             (double)atomic_load_explicit(&e->count[i], memory_order_relaxed),
             SB_COUNTER_TOTAL, "pages");
     if (rc == 0)
-        rc = take(to, "memory_used", (double)sqlite3_memory_used(),
+        rc = pass_counter(to, "memory_used", (double)sqlite3_memory_used(),
             SB_COUNTER_LEVEL, "bytes");
     if (rc == 0 && !e->memory)
-        rc = take(to, "database_bytes", file_size(e->o->db, ""),
+        rc = pass_counter(to, "database_bytes", file_size(e->o->db, ""),
             SB_COUNTER_LEVEL, "bytes");
     if (rc == 0 && !e->memory)
-        rc = take(to, "wal_bytes", file_size(e->o->db, "-wal"),
+        rc = pass_counter(to, "wal_bytes", file_size(e->o->db, "-wal"),
             SB_COUNTER_LEVEL, "bytes");
     return rc;
 }

@@ -97,8 +97,8 @@ static void count_changes(
     res->insert_id = (uint64_t)sqlite3_last_insert_rowid(c->db);
 }
 
-static int run(struct sqlite_conn *c, sqlite3_stmt *st, struct sb_result *res,
-    struct sb_err *err)
+static int run_stmt(struct sqlite_conn *c, sqlite3_stmt *st,
+    struct sb_result *res, struct sb_err *err)
 {
     int n = sqlite3_column_count(st), rc;
     bool writes = n == 0 && !sqlite3_stmt_readonly(st);
@@ -209,7 +209,7 @@ static int query_one(struct sqlite_conn *c, const char **sql, const char *end,
             *sql = end;
         return 0;
     }
-    rc = run(c, st, res, err);
+    rc = run_stmt(c, st, res, err);
     if (rc == 0 && h && blank(*sql, end) &&
         text_keep(c, start, (size_t)(end - start), h, st)) {
         if (sqlite3_column_count(st) > 0)
@@ -245,7 +245,7 @@ static int query(struct sb_conn *conn, const char *sql, size_t len,
         return sb_err_set(err, SB_EQUERY, "the query is too long");
     if (kept) {
         c->names = kept;
-        rc = run(c, kept, res, err);
+        rc = run_stmt(c, kept, res, err);
     }
     while (!kept && rc == 0 && !blank(sql, end)) {
         rc = query_one(c, &sql, end, h, res, err);
@@ -316,7 +316,7 @@ static int execute(struct sb_conn *conn, struct sb_stmt *stmt,
         if (rc != SQLITE_OK)
             return sqlite_fail(c, rc, err);
     }
-    rc = run(c, st, res, err);
+    rc = run_stmt(c, st, res, err);
     finish_kind(res);
     return rc;
 }

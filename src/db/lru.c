@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-#include "db/sql/lru.h"
+#include "db/lru.h"
 
 #include <stddef.h>
 

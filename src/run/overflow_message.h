@@ -1,13 +1,13 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 //
 // What users are told when the stack of one overflows.
-#ifndef SB_RUN_OVERFLOW_H
-#define SB_RUN_OVERFLOW_H
+#ifndef SB_RUN_OVERFLOW_MESSAGE_H
+#define SB_RUN_OVERFLOW_MESSAGE_H
 
 #include "run/run_private.h"
 
 // From now on, the overflow of a user's stack ends the process with a message
 // and status 1. Main thread, before the run starts threads.
-void sb__overflow_catch(const struct sb_run *run);
+void sb__overflow_message_enable(const struct sb_run *run);
 
 #endif

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-#include "run/overflow.h"
+#include "run/overflow_message.h"
 
 #include <stdio.h>
 #include <unistd.h>
@@ -16,7 +16,7 @@ struct text {
     size_t len;
 };
 
-static void add(struct text *t, const char *s)
+static void append_text(struct text *t, const char *s)
 {
     while (*s && t->len < sizeof(t->data))
         t->data[t->len++] = *s++;
@@ -31,29 +31,29 @@ static void add_number(struct text *t, unsigned n)
     do
         digits[--at] = (char)('0' + n % 10);
     while (n /= 10);
-    add(t, digits + at);
+    append_text(t, digits + at);
 }
 
 // Async-signal-safe.
-static void say(void *user)
+static void say_overflow(void *user)
 {
     const struct sb_user *u = user;
     struct text t = { .len = 0 };
 
-    add(&t, "\nFATAL: the stack of user ");
+    append_text(&t, "\nFATAL: the stack of user ");
     add_number(&t, u->number);
-    add(&t, reason);
+    append_text(&t, reason);
     // There is nothing left to do if this fails.
     ssize_t n = write(STDERR_FILENO, t.data, t.len);
     (void)n;
 }
 
-void sb__overflow_catch(const struct sb_run *run)
+void sb__overflow_message_enable(const struct sb_run *run)
 {
     snprintf(reason, sizeof(reason),
         " overflowed (%lld KiB): functions in C called each other too deeply, "
         "for example string.gsub() with a function that calls it again; use "
         "fewer levels or a larger --thread-stack-size\n",
         (long long)run->o->thread_stack_size / 1024);
-    sb_overflow_catch(say);
+    sb_overflow_catch(say_overflow);
 }
