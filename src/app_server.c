@@ -149,6 +149,8 @@ static void take_facts(struct sb_app *a)
             .server = s->server.name,
             .address = s->server.address,
             .bypass = s->server.bypass,
+            .documents = s->documents,
+            .totals_late_s = (double)s->totals_late_ns / 1e9,
             .settings = a->database[i].settings,
             .nsettings = (unsigned)s->nsettings };
     }

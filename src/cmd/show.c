@@ -37,15 +37,14 @@ static int take_options(const struct sb_cmd_args *args,
     return rc;
 }
 
-static bool is_documents(const struct sb_result_run *run)
+static bool has_only_documents(const struct sb_result_run *run)
 {
-    json_t *list = json_object_get(run->json, "databases");
+    json_t *list = json_object_get(run->json, "databases"), *database;
+    size_t i;
 
-    for (size_t i = 0; i < json_array_size(list); i++) {
-        const char *driver = json_string_value(
-            json_object_get(json_array_get(list, i), "driver"));
-
-        if (!driver || strcmp(driver, "mongodb") != 0)
+    json_array_foreach(list, i, database)
+    {
+        if (!json_is_true(json_object_get(database, "documents")))
             return false;
     }
     return json_array_size(list) > 0;
@@ -65,7 +64,7 @@ static void print_run(const struct sb_cmd_args *args,
     }
     text.sql = c->reads + c->writes + c->others > 0 ||
                json_array_size(json_object_get(run->json, "databases")) > 0;
-    text.documents = is_documents(run);
+    text.documents = has_only_documents(run);
     text.stats = run->report.stats;
     if (*block)
         text.own = (struct sb_text_own){ .data = block, .final = print_block };

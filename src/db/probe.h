@@ -14,6 +14,8 @@ struct sb__probe;
 // What is known about a server that the script used.
 struct sb_server_facts {
     const char *driver;      // its name; as long as the driver is loaded
+    bool documents;          // the driver has documents
+    uint64_t totals_late_ns; // sb_info_ops.counters_delay
     char client[128];        // client library and version
     struct sb_server server; // name "": the server has not answered
     struct sb_server_setting {

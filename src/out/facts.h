@@ -23,7 +23,9 @@ struct sb_fact {
 // A database that was measured.
 struct sb_database_facts {
     const char *driver, *client, *server, *address; // "" if unknown
-    bool bypass; // statements bypass the client library
+    bool bypass;          // statements bypass the client library
+    bool documents;       // a database of documents
+    double totals_late_s; // by how much its totals may be late
     const struct sb_fact *settings;
     unsigned nsettings;
 };

@@ -58,7 +58,9 @@ static json_t *database(const struct sb_database_facts *d)
               sb__json_set_text(o, "client", d->client) &&
               sb__json_set_text(o, "server", d->server) &&
               sb__json_set_text(o, "address", d->address) &&
-              sb__json_set(o, "bypass", json_boolean(d->bypass));
+              sb__json_set(o, "bypass", json_boolean(d->bypass)) &&
+              sb__json_set(o, "documents", json_boolean(d->documents)) &&
+              sb__json_set(o, "totals_late", sb_json_number(d->totals_late_s));
 
     ok = sb__json_set(o, "settings", fact_object(d->settings, d->nsettings)) &&
          ok;

@@ -226,3 +226,15 @@ A script with the name of a command runs if a command of workloads follows.
   1
   $ rm show.lua; sysbench show help | head -1
   Usage: sysbench show [OPTIONS] FILE...
+
+The words of a run whose databases are all of documents are others.
+
+  $ cat >doc.lua <<'EOF'
+  > function thread_init() con = sysbench.sql.driver():connect() end
+  > function event() con:query("SELECT 1") end
+  > EOF
+  $ sysbench doc.lua run --db-driver=null --events=5 --report=none,json=sql.json
+  $ sed 's/"documents":false/"documents":true/' sql.json >doc.json
+  $ for f in sql doc; do sysbench show $f.json | grep '^[A-Z].* statistics:' | head -1; done
+  SQL statistics:
+  OLTP test statistics:

@@ -11,6 +11,7 @@ static void asks_with_short_timeouts(void)
     struct sb__probe *p;
 
     begin();
+    fake_info.counters_delay = 5;
     base_opts.connect_timeout = INT64_C(60000000000);
     p = sb__probe_new(use(NULL), 7, &err);
     CHECK_INT(sb__probe_connect(p, &err), 0);
@@ -19,6 +20,9 @@ static void asks_with_short_timeouts(void)
     sb__probe_client(p, &f);
     CHECK_STR(f.client, "libfake 1");
     CHECK_STR(f.server.name, "");
+    CHECK(!f.documents);
+    CHECK_INT(f.totals_late_ns, 5);
+    fake_info.counters_delay = 0;
     CHECK_INT(sb__probe_describe(p, &f, &err), 0);
     CHECK_INT(sb__probe_describe(p, &f, &err), 0); // the second replaces it
     CHECK(sb_server_facts_copy(&f, &copy));

@@ -744,9 +744,11 @@ function serverSection(main, run) {
     if (!run.columns.some(c => c.group === "server"))
         return;
     const s = section(main, "server", "Server");
-    if ((run.doc.databases || []).some(b => b.driver === "pgsql"))
-        s.append(h("p", null, "PostgreSQL adds up its totals once per " +
-            "second: the rates are those of up to a second earlier."));
+    const late = Math.max(0, ...(run.doc.databases || [])
+        .map(b => b.totals_late || 0));
+    if (late > 0)
+        s.append(h("p", null, "A server adds up its totals only from time to " +
+            `time: the rates are those of up to ${late} s earlier.`));
     smallCharts(s, run, "server");
 }
 
