@@ -31,24 +31,17 @@ void sb__fiber_queue(struct sb_fiber *f)
     struct sb_loop *l = f->loop;
 
     f->state = SB__FIBER_READY;
-    f->next = NULL;
-    if (l->last)
-        l->last->next = f;
-    else
-        l->first = f;
-    l->last = f;
-    l->ready++;
+    CK_STAILQ_INSERT_TAIL(&l->ready, f, next);
+    l->nready++;
 }
 
 struct sb_fiber *sb__fiber_next(struct sb_loop *l)
 {
-    struct sb_fiber *f = l->first;
+    struct sb_fiber *f = CK_STAILQ_FIRST(&l->ready);
 
     assert(f->state == SB__FIBER_READY);
-    l->first = f->next;
-    if (!l->first)
-        l->last = NULL;
-    l->ready--;
+    CK_STAILQ_REMOVE_HEAD(&l->ready, next);
+    l->nready--;
     return f;
 }
 
@@ -139,13 +132,8 @@ struct sb_prefetch *sb_fiber_prefetch(struct sb_fiber *f)
 static void add_woken(struct sb_loop *l, struct sb_fiber *f)
 {
     sb_spin_lock(&l->woken_lock);
-    f->woken_next = NULL;
-    if (l->woken_last)
-        l->woken_last->woken_next = f;
-    else
-        l->woken_first = f;
-    l->woken_last = f;
-    atomic_store(&l->woken, true);
+    CK_STAILQ_INSERT_TAIL(&l->woken, f, woken_next);
+    atomic_store(&l->any_woken, true);
     sb_spin_unlock(&l->woken_lock);
 }
 

@@ -45,42 +45,41 @@ static void run_ready(struct sb_loop *l)
     atomic_store_explicit(&l->round,
         atomic_load_explicit(&l->round, memory_order_relaxed) + 1,
         memory_order_relaxed);
-    for (unsigned n = l->ready; n > 0; n--) {
+    for (unsigned n = l->nready; n > 0; n--) {
         struct sb_fiber *f = sb__fiber_next(l);
 
-        if (l->first)
-            prefetch(l->first);
+        if (!CK_STAILQ_EMPTY(&l->ready))
+            prefetch(CK_STAILQ_FIRST(&l->ready));
         run_fiber(l, f);
     }
 }
 
 // Wake-ups and timers --------------------------------------------------------
 
-static struct sb_fiber *remove_woken(struct sb_loop *l)
+static void remove_woken(struct sb_loop *l, struct sb__fiber_queue *to)
 {
-    struct sb_fiber *f;
-
     sb_spin_lock(&l->woken_lock);
-    f = l->woken_first;
-    l->woken_first = l->woken_last = NULL;
-    atomic_store(&l->woken, false);
+    CK_STAILQ_MOVE(to, &l->woken, woken_next);
+    CK_STAILQ_INIT(&l->woken);
+    atomic_store(&l->any_woken, false);
     sb_spin_unlock(&l->woken_lock);
-    return f;
 }
 
 // Those that other threads woke can run, if they sleep.
 static void run_woken(struct sb_loop *l)
 {
-    struct sb_fiber *f = atomic_load(&l->woken) ? remove_woken(l) : NULL;
+    struct sb__fiber_queue woken;
+    struct sb_fiber *f, *next;
 
-    while (f) {
-        struct sb_fiber *next = f->woken_next;
-
+    if (!atomic_load(&l->any_woken))
+        return;
+    remove_woken(l, &woken);
+    CK_STAILQ_FOREACH_SAFE(f, &woken, woken_next, next)
+    {
         // As soon as `queued` is false, the fiber can be added again.
         atomic_store(&f->queued, false);
         if (f->state == SB__FIBER_SLEEPING && atomic_load(&f->token))
             sb__fiber_make_ready(f);
-        f = next;
     }
 }
 
@@ -114,7 +113,7 @@ static uint64_t next_time(const struct sb_loop *l)
 {
     const struct sb_timer *t = sb_timers_first(&l->timers);
 
-    if (l->ready > 0)
+    if (l->nready > 0)
         return 0;
     return t ? t->at : SB_FOREVER;
 }
@@ -126,7 +125,8 @@ static void busy_wait(struct sb_loop *l, uint64_t until)
         l->poller->wait(l, 0);
         return;
     }
-    while (!atomic_load(&l->woken) && (l->now = sb_clock_monotonic()) < until)
+    while (
+        !atomic_load(&l->any_woken) && (l->now = sb_clock_monotonic()) < until)
         ck_pr_stall();
 }
 
@@ -163,7 +163,7 @@ static void ask_kernel(struct sb_loop *l)
     // A waker pushes first and reads `asleep` second: either it sees `asleep`,
     // or this sees what it has pushed.
     atomic_store(&l->asleep, true);
-    if (atomic_load(&l->woken))
+    if (atomic_load(&l->any_woken))
         until = 0;
     wait_until(l, until, to);
     atomic_store_explicit(&l->asleep, false, memory_order_relaxed);
@@ -179,6 +179,8 @@ struct sb_loop *sb_loop_new(unsigned max, bool exact)
     if (!l)
         return NULL;
     *l = (struct sb_loop){ .max = max, .exact = exact, .check.stat = -1 };
+    CK_STAILQ_INIT(&l->ready);
+    CK_STAILQ_INIT(&l->woken);
     if (sb_timers_init(&l->timers, max) == 0)
         return l;
     free(l);

@@ -4,6 +4,7 @@
 #ifndef SB_LOOP_PRIVATE_H
 #define SB_LOOP_PRIVATE_H
 
+#include <ck_queue.h>
 #include <stdatomic.h>
 #include <sys/types.h>
 
@@ -36,8 +37,8 @@ struct sb__io {
 struct sb_fiber {
     struct sb_context context;
     struct sb_loop *loop;
-    struct sb_fiber *next;  // in the queue of the loop
-    struct sb_fiber *other; // in the list of all fibers
+    CK_STAILQ_ENTRY(sb_fiber) next; // in loop->ready
+    struct sb_fiber *other;         // in the list of all fibers
     enum sb__fiber_state state;
     struct sb_timer timer;
     struct sb__io io;
@@ -46,10 +47,12 @@ struct sb_fiber {
     void *local; // its owner's
     struct sb_prefetch prefetch;
     // Written by other threads:
-    _Atomic bool token;          // a wake-up that no sleep has consumed
-    _Atomic bool queued;         // in the list of the loop
-    struct sb_fiber *woken_next; // under loop->woken_lock
+    _Atomic bool token;  // a wake-up that no sleep has consumed
+    _Atomic bool queued; // in the list of the loop
+    CK_STAILQ_ENTRY(sb_fiber) woken_next; // under loop->woken_lock
 };
+
+CK_STAILQ_HEAD(sb__fiber_queue, sb_fiber);
 
 // How a loop waits for the kernel. io: of a fiber in state WAITING. After
 // start_*() returned 0, complete() is called once for it, in wait().
@@ -105,8 +108,8 @@ struct sb_loop {
     // Read by the thread that checks the loop:
     struct sb_fiber *_Atomic running; // or NULL
     _Atomic unsigned round;           // number of the current one
-    struct sb_fiber *first, *last;    // that are ready
-    unsigned ready;
+    struct sb__fiber_queue ready;
+    unsigned nready;
     struct sb_helpers *helpers; // or NULL
     struct sb_timers timers;
     bool exact;
@@ -117,8 +120,8 @@ struct sb_loop {
     void *fault_stack; // on which its thread handles faults, or NULL
     // Written by other threads: fibers to wake.
     _Alignas(64) struct sb_spin woken_lock;
-    struct sb_fiber *woken_first, *woken_last;
-    _Atomic bool woken;  // there are some
+    struct sb__fiber_queue woken;
+    _Atomic bool any_woken;
     _Atomic bool asleep; // in wait(): notify() is needed
 };
 
