@@ -1,8 +1,10 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 //
-// A call of a driver: everything that is executed on a connection begins and
-// ends here: it is timed and counted, and what the driver returned becomes the
-// error that a script reads.
+// A call of a driver: a statement or command that is executed on a connection
+// begins and ends here. It is timed and counted, and what the driver returned
+// becomes the error that a script reads. Fetching is part of no call: its
+// errors go to sb__error_report() directly, as do those of rollbacks, which are
+// not operations, and of loads, whose operation is that of the whole load.
 //
 //     rc = sb__call_ready(c);
 //     ...
