@@ -13,7 +13,7 @@
 #include "check.h"
 #include "db/con.h"
 
-static char modules[4096], folder[] = "/tmp/test_loader.XXXXXX";
+static char modules[4096], folder[] = "/tmp/test_world.XXXXXX";
 
 struct world {
     struct sb_opts *o;
