@@ -169,6 +169,8 @@ int sb__inst_get(struct sb_db *db, const char *const *names,
            : inst_ready(&db->base, err);
     if (rc == 0)
         (*out)->refs++;
+    else
+        *out = NULL;
     pthread_mutex_unlock(&db->owner->lock);
     return rc;
 }

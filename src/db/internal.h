@@ -93,7 +93,8 @@ void sb__idle_done(struct sb_drivers *d);
 
 void sb__inst_done(struct sb__inst *i);
 // Gets the instance with n option overrides, ready for use, and adds a
-// reference. The caller drops it with sb__inst_put(). 0 or SB_E*.
+// reference. The caller drops it with sb__inst_put(). 0, or SB_E* with NULL in
+// *out.
 int sb__inst_get(struct sb_db *db, const char *const *names,
     const char *const *values, size_t n, struct sb__inst **out,
     struct sb_err *err);

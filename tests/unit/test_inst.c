@@ -79,9 +79,11 @@ static struct sb__inst *get(const char *name, const char *value)
 
 static int refused(const char *name, const char *value)
 {
-    struct sb__inst *i;
+    struct sb__inst *i = &db.base;
+    int rc = sb__inst_get(&db, &name, &value, 1, &i, &err);
 
-    return sb__inst_get(&db, &name, &value, 1, &i, &err);
+    CHECK(i == NULL); // a reference to it was not added
+    return rc;
 }
 
 static const struct fake_opts *opts_of(const struct sb__inst *i)
