@@ -79,6 +79,7 @@ static void delist(struct sb_con_priv *c)
         c->prev->next = c->next;
     else
         c->ctx->cons = c->next;
+    assert(c->ctx->held > 0);
     c->ctx->held--;
     pthread_mutex_unlock(&c->ctx->lock);
 }

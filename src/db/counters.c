@@ -2,6 +2,7 @@
 #define _GNU_SOURCE // FNM_CASEFOLD
 #include "db/counters.h"
 
+#include <assert.h>
 #include <ctype.h>
 #include <fnmatch.h>
 #include <stdlib.h>
@@ -161,6 +162,7 @@ static uint32_t *slot_of(const struct sb__counters *t, const char *name)
 {
     size_t i = sb_hash_text(name) & (t->slots - 1);
 
+    assert(t->n < t->slots); // the search ends at a free one
     while (t->slot[i] && strcmp(t->entry[t->slot[i] - 1].name, name) != 0)
         i = (i + 1) & (t->slots - 1);
     return &t->slot[i];
@@ -309,6 +311,7 @@ bool sb__counters_growth(
 {
     const struct sb__counter_entry *e = &t->entry[i];
 
+    assert(i < t->n);
     *name = e->name;
     *growth = e->growth;
     return e->values > 1;
@@ -316,8 +319,10 @@ bool sb__counters_growth(
 
 bool sb__counters_use(struct sb__counters *t, size_t i)
 {
-    bool first = !t->entry[i].used;
+    bool first;
 
+    assert(i < t->n);
+    first = !t->entry[i].used;
     t->entry[i].used = true;
     return first;
 }
@@ -327,6 +332,7 @@ void sb__counters_get(const struct sb__counters *t, size_t i, uint64_t oldest,
 {
     const struct sb__counter_entry *e = &t->entry[i];
 
+    assert(i < t->n);
     *out = (struct sb_server_value){ .name = e->name,
         .unit = e->unit,
         .has_value = e->has_value && e->to >= oldest,

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
+#include <assert.h>
 #include <dirent.h>
 #include <stdlib.h>
 
@@ -35,8 +36,10 @@ struct sb_drivers *sb_drivers_new(
     return d;
 }
 
+// Each connection has a reference to its instance, and has been freed.
 static void db_free(struct sb_db *db)
 {
+    assert(db->base.refs == 0);
     sb__insts_free(db);
     sb__inst_done(&db->base);
     free(db->base.opts);
@@ -198,6 +201,7 @@ static int db_load(struct sb_drivers *d, const char *name, struct sb_db **out,
         db_free(db);
         return rc;
     }
+    assert(!db->next && db->owner == d);
     while (*end)
         end = &(*end)->next;
     *end = *out = db;

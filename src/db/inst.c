@@ -2,6 +2,7 @@
 //
 // Instances: a driver with one set of option values. Connections with the same
 // option overrides share an instance.
+#include <assert.h>
 #include <stdlib.h>
 
 #include "base/near.h"
@@ -9,6 +10,7 @@
 
 static void inst_free(struct sb__inst *i)
 {
+    assert(i->refs == 0);
     sb__inst_done(i);
     free(i->opts);
     free(i->key);
@@ -197,6 +199,7 @@ size_t sb__insts_used(
 {
     size_t first = n;
 
+    assert(n <= most);
     pthread_mutex_lock(&d->lock);
     for (struct sb_db *db = d->dbs; db; db = db->next) {
         for (struct sb__inst *i = &db->base; i && n < most;
@@ -228,6 +231,7 @@ void sb__inst_put(struct sb__inst *i)
     struct sb_db *db = i->db;
 
     pthread_mutex_lock(&db->owner->lock);
+    assert(i->refs > 0);
     if (--i->refs == 0 && i->key && !i->kept) {
         struct sb__inst **p = &db->more;
 

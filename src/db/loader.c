@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
+#include <assert.h>
 #include <dlfcn.h>
 #include <stdarg.h>
 #include <stdlib.h>
@@ -190,6 +191,8 @@ void sb__module_close(struct sb_db *db)
 {
     if (!db)
         return;
+    // The functions that end instances are in the module.
+    assert(!db->more && !db->base.ready);
     if (db->handle)
         dlclose(db->handle);
     free(db->file);

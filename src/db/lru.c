@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 #include "db/lru.h"
 
+#include <assert.h>
 #include <stddef.h>
 
 static void take_out(struct sb__lru *l, struct sb__lru_node *node)
@@ -32,6 +33,7 @@ void sb__lru_add(struct sb__lru *l, struct sb__lru_node *node)
 
 void sb__lru_remove(struct sb__lru *l, struct sb__lru_node *node)
 {
+    assert(l->n > 0);
     take_out(l, node);
     count(l, l->n - 1);
 }

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 #include "db/probe.h"
 
+#include <assert.h>
 #include <stdlib.h>
 
 #include "db/internal.h"
@@ -115,6 +116,7 @@ static int set_up(struct sb__probe *p, struct sb_err *err)
     size_t size = p->drv->opts_size ? p->drv->opts_size : 1;
     int rc;
 
+    assert(p->inst->ready && p->inst->refs > 0);
     p->opts = malloc(size);
     p->conn = calloc(1, p->drv->conn_size);
     if (!p->opts || !p->conn)
@@ -201,6 +203,7 @@ int sb__probe_connect(struct sb__probe *p, struct sb_err *err)
     const struct sb_conn_info info = { .number = p->number };
     int rc;
 
+    assert(!p->open);
     memset(p->conn, 0, p->drv->conn_size);
     set_cancelable(p, p->drv->caps & SB_CAP_CANCEL_CONNECT);
     rc = p->drv->generic->connect(p->conn, p->env, p->opts, &info, err);
@@ -250,6 +253,7 @@ int sb__probe_describe(
     const struct sb_info_ops *ops = p->drv->info;
     int rc = 0;
 
+    assert(p->open);
     sb_server_facts_done(out);
     memset(&out->server, 0, sizeof(out->server));
     if (ops && ops->describe)
@@ -264,5 +268,6 @@ int sb__probe_counters(
 {
     const struct sb_info_ops *ops = p->drv->info;
 
+    assert(p->open);
     return ops && ops->counters ? ops->counters(p->conn, to, err) : 0;
 }

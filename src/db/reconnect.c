@@ -73,10 +73,11 @@ static void log_lost(struct sb_con_priv *c)
 static void log_back(struct sb_con_priv *c, bool back, uint64_t since)
 {
     struct sb_drivers *d = c->inst->db->owner;
-    bool last = atomic_fetch_sub_explicit(&d->down, 1, memory_order_relaxed) ==
-                1;
+    unsigned down = atomic_fetch_sub_explicit(
+        &d->down, 1, memory_order_relaxed);
 
-    if (last && back)
+    assert(down > 0);
+    if (down == 1 && back)
         sb_log(SB_LOG_NOTICE, "%s: connected again after %.1f s", c->drv->name,
             (double)(sb__now(c) - since) / 1e9);
 }
@@ -101,6 +102,7 @@ static int keep_trying(struct sb_con_priv *c, uint64_t since, uint64_t limit)
     uint64_t draw = c->info.seed;
     int rc;
 
+    assert(c->state == SB__CON_AWAY);
     do {
         if (limit && sb__now(c) - since >= limit)
             return SB_ELOST;
@@ -233,6 +235,7 @@ void sb__reconnect_often(struct sb_con_priv *c)
 
     if (!events && !ns)
         return;
+    assert(!c->refresh.child.con);
     c->refresh = (struct sb__refresh){
         .child = { .ops = &ops },
         .at_event = events ? draw % events + 1 : UINT64_MAX,

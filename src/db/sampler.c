@@ -6,6 +6,7 @@
 // the samples of the others.
 #include "db/sampler_private.h"
 
+#include <assert.h>
 #include <errno.h>
 #include <stdlib.h>
 #include <time.h>
@@ -62,6 +63,7 @@ static void add_target(
     }
     sb__probe_client(t->probe, &t->facts);
     pthread_mutex_lock(&s->lock);
+    assert(s->ntargets < TARGETS_MAX);
     s->target[s->ntargets++] = t;
     pthread_mutex_unlock(&s->lock);
     started = start_thread(s, &t->thread, sb__sampler_target_main, t) == 0;
@@ -179,6 +181,7 @@ static struct sb_sampler *sampler_new(const struct sb_sampler_setup *setup)
 
 static void sampler_free(struct sb_sampler *s)
 {
+    assert(s->running == 0);
     for (size_t i = 0; i < s->ntargets; i++)
         target_free(s->target[i]);
     for (size_t i = 0; i < s->ninsts; i++)

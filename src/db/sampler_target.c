@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 //
 // One server of the sampler: its facts, the names of its counters, its samples.
+#include <assert.h>
 #include <errno.h>
 #include <stdlib.h>
 #include <time.h>
@@ -208,6 +209,7 @@ static int sample(struct sb__sampler_target *t, bool first, struct sb_err *err)
     uint64_t now = sb_clock_monotonic();
     int rc;
 
+    assert(t->described && !t->same);
     if (t->settled_at == 0)
         t->settled_at = now + least(t);
     // A sample before or at the time at which the server has settled.
@@ -285,6 +287,7 @@ static bool last_is_due(struct sb__sampler_target *t)
 static void last_is_done(struct sb__sampler_target *t)
 {
     pthread_mutex_lock(&t->s->lock);
+    assert(t->s->last && !t->last);
     t->last = true;
     pthread_cond_broadcast(&t->s->changed);
     pthread_mutex_unlock(&t->s->lock);

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 //
 // When the threads of the sampler take samples, and when they end.
+#include <assert.h>
 #include <time.h>
 
 #include "base/clock.h"
@@ -88,6 +89,7 @@ bool sb__sampler_stopped(struct sb_sampler *s)
 void sb__sampler_thread_ends(struct sb_sampler *s)
 {
     pthread_mutex_lock(&s->lock);
+    assert(s->running > 0);
     s->running--;
     pthread_cond_broadcast(&s->changed);
     pthread_mutex_unlock(&s->lock);

@@ -265,6 +265,8 @@ int sb__doc_run(struct sb_con_priv *c, const uint8_t *body, size_t len,
     struct sb__call call = sb__call_begin(
         c, rec, rec ? op_of(c, rec, name, command_of(body)) : -1);
 
+    // As sb__doc_check() says.
+    assert(c->drv->doc && len > SB_BSON_EMPTY && *command_of(body));
     return end_call(&call, &content,
         c->drv->doc->command(c->conn, body, len, &c->res, &c->err));
 }
@@ -421,6 +423,7 @@ void sb__doc_orphan(struct sb__child *k)
 {
     struct sb_db_ctx *ctx = k->con->ctx;
 
+    assert(k->ops->free); // what sb__children_free() calls for it
     sb__child_remove(k);
     sb__child_link(&ctx->orphans, k);
 }

@@ -109,6 +109,7 @@ static void close_batch(struct part *p)
 
     if (!batch || batch->closed)
         return;
+    assert(batch->at < batch->list && batch->list < p->body.len);
     close_document(&p->body, batch->list);
     close_document(&p->body, batch->at);
     batch->closed = true;
@@ -154,6 +155,9 @@ static uint8_t *place_value(
 
 static void placed(struct sb_doc_bulk *bulk, struct part *p, const uint8_t *end)
 {
+    // place_value() has left room for the bytes that close the command.
+    assert(end > (const uint8_t *)p->body.data + p->body.len &&
+           end < (const uint8_t *)p->body.data + p->body.cap);
     p->body.len = (size_t)(end - (const uint8_t *)p->body.data);
     p->batch[p->nbatches - 1].n++;
     bulk->count++;
@@ -304,6 +308,7 @@ int sb_doc_bulk_add_op(struct sb_doc_bulk *bulk, int kind, struct sb_doc_op *op,
     if (!out)
         return sb__error_no_memory(c);
     len = sb__doc_op_write(op, c, values, out);
+    assert(len <= room);
     if (!len)
         return c->err.code;
     placed(bulk, p, out + len);
@@ -418,6 +423,7 @@ static int run_batch(
     const uint8_t *body = (const uint8_t *)p->body.data + b->at;
     int rc = sb__doc_begin(c);
 
+    assert(b->closed && b->n > 0 && b->n <= OPS_MAX);
     *on = false;
     if (rc)
         return rc;

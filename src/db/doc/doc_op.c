@@ -53,6 +53,7 @@ static int add_piece(
     struct piece *grown = sb_array_room(
         op->piece, &op->cap, op->npieces, 1, sizeof(*grown));
 
+    assert(at >= x->from && at <= op->len);
     if (!grown)
         return sb__error_no_memory(x->con);
     op->piece = grown;
@@ -316,6 +317,7 @@ size_t sb__doc_op_write(const struct sb_doc_op *op, struct sb_con_priv *c,
             break;
         }
     }
+    assert(depth == 0);
     return (size_t)(p - out);
 }
 
@@ -333,6 +335,7 @@ static int send_filled(struct sb_doc_op *op, struct sb_con_priv *c,
     if (!out)
         return sb__error_no_memory(c);
     len = sb__doc_op_write(op, c, values, out);
+    assert(len <= need);
     if (!len)
         return c->err.code;
     rc = sb__doc_run(c, out, len, op->name);

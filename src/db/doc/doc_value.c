@@ -190,6 +190,7 @@ static uint8_t *put_element(const struct sb_doc_value *v, enum sb__want want,
     } else {
         return refuse_value(v, want, err);
     }
+    assert(want != SB__WANT_ANY && plain.type != SB_DOC_ELEMENT); // an end
     return sb__value_put(&plain, want, type, out, err);
 }
 
@@ -234,6 +235,7 @@ static uint8_t *put_typed(const struct sb_doc_value *v, enum sb__want want,
 uint8_t *sb__value_put(const struct sb_doc_value *v, enum sb__want want,
     uint8_t *type, uint8_t *out, struct sb_err *err)
 {
+    assert(type < out); // the key is between them
     if (v->type == SB_DOC_ELEMENT)
         return put_element(v, want, type, out, err);
     if (v->type == SB_DOC_NULL) {

@@ -42,7 +42,10 @@ struct sb_param *sb__param_new(int type, uint64_t max_len, struct sb_err *err)
 
 struct sb_param *sb__param_keep(struct sb_param *param)
 {
-    ((struct param *)param)->refs++;
+    struct param *p = (struct param *)param;
+
+    assert(p->refs > 0);
+    p->refs++;
     return param;
 }
 
@@ -50,6 +53,7 @@ void sb_param_free(struct sb_param *param)
 {
     struct param *p = (struct param *)param;
 
+    assert(!p || p->refs > 0);
     if (p && --p->refs == 0)
         free(p);
 }

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 #include "db/sql/placeholder.h"
 
+#include <assert.h>
 #include <inttypes.h>
 #include <math.h>
 #include <stdlib.h>
@@ -28,6 +29,7 @@ static int unescape(
     }
     memcpy(m->sql + m->len, sql + from, len - from);
     m->len += len - from;
+    assert(m->len < len);
     m->sql[m->len] = '\0';
     return 0;
 }
@@ -51,11 +53,16 @@ int sb__placeholders_scan(
     m->at = n ? malloc(n * sizeof(*m->at)) : NULL;
     if (n && !m->at)
         return SB_ENOMEM;
-    if (escapes)
-        return unescape(m, sql, len, flags);
+    if (escapes) {
+        int rc = unescape(m, sql, len, flags);
+
+        assert(rc || m->n == n);
+        return rc;
+    }
     for (i = sb_sqlscan_next(sql, len, 0, flags); i < len;
          i = sb_sqlscan_next(sql, len, i + 1, flags))
         m->at[m->n++] = i;
+    assert(m->n == n);
     return 0;
 }
 
