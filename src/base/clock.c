@@ -2,6 +2,7 @@
 #define _GNU_SOURCE
 #include "base/clock.h"
 
+#include <assert.h>
 #include <errno.h>
 #include <math.h>
 #include <stdio.h>
@@ -74,6 +75,7 @@ bool sb_clock_steer(struct sb_clock *c, uint64_t tsc, uint64_t ns)
     uint64_t ours, period = next_period(ns - c->first_ns);
     double rate, behind, unseen;
 
+    assert(c->tsc);
     c->anchor_ns = ns + period;
     if ((int64_t)(tsc - c->tsc0) <= 0)
         return true;

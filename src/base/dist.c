@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 #include "base/dist.h"
 
+#include <assert.h>
 #include <math.h>
 #include <string.h>
 
@@ -193,6 +194,7 @@ static void zipf_prepare(struct sb_zipf *z, uint64_t span, double e)
 {
     double n = (double)span + 1;
 
+    assert(span > 0);
     z->span = span;
     z->exponent = e;
     z->h_x1 = zipf_integral(e, 1.5) - 1;

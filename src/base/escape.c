@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 #include "base/escape.h"
 
+#include <assert.h>
 #include <stdbool.h>
 #include <stdio.h>
 #include <string.h>
@@ -71,6 +72,7 @@ size_t sb_escape(char *out, size_t size, const char *text)
     const unsigned char *s = (const unsigned char *)text;
     size_t len = 0;
 
+    assert(size > 0);
     while (*s && add_char(out, size, &len, &s))
         ;
     out[len] = '\0';
@@ -84,6 +86,7 @@ size_t sb_escape_line(char *out, size_t size, const char *text)
     bool room = true;
     size_t len = 0;
 
+    assert(size > 0);
     while (room && *s) {
         size_t breaks = strspn((const char *)s, "\n\r\t");
 

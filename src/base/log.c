@@ -2,6 +2,7 @@
 
 #include "base/log.h"
 
+#include <assert.h>
 #include <pthread.h>
 #include <stdatomic.h>
 #include <stdbool.h>
@@ -130,6 +131,7 @@ static void fit(char *text, size_t columns)
 {
     size_t n = 0, comma = 0, i;
 
+    assert(columns > 0);
     for (i = 0; text[i]; i++) {
         if (text[i] == ',')
             comma = i;

@@ -87,6 +87,7 @@ static const char *value_text(struct sb_opts *o, const struct sb_opt *opt,
         return v->b ? "on" : "off";
     if (!raw)
         return "";
+    assert(opt->type != SB_OPT_ENUM || opt->choices);
     if (opt->type == SB_OPT_ENUM)
         return opt->choices[v->e];
     if (opt->type == SB_OPT_STRING || opt->type == SB_OPT_LIST)
@@ -100,6 +101,7 @@ int sb__opts_store_text(struct sb_opts *o, struct sb__opts_decl *d,
 {
     const char *text = value_text(o, d->opt, v, raw), *shown = NULL;
 
+    assert(!d->alias); // which has no value of its own
     if (text)
         shown = sb__opts_mask(
             o, text, sb__opts_secret(d->opt, d->opt->name, text));
@@ -212,6 +214,7 @@ int sb__opts_apply(struct sb_opts *o, struct sb__opts_decl *d,
     union sb__opts_value v;
     int rc;
 
+    assert(!t->alias);
     if (!allowed(s, d))
         return 0;
     s->claimed = true;
@@ -271,8 +274,9 @@ void sb__opts_drop(struct sb_opts *o, const struct sb__opts_decl *d)
 {
     size_t i = 0;
 
-    while (o->decls.item[i] != d)
+    while (i < o->decls.len && o->decls.item[i] != d)
         i++;
+    assert(i < o->decls.len);
     o->decls.len--;
     memmove(&o->decls.item[i], &o->decls.item[i + 1],
         (o->decls.len - i) * sizeof(o->decls.item[0]));

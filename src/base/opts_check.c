@@ -3,6 +3,7 @@
 // Queries on all options: which were given, which are undeclared, which name
 // is similar, and views of options.
 
+#include <assert.h>
 #include <stdlib.h>
 
 #include "base/near.h"
@@ -240,6 +241,7 @@ void sb__opts_view(const struct sb__opts_decl *d, struct sb_opt_view *view)
 {
     const struct sb__opts_decl *t = d->alias ? d->alias : d;
 
+    assert(!t->alias && t->shown);
     view->table = d->table;
     view->opt = d->opt;
     view->value = (const char *)t->target + t->opt->offset;

@@ -23,6 +23,7 @@ static const char *full_name(
 static int set_component(struct sb_opts *o, struct sb__opts_decl *d,
     const char *component, struct sb_err *err)
 {
+    assert(d->opt->name[strlen(component)] == '.');
     d->component = sb__opts_strdup(o, component);
     d->plain = d->opt->name + strlen(component) + 1;
     return d->component ? 0 : sb__opts_no_memory(err);
@@ -127,6 +128,7 @@ static int own_one(struct sb_opts *o, const char *title, const char *component,
         return 0; // sb_opts_check() reports it
     if (from->alias)
         from = from->alias;
+    assert(!from->alias);
     sb__opts_view(from, &view);
     if (!allowed(arg, &view))
         return sb_err_set(err, SB_EUSAGE,

@@ -5,6 +5,7 @@
 // values of secret options. A URL or string may be malformed: if the password
 // is ambiguous, more text is hidden rather than less.
 
+#include <assert.h>
 #include <ctype.h>
 #include <stdlib.h>
 #include <strings.h>
@@ -97,6 +98,7 @@ bool sb__opts_secret(
 
 static void hide(struct masked *m, const char *from, const char *to)
 {
+    assert(from >= m->text && to <= m->end);
     if (from < to)
         memset(m->hidden + (from - m->text), 1, (size_t)(to - from));
 }

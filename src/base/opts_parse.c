@@ -296,6 +296,7 @@ void sb__opts_store(const struct sb_opt *opt, const union sb__opts_value *value,
 {
     char *at = (char *)target + opt->offset;
 
+    assert(!opt->alias_of); // which has no offset
     if (opt->given)
         memcpy((char *)target + opt->given, &given, sizeof(given));
     switch (opt->type) {

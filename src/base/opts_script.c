@@ -46,6 +46,7 @@ int sb__opts_new_default(struct sb_opts *o, struct sb__opts_decl *d,
 
     if (d->alias)
         d = d->alias;
+    assert(!d->alias);
     if (!def)
         return 0;
     rc = sb__opts_value(o, d->opt, def, &v, err);
@@ -89,6 +90,7 @@ int sb__opts_declare(struct sb_opts *o, struct sb__opts_script *s,
                                   ? sb__opts_new_decl(o, &s->table, opt, target)
                                   : NULL;
 
+    assert(!opt->alias_of);
     *out = d;
     if (!d)
         return sb__opts_no_memory(err);

@@ -3,6 +3,8 @@
 // Sections of config files: settings below [headers] are kept until the
 // workload is known.
 
+#include <assert.h>
+
 #include "kit/buf.h"
 #include "base/opts_private.h"
 
@@ -30,9 +32,11 @@ int sb__opts_section(
 int sb__opts_add_to_section(
     struct sb_opts *o, const struct sb__opts_setting *given, struct sb_err *err)
 {
-    struct section *c = o->sections.item[o->sections.len - 1];
     struct sb__opts_setting *s = sb__opts_alloc(o, sizeof(*s));
+    struct section *c;
 
+    assert(o->sections.len > 0);
+    c = o->sections.item[o->sections.len - 1];
     if (s) {
         *s = *given;
         s->name = sb__opts_strdup(o, given->name);

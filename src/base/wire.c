@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 #include "base/wire.h"
 
+#include <assert.h>
+
 // Seven bits in each byte, the lowest first; the highest bit of a byte says
 // that another one follows.
 int sb_wire_put(struct sb_buf *b, uint64_t v)
@@ -11,6 +13,7 @@ int sb_wire_put(struct sb_buf *b, uint64_t v)
     for (; v >= 0x80; v >>= 7)
         bytes[n++] = (unsigned char)(v | 0x80);
     bytes[n++] = (unsigned char)v;
+    assert(n <= sizeof(bytes));
     return sb_buf_add(b, bytes, n);
 }
 
@@ -99,6 +102,7 @@ const char *sb_wire_get_bytes(struct sb_wire *w, size_t *len)
     }
     *len = (size_t)n;
     w->at += n;
+    assert(w->at <= w->end);
     return data;
 }
 
@@ -107,6 +111,7 @@ void sb_wire_get_text(struct sb_wire *w, char *out, size_t size)
     size_t len;
     const char *data = sb_wire_get_bytes(w, &len);
 
+    assert(size > 0);
     out[0] = '\0';
     if (len >= size) {
         mark_bad(w);

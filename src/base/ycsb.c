@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 #include "base/ycsb.h"
 
+#include <assert.h>
 #include <math.h>
 
 #include "kit/hash.h"
@@ -51,6 +52,7 @@ static void prepare(struct sb_ycsb_zipf *z, uint64_t n)
 {
     double zeta2 = 1 + pow(0.5, THETA);
 
+    assert(n > 0);
     z->n = n;
     z->zeta = sb_ycsb_zeta(n);
     z->eta = (1 - pow(2 / (double)n, 1 - THETA)) / (1 - zeta2 / z->zeta);

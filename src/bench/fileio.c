@@ -275,11 +275,14 @@ static int user_done(
 {
     struct sb__fileio *t = w->data;
     struct sb_rec *rec;
+    int64_t active;
     int rc = 0;
 
     if (u->rec)
         atomic_store_explicit(&t->rec, u->rec, memory_order_relaxed);
-    if (atomic_fetch_sub_explicit(&t->active, 1, memory_order_acq_rel) > 1)
+    active = atomic_fetch_sub_explicit(&t->active, 1, memory_order_acq_rel);
+    assert(active > 0);
+    if (active > 1)
         return 0;
     rec = atomic_load_explicit(&t->rec, memory_order_relaxed);
     if (!t->o->fsync_end || t->o->fsync_all || !writes(t) || !rec)

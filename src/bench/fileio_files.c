@@ -6,6 +6,7 @@
 #endif
 #include "bench/fileio.h"
 
+#include <assert.h>
 #include <errno.h>
 #include <fcntl.h>
 #include <inttypes.h>
@@ -196,6 +197,7 @@ static int open_file(struct sb__fileio *t, int64_t i, struct sb_err *err)
 
 static int files_new(struct sb__fileio *t, struct sb_err *err)
 {
+    assert(!t->file);
     t->file = calloc((size_t)t->o->num, sizeof(*t->file));
     if (!t->file)
         return sb_err_set(err, SB_ENOMEM, "fileio: out of memory");
@@ -261,6 +263,7 @@ static int fill_file(struct prepare *p, int64_t i, struct sb_err *err)
     struct stat st;
     char name[NAME];
 
+    assert(*fd < 0);
     file_name(i, name);
     *fd = open(name, O_CREAT | O_WRONLY | O_CLOEXEC | p->t.open_flags,
         S_IRUSR | S_IWUSR);

@@ -195,6 +195,7 @@ int sb__fileio_fsync(struct sb__fileio *t, int64_t file, struct sb_err *err)
     struct sb__fileio_file *f = &t->file[file];
     int rc;
 
+    assert(file >= 0 && file < t->o->num);
     if (f->map)
         rc = msync(f->map, (size_t)(t->blocks * t->o->block), MS_SYNC);
     else if (t->o->fsync_mode == FILEIO_FDATASYNC)

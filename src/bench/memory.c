@@ -4,6 +4,7 @@
 // size is reached.
 #include "bench/tests.h"
 
+#include <assert.h>
 #include <errno.h>
 #include <inttypes.h>
 #include <stdlib.h>
@@ -173,6 +174,7 @@ static int64_t share_of(const struct memory *t, unsigned id)
 {
     int64_t n = t->o->total / t->o->block, threads = t->run->threads;
 
+    assert((int64_t)id < threads);
     if (t->o->total == 0)
         return INT64_MAX;
     return n / threads + ((int64_t)id < n % threads);
@@ -196,6 +198,8 @@ static int user_run(
     const struct memory_opts *o = t->o;
     int64_t left = share_of(t, u->id);
 
+    // Random words are chosen by a mask.
+    assert(u->data && (o->block & (o->block - 1)) == 0);
     for (; left > 0 && sb_user_next(u) == 1; left--) {
         event(o, u->data, (size_t)left, &u->random.rng);
         if (o->oper == OPER_READ)

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 #include "job/job.h"
 
+#include <assert.h>
 #include <stdlib.h>
 #include <time.h>
 
@@ -82,6 +83,7 @@ struct sb_job *sb_job_new(const struct sb_transport *t, const char *host)
     j->t = *t;
     j->rank = t->rank;
     j->ranks = t->ranks;
+    assert(j->rank < j->ranks);
     if (j->rank == 0) {
         j->of = calloc(j->ranks, sizeof(*j->of));
         if (!j->of) {
@@ -122,6 +124,7 @@ static struct sb_transport_message *early(struct sb_job *j, uint64_t what)
 void sb_job_on(
     struct sb_job *j, enum sb_job_what what, sb_job_handler *call, void *arg)
 {
+    assert(what < SB_JOB_WHATS);
     j->handler[what].call = call;
     j->handler[what].arg = arg;
 }
@@ -132,6 +135,7 @@ void sb_job_send(struct sb_job *j, unsigned to, enum sb_job_what what,
     const char kind = (char)what;
     struct sb_buf b;
 
+    assert(to < j->ranks);
     if (j->broken.code)
         return;
     sb_buf_init(&b, 0);
@@ -148,6 +152,7 @@ void sb_job_send(struct sb_job *j, unsigned to, enum sb_job_what what,
 void sb_job_tell_all(
     struct sb_job *j, enum sb_job_what what, const struct sb_buf *body)
 {
+    assert(j->of); // only rank 0 knows the others
     for (unsigned i = 1; i < j->ranks; i++)
         if (!j->of[i].left && j->of[i].heard >= j->wary_since)
             sb_job_send(j, i, what, body);
@@ -285,6 +290,7 @@ void sb_job_fail(struct sb_job *j, const char *why)
 const struct sb_job_rank *sb_job_failed(
     const struct sb_job *j, unsigned *number)
 {
+    assert(j->of);
     for (unsigned i = 1; i < j->ranks; i++)
         if (j->of[i].failed) {
             *number = i;

@@ -2,6 +2,7 @@
 #define _GNU_SOURCE // memfd_create()
 #include "job/job_files.h"
 
+#include <assert.h>
 #include <errno.h>
 #include <fcntl.h>
 #include <pthread.h>
@@ -202,6 +203,7 @@ static bool fetch(void *arg, const char *path, char copy[SB_FILE_PATH])
 
     if (pthread_equal(pthread_self(), f->main))
         sb_job_wait(f->job, is_answered, &r, UINT64_MAX);
+    assert((p->state == HERE) == (p->fd >= 0));
     // Each open of this path has a position of its own.
     snprintf(copy, SB_FILE_PATH, "/proc/self/fd/%d", p->fd);
     return p->state == HERE;

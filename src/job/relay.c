@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 #include "job/relay.h"
 
+#include <assert.h>
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
@@ -68,6 +69,7 @@ static ssize_t flush(struct end *e)
 {
     size_t before = e->sent;
 
+    assert(before <= e->out.len);
     while (e->fd >= 0 && e->sent < e->out.len) {
         ssize_t n = send(e->fd, e->out.data + e->sent, e->out.len - e->sent,
             MSG_DONTWAIT | MSG_NOSIGNAL);
@@ -94,6 +96,7 @@ static bool read_frames(struct end *e)
     char chunk[CHUNK];
     ssize_t n;
 
+    assert(e->taken <= e->in.len);
     if (e->taken == e->in.len) {
         sb_buf_clear(&e->in);
         e->taken = 0;
@@ -188,6 +191,7 @@ static const struct sb_transport_ops child_ops = {
 
 void sb_relay_child(struct sb_relay *r, struct sb_transport *t)
 {
+    assert(r->child >= 0);
     end_done(&r->end);
     end_init(&r->end, r->child);
     *t = (struct sb_transport){ &child_ops, r->job->rank, r->job->ranks,
@@ -286,6 +290,7 @@ int sb_relay_accept(struct sb_relay *r, struct sb_err *err)
 {
     int fd[2];
 
+    assert(r->end.fd < 0 && r->child < 0); // those of the last run are closed
     if (socketpair(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0, fd))
         return sb_err_set(
             err, SB_ESYS, "cannot create a socket: %s", strerror(errno));
@@ -371,6 +376,7 @@ static bool all_ended(void *arg)
 {
     const struct sb_relay *r = arg;
 
+    assert(r->ended && r->job->of);
     for (unsigned i = 1; i < r->job->ranks; i++)
         if (r->ended[i] != r->run && !r->job->of[i].left &&
             !r->job->of[i].failed)

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 #include "measure/compare.h"
 
+#include <assert.h>
 #include <math.h>
 #include <stdlib.h>
 
@@ -49,6 +50,7 @@ static void between_runs(struct side *s, const struct sb_mean *run,
 {
     double squares = 0, within = 0, runs = (double)s->runs;
 
+    assert(s->runs > 1);
     for (size_t i = 0; i < n; i++) {
         if (!counts(run, partner, i))
             continue;
@@ -139,6 +141,7 @@ static struct variance of_pairs(const struct side *a, const struct side *b,
 {
     double squares = 0, within = 0, pairs = (double)a->runs;
 
+    assert(a->runs == b->runs && a->runs > 1);
     for (size_t i = 0; i < n; i++) {
         const struct sb_mean *x = &run_a[i], *y = &run_b[i];
         double d = y->value / b->value - x->value / a->value;

@@ -45,6 +45,7 @@ static struct sb_hist *hists_new(const struct sb_metrics *m)
 
 int sb_metrics_init(struct sb_metrics *m, unsigned users, unsigned shards)
 {
+    assert(users > 0 && shards > 0 && shards <= users);
     memset(m, 0, sizeof(*m));
     m->users = users;
     m->shards = shards;
@@ -142,6 +143,7 @@ static void add_rest(struct sb_metrics *m, uint32_t n)
 
 static void publish(struct sb_metrics *m, uint32_t n)
 {
+    assert(n < SB_METRICS_MAX && m->metric[n].cell);
     if (m->twin)
         atomic_store_explicit(&m->twin->n, n + 1, memory_order_release);
     atomic_store_explicit(&m->n, n + 1, memory_order_release);
@@ -183,6 +185,7 @@ int sb_metrics_add(
     if (i < 0)
         i = add_metric(m, def);
     pthread_mutex_unlock(&m->lock);
+    assert(i >= 0 && (uint32_t)i < sb_metrics_count(m));
     x = &m->metric[i];
     if (x->kind == def->kind || x->kind == SB_METRIC_REST)
         return i;
@@ -244,6 +247,7 @@ void sb_metrics_leave(struct sb_metrics *m, unsigned user)
 {
     uint32_t n = sb_metrics_count(m);
 
+    assert(user < m->users);
     for (uint32_t i = 0; i < n; i++)
         if (m->metric[i].kind == SB_METRIC_GAUGE)
             store(&m->metric[i].cell[user].value, 0);

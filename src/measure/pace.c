@@ -68,6 +68,7 @@ int sb_pace_init_parts(struct sb_pace *p, enum sb_pace_kind kind,
     struct sb_pace_piece *piece = calloc(n + 1, sizeof(*piece));
     double max = 0;
 
+    assert(n > 0);
     for (unsigned i = 0; i < n; i++)
         max = fmax(max, fmax(part[i].from, part[i].to));
     sb_pace_init(p, kind, max, seed);
@@ -194,6 +195,7 @@ sb_pace_pos sb_pace_after(const struct sb_pace *p, sb_pace_pos pos)
 
 void sb_pace_divide(struct sb_pace *p, const struct sb_share *share)
 {
+    assert(share->users > 0 && share->first + share->users <= share->total);
     p->divided = share->ranks > 1;
     p->share = *share;
 }

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 #include "measure/share.h"
 
+#include <assert.h>
 #include <math.h>
 
 static uint64_t divide(uint64_t n, uint64_t part, uint64_t whole)
@@ -66,6 +67,7 @@ int sb_share_init(struct sb_share *s, unsigned rank, unsigned ranks,
 {
     uint64_t from = 0;
 
+    assert(rank < ranks);
     sb_share_whole(s, total);
     s->rank = rank;
     s->ranks = ranks;
@@ -90,6 +92,7 @@ int sb_share_init(struct sb_share *s, unsigned rank, unsigned ranks,
 
 uint64_t sb_share_of(const struct sb_share *s, uint64_t n)
 {
+    assert(s->first + s->users <= s->total);
     return divide(n, s->first + s->users, s->total) -
            divide(n, s->first, s->total);
 }
@@ -158,6 +161,7 @@ static uint64_t inverse(uint64_t a, uint64_t m)
 
 uint64_t sb_share_turn(const struct sb_share *s, uint64_t user)
 {
+    assert(user < s->total);
     if (s->step == 0)
         return turn_of(s, user);
     uint64_t back = inverse(s->step, s->total);

@@ -82,6 +82,7 @@ static int sub_users(struct sb_snap *out, const struct sb_snap *later,
 {
     if (!later->user_events)
         return 0;
+    assert(!earlier->user_events || earlier->users == later->users);
     out->user_events = values_sub(
         later->user_events, earlier->user_events, later->users);
     out->user_ns = values_sub(later->user_ns, earlier->user_ns, later->users);

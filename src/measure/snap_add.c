@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 #include "measure/snap_add.h"
 
+#include <assert.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -126,6 +127,7 @@ int sb_snap_add_op(struct sb_snap *to, struct sb_stats *to_stats,
     struct sb_snap_op *list = at_least(
         to->op, &to->nops, (unsigned)n + 1, sizeof(*list));
 
+    assert(n >= 0); // the rest has a place, too
     if (!list)
         return SB_ENOMEM;
     to->op = list;
@@ -282,6 +284,8 @@ static int add_metric(
 {
     bool first = to->count == 0;
 
+    assert(first || from->count == 0 ||
+           (to->kind == from->kind && to->scale == from->scale));
     to->kind = from->kind;
     to->scale = from->scale;
     if (from->count > 0 && (first || from->min < to->min))

@@ -3,6 +3,7 @@
 // Takes snapshots while users write. Users never wait for the reader, and yet
 // printed figures must be consistent: counts that a histogram also has are
 // taken from the histogram and distributed among the users.
+#include <assert.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -82,6 +83,7 @@ static uint64_t share_of_users(
         return v1;
     if (n <= n0)
         return v0;
+    assert(v1 >= v0); // sums only grow
     return v0 +
            (uint64_t)((double)(v1 - v0) * (double)(n - n0) / (double)(n1 - n0));
 }
@@ -463,6 +465,7 @@ int sb_snap_take(struct sb_snap *out, const struct sb_stats *s,
     static const struct sb_snap start;
     int rc;
 
+    assert(!earlier || !earlier->user_events || earlier->users == s->users);
     memset(out, 0, sizeof(*out));
     out->ns = ns;
     out->users = s->users;

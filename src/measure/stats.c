@@ -201,6 +201,7 @@ static int op_add(
     struct sb_hist *h = n < SB_OPS_MAX - 1 ? hists_new(s) : NULL;
     struct sb_op_tally *t = h ? tallies_new(s) : NULL;
 
+    assert(n < SB_OPS_MAX && s->others && s->others_tally);
     if (t && kind == SB_OP_WORKLOAD)
         op->workload = lines_alloc(s->users * sizeof(*op->workload));
     if (!t || (kind == SB_OP_WORKLOAD && !op->workload)) {
@@ -347,6 +348,7 @@ void sb_rec_code(struct sb_rec *r, const char *driver, const struct sb_err *err,
     if (!c) {
         bool rest = n == SB_CODES_MAX - 1;
 
+        assert(n < SB_CODES_MAX);
         c = &r->codes[n];
         c->native = rest ? 0 : err->native;
         snprintf(c->state, sizeof(c->state), "%s", rest ? "" : err->state);

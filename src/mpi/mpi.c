@@ -4,6 +4,7 @@
 // binaries are not compatible. All calls that may wait for another process are
 // in open() and close(); a receive that has begun is tested, not waited for.
 // docs/internals/job.md.
+#include <assert.h>
 #include <mpi.h>
 #include <poll.h>
 #include <signal.h>
@@ -129,6 +130,7 @@ static void mpi_library(char *out, size_t size)
 
 static struct request *new_send(struct mpi *m)
 {
+    assert(m->nsending <= m->room);
     if (m->nsending == m->room) {
         size_t room = m->room ? 2 * m->room : 16;
         struct request *p = realloc(m->sending, room * sizeof(*p));
@@ -192,6 +194,7 @@ static int begin_receive(struct mpi *m, MPI_Message *message,
     struct request *r = &m->receiving[m->nreceiving];
     int len = 0;
 
+    assert(m->nreceiving < RECEIVES);
     MPI_Get_count(status, MPI_BYTE, &len);
     *r = (struct request){ .data = malloc(len > 0 ? (size_t)len : 1),
         .len = (size_t)len,
@@ -238,6 +241,7 @@ static void forget(struct mpi *m, unsigned i)
 {
     struct request *r = &m->receiving[i];
 
+    assert(i < m->nreceiving);
     free(r->data);
     m->nreceiving--;
     memmove(r, r + 1, (m->nreceiving - i) * sizeof(*r));

@@ -2,6 +2,7 @@
 #define _GNU_SOURCE // asprintf(), posix_spawn_file_actions_addclosefrom_np()
 #include "run/beside.h"
 
+#include <assert.h>
 #include <errno.h>
 #include <fcntl.h>
 #include <pthread.h>
@@ -341,6 +342,7 @@ static void wait_for_process(struct sb_beside *b)
 {
     siginfo_t info;
 
+    assert(b->pid > 0);
     while (
         waitid(P_PID, (id_t)b->pid, &info, WEXITED | WNOWAIT) && errno == EINTR)
         ;
@@ -418,6 +420,7 @@ int sb_beside_start(struct sb_beside *b, uint64_t ns, struct sb_err *err)
 {
     sigset_t all, old;
 
+    assert(!b->has_thread);
     receive_exit_status();
     b->at = ns;
     sigfillset(&all);
@@ -460,6 +463,7 @@ static void stop_left(pid_t group, uint64_t until)
     uint64_t now = sb_clock_monotonic();
     bool left;
 
+    assert(group > 0);
     if (until > now + LEFT_NS)
         until = now + LEFT_NS;
     while (
@@ -473,6 +477,7 @@ static void stop_left(pid_t group, uint64_t until)
 // A stopped process ends only when it continues.
 static void terminate(pid_t group)
 {
+    assert(group > 0); // 0 would be that of this process
     kill(-group, SIGTERM);
     kill(-group, SIGCONT);
 }

@@ -4,6 +4,8 @@
 // users. Rank 0 counts tickets and opens barriers.
 #include "run/joint_crew.h"
 
+#include <assert.h>
+
 static void send_counter(
     struct sb__joint *j, unsigned to, const char *name, double n, double number)
 {
@@ -104,6 +106,7 @@ static void wake_main_thread(void *arg)
 
 void sb__joint_crew_init(struct sb__joint *j)
 {
+    assert(!j->started);
     sb_job_on(j->job, SB_JOB_BARRIER, on_barrier, j);
     sb_job_on(j->job, SB_JOB_TICKET, on_ticket, j);
     sb_job_on(j->job, SB_JOB_SETTLED, on_settled, j);
@@ -141,6 +144,7 @@ static void open_barrier(struct sb__joint *j)
 {
     uint64_t lowest = GONE;
 
+    assert(j->of); // rank 0
     for (unsigned i = 0; i < j->job->ranks; i++)
         lowest = j->of[i].barrier < lowest ? j->of[i].barrier : lowest;
     if (lowest == GONE || lowest <= j->opened)

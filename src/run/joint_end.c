@@ -3,6 +3,7 @@
 // The end of a run of several ranks: rank 0 collects the figures of all. If a
 // rank is lost, the report has what its intervals brought until then.
 #define _GNU_SOURCE // sched_getaffinity()
+#include <assert.h>
 #include <sched.h>
 #include <signal.h>
 #include <sys/resource.h>
@@ -134,6 +135,7 @@ static void send_final(struct sb__joint *j, const struct sb_snap *whole,
 {
     struct sb_buf b;
 
+    assert(!j->of);
     sb_buf_init(&b, 0);
     sb_wire_put(&b, j->began);
     sb_wire_put(&b, e->pending);
@@ -277,6 +279,7 @@ static int add_final(struct sb__joint *j, unsigned rank,
     struct sb_snap one = { 0 };
     struct sb_err why = { 0 };
 
+    assert(rank > 0 && j->of[rank].final);
     e->pending += sb_wire_get(&w);
     e->all_ended &= sb_wire_get(&w) != 0;
     enum sb_run_end end = (enum sb_run_end)sb_wire_get(&w);

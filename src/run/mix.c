@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 #include "run/mix.h"
 
+#include <assert.h>
 #include <ctype.h>
 #include <float.h>
 #include <stdbool.h>
@@ -115,6 +116,7 @@ static int set_name(struct sb_mix *m, const struct piece *p, const char *name,
 {
     struct sb_mix_part *part = &m->part[m->n];
 
+    assert(m->n < SB_MIX_MAX);
     if (!is_name(name, len))
         return fail_piece(p, SB_EUSAGE,
             given ? "a name has only letters, digits, '-' and '_'"
@@ -305,6 +307,7 @@ static unsigned next_user(
     double most = -1;
     unsigned best = 0;
 
+    assert(sum > 0);
     for (unsigned i = 0; i < n; i++) {
         double lack = (double)(users + 1) * weight[i] / sum - has[i];
 

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 //
 // The workload of a mix: calls the workloads of its components.
+#include <assert.h>
+
 #include "run/mix_user.h"
 #include "run/run_private.h"
 #include "run/user_private.h"
@@ -13,6 +15,7 @@ static struct sb_mixed *mixed_of(struct sb_workload *w)
 // The code of component k runs next.
 static void enter_component(struct sb_mixed *m, struct sb_user *u, unsigned k)
 {
+    assert(k < m->mix->n);
     u->priv->component = k;
     u->prefix = m->mix->part[k].prefix;
 }
@@ -216,6 +219,7 @@ static const struct sb_workload_ops ops = {
 
 void sb_mixed_init(struct sb_mixed *m)
 {
+    assert(m->mix->n > 0);
     m->workload = (struct sb_workload){ .ops = &ops, .data = m };
     for (unsigned i = 0; i < m->mix->n; i++)
         m->workload.blocks |= m->part[i]->blocks;

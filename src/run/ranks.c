@@ -2,6 +2,7 @@
 #define _GNU_SOURCE // strptime(), timegm()
 #include "run/ranks.h"
 
+#include <assert.h>
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -230,6 +231,7 @@ int sb_ranks_divide(struct sb_run_opts *run, const struct sb_rank_opts *o,
     sb_share_whole(&run->share, (uint64_t)run->threads);
     if (p->ranks <= 1)
         return 0;
+    assert(p->rank < p->ranks);
     rc = job ? 0 : check_without_job(run, seed_given, err);
     if (rc)
         return rc;

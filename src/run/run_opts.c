@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
+#include <assert.h>
 #include <errno.h>
 #include <math.h>
 #include <stdlib.h>
@@ -405,6 +406,7 @@ static unsigned find_missing(
     uint32_t least[SB_MIX_MAX];
     unsigned n = 0;
 
+    assert(m->n <= SB_MIX_MAX);
     sb_mix_users(weight, m->n, least, (uint32_t)users);
     for (unsigned i = 0; i < m->n; i++) {
         missing[i] = weight[i] > 0 && least[i] == 0;
@@ -505,6 +507,7 @@ unsigned sb_run_opts_workers(
 {
     int64_t n = workers_of(o->workers);
 
+    assert(n >= 0); // as finish_workers() says
     if (n == WORKERS_PROCESSORS || (n == WORKERS_AUTO && o->auto_loops))
         n = processors;
     else if (n == WORKERS_AUTO)

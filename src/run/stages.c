@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 #include "run/stages.h"
 
+#include <assert.h>
 #include <ctype.h>
 #include <stdarg.h>
 #include <stdio.h>
@@ -385,6 +386,7 @@ unsigned sb_stages_at(const struct sb_stages *s, uint64_t ns)
 // come or gone.
 static uint64_t part_of_time(uint64_t ns, uint32_t done, uint32_t all)
 {
+    assert(all > 0 && done <= all);
     return (uint64_t)((unsigned __int128)ns * done / all);
 }
 
@@ -414,6 +416,7 @@ bool sb_stages_user(
     unsigned i = sb_stages_at(s, ns);
     bool now;
 
+    assert(s->n > 0);
     for (unsigned k = 0; k < i; k++)
         start += s->stage[k].ns;
     presence(&s->stage[i], id, &on, &off);

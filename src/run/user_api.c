@@ -2,6 +2,7 @@
 //
 // Other functions for scripts: counters by their numbers in 1.0, named
 // operations, coordination of parallel commands.
+#include <assert.h>
 #include <stddef.h>
 #include <stdio.h>
 
@@ -173,6 +174,7 @@ void sb_user_metric_put(struct sb_user *u, int metric, double value)
         return;
     m = u->rec ? &u->rec->stats->metrics
                : &u->run->stats[SB_PHASE_MEASURED].metrics;
+    assert(u->id < m->users);
     if ((uint32_t)metric < sb_metrics_count(m) &&
         (u->rec || m->metric[metric].kind == SB_METRIC_GAUGE))
         sb_metric_put(m, (uint32_t)metric, u->id, value);
