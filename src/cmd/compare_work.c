@@ -2,6 +2,7 @@
 //
 // Whether both sides of a comparison did the same work: an event whose
 // statements fail or find nothing is fast, but says nothing about speed.
+#include <assert.h>
 #include <math.h>
 #include <stdlib.h>
 
@@ -116,6 +117,7 @@ static size_t add_stretches(
     // Intervals do not have lookups.
     if (work == SB__WORK_MISSES)
         return 0;
+    assert(work < sizeof(column) / sizeof(column[0]) && column[work]);
     unsigned n = sb_result_column(r, "run", "", column[work]);
 
     for (size_t i = 0; i < r->intervals->nrows; i++) {
@@ -155,6 +157,7 @@ static struct sb_share_side side_share(
         else
             share.nparts += add_stretches(s->run[i], work, part + share.nparts);
     }
+    assert(share.nparts <= (size_t)s->nruns * STRETCHES);
     return share;
 }
 

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 //
 // The figures of a sweep as a table, and as JSON.
+#include <assert.h>
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
@@ -77,6 +78,7 @@ static const char *value_at(
 {
     const struct sb_sweep_point *p = &f->point[g->point[i]];
 
+    assert(i < g->npoints);
     return f->axis >= 0 ? p->swept[f->axis].value : "";
 }
 
