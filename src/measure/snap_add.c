@@ -284,6 +284,9 @@ static int add_metric(
 {
     bool first = to->count == 0;
 
+    // No rank with this metric has reported in this interval.
+    if (from->count == 0 && from->scale == 0)
+        return 0;
     assert(first || from->count == 0 ||
            (to->kind == from->kind && to->scale == from->scale));
     to->kind = from->kind;

@@ -297,6 +297,25 @@ static void intervals_of_a_run(void)
     sb_snap_done(&sum);
 }
 
+// The ranks that have a metric may have ended when others still report.
+static void an_interval_lacks_a_metric(void)
+{
+    struct sb_snap_metric size = { SB_METRIC_DISTRIBUTION, .count = 2, .min = 1,
+        .max = 3, .value = 4, .scale = 8 };
+    struct sb_snap_metric none = { 0 };
+    struct sb_snap a = { .metric = &size, .nmetrics = 1 };
+    struct sb_snap b = { .metric = &none, .nmetrics = 1 };
+    struct sb_snap sum = { 0 };
+
+    CHECK_INT(sb_snap_add_interval(&sum, &a), 0);
+    CHECK_INT(sb_snap_add_interval(&sum, &b), 0);
+    CHECK_INT(sum.metric[0].kind, SB_METRIC_DISTRIBUTION);
+    CHECK_NEAR(sum.metric[0].scale, 8, 0);
+    CHECK_INT(sum.metric[0].count, 2);
+    CHECK_NEAR(sum.metric[0].min, 1, 0);
+    sb_snap_done(&sum);
+}
+
 int main(void)
 {
     RUN(nothing_is_lost);
@@ -307,5 +326,6 @@ int main(void)
     RUN(a_metric_has_one_kind);
     RUN(nothing_adds_nothing);
     RUN(intervals_of_a_run);
+    RUN(an_interval_lacks_a_metric);
     return check_done();
 }
