@@ -106,6 +106,10 @@ int sb__call_end(struct sb__call call, int rc, const struct sb__call_text *t)
 // The connection does not accept calls.
 static int refuse_call(struct sb_con_priv *c)
 {
+    if (sb__call_is_refused(c)) {
+        sb_err_set(&c->err, SB_ECANCELED, "the call was canceled");
+        return sb__error_report(c, "query", "", 0);
+    }
     if (c->state == SB__CON_AWAY) {
         sb_err_set(&c->err, SB_ELOST, "the connection was lost");
         return sb__error_report(c, "query", "", 0);
@@ -120,7 +124,7 @@ int sb__call_ready(struct sb_con_priv *c)
 {
     if (c->pub.error)
         sb__error_clear(c);
-    if (SB_UNLIKELY(c->state < SB__CON_BROKEN))
+    if (SB_UNLIKELY(c->state < SB__CON_BROKEN || sb__call_is_refused(c)))
         return refuse_call(c);
     sb__result_end(c);
     // While a pipeline collects statements, nothing is executed.

@@ -75,11 +75,18 @@ struct sb__call_text {
     uint32_t nvalues;
 };
 
+// Whether calls fail because the run is over for this user: sb_db_ctx_end().
+static inline bool sb__call_is_refused(const struct sb_con_priv *c)
+{
+    return atomic_load_explicit(&c->ctx->ended, memory_order_relaxed);
+}
+
 // Prepares the connection for another call: ends the last result, clears the
 // last error, and lets the children settle. 0, also if the server is gone but
 // the connection was not closed yet: the call then fails. SB_EUSAGE if the
 // connection is loading, or closed (which is logged); if it was lost and
-// closed, the error of a loss, which is counted; or the error of a child.
+// closed, the error of a loss, which is counted; SB_ECANCELED after
+// sb_db_ctx_end(); or the error of a child.
 int sb__call_ready(struct sb_con_priv *c);
 // Logs and counts the failure of a call. Returns the code of its error.
 int sb__call_failed(

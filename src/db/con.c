@@ -58,6 +58,12 @@ void sb_db_ctx_cancel(struct sb_db_ctx *ctx)
     pthread_mutex_unlock(&ctx->lock);
 }
 
+void sb_db_ctx_end(struct sb_db_ctx *ctx)
+{
+    atomic_store_explicit(&ctx->ended, true, memory_order_relaxed);
+    sb_db_ctx_cancel(ctx);
+}
+
 static void enlist(struct sb_con_priv *c)
 {
     pthread_mutex_lock(&c->ctx->lock);

@@ -153,6 +153,7 @@ struct sb_db_ctx {
     const struct sb_fiber_waits *waits;
     uint64_t delayed;
     struct sb_prefetch *prefetch; // of the fiber; NULL as `waits`
+    _Atomic bool ended;           // sb_db_ctx_end() was called
     // What its ranges belong to: they are set only when that has changed.
     struct {
         const void *conn, *stmt, *value;
@@ -187,6 +188,9 @@ void sb_db_ctx_init(struct sb_db_ctx *c, struct sb_drivers *d,
 void sb_db_ctx_done(struct sb_db_ctx *c);
 // Makes calls in progress return SB_ECANCELED. Any thread.
 void sb_db_ctx_cancel(struct sb_db_ctx *c);
+// The same for those that begin later: the user has nothing more to execute. An
+// event that makes many short calls ends in this way. Any thread.
+void sb_db_ctx_end(struct sb_db_ctx *c);
 
 // The full error behind con->error, e.g. to distinguish a restart from a lost
 // connection.

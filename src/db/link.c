@@ -109,9 +109,12 @@ void sb__link_close(struct sb_con_priv *c)
 
 int sb__link_open(struct sb_con_priv *c, struct sb_err *err)
 {
-    int rc = take_slot(c, err);
+    int rc;
 
     assert(!sb__con_connected(c));
+    if (sb__call_is_refused(c))
+        return sb_err_set(err, SB_ECANCELED, "connecting was canceled");
+    rc = take_slot(c, err);
     if (rc)
         return rc;
     rc = connect_conn(c, err);

@@ -221,6 +221,9 @@ bool sb_user_sleep(struct sb_user *u, uint64_t ns);
 // What wakes the user, and whether its run was stopped, which does so.
 struct sb_waiter *sb_user_waiter(const struct sb_user *u);
 bool sb_user_stopped(const struct sb_user *u); // any thread
+// Whether the user executes a command (sb_run_parallel()) and not events. Any
+// thread.
+bool sb_user_has_task(const struct sb_user *u);
 // How the waits of its fiber ended, for the client delays of its calls; NULL if
 // it has a thread of its own. Only in the user's thread.
 const struct sb_fiber_waits *sb_user_waits(const struct sb_user *u);

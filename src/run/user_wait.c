@@ -102,6 +102,11 @@ bool sb_user_stopped(const struct sb_user *u)
     return sb__user_stopped(u);
 }
 
+bool sb_user_has_task(const struct sb_user *u)
+{
+    return u->run && u->run->task;
+}
+
 const struct sb_fiber_waits *sb_user_waits(const struct sb_user *u)
 {
     struct sb_fiber *f = u->priv->waiter.fiber;

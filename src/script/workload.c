@@ -141,7 +141,11 @@ static void cancel(struct sb_workload *w, struct sb_user *u)
     struct sb__state *st = u->part[w->slot];
     if (st) {
         atomic_store(&st->canceled, true);
-        sb_db_ctx_cancel(&st->ctx);
+        // A command removes what it has created.
+        if (sb_user_has_task(u))
+            sb_db_ctx_cancel(&st->ctx);
+        else
+            sb_db_ctx_end(&st->ctx);
     }
     pthread_mutex_unlock(&u->part_lock);
 }

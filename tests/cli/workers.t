@@ -52,6 +52,19 @@ connecting are canceled.
   WARNING: 2 of 30 users are still busy after the end of the run; canceling their calls
   All canceled calls have returned.
 
+An event that makes many short calls ends with them, too.
+
+  $ echo 'function thread_init() con = sysbench.sql.driver():connect() end
+  >     function event() while true do con:query("SELECT 1") end end' >short.lua
+  $ for w in 1 users; do
+  >     run short.lua --threads=2 --workers=$w --null-latency=1ms --time=0.2 --shutdown-grace=1
+  >     grep -e busy -e 'All canceled' err | sed 's/still busy .* s after/still busy after/'
+  > done
+  WARNING: 2 of 2 users are still busy after the end of the run; canceling their calls
+  All canceled calls have returned.
+  WARNING: 2 of 2 users are still busy after the end of the run; canceling their calls
+  All canceled calls have returned.
+
 The rate of the workload connect holds: the last of 60 connections is due 0.98 s after
 the first.
 

@@ -381,6 +381,25 @@ static void reconnects_are_counted(void)
     world_done(&w);
 }
 
+static void nothing_is_called_after_the_end(void)
+{
+    struct world w;
+    struct sb_con *con;
+    struct sb_db *db;
+    world_init(&w, "--db-driver=null");
+    con = world_connect(&w);
+    db = con->driver;
+    sb_rs_free(run(con, "SELECT 1"));
+    CHECK_INT(w.rec->tally.reads, 1);
+    sb_db_ctx_end(&w.ctx);
+    CHECK(run(con, "SELECT 1") == NULL && con->error == SB_SQL_FATAL);
+    CHECK(sb_con_canceled(con));
+    CHECK_INT(w.rec->tally.reads, 1);
+    CHECK(sb_con_open(&w.ctx, db, NULL, NULL, 0) == NULL);
+    CHECK_INT(w.ctx.err.code, SB_ECANCELED);
+    world_done(&w);
+}
+
 static void *cancel_soon(void *arg)
 {
     struct world *w = arg;
@@ -452,6 +471,7 @@ int main(void)
     RUN(connect_is_retried_after_a_free);
     RUN(errors_are_classified);
     RUN(reconnects_are_counted);
+    RUN(nothing_is_called_after_the_end);
     RUN(cancel_ends_a_hanging_call);
     RUN(cancel_ends_a_connect);
     if (has_sqlite() && mkdtemp(folder)) {
