@@ -31,6 +31,10 @@ void sb__fiber_queue(struct sb_fiber *f)
     struct sb_loop *l = f->loop;
 
     f->state = SB__FIBER_READY;
+    if (f->background) {
+        CK_STAILQ_INSERT_TAIL(&l->background, f, next);
+        return;
+    }
     CK_STAILQ_INSERT_TAIL(&l->ready, f, next);
     l->nready++;
 }
@@ -64,6 +68,12 @@ static void leave_as(struct sb_fiber *f, enum sb__fiber_state state)
     sb_context_leave(&f->context);
     f->waits.count++;
     f->waits.late = sb_clock_monotonic() - f->reported;
+}
+
+void sb_fiber_set_background(struct sb_fiber *f, bool background)
+{
+    assert(f->loop->running == f);
+    f->background = background;
 }
 
 void sb_fiber_yield(struct sb_fiber *f)

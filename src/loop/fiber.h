@@ -26,6 +26,10 @@ void sb_fiber_yield(struct sb_fiber *f);
 bool sb_fiber_sleep(struct sb_fiber *f, uint64_t until);
 // Gives unused pages of the stack back to the system.
 void sb_fiber_trim(const struct sb_fiber *f);
+// In the background, the running fiber has turns only for half of the time
+// while others of its loop have something to do. It applies from its next wait
+// on.
+void sb_fiber_set_background(struct sb_fiber *f, bool background);
 // A place for one pointer of the fiber's owner, NULL at first.
 void **sb_fiber_local(struct sb_fiber *f);
 // When the kernel reported what the fiber waited for last, or another fiber of

@@ -7,6 +7,7 @@
 #include <stdlib.h>
 
 #include "base/clock.h"
+#include "base/likely.h"
 #include "loop/loop_private.h"
 
 // How long after its deadline an io is canceled again that did not end.
@@ -35,10 +36,28 @@ static void prefetch(const struct sb_fiber *f)
     sb_prefetch_all(&f->prefetch);
 }
 
+// Runs one fiber of the background. The next one has to wait as long as its
+// turn took, so that the others have half of the time.
+static void run_background(struct sb_loop *l)
+{
+    uint64_t from = sb_clock_monotonic(), to;
+    struct sb_fiber *f = CK_STAILQ_FIRST(&l->background);
+
+    if (from < l->background_at)
+        return;
+    assert(f->state == SB__FIBER_READY);
+    CK_STAILQ_REMOVE_HEAD(&l->background, next);
+    run_fiber(l, f);
+    to = sb_clock_monotonic();
+    l->background_at = l->foreground ? to + (to - from) : to;
+    l->foreground = false;
+}
+
 // Those that become ready meanwhile run in the next round, so that the kernel
 // is asked in between.
 static void run_ready(struct sb_loop *l)
 {
+    l->foreground |= l->nready > 0;
     l->turns.from = l->now;
     if (l->turns.until)
         sb__turns_ready(l);
@@ -52,6 +71,8 @@ static void run_ready(struct sb_loop *l)
             prefetch(CK_STAILQ_FIRST(&l->ready));
         run_fiber(l, f);
     }
+    if (SB_UNLIKELY(!CK_STAILQ_EMPTY(&l->background)))
+        run_background(l);
 }
 
 // Wake-ups and timers --------------------------------------------------------
@@ -112,10 +133,13 @@ static void expire_timers(struct sb_loop *l)
 static uint64_t next_time(const struct sb_loop *l)
 {
     const struct sb_timer *t = sb_timers_first(&l->timers);
+    uint64_t at = t ? t->at : SB_FOREVER;
 
     if (l->nready > 0)
         return 0;
-    return t ? t->at : SB_FOREVER;
+    if (CK_STAILQ_EMPTY(&l->background) || at <= l->background_at)
+        return at;
+    return l->background_at;
 }
 
 // If no fiber waits for the kernel, it need not be asked.
@@ -180,6 +204,7 @@ struct sb_loop *sb_loop_new(unsigned max, bool exact)
         return NULL;
     *l = (struct sb_loop){ .max = max, .exact = exact, .check.stat = -1 };
     CK_STAILQ_INIT(&l->ready);
+    CK_STAILQ_INIT(&l->background);
     CK_STAILQ_INIT(&l->woken);
     if (sb_timers_init(&l->timers, max) == 0)
         return l;

@@ -40,6 +40,7 @@ struct sb_fiber {
     CK_STAILQ_ENTRY(sb_fiber) next; // in loop->ready
     struct sb_fiber *other;         // in the list of all fibers
     enum sb__fiber_state state;
+    bool background; // its turns are those of loop->background
     struct sb_timer timer;
     struct sb__io io;
     uint64_t reported;
@@ -110,6 +111,10 @@ struct sb_loop {
     _Atomic unsigned round;           // number of the current one
     struct sb__fiber_queue ready;
     unsigned nready;
+    // Those in the background that are ready, and when the next one may run.
+    struct sb__fiber_queue background;
+    uint64_t background_at;
+    bool foreground;            // another fiber has run since the last of them
     struct sb_helpers *helpers; // or NULL
     struct sb_timers timers;
     bool exact;

@@ -60,6 +60,13 @@ static void log_stop(struct sb_run *run, uint64_t now)
         sb_log(SB_LOG_INFO, "Time limit exceeded, exiting...");
 }
 
+// Users that are still coming will have no event. A cancel may be too early for
+// a user that begins to connect after it.
+static void cancel_coming(struct sb_run *run, struct sb__watch *w, uint64_t now)
+{
+    w->coming_at = sb__run_cancel_coming(run) ? now + SECOND / 20 : UINT64_MAX;
+}
+
 // One step of watching a run. Returns false if it must end now, even if users
 // are still running.
 static bool step_run(struct sb_run *run, struct sb_meter *m,
@@ -74,7 +81,10 @@ static bool step_run(struct sb_run *run, struct sb_meter *m,
         log_stop(run, now);
         if (!atomic_load(&run->stop))
             sb__run_stop(run);
+        w->coming_at = now;
     }
+    if (w->stopped_at && now >= w->coming_at)
+        cancel_coming(run, w, now);
     if (w->stopped_at && now >= w->force_at) {
         sb_log(
             SB_LOG_FATAL, "The --time limit has expired, forcing shutdown...");

@@ -50,7 +50,7 @@ struct sb_user_priv {
     // the next, unless its answer has waited for the user.
     bool chained;
     bool plain;          // chained, and no answer waits: the user has a thread
-    bool coming;         // its stage began; until its loop begins
+    _Atomic bool coming; // its stage began; until its loop begins
     bool in_loop;        // the workload runs the user's events
     uint64_t loop_since; // when it began to
     enum sb__lines lines;

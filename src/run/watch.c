@@ -32,7 +32,7 @@ void sb__watch_stop(struct sb__watch *w, const struct sb_run *run, uint64_t now)
     w->stopped_at = now < run->deadline ? now : run->deadline;
     w->cancel_at = now + grace / 2;
     w->leave_at = now + grace;
-    w->force_at = UINT64_MAX;
+    w->force_at = w->coming_at = UINT64_MAX;
     if (run->o->forced_shutdown_ns >= 0 && now >= run->deadline)
         w->force_at = run->deadline + (uint64_t)run->o->forced_shutdown_ns;
 }
@@ -46,6 +46,7 @@ void sb__watch_stop_task(
 
     assert(!w->stopped_at && since <= now);
     w->stopped_at = now;
+    w->coming_at = UINT64_MAX;
     w->leave_at = now + 2 * grace;
     grace = limit_grace(run, grace);
     w->cancel_at = now + (grace < 2 * SECOND ? grace / 2 : SECOND);
@@ -71,6 +72,7 @@ uint64_t sb__watch_next(
         report = report <= w->stopped_at ? report : UINT64_MAX;
         mine = w->cancel_at < w->leave_at ? w->cancel_at : w->leave_at;
         mine = w->force_at < mine ? w->force_at : mine;
+        mine = w->coming_at < mine ? w->coming_at : mine;
     }
     return mine < report ? mine : report;
 }

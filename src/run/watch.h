@@ -12,6 +12,8 @@
 struct sb__watch {
     uint64_t stopped_at; // 0: not yet
     uint64_t cancel_at, leave_at, force_at;
+    // When users that were coming at the end are canceled again.
+    uint64_t coming_at;
     bool canceled; // calls were canceled
 };
 

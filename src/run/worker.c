@@ -169,21 +169,65 @@ static void count_connect(struct sb_run *run, struct sb_user *u, uint64_t ns)
     sb_rec_leave(rec);
 }
 
+static bool is_over(const struct sb_run *run)
+{
+    return atomic_load(&run->stop) || sb_clock_monotonic() >= run->deadline;
+}
+
+// Creating or freeing a user may take milliseconds of its worker, on which
+// other users have events.
+static void enter_background(struct sb_user *u)
+{
+    struct sb_fiber *f = u->priv->waiter.fiber;
+
+    if (!f)
+        return;
+    sb_fiber_set_background(f, true);
+    sb_fiber_yield(f);
+}
+
+static void leave_background(struct sb_user *u)
+{
+    if (u->priv->waiter.fiber)
+        sb_fiber_set_background(u->priv->waiter.fiber, false);
+}
+
+static int init_late_user(
+    struct sb_run *run, struct sb_user *u, struct sb_err *err)
+{
+    int rc = 0;
+
+    enter_background(u);
+    if (is_over(run))
+        rc = SB_ECANCELED;
+    else if (run->w->ops->user_init)
+        rc = run->w->ops->user_init(run->w, u, err);
+    leave_background(u);
+    return rc;
+}
+
+static void free_leaving_user(struct sb_run *run, struct sb_user *u)
+{
+    enter_background(u);
+    free_data(run, u);
+    leave_background(u);
+}
+
 // A user comes while the run is in progress.
 static int create_late_user(
     struct sb_run *run, struct sb_user *u, struct sb_err *err)
 {
     uint64_t since = sb_clock_monotonic();
-    int rc = 0;
+    int rc;
 
     u->pause = 0;      // of its last event, when it was here before
     sb__user_start(u); // it may wait for a server
     u->priv->leave = UINT64_MAX;
     u->priv->coming = true;
-    if (run->w->ops->user_init)
-        rc = run->w->ops->user_init(run->w, u, err);
-    if (rc == SB_ECANCELED &&
-        (atomic_load(&run->stop) || sb_clock_monotonic() >= run->deadline))
+    rc = init_late_user(run, u, err);
+    if (rc)
+        u->priv->coming = false;
+    if (rc == SB_ECANCELED && is_over(run))
         return rc;
     if (rc)
         sb__run_fail(run, err);
@@ -250,7 +294,7 @@ static void come_and_go(
             more = more && run_visit(run, u, until, err);
         }
         if (has || here)
-            free_data(run, u);
+            free_leaving_user(run, u);
         here = false;
         if (!has)
             more = sb__user_await(

@@ -136,6 +136,25 @@ asks for begins then.
   init	0	false	false
   init	1	true	true
 
+Users that are still coming at the end are canceled at once.
+
+  $ cat >coming.lua <<'EOF'
+  > function thread_init()
+  >    local late = sysbench.user.run_time() > 0
+  >    con = sysbench.sql.driver():connect{["connect-latency"] = late and "1h" or "0"}
+  > end
+  > function event() sysbench.user.wait(0.01) end
+  > EOF
+  $ for w in 1 users; do
+  >     sysbench coming.lua run --db-driver=null --workers=$w --shutdown-grace=1000 \
+  >         --stages='threads=1 for 0.2s; threads=5 for 0.2s' 2>&1 |
+  >         sed -n '/busy/p;s/^\(threads=[0-9]*\) .*/\1/p'
+  > done
+  threads=1
+  threads=5
+  threads=1
+  threads=5
+
 fileio writes its files to the disk at the end, not when users go.
 
   $ sysbench fileio --file-num=2 --file-total-size=1M prepare >out

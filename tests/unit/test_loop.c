@@ -84,6 +84,72 @@ static void fibers_take_turns(void)
         CHECK_INT(t.who[i], i % N);
 }
 
+struct shares {
+    struct sb_fiber *other, *slow;
+    uint64_t ended, took; // the last turn of the slow one
+    bool over;
+    int turns; // of the other since then
+};
+
+static void compute_in_background(void *arg)
+{
+    struct shares *s = arg;
+
+    sb_fiber_set_background(s->slow, true);
+    sb_fiber_yield(s->slow);
+    for (int i = 0; i < 10; i++) {
+        uint64_t from = sb_clock_monotonic();
+
+        if (i > 0) {
+            CHECK(from - s->ended >= s->took);
+            CHECK(s->turns > 0);
+        }
+        while (sb_clock_monotonic() - from < MS / 2)
+            ;
+        s->turns = 0;
+        s->ended = sb_clock_monotonic();
+        s->took = s->ended - from;
+        sb_fiber_yield(s->slow);
+    }
+    s->over = true;
+}
+
+static void have_many_turns(void *arg)
+{
+    struct shares *s = arg;
+
+    while (!s->over) {
+        s->turns++;
+        sb_fiber_yield(s->other);
+    }
+}
+
+static void sleep_a_little(void *arg)
+{
+    struct shares *s = arg;
+
+    while (!s->over) {
+        s->turns++;
+        sb_fiber_sleep(s->other, sb_clock_monotonic() + MS / 10);
+    }
+}
+
+// The turns of a fiber in the background leave half of the time to others, both
+// if those are always ready and if they wait.
+static void the_background_takes_half_of_the_time(void)
+{
+    for (int i = 0; i < 2; i++) {
+        struct sb_loop *l = sb_loop_new(2, exact);
+        struct shares s = { 0 };
+
+        s.slow = sb_loop_add(l, STACK, compute_in_background, &s);
+        s.other = sb_loop_add(
+            l, STACK, i ? sleep_a_little : have_many_turns, &s);
+        run_loop(l);
+        CHECK(s.over);
+    }
+}
+
 static void sleep_until(void *arg)
 {
     struct member *m = arg;
@@ -349,6 +415,7 @@ static void run_tests(void)
 {
     RUN(each_kind_has_a_name);
     RUN(fibers_take_turns);
+    RUN(the_background_takes_half_of_the_time);
     RUN(sleeping_ends_in_the_order_of_time);
     RUN(sleeping_ends_in_time);
     RUN(only_wake_ups_are_learned_from);
