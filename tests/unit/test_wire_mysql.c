@@ -391,7 +391,7 @@ static void buffer_is_reused(void)
 {
     const struct sbmy_wire *w = &room.own.wire;
     struct sb_result res;
-    const uint8_t *in;
+    const char *in;
     size_t cap;
 
     answer_prepare();
@@ -402,14 +402,14 @@ static void buffer_is_reused(void)
     CHECK_INT(execute(&res), 0);
     CHECK_INT(res.nrows, 100);
     sb_driver.sql->free_result(conn, &res);
-    in = w->in;
-    cap = w->cap;
+    in = w->in.data;
+    cap = w->in.cap;
     CHECK(cap > 12000);
     check_ok();
     CHECK_INT(execute(&res), 0);
     CHECK_INT(res.nrows, 100);
-    CHECK(w->in == in);
-    CHECK_INT(w->cap, cap);
+    CHECK(w->in.data == in);
+    CHECK_INT(w->in.cap, cap);
     sb_driver.sql->free_result(conn, &res);
     finish();
 }

@@ -16,6 +16,7 @@
 #include "drivers/mysql/binary.h"
 #include "drivers/mysql/errors.h"
 #include "drivers/mysql/place.h"
+#include "kit/buf.h"
 
 #ifdef HAVE_MY_BOOL
 typedef my_bool sbmy_bool;
@@ -117,8 +118,7 @@ struct sbmy_wire {
     bool plain;    // the connection can be used without the library
     bool decoded;  // the columns of the answer are in `shape`
     bool may_omit; // see sbmy_answer_begin()
-    uint8_t *in, *out;
-    size_t len, cap, out_cap;
+    struct sb_buf in, out;
     struct sbmy_answer answer;
     // For fetching rows:
     size_t row; // offset of the next row in `in`
@@ -130,6 +130,11 @@ struct sbmy_wire {
     char *name; // column name returned last
     size_t cap_name;
 };
+
+static inline uint8_t *sbmy_wire_in(const struct sbmy_wire *w)
+{
+    return (uint8_t *)w->in.data;
+}
 
 // The operations on a current result. They depend on where it comes from: a
 // text statement, a statement of a pipeline, a prepared statement executed by

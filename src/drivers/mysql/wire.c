@@ -12,7 +12,7 @@
 
 #include "drivers/mysql/mysql_priv.h"
 
-#define IN_START  1024u          // bytes; grows as answers need it
+#define START     1024u          // bytes; grows as needed
 #define KEEP_MOST (1024u * 1024) // larger buffers are freed after an answer
 // The maximum that the library sends.
 #define OUT_MOST         (1024u * 1024 * 1024)
@@ -69,8 +69,8 @@ void sbmy_wire_open(struct sbmy_conn *c)
 
 void sbmy_wire_done(struct sbmy_wire *w)
 {
-    free(w->in);
-    free(w->out);
+    sb_buf_done(&w->in);
+    sb_buf_done(&w->out);
     free(w->shape);
     free(w->text);
     free(w->name);
@@ -149,13 +149,12 @@ static uint8_t *put_uint(uint8_t *out, uint64_t v, unsigned bytes)
     return out + bytes;
 }
 
-// Sends the command of len bytes that follows the first header in w->out.
-// Longer commands are split into packets, of which the last is not full. *seq:
-// the number of the answer's first packet.
-static bool send_command(struct sbmy_conn *c, size_t len, uint8_t *seq)
+// Sends the command of len bytes that follows the header at p. Longer commands
+// are split into packets, of which the last is not full. *seq: the number of
+// the answer's first packet.
+static bool send_command(
+    struct sbmy_conn *c, uint8_t *p, size_t len, uint8_t *seq)
 {
-    uint8_t *p = c->wire.out;
-
     *seq = 0;
     while (len >= SBMY_PACKET_FULL) {
         // The header overwrites bytes that were already sent.
@@ -254,49 +253,46 @@ static uint8_t *put_params(uint8_t *out, const struct sbmy_stmt *p, bool tell,
     return out;
 }
 
-static bool grow_buffer(uint8_t **buf, size_t *cap, size_t want)
+// Makes room for `size` bytes from the start of the buffer, of which len are in
+// it. The byte for the NUL, which sb_buf_grow() adds, is not used.
+static inline bool make_room(struct sb_buf *b, size_t size)
 {
-    size_t size = *cap ? *cap : IN_START;
-    uint8_t *p;
+    size_t more;
 
-    while (size < want)
-        size *= 2;
-    p = realloc(*buf, size);
-    if (!p)
-        return false;
-    *buf = p;
-    *cap = size;
-    return true;
+    if (size < b->cap)
+        return true;
+    more = size - b->len;
+    return sb_buf_grow(b, more < START ? START - 1 : more) == 0;
 }
 
 static int send_execute(struct sbmy_conn *c, struct sbmy_stmt *p,
     const struct sb_value *v, uint8_t *seq, struct sb_err *err)
 {
-    struct sbmy_wire *w = &c->wire;
     size_t room = room_for(v, p->nparams);
-    uint8_t *out;
+    uint8_t *start, *out;
 
     if (room > OUT_MOST)
         return sbmy_fail_with(c, CR_TOO_LARGE, NO_STATE,
             "Got packet bigger than 'max_allowed_packet' bytes", err);
-    if (room > w->out_cap && !grow_buffer(&w->out, &w->out_cap, room))
+    if (!make_room(&c->wire.out, room)) // its len stays 0
         return sbmy_no_memory(err);
-    out = put_uint(w->out + SBMY_HEAD, STMT_EXECUTE, 1);
+    start = (uint8_t *)c->wire.out.data;
+    out = put_uint(start + SBMY_HEAD, STMT_EXECUTE, 1);
     out = put_uint(out, p->id, 4);
     out = put_uint(out, 0, 1); // no cursor
     out = put_uint(out, 1, 4); // once
     if (p->nparams > 0)
         out = put_params(out, p, set_types(p, v), v);
-    assert((size_t)(out - w->out) <= room); // see room_for()
-    if (!send_command(c, (size_t)(out - w->out) - SBMY_HEAD, seq))
+    assert((size_t)(out - start) <= room); // see room_for()
+    if (!send_command(c, start, (size_t)(out - start) - SBMY_HEAD, seq))
         return lost_sending(c, err);
     return 0;
 }
 
 // Receiving ------------------------------------------------------------------
 
-// Receives one answer into the start of w->in, of which w->len bytes have
-// already arrived.
+// Receives one answer into the start of w->in, which contains what has already
+// arrived of it.
 static int receive_answer(struct sbmy_conn *c, uint8_t seq, struct sb_err *err)
 {
     struct sbmy_wire *w = &c->wire;
@@ -305,14 +301,15 @@ static int receive_answer(struct sbmy_conn *c, uint8_t seq, struct sb_err *err)
 
     sbmy_answer_begin(a, seq, w->may_omit);
     do {
-        if (a->want > w->cap && !grow_buffer(&w->in, &w->cap, a->want)) {
+        if (!make_room(&w->in, a->want)) {
             sbmy_call_hang_up(c);
             return sbmy_no_memory(err);
         }
-        if (a->want > w->len &&
-            !sbmy_socket_receive(&c->socket, w->in, &w->len, a->want, w->cap))
+        if (a->want > w->in.len &&
+            !sbmy_socket_receive(&c->socket, sbmy_wire_in(w), &w->in.len,
+                a->want, w->in.cap - 1))
             return lost_receiving(c, err);
-        step = sbmy_answer_read(a, w->in, w->len);
+        step = sbmy_answer_read(a, sbmy_wire_in(w), w->in.len);
     } while (step == SBMY_STEP_MORE);
     return step == SBMY_STEP_BAD ? lost_by_malformed(c, err) : 0;
 }
@@ -323,7 +320,8 @@ static int server_error(struct sbmy_conn *c, struct sb_err *err)
     struct sbmy_problem e = { 0 };
     char text[400];
 
-    sbmy_problem_read(w->in + w->answer.error, w->answer.error_len, &e);
+    sbmy_problem_read(
+        sbmy_wire_in(w) + w->answer.error, w->answer.error_len, &e);
     snprintf(
         text, sizeof(text), "%.*s", (int)(e.len < 399 ? e.len : 399), e.text);
     return sbmy_fail_with(c, e.native, e.state, text, err);
@@ -338,7 +336,7 @@ static int refuse_file(struct sbmy_conn *c, struct sb_err *err)
 
     if (!sbmy_socket_request(&c->socket, empty, sizeof(empty)))
         return lost_sending(c, err);
-    w->len = 0;
+    w->in.len = 0;
     rc = receive_answer(c, (uint8_t)(w->answer.seq + 1), err);
     if (rc)
         return rc;
@@ -367,7 +365,7 @@ static int keep_defs(
 
     if (!defs)
         return sbmy_no_memory(err);
-    memcpy(defs, w->in + w->answer.columns, len);
+    memcpy(defs, sbmy_wire_in(w) + w->answer.columns, len);
     p->defs = defs;
     p->defs_len = len;
     p->ndefs = w->answer.nfields;
@@ -399,9 +397,9 @@ static int begin_result(struct sbmy_conn *c, struct sbmy_stmt *p,
     struct sbmy_wire *w = &c->wire;
     const struct sbmy_answer *a = &w->answer;
 
-    assert(a->at <= w->len);
-    if (!(a->status & SBMY_MORE_RESULTS) && w->len > a->at)
-        hang_up_on(c, w->in + a->at, w->len - a->at);
+    assert(a->at <= w->in.len);
+    if (!(a->status & SBMY_MORE_RESULTS) && w->in.len > a->at)
+        hang_up_on(c, sbmy_wire_in(w) + a->at, w->in.len - a->at);
     if (a->file)
         return refuse_file(c, err);
     if (a->error)
@@ -433,7 +431,7 @@ int sbmy_wire_execute(struct sbmy_conn *c, struct sbmy_stmt *p,
     uint8_t seq = 0;
 
     assert(c->wire.plain);
-    c->wire.len = 0;
+    c->wire.in.len = 0;
     rc = send_execute(c, p, values, &seq, err);
     if (rc == 0)
         rc = receive_answer(c, seq, err);
@@ -457,10 +455,10 @@ static int next_result(
     size_t past = w->answer.at;
     int rc;
 
-    assert(c->more && past <= w->len);
+    assert(c->more && past <= w->in.len);
     sbmy_result_unset(c);
-    w->len -= past;
-    memmove(w->in, w->in + past, w->len);
+    w->in.len -= past;
+    memmove(w->in.data, w->in.data + past, w->in.len);
     *res = (struct sb_result){ 0 };
     rc = receive_answer(c, w->answer.seq, err);
     if (rc == 0)
@@ -468,15 +466,13 @@ static int next_result(
     return rc ? rc : 1;
 }
 
-// Frees the buffer of an unusually long statement, so that users do not keep
-// it.
-static void trim_buffer(uint8_t **buf, size_t *cap)
+// Empties the buffer, and frees that of an unusually long statement, so that
+// users do not keep it.
+static void trim_buffer(struct sb_buf *b)
 {
-    if (*cap <= KEEP_MOST)
-        return;
-    free(*buf);
-    *buf = NULL;
-    *cap = 0;
+    b->len = 0;
+    if (b->cap > KEEP_MOST)
+        sb_buf_trim(b, KEEP_MOST);
 }
 
 static void free_result(struct sbmy_conn *c)
@@ -487,9 +483,8 @@ static void free_result(struct sbmy_conn *c)
     while (c->more && next_result(c, &unused, NULL) > 0)
         continue;
     sbmy_result_unset(c);
-    w->len = 0;
-    trim_buffer(&w->in, &w->cap);
-    trim_buffer(&w->out, &w->out_cap);
+    trim_buffer(&w->in);
+    trim_buffer(&w->out);
 }
 
 static const struct sbmy_result_ops wire_result = {

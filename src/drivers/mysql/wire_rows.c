@@ -28,7 +28,8 @@ static const uint8_t *definitions(const struct sbmy_conn *c)
 {
     const struct sbmy_wire *w = &c->wire;
 
-    return w->answer.columns ? w->in + w->answer.columns : c->stmt->defs;
+    return w->answer.columns ? sbmy_wire_in(w) + w->answer.columns
+                             : c->stmt->defs;
 }
 
 static bool shapes_of_library(
@@ -95,8 +96,8 @@ static int decode_columns(struct sbmy_conn *c, struct sb_err *err)
 // is joined by overwriting the headers in between.
 static const uint8_t *whole_row(struct sbmy_wire *w, size_t *len)
 {
-    uint8_t *row = w->in + w->row + SBMY_HEAD, *next;
-    size_t part = sbmy_get24(w->in + w->row);
+    uint8_t *in = sbmy_wire_in(w), *row = in + w->row + SBMY_HEAD, *next;
+    size_t part = sbmy_get24(in + w->row);
 
     *len = part;
     next = row + part;
@@ -106,9 +107,9 @@ static const uint8_t *whole_row(struct sbmy_wire *w, size_t *len)
         *len += part;
         next += SBMY_HEAD + part;
     }
-    w->row = (size_t)(next - w->in);
+    w->row = (size_t)(next - in);
     // Otherwise answer.c has counted a row that did not arrive.
-    assert(w->row <= w->len);
+    assert(w->row <= w->in.len);
     return row;
 }
 
