@@ -7,6 +7,7 @@
 #include <stdlib.h>
 
 #include "base/sqlscan.h"
+#include "kit/number.h"
 
 // Makes m->sql, the text without the second '?' of each pair, and sets the
 // offsets of the placeholders.
@@ -122,15 +123,13 @@ static int add_text(
 static int add_blob(
     struct sb_buf *b, const struct sb__quoting *q, const char *s, size_t len)
 {
-    static const char digit[] = "0123456789abcdef";
+    char *out;
 
     sb_buf_adds(b, q->casts ? "'\\x" : "X'");
-    for (size_t i = 0; i < len; i++) {
-        unsigned char c = (unsigned char)s[i];
-        char hex[2] = { digit[c >> 4], digit[c & 15] };
-
-        sb_buf_add(b, hex, 2);
-    }
+    out = sb_buf_room(b, 2 * len);
+    if (!out)
+        return SB_ENOMEM;
+    b->len += sb_number_hex(out, s, len);
     sb_buf_adds(b, q->casts ? "'::bytea" : "'");
     return b->failed ? SB_ENOMEM : 0;
 }
@@ -156,19 +155,16 @@ static const char *special(const struct sb__quoting *q, double d)
     return NULL;
 }
 
-// Writes as many digits as are needed to read back the same value.
 static int add_double(struct sb_buf *b, const struct sb__quoting *q, double d)
 {
     const char *word = NULL;
-    char text[40];
+    char text[SB_NUMBER_ROOM];
 
     if (!isfinite(d) || (d == 0 && signbit(d))) {
         word = special(q, d);
         return word ? sb_buf_adds(b, word) : SB_ERANGE;
     }
-    snprintf(text, sizeof(text), "%.15g", d);
-    if (strtod(text, NULL) != d)
-        snprintf(text, sizeof(text), "%.17g", d);
+    sb_number_double(text, d);
     return sb_buf_addf(b, signbit(d) ? "(%s)" : "%s", text);
 }
 

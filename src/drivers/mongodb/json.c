@@ -6,6 +6,7 @@
 #include <time.h>
 
 #include "drivers/mongodb/mongodb_priv.h"
+#include "kit/number.h"
 
 // Sets the error for a text that is not JSON. A text that begins with a word is
 // probably SQL.
@@ -80,15 +81,11 @@ static bool add_text(struct sb_buf *m, const char *fmt, ...)
     return n >= 0 && sbmo_add(m, text, (size_t)n);
 }
 
-// Writes the fewest digits that read back as the same number.
 static bool add_double(struct sb_buf *m, double d)
 {
-    char text[40];
+    char text[SB_NUMBER_ROOM];
 
-    snprintf(text, sizeof(text), "%.15g", d);
-    if (strtod(text, NULL) != d)
-        snprintf(text, sizeof(text), "%.17g", d);
-    return sbmo_add(m, text, strlen(text));
+    return sbmo_add(m, text, sb_number_double(text, d));
 }
 
 static bool add_date(struct sb_buf *m, int64_t ms)

@@ -200,12 +200,12 @@ static size_t timestamp_text(char *out, const char *s, size_t len)
 
 size_t pgsql_binary_size(const struct sb_value *v)
 {
-    return 4 + (v->type < SB_VALUE_TEXT ? PGSQL_NUMBER : (size_t)v->len);
+    return 4 + (v->type < SB_VALUE_TEXT ? SB_NUMBER_ROOM : (size_t)v->len);
 }
 
 static size_t int_value(char *out, enum pgsql_field field, int64_t i)
 {
-    char digits[PGSQL_NUMBER];
+    char digits[SB_NUMBER_ROOM];
 
     switch (field) {
     case PGSQL_FIELD_INT2:
@@ -217,7 +217,7 @@ static size_t int_value(char *out, enum pgsql_field field, int64_t i)
     case PGSQL_FIELD_FLOAT8:
         return put_float8(out, (double)i);
     case PGSQL_FIELD_CHARS:
-        return put_bytes(out, digits, pgsql_put_int(digits, i));
+        return put_bytes(out, digits, sb_number_int(digits, i));
     case PGSQL_FIELD_NUMERIC:
         return numeric_int(out, i < 0 ? -(uint64_t)i : (uint64_t)i, i < 0);
     case PGSQL_FIELD_TIMESTAMP:
@@ -231,18 +231,18 @@ static size_t int_value(char *out, enum pgsql_field field, int64_t i)
 // Values greater than the maximum of the integer formats.
 static size_t uint_value(char *out, enum pgsql_field field, uint64_t u)
 {
-    char digits[PGSQL_NUMBER];
+    char digits[SB_NUMBER_ROOM];
 
     if (field == PGSQL_FIELD_FLOAT8)
         return put_float8(out, (double)u);
     if (field == PGSQL_FIELD_CHARS)
-        return put_bytes(out, digits, pgsql_put_uint(digits, u));
+        return put_bytes(out, digits, sb_number_uint(digits, u));
     return 0;
 }
 
 static size_t double_value(char *out, enum pgsql_field field, double d)
 {
-    char digits[PGSQL_NUMBER];
+    char digits[SB_NUMBER_ROOM];
 
     if (field == PGSQL_FIELD_FLOAT8)
         return put_float8(out, d);

@@ -2,56 +2,20 @@
 #include "drivers/pgsql/encode.h"
 
 #include <math.h>
-#include <stdlib.h>
+#include <stdio.h>
 
 #include "base/sqlscan.h"
 
 // Numbers ------------------------------------------------------------------
 
-static const char pairs[] =
-    "00010203040506070809101112131415161718192021222324"
-    "25262728293031323334353637383940414243444546474849"
-    "50515253545556575859606162636465666768697071727374"
-    "75767778798081828384858687888990919293949596979899";
-
-size_t pgsql_put_uint(char *out, uint64_t u)
-{
-    char digits[20], *p = digits + sizeof(digits);
-    size_t n;
-
-    for (; u >= 100; u /= 100) {
-        p -= 2;
-        memcpy(p, pairs + 2 * (u % 100), 2);
-    }
-    p -= 2;
-    memcpy(p, pairs + 2 * u, 2);
-    p += u < 10;
-    n = (size_t)(digits + sizeof(digits) - p);
-    memcpy(out, p, n);
-    return n;
-}
-
-size_t pgsql_put_int(char *out, int64_t i)
-{
-    if (i >= 0)
-        return pgsql_put_uint(out, (uint64_t)i);
-    *out = '-';
-    return 1 + pgsql_put_uint(out + 1, 0 - (uint64_t)i);
-}
-
 size_t pgsql_put_double(char *out, double d)
 {
-    int n;
-
     if (isnan(d))
-        return (size_t)snprintf(out, PGSQL_NUMBER, "NaN");
+        return (size_t)snprintf(out, SB_NUMBER_ROOM, "NaN");
     if (isinf(d))
         return (size_t)snprintf(
-            out, PGSQL_NUMBER, d < 0 ? "-Infinity" : "Infinity");
-    n = snprintf(out, PGSQL_NUMBER, "%.15g", d);
-    if (strtod(out, NULL) != d)
-        n = snprintf(out, PGSQL_NUMBER, "%.17g", d);
-    return (size_t)n;
+            out, SB_NUMBER_ROOM, d < 0 ? "-Infinity" : "Infinity");
+    return sb_number_double(out, d);
 }
 
 // COPY ---------------------------------------------------------------------
@@ -59,7 +23,7 @@ size_t pgsql_put_double(char *out, double d)
 size_t pgsql_copy_size(const struct sb_value *v)
 {
     if (v->type < SB_VALUE_TEXT)
-        return PGSQL_NUMBER;
+        return SB_NUMBER_ROOM;
     return 3 + 2 * (size_t)v->len;
 }
 
@@ -94,26 +58,17 @@ static size_t copy_text(char *out, const char *s, size_t len)
 // The hex format of bytea. Its backslash must be escaped.
 static size_t copy_blob(char *out, const char *s, size_t len)
 {
-    static const char digit[] = "0123456789abcdef";
-    size_t n = 0;
-
-    out[n++] = '\\';
-    out[n++] = '\\';
-    out[n++] = 'x';
-    for (size_t i = 0; i < len; i++) {
-        out[n++] = digit[(unsigned char)s[i] >> 4];
-        out[n++] = digit[s[i] & 15];
-    }
-    return n;
+    memcpy(out, "\\\\x", 3);
+    return 3 + sb_number_hex(out + 3, s, len);
 }
 
 size_t pgsql_copy_value(char *out, const struct sb_value *v)
 {
     switch ((enum sb_value_type)v->type) {
     case SB_VALUE_INT:
-        return pgsql_put_int(out, v->i);
+        return sb_number_int(out, v->i);
     case SB_VALUE_UINT:
-        return pgsql_put_uint(out, v->u);
+        return sb_number_uint(out, v->u);
     case SB_VALUE_DOUBLE:
         return pgsql_put_double(out, v->d);
     case SB_VALUE_TEXT:
@@ -175,7 +130,7 @@ uint32_t pgsql_number_marks(const char *sql, size_t len, char *out)
             from++;
         } else {
             out[n++] = '$';
-            n += pgsql_put_int(out + n, ++count);
+            n += sb_number_int(out + n, ++count);
         }
     }
     memcpy(out + n, sql + from, len - from);

@@ -7,9 +7,7 @@
 
 #include "base/sqlscan.h"
 #include "db/driver.h"
-
-// Maximum size of a number as text, including the NUL.
-#define PGSQL_NUMBER 32u
+#include "kit/number.h"
 
 // How statements are read.
 #define PGSQL_SCAN (SB_SQLSCAN_DOLLAR | SB_SQLSCAN_NEST)
@@ -27,12 +25,8 @@ static inline char *pgsql_put32(char *out, uint32_t v)
     return pgsql_put16(pgsql_put16(out, v >> 16), v);
 }
 
-// Writes an integer, without a NUL; at most PGSQL_NUMBER bytes. Returns its
-// length.
-size_t pgsql_put_int(char *out, int64_t i);
-size_t pgsql_put_uint(char *out, uint64_t u);
-// Writes a double that reads back as the same number, NUL-terminated; at most
-// PGSQL_NUMBER bytes. Returns its length.
+// As sb_number_double(), with the names that PostgreSQL has for NaN and
+// infinite values.
 size_t pgsql_put_double(char *out, double d);
 
 // Returns the maximum number of bytes that pgsql_copy_value() writes for v.

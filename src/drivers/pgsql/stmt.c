@@ -191,7 +191,8 @@ static size_t room_for(const struct sb_value *v, uint32_t n)
     size_t size = 0;
 
     for (uint32_t i = 0; i < n; i++)
-        size += v[i].type < SB_VALUE_TEXT ? PGSQL_NUMBER : (size_t)v[i].len + 1;
+        size += v[i].type < SB_VALUE_TEXT ? SB_NUMBER_ROOM
+                                          : (size_t)v[i].len + 1;
     return size;
 }
 
@@ -215,11 +216,11 @@ static char *put_value(
     c->format[i] = 0;
     switch ((enum sb_value_type)v->type) {
     case SB_VALUE_INT:
-        out += pgsql_put_int(out, v->i);
+        out += sb_number_int(out, v->i);
         *out = '\0';
         return out + 1;
     case SB_VALUE_UINT:
-        out += pgsql_put_uint(out, v->u);
+        out += sb_number_uint(out, v->u);
         *out = '\0';
         return out + 1;
     case SB_VALUE_DOUBLE:

@@ -49,7 +49,7 @@ static size_t room_for(
     size_t size = 64 + st->name_len + 2 * (size_t)n;
 
     for (uint32_t i = 0; i < n; i++)
-        size += 4 + (v[i].type < SB_VALUE_TEXT ? PGSQL_NUMBER : v[i].len);
+        size += 4 + (v[i].type < SB_VALUE_TEXT ? SB_NUMBER_ROOM : v[i].len);
     return size;
 }
 
@@ -73,10 +73,10 @@ static char *put_value(char *out, const struct sb_value *v)
 
     switch ((enum sb_value_type)v->type) {
     case SB_VALUE_INT:
-        n = pgsql_put_int(out + 4, v->i);
+        n = sb_number_int(out + 4, v->i);
         break;
     case SB_VALUE_UINT:
-        n = pgsql_put_uint(out + 4, v->u);
+        n = sb_number_uint(out + 4, v->u);
         break;
     case SB_VALUE_DOUBLE:
         n = pgsql_put_double(out + 4, v->d);
