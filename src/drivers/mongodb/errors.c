@@ -4,12 +4,9 @@
 #include <string.h>
 
 #include "base/err.h"
+#include "kit/errnum.h"
 
-static const struct known {
-    int native;
-    int code;
-    const char *hint;
-} table[] = {
+static const struct sb_errnum table[] = {
     { 6, SB_ELOST, "" }, // HostUnreachable
     { 7, SB_ELOST, "" }, // HostNotFound
     { 13, SB_EQUERY, "the user lacks the privilege" },
@@ -43,27 +40,16 @@ static const struct known {
     { 13436, SB_ELOST, "" },    // NotPrimaryOrSecondary
 };
 
-static const struct known *find_error(int native)
-{
-    for (size_t i = 0; i < sizeof(table) / sizeof(table[0]); i++) {
-        if (table[i].native == native)
-            return &table[i];
-    }
-    return NULL;
-}
+#define ENTRIES (sizeof(table) / sizeof(table[0]))
 
 int sbmo_classify(int native)
 {
-    const struct known *k = find_error(native);
-
-    return k ? k->code : SB_EQUERY;
+    return sb_errnum_kind(table, ENTRIES, native, SB_EQUERY);
 }
 
 const char *sbmo_hint(int native)
 {
-    const struct known *k = find_error(native);
-
-    return k ? k->hint : "";
+    return sb_errnum_hint(table, ENTRIES, native);
 }
 
 // Reads an error document: code, errmsg, codeName.

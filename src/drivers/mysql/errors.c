@@ -5,6 +5,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "kit/errnum.h"
+
 enum kind {
     KIND_OTHER,
     KIND_RETRY,   // conflict with another transaction
@@ -19,11 +21,7 @@ enum kind {
     "--mysql-cleartext-password=on allows it"
 
 // Numbers from 2000 to 2999 and from 5000 on are those of the client library.
-static const struct known {
-    int native;
-    enum kind kind;
-    const char *hint;
-} table[] = {
+static const struct sb_errnum table[] = {
     { 1020, KIND_RETRY, "" }, // record has changed since last read
     { 1021, KIND_OTHER, "the server has no space left on its disk" },
     { 1040, KIND_OTHER, "the server's limit is max_connections" },
@@ -84,20 +82,11 @@ static const struct known {
     { 5010, KIND_OTHER, MAY_READ },
 };
 
-static const struct known *find_error(int native)
-{
-    for (size_t i = 0; i < sizeof(table) / sizeof(table[0]); i++) {
-        if (table[i].native == native)
-            return &table[i];
-    }
-    return NULL;
-}
+#define ENTRIES (sizeof(table) / sizeof(table[0]))
 
 static enum kind kind_of(int native)
 {
-    const struct known *k = find_error(native);
-
-    return k ? k->kind : KIND_OTHER;
+    return (enum kind)sb_errnum_kind(table, ENTRIES, native, KIND_OTHER);
 }
 
 static int add_code(
@@ -154,9 +143,11 @@ static bool listed(const struct sbmy_ignore *ig, int native)
 static enum kind kind_by_state(int native, const char *state)
 {
     enum kind kind = kind_of(native);
-    bool open = !find_error(native) || kind == KIND_NEITHER;
+    bool known = sb_errnum_find(table, ENTRIES, native) != NULL;
 
-    return open && strncmp(state, "08", 2) == 0 ? KIND_LOST : kind;
+    return (!known || kind == KIND_NEITHER) && strncmp(state, "08", 2) == 0
+               ? KIND_LOST
+               : kind;
 }
 
 int sbmy_classify(const struct sbmy_ignore *ig, int native, const char *state)
@@ -189,7 +180,5 @@ bool sbmy_refuses_load(int native)
 
 const char *sbmy_hint(int native)
 {
-    const struct known *k = find_error(native);
-
-    return k ? k->hint : "";
+    return sb_errnum_hint(table, ENTRIES, native);
 }
