@@ -10,7 +10,6 @@
 #include "kit/clock.h"
 #include "out/target.h"
 
-#define SECOND UINT64_C(1000000000)
 // How long a rank stays after it has written its figures. A launcher ends all
 // others when the first one leaves, and they may detect the loss a moment
 // later.
@@ -35,8 +34,7 @@ static void set_facts(struct sb_app *a, const struct sb_report *r)
     uint64_t began = sb_clock_wall() - ago;
 
     sb__app_facts(a);
-    a->facts.started = (struct timespec){ .tv_sec = (time_t)(began / SECOND),
-        .tv_nsec = (long)(began % SECOND) };
+    a->facts.started = sb_clock_timespec(began);
     a->facts.share = &a->run.share;
     a->facts.threads = (unsigned)a->run.share.users;
     a->facts.open_loop = r->open_loop;

@@ -16,6 +16,7 @@
 #endif
 
 #include "base/log.h"
+#include "kit/clock.h"
 
 // Signals are blocked and received by sigwait(). A blocked signal that would be
 // ignored may be dropped, so SIGCHLD needs a handler, which is never called.
@@ -129,10 +130,7 @@ static int next_signal(struct sb_app_children *c)
 
     if (!c->idle)
         return sigwait(&c->watched, &sig) ? 0 : sig;
-    uint64_t ns = c->idle(c->idle_arg);
-
-    limit.tv_sec = (time_t)(ns / 1000000000);
-    limit.tv_nsec = (long)(ns % 1000000000);
+    limit = sb_clock_timespec(c->idle(c->idle_arg));
     sig = sigtimedwait(&c->watched, NULL, &limit);
     return sig > 0 ? sig : 0;
 }
@@ -181,7 +179,7 @@ int sb_app_child(
 
 void sb_app_children_pause(struct sb_app_children *c, int64_t ns)
 {
-    struct itimerval timer = { .it_value = { .tv_sec = ns / 1000000000,
+    struct itimerval timer = { .it_value = { .tv_sec = ns / (int64_t)SB_SECOND,
                                    .tv_usec = ns / 1000 % 1000000 } };
     int sig = 0;
 

@@ -14,15 +14,14 @@
 #include "job/job_files.h"
 #include "job/relay.h"
 
-#define SECOND UINT64_C(1000000000)
 // Time that the processes of the other ranks get after that of rank 0 has
 // ended.
-#define END_NS (15 * SECOND)
+#define END_NS (15 * SB_SECOND)
 // Messages come in groups: after one, the parent waits for the next without
 // naps, then with short ones. Clocks are compared through the parents.
-#define SPIN_NS  (SECOND / 2000)
-#define BUSY_NS  (SECOND / 200)
-#define SHORT_NS (SECOND / 20000)
+#define SPIN_NS  (SB_SECOND / 2000)
+#define BUSY_NS  (SB_SECOND / 200)
+#define SHORT_NS (SB_SECOND / 20000)
 
 struct passing {
     struct sb_relay *relay;
@@ -40,7 +39,7 @@ static uint64_t pass_on(void *arg)
 
     // It writes its figures if it does not know that rank 0 has ended. That of
     // rank 0 must not wait for a rank that has no process.
-    bool ask = (over && now > over + SECOND) || sb_relay_failed(p->relay);
+    bool ask = (over && now > over + SB_SECOND) || sb_relay_failed(p->relay);
     if (ask && !p->asked) {
         p->asked = true;
         kill(p->children->pid, SIGTERM);
@@ -84,7 +83,7 @@ static int fork_and_pass_on(struct sb_app *a, struct sb_app_children *c,
     c->idle = NULL;
     if (rc == 1)
         become_rank(a, err);
-    return rc ? rc : sb_relay_end(a->relay, *status, END_NS + SECOND, err);
+    return rc ? rc : sb_relay_end(a->relay, *status, END_NS + SB_SECOND, err);
 }
 
 int sb_app_job_child(struct sb_app *a, struct sb_app_children *c, bool quiet,

@@ -2,18 +2,12 @@
 //
 // The beginning of the measured part.
 #include "app_private.h"
+#include "kit/clock.h"
 
 // The start of the measured part on the wall clock.
 static void set_start(struct sb_app *a, int64_t warmup_ns)
 {
-    struct timespec now;
-    int64_t ns;
-
-    clock_gettime(CLOCK_REALTIME, &now);
-    ns = now.tv_nsec + warmup_ns % 1000000000;
-    a->facts.started.tv_sec = now.tv_sec + (time_t)(warmup_ns / 1000000000) +
-                              (time_t)(ns / 1000000000);
-    a->facts.started.tv_nsec = (long)(ns % 1000000000);
+    a->facts.started = sb_clock_timespec(sb_clock_wall() + (uint64_t)warmup_ns);
 }
 
 void sb__app_measured(struct sb_app *a, int64_t warmup_ns)

@@ -7,10 +7,10 @@
 
 #include "app_sweep_private.h"
 #include "base/log.h"
+#include "kit/clock.h"
 #include "out/progress.h"
 
 #define REPORTS_SIZE 32768
-#define SECOND       1000000000
 
 // The number of a run in the order in which they are executed.
 static unsigned place_of(const struct sb_sweep_plan *p, unsigned run)
@@ -165,9 +165,9 @@ static void pause_before(struct sb_app *a, unsigned run)
     char line[120];
 
     for (; left > 0 && !sb_app_children_seen(&s->children); left -= step) {
-        step = left > SECOND ? SECOND : left;
+        step = left > (int64_t)SB_SECOND ? (int64_t)SB_SECOND : left;
         sb_progress_pause(line, sizeof(line), place_of(&s->plan, run) + 1,
-            s->plan.nruns, (double)left / SECOND);
+            s->plan.nruns, (double)left / SB_SECOND);
         if (shown)
             sb_log_progress("%s", line);
         sb_app_children_pause(&s->children, step);

@@ -10,9 +10,8 @@
 #include <time.h>
 
 #define MS          UINT64_C(1000000)
-#define SECOND      (1000 * MS)
 #define CALIBRATION (2 * MS)
-#define RATE_WINDOW (16 * SECOND)
+#define RATE_WINDOW (16 * SB_SECOND)
 #define TIGHT       (20 * UINT64_C(1000))
 // A thread may sleep far beyond its next anchor. The correction then stays in
 // effect for all that time, so it must be small.
@@ -22,8 +21,7 @@
 
 void sb_clock_sleep_until(uint64_t ns)
 {
-    struct timespec t = { .tv_sec = (time_t)(ns / SECOND),
-        .tv_nsec = (long)(ns % SECOND) };
+    struct timespec t = sb_clock_timespec(ns);
 
     while (clock_nanosleep(CLOCK_MONOTONIC, TIMER_ABSTIME, &t, NULL) == EINTR)
         continue;
@@ -45,7 +43,7 @@ static uint64_t next_period(uint64_t since_first)
 {
     if (since_first < 10 * MS)
         return 10 * MS;
-    return since_first < 100 * MS ? 100 * MS : SECOND;
+    return since_first < 100 * MS ? 100 * MS : SB_SECOND;
 }
 
 // The rate of CLOCK_MONOTONIC itself changes (NTP slews it), so the window it

@@ -8,9 +8,8 @@
 
 #include "kit/buf.h"
 #include "base/opts_private.h"
+#include "kit/clock.h"
 #include "kit/units.h"
-
-#define NS_PER_SEC 1000000000.0
 
 static int invalid(struct sb_opts *o, const struct sb_opt *opt,
     const char *value, int code, const char *why, struct sb_err *err)
@@ -158,7 +157,7 @@ static int parse_typed(struct sb_opts *o, const struct sb_opt *opt,
                                         : sb_units_number(value, &out->d);
     case SB_OPT_DURATION:
         return sb_units_duration(value,
-            opt->flags & SB_OPT_USEC ? 1000 : (int64_t)NS_PER_SEC, &out->i);
+            opt->flags & SB_OPT_USEC ? 1000 : (int64_t)SB_SECOND, &out->i);
     case SB_OPT_STRING:
         return parse_string(o, value, &out->s);
     case SB_OPT_LIST:
@@ -180,7 +179,7 @@ static bool bounded_value(const struct sb_opt *opt, const char *text,
         *out = (double)v->i;
         return true;
     case SB_OPT_DURATION:
-        *out = (double)v->i / NS_PER_SEC;
+        *out = (double)v->i / SB_SECOND;
         return true;
     case SB_OPT_DOUBLE:
         *out = v->d;
@@ -200,7 +199,7 @@ static void add_limit(
         sb_units_format_size((int64_t)limit, text, sizeof(text));
     else if (opt->type == SB_OPT_DURATION)
         sb_units_format_duration(
-            (int64_t)(limit * NS_PER_SEC), text, sizeof(text));
+            (int64_t)(limit * SB_SECOND), text, sizeof(text));
     else if (opt->type == SB_OPT_INT)
         snprintf(text, sizeof(text), "%.0f", limit);
     else

@@ -15,6 +15,7 @@
 #include <unistd.h>
 
 #include "base/procstat_private.h"
+#include "kit/clock.h"
 
 // Parsing --------------------------------------------------------------------
 
@@ -155,7 +156,7 @@ uint64_t sb_procstat_tick_ns(void)
 {
     long hz = sysconf(_SC_CLK_TCK);
 
-    return UINT64_C(1000000000) / (uint64_t)(hz > 0 ? hz : 100);
+    return SB_SECOND / (uint64_t)(hz > 0 ? hz : 100);
 }
 
 static int cannot_read(const char *path, int error, struct sb_err *err)
@@ -229,7 +230,7 @@ int sb_procstat_self(struct sb_proc_self *out, struct sb_err *err)
     *out = (struct sb_proc_self){ 0 };
     if (clock_gettime(CLOCK_PROCESS_CPUTIME_ID, &t))
         return cannot_read("the processor time", errno, err);
-    out->cpu_ns = (uint64_t)t.tv_sec * 1000000000u + (uint64_t)t.tv_nsec;
+    out->cpu_ns = (uint64_t)t.tv_sec * SB_SECOND + (uint64_t)t.tv_nsec;
     rc = read_threads(out);
     // A kernel without these statistics shows zeros.
     out->has_wait = rc == 0 && out->run_ns > 0;

@@ -8,6 +8,15 @@
 #include <stdint.h>
 #include <time.h>
 
+#define SB_SECOND UINT64_C(1000000000) // ns
+
+// Returns a time or a duration in the form that the system's calls take.
+static inline struct timespec sb_clock_timespec(uint64_t ns)
+{
+    return (struct timespec){ .tv_sec = (time_t)(ns / SB_SECOND),
+        .tv_nsec = (long)(ns % SB_SECOND) };
+}
+
 // A clock that every kernel has: CLOCK_MONOTONIC, CLOCK_REALTIME,
 // CLOCK_PROCESS_CPUTIME_ID or CLOCK_THREAD_CPUTIME_ID.
 static inline uint64_t sb_clock_read(clockid_t clock)
@@ -15,7 +24,7 @@ static inline uint64_t sb_clock_read(clockid_t clock)
     struct timespec t = { 0 };
 
     clock_gettime(clock, &t);
-    return (uint64_t)t.tv_sec * UINT64_C(1000000000) + (uint64_t)t.tv_nsec;
+    return (uint64_t)t.tv_sec * SB_SECOND + (uint64_t)t.tv_nsec;
 }
 
 // The time of deadlines, such as those of struct sb_host: CLOCK_MONOTONIC,

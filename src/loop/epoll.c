@@ -15,8 +15,7 @@
 #include "base/clock.h"
 #include "loop/loop_private.h"
 
-#define BATCH  256
-#define SECOND UINT64_C(1000000000)
+#define BATCH 256
 
 struct epoll {
     int fd, notify;
@@ -107,8 +106,7 @@ static int wait_events(struct epoll *p, struct epoll_event *e, uint64_t until)
 
     uint64_t now = sb_clock_monotonic();
     uint64_t left = until > now ? until - now : 0;
-    struct timespec ts = { .tv_sec = (time_t)(left / SECOND),
-        .tv_nsec = (long)(left % SECOND) };
+    struct timespec ts = sb_clock_timespec(left);
 #ifdef HAVE_EPOLL_PWAIT2
     if (!p->no_pwait2) {
         int n = epoll_pwait2(p->fd, e, BATCH, &ts, NULL);

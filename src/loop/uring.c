@@ -19,7 +19,6 @@
 
 #define MIN_ENTRIES 64u
 #define MAX_ENTRIES 4096u // more operations are submitted earlier
-#define SECOND      UINT64_C(1000000000)
 
 // What a completion belongs to: the address of a fiber plus one of these. The
 // first is the operation whose result the fiber waits for.
@@ -218,7 +217,7 @@ static void uring_wait(struct sb_loop *l, uint64_t until)
     struct uring *u = uring_of(l);
     struct io_uring_cqe *q;
     struct __kernel_timespec ts;
-    uint64_t left;
+    struct timespec left;
 
     if (until == 0) {
         io_uring_submit_and_get_events(&u->ring);
@@ -227,9 +226,9 @@ static void uring_wait(struct sb_loop *l, uint64_t until)
     } else {
         uint64_t now = sb_clock_monotonic();
 
-        left = until > now ? until - now : 0;
-        ts.tv_sec = (long long)(left / SECOND);
-        ts.tv_nsec = (long long)(left % SECOND);
+        left = sb_clock_timespec(until > now ? until - now : 0);
+        ts.tv_sec = left.tv_sec;
+        ts.tv_nsec = left.tv_nsec;
         io_uring_submit_and_wait_timeout(&u->ring, &q, 1, &ts, NULL);
     }
     complete_all(l);

@@ -5,7 +5,7 @@
 #include <errno.h>
 #include <time.h>
 
-#define SECOND UINT64_C(1000000000)
+#include "kit/clock.h"
 
 // An entry is on the stack of the user that waits.
 struct sb_wait_entry {
@@ -45,8 +45,7 @@ void sb_waiter_done(struct sb_waiter *w)
 
 static bool thread_sleep(struct sb_waiter *w, uint64_t until)
 {
-    struct timespec ts = { .tv_sec = (time_t)(until / SECOND),
-        .tv_nsec = (long)(until % SECOND) };
+    struct timespec ts = sb_clock_timespec(until);
     bool woken;
     int rc = 0;
 

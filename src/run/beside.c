@@ -20,12 +20,11 @@
 #include "base/clock.h"
 #include "base/log.h"
 
-#define SECOND UINT64_C(1000000000)
 // How long processes that the command left behind may take to end.
-#define LEFT_NS (2 * SECOND)
-#define STEP_NS (SECOND / 100)
+#define LEFT_NS (2 * SB_SECOND)
+#define STEP_NS (SB_SECOND / 100)
 // The maximum of the default of --beside-start.
-#define START_MAX ((int64_t)(30 * SECOND))
+#define START_MAX ((int64_t)(30 * SB_SECOND))
 
 extern char **environ;
 
@@ -202,8 +201,7 @@ int sb_beside_create(struct sb_beside **out, const struct sb_beside_opts *o,
 // The lock is held. Returns false at or after this time.
 static bool wait_until(struct sb_beside *b, uint64_t ns)
 {
-    struct timespec t = { .tv_sec = (time_t)(ns / SECOND),
-        .tv_nsec = (long)(ns % SECOND) };
+    struct timespec t = sb_clock_timespec(ns);
 
     return pthread_cond_timedwait(&b->changed, &b->lock, &t) == 0;
 }
@@ -295,7 +293,7 @@ static int start_process(const struct sb_beside *b, pid_t *pid)
 
 static uint64_t time_ns(const struct timeval *t)
 {
-    return (uint64_t)t->tv_sec * SECOND + (uint64_t)t->tv_usec * 1000;
+    return (uint64_t)t->tv_sec * SB_SECOND + (uint64_t)t->tv_usec * 1000;
 }
 
 // The result, if the system reports it.

@@ -11,6 +11,7 @@
 #include <unistd.h>
 
 #include "base/log.h"
+#include "kit/clock.h"
 #include "measure/snap_add.h"
 #include "measure/snap_wire.h"
 #include "run/joint_end.h"
@@ -19,18 +20,17 @@
 #include "run/joint_poll.h"
 #include "run/joint_sections.h"
 
-#define SECOND UINT64_C(1000000000)
 // Rank 0 shows a rank that it lives: in answers, because Open MPI blocks a
 // process that sends to one that was killed on another host.
-#define ANSWER_EVERY SECOND
+#define ANSWER_EVERY SB_SECOND
 // After SIGTERM, the launcher soon ends all processes.
-#define HURRY_NS (SECOND * 3 / 10)
+#define HURRY_NS (SB_SECOND * 3 / 10)
 // After a stop, rank 0 answers within this time. The rest is for the file.
-#define ANSWER_NS (SECOND * 7 / 10)
+#define ANSWER_NS (SB_SECOND * 7 / 10)
 // The last intervals come another way than the final figures.
-#define TREE_NS SECOND
+#define TREE_NS SB_SECOND
 // The others have stopped when a rank is lost.
-#define LOST_NS (2 * SECOND)
+#define LOST_NS (2 * SB_SECOND)
 
 static void on_state(void *arg, unsigned from, struct sb_wire *w)
 {

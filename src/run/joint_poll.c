@@ -4,23 +4,23 @@
 #include <signal.h>
 #include <time.h>
 
+#include "kit/clock.h"
 #include "run/joint_crew.h"
 #include "run/joint_fail.h"
 
-#define SECOND UINT64_C(1000000000)
 // Rank 0 gets at most 1,000 messages per second, if a rank sends one each
 // second. Of a few ranks, it hears all in the time that is left after SIGTERM.
-#define STATE_MIN   (SECOND / 10)
-#define STATE_MAX   SECOND
-#define STATE_RANKS (SECOND / 1000)
-#define STOP_EVERY  (SECOND / 50)
+#define STATE_MIN   (SB_SECOND / 10)
+#define STATE_MAX   SB_SECOND
+#define STATE_RANKS (SB_SECOND / 1000)
+#define STOP_EVERY  (SB_SECOND / 50)
 // A rank that was not heard for so long is lost.
-#define SILENCE (10 * SECOND)
+#define SILENCE (10 * SB_SECOND)
 // Rank 0 may be held up by its reports.
-#define SILENCE_OF_0 (30 * SECOND)
+#define SILENCE_OF_0 (30 * SB_SECOND)
 // A rank that was held up itself reads the messages that have come meanwhile,
 // and gets an answer, within this time.
-#define CATCH_UP (3 * SECOND)
+#define CATCH_UP (3 * SB_SECOND)
 #define NAP_NS   50000
 
 // A rank that has failed ends the run; rank 0 says why.
@@ -72,7 +72,7 @@ static void look_for_silence(struct sb__joint *j, uint64_t now)
     struct sb_err err;
 
     // Messages that came while this process was held up are not read yet.
-    if (!j->started || now > j->polled + SECOND)
+    if (!j->started || now > j->polled + SB_SECOND)
         j->awake = now;
     j->polled = now;
     if (!j->started)

@@ -7,18 +7,18 @@
 #include <time.h>
 
 #include "base/log.h"
+#include "kit/clock.h"
 #include "run/joint_poll.h"
 #include "run/joint_start.h"
 #include "run/start_at.h"
 
-#define SECOND       UINT64_C(1000000000)
-#define LEAD_NS      (SECOND / 20)
-#define LEAD_RANK_NS (SECOND / 20000)
+#define LEAD_NS      (SB_SECOND / 20)
+#define LEAD_RANK_NS (SB_SECOND / 20000)
 // A clock is compared this often; the fastest answer counts.
 #define PINGS      25
-#define PONG_LIMIT (10 * SECOND)
+#define PONG_LIMIT (10 * SB_SECOND)
 // All clocks are compared, and the start is known, within this time.
-#define SYNC_LIMIT (30 * SECOND)
+#define SYNC_LIMIT (30 * SB_SECOND)
 // Before the start, the main thread waits actively for so long: timers are
 // late.
 #define SPIN_NS 200000
@@ -169,7 +169,7 @@ static bool compare_clocks(struct sb_run *run)
         j->pong = false;
         sb_job_send(j->job, 0, SB_JOB_PING, NULL);
         // Without naps, which would be part of the answer's time.
-        while (!j->pong && sb_clock_monotonic() < sent + SECOND / 100)
+        while (!j->pong && sb_clock_monotonic() < sent + SB_SECOND / 100)
             sb_job_poll(j->job);
         if (!j->pong && !sb__joint_poll_until(run, got_pong, sent + PONG_LIMIT))
             return too_slow(run, "rank 0 does not answer");
@@ -248,7 +248,7 @@ static bool wait_for_ranks(struct sb_run *run)
                 "%u of %u ranks have no users that are ready after %lld s "
                 "(--thread-init-timeout)",
                 j->job->ranks - 1 - count_ranks(j, false), j->job->ranks,
-                (long long)(run->o->thread_init_timeout / (int64_t)SECOND));
+                (long long)(run->o->thread_init_timeout / (int64_t)SB_SECOND));
             sb__run_fail(run, &err);
             return false;
         }

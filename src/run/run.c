@@ -6,10 +6,9 @@
 #include <time.h>
 
 #include "job/job.h"
+#include "kit/clock.h"
 #include "run/run_private.h"
 #include "run/user_private.h"
-
-#define SECOND UINT64_C(1000000000)
 
 void sb__run_stop(struct sb_run *run)
 {
@@ -62,8 +61,7 @@ void sb__run_wait(struct sb_run *run, uint64_t until)
         pthread_mutex_lock(&run->lock);
         until = until < next ? until : next;
     }
-    struct timespec ts = { .tv_sec = (time_t)(until / SECOND),
-        .tv_nsec = (long)(until % SECOND) };
+    struct timespec ts = sb_clock_timespec(until);
 
     pthread_cond_timedwait(&run->changed, &run->lock, &ts);
 }

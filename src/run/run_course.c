@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "base/log.h"
+#include "kit/clock.h"
 #include "run/holds.h"
 #include "run/joint.h"
 #include "run/joint_start.h"
@@ -19,9 +20,8 @@
 #include "run/watch.h"
 #include "run/worker.h"
 
-#define SECOND SB__WATCH_SECOND
 // Larger than the difference between the clocks of two threads.
-#define CLOCK_SKEW (SECOND / 1000)
+#define CLOCK_SKEW (SB_SECOND / 1000)
 
 // at: the start that the ranks of a job have agreed on; 0: now.
 static void release_users(struct sb_run *run, struct sb_meter *m, uint64_t at)
@@ -103,7 +103,7 @@ static bool step_run(struct sb_run *run, struct sb_meter *m,
                 sb__run_busy(run), run->users,
                 (double)(now - w->stopped_at) / 1e9);
         w->canceled = true;
-        w->cancel_at = now + SECOND;
+        w->cancel_at = now + SB_SECOND;
         sb__run_cancel(run, UINT64_MAX);
         sb__watch_extend(w, now, sb_clock_monotonic());
     }
@@ -120,7 +120,7 @@ static bool watch_users(struct sb_run *run, struct sb_meter *m,
         uint64_t next = sb__watch_next(w, run, sb__meter_next(m));
 
         if (next == UINT64_MAX)
-            next = sb_clock_monotonic() + 3600 * SECOND;
+            next = sb_clock_monotonic() + 3600 * SB_SECOND;
         uint64_t check = sb__holds_check(run);
         uint64_t until = check < next ? check : next;
 

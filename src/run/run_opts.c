@@ -5,11 +5,11 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "kit/clock.h"
 #include "kit/timedist.h"
 #include "kit/units.h"
 #include "run/run.h"
 
-#define SECOND             1000000000
 #define WORKERS_MAX        10000
 #define WORKERS_AUTO       (WORKERS_MAX + 1)
 #define WORKERS_PROCESSORS (WORKERS_MAX + 2)
@@ -301,7 +301,8 @@ static int finish_forced_shutdown(struct sb_run_opts *o, struct sb_err *err)
             o->forced_shutdown_ns = (int64_t)(o->time / 100.0 * percent);
             return 0;
         }
-    } else if (sb_units_duration(text, SECOND, &o->forced_shutdown_ns) == 0 &&
+    } else if (sb_units_duration(text, SB_SECOND, &o->forced_shutdown_ns) ==
+                   0 &&
                o->forced_shutdown_ns >= 0) {
         return 0;
     }

@@ -4,6 +4,7 @@
 #include <string.h>
 
 #include "base/log.h"
+#include "kit/clock.h"
 #include "run/joint_crew_end.h"
 #include "run/run_state.h"
 #include "run/signals.h"
@@ -25,7 +26,7 @@ static bool step_task(
     } else if (now >= w->leave_at) {
         return false;
     } else if (now >= w->cancel_at) {
-        w->cancel_at = now + SB__WATCH_SECOND;
+        w->cancel_at = now + SB_SECOND;
         if (sb_crew_hold(&run->crew) || now >= w->force_at)
             sb__run_cancel(run, UINT64_MAX);
     }

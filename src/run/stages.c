@@ -8,12 +8,12 @@
 #include <string.h>
 
 #include "base/escape.h"
+#include "kit/clock.h"
 #include "kit/units.h"
 
-#define SECOND    INT64_C(1000000000)
-#define USERS_MAX 1000000             // as --threads
-#define RATE_MAX  1e7                 // as --rate
-#define TIME_MAX  (10000000 * SECOND) // as --time
+#define USERS_MAX 1000000                           // as --threads
+#define RATE_MAX  1e7                               // as --rate
+#define TIME_MAX  ((int64_t)(10000000 * SB_SECOND)) // as --time
 #define TOKEN     128
 
 // Parser state. A token is a run of characters other than spaces and commas;
@@ -252,12 +252,12 @@ static int length(struct parse *p, struct sb_stage *st)
         return fail_stage(
             p, SB_EUSAGE, "expected the length of the stage, such as 10s");
     if (!copy_text(text, sizeof(text), p->token, p->len) ||
-        sb_units_duration(text, SECOND, &ns))
+        sb_units_duration(text, SB_SECOND, &ns))
         return fail_stage(p, SB_EUSAGE, "not a time");
     if (ns <= 0 || ns > TIME_MAX - (int64_t)p->s->ns)
         return fail_stage(p, SB_ERANGE,
             "the length of a stage must be above 0, and the sum at most %lld s",
-            (long long)(TIME_MAX / SECOND));
+            (long long)(TIME_MAX / (int64_t)SB_SECOND));
     st->ns = (uint64_t)ns;
     next_token(p);
     if (p->len > 0)

@@ -7,6 +7,7 @@
 #include <assert.h>
 
 #include "base/log.h"
+#include "kit/clock.h"
 #include "run/joint_poll.h"
 #include "run/joint_start.h"
 #include "run/signals.h"
@@ -15,12 +16,11 @@
 #include "run/overflow_message.h"
 #include "run/worker.h"
 
-#define SECOND UINT64_C(1000000000)
 // How long to wait for users to return after a failed start-up, while their
 // calls are canceled. The wait is shorter after an interrupted start-up.
-#define ABORT_GRACE     (3 * SECOND)
-#define INTERRUPT_GRACE (SECOND / 4)
-#define CANCEL_EVERY    (SECOND / 10)
+#define ABORT_GRACE     (3 * SB_SECOND)
+#define INTERRUPT_GRACE (SB_SECOND / 4)
+#define CANCEL_EVERY    (SB_SECOND / 10)
 
 bool sb__start_join_ended(struct sb_run *run)
 {
@@ -86,7 +86,7 @@ static int too_slow(
     return sb_err_set(err, SB_ETIMEOUT,
         "Worker threads failed to initialize within %lld seconds! (%u of %u "
         "users are ready; --thread-init-timeout sets the limit)",
-        (long long)(run->o->thread_init_timeout / (int64_t)SECOND), ready,
+        (long long)(run->o->thread_init_timeout / (int64_t)SB_SECOND), ready,
         run->users);
 }
 
@@ -215,7 +215,7 @@ int sb__start_check_data(struct sb_run *run, struct sb_run_result *res)
     else if (!done)
         rc = sb_err_set(&res->err, SB_ETIMEOUT,
             "%s took longer than %g seconds (--thread-init-timeout)",
-            run->w->check_name, (double)limit / SECOND);
+            run->w->check_name, (double)limit / SB_SECOND);
     if (!done)
         done = cancel_check(run, sig ? INTERRUPT_GRACE : ABORT_GRACE);
     res->unjoined = !done;

@@ -4,8 +4,7 @@
 #include "run/start_at.h"
 
 #include "base/log.h"
-
-#define SECOND UINT64_C(1000000000)
+#include "kit/clock.h"
 
 static int64_t left_until(int64_t at)
 {
@@ -20,13 +19,13 @@ void sb__start_at_wait(struct sb_run *run)
     if (at && left <= 0)
         sb_log(SB_LOG_WARNING,
             "all users were ready %.3g s after --start-at; the run starts now",
-            (double)-left / SECOND);
+            (double)-left / SB_SECOND);
     for (; left > 0 && !atomic_load(&run->stop); left = left_until(at)) {
-        uint64_t step = left < (int64_t)SECOND ? (uint64_t)left : SECOND;
+        uint64_t step = left < (int64_t)SB_SECOND ? (uint64_t)left : SB_SECOND;
         uint64_t until = sb_clock_monotonic() + step;
 
         sb_log_progress("all users are ready, %.0f s until --start-at",
-            (double)left / SECOND);
+            (double)left / SB_SECOND);
         pthread_mutex_lock(&run->lock);
         while (!atomic_load(&run->stop) && sb_clock_monotonic() < until)
             sb__run_wait(run, until);

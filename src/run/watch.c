@@ -4,10 +4,11 @@
 #include <assert.h>
 #include <signal.h>
 
-#define SECOND SB__WATCH_SECOND
+#include "kit/clock.h"
+
 // Time for calls to end after SIGTERM, in a run of several processes: their
 // launcher kills all of them a second after it.
-#define JOINT_GRACE (SECOND * 4 / 10)
+#define JOINT_GRACE (SB_SECOND * 4 / 10)
 
 static uint64_t at_least(uint64_t ns, int64_t minimum)
 {
@@ -49,7 +50,7 @@ void sb__watch_stop_task(
     w->coming_at = UINT64_MAX;
     w->leave_at = now + 2 * grace;
     grace = limit_grace(run, grace);
-    w->cancel_at = now + (grace < 2 * SECOND ? grace / 2 : SECOND);
+    w->cancel_at = now + (grace < 2 * SB_SECOND ? grace / 2 : SB_SECOND);
     w->force_at = now + grace;
 }
 

@@ -7,8 +7,6 @@
 
 #include "run/run_private.h"
 
-#define SB__WATCH_SECOND UINT64_C(1000000000)
-
 struct sb__watch {
     uint64_t stopped_at; // 0: not yet
     uint64_t cancel_at, leave_at, force_at;

@@ -248,6 +248,19 @@ static void clocks_of_the_system(void)
         (double)reading(CLOCK_REALTIME), (double)sb_clock_wall(), 3600e9);
 }
 
+static void as_timespec(void)
+{
+    struct timespec t = sb_clock_timespec(UINT64_C(5000000000));
+
+    CHECK_INT(t.tv_sec, 5);
+    CHECK_INT(t.tv_nsec, 0);
+    t = sb_clock_timespec(UINT64_C(1999999999));
+    CHECK_INT(t.tv_sec, 1);
+    CHECK_INT(t.tv_nsec, 999999999);
+    t = sb_clock_timespec(UINT64_MAX);
+    CHECK(t.tv_sec == (time_t)UINT64_C(18446744073));
+}
+
 static void sleeps_until(void)
 {
     uint64_t until = sb_clock_monotonic() + MS;
@@ -270,6 +283,7 @@ int main(void)
     RUN(never_goes_back);
     RUN(agrees_with_the_kernel);
     RUN(clocks_of_the_system);
+    RUN(as_timespec);
     RUN(sleeps_until);
     return check_done();
 }

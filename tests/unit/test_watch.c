@@ -4,8 +4,9 @@
 #include <signal.h>
 
 #include "check.h"
+#include "kit/clock.h"
 
-#define SECOND SB__WATCH_SECOND
+#define SECOND SB_SECOND
 
 static struct sb_run_opts o;
 static struct sb_run run;
