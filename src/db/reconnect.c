@@ -4,6 +4,7 @@
 // --db-refresh-*.
 #include <time.h>
 
+#include "kit/clock.h"
 #include "kit/rng.h"
 #include "db/call.h"
 #include "db/link.h"
@@ -41,8 +42,7 @@ int sb__reconnect_now(struct sb_con_priv *c)
 
 static bool wait_ns(struct sb_con_priv *c, uint64_t ns)
 {
-    struct timespec ts = { .tv_sec = (time_t)(ns / 1000000000u),
-        .tv_nsec = (long)(ns % 1000000000u) };
+    struct timespec ts = sb_clock_timespec(ns);
 
     if (c->ctx->wait)
         return c->ctx->wait(c->ctx->wait_arg, ns);

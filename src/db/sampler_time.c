@@ -33,8 +33,7 @@ static uint64_t next_sample(
 
 void sb__sampler_wait_until(struct sb_sampler *s, uint64_t ns)
 {
-    struct timespec t = { .tv_sec = (time_t)(ns / 1000000000u),
-        .tv_nsec = (long)(ns % 1000000000u) };
+    struct timespec t = sb_clock_timespec(ns);
 
     pthread_cond_timedwait(&s->changed, &s->lock, &t);
 }
