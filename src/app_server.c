@@ -9,6 +9,7 @@
 #include "app.h"
 #include "base/clock.h"
 #include "base/log.h"
+#include "kit/array.h"
 
 #define DEFAULT_INTERVAL INT64_C(1000000000)
 
@@ -114,18 +115,19 @@ static void add_database(void *arg, const struct sb_server_facts *f)
 {
     struct sb_app *a = arg;
     unsigned n = a->facts.ndatabases;
-    struct sb__app_database *d = realloc(a->database, (n + 1) * sizeof(*d));
+    struct sb__app_database *d = sb_array_least(
+        a->database, &n, n + 1, sizeof(*d));
 
     if (!d)
         return;
     a->database = d;
-    memset(&d[n], 0, sizeof(d[n]));
-    if (!sb_server_facts_copy(f, &d[n].server))
+    d += n - 1;
+    if (!sb_server_facts_copy(f, &d->server))
         return;
-    if (copy_settings(&d[n]))
-        a->facts.ndatabases++;
+    if (copy_settings(d))
+        a->facts.ndatabases = n;
     else
-        sb_server_facts_done(&d[n].server);
+        sb_server_facts_done(&d->server);
 }
 
 // Takes what the sampler knows about the servers by now.
@@ -182,13 +184,14 @@ static void add_total(void *arg, const char *name, double growth)
 {
     struct sb_app *a = arg;
     unsigned n = a->facts.ntotals;
-    struct sb_server_total *t = realloc(a->totals, (n + 1) * sizeof(*t));
+    struct sb_server_total *t = sb_array_least(
+        a->totals, &n, n + 1, sizeof(*t));
 
     if (!t)
         return;
     a->facts.totals = a->totals = t;
-    t[n] = (struct sb_server_total){ strdup(name), growth };
-    a->facts.ntotals += t[n].name != NULL;
+    t[n - 1] = (struct sb_server_total){ strdup(name), growth };
+    a->facts.ntotals += t[n - 1].name != NULL;
 }
 
 static void free_totals(struct sb_app *a)

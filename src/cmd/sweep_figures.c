@@ -9,6 +9,7 @@
 #include "base/escape.h"
 #include "cmd/sides.h"
 #include "cmd/sweep_private.h"
+#include "kit/array.h"
 
 // Degrees of freedom of an interval that is no estimate from few values.
 #define KNOWN     1e6
@@ -68,14 +69,14 @@ static char *clean_copy(const char *text)
 static struct sb_sweep_point *new_point(
     struct sb_sweep_figures *f, const struct sb_fact *swept, unsigned n)
 {
-    struct sb_sweep_point *p = realloc(f->point, (f->npoints + 1) * sizeof(*p));
+    struct sb_sweep_point *p = sb_array_least(
+        f->point, &f->npoints, f->npoints + 1, sizeof(*p));
     bool ok = true;
 
     if (!p)
         return NULL;
     f->point = p;
-    p += f->npoints++;
-    memset(p, 0, sizeof(*p));
+    p += f->npoints - 1;
     for (unsigned i = 0; i < n; i++) {
         p->swept[i] = (struct sb_fact){ clean_copy(swept[i].name),
             clean_copy(swept[i].value) };

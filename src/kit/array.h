@@ -9,6 +9,7 @@
 #include <stddef.h>
 #include <stdint.h>
 #include <stdlib.h>
+#include <string.h>
 
 #define SB_ARRAY_FIRST 16u // members of a new array, at least
 
@@ -34,6 +35,28 @@ static inline void *sb_array_room(
     grown = realloc(array, want * size);
     if (grown)
         *cap = want;
+    return grown;
+}
+
+// The same for an array without a capacity, which grows rarely: makes it at
+// least `want` members of `size` bytes, both > 0, of which it has *n (NULL:
+// new, *n is 0). New members are zero. Returns the array, which may have moved,
+// and updates *n. NULL: as above.
+static inline void *sb_array_least(
+    void *array, unsigned *n, unsigned want, size_t size)
+{
+    char *grown;
+
+    assert(size > 0 && want > 0 && (array || *n == 0));
+    if (want <= *n)
+        return array;
+    if (want > SIZE_MAX / 4 / size)
+        return NULL;
+    grown = realloc(array, want * size);
+    if (!grown)
+        return NULL;
+    memset(grown + *n * size, 0, (want - *n) * size);
+    *n = want;
     return grown;
 }
 

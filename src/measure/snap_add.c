@@ -5,6 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "kit/array.h"
 #include "measure/snap_private.h"
 
 // A minimum of 0 with a maximum of 0 means that there was no time.
@@ -86,20 +87,6 @@ static int add_users(struct sb_snap *to, const struct sb_snap *from)
     return rc;
 }
 
-// Returns the list with at least `want` entries, of which it has *n; new ones
-// are zero. NULL if out of memory.
-static void *at_least(void *list, unsigned *n, unsigned want, size_t size)
-{
-    if (want <= *n)
-        return list;
-    char *more = realloc(list, want * size);
-    if (!more)
-        return NULL;
-    memset(more + *n * size, 0, (want - *n) * size);
-    *n = want;
-    return more;
-}
-
 static int add_operation(struct sb_snap_op *to, const struct sb_snap_op *from)
 {
     to->count += from->count;
@@ -124,7 +111,7 @@ int sb_snap_add_op(struct sb_snap *to, struct sb_stats *to_stats,
     const char *name, enum sb_op_kind kind, const struct sb_snap_op *from)
 {
     int n = sb_stats_op(to_stats, name, kind);
-    struct sb_snap_op *list = at_least(
+    struct sb_snap_op *list = sb_array_least(
         to->op, &to->nops, (unsigned)n + 1, sizeof(*list));
 
     assert(n >= 0); // the rest has a place, too
@@ -221,7 +208,8 @@ int sb_snap_add_metric(struct sb_snap *to, struct sb_stats *to_stats,
 
     if (n < 0)
         return n;
-    list = at_least(to->metric, &to->nmetrics, (unsigned)n + 1, sizeof(*list));
+    list = sb_array_least(
+        to->metric, &to->nmetrics, (unsigned)n + 1, sizeof(*list));
     if (!list)
         return SB_ENOMEM;
     to->metric = list;
@@ -310,7 +298,7 @@ static int add_all_operations(struct sb_snap *to, const struct sb_snap *from)
 
     if (!from->op || from->nops == 0)
         return 0;
-    list = at_least(to->op, &to->nops, from->nops, sizeof(*list));
+    list = sb_array_least(to->op, &to->nops, from->nops, sizeof(*list));
     if (!list)
         return SB_ENOMEM;
     to->op = list;
@@ -326,7 +314,8 @@ static int add_all_metrics(struct sb_snap *to, const struct sb_snap *from)
 
     if (from->nmetrics == 0)
         return 0;
-    list = at_least(to->metric, &to->nmetrics, from->nmetrics, sizeof(*list));
+    list = sb_array_least(
+        to->metric, &to->nmetrics, from->nmetrics, sizeof(*list));
     if (!list)
         return SB_ENOMEM;
     to->metric = list;

@@ -8,6 +8,7 @@
 #include <string.h>
 
 #include "base/near.h"
+#include "kit/array.h"
 #include "kit/units.h"
 #include "out/assert_private.h"
 
@@ -466,11 +467,11 @@ static int add_limit(struct sb_asserts *a, struct parser *p)
         return sb_err_set(p->err, SB_ERANGE,
             "%s: too many limits; the maximum is %d", p->option,
             SB_ASSERTS_MAX);
-    grown = realloc(a->limit, (a->n + 1) * sizeof(*grown));
+    grown = sb_array_least(a->limit, &a->n, a->n + 1, sizeof(*grown));
     if (!grown)
         return SB_ENOMEM;
     a->limit = grown;
-    return read_limit(p, &a->limit[a->n++]);
+    return read_limit(p, &a->limit[a->n - 1]);
 }
 
 static int parse(struct sb_asserts *a, const char *text, const char *option,

@@ -7,6 +7,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "kit/array.h"
 #include "kit/buf.h"
 #include "out/json_parts.h"
 #include "out/result_private.h"
@@ -37,14 +38,13 @@ static int read_text(
 
 static struct sb_rows *new_block(struct sb_result_file *f)
 {
-    struct sb_rows *block = realloc(
-        f->block, (f->nblocks + 1) * sizeof(*block));
+    struct sb_rows *block = sb_array_least(
+        f->block, &f->nblocks, f->nblocks + 1, sizeof(*block));
 
     if (!block)
         return NULL;
     f->block = block;
-    memset(&block[f->nblocks], 0, sizeof(*block));
-    return &block[f->nblocks++];
+    return &block[f->nblocks - 1];
 }
 
 static void free_blocks(struct sb_result_file *f)

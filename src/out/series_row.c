@@ -6,6 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "kit/array.h"
 #include "out/series.h"
 
 #define MS 1e6
@@ -147,12 +148,10 @@ static int more_operations(struct sb_series *s, unsigned n)
 
     if (n <= s->nops)
         return 0;
-    op = realloc(s->op, n * sizeof(*op));
+    op = sb_array_least(s->op, &s->nops, n, sizeof(*op));
     if (!op)
         return SB_ENOMEM;
-    memset(op + s->nops, 0, (n - s->nops) * sizeof(*op));
     s->op = op;
-    s->nops = n;
     return 0;
 }
 

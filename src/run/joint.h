@@ -69,6 +69,7 @@ struct sb__joint {
     struct sb__joint_slot *slots;
     struct sb__joint_span *span;
     unsigned nspans;
+    size_t cap_spans;
     unsigned child, children; // the first child and their number
     uint64_t *reached;        // own, then the children's: keys
     uint64_t sent;            // key of the last interval that was passed on

@@ -6,6 +6,7 @@
 #include <assert.h>
 #include <stdlib.h>
 
+#include "kit/array.h"
 #include "measure/snap_add.h"
 #include "measure/snap_wire.h"
 #include "run/joint_fail.h"
@@ -76,7 +77,8 @@ static struct sb__joint_slot *slot_at(struct sb__joint *j, uint64_t key)
 
 static int add_span(struct sb__joint *j, uint64_t from, uint64_t to)
 {
-    struct sb__joint_span *p = realloc(j->span, (j->nspans + 1) * sizeof(*p));
+    struct sb__joint_span *p = sb_array_room(
+        j->span, &j->cap_spans, j->nspans, 1, sizeof(*p));
 
     if (!p)
         return SB_ENOMEM;

@@ -4,6 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "kit/array.h"
 #include "script/script_private.h"
 
 // Streams of the components of a mix; those of the first one are the streams of
@@ -27,18 +28,15 @@ static struct sb_random *random_new(struct sb_script *s, unsigned number)
 static struct sb_random *random_locked(
     struct sb_script *s, const struct sb_user *u)
 {
-    size_t user = u->id;
+    unsigned user = u->id;
 
     if (user >= s->nrandoms) {
-        size_t n = user + 64;
-        struct sb_random **grown = realloc(
-            s->randoms, n * sizeof(struct sb_random *));
+        struct sb_random **grown = sb_array_least(
+            s->randoms, &s->nrandoms, user + 64, sizeof(struct sb_random *));
 
         if (!grown)
             return NULL;
-        memset(grown + s->nrandoms, 0, (n - s->nrandoms) * sizeof(*grown));
         s->randoms = grown;
-        s->nrandoms = n;
     }
     if (!s->randoms[user])
         s->randoms[user] = random_new(s, u->number);
@@ -59,7 +57,7 @@ struct sb_random *sb__random_of(struct sb_script *s, struct sb_user *u)
 
 void sb__randoms_done(struct sb_script *s)
 {
-    for (size_t i = 0; i < s->nrandoms; i++)
+    for (unsigned i = 0; i < s->nrandoms; i++)
         free(s->randoms[i]);
     free(s->randoms);
 }

@@ -221,7 +221,7 @@ struct sb_script {
     // Of a component of a mix: the random numbers of its users, which continue
     // when a user comes again; made on first use.
     struct sb_random **randoms;
-    size_t nrandoms;
+    unsigned nrandoms;
     _Atomic uintptr_t reserve; // memory for users (memory.c), or 0
 };
 

@@ -53,10 +53,31 @@ static void too_much(void)
     free(p);
 }
 
+static void at_least(void)
+{
+    unsigned n = 0;
+    struct member *p = sb_array_least(NULL, &n, 1, sizeof(*p));
+
+    CHECK(p && p[0].a == 0 && p[0].c == 0);
+    CHECK_INT(n, 1);
+    p[0].a = 7;
+    p = sb_array_least(p, &n, 1000, sizeof(*p));
+    CHECK_INT(n, 1000);
+    CHECK_INT(p[0].a, 7);
+    for (unsigned i = 1; i < n; i++)
+        CHECK(p[i].a == 0 && p[i].b == 0 && p[i].c == 0);
+    CHECK(sb_array_least(p, &n, 999, sizeof(*p)) == p);
+    CHECK_INT(n, 1000);
+    CHECK(!sb_array_least(p, &n, 1001, SIZE_MAX / 4000));
+    CHECK_INT(n, 1000);
+    free(p);
+}
+
 int main(void)
 {
     RUN(grows);
     RUN(several_at_once);
     RUN(too_much);
+    RUN(at_least);
     return check_done();
 }
