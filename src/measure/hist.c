@@ -39,6 +39,26 @@ void sb_hist_done(struct sb_hist *h)
     h->bucket = NULL;
 }
 
+struct sb_hist *sb_hists_new(unsigned n, bool shared)
+{
+    struct sb_hist *h = calloc(n, sizeof(*h));
+
+    for (unsigned i = 0; h && i < n; i++) {
+        if (sb_hist_init(&h[i], shared)) {
+            sb_hists_free(h, i);
+            return NULL;
+        }
+    }
+    return h;
+}
+
+void sb_hists_free(struct sb_hist *h, unsigned n)
+{
+    for (unsigned i = 0; h && i < n; i++)
+        sb_hist_done(&h[i]);
+    free(h);
+}
+
 // The number of bits by which values are shifted right to find the bucket.
 static unsigned bucket_shift(uint32_t index)
 {

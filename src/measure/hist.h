@@ -37,6 +37,10 @@ struct sb_hist {
 int sb_hist_init(struct sb_hist *h, bool shared); // 0 or SB_ENOMEM
 void sb_hist_done(struct sb_hist *h);             // {0} allowed
 
+// Several of them, one per shard. NULL if out of memory.
+struct sb_hist *sb_hists_new(unsigned n, bool shared);
+void sb_hists_free(struct sb_hist *h, unsigned n); // NULL allowed
+
 // The bucket of a value. Values of 2^48 ns and more are in the last bucket.
 static inline uint32_t sb_hist_index(uint64_t ns)
 {

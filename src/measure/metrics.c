@@ -6,6 +6,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "measure/loads_private.h"
+
 _Static_assert(sizeof(struct sb_metric_cell) == 64,
     "users must not share a cache line of cells");
 
@@ -21,26 +23,6 @@ static struct sb_metric_cell *cells_new(unsigned users)
     if (p)
         memset(p, 0, size);
     return p;
-}
-
-static void hists_free(struct sb_hist *h, unsigned n)
-{
-    for (unsigned i = 0; h && i < n; i++)
-        sb_hist_done(&h[i]);
-    free(h);
-}
-
-static struct sb_hist *hists_new(const struct sb_metrics *m)
-{
-    struct sb_hist *h = calloc(m->shards, sizeof(*h));
-
-    for (unsigned i = 0; h && i < m->shards; i++) {
-        if (sb_hist_init(&h[i], m->users > m->shards)) {
-            hists_free(h, i);
-            return NULL;
-        }
-    }
-    return h;
 }
 
 int sb_metrics_init(struct sb_metrics *m, unsigned users, unsigned shards)
@@ -64,7 +46,7 @@ void sb_metrics_done(struct sb_metrics *m)
     for (uint32_t i = 0; i < SB_METRICS_MAX; i++) {
         if (!m->primary || m->metric[i].kind != SB_METRIC_GAUGE)
             free(m->metric[i].cell);
-        hists_free(m->metric[i].shard, m->shards);
+        sb_hists_free(m->metric[i].shard, m->shards);
     }
     free(m->rest);
     pthread_mutex_destroy(&m->lock);
@@ -120,7 +102,7 @@ static bool fill_metric(struct sb_metrics *m, uint32_t n,
     snprintf(x->help, sizeof(x->help), "%s", def->help ? def->help : "");
     x->cell = borrowed ? borrowed : cells_new(m->users);
     if (def->kind == SB_METRIC_DISTRIBUTION)
-        x->shard = hists_new(m);
+        x->shard = sb_hists_new(m->shards, m->users > m->shards);
     return x->cell && (x->shard || def->kind != SB_METRIC_DISTRIBUTION);
 }
 
@@ -128,7 +110,7 @@ static void unfill(struct sb_metrics *m, uint32_t n)
 {
     if (!m->primary || m->metric[n].kind != SB_METRIC_GAUGE)
         free(m->metric[n].cell);
-    hists_free(m->metric[n].shard, m->shards);
+    sb_hists_free(m->metric[n].shard, m->shards);
     m->metric[n] = (struct sb_metric){ 0 };
 }
 
@@ -198,21 +180,16 @@ static void store(_Atomic double *to, double v)
     atomic_store_explicit(to, v, memory_order_relaxed);
 }
 
-static double load_value(const _Atomic double *from)
-{
-    return atomic_load_explicit(from, memory_order_relaxed);
-}
-
 static void record_value(struct sb_metrics *m, const struct sb_metric *x,
     struct sb_metric_cell *c, unsigned user, double v)
 {
     double units = v * x->scale;
-    bool first = atomic_load_explicit(&c->count, memory_order_relaxed) == 0;
+    bool first = sb__load_count(&c->count) == 0;
 
-    store(&c->value, load_value(&c->value) + v);
-    if (first || v < load_value(&c->min))
+    store(&c->value, sb__load_value(&c->value) + v);
+    if (first || v < sb__load_value(&c->min))
         store(&c->min, v);
-    if (v > load_value(&c->max))
+    if (v > sb__load_value(&c->max))
         store(&c->max, v);
     sb_hist_record(&x->shard[user % m->shards],
         units < 0x1p48 ? (uint64_t)units : UINT64_MAX);
@@ -225,7 +202,7 @@ void sb_metric_put(struct sb_metrics *m, uint32_t i, unsigned user, double v)
 
     switch (x->kind) {
     case SB_METRIC_COUNTER:
-        store(&c->value, load_value(&c->value) + v);
+        store(&c->value, sb__load_value(&c->value) + v);
         break;
     case SB_METRIC_GAUGE:
         store(&c->value, v);
@@ -234,13 +211,12 @@ void sb_metric_put(struct sb_metrics *m, uint32_t i, unsigned user, double v)
         record_value(m, x, c, user, v);
         break;
     case SB_METRIC_REST:
-        store(&c->value, load_value(&c->value) + 1);
+        store(&c->value, sb__load_value(&c->value) + 1);
         break;
     }
     // Last, so that the histogram of a distribution holds at least as many.
-    atomic_store_explicit(&c->count,
-        atomic_load_explicit(&c->count, memory_order_relaxed) + 1,
-        memory_order_release);
+    atomic_store_explicit(
+        &c->count, sb__load_count(&c->count) + 1, memory_order_release);
 }
 
 void sb_metrics_leave(struct sb_metrics *m, unsigned user)

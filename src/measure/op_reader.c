@@ -4,6 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "measure/loads_private.h"
 #include "measure/snap_private.h"
 
 // An operation as it was at the last reading.
@@ -56,16 +57,6 @@ void sb_op_reader_done(struct sb_op_reader *r)
     *r = (struct sb_op_reader){ 0 };
 }
 
-static uint64_t load_count(const _Atomic uint64_t *c)
-{
-    return atomic_load_explicit(c, memory_order_relaxed);
-}
-
-static uint64_t load_first(const _Atomic uint64_t *c)
-{
-    return atomic_load_explicit(c, memory_order_acquire);
-}
-
 // Each counter has one writer and never decreases. A writer adds the time, then
 // the count, then a hit or a miss; read in the opposite order, there are no
 // more hits than executions, and no more executions than times.
@@ -76,14 +67,14 @@ static void sum_up(
     for (unsigned i = 0; i < users; i++) {
         uint64_t min, max;
 
-        sum->hits += load_first(&t[i].hits);
-        sum->misses += load_first(&t[i].misses);
-        sum->count += load_first(&t[i].count);
-        sum->ns += load_count(&t[i].ns);
-        sum->errors += load_count(&t[i].errors);
-        sum->rows += load_count(&t[i].rows);
-        min = load_count(&t[i].min);
-        max = load_count(&t[i].max);
+        sum->hits += sb__load_first(&t[i].hits);
+        sum->misses += sb__load_first(&t[i].misses);
+        sum->count += sb__load_first(&t[i].count);
+        sum->ns += sb__load_count(&t[i].ns);
+        sum->errors += sb__load_count(&t[i].errors);
+        sum->rows += sb__load_count(&t[i].rows);
+        min = sb__load_count(&t[i].min);
+        max = sb__load_count(&t[i].max);
         sum->min = min < sum->min ? min : sum->min;
         sum->max = max > sum->max ? max : sum->max;
     }
@@ -94,8 +85,8 @@ static void sum_up_workload(
     struct sb_snap_op *sum, const struct sb_workload_tally *t, unsigned users)
 {
     for (unsigned i = 0; i < users; i++) {
-        sum->failed += load_count(&t[i].failed);
-        sum->restarts += load_count(&t[i].restarts);
+        sum->failed += sb__load_count(&t[i].failed);
+        sum->restarts += sb__load_count(&t[i].restarts);
     }
 }
 

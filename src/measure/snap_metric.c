@@ -4,26 +4,21 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "measure/loads_private.h"
 #include "measure/snap_private.h"
-
-static double load_value(const _Atomic double *from)
-{
-    return atomic_load_explicit(from, memory_order_relaxed);
-}
 
 static void add_cell(struct sb_snap_metric *to, const struct sb_metric_cell *c)
 {
-    // What the writer did before the count is visible after this load.
-    uint64_t count = atomic_load_explicit(&c->count, memory_order_acquire);
+    uint64_t count = sb__load_first(&c->count);
 
     if (count == 0)
         return;
-    if (to->count == 0 || load_value(&c->min) < to->min)
-        to->min = load_value(&c->min);
-    if (load_value(&c->max) > to->max)
-        to->max = load_value(&c->max);
+    if (to->count == 0 || sb__load_value(&c->min) < to->min)
+        to->min = sb__load_value(&c->min);
+    if (sb__load_value(&c->max) > to->max)
+        to->max = sb__load_value(&c->max);
     to->count += count;
-    to->value += load_value(&c->value);
+    to->value += sb__load_value(&c->value);
 }
 
 static int take_metric(struct sb_snap_metric *to, const struct sb_metric *m,

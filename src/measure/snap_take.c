@@ -7,23 +7,13 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "measure/loads_private.h"
 #include "measure/snap_private.h"
-
-static uint64_t load_count(const _Atomic uint64_t *c)
-{
-    return atomic_load_explicit(c, memory_order_relaxed);
-}
-
-// What the writer did before the count is visible after this load.
-static uint64_t load_first(const _Atomic uint64_t *c)
-{
-    return atomic_load_explicit(c, memory_order_acquire);
-}
 
 static void widen(uint64_t *min, uint64_t *max, const _Atomic uint64_t *lo,
     const _Atomic uint64_t *hi)
 {
-    uint64_t a = load_count(lo), b = load_count(hi);
+    uint64_t a = sb__load_count(lo), b = sb__load_count(hi);
 
     if (a < *min)
         *min = a;
@@ -33,7 +23,7 @@ static void widen(uint64_t *min, uint64_t *max, const _Atomic uint64_t *lo,
 
 static void add_tally(struct sb_snap *s, const struct sb_tally *t)
 {
-#define X(name) s->c.name += load_count(&t->name);
+#define X(name) s->c.name += sb__load_count(&t->name);
     SB_COUNTER_MAP(X)
 #undef X
     widen(&s->service_min, &s->service_max, &t->service_min, &t->service_max);
@@ -68,10 +58,10 @@ static struct mark mark_of(const struct sb_tally *t)
 {
     struct mark m;
 
-    m.service = load_first(&t->service_ns);
-    m.response = load_first(&t->response_ns);
-    m.lag = load_first(&t->lag_ns);
-    m.n = load_first(&t->recorded);
+    m.service = sb__load_first(&t->service_ns);
+    m.response = sb__load_first(&t->response_ns);
+    m.lag = sb__load_first(&t->lag_ns);
+    m.n = sb__load_first(&t->recorded);
     return m;
 }
 
@@ -134,10 +124,10 @@ static void take_users(struct sb_snap *out, const struct sb_stats *s)
     for (unsigned i = 0; i < s->users; i++) {
         const struct sb_tally *t = &s->rec[i].tally;
 
-        out->user_events[i] = load_count(&t->completed);
-        out->user_ns[i] = load_count(&t->service_ns);
-        out->user_min[i] = none_is_zero(load_count(&t->service_min));
-        out->user_max[i] = load_count(&t->service_max);
+        out->user_events[i] = sb__load_count(&t->completed);
+        out->user_ns[i] = sb__load_count(&t->service_ns);
+        out->user_min[i] = none_is_zero(sb__load_count(&t->service_min));
+        out->user_max[i] = sb__load_count(&t->service_max);
     }
 }
 
@@ -161,7 +151,7 @@ static void share_out(struct sb_snap *out, const struct sb_stats *s,
         sum += events[i];
     }
     for (unsigned i = 0; sum < n && i < s->users; i++) {
-        uint64_t max = load_count(&s->rec[i].tally.completed);
+        uint64_t max = sb__load_count(&s->rec[i].tally.completed);
         uint64_t more = max > events[i] ? max - events[i] : 0;
 
         more = more < n - sum ? more : n - sum;
@@ -212,8 +202,8 @@ static struct delays delays_of(const struct sb_stats *s)
     for (unsigned i = 0; s->client_delay && i < s->users; i++) {
         const struct sb_tally *t = &s->rec[i].tally;
 
-        d.ns += load_first(&t->client_delay_ns);
-        d.n += load_first(&t->client_delays);
+        d.ns += sb__load_first(&t->client_delay_ns);
+        d.n += sb__load_first(&t->client_delays);
     }
     return d;
 }
@@ -240,23 +230,23 @@ static int take_op(struct sb_snap_op *op, const struct sb_stats *s, unsigned n,
 
     op->min = UINT64_MAX;
     for (unsigned i = 0; i < s->users; i++) {
-        op->hits += load_first(&t[i].hits);
-        op->misses += load_first(&t[i].misses);
-        ns += load_first(&t[i].ns);
-        count += load_first(&t[i].count);
+        op->hits += sb__load_first(&t[i].hits);
+        op->misses += sb__load_first(&t[i].misses);
+        ns += sb__load_first(&t[i].ns);
+        count += sb__load_first(&t[i].count);
     }
     int rc = add_hists(&op->hist, s->op[n].shard, s->shards);
     for (unsigned i = 0; i < s->users; i++) {
-        op->count += load_count(&t[i].count);
-        op->errors += load_count(&t[i].errors);
-        op->rows += load_count(&t[i].rows);
-        op->ns += load_count(&t[i].ns);
+        op->count += sb__load_count(&t[i].count);
+        op->errors += sb__load_count(&t[i].errors);
+        op->rows += sb__load_count(&t[i].rows);
+        op->ns += sb__load_count(&t[i].ns);
         widen(&op->min, &op->max, &t[i].min, &t[i].max);
     }
     const struct sb_workload_tally *w = s->op[n].workload;
     for (unsigned i = 0; w && i < s->users; i++) {
-        op->failed += load_count(&w[i].failed);
-        op->restarts += load_count(&w[i].restarts);
+        op->failed += sb__load_count(&w[i].failed);
+        op->restarts += sb__load_count(&w[i].restarts);
     }
     op->min = none_is_zero(op->min);
     if (live) {
@@ -307,7 +297,7 @@ static int add_code(struct sb_snap *s, const struct sb_code_tally *t)
 {
     struct sb_snap_code *c = (struct sb_snap_code *)sb__snap_code_find(
         s, t->native, t->state, t->driver);
-    uint64_t count = load_count(&t->count);
+    uint64_t count = sb__load_count(&t->count);
 
     if (!c) {
         c = sb__snap_code_new(s);
@@ -324,7 +314,7 @@ static int add_code(struct sb_snap *s, const struct sb_code_tally *t)
         c->first_ns = t->first_ns;
     }
     c->count += count;
-    c->lost += load_count(&t->lost);
+    c->lost += sb__load_count(&t->lost);
     return 0;
 }
 
@@ -361,7 +351,7 @@ static int take_later(struct sb_snap *out, const struct sb_rec *r, unsigned u)
     int rc = 0;
 
     for (uint32_t i = 0; rc == 0 && i < n; i++) {
-        struct sb__later v = sb__rec_later_of(load_count(&r->later[i]));
+        struct sb__later v = sb__rec_later_of(sb__load_count(&r->later[i]));
 
         if (v.op == SB__LATER_DELAY) {
             out->c.client_delays++;

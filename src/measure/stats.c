@@ -18,25 +18,10 @@ _Static_assert(sizeof(struct sb_rec) % 64 == 0 &&
 _Static_assert(
     SB_OPS_MAX < SB__LATER_DELAY, "operations have a byte in sb_rec.later");
 
-static void hists_free(struct sb_hist *h, unsigned n)
-{
-    for (unsigned i = 0; h && i < n; i++)
-        sb_hist_done(&h[i]);
-    free(h);
-}
-
-// Returns NULL if out of memory.
+// One per shard. Returns NULL if out of memory.
 static struct sb_hist *hists_new(const struct sb_stats *s)
 {
-    struct sb_hist *h = calloc(s->shards, sizeof(*h));
-
-    for (unsigned i = 0; h && i < s->shards; i++) {
-        if (sb_hist_init(&h[i], s->users > s->shards)) {
-            hists_free(h, i);
-            return NULL;
-        }
-    }
-    return h;
+    return sb_hists_new(s->shards, s->users > s->shards);
 }
 
 // Rounded up to cache lines, so that no two users write to the same one.
@@ -142,15 +127,15 @@ void sb_stats_done(struct sb_stats *s)
     if (s->users == 0)
         return;
     for (unsigned i = 0; i < SB_OPS_MAX; i++) {
-        hists_free(s->op[i].shard, s->shards);
+        sb_hists_free(s->op[i].shard, s->shards);
         free(s->op[i].tally);
         free(s->op[i].workload);
     }
-    hists_free(s->service, s->shards);
-    hists_free(s->response, s->shards);
-    hists_free(s->lag, s->shards);
-    hists_free(s->client_delay, s->shards);
-    hists_free(s->others, s->shards);
+    sb_hists_free(s->service, s->shards);
+    sb_hists_free(s->response, s->shards);
+    sb_hists_free(s->lag, s->shards);
+    sb_hists_free(s->client_delay, s->shards);
+    sb_hists_free(s->others, s->shards);
     free(s->others_tally);
     sb_metrics_done(&s->metrics);
     free(s->codes);
@@ -205,7 +190,7 @@ static int op_add(
     if (t && kind == SB_OP_WORKLOAD)
         op->workload = lines_alloc(s->users * sizeof(*op->workload));
     if (!t || (kind == SB_OP_WORKLOAD && !op->workload)) {
-        hists_free(h, s->shards);
+        sb_hists_free(h, s->shards);
         free(t);
         h = s->others;
         t = s->others_tally;

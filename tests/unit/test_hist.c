@@ -382,6 +382,23 @@ static void live_snapshots_only_grow(void)
     sb_hist_done(&h);
 }
 
+static void several(void)
+{
+    struct sb_hist *h = sb_hists_new(3, true);
+
+    CHECK(h && h[0].shared && h[2].shared);
+    sb_hist_record(&h[0], 10);
+    sb_hist_record(&h[2], 10);
+    for (int i = 0; i < 3; i++) {
+        struct sb_hist_snap s = snap_of(&h[i]);
+
+        CHECK_INT(s.total, i == 1 ? 0 : 1);
+        sb_hist_snap_done(&s);
+    }
+    sb_hists_free(h, 3);
+    sb_hists_free(NULL, 3);
+}
+
 int main(void)
 {
     RUN(buckets_are_contiguous);
@@ -398,6 +415,7 @@ int main(void)
     RUN(percentile_at_a_gap);
     RUN(hundred_is_the_maximum);
     RUN(each_in_order);
+    RUN(several);
     RUN(shared_adds_are_not_lost);
     RUN(live_snapshots_only_grow);
     return check_done();
