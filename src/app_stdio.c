@@ -10,8 +10,8 @@
 
 #include "app_private.h"
 #include "base/log.h"
-#include "base/limits.h"
 #include "base/log.h"
+#include "kit/limits.h"
 
 static bool is_open(int fd)
 {

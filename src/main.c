@@ -6,8 +6,8 @@
 #include <unistd.h>
 
 #include "app.h"
-#include "base/limits.h"
 #include "base/log.h"
+#include "kit/limits.h"
 
 extern char **environ;
 

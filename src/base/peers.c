@@ -6,7 +6,7 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "base/sock.h"
+#include "kit/sock.h"
 
 #define FILES_MAX 4096L
 #define PORTS_MAX 16u

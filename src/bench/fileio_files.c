@@ -17,7 +17,7 @@
 #include <unistd.h>
 
 #include "base/clock.h"
-#include "base/limits.h"
+#include "kit/limits.h"
 
 #define NAME 64
 // Page size of the file system; also a multiple of the sector size for

@@ -10,8 +10,8 @@
 #include <sys/mman.h>
 #include <unistd.h>
 
-#include "base/limits.h"
 #include "kit/hash.h"
+#include "kit/limits.h"
 
 // At the end of each sealed block.
 struct seal {

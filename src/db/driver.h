@@ -21,8 +21,8 @@
 #include <stdint.h>
 
 #include "base/err.h"
-#include "base/exchange.h"
 #include "base/option.h"
+#include "kit/exchange.h"
 
 #define SB_DRIVER_ABI 10u
 
@@ -425,7 +425,7 @@ struct sb_driver {
     const char *isolation; // beginning of the statement that sets the isolation
                            // level of a session, before "READ COMMITTED";
                            // NULL: levels cannot be set
-    uint32_t scan; // enum sb_sqlscan_flags (base/sqlscan.h): how the core finds
+    uint32_t scan; // enum sb_sqlscan_flags (kit/sqlscan.h): how the core finds
                    // placeholders in SQL texts
     uint64_t caps;
     const struct sb_opt_table *opts; // names begin with the option prefix;

@@ -8,7 +8,7 @@
 #include <sys/socket.h>
 
 #include "base/clock.h"
-#include "base/sock.h"
+#include "kit/sock.h"
 #include "loop/loop_private.h"
 
 #define MS UINT64_C(1000000)

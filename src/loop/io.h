@@ -11,7 +11,7 @@
 #include <stdint.h>
 #include <sys/types.h>
 
-#include "base/exchange.h"
+#include "kit/exchange.h"
 
 // Waits until one of the events of poll() happens on fd, or until the deadline,
 // a time of CLOCK_MONOTONIC in ns (UINT64_MAX: none). Returns the events, 0

@@ -12,7 +12,7 @@
 #include <sys/mman.h>
 #include <unistd.h>
 
-#include "base/limits.h"
+#include "kit/limits.h"
 #include "loop/overflow.h"
 #include "run/thread_error.h"
 

@@ -12,7 +12,7 @@
 
 #include "kit/buf.h"
 #include "base/files.h"
-#include "base/limits.h"
+#include "kit/limits.h"
 #include "script/embed.h"
 #include "script/script_private.h"
 

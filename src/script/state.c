@@ -7,8 +7,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "base/limits.h"
 #include "base/log.h"
+#include "kit/limits.h"
 #include "script/abi.ffi.h"
 #include "script/bson.h"
 #include "script/script_private.h"

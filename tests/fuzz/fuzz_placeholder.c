@@ -5,8 +5,8 @@
 // placeholder.
 #include <stdlib.h>
 
-#include "base/sqlscan.h"
 #include "db/sql/placeholder.h"
+#include "kit/sqlscan.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 

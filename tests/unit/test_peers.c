@@ -6,9 +6,9 @@
 #include <unistd.h>
 
 #include "base/peers.h"
-#include "base/sock.h"
 #include "check.h"
 #include "check_folder.h"
+#include "kit/sock.h"
 
 // Connects two sockets of this process. Returns false if the system has no
 // such addresses.

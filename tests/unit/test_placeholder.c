@@ -3,8 +3,8 @@
 
 #include <math.h>
 
-#include "base/sqlscan.h"
 #include "check.h"
+#include "kit/sqlscan.h"
 
 static unsigned scan_of(const char *dialect)
 {

@@ -6,8 +6,8 @@
 #include <math.h>
 #include <stdlib.h>
 
-#include "base/sqlscan.h"
 #include "kit/number.h"
+#include "kit/sqlscan.h"
 
 // Makes m->sql, the text without the second '?' of each pair, and sets the
 // offsets of the placeholders.

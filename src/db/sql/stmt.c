@@ -4,9 +4,9 @@
 // emulated by SQL text.
 #include <stdlib.h>
 
-#include "base/sqlscan.h"
 #include "db/op.h"
 #include "db/sql/sql.h"
+#include "kit/sqlscan.h"
 
 enum mode { MODE_NEW, MODE_SERVER, MODE_EMULATED };
 

@@ -11,9 +11,9 @@
 #include <sys/un.h>
 #include <unistd.h>
 
-#include "base/sock.h"
 #include "drivers/mongodb/mongodb_priv.h"
 #include "kit/clock.h"
+#include "kit/sock.h"
 
 // How often a connect in progress checks whether it was canceled.
 #define TICK_NS UINT64_C(50000000)

@@ -3,8 +3,8 @@
 // Errors of the library and of servers as one sentence and one code.
 #include <errno.h>
 
-#include "base/limits.h"
 #include "drivers/mongodb/mongodb_priv.h"
+#include "kit/limits.h"
 
 int sbmo_no_memory(struct sb_err *err)
 {

@@ -11,9 +11,9 @@
 #include <sys/uio.h>
 #include <unistd.h>
 
-#include "base/sock.h"
 #include "drivers/mongodb/mongodb_priv.h"
 #include "kit/clock.h"
+#include "kit/sock.h"
 
 #define STREAM_TYPE 0x5b62u // not one of the library's types
 #define AHEAD       16384u
@@ -26,7 +26,7 @@ struct sbmo_sock {
     struct sbmo_sock *next; // of the connection, under its guard
     int fd;                 // -1: closed
     int32_t receive_ms;     // its SO_RCVTIMEO; 0: none
-    bool local;             // a unix socket (base/sock.h)
+    bool local;             // a unix socket (kit/sock.h)
     bool timed_out, again;  // how the last call failed
     char *name;             // "host:port"
     size_t at, len;         // unread bytes of ahead[]

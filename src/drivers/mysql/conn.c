@@ -3,8 +3,8 @@
 #include <stdio.h>
 #include <sys/socket.h>
 
-#include "base/limits.h"
 #include "drivers/mysql/mysql_priv.h"
+#include "kit/limits.h"
 
 #define CR_SSL_ERROR 2026
 #define CR_OF_CLIENT 2000 // first error number of the client library

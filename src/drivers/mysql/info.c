@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 #include <stdio.h>
 
-#include "base/sock.h"
 #include "drivers/mysql/mysql_priv.h"
+#include "kit/sock.h"
 
 #define FACTS 6u
 

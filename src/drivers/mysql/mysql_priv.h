@@ -10,13 +10,13 @@
 #include <pthread.h>
 #include <stdatomic.h>
 
-#include "base/sqlscan.h"
 #include "db/driver.h"
 #include "drivers/mysql/answer.h"
 #include "drivers/mysql/binary.h"
 #include "drivers/mysql/errors.h"
 #include "drivers/mysql/place.h"
 #include "kit/buf.h"
+#include "kit/sqlscan.h"
 
 #ifdef HAVE_MY_BOOL
 typedef my_bool sbmy_bool;

@@ -3,7 +3,7 @@
 
 #include <stdlib.h>
 
-#include "base/sock.h"
+#include "kit/sock.h"
 
 // Returns 0 if the port is invalid.
 static unsigned port_number(const char *text)

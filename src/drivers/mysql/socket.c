@@ -8,9 +8,9 @@
 #include <poll.h>
 #include <sys/socket.h>
 
-#include "base/sock.h"
 #include "drivers/mysql/mysql_priv.h"
 #include "kit/clock.h"
+#include "kit/sock.h"
 
 #define MS      UINT64_C(1000000)
 #define AT_ONCE 16384u // bytes that the empty buffer of any socket takes

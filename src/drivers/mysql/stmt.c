@@ -6,8 +6,8 @@
 // the library, it only prepares and closes statements; wire.c does the rest.
 #include <stdlib.h>
 
-#include "base/sqlscan.h"
 #include "drivers/mysql/mysql_priv.h"
+#include "kit/sqlscan.h"
 
 static struct sbmy_stmt *own_stmt(struct sb_stmt *stmt)
 {

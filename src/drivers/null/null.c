@@ -6,8 +6,8 @@
 #include <inttypes.h>
 #include <stdlib.h>
 
-#include "base/sqlscan.h"
 #include "drivers/null/null_priv.h"
+#include "kit/sqlscan.h"
 
 struct null_env {
     struct sb_timedist latency, connect_latency;

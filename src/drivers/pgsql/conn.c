@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 #include <stdlib.h>
 
-#include "base/sock.h"
 #include "drivers/pgsql/pgsql_priv.h"
+#include "kit/sock.h"
 
 static int connect_pgsql(struct sb_conn *conn, struct sb_driver_env *env,
     const void *opts, const struct sb_conn_info *info, struct sb_err *err)

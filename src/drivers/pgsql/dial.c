@@ -6,9 +6,9 @@
 #include <poll.h>
 #include <stdlib.h>
 
-#include "base/limits.h"
 #include "drivers/pgsql/pgsql_priv.h"
 #include "kit/clock.h"
+#include "kit/limits.h"
 
 // How often a connect in progress checks whether it was canceled.
 #define TICK_MS 50

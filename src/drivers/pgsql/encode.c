@@ -4,7 +4,7 @@
 #include <math.h>
 #include <stdio.h>
 
-#include "base/sqlscan.h"
+#include "kit/sqlscan.h"
 
 // Numbers ------------------------------------------------------------------
 

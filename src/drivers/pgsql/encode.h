@@ -5,9 +5,9 @@
 #ifndef PGSQL_ENCODE_H
 #define PGSQL_ENCODE_H
 
-#include "base/sqlscan.h"
 #include "db/driver.h"
 #include "kit/number.h"
+#include "kit/sqlscan.h"
 
 // How statements are read.
 #define PGSQL_SCAN (SB_SQLSCAN_DOLLAR | SB_SQLSCAN_NEST)

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-#include "base/sock.h"
 #include "drivers/pgsql/pgsql_priv.h"
+#include "kit/sock.h"
 
 // Settings that affect performance, as far as the server has them.
 static const char about_sql[] =

@@ -93,7 +93,7 @@ struct pgsql_conn {
     char status;   // of the transaction: I, T or E; 0: ask libpq
     bool plain;    // the socket can be used without libpq (wire.c)
     bool gone;     // connection lost, which libpq may not have detected
-    bool local;    // the socket is a Unix socket (base/sock.h)
+    bool local;    // the socket is a Unix socket (kit/sock.h)
     bool shared;   // other users run in the thread while the server is awaited
     bool blocking; // the socket is blocking (libpq's is non-blocking)
     // Of wait.c:

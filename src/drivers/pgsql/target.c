@@ -5,8 +5,8 @@
 // choose().
 #include <stdlib.h>
 
-#include "base/sock.h"
 #include "drivers/pgsql/pgsql_priv.h"
+#include "kit/sock.h"
 #include "kit/userfile.h"
 
 static int find_keyword(const struct pgsql_target *t, const char *key)

@@ -15,9 +15,9 @@
 #include <poll.h>
 #include <sys/socket.h>
 
-#include "base/sock.h"
 #include "drivers/pgsql/pgsql_priv.h"
 #include "kit/clock.h"
+#include "kit/sock.h"
 
 #define IN_START    2048u          // bytes; grows as answers need it
 #define IN_KEEP     (1024u * 1024) // larger buffers are freed after an answer

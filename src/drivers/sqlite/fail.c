@@ -3,8 +3,8 @@
 // Errors of SQLite, and what each call begins with.
 #include <string.h>
 
-#include "base/limits.h"
 #include "drivers/sqlite/sqlite_priv.h"
+#include "kit/limits.h"
 
 static const char *state_of(int code)
 {

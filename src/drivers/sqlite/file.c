@@ -9,8 +9,8 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include "base/limits.h"
 #include "drivers/sqlite/sqlite_priv.h"
+#include "kit/limits.h"
 
 #define WAL_FORMAT_AT 18 // two bytes of the header, both 2 in WAL mode
 

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 //
 // Limits of the process, for error messages.
-#ifndef SB_BASE_LIMITS_H
-#define SB_BASE_LIMITS_H
+#ifndef SB_KIT_LIMITS_H
+#define SB_KIT_LIMITS_H
 
 #include <errno.h>
 #include <math.h>

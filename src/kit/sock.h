@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 //
 // Sockets: how to wait for data, and addresses.
-#ifndef SB_BASE_SOCK_H
-#define SB_BASE_SOCK_H
+#ifndef SB_KIT_SOCK_H
+#define SB_KIT_SOCK_H
 
 #include <arpa/inet.h>
 #include <errno.h>
