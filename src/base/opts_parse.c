@@ -103,19 +103,15 @@ static int parse_string(struct sb_opts *o, const char *value, const char **out)
 // SB_OPT_RATE: a number, a percentage above 0 or "max".
 static int parse_rate(const char *value, double *out)
 {
-    size_t len = strlen(value);
-    char text[32];
     double percent;
 
     if (strcasecmp(value, "max") == 0) {
         *out = INFINITY;
         return 0;
     }
-    if (len == 0 || len >= sizeof(text) || value[len - 1] != '%')
+    if (sb_units_parse_percent(value, &percent))
         return sb_units_number(value, out);
-    memcpy(text, value, len - 1);
-    text[len - 1] = '\0';
-    if (sb_units_double(text, &percent) || !(percent > 0))
+    if (percent <= 0)
         return SB_EUSAGE;
     *out = -percent;
     return 0;

@@ -14,13 +14,6 @@
 #include "out/beside_report.h"
 #include "out/facts.h"
 
-static const char *text_of(const json_t *o, const char *name)
-{
-    const char *text = json_string_value(json_object_get(o, name));
-
-    return text ? text : "";
-}
-
 // The limits as they were typed.
 static int parse_limits(
     struct sb_asserts *a, const json_t *list, struct sb_err *err)
@@ -31,7 +24,7 @@ static int parse_limits(
     sb_buf_init(&text, 0);
     for (size_t i = 0; i < json_array_size(list); i++)
         sb_buf_addf(&text, "%s%s", i ? ", " : "",
-            text_of(json_array_get(list, i), "limit"));
+            sb_result_member(json_array_get(list, i), "limit"));
     rc = text.failed ? sb_err_set(err, SB_ENOMEM, "out of memory")
                      : sb_asserts_init(a, text.data ? text.data : "", err);
     sb_buf_done(&text);
@@ -52,7 +45,7 @@ static void take_verdicts(struct sb_asserts *a, const json_t *list)
         v->known = json_is_number(value);
         v->value = v->known ? json_number_value(value) : NAN;
         v->passed = json_is_true(json_object_get(o, "passed"));
-        snprintf(v->why, sizeof(v->why), "%s", text_of(o, "why"));
+        snprintf(v->why, sizeof(v->why), "%s", sb_result_member(o, "why"));
     }
 }
 
@@ -126,6 +119,6 @@ void sb__show_end(const struct sb_result_run *run, struct sb_text *text)
         times.planned = (double)ns / 1e9;
     sb_text_end(text,
         &(struct sb_outcome){
-            .reason = text_of(end, "reason"), .limit = limit },
+            .reason = sb_result_member(end, "reason"), .limit = limit },
         &times);
 }

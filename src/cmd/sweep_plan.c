@@ -8,6 +8,7 @@
 
 #include "kit/rng.h"
 #include "out/json_parts.h"
+#include "out/result_file.h"
 
 #define AT(field) offsetof(struct sb_sweep_opts, field)
 
@@ -374,13 +375,6 @@ json_t *sb_sweep_plan_json(const struct sb_sweep_plan *p, struct sb_opts *opts)
         settings, "repeat", (int)p->rounds, "random", p->random, "seed", seed);
 }
 
-static const char *text_of(const json_t *o, const char *name)
-{
-    const char *text = json_string_value(json_object_get(o, name));
-
-    return text ? text : "";
-}
-
 // The first setting of a that b does not have with the same value.
 static const char *find_missing(const json_t *a, const json_t *b)
 {
@@ -397,7 +391,7 @@ static const char *find_missing(const json_t *a, const json_t *b)
 
 bool sb_sweep_plan_is(const json_t *kept)
 {
-    return strcmp(text_of(kept, "format"), "sysbench-sweep") == 0;
+    return strcmp(sb_result_member(kept, "format"), "sysbench-sweep") == 0;
 }
 
 int sb_sweep_plan_continue(struct sb_sweep_plan *p, const json_t *kept,
@@ -426,7 +420,7 @@ int sb_sweep_plan_continue(struct sb_sweep_plan *p, const json_t *kept,
         return sb_err_set(err, SB_EUSAGE,
             "--%s differs from that of the interrupted sweep", name);
     p->random = json_is_true(json_object_get(kept, "random"));
-    p->seed = strtoull(text_of(kept, "seed"), NULL, 10);
+    p->seed = strtoull(sb_result_member(kept, "seed"), NULL, 10);
     sb_sweep_plan_order(p);
     return 0;
 }

@@ -285,6 +285,13 @@ int sb_units_number(const char *text, double *out)
     return parse_double(text, count_units, out);
 }
 
+int sb_units_parse_percent(const char *text, double *out)
+{
+    static const struct unit sign[] = { { "%", 1 }, { NULL, 0 } };
+
+    return parse_double(text, sign, out);
+}
+
 static int add_text(char *buf, size_t size, int at, const char *text)
 {
     if ((size_t)at < size)

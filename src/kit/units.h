@@ -25,6 +25,8 @@ int sb_units_duration(const char *text, int64_t bare_ns, int64_t *out);
 int sb_units_double(const char *text, double *out);
 // The same with the suffixes of sb_units_count: "0.5", "1e3", "10k", "1.5M".
 int sb_units_number(const char *text, double *out);
+// Parses a finite double with a percent sign: "80%" is 80.
+int sb_units_parse_percent(const char *text, double *out);
 
 // Formats the value as short text that parses back to it: "1h30m", "1.5s",
 // "250ms", "64K". Always NUL-terminated; truncated if it does not fit (32

@@ -188,9 +188,9 @@ static int read_columns(struct sb_result_run *r)
     for (size_t i = 0; i < n; i++) {
         const json_t *c = json_array_get(list, i);
 
-        r->col[i] = (struct sb_result_column){ sb__result_member(c, "group"),
-            sb__result_member(c, "name"), sb__result_member(c, "figure"),
-            sb__result_member(c, "unit") };
+        r->col[i] = (struct sb_result_column){ sb_result_member(c, "group"),
+            sb_result_member(c, "name"), sb_result_member(c, "figure"),
+            sb_result_member(c, "unit") };
     }
     r->ncols = (unsigned)n;
     return 0;
@@ -266,7 +266,7 @@ int sb_result_read_from(
     rc = load_text(f, in, err);
     if (rc)
         return rc;
-    if (strcmp(sb__result_member(f->json, "format"), "sysbench-result") != 0)
+    if (strcmp(sb_result_member(f->json, "format"), "sysbench-result") != 0)
         return not_a_result(path, err);
     f->version = (int)json_integer_value(json_object_get(f->json, "version"));
     if (f->version < 1)

@@ -68,6 +68,8 @@ double sb_result_value(const struct sb_result_run *r, size_t row, unsigned col);
 
 // A text member of a run; "" if there is none.
 const char *sb_result_text(const struct sb_result_run *r, const char *name);
+// The same of any object of the document.
+const char *sb_result_member(const json_t *o, const char *name);
 // The value of an option of the run; NULL if it is not in the file.
 const char *sb_result_option(const struct sb_result_run *r, const char *name);
 

@@ -35,13 +35,13 @@ static int read_metric(
     struct sb_result_run *r, const json_t *o, struct sb_err *err)
 {
     static const char *const kinds[] = { "counter", "gauge", "distribution" };
-    struct sb_metric_def def = { .name = sb__result_member(o, "name"),
-        .unit = sb__result_member(o, "unit"),
-        .help = sb__result_member(o, "help") };
+    struct sb_metric_def def = { .name = sb_result_member(o, "name"),
+        .unit = sb_result_member(o, "unit"),
+        .help = sb_result_member(o, "help") };
     struct sb_snap_metric m = { .value = number_of(o, "sum") };
     int kind = 0, rc = 0;
 
-    while (kind < 3 && strcmp(kinds[kind], sb__result_member(o, "kind")) != 0)
+    while (kind < 3 && strcmp(kinds[kind], sb_result_member(o, "kind")) != 0)
         kind++;
     if (kind == 3)
         return 0; // of a later version

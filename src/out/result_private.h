@@ -17,9 +17,6 @@ void sb__rows_done(struct sb_rows *r);
 // text ends with NUL. SB_EUSAGE: not written by out/json.c. SB_ENOMEM.
 int sb__rows_read(struct sb_rows *r, const char **p);
 
-// result_run.c. The text of a member, "" if it has none.
-const char *sb__result_member(const json_t *o, const char *name);
-
 // result_totals.c. Fills snap, stats and report of a run. SB_EUSAGE names the
 // member that is wrong.
 int sb__result_totals(struct sb_result_run *r, struct sb_err *err);

@@ -7,7 +7,7 @@
 
 #include "out/result_private.h"
 
-const char *sb__result_member(const json_t *o, const char *name)
+const char *sb_result_member(const json_t *o, const char *name)
 {
     const char *text = json_string_value(json_object_get(o, name));
 
@@ -40,7 +40,7 @@ double sb_result_value(const struct sb_result_run *r, size_t row, unsigned col)
 
 const char *sb_result_text(const struct sb_result_run *r, const char *name)
 {
-    return sb__result_member(r->json, name);
+    return sb_result_member(r->json, name);
 }
 
 const char *sb_result_option(const struct sb_result_run *r, const char *name)
@@ -50,8 +50,8 @@ const char *sb_result_option(const struct sb_result_run *r, const char *name)
     for (size_t i = 0; i < json_array_size(options); i++) {
         const json_t *o = json_array_get(options, i);
 
-        if (strcmp(sb__result_member(o, "name"), name) == 0)
-            return sb__result_member(o, "value");
+        if (strcmp(sb_result_member(o, "name"), name) == 0)
+            return sb_result_member(o, "value");
     }
     return NULL;
 }

@@ -1,8 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 #include <assert.h>
-#include <errno.h>
 #include <math.h>
-#include <stdlib.h>
 #include <string.h>
 
 #include "kit/clock.h"
@@ -284,20 +282,17 @@ const struct sb_opt_table sb_run_opt_table = {
 static int finish_forced_shutdown(struct sb_run_opts *o, struct sb_err *err)
 {
     const char *text = o->forced_shutdown;
-    size_t len = strlen(text);
-    char *end;
+    double percent;
 
     o->forced_shutdown_ns = -1;
     if (strcmp(text, "off") == 0)
         return 0;
-    if (len == 0 || strcmp(text, "on") == 0) {
+    if (!*text || strcmp(text, "on") == 0) {
         o->forced_shutdown_ns = o->time / 20;
         return 0;
     }
-    if (text[len - 1] == '%') {
-        double percent = strtod(text, &end);
-
-        if (end == text + len - 1 && percent >= 0 && percent <= 1e6) {
+    if (sb_units_parse_percent(text, &percent) == 0) {
+        if (percent >= 0 && percent <= 1e6) {
             o->forced_shutdown_ns = (int64_t)(o->time / 100.0 * percent);
             return 0;
         }
@@ -478,8 +473,7 @@ static int finish_mix(const struct sb_run_opts *o, struct sb_err *err)
 // not a number from 1.
 static int64_t workers_of(const char *text)
 {
-    char *end;
-    long n;
+    int64_t n;
 
     if (!text || strcmp(text, "users") == 0)
         return 0;
@@ -487,10 +481,7 @@ static int64_t workers_of(const char *text)
         return WORKERS_AUTO;
     if (strcmp(text, "processors") == 0)
         return WORKERS_PROCESSORS;
-    errno = 0;
-    n = strtol(text, &end, 10);
-    return *end || end == text || errno || n < 1 || n > WORKERS_MAX ? SB_ERANGE
-                                                                    : n;
+    return sb_units_count(text, &n) || n < 1 || n > WORKERS_MAX ? SB_ERANGE : n;
 }
 
 static int finish_workers(const struct sb_run_opts *o, struct sb_err *err)

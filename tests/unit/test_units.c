@@ -158,6 +158,21 @@ static void doubles(void)
     CHECK_NEAR(d, 0.5, 0);
 }
 
+static void parsed_percentages(void)
+{
+    static const char *const bad[] = { "", "%", "80", "80%%", "8k%", "inf%",
+        "80%x" };
+    double d = 0.5;
+
+    CHECK_INT(sb_units_parse_percent("80%", &d), 0);
+    CHECK_NEAR(d, 80, 0);
+    CHECK_INT(sb_units_parse_percent("-0.5%", &d), 0);
+    CHECK_NEAR(d, -0.5, 0);
+    for (size_t i = 0; i < COUNT(bad); i++)
+        CHECK_INT(sb_units_parse_percent(bad[i], &d), SB_EUSAGE);
+    CHECK_NEAR(d, -0.5, 0);
+}
+
 static void numbers(void)
 {
     static const char *const bad[] = { "", "k", "10x", "1e", "1k5", "0x10",
@@ -287,6 +302,7 @@ int main(void)
     RUN(sizes);
     RUN(durations);
     RUN(doubles);
+    RUN(parsed_percentages);
     RUN(numbers);
     RUN(format_durations);
     RUN(format_sizes);
