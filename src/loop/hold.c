@@ -64,6 +64,23 @@ static bool sleeps_in(struct sb_loop *l, struct sb_fiber *f, unsigned round)
     return asleep && what_runs(l, &now) == f && now == round;
 }
 
+// Never the fiber of an earlier round with the number of this one.
+static void set_blocked(
+    struct sb__check *c, struct sb_fiber *f, unsigned round, uint64_t ns)
+{
+    struct sb_fiber *last = atomic_exchange_explicit(
+        &c->blocked, NULL, memory_order_acq_rel);
+    bool same = last && atomic_load_explicit(
+                            &c->blocked_round, memory_order_relaxed) == round;
+
+    if (same && atomic_load_explicit(&c->blocked_ns, memory_order_relaxed) > ns)
+        f = last;
+    else
+        atomic_store_explicit(&c->blocked_ns, ns, memory_order_relaxed);
+    atomic_store_explicit(&c->blocked_round, round, memory_order_release);
+    atomic_store_explicit(&c->blocked, f, memory_order_release);
+}
+
 void sb_loop_check(struct sb_loop *l, uint64_t now)
 {
     struct sb__check *c = &l->check;
@@ -74,12 +91,10 @@ void sb_loop_check(struct sb_loop *l, uint64_t now)
     if (now - c->at < SB_HOLD_CHECK_NS / 2)
         return;
     asleep = same && sleeps_in(l, f, round);
-    if (asleep && c->asleep) {
-        // Never the fiber of an earlier round with the number of this one.
-        atomic_store_explicit(&c->blocked, NULL, memory_order_release);
-        atomic_store_explicit(&c->blocked_round, round, memory_order_release);
-        atomic_store_explicit(&c->blocked, f, memory_order_release);
-    }
+    if (!same)
+        c->since = now;
+    if (asleep && c->asleep)
+        set_blocked(c, f, round, now - c->since);
     c->at = now;
     c->fiber = f;
     c->round = round;
@@ -155,9 +170,9 @@ static void report_blocked(struct sb_loop *l, uint64_t from, uint64_t to)
     struct sb_hold hold = {
         .from = from,
         .to = to,
-        .ns = to - from,
+        .ns = atomic_load_explicit(&l->check.blocked_ns, memory_order_relaxed),
         .blocked = true,
-        .round = true,
+        .at_least = true,
     };
 
     if (f)

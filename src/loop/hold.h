@@ -20,14 +20,15 @@ struct sb_loop;
 #define SB_HOLD_CHECK_NS UINT64_C(20000000)
 
 // From a switch to a fiber to the next switch; if turns were not timed (see
-// sb_fiber_turn()), the whole round. Times of CLOCK_MONOTONIC in ns.
+// sb_fiber_turn()), from and to are those of the round. Times of
+// CLOCK_MONOTONIC in ns.
 struct sb_hold {
     uint64_t from, to;
     // How long the fiber held its thread. Time in which the thread was ready,
     // but had no processor, does not count.
     uint64_t ns;
     bool computed; // for most of this time
-    bool round;    // turns were not timed: ns is that of the whole round
+    bool at_least; // turns were not timed: the hold was longer than ns
     // sb_loop_check() saw the thread asleep. If false, something else may have
     // stopped the thread, such as a debugger.
     bool blocked;

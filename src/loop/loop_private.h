@@ -93,12 +93,15 @@ struct sb__check {
     _Atomic int stat; // the file of the loop's thread, or -1
     // Of the last check; only the thread that checks.
     uint64_t at;
+    uint64_t since;         // when its fiber was first seen in its turn
     struct sb_fiber *fiber; // that ran, in this round
     unsigned round;
     bool asleep; // in the turn of this fiber, which had lasted for a check
-    // For the loop: the fiber in whose turn the thread slept, and the round.
+    // For the loop: the fiber in whose turn the thread slept, the round, and
+    // for how long the turn was seen. The longest of the round.
     struct sb_fiber *_Atomic blocked;
     _Atomic unsigned blocked_round;
+    _Atomic uint64_t blocked_ns;
 };
 
 struct sb_loop {

@@ -38,8 +38,8 @@ static void warn_at_end(const struct sb__holds *h)
 {
     char how_long[32];
 
-    snprintf(how_long, sizeof(how_long), "%s%.0f ms", h->round ? "up to " : "",
-        (double)h->longest / 1e6);
+    snprintf(how_long, sizeof(how_long), "%s%.0f ms",
+        h->at_least ? "at least " : "", (double)h->longest / 1e6);
     warn(h, h->who, how_long, " (which line did so is not known)");
 }
 
@@ -54,7 +54,7 @@ static void count_hold(
     if (hold->ns <= h->longest)
         return;
     h->longest = hold->ns;
-    h->round = hold->round;
+    h->at_least = hold->at_least;
     snprintf(h->who, sizeof(h->who), "%s", what);
 }
 

@@ -64,7 +64,7 @@ static void log_stop(struct sb_run *run, uint64_t now)
 // a user that begins to connect after it.
 static void cancel_coming(struct sb_run *run, struct sb__watch *w, uint64_t now)
 {
-    w->coming_at = sb__run_cancel_coming(run) ? now + SECOND / 20 : UINT64_MAX;
+    w->coming_at = sb__run_cancel_coming(run) ? now + SB_SECOND / 20 : UINT64_MAX;
 }
 
 // One step of watching a run. Returns false if it must end now, even if users

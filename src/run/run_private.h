@@ -27,7 +27,7 @@ struct sb__holds {
     unsigned others;   // users that waited for the last one
     // Of those counted, the longest:
     uint64_t longest; // in ns
-    bool round;       // of which this is the whole round
+    bool at_least;    // it was longer
     char who[192];    // what held, without a line
     struct {
         char text[192]; // "" from the first unused one on

@@ -106,9 +106,23 @@ functions of the program for the same time is not.
   > end
   > EOF
   $ bench --events=40 once.lua; cat err
-  WARNING: event\(\) of once.lua held a worker for up to 1\d\d\d ms, and its 3 other users waited \(which line did so is not known\); use --workers=users for scripts that block or compute (re)
+  WARNING: event\(\) of once.lua held a worker for at least \d+ ms, and its 3 other users waited \(which line did so is not known\); use --workers=users for scripts that block or compute (re)
   $ bench --rate=50% --rate-probe-time=2s --events=20 once.lua; cat err
-  WARNING: event\(\) of once.lua held a worker for up to 1\d\d\d ms, and its 3 other users waited \(which line did so is not known\); use --workers=users for scripts that block or compute (re)
+  WARNING: event\(\) of once.lua held a worker for at least \d+ ms, and its 3 other users waited \(which line did so is not known\); use --workers=users for scripts that block or compute (re)
+
+The time is that of one user, also if several block one after the other.
+
+  $ cat >all.lua <<'EOF'
+  > local ffi = require("ffi")
+  > ffi.cdef("int usleep(unsigned);")
+  > function event()
+  >    if sysbench.tid >= 2 then ffi.C.usleep(1000000) end
+  >    sysbench.user.wait(0.005)
+  > end
+  > EOF
+  $ bench --events=4 all.lua; cat err
+  WARNING: event\(\) of all.lua held a worker for at least 1?\d{1,3} ms, and its 3 other users waited \(which line did so is not known\); use --workers=users for scripts that block or compute (re)
+
   $ sed -i 's/ffi.C.usleep(1000000)/sysbench.user.wait(1)/' once.lua
   $ bench --events=40 once.lua; cat err
 

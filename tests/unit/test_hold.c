@@ -244,6 +244,9 @@ static void a_fiber_that_blocks_once_is_found(void)
     CHECK(held.last.blocked);
     CHECK(!held.last.computed);
     CHECK(held.last.ns > SB_HOLD_NS);
+    // From the first check to the third.
+    CHECK(held.last.at_least);
+    CHECK_INT(held.last.ns, 2 * SB_HOLD_CHECK_NS);
 }
 
 static void other_holds_need_two_rounds(void)

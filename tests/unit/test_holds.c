@@ -52,7 +52,7 @@ static void block(unsigned user, const char *what)
         .to = 1 + 80 * MS,
         .ns = 80 * MS,
         .blocked = true,
-        .round = true,
+        .at_least = true,
     };
 
     held = SB_HELD_FUNCTION;
@@ -263,7 +263,7 @@ static void the_longest_hold_is_named(void)
     begin();
     block(0, "a");
     hold(1, SB_HELD_FUNCTION, "b");
-    CHECK(strncmp(end_text(), "WARNING: a held a worker for up to 80 ms,",
+    CHECK(strncmp(end_text(), "WARNING: a held a worker for at least 80 ms,",
               40) == 0);
     begin();
     capture();
@@ -307,7 +307,7 @@ static void one_hold_is_enough_if_it_was_seen(void)
     block(0, "event()");
     CHECK(!sb__holds_leave(&run->user[0], 1));
     CHECK_STR(end_text(),
-        "WARNING: event() held a worker for up to 80 ms, and its 19 other "
+        "WARNING: event() held a worker for at least 80 ms, and its 19 other "
         "users "
         "waited (which line did so is not known); use --workers=users for "
         "scripts that block or compute\n");
