@@ -15,6 +15,9 @@
 // answers show it. About as much again is not known: see docs/measurement.md.
 #define DELAY       0.2
 #define ANSWERS_MIN 100u
+// Workers that run for less than this while answers wait are blocked by
+// scripts.
+#define BLOCKED 0.3
 // The use of the machine is known to a tick or two for each processor.
 #define TICKS_MIN 20
 
@@ -92,17 +95,21 @@ bool sb_client_delays_matter(const struct sb_client_delays *d,
 {
     double delay = (double)d->delay_ns, whole = delay + (double)d->service_ns;
     char percent[SB_UNITS_PERCENT];
+    const char *advice = "use more --workers, or more machines for the client";
     double ms;
 
     if (d->answers < ANSWERS_MIN || !(delay >= DELAY * whole) ||
         (!limits->remote_server && u->wait >= WAITING))
         return false;
+    if (busy_share(u, limits) < BLOCKED)
+        advice = "the workers were idle most of the time, so the script blocks "
+                 "them: use --workers=users";
     ms = delay / (double)d->answers / 1e6;
     snprintf(why, size,
         "answers waited for their users %s %% of the time of events, %.*f ms "
-        "on average; use more --workers, or more machines for the client",
+        "on average; %s",
         sb_units_percent(percent, delay, whole), sb_units_ms_decimals(ms, 2),
-        ms);
+        ms, advice);
     return true;
 }
 
