@@ -80,18 +80,18 @@ void sb__run_cancel(struct sb_run *run, uint64_t until)
     sb_crew_let_go(&run->crew);
 }
 
-bool sb__run_cancel_coming(struct sb_run *run)
+unsigned sb__run_cancel_coming(struct sb_run *run)
 {
-    bool some = false;
+    unsigned n = 0;
 
     for (unsigned i = 0; run->staged && i < run->users; i++) {
         if (!atomic_load(&run->priv[i].coming))
             continue;
-        some = true;
+        n++;
         if (run->w->ops->cancel)
             run->w->ops->cancel(run->w, &run->user[i]);
     }
-    return some;
+    return n;
 }
 
 uint64_t sb__run_longest_event(const struct sb_run *run)

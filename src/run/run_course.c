@@ -62,9 +62,16 @@ static void log_stop(struct sb_run *run, uint64_t now)
 
 // Users that are still coming will have no event. A cancel may be too early for
 // a user that begins to connect after it.
-static void cancel_coming(struct sb_run *run, struct sb__watch *w, uint64_t now)
+static void cancel_coming(
+    struct sb_run *run, struct sb__watch *w, uint64_t now, bool first)
 {
-    w->coming_at = sb__run_cancel_coming(run) ? now + SB_SECOND / 20 : UINT64_MAX;
+    unsigned n = sb__run_cancel_coming(run);
+
+    if (n > 0 && first)
+        sb_log(SB_LOG_NOTICE,
+            "%u user%s of the last stage %s still starting when the run ended",
+            n, n == 1 ? "" : "s", n == 1 ? "was" : "were");
+    w->coming_at = n > 0 ? now + SB_SECOND / 20 : UINT64_MAX;
 }
 
 // One step of watching a run. Returns false if it must end now, even if users
@@ -81,10 +88,10 @@ static bool step_run(struct sb_run *run, struct sb_meter *m,
         log_stop(run, now);
         if (!atomic_load(&run->stop))
             sb__run_stop(run);
-        w->coming_at = now;
+        cancel_coming(run, w, now, true);
+    } else if (w->stopped_at && now >= w->coming_at) {
+        cancel_coming(run, w, now, false);
     }
-    if (w->stopped_at && now >= w->coming_at)
-        cancel_coming(run, w, now);
     if (w->stopped_at && now >= w->force_at) {
         sb_log(
             SB_LOG_FATAL, "The --time limit has expired, forcing shutdown...");

@@ -134,9 +134,9 @@ void sb__run_on_signal(void *run, int sig);
 void sb__run_wait(struct sb_run *run, uint64_t until);
 // Cancels the calls of all users that have not ended; stops trying at `until`.
 void sb__run_cancel(struct sb_run *run, uint64_t until);
-// The same for users that come with a stage and have no event yet. Returns
-// whether there are some.
-bool sb__run_cancel_coming(struct sb_run *run);
+// The same for users that come with a stage and have no event yet. Returns how
+// many there are.
+unsigned sb__run_cancel_coming(struct sb_run *run);
 // Longest event that has ended so far, in ns.
 uint64_t sb__run_longest_event(const struct sb_run *run);
 // Number of users that have not ended.

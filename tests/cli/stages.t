@@ -148,10 +148,12 @@ Users that are still coming at the end are canceled at once.
   $ for w in 1 users; do
   >     sysbench coming.lua run --db-driver=null --workers=$w --shutdown-grace=1000 \
   >         --stages='threads=1 for 0.2s; threads=5 for 0.2s' 2>&1 |
-  >         sed -n '/busy/p;s/^\(threads=[0-9]*\) .*/\1/p'
+  >         sed -n '/busy/p;/still/p;s/^\(threads=[0-9]*\) .*/\1/p'
   > done
+  4 users of the last stage were still starting when the run ended
   threads=1
   threads=5
+  4 users of the last stage were still starting when the run ended
   threads=1
   threads=5
 
