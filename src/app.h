@@ -85,6 +85,7 @@ struct sb_app {
     struct sb_text text;
     struct sb_reporters reporters;
     struct sb_facts facts;
+    struct sb_run_workers workers; // as planned, then as the run has them
     struct {
         struct sb_client_sample last;
         struct sb_client_sample machine; // start of its next value

@@ -88,12 +88,22 @@ static void on_final(void *data, const struct sb_report *r)
     nanosleep(&(const struct timespec){ .tv_sec = STAY_S }, NULL);
 }
 
+static void on_workers(void *data, const struct sb_run_workers *w)
+{
+    struct sb_app *a = data;
+
+    a->workers = *w; // see sb__app_facts()
+}
+
 void sb__app_follow(
     struct sb_app *a, struct sb_workload *w, struct sb_run_result *res)
 {
     // Intervals have what rank 0 may need.
     const struct sb_listener l = {
-        .data = a, .operations = true, .final = on_final
+        .data = a,
+        .operations = true,
+        .workers = on_workers,
+        .final = on_final,
     };
 
     sb_run(w, &a->run, &a->random, &l, res);

@@ -34,6 +34,9 @@ void sb__app_facts(struct sb_app *a)
         .labels = &a->report_opts.labels,
         .threads = (unsigned)(a->run.job ? (uint64_t)a->run.threads
                                          : a->run.share.users),
+        .workers = a->workers.n,
+        .event_loop = a->workers.event_loop,
+        .worker_policy = a->workers.policy,
         .share = a->run.job ? NULL : &a->run.share,
         .interval_s = (double)file_interval(a) / 1e9,
         .open_loop = sb_run_opts_open_loop(&a->run),
@@ -56,6 +59,16 @@ static void on_connecting(void *data)
     const struct sb__listening *t = data;
 
     sb__app_print_mode(t->a, t->w);
+}
+
+static void on_workers(void *data, const struct sb_run_workers *w)
+{
+    const struct sb__listening *t = data;
+
+    t->a->workers = *w;
+    t->a->facts.workers = w->n;
+    t->a->facts.event_loop = w->event_loop;
+    t->a->facts.worker_policy = w->policy;
 }
 
 static void on_started(void *data)
@@ -267,6 +280,7 @@ void sb__app_listen(struct sb_app *a, struct sb_workload *w,
     *l = (struct sb_listener){
         .data = t,
         .connecting = on_connecting,
+        .workers = on_workers,
         .started = on_started,
         .warmup = on_warmup,
         .interval = on_interval,
@@ -293,6 +307,9 @@ void sb__app_context(const struct sb__listening *t)
     if (!t->printed || !t->a->text_opts.report_context || sb__app_quiet(t->a))
         return;
     run = sb_json_facts(&t->a->facts);
+    // As in the file of a job, whose facts of a process are those of rank 0.
+    if (run && t->a->run.job)
+        json_object_set_new(run, "ranks", json_array());
     if (run)
         sb_context_print(run, stdout);
     else

@@ -25,6 +25,8 @@ void sb__app_choose_workers(struct sb_app *a)
     a->run.auto_loops = a->run.share.users >=
                             (uint64_t)sb_host_usable() * FEW_USERS &&
                         all_installed(a) && sb_drivers_prefer_loops(a->drivers);
+    // A run may end before its loops are open.
+    a->workers = (struct sb_run_workers){ .n = sb__app_workers(a) };
 }
 
 unsigned sb__app_workers(const struct sb_app *a)

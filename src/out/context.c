@@ -90,6 +90,34 @@ static void print_database(FILE *out, const json_t *d)
     print_settings(out, json_object_get(d, "settings"));
 }
 
+// "32, on 2 workers (io_uring, batch)". Of a run of several processes, all
+// users are counted, but only the first process is known.
+static void print_users(FILE *out, const json_t *run)
+{
+    json_t *workers = json_object_get(run, "workers");
+    json_int_t n = json_integer_value(workers);
+    json_int_t users = json_integer_value(json_object_get(run, "threads"));
+    const char *loop = text_of(run, "event_loop");
+    const char *policy = text_of(run, "worker_policy");
+    bool parts = json_object_get(run, "merged") ||
+                 json_object_get(run, "ranks");
+    const char *of = parts ? "; those of the first process " : ", ";
+    char line[300];
+
+    // Files of older programs do not say it.
+    if (users <= 0 || (!json_is_integer(workers) && !json_is_null(workers)))
+        return;
+    if (json_is_null(workers))
+        snprintf(line, sizeof(line), "%lld%s%swith a thread", (long long)users,
+            of, users == 1 ? "" : "each ");
+    else
+        snprintf(line, sizeof(line), "%lld%son %lld worker%s%s%.50s%s%.50s%s",
+            (long long)users, of, (long long)n, n == 1 ? "" : "s",
+            loop ? " (" : "", loop ? loop : "", loop && policy ? ", " : "",
+            loop && policy ? policy : "", loop ? ")" : "");
+    text_line(out, 4, "users", line);
+}
+
 void sb_context_print(const json_t *run, FILE *out)
 {
     const json_t *host = json_object_get(run, "host");
@@ -101,6 +129,7 @@ void sb_context_print(const json_t *run, FILE *out)
     member_line(out, run, "workload", "test");
     member_line(out, run, "started", "started");
     member_line(out, run, "seed", "seed");
+    print_users(out, run);
     json_object_foreach(json_object_get(run, "labels"), key, value)
     {
         char label[200];

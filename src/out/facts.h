@@ -45,7 +45,12 @@ struct sb_facts {
     const struct sb_opts *opts;       // main thread only
     const struct sb_opt_list *labels; // "key=value"
     struct sb_host_facts host;
-    unsigned threads;             // of this process
+    unsigned threads; // of this process
+    // How this process ran its users: workers with event loops, 0: each user
+    // has a thread. The texts are those of struct sb_run_workers, and NULL
+    // until the users are ready. Of several ranks: of this one, as the host.
+    unsigned workers;
+    const char *event_loop, *worker_policy;
     const struct sb_share *share; // the part of this process; NULL: all
     double interval_s;            // nominal length of an interval
     bool open_loop;

@@ -170,6 +170,16 @@ static json_t *rank_object(const struct sb_share *s)
     return sb__json_complete(o, ok);
 }
 
+// null for each: every user has a thread. The texts are null, too, if the run
+// ended before its users were ready.
+static bool set_workers(json_t *o, const struct sb_facts *f)
+{
+    return sb__json_set(o, "workers",
+               f->workers ? sb_json_count(f->workers) : json_null()) &&
+           sb__json_set_text(o, "event_loop", f->event_loop) &&
+           sb__json_set_text(o, "worker_policy", f->worker_policy);
+}
+
 // Members that not every run has.
 static bool optional_facts(json_t *o, const struct sb_facts *f)
 {
@@ -201,6 +211,7 @@ json_t *sb_json_facts(const struct sb_facts *f)
               sb__json_set_text(o, "seed", seed) &&
               sb__json_set(o, "labels", labels(f->labels)) &&
               sb__json_set_count(o, "threads", f->threads) &&
+              set_workers(o, f) &&
               sb__json_set(o, "interval", sb_json_number(f->interval_s)) &&
               sb__json_set(o, "open_loop", json_boolean(f->open_loop)) &&
               sb__json_set(o, "host", host(&f->host)) &&

@@ -59,6 +59,25 @@ static bool set_batch(void)
            sched_setscheduler(0, SCHED_BATCH, &p) == 0;
 }
 
+// The policy that this thread has, whoever has set it.
+static const char *policy_name(void)
+{
+    switch (sched_getscheduler(0)) {
+    case SCHED_OTHER:
+        return "normal";
+    case SCHED_BATCH:
+        return "batch";
+    case SCHED_IDLE:
+        return "idle";
+    case SCHED_FIFO:
+        return "fifo";
+    case SCHED_RR:
+        return "rr";
+    default:
+        return "other";
+    }
+}
+
 static void *run_loop(void *arg)
 {
     struct sb__loop_worker *w = arg;
@@ -71,8 +90,10 @@ static void *run_loop(void *arg)
         sb__run_fail(run, &err);
         end_users(w);
     } else {
+        w->event_loop = sb_loop_kind_name(w->loop);
+        w->policy = policy_name();
         sb_log(SB_LOG_DEBUG, "worker %u: %u users, %s%s", w->number,
-            users_of(w), sb_loop_kind_name(w->loop), batch ? ", batch" : "");
+            users_of(w), w->event_loop, batch ? ", batch" : "");
         sb_loop_run(w->loop); // closed at the end: another thread may wake it
     }
     pthread_mutex_lock(&run->lock);
@@ -159,6 +180,23 @@ int sb__loops_start(struct sb_run *run, struct sb_err *err)
         rc = start_thread(&run->worker[i], &attr, err);
     pthread_attr_destroy(&attr);
     return rc;
+}
+
+// A system that refuses io_uring to one worker may have given it to others.
+void sb__loops_describe(
+    const struct sb_run *run, struct sb_run_workers *workers)
+{
+    *workers = (struct sb_run_workers){ .n = run->workers };
+    for (unsigned i = 0; i < run->workers; i++) {
+        const struct sb__loop_worker *w = &run->worker[i];
+
+        assert(w->event_loop && w->policy); // its users are ready
+        if (i == 0)
+            workers->event_loop = w->event_loop;
+        else if (strcmp(w->event_loop, workers->event_loop) != 0)
+            workers->event_loop = "mixed";
+        workers->policy = w->policy;
+    }
 }
 
 bool sb__loops_join_ended(struct sb_run *run)

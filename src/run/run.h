@@ -100,6 +100,15 @@ bool sb_run_opts_open_loop(const struct sb_run_opts *o);
 // of a search: with all its trials.
 uint64_t sb_rate_search_ns(const struct sb_run_opts *o);
 
+// How the users of a run were run. The texts are static.
+struct sb_run_workers {
+    unsigned n;             // workers with event loops; 0: each user has a
+                            // thread, and the texts are NULL
+    const char *event_loop; // "io_uring", "epoll", or "mixed" if the system
+                            // gave only some workers io_uring
+    const char *policy;     // that the workers have: "normal", "batch", ...
+};
+
 struct sb_run;
 
 // Callbacks, called in the main thread. Any may be NULL.
@@ -108,7 +117,9 @@ struct sb_listener {
     // interval() gets operations and error codes, too (r->snap->op and code).
     bool operations;
     void (*connecting)(void *data); // before users are created
-    void (*started)(void *data);    // all users are ready
+    // All users of this process are ready. Before started().
+    void (*workers)(void *data, const struct sb_run_workers *w);
+    void (*started)(void *data); // all users are ready
     void (*warmup)(void *data, int64_t ns);
     void (*interval)(void *data, const struct sb_report *r);
     void (*checkpoint)(void *data, const struct sb_report *r);

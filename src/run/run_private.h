@@ -44,6 +44,8 @@ struct sb__loop_worker {
     unsigned number;
     pthread_t thread;
     bool has_thread;
+    // Written by its thread before its users begin; static texts.
+    const char *event_loop, *policy;
     bool ended; // under run->lock: the thread is about to return
 };
 

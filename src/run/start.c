@@ -239,6 +239,16 @@ int sb__start_interrupted(struct sb_run *run, struct sb_run_result *res)
     return rc;
 }
 
+static void tell_workers(const struct sb_run *run)
+{
+    struct sb_run_workers w;
+
+    if (!run->l || !run->l->workers)
+        return;
+    sb__loops_describe(run, &w);
+    run->l->workers(run->l->data, &w);
+}
+
 int sb__start_users(struct sb_run *run, struct sb_run_result *res)
 {
     int rc;
@@ -252,6 +262,8 @@ int sb__start_users(struct sb_run *run, struct sb_run_result *res)
         leave_for_unmade(run);
     else if (rc == 0)
         rc = wait_for_users(run, &res->err);
+    if (rc == 0 && !run->task)
+        tell_workers(run);
     if (rc == 0 && !run->task && run->joint && !sb__joint_start_agree(run))
         rc = name_interruption(run, &res->err);
     if (rc && run->joint)

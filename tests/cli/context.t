@@ -11,6 +11,7 @@ SPDX-License-Identifier: GPL-2.0-or-later
       workload:                            oltp_point_select
       started:                             TIME
       seed:                                7
+      users:                               1, with a thread
       label disk:                          nvme
       label note:                          first
   
@@ -24,6 +25,35 @@ SPDX-License-Identifier: GPL-2.0-or-later
   
   $ grep -c ' host:\| machine:\| system:' text
   3
+
+How users were run: what the run had, not what was asked for.
+
+  $ users() { sed -n 's/^    users:  *//p'; }
+  $ run --threads=3 --workers=2 --event-loop=epoll --report-context | users
+  3, on 2 workers (epoll, batch)
+  $ run --threads=3 --workers=8 --rate=1000 --event-loop=epoll --report-context | users
+  3, on 3 workers (epoll, normal)
+  $ run --threads=3 --report-context | users
+  3, each with a thread
+  $ run --workers=1 --report-context | users | sed 's/io_uring/epoll/'
+  1, on 1 worker (epoll, batch)
+  $ sysbench threads --threads=2 --workers=2 --events=1 --report-context run | users
+  2, each with a thread
+
+Of several processes, the first one is known; older files do not say it.
+
+  $ run --threads=3 --workers=2 --event-loop=epoll --report=none,json=1.json
+  $ run --threads=2 --report=none,json=2.json
+  $ sysbench merge 1.json 2.json 2>/dev/null | sysbench show --report-context - | users
+  5; those of the first process on 2 workers (epoll, batch)
+  $ sysbench merge 2.json 1.json 2>/dev/null | tee sum.json |
+  >     sysbench show --report-context - | users
+  5; those of the first process on 2 workers (epoll, batch)
+  $ /usr/bin/python3 -c "import json
+  > print([(m['threads'], m['workers'], m['event_loop'], m['worker_policy'])
+  >        for m in json.load(open('sum.json'))['runs'][0]['merged']])"
+  [(2, None, None, None), (3, 2, 'epoll', 'batch')]
+  $ sed 's/"workers":2,//' 1.json | sysbench show --report-context - | users
 
 It is nothing that others print, and without the option the report is as before.
 

@@ -33,6 +33,50 @@ A result file. The folder has no other file afterwards.
   $ grep -c 'transactions: *100 ' text
   1
 
+How users were run: with the loops and the policy that the workers had. Without --workers,
+and in built-in tests, users have threads.
+
+  $ how="r['threads'], r['workers'], r['event_loop'], r['worker_policy']"
+  $ nd() {
+  >     /usr/bin/python3 -c "import json
+  > r = json.loads(open('r.nd').readline())
+  > print($how)"
+  > }
+  $ run --events=10 --workers=1 --event-loop=epoll --report=none,json=r.json,ndjson=r.nd
+  $ "$check" r.json
+  $ ask r.json "$how"
+  2 1 epoll batch
+  $ nd
+  2 1 epoll batch
+  $ run --events=10 --workers=1 --worker-policy=normal --report=none,json=r.json
+  $ "$check" r.json
+  $ ask r.json "r['workers'], r['event_loop'] in ('epoll', 'io_uring'), r['worker_policy']"
+  1 True normal
+  $ chrt --batch 0 sysbench oltp_read_write --db-driver=null --events=1 --workers=1 \
+  >     --worker-policy=normal --report=none,json=r.json run
+  $ ask r.json "r['worker_policy']"
+  batch
+  $ run --events=10 --report=none,json=r.json,ndjson=r.nd
+  $ "$check" r.json
+  $ ask r.json "$how"
+  2 None None None
+  $ nd
+  2 None None None
+  $ sysbench cpu --events=1 --workers=1 --report=none,json=r.json run
+  $ "$check" r.json
+  $ ask r.json "$how"
+  1 None None None
+
+A run that ends before its loops are open has what was planned.
+
+  $ echo 'function thread_init() error("no") end function event() end' >fail.lua
+  $ sysbench fail.lua --threads=2 --workers=1 --report=none,json=r.json run 2>/dev/null
+  [1]
+  $ "$check" r.json
+  $ ask r.json "$how"
+  2 1 None None
+  $ rm fail.lua
+
 The text is the same as without result files; `none` omits it.
 
   $ run --events=100 --verbosity=3 | grep -c 'events:'

@@ -7,6 +7,7 @@
 #include <sched.h>
 
 #include "loop/fiber.h"
+#include "loop/loop.h"
 
 #define WORKERS "2"
 #include "users_of_run.h"
@@ -23,6 +24,18 @@ static int meet(struct sb_workload *wl, struct sb_user *u, struct sb_err *e)
     while (atomic_load(&met) < USERS)
         sb__user_wait(u, sb_clock_monotonic() + MS / 10);
     return 0;
+}
+
+static struct sb_run_workers described, mixed;
+
+// The texts of workers outlive their loops. The second one changes.
+static void describe(void)
+{
+    struct sb__loop_worker *last = &run->worker[1];
+
+    sb__loops_describe(run, &described);
+    last->event_loop = *last->event_loop == 'e' ? "io_uring" : "epoll";
+    sb__loops_describe(run, &mixed);
 }
 
 // From the start of the users to their end. s has the options.
@@ -46,6 +59,7 @@ static void run_prepared(
         sb__run_wait(run, sb_clock_monotonic() + 1000 * MS);
     pthread_mutex_unlock(&run->lock);
     CHECK(sb__loops_join_ended(run));
+    describe();
     CHECK_INT(sb__run_state_end(run, &s.res), 0);
 }
 
@@ -132,6 +146,24 @@ static void workers_that_wait_for_times_do_not(void)
     CHECK(!sb_run_opts_batch(&o));
 }
 
+static void how_users_were_run_is_described(void)
+{
+    const bool other = sched_getscheduler(0) != SCHED_OTHER;
+
+    prepare(&s, USERS);
+    s.o.event_loop = SB_LOOP_EPOLL;
+    s.o.worker_policy = SB_POLICY_NORMAL;
+    run_prepared(note_policy);
+    CHECK_INT(described.n, 2);
+    CHECK_STR(described.event_loop, "epoll");
+    CHECK(other || strcmp(described.policy, "normal") == 0);
+    CHECK_STR(mixed.event_loop, "mixed");
+
+    prepare(&s, USERS);
+    run_prepared(note_policy);
+    CHECK(other || strcmp(described.policy, "batch") == 0);
+}
+
 int main(void)
 {
     run_tests_of_users(sb__loops_start, sb__loops_join_ended);
@@ -139,5 +171,6 @@ int main(void)
     RUN(a_user_that_has_waited_does_not_yield);
     RUN(workers_leave_the_processor_to_servers);
     RUN(workers_that_wait_for_times_do_not);
+    RUN(how_users_were_run_is_described);
     return check_done();
 }

@@ -793,6 +793,19 @@ function metricsSection(main, run) {
         smallCharts(s, run, "metric");
 }
 
+// How the users of a run were run; null if its program did not say so. Of a run
+// of several processes, only the first process is known.
+function usersText(d) {
+    if (d.workers === undefined)
+        return null;
+    const of = d.merged || d.ranks ? "; those of the first process " : ", ";
+    const how = [d.event_loop, d.event_loop && d.worker_policy].filter(Boolean);
+    if (!d.workers)
+        return `${d.threads}${of}${d.threads === 1 ? "" : "each "}with a thread`;
+    return `${d.threads}${of}on ${plural(d.workers, "worker")}` +
+        (how.length ? ` (${how.join(", ")})` : "");
+}
+
 function configurationSection(main, run) {
     const d = run.doc, host = d.host || {}, box = host.container || {};
     const s = section(main, "configuration", "Configuration");
@@ -816,7 +829,7 @@ function configurationSection(main, run) {
         ["container", [box.cpus ? `${box.cpus} processors` : "",
             box.memory_bytes ? bytes(box.memory_bytes) : ""]
             .filter(Boolean).join(", ")],
-        ["seed", d.seed]]));
+        ["seed", d.seed], ["users", usersText(d)]]));
     for (const b of d.databases || []) {
         s.append(h("h3", null, b.server || b.driver || "Database"),
             pairs([["driver", b.driver], ["client library", b.client],
