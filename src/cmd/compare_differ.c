@@ -112,6 +112,22 @@ static void add_options(struct facts *f, json_t *list)
     }
 }
 
+// Of a side without workers, only that is a fact. Files of older programs do
+// not say it.
+static void add_workers(struct facts *f, const json_t *run)
+{
+    const json_t *n = json_object_get(run, "workers");
+    json_t *none = json_string("none (a thread for each user)");
+
+    if (!none)
+        f->failed = true;
+    add_fact(f, "users", "workers", n && json_is_null(n) ? none : n);
+    json_decref(none);
+    add_fact(f, "users", "event loop", json_object_get(run, "event_loop"));
+    add_fact(
+        f, "users", "worker policy", json_object_get(run, "worker_policy"));
+}
+
 static void add_run(struct facts *f, json_t *run)
 {
     json_t *host = json_object_get(run, "host"), *database;
@@ -125,6 +141,7 @@ static void add_run(struct facts *f, json_t *run)
         add_known(f, "server", database);
         add_members(f, "setting", json_object_get(database, "settings"));
     }
+    add_workers(f, run);
     add_members(f, "client", host);
     add_fact(f, "client", "container cpus", json_object_get(container, "cpus"));
     add_fact(f, "client", "container memory_bytes",
@@ -175,10 +192,12 @@ static int append(
 
 // Facts of a kind in A and B, then those only in B. Versions of the program and
 // workloads do not have the same options: an option that a side does not have
-// is no difference. Neither are facts of the server that a side does not know.
+// is no difference. Neither are facts of the server and of the workers that a
+// side does not know.
 static int differ(json_t *list, const char *kind, json_t *a, json_t *b)
 {
     bool both = strcmp(kind, "option") == 0 || strcmp(kind, "server") == 0 ||
+                strcmp(kind, "users") == 0 ||
                 (strcmp(kind, "setting") == 0 && (!a || !b));
     const char *name;
     json_t *values;
@@ -203,7 +222,7 @@ json_t *sb__compare_differences(
     const struct sb_side *a, const struct sb_side *b)
 {
     static const char *const kinds[] = { "program", "workload", "option",
-        "server", "setting", "client", "label" };
+        "users", "server", "setting", "client", "label" };
     json_t *fa = facts_of(a), *fb = facts_of(b), *list = json_array();
     int rc = fa && fb && list ? 0 : -1;
 

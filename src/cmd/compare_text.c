@@ -252,6 +252,7 @@ void sb__compare_print(const struct sb__comparison *c)
         { "program", "Programs that differ: " },
         { "workload", "Workloads that differ: " },
         { "option", "Options that differ: " },
+        { "users", "Users were run differently: " },
         { "server", "Servers that differ: " },
         { "setting", "Settings of the server that differ: " },
         { "client", "Client machines that differ: " },

@@ -296,6 +296,26 @@ Options that differ are named. Open and closed loops cannot be compared.
   Servers that differ: server S 1G / S 2G
   Settings of the server that differ: cache 1G / 2G
   Labels that differ: disk 1G / 2G
+
+So is how users were run, unless a file is of an older program. Of a side whose users had
+threads, only that is a fact.
+
+  $ make --threads=2 --workers=1 --event-loop=epoll; simulate one.json 1000 7 60
+  $ make --threads=2 --workers=2 --worker-policy=normal --event-loop=epoll
+  $ simulate two.json 1000 8 60
+  $ sysbench compare a2.json one.json | grep '^Users'
+  Users were run differently: workers none (a thread for each user) / 1
+  $ sysbench compare one.json two.json | grep '^Users'
+  Users were run differently: workers 1 / 2, worker policy batch / normal
+  $ sysbench compare one.json one.json | grep '^Users'
+  [1]
+  $ sed 's/"workers": 1, "event_loop": "epoll", "worker_policy": "batch", //' one.json >older.json
+  $ grep -c event_loop older.json
+  0
+  [1]
+  $ sysbench compare older.json two.json | grep '^Users'
+  [1]
+
   $ make --threads=2 --rate=1e6; simulate open.json 1000 7 60
   $ sysbench compare a1.json open.json
   FATAL: one side was measured with --rate, the other without: they cannot be compared

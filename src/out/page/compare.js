@@ -261,8 +261,8 @@ function workSection(main, c) {
 }
 
 const KINDS = { program: "sysbench", workload: "workload", option: "option",
-    server: "server", setting: "setting of the server", client: "client",
-    label: "label" };
+    users: "how users were run", server: "server",
+    setting: "setting of the server", client: "client", label: "label" };
 
 function differencesSection(main, c) {
     const s = section(main, "differences", "What differs between the sides");
