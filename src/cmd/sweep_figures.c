@@ -180,6 +180,7 @@ static int add_figures(struct sb_sweep_figures *f, struct sb_sweep_point *p,
     p->due += due(f, p, run);
     p->completed += (double)run->snap.c.completed;
     p->errors += count_errors(run);
+    sb__sweep_add_workers(p, run);
     sb__sweep_add_metrics(f, p, run);
     return 0;
 }

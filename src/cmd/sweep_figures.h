@@ -51,6 +51,8 @@ struct sb_sweep_point {
     unsigned given;        // of `runs`: other open loops
     unsigned searched;     // of `runs`: with --rate=max
     unsigned unfound;      // of `searched`: no rate was found
+    unsigned on_workers;   // of `runs`: users ran on workers
+    unsigned on_threads;   // of `runs`: each user had a thread
     double found_low, found_high; // interval of the last rate that was found
     double errors;                // of all runs
     double due, completed;        // arrivals of all runs, and their events

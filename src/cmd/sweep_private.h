@@ -19,6 +19,14 @@ void sb__sweep_print_metrics(const struct sb_sweep_figures *f,
 json_t *sb__sweep_metrics_json(
     const struct sb_sweep_figures *f, const struct sb_sweep_point *p);
 
+// Counts the run in on_workers or on_threads, if its file says how it ran its
+// users.
+void sb__sweep_add_workers(
+    struct sb_sweep_point *p, const struct sb_result_run *run);
+// Prints a note if users ran on workers in some points, and had threads in
+// others: their latencies do not include the same.
+void sb__sweep_print_workers(const struct sb_sweep_figures *f, FILE *out);
+
 // Writes a figure, or "-" for no value. Returns out.
 const char *sb__sweep_value(char *out, size_t size, double value);
 

@@ -195,6 +195,7 @@ void sb_sweep_figures_print(const struct sb_sweep_figures *f, FILE *out)
         print_point(f, &f->point[i], out);
     fprintf(out, "\n");
     print_found(f, out);
+    sb__sweep_print_workers(f, out);
 }
 
 // JSON ------------------------------------------------------------------------

@@ -144,6 +144,44 @@ A run has one throughput: that of its own report is in its line, in the table an
   >     own values
   same
 
+Users may share workers in some points and have threads in others. Latencies then do not
+include the same, and a line says so.
+
+  $ two() {
+  >     sysbench oltp_point_select --db-driver=null --events=50 "$@" run | grep ^Users
+  > }
+  $ two --sweep=threads=1,2 --workers=2
+  [1]
+  $ two --sweep=workers=users,2 --threads=2 --report=json=w.json
+  Users shared workers with workers=2: latencies there do not include client delay.
+  $ sysbench show w.json | grep ^Users
+  Users shared workers with workers=2: latencies there do not include client delay.
+  $ two --sweep=threads=1,2 --sweep=workers=users,1,2 --report=json=w2.json
+  Users shared workers with workers=1 and 2: latencies there do not include client delay.
+
+As --workers=auto decides, from so many users on; and combinations.
+
+  $ share() {  # CONDITION of t threads and n tables: these runs have workers
+  >     sysbench oltp_point_select --db-driver=null --events=50 --sweep=threads=1..4 \
+  >         --sweep=tables=1,2 --report=none,json=w.json run >shown
+  >     /usr/bin/python3 -c "import json
+  > d = json.load(open('w.json'))
+  > for r in d['runs']:
+  >     t, n = [int(v) for v in r['swept'].values()]
+  >     if $1:
+  >         r['workers'] = 2
+  > json.dump(d, open('w.json', 'w'))"
+  >     sysbench show w.json | grep ^Users
+  > }
+  $ share 't > 1'
+  Users shared workers with threads=2 and 4: latencies there do not include client delay.
+  $ share 'n == 2'
+  Users shared workers with tables=2: latencies there do not include client delay.
+  $ share 't > 2 and n == 2'
+  Users shared workers with 1 of 6 combinations: latencies there do not include client delay.
+  $ share 'True'
+  [1]
+
 Two sweeps are compared at one value; other runs are no repeats of it.
 
   $ sysbench compare s.json s.json

@@ -227,6 +227,23 @@ function openTiles(g, name, scale) {
     });
 }
 
+// What is said if users ran on workers with some values, and had threads with
+// others, as with --workers=auto.
+function workersSentence(runs, names) {
+    const on = runs.filter(r => r.doc.workers);
+    if (!on.length || !runs.some(r => r.doc.workers === null))
+        return "";
+    const values = (list, n) => [...new Set(list.map(r => optionOf(r, n)))];
+    const rest = runs.filter(r => r.doc.workers === null);
+    const name = names.find(n => !values(on, n).some(v =>
+        values(rest, n).includes(v)));
+    const list = name && values(on, name).join(", ");
+    const where = name ? `with ${name}=${list.replace(/, ([^,]*)$/, " and $1")}`
+        : `in ${on.length} of ${runs.length} runs`;
+    return ` Users shared workers ${where}: latencies there do not include ` +
+        "client delay.";
+}
+
 // The main figures of a sweep. Other runs that are shown together have none.
 function sweepTiles(runs) {
     if (!runs.every(r => r.doc.swept && r.sweep) || testsOf(runs).length > 1)
@@ -241,7 +258,8 @@ function sweepTiles(runs) {
     const text = names.map(n => `${n}=${[...new Set(runs.map(r =>
         optionOf(r, n)))].join(",")}`).join("; ");
     return [h("p", { class: "facts" }, `Swept: ${text}.${failed
-        ? ` Runs that ended early or missed a limit: ${failed}.` : ""}`),
+        ? ` Runs that ended early or missed a limit: ${failed}.` : ""}${
+        workersSentence(runs, names)}`),
     list.length ? h("dl", { class: "tiles", "aria-label":
         "Main figures of the sweep" }, list) : null];
 }
