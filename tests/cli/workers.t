@@ -111,6 +111,56 @@ A driver that cannot wait without its worker says so once.
   $ grep -c 'the sqlite driver blocks its worker' err
   1
 
+While a user of SQLite waits for a lock, others of its worker run: the one that holds the
+lock, too. So no wait lasts until the time limit, which would restart the event.
+
+  $ cat >lock.lua <<'END'
+  > function init()
+  >    local con = sysbench.sql.driver():connect()
+  >    con:query("CREATE TABLE t (n INTEGER)")
+  >    con:disconnect()
+  > end
+  > function thread_init()
+  >    con = sysbench.sql.driver():connect()
+  >    if hold then hold(sysbench.tid) end
+  > end
+  > function event()
+  >    con:query("BEGIN IMMEDIATE")
+  >    con:query("INSERT INTO t VALUES (1)")
+  >    sysbench.user.wait(0.005)
+  >    con:query("COMMIT")
+  > end
+  > END
+  $ locked() {
+  >     rm -f "$1.sqlite"*
+  >     sysbench "$1.lua" --db-driver=sqlite --sqlite-db="$1.sqlite" --threads=3 --workers=1 \
+  >         --events=12 --time=0 --sqlite-busy-timeout=20 --report=json=lock.json run >out 2>err || cat err
+  >     grep -oE '"(completed|restarts)":[0-9]+' lock.json | head -2
+  > }
+  $ locked lock
+  "completed":12
+  "restarts":0
+
+The same while a user connects again and sets the journal mode, for which others wait.
+
+  $ cat - lock.lua >journal.lua <<'END'
+  > function hold(user)
+  >    if user == 0 then
+  >       con:query("PRAGMA journal_mode=delete")
+  >       con:query("BEGIN IMMEDIATE")
+  >    end
+  >    sysbench.user.wait(0.05)
+  >    if user == 0 then
+  >       con:query("COMMIT")
+  >    else
+  >       con:reconnect()
+  >    end
+  > end
+  > END
+  $ locked journal
+  "completed":12
+  "restarts":0
+
 There are as many workers as processors that the program may use.
 
   $ one=$(taskset -cp $$ | sed 's/.*: //; s/[,-].*//')

@@ -3,7 +3,6 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
-#include <time.h>
 #include <unistd.h>
 
 #include "drivers/sqlite/sqlite_priv.h"
@@ -29,7 +28,7 @@ static int on_busy(void *arg, int count)
     if (wait > 2000000)
         wait = 2000000;
     wait -= (now ^ (int64_t)((uintptr_t)c >> 4)) % (wait / 4);
-    nanosleep(&(struct timespec){ .tv_nsec = (long)wait }, NULL);
+    sqlite_pause(c, wait);
     return 1;
 }
 

@@ -1,9 +1,11 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 //
-// Errors of SQLite, and what each call begins with.
+// Errors of SQLite, waiting, and what each call begins with.
 #include <string.h>
+#include <time.h>
 
 #include "drivers/sqlite/sqlite_priv.h"
+#include "kit/clock.h"
 #include "kit/limits.h"
 
 static const char *state_of(int code)
@@ -97,6 +99,17 @@ int sqlite_fail(struct sqlite_conn *c, int rc, struct sb_err *err)
                              "database?");
     }
     return kind;
+}
+
+// In a thread of its own, a user sleeps without the busy-waiting of
+// host->sleep(), which would take the processor from the user that is waited
+// for.
+void sqlite_pause(const struct sqlite_conn *c, int64_t ns)
+{
+    if (c->host->shared())
+        c->host->sleep(sb_clock_monotonic() + (uint64_t)ns);
+    else
+        nanosleep(&(struct timespec){ .tv_nsec = (long)ns }, NULL);
 }
 
 void sqlite_call_begin(struct sqlite_conn *c)

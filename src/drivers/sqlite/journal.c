@@ -1,10 +1,23 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 //
 // The journal mode of a database.
-#include <time.h>
-
 #include "drivers/sqlite/sqlite_priv.h"
 #include "kit/clock.h"
+
+#define PAUSE_NS 1000000 // between attempts
+
+// Returns false if the call was canceled before it was the turn of this
+// connection.
+static bool take_turn(struct sqlite_conn *c)
+{
+    while (atomic_exchange_explicit(
+        &c->env->setting_journal, true, memory_order_acquire)) {
+        if (atomic_load_explicit(&c->canceled, memory_order_relaxed))
+            return false;
+        sqlite_pause(c, PAUSE_NS);
+    }
+    return true;
+}
 
 // Retries until the busy timeout: changing the mode requires exclusive access
 // for a moment, and SQLite does not always call the busy handler for it.
@@ -19,13 +32,15 @@ int sqlite_set_journal(struct sqlite_conn *c, struct sb_err *err)
         return 0;
     snprintf(sql, sizeof(sql), "PRAGMA journal_mode=%s",
         sqlite_journal_modes[c->o->journal_mode]);
-    pthread_mutex_lock(&c->env->lock);
+    if (!take_turn(c))
+        return sqlite_fail(c, SQLITE_INTERRUPT, err);
     do {
         rc = sqlite_simple(c, sql, err);
         if (rc == SB_ERESTART)
-            nanosleep(&(struct timespec){ .tv_nsec = 1000000 }, NULL);
+            sqlite_pause(c, PAUSE_NS);
     } while (rc == SB_ERESTART && sb_clock_monotonic() < until);
-    pthread_mutex_unlock(&c->env->lock);
+    atomic_store_explicit(
+        &c->env->setting_journal, false, memory_order_release);
     c->journal_pending = rc != 0;
     return rc;
 }

@@ -36,7 +36,10 @@ struct sqlite_env {
     char *immutable;      // the URI if it is opened as immutable, or NULL
     _Atomic bool written; // a statement has changed the database
     sqlite3 *keep;        // keeps the database in memory open
-    pthread_mutex_t lock; // one connection at a time sets the journal mode
+    pthread_mutex_t lock; // of `keep`; users do not wait while they hold it
+    // One connection at a time sets the journal mode. It may wait meanwhile,
+    // and users that share its thread run, so this is not a mutex.
+    _Atomic bool setting_journal;
     // Counters: see info.c.
     _Atomic unsigned asked;       // how often counters() asked for the counts
     _Atomic unsigned connections; // of the load, that are open
@@ -95,6 +98,8 @@ struct sqlite_prepared {
 
 // Fills err from the connection's last error and classifies it.
 int sqlite_fail(struct sqlite_conn *c, int rc, struct sb_err *err);
+// Waits for about so many ns. Other users that share the thread run meanwhile.
+void sqlite_pause(const struct sqlite_conn *c, int64_t ns);
 // To be called at the beginning of a call: resets an earlier cancel.
 void sqlite_call_begin(struct sqlite_conn *c);
 // Runs a statement and discards its result.
