@@ -443,8 +443,8 @@ void sb_report_fill(struct sb_report *r, const struct sb_snap *diff,
         .lat_sum = open_loop ? c->response_ns : c->service_ns,
         .errors = c->err_ignored + c->err_restarted + c->err_givenup,
     };
-    if (c->completed > 0)
-        r->lat_avg = (double)r->lat_sum / (double)c->completed;
+    if (r->latency->total > 0)
+        r->lat_avg = (double)r->lat_sum / (double)r->latency->total;
 }
 
 void sb_report_rank_open(

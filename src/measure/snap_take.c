@@ -78,6 +78,21 @@ static uint64_t share_of_users(
            (uint64_t)((double)(v1 - v0) * (double)(n - n0) / (double)(n1 - n0));
 }
 
+static struct mark marks_of(const struct sb_stats *s)
+{
+    struct mark sum = { 0 };
+
+    for (unsigned i = 0; i < s->users; i++) {
+        struct mark m = mark_of(&s->rec[i].tally);
+
+        sum.n += m.n;
+        sum.service += m.service;
+        sum.response += m.response;
+        sum.lag += m.lag;
+    }
+    return sum;
+}
+
 static uint64_t at_least(uint64_t v, uint64_t least)
 {
     return v > least ? v : least;
@@ -449,6 +464,30 @@ static int take_final(struct sb_snap *out, const struct sb_stats *s)
     return rc;
 }
 
+// For intervals. The counters are taken as they are, but the sums of times are
+// those of the events in the histograms: `completed` also has events whose time
+// is still buffered, which are many in a short interval. No sum is less than in
+// an earlier snapshot, because it is at least what was read first.
+static int take_light(struct sb_snap *out, const struct sb_stats *s)
+{
+    struct mark a = marks_of(s), b;
+    int rc = take_hists(out, s, NULL);
+    struct sb_counters *c = &out->c;
+
+    if (rc)
+        return rc;
+    take_tallies(out, s);
+    b = marks_of(s);
+    c->service_ns = share_of_users(
+        out->service.total, a.n, a.service, b.n, b.service);
+    if (s->open_loop) {
+        c->response_ns = share_of_users(
+            out->response.total, a.n, a.response, b.n, b.response);
+        c->lag_ns = share_of_users(out->lag.total, a.n, a.lag, b.n, b.lag);
+    }
+    return 0;
+}
+
 int sb_snap_take(struct sb_snap *out, const struct sb_stats *s,
     enum sb_snap_detail detail, uint64_t ns, const struct sb_snap *earlier)
 {
@@ -465,8 +504,7 @@ int sb_snap_take(struct sb_snap *out, const struct sb_stats *s,
     } else if (detail == SB_SNAP_FULL) {
         rc = take_live(out, s, earlier ? earlier : &start);
     } else {
-        take_tallies(out, s);
-        rc = take_hists(out, s, NULL);
+        rc = take_light(out, s);
         if (rc == 0 && detail == SB_SNAP_CODES)
             rc = take_codes(out, s);
     }

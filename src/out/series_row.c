@@ -75,7 +75,7 @@ static int set_latency(struct sb_series *s, const struct sb_report *r)
     int rc = set_run(s, "min", "ms", any ? (double)r->lat_min / MS : NAN);
 
     if (rc == 0)
-        rc = set_run(s, "avg", "ms", mean_ms(r->lat_sum, r->snap->c.completed));
+        rc = set_run(s, "avg", "ms", mean_ms(r->lat_sum, h->total));
     for (size_t i = 0;
          rc == 0 && i < sizeof(percentiles) / sizeof(percentiles[0]); i++)
         rc = set_run(s, percentiles[i].figure, "ms",
@@ -87,14 +87,14 @@ static int set_latency(struct sb_series *s, const struct sb_report *r)
 static int set_open_loop(struct sb_series *s, const struct sb_report *r)
 {
     const struct sb_snap *d = r->snap;
-    uint64_t n = d->c.completed;
-    int rc = set_run(s, "service_avg", "ms", mean_ms(d->c.service_ns, n));
+    int rc = set_run(
+        s, "service_avg", "ms", mean_ms(d->c.service_ns, d->service.total));
 
     if (rc == 0)
         rc = set_run(s, "service_p99", "ms",
             percentile_ms(&d->service, 99, d->service_max));
     if (rc == 0)
-        rc = set_run(s, "lag_avg", "ms", mean_ms(d->c.lag_ns, n));
+        rc = set_run(s, "lag_avg", "ms", mean_ms(d->c.lag_ns, d->lag.total));
     if (rc == 0)
         rc = set_run(
             s, "lag_p99", "ms", percentile_ms(&d->lag, 99, d->lag_max));

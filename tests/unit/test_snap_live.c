@@ -234,6 +234,44 @@ static void buffered_times_in_a_shared_histogram(void)
     sb_stats_done(&s);
 }
 
+// The average of the interval between two snapshots, and its extremes, in ns.
+static void check_interval(const struct sb_snap *later,
+    const struct sb_snap *earlier, double avg, uint64_t completed)
+{
+    struct sb_snap diff;
+    struct sb_report r;
+
+    CHECK_INT(sb_snap_sub(&diff, later, earlier), 0);
+    sb_report_fill(&r, &diff, 2, false, 1);
+    CHECK_INT(diff.c.completed, completed);
+    CHECK_NEAR(r.lat_avg, avg, 1e-9);
+    CHECK((double)r.lat_min <= r.lat_avg && r.lat_avg <= (double)r.lat_max);
+    sb_snap_done(&diff);
+}
+
+// Events whose times are buffered are in the average of the interval in which
+// their times are recorded, as they are in its minimum and maximum.
+static void buffered_times_at_the_end_of_an_interval(void)
+{
+    const struct sb_snap none = { 0 };
+    struct sb_snap first, last;
+
+    CHECK_INT(sb_stats_init(&s, 2, 2, false), 0);
+    for (unsigned i = 0; i < 10; i++)
+        sb_rec_event(&s.rec[0], 0, 0, 1000);
+    for (unsigned i = 0; i < 5; i++)
+        sb_rec_event_later(&s.rec[1], 0, 1000);
+    CHECK_INT(sb_snap_take(&first, &s, SB_SNAP_LIGHT, 1, NULL), 0);
+    check_interval(&first, &none, 1000, 15);
+    sb_rec_event(&s.rec[0], 0, 0, 1000);
+    sb_rec_flush(&s.rec[1]);
+    CHECK_INT(sb_snap_take(&last, &s, SB_SNAP_FINAL, 2, NULL), 0);
+    check_interval(&last, &first, 1000, 1);
+    sb_snap_done(&first);
+    sb_snap_done(&last);
+    sb_stats_done(&s);
+}
+
 int main(void)
 {
     RUN(closed_loop);
@@ -243,5 +281,6 @@ int main(void)
     RUN(idle_users);
     RUN(buffered_times);
     RUN(buffered_times_in_a_shared_histogram);
+    RUN(buffered_times_at_the_end_of_an_interval);
     return check_done();
 }
