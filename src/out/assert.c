@@ -239,7 +239,7 @@ static const char *no_times(const struct sb_limit *l, const struct source *s)
 {
     if (l->of == SB_ASSERT_DELAY)
         return s->times ? "no user waited for an answer"
-                        : "it is only known with --workers";
+                        : "it is only known if users share workers";
     if (!s->times)
         return "it is only measured with --rate";
     return s->r ? "no event was completed" : "it was not executed";

@@ -27,7 +27,7 @@ enum sb_assert_of {
     SB_ASSERT_SERVICE,  // service times of events
     SB_ASSERT_RESPONSE, // response times of events; only with --rate
     SB_ASSERT_LAG,      // only with --rate
-    SB_ASSERT_DELAY,    // client delay of answers; only with --workers
+    SB_ASSERT_DELAY,    // client delay of answers; only if users share workers
     SB_ASSERT_OP,       // an operation, or a kind of operations
 };
 

@@ -70,7 +70,7 @@ If each user has a thread, it is not known how long an answer waited.
   $ run --report=text,json=threads.json --assert='client_delay.p99<1s' >out
   [3]
   $ cat err
-  limit not kept: client_delay.p99<1s: no value (it is only known with --workers)
+  limit not kept: client_delay.p99<1s: no value (it is only known if users share workers)
   $ grep -c 'client delay' out
   0
   [1]
