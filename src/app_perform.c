@@ -7,9 +7,21 @@
 #include "app_private.h"
 #include "base/log.h"
 
+// Users of built-in tests have a thread each.
+static void notice_workers(const struct sb_app *a, const struct sb_builtin *b)
+{
+    if (sb_run_opts_workers(&a->run, (unsigned)a->run.threads, 1) > 0)
+        sb_log(SB_LOG_NOTICE,
+            "--workers has no effect on the built-in test '%s': each of its "
+            "users has a thread",
+            b->name);
+}
+
 static int run_builtin(struct sb_app *a, const struct sb_builtin *b)
 {
     struct sb_err err = { 0 };
+
+    notice_workers(a, b);
 
     if (b->own_limit)
         a->run.events = a->run.warmup_time = 0;

@@ -10,6 +10,15 @@ Built-in tests that end by themselves do not warn of an endless test.
   Total operations: 1024 
   $ sb mutex run --time=0 --mutex-locks=10
 
+Their users have a thread each. Whoever asks for workers is told so.
+
+  $ sb memory run --memory-total-size=1M --threads=4 --workers=2
+  --workers has no effect on the built-in test 'memory': each of its users has a thread
+  $ sb mutex run --mutex-locks=10 --workers=processors
+  --workers has no effect on the built-in test 'mutex': each of its users has a thread
+  $ sb mutex run --mutex-locks=10 --workers=users
+  $ sb mutex run --mutex-locks=10 --workers=auto --threads=100
+
 Built-in tests that do not end, and scripts that do not say that they end, warn of it.
 
   $ warned() {
