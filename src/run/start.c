@@ -84,10 +84,9 @@ static int too_slow(
     const struct sb_run *run, unsigned ready, struct sb_err *err)
 {
     return sb_err_set(err, SB_ETIMEOUT,
-        "Worker threads failed to initialize within %lld seconds! (%u of %u "
+        "Worker threads failed to initialize within %.10g seconds! (%u of %u "
         "users are ready; --thread-init-timeout sets the limit)",
-        (long long)(run->o->thread_init_timeout / (int64_t)SB_SECOND), ready,
-        run->users);
+        (double)run->o->thread_init_timeout / SB_SECOND, ready, run->users);
 }
 
 // Waits until every user is ready. Returns SB_ETIMEOUT or the error of the

@@ -28,3 +28,14 @@ Wrong usage is reported on standard error, with exit status 1.
   $ sysbench nosuch run 2>&1 >out
   FATAL: Cannot find benchmark 'nosuch': no such built-in test, file or module (searched: the current folder, the Lua path, *) (glob)
   [1]
+
+The limit for the start of users is printed as it was given.
+
+  $ late() {
+  >     sysbench oltp_point_select --db-driver=null --null-connect-latency=100 \
+  >         --thread-init-timeout=$1 run 2>&1 >out | grep -o 'within .*!'
+  > }
+  $ late 0.1
+  within 0.1 seconds!
+  $ late 1
+  within 1 seconds!
