@@ -26,7 +26,7 @@ static const struct sb_opt options[] = {
         .def = "1",
         .min = 1,
         .max = 1000000,
-        .help = "number of threads to use" },
+        .help = "number of users (threads, unless users share workers)" },
     { .name = "workers",
         .type = SB_OPT_STRING,
         .offset = AT(workers),
@@ -35,24 +35,26 @@ static const struct sb_opt options[] = {
         .help = "number of operating system threads that run the users given "
                 "by --threads, 'processors' for one per processor, 'users' for "
                 "a thread of its own for each user, or 'auto': 'processors' "
-                "for many users of installed workloads, if the driver "
-                "prefers that, otherwise 'users'" },
+                "if there are at least 8 users per processor, of installed "
+                "workloads, and the driver prefers that (today PostgreSQL's), "
+                "otherwise 'users'" },
     { .name = "event-loop",
         .type = SB_OPT_ENUM,
         .offset = AT(event_loop),
         .def = "auto",
         .choices = event_loops,
         .flags = SB_OPT_YIELDS,
-        .help = "with --workers: how workers wait for servers; 'auto' is "
-                "io_uring if the system allows it, otherwise epoll" },
+        .help = "if users share workers: how workers wait for servers; 'auto' "
+                "is io_uring if the system allows it, otherwise epoll" },
     { .name = "worker-policy",
         .type = SB_OPT_ENUM,
         .offset = AT(worker_policy),
         .def = "auto",
         .choices = policies,
         .flags = SB_OPT_YIELDS,
-        .help = "with --workers: scheduling policy of workers; with 'batch', "
-                "an answer does not interrupt a server on this machine; 'auto' "
+        .help = "if users share workers: scheduling policy of workers; with "
+                "'batch', an answer does not interrupt a server on this "
+                "machine; 'auto' "
                 "is 'normal' with a rate or think time, otherwise 'batch'" },
     { .name = "events",
         .type = SB_OPT_INT,
@@ -90,7 +92,8 @@ static const struct sb_opt options[] = {
         .def = "256K",
         .min = 1024,
         .max = 1024.0 * 1024 * 1024,
-        .help = "size of stack per thread; at least 256K is used" },
+        .help = "size of stack per thread, or per user if users share workers; "
+                "at least 256K is used" },
     { .name = "thread-init-timeout",
         .type = SB_OPT_DURATION,
         .offset = AT(thread_init_timeout),
@@ -171,11 +174,12 @@ static const struct sb_opt options[] = {
         .def = "auto",
         .choices = pace,
         .flags = SB_OPT_YIELDS,
-        .help = "with --rate: how to wait for the next event; 'auto' sleeps "
-                "and busy-waits for the time by which timers of this machine "
-                "are late, 'sleep' only sleeps, 'spin' busy-waits longer; "
-                "with --workers, 'spin' is 'auto', and other waits for a time "
-                "do the same" },
+        .help =
+            "with --rate: how to wait for the next event; 'auto' sleeps "
+            "and busy-waits for the time by which timers of this machine "
+            "are late, 'sleep' only sleeps, 'spin' busy-waits longer. "
+            "If users share workers, 'spin' is the same as 'auto', and "
+            "all waits for a time, such as --think-time, use this setting" },
     { .name = "think-time",
         .type = SB_OPT_STRING,
         .offset = AT(think_time),

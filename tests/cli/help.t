@@ -23,7 +23,7 @@ Not with tsan: one thread.
   Commands on result files:
   $ grep -E '^  --(threads|time|rand-type|config-file|num-threads)=' help |
   >     sed 's/  */ /g'
-   --threads=N number of threads to use [1]
+   --threads=N number of users (threads, unless users share workers) [1]
    --time=DURATION limit for total execution time in seconds [10]
    --num-threads=N deprecated alias for --threads [1]
    --rand-type=STRING random numbers distribution {uniform,gaussian,special,pareto,zipfian} [special]
