@@ -13,6 +13,7 @@
 #include <unistd.h>
 
 #include "base/clock.h"
+#include "base/limits.h"
 #include "loop/loop_private.h"
 
 #define BATCH 256
@@ -36,6 +37,16 @@ static void close_all(struct epoll *p)
     free(p);
 }
 
+int sb__loop_refused(int no, struct sb_err *err)
+{
+    char limit[80] = "";
+
+    if (no == EMFILE)
+        sb_limit_of_files(limit, sizeof(limit));
+    return sb_err_set(err, SB_ELIMIT, "cannot create an event loop: %s%s",
+        strerror(no), limit);
+}
+
 static int epoll_open(struct sb_loop *l, struct sb_err *err)
 {
     struct epoll *p = calloc(1, sizeof(*p));
@@ -50,8 +61,7 @@ static int epoll_open(struct sb_loop *l, struct sb_err *err)
         int no = errno;
 
         close_all(p);
-        return sb_err_set(
-            err, SB_ELIMIT, "cannot create an event loop: %s", strerror(no));
+        return sb__loop_refused(no, err);
     }
     l->kernel = p;
     return 0;

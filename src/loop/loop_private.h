@@ -151,6 +151,10 @@ void sb__fiber_complete(struct sb_fiber *f, int result);
 // deadline. Returns the result; -ETIMEDOUT after the deadline.
 int sb__fiber_await(struct sb_fiber *f, uint64_t deadline);
 
+// epoll.c. Fills err with the reason, an errno, for which the kernel refuses
+// what a loop needs. Returns SB_ELIMIT.
+int sb__loop_refused(int no, struct sb_err *err);
+
 // hold.c. The calling thread runs the fibers of the loop in between.
 void sb__turns_begin(struct sb_loop *l);
 void sb__turns_end(struct sb_loop *l);

@@ -71,8 +71,7 @@ static unsigned entries_for(unsigned fibers)
 static int uring_refused(int no, struct sb_err *err)
 {
     if (no == EMFILE || no == ENFILE || no == ENOMEM)
-        return sb_err_set(
-            err, SB_ELIMIT, "cannot create an event loop: %s", strerror(no));
+        return sb__loop_refused(no, err);
     return sb_err_set(
         err, SB_EUNSUPPORTED, "io_uring is not available: %s", strerror(no));
 }

@@ -161,6 +161,14 @@ The same while a user connects again and sets the journal mode, for which others
   "completed":12
   "restarts":0
 
+A limit that prevents the event loops is named, with each way to wait.
+
+  $ for with in epoll io_uring; do
+  >     (ulimit -n 64 && sysbench oltp_point_select --db-driver=null --threads=100 --workers=100 \
+  >         --event-loop=$with run 2>&1 >out) | sed '/io_uring is not available/d' | uniq
+  > done | sort -u
+  FATAL: cannot create an event loop: Too many open files (limit of open files, ulimit -n: 64)
+
 There are as many workers as processors that the program may use.
 
   $ one=$(taskset -cp $$ | sed 's/.*: //; s/[,-].*//')
