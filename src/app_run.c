@@ -9,7 +9,7 @@ int sb__app_exit_status(struct sb_app *a, const struct sb_run_result *res)
     a->leave = a->leave || res->unjoined;
     bool stopped = sb_app_job_follows(a) && res->err.code == SB_ECANCELED;
 
-    if (res->err.code && res->end != SB_END_SIGNAL && !stopped &&
+    if (res->err.code && res->end != SB_END_SIGNAL && !stopped && !res->told &&
         !sb_app_job_told(a, res->err.msg))
         sb_log(SB_LOG_FATAL, "%s", res->err.msg);
     switch (res->end) {

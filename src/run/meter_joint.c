@@ -118,6 +118,7 @@ static void joint_final(struct sb_meter *m, const struct sb_snap *mine,
     res->end = e.end;
     res->signal = e.signal;
     res->err = e.err;
+    res->told = false; // it may be the error of another rank
     sb__meter_check_success(m, &e.sum, &e.sum, e.pending, e.all_ended, res);
     end = e.sum;
     end.ns = m->phase_start + e.sum.ns;

@@ -5,6 +5,7 @@
 #include <assert.h>
 #include <time.h>
 
+#include "base/log.h"
 #include "job/job.h"
 #include "kit/clock.h"
 #include "run/run_private.h"
@@ -38,6 +39,18 @@ void sb__run_fail(struct sb_run *run, const struct sb_err *err)
         run->err = *err;
     pthread_mutex_unlock(&run->lock);
     sb__run_stop(run);
+}
+
+void sb__run_tell_failure(struct sb_run *run)
+{
+    pthread_mutex_lock(&run->lock);
+    bool told = run->told;
+    struct sb_err err = run->err;
+    run->told = true;
+    pthread_mutex_unlock(&run->lock);
+    assert(err.code < 0);
+    if (!told)
+        sb_log(SB_LOG_FATAL, "%s", err.msg);
 }
 
 void sb__run_on_signal(void *arg, int sig)

@@ -163,6 +163,7 @@ struct sb_run_result {
     int signal;        // SB_END_SIGNAL
     bool unjoined;     // threads are still running: end by _exit()
     struct sb_err err; // SB_END_FAILED: the first error
+    bool told;         // it was printed: sb_user_tell_failure()
 };
 
 // Runs the workload: begin, users, reports, end. Once events have started,
@@ -254,6 +255,10 @@ uint64_t sb_user_turn(const struct sb_user *u);
 // Ends the run with an error, unless it has failed before. The user may go on
 // with its event. Only in the user's thread, in a run or a parallel command.
 void sb_user_fail_run(struct sb_user *u, const struct sb_err *err);
+// Prints the error that ends the run, once: for a program that may crash before
+// it has come to that. Only in the user's thread, in a run or a parallel
+// command.
+void sb_user_tell_failure(struct sb_user *u);
 
 // True while the user is being created because a stage needs it and the run is
 // in progress. Only in the user's thread.

@@ -230,6 +230,7 @@ static bool perform_run(
     if (all)
         now = run->ended_at;
     res->err = run->err;
+    res->told = run->told;
     res->signal = run->signal;
     res->end = all ? why_ended(run, &w) : run->signal ? SB_END_SIGNAL : end;
     pthread_mutex_unlock(&run->lock);

@@ -101,6 +101,7 @@ int sb_run_parallel(struct sb_workload *w, const char *command,
             sb__joint_crew_end(run);
         pthread_mutex_lock(&run->lock);
         res->err = run->err;
+        res->told = run->told;
         res->signal = run->signal;
         pthread_mutex_unlock(&run->lock);
         res->end = run->signal     ? SB_END_SIGNAL

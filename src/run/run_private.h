@@ -117,6 +117,7 @@ struct sb_run {
     int check_rc;                   // its result
     struct sb_err check_err;
     struct sb_err err; // the first failure
+    bool told;         // it was printed
     struct sb__holds holds;
 };
 
@@ -129,6 +130,8 @@ struct sb_run {
 void sb__run_stop(struct sb_run *run);
 // Keeps the first failure and stops the run. Any thread.
 void sb__run_fail(struct sb_run *run, const struct sb_err *err);
+// Prints that failure now, unless it was printed. Any thread.
+void sb__run_tell_failure(struct sb_run *run);
 // A signal stops the run: see sb_signals_start().
 void sb__run_on_signal(void *run, int sig);
 // Waits until something changes or the time is reached. Call with run->lock

@@ -271,6 +271,9 @@ int sb__start_users(struct sb_run *run, struct sb_run_result *res)
         set_end(res, rc, signal_of(run));
         res->unjoined = !abort_users(
             run, res->signal ? INTERRUPT_GRACE : ABORT_GRACE);
+        pthread_mutex_lock(&run->lock);
+        res->told = run->told && res->err.code == run->err.code;
+        pthread_mutex_unlock(&run->lock);
     }
     return rc;
 }

@@ -120,6 +120,12 @@ void sb_user_fail_run(struct sb_user *u, const struct sb_err *err)
         sb__run_fail(u->run, err);
 }
 
+void sb_user_tell_failure(struct sb_user *u)
+{
+    if (u->run)
+        sb__run_tell_failure(u->run);
+}
+
 uint64_t sb_user_op_now(struct sb_user *u)
 {
     return sb_clock_now(&u->clock) - (u->rec ? u->rec->delayed : 0);

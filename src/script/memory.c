@@ -7,7 +7,6 @@
 #include <assert.h>
 #include <stdlib.h>
 
-#include "base/log.h"
 #include "script/script_private.h"
 
 // No page of it is touched, so it takes only addresses.
@@ -44,9 +43,8 @@ void sb__memory_refused(void *state)
     describe(st, &err);
     sb_user_fail_run(st->user, &err);
     free(reserve);
-    if (reserve || st->refused)
-        return;
-    // LuaJIT may crash now: the reason has to be known before.
-    st->refused = true;
-    sb_log(SB_LOG_FATAL, "%s", err.msg);
+    // Without a reserve, LuaJIT may crash now: the reason, which is the first
+    // refusal, has to be known before.
+    if (!reserve)
+        sb_user_tell_failure(st->user);
 }

@@ -97,7 +97,6 @@ struct sb__state {
     int run;  // ... and run() of user.lua
     _Atomic bool canceled;
     bool own_loop;           // the script has a thread_run()
-    bool refused;            // memory, without a reserve, and this was reported
     struct sb__lines *lines; // while they are watched, or NULL
 };
 

@@ -170,3 +170,24 @@ If the system refuses memory, the run ends, and its users do so in order.
   FATAL: out of memory: the Lua state of user [0-3] has \d+ MiB, and the system refuses more (re)
   $ grep -c '^done' out
   4
+
+It says so once, with the figure of the report, also if it refuses again what the reserve
+is too small for.
+
+  $ cat >again.lua <<'EOF'
+  > function event()
+  >    for i = 1, 3 do
+  >       pcall(string.rep, "x", 5e8)
+  >       more = ("y"):rep(2e6 * i)
+  >    end
+  > end
+  > EOF
+  $ for workers in 1 users; do
+  >     (ulimit -v 400000; bench --events=1 --threads=1 --workers=$workers again.lua)
+  >     grep -c 'FATAL: out of memory' err
+  >     cat out err | grep -o 'user 0 has .* MiB' | uniq | wc -l
+  > done
+  1
+  1
+  1
+  1
