@@ -52,6 +52,11 @@ static void open_lazy(lua_State *L, int t, const luaL_Reg *lib)
     lua_pushnil(L);
     lua_setmetatable(L, t);
     call_opener(L, lib);
+    if (lib->func == luaopen_os) {
+        lua_pushvalue(L, t);
+        sb__libs_os(L);
+        lua_pop(L, 1);
+    }
 }
 
 static void open_stub(lua_State *L, int t)

@@ -1,12 +1,15 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 //
 // Replacements of functions of Lua's libraries: print(), because many states
-// print at the same time, and ffi.load(), because the garbage collection before
-// the start of a run would unload libraries that scripts still use.
+// print at the same time, ffi.load(), because the garbage collection before
+// the start of a run would unload libraries that scripts still use, and in the
+// states of users os.exit(), because it would end a run without a word.
+#include <stdatomic.h>
 #include <stdio.h>
 #include <string.h>
 
 #include "base/files.h"
+#include "base/log.h"
 #include "script/script_private.h"
 
 // The libraries that ffi.load() has loaded globally, by name.
@@ -93,6 +96,32 @@ static int open_file(lua_State *L)
     return lua_gettop(L);
 }
 
+// Several users may end the process at the same time; one says so.
+static atomic_flag ending = ATOMIC_FLAG_INIT;
+
+// os.exit([code]). Upvalue 1: the original function.
+static int exit_program(lua_State *L)
+{
+    const char *code = lua_toboolean(L, 1) ? "true" : "false";
+    int n = lua_gettop(L);
+
+    if (!lua_isboolean(L, 1)) {
+        (void)luaL_optint(L, 1, 0); // raises the error of the original
+        code = lua_isnoneornil(L, 1) ? "" : lua_tostring(L, 1);
+    }
+    if (!atomic_flag_test_and_set(&ending)) {
+        sb_log(SB_LOG_WARNING,
+            "the script ended the program with os.exit(%.40s); the command is "
+            "not complete, and there is no report",
+            code);
+        sb_log_flush();
+    }
+    lua_pushvalue(L, lua_upvalueindex(1));
+    lua_insert(L, 1);
+    lua_call(L, n, 0);
+    return 0;
+}
+
 static void wrap(lua_State *L, const char *name, bool has_mode)
 {
     lua_getfield(L, -1, name);
@@ -111,6 +140,13 @@ void sb__libs_init(lua_State *L)
     wrap(L, "open", true);
     wrap(L, "lines", false);
     lua_pop(L, 1);
+}
+
+void sb__libs_os(lua_State *L)
+{
+    lua_getfield(L, -1, "exit");
+    lua_pushcclosure(L, exit_program, 1);
+    lua_setfield(L, -2, "exit");
 }
 
 void sb__libs_ffi(lua_State *L)

@@ -180,9 +180,10 @@ int sb__lazy_fill(lua_State *L);
 // True if the bytecode may behave differently with lazy tables.
 bool sb__lazy_unsupported(const char *code, size_t len);
 
-// Replace Lua's print() and ffi.load() (libs.c). sb__libs_ffi(): the ffi
-// library is on the stack top.
+// Replace Lua's print(), os.exit() of a user, and ffi.load() (libs.c).
+// sb__libs_os() and sb__libs_ffi(): the library is on the stack top.
 void sb__libs_init(lua_State *L);
+void sb__libs_os(lua_State *L);
 void sb__libs_ffi(lua_State *L);
 
 // The script --------------------------------------------------------------

@@ -301,10 +301,16 @@ static int build(lua_State *L)
 
     lua_gc(L, LUA_GCSTOP, 0); // nearly all that follows stays
     // The main state and the report state need not save memory.
-    if (st->user && !sb__codes_need_full(&st->script->codes))
+    if (st->user && !sb__codes_need_full(&st->script->codes)) {
         sb__lazy_libs(L);
-    else
+    } else {
         luaL_openlibs(L);
+        if (st->user) {
+            lua_getglobal(L, "os");
+            sb__libs_os(L);
+            lua_pop(L, 1);
+        }
+    }
     sb__codes_begin(L);
     sb__libs_init(L);
     set_loading(L, st);

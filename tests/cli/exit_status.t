@@ -25,6 +25,38 @@ The same if a signal ended the run: what done() finds is not lost.
   $ grep -v '^SIGINT: stopping' err
   FATAL: `done' function failed: done.lua:1: no
 
+A script that ends the program with os.exit() chooses the status. It is said once that
+there is no report, also if several users do so, in a run and in a command of users. Other
+uses of the library say nothing.
+
+  $ leaves() {
+  >     echo "$1" >exit.lua
+  >     shift
+  >     sysbench exit.lua --threads=8 --time=60 "$@" 2>&1 >out; status=$?
+  >     grep -c 'total time:' out
+  >     return $status
+  > }
+  $ leaves 'function event() os.exit(0) end' run
+  WARNING: the script ended the program with os.exit(0); the command is not complete, and there is no report
+  0
+  $ leaves 'function event() os.exit(5) end' --workers=1 run
+  WARNING: the script ended the program with os.exit(5); the command is not complete, and there is no report
+  0
+  [5]
+  $ leaves 'function event() for _ in pairs(os) do end os.exit(false) end' run
+  WARNING: the script ended the program with os.exit(false); the command is not complete, and there is no report
+  0
+  [1]
+  $ task='sysbench.cmdline.commands = { go = { function() os.exit() end,'
+  $ leaves "$task sysbench.cmdline.PARALLEL_COMMAND } }" go
+  WARNING: the script ended the program with os.exit(); the command is not complete, and there is no report
+  0
+  $ leaves 'os.exit(6)' run
+  0
+  [6]
+  $ leaves 'function event() os.time() pcall(os.exit, {}) end' --events=20 run
+  1
+
 The report of a failed run begins with a line that says so.
 
   $ sysbench bad.lua run --events=9 2>err |
