@@ -13,7 +13,7 @@
 #include <unistd.h>
 
 #include "base/clock.h"
-#include "base/limits.h"
+#include "kit/limits.h"
 #include "loop/loop_private.h"
 
 #define BATCH 256

@@ -37,7 +37,8 @@ How users were run: what the run had, not what was asked for.
   3, each with a thread
   $ run --workers=1 --report-context | users | sed 's/io_uring/epoll/'
   1, on 1 worker (epoll, batch)
-  $ sysbench threads --threads=2 --workers=2 --events=1 --report-context run | users
+  $ sysbench threads --threads=2 --workers=2 --events=1 --report-context run 2>&1 |
+  >     grep -v "no effect" | users
   2, each with a thread
 
 Of several processes, the first one is known; older files do not say it.

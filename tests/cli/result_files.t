@@ -62,7 +62,7 @@ and in built-in tests, users have threads.
   2 None None None
   $ nd
   2 None None None
-  $ sysbench cpu --events=1 --workers=1 --report=none,json=r.json run
+  $ sysbench cpu --events=1 --workers=1 --report=none,json=r.json run 2>/dev/null
   $ "$check" r.json
   $ ask r.json "$how"
   1 None None None

@@ -121,7 +121,7 @@ The time is that of one user, also if several block one after the other.
   > end
   > EOF
   $ bench --events=4 all.lua; cat err
-  WARNING: event\(\) of all.lua held a worker for at least 1?\d{1,3} ms, and its 3 other users waited \(which line did so is not known\); use --workers=users for scripts that block or compute (re)
+  WARNING: event\(\) of all.lua held a worker for (at least )?1?\d{1,3} ms, and its 3 other users waited \(which line did so is not known\); use --workers=users for scripts that block or compute (re)
 
   $ sed -i 's/ffi.C.usleep(1000000)/sysbench.user.wait(1)/' once.lua
   $ bench --events=40 once.lua; cat err
