@@ -74,6 +74,12 @@ static void add_fact(
     json_decref(text);
 }
 
+// Properties of the driver, which is listed itself.
+static bool follows_from_driver(const char *name)
+{
+    return strcmp(name, "documents") == 0 || strcmp(name, "totals_late") == 0;
+}
+
 // Members whose text is not empty: a run that ends at once does not always
 // learn the version of its server.
 static void add_known(struct facts *f, const char *kind, json_t *object)
@@ -83,6 +89,8 @@ static void add_known(struct facts *f, const char *kind, json_t *object)
 
     json_object_foreach(object, name, value)
     {
+        if (follows_from_driver(name))
+            continue;
         if (!json_is_string(value) || json_string_length(value) > 0)
             add_fact(f, kind, name, value);
     }

@@ -81,6 +81,8 @@ static int take_slot(struct sb_con_priv *c, struct sb_err *err)
     struct sb_waiter own;
     int rc;
 
+    if (sb__call_is_refused(c))
+        return sb_err_set(err, SB_ECANCELED, "connecting was canceled");
     if (c->inst->db->owner->opts->connect_parallel == 0)
         return 0;
     if (c->ctx->waiter)
@@ -112,8 +114,6 @@ int sb__link_open(struct sb_con_priv *c, struct sb_err *err)
     int rc;
 
     assert(!sb__con_connected(c));
-    if (sb__call_is_refused(c))
-        return sb_err_set(err, SB_ECANCELED, "connecting was canceled");
     rc = take_slot(c, err);
     if (rc)
         return rc;

@@ -68,8 +68,7 @@ static void cancel_coming(
     unsigned n = sb__run_cancel_coming(run);
 
     if (n > 0 && first)
-        sb_log(SB_LOG_NOTICE,
-            "%u user%s of the last stage %s still starting when the run ended",
+        sb_log(SB_LOG_NOTICE, "%u user%s %s still starting when the run ended",
             n, n == 1 ? "" : "s", n == 1 ? "was" : "were");
     w->coming_at = n > 0 ? now + SB_SECOND / 20 : UINT64_MAX;
 }
@@ -234,10 +233,12 @@ static bool perform_run(
     res->signal = run->signal;
     res->end = all ? why_ended(run, &w) : run->signal ? SB_END_SIGNAL : end;
     pthread_mutex_unlock(&run->lock);
-    if (res->end == SB_END_HUNG)
+    if (res->end == SB_END_HUNG) {
         set_hung(run, &res->err);
-    else if (all && w.canceled)
+        res->told = false;
+    } else if (all && w.canceled) {
         sb_log(SB_LOG_NOTICE, "All canceled calls have returned.");
+    }
     if (all)
         sb__start_join_ended(run);
     if (all && event_limit_reached(run))

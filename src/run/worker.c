@@ -90,6 +90,8 @@ static bool run_events(
         rc = ops->user_done ? ops->user_done(run->w, u, err) : 0;
     }
     sb__user_ignore_errors(u);
+    if (rc == SB_ECANCELED && atomic_load(&run->stop))
+        return false;
     if (rc)
         sb__run_fail(run, err);
     return rc == 0 && u->priv->gone && !atomic_load(&run->stop);
@@ -171,7 +173,8 @@ static void count_connect(struct sb_run *run, struct sb_user *u, uint64_t ns)
 
 static bool is_over(const struct sb_run *run)
 {
-    return atomic_load(&run->stop) || sb_clock_monotonic() >= run->deadline;
+    return atomic_load(&run->stop) || atomic_load(&run->used_up) ||
+           sb_clock_monotonic() >= run->deadline;
 }
 
 // Creating or freeing a user may take milliseconds of its worker, on which
@@ -192,20 +195,6 @@ static void leave_background(struct sb_user *u)
         sb_fiber_set_background(u->priv->waiter.fiber, false);
 }
 
-static int init_late_user(
-    struct sb_run *run, struct sb_user *u, struct sb_err *err)
-{
-    int rc = 0;
-
-    enter_background(u);
-    if (is_over(run))
-        rc = SB_ECANCELED;
-    else if (run->w->ops->user_init)
-        rc = run->w->ops->user_init(run->w, u, err);
-    leave_background(u);
-    return rc;
-}
-
 static void free_leaving_user(struct sb_run *run, struct sb_user *u)
 {
     enter_background(u);
@@ -217,14 +206,19 @@ static void free_leaving_user(struct sb_run *run, struct sb_user *u)
 static int create_late_user(
     struct sb_run *run, struct sb_user *u, struct sb_err *err)
 {
-    uint64_t since = sb_clock_monotonic();
-    int rc;
+    int rc = 0;
 
     u->pause = 0;      // of its last event, when it was here before
     sb__user_start(u); // it may wait for a server
     u->priv->leave = UINT64_MAX;
     u->priv->coming = true;
-    rc = init_late_user(run, u, err);
+    enter_background(u);
+    uint64_t since = sb_clock_monotonic();
+    if (is_over(run))
+        rc = SB_ECANCELED;
+    else if (run->w->ops->user_init)
+        rc = run->w->ops->user_init(run->w, u, err);
+    leave_background(u);
     if (rc)
         u->priv->coming = false;
     if (rc == SB_ECANCELED && is_over(run))

@@ -4,7 +4,7 @@
 // print at the same time, ffi.load(), because the garbage collection before
 // the start of a run would unload libraries that scripts still use, and in the
 // states of users os.exit(), because it would end a run without a word.
-#include <stdatomic.h>
+#include <pthread.h>
 #include <stdio.h>
 #include <string.h>
 
@@ -96,8 +96,9 @@ static int open_file(lua_State *L)
     return lua_gettop(L);
 }
 
-// Several users may end the process at the same time; one says so.
-static atomic_flag ending = ATOMIC_FLAG_INIT;
+// Several users may end the process at the same time. The first one says so and
+// ends it; the others wait for that.
+static pthread_mutex_t ending = PTHREAD_MUTEX_INITIALIZER;
 
 // os.exit([code]). Upvalue 1: the original function.
 static int exit_program(lua_State *L)
@@ -109,13 +110,12 @@ static int exit_program(lua_State *L)
         (void)luaL_optint(L, 1, 0); // raises the error of the original
         code = lua_isnoneornil(L, 1) ? "" : lua_tostring(L, 1);
     }
-    if (!atomic_flag_test_and_set(&ending)) {
-        sb_log(SB_LOG_WARNING,
-            "the script ended the program with os.exit(%.40s); the command is "
-            "not complete, and there is no report",
-            code);
-        sb_log_flush();
-    }
+    pthread_mutex_lock(&ending);
+    sb_log(SB_LOG_WARNING,
+        "the script ended the program with os.exit(%.40s); the command is "
+        "not complete, and there is no report",
+        code);
+    sb_log_flush();
     lua_pushvalue(L, lua_upvalueindex(1));
     lua_insert(L, 1);
     lua_call(L, n, 0);

@@ -147,15 +147,30 @@ Users that are still coming at the end are canceled at once.
   > EOF
   $ for w in 1 users; do
   >     sysbench coming.lua run --db-driver=null --workers=$w --shutdown-grace=1000 \
-  >         --stages='threads=1 for 0.2s; threads=5 for 0.2s' 2>&1 |
+  >         --stages='threads=1 for 0.2s; threads=5 for 2s' 2>&1 |
   >         sed -n '/busy/p;/still/p;s/^\(threads=[0-9]*\) .*/\1/p'
   > done
-  4 users of the last stage were still starting when the run ended
+  4 users were still starting when the run ended
   threads=1
   threads=5
-  4 users of the last stage were still starting when the run ended
+  4 users were still starting when the run ended
   threads=1
   threads=5
+
+If it is too late for their thread_done(), the run has not failed.
+
+  $ cat >done.lua <<'EOF'
+  > function thread_init()
+  >    con = sysbench.sql.driver():connect()
+  >    if sysbench.user.run_time() > 0 then sysbench.user.wait(3600) end
+  > end
+  > function event() sysbench.user.wait(0.01) end
+  > function thread_done() con:query("SELECT 1") end
+  > EOF
+  $ for w in 1 users; do
+  >     sysbench done.lua run --db-driver=null --workers=$w \
+  >         --stages='threads=1 for 0.2s; threads=5 for 1s' >out 2>&1 || cat out
+  > done
 
 fileio writes its files to the disk at the end, not when users go.
 
