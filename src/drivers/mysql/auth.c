@@ -60,13 +60,14 @@ static int refuse_plugin(MYSQL_PLUGIN_VIO *vio, MYSQL *my)
     return CR_ERROR;
 }
 
-#define REFUSED(plugin)                                                       \
-    {                                                                         \
-        .type = MYSQL_CLIENT_AUTHENTICATION_PLUGIN,                           \
-        .interface_version =                                                  \
-            MYSQL_CLIENT_AUTHENTICATION_PLUGIN_INTERFACE_VERSION,             \
-        .name = plugin, .author = "sysbench", .desc = "refuses to log in",    \
-        .version = { 1, 0, 0 }, .license = "GPL", .authenticate_user = refuse \
+#define REFUSED(plugin)                                                    \
+    {                                                                      \
+        .type = MYSQL_CLIENT_AUTHENTICATION_PLUGIN,                        \
+        .interface_version =                                               \
+            MYSQL_CLIENT_AUTHENTICATION_PLUGIN_INTERFACE_VERSION,          \
+        .name = plugin, .author = "sysbench", .desc = "refuses to log in", \
+        .version = { 1, 0, 0 }, .license = "GPL",                          \
+        .authenticate_user = refuse_plugin                                 \
     }
 
 // The library loads these plugins from its folder if a server requests them,
