@@ -286,8 +286,8 @@ void sb_rec_leave(struct sb_rec *r);
 // between enter and leave, which takes as long as updating a dozen counters.
 // Any thread.
 void sb_rec_close(struct sb_rec *r);
-// Counts an error that occurred so many times under its code; sb_rec_settle()
-// decides its fate.
+// Counts an error under its code; sb_rec_settle() decides its fate. times: how
+// often it occurred.
 void sb_rec_code(struct sb_rec *r, const char *driver, const struct sb_err *err,
     uint64_t times, uint64_t now_ns);
 // Decides the fate of the open errors when their event ends or is restarted:

@@ -159,7 +159,7 @@ include the same, and a line says so.
   $ two --sweep=threads=1,2 --sweep=workers=users,1,2 --report=json=w2.json
   Users shared workers with workers=1 and 2: latencies there do not include client delay.
 
-As --workers=auto decides, from so many users on; and combinations.
+--workers=auto shares workers from a number of users on. Then combinations of options.
 
   $ share() {  # CONDITION of t threads and n tables: these runs have workers
   >     sysbench oltp_point_select --db-driver=null --events=50 --sweep=threads=1..4 \

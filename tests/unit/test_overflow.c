@@ -14,6 +14,7 @@
 #include "kit/tsan.h"
 #include "loop/loop.h"
 #include "check.h"
+#include "deep.h"
 
 #define STACK (256 * 1024)
 
@@ -25,25 +26,6 @@ static void say(void *arg)
 
     if (write(told, text, strlen(text)) < 0)
         _exit(99);
-}
-
-// Needs more than any stack. depth: enough for that, and unknown to compilers.
-static int recurse(volatile int *depth)
-{
-    volatile char frame[2000];
-
-    frame[0] = (char)*depth;
-    if (--*depth <= 0)
-        return frame[0];
-    return recurse(depth) + frame[0];
-}
-
-static void overflow(void *arg)
-{
-    volatile int depth = 1000000;
-
-    (void)arg;
-    _exit(recurse(&depth) ? 98 : 97);
 }
 
 static void write_nowhere(void *arg)

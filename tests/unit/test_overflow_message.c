@@ -9,27 +9,9 @@
 #include "kit/tsan.h"
 #include "loop/loop.h"
 #include "check.h"
+#include "deep.h"
 
 #define STACK (256 * 1024)
-
-// Needs more than any stack. depth: enough for that, and unknown to compilers.
-static int recurse(volatile int *depth)
-{
-    volatile char frame[2000];
-
-    frame[0] = (char)*depth;
-    if (--*depth <= 0)
-        return frame[0];
-    return recurse(depth) + frame[0];
-}
-
-static void overflow(void *user)
-{
-    volatile int depth = 1000000;
-
-    (void)user;
-    _exit(recurse(&depth) ? 98 : 97);
-}
 
 static void run_user(unsigned number)
 {

@@ -15,7 +15,7 @@ static struct sb_sampler_opts opts = { .stats = { item, 1 }, .pid = "" };
 static bool found[2];
 static unsigned stop_after; // calls for counters, also those that fail
 static unsigned lost_at;    // the call that loses the connection; 0: none
-static unsigned warm_up;    // calls before the measured part; 0: there is none
+static unsigned warm_up;    // calls before the measured part
 static unsigned asked;
 static double answers[4]; // of these calls; the last one also of later ones
 

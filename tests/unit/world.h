@@ -6,14 +6,16 @@
 #define WORLD_H
 
 #include <dlfcn.h>
+#include <limits.h>
 #include <pthread.h>
 #include <stdlib.h>
 #include <unistd.h>
 
 #include "check.h"
+#include "check_folder.h"
 #include "db/con.h"
 
-static char modules[4096], folder[] = "/tmp/test_world.XXXXXX";
+static char modules[PATH_MAX];
 
 struct world {
     struct sb_opts *o;
@@ -104,35 +106,28 @@ static inline bool find_modules(void)
 {
     const char *dir = getenv("SYSBENCH_DRIVER_DIR");
     const char *build = getenv("SB_BUILDDIR");
-    char file[4200];
+    char path[PATH_MAX], file[PATH_MAX + 100];
 
     if (dir && *dir)
-        snprintf(modules, sizeof(modules), "%s", dir);
+        snprintf(path, sizeof(path), "%s", dir);
     else
-        snprintf(modules, sizeof(modules), "%s/src/drivers/.libs",
+        snprintf(path, sizeof(path), "%s/src/drivers/.libs",
             build && *build ? build : ".");
+    // Tests may change the folder.
+    if (!realpath(path, modules)) {
+        snprintf(modules, sizeof(modules), "%s", path);
+        return false;
+    }
     snprintf(file, sizeof(file), "%s/null.so", modules);
     return access(file, F_OK) == 0;
 }
 
 static inline bool has_sqlite(void)
 {
-    char file[4200];
+    char file[PATH_MAX + 100];
 
     snprintf(file, sizeof(file), "%s/sqlite.so", modules);
     return access(file, F_OK) == 0;
-}
-
-static inline void remove_folder(void)
-{
-    static const char *const files[] = { "db", "db-wal", "db-shm", "none" };
-    char file[64];
-
-    for (int i = 0; i < 4; i++) {
-        snprintf(file, sizeof(file), "%s/%s", folder, files[i]);
-        unlink(file);
-    }
-    rmdir(folder);
 }
 
 #endif

@@ -98,7 +98,7 @@ struct sqlite_prepared {
 
 // Fills err from the connection's last error and classifies it.
 int sqlite_fail(struct sqlite_conn *c, int rc, struct sb_err *err);
-// Waits for about so many ns. Other users that share the thread run meanwhile.
+// Sleeps for about ns nanoseconds, in which other users of the thread run.
 void sqlite_pause(const struct sqlite_conn *c, int64_t ns);
 // To be called at the beginning of a call: resets an earlier cancel.
 void sqlite_call_begin(struct sqlite_conn *c);
