@@ -193,7 +193,8 @@ struct sb_item {
 };
 
 struct sb_sql_ops {
-    // Runs SQL text. *res is zeroed by the core.
+    // Runs SQL text. *res is zeroed by the core. If the server sends several
+    // results, here or in execute(), an error in any of them is returned.
     int (*query)(struct sb_conn *conn, const char *sql, size_t len,
         struct sb_result *res, struct sb_err *err);
     // Prepares SQL with '?' placeholders; *nparams out. SB_EUNSUPPORTED: the
@@ -237,7 +238,8 @@ struct sb_sql_ops {
     int (*pipeline_receive)(
         struct sb_conn *conn, struct sb_result *res, struct sb_err *err);
     // Ends the pipeline, even if it fails, and drops the answers that were not
-    // received. After that the connection can be used for other calls.
+    // received; returns the error that one of them is. After that the
+    // connection can be used for other calls.
     int (*pipeline_end)(struct sb_conn *conn, struct sb_err *err);
 };
 

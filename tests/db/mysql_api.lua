@@ -246,9 +246,10 @@ local function results()
    ok(not con:more_results(), "more_results() is false after the last")
    con:query("SELECT 1; SELECT 2; SELECT 3")
    is(con:query_row("SELECT 4"), "4", "unread results are discarded")
-   con:query("SELECT 1; SELECT nosuch; SELECT 2")
-   raises(function() con:next_result() end, "nosuch",
-      "a statement in the middle fails")
+   raises(function() con:query("SELECT 1; SELECT nosuch; SELECT 2") end,
+      "nosuch", "a statement in the middle fails")
+   raises(function() con:query("DO 1; INSERT INTO p(id) VALUES (1); DO 2") end,
+      "Duplicate entry", "an INSERT in the middle fails")
    is(con:query_row("SELECT 5"), "5",
       "the connection can be used after that")
    is(con:query_row("SELECT NULL, 'x'"), nil, "NULL is nil")
@@ -281,6 +282,20 @@ local function procedures()
    stmt:execute()
    is(con:query_row("SELECT 6"), "6", "unread results of a CALL are discarded")
    con:query("DROP PROCEDURE twice")
+   con:query("CREATE PROCEDURE refuse(a INT) BEGIN SELECT a, 'x' AS b; " ..
+      "SIGNAL SQLSTATE '45000' SET MESSAGE_TEXT = 'refused'; END")
+   raises(function() con:query("CALL refuse(1)") end, "refused",
+      "CALL: an error after a result")
+   stmt = con:prepare("CALL refuse(?)")
+   a = stmt:bind_create(t.INT)
+   stmt:bind_param(a)
+   for _ = 1, 2 do
+      a:set(1)
+      raises(function() stmt:execute() end, "refused",
+         "prepared CALL: an error after a result")
+   end
+   is(con:query_row("SELECT 7"), "7", "the connection can be used after that")
+   con:query("DROP PROCEDURE refuse")
 end
 
 local function quoting()

@@ -146,18 +146,17 @@ static void in_a_pipeline(void)
     check_all_refused();
 }
 
-// No call reports these losses.
-
 static void in_answers_that_are_dropped(void)
 {
     const struct sb_item item = { .sql = "DO 1", .len = 4 };
 
     ready_for_one();
     CHECK_INT(sb_driver.sql->pipeline_send(conn, &item, 1, &err), 0);
-    CHECK_INT(sb_driver.sql->pipeline_end(conn, &err), 0);
+    CHECK_INT(sb_driver.sql->pipeline_end(conn, &err), SB_ELOST);
     check_all_refused();
 }
 
+// No call reports this loss.
 static void in_the_end_of_a_statement(void)
 {
     struct sbmy_stmt other = { 0 };

@@ -115,8 +115,9 @@ static void interrupted_text(void)
     finish();
 }
 
-// A statement with two results, of which the second one fails.
-static void next_result_fails(void)
+// A statement with two results, of which the second one fails: so does the
+// statement.
+static void second_result_fails(void)
 {
     struct sb_result res;
 
@@ -125,8 +126,8 @@ static void next_result_fails(void)
     next_answer();
     answer_text_row();
     connected("mysql-ssl", "off");
-    CHECK_INT(query(&res), 0);
-    CHECK_INT(sb_driver.sql->next_result(conn, &res, &err), SB_EQUERY);
+    CHECK_INT(query(&res), SB_EQUERY);
+    CHECK_INT(err.native, 1317);
     CHECK_INT(sb_driver.sql->next_result(conn, &res, &err), 0);
     sb_driver.sql->free_result(conn, &res);
     check_text_row();
@@ -202,6 +203,27 @@ static void pipeline_that_ends_early(void)
     finish();
 }
 
+// An error in an answer that is not received is that of the end of the
+// pipeline.
+static void pipeline_that_ends_before_an_error(void)
+{
+    static const struct sb_item items[] = {
+        { .sql = "DO 1", .len = 4 },
+        { .sql = "DO 2", .len = 4 },
+    };
+
+    PACKET(1, MORE_OK);
+    PACKET(2, INTERRUPTED);
+    next_answer();
+    answer_text_row();
+    connected("mysql-ssl", "off");
+    CHECK_INT(sb_driver.sql->pipeline_send(conn, items, 2, &err), 0);
+    CHECK_INT(sb_driver.sql->pipeline_end(conn, &err), SB_EQUERY);
+    CHECK_INT(err.native, 1317);
+    check_text_row();
+    finish();
+}
+
 // Without a connection there is no result either.
 static void operations_without_a_result(void)
 {
@@ -224,10 +246,11 @@ int main(void)
     RUN(interrupted_in_the_library);
     RUN(interrupted_without_the_library);
     RUN(interrupted_text);
-    RUN(next_result_fails);
+    RUN(second_result_fails);
     RUN(freed_before_the_next);
     RUN(results_of_a_pipeline);
     RUN(pipeline_that_ends_early);
+    RUN(pipeline_that_ends_before_an_error);
     RUN(operations_without_a_result);
     return check_done();
 }

@@ -33,8 +33,7 @@ int sbmy_ask_nothing(struct sbmy_conn *c, const char *sql, struct sb_err *err)
     res = mysql_store_result(c->my);
     if (res)
         mysql_free_result(res);
-    sbmy_text_drain(c);
-    return 0;
+    return sbmy_text_drain(c, err);
 }
 
 int sbmy_ask(struct sbmy_conn *c, const char *sql, unsigned ncolumns,
@@ -50,13 +49,13 @@ int sbmy_ask(struct sbmy_conn *c, const char *sql, unsigned ncolumns,
     *res = mysql_store_result(c->my);
     if (!*res && mysql_errno(c->my))
         return sbmy_fail(c, err);
-    sbmy_text_drain(c);
-    if (*res && n >= ncolumns)
+    rc = sbmy_text_drain(c, err);
+    if (rc == 0 && *res && n >= ncolumns)
         return 0;
     if (*res)
         mysql_free_result(*res);
     *res = NULL;
-    return no_rows(sql, n, ncolumns, err);
+    return rc ? rc : no_rows(sql, n, ncolumns, err);
 }
 
 MYSQL_ROW sbmy_ask_row(MYSQL_RES *res, unsigned ncolumns)

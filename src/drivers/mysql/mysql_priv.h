@@ -138,17 +138,32 @@ static inline uint8_t *sbmy_wire_in(const struct sbmy_wire *w)
 
 // The operations on a current result. They depend on where it comes from: a
 // text statement, a statement of a pipeline, a prepared statement executed by
-// the library, or one executed without it. The function that begins a result
-// selects them.
+// the library, one executed without it, or copies of several results. The
+// function that begins a result selects them.
 struct sbmy_result_ops {
     // As in struct sb_sql_ops.
     int (*fetch)(struct sbmy_conn *c, struct sb_result *res,
         struct sb_cell *cells, struct sb_err *err);
     const char *(*column)(struct sbmy_conn *c, uint32_t i); // i < nfields
     // Ends the result and receives the one that follows it. Only if c->more.
+    // Returns 1, 0 if none follows, or SB_E*.
     int (*next)(struct sbmy_conn *c, struct sb_result *res, struct sb_err *err);
     // Ends the result and discards those that follow it.
     void (*free)(struct sbmy_conn *c);
+};
+
+// The results of a call that has several (result.c).
+struct sbmy_several {
+    struct sb_result *result; // n of them
+    size_t n, cap;
+    size_t now;         // index of the current result
+    uint64_t rows_left; // of the current result, not fetched yet
+    // For each result with rows: nfields names, then its values row by row.
+    struct sbmy_copy *copy;
+    size_t ncopies, cap_copies;
+    size_t names; // index of the first name of the current result
+    size_t next;  // index of the first value of the next row
+    struct sb_buf bytes;
 };
 
 // Whether calls can begin. A connection that cannot be used stays in its state
@@ -178,13 +193,14 @@ struct sbmy_conn {
     enum sbmy_state state; // as the thread of the connection knows
     // The current result.
     const struct sbmy_result_ops *result; // never NULL after connect()
-    bool more;              // other results of the statement follow
-    struct sbmy_stmt *stmt; // its prepared statement, or NULL
-    MYSQL_RES *res;         // the rows of a text statement
-    uint64_t stmt_rows;     // number of rows of `stmt` that the library holds
+    bool more;                            // other results of the call follow
+    struct sbmy_stmt *stmt;               // its prepared statement, or NULL
+    MYSQL_RES *res;                       // the rows of a text statement
+    uint64_t stmt_rows; // number of rows of `stmt` that the library holds
     struct sbmy_rows rows;
     struct sbmy_socket socket;
     struct sbmy_wire wire;
+    struct sbmy_several several;
     uint32_t piped; // results of a pipeline not received yet
     bool first;     // no result of the pipeline was received yet
     char why[200];  // lost between two calls: error of the next call
@@ -423,6 +439,13 @@ static inline void sbmy_result_unset(struct sbmy_conn *c)
 // Fills the result of a statement without rows that the library has executed.
 void sbmy_result_changed(struct sbmy_conn *c, struct sb_result *res,
     uint64_t rows, uint64_t insert_id);
+// If other results of the call follow the one that has just begun (*res),
+// receives and copies all of them, so that an error in any of them is that of
+// the call. The first one is then the current result. After an error there is
+// none. In a call. Returns 0 or SB_E*.
+int sbmy_result_collect(
+    struct sbmy_conn *c, struct sb_result *res, struct sb_err *err);
+void sbmy_several_done(struct sbmy_several *s); // {0} allowed
 // Frees the current result and discards those that follow it. In a call.
 void sbmy_result_drop(struct sbmy_conn *c);
 // Operations of struct sb_sql_ops.
@@ -440,8 +463,9 @@ void sbmy_result_free(struct sb_conn *conn, struct sb_result *res);
 // other statements follow, which are received one by one.
 int sbmy_text_begin(
     struct sbmy_conn *c, bool piped, struct sb_result *res, struct sb_err *err);
-// Discards the results that follow.
-void sbmy_text_drain(struct sbmy_conn *c);
+// Discards the results that follow. Returns 0, or the error that one of them
+// is.
+int sbmy_text_drain(struct sbmy_conn *c, struct sb_err *err);
 
 // rows.c: rows of prepared statements as text
 

@@ -79,6 +79,29 @@ static int await_answer(struct sbmy_conn *c)
                  : mysql_next_result(c->my);
 }
 
+// An item may have more than one result. Those after the last item's first one
+// belong to it, so that none of their errors is lost. After an error the server
+// executes, and answers, nothing else.
+static int receive(
+    struct sbmy_conn *c, struct sb_result *res, struct sb_err *err)
+{
+    int rc = await_answer(c);
+
+    c->piped--;
+    if (rc > 0)
+        rc = sbmy_fail(c, err);
+    else if (rc < 0)
+        rc = sb_err_set(
+            err, SB_EQUERY, "the server sent fewer results than statements");
+    else
+        rc = sbmy_text_begin(c, c->piped > 0, res, err);
+    if (rc == 0)
+        rc = sbmy_result_collect(c, res, err);
+    if (rc)
+        c->piped = 0;
+    return rc;
+}
+
 int sbmy_pipeline_receive(
     struct sb_conn *conn, struct sb_result *res, struct sb_err *err)
 {
@@ -90,35 +113,25 @@ int sbmy_pipeline_receive(
     if (c->piped == 0)
         return sb_err_set(err, SB_EUSAGE, "no more pipeline results");
     rc = sbmy_call_begin(c, err);
-    if (rc)
-        return rc;
-    rc = await_answer(c);
-    c->piped--;
-    if (rc > 0)
-        rc = sbmy_fail(c, err);
-    else if (rc < 0)
-        rc = sb_err_set(
-            err, SB_EQUERY, "the server sent fewer results than statements");
-    else
-        rc = sbmy_text_begin(c, c->piped > 0, res, err);
-    return sbmy_call_end(c, rc);
+    return rc ? rc : sbmy_call_end(c, receive(c, res, err));
 }
 
 int sbmy_pipeline_end(struct sb_conn *conn, struct sb_err *err)
 {
     struct sbmy_conn *c = sbmy_own(conn);
+    int rc = 0;
 
     if (c->o->dry_run || !c->my)
         return 0;
     sbmy_call_resume(c);
-    if (c->piped > 0 && c->first) {
+    sbmy_result_drop(c);
+    while (rc == 0 && c->piped > 0) {
         struct sb_result unused = { 0 };
 
-        if (await_answer(c) == 0)
-            sbmy_text_begin(c, false, &unused, NULL);
+        rc = receive(c, &unused, err);
+        sbmy_result_drop(c);
     }
-    c->piped = 0;
-    sbmy_result_drop(c);
-    sbmy_text_drain(c);
-    return sbmy_call_end(c, 0);
+    // If the library ran out of memory for a result, others may follow it.
+    sbmy_text_drain(c, NULL);
+    return sbmy_call_end(c, rc);
 }

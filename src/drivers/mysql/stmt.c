@@ -200,11 +200,17 @@ int sbmy_execute(struct sb_conn *conn, struct sb_stmt *stmt,
     rc = sbmy_call_begin(c, err);
     if (rc)
         return rc;
-    if (p->types)
-        return sbmy_call_end_own(c, sbmy_wire_execute(c, p, values, res, err));
+    if (p->types) {
+        rc = sbmy_wire_execute(c, p, values, res, err);
+        if (c->more)
+            rc = sbmy_result_collect(c, res, err);
+        return sbmy_call_end_own(c, rc);
+    }
     rc = set_params(c, p, values, n, err);
     if (rc == 0)
         rc = mysql_stmt_execute(p->st) ? not_executed(c, p, err)
                                        : sbmy_stored_begin(c, p, res, err);
+    if (rc == 0)
+        rc = sbmy_result_collect(c, res, err);
     return sbmy_call_end(c, rc);
 }

@@ -32,14 +32,17 @@ static void end_result(struct sbmy_conn *c)
     sbmy_result_unset(c);
 }
 
-void sbmy_text_drain(struct sbmy_conn *c)
+int sbmy_text_drain(struct sbmy_conn *c, struct sb_err *err)
 {
-    while (mysql_more_results(c->my) && mysql_next_result(c->my) == 0) {
+    int rc = 0;
+
+    while (mysql_more_results(c->my) && (rc = mysql_next_result(c->my)) == 0) {
         MYSQL_RES *res = mysql_store_result(c->my);
 
         if (res)
             mysql_free_result(res);
     }
+    return rc > 0 ? sbmy_fail(c, err) : 0;
 }
 
 static void text_free(struct sbmy_conn *c)
@@ -48,7 +51,7 @@ static void text_free(struct sbmy_conn *c)
 
     end_result(c);
     if (more)
-        sbmy_text_drain(c);
+        sbmy_text_drain(c, NULL);
 }
 
 static int text_next(
