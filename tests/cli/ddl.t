@@ -32,6 +32,14 @@ A round: all tables are created, and then dropped.
   $ last
   ddl: 600 statements; 20 rounds of 30 statements are complete
 
+SQLite reports error 17 if other users change the schema while it compiles a statement.
+The event restarts.
+
+  $ for i in 1 2 3 4 5 6 7 8; do
+  >    sysbench ddl --sqlite-db=schema$i.sqlite --schemas=3 \
+  >        --tables-per-schema=30 --threads=2 run >out 2>err || cat err
+  > done
+
 A step begins when all statements of the one before are finished, also if it has many
 and one takes long.
 

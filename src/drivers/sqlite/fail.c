@@ -25,6 +25,7 @@ static const char *state_of(int code)
     switch (code & 0xff) {
     case SQLITE_BUSY:
     case SQLITE_LOCKED:
+    case SQLITE_SCHEMA:
         return "40001";
     case SQLITE_INTERRUPT:
         return "57014";
@@ -83,6 +84,8 @@ int sqlite_fail(struct sqlite_conn *c, int rc, struct sb_err *err)
         kind = atomic_load_explicit(&c->canceled, memory_order_relaxed)
                    ? SB_ECANCELED
                    : SB_ERESTART;
+    else if ((code & 0xff) == SQLITE_SCHEMA)
+        kind = SB_ERESTART; // tables changed each time it was compiled again
     else if ((code & 0xff) == SQLITE_INTERRUPT)
         kind = SB_ECANCELED;
     sb_err_native(err, kind, code, state_of(code), text);
