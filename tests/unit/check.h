@@ -5,16 +5,22 @@
 // sleep and use neither network nor clock.
 //
 //     static void grows(void) { CHECK(x == 1); CHECK_INT(a, 3); }
-//     int main(void) { RUN(grows); return check_done(); }
+//     CHECK_FILE { RUN(grows); return check_done(); }
+//
+// All files of a folder are one program, which runs one of them per process
+// (unit.c). A file that replaces functions of a library has main() instead of
+// CHECK_FILE and is a program of its own.
 #ifndef CHECK_H
 #define CHECK_H
 
 #include <inttypes.h>
 #include <math.h>
+#include <stdbool.h>
 #include <stdio.h>
 #include <string.h>
 
-static int check_tests, check_failed, check_bad;
+static int check_tests, check_failed;
+__attribute__((unused)) static int check_bad; // not in unit.c
 
 #define CHECK(cond)               \
     ((cond) ? (void)0             \
@@ -56,6 +62,26 @@ static int check_tests, check_failed, check_bad;
         printf("%sok %d - %s\n", check_bad ? "not " : "", check_tests, #test); \
         fflush(stdout);                                                        \
     } while (0)
+
+// What CHECK_FILE registers before main(): a function with the arguments of
+// main(), argv[0] being the name of the file.
+struct check_file {
+    const char *path;
+    int (*run)(int argc, char **argv);
+    struct check_file *next;
+};
+
+void check_add(struct check_file *file);
+
+#define CHECK_FILE                                            \
+    static int check_run(int argc, char **argv);              \
+    __attribute__((constructor)) static void check_this(void) \
+    {                                                         \
+        static struct check_file file = { .path = __FILE__,   \
+            .run = check_run };                               \
+        check_add(&file);                                     \
+    }                                                         \
+    static int check_run(int argc, char **argv)
 
 static inline int check_done(void)
 {

@@ -75,7 +75,7 @@ static void of_this_thread(void)
     CHECK(b.sleeps > a.sleeps);
 }
 
-int main(void)
+CHECK_FILE
 {
     RUN(a_thread_that_sleeps_is_held);
     RUN(one_that_does_not_is_held_while_it_runs);

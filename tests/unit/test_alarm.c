@@ -66,7 +66,7 @@ static void changes_are_followed(void)
     CHECK(n < 40);
 }
 
-int main(void)
+CHECK_FILE
 {
     RUN(most_wake_ups_come_in_time);
     RUN(the_margin_has_limits);

@@ -110,7 +110,7 @@ static void no_socket(void)
     finish();
 }
 
-int main(void)
+CHECK_FILE
 {
     RUN(closed_by_the_server);
     RUN(closed_by_the_driver);

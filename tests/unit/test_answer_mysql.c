@@ -433,7 +433,7 @@ static void numbers(void)
     CHECK(!sbmy_get_number(in, in + 9, &v));
 }
 
-int main(void)
+CHECK_FILE
 {
     RUN(whole_answers);
     RUN(rows_that_matched);

@@ -73,7 +73,7 @@ static void at_least(void)
     free(p);
 }
 
-int main(void)
+CHECK_FILE
 {
     RUN(grows);
     RUN(several_at_once);

@@ -368,7 +368,7 @@ static void warning_of_no_result(void)
     check_load(0, SKIPPED);
 }
 
-int main(void)
+CHECK_FILE
 {
     RUN(server_line);
     RUN(server_line_of_null);

@@ -576,7 +576,7 @@ static void text_has_values_and_verdicts(void)
     teardown(&f);
 }
 
-int main(void)
+CHECK_FILE
 {
     RUN(list_is_parsed);
     RUN(limits_of_a_search);

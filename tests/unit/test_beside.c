@@ -322,7 +322,7 @@ static void options_are_checked(void)
     CHECK_INT(sb_beside_check(&o, true, 0, &err), SB_EUSAGE);
 }
 
-int main(void)
+CHECK_FILE
 {
     sb_log_set_level(SB_LOG_USAGE);
     check_folder();

@@ -116,7 +116,7 @@ static void ends_in_a_partial_interval(void)
     sb_beside_figures_done(&f);
 }
 
-int main(void)
+CHECK_FILE
 {
     RUN(intervals_belong_to_phases);
     RUN(without_a_phase_before);

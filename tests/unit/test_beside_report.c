@@ -188,7 +188,7 @@ static void marks(void)
                     "5 beside-end: dump is stopped after 3.000 s\n");
 }
 
-int main(void)
+CHECK_FILE
 {
     RUN(is_read_from_json);
     RUN(is_not_read_from_other_json);

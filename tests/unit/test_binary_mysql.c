@@ -212,7 +212,7 @@ static void long_lengths(void)
     CHECK_STR(cell(s, "\xfc\x01\0x", 4), "x");
 }
 
-int main(void)
+CHECK_FILE
 {
     RUN(integers);
     RUN(reals);

@@ -260,7 +260,7 @@ static void truncated(void)
     }
 }
 
-int main(void)
+CHECK_FILE
 {
     RUN(numbers);
     RUN(elements);

@@ -134,7 +134,7 @@ static void trims(void)
     sb_buf_done(&b);
 }
 
-int main(void)
+CHECK_FILE
 {
     RUN(starts_empty);
     RUN(appends);

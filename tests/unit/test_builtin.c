@@ -176,7 +176,7 @@ static void mutex(void)
     teardown(&f);
 }
 
-int main(void)
+CHECK_FILE
 {
     RUN(names);
     RUN(cpu);

@@ -142,7 +142,7 @@ static void wrong_use(void)
     finish();
 }
 
-int main(void)
+CHECK_FILE
 {
     sb_log_set_level(SB_LOG_FATAL - 1);
     RUN(rows_are_one_statement);

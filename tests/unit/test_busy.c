@@ -29,7 +29,7 @@ static void the_wait_is_logged_once_and_ends(void)
     CHECK_INT(tries, 60);
 }
 
-int main(void)
+CHECK_FILE
 {
     RUN(only_a_lock_is_waited_for);
     RUN(the_wait_is_logged_once_and_ends);

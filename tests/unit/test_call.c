@@ -221,7 +221,7 @@ static void refused(void)
     finish_calls();
 }
 
-int main(void)
+CHECK_FILE
 {
     sb_log_set_level(SB_LOG_FATAL - 1);
     RUN(timed_and_counted);

@@ -134,7 +134,7 @@ static void before_a_connect(void)
     finish();
 }
 
-int main(void)
+CHECK_FILE
 {
     RUN(no_call);
     RUN(a_call);

@@ -148,7 +148,7 @@ static void removed(void)
     finish();
 }
 
-int main(void)
+CHECK_FILE
 {
     RUN(newest_first);
     RUN(a_failure_ends_settling);

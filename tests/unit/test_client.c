@@ -190,7 +190,7 @@ static void answers_wait_for_their_users(void)
     CHECK(!sb_client_delays_matter(&d, &u, &limits, why, sizeof(why)));
 }
 
-int main(void)
+CHECK_FILE
 {
     RUN(use_between_samples);
     RUN(machine_of_short_times);

@@ -270,7 +270,7 @@ static void sleeps_until(void)
     sb_clock_sleep_until(until); // in the past: returns at once
 }
 
-int main(void)
+CHECK_FILE
 {
     RUN(follows_the_kernel);
     RUN(bad_calibration_is_corrected);

@@ -29,7 +29,7 @@ static void every_command_has_help(void)
     sb_opts_free(opts);
 }
 
-int main(void)
+CHECK_FILE
 {
     RUN(commands_are_found_by_name);
     RUN(every_command_has_help);

@@ -515,7 +515,7 @@ static void print_grid(void)
     }
 }
 
-int main(int argc, char **argv)
+CHECK_FILE
 {
     verbose = argc > 1 && strcmp(argv[1], "-v") == 0;
     if (verbose)

@@ -131,7 +131,7 @@ static void sessions(void)
     sb_db_ctx_done(&ctx);
 }
 
-int main(void)
+CHECK_FILE
 {
     sb_log_set_level(SB_LOG_FATAL - 1);
     RUN(opened_closed_freed);

@@ -132,7 +132,7 @@ static void addresses(void)
         CHECK_INT(sbmy_place_is_address(c[i].place), c[i].address);
 }
 
-int main(void)
+CHECK_FILE
 {
     RUN(addresses);
     RUN(a_name);

@@ -193,7 +193,7 @@ static void unused_pages_are_given_back(void)
     sb_context_done(&d.c);
 }
 
-int main(void)
+CHECK_FILE
 {
     RUN(continues_where_it_left);
     RUN(a_context_in_the_middle_is_freed);

@@ -338,7 +338,7 @@ static void many_counters(void)
     sb__counters_done(&t);
 }
 
-int main(void)
+CHECK_FILE
 {
     RUN(names_are_shown);
     RUN(unknown_patterns);

@@ -307,7 +307,7 @@ static void done_accepts_zeroed_struct(void)
     CHECK_INT(c.size, 0);
 }
 
-int main(void)
+CHECK_FILE
 {
     RUN(tickets_count_by_key);
     RUN(barrier_opens_for_all_twice);

@@ -170,7 +170,7 @@ static void no_option(void)
     end();
 }
 
-int main(void)
+CHECK_FILE
 {
     RUN(one_database);
     RUN(names);

@@ -128,7 +128,7 @@ static void scripts_replace_new_names_only(void)
     sb_opts_free(o);
 }
 
-int main(void)
+CHECK_FILE
 {
     RUN(have_defaults);
     RUN(reach_their_fields);

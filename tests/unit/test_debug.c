@@ -95,7 +95,7 @@ static void long_lines_are_cut(void)
     CHECK(strstr(text, "808, ...]\n") != NULL);
 }
 
-int main(void)
+CHECK_FILE
 {
     start();
     ctx.user = 7;

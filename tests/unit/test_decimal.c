@@ -33,7 +33,7 @@ static void minimum_of_digits(void)
     CHECK_STR(text(1, 20), ".00000000000000000001.");
 }
 
-int main(void)
+CHECK_FILE
 {
     RUN(integers);
     RUN(minimum_of_digits);

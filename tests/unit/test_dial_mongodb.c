@@ -279,7 +279,7 @@ static void a_cancel_before_the_socket_is_known(void)
     finish();
 }
 
-int main(void)
+CHECK_FILE
 {
     RUN(a_name);
     RUN(servers_of_a_domain);

@@ -165,7 +165,7 @@ static void names(void)
     }
 }
 
-int main(void)
+CHECK_FILE
 {
     RUN(names);
     RUN(a_name);

@@ -480,7 +480,7 @@ static void alphanumeric(void)
         CHECK(stat_chi2(seen[i], share, 62, N) < 1);
 }
 
-int main(void)
+CHECK_FILE
 {
     RUN(uniform);
     RUN(gaussian);

@@ -95,7 +95,7 @@ static void texts_of_a_seed(void)
     }
 }
 
-int main(void)
+CHECK_FILE
 {
     RUN(texts_of_a_seed);
     return check_done();

@@ -137,7 +137,7 @@ static void some_runs_have_no_cost(void)
     CHECK(!sb_division_of(&d, f, 2));
 }
 
-int main(void)
+CHECK_FILE
 {
     RUN(few_users_wait_for_their_own);
     RUN(cost_of_five_percent_matters);

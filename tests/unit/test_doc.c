@@ -400,7 +400,7 @@ static void debug_lines(void)
     finish_docs();
 }
 
-int main(void)
+CHECK_FILE
 {
     sb_log_set_level(SB_LOG_NOTICE);
     RUN(kinds_and_names);

@@ -394,7 +394,7 @@ static void rejected_input(void)
     finish_docs();
 }
 
-int main(void)
+CHECK_FILE
 {
     RUN(ordered_bulks_keep_order);
     RUN(unordered_bulks_are_grouped);

@@ -163,7 +163,7 @@ static void placeholders_anywhere(void)
 // Returns the value that {x: {$arg: 1, type: type}} sends, as text.
 static const char *sends(const char *type, struct sb_doc_value v)
 {
-    static char out[256];
+    static char out[4096];
     struct sb_doc_op *op;
 
     put_arg(begin(&d), "x", 1, type);
@@ -407,7 +407,7 @@ static void results_and_buffers(void)
     finish_docs();
 }
 
-int main(void)
+CHECK_FILE
 {
     RUN(find_by_id);
     RUN(placeholders_anywhere);

@@ -150,7 +150,7 @@ static void unreadable_commands_have_their_length(void)
     finish_docs();
 }
 
-int main(void)
+CHECK_FILE
 {
     RUN(short_commands_are_complete);
     RUN(long_commands_are_cut);

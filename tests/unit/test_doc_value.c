@@ -235,7 +235,7 @@ static void malformed_elements_are_refused(void)
         "is malformed BSON");
 }
 
-int main(void)
+CHECK_FILE
 {
     RUN(types_have_names);
     RUN(numbers_have_the_smallest_type);

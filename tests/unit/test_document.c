@@ -94,7 +94,7 @@ static void failures_leave_a_document(void)
     free_run(&a);
 }
 
-int main(void)
+CHECK_FILE
 {
     check_folder();
     RUN(several_runs);

@@ -448,7 +448,7 @@ static void cancel_ends_a_connect(void)
     world_done(&w);
 }
 
-int main(void)
+CHECK_FILE
 {
     sb_log_set_level(SB_LOG_FATAL - 1);
     if (!find_modules()) {

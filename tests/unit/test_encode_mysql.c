@@ -106,7 +106,7 @@ static void every_byte(void)
     CHECK(memcmp(all, back, 256) == 0);
 }
 
-int main(void)
+CHECK_FILE
 {
     RUN(integers);
     RUN(doubles);

@@ -37,7 +37,7 @@ static void allows_no_folder(void)
     CHECK(getenv(NAME) == NULL);
 }
 
-int main(void)
+CHECK_FILE
 {
     RUN(sets_variables);
     RUN(keeps_those_of_the_user);

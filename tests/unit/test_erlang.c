@@ -109,7 +109,7 @@ static void ends_are_exact(void)
     CHECK(isfinite(sb_erlang_c_wait(64, 63.999999)));
 }
 
-int main(void)
+CHECK_FILE
 {
     RUN(one_user_is_mm1);
     RUN(two_users_have_a_closed_form);

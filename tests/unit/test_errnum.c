@@ -28,7 +28,7 @@ static void unknown(void)
     CHECK_STR(sb_errnum_hint(table, COUNT, 8), "");
 }
 
-int main(void)
+CHECK_FILE
 {
     RUN(known);
     RUN(unknown);

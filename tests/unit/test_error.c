@@ -68,7 +68,7 @@ static void ignored(void)
     finish();
 }
 
-int main(void)
+CHECK_FILE
 {
     sb_log_set_level(SB_LOG_FATAL - 1);
     RUN(shown);

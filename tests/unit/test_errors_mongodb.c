@@ -32,7 +32,7 @@ static void no_reply(void)
     CHECK_STR(c.text, "");
 }
 
-int main(void)
+CHECK_FILE
 {
     RUN(codes);
     RUN(no_reply);

@@ -128,7 +128,7 @@ static void hints(void)
     CHECK_STR(sbmy_hint(1064), "");
 }
 
-int main(void)
+CHECK_FILE
 {
     RUN(defaults);
     RUN(ignore_none);

@@ -74,7 +74,7 @@ static void truncated_between_characters(void)
     CHECK_STR(small, "abcd");
 }
 
-int main(void)
+CHECK_FILE
 {
     RUN(text_stays);
     RUN(control_characters_are_escaped);

@@ -155,7 +155,7 @@ static void with_tls(void)
     env.uri = plain;
 }
 
-int main(void)
+CHECK_FILE
 {
     env.where = "127.0.0.1:7";
     env.uri = mongoc_uri_new("mongodb://127.0.0.1:7");

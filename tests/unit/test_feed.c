@@ -245,7 +245,7 @@ static void the_next_one_connects(void)
     finish_feeds();
 }
 
-int main(void)
+CHECK_FILE
 {
     sb_log_set_level(SB_LOG_FATAL - 1);
     RUN(a_connect_is_canceled);

@@ -124,7 +124,7 @@ static void trimming_keeps_what_is_used(void)
     run_fibers(use_and_trim, m);
 }
 
-int main(void)
+CHECK_FILE
 {
     RUN(each_has_its_own_pointer);
     RUN(reports_are_not_later_than_running);

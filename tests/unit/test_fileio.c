@@ -353,7 +353,7 @@ static void sizes(void)
     CHECK_INT(sb__fileio_blocks(&o), 1);
 }
 
-int main(void)
+CHECK_FILE
 {
     char dir[] = "/tmp/test_fileio.XXXXXX";
 

@@ -42,7 +42,7 @@ static void files_come_from_the_source(void)
     CHECK(!sb_files_are_remote());
 }
 
-int main(void)
+CHECK_FILE
 {
     RUN(files_are_those_of_this_host);
     RUN(files_come_from_the_source);

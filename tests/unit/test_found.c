@@ -171,7 +171,7 @@ static void documents(void)
     finish_docs();
 }
 
-int main(void)
+CHECK_FILE
 {
     RUN(texts);
     RUN(statements);

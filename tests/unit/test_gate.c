@@ -152,7 +152,7 @@ static void users_that_have_ended_are_not_missed(void)
     done();
 }
 
-int main(void)
+CHECK_FILE
 {
     RUN(all_users_pass_each_part);
     RUN(the_measured_part_has_the_time_limit);

@@ -23,7 +23,7 @@ static void bytes(void)
     CHECK(sb_hash_more(sb_hash("foo", 3), "bar", 3) == sb_hash("foobar", 6));
 }
 
-int main(void)
+CHECK_FILE
 {
     RUN(published);
     RUN(bytes);

@@ -417,7 +417,7 @@ static int write_sample(const char *folder)
     return rc != 0;
 }
 
-int main(int argc, char **argv)
+CHECK_FILE
 {
     if (argc == 3 && strcmp(argv[1], "write") == 0)
         return write_sample(argv[2]);

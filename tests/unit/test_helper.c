@@ -372,7 +372,7 @@ static int has(enum sb_loop_kind k)
     return rc == 0;
 }
 
-int main(void)
+CHECK_FILE
 {
     static const enum sb_loop_kind kinds[] = { SB_LOOP_EPOLL, SB_LOOP_URING };
 

@@ -120,7 +120,7 @@ static void largest_counts_end(void)
     CHECK(rows > 100 && rows < 400);
 }
 
-int main(void)
+CHECK_FILE
 {
     RUN(table_is_that_of_hdrhistogram);
     RUN(empty_table_has_no_rows);

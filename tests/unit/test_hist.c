@@ -399,7 +399,7 @@ static void several(void)
     sb_hists_free(NULL, 3);
 }
 
-int main(void)
+CHECK_FILE
 {
     RUN(buckets_are_contiguous);
     RUN(relative_error_is_bounded);

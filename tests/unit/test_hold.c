@@ -255,7 +255,7 @@ static void other_holds_need_two_rounds(void)
     CHECK_INT(run_checked(wait_until_checked, 25), 0);
 }
 
-int main(void)
+CHECK_FILE
 {
     RUN(a_fiber_that_blocks_is_found);
     RUN(a_fiber_that_computes_is_found);

@@ -313,7 +313,7 @@ static void one_hold_is_enough_if_it_was_seen(void)
         "scripts that block or compute\n");
 }
 
-int main(void)
+CHECK_FILE
 {
     RUN(a_user_is_watched_after_two_holds);
     RUN(a_loop_that_ends_ends_its_watch);

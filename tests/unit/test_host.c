@@ -82,7 +82,7 @@ static void missing_files_are_no_error(void)
     CHECK_INT(f.memory, 0);
 }
 
-int main(void)
+CHECK_FILE
 {
     check_folder();
     RUN(facts_of_proc);

@@ -92,7 +92,7 @@ static void any_entry_is_enough(void)
     CHECK(!sb__ignored(&l, &e));
 }
 
-int main(void)
+CHECK_FILE
 {
     RUN(numbers_states_and_all);
     RUN(the_first_bad_entry_is_named);

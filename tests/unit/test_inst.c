@@ -248,7 +248,7 @@ static void used_instances_are_listed_once(void)
     end();
 }
 
-int main(void)
+CHECK_FILE
 {
     RUN(the_base_stays);
     RUN(equal_overrides_share_an_instance);

@@ -409,7 +409,7 @@ static int has(enum sb_loop_kind k)
     return rc == 0;
 }
 
-int main(void)
+CHECK_FILE
 {
     static const enum sb_loop_kind epoll = SB_LOOP_EPOLL, uring = SB_LOOP_URING;
 

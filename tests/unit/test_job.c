@@ -203,7 +203,7 @@ static void the_silent_are_not_waited_for(void)
     loopback_reset();
 }
 
-int main(void)
+CHECK_FILE
 {
     RUN(messages_reach_their_handler);
     RUN(early_messages_wait);

@@ -136,7 +136,7 @@ static void a_job_that_ends_has_no_files(void)
     loopback_reset();
 }
 
-int main(void)
+CHECK_FILE
 {
     RUN(files_are_those_of_rank_0);
     RUN(a_job_that_ends_has_no_files);

@@ -98,7 +98,7 @@ static void progress_is_a_sum(void)
     world_done();
 }
 
-int main(void)
+CHECK_FILE
 {
     RUN(barriers_wait_for_the_users_of_all);
     RUN(rank_0_counts_the_tickets_of_all);

@@ -51,7 +51,7 @@ static void a_rank_that_does_not_end_is_left(void)
     loopback_reset();
 }
 
-int main(void)
+CHECK_FILE
 {
     RUN(rank_0_waits_for_the_others);
     RUN(a_rank_that_does_not_end_is_left);

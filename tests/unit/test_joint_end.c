@@ -148,7 +148,7 @@ static void a_rank_without_rank_0_is_alone(void)
     loopback_reset();
 }
 
-int main(void)
+CHECK_FILE
 {
     RUN(finals_are_added);
     RUN(failures_at_the_end_count);

@@ -45,7 +45,7 @@ static void a_lost_rank_is_named(void)
     loopback_reset();
 }
 
-int main(void)
+CHECK_FILE
 {
     RUN(broken_figures_fail_the_run_once);
     RUN(a_lost_rank_is_named);

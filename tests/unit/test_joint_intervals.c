@@ -102,7 +102,7 @@ static void ended_ranks_are_not_waited_for(void)
     loopback_reset();
 }
 
-int main(void)
+CHECK_FILE
 {
     RUN(lines_wait_for_all_ranks);
     RUN(late_parts_join_intervals);

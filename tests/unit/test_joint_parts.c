@@ -92,7 +92,7 @@ static void parts_are_carried_out_by_all(void)
     loopback_reset();
 }
 
-int main(void)
+CHECK_FILE
 {
     RUN(parts_are_carried_out_by_all);
     return check_done();

@@ -120,7 +120,7 @@ static void waits_handle_messages(void)
     loopback_reset();
 }
 
-int main(void)
+CHECK_FILE
 {
     RUN(stops_are_passed_on);
     RUN(silent_ranks_are_lost);

@@ -158,7 +158,7 @@ static void checkpoints_are_sums(void)
     world_done(&w);
 }
 
-int main(void)
+CHECK_FILE
 {
     RUN(stages_wait_for_all_ranks);
     RUN(a_late_rank_leaves_out_a_stage);

@@ -69,7 +69,7 @@ static void a_failure_ends_the_start(void)
     loopback_reset();
 }
 
-int main(void)
+CHECK_FILE
 {
     RUN(all_agree_on_the_start);
     RUN(a_failure_ends_the_start);

@@ -101,7 +101,7 @@ static void row_as_an_object(void)
     sb_series_done(&s);
 }
 
-int main(void)
+CHECK_FILE
 {
     RUN(large_counts_are_strings);
     RUN(text_is_always_utf8);

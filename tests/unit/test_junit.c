@@ -146,7 +146,7 @@ static void limits_are_test_cases(void)
     sb_asserts_done(&a);
 }
 
-int main(void)
+CHECK_FILE
 {
     RUN(text_is_escaped);
     RUN(wrong_bytes_are_replaced);

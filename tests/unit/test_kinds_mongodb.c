@@ -237,7 +237,7 @@ static void document_to_json(void)
     free(out);
 }
 
-int main(void)
+CHECK_FILE
 {
     RUN(kinds);
     RUN(many_at_once);

@@ -196,7 +196,7 @@ static void equal_loads_are_rarely_told_apart(void)
     CHECK_NEAR(apart, 0, 0.05 + STAT_Z * sqrt(0.05 * 0.95 / sweeps));
 }
 
-int main(void)
+CHECK_FILE
 {
     RUN(peak_and_knee_of_a_curve);
     RUN(noise_widens_what_is_said);

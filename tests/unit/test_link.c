@@ -143,7 +143,7 @@ static void statements_are_closed_first(void)
     drv.caps = 0;
 }
 
-int main(void)
+CHECK_FILE
 {
     RUN(cancels_only_what_it_may);
     RUN(time_in_the_queue_of_helpers);

@@ -305,7 +305,7 @@ static void nothing_is_lost_between_threads(void)
     end(&s);
 }
 
-int main(void)
+CHECK_FILE
 {
     RUN(intervals_add_up);
     RUN(the_warm_up_only_has_rows);

@@ -168,7 +168,7 @@ static void long_answers_are_divided(void)
     end(&s);
 }
 
-int main(void)
+CHECK_FILE
 {
     RUN(documents_of_any_length);
     RUN(rows_from_a_number);

@@ -396,7 +396,7 @@ static void sqlite_tests(void)
     RUN(failed_loads_that_stay_open);
 }
 
-int main(void)
+CHECK_FILE
 {
     sb_log_set_level(SB_LOG_FATAL - 1);
     if (!find_modules()) {

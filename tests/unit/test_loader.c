@@ -234,7 +234,7 @@ static void options_belong_to_their_driver(void)
     CHECK(module == NULL);
 }
 
-int main(void)
+CHECK_FILE
 {
     sb_log_set_level(SB_LOG_FATAL - 1);
     RUN(broken_drivers_are_rejected);

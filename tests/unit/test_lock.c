@@ -29,7 +29,7 @@ static void waits_by_the_monotonic_clock(void)
     pthread_mutex_destroy(&lock);
 }
 
-int main(void)
+CHECK_FILE
 {
     RUN(waits_by_the_monotonic_clock);
     return check_done();

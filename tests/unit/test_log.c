@@ -194,7 +194,7 @@ static void progress(void)
     CHECK_STR(got, want);
 }
 
-int main(void)
+CHECK_FILE
 {
     RUN(prefixes);
     RUN(messages_cannot_control_the_terminal);

@@ -467,7 +467,7 @@ static bool refuse_pwait2(void)
 #endif
 }
 
-int main(void)
+CHECK_FILE
 {
     kind = SB_LOOP_EPOLL;
     run_all();

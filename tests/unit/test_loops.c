@@ -164,7 +164,7 @@ static void how_users_were_run_is_described(void)
     CHECK(other || strcmp(described.policy, "batch") == 0);
 }
 
-int main(void)
+CHECK_FILE
 {
     run_tests_of_users(sb__loops_start, sb__loops_join_ended);
     RUN(users_of_a_worker_run_while_others_wait);

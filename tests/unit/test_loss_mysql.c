@@ -170,7 +170,7 @@ static void in_the_end_of_a_statement(void)
     check_all_refused();
 }
 
-int main(void)
+CHECK_FILE
 {
     check_folder();
     RUN(in_a_text_statement);

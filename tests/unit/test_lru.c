@@ -81,7 +81,7 @@ static void shows_when_it_is_full(void)
     CHECK(l.full);
 }
 
-int main(void)
+CHECK_FILE
 {
     RUN(adds);
     RUN(uses);

@@ -161,7 +161,7 @@ static void the_warmup_is_left_out(void)
     sb_marks_done(&m);
 }
 
-int main(void)
+CHECK_FILE
 {
     RUN(nothing_happened);
     RUN(stretches);

@@ -211,7 +211,7 @@ static void a_series_too_short_for_its_correlation_has_no_error(void)
     CHECK(unknown > 75);
 }
 
-int main(void)
+CHECK_FILE
 {
     RUN(values_are_weighted_by_length);
     RUN(missing_values_do_not_count);

@@ -177,7 +177,7 @@ static void metrics_and_the_client(void)
         0, "[1,1,40,3.5,null,6,1202.5,15.25,4,17.5,30,0.75,1.5]\n", "[5,40]\n");
 }
 
-int main(void)
+CHECK_FILE
 {
     check_folder();
     RUN(a_slot_has_one_row_of_a_run);

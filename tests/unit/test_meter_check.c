@@ -72,7 +72,7 @@ static void inconsistent_figures_fail_the_run(void)
     CHECK_STR(res.err.msg, "figures do not add up");
 }
 
-int main(void)
+CHECK_FILE
 {
     RUN(the_share_of_failed_events_has_a_limit);
     RUN(a_run_whose_events_all_failed_has_failed);

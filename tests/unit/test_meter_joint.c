@@ -211,7 +211,7 @@ static void a_rank_without_rank_0_reports_alone(void)
     loopback_reset();
 }
 
-int main(void)
+CHECK_FILE
 {
     RUN(intervals_have_planned_ends);
     RUN(no_interval_ends_after_its_phase);

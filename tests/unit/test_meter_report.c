@@ -227,7 +227,7 @@ static void the_final_report_of_a_search(void)
     CHECK(!run.found.judged);
 }
 
-int main(void)
+CHECK_FILE
 {
     RUN(figures_of_a_moment);
     RUN(figures_of_the_warmup);

@@ -131,7 +131,7 @@ static void what_nobody_has_started_is_pending(void)
     done();
 }
 
-int main(void)
+CHECK_FILE
 {
     RUN(users_are_counted);
     RUN(arrivals_are_counted_from_snapshot_to_snapshot);

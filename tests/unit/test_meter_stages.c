@@ -199,7 +199,7 @@ static void sums_of_ranks_are_taken_over(void)
     done();
 }
 
-int main(void)
+CHECK_FILE
 {
     RUN(each_stage_has_its_figures);
     RUN(a_late_report_leaves_out_a_stage);

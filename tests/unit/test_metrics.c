@@ -294,7 +294,7 @@ static void live(void)
     sb_stats_done(&s);
 }
 
-int main(void)
+CHECK_FILE
 {
     RUN(names_have_numbers_and_kinds);
     RUN(values_are_summed_set_and_recorded);

@@ -214,7 +214,7 @@ static void shares_of_many(void)
     CHECK(worst < 2);
 }
 
-int main(void)
+CHECK_FILE
 {
     RUN(names_and_weights);
     RUN(wrong_texts);

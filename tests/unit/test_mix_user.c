@@ -128,7 +128,7 @@ static void events_are_operations_of_their_component(void)
     done();
 }
 
-int main(void)
+CHECK_FILE
 {
     RUN(events_are_handed_over_in_proportion);
     RUN(users_keep_their_component);

@@ -78,7 +78,7 @@ static void a_missing_module_is_named(void)
     CHECK_INT(sb_job_open(&t, "/nowhere", NULL, &err), SB_ENOTFOUND);
 }
 
-int main(void)
+CHECK_FILE
 {
     RUN(launchers_are_known);
     RUN(tasks_of_slurm);

@@ -50,7 +50,7 @@ static void first_of_equally_near_names_is_chosen(void)
     CHECK_STR(n.best, "abcx");
 }
 
-int main(void)
+CHECK_FILE
 {
     RUN(edits_are_counted);
     RUN(distant_names_are_not_suggested);

@@ -111,7 +111,7 @@ static void hex(void)
     CHECK(out[0] == '0');
 }
 
-int main(void)
+CHECK_FILE
 {
     RUN(integers);
     RUN(powers_of_ten);

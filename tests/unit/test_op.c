@@ -53,7 +53,7 @@ static void of_a_component(void)
     CHECK_STR(stats.op[op].name, "report/x");
 }
 
-int main(void)
+CHECK_FILE
 {
     CHECK_INT(sb_stats_init(&stats, 1, 1, false), 0);
     RUN(first_words);

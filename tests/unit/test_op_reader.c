@@ -250,7 +250,7 @@ static void done_accepts_zeroed_struct(void)
     sb_op_reader_done(&r);
 }
 
-int main(void)
+CHECK_FILE
 {
     RUN(an_interval_has_what_was_new);
     RUN(only_workloads_have_failed_events);

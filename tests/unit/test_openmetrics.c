@@ -378,7 +378,7 @@ static void families_are_whole(void)
     end(&r);
 }
 
-int main(void)
+CHECK_FILE
 {
     RUN(figures_of_a_run);
     RUN(histograms_are_cumulative);

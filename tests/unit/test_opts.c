@@ -399,7 +399,7 @@ static void given(void)
     sb_log_set_level(SB_LOG_NOTICE);
 }
 
-int main(void)
+CHECK_FILE
 {
     RUN(defaults);
     RUN(every_type);

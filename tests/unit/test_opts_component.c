@@ -244,7 +244,7 @@ static void undeclared(void)
     end();
 }
 
-int main(void)
+CHECK_FILE
 {
     RUN(own_and_plain_names);
     RUN(sources_and_errors);

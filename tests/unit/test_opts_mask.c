@@ -43,7 +43,7 @@ static void secret_names(void)
     }
 }
 
-int main(void)
+CHECK_FILE
 {
     RUN(secret_names);
     return check_done();

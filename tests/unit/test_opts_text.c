@@ -569,7 +569,7 @@ static void each(void)
     sb_opts_free(NULL);
 }
 
-int main(void)
+CHECK_FILE
 {
     RUN(secrets);
     RUN(late_secrets);

@@ -161,7 +161,7 @@ static void other_faults_have_their_signal(void)
     check_signal(run_unguarded, overflow);
 }
 
-int main(void)
+CHECK_FILE
 {
 #if defined(SB_ASAN) || defined(SB_TSAN)
     puts("1..0 # SKIP sanitizers handle faults themselves");

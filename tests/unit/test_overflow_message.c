@@ -63,7 +63,7 @@ static void the_message_names_the_user(void)
         4294967295u, "\nFATAL: the stack of user 4294967295 overflowed ");
 }
 
-int main(void)
+CHECK_FILE
 {
 #if defined(SB_ASAN) || defined(SB_TSAN)
     puts("1..0 # SKIP sanitizers handle faults themselves");

@@ -494,7 +494,7 @@ static void take_before_takes_none_after(void)
     sb_pace_done(&p);
 }
 
-int main(void)
+CHECK_FILE
 {
     RUN(poisson_gaps_are_exponential);
     RUN(poisson_gaps_are_unrelated);

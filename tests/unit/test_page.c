@@ -262,7 +262,7 @@ static int write_page(int argc, char **argv)
     return 0;
 }
 
-int main(int argc, char **argv)
+CHECK_FILE
 {
     if (argc > 2)
         return write_page(argc, argv);

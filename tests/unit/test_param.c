@@ -130,7 +130,7 @@ static void special_values_need_a_driver_for_them(void)
     drv.caps = 0;
 }
 
-int main(void)
+CHECK_FILE
 {
     RUN(buffers_have_the_maximum_length);
     RUN(types_and_lengths_are_checked);

@@ -157,7 +157,7 @@ static void running_program(void)
     CHECK(p.drivers[0] && p.workloads[0]);
 }
 
-int main(void)
+CHECK_FILE
 {
     char here[] = "./test_paths.XXXXXX", command[2 * PATH_MAX];
     int rc;

@@ -142,7 +142,7 @@ static void other_machine(void)
     close(server);
 }
 
-int main(void)
+CHECK_FILE
 {
     check_folder();
     RUN(tcp);

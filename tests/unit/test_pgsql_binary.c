@@ -3,8 +3,8 @@
 // Values in the binary format of COPY, byte by byte. The test includes the
 // source file, which does not need libpq.
 #include "check.h"
-#include "drivers/pgsql/binary.c"
-#include "drivers/pgsql/encode.c"
+#include "drivers/pgsql/binary.h"
+#include "drivers/pgsql/encode.h"
 
 // Returns a value encoded for a field, in hex; "" if the field's format cannot
 // represent it.
@@ -177,7 +177,7 @@ static void frame(void)
     CHECK(memcmp(out, "\xff\xff", 2) == 0);
 }
 
-int main(void)
+CHECK_FILE
 {
     RUN(integers);
     RUN(unsigned_integers);

@@ -224,7 +224,7 @@ static void a_lost_connection_is_not_used(void)
     finish();
 }
 
-int main(void)
+CHECK_FILE
 {
     check_folder();
     alarm(300); // ends the program if the driver hangs

@@ -5,8 +5,8 @@
 #include <stdlib.h>
 
 #include "check.h"
-#include "drivers/pgsql/encode.c"
-#include "drivers/pgsql/errors.c"
+#include "drivers/pgsql/encode.h"
+#include "drivers/pgsql/errors.h"
 
 static const char *double_text(double d)
 {
@@ -154,7 +154,7 @@ static void lines(void)
     CHECK_STR(out, "");
 }
 
-int main(void)
+CHECK_FILE
 {
     RUN(doubles);
     RUN(copies);

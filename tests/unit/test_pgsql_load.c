@@ -114,7 +114,7 @@ static void a_notice(void)
     end();
 }
 
-int main(void)
+CHECK_FILE
 {
     check_folder();
     alarm(300); // ends the program if the driver hangs

@@ -262,7 +262,7 @@ static void states_are_taken_from_messages(void)
     CHECK_STR(state, "53300");
 }
 
-int main(void)
+CHECK_FILE
 {
     check_folder();
     RUN(defaults);

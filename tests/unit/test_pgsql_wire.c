@@ -268,7 +268,7 @@ static void load_without_an_answer(void)
     finish();
 }
 
-int main(void)
+CHECK_FILE
 {
     check_folder();
     alarm(300); // ends the program if the driver hangs

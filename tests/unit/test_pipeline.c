@@ -290,7 +290,7 @@ static void debug_lines(void)
     opts.debug = false;
 }
 
-int main(void)
+CHECK_FILE
 {
     sb_log_set_level(SB_LOG_FATAL);
     RUN(prepared);

@@ -56,7 +56,7 @@ static void refuses_while_open(void)
     finish();
 }
 
-int main(void)
+CHECK_FILE
 {
     RUN(copies);
     RUN(refuses_while_open);

@@ -72,7 +72,7 @@ static void wrong_ports(void)
         0);
 }
 
-int main(void)
+CHECK_FILE
 {
     RUN(round_robin);
     RUN(sockets_override_hosts);

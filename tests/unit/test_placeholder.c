@@ -192,7 +192,7 @@ static void quote_returns_the_needed_size(void)
     CHECK_INT(sb__quote_plain("a", 1, NULL, 0), 3);
 }
 
-int main(void)
+CHECK_FILE
 {
     RUN(plain_text);
     RUN(strings_and_names);

@@ -131,7 +131,7 @@ static void asks_once_more_if_memory_is_refused(void)
     sb__pool_done(&pool);
 }
 
-int main(void)
+CHECK_FILE
 {
     RUN(keeps_contents);
     RUN(wastes_nothing);

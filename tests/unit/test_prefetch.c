@@ -68,7 +68,7 @@ static void each_slot_has_its_last_range(void)
         CHECK_INT(fetched[i], 0x1000 + 64 * i);
 }
 
-int main(void)
+CHECK_FILE
 {
     RUN(a_range_is_fetched_by_lines);
     RUN(each_slot_has_its_last_range);

@@ -95,7 +95,7 @@ static void finds_used_instances(void)
     end();
 }
 
-int main(void)
+CHECK_FILE
 {
     RUN(asks_with_short_timeouts);
     RUN(keeps_shorter_timeouts);

@@ -102,7 +102,7 @@ static void process_that_is_not_found(void)
     CHECK_STR(sampled(), "");
 }
 
-int main(void)
+CHECK_FILE
 {
     sb_log_set_level(SB_LOG_FATAL);
     RUN(values_of_the_option);

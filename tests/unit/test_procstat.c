@@ -337,7 +337,7 @@ static void no_listener(void)
     CHECK_INT(sb_procstat_listener("none (dry run)"), 0);
 }
 
-int main(void)
+CHECK_FILE
 {
     RUN(stat_of_any_name);
     RUN(stat_that_is_cut);

@@ -110,7 +110,7 @@ static void pauses(void)
     CHECK_STR(line, "pause, 1:05 left until run 2/15");
 }
 
-int main(void)
+CHECK_FILE
 {
     RUN(pauses);
     RUN(searches);

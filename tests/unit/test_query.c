@@ -73,7 +73,7 @@ static void quoted(void)
     finish();
 }
 
-int main(void)
+CHECK_FILE
 {
     sb_log_set_level(SB_LOG_FATAL - 1);
     RUN(with_and_without_rows);

@@ -281,7 +281,7 @@ static void stall_is_in_every_response(void)
     }
 }
 
-int main(void)
+CHECK_FILE
 {
     RUN(m_d_1);
     RUN(m_m_1);

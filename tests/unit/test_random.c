@@ -141,7 +141,7 @@ static void scattered_values_depend_on_the_key_only(void)
     CHECK(sb_random_uint64(&a) != sb_random_uint64(&b));
 }
 
-int main(void)
+CHECK_FILE
 {
     RUN(streams_follow_seed_and_user);
     RUN(without_a_seed_the_time_is_used);

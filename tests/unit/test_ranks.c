@@ -140,7 +140,7 @@ static void threads_are_totals(void)
     CHECK_INT(sb_ranks_threads(&run, &o, &four, false, &err), SB_ERANGE);
 }
 
-int main(void)
+CHECK_FILE
 {
     RUN(places_are_found);
     RUN(wrong_places_are_named);

@@ -228,7 +228,7 @@ static void a_lack_of_memory_ends_the_run(void)
     end();
 }
 
-int main(void)
+CHECK_FILE
 {
     RUN(the_warmup_is_not_counted);
     RUN(a_probe_counts_events);

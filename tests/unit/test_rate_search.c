@@ -508,7 +508,7 @@ static void options(void)
     CHECK_INT(finish(-80, "", "for 1s", &o, &err), SB_EUSAGE);
 }
 
-int main(void)
+CHECK_FILE
 {
     sb_log_set_level(SB_LOG_FATAL);
     RUN(options);

@@ -335,7 +335,7 @@ static void lost_at_rollback_without_reconnect(void)
     finish_reconnect();
 }
 
-int main(void)
+CHECK_FILE
 {
     RUN(late_users_wait);
     sb_log_set_level(-1);

@@ -286,7 +286,7 @@ static void detached_jobs_are_mute(void)
     loopback_reset();
 }
 
-int main(void)
+CHECK_FILE
 {
     RUN(processes_form_a_job);
     RUN(a_killed_process_is_told);

@@ -389,7 +389,7 @@ static void a_day_needs_no_more_memory(void)
     sb_reporters_done(&rs);
 }
 
-int main(void)
+CHECK_FILE
 {
     check_folder();
     RUN(list_is_parsed);

@@ -67,7 +67,7 @@ static void ends_once(void)
     finish();
 }
 
-int main(void)
+CHECK_FILE
 {
     RUN(places_are_reused);
     RUN(only_rows_have_a_place);

@@ -309,7 +309,7 @@ static void bad_metrics(void)
         "bad.json: metric 'a' is a gauge, not a counter");
 }
 
-int main(void)
+CHECK_FILE
 {
     check_folder();
     RUN(rows_of_any_length);

@@ -241,7 +241,7 @@ static void operations_without_a_result(void)
     finish();
 }
 
-int main(void)
+CHECK_FILE
 {
     RUN(interrupted_in_the_library);
     RUN(interrupted_without_the_library);

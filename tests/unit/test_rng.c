@@ -181,7 +181,7 @@ static void below_has_no_bias(void)
     CHECK(stat_chi2(large, biased, 3, 30000) > 1);
 }
 
-int main(void)
+CHECK_FILE
 {
     RUN(known_answers);
     RUN(stays_the_same);

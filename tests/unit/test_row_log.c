@@ -133,7 +133,7 @@ static void both_files_have_the_same_rows(void)
     sb_series_done(&s);
 }
 
-int main(void)
+CHECK_FILE
 {
     RUN(one_log_for_all_documents);
     RUN(folder_is_named);

@@ -229,7 +229,7 @@ static void failed_statement(void)
     CHECK_STR(sb_con_failed_sql(&c.pub), "");
 }
 
-int main(void)
+CHECK_FILE
 {
     sb_log_set_level(SB_LOG_FATAL);
     RUN(several);

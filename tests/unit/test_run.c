@@ -475,7 +475,7 @@ static void the_same_seed_gives_the_same_keys(void)
     }
 }
 
-int main(void)
+CHECK_FILE
 {
     RUN(event_limit_is_exact);
     RUN(time_limit_ends_a_closed_loop);

@@ -353,7 +353,7 @@ static void stages_add_up(void)
     part[0].fast = false;
 }
 
-int main(void)
+CHECK_FILE
 {
     RUN(by_events);
     RUN(many_users);

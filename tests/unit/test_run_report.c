@@ -89,7 +89,7 @@ static void a_report_has_its_time_and_stage(void)
     CHECK_INT(r.start_ns, 10 * SECOND);
 }
 
-int main(void)
+CHECK_FILE
 {
     RUN(users_of_a_job_are_those_of_all_ranks);
     RUN(the_last_stage_has_the_users_at_the_end);

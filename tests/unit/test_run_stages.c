@@ -365,7 +365,7 @@ static void a_hung_connection_is_canceled(void)
     CHECK(s.total_s < 1000); // less than half of the grace
 }
 
-int main(void)
+CHECK_FILE
 {
     RUN(users_come_and_go);
     RUN(connects_are_counted);

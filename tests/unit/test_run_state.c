@@ -60,7 +60,7 @@ static void options_decide_how_users_run(void)
     CHECK_INT(sb__run_state_end(run, &res), SB_ECONNECT);
 }
 
-int main(void)
+CHECK_FILE
 {
     RUN(every_user_is_new);
     RUN(options_decide_how_users_run);

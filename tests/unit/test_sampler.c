@@ -571,7 +571,7 @@ static void checks_options(void)
     CHECK(!sb_sampler_samples(&opts, true));
 }
 
-int main(void)
+CHECK_FILE
 {
     check_folder();
     sb_log_set_level(SB_LOG_FATAL);

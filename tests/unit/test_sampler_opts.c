@@ -67,7 +67,7 @@ static void the_process_exists(void)
     sb_opts_free(o);
 }
 
-int main(void)
+CHECK_FILE
 {
     RUN(have_defaults);
     RUN(patterns_are_combined);

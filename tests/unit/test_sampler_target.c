@@ -283,7 +283,7 @@ static void patterns_without_counters_are_reported_once(void)
     clean_up();
 }
 
-int main(void)
+CHECK_FILE
 {
     sb_log_set_level(SB_LOG_FATAL);
     RUN(describes_its_server);

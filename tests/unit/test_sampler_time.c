@@ -145,7 +145,7 @@ static void a_stop_ends_threads(void)
     end();
 }
 
-int main(void)
+CHECK_FILE
 {
     RUN(samples_have_a_time_in_each_period);
     RUN(the_measured_part_begins_with_a_sample);

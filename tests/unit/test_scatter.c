@@ -165,7 +165,7 @@ static void keys_give_different_permutations(void)
     }
 }
 
-int main(void)
+CHECK_FILE
 {
     RUN(every_value_occurs_once);
     RUN(large_ranges);

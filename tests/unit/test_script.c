@@ -345,7 +345,7 @@ static void clean_up(void)
     CHECK(chdir("/") == 0 && system(command) == 0);
 }
 
-int main(void)
+CHECK_FILE
 {
     RUN(make_files);
     RUN(scripts);

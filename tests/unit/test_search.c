@@ -293,7 +293,7 @@ static void trials_are_limited(void)
     CHECK_INT(r.trials, 1);
 }
 
-int main(void)
+CHECK_FILE
 {
     RUN(a_server_without_noise);
     RUN(the_interval_is_honest);

@@ -110,7 +110,7 @@ static void numbers_are_finished(void)
     sb_sequences_done(&all);
 }
 
-int main(void)
+CHECK_FILE
 {
     RUN(ranks_share_the_numbers);
     RUN(blocks_alternate);

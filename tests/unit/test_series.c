@@ -330,7 +330,7 @@ static void metrics_have_units(void)
     done(&f);
 }
 
-int main(void)
+CHECK_FILE
 {
     RUN(figures_of_an_interval);
     RUN(client_delay_of_an_interval);

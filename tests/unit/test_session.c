@@ -154,7 +154,7 @@ static void after_a_reconnect(void)
     finish();
 }
 
-int main(void)
+CHECK_FILE
 {
     RUN(nothing_by_default);
     RUN(isolation_levels);

@@ -253,7 +253,7 @@ static void urls(void)
     check_rejected("--mongo-url: ");
 }
 
-int main(void)
+CHECK_FILE
 {
     check_folder();
     RUN(database);

@@ -351,7 +351,7 @@ static void poisson_arrivals_follow_the_users(void)
     arrivals_follow_the_users(SB_PACE_POISSON);
 }
 
-int main(void)
+CHECK_FILE
 {
     RUN(parts_are_exact);
     RUN(users_follow_weights);

@@ -168,7 +168,7 @@ static void rates_may_exceed_one(void)
     CHECK(sb_rate_p(&a, &b) > 0.3);
 }
 
-int main(void)
+CHECK_FILE
 {
     RUN(same_shares_are_seldom_different);
     RUN(different_shares_are_found);

@@ -152,7 +152,7 @@ static void errors_are_errors(void)
     sb_side_done(&s);
 }
 
-int main(void)
+CHECK_FILE
 {
     check_folder();
     RUN(measured_intervals_count);

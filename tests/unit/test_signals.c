@@ -99,7 +99,7 @@ static void stop_without_a_signal_restores_the_mask(void)
     CHECK(!sigismember(&now, SIGINT));
 }
 
-int main(void)
+CHECK_FILE
 {
     RUN(the_first_signal_calls_the_handler);
     RUN(the_second_signal_ends_the_process);

@@ -271,7 +271,7 @@ static void fibers_wait_without_their_thread(void)
     sb__slots_done(&slots);
 }
 
-int main(void)
+CHECK_FILE
 {
     RUN(free_slots);
     RUN(slots_pass_in_order);

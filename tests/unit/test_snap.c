@@ -264,7 +264,7 @@ static void means(void)
     CHECK_NEAR(mean, 0, 0);
 }
 
-int main(void)
+CHECK_FILE
 {
     RUN(empty_run);
     RUN(intervals_add_up);

@@ -316,7 +316,7 @@ static void an_interval_lacks_a_metric(void)
     sb_snap_done(&sum);
 }
 
-int main(void)
+CHECK_FILE
 {
     RUN(nothing_is_lost);
     RUN(codes_are_added);

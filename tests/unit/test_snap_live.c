@@ -272,7 +272,7 @@ static void buffered_times_at_the_end_of_an_interval(void)
     sb_stats_done(&s);
 }
 
-int main(void)
+CHECK_FILE
 {
     RUN(closed_loop);
     RUN(closed_loop_with_shared_histograms);

@@ -229,7 +229,7 @@ static void invalid_data_is_refused(void)
     done(&p);
 }
 
-int main(void)
+CHECK_FILE
 {
     RUN(sums_are_the_same);
     RUN(invalid_data_is_refused);

@@ -39,7 +39,7 @@ static void one_thread_at_a_time(void)
     CHECK_INT(wrong, 0);
 }
 
-int main(void)
+CHECK_FILE
 {
     RUN(one_thread_at_a_time);
     return check_done();

@@ -109,7 +109,7 @@ static void folder_is_named(void)
     sb_spool_done(&s);
 }
 
-int main(void)
+CHECK_FILE
 {
     RUN(lines_are_copied_again_and_again);
     RUN(full_disk_keeps_whole_lines);

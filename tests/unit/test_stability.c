@@ -148,7 +148,7 @@ static void an_empty_series_has_no_figures(void)
     CHECK(isnan(s.q1) && isnan(s.cv) && isnan(s.dip_share));
 }
 
-int main(void)
+CHECK_FILE
 {
     RUN(quartiles_are_interpolated);
     RUN(the_last_half_is_the_default);

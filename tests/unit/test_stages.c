@@ -288,7 +288,7 @@ static void what_stages_set_is_known(void)
     }
 }
 
-int main(void)
+CHECK_FILE
 {
     RUN(settings_and_what_they_keep);
     RUN(a_closed_loop);

@@ -48,7 +48,7 @@ static void a_stop_ends_the_wait(void)
     CHECK(sb_clock_monotonic() - since < UINT64_C(60000000000));
 }
 
-int main(void)
+CHECK_FILE
 {
     CHECK_INT(sb__lock_init(&run.lock, &run.changed), 0);
     RUN(waits_until_then);

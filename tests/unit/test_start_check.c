@@ -137,7 +137,7 @@ static void a_check_that_never_returns_is_abandoned(void)
     CHECK_INT(seen.res.end, SB_END_SIGNAL);
 }
 
-int main(void)
+CHECK_FILE
 {
     RUN(users_start_after_the_check);
     RUN(an_error_ends_the_run);

@@ -462,7 +462,7 @@ static void closed_while_recording(void)
     }
 }
 
-int main(void)
+CHECK_FILE
 {
     RUN(done_accepts_zeroed_struct);
     RUN(few_users_have_own_histograms);

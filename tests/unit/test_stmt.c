@@ -247,7 +247,7 @@ static void freed_before_a_reset(void)
     finish();
 }
 
-int main(void)
+CHECK_FILE
 {
     sb_log_set_level(SB_LOG_FATAL);
     RUN(without_a_limit);

@@ -152,7 +152,7 @@ static void a_request_without_end(void)
     each_way();
 }
 
-int main(void)
+CHECK_FILE
 {
     buffer = calloc(1, LONG);
     mongoc_init();

@@ -86,7 +86,7 @@ static void ends_are_exact(void)
     CHECK(isnan(sb_student_t(NAN, 3)) && isnan(sb_student_t(0.05, NAN)));
 }
 
-int main(void)
+CHECK_FILE
 {
     RUN(quantiles_are_those_of_tables);
     RUN(few_degrees_have_closed_forms);

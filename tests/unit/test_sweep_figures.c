@@ -466,7 +466,7 @@ static void other_runs_are_no_sweep(void)
     sb_sweep_figures_done(&f);
 }
 
-int main(void)
+CHECK_FILE
 {
     check_folder();
     RUN(peak_and_knee_are_named);

@@ -82,7 +82,7 @@ static void damaged_files_are_named(void)
     CHECK_INT(combine(path, 2, &err), SB_ESYS);
 }
 
-int main(void)
+CHECK_FILE
 {
     check_folder();
     RUN(one_file_has_all_runs);

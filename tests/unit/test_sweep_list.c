@@ -136,7 +136,7 @@ static void values_with_units_have_an_order(void)
     CHECK_NEAR(number(""), -1, 0);
 }
 
-int main(void)
+CHECK_FILE
 {
     RUN(values_are_texts_separated_by_commas);
     RUN(ranges_double_or_add_a_step);

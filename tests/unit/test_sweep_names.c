@@ -117,7 +117,7 @@ static void files_that_cannot_be_written_are_found_at_once(void)
               60) == 0);
 }
 
-int main(void)
+CHECK_FILE
 {
     check_folder();
     RUN(files_have_the_values_in_their_names);

@@ -224,7 +224,7 @@ static void an_alias_stands_for_its_option(void)
     empty(&f);
 }
 
-int main(void)
+CHECK_FILE
 {
     RUN(all_combinations_are_measured_in_rounds);
     RUN(a_random_order_has_every_point_in_every_round);

@@ -350,7 +350,7 @@ static void without_a_result_file_the_folder_is_temporary(void)
     empty(&f);
 }
 
-int main(void)
+CHECK_FILE
 {
     check_folder();
     RUN(finished_runs_are_kept_until_the_sweep_is_complete);

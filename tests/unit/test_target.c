@@ -221,7 +221,7 @@ static void folder_of_a_path(void)
     CHECK_STR(dir, "/tmp");
 }
 
-int main(void)
+CHECK_FILE
 {
     check_folder();
     RUN(old_file_stays_until_the_new_one_is_whole);

@@ -362,7 +362,7 @@ static void quiet(void)
     teardown(&f);
 }
 
-int main(void)
+CHECK_FILE
 {
     RUN(final_plain);
     RUN(final_sql);

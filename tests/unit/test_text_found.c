@@ -69,7 +69,7 @@ static void without_operations(void)
     CHECK(text.err == NULL);
 }
 
-int main(void)
+CHECK_FILE
 {
     RUN(names_and_shares);
     RUN(a_few_are_not_reported);

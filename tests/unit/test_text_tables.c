@@ -369,7 +369,7 @@ static void failed_events(void)
     teardown(&f);
 }
 
-int main(void)
+CHECK_FILE
 {
     RUN(open_loop);
     RUN(event_loops);

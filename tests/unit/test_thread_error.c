@@ -26,7 +26,7 @@ static void a_stack_without_memory_is_named(void)
     CHECK(strncmp(text, small, sizeof(small) - 1) == 0);
 }
 
-int main(void)
+CHECK_FILE
 {
     RUN(other_errors_have_their_text);
     RUN(a_stack_without_memory_is_named);

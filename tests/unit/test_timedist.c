@@ -96,7 +96,7 @@ static void rejects(void)
     }
 }
 
-int main(void)
+CHECK_FILE
 {
     RUN(exponential);
     RUN(means_and_deviations);

@@ -70,7 +70,7 @@ static void changes_keep_the_order(void)
     sb_timers_done(&t);
 }
 
-int main(void)
+CHECK_FILE
 {
     RUN(earliest_comes_first);
     RUN(changes_keep_the_order);

@@ -296,7 +296,7 @@ static void percentages(void)
             samples[i].text);
 }
 
-int main(void)
+CHECK_FILE
 {
     RUN(counts);
     RUN(sizes);

@@ -105,7 +105,7 @@ static void home(void)
     CHECK_INT(chdir(here), 0);
 }
 
-int main(void)
+CHECK_FILE
 {
     check_folder();
     RUN(first_line);

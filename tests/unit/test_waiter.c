@@ -140,7 +140,7 @@ static void waiting_in_a_list_has_a_limit(void)
     sb_waiter_done(&w);
 }
 
-int main(void)
+CHECK_FILE
 {
     RUN(a_wake_up_is_kept);
     RUN(another_thread_wakes_a_thread);

@@ -111,7 +111,7 @@ static void own_delays_do_not_count(void)
     CHECK_INT(sb__watch_extend(&w, 11 * SECOND, 11 * SECOND), 0);
 }
 
-int main(void)
+CHECK_FILE
 {
     RUN(half_of_the_grace_precedes_a_cancel);
     RUN(slow_events_have_more_time);

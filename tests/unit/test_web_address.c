@@ -105,7 +105,7 @@ static void hosts_of_other_sites(void)
             CHECK_STR(bad[i], "allowed");
 }
 
-int main(void)
+CHECK_FILE
 {
     RUN(addresses);
     RUN(loopback_unless_asked_otherwise);

@@ -76,7 +76,7 @@ static void invalid_data_is_noticed(void)
     CHECK(w.bad);
 }
 
-int main(void)
+CHECK_FILE
 {
     RUN(values_come_back);
     RUN(invalid_data_is_noticed);

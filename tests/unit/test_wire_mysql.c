@@ -414,7 +414,7 @@ static void buffer_is_reused(void)
     finish();
 }
 
-int main(void)
+CHECK_FILE
 {
     RUN(file_is_rejected);
     RUN(no_file_contents_are_sent);

@@ -6,7 +6,7 @@
 #define WORKERS "users"
 #include "users_of_run.h"
 
-int main(void)
+CHECK_FILE
 {
     run_tests_of_users(sb__worker_start_all, sb__worker_join_ended);
     return check_done();

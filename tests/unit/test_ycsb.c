@@ -181,7 +181,7 @@ static void small_and_large(void)
     CHECK(two > 250 && two < 420); // 1/2^0.99 of the draws of 0
 }
 
-int main(void)
+CHECK_FILE
 {
     RUN(hashes);
     RUN(zeta);
