@@ -4,15 +4,16 @@
 # Installs the packages that building and testing require.
 #
 #     third_party/install-deps.sh [--list] [build] [test] [servers]
-#                                 [browser]
+#                                 [browser] [charts]
 #
 # build: to build (default). test: for the whole test suite and the checks of
 # .ci/run. servers: the databases that tests/servers/ starts; their system
 # services are neither started nor enabled. browser: Chromium, for the tests of
-# the HTML report (300 MB), Prometheus, for those of the live view, and npm for
-# get-charts. --list: only print the packages that are missing. Works as root or
-# with sudo without a password prompt; otherwise it prints the missing packages
-# and exits with status 1. apt is tested; dnf, apk and brew are not.
+# the HTML report (300 MB), Prometheus, for those of the live view, and Maven.
+# charts: Maven, which get-charts needs if there is no npm. --list: only print the
+# packages that are missing. Works as root or with sudo without a password prompt;
+# otherwise it prints the missing packages and exits with status 1. apt is tested;
+# dnf, apk and brew are not.
 set -eu
 
 apt_build='gcc libc6-dev make autoconf automake libtool pkg-config
@@ -60,9 +61,9 @@ sets=
 for arg; do
     case $arg in
     --list) list_only=yes ;;
-    build | test | servers | browser) sets="$sets $arg" ;;
+    build | test | servers | browser | charts) sets="$sets $arg" ;;
     *)
-        sed -n 's/^# \{0,1\}//; 4,15p' "$0" >&2
+        sed -n 's/^# \{0,1\}//; 4,18p' "$0" >&2
         exit 2
         ;;
     esac
@@ -100,6 +101,7 @@ for set in $sets; do
     brew:build) packages=$brew_build ;;
     brew:test) packages=$brew_test ;;
     brew:servers) packages=$brew_servers ;;
+    apt-get:charts | dnf:charts | apk:charts | brew:charts) packages=maven ;;
     apt-get:browser) packages=$apt_browser ;;
     dnf:browser) packages=$dnf_browser ;;
     apk:browser) packages=$apk_browser ;;
