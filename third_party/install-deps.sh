@@ -63,7 +63,7 @@ for arg; do
     --list) list_only=yes ;;
     build | test | servers | browser | charts) sets="$sets $arg" ;;
     *)
-        sed -n 's/^# \{0,1\}//; 4,18p' "$0" >&2
+        sed -n 's/^# \{0,1\}//; 4,16p' "$0" >&2
         exit 2
         ;;
     esac
