@@ -296,7 +296,8 @@ end
 -- Returns the expression for the id in a roll-up. The division has no
 -- remainder, so it is the same in all dialects.
 local function rolled(level)
-   return string.format("(id - id %% %d) / %d", level, level)
+   local remainder = dialect.of(sysbench.sql.driver()).remainder
+   return string.format("(id - " .. remainder .. ") / %d", "id", level, level)
 end
 
 local function fill_rollup(con, opt, n, level)

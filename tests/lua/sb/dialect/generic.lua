@@ -7,6 +7,7 @@ local generic = {
    -- Transactions; begin_write starts one that changes rows, begin_snapshot one
    -- whose reads all use one snapshot.
    begin = "BEGIN",
+   remainder = "%s %% %d",
    begin_write = "BEGIN",
    begin_snapshot = "BEGIN",
    commit = "COMMIT",

@@ -6,6 +6,10 @@ local generic = require("sb.dialect.generic")
 
 return {
    pipelines = true,
+   -- With sql_mode ORACLE, BEGIN begins a block, and % is no operator.
+   begin = "START TRANSACTION",
+   begin_write = "START TRANSACTION",
+   remainder = "MOD(%s, %d)",
    begin_snapshot = "START TRANSACTION WITH CONSISTENT SNAPSHOT",
    current_rows = " FOR UPDATE",
    drop_referenced = {"SET foreign_key_checks = 0",
