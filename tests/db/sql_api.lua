@@ -557,6 +557,20 @@ local function pipelining()
    con:reset()
    is(one("SELECT COUNT(*) FROM api_t"), "298",
       "statements after the failure are not executed")
+   for i, received in ipairs{0, 1} do
+      con:pipeline_begin()
+      con:query("SELECT 1")
+      con:query("SELECT * FROM api_no")
+      con:query("SELECT 2")
+      con:pipeline_send()
+      for _ = 1, received do
+         con:pipeline_next()
+      end
+      raises(function() con:query("SELECT 3") end, "api_no",
+         "a failure after " .. received .. " received answers")
+      con:reset()
+      is(one("SELECT 4"), "4", "a query after it, " .. i)
+   end
    insert:close()
    -- More than the socket buffers can hold, in both directions at once, after
    -- executions that bypassed the client library.

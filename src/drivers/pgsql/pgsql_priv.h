@@ -128,7 +128,8 @@ struct pgsql_conn {
     struct sb_buf closed; // DEALLOCATE statements for closed statements
     unsigned nclosed;
     bool synced;         // the end of the pipeline was sent
-    uint32_t unfinished; // its statements that have not succeeded yet
+    bool failed;         // it could not be sent, or an answer was an error
+    uint32_t unanswered; // its statements whose answers were not received
     // Bulk load.
     struct sb_buf copy; // the COPY statements: see bulk.c
     struct sb_buf rows; // rows to send

@@ -75,30 +75,31 @@ int pgsql_pipeline_send(struct sb_conn *conn, const struct sb_item *items,
 
     pgsql_clear(c);
     c->synced = false;
-    c->unfinished = n;
     pgsql_call_begin(c);
     rc = send_all(c, items, n, err);
     pgsql_call_end(c);
+    c->unanswered = rc ? 0 : n;
+    c->failed = rc != 0;
     return rc;
 }
 
-int pgsql_pipeline_receive(
-    struct sb_conn *conn, struct sb_result *res, struct sb_err *err)
+static int receive(
+    struct pgsql_conn *c, struct sb_result *res, struct sb_err *err)
 {
-    struct pgsql_conn *c = pgsql_own(conn);
     struct sb_err why = { 0 };
     int rc;
 
+    assert(c->unanswered > 0);
     pgsql_clear(c);
-    pgsql_call_begin(c);
     rc = pgsql_collect(c, &why);
-    pgsql_call_end(c);
+    c->unanswered--;
     if (rc == 0) {
-        assert(c->unfinished > 0);
-        c->unfinished--;
         pgsql_describe(c, res);
         return 0;
     }
+    // The server has skipped the statements after this one.
+    c->unanswered = 0;
+    c->failed = true;
     if (rc == SB_EQUERY && pgsql_stmt_lost(c, &why))
         rc = SB_ERESTART;
     why.code = rc;
@@ -107,9 +108,22 @@ int pgsql_pipeline_receive(
     return rc;
 }
 
-// Discards answers up to the last sync. Two NULLs in a row mean that there are
-// no more. Without BEGIN, the server commits at the sync: an error after the
-// success of all statements then undoes them all.
+int pgsql_pipeline_receive(
+    struct sb_conn *conn, struct sb_result *res, struct sb_err *err)
+{
+    struct pgsql_conn *c = pgsql_own(conn);
+    int rc;
+
+    pgsql_call_begin(c);
+    rc = receive(c, res, err);
+    pgsql_call_end(c);
+    return rc;
+}
+
+// Discards what comes up to the last sync. Two NULLs in a row mean that there
+// is no more. Without BEGIN, the server commits at the sync: an error after the
+// success of all statements then undoes them all. Fills err only if none of
+// them has failed.
 static int drain(struct pgsql_conn *c, struct sb_err *err)
 {
     int nothing = 0, rc = 0;
@@ -119,7 +133,7 @@ static int drain(struct pgsql_conn *c, struct sb_err *err)
         ExecStatusType status = r ? PQresultStatus(r) : PGRES_EMPTY_QUERY;
 
         nothing = r ? 0 : nothing + 1;
-        if (status == PGRES_FATAL_ERROR && c->unfinished == 0 && rc == 0)
+        if (status == PGRES_FATAL_ERROR && !c->failed && rc == 0)
             rc = pgsql_fail(c, r, err);
         PQclear(r);
         pgsql_leave_copy(c, status, NULL);
@@ -129,22 +143,35 @@ static int drain(struct pgsql_conn *c, struct sb_err *err)
     return rc;
 }
 
+static int end_pipeline(struct pgsql_conn *c, struct sb_err *err)
+{
+    int rc = c->synced ? 0 : send_sync(c, err);
+    bool synced = rc == 0;
+
+    while (rc == 0 && c->unanswered > 0)
+        rc = receive(c, &(struct sb_result){ 0 }, err);
+    if (synced) {
+        int late = drain(c, err);
+
+        rc = rc ? rc : late;
+    }
+    if (!PQexitPipelineMode(c->db) && rc == 0)
+        rc = pgsql_fail(c, NULL, err);
+    return rc;
+}
+
 int pgsql_pipeline_end(struct sb_conn *conn, struct sb_err *err)
 {
     struct pgsql_conn *c = pgsql_own(conn);
-    int rc = 0;
+    int rc;
 
     pgsql_clear(c);
     if (PQpipelineStatus(c->db) == PQ_PIPELINE_OFF)
         return 0;
     pgsql_call_begin(c);
-    if (!c->synced)
-        rc = send_sync(c, err);
-    if (rc == 0)
-        rc = drain(c, err);
-    if (!PQexitPipelineMode(c->db) && rc == 0)
-        rc = pgsql_fail(c, NULL, err);
+    rc = end_pipeline(c, err);
     pgsql_call_end(c);
+    pgsql_clear(c);
     return rc;
 }
 
