@@ -80,7 +80,23 @@ local function queries()
    con:query("DELETE FROM api_t")
 end
 
-local function several()
+-- PostgreSQL's driver returns the last result, as sysbench 1.0 does.
+local function last_result()
+   local rs = con:query("SELECT 1 AS a; SELECT 2 AS b, 3 AS c")
+   is(rs.nrows .. " " .. rs.nfields, "1 2", "several results: the last one")
+   is(rs:column(1), "b", "with its own names")
+   is(table.concat(rs:fetch_row(), ","), "2,3", "and its own row")
+   ok(not con:more_results(), "more_results() is false")
+   is(con:next_result(), nil, "next_result() returns nil")
+   con:query("INSERT INTO api_t(id) VALUES (1), (2); " ..
+      "DELETE FROM api_t WHERE id = 1")
+   is(con:affected(), 1, "affected() of the last of two changes")
+   is(con:query("SELECT 1; DELETE FROM api_t"), nil,
+      "no rows of the statement before the last")
+   is(one("SELECT COUNT(*) FROM api_t"), "0", "all were executed")
+end
+
+local function each_result()
    local rs = con:query("SELECT 1 AS a; SELECT 2 AS b, 3 AS c; SELECT 4 AS e")
    is(rs:fetch_row()[1], "1", "the first of several results")
    rs = con:next_result()
@@ -97,6 +113,22 @@ local function several()
    con:next_result()
    is(con:affected(), 1, "affected() of the second")
    is(one("SELECT COUNT(*) FROM api_t"), "0", "both were executed")
+end
+
+local function several()
+   if drv:name() == "pgsql" then
+      last_result()
+   else
+      each_result()
+   end
+   for i, sql in ipairs{"SELECT x FROM api_no; SELECT 1",
+      "SELECT 1; SELECT x FROM api_no; SELECT 3", "SELECT 1; SELECT 2; " ..
+      "SELECT x FROM api_no"}
+   do
+      raises(function() con:query(sql) end, "api_no",
+         "an error of statement " .. i .. " of several is raised")
+   end
+   is(one("SELECT 6"), "6", "the connection can be used after that")
 end
 
 local function procedures()

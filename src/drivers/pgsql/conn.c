@@ -45,7 +45,6 @@ static void disconnect_pgsql(struct sb_conn *conn)
     PQfreeCancel(atomic_load_explicit(&c->cancel, memory_order_acquire));
     pgsql_clear(c);
     PQfinish(c->db);
-    free(c->result);
     sb_buf_done(&c->wire.in);
     free(c->closing);
     free(c->value);

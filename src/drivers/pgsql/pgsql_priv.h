@@ -108,10 +108,7 @@ struct pgsql_conn {
                                         // NULL
     struct sb_buf bound;                // parameters to send
     struct pgsql_wire wire;
-    PGresult **result; // libpq's results of the last call
-    size_t cap_results;
-    uint32_t nresults;
-    uint32_t current; // index of the current result
+    PGresult *result; // of the last call, by libpq; NULL: none
     uint64_t row;     // its next row to fetch
     PGconn *db;
     const struct sb_host *host;
@@ -255,8 +252,8 @@ int pgsql_no_memory(struct sb_err *err);
 
 // result.c
 
-// Receives all results of what was sent into c->result. If one of them is an
-// error, returns it and keeps no result.
+// Receives all results of what was sent, and keeps the last one in c->result.
+// If one of them is an error, returns it and keeps none.
 int pgsql_collect(struct pgsql_conn *c, struct sb_err *err);
 // Ends a COPY that a text statement started. While it lasts, libpq returns no
 // other result. If it cannot be ended, the connection is closed: SB_ELOST.
@@ -281,8 +278,6 @@ int pgsql_fetch(struct sb_conn *conn, struct sb_result *res,
     struct sb_cell *cells, struct sb_err *err);
 const char *pgsql_column(
     struct sb_conn *conn, struct sb_result *res, uint32_t i);
-int pgsql_next_result(
-    struct sb_conn *conn, struct sb_result *res, struct sb_err *err);
 void pgsql_free_result(struct sb_conn *conn, struct sb_result *res);
 
 // query.c

@@ -35,7 +35,6 @@ const struct sb_sql_ops pgsql_sql_ops = {
     .close = pgsql_close,
     .fetch = pgsql_fetch,
     .column = pgsql_column,
-    .next_result = pgsql_next_result,
     .free_result = pgsql_free_result,
     .quote = quote,
 #ifdef LIBPQ_HAS_PIPELINING

@@ -5,7 +5,6 @@
 #include <sys/socket.h>
 
 #include "drivers/pgsql/pgsql_priv.h"
-#include "kit/array.h"
 
 // Keeping ------------------------------------------------------------------
 
@@ -13,25 +12,9 @@ void pgsql_clear(struct pgsql_conn *c)
 {
     if (c->wire_stmt)
         pgsql_wire_clear(c);
-    for (uint32_t i = 0; i < c->nresults; i++)
-        PQclear(c->result[i]);
-    c->nresults = c->current = 0;
+    PQclear(c->result);
+    c->result = NULL;
     c->row = 0;
-}
-
-static int keep_result(struct pgsql_conn *c, PGresult *r, struct sb_err *err)
-{
-    PGresult **p = sb_array_room(
-        c->result, &c->cap_results, c->nresults, 1, sizeof(*p));
-
-    assert(!c->wire_stmt && c->nresults <= c->cap_results);
-    if (!p) {
-        PQclear(r);
-        return pgsql_no_memory(err);
-    }
-    c->result = p;
-    c->result[c->nresults++] = r;
-    return 0;
 }
 
 static bool end_copy(struct pgsql_conn *c, ExecStatusType status)
@@ -79,9 +62,11 @@ static int take_result(
     case PGRES_TUPLES_OK:
     case PGRES_COMMAND_OK:
     case PGRES_EMPTY_QUERY:
-        if (rc == 0)
-            return keep_result(c, r, err);
-        break;
+        if (rc)
+            break;
+        PQclear(c->result);
+        c->result = r;
+        return 0;
     case PGRES_COPY_OUT:
     case PGRES_COPY_IN:
     case PGRES_COPY_BOTH:
@@ -125,7 +110,7 @@ int pgsql_run(struct pgsql_conn *c, const char *sql, struct sb_err *err)
 const PGresult *pgsql_answer(
     const struct pgsql_conn *c, int rows, int columns, struct sb_err *err)
 {
-    const PGresult *r = c->nresults == 1 ? c->result[0] : NULL;
+    const PGresult *r = c->result;
 
     if (r && PQresultStatus(r) == PGRES_TUPLES_OK && PQntuples(r) >= rows &&
         (columns == 0 || PQnfields(r) == columns))
@@ -147,7 +132,7 @@ const char *pgsql_cell(const PGresult *r, int row, int column)
 
 void pgsql_describe(const struct pgsql_conn *c, struct sb_result *res)
 {
-    PGresult *r = c->current < c->nresults ? c->result[c->current] : NULL;
+    PGresult *r = c->result;
     const char *tuples;
 
     if (c->wire_stmt) {
@@ -172,7 +157,7 @@ int pgsql_fetch(struct sb_conn *conn, struct sb_result *res,
     struct sb_cell *cells, struct sb_err *err)
 {
     struct pgsql_conn *c = pgsql_own(conn);
-    const PGresult *r = c->current < c->nresults ? c->result[c->current] : NULL;
+    const PGresult *r = c->result;
     int row = (int)c->row;
 
     if (c->wire_stmt)
@@ -205,22 +190,7 @@ const char *pgsql_column(
         return NULL;
     if (c->wire_stmt)
         return nth(c->wire_stmt->columns, i);
-    return c->current < c->nresults ? PQfname(c->result[c->current], (int)i)
-                                    : NULL;
-}
-
-int pgsql_next_result(
-    struct sb_conn *conn, struct sb_result *res, struct sb_err *err)
-{
-    struct pgsql_conn *c = pgsql_own(conn);
-
-    *res = (struct sb_result){ 0 };
-    if (c->current + 1 >= c->nresults)
-        return 0;
-    c->current++;
-    c->row = 0;
-    pgsql_describe(c, res);
-    return 1;
+    return c->result ? PQfname(c->result, (int)i) : NULL;
 }
 
 void pgsql_free_result(struct sb_conn *conn, struct sb_result *res)

@@ -270,7 +270,7 @@ int pgsql_send_stmt(struct pgsql_conn *c, const struct pgsql_stmt *st,
 // Stores the kind of the statement's answer for later executions.
 static void set_shape(struct pgsql_conn *c, struct pgsql_stmt *st)
 {
-    PGresult *r = c->nresults == 1 ? c->result[0] : NULL;
+    PGresult *r = c->result;
     size_t size = 1;
     char *p;
 
