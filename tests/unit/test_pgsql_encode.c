@@ -136,6 +136,11 @@ static void errors(void)
     CHECK_INT(pgsql_classify("57P01"), SB_ELOST);
     CHECK_INT(pgsql_classify("57014"), SB_EQUERY);
     CHECK_INT(pgsql_classify(""), SB_EQUERY);
+    CHECK(pgsql_plan_changed("0A000", "anders", "RevalidateCachedQuery"));
+    CHECK(pgsql_plan_changed(
+        "0A000", "cached plan must not change result type", "planner"));
+    CHECK(!pgsql_plan_changed("0A000", "not supported", "planner"));
+    CHECK(!pgsql_plan_changed("42601", "syntax", "RevalidateCachedQuery"));
     CHECK(pgsql_not_known("0A000") && pgsql_not_known("42601"));
     CHECK(!pgsql_not_known("42P01") && !pgsql_not_known(""));
 }

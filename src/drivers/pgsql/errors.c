@@ -33,6 +33,15 @@ int pgsql_classify(const char *state)
     return SB_EQUERY;
 }
 
+// PostgreSQL translates the text; its relatives have other routines.
+bool pgsql_plan_changed(
+    const char *state, const char *text, const char *routine)
+{
+    return strcmp(state, "0A000") == 0 &&
+           (strcmp(routine, "RevalidateCachedQuery") == 0 ||
+               strcmp(text, "cached plan must not change result type") == 0);
+}
+
 bool pgsql_not_known(const char *state)
 {
     return strcmp(state, "42601") == 0 || strncmp(state, "0A", 2) == 0 ||

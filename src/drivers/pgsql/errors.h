@@ -18,6 +18,11 @@
 // Returns SB_ERESTART, SB_EIGNORE, SB_ELOST or SB_EQUERY for a SQLSTATE.
 int pgsql_classify(const char *state);
 
+// True if a table was altered since the statement was prepared, so that it has
+// other result columns now. routine: the function of the server's source.
+bool pgsql_plan_changed(
+    const char *state, const char *text, const char *routine);
+
 // True for errors of servers that do not support a command or one of its
 // options, such as PostgreSQL-compatible servers.
 bool pgsql_not_known(const char *state);

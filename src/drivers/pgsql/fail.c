@@ -52,6 +52,7 @@ int pgsql_fail_with(
     const char *state = p->state, *detail = p->detail, *said = p->text;
     char text[sizeof(err->msg)];
 
+    c->plan_changed = pgsql_plan_changed(state, said, p->routine);
     if (pgsql_gone(c)) {
         code = SB_ELOST;
         c->gone = true;
@@ -81,6 +82,7 @@ int pgsql_fail(struct pgsql_conn *c, const PGresult *r, struct sb_err *err)
         .state = field(r, PG_DIAG_SQLSTATE),
         .text = field(r, PG_DIAG_MESSAGE_PRIMARY),
         .detail = field(r, PG_DIAG_MESSAGE_DETAIL),
+        .routine = field(r, PG_DIAG_SOURCE_FUNCTION),
     };
     char said[400];
 
@@ -101,7 +103,7 @@ int pgsql_fail_fatal(struct pgsql_conn *c, struct sb_err *err)
 {
     const struct sb_err was = err ? *err : (struct sb_err){ 0 };
     const struct pgsql_problem p = {
-        .state = was.state, .text = was.msg, .detail = ""
+        .state = was.state, .text = was.msg, .detail = "", .routine = ""
     };
 
     return pgsql_fail_with(c, &p, err);

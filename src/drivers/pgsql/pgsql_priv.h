@@ -61,6 +61,7 @@ struct pgsql_stmt {
     char *sql;     // with $1, $2 ...
     char name[40]; // "": not prepared, the text is sent each time
     uint32_t name_len;
+    uint32_t plans; // the connection's `plans` when it was prepared
     uint32_t nfields;
     enum pgsql_shape shape;
     char *columns; // nfields names, each with its NUL
@@ -89,13 +90,14 @@ struct pgsql_closing {
 struct pgsql_conn {
     // The fields that each execution uses are adjacent: with many users, none
     // of them is in the processor's cache.
-    int fd;        // libpq's socket
-    char status;   // of the transaction: I, T or E; 0: ask libpq
-    bool plain;    // the socket can be used without libpq (wire.c)
-    bool gone;     // connection lost, which libpq may not have detected
-    bool local;    // the socket is a Unix socket (kit/sock.h)
-    bool shared;   // other users run in the thread while the server is awaited
-    bool blocking; // the socket is blocking (libpq's is non-blocking)
+    int fd;         // libpq's socket
+    char status;    // of the transaction: I, T or E; 0: ask libpq
+    bool plain;     // the socket can be used without libpq (wire.c)
+    bool gone;      // connection lost, which libpq may not have detected
+    bool local;     // the socket is a Unix socket (kit/sock.h)
+    bool shared;    // other users run in the thread while the server is awaited
+    bool blocking;  // the socket is blocking (libpq's is non-blocking)
+    uint32_t plans; // incremented when statements must be prepared again
     // Of wait.c:
     bool encrypted;   // by TLS or GSSAPI
     bool hidden;      // decrypted bytes may be left that libpq has not read
@@ -122,6 +124,8 @@ struct pgsql_conn {
     int *length, *format;
     uint32_t cap_params;
     uint64_t prepared;    // number of statements so far, for their names
+    bool plan_changed;    // the last error was that of a plan which returns
+                          // other columns since a table was altered
     struct sb_buf closed; // DEALLOCATE statements for closed statements
     unsigned nclosed;
     bool synced;         // the end of the pipeline was sent
@@ -140,7 +144,7 @@ struct pgsql_conn {
 
 // The fields of an error; "" for missing ones.
 struct pgsql_problem {
-    const char *state, *text, *detail;
+    const char *state, *text, *detail, *routine;
 };
 
 static inline struct pgsql_conn *pgsql_own(struct sb_conn *conn)
@@ -298,9 +302,14 @@ const char *pgsql_terminated(
 // Sends a statement with its values. Returns 0 or SB_E*.
 int pgsql_send_stmt(struct pgsql_conn *c, const struct pgsql_stmt *st,
     const struct sb_value *values, uint32_t n, struct sb_err *err);
-// True if err means that the connection does not have exclusive use of the
-// server's prepared statements. From then on, SQL texts are sent. Logs this
-// once.
+// Prepares the statement again if the connection's statements must be prepared
+// again since it was prepared. Returns 0 or SB_E*.
+int pgsql_renew(
+    struct pgsql_conn *c, struct pgsql_stmt *st, struct sb_err *err);
+// True if the same statement can be executed after err, the last error. Either
+// a table was altered: the statements are prepared again when they are used.
+// Or the connection does not have exclusive use of the server's prepared
+// statements: from then on, SQL texts are sent, which is logged once.
 bool pgsql_stmt_lost(struct pgsql_conn *c, const struct sb_err *err);
 
 // wire.c

@@ -67,6 +67,18 @@ static int send_all(struct pgsql_conn *c, const struct sb_item *items,
     return send_sync(c, err);
 }
 
+static int renew_all(struct pgsql_conn *c, const struct sb_item *items,
+    uint32_t n, struct sb_err *err)
+{
+    int rc = 0;
+
+    for (uint32_t i = 0; i < n && rc == 0; i++) {
+        if (items[i].stmt)
+            rc = pgsql_renew(c, (struct pgsql_stmt *)items[i].stmt, err);
+    }
+    return rc;
+}
+
 int pgsql_pipeline_send(struct sb_conn *conn, const struct sb_item *items,
     uint32_t n, struct sb_err *err)
 {
@@ -74,6 +86,9 @@ int pgsql_pipeline_send(struct sb_conn *conn, const struct sb_item *items,
     int rc;
 
     pgsql_clear(c);
+    rc = renew_all(c, items, n, err);
+    if (rc)
+        return rc;
     c->synced = false;
     pgsql_call_begin(c);
     rc = send_all(c, items, n, err);

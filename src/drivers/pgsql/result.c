@@ -37,6 +37,7 @@ int pgsql_leave_copy(
         .state = "",
         .text = "connection lost: the server started a COPY that does not end",
         .detail = "",
+        .routine = "",
     };
 
     if (end_copy(c, status) || pgsql_gone(c))

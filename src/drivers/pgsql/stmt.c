@@ -41,6 +41,10 @@ static bool text_only(const struct pgsql_conn *c)
 
 bool pgsql_stmt_lost(struct pgsql_conn *c, const struct sb_err *err)
 {
+    if (c->plan_changed) {
+        c->plans++;
+        return true;
+    }
     if (strcmp(err->state, PGSQL_NO_STATEMENT) != 0 &&
         strcmp(err->state, PGSQL_DUP_STATEMENT) != 0)
         return false;
@@ -123,6 +127,7 @@ static int send_prepare(
 {
     int rc;
 
+    free_names(c);
     name_stmt(c, st);
     pgsql_clear(c);
     pgsql_call_begin(c);
@@ -131,6 +136,7 @@ static int send_prepare(
              : pgsql_fail(c, NULL, err);
     pgsql_call_end(c);
     pgsql_clear(c);
+    st->plans = c->plans;
     if (rc == 0)
         return 0;
     st->name[0] = '\0';
@@ -155,10 +161,8 @@ int pgsql_prepare(struct sb_conn *conn, struct sb_stmt *stmt, const char *sql,
     struct sb_err why = { 0 };
     int rc = translate(c, st, sql, len, nparams, &why);
 
-    if (rc == 0 && !text_only(c)) {
-        free_names(c);
+    if (rc == 0 && !text_only(c))
         rc = send_prepare(c, st, &why);
-    }
     if (rc == 0)
         return 0;
     drop_stmt(st);
@@ -168,20 +172,39 @@ int pgsql_prepare(struct sb_conn *conn, struct sb_stmt *stmt, const char *sql,
     return rc;
 }
 
+// Deallocates the server's statement later.
+static void close_later(struct pgsql_conn *c, const struct pgsql_stmt *st)
+{
+    bool later = st->name[0] && !text_only(c) && c->nclosed < CLOSE_MOST;
+    char *p = later ? sb_buf_room(&c->closed, 64) : NULL;
+
+    if (!p)
+        return;
+    c->closed.len += (size_t)snprintf(p, 64, "DEALLOCATE %s;", st->name);
+    c->nclosed++;
+}
+
 void pgsql_close(struct sb_conn *conn, struct sb_stmt *stmt)
 {
     struct pgsql_conn *c = pgsql_own(conn);
     struct pgsql_stmt *st = (struct pgsql_stmt *)stmt;
-    bool later = st->name[0] && !text_only(c) && c->nclosed < CLOSE_MOST;
-    char *p = later ? sb_buf_room(&c->closed, 64) : NULL;
 
     if (c->wire_stmt == st)
         pgsql_clear(c);
-    if (p) {
-        c->closed.len += (size_t)snprintf(p, 64, "DEALLOCATE %s;", st->name);
-        c->nclosed++;
-    }
+    close_later(c, st);
     drop_stmt(st);
+}
+
+int pgsql_renew(struct pgsql_conn *c, struct pgsql_stmt *st, struct sb_err *err)
+{
+    assert(!c->wire_stmt);
+    if (st->plans == c->plans || text_only(c))
+        return 0;
+    close_later(c, st);
+    free(st->columns);
+    st->columns = NULL;
+    st->shape = PGSQL_UNKNOWN;
+    return send_prepare(c, st, err);
 }
 
 // Executing ----------------------------------------------------------------
@@ -295,6 +318,9 @@ static int execute_once(struct pgsql_conn *c, struct pgsql_stmt *st,
     int rc;
 
     pgsql_clear(c);
+    rc = pgsql_renew(c, st, err);
+    if (rc)
+        return rc;
     if (st->name_len && !text_only(c) && pgsql_wire_ready(c, st, values, n))
         return pgsql_wire_execute(c, st, values, n, err);
     pgsql_call_begin(c);

@@ -395,6 +395,7 @@ static int server_error(struct pgsql_conn *c, struct sb_err *err)
         .state = field(body, end, 'C'),
         .text = field(body, end, 'M'),
         .detail = field(body, end, 'D'),
+        .routine = field(body, end, 'R'),
     };
 
     return pgsql_fail_with(c, &p, err);
@@ -406,6 +407,7 @@ static int lost_con(struct pgsql_conn *c, int rc, struct sb_err *err)
         .state = "",
         .text = "the server closed the connection unexpectedly",
         .detail = "",
+        .routine = "",
     };
 
     close_socket(c);
