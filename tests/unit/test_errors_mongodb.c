@@ -5,7 +5,8 @@
 
 #define COUNT(array) (sizeof(array) / sizeof((array)[0]))
 
-static const int restart[] = { 24, 46, 112, 239, 246, 251, 262, 267, 365 };
+static const int restart[] = { 24, 46, 112, 117, 134, 175, 239, 246, 251, 262,
+    267, 365, 12586, 12587 };
 static const int lost[] = { 6, 7, 89, 91, 133, 189, 9001, 10107, 11600, 11602,
     13435, 13436 };
 static const int other[] = { 0, 2, 13, 18, 26, 48, 50, 59, 64, 100, 121, 11000,

@@ -7,6 +7,8 @@
 static const int lost[] = { 1053, 1080, 1152, 1154, 1155, 1156, 1157, 1158,
     1159, 1160, 1161, 1184, 1243, 1927, 2002, 2003, 2006, 2011, 2013, 2026,
     2055, 3169, 4031 };
+static const int again[] = { 1412, 1614, 1615, 1637, 1689, 3058, 3101, 3572,
+    8002, 8022, 8028, 9007 };
 static const int other[] = { 1047, 1062, 1064, 1146, 1153, 1189, 1190, 1218,
     1290, 1317, 99999, 0 };
 
@@ -40,6 +42,8 @@ static void ignore_none(void)
     CHECK_INT(init(&ig, NULL, 0), 0);
     CHECK_INT(sbmy_classify(&ig, 1213, "HY000"), SB_EQUERY);
     CHECK_INT(sbmy_classify(&ig, 2013, "HY000"), SB_ELOST);
+    for (size_t i = 0; i < COUNT(again); i++)
+        CHECK_INT(sbmy_classify(&ig, again[i], "HY000"), SB_ERESTART);
     sbmy_ignore_done(&ig);
 }
 

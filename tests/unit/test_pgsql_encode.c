@@ -127,15 +127,26 @@ static void several_statements(void)
 
 static void errors(void)
 {
-    CHECK_INT(pgsql_classify("40001"), SB_ERESTART);
-    CHECK_INT(pgsql_classify("40P01"), SB_ERESTART);
-    CHECK_INT(pgsql_classify("55P03"), SB_ERESTART);
-    CHECK_INT(pgsql_classify("23505"), SB_EIGNORE);
-    CHECK_INT(pgsql_classify("23503"), SB_EQUERY);
-    CHECK_INT(pgsql_classify("08006"), SB_ELOST);
-    CHECK_INT(pgsql_classify("57P01"), SB_ELOST);
-    CHECK_INT(pgsql_classify("57014"), SB_EQUERY);
-    CHECK_INT(pgsql_classify(""), SB_EQUERY);
+    CHECK_INT(pgsql_classify("40001", ""), SB_ERESTART);
+    CHECK_INT(pgsql_classify("40P01", ""), SB_ERESTART);
+    CHECK_INT(pgsql_classify("55P03", ""), SB_ERESTART);
+    CHECK_INT(pgsql_classify("23505", ""), SB_EIGNORE);
+    CHECK_INT(pgsql_classify("23503", ""), SB_EQUERY);
+    CHECK_INT(pgsql_classify("08006", ""), SB_ELOST);
+    CHECK_INT(pgsql_classify("57P01", ""), SB_ELOST);
+    CHECK_INT(pgsql_classify("57014", ""), SB_EQUERY);
+    CHECK_INT(pgsql_classify("", ""), SB_EQUERY);
+    CHECK_INT(pgsql_classify("40000", ""), SB_ERESTART);
+    CHECK_INT(pgsql_classify("40003", ""), SB_EQUERY);
+    CHECK_INT(pgsql_classify("72000", ""), SB_ERESTART);
+    CHECK_INT(
+        pgsql_classify("XX000", "tuple concurrently updated"), SB_ERESTART);
+    CHECK_INT(pgsql_classify("XX000", "could not open relation with OID 7"),
+        SB_ERESTART);
+    CHECK_INT(pgsql_classify("XX000", "cache lookup failed for function 7"),
+        SB_ERESTART);
+    CHECK_INT(pgsql_classify("XX000", "unexpected chunk number"), SB_EQUERY);
+    CHECK_INT(pgsql_classify("22023", "tuple concurrently updated"), SB_EQUERY);
     CHECK(pgsql_plan_changed("0A000", "anders", "RevalidateCachedQuery"));
     CHECK(pgsql_plan_changed(
         "0A000", "cached plan must not change result type", "planner"));

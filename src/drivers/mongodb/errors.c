@@ -20,7 +20,10 @@ static const struct sb_errnum table[] = {
     { 91, SB_ELOST, "" }, // ShutdownInProgress
     { 100, SB_EQUERY, "it requires more servers than exist" },
     { 112, SB_ERESTART, "" }, // WriteConflict
+    { 117, SB_ERESTART, "" }, // ConflictingOperationInProgress
     { 133, SB_ELOST, "" },    // FailedToSatisfyReadPreference
+    { 134, SB_ERESTART, "" }, // ReadConcernMajorityNotAvailableYet
+    { 175, SB_ERESTART, "" }, // QueryPlanKilled: an index was dropped
     { 189, SB_ELOST, "" },    // PrimarySteppedDown
     { 202, SB_ELOST, "" },    // NetworkInterfaceExceededTimeLimit
     { 238, SB_EQUERY, "this server does not support it" },
@@ -35,6 +38,8 @@ static const struct sb_errnum table[] = {
     { 10107, SB_ELOST, "" },    // NotWritablePrimary
     { 11600, SB_ELOST, "" },    // InterruptedAtShutdown
     { 11602, SB_ELOST, "" },    // InterruptedDueToReplStateChange
+    { 12586, SB_ERESTART, "" }, // BackgroundOperationInProgressForDatabase
+    { 12587, SB_ERESTART, "" }, // BackgroundOperationInProgressForNamespace
     { 13388, SB_ERESTART, "" }, // StaleConfig
     { 13435, SB_ELOST, "" },    // NotPrimaryNoSecondaryOk
     { 13436, SB_ELOST, "" },    // NotPrimaryOrSecondary

@@ -9,7 +9,8 @@
 
 enum kind {
     KIND_OTHER,
-    KIND_RETRY,   // conflict with another transaction
+    KIND_RETRY,   // conflict with another transaction, of the list of 1.0
+    KIND_AGAIN,   // another try succeeds, whatever --mysql-ignore-errors is
     KIND_LOST,    // the connection or its session is lost
     KIND_PREPARE, // the statement cannot be prepared
     KIND_LOAD,    // no support for LOAD DATA LOCAL
@@ -56,10 +57,15 @@ static const struct sb_errnum table[] = {
     // After a proxy changed servers, all prepared statements are unknown.
     { 1243, KIND_LOST, "" },
     { 1295, KIND_PREPARE, "" },
+    { 1412, KIND_AGAIN, "" }, // table altered since the transaction began
     { 1461, KIND_OTHER,
         "raise the server's max_prepared_stmt_count, set "
         "--db-statement-cache, or use --db-ps-mode=disable" },
-    { 1927, KIND_LOST, "" }, // connection was killed
+    { 1614, KIND_AGAIN, "" }, // deadlock in an XA transaction
+    { 1615, KIND_AGAIN, "" }, // tables altered each time it was prepared again
+    { 1637, KIND_AGAIN, "" }, // too many concurrent transactions
+    { 1689, KIND_AGAIN, "" }, // lock wait ended by an exclusive lock request
+    { 1927, KIND_LOST, "" },  // connection was killed
     // During a call, a proxy reports these if it lost its server.
     { 2002, KIND_LOST, "" },
     { 2003, KIND_LOST, "" },
@@ -75,11 +81,19 @@ static const struct sb_errnum table[] = {
         "the client library lacks the plugin, or the plugin would send the "
         "password in cleartext, which --mysql-cleartext-password=on allows" },
     { 2068, KIND_LOAD, "" },
-    { 3169, KIND_LOST, "" }, // session was killed
+    { 3058, KIND_AGAIN, "" }, // deadlock of GET_LOCK()
+    { 3101, KIND_AGAIN, "" }, // group replication: conflict with another member
+    { 3169, KIND_LOST, "" },  // session was killed
+    { 3572, KIND_AGAIN, "" }, // NOWAIT: the lock is not available
     { 3948, KIND_LOAD, "" },
     { 4031, KIND_LOST, "" }, // disconnected because of inactivity
     { 4166, KIND_LOAD, "" },
     { 5010, KIND_OTHER, MAY_READ },
+    // Of TiDB: conflicts, and tables altered during a transaction.
+    { 8002, KIND_AGAIN, "" },
+    { 8022, KIND_AGAIN, "" },
+    { 8028, KIND_AGAIN, "" },
+    { 9007, KIND_AGAIN, "" },
 };
 
 #define ENTRIES (sizeof(table) / sizeof(table[0]))
@@ -159,6 +173,8 @@ int sbmy_classify(const struct sbmy_ignore *ig, int native, const char *state)
         return ignored ? SB_ERECONNECT : SB_ELOST;
     case KIND_RETRY:
         return ignored ? SB_ERESTART : SB_EQUERY;
+    case KIND_AGAIN:
+        return SB_ERESTART;
     default:
         return ignored ? SB_EIGNORE : SB_EQUERY;
     }

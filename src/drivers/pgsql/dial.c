@@ -198,7 +198,7 @@ static void notice(void *arg, const PGresult *r)
     const char *why = PQresultErrorField(r, PG_DIAG_MESSAGE_PRIMARY);
     char text[400], line[420];
 
-    if (state && why && pgsql_classify(state) == SB_ELOST)
+    if (state && why && pgsql_classify(state, why) == SB_ELOST)
         pgsql_keep_closing(c, state, why);
     pgsql_one_line(PQresultErrorMessage(r), text, sizeof(text));
     snprintf(line, sizeof(line), "pgsql: %s", text);

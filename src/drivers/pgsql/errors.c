@@ -10,9 +10,11 @@ static const struct {
     const char *state;
     int code;
 } table[] = {
+    { "40000", SB_ERESTART }, // the transaction was rolled back
     { "40001", SB_ERESTART }, // serialization failure
     { "40P01", SB_ERESTART }, // deadlock
     { "55P03", SB_ERESTART }, // a lock was not available in time
+    { "72000", SB_ERESTART }, // the snapshot is too old
     { "23505", SB_EIGNORE },  // unique violation: ignored since sysbench 1.0
     { "08", SB_ELOST },       // connection exceptions
     { "57P01", SB_ELOST },    // terminated by an administrator
@@ -24,13 +26,30 @@ static const struct {
     { "25P04", SB_ELOST },    // in a transaction for too long
 };
 
-int pgsql_classify(const char *state)
+// Internal errors of statements during which another session altered, dropped
+// or granted the same thing. The server does not translate these texts.
+static bool is_race(const char *state, const char *text)
+{
+    static const char *const races[] = {
+        "tuple concurrently ",
+        "could not open relation with OID ",
+        "cache lookup failed for ",
+    };
+
+    for (size_t i = 0; i < sizeof(races) / sizeof(races[0]); i++) {
+        if (strncmp(text, races[i], strlen(races[i])) == 0)
+            return strcmp(state, "XX000") == 0;
+    }
+    return false;
+}
+
+int pgsql_classify(const char *state, const char *text)
 {
     for (size_t i = 0; i < sizeof(table) / sizeof(table[0]); i++) {
         if (strncmp(state, table[i].state, strlen(table[i].state)) == 0)
             return table[i].code;
     }
-    return SB_EQUERY;
+    return is_race(state, text) ? SB_ERESTART : SB_EQUERY;
 }
 
 // PostgreSQL translates the text; its relatives have other routines.

@@ -15,8 +15,9 @@
 #define PGSQL_LOST          "08006"
 #define PGSQL_VIOLATION     "08P01"
 
-// Returns SB_ERESTART, SB_EIGNORE, SB_ELOST or SB_EQUERY for a SQLSTATE.
-int pgsql_classify(const char *state);
+// Returns SB_ERESTART, SB_EIGNORE, SB_ELOST or SB_EQUERY for a SQLSTATE and its
+// text.
+int pgsql_classify(const char *state, const char *text);
 
 // True if a table was altered since the statement was prepared, so that it has
 // other result columns now. routine: the function of the server's source.

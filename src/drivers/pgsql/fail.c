@@ -48,7 +48,7 @@ static void join(const char *text, const char *detail, char *out, size_t size)
 int pgsql_fail_with(
     struct pgsql_conn *c, const struct pgsql_problem *p, struct sb_err *err)
 {
-    int code = pgsql_classify(p->state);
+    int code = pgsql_classify(p->state, p->text);
     const char *state = p->state, *detail = p->detail, *said = p->text;
     char text[sizeof(err->msg)];
 

@@ -26,6 +26,7 @@ static const char *state_of(int code)
     case SQLITE_BUSY:
     case SQLITE_LOCKED:
     case SQLITE_SCHEMA:
+    case SQLITE_PROTOCOL:
         return "40001";
     case SQLITE_INTERRUPT:
         return "57014";
@@ -86,6 +87,8 @@ int sqlite_fail(struct sqlite_conn *c, int rc, struct sb_err *err)
                    : SB_ERESTART;
     else if ((code & 0xff) == SQLITE_SCHEMA)
         kind = SB_ERESTART; // tables changed each time it was compiled again
+    else if ((code & 0xff) == SQLITE_PROTOCOL)
+        kind = SB_ERESTART; // a race of users that open the WAL
     else if ((code & 0xff) == SQLITE_INTERRUPT)
         kind = SB_ECANCELED;
     sb_err_native(err, kind, code, state_of(code), text);
