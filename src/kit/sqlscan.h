@@ -121,6 +121,25 @@ static inline bool sb__sqlscan_escapes(const char *s, size_t i, unsigned flags)
            !sb__sqlscan_after_word(s, i - 1);
 }
 
+// Returns the position of the first word: after blanks and comments.
+static inline size_t sb_sqlscan_start(const char *s, size_t len, unsigned flags)
+{
+    size_t i = 0;
+
+    while (i < len) {
+        if ((unsigned char)s[i] <= ' ')
+            i++;
+        else if ((s[i] == '-' && sb__sqlscan_dashes(s, len, i, flags)) ||
+                 (s[i] == '#' && (flags & SB_SQLSCAN_HASH)))
+            i = sb__sqlscan_line(s, len, i);
+        else if (s[i] == '/' && sb__sqlscan_opens(s, len, i, flags))
+            i = sb__sqlscan_block(s, len, i, flags & SB_SQLSCAN_NEST);
+        else
+            break;
+    }
+    return i;
+}
+
 // Returns the position of the first '?' at or after `from` that is not inside
 // a string or the like, or len.
 static inline size_t sb_sqlscan_mark(

@@ -298,6 +298,44 @@ local function procedures()
    con:query("DROP PROCEDURE refuse")
 end
 
+local function calls_in_pipelines()
+   con:query("CREATE PROCEDURE rows_of(n INT) BEGIN " ..
+      "DECLARE i INT DEFAULT 0; WHILE i < n DO SET i = i + 1; UPDATE p SET i = 1 WHERE id = 1; " ..
+      "SELECT i, n; END WHILE; END")
+   for n = 0, 2 do
+      con:pipeline_begin()
+      con:query("SELECT 'before'")
+      con:query("-- a comment\n /* another */ call rows_of(" .. n .. ")")
+      con:query("SELECT 'between'")
+      con:query("CALL`rows_of`(1)")
+      con:query("SELECT 'after'")
+      con:pipeline_send()
+      is(dump(con:pipeline_next()), "before", "before a CALL in a pipeline")
+      local rs = con:pipeline_next()
+      for i = 1, n do
+         is(dump(rs), i .. "|" .. n, "row " .. i .. " of a CALL with " .. n)
+         rs = con:next_result()
+      end
+      is(rs, nil, "a CALL ends with a result without rows")
+      is(dump(con:pipeline_next()), "between", "after a CALL with " .. n)
+      con:pipeline_next()
+      is(dump(con:pipeline_next()), "after", "its other results can be left")
+      is(con:query_row("SELECT 8"), "8", "a query after that")
+   end
+   con:query("DROP PROCEDURE rows_of")
+   con:query("CREATE PROCEDURE refuse() BEGIN SELECT 1; " ..
+      "SIGNAL SQLSTATE '45000' SET MESSAGE_TEXT = 'refused'; END")
+   con:pipeline_begin()
+   con:query("CALL refuse()")
+   con:query("UPDATE p SET i = 55 WHERE id = 1")
+   con:pipeline_send()
+   raises(function() con:pipeline_next() end, "refused",
+      "a CALL in a pipeline fails after its first result")
+   is(con:query_row("SELECT COUNT(*) FROM p WHERE i = 55"), "0",
+      "statements after it are not executed")
+   con:query("DROP PROCEDURE refuse")
+end
+
 local function quoting()
    local odd = "it's \\ \" \n \r \0 \26 äöü %_"
    is(con:query_row("SELECT " .. con:quote(odd)), odd,
@@ -488,7 +526,7 @@ function event()
    tap.run(function()
       like(con:server_info(), "^%w+ [%d.]+", "server_info()")
       for _, part in ipairs{types, both_ways, numbers, long_packets,
-         parameters, results, procedures, quoting,
+         parameters, results, procedures, calls_in_pipelines, quoting,
          errors, pipeline, loading} do
          part()
       end

@@ -267,6 +267,9 @@ static void disconnect(struct sb_conn *conn)
     close_handle(c);
     sbmy_rows_done(&c->rows);
     sbmy_wire_done(&c->wire);
+    free(c->calls);
+    c->calls = NULL;
+    c->cap_calls = 0;
     if (c->has_lock)
         pthread_mutex_destroy(&c->lock);
     c->has_lock = false;

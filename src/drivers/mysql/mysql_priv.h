@@ -152,6 +152,14 @@ struct sbmy_result_ops {
     void (*free)(struct sbmy_conn *c);
 };
 
+// Which of the results that follow one belong to the same call.
+enum sbmy_extent {
+    SBMY_ALL,     // all
+    SBMY_ONE,     // none: it has one result
+    SBMY_OF_CALL, // those up to the first one without columns, which ends a
+                  // CALL
+};
+
 // The results of a call that has several (result.c).
 struct sbmy_several {
     struct sb_result *result; // n of them
@@ -203,7 +211,11 @@ struct sbmy_conn {
     struct sbmy_several several;
     uint32_t piped; // results of a pipeline not received yet
     bool first;     // no result of the pipeline was received yet
-    char why[200];  // lost between two calls: error of the next call
+    bool *calls;    // of each of its statements: whether it is a CALL
+    size_t cap_calls;
+    uint32_t npiped;         // the number of its statements
+    enum sbmy_extent extent; // of the current text result
+    char why[200];           // lost between two calls: error of the next call
     bool has_lock;
     pthread_mutex_t lock; // guards the pointer bulk
     struct sbmy_bulk *bulk;
@@ -459,10 +471,10 @@ void sbmy_result_free(struct sb_conn *conn, struct sb_result *res);
 
 // text.c: results of text statements
 
-// Makes the answer that has just arrived the current result. piped: answers of
-// other statements follow, which are received one by one.
-int sbmy_text_begin(
-    struct sbmy_conn *c, bool piped, struct sb_result *res, struct sb_err *err);
+// Makes the answer that has just arrived the current result. of: which of the
+// results after it belong to the same call.
+int sbmy_text_begin(struct sbmy_conn *c, enum sbmy_extent of,
+    struct sb_result *res, struct sb_err *err);
 // Discards the results that follow. Returns 0, or the error that one of them
 // is.
 int sbmy_text_drain(struct sbmy_conn *c, struct sb_err *err);

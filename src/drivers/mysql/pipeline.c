@@ -3,8 +3,10 @@
 // Pipelines: several statements in one text. The server answers them one after
 // the other, and stops at the first one that fails.
 #include <stdlib.h>
+#include <strings.h>
 
 #include "drivers/mysql/mysql_priv.h"
+#include "kit/array.h"
 
 // Returns the length without blanks and semicolons at the end, because an empty
 // statement between two semicolons is an error.
@@ -42,6 +44,28 @@ static char *join_statements(
     return text;
 }
 
+static bool is_call(const struct sb_item *item)
+{
+    size_t at = sb_sqlscan_start(item->sql, item->len, SBMY_SCAN);
+
+    return item->len - at > 4 && strncasecmp(item->sql + at, "CALL", 4) == 0 &&
+           strchr(" \t\n\r/#`", item->sql[at + 4]);
+}
+
+// Stores which statements are CALLs.
+static bool note_calls(
+    struct sbmy_conn *c, const struct sb_item *items, uint32_t n)
+{
+    bool *calls = sb_array_room(c->calls, &c->cap_calls, 0, n, sizeof(*calls));
+
+    if (!calls)
+        return false;
+    c->calls = calls;
+    for (uint32_t i = 0; i < n; i++)
+        calls[i] = is_call(&items[i]);
+    return true;
+}
+
 int sbmy_pipeline_send(struct sb_conn *conn, const struct sb_item *items,
     uint32_t n, struct sb_err *err)
 {
@@ -56,7 +80,7 @@ int sbmy_pipeline_send(struct sb_conn *conn, const struct sb_item *items,
     if (rc)
         return rc;
     assert(c->piped == 0);
-    text = join_statements(items, n, &len);
+    text = note_calls(c, items, n) ? join_statements(items, n, &len) : NULL;
     if (!text)
         return sbmy_call_end(c, sbmy_no_memory(err));
     if (c->o->debug)
@@ -65,6 +89,7 @@ int sbmy_pipeline_send(struct sb_conn *conn, const struct sb_item *items,
                                                            : 0;
     free(text);
     c->piped = rc ? 0 : n;
+    c->npiped = n;
     c->first = true;
     return sbmy_call_end(c, rc);
 }
@@ -79,9 +104,16 @@ static int await_answer(struct sbmy_conn *c)
                  : mysql_next_result(c->my);
 }
 
-// An item may have more than one result. Those after the last item's first one
-// belong to it, so that none of their errors is lost. After an error the server
-// executes, and answers, nothing else.
+static enum sbmy_extent extent_of(const struct sbmy_conn *c, uint32_t i)
+{
+    if (i + 1 == c->npiped)
+        return SBMY_ALL;
+    return c->calls[i] ? SBMY_OF_CALL : SBMY_ONE;
+}
+
+// All results after the last item's first one belong to it, so that none of
+// their errors is lost. After an error the server executes, and answers,
+// nothing else.
 static int receive(
     struct sbmy_conn *c, struct sb_result *res, struct sb_err *err)
 {
@@ -94,7 +126,8 @@ static int receive(
         rc = sb_err_set(
             err, SB_EQUERY, "the server sent fewer results than statements");
     else
-        rc = sbmy_text_begin(c, c->piped > 0, res, err);
+        rc = sbmy_text_begin(
+            c, extent_of(c, c->npiped - c->piped - 1), res, err);
     if (rc == 0)
         rc = sbmy_result_collect(c, res, err);
     if (rc)

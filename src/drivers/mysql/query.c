@@ -21,7 +21,7 @@ static int query(struct sb_conn *conn, const char *sql, size_t len,
         return rc;
     rc = mysql_real_query(c->my, sql, (unsigned long)len)
              ? sbmy_fail(c, err)
-             : sbmy_text_begin(c, false, res, err);
+             : sbmy_text_begin(c, SBMY_ALL, res, err);
     if (rc == 0)
         rc = sbmy_result_collect(c, res, err);
     return sbmy_call_end(c, rc);

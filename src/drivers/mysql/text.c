@@ -64,7 +64,7 @@ static int text_next(
     if (rc < 0)
         return 0;
     *res = (struct sb_result){ 0 };
-    rc = rc > 0 ? sbmy_fail(c, err) : sbmy_text_begin(c, false, res, err);
+    rc = rc > 0 ? sbmy_fail(c, err) : sbmy_text_begin(c, c->extent, res, err);
     return rc ? rc : 1;
 }
 
@@ -75,28 +75,20 @@ static const struct sbmy_result_ops text_result = {
     .free = text_free,
 };
 
-// Its c->more is never true: the answers that follow belong to other
-// statements.
-static const struct sbmy_result_ops piped_result = {
-    .fetch = text_fetch,
-    .column = text_column,
-    .next = text_next,
-    .free = end_result,
-};
-
-int sbmy_text_begin(
-    struct sbmy_conn *c, bool piped, struct sb_result *res, struct sb_err *err)
+int sbmy_text_begin(struct sbmy_conn *c, enum sbmy_extent of,
+    struct sb_result *res, struct sb_err *err)
 {
     bool rows = mysql_field_count(c->my) > 0;
 
     assert(sbmy_in_call(c));
-    sbmy_result_set(c, piped ? &piped_result : &text_result, NULL);
+    sbmy_result_set(c, &text_result, NULL);
+    c->extent = of;
     if (rows) {
         c->res = mysql_store_result(c->my);
         if (!c->res) {
             int rc = sbmy_fail(c, err);
 
-            c->more = !piped;
+            c->more = true;
             c->result->free(c);
             return rc;
         }
@@ -107,6 +99,7 @@ int sbmy_text_begin(
         sbmy_result_changed(
             c, res, mysql_affected_rows(c->my), mysql_insert_id(c->my));
     }
-    c->more = !piped && mysql_more_results(c->my);
+    c->more = (of == SBMY_ALL || (of == SBMY_OF_CALL && rows)) &&
+              mysql_more_results(c->my);
     return 0;
 }
