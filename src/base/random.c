@@ -1,6 +1,9 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 #include "base/random.h"
 
+// The permutation of sb_random_unique_in().
+#define UNIQUE_KEY 1
+
 // Converts a Lua number to an integer; numbers out of range are clamped.
 static int64_t whole(double v)
 {
@@ -119,21 +122,39 @@ double sb_random_scatter(
     return (double)sb_scatter(s, whole(v), whole(a), whole(b));
 }
 
-uint32_t sb_random_unique(struct sb_random *r)
+// Returns the next number of the counter. The seed chooses where the counter
+// starts, so that runs with other seeds are far from each other.
+static uint64_t next_unique(struct sb_random_shared *s)
 {
-    struct sb_random_shared *s = r->shared;
     struct sb_random_shared *c = s->counter ? s->counter : s;
     uint32_t x = atomic_fetch_add_explicit(
         &c->uniques, 1, memory_order_relaxed);
 
     if (c->ranks > 1)
         x = x * c->ranks + c->rank;
-    // Each step is reversible, so that different numbers stay different.
-    x ^= (uint32_t)s->seed;
+    return (sb_rng_mix(s->seed) >> 1) + x;
+}
+
+uint32_t sb_random_unique(struct sb_random *r)
+{
+    uint32_t x = (uint32_t)next_unique(r->shared);
+
+    // Each step is reversible, so that different numbers stay different. The
+    // seed must not take part: runs with other seeds would then share numbers.
     x = (x ^ (x >> 16)) * 0x21f0aaadu;
-    x ^= (uint32_t)(s->seed >> 32);
     x = (x ^ (x >> 15)) * 0xd35a2d97u;
     return x ^ (x >> 15);
+}
+
+double sb_random_unique_in(struct sb_random *r, double a, double b)
+{
+    struct sb_scatter s;
+    int64_t low;
+    uint64_t n = width(a, b, &low);
+    int64_t v = low + (int64_t)(next_unique(r->shared) % n);
+
+    sb_scatter_init(&s, UNIQUE_KEY);
+    return (double)sb_scatter(&s, v, low, low + (int64_t)(n - 1));
 }
 
 uint64_t sb_random_uint64(struct sb_random *r)

@@ -35,6 +35,9 @@ SB_FFI double sb_random_scatter(
 // (up to 2^32 calls, divided by the number of ranks, in each), in an order that
 // looks random. Thread-safe.
 SB_FFI uint32_t sb_random_unique(struct sb_random *r);
+// As sb_random_unique(), from a to b. Numbers repeat after as many calls of
+// both functions in this run as the range has numbers.
+SB_FFI double sb_random_unique_in(struct sb_random *r, double a, double b);
 SB_FFI uint64_t sb_random_uint64(struct sb_random *r);
 // In [0, 1).
 SB_FFI double sb_random_double(struct sb_random *r);

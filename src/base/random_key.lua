@@ -7,7 +7,7 @@ local C = sb.C
 local r, rand = sb.random_ptr, sb.module("random")
 
 sb.cdef("random", "sb_random_row sb_random_resume sb_random_fnv " ..
-        "sb_random_scatter")
+        "sb_random_scatter sb_random_unique_in")
 
 -- Until rand.resume(), numbers depend only on the seed, the table and the
 -- row.
@@ -18,6 +18,11 @@ end
 -- Continues the user's own stream.
 function rand.resume()
    C.sb_random_resume(r)
+end
+
+-- For sb_rand_uniq() of 0.5.
+function rand.unique_in(a, b)
+   return C.sb_random_unique_in(r, a, b)
 end
 
 -- The hash of YCSB.

@@ -144,11 +144,10 @@ end
 legacy.sb_rand_str = rand.string
 
 function legacy.sb_rand_uniq(a, b)
-   local n = rand.unique()
    if a and b then
-      return a + n % (b - a + 1)
+      return rand.unique_in(tonumber(a) or a, tonumber(b) or b)
    end
-   return n
+   return rand.unique()
 end
 
 function legacy.sb_rnd()

@@ -76,6 +76,13 @@ function event()
    print("rand", sb_rand(3, "3"), sb_rand_uniform("4", "4"),
          sb_rand_str("a#"):len(), sb_rand_uniq(1, 1), sb_rnd() >= 0,
          sb_rand_gaussian(1, 1), sb_rand_special(2, 2))
+   local seen, different = {}, 0
+   for _ = 1, 1000 do
+      local n = sb_rand_uniq(1, "1000")
+      different = different + (seen[n] and 0 or 1)
+      seen[n] = true
+   end
+   print("different", different)
    print("const", DB_ERROR_NONE, DB_ERROR_RESTART_TRANSACTION, DB_ERROR_FAILED)
    print("db", type(sysbench.db.query), common_loaded)
    return true
@@ -93,6 +100,7 @@ function cleanup() db_query("DROP TABLE old") end]] .. "\n",
    tap.like(out, "fits\t1000\t1\nfits\t1000\t2.5\n",
             "values of other lengths and types")
    tap.like(out, "rand\t3\t4\t2\t1\ttrue\t1\t2\n", "sb_rand*()")
+   tap.like(out, "different\t1000\n", "sb_rand_uniq() repeats no number")
    tap.like(out, "const\t0\t1\t2\n", "constants")
    tap.like(out, "db\tfunction\ttrue\n", "sysbench.db and dofile()")
    tap.unlike(err, "FATAL", "no error")

@@ -115,6 +115,59 @@ static void unique_numbers_do_not_repeat(void)
     CHECK_INT(twice, 0);
 }
 
+// Two runs that insert the numbers of different seeds must not collide.
+static void unique_numbers_of_other_seeds_differ(void)
+{
+    static const int64_t seeds[] = { 1, 2, 3, 20261126, 20261127 };
+    static unsigned char seen[1u << 29];
+    int twice = 0;
+
+    for (size_t i = 0; i < sizeof(seeds) / sizeof(seeds[0]); i++) {
+        struct sb_dist_opts o = opts;
+        struct sb_random_shared s;
+        struct sb_random r;
+
+        o.seed = seeds[i];
+        CHECK_INT(sb_random_share(&s, &o, 1, NULL), 0);
+        sb_random_init(&r, &s, 0);
+        for (int k = 0; k < 20000; k++) {
+            uint32_t n = sb_random_unique(&r);
+
+            twice += seen[n >> 3] >> (n & 7) & 1;
+            seen[n >> 3] |= (unsigned char)(1 << (n & 7));
+        }
+    }
+    CHECK_INT(twice, 0);
+}
+
+static void unique_numbers_of_a_range_do_not_repeat(void)
+{
+    static const double high[] = { 1, 100, 100000, 1e9 };
+
+    for (size_t i = 0; i < sizeof(high) / sizeof(high[0]); i++) {
+        static unsigned char seen[125000001];
+        struct sb_random_shared s;
+        struct sb_random r;
+        int twice = 0, outside = 0;
+
+        memset(seen, 0, sizeof(seen));
+        CHECK_INT(sb_random_share(&s, &opts, 1, NULL), 0);
+        sb_random_init(&r, &s, 0);
+        for (int k = 0; k < 100000 && k < high[i]; k++) {
+            double v = sb_random_unique_in(&r, 1, high[i]);
+            size_t n = (size_t)v;
+
+            outside += v < 1 || v > high[i];
+            if (n <= 1000000000) {
+                twice += seen[n >> 3] >> (n & 7) & 1;
+                seen[n >> 3] |= (unsigned char)(1 << (n & 7));
+            }
+        }
+        CHECK_INT(twice, 0);
+        CHECK_INT(outside, 0);
+    }
+}
+
 static void scattered_values_depend_on_the_key_only(void)
 {
     struct sb_dist_opts o = opts;
@@ -149,6 +202,8 @@ CHECK_FILE
     RUN(rows_depend_on_seed_table_and_id_only);
     RUN(resume_continues_the_stream);
     RUN(unique_numbers_do_not_repeat);
+    RUN(unique_numbers_of_other_seeds_differ);
+    RUN(unique_numbers_of_a_range_do_not_repeat);
     RUN(scattered_values_depend_on_the_key_only);
     return check_done();
 }
