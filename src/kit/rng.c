@@ -20,7 +20,7 @@ void sb_rng_init(struct sb_rng *r, uint64_t seed, uint64_t stream)
 void sb_rng_init_row(
     struct sb_rng *r, uint64_t seed, uint64_t table, uint64_t id)
 {
-    // The seed is mixed twice, so that no row shares the stream of a user.
-    fill_state(
-        r, sb_rng_mix(sb_rng_mix(seed) ^ sb_rng_mix(table)), sb_rng_mix(id));
+    // The seed is mixed twice, so that no row shares the stream of a user. The
+    // table is not mixed: (seed 1, table 2) would equal (seed 2, table 1).
+    fill_state(r, sb_rng_mix(sb_rng_mix(seed) ^ table), sb_rng_mix(id));
 }
