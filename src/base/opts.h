@@ -136,7 +136,8 @@ int sb_opts_unclaimed(const struct sb_opts *o,
 // Visits all settings that a user gave, in the order of the sources, declared
 // or not, also those that others override. name has dashes; value is the text
 // with secrets as "***", "" if none was given. visit() returns 0 to continue;
-// otherwise its result is returned. SB_ENOMEM.
+// otherwise its result is returned. name and value are valid during the call.
+// SB_ENOMEM. Any thread, while no other changes the registry.
 int sb_opts_settings(const struct sb_opts *o,
     int (*visit)(void *arg, const char *name, const char *value,
         enum sb_opt_source source),

@@ -8,6 +8,7 @@
 
 #include "base/near.h"
 #include "base/opts_private.h"
+#include "kit/buf.h"
 
 #define NAME_MAX_LEN 64 // longer names are not compared
 
@@ -99,13 +100,15 @@ int sb_opts_settings(const struct sb_opts *o,
         const struct sb__opts_decl *d = sb__opts_lookup(o, s->name);
         const char *value = s->value ? s->value : "";
         char *name = plain_name(s->name);
-        // The masked text belongs to the registry, which only grows.
-        const char *shown = sb__opts_mask((struct sb_opts *)o, value,
-            sb__opts_secret(d ? d->opt : NULL, s->name, value));
-        int rc = name && shown ? 0 : SB_ENOMEM;
+        struct sb_buf shown = { 0 };
+        int rc = sb__opts_mask_into(
+            &shown, value, sb__opts_secret(d ? d->opt : NULL, s->name, value));
 
+        if (!name)
+            rc = SB_ENOMEM;
         if (rc == 0 && !not_accepted(o, s))
-            rc = visit(arg, name, shown, s->source);
+            rc = visit(arg, name, shown.data ? shown.data : "", s->source);
+        sb_buf_done(&shown);
         free(name);
         if (rc)
             return rc;

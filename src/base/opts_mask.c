@@ -388,27 +388,31 @@ void sb__opts_overwrite(char *text, bool whole)
     free(hidden);
 }
 
+int sb__opts_mask_into(struct sb_buf *b, const char *text, bool whole)
+{
+    char *hidden = whole || !*text ? NULL : hidden_of(text);
+
+    if (!hidden)
+        return sb_buf_adds(b, *text ? "***" : "");
+    for (size_t i = 0; text[i]; i++) {
+        if (!hidden[i])
+            sb_buf_add(b, text + i, 1);
+        else if (i == 0 || !hidden[i - 1])
+            sb_buf_adds(b, "***");
+    }
+    free(hidden);
+    return b->failed ? SB_ENOMEM : 0;
+}
+
 const char *sb__opts_mask(struct sb_opts *o, const char *text, bool whole)
 {
     const char *shown = NULL;
-    struct sb_buf b;
-    char *hidden;
+    struct sb_buf b = { 0 };
 
     if (!*text)
         return "";
-    hidden = whole ? NULL : hidden_of(text);
-    if (!hidden)
-        return "***";
-    sb_buf_init(&b, 0);
-    for (size_t i = 0; text[i]; i++) {
-        if (!hidden[i])
-            sb_buf_add(&b, text + i, 1);
-        else if (i == 0 || !hidden[i - 1])
-            sb_buf_adds(&b, "***");
-    }
-    if (!b.failed)
+    if (sb__opts_mask_into(&b, text, whole) == 0)
         shown = sb__opts_strdup(o, b.data);
     sb_buf_done(&b);
-    free(hidden);
     return shown;
 }

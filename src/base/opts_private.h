@@ -164,6 +164,9 @@ void sb__opts_overwrite(char *text, bool whole);
 // Returns a copy with secret parts, or the whole text, replaced by "***". An
 // empty text stays empty. NULL if out of memory.
 const char *sb__opts_mask(struct sb_opts *o, const char *text, bool whole);
+// The same, added to b. 0 or SB_ENOMEM.
+struct sb_buf;
+int sb__opts_mask_into(struct sb_buf *b, const char *text, bool whole);
 #define SB__OPTS_SPACES " \t\r\n\v\f"
 // Returns the position of the first of the characters `ends` in p, or the end
 // of the text. A backslash escapes the next character. Any thread.

@@ -16,6 +16,8 @@ return function(name)
       return constants[name]
    elseif name == "argv" then
       return sb.argv()
+   elseif name == "command_line" then
+      return sb.command_line
    end
    return sb.module("cmdline")[name]
 end

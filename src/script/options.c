@@ -8,6 +8,7 @@
 #include <string.h>
 
 #include "kit/array.h"
+#include "kit/buf.h"
 #include "script/script_private.h"
 
 // A component of a mix has options of its own, some instead of those of the
@@ -205,4 +206,103 @@ void sb__options_help(const struct sb_script *s)
     fflush(stdout);
     sb_opts_script_help(s->env.opts, s->title, stdout);
     printf("\n");
+}
+
+// A command line --------------------------------------------------------------
+
+struct words {
+    const struct sb_script *script;
+    bool own; // also the options of the script
+    struct sb_buf text;
+};
+
+// Adds a word as a shell reads it. Hidden parts of secrets become "...".
+static void add_quoted(struct sb_buf *b, const char *word)
+{
+    static const char plain[] = "abcdefghijklmnopqrstuvwxyz"
+                                "ABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789"
+                                "_-+=.,:/@%";
+    bool quoted;
+    struct sb_buf shown = { 0 };
+
+    for (const char *p = word; *p;) {
+        const char *secret = strstr(p, "***");
+
+        sb_buf_add(&shown, p, secret ? (size_t)(secret - p) : strlen(p));
+        sb_buf_adds(&shown, secret ? "..." : "");
+        p = secret ? secret + 3 : "";
+    }
+    word = shown.data ? shown.data : "";
+    quoted = !*word || word[strspn(word, plain)];
+    sb_buf_adds(b, quoted ? " '" : " ");
+    for (; *word; word++) {
+        if (quoted && *word == '\'')
+            sb_buf_adds(b, "'\\''");
+        else
+            sb_buf_add(b, word, 1);
+    }
+    sb_buf_adds(b, quoted ? "'" : "");
+    b->failed |= shown.failed;
+    sb_buf_done(&shown);
+}
+
+// Whether another command on the same database needs the option: those of the
+// database and its driver, the config file, and the script's own.
+static bool is_needed(const struct words *w, const char *name)
+{
+    const struct sb_script *s = w->script;
+    struct sb_opt_view view;
+
+    if (!sb__options_find(s, name, &view))
+        return w->own && s->legacy; // a global of the script
+    if (view.table == &sb_db_opt_table ||
+        strcmp(view.opt->name, "config-file") == 0 ||
+        (s->env.drivers && sb_drivers_of(s->env.drivers, view.table)))
+        return true;
+    return w->own && strcmp(view.table->title, s->title) == 0;
+}
+
+static int add_setting(
+    void *arg, const char *name, const char *value, enum sb_opt_source source)
+{
+    struct words *w = arg;
+    const char *component = w->script->env.component;
+    size_t len = component ? strlen(component) : 0;
+    struct sb_buf word = { 0 };
+
+    // The other sources are there for the next command as well.
+    if (source != SB_SRC_CMDLINE)
+        return 0;
+    if (len && strncmp(name, component, len) == 0 && name[len] == '.')
+        name += len + 1;
+    if (!is_needed(w, name))
+        return 0;
+    sb_buf_addf(&word, *value ? "--%s=%s" : "--%s", name, value);
+    if (!word.failed)
+        add_quoted(&w->text, word.data);
+    w->text.failed |= word.failed;
+    sb_buf_done(&word);
+    return w->text.failed ? SB_ENOMEM : 0;
+}
+
+int sb__options_command(lua_State *L, const struct sb_script *s)
+{
+    const char *command = luaL_checkstring(L, 1);
+    const char *other = luaL_optstring(L, 2, NULL);
+    struct words w = { .script = s, .own = !other };
+    int rc;
+
+    sb_buf_adds(&w.text, "sysbench");
+    if (other)
+        sb_buf_addf(&w.text, " %s", other);
+    else
+        add_quoted(&w.text, s->given ? s->given : "-");
+    rc = sb_opts_settings(s->env.opts, add_setting, &w);
+    sb_buf_addf(&w.text, " %s", command);
+    if (rc == 0 && !w.text.failed)
+        lua_pushlstring(L, w.text.data, w.text.len);
+    else
+        rc = SB_ENOMEM;
+    sb_buf_done(&w.text);
+    return rc ? luaL_error(L, "out of memory") : 1;
 }

@@ -240,6 +240,12 @@ bool sb__options_find(
 void sb__options_push_one(lua_State *L, const struct sb_script *s, size_t i);
 // Prints the options that the script declares, for its `help` command.
 void sb__options_help(const struct sb_script *s);
+// Argument 1 is a command, argument 2 a workload with its options (optional).
+// Pushes the command line that executes the command on the same database, for
+// messages: with the given options of the database, the config file and,
+// without argument 2, the script, quoted for a shell; secrets are "...".
+// Returns 1. Raises Lua errors.
+int sb__options_command(lua_State *L, const struct sb_script *s);
 
 // commands.c. Frees the result of sb_script_commands().
 void sb__commands_done(struct sb_script *s);

@@ -71,6 +71,12 @@ static int api_argv(lua_State *L)
     return 1;
 }
 
+// command_line(command [, workload]) -> text
+static int api_command_line(lua_State *L)
+{
+    return sb__options_command(L, self(L)->script);
+}
+
 // help(): prints the options that the script declares
 static int api_help(lua_State *L)
 {
@@ -200,6 +206,7 @@ static int api_more(lua_State *L)
     static const luaL_Reg functions[] = {
         { "argv", api_argv },
         { "bson", api_bson },
+        { "command_line", api_command_line },
         { "extended", api_extended },
         { "help", api_help },
         { "driver_chunk", api_driver_chunk },

@@ -43,7 +43,7 @@ A row that no event wrote.
   FATAL: `check' function failed: crud2: row *: its total is 7, expected * (glob)
   $ sqlite3 sbtest.sqlite 'DROP INDEX crud2_code'
   $ crud run
-  FATAL: `init' function failed: table 'crud2' has no index 'crud2_code': was prepare interrupted? Run 'cleanup', then 'sysbench crud --tables=2 --table-size=500 prepare'
+  FATAL: `init' function failed: table 'crud2' has no index 'crud2_code': was prepare interrupted? Run 'cleanup', then: sysbench crud --db-driver=sqlite --tables=2 --table-size=500 prepare
   [1]
   $ crud --check-tables=off --events=10 run
   $ crud --weights=read run 2>&1 | cut -c 1-70

@@ -149,7 +149,7 @@ Changes of a table beside a workload that uses it. The table is left as it was, 
 the middle of a cycle.
 
   $ ddl run --action=alter --verbosity=1 2>&1 | sed 's/^.*failed: //'
-  table 'sbtest1' does not exist: create it with 'sysbench oltp_read_write --tables=1 prepare'
+  table 'sbtest1' does not exist: create it with: sysbench oltp_read_write --tables=1 --db-driver=sqlite --sqlite-busy-timeout=600 prepare
   $ sysbench oltp_read_write --db-driver=sqlite --table-size=100 prepare >/dev/null
   $ for events in 1 2 3 4 7; do
   >     run --action=alter --pause=0 --events=$events --time=0 --report-operations

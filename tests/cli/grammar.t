@@ -126,7 +126,7 @@ Errors.
   FATAL: `init' function failed: select: there is no rule 'nosuch'
   [1]
   $ g --sqlite-db=empty.sqlite run
-  FATAL: `init' function failed: there are no tables that match %tables sbtest*; 'sysbench grammar prepare' creates those of the examples
+  FATAL: `init' function failed: there are no tables that match %tables sbtest*; to create those of the examples: sysbench grammar --db-driver=sqlite --table-size=300 --sqlite-db=empty.sqlite prepare
   [1]
   $ g --rand-seed=0 run
   FATAL: `init' function failed: --rand-seed must not be 0: the log of failed statements contains the seed

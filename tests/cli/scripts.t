@@ -206,3 +206,16 @@ The user thinks after an event that was given up, too.
   $ sysbench fails.lua run --db-driver=null --events=3 --time=0 --max-restarts=1 \
   >     --think-time=0.3s 2>err | awk '/total time:/ { print ($3 + 0 >= 0.6) }'
   1
+
+The command line in an advice reaches the same database, and shows no secret.
+
+  $ sysbench oltp_read_write --tables=2 --sqlite-db="it's" --sqlite-create=on \
+  >     --db-driver=sqlite --mysql-password=geheim --threads=2 --time=1 run 2>&1 |
+  >     sed -n 's/^FATAL: //p'
+  table 'sbtest1' does not exist: create it with: sysbench oltp_read_write --tables=2 '--sqlite-db=it'\''s' --sqlite-create=on --db-driver=sqlite --mysql-password=... prepare
+  $ cat >line.lua <<'EOF'
+  > sysbench.cmdline.options = {mine = {"", "a"}}
+  > function prepare() print(sysbench.cmdline.command_line("run")) end
+  > EOF
+  $ sb line.lua --mine='b c' --db-debug --report-interval=1 prepare
+  sysbench line.lua '--mine=b c' --db-debug run

@@ -37,7 +37,7 @@ tables with ordered keys look different.
   $ y cleanup
   Dropping 'usertable'...
   $ y run
-  FATAL: `init' function failed: 'usertable' does not exist: create it with 'sysbench ycsb --table-size=500 prepare'
+  FATAL: `init' function failed: 'usertable' does not exist: create it with: sysbench ycsb --db-driver=sqlite --table-size=500 prepare
   [1]
 
 One sentence for each error in the options.

@@ -336,8 +336,9 @@ function thread_init()
    create_metrics()
    local last, highest = begin()
    if not last and d.find_table then
-      error(("failover: table %s has no row of user %d: run 'prepare'"):format(
-         failover.users(opt), sysbench.tid), 0)
+      error(("failover: table %s has no row of user %d; run " ..
+         "'cleanup', then: %s"):format(failover.users(opt), sysbench.tid,
+         sysbench.cmdline.command_line("prepare")), 0)
    end
    continue_after(math.max(last or 0, highest or 0))
    prepare_statements()

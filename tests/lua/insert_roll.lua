@@ -416,8 +416,7 @@ local function require_tables(con, d, opt)
          list[#list + 1] = name
       end
    end
-   check_tables.require_tables(con, d, #list, function(i) return list[i] end,
-      check_tables.prepare_command(opt))
+   check_tables.require_tables(con, d, #list, function(i) return list[i] end)
 end
 
 require("sb.own_commands").declare(commands, normalize)

@@ -88,8 +88,9 @@ local function start_writer()
    first = tonumber((primary:query_row(("SELECT beat FROM %s WHERE id = 1")
       :format(opt.table_name))))
    if not first and drv:dialect() ~= "null" then
-      error(("the primary has no row 1 in table %s: execute 'cleanup' and " ..
-         "'prepare'"):format(opt.table_name), 0)
+      error(("the primary has no row 1 in table %s: run 'cleanup', " ..
+         "then: %s"):format(opt.table_name,
+         sysbench.cmdline.command_line("prepare")), 0)
    end
    first = first or 0
    beat = first

@@ -40,22 +40,6 @@ function M.needs()
    return needs[(name:gsub("%.lua$", ""))]
 end
 
--- Returns the command line that creates the tables, for messages.
-function M.prepare_command(opt)
-   local old = type(sysbench.opt.oltp_table_size) == "number"
-   local words = {"sysbench", sysbench.cmdline.script_path}
-   if opt.tables > 1 then
-      words[#words + 1] = string.format(old and "--oltp-tables-count=%d" or
-         "--tables=%d", opt.tables)
-   end
-   if opt.table_size > 0 then
-      words[#words + 1] = string.format(old and "--oltp-table-size=%.0f" or
-         "--table-size=%.0f", opt.table_size)
-   end
-   words[#words + 1] = "prepare"
-   return table.concat(words, " ")
-end
-
 -- Returns the message of the last error on the connection, otherwise err.
 function M.message(con, err)
    local text = con.sql_errmsg ~= nil and ffi.string(con.sql_errmsg) or ""
@@ -121,21 +105,20 @@ local function first_missing(con, d, count, name)
    return missing
 end
 
--- Raises an error unless all tables exist. command: the command that creates
--- them, for the message.
-function M.require_tables(con, d, count, name, command)
+-- Raises an error unless all tables exist. workload: the one that creates them,
+-- with its options; nil: the one that runs.
+function M.require_tables(con, d, count, name, workload)
    local n = d.find_table and first_missing(con, d, count, name)
    if n then
-      error(string.format("table '%s' does not exist: create it with '%s'",
-         name(n), command), 0)
+      error(string.format("table '%s' does not exist: create it with: %s",
+         name(n), sysbench.cmdline.command_line("prepare", workload)), 0)
    end
 end
 
 -- Raises an error unless all indexes exist; an interrupted prepare leaves
 -- tables without them. list: of {table = its name, index = the index's name} or
--- {table = , column = the first column of any index}. command: as for
--- require_tables().
-function M.require_indexes(con, d, list, command)
+-- {table = , column = the first column of any index}.
+function M.require_indexes(con, d, list)
    if d.indexes == false then
       return
    end
@@ -146,11 +129,18 @@ function M.require_indexes(con, d, list, command)
          want.index or want.column))
       if find and (not found or found == "0") then
          error(string.format("table '%s' has no index %s: was prepare " ..
-            "interrupted? Run 'cleanup', then '%s'", want.table,
+            "interrupted? Run 'cleanup', then: %s", want.table,
             want.index and "'" .. want.index .. "'" or "on " .. want.column,
-            command), 0)
+            sysbench.cmdline.command_line("prepare")), 0)
       end
    end
+end
+
+-- Raises the error that a table is empty.
+function M.empty(name)
+   error(string.format("table '%s' is empty: give --check-tables=off, or " ..
+      "run 'cleanup', then: %s", name,
+      sysbench.cmdline.command_line("prepare")), 0)
 end
 
 -- State of the check of one database.
@@ -261,8 +251,7 @@ function Check:batch(first, last)
       end
    else
       local why = M.message(self.con, err)
-      M.require_tables(self.con, self.d, self.opt.tables, self.name,
-         self.command)
+      M.require_tables(self.con, self.d, self.opt.tables, self.name)
       self:problem("unknown", "", "cannot check table '%s': %s",
          self.name(first), why)
    end
@@ -272,8 +261,7 @@ function Check:rows()
    each_batch(self.opt.tables, function(first, last)
       self:batch(first, last)
       if self.empty then
-         error(string.format("table '%s' is empty: run 'cleanup', then " ..
-            "'%s', or give --check-tables=off", self.empty, self.command), 0)
+         M.empty(self.empty)
       end
    end)
    for _, kind in ipairs(self.kinds) do
@@ -288,7 +276,6 @@ end
 -- where: the prefix of messages.
 local function check_database(con, d, opt, need, ids, where)
    local check = setmetatable({con = con, d = d, opt = opt, where = where,
-      command = M.prepare_command(opt),
       name = function(n) return schema.name(opt, n) end, ids = ids,
       size_option = opt == sysbench.opt and "--table-size" or
          "--oltp-table-size",
@@ -296,7 +283,7 @@ local function check_database(con, d, opt, need, ids, where)
    if need == ROWS then
       check:rows()
    else
-      M.require_tables(con, d, opt.tables, check.name, check.command)
+      M.require_tables(con, d, opt.tables, check.name)
    end
 end
 

@@ -156,8 +156,7 @@ function M.measure(opt)
          name))
       first, last = tonumber(first), tonumber(last)
       if d.find_table and not last and opt.check_tables then
-         error(string.format("table '%s' is empty: run 'cleanup' and " ..
-            "'prepare', or give --check-tables=off", name), 0)
+         require("sb.check_tables").empty(name)
       end
       crud.ids(opt, n, last or opt.table_size, (first or 1) - 1)
    end

@@ -131,7 +131,7 @@ local function require_altered(con, d, opt)
    if opt.check_tables then
       require("sb.check_tables").require_tables(con, d, opt.tables,
          function(n) return ddl.altered(opt, n) end,
-         "sysbench oltp_read_write --tables=" .. opt.tables .. " prepare")
+         "oltp_read_write --tables=" .. opt.tables)
    end
    check_unaltered(con, d, opt)
 end

@@ -380,8 +380,7 @@ function M.before_run(opt)
    local list = {opt.table_name, failover.users(opt)}
    if d.find_table then
       require("sb.check_tables").require_tables(con, d, #list,
-         function(n) return list[n] end,
-         "sysbench " .. sysbench.cmdline.script_path .. " prepare")
+         function(n) return list[n] end)
    end
    con:disconnect()
 end

@@ -95,10 +95,10 @@ function M.read(con, d, grammar)
    end
    local schema = M.of_rows(rows, grammar.patterns, d.name_quote)
    if #schema.tables == 0 then
-      error(string.format("there are no tables%s; 'sysbench grammar " ..
-         "prepare' creates those of the examples", #grammar.patterns > 0 and
-         " that match %tables " .. table.concat(grammar.patterns, " ") or ""),
-         0)
+      error(string.format("there are no tables%s; to create those of the " ..
+         "examples: %s", #grammar.patterns > 0 and " that match %tables " ..
+         table.concat(grammar.patterns, " ") or "",
+         sysbench.cmdline.command_line("prepare")), 0)
    end
    return schema
 end

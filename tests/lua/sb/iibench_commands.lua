@@ -222,8 +222,7 @@ function M.measure(opt)
    if opt.check_tables then
       local tables_of_run = require("sb.check_tables")
       tables_of_run.require_tables(con, d, opt.tables,
-         function(n) return iibench.name(opt, n) end,
-         tables_of_run.prepare_command(opt))
+         function(n) return iibench.name(opt, n) end)
    end
    for n = 1, opt.tables do
       measure(con, opt, n)

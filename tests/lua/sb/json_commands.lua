@@ -282,8 +282,7 @@ function M.measure(opt)
       local name = json.name(opt, n)
       local last = tonumber((con:query_row("SELECT MAX(id) FROM " .. name)))
       if d.find_table and not last and opt.check_tables then
-         error(string.format("table '%s' is empty: run 'cleanup' and " ..
-            "'prepare', or give --check-tables=off", name), 0)
+         require("sb.check_tables").empty(name)
       end
       json.ids(opt, n, last or opt.table_size)
    end

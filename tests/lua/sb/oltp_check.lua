@@ -166,8 +166,7 @@ end
 -- Checks table n. Returns what is damaged, or nil.
 local function check(con, d, opt, n, own_texts)
    local name = schema.name(opt, n)
-   check_tables.require_tables(con, d, 1, function() return name end,
-      check_tables.prepare_command(opt))
+   check_tables.require_tables(con, d, 1, function() return name end)
    local ok, err = pcall(check_in_snapshot, con, d, opt, name, own_texts)
    if ok then
       return

@@ -204,9 +204,8 @@ function M.require_all(con, d, opt, t)
       return
    end
    local check_tables, list = require("sb.check_tables"), {}
-   local command = check_tables.prepare_command(opt)
    check_tables.require_tables(con, d, opt.tables,
-      function(n) return t.name(opt, n) end, command)
+      function(n) return t.name(opt, n) end)
    for n = 1, opt.tables do
       local name = t.name(opt, n)
       if key_late(t, d, opt) then
@@ -216,7 +215,7 @@ function M.require_all(con, d, opt, t)
          list[#list + 1] = {table = name, index = index}
       end
    end
-   check_tables.require_indexes(con, d, list, command)
+   check_tables.require_indexes(con, d, list)
 end
 
 return M

@@ -237,8 +237,7 @@ function M.before_run(opt)
    local con, d = connect()
    if opt.check_tables and d.find_table then
       require("sb.check_tables").require_tables(con, d, 1,
-         function() return opt.table_name end,
-         "sysbench " .. sysbench.cmdline.script_path .. " prepare")
+         function() return opt.table_name end)
    end
    warn_if_same(con, d, opt, count)
    con:disconnect()

@@ -540,27 +540,12 @@ local function require_tables(con, opt)
    local own = for_tables(opt)
    require("sb.check_tables").require_tables(con,
       dialect.of(sysbench.sql.driver()), own.tables,
-      function(n) return name_of(own, n) end, M.prepare_command(opt))
+      function(n) return name_of(own, n) end)
 end
 
 -- The check command.
 function M.check(opt)
    require("sb.tpcc_check")(opt, require_tables)
-end
-
--- Returns the command line that creates the tables, for messages.
-function M.prepare_command(opt)
-   local words = {"sysbench", sysbench.cmdline.script_path}
-   if opt.table_prefix ~= "tpcc" then
-      words[#words + 1] = "--table-prefix=" .. opt.table_prefix
-   end
-   for _, name in ipairs{"tables", "warehouses"} do
-      if opt[name] > 1 then
-         words[#words + 1] = string.format("--%s=%d", name, opt[name])
-      end
-   end
-   words[#words + 1] = "prepare"
-   return table.concat(words, " ")
 end
 
 -- Raises an error if the tables have another size than the options.
@@ -591,8 +576,7 @@ local function check_indexes(con, d, opt)
          list[#list + 1] = {table = name, index = index_name(name)}
       end
    end
-   require("sb.check_tables").require_indexes(con, d, list,
-      M.prepare_command(opt))
+   require("sb.check_tables").require_indexes(con, d, list)
 end
 
 -- Without pauses, users wait for each other's locks on the row of a warehouse.

@@ -418,9 +418,7 @@ function M.before_run(opt)
    local con, d = own_tables.connect("vector", opt)
    local check_tables = require("sb.check_tables")
    check_tables.require_tables(con, d, opt.tables,
-      function(n) return vector.name(opt, n) end,
-      -- There is no option for the number of tables.
-      check_tables.prepare_command{tables = 1, table_size = opt.table_size})
+      function(n) return vector.name(opt, n) end)
    require_index(con, d, opt)
    check_plan(con, d, opt)
    con:disconnect()

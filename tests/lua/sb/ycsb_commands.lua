@@ -360,13 +360,14 @@ end
 
 -- Checks that the records of prepare exist, by the first and the last one.
 local function require_records(access, opt)
-   local command = require("sb.check_tables").prepare_command(opt)
+   local command = sysbench.cmdline.command_line("prepare")
    if not access:exists() then
-      error(string.format("'%s' does not exist: create it with '%s'",
+      error(string.format("'%s' does not exist: create it with: %s",
          opt.table_name, command), 0)
    elseif access:count({ycsb.key(opt, 0)}) == 0 then
-      error(string.format("'%s' has no record %s: create it with '%s', and " ..
-         "use the same --insert-order and --zero-padding", opt.table_name,
+      error(string.format("'%s' has no record %s: use the same " ..
+         "--insert-order and --zero-padding as prepare, or create it with: %s",
+         opt.table_name,
          ycsb.key(opt, 0), command), 0)
    elseif not access:has_key() then
       sysbench.warning(string.format("'%s' has no index on %s: was prepare " ..

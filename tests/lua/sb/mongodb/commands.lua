@@ -142,7 +142,8 @@ function M.require_fields(coll, doc, fields)
       if doc[field] == nil then
          error(string.format("the documents in '%s' have no field '%s', so " ..
             "another workload prepared them; use another database, or run " ..
-            "'cleanup' and 'prepare'", coll.name, field), 0)
+            "'cleanup', then: %s", coll.name, field,
+            sysbench.cmdline.command_line("prepare")), 0)
       end
    end
 end
@@ -160,8 +161,9 @@ local function check_collections(db, opt, fields)
    end
    for n = 1, opt.tables do
       if not exists[name(opt, n)] then
-         error(string.format("collection '%s' does not exist: run the " ..
-            "'prepare' command first", name(opt, n)), 0)
+         error(string.format("collection '%s' does not exist: create it " ..
+            "with: %s", name(opt, n),
+            sysbench.cmdline.command_line("prepare")), 0)
       end
    end
    local coll = db:collection(name(opt, 1))
