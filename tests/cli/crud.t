@@ -13,7 +13,7 @@ crud on SQLite.
   Creating table 'crud2'...
   Inserting 500 records into 'crud1'
   Inserting 500 records into 'crud2'
-  Prepared 2 table(s): 1000 rows in * indexes in * seconds (glob)
+  Prepared 2 table(s): 1000 rows in * indexes in * s (glob)
 
 Weights select the operations. A seed gives the same operations again.
 

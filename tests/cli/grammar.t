@@ -9,7 +9,7 @@ grammar on SQLite: random queries from a grammar file.
   Creating table 'sbtest1'...
   Inserting 300 records into 'sbtest1'
   Creating a secondary index on 'sbtest1'...
-  Prepared 1 table(s): 300 rows in * indexes in * seconds (glob)
+  Prepared 1 table(s): 300 rows in * indexes in * s (glob)
 
 The examples. No SELECT of the first one fails. A seed gives the same queries again.
 

@@ -13,7 +13,7 @@ json on SQLite.
   Creating table 'json2'...
   Inserting 500 records into 'json1'
   Inserting 500 records into 'json2'
-  Prepared 2 table(s): 1000 rows in * indexes in * seconds (glob)
+  Prepared 2 table(s): 1000 rows in * indexes in * s (glob)
   $ sqlite3 sbtest.sqlite "SELECT json_remove(doc, '$.note', '$.items[1]',
   >     '$.items[1]', '$.items[1]', '$.items[1]', '$.items[1]', '$.items[1]',
   >     '$.items[1]', '$.items[1]', '$.items[1]') FROM json1 WHERE id = 7"

@@ -29,7 +29,7 @@ sql_file on SQLite: a file without Lua.
   $ f --verbosity=1 prepare
   Executing 1 statement(s) of points.sql...
   Inserting 300 records into 'points'
-  Prepared 1 table(s): 300 rows in * seconds (*), indexes in * seconds (glob)
+  Prepared 1 table(s): 300 rows in * s (*), indexes in * s (glob)
   $ f --events=200 --time=0 --rand-seed=2 --report-operations run |
   >     awk '/^(read|replace)/ { print $1, $2, $NF }' | sort
   read 160 160

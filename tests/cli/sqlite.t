@@ -40,7 +40,7 @@ control characters to the terminal.
   [1]
   $ sed -e 's/[0-9]*\.[0-9]*s/Ns/' -e 's/(was [^)]*)/HINT/' \
   >     -e 's/^FATAL: .*lua:2:/FATAL:/' err
-  Errors:
+  Errors by code:
       driver         code state       count   first seen  sample
       sqlite            1 42S02           1       Ns  no such table: \x1b[31m\xc2\x9bred HINT
       ignored: 0, restarted: 0, given up: 0, fatal: 1; failed events: 1

@@ -32,7 +32,7 @@ run third_party/get-sqlite-vec once; otherwise this test is skipped.
   Creating table 'vectors_queries'...
   Inserting 1000 records into 'vectors'
   Inserting 20 records into 'vectors_queries'
-  Prepared 2 table(s): 1020 rows in * indexes in * seconds (glob)
+  Prepared 2 table(s): 1020 rows in * indexes in * s (glob)
   $ vector check
   vectors: 1000 vectors and 20 queries, all correct
 

@@ -8,7 +8,7 @@ ycsb on SQLite.
   $ y prepare
   Creating table 'usertable'...
   Inserting 500 records into 'usertable'
-  Prepared 1 table(s): 500 rows in * indexes in * seconds (glob)
+  Prepared 1 table(s): 500 rows in * indexes in * s (glob)
 
 The operations have their names from YCSB. A seed gives the same operations again.
 

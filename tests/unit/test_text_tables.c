@@ -259,7 +259,7 @@ static void errors(void)
     f.text.start_ns = 7000 * MS;
     sb_text_final(&f.text, &f.report);
     CHECK_STR(text(&f), GENERAL LATENCY FAIRNESS
-        "Errors:\n"
+        "Errors by code:\n"
         "    driver         code state       count   first seen  sample\n"
         "    mysql          1213 40001           5       0.250s  "
         "Deadlock found\n"

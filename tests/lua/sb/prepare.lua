@@ -355,16 +355,17 @@ function Job:run()
    return true
 end
 
+-- Without the word "seconds": parsers look for "sec" in lines of sysbench 1.0.
 local function summary(job)
    local rows = job.tables.loaded and job.tables.loaded() or job.total
    local seconds = job.loaded - job.began
    local rate = seconds > 0 and rows / seconds or 0
-   build.print_line("Prepared %d %s(s): %.0f %s in %.2f seconds " ..
-      "(%.0f %s per second), indexes in %.2f seconds%s",
+   build.print_line("Prepared %d %s(s): %.0f %s in %.2f s " ..
+      "(%.0f %s/s), indexes in %.2f s%s",
       job.opt.tables, job.tables.table_word, rows, job.tables.rows_word,
       seconds, rate, job.tables.rows_word, job.ended - job.loaded,
       job.tables.analyze and job.d.analyze and
-      string.format(", statistics in %.2f seconds",
+      string.format(", statistics in %.2f s",
          job.analyzed - job.ended) or "")
 end
 
