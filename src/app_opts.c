@@ -9,9 +9,8 @@ static const struct sb_opt app_options[] = {
     { .name = "test",
         .type = SB_OPT_STRING,
         .offset = AT(test),
-        .flags = SB_OPT_HIDDEN,
-        .help = "script or built-in test to run; same as giving its name "
-                "as the first argument" },
+        .flags = SB_OPT_HIDDEN | SB_OPT_DEPRECATED,
+        .help = "the name of the script as the first argument" },
     { .name = "config-file",
         .type = SB_OPT_STRING,
         .offset = AT(config_file),

@@ -59,15 +59,8 @@ static int read_positionals(struct sb_app *a, struct sb_err *err)
 {
     size_t n = 0;
 
-    struct sb_opt_view view;
-
     if (a->o.test[0]) {
         a->test = a->o.test;
-        if (sb_opts_find(a->opts, "test", &view) &&
-            view.source == SB_SRC_CMDLINE)
-            sb_log(SB_LOG_WARNING,
-                "the --test option is deprecated. You can pass a script name "
-                "or path on the command line without any options.");
     } else if (a->run.mix.n) {
         a->test = a->o.mix;
     } else {

@@ -7,6 +7,7 @@
 
 #include "base/log.h"
 #include "base/opts_private.h"
+#include "kit/buf.h"
 
 bool sb__opts_same(const char *a, const char *b)
 {
@@ -130,13 +131,22 @@ int sb__opts_store_default(
     return rc;
 }
 
-static void log_deprecated(const struct sb__opts_decl *d)
+// One option that is given, or several in one line.
+static void log_deprecated(struct sb__opts_decl *const *d, size_t n)
 {
-    if (d->alias)
-        sb_log(SB_LOG_WARNING, "--%s is deprecated, use --%s instead",
-            d->opt->name, d->alias->opt->name);
-    else
-        sb_log(SB_LOG_WARNING, "--%s is deprecated", d->opt->name);
+    struct sb_buf text = { 0 };
+
+    for (size_t i = 0; i < n; i++) {
+        const struct sb_opt *to = d[i]->alias ? d[i]->alias->opt : NULL;
+
+        sb_buf_addf(&text, "%s--%s", i ? ", " : "", d[i]->opt->name);
+        sb_buf_addf(&text, n > 1 ? " (use %s%s)" : " is deprecated, use %s%s",
+            to ? "--" : "", to ? to->name : d[i]->opt->help);
+    }
+    if (n > 0 && !text.failed)
+        sb_log(SB_LOG_WARNING, "%s%s%s", n > 1 ? "deprecated options: " : "",
+            text.data, n > 1 ? "" : " instead");
+    sb_buf_done(&text);
 }
 
 static int warn_deprecated(struct sb_opts *o, struct sb__opts_decl *d)
@@ -146,15 +156,15 @@ static int warn_deprecated(struct sb_opts *o, struct sb__opts_decl *d)
     d->warned = true;
     if (!o->warns)
         return sb__opts_push(o, &o->deprecated, d);
-    log_deprecated(d);
+    log_deprecated(&d, 1);
     return 0;
 }
 
 void sb_opts_warn(struct sb_opts *o)
 {
     o->warns = true;
-    for (size_t i = 0; i < o->deprecated.len; i++)
-        log_deprecated(o->deprecated.item[i]);
+    log_deprecated(
+        (struct sb__opts_decl *const *)o->deprecated.item, o->deprecated.len);
 }
 
 static void hide_setting(
@@ -221,7 +231,8 @@ int sb__opts_apply(struct sb_opts *o, struct sb__opts_decl *d,
     if (common)
         opt.name = d->plain;
     hide_setting(s, &opt);
-    if (warn_deprecated(o, d))
+    // An argument that replaces an option exists only on the command line.
+    if ((d->alias || s->source == SB_SRC_CMDLINE) && warn_deprecated(o, d))
         return sb__opts_no_memory(err);
     rc = sb__opts_value(o, &opt, s->value, &v, err);
     if (rc && (opt.flags & SB_OPT_YIELDS)) {

@@ -106,7 +106,7 @@ const char *sb_opts_positional(const struct sb_opts *o, size_t n);
 int sb_opts_add(struct sb_opts *o, const struct sb_opt_table *table,
     void *target, struct sb_err *err);
 
-// Logs a warning for each deprecated option given so far; later ones are
+// Logs one warning for all deprecated options given so far; later ones are
 // logged when they are applied. Call it once, when the log level (--verbosity)
 // is set.
 void sb_opts_warn(struct sb_opts *o);

@@ -20,10 +20,8 @@ driver that needs no database: 20 queries per transaction, 21 in 0.4.
           write:                           40
           other:                           20
       total number of events:              10
-  $ cut -d' ' -f1-4 err | sort
-  WARNING: --max-requests is deprecated,
-  WARNING: --num-threads is deprecated,
-  WARNING: the --test option
+  $ cat err
+  WARNING: deprecated options: --test (use the name of the script as the first argument), --num-threads (use --threads), --max-requests (use --events)
   $ sb --test=oltp --num-threads=2 --max-requests=10 run
   Number of threads: 2
           read:                            140

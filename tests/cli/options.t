@@ -49,20 +49,18 @@ Dashes and underscores are equivalent. Deprecated names work with a warning; the
 current name overrides them.
 
   $ sb --fast_mode --num-threads=5 --max-time=6
-  WARNING: --num-threads is deprecated, use --threads instead
-  WARNING: --max-time is deprecated, use --time instead
+  WARNING: deprecated options: --num-threads (use --threads), --max-time (use --time)
   threads=5 time=6 rows=3 name=none fast=true parts=a+b
   $ sb --threads=6 --num_threads=5 2>&1
   WARNING: --num-threads is deprecated, use --threads instead
   threads=6 time=10 rows=3 name=none fast=false parts=a+b
 
---verbosity hides or shows all of these warnings.
+Several share one line, which --verbosity hides or shows.
 
   $ sb --num-threads=5 --max-time=6 --verbosity=1
   threads=5 time=6 rows=3 name=none fast=false parts=a+b
   $ sb --num-threads=5 --max-time=6 --verbosity=2
-  WARNING: --num-threads is deprecated, use --threads instead
-  WARNING: --max-time is deprecated, use --time instead
+  WARNING: deprecated options: --num-threads (use --threads), --max-time (use --time)
   threads=5 time=6 rows=3 name=none fast=false parts=a+b
   $ sb --num-threads=5 --verbosity=1 --debug
   WARNING: --num-threads is deprecated, use --threads instead

@@ -25,16 +25,15 @@ A path with or without its .lua, a module on package.path, --test=.
   body	dir/mine.lua	prepare
   prepare
   $ cat err
-  WARNING: the --test option is deprecated. You can pass a script name or path on the command line without any options.
+  WARNING: --test is deprecated, use the name of the script as the first argument instead
 
---verbosity hides both warnings of deprecated options.
+--verbosity hides the warning of deprecated options.
 
   $ sysbench --test=dir/mine.lua --num-threads=1 --verbosity=1 prepare
   body	dir/mine.lua	prepare
   prepare
   $ sysbench --test=dir/mine.lua --num-threads=1 --verbosity=2 prepare
-  WARNING: --num-threads is deprecated, use --threads instead
-  WARNING: the --test option is deprecated. You can pass a script name or path on the command line without any options.
+  WARNING: deprecated options: --test (use the name of the script as the first argument), --num-threads (use --threads)
   body	dir/mine.lua	prepare
   prepare
 
