@@ -33,6 +33,17 @@ static void try_workload(void *arg, const char *name, const char *path)
     try_name(arg, name);
 }
 
+static bool is_command(const char *name)
+{
+    static const char *const names[] = { "prepare", "warmup", "prewarm", "run",
+        "check", "cleanup", "help" };
+
+    for (size_t i = 0; i < sizeof(names) / sizeof(names[0]); i++)
+        if (strcmp(name, names[i]) == 0)
+            return true;
+    return false;
+}
+
 void sb_app_workload_hint(
     const struct sb_app *a, const char *name, char *out, size_t size)
 {
@@ -41,6 +52,13 @@ void sb_app_workload_hint(
     char bare[256];
     struct guess g;
 
+    if (is_command(name)) {
+        snprintf(out, size,
+            " (a workload is missing, as in 'sysbench oltp_read_write %s'; "
+            "'sysbench --list' shows all)",
+            name);
+        return;
+    }
     snprintf(bare, sizeof(bare), "%.*s", (int)(lua ? dot - name : 255), name);
     sb_near_init(&g.near, bare);
     for (size_t i = 0; i < sb_builtin_count; i++)

@@ -239,6 +239,13 @@ static int show_or_perform(struct sb_app *a, struct sb_err *err)
         return fail_usage(a, err);
     if ((a->o.list && !a->test) || strcmp(a->db.driver, "help") == 0)
         return sb_app_list(a, err) ? report_error(a, err) : SB_EXIT_OK;
+    if (!a->test && !a->o.print_config && isatty(STDIN_FILENO)) {
+        sb_err_set(err, SB_EUSAGE,
+            "Which workload? For example: sysbench oltp_read_write run. "
+            "'sysbench --list' shows the workloads, 'sysbench --help' the "
+            "options; 'sysbench -' reads a script from the terminal.");
+        return fail_usage(a, err);
+    }
     if (!a->o.print_config && !a->o.list && !a->reporters.no_text &&
         sb_log_level() >= SB_LOG_NOTICE)
         sb_app_banner(stdout);

@@ -158,6 +158,24 @@ static int names_read(struct names *l, const char *dir)
     return rc;
 }
 
+// True if a word of the driver's title begins with the name, in any case:
+// "postgres" and "PostgreSQL and compatible servers".
+static bool is_titled(const char *dir, const char *driver, const char *name)
+{
+    struct sb_err ignored = { 0 };
+    struct sb_db *db;
+    size_t len = strlen(name);
+    bool found = false;
+
+    if (len < 3 || sb__module_open(dir, driver, &db, &ignored))
+        return false;
+    for (const char *p = db->drv->title; *p && !found; p++)
+        found = (p == db->drv->title || p[-1] == ' ') &&
+                strncasecmp(p, name, len) == 0;
+    db_free(db);
+    return found;
+}
+
 // Sets the error for a missing driver, with a list of the existing ones.
 static int no_driver(
     const struct sb_drivers *d, const char *name, struct sb_err *err)
@@ -175,6 +193,9 @@ static int no_driver(
             list + len, sizeof(list) - len, "%s%s", i ? ", " : "", l.name[i]);
         sb_near_try(&near, l.name[i]);
     }
+    for (size_t i = 0; i < l.n && !near.best; i++)
+        if (is_titled(d->dir, l.name[i], name))
+            near.best = l.name[i];
     if (near.best)
         snprintf(hint, sizeof(hint), " (did you mean %.64s?)", near.best);
     names_done(&l);

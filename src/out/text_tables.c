@@ -363,8 +363,8 @@ void sb__text_errors(const struct sb_text *t, const struct sb_report *r)
 
     if (!s->code || s->ncodes == 0)
         return;
-    fprintf(t->err, "Errors by code:\n    %-10s %8s %-6s %10s %12s  %s\n", "driver",
-        "code", "state", "count", "first seen", "sample");
+    fprintf(t->err, "Errors by code:\n    %-10s %8s %-6s %10s %12s  %s\n",
+        "driver", "code", "state", "count", "first seen", "sample");
     for (unsigned i = 0; i < s->ncodes; i++)
         error_row(t, &s->code[i]);
     fprintf(t->err,

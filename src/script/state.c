@@ -523,7 +523,7 @@ static int body(struct sb__state *st, struct sb_err *err)
         lua_settop(L, 0);
         return err ? err->code : SB_ESCRIPT;
     }
-    return sb__state_call(st, s->from_stdin ? "stdin" : s->name, 0, 0, err);
+    return sb__state_call(st, NULL, 0, 0, err);
 }
 
 // The script is loaded: the garbage is collected, and then as often as usual.

@@ -218,3 +218,9 @@ The command line in an advice reaches the same database, and shows no secret.
   > EOF
   $ sb line.lua --mine='b c' --db-debug --report-interval=1 prepare
   sysbench line.lua '--mine=b c' --db-debug run
+
+Options of a connection that are no table.
+
+  $ echo 'function init() sysbench.sql.driver():connect("host=db1") end function event() end' >options.lua
+  $ sysbench options.lua --db-driver=null run 2>&1 | grep FATAL
+  FATAL: `init' function failed: options.lua:1: connect() takes a table of options, such as {mysql_host = "db1"}, not a string

@@ -39,3 +39,22 @@ The limit for the start of users is printed as it was given.
   within 0.1 seconds!
   $ late 1
   within 1 seconds!
+
+What is missing: a workload, a command, or both on a terminal.
+
+  $ sysbench run 2>&1 >/dev/null
+  FATAL: Cannot find benchmark 'run': no such built-in test, file or module (a workload is missing, as in 'sysbench oltp_read_write run'; 'sysbench --list' shows all)
+  [1]
+  $ sysbench connect 2>&1 >/dev/null
+  FATAL: Command is required. Supported commands: run, help
+  [1]
+  $ python3 -c 'import pty, sys; pty.spawn(sys.argv[1:])' sysbench </dev/null |
+  >     tr -d '\r' | head -n 1
+  Which workload? For example: sysbench oltp_read_write run. 'sysbench --list' shows the workloads, 'sysbench --help' the options; 'sysbench -' reads a script from the terminal.
+
+Another name of a database than that of its driver.
+
+  $ sysbench oltp_read_only --db-driver=SQLi run 2>&1 | grep -o 'no driver.*?)'
+  no driver 'SQLi' (did you mean sqlite?)
+  $ sysbench oltp_read_only --db-driver=embedded run 2>&1 | grep -o 'no driver.*?)'
+  no driver 'embedded' (did you mean sqlite?)

@@ -13,6 +13,10 @@ sb.cdef("sql", "sb_con_open sb_con_held sb_con_retry sb_con_refused")
 -- strings, their number, and a table that keeps the strings alive.
 local function overrides(options)
    local given, names, values, n = {}, {}, {}, 0
+   if type(options) ~= "table" then
+      error("connect() takes a table of options, such as " ..
+         "{mysql_host = \"db1\"}, not a " .. type(options))
+   end
    for name, value in pairs(options) do
       n = n + 1
       names[n] = tostring(name)
