@@ -16,6 +16,15 @@ static bool is_blank(char c)
     return c && strchr(BLANKS, c);
 }
 
+// True for "--name=", as in a command line.
+static bool is_option(const char *p)
+{
+    static const char letters[] = "abcdefghijklmnopqrstuvwxyz0123456789-_.";
+    size_t len = strspn(p, letters);
+
+    return strncmp(p, "--", 2) == 0 && len > 2 && p[len] == '=';
+}
+
 // Parses the value at v in place: removes quotes around the value or around
 // items of a list, a comment, and blanks at both ends. Returns an error
 // message or NULL.
@@ -40,6 +49,9 @@ static const char *unquote(char *v)
             item = false;
             continue;
         }
+        if (in > v && is_blank(in[-1]) && is_option(in))
+            return "another option follows the value; write one option per "
+                   "line, or put the value in quotes";
         if (!is_blank(*in)) {
             item = *in == ',';
             end = out + 1;

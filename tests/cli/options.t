@@ -180,6 +180,16 @@ The file can also name the test.
   $ sysbench --config-file=test.cnf prepare | tail -n 1
   threads=1 time=10 rows=10 name=none fast=false parts=a+b
 
+A command line is no line of a config file, unless it is a value in quotes.
+
+  $ echo 'name=me --threads=2 --rows=3' >line.cnf
+  $ sb --config-file=line.cnf
+  line.cnf:1: another option follows the value; write one option per line, or put the value in quotes
+  [1]
+  $ echo 'name="me --threads=2" # mine' >line.cnf
+  $ sb --config-file=line.cnf
+  threads=1 time=10 rows=10 name=me --threads=2 fast=false parts=a+b
+
 --print-config prints each option with its value and source; the options that
 are set can be read back. It runs nothing.
 
