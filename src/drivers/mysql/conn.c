@@ -72,13 +72,14 @@ static int no_connection(
 
 static int no_tls(const struct sbmy_conn *c, struct sb_err *err)
 {
+    const char *word = sbmy_ssl_words[c->o->ssl];
     char where[260];
 
     name_place(place_of(c), where, sizeof(where));
     return sb_err_set(err, SB_ECONNECT,
         "unable to connect to MySQL server %s: it does not support TLS, which "
-        "--mysql-ssl=%s requires",
-        where, sbmy_ssl_words[c->o->ssl]);
+        "--mysql-ssl%s%s requires; 'preferred' does without",
+        where, *word ? "=" : "", word);
 }
 
 // A file can tell MariaDB's library to connect again on its own, to a socket

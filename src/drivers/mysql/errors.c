@@ -80,7 +80,7 @@ static const struct sb_errnum table[] = {
     { 2059, KIND_OTHER,
         "the client library lacks the plugin, or the plugin would send the "
         "password in cleartext, which --mysql-cleartext-password=on allows" },
-    { 2068, KIND_LOAD, "" },
+    { 2068, KIND_LOAD, "instead of LOAD DATA LOCAL, use con:load()" },
     { 3058, KIND_AGAIN, "" }, // deadlock of GET_LOCK()
     { 3101, KIND_AGAIN, "" }, // group replication: conflict with another member
     { 3169, KIND_LOST, "" },  // session was killed
