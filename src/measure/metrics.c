@@ -206,6 +206,7 @@ void sb_metric_put(struct sb_metrics *m, uint32_t i, unsigned user, double v)
         break;
     case SB_METRIC_GAUGE:
         store(&c->value, v);
+        atomic_store_explicit(&c->until, 0, memory_order_release);
         break;
     case SB_METRIC_DISTRIBUTION:
         record_value(m, x, c, user, v);
@@ -219,12 +220,25 @@ void sb_metric_put(struct sb_metrics *m, uint32_t i, unsigned user, double v)
         &c->count, sb__load_count(&c->count) + 1, memory_order_release);
 }
 
+void sb_metric_set(struct sb_metrics *m, uint32_t i, unsigned user,
+    double value, uint64_t until)
+{
+    struct sb_metric_cell *c = &m->metric[i].cell[user];
+
+    assert(m->metric[i].kind == SB_METRIC_GAUGE);
+    store(&c->value, value);
+    atomic_store_explicit(&c->until, until, memory_order_release);
+    atomic_store_explicit(
+        &c->count, sb__load_count(&c->count) + 1, memory_order_release);
+}
+
 void sb_metrics_leave(struct sb_metrics *m, unsigned user)
 {
     uint32_t n = sb_metrics_count(m);
 
     assert(user < m->users);
     for (uint32_t i = 0; i < n; i++)
-        if (m->metric[i].kind == SB_METRIC_GAUGE)
-            store(&m->metric[i].cell[user].value, 0);
+        if (m->metric[i].kind == SB_METRIC_GAUGE &&
+            sb__load_count(&m->metric[i].cell[user].count) > 0)
+            sb_metric_set(m, i, user, 0, 0);
 }

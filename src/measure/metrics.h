@@ -33,6 +33,9 @@ struct sb_metric_cell {
     _Alignas(64) _Atomic uint64_t count;
     _Atomic double value;    // sum; of a gauge: the last value
     _Atomic double min, max; // of a distribution, if count > 0
+    // Of a gauge: the time on the run's clock after which the value is unknown;
+    // 0: none. Published after the value, with release.
+    _Atomic uint64_t until;
 };
 
 struct sb_metric {
@@ -96,5 +99,11 @@ void sb_metrics_leave(struct sb_metrics *m, unsigned user);
 // distribution. value: finite, not negative; a distribution treats values above
 // the largest one as that in its histogram. Only the user's thread.
 void sb_metric_put(struct sb_metrics *m, uint32_t i, unsigned user, double v);
+// Sets gauge number i. value: NaN: unknown. until: a time on the clock of
+// snapshots, in ns, after which the value is unknown unless it was set again;
+// 0: none. So the gauge of a user that blocks does not keep an old value. Only
+// the user's thread.
+void sb_metric_set(struct sb_metrics *m, uint32_t i, unsigned user,
+    double value, uint64_t until);
 
 #endif

@@ -36,7 +36,7 @@ struct sb_snap_metric {
     enum sb_metric_kind kind;
     uint64_t count; // values given to a counter, set or recorded
     double value;   // sum of them; of a gauge: the sum over users of the last
-                    // value that each has set
+                    // value that each has set, NaN if one is unknown
     double min, max, scale;   // of a distribution; 0 without values
     struct sb_hist_snap hist; // of a distribution, in units of 1 / scale
 };

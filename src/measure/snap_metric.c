@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 //
 // Metrics of scripts in snapshots.
+#include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -21,15 +22,31 @@ static void add_cell(struct sb_snap_metric *to, const struct sb_metric_cell *c)
     to->value += sb__load_value(&c->value);
 }
 
+// A sum with an unknown value is unknown, too.
+static void add_gauge(
+    struct sb_snap_metric *to, const struct sb_metric_cell *c, uint64_t now)
+{
+    uint64_t count = sb__load_first(&c->count);
+    uint64_t until = sb__load_first(&c->until);
+
+    to->count += count;
+    if (count > 0)
+        to->value += until && now > until ? NAN : sb__load_value(&c->value);
+}
+
 static int take_metric(struct sb_snap_metric *to, const struct sb_metric *m,
-    const struct sb_stats *s, bool live)
+    const struct sb_stats *s, uint64_t now, bool live)
 {
     int rc = 0;
 
     to->kind = m->kind;
     to->scale = m->scale;
-    for (unsigned i = 0; i < s->users; i++)
-        add_cell(to, &m->cell[i]);
+    for (unsigned i = 0; i < s->users; i++) {
+        if (m->kind == SB_METRIC_GAUGE)
+            add_gauge(to, &m->cell[i], now);
+        else
+            add_cell(to, &m->cell[i]);
+    }
     for (unsigned i = 0; m->shard && rc == 0 && i < s->shards; i++)
         rc = sb_hist_snap_add_live(&to->hist, &m->shard[i]);
     if (live && m->shard)
@@ -50,7 +67,8 @@ int sb__snap_take_metrics(
         return SB_ENOMEM;
     out->nmetrics = n;
     for (uint32_t i = 0; rc == 0 && i < n; i++)
-        rc = take_metric(&out->metric[i], &s->metrics.metric[i], s, live);
+        rc = take_metric(
+            &out->metric[i], &s->metrics.metric[i], s, out->ns, live);
     return rc;
 }
 

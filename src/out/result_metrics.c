@@ -47,7 +47,9 @@ static int read_metric(
         return 0; // of a later version
     def.kind = m.kind = (enum sb_metric_kind)kind;
     if (kind == SB_METRIC_GAUGE)
-        m.value = number_of(o, "value");
+        m.value = json_is_null(json_object_get(o, "value"))
+                      ? NAN
+                      : number_of(o, "value");
     else if (kind == SB_METRIC_DISTRIBUTION)
         rc = read_distribution(&m, o, &def, err);
     if (rc == 0)

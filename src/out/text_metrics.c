@@ -31,7 +31,9 @@ static void label(const struct sb_text *t, unsigned i, char *out, size_t size)
 // Integers as they are, otherwise six significant digits.
 static void write_number(const struct sb_text *t, double v)
 {
-    if (v == floor(v) && v < 1e15)
+    if (isnan(v))
+        fprintf(t->out, " %*s", NUMBER, "unknown");
+    else if (v == floor(v) && v < 1e15)
         fprintf(t->out, " %*.0f", NUMBER, v);
     else
         fprintf(t->out, " %*.6g", NUMBER, v);

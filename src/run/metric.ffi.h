@@ -17,5 +17,9 @@ SB_FFI int sb_user_metric(struct sb_user *u, const char *name, int kind,
     const char *unit, const char *help, double largest, char *why, size_t size);
 // Gives a metric a value: adds it, sets it, or records it.
 SB_FFI void sb_user_metric_put(struct sb_user *u, int metric, double value);
+// Sets a gauge. value: NaN: unknown. seconds: after them the value is unknown
+// unless it was set again; 0: it stays.
+SB_FFI void sb_user_metric_set(
+    struct sb_user *u, int metric, double value, double seconds);
 
 #endif

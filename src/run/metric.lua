@@ -5,7 +5,7 @@
 local sb = ...
 local ffi, C = sb.ffi, sb.C
 
-local u, put
+local u, put, put_gauge
 if sb.user then
    sb.cdef("metric")
    u = ffi.cast("struct sb_user *", sb.user)
@@ -31,9 +31,15 @@ if u then
    function put(self, value)
       C.sb_user_metric_put(u, self.number, value)
    end
+
+   function put_gauge(self, value)
+      C.sb_user_metric_set(u, self.number, value, self.expires)
+   end
 else
    -- Without a user of a run, there is nothing to measure.
    function put() end
+
+   put_gauge = put
 end
 
 local function is_valid(self, value)
@@ -52,7 +58,11 @@ local function set(self, value)
    if not is_valid(self, value) then
       refuse(self, value)
    end
-   put(self, value)
+   put_gauge(self, value)
+end
+
+local function set_unknown(self)
+   put_gauge(self, 0 / 0)
 end
 
 local function record(self, value)
@@ -99,6 +109,19 @@ local function largest_of(name, kind, value)
    return value
 end
 
+-- At most a year: what lasts longer does not expire.
+local function expiry_of(name, kind, value)
+   if value == nil then
+      return 0
+   end
+   if kind ~= "gauge" or type(value) ~= "number" or
+      not (value > 0 and value <= 31536000) then
+      error(("metric '%s': expires must be a number of seconds, above 0 and "..
+             "at most 31536000, and the metric a gauge"):format(name), 4)
+   end
+   return value
+end
+
 local function new(name, options)
    local kind = options.kind or "counter"
    if not kinds[kind] then
@@ -108,7 +131,9 @@ local function new(name, options)
    local unit = text(name, "unit", options.unit)
    local help = text(name, "help", options.help)
    local self = { name = name, kind = kind, number = -1,
-                  largest = largest_of(name, kind, options.largest) }
+                  largest = largest_of(name, kind, options.largest),
+                  expires = expiry_of(name, kind, options.expires),
+                  unknown = kind == "gauge" and set_unknown or nil }
    if u then
       self.number = C.sb_user_metric(u, name, kinds[kind], unit, help,
          options.largest or 0, why, 200)
@@ -124,7 +149,7 @@ end
 local known, room = {}, 200
 
 -- kind: "counter" (default), "gauge" or "distribution", or a table with kind,
--- unit, help and largest.
+-- unit, help, largest and expires.
 return function(name, kind)
    local self = known[name]
    local same = self and (kind == nil or kind == self.kind)

@@ -3,6 +3,7 @@
 // Other functions for scripts: counters by their numbers in 1.0, named
 // operations, coordination of parallel commands.
 #include <assert.h>
+#include <math.h>
 #include <stddef.h>
 #include <stdio.h>
 
@@ -170,20 +171,44 @@ int sb_user_metric(struct sb_user *u, const char *name, int kind,
     return n;
 }
 
-// Before the first event, only a gauge can be given a value: it is a state, and
-// not a part of what is measured.
-void sb_user_metric_put(struct sb_user *u, int metric, double value)
+// Returns NULL where nothing is measured.
+static struct sb_metrics *metrics_of(struct sb_user *u, int metric)
 {
     struct sb_metrics *m;
 
     if (!u->run || u->run->task)
-        return;
+        return NULL;
     m = u->rec ? &u->rec->stats->metrics
                : &u->run->stats[SB_PHASE_MEASURED].metrics;
     assert(u->id < m->users);
-    if ((uint32_t)metric < sb_metrics_count(m) &&
-        (u->rec || m->metric[metric].kind == SB_METRIC_GAUGE))
+    return (uint32_t)metric < sb_metrics_count(m) ? m : NULL;
+}
+
+void sb_user_metric_put(struct sb_user *u, int metric, double value)
+{
+    struct sb_metrics *m = metrics_of(u, metric);
+
+    if (m && u->rec)
         sb_metric_put(m, (uint32_t)metric, u->id, value);
+}
+
+// Also before the first event, because a gauge is a state, and not a part of
+// what is measured.
+void sb_user_metric_set(
+    struct sb_user *u, int metric, double value, double seconds)
+{
+    struct sb_metrics *m = metrics_of(u, metric);
+    uint64_t until = 0;
+
+    if (!m)
+        return;
+    if (m->metric[metric].kind != SB_METRIC_GAUGE) { // the rest of the table
+        sb_user_metric_put(u, metric, isnan(value) ? 0 : value);
+        return;
+    }
+    if (seconds > 0)
+        until = sb_clock_now(&u->clock) + (uint64_t)(seconds * 1e9);
+    sb_metric_set(m, (uint32_t)metric, u->id, value, until);
 }
 
 int sb_user_pause(struct sb_user *u, double ns)

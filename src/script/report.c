@@ -3,6 +3,7 @@
 // Report hooks: they run in a separate state and get a table of figures.
 // Latencies are in seconds.
 #include <assert.h>
+#include <math.h>
 #include <string.h>
 
 #include "script/script_private.h"
@@ -29,9 +30,13 @@ static int report_state(struct sb_script *s, struct sb_err *err)
     return rc;
 }
 
+// NaN is unknown: nil.
 static void add_number(lua_State *L, const char *name, double value)
 {
-    lua_pushnumber(L, value);
+    if (isnan(value))
+        lua_pushnil(L);
+    else
+        lua_pushnumber(L, value);
     lua_setfield(L, -2, name);
 }
 

@@ -334,6 +334,26 @@ Operations have rows, in intervals and in total, and scripts have metrics.
   $ ask r.json "[(m['name'], m['kind'], m.get('sum'), m.get('value'))
   >     for m in r['metrics']]"
   [('hits', 'counter', 200, None), ('depth', 'gauge', None, 3), ('size', 'distribution', 50, None)]
+
+A gauge that is unknown is null, and empty in a row.
+
+  $ cat >unknown.lua <<'EOF'
+  > local g = sysbench.metric("depth", "gauge")
+  > function event() g:unknown() end
+  > EOF
+  $ sysbench unknown.lua --events=10 --time=0 --report=json=u.json,csv=u.csv \
+  >     --report-interval=0.1 run | grep -A1 ^Gauge
+  Gauge               value
+  depth             unknown
+  $ "$check" u.json
+  $ ask u.json "[(m['name'], m['value']) for m in r['metrics']]"
+  [('depth', None)]
+  $ sysbench show u.json | grep ^depth
+  depth             unknown
+  $ tail -1 u.csv | grep -ci nan
+  0
+  [1]
+
   $ ask r.json "r['metrics'][2]['count'], r['metrics'][2]['percentiles']['50'],
   >     r['metrics'][2]['unit'], [b[2] for b in r['metrics'][2]['histogram']]"
   100 0.5 rows [100]

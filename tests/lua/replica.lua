@@ -15,6 +15,8 @@ sysbench.cmdline.options = replica.declarations()
 
 local TRY_EVERY = 0.1 -- seconds between attempts to connect to a replica
 local ASK_EVERY = 0.2 -- seconds between two questions to a server
+-- Seconds: a figure that is older than this is unknown.
+local OUTDATED = 1
 -- Seconds: a heartbeat counts as missing at the start of the last look that did
 -- not find it. If no look has ended since, it is missing as soon as a look
 -- takes longer than this.
@@ -75,6 +77,7 @@ local function start_replica(number)
    local r = {n = number, shared = replica.sequences(number), pending = {},
       greatest = 0}
    r.lag = sysbench.metric("lag" .. suffix, {kind = "gauge", unit = "ms",
+      expires = opt.look_interval + OUTDATED,
       help = "time that the replica is behind"})
    r.delay = sysbench.metric("delay" .. suffix, {kind = "distribution",
       unit = "ms", help = "time from the acknowledgement of a heartbeat by " ..
@@ -299,10 +302,11 @@ local function start_asker()
    end
    server_lag = ask
    own_lag = sysbench.metric("server_lag" .. replica.suffix(n),
-      {kind = "gauge", unit = "ms", help = "lag by the replica's own figure"})
+      {kind = "gauge", unit = "ms", expires = OUTDATED,
+      help = "lag by the replica's own figure"})
    no_lag = sysbench.metric("server_lag_unknown" .. replica.suffix(n),
       {help = "how often the replica had no figure of its lag"})
-   own_lag:set(0)
+   own_lag:unknown()
    shared = replica.sequences(n)
 end
 
@@ -325,6 +329,7 @@ local function ask_event()
       end
    end
    if not ok or not seconds then
+      own_lag:unknown()
       no_lag:add()
    end
    user.think(ASK_EVERY)

@@ -53,6 +53,38 @@ function event() ffi.C.usleep(1000); n:add(); both:record(1) end]],
    tap.like(out, "\ng +15\n", "gauges of three users are added up" .. err)
 end
 
+-- What a user has read somewhere is not its state: an old value is unknown,
+-- also while the user blocks. The sum with an unknown value is unknown.
+local function unknown_gauges()
+   local script = [[
+ffi.cdef("int usleep(unsigned);")
+local old = sysbench.metric("old", {kind = "gauge", expires = 0.01})
+local new = sysbench.metric("new", {kind = "gauge", expires = 100})
+local none = sysbench.metric("none", "gauge")
+local again = sysbench.metric("again", "gauge")
+function event()
+   old:set(1); new:set(2); none:set(3); again:unknown(); again:set(4)
+   if sysbench.tid == 0 then none:unknown() end
+   ffi.C.usleep(100000)
+end
+]]
+   local hook = [[function sysbench.hooks.report_cumulative(stat)
+   print(stat.metrics.old.value, stat.metrics.new.value)
+end]]
+   local options = "run --threads=2 --time=0 --events=2"
+   tap.like(tap.with(script .. hook, options), "nil\t4\n",
+            "an old value is nil in hooks")
+   local out, err, rc = tap.with(script, options)
+   tap.like(out, "\nold +unknown\nnew +4\nnone +unknown\nagain +8\n",
+            "and unknown in the report")
+   tap.is(rc, 0, "the run succeeds", err)
+   out, err = tap.with([[
+function event() end
+sysbench.metric("c", {expires = 1})]], "run --time=0 --events=1")
+   tap.like(out .. err, "metric 'c': expires must be a number of seconds",
+            "only a gauge expires")
+end
+
 local function hooks()
    local out, err = tap.with(tap.printed("interval\tcounter") .. [[
 local n = sysbench.metric("n", "counter")
@@ -131,6 +163,7 @@ function event()
    tap.run(function()
       kinds()
       phases()
+      unknown_gauges()
       hooks()
       errors()
       names()

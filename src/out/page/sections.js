@@ -787,8 +787,9 @@ function metricsSection(main, run) {
             { text: "kind" }, { text: "figures", t: true }],
         run.doc.metrics.map(m =>
             [m.name, m.kind, Object.entries(m).filter(([k, v]) =>
-                !/^(name|kind)$/.test(k) && typeof v === "number")
-                .map(([k, v]) => `${k} ${num(v)}`).join(", ")]))));
+                typeof v === "number" || k === "value" && v === null)
+                .map(([k, v]) => `${k} ${v === null ? "unknown" : num(v)}`)
+                .join(", ")]))));
     if (columns)
         smallCharts(s, run, "metric");
 }

@@ -316,6 +316,10 @@ local function final_line(opt, n)
    return text
 end
 
+local function gauge_text(gauge)
+   return gauge.value and string.format("%.1f ms", gauge.value) or "unknown"
+end
+
 -- Returns the words about replica n in the line of an interval.
 local function lag_text(metrics, n)
    local suffix = replica.suffix(n)
@@ -323,15 +327,9 @@ local function lag_text(metrics, n)
    if not lag then
       return "not measured"
    end
-   local text = string.format("%.1f ms", lag.value)
+   local text = gauge_text(lag)
    local own = metrics["server_lag" .. suffix]
-   local unknown = metrics["server_lag_unknown" .. suffix]
-   if own and unknown and unknown.sum > 0 then
-      text = text .. " (server: unknown)"
-   elseif own then
-      text = text .. string.format(" (server: %.1f ms)", own.value)
-   end
-   return text
+   return own and text .. " (server: " .. gauge_text(own) .. ")" or text
 end
 
 function M.report(opt, stat, final)
