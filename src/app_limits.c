@@ -10,12 +10,16 @@ void sb__app_limits_interval(struct sb_app *a, const struct sb_report *r)
         sb_log(SB_LOG_ALERT, "%s; ending the run", a->asserts.why);
 }
 
-void sb__app_limits_final(struct sb_app *a, const struct sb_report *final)
+void sb__app_limits_judge(struct sb_app *a, const struct sb_report *final)
 {
     struct sb_report whole;
 
     sb_reporters_whole(&whole, final);
     sb_asserts_final(&a->asserts, &whole);
+}
+
+void sb__app_limits_text(struct sb_app *a)
+{
     if (!sb__app_quiet(a))
         sb_asserts_text(&a->asserts, stdout);
     fflush(stdout);

@@ -14,7 +14,8 @@ struct sb__listening {
     uint64_t done; // completed events of the measured part so far
     int status;    // 0, or SB_EXIT_FAILED if a report hook failed
     bool printed;  // the final report, rather than one of the script
-    struct sb_text_times times; // of the run
+    struct sb_text_times times;      // of the run
+    const struct sb_run_result *res; // complete when the final report is made
 };
 
 // app_stdio.c. True if only scripts write to stdout: below --verbosity=3, or
@@ -23,6 +24,8 @@ bool sb__app_quiet(const struct sb_app *a);
 // app_run.c. Runs the workload with all reports. Returns the exit status.
 int sb__app_run_workload(struct sb_app *a, struct sb_workload *w);
 // The exit status of a run or a command that has ended; logs its error.
+// The exit status of a run with this result, without reports and limits.
+int sb__app_status_of(const struct sb_run_result *res);
 int sb__app_exit_status(struct sb_app *a, const struct sb_run_result *res);
 // app_workers.c. Sets what --workers=auto means for the run.
 void sb__app_choose_workers(struct sb_app *a);
@@ -88,8 +91,9 @@ int sb__app_beside_end(struct sb_app *a, bool printed, int status);
 // app_limits.c: --assert. Checks an interval, and logs which limit ends the
 // run.
 void sb__app_limits_interval(struct sb_app *a, const struct sb_report *r);
-// Checks all limits and prints them.
-void sb__app_limits_final(struct sb_app *a, const struct sb_report *final);
+// Checks all limits, and afterwards prints them.
+void sb__app_limits_judge(struct sb_app *a, const struct sb_report *final);
+void sb__app_limits_text(struct sb_app *a);
 // Returns the exit status: SB_EXIT_LIMITS if the run was successful and a limit
 // was not kept, which it logs, otherwise `status`.
 int sb__app_limits_status(struct sb_app *a, int status);

@@ -241,6 +241,51 @@ static void keep_block(struct sb_app *a, const struct sb_report *r)
     a->facts.block = a->block;
 }
 
+// The names are those of result files.
+static const char *reason(enum sb_run_end end)
+{
+    switch (end) {
+    case SB_END_LIMIT:
+        return "limit";
+    case SB_END_SCRIPT:
+        return "script";
+    case SB_END_SIGNAL:
+        return "signal";
+    case SB_END_FAILED:
+        return "failed";
+    case SB_END_FORCED:
+        return "forced";
+    case SB_END_HUNG:
+        return "hung";
+    }
+    return "failed";
+}
+
+// done(), hooks and whatever else the script has left to do may end the
+// process: the files are complete before it.
+static void draft_files(struct sb__listening *t, const struct sb_report *r)
+{
+    struct sb_app *a = t->a;
+    const struct sb_run_result *res = t->res;
+
+    sb_app_server_stop(a);
+    keep_block(a, r);
+    sb__app_limits_judge(a, r);
+    sb_reporters_final(&a->reporters, r);
+    int status = sb__app_status_of(res);
+
+    if (status == SB_EXIT_OK && sb_asserts_failed(&a->asserts))
+        status = SB_EXIT_LIMITS;
+    const struct sb_outcome o = {
+        .reason = reason(res->end),
+        .status = status ? status : t->status,
+        .failure = res->err.code ? res->err.msg : NULL,
+        .limit = a->asserts.by ? a->asserts.why : NULL,
+    };
+
+    sb_reporters_draft(&a->reporters, &o);
+}
+
 static void on_final(void *data, const struct sb_report *r)
 {
     struct sb__listening *t = data;
@@ -251,6 +296,7 @@ static void on_final(void *data, const struct sb_report *r)
     sb_log_progress_done();
     note_loop(t->a, r);
     prepare_text(t->a, r);
+    draft_files(t, r);
     if (t->a->script && sb_script_before_final(t->a->script, &err))
         sb_log(SB_LOG_FATAL, "%s", err.msg);
     if (!call_report_hook(t, r)) {
@@ -266,9 +312,7 @@ static void on_final(void *data, const struct sb_report *r)
     // Erlang's formula is that of a constant load.
     if (r->nstages == 0)
         sb_division_warn(r->ranks, r->nranks);
-    keep_block(t->a, r);
-    sb__app_limits_final(t->a, r);
-    sb_reporters_final(&t->a->reporters, r);
+    sb__app_limits_text(t->a);
 }
 
 void sb__app_listen(struct sb_app *a, struct sb_workload *w,
@@ -316,26 +360,6 @@ void sb__app_context(const struct sb__listening *t)
         sb_log(SB_LOG_WARNING, "--report-context: out of memory");
     json_decref(run);
     fflush(stdout);
-}
-
-// The names are those of result files.
-static const char *reason(enum sb_run_end end)
-{
-    switch (end) {
-    case SB_END_LIMIT:
-        return "limit";
-    case SB_END_SCRIPT:
-        return "script";
-    case SB_END_SIGNAL:
-        return "signal";
-    case SB_END_FAILED:
-        return "failed";
-    case SB_END_FORCED:
-        return "forced";
-    case SB_END_HUNG:
-        return "hung";
-    }
-    return "failed";
 }
 
 int sb__app_finish_reports(

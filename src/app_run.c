@@ -4,14 +4,8 @@
 #include "app_private.h"
 #include "base/log.h"
 
-int sb__app_exit_status(struct sb_app *a, const struct sb_run_result *res)
+int sb__app_status_of(const struct sb_run_result *res)
 {
-    a->leave = a->leave || res->unjoined;
-    bool stopped = sb_app_job_follows(a) && res->err.code == SB_ECANCELED;
-
-    if (res->err.code && res->end != SB_END_SIGNAL && !stopped && !res->told &&
-        !sb_app_job_told(a, res->err.msg))
-        sb_log(SB_LOG_FATAL, "%s", res->err.msg);
     switch (res->end) {
     case SB_END_LIMIT:
     case SB_END_SCRIPT:
@@ -25,6 +19,17 @@ int sb__app_exit_status(struct sb_app *a, const struct sb_run_result *res)
         break;
     }
     return SB_EXIT_FAILED;
+}
+
+int sb__app_exit_status(struct sb_app *a, const struct sb_run_result *res)
+{
+    a->leave = a->leave || res->unjoined;
+    bool stopped = sb_app_job_follows(a) && res->err.code == SB_ECANCELED;
+
+    if (res->err.code && res->end != SB_END_SIGNAL && !stopped && !res->told &&
+        !sb_app_job_told(a, res->err.msg))
+        sb_log(SB_LOG_FATAL, "%s", res->err.msg);
+    return sb__app_status_of(res);
 }
 
 int sb__app_run_workload(struct sb_app *a, struct sb_workload *w)
@@ -56,6 +61,7 @@ int sb__app_run_workload(struct sb_app *a, struct sb_workload *w)
         return begun;
     }
     sb__app_listen(a, w, &t, &l);
+    t.res = &res;
     sb_run(w, &a->run, &a->random, &l, &res);
     sb_app_server_stop(a);
     sb__app_context(&t);

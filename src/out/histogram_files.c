@@ -136,6 +136,17 @@ static int hdr_finish(
     return rc ? rc : sb_target_commit(&h->target, err);
 }
 
+// The outcome is no part of the file.
+static int hdr_draft(
+    struct sb_reporter *r, const struct sb_outcome *o, struct sb_err *err)
+{
+    struct hdr *h = r->data;
+    int rc = named(&h->target, write_head(r, err), err);
+
+    (void)o;
+    return rc ? rc : sb_target_flush(&h->target, err);
+}
+
 static void hdr_done(struct sb_reporter *r)
 {
     struct hdr *h = r->data;
@@ -156,6 +167,7 @@ const struct sb_reporter_kind sb__hdr_kind = {
     .begin = hdr_begin,
     .interval = hdr_interval,
     .final = hdr_final,
+    .draft = hdr_draft,
     .finish = hdr_finish,
     .done = hdr_done,
 };
@@ -197,9 +209,23 @@ static int hgrm_finish(
     int rc = 0;
 
     (void)o;
+    if (!h->target.file) // committed by draft()
+        return 0;
     if (!h->written)
         rc = named(&h->target, sb_hgrm_write(h->target.file, &none, err), err);
     return rc ? rc : sb_target_commit(&h->target, err);
+}
+
+// The outcome is no part of the file.
+static int hgrm_draft(
+    struct sb_reporter *r, const struct sb_outcome *o, struct sb_err *err)
+{
+    struct hgrm *h = r->data;
+
+    (void)o;
+    assert(h->written);
+    return sb_target_is_replaced(&h->target) ? sb_target_commit(&h->target, err)
+                                             : sb_target_flush(&h->target, err);
 }
 
 static void hgrm_done(struct sb_reporter *r)
@@ -218,6 +244,7 @@ const struct sb_reporter_kind sb__hgrm_kind = {
     .form = SB_REPORT_DOCUMENT,
     .open = hgrm_open,
     .final = hgrm_final,
+    .draft = hgrm_draft,
     .finish = hgrm_finish,
     .done = hgrm_done,
 };

@@ -65,13 +65,22 @@ static int html_finish(
     int rc;
 
     sb_target_folder(r->target, dir, sizeof(dir));
-    rc = sb_spool_open(&document, dir, err);
+    rc = sb_target_again(sb__json_target(r), err);
+    if (rc == 0)
+        rc = sb_spool_open(&document, dir, err);
     if (rc == 0)
         rc = sb__json_document(r, o, document.file, err);
     if (rc == 0)
         rc = write_page(r, document.file, err);
     sb_spool_done(&document);
     return rc;
+}
+
+static int html_draft(
+    struct sb_reporter *r, const struct sb_outcome *o, struct sb_err *err)
+{
+    r->drafted = sb_target_is_replaced(sb__json_target(r));
+    return r->drafted ? html_finish(r, o, err) : 0;
 }
 
 static void html_done(struct sb_reporter *r)
@@ -86,6 +95,7 @@ const struct sb_reporter_kind sb__html_kind = {
     .open = html_open,
     .interval = html_interval,
     .final = html_final,
+    .draft = html_draft,
     .finish = html_finish,
     .done = html_done,
 };

@@ -117,9 +117,18 @@ static int json_finish(
     struct sb_reporter *r, const struct sb_outcome *o, struct sb_err *err)
 {
     struct sb_target *t = sb__json_target(r);
-    int rc = sb__json_document(r, o, t->file, err);
+    int rc = sb_target_again(t, err);
 
+    if (rc == 0)
+        rc = sb__json_document(r, o, t->file, err);
     return rc ? rc : sb_target_commit(t, err);
+}
+
+static int json_draft(
+    struct sb_reporter *r, const struct sb_outcome *o, struct sb_err *err)
+{
+    r->drafted = sb_target_is_replaced(sb__json_target(r));
+    return r->drafted ? json_finish(r, o, err) : 0;
 }
 
 static void json_done(struct sb_reporter *r)
@@ -141,6 +150,7 @@ const struct sb_reporter_kind sb__json_kind = {
     .open = json_open,
     .interval = json_interval,
     .final = json_final,
+    .draft = json_draft,
     .finish = json_finish,
     .done = json_done,
 };

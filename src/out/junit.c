@@ -205,8 +205,10 @@ static int junit_finish(
         .failure = failure_of(o),
     };
     struct sb_buf text;
-    int rc;
+    int rc = sb_target_again(&j->target, err);
 
+    if (rc)
+        return rc;
     sb_buf_init(&text, 0);
     rc = sb_junit_write(&text, &run, r->facts->limits);
     if (rc)
@@ -215,6 +217,15 @@ static int junit_finish(
         fwrite(text.data, 1, text.len, j->target.file);
     sb_buf_done(&text);
     return rc ? rc : sb_target_commit(&j->target, err);
+}
+
+static int junit_draft(
+    struct sb_reporter *r, const struct sb_outcome *o, struct sb_err *err)
+{
+    struct junit *j = r->data;
+
+    r->drafted = sb_target_is_replaced(&j->target);
+    return r->drafted ? junit_finish(r, o, err) : 0;
 }
 
 static void junit_done(struct sb_reporter *r)
@@ -233,6 +244,7 @@ const struct sb_reporter_kind sb__junit_kind = {
     .form = SB_REPORT_DOCUMENT,
     .open = junit_open,
     .final = junit_final,
+    .draft = junit_draft,
     .finish = junit_finish,
     .done = junit_done,
 };

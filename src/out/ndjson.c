@@ -2,8 +2,10 @@
 //
 // --report=ndjson=FILE: one JSON object per line. The first one describes the
 // run, then there is one for each interval; the last one has the totals.
+#include <errno.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 #include "out/assert.h"
 #include "out/json_parts.h"
@@ -14,6 +16,7 @@ struct ndjson {
     bool begun; // the first line is written
     json_t *totals;
     double seconds;
+    off_t last; // where the last line begins, if draft() has written it
 };
 
 static int ndjson_open(struct sb_reporter *r, struct sb_err *err)
@@ -109,15 +112,42 @@ static json_t *last_line(struct sb_reporter *r, const struct sb_outcome *o)
     return last;
 }
 
+static int remove_last(struct ndjson *n, struct sb_err *err)
+{
+    FILE *out = n->target.file;
+
+    if (ftruncate(fileno(out), n->last) || fseeko(out, n->last, SEEK_SET))
+        return sb_err_set(err, SB_ESYS,
+            "cannot replace the last line of %s: %s", n->target.path,
+            strerror(errno));
+    return 0;
+}
+
 static int ndjson_finish(
     struct sb_reporter *r, const struct sb_outcome *o, struct sb_err *err)
 {
     struct ndjson *n = r->data;
     int rc = write_first(r, err);
 
+    if (rc == 0 && r->drafted)
+        rc = remove_last(n, err);
     if (rc == 0)
         rc = write_line(n, "end", last_line(r, o), err);
     return rc ? rc : sb_target_commit(&n->target, err);
+}
+
+static int ndjson_draft(
+    struct sb_reporter *r, const struct sb_outcome *o, struct sb_err *err)
+{
+    struct ndjson *n = r->data;
+    int rc = write_first(r, err);
+
+    n->last = ftello(n->target.file);
+    // What is in a pipe cannot be taken back.
+    r->drafted = n->target.own && n->last >= 0;
+    if (rc == 0 && r->drafted)
+        rc = write_line(n, "end", last_line(r, o), err);
+    return rc;
 }
 
 static void ndjson_done(struct sb_reporter *r)
@@ -139,6 +169,7 @@ const struct sb_reporter_kind sb__ndjson_kind = {
     .begin = ndjson_begin,
     .interval = ndjson_interval,
     .final = ndjson_final,
+    .draft = ndjson_draft,
     .finish = ndjson_finish,
     .done = ndjson_done,
 };

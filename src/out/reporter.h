@@ -52,6 +52,11 @@ struct sb_reporter_kind {
     // The whole run; what the report points to is freed afterwards.
     int (*final)(struct sb_reporter *r, const struct sb_report *whole,
         struct sb_err *err);
+    // After final(), before the script's last functions run, which may end the
+    // process: writes the file as finish() would, if it can be replaced, and
+    // sets r->drafted. finish() follows unless the outcome is still the same.
+    int (*draft)(
+        struct sb_reporter *r, const struct sb_outcome *o, struct sb_err *err);
     // Called last, also if there was no final report, unless the report has
     // ended. What is open is closed by done().
     int (*finish)(
@@ -72,6 +77,8 @@ struct sb_reporter {
     const struct sb_facts *facts;
     struct sb_row_log *rows; // which the reporters of result documents share
     void *data;              // the kind's own
+    bool drafted;            // draft() has written a whole report
+    struct sb_outcome draft; // with this outcome
     enum sb_reporter_state state;
 };
 
@@ -127,6 +134,10 @@ void sb_reporters_final(
 // sb_reporters_status() of that moment. Lines finish first and views last; a
 // document does not know what becomes of those that finish after it.
 void sb_reporters_finish(struct sb_reporters *rs, const struct sb_outcome *o);
+// After sb_reporters_final(): writes the files as they are if the run has this
+// outcome, so that they are complete before the script's last functions run.
+// sb_reporters_finish() must follow. The texts of *o must live until then.
+void sb_reporters_draft(struct sb_reporters *rs, const struct sb_outcome *o);
 // The exit status: `status`, or 1 if it is 0 and a report lacks something.
 int sb_reporters_status(const struct sb_reporters *rs, int status);
 

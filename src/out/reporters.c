@@ -331,6 +331,39 @@ int sb_reporters_status(const struct sb_reporters *rs, int status)
     return status == 0 && rs->failed ? SB_STATUS_FAILED : status;
 }
 
+// Adds to the outcome of the run that of the reports.
+static void complete(const struct sb_reporters *rs, struct sb_outcome *o)
+{
+    int status = sb_reporters_status(rs, o->status);
+
+    o->unwritten = o->unwritten || status != o->status;
+    o->status = status;
+}
+
+// Texts are not compared: what has failed or was limited remains so.
+static bool is_same(const struct sb_outcome *a, const struct sb_outcome *b)
+{
+    return a->status == b->status && a->unwritten == b->unwritten &&
+           strcmp(a->reason, b->reason) == 0 && !a->failure == !b->failure &&
+           !a->limit == !b->limit;
+}
+
+void sb_reporters_draft(struct sb_reporters *rs, const struct sb_outcome *o)
+{
+    for (unsigned i = 0; i < rs->n; i++) {
+        struct sb_reporter *r = &rs->item[i];
+        struct sb_outcome now = *o;
+        struct sb_err err = { 0 };
+
+        if (r->state == SB_REPORTER_ENDED || !r->kind->draft)
+            continue;
+        complete(rs, &now);
+        r->draft = now;
+        if (r->kind->draft(r, &now, &err))
+            worsen(rs, r, SB_REPORTER_ENDED, &err, "");
+    }
+}
+
 static void finish_form(struct sb_reporters *rs, const struct sb_outcome *o,
     enum sb_report_form form)
 {
@@ -342,8 +375,9 @@ static void finish_form(struct sb_reporters *rs, const struct sb_outcome *o,
         if (r->kind->form != form || r->state == SB_REPORTER_ENDED ||
             !r->kind->finish)
             continue;
-        now.status = sb_reporters_status(rs, o->status);
-        now.unwritten = o->unwritten || now.status != o->status;
+        complete(rs, &now);
+        if (r->drafted && !r->facts->beside && is_same(&r->draft, &now))
+            continue;
         if (r->kind->finish(r, &now, &err))
             worsen(rs, r, SB_REPORTER_ENDED, &err, "");
     }

@@ -210,11 +210,18 @@ int sb_target_commit(struct sb_target *t, struct sb_err *err)
         rc = target_failed(t, err);
     if (rc && t->part)
         unlink(t->part);
-    free(t->part);
-    t->part = NULL;
     if (lock >= 0)
         close(lock);
     return rc;
+}
+
+int sb_target_again(struct sb_target *t, struct sb_err *err)
+{
+    if (t->file)
+        return 0;
+    int rc = open_file(t, t->part ? t->part : t->real, err);
+
+    return rc ? rc : sb_target_begin(t, err);
 }
 
 void sb_target_done(struct sb_target *t)

@@ -14,8 +14,8 @@ struct sb_target {
     const char *path; // as given; the caller's
     char *real;       // the same with symbolic links followed
     char *part;       // "REAL.part", which replaces REAL; NULL: REAL is written
-    FILE *file;
-    bool own; // file must be closed
+    FILE *file;       // NULL after sb_target_commit(), unless path is "-"
+    bool own;         // file must be closed
 };
 
 enum sb_target_mode {
@@ -39,6 +39,16 @@ int sb_target_flush(struct sb_target *t, struct sb_err *err);
 // The content is complete: closes the file and makes it visible under its name.
 // Nothing may be written afterwards. SB_ESYS.
 int sb_target_commit(struct sb_target *t, struct sb_err *err);
+// Whether sb_target_again() can replace the content: a regular file that is
+// written at the end.
+static inline bool sb_target_is_replaced(const struct sb_target *t)
+{
+    return t->part != NULL;
+}
+
+// After sb_target_commit(): the target can be written and committed once more.
+// Otherwise nothing. SB_ESYS, SB_ELIMIT.
+int sb_target_again(struct sb_target *t, struct sb_err *err);
 // Closes; removes PATH.part if it was not committed. {0} allowed.
 void sb_target_done(struct sb_target *t);
 // Like sb_target_done(), but leaves the file as it is: for a process that was

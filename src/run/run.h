@@ -125,6 +125,7 @@ struct sb_listener {
     void (*checkpoint)(void *data, const struct sb_report *r);
     // A stage has ended: its figures. Also called for the last one.
     void (*stage)(void *data, const struct sb_report *r);
+    // The result that sb_run() fills is complete, but for what done() adds.
     void (*final)(void *data, const struct sb_report *r);
     // Called after each interval(); true ends the run as its time limit does.
     bool (*stop)(void *data);

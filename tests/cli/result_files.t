@@ -391,3 +391,40 @@ symbolic link is followed.
   $ sysbench cpu --events=3 --report=none,json=loop run
   FATAL: --report=json: cannot write loop: Too many levels of symbolic links
   [1]
+
+The files are complete before the script's last functions run, which may end the
+process. If done() fails, the files say so.
+
+  $ ended() { sysbench last.lua --events=10 --time=0 --verbosity=0 \
+  >     --report=json=l.json,ndjson=l.nd,junit=l.xml,csv=l.csv,hdr=l.hdr,hgrm=l.hgrm \
+  >     run >text 2>&1; echo status $?; "$check" l.json
+  >     ask l.json "r['counters']['completed'], r['end']['status']"
+  >     sed -n 's/.*"line":"end".*"status":\([0-9]*\).*/\1/p' l.nd
+  >     find l.* -size +0 | sort | tr '\n' ' '; rm l.*; }
+  $ echo 'function event() end function done() os.exit(0) end' >last.lua
+  $ ended
+  status 0
+  10 0
+  0
+  l.csv l.hdr l.hgrm l.json l.nd l.xml  (no-eol)
+  $ echo 'function event() end
+  > function sysbench.hooks.report_cumulative() os.exit(0) end' >last.lua
+  $ ended
+  status 0
+  10 0
+  0
+  l.csv l.hdr l.hgrm l.json l.nd l.xml  (no-eol)
+  $ echo 'function event() end
+  > function done() ffi.cdef("int kill(int, int); int getpid(void);")
+  > ffi.C.kill(ffi.C.getpid(), 9) end' >last.lua
+  $ ended
+  status 137
+  10 0
+  0
+  l.csv l.hdr l.hgrm l.json l.nd l.xml  (no-eol)
+  $ echo 'function event() end function done() error("no") end' >last.lua
+  $ ended
+  status 1
+  10 1
+  1
+  l.csv l.hdr l.hgrm l.json l.nd l.xml  (no-eol)
