@@ -297,6 +297,7 @@ int main(int argc, char **argv)
         printf("%s\n", sb_app_version());
         status = SB_EXIT_OK;
     } else {
+        sb_run_guard_main();
         status = show_or_perform(&a, &err);
     }
     if (sb_app_flush_output(&err)) {

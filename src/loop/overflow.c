@@ -30,7 +30,7 @@ static atomic_bool told;
 // Of a thread that has called sb_overflow_guard(); {0} otherwise. It identifies
 // the user by the thread, because a signal handler has no other way.
 struct guarded {
-    const char *guard, *stack; // the guard ends where the stack begins
+    const char *guard, *end; // addresses that only an overflow accesses
     void *arg;
     void *fault_stack;
 };
@@ -56,7 +56,7 @@ static bool overflows(const char *address, void **arg)
         return sb_context_guards(&f->context, address);
     }
     *arg = guarded.arg;
-    return address >= guarded.guard && address < guarded.stack;
+    return address >= guarded.guard && address < guarded.end;
 }
 
 static void on_fault(int sig, siginfo_t *info, void *context)
@@ -147,11 +147,18 @@ void sb_overflow_guard(void *arg)
     if (pthread_getattr_np(pthread_self(), &attr))
         return;
     if (pthread_attr_getstack(&attr, &base, &size) == 0 &&
-        pthread_attr_getguardsize(&attr, &guard) == 0)
+        pthread_attr_getguardsize(&attr, &guard) == 0) {
         guarded = (struct guarded){ .guard = (char *)base - guard,
-            .stack = base,
+            .end = base,
             .arg = arg,
             .fault_stack = fault_stack_new() };
+        // The stack of the main thread has no guard. The kernel extends it up
+        // to the limit: a fault in what could be stack is a refused extension.
+        if (guard == 0) {
+            guarded.guard = (char *)base - SB_OVERFLOW_GUARD;
+            guarded.end = (char *)base + size;
+        }
+    }
     pthread_attr_destroy(&attr);
 }
 

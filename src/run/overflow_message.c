@@ -2,12 +2,19 @@
 #include "run/overflow_message.h"
 
 #include <stdio.h>
+#include <sys/resource.h>
 #include <unistd.h>
 
 #include "loop/overflow.h"
 
+#define TOO_DEEP                                                              \
+    "functions in C called each other too deeply, for example string.gsub() " \
+    "with a function that calls it again; use fewer levels or a larger"
+
 // Texts are made beforehand, because a signal handler writes them.
-static char reason[400];
+static char reason[400], main_reason[400];
+// What guards of other threads than those of users have instead of a user.
+static const char main_thread, check_thread;
 
 // A text that is being made, without functions that a signal handler may not
 // call.
@@ -37,12 +44,19 @@ static void add_number(struct text *t, unsigned n)
 // Async-signal-safe.
 static void say_overflow(void *user)
 {
-    const struct sb_user *u = user;
     struct text t = { .len = 0 };
 
-    append_text(&t, "\nFATAL: the stack of user ");
-    add_number(&t, u->number);
-    append_text(&t, reason);
+    append_text(&t, "\nFATAL: the stack of ");
+    if (user == &main_thread) {
+        append_text(&t, main_reason);
+    } else if (user == &check_thread) {
+        append_text(&t, "the hook check_tables");
+        append_text(&t, reason);
+    } else {
+        append_text(&t, "user ");
+        add_number(&t, ((const struct sb_user *)user)->number);
+        append_text(&t, reason);
+    }
     // There is nothing left to do if this fails.
     ssize_t n = write(STDERR_FILENO, t.data, t.len);
     (void)n;
@@ -51,9 +65,29 @@ static void say_overflow(void *user)
 void sb__overflow_message_enable(const struct sb_run *run)
 {
     snprintf(reason, sizeof(reason),
-        " overflowed (%lld KiB): functions in C called each other too deeply, "
-        "for example string.gsub() with a function that calls it again; use "
-        "fewer levels or a larger --thread-stack-size\n",
+        " overflowed (%lld KiB): " TOO_DEEP " --thread-stack-size\n",
         (long long)run->o->thread_stack_size / 1024);
     sb_overflow_catch(say_overflow);
+}
+
+void sb_run_guard_main(void)
+{
+    struct rlimit limit = { .rlim_cur = RLIM_INFINITY };
+    char size[40] = "";
+
+    getrlimit(RLIMIT_STACK, &limit);
+    if (limit.rlim_cur != RLIM_INFINITY)
+        snprintf(size, sizeof(size), " (%llu KiB)",
+            (unsigned long long)limit.rlim_cur / 1024);
+    snprintf(main_reason, sizeof(main_reason),
+        "the script outside of users (its body, init(), done(), commands or "
+        "report hooks) overflowed%s: " TOO_DEEP " 'ulimit -s'\n",
+        size);
+    sb_overflow_catch(say_overflow);
+    sb_overflow_guard((void *)&main_thread);
+}
+
+void sb__overflow_guard_check(void)
+{
+    sb_overflow_guard((void *)&check_thread);
 }

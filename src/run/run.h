@@ -176,6 +176,10 @@ int sb_run(struct sb_workload *w, const struct sb_run_opts *o,
     struct sb_random_shared *random, const struct sb_listener *l,
     struct sb_run_result *res);
 
+// From now on, an overflow of the main thread's stack ends the process with a
+// message and status 1. Main thread, once, before it runs a script.
+void sb_run_guard_main(void);
+
 // The workload of a mix: its parts, by component, which must outlive it. Slots
 // are the numbers of components.
 struct sb_mixed {

@@ -8,6 +8,7 @@
 
 #include "base/log.h"
 #include "kit/clock.h"
+#include "loop/overflow.h"
 #include "run/joint_poll.h"
 #include "run/joint_start.h"
 #include "run/signals.h"
@@ -141,7 +142,10 @@ static void *run_check(void *arg)
 {
     struct sb_run *run = arg;
     struct sb_err err = { 0 };
+
+    sb__overflow_guard_check();
     int rc = run->w->ops->check(run->w, &err);
+    sb_overflow_unguard();
 
     pthread_mutex_lock(&run->lock);
     run->check_rc = rc;
@@ -185,6 +189,7 @@ static int start_check(
     pthread_attr_t attr;
     char why[256];
 
+    sb__overflow_message_enable(run);
     pthread_attr_init(&attr);
     pthread_attr_setstacksize(&attr, stack);
     int rc = pthread_create(thread, &attr, run_check, run);

@@ -155,6 +155,45 @@ A stack that overflows is named.
   $ grep -c 'FATAL: the stack of user [0-3] overflowed (256 KiB)' err
   1
 
+So is that of the main thread, wherever the script is, and that of check_tables. The
+report of a run that has ended is there.
+
+  $ cat >main.lua <<'EOF'
+  > local function deep() return (("x"):gsub("x", deep)) end
+  > local function at(place) if place == os.getenv("DEEP") then deep() end end
+  > at("body")
+  > function event() end
+  > function init() at("init") end
+  > function prepare() at("prepare") end
+  > function done() at("done") end
+  > function sysbench.hooks.report_cumulative(stat)
+  >    at("report") sysbench.report_default(stat)
+  > end
+  > function sysbench.hooks.check_tables() at("check") end
+  > EOF
+  $ deep() { rm -f d.json; DEEP=$1 sysbench main.lua --events=10 --time=0 \
+  >     --report=json=d.json "${2-run}" >out 2>err; echo "$? $(ls d.json 2>/dev/null)"
+  >     sed -n 's/^FATAL: \(.*\) (.* KiB): functions in C .* a larger/\1:/p' err; }
+  $ ulimit -Ss 8192
+  $ deep body
+  1 
+  the stack of the script outside of users (its body, init(), done(), commands or report hooks) overflowed: 'ulimit -s'
+  $ deep init | grep -c overflowed
+  1
+  $ deep prepare prepare | grep -c overflowed
+  1
+  $ deep report | sed 's/(.*)/()/'
+  1 d.json
+  the stack of the script outside of users () overflowed: 'ulimit -s'
+  $ deep done | sed 's/(.*)/()/'
+  1 d.json
+  the stack of the script outside of users () overflowed: 'ulimit -s'
+  $ grep -c '^\[ .*thds: ' out
+  1
+  $ deep check
+  1 
+  the stack of the hook check_tables overflowed: --thread-stack-size
+
 If the system refuses memory, the run ends, and its users do so in order.
 
   $ cat >memory.lua <<'EOF'
