@@ -268,7 +268,9 @@ static void file_for_settings(void)
     next_answer();
     PACKET(3, OK);
     next_answer();
-    check_no_load("the server requested a local file, which is refused");
+    check_no_load(
+        "the server requested a local file, which is refused (instead of "
+        "LOAD DATA LOCAL, use con:load())");
 }
 
 static void file_for_a_setting(void)

@@ -81,8 +81,9 @@ static void file_is_rejected(void)
     next_answer();
     answer_ok();
     ready();
-    check_execute(
-        SB_EQUERY, 2068, "the server requested a local file, which is refused");
+    check_execute(SB_EQUERY, 2068,
+        "the server requested a local file, which is refused (instead of "
+        "LOAD DATA LOCAL, use con:load())");
     check_ok(); // the connection still works
     finish();
 }
@@ -97,8 +98,9 @@ static void no_file_contents_are_sent(void)
     PACKET(3, "\377\174\4#42000not allowed");
     next_answer();
     ready();
-    check_execute(
-        SB_EQUERY, 2068, "the server requested a local file, which is refused");
+    check_execute(SB_EQUERY, 2068,
+        "the server requested a local file, which is refused (instead of "
+        "LOAD DATA LOCAL, use con:load())");
     finish();
     CHECK(memcmp(requests[2], nothing, sizeof(nothing)) == 0);
 }
