@@ -7,6 +7,12 @@
 
 #define ER_UNKNOWN_STMT 1243
 #define CR_NEW_METADATA 2057
+#define SERVER_GONE     2006
+#define SERVER_LOST     2013
+
+// The limit of a server for packets is hardly less: its errors 2006 and 2013
+// have other causes.
+#define PACKET_MIN (1u << 20)
 
 void sbmy_trace(struct sbmy_conn *c, const char *fmt, ...)
 {
@@ -52,6 +58,19 @@ int sbmy_fail_with(struct sbmy_conn *c, int native, const char *state,
         snprintf(err->msg + n, sizeof(err->msg) - n, " (%s)", hint);
     }
     return code;
+}
+
+void sbmy_name_limit(struct sb_err *err, size_t sent)
+{
+    size_t n;
+
+    if (!err || sent < PACKET_MIN ||
+        (err->native != SERVER_GONE && err->native != SERVER_LOST))
+        return;
+    n = strlen(err->msg);
+    snprintf(err->msg + n, sizeof(err->msg) - n,
+        " (%zu bytes were sent: is the server's max_allowed_packet less?)",
+        sent);
 }
 
 int sbmy_fail(struct sbmy_conn *c, struct sb_err *err)

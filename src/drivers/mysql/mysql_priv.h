@@ -302,6 +302,9 @@ void sbmy_auth(MYSQL *my, const struct sbmy_opts *o, struct sbmy_place p,
 int sbmy_fail_with(struct sbmy_conn *c, int native, const char *state,
     const char *text, struct sb_err *err);
 int sbmy_fail(struct sbmy_conn *c, struct sb_err *err); // mysql_error()
+// Adds to the error of a lost connection that the call has sent many bytes,
+// more than the server may accept.
+void sbmy_name_limit(struct sb_err *err, size_t sent);
 int sbmy_fail_stmt(
     struct sbmy_conn *c, struct sbmy_stmt *p, struct sb_err *err);
 int sbmy_no_memory(struct sb_err *err);

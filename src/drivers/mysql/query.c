@@ -24,6 +24,8 @@ static int query(struct sb_conn *conn, const char *sql, size_t len,
              : sbmy_text_begin(c, SBMY_ALL, res, err);
     if (rc == 0)
         rc = sbmy_result_collect(c, res, err);
+    else
+        sbmy_name_limit(err, len);
     return sbmy_call_end(c, rc);
 }
 

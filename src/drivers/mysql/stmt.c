@@ -185,6 +185,15 @@ static int not_executed(
     return rc != SB_ECANCELED && forgotten ? SB_EUNSUPPORTED : rc;
 }
 
+static size_t size_of(const struct sb_value *values, uint32_t n)
+{
+    size_t size = 0;
+
+    for (uint32_t i = 0; i < n; i++)
+        size += values[i].type < SB_VALUE_TEXT ? 0 : values[i].len;
+    return size;
+}
+
 int sbmy_execute(struct sb_conn *conn, struct sb_stmt *stmt,
     const struct sb_value *values, uint32_t n, struct sb_result *res,
     struct sb_err *err)
@@ -204,6 +213,8 @@ int sbmy_execute(struct sb_conn *conn, struct sb_stmt *stmt,
         rc = sbmy_wire_execute(c, p, values, res, err);
         if (c->more)
             rc = sbmy_result_collect(c, res, err);
+        if (rc)
+            sbmy_name_limit(err, size_of(values, n));
         return sbmy_call_end_own(c, rc);
     }
     rc = set_params(c, p, values, n, err);
@@ -212,5 +223,7 @@ int sbmy_execute(struct sb_conn *conn, struct sb_stmt *stmt,
                                        : sbmy_stored_begin(c, p, res, err);
     if (rc == 0)
         rc = sbmy_result_collect(c, res, err);
+    else
+        sbmy_name_limit(err, size_of(values, n));
     return sbmy_call_end(c, rc);
 }
