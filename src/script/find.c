@@ -23,7 +23,7 @@ static const char *const templates[] = {
     "/usr/share/lua/5.1/?/init.lua",
 };
 
-static void default_path(struct sb_buf *b, const char *workloads)
+static void default_path(struct sb_buf *b)
 {
     const char *home = getenv("HOME");
 
@@ -32,10 +32,9 @@ static void default_path(struct sb_buf *b, const char *workloads)
         sb_buf_addf(b, ";%s%s", home, home_templates[i]);
     for (size_t i = 0; i < 4; i++)
         sb_buf_addf(b, ";%s", templates[i]);
-    sb_buf_addf(b, ";%s/?.lua", workloads);
 }
 
-int sb__find_path(const char *workloads, char **out)
+int sb__find_path(char **out)
 {
     const char *user = getenv("LUA_PATH");
     const char *gap = user ? strstr(user, ";;") : NULL;
@@ -43,7 +42,7 @@ int sb__find_path(const char *workloads, char **out)
 
     sb_buf_init(&b, 0);
     if (!user) {
-        default_path(&b, workloads);
+        default_path(&b);
     } else if (!gap) {
         sb_buf_adds(&b, user);
     } else {
@@ -51,7 +50,7 @@ int sb__find_path(const char *workloads, char **out)
             sb_buf_add(&b, user, (size_t)(gap - user));
             sb_buf_adds(&b, ";");
         }
-        default_path(&b, workloads);
+        default_path(&b);
         if (gap[2])
             sb_buf_addf(&b, ";%s", gap + 2);
     }
@@ -131,6 +130,59 @@ bool sb__find_module(
     return false;
 }
 
+// The files that sysbench 1.0 installed: scripts of users require them. Other
+// workloads are no modules: their names ("common", "json") are those of modules
+// of users.
+static bool is_installed_module(const char *name)
+{
+    static const char *const names[] = { "bulk_insert", "oltp_common",
+        "oltp_delete", "oltp_insert", "oltp_point_select", "oltp_read_only",
+        "oltp_read_write", "oltp_update_index", "oltp_update_non_index",
+        "oltp_write_only", "select_random_points", "select_random_ranges" };
+
+    if (strncmp(name, "sb.", 3) == 0)
+        return true;
+    // 1.0 also found ".oltp_common".
+    name += strspn(name, "./");
+    for (size_t i = 0; i < sizeof(names) / sizeof(names[0]); i++) {
+        if (strcmp(name, names[i]) == 0)
+            return true;
+    }
+    return false;
+}
+
+// Tries the file of a module in a folder, whose path has `len` bytes.
+static bool try_folder(
+    char *path, size_t size, const char *dir, size_t len, const char *name)
+{
+    int n = snprintf(path, size, "%.*s/%s.lua", (int)len, dir, name);
+
+    if (n < 0 || (size_t)n >= size)
+        return false;
+    for (char *p = path + len + 1; p < path + n - 4; p++) {
+        if (*p == '.')
+            *p = '/';
+    }
+    return is_file(path);
+}
+
+bool sb__find_required(char *path, size_t size, const char *script,
+    const char *workloads, const char *module_path, const char *name)
+{
+    const char *slash = strrchr(script, '/');
+    size_t len = strlen(workloads);
+    bool bundled = strncmp(script, workloads, len) == 0 && script[len] == '/';
+
+    // A user's oltp_common.lua in the current folder replaces that of the
+    // bundled workloads.
+    if (!bundled && try_folder(path, size, slash ? script : ".",
+                        slash ? (size_t)(slash - script) : 1, name))
+        return true;
+    return sb__find_module(path, size, module_path, name) ||
+           (is_installed_module(name) &&
+               try_folder(path, size, workloads, len, name));
+}
+
 // Tries "a/mongodb/oltp.lua" in the folder of the workloads, then
 // "mongodb/oltp.lua", then "oltp.lua".
 static bool try_tails(
@@ -158,6 +210,8 @@ int sb__find(const char *name, const char *workloads, const char *module_path,
         return 0;
     if (sb_script_is_old_oltp(name) &&
         try_file(path, size, workloads, "oltp_0_4", ".lua"))
+        return 0;
+    if (try_file(path, size, workloads, name, ".lua"))
         return 0;
     if (sb__find_module(path, size, module_path, name))
         return 0;

@@ -108,7 +108,7 @@ static int prepare(struct sb_script *s, const char *name, const char *command,
 {
     int rc;
 
-    if (sb__find_path(s->env.paths->workloads, &s->module_path))
+    if (sb__find_path(&s->module_path))
         return sb_err_set(err, SB_ENOMEM, "out of memory");
     rc = locate(s, name, err);
     if (rc)

@@ -37,11 +37,11 @@ struct sb_script_env {
 
 // Finds `name` ("oltp.lua", "path/oltp.lua", "oltp_read_write", "-" or NULL
 // for standard input) and loads it: runs its body once in the main state. The
-// search order is: a file of that name; name + ".lua"; a module on
-// package.path; the same among the installed workloads by the last components
-// of the path, with a notice. command: as typed, or NULL. 0 or SB_E*;
-// SB_ENOTFOUND: "Cannot find benchmark 'x': no such built-in test, file or
-// module"; SB_ESCRIPT: syntax or run-time error with file and line.
+// search order is: a file of that name; name + ".lua"; an
+// installed workload; a module on package.path; an installed workload by the
+// last components of the path, with a notice. command: as typed, or NULL. 0 or
+// SB_E*; SB_ENOTFOUND: "Cannot find benchmark 'x': no such built-in test, file
+// or module"; SB_ESCRIPT: syntax or run-time error with file and line.
 int sb_script_load(struct sb_script **out, const struct sb_script_env *env,
     const char *name, const char *command, struct sb_err *err);
 // True for "oltp", which names the built-in test of 0.4 (oltp_0_4.lua) and not

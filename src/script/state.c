@@ -149,17 +149,18 @@ static int api_loader(lua_State *L)
 {
     char path[1024];
     const char *name = luaL_checkstring(L, 1);
+    struct sb_script *s = self(L)->script;
 
     lua_settop(L, 1);
     lua_getglobal(L, "package");
     lua_getfield(L, 2, "path");
     const char *module_path = lua_tostring(L, -1);
-    if (!module_path ||
-        !sb__find_module(path, sizeof(path), module_path, name)) {
+    if (!module_path || !sb__find_required(path, sizeof(path), s->path,
+                            s->env.paths->workloads, module_path, name)) {
         lua_settop(L, 2);
         return not_found(L);
     }
-    if (sb__codes_file(&self(L)->script->codes, L, path))
+    if (sb__codes_file(&s->codes, L, path))
         return luaL_error(L, "error loading module '%s' from file '%s':\n\t%s",
             name, path, lua_tostring(L, -1));
     return 1;

@@ -191,7 +191,7 @@ The first error is the earliest one, not the first one that was noted. Here user
 waits for the error of user 0, and has a clock that is behind.
 
   $ cat >two.lua <<'EOF'
-  > require("failover")
+  > dofile(os.getenv("SB_SRCDIR") .. "/tests/lua/failover.lua")
   > local user, errors = sysbench.user, nil
   > local transaction, start = event, thread_init
   > function user.time()
@@ -219,7 +219,7 @@ waits for the error of user 0, and has a clock that is behind.
 The time in which users close their connections is no time without service.
 
   $ cat >slow.lua <<EOF
-  > require("failover")
+  > dofile(os.getenv("SB_SRCDIR") .. "/tests/lua/failover.lua")
   > local close = thread_done
   > ffi.cdef("int usleep(unsigned int);")
   > function thread_done()

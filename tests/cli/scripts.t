@@ -29,6 +29,47 @@ A path with or without its .lua, a module on package.path, --test=.
 
 --verbosity hides the warning of deprecated options.
 
+require() finds a module beside the script, before those of the current folder, of
+package.path and of the bundled workloads.
+
+  $ echo 'function cleanup() print("mine") end' >dir/common.lua
+  $ echo 'function cleanup() print("of the folder") end' >common.lua
+  $ echo 'require("common")' >dir/user.lua
+  $ sb dir/user.lua cleanup
+  mine
+  $ LUA_PATH="$PWD/?.lua;;" sb dir/user.lua cleanup
+  mine
+  $ rm dir/common.lua
+  $ sb dir/user.lua cleanup
+  of the folder
+  $ rm common.lua
+
+Of the bundled workloads it finds those of 1.0 and sb.*.
+
+  $ for name in common json; do
+  >     echo "print(pcall(require, '$name'))" >dir/user.lua
+  >     sb dir/user.lua | sed -n 1p
+  > done
+  false	module 'common' not found:
+  false	module 'json' not found:
+  $ for name in oltp_common oltp_read_write .oltp_common sb.failover; do
+  >     echo "print(pcall(require, '$name'))" >dir/user.lua
+  >     sb dir/user.lua help 2>err | sed -n 1p | cut -f 1
+  > done
+  true
+  true
+  true
+  true
+
+A module on package.path does not hide a workload.
+
+  $ echo 'print("not the workload")' >dir/json.lua
+  $ LUA_PATH="$PWD/dir/?.lua;;" sysbench json help | grep -c 'not the workload'
+  0
+  [1]
+
+--verbosity hides both warnings of deprecated options.
+
   $ sysbench --test=dir/mine.lua --num-threads=1 --verbosity=1 prepare
   body	dir/mine.lua	prepare
   prepare

@@ -300,7 +300,8 @@ end
 
 local function calls_in_pipelines()
    con:query("CREATE PROCEDURE rows_of(n INT) BEGIN " ..
-      "DECLARE i INT DEFAULT 0; WHILE i < n DO SET i = i + 1; UPDATE p SET i = 1 WHERE id = 1; " ..
+      "DECLARE i INT DEFAULT 0; WHILE i < n DO " ..
+      "SET i = i + 1; UPDATE p SET i = 1 WHERE id = 1; " ..
       "SELECT i, n; END WHILE; END")
    for n = 0, 2 do
       con:pipeline_begin()
@@ -522,7 +523,9 @@ end
 function event()
    con = sysbench.sql.driver():connect()
    con:query("DROP TABLE IF EXISTS p, l, types, changed")
-   con:query("DROP PROCEDURE IF EXISTS twice")
+   for _, name in ipairs{"twice", "refuse", "rows_of"} do
+      con:query("DROP PROCEDURE IF EXISTS " .. name)
+   end
    tap.run(function()
       like(con:server_info(), "^%w+ [%d.]+", "server_info()")
       for _, part in ipairs{types, both_ways, numbers, long_packets,

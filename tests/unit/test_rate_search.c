@@ -3,7 +3,8 @@
 // Runs that find their rate: --rate=80% and --rate=max. What is checked does
 // not depend on how fast users run, but for tests that repeat with longer
 // times.
-// Not with tsan: it delays the client, and trials of a late client do not count.
+// Not with tsan: it delays the client, and trials of a late client do not
+// count.
 #include <math.h>
 #include <signal.h>
 

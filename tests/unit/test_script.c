@@ -88,7 +88,7 @@ static void installed(void)
     // The built-in test of 0.4 has the bare name.
     CHECK_STR(find("oltp"), "work/oltp_0_4.lua");
     CHECK_STR(find("mongodb/own"), "work/mongodb/own.lua");
-    CHECK(found_installed);
+    CHECK(!found_installed);
     CHECK_STR(find("/usr/x/tests/mongodb/oltp.lua"), "work/mongodb/oltp.lua");
     CHECK(found_installed);
     CHECK_STR(find("/usr/x/tests/db/oltp.lua"), "work/oltp.lua");
@@ -126,24 +126,24 @@ static void module_path(void)
 
     setenv("HOME", "/home/me", 1);
     unsetenv("LUA_PATH");
-    CHECK_INT(sb__find_path("/w", &path), 0);
+    CHECK_INT(sb__find_path(&path), 0);
     len = strlen(path);
     CHECK(strncmp(path, "./?.lua;./?/init.lua;", 21) == 0);
     CHECK(strstr(path, ";/home/me/.luarocks/share/lua/5.1/?.lua;") != NULL);
-    CHECK_STR(path + len - 9, ";/w/?.lua");
+    CHECK_STR(path + len - 29, "/usr/share/lua/5.1/?/init.lua");
     free(path);
     setenv("LUA_PATH", "/only/?.lua", 1);
-    CHECK_INT(sb__find_path("/w", &path), 0);
+    CHECK_INT(sb__find_path(&path), 0);
     CHECK_STR(path, "/only/?.lua");
     free(path);
     setenv("LUA_PATH", "/first/?.lua;;/last/?.lua", 1);
-    CHECK_INT(sb__find_path("/w", &path), 0);
+    CHECK_INT(sb__find_path(&path), 0);
     CHECK(strncmp(path, "/first/?.lua;./?.lua;", 21) == 0);
-    CHECK(strstr(path, ";/w/?.lua;/last/?.lua") != NULL);
+    CHECK(strstr(path, "/init.lua;/last/?.lua") != NULL);
     free(path);
     setenv("LUA_PATH", ";;", 1);
     unsetenv("HOME");
-    CHECK_INT(sb__find_path("/w", &path), 0);
+    CHECK_INT(sb__find_path(&path), 0);
     CHECK(strncmp(path, "./?.lua;", 8) == 0);
     CHECK(strstr(path, "luarocks") == NULL);
     free(path);
