@@ -31,7 +31,8 @@ enum {
     SB_EXIT_OK = 0,
     SB_EXIT_FAILED = 1,
     SB_EXIT_FORCED = 2,
-    SB_EXIT_LIMITS = SB_STATUS_LIMITS, // a limit of --assert was not kept
+    SB_EXIT_LIMITS = SB_STATUS_LIMITS, // a limit of --assert was not kept, or
+                                       // no rate keeps that of --rate=max
 };
 
 // Options of the program itself.
@@ -51,6 +52,7 @@ struct sb_app {
     struct sb_paths paths;
     struct sb_asserts asserts;
     struct sb_asserts rate_limits; // --rate-limit
+    char no_rate[400];             // why no rate of --rate=max was found, or ""
     struct sb_app_opts o;
     struct sb_run_opts run;
     struct sb_dist_opts dist;

@@ -10,12 +10,27 @@ void sb__app_limits_interval(struct sb_app *a, const struct sb_report *r)
         sb_log(SB_LOG_ALERT, "%s; ending the run", a->asserts.why);
 }
 
+static void judge_search(struct sb_app *a, const struct sb_rate_search *f)
+{
+    if (!f || !f->limit || f->result.end == SB_SEARCH_GOES_ON ||
+        (f->result.end != SB_SEARCH_BELOW && f->result.kept > 0))
+        return;
+    snprintf(a->no_rate, sizeof(a->no_rate),
+        "--rate=max: no rate was found that keeps --rate-limit=%s", f->limit);
+}
+
+bool sb__app_limits_missed(const struct sb_app *a)
+{
+    return sb_asserts_failed(&a->asserts) > 0 || *a->no_rate;
+}
+
 void sb__app_limits_judge(struct sb_app *a, const struct sb_report *final)
 {
     struct sb_report whole;
 
     sb_reporters_whole(&whole, final);
     sb_asserts_final(&a->asserts, &whole);
+    judge_search(a, final->search);
 }
 
 void sb__app_limits_text(struct sb_app *a)
@@ -44,8 +59,10 @@ static void log_failed(const struct sb_asserts *s)
 
 int sb__app_limits_status(struct sb_app *a, int status)
 {
-    if (sb_asserts_failed(&a->asserts) == 0)
+    if (!sb__app_limits_missed(a))
         return status;
     log_failed(&a->asserts);
+    if (*a->no_rate)
+        sb_log(SB_LOG_USAGE, "%s", a->no_rate);
     return status == SB_EXIT_OK ? SB_EXIT_LIMITS : status;
 }

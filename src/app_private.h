@@ -94,6 +94,8 @@ void sb__app_limits_interval(struct sb_app *a, const struct sb_report *r);
 // Checks all limits, and afterwards prints them.
 void sb__app_limits_judge(struct sb_app *a, const struct sb_report *final);
 void sb__app_limits_text(struct sb_app *a);
+// Whether a limit of --assert was not kept, or no rate keeps --rate-limit.
+bool sb__app_limits_missed(const struct sb_app *a);
 // Returns the exit status: SB_EXIT_LIMITS if the run was successful and a limit
 // was not kept, which it logs, otherwise `status`.
 int sb__app_limits_status(struct sb_app *a, int status);

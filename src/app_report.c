@@ -261,6 +261,14 @@ static const char *reason(enum sb_run_end end)
     return "failed";
 }
 
+static const char *failure_of(
+    const struct sb_app *a, const struct sb_run_result *res)
+{
+    if (res->err.code)
+        return res->err.msg;
+    return *a->no_rate ? a->no_rate : NULL;
+}
+
 // done(), hooks and whatever else the script has left to do may end the
 // process: the files are complete before it.
 static void draft_files(struct sb__listening *t, const struct sb_report *r)
@@ -274,12 +282,12 @@ static void draft_files(struct sb__listening *t, const struct sb_report *r)
     sb_reporters_final(&a->reporters, r);
     int status = sb__app_status_of(res);
 
-    if (status == SB_EXIT_OK && sb_asserts_failed(&a->asserts))
+    if (status == SB_EXIT_OK && sb__app_limits_missed(a))
         status = SB_EXIT_LIMITS;
     const struct sb_outcome o = {
         .reason = reason(res->end),
         .status = status ? status : t->status,
-        .failure = res->err.code ? res->err.msg : NULL,
+        .failure = failure_of(a, res),
         .limit = a->asserts.by ? a->asserts.why : NULL,
     };
 
@@ -377,7 +385,7 @@ int sb__app_finish_reports(
         .reason = reason(res->end),
         .status = status,
         .unwritten = unwritten,
-        .failure = res->err.code ? res->err.msg : NULL,
+        .failure = failure_of(a, res),
         .limit = a->asserts.by ? a->asserts.why : NULL,
     };
 

@@ -83,7 +83,7 @@ maximum is measured, as with a cold cache.
 
   $ search() {
   >     sysbench "$@" --threads=8 --rate=max --rate-probe-time=0.4 \
-  >         --rate-trial-time=0.2 --time=0.2 --report=text,json=end.json run |
+  >         --rate-trial-time=0.2 --time=0.2 --report=text,json=end.json run 2>err |
   >         section | sed -n '/^Rate search/,$p' >found
   > }
   $ ended() { python3 -c 'import json
@@ -104,6 +104,13 @@ maximum is measured, as with a cold cache.
   1
   $ ended
   below ['highest', 'low', 'high', 'safe'] True
+  $ cat err; sysbench s.lua --threads=8 --rate=max --rate-limit='p99<1ms' \
+  >     --rate-probe-time=0.4 --rate-trial-time=0.2 --time=0.2 run >out 2>&1
+  --rate=max: no rate was found that keeps --rate-limit=p99<1ms
+  [3]
+  $ python3 -c 'import json
+  > print(json.load(open("end.json"))["runs"][0]["end"]["status"])'
+  3
   $ "$SB_SRCDIR/tests/check-result" end.json || [ $? = 80 ]
   $ sysbench show end.json | sed -n '/^Rate search/,/^$/p' | diff found -
 
@@ -159,7 +166,7 @@ Operations can be limited, too, and all limits must be kept.
 
   $ one() { sysbench oltp_point_select --db-driver=null --rate=max "$@" \
   >     --rate-probe-time=0.1 --rate-trial-time=0.1 --rate-trials=1 --time=0.1 \
-  >     run | sed -n -e 's/: the queue grew$//' \
+  >     run 2>/dev/null | sed -n -e 's/: the queue grew$//' \
   >     -e 's/^trial 1: rate: [0-9.]*[^,]*, //p' | numbers; }
   $ one --rate-limit='point_selects.min<1h,read.count==0'
   point_selects.min<1h: N ms, not kept: read.count==0: [1-9][0-9]* (re)
