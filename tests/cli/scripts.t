@@ -27,8 +27,6 @@ A path with or without its .lua, a module on package.path, --test=.
   $ cat err
   WARNING: --test is deprecated, use the name of the script as the first argument instead
 
---verbosity hides the warning of deprecated options.
-
 require() finds a module beside the script, before those of the current folder, of
 package.path and of the bundled workloads.
 
@@ -68,7 +66,7 @@ A module on package.path does not hide a workload.
   0
   [1]
 
---verbosity hides both warnings of deprecated options.
+--verbosity hides the warning of deprecated options.
 
   $ sysbench --test=dir/mine.lua --num-threads=1 --verbosity=1 prepare
   body	dir/mine.lua	prepare
