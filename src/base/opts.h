@@ -149,6 +149,9 @@ int sb_opts_settings(const struct sb_opts *o,
 int sb_opts_values(const struct sb_opts *o, const char *name,
     enum sb_opt_source source, int (*visit)(void *arg, const char *value),
     void *arg);
+// Whether a value with this name is a secret, as far as the name says so.
+bool sb_opts_secret_name(const char *name);
+
 // Returns a value of an option as it may be shown: secrets are "***". It
 // belongs to the registry. NULL: no memory.
 const char *sb_opts_shown(

@@ -30,7 +30,7 @@ static bool is_secret_ending(
     const char *before, size_t before_len, const char *last, size_t len)
 {
     static const char *const words[] = { "token", "pwd", "pass", "credential",
-        "credentials", "apikey", "jwt" };
+        "credentials", "apikey", "jwt", "auth" };
     static const char *const keys[] = { "api", "access", "account", "auth",
         "encryption", "master", "private", "shared", "signing" };
 
@@ -45,16 +45,18 @@ static bool is_secret_ending(
     return false;
 }
 
-static bool is_secret_name(const char *name)
+// "sword", "pasw" and "passo": a mistyped password is one, too.
+bool sb_opts_secret_name(const char *name)
 {
+    static const char *const parts[] = { "passw", "sword", "pasw", "passo",
+        "passphrase", "secret" };
     const char *before = "", *last = name;
     size_t before_len = 0, len;
 
     for (const char *p = name; *p; p++) {
-        if (strncasecmp(p, "passw", 5) == 0 ||
-            strncasecmp(p, "passphrase", 10) == 0 ||
-            strncasecmp(p, "secret", 6) == 0)
-            return true;
+        for (size_t i = 0; i < sizeof(parts) / sizeof(parts[0]); i++)
+            if (strncasecmp(p, parts[i], strlen(parts[i])) == 0)
+                return true;
     }
     while (last[len = strcspn(last, "-_.")]) {
         before = last;
@@ -87,7 +89,7 @@ bool sb__opts_secret(
 {
     if (opt && (opt->flags & SB_OPT_SECRET))
         return true;
-    if (is_secret_name(name))
+    if (sb_opts_secret_name(name))
         return true;
     // In a malformed URL or connection string, the position of a password is
     // unknown, so all of it is hidden.
@@ -167,6 +169,7 @@ static const struct key {
     { "pwd", '=', true, "&" },
     { "secret", '=', false, "&" },
     { "AWS_SESSION_TOKEN", ':', true, ",&" },
+    { "authMechanismProperties", '=', true, "&" },
 };
 
 // Returns the position after the key and its '=' or ':'; NULL if there is no

@@ -42,6 +42,9 @@ static int read_argument(struct sb_opts *o, char *arg, struct sb_err *err)
         return read_option(o, arg, err);
     if (strcmp(arg, "-h") == 0)
         return sb__opts_add_setting(o, &help, err);
+    // A password as other clients take it.
+    if (arg[0] == '-' && arg[1] == 'p' && !strchr(arg, '='))
+        sb__opts_overwrite(arg + 2, true);
     if (arg[0] == '-' && arg[1])
         return bad_argument(o, arg, "options begin with two dashes", err);
     copy = sb__opts_strdup(o, arg);

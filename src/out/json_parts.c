@@ -98,7 +98,8 @@ static json_t *labels(const struct sb_opt_list *list)
         char *key = strndup(list->item[i], (size_t)(sign - list->item[i]));
         json_t *clean = key ? sb_json_text(key) : NULL;
 
-        ok = clean && sb__json_set_text(o, json_string_value(clean), sign + 1);
+        ok = clean && sb__json_set_text(o, json_string_value(clean),
+                          sb_opts_secret_name(key) ? "***" : sign + 1);
         json_decref(clean);
         free(key);
     }

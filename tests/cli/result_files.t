@@ -428,3 +428,13 @@ process. If done() fails, the files say so.
   10 1
   1
   l.csv l.hdr l.hgrm l.json l.nd l.xml  (no-eol)
+
+A label that is a secret by its name is not shown.
+
+  $ sysbench metrics.lua --db-driver=null --events=1 --label=password=SECRET,note=b \
+  >     --report=json=l.json,text --report-context run >text
+  $ ask l.json "r['labels']"; grep -c SECRET l.json text
+  {'password': '***', 'note': 'b'}
+  l.json:0
+  text:0
+  [1]

@@ -32,6 +32,9 @@ underscores as the user typed them.
   $ sb cpu run -x
   invalid option: -x (options begin with two dashes)
   [1]
+  $ sb cpu run -pSECRET
+  invalid option: -p****** (options begin with two dashes)
+  [1]
   $ sb cpu run --
   invalid option: -- (a name must follow the dashes)
   [1]
