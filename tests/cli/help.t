@@ -44,7 +44,7 @@ The usage names each form; 'help' alone is the same, unless a script has that na
   $ sysbench help run
   sysbench * (glob)
   
-  FATAL: Cannot find benchmark 'help': no such built-in test, file or module (searched: *) (glob)
+  FATAL: Cannot find benchmark 'help': no such built-in test, file or module (a workload is missing, as in 'sysbench oltp_read_write help'; 'sysbench --list' shows all)
   [1]
   $ echo 'print("a script")' >help.lua
   $ sysbench help | tail -n 1

@@ -168,7 +168,7 @@ Errors.
   [1]
   $ sqlite3 sbtest.sqlite "DELETE FROM heartbeat"
   $ replica run
-  FATAL: `thread_init' function failed: the primary has no row 1 in table heartbeat: execute 'cleanup' and 'prepare'
+  FATAL: `thread_init' function failed: the primary has no row 1 in table heartbeat: run 'cleanup', then: sysbench replica --db-driver=sqlite --replica-options=db=copy.sqlite prepare
   [1]
   $ replica cleanup
   Dropping table 'heartbeat'...

@@ -44,7 +44,7 @@ The search of sqlite-vec is exact: it finds the neighbours that prepare found.
   $ ask 'SELECT COUNT(*), MIN(id), MAX(id), vec_length(embedding) FROM vectors'
   1000|1|1000|32
   $ ask 'SELECT neighbours FROM vectors_queries WHERE id = 1'
-  352 480 514 932 177 757 250 57 279 848 575 253 405 214 963 485 625 637 818 6 24 380 884 913 404 136 260 116 431 208
+  341 754 547 72 716 471 181 276 966 294 674 555 476 961 896 455 818 383 203 726 173 306 601 418 115 191 279 807 773 248
   $ vector run --dimensions=16 2>&1 | grep FATAL
   FATAL: `thread_init' function failed: --dimensions is 16, but the vectors in vectors_queries have 32
 
@@ -65,7 +65,7 @@ Other damage.
 
   $ ask 'UPDATE vectors SET checksum = 7 WHERE id = 5'
   $ vector check 2>&1 | grep FATAL
-  FATAL: `check' function failed: vectors: vector 5: its checksum is 7, expected 492196
+  FATAL: `check' function failed: vectors: vector 5: its checksum is 7, expected 765601
   $ ask 'DELETE FROM vectors WHERE id = 5'
   $ vector check 2>&1 | grep FATAL
   FATAL: `check' function failed: vectors: it has 999 vectors, expected 1000
