@@ -27,6 +27,10 @@ int sb_random_share(struct sb_random_shared *s, const struct sb_dist_opts *o,
     if (s->seed == 0)
         s->seed = 1;
     atomic_store_explicit(&s->uniques, 0, memory_order_relaxed);
+    for (unsigned i = 0; i < SB_RANDOM_RANGES; i++) {
+        atomic_store_explicit(&s->range[i].key, 0, memory_order_relaxed);
+        atomic_store_explicit(&s->range[i].calls, 0, memory_order_relaxed);
+    }
     s->counter = NULL;
     s->rank = 0;
     s->ranks = 1;
@@ -122,17 +126,60 @@ double sb_random_scatter(
     return (double)sb_scatter(s, whole(v), whole(a), whole(b));
 }
 
-// Returns the next number of the counter. The seed chooses where the counter
-// starts, so that runs with other seeds are far from each other.
+// Returns the number that stands for number x of this process's counter. The
+// seed chooses where the counter starts, so that runs with other seeds are far
+// from each other.
+static uint64_t started(const struct sb_random_shared *s,
+    const struct sb_random_shared *counter, uint64_t x)
+{
+    if (counter->ranks > 1)
+        x = x * counter->ranks + counter->rank;
+    return (sb_rng_mix(s->seed) >> 1) + x;
+}
+
+static struct sb_random_shared *counter_of(struct sb_random_shared *s)
+{
+    return s->counter ? s->counter : s;
+}
+
 static uint64_t next_unique(struct sb_random_shared *s)
 {
-    struct sb_random_shared *c = s->counter ? s->counter : s;
+    struct sb_random_shared *c = counter_of(s);
     uint32_t x = atomic_fetch_add_explicit(
         &c->uniques, 1, memory_order_relaxed);
 
-    if (c->ranks > 1)
-        x = x * c->ranks + c->rank;
-    return (sb_rng_mix(s->seed) >> 1) + x;
+    return started(s, c, x);
+}
+
+// Returns the counter of n numbers from low, or NULL if all are in use.
+static struct sb_random_range *range_of(
+    struct sb_random_shared *s, int64_t low, uint64_t n)
+{
+    uint64_t key = sb_rng_mix(sb_rng_mix((uint64_t)low) + n) | 1;
+
+    for (unsigned i = 0; i < SB_RANDOM_RANGES; i++) {
+        struct sb_random_range *r = &s->range[(key / 2 + i) % SB_RANDOM_RANGES];
+        uint64_t found = 0;
+
+        if (atomic_compare_exchange_strong_explicit(&r->key, &found, key,
+                memory_order_relaxed, memory_order_relaxed) ||
+            found == key)
+            return r;
+    }
+    return NULL;
+}
+
+// As next_unique(), with a counter of the range.
+static uint64_t next_of_range(
+    struct sb_random_shared *s, int64_t low, uint64_t n)
+{
+    struct sb_random_shared *c = counter_of(s);
+    struct sb_random_range *r = range_of(c, low, n);
+
+    if (!r)
+        return next_unique(s);
+    return started(
+        s, c, atomic_fetch_add_explicit(&r->calls, 1, memory_order_relaxed));
 }
 
 uint32_t sb_random_unique(struct sb_random *r)
@@ -151,7 +198,7 @@ double sb_random_unique_in(struct sb_random *r, double a, double b)
     struct sb_scatter s;
     int64_t low;
     uint64_t n = width(a, b, &low);
-    int64_t v = low + (int64_t)(next_unique(r->shared) % n);
+    int64_t v = low + (int64_t)(next_of_range(r->shared, low, n) % n);
 
     sb_scatter_init(&s, UNIQUE_KEY);
     return (double)sb_scatter(&s, v, low, low + (int64_t)(n - 1));

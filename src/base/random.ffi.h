@@ -35,8 +35,11 @@ SB_FFI double sb_random_scatter(
 // (up to 2^32 calls, divided by the number of ranks, in each), in an order that
 // looks random. Thread-safe.
 SB_FFI uint32_t sb_random_unique(struct sb_random *r);
-// As sb_random_unique(), from a to b. Numbers repeat after as many calls of
-// both functions in this run as the range has numbers.
+// As sb_random_unique(), from a to b: returns each number of the range once
+// before one repeats, whatever other ranges are in use. This holds for the
+// first 64 ranges of a run; further ones share the counter of
+// sb_random_unique(), and their numbers may repeat earlier. Numbers of ranges
+// that overlap may be equal.
 SB_FFI double sb_random_unique_in(struct sb_random *r, double a, double b);
 SB_FFI uint64_t sb_random_uint64(struct sb_random *r);
 // In [0, 1).

@@ -11,14 +11,23 @@
 #include "base/random.ffi.h"
 #include "base/ycsb.h"
 
-// Shared by all users of a run; read-only except for the counter.
+#define SB_RANDOM_RANGES 64 // that have counters of their own
+
+// Of a range of sb_random_unique_in().
+struct sb_random_range {
+    _Atomic uint64_t key; // of the range, 0 in a free entry
+    _Atomic uint64_t calls;
+};
+
+// Shared by all users of a run; read-only except for the counters.
 struct sb_random_shared {
     struct sb_dist dist;
     uint64_t seed;            // of the run, never 0
     _Atomic uint32_t uniques; // calls of sb_random_unique() so far
-    // Whose `uniques` is used: NULL for its own, in a mix that of the run.
+    struct sb_random_range range[SB_RANDOM_RANGES];
+    // Whose counters are used: NULL for its own, in a mix those of the run.
     struct sb_random_shared *counter;
-    // Of this process: numbers of sb_random_unique() differ between ranks.
+    // Of this process: unique numbers differ between ranks.
     uint32_t rank, ranks;
 };
 

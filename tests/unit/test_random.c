@@ -168,6 +168,34 @@ static void unique_numbers_of_a_range_do_not_repeat(void)
     }
 }
 
+// Two users in turn use two ranges of an even width. A counter of both would
+// give each range only every second number.
+static void unique_numbers_of_ranges_in_turn_do_not_repeat(void)
+{
+    enum { FEW = 1000, MANY = 5000 };
+    unsigned char few[FEW + 1] = { 0 }, many[MANY + 1] = { 0 };
+    struct sb_random_shared s;
+    struct sb_random a, b;
+    int twice = 0;
+
+    CHECK_INT(sb_random_share(&s, &opts, 1, NULL), 0);
+    sb_random_init(&a, &s, 0);
+    sb_random_init(&b, &s, 1);
+    for (int i = 0; i < MANY; i++) {
+        if (i < FEW)
+            twice += few[(size_t)sb_random_unique_in(&a, 1, FEW)]++;
+        twice += many[(size_t)sb_random_unique_in(&b, MANY, 1)]++;
+        sb_random_unique(&a);
+    }
+    CHECK_INT(twice, 0);
+    CHECK(sb_random_unique_in(&a, 1, FEW) >= 1); // starts again
+    for (int n = 1; n <= 2 * SB_RANDOM_RANGES; n++) {
+        double v = sb_random_unique_in(&a, 1, n);
+
+        CHECK(v >= 1 && v <= n);
+    }
+}
+
 static void scattered_values_depend_on_the_key_only(void)
 {
     struct sb_dist_opts o = opts;
@@ -204,6 +232,7 @@ CHECK_FILE
     RUN(unique_numbers_do_not_repeat);
     RUN(unique_numbers_of_other_seeds_differ);
     RUN(unique_numbers_of_a_range_do_not_repeat);
+    RUN(unique_numbers_of_ranges_in_turn_do_not_repeat);
     RUN(scattered_values_depend_on_the_key_only);
     return check_done();
 }
