@@ -56,4 +56,16 @@ static inline void sb_limit_of_size(int no, char *out, size_t size)
             (unsigned long long)lim.rlim_cur / 1024);
 }
 
+// The same for memory that the system refused: writes the limit on the address
+// space, or "" if there is none.
+static inline void sb_limit_of_memory(char *out, size_t size)
+{
+    struct rlimit lim;
+
+    out[0] = '\0';
+    if (getrlimit(RLIMIT_AS, &lim) == 0 && lim.rlim_cur != RLIM_INFINITY)
+        snprintf(out, size, " (limit of address space, ulimit -v: %llu KiB)",
+            (unsigned long long)lim.rlim_cur / 1024);
+}
+
 #endif

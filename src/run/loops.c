@@ -3,7 +3,6 @@
 #include "run/loops.h"
 
 #include <assert.h>
-#include <errno.h>
 #include <sched.h>
 #include <stdlib.h>
 #include <string.h>
@@ -104,11 +103,11 @@ static void *run_loop(void *arg)
 
 static int no_memory(const struct sb_run *run, unsigned i, struct sb_err *err)
 {
-    return sb_err_set(err, SB_ELIMIT,
-        "cannot create user %u of %u: %s (a stack of %lld KiB; "
-        "vm.max_map_count limits the number of mappings of a process)",
-        i + 1, run->users, strerror(errno),
-        (long long)run->o->thread_stack_size / 1024);
+    char why[200];
+
+    sb__stack_error((size_t)run->o->thread_stack_size, why, sizeof(why));
+    return sb_err_set(err, SB_ELIMIT, "cannot create user %u of %u: %s", i + 1,
+        run->users, why);
 }
 
 static int add_users(struct sb_run *run, struct sb_err *err)

@@ -11,6 +11,9 @@
     "functions in C called each other too deeply, for example string.gsub() " \
     "with a function that calls it again; use fewer levels or a larger"
 
+// Bytes of the stack of the main thread that are there from the start.
+#define MAIN_STACK ((size_t)256 * 1024)
+
 // Texts are made beforehand, because a signal handler writes them.
 static char reason[400], main_reason[400];
 // What guards of other threads than those of users have instead of a user.
@@ -70,19 +73,35 @@ void sb__overflow_message_enable(const struct sb_run *run)
     sb_overflow_catch(say_overflow);
 }
 
+// Extends the stack of the main thread, without its memory, to what all but
+// deep recursion needs: under a limit of address space, the kernel might refuse
+// that later, when the users have what is left.
+__attribute__((noinline)) static void extend_stack(void)
+{
+    char room[MAIN_STACK];
+    volatile char *last = room;
+
+    *last = 0;
+}
+
 void sb_run_guard_main(void)
 {
     struct rlimit limit = { .rlim_cur = RLIM_INFINITY };
     char size[40] = "";
 
+    struct rlimit space = { .rlim_cur = RLIM_INFINITY };
+
     getrlimit(RLIMIT_STACK, &limit);
+    getrlimit(RLIMIT_AS, &space);
+    if (limit.rlim_cur / 4 > MAIN_STACK)
+        extend_stack();
     if (limit.rlim_cur != RLIM_INFINITY)
         snprintf(size, sizeof(size), " (%llu KiB)",
             (unsigned long long)limit.rlim_cur / 1024);
     snprintf(main_reason, sizeof(main_reason),
         "the script outside of users (its body, init(), done(), commands or "
-        "report hooks) overflowed%s: " TOO_DEEP " 'ulimit -s'\n",
-        size);
+        "report hooks) overflowed%s: " TOO_DEEP " 'ulimit -s'%s\n",
+        size, space.rlim_cur == RLIM_INFINITY ? "" : " or 'ulimit -v'");
     sb_overflow_catch(say_overflow);
     sb_overflow_guard((void *)&main_thread);
 }

@@ -56,10 +56,9 @@ static long long count_maps(void)
     return n;
 }
 
-static void explain_memory(size_t stack, char *out, size_t size)
+void sb__stack_error(size_t stack, char *out, size_t size)
 {
     long long limit, maps = count_maps();
-    struct rlimit lim;
     int n = snprintf(
         out, size, "no memory for a stack of %zu KiB", stack / 1024);
 
@@ -69,10 +68,8 @@ static void explain_memory(size_t stack, char *out, size_t size)
     if (read_number("/proc/sys/vm/max_map_count", &limit) && maps + 2 >= limit)
         snprintf(out + n, size - (size_t)n,
             " (limit of memory mappings, vm.max_map_count: %lld)", limit);
-    else if (getrlimit(RLIMIT_AS, &lim) == 0 && lim.rlim_cur != RLIM_INFINITY)
-        snprintf(out + n, size - (size_t)n,
-            " (limit of address space, ulimit -v: %llu KiB)",
-            (unsigned long long)lim.rlim_cur / 1024);
+    else
+        sb_limit_of_memory(out + n, size - (size_t)n);
 }
 
 // Returns true if this control group or one above it is full. Truncates path.
@@ -161,7 +158,7 @@ static void explain_threads(char *out, size_t size)
 void sb__thread_error(int rc, size_t stack, char *out, size_t size)
 {
     if (rc == EAGAIN && try_stack(stack) != 0) {
-        explain_memory(stack, out, size);
+        sb__stack_error(stack, out, size);
         return;
     }
     int n = snprintf(out, size, "%s", strerror(rc));

@@ -4,9 +4,9 @@
 // reports that as an error, which a script may catch; but versions of LuaJIT
 // crash if compiled code needs the memory. So there is a reserve, with which
 // the user ends its event; then the run ends as after any other failure.
-#include <assert.h>
 #include <stdlib.h>
 
+#include "kit/limits.h"
 #include "script/script_private.h"
 
 // No page of it is touched, so it takes only addresses.
@@ -14,35 +14,53 @@
 
 void sb__memory_init(struct sb_script *s)
 {
-    atomic_store(&s->reserve, (uintptr_t)malloc(RESERVE));
+    pthread_mutex_init(&s->reserve_lock, NULL);
+    s->reserve = malloc(RESERVE);
 }
 
 void sb__memory_done(struct sb_script *s)
 {
-    free((void *)atomic_exchange(&s->reserve, 0));
+    free(s->reserve);
+    pthread_mutex_destroy(&s->reserve_lock);
+}
+
+// Frees the reserve, if that has not happened before: then false. In both
+// cases, its memory is free when this returns.
+static bool free_reserve(struct sb_script *s)
+{
+    pthread_mutex_lock(&s->reserve_lock);
+    bool had = s->reserve;
+    free(s->reserve);
+    s->reserve = NULL;
+    pthread_mutex_unlock(&s->reserve_lock);
+    return had;
 }
 
 static void describe(const struct sb__state *st, struct sb_err *err)
 {
+    int kib = lua_gc(st->L, LUA_GCCOUNT, 0);
+    bool large = kib >= 1024;
+    char limit[80];
+
+    sb_limit_of_memory(limit, sizeof(limit));
     sb_err_set(err, SB_ENOMEM,
-        "out of memory: the Lua state of user %u has %d MiB, and the system "
-        "refuses more",
-        st->tid, lua_gc(st->L, LUA_GCCOUNT, 0) / 1024);
+        "out of memory: the Lua state of user %u has %d %s, and the system "
+        "refuses more%s",
+        st->tid, large ? kib / 1024 : kib, large ? "MiB" : "KiB", limit);
 }
 
 void sb__memory_refused(void *state)
 {
     struct sb__state *st = state;
     struct sb_err err = { 0 };
-    void *reserve;
 
-    if (!st->L) // it is being created, which fails with a message
+    if (st->creating)
+        _longjmp(*st->creating, 1);
+    if (!st->user) // these states have no reserve
         return;
-    assert(st->user); // other states have no reserve
-    reserve = (void *)atomic_exchange(&st->script->reserve, 0);
+    bool reserve = free_reserve(st->script);
     describe(st, &err);
     sb_user_fail_run(st->user, &err);
-    free(reserve);
     // Without a reserve, LuaJIT may crash now: the reason, which is the first
     // refusal, has to be known before.
     if (!reserve)

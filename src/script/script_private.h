@@ -10,6 +10,7 @@
 #include <lualib.h>
 
 #include <pthread.h>
+#include <setjmp.h>
 #include <stdatomic.h>
 #include <stdbool.h>
 #include <stddef.h>
@@ -96,6 +97,7 @@ struct sb__state {
     struct sb_random own;
     struct sb_db_ctx ctx;
     struct sb__pool pool;
+    jmp_buf *creating;  // where to go if memory is refused to lua_newstate()
     unsigned tid;       // of all ranks
     unsigned local_tid; // of this process
     int priv; // registry references: the table of embedded modules ...
@@ -116,8 +118,9 @@ void sb__randoms_done(struct sb_script *s);
 // memory.c. Memory for the states of users when the system refuses more.
 void sb__memory_init(struct sb_script *s);
 void sb__memory_done(struct sb_script *s);
-// Called by the pool of a user's state (struct sb__state): ends the run, with
-// the reserve for what the user still needs to end its event.
+// Called by the pool of a state (struct sb__state). While Lua creates the
+// state, it ends that with longjmp(). For a user, it ends the run, with the
+// reserve for what the user still needs to end its event.
 void sb__memory_refused(void *state);
 // Runs the script's body. 0 or SB_E*.
 int sb__state_body(struct sb__state *st, struct sb_err *err);
@@ -227,7 +230,8 @@ struct sb_script {
     // when a user comes again; made on first use.
     struct sb_random **randoms;
     unsigned nrandoms;
-    _Atomic uintptr_t reserve; // memory for users (memory.c), or 0
+    pthread_mutex_t reserve_lock;
+    void *reserve; // memory for users (memory.c), or NULL; under the lock
 };
 
 // Copies the values of all options from the registry, and the default values of

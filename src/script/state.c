@@ -349,6 +349,39 @@ static bool user_over(void *user)
     return sb_user_stopped(user);
 }
 
+// Returns a new Lua state, or NULL without memory. When memory is refused,
+// LuaJIT would close the unfinished state, and some versions crash then: so
+// sb__memory_refused() jumps back to here. What the unfinished state has
+// beside the pool is lost, a few KiB.
+static lua_State *new_lua(struct sb__state *st)
+{
+    jmp_buf refused;
+    lua_State *L;
+
+    if (_setjmp(refused)) {
+        st->creating = NULL;
+        return NULL;
+    }
+    st->creating = &refused;
+    L = lua_newstate(sb__pool_alloc, &st->pool);
+    if (!L) // LuaJIT with 32-bit references allows only its own allocator
+        L = luaL_newstate();
+    st->creating = NULL;
+    return L;
+}
+
+static int no_memory(const struct sb_user *user, struct sb_err *err)
+{
+    char limit[80];
+
+    sb_limit_of_memory(limit, sizeof(limit));
+    if (!user)
+        return sb_err_set(
+            err, SB_ENOMEM, "out of memory for a Lua state%s", limit);
+    return sb_err_set(err, SB_ENOMEM,
+        "out of memory for the Lua state of user %u%s", user->number, limit);
+}
+
 int sb__state_new(struct sb__state **out, struct sb_script *s,
     struct sb_user *user, unsigned tid, struct sb_err *err)
 {
@@ -357,7 +390,7 @@ int sb__state_new(struct sb__state **out, struct sb_script *s,
 
     *out = NULL;
     if (!st)
-        return sb_err_set(err, SB_ENOMEM, "out of memory");
+        return no_memory(user, err);
     st->script = s;
     st->user = user;
     st->tid = user ? user->number : tid;
@@ -378,16 +411,14 @@ int sb__state_new(struct sb__state **out, struct sb_script *s,
     st->ctx.own = s->env.db;
     if (!st->random) {
         sb__state_free(st);
-        return sb_err_set(err, SB_ENOMEM, "out of memory for a user");
+        return no_memory(user, err);
     }
-    st->pool.refused = user ? sb__memory_refused : NULL;
+    st->pool.refused = sb__memory_refused;
     st->pool.arg = st;
-    st->L = lua_newstate(sb__pool_alloc, &st->pool);
-    if (!st->L) // LuaJIT with 32-bit references allows only its own allocator
-        st->L = luaL_newstate();
+    st->L = new_lua(st);
     if (!st->L) {
         sb__state_free(st);
-        return sb_err_set(err, SB_ENOMEM, "out of memory for a Lua state");
+        return no_memory(user, err);
     }
     lua_atpanic(st->L, sb__on_panic);
     lua_pushcfunction(st->L, build);

@@ -206,7 +206,7 @@ If the system refuses memory, the run ends, and its users do so in order.
   $ (ulimit -v 400000; bench --events=100000000 memory.lua)
   [1]
   $ grep FATAL err
-  FATAL: out of memory: the Lua state of user [0-3] has \d+ MiB, and the system refuses more (re)
+  FATAL: out of memory: the Lua state of user [0-3] has \d+ MiB, and the system refuses more \(limit of address space, ulimit -v: 400000 KiB\) (re)
   $ grep -c '^done' out
   4
 
@@ -224,9 +224,25 @@ is too small for.
   $ for workers in 1 users; do
   >     (ulimit -v 400000; bench --events=1 --threads=1 --workers=$workers again.lua)
   >     grep -c 'FATAL: out of memory' err
-  >     cat out err | grep -o 'user 0 has .* MiB' | uniq | wc -l
+  >     cat out err | grep -o 'user 0 has [0-9]* .iB' | uniq | wc -l
   > done
   1
   1
   1
   1
+
+At the start, memory may be refused to a stack, to a Lua state that LuaJIT is creating, or
+to the stack of the main thread: whatever it is, one sentence says so.
+
+  $ echo 'function event() end' >small.lua
+  $ st=1 limit=60000
+  $ while [ $st != 0 ] && [ $limit -lt 400000 ]; do
+  >     limit=$((limit + 1500)) st=0
+  >     (ulimit -v $limit; bench --events=100 --threads=100 small.lua) || st=$?
+  >     echo "$st $(grep -c FATAL err)"
+  >     cat err >>all
+  > done | uniq
+  1 1
+  0 0
+  $ grep -v "(limit of address space, ulimit -v: [0-9]* KiB)$" all | grep . | sort -u
+  $ grep -q "cannot create user [0-9]* of 100: no memory for a stack of 256 KiB (" all
