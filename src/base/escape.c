@@ -2,7 +2,7 @@
 #include "base/escape.h"
 
 #include <assert.h>
-#include <stdbool.h>
+#include <inttypes.h>
 #include <stdio.h>
 #include <string.h>
 
@@ -101,4 +101,54 @@ size_t sb_escape_line(char *out, size_t size, const char *text)
     }
     out[len] = '\0';
     return len;
+}
+
+bool sb_utf8_copy(char *out, size_t size, const char *text)
+{
+    const unsigned char *s = (const unsigned char *)text;
+    size_t len = 0;
+    bool same = true;
+
+    assert(size > 0);
+    while (*s) {
+        size_t n = *s < 0x80 ? 1 : utf8_length(s);
+        const void *from = n ? (const void *)s : "\xef\xbf\xbd";
+        size_t need = n ? n : 3;
+
+        if (size - len <= need)
+            break;
+        memcpy(out + len, from, need);
+        len += need;
+        s += n ? n : 1;
+        same = same && n;
+    }
+    out[len] = '\0';
+    return same && !*s;
+}
+
+void sb_utf8_name(char *out, size_t size, const char *text)
+{
+    enum { SUFFIX = 9 };
+    uint32_t hash = 2166136261u; // FNV-1a
+
+    assert(size > SUFFIX + 4);
+    if (sb_utf8_copy(out, size, text))
+        return;
+    for (const char *s = text; *s; s++)
+        hash = (hash ^ (unsigned char)*s) * 16777619u;
+    sb_utf8_copy(out, size - SUFFIX, text);
+    snprintf(out + strlen(out), SUFFIX + 1, "~%08" PRIx32, hash);
+}
+
+size_t sb_utf8_cut(const char *text, size_t len, size_t most)
+{
+    size_t n = most, steps = 0;
+
+    if (n >= len)
+        return len;
+    while (n > 0 && steps < 3 && follows((unsigned char)text[n])) {
+        n--;
+        steps++;
+    }
+    return follows((unsigned char)text[n]) ? most : n;
 }

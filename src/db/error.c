@@ -4,6 +4,7 @@
 #include <stdarg.h>
 #include <stdlib.h>
 
+#include "base/escape.h"
 #include "db/call.h"
 
 #define LOG_SQL_MAX 1024 // maximum bytes of a query in the log
@@ -63,22 +64,20 @@ static void keep_sql(struct sb_con_priv *c, const char *sql, size_t len)
     size_t n = 0, i = 0;
 
     if (!c->failed_sql)
-        c->failed_sql = malloc(ERR_SQL_MAX + sizeof("..."));
+        c->failed_sql = malloc(ERR_SQL_MAX + 1 + sizeof("..."));
     if (!c->failed_sql)
         return;
-    for (; i < len && n < ERR_SQL_MAX; i++) {
+    for (; i < len && n <= ERR_SQL_MAX; i++) {
         bool space = sql[i] == ' ' || (sql[i] >= '\t' && sql[i] <= '\r');
 
         if (!space || !blank)
             c->failed_sql[n++] = space ? ' ' : sql[i];
         blank = space;
     }
-    // Do not cut a UTF-8 character.
-    while (i < len && n > 0 && ((unsigned char)sql[i] & 0xc0) == 0x80) {
-        i--;
-        n--;
-    }
-    snprintf(c->failed_sql + n, sizeof("..."), "%s", i < len ? "..." : "");
+    bool cut = n > ERR_SQL_MAX;
+
+    n = sb_utf8_cut(c->failed_sql, n, ERR_SQL_MAX);
+    snprintf(c->failed_sql + n, sizeof("..."), "%s", cut ? "..." : "");
 }
 
 const char *sb_con_failed_sql(const struct sb_con *con)

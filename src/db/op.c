@@ -4,6 +4,8 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "base/escape.h"
+
 static const struct {
     char word[12];
     enum sb_op_kind kind;
@@ -69,10 +71,12 @@ int sb__op_named(const struct sb_db_ctx *ctx, struct sb_rec *rec,
     const char *name, enum sb_op_kind kind)
 {
     char full[4 * sizeof(((struct sb_op *)0)->name)];
+    size_t n;
 
     if (!ctx->own)
         return sb_stats_op(rec->stats, name, kind);
-    snprintf(full, sizeof(full), "%s%s", ctx->own->prefix, name);
+    n = (size_t)snprintf(full, sizeof(full) / 2, "%s", ctx->own->prefix);
+    sb_utf8_name(full + n, sizeof(full) - n, name);
     return sb_stats_op(rec->stats, full, kind);
 }
 

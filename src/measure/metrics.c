@@ -6,6 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/escape.h"
 #include "measure/loads_private.h"
 
 _Static_assert(sizeof(struct sb_metric_cell) == 64,
@@ -65,9 +66,7 @@ static int find_metric(const struct sb_metrics *m, const char *name)
     uint32_t n = sb_metrics_count(m);
 
     for (uint32_t i = 0; i < n; i++) {
-        const char *known = m->metric[i].name;
-
-        if (strncmp(known, name, sizeof(m->metric[i].name) - 1) == 0)
+        if (strcmp(m->metric[i].name, name) == 0)
             return (int)i;
     }
     return -1;
@@ -97,9 +96,9 @@ static bool fill_metric(struct sb_metrics *m, uint32_t n,
 
     x->kind = def->kind;
     x->scale = scale_of(def->largest);
-    snprintf(x->name, sizeof(x->name), "%s", def->name);
-    snprintf(x->unit, sizeof(x->unit), "%s", def->unit ? def->unit : "");
-    snprintf(x->help, sizeof(x->help), "%s", def->help ? def->help : "");
+    sb_utf8_name(x->name, sizeof(x->name), def->name);
+    sb_utf8_copy(x->unit, sizeof(x->unit), def->unit ? def->unit : "");
+    sb_utf8_copy(x->help, sizeof(x->help), def->help ? def->help : "");
     x->cell = borrowed ? borrowed : cells_new(m->users);
     if (def->kind == SB_METRIC_DISTRIBUTION)
         x->shard = sb_hists_new(m->shards, m->users > m->shards);
@@ -158,12 +157,14 @@ static int add_metric(struct sb_metrics *m, const struct sb_metric_def *def)
 int sb_metrics_add(
     struct sb_metrics *m, const struct sb_metric_def *def, struct sb_err *err)
 {
+    char name[sizeof(m->metric[0].name)];
     const struct sb_metric *x;
     int i;
 
+    sb_utf8_name(name, sizeof(name), def->name);
     m = m->primary ? m->primary : m;
     pthread_mutex_lock(&m->lock);
-    i = find_metric(m, def->name);
+    i = find_metric(m, name);
     if (i < 0)
         i = add_metric(m, def);
     pthread_mutex_unlock(&m->lock);

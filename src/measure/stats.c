@@ -6,6 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/escape.h"
 #include "kit/hash.h"
 
 #define SHARDS_MIN 8
@@ -144,12 +145,9 @@ void sb_stats_done(struct sb_stats *s)
     memset(s, 0, sizeof(*s));
 }
 
-// Of as much of a name as is kept.
 static uint32_t hash_of(const char *name)
 {
-    size_t most = sizeof(((struct sb_op *)0)->name) - 1;
-
-    return (uint32_t)sb_hash(name, strnlen(name, most));
+    return (uint32_t)sb_hash(name, strlen(name));
 }
 
 static int op_find(const struct sb_stats *s, const char *name,
@@ -161,7 +159,7 @@ static int op_find(const struct sb_stats *s, const char *name,
     for (uint32_t i = 0; i < n; i++) {
         if (s->op_hash[i] == hash &&
             (s->op[i].kind == SB_OP_WORKLOAD) == workload &&
-            strncmp(s->op[i].name, name, sizeof(s->op[i].name) - 1) == 0)
+            strcmp(s->op[i].name, name) == 0)
             return (int)i;
     }
     return -1;
@@ -228,11 +226,13 @@ static int op_add_both(
     return op_add(s, name, kind, n);
 }
 
-int sb_stats_op(struct sb_stats *s, const char *name, enum sb_op_kind kind)
+int sb_stats_op(struct sb_stats *s, const char *text, enum sb_op_kind kind)
 {
+    char name[sizeof(s->op[0].name)];
     uint32_t n;
     int op;
 
+    sb_utf8_name(name, sizeof(name), text);
     s = s->primary ? s->primary : s;
     n = atomic_load_explicit(&s->nops, memory_order_acquire);
     op = op_find(s, name, kind, n);

@@ -234,13 +234,14 @@ int sb_stats_add_delays(struct sb_stats *s);
 // statements. Call it before any operation is registered.
 void sb_stats_twin(struct sb_stats *primary, struct sb_stats *twin);
 
-// Returns the number of the operation `name`, and registers it on first use.
+// Returns the number of the operation with this name or text, and registers it
+// on first use, as sb_utf8_name() shows it.
 // SB_OP_WORKLOAD has names of its own; all other kinds share theirs, and the
 // first one stays. Any thread. Takes a lock and allocates: not for use per
 // event. If the table is full, or memory runs out, SB_OPS_REST becomes the last
 // operation and collects the rest. Never fails. Names that are known, and the
 // rest, are found without the lock.
-int sb_stats_op(struct sb_stats *s, const char *name, enum sb_op_kind kind);
+int sb_stats_op(struct sb_stats *s, const char *text, enum sb_op_kind kind);
 // True if SB_OPS_REST is in use.
 bool sb_stats_full(const struct sb_stats *s);
 

@@ -450,7 +450,7 @@ json_t *sb_json_row(const struct sb_series *s)
             to = member(o, c->group);
             to = to && *c->name ? member(to, c->name) : to;
         }
-        // Names are UTF-8 or escaped text: see sb_stats_op().
+        // Names are UTF-8: see sb_utf8_name().
         ok = to && sb__json_set(to, c->figure,
                        rounded(s->value[i], sb_series_digits(c)));
     }

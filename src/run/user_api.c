@@ -8,6 +8,7 @@
 #include <stdio.h>
 
 #include "base/log.h"
+#include "base/escape.h"
 #include "loop/hold.h"
 #include "run/metric.ffi.h"
 #include "run/run_private.h"
@@ -74,9 +75,12 @@ uint64_t sb_user_counted(const struct sb_user *u, int type)
 static const char *full_name(
     const struct sb_user *u, const char *name, char *buf, size_t size)
 {
+    size_t n;
+
     if (!u->prefix)
         return name;
-    snprintf(buf, size, "%s%s", u->prefix, name);
+    n = (size_t)snprintf(buf, size / 2, "%s", u->prefix);
+    sb_utf8_name(buf + n, size - n, name);
     return buf;
 }
 

@@ -438,3 +438,45 @@ A label that is a secret by its name is not shown.
   l.json:0
   text:0
   [1]
+
+Names that are no UTF-8 or too long: each file is valid, and different texts are
+different operations.
+
+  $ printf '%b' 'function thread_init()
+  > con = sysbench.sql.driver():connect()
+  > local long = "SELECT " .. ("x"):rep(87) .. "\\xc3\\xa9"
+  > list = {}
+  > for _, sql in ipairs{"SELECT \x27\xfc\x27", "SELECT \x27\xe8\x27",
+  >       long .. " FROM a", long .. " FROM b"} do
+  >    table.insert(list, con:prepare(sql))
+  > end
+  > hits = sysbench.metric("caf\xe9", {unit = "\xe9"})
+  > step = sysbench.op("step \xff,")
+  > end
+  > function event()
+  > for _, s in ipairs(list) do s:execute() end
+  > hits:add(1)
+  > step:finish(step:start())
+  > end
+  > ' >latin1.lua
+  $ sysbench ./latin1.lua --db-driver=null --events=10 --report-interval=1 \
+  >     --report=json=l.json,ndjson=l.ndjson,csv=l.csv run >text
+  $ "$check" l.json
+  $ ask l.json "sorted(o['latency']['count'] for o in r['operations'])"
+  [4, 10, 10, 10, 10, 10]
+  $ ask l.json "[ascii(m['name']) for m in r['metrics']]" | sed 's/~[0-9a-f]*/~HASH/'
+  ["'caf\\ufffd~HASH'"]
+  $ tail -1 l.ndjson | grep -c '"reason":"limit"'
+  1
+  $ /usr/bin/python3 -c "import csv
+  > rows = list(csv.DictReader(open('l.csv', encoding='utf-8')))
+  > for row in rows:
+  >     if row['group'] == 'operation':
+  >         print(ascii(row['name']), row['events'])" |
+  >     sed 's/~[0-9a-f]*/~HASH/; s/xx*/x/'
+  'prepare' 4
+  "SELECT '\ufffd'~HASH" 10
+  "SELECT '\ufffd'~HASH" 10
+  'SELECT x~HASH' 10
+  'SELECT x~HASH' 10
+  'step \ufffd,~HASH' 10

@@ -3,6 +3,8 @@
 // Not with tsan: one thread.
 #include "base/escape.h"
 
+#include <string.h>
+
 #include "check.h"
 
 static char out[64];
@@ -74,6 +76,45 @@ static void truncated_between_characters(void)
     CHECK_STR(small, "abcd");
 }
 
+static void copies_are_utf8(void)
+{
+    char copy[8];
+
+    CHECK(sb_utf8_copy(copy, sizeof(copy), "a\033\xc3\xa9"));
+    CHECK_STR(copy, "a\033\xc3\xa9");
+    CHECK(!sb_utf8_copy(copy, sizeof(copy), "a\xe9z"));
+    CHECK_STR(copy, "a\xef\xbf\xbdz");
+    CHECK(!sb_utf8_copy(copy, sizeof(copy), "\xe9\xe9\xe9\xe9"));
+    CHECK_STR(copy, "\xef\xbf\xbd\xef\xbf\xbd");
+    CHECK(!sb_utf8_copy(copy, sizeof(copy), "abcdef\xc3\xa9"));
+    CHECK_STR(copy, "abcdef");
+    CHECK_INT(sb_utf8_cut("ab\xc3\xa9z", 5, 3), 2);
+    CHECK_INT(sb_utf8_cut("ab\xc3\xa9z", 5, 4), 4);
+    CHECK_INT(sb_utf8_cut("abc", 3, 9), 3);
+    CHECK_INT(sb_utf8_cut("\x80\x80\x80\x80\x80\x80", 6, 5), 5);
+}
+
+static void names_of_different_texts_differ(void)
+{
+    char a[24], b[24], again[24];
+
+    sb_utf8_name(a, sizeof(a), "SELECT 1");
+    CHECK_STR(a, "SELECT 1");
+    sb_utf8_name(a, sizeof(a), "caf\xe9");
+    sb_utf8_name(b, sizeof(b), "caf\xe8");
+    CHECK_INT(strncmp(a, "caf\xef\xbf\xbd~", 7), 0);
+    CHECK(strcmp(a, b) != 0);
+    sb_utf8_name(a, sizeof(a), "SELECT c FROM sbtest WHERE id=1");
+    sb_utf8_name(b, sizeof(b), "SELECT c FROM sbtest WHERE id=2");
+    CHECK_INT(strlen(a), 23);
+    CHECK(strcmp(a, b) != 0);
+    sb_utf8_name(again, sizeof(again), a);
+    CHECK_STR(again, a);
+    // The suffix replaces a whole character.
+    sb_utf8_name(a, sizeof(a), "SELECT '12345\xe2\x82\xac' FROM sbtest");
+    CHECK_INT(strncmp(a, "SELECT '12345~", 14), 0);
+}
+
 CHECK_FILE
 {
     RUN(text_stays);
@@ -81,5 +122,7 @@ CHECK_FILE
     RUN(invalid_utf8_is_escaped);
     RUN(one_line);
     RUN(truncated_between_characters);
+    RUN(copies_are_utf8);
+    RUN(names_of_different_texts_differ);
     return check_done();
 }
