@@ -53,6 +53,15 @@ The same seed executes the same transactions.
   $ tail -n 1 report
   All consistency conditions (3.3.2.1 to 3.3.2.12) are met
 
+No condition asks for its first row only, for which PostgreSQL may choose a plan
+that takes minutes if there is none.
+
+  $ sb --db-debug --verbosity=5 check >out 2>&1 || cat out
+  $ grep -c ' AS violations$' out
+  18
+  $ grep ' LIMIT ' out
+  [1]
+
 --check after a run fails as check does.
 
   $ sb cleanup >out 2>&1 || cat out
