@@ -387,6 +387,21 @@ local function bulks()
    is(u:execute().deleted, 3003, "delete_many() in a bulk")
    raises(function() coll:bulk():update_one({}, {k = 1}) end,
       "an update requires operators", "an update without operators in a bulk")
+   for name, call in pairs{
+      bulk = function() coll:bulk("ordered") end,
+      find = function() coll:find({}, "limit=1") end,
+      aggregate = function() coll:aggregate({}, "x") end,
+      rename = function() coll:rename("y", "x") end,
+      create_index = function() coll:create_index("k", "unique") end,
+      find_one_and_update = function()
+         coll:find_one_and_update({}, {["$set"] = {k = 1}}, "x")
+      end
+   } do
+      raises(call, "options are a table, such as {upsert = true}, not a string",
+         name .. "() with options that are a text")
+   end
+   raises(function() coll:create_indexes("k") end,
+      "takes a list of indexes", "create_indexes() of a text")
 end
 
 local function compiled()

@@ -39,6 +39,9 @@ local of_element = {
 -- Writes options. part: true for those of a write, false for those of the
 -- command, nil for all.
 local function put_options(options, part)
+   if type(options) ~= "table" then
+      sb.module("mongodb_error").options(options)
+   end
    for key, value in pairs(options) do
       local name = names[key] or name_of(key)
       if name ~= "" and (part == nil or part == (of_element[name] or false))

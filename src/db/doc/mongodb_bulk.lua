@@ -109,7 +109,7 @@ end
 
 -- Other options are an error, because they would be ignored.
 local function check_options(options)
-   for name, value in pairs(options or {}) do
+   for name, value in pairs(sb.module("mongodb_error").options(options)) do
       if name ~= "ordered" and (name ~= "op" or value ~= "") then
          sb.module("mongodb_error").raise(("bulk() supports `ordered' and " ..
             "`op = \"\"', not `%s = %s'"):format(name, tostring(value)))

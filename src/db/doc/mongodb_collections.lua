@@ -50,7 +50,7 @@ function collection:rename(name, options)
    local base = self.db:name() .. "."
    local doc = sb.module("bson_types").make.doc(
       "renameCollection", base .. self.name, "to", base .. name)
-   for key, value in pairs(options or {}) do
+   for key, value in pairs(sb.module("mongodb_error").options(options)) do
       doc[key == "drop_target" and "dropTarget" or key] = value
    end
    self.db:admin_command(doc)

@@ -25,6 +25,15 @@ function errors.raise(text)
    error(text, level())
 end
 
+-- Returns the options of a call as a table; raises an error for other types.
+function errors.options(options)
+   if options ~= nil and type(options) ~= "table" then
+      errors.raise("options are a table, such as {upsert = true}, not a " ..
+         type(options))
+   end
+   return options or {}
+end
+
 -- Raises the error of the last call on con. query: nil for the command that
 -- failed.
 function errors.raise_con(con, query)

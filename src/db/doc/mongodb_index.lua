@@ -6,6 +6,7 @@ local sb = ...
 local bson = sb.module("bson")
 local make = sb.module("bson_types").make
 local collection = sb.mongodb.collection
+local check_options = sb.module("mongodb_error").options
 
 -- The server's names of options.
 local renamed = {
@@ -73,16 +74,21 @@ local function create(coll, list, options)
 end
 
 function collection:create_index(keys, options)
-   options = options or {}
+   options = check_options(options)
    return create(self, { definition(self.db, keys, options) }, options)[1]
 end
 
 function collection:create_indexes(list, options)
    local defs = {}
+   options = check_options(options)
+   if type(list) ~= "table" then
+      sb.module("mongodb_error").raise("create_indexes() takes a list of " ..
+         "indexes, such as {{keys = {k = 1}}}, not a " .. type(list))
+   end
    for i, one in ipairs(list) do
       defs[i] = definition(self.db, one.keys, one)
    end
-   return create(self, defs, options or {})
+   return create(self, defs, options)
 end
 
 function collection:list_indexes()

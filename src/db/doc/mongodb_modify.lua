@@ -19,7 +19,7 @@ local renamed = {
 }
 
 local function put_modify_options(options)
-   for key, value in pairs(options or {}) do
+   for key, value in pairs(sb.module("mongodb_error").options(options)) do
       local name = renamed[key] or key
       if name == "new" and type(value) == "string" then
          value = value == "after"

@@ -24,6 +24,7 @@ function methods.aggregate(coll, pipeline, options)
    end
    put_document("pipeline", pipeline)
    if options then
+      sb.module("mongodb_error").options(options)
       batch = options.batch_size or options.batchSize
       for key, value in pairs(options) do
          if key ~= "batch_size" and key ~= "batchSize" then
