@@ -129,6 +129,8 @@ void sb__holds_held(void *user, const struct sb_hold *hold)
         return;
     if (run->w->ops->user_held)
         held = run->w->ops->user_held(run->w, u, hold, what, sizeof(what));
+    if (held == SB_HELD_IGNORED)
+        return;
     pthread_mutex_lock(&run->lock);
     if (!atomic_load(&run->holds.known))
         note_hold(u, hold, held, what);

@@ -15,7 +15,13 @@ struct sb_hold;
 struct sb_user;
 struct sb_workload;
 
-enum sb_held { SB_HELD_UNKNOWN, SB_HELD_FUNCTION, SB_HELD_LINE };
+// IGNORED: the hold is nobody's fault whom a message could help.
+enum sb_held {
+    SB_HELD_UNKNOWN,
+    SB_HELD_FUNCTION,
+    SB_HELD_LINE,
+    SB_HELD_IGNORED
+};
 
 struct sb_workload_ops {
     // Main thread, before any user exists: init() of a script. Optional.

@@ -166,6 +166,9 @@ static const struct line *line_of(struct sb__lines *n, const struct sb_hold *h)
 enum sb_held sb__lines_held(
     struct sb__state *st, const struct sb_hold *hold, char *what, size_t size)
 {
+    // A bundled workload is known not to block: the machine was busy.
+    if (st && sb_script_is_installed(st->script))
+        return SB_HELD_IGNORED;
     // Of turns that were not timed, no lines were noted.
     bool noted = st && st->lines && sb_user_turn(st->user) != 0;
     const struct line *line = noted ? line_of(st->lines, hold) : NULL;

@@ -75,6 +75,13 @@ program holds nothing up.
   > EOF
   $ bench --events=40 waits.lua; cat err
 
+A bundled workload does not block by itself, so it gets no such advice: here its
+random numbers take long, elsewhere the machine is busy.
+
+  $ mkdir workloads
+  $ cp block.lua workloads/held.lua
+  $ SYSBENCH_LUA_DIR=$PWD/workloads bench --events=40 held; cat err
+
 A loop of the script's own is named without a line.
 
   $ cat >own.lua <<'EOF'
