@@ -7,6 +7,7 @@
 
 #include "app.h"
 #include "base/log.h"
+#include "base/outfile.h"
 #include "kit/limits.h"
 
 extern char **environ;
@@ -169,6 +170,7 @@ static int begin_process(struct sb_app *a, struct sb_err *err)
 {
     int rc = sb_paths_find(&a->paths, err);
 
+    sb_outfile_begin();
     if (rc == 0)
         sb_environ_set(a->paths.drivers);
     return rc;

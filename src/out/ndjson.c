@@ -147,7 +147,8 @@ static int ndjson_draft(
     r->drafted = n->target.own && n->last >= 0;
     if (rc == 0 && r->drafted)
         rc = write_line(n, "end", last_line(r, o), err);
-    return rc;
+    // finish() may have nothing to do.
+    return rc ? rc : sb_target_check(&n->target, err);
 }
 
 static void ndjson_done(struct sb_reporter *r)

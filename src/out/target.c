@@ -12,6 +12,7 @@
 #include <unistd.h>
 
 #include "base/escape.h"
+#include "base/outfile.h"
 
 #define TRIES 100
 
@@ -73,21 +74,22 @@ bool sb_target_is_folder(const char *path)
     return stat(path, &st) == 0 && S_ISDIR(st.st_mode);
 }
 
-// True if the open file is still the one with this name. Another run may have
-// renamed or removed it before it was locked.
+// True if the open file is still the one with this name. Another process may
+// have renamed or removed it.
 static bool is_current(int fd, const char *name)
 {
     struct stat a, b;
 
-    return fstat(fd, &a) == 0 && stat(name, &b) == 0 && a.st_dev == b.st_dev &&
-           a.st_ino == b.st_ino;
+    if (fstat(fd, &a))
+        return true; // what uses the descriptor next reports the reason
+    return lstat(name, &b) == 0 && a.st_dev == b.st_dev && a.st_ino == b.st_ino;
 }
 
-// Returns a locked file, or -1 with errno.
-static int open_locked(const char *name)
+// Returns a locked file, or -1 with errno and the reason.
+static int open_locked(const char *name, const char **why)
 {
     for (int i = 0; i < TRIES; i++) {
-        int fd = open(name, O_RDWR | O_CREAT | O_CLOEXEC, 0666);
+        int fd = sb_outfile_open(name, O_RDWR, why);
 
         if (fd < 0)
             return -1;
@@ -96,33 +98,51 @@ static int open_locked(const char *name)
                 return fd;
         } else {
             close(fd);
+            *why = "another process is writing it";
             errno = EWOULDBLOCK;
             return -1;
         }
         close(fd);
     }
     errno = EBUSY;
+    *why = "other processes replace it";
     return -1;
 }
 
-static int open_file(struct sb_target *t, const char *name, struct sb_err *err)
+static int refused(
+    const struct sb_target *t, const char *why, struct sb_err *err)
 {
-    char shown[1024];
-    int fd = sb_target_is_special(name) ? open(name, O_WRONLY | O_CLOEXEC)
-                                        : open_locked(name);
+    int native = errno;
+    char name[1024], part[1024];
+    const char *slash = t->part ? strrchr(t->part, '/') : NULL;
 
-    if (fd < 0 && errno == EWOULDBLOCK)
-        return sb_err_set(err, SB_ELIMIT,
-            "cannot write %s: another process is writing it",
-            name_of(t, shown, sizeof(shown)));
-    if (fd < 0)
+    name_of(t, name, sizeof(name));
+    if (native != ENXIO || !t->part)
+        return sb_err_set(err, native == EWOULDBLOCK ? SB_ELIMIT : SB_ESYS,
+            "cannot write %s: %s", name, why);
+    sb_escape_line(part, sizeof(part), slash ? slash + 1 : t->part);
+    return sb_err_set(
+        err, SB_ESYS, "cannot write %s by way of %s: %s", name, part, why);
+}
+
+static int open_file(struct sb_target *t, struct sb_err *err)
+{
+    const char *name = t->part ? t->part : t->real, *why = "";
+    bool special = !t->part && sb_target_is_special(name);
+    int fd = special ? open(name, O_WRONLY | O_CLOEXEC)
+                     : open_locked(name, &why);
+
+    if (fd < 0 && special)
         return target_failed(t, err);
+    if (fd < 0)
+        return refused(t, why, err);
     t->file = fdopen(fd, "w");
     if (!t->file) {
         close(fd);
         return sb_err_set(err, SB_ENOMEM, "out of memory");
     }
     t->own = true;
+    t->locked = !special;
     return 0;
 }
 
@@ -134,7 +154,7 @@ int sb_target_open(struct sb_target *t, const char *path,
         t->file = stdout;
         return 0;
     }
-    t->real = strdup(path);
+    t->real = sb_outfile_path(path);
     // Links to pipes have no path: /dev/stdout.
     if (t->real && !sb_target_is_special(path))
         t->real = follow(t->real);
@@ -148,7 +168,7 @@ int sb_target_open(struct sb_target *t, const char *path,
             return sb_err_set(err, SB_ENOMEM, "out of memory");
         snprintf(t->part, size, "%s.part", t->real);
     }
-    int rc = open_file(t, t->part ? t->part : t->real, err);
+    int rc = open_file(t, err);
     // A run that was killed may have left PATH.part.
     return rc || !t->part ? rc : sb_target_begin(t, err);
 }
@@ -200,10 +220,24 @@ static int close_file(struct sb_target *t, int *lock, struct sb_err *err)
     return fclose(file) ? target_failed(t, err) : 0;
 }
 
+int sb_target_check(const struct sb_target *t, struct sb_err *err)
+{
+    char name[1024];
+
+    if (!t->own || !t->locked ||
+        is_current(fileno(t->file), t->part ? t->part : t->real))
+        return 0;
+    return sb_err_set(err, SB_ESYS,
+        "%s was removed or replaced during the run: its content is lost",
+        name_of(t, name, sizeof(name)));
+}
+
 int sb_target_commit(struct sb_target *t, struct sb_err *err)
 {
     int rc = sb_target_flush(t, err), lock = -1;
 
+    if (rc == 0)
+        rc = sb_target_check(t, err);
     if (rc == 0 && t->own)
         rc = close_file(t, &lock, err);
     if (rc == 0 && t->part && rename(t->part, t->real))
@@ -219,7 +253,7 @@ int sb_target_again(struct sb_target *t, struct sb_err *err)
 {
     if (t->file)
         return 0;
-    int rc = open_file(t, t->part ? t->part : t->real, err);
+    int rc = open_file(t, err);
 
     return rc ? rc : sb_target_begin(t, err);
 }

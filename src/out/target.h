@@ -12,10 +12,11 @@
 
 struct sb_target {
     const char *path; // as given; the caller's
-    char *real;       // the same with symbolic links followed
+    char *real;       // from the root, with symbolic links followed
     char *part;       // "REAL.part", which replaces REAL; NULL: REAL is written
     FILE *file;       // NULL after sb_target_commit(), unless path is "-"
     bool own;         // file must be closed
+    bool locked;      // a regular file
 };
 
 enum sb_target_mode {
@@ -36,8 +37,11 @@ int sb_target_begin(struct sb_target *t, struct sb_err *err);
 // Writes out what is buffered. SB_ESYS names the file and the reason, also of
 // an earlier write that failed.
 int sb_target_flush(struct sb_target *t, struct sb_err *err);
+// SB_ESYS if the file that was opened is no longer the one with this name: what
+// was written is lost.
+int sb_target_check(const struct sb_target *t, struct sb_err *err);
 // The content is complete: closes the file and makes it visible under its name.
-// Nothing may be written afterwards. SB_ESYS.
+// Nothing may be written afterwards. SB_ESYS, also of sb_target_check().
 int sb_target_commit(struct sb_target *t, struct sb_err *err);
 // Whether sb_target_again() can replace the content: a regular file that is
 // written at the end.

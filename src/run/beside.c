@@ -19,6 +19,7 @@
 
 #include "base/clock.h"
 #include "base/log.h"
+#include "base/outfile.h"
 
 // How long processes that the command left behind may take to end.
 #define LEFT_NS (2 * SB_SECOND)
@@ -162,12 +163,17 @@ static int open_output(
         return 0;
     if (make_path(b, number, alone))
         return sb_err_set(err, SB_ENOMEM, "out of memory");
-    b->fd = open(
-        b->path, O_WRONLY | O_CREAT | O_TRUNC | O_APPEND | O_CLOEXEC, 0666);
-    if (b->fd < 0)
+    bool given = *b->o->output && !alone; // may name a pipe or a device
+    const char *why = "";
+
+    b->fd = given
+                ? open(b->path,
+                      O_WRONLY | O_CREAT | O_TRUNC | O_APPEND | O_CLOEXEC, 0666)
+                : sb_outfile_open(b->path, O_WRONLY | O_APPEND, &why);
+    if (b->fd < 0 || (!given && ftruncate(b->fd, 0)))
         return sb_err_set(err, SB_ESYS,
             "--beside-output: cannot write to '%s': %s", b->path,
-            strerror(errno));
+            *why ? why : strerror(errno));
     return 0;
 }
 

@@ -202,3 +202,13 @@ Wrong options:
   $ sysbench e.lua --time=1 --beside=true --beside-output=missing/x run | tail -1
   FATAL: --beside-output: cannot write to 'missing/x': No such file or directory
   
+
+The log of the command is no way to other files.
+
+  $ echo precious >victim
+  $ ln -s victim hook.beside.log
+  $ sysbench cpu --events=1 --beside=true --beside-name=hook run >text
+  FATAL: --beside-output: cannot write to 'hook.beside.log': it is a symbolic link
+  [1]
+  $ cat victim
+  precious

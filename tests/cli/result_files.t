@@ -480,3 +480,52 @@ different operations.
   'SELECT x~HASH' 10
   'SELECT x~HASH' 10
   'step \ufffd,~HASH' 10
+
+Logs that are removed during the run are an error. A script that changes the
+folder and the umask of the process changes nothing about result files.
+
+  $ cat >remove.lua <<'EOF'
+  > function event()
+  >    os.remove("lost")
+  > end
+  > EOF
+  $ for kind in csv ndjson hdr json; do
+  >     sysbench ./remove.lua --events=1 --report=$kind=lost run 2>&1 >text
+  >     echo $?
+  >     rm -f lost
+  > done | sed 's/^ALERT: //'
+  --report=csv: lost was removed or replaced during the run: its content is lost
+  1
+  --report=ndjson: lost was removed or replaced during the run: its content is lost
+  1
+  --report=hdr: lost was removed or replaced during the run: its content is lost
+  1
+  0
+  $ cat >change.lua <<'EOF'
+  > local ffi = require("ffi")
+  > ffi.cdef("int chdir(const char *); unsigned umask(unsigned);")
+  > ffi.C.umask(511)
+  > ffi.C.chdir("/")
+  > function event() end
+  > EOF
+  $ umask 022
+  $ sysbench "$PWD/change.lua" --events=1 run >text \
+  >     --report=csv=moved.csv,json=moved.json,ndjson=moved.ndjson
+  $ stat -c '%A %n' moved.*
+  -rw-r--r-- moved.csv
+  -rw-r--r-- moved.json
+  -rw-r--r-- moved.ndjson
+
+FILE.part is no way to other files.
+
+  $ echo precious >victim
+  $ ln -s victim trap.json.part
+  $ sysbench ./remove.lua --events=1 --report=json=trap.json run >text
+  FATAL: --report=json: cannot write trap.json by way of trap.json.part: it is a symbolic link
+  [1]
+  $ cat victim
+  precious
+  $ mkfifo pipe.json.part
+  $ sysbench ./remove.lua --events=1 --report=json=pipe.json run >text
+  FATAL: --report=json: cannot write pipe.json by way of pipe.json.part: it is no regular file
+  [1]

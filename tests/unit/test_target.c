@@ -118,6 +118,49 @@ static void links_are_followed(void)
     sb_target_done(&t);
 }
 
+// Another user may have made them.
+static void only_regular_files_are_parts(void)
+{
+    struct sb_target t;
+    struct sb_err err = { 0 };
+
+    put("victim", "precious");
+    CHECK_INT(symlink("victim", "trap.part"), 0);
+    CHECK_INT(sb_target_open(&t, "trap", SB_TARGET_WHOLE, &err), SB_ESYS);
+    CHECK_STR(err.msg,
+        "cannot write trap by way of trap.part: it is a symbolic link");
+    sb_target_done(&t);
+    CHECK_STR(get("victim"), "precious");
+    CHECK_INT(mkfifo("pipe.part", 0666), 0);
+    CHECK_INT(sb_target_open(&t, "pipe", SB_TARGET_WHOLE, &err), SB_ESYS);
+    CHECK_STR(err.msg,
+        "cannot write pipe by way of pipe.part: it is no regular file");
+    sb_target_done(&t);
+}
+
+static void loss_of_the_file_is_an_error(void)
+{
+    static const enum sb_target_mode modes[] = { SB_TARGET_WHOLE,
+        SB_TARGET_LINES };
+
+    for (int i = 0; i < 4; i++) {
+        const char *name = i & 1 ? "lost" : "lost.part";
+        struct sb_target t;
+        struct sb_err err = { 0 };
+
+        CHECK_INT(sb_target_open(&t, "lost", modes[i & 1], &err), 0);
+        fputs("text", t.file);
+        CHECK_INT(unlink(name), 0);
+        if (i & 2)
+            put(name, "of another program");
+        CHECK_INT(sb_target_commit(&t, &err), SB_ESYS);
+        CHECK_STR(err.msg, "lost was removed or replaced during the run: its "
+                           "content is lost");
+        sb_target_done(&t);
+        unlink("lost");
+    }
+}
+
 static void failure_adds_nothing(void)
 {
     struct rlimit old, limit;
@@ -229,6 +272,8 @@ CHECK_FILE
     RUN(lines_replace_the_old_content);
     RUN(rest_of_a_killed_run_is_removed);
     RUN(links_are_followed);
+    RUN(only_regular_files_are_parts);
+    RUN(loss_of_the_file_is_an_error);
     RUN(failure_adds_nothing);
     RUN(failure_of_close_is_an_error);
     RUN(two_writers);

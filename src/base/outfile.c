@@ -1,0 +1,67 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+#define _GNU_SOURCE // asprintf(), get_current_dir_name()
+#include "base/outfile.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+// Of the process, as the folder and the umask are. NULL: unknown.
+static struct {
+    char *folder;
+    mode_t mask;
+} start;
+
+void sb_outfile_begin(void)
+{
+    free(start.folder);
+    start.folder = get_current_dir_name();
+    start.mask = umask(0);
+    umask(start.mask);
+}
+
+char *sb_outfile_path(const char *path)
+{
+    char *out;
+
+    if (!start.folder || path[0] == '/')
+        return strdup(path);
+    return asprintf(&out, "%s/%s", start.folder, path) < 0 ? NULL : out;
+}
+
+static int create(const char *name, int flags)
+{
+    mode_t own = start.folder ? umask(start.mask) : 0;
+    int fd = open(name, flags | O_CREAT, 0666), native = errno;
+
+    if (start.folder)
+        umask(own);
+    errno = native;
+    return fd;
+}
+
+int sb_outfile_open(const char *name, int flags, const char **why)
+{
+    // The opening of a pipe without a reader would block.
+    int fd = create(name, flags | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC);
+    struct stat st;
+
+    if (fd >= 0 && fstat(fd, &st) == 0 && S_ISREG(st.st_mode))
+        return fd;
+    if (fd < 0 && errno == ELOOP) {
+        *why = "it is a symbolic link";
+    } else if (fd < 0 && errno != ENXIO) {
+        *why = strerror(errno);
+        return -1;
+    } else {
+        *why = "it is no regular file";
+    }
+    if (fd >= 0)
+        close(fd);
+    errno = ENXIO;
+    return -1;
+}

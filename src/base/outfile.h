@@ -1,0 +1,23 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+//
+// Files that the program writes. Their names and permissions depend on the
+// folder and the umask of the start: a script may change both.
+#ifndef SB_OUTFILE_H
+#define SB_OUTFILE_H
+
+// Notes the folder and the umask. Once, before scripts run and threads start.
+void sb_outfile_begin(void);
+
+// Returns the path, from the root if the folder of the start is known. The
+// caller frees it. NULL: out of memory.
+char *sb_outfile_path(const char *path);
+
+// Opens a file of a name that the program has chosen, such as FILE.part, or
+// creates it. Another user who can write to the folder may have put something
+// else there, so symbolic links, pipes and devices are refused (ENXIO). Nothing
+// is truncated. flags: O_RDWR or O_WRONLY, with O_APPEND if needed. Returns the
+// descriptor, closed in child processes, or -1 with errno and the reason in
+// *why.
+int sb_outfile_open(const char *name, int flags, const char **why);
+
+#endif
