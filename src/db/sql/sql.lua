@@ -89,8 +89,9 @@ set_other = function(self, value)
    return set_other(self, value)
 end
 
--- nil is NULL, booleans are 1 and 0; text is cut to the declared length. Any
--- other value that cannot be bound unchanged is an error.
+-- nil is NULL, booleans are 1 and 0; text is cut to the declared length, and an
+-- integer type drops a fraction. Any other value that cannot be bound unchanged
+-- is an error.
 function param:set(value)
    if value == nil then
       self.is_null = 1

@@ -1,8 +1,9 @@
 -- SPDX-License-Identifier: GPL-2.0-or-later
 --
 -- Parameters of prepared statements: values other than integral Lua numbers. A
--- value is bound unchanged or rejected; it is never rounded or replaced. Only
--- text is cut, to the declared length.
+-- value is bound unchanged or rejected, with two exceptions of sysbench 1.0: an
+-- integer parameter drops the fraction of a number, and text is cut to the
+-- declared length.
 
 local sb = ...
 local ffi, C = sb.ffi, sb.C
@@ -13,7 +14,7 @@ local random = sb.random_ptr
 local BIGINT, DOUBLE = 4, 6
 local TWO63, TWO64 = 2 ^ 63, 2 ^ 64
 local MOST = 0x7fffffffffffffffULL -- maximum of an int64_t
-local floor = math.floor
+local ceil, floor = math.ceil, math.floor
 
 -- The return values of functions for a value that cannot be bound.
 local function refuse(format, ...)
@@ -79,28 +80,27 @@ local function number_of(value)
    return refuse("not a number: %s", tostring(value))
 end
 
-local function is_integer(n)
+-- Returns the integral part of n, which is a Lua number or a 64-bit integer.
+local function whole(n)
    if type(n) ~= "number" then
-      return true
-   elseif n ~= floor(n) and n - n == 0 then
-      return refuse("%s is not an integer (the parameter has an integer type)",
-                    shown(n))
-   elseif n >= TWO63 and n < TWO64 then
+      return n
+   end
+   n = n < 0 and ceil(n) or floor(n)
+   if n >= TWO63 and n < TWO64 then
       return refuse("%s is out of range for BIGINT (write integers of 2^63 " ..
                     "or more with the suffix ULL)", shown(n))
    elseif not (n >= -TWO63 and n < TWO63) then
       return refuse("%s is out of range for BIGINT", shown(n))
    end
-   return true
+   return n
 end
 
 local function set_integer(self, value)
    local n, why = number_of(value)
-   local ok = n and true
-   if ok then
-      ok, why = is_integer(n)
+   if n then
+      n, why = whole(n)
    end
-   if not ok then
+   if not n then
       return why
    end
    self.is_unsigned = ffi.istype("uint64_t", n) and n > MOST and 1 or 0
