@@ -120,12 +120,21 @@ static int refuse_call(struct sb_con_priv *c)
     return sb__error_usage(c, "the connection is closed");
 }
 
-int sb__call_ready(struct sb_con_priv *c)
+int sb__call_allowed(struct sb_con_priv *c)
 {
     if (c->pub.error)
         sb__error_clear(c);
     if (SB_UNLIKELY(c->state < SB__CON_BROKEN || sb__call_is_refused(c)))
         return refuse_call(c);
+    return 0;
+}
+
+int sb__call_ready(struct sb_con_priv *c)
+{
+    int rc = sb__call_allowed(c);
+
+    if (SB_UNLIKELY(rc))
+        return rc;
     sb__result_end(c);
     // While a pipeline collects statements, nothing is executed.
     return SB_UNLIKELY(c->unsettled) && c->pipe.state != SB__PIPE_OPEN

@@ -88,6 +88,9 @@ static inline bool sb__call_is_refused(const struct sb_con_priv *c)
 // closed, the error of a loss, which is counted; SB_ECANCELED after
 // sb_db_ctx_end(); or the error of a child.
 int sb__call_ready(struct sb_con_priv *c);
+// As sb__call_ready(), for a call that does not use the server: the last result
+// stays open, and the children do not settle.
+int sb__call_allowed(struct sb_con_priv *c);
 // Logs and counts the failure of a call. Returns the code of its error.
 int sb__call_failed(
     struct sb__call call, int rc, const struct sb__call_text *text);

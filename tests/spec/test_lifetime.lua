@@ -41,6 +41,11 @@ local function results()
    like(err, "test_lifetime.lua:%d+: SQL error",
       "the error has the script's line")
    is(con:query("SELECT 4"):fetch_row()[1], "4", "the connection still works")
+   a = con:query("SELECT 5 UNION SELECT 6")
+   local other = con:prepare("SELECT 7")
+   is(a:fetch_row()[1], "5", "prepare() keeps an open result")
+   other:close()
+   is(a:fetch_row()[1], "6", "and so does close()")
    a = con:query("SELECT 5")
    con:disconnect()
    tap.raises(function() a:fetch_row() end, GONE,

@@ -142,7 +142,9 @@ struct sb_stmt_handle *sb_stmt_open(
     struct sb_con_priv *c = (struct sb_con_priv *)con;
     struct sb_stmt_handle *st;
 
-    if (sb__call_ready(c))
+    // The server hears of the statement when it is first executed: an open
+    // result stays open.
+    if (sb__call_allowed(c))
         return NULL;
     if (!c->sql)
         return fail_open(
