@@ -86,7 +86,7 @@ static const char *own_name(const struct sb_script *s, const char *name)
                : NULL;
 }
 
-// Adds the table of metrics by name.
+// Adds the table of metrics by name to the table on the stack.
 static void add_metrics(
     lua_State *L, const struct sb_script *s, const struct sb_report *r)
 {
@@ -205,8 +205,14 @@ static void push_stat(
     add_number(L, "latency_sum", (double)r->lat_sum / 1e9);
     add_client_delay(L, r->snap);
     push_text(L, "failure", r->failure);
+    // Hooks for 1.0 concatenate every value that pairs() finds: it must not
+    // find these tables.
+    lua_createtable(L, 0, 1);
+    lua_createtable(L, 0, 2);
     add_metrics(L, s, r);
     add_operations(L, s, r);
+    lua_setfield(L, -2, "__index");
+    lua_setmetatable(L, -2);
 }
 
 // Pushes sysbench.hooks[name].

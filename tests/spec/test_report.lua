@@ -210,6 +210,22 @@ end]], "run --time=0 --events=30")
    tap.is(rc, 0, "in a run that succeeds")
 end
 
+-- Hooks for 1.0 concatenate all values.
+local function plain_values()
+   local out, err, rc = tap.with([[
+function event() return true end
+function sysbench.hooks.report_cumulative(stat)
+   local n = 0
+   for name, value in pairs(stat) do
+      n = n + #(name .. "=" .. value)
+   end
+   print("plain", n > 0, type(stat.metrics), type(stat.operations))
+end]], "run --time=0 --events=3")
+   tap.like(out, "plain\ttrue\ttable\ttable\n",
+      "pairs() finds numbers and texts only", err)
+   tap.is(rc, 0, "in a run that succeeds")
+end
+
 local function operations()
    local out, err, rc = tap.with([[
 ffi.cdef("int usleep(unsigned);")
@@ -258,6 +274,7 @@ function event()
       ready_made()
       histograms()
       together()
+      plain_values()
       operations()
       operations_of_hooks()
       thinking()
