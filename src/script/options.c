@@ -146,6 +146,31 @@ static void push_double(lua_State *L, const struct sb_opt *opt, double value)
         lua_pushnumber(L, value);
 }
 
+static bool is_one_of(const char *word, const char *const *list)
+{
+    for (; *list; list++) {
+        if (strcmp(word, *list) == 0)
+            return true;
+    }
+    return false;
+}
+
+// Scripts for 1.0 test an option that was a switch, such as mysql_ssl, as a
+// boolean.
+static void push_choice(
+    lua_State *L, const char *word, const char *const *choices)
+{
+    static const char *const off[] = { "off", "false", "0", "no", "disabled",
+        NULL };
+    static const char *const on[] = { "on", "true", "1", "yes", "", NULL };
+    bool is_switch = is_one_of("off", choices) && is_one_of("on", choices);
+
+    if (is_switch && (is_one_of(word, off) || is_one_of(word, on)))
+        lua_pushboolean(L, is_one_of(word, on));
+    else
+        lua_pushstring(L, word);
+}
+
 static void push_value(lua_State *L, const struct sb__value *v)
 {
     const struct sb_opt_list *list = v->value;
@@ -175,7 +200,8 @@ static void push_value(lua_State *L, const struct sb__value *v)
             push_list(L, list);
         return;
     case SB_OPT_ENUM:
-        lua_pushstring(L, v->opt->choices[*(const int *)v->value]);
+        push_choice(
+            L, v->opt->choices[*(const int *)v->value], v->opt->choices);
         return;
     }
     lua_pushnil(L);

@@ -262,9 +262,25 @@ end]], "run --db-driver=null")
    f:close()
 end
 
+-- --mysql-ssl was a boolean in 1.0.
+local function switches()
+   local text = [[
+function event()
+   print("ssl", sysbench.opt.mysql_ssl, "")
+   return true
+end]]
+   for option, want in pairs{ [""] = "false", ["--mysql-ssl=off"] = "false",
+      ["--mysql-ssl"] = "true", ["--mysql-ssl=on"] = "true",
+      ["--mysql-ssl=verify_ca"] = "verify_ca" } do
+      tap.like(tap.with(text, "run --db-driver=null --time=600 " .. option),
+         "ssl\t" .. want .. "\t", "mysql_ssl: " .. option)
+   end
+end
+
 function event()
    tap.run(function()
       help()
+      switches()
       numbers()
       validation()
       new_defaults()
