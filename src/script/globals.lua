@@ -7,11 +7,14 @@ local sb = ...
 local sysbench = sb.sysbench
 local byte = string.byte
 
--- Options that have been renamed.
+-- Options of the program that 0.5 had as globals in every script.
+local program = {
+   num_threads = true, max_requests = true, max_time = true, tx_rate = true
+}
+
+-- Options that 0.5 had and this version lacks.
 local function old_names(opt)
    return {
-      num_threads = opt.threads, max_requests = opt.events,
-      max_time = opt.time, tx_rate = opt.rate,
       mysql_table_engine = opt.mysql_table_engine or "innodb",
       myisam_max_rows = opt.myisam_max_rows or 1000000
    }
@@ -47,7 +50,7 @@ local function option(name)
    old = old or old_names(opt)
    if old[name] ~= nil then
       return old[name]
-   elseif sb.legacy_options then
+   elseif sb.legacy_options or program[name] then
       return opt[name]
    end
 end

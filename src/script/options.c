@@ -42,8 +42,7 @@ static int add_value(void *arg, const struct sb_opt_view *view)
     size_t n = s->nvalues;
     const struct sb_opt *opt = view->opt;
 
-    if (opt->alias_of || !view->value || strcmp(view->plain, "help") == 0 ||
-        !is_mine(s, view) || replace_value(s, view))
+    if (!view->value || !is_mine(s, view) || replace_value(s, view))
         return 0;
     struct sb__value *v = sb_array_room(
         s->values, &s->cap_values, n, 1, sizeof(*v));

@@ -262,24 +262,45 @@ end]], "run --db-driver=null")
    f:close()
 end
 
+-- The names that 1.0 had replaced are still options.
+local function old_names()
+   local out, err, rc = tap.with([[
+function event()
+   local opt, found = sysbench.opt, 0
+   print("old", opt.num_threads, opt.max_time, opt.max_requests, opt.tx_rate,
+      opt.help, opt.threads)
+   for name, value in pairs(opt) do
+      if name == "num_threads" and value == 1 or name == "help" then
+         found = found + 1
+      end
+   end
+   print("found", found)
+   return true
+end]], "run --threads=1 --time=77 --events=1 --rate=5000")
+   tap.like(out, "old\t1\t77\t1\t5000\tfalse\t1\nfound\t2\n",
+      "sysbench.opt has the old names", err)
+   tap.is(rc, 0, "of a run that succeeds")
+end
+
 -- --mysql-ssl was a boolean in 1.0.
 local function switches()
    local text = [[
 function event()
-   print("ssl", sysbench.opt.mysql_ssl, "")
+   print("ssl", sysbench.opt.mysql_ssl)
    return true
 end]]
    for option, want in pairs{ [""] = "false", ["--mysql-ssl=off"] = "false",
       ["--mysql-ssl"] = "true", ["--mysql-ssl=on"] = "true",
       ["--mysql-ssl=verify_ca"] = "verify_ca" } do
       tap.like(tap.with(text, "run --db-driver=null --time=600 " .. option),
-         "ssl\t" .. want .. "\t", "mysql_ssl: " .. option)
+         "ssl\t" .. want .. "\n", "mysql_ssl: " .. option)
    end
 end
 
 function event()
    tap.run(function()
       help()
+      old_names()
       switches()
       numbers()
       validation()
