@@ -130,22 +130,46 @@ function legacy.db_close(stmt)
    stmt:close()
 end
 
--- Options of scripts that declare none are strings, which 0.5 converted to
--- numbers here.
+local WRAP = 2 ^ 32
+
+-- Returns a bound as a number. Options of scripts that declare none are strings,
+-- which 0.5 converted here.
+local function bound(value)
+   return tonumber(value) or value
+end
+
+local function is_wide(n)
+   return type(n) == "number" and (n < -2 ^ 31 or n >= WRAP) and n - n == 0
+end
+
+-- Bounds and results of these names have 32 bits, as in 1.0: sysbench.rand has
+-- 53. Greater numbers would be printed as 4.5e+15.
+local function wrapped(draw, a, b)
+   a, b = math.floor(a) % WRAP, math.floor(b) % WRAP
+   local width = math.max((b - a + 1) % WRAP, 1)
+   return draw(a, a + width - 1) % WRAP
+end
+
 for name, draw in pairs{
    sb_rand = rand.default, sb_rand_uniform = rand.uniform,
    sb_rand_gaussian = rand.gaussian, sb_rand_special = rand.special,
    sb_rand_pareto = rand.pareto, sb_rand_zipfian = rand.zipfian
 } do
    legacy[name] = function(a, b)
-      return draw(tonumber(a) or a, tonumber(b) or b)
+      a, b = bound(a), bound(b)
+      if is_wide(a) or is_wide(b) then
+         return wrapped(draw, a, b)
+      end
+      return draw(a, b)
    end
 end
 legacy.sb_rand_str = rand.string
 
 function legacy.sb_rand_uniq(a, b)
    if a and b then
-      return rand.unique_in(tonumber(a) or a, tonumber(b) or b)
+      a, b = bound(a), bound(b)
+      return rand.unique_in(is_wide(a) and a % WRAP or a,
+                            is_wide(b) and WRAP - 1 or b)
    end
    return rand.unique()
 end

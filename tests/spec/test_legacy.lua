@@ -73,6 +73,14 @@ function event()
    print("fits", unpack(db_execute(longer):fetch_row()))
    db_close(longer)
    db_close(stmt)
+   local wide = {}
+   for _, draw in ipairs{ sb_rand, sb_rand_uniform, sb_rand_gaussian,
+      sb_rand_special, sb_rand_pareto, sb_rand_zipfian } do
+      local n = draw(2^31, "9007199254740991")
+      wide[#wide + 1] = tostring(n >= 0 and n < 2^32 and n % 1 == 0)
+   end
+   print("wide", table.concat(wide, " "), sb_rand(1, 2^53),
+         sb_rand(2^32 + 7, 2^32 + 7), sb_rand_uniq(1, 2^53) < 2^32)
    print("rand", sb_rand(3, "3"), sb_rand_uniform("4", "4"),
          sb_rand_str("a#"):len(), sb_rand_uniq(1, 1), sb_rnd() >= 0,
          sb_rand_gaussian(1, 1), sb_rand_special(2, 2))
@@ -99,6 +107,8 @@ function cleanup() db_query("DROP TABLE old") end]] .. "\n",
    tap.like(out, "rows\t2\n", "a value longer than when it was bound")
    tap.like(out, "fits\t1000\t1\nfits\t1000\t2.5\n",
             "values of other lengths and types")
+   tap.like(out, "wide\ttrue true true true true true\t1\t7\ttrue\n",
+      "sb_rand*() wrap at 32 bits")
    tap.like(out, "rand\t3\t4\t2\t1\ttrue\t1\t2\n", "sb_rand*()")
    tap.like(out, "different\t1000\n", "sb_rand_uniq() repeats no number")
    tap.like(out, "const\t0\t1\t2\n", "constants")
