@@ -17,6 +17,7 @@
 #include <unistd.h>
 
 #include "base/clock.h"
+#include "base/log.h"
 #include "kit/limits.h"
 
 #define NAME 64
@@ -152,7 +153,8 @@ static int check_size(
     sb__fileio_size_text(t->blocks * t->o->block, wants, sizeof(wants));
     return sb_err_set(err, SB_EUSAGE,
         "Size of file '%s' is %s, but at least %s is expected. Did you run "
-        "'prepare' with different --file-total-size or --file-num values?",
+        "'prepare' with different --file-total-size or --file-num values, or "
+        "'run' with --file-test-mode=seqwr, which truncates the files?",
         name, has, wants);
 }
 
@@ -208,10 +210,32 @@ static int files_new(struct sb__fileio *t, struct sb_err *err)
     return 0;
 }
 
+// seqwr measures the creation of files, as in 1.0.
+static void warn_of_truncation(const struct sb__fileio *t)
+{
+    char name[NAME];
+    struct stat st;
+
+    if (t->mode != FILEIO_SEQWR)
+        return;
+    for (int64_t i = 0; i < t->o->num; i++) {
+        file_name(i, name);
+        if (stat(name, &st) || st.st_size == 0)
+            continue;
+        sb_log(SB_LOG_WARNING,
+            "seqwr truncates the existing files, such as %s, and "
+            "writes them "
+            "again: run 'prepare' before another mode",
+            name);
+        return;
+    }
+}
+
 int sb__fileio_open(struct sb__fileio *t, struct sb_err *err)
 {
     int rc = files_new(t, err);
 
+    warn_of_truncation(t);
     for (int64_t i = 0; rc == 0 && i < t->o->num; i++)
         rc = open_file(t, i, err);
     return rc;

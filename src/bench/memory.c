@@ -249,6 +249,14 @@ static struct sb_workload *create(
             o->block, sizeof(word));
         return NULL;
     }
+    if (o->total && o->block > o->total) {
+        sb_err_set(err, SB_EUSAGE,
+            "--memory-block-size=%" PRId64
+            " is greater than --memory-total-size=%" PRId64
+            ": not one block would be transferred",
+            o->block, o->total);
+        return NULL;
+    }
     t = calloc(1, sizeof(*t));
     if (!t) {
         sb_err_set(err, SB_ENOMEM, "memory: out of memory");

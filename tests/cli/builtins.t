@@ -80,3 +80,20 @@ Below verbosity 3 their commands print nothing.
   $ sysbench fileio cleanup $files --verbosity=2
   $ ls test_file* 2>err
   [2]
+
+A block that is greater than the total would not be transferred once.
+
+  $ sysbench memory run --memory-block-size=2M --memory-total-size=1M 2>&1 >out
+  FATAL: --memory-block-size=2097152 is greater than --memory-total-size=1048576: not one block would be transferred
+  [1]
+
+seqwr creates the files again, and says so if there are some.
+
+  $ seq="--file-num=1 --file-total-size=64K"
+  $ sysbench fileio prepare $seq --verbosity=2
+  $ sysbench fileio run $seq --file-test-mode=seqwr --events=1 2>&1 >out
+  WARNING: seqwr truncates the existing files, such as test_file.0, and writes them again: run 'prepare' before another mode
+  $ sysbench fileio run $seq --file-test-mode=seqrd --events=1 2>&1 >out | sed 's/.*Did you/Did you/'
+  Did you run 'prepare' with different --file-total-size or --file-num values, or 'run' with --file-test-mode=seqwr, which truncates the files?
+  $ sysbench fileio cleanup $seq --verbosity=2
+  $ sysbench fileio run $seq --file-test-mode=seqwr --events=1 2>&1 >out
