@@ -49,14 +49,17 @@ static int csv_begin(struct sb_reporter *r, struct sb_err *err)
     return sb_target_flush(&c->target, err);
 }
 
-// Quotes a text as RFC 4180 says, if it needs that.
+// Quotes a text as RFC 4180 says, if it needs that. A spreadsheet would execute
+// a cell that begins like a formula: an apostrophe makes it text.
 static void add_text(struct sb_buf *b, const char *text)
 {
+    const char *mark = *text && strchr("=+-@\t\r", *text) ? "'" : "";
+
     if (!strpbrk(text, ",\"\r\n")) {
-        sb_buf_adds(b, text);
+        sb_buf_addf(b, "%s%s", mark, text);
         return;
     }
-    sb_buf_adds(b, "\"");
+    sb_buf_addf(b, "\"%s", mark);
     for (; *text; text++)
         sb_buf_add(b, *text == '"' ? "\"\"" : text, *text == '"' ? 2 : 1);
     sb_buf_adds(b, "\"");

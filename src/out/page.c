@@ -5,6 +5,7 @@
 #include <errno.h>
 #include <limits.h>
 #include <string.h>
+#include <sys/random.h>
 
 // The style sheets and scripts of the page, in the order in which they are
 // included. Files named uPlot* are in the folder of the charts library.
@@ -20,6 +21,7 @@ struct writer {
     FILE *out;
     const struct sb_page_parts *parts;
     struct sb_err *err;
+    char nonce[33];
 };
 
 static bool is_charts(const char *name)
@@ -162,14 +164,28 @@ static int put_docs(struct writer *w)
     return rc;
 }
 
-// One element that includes files. The nonce is a constant: the page's policy
-// (report.html) keeps the browser from running scripts that a result contains.
+// Of the page's policy (report.html), which keeps the browser from running
+// scripts that a result contains. A result that is older than the page does not
+// have this number.
+static int draw_nonce(struct writer *w)
+{
+    unsigned char bytes[16];
+
+    if (getrandom(bytes, sizeof(bytes), 0) != (ssize_t)sizeof(bytes))
+        return sb_err_set(
+            w->err, SB_ESYS, "getrandom() failed: %s", strerror(errno));
+    for (size_t i = 0; i < sizeof(bytes); i++)
+        snprintf(w->nonce + 2 * i, 3, "%02x", bytes[i]);
+    return 0;
+}
+
+// One element that includes files.
 static int put_files(
     struct writer *w, const char *tag, const char *const *names, size_t n)
 {
     int rc;
 
-    fprintf(w->out, "<%s nonce=\"sysbench\">\n", tag);
+    fprintf(w->out, "<%s nonce=\"%s\">\n", tag, w->nonce);
     for (size_t i = 0; i < n; i++) {
         rc = put_file(w, names[i]);
         if (rc == 0)
@@ -190,6 +206,8 @@ static int put_part(struct writer *w, const char *name)
         return put_text(w, p->title ? p->title : "sysbench");
     if (strcmp(name, "live") == 0)
         return p->live ? puts_(w, " data-live=\"\"") : 0;
+    if (strcmp(name, "nonce") == 0)
+        return puts_(w, w->nonce);
     if (strcmp(name, "connect") == 0)
         return puts_(w, p->live ? "'self'" : "'none'");
     if (strcmp(name, "style") == 0)
@@ -244,6 +262,8 @@ int sb_page_write(FILE *out, const struct sb_page_parts *p, struct sb_err *err)
     int rc = sb_page_check(p, err);
     FILE *f;
 
+    if (rc == 0)
+        rc = draw_nonce(&w);
     if (rc)
         return rc;
     f = open_part(p, "report.html", err);

@@ -529,3 +529,21 @@ FILE.part is no way to other files.
   $ sysbench ./remove.lua --events=1 --report=json=pipe.json run >text
   FATAL: --report=json: cannot write pipe.json by way of pipe.json.part: it is no regular file
   [1]
+
+No cell of a CSV file is a formula.
+
+  $ cat >formula.lua <<'EOF'
+  > local names = {"=1+1", "+1", "-1", "@SUM(1,2)", "a=1"}
+  > function event()
+  >    for _, name in ipairs(names) do
+  >       sysbench.op.finish(sysbench.op.start(name))
+  >    end
+  > end
+  > EOF
+  $ sysbench ./formula.lua --events=1 --report=csv=f.csv run >text
+  $ grep operation f.csv | cut -d , -f 4-5 | sed 's/,$//'
+  '=1+1
+  '+1
+  '-1
+  "'@SUM(1,2)"
+  a=1

@@ -36,8 +36,8 @@ static void create_parts(void)
 {
     mkdir(page_folder, 0700);
     mkdir(charts_folder, 0700);
-    write_file("report.html",
-        "<html@live@>\n@title@|@connect@\n@style@\n@data@\n@script@\nlast\n");
+    write_file("report.html", "<html@live@>\n@title@|@connect@\n@nonce@\n@"
+                              "style@\n@data@\n@script@\nlast\n");
     for (size_t i = 0; i < sizeof(part_names) / sizeof(*part_names); i++) {
         char text[64];
 
@@ -87,9 +87,9 @@ static bool in_order(const char *text, const char *const *parts_, size_t n)
 static void all_parts_in_order(void)
 {
     static const char *const order[] = { "<html>", "sysbench|'none'",
-        "<style nonce=\"sysbench\">", "[lib/uPlot.min.css]", "[report.css]",
-        "</style>", "<script nonce=\"sysbench\">", "[lib/uPlot.iife.min.js]",
-        "[data.js]", "[format.js]", "[charts.js]", "[heat.js]", "[sections.js]",
+        "<style nonce=\"", "[lib/uPlot.min.css]", "[report.css]", "</style>",
+        "<script nonce=\"", "[lib/uPlot.iife.min.js]", "[data.js]",
+        "[format.js]", "[charts.js]", "[heat.js]", "[sections.js]",
         "[workloads.js]", "[beside.js]", "[compare.js]", "[sweep.js]",
         "[live.js]", "[report.js]", "</script>", "last\n" };
     struct sb_page_parts p = parts();
@@ -99,6 +99,30 @@ static void all_parts_in_order(void)
     CHECK_STR(err.msg, "");
     CHECK(in_order(text, order, sizeof(order) / sizeof(*order)));
     CHECK(!strstr(text, "data-live"));
+}
+
+// Copies the constant of the policy, the line after the title.
+static void nonce_of(const char *text, char out[33])
+{
+    const char *line = text ? strstr(text, "'none'\n") : NULL;
+
+    CHECK(line && strspn(line + 7, "0123456789abcdef") == 32);
+    snprintf(out, 33, "%s", line ? line + 7 : "");
+}
+
+// A result cannot contain the constant that lets scripts run.
+static void each_page_has_its_own_nonce(void)
+{
+    struct sb_page_parts p = parts();
+    struct sb_err err = { 0 };
+    char first[33], second[33], tag[64];
+    const char *text = page_of(&p, &err);
+
+    nonce_of(text, first);
+    snprintf(tag, sizeof(tag), "<script nonce=\"%s\">", first);
+    CHECK(text && strstr(text, tag));
+    nonce_of(page_of(&p, &err), second);
+    CHECK(strcmp(first, second) != 0);
 }
 
 static void live_page(void)
@@ -269,6 +293,7 @@ CHECK_FILE
     check_folder();
     create_parts();
     RUN(all_parts_in_order);
+    RUN(each_page_has_its_own_nonce);
     RUN(live_page);
     RUN(documents);
     RUN(long_document);
