@@ -32,4 +32,19 @@ struct sb_rank_figures {
 static const double sb_rank_percentiles[SB_RANK_PERCENTILES] = { 50, 95, 99,
     99.9 };
 
+// Whether one of the n ranks was lost; then *events is the sum of the events
+// that all ranks had reported, of which the report of the run may have fewer.
+static inline bool sb_ranks_reported(
+    const struct sb_rank_figures *f, unsigned n, uint64_t *events)
+{
+    bool lost = false;
+
+    *events = 0;
+    for (unsigned i = 0; i < n; i++) {
+        lost |= f[i].lost;
+        *events += f[i].events;
+    }
+    return lost;
+}
+
 #endif

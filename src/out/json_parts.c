@@ -361,6 +361,7 @@ json_t *sb_json_totals(const struct sb_report *r)
 
     if (r->nranks)
         ok = sb__json_set(o, "ranks", sb__json_ranks(r)) &&
+             sb__json_set(o, "ranks_reported", sb__json_ranks_reported(r)) &&
              sb__json_set(o, "division",
                  sb_json_division(r->ranks, r->nstages ? 0 : r->nranks)) &&
              ok;

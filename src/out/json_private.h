@@ -28,6 +28,7 @@ json_t *sb__json_histogram(const struct sb_hist_snap *h);
 json_t *sb__json_stages(const struct sb_report *whole);
 // json_ranks.c: what each rank did, an array.
 json_t *sb__json_ranks(const struct sb_report *whole);
+json_t *sb__json_ranks_reported(const struct sb_report *whole);
 // How the run found its rate: the member "search".
 json_t *sb__json_search(const struct sb_rate_search *f);
 

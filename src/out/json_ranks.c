@@ -52,6 +52,15 @@ json_t *sb__json_ranks(const struct sb_report *whole)
     return sb__json_complete(a, ok);
 }
 
+json_t *sb__json_ranks_reported(const struct sb_report *whole)
+{
+    uint64_t events;
+
+    if (!sb_ranks_reported(whole->ranks, whole->nranks, &events))
+        return json_null();
+    return sb_json_count(events);
+}
+
 json_t *sb_json_division(const struct sb_rank_figures *f, unsigned n)
 {
     struct sb_division d;

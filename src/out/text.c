@@ -346,11 +346,17 @@ static void percentile_line(
 
 static void general(const struct sb_text *t, const struct sb_report *r)
 {
+    uint64_t reported;
+
     fprintf(t->out,
         "\nGeneral statistics:\n"
         "    total time:                          %.4fs\n"
-        "    total number of events:              %" PRIu64 "\n",
+        "    total number of events:              %" PRIu64,
         r->total_s, r->snap->c.completed);
+    if (sb_ranks_reported(r->ranks, r->nranks, &reported))
+        fprintf(t->out,
+            " (a rank was lost; the ranks had reported %" PRIu64 ")", reported);
+    fprintf(t->out, "\n");
 }
 
 static void latency(const struct sb_text *t, const struct sb_report *r)
