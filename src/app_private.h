@@ -24,8 +24,6 @@ bool sb__app_quiet(const struct sb_app *a);
 // app_run.c. Runs the workload with all reports. Returns the exit status.
 int sb__app_run_workload(struct sb_app *a, struct sb_workload *w);
 // The exit status of a run or a command that has ended; logs its error.
-// The exit status of a run with this result, without reports and limits.
-int sb__app_status_of(const struct sb_run_result *res);
 int sb__app_exit_status(struct sb_app *a, const struct sb_run_result *res);
 // app_workers.c. Sets what --workers=auto means for the run.
 void sb__app_choose_workers(struct sb_app *a);
@@ -44,6 +42,8 @@ struct sb_mixed *sb__app_mix_mixed(struct sb_app *a);
 
 // app_report.c. Fills a->facts, but for the start of the run.
 void sb__app_facts(struct sb_app *a);
+// The exit status of a run with this result, without reports and limits.
+int sb__app_status_of(const struct sb_run_result *res);
 // Fills *t and *l for a run of w. Both must outlive the run.
 void sb__app_listen(struct sb_app *a, struct sb_workload *w,
     struct sb__listening *t, struct sb_listener *l);

@@ -269,6 +269,23 @@ static const char *failure_of(
     return *a->no_rate ? a->no_rate : NULL;
 }
 
+int sb__app_status_of(const struct sb_run_result *res)
+{
+    switch (res->end) {
+    case SB_END_LIMIT:
+    case SB_END_SCRIPT:
+        return res->err.code ? SB_EXIT_FAILED : SB_EXIT_OK;
+    case SB_END_SIGNAL:
+        return 128 + res->signal;
+    case SB_END_FORCED:
+    case SB_END_HUNG:
+        return SB_EXIT_FORCED;
+    case SB_END_FAILED:
+        break;
+    }
+    return SB_EXIT_FAILED;
+}
+
 // done(), hooks and whatever else the script has left to do may end the
 // process: the files are complete before it.
 static void draft_files(struct sb__listening *t, const struct sb_report *r)

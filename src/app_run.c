@@ -4,23 +4,6 @@
 #include "app_private.h"
 #include "base/log.h"
 
-int sb__app_status_of(const struct sb_run_result *res)
-{
-    switch (res->end) {
-    case SB_END_LIMIT:
-    case SB_END_SCRIPT:
-        return res->err.code ? SB_EXIT_FAILED : SB_EXIT_OK;
-    case SB_END_SIGNAL:
-        return 128 + res->signal;
-    case SB_END_FORCED:
-    case SB_END_HUNG:
-        return SB_EXIT_FORCED;
-    case SB_END_FAILED:
-        break;
-    }
-    return SB_EXIT_FAILED;
-}
-
 int sb__app_exit_status(struct sb_app *a, const struct sb_run_result *res)
 {
     a->leave = a->leave || res->unjoined;
