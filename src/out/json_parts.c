@@ -360,11 +360,7 @@ json_t *sb_json_totals(const struct sb_report *r)
         sb__json_set(o, "stages", sb__json_stages(r));
 
     if (r->nranks)
-        ok = sb__json_set(o, "ranks", sb__json_ranks(r)) &&
-             sb__json_set(o, "ranks_reported", sb__json_ranks_reported(r)) &&
-             sb__json_set(o, "division",
-                 sb_json_division(r->ranks, r->nstages ? 0 : r->nranks)) &&
-             ok;
+        ok = sb__json_set_ranks(o, r) && ok;
     if (r->search)
         ok = sb__json_set(o, "search", sb__json_search(r->search)) && ok;
     return sb__json_complete(o, ok);

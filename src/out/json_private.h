@@ -26,9 +26,9 @@ json_t *sb__json_histogram(const struct sb_hist_snap *h);
 
 // json_stages.c: the totals of each stage, an array.
 json_t *sb__json_stages(const struct sb_report *whole);
-// json_ranks.c: what each rank did, an array.
-json_t *sb__json_ranks(const struct sb_report *whole);
-json_t *sb__json_ranks_reported(const struct sb_report *whole);
+// json_ranks.c: sets the members of o that tell what the ranks did. False: out
+// of memory.
+bool sb__json_set_ranks(json_t *o, const struct sb_report *whole);
 // How the run found its rate: the member "search".
 json_t *sb__json_search(const struct sb_rate_search *f);
 

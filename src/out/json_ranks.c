@@ -42,7 +42,7 @@ static json_t *rank(const struct sb_rank_figures *f, unsigned number)
     return sb__json_complete(o, ok);
 }
 
-json_t *sb__json_ranks(const struct sb_report *whole)
+static json_t *ranks(const struct sb_report *whole)
 {
     json_t *a = json_array();
     bool ok = a != NULL;
@@ -52,7 +52,7 @@ json_t *sb__json_ranks(const struct sb_report *whole)
     return sb__json_complete(a, ok);
 }
 
-json_t *sb__json_ranks_reported(const struct sb_report *whole)
+static json_t *reported(const struct sb_report *whole)
 {
     uint64_t events;
 
@@ -74,4 +74,14 @@ json_t *sb_json_division(const struct sb_rank_figures *f, unsigned n)
               sb__json_set(o, "cost", ms(d.cost));
 
     return sb__json_complete(o, ok);
+}
+
+bool sb__json_set_ranks(json_t *o, const struct sb_report *whole)
+{
+    // The division is that of a whole run, not of stages.
+    unsigned n = whole->nstages ? 0 : whole->nranks;
+
+    return sb__json_set(o, "ranks", ranks(whole)) &&
+           sb__json_set(o, "ranks_reported", reported(whole)) &&
+           sb__json_set(o, "division", sb_json_division(whole->ranks, n));
 }

@@ -15,7 +15,7 @@ struct sb_hold;
 struct sb_user;
 struct sb_workload;
 
-// IGNORED: the hold is nobody's fault whom a message could help.
+// IGNORED: a message about the hold would not help the user.
 enum sb_held {
     SB_HELD_UNKNOWN,
     SB_HELD_FUNCTION,

@@ -132,8 +132,8 @@ end
 
 local WRAP = 2 ^ 32
 
--- Returns a bound as a number. Options of scripts that declare none are strings,
--- which 0.5 converted here.
+-- Returns a bound as a number. Options of scripts that declare none are
+-- strings, which 0.5 converted here.
 local function bound(value)
    return tonumber(value) or value
 end

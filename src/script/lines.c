@@ -167,7 +167,7 @@ enum sb_held sb__lines_held(
     struct sb__state *st, const struct sb_hold *hold, char *what, size_t size)
 {
     // A bundled workload is known not to block: the machine was busy.
-    if (st && sb_script_is_installed(st->script))
+    if (st && st->script->installed)
         return SB_HELD_IGNORED;
     // Of turns that were not timed, no lines were noted.
     bool noted = st && st->lines && sb_user_turn(st->user) != 0;

@@ -103,6 +103,19 @@ static int locate(struct sb_script *s, const char *name, struct sb_err *err)
     return rc;
 }
 
+static bool is_installed(const struct sb_script *s)
+{
+    char *dir = realpath(s->env.paths->workloads, NULL);
+    char *path = realpath(s->path, NULL);
+    size_t len = dir ? strlen(dir) : 0;
+    bool installed = dir && path && strncmp(path, dir, len) == 0 &&
+                     path[len] == '/';
+
+    free(dir);
+    free(path);
+    return installed;
+}
+
 static int prepare(struct sb_script *s, const char *name, const char *command,
     struct sb_err *err)
 {
@@ -113,6 +126,7 @@ static int prepare(struct sb_script *s, const char *name, const char *command,
     rc = locate(s, name, err);
     if (rc)
         return rc;
+    s->installed = is_installed(s);
     s->name = base_name(s->path);
     s->title = make_title(name ? name : s->path, s->env.component);
     s->given = name ? strdup(name) : NULL;
@@ -218,15 +232,7 @@ bool sb_script_own_loop(const struct sb_script *s)
 
 bool sb_script_is_installed(const struct sb_script *s)
 {
-    char *dir = realpath(s->env.paths->workloads, NULL);
-    char *path = realpath(s->path, NULL);
-    size_t len = dir ? strlen(dir) : 0;
-    bool installed = dir && path && strncmp(path, dir, len) == 0 &&
-                     path[len] == '/';
-
-    free(dir);
-    free(path);
-    return installed;
+    return s->installed;
 }
 
 bool sb_script_from_stdin(const struct sb_script *s)

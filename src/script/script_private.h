@@ -221,7 +221,7 @@ struct sb_script {
     char path[4096];   // the file, or "stdin"
     char *text;        // from standard input
     size_t text_len;
-    bool from_stdin, legacy, ready;
+    bool from_stdin, installed, legacy, ready;
     bool report_interval, report_final, report_line; // the hook is set
     const struct sb_report *reported;                // while a report hook runs
     struct sb__value *values;

@@ -1,13 +1,13 @@
 SPDX-License-Identifier: GPL-2.0-or-later
 
 `--beside`: a command that runs beside the workload. An event of this script
-takes 1 ms, and 4 ms while there is a file `load`.
+takes 1 ms, and 20 ms while there is a file `load`.
 
   $ cat >e.lua <<'EOS'
   > local ffi = require("ffi")
   > ffi.cdef("int usleep(unsigned int); int access(const char *, int);")
   > function event()
-  >     ffi.C.usleep(ffi.C.access("load", 0) == 0 and 4000 or 1000)
+  >     ffi.C.usleep(ffi.C.access("load", 0) == 0 and 20000 or 1000)
   > end
   > function prepare() end
   > EOS
