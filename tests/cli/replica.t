@@ -32,7 +32,7 @@ task.
    never more than 0.5 s behind
   $ grep -c '^replica 1 .*: caught up 0.[0-9]* s after the end of the load' out
   1
-  $ awk '$1 == "heartbeat" || $1 == "replica_read" { print $1, ($2 > 5), $4 }' out | sort
+  $ awk '$1 == "heartbeat" || $1 == "replica_read" { print $1, ($2 > 0), $4 }' out | sort
   heartbeat 1 0
   replica_read 1 0
   $ replica --replica-options=db=sbtest.sqlite check
@@ -65,21 +65,17 @@ A replica that gets nothing for a while, and then everything.
   1
 
 A replica that hangs for a while and has all heartbeats afterwards was behind meanwhile.
-Here one look takes long.
+Here a look waits for a lock, and what holds it copies the heartbeat at its end.
 
-  $ sqlite3 copy.sqlite "ALTER TABLE heartbeat RENAME TO b" \
-  >     "CREATE TABLE s(slow)" "INSERT INTO s VALUES(0)" \
-  >     "CREATE VIEW heartbeat AS SELECT id, beat FROM b WHERE (SELECT slow FROM s) = 0 OR
-  >      (WITH RECURSIVE c(x) AS (SELECT 1 UNION ALL SELECT x + 1 FROM c LIMIT 4000000)
-  >       SELECT COUNT(*) FROM c) > 0"
-  $ slow() { sqlite3 copy.sqlite "PRAGMA busy_timeout=60000" "UPDATE s SET slow = $1" >/dev/null; }
-  $ copy b
-  $ rm out; (copy_all b) &
-  $ (started; sleep 0.2; slow 1; sleep 0.05; slow 0) &
+  $ stop_for() { sqlite3 copy.sqlite "PRAGMA busy_timeout=60000" "BEGIN EXCLUSIVE" \
+  >     ".shell sleep $1" \
+  >     ".shell sqlite3 sbtest.sqlite \"SELECT 'UPDATE heartbeat SET beat = ' || beat || ';' FROM heartbeat\" >last.sql" \
+  >     ".read last.sql" "COMMIT" >/dev/null; }
+  $ copy heartbeat
+  $ rm out; (started; sleep 0.2; stop_for 0.7; copy_all heartbeat) &
   $ run --time=2
   $ greatest | awk '{ print ($1 > 0.3) }'
   1
-  $ sqlite3 copy.sqlite "DROP VIEW heartbeat" "ALTER TABLE b RENAME TO heartbeat"
 
 A replica whose table vanishes during the run. The run continues, and the errors are
 counted.

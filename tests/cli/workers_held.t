@@ -113,9 +113,9 @@ functions of the program for the same time is not.
   > end
   > EOF
   $ bench --events=40 once.lua; cat err
-  WARNING: event\(\) of once.lua held a worker for at least \d+ ms, and its 3 other users waited \(which line did so is not known\); use --workers=users for scripts that block or compute (re)
+  WARNING: event\(\) of once.lua held a worker for (at least )?\d+ ms, and its 3 other users waited \(which line did so is not known\); use --workers=users for scripts that block or compute (re)
   $ bench --rate=50% --rate-probe-time=2s --events=20 once.lua; cat err
-  WARNING: event\(\) of once.lua held a worker for at least \d+ ms, and its 3 other users waited \(which line did so is not known\); use --workers=users for scripts that block or compute (re)
+  WARNING: event\(\) of once.lua held a worker for (at least )?\d+ ms, and its 3 other users waited \(which line did so is not known\); use --workers=users for scripts that block or compute (re)
 
 The time is that of one user, also if several block one after the other.
 
