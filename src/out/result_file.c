@@ -282,6 +282,7 @@ void sb_result_done(struct sb_result_file *f)
             sb_snap_done(&f->run[i].stage_snap[n]);
         free(f->run[i].stage_snap);
         free(f->run[i].stage);
+        free(f->run[i].ranks);
         free(f->run[i].col);
         free(f->run[i].trials);
         sb_snap_done(&f->run[i].snap);

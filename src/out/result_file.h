@@ -34,6 +34,7 @@ struct sb_result_run {
     struct sb_report report; // of the whole run; points to snap and stats
     struct sb_report *stage; // report.stages, with the snapshots behind them
     struct sb_snap *stage_snap;
+    struct sb_rank_figures *ranks; // report.ranks
     // If the run found its rate itself: report.search.
     struct sb_rate_search search;
     struct sb_search_trial *trials; // of search

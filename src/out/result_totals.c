@@ -95,6 +95,9 @@ static int read_users(
     size_t n = json_array_size(json_object_get(users, "events"));
     int rc;
 
+    // A run that has lost a rank has no figures of users.
+    if (n == 0)
+        return 0;
     s->users = (unsigned)n;
     rc = read_numbers(users, "events", &s->user_events, s->users, err);
     if (rc == 0)
@@ -341,6 +344,51 @@ static int read_stages(
     return rc;
 }
 
+static void read_rank(struct sb_rank_figures *f, const json_t *o)
+{
+    const json_t *latency = json_object_get(o, "latency");
+    const json_t *list = json_object_get(latency, "percentiles");
+
+    copy_text(f->host, sizeof(f->host), o, "host");
+    f->lost = json_is_true(json_object_get(o, "lost"));
+    f->users = users_of(json_number_value(json_object_get(o, "threads")));
+    f->mean = json_number_value(json_object_get(latency, "mean")) * 1e6;
+    f->max = json_number_value(json_object_get(latency, "max")) * 1e6;
+    for (unsigned i = 0; i < SB_RANK_PERCENTILES; i++) {
+        char name[32];
+
+        snprintf(name, sizeof(name), "%g", sb_rank_percentiles[i]);
+        f->percentile[i] = json_number_value(json_object_get(list, name)) * 1e6;
+    }
+    f->cpu_s = json_number_value(json_object_get(o, "cpu_seconds"));
+    f->processors = users_of(
+        json_number_value(json_object_get(o, "processors")));
+}
+
+static int read_ranks(struct sb_result_run *r, struct sb_err *err)
+{
+    const json_t *list = json_object_get(r->json, "ranks");
+    size_t n = json_array_size(list);
+    int rc = 0;
+
+    if (n == 0)
+        return 0;
+    r->ranks = calloc(n, sizeof(*r->ranks));
+    if (!r->ranks)
+        return SB_ENOMEM;
+    for (size_t i = 0; rc == 0 && i < n; i++) {
+        const json_t *o = json_array_get(list, i);
+
+        read_rank(&r->ranks[i], o);
+        rc = sb__result_count(o, "events", &r->ranks[i].events, err);
+        if (rc == 0)
+            rc = sb__result_count(o, "failed_events", &r->ranks[i].failed, err);
+    }
+    r->report.ranks = r->ranks;
+    r->report.nranks = (unsigned)n;
+    return rc;
+}
+
 int sb__result_totals(struct sb_result_run *r, struct sb_err *err)
 {
     bool open_loop = json_is_true(json_object_get(r->json, "open_loop"));
@@ -363,6 +411,8 @@ int sb__result_totals(struct sb_result_run *r, struct sb_err *err)
         return rc;
     fill_report(r);
     rc = read_stages(r, open_loop, err);
+    if (rc == 0)
+        rc = read_ranks(r, err);
     if (rc == 0)
         rc = sb__result_read_search(r);
     r->has_totals = rc == 0;
