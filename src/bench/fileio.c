@@ -60,7 +60,7 @@ static const struct sb_opt fileio_options[] = {
         .offset = OPT(io_mode),
         .def = "sync",
         .choices = io_modes,
-        .help = "file operations mode" },
+        .help = "file operations mode (async: with io_uring)" },
     { .name = "file-async-backlog",
         .type = SB_OPT_INT,
         .offset = OPT(async_backlog),
@@ -162,44 +162,37 @@ static bool is_write(
     return (double)(fu->reads + 1) > t->o->rw_ratio * (double)(fu->writes + 1);
 }
 
-static int sync_one(
-    struct sb__fileio *t, struct sb_rec *rec, int64_t file, struct sb_err *err)
+// Also for what this user has in its queue.
+static int sync_one(struct sb__fileio *t, struct sb__fileio_user *fu,
+    struct sb_rec *rec, int64_t file, struct sb_err *err)
 {
-    int rc = sb__fileio_fsync(t, file, err);
+    int rc = sb__fileio_queue_wait(t, fu->queue, rec, err);
 
+    if (rc == 0)
+        rc = sb__fileio_fsync(t, file, err);
     if (rc == 0)
         sb_tally_add(&rec->tally.others, 1);
     return rc;
 }
 
-static int do_write(struct sb__fileio *t, struct sb_user *u,
+static int request(struct sb__fileio *t, struct sb_user *u,
     const struct sb__fileio_req *q, struct sb_err *err)
 {
     struct sb__fileio_user *fu = u->data;
-    int rc = sb__fileio_write(t, fu, q, &u->random.rng, err);
+    int rc;
 
-    if (rc == 0 && t->o->fsync_all)
-        rc = sync_one(t, u->rec, q->file, err);
+    if (fu->queue)
+        rc = sb__fileio_queue_add(t, fu->queue, u->rec, q, &u->random.rng, err);
+    else
+        rc = sb__fileio_request(t, fu->buf, q, &u->random.rng, err);
+    if (rc == 0 && q->write && t->o->fsync_all)
+        rc = sync_one(t, fu, u->rec, q->file, err);
     if (rc)
         return rc;
-    fu->writes++;
-    fu->dirty = true;
-    sb_tally_add(&u->rec->tally.writes, 1);
-    sb_tally_add(&u->rec->tally.bytes_written, q->size);
-    return 0;
-}
-
-static int do_read(struct sb__fileio *t, struct sb_user *u,
-    const struct sb__fileio_req *q, struct sb_err *err)
-{
-    struct sb__fileio_user *fu = u->data;
-    int rc = sb__fileio_read(t, fu, q, err);
-
-    if (rc)
-        return rc;
-    fu->reads++;
-    sb_tally_add(&u->rec->tally.reads, 1);
-    sb_tally_add(&u->rec->tally.bytes_read, q->size);
+    if (!fu->queue)
+        sb__fileio_count(u->rec, q);
+    *(q->write ? &fu->writes : &fu->reads) += 1;
+    fu->dirty |= q->write;
     return 0;
 }
 
@@ -224,13 +217,14 @@ static int event(struct sb__fileio *t, struct sb_user *u, struct sb_err *err)
     int rc;
 
     if (fu->syncing < t->o->num)
-        return sync_one(t, u->rec, fu->syncing++, err);
+        return sync_one(t, fu, u->rec, fu->syncing++, err);
     if (sequential(t))
         next_sequential(t, &q);
     else
         next_random(t, u, &q);
     assert(q.file < t->o->num && q.size <= t->request);
-    rc = is_write(t, fu) ? do_write(t, u, &q, err) : do_read(t, u, &q, err);
+    q.write = is_write(t, fu);
+    rc = request(t, u, &q, err);
     if (rc == 0)
         schedule_sync(t, fu);
     return rc;
@@ -248,10 +242,16 @@ static int user_init(
     struct sb__fileio_user *fu = calloc(1, sizeof(*fu));
 
     u->data = fu;
-    if (fu)
-        fu->buf = sb__fileio_buffer(t->request);
-    if (!fu || !fu->buf)
+    if (!fu)
         return sb_err_set(err, SB_ENOMEM, "fileio: out of memory");
+    if (t->o->io_mode == FILEIO_ASYNC) {
+        int rc = sb__fileio_queue_new(t, &fu->queue, err);
+
+        if (rc)
+            return rc;
+    } else if (!(fu->buf = sb__fileio_buffer(t->request))) {
+        return sb_err_set(err, SB_ENOMEM, "fileio: out of memory");
+    }
     fu->syncing = t->o->num;
     atomic_fetch_add_explicit(&t->active, 1, memory_order_relaxed);
     return 0;
@@ -260,11 +260,12 @@ static int user_init(
 static int user_run(
     struct sb_workload *w, struct sb_user *u, struct sb_err *err)
 {
+    struct sb__fileio_user *fu = u->data;
     int rc = 0;
 
     while (rc == 0 && sb_user_next(u) == 1)
         rc = event(w->data, u, err);
-    return rc;
+    return rc ? rc : sb__fileio_queue_wait(w->data, fu->queue, u->rec, err);
 }
 
 // --file-fsync-end, done by the last user to end, when no user writes any
@@ -288,7 +289,7 @@ static int user_done(
     if (!t->o->fsync_end || t->o->fsync_all || !writes(t) || !rec)
         return 0;
     for (int64_t i = 0; rc == 0 && i < t->o->num; i++)
-        rc = sync_one(t, rec, i, err);
+        rc = sync_one(t, u->data, rec, i, err);
     return rc;
 }
 
@@ -296,8 +297,10 @@ static void user_free(struct sb_workload *w, struct sb_user *u)
 {
     struct sb__fileio_user *fu = u->data;
 
-    if (fu)
+    if (fu) {
+        sb__fileio_queue_free(w->data, fu->queue);
         free(fu->buf);
+    }
     free(fu);
     u->data = NULL;
 }
@@ -340,9 +343,7 @@ static int configure(struct sb__fileio *t, struct sb_err *err)
     if (rc == 0)
         rc = sb__fileio_flags(o, &t->open_flags, err);
     if (rc == 0 && o->io_mode == FILEIO_ASYNC)
-        rc = sb_err_set(err, SB_EUNSUPPORTED,
-            "--file-io-mode=async is not supported in this build; use sync "
-            "or mmap");
+        rc = sb__fileio_queue_built(err);
     if (rc == 0 && t->validate && o->block < FILEIO_SEAL)
         rc = sb_err_set(err, SB_EUSAGE, FILEIO_SEAL_ERROR);
     t->blocks = sb__fileio_blocks(o);
@@ -420,7 +421,9 @@ static void describe(struct sb_workload *w, FILE *out)
             t->events, o->rw_ratio);
     describe_syncs(o, out);
     fprintf(out, "Using %s I/O mode\n%sDoing %s test\n",
-        o->io_mode == FILEIO_MMAP ? "fast mmaped" : "synchronous",
+        o->io_mode == FILEIO_MMAP    ? "fast mmaped"
+        : o->io_mode == FILEIO_ASYNC ? "asynchronous"
+                                     : "synchronous",
         t->validate ? "Using checksums validation.\n" : "",
         modes[t->mode].text);
 }

@@ -35,7 +35,8 @@ struct sb__fileio_opts {
 struct sb__fileio_file {
     int fd;
     char *map; // FILEIO_MMAP
-    // Used with --validate: a block is never read while it is written.
+    // Used with --validate: a block is never read while it is written. A
+    // request holds it until it is complete.
     pthread_rwlock_t lock;
 };
 
@@ -56,17 +57,21 @@ struct sb__fileio {
     _Atomic(struct sb_rec *) rec; // of a user that ran events
 };
 
+struct sb__fileio_queue;
+
 struct sb__fileio_user {
-    char *buf; // t->request bytes, aligned for O_DIRECT
-    uint64_t reads, writes;
-    bool dirty;      // data was written since the last fsync
-    int64_t syncing; // file to be synced next; o->num: none
+    char *buf; // t->request bytes, aligned for O_DIRECT; NULL: has a queue
+    struct sb__fileio_queue *queue; // FILEIO_ASYNC
+    uint64_t reads, writes;         // requests that were started
+    bool dirty;                     // data was written since the last fsync
+    int64_t syncing;                // file to be synced next; o->num: none
 };
 
 // One request: where and how much.
 struct sb__fileio_req {
     int64_t file, pos;
     size_t size;
+    bool write;
 };
 
 // Prints the extra flags: "(none)", "sync directio". out may be NULL.
@@ -98,11 +103,50 @@ int sb__fileio_verify(const char *buf, size_t size, size_t block, int64_t file,
 #define FILEIO_SEAL_ERROR \
     "--validate requires a --file-block-size of at least 24"
 
-// SB_ESYS, or SB_EINTERNAL if the validation failed.
-int sb__fileio_read(struct sb__fileio *t, struct sb__fileio_user *fu,
-    const struct sb__fileio_req *q, struct sb_err *err);
-int sb__fileio_write(struct sb__fileio *t, struct sb__fileio_user *fu,
+// Does one request in the calling thread. buf: q->size bytes. rng: for the
+// contents with --validate. SB_ESYS, or SB_EINTERNAL if the validation failed.
+int sb__fileio_request(struct sb__fileio *t, char *buf,
     const struct sb__fileio_req *q, struct sb_rng *rng, struct sb_err *err);
+// Its parts. Without --validate, the first five do nothing and succeed: seal
+// what will be written; check what was read (SB_EINTERNAL); and keep others
+// from the file, in one thread, until it calls unlock.
+void sb__fileio_fill(const struct sb__fileio *t, char *buf,
+    const struct sb__fileio_req *q, struct sb_rng *rng);
+int sb__fileio_check(const struct sb__fileio *t, const char *buf,
+    const struct sb__fileio_req *q, struct sb_err *err);
+void sb__fileio_lock(struct sb__fileio *t, const struct sb__fileio_req *q);
+bool sb__fileio_trylock(struct sb__fileio *t, const struct sb__fileio_req *q);
+void sb__fileio_unlock(struct sb__fileio *t, const struct sb__fileio_req *q);
+// Reads or writes what follows the first `done` bytes. SB_ESYS.
+int sb__fileio_transfer(const struct sb__fileio *t, char *buf,
+    const struct sb__fileio_req *q, size_t done, struct sb_err *err);
+// Sets err for a request that failed with this errno, 0: at the end of the
+// file. Returns SB_ESYS.
+int sb__fileio_failed(
+    const struct sb__fileio_req *q, int no, struct sb_err *err);
+// Counts a complete request.
+void sb__fileio_count(struct sb_rec *rec, const struct sb__fileio_req *q);
 int sb__fileio_fsync(struct sb__fileio *t, int64_t file, struct sb_err *err);
+
+// The requests of a user that are in progress, at most --file-async-backlog, by
+// io_uring. Used by one thread.
+
+// SB_EUNSUPPORTED: this build has no io_uring.
+int sb__fileio_queue_built(struct sb_err *err);
+// Sets *queue. SB_ENOMEM; SB_EUNSUPPORTED: the system refuses io_uring.
+int sb__fileio_queue_new(const struct sb__fileio *t,
+    struct sb__fileio_queue **queue, struct sb_err *err);
+// Starts a request; then, if the queue is full, waits until one is complete.
+// Counts all that have completed in rec. An error may be that of an earlier
+// request.
+int sb__fileio_queue_add(struct sb__fileio *t, struct sb__fileio_queue *queue,
+    struct sb_rec *rec, const struct sb__fileio_req *q, struct sb_rng *rng,
+    struct sb_err *err);
+// Waits for all requests. NULL is allowed.
+int sb__fileio_queue_wait(struct sb__fileio *t, struct sb__fileio_queue *queue,
+    struct sb_rec *rec, struct sb_err *err);
+// Waits for all requests and frees the queue. NULL is allowed.
+void sb__fileio_queue_free(
+    struct sb__fileio *t, struct sb__fileio_queue *queue);
 
 #endif

@@ -259,7 +259,7 @@ void sb__fileio_close(struct sb__fileio *t)
 // The state of prepare.
 struct prepare {
     struct sb__fileio t; // for its write function
-    struct sb__fileio_user user;
+    char *buf;
     struct sb_rng rng;
     uint64_t written;
     FILE *out;
@@ -272,9 +272,9 @@ static int fill_from(
     int rc = 0;
 
     for (; rc == 0 && pos < p->t.blocks * o->block; pos += o->block) {
-        struct sb__fileio_req q = { i, pos, (size_t)o->block };
+        struct sb__fileio_req q = { i, pos, (size_t)o->block, true };
 
-        rc = sb__fileio_write(&p->t, &p->user, &q, &p->rng, err);
+        rc = sb__fileio_request(&p->t, p->buf, &q, &p->rng, err);
         p->written += q.size;
     }
     return rc;
@@ -360,14 +360,14 @@ static int prepare(const struct sb__fileio_opts *o,
     sb_rng_init(&p.rng, 1, 0);
     if (p.t.validate && o->block < FILEIO_SEAL)
         return sb_err_set(err, SB_EUSAGE, FILEIO_SEAL_ERROR);
-    p.user.buf = sb__fileio_buffer((size_t)o->block);
-    if (!p.user.buf)
+    p.buf = sb__fileio_buffer((size_t)o->block);
+    if (!p.buf)
         return sb_err_set(err, SB_ENOMEM, "fileio: out of memory");
     rc = files_new(&p.t, err);
     if (rc == 0)
         rc = fill_files(&p, err);
     sb__fileio_close(&p.t);
-    free(p.user.buf);
+    free(p.buf);
     return rc;
 }
 

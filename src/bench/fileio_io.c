@@ -61,8 +61,8 @@ int sb__fileio_verify(const char *buf, size_t size, size_t block, int64_t file,
     return 0;
 }
 
-static int io_failed(const char *action, const struct sb__fileio_req *q, int no,
-    struct sb_err *err)
+int sb__fileio_failed(
+    const struct sb__fileio_req *q, int no, struct sb_err *err)
 {
     char limit[80];
 
@@ -70,39 +70,32 @@ static int io_failed(const char *action, const struct sb__fileio_req *q, int no,
     sb_err_set(err, SB_ESYS,
         "Failed to %s file! file: %" PRId64 " pos: %" PRId64
         " errno = %d (%s)%s",
-        action, q->file, q->pos, no, no ? strerror(no) : "end of file", limit);
+        q->write ? "write" : "read", q->file, q->pos, no,
+        no ? strerror(no) : "end of file", limit);
     if (err)
         err->native = no;
     return SB_ESYS;
 }
 
-static int read_all(
-    int fd, char *buf, const struct sb__fileio_req *q, struct sb_err *err)
+int sb__fileio_transfer(const struct sb__fileio *t, char *buf,
+    const struct sb__fileio_req *q, size_t done, struct sb_err *err)
 {
-    for (size_t done = 0; done < q->size;) {
-        ssize_t n = pread(
-            fd, buf + done, q->size - done, (off_t)(q->pos + (int64_t)done));
+    int fd = t->file[q->file].fd;
+
+    while (done < q->size) {
+        size_t left = q->size - done;
+        off_t at = (off_t)(q->pos + (int64_t)done);
+        ssize_t n = q->write ? pwrite(fd, buf + done, left, at)
+                             : pread(fd, buf + done, left, at);
 
         if (n < 0 && errno == EINTR)
             continue;
         if (n <= 0)
-            return io_failed("read", q, n < 0 ? errno : 0, err);
-        done += (size_t)n;
-    }
-    return 0;
-}
-
-static int write_all(
-    int fd, const char *buf, const struct sb__fileio_req *q, struct sb_err *err)
-{
-    for (size_t done = 0; done < q->size;) {
-        ssize_t n = pwrite(
-            fd, buf + done, q->size - done, (off_t)(q->pos + (int64_t)done));
-
-        if (n < 0 && errno == EINTR)
-            continue;
-        if (n <= 0)
-            return io_failed("write", q, n < 0 ? errno : ENOSPC, err);
+            return sb__fileio_failed(q,
+                n < 0      ? errno
+                : q->write ? ENOSPC
+                           : 0,
+                err);
         done += (size_t)n;
     }
     return 0;
@@ -150,44 +143,75 @@ static void to_map(char *map, const char *buf, size_t n)
     }
 }
 
-int sb__fileio_read(struct sb__fileio *t, struct sb__fileio_user *fu,
-    const struct sb__fileio_req *q, struct sb_err *err)
+void sb__fileio_fill(const struct sb__fileio *t, char *buf,
+    const struct sb__fileio_req *q, struct sb_rng *rng)
 {
-    struct sb__fileio_file *f = &t->file[q->file];
-    int rc = 0;
-
-    if (t->validate)
-        pthread_rwlock_rdlock(&f->lock);
-    if (f->map)
-        from_map(fu->buf, f->map + q->pos, q->size);
-    else
-        rc = read_all(f->fd, fu->buf, q, err);
-    if (t->validate)
-        pthread_rwlock_unlock(&f->lock);
-    if (rc == 0 && t->validate)
-        rc = sb__fileio_verify(
-            fu->buf, q->size, (size_t)t->o->block, q->file, q->pos, err);
-    return rc;
+    if (t->validate && q->write)
+        sb__fileio_seal(
+            buf, q->size, (size_t)t->o->block, q->file, q->pos, rng);
 }
 
-int sb__fileio_write(struct sb__fileio *t, struct sb__fileio_user *fu,
+int sb__fileio_check(const struct sb__fileio *t, const char *buf,
+    const struct sb__fileio_req *q, struct sb_err *err)
+{
+    if (!t->validate || q->write)
+        return 0;
+    return sb__fileio_verify(
+        buf, q->size, (size_t)t->o->block, q->file, q->pos, err);
+}
+
+void sb__fileio_lock(struct sb__fileio *t, const struct sb__fileio_req *q)
+{
+    pthread_rwlock_t *lock = &t->file[q->file].lock;
+
+    if (!t->validate)
+        return;
+    if (q->write)
+        pthread_rwlock_wrlock(lock);
+    else
+        pthread_rwlock_rdlock(lock);
+}
+
+bool sb__fileio_trylock(struct sb__fileio *t, const struct sb__fileio_req *q)
+{
+    pthread_rwlock_t *lock = &t->file[q->file].lock;
+
+    if (!t->validate)
+        return true;
+    return (q->write ? pthread_rwlock_trywrlock(lock)
+                     : pthread_rwlock_tryrdlock(lock)) == 0;
+}
+
+void sb__fileio_unlock(struct sb__fileio *t, const struct sb__fileio_req *q)
+{
+    if (t->validate)
+        pthread_rwlock_unlock(&t->file[q->file].lock);
+}
+
+void sb__fileio_count(struct sb_rec *rec, const struct sb__fileio_req *q)
+{
+    struct sb_tally *c = &rec->tally;
+
+    sb_tally_add(q->write ? &c->writes : &c->reads, 1);
+    sb_tally_add(q->write ? &c->bytes_written : &c->bytes_read, q->size);
+}
+
+int sb__fileio_request(struct sb__fileio *t, char *buf,
     const struct sb__fileio_req *q, struct sb_rng *rng, struct sb_err *err)
 {
-    struct sb__fileio_file *f = &t->file[q->file];
+    char *map = t->file[q->file].map;
     int rc = 0;
 
-    if (t->validate) {
-        sb__fileio_seal(
-            fu->buf, q->size, (size_t)t->o->block, q->file, q->pos, rng);
-        pthread_rwlock_wrlock(&f->lock);
-    }
-    if (f->map)
-        to_map(f->map + q->pos, fu->buf, q->size);
+    sb__fileio_fill(t, buf, q, rng);
+    sb__fileio_lock(t, q);
+    if (!map)
+        rc = sb__fileio_transfer(t, buf, q, 0, err);
+    else if (q->write)
+        to_map(map + q->pos, buf, q->size);
     else
-        rc = write_all(f->fd, fu->buf, q, err);
-    if (t->validate)
-        pthread_rwlock_unlock(&f->lock);
-    return rc;
+        from_map(buf, map + q->pos, q->size);
+    sb__fileio_unlock(t, q);
+    return rc ? rc : sb__fileio_check(t, buf, q, err);
 }
 
 int sb__fileio_fsync(struct sb__fileio *t, int64_t file, struct sb_err *err)

@@ -81,6 +81,35 @@ Below verbosity 3 their commands print nothing.
   $ ls test_file* 2>err
   [2]
 
+Asynchronous requests, where the system allows them.
+
+  $ sysbench fileio prepare $files --validate --verbosity=2
+  $ async() {
+  >     sb fileio run $files --file-test-mode=rndrw --file-io-mode=async --validate \
+  >         --threads=2 --events=200 --time=0 --file-async-backlog=10
+  > }
+  $ async >err || grep -q io_uring err || cat err
+  $ [ -s err ] || [ "$(grep -cE 'asynchronous I/O mode|events: +200$' out)" = 2 ] || cat out
+
+A container that forbids io_uring: a filter that makes io_uring_setup() fail with EPERM.
+
+  $ cat >forbid.py <<'EOF'
+  > import ctypes, os, struct, sys
+  > code = [(0x20, 0, 0, 0), (0x15, 0, 1, 425), (6, 0, 0, 0x50001), (6, 0, 0, 0x7fff0000)]
+  > text = b"".join(struct.pack("HBBI", *line) for line in code)
+  > program = ctypes.create_string_buffer(text)
+  > filter = struct.pack("HxxxxxxP", len(code), ctypes.addressof(program))
+  > libc = ctypes.CDLL(None)
+  > assert libc.prctl(38, 1, 0, 0, 0) == 0 and libc.prctl(22, 2, filter, 0, 0) == 0
+  > os.execvp(sys.argv[1], sys.argv[1:])
+  > EOF
+  $ /usr/bin/python3 forbid.py sysbench fileio run $files --file-test-mode=rndrd \
+  >     --file-io-mode=async 2>&1 >out |
+  >     sed 's/and this sysbench was built without liburing/which this system refuses: Operation not permitted (forbidden by the seccomp profile of a container or by the sysctl kernel.io_uring_disabled)/'
+  FATAL: --file-io-mode=async requires io_uring, which this system refuses: Operation not permitted (forbidden by the seccomp profile of a container or by the sysctl kernel.io_uring_disabled); use sync or mmap
+  $ sysbench fileio cleanup $files --verbosity=2
+  $ rm err forbid.py
+
 A block that is greater than the total would not be transferred once.
 
   $ sysbench memory run --memory-block-size=2M --memory-total-size=1M 2>&1 >out

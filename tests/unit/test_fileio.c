@@ -1,6 +1,9 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 //
 // fileio in a folder of its own: files, requests, syncs, validation.
+#ifndef _GNU_SOURCE
+#define _GNU_SOURCE // F_SETPIPE_SZ
+#endif
 #include "bench/fileio.h"
 
 #include <fcntl.h>
@@ -167,10 +170,32 @@ static const struct {
     { "rndrd", FILEIO_SYNC, 3, 130, 0, 0, 130 * BLOCK },
     { "rndwr", FILEIO_MMAP, 0, 0, 100, 30 + 3, 100 * BLOCK },
     { "rndrw", FILEIO_SYNC, 0, 60, 40, 30 + 3, 100 * BLOCK },
+    { "rndrw", FILEIO_ASYNC, 0, 60, 40, 30 + 3, 100 * BLOCK },
+    { "rndrd", FILEIO_ASYNC, 0, 130, 0, 0, 130 * BLOCK },
+    { "seqrd", FILEIO_ASYNC, 3, 130, 0, 0, (43 * 7 + 3) * BLOCK },
+    { "seqrewr", FILEIO_ASYNC, 0, 0, 100, 30 + 3, 100 * BLOCK },
+    { "seqwr", FILEIO_ASYNC, 0, 0, 100, 30 + 3, 100 * BLOCK },
 };
+
+// Whether this build has io_uring and the system allows it: containers often
+// do not.
+static bool has_async(void)
+{
+    struct sb__fileio_opts o = defaults();
+    struct sb__fileio t = { .o = &o, .request = BLOCK };
+    struct sb__fileio_queue *queue = NULL;
+    struct sb_err err = { 0 };
+    int rc = sb__fileio_queue_new(&t, &queue, &err);
+
+    if (rc)
+        printf("# not tested: %s\n", err.msg);
+    sb__fileio_queue_free(&t, queue);
+    return rc == 0;
+}
 
 static void requests(void)
 {
+    bool async = has_async();
     struct sb__fileio_opts o = defaults();
     struct sb_run_opts r = run_opts(1, 130);
     struct sb_counters c;
@@ -187,7 +212,8 @@ static void requests(void)
             // No validation after seqwr: the blocks that it did not write
             // would have to be prepared again.
             r.validate = validate && strcmp(o.mode, "seqwr") != 0;
-            if (validate && !r.validate)
+            if ((validate && !r.validate) ||
+                (o.io_mode == FILEIO_ASYNC && !async))
                 continue;
             if (!validate && strcmp(o.mode, "seqwr") == 0)
                 CHECK_INT(size_of("test_file.0"), 7 * BLOCK);
@@ -202,6 +228,111 @@ static void requests(void)
         CHECK_INT(command("prepare", &o, true, &text), 0);
         free(text);
     }
+    CHECK_INT(command("cleanup", &o, false, &text), 0);
+    free(text);
+}
+
+// Requests to a pipe of one page: only one can be complete.
+static void in_progress(void)
+{
+    enum { PAGE = 4096, BACKLOG = 8 };
+    struct sb__fileio_opts o = { .block = PAGE, .async_backlog = BACKLOG };
+    struct sb__fileio_file f = { .fd = -1 };
+    struct sb__fileio t = { .o = &o, .request = PAGE, .file = &f };
+    struct sb__fileio_req q = { 0, 0, PAGE, true };
+    struct sb__fileio_queue *queue = NULL;
+    static struct sb_rec rec;
+    static char page[PAGE];
+    struct sb_err err = { 0 };
+    struct sb_rng rng;
+    int fd[2];
+
+    if (!has_async())
+        return;
+    sb_rng_init(&rng, 1, 1);
+    CHECK_INT(pipe(fd), 0);
+    f.fd = fd[1];
+    CHECK(fcntl(f.fd, F_SETPIPE_SZ, PAGE) == PAGE);
+    CHECK_INT(sb__fileio_queue_new(&t, &queue, &err), 0);
+    for (int i = 0; i < BACKLOG - 1; i++)
+        CHECK_INT(sb__fileio_queue_add(&t, queue, &rec, &q, &rng, &err), 0);
+    CHECK(atomic_load(&rec.tally.writes) <= 1);
+    // The queue becomes full, so this waits for one more.
+    CHECK_INT(read(fd[0], page, PAGE), PAGE);
+    CHECK_INT(sb__fileio_queue_add(&t, queue, &rec, &q, &rng, &err), 0);
+    CHECK(atomic_load(&rec.tally.writes) >= 1);
+    for (int i = 0; i < BACKLOG - 2; i++)
+        CHECK_INT(read(fd[0], page, PAGE), PAGE);
+    CHECK_INT(sb__fileio_queue_wait(&t, queue, &rec, &err), 0);
+    CHECK_INT(atomic_load(&rec.tally.writes), BACKLOG);
+    CHECK_INT(atomic_load(&rec.tally.bytes_written), BACKLOG * PAGE);
+    sb__fileio_queue_free(&t, queue);
+    close(fd[0]);
+    close(fd[1]);
+}
+
+// Writes a block and a half, and reads two.
+static void short_requests(void)
+{
+    struct sb__fileio_opts o = { .block = BLOCK, .async_backlog = 4 };
+    struct sb__fileio_file f = { .fd = open("short", O_RDWR | O_CREAT, 0600) };
+    struct sb__fileio t = { .o = &o, .request = BLOCK, .file = &f };
+    struct sb__fileio_req q = { 0, 0, BLOCK, false };
+    struct sb__fileio_queue *queue = NULL;
+    static struct sb_rec rec;
+    struct sb_err err = { 0 };
+
+    if (has_async()) {
+        CHECK_INT(ftruncate(f.fd, BLOCK + BLOCK / 2), 0);
+        CHECK_INT(sb__fileio_queue_new(&t, &queue, &err), 0);
+        sb__fileio_queue_add(&t, queue, &rec, &q, NULL, &err);
+        q.pos = BLOCK;
+        sb__fileio_queue_add(&t, queue, &rec, &q, NULL, &err);
+        sb__fileio_queue_wait(&t, queue, &rec, &err);
+        CHECK_STR(err.msg, "Failed to read file! file: 0 pos: 512 errno = 0 "
+                           "(end of file)");
+        CHECK_INT(atomic_load(&rec.tally.reads), 1);
+        CHECK_INT(atomic_load(&rec.tally.bytes_read), BLOCK);
+        close(f.fd);
+        f.fd = open("/dev/full", O_WRONLY);
+        q.write = true;
+        sb_err_clear(&err);
+        sb__fileio_queue_add(&t, queue, &rec, &q, NULL, &err);
+        sb__fileio_queue_wait(&t, queue, &rec, &err);
+        CHECK_STR(err.msg, "Failed to write file! file: 0 pos: 512 errno = 28 "
+                           "(No space left on device)");
+        CHECK_INT(atomic_load(&rec.tally.writes), 0);
+        sb__fileio_queue_free(&t, queue);
+    }
+    close(f.fd);
+    unlink("short");
+}
+
+// Users that lock several files, with requests in progress, do not wait for
+// each other, and never read a block that is being written.
+static void validates_async(void)
+{
+    struct sb__fileio_opts o = defaults();
+    struct sb_run_opts r = run_opts(4, 2000);
+    struct sb_counters c;
+    struct sb_err err;
+    char *text;
+
+    if (!has_async())
+        return;
+    o.io_mode = FILEIO_ASYNC;
+    o.async_backlog = 16;
+    r.validate = true;
+    CHECK_INT(command("prepare", &o, true, &text), 0);
+    free(text);
+    CHECK_INT(run(&o, &r, &c, &err), 0);
+    CHECK_STR(err.msg, "");
+    CHECK_INT(c.completed, 2000);
+    CHECK_INT(c.reads + c.writes + c.others, 2000 + 3);
+    o.fsync_all = true;
+    CHECK_INT(run(&o, &r, &c, &err), 0);
+    CHECK_INT(c.reads + c.writes, 2000);
+    CHECK_INT(c.others, c.writes);
     CHECK_INT(command("cleanup", &o, false, &text), 0);
     free(text);
 }
@@ -271,9 +402,6 @@ static void bad_options(void)
     CHECK_INT(run(&o, &r, &c, &err), SB_EUSAGE);
     CHECK_STR(err.msg, "Invalid IO operations mode: seq.");
     o.mode = "rndrw";
-    o.io_mode = FILEIO_ASYNC;
-    CHECK_INT(run(&o, &r, &c, &err), SB_EUNSUPPORTED);
-    o.io_mode = FILEIO_SYNC;
     o.extra_flags = (struct sb_opt_list){ flags, 3 };
     CHECK_INT(run(&o, &r, &c, &err), SB_EUSAGE);
     CHECK_STR(err.msg, "Invalid value for file-extra-flags: odd");
@@ -362,6 +490,9 @@ CHECK_FILE
     RUN(prepares);
     RUN(needs_prepare);
     RUN(requests);
+    RUN(in_progress);
+    RUN(short_requests);
+    RUN(validates_async);
     RUN(in_order);
     RUN(syncs);
     RUN(bad_options);
