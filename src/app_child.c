@@ -117,6 +117,7 @@ static void become_child(struct sb_app_children *c, pid_t parent, bool quiet)
         return;
     // What the parent could not write is no failure of the child.
     redirect(STDOUT_FILENO, O_WRONLY);
+    redirect(fileno(stdout), O_WRONLY);
     fflush(stdout);
     clearerr(stdout);
 }

@@ -21,6 +21,9 @@ struct sb__listening {
 // app_stdio.c. True if only scripts write to stdout: below --verbosity=3, or
 // --report=none.
 bool sb__app_quiet(const struct sb_app *a);
+// Opens the standard streams that are closed, with /dev/null. A file that is
+// opened next would get their numbers.
+void sb__app_fill_streams(void);
 // app_run.c. Runs the workload with all reports. Returns the exit status.
 int sb__app_run_workload(struct sb_app *a, struct sb_workload *w);
 // The exit status of a run or a command that has ended; logs its error.

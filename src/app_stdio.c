@@ -13,6 +13,9 @@
 #include "base/log.h"
 #include "kit/limits.h"
 
+// Beyond the numbers that daemons close.
+#define OWN_STREAMS 256
+
 static bool is_open(int fd)
 {
     return fcntl(fd, F_GETFD) != -1 || errno != EBADF;
@@ -30,16 +33,48 @@ static void open_null(int fd)
         close(null);
 }
 
+void sb__app_fill_streams(void)
+{
+    for (int fd = STDIN_FILENO; fd <= STDERR_FILENO; fd++)
+        if (!is_open(fd))
+            open_null(fd);
+}
+
+// Returns a stream to what is open as fd, with a descriptor of its own: a
+// script may close fd or open something else there. The first stream if that
+// fails.
+static FILE *own_stream(FILE *first, int fd)
+{
+    int own = fcntl(fd, F_DUPFD_CLOEXEC, OWN_STREAMS);
+    if (own < 0) // a low limit
+        own = fcntl(fd, F_DUPFD_CLOEXEC, STDERR_FILENO + 1);
+    FILE *f = own >= 0 ? fdopen(own, "w") : NULL;
+
+    if (f)
+        return f;
+    if (own >= 0)
+        close(own);
+    return first;
+}
+
+static void own_streams(void)
+{
+#ifdef __GLIBC__ // elsewhere they cannot be assigned
+    stdout = own_stream(stdout, STDOUT_FILENO);
+    stderr = own_stream(stderr, STDERR_FILENO);
+    setvbuf(stderr, NULL, _IONBF, 0);
+#endif
+}
+
 int sb_app_open_streams(struct sb_err *err)
 {
     bool closed = !is_open(STDOUT_FILENO);
 
-    for (int fd = STDIN_FILENO; fd <= STDERR_FILENO; fd++)
-        if (!is_open(fd))
-            open_null(fd);
+    sb__app_fill_streams();
     // Writing beyond the limit then fails with EFBIG, which is reported,
     // instead of killing the process without a message.
     signal(SIGXFSZ, SIG_IGN);
+    own_streams();
     // Readers of a pipe or file see each line as soon as it is written.
     setvbuf(stdout, NULL, _IOLBF, 0);
     if (closed)

@@ -9,6 +9,7 @@
 #include "base/log.h"
 #include "base/outfile.h"
 #include "kit/limits.h"
+#include "kit/locale.h"
 
 extern char **environ;
 
@@ -287,6 +288,7 @@ int main(int argc, char **argv)
     struct sb_err err = { 0 };
     int status;
 
+    sb_locale_keep();
     if (sb_app_open_streams(&err))
         return report_error(&a, &err);
     // Each connection is an open file. Many systems have a soft limit of 1,024,

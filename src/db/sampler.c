@@ -12,6 +12,7 @@
 #include <time.h>
 
 #include "base/clock.h"
+#include "kit/locale.h"
 
 // The minimum time between two samples. With shorter intervals, some get no
 // values.
@@ -134,6 +135,7 @@ static void *finder_main(void *arg)
     struct sb_sampler *s = arg;
     uint64_t last;
 
+    sb_locale_keep();
     do {
         last = sb_clock_monotonic();
         find_targets(s);

@@ -10,6 +10,7 @@
 #include "base/escape.h"
 #include "base/log.h"
 #include "db/sampler_private.h"
+#include "kit/locale.h"
 
 #define CLOSE_NS 100000000
 
@@ -306,6 +307,7 @@ void *sb__sampler_target_main(void *arg)
     struct sb__sampler_target *t = arg;
     uint64_t last;
 
+    sb_locale_keep();
     do {
         bool due = last_is_due(t);
 

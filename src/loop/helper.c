@@ -10,6 +10,7 @@
 
 #include "base/clock.h"
 #include "base/err.h"
+#include "kit/locale.h"
 #include "loop/loop_private.h"
 
 // Name services and TLS libraries need more than fibers do.
@@ -110,6 +111,7 @@ static void *help(void *arg)
     struct sb_helpers *h = arg;
 
     prctl(PR_SET_NAME, "helper");
+    sb_locale_keep();
     pthread_mutex_lock(&h->lock);
     while (!h->over) {
         if (!CK_STAILQ_EMPTY(&h->queue)) {

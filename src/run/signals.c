@@ -14,6 +14,7 @@ static void watched(sigset_t *set)
     sigemptyset(set);
     sigaddset(set, SIGINT);
     sigaddset(set, SIGTERM);
+    sigaddset(set, SIGALRM); // of a script that calls alarm()
     sigaddset(set, SIGUSR2);
 }
 
@@ -119,5 +120,5 @@ void sb_signals_stop(struct sb_signals *s)
 
 const char *sb_signals_name(int sig)
 {
-    return sig == SIGINT ? "SIGINT" : "SIGTERM";
+    return sig == SIGINT ? "SIGINT" : sig == SIGTERM ? "SIGTERM" : "SIGALRM";
 }

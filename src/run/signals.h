@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 //
-// SIGINT and SIGTERM without handlers: a thread waits for them. The first one
-// is reported; the second one ends the process at once, even if first() is
-// still running.
+// SIGINT, SIGTERM and SIGALRM without handlers: a thread waits for them. The
+// first one is reported; the second one ends the process at once, even if
+// first() is still running.
 #ifndef SB_SIGNALS_H
 #define SB_SIGNALS_H
 
@@ -33,7 +33,7 @@ int sb_signals_start(struct sb_signals *s, void (*first)(void *arg, int sig),
 // Ends the threads and restores the mask. {0} allowed.
 void sb_signals_stop(struct sb_signals *s);
 
-// "SIGINT" or "SIGTERM".
+// "SIGINT", "SIGTERM" or "SIGALRM".
 const char *sb_signals_name(int sig);
 
 #endif

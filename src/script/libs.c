@@ -4,9 +4,13 @@
 // print at the same time, ffi.load(), because the garbage collection before
 // the start of a run would unload libraries that scripts still use, and in the
 // states of users os.exit(), because it would end a run without a word.
+#include <assert.h>
 #include <pthread.h>
+#include <stdatomic.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 #include "base/files.h"
 #include "base/log.h"
@@ -96,9 +100,51 @@ static int open_file(lua_State *L)
     return lua_gettop(L);
 }
 
-// Several users may end the process at the same time. The first one says so and
-// ends it; the others wait for that.
+// Of the process. Several users may end it at the same time. The first one says
+// so and ends it; the others wait for that.
 static pthread_mutex_t ending = PTHREAD_MUTEX_INITIALIZER;
+static _Atomic unsigned users; // that have a state
+static _Atomic pid_t process;  // of users; a script may create others by fork()
+
+static void say_ended(const char *by, const char *code)
+{
+    if (getpid() != atomic_load(&process))
+        return;
+    sb_log(SB_LOG_WARNING,
+        "the script ended the program with %s(%.40s); the command is not "
+        "complete, and there is no report",
+        by, code);
+    sb_log_flush();
+}
+
+// The function exit() of C was called: a script can do so by its FFI.
+static void at_exit(void)
+{
+    if (atomic_load(&users) > 0 && pthread_mutex_trylock(&ending) == 0)
+        say_ended("exit", "");
+}
+
+static void watch_exit(void)
+{
+    atexit(at_exit);
+}
+
+void sb__libs_user_begins(void)
+{
+    static pthread_once_t once = PTHREAD_ONCE_INIT;
+
+    pthread_once(&once, watch_exit);
+    atomic_store(&process, getpid());
+    atomic_fetch_add(&users, 1);
+}
+
+void sb__libs_user_ends(void)
+{
+    unsigned before = atomic_fetch_sub(&users, 1);
+
+    assert(before > 0);
+    (void)before;
+}
 
 // os.exit([code]). Upvalue 1: the original function.
 static int exit_program(lua_State *L)
@@ -111,11 +157,7 @@ static int exit_program(lua_State *L)
         code = lua_isnoneornil(L, 1) ? "" : lua_tostring(L, 1);
     }
     pthread_mutex_lock(&ending);
-    sb_log(SB_LOG_WARNING,
-        "the script ended the program with os.exit(%.40s); the command is "
-        "not complete, and there is no report",
-        code);
-    sb_log_flush();
+    say_ended("os.exit", code);
     lua_pushvalue(L, lua_upvalueindex(1));
     lua_insert(L, 1);
     lua_call(L, n, 0);

@@ -104,6 +104,7 @@ struct sb__state {
     int run;  // ... and run() of user.lua
     _Atomic bool canceled;
     bool own_loop;           // the script has a thread_run()
+    bool counted;            // sb__libs_user_begins() was called
     struct sb__lines *lines; // while they are watched, or NULL
 };
 
@@ -193,6 +194,10 @@ bool sb__lazy_unsupported(const char *code, size_t len);
 void sb__libs_init(lua_State *L);
 void sb__libs_os(lua_State *L);
 void sb__libs_ffi(lua_State *L);
+// A user has got its state, or is about to lose it. If the process calls exit()
+// between them, a warning says so. Any thread.
+void sb__libs_user_begins(void);
+void sb__libs_user_ends(void);
 
 // The script --------------------------------------------------------------
 

@@ -9,6 +9,7 @@
 
 #include "base/log.h"
 #include "kit/limits.h"
+#include "kit/locale.h"
 #include "script/abi.ffi.h"
 #include "script/bson.h"
 #include "script/script_private.h"
@@ -428,6 +429,9 @@ int sb__state_new(struct sb__state **out, struct sb_script *s,
         sb__state_free(st);
         return rc;
     }
+    if (user)
+        sb__libs_user_begins();
+    st->counted = user != NULL;
     *out = st;
     return 0;
 }
@@ -441,6 +445,8 @@ void sb__state_free(struct sb__state *st)
     // Lua finalizers free connections, so the context must still exist.
     if (st->L)
         lua_close(st->L);
+    if (st->counted)
+        sb__libs_user_ends();
     free(st->lines);
     sb__pool_done(&st->pool);
     sb_db_ctx_done(&st->ctx);
@@ -458,7 +464,9 @@ int sb__state_call(struct sb__state *st, const char *what, int nargs,
     lua_pushcfunction(L, sb__on_error);
     lua_insert(L, base);
     sb__compat_enter(st);
+    sb_locale_keep();
     rc = lua_pcall(L, nargs, nresults, base);
+    sb_locale_keep();
     lua_remove(L, base);
     if (rc == 0)
         return 0;

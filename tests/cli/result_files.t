@@ -547,3 +547,138 @@ No cell of a CSV file is a formula.
   '-1
   "'@SUM(1,2)"
   a=1
+
+What a script does to its process does not change what is written. `written` checks
+every kind of report, and prints the exit status and messages.
+
+  $ written() { cat >process.lua; cat >>process.lua <<'END'
+  > n = 0
+  > size = sysbench.metric("size", {kind = "distribution"})
+  > local inner = event
+  > function event()
+  >    n = n + 1
+  >    size:record(1.5)
+  >    ffi.C.usleep(1000)
+  >    if inner then inner() end
+  > end
+  > END
+  >     rm -f p.*
+  >     sysbench ./process.lua --time=0.5 --report-interval=0.1 --report=$formats \
+  >         --verbosity=3 "$@" run 2>err >p.text
+  >     status=$?; cat err; [ $status = 0 ] || echo "status $status"
+  >     "$check" p.json && /usr/bin/python3 values.py || echo "wrong"; }
+  $ formats=text,json=p.json,csv=p.csv,ndjson=p.nd,hdr=p.hdr,hgrm=p.hgrm,junit=p.xml
+  $ cat >values.py <<'EOF'
+  > import csv, json, re, xml.dom.minidom
+  > run = json.load(open('p.json'))['runs'][0]
+  > assert run['options'] and run['metrics'][0]['min'] == 1.5
+  > lines = [json.loads(line) for line in open('p.nd')]
+  > assert lines[-1]['line'] == 'end' and len(lines) > 4
+  > for row in csv.DictReader(open('p.csv')):
+  >     for name, value in row.items():
+  >         if value and name not in ('group', 'name', 'stage'):
+  >             float(value)
+  > xml.dom.minidom.parse('p.xml')
+  > for line in open('p.hdr'):
+  >     if not line.startswith(('#', '"')):
+  >         [float(n) for n in re.sub('^Tag=[^,]*,', '', line).split(',')[:3]]
+  > for line in open('p.hgrm'):
+  >     if re.match(' *[0-9]', line):
+  >         [float(n) for n in line.split()[:3] if n != 'inf']
+  > text = open('p.text').read()
+  > assert text.startswith('sysbench 2.')
+  > assert re.search(r'^\[ \d\.\ds \] thds: 1 [te]ps: \d+\.\d\d ', text, re.M)
+  > assert re.search(r'^ +total time: +\d\.\d+s$', text, re.M)
+  > assert re.search(r'^size +\d+ +1\.5 +1\.5 +1\.5 +1\.5$', text, re.M)
+  > EOF
+  $ cat >cdef <<'EOF'
+  > ffi.cdef[[
+  > int close(int); int open(const char *, int, ...); int dup2(int, int);
+  > int setenv(const char *, const char *, int); int usleep(unsigned);
+  > typedef void (*handler)(int); handler signal(int, handler);
+  > unsigned alarm(unsigned); int fork(void); void exit(int);
+  > char *setlocale(int, const char *); void *uselocale(void *);
+  > void *newlocale(int, const char *, void *);
+  > int snprintf(char *, size_t, const char *, ...);]]
+  > EOF
+
+Locales with a decimal comma, of the process and of the thread. Values of SQL have a
+point, too.
+
+  $ mkdir locales
+  $ localedef -f UTF-8 -i de_DE locales/de_DE.UTF-8 2>/dev/null || echo skip >no_locale
+  $ export LOCPATH=$PWD/locales
+  $ german() { if [ -e no_locale ]; then cat >with; else (cat cdef; cat) | written "$@"; fi; }
+  $ share='sysbench.cmdline.options = {share = {"share", 0.25}}
+  > function event() assert(sysbench.opt.share == 0.25) end'
+  $ echo "assert(ffi.C.setlocale(6, 'de_DE.UTF-8') ~= nil) $share" | german
+  $ echo "assert(os.setlocale('de_DE.UTF-8')) $share" | german --workers=1
+  $ echo "local german = ffi.C.newlocale(8127, 'de_DE.UTF-8', nil)
+  > assert(german ~= nil and ffi.C.uselocale(german) ~= nil) $share" | german
+  $ (cat cdef; echo "os.setlocale('de_DE.UTF-8')
+  > local con, insert, value
+  > function thread_init()
+  >    con = sysbench.sql.driver():connect()
+  >    con:query('CREATE TABLE numbers(n DOUBLE)')
+  >    insert = con:prepare('INSERT INTO numbers VALUES(?)')
+  >    value = insert:bind_create(sysbench.sql.type.DOUBLE)
+  >    insert:bind_param(value)
+  >    value:set(1.5)
+  > end
+  > function event() insert:execute() end") |
+  >     written --db-driver=sqlite --sqlite-db=n.sqlite
+  $ sqlite3 n.sqlite 'SELECT DISTINCT n, typeof(n) FROM numbers'
+  1.5|real
+
+The standard streams closed, or replaced, at any time.
+
+  $ streams='for fd = 0, 2 do ffi.C.close(fd) end'
+  $ (cat cdef; echo "$streams") | written
+  $ (cat cdef; echo "function thread_init() $streams end") | written
+  $ (cat cdef; echo "function event() $streams end") | written
+  $ (cat cdef; echo 'local fd = ffi.C.open("other", 1 + 64, ffi.cast("int", 420))
+  > assert(fd > 2 and ffi.C.dup2(fd, 1) == 1 and ffi.C.dup2(fd, 2) == 2)') | written
+  $ find other -size +0
+  $ (cat cdef; echo 'io.stdin:close() io.stdout:close() io.stderr:close() io.read("*a")
+  > io.stdout:setvbuf("full") io.output("other") io.close()') | written
+
+All other files closed: each report that is lost has a message.
+
+  $ (cat cdef; echo 'function thread_init() for fd = 3, 255 do ffi.C.close(fd) end end') |
+  >     written 2>&1 | sed -n 's/: Bad file descriptor.*//p' | sort -u
+  ALERT: --report=csv: cannot write p.csv
+  ALERT: --report=hdr: cannot write p.hdr
+  ALERT: --report=hgrm: cannot write p.hgrm
+  ALERT: --report=json: cannot keep the figures of an interval
+  ALERT: --report=json: cannot write p.json
+  ALERT: --report=junit: cannot write p.xml
+  ALERT: --report=ndjson: cannot write p.nd
+  $ grep -c 'total number of events: *[1-9]' p.text
+  1
+
+The environment, handlers of signals (HUP INT USR1 USR2 PIPE ALRM TERM CHLD XFSZ: 0 is
+SIG_DFL, 1 is SIG_IGN), and child processes.
+
+  $ (cat cdef; echo 'for _, name in ipairs{"TZ", "LANG", "LC_ALL", "HOME", "TMPDIR",
+  >     "PATH", "SYSBENCH_TIME", "SYSBENCH_REPORT", "SB_SERVERS_DIR"} do
+  >     ffi.C.setenv(name, "/none", 1)
+  > end') | written
+  $ for action in 0 1; do
+  >     (cat cdef; echo "for _, sig in ipairs{1, 2, 10, 12, 13, 14, 15, 17, 25} do
+  >     ffi.C.signal(sig, ffi.cast('handler', $action)) end") | written
+  > done
+  $ (cat cdef; echo 'function event()
+  >     if n == 9 and ffi.C.fork() == 0 then ffi.C.exit(0) end
+  >     if n == 19 and ffi.C.fork() == 0 then os.exit(0) end
+  >     os.execute("true")
+  >     io.popen("echo"):close()
+  > end') | written
+
+A script that ends its process, by a signal or by C.
+
+  $ (cat cdef; echo 'ffi.C.alarm(1)') | written --time=60
+  SIGALRM: stopping once the events in progress have ended; a second signal exits at once.
+  status 142
+  $ (cat cdef; echo 'function event() ffi.C.exit(3) end') | written 2>/dev/null | head -n 2
+  WARNING: the script ended the program with exit(); the command is not complete, and there is no report
+  status 3

@@ -1,0 +1,18 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+//
+// Keeps the locale that a script sets for the process from what the program
+// writes and reads: reports, SQL and JSON have a decimal point.
+#ifndef SB_KIT_LOCALE_H
+#define SB_KIT_LOCALE_H
+
+#include <locale.h>
+
+// Gives the calling thread the locale "C", whatever setlocale() does. A thread
+// calls it when it begins, and after Lua code, which may call uselocale().
+static inline void sb_locale_keep(void)
+{
+    // Neither allocates nor locks.
+    uselocale(newlocale(LC_ALL_MASK, "C", (locale_t)0));
+}
+
+#endif
