@@ -44,6 +44,13 @@ void sb_random_init(
     sb_rng_init(&r->rng, s->seed, user);
 }
 
+double sb_random_seed_of(const struct sb_random *r)
+{
+    struct sb_rng copy = r->rng;
+
+    return (double)(sb_rng_next(&copy) >> 11);
+}
+
 double sb_random_default(struct sb_random *r, double a, double b)
 {
     return (double)sb_dist_default(

@@ -48,5 +48,8 @@ int sb_random_share(struct sb_random_shared *s, const struct sb_dist_opts *o,
 // Initializes the stream of user number `user`, among the users of all ranks.
 void sb_random_init(
     struct sb_random *r, struct sb_random_shared *s, uint64_t user);
+// Returns a seed for another generator, an integer below 2^53: another one for
+// each stream. Does not advance the stream.
+double sb_random_seed_of(const struct sb_random *r);
 
 #endif

@@ -56,6 +56,10 @@ static void open_lazy(lua_State *L, int t, const luaL_Reg *lib)
         lua_pushvalue(L, t);
         sb__libs_os(L);
         lua_pop(L, 1);
+    } else if (lib->func == luaopen_math) {
+        lua_pushvalue(L, t);
+        sb__libs_math(L);
+        lua_pop(L, 1);
     }
 }
 

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 //
-// Replacements of functions of Lua's libraries: print(), because many states
+// Changes to Lua's libraries. Seeds math.random(), because LuaJIT gives it the
+// same numbers in every state. Replaces print(), because many states
 // print at the same time, ffi.load(), because the garbage collection before
 // the start of a run would unload libraries that scripts still use, and in the
 // states of users os.exit(), because it would end a run without a word.
@@ -189,6 +190,13 @@ void sb__libs_os(lua_State *L)
     lua_getfield(L, -1, "exit");
     lua_pushcclosure(L, exit_program, 1);
     lua_setfield(L, -2, "exit");
+}
+
+void sb__libs_math(lua_State *L)
+{
+    lua_getfield(L, -1, "randomseed");
+    lua_getfield(L, LUA_REGISTRYINDEX, SB__SEED);
+    lua_call(L, 1, 0);
 }
 
 void sb__libs_ffi(lua_State *L)

@@ -189,10 +189,15 @@ int sb__lazy_fill(lua_State *L);
 // True if the bytecode may behave differently with lazy tables.
 bool sb__lazy_unsupported(const char *code, size_t len);
 
-// Replace Lua's print(), os.exit() of a user, and ffi.load() (libs.c).
-// sb__libs_os() and sb__libs_ffi(): the library is on the stack top.
+// In the registry: the seed of math.random().
+#define SB__SEED "sysbench.seed"
+
+// Replace Lua's print(), os.exit() of a user, and ffi.load(), and seed
+// math.random() (libs.c). The library is on the stack top, except for
+// sb__libs_init(), which changes globals.
 void sb__libs_init(lua_State *L);
 void sb__libs_os(lua_State *L);
+void sb__libs_math(lua_State *L);
 void sb__libs_ffi(lua_State *L);
 // A user has got its state, or is about to lose it. If the process calls exit()
 // between them, a warning says so. Any thread.

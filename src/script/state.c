@@ -309,11 +309,16 @@ static int build(lua_State *L)
     struct sb__state *st = lua_touserdata(L, 1);
 
     lua_gc(L, LUA_GCSTOP, 0); // nearly all that follows stays
+    lua_pushnumber(L, sb_random_seed_of(st->random));
+    lua_setfield(L, LUA_REGISTRYINDEX, SB__SEED);
     // The main state and the report state need not save memory.
     if (st->user && !sb__codes_need_full(&st->script->codes)) {
         sb__lazy_libs(L);
     } else {
         luaL_openlibs(L);
+        lua_getglobal(L, "math");
+        sb__libs_math(L);
+        lua_pop(L, 1);
         if (st->user) {
             lua_getglobal(L, "os");
             sb__libs_os(L);

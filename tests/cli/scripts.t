@@ -263,3 +263,32 @@ Options of a connection that are no table.
   $ echo 'function init() sysbench.sql.driver():connect("host=db1") end function event() end' >options.lua
   $ sysbench options.lua --db-driver=null run 2>&1 | grep FATAL
   FATAL: `init' function failed: options.lua:1: connect() takes a table of options, such as {mysql_host = "db1"}, not a string
+
+math.random() gives each user and the main state its own sequence, which the seed
+repeats, also if the script needs complete tables. After math.randomseed(x) the
+sequence depends only on x.
+
+  $ cat >numbers.lua <<'EOF'
+  > local function numbers(what)
+  >    print(what, math.random(), math.random(1000000), math.random(5, 1000000))
+  > end
+  > function init() numbers("main") end
+  > function thread_init()
+  >    numbers("user " .. sysbench.tid)
+  >    math.randomseed(42)
+  >    numbers("seeded")
+  > end
+  > function event() end
+  > EOF
+  $ (cat numbers.lua; echo 'pairs({})') >full.lua
+  $ for script in numbers full; do
+  >    for run in 1.a 1.b 2.a; do
+  >       sysbench $script.lua --threads=3 --events=1 --db-driver=null \
+  >           --rand-seed=${run%.*} run |
+  >       grep -E '^(main|user|seeded)' | sort >$script.$run
+  >    done
+  > done
+  $ cmp numbers.1.a numbers.1.b && cmp numbers.1.a full.1.a && cmp numbers.2.a full.2.a
+  $ grep -E 'main|user' numbers.1.a numbers.2.a | cut -f 2-4 | tr '\t' '\n' | sort | uniq -d
+  $ grep -h seeded numbers.1.a numbers.2.a | sort -u | wc -l
+  1
