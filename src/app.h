@@ -41,8 +41,9 @@ struct sb_app_opts {
     const char *test;
     const char *luajit_cmd;
     const char *mix;
-    int mix_by; // enum sb_mix_by
-    bool help, version, list, print_config, config_strict;
+    int mix_by;       // enum sb_mix_by
+    const char *help; // "off", "on", "all" or a section
+    bool version, list, print_config, config_strict;
 };
 
 struct sb_app {
@@ -130,8 +131,20 @@ int sb_app_open_streams(struct sb_err *err);
 // printed since the start could not be written.
 int sb_app_flush_output(struct sb_err *err);
 
-// app_show.c: commands that only print something. 0 or SB_E*.
+// app_help.c. What --help asks for.
+enum sb_app_help {
+    SB_HELP_NONE,
+    SB_HELP_PROGRAM,  // options of the program: sb_app_help()
+    SB_HELP_WORKLOAD, // those of the loaded test: sb_app_workload_help()
+    SB_HELP_COMMAND,  // those of a command on result files: sb_app_run_cmd()
+};
+enum sb_app_help sb_app_asks_for_help(const struct sb_app *a);
+// Prints the options that --help selects. SB_EUSAGE: there is no such section.
 int sb_app_help(struct sb_app *a, struct sb_err *err);
+// Prints how to run the loaded test, and its options. Returns the exit status.
+int sb_app_workload_help(struct sb_app *a);
+
+// app_show.c: what --list prints. 0.
 int sb_app_list(struct sb_app *a, struct sb_err *err);
 // Prints the options of a built-in test. Scripts print their own help.
 void sb_app_builtin_help(const struct sb_app *a);

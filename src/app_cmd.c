@@ -72,7 +72,7 @@ static bool asks_for_help(const struct sb_app *a)
 {
     const char *first = sb_opts_positional(a->opts, 1);
 
-    if (a->o.help)
+    if (strcmp(a->o.help, "on") == 0)
         return true;
     return first && strcmp(first, "help") == 0 &&
            !sb_opts_positional(a->opts, 2);

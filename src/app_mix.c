@@ -16,7 +16,7 @@ static const struct sb_opt mix_options[] = {
     { .name = "mix",
         .type = SB_OPT_STRING,
         .offset = AT(mix),
-        .flags = SB_OPT_YIELDS,
+        .flags = SB_OPT_COMMON | SB_OPT_YIELDS,
         .help = "run several workloads, with weights and names: "
                 "oltp_read_write:8,report=my.lua:1. Their own options are "
                 "--NAME.OPTION, such as --report.tables=2" },
@@ -32,6 +32,7 @@ static const struct sb_opt mix_options[] = {
 
 const struct sb_opt_table sb_mix_opt_table = {
     .title = "Mix options",
+    .section = "mix",
     .opts = mix_options,
 };
 

@@ -14,7 +14,7 @@ static const struct sb_opt app_options[] = {
     { .name = "config-file",
         .type = SB_OPT_STRING,
         .offset = AT(config_file),
-        .flags = SB_OPT_NOFILE | SB_OPT_FILENAME,
+        .flags = SB_OPT_COMMON | SB_OPT_NOFILE | SB_OPT_FILENAME,
         .help = "read options from this file, one name=value per line; "
                 "lines below [WORKLOAD] apply to that workload only" },
     { .name = "config-strict",
@@ -31,26 +31,30 @@ static const struct sb_opt app_options[] = {
     { .name = "list",
         .type = SB_OPT_BOOL,
         .offset = AT(list),
-        .flags = SB_OPT_NOFILE | SB_OPT_YIELDS,
+        .flags = SB_OPT_COMMON | SB_OPT_NOFILE | SB_OPT_YIELDS,
         .help = "print the workloads, drivers and built-in tests, and exit" },
     { .name = "luajit-cmd",
         .type = SB_OPT_STRING,
         .offset = AT(luajit_cmd),
         .help = "LuaJIT command, same as luajit -j: on, off, v, p=..." },
     { .name = "help",
-        .type = SB_OPT_BOOL,
+        .type = SB_OPT_STRING,
         .offset = AT(help),
-        .flags = SB_OPT_NOFILE,
-        .help = "print help and exit" },
+        .def = "off",
+        .flags = SB_OPT_COMMON | SB_OPT_NOFILE | SB_OPT_SWITCH,
+        .help = "print the options that are used most and exit; with the name "
+                "of a section, its options; 'all': all options; with a "
+                "workload, that workload's" },
     { .name = "version",
         .type = SB_OPT_BOOL,
         .offset = AT(version),
-        .flags = SB_OPT_NOFILE,
+        .flags = SB_OPT_COMMON | SB_OPT_NOFILE,
         .help = "print version and exit" },
     { 0 },
 };
 
 const struct sb_opt_table sb_app_opt_table = {
     .title = "Program options",
+    .section = "program",
     .opts = app_options,
 };

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 //
-// Commands that only print something: --help, --version, --list.
+// What --version and --list print, and the help of built-in tests.
 #include <luajit.h>
 #include <stdlib.h>
 #include <string.h>
@@ -31,60 +31,10 @@ static int show_driver(void *arg, const char *name,
     return 0;
 }
 
-static int show_driver_options(void *arg, const char *name,
-    const struct sb_driver *driver, const char *problem)
-{
-    const struct sb_app *a = arg;
-
-    (void)problem;
-    if (driver && driver->opts) {
-        sb_opts_help(a->opts, driver->opts, stdout);
-        printf("\n");
-    }
-    return 0;
-}
-
 static void show_builtins(void)
 {
     for (size_t i = 0; i < sb_builtin_count; i++)
         printf("  %s - %s\n", sb_builtins[i]->name, sb_builtins[i]->title);
-}
-
-int sb_app_help(struct sb_app *a, struct sb_err *err)
-{
-    const struct sb_opt_table *tables[] = { &sb_run_opt_table,
-        &sb_dist_opt_table, &sb_text_opt_table, &sb_report_opt_table,
-        &sb_mix_opt_table, &sb_sweep_opt_table, &sb_beside_opt_table,
-        &sb_rank_opt_table, &sb_db_opt_table, &sb_sampler_opt_table,
-        &sb_app_opt_table };
-
-    (void)err;
-    printf("Usage:\n  sysbench [options]... [testname] [command]\n"
-           "  sysbench [options]... --mix=TEST:WEIGHT,... [command]\n"
-           "  sysbench compare|merge|report|show [options]... FILE...\n\n"
-           "Commands implemented by most tests: prepare run cleanup help\n\n");
-    for (size_t i = 0; i < sizeof(tables) / sizeof(tables[0]); i++) {
-        sb_opts_help(a->opts, tables[i], stdout);
-        printf("\n");
-    }
-    printf("Database drivers:\n");
-    sb_drivers_each(a->drivers, show_driver, stdout);
-    printf("\n");
-    sb_drivers_each(a->drivers, show_driver_options, a);
-    printf("Built-in tests:\n");
-    show_builtins();
-    printf("\nCommands on result files:\n");
-    for (size_t i = 0; sb_cmds[i]; i++)
-        printf("  sysbench %s\n", sb_cmds[i]->usage);
-    printf("\nSee 'sysbench <testname> help' for a list of options for each "
-           "test, and 'sysbench --list' for the workloads.\n"
-           "Every option can also be set in a --config-file or in the "
-           "environment (SYSBENCH_REPORT_INTERVAL=1).\n"
-           "Suffixes: numbers (N) take k, M, G, T (powers of 1,000), sizes "
-           "(SIZE) take K, M, G, T (powers of 1,024), durations (DURATION) "
-           "take us, ms, s, m, h, d, also combined (1h30m). Durations "
-           "without a suffix are in seconds.\n");
-    return 0;
 }
 
 // Appends a comment line to the summary; returns false after the end of its
@@ -152,6 +102,6 @@ void sb_app_builtin_help(const struct sb_app *a)
 {
     if (!a->builtin->opts)
         return;
-    sb_opts_help(a->opts, a->builtin->opts, stdout);
+    sb_opts_help(a->opts, a->builtin->opts, 0, stdout);
     printf("\n");
 }

@@ -39,6 +39,8 @@ static int add_core_tables(struct sb_app *a, struct sb_err *err)
         void *target;
     } t[] = {
         { &sb_run_opt_table, &a->run },
+        { &sb_rate_opt_table, &a->run },
+        { &sb_worker_opt_table, &a->run },
         { &sb_dist_opt_table, &a->dist },
         { &sb_text_opt_table, &a->text_opts },
         { &sb_report_opt_table, &a->report_opts },
@@ -69,6 +71,10 @@ static int read_positionals(struct sb_app *a, struct sb_err *err)
         a->test = sb_opts_positional(a->opts, n++);
     }
     a->command = a->test ? sb_opts_positional(a->opts, n++) : NULL;
+    if (sb_app_asks_for_help(a) == SB_HELP_WORKLOAD) {
+        a->command = "help";
+        return 0;
+    }
     const char *extra = sb_opts_positional(a->opts, n);
     if (extra)
         return sb_err_set(
@@ -122,6 +128,15 @@ static void warn(const char *text)
     sb_log(SB_LOG_WARNING, "%s", text);
 }
 
+static int check_options(struct sb_app *a, struct sb_err *err)
+{
+    int rc = sb_opts_check(a->opts, warn, err);
+
+    if (rc)
+        sb_app_option_hint(a, err);
+    return rc ? rc : sb_app_finish_options(a, err);
+}
+
 static int load_test(struct sb_app *a, struct sb_err *err)
 {
     int rc = sb_drivers_claim(a->drivers, err);
@@ -134,13 +149,9 @@ static int load_test(struct sb_app *a, struct sb_err *err)
                       : load_script(a, err);
     if (rc == 0)
         rc = check_mix(a, err);
-    if (rc == 0) {
-        rc = sb_opts_check(a->opts, warn, err);
-        if (rc)
-            sb_app_option_hint(a, err);
-    }
-    if (rc == 0)
-        rc = sb_app_finish_options(a, err);
+    // Help is also for those who do not know yet which options go together.
+    if (rc == 0 && !sb_app_asks_for_help(a))
+        rc = check_options(a, err);
     if (rc == 0 && a->script)
         rc = sb_script_ready(a->script, err);
     if (rc == 0 && a->mix)
@@ -197,7 +208,8 @@ static int set_up(struct sb_app *a, struct sb_err *err)
 // 'sysbench help', unless a script has that name.
 static bool is_help(const struct sb_app *a, const struct sb_err *err)
 {
-    return err->code == SB_ENOTFOUND && a->test && !a->command &&
+    return err->code == SB_ENOTFOUND && a->test &&
+           (!a->command || sb_app_asks_for_help(a)) &&
            strcmp(a->test, "help") == 0;
 }
 
@@ -210,6 +222,8 @@ static int load_and_perform(
     // A script may declare an option `list` of its own.
     if (load_test(a, err) && !a->o.list)
         return is_help(a, err) ? sb_app_help(a, err) : fail_usage(a, err);
+    if (sb_app_asks_for_help(a))
+        return sb_app_workload_help(a);
     if (role == SB_SWEEP_CHECK)
         return sb_app_sweep_check(a);
     if (a->o.list)
@@ -231,8 +245,10 @@ static int load_and_perform(
 
 static int show_or_perform(struct sb_app *a, struct sb_err *err)
 {
-    if (a->o.help && !sb_app_cmd(a))
-        return sb_app_help(a, err) ? report_error(a, err) : SB_EXIT_OK;
+    enum sb_app_help help = sb_app_asks_for_help(a);
+
+    if (help == SB_HELP_PROGRAM)
+        return sb_app_help(a, err) ? fail_usage(a, err) : SB_EXIT_OK;
     if (sb_app_prepare_options(a, err))
         return fail_usage(a, err);
     a->cmd = sb_app_cmd(a);
@@ -240,6 +256,8 @@ static int show_or_perform(struct sb_app *a, struct sb_err *err)
         return sb_app_run_cmd(a, a->cmd);
     if (read_positionals(a, err))
         return fail_usage(a, err);
+    if (help)
+        return load_and_perform(a, SB_SWEEP_NONE, err);
     if ((a->o.list && !a->test) || strcmp(a->db.driver, "help") == 0)
         return sb_app_list(a, err) ? report_error(a, err) : SB_EXIT_OK;
     if (!a->test && !a->o.print_config && isatty(STDIN_FILENO)) {

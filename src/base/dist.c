@@ -22,6 +22,7 @@ static const struct sb_opt options[] = {
         .type = SB_OPT_INT,
         .offset = AT(seed),
         .def = "0",
+        .flags = SB_OPT_COMMON,
         .help = "seed for random number generator. When 0, the current time "
                 "is used as a seed, and 'run' prints that seed" },
     { .name = "rand-spec-iter",
@@ -70,7 +71,9 @@ static const struct sb_opt options[] = {
 };
 
 const struct sb_opt_table sb_dist_opt_table = {
-    "Pseudo-Random Numbers Generator options", options
+    .title = "Pseudo-Random Numbers Generator options",
+    .section = "random",
+    .opts = options,
 };
 
 static int prepare_check(const struct sb_dist_opts *o, struct sb_err *err)

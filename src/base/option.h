@@ -45,6 +45,10 @@ enum sb_opt_flags {
     SB_OPT_RATE = 1 << 9,     // SB_OPT_DOUBLE: "80%" is a value, too, stored as
                               // -80, and "max", stored as INFINITY. The bounds
                               // apply to numbers
+    SB_OPT_COMMON = 1 << 10,  // in the short help
+    SB_OPT_SWITCH = 1 << 11,  // SB_OPT_STRING that was a bool in sysbench 1.0:
+                              // no value is "on", other words for on and off
+                              // are stored as these, and scripts read a bool
     SB_OPT_DATABASES = 1 << 7, // SB_OPT_STRING of a driver: a database, or
                                // several separated by commas. Connections use
                                // them round-robin; connect() gets one name
@@ -72,6 +76,8 @@ struct sb_opt {
 struct sb_opt_table {
     const char *title; // heading in --help and the man page
     const struct sb_opt *opts;
+    const char *section; // of the program: NAME of --help=NAME, unique. Not
+                         // read in a driver's table: its section is its name
 };
 
 #endif

@@ -195,15 +195,15 @@ int sb_opts_set(struct sb_opts *o, const char *name, const char *value,
 int sb_opts_parse(struct sb_opts *o, const struct sb_opt *opt,
     const char *value, void *target, struct sb_err *err);
 
-// Prints the help of one table in sysbench's layout: its title and one line
-// per option, without hidden options and without a trailing empty line. The
-// table need not be added.
-void sb_opts_help(
-    const struct sb_opts *o, const struct sb_opt_table *table, FILE *out);
+// Prints the help of one table: its title and its options, without hidden
+// options and without a trailing empty line, in lines that fit the terminal
+// (base/wrap.h). flags: those that an option must have to be printed, or 0. The
+// table need not be added. Returns whether there was anything to print.
+bool sb_opts_help(const struct sb_opts *o, const struct sb_opt_table *table,
+    unsigned flags, FILE *out);
 // The same for the options that the script of this title declared with
-// sb_opts_add_script(), including options of the core. Prints nothing if it
-// declared none.
-void sb_opts_script_help(const struct sb_opts *o, const char *title, FILE *out);
+// sb_opts_add_script(), including options of the core.
+bool sb_opts_script_help(const struct sb_opts *o, const char *title, FILE *out);
 // Prints every option with value and source as a config file. Defaults and
 // masked secrets are commented out, so that the output can be read back.
 void sb_opts_print_config(const struct sb_opts *o, FILE *out);

@@ -4,6 +4,7 @@
 
 #include "kit/buf.h"
 #include "base/opts_private.h"
+#include "base/wrap.h"
 
 // Returns the type hint that sysbench prints, such as "=N".
 static const char *type_hint(const struct sb_opt *opt)
@@ -19,6 +20,8 @@ static const char *type_hint(const struct sb_opt *opt)
     case SB_OPT_DURATION:
         return "=DURATION";
     case SB_OPT_STRING:
+        if (opt->flags & SB_OPT_SWITCH)
+            return "[=STRING]";
         return opt->flags & SB_OPT_FILENAME ? "=FILENAME" : "=STRING";
     case SB_OPT_LIST:
         return "=[LIST,...]";
@@ -47,26 +50,50 @@ static const char *shown_default(
     return opt->type == SB_OPT_BOOL ? "off" : NULL;
 }
 
-static void print_option(const struct sb_opt *opt,
-    const struct sb__opts_decl *d, int width, FILE *out)
+static void add_text(
+    struct sb_buf *b, const struct sb_opt *opt, const struct sb__opts_decl *d)
 {
     const char *def = shown_default(opt, d);
 
-    fprintf(out, "  --%s%s%*s ", opt->name, type_hint(opt),
-        width - name_width(opt), "");
     if (opt->help && *opt->help)
-        fputs(opt->help, out);
+        sb_buf_adds(b, opt->help);
     else if (opt->alias_of)
-        fprintf(out, "%salias for --%s",
+        sb_buf_addf(b, "%salias for --%s",
             opt->flags & SB_OPT_DEPRECATED ? "deprecated " : "", opt->alias_of);
     if (opt->type == SB_OPT_ENUM) {
         for (int i = 0; opt->choices[i]; i++)
-            fprintf(out, "%s%s", i ? "," : " {", opt->choices[i]);
-        fputs("}", out);
+            sb_buf_addf(b, "%s%s", i ? "," : " {", opt->choices[i]);
+        sb_buf_adds(b, "}");
     }
     if (def)
-        fprintf(out, " [%s]", def);
-    fputc('\n', out);
+        sb_buf_addf(b, " [%s]", def);
+}
+
+// The texts begin in this column. Longer names have a line of their own.
+static int text_column(int name_width, FILE *out)
+{
+    int column = name_width + 5, most = (int)(sb_wrap_width(out) * 2 / 5);
+
+    return column < most ? column : most;
+}
+
+static void print_option(const struct sb_opt *opt,
+    const struct sb__opts_decl *d, int width, FILE *out)
+{
+    int column = text_column(width, out), at = name_width(opt) + 4;
+    struct sb_buf text;
+
+    sb_buf_init(&text, 0);
+    add_text(&text, opt, d);
+    fprintf(out, "  --%s%s", opt->name, type_hint(opt));
+    if (!text.len) {
+        fputc('\n', out);
+    } else {
+        fprintf(out, "%s%*s", at < column ? "" : "\n",
+            at < column ? column - at : column, "");
+        sb_wrap(out, (size_t)column, (size_t)column, text.data);
+    }
+    sb_buf_done(&text);
 }
 
 // Help of a script shows its own texts, including those for options of the
@@ -119,6 +146,7 @@ static void each_listed(const struct sb_opts *o,
 struct help {
     const char *title; // still to be printed; NULL: printed
     FILE *out;
+    unsigned flags; // that an option must have
     int width;
 };
 
@@ -127,7 +155,7 @@ static void measure_option(
 {
     struct help *h = arg;
 
-    if (name_width(opt) > h->width)
+    if ((opt->flags & h->flags) == h->flags && name_width(opt) > h->width)
         h->width = name_width(opt);
 }
 
@@ -136,27 +164,29 @@ static void help_option(
 {
     struct help *h = arg;
 
+    if ((opt->flags & h->flags) != h->flags)
+        return;
     if (h->title)
         fprintf(h->out, "%s:\n", h->title);
     h->title = NULL;
     print_option(opt, d, h->width, h->out);
 }
 
-void sb_opts_script_help(const struct sb_opts *o, const char *title, FILE *out)
+bool sb_opts_script_help(const struct sb_opts *o, const char *title, FILE *out)
 {
     const struct sb__opts_script *s = sb__opts_script(o, title);
 
-    if (s)
-        sb_opts_help(o, &s->table, out);
+    return s && sb_opts_help(o, &s->table, 0, out);
 }
 
-void sb_opts_help(
-    const struct sb_opts *o, const struct sb_opt_table *table, FILE *out)
+bool sb_opts_help(const struct sb_opts *o, const struct sb_opt_table *table,
+    unsigned flags, FILE *out)
 {
-    struct help h = { .title = table->title, .out = out };
+    struct help h = { .title = table->title, .out = out, .flags = flags };
 
     each_listed(o, table, measure_option, &h);
     each_listed(o, table, help_option, &h);
+    return !h.title;
 }
 
 // Appends text quoted for sb_opts_file_text(). Returns false if no quoting can

@@ -94,8 +94,13 @@ static int parse_list(
     return 0;
 }
 
-static int parse_string(struct sb_opts *o, const char *value, const char **out)
+static int parse_string(struct sb_opts *o, const struct sb_opt *opt,
+    const char *value, const char **out)
 {
+    bool on;
+
+    if ((opt->flags & SB_OPT_SWITCH) && parse_bool(value, &on) == 0)
+        value = on ? "on" : "off";
     *out = sb__opts_strdup(o, value);
     return *out ? 0 : SB_ENOMEM;
 }
@@ -155,7 +160,7 @@ static int parse_typed(struct sb_opts *o, const struct sb_opt *opt,
         return sb_units_duration(value,
             opt->flags & SB_OPT_USEC ? 1000 : (int64_t)SB_SECOND, &out->i);
     case SB_OPT_STRING:
-        return parse_string(o, value, &out->s);
+        return parse_string(o, opt, value, &out->s);
     case SB_OPT_LIST:
         return parse_list(o, value, &out->l);
     case SB_OPT_ENUM:
@@ -262,7 +267,8 @@ int sb__opts_value(struct sb_opts *o, const struct sb_opt *opt,
     int rc;
 
     if (bare)
-        value = opt->type == SB_OPT_BOOL ? "on" : "";
+        value = opt->type == SB_OPT_BOOL || (opt->flags & SB_OPT_SWITCH) ? "on"
+                                                                         : "";
     sb_buf_init(&why, 400);
     rc = parse_typed(o, opt, value, &v, &why);
     if (rc == SB_ENOMEM) {

@@ -3,6 +3,8 @@
 
 #include <string.h>
 
+#include "base/wrap.h"
+
 const struct sb_cmd *const sb_cmds[] = { &sb_cmd_compare, &sb_cmd_merge,
     &sb_cmd_report, &sb_cmd_show, NULL };
 
@@ -17,9 +19,12 @@ const struct sb_cmd *sb_cmd_find(const char *name)
 void sb_cmd_help(
     const struct sb_cmd *cmd, const struct sb_opts *opts, FILE *out)
 {
-    fprintf(out, "Usage: sysbench %s\n\n%s\n", cmd->usage, cmd->title);
+    fprintf(out, "Usage: sysbench ");
+    sb_wrap(out, 16, 4, cmd->usage);
+    fprintf(out, "\n");
+    sb_wrap(out, 0, 0, cmd->title);
     if (!cmd->opts)
         return;
     fprintf(out, "\n");
-    sb_opts_help(opts, cmd->opts, out);
+    sb_opts_help(opts, cmd->opts, 0, out);
 }

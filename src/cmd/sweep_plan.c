@@ -18,7 +18,7 @@ static const struct sb_opt sweep_options[] = {
     { .name = "sweep",
         .type = SB_OPT_STRING,
         .offset = AT(sweep),
-        .flags = SB_OPT_YIELDS,
+        .flags = SB_OPT_COMMON | SB_OPT_YIELDS,
         .help = "measure one run for each value of an option: "
                 "threads=1,2,4..256 (4..256 doubles, 1..9:2 adds 2). Several "
                 "--sweep: all combinations" },
@@ -80,6 +80,7 @@ static const struct sb_opt sweep_options[] = {
 
 const struct sb_opt_table sb_sweep_opt_table = {
     .title = "Sweep options",
+    .section = "sweep",
     .opts = sweep_options,
 };
 

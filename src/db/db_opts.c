@@ -12,12 +12,14 @@ static const struct sb_opt db_opts[] = {
     { .name = "db-driver",
         .type = SB_OPT_STRING,
         .offset = offsetof(struct sb_db_opts, driver),
+        .flags = SB_OPT_COMMON,
         .help = "database driver to use; 'help' lists them" },
     { .name = "db-ps-mode",
         .type = SB_OPT_ENUM,
         .offset = offsetof(struct sb_db_opts, ps_mode),
         .def = "auto",
         .choices = ps_modes,
+        .flags = SB_OPT_COMMON,
         .help = "prepared statements usage mode" },
     { .name = "db-statement-cache",
         .type = SB_OPT_INT,
@@ -91,5 +93,6 @@ static const struct sb_opt db_opts[] = {
 
 const struct sb_opt_table sb_db_opt_table = {
     .title = "General database options",
+    .section = "database",
     .opts = db_opts,
 };

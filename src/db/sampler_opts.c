@@ -24,6 +24,7 @@ static const struct sb_opt sampler_opts[] = {
 
 const struct sb_opt_table sb_sampler_opt_table = {
     .title = "Server statistics options",
+    .section = "server",
     .opts = sampler_opts,
 };
 

@@ -14,7 +14,7 @@ static const struct sb_opt report_options[] = {
         .type = SB_OPT_LIST,
         .offset = AT(report),
         .def = "text",
-        .flags = SB_OPT_YIELDS,
+        .flags = SB_OPT_COMMON | SB_OPT_YIELDS,
         .help = "reports to write beside the text, separated by commas: "
                 "json=FILE, ndjson=FILE, csv=FILE, html=FILE, hdr=FILE "
                 "(HdrHistogram log), hgrm=FILE (percentile table), "
@@ -37,7 +37,7 @@ static const struct sb_opt report_options[] = {
         .type = SB_OPT_STRING,
         .offset = AT(limits),
         .def = "",
-        .flags = SB_OPT_YIELDS,
+        .flags = SB_OPT_COMMON | SB_OPT_YIELDS,
         .help = "limits for figures, checked at the end: 'p99<10ms, tps>1000, "
                 "errors==0, read.p95<5ms'; 'p99<50ms abort' also ends the run. "
                 "Exit status 3 if one is not kept" },
@@ -46,6 +46,7 @@ static const struct sb_opt report_options[] = {
 
 const struct sb_opt_table sb_report_opt_table = {
     .title = "Report options",
+    .section = "report",
     .opts = report_options,
 };
 

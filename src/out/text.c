@@ -23,18 +23,21 @@ static const struct sb_opt text_options[] = {
         .def = "3",
         .min = 0,
         .max = 5,
+        .flags = SB_OPT_COMMON,
         .help = "verbosity level {5 - debug, 0 - only critical "
                 "messages}" },
     { .name = "percentile",
         .type = SB_OPT_LIST,
         .offset = OPT(percentile),
         .def = "95",
+        .flags = SB_OPT_COMMON,
         .help = "percentiles of latency to report (0 to 100, "
                 "fractions allowed), 0 for none" },
     { .name = "histogram",
         .type = SB_OPT_BOOL,
         .offset = OPT(histogram),
         .def = "off",
+        .flags = SB_OPT_COMMON,
         .help = "print latency histogram in report" },
     { .name = "report-operations",
         .type = SB_OPT_BOOL,
@@ -69,6 +72,7 @@ static const struct sb_opt text_options[] = {
 
 const struct sb_opt_table sb_text_opt_table = {
     .title = "Log options",
+    .section = "log",
     .opts = text_options,
 };
 

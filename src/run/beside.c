@@ -84,6 +84,7 @@ static const struct sb_opt options[] = {
 
 const struct sb_opt_table sb_beside_opt_table = {
     .title = "Options of a command beside the run",
+    .section = "beside",
     .opts = options,
 };
 

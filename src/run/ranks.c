@@ -71,6 +71,7 @@ static const struct sb_opt options[] = {
 
 const struct sb_opt_table sb_rank_opt_table = {
     .title = "Options for several clients",
+    .section = "clients",
     .opts = options,
 };
 

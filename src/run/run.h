@@ -28,7 +28,7 @@ struct sb_job;
 enum sb_pace_mode { SB_PACE_AUTO, SB_PACE_SLEEP, SB_PACE_SPIN };
 enum sb_worker_policy { SB_POLICY_AUTO, SB_POLICY_BATCH, SB_POLICY_NORMAL };
 
-// The options of a run, filled from sb_run_opt_table. Durations in
+// The options of a run, filled from the three tables below. Durations in
 // nanoseconds.
 struct sb_run_opts {
     int64_t threads;
@@ -74,7 +74,8 @@ struct sb_run_opts {
     bool validate;
 };
 
-extern const struct sb_opt_table sb_run_opt_table;
+extern const struct sb_opt_table sb_run_opt_table, sb_rate_opt_table,
+    sb_worker_opt_table;
 
 // Derives values, and checks what depends on several options. time_given: the
 // user gave a time. requests_given: the user gave --max-requests, which without

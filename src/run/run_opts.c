@@ -26,42 +26,15 @@ static const struct sb_opt options[] = {
         .def = "1",
         .min = 1,
         .max = 1000000,
+        .flags = SB_OPT_COMMON,
         .help = "number of users (threads, unless users share workers)" },
-    { .name = "workers",
-        .type = SB_OPT_STRING,
-        .offset = AT(workers),
-        .def = "auto",
-        .flags = SB_OPT_YIELDS,
-        .help = "number of operating system threads that run the users given "
-                "by --threads, 'processors' for one per processor, 'users' for "
-                "a thread of its own for each user, or 'auto': 'processors' "
-                "if there are at least 8 users per processor, of installed "
-                "workloads, and the driver prefers that (today PostgreSQL's), "
-                "otherwise 'users'" },
-    { .name = "event-loop",
-        .type = SB_OPT_ENUM,
-        .offset = AT(event_loop),
-        .def = "auto",
-        .choices = event_loops,
-        .flags = SB_OPT_YIELDS,
-        .help = "if users share workers: how workers wait for servers; 'auto' "
-                "is io_uring if the system allows it, otherwise epoll" },
-    { .name = "worker-policy",
-        .type = SB_OPT_ENUM,
-        .offset = AT(worker_policy),
-        .def = "auto",
-        .choices = policies,
-        .flags = SB_OPT_YIELDS,
-        .help = "if users share workers: scheduling policy of workers; with "
-                "'batch', an answer does not interrupt a server on this "
-                "machine; 'auto' "
-                "is 'normal' with a rate or think time, otherwise 'batch'" },
     { .name = "events",
         .type = SB_OPT_INT,
         .offset = AT(events),
         .def = "0",
         .min = 0,
         .max = 9e15,
+        .flags = SB_OPT_COMMON,
         .help = "limit for total number of events" },
     { .name = "time",
         .type = SB_OPT_DURATION,
@@ -69,6 +42,7 @@ static const struct sb_opt options[] = {
         .def = "10",
         .min = 0,
         .max = 1e7,
+        .flags = SB_OPT_COMMON,
         .help = "limit for total execution time in seconds" },
     { .name = "warmup-time",
         .type = SB_OPT_DURATION,
@@ -76,7 +50,7 @@ static const struct sb_opt options[] = {
         .def = "0",
         .min = 0,
         .max = 1e7,
-        .flags = SB_OPT_YIELDS,
+        .flags = SB_OPT_COMMON | SB_OPT_YIELDS,
         .help = "run events for this many seconds before measuring; not part "
                 "of --time" },
     { .name = "forced-shutdown",
@@ -102,13 +76,103 @@ static const struct sb_opt options[] = {
         .max = 1e6,
         .flags = SB_OPT_YIELDS,
         .help = "wait time in seconds for worker threads to initialize" },
+    { .name = "max-restarts",
+        .type = SB_OPT_INT,
+        .offset = AT(max_restarts),
+        .def = "100",
+        .min = 0,
+        .max = 4e9,
+        .flags = SB_OPT_YIELDS,
+        .help =
+            "maximum number of restarts of an event (after a deadlock, "
+            "for example); after that, it counts as failed. 0 for no limit" },
+    { .name = "restart-backoff",
+        .type = SB_OPT_DURATION,
+        .offset = AT(restart_backoff),
+        .def = "1ms",
+        .min = 0,
+        .max = 60,
+        .flags = SB_OPT_YIELDS,
+        .help = "maximum wait before the first restart of an event; doubles "
+                "with each further restart, up to 100ms" },
+    { .name = "max-failed",
+        .type = SB_OPT_DOUBLE,
+        .offset = AT(max_failed),
+        .def = "100",
+        .min = 0,
+        .max = 100,
+        .flags = SB_OPT_YIELDS,
+        .help = "maximum percentage of failed events; if more fail, the run "
+                "fails. A run in which all events failed always fails" },
+    { .name = "report-interval",
+        .type = SB_OPT_DURATION,
+        .offset = AT(report_interval),
+        .def = "0",
+        .min = 0,
+        .max = 1e7,
+        .flags = SB_OPT_COMMON,
+        .help = "periodically report intermediate statistics with a "
+                "specified interval in seconds, fractions allowed. 0 "
+                "disables intermediate reports" },
+    { .name = "report-checkpoints",
+        .type = SB_OPT_LIST,
+        .offset = AT(report_checkpoints),
+        .def = "",
+        .help = "dump full statistics and reset all counters at specified "
+                "points in time: a list of comma-separated seconds since the "
+                "start of the test" },
+    { .name = "shutdown-grace",
+        .type = SB_OPT_DURATION,
+        .offset = AT(shutdown_grace),
+        .def = "10",
+        .min = 0.1,
+        .max = 1e6,
+        .flags = SB_OPT_YIELDS,
+        .help = "seconds to wait for running calls at the end of a run (at "
+                "least five times the longest event); they are canceled at "
+                "half that time" },
+    { .name = "debug",
+        .type = SB_OPT_BOOL,
+        .offset = AT(debug),
+        .def = "off",
+        .help = "print more debugging info" },
+    { .name = "validate",
+        .type = SB_OPT_BOOL,
+        .offset = AT(validate),
+        .def = "off",
+        .help = "perform validation checks where possible" },
+    { .name = "max-requests",
+        .type = SB_OPT_INT,
+        .alias_of = "events",
+        .flags = SB_OPT_DEPRECATED,
+        .help = "deprecated alias for --events" },
+    { .name = "max-time",
+        .type = SB_OPT_DURATION,
+        .alias_of = "time",
+        .flags = SB_OPT_DEPRECATED,
+        .help = "deprecated alias for --time" },
+    { .name = "num-threads",
+        .type = SB_OPT_INT,
+        .alias_of = "threads",
+        .flags = SB_OPT_DEPRECATED,
+        .help = "deprecated alias for --threads" },
+    { 0 },
+};
+
+const struct sb_opt_table sb_run_opt_table = {
+    .title = "General options",
+    .section = "general",
+    .opts = options,
+};
+
+static const struct sb_opt rate_options[] = {
     { .name = "rate",
         .type = SB_OPT_DOUBLE,
         .offset = AT(rate),
         .def = "0",
         .min = 0,
         .max = 1e7,
-        .flags = SB_OPT_RATE,
+        .flags = SB_OPT_COMMON | SB_OPT_RATE,
         .help = "average transactions rate, fractions allowed. 0 for "
                 "unlimited rate, 80% for a share of the maximum, which is "
                 "measured first, max for the highest rate that keeps "
@@ -117,7 +181,7 @@ static const struct sb_opt options[] = {
         .type = SB_OPT_STRING,
         .offset = AT(rate_limit),
         .def = "",
-        .flags = SB_OPT_YIELDS,
+        .flags = SB_OPT_COMMON | SB_OPT_YIELDS,
         .help = "with --rate=max: limits as in --assert, such as "
                 "'p99<10ms, errors==0'" },
     { .name = "rate-probe-time",
@@ -158,7 +222,7 @@ static const struct sb_opt options[] = {
         .type = SB_OPT_STRING,
         .offset = AT(stages_text),
         .def = "",
-        .flags = SB_OPT_YIELDS,
+        .flags = SB_OPT_COMMON | SB_OPT_YIELDS,
         .help = "change threads, rate or mix during the run: 'threads=16 for "
                 "10s; threads=16..64 for 30s; rate=100..2000 for 1m'" },
     { .name = "arrivals",
@@ -184,100 +248,61 @@ static const struct sb_opt options[] = {
         .type = SB_OPT_STRING,
         .offset = AT(think_time),
         .def = "",
-        .flags = SB_OPT_YIELDS,
+        .flags = SB_OPT_COMMON | SB_OPT_YIELDS,
         .help =
             "pause of each user between events, not part of any latency: 5ms, "
             "uniform:1ms,3ms, exp:2ms, normal:2ms,0.5ms, pareto:1ms,1.5" },
-    { .name = "max-restarts",
-        .type = SB_OPT_INT,
-        .offset = AT(max_restarts),
-        .def = "100",
-        .min = 0,
-        .max = 4e9,
-        .flags = SB_OPT_YIELDS,
-        .help =
-            "maximum number of restarts of an event (after a deadlock, "
-            "for example); after that, it counts as failed. 0 for no limit" },
-    { .name = "restart-backoff",
-        .type = SB_OPT_DURATION,
-        .offset = AT(restart_backoff),
-        .def = "1ms",
-        .min = 0,
-        .max = 60,
-        .flags = SB_OPT_YIELDS,
-        .help = "maximum wait before the first restart of an event; doubles "
-                "with each further restart, up to 100ms" },
-    { .name = "max-failed",
-        .type = SB_OPT_DOUBLE,
-        .offset = AT(max_failed),
-        .def = "100",
-        .min = 0,
-        .max = 100,
-        .flags = SB_OPT_YIELDS,
-        .help = "maximum percentage of failed events; if more fail, the run "
-                "fails. A run in which all events failed always fails" },
-    { .name = "report-interval",
-        .type = SB_OPT_DURATION,
-        .offset = AT(report_interval),
-        .def = "0",
-        .min = 0,
-        .max = 1e7,
-        .help = "periodically report intermediate statistics with a "
-                "specified interval in seconds, fractions allowed. 0 "
-                "disables intermediate reports" },
-    { .name = "report-checkpoints",
-        .type = SB_OPT_LIST,
-        .offset = AT(report_checkpoints),
-        .def = "",
-        .help = "dump full statistics and reset all counters at specified "
-                "points in time: a list of comma-separated seconds since the "
-                "start of the test" },
-    { .name = "shutdown-grace",
-        .type = SB_OPT_DURATION,
-        .offset = AT(shutdown_grace),
-        .def = "10",
-        .min = 0.1,
-        .max = 1e6,
-        .flags = SB_OPT_YIELDS,
-        .help = "seconds to wait for running calls at the end of a run (at "
-                "least five times the longest event); they are canceled at "
-                "half that time" },
-    { .name = "debug",
-        .type = SB_OPT_BOOL,
-        .offset = AT(debug),
-        .def = "off",
-        .help = "print more debugging info" },
-    { .name = "validate",
-        .type = SB_OPT_BOOL,
-        .offset = AT(validate),
-        .def = "off",
-        .help = "perform validation checks where possible" },
     { .name = "tx-rate",
         .type = SB_OPT_DOUBLE,
         .alias_of = "rate",
         .flags = SB_OPT_DEPRECATED | SB_OPT_RATE,
         .help = "deprecated alias for --rate" },
-    { .name = "max-requests",
-        .type = SB_OPT_INT,
-        .alias_of = "events",
-        .flags = SB_OPT_DEPRECATED,
-        .help = "deprecated alias for --events" },
-    { .name = "max-time",
-        .type = SB_OPT_DURATION,
-        .alias_of = "time",
-        .flags = SB_OPT_DEPRECATED,
-        .help = "deprecated alias for --time" },
-    { .name = "num-threads",
-        .type = SB_OPT_INT,
-        .alias_of = "threads",
-        .flags = SB_OPT_DEPRECATED,
-        .help = "deprecated alias for --threads" },
     { 0 },
 };
 
-const struct sb_opt_table sb_run_opt_table = {
-    .title = "General options",
-    .opts = options,
+const struct sb_opt_table sb_rate_opt_table = {
+    .title = "Rate options",
+    .section = "rate",
+    .opts = rate_options,
+};
+
+static const struct sb_opt worker_options[] = {
+    { .name = "workers",
+        .type = SB_OPT_STRING,
+        .offset = AT(workers),
+        .def = "auto",
+        .flags = SB_OPT_YIELDS,
+        .help = "number of operating system threads that run the users given "
+                "by --threads, 'processors' for one per processor, 'users' for "
+                "a thread of its own for each user, or 'auto': 'processors' "
+                "if there are at least 8 users per processor, of installed "
+                "workloads, and the driver prefers that (today PostgreSQL's), "
+                "otherwise 'users'" },
+    { .name = "event-loop",
+        .type = SB_OPT_ENUM,
+        .offset = AT(event_loop),
+        .def = "auto",
+        .choices = event_loops,
+        .flags = SB_OPT_YIELDS,
+        .help = "if users share workers: how workers wait for servers; 'auto' "
+                "is io_uring if the system allows it, otherwise epoll" },
+    { .name = "worker-policy",
+        .type = SB_OPT_ENUM,
+        .offset = AT(worker_policy),
+        .def = "auto",
+        .choices = policies,
+        .flags = SB_OPT_YIELDS,
+        .help = "if users share workers: scheduling policy of workers; with "
+                "'batch', an answer does not interrupt a server on this "
+                "machine; 'auto' "
+                "is 'normal' with a rate or think time, otherwise 'batch'" },
+    { 0 },
+};
+
+const struct sb_opt_table sb_worker_opt_table = {
+    .title = "Worker options",
+    .section = "workers",
+    .opts = worker_options,
 };
 
 #define STACK_MIN       (256 * 1024)

@@ -170,6 +170,16 @@ static void push_choice(
         lua_pushstring(L, word);
 }
 
+static void push_text(lua_State *L, const struct sb_opt *opt, const char *text)
+{
+    bool on = strcmp(text, "on") == 0;
+
+    if ((opt->flags & SB_OPT_SWITCH) && (on || strcmp(text, "off") == 0))
+        lua_pushboolean(L, on);
+    else
+        lua_pushstring(L, text);
+}
+
 static void push_value(lua_State *L, const struct sb__value *v)
 {
     const struct sb_opt_list *list = v->value;
@@ -190,7 +200,7 @@ static void push_value(lua_State *L, const struct sb__value *v)
                               (v->opt->flags & SB_OPT_USEC ? 1e3 : 1e9));
         return;
     case SB_OPT_STRING:
-        lua_pushstring(L, *(const char *const *)v->value);
+        push_text(L, v->opt, *(const char *const *)v->value);
         return;
     case SB_OPT_LIST:
         if ((v->opt->flags & SB_OPT_SCALAR) && list->count == 1)

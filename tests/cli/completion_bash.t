@@ -8,7 +8,7 @@ completions.
   $ shell=bash
   $ . "$SB_SRCDIR/tests/cli/completion.sh"
   $ same_as_listed
-  37 lines
+  39 lines
 
 All values of an option.
 

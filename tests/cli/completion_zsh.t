@@ -8,7 +8,7 @@ completions.
   $ shell=zsh
   $ . "$SB_SRCDIR/tests/cli/completion.sh"
   $ same_as_listed
-  37 lines
+  39 lines
 
 All values of an option.
 
@@ -25,4 +25,4 @@ Both shells read the help in the same way.
   $ parser() { sed -n '/^_sysbench_parse/,/^}/p' "$SB_SRCDIR/src/completion/$1"; }
   $ parser bash/sysbench >parser; parser zsh/_sysbench | diff parser -
   $ wc -l <parser
-  21
+  23

@@ -10,7 +10,7 @@ other. A new option belongs in its table "New options".
   >     sed -n 's/^\(| `--[^|]*\).*/\1/p' >tables
   $ sed -n '/^## New options/,/^## Output/p' "$page" >>tables
   $ grep -o -e '`--[a-z0-9*-]*' tables | tr -d '`' | sort >listed
-  $ sysbench --help | grep -o -e '^  --[a-z0-9-]*' | tr -d ' ' |
+  $ sysbench --help=all | grep -o -e '^  --[a-z0-9-]*' | tr -d ' ' |
   >     sed 's/^--\(sqlite\|mongo\|null\)-.*/--\1-*/' | sort -u >options
   $ comm -3 listed options | grep -v -e '--\(mongo\|mysql\|pgsql\|sqlite\)-'
   [1]

@@ -7,6 +7,9 @@ workload, of each built-in test and of each command on result files.
 
   $ page=$SB_BUILDDIR/man/sysbench.1
   $ [ -s "$page" ] || { echo "no manual page was built"; exit 80; }
+Each option is one line.
+
+  $ export COLUMNS=100000
   $ listed() { grep -o -e '^ *--[a-z0-9_-]*' | tr -d ' ' | sort; }
   $ in_page() {  # names of sections, separated by |
   >     awk -v names="$1" '
@@ -16,14 +19,14 @@ workload, of each built-in test and of each command on result files.
   >         grep -o '^\\fB\\-\\-[a-z0-9_\\-]*' |
   >         sed 's/^.fB//; s/\\-/-/g' | sed 's/\\$//' | sort
   > }
-  $ sysbench --help | listed >want; in_page OPTIONS | diff want -
+  $ sysbench --help=all | listed >want; in_page OPTIONS | diff want -
   $ wc -l <want | awk '{ print ($1 > 80) }'
   1
   $ sysbench --list >list
   $ for section in Workloads 'Built-in tests'; do
   >     sed -n "/^$section/,/^\$/s/^  \([^ ]*\) - .*/\1/p" list
   > done >names
-  $ sysbench --help | sed -n '/^Commands on result/,/^$/s/^  sysbench \([a-z]*\) .*/\1/p' >>names
+  $ sysbench --help=all | sed -n '/^Commands on result/,/^$/s/^  sysbench \([a-z]*\) .*/\1/p' >>names
   $ grep -c . names | awk '{ print ($1 > 30) }'
   1
   $ while read -r name; do

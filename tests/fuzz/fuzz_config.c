@@ -27,7 +27,7 @@ static const struct sb_opt opts[] = {
     { "list", SB_OPT_LIST, AT(l), .def = "1,2" },
     { .name = NULL },
 };
-static const struct sb_opt_table table = { "Options", opts };
+static const struct sb_opt_table table = { .title = "Options", .opts = opts };
 
 static bool same_list(const struct sb_opt_list *a, const struct sb_opt_list *b)
 {

@@ -41,7 +41,7 @@ static const struct sb_opt opts[] = {
     { "old-int", SB_OPT_INT, .alias_of = "int", .flags = SB_OPT_DEPRECATED },
     { .name = NULL },
 };
-static const struct sb_opt_table table = { "Options", opts };
+static const struct sb_opt_table table = { .title = "Options", .opts = opts };
 
 static void ignore(const char *text)
 {

@@ -49,7 +49,8 @@ static const struct sb_opt sample_opts[] = {
     { "url", SB_OPT_STRING, AT(url), .flags = SB_OPT_HIDDEN },
     { .name = NULL },
 };
-static const struct sb_opt_table sample = { "Sample options", sample_opts };
+static const struct sb_opt_table sample = { .title = "Sample options",
+    .opts = sample_opts };
 
 // Each test has one registry, one target and one argument vector.
 static struct sb_opts *o;

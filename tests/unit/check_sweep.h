@@ -24,7 +24,8 @@ static const struct sb_opt thread_options[] = {
     { "help", SB_OPT_INT, 0, .def = "0", .flags = SB_OPT_NOFILE },
     { .name = NULL },
 };
-static const struct sb_opt_table thread_table = { "Threads", thread_options };
+static const struct sb_opt_table thread_table = { .title = "Threads",
+    .opts = thread_options };
 
 #define ARGS(...)                             \
     (char *[])                                \

@@ -47,7 +47,8 @@ static const struct sb_opt fake_opts[] = {
         .def = "h" },
     { 0 },
 };
-static const struct sb_opt_table fake_table = { "fake", fake_opts };
+static const struct sb_opt_table fake_table = { .title = "fake",
+    .opts = fake_opts };
 
 struct fake_conn {
     uint64_t number;

@@ -20,7 +20,8 @@ static const struct sb_opt fake_options[] = {
     { 0 },
 };
 
-static const struct sb_opt_table table = { "fake", fake_options };
+static const struct sb_opt_table table = { .title = "fake",
+    .opts = fake_options };
 static const struct sb_generic_ops generic;
 static struct fake_opts base;
 

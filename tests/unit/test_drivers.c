@@ -56,7 +56,7 @@ static void a_close_name_is_suggested(void)
 
 static void drivers_are_found_by_their_options(void)
 {
-    static const struct sb_opt_table other = { "X", NULL };
+    static const struct sb_opt_table other = { .title = "X", .opts = NULL };
     struct world w;
     struct sb_db *db;
 

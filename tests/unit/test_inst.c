@@ -21,7 +21,8 @@ static const struct sb_opt fake_options[] = {
     { .name = "fake-server", .type = SB_OPT_STRING, .alias_of = "fake-host" },
     { 0 },
 };
-static const struct sb_opt_table table = { "fake", fake_options };
+static const struct sb_opt_table table = { .title = "fake",
+    .opts = fake_options };
 
 static int env_fails;
 static struct sb_err err;

@@ -99,7 +99,7 @@ static void broken_drivers_are_rejected(void)
     static const struct sb_opt stray[] = {
         { .name = "y-host", .type = SB_OPT_STRING }, { 0 }
     };
-    static const struct sb_opt_table table = { "X", stray };
+    static const struct sb_opt_table table = { .title = "X", .opts = stray };
 
     complete_driver();
     CHECK_STR(check_error(), "");

@@ -260,9 +260,9 @@ static void bad_tables(void)
         { .name = NULL },
     };
     static const struct sb_opt_table tables[] = {
-        { "A", alias },
-        { "B", type },
-        { "C", def },
+        { .title = "A", .opts = alias },
+        { .title = "B", .opts = type },
+        { .title = "C", .opts = def },
     };
     int64_t target;
 

@@ -133,7 +133,8 @@ static const struct sb_opt later_opts[] = {
     { "later-db", SB_OPT_STRING, .offset = 0, .def = "none" },
     { .name = NULL },
 };
-static const struct sb_opt_table later = { "Later options", later_opts };
+static const struct sb_opt_table later = { .title = "Later options",
+    .opts = later_opts };
 
 static bool all(void *arg, const struct sb_opt_view *view)
 {

@@ -31,7 +31,7 @@ static void late_secrets(void)
         { "code", SB_OPT_INT, .flags = SB_OPT_SECRET },
         { .name = NULL },
     };
-    static const struct sb_opt_table table = { "Late", opts };
+    static const struct sb_opt_table table = { .title = "Late", .opts = opts };
     int64_t code;
 
     begin();
@@ -432,7 +432,7 @@ static const char *printed(bool help)
     FILE *f = fmemopen(text, sizeof(text), "w");
 
     if (help)
-        sb_opts_help(o, &sample, f);
+        sb_opts_help(o, &sample, 0, f);
     else
         sb_opts_print_config(o, f);
     fclose(f);
@@ -444,9 +444,9 @@ static const char help_text[] =
     "  --num-threads=N        deprecated alias for --threads [1]\n"
     "  --threads=N            number of threads to use [1]\n"
     "  --table-size=SIZE      size [64K]\n"
-    "  --time=DURATION         [10]\n"
+    "  --time=DURATION        [10]\n"
     "  --delay=DURATION       wait\n"
-    "  --ratio=N               [1.5]\n"
+    "  --ratio=N              [1.5]\n"
     "  --host=STRING          server\n"
     "  --db-password=STRING   password []\n"
     "  --config-file=FILENAME settings\n"

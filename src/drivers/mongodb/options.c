@@ -18,6 +18,7 @@ static const struct sb_opt opts[] = {
         .type = SB_OPT_STRING,
         .offset = offsetof(struct sbmo_opts, url),
         .def = "",
+        .flags = SB_OPT_COMMON,
         .help = "connection string, mongodb:// or mongodb+srv://; other "
                 "options override its settings; default: "
                 "mongodb://localhost:27017" },

@@ -20,6 +20,7 @@ static const struct sb_opt opts[] = {
         AT(hosts),
         .given = offsetof(struct sbmy_opts, given.hosts),
         .def = "localhost",
+        .flags = SB_OPT_COMMON,
         .help = "hosts, used round-robin: each port of the first host, then "
                 "of the next" },
     { .name = "mysql-port",
@@ -31,6 +32,7 @@ static const struct sb_opt opts[] = {
     { .name = "mysql-socket",
         .type = SB_OPT_LIST,
         AT(sockets),
+        .flags = SB_OPT_COMMON,
         .help = "Unix sockets, used round-robin; hosts and ports are then "
                 "ignored" },
     { .name = "mysql-user",
@@ -38,11 +40,12 @@ static const struct sb_opt opts[] = {
         AT(user),
         .given = offsetof(struct sbmy_opts, given.user),
         .def = "sbtest",
+        .flags = SB_OPT_COMMON,
         .help = "user to connect as" },
     { .name = "mysql-password",
         .type = SB_OPT_STRING,
         AT(password),
-        .flags = SB_OPT_SECRET,
+        .flags = SB_OPT_COMMON | SB_OPT_SECRET,
         .help = "password; default: --mysql-password-file or the environment "
                 "variable MYSQL_PWD" },
     { .name = "mysql-password-file",
@@ -61,7 +64,7 @@ static const struct sb_opt opts[] = {
         .type = SB_OPT_STRING,
         AT(db),
         .def = "sbtest",
-        .flags = SB_OPT_DATABASES,
+        .flags = SB_OPT_COMMON | SB_OPT_DATABASES,
         .help = "database, or a list of databases used round-robin" },
     { .name = "mysql-defaults-file",
         .type = SB_OPT_STRING,

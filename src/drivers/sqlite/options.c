@@ -16,6 +16,7 @@ static const struct sb_opt opts[] = {
         .type = SB_OPT_STRING,
         .offset = offsetof(struct sqlite_opts, db),
         .def = "sbtest.sqlite",
+        .flags = SB_OPT_COMMON,
         .help = "database file; ':memory:': a database in memory, shared by "
                 "all connections of the process" },
     { .name = "sqlite-journal-mode",
