@@ -97,9 +97,7 @@ int sb__call_end(struct sb__call call, int rc, const struct sb__call_text *t)
             c, call.end - call.start, t->sql, t->len, t->values, t->nvalues);
     if (rc)
         return sb__call_failed(call, rc, t);
-    if (call.op >= 0)
-        sb__call_count(
-            call.rec, call.op, &c->res, call.end - call.start, call.end);
+    sb__call_succeeded(&call);
     return 0;
 }
 

@@ -172,6 +172,18 @@ static inline void sb__call_count_error(const struct sb__call *call)
         sb_tally_add(&sb_rec_op_tally(call->rec, call->op)->errors, 1);
 }
 
+// Records a call that has succeeded, with its result in the connection.
+static inline void sb__call_succeeded(const struct sb__call *call)
+{
+    struct sb_con_priv *c = call->con;
+
+    if (c->res.kind == SB_RESULT_WRITE && c->res.affected > 0)
+        c->wrote = true;
+    if (call->op >= 0)
+        sb__call_count(
+            call->rec, call->op, &c->res, call->end - call->start, call->end);
+}
+
 // As sb__call_end(), if that needs no text: the call has succeeded, and is not
 // to be logged. Otherwise returns false.
 static inline bool sb__call_ends_well(struct sb__call *call, int rc)
@@ -179,9 +191,7 @@ static inline bool sb__call_ends_well(struct sb__call *call, int rc)
     sb__call_stop(call);
     if (SB_UNLIKELY(rc || call->con->debug))
         return false;
-    if (call->op >= 0)
-        sb__call_count(call->rec, call->op, &call->con->res,
-            call->end - call->start, call->end);
+    sb__call_succeeded(call);
     return true;
 }
 

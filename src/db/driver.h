@@ -24,7 +24,7 @@
 #include "base/option.h"
 #include "kit/exchange.h"
 
-#define SB_DRIVER_ABI 10u
+#define SB_DRIVER_ABI 11u
 
 // Functions of the core that a driver may call. Passed to env_init() and
 // connect(); valid until the process ends.
@@ -181,6 +181,10 @@ struct sb_generic_ops {
     // SB_ELOST: the driver has closed it, because the connection is lost.
     // Optional.
     int (*socket)(const struct sb_conn *conn);
+    // Returns NULL if no transaction is open that disconnect() would roll back.
+    // Otherwise why one is open without a BEGIN ("autocommit is off: ..."), as
+    // part of a sentence, or "" if the script began it. Optional.
+    const char *(*open_transaction)(const struct sb_conn *conn);
 };
 
 // One statement of a pipeline: text, or a prepared statement with its values.

@@ -58,6 +58,7 @@ struct sb_drivers {
     _Atomic uint64_t connections; // opened so far
     _Atomic unsigned down;        // users that are trying to reconnect
     _Atomic bool crowded;         // a full statement cache was logged
+    _Atomic bool uncommitted;     // a transaction left open was logged
 };
 
 // loader.c ---------------------------------------------------------------

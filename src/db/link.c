@@ -37,6 +37,7 @@ static int connect_conn(struct sb_con_priv *c, struct sb_err *err)
     uint64_t queued = w ? w->queued : 0;
     int rc;
 
+    c->wrote = false;
     notice_blocking(c);
     if (c->drv->caps & SB_CAP_CANCEL_CONNECT)
         set_cancelable(c, true);
@@ -102,9 +103,31 @@ static void release_slot(struct sb_con_priv *c)
         sb__slot_release(&d->slots);
 }
 
+// Warns, once per run, that disconnecting loses what the connection has
+// written. After an error the script could not commit, and the error is the
+// message.
+static void warn_uncommitted(struct sb_con_priv *c)
+{
+    const struct sb_generic_ops *g = c->drv->generic;
+    const char *why;
+
+    if (!c->wrote || c->state != SB__CON_OPEN || c->pub.error ||
+        sb__call_is_refused(c) || !g->open_transaction)
+        return;
+    why = g->open_transaction(c->conn);
+    if (!why || atomic_exchange_explicit(&c->inst->db->owner->uncommitted, true,
+                    memory_order_relaxed))
+        return;
+    sb_log(SB_LOG_WARNING,
+        "a connection was closed before its transaction was committed: what it "
+        "wrote since the last COMMIT is rolled back%s%s%s",
+        why[0] ? " (" : "", why, why[0] ? ")" : "");
+}
+
 void sb__link_close(struct sb_con_priv *c)
 {
     assert(c->outcome == SB__OUTCOME_NONE && c->prepared.n == 0);
+    warn_uncommitted(c);
     set_cancelable(c, false);
     c->drv->generic->disconnect(c->conn);
 }
@@ -133,6 +156,7 @@ static int connect_again(struct sb_con_priv *c, bool was_connected)
     int rc;
 
     if (was_connected && g->reconnect) {
+        c->wrote = false;
         if (c->drv->caps & SB_CAP_CANCEL_CONNECT)
             set_cancelable(c, true);
         rc = g->reconnect(c->conn, &c->err);
@@ -153,6 +177,7 @@ int sb__link_again(struct sb_con_priv *c)
     if (!sb__con_lost(c))
         c->lost_at = sb__now(c);
     if (was_connected) {
+        warn_uncommitted(c);
         sb__result_end(c);
         sb__children_reset(c);
         sb__con_enter(c, SB__CON_AWAY);

@@ -75,10 +75,9 @@ int sb_rs_more(struct sb_con *con)
         return 0;
     }
     c->outcome = SB__OUTCOME_AHEAD;
-    if (rec) {
+    if (rec)
         call.op = sb__op_of_next(c->ctx, rec);
-        sb__call_count(rec, call.op, &c->res, call.end - call.start, call.end);
-    }
+    sb__call_succeeded(&call);
     return 1;
 }
 

@@ -353,6 +353,19 @@ static int socket_of(const struct sb_conn *conn)
     return c->state == SBMY_LOST ? SB_ELOST : c->socket.fd;
 }
 
+static const char *open_transaction(const struct sb_conn *conn)
+{
+    const struct sbmy_conn *c = (const struct sbmy_conn *)conn;
+    unsigned status = c->my ? c->my->server_status : 0;
+
+    if (!(status & SERVER_STATUS_IN_TRANS))
+        return NULL;
+    return status & SERVER_STATUS_AUTOCOMMIT
+               ? ""
+               : "autocommit is off; --db-init-sql='SET autocommit = 1' turns "
+                 "it on";
+}
+
 const struct sb_generic_ops sbmy_generic_ops = {
     .env_init = sbmy_env_init,
     .env_done = sbmy_env_done,
@@ -362,4 +375,5 @@ const struct sb_generic_ops sbmy_generic_ops = {
     .cancel = cancel,
     .reset = reset,
     .socket = socket_of,
+    .open_transaction = open_transaction,
 };

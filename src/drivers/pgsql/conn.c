@@ -106,6 +106,13 @@ static int socket_of(const struct sb_conn *conn)
     return c->db ? c->fd : -1;
 }
 
+static const char *open_transaction(const struct sb_conn *conn)
+{
+    const struct pgsql_conn *c = (const struct pgsql_conn *)conn;
+
+    return pgsql_transaction(c) == PQTRANS_INTRANS ? "" : NULL;
+}
+
 const struct sb_generic_ops pgsql_generic_ops = {
     .env_init = pgsql_env_init,
     .env_done = pgsql_env_done,
@@ -114,4 +121,5 @@ const struct sb_generic_ops pgsql_generic_ops = {
     .cancel = pgsql_cancel,
     .reset = reset,
     .socket = socket_of,
+    .open_transaction = open_transaction,
 };

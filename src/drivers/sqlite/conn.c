@@ -218,6 +218,13 @@ static int reset(struct sb_conn *conn, struct sb_err *err)
     return sqlite_simple(c, "ROLLBACK", err);
 }
 
+static const char *open_transaction(const struct sb_conn *conn)
+{
+    const struct sqlite_conn *c = (const struct sqlite_conn *)conn;
+
+    return sqlite3_get_autocommit(c->db) ? NULL : "";
+}
+
 const struct sb_generic_ops sqlite_generic_ops = {
     .env_init = env_init,
     .env_done = env_done,
@@ -225,4 +232,5 @@ const struct sb_generic_ops sqlite_generic_ops = {
     .disconnect = disconnect_db,
     .cancel = cancel,
     .reset = reset,
+    .open_transaction = open_transaction,
 };
