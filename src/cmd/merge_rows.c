@@ -155,7 +155,7 @@ static void next_row(
 
 // Values ----------------------------------------------------------------------
 
-enum rule { SUM, MINIMUM, MAXIMUM, AVERAGE, FIRST, SINGLE };
+enum rule { SUM, GAUGE, MINIMUM, MAXIMUM, AVERAGE, FIRST, SINGLE };
 
 static bool ends_with(const char *text, const char *end)
 {
@@ -177,7 +177,7 @@ static enum rule rule_of(const struct sb_result_column *c)
         return strcmp(c->name, "cpu") == 0 ? SUM : MAXIMUM;
     // A gauge is the sum over users, so it is the sum over processes.
     if (strcmp(c->group, "metric") == 0 && strcmp(c->figure, "value") == 0)
-        return SUM;
+        return GAUGE;
     for (size_t i = 0; i < sizeof(sums) / sizeof(sums[0]); i++)
         if (strcmp(c->figure, sums[i]) == 0)
             return SUM;
@@ -198,12 +198,13 @@ struct cell {
 static void add_value(
     struct cell *c, enum rule rule, double value, double weight)
 {
-    if (!isfinite(value))
+    // A sum with an unknown value is unknown, too.
+    if (!isfinite(value) && rule != GAUGE)
         return;
     if (rule == AVERAGE) {
         c->value += value * weight;
         c->weight += weight;
-    } else if (rule == SUM) {
+    } else if (rule == SUM || rule == GAUGE) {
         c->value += value;
     } else if (c->n == 0 || (rule == MINIMUM && value < c->value) ||
                (rule == MAXIMUM && value > c->value)) {
@@ -235,8 +236,10 @@ static void add_row(
 {
     const struct sb_result_run *r = m->run[k];
     unsigned time = run_column(r, "time");
+    size_t length = r->intervals->first[row + 1] - r->intervals->first[row];
 
-    for (unsigned i = 0; i < r->ncols; i++) {
+    // Columns that came later are missing, rather than unknown.
+    for (unsigned i = 0; i < r->ncols && i < length; i++) {
         enum rule rule = rule_of(&r->col[i]);
         double value = sb_result_value(r, row, i);
 

@@ -116,6 +116,20 @@ refused, and so is a sweep.
   metricsizecount True True
   metricsizemax True True
 
+A gauge that is unknown in one of the runs is unknown in their sum.
+
+  $ /usr/bin/python3 -c "import json
+  > d = json.load(open('3.json')); t = d['runs'][0]['intervals']
+  > i = [c['name'] for c in t['columns']].index('depth')
+  > t['rows'][1][i] = None; d['runs'][0]['seed'] = '1'
+  > json.dump(d, open('unknown.json', 'w'))"
+  $ sysbench merge 3.json unknown.json --output=twice.json
+  $ /usr/bin/python3 -c "import json
+  > t = json.load(open('twice.json'))['runs'][0]['intervals']
+  > i = [c['name'] for c in t['columns']].index('depth')
+  > print([row[i] is None for row in t['rows']][:3])"
+  [False, True, False]
+
 Stages that differ have no sum, and a metric has one kind.
 
   $ stages 'a: threads=2 for 0.2s; c: threads=1 for 0.2s' 4.json
