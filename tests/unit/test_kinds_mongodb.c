@@ -160,6 +160,9 @@ static void labels(void)
                         "[\"TransientTransactionError\"]}"));
     CHECK(c.transient && !c.unknown && !c.retryable);
     CHECK_INT(sbmo_set_complaint(&c, &err), SB_ERESTART);
+    complains(&c, "{\"ok\": 0, \"code\": 9, \"errorLabels\": "
+                  "[\"SystemOverloadedError\", \"RetryableError\"]}");
+    CHECK_INT(sbmo_set_complaint(&c, &err), SB_ERESTART);
     complains(&c, "{\"errorLabels\": [\"RetryableWriteError\", "
                   "\"UnknownTransactionCommitResult\"]}");
     CHECK(!c.transient && c.unknown && c.retryable);

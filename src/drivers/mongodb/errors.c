@@ -6,6 +6,10 @@
 #include "base/err.h"
 #include "kit/errnum.h"
 
+// Numbers and names: src/mongo/base/error_codes.yml of the server. Those that
+// restart the event are the ones its isTransientTransactionError() and its
+// categories RetriableError and SnapshotError name, without those that end the
+// connection, and conflicts that its own tests try again.
 static const struct sb_errnum table[] = {
     { 6, SB_ELOST, "" }, // HostUnreachable
     { 7, SB_ELOST, "" }, // HostNotFound
@@ -23,18 +27,25 @@ static const struct sb_errnum table[] = {
     { 117, SB_ERESTART, "" }, // ConflictingOperationInProgress
     { 133, SB_ELOST, "" },    // FailedToSatisfyReadPreference
     { 134, SB_ERESTART, "" }, // ReadConcernMajorityNotAvailableYet
+    { 150, SB_ERESTART, "" }, // StaleEpoch
     { 175, SB_ERESTART, "" }, // QueryPlanKilled: an index was dropped
     { 189, SB_ELOST, "" },    // PrimarySteppedDown
     { 202, SB_ELOST, "" },    // NetworkInterfaceExceededTimeLimit
     { 238, SB_EQUERY, "this server does not support it" },
     { 239, SB_ERESTART, "" },   // SnapshotTooOld
     { 246, SB_ERESTART, "" },   // SnapshotUnavailable
+    { 249, SB_ERESTART, "" },   // StaleDbVersion
+    { 250, SB_ERESTART, "" },   // StaleChunkHistory
     { 251, SB_ERESTART, "" },   // NoSuchTransaction
     { 262, SB_ERESTART, "" },   // ExceededTimeLimit
     { 267, SB_ERESTART, "" },   // PreparedTransactionInProgress
-    { 317, SB_ELOST, "" },      // ConnectionPoolExpired
+    { 272, SB_ERESTART, "" },   // MigrationConflict
     { 365, SB_ERESTART, "" },   // TemporarilyUnavailable
+    { 407, SB_ERESTART, "" },   // PooledConnectionAcquisitionExceededTimeLimit
+    { 453, SB_ERESTART, "" },   // InterruptedDueToReshardingCriticalSection
+    { 462, SB_ERESTART, "" },   // IngressRequestRateLimitExceeded
     { 9001, SB_ELOST, "" },     // SocketException
+    { 10058, SB_ELOST, "" },    // LegacyNotPrimary
     { 10107, SB_ELOST, "" },    // NotWritablePrimary
     { 11600, SB_ELOST, "" },    // InterruptedAtShutdown
     { 11602, SB_ELOST, "" },    // InterruptedDueToReplStateChange
@@ -43,6 +54,7 @@ static const struct sb_errnum table[] = {
     { 13388, SB_ERESTART, "" }, // StaleConfig
     { 13435, SB_ELOST, "" },    // NotPrimaryNoSecondaryOk
     { 13436, SB_ELOST, "" },    // NotPrimaryOrSecondary
+    { 91331, SB_ERESTART, "" }, // RetriableRemoteCommandFailure
 };
 
 #define ENTRIES (sizeof(table) / sizeof(table[0]))
@@ -85,7 +97,9 @@ static void take_labels(struct sbmo_complaint *c, const struct sb_elem *labels)
     while (sb_walk_more(&w, &e)) {
         const char *label = sb_elem_text(&e, NULL);
 
-        if (strcmp(label, "TransientTransactionError") == 0)
+        // RetryableError: a server that is overloaded has done nothing.
+        if (strcmp(label, "TransientTransactionError") == 0 ||
+            strcmp(label, "RetryableError") == 0)
             c->transient = true;
         else if (strcmp(label, "UnknownTransactionCommitResult") == 0)
             c->unknown = true;

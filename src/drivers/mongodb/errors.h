@@ -29,7 +29,7 @@ struct sbmo_complaint {
     const char *name;   // codeName, or ""
     uint32_t others;    // number of errors of further statements
     bool write_concern; // applied, but not acknowledged as requested
-    bool transient;     // the transaction may be retried
+    bool transient;     // the transaction or the command may be retried
     bool unknown;       // unknown whether the commit was applied
     bool retryable;     // the write may be sent again
 };

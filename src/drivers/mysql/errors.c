@@ -21,7 +21,11 @@ enum kind {
     "an unverified server could read the password; " \
     "--mysql-cleartext-password=on allows it"
 
-// Numbers from 2000 to 2999 and from 5000 on are those of the client library.
+// Numbers from 2000 to 2999 and from 5000 to 5999 are those of the client
+// library. Those of servers: share/messages_to_clients.txt of MySQL,
+// sql/share/errmsg-utf8.txt of MariaDB, pkg/errno/errcode.go of TiDB. They
+// restart the event if the message, or error-codes.md of TiDB's documentation,
+// says that the transaction was rolled back or can be tried again.
 static const struct sb_errnum table[] = {
     { 1020, KIND_RETRY, "" }, // record has changed since last read
     { 1021, KIND_OTHER, "the server has no space left on its disk" },
@@ -57,10 +61,12 @@ static const struct sb_errnum table[] = {
     // After a proxy changed servers, all prepared statements are unknown.
     { 1243, KIND_LOST, "" },
     { 1295, KIND_PREPARE, "" },
+    { 1297, KIND_AGAIN, "" }, // NDB: a temporary error, such as a lost node
     { 1412, KIND_AGAIN, "" }, // table altered since the transaction began
     { 1461, KIND_OTHER,
         "raise the server's max_prepared_stmt_count, set "
         "--db-statement-cache, or use --db-ps-mode=disable" },
+    { 1613, KIND_AGAIN, "" }, // XA transaction rolled back: took too long
     { 1614, KIND_AGAIN, "" }, // deadlock in an XA transaction
     { 1615, KIND_AGAIN, "" }, // tables altered each time it was prepared again
     { 1637, KIND_AGAIN, "" }, // too many concurrent transactions
@@ -86,13 +92,17 @@ static const struct sb_errnum table[] = {
     { 3169, KIND_LOST, "" },  // session was killed
     { 3572, KIND_AGAIN, "" }, // NOWAIT: the lock is not available
     { 3948, KIND_LOAD, "" },
-    { 4031, KIND_LOST, "" }, // disconnected because of inactivity
+    // Disconnected because of inactivity. MariaDB reports this for a trigger
+    // that does not exist.
+    { 4031, KIND_LOST, "" },
     { 4166, KIND_LOAD, "" },
     { 5010, KIND_OTHER, MAY_READ },
     // Of TiDB: conflicts, and tables altered during a transaction.
     { 8002, KIND_AGAIN, "" },
+    { 8005, KIND_AGAIN, "" },
     { 8022, KIND_AGAIN, "" },
     { 8028, KIND_AGAIN, "" },
+    { 8229, KIND_AGAIN, "" }, // the transaction was too old
     { 9007, KIND_AGAIN, "" },
 };
 

@@ -5,7 +5,9 @@
 
 #include "base/err.h"
 
-// The first entry whose text the SQLSTATE begins with.
+// The first entry whose text the SQLSTATE begins with. States:
+// src/backend/utils/errcodes.txt of the server; restarts: its documentation,
+// "Serialization Failure Handling", and those that lost a race for a lock.
 static const struct {
     const char *state;
     int code;

@@ -76,6 +76,8 @@ int sqlite_fail(struct sqlite_conn *c, int rc, struct sb_err *err)
     const char *text = c->db ? sqlite3_errmsg(c->db) : sqlite3_errstr(rc);
     int kind = SB_EQUERY;
 
+    // https://sqlite.org/rescode.html. The extended codes of BUSY (RECOVERY,
+    // SNAPSHOT, TIMEOUT) and LOCKED (SHAREDCACHE, VTAB) are as their class.
     // Not every call stores its error in the connection.
     if ((code & 0xff) != (rc & 0xff)) {
         code = rc;
