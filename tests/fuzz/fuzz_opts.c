@@ -92,7 +92,7 @@ static void finish(struct sb_opts *o, struct target *t)
     assert(t->d >= -1 && t->d <= 1 && t->duration >= 0);
     sb_opts_each(o, check_view, t);
     if (null) {
-        sb_opts_help(o, &table, null);
+        sb_opts_help(o, &table, 0, null);
         sb_opts_print_config(o, null);
         fclose(null);
     }
